@@ -1,0 +1,31 @@
+/*
+ * Terminals: a line discipline (echo, erase, ^U ^W ^C ^\ ^Z ^D, canonical and raw input, job control) between a serial
+ * port's driver and /dev/console, /dev/ttyS0 or ttyAMA0.
+ */
+#pragma once
+
+#include <lib/types.h>
+
+struct tty_struct;
+/* What a serial driver supplies. All but poll_put may be called with interrupts off from any context. */
+struct uart_ops {
+	void (*start_tx)(void *port);           /* there is output: enable the transmit interrupt, fill the FIFO */
+	void (*poll_put)(void *port, char c);   /* wait for room and send: printk and panic */
+	void (*throttle)(void *port, bool on);  /* stop or resume taking input (the tty's buffer is nearly full) */
+};
+/* Makes /dev/<name> and, for the first one, /dev/console and the printk console. Boot. NULL when out of memory. */
+struct tty_struct *tty_register_uart(const char *name, unsigned minor, const struct uart_ops *ops, void *port);
+/* From the receive interrupt. Never drops while throttling works; drops are counted in tty stats. */
+void tty_receive(struct tty_struct *tty, const char *data, unsigned n);
+/* From the transmit interrupt: next bytes to send; 0 when there is nothing more (disable the interrupt). */
+unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max);
+/* Lock that serialises the port's hardware between tty output and printk; interrupts off. */
+unsigned long tty_port_lock(struct tty_struct *tty);
+void tty_port_unlock(struct tty_struct *tty, unsigned long flags);
+/* sysrq-like keys: break followed by a letter; others may add one. */
+struct sysrq_key {
+	char key;
+	const char *help;
+	void (*handler)(void);
+};
+#define REGISTER_SYSRQ(k) REGISTER_IN(sysrq, k)

@@ -1,0 +1,207 @@
+/* The virtual file system: super blocks, inodes, dentries, files, and the operations a file system supplies. */
+#pragma once
+
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <lib/list.h>
+#include <sched/mutex.h>
+#include <uapi/stat.h>
+
+struct dentry;
+struct file;
+struct inode;
+struct page;
+struct poll_table;
+struct seq_file;
+struct super_block;
+struct vm_area_struct;
+
+/* Calls `emit` for each entry from ctx->pos on; emit returns false when the reader's buffer is full. */
+struct dir_context {
+	bool (*emit)(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino, unsigned type);
+	loff_t pos;
+};
+
+/* What an open file can do. Missing ones: read and write -EINVAL, ioctl -ENOTTY, llseek moves f_pos freely. */
+struct file_operations {
+	int (*open)(struct inode *inode, struct file *file);
+	int (*release)(struct inode *inode, struct file *file);
+	/* Thread context, no lock held (f_pos is serialised by file->f_pos_lock). Return bytes or -errno. */
+	ssize_t (*read)(struct file *file, char __user *buf, size_t n, loff_t *pos);
+	ssize_t (*write)(struct file *file, const char __user *buf, size_t n, loff_t *pos);
+	loff_t (*llseek)(struct file *file, loff_t off, int whence);
+	int (*iterate)(struct file *file, struct dir_context *ctx);
+	unsigned (*poll)(struct file *file, struct poll_table *pt);
+	long (*ioctl)(struct file *file, unsigned cmd, unsigned long arg);
+	int (*mmap)(struct file *file, struct vm_area_struct *vma);
+	/* A page of the file for mmap and exec, with a reference for the caller; ERR_PTR. */
+	struct page *(*get_page)(struct file *file, unsigned long pgoff);
+	int (*flush)(struct file *file); /* each close(2) */
+};
+/* What a directory or link can do. All are called with the directory's i_lock held; new dentries are negative. */
+struct inode_operations {
+	int (*lookup)(struct inode *dir, struct dentry *dentry); /* d_add()s an inode or leaves it negative (-ENOENT) */
+	int (*create)(struct inode *dir, struct dentry *dentry, mode_t mode);
+	int (*mkdir)(struct inode *dir, struct dentry *dentry, mode_t mode);
+	int (*mknod)(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev);
+	int (*symlink)(struct inode *dir, struct dentry *dentry, const char *target);
+	int (*link)(struct dentry *old, struct inode *dir, struct dentry *dentry);
+	int (*unlink)(struct inode *dir, struct dentry *dentry);
+	int (*rmdir)(struct inode *dir, struct dentry *dentry);
+	int (*rename)(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new);
+	/* The target, valid while the inode is; may write into buf (PAGE_SIZE bytes). ERR_PTR. */
+	const char *(*get_link)(struct dentry *dentry, struct inode *inode, char *buf);
+	int (*setattr)(struct dentry *dentry, const struct iattr *attr);
+	int (*getattr)(struct dentry *dentry, struct kstat *stat);
+};
+/* Is a cached dentry still true? procfs says no for processes that are gone. NULL: always. */
+struct dentry_operations {
+	bool (*d_revalidate)(struct dentry *dentry);
+};
+struct super_operations {
+	void (*evict_inode)(struct inode *inode); /* last reference and no link left: free the file system's part */
+	int (*show_options)(struct seq_file *m, struct super_block *sb);
+};
+
+/* Locks: i the inode's i_lock (a mutex); a atomic; I immutable. */
+struct inode {
+	u64 i_ino;                 /* [I] */
+	mode_t i_mode;             /* [i] type and permissions */
+	u32 i_nlink;               /* [i] */
+	uid_t i_uid;               /* [i] */
+	gid_t i_gid;               /* [i] */
+	dev_t i_rdev;              /* [I] device files */
+	loff_t i_size;             /* [i] bytes */
+	u64 i_atime, i_mtime, i_ctime; /* [i] ns since 1970 */
+	u32 i_blocks;              /* [i] of 512 bytes */
+	atomic_t i_count;          /* [a] */
+	struct mutex i_lock;
+	const struct inode_operations *i_op; /* [I] */
+	const struct file_operations *i_fop; /* [I] */
+	struct super_block *i_sb;  /* [I] */
+	void *i_private;           /* [I] the file system's or the file's */
+};
+/*
+ * Locks: d dcache_lock (a spinlock); a atomic. A dentry holds references to its parent and its inode; children do not
+ * hold them back. In file systems that live in memory (ramfs, tracefs, devfs) d_pin keeps it while it is linked.
+ */
+struct dentry {
+	atomic_t d_count;          /* [a] */
+	u32 d_flags;               /* [d] DCACHE_* */
+	struct dentry *d_parent;   /* [d] itself at a root */
+	struct inode *d_inode;     /* [d] NULL: negative */
+	struct hlist_node d_hash;  /* [d] by parent and name */
+	struct list_head d_child;  /* [d] in parent's d_subdirs */
+	struct list_head d_subdirs; /* [d] newest last: readdir order */
+	struct super_block *d_sb;  /* [I] */
+	const struct dentry_operations *d_op; /* [I] */
+	struct super_block *d_mounted; /* [d] file system mounted here */
+	u32 d_namelen;
+	const char *d_name;        /* [d] allocated or d_iname */
+	char d_iname[32];
+};
+/* A mounted file system. Locks: m mount_mutex. */
+struct super_block {
+	const struct file_system_type *s_type; /* [I] */
+	const struct super_operations *s_op;   /* [I] */
+	struct dentry *s_root;        /* [I] */
+	struct dentry *s_mountpoint;  /* [m] NULL: the root file system */
+	struct list_head s_list;      /* [m] in mount order */
+	dev_t s_dev;                  /* [I] */
+	u32 s_magic, s_flags;         /* [I] statfs(2)'s f_type; MS_* */
+	void *s_fs_info;              /* [I] */
+	atomic64_t s_next_ino;
+	char s_source[32];            /* [I] first column of /proc/mounts */
+};
+/* A kind of file system. One with single=true has one super block that every mount shows. */
+struct file_system_type {
+	const char *name;
+	bool single; /* proc, tracefs, devfs */
+	bool nodev;
+	int (*fill_super)(struct super_block *sb, const char *options); /* makes s_root */
+};
+#define REGISTER_FILESYSTEM(fs) REGISTER_IN(filesystems, fs)
+
+/* Locks: p f_pos_lock; a atomic; I immutable after open. */
+struct file {
+	atomic_t f_count;                      /* [a] */
+	u32 f_flags;                           /* [a] O_* (O_NONBLOCK, O_APPEND may change) */
+	u32 f_mode;                            /* [I] FMODE_* */
+	loff_t f_pos;                          /* [p] */
+	struct mutex f_pos_lock;
+	const struct file_operations *f_op;    /* [I] */
+	struct inode *f_inode;                 /* [I] */
+	struct dentry *f_dentry;               /* [I] holds a reference */
+	void *private_data;                    /* the file's own */
+};
+#define FMODE_READ   1u
+#define FMODE_WRITE  2u
+#define FMODE_NOSEEK 4u /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
+
+/* Files and paths (kernel/fs/open.c, namei.c). Thread context; paths are kernel strings here. */
+struct file *filp_open(const char *path, int flags, mode_t mode); /* ERR_PTR */
+int filp_close(struct file *f);
+void fput(struct file *f); /* last reference: release */
+static inline struct file *get_file(struct file *f)
+{
+	atomic_inc(&f->f_count);
+	return f;
+}
+/* From kernel (kernel_*) or user (vfs_*) buffers. */
+ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *pos);
+ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, loff_t *pos);
+ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos);
+loff_t vfs_llseek(struct file *f, loff_t off, int whence);
+/* A file without a name in the tree: pipes. */
+struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct file_operations *fop, const char *name);
+
+struct path_lookup; /* namei's own */
+#define LOOKUP_FOLLOW    1u
+#define LOOKUP_DIRECTORY 2u
+/* The dentry of an existing path with a reference; dfd as in openat(2). ERR_PTR. */
+struct dentry *path_lookup_at(int dfd, const char *path, unsigned flags);
+/* The absolute path of a dentry in buf (written at its end): returns the start, ERR_PTR(-ENAMETOOLONG). */
+char *dentry_path(struct dentry *dentry, char *buf, int len);
+void dput(struct dentry *d);
+struct dentry *dget(struct dentry *d);
+struct dentry *d_alloc(struct dentry *parent, const char *name, int len);
+void d_add(struct dentry *dentry, struct inode *inode); /* hash it, with this inode (NULL: negative) */
+void d_delete(struct dentry *dentry);                    /* unhash: gone for new look-ups */
+struct inode *new_inode(struct super_block *sb, mode_t mode); /* one reference; NULL when out of memory */
+void iput(struct inode *inode);
+void ihold(struct inode *inode);
+
+int do_mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data);
+int do_umount(const char *target, int flags);
+void vfs_init(void);         /* boot: caches, rootfs */
+void populate_rootfs(phys_addr_t start, phys_addr_t end); /* unpack cpio archives of the initrd, then free it */
+int show_mounts(struct seq_file *m);
+int show_filesystems(struct seq_file *m);
+
+/* Descriptor tables (kernel/fs/file.c). */
+struct files_struct;
+struct file *fget(unsigned fd); /* with a reference; NULL: -EBADF */
+int get_unused_fd_flags(unsigned flags); /* -EMFILE */
+void put_unused_fd(unsigned fd);
+void fd_install(unsigned fd, struct file *f); /* the table takes over the caller's reference */
+struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of memory */
+void exit_files(void *task); /* struct task_struct * */
+void put_files_struct(struct files_struct *files);
+void get_files_struct(struct files_struct *files);
+void do_close_on_exec(struct files_struct *files);
+unsigned files_count_open(struct files_struct *files);
+
+/* root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock. */
+struct fs_struct {
+	atomic_t users;
+	spinlock_t lock;
+	struct dentry *root, *pwd; /* [l] with references */
+	mode_t umask;              /* [l] */
+};
+struct fs_struct *copy_fs_struct(struct fs_struct *old);
+void put_fs_struct(struct fs_struct *fs);
+extern struct fs_struct init_fs;
+
+/* poll(2) and friends: a file's poll calls poll_wait for each queue that may change the answer. */
+struct wait_queue_head;
+void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt);

@@ -1,0 +1,48 @@
+/* Hardware interrupts: descriptors, controllers (irq_chip), handlers. */
+#pragma once
+
+#include <kernel/smp.h>
+#include <lib/types.h>
+
+struct pt_regs;
+struct seq_file;
+
+typedef enum {
+	IRQ_NONE,
+	IRQ_HANDLED,
+} irqreturn_t;
+/* Context: hard interrupt, interrupts off. */
+typedef irqreturn_t (*irq_handler_t)(int irq, void *dev);
+
+#define IRQ_TYPE_EDGE  1
+#define IRQ_TYPE_LEVEL 4
+#define IRQF_PERCPU    0x400 /* private to each CPU: counted so, never migrated; every CPU unmasks its own */
+
+/* An interrupt controller's operations. `hwirq` is its own number (GIC INTID, IOAPIC pin). */
+struct irq_chip {
+	const char *name; /* as in /proc/interrupts */
+	void (*mask)(unsigned hwirq);
+	void (*unmask)(unsigned hwirq);
+	void (*set_type)(unsigned hwirq, unsigned type);
+	void (*set_affinity)(unsigned hwirq, unsigned cpu);
+};
+
+/* Map a controller's number to a Linux-like irq number (1 .. NR_IRQS-1); the same mapping again gives the same number. -ENOSPC. */
+int irq_create_mapping(const struct irq_chip *chip, unsigned hwirq, unsigned type);
+/* Register and unmask. Several handlers may share a line. -EINVAL, -ENOMEM. Context: thread. */
+int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name, void *dev);
+void free_irq(int irq, void *dev);
+/* For the other CPUs' private interrupts: unmask this CPU's own. Context: that CPU, interrupts off. */
+void enable_percpu_irq(int irq);
+
+/* Controllers call this for each pending interrupt. Context: hard interrupt between irq_enter and irq_exit. */
+void generic_handle_irq(int irq);
+void irq_enter(void); /* hardirq count up; from idle: time is looked after */
+void irq_exit(void);  /* hardirq count down; serves softirqs when the last one leaves */
+
+/* Registers of the interrupted context, NULL outside. [this CPU] */
+struct pt_regs *get_irq_regs(void);
+struct pt_regs *set_irq_regs(struct pt_regs *regs); /* returns the old */
+/* The text of /proc/interrupts. */
+int show_interrupts(struct seq_file *m);
+extern const char *const ipi_names[IPI_MAX];

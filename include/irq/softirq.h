@@ -1,0 +1,28 @@
+/* Softirqs: deferred interrupt work, served with interrupts on when the last hard interrupt leaves, or by ksoftirqd. */
+#pragma once
+
+#include <lib/types.h>
+#include <sched/preempt.h>
+
+enum {
+	HI_SOFTIRQ,
+	TIMER_SOFTIRQ,
+	TTY_SOFTIRQ,
+	TRACE_SOFTIRQ, /* wakes readers of trace_pipe */
+	SCHED_SOFTIRQ, /* load balancing */
+	HRTIMER_SOFTIRQ,
+	RCU_SOFTIRQ,
+	NR_SOFTIRQS,
+};
+extern const char *const softirq_to_name[NR_SOFTIRQS];
+
+void open_softirq(int nr, void (*action)(void)); /* boot */
+void raise_softirq(int nr);                      /* any context */
+void raise_softirq_irqoff(int nr);               /* interrupts off */
+void do_softirq(void);                           /* serve now if pending; thread context with bh on */
+void softirq_init(void);                         /* boot: before the first interrupt */
+void spawn_ksoftirqd(void);                      /* boot: threads, one a CPU */
+
+void local_bh_disable(void);
+void local_bh_enable(void); /* serves what came meanwhile */
+bool local_softirq_pending(void);

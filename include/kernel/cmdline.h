@@ -1,0 +1,23 @@
+/* Kernel command line: parameters register themselves where they are used. */
+#pragma once
+
+#include <lib/types.h>
+
+/* Return 0 when taken, -errno when the value is no good (reported in one line at boot). */
+struct kernel_param {
+	const char *name; /* "ftrace=" takes a value; "quiet" (no '=') also matches "quiet" alone with value "" */
+	int (*set)(const char *value);
+	bool early; /* before memory management is up: must not allocate */
+};
+#define __setup(str, fn)                                                                                     \
+	static const struct kernel_param __concat(__param_, fn) = { .name = str, .set = fn };                \
+	REGISTER_IN(params, __concat(__param_, fn))
+#define early_param(str, fn)                                                                                 \
+	static const struct kernel_param __concat(__param_, fn) = { .name = str, .set = fn, .early = true }; \
+	REGISTER_IN(params, __concat(__param_, fn))
+
+extern char boot_command_line[2048];
+/* Walk the line once for the early and once for the other parameters. Unknown words go to init: "a=b" as
+ * environment, others as arguments (init_argv, init_envp of <proc/exec.h>). Context: boot. */
+void parse_early_params(void);
+void parse_params(void);

@@ -1,0 +1,58 @@
+/* Kernel messages: a log that dmesg and /dev/kmsg read, written through to the consoles by level. */
+#pragma once
+
+#include <lib/types.h>
+
+#define KERN_SOH     "\001"
+#define KERN_EMERG   KERN_SOH "0"
+#define KERN_ALERT   KERN_SOH "1"
+#define KERN_CRIT    KERN_SOH "2"
+#define KERN_ERR     KERN_SOH "3"
+#define KERN_WARNING KERN_SOH "4"
+#define KERN_NOTICE  KERN_SOH "5"
+#define KERN_INFO    KERN_SOH "6"
+#define KERN_DEBUG   KERN_SOH "7"
+#define KERN_CONT    KERN_SOH "c" /* goes on with the line before */
+
+/*
+ * Append to the log and to every console whose level is above the message's. Lines show as "[    1.234567] text".
+ * Context: any, also oops and nmi (a lock it cannot get then is broken). Returns the length.
+ */
+int printk(const char *fmt, ...) __printf(1, 2);
+int vprintk(const char *fmt, va_list args);
+
+#define pr_emerg(fmt, ...)  printk(KERN_EMERG fmt, ##__VA_ARGS__)
+#define pr_err(fmt, ...)    printk(KERN_ERR fmt, ##__VA_ARGS__)
+#define pr_warn(fmt, ...)   printk(KERN_WARNING fmt, ##__VA_ARGS__)
+#define pr_notice(fmt, ...) printk(KERN_NOTICE fmt, ##__VA_ARGS__)
+#define pr_info(fmt, ...)   printk(KERN_INFO fmt, ##__VA_ARGS__)
+#define pr_debug(fmt, ...)  printk(KERN_DEBUG fmt, ##__VA_ARGS__)
+#define pr_cont(fmt, ...)   printk(KERN_CONT fmt, ##__VA_ARGS__)
+#define pr_warn_once(fmt, ...)                                                                               \
+	do {                                                                                                 \
+		static bool _said;                                                                           \
+		if (!__atomic_exchange_n(&_said, true, __ATOMIC_RELAXED))                                    \
+			pr_warn(fmt, ##__VA_ARGS__);                                                         \
+	} while (0)
+
+/* A place messages go to. `write` is called with the console lock held and interrupts off, and must poll. */
+struct console {
+	const char *name;
+	void (*write)(struct console *con, const char *text, size_t len);
+	void *data;
+	struct console *next; /* [console lock] */
+};
+/* Adds a console and plays the log so far to it. Context: boot, thread. */
+void console_register(struct console *con);
+extern int console_loglevel; /* messages below this level are shown; loglevel= and quiet set it */
+/* Oops and panic: show everything, whatever the level and whoever holds the console. */
+void console_verbose(void);
+
+/* Read access for /dev/kmsg, /proc/kmsg and syslog(2). */
+/* Copies the record at *seq (or the first one still kept) as text to buf, advances *seq. 0: none yet; *lost counts
+ * records overwritten before they were read. Context: any. */
+ssize_t printk_read(u64 *seq, char *buf, size_t size, u64 *lost);
+u64 printk_first_seq(void);
+u64 printk_next_seq(void);
+struct wait_queue_head;
+extern struct wait_queue_head printk_wait; /* woken (from the tick or a thread, never from printk itself) when there is more */

@@ -1,0 +1,19 @@
+/*
+ * Walking stacks by frame records. Both machines keep, at the frame pointer, the caller's frame pointer and then the
+ * return address; what differs is where a walk starts (<asm/stacktrace.h>).
+ */
+#pragma once
+
+#include <lib/types.h>
+
+struct task_struct;
+struct pt_regs;
+
+/*
+ * Store return addresses, innermost first. `task` NULL: ourselves, `skip` callers left out; with `regs` the walk
+ * starts at the interrupted frame (its pc first). Every frame must lie on a stack of the task or this CPU, and go
+ * outwards, or the walk ends. Context: any. Not traced. Returns the count.
+ */
+unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned skip);
+unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size, unsigned skip);
+unsigned stack_trace_save_regs(const struct pt_regs *regs, unsigned long *store, unsigned size);

@@ -1,0 +1,20 @@
+/*
+ * Formatted text into a buffer. ISO C99 conversions without floats, and the kernel's pointer forms:
+ * %p %px address, %pS name+0x1/0x2, %ps name, %pB as %pS for a return address, %pd dentry name, %*pbl bit list,
+ * %*ph bytes in hex. Context: any; takes no lock, allocates nothing, is not traced.
+ */
+#pragma once
+
+#include <lib/types.h>
+
+/* Return the length the whole text needs, as in C99. */
+int vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
+int snprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
+/* Return the length written, without the terminator: never more than size-1. */
+int vscnprintf(char *buf, size_t size, const char *fmt, va_list args);
+int scnprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
+int sprintf(char *buf, const char *fmt, ...) __printf(2, 3);
+/* kmalloc'ed text, NULL when out of memory. */
+char *kasprintf(gfp_t gfp, const char *fmt, ...) __printf(2, 3);
+/* Digits of `v`, right aligned in `width` columns padded with `pad`; returns the end. For hot output paths. */
+char *put_dec(char *p, u64 v, int width, char pad);

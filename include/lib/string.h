@@ -1,0 +1,82 @@
+/* Memory and string functions. None of them is traced: tracers and the oops path use them. */
+#pragma once
+
+#include <lib/types.h>
+
+void *memcpy(void *dst, const void *src, size_t n);
+void *memmove(void *dst, const void *src, size_t n);
+void *memset(void *dst, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+void *memchr(const void *s, int c, size_t n);
+size_t strlen(const char *s);
+size_t strnlen(const char *s, size_t max);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t n);
+char *strchr(const char *s, int c);
+char *strrchr(const char *s, int c);
+char *strstr(const char *haystack, const char *needle);
+char *strnstr(const char *haystack, const char *needle, size_t len);
+size_t strspn(const char *s, const char *accept);
+size_t strcspn(const char *s, const char *reject);
+/* Splits at one of `delim`; as strsep(3). */
+char *strsep(char **s, const char *delim);
+/* Copies at most size-1 bytes and terminates. Returns the length copied or -E2BIG when cut. */
+ssize_t strscpy(char *dst, const char *src, size_t size);
+/* Cuts white space off the end, returns the first byte that is not white space. */
+char *strim(char *s);
+/* Does `name` match shell pattern `pat` (* ? [a-z] [!a-z] \x)? */
+bool glob_match(const char *pat, const char *name);
+
+/* kmalloc'ed copies; NULL when out of memory. */
+char *kstrdup(const char *s, gfp_t gfp);
+char *kstrndup(const char *s, size_t max, gfp_t gfp);
+void *kmemdup(const void *p, size_t n, gfp_t gfp);
+
+static inline bool isspace(int c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+static inline bool isdigit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+static inline bool isalpha(int c)
+{
+	return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+static inline bool isalnum(int c)
+{
+	return isdigit(c) || isalpha(c);
+}
+static inline bool isprint(int c)
+{
+	return c >= ' ' && c < 127;
+}
+static inline bool isxdigit(int c)
+{
+	return isdigit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
+}
+static inline int tolower(int c)
+{
+	return c >= 'A' && c <= 'Z' ? c | 32 : c;
+}
+static inline int toupper(int c)
+{
+	return c >= 'a' && c <= 'z' ? c & ~32 : c;
+}
+
+/*
+ * Strict conversion of a whole string: optional sign where it makes sense, `base` 0 takes 0x and 0 prefixes, one
+ * trailing newline is allowed. Returns 0, -EINVAL for anything else, -ERANGE when the value does not fit.
+ */
+int kstrtoull(const char *s, unsigned base, u64 *res);
+int kstrtoll(const char *s, unsigned base, s64 *res);
+int kstrtoul(const char *s, unsigned base, unsigned long *res);
+int kstrtol(const char *s, unsigned base, long *res);
+int kstrtoint(const char *s, unsigned base, int *res);
+int kstrtouint(const char *s, unsigned base, unsigned *res);
+/* y n 1 0 on off as Linux takes them. */
+int kstrtobool(const char *s, bool *res);
+/* "64K", "1M", "2G": value in bytes; *end is where parsing stopped. */
+u64 memparse(const char *s, char **end);
+u64 simple_strtoull(const char *s, char **end, unsigned base);

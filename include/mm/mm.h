@@ -1,0 +1,101 @@
+/* User address spaces: areas (vma), page faults, fork's copy, mmap. */
+#pragma once
+
+#include <asm/pgtable.h>
+#include <lib/atomic.h>
+#include <lib/list.h>
+#include <lib/rbtree.h>
+#include <sched/mutex.h>
+
+struct file;
+struct page;
+struct pt_regs;
+struct task_struct;
+struct vm_area_struct;
+
+#define VM_READ   0x01u
+#define VM_WRITE  0x02u
+#define VM_EXEC   0x04u
+#define VM_SHARED 0x08u
+#define VM_GROWSDOWN 0x100u
+#define VM_HEAP   0x1000u  /* [heap] in maps */
+#define VM_STACK  0x2000u  /* [stack] */
+#define VM_SIGPAGE 0x4000u /* [sigpage]: the signal trampoline */
+
+/* Locks: m mm->mmap_lock; I immutable while mapped. */
+struct vm_area_struct {
+	unsigned long vm_start, vm_end; /* [m] page aligned, end exclusive */
+	u32 vm_flags;                   /* [m] VM_* */
+	struct rb_node node;            /* [m] by address */
+	struct list_head list;          /* [m] by address */
+	struct mm_struct *vm_mm;        /* [I] */
+	struct file *vm_file;           /* [I] NULL: anonymous; holds a reference */
+	unsigned long vm_pgoff;         /* [m] offset in the file, pages */
+};
+
+/* Locks: m mmap_lock; p page_table_lock; a atomic; I immutable after exec. */
+struct mm_struct {
+	pgd_t *pgd;                     /* [I] top level page table, linear address */
+	struct rb_root areas;           /* [m] */
+	struct list_head area_list;     /* [m] */
+	unsigned nr_areas;              /* [m] */
+	struct mutex mmap_lock;         /* sleeps; taken by faults, mmap, fork, /proc maps */
+	spinlock_t page_table_lock;     /* leaf entries */
+	atomic_t mm_users;              /* [a] tasks that use it: last one unmaps all */
+	atomic_t mm_count;              /* [a] mm_users as one, plus borrowers (lazy kernel threads): last one frees */
+	unsigned long cpu_bitmap;       /* [a] CPUs that may have it in their TLB */
+	unsigned long start_code, end_code, start_data, end_data; /* [I] */
+	unsigned long start_brk, brk;   /* [m] */
+	unsigned long start_stack, arg_start, arg_end, env_start, env_end; /* [I] */
+	unsigned long mmap_base;        /* [I] */
+	atomic_t rss_anon, rss_file;    /* [a] pages */
+	unsigned long total_vm;         /* [m] pages */
+	u64 min_flt, maj_flt;           /* [m] */
+	u64 context_id;                 /* [a] arch: ASID and generation */
+	struct file *exe_file;          /* [I] */
+};
+extern struct mm_struct init_mm; /* the kernel's own page table */
+
+struct mm_struct *mm_alloc(void); /* empty; NULL when out of memory */
+struct mm_struct *dup_mm(struct mm_struct *old); /* fork: copy-on-write; NULL when out of memory */
+void mmput(struct mm_struct *mm);  /* may sleep */
+void mmdrop(struct mm_struct *mm); /* any context */
+static inline void mmget(struct mm_struct *mm)
+{
+	atomic_inc(&mm->mm_users);
+}
+static inline void mmgrab(struct mm_struct *mm)
+{
+	atomic_inc(&mm->mm_count);
+}
+
+struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr); /* first that ends above addr [m] */
+struct vm_area_struct *find_vma_intersection(struct mm_struct *mm, unsigned long start, unsigned long end);
+/* The work of mmap(2): flags MAP_*, prot PROT_*. Returns the address or -errno. Takes m. */
+long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
+	     unsigned flags, unsigned long pgoff);
+int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len);
+int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot);
+long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, refused, the old break */
+
+#define FAULT_FLAG_WRITE 1u
+#define FAULT_FLAG_EXEC  2u
+#define FAULT_FLAG_USER  4u
+/*
+ * Make a faulting access good: demand zero, file page, copy-on-write, stack growth. Context: thread, interrupts on;
+ * sleeps; takes m. Returns 0, or -EFAULT (no such area: SIGSEGV MAPERR), -EACCES (SEGV ACCERR), -ENOMEM, -EIO (SIGBUS).
+ */
+int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags);
+/* The arch's fault entry calls this for user addresses; signals the task or fixes up the kernel access. */
+void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags);
+
+/* Look at or change another process's memory (or our own): for /proc and exec. Returns bytes done. */
+int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
+void switch_mm(struct mm_struct *prev, struct mm_struct *next); /* interrupts off; arch does it */
+/* exec: install a fresh address space in current and drop the old. */
+void exec_mmap(struct mm_struct *mm);
+struct seq_file;
+int meminfo_show(struct seq_file *m);
+int show_maps(struct seq_file *m, struct mm_struct *mm);
+/* Kernel faults: code that may fault on purpose, sorted at build time or boot. 0 or the address to go on at. */
+unsigned long search_exception_tables(unsigned long pc);

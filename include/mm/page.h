@@ -1,0 +1,90 @@
+/* Page frames, the buddy allocator, and the boot allocator before it. */
+#pragma once
+
+#include <asm/page.h>
+#include <lib/atomic.h>
+#include <lib/list.h>
+#include <lib/types.h>
+#include <mm/gfp.h>
+
+#define MAX_ORDER 10 /* largest block: 2^10 pages, 4 MiB */
+
+struct kmem_cache;
+struct address_space;
+
+/* page->flags */
+#define PG_RESERVED 0x01 /* never given to the allocator */
+#define PG_BUDDY    0x02 /* head of a free block of page->order */
+#define PG_SLAB     0x04
+#define PG_PCP      0x08 /* in a per-CPU list */
+#define PG_LARGE    0x10 /* head of a kmalloc of whole pages, page->order */
+
+/* Locks: z the zone lock; o the owner of the allocated page; a atomic. One for each frame of RAM. */
+struct page {
+	u32 flags;               /* [z while free, else o] */
+	atomic_t refcount;       /* [a] 0 while free */
+	atomic_t mapcount;       /* [a] how many user page tables map it */
+	u8 order;                /* [z / o] of the block it heads */
+	union {
+		struct list_head lru; /* [z] free list; [o] the owner's */
+		struct {
+			struct kmem_cache *slab_cache;
+			void *freelist;
+		};
+	};
+	union {
+		unsigned long private; /* [o] */
+		struct {
+			u16 inuse, objects;
+			u16 frozen, pad;
+		};
+	};
+	struct address_space *mapping; /* [o] page cache it belongs to, NULL for anonymous memory */
+	unsigned long index;           /* [o] page offset in it */
+};
+
+extern struct page *mem_map;          /* mem_map[pfn - min_pfn] [immutable] */
+extern unsigned long min_pfn, max_pfn;
+#define pfn_to_page(pfn) (mem_map + ((pfn)-min_pfn))
+#define page_to_pfn(p)   ((unsigned long)((p)-mem_map) + min_pfn)
+#define page_to_phys(p)  ((phys_addr_t)page_to_pfn(p) << PAGE_SHIFT)
+#define phys_to_page(pa) pfn_to_page((pa) >> PAGE_SHIFT)
+#define page_to_virt(p)  __va(page_to_phys(p))
+#define virt_to_page(v)  phys_to_page(__pa(v)) /* linear-map addresses only */
+#define pfn_valid(pfn)   ((pfn) >= min_pfn && (pfn) < max_pfn)
+
+/* 2^order contiguous pages with one reference, or NULL. Fresh memory holds anything unless __GFP_ZERO. */
+struct page *alloc_pages(gfp_t gfp, unsigned order);
+void __free_pages(struct page *page, unsigned order);
+static inline struct page *alloc_page(gfp_t gfp)
+{
+	return alloc_pages(gfp, 0);
+}
+void *get_free_page(gfp_t gfp);  /* one page's linear address or NULL */
+void *get_zeroed_page(gfp_t gfp);
+void free_page(void *addr);      /* NULL is fine */
+void *get_free_pages(gfp_t gfp, unsigned order);
+void free_pages(void *addr, unsigned order);
+
+static inline void get_page(struct page *p)
+{
+	atomic_inc(&p->refcount);
+}
+void put_page(struct page *p); /* the last reference frees it */
+
+unsigned long nr_free_pages(void);
+unsigned long totalram_pages(void);
+struct seq_file;
+int buddyinfo_show(struct seq_file *m);
+
+/* Boot allocator: regions of RAM and what in them is taken. Physical addresses. Boot CPU only, until page_alloc_init. */
+void memblock_add(phys_addr_t base, u64 size);
+void memblock_reserve(phys_addr_t base, u64 size);
+phys_addr_t memblock_alloc(u64 size, u64 align); /* zeroed through the linear map; panics when there is none */
+phys_addr_t memblock_start(void);
+phys_addr_t memblock_end(void);
+/* Walk the RAM regions: i from 0; false past the last. */
+bool memblock_region(unsigned i, phys_addr_t *base, u64 *size);
+void page_alloc_init(void); /* boot: mem_map, buddy lists; memblock ends here */
+/* Give reserved boot memory (the initrd) to the allocator. */
+void free_reserved_area(phys_addr_t start, phys_addr_t end);

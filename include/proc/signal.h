@@ -1,0 +1,144 @@
+/* Signals, with Linux's numbers and structures. */
+#pragma once
+
+#include <lib/list.h>
+#include <lib/types.h>
+#include <sched/sched.h>
+#include <sched/wait.h>
+
+#define SIGHUP 1
+#define SIGINT 2
+#define SIGQUIT 3
+#define SIGILL 4
+#define SIGTRAP 5
+#define SIGABRT 6
+#define SIGBUS 7
+#define SIGFPE 8
+#define SIGKILL 9
+#define SIGUSR1 10
+#define SIGSEGV 11
+#define SIGUSR2 12
+#define SIGPIPE 13
+#define SIGALRM 14
+#define SIGTERM 15
+#define SIGSTKFLT 16
+#define SIGCHLD 17
+#define SIGCONT 18
+#define SIGSTOP 19
+#define SIGTSTP 20
+#define SIGTTIN 21
+#define SIGTTOU 22
+#define SIGURG 23
+#define SIGXCPU 24
+#define SIGXFSZ 25
+#define SIGVTALRM 26
+#define SIGPROF 27
+#define SIGWINCH 28
+#define SIGIO 29
+#define SIGPWR 30
+#define SIGSYS 31
+#define NSIG 64
+#define SIG_DFL ((void *)0)
+#define SIG_IGN ((void *)1)
+#define sigmask(sig) (1UL << ((sig)-1))
+
+#define SA_NOCLDSTOP 0x00000001
+#define SA_NOCLDWAIT 0x00000002
+#define SA_SIGINFO   0x00000004
+#define SA_ONSTACK   0x08000000
+#define SA_RESTART   0x10000000
+#define SA_NODEFER   0x40000000
+#define SA_RESETHAND 0x80000000
+#define SA_RESTORER  0x04000000
+
+/* The user's struct sigaction, as rt_sigaction(2) passes it (the same on both machines). */
+struct sigaction {
+	void (*sa_handler)(int);
+	unsigned long sa_flags;
+	void (*sa_restorer)(void);
+	sigset_t sa_mask;
+};
+/* siginfo_t as the ABI has it: 128 bytes. */
+struct siginfo {
+	int si_signo, si_errno, si_code, pad0;
+	union {
+		struct {
+			pid_t si_pid;
+			uid_t si_uid;
+			union {
+				struct {
+					int si_status, pad;
+					s64 si_utime, si_stime;
+				};
+				u64 si_value;
+			};
+		};
+		struct {
+			void *si_addr;
+		};
+		u8 pad[112];
+	};
+};
+static_assert(sizeof(struct siginfo) == 128);
+
+#define SI_USER     0
+#define SI_KERNEL   0x80
+#define SI_TKILL    (-6)
+#define CLD_EXITED  1
+#define CLD_KILLED  2
+#define CLD_DUMPED  3
+#define CLD_STOPPED 5
+#define CLD_CONTINUED 6
+#define SEGV_MAPERR 1
+#define SEGV_ACCERR 2
+#define BUS_ADRERR  2
+#define ILL_ILLOPC  1
+#define TRAP_BRKPT  1
+
+/* Handlers; shared with CLONE_SIGHAND. Locks: S siglock, taken with interrupts off. */
+struct sighand_struct {
+	atomic_t count;
+	spinlock_t siglock;
+	struct sigaction action[NSIG]; /* [S] */
+};
+/* What the threads of a process share. */
+struct signal_struct {
+	atomic_t sigcnt;
+	struct sigpending shared_pending; /* [S] */
+	wait_queue_head_t wait_chldexit;  /* parents sleep here in wait4 */
+	int group_exit;                   /* [S] the process is going: code below */
+	int group_exit_code;              /* [S] */
+	int stop_code;                    /* [S] signal that stopped it, for wait4; 0 once reported */
+	bool stopped, continued;          /* [S] */
+	int nr_threads;                   /* [T] */
+	pid_t pgrp, session;              /* [T] */
+	struct tty_struct *tty;           /* [T] controlling terminal */
+	u64 cutime, cstime;               /* [S] of waited-for children, ns */
+	struct hrtimer real_timer;        /* setitimer, alarm */
+	u64 it_interval;                  /* [S] */
+	u64 rlim[16][2];                  /* [S] cur, max by RLIMIT_* */
+};
+
+/* Send to a thread's process. 0, -EINVAL, -EAGAIN. Any context but nmi (interrupts may be off). */
+int send_sig(int sig, struct task_struct *p, int priv);
+int send_sig_info(int sig, struct siginfo *info, struct task_struct *p);
+/* A fault of the current task itself: delivered even if blocked or ignored (then fatal). Thread context. */
+void force_sig_fault(int sig, int code, unsigned long addr);
+int kill_pgrp(pid_t pgrp, int sig); /* tty's ^C; -ESRCH when it is empty */
+void flush_signal_handlers(struct task_struct *t); /* exec */
+bool fatal_signal_pending(struct task_struct *t);
+void recalc_sigpending(void); /* [S] */
+
+/* A signal picked for delivery to a handler. */
+struct ksignal {
+	struct sigaction ka;
+	struct siginfo info;
+	int sig;
+};
+/* Next signal with a handler; performs default actions itself (may not return). Context: on the way to user mode,
+ * interrupts on. */
+bool get_signal(struct ksignal *ksig);
+/* After the frame was set up (or failed: SIGSEGV). */
+void signal_setup_done(int failed, struct ksignal *ksig);
+/* On the way to user mode with work flags set; called by the arch with interrupts off, returns with them off. */
+void do_notify_resume(struct pt_regs *regs, u32 thread_flags);

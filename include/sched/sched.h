@@ -1,0 +1,85 @@
+/* The scheduler's interface to the rest of the kernel. */
+#pragma once
+
+#include <lib/errno.h>
+#include <sched/current.h>
+#include <sched/preempt.h>
+#include <sched/task.h>
+
+void sched_init(void); /* boot, before the first interrupt: runqueues, the boot CPU's idle task */
+void init_idle(struct task_struct *idle, int cpu);
+void cpu_startup_entry(void) __noreturn; /* becomes this CPU's idle loop (do_idle) */
+
+/*
+ * Give up the CPU. State TASK_RUNNING: stays runnable; another state: sleeps until woken, unless a signal is pending
+ * for an interruptible sleep. Context: thread, preemption and interrupts on.
+ */
+void schedule(void);
+/* Sleep at most `timeout` ns (clock monotonic); returns what was left, 0 when it ran out. Set the state before. */
+s64 schedule_timeout_ns(s64 timeout);
+void io_schedule(void);
+int cond_resched(void);
+
+#define set_current_state(s)   smp_store_mb(current->state, (s))
+#define __set_current_state(s) WRITE_ONCE(current->state, (s))
+
+/*
+ * Make a sleeping task runnable if its state is in `mask`. Orders: everything the waker wrote before is visible to
+ * the task when it runs on. Context: any but nmi. Returns true when it woke it.
+ */
+bool try_to_wake_up(struct task_struct *p, unsigned mask);
+bool wake_up_process(struct task_struct *p); /* TASK_NORMAL */
+bool wake_up_state(struct task_struct *p, unsigned mask);
+/* First time on a runqueue, after fork. */
+void wake_up_new_task(struct task_struct *p);
+/* Parts of fork: scheduler fields of the child (not yet runnable). */
+int sched_fork(struct task_struct *p, u64 clone_flags);
+void sched_dead(struct task_struct *p); /* after its last switch; drops the scheduler's hold */
+void schedule_tail(struct task_struct *prev); /* first thing a new task runs: ends the switch that led to it */
+
+void set_tsk_need_resched(struct task_struct *p);
+void resched_cpu(int cpu);
+
+/* Policies and priorities, as sched_setscheduler(2). -EINVAL, -EPERM, -ESRCH by the caller. */
+int sched_setscheduler(struct task_struct *p, int policy, int rt_priority);
+int set_user_nice(struct task_struct *p, int nice);
+int sched_setaffinity(struct task_struct *p, const struct cpumask *mask); /* -EINVAL when no online CPU is in it */
+void do_sched_yield(void);
+u64 sched_rr_interval_ns(struct task_struct *p);
+int task_nice(const struct task_struct *p);
+/* Is p running on a CPU at this moment (not merely runnable)? */
+bool task_curr(const struct task_struct *p);
+/* Waits until p, which no longer is runnable, has left its CPU. */
+void wait_task_inactive(struct task_struct *p);
+unsigned long nr_running(void);
+u64 nr_context_switches(void);
+u64 cpu_idle_ns(int cpu);
+void get_avenrun(u64 *loads); /* 1, 5, 15 minutes, fixed point 2^16 (as sysinfo(2)) */
+void scheduler_tick(void);    /* from the tick's hrtimer, interrupts off */
+
+/* The letter of a state in ps, /proc and traces: R S D T t X Z P I. */
+char task_state_to_char(const struct task_struct *p);
+char task_index_to_char(unsigned state);
+
+struct task_struct *idle_task(int cpu);
+
+/* Kernel threads (kernel/sched/kthread.c). */
+struct task_struct *kthread_create(int (*fn)(void *), void *data, const char *namefmt, ...) __printf(3, 4);
+struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu, const char *namefmt, ...)
+	__printf(4, 5);
+/* Created and woken; ERR_PTR. */
+struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *namefmt, ...) __printf(3, 4);
+bool kthread_should_stop(void);
+int kthread_stop(struct task_struct *t); /* asks, wakes, waits; returns the thread's result */
+
+/* Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result.
+ * The others have executed an instruction synchronisation when they go on. Context: thread. */
+int stop_machine(int (*fn)(void *data), void *data);
+
+/* Wait until every CPU has passed a point with preemption on: whoever ran with preemption off when this was called
+ * is through. For probes and modules. Context: thread. */
+void synchronize_rcu(void);
+#define rcu_read_lock()   preempt_disable()
+#define rcu_read_unlock() preempt_enable()
+/* Call func after a grace period, from a kernel thread. Any context. */
+void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *));

@@ -1,0 +1,170 @@
+/* struct task_struct: everything the kernel knows of one thread of control. */
+#pragma once
+
+#include <asm/thread.h>
+#include <lib/atomic.h>
+#include <lib/list.h>
+#include <lib/rbtree.h>
+#include <lib/types.h>
+#include <sched/spinlock_types.h>
+
+#define TASK_COMM_LEN 16
+#define THREAD_SHIFT  14
+#define THREAD_SIZE   (1UL << THREAD_SHIFT) /* bytes of kernel stack, with an unmapped guard page below */
+
+/* Task states, with Linux's numbers (sched_switch prints them). */
+#define TASK_RUNNING         0x0000
+#define TASK_INTERRUPTIBLE   0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define __TASK_STOPPED       0x0004
+#define __TASK_TRACED        0x0008
+#define EXIT_DEAD            0x0010
+#define EXIT_ZOMBIE          0x0020
+#define TASK_PARKED          0x0040
+#define TASK_DEAD            0x0080
+#define TASK_WAKEKILL        0x0100
+#define TASK_NOLOAD          0x0400
+#define TASK_NEW             0x0800
+#define TASK_KILLABLE        (TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
+#define TASK_STOPPED         (TASK_WAKEKILL | __TASK_STOPPED)
+#define TASK_IDLE            (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)
+#define TASK_NORMAL          (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
+
+/* thread_flags: set by anybody with atomic operations, looked at on the way to user space and by preempt_enable. */
+#define TIF_SIGPENDING     0
+#define TIF_NEED_RESCHED   1
+#define TIF_NOTIFY_RESUME  2 /* task work to do */
+#define TIF_SYSCALL_TRACE  8 /* reserved for tracing of system calls */
+#define TIF_SINGLESTEP     21
+#define _TIF_SIGPENDING    (1U << TIF_SIGPENDING)
+#define _TIF_NEED_RESCHED  (1U << TIF_NEED_RESCHED)
+#define _TIF_NOTIFY_RESUME (1U << TIF_NOTIFY_RESUME)
+#define _TIF_WORK_MASK     (_TIF_SIGPENDING | _TIF_NEED_RESCHED | _TIF_NOTIFY_RESUME)
+
+/* task->flags, written by the task itself (or before it runs). */
+#define PF_IDLE       0x00000002
+#define PF_EXITING    0x00000004
+#define PF_WQ_WORKER  0x00000020
+#define PF_FORKNOEXEC 0x00000040
+#define PF_SIGNALED   0x00000400
+#define PF_KTHREAD    0x00200000
+#define PF_NO_SETAFFINITY 0x04000000
+
+/* Scheduling policies, and priorities in the kernel's scale: 0..99 real time (99 - rt_priority), 100..139 nice. */
+#define SCHED_NORMAL   0
+#define SCHED_FIFO     1
+#define SCHED_RR       2
+#define SCHED_BATCH    3
+#define SCHED_IDLE     5
+#define SCHED_DEADLINE 6
+#define MAX_RT_PRIO    100
+#define MAX_PRIO       140
+#define DEFAULT_PRIO   120
+
+struct sched_class;
+struct mm_struct;
+struct files_struct;
+struct fs_struct;
+struct signal_struct;
+struct sighand_struct;
+struct cfs_rq;
+struct completion;
+struct file;
+
+/* A callback after a grace period, see call_rcu() in <sched/sched.h>. */
+struct rcu_head {
+	struct rcu_head *next;
+	void (*func)(struct rcu_head *);
+};
+
+/* Fair class. Locks: r the lock of the runqueue the task is on. */
+struct sched_entity {
+	struct rb_node run_node;   /* [r] */
+	u64 vruntime;              /* [r] weighted ns of CPU */
+	u64 exec_start;            /* [r] clock when last accounted, ns */
+	u64 sum_exec_runtime;      /* [r] ns, all classes */
+	u64 prev_sum_exec_runtime; /* [r] sum when the current slice began */
+	u64 nr_migrations;         /* [r] */
+	unsigned long weight;      /* [r] by nice */
+	u32 inv_weight;            /* [r] 2^32 / weight */
+	bool on_rq;                /* [r] */
+};
+struct sched_rt_entity {
+	struct list_head run_list; /* [r] */
+	s64 time_slice;            /* [r] RR: ns left */
+};
+
+typedef u64 sigset_t;
+struct sigpending {
+	struct list_head list; /* queued siginfo [sighand->siglock] */
+	sigset_t signal;       /* [sighand->siglock] */
+};
+
+/*
+ * Locks: r runqueue lock; p pi_lock; t the task itself; T tasklist_lock (writes), RCU or T for reads; S sighand->siglock;
+ *        I immutable after fork; a atomic; f the task itself or its creator before it runs.
+ * The first fields are what entry code and every preempt_disable touch: one cache line.
+ */
+struct task_struct {
+	u32 thread_flags;        /* [a] TIF_* */
+	u32 preempt_count;       /* [t] and interrupts on top of it */
+	u32 cpu;                 /* [r] where it runs or last ran */
+	u32 flags;               /* [t] PF_* */
+	void *stack;             /* [I] lowest address of its kernel stack */
+	unsigned long trace_recursion; /* [t] bits of the tracers, per context; see trace/recursion.h */
+	u32 state;               /* [t sets, waker clears with p] */
+	s32 on_cpu;              /* [a] 1 while its context is live on a CPU; released last thing in the switch */
+	s32 on_rq;               /* [r] */
+	s32 prio;                /* [r] effective, 0..139 */
+	s32 static_prio;         /* [r] 120 + nice */
+	s32 normal_prio;         /* [r] */
+	u32 rt_priority;         /* [r] 1..99 for FIFO and RR, else 0 */
+	u32 policy;              /* [r] SCHED_* */
+	const struct sched_class *sched_class; /* [r] */
+	struct sched_entity se;                /* [r] */
+	struct sched_rt_entity rt;             /* [r] */
+	spinlock_t pi_lock;                    /* serialises wake-up against changes of policy and affinity */
+	unsigned long cpus_mask[1];            /* [p, r] allowed CPUs (NR_CPUS <= 64) */
+	u32 wake_cpu;                          /* [p] */
+	u64 nvcsw, nivcsw;                     /* [r] voluntary and involuntary switches */
+	u64 start_time;                        /* [I] ns since boot */
+	u64 utime, stime;                      /* [t] ns */
+
+	pid_t pid, tgid;                /* [I] thread and process id */
+	char comm[TASK_COMM_LEN];       /* [t writes; readers may see a mix while it changes] */
+	struct task_struct *parent;     /* [T] who gets SIGCHLD and may wait */
+	struct list_head children;      /* [T] */
+	struct list_head sibling;       /* [T] in parent's children */
+	struct list_head tasks;         /* [T] all processes (group leaders) */
+	struct list_head thread_group;  /* [T] threads of this process, the leader's is the head */
+	struct task_struct *group_leader; /* [I] */
+	struct hlist_node pid_node;     /* [T] hash by pid */
+	atomic_t usage;                 /* references; the last put frees struct and stack */
+	struct rcu_head rcu;            /* frees it after a grace period */
+	int exit_state;                 /* [T] 0, EXIT_ZOMBIE, EXIT_DEAD */
+	int exit_code;                  /* [t] as wait(2) shows it */
+	int exit_signal;                /* [I] to the parent; -1 for threads that are not leaders */
+	u32 *clear_child_tid;           /* [t] user address, CLONE_CHILD_CLEARTID */
+	struct completion *vfork_done;  /* [t] */
+
+	struct mm_struct *mm;           /* [t] NULL: kernel thread */
+	struct mm_struct *active_mm;    /* [r] address space in use, borrowed by kernel threads */
+	struct files_struct *files;     /* [t] */
+	struct fs_struct *fs;           /* [t] root, cwd, umask */
+	struct signal_struct *signal;   /* [I] shared by the threads of a process */
+	struct sighand_struct *sighand; /* [I] */
+	sigset_t blocked;               /* [t writes under S] */
+	sigset_t saved_sigmask;         /* [t] restored when sigsuspend returns */
+	bool restore_sigmask;           /* [t] */
+	struct sigpending pending;      /* [S] to this thread */
+	unsigned long sas_ss_sp, sas_ss_size; /* [t] sigaltstack */
+	int sas_ss_flags;               /* [t] */
+	long (*restart_fn)(struct task_struct *); /* [t] restart_syscall's continuation */
+	u64 restart_data[4];            /* [t] its arguments */
+	void *kthread_data;             /* [I] struct kthread */
+	u32 uid, euid, gid, egid;       /* [t] */
+
+	struct thread_struct thread;    /* [t, switch] registers while not running (arch) */
+};
+
+#include <sched/task_inline.h>

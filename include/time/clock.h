@@ -1,0 +1,31 @@
+/*
+ * The clock: 64-bit nanoseconds since the counter started, monotonic across CPUs, from the machine's free-running
+ * counter (<asm/clock.h>) by multiplication. Not traced: it is what time stamps are made of.
+ */
+#pragma once
+
+#include <asm/clock.h>
+#include <lib/types.h>
+
+extern u32 clock_mult;  /* ns = (cycles * mult) >> shift [immutable after clock_init] */
+extern u32 clock_shift;
+extern u64 clock_base;  /* counter at boot */
+
+/* By the timer driver, once, at boot: the counter's frequency. From then on sched_clock() runs. */
+void clock_init(u64 hz);
+
+/* Nanoseconds since boot. Any context. 128-bit product: exact for the life of the counter. */
+static __always_inline u64 sched_clock(void)
+{
+	u64 c = arch_read_counter() - clock_base;
+
+	return (u64)(((unsigned __int128)c * clock_mult) >> clock_shift);
+}
+#define ktime_get() ((ktime_t)sched_clock())
+/* Wall clock: nanoseconds since 1970, from the real-time clock read at boot (0 offset when there is none). */
+u64 ktime_get_real_ns(void);
+void set_wall_clock(u64 ns_since_1970);
+void ndelay(u64 ns); /* spins */
+#define udelay(us) ndelay((us) * 1000ULL)
+u64 cycles_to_ns(u64 cycles);
+u64 ns_to_cycles(u64 ns);

@@ -1,0 +1,74 @@
+/*
+ * Tracepoints: named places where the kernel tells whoever listens what happens. A header declares one with its
+ * prototype, one .c file defines it, probes of exactly that type register and unregister at run time. With no probe the
+ * place is a patched nop and its arguments are not evaluated.
+ *
+ *     DECLARE_TRACE(sched_wakeup, TP_PROTO(struct task_struct *p), TP_ARGS(p));   // in include/trace/events/sched.h
+ *     DEFINE_TRACE(sched_wakeup, TP_PROTO(struct task_struct *p), TP_ARGS(p));    // in the .c that owns it
+ *     trace_sched_wakeup(p);                                                      // the place
+ *     register_trace_sched_wakeup(probe, data);  // void probe(void *data, struct task_struct *p)
+ *
+ * Probes run with preemption off and must follow the rules of the context they are called in. After unregister,
+ * tracepoint_synchronize_unregister() waits until no probe can be running any more.
+ */
+#pragma once
+
+#include <kernel/jump_label.h>
+#include <lib/types.h>
+#include <sched/preempt.h>
+
+/* One probe; an array of them ends with func NULL and is replaced as a whole (RCU). */
+struct tracepoint_func {
+	void *func;
+	void *data;
+};
+struct tracepoint {
+	const char *name;
+	struct static_key key;
+	struct tracepoint_func *funcs; /* [tracepoints_mutex for changes, RCU for callers] NULL: none */
+};
+
+/* -EEXIST when this pair is there already, -ENOENT when it is not, -ENOMEM. Thread context; sleeps. */
+int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data);
+int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data);
+void tracepoint_synchronize_unregister(void);
+
+#define TP_PROTO(...) __VA_ARGS__
+#define TP_ARGS(...)  __VA_ARGS__
+
+#define DECLARE_TRACE(name, proto, args)                                                                     \
+	extern struct tracepoint __tracepoint_##name;                                                        \
+	void __traceiter_##name(void *unused, proto);                                                        \
+	static __always_inline void trace_##name(proto)                                                      \
+	{                                                                                                    \
+		if (static_key_false(&__tracepoint_##name.key))                                              \
+			__traceiter_##name(NULL, args);                                                      \
+	}                                                                                                    \
+	static __always_inline bool trace_##name##_enabled(void)                                             \
+	{                                                                                                    \
+		return static_key_false(&__tracepoint_##name.key);                                           \
+	}                                                                                                    \
+	static inline int register_trace_##name(void (*probe)(void *data, proto), void *data)                \
+	{                                                                                                    \
+		return tracepoint_probe_register(&__tracepoint_##name, (void *)probe, data);                 \
+	}                                                                                                    \
+	static inline int unregister_trace_##name(void (*probe)(void *data, proto), void *data)              \
+	{                                                                                                    \
+		return tracepoint_probe_unregister(&__tracepoint_##name, (void *)probe, data);               \
+	}
+
+/* Once, in the .c that owns the tracepoint. The iterator calls every probe; it is out of line and not traced. */
+#define DEFINE_TRACE(name, proto, args)                                                                      \
+	struct tracepoint __tracepoint_##name = { #name, STATIC_KEY_INIT, NULL };                            \
+	static const struct tracepoint *const __tracepoint_ptr_##name __used                                 \
+		__section("ptrs_tracepoints") = &__tracepoint_##name;                                        \
+	notrace noinline void __traceiter_##name(void *unused, proto)                                        \
+	{                                                                                                    \
+		struct tracepoint_func *it;                                                                  \
+                                                                                                             \
+		preempt_disable_notrace();                                                                   \
+		it = smp_load_acquire(&__tracepoint_##name.funcs);                                           \
+		for (; it && it->func; it++)                                                                 \
+			((void (*)(void *, proto))it->func)(it->data, args);                                 \
+		preempt_enable_notrace();                                                                    \
+	}
