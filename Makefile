@@ -5,7 +5,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-MAKEFLAGS += --no-builtin-rules --no-print-directory
+MAKEFLAGS += --no-print-directory
+.SUFFIXES:
 SHELL := /bin/bash
 PYTHON := /usr/bin/python3
 
