@@ -1,16 +1,15 @@
 /* Looking symbols up in the table that tools/ksyms.py made; include/kernel/ksyms.h tells its layout. */
 
 #include <kernel/ksyms.h>
-#include <stdint.h>
 
 /*
  * Bounds set by linker.ld. In the first of the two links the table is empty: every loop here must do for no symbols.
  * No helper of another file is called: a backtrace must come out whatever else is broken.
  */
 extern const char _text[], _end[];
-extern const uint32_t __start_ksyms_offset[], __stop_ksyms_offset[];
-extern const uint32_t __start_ksyms_entry[];
-extern const uint16_t __start_ksyms_by_name[];
+extern const u32 __start_ksyms_offset[], __stop_ksyms_offset[];
+extern const u32 __start_ksyms_entry[];
+extern const u16 __start_ksyms_by_name[];
 extern const char __start_ksyms_names[];
 
 #define ENTRY_NAME_MASK	 0xffffffu

@@ -17,6 +17,7 @@ Both lists are held against the instructions: each `bl _mcount` in text must be 
 import argparse
 import struct
 from bisect import bisect_right
+from collections import Counter
 
 from elfimage import (EM_AARCH64, EM_X86_64, SHF_EXECINSTR, STT_FUNC, BuildError, Image, main_wrapper)
 
@@ -109,12 +110,12 @@ def collect(image):
     defined = any(symbol.name == machine.hook and symbol.section for symbol in image.symbols)
     calls = machine.calls(text, image.symbol(machine.hook)) if defined else set()
     functions = Functions(image)
-    seen = set()
-    for site in sorted(listed):
+    seen = set(listed)
+    if len(seen) != len(listed):
+        site = next(site for site, times in Counter(listed).items() if times > 1)
+        raise BuildError(f"{image.path}: mcount: site {site:#x} in {functions.at(site)} is listed twice")
+    for site in sorted(seen):
         where = functions.at(site)
-        if site in seen:
-            raise BuildError(f"{image.path}: mcount: site {site:#x} in {where} is listed twice")
-        seen.add(site)
         if not text.addr <= site < text.addr + len(text.data):
             raise BuildError(f"{image.path}: mcount: site {site:#x} lies outside .text")
         if where is None:

@@ -1,9 +1,7 @@
 /* The kernel's symbol table: addresses to names and back. */
-#ifndef KERNEL_KSYMS_H
-#define KERNEL_KSYMS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <lib/types.h>
 
 /*
  * The table is made at build time by tools/ksyms.py, lies sorted in rodata and never changes, so everything here may
@@ -53,5 +51,3 @@ unsigned long kallsyms_lookup_name(const char *name);
  * Returns the length without the ending zero.
  */
 int sprint_symbol(char *text, unsigned long address);
-
-#endif
