@@ -42,7 +42,7 @@ UNIT_BINARIES += $(UNIT_DIR)/$(1).$(2)
 $(UNIT_DIR)/$(1).$(2): tests/unit/$(1)_test.c $(call unit_sources,$(1)) mk/tests.mk
 	$(call say,HOSTCC,$$@)
 	@mkdir -p $$(@D)
-	$(Q)gcc $(UNIT_FLAGS) $(UNIT_$(2)) -MMD -MP -MT $$@ -o $$@ $$(filter %.c,$$^) -lcmocka
+	$(Q)gcc $(UNIT_FLAGS) $(UNIT_$(2)) -MMD -MP -MT $$@ -o $$@ tests/unit/$(1)_test.c $(call unit_sources,$(1)) -lcmocka
 endef
 $(foreach t,$(UNIT),$(foreach k,$(call unit_kinds,$(t)),$(eval $(call unit_rule,$(t),$(k)))))
 
