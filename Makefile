@@ -30,9 +30,14 @@ NOPG ?=
 .DEFAULT_GOAL := all
 BUILD := build/$(ARCH)$(if $(NOPG),-nopg)
 include mk/toolchain.mk mk/kernel.mk
-include $(wildcard mk/newlib.mk mk/userland.mk)
+include $(if $(NOPG),,$(wildcard mk/userland.mk))
 
+# The variant without call sites runs the same programs.
 all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio)
+ifdef NOPG
+$(BUILD)/initramfs.cpio: FORCE
+	@ln -sf ../$(ARCH)/initramfs.cpio $@
+endif
 .PHONY: all
 
 else

@@ -43,11 +43,11 @@ $(eval $(call stamp,$(BUILD)/kernel.objects,$(KLDFLAGS) | $(KOBJ)))
 OFFSETS_H := $(BUILD)/include/generated/asm-offsets.h
 $(shell mkdir -p $(sort $(dir $(KOBJ) $(OFFSETS_H))) $(BUILD)/tables)
 
-$(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%.o: %.c $(BUILD)/kernel.flags | $(OFFSETS_H)
+$(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%.o: %.c $(BUILD)/kernel.flags mk/kernel.mk | $(OFFSETS_H)
 	$(call say,CC,$@)
 	$(Q)$(call kcc,$<) -MMD -MP -c -o $@ $<
 
-$(patsubst %.S,$(BUILD)/%.o,$(filter %.S,$(KSRC))): $(BUILD)/%.o: %.S $(BUILD)/kernel.flags | $(OFFSETS_H)
+$(patsubst %.S,$(BUILD)/%.o,$(filter %.S,$(KSRC))): $(BUILD)/%.o: %.S $(BUILD)/kernel.flags mk/kernel.mk | $(OFFSETS_H)
 	$(call say,AS,$@)
 	$(Q)$(CC) $(KAFLAGS) -MMD -MP -c -o $@ $<
 
