@@ -15,7 +15,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 FILES = {
     "arch/aarch64/include/asm/linker.h": """
-#define LINKER_OUTPUT OUTPUT_FORMAT("elf64-littleaarch64") OUTPUT_ARCH(aarch64)
+#define LINKER_FORMAT "elf64-littleaarch64"
+#define LINKER_ARCH aarch64
+#define KIMAGE_ENTRY _text
 #define KIMAGE_VADDR 0xffff800008000000
 #define LOAD_OFFSET 0
 """,
