@@ -73,7 +73,7 @@ def check_line(path, line):
         yield f"{len(line.expandtabs(TAB))} columns, {COLUMNS} are the limit"
     if line != line.rstrip():
         yield "white space at the end"
-    if path.endswith(CODE) and re.match(r" {8}|\t+ {8}", line):
+    if path.endswith(CODE) and re.match(r"\t* {8,}[^ \\]", line):
         yield "spaces where a tab indents"
     if LEFT_OVER.search(line):
         yield "a left-over note: do it, or open an issue"
