@@ -73,7 +73,8 @@ lint-tidy: compile_commands.json
 	$(call say,LINT,clang-tidy)
 	$(Q)sed 's/ -pg / /' compile_commands.json > build/compile_commands.json
 	$(Q)sed -n 's/^  "file": "\(.*\)",$$/\1/p' compile_commands.json | xargs -r -n 4 -P $(shell nproc) \
-		clang-tidy --quiet -p build --extra-arg=--target=aarch64-linux-gnu --extra-arg=-Wno-unknown-warning-option 2>/dev/null
+		clang-tidy --quiet -p build --extra-arg=--target=aarch64-linux-gnu --extra-arg=-Wno-unknown-warning-option \
+		2> >(grep -v 'warnings\? generated\|Suppressed\|Use -header-filter' >&2)
 
 measures:
 	$(Q)$(PYTHON) tools/style.py --measures
