@@ -108,8 +108,8 @@ static void compute_wanted(void)
 		for (unsigned w = 0; w < words; w++) {
 			unsigned long want = op->filter.count ? op->filter.bits[w] : ~0UL;
 
-			if (op->notrace.count)
-				want &= ~op->notrace.bits[w];
+			if (op->exclude.count)
+				want &= ~op->exclude.bits[w];
 			wanted_map[w] |= want;
 		}
 	}
@@ -331,6 +331,6 @@ void ftrace_init(void)
 	convert_nops();
 	name_records();
 	start = sched_clock() - start;
-	pr_info("ftrace: allocated %u pages with 1 groups, %u sites made nops in %llu us\n", ftrace_nr_pages,
-		ftrace_nr_recs, (unsigned long long)start / NSEC_PER_USEC);
+	pr_info("ftrace: allocated %u pages with 1 groups, %u sites made nops in %llu ns\n", ftrace_nr_pages,
+		ftrace_nr_recs, (unsigned long long)start);
 }

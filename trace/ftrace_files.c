@@ -143,7 +143,7 @@ TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_
 struct filter_writer {
 	struct mutex mutex;
 	struct ftrace_ops *ops;   /* [I] */
-	bool notrace;             /* [I] which of its sets */
+	bool exclude;             /* [I] which of its sets */
 	bool changed;             /* [o] */
 	struct ftrace_set set;    /* [o] the copy */
 	char token[FTRACE_TOKEN_MAX]; /* [o] name so far */
@@ -152,7 +152,7 @@ struct filter_writer {
 
 static struct ftrace_set *writer_target(const struct filter_writer *w)
 {
-	return w->notrace ? &w->ops->notrace : &w->ops->filter;
+	return w->exclude ? &w->ops->exclude : &w->ops->filter;
 }
 
 /* One complete name. "func:command:param" needs commands, of which there are none yet: -EINVAL. */
@@ -216,7 +216,7 @@ static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, si
 	return ret;
 }
 
-static struct filter_writer *writer_alloc(struct file *file, bool notrace)
+static struct filter_writer *writer_alloc(struct file *file, bool exclude)
 {
 	struct filter_writer *w = kzalloc(sizeof(*w), GFP_KERNEL);
 	int ret = 0;
@@ -225,7 +225,7 @@ static struct filter_writer *writer_alloc(struct file *file, bool notrace)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&w->mutex);
 	w->ops = tracefs_array(file)->ops;
-	w->notrace = notrace;
+	w->exclude = exclude;
 	if (file->f_flags & O_TRUNC) {
 		w->changed = true;
 		return w;
@@ -284,15 +284,15 @@ static int filter_show(struct seq_file *m, void *v)
 	if (v != m)
 		show_name(m, (struct dyn_ftrace *)v - ftrace_recs);
 	else
-		seq_puts(m, w->notrace ? "#### no functions disabled ####\n" : "#### all functions enabled ####\n");
+		seq_puts(m, w->exclude ? "#### no functions disabled ####\n" : "#### all functions enabled ####\n");
 	return 0;
 }
 
 static const struct seq_operations filter_seq_ops = { filter_start, rec_stop, filter_next, filter_show };
 
-static int filter_open(struct file *file, bool notrace)
+static int filter_open(struct file *file, bool exclude)
 {
-	struct filter_writer *w = writer_alloc(file, notrace);
+	struct filter_writer *w = writer_alloc(file, exclude);
 	int ret = 0;
 
 	if (IS_ERR(w))

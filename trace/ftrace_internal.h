@@ -28,7 +28,7 @@ static inline bool ftrace_ops_wants(const struct ftrace_ops *ops, unsigned rec)
 {
 	if (ops->filter.count && !((ops->filter.bits[rec / 64] >> (rec % 64)) & 1))
 		return false;
-	return !ops->notrace.count || !((ops->notrace.bits[rec / 64] >> (rec % 64)) & 1);
+	return !ops->exclude.count || !((ops->exclude.bits[rec / 64] >> (rec % 64)) & 1);
 }
 #define for_each_ftrace_op(op) for ((op) = READ_ONCE(ftrace_ops_list); (op); (op) = READ_ONCE((op)->next))
 

@@ -96,11 +96,11 @@ int ftrace_set_filter(struct ftrace_ops *ops, const char *pattern, bool reset)
 
 int ftrace_set_notrace(struct ftrace_ops *ops, const char *pattern, bool reset)
 {
-	return change_set(ops, &ops->notrace, pattern, reset);
+	return change_set(ops, &ops->exclude, pattern, reset);
 }
 
 void ftrace_free_filter(struct ftrace_ops *ops)
 {
 	ftrace_set_clear(&ops->filter);
-	ftrace_set_clear(&ops->notrace);
+	ftrace_set_clear(&ops->exclude);
 }

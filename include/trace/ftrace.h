@@ -36,7 +36,7 @@ struct ftrace_ops {
 	void *private;              /* [I] */
 	u32 flags;                  /* [l] FTRACE_OPS_FL_* */
 	struct ftrace_set filter;   /* [l] */
-	struct ftrace_set notrace;  /* [l] */
+	struct ftrace_set exclude;  /* [l] */
 	struct ftrace_ops *next;    /* [l] */
 };
 
