@@ -55,6 +55,7 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 			continue;
 		tr->clock_id = i;
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);
+		trace_update_fast(tr);
 		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 		return 0;
 	}

@@ -118,21 +118,23 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 void rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer);
 
-/* See ring_buffer.h. `length` of at most 112 bytes and known to the compiler makes it shortest. */
-static __always_inline struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *cpu_buffer,
-								     unsigned long length, u64 ts)
+/*
+ * ring_buffer_reserve in the usual case. NULL: not so easy, go on with rb_reserve_slow (the writer is counted already).
+ * Apart, so that a tracer whose usual case calls nothing needs no stack frame.
+ */
+static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buffer_per_cpu *cpu_buffer,
+								unsigned long length, u64 ts)
 {
 	u64 words = (length + 3) / 4 + 1, state, delta;
 	struct ring_buffer_event *event;
 	struct buffer_data_page *data;
 	struct buffer_page *page;
 
-	/* An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at
-	 * it last. */
+	/* An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at it last. */
 	rb_write(cpu_buffer->committing, rb_read(cpu_buffer->committing) + 1);
 	rb_barrier();
 	if (unlikely(rb_read(cpu_buffer->disabled) || length - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4))
-		return rb_reserve_slow(cpu_buffer, length, ts);
+		return NULL;
 
 	RB_TEST_POINT(0);
 	page = rb_read(cpu_buffer->ring.tail_page);
@@ -143,35 +145,42 @@ static __always_inline struct ring_buffer_event *ring_buffer_reserve(struct ring
 	/* A stamp before the last one wraps to a great number here. */
 	delta = ts - rb_read(data->time_stamp) - (state >> RB_TIME_SHIFT);
 	if (unlikely((state & (RB_FULL | RB_INDEX_MASK)) > RB_PAGE_WORDS - words || delta >> RB_TS_SHIFT))
-		return rb_reserve_slow(cpu_buffer, length, ts);
+		return NULL;
 	RB_TEST_POINT(3);
-	/* Fails when an interrupt recorded something since `state` was read: this is the one place where that
-	 * matters. */
+	/* Fails when an interrupt recorded something since `state` was read: this is the one place where that matters. */
 	if (unlikely(!__atomic_compare_exchange_n(&page->state, &state,
-						  state + words + RB_ONE_EVENT + (delta << RB_TIME_SHIFT),
-						  true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
-		return rb_reserve_slow(cpu_buffer, length, ts);
+						  state + words + RB_ONE_EVENT + (delta << RB_TIME_SHIFT), true,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+		return NULL;
 	rb_barrier();
 	RB_TEST_POINT(4);
-	event = (struct ring_buffer_event *)(void *)((u8 *)data + (state & RB_INDEX_MASK) * 4 +
-						     offsetof(struct buffer_data_page, data));
+	event = (struct ring_buffer_event *)(void *)(data->data + (state & RB_INDEX_MASK) * 4);
 	event->header = (u32)(delta << 5) | (u32)(words - 1);
 	return event;
 }
 
-/* See ring_buffer.h. */
-static __always_inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu_buffer)
+/* See ring_buffer.h. `length` of at most 112 bytes and known to the compiler makes it shortest. */
+static __always_inline struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *cpu_buffer,
+								     unsigned long length, u64 ts)
+{
+	struct ring_buffer_event *event = rb_try_reserve(cpu_buffer, length, ts);
+
+	return likely(event) ? event : rb_reserve_slow(cpu_buffer, length, ts);
+}
+
+/*
+ * ring_buffer_commit in the usual case: what is left to call to be through, NULL when it was all. Nested writers, a page
+ * that has just been filled, a writer that came in between: each has its function.
+ */
+static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buffer))(struct ring_buffer_per_cpu *)
 {
 	struct buffer_page *page = rb_read(cpu_buffer->ring.commit_page);
 	u64 state = rb_read(page->state);
 
 	rb_barrier();
-	/* The tail moves only from a full page, so a page that is not full is the tail: nothing between it
-	 * and commit. */
-	if (unlikely(rb_read(cpu_buffer->committing) != 1 || (state & RB_FULL))) {
-		rb_commit_slow(cpu_buffer);
-		return;
-	}
+	/* The tail moves only from a full page, so a page that is not full is the tail: nothing between it and commit. */
+	if (unlikely(rb_read(cpu_buffer->committing) != 1 || (state & RB_FULL)))
+		return rb_commit_slow;
 	RB_TEST_POINT(5);
 	/* Pairs with the acquire of readers: they see the events before this count of their bytes. */
 	__atomic_store_n(&page->data->commit, (state & RB_INDEX_MASK) * 4, __ATOMIC_RELEASE);
@@ -181,6 +190,14 @@ static __always_inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu_b
 	rb_barrier();
 	RB_TEST_POINT(7);
 	/* A writer that nested after `state` was read left the commit to us. */
-	if (unlikely(rb_read(page->state) != state))
-		rb_commit_again(cpu_buffer);
+	return unlikely(rb_read(page->state) != state) ? rb_commit_again : NULL;
+}
+
+/* See ring_buffer.h. */
+static __always_inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	void (*rest)(struct ring_buffer_per_cpu *) = rb_try_commit(cpu_buffer);
+
+	if (unlikely(rest))
+		rest(cpu_buffer);
 }
