@@ -285,7 +285,8 @@ echo "vrun-exit-$token $status"
 poweroff -f
 """
 
-MOUNTS = """mount -t proc proc /proc
+MOUNTS = """mkdir -p /sys/kernel/tracing /sys/kernel/debug/tracing
+mount -t proc proc /proc
 mount -t devtmpfs dev /dev
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t tracefs tracefs /sys/kernel/debug/tracing"""

@@ -124,7 +124,7 @@ class GuestTest(pytest.Item):
             raise GuestFailed("\n".join(difference))
 
     def repr_failure(self, excinfo, style=None):
-        if isinstance(excinfo.value, GuestFailed):
+        if isinstance(excinfo.value, (GuestFailed, GuestError)):
             return f"{self.description}: {excinfo.value}"
         return super().repr_failure(excinfo, style)
 

@@ -78,7 +78,7 @@ def main():
             time.sleep(1000)
         assert "init=/run/vrun-init" in words
         with open(os.path.join(folder, "run/vrun-init"), encoding="utf-8") as file:
-            lines = [line for line in file if not line.startswith(("mount", "poweroff"))]
+            lines = [line for line in file if not line.startswith(("mkdir", "mount", "poweroff"))]
         init = "".join(lines).replace("/run/", f"{folder}/run/")
         with subprocess.Popen(["/bin/sh", "-c", init], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               env={**os.environ, "RUN": f"{folder}/run"}) as shell:
