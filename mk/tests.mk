@@ -55,6 +55,7 @@ unit: deps-build deps-test
 LINTS := lint-style lint-cppcheck lint-tidy
 C_FILES := $(shell find arch boot drivers include kernel modules trace userland tests/unit -name '*.[ch]' 2>/dev/null | sort)
 lint: deps-lint $(LINTS)
+$(LINTS): | deps-lint
 
 lint-style:
 	$(call say,LINT,style)

@@ -77,6 +77,14 @@ stamped=
 
 look
 if [ -n "$missing" ]; then
+	# One at a time: make -j may ask for two jobs at once, and what one lacks the other may be installing.
+	mkdir -p "$(dirname "$stamp")"
+	exec 9>"$(dirname "$stamp")/.deps.lock"
+	flock 9
+	hash -r
+	look
+fi
+if [ -n "$missing" ]; then
 	run=
 	if [ "$(id -u)" != 0 ]; then
 		run='sudo -n'

@@ -136,6 +136,9 @@ class Guest:
     # The prompt of the shell at the end of what the console shows, for interactive sessions.
     PROMPT = r"(?:^|[\r\n])[^\r\n]*[#$] $"
 
+    # Called with each guest that starts; the tests' reports use it.
+    on_start = staticmethod(lambda guest: None)
+
     def __init__(self, files=None, append="", timeout=60, log=None, wait_prompt=True, **setup):
         """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
         self.setup = Setup(**setup)
@@ -158,6 +161,7 @@ class Guest:
         except pexpect.ExceptionPexpect as error:
             self._close_initrd()
             raise GuestError(f"cannot start {self.argv[0]}: {error}", NO_STATUS) from error
+        self.on_start(self)
         self.child.delaybeforesend = None
         self.child.logfile_read = _Tee(self, log)
         if wait_prompt:
@@ -281,7 +285,8 @@ echo "vrun-exit-$token $status"
 poweroff -f
 """
 
-MOUNTS = """mount -t proc proc /proc
+MOUNTS = """mkdir -p /sys/kernel/tracing /sys/kernel/debug/tracing
+mount -t proc proc /proc
 mount -t devtmpfs dev /dev
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t tracefs tracefs /sys/kernel/debug/tracing"""

@@ -17,11 +17,28 @@ import re
 import shlex
 
 import pytest
-from vitrine_guest import GuestError, ScriptRun
+from vitrine_guest import Guest, GuestError, ScriptRun
 
 GROWTH = 60  # seconds of life beyond the soak's own minutes
 KEYS = {"smp": int, "mem": str, "cpu": str, "gic": int, "timeout": float, "append": str, "arch": str}
 FLAGS = ("icount", "soak")
+
+
+STARTED = []  # guests of the test that runs now
+Guest.on_start = staticmethod(STARTED.append)
+
+
+def pytest_runtest_setup():
+    STARTED.clear()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """A failed test_*.py shows the end of its guests' consoles, as the scripts do."""
+    report = (yield).get_result()
+    if report.failed and not isinstance(item, GuestTest):
+        for guest in STARTED:
+            report.sections.append(("end of the console", guest.tail()))
 
 
 def pytest_collect_file(file_path, parent):
@@ -107,7 +124,7 @@ class GuestTest(pytest.Item):
             raise GuestFailed("\n".join(difference))
 
     def repr_failure(self, excinfo, style=None):
-        if isinstance(excinfo.value, GuestFailed):
+        if isinstance(excinfo.value, (GuestFailed, GuestError)):
             return f"{self.description}: {excinfo.value}"
         return super().repr_failure(excinfo, style)
 

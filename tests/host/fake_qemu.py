@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 """Stands in for QEMU in the tests of tools/vrun: unpacks the initramfs it is given and acts as the guest would.
 
-The script in /run/script is run by the host's shell; what it prints is the console. Words on the kernel command line choose
-another fate: panic, hang, vanish (end without a status), chatter (a boot log first).
+The script in /run/script is run by the host's shell; what it prints is the console. Without an init= on the kernel command
+line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, hang, vanish (end
+without a status), chatter (a boot log first).
 """
 
 import os
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import tty
 
@@ -46,10 +48,21 @@ def say(text):
     sys.stdout.flush()
 
 
+def interactive():
+    """A guest that has booted to its prompt; the pty's line discipline stands for the guest's."""
+    modes = termios.tcgetattr(0)
+    modes[3] |= termios.ECHO
+    termios.tcsetattr(0, termios.TCSANOW, modes)
+    print("booting\nready", flush=True)
+    os.execvpe("sh", ["sh", "-i"], {"PS1": "# ", "PATH": os.environ["PATH"]})
+
+
 def main():
+    words = option("-append").split()
+    if "init=/run/vrun-init" not in words and words[:1] == ["shell"]:
+        return interactive()
     if os.isatty(1):
         tty.setraw(1)  # as QEMU does: the guest's own \r\n pass unchanged
-    words = option("-append").split()
     with tempfile.TemporaryDirectory() as folder, open(option("-initrd"), "rb") as initrd:
         unpack(initrd.read(), folder)
         if "chatter" in words:
@@ -65,7 +78,7 @@ def main():
             time.sleep(1000)
         assert "init=/run/vrun-init" in words
         with open(os.path.join(folder, "run/vrun-init"), encoding="utf-8") as file:
-            lines = [line for line in file if not line.startswith(("mount", "poweroff"))]
+            lines = [line for line in file if not line.startswith(("mkdir", "mount", "poweroff"))]
         init = "".join(lines).replace("/run/", f"{folder}/run/")
         with subprocess.Popen(["/bin/sh", "-c", init], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               env={**os.environ, "RUN": f"{folder}/run"}) as shell:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import struct
 import subprocess
 
@@ -223,3 +224,18 @@ def test_old_compiler_in_one_line(tree, tmp_path):
         (tmp_path / name).chmod(0o755)
     done = make(tree, f"CROSS={tmp_path}/old-")
     assert done.returncode and "gcc 12 or later is needed" in done.stdout
+
+
+def test_gdb_session_ends_qemu(made):
+    (made / "build/aarch64/initramfs.cpio").write_bytes(b"")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = ["tools/vrun", "--build", "build/aarch64", "--gdb", port, "--gdb-arg=-batch"]
+    for line in ("info registers pc", "info address start_kernel", "stepi"):
+        command += ["--gdb-arg=-ex", f"--gdb-arg={line}"]
+    done = subprocess.run(command, cwd=made, stdin=subprocess.DEVNULL, text=True, timeout=60, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0 and '"start_kernel" is a function at address 0xffff8000' in done.stdout, done.stdout
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", int(port))), "QEMU's stub is gone"

@@ -3,11 +3,12 @@
 import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env")
+SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env", "flock")
 COMMANDS = ("aarch64-linux-gnu-gcc", "gcc", "tar", "xz", "bzip2", "cpio", "qemu-system-aarch64", "qemu-system-x86_64",
             "gdb-multiarch", "qemu-aarch64", "clang-format", "clang-tidy", "cppcheck")
 FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/include/cmocka.h")
@@ -135,6 +136,17 @@ def test_install_that_does_not_help(machine):
     (machine.bin / "xz").unlink()
     done = machine.run("build")
     assert done.returncode == 1 and "not found: xz-utils" in done.stdout
+
+
+def test_two_at_once_install_once(machine):
+    (machine.bin / "xz").unlink()
+    (machine.bin / "sleep").symlink_to("/bin/sleep")
+    machine.program("apt-get", f'echo "$@" >> {machine.calls}; [ "$1" = update ] || '
+                               f"{{ sleep 0.3; echo > {machine.bin}/xz; /bin/chmod 755 {machine.bin}/xz; }}")
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(machine.run, ["build", "build"]))
+    assert [one.returncode for one in done] == [0, 0]
+    assert len(machine.asked()) == 2, "one update, one install"
 
 
 def test_unknown_job(machine):

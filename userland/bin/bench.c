@@ -16,13 +16,14 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static long long now(void)
+/* Nanoseconds. A long has 64 bits on both machines; the small printf of newlib knows no long long. */
+static long now(void)
 {
 	struct timespec time;
 
 	if (clock_gettime(CLOCK_MONOTONIC, &time))
 		fail("clock_gettime");
-	return time.tv_sec * 1000000000LL + time.tv_nsec;
+	return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
 static void getpid_loop(long n)
@@ -111,7 +112,7 @@ static const struct operation {
 /* The difference of a long and a short loop, so that setting up and the clock itself do not count. */
 static void measure(const struct operation *operation, long n)
 {
-	long long start, middle, end;
+	long start, middle, end;
 	long few = n / 10 + 1;
 
 	operation->loop(few);
@@ -120,21 +121,21 @@ static void measure(const struct operation *operation, long n)
 	middle = now();
 	operation->loop(few + n);
 	end = now();
-	printf("%s %lld\n", operation->name, ((end - middle) - (middle - start)) / n);
+	printf("%s %ld\n", operation->name, ((end - middle) - (middle - start)) / n);
 }
 
 /* One write of `text`, as `echo text > file` does it but without the shell's own part. */
 static void measure_write(const char *file, const char *text)
 {
 	int fd = open(file, O_WRONLY | O_TRUNC);
-	long long start;
+	long start;
 
 	if (fd < 0)
 		fail(file);
 	start = now();
 	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		fail(file);
-	printf("write %lld\n", now() - start);
+	printf("write %ld\n", now() - start);
 	close(fd);
 }
 
@@ -142,7 +143,7 @@ static void measure_write(const char *file, const char *text)
 static void measure_read(const char *file)
 {
 	static char buffer[4096];
-	long long start, time = 0;
+	long start, time = 0;
 	long bytes = 0, lines = 0;
 	int fd = open(file, O_RDONLY);
 	ssize_t got, i;
@@ -161,7 +162,7 @@ static void measure_read(const char *file)
 	}
 	if (got < 0)
 		fail(file);
-	printf("read %lld bytes %ld lines %ld\n", time, bytes, lines);
+	printf("read %ld bytes %ld lines %ld\n", time, bytes, lines);
 	close(fd);
 }
 
@@ -176,7 +177,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	if (argc == 2 && !strcmp(argv[1], "clock")) {
-		printf("clock %lld\n", now());
+		printf("clock %ld\n", now());
 		return 0;
 	}
 	if (argc == 4 && !strcmp(argv[1], "write")) {
