@@ -163,6 +163,10 @@ struct task_struct {
 	u64 restart_data[4];            /* [t] its arguments */
 	void *kthread_data;             /* [I] struct kthread */
 	u32 uid, euid, gid, egid;       /* [t] */
+	u32 suid, sgid;                 /* [t] saved ids */
+	struct group_info *groups;      /* [t] supplementary groups, shared by reference; NULL: none */
+	void *robust_list;              /* [t] user address of the list of held futexes */
+	int pdeath_signal;              /* [t] to send when the parent ends, 0 none */
 
 	struct thread_struct thread;    /* [t, switch] registers while not running (arch) */
 };
