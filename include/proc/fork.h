@@ -94,6 +94,8 @@ pid_t alloc_pid(struct task_struct *p); /* sets p->pid; -EAGAIN when all are tak
 void free_pid(pid_t pid);
 void attach_pid(struct task_struct *p); /* into the hash: find_get_task finds it from now on [tasklist_lock] */
 void detach_pid(struct task_struct *p); /* [tasklist_lock] */
+/* exec in a thread: `p` takes over the number of its old leader, which gets p's. [tasklist_lock and siglock] */
+void exchange_pids(struct task_struct *p, struct task_struct *leader);
 unsigned nr_processes(void); /* thread groups, zombies included */
 unsigned nr_threads(void);   /* all tasks but the idle ones */
 u64 total_forks(void);       /* since boot */

@@ -68,7 +68,7 @@ struct siginfo {
 			uid_t si_uid;
 			union {
 				struct {
-					int si_status, pad;
+					int si_status, si_pad;
 					s64 si_utime, si_stime;
 				};
 				u64 si_value;
@@ -171,8 +171,8 @@ void flush_signals_exec(struct task_struct *t);
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
 void kill_orphaned_pgrp(struct task_struct *leader, struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
 extern atomic_t nr_stopped_groups; /* processes with signal->stopped; 0 spares exit the search for orphans */
-/* The thread begins to exit: it takes no more signals for its process. */
-void exit_signals(struct task_struct *t);
+/* The thread begins to exit: it takes no more signals for its process. True: it is the last one to do so. */
+bool exit_signals(struct task_struct *t);
 void set_current_blocked(sigset_t set); /* SIGKILL and SIGSTOP left out */
 /* sigsuspend, ppoll, pselect: block `set` until the call returns to user mode; the old mask comes back then. */
 void set_restore_sigmask_to(sigset_t set);
