@@ -119,6 +119,9 @@ struct signal_struct {
 	int live;                         /* [S] threads that have not begun to exit */
 	int stop_sig;                     /* [S] with stopped: the signal; stop_code follows when all threads stand */
 	int nr_stopped;                   /* [S] threads that stand still for the stop */
+	bool stop_done;                   /* [S] all did, and the parent was told */
+	bool stop_dequeued;               /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
+	int cld_notify;                   /* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
 	bool unkillable;                  /* [S] init: signals it does not handle are dropped */
 	struct task_struct *group_exec;   /* [S] thread that runs exec: all others are to go */
 	struct task_struct *leader;       /* [T, S] for who has only the signal_struct (timers) */
@@ -177,6 +180,28 @@ void set_current_blocked(sigset_t set); /* SIGKILL and SIGSTOP left out */
 /* sigsuspend, ppoll, pselect: block `set` until the call returns to user mode; the old mask comes back then. */
 void set_restore_sigmask_to(sigset_t set);
 #define signal_group_exit(sig) ((sig)->group_exit || (sig)->group_exec)
+
+/* For ppoll and the like: the end of the call. Interrupted: get_signal's end restores the mask, else this does. */
+void restore_saved_sigmask_unless(bool interrupted);
+
+/* Queues of signals (kernel/proc/signal_queue.c), all [S]. */
+#define SIGRTMIN 32
+#define SIG_KERNEL_STOP   (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
+#define SIG_KERNEL_IGNORE (sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
+#define SIG_KERNEL_CORE                                                                                      \
+	(sigmask(SIGQUIT) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGABRT) | sigmask(SIGFPE) |        \
+	 sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGSYS) | sigmask(SIGXCPU) | sigmask(SIGXFSZ))
+#define SIG_UNBLOCKABLE (sigmask(SIGKILL) | sigmask(SIGSTOP))
+/* Status of a process that this signal ended, with the bit that says "core" where Linux would write one. */
+#define signal_exit_code(sig) ((sig) | (sigmask(sig) & SIG_KERNEL_CORE ? 0x80 : 0))
+int sigqueue_add(struct sigpending *q, int sig, const struct siginfo *info); /* 0, -EAGAIN */
+void sigqueue_remove(struct sigpending *q, sigset_t set);
+/* Take a pending signal that is not in `mask`, own ones first; 0: none. For current. */
+int dequeue_signal(sigset_t mask, struct siginfo *info);
+bool sig_handler_ignored(struct task_struct *p, int sig); /* SIG_IGN, or SIG_DFL for one that does nothing */
+void end_group_stop(struct signal_struct *sig);
+/* Fill in for a signal that current sends with kill(2). */
+void siginfo_from_user(struct siginfo *info, int sig, int code);
 
 /* A signal picked for delivery to a handler. */
 struct ksignal {

@@ -156,6 +156,7 @@ struct task_struct {
 	sigset_t blocked;               /* [t writes under S] */
 	sigset_t saved_sigmask;         /* [t] restored when sigsuspend returns */
 	bool restore_sigmask;           /* [t] */
+	sigset_t real_blocked;          /* [t writes under S] sigtimedwait: blocked, but for what it waits for; else 0 */
 	struct sigpending pending;      /* [S] to this thread */
 	unsigned long sas_ss_sp, sas_ss_size; /* [t] sigaltstack */
 	int sas_ss_flags;               /* [t] */

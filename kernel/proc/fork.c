@@ -98,6 +98,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->pdeath_signal = 0;
 	p->vfork_done = NULL;
 	p->restore_sigmask = false;
+	p->real_blocked = 0;
 	p->restart_fn = NULL;
 	p->kthread_data = NULL;
 }
