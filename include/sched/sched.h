@@ -7,6 +7,7 @@
 #include <sched/task.h>
 
 struct cpumask;
+
 void sched_init(void); /* boot, before the first interrupt: runqueues, the boot CPU's idle task */
 void init_idle(struct task_struct *idle, int cpu);
 void cpu_startup_entry(void) __noreturn; /* becomes this CPU's idle loop (do_idle) */

@@ -111,7 +111,6 @@ struct task_struct {
 	u32 cpu;                 /* [r] where it runs or last ran */
 	u32 flags;               /* [t] PF_* */
 	void *stack;             /* [I] lowest address of its kernel stack */
-	unsigned long trace_recursion; /* [t] bits of the tracers, per context; see trace/recursion.h */
 	u32 state;               /* [t sets, waker clears with p] */
 	s32 on_cpu;              /* [a] 1 while its context is live on a CPU; released last thing in the switch */
 	s32 on_rq;               /* [r] */
