@@ -23,6 +23,7 @@
 #define TASK_PARKED          0x0040
 #define TASK_DEAD            0x0080
 #define TASK_WAKEKILL        0x0100
+#define TASK_WAKING          0x0200 /* between a wake-up's decision and the runqueue */
 #define TASK_NOLOAD          0x0400
 #define TASK_NEW             0x0800
 #define TASK_KILLABLE        (TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
@@ -35,10 +36,12 @@
 #define TIF_NEED_RESCHED   1
 #define TIF_NOTIFY_RESUME  2 /* task work to do */
 #define TIF_SYSCALL_TRACE  8 /* reserved for tracing of system calls */
+#define TIF_POLLING_NRFLAG 16 /* idle and looking at need_resched by itself: no interrupt needed */
 #define TIF_SINGLESTEP     21
 #define _TIF_SIGPENDING    (1U << TIF_SIGPENDING)
 #define _TIF_NEED_RESCHED  (1U << TIF_NEED_RESCHED)
 #define _TIF_NOTIFY_RESUME (1U << TIF_NOTIFY_RESUME)
+#define _TIF_POLLING_NRFLAG (1U << TIF_POLLING_NRFLAG)
 #define _TIF_WORK_MASK     (_TIF_SIGPENDING | _TIF_NEED_RESCHED | _TIF_NOTIFY_RESUME)
 
 /* task->flags, written by the task itself (or before it runs). */
@@ -125,6 +128,9 @@ struct task_struct {
 	spinlock_t pi_lock;                    /* serialises wake-up against changes of policy and affinity */
 	unsigned long cpus_mask[1];            /* [p, r] allowed CPUs (NR_CPUS <= 64) */
 	u32 wake_cpu;                          /* [p] */
+	u32 nr_cpus_allowed;                   /* [p, r] bits in cpus_mask */
+	bool contributes_to_load;              /* [r] asleep uninterruptibly: counted in the load average */
+	bool sched_reset_on_fork;              /* [r] children start as SCHED_NORMAL */
 	u64 nvcsw, nivcsw;                     /* [r] voluntary and involuntary switches */
 	u64 start_time;                        /* [I] ns since boot */
 	u64 utime, stime;                      /* [t] ns */
