@@ -161,6 +161,7 @@ struct task_struct {
 	sigset_t blocked;               /* [t writes under S] */
 	sigset_t saved_sigmask;         /* [t] restored when sigsuspend returns */
 	bool restore_sigmask;           /* [t] */
+	sigset_t real_blocked;          /* [t writes under S] sigtimedwait: blocked, but for what it waits for; else 0 */
 	struct sigpending pending;      /* [S] to this thread */
 	unsigned long sas_ss_sp, sas_ss_size; /* [t] sigaltstack */
 	int sas_ss_flags;               /* [t] */
@@ -168,6 +169,10 @@ struct task_struct {
 	u64 restart_data[4];            /* [t] its arguments */
 	void *kthread_data;             /* [I] struct kthread */
 	u32 uid, euid, gid, egid;       /* [t] */
+	u32 suid, sgid;                 /* [t] saved ids */
+	struct group_info *groups;      /* [t] supplementary groups, shared by reference; NULL: none */
+	void *robust_list;              /* [t] user address of the list of held futexes */
+	int pdeath_signal;              /* [t] to send when the parent ends, 0 none */
 
 	struct thread_struct thread;    /* [t, switch] registers while not running (arch) */
 };
