@@ -1,5 +1,6 @@
 /* Bit searches against a bit-by-bit walk, and the text forms there and back. */
 /* sources: */
+/* include: tests/unit/include-mm */
 #include <host_test.h>
 
 #include "../../kernel/lib/bitmap.c"

@@ -1,5 +1,6 @@
 /* Red-black trees: after every random insertion and removal the invariants hold and the order is right. */
 /* sources: */
+/* include: tests/unit/include-mm */
 #include <host_test.h>
 
 #include "../../kernel/lib/rbtree.c"

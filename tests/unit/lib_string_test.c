@@ -1,5 +1,6 @@
 /* Strings, globs, number parsing, sorting: against the host's library where it has the same. */
 /* sources: */
+/* include: tests/unit/include-mm */
 #include <host_test.h>
 #include <fnmatch.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* vsnprintf against the host's, conversion by conversion, and the kernel's own pointer forms. */
 /* sources: */
+/* include: tests/unit/include-mm */
 #include <host_test.h>
 
 #define vsnprintf  k_vsnprintf
