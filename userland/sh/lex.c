@@ -150,7 +150,9 @@ static size_t measure(const char *s, void (*scan)(struct lexer *lx))
 
 size_t lex_dollar_length(const char *s)
 {
-	return measure(s, s[0] == '$' && s[1] == '\'' ? scan_dollar_quote : scan_dollar);
+	if (s[0] == '$' && s[1] == '\'')
+		return 1 + measure(s + 1, scan_dollar_quote);
+	return measure(s, scan_dollar);
 }
 
 static void scan_dquote(struct lexer *lx)
