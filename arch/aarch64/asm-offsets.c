@@ -1,6 +1,7 @@
 /* Numbers that assembly needs from C: the build turns the lines `->NAME value` into <generated/asm-offsets.h>. */
 #include <asm/ptrace.h>
 #include <asm/thread.h>
+#include <lib/errno.h>
 #include <sched/task.h>
 
 #include "smp.h"
@@ -20,6 +21,7 @@ void asm_offsets(void)
 	DEFINE(TSK_STACK, offsetof(struct task_struct, stack));
 	DEFINE(THREAD_SIZE_ASM, THREAD_SIZE);
 	DEFINE(FPSIMD_FPSR, offsetof(struct user_fpsimd, fpsr));
+	DEFINE(EFAULT_ASM, EFAULT);
 	DEFINE(SECONDARY_TASK, offsetof(struct secondary_data, task));
 	DEFINE(SECONDARY_STACK, offsetof(struct secondary_data, stack_end));
 }

@@ -1,6 +1,7 @@
 /* Within the machine layer: what a starting CPU needs, stacks that are per CPU, firmware calls. */
 #pragma once
 
+#include <asm/page.h>
 #include <kernel/percpu.h>
 #include <lib/types.h>
 
