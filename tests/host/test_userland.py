@@ -250,8 +250,8 @@ TOOLS = [
      "  PID S TIME  COMMAND\n  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND\n1\n/sh"),
     ("free | head -1; uptime | grep -c 'load average'", "           total        used        free  buff/cache\n1\n"),
     ("sysctl kernel.ostype; sysctl -n kernel/ostype", "kernel.ostype = Linux\nLinux\n"),
-    ("time -p true 2>&1 | cut -c 1-4; env time true 2>&1 | cut -f 1", "\nreal\nuser\nsys\n"
-     .replace("\nreal\nuser\nsys\n", "", 1) + "real\nuser\nsys\n"),
+    ("{ time -p true; } 2>&1 | cut -d ' ' -f 1; env time true 2>&1 | cut -f 1; { time true | cat; } 2>&1 | cut -f 1",
+     "real\nuser\nsys\nreal\nuser\nsys\n\nreal\nuser\nsys\n"),
 ]
 
 
