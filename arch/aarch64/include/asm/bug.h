@@ -1,0 +1,10 @@
+/* A trap instruction of our own: BRK with a comment the exception handler knows, reported through die(). */
+#pragma once
+
+#define BUG_BRK_IMM 0x800
+
+#define arch_bug()                                                                                           \
+	do {                                                                                                 \
+		__asm__ volatile("brk %0" : : "i"(BUG_BRK_IMM));                                             \
+		__builtin_unreachable();                                                                     \
+	} while (0)
