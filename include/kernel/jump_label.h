@@ -9,7 +9,7 @@
 #include <lib/types.h>
 
 struct static_key {
-	atomic_t enabled; /* how often it was enabled [jump_label_mutex for changes] */
+	atomic_t enabled; /* how often it was enabled [text_mutex for changes] */
 };
 #define STATIC_KEY_INIT { ATOMIC_INIT(0) }
 
@@ -26,4 +26,3 @@ struct jump_entry {
 /* Counted: the n-th inc needs the n-th dec. Context: thread; sleeps. Sites are switched when they return. */
 void static_key_slow_inc(struct static_key *key);
 void static_key_slow_dec(struct static_key *key);
-void jump_label_init(void); /* boot, before the second CPU: sorts the table by key and counts it */

@@ -10,6 +10,22 @@ void panic(const char *fmt, ...) __printf(1, 2) __noreturn;
 extern int panic_on_oops;
 extern int oops_in_progress; /* non-zero: locks of the output path may be broken */
 
+/* Exit status of the machine after a panic with panic=-1 (tools/vrun's code for a guest that panicked). */
+#define PANIC_EXIT_STATUS 125
+
+/* Who wants to act when the kernel is in trouble: dump or stop a trace. */
+enum trouble {
+	TROUBLE_WARNING, /* before anything is printed; any context */
+	TROUBLE_OOPS,    /* after the backtrace; interrupts off, the task is about to be killed */
+	TROUBLE_PANIC,   /* the other CPUs are stopped; interrupts off for good */
+};
+struct panic_notifier {
+	const char *name;
+	void (*notify)(enum trouble what); /* takes no lock that may be held by who failed; returns */
+};
+#define REGISTER_PANIC_NOTIFIER(nb) REGISTER_IN(panic_notifiers, nb)
+void notify_trouble(enum trouble what);
+
 /*
  * A fault in the kernel: prints registers, backtrace and task, then kills the current task where that is safe
  * (thread context, not init, not idle) or panics. Context: exception.

@@ -23,8 +23,8 @@ struct tracepoint_func {
 	void *data;
 };
 struct tracepoint {
-	const char *name;
-	struct static_key key;
+	const char *name;      /* [immutable] */
+	struct static_key key; /* on while there is a probe */
 	struct tracepoint_func *funcs; /* [tracepoints_mutex for changes, RCU for callers] NULL: none */
 };
 

@@ -1,0 +1,81 @@
+# What there is to make. `make help` lists it; each concern has one rule file under mk/.
+#
+# Without ARCH this file only hands out work: `make arm64` calls itself with ARCH=aarch64, and that inner make
+# includes the rules of one machine. So two machines never share a variable, and each has its build/<arch>/.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+.SUFFIXES:
+SHELL := /bin/bash
+PYTHON := /usr/bin/python3
+
+# V=1 shows every command; else one line each: $(call say,CC,$@) as a recipe line of its own, $(Q) before commands.
+V ?=
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$(2))')
+
+# Rewrite file $(1) only when the text $(2) differs from what it holds, so that what depends on it is rebuilt then.
+define stamp
+$(1): FORCE
+	@mkdir -p $$(@D); printf '%s\n' '$(2)' | cmp -s - $$@ || printf '%s\n' '$(2)' > $$@
+endef
+FORCE:
+.PHONY: FORCE
+
+# From the command line only: an ARCH=arm64 in the environment is for building Linux and must not reach us.
+ifeq ($(origin ARCH),command line)
+
+NOPG ?=
+.DEFAULT_GOAL := all
+BUILD := build/$(ARCH)$(if $(NOPG),-nopg)
+include mk/toolchain.mk mk/kernel.mk
+include $(if $(NOPG),,$(wildcard mk/userland.mk))
+
+# The variant without call sites runs the same programs.
+all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio)
+ifdef NOPG
+$(BUILD)/initramfs.cpio: FORCE
+	@ln -sf ../$(ARCH)/initramfs.cpio $@
+endif
+.PHONY: all
+
+else
+
+# The inner make takes the user's -j, or as many jobs as there are CPUs when there was none.
+inner = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) ARCH=$(1)
+
+help:
+	@sed -n 's/^#: \{0,1\}//p' $(firstword $(MAKEFILE_LIST)) mk/qemu.mk mk/tests.mk
+
+#: Vitrine: a teaching kernel that traces itself.
+#:
+#: Build
+#:   make deps             look for what is missing on this machine; install it, or name it
+#:   make arm64            kernel and userland for aarch64, into build/aarch64/ (Image, vmlinux, initramfs.cpio)
+#:   make x86_64           the same for x86_64
+#:   make clean            remove build/ and nothing else
+#:   make compile_commands.json   for clangd and other editors' helpers
+deps:
+	$(Q)tools/deps.sh all
+
+deps-build deps-run deps-test deps-lint:
+	$(Q)tools/deps.sh $(@:deps-%=%)
+
+arm64: deps-build
+	$(call inner,aarch64) all
+
+x86_64: deps-build
+	$(Q)test -d arch/x86_64 || { echo 'make: there is no arch/x86_64 in this tree yet; make arm64 builds' >&2; exit 1; }
+	$(call inner,x86_64) all
+
+compile_commands.json: FORCE deps-build
+	$(call inner,aarch64) compile_commands.json
+
+clean:
+	$(Q)rm -rf build compile_commands.json
+
+.PHONY: help deps deps-build deps-run deps-test deps-lint arm64 x86_64 clean
+include mk/qemu.mk mk/tests.mk
+
+endif

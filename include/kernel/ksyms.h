@@ -1,0 +1,53 @@
+/* The kernel's symbol table: addresses to names and back. */
+#pragma once
+
+#include <lib/types.h>
+
+/*
+ * The table is made at build time by tools/ksyms.py, lies sorted in rodata and never changes, so everything here may
+ * be called in any context, from the first instruction of C on, without a lock, and is not instrumented (the
+ * tracer calls it). Each lookup is a binary search.
+ *
+ * Layout, N symbols: u32 offset[N] from _text, ascending; u32 entry[N], bits 0-23 where the name starts, bits 24-31
+ * the type letter; u16 by_name[N], indices in the order of the names; the names, each ended by a zero byte.
+ * Of several symbols at one address the preferred stands first (global function before alias before label).
+ */
+
+/* Longest name with its ending zero. */
+#define KSYM_NAME_LEN 128
+/* What sprint_symbol() writes at most: "name+0xoffset/0xsize" with its ending zero. */
+#define KSYM_SYMBOL_LEN (KSYM_NAME_LEN + 2 * sizeof("+0x0123456789abcdef"))
+
+struct ksym {
+	unsigned long address;
+	const char *name;
+	char type; /* as nm prints it: t text, d data, b bss, r rodata, w weak; upper case for global */
+};
+
+/* How many symbols there are. */
+size_t kallsyms_count(void);
+
+/*
+ * Symbol number `i` in the order of addresses, for listing them all.
+ * Returns false, and leaves *sym alone, when there is no such number.
+ */
+bool kallsyms_symbol(size_t i, struct ksym *sym);
+
+/* Number of the preferred symbol at or before `address`; -1 when the address is not in the kernel's image. */
+long symbol_index(unsigned long address);
+
+/*
+ * The symbol that `address` lies in: its size in bytes (up to the next symbol) to *size, the distance of the address
+ * from its start to *offset; either may be NULL. The name is copied to `name` (KSYM_NAME_LEN bytes).
+ * Returns `name`, or NULL, with nothing written, when the address is not in the kernel's image.
+ */
+const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name);
+
+/* Address of the symbol of that name, the lowest when static functions share it; 0 when there is none. */
+unsigned long kallsyms_lookup_name(const char *name);
+
+/*
+ * Writes "name+0x10/0x40", or "0xffff..." for an address outside the image, to `text` (KSYM_SYMBOL_LEN bytes).
+ * Returns the length without the ending zero.
+ */
+int sprint_symbol(char *text, unsigned long address);

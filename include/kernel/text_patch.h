@@ -1,0 +1,16 @@
+/* Changing kernel code while it runs: one lock, one way. */
+#pragma once
+
+#include <sched/mutex.h>
+
+/*
+ * Held by whoever changes kernel text: ftrace sites, static branches, module loading. Order: before jump_label's and
+ * ftrace's own locks are held inside it; thread context.
+ */
+extern struct mutex text_mutex;
+
+/*
+ * Run fn(data) with the text writable and every other CPU parked: between arch_patch_begin() and arch_patch_end(), in
+ * one stop_machine. fn may only call arch_patch_write() and what is not traced. Thread context, text_mutex held.
+ */
+void text_patch_stopped(void (*fn)(void *data), void *data);

@@ -1,0 +1,192 @@
+/*
+ * The trace ring buffer: per CPU, lock-free for writers in every context, pages in Linux's layout.
+ *
+ * Contexts. Writers: any (task with preemption off, softirq, irq, nmi), only on the CPU whose buffer they
+ * write. They take no lock, allocate nothing, print nothing. Readers: any CPU; they hold the CPU buffer's
+ * reader_lock with interrupts off for the time of one call, at most a page's copy. An event pointer from peek
+ * or consume stays good until the next reading, reset, swap or free of that CPU's buffer: whoever uses it
+ * keeps other readers out (the tracing core's access lock). Functions that say "serialised" must not run
+ * twice at once on one buffer: hold trace_types_lock. Time stamps are what the caller or the buffer's clock
+ * supplies, nanoseconds as a rule.
+ *
+ * `cpu` is 0 to nr_cpu_ids - 1; where it says so, RING_BUFFER_ALL_CPUS too. Every other number is -EINVAL, 0
+ * or NULL.
+ */
+#pragma once
+
+#include <kernel/smp.h>
+#include <trace/ring_buffer_inline.h>
+
+struct trace_buffer;
+struct ring_buffer_iter;
+
+#define RING_BUFFER_ALL_CPUS (-1)
+
+/* Flag of ring_buffer_alloc: when full the oldest page makes room; without it new events are dropped. */
+#define RB_FL_OVERWRITE 1u
+
+/* In a page's commit field when it is handed out: events were lost before it; their number (u64) stands after
+ * the data. */
+#define RB_MISSED_EVENTS (1u << 31)
+#define RB_MISSED_STORED (1u << 30)
+
+/* ---- Life. Thread context, may sleep. */
+
+/*
+ * A buffer of `size` bytes a CPU, rounded up to pages of 4,080 (at least two), for every possible CPU,
+ * recording on. NULL when memory is short.
+ */
+struct trace_buffer *ring_buffer_alloc(unsigned long size, unsigned flags);
+/* No writer, reader or iterator may be left. NULL is fine. */
+void ring_buffer_free(struct trace_buffer *buffer);
+/*
+ * Make `cpu` (or RING_BUFFER_ALL_CPUS) hold `size` bytes, rounded as above. Keeps the newest events; what a
+ * smaller buffer cannot hold counts as overrun, what is written during the change (microseconds) as dropped.
+ * Serialised; interrupts on. 0, -EINVAL for a size of 0 or a wrong CPU, -ENOMEM: then nothing has changed on
+ * any CPU.
+ */
+int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu);
+/* Bytes of data that the pages of `cpu` can hold. */
+unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu);
+/* Forget events and counts. Serialised, interrupts on. */
+void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu);
+void ring_buffer_reset(struct trace_buffer *buffer);
+/*
+ * Exchange what two buffers hold for `cpu`, in constant time: a latency tracer keeps its maximum so. On
+ * `cpu`, interrupts off, not in an nmi. 0, -EINVAL when sizes differ, -EAGAIN when recording is disabled in
+ * either (off switches do not count), -EBUSY when the code that we interrupted is writing an event to either.
+ */
+int ring_buffer_swap_cpu(struct trace_buffer *a, struct trace_buffer *b, int cpu);
+/* RB_FL_OVERWRITE at run time. */
+void ring_buffer_change_overwrite(struct trace_buffer *buffer, bool overwrite);
+/* The clock of ring_buffer_lock_reserve, and of ring_buffer_time_stamp. Any context, notrace. Reset the
+ * buffer after. */
+void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void));
+u64 ring_buffer_time_stamp(struct trace_buffer *buffer);
+
+/* ---- Writing. The fast pair; preemption off between the look-up of the CPU's buffer and the commit. */
+
+/* What ring_buffer_reserve takes; stays the same for the buffer's life, so it can be kept. */
+struct ring_buffer_per_cpu *ring_buffer_cpu(struct trace_buffer *buffer, int cpu);
+/*
+ * static inline struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *cpu_buffer,
+ *							       unsigned long length, u64 ts);
+ * static inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu_buffer);
+ *
+ * Room for `length` bytes (0 to RB_MAX_EVENT), stamped ts or, when something later was recorded since, that
+ *later time. Fill ring_buffer_event_data, then commit or discard, with nothing that sleeps between. NULL when
+ *the event is not recorded: recording is off or it is too long (not counted), or the buffer is full
+ *(counted): then there is nothing to commit.
+ */
+#define RB_MAX_EVENT 4072
+/* Take the event back: it is neither in the buffer nor counted. In place of the commit. */
+void ring_buffer_discard(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event);
+
+/* The same on the CPU that we run on, stamped by the buffer's clock; preemption is off from reserve to
+ * commit. */
+struct ring_buffer_event *ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length);
+void ring_buffer_unlock_commit(struct trace_buffer *buffer);
+void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_event *event);
+/* All in one. 0, -EBUSY when not recorded. */
+int ring_buffer_write(struct trace_buffer *buffer, unsigned long length, const void *data);
+
+/* ---- Switches. Any context. disable nests and is undone by enable; off and on are plain switches. */
+
+void ring_buffer_record_disable(struct trace_buffer *buffer);
+void ring_buffer_record_enable(struct trace_buffer *buffer);
+void ring_buffer_record_disable_cpu(struct trace_buffer *buffer, int cpu);
+void ring_buffer_record_enable_cpu(struct trace_buffer *buffer, int cpu);
+void ring_buffer_record_off(struct trace_buffer *buffer);
+void ring_buffer_record_on(struct trace_buffer *buffer);
+void ring_buffer_record_off_cpu(struct trace_buffer *buffer, int cpu);
+void ring_buffer_record_on_cpu(struct trace_buffer *buffer, int cpu);
+/* Would an event be recorded on every CPU? And: is the off switch of the whole buffer not thrown? */
+bool ring_buffer_record_is_on(struct trace_buffer *buffer);
+bool ring_buffer_record_is_set_on(struct trace_buffer *buffer);
+
+/* ---- Events */
+
+/* The record's bytes, and how many: the length reserved, rounded up to 4. */
+void *ring_buffer_event_data(struct ring_buffer_event *event);
+unsigned ring_buffer_event_length(struct ring_buffer_event *event);
+/* The stamp of an event that is reserved and not yet committed. Its writer only. */
+u64 ring_buffer_event_time_stamp(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event);
+
+/* ---- Consuming */
+
+/*
+ * The oldest event of `cpu`, and its stamp; `lost` (both pointers may be NULL) tells how many were
+ * overwritten before it unread. consume takes it out and counts it as read. NULL when there is none.
+ */
+struct ring_buffer_event *ring_buffer_peek(struct trace_buffer *buffer, int cpu, u64 *ts,
+					   unsigned long *lost);
+struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts,
+					      unsigned long *lost);
+/* Nothing committed that was not read? */
+bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu);
+bool ring_buffer_empty(struct trace_buffer *buffer);
+
+/* A page for ring_buffer_read_page, or NULL. */
+struct buffer_data_page *ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu);
+void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buffer_data_page *page);
+/*
+ * Consume up to a page of events into *page, in Linux's raw form: `len` bytes of it may be used, header
+ * included. A page that the writer has left and nobody has read from is exchanged (*page is another one
+ * then), else events are copied. With `full`, only the exchange will do. The rest of the page is zero. 0,
+ * -EAGAIN when there is nothing (so), -EINVAL when `len` cannot hold the next event.
+ */
+int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu,
+			  bool full);
+
+/* ---- Looking without consuming, for the `trace` file. Writers may go on: what they overwrite is reported as
+ * dropped. */
+
+/* An iterator at the oldest event of `cpu`; NULL when memory is short. Thread context. One user at a time. */
+struct ring_buffer_iter *ring_buffer_read_start(struct trace_buffer *buffer, int cpu);
+void ring_buffer_read_finish(struct ring_buffer_iter *iter);
+/* The event it stands at, good until the next call with it; NULL at the end (which may move when more is
+ * written). */
+struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts);
+void ring_buffer_iter_advance(struct ring_buffer_iter *iter);
+/* Back to the oldest event. */
+void ring_buffer_iter_reset(struct ring_buffer_iter *iter);
+bool ring_buffer_iter_empty(struct ring_buffer_iter *iter);
+/* How many events were overwritten between the one peeked and the one before it; asking clears it. */
+unsigned long ring_buffer_iter_dropped(struct ring_buffer_iter *iter);
+
+/* ---- Waiting */
+
+/*
+ * A waiter calls ring_buffer_wait_arm, looks at ring_buffer_empty, and sleeps. A writer notices the arming in
+ * its slow path and only sets a flag: it may be inside the scheduler. ring_buffer_wake_poll, called from the
+ * tick or a softirq of any CPU, finds the flag or the events themselves and calls `wake(arg)` once for an
+ * arming. So a wake-up comes a tick late at most and is never lost. Cost while nobody waits: two loads a
+ * poll, none a record. `cpu` may be RING_BUFFER_ALL_CPUS. Any context, but arming and setting: thread.
+ */
+void ring_buffer_set_wake(struct trace_buffer *buffer, void (*wake)(void *arg), void *arg);
+void ring_buffer_wait_arm(struct trace_buffer *buffer, int cpu);
+void ring_buffer_wake_poll(struct trace_buffer *buffer);
+
+/* ---- Counts. Exact while nobody writes; else each was so within the call. [units: events, bytes, clock] */
+
+/*
+ * entries: in the buffer, unread. bytes: what they take, headers and time extends included. overrun:
+ * overwritten unread. commit_overrun: dropped because nested writers went once round to the page of an event
+ * not yet committed. dropped: for lack of room without overwriting, or during a resize, reset or swap. read:
+ * consumed. Every event reserved is in exactly one of entries, overrun and read; every refusal (but for
+ * recording being off) in one of commit_overrun and dropped.
+ */
+unsigned long ring_buffer_entries(struct trace_buffer *buffer);
+unsigned long ring_buffer_entries_cpu(struct trace_buffer *buffer, int cpu);
+unsigned long ring_buffer_overruns(struct trace_buffer *buffer);
+unsigned long ring_buffer_overrun_cpu(struct trace_buffer *buffer, int cpu);
+unsigned long ring_buffer_commit_overrun_cpu(struct trace_buffer *buffer, int cpu);
+unsigned long ring_buffer_dropped_events_cpu(struct trace_buffer *buffer, int cpu);
+unsigned long ring_buffer_read_events_cpu(struct trace_buffer *buffer, int cpu);
+unsigned long ring_buffer_bytes_cpu(struct trace_buffer *buffer, int cpu);
+/* Stamp of the oldest unread event, 0 when there is none. */
+u64 ring_buffer_oldest_event_ts(struct trace_buffer *buffer, int cpu);
+
+/* ---- What events/header_page and events/header_event say. */
+extern const char ring_buffer_header_page[];
+extern const char ring_buffer_header_event[];

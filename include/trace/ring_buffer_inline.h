@@ -1,0 +1,208 @@
+/*
+ * The ring buffer's layout and the writer's fast path, inlined into tracers. Use <trace/ring_buffer.h>; the
+ * fields here are private to trace/ring_buffer*.c. The proof that the writer needs one exclusive pair is in
+ * docs/ring-buffer.md.
+ */
+#pragma once
+
+#include <lib/types.h>
+#include <sched/spinlock_types.h>
+#include <trace/ring_buffer_access.h>
+
+/* Event types in type_len; 1 to 28 is a data length in words, 0 a length in the next u32. (Linux's numbers.)
+ */
+#define RINGBUF_TYPE_DATA_TYPE_LEN_MAX 28
+#define RINGBUF_TYPE_PADDING	       29
+#define RINGBUF_TYPE_TIME_EXTEND       30
+#define RINGBUF_TYPE_TIME_STAMP	       31
+
+/* What a record starts with: 5 bits of type and length, 27 bits of time since the event before. */
+struct ring_buffer_event {
+	union {
+		u32 header;
+		struct {
+			u32 type_len : 5, time_delta : 27;
+		};
+	};
+	u32 array[];
+};
+
+/* Bytes of data in a page of 4 KiB behind its header of two u64. */
+#define RB_DATA_SIZE 4080
+#define RB_TS_SHIFT  27
+
+/* A page as readers, trace-cmd and KernelShark see it. Linux's layout, bit for bit. */
+struct buffer_data_page {
+	u64 time_stamp; /* [w] of the first event, when nothing nested while the page was begun; else just
+			   before */
+	u64 commit;	/* [o, release] bytes of data that are complete */
+	u8 data[RB_DATA_SIZE]; /* [w until committed, then nobody] */
+};
+
+/*
+ * buffer_page.state says in one word where the next event goes and when the last one was, so that one compare
+ * and exchange claims both. From bit 0: 10 bits next free word (0 to 1020); FULL: no more claims; 9 bits data
+ * events (8 bytes are the shortest, so at most 510); LIFE: flips each time the page is begun anew; the rest:
+ * time of the last event, in units of the clock since the page's time_stamp.
+ */
+#define RB_INDEX_MASK  0x3ffULL
+#define RB_FULL	       (1ULL << 10)
+#define RB_EVENT_SHIFT 11
+#define RB_ONE_EVENT   (1ULL << RB_EVENT_SHIFT)
+#define RB_EVENT_MASK  0x1ffULL
+#define RB_LIFE	       (1ULL << 20)
+#define RB_TIME_SHIFT  21
+#define RB_PAGE_WORDS  (RB_DATA_SIZE / 4)
+
+/*
+ * Locks: r reader_lock; w writers of the CPU, by compare and exchange where an interrupt could come between;
+ * o the outermost writer of the CPU; q changed only with the CPU's writers kept out (rb_quiesce) and
+ * reader_lock held.
+ */
+struct buffer_page {
+	u64 state;		       /* [w] see above */
+	struct buffer_data_page *data; /* [r, while the page is the reader's; q] */
+	u64 seq;   /* [w] number of the page since the last reset, counted as pages are begun */
+	u64 first; /* [o] number of its first event since the last reset */
+};
+
+/* What a CPU has recorded and how far it was read: all that ring_buffer_swap_cpu exchanges. */
+struct rb_ring {
+	struct buffer_page *tail_page;	 /* [w] where events are claimed */
+	struct buffer_page *commit_page; /* [o] behind or equal to tail_page */
+	u64 commit_seq;			 /* [o, release] commit_page->seq: what readers go by */
+	u64 head;		    /* [w r, compare and exchange] oldest page of the ring: see rb_head_seq */
+	u64 commit_bytes;	    /* [o] in pages before commit_page */
+	u64 overrun, overrun_bytes; /* [w, add] events (bytes) overwritten unread */
+	u64 commit_overrun, dropped; /* [w, add] events that found no room */
+
+	struct buffer_page *pages; /* [q] nr_pages + 1 of them: one is always the reader's */
+	u32 *slot;		   /* [r; w stores the same] slot[seq % nr_pages]: index into pages */
+	unsigned long nr_pages;	   /* [q] */
+	u64 generation;		   /* [q] another number after each reset or swap */
+
+	struct buffer_page
+		*reader_page; /* [r] out of the ring; the tail page too may be read so, being written */
+	u32 read;	      /* [r] bytes of reader_page consumed */
+	u64 read_stamp;	      /* [r] time of the event before `read` */
+	u64 next_event;	      /* [r] number of the event that comes at `read` */
+	u64 lost_events;      /* [r] lost before it and not yet reported */
+	u64 read_events, read_bytes; /* [r] */
+};
+
+/* Bits of ring_buffer_per_cpu.disabled: any of them sends a writer to the slow path. */
+#define RB_DISABLE_ONE 0x1u	  /* times ring_buffer_record_disable, 16 bits */
+#define RB_QUIESCE_ONE 0x10000u	  /* times rb_quiesce, 8 bits: events are counted as dropped */
+#define RB_OFF	       0x1000000u /* ring_buffer_record_off */
+#define RB_CPU_OFF     0x2000000u /* ring_buffer_record_off_cpu */
+#define RB_WAITERS     0x4000000u /* not disabled: somebody waits for the next event */
+
+struct ring_buffer_per_cpu {
+	u32 committing;  /* [this CPU] writers nested inside each other; RB_NOTIFY */
+	u32 disabled;    /* [any CPU, atomic or/add] non-zero: not the fast path */
+	u32 uncommitted; /* [this CPU] the outermost writer has to publish: a nested one has left that to it, or the tail has moved */
+	struct rb_ring ring;
+	u64 kept_out;           /* [this CPU, add] events refused during rb_quiesce, when `ring` is not the writer's */
+	spinlock_t reader_lock; /* readers, irqs off. No writer takes it */
+	int cpu;                /* [I] */
+	struct trace_buffer *buffer; /* [I] */
+} __cacheline_aligned;
+
+/* In `committing`: the outermost writer has a waiter to tell when it is done. */
+#define RB_NOTIFY 0x80000000u
+
+/* Keeps the compiler from moving accesses; an interrupt of this CPU sees them in program order then. No
+ * instruction. */
+#define rb_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
+					  u64 ts);
+void rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer);
+void rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer);
+
+/*
+ * ring_buffer_reserve in the usual case. NULL: not so easy, go on with rb_reserve_slow (the writer is counted already).
+ * Apart, so that a tracer whose usual case calls nothing needs no stack frame.
+ */
+static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buffer_per_cpu *cpu_buffer,
+								unsigned long length, u64 ts)
+{
+	u64 words = (length + 3) / 4 + 1, state, delta;
+	struct ring_buffer_event *event;
+	struct buffer_data_page *data;
+	struct buffer_page *page;
+
+	/* An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at it last. */
+	rb_write(cpu_buffer->committing, rb_read(cpu_buffer->committing) + 1);
+	rb_barrier();
+	if (unlikely(rb_read(cpu_buffer->disabled) || length - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4))
+		return NULL;
+
+	RB_TEST_POINT(0);
+	page = rb_read(cpu_buffer->ring.tail_page);
+	RB_TEST_POINT(1);
+	state = rb_read(page->state);
+	RB_TEST_POINT(2);
+	data = page->data;
+	/* A stamp before the last one wraps to a great number here. */
+	delta = ts - rb_read(data->time_stamp) - (state >> RB_TIME_SHIFT);
+	if (unlikely((state & (RB_FULL | RB_INDEX_MASK)) > RB_PAGE_WORDS - words || delta >> RB_TS_SHIFT))
+		return NULL;
+	RB_TEST_POINT(3);
+	/* Fails when an interrupt recorded something since `state` was read: this is the one place where that matters. */
+	if (unlikely(!__atomic_compare_exchange_n(&page->state, &state,
+						  state + words + RB_ONE_EVENT + (delta << RB_TIME_SHIFT), true,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+		return NULL;
+	rb_barrier();
+	RB_TEST_POINT(4);
+	event = (struct ring_buffer_event *)(void *)(data->data + (state & RB_INDEX_MASK) * 4);
+	event->header = (u32)(delta << 5) | (u32)(words - 1);
+	return event;
+}
+
+/* See ring_buffer.h. `length` of at most 112 bytes and known to the compiler makes it shortest. */
+static __always_inline struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *cpu_buffer,
+								     unsigned long length, u64 ts)
+{
+	struct ring_buffer_event *event = rb_try_reserve(cpu_buffer, length, ts);
+
+	return likely(event) ? event : rb_reserve_slow(cpu_buffer, length, ts);
+}
+
+/*
+ * ring_buffer_commit in the usual case: what is left to call to be through, NULL when it was all. Nested writers, a page
+ * that has just been filled, a writer that came in between: each has its function.
+ */
+static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buffer))(struct ring_buffer_per_cpu *)
+{
+	struct buffer_page *page = rb_read(cpu_buffer->ring.commit_page);
+	u64 state = rb_read(page->state);
+
+	rb_barrier();
+	/* The tail moves only from a full page, so a page that is not full is the tail: nothing between it and commit. */
+	if (unlikely(rb_read(cpu_buffer->committing) != 1 || (state & RB_FULL)))
+		return rb_commit_slow;
+	RB_TEST_POINT(5);
+	/* Pairs with the acquire of readers: they see the events before this count of their bytes. */
+	__atomic_store_n(&page->data->commit, (state & RB_INDEX_MASK) * 4, __ATOMIC_RELEASE);
+	rb_barrier();
+	RB_TEST_POINT(6);
+	rb_write(cpu_buffer->committing, 0);
+	rb_barrier();
+	RB_TEST_POINT(7);
+	/*
+	 * A writer that nested after `state` was read left its commit to us. From the zero on the ring may be taken apart
+	 * (rb_quiesce), so look at this word, which also tells rb_quiesce that we are not through.
+	 */
+	return unlikely(rb_read(cpu_buffer->uncommitted)) ? rb_commit_again : NULL;
+}
+
+/* See ring_buffer.h. */
+static __always_inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	void (*rest)(struct ring_buffer_per_cpu *) = rb_try_commit(cpu_buffer);
+
+	if (unlikely(rest))
+		rest(cpu_buffer);
+}

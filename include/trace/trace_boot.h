@@ -1,0 +1,21 @@
+/* What the rest of the kernel asks of tracing. */
+#pragma once
+
+#include <lib/types.h>
+
+/* Boot: buffers and arrays, after the allocators and parse_params(). */
+void trace_init(void);
+/* Boot: what the command line asked for. Thread-like context, before or after the other CPUs start. */
+void trace_boot_start(void);
+
+/* Stop and start recording in the top buffer, as writing tracing_on does, but for tracers' own start and stop. Any context. */
+void tracing_on(void);
+void tracing_off(void);
+
+enum ftrace_dump_mode {
+	DUMP_NONE,
+	DUMP_ALL,  /* all CPUs' buffers */
+	DUMP_ORIG, /* the CPU that crashed */
+};
+/* The top buffer as text through printk; tracing is off afterwards. Any context, also oops. */
+void ftrace_dump(enum ftrace_dump_mode mode);

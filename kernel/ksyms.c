@@ -1,0 +1,160 @@
+/* Looking symbols up in the table that tools/ksyms.py made; include/kernel/ksyms.h tells its layout. */
+
+#include <kernel/ksyms.h>
+
+/*
+ * Bounds set by linker.ld. In the first of the two links the table is empty: every loop here must do for no symbols.
+ * No helper of another file is called: a backtrace must come out whatever else is broken.
+ */
+extern const char _text[], _end[];
+extern const u32 __start_ksyms_offset[], __stop_ksyms_offset[];
+extern const u32 __start_ksyms_entry[];
+extern const u16 __start_ksyms_by_name[];
+extern const char __start_ksyms_names[];
+
+#define ENTRY_NAME_MASK	 0xffffffu
+#define ENTRY_TYPE_SHIFT 24
+
+static unsigned long symbol_address(size_t i)
+{
+	return (unsigned long)_text + __start_ksyms_offset[i];
+}
+
+static const char *symbol_name(size_t i)
+{
+	return __start_ksyms_names + (__start_ksyms_entry[i] & ENTRY_NAME_MASK);
+}
+
+/* strcmp: bytes compare unsigned, as the tool sorted them. */
+static int name_compare(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return (int)(unsigned char)*a - (int)(unsigned char)*b;
+}
+
+size_t kallsyms_count(void)
+{
+	return (size_t)(__stop_ksyms_offset - __start_ksyms_offset);
+}
+
+bool kallsyms_symbol(size_t i, struct ksym *sym)
+{
+	if (i >= kallsyms_count())
+		return false;
+	sym->address = symbol_address(i);
+	sym->name = symbol_name(i);
+	sym->type = (char)(__start_ksyms_entry[i] >> ENTRY_TYPE_SHIFT);
+	return true;
+}
+
+/* Index of the first symbol whose offset is not below `offset`; the count when there is none. */
+static size_t first_not_below(unsigned long offset)
+{
+	size_t low = 0, high = kallsyms_count();
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (__start_ksyms_offset[middle] < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+long symbol_index(unsigned long address)
+{
+	unsigned long offset = address - (unsigned long)_text;
+	size_t after;
+
+	if (address < (unsigned long)_text || address >= (unsigned long)_end)
+		return -1;
+	after = first_not_below(offset + 1);
+	if (after == 0)
+		return -1;
+	/* The one before may be the last of several at its address; the first of them is preferred. */
+	return (long)first_not_below(__start_ksyms_offset[after - 1]);
+}
+
+/* Bytes from symbol `i` to the next that lies higher, or to the end of the image. */
+static unsigned long symbol_size(size_t i)
+{
+	size_t next = first_not_below((unsigned long)__start_ksyms_offset[i] + 1);
+
+	if (next == kallsyms_count())
+		return (unsigned long)_end - symbol_address(i);
+	return __start_ksyms_offset[next] - __start_ksyms_offset[i];
+}
+
+const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
+{
+	long index = symbol_index(address);
+	const char *from;
+	size_t length = 0;
+
+	if (index < 0)
+		return NULL;
+	if (size)
+		*size = symbol_size((size_t)index);
+	if (offset)
+		*offset = address - symbol_address((size_t)index);
+	/* The tool refuses names that would not fit. */
+	for (from = symbol_name((size_t)index); from[length]; length++)
+		name[length] = from[length];
+	name[length] = '\0';
+	return name;
+}
+
+unsigned long kallsyms_lookup_name(const char *name)
+{
+	size_t low = 0, high = kallsyms_count();
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (name_compare(symbol_name(__start_ksyms_by_name[middle]), name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == kallsyms_count() || name_compare(symbol_name(__start_ksyms_by_name[low]), name))
+		return 0;
+	return symbol_address(__start_ksyms_by_name[low]);
+}
+
+/* Writes "0x" and the value in lower-case hexadecimal without leading zeros; returns behind the last digit. */
+static char *put_hex(char *to, unsigned long value)
+{
+	int shift = (int)sizeof(value) * 8 - 4;
+
+	while (shift && !(value >> shift))
+		shift -= 4;
+	*to++ = '0';
+	*to++ = 'x';
+	for (; shift >= 0; shift -= 4)
+		*to++ = "0123456789abcdef"[(value >> shift) & 15];
+	return to;
+}
+
+int sprint_symbol(char *text, unsigned long address)
+{
+	unsigned long size, offset;
+	char *to = text;
+
+	if (!kallsyms_lookup(address, &size, &offset, text)) {
+		to = put_hex(to, address);
+	} else {
+		while (*to)
+			to++;
+		*to++ = '+';
+		to = put_hex(to, offset);
+		*to++ = '/';
+		to = put_hex(to, size);
+	}
+	*to = '\0';
+	return (int)(to - text);
+}

@@ -1,0 +1,78 @@
+/* The map of the kernel: everything that is initialised, in order. */
+#include <asm/mmu.h>
+#include <boot/boot_info.h>
+#include <drivers/driver.h>
+#include <fs/vfs.h>
+#include <irq/irqflags.h>
+#include <irq/softirq.h>
+#include <irq/workqueue.h>
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <kernel/utsname.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <mm/vmalloc.h>
+#include <proc/fork.h>
+#include <proc/futex.h>
+#include <proc/signal.h>
+#include <proc/task_alloc.h>
+#include <sched/sched.h>
+#include <time/hrtimer.h>
+#include <trace/ftrace.h>
+#include <trace/trace_boot.h>
+
+/* Process 1: the rest of initialisation, with everything there that a thread may use; then it becomes /init. */
+static int kernel_init(void *unused)
+{
+	smp_init();                      /* the other CPUs, and the threads that stop them */
+	rcu_init();                      /* the thread that serves call_rcu() */
+	spawn_ksoftirqd();               /* softirqs under load */
+	workqueue_init();                /* kworker/N:0 */
+	drivers_probe(DRIVER_DEVICE);    /* serial port, real-time clock, ... */
+	trace_boot_start();              /* ftrace= and its relatives */
+	if (boot_info.initrd.size)       /* the first files */
+		populate_rootfs(boot_info.initrd.base, boot_info.initrd.base + boot_info.initrd.size);
+	return run_init_process();       /* we are /init now, and return into user mode */
+}
+
+/* Start process 1 and become the boot CPU's idle task. */
+static void __noreturn rest_init(void)
+{
+	struct kernel_clone_args args = { .flags = CLONE_FS, .fn = kernel_init, .exit_signal = SIGCHLD };
+	pid_t pid = kernel_clone(&args);
+
+	if (pid < 0)
+		panic("Cannot start process 1 (error %d)", -pid);
+	kthreadd_init();                 /* process 2: parent of all kernel threads */
+	cpu_startup_entry();
+}
+
+void start_kernel(void)
+{
+	smp_setup_boot_cpu(boot_info.nr_cpus); /* how many CPUs there can be */
+	pr_notice(UTS_SYSNAME " version " UTS_RELEASE " " UTS_VERSION "\n");
+	pr_info("Machine: %s\n", boot_info.machine);
+	parse_early_params();            /* loglevel=, earlycon, ... */
+	paging_init();                   /* all RAM at its final addresses, final permissions */
+	page_alloc_init();               /* from here on: alloc_pages() */
+	kmem_cache_init();               /* from here on: kmalloc() */
+	vmalloc_init();                  /* from here on: vmalloc(), ioremap() */
+	setup_per_cpu_areas();           /* from here on: per_cpu() of other CPUs */
+	sched_init();                    /* runqueues; we are the boot CPU's idle task */
+	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
+	parse_params();                  /* the rest of the command line */
+	trace_init();                    /* ring buffers: from here on records can be taken */
+	softirq_init();                  /* before the first interrupt */
+	hrtimers_init();                 /* timers; their hardware comes next */
+	drivers_probe(DRIVER_IRQCHIP);   /* interrupt controller */
+	drivers_probe(DRIVER_TIMER);     /* clock event */
+	hrtimers_init_cpu();
+	fork_init();                     /* tasks and their limits */
+	signals_init();
+	futex_init();
+	vfs_init();                      /* caches, the root file system, registered file systems */
+	local_irq_enable();
+	rest_init();                     /* process 1 does the rest; we idle */
+}

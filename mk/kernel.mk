@@ -1,0 +1,110 @@
+# The kernel: sources to objects, objects to a first link, tables from that, and the second link that embeds them.
+
+# ---- Sources: every file of these folders. What is another machine's stands in one list.
+BOOT_OF_x86_64  := $(wildcard boot/multiboot* boot/pvh* boot/acpi*)
+BOOT_OF_aarch64 := $(wildcard boot/arm64* boot/image*)
+OTHERS := $(foreach a,x86_64 aarch64,$(if $(filter $(ARCH),$(a)),,$(BOOT_OF_$(a))))
+
+OFFSETS_C := arch/$(ARCH)/asm-offsets.c
+FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/)) trace drivers $(patsubst %/,%,$(wildcard drivers/*/))
+KSRC      := $(filter-out $(OTHERS) $(OFFSETS_C),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
+KOBJ      := $(patsubst %,$(BUILD)/%.o,$(basename $(KSRC)))
+ifneq ($(words $(KOBJ)),$(words $(sort $(KOBJ))))
+$(error two sources make the same object: x.c and x.S in one folder)
+endif
+
+# ---- Instrumentation, decided here and nowhere else. Do not trace the tracer: the hook may not be entered from
+# what it runs itself (trace/, the clock, the symbol table, the small library) nor before memory is mapped (boot/).
+NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/time/clock.c $(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
+NOTRACE_aarch64 := boot.c early.c ftrace.c patch.c stacktrace.c clock.c
+NOTRACE_x86_64  := $(NOTRACE_aarch64)
+PG_aarch64 := -pg
+PG_x86_64  := -pg -mfentry -mrecord-mcount
+NOTRACE_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(filter $(NOTRACE),$(KSRC))))
+
+# ---- Flags. Builtins are on (memcpy of a known size becomes moves), but for those whose names our <lib/string.h> declares
+# in its own way.
+OUR_BUILTINS := isspace isdigit isalpha isalnum isprint isxdigit isupper islower ispunct tolower toupper
+KINC := -Iinclude -Iarch/$(ARCH)/include -I$(BUILD)/include
+KCFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
+	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
+	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
+	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables \
+	-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror $(KINC)
+KCFLAGS_aarch64 := -mno-outline-atomics
+KCFLAGS_x86_64  := -mno-red-zone -mcmodel=kernel -fcf-protection=none
+KCFLAGS += $(KCFLAGS_$(ARCH))
+KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
+KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
+instrument = $(if $(NOPG)$(filter $(NOTRACE),$(1)),,$(PG_$(ARCH)))
+kcc = $(CC) $(KCFLAGS) $(call instrument,$(1))
+
+$(eval $(call stamp,$(BUILD)/kernel.flags,$(CC) $(CC_MAJOR) $(KCFLAGS) | $(KAFLAGS) | $(PG_$(ARCH)) | $(NOTRACE)))
+$(eval $(call stamp,$(BUILD)/kernel.objects,$(KLDFLAGS) | $(KOBJ)))
+
+# ---- Objects. Order-only: the generated header must be there before the first object wants it.
+OFFSETS_H := $(BUILD)/include/generated/asm-offsets.h
+$(shell mkdir -p $(sort $(dir $(KOBJ) $(OFFSETS_H))) $(BUILD)/tables)
+
+$(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%.o: %.c $(BUILD)/kernel.flags mk/kernel.mk | $(OFFSETS_H)
+	$(call say,CC,$@)
+	$(Q)$(call kcc,$<) -MMD -MP -c -o $@ $<
+
+$(patsubst %.S,$(BUILD)/%.o,$(filter %.S,$(KSRC))): $(BUILD)/%.o: %.S $(BUILD)/kernel.flags mk/kernel.mk | $(OFFSETS_H)
+	$(call say,AS,$@)
+	$(Q)$(CC) $(KAFLAGS) -MMD -MP -c -o $@ $<
+
+# Offsets that assembly uses come from C: the inline assembly of asm-offsets.c prints lines `->NAME value`.
+$(BUILD)/asm-offsets.s: $(OFFSETS_C) $(BUILD)/kernel.flags
+	$(Q)$(CC) $(KCFLAGS) -g0 -MMD -MP -S -o $@ $<
+
+$(OFFSETS_H): $(BUILD)/asm-offsets.s
+	$(call say,GEN,$@)
+	$(Q)sed -n 's/^.*->\([A-Za-z_][A-Za-z0-9_]*\) [$$#]*\(-\{0,1\}[0-9][0-9]*\).*$$/#define \1 \2/p' $< > $@
+	$(Q)grep -q '#define' $@ || { echo '$<: no line ->NAME value found' >&2; exit 1; }
+
+# ---- Two links. The tables lie behind text and before data, so that the second link moves no instruction;
+# both tools check it by reading their table back out of the finished kernel.
+LDS := $(BUILD)/linker.lds
+$(LDS): linker.ld $(BUILD)/kernel.flags
+	$(Q)$(CC) -E -P -x assembler-with-cpp $(KAFLAGS) -MMD -MP -MT $@ -MF $@.d -o $@ $<
+
+$(BUILD)/vmlinux.1: $(KOBJ) $(LDS) $(BUILD)/kernel.objects
+	$(call say,LD,$@)
+	$(Q)$(LD) $(KLDFLAGS) --strip-debug --emit-relocs -T $(LDS) -o $@ $(KOBJ)
+
+$(BUILD)/tables/mcount.S: $(BUILD)/vmlinux.1 tools/mcount.py tools/elfimage.py
+	$(call say,MCOUNT,$@)
+	$(Q)$(PYTHON) tools/mcount.py -o $@ --never '$(NOTRACE_OBJ)' --objects '$(KOBJ)' $<
+
+$(BUILD)/tables/ksyms.S: $(BUILD)/vmlinux.1 tools/ksyms.py tools/elfimage.py
+	$(call say,KSYMS,$@)
+	$(Q)$(PYTHON) tools/ksyms.py -o $@ $<
+
+$(BUILD)/tables/%.o: $(BUILD)/tables/%.S
+	$(Q)$(CC) $(KAFLAGS) -c -o $@ $<
+
+TABLES := $(BUILD)/tables/mcount.o $(BUILD)/tables/ksyms.o
+$(BUILD)/vmlinux: $(BUILD)/vmlinux.1 $(TABLES)
+	$(call say,LD,$@)
+	$(Q)$(LD) $(KLDFLAGS) -T $(LDS) -o $@ $(KOBJ) $(TABLES)
+	$(Q)$(PYTHON) tools/mcount.py --verify $@ $(BUILD)/vmlinux.1
+	$(Q)$(PYTHON) tools/ksyms.py --verify $@ $(BUILD)/vmlinux.1
+
+# aarch64 boots a flat image (an ELF file gets no device tree from QEMU); x86_64 boots the ELF file by its PVH note.
+$(BUILD)/Image: $(BUILD)/vmlinux
+	$(call say,IMAGE,$@)
+	$(Q)$(OBJCOPY) -O binary $< $@
+
+KERNEL_aarch64 := $(BUILD)/Image
+KERNEL_x86_64  := $(BUILD)/vmlinux
+kernel: $(KERNEL_$(ARCH))
+
+# ---- For editors and clang-tidy: one line `source<tab>command` each, made into JSON by the tool.
+compile_commands.json: $(OFFSETS_H)
+	$(call say,GEN,$@)
+	$(file >$(BUILD)/commands.txt)$(foreach s,$(filter %.c,$(KSRC)),$(file >>$(BUILD)/commands.txt,$(s)	$(call kcc,$(s)) -c $(s)))
+	$(Q)$(PYTHON) tools/compdb.py $(BUILD)/commands.txt > $@
+
+.PHONY: kernel compile_commands.json
+-include $(KOBJ:.o=.d) $(BUILD)/asm-offsets.d $(LDS).d

@@ -1,0 +1,132 @@
+"""Collects tests/guest/NAME.sh: each is a script that runs inside a guest and passes when its exit status is 0.
+
+Its first comment lines say what it is and which machine it wants:
+
+    # description: counts calls of one function
+    # requires: smp=4 cpu=max gic=2,3 mem=512M icount timeout=120 append="quiet loglevel=3" soak
+
+Values separated by commas make one test for each (gic=2,3 runs twice; several such: each combination). `soak` means that the script has a
+long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script
+prints must be exactly that.
+"""
+
+import difflib
+import itertools
+import os
+import re
+import shlex
+
+import pytest
+from vitrine_guest import Guest, GuestError, ScriptRun
+
+GROWTH = 60  # seconds of life beyond the soak's own minutes
+KEYS = {"smp": int, "mem": str, "cpu": str, "gic": int, "timeout": float, "append": str, "arch": str}
+FLAGS = ("icount", "soak")
+
+
+STARTED = []  # guests of the test that runs now
+Guest.on_start = staticmethod(STARTED.append)
+
+
+def pytest_runtest_setup():
+    STARTED.clear()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """A failed test_*.py shows the end of its guests' consoles, as the scripts do."""
+    report = (yield).get_result()
+    if report.failed and not isinstance(item, GuestTest):
+        for guest in STARTED:
+            report.sections.append(("end of the console", guest.tail()))
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path.suffix == ".sh":
+        return GuestFile.from_parent(parent, path=file_path)
+    return None
+
+
+class BadHead(Exception):
+    pass
+
+
+class GuestFailed(Exception):
+    pass
+
+
+def parse_head(text):
+    """The script's head: (description, list of settings, one dictionary for each test)."""
+    description = re.search(r"^# description: (\S.*)$", text, re.M)
+    if not description:
+        raise BadHead("no line '# description: ...'")
+    choices = {}
+    for line in re.findall(r"^# requires: (.*)$", text, re.M):
+        for word in shlex.split(line):
+            key, equals, value = word.partition("=")
+            if key in FLAGS and not equals:
+                choices[key] = [True]
+            elif key in KEYS and value:
+                values = [value] if key == "append" else value.split(",")
+                try:
+                    choices[key] = [KEYS[key](one) for one in values]
+                except ValueError as error:
+                    raise BadHead(f"requires: {word}: {error}") from error
+            else:
+                raise BadHead(f"requires: '{word}' is none of {', '.join([*KEYS, *FLAGS])}")
+    combined = itertools.product(*choices.values())
+    return description.group(1), [dict(zip(choices, values)) for values in combined], choices
+
+
+class GuestFile(pytest.File):
+    def collect(self):
+        try:
+            description, tests, choices = parse_head(self.path.read_text())
+        except BadHead as error:
+            raise self.CollectError(f"{self.path.name}: {error}") from error
+        several = [key for key, values in choices.items() if len(values) > 1]
+        for settings in tests:
+            name = ",".join(f"{key}={settings[key]}" for key in several) or "guest"
+            item = GuestTest.from_parent(self, name=name, settings=settings, description=description)
+            if settings.get("soak"):
+                item.add_marker("soak")
+            yield item
+
+
+class GuestTest(pytest.Item):
+    def __init__(self, *, settings, description, **kwargs):
+        super().__init__(**kwargs)
+        self.settings, self.description = dict(settings), description
+
+    def runtest(self):
+        settings, arguments = dict(self.settings), []
+        if settings.pop("soak", False):
+            minutes = int(os.environ.get("SOAK_MINUTES", "0"))
+            arguments = [str(minutes)]
+            settings["timeout"] = settings.get("timeout", 60) + minutes * 60 + (GROWTH if minutes else 0)
+        run = ScriptRun(self.path.read_bytes(), arguments, **settings)
+        try:
+            run.wait_start()
+            status = run.wait_exit()
+        except GuestError as error:
+            raise GuestFailed(f"{error}\n--- end of the console:\n{run.guest.tail()}") from error
+        finally:
+            run.guest.close()
+        if status:
+            raise GuestFailed(f"exit status {status}\n--- end of the console:\n{run.guest.tail()}")
+        self.compare(run.output)
+
+    def compare(self, output):
+        expected = self.path.with_suffix(".expected")
+        if expected.exists() and output != expected.read_text():
+            difference = difflib.unified_diff(expected.read_text().splitlines(), output.splitlines(),
+                                              expected.name, "what the guest printed", lineterm="")
+            raise GuestFailed("\n".join(difference))
+
+    def repr_failure(self, excinfo, style=None):
+        if isinstance(excinfo.value, (GuestFailed, GuestError)):
+            return f"{self.description}: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self):
+        return self.path, 0, f"{self.path.name} [{self.name}]"

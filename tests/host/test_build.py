@@ -1,0 +1,241 @@
+"""The kernel's build with a small kernel of its own: what is built, when it is built again, and what fails it."""
+
+import os
+import shutil
+import socket
+import struct
+import subprocess
+
+import pytest
+from elfimage import BuildError, Image
+from ksyms import entries, read_table
+from ksyms import verify as verify_ksyms
+from mcount import verify as verify_mcount
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+FILES = {
+    "arch/aarch64/include/asm/linker.h": """
+#define LINKER_FORMAT "elf64-littleaarch64"
+#define LINKER_ARCH aarch64
+#define KIMAGE_ENTRY _text
+#define KIMAGE_VADDR 0xffff800008000000
+#define LOAD_OFFSET 0
+""",
+    "arch/aarch64/asm-offsets.c": """
+#include <stddef.h>
+struct pair { long a, b; };
+void offsets(void) { __asm__ volatile("\\n.ascii \\"->PAIR_B %0\\"" ::"i"(offsetof(struct pair, b))); }
+""",
+    "arch/aarch64/head.S": """
+#include <generated/asm-offsets.h>
+    .section .head.text, "ax"
+    b start
+    .quad PAIR_B
+    .text
+    .type start, %function
+start: bl start_kernel
+    .size start, . - start
+    .globl _mcount
+    .type _mcount, %function
+_mcount: ret
+    .size _mcount, . - _mcount
+""",
+    "include/kernel/main.h": "int pass(int x);\nint traced(int x);\n",
+    "kernel/main.c": """
+#include <kernel/main.h>
+int counter = 3, cleared[1000];
+static int percpu __attribute__((section(".data..percpu"), used));
+static const char *const plug __attribute__((section("ptrs_tracers"), used)) = "x";
+extern const char *const __start_ptrs_tracers[], *const __stop_ptrs_tracers[];
+void start_kernel(void)
+{
+	counter += pass(counter) + traced(cleared[3]) + (int)(__stop_ptrs_tracers - __start_ptrs_tracers);
+}
+""",
+    "kernel/sched/core.c": """
+#include <kernel/main.h>
+static __attribute__((noinline)) int helper(int x) { __asm__(""); return x + 1; }
+int pass(int x) { return helper(x) * 2; }
+""",
+    "trace/core.c": "#include <kernel/main.h>\nint traced(int x) { return x + 2; }\n",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A tree with the small kernel, built once; tests that change it copy it."""
+    tree = tmp_path_factory.mktemp("kernel")
+    for name in ("mk", "tools", "include/lib"):
+        shutil.copytree(os.path.join(ROOT, name), tree / name)
+    (tree / "mk/userland.mk").unlink(missing_ok=True)
+    for name in ("Makefile", "linker.ld", "kernel/ksyms.c", "include/kernel/ksyms.h"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(os.path.join(ROOT, name), tree / name)
+    for name, text in FILES.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
+    done = make(tree)
+    assert done.returncode == 0, done.stdout
+    return tree
+
+
+@pytest.fixture
+def tree(made, tmp_path):
+    """A copy that a test may change; file times are kept, so nothing is out of date."""
+    return shutil.copytree(made, tmp_path / "tree")
+
+
+def make(tree, *words):
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    return subprocess.run(["make", "ARCH=aarch64", *words], cwd=tree, env=environment, text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def lines(done):
+    assert done.returncode == 0, done.stdout
+    return [line.split() for line in done.stdout.splitlines() if not line.startswith("make")]
+
+
+def built(tree):
+    return str(tree / "build/aarch64/vmlinux")
+
+
+def test_nothing_to_do_twice(made):
+    assert lines(make(made)) == []
+
+
+def test_header_rebuilds_what_includes_it(tree):
+    with open(tree / "include/kernel/main.h", "a", encoding="utf-8") as file:
+        file.write("/* changed */\n")
+    compiled = sorted(line[1] for line in lines(make(tree)) if line[0] == "CC")
+    assert compiled == ["kernel/main.o", "kernel/sched/core.o", "trace/core.o"]
+    assert lines(make(tree)) == []
+
+
+def test_flags_rebuild_everything(tree):
+    flags = (tree / "build/aarch64/kernel.flags").read_text().split("|", 1)[0].split(maxsplit=2)[2].strip()
+    more = "KCFLAGS=" + flags + " -DMORE"
+    assert len([line for line in lines(make(tree, more)) if line[0] == "CC"]) == 4
+    assert lines(make(tree, more)) == []
+    assert len([line for line in lines(make(tree)) if line[0] == "CC"]) == 4
+
+
+def test_new_and_vanished_sources_link_again(tree):
+    (tree / "kernel/more.c").write_text("int more;\n")
+    assert ["CC", "kernel/more.o"] in lines(make(tree))
+    (tree / "kernel/more.c").unlink()
+    done = lines(make(tree))
+    assert ["LD", "vmlinux"] in done and not [line for line in done if line[0] == "CC"]
+    assert not [entry for entry in entries(Image(built(tree))) if entry.name == "more"]
+
+
+def test_generated_offset_reaches_assembly(made):
+    image = (made / "build/aarch64/Image").read_bytes()
+    assert struct.unpack_from("<Q", image, 4) == (8,)
+
+
+def test_image_is_flat_and_whole(made):
+    image = Image(built(made))
+    size = image.symbol("__bss_start") - image.symbol("_text")
+    assert len((made / "build/aarch64/Image").read_bytes()) == size
+    for name in ("__start_rodata", "_data", "__bss_start", "_end"):
+        assert image.symbol(name) % 4096 == 0
+
+
+def test_plug_in_tables_are_bounded(made):
+    image = Image(built(made))
+    assert image.symbol("__stop_ptrs_tracers") - image.symbol("__start_ptrs_tracers") == 8
+    assert image.symbol("__stop_ptrs_drivers") == image.symbol("__start_ptrs_drivers")
+
+
+def test_only_traced_folders_have_sites(made):
+    image = Image(built(made))
+    table = image.section(".mcount_table").data
+    names = {entry.offset: entry.name for entry in entries(image)}
+    inside = [max(at for at in names if at <= site) for (site,) in struct.iter_unpack("<I", table)]
+    assert sorted(names[at] for at in inside) == ["helper", "pass", "start_kernel"]
+
+
+def test_symbols_are_those_of_nm(made):
+    image = Image(built(made))
+    table, _ = read_table(image)
+    found = {(entry.name, entry.type) for entry in table}
+    assert found >= {("start_kernel", "T"), ("helper", "t"), ("counter", "D"), ("cleared", "B"), ("_end", "B"),
+                     ("_text", "T"), ("_data", "D"), ("percpu", "d")}
+    assert [entry.offset for entry in table] == sorted(entry.offset for entry in table)
+    assert not [entry for entry in table if entry.name.startswith(("$", ".L"))]
+
+
+def test_without_call_sites(tree):
+    assert make(tree, "NOPG=1", "kernel").returncode == 0
+    assert Image(str(tree / "build/aarch64-nopg/vmlinux")).section(".mcount_table").data == b""
+    assert lines(make(tree)) == []
+
+
+def test_unknown_plug_in_table_fails(tree):
+    (tree / "kernel/odd.c").write_text('int odd __attribute__((section("ptrs_odd")));\n')
+    done = make(tree)
+    assert done.returncode and "ptrs_odd" in done.stdout
+
+
+def test_site_in_the_tracer_fails(tree):
+    rules = tree / "mk/kernel.mk"
+    rules.write_text(rules.read_text().replace("$(NOPG)$(filter $(NOTRACE),$(1))", "$(NOPG)"))
+    done = make(tree)
+    assert done.returncode and "sites in a file that must not call _mcount" in done.stdout
+
+
+def spoil(path, name, change):
+    """Change the bytes of a section inside an ELF file."""
+    section = Image(path).section(name)
+    with open(path, "rb") as file:
+        whole = file.read()
+    at = whole.index(section.data)
+    with open(path, "wb") as file:
+        file.write(whole[:at] + change(bytearray(section.data)) + whole[at + len(section.data) :])
+
+
+@pytest.mark.parametrize("section, verify, words", [
+    (".mcount_table", verify_mcount, "embedded table is not that of"),
+    (".ksyms", verify_ksyms, "the table has"),
+])
+def test_spoilt_table_is_noticed(tree, section, verify, words):
+    first = str(tree / "build/aarch64/vmlinux.1")
+    verify(built(tree), first)
+
+    def change(data):
+        data[4] ^= 4
+        return data
+
+    spoil(built(tree), section, change)
+    with pytest.raises(BuildError, match=words):
+        verify(built(tree), first)
+
+
+def test_missing_compiler_in_one_line(tree):
+    done = make(tree, "CROSS=nowhere-")
+    assert done.returncode and "there is no nowhere-gcc" in done.stdout
+
+
+def test_old_compiler_in_one_line(tree, tmp_path):
+    for name, text in {"old-gcc": "echo 11", "old-ld": "exit 1"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    done = make(tree, f"CROSS={tmp_path}/old-")
+    assert done.returncode and "gcc 12 or later is needed" in done.stdout
+
+
+def test_gdb_session_ends_qemu(made):
+    (made / "build/aarch64/initramfs.cpio").write_bytes(b"")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = ["tools/vrun", "--build", "build/aarch64", "--gdb", port, "--gdb-arg=-batch"]
+    for line in ("info registers pc", "info address start_kernel", "stepi"):
+        command += ["--gdb-arg=-ex", f"--gdb-arg={line}"]
+    done = subprocess.run(command, cwd=made, stdin=subprocess.DEVNULL, text=True, timeout=60, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0 and '"start_kernel" is a function at address 0xffff8000' in done.stdout, done.stdout
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", int(port))), "QEMU's stub is gone"

@@ -1,0 +1,23 @@
+"""Each step of `make lint` as a test of its own."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def steps():
+    """The steps that mk/tests.mk names."""
+    with open(os.path.join(ROOT, "mk/tests.mk"), encoding="utf-8") as file:
+        return re.search(r"^LINTS := (.*)$", file.read(), re.M).group(1).split()
+
+
+@pytest.mark.parametrize("step", steps())
+def test_lint(step):
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    done = subprocess.run(["make", step], cwd=ROOT, env=environment, text=True, errors="replace",
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert done.returncode == 0, done.stdout[-6000:]

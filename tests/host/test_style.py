@@ -1,0 +1,51 @@
+"""tools/style.py: each breach is found, and nothing in a clean file."""
+
+import pytest
+from style import check, functions
+
+CLEAN = "/* One subject. */\n\n#include <lib/types.h>\n\nint f(int x)\n{\n\treturn x;\n}\n"
+
+
+def breaches(tmp_path, text, name="kernel/file.c", monkeypatch=None):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return list(check(name))
+
+
+def test_clean_file(tmp_path, monkeypatch):
+    assert breaches(tmp_path, CLEAN, monkeypatch=monkeypatch) == []
+
+
+LONG = "int f(int x)\n{\n" + "\tx++;\n" * 119 + "}\n"
+
+
+@pytest.mark.parametrize("text, line, words", [
+    (CLEAN + "#ifdef __aarch64__\n#endif\n", 9, "machine's name"),
+    (CLEAN + "#if defined(__x86_64__)\n#endif\n", 9, "machine's name"),
+    (CLEAN + "/* TO" "DO: more */\n", 9, "left-over"),
+    (CLEAN + "/* " + "x" * 120 + " */\n", 9, "columns"),
+    (CLEAN + "\tint x; \n", 9, "white space"),
+    (CLEAN + "        int x;\n", 9, "tab"),
+    (CLEAN + "\t(void)call(1);\n", 9, "thrown away"),
+    (CLEAN + LONG, 9, "f() has 122 lines"),
+    (CLEAN + "/* */\n" * 600, 600, "608 lines"),
+    (CLEAN + "int last;", 9, "no newline"),
+    ("int first;\n", 1, "first line"),
+])
+def test_breach(tmp_path, monkeypatch, text, line, words):
+    found = breaches(tmp_path, text, monkeypatch=monkeypatch)
+    assert len(found) == 1, found
+    assert found[0][0] == line and words in found[0][1]
+
+
+def test_machine_layer_may_name_its_machine(tmp_path, monkeypatch):
+    text = CLEAN + "#ifdef __aarch64__\n#endif\n"
+    assert breaches(tmp_path, text, "drivers/file.c", monkeypatch) == []
+
+
+def test_functions_are_measured():
+    text = ("static const struct ops a = {\n\t.x = 1,\n};\n\n/* why */\nstatic int one(int a,\n\t\tint b)\n{\n\treturn a;\n}\n"
+            "void two(void)\n{\n}\n\nstruct s\n{\n\tint x;\n};\n")
+    assert list(functions(text.splitlines())) == [(6, "one", 5), (11, "two", 3)]

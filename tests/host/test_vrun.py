@@ -1,0 +1,154 @@
+"""tools/vrun with a stand-in for QEMU: statuses, what is shown, files, and that nothing stays behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VRUN = os.path.join(HERE, "../../tools/vrun")
+FAKE = os.path.join(HERE, "fake_qemu.py")
+EMPTY_ARCHIVE = b"070701" + b"00000000" * 11 + b"0000000B" + b"00000000" + b"TRAILER!!!\0" + b"\0" * 3
+
+
+@pytest.fixture
+def build(tmp_path):
+    folder = tmp_path / "build"
+    folder.mkdir()
+    (folder / "Image").write_bytes(b"")
+    (folder / "initramfs.cpio").write_bytes(EMPTY_ARCHIVE + bytes(512 - len(EMPTY_ARCHIVE)))
+    return folder
+
+
+def command(build, script, *options, arguments=()):
+    path = build / "script.sh"
+    path.write_text(script)
+    return [sys.executable, VRUN, "--build", str(build), *options, str(path), *arguments]
+
+
+def vrun(build, script, *options, arguments=()):
+    return subprocess.run(command(build, script, *options, arguments=arguments), env={**os.environ, "VITRINE_QEMU": FAKE},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("status", [0, 1, 7, 124, 255])
+def test_status_is_the_scripts(build, status):
+    done = vrun(build, f"exit {status}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
+
+
+def test_output_without_boot_log(build):
+    done = vrun(build, "echo one\nprintf 'two, no newline'\n", "--append", "chatter")
+    assert done.stdout == "one\ntwo, no newline"
+
+
+def test_verbose_shows_the_boot_log(build):
+    assert "a boot message" in vrun(build, "echo one\n", "-v", "--append", "chatter").stdout
+
+
+def test_log_has_everything(build, tmp_path):
+    log = tmp_path / "console"
+    assert vrun(build, "echo one\n", "--append", "chatter", "--log", str(log)).returncode == 0
+    text = log.read_text()
+    assert "a boot message" in text and "one" in text
+
+
+def test_arguments_arrive_unchanged(build):
+    assert vrun(build, 'printf "<%s>" "$@"\n', arguments=["a b", "$HOME", "'", ""]).stdout == "<a b><$HOME><'><>"
+
+
+def test_files_arrive_with_their_mode(build, tmp_path):
+    data = tmp_path / "data"
+    data.write_bytes(bytes(range(256)) * 33 + b"x")
+    data.chmod(0o640)
+    done = vrun(build, 'cksum < $RUN/deep/er/file; stat -c %a $RUN/deep/er/file\n', "--file", f"{data}:/run/deep/er/file")
+    want = subprocess.run(["cksum"], stdin=data.open(), capture_output=True, text=True, check=True).stdout
+    assert done.stdout == want + "640\n"
+
+
+def test_script_cannot_fake_the_marker(build):
+    script = "cat $RUN/vrun-init\necho 'vrun-exit-0123456789abcdef 0'\necho 'Kernel panicked the reader'\nexit 3\n"
+    assert vrun(build, script).returncode == 3
+
+
+def test_long_output_is_complete(build):
+    done = vrun(build, "seq 1 40000\n")
+    assert done.stdout == "".join(f"{i}\n" for i in range(1, 40001))
+
+
+def test_panic_is_125_with_its_report(build):
+    done = vrun(build, "exit 0\n", "--append", "panic chatter")
+    assert done.returncode == 125
+    assert "a boot message" in done.stdout and "f+0x1/0x2" in done.stdout and "end Kernel panic" in done.stdout
+    assert "the guest panicked: Kernel panic - not syncing: a reason" in done.stderr
+
+
+def test_time_out_is_124_with_the_boot_log(build):
+    done = vrun(build, "exit 0\n", "--append", "hang chatter", "--timeout", "1")
+    assert done.returncode == 124
+    assert "a boot message" in done.stdout and "time is up" in done.stderr
+
+
+def test_guest_that_vanishes_is_126(build):
+    done = vrun(build, "exit 0\n", "--append", "vanish")
+    assert done.returncode == 126 and "the guest ended" in done.stderr
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--kernel", "/nonexistent"], "/nonexistent is not there"),
+    (["--file", "nocolon"], "HOST:GUEST is wanted"),
+    (["--file", "/nonexistent:/run/x"], "No such file"),
+])
+def test_what_cannot_start_says_why(build, options, words):
+    done = vrun(build, "exit 0\n", *options)
+    assert done.returncode == 126 and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_missing_qemu_says_so(build):
+    done = subprocess.run(command(build, "exit 0\n"), env={**os.environ, "VITRINE_QEMU": "/nonexistent/qemu"},
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 126 and "/nonexistent/qemu" in done.stderr and "Traceback" not in done.stderr
+
+
+def processes(word):
+    """Processes whose command line has this word, zombies left out."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if word.encode() in file.read() and int(pid) != os.getpid():
+                    found.append(int(pid))
+        except OSError:
+            pass  # it has ended meanwhile
+    return found
+
+
+def until(condition, seconds=20):
+    """Wait for a condition of the process table; it offers no event to wait on."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+def test_nothing_stays_behind(build, number):
+    unique = f"word={build}"
+    with subprocess.Popen(command(build, "exit 0\n", "--append", f"hang {unique}", "--timeout", "50"),
+                          env={**os.environ, "VITRINE_QEMU": FAKE}, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as runner:
+        assert until(lambda: len(processes(unique)) >= 2), "vrun and its QEMU"
+        runner.send_signal(number)
+        runner.wait(20)
+    assert until(lambda: not processes(unique)), "QEMU is gone too"
+
+
+def test_no_guest_after_a_normal_run(build):
+    unique = f"word={build}"
+    assert vrun(build, "exit 0\n", "--append", unique).returncode == 0
+    assert not processes(unique)

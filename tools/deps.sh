@@ -1,0 +1,120 @@
+#!/bin/bash
+# Look for what a job needs on this machine; install what is missing with apt, or name it in one line.
+#
+# usage: tools/deps.sh [all | build | run | test | lint]...
+#
+# A line of the table: the job it is for, what must be there, the Debian package that has it. "What" is a command, an
+# absolute path, or py:MODULE for a module of /usr/bin/python3; with | between alternatives. When all of a job's
+# things were there, a stamp in build/ that is keyed by this file says so, and the next call only looks whether
+# the commands and files are still there, which takes a few milliseconds (no python is started, no package is asked for).
+
+set -u
+table='
+build  aarch64-none-elf-gcc|aarch64-elf-gcc|aarch64-linux-gnu-gcc  gcc-aarch64-linux-gnu
+build  gcc                            gcc
+build  /usr/include/stdio.h           libc6-dev
+build  /usr/bin/python3               python3
+build  py:elftools                    python3-pyelftools
+build  /usr/src/newlib                newlib-source
+build  tar                            tar
+build  xz                             xz-utils
+build  bzip2                          bzip2
+build  cpio                           cpio
+run    qemu-system-aarch64            qemu-system-arm
+run    gdb-multiarch                  gdb-multiarch
+run    py:pexpect                     python3-pexpect
+test   py:pytest                      python3-pytest
+test   py:xdist                       python3-pytest-xdist
+test   /usr/include/cmocka.h          libcmocka-dev
+test   qemu-aarch64|qemu-aarch64-static  qemu-user
+lint   clang-format                   clang-format
+lint   clang-tidy                     clang-tidy
+lint   cppcheck                       cppcheck
+'
+[ -d "$(dirname "$0")/../arch/x86_64" ] && table+='
+run    qemu-system-x86_64             qemu-system-x86
+'
+cd "$(dirname "$0")/.." || exit 1
+root=${DEPS_ROOT:-}		# tests put a folder here in place of /
+
+# Is it there? Modules are asked for only without a stamp: starting python is what costs time.
+present() {
+	local one
+	local IFS='|'
+	for one in $1; do
+		case $one in
+		/*)   [ -e "$root$one" ] && return 0 ;;
+		py:*) [ -n "$stamped" ] && return 0
+		      "$root/usr/bin/python3" -c "import ${one#py:}" 2>/dev/null && return 0 ;;
+		*)    command -v "$one" >/dev/null && return 0 ;;
+		esac
+	done
+	return 1
+}
+
+# The packages that the wanted jobs lack, into $missing.
+look() {
+	local job what package
+	missing=
+	while read -r job what package; do
+		[[ -n $job && ( " $jobs " == *" $job "* ) ]] || continue
+		present "$what" || [[ " $missing " == *" $package "* ]] || missing+=" $package"
+	done <<<"$table"
+	missing=${missing# }
+}
+
+jobs=${*:-all}
+[ "$jobs" = all ] && jobs='build run test lint'
+for job in $jobs; do
+	case $job in
+	build|run|test|lint) ;;
+	*) echo "deps: no job '$job': all, build, run, test or lint" >&2; exit 2 ;;
+	esac
+done
+stamp=${DEPS_STAMP:-build/.deps}-${jobs// /-}
+stamped=
+[ -e "$stamp" ] && [ "$stamp" -nt "$0" ] && stamped=yes
+
+look
+if [ -n "$missing" ]; then
+	# One at a time: make -j may ask for two jobs at once, and what one lacks the other may be installing.
+	mkdir -p "$(dirname "$stamp")"
+	exec 9>"$(dirname "$stamp")/.deps.lock"
+	flock 9
+	hash -r
+	look
+fi
+if [ -n "$missing" ]; then
+	run=
+	if [ "$(id -u)" != 0 ]; then
+		run='sudo -n'
+		sudo -n true 2>/dev/null || run=none
+	fi
+	if [ "$run" = none ] || ! command -v apt-get >/dev/null; then
+		echo "deps: missing; as root: apt-get install $missing" >&2
+		exit 1
+	fi
+	echo "deps: installing $missing"
+	export DEBIAN_FRONTEND=noninteractive
+	log=$(mktemp)
+	# shellcheck disable=SC2086  # words are wanted
+	if ! { $run apt-get update && $run env DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1 </dev/null; then
+		tail -5 "$log" >&2
+		rm -f "$log"
+		echo "deps: apt-get failed; still missing: $missing" >&2
+		exit 1
+	fi
+	rm -f "$log"
+	stamped=
+	hash -r
+	wanted=$missing
+	look
+	if [ -n "$missing" ]; then
+		echo "deps: installed $wanted, and yet what these have is not found: $missing" >&2
+		exit 1
+	fi
+fi
+if [ -z "$stamped" ]; then
+	mkdir -p "$(dirname "$stamp")" && touch "$stamp"
+fi

@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+"""Check the rules of layout that can be counted, and measure what we keep an eye on.
+
+    style.py [FILE...]     one line `file:line: what` for each breach; exit status 1 when there is one
+    style.py --measures    the table: lines, functions, comments, conditionals
+
+Without files: everything in the tree that is ours.
+"""
+
+import argparse
+import glob
+import os
+import re
+import statistics
+import sys
+
+COLUMNS = 120  # what fails; clang-format aims at 110
+FILE_LINES = 600
+FUNCTION_LINES = 120
+LONG_FUNCTION = 60
+TAB = 8
+
+CODE = (".c", ".h", ".S")
+FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "modules", "trace", "userland", "tests", "tools")
+MACHINE_LAYER = ("arch/", "boot/", "drivers/", "userland/arch/", "tests/")
+MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__ARM_|__x86_64__|__i386__|AARCH64|X86)")
+LEFT_OVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")  # in halves: this file is checked too
+IGNORED_CALL = re.compile(r"^\s*\(void\)\s*\w+\(")
+CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef)\b")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+FUNCTION = re.compile(r"^(?!(?:struct|union|enum|typedef|static const|const)\b[^(]*$)[A-Za-z_][^;={}#]*\([^;{}]*\)[^;={}]*$")
+
+
+def tree():
+    """All files that are checked, sorted."""
+    found = []
+    for folder in FOLDERS:
+        for path in glob.glob(f"{folder}/**", recursive=True):
+            if os.path.isfile(path) and is_ours(path):
+                found.append(path)
+    return sorted(found)
+
+
+def is_ours(path):
+    """By name, or by its #! line for scripts without one."""
+    if path.endswith((*CODE, ".py", ".sh", ".ld")):
+        return True
+    if "." in os.path.basename(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(2) == b"#!"
+
+
+def functions(lines):
+    """(line number, name, length in lines) of each function in C laid out as ours is: braces in the first column."""
+    for number, line in enumerate(lines):
+        if line != "{":
+            continue
+        start = number
+        while start and lines[start - 1] and lines[start - 1][0] not in "}/#*" and not lines[start - 1].endswith((";", "*/")):
+            start -= 1
+        head = " ".join(lines[start:number])
+        if not FUNCTION.match(head):
+            continue
+        end = next((at for at in range(number, len(lines)) if lines[at].startswith("}")), len(lines) - 1)
+        name = re.search(r"(\w+)\s*\(", head)
+        yield start + 1, name.group(1) if name else head, end - start + 1
+
+
+def check_line(path, line):
+    """What is wrong with one line, as texts."""
+    if len(line.expandtabs(TAB)) > COLUMNS and path.endswith(CODE):
+        yield f"{len(line.expandtabs(TAB))} columns, {COLUMNS} are the limit"
+    if line != line.rstrip():
+        yield "white space at the end"
+    if path.endswith(CODE) and re.match(r"\t* {8,}[^ \\]", line):
+        yield "spaces where a tab indents"
+    if LEFT_OVER.search(line):
+        yield "a left-over note: do it, or open an issue"
+    if path.endswith(CODE) and not path.startswith(MACHINE_LAYER) and MACHINE.match(line):
+        yield "a machine's name in a condition outside the machine layer"
+    if path.endswith(".c") and IGNORED_CALL.match(line):
+        yield "a result thrown away by (void): look at it"
+
+
+def check(path):
+    """All breaches in a file as (line number, text)."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    lines = text.splitlines()
+    if not lines:
+        return
+    if not text.endswith("\n"):
+        yield len(lines), "no newline at the end"
+    if not lines[0].startswith(("/*", "//", "#", '"""')):
+        yield 1, "the first line is to be a comment that names the file's subject"
+    if len(lines) > FILE_LINES:
+        yield FILE_LINES, f"{len(lines)} lines, {FILE_LINES} are the limit: a second subject wants a second file"
+    for number, line in enumerate(lines, 1):
+        for what in check_line(path, line):
+            yield number, what
+    if path.endswith(".c"):
+        for number, name, length in functions(lines):
+            if length > FUNCTION_LINES:
+                yield number, f"{name}() has {length} lines, {FUNCTION_LINES} are the limit"
+
+
+def comment_lines(text):
+    """How many lines have a comment on them."""
+    return sum(match.group().count("\n") + 1 for match in COMMENT.finditer(text))
+
+
+def percentile(values, part):
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def measure(name, files):
+    """One row of the table."""
+    sizes, lengths, comments, total, conditions = [], [], 0, 0, 0
+    for path in files:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        lines = text.splitlines()
+        sizes.append(len(lines))
+        total += sum(1 for line in lines if line.strip())
+        comments += comment_lines(text)
+        guard = bool(re.search(r"^#ifndef (\w+)\n#define \1\b", text, re.M))
+        conditions += sum(1 for line in lines if CONDITIONAL.match(line)) - guard
+        lengths += [length for _, _, length in functions(lines)]
+    if not sizes:
+        return
+    spread = "-"
+    if lengths:
+        longer = sum(1 for length in lengths if length > LONG_FUNCTION) / len(lengths)
+        spread = f"{statistics.median(lengths):.0f} / {percentile(lengths, 0.9)} / {max(lengths)}, {longer:.1%} > {LONG_FUNCTION}"
+    print(f"{name:<22} {len(sizes):>5} {sum(sizes):>7}  {statistics.median(sizes):>5.0f} / {max(sizes):<4} {spread:>28} "
+          f"{comments / max(total, 1):>9.1%} {1000 * conditions / max(total, 1):>8.1f}")
+
+
+def measures(files):
+    """The table of STYLE's figures, a row for each part of the tree."""
+    print(f"{'':<22} {'files':>5} {'lines':>7}  {'median/max':>12} {'function median / p90 / max':>28} {'comments':>9} {'#if/1000':>8}")
+
+    def code(ending, *folders):
+        return [path for path in files if path.endswith(ending) and path.startswith(folders)]
+
+    generic = ("kernel/", "trace/", "include/")
+    measure("generic kernel .c", code(".c", *generic))
+    measure("generic kernel .h", code(".h", *generic))
+    for folder in ("trace/", "kernel/", "drivers/", "boot/"):
+        measure(folder + " .c", code(".c", folder))
+    measure("arch/ .c", code(".c", "arch/"))
+    measure("assembly", code(".S", "arch/", "boot/"))
+    measure("userland .c", code(".c", "userland/"))
+    measure("unit tests .c", code(".c", "tests/unit"))
+    measure("tools .py", code(".py", "tools/"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--measures", action="store_true", help="print the table of figures")
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args()
+    files = args.files or tree()
+    if args.measures:
+        measures(files)
+        return 0
+    breaches = [f"{path}:{number}: {what}" for path in files for number, what in check(path)]
+    print("\n".join(breaches), end="\n" if breaches else "")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

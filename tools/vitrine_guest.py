@@ -1,0 +1,325 @@
+"""A Vitrine guest under QEMU: started, talked to over its serial console, and surely ended.
+
+Everything that boots a guest goes through here: tools/vrun, `make qemu-arm64`, the tests. For an interactive session:
+
+    with Guest(smp=4) as guest:                 # boots to the prompt
+        status, output = guest.run("uname -a")  # types a command, waits for its end
+        guest.send("cat\\n")
+        guest.expect("...")                     # a regular expression on the console
+"""
+
+import ctypes
+import os
+import re
+import secrets
+import shlex
+import signal
+import sys
+import time
+
+import pexpect
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PANIC = r"Kernel panic - [^\r\n]*"
+PANIC_END = r"end Kernel panic[^\r\n]*"
+PR_SET_PDEATHSIG = 1
+
+# Exit statuses of tools/vrun that are not the script's own.
+TIMED_OUT, PANICKED, NO_STATUS = 124, 125, 126
+
+
+class GuestError(Exception):
+    """The guest ended, panicked or fell silent when it should have gone on. status: what vrun exits with."""
+
+    def __init__(self, message, status):
+        super().__init__(message)
+        self.status = status
+
+
+class Machine:
+    """What to start for one architecture."""
+
+    def __init__(self, qemu, kernel, cpu, arguments):
+        self.qemu, self.kernel, self.cpu, self.arguments = qemu, kernel, cpu, arguments
+
+
+MACHINES = {
+    # A flat Image: QEMU gives an ELF kernel no device tree.
+    "aarch64": Machine("qemu-system-aarch64", "Image", "cortex-a57", lambda gic: ["-M", f"virt,gic-version={gic}"]),
+    "x86_64": Machine("qemu-system-x86_64", "vmlinux", "qemu64", lambda gic: ["-M", "q35"]),
+}
+
+
+class Setup:
+    """One machine's settings, from keywords of Guest() or options of vrun."""
+
+    def __init__(self, arch="aarch64", smp=1, mem="256M", cpu=None, gic=2, icount=False, append="", build=None,
+                 kernel=None, initrd=None, qemu=None, qemu_args=()):
+        if arch not in MACHINES:
+            raise GuestError(f"no machine '{arch}': there are {', '.join(MACHINES)}", NO_STATUS)
+        machine = MACHINES[arch]
+        self.arch, self.append = arch, append
+        self.build = build or os.path.join(ROOT, "build", arch)
+        self.kernel = kernel or os.path.join(self.build, machine.kernel)
+        self.initrd = initrd or os.path.join(self.build, "initramfs.cpio")
+        for path in (self.kernel, self.initrd):
+            if not os.path.exists(path):
+                raise GuestError(f"{path} is not there: make {'arm64' if arch == 'aarch64' else arch} builds it", NO_STATUS)
+        # VITRINE_QEMU: another QEMU than the one on PATH, for whoever has built their own.
+        self.command = [qemu or os.environ.get("VITRINE_QEMU") or machine.qemu, *machine.arguments(gic)]
+        self.command += ["-cpu", cpu or machine.cpu, "-smp", str(smp), "-m", str(mem)]
+        self.command += ["-nodefaults", "-display", "none", "-no-reboot"]
+        if icount:  # one guest instruction is one nanosecond of guest time, and the same on every run
+            self.command += ["-icount", "shift=0,sleep=off"]
+        self.command += list(qemu_args)
+
+    def argv(self, console, initrd=None, append=""):
+        """QEMU's command line; console: the arguments that say where the serial port goes."""
+        words = " ".join(word for word in (self.append, append) if word)
+        argv = [*self.command, *console, "-kernel", self.kernel, "-initrd", initrd or self.initrd]
+        return argv + (["-append", words] if words else [])
+
+
+def console_stdio():
+    """Serial port on standard input and output; ^C goes to the guest."""
+    return ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
+
+
+def console_with_monitor():
+    """The same, with QEMU's monitor behind ^A c (and ^A x ends QEMU)."""
+    return ["-chardev", "stdio,id=console,signal=off,mux=on", "-serial", "chardev:console", "-mon", "chardev=console"]
+
+
+def cpio_archive(files):
+    """A newc archive of {path in the guest: (mode, bytes)}, folders included."""
+    out, folders = bytearray(), set()
+
+    def put(number, name, mode, data):
+        fields = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0]
+        out.extend(b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0")
+        out.extend(bytes(-len(out) % 4))
+        out.extend(data)
+        out.extend(bytes(-len(out) % 4))
+
+    number = 0x10000  # above the base archive's, in case the unpacker minds inode numbers
+    for path, (mode, data) in files.items():
+        parts = path.strip("/").split("/")
+        for depth in range(1, len(parts)):
+            folder = "/".join(parts[:depth])
+            if folder not in folders:
+                folders.add(folder)
+                number += 1
+                put(number, folder, 0o040755, b"")
+        number += 1
+        put(number, "/".join(parts), 0o100000 | mode, data)
+    put(0, "TRAILER!!!", 0, b"")
+    return bytes(out)
+
+
+def memory_file(parts):
+    """A nameless file of these bytes, each part from a multiple of 4; gone with this process however it ends."""
+    handle = os.memfd_create("initramfs")
+    with os.fdopen(os.dup(handle), "wb") as file:
+        for part in parts:
+            file.write(part + bytes(-len(part) % 4))
+    return handle
+
+
+def die_with_parent():
+    """For a child before exec: be killed when the parent is gone, even by SIGKILL."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Guest:
+    """A running guest. `timeout` seconds bound its whole life, not each wait: a guest that hangs ends as TIMED_OUT."""
+
+    # The prompt of the shell at the end of what the console shows, for interactive sessions.
+    PROMPT = r"(?:^|[\r\n])[^\r\n]*[#$] $"
+
+    # Called with each guest that starts; the tests' reports use it.
+    on_start = staticmethod(lambda guest: None)
+
+    def __init__(self, files=None, append="", timeout=60, log=None, wait_prompt=True, **setup):
+        """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
+        self.setup = Setup(**setup)
+        self.deadline = time.monotonic() + timeout
+        self.timeout = timeout
+        self._console = []  # all that the guest has written, in portions
+        self._initrd = None
+        initrd = None
+        if files:
+            with open(self.setup.initrd, "rb") as base:
+                self._initrd = memory_file([base.read(), cpio_archive(files)])
+            initrd = f"/proc/{os.getpid()}/fd/{self._initrd}"
+        self.argv = self.setup.argv(console_stdio(), initrd, append)
+        try:
+            # The window is searched again with each portion read, so it bounds the work for long output; it must be
+            # longer than a portion and than any marker.
+            self.child = pexpect.spawn(self.argv[0], self.argv[1:], timeout=None, echo=False, encoding="utf-8",
+                                       codec_errors="replace", preexec_fn=die_with_parent, dimensions=(25, 200),
+                                       maxread=4096, searchwindowsize=16384)
+        except pexpect.ExceptionPexpect as error:
+            self._close_initrd()
+            raise GuestError(f"cannot start {self.argv[0]}: {error}", NO_STATUS) from error
+        self.on_start(self)
+        self.child.delaybeforesend = None
+        self.child.logfile_read = _Tee(self, log)
+        if wait_prompt:
+            try:
+                self.expect(self.PROMPT)
+            except BaseException:
+                self.close()
+                raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def console(self):
+        """All that the guest has written, as it came."""
+        return "".join(self._console)
+
+    def send(self, text):
+        """Type this on the console."""
+        self.child.send(text)
+
+    def expect(self, pattern, panic=True):
+        """Wait until the console shows the regular expression; the match object. What went before: .before().
+
+        GuestError when the guest ends first, when time is up, or (panic=True) when it panics.
+        """
+        patterns = [pattern, pexpect.EOF] + ([PANIC] if panic else [])
+        try:
+            index = self.child.expect(patterns, timeout=max(0, self.deadline - time.monotonic()))
+        except pexpect.TIMEOUT:
+            raise GuestError(f"time is up ({self.timeout} s) while waiting for {pattern!r}", TIMED_OUT) from None
+        if index == 1:
+            raise GuestError(f"the guest ended while {pattern!r} was awaited", NO_STATUS)
+        if index == 2:
+            line = self.child.after.strip()
+            self._drain_panic()
+            raise GuestError(f"the guest panicked: {line}", PANICKED)
+        return self.child.match
+
+    def before(self):
+        """What the console showed between the last match and the one before it."""
+        return self.child.before
+
+    def run(self, command):
+        """Type a command at the shell's prompt and wait for its end: (exit status, what it printed).
+
+        The markers are typed in two halves, so that the terminal's echo of the command does not look like them.
+        """
+        token = secrets.token_hex(6)
+        ending = "" if command.rstrip().endswith("&") else ";"
+        self.send(f'echo "be""gin-{token}"; {command}{ending} echo "en""d-{token}:$?"\n')
+        self.expect(f"begin-{token}\r?\n")
+        status = int(self.expect(f"end-{token}:(\\d+)\r?\n").group(1))
+        output = self.before().replace("\r\n", "\n")
+        self.expect(self.PROMPT)
+        return status, output
+
+    def wait_end(self, seconds=20):
+        """Wait until QEMU is gone; False when it is still there after that many seconds (or the guest's deadline)."""
+        try:
+            self.child.expect(pexpect.EOF, timeout=min(seconds, max(0, self.deadline - time.monotonic())))
+        except pexpect.TIMEOUT:
+            return False
+        return True
+
+    def close(self):
+        """End the guest, whatever state it is in. QEMU leads a process group of its own, which goes as a whole."""
+        if self.child.isalive():
+            try:
+                os.killpg(self.child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it ended between the two calls
+        self.child.close(force=True)
+        self._close_initrd()
+
+    def tail(self, lines=40):
+        """The console's last lines, for a report of failure."""
+        return "\n".join(self.console.replace("\r\n", "\n").splitlines()[-lines:])
+
+    def _close_initrd(self):
+        if self._initrd is not None:
+            os.close(self._initrd)
+            self._initrd = None
+
+    def _drain_panic(self):
+        """Take in the rest of the panic's report: to its closing line, QEMU's end, or two silent seconds."""
+        try:
+            self.child.expect([PANIC_END, pexpect.EOF], timeout=2)
+        except pexpect.TIMEOUT:
+            pass
+
+
+class _Tee:
+    """pexpect's log: keeps the console's text and hands it on."""
+
+    def __init__(self, guest, log):
+        self.guest, self.log = guest, log
+
+    def write(self, text):
+        self.guest._console.append(text)
+        if self.log:
+            self.log.write(text)
+
+    def flush(self):
+        if self.log:
+            self.log.flush()
+
+
+# The first program of a headless run. The marker's token is kept apart from its words, so that showing this
+# file does not look like the marker. The last command must not be `exit`: init may not end.
+RUN_INIT = """#!/bin/sh
+{mounts}
+token={token}
+echo "vrun-start-$token"
+/bin/sh /run/script {arguments}
+status=$?
+echo "vrun-exit-$token $status"
+poweroff -f
+"""
+
+MOUNTS = """mkdir -p /sys/kernel/tracing /sys/kernel/debug/tracing
+mount -t proc proc /proc
+mount -t devtmpfs dev /dev
+mount -t tracefs tracefs /sys/kernel/tracing
+mount -t tracefs tracefs /sys/kernel/debug/tracing"""
+
+
+class ScriptRun:
+    """A script inside a guest: started as the first program, its status read from a marker on the console."""
+
+    def __init__(self, script, arguments=(), files=None, append="", **guest):
+        """script: bytes of the shell script; files: more files for the guest; guest: keywords of Guest."""
+        self.token = secrets.token_hex(8)
+        init = RUN_INIT.format(mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments))
+        inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}
+        append = f"{append} init=/run/vrun-init".strip()
+        self.guest = Guest(files=inside, append=append, wait_prompt=False, **guest)
+        self.output = ""  # what the script printed, with bare newlines
+
+    def wait_start(self):
+        """Wait until the script begins."""
+        self.guest.expect(f"vrun-start-{self.token}\r?\n")
+
+    def wait_exit(self):
+        """Wait for the script's end and the guest's; the status. GuestError as Guest.expect()."""
+        try:
+            status = int(self.guest.expect(f"vrun-exit-{self.token} (\\d+)\r?\n").group(1))
+        finally:
+            self.output = self._between_markers()
+        if not self.guest.wait_end():
+            print("vrun: the guest did not power off and was ended", file=sys.stderr)
+        return status
+
+    def _between_markers(self):
+        text = self.guest.console.replace("\r\n", "\n")
+        start = re.search(f"vrun-start-{self.token}\n", text)
+        text = text[start.end() :] if start else ""
+        return text.split(f"vrun-exit-{self.token}", 1)[0]

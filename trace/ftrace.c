@@ -1,0 +1,336 @@
+/* Dynamic ftrace: the records of all sites, the users, and the patching that brings the two in line. */
+#include <asm/ftrace.h>
+#include <asm/patch.h>
+#include <kernel/ksyms.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <kernel/text_patch.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <mm/vmalloc.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+
+#include "ftrace_internal.h"
+
+/* The build's table (tools/mcount.py): offsets of all sites from _text, ascending. */
+extern const u32 __start_mcount_loc[], __stop_mcount_loc[];
+extern char _text[];
+
+DEFINE_MUTEX(ftrace_lock);
+struct dyn_ftrace *ftrace_recs;
+unsigned ftrace_nr_recs;
+unsigned ftrace_nr_pages;
+unsigned long *ftrace_enabled_map;
+static unsigned long *wanted_map; /* [ftrace_lock] scratch: what the users want */
+struct ftrace_ops *ftrace_ops_list;
+int ftrace_enabled = 1; /* [ftrace_lock] */
+static bool ftrace_dead; /* [ftrace_lock] */
+
+/*
+ * The user that ftrace_caller hands to its callee, and the callee that ftrace_call holds now. A task preempted in
+ * ftrace_caller may go on with an old user and a new callee: that is why a callee that is called directly (not by the
+ * list) may not rely on which user it is given, and why users that can be freed always go through the list.
+ */
+struct ftrace_ops *function_trace_op;
+static unsigned long ftrace_call_target; /* [ftrace_lock] 0: nop */
+
+bool ftrace_is_dead(void)
+{
+	return READ_ONCE(ftrace_dead);
+}
+
+const char *ftrace_rec_name(const struct dyn_ftrace *rec)
+{
+	struct ksym sym;
+
+	return kallsyms_symbol(rec->sym, &sym) ? sym.name : "?";
+}
+
+long ftrace_rec_of(unsigned long ip)
+{
+	unsigned lo = 0, hi = ftrace_nr_recs;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+
+		if (ftrace_recs[mid].ip < ip)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < ftrace_nr_recs && ftrace_recs[lo].ip == ip ? (long)lo : -1;
+}
+
+/* Several users, or one that may be freed: ask each. The list changes only while we are parked or by RCU. */
+static void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *unused,
+				 struct ftrace_regs *fregs)
+{
+	struct ftrace_ops *op;
+	long rec;
+
+	preempt_disable_notrace();
+	rec = ftrace_rec_of(ip);
+	if (likely(rec >= 0))
+		for_each_ftrace_op(op)
+			if (!(op->flags & FTRACE_OPS_FL_STUB) && ftrace_ops_wants(op, rec))
+				op->func(ip, parent_ip, op, fregs);
+	preempt_enable_notrace();
+}
+
+/* What ftrace_call shall hold: nothing, the one user's function, or the list. */
+static unsigned long choose_callee(struct ftrace_ops **op)
+{
+	struct ftrace_ops *only = ftrace_ops_list;
+
+	*op = only;
+	if (!only)
+		return 0;
+	if (!only->next && !(only->flags & FTRACE_OPS_FL_DYNAMIC))
+		return (unsigned long)only->func;
+	return (unsigned long)ftrace_ops_list_func;
+}
+
+/* wanted_map = union of what the users want; all of it empty while ftrace is switched off. */
+static void compute_wanted(void)
+{
+	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
+	struct ftrace_ops *op;
+
+	memset(wanted_map, 0, words * sizeof(long));
+	if (!ftrace_enabled)
+		return;
+	for_each_ftrace_op(op) {
+		if (op->flags & FTRACE_OPS_FL_STUB)
+			continue;
+		for (unsigned w = 0; w < words; w++) {
+			unsigned long want = op->filter.count ? op->filter.bits[w] : ~0UL;
+
+			if (op->exclude.count)
+				want &= ~op->exclude.bits[w];
+			wanted_map[w] |= want;
+		}
+	}
+	if (ftrace_nr_recs % 64)
+		wanted_map[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
+}
+
+/* One change of users or sets, made while every other CPU is parked outside of all tracing. */
+struct site_change {
+	struct ftrace_set *set, *with;  /* exchange these two, if not NULL */
+	const struct dyn_ftrace *bad;   /* result: site that does not hold what it should */
+	bool bad_had_call;
+};
+
+static notrace bool verify_word(struct site_change *change, unsigned w, unsigned long diff)
+{
+	for (; diff; diff &= diff - 1) {
+		const struct dyn_ftrace *rec = &ftrace_recs[w * 64 + __builtin_ctzl(diff)];
+		bool on = ftrace_enabled_map[w] & (diff & -diff);
+
+		if (arch_patch_verify(rec->ip, on ? FTRACE_CALLER_ADDR : 0, PATCH_CALL)) {
+			change->bad = rec;
+			change->bad_had_call = on;
+			return false;
+		}
+	}
+	return true;
+}
+
+static notrace void write_word(unsigned w, unsigned long diff)
+{
+	for (; diff; diff &= diff - 1) {
+		struct dyn_ftrace *rec = &ftrace_recs[w * 64 + __builtin_ctzl(diff)];
+		bool on = wanted_map[w] & (diff & -diff);
+
+		arch_patch_write(rec->ip, on ? FTRACE_CALLER_ADDR : 0, PATCH_CALL);
+		if (on)
+			rec->flags |= FTRACE_FL_TOUCHED;
+	}
+	ftrace_enabled_map[w] = wanted_map[w];
+}
+
+/*
+ * All or nothing: before the first write, every site that will change must hold what we believe. Context: every other
+ * CPU parked, so nobody is inside ftrace_ops_list_func and the sets it reads may be exchanged.
+ */
+static notrace void update_stopped(void *data)
+{
+	struct site_change *change = data;
+	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
+	unsigned long callee;
+
+	if (change->set)
+		swap(*change->set, *change->with);
+	compute_wanted();
+	for (unsigned w = 0; w < words; w++) {
+		if (verify_word(change, w, wanted_map[w] ^ ftrace_enabled_map[w]))
+			continue;
+		if (change->set)
+			swap(*change->set, *change->with);
+		return;
+	}
+	callee = choose_callee(&function_trace_op);
+	if (callee != ftrace_call_target)
+		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
+	ftrace_call_target = callee;
+	for (unsigned w = 0; w < words; w++)
+		write_word(w, wanted_map[w] ^ ftrace_enabled_map[w]);
+}
+
+static int update(struct site_change *change)
+{
+	if (ftrace_dead)
+		return -ENODEV;
+	mutex_lock(&text_mutex);
+	text_patch_stopped(update_stopped, change);
+	mutex_unlock(&text_mutex);
+	if (!change->bad)
+		return 0;
+	/* Something else than ftrace wrote there: say so once and keep our hands off from now on. */
+	ftrace_dead = true;
+	pr_err("ftrace: %s at %lx does not hold the %s it should: function tracing is off for good\n",
+	       ftrace_rec_name(change->bad), change->bad->ip, change->bad_had_call ? "call" : "nop");
+	WARN_ON(1);
+	return -ENODEV;
+}
+
+int ftrace_update(void)
+{
+	struct site_change change = {};
+
+	return update(&change);
+}
+
+int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struct ftrace_set *with)
+{
+	struct site_change change = { .set = set, .with = with };
+
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		return update(&change);
+	swap(*set, *with);
+	return 0;
+}
+
+static int unlink_ops(struct ftrace_ops *ops)
+{
+	struct ftrace_ops **p = &ftrace_ops_list;
+
+	while (*p && *p != ops)
+		p = &(*p)->next;
+	if (!*p)
+		return -EBUSY;
+	WRITE_ONCE(*p, ops->next);
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	return 0;
+}
+
+int register_ftrace_function(struct ftrace_ops *ops)
+{
+	int ret = -EBUSY;
+
+	mutex_lock(&ftrace_lock);
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED)) {
+		ops->flags |= FTRACE_OPS_FL_ENABLED;
+		ops->next = ftrace_ops_list;
+		smp_store_release(&ftrace_ops_list, ops);
+		ret = ftrace_update();
+		if (ret)
+			unlink_ops(ops);
+	}
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+int unregister_ftrace_function(struct ftrace_ops *ops)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = unlink_ops(ops);
+	if (!ret) {
+		ret = ftrace_update();
+		synchronize_rcu(); /* whoever walks the list or runs ops->func is through after this */
+	}
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+{
+	mutex_lock(&ftrace_lock);
+	WRITE_ONCE(ops->func, func);
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		ftrace_update();
+	mutex_unlock(&ftrace_lock);
+}
+
+int ftrace_set_enabled(bool on)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ftrace_enabled = on;
+	ret = ftrace_update();
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+/* Give each record its symbol: both tables ascend, so one walk over the two does. */
+static void name_records(void)
+{
+	long sym = symbol_index(ftrace_recs[0].ip);
+	struct ksym next;
+
+	for (unsigned i = 0; i < ftrace_nr_recs; i++) {
+		unsigned long ip = ftrace_recs[i].ip;
+
+		while (kallsyms_symbol(sym + 1, &next) && next.address <= ip)
+			sym++;
+		ftrace_recs[i].sym = symbol_index(next.address) == sym + 1 ? sym : symbol_index(ip);
+	}
+}
+
+/* Boot, one CPU: no machine to stop, nobody runs a site while it changes. */
+static notrace void convert_nops(void)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_patch_begin();
+	for (unsigned i = 0; i < ftrace_nr_recs; i++) {
+		unsigned long ip = ftrace_call_adjust((unsigned long)_text + __start_mcount_loc[i]);
+
+		ftrace_recs[i].ip = ip;
+		arch_patch_write(ip, 0, PATCH_CALL);
+	}
+	arch_patch_end();
+	raw_local_irq_restore(flags);
+}
+
+void ftrace_init(void)
+{
+	unsigned long map_size;
+	u64 start = sched_clock();
+
+	ftrace_nr_recs = __stop_mcount_loc - __start_mcount_loc;
+	map_size = BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
+	ftrace_nr_pages = DIV_ROUND_UP(ftrace_nr_recs * sizeof(*ftrace_recs), PAGE_SIZE);
+	pr_info("ftrace: allocating %u entries in %u pages\n", ftrace_nr_recs, ftrace_nr_pages);
+	if (!ftrace_nr_recs) {
+		ftrace_dead = true;
+		return;
+	}
+	ftrace_recs = kvzalloc(ftrace_nr_recs * sizeof(*ftrace_recs), GFP_KERNEL);
+	ftrace_enabled_map = kzalloc(map_size, GFP_KERNEL);
+	wanted_map = kzalloc(map_size, GFP_KERNEL);
+	if (!ftrace_recs || !ftrace_enabled_map || !wanted_map)
+		panic("ftrace: no memory for %u sites", ftrace_nr_recs);
+	convert_nops();
+	name_records();
+	start = sched_clock() - start;
+	pr_info("ftrace: allocated %u pages with 1 groups, %u sites made nops in %llu ns\n", ftrace_nr_pages,
+		ftrace_nr_recs, (unsigned long long)start);
+}

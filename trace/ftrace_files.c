@@ -1,0 +1,382 @@
+/* tracefs files about traced functions: what can be traced, what is, and the filters that choose. */
+#include <asm/ftrace.h>
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <kernel/ksyms.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <uapi/fcntl.h>
+
+#include "ftrace_internal.h"
+#include "trace.h"
+
+/* ---- Lists of records: one seq_file walk, told apart by what it shows. */
+
+struct rec_list {
+	bool (*wants)(unsigned rec);            /* which records */
+	void (*show)(struct seq_file *m, unsigned rec);
+};
+
+static void *rec_from(const struct rec_list *list, loff_t *pos)
+{
+	for (; *pos < ftrace_nr_recs; ++*pos)
+		if (list->wants(*pos))
+			return &ftrace_recs[*pos];
+	return NULL;
+}
+
+static void *rec_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&ftrace_lock);
+	return rec_from(m->private, pos);
+}
+
+static void *rec_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return rec_from(m->private, pos);
+}
+
+static void rec_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&ftrace_lock);
+}
+
+static int rec_show(struct seq_file *m, void *v)
+{
+	const struct rec_list *list = m->private;
+
+	list->show(m, (struct dyn_ftrace *)v - ftrace_recs);
+	return 0;
+}
+
+static const struct seq_operations rec_seq_ops = { rec_start, rec_stop, rec_next, rec_show };
+
+static int rec_list_open(struct file *file, const struct rec_list *list)
+{
+	int ret = seq_open(file, &rec_seq_ops);
+
+	if (!ret)
+		((struct seq_file *)file->private_data)->private = (void *)list;
+	return ret;
+}
+
+#define REC_LIST_FILE(id, filename, wants_fn, show_fn)                                                       \
+	static const struct rec_list id##_list = { wants_fn, show_fn };                                      \
+	static int id##_open(struct inode *inode, struct file *file)                                         \
+	{                                                                                                    \
+		return rec_list_open(file, &id##_list);                                                      \
+	}                                                                                                    \
+	static const struct file_operations id##_fops = { .open = id##_open,                                 \
+							  .read = seq_read,                                  \
+							  .llseek = seq_lseek,                               \
+							  .release = seq_release };                          \
+	static const struct tracefs_file id##_file = { filename, 0440, &id##_fops, TRACEFS_TOP };            \
+	REGISTER_TRACEFS(id##_file)
+
+static bool every_rec(unsigned rec)
+{
+	return true;
+}
+
+static bool rec_enabled(unsigned rec)
+{
+	return (ftrace_enabled_map[rec / 64] >> (rec % 64)) & 1;
+}
+
+static bool rec_touched(unsigned rec)
+{
+	return ftrace_recs[rec].flags & FTRACE_FL_TOUCHED;
+}
+
+static void show_name(struct seq_file *m, unsigned rec)
+{
+	seq_puts(m, ftrace_rec_name(&ftrace_recs[rec]));
+	seq_putc(m, '\n');
+}
+
+static void show_name_addr(struct seq_file *m, unsigned rec)
+{
+	seq_printf(m, "%016lx %s\n", ftrace_recs[rec].ip, ftrace_rec_name(&ftrace_recs[rec]));
+}
+
+/* How many users call from this site, and, when it is called at all, what it reaches. */
+static void show_users(struct seq_file *m, unsigned rec)
+{
+	struct ftrace_ops *op, *one = NULL;
+	unsigned users = 0;
+
+	for_each_ftrace_op(op)
+		if (rec_enabled(rec) && ftrace_ops_wants(op, rec)) {
+			users++;
+			one = op;
+		}
+	seq_printf(m, "%s (%u)           ", ftrace_rec_name(&ftrace_recs[rec]), users);
+	if (users == 1)
+		seq_printf(m, "\tops: %s (%pS)", one->name, (void *)one->func);
+	seq_putc(m, '\n');
+}
+
+REC_LIST_FILE(available_filter_functions, "available_filter_functions", every_rec, show_name);
+REC_LIST_FILE(available_filter_functions_addrs, "available_filter_functions_addrs", every_rec, show_name_addr);
+REC_LIST_FILE(enabled_functions, "enabled_functions", rec_enabled, show_users);
+REC_LIST_FILE(touched_functions, "touched_functions", rec_touched, show_users);
+
+static int dyn_ftrace_total_info_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	seq_printf(m, "%u pages:%u groups: %u\n", ftrace_nr_recs, ftrace_nr_pages, 1);
+	return 0;
+}
+TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_TOP, dyn_ftrace_total_info_show,
+		  NULL);
+
+/* ---- set_ftrace_filter and set_ftrace_notrace */
+
+#define FTRACE_TOKEN_MAX 256
+
+/*
+ * An open filter file. Writing changes a private copy of the set, one name a time; closing puts it in force. A name may
+ * come in pieces over several writes: it is complete at white space or at close. Locks: o the opener's alone, serialised
+ * by mutex; I immutable.
+ */
+struct filter_writer {
+	struct mutex mutex;
+	struct ftrace_ops *ops;   /* [I] */
+	bool exclude;             /* [I] which of its sets */
+	bool changed;             /* [o] */
+	struct ftrace_set set;    /* [o] the copy */
+	char token[FTRACE_TOKEN_MAX]; /* [o] name so far */
+	unsigned len;             /* [o] */
+};
+
+static struct ftrace_set *writer_target(const struct filter_writer *w)
+{
+	return w->exclude ? &w->ops->exclude : &w->ops->filter;
+}
+
+/* One complete name. "func:command:param" needs commands, of which there are none yet: -EINVAL. */
+static int process_token(struct filter_writer *w)
+{
+	bool remove = w->token[0] == '!';
+
+	w->token[w->len] = '\0';
+	w->len = 0;
+	w->changed = true;
+	if (strchr(w->token, ':'))
+		return -EINVAL;
+	return ftrace_set_match(&w->set, w->token + remove, !remove);
+}
+
+/*
+ * Takes white space and one name from the user's text. Returns the bytes taken or -errno; *complete says that the name
+ * ended here and not just the text.
+ */
+static ssize_t take_token(struct filter_writer *w, const char __user *buf, size_t n, bool *complete)
+{
+	size_t done = 0;
+	char c;
+
+	*complete = false;
+	while (done < n) {
+		if (get_user(c, buf + done))
+			return -EFAULT;
+		done++;
+		if (isspace(c)) {
+			if (!w->len)
+				continue;
+			*complete = true;
+			break;
+		}
+		if (!c || w->len >= FTRACE_TOKEN_MAX - 1) {
+			w->len = 0;
+			return -EINVAL;
+		}
+		w->token[w->len++] = c;
+	}
+	return done;
+}
+
+static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	struct seq_file *m = file->f_mode & FMODE_READ ? file->private_data : NULL;
+	struct filter_writer *w = m ? m->private : file->private_data;
+	bool complete;
+	ssize_t ret;
+	int err;
+
+	mutex_lock(&w->mutex);
+	ret = take_token(w, buf, n, &complete);
+	if (ret >= 0 && complete) {
+		err = process_token(w);
+		if (err)
+			ret = err;
+	}
+	mutex_unlock(&w->mutex);
+	return ret;
+}
+
+static struct filter_writer *writer_alloc(struct file *file, bool exclude)
+{
+	struct filter_writer *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	int ret = 0;
+
+	if (!w)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&w->mutex);
+	w->ops = tracefs_array(file)->ops;
+	w->exclude = exclude;
+	if (file->f_flags & O_TRUNC) {
+		w->changed = true;
+		return w;
+	}
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_set_copy(&w->set, writer_target(w));
+	mutex_unlock(&ftrace_lock);
+	if (!ret)
+		return w;
+	kfree(w);
+	return ERR_PTR(ret);
+}
+
+/* A name still open is completed now; nobody is left to tell whether it was good. */
+static void writer_finish(struct filter_writer *w)
+{
+	if (w->len)
+		process_token(w);
+	if (w->changed) {
+		mutex_lock(&ftrace_lock);
+		ftrace_ops_replace_set(w->ops, writer_target(w), &w->set);
+		mutex_unlock(&ftrace_lock);
+	}
+	ftrace_set_clear(&w->set);
+	kfree(w);
+}
+
+/* Reading shows the set in force. Position 0 is the line that says "all" or "none" when there is no set. */
+static void *filter_from(struct seq_file *m, loff_t *pos)
+{
+	const struct filter_writer *w = m->private;
+	const struct ftrace_set *set = writer_target(w);
+
+	if (!set->count)
+		return *pos ? NULL : m;
+	*pos = find_next_bit(set->bits, ftrace_nr_recs, *pos);
+	return *pos < ftrace_nr_recs ? &ftrace_recs[*pos] : NULL;
+}
+
+static void *filter_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&ftrace_lock);
+	return filter_from(m, pos);
+}
+
+static void *filter_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return filter_from(m, pos);
+}
+
+static int filter_show(struct seq_file *m, void *v)
+{
+	const struct filter_writer *w = m->private;
+
+	if (v != m)
+		show_name(m, (struct dyn_ftrace *)v - ftrace_recs);
+	else
+		seq_puts(m, w->exclude ? "#### no functions disabled ####\n" : "#### all functions enabled ####\n");
+	return 0;
+}
+
+static const struct seq_operations filter_seq_ops = { filter_start, rec_stop, filter_next, filter_show };
+
+static int filter_open(struct file *file, bool exclude)
+{
+	struct filter_writer *w = writer_alloc(file, exclude);
+	int ret = 0;
+
+	if (IS_ERR(w))
+		return PTR_ERR(w);
+	file->private_data = w;
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+	ret = seq_open(file, &filter_seq_ops);
+	if (ret) {
+		ftrace_set_clear(&w->set);
+		kfree(w);
+		return ret;
+	}
+	((struct seq_file *)file->private_data)->private = w;
+	return 0;
+}
+
+static int ftrace_filter_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, false);
+}
+
+static int ftrace_notrace_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, true);
+}
+
+static int ftrace_filter_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+
+	if (!(file->f_mode & FMODE_READ)) {
+		writer_finish(file->private_data);
+		return 0;
+	}
+	writer_finish(m->private);
+	return seq_release(inode, file);
+}
+
+static ssize_t ftrace_filter_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
+{
+	return seq_read(file, buf, n, pos);
+}
+
+static const struct file_operations ftrace_filter_fops = {
+	.open = ftrace_filter_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
+static const struct file_operations ftrace_notrace_fops = {
+	.open = ftrace_notrace_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
+static const struct tracefs_file set_ftrace_filter_file = { "set_ftrace_filter", 0640, &ftrace_filter_fops,
+							    TRACEFS_ARRAY };
+static const struct tracefs_file set_ftrace_notrace_file = { "set_ftrace_notrace", 0640, &ftrace_notrace_fops,
+							     TRACEFS_ARRAY };
+REGISTER_TRACEFS(set_ftrace_filter_file);
+REGISTER_TRACEFS(set_ftrace_notrace_file);
+
+/* ---- /proc/sys/kernel/ftrace_enabled */
+
+static int ftrace_enabled_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", ftrace_enabled);
+	return 0;
+}
+
+static int ftrace_enabled_store(const char *text, size_t len)
+{
+	int val, ret = kstrtoint(text, 10, &val);
+
+	return ret ? ret : ftrace_set_enabled(val != 0);
+}
+
+static const struct proc_entry ftrace_enabled_proc = {
+	.path = "sys/kernel/ftrace_enabled",
+	.mode = 0644,
+	.show = ftrace_enabled_show,
+	.store = ftrace_enabled_store,
+};
+REGISTER_PROC(ftrace_enabled_proc);

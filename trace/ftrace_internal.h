@@ -1,0 +1,46 @@
+/* Records and sets of dynamic ftrace, shared by its core, its filters and its tracefs files. */
+#pragma once
+
+#include <lib/bitmap.h>
+#include <sched/mutex.h>
+#include <trace/ftrace.h>
+
+/* Locks: l ftrace_lock; I immutable after boot. */
+struct dyn_ftrace {
+	unsigned long ip; /* [I] address of the patched instruction */
+	u32 flags;        /* [l] FTRACE_FL_* */
+	u32 sym;          /* [I] number of its symbol in kallsyms */
+};
+#define FTRACE_FL_TOUCHED 1u /* was enabled at some time */
+
+extern struct mutex ftrace_lock;         /* users, sets and sites; inside it: text_mutex */
+extern struct dyn_ftrace *ftrace_recs;   /* ascending by ip */
+extern unsigned ftrace_nr_recs;
+extern unsigned long *ftrace_enabled_map; /* [l] sites that hold a call now */
+extern struct ftrace_ops *ftrace_ops_list; /* [l] registered users */
+extern unsigned ftrace_nr_pages;         /* of memory the records take, for dyn_ftrace_total_info */
+
+const char *ftrace_rec_name(const struct dyn_ftrace *rec);
+/* Number of the record at exactly this site, -1: none. Any context. */
+long ftrace_rec_of(unsigned long ip);
+/* Does ops want this record (its sets only)? */
+static inline bool ftrace_ops_wants(const struct ftrace_ops *ops, unsigned rec)
+{
+	if (ops->filter.count && !((ops->filter.bits[rec / 64] >> (rec % 64)) & 1))
+		return false;
+	return !ops->exclude.count || !((ops->exclude.bits[rec / 64] >> (rec % 64)) & 1);
+}
+#define for_each_ftrace_op(op) for ((op) = READ_ONCE(ftrace_ops_list); (op); (op) = READ_ONCE((op)->next))
+
+/* Bring sites and ftrace_call in line with the users. ftrace_lock held; thread context. 0 or -errno. */
+int ftrace_update(void);
+
+/* Sets. ftrace_lock held unless the set is private to the caller. -ENOMEM, -EINVAL when nothing matches. */
+int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add);
+int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from);
+void ftrace_set_clear(struct ftrace_set *set);
+/*
+ * Exchange ops' set `set` with `with` and let the sites follow: the old one is in `with` afterwards and can be freed at
+ * once. On error nothing has changed. ftrace_lock held; thread context.
+ */
+int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struct ftrace_set *with);

@@ -1,0 +1,131 @@
+/* What the files of the ring buffer share; nobody else includes it. */
+#pragma once
+
+#include <irq/irqflags.h>
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <sched/spinlock.h>
+#include <trace/ring_buffer.h>
+
+/* Locks: I immutable, s serialised by the caller (ring_buffer.h), a atomic. */
+struct trace_buffer {
+	u64 (*clock)(void);			  /* [a] */
+	bool overwrite;				  /* [a] */
+	u32 waiting;				  /* [a] armed and not yet woken */
+	u32 wakeup_pending;			  /* [a] a writer has seen that */
+	void (*wake)(void *arg);		  /* [s] */
+	void *wake_arg;				  /* [s] */
+	struct ring_buffer_per_cpu *cpu[NR_CPUS]; /* [I] NULL where no CPU is possible */
+};
+
+#define RB_HEADER_SIZE offsetof(struct buffer_data_page, data)
+#define RB_SEQ_NONE    U64_MAX /* of a page that was never in the ring */
+
+/*
+ * rb_ring.head: number of the oldest page in the ring, and which page the reader put into the slot of the one
+ * before it (RB_NO_SWAP: the last page to leave was dropped by the writer). In one word, so that the writer
+ * never meets a slot whose page is gone and whose replacement is not there. 44 bits of pages are 2^56 bytes
+ * of trace.
+ */
+#define RB_HEAD_BITS 20
+#define RB_NO_SWAP   ((1u << RB_HEAD_BITS) - 1)
+#define RB_MAX_PAGES (RB_NO_SWAP - 1)
+
+static inline u64 rb_head_seq(u64 head)
+{
+	return head >> RB_HEAD_BITS;
+}
+
+static inline u32 rb_head_swap(u64 head)
+{
+	return head & RB_NO_SWAP;
+}
+
+static inline u64 rb_head(u64 seq, u32 swap)
+{
+	return seq << RB_HEAD_BITS | swap;
+}
+
+static inline unsigned rb_state_bytes(u64 state)
+{
+	return (state & RB_INDEX_MASK) * 4;
+}
+
+static inline unsigned rb_state_events(u64 state)
+{
+	return (state >> RB_EVENT_SHIFT) & RB_EVENT_MASK;
+}
+
+/* Time of the last event claimed on a page that nobody begins anew meanwhile. */
+static inline u64 rb_last_stamp(struct buffer_page *page)
+{
+	return rb_read(page->data->time_stamp) + (rb_read(page->state) >> RB_TIME_SHIFT);
+}
+
+/* Bytes of a page that are complete. Acquire: pairs with the release in the commit, so their contents are
+ * there too. */
+static inline unsigned rb_committed(struct buffer_page *page)
+{
+	return __atomic_load_n(&page->data->commit, __ATOMIC_ACQUIRE);
+}
+
+/* The page in the slot that number `seq` uses. Under reader_lock, for seq within the ring. */
+static inline struct buffer_page *rb_slot_page(struct rb_ring *ring, u64 seq)
+{
+	return &ring->pages[rb_read(ring->slot[seq % ring->nr_pages])];
+}
+
+/* The reader's lock. Not traced, and interrupts off, so that what interrupts us can read too. */
+static inline unsigned long rb_lock(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&cpu_buffer->reader_lock);
+	return flags;
+}
+
+static inline void rb_unlock(struct ring_buffer_per_cpu *cpu_buffer, unsigned long flags)
+{
+	arch_spin_unlock(&cpu_buffer->reader_lock);
+	raw_local_irq_restore(flags);
+}
+
+static inline struct ring_buffer_per_cpu *rb_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return (unsigned)cpu < nr_cpu_ids ? buffer->cpu[cpu] : NULL;
+}
+
+/* Where a reader stands in a page: its own, or an iterator's copy. */
+struct rb_cursor {
+	struct buffer_data_page *data;
+	u32 pos, size; /* bytes; size: how much is committed */
+	u64 stamp;     /* time of the event before pos */
+};
+
+/* Bytes that an event of any type takes, header included. */
+unsigned rb_event_size(const struct ring_buffer_event *event);
+/* The data event at or after c->pos with its time; moves over padding and time events. NULL at the end. */
+struct ring_buffer_event *rb_cursor_event(struct rb_cursor *c, u64 *ts);
+/* Go past one event of any type. */
+void rb_cursor_skip(struct rb_cursor *c);
+
+/* Under reader_lock: a reader page with unread bytes, swapping in the next page of the ring as needed; or
+ * NULL. */
+struct buffer_page *rb_get_reader_page(struct rb_ring *ring);
+/* Is anything committed and unread? Under reader_lock. */
+bool rb_ring_empty(struct rb_ring *ring);
+
+/* Fill a ring's fields as of nothing recorded, with its pages in place; `now` starts its first page. */
+void rb_ring_reset(struct rb_ring *ring, u64 now);
+/* A ring for nr_pages, with memory behind the first nr_data of its nr_pages + 1. 0, or -ENOMEM and nothing is
+ * left. */
+int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data);
+void rb_ring_free(struct rb_ring *ring);
+/* Pages for `size` bytes; 0 when that is none or too much. */
+unsigned long rb_pages_for(unsigned long size);
+
+/* Keep writers out of a CPU's buffer, and wait until none is in it. Nests. Thread context, interrupts on. */
+void rb_quiesce(struct ring_buffer_per_cpu *cpu_buffer);
+void rb_release(struct ring_buffer_per_cpu *cpu_buffer);

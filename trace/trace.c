@@ -1,0 +1,210 @@
+/* Trace arrays: the selected tracer, the switches, and the common part of every record. */
+#include <asm/ftrace.h>
+#include <irq/irqflags.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+
+#include "trace.h"
+#include "trace_record.h"
+
+DEFINE_MUTEX(trace_types_lock);
+
+struct trace_array global_trace = {
+	.list = LIST_HEAD_INIT(global_trace.list),
+	.current_trace = &nop_trace,
+	.trace_flags = TRACE_ITER(PRINT_PARENT) | TRACE_ITER(CONTEXT_INFO) | TRACE_ITER(RECORD_CMD) |
+		       TRACE_ITER(OVERWRITE) | TRACE_ITER(IRQ_INFO) | TRACE_ITER(MARKERS) | TRACE_ITER(ANNOTATE),
+	.tracing_enabled = true,
+	.wait = __WAIT_QUEUE_HEAD_INIT(global_trace.wait),
+};
+
+/* Before anybody traces, a buffer is two pages a CPU; selecting a tracer or writing a size makes it real. */
+unsigned long trace_buf_size = TRACE_BUF_SIZE_DEFAULT; /* bytes a CPU; trace_buf_size= [boot] */
+
+void *trace_reserve(struct trace_array *tr, struct ring_buffer_event **event, int type, unsigned long len)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = tr->cpu_data[smp_processor_id()].buffer;
+	void *entry;
+
+	*event = ring_buffer_reserve(cpu_buffer, len, trace_clock_now(tr));
+	if (!*event)
+		return NULL;
+	entry = ring_buffer_event_data(*event);
+	trace_fill_entry(entry, type, current, arch_local_save_flags());
+	return entry;
+}
+
+void trace_commit(struct trace_array *tr)
+{
+	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);
+}
+
+const struct tracer *find_tracer(const char *name)
+{
+	const struct tracer *t;
+
+	for_each_in_table(tracers, t)
+		if (!strcmp(t->name, name))
+			return t;
+	return NULL;
+}
+
+void tracing_reset(struct trace_array *tr, int cpu)
+{
+	if (cpu == RING_BUFFER_ALL_CPUS) {
+		ring_buffer_reset(tr->buffer);
+		tr->time_start = trace_clock_now(tr);
+	} else {
+		ring_buffer_reset_cpu(tr->buffer, cpu);
+	}
+}
+
+int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
+{
+	int ret = ring_buffer_resize(tr->buffer, bytes, cpu);
+
+	if (ret < 0)
+		return ret;
+	tr->buffer_expanded = true;
+	return 0;
+}
+
+int tracing_expand(struct trace_array *tr)
+{
+	if (tr->buffer_expanded)
+		return 0;
+	return tracing_resize(tr, trace_buf_size, RING_BUFFER_ALL_CPUS);
+}
+
+bool tracer_tracing_is_on(struct trace_array *tr)
+{
+	return ring_buffer_record_is_set_on(tr->buffer);
+}
+
+void tracing_set_on(struct trace_array *tr, bool on)
+{
+	if (on == tracer_tracing_is_on(tr))
+		return;
+	if (on) {
+		ring_buffer_record_on(tr->buffer);
+		if (tr->current_trace->start)
+			tr->current_trace->start(tr);
+	} else {
+		ring_buffer_record_off(tr->buffer);
+		if (tr->current_trace->stop)
+			tr->current_trace->stop(tr);
+	}
+}
+
+void tracing_on(void)
+{
+	if (global_trace.buffer)
+		ring_buffer_record_on(global_trace.buffer);
+}
+
+void tracing_off(void)
+{
+	if (global_trace.buffer)
+		ring_buffer_record_off(global_trace.buffer);
+}
+
+/*
+ * The switch of 2.6: other than tracing_on it stops the tracer itself, so nothing is called any more, and nothing else
+ * is recorded either.
+ */
+int tracing_set_enabled(struct trace_array *tr, bool on)
+{
+	int ret = 0;
+
+	if (on == tr->tracing_enabled)
+		return 0;
+	if (on) {
+		ret = tr->current_trace->init(tr);
+		if (!ret)
+			ring_buffer_record_enable(tr->buffer);
+	} else {
+		ring_buffer_record_disable(tr->buffer);
+		if (tr->current_trace->reset)
+			tr->current_trace->reset(tr);
+	}
+	if (!ret)
+		tr->tracing_enabled = on;
+	return ret;
+}
+
+/* While switched off by tracing_enabled a tracer is only noted; it begins with the switch. */
+static int tracer_begin(struct trace_array *tr, const struct tracer *t)
+{
+	int ret = 0;
+
+	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
+	if (tr->tracing_enabled)
+		ret = t->init(tr);
+	if (!ret)
+		tr->current_trace = t;
+	return ret;
+}
+
+static void tracer_end(struct trace_array *tr)
+{
+	if (tr->tracing_enabled && tr->current_trace->reset)
+		tr->current_trace->reset(tr);
+	tr->current_trace = &nop_trace;
+}
+
+int tracing_set_tracer(struct trace_array *tr, const char *name)
+{
+	const struct tracer *t = find_tracer(name);
+	int ret;
+
+	if (!t)
+		return -EINVAL;
+	if (t == tr->current_trace)
+		return 0;
+	if (tr->trace_ref && t != &nop_trace)
+		return -EBUSY;
+	if (t != &nop_trace) {
+		ret = tracing_expand(tr);
+		if (ret)
+			return ret;
+	}
+	tracer_end(tr);
+	ret = tracer_begin(tr, t);
+	wake_up_all(&tr->wait);
+	return ret;
+}
+
+/* nop: records nothing by itself; markers and events still go to the buffer. */
+static int nop_trace_init(struct trace_array *tr)
+{
+	return 0;
+}
+
+const struct tracer nop_trace = {
+	.name = "nop",
+	.init = nop_trace_init,
+};
+REGISTER_TRACER(nop_trace);
+
+#define BOOT_BUFFER_SIZE 7000UL /* rounds up to two pages: what Linux shows as 7 KiB */
+
+/* Boot, after the slab and per-CPU areas: the buffers. Allocated here so that recording never allocates. */
+void trace_init(void)
+{
+	struct trace_array *tr = &global_trace;
+	unsigned cpu;
+
+	tr->tracing_cpumask = cpu_possible_mask;
+	tr->cpu_data = kcalloc(nr_cpu_ids, sizeof(*tr->cpu_data), GFP_KERNEL);
+	tr->buffer = ring_buffer_alloc(BOOT_BUFFER_SIZE, RB_FL_OVERWRITE);
+	if (!tr->cpu_data || !tr->buffer)
+		panic("tracing: no memory for the ring buffer");
+	for_each_possible_cpu(cpu)
+		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);
+	function_trace_setup(tr);
+}

@@ -1,0 +1,270 @@
+/* The tracing core's own header: trace arrays, tracers, entries, iterators. Private to trace/. */
+#pragma once
+
+#include <fs/seq_file.h>
+#include <kernel/percpu.h>
+#include <kernel/smp.h>
+#include <lib/atomic.h>
+#include <lib/list.h>
+#include <sched/mutex.h>
+#include <sched/wait.h>
+#include <time/clock.h>
+#include <trace/ftrace.h>
+#include <trace/ring_buffer.h>
+#include <trace/trace_boot.h>
+
+struct trace_array;
+struct trace_iterator;
+struct trace_pid_list;
+
+/* Every record begins with this; events/<system>/<event>/format shows it as the common fields. */
+struct trace_entry {
+	u16 type;
+	u8 flags;         /* TRACE_FLAG_* */
+	u8 preempt_count; /* low four bits: preemption depth, at most 15 */
+	s32 pid;
+};
+#define TRACE_FLAG_IRQS_OFF     0x01
+#define TRACE_FLAG_NEED_RESCHED 0x04
+#define TRACE_FLAG_HARDIRQ      0x08
+#define TRACE_FLAG_SOFTIRQ      0x10
+#define TRACE_FLAG_PREEMPT_RESCHED 0x20
+#define TRACE_FLAG_NMI          0x40
+#define TRACE_FLAG_BH_OFF       0x80
+
+/* Types of records, with Linux's numbers. */
+enum trace_type {
+	TRACE_FN = 1,
+	TRACE_CTX = 2,
+	TRACE_WAKE = 3,
+	TRACE_STACK = 4,
+	TRACE_PRINT = 5,
+};
+struct ftrace_entry {
+	struct trace_entry ent;
+	unsigned long ip;
+	unsigned long parent_ip;
+};
+struct ctx_switch_entry {
+	struct trace_entry ent;
+	u32 prev_pid;
+	u32 next_pid;
+	u32 next_cpu;
+	u8 prev_prio;
+	u8 prev_state;
+	u8 next_prio;
+	u8 next_state;
+};
+struct print_entry {
+	struct trace_entry ent;
+	unsigned long ip;
+	char buf[];
+};
+
+/* How records of a type are shown: one struct beside the code that makes them, found through a linker table. */
+struct trace_event {
+	enum trace_type type;
+	void (*trace)(struct seq_file *s, struct trace_iterator *iter); /* the part behind the time stamp, with newline */
+};
+#define REGISTER_TRACE_EVENT(e) REGISTER_IN(trace_events, e)
+
+/* Bits of trace_options, in the order that the file lists them. */
+enum trace_option_bit {
+	OPT_PRINT_PARENT,
+	OPT_SYM_OFFSET,
+	OPT_SYM_ADDR,
+	OPT_CONTEXT_INFO,
+	OPT_RECORD_CMD,
+	OPT_OVERWRITE,
+	OPT_IRQ_INFO,
+	OPT_MARKERS,
+	OPT_ANNOTATE,
+	OPT_PAUSE_ON_TRACE,
+	NR_TRACE_OPTIONS,
+};
+#define TRACE_ITER(opt) (1u << OPT_##opt)
+
+/*
+ * A tracer. All functions are called with trace_types_lock held, in thread context; any but name and init may be NULL.
+ */
+struct tracer {
+	const char *name;
+	int (*init)(struct trace_array *tr);   /* selected: begin. 0 or -errno */
+	void (*reset)(struct trace_array *tr); /* deselected: end */
+	void (*start)(struct trace_array *tr); /* tracing_on went from 0 to 1, or tracing_enabled did */
+	void (*stop)(struct trace_array *tr);
+	void (*update_pids)(struct trace_array *tr); /* set_ftrace_pid changed */
+	void (*print_header)(struct seq_file *s, struct trace_array *tr); /* NULL: the default columns */
+};
+#define REGISTER_TRACER(t) REGISTER_IN(tracers, t)
+DECLARE_TABLE(tracers, struct tracer);
+extern const struct tracer nop_trace;
+
+/* What an array keeps for each CPU. Locks: c the CPU itself, preemption off. */
+struct trace_array_cpu {
+	struct ring_buffer_per_cpu *buffer; /* [I] */
+	bool ignore_pid;                    /* [c] set_ftrace_pid says that the running task is not traced */
+} __cacheline_aligned;
+
+/*
+ * One set of tracing state: a buffer, a tracer, options. Locks: t trace_types_lock; a atomic; I immutable.
+ */
+struct trace_array {
+	const char *name;                     /* [I] NULL: the top one */
+	struct list_head list;                /* [t] */
+	struct trace_buffer *buffer;          /* [I] */
+	struct trace_array_cpu *cpu_data;     /* [I] one a possible CPU */
+	const struct tracer *current_trace;   /* [t] */
+	u32 trace_flags;                      /* [t] TRACE_ITER() bits; read without lock */
+	unsigned clock_id;                    /* [t] */
+	u64 (*clock)(void);                   /* [t] time stamps; NULL: sched_clock, inline */
+	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
+	bool tracer_active;                   /* [t] the tracer was started and not stopped */
+	bool function_enabled;                /* [t] the function tracer records */
+	bool function_fast;                   /* [t] ... by its fast path: the clock is the usual one */
+	int stop_count;                       /* [t] */
+	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
+	bool buffer_expanded;                 /* [t] grew to its real size at first use */
+	struct trace_pid_list *function_pids;    /* [t, RCU] NULL: every task */
+	struct trace_pid_list *function_no_pids; /* [t, RCU] NULL: no exception */
+	struct ftrace_ops *ops;               /* [I] the function tracer's user */
+	struct cpumask tracing_cpumask;       /* [t] */
+	struct dentry *dir;                   /* [I] in tracefs */
+	struct dentry *options_dir, *percpu_dir; /* [I] */
+	wait_queue_head_t wait;               /* readers of trace_pipe */
+	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
+};
+extern struct trace_array global_trace;
+extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex */
+
+#define RING_BUFFER_ALL_CPUS_FILE (-1) /* cpu_file of an iterator over all CPUs */
+
+/* One walk over records: through `trace` (nothing is consumed) or trace_pipe. Its opener's alone. */
+struct trace_iterator {
+	struct trace_array *tr;
+	const struct tracer *trace;           /* tracer at open */
+	struct trace_buffer *buffer;
+	struct ring_buffer_iter **buffer_iter; /* one a CPU; NULL: consuming */
+	int cpu_file;                         /* one CPU or RING_BUFFER_ALL_CPUS_FILE */
+	struct mutex mutex;                   /* trace_pipe's reads */
+	struct trace_entry *ent;              /* the record found, valid until the next step */
+	u64 ts;
+	unsigned long lost_events;            /* before it, on its CPU */
+	int cpu;
+	u64 idx;                              /* records shown so far */
+	loff_t pos;
+	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
+	struct cpumask started;               /* CPUs of which a record was shown */
+	struct seq_file text;                 /* trace_pipe: lines, and how much of them was handed out */
+	size_t text_read;
+};
+
+/* trace.c: arrays, tracers, buffers. trace_types_lock held unless said. */
+int tracing_set_tracer(struct trace_array *tr, const char *name);
+const struct tracer *find_tracer(const char *name);
+int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu); /* RING_BUFFER_ALL_CPUS */
+int tracing_expand(struct trace_array *tr); /* to its real size, if it is not yet */
+void tracing_reset(struct trace_array *tr, int cpu);
+bool tracer_tracing_is_on(struct trace_array *tr);
+void tracing_set_on(struct trace_array *tr, bool on);
+int tracing_set_enabled(struct trace_array *tr, bool on);
+#define TRACE_BUF_SIZE_DEFAULT 1441792UL /* bytes a CPU, as Linux: 1408 KiB */
+extern unsigned long trace_buf_size;
+static inline void trace_update_fast(struct trace_array *tr)
+{
+	WRITE_ONCE(tr->function_fast, tr->function_enabled && !tr->clock);
+}
+void function_trace_setup(struct trace_array *tr); /* boot: tr->ops */
+
+/*
+ * Recording, for callers that have disabled preemption once (probes do). Fills the common fields with the state before
+ * that. NULL: not recorded (off or full), nothing to commit. The record's bytes are the returned entry's.
+ */
+void *trace_reserve(struct trace_array *tr, struct ring_buffer_event **event, int type, unsigned long len);
+void trace_commit(struct trace_array *tr);
+
+/* trace_output.c */
+void trace_print_line(struct seq_file *s, struct trace_iterator *iter);
+void trace_default_header(struct seq_file *s, struct trace_iterator *iter);
+void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
+void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five characters */
+
+/* trace_iter.c */
+struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
+
+/* trace_cmdline.c: pid to name. */
+int tracing_start_cmdline_record(void);
+void tracing_stop_cmdline_record(void);
+void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN]);
+void tracing_record_cmdline(struct task_struct *task); /* any context */
+
+/* trace_pid.c */
+bool trace_array_filters_pids(const struct trace_array *tr);
+void trace_pid_fork(struct task_struct *self, struct task_struct *child);
+
+/* trace_options.c */
+int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr" */
+int create_options_dir(struct trace_array *tr);
+
+/* trace_clock.c */
+int tracing_set_clock(struct trace_array *tr, const char *name);
+bool trace_clock_in_ns(const struct trace_array *tr);
+static __always_inline u64 trace_clock_now(const struct trace_array *tr)
+{
+	u64 (*clock)(void) = READ_ONCE(tr->clock);
+
+	return likely(!clock) ? sched_clock() : clock();
+}
+
+/* tracefs.c */
+/*
+ * A control file: one struct beside the code that serves it, found through a linker table. inode->i_private is the
+ * trace array; for files of per_cpu/cpuN it is a struct trace_cpu_file.
+ */
+struct tracefs_file {
+	const char *name;
+	mode_t mode;
+	const struct file_operations *fop;
+	u8 where; /* TRACEFS_* */
+};
+#define TRACEFS_TOP     1 /* only in the top directory */
+#define TRACEFS_ARRAY   2 /* in every trace array's directory */
+#define TRACEFS_PER_CPU 4 /* in every per_cpu/cpuN */
+#define REGISTER_TRACEFS(f) REGISTER_IN(tracefs, f)
+DECLARE_TABLE(tracefs, struct tracefs_file);
+/* The array and the CPU a control file stands for (RING_BUFFER_ALL_CPUS_FILE in an array's own directory). */
+struct trace_cpu_file {
+	struct trace_array *tr;
+	int cpu;
+};
+struct trace_array *tracefs_array(const struct file *file);
+int tracefs_cpu(const struct file *file);
+
+/*
+ * The common kind of file: `show` makes its whole text, `store` takes a terminated text of at most TRACEFS_TEXT_MAX-1
+ * bytes, white space at its end cut off. Either may be NULL. Both in thread context, no lock held.
+ */
+#define TRACEFS_TEXT_MAX 256
+struct tracefs_text {
+	int (*show)(struct seq_file *m, struct trace_array *tr, int cpu);
+	int (*store)(struct trace_array *tr, int cpu, char *text);
+};
+int tracefs_text_open(struct inode *inode, struct file *file, const struct tracefs_text *ops);
+ssize_t tracefs_text_write(struct file *file, const char __user *buf, size_t n, const struct tracefs_text *ops);
+#define TRACEFS_TEXT_FILE(id, filename, filemode, places, show_fn, store_fn)                                 \
+	static const struct tracefs_text id##_text = { show_fn, store_fn };                                  \
+	static int id##_open(struct inode *inode, struct file *file)                                         \
+	{                                                                                                    \
+		return tracefs_text_open(inode, file, &id##_text);                                           \
+	}                                                                                                    \
+	static ssize_t id##_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)          \
+	{                                                                                                    \
+		return tracefs_text_write(file, buf, n, &id##_text);                                         \
+	}                                                                                                    \
+	static const struct file_operations id##_fops = { .open = id##_open,                                 \
+							  .read = seq_read,                                  \
+							  .write = id##_write,                               \
+							  .llseek = seq_lseek,                               \
+							  .release = single_release };                       \
+	static const struct tracefs_file id##_file = { filename, filemode, &id##_fops, places };             \
+	REGISTER_TRACEFS(id##_file)

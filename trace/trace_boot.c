@@ -1,0 +1,114 @@
+/* Tracing from the kernel command line, and the start of tracing at boot. */
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <trace/trace_boot.h>
+
+#include "trace.h"
+
+#define BOOT_TEXT_MAX 512
+
+/* What the command line asked for, kept until tracing is up. [boot] */
+static char boot_tracer[64], boot_filter[BOOT_TEXT_MAX], boot_notrace[BOOT_TEXT_MAX], boot_options[BOOT_TEXT_MAX],
+	boot_clock[32];
+
+static int keep(char *to, size_t size, const char *value)
+{
+	return strscpy(to, value, size) < 0 ? -E2BIG : 0;
+}
+
+static int set_boot_tracer(const char *value)
+{
+	return keep(boot_tracer, sizeof(boot_tracer), value);
+}
+__setup("ftrace=", set_boot_tracer);
+
+static int set_boot_filter(const char *value)
+{
+	return keep(boot_filter, sizeof(boot_filter), value);
+}
+__setup("ftrace_filter=", set_boot_filter);
+
+static int set_boot_notrace(const char *value)
+{
+	return keep(boot_notrace, sizeof(boot_notrace), value);
+}
+__setup("ftrace_notrace=", set_boot_notrace);
+
+static int set_boot_options(const char *value)
+{
+	return keep(boot_options, sizeof(boot_options), value);
+}
+__setup("trace_options=", set_boot_options);
+
+static int set_boot_clock(const char *value)
+{
+	return keep(boot_clock, sizeof(boot_clock), value);
+}
+__setup("trace_clock=", set_boot_clock);
+
+static int set_buf_size(const char *value)
+{
+	char *end;
+	u64 size = memparse(value, &end);
+
+	if (*end || !size || size > (1ULL << 40))
+		return -EINVAL;
+	trace_buf_size = max(size, (u64)4096);
+	return 0;
+}
+__setup("trace_buf_size=", set_buf_size);
+
+static int set_traceoff_on_warning(const char *value)
+{
+	traceoff_on_warning = strcmp(value, "0") && strcmp(value, "off");
+	return 0;
+}
+__setup("traceoff_on_warning", set_traceoff_on_warning);
+
+/* Call `apply` for each of the comma-separated words. */
+static void for_each_word(char *list, const char *what, int (*apply)(const char *word))
+{
+	char *word;
+
+	while ((word = strsep(&list, ",")))
+		if (*word && apply(word))
+			pr_warn("%s: '%s' does not exist here, ignored\n", what, word);
+}
+
+static int apply_filter(const char *word)
+{
+	return ftrace_set_filter(global_trace.ops, word, false);
+}
+
+static int apply_notrace(const char *word)
+{
+	return ftrace_set_notrace(global_trace.ops, word, false);
+}
+
+static int apply_option(const char *word)
+{
+	return trace_set_option(&global_trace, word);
+}
+
+void trace_boot_start(void)
+{
+	int ret = 0;
+
+	for_each_word(boot_filter, "ftrace_filter", apply_filter);
+	for_each_word(boot_notrace, "ftrace_notrace", apply_notrace);
+	for_each_word(boot_options, "trace_options", apply_option);
+	mutex_lock(&trace_types_lock);
+	if (boot_clock[0] && tracing_set_clock(&global_trace, boot_clock))
+		pr_warn("trace_clock: '%s' does not exist here, ignored\n", boot_clock);
+	if (boot_tracer[0])
+		ret = tracing_set_tracer(&global_trace, boot_tracer);
+	mutex_unlock(&trace_types_lock);
+	if (ret)
+		pr_warn("ftrace: cannot start tracer '%s' (error %d)\n", boot_tracer, -ret);
+	else if (boot_tracer[0])
+		pr_info("Starting tracer '%s'\n", boot_tracer);
+}

@@ -1,0 +1,82 @@
+/* The clocks that records can be stamped with; trace_clock chooses. */
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <time/hrtimer.h>
+
+#include "trace.h"
+
+/* Counts records, for an order across CPUs that no clock can give. */
+static u64 trace_clock_counter(void)
+{
+	static atomic64_t count;
+
+	return atomic64_inc_return(&count);
+}
+
+/* Whole ticks since boot. */
+static u64 trace_clock_uptime(void)
+{
+	return sched_clock() / TICK_NSEC * TICK_NSEC;
+}
+
+static u64 trace_clock_sched(void)
+{
+	return sched_clock();
+}
+
+/* `read` NULL: sched_clock, inline. Our one clock agrees on all CPUs, so global is no dearer than local. */
+static const struct trace_clock {
+	const char *name;
+	u64 (*read)(void);
+	bool in_ns;
+} trace_clocks[] = {
+	{ "local", NULL, true },
+	{ "global", trace_clock_sched, true },
+	{ "counter", trace_clock_counter, false },
+	{ "uptime", trace_clock_uptime, true },
+	{ "perf", trace_clock_sched, true },
+	{ "mono", trace_clock_sched, true },
+	{ "mono_raw", trace_clock_sched, true },
+	{ "boot", trace_clock_sched, true },
+	{ "tai", ktime_get_real_ns, true },
+};
+
+bool trace_clock_in_ns(const struct trace_array *tr)
+{
+	return trace_clocks[tr->clock_id].in_ns;
+}
+
+/* Records under one clock cannot be compared with those under another: the buffer starts over. */
+int tracing_set_clock(struct trace_array *tr, const char *name)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++) {
+		if (strcmp(trace_clocks[i].name, name))
+			continue;
+		tr->clock_id = i;
+		WRITE_ONCE(tr->clock, trace_clocks[i].read);
+		trace_update_fast(tr);
+		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int trace_clock_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++)
+		seq_printf(m, i == tr->clock_id ? "%s[%s]" : "%s%s", i ? " " : "", trace_clocks[i].name);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static int trace_clock_store(struct trace_array *tr, int cpu, char *text)
+{
+	int ret;
+
+	mutex_lock(&trace_types_lock);
+	ret = tracing_set_clock(tr, text);
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+TRACEFS_TEXT_FILE(trace_clock, "trace_clock", 0640, TRACEFS_ARRAY, trace_clock_show, trace_clock_store);

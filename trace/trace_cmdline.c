@@ -1,0 +1,204 @@
+/*
+ * Names of traced tasks. A record carries only the pid; who that was is noted at each switch while somebody traces, in a
+ * table of the most recent tasks.
+ */
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <mm/vmalloc.h>
+#include <sched/sched.h>
+#include <trace/events/sched.h>
+
+#include "trace.h"
+
+#define PID_MAX_DEFAULT        32768
+#define SAVED_CMDLINES_DEFAULT 128
+#define NO_CMDLINE             0xffff
+
+/* Locks: l cmdline_lock, a bare lock that recording only tries: it may interrupt, or be, its holder. */
+struct saved_cmdlines {
+	u16 pid_to_slot[PID_MAX_DEFAULT]; /* [l] NO_CMDLINE: not kept */
+	unsigned num;                     /* [I] */
+	unsigned next;                    /* [l] slot to use next */
+	struct {
+		int pid;                  /* -1: never used */
+		char comm[TASK_COMM_LEN];
+	} slot[];                         /* [l] */
+};
+static struct saved_cmdlines *saved; /* [l] */
+static spinlock_t cmdline_lock = __SPIN_LOCK_UNLOCKED;
+static int cmdline_users; /* [trace_types_lock] */
+
+static struct saved_cmdlines *cmdlines_alloc(unsigned num)
+{
+	struct saved_cmdlines *s = kvzalloc(sizeof(*s) + num * sizeof(s->slot[0]), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	memset(s->pid_to_slot, 0xff, sizeof(s->pid_to_slot));
+	s->num = num;
+	for (unsigned i = 0; i < num; i++)
+		s->slot[i].pid = -1;
+	return s;
+}
+
+static void save_comm(struct saved_cmdlines *s, const struct task_struct *task)
+{
+	unsigned slot = s->pid_to_slot[task->pid];
+
+	if (slot == NO_CMDLINE) {
+		slot = s->next;
+		s->next = slot + 1 == s->num ? 0 : slot + 1;
+		if (s->slot[slot].pid >= 0)
+			s->pid_to_slot[s->slot[slot].pid] = NO_CMDLINE;
+		s->slot[slot].pid = task->pid;
+		s->pid_to_slot[task->pid] = slot;
+	}
+	memcpy(s->slot[slot].comm, task->comm, TASK_COMM_LEN);
+}
+
+void tracing_record_cmdline(struct task_struct *task)
+{
+	unsigned long flags;
+
+	if (!task->pid || task->pid >= PID_MAX_DEFAULT)
+		return;
+	raw_local_irq_save(flags);
+	if (arch_spin_trylock(&cmdline_lock)) {
+		if (saved)
+			save_comm(saved, task);
+		arch_spin_unlock(&cmdline_lock);
+	}
+	raw_local_irq_restore(flags);
+}
+
+void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
+{
+	unsigned long flags;
+	unsigned slot = NO_CMDLINE;
+
+	if (!pid) {
+		strscpy(comm, "<idle>", TASK_COMM_LEN);
+		return;
+	}
+	if (pid < 0) {
+		strscpy(comm, "<XXX>", TASK_COMM_LEN);
+		return;
+	}
+	strscpy(comm, "<...>", TASK_COMM_LEN);
+	raw_local_irq_save(flags);
+	arch_spin_lock(&cmdline_lock);
+	if (saved && pid < PID_MAX_DEFAULT)
+		slot = saved->pid_to_slot[pid];
+	if (slot != NO_CMDLINE)
+		strscpy(comm, saved->slot[slot].comm, TASK_COMM_LEN);
+	arch_spin_unlock(&cmdline_lock);
+	raw_local_irq_restore(flags);
+}
+
+static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+			       unsigned prev_state)
+{
+	if (!(global_trace.trace_flags & TRACE_ITER(RECORD_CMD)) || !tracer_tracing_is_on(&global_trace))
+		return;
+	tracing_record_cmdline(prev);
+	tracing_record_cmdline(next);
+}
+
+static void probe_sched_wakeup(void *data, struct task_struct *p)
+{
+	if (global_trace.trace_flags & TRACE_ITER(RECORD_CMD))
+		tracing_record_cmdline(p);
+}
+
+static int register_probes(void)
+{
+	int ret = register_trace_sched_switch(probe_sched_switch, NULL);
+
+	if (ret)
+		return ret;
+	ret = register_trace_sched_wakeup_new(probe_sched_wakeup, NULL);
+	if (ret)
+		unregister_trace_sched_switch(probe_sched_switch, NULL);
+	return ret;
+}
+
+int tracing_start_cmdline_record(void)
+{
+	int ret = 0;
+
+	if (!saved)
+		saved = cmdlines_alloc(SAVED_CMDLINES_DEFAULT);
+	if (!saved)
+		return -ENOMEM;
+	if (!cmdline_users)
+		ret = register_probes();
+	if (ret)
+		return ret;
+	cmdline_users++;
+	tracing_record_cmdline(current);
+	return 0;
+}
+
+void tracing_stop_cmdline_record(void)
+{
+	if (--cmdline_users)
+		return;
+	unregister_trace_sched_wakeup_new(probe_sched_wakeup, NULL);
+	unregister_trace_sched_switch(probe_sched_switch, NULL);
+}
+
+static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	unsigned n;
+
+	mutex_lock(&trace_types_lock);
+	n = saved ? saved->num : 0;
+	for (unsigned i = 0; i < n; i++) {
+		char comm[TASK_COMM_LEN];
+		int pid = READ_ONCE(saved->slot[i].pid);
+
+		if (pid < 0)
+			continue;
+		trace_find_cmdline(pid, comm);
+		seq_printf(m, "%d %s\n", pid, comm);
+	}
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+TRACEFS_TEXT_FILE(saved_cmdlines, "saved_cmdlines", 0440, TRACEFS_TOP, saved_cmdlines_show, NULL);
+
+static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	seq_printf(m, "%u\n", saved ? saved->num : SAVED_CMDLINES_DEFAULT);
+	return 0;
+}
+
+/* A new size begins with an empty table. */
+static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text)
+{
+	struct saved_cmdlines *new, *old;
+	unsigned long num, flags;
+	int ret = kstrtoul(text, 10, &num);
+
+	if (ret)
+		return ret;
+	if (!num || num > PID_MAX_DEFAULT)
+		return -EINVAL;
+	new = cmdlines_alloc(num);
+	if (!new)
+		return -ENOMEM;
+	mutex_lock(&trace_types_lock);
+	raw_local_irq_save(flags);
+	arch_spin_lock(&cmdline_lock);
+	old = saved;
+	saved = new;
+	arch_spin_unlock(&cmdline_lock);
+	raw_local_irq_restore(flags);
+	mutex_unlock(&trace_types_lock);
+	kvfree(old);
+	return 0;
+}
+TRACEFS_TEXT_FILE(saved_cmdlines_size, "saved_cmdlines_size", 0640, TRACEFS_TOP, saved_cmdlines_size_show,
+		  saved_cmdlines_size_store);

@@ -1,0 +1,84 @@
+/* ftrace_dump(): the trace through printk, from a kernel in trouble. */
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+
+#include "trace.h"
+
+static enum ftrace_dump_mode dump_on_oops; /* ftrace_dump_on_oops= [boot] */
+
+#define DUMP_LINE_MAX 512
+
+/* Nothing may be allocated here: one iterator and one line, used by whoever came first. */
+static struct trace_iterator dump_iter;
+static char dump_line[DUMP_LINE_MAX];
+static bool dumping; /* [atomic] */
+
+static void dump_records(struct trace_iterator *iter)
+{
+	u64 count = 0;
+
+	printk(KERN_EMERG "Dumping ftrace buffer:\n");
+	while (trace_find_next_entry(iter)) {
+		if (!count++)
+			printk(KERN_EMERG "---------------------------------\n");
+		iter->text.count = 0;
+		trace_print_line(&iter->text, iter);
+		printk(KERN_EMERG "%.*s", (int)min(iter->text.count, sizeof(dump_line) - 1), dump_line);
+		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
+		iter->idx++;
+	}
+	printk(KERN_EMERG "%s\n", count ? "---------------------------------" : "   (ftrace buffer empty)");
+}
+
+void ftrace_dump(enum ftrace_dump_mode mode)
+{
+	if (mode == DUMP_NONE || __atomic_exchange_n(&dumping, true, __ATOMIC_ACQUIRE))
+		return;
+	tracing_off();
+	memset(&dump_iter, 0, sizeof(dump_iter));
+	dump_iter.tr = &global_trace;
+	dump_iter.trace = global_trace.current_trace;
+	dump_iter.buffer = global_trace.buffer;
+	dump_iter.cpu_file = mode == DUMP_ORIG ? (int)smp_processor_id() : RING_BUFFER_ALL_CPUS_FILE;
+	dump_iter.text.buf = dump_line;
+	dump_iter.text.size = sizeof(dump_line);
+	if (dump_iter.buffer)
+		dump_records(&dump_iter);
+	__atomic_store_n(&dumping, false, __ATOMIC_RELEASE);
+}
+
+static int set_dump_on_oops(const char *value)
+{
+	if (!*value || !strcmp(value, "1"))
+		dump_on_oops = DUMP_ALL;
+	else if (!strcmp(value, "orig_cpu") || !strcmp(value, "2"))
+		dump_on_oops = DUMP_ORIG;
+	else if (!strcmp(value, "0"))
+		dump_on_oops = DUMP_NONE;
+	else
+		return -EINVAL;
+	return 0;
+}
+__setup("ftrace_dump_on_oops", set_dump_on_oops);
+
+/* An oops that becomes a panic comes by twice: the second time there is nothing left to show, so it shows nothing. */
+static void trace_in_trouble(enum trouble what)
+{
+	static bool dumped;
+
+	if (what == TROUBLE_WARNING) {
+		if (traceoff_on_warning)
+			tracing_off();
+		return;
+	}
+	if (dump_on_oops && !dumped) {
+		dumped = what == TROUBLE_OOPS;
+		ftrace_dump(dump_on_oops);
+	}
+}
+
+static const struct panic_notifier trace_panic_notifier = { "ftrace", trace_in_trouble };
+REGISTER_PANIC_NOTIFIER(trace_panic_notifier);

@@ -1,0 +1,231 @@
+/*
+ * The function tracer: a record at the entry of every traced function.
+ *
+ * ftrace_caller calls function_trace_call with preemption as the traced function has it. Everything called from here
+ * is built without -pg, so it cannot call us again; what can is an exception it takes (a fault handler is traced). Four
+ * bits of preempt_count that nobody else uses, one a context, turn that away: an interrupt on top of us may well trace,
+ * the same context may not. They are raised and lowered together with the preemption count, in one store each.
+ *
+ * The usual case (task context, room in the page) calls nothing, so it needs no stack frame; every other case leaves it
+ * by a tail call.
+ */
+#include <asm/ftrace.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+
+#include "trace.h"
+#include "trace_record.h"
+
+#define RECURSION_SHIFT 24 /* above PREEMPT, SOFTIRQ, HARDIRQ and NMI */
+static_assert(NMI_MASK < (1U << RECURSION_SHIFT));
+
+/* The bit of preempt_count that says: this context is in the tracer. */
+static __always_inline u32 recursion_bit(u32 pc)
+{
+	unsigned context = pc & NMI_MASK ? 3 : pc & HARDIRQ_MASK ? 2 : pc & SOFTIRQ_OFFSET ? 1 : 0;
+
+	return 1U << (RECURSION_SHIFT + context);
+}
+
+static __always_inline void fill_function(struct ring_buffer_event *event, u32 head, pid_t pid, unsigned long ip,
+					  unsigned long parent_ip)
+{
+	struct ftrace_entry *entry = (void *)event->array; /* a record this short has no length word of its own */
+
+	*(u32 *)(void *)entry = head;
+	entry->ent.pid = pid;
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+}
+
+/* The first word of the entry, in any context. */
+static u32 entry_head(u32 pc, struct task_struct *t)
+{
+	struct trace_entry ent;
+	u32 head;
+
+	trace_fill(&ent, TRACE_FN, t, pc, arch_local_save_flags());
+	memcpy(&head, &ent, sizeof(head));
+	return head;
+}
+
+/*
+ * Let go of the CPU if that was asked for meanwhile. Preempting here and not at the next preempt_enable keeps wake-up
+ * latencies what they are without a tracer.
+ */
+static __always_inline void trace_function_end(struct task_struct *t, u32 pc)
+{
+	barrier();
+	WRITE_ONCE(t->preempt_count, pc);
+	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) && !pc)
+		preempt_schedule_notrace();
+}
+
+/* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters. */
+static noinline void function_trace_general(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
+					    bool filter_pids)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
+	struct ring_buffer_event *event;
+	struct trace_array_cpu *cpu;
+
+	if ((pc & bit) || !READ_ONCE(tr->function_enabled))
+		return;
+	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
+	barrier();
+	cpu = &tr->cpu_data[t->cpu];
+	if (!filter_pids || !cpu->ignore_pid) {
+		event = ring_buffer_reserve(cpu->buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
+		if (event) {
+			fill_function(event, entry_head(pc, t), t->pid, ip, parent_ip);
+			ring_buffer_commit(cpu->buffer);
+		}
+	}
+	trace_function_end(t, pc);
+}
+
+/* The fast path found no room where it looked; preemption is off and the writer counted. */
+static noinline void function_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc, u64 ts,
+					   unsigned long ip, unsigned long parent_ip)
+{
+	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_entry), ts);
+
+	if (event) {
+		fill_function(event, entry_head(pc, t), t->pid, ip, parent_ip);
+		ring_buffer_commit(buffer);
+	}
+	trace_function_end(t, pc);
+}
+
+static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
+					  void (*commit)(struct ring_buffer_per_cpu *))
+{
+	commit(buffer);
+	trace_function_end(t, pc);
+}
+
+/*
+ * Called straight from ftrace_caller: whichever user it hands over, it is the top array's (see function_trace_op).
+ * The count is raised before the CPU is looked at, so we stay on it; restored exactly, as interrupts do too.
+ */
+static void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				struct ftrace_regs *fregs)
+{
+	struct trace_array *tr = &global_trace;
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count), head;
+	void (*commit)(struct ring_buffer_per_cpu *);
+	struct ring_buffer_per_cpu *buffer;
+	struct ring_buffer_event *event;
+	u64 ts;
+
+	/* Any context but a task's, the recursion bits, and depths that need clamping all make the count large. */
+	if (unlikely(pc > 15 || !READ_ONCE(tr->function_fast))) {
+		function_trace_general(tr, ip, parent_ip, false);
+		return;
+	}
+	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET | 1U << RECURSION_SHIFT));
+	barrier();
+	buffer = tr->cpu_data[t->cpu].buffer;
+	ts = sched_clock();
+	event = rb_try_reserve(buffer, sizeof(struct ftrace_entry), ts);
+	if (unlikely(!event)) {
+		function_reserve_slow(buffer, t, pc, ts, ip, parent_ip);
+		return;
+	}
+	head = TRACE_FN | pc << 24 | (u32)arch_irqs_disabled_flags(arch_local_save_flags()) << 16;
+	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED))
+		head |= (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
+	fill_function(event, head, t->pid, ip, parent_ip);
+	commit = rb_try_commit(buffer);
+	if (unlikely(commit)) {
+		function_commit_slow(buffer, t, pc, commit);
+		return;
+	}
+	trace_function_end(t, pc);
+}
+
+static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				     struct ftrace_regs *fregs)
+{
+	function_trace_general(&global_trace, ip, parent_ip, true);
+}
+
+static struct ftrace_ops global_ops = {
+	.func = function_trace_call,
+	.name = "global_ops",
+	.private = &global_trace,
+};
+
+static void function_trace_update_pids(struct trace_array *tr)
+{
+	ftrace_ops_set_func(tr->ops, trace_array_filters_pids(tr) ? function_pids_trace_call : function_trace_call);
+}
+
+static int function_trace_init(struct trace_array *tr)
+{
+	int ret = tracing_start_cmdline_record();
+
+	if (ret)
+		return ret;
+	function_trace_update_pids(tr);
+	tr->function_enabled = true;
+	trace_update_fast(tr);
+	ret = register_ftrace_function(tr->ops);
+	if (ret) {
+		tr->function_enabled = false;
+		trace_update_fast(tr);
+		tracing_stop_cmdline_record();
+	}
+	return ret;
+}
+
+/*
+ * A task preempted inside ftrace_caller can still arrive in function_trace_call after this: function_enabled turns it
+ * away, and the grace period waits for whoever is past that check.
+ */
+static void function_trace_reset(struct trace_array *tr)
+{
+	tr->function_enabled = false;
+	trace_update_fast(tr);
+	unregister_ftrace_function(tr->ops);
+	tracing_stop_cmdline_record();
+}
+
+/* Linux begins with an empty buffer when tracing_on is written under this tracer. */
+static void function_trace_start(struct trace_array *tr)
+{
+	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
+}
+
+static const struct tracer function_trace = {
+	.name = "function",
+	.init = function_trace_init,
+	.reset = function_trace_reset,
+	.start = function_trace_start,
+	.update_pids = function_trace_update_pids,
+};
+REGISTER_TRACER(function_trace);
+
+void function_trace_setup(struct trace_array *tr)
+{
+	tr->ops = &global_ops;
+}
+
+static void trace_fn_trace(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_entry *field = (const void *)iter->ent;
+
+	seq_print_ip_sym(s, iter->tr, field->ip);
+	if (iter->tr->trace_flags & TRACE_ITER(PRINT_PARENT)) {
+		seq_puts(s, " <-");
+		seq_print_ip_sym(s, iter->tr, field->parent_ip);
+	}
+	seq_putc(s, '\n');
+}
+
+static const struct trace_event trace_fn_event = { TRACE_FN, trace_fn_trace };
+REGISTER_TRACE_EVENT(trace_fn_event);

@@ -1,0 +1,243 @@
+/* Walking records: `trace` shows what is in the buffer and leaves it there, trace_pipe consumes and waits for more. */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+#include <uapi/fcntl.h>
+
+#include "trace.h"
+
+/* The next record of one CPU, not taken yet. */
+static struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts, unsigned long *lost)
+{
+	if (iter->buffer_iter)
+		return iter->buffer_iter[cpu] ? ring_buffer_iter_peek(iter->buffer_iter[cpu], ts) : NULL;
+	return ring_buffer_peek(iter->buffer, cpu, ts, lost);
+}
+
+/* The oldest of all CPUs' next records; on return iter's fields describe it, NULL at the end. trace_types_lock held. */
+struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
+{
+	struct ring_buffer_event *event, *best = NULL;
+	unsigned long lost = 0, best_lost = 0;
+	u64 ts, best_ts = 0;
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
+			continue;
+		event = peek_cpu(iter, cpu, &ts, &lost);
+		if (!event || (best && ts >= best_ts))
+			continue;
+		best = event;
+		best_ts = ts;
+		best_lost = lost;
+		iter->cpu = cpu;
+	}
+	if (!best)
+		return iter->ent = NULL;
+	if (iter->buffer_iter)
+		best_lost = ring_buffer_iter_dropped(iter->buffer_iter[iter->cpu]);
+	iter->ts = best_ts;
+	iter->lost_events = best_lost;
+	return iter->ent = ring_buffer_event_data(best);
+}
+
+static struct trace_iterator *iterator_alloc(struct file *file)
+{
+	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
+
+	if (!iter)
+		return NULL;
+	iter->tr = tracefs_array(file);
+	iter->buffer = iter->tr->buffer;
+	iter->cpu_file = tracefs_cpu(file);
+	mutex_init(&iter->mutex);
+	return iter;
+}
+
+/* ---- trace ---- */
+
+static void iterators_finish(struct trace_iterator *iter)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (iter->buffer_iter[cpu])
+			ring_buffer_read_finish(iter->buffer_iter[cpu]);
+		iter->buffer_iter[cpu] = NULL;
+	}
+}
+
+/* Begin at the oldest record of each CPU. */
+static int iterators_start(struct trace_iterator *iter)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
+			continue;
+		iter->buffer_iter[cpu] = ring_buffer_read_start(iter->buffer, cpu);
+		if (!iter->buffer_iter[cpu]) {
+			iterators_finish(iter);
+			return -ENOMEM;
+		}
+	}
+	memset(&iter->started, 0, sizeof(iter->started));
+	iter->pos = 0;
+	iter->idx = 0;
+	return 0;
+}
+
+static void *s_step(struct trace_iterator *iter)
+{
+	if (iter->ent)
+		ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
+	if (!trace_find_next_entry(iter))
+		return NULL;
+	iter->idx++;
+	return iter;
+}
+
+/*
+ * Position 0 is the header, n the n-th record. Going on where the last read stopped costs nothing; going back starts
+ * over.
+ */
+static void *s_start(struct seq_file *m, loff_t *pos)
+{
+	struct trace_iterator *iter = m->private;
+
+	mutex_lock(&trace_types_lock);
+	if (*pos == 0 || *pos < iter->pos) {
+		iterators_finish(iter);
+		iter->ent = NULL;
+		if (iterators_start(iter))
+			return ERR_PTR(-ENOMEM);
+		if (*pos == 0)
+			return m;
+	}
+	while (iter->pos < *pos) {
+		iter->pos++;
+		if (!s_step(iter))
+			return NULL;
+	}
+	return iter->ent ? iter : NULL;
+}
+
+static void *s_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct trace_iterator *iter = m->private;
+
+	iter->pos = ++*pos;
+	return s_step(iter);
+}
+
+static void s_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&trace_types_lock);
+}
+
+static int s_show(struct seq_file *m, void *v)
+{
+	struct trace_iterator *iter = m->private;
+
+	if (v == iter)
+		trace_print_line(m, iter);
+	else if (iter->trace->print_header)
+		iter->trace->print_header(m, iter->tr);
+	else
+		trace_default_header(m, iter);
+	return 0;
+}
+
+static const struct seq_operations tracer_seq_ops = {
+	.start = s_start,
+	.next = s_next,
+	.stop = s_stop,
+	.show = s_show,
+};
+
+static void iterator_free(struct trace_iterator *iter)
+{
+	if (iter->buffer_iter)
+		iterators_finish(iter);
+	kfree(iter->buffer_iter);
+	kfree(iter->text.buf);
+	kfree(iter);
+}
+
+static int open_for_reading(struct inode *inode, struct file *file)
+{
+	struct trace_iterator *iter = iterator_alloc(file);
+	int ret = -ENOMEM;
+
+	if (!iter)
+		return ret;
+	iter->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*iter->buffer_iter), GFP_KERNEL);
+	if (!iter->buffer_iter)
+		goto free_iter;
+	ret = seq_open(file, &tracer_seq_ops);
+	if (ret)
+		goto free_iter;
+	((struct seq_file *)file->private_data)->private = iter;
+	mutex_lock(&trace_types_lock);
+	iter->trace = iter->tr->current_trace;
+	iter->annotate = ring_buffer_overruns(iter->buffer) != 0;
+	if (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE))
+		ring_buffer_record_disable(iter->buffer);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+free_iter:
+	iterator_free(iter);
+	return ret;
+}
+
+/* Truncating clears the buffer: `echo > trace`, `: > trace`. */
+static int tracing_open(struct inode *inode, struct file *file)
+{
+	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
+		mutex_lock(&trace_types_lock);
+		tracing_reset(tracefs_array(file), tracefs_cpu(file) == RING_BUFFER_ALL_CPUS_FILE ?
+							   RING_BUFFER_ALL_CPUS :
+							   tracefs_cpu(file));
+		mutex_unlock(&trace_types_lock);
+	}
+	return file->f_mode & FMODE_READ ? open_for_reading(inode, file) : 0;
+}
+
+static int tracing_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+	struct trace_iterator *iter;
+
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+	iter = m->private;
+	if (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE))
+		ring_buffer_record_enable(iter->buffer);
+	iterator_free(iter);
+	return seq_release(inode, file);
+}
+
+/* What is written is of no interest: opening has cleared the buffer. */
+static ssize_t tracing_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	return n;
+}
+
+static loff_t tracing_lseek(struct file *file, loff_t off, int whence)
+{
+	return file->f_mode & FMODE_READ ? seq_lseek(file, off, whence) : (file->f_pos = 0);
+}
+
+const struct file_operations tracing_fops = {
+	.open = tracing_open,
+	.read = seq_read,
+	.write = tracing_write,
+	.llseek = tracing_lseek,
+	.release = tracing_release,
+};
+static const struct tracefs_file trace_file = { "trace", 0640, &tracing_fops, TRACEFS_ARRAY | TRACEFS_PER_CPU };
+REGISTER_TRACEFS(trace_file);

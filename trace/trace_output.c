@@ -1,0 +1,212 @@
+/* Records as text: headers, the columns common to all lines, symbols. */
+#include <kernel/ksyms.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+
+#include "trace.h"
+
+DECLARE_TABLE(trace_events, struct trace_event);
+
+static const struct trace_event *find_trace_event(int type)
+{
+	const struct trace_event *e;
+
+	for_each_in_table(trace_events, e)
+		if (e->type == type)
+			return e;
+	return NULL;
+}
+
+/* sym, sym+0x10/0x40 or sym <address>, as the options say. An address that is no symbol's is shown as it is. */
+void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
+{
+	unsigned long size, offset;
+	struct ksym sym;
+	long nr;
+
+	if (!ip) {
+		seq_puts(s, "0");
+		return;
+	}
+	nr = symbol_index(ip);
+	if (nr < 0 || !kallsyms_symbol(nr, &sym)) {
+		seq_printf(s, "0x%lx", ip);
+		return;
+	}
+	seq_puts(s, sym.name);
+	if (tr->trace_flags & TRACE_ITER(SYM_OFFSET)) {
+		char name[KSYM_NAME_LEN];
+
+		kallsyms_lookup(ip, &size, &offset, name);
+		seq_printf(s, "+0x%lx/0x%lx", offset, size);
+	}
+	if (tr->trace_flags & TRACE_ITER(SYM_ADDR))
+		seq_printf(s, " <%016lx>", ip);
+}
+
+static char irqs_char(u8 flags)
+{
+	if (flags & TRACE_FLAG_IRQS_OFF)
+		return flags & TRACE_FLAG_BH_OFF ? 'D' : 'd';
+	return flags & TRACE_FLAG_BH_OFF ? 'b' : '.';
+}
+
+static char resched_char(u8 flags)
+{
+	switch (flags & (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED)) {
+	case TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED:
+		return 'N';
+	case TRACE_FLAG_NEED_RESCHED:
+		return 'n';
+	case TRACE_FLAG_PREEMPT_RESCHED:
+		return 'p';
+	}
+	return '.';
+}
+
+static char context_char(u8 flags)
+{
+	if (flags & TRACE_FLAG_NMI)
+		return flags & TRACE_FLAG_HARDIRQ ? 'Z' : 'z';
+	if (flags & TRACE_FLAG_HARDIRQ)
+		return flags & TRACE_FLAG_SOFTIRQ ? 'H' : 'h';
+	return flags & TRACE_FLAG_SOFTIRQ ? 's' : '.';
+}
+
+static char depth_char(unsigned depth)
+{
+	return depth ? "0123456789abcdef"[depth & 15] : '.';
+}
+
+void trace_print_lat_flags(char *to, const struct trace_entry *ent)
+{
+	to[0] = irqs_char(ent->flags);
+	to[1] = resched_char(ent->flags);
+	to[2] = context_char(ent->flags);
+	to[3] = depth_char(ent->preempt_count & 15);
+	to[4] = depth_char(ent->preempt_count >> 4);
+}
+
+/* " %5lu.%06lu" of nanoseconds, or " %12llu" of a clock that counts something else. */
+static char *put_time(char *p, struct trace_iterator *iter)
+{
+	u64 us;
+
+	*p++ = ' ';
+	if (!trace_clock_in_ns(iter->tr))
+		return put_dec(p, iter->ts, 12, ' ');
+	us = (iter->ts + 500) / 1000;
+	p = put_dec(p, us / 1000000, 5, ' ');
+	*p++ = '.';
+	return put_dec(p, us % 1000000, 6, '0');
+}
+
+/* "            bash-1408    [000] d.h1.  1234.567890: " by hand: this is on every line of a trace. */
+static void print_context(struct seq_file *s, struct trace_iterator *iter)
+{
+	char line[96], comm[TASK_COMM_LEN], *p = line, *pid;
+	size_t len;
+
+	trace_find_cmdline(iter->ent->pid, comm);
+	len = strlen(comm);
+	memset(p, ' ', 16);
+	memcpy(p + 16 - len, comm, len);
+	p += 16;
+	*p++ = '-';
+	pid = p;
+	if (iter->ent->pid < 0)
+		*p++ = '-';
+	p = put_dec(p, iter->ent->pid < 0 ? -(s64)iter->ent->pid : iter->ent->pid, 0, ' ');
+	while (p < pid + 7)
+		*p++ = ' ';
+	*p++ = ' ';
+	*p++ = '[';
+	p = put_dec(p, iter->cpu, 3, '0');
+	*p++ = ']';
+	*p++ = ' ';
+	if (iter->tr->trace_flags & TRACE_ITER(IRQ_INFO)) {
+		trace_print_lat_flags(p, iter->ent);
+		p += 5;
+	}
+	p = put_time(p, iter);
+	*p++ = ':';
+	*p++ = ' ';
+	seq_write(s, line, p - line);
+}
+
+/* A CPU that joins late had its earlier records overwritten: say where it begins. */
+static void print_cpu_start(struct seq_file *s, struct trace_iterator *iter)
+{
+	if (!iter->annotate || !(iter->tr->trace_flags & TRACE_ITER(ANNOTATE)) ||
+	    cpumask_test_cpu(iter->cpu, &iter->started))
+		return;
+	cpumask_set_cpu(iter->cpu, &iter->started);
+	if (iter->idx > 1)
+		seq_printf(s, "##### CPU %u buffer started ####\n", iter->cpu);
+}
+
+void trace_print_line(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct trace_event *event = find_trace_event(iter->ent->type);
+
+	if (iter->lost_events) {
+		if (iter->lost_events == ~0UL)
+			seq_printf(s, "CPU:%d [LOST EVENTS]\n", iter->cpu);
+		else
+			seq_printf(s, "CPU:%d [LOST %lu EVENTS]\n", iter->cpu, iter->lost_events);
+	}
+	print_cpu_start(s, iter);
+	if (iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO))
+		print_context(s, iter);
+	if (event)
+		event->trace(s, iter);
+	else
+		seq_printf(s, "Unknown type %d\n", iter->ent->type);
+}
+
+static void print_columns(struct seq_file *s, bool irq_info)
+{
+	if (!irq_info) {
+		seq_puts(s, "#           TASK-PID     CPU#     TIMESTAMP  FUNCTION\n"
+			    "#              | |         |         |         |\n");
+		return;
+	}
+	seq_puts(s, "#                                _-----=> irqs-off/BH-disabled\n"
+		    "#                               / _----=> need-resched\n"
+		    "#                              | / _---=> hardirq/softirq\n"
+		    "#                              || / _--=> preempt-depth\n"
+		    "#                              ||| / _-=> migrate-disable\n"
+		    "#                              |||| /     delay\n"
+		    "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+		    "#              | |         |   |||||     |         |\n");
+}
+
+/* "entries-in-buffer/entries-written": what can be read, and that plus what was overwritten. */
+static void count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
+{
+	unsigned cpu;
+
+	*total = *entries = 0;
+	for_each_possible_cpu(cpu) {
+		unsigned long here;
+
+		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
+			continue;
+		here = ring_buffer_entries_cpu(iter->buffer, cpu);
+		*entries += here;
+		*total += here + ring_buffer_overrun_cpu(iter->buffer, cpu);
+	}
+}
+
+void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	unsigned long total, entries;
+
+	seq_printf(s, "# tracer: %s\n#\n", iter->trace->name);
+	if (!(iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO)))
+		return;
+	count_entries(iter, &total, &entries);
+	seq_printf(s, "# entries-in-buffer/entries-written: %lu/%lu   #P:%u\n#\n", entries, total,
+		   num_online_cpus());
+	print_columns(s, iter->tr->trace_flags & TRACE_ITER(IRQ_INFO));
+}

@@ -1,0 +1,161 @@
+/* trace_pipe: a live stream. What is read is gone from the buffer; reading blocks until there is something. */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+#include <uapi/fcntl.h>
+
+#include "trace.h"
+
+#define PIPE_TEXT_SIZE 8192 /* room for the lines of one read; the longest line must fit */
+
+static int tracing_open_pipe(struct inode *inode, struct file *file)
+{
+	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
+
+	if (!iter)
+		return -ENOMEM;
+	iter->text.buf = kmalloc(PIPE_TEXT_SIZE, GFP_KERNEL);
+	if (!iter->text.buf) {
+		kfree(iter);
+		return -ENOMEM;
+	}
+	iter->text.size = PIPE_TEXT_SIZE;
+	iter->tr = tracefs_array(file);
+	iter->buffer = iter->tr->buffer;
+	iter->cpu_file = tracefs_cpu(file);
+	mutex_init(&iter->mutex);
+	mutex_lock(&trace_types_lock);
+	iter->trace = iter->tr->current_trace;
+	iter->tr->trace_ref++;
+	mutex_unlock(&trace_types_lock);
+	file->private_data = iter;
+	return 0;
+}
+
+static int tracing_release_pipe(struct inode *inode, struct file *file)
+{
+	struct trace_iterator *iter = file->private_data;
+
+	mutex_lock(&trace_types_lock);
+	iter->tr->trace_ref--;
+	mutex_unlock(&trace_types_lock);
+	kfree(iter->text.buf);
+	kfree(iter);
+	return 0;
+}
+
+static bool trace_empty(struct trace_iterator *iter)
+{
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
+		return ring_buffer_empty(iter->buffer);
+	return ring_buffer_empty_cpu(iter->buffer, iter->cpu_file);
+}
+
+/*
+ * A writer cannot wake us: it may be inside the scheduler, with the runqueue locked. So we look every now and then, as
+ * Linux 2.6 did; a change of tracer wakes us at once. One look is some hundred instructions, 100 times a second, and
+ * only while somebody waits.
+ */
+#define PIPE_POLL_NS (10 * NSEC_PER_MSEC)
+
+static int wait_for_records(struct trace_iterator *iter)
+{
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(&iter->tr->wait, &wait, TASK_INTERRUPTIBLE);
+	if (trace_empty(iter) && !signal_pending(current))
+		schedule_timeout_ns(PIPE_POLL_NS);
+	finish_wait(&iter->tr->wait, &wait);
+	return signal_pending(current) ? -ERESTARTSYS : 0;
+}
+
+/*
+ * Until there is a record, the tracer changes or tracing is switched off after something was read: then the reader gets
+ * end of file, as in Linux. 0, 1 for end of file, -EAGAIN, -ERESTARTSYS.
+ */
+static int tracing_wait_pipe(struct file *file, struct trace_iterator *iter)
+{
+	while (trace_empty(iter)) {
+		int ret;
+
+		if (file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		if ((!tracer_tracing_is_on(iter->tr) && iter->pos) || iter->trace != iter->tr->current_trace)
+			return 1;
+		mutex_unlock(&iter->mutex);
+		ret = wait_for_records(iter);
+		mutex_lock(&iter->mutex);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Take whole lines while they fit; a line that does not stays in the buffer for the next read. */
+static void fill_text(struct trace_iterator *iter, size_t want)
+{
+	struct seq_file *s = &iter->text;
+
+	s->count = 0;
+	iter->text_read = 0;
+	while (s->count < want && trace_find_next_entry(iter)) {
+		size_t before = s->count;
+
+		iter->idx++;
+		trace_print_line(s, iter);
+		if (seq_has_overflowed(s)) {
+			s->count = before;
+			break;
+		}
+		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
+		iter->pos++;
+	}
+}
+
+static ssize_t hand_out(struct trace_iterator *iter, char __user *buf, size_t n)
+{
+	size_t have = iter->text.count - iter->text_read;
+
+	n = min(n, have);
+	if (copy_to_user(buf, iter->text.buf + iter->text_read, n))
+		return -EFAULT;
+	iter->text_read += n;
+	return n;
+}
+
+static ssize_t tracing_read_pipe(struct file *file, char __user *buf, size_t n, loff_t *pos)
+{
+	struct trace_iterator *iter = file->private_data;
+	ssize_t ret;
+
+	if (!n)
+		return 0;
+	mutex_lock(&iter->mutex);
+	if (iter->text_read == iter->text.count) {
+		ret = tracing_wait_pipe(file, iter);
+		if (ret) {
+			ret = ret > 0 ? 0 : ret;
+			goto unlock;
+		}
+		mutex_lock(&trace_types_lock);
+		fill_text(iter, min(n, (size_t)PIPE_TEXT_SIZE - 1));
+		mutex_unlock(&trace_types_lock);
+	}
+	ret = hand_out(iter, buf, n);
+unlock:
+	mutex_unlock(&iter->mutex);
+	return ret;
+}
+
+static const struct file_operations tracing_pipe_fops = {
+	.open = tracing_open_pipe,
+	.read = tracing_read_pipe,
+	.llseek = no_llseek,
+	.release = tracing_release_pipe,
+};
+static const struct tracefs_file trace_pipe_file = { "trace_pipe", 0440, &tracing_pipe_fops,
+						     TRACEFS_ARRAY | TRACEFS_PER_CPU };
+REGISTER_TRACEFS(trace_pipe_file);

@@ -1,0 +1,200 @@
+/* bench: what one operation costs, in nanoseconds of the monotonic clock; under -icount that is guest instructions. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* Nanoseconds. A long has 64 bits on both machines; the small printf of newlib knows no long long. */
+static long now(void)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &time))
+		fail("clock_gettime");
+	return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+
+static void getpid_loop(long n)
+{
+	while (n-- > 0)
+		getpid();
+}
+
+static void yield_loop(long n)
+{
+	while (n-- > 0)
+		if (sched_yield())
+			fail("sched_yield");
+}
+
+static void open_loop(long n)
+{
+	int fd;
+
+	while (n-- > 0) {
+		fd = open("/tmp/bench", O_RDONLY | O_CREAT, 0600);
+		if (fd < 0 || close(fd))
+			fail("/tmp/bench");
+	}
+}
+
+static void fork_loop(long n)
+{
+	pid_t child;
+
+	while (n-- > 0) {
+		child = fork();
+		if (child == 0)
+			_exit(0);
+		if (child < 0 || waitpid(child, NULL, 0) != child)
+			fail("fork");
+	}
+}
+
+/* The far side: sends each byte back until the near side closes. */
+static void echo(int in, int out)
+{
+	char byte;
+
+	while (read(in, &byte, 1) == 1)
+		if (write(out, &byte, 1) != 1)
+			_exit(1);
+	_exit(0);
+}
+
+/* A round is two writes, two reads and, on one CPU, two switches. */
+static void pipe_loop(long n)
+{
+	int there[2], back[2];
+	char byte = 0;
+	pid_t child;
+
+	if (pipe(there) || pipe(back))
+		fail("pipe");
+	child = fork();
+	if (child < 0)
+		fail("fork");
+	if (child == 0) {
+		close(there[1]);
+		close(back[0]);
+		echo(there[0], back[1]);
+	}
+	close(there[0]);
+	close(back[1]);
+	while (n-- > 0)
+		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+			fail("pipe");
+	close(there[1]);
+	close(back[0]);
+	if (waitpid(child, NULL, 0) != child)
+		fail("waitpid");
+}
+
+static const struct operation {
+	const char *name;
+	void (*loop)(long n);
+} operations[] = {
+	{"getpid", getpid_loop}, {"pipe", pipe_loop}, {"yield", yield_loop}, {"open", open_loop}, {"fork", fork_loop},
+};
+
+/* The difference of a long and a short loop, so that setting up and the clock itself do not count. */
+static void measure(const struct operation *operation, long n)
+{
+	long start, middle, end;
+	long few = n / 10 + 1;
+
+	operation->loop(few);
+	start = now();
+	operation->loop(few);
+	middle = now();
+	operation->loop(few + n);
+	end = now();
+	printf("%s %ld\n", operation->name, ((end - middle) - (middle - start)) / n);
+}
+
+/* One write of `text`, as `echo text > file` does it but without the shell's own part. */
+static void measure_write(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_TRUNC);
+	long start;
+
+	if (fd < 0)
+		fail(file);
+	start = now();
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		fail(file);
+	printf("write %ld\n", now() - start);
+	close(fd);
+}
+
+/* A file from its beginning to its end: bytes, lines, and how long reading took. */
+static void measure_read(const char *file)
+{
+	static char buffer[4096];
+	long start, time = 0;
+	long bytes = 0, lines = 0;
+	int fd = open(file, O_RDONLY);
+	ssize_t got, i;
+
+	if (fd < 0)
+		fail(file);
+	for (;;) {
+		start = now();
+		got = read(fd, buffer, sizeof(buffer));
+		time += now() - start;
+		if (got <= 0)
+			break;
+		bytes += got;
+		for (i = 0; i < got; i++)
+			lines += buffer[i] == '\n';
+	}
+	if (got < 0)
+		fail(file);
+	printf("read %ld bytes %ld lines %ld\n", time, bytes, lines);
+	close(fd);
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: bench clock | write FILE TEXT | read FILE | {getpid|pipe|yield|open|fork} COUNT\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc == 2 && !strcmp(argv[1], "clock")) {
+		printf("clock %ld\n", now());
+		return 0;
+	}
+	if (argc == 4 && !strcmp(argv[1], "write")) {
+		measure_write(argv[2], argv[3]);
+		return 0;
+	}
+	if (argc != 3)
+		return usage();
+	if (!strcmp(argv[1], "read")) {
+		measure_read(argv[2]);
+		return 0;
+	}
+	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (!strcmp(argv[1], operations[i].name) && atol(argv[2]) > 0) {
+			measure(&operations[i], atol(argv[2]));
+			return 0;
+		}
+	}
+	return usage();
+}

@@ -1,0 +1,321 @@
+/* Running trees: lists, loops, pipelines, compound commands. */
+#include "sh.h"
+#include <fnmatch.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static bool keep_tree; /* the tree being run has defined a function */
+
+/* One end of a pipe onto a standard descriptor. In a child: failure ends it. */
+static void pipe_end(int fd, int standard)
+{
+	if (fd < 0 || fd == standard)
+		return;
+	if (dup2(fd, standard) < 0)
+		vt_die_errno(2, "pipe");
+	close(fd);
+}
+
+/* All elements are forked before any is waited for; each runs as the last thing in its process. */
+static int exec_pipe(struct node *n)
+{
+	struct job *job = job_new(n->text ? n->text : "pipeline");
+	int from = -1, fds[2];
+
+	for (;; n = n->right) {
+		bool last = n->type != N_PIPE;
+
+		fds[0] = fds[1] = -1;
+		if (!last && pipe(fds) < 0)
+			sh_error("cannot make a pipe: %s", strerror(errno));
+		if (job_fork(job, false) == 0) {
+			if (fds[0] >= 0)
+				close(fds[0]);
+			pipe_end(from, STDIN_FILENO);
+			pipe_end(fds[1], STDOUT_FILENO);
+			sh_exit(exec_node(last ? n : n->left, EXEC_NO_FORK));
+		}
+		if (from >= 0)
+			close(from);
+		from = fds[0];
+		if (last)
+			return job_wait(job);
+		close(fds[1]);
+	}
+}
+
+static int exec_background(struct node *n)
+{
+	struct job *job = job_new(n->text);
+
+	if (job_fork(job, true) == 0)
+		sh_exit(exec_node(n->left, EXEC_NO_FORK));
+	job_background(job);
+	return 0;
+}
+
+static int exec_subshell(struct node *n, int flags)
+{
+	if (!(flags & EXEC_NO_FORK)) {
+		struct job *job = job_new("( ... )");
+
+		if (job_fork(job, false) != 0)
+			return job_wait(job);
+	} else {
+		exec_child();
+	}
+	if (redir_apply(n->redirs, true) < 0)
+		sh_exit(1);
+	sh_exit(exec_node(n->left, EXEC_NO_FORK));
+}
+
+/* A condition's failure is an answer, not an error for -e. */
+static int exec_tested(struct node *n)
+{
+	int status;
+
+	sh.tested++;
+	status = exec_node(n, 0);
+	sh.tested--;
+	return status;
+}
+
+/* After a body: whether the loop ends. */
+static bool loop_ends(void)
+{
+	if (sh.interrupted)
+		sh_interrupt();
+	if (sh.skip == SKIP_NONE)
+		return false;
+	if (sh.skip == SKIP_RETURN)
+		return true;
+	if (sh.skip_count > 1) {
+		sh.skip_count--;
+		return true;
+	}
+	if (sh.skip == SKIP_BREAK) {
+		sh.skip = SKIP_NONE;
+		return true;
+	}
+	sh.skip = SKIP_NONE;
+	return false;
+}
+
+static int exec_while(struct node *n)
+{
+	bool until = n->type == N_UNTIL;
+	int status = 0;
+
+	sh.loops++;
+	for (;;) {
+		bool holds = (exec_tested(n->left) == 0) != until;
+
+		if (sh.skip == SKIP_NONE && !holds)
+			break;
+		if (sh.skip == SKIP_NONE)
+			status = exec_node(n->right, 0);
+		if (loop_ends())
+			break;
+	}
+	sh.loops--;
+	return status;
+}
+
+static int exec_for(struct node *n)
+{
+	struct arena_mark mark = arena_mark(&sh.temp);
+	char **items = n->has_items ? expand_words(n->words, NULL) : sh.argv;
+	int status = 0;
+
+	sh.loops++;
+	for (; items && *items; items++) {
+		var_set(n->name, *items);
+		status = exec_node(n->left, 0);
+		if (loop_ends())
+			break;
+	}
+	sh.loops--;
+	arena_release(&sh.temp, mark);
+	return status;
+}
+
+static int exec_case(struct node *n, int flags)
+{
+	struct arena_mark mark = arena_mark(&sh.temp);
+	char *subject = expand_string(n->words->text);
+
+	for (struct case_arm *arm = n->arms; arm; arm = arm->next) {
+		for (struct word *w = arm->patterns; w; w = w->next) {
+			if (fnmatch(expand_pattern(w->text), subject, 0))
+				continue;
+			arena_release(&sh.temp, mark);
+			return arm->body ? exec_node(arm->body, flags) : 0;
+		}
+	}
+	arena_release(&sh.temp, mark);
+	return 0;
+}
+
+static void print_time(const char *what, int64_t us, bool posix)
+{
+	if (posix)
+		fprintf(stderr, "%s %ld.%02ld\n", what, (long)(us / 1000000), (long)(us / 10000 % 100));
+	else
+		fprintf(stderr, "%s\t%ldm%ld.%03lds\n", what, (long)(us / 60000000),
+			(long)(us / 1000000 % 60), (long)(us / 1000 % 1000));
+}
+
+static int64_t microseconds(struct timeval t)
+{
+	return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+static int exec_time(struct node *n)
+{
+	struct timespec start, end;
+	struct rusage before, after;
+	int status;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &start) < 0 || getrusage(RUSAGE_CHILDREN, &before) < 0)
+		vt_warn_errno("time");
+	status = exec_node(n->left, 0);
+	if (clock_gettime(CLOCK_MONOTONIC, &end) < 0 || getrusage(RUSAGE_CHILDREN, &after) < 0) {
+		vt_warn_errno("time");
+		return status;
+	}
+	if (!n->posix)
+		fprintf(stderr, "\n");
+	print_time("real", (end.tv_sec - start.tv_sec) * 1000000 + (end.tv_nsec - start.tv_nsec) / 1000,
+		   n->posix);
+	print_time("user", microseconds(after.ru_utime) - microseconds(before.ru_utime), n->posix);
+	print_time("sys", microseconds(after.ru_stime) - microseconds(before.ru_stime), n->posix);
+	return status;
+}
+
+static int exec_list(struct node *n, int flags)
+{
+	int status;
+
+	switch (n->type) {
+	case N_SEQUENCE:
+		exec_node(n->left, 0);
+		return sh.skip ? sh.status : exec_node(n->right, flags);
+	case N_AND:
+		status = exec_tested(n->left);
+		return status == 0 && !sh.skip ? exec_node(n->right, flags) : status;
+	case N_OR:
+		status = exec_tested(n->left);
+		return status != 0 && !sh.skip ? exec_node(n->right, flags) : status;
+	case N_NOT:
+		return !exec_tested(n->left);
+	case N_IF:
+		status = exec_tested(n->left);
+		if (sh.skip)
+			return status;
+		if (status == 0)
+			return exec_node(n->right, flags);
+		return n->other ? exec_node(n->other, flags) : 0;
+	default:
+		return exec_node(n->left, flags);
+	}
+}
+
+/* A compound command with redirections for all of it. */
+static int exec_compound(struct node *n, int flags)
+{
+	size_t descriptors = redir_saved();
+	int status = 1;
+
+	if (n->redirs)
+		flags = 0; /* they are undone afterwards, so something is left to do */
+	if (redir_apply(n->redirs, false) == 0) {
+		if (n->type == N_WHILE || n->type == N_UNTIL)
+			status = exec_while(n);
+		else if (n->type == N_FOR)
+			status = exec_for(n);
+		else if (n->type == N_CASE)
+			status = exec_case(n, flags);
+		else
+			status = exec_list(n, flags);
+	}
+	redir_restore(descriptors);
+	return status;
+}
+
+int exec_node(struct node *n, int flags)
+{
+	bool may_exit = false;
+
+	switch (n->type) {
+	case N_SIMPLE:
+		sh.status = exec_simple(n, flags);
+		may_exit = true;
+		break;
+	case N_PIPE:
+		sh.status = exec_pipe(n);
+		may_exit = true;
+		break;
+	case N_SUBSHELL:
+		sh.status = exec_subshell(n, flags);
+		may_exit = true;
+		break;
+	case N_BACKGROUND:
+		sh.status = exec_background(n);
+		break;
+	case N_TIME:
+		sh.status = exec_time(n);
+		break;
+	case N_FUNCTION:
+		sh.status = exec_define_function(n);
+		keep_tree = true;
+		break;
+	default:
+		sh.status = exec_compound(n, flags);
+	}
+	if (may_exit && sh.opt_e && sh.status && !sh.tested)
+		sh_exit(sh.status);
+	trap_run_pending();
+	if (sh.interrupted)
+		sh_interrupt();
+	return sh.status;
+}
+
+/* Parse and run one command. Returns false at the end of input. */
+static bool exec_next(struct lexer *lx)
+{
+	struct arena tree = {NULL};
+	struct arena_mark none = {NULL, 0};
+	bool outer_keep = keep_tree;
+	struct node *n;
+
+	lx->arena = &tree;
+	lex_drop(lx);
+	n = parse_command(lx);
+	keep_tree = false;
+	if (n && !sh.opt_n)
+		exec_node(n, 0);
+	if (!keep_tree)
+		arena_release(&tree, none);
+	keep_tree = outer_keep;
+	return lx->token != T_EOF && !sh.skip;
+}
+
+int exec_input(struct lexer *lx)
+{
+	while (exec_next(lx))
+		;
+	return sh.status;
+}
+
+int exec_string(const char *text)
+{
+	struct lexer lx;
+
+	lex_string(&lx, text, NULL);
+	/* $? keeps its value for the first command; a text of no commands gives 0. */
+	if (!text[strspn(text, " \t\n")])
+		sh.status = 0;
+	while (exec_next(&lx))
+		;
+	return sh.status;
+}
