@@ -61,6 +61,7 @@ struct task_struct init_task = {
 	.rt = { .run_list = LIST_HEAD_INIT(init_task.rt.run_list) },
 	.active_mm = &init_mm,
 	.fs = &init_fs,
+	.files = &init_files,
 	.signal = &init_signals,
 	.sighand = &init_sighand,
 	.pending = { LIST_HEAD_INIT(init_task.pending.list), 0 },
