@@ -22,7 +22,7 @@ static const char *special_name(const struct vm_area_struct *vma)
 static int format_area(char *text, size_t size, const struct vm_area_struct *vma)
 {
 	const struct inode *inode = vma->vm_file ? vma->vm_file->f_inode : NULL;
-	u64 dev = inode ? inode->i_sb->s_dev : 0;
+	u64 dev = inode && inode->i_sb ? inode->i_sb->s_dev : 0; /* the signal page's file is in no file system */
 
 	return scnprintf(text, size, "%08lx-%08lx %c%c%c%c %08llx %02x:%02x %llu ", vma->vm_start, vma->vm_end,
 			 vma->vm_flags & VM_READ ? 'r' : '-', vma->vm_flags & VM_WRITE ? 'w' : '-',
@@ -36,7 +36,7 @@ static void show_area(struct seq_file *m, const struct vm_area_struct *vma, char
 	const char *name = special_name(vma);
 	char text[96];
 
-	if (vma->vm_file) {
+	if (!name && vma->vm_file) {
 		name = dentry_path(vma->vm_file->f_dentry, path, PAGE_SIZE);
 		if (IS_ERR(name))
 			name = "(too long)";

@@ -3,7 +3,11 @@
 
 #include <host_test.h>
 
-#define sigset_t k_sigset_t
+/* Structures of the ABI that the host has as well. */
+#define sigset_t  k_sigset_t
+#define timespec  k_timespec
+#define timeval   k_timeval
+#define itimerval k_itimerval
 #include <fs/seq_file.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
