@@ -1,11 +1,12 @@
-/* Address spaces against a model: what each process reads is what it, or who shares it, wrote; nothing leaks. */
+/* Address spaces against a model: what each process reads is what it, or who shares it, wrote; nothing leaks.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#define vsnprintf  k_vsnprintf
-#define snprintf   k_snprintf
-#define sprintf    k_sprintf
+#define vsnprintf k_vsnprintf
+#define snprintf  k_snprintf
+#define sprintf	  k_sprintf
 #include <host_kernel.h>
 #include <host_mmu.h>
 #include <uapi/mman.h>
@@ -86,10 +87,11 @@ static struct page *file_get_page(struct file *file, unsigned long pgoff)
 	get_page(file_pages[pgoff]);
 	return file_pages[pgoff];
 }
-static const struct file_operations file_ops = { .get_page = file_get_page };
-static struct super_block file_sb = { .s_dev = 3 << 20 | 1 };
-static struct inode file_inode = { .i_ino = 77, .i_sb = &file_sb };
-static struct file test_file = { .f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode };
+static const struct file_operations file_ops = {.get_page = file_get_page};
+static struct super_block file_sb = {.s_dev = 3 << 20 | 1};
+static struct inode file_inode = {.i_ino = 77, .i_sb = &file_sb};
+static struct file test_file = {
+	.f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode};
 static int file_references = 1;
 void fput(struct file *f)
 {
@@ -97,8 +99,8 @@ void fput(struct file *f)
 }
 
 /* ---- The model: a window of pages, each with what it should hold and what may be done to it. */
-#define BASE    0x10000000UL
-#define WINDOW  96
+#define BASE	  0x10000000UL
+#define WINDOW	  96
 #define PROCESSES 5
 
 struct shared {
@@ -108,9 +110,9 @@ struct shared {
 struct model_page {
 	bool mapped, file;
 	unsigned prot;
-	unsigned pgoff;        /* of a file page */
+	unsigned pgoff;	       /* of a file page */
 	struct shared *shared; /* NULL: private */
-	bool own;              /* a private file page that was written */
+	bool own;	       /* a private file page that was written */
 	u64 value;
 };
 struct process {
@@ -175,13 +177,17 @@ static void do_map(struct process *pr, unsigned first, unsigned n)
 		flags |= MAP_ANONYMOUS;
 	if (kind == 1)
 		shared = calloc(1, sizeof(*shared));
-	ret = do_mmap(pr->mm, kind >= 2 ? &test_file : NULL, BASE + first * PAGE_SIZE, n * PAGE_SIZE, prot, flags, pgoff);
+	ret = do_mmap(pr->mm, kind >= 2 ? &test_file : NULL, BASE + first * PAGE_SIZE, n * PAGE_SIZE, prot,
+		      flags, pgoff);
 	assert_int_equal(ret, BASE + first * PAGE_SIZE);
 	for (unsigned i = first; i < first + n; i++) {
 		struct model_page *p = &pr->page[i];
 
 		drop_page(p);
-		*p = (struct model_page){ .mapped = true, .prot = prot | (kind == 3 ? 8 : 0), .file = kind >= 2, .shared = shared };
+		*p = (struct model_page){.mapped = true,
+					 .prot = prot | (kind == 3 ? 8 : 0),
+					 .file = kind >= 2,
+					 .shared = shared};
 		p->pgoff = kind >= 2 ? pgoff + i - first : i - first;
 		if (shared)
 			shared->users++;
@@ -244,7 +250,7 @@ static void check_areas(struct process *pr)
 	struct rb_node *n = rb_first(&mm->areas);
 	unsigned i, nr = 0;
 
-	list_for_each_entry(vma, &mm->area_list, list) {
+	list_for_each_entry (vma, &mm->area_list, list) {
 		assert_ptr_equal(vma_of(n), vma);
 		assert_ptr_equal(find_vma(mm, vma->vm_start), vma);
 		n = rb_next(n);
@@ -277,7 +283,7 @@ static int count_pte(pte_t *slot, unsigned long va, void *arg)
 
 static void check_rss(struct mm_struct *mm)
 {
-	int rss[2] = { 0, 0 };
+	int rss[2] = {0, 0};
 
 	pte_range(mm->pgd, BASE, BASE + WINDOW * PAGE_SIZE, count_pte, rss);
 	assert_int_equal(atomic_read(&mm->rss_anon), rss[0]);
@@ -373,7 +379,8 @@ static void test_stack_keeps_its_distance(void **state)
 	unsigned long top = 0x50000000;
 
 	assert_int_equal(install_special_mapping(mm, top - PAGE_SIZE, PAGE_SIZE, flags, NULL), 0);
-	assert_int_equal(do_mmap(mm, NULL, top - (2 << 20), PAGE_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0),
+	assert_int_equal(do_mmap(mm, NULL, top - (2 << 20), PAGE_SIZE, PROT_READ,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0),
 			 top - (2 << 20));
 	assert_int_equal(touch_err(mm, top - (2 << 20) + STACK_GUARD_GAP + PAGE_SIZE, FAULT_FLAG_WRITE), 0);
 	assert_int_equal(touch_err(mm, top - (2 << 20) + STACK_GUARD_GAP, FAULT_FLAG_WRITE), -EFAULT);
@@ -402,9 +409,9 @@ static void test_brk(void **state)
 static void test_mmap_refusals(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
-	struct file read_only = { .f_mode = FMODE_READ, .f_op = &file_ops, .f_inode = &file_inode };
+	struct file read_only = {.f_mode = FMODE_READ, .f_op = &file_ops, .f_inode = &file_inode};
 	static const struct file_operations no_ops;
-	struct file pipe = { .f_mode = FMODE_READ, .f_op = &no_ops };
+	struct file pipe = {.f_mode = FMODE_READ, .f_op = &no_ops};
 	unsigned anon = MAP_PRIVATE | MAP_ANONYMOUS;
 	long at;
 
@@ -490,7 +497,7 @@ static void test_mremap(void **state)
 static void test_access_from_outside(void **state)
 {
 	static char buf[3 * PAGE_SIZE];
-	struct task_struct task = { .mm = mm_alloc() };
+	struct task_struct task = {.mm = mm_alloc()};
 
 	do_mmap(task.mm, NULL, BASE, 2 * PAGE_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
 	assert_int_equal(access_process_vm(&task, BASE + PAGE_SIZE - 3, "abcdef", 6, true), 6);
@@ -515,9 +522,11 @@ static void test_maps_text(void **state)
 	do_mmap(mm, NULL, BASE, PAGE_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
 	host_text_used = 0;
 	assert_int_equal(show_maps(NULL, mm), 0);
-	assert_string_equal(host_text, "00400000-00402000 r-xp 00001000 03:01 77                                 /bin/test\n"
-				       "00500000-00502000 rw-p 00000000 00:00 0                                  [heap]\n"
-				       "10000000-10001000 ---p 00000000 00:00 0 \n");
+	assert_string_equal(
+		host_text,
+		"00400000-00402000 r-xp 00001000 03:01 77                                 /bin/test\n"
+		"00500000-00502000 rw-p 00000000 00:00 0                                  [heap]\n"
+		"10000000-10001000 ---p 00000000 00:00 0 \n");
 	mmput(mm);
 }
 

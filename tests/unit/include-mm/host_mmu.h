@@ -1,6 +1,6 @@
 /*
- * A machine for address spaces: page tables, and a TLB that remembers what it saw until it is flushed, so that a flush
- * that was forgotten shows as a wrong access. Include once, after host_kernel.h.
+ * A machine for address spaces: page tables, and a TLB that remembers what it saw until it is flushed, so
+ * that a flush that was forgotten shows as a wrong access. Include once, after host_kernel.h.
  */
 #pragma once
 
@@ -59,7 +59,7 @@ int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
 	return 0;
 }
 
-#define TLB_SIZE 4096
+#define TLB_SIZE 4096 /* the first half is one CPU's, the second another's */
 static struct {
 	struct mm_struct *mm;
 	unsigned long va;
@@ -94,11 +94,13 @@ static bool pte_allows(pte_t pte, unsigned flags)
 	       (!(flags & FAULT_FLAG_EXEC) || pte.v & HOST_PTE_EXEC);
 }
 
-/* The program touches va: through the TLB, the tables, or a fault. Where the byte is, or NULL and the fault's errno. */
+/* The program touches va: through the TLB, the tables, or a fault. Where the byte is, or NULL and the fault's
+ * errno. */
 static void *user_touch(struct mm_struct *mm, unsigned long va, unsigned flags, int *err)
 {
-	unsigned i = ((va >> 12) + (unsigned long)mm / 64) % TLB_SIZE;
+	unsigned i = ((va >> 12) + (unsigned long)mm / 64) % (TLB_SIZE / 2);
 
+	i += host_random() % 2 * (TLB_SIZE / 2); /* a thread on either */
 	for (int tries = 0; tries < 3; tries++) {
 		pte_t *slot = pte_lookup(mm->pgd, va);
 
