@@ -4,6 +4,7 @@
 #include <asm/mmu.h>
 #include <asm/pgtable.h>
 #include <boot/boot_info.h>
+#include <boot/fdt.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
@@ -141,6 +142,7 @@ void paging_init(void)
 	pool_close();
 	if (boot_info.fdt) {
 		boot_info.fdt = __va(boot_info.fdt_phys);
+		fdt_move(boot_info.fdt);
 		fixmap_unmap_fdt();
 	}
 	for (unsigned i = 0; i < boot_info.nr_memory; i++)

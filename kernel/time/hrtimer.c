@@ -195,7 +195,7 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	WRITE_ONCE(base->running, NULL);
 }
 
-static void run_expired(struct hrtimer_cpu_base *base, ktime_t now)
+static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t now)
 {
 	struct hrtimer *t;
 
@@ -212,7 +212,7 @@ void noinline hrtimer_interrupt(void)
 	base->in_interrupt = true;
 	base->next_event = TIME_NEVER;
 	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for ever. */
-	run_expired(base, ktime_get());
+	__hrtimer_run_queues(base, ktime_get());
 	base->in_interrupt = false;
 	t = first_timer(base);
 	if (t)
