@@ -47,8 +47,9 @@ static void rb_nothing(void *arg)
 }
 
 /*
- * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then the ring, and a CPU
- * may do that in the other order; but not across an interrupt. So who finds the ban lifted finds the new ring.
+ * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then
+ * the ring, and a CPU may do that in the other order; but not across an interrupt. So who finds the ban
+ * lifted finds the new ring.
  */
 void rb_release(struct ring_buffer_per_cpu *cpu_buffer)
 {
