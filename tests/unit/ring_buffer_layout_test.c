@@ -2,9 +2,10 @@
  * The ring buffer's bytes and its plain behaviour: what foreign readers rely on, every length, times of every
  * size, memory that runs out, random operations held against a model.
  */
-/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c trace/ring_buffer_event.c
- * trace/ring_buffer_read.c trace/ring_buffer_page.c trace/ring_buffer_iter.c trace/ring_buffer_stats.c
- * trace/ring_buffer_resize.c tests/unit/host_cpu.c */
+/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
+/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
+/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: tests/unit/host_cpu.c */
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <ring_buffer_check.h>

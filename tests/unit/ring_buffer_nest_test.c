@@ -9,9 +9,10 @@
  * writer at a point of a reader for the buffer's own CPU going on. After each case check_end proves: nothing
  * lost, nothing twice, order, times, counts.
  */
-/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c trace/ring_buffer_event.c
- * trace/ring_buffer_read.c trace/ring_buffer_page.c trace/ring_buffer_iter.c trace/ring_buffer_stats.c
- * trace/ring_buffer_resize.c tests/unit/host_cpu.c */
+/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
+/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
+/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: tests/unit/host_cpu.c */
 #include <ring_buffer_check.h>
 
 static struct check check;
