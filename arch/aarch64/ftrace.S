@@ -48,8 +48,8 @@ FUNC_END _mcount
  *     x1 = parent_ip    where foo will return to, from its frame record
  *     x2 = parent_slot  address of that word
  *
- * ftrace_call and ftrace_graph_call are nops until a tracer is on, and are patched to BL like any other site. x29 and x30
- * are what gets both arguments back after the first call, so nothing else has to be kept over it.
+ * ftrace_call and ftrace_graph_call are nops until a tracer is on, and are patched to BL like any other site. x29 is
+ * what gets the arguments back after the first call, so nothing else has to be kept over it.
  */
 FUNC ftrace_caller
 	stp	x29, x30, [sp, #-16]!
