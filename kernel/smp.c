@@ -226,7 +226,7 @@ void smp_setup_boot_cpu(unsigned nr_cpus)
  *  1. interrupt controller and timer of this CPU (arch_smp_cpu_init), so that it can be interrupted;
  *  2. its timers and its tick, which the first task that runs here will need;
  *  3. online: from here on others send it interrupts, put tasks on its queue and wait for it in stop_machine. So
- *     everything before must be in place; the release in cpumask_set_online pairs with who reads the mask;
+ *     everything before must be in place; the atomic operation on the mask orders it for who reads it;
  *  4. interrupts on, and the idle loop, which looks for work at once.
  */
 void secondary_start_kernel(void)
