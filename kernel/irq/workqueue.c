@@ -14,11 +14,10 @@
 /* Locks: p lock, taken with interrupts off; I immutable once `ready`. */
 struct worker_pool {
 	spinlock_t lock;
-	struct list_head works; /* [p] */
-	struct work_struct
-		*current_work; /* [p] the one that runs; only compared, it may be freed by its function */
-	struct task_struct *worker; /* [I] NULL before the boot has come so far: works wait */
-	wait_queue_head_t done;	    /* flushers; woken after each work */
+	struct list_head works;		  /* [p] */
+	struct work_struct *current_work; /* [p] the one that runs; only compared: it may be freed */
+	struct task_struct *worker;	  /* [I] NULL before the boot has come so far: works wait */
+	wait_queue_head_t done;		  /* flushers; woken after each work */
 };
 static DEFINE_PER_CPU(struct worker_pool, worker_pools);
 

@@ -1,5 +1,4 @@
-/* Arithmetic of the fair class: weights, virtual time, slices, placement. Touches no lock, compiles on the
- * host. */
+/* Arithmetic of the fair class: weights, virtual time, slices, placement. Takes no lock. */
 #include "sched.h"
 
 /*

@@ -1,5 +1,4 @@
-/* Load averages: runnable and uninterruptibly sleeping tasks, exponentially damped over 1, 5 and 15 minutes.
- */
+/* Load averages: runnable and uninterruptible tasks, damped over 1, 5 and 15 minutes. */
 #include "sched.h"
 
 #define LOAD_FREQ_NS (5 * NSEC_PER_SEC)

@@ -1,5 +1,4 @@
-/* The real-time class: SCHED_FIFO and SCHED_RR, a list a priority and a bitmap of those that are not empty.
- */
+/* The real-time class: SCHED_FIFO and SCHED_RR, a list a priority and a bitmap of the lists in use. */
 #include "sched.h"
 
 #include <time/hrtimer.h>

@@ -1,5 +1,4 @@
-/* Stopping CPUs: a stopper thread each, and stop_machine, which has every CPU but one spin outside of all
- * patched code. */
+/* Stopping CPUs: a stopper thread each; stop_machine has all but one spin outside of patched code. */
 #include <asm/patch.h>
 #include <asm/processor.h>
 #include <sched/mutex.h>

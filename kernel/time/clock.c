@@ -1,5 +1,4 @@
-/* The clock: the counter's frequency, the wall clock, busy waiting. Not traced: time stamps come from here.
- */
+/* The clock: counter frequency, wall clock, busy waiting. Not traced: time stamps come from here. */
 #include <asm/processor.h>
 #include <lib/atomic.h>
 #include <time/clock.h>

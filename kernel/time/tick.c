@@ -1,5 +1,4 @@
-/* The tick: a timer a CPU while something runs there, for time slices, accounting and balancing. None in
- * idle. */
+/* The tick: a timer a CPU while something runs there, for slices, accounting, balancing. */
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <sched/sched.h>
