@@ -1,0 +1,90 @@
+# Userland: libvt, the programs (one file each in userland/bin, found by wildcard), the shell, and the initramfs.
+#
+# Wants ARCH, CROSS, CC, BUILD, Q and say from the top Makefile. Gives the target `userland` and INITRAMFS.
+
+include mk/newlib.mk
+
+UOBJ := $(BUILD)/userland
+UROOT := $(BUILD)/root
+INITRAMFS := $(BUILD)/initramfs.cpio
+
+UARCH_FLAGS_aarch64 := -mno-outline-atomics -mgeneral-regs-only
+UARCH_FLAGS_x86_64 := -fcf-protection=none -mno-red-zone
+
+# Small first: every byte is copied at boot, and newlib knows nothing of Linux (the compiler may believe otherwise).
+UFLAGS := -std=gnu11 -Os -g -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector \
+	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror \
+	-U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix -D_GNU_SOURCE $(UARCH_FLAGS_$(ARCH))
+UINCLUDE := -I userland/include
+UCPPFLAGS := -I userland/arch/$(ARCH) $(NEWLIB_CPPFLAGS) -MMD -MP
+
+# Segments lie a page apart but are not padded in the file: -z noseparate-code leaves the layout to program.ld.
+ULDFLAGS := -static -nostdlib -no-pie -Wl,--gc-sections -Wl,-z,max-page-size=4096 -Wl,-z,noseparate-code \
+	-Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,-T,userland/program.ld
+
+ULIB_OBJS := $(patsubst userland/lib/%.c,$(UOBJ)/lib/%.o,$(wildcard userland/lib/*.c))
+USH_OBJS := $(patsubst userland/sh/%.c,$(UOBJ)/sh/%.o,$(wildcard userland/sh/*.c))
+UBIN_OBJS := $(patsubst userland/bin/%.c,$(UOBJ)/bin/%.o,$(wildcard userland/bin/*.c))
+UPROGRAMS := $(patsubst $(UOBJ)/bin/%.o,$(UROOT)/bin/%,$(UBIN_OBJS)) $(UROOT)/bin/sh
+UETC := $(patsubst userland/etc/%,$(UROOT)/etc/%,$(wildcard userland/etc/*))
+ULIBVT := $(UOBJ)/libvt.a
+UCRT0 := $(UOBJ)/crt0.o
+
+.PHONY: userland
+userland: $(INITRAMFS)
+
+$(UOBJ)/lib/newlib_glue.o: UINCLUDE :=
+
+$(UOBJ)/%.o: userland/%.c mk/userland.mk | $(NEWLIB_READY)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(UFLAGS) $(UINCLUDE) $(UCPPFLAGS) -c -o $@ $<
+
+$(UCRT0): userland/arch/$(ARCH)/crt0.S
+	$(call say,AS,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -MMD -MP -c -o $@ $<
+
+# Made anew each time, so that no member of a source that is gone stays behind.
+$(ULIBVT): $(ULIB_OBJS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $^
+
+# The program with its debugging information stays beside the objects, for gdb; the stripped copy goes into the image.
+define user_link
+	$(call say,LINK,$@)
+	@mkdir -p $(@D) $(UOBJ)/debug
+	$(Q)$(CC) $(ULDFLAGS) -o $(UOBJ)/debug/$(@F) $(UCRT0) $(1) -Wl,--start-group $(ULIBVT) $(NEWLIB_LIBS) -lgcc -Wl,--end-group
+	$(Q)$(CROSS)strip -o $@ $(UOBJ)/debug/$(@F)
+endef
+
+$(UROOT)/bin/%: $(UOBJ)/bin/%.o $(UCRT0) $(ULIBVT) userland/program.ld
+	$(call user_link,$<)
+
+$(UROOT)/bin/sh: $(USH_OBJS) $(UCRT0) $(ULIBVT) userland/program.ld
+	$(call user_link,$(USH_OBJS))
+
+$(UROOT)/etc/%: userland/etc/%
+	$(call say,COPY,$@)
+	@mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+# A list of what belongs into the image: the image is made again when a program or file is added or taken away.
+ULIST := $(UOBJ)/list
+ULIST_NOW := $(sort $(UPROGRAMS) $(UETC))
+ifneq ($(file < $(ULIST)),$(ULIST_NOW))
+.PHONY: $(ULIST)
+endif
+$(ULIST): | $(UPROGRAMS) $(UETC)
+	@mkdir -p $(@D)
+	$(Q)$(file > $@,$(ULIST_NOW)):
+
+# Reproducible: sorted names, owner 0:0, all times 2020-01-01, inode numbers given by cpio in that order.
+$(INITRAMFS): $(UPROGRAMS) $(UETC) $(ULIST) userland/mkroot.sh
+	$(call say,CPIO,$@)
+	$(Q)sh userland/mkroot.sh $(UROOT) $@ $(UPROGRAMS:$(UROOT)/%=%) $(UETC:$(UROOT)/%=%)
+
+-include $(ULIB_OBJS:.o=.d) $(USH_OBJS:.o=.d) $(UBIN_OBJS:.o=.d) $(UCRT0:.o=.d)
+
+# Objects are intermediate files of a chain of rules; make would delete them.
+.SECONDARY: $(UBIN_OBJS)

@@ -1,0 +1,27 @@
+/* basename: the last part of a path. */
+#include <vt.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "basename PATH [SUFFIX]", .options = "", .bad_status = 1 };
+	char *path, *name;
+	size_t n;
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (argc - o.index < 1 || argc - o.index > 2)
+		vt_usage(&o);
+	path = argv[o.index];
+	for (n = strlen(path); n > 1 && path[n - 1] == '/';)
+		path[--n] = '\0';
+	name = strcmp(path, "/") ? (char *)vt_basename(path) : path;
+	n = strlen(name);
+	if (argc - o.index == 2) {
+		size_t suffix = strlen(argv[o.index + 1]);
+
+		if (suffix < n && !strcmp(name + n - suffix, argv[o.index + 1]))
+			name[n - suffix] = '\0';
+	}
+	printf("%s\n", name);
+	return vt_finish(0);
+}

@@ -1,0 +1,12 @@
+/* clear: an empty screen. */
+#include <vt.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "clear", .options = "", .bad_status = 1 };
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	printf("\033[H\033[2J");
+	return vt_finish(0);
+}

@@ -1,0 +1,138 @@
+/* dd: copy in blocks of a given size, one read(2) and one write(2) each. */
+#include <vt.h>
+#include <limits.h>
+
+struct dd {
+	const char *in, *out;
+	long size, count, skip, seek;
+	bool nonblock, notrunc, append, quiet;
+};
+
+/* A number with k, M or G. */
+static long size_of(const char *text)
+{
+	static const char units[] = "kMG";
+	char number[24];
+	size_t n = strlen(text);
+	const char *unit = n ? strchr(units, text[n - 1] == 'K' ? 'k' : text[n - 1]) : NULL;
+	long value;
+
+	if (n >= sizeof(number))
+		vt_die(1, "invalid number '%s'", text);
+	strcpy(number, text);
+	if (unit)
+		number[n - 1] = '\0';
+	value = vt_number_or_die(1, number, 0, LONG_MAX >> 31);
+	return unit ? value << (10 * (unit - units + 1)) : value;
+}
+
+/* Words of conv=, iflag=, oflag=. */
+static void set_flags(struct dd *dd, const char *list)
+{
+	while (*list) {
+		size_t n = strcspn(list, ",");
+
+		if (n == 8 && !strncmp(list, "nonblock", n))
+			dd->nonblock = true;
+		else if (n == 7 && !strncmp(list, "notrunc", n))
+			dd->notrunc = true;
+		else if (n == 6 && !strncmp(list, "append", n))
+			dd->append = true;
+		else
+			vt_die(1, "unknown flag '%.*s'", (int)n, list);
+		list += n + (list[n] == ',');
+	}
+}
+
+static void set_operand(struct dd *dd, const char *word)
+{
+	static const char *const names[] = { "if=", "of=", "bs=", "count=", "skip=", "seek=", "iflag=", "oflag=",
+					     "conv=", "status=" };
+	const char *value = strchr(word, '=');
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(names) && strncmp(word, names[i], strlen(names[i])))
+		i++;
+	if (!value || i == ARRAY_SIZE(names))
+		vt_die(1, "unknown operand '%s' (try dd --help)", word);
+	value++;
+	if (i < 2)
+		*(i == 0 ? &dd->in : &dd->out) = value;
+	else if (i < 6)
+		*(i == 2 ? &dd->size : i == 3 ? &dd->count : i == 4 ? &dd->skip : &dd->seek) = size_of(value);
+	else if (i < 9)
+		set_flags(dd, value);
+	else if (!strcmp(value, "none"))
+		dd->quiet = true;
+	else
+		vt_die(1, "unknown status '%s'", value);
+}
+
+static void open_files(const struct dd *dd, int *in, int *out)
+{
+	*in = dd->in ? open(dd->in, O_RDONLY | (dd->nonblock ? O_NONBLOCK : 0)) : STDIN_FILENO;
+	if (*in < 0)
+		vt_die_errno(1, dd->in);
+	if (dd->nonblock && !dd->in && fcntl(*in, F_SETFL, O_NONBLOCK) < 0)
+		vt_die_errno(1, "standard input");
+	*out = STDOUT_FILENO;
+	if (dd->out)
+		*out = open(dd->out, O_WRONLY | O_CREAT | (dd->append ? O_APPEND : 0) |
+					     (dd->notrunc || dd->append || dd->seek ? 0 : O_TRUNC), 0666);
+	if (*out < 0)
+		vt_die_errno(1, dd->out);
+	if (dd->seek && lseek(*out, dd->seek * dd->size, SEEK_SET) < 0)
+		vt_die_errno(1, "seek");
+}
+
+/* What cannot be skipped by moving is read and thrown away. */
+static void skip(const struct dd *dd, int in, char *block)
+{
+	if (!dd->skip || lseek(in, dd->skip * dd->size, SEEK_CUR) >= 0)
+		return;
+	for (long i = 0; i < dd->skip; i++) {
+		if (read(in, block, (size_t)dd->size) < 0)
+			vt_die_errno(1, "skip");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [seek=N] [iflag=nonblock] "
+					 "[oflag=append] [conv=notrunc] [status=none]",
+				.options = "", .bad_status = 1 };
+	struct dd dd = { .size = 512, .count = LONG_MAX };
+	long blocks = 0, full = 0, bytes = 0;
+	int in, out, status = 0;
+	char *block;
+	ssize_t n;
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	for (; o.index < argc; o.index++)
+		set_operand(&dd, argv[o.index]);
+	if (dd.size == 0 || dd.size > 1 << 26)
+		vt_die(1, "invalid block size");
+	block = vt_malloc((size_t)dd.size);
+	open_files(&dd, &in, &out);
+	skip(&dd, in, block);
+	while (blocks < dd.count && (n = read(in, block, (size_t)dd.size)) != 0) {
+		if (n < 0) {
+			vt_warn("error reading '%s': %s", dd.in ? dd.in : "standard input", strerror(errno));
+			status = 1;
+			break;
+		}
+		if (vt_write_all(out, block, (size_t)n) < 0) {
+			vt_warn("error writing '%s': %s", dd.out ? dd.out : "standard output", strerror(errno));
+			status = 1;
+			break;
+		}
+		blocks++;
+		full += n == dd.size;
+		bytes += n;
+	}
+	if (!dd.quiet)
+		fprintf(stderr, "%ld+%ld records in\n%ld+%ld records out\n%ld bytes copied\n", full, blocks - full, full,
+			blocks - full, bytes);
+	return status;
+}

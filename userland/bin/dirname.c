@@ -1,0 +1,25 @@
+/* dirname: a path without its last part. */
+#include <vt.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "dirname PATH...", .options = "", .bad_status = 1 };
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (o.index >= argc)
+		vt_usage(&o);
+	for (; o.index < argc; o.index++) {
+		char *path = argv[o.index];
+		size_t n = strlen(path);
+
+		while (n > 1 && path[n - 1] == '/')
+			n--;
+		while (n > 0 && path[n - 1] != '/')
+			n--;
+		while (n > 1 && path[n - 1] == '/')
+			n--;
+		printf("%.*s\n", n ? (int)n : 1, n ? path : ".");
+	}
+	return vt_finish(0);
+}

@@ -1,0 +1,127 @@
+/* init: the first process. Mounts, console, /etc/rc, a shell that comes back, orphans. */
+#include <vt.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+/* Missing directories are made; what is mounted already (EBUSY) or has no place yet is no reason to stop. */
+static void mount_one(const char *type, const char *where, const char *also_type)
+{
+	if (mkdir(where, 0755) < 0 && errno != EEXIST)
+		return;
+	if (mount(type, where, type, 0, NULL) == 0 || errno == EBUSY)
+		return;
+	if (also_type && (mount(also_type, where, also_type, 0, NULL) == 0 || errno == EBUSY))
+		return;
+	vt_warn_errno(where);
+}
+
+/* Descriptors 0 to 2 are the console, whatever the kernel has left there. */
+static void open_console(void)
+{
+	int fd = open("/dev/console", O_RDWR);
+
+	if (fd < 0)
+		return; /* keep what there is */
+	for (int to = 0; to < 3; to++) {
+		if (fd != to && dup2(fd, to) < 0)
+			vt_warn_errno("console");
+	}
+	if (fd > 2)
+		close(fd);
+}
+
+static void mount_all(void)
+{
+	if (!is_there("/dev/console"))
+		mount_one("devtmpfs", "/dev", "devfs");
+	open_console();
+	if (!is_there("/proc/self"))
+		mount_one("proc", "/proc", NULL);
+	/* /sys may be a plain directory: then the two below it are made. */
+	if ((mkdir("/sys", 0755) < 0 || mkdir("/sys/kernel", 0755) < 0) && errno != EEXIST)
+		vt_warn_errno("/sys/kernel");
+	if (!is_there("/sys/kernel/tracing/trace"))
+		mount_one("tracefs", "/sys/kernel/tracing", NULL);
+	if (mkdir("/sys/kernel/debug", 0700) < 0 && errno != EEXIST)
+		vt_warn_errno("/sys/kernel/debug");
+	if (!is_there("/sys/kernel/debug/tracing/trace"))
+		mount_one("tracefs", "/sys/kernel/debug/tracing", NULL);
+}
+
+/*
+ * Start argv as leader of a session of its own with the console as its terminal: that is what ^C and job control
+ * need. Returns its id, or -1 after a message.
+ */
+static pid_t start(char *const argv[])
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		vt_warn_errno("fork");
+	if (pid != 0)
+		return pid;
+	if (setsid() < 0)
+		vt_warn_errno("setsid");
+	if (ioctl(STDIN_FILENO, TIOCSCTTY, 1) < 0 && errno != ENOTTY)
+		vt_warn_errno("controlling terminal");
+	execvp(argv[0], argv);
+	vt_warn_errno(argv[0]);
+	_exit(127);
+}
+
+/* Reap whatever ends until pid has. */
+static void wait_for(pid_t pid)
+{
+	for (;;) {
+		pid_t ended = wait(NULL);
+
+		if (ended == pid || (ended < 0 && errno == ECHILD))
+			return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char *const rc[] = { "/bin/sh", "/etc/rc", NULL };
+	char *const shell[] = { "/bin/sh", NULL };
+	pid_t pid;
+
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		printf("Usage: init (as process 1)\n");
+		return vt_finish(0);
+	}
+	if (getpid() != 1)
+		vt_die(1, "must be process 1");
+	mount_all();
+	if (setenv("PATH", "/bin:/sbin", 1) < 0 || setenv("HOME", "/root", 1) < 0 || setenv("TERM", "vt102", 0) < 0)
+		vt_warn("out of memory");
+	if (chdir("/") < 0)
+		vt_warn_errno("/");
+	if (is_there("/etc/rc") && (pid = start(rc)) > 0)
+		wait_for(pid);
+	for (;;) {
+		struct timespec pause = { .tv_sec = 1 };
+		struct timespec before = { 0 }, after = { 0 };
+
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		pid = start(shell);
+		if (pid > 0)
+			wait_for(pid);
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		/* A shell that cannot run must not keep the machine busy. */
+		if (pid < 0 || after.tv_sec - before.tv_sec < 1)
+			nanosleep(&pause, NULL);
+	}
+}

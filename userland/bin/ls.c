@@ -1,0 +1,284 @@
+/* ls: names in directories. */
+#include <vt.h>
+#include <dirent.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recurse, opt_reverse, opt_time, opt_size,
+	opt_classify, opt_human;
+static int status;
+static size_t columns; /* of the terminal; 0: one name a line */
+
+struct entry {
+	char *name;
+	char *path;
+	struct stat st;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = 0;
+
+	if (opt_time)
+		order = x->st.st_mtime < y->st.st_mtime ? 1 : -(x->st.st_mtime > y->st.st_mtime);
+	else if (opt_size)
+		order = x->st.st_size < y->st.st_size ? 1 : -(x->st.st_size > y->st.st_size);
+	if (!order)
+		order = strcmp(x->name, y->name);
+	return opt_reverse ? -order : order;
+}
+
+static char type_letter(unsigned int mode)
+{
+	static const struct {
+		unsigned int type;
+		char letter;
+	} types[] = { { S_IFDIR, 'd' }, { S_IFLNK, 'l' }, { S_IFCHR, 'c' }, { S_IFBLK, 'b' }, { S_IFIFO, 'p' },
+		      { S_IFSOCK, 's' } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		if ((mode & S_IFMT) == types[i].type)
+			return types[i].letter;
+	}
+	return '-';
+}
+
+static void print_mode(unsigned int mode)
+{
+	char text[11] = "-rwxrwxrwx";
+
+	text[0] = type_letter(mode);
+	for (int i = 0; i < 9; i++) {
+		if (!(mode & (0400U >> i)))
+			text[i + 1] = '-';
+	}
+	if (mode & S_ISUID)
+		text[3] = mode & 0100 ? 's' : 'S';
+	if (mode & S_ISGID)
+		text[6] = mode & 010 ? 's' : 'S';
+	if (mode & S_ISVTX)
+		text[9] = mode & 01 ? 't' : 'T';
+	printf("%s", text);
+}
+
+static void print_size(long size)
+{
+	static const char units[] = "KMGT";
+	int unit = -1;
+	long tenths = size * 10;
+
+	if (!opt_human || size < 1024) {
+		printf(" %8ld", size);
+		return;
+	}
+	for (; tenths >= 10240 && unit < 3; unit++)
+		tenths = (tenths + 1023) / 1024;
+	printf(" %5ld.%ld%c", tenths / 10, tenths % 10, units[unit]);
+}
+
+static void print_link(const struct entry *e)
+{
+	char target[1024];
+	ssize_t n = readlink(e->path, target, sizeof(target));
+
+	if (n >= 0)
+		printf(" -> %.*s", (int)n, target);
+}
+
+static void print_name(const struct entry *e)
+{
+	static const char types[] = "dlps", marks[] = "/@|=";
+	const char *at = strchr(types, type_letter(e->st.st_mode));
+
+	printf("%s", e->name);
+	if (opt_long && S_ISLNK(e->st.st_mode))
+		print_link(e);
+	else if (opt_classify && at)
+		printf("%c", marks[at - types]);
+	else if (opt_classify && S_ISREG(e->st.st_mode) && (e->st.st_mode & 0111))
+		printf("*");
+}
+
+static void print_long(const struct entry *e)
+{
+	char when[32] = "?";
+	struct tm tm;
+
+	print_mode(e->st.st_mode);
+	printf(" %4lu %-8s %-8s", (unsigned long)e->st.st_nlink, e->st.st_uid ? "user" : "root",
+	       e->st.st_gid ? "user" : "root");
+	if (S_ISCHR(e->st.st_mode) || S_ISBLK(e->st.st_mode))
+		printf(" %3u, %3u", major(e->st.st_rdev), minor(e->st.st_rdev));
+	else
+		print_size(e->st.st_size);
+	gmtime_r(&e->st.st_mtime, &tm);
+	strftime(when, sizeof(when), "%b %e %H:%M", &tm);
+	printf(" %s ", when);
+	print_name(e);
+	printf("\n");
+}
+
+static void print_inode(const struct entry *e)
+{
+	if (opt_inode)
+		printf("%7lu ", e->st.st_ino);
+}
+
+/* Down the columns, as many as fit. */
+static void print_columns(const struct entry *list, size_t n)
+{
+	size_t width = 0, across, rows;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t length = strlen(list[i].name) + 2 + opt_classify + (opt_inode ? 8 : 0);
+
+		width = length > width ? length : width;
+	}
+	across = width && columns / width ? columns / width : 1;
+	rows = (n + across - 1) / across;
+	for (size_t row = 0; row < rows; row++) {
+		for (size_t i = row; i < n; i += rows) {
+			print_inode(&list[i]);
+			print_name(&list[i]);
+			if (i + rows < n)
+				printf("%*s", (int)(width - strlen(list[i].name) - (opt_inode ? 8 : 0)), "");
+		}
+		printf("\n");
+	}
+}
+
+static void print_entries(struct entry *list, size_t n)
+{
+	if (n)
+		qsort(list, n, sizeof(*list), compare);
+	if (columns && !opt_long && !opt_one) {
+		print_columns(list, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		print_inode(&list[i]);
+		if (opt_long) {
+			print_long(&list[i]);
+		} else {
+			print_name(&list[i]);
+			printf("\n");
+		}
+	}
+}
+
+static void add(struct entry **list, size_t *n, char *path, const char *name)
+{
+	struct entry *e;
+
+	*list = vt_realloc(*list, sizeof(**list) * (*n + 1));
+	e = &(*list)[(*n)++];
+	*e = (struct entry){ .name = vt_strdup(name), .path = path };
+	if (lstat(path, &e->st) < 0) {
+		vt_warn_errno(path);
+		status = 1;
+		e->st = (struct stat){ 0 };
+	}
+}
+
+static void free_entries(struct entry *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(list[i].name);
+		free(list[i].path);
+	}
+	free(list);
+}
+
+static bool is_shown(const char *name)
+{
+	if (name[0] != '.' || opt_all)
+		return true;
+	return opt_almost && strcmp(name, ".") && strcmp(name, "..");
+}
+
+static void list_directory(const char *path, bool title)
+{
+	static bool before;
+	struct entry *list = NULL;
+	struct dirent *d;
+	DIR *dir = opendir(path);
+	size_t n = 0;
+
+	if (!dir) {
+		vt_warn_errno(path);
+		status = 1;
+		return;
+	}
+	while ((d = readdir(dir))) {
+		if (is_shown(d->d_name))
+			add(&list, &n, vt_join(path, d->d_name), d->d_name);
+	}
+	closedir(dir);
+	if (title)
+		printf("%s%s:\n", before ? "\n" : "", path);
+	before = true;
+	print_entries(list, n);
+	for (size_t i = 0; opt_recurse && i < n; i++) {
+		if (S_ISDIR(list[i].st.st_mode) && strcmp(list[i].name, ".") && strcmp(list[i].name, ".."))
+			list_directory(list[i].path, true);
+	}
+	free_entries(list, n);
+}
+
+static bool *ls_flag(int c)
+{
+	static const char letters[] = "aAl1diRrtSFh";
+	static bool *const flags[] = { &opt_all, &opt_almost, &opt_long, &opt_one, &opt_dir, &opt_inode,
+				       &opt_recurse, &opt_reverse, &opt_time, &opt_size, &opt_classify, &opt_human };
+
+	return flags[strchr(letters, c) - letters];
+}
+
+static size_t terminal_columns(void)
+{
+	struct winsize size = { 0 };
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col)
+		return 80;
+	return size.ws_col;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "ls [-aAl1diRrtSFh] [FILE...]", .options = "aAl1diRrtSFh", .bad_status = 2 };
+	struct entry *files = NULL;
+	char **dirs;
+	size_t n = 0, dir_count = 0;
+	int c;
+
+	while ((c = vt_option(&o, argc, argv)) != -1)
+		*ls_flag(c) = true;
+	columns = terminal_columns();
+	if (o.index >= argc)
+		argv[--o.index] = ".";
+	dirs = vt_malloc(sizeof(*dirs) * (size_t)argc);
+	for (int i = o.index; i < argc; i++) {
+		struct stat st;
+
+		/* A link to a directory is followed unless it is itself to be shown. */
+		if ((opt_long ? lstat : stat)(argv[i], &st) < 0 && lstat(argv[i], &st) < 0) {
+			vt_warn_errno(argv[i]);
+			status = 2;
+		} else if (S_ISDIR(st.st_mode) && !opt_dir) {
+			dirs[dir_count++] = argv[i];
+		} else {
+			add(&files, &n, vt_strdup(argv[i]), argv[i]);
+		}
+	}
+	if (n)
+		print_entries(files, n);
+	if (n && dir_count)
+		printf("\n");
+	for (size_t i = 0; i < dir_count; i++)
+		list_directory(dirs[i], argc - o.index > 1 || opt_recurse);
+	return vt_finish(status);
+}

@@ -1,0 +1,53 @@
+/* mkdir: make directories. */
+#include <vt.h>
+#include <sys/stat.h>
+
+/* Each directory on the way that is not there. */
+static int make_parents(const char *path, mode_t mode)
+{
+	char *copy = vt_strdup(path);
+	struct stat st;
+	int result = 0;
+
+	for (char *slash = copy + 1; result == 0 && *slash; slash++) {
+		if (*slash != '/')
+			continue;
+		*slash = '\0';
+		if (stat(copy, &st) < 0)
+			result = mkdir(copy, 0777);
+		*slash = '/';
+	}
+	free(copy);
+	if (result == 0 && (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
+		result = mkdir(path, mode);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "mkdir [-p] [-m MODE] DIRECTORY...", .options = "pm:", .bad_status = 1 };
+	bool parents = false;
+	mode_t mode = 0777;
+	int c, status = 0;
+	char *end;
+
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'p') {
+			parents = true;
+			continue;
+		}
+		mode = (mode_t)strtoul(o.arg, &end, 8);
+		if (*end || mode > 07777)
+			vt_die(1, "invalid mode '%s'", o.arg);
+		umask(0);
+	}
+	if (o.index >= argc)
+		vt_usage(&o);
+	for (; o.index < argc; o.index++) {
+		if ((parents ? make_parents : mkdir)(argv[o.index], mode) < 0) {
+			vt_warn("cannot create directory '%s': %s", argv[o.index], strerror(errno));
+			status = 1;
+		}
+	}
+	return status;
+}

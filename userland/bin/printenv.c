@@ -1,0 +1,24 @@
+/* printenv: values of environment variables. */
+#include <vt.h>
+
+extern char **environ;
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "printenv [NAME...]", .options = "", .bad_status = 2 };
+	int status = 0;
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	for (char **entry = environ; o.index >= argc && *entry; entry++)
+		printf("%s\n", *entry);
+	for (; o.index < argc; o.index++) {
+		const char *value = getenv(argv[o.index]);
+
+		if (value)
+			printf("%s\n", value);
+		else
+			status = 1;
+	}
+	return vt_finish(status);
+}

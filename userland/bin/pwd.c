@@ -1,0 +1,15 @@
+/* pwd: the current directory. */
+#include <vt.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "pwd", .options = "LP", .bad_status = 1 };
+	char path[1024];
+
+	while (vt_option(&o, argc, argv) != -1)
+		; /* the kernel's path has no symbolic links in it */
+	if (!getcwd(path, sizeof(path)))
+		vt_die_errno(1, "getcwd");
+	printf("%s\n", path);
+	return vt_finish(0);
+}

@@ -1,0 +1,73 @@
+/* rm: remove files. */
+#include <vt.h>
+#include <dirent.h>
+#include <sys/stat.h>
+
+static bool recurse, force;
+
+static int rm(const char *path);
+
+/* Names are read first: removing while a directory is read may hide others. */
+static int rm_inside(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	char **names = NULL;
+	size_t n = 0;
+	int status = 0;
+
+	if (!dir) {
+		vt_warn_errno(path);
+		return 1;
+	}
+	while ((entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		names = vt_realloc(names, sizeof(*names) * (n + 1));
+		names[n++] = vt_join(path, entry->d_name);
+	}
+	closedir(dir);
+	for (size_t i = 0; i < n; i++) {
+		status |= rm(names[i]);
+		free(names[i]);
+	}
+	free(names);
+	return status;
+}
+
+static int rm(const char *path)
+{
+	struct stat st;
+	int result;
+
+	if (lstat(path, &st) < 0) {
+		if (force && errno == ENOENT)
+			return 0;
+		vt_warn("cannot remove '%s': %s", path, strerror(errno));
+		return 1;
+	}
+	if (S_ISDIR(st.st_mode) && !recurse) {
+		vt_warn("cannot remove '%s': Is a directory", path);
+		return 1;
+	}
+	if (S_ISDIR(st.st_mode) && rm_inside(path))
+		return 1;
+	result = S_ISDIR(st.st_mode) ? rmdir(path) : unlink(path);
+	if (result < 0)
+		vt_warn("cannot remove '%s': %s", path, strerror(errno));
+	return result < 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "rm [-rf] FILE...", .options = "rRf", .bad_status = 1 };
+	int c, status = 0;
+
+	while ((c = vt_option(&o, argc, argv)) != -1)
+		*(c == 'f' ? &force : &recurse) = true;
+	if (o.index >= argc && !force)
+		vt_usage(&o);
+	for (; o.index < argc; o.index++)
+		status |= rm(argv[o.index]);
+	return status;
+}

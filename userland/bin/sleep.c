@@ -1,0 +1,26 @@
+/* sleep: do nothing for a while. */
+#include <vt.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "sleep SECONDS[.FRACTION][smhd]...", .options = "", .bad_status = 1 };
+	int64_t total = 0, ns;
+	struct timespec span;
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (o.index >= argc)
+		vt_usage(&o);
+	for (; o.index < argc; o.index++) {
+		if (vt_seconds(argv[o.index], &ns) < 0)
+			vt_die(1, "invalid time interval '%s'", argv[o.index]);
+		total += ns;
+	}
+	span = (struct timespec){ total / 1000000000, total % 1000000000 };
+	while (nanosleep(&span, &span) < 0) {
+		if (errno != EINTR)
+			vt_die_errno(1, "nanosleep");
+	}
+	return 0;
+}

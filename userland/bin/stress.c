@@ -1,0 +1,232 @@
+/* stress: workers that compute, yield, sleep, talk through pipes or fork, for a time or a number of rounds. */
+#include <vt.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static int64_t deadline; /* CLOCK_MONOTONIC in ns; 0: none */
+static long rounds;	 /* of each worker; 0: no limit */
+static bool verbose;
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &t) < 0)
+		vt_die_errno(1, "clock_gettime");
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Whether a worker that has done so many rounds goes on. The clock is not read when only rounds count. */
+static bool goes_on(long done)
+{
+	if (rounds && done >= rounds)
+		return false;
+	return !deadline || now() < deadline;
+}
+
+/* A round is a million steps of a linear congruential generator, which no compiler can shorten. */
+static long work_cpu(void)
+{
+	volatile unsigned int sink;
+	unsigned int x = 1;
+	long done = 0;
+
+	for (; goes_on(done); done++) {
+		for (int i = 0; i < 1000000; i++)
+			x = x * 1664525 + 1013904223;
+		sink = x;
+	}
+	(void)sink;
+	return done;
+}
+
+static long work_yield(void)
+{
+	long done = 0;
+
+	for (; goes_on(done); done++)
+		sched_yield();
+	return done;
+}
+
+/* A millisecond each. */
+static long work_sleep(void)
+{
+	struct timespec span = { .tv_nsec = 1000000 };
+	long done = 0;
+
+	for (; goes_on(done); done++) {
+		if (nanosleep(&span, NULL) < 0 && errno != EINTR)
+			vt_die_errno(1, "nanosleep");
+	}
+	return done;
+}
+
+static long work_fork(void)
+{
+	long done = 0;
+	int status;
+
+	for (; goes_on(done); done++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			vt_die_errno(1, "fork");
+		if (pid == 0)
+			_exit(7);
+		if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 7)
+			vt_die(1, "a child was lost");
+	}
+	return done;
+}
+
+/* The other end of a pair: send back what comes, until the pipe is closed. */
+static void echo_bytes(int from, int to)
+{
+	char c;
+	ssize_t n;
+
+	while ((n = read(from, &c, 1)) == 1) {
+		if (write(to, &c, 1) != 1)
+			vt_die_errno(1, "write");
+	}
+	_exit(n < 0);
+}
+
+/* One byte there and back, and it must be the same. */
+static long work_pipe(void)
+{
+	int there[2], back[2], status;
+	long done = 0;
+	pid_t pid;
+
+	if (pipe(there) < 0 || pipe(back) < 0)
+		vt_die_errno(1, "pipe");
+	pid = fork();
+	if (pid < 0)
+		vt_die_errno(1, "fork");
+	if (pid == 0) {
+		close(there[1]);
+		close(back[0]);
+		echo_bytes(there[0], back[1]);
+	}
+	close(there[0]);
+	close(back[1]);
+	for (; goes_on(done); done++) {
+		unsigned char out = (unsigned char)done, in;
+
+		if (write(there[1], &out, 1) != 1 || read(back[0], &in, 1) != 1)
+			vt_die_errno(1, "pipe");
+		if (in != out)
+			vt_die(1, "a byte was changed");
+	}
+	close(there[1]);
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		vt_die(1, "the other end failed");
+	return done;
+}
+
+static const struct kind {
+	const char *name;
+	long (*work)(void);
+} kinds[] = {
+	{ "cpu", work_cpu }, { "yield", work_yield }, { "sleep", work_sleep }, { "pipe", work_pipe },
+	{ "fork", work_fork },
+};
+
+static const char usage[] = "stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] "
+			    "[--count ROUNDS] [--verbose]";
+
+static pid_t start(const struct kind *kind)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		vt_warn_errno("fork");
+	if (pid == 0) {
+		long done = kind->work();
+
+		if (verbose)
+			printf("%s: %ld rounds\n", kind->name, done);
+		exit(vt_finish(0));
+	}
+	return pid;
+}
+
+/* --name VALUE or --name=VALUE at argv[*i]. Returns the value, or NULL if it is another option. */
+static const char *option_value(const char *name, int argc, char **argv, int *i)
+{
+	const char *word = argv[*i];
+	size_t n = strlen(name);
+
+	if (strncmp(word, "--", 2) || strncmp(word + 2, name, n))
+		return NULL;
+	if (word[2 + n] == '=')
+		return word + 3 + n;
+	if (word[2 + n])
+		return NULL;
+	if (++*i >= argc)
+		vt_die(1, "missing argument of option '%s'", word);
+	return argv[*i];
+}
+
+static void parse_option(int argc, char **argv, int *i, long *workers)
+{
+	const char *value;
+	int64_t ns;
+
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+		value = option_value(kinds[k].name, argc, argv, i);
+		if (value) {
+			workers[k] = vt_number_or_die(1, value, 0, 1000);
+			return;
+		}
+	}
+	if ((value = option_value("timeout", argc, argv, i))) {
+		if (vt_seconds(value, &ns) < 0)
+			vt_die(1, "invalid time '%s'", value);
+		deadline = now() + ns;
+	} else if ((value = option_value("count", argc, argv, i))) {
+		rounds = vt_number_or_die(1, value, 1, LONG_MAX);
+	} else if (!strcmp(argv[*i], "--verbose") || !strcmp(argv[*i], "-v")) {
+		verbose = true;
+	} else if (!strcmp(argv[*i], "--help")) {
+		printf("Usage: %s\n", usage);
+		exit(vt_finish(0));
+	} else {
+		vt_die(1, "unknown option '%s' (try stress --help)", argv[*i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long workers[ARRAY_SIZE(kinds)] = { 0 }, started = 0, failed = 0;
+	int status;
+
+	for (int i = 1; i < argc; i++)
+		parse_option(argc, argv, &i, workers);
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+		for (long i = 0; i < workers[k]; i++) {
+			if (start(&kinds[k]) < 0)
+				failed++;
+			else
+				started++;
+		}
+	}
+	if (!started && !failed)
+		vt_die(1, "Usage: %s", usage);
+	for (; started > 0; started--) {
+		pid_t pid = wait(&status);
+
+		if (pid < 0 && errno == EINTR)
+			started++;
+		else if (pid < 0 || status != 0)
+			failed++;
+	}
+	if (failed)
+		vt_warn("%ld workers failed", failed);
+	return failed != 0;
+}

@@ -1,0 +1,128 @@
+/* sysctl: show and set the kernel's parameters, which are files under /proc/sys. */
+#include <vt.h>
+#include <dirent.h>
+#include <sys/stat.h>
+
+static bool names = true, values = true;
+
+/* kernel.ftrace_enabled and kernel/ftrace_enabled are /proc/sys/kernel/ftrace_enabled. */
+static char *path_of(const char *name)
+{
+	char *path = vt_join("/proc/sys", name);
+
+	for (char *c = path + strlen("/proc/sys"); *c; c++) {
+		if (*c == '.')
+			*c = '/';
+	}
+	return path;
+}
+
+static void print_value(const char *path, char *value)
+{
+	char *line = value;
+
+	do {
+		size_t n = strcspn(line, "\n");
+
+		if (names) {
+			for (const char *c = path + strlen("/proc/sys/"); *c; c++)
+				printf("%c", *c == '/' ? '.' : *c);
+		}
+		if (values)
+			printf("%s%.*s", names ? " = " : "", (int)n, line);
+		printf("\n");
+		line += n + (line[n] != '\0');
+	} while (*line);
+}
+
+static int show(const char *path);
+
+static int show_directory(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	int status = 0;
+
+	if (!dir) {
+		vt_warn_errno(path);
+		return 1;
+	}
+	while ((entry = readdir(dir))) {
+		char *full;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		full = vt_join(path, entry->d_name);
+		status |= show(full);
+		free(full);
+	}
+	closedir(dir);
+	return status;
+}
+
+static int show(const char *path)
+{
+	struct stat st;
+	char *value;
+
+	if (stat(path, &st) < 0) {
+		vt_warn("cannot stat %s: %s", path, strerror(errno));
+		return 1;
+	}
+	if (S_ISDIR(st.st_mode))
+		return show_directory(path);
+	value = vt_read_file(path, NULL);
+	if (!value) {
+		vt_warn("reading %s: %s", path, strerror(errno));
+		return 1;
+	}
+	print_value(path, value);
+	free(value);
+	return 0;
+}
+
+static int set(const char *path, const char *value)
+{
+	char *line = vt_malloc(strlen(value) + 2);
+	int fd = open(path, O_WRONLY), status;
+
+	strcpy(stpcpy(line, value), "\n");
+	status = fd < 0 || vt_write_all(fd, line, strlen(line)) < 0;
+	if (status)
+		vt_warn("setting %s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	free(line);
+	return status || show(path);
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "sysctl [-nN] [-w] NAME[=VALUE]... | sysctl -a", .options = "nNwa",
+				.bad_status = 1 };
+	int c, status = 0;
+	bool all = false;
+
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'n')
+			names = false;
+		else if (c == 'N')
+			values = false;
+		else
+			all |= c == 'a'; /* -w only says what "=" says already */
+	}
+	if (!all && o.index >= argc)
+		vt_usage(&o);
+	if (all)
+		status = show("/proc/sys");
+	for (; o.index < argc; o.index++) {
+		char *value = strchr(argv[o.index], '='), *path;
+
+		if (value)
+			*value++ = '\0';
+		path = path_of(argv[o.index]);
+		status |= value ? set(path, value) : show(path);
+		free(path);
+	}
+	return vt_finish(status);
+}

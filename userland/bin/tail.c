@@ -1,0 +1,117 @@
+/* tail: the last lines or bytes of a file, and what is added to it. */
+#include <vt.h>
+#include <limits.h>
+#include <time.h>
+
+struct tail {
+	long count;
+	bool bytes, from_start, follow, titles, first;
+};
+
+/* Where the last count lines begin. */
+static size_t last_lines(const char *text, size_t size, long count)
+{
+	size_t at = size;
+
+	if (at && text[at - 1] == '\n')
+		at--; /* the newline that ends the last line */
+	if (!count)
+		return size;
+	for (; at > 0; at--) {
+		if (text[at - 1] == '\n' && --count == 0)
+			break;
+	}
+	return at;
+}
+
+/* Where line number count begins, counted from 1. */
+static size_t from_line(const char *text, size_t size, long count)
+{
+	size_t at = 0;
+
+	while (count > 1 && at < size)
+		count -= text[at++] == '\n';
+	return at;
+}
+
+static char *read_all(int fd, const char *name, size_t *size)
+{
+	size_t room = 65536;
+	char *text = vt_malloc(room);
+	ssize_t n;
+
+	*size = 0;
+	while ((n = read(fd, text + *size, room - *size)) > 0) {
+		*size += (size_t)n;
+		if (room - *size < 4096)
+			text = vt_realloc(text, room *= 2);
+	}
+	if (n < 0)
+		vt_warn_errno(name);
+	return text;
+}
+
+/* Files here have no change notification: look again after a while. */
+static void follow(int fd)
+{
+	struct timespec pause = { .tv_nsec = 200000000 };
+
+	while (vt_copy(fd, STDOUT_FILENO) == 0) {
+		if (nanosleep(&pause, NULL) < 0 && errno != EINTR)
+			break;
+	}
+	vt_die_errno(1, "follow");
+}
+
+static int tail(int fd, const char *name, void *arg)
+{
+	struct tail *t = arg;
+	size_t size, at;
+	char *text;
+
+	if (t->titles) {
+		printf("%s==> %s <==\n", t->first ? "" : "\n", strcmp(name, "-") ? name : "standard input");
+		if (vt_finish(0))
+			exit(1);
+		t->first = false;
+	}
+	text = read_all(fd, name, &size);
+	if (t->bytes && t->from_start)
+		at = t->count > 0 && (size_t)t->count - 1 < size ? (size_t)t->count - 1 : t->count ? size : 0;
+	else if (t->bytes)
+		at = (size_t)t->count < size ? size - (size_t)t->count : 0;
+	else
+		at = t->from_start ? from_line(text, size, t->count) : last_lines(text, size, t->count);
+	if (vt_write_all(STDOUT_FILENO, text + at, size - at) < 0)
+		vt_die_errno(1, "write error");
+	free(text);
+	if (t->follow)
+		follow(fd);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "tail [-f] [-n [+]LINES | -c [+]BYTES | -LINES] [FILE...]",
+				.options = "n:c:fq0123456789", .bad_status = 1 };
+	struct tail t = { .count = 10, .first = true };
+	bool quiet = false, digits = false;
+	int c;
+
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'n' || c == 'c') {
+			t.from_start = *o.arg == '+';
+			t.count = vt_number_or_die(1, o.arg + (*o.arg == '+' || *o.arg == '-'), 0, LONG_MAX);
+			t.bytes = c == 'c';
+		} else if (c == 'f') {
+			t.follow = true;
+		} else if (c == 'q') {
+			quiet = true;
+		} else {
+			t.count = (digits ? t.count * 10 : 0) + (c - '0');
+			digits = true;
+		}
+	}
+	t.titles = argc - o.index > 1 && !quiet;
+	return vt_each_file(argv + o.index, 1, tail, &t);
+}

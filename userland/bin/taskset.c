@@ -1,0 +1,123 @@
+/* taskset: show or set the CPUs of a process, or of a command. */
+#include <vt.h>
+#include <ctype.h>
+#include <limits.h>
+#include <sched.h>
+
+/* A hexadecimal mask; the last digit is CPUs 0 to 3. */
+static bool parse_mask(const char *text, cpu_set_t *set)
+{
+	size_t n;
+
+	if (!strncmp(text, "0x", 2))
+		text += 2;
+	n = strlen(text);
+	if (!n || n > CPU_SETSIZE / 4)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		int c = tolower((unsigned char)text[n - 1 - i]);
+
+		if (!isxdigit(c))
+			return false;
+		c = isdigit(c) ? c - '0' : c - 'a' + 10;
+		set->bits[i / 16] |= (unsigned long)c << (i % 16 * 4);
+	}
+	return true;
+}
+
+/* "0,2-5" */
+static bool parse_list(const char *text, cpu_set_t *set)
+{
+	char *end;
+
+	do {
+		unsigned long first, last;
+
+		if (!isdigit((unsigned char)*text))
+			return false;
+		first = last = strtoul(text, &end, 10);
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (last < first || last >= CPU_SETSIZE)
+			return false;
+		for (; first <= last; first++)
+			CPU_SET(first, set);
+		text = end + 1;
+	} while (*end == ',');
+	return *end == '\0';
+}
+
+static void print_mask(const cpu_set_t *set)
+{
+	bool started = false;
+
+	for (int i = CPU_SETSIZE / 4 - 1; i >= 0; i--) {
+		int digit = (int)(set->bits[i / 16] >> (i % 16 * 4)) & 15;
+
+		started |= digit != 0 || i == 0;
+		if (started)
+			printf("%x", (unsigned int)digit);
+	}
+	printf("\n");
+}
+
+static void print_list(const cpu_set_t *set)
+{
+	const char *between = "";
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		int last = cpu;
+
+		if (!CPU_ISSET(cpu, set))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+			last++;
+		printf(last > cpu ? "%s%d-%d" : "%s%d", between, cpu, last);
+		between = ",";
+		cpu = last;
+	}
+	printf("\n");
+}
+
+static void show(int pid, const char *which, bool list)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(pid, sizeof(set), &set) < 0)
+		vt_die(1, "failed to get pid %d's affinity: %s", pid, strerror(errno));
+	printf("pid %d's %s affinity %s: ", pid, which, list ? "list" : "mask");
+	if (list)
+		print_list(&set);
+	else
+		print_mask(&set);
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "taskset [-c] MASK COMMAND [ARG...] | taskset [-c] -p [MASK] PID",
+				.options = "cp", .bad_status = 1 };
+	bool list = false, process = false;
+	cpu_set_t set = { { 0 } };
+	int c, pid = 0;
+
+	while ((c = vt_option(&o, argc, argv)) != -1)
+		*(c == 'c' ? &list : &process) = true;
+	if (argc - o.index < (process ? 1 : 2))
+		vt_usage(&o);
+	if (process) {
+		pid = (int)vt_number_or_die(1, argv[argc - 1], 0, INT_MAX);
+		show(pid, "current", list);
+		if (argc - o.index == 1)
+			return vt_finish(0);
+	}
+	if (!(list ? parse_list : parse_mask)(argv[o.index], &set))
+		vt_die(1, "failed to parse CPU %s: %s", list ? "list" : "mask", argv[o.index]);
+	if (sched_setaffinity(pid, sizeof(set), &set) < 0)
+		vt_die(1, "failed to set pid %d's affinity: %s", pid, strerror(errno));
+	if (process) {
+		show(pid, "new", list);
+		return vt_finish(0);
+	}
+	execvp(argv[o.index + 1], argv + o.index + 1);
+	vt_die_errno(errno == ENOENT ? 127 : 126, argv[o.index + 1]);
+}

@@ -1,0 +1,36 @@
+/* tee: copy standard input to standard output and to files. */
+#include <vt.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "tee [-a] [FILE...]", .options = "a", .bad_status = 1 };
+	int how = O_TRUNC, count = 1, status = 0, *fds;
+	char buf[4096];
+	ssize_t n;
+
+	while (vt_option(&o, argc, argv) != -1)
+		how = O_APPEND;
+	fds = vt_malloc(sizeof(*fds) * (size_t)argc);
+	fds[0] = STDOUT_FILENO;
+	for (; o.index < argc; o.index++) {
+		fds[count] = open(argv[o.index], O_WRONLY | O_CREAT | how, 0666);
+		if (fds[count] >= 0) {
+			count++;
+			continue;
+		}
+		vt_warn_errno(argv[o.index]);
+		status = 1;
+	}
+	while ((n = read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
+		for (int i = 0; i < count; i++) {
+			if (vt_write_all(fds[i], buf, (size_t)n) == 0)
+				continue;
+			vt_warn_errno("write error");
+			status = 1;
+			fds[i--] = fds[--count];
+		}
+	}
+	if (n < 0)
+		vt_die_errno(1, "read error");
+	return status;
+}

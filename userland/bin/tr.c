@@ -1,0 +1,128 @@
+/* tr: exchange or delete bytes. */
+#include <vt.h>
+#include <ctype.h>
+
+static const struct {
+	const char *name;
+	int (*is)(int c);
+} classes[] = {
+	{ "[:alpha:]", isalpha }, { "[:digit:]", isdigit }, { "[:alnum:]", isalnum }, { "[:upper:]", isupper },
+	{ "[:lower:]", islower }, { "[:space:]", isspace }, { "[:blank:]", isblank }, { "[:punct:]", ispunct },
+	{ "[:cntrl:]", iscntrl }, { "[:print:]", isprint },
+};
+
+struct set {
+	unsigned char v[1024];
+	size_t n;
+};
+
+static void add(struct set *set, int c)
+{
+	if (set->n < sizeof(set->v))
+		set->v[set->n++] = (unsigned char)c;
+}
+
+static int take(const char **s)
+{
+	int c = (unsigned char)*(*s)++;
+
+	return c == '\\' ? vt_escape(s) & 255 : c;
+}
+
+/* A class at s. Returns its length in the text, or 0. */
+static size_t add_class(struct set *set, const char *s)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		if (strncmp(s, classes[i].name, strlen(classes[i].name)))
+			continue;
+		for (int c = 0; c < 256; c++) {
+			if (classes[i].is(c))
+				add(set, c);
+		}
+		return strlen(classes[i].name);
+	}
+	return 0;
+}
+
+static void parse_set(struct set *set, const char *s)
+{
+	while (*s) {
+		size_t n = add_class(set, s);
+		int low, high;
+
+		s += n;
+		if (n)
+			continue;
+		low = high = take(&s);
+		if (s[0] == '-' && s[1]) {
+			s++;
+			high = take(&s);
+			if (high < low)
+				vt_die(1, "range '%c-%c' is in reverse order", low, high);
+		}
+		for (; low <= high; low++)
+			add(set, low);
+	}
+}
+
+static void complement(struct set *set)
+{
+	bool in[256] = { false };
+
+	for (size_t i = 0; i < set->n; i++)
+		in[set->v[i]] = true;
+	set->n = 0;
+	for (int c = 0; c < 256; c++) {
+		if (!in[c])
+			add(set, c);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "tr [-cds] SET1 [SET2]", .options = "cds", .bad_status = 1 };
+	bool inverted = false, delete = false, squeeze = false, drop[256] = { false }, single[256] = { false };
+	unsigned char map[256], buf[4096], out[4096];
+	struct set from = { .n = 0 }, to = { .n = 0 };
+	int c, last = -1, sets;
+	ssize_t n;
+
+	while ((c = vt_option(&o, argc, argv)) != -1)
+		*(c == 'c' ? &inverted : c == 'd' ? &delete : &squeeze) = true;
+	sets = argc - o.index;
+	if (sets < 1 || sets > 2 || (sets == 1 && !delete && !squeeze) || (sets == 2 && delete && !squeeze))
+		vt_usage(&o);
+	parse_set(&from, argv[o.index]);
+	if (inverted)
+		complement(&from);
+	if (sets == 2)
+		parse_set(&to, argv[o.index + 1]);
+	if (sets == 2 && !to.n)
+		vt_die(1, "SET2 must not be empty");
+	for (int i = 0; i < 256; i++)
+		map[i] = (unsigned char)i;
+	for (size_t i = 0; i < from.n; i++) {
+		if (delete)
+			drop[from.v[i]] = true;
+		else if (to.n)
+			map[from.v[i]] = to.v[i < to.n ? i : to.n - 1];
+	}
+	for (size_t i = 0; squeeze && i < (sets == 2 ? to.n : from.n); i++)
+		single[sets == 2 ? to.v[i] : from.v[i]] = true;
+	while ((n = read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
+		size_t used = 0;
+
+		for (ssize_t i = 0; i < n; i++) {
+			c = map[buf[i]];
+			if (drop[buf[i]] || (single[c] && c == last))
+				continue;
+			out[used++] = (unsigned char)c;
+			last = c;
+		}
+		if (vt_write_all(STDOUT_FILENO, out, used) < 0)
+			vt_die_errno(1, "write error");
+	}
+	if (n < 0)
+		vt_die_errno(1, "read error");
+	return 0;
+}

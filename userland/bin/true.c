@@ -1,0 +1,5 @@
+/* true: succeed. */
+int main(void)
+{
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* umount: take file systems away. */
+#include <vt.h>
+#include <sys/mount.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "umount [-l] DIRECTORY...", .options = "l", .bad_status = 1 };
+	int flags = 0, status = 0;
+
+	while (vt_option(&o, argc, argv) != -1)
+		flags = MNT_DETACH;
+	if (o.index >= argc)
+		vt_usage(&o);
+	for (; o.index < argc; o.index++) {
+		if (umount2(argv[o.index], flags) < 0) {
+			vt_warn_errno(argv[o.index]);
+			status = 1;
+		}
+	}
+	return status;
+}

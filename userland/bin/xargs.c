@@ -1,0 +1,67 @@
+/* xargs: words of standard input as arguments of a command. */
+#include <vt.h>
+#include <sys/wait.h>
+
+#define XARGS_MAX 256 /* arguments of one command, its own included */
+
+/* Run the command. Returns 0, or what xargs itself shall exit with. */
+static int run(char **argv)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execvp(argv[0], argv);
+		vt_die_errno(errno == ENOENT ? 127 : 126, argv[0]);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		vt_die_errno(1, argv[0]);
+	if (WIFSIGNALED(status))
+		return 125;
+	return WEXITSTATUS(status) >= 126 ? WEXITSTATUS(status) : WEXITSTATUS(status) ? 123 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "xargs [-n COUNT] [-r] [COMMAND [ARG...]]", .options = "n:r",
+				.bad_status = 1 };
+	char *command[XARGS_MAX + 1] = { "echo" };
+	long most = XARGS_MAX;
+	bool any_input = true, ran = false;
+	int c, fixed, n, status = 0;
+	struct vt_lines lines;
+	char *line;
+
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'r')
+			any_input = false;
+		else
+			most = vt_number_or_die(1, o.arg, 1, XARGS_MAX);
+	}
+	if (argc - o.index > XARGS_MAX / 2)
+		vt_die(1, "too many arguments");
+	for (fixed = 0; o.index < argc;)
+		command[fixed++] = argv[o.index++];
+	fixed = fixed ? fixed : 1;
+	n = fixed;
+	vt_lines_open(&lines, STDIN_FILENO);
+	while (vt_line(&lines, &line, NULL)) {
+		for (char *word = strtok(line, " \t"); word; word = strtok(NULL, " \t")) {
+			command[n++] = vt_strdup(word);
+			command[n] = NULL;
+			if (n - fixed < most && n < XARGS_MAX)
+				continue;
+			c = run(command);
+			status = c ? c : status;
+			ran = true;
+			while (n > fixed)
+				free(command[--n]);
+		}
+	}
+	command[n] = NULL;
+	if (n > fixed || (!ran && any_input)) {
+		c = run(command);
+		status = c ? c : status;
+	}
+	return status;
+}

@@ -1,0 +1,26 @@
+/* yes: print a line until somebody stops it. */
+#include <vt.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = { .usage = "yes [WORD...]", .options = "", .bad_status = 1 };
+	char block[4096];
+	size_t n = 0, line;
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (o.index >= argc)
+		argv[--o.index] = "y";
+	for (int i = o.index; i < argc; i++) {
+		if (n + strlen(argv[i]) + 2 > sizeof(block))
+			vt_die(1, "line too long");
+		n = (size_t)(stpcpy(block + n, argv[i]) - block);
+		block[n++] = i == argc - 1 ? '\n' : ' ';
+	}
+	/* As many whole lines as fit go out in one write. */
+	for (line = n; n + line <= sizeof(block); n += line)
+		memcpy(block + n, block, line);
+	while (vt_write_all(STDOUT_FILENO, block, n) == 0)
+		;
+	vt_die_errno(1, "write error");
+}

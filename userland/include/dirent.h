@@ -1,0 +1,34 @@
+/* Reading directories. */
+#ifndef VT_DIRENT_H
+#define VT_DIRENT_H
+
+#include <sys/types.h>
+
+#define DT_UNKNOWN 0
+#define DT_FIFO    1
+#define DT_CHR     2
+#define DT_DIR     4
+#define DT_BLK     6
+#define DT_REG     8
+#define DT_LNK     10
+#define DT_SOCK    12
+
+/* Exactly what getdents64 fills in: records of d_reclen bytes, 8-byte aligned. */
+struct dirent {
+	unsigned long d_ino;
+	long d_off;
+	unsigned short d_reclen;
+	unsigned char d_type;
+	char d_name[256];
+};
+
+typedef struct vt_dir DIR;
+
+/* Returns NULL with errno. */
+DIR *opendir(const char *path);
+/* Returns NULL at the end (errno untouched) or on an error (errno set). The entry lives until the next call. */
+struct dirent *readdir(DIR *dir);
+/* Returns 0, or -1 with errno. Frees dir either way. */
+int closedir(DIR *dir);
+
+#endif

@@ -1,0 +1,24 @@
+/* newlib's <time.h>, with the kernel's clock numbers and the calls that newlib only declares for some systems. */
+#include_next <time.h>
+#ifndef VT_TIME_H
+#define VT_TIME_H
+
+#include <sys/types.h>
+#include <sys/_timespec.h>
+
+#undef CLOCK_REALTIME
+#undef CLOCK_MONOTONIC
+#undef TIMER_ABSTIME
+#define CLOCK_REALTIME  0
+#define CLOCK_MONOTONIC 1
+#define TIMER_ABSTIME   1
+
+/* Return 0, or -1 with errno. */
+int clock_gettime(clockid_t clock, struct timespec *now);
+int clock_settime(clockid_t clock, const struct timespec *now);
+/* left (may be NULL) gets what remains when a signal ends the sleep (errno EINTR). */
+int nanosleep(const struct timespec *span, struct timespec *left);
+/* Returns 0 or an error number, as POSIX has it; errno is left alone. */
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *span, struct timespec *left);
+
+#endif

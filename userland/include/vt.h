@@ -1,0 +1,168 @@
+/* What Vitrine's programs share beyond the C library and POSIX. */
+#ifndef VT_VT_H
+#define VT_VT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* printf without floating point: a third of the size, where the C library has both. */
+#define printf   iprintf
+#define fprintf  fiprintf
+#define sprintf  siprintf
+#define snprintf sniprintf
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The program's name without its path, for messages. Set before main(). */
+extern const char *vt_name;
+
+/* --- messages (message.c) --- */
+
+/* Print "name: text" and a newline to standard error. */
+void vt_warn(const char *format, ...) __attribute__((format(__printf__, 1, 2)));
+/* Print "name: what: text of errno" to standard error. */
+void vt_warn_errno(const char *what);
+/* The same, then exit with status. */
+void vt_die(int status, const char *format, ...) __attribute__((noreturn, format(__printf__, 2, 3)));
+void vt_die_errno(int status, const char *what) __attribute__((noreturn));
+/* malloc, realloc and strdup that exit with status 2 when there is no memory. */
+void *vt_malloc(size_t size);
+void *vt_realloc(void *p, size_t size);
+char *vt_strdup(const char *s);
+
+/* --- command lines (options.c) --- */
+
+/*
+ * Options of one program, read by vt_option(). usage is what follows "Usage: "; options as for getopt: a letter each,
+ * a colon after those that take an argument. bad_status is what the program exits with on a bad option (1 or 2).
+ */
+struct vt_options {
+	const char *usage;
+	const char *options;
+	int bad_status;
+	int index;	/* of the next argument; after the last option, of the first operand */
+	const char *arg; /* argument of the option just returned */
+	const char *at;	/* inside a cluster such as -la: what is left of it, or NULL */
+};
+
+/*
+ * Take the next option. Returns its letter, or -1 when there are no more; options end at the first operand or after "--".
+ * --help prints the usage line and exits 0; an unknown option or a missing argument says so and exits bad_status.
+ */
+int vt_option(struct vt_options *o, int argc, char **argv);
+/* Say "Usage: ..." on standard error and exit with bad_status. */
+void vt_usage(const struct vt_options *o) __attribute__((noreturn));
+/* Read a decimal, 0x or 0 number that is all of text. Returns 0, or -EINVAL or -ERANGE (out of min..max). */
+int vt_number(const char *text, long min, long max, long *value);
+/* The same, but says what was wrong and exits with status. */
+long vt_number_or_die(int status, const char *text, long min, long max);
+/* Read seconds with an optional fraction ("1.5") and unit (s m h d) into nanoseconds. Returns 0 or -EINVAL. */
+int vt_seconds(const char *text, int64_t *ns);
+
+/* --- input and output (io.c) --- */
+
+/* Write all of buf. Returns 0, or -1 with errno. */
+int vt_write_all(int fd, const void *buf, size_t size);
+/* Copy from one descriptor to the other until the end. Returns 0, -1 when reading failed, -2 when writing failed. */
+int vt_copy(int from, int to);
+/*
+ * Read a whole file, which may be one of /proc that has no size; a zero byte is added. *size may be NULL.
+ * Returns memory to free, or NULL with errno.
+ */
+char *vt_read_file(const char *path, size_t *size);
+/* Flush standard output. Returns status, or 1 with a message when something could not be written. */
+int vt_finish(int status);
+
+/* Input taken line by line from a descriptor, in blocks. */
+struct vt_lines {
+	int fd;
+	char *buf;	 /* allocated; lines are handed out from here */
+	size_t size;	 /* of buf */
+	size_t at, end;	 /* unread bytes */
+	bool eof;
+	int error;	 /* errno of a failed read, or 0 */
+};
+
+void vt_lines_open(struct vt_lines *l, int fd);
+void vt_lines_free(struct vt_lines *l);
+/*
+ * Take the next line. *line is zero-terminated without its newline and lives until the next call. *length may be NULL.
+ * Returns 1, or 0 at the end of input or on an error (then l->error is set).
+ */
+int vt_line(struct vt_lines *l, char **line, size_t *length);
+/*
+ * Call work on each named file, "-" and no names at all being standard input. Returns 0, or bad if a file
+ * could not be opened (said) or a call returned non-zero.
+ */
+int vt_each_file(char **names, int bad, int (*work)(int fd, const char *name, void *arg), void *arg);
+
+/* --- names and paths (path.c) --- */
+
+/* dir + "/" + name in new memory. */
+char *vt_join(const char *dir, const char *name);
+/* The part after the last slash, in place; trailing slashes are not looked at. */
+const char *vt_basename(const char *path);
+/* Find an executable as execvp does. Returns new memory, or NULL. */
+char *vt_which(const char *name);
+/* Where from -> to goes: to itself, or to/basename when to is a directory. Returns new memory. */
+char *vt_target(const char *from, const char *to);
+
+/* --- signals (signames.c) --- */
+
+/* The name without SIG, or NULL for a number that has none. */
+const char *vt_signal_name(int sig);
+/* The text a shell prints when a process dies of it ("Segmentation fault"). Never NULL. */
+const char *vt_signal_text(int sig);
+/* A number from "9", "KILL" or "SIGKILL", in either case. Returns -1 when there is none. */
+int vt_signal_number(const char *text);
+
+/* --- programs that the shell has built in as well; they return the exit status (names as the files) --- */
+
+int vt_echo(int argc, char **argv);
+int vt_printf(int argc, char **argv);
+int vt_test(int argc, char **argv);
+int vt_kill(int argc, char **argv);
+/*
+ * Take one backslash escape of echo -e, printf or $'..' at *s (after the backslash) and step over it.
+ * Returns the byte, or -1 for \c (stop printing).
+ */
+int vt_escape(const char **s);
+
+/* --- processes (procs.c) --- */
+
+/* One process as /proc/<pid>/stat and cmdline show it. */
+struct vt_proc {
+	int pid, ppid, pgrp, session;
+	char comm[32];
+	char state; /* R S D T Z */
+	int priority, nice;
+	int policy, rt_priority;
+	int cpu;	      /* it ran on last */
+	unsigned long utime, stime; /* in 1/100 s */
+	unsigned long vsize;  /* bytes */
+	long rss;	      /* pages */
+	char args[256];	      /* command line joined by blanks; "[comm]" for kernel threads */
+};
+
+/* Call work for each process in /proc, in the order found. Returns 0, or -1 with errno. */
+int vt_each_proc(void (*work)(const struct vt_proc *p, void *arg), void *arg);
+
+/* --- regular expressions (regex.c) --- */
+
+struct vt_regex;
+
+/* Compile a basic or extended (POSIX) expression. Returns NULL with *error set to a text. */
+struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignore_case, const char **error);
+/*
+ * Find the leftmost match in text at or after from. Returns true with *start and *end as offsets into text.
+ */
+bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end);
+
+#endif

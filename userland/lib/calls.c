@@ -1,0 +1,144 @@
+/* POSIX calls that take a little more than one system call. */
+#include <vt.h>
+#include <sched.h>
+#include <signal.h>
+#include <termios.h>
+#include <time.h>
+#include <sys/ioctl.h>
+#include <sys/reboot.h>
+#include <sys/resource.h>
+#include <bits/syscall.h>
+
+extern char **environ;
+
+void vt_sigreturn(void); /* crt0.S */
+
+/* dup3 refuses two equal descriptors; dup2 returns them if they are open. */
+int dup2(int from, int to)
+{
+	if (from == to)
+		return fcntl(from, F_GETFD, 0) < 0 ? -1 : to;
+	return dup3(from, to, 0);
+}
+
+int isatty(int fd)
+{
+	struct termios t;
+
+	return tcgetattr(fd, &t) == 0;
+}
+
+int tcgetattr(int fd, struct termios *t)
+{
+	return ioctl(fd, TCGETS, t);
+}
+
+/* The kernel's three requests TCSETS, TCSETSW, TCSETSF follow each other as TCSANOW, TCSADRAIN, TCSAFLUSH do. */
+int tcsetattr(int fd, int when, const struct termios *t)
+{
+	return ioctl(fd, TCSETS + when, t);
+}
+
+pid_t tcgetpgrp(int fd)
+{
+	pid_t group;
+
+	return ioctl(fd, TIOCGPGRP, &group) < 0 ? -1 : group;
+}
+
+int tcsetpgrp(int fd, pid_t group)
+{
+	return ioctl(fd, TIOCSPGRP, &group);
+}
+
+/* The kernel wants the address that a handler returns to; neither machine has a vDSO that could supply it. */
+int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	struct sigaction with_restorer;
+	long result;
+
+	if (act) {
+		with_restorer = *act;
+		with_restorer.sa_flags |= SA_RESTORER;
+		with_restorer.sa_restorer = vt_sigreturn;
+		act = &with_restorer;
+	}
+	result = vt_syscall(NR_rt_sigaction, sig, (long)act, (long)old, sizeof(sigset_t), 0, 0);
+	if (result < 0) {
+		errno = (int)-result;
+		return -1;
+	}
+	return 0;
+}
+
+sighandler_t signal(int sig, sighandler_t handler)
+{
+	struct sigaction act = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
+
+	return sigaction(sig, &act, &old) < 0 ? SIG_ERR : old.sa_handler;
+}
+
+void abort(void)
+{
+	signal(SIGABRT, SIG_DFL);
+	raise(SIGABRT);
+	_exit(128 + SIGABRT);
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *span, struct timespec *left)
+{
+	return (int)-vt_syscall(NR_clock_nanosleep, (long)clock, flags, (long)span, (long)left, 0, 0);
+}
+
+unsigned int sleep(unsigned int seconds)
+{
+	struct timespec span = { .tv_sec = seconds }, left = { 0 };
+
+	return nanosleep(&span, &left) < 0 ? (unsigned int)left.tv_sec : 0;
+}
+
+/* The kernel returns how many bytes of mask it has written. */
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+	long n = vt_syscall(NR_sched_getaffinity, pid, (long)size, (long)set, 0, 0, 0);
+
+	if (n < 0) {
+		errno = (int)-n;
+		return -1;
+	}
+	memset((char *)set + n, 0, size - (size_t)n);
+	return 0;
+}
+
+/* The system call returns 20 - nice, so that its values are never negative. */
+int getpriority(int which, int who)
+{
+	long n = vt_syscall(NR_getpriority, which, who, 0, 0, 0, 0);
+
+	if (n < 0) {
+		errno = (int)-n;
+		return -1;
+	}
+	return (int)(20 - n);
+}
+
+/* The two magic numbers of uapi/linux/reboot.h guard against calls by accident. */
+int reboot(int command)
+{
+	errno = (int)-vt_syscall(NR_reboot, 0xfee1deadL, 672274793, command, 0, 0, 0);
+	return -1;
+}
+
+/* Try each directory of $PATH. What stays in errno is EACCES if any was found that may not be run. */
+int execvp(const char *name, char *const argv[])
+{
+	char *path = vt_which(name);
+
+	if (!path) {
+		errno = ENOENT;
+		return -1;
+	}
+	execve(path, argv, environ);
+	free(path);
+	return -1;
+}

@@ -1,0 +1,119 @@
+/* Shell patterns: * ? [..] and backslash. */
+#include <vt.h>
+#include <ctype.h>
+#include <fnmatch.h>
+
+static const struct {
+	const char *name;
+	int (*is)(int c);
+} classes[] = {
+	{ "alpha", isalpha }, { "digit", isdigit }, { "alnum", isalnum }, { "upper", isupper }, { "lower", islower },
+	{ "space", isspace }, { "blank", isblank }, { "punct", ispunct }, { "xdigit", isxdigit }, { "print", isprint },
+	{ "graph", isgraph }, { "cntrl", iscntrl },
+};
+
+/* A [:name:] at p. Returns its end, or NULL when there is none; *hit tells whether c is in the class. */
+static const char *match_class(const char *p, int c, bool *hit)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		size_t n = strlen(classes[i].name);
+
+		if (!strncmp(p + 2, classes[i].name, n) && !strncmp(p + 2 + n, ":]", 2)) {
+			*hit |= classes[i].is(c) != 0;
+			return p + 4 + n;
+		}
+	}
+	return NULL;
+}
+
+/* One byte, or range of bytes, of a bracket. Returns what follows it, or NULL at the end of the pattern. */
+static const char *match_range(const char *p, int c, bool *hit)
+{
+	unsigned char low, high;
+
+	if (*p == '\\' && p[1])
+		p++;
+	if (!*p)
+		return NULL;
+	low = high = (unsigned char)*p++;
+	if (*p == '-' && p[1] && p[1] != ']') {
+		p++;
+		if (*p == '\\' && p[1])
+			p++;
+		high = (unsigned char)*p++;
+	}
+	*hit |= c >= low && c <= high;
+	return p;
+}
+
+/* A bracket whose '[' stands before p. Returns what follows the ']', or NULL when there is none: then '[' is itself. */
+static const char *match_bracket(const char *p, int c, bool *matched)
+{
+	bool negate = *p == '!' || *p == '^', hit = false;
+	const char *start, *end;
+
+	if (negate)
+		p++;
+	for (start = p; *p && (*p != ']' || p == start); p = end) {
+		end = p[0] == '[' && p[1] == ':' ? match_class(p, c, &hit) : NULL;
+		if (!end)
+			end = match_range(p, c, &hit);
+		if (!end)
+			return NULL;
+	}
+	if (!*p)
+		return NULL;
+	*matched = hit != negate;
+	return p + 1;
+}
+
+/* Match the one byte c against the pattern at *p, which is no star, and step over what was looked at. */
+static bool match_one(const char **p, int c)
+{
+	const char *end;
+	bool matched;
+
+	switch (**p) {
+	case '?':
+		++*p;
+		return true;
+	case '[':
+		end = match_bracket(*p + 1, c, &matched);
+		if (end) {
+			*p = end;
+			return matched;
+		}
+		break;
+	case '\\':
+		if ((*p)[1])
+			++*p;
+		break;
+	}
+	return (unsigned char)*(*p)++ == c;
+}
+
+/* On a mismatch the last star takes one byte more: that is enough, because an earlier star could gain nothing. */
+int fnmatch(const char *pattern, const char *text, int flags)
+{
+	const char *star = NULL, *star_text = NULL;
+
+	if ((flags & FNM_PERIOD) && *text == '.' && *pattern != '.' && !(pattern[0] == '\\' && pattern[1] == '.'))
+		return FNM_NOMATCH;
+	for (;;) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			star_text = text;
+			continue;
+		}
+		if (!*text && !*pattern)
+			return 0;
+		if (*text && *pattern && match_one(&pattern, (unsigned char)*text)) {
+			text++;
+			continue;
+		}
+		if (!star || !*star_text)
+			return FNM_NOMATCH;
+		pattern = star;
+		text = ++star_text;
+	}
+}

@@ -1,0 +1,174 @@
+/* Reading and writing in blocks, in lines and as whole files. */
+#include <vt.h>
+
+int vt_write_all(int fd, const void *buf, size_t size)
+{
+	const char *at = buf;
+
+	while (size) {
+		ssize_t n = write(fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int vt_copy(int from, int to)
+{
+	static char buf[16384];
+
+	for (;;) {
+		ssize_t n = read(from, buf, sizeof(buf));
+
+		if (n == 0)
+			return 0;
+		if (n < 0)
+			return -1;
+		if (vt_write_all(to, buf, (size_t)n) < 0)
+			return -2;
+	}
+}
+
+/* Files of /proc say that they are 0 bytes long: read until the end comes, doubling. */
+static char *read_to_end(int fd, size_t *size)
+{
+	size_t room = 4096, used = 0;
+	char *text = vt_malloc(room);
+
+	for (;;) {
+		ssize_t n = read(fd, text + used, room - used - 1);
+
+		if (n < 0) {
+			free(text);
+			return NULL;
+		}
+		if (n == 0)
+			break;
+		used += (size_t)n;
+		if (room - used < 1024)
+			text = vt_realloc(text, room *= 2);
+	}
+	text[used] = '\0';
+	if (size)
+		*size = used;
+	return text;
+}
+
+char *vt_read_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text;
+	int err;
+
+	if (fd < 0)
+		return NULL;
+	text = read_to_end(fd, size);
+	err = errno;
+	close(fd);
+	errno = err;
+	return text;
+}
+
+/* A reader that went away (head) is no news to tell: it is what SIGPIPE is for, where that is not ignored. */
+int vt_finish(int status)
+{
+	bool failed = ferror(stdout);
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed)
+		return status;
+	if (errno)
+		vt_warn_errno("write error");
+	else
+		vt_warn("write error");
+	return 1;
+}
+
+void vt_lines_open(struct vt_lines *l, int fd)
+{
+	*l = (struct vt_lines){ .fd = fd, .size = 8192 };
+	l->buf = vt_malloc(l->size);
+}
+
+void vt_lines_free(struct vt_lines *l)
+{
+	free(l->buf);
+	l->buf = NULL;
+}
+
+/* Read more behind what is there, having moved that to the front, and grown the buffer when it is full. */
+static void lines_fill(struct vt_lines *l)
+{
+	ssize_t n;
+
+	if (l->at) {
+		memmove(l->buf, l->buf + l->at, l->end - l->at);
+		l->end -= l->at;
+		l->at = 0;
+	}
+	if (l->size - l->end < 2)
+		l->buf = vt_realloc(l->buf, l->size *= 2);
+	n = read(l->fd, l->buf + l->end, l->size - l->end - 1);
+	if (n > 0) {
+		l->end += (size_t)n;
+		return;
+	}
+	l->eof = true;
+	if (n < 0)
+		l->error = errno;
+}
+
+int vt_line(struct vt_lines *l, char **line, size_t *length)
+{
+	size_t seen = 0;
+	char *newline;
+
+	for (;;) {
+		newline = memchr(l->buf + l->at + seen, '\n', l->end - l->at - seen);
+		if (newline || l->eof)
+			break;
+		seen = l->end - l->at;
+		lines_fill(l);
+	}
+	if (l->error || (!newline && l->at == l->end))
+		return 0;
+	if (!newline)
+		newline = l->buf + l->end; /* lines_fill() always leaves room for a zero */
+	*newline = '\0';
+	*line = l->buf + l->at;
+	if (length)
+		*length = (size_t)(newline - *line);
+	l->at = (size_t)(newline - l->buf) + 1;
+	if (l->at > l->end)
+		l->at = l->end;
+	return 1;
+}
+
+int vt_each_file(char **names, int bad, int (*work)(int fd, const char *name, void *arg), void *arg)
+{
+	static char *standard_input[] = { "-", NULL };
+	int status = 0;
+
+	if (!*names)
+		names = standard_input;
+	for (; *names; names++) {
+		bool standard = !strcmp(*names, "-");
+		int fd = standard ? STDIN_FILENO : open(*names, O_RDONLY);
+
+		if (fd < 0) {
+			vt_warn_errno(*names);
+			status = bad;
+			continue;
+		}
+		if (work(fd, *names, arg))
+			status = bad;
+		if (!standard)
+			close(fd);
+	}
+	return status;
+}

@@ -1,0 +1,78 @@
+/* Messages to standard error, and memory that is there or ends the program. */
+#include <vt.h>
+#include <stdarg.h>
+
+/* One write(2) per message, so that those of several processes do not mix. */
+static void message(const char *format, va_list args, const char *tail)
+{
+	char text[512];
+	int n = sniprintf(text, sizeof(text), "%s: ", vt_name);
+
+	n += vsniprintf(text + n, sizeof(text) - n, format, args);
+	if (n >= (int)sizeof(text))
+		n = sizeof(text) - 1;
+	n += sniprintf(text + n, sizeof(text) - n, tail ? ": %s\n" : "\n", tail);
+	if (n >= (int)sizeof(text)) {
+		n = sizeof(text);
+		text[n - 1] = '\n';
+	}
+	/* There is nowhere left to report to when this fails. */
+	(void)vt_write_all(STDERR_FILENO, text, (size_t)n);
+}
+
+static void message_errno(int err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message(format, args, strerror(err));
+	va_end(args);
+}
+
+void vt_warn(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message(format, args, NULL);
+	va_end(args);
+}
+
+void vt_warn_errno(const char *what)
+{
+	message_errno(errno, "%s", what);
+}
+
+void vt_die(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message(format, args, NULL);
+	va_end(args);
+	exit(status);
+}
+
+void vt_die_errno(int status, const char *what)
+{
+	vt_warn_errno(what);
+	exit(status);
+}
+
+void *vt_malloc(size_t size)
+{
+	return vt_realloc(NULL, size);
+}
+
+void *vt_realloc(void *p, size_t size)
+{
+	p = realloc(p, size ? size : 1);
+	if (!p)
+		vt_die(2, "out of memory");
+	return p;
+}
+
+char *vt_strdup(const char *s)
+{
+	return strcpy(vt_malloc(strlen(s) + 1), s);
+}

@@ -1,0 +1,125 @@
+/*
+ * What newlib's own functions call, in newlib's conventions. Built without our headers: here the flags of open() and
+ * struct stat are newlib's, and are translated to the kernel's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <bits/abi.h>
+#include <bits/syscall.h>
+
+/* The kernel's layout under another name. */
+struct kernel_stat {
+	VT_STAT_FIELDS
+};
+
+/* Linux's uapi/asm-generic/fcntl.h. */
+enum {
+	KERNEL_O_CREAT = 0100,
+	KERNEL_O_EXCL = 0200,
+	KERNEL_O_TRUNC = 01000,
+	KERNEL_O_APPEND = 02000,
+	KERNEL_AT_FDCWD = -100,
+	KERNEL_TCGETS = 0x5401,
+};
+
+static long glue_result(long result)
+{
+	if (result < 0 && result >= -4095) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
+
+int _open(const char *path, int flags, int mode)
+{
+	int kflags = flags & O_ACCMODE;
+
+	if (flags & O_CREAT)
+		kflags |= KERNEL_O_CREAT;
+	if (flags & O_EXCL)
+		kflags |= KERNEL_O_EXCL;
+	if (flags & O_TRUNC)
+		kflags |= KERNEL_O_TRUNC;
+	if (flags & O_APPEND)
+		kflags |= KERNEL_O_APPEND;
+	return (int)glue_result(vt_syscall(NR_openat, KERNEL_AT_FDCWD, (long)path, kflags, mode, 0, 0));
+}
+
+int _close(int fd)
+{
+	return (int)glue_result(vt_syscall(NR_close, fd, 0, 0, 0, 0, 0));
+}
+
+_ssize_t _read(int fd, void *buf, size_t size)
+{
+	return glue_result(vt_syscall(NR_read, fd, (long)buf, (long)size, 0, 0, 0));
+}
+
+_ssize_t _write(int fd, const void *buf, size_t size)
+{
+	return glue_result(vt_syscall(NR_write, fd, (long)buf, (long)size, 0, 0, 0));
+}
+
+_off_t _lseek(int fd, _off_t offset, int whence)
+{
+	return glue_result(vt_syscall(NR_lseek, fd, offset, whence, 0, 0, 0));
+}
+
+/* stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the kernel's. */
+int _fstat(int fd, struct stat *st)
+{
+	struct kernel_stat k;
+
+	if (glue_result(vt_syscall(NR_fstat, fd, (long)&k, 0, 0, 0, 0)) < 0)
+		return -1;
+	*st = (struct stat){
+		.st_mode = k.st_mode,
+		.st_size = k.st_size,
+		.st_blksize = k.st_blksize,
+	};
+	return 0;
+}
+
+int _isatty(int fd)
+{
+	char settings[64]; /* struct termios: 36 bytes */
+
+	return glue_result(vt_syscall(NR_ioctl, fd, KERNEL_TCGETS, (long)settings, 0, 0, 0)) == 0;
+}
+
+int _getpid(void)
+{
+	return (int)vt_syscall(NR_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+int _kill(int pid, int sig)
+{
+	return (int)glue_result(vt_syscall(NR_kill, pid, sig, 0, 0, 0, 0));
+}
+
+void _exit(int status)
+{
+	for (;;)
+		vt_syscall(NR_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+/* The heap is what lies between the first break and the present one. brk() returns the break it left, moved or not. */
+void *_sbrk(ptrdiff_t increment)
+{
+	static uintptr_t current;
+	uintptr_t wanted;
+
+	if (current == 0)
+		current = (uintptr_t)vt_syscall(NR_brk, 0, 0, 0, 0, 0, 0);
+	wanted = current + increment;
+	if (increment != 0 && (uintptr_t)vt_syscall(NR_brk, (long)wanted, 0, 0, 0, 0, 0) != wanted) {
+		errno = ENOMEM;
+		return (void *)-1;
+	}
+	current = wanted;
+	return (void *)(wanted - increment);
+}

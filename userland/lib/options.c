@@ -1,0 +1,137 @@
+/* Command-line options and numbers. */
+#include <vt.h>
+#include <limits.h>
+
+void vt_usage(const struct vt_options *o)
+{
+	fprintf(stderr, "Usage: %s\n", o->usage);
+	exit(o->bad_status);
+}
+
+static void option_bad(const struct vt_options *o, const char *why, const char *what)
+{
+	vt_warn("%s '%s' (try %s --help)", why, what, vt_name);
+	exit(o->bad_status);
+}
+
+/* The argument of a letter: the rest of its cluster, or the next word. */
+static const char *option_argument(struct vt_options *o, int argc, char **argv, const char *letter)
+{
+	const char *rest = o->at;
+
+	o->at = NULL;
+	if (rest && *rest)
+		return rest;
+	if (o->index >= argc)
+		option_bad(o, "missing argument of option", letter);
+	return argv[o->index++];
+}
+
+/* Step to the next word. Returns false when the options are over. */
+static bool option_word(struct vt_options *o, int argc, char **argv)
+{
+	const char *word;
+
+	if (o->index == 0)
+		o->index = 1;
+	if (o->index >= argc)
+		return false;
+	word = argv[o->index];
+	if (word[0] != '-' || word[1] == '\0')
+		return false;
+	o->index++;
+	if (!strcmp(word, "--"))
+		return false;
+	if (!strcmp(word, "--help")) {
+		printf("Usage: %s\n", o->usage);
+		exit(vt_finish(0));
+	}
+	if (word[1] == '-')
+		option_bad(o, "unknown option", word);
+	o->at = word + 1;
+	return true;
+}
+
+int vt_option(struct vt_options *o, int argc, char **argv)
+{
+	const char *known;
+	char letter[3] = "-?";
+
+	if ((!o->at || !*o->at) && !option_word(o, argc, argv))
+		return -1;
+	letter[1] = *o->at++;
+	known = letter[1] == ':' ? NULL : strchr(o->options, letter[1]);
+	if (!known)
+		option_bad(o, "unknown option", letter);
+	if (known[1] == ':')
+		o->arg = option_argument(o, argc, argv, letter);
+	return letter[1];
+}
+
+int vt_number(const char *text, long min, long max, long *value)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 0);
+	if (end == text || *end)
+		return -EINVAL;
+	if (errno == ERANGE || n < min || n > max)
+		return -ERANGE;
+	*value = n;
+	return 0;
+}
+
+long vt_number_or_die(int status, const char *text, long min, long max)
+{
+	long n = 0;
+
+	switch (vt_number(text, min, max, &n)) {
+	case -EINVAL:
+		vt_die(status, "invalid number '%s'", text);
+	case -ERANGE:
+		if (max == LONG_MAX)
+			vt_die(status, "number '%s' is less than %ld", text, min);
+		vt_die(status, "number '%s' is not in %ld..%ld", text, min, max);
+	}
+	return n;
+}
+
+/* Digits of a fraction beyond nanoseconds are cut off. */
+static int seconds_fraction(const char **text, int64_t *ns)
+{
+	int64_t unit = 100000000;
+	int digits = 0;
+
+	for (; **text >= '0' && **text <= '9'; (*text)++, unit /= 10, digits++)
+		*ns += (**text - '0') * unit;
+	return digits;
+}
+
+int vt_seconds(const char *text, int64_t *ns)
+{
+	static const struct {
+		char letter;
+		int seconds;
+	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	int64_t whole = 0, part = 0;
+	int digits = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++, digits++) {
+		whole = whole * 10 + (*text - '0');
+		if (whole > 100000000)
+			return -EINVAL;
+	}
+	if (*text == '.') {
+		text++;
+		digits += seconds_fraction(&text, &part);
+	}
+	for (size_t i = 0; digits && i < ARRAY_SIZE(units); i++) {
+		if (*text == units[i].letter && (!*text || !text[1])) {
+			*ns = (whole * 1000000000 + part) * units[i].seconds;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}

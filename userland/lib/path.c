@@ -1,0 +1,71 @@
+/* Names of files: joining, splitting, searching $PATH. */
+#include <vt.h>
+#include <sys/stat.h>
+
+char *vt_join(const char *dir, const char *name)
+{
+	size_t n = strlen(dir);
+	char *path = vt_malloc(n + strlen(name) + 2);
+
+	strcpy(path, dir);
+	if (n && dir[n - 1] != '/')
+		path[n++] = '/';
+	strcpy(path + n, name);
+	return path;
+}
+
+const char *vt_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
+}
+
+char *vt_which(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return vt_strdup(name);
+	if (!path)
+		path = "/bin:/sbin";
+	while (*name) {
+		size_t n = strcspn(path, ":");
+		char *dir = vt_malloc(n + 2), *full;
+
+		memcpy(dir, n ? path : ".", n ? n : 1);
+		dir[n ? n : 1] = '\0';
+		full = vt_join(dir, name);
+		free(dir);
+		if (is_program(full))
+			return full;
+		free(full);
+		if (!path[n])
+			break;
+		path += n + 1;
+	}
+	return NULL;
+}
+
+char *vt_target(const char *from, const char *to)
+{
+	struct stat st;
+	char *copy, *target;
+	size_t n;
+
+	if (stat(to, &st) < 0 || !S_ISDIR(st.st_mode))
+		return vt_strdup(to);
+	copy = vt_strdup(from);
+	for (n = strlen(copy); n > 1 && copy[n - 1] == '/';)
+		copy[--n] = '\0';
+	target = vt_join(to, vt_basename(copy));
+	free(copy);
+	return target;
+}

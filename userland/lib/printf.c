@@ -1,0 +1,173 @@
+/* printf(1): %s %b %c %d %i %u %o %x %X %% with flags, width and precision. */
+#include <vt.h>
+
+/* Everything is gathered here and written at once. */
+struct out {
+	char *text;
+	size_t used, size;
+};
+
+static void out_bytes(struct out *o, const char *s, size_t n)
+{
+	if (o->used + n > o->size)
+		o->text = vt_realloc(o->text, o->size = (o->used + n) * 2);
+	memcpy(o->text + o->used, s, n);
+	o->used += n;
+}
+
+static void out_byte(struct out *o, int c)
+{
+	char byte = (char)c;
+
+	out_bytes(o, &byte, 1);
+}
+
+/* Returns false after \c. */
+static bool out_escaped(struct out *o, const char *s)
+{
+	while (*s) {
+		int c = (unsigned char)*s++;
+
+		if (c == '\\')
+			c = vt_escape(&s);
+		if (c < 0)
+			return false;
+		out_byte(o, c);
+	}
+	return true;
+}
+
+/* 'x (the value of a character) or a number; a bad one counts as 0 and makes the status 1. */
+static long number_argument(const char *arg, int *status)
+{
+	char *end;
+	long n;
+
+	if (arg[0] == '\'' || arg[0] == '"')
+		return (unsigned char)arg[1];
+	errno = 0;
+	n = strtol(arg, &end, 0);
+	if (errno == ERANGE)
+		n = (long)strtoul(arg, &end, 0);
+	if (*end) {
+		vt_warn("invalid number '%s'", arg);
+		*status = 1;
+	}
+	return n;
+}
+
+/* Format one argument by "%<spec><letter>", spec being flags, width and precision, and at most 12 bytes. */
+static void out_number(struct out *o, const char *spec, size_t n, char letter, long value)
+{
+	char format[20] = "%", text[400];
+	int length;
+
+	memcpy(format + 1, spec, n);
+	sprintf(format + 1 + n, "l%c", letter);
+	length = snprintf(text, sizeof(text), format, value);
+	out_bytes(o, text, length < (int)sizeof(text) ? (size_t)length : sizeof(text) - 1);
+}
+
+/* %s and %c are padded by hand: an argument may be longer than any buffer. */
+static void out_string(struct out *o, const char *spec, const char *s, size_t length)
+{
+	bool left = false;
+	size_t width;
+	char *end;
+
+	for (; *spec && strchr("-+ #0", *spec); spec++)
+		left |= *spec == '-';
+	width = strtoul(spec, &end, 10);
+	if (*end == '.') {
+		size_t most = strtoul(end + 1, NULL, 10);
+
+		length = most < length ? most : length;
+	}
+	for (size_t i = length; !left && i < width; i++)
+		out_byte(o, ' ');
+	out_bytes(o, s, length);
+	for (size_t i = length; left && i < width; i++)
+		out_byte(o, ' ');
+}
+
+/*
+ * Do the conversion whose '%' stands before *format, with the next argument of *args if it takes one.
+ * Returns 0, 1 after \c, or -1 when there is no such conversion.
+ */
+static int convert(struct out *o, const char **format, char ***args, int *status)
+{
+	size_t n = strspn(*format, "-+ #0123456789.");
+	const char *spec = *format, *arg = **args ? **args : "";
+	char letter = spec[n];
+
+	if (letter == '%' && n == 0) {
+		++*format;
+		out_byte(o, '%');
+		return 0;
+	}
+	if (!letter || !strchr("sbcdiuoxX", letter) || n > 12)
+		return -1;
+	*format += n + 1;
+	if (**args)
+		++*args;
+	if (letter == 's')
+		out_string(o, spec, arg, strlen(arg));
+	else if (letter == 'c')
+		out_string(o, spec, arg, *arg ? 1 : 0);
+	else if (letter == 'b')
+		return out_escaped(o, arg) ? 0 : 1;
+	else
+		out_number(o, spec, n, letter, number_argument(arg, status));
+	return 0;
+}
+
+/* Print the format once. Returns as convert() does. */
+static int format_once(struct out *o, const char *format, char ***args, int *status)
+{
+	while (*format) {
+		int c = (unsigned char)*format++, result;
+
+		if (c == '%') {
+			result = convert(o, &format, args, status);
+			if (result)
+				return result;
+			continue;
+		}
+		if (c == '\\')
+			c = vt_escape(&format);
+		if (c < 0)
+			return 1;
+		out_byte(o, c);
+	}
+	return 0;
+}
+
+/* The format is used again as long as arguments are left and it takes some. */
+int vt_printf(int argc, char **argv)
+{
+	struct out o = { NULL, 0, 0 };
+	int status = 0, result;
+	char **args, **before;
+
+	if (argc > 1 && !strcmp(argv[1], "--"))
+		argv++, argc--;
+	if (argc < 2) {
+		vt_warn("Usage: printf FORMAT [ARG...]");
+		return 2;
+	}
+	args = argv + 2;
+	do {
+		before = args;
+		result = format_once(&o, argv[1], &args, &status);
+	} while (result == 0 && *args && args != before);
+	if (result < 0) {
+		vt_warn("invalid format '%s'", argv[1]);
+		status = 1;
+	}
+	if (vt_write_all(STDOUT_FILENO, o.text, o.used) < 0) {
+		vt_warn_errno("write error");
+		status = 1;
+	}
+	free(o.text);
+	return status;
+}

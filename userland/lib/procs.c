@@ -1,0 +1,102 @@
+/* Processes as /proc shows them. */
+#include <vt.h>
+#include <ctype.h>
+#include <dirent.h>
+
+/* Number of the n-th field (from 3, as proc(5) counts them) after the name in /proc/<pid>/stat. */
+static long stat_field(const char *after_name, int n)
+{
+	for (int i = 3; i <= n && *after_name; i++) {
+		after_name += strspn(after_name, " ");
+		if (i == n)
+			return strtol(after_name, NULL, 10);
+		after_name += strcspn(after_name, " ");
+	}
+	return 0;
+}
+
+/* "pid (name) state ppid ...": the name may hold anything, so its end is the last parenthesis. */
+static bool parse_stat(struct vt_proc *p, const char *text)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	size_t n;
+
+	if (!open || !close || close < open)
+		return false;
+	n = (size_t)(close - open - 1);
+	if (n >= sizeof(p->comm))
+		n = sizeof(p->comm) - 1;
+	memcpy(p->comm, open + 1, n);
+	p->comm[n] = '\0';
+	close++;
+	p->state = close[strspn(close, " ")];
+	p->ppid = (int)stat_field(close, 4);
+	p->pgrp = (int)stat_field(close, 5);
+	p->session = (int)stat_field(close, 6);
+	p->utime = (unsigned long)stat_field(close, 14);
+	p->stime = (unsigned long)stat_field(close, 15);
+	p->priority = (int)stat_field(close, 18);
+	p->nice = (int)stat_field(close, 19);
+	p->vsize = (unsigned long)stat_field(close, 23);
+	p->rss = stat_field(close, 24);
+	p->cpu = (int)stat_field(close, 39);
+	p->rt_priority = (int)stat_field(close, 40);
+	p->policy = (int)stat_field(close, 41);
+	return true;
+}
+
+/* The zero bytes between arguments become blanks. A kernel thread has no arguments. */
+static void set_args(struct vt_proc *p, const char *line, size_t size)
+{
+	if (!line || size == 0) {
+		snprintf(p->args, sizeof(p->args), "[%s]", p->comm);
+		return;
+	}
+	if (size >= sizeof(p->args))
+		size = sizeof(p->args) - 1;
+	memcpy(p->args, line, size);
+	while (size && p->args[size - 1] == '\0')
+		size--;
+	p->args[size] = '\0';
+	for (size_t i = 0; i < size; i++) {
+		if (!isprint((unsigned char)p->args[i]))
+			p->args[i] = ' ';
+	}
+}
+
+/* Returns false when the process has gone meanwhile. */
+static bool read_proc(struct vt_proc *p, const char *pid)
+{
+	char path[40], *text;
+	size_t size = 0;
+	bool good;
+
+	memset(p, 0, sizeof(*p));
+	p->pid = atoi(pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", p->pid);
+	text = vt_read_file(path, NULL);
+	if (!text)
+		return false;
+	good = parse_stat(p, text);
+	free(text);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
+	text = vt_read_file(path, &size);
+	set_args(p, text, size);
+	free(text);
+	return good;
+}
+
+int vt_each_proc(void (*work)(const struct vt_proc *p, void *arg), void *arg)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	struct vt_proc p;
+
+	if (!dir)
+		return -1;
+	while ((entry = readdir(dir))) {
+		if (isdigit((unsigned char)entry->d_name[0]) && read_proc(&p, entry->d_name))
+			work(&p, arg);
+	}
+	return closedir(dir);
+}

@@ -1,0 +1,495 @@
+/*
+ * Basic and extended regular expressions: compiled to a program of small instructions, run on all paths at once.
+ *
+ * The method is Thompson's (Communications of the ACM 11, 1968): the set of instructions a match may stand at is
+ * carried from byte to byte, so that no expression takes more than (its length) x (the text's length) steps. It does
+ * not do back-references.
+ */
+#include <vt.h>
+#include <ctype.h>
+
+enum { RE_BYTE, RE_ANY, RE_SET, RE_START, RE_END, RE_WORD_START, RE_WORD_END, RE_SPLIT, RE_JUMP, RE_MATCH };
+
+#define RE_MAX 4096 /* instructions; a larger expression is refused */
+
+struct re_op {
+	unsigned char code;
+	unsigned char byte;	     /* RE_BYTE */
+	unsigned short next, other;  /* RE_SPLIT: both; RE_JUMP: next */
+	uint32_t *set;		     /* RE_SET: 256 bits */
+};
+
+struct vt_regex {
+	struct re_op *ops;
+	int count;
+	bool ignore_case;
+};
+
+/* State of compiling. Branches are relocatable: parts are moved and copied, so jumps in ops are relative until done. */
+struct re_parser {
+	struct vt_regex *re;
+	const char *at;
+	bool extended;
+	int depth; /* of groups */
+	const char *error;
+};
+
+static void parse_alternatives(struct re_parser *p);
+
+/* Jumps hold distances (as 16-bit wrap-around) from their own instruction while compiling. */
+static int emit(struct re_parser *p, int code)
+{
+	struct vt_regex *re = p->re;
+
+	if (re->count >= RE_MAX) {
+		p->error = "regular expression too big";
+		return 0;
+	}
+	re->ops[re->count] = (struct re_op){ .code = (unsigned char)code };
+	return re->count++;
+}
+
+/* Open a gap of one instruction at index; what lies behind moves up whole, so its distances stay right. */
+static void insert(struct re_parser *p, int index, int code)
+{
+	struct re_op *ops = p->re->ops;
+	int last = emit(p, code);
+
+	if (p->error)
+		return;
+	memmove(ops + index + 1, ops + index, sizeof(*ops) * (size_t)(last - index));
+	ops[index] = (struct re_op){ .code = (unsigned char)code };
+}
+
+static void set_add(uint32_t *set, unsigned char c, bool ignore_case)
+{
+	set[c / 32] |= 1U << (c % 32);
+	if (ignore_case) {
+		c = (unsigned char)(isupper(c) ? tolower(c) : toupper(c));
+		set[c / 32] |= 1U << (c % 32);
+	}
+}
+
+static const struct {
+	const char *name;
+	int (*is)(int c);
+} classes[] = {
+	{ "[:alpha:]", isalpha }, { "[:digit:]", isdigit }, { "[:alnum:]", isalnum }, { "[:upper:]", isupper },
+	{ "[:lower:]", islower }, { "[:space:]", isspace }, { "[:blank:]", isblank }, { "[:punct:]", ispunct },
+	{ "[:xdigit:]", isxdigit }, { "[:print:]", isprint }, { "[:cntrl:]", iscntrl },
+};
+
+static bool set_class(struct re_parser *p, uint32_t *set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		size_t n = strlen(classes[i].name);
+
+		if (strncmp(p->at, classes[i].name, n))
+			continue;
+		for (int c = 0; c < 256; c++) {
+			if (classes[i].is(c))
+				set_add(set, (unsigned char)c, p->re->ignore_case);
+		}
+		p->at += n;
+		return true;
+	}
+	return false;
+}
+
+/* A bracket whose '[' has been taken. */
+static void parse_bracket(struct re_parser *p)
+{
+	uint32_t *set = calloc(8, sizeof(*set));
+	bool negate = *p->at == '^';
+	const char *first = p->at += negate;
+	int op = emit(p, RE_SET);
+
+	if (!set)
+		vt_die(2, "out of memory");
+	while (*p->at && (*p->at != ']' || p->at == first)) {
+		unsigned char low, high;
+
+		if (set_class(p, set))
+			continue;
+		low = high = (unsigned char)*p->at++;
+		if (p->at[0] == '-' && p->at[1] && p->at[1] != ']') {
+			high = (unsigned char)p->at[1];
+			p->at += 2;
+		}
+		for (int c = low; c <= high; c++)
+			set_add(set, (unsigned char)c, p->re->ignore_case);
+	}
+	if (*p->at++ != ']') {
+		p->at--;
+		p->error = "unmatched [";
+	}
+	for (int i = 0; negate && i < 8; i++)
+		set[i] = ~set[i];
+	p->re->ops[op].set = set;
+}
+
+static void emit_byte(struct re_parser *p, unsigned char c)
+{
+	int op = emit(p, RE_BYTE);
+
+	p->re->ops[op].byte = p->re->ignore_case ? (unsigned char)tolower(c) : c;
+}
+
+/* \w and \W (a letter, digit or underscore; or none) as a set. */
+static void emit_word_set(struct re_parser *p, bool negate)
+{
+	const char *rest = p->at;
+
+	p->at = negate ? "^[:alnum:]_]" : "[:alnum:]_]";
+	parse_bracket(p);
+	p->at = rest;
+}
+
+static void parse_group(struct re_parser *p)
+{
+	p->depth++;
+	parse_alternatives(p);
+	p->depth--;
+	if (!p->extended && p->at[0] == '\\' && p->at[1] == ')')
+		p->at += 2;
+	else if (p->extended && p->at[0] == ')')
+		p->at++;
+	else if (!p->error)
+		p->error = "unmatched (";
+}
+
+/* What follows a backslash that is no operator of this syntax. */
+static void parse_escape(struct re_parser *p)
+{
+	char c = *p->at++;
+
+	switch (c) {
+	case '\0':
+		p->at--;
+		p->error = "trailing backslash";
+		break;
+	case '<':
+		emit(p, RE_WORD_START);
+		break;
+	case '>':
+		emit(p, RE_WORD_END);
+		break;
+	case 'w':
+	case 'W':
+		emit_word_set(p, c == 'W');
+		break;
+	case '1' ... '9':
+		p->error = "back-references are not supported";
+		break;
+	default:
+		emit_byte(p, (unsigned char)c);
+	}
+}
+
+/* In basic syntax ^ is an anchor at the start of a branch only, and $ at its end only. */
+static bool is_anchor(const struct re_parser *p, const char *branch)
+{
+	if (p->extended)
+		return true;
+	if (*p->at == '^')
+		return p->at == branch;
+	return !p->at[1] || (p->at[1] == '\\' && (p->at[2] == ')' || p->at[2] == '|'));
+}
+
+/* One thing that may be repeated. */
+static void parse_atom(struct re_parser *p, const char *branch)
+{
+	char c = *p->at;
+
+	if ((c == '^' || c == '$') && is_anchor(p, branch)) {
+		p->at++;
+		emit(p, c == '^' ? RE_START : RE_END);
+	} else if (p->extended && c == '(') {
+		p->at++;
+		parse_group(p);
+	} else if (!p->extended && c == '\\' && p->at[1] == '(') {
+		p->at += 2;
+		parse_group(p);
+	} else if (c == '.') {
+		p->at++;
+		emit(p, RE_ANY);
+	} else if (c == '[') {
+		p->at++;
+		parse_bracket(p);
+	} else if (c == '\\') {
+		p->at++;
+		parse_escape(p);
+	} else {
+		p->at++;
+		emit_byte(p, (unsigned char)c);
+	}
+}
+
+/* Take a repetition operator: {m,n} as it stands, * + ? as what they mean; most is -1 for no limit. */
+static bool parse_repeat(struct re_parser *p, int *least, int *most)
+{
+	const char *at = p->at;
+	char c = *at;
+	char *end;
+
+	if (!p->extended && c == '\\')
+		c = at[1] == '+' || at[1] == '?' || at[1] == '{' ? *++at : 0;
+	else if (!p->extended && c != '*')
+		return false;
+	if (!c || !strchr("*+?{", c))
+		return false;
+	*least = c == '+';
+	*most = c == '?' ? 1 : -1;
+	at++;
+	if (c == '{') {
+		*least = (int)strtoul(at, &end, 10);
+		*most = *end == ',' ? (isdigit((unsigned char)end[1]) ? (int)strtoul(end + 1, &end, 10) : (end++, -1))
+				    : *least;
+		if (!p->extended && *end == '\\')
+			end++;
+		if (*end != '}' || *least > 255 || *most > 255 || (*most >= 0 && *most < *least)) {
+			p->error = "invalid repetition";
+			return false;
+		}
+		at = end + 1;
+	}
+	p->at = at;
+	return true;
+}
+
+/* Append a copy of size instructions at start. Sets are shared by the copies. */
+static void copy(struct re_parser *p, const struct re_op *part, int size)
+{
+	for (int i = 0; i < size && !p->error; i++) {
+		int op = emit(p, part[i].code);
+
+		p->re->ops[op] = part[i];
+	}
+}
+
+/* SPLIT over what lies from index to the end: into it, or behind it. */
+static void make_optional(struct re_parser *p, int index)
+{
+	insert(p, index, RE_SPLIT);
+	p->re->ops[index].next = 1;
+	p->re->ops[index].other = (unsigned short)(p->re->count - index);
+}
+
+/* x* is: SPLIT(x, out) x JUMP(back). */
+static void make_star(struct re_parser *p, int index)
+{
+	int jump;
+
+	insert(p, index, RE_SPLIT);
+	jump = emit(p, RE_JUMP);
+	p->re->ops[jump].next = (unsigned short)(index - jump);
+	p->re->ops[index].next = 1;
+	p->re->ops[index].other = (unsigned short)(p->re->count - index);
+}
+
+/* Replace the atom from start to the end by least copies, then a star or most - least nested optional ones. */
+static void repeat_atom(struct re_parser *p, int start, int least, int most)
+{
+	int size = p->re->count - start, optional;
+	struct re_op *part = vt_malloc(sizeof(*part) * (size_t)(size ? size : 1));
+
+	memcpy(part, p->re->ops + start, sizeof(*part) * (size_t)size);
+	p->re->count = start;
+	for (int i = 0; i < least; i++)
+		copy(p, part, size);
+	optional = p->re->count;
+	if (most < 0) {
+		copy(p, part, size);
+		make_star(p, optional);
+	}
+	/* Built from the inside out: x{0,2} is (x(x)?)?, so each round puts one x in front and wraps the whole. */
+	for (int i = least; i < most; i++) {
+		int tail = p->re->count - optional;
+		struct re_op *inner = vt_malloc(sizeof(*inner) * (size_t)(tail ? tail : 1));
+
+		memcpy(inner, p->re->ops + optional, sizeof(*inner) * (size_t)tail);
+		p->re->count = optional;
+		copy(p, part, size);
+		copy(p, inner, tail);
+		make_optional(p, optional);
+		free(inner);
+	}
+	free(part);
+}
+
+static bool at_branch_end(const struct re_parser *p)
+{
+	if (!*p->at || p->error)
+		return true;
+	if (p->extended)
+		return *p->at == '|' || (*p->at == ')' && p->depth);
+	return p->at[0] == '\\' && (p->at[1] == '|' || (p->at[1] == ')' && p->depth));
+}
+
+static void parse_branch(struct re_parser *p)
+{
+	const char *branch = p->at;
+	int least, most;
+
+	while (!at_branch_end(p)) {
+		int start = p->re->count;
+
+		/* A star with nothing before it is a plain star. */
+		if (p->at == branch && (*p->at == '*' || (p->extended && strchr("+?{", *p->at))))
+			emit_byte(p, (unsigned char)*p->at++);
+		else
+			parse_atom(p, branch);
+		if (!p->extended && start < p->re->count && p->re->ops[start].code == RE_START && *p->at == '*') {
+			emit_byte(p, '*');
+			p->at++;
+			continue;
+		}
+		while (!p->error && parse_repeat(p, &least, &most))
+			repeat_atom(p, start, least, most);
+	}
+}
+
+/* a|b is: SPLIT(a, b) a JUMP(out) b. */
+static void parse_alternatives(struct re_parser *p)
+{
+	int start = p->re->count, jump;
+
+	parse_branch(p);
+	if (p->error || !(p->extended ? *p->at == '|' : p->at[0] == '\\' && p->at[1] == '|'))
+		return;
+	p->at += p->extended ? 1 : 2;
+	insert(p, start, RE_SPLIT);
+	jump = emit(p, RE_JUMP);
+	p->re->ops[start].next = 1;
+	p->re->ops[start].other = (unsigned short)(p->re->count - start);
+	parse_alternatives(p);
+	p->re->ops[jump].next = (unsigned short)(p->re->count - jump);
+}
+
+struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignore_case, const char **error)
+{
+	struct vt_regex *re = vt_malloc(sizeof(*re));
+	struct re_parser p = { .re = re, .at = pattern, .extended = extended };
+
+	*re = (struct vt_regex){ .ops = vt_malloc(sizeof(struct re_op) * RE_MAX), .ignore_case = ignore_case };
+	parse_alternatives(&p);
+	if (!p.error && *p.at)
+		p.error = "unmatched )";
+	emit(&p, RE_MATCH);
+	if (p.error) {
+		*error = p.error;
+		free(re->ops);
+		free(re);
+		return NULL;
+	}
+	for (int i = 0; i < re->count; i++) {
+		re->ops[i].next = (unsigned short)(re->ops[i].next + i);
+		re->ops[i].other = (unsigned short)(re->ops[i].other + i);
+	}
+	return re;
+}
+
+/* The instructions that a match may stand at, each once, with where in the text it began. */
+struct re_threads {
+	int count;
+	unsigned short op[RE_MAX];
+	size_t start[RE_MAX];
+	unsigned int seen[RE_MAX]; /* == stamp: already in */
+	unsigned int stamp;
+};
+
+static bool is_word(unsigned char c)
+{
+	return isalnum(c) || c == '_';
+}
+
+/* Whether the zero-width condition holds between text[at - 1] and text[at]. */
+static bool holds(const struct re_op *op, const char *text, size_t at)
+{
+	bool before = at > 0 && is_word((unsigned char)text[at - 1]), after = is_word((unsigned char)text[at]);
+
+	switch (op->code) {
+	case RE_START:
+		return at == 0;
+	case RE_END:
+		return text[at] == '\0';
+	case RE_WORD_START:
+		return !before && after;
+	}
+	return before && !after;
+}
+
+/* Add an instruction and all that it leads to without taking a byte. Recursion ends because each is added once. */
+static void add_thread(const struct vt_regex *re, struct re_threads *t, int i, size_t start, const char *text, size_t at)
+{
+	const struct re_op *op = &re->ops[i];
+
+	if (t->seen[i] == t->stamp)
+		return;
+	t->seen[i] = t->stamp;
+	switch (op->code) {
+	case RE_JUMP:
+		add_thread(re, t, op->next, start, text, at);
+		return;
+	case RE_SPLIT:
+		add_thread(re, t, op->next, start, text, at);
+		add_thread(re, t, op->other, start, text, at);
+		return;
+	case RE_START:
+	case RE_END:
+	case RE_WORD_START:
+	case RE_WORD_END:
+		if (holds(op, text, at))
+			add_thread(re, t, i + 1, start, text, at);
+		return;
+	}
+	t->op[t->count] = (unsigned short)i;
+	t->start[t->count++] = start;
+}
+
+static bool takes(const struct vt_regex *re, const struct re_op *op, unsigned char c)
+{
+	if (op->code == RE_ANY)
+		return true;
+	if (op->code == RE_SET)
+		return op->set[c / 32] >> (c % 32) & 1;
+	return op->code == RE_BYTE && op->byte == (re->ignore_case ? tolower(c) : c);
+}
+
+/*
+ * POSIX wants the leftmost match and of those the longest. Threads stay sorted by where they began, because a new one
+ * is added last; one instruction is kept for the earliest beginning only.
+ */
+bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end)
+{
+	static struct re_threads lists[2];
+	struct re_threads *now = &lists[0], *next = &lists[1], *swap;
+	bool found = false;
+
+	now->count = 0;
+	now->stamp++;
+	for (size_t at = from;; at++) {
+		if (!found)
+			add_thread(re, now, 0, at, text, at);
+		next->count = 0;
+		next->stamp++;
+		for (int i = 0; i < now->count; i++) {
+			const struct re_op *op = &re->ops[now->op[i]];
+
+			if (found && now->start[i] > *start)
+				break;
+			if (op->code == RE_MATCH) {
+				found = true;
+				*start = now->start[i];
+				*end = at;
+			} else if (text[at] && takes(re, op, (unsigned char)text[at])) {
+				add_thread(re, next, now->op[i] + 1, now->start[i], text, at + 1);
+			}
+		}
+		if (!text[at] || (found && next->count == 0))
+			return found;
+		swap = now;
+		now = next;
+		next = swap;
+	}
+}

@@ -1,0 +1,412 @@
+/* POSIX calls that are one system call each: argument order adapted, -errno turned into errno. */
+#include <vt.h>
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <termios.h>
+#include <time.h>
+#include <sys/ioctl.h>
+#include <sys/klog.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <bits/syscall.h>
+
+/* One to six arguments, each cast; the missing ones are 0. */
+#define CALL6(nr, a, b, c, d, e, f, ...) \
+	vt_result(vt_syscall(NR_##nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
+#define CALL(...) CALL6(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+
+/* A kernel result as C callers expect it: -1 and errno for -4095..-1. */
+static long vt_result(long result)
+{
+	if (result < 0 && result >= -4095) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
+
+/* --- Open files. (read and write return what newlib's <unistd.h> says: int or ssize_t.) --- */
+
+int open(const char *path, int flags, ...)
+{
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = flags & O_CREAT ? va_arg(args, int) : 0;
+	va_end(args);
+	return (int)CALL(openat, AT_FDCWD, path, flags, mode);
+}
+
+int close(int fd)
+{
+	return (int)CALL(close, fd);
+}
+
+_READ_WRITE_RETURN_TYPE read(int fd, void *buf, size_t size)
+{
+	return CALL(read, fd, buf, size);
+}
+
+_READ_WRITE_RETURN_TYPE write(int fd, const void *buf, size_t size)
+{
+	return CALL(write, fd, buf, size);
+}
+
+off_t lseek(int fd, off_t offset, int whence)
+{
+	return CALL(lseek, fd, offset, whence);
+}
+
+int fcntl(int fd, int cmd, ...)
+{
+	va_list args;
+	long arg;
+
+	va_start(args, cmd);
+	arg = va_arg(args, long);
+	va_end(args);
+	return (int)CALL(fcntl, fd, cmd, arg);
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list args;
+	long arg;
+
+	va_start(args, request);
+	arg = va_arg(args, long);
+	va_end(args);
+	return (int)CALL(ioctl, fd, request, arg);
+}
+
+int dup(int fd)
+{
+	return (int)CALL(dup, fd);
+}
+
+int dup3(int from, int to, int flags)
+{
+	return (int)CALL(dup3, from, to, flags);
+}
+
+int pipe2(int fds[2], int flags)
+{
+	return (int)CALL(pipe2, fds, flags);
+}
+
+int pipe(int fds[2])
+{
+	return (int)CALL(pipe2, fds, 0);
+}
+
+int truncate(const char *path, off_t size)
+{
+	return (int)CALL(truncate, path, size);
+}
+
+int ftruncate(int fd, off_t size)
+{
+	return (int)CALL(ftruncate, fd, size);
+}
+
+/* --- Names in the file system. --- */
+
+int stat(const char *path, struct stat *st)
+{
+	return (int)CALL(newfstatat, AT_FDCWD, path, st, 0);
+}
+
+int lstat(const char *path, struct stat *st)
+{
+	return (int)CALL(newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+int fstat(int fd, struct stat *st)
+{
+	return (int)CALL(fstat, fd, st);
+}
+
+int access(const char *path, int mode)
+{
+	return (int)CALL(faccessat, AT_FDCWD, path, mode);
+}
+
+int chmod(const char *path, mode_t mode)
+{
+	return (int)CALL(fchmodat, AT_FDCWD, path, mode);
+}
+
+mode_t umask(mode_t mask)
+{
+	return (mode_t)CALL(umask, mask);
+}
+
+int utimensat(int dirfd, const char *path, const struct timespec times[2], int flags)
+{
+	return (int)CALL(utimensat, dirfd, path, times, flags);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	return (int)CALL(mkdirat, AT_FDCWD, path, mode);
+}
+
+int rmdir(const char *path)
+{
+	return (int)CALL(unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+int unlink(const char *path)
+{
+	return (int)CALL(unlinkat, AT_FDCWD, path, 0);
+}
+
+int rename(const char *from, const char *to)
+{
+	return (int)CALL(renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int link(const char *from, const char *to)
+{
+	return (int)CALL(linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int symlink(const char *target, const char *path)
+{
+	return (int)CALL(symlinkat, target, AT_FDCWD, path);
+}
+
+ssize_t readlink(const char *path, char *buf, size_t size)
+{
+	return CALL(readlinkat, AT_FDCWD, path, buf, size);
+}
+
+int mknod(const char *path, mode_t mode, unsigned long dev)
+{
+	return (int)CALL(mknodat, AT_FDCWD, path, mode, dev);
+}
+
+int chdir(const char *path)
+{
+	return (int)CALL(chdir, path);
+}
+
+char *getcwd(char *buf, size_t size)
+{
+	return CALL(getcwd, buf, size) < 0 ? NULL : buf;
+}
+
+void sync(void)
+{
+	CALL(sync, 0);
+}
+
+int mount(const char *source, const char *target, const char *type, unsigned long flags, const void *data)
+{
+	return (int)CALL(mount, source, target, type, flags, data);
+}
+
+int umount2(const char *target, int flags)
+{
+	return (int)CALL(umount2, target, flags);
+}
+
+int umount(const char *target)
+{
+	return (int)CALL(umount2, target, 0);
+}
+
+/* --- Processes and signals. --- */
+
+pid_t fork(void)
+{
+	return (pid_t)CALL(clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return (int)CALL(execve, path, argv, envp);
+}
+
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *ru)
+{
+	return (pid_t)CALL(wait4, pid, status, options, ru);
+}
+
+pid_t waitpid(pid_t pid, int *status, int options)
+{
+	return (pid_t)CALL(wait4, pid, status, options, 0);
+}
+
+pid_t wait(int *status)
+{
+	return (pid_t)CALL(wait4, -1, status, 0, 0);
+}
+
+pid_t getpid(void)
+{
+	return (pid_t)CALL(getpid, 0);
+}
+
+pid_t getppid(void)
+{
+	return (pid_t)CALL(getppid, 0);
+}
+
+uid_t getuid(void)
+{
+	return (uid_t)CALL(getuid, 0);
+}
+
+uid_t geteuid(void)
+{
+	return (uid_t)CALL(geteuid, 0);
+}
+
+gid_t getgid(void)
+{
+	return (gid_t)CALL(getgid, 0);
+}
+
+gid_t getegid(void)
+{
+	return (gid_t)CALL(getegid, 0);
+}
+
+int setpgid(pid_t pid, pid_t group)
+{
+	return (int)CALL(setpgid, pid, group);
+}
+
+pid_t getpgid(pid_t pid)
+{
+	return (pid_t)CALL(getpgid, pid);
+}
+
+pid_t getpgrp(void)
+{
+	return (pid_t)CALL(getpgid, 0);
+}
+
+pid_t setsid(void)
+{
+	return (pid_t)CALL(setsid, 0);
+}
+
+int kill(pid_t pid, int sig)
+{
+	return (int)CALL(kill, pid, sig);
+}
+
+int raise(int sig)
+{
+	return (int)CALL(kill, getpid(), sig);
+}
+
+int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return (int)CALL(rt_sigprocmask, how, set, old, sizeof(sigset_t));
+}
+
+/* --- Scheduling. --- */
+
+int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
+{
+	return (int)CALL(sched_setscheduler, pid, policy, param);
+}
+
+int sched_getscheduler(pid_t pid)
+{
+	return (int)CALL(sched_getscheduler, pid);
+}
+
+int sched_setparam(pid_t pid, const struct sched_param *param)
+{
+	return (int)CALL(sched_setparam, pid, param);
+}
+
+int sched_getparam(pid_t pid, struct sched_param *param)
+{
+	return (int)CALL(sched_getparam, pid, param);
+}
+
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+	return (int)CALL(sched_setaffinity, pid, size, set);
+}
+
+int sched_get_priority_max(int policy)
+{
+	return (int)CALL(sched_get_priority_max, policy);
+}
+
+int sched_get_priority_min(int policy)
+{
+	return (int)CALL(sched_get_priority_min, policy);
+}
+
+int sched_yield(void)
+{
+	return (int)CALL(sched_yield, 0);
+}
+
+int setpriority(int which, int who, int nice)
+{
+	return (int)CALL(setpriority, which, who, nice);
+}
+
+int getrusage(int who, struct rusage *ru)
+{
+	return (int)CALL(getrusage, who, ru);
+}
+
+/* --- Time, memory and the system as a whole. --- */
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	return (int)CALL(clock_gettime, clock, now);
+}
+
+int clock_settime(clockid_t clock, const struct timespec *now)
+{
+	return (int)CALL(clock_settime, clock, now);
+}
+
+int nanosleep(const struct timespec *span, struct timespec *left)
+{
+	return (int)CALL(nanosleep, span, left);
+}
+
+int uname(struct utsname *names)
+{
+	return (int)CALL(uname, names);
+}
+
+int sysinfo(struct sysinfo *info)
+{
+	return (int)CALL(sysinfo, info);
+}
+
+int klogctl(int action, char *buf, int len)
+{
+	return (int)CALL(syslog, action, buf, len);
+}
+
+void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+{
+	return (void *)CALL(mmap, addr, length, prot, flags, fd, offset);
+}
+
+int munmap(void *addr, size_t length)
+{
+	return (int)CALL(munmap, addr, length);
+}

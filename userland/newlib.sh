@@ -1,0 +1,45 @@
+#!/bin/sh
+# Build newlib from Debian's newlib-source: newlib.sh ARCH CROSS OUTDIR, e.g. newlib.sh aarch64 aarch64-linux-gnu- build/newlib/aarch64
+set -e
+
+arch=$1 cross=$2 out=$3
+tarball=$(ls /usr/src/newlib/newlib-*.tar.* 2>/dev/null | sort | tail -n 1)
+if [ -z "$tarball" ]; then
+	echo "newlib.sh: no /usr/src/newlib/newlib-*.tar.*: install the package newlib-source" >&2
+	exit 1
+fi
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$out/work
+rm -rf "$work"
+mkdir -p "$work/src" "$work/obj"
+tar -xf "$tarball" -C "$work/src" --strip-components=1
+
+# The compiler may be one for Linux with glibc: hide that it says so, or newlib takes itself for a guest of glibc.
+# Outline atomics would call into libgcc's glibc-only start-up. No stack protector: there is no TLS to keep the cookie.
+cflags="-Os -w -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix"
+case $arch in
+aarch64) cflags="$cflags -mno-outline-atomics" ;;
+x86_64) cflags="$cflags -fcf-protection=none" ;;
+esac
+
+# newlib's small variants of printf and malloc: each program carries its own copy of what it uses.
+cd "$work/obj"
+{
+	"$work/src/newlib/configure" --host="$arch-elf" --prefix="$out" \
+		--disable-multilib --disable-newlib-supplied-syscalls \
+		--enable-newlib-io-c99-formats --enable-newlib-io-long-long \
+		--enable-newlib-nano-malloc --enable-newlib-nano-formatted-io \
+		--enable-lite-exit --enable-newlib-global-atexit --disable-newlib-wide-orient \
+		--disable-newlib-fvwrite-in-streamio --disable-newlib-unbuf-stream-opt \
+		--disable-newlib-fseek-optimization \
+		CC="${cross}gcc" CCAS="${cross}gcc" AR="${cross}ar" AS="${cross}as" \
+		RANLIB="${cross}ranlib" CFLAGS="$cflags" &&
+	make -j2 && make install
+} >"$out/build.log" 2>&1 || {
+	tail -n 20 "$out/build.log" >&2
+	echo "newlib.sh: newlib did not build; all output is in $out/build.log" >&2
+	exit 1
+}
+rm -rf "$work"

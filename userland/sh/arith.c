@@ -1,0 +1,298 @@
+/* $((...)): C's integer expressions on 64-bit numbers. */
+#include "sh.h"
+#include <ctype.h>
+#include <limits.h>
+
+struct arith {
+	const char *at;
+	bool skip; /* in a branch that is not taken: nothing is assigned or divided */
+};
+
+static long ternary(struct arith *a);
+
+static void blanks(struct arith *a)
+{
+	a->at += strspn(a->at, " \t\n");
+}
+
+/* Take op if it stands here. */
+static bool accept(struct arith *a, const char *op)
+{
+	size_t n = strlen(op);
+
+	blanks(a);
+	if (strncmp(a->at, op, n))
+		return false;
+	a->at += n;
+	return true;
+}
+
+/* Division is refused for a zero divisor; the one overflow wraps as the other operations do. */
+static long divide(struct arith *a, long x, long y, bool remainder)
+{
+	if (a->skip)
+		return 0;
+	if (y == 0)
+		sh_error("arithmetic: division by zero");
+	if (y == -1)
+		return remainder ? 0 : (long)-(unsigned long)x;
+	return remainder ? x % y : x / y;
+}
+
+enum op { OP_OR, OP_XOR, OP_AND, OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_SHL, OP_SHR, OP_ADD, OP_SUB, OP_MUL,
+	  OP_DIV, OP_MOD };
+
+static long apply(struct arith *a, enum op op, long x, long y)
+{
+	switch (op) {
+	case OP_OR:
+		return x | y;
+	case OP_XOR:
+		return x ^ y;
+	case OP_AND:
+		return x & y;
+	case OP_EQ:
+		return x == y;
+	case OP_NE:
+		return x != y;
+	case OP_LE:
+		return x <= y;
+	case OP_GE:
+		return x >= y;
+	case OP_LT:
+		return x < y;
+	case OP_GT:
+		return x > y;
+	case OP_SHL:
+		return (long)((unsigned long)x << (y & 63));
+	case OP_SHR:
+		return x >> (y & 63);
+	case OP_ADD:
+		return (long)((unsigned long)x + (unsigned long)y);
+	case OP_SUB:
+		return (long)((unsigned long)x - (unsigned long)y);
+	case OP_MUL:
+		return (long)((unsigned long)x * (unsigned long)y);
+	case OP_DIV:
+	case OP_MOD:
+		return divide(a, x, y, op == OP_MOD);
+	}
+	return 0;
+}
+
+/* Levels from the loosest; two-byte operators stand before their first bytes. */
+static const struct {
+	const char *text;
+	int level;
+	enum op op;
+} operators[] = {
+	{ "|", 0, OP_OR }, { "^", 1, OP_XOR }, { "&", 2, OP_AND }, { "==", 3, OP_EQ }, { "!=", 3, OP_NE },
+	{ "<<", 5, OP_SHL }, { ">>", 5, OP_SHR }, { "<=", 4, OP_LE }, { ">=", 4, OP_GE }, { "<", 4, OP_LT },
+	{ ">", 4, OP_GT }, { "+", 6, OP_ADD }, { "-", 6, OP_SUB }, { "*", 7, OP_MUL }, { "/", 7, OP_DIV },
+	{ "%", 7, OP_MOD },
+};
+
+#define LEVELS 8
+
+/* The binary operator that stands here if it is of this level, stepped over; else -1. */
+static int accept_operator(struct arith *a, int level)
+{
+	blanks(a);
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
+		size_t n = strlen(operators[i].text);
+		char next;
+
+		if (strncmp(a->at, operators[i].text, n))
+			continue;
+		next = a->at[n];
+		if (n == 1 && next == a->at[0] && strchr("|&", next))
+			continue; /* || and && are not | and & */
+		if (operators[i].level != level)
+			return -1;
+		a->at += n;
+		return operators[i].op;
+	}
+	return -1;
+}
+
+/* A variable's value is a number, or an expression itself. */
+static long variable(struct arith *a, const char *name)
+{
+	static int depth;
+	const char *value = var_get(name);
+	long n;
+
+	if (!value && sh.opt_u && !a->skip)
+		sh_error("%s: parameter not set", name);
+	if (!value || !*value)
+		return 0;
+	if (vt_number(value, LONG_MIN, LONG_MAX, &n) == 0)
+		return n;
+	if (depth > 16) {
+		depth = 0;
+		sh_error("arithmetic: %s: recursion", name);
+	}
+	depth++;
+	n = arith_eval(value);
+	depth--;
+	return n;
+}
+
+/* name, name = x, name += x, name++ ... */
+static long identifier(struct arith *a)
+{
+	static const char *const assigns[] = { "|=", "^=", "&=", "", "", "", "", "", "", "<<=", ">>=",
+					       "+=", "-=", "*=", "/=", "%=" };
+	size_t n = var_name_length(a->at);
+	char *name = arena_copy(&sh.temp, a->at, n);
+	long value;
+
+	a->at += n;
+	if (accept(a, "++") || accept(a, "--")) {
+		value = variable(a, name);
+		if (!a->skip)
+			var_set_number(name, a->at[-1] == '+' ? value + 1 : value - 1);
+		return value;
+	}
+	blanks(a);
+	if (a->at[0] == '=' && a->at[1] != '=') {
+		a->at++;
+		value = ternary(a);
+	} else {
+		size_t op = 0;
+
+		while (op < ARRAY_SIZE(assigns) && (!*assigns[op] || !accept(a, assigns[op])))
+			op++;
+		if (op == ARRAY_SIZE(assigns))
+			return variable(a, name);
+		value = apply(a, (enum op)op, variable(a, name), ternary(a));
+	}
+	if (!a->skip)
+		var_set_number(name, value);
+	return value;
+}
+
+static long primary(struct arith *a)
+{
+	char *end;
+	long n;
+
+	if (accept(a, "(")) {
+		n = ternary(a);
+		if (!accept(a, ")"))
+			sh_error("arithmetic: missing )");
+		return n;
+	}
+	if (var_name_length(a->at))
+		return identifier(a);
+	if (!isdigit((unsigned char)*a->at))
+		sh_error("arithmetic: number expected at \"%s\"", a->at);
+	n = (long)strtoul(a->at, &end, 0);
+	if (isalnum((unsigned char)*end))
+		sh_error("arithmetic: bad number \"%s\"", a->at);
+	a->at = end;
+	return n;
+}
+
+static long unary(struct arith *a)
+{
+	blanks(a);
+	if (!strncmp(a->at, "++", 2) || !strncmp(a->at, "--", 2)) {
+		int step = *a->at == '+' ? 1 : -1;
+		size_t n = var_name_length(a->at + 2);
+
+		if (n) {
+			char *name = arena_copy(&sh.temp, a->at + 2, n);
+			long value = variable(a, name) + step;
+
+			a->at += 2 + n;
+			if (!a->skip)
+				var_set_number(name, value);
+			return value;
+		}
+	}
+	if (accept(a, "-"))
+		return (long)-(unsigned long)unary(a);
+	if (accept(a, "+"))
+		return unary(a);
+	if (accept(a, "~"))
+		return ~unary(a);
+	if (accept(a, "!"))
+		return !unary(a);
+	return primary(a);
+}
+
+static long binary(struct arith *a, int level)
+{
+	long value;
+	int op;
+
+	if (level == LEVELS)
+		return unary(a);
+	value = binary(a, level + 1);
+	while ((op = accept_operator(a, level)) >= 0)
+		value = apply(a, (enum op)op, value, binary(a, level + 1));
+	return value;
+}
+
+static long logical_and(struct arith *a)
+{
+	long value = binary(a, 0), right;
+	bool skip = a->skip;
+
+	while (accept(a, "&&")) {
+		a->skip = skip || !value;
+		right = binary(a, 0);
+		value = value && right;
+	}
+	a->skip = skip;
+	return value;
+}
+
+static long logical_or(struct arith *a)
+{
+	long value = logical_and(a), right;
+	bool skip = a->skip;
+
+	while (accept(a, "||")) {
+		a->skip = skip || value;
+		right = logical_and(a);
+		value = value || right;
+	}
+	a->skip = skip;
+	return value;
+}
+
+static long ternary(struct arith *a)
+{
+	long value = logical_or(a), yes, no;
+	bool skip = a->skip;
+
+	if (!accept(a, "?"))
+		return value;
+	a->skip = skip || !value;
+	yes = ternary(a);
+	if (!accept(a, ":"))
+		sh_error("arithmetic: missing :");
+	a->skip = skip || value;
+	no = ternary(a);
+	a->skip = skip;
+	return value ? yes : no;
+}
+
+long arith_eval(const char *text)
+{
+	struct arith a = { .at = text };
+	long value;
+
+	blanks(&a);
+	if (!*a.at)
+		return 0;
+	do
+		value = ternary(&a);
+	while (accept(&a, ","));
+	blanks(&a);
+	if (*a.at)
+		sh_error("arithmetic: unexpected \"%s\"", a.at);
+	return value;
+}

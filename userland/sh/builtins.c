@@ -1,0 +1,359 @@
+/* Commands that run in the shell itself. */
+#include "sh.h"
+#include <sys/stat.h>
+
+static int builtin_true(int argc, char **argv)
+{
+	return 0;
+}
+
+static int builtin_false(int argc, char **argv)
+{
+	return 1;
+}
+
+/* A count for break, continue, shift, exit, return. Returns fallback when there is no word. */
+static int count_argument(char **argv, int fallback)
+{
+	long n;
+
+	if (!argv[1])
+		return fallback;
+	if (vt_number(argv[1], 0, 255, &n))
+		sh_error("%s: bad number: %s", argv[0], argv[1]);
+	return (int)n;
+}
+
+static int builtin_break(int argc, char **argv)
+{
+	int n = count_argument(argv, 1);
+
+	if (!sh.loops)
+		return 0;
+	sh.skip = argv[0][0] == 'b' ? SKIP_BREAK : SKIP_CONTINUE;
+	sh.skip_count = n < 1 ? 1 : n > sh.loops ? sh.loops : n;
+	return 0;
+}
+
+static int builtin_return(int argc, char **argv)
+{
+	int status = count_argument(argv, sh.status);
+
+	if (!sh.functions)
+		sh_error("return: not in a function or sourced script");
+	sh.skip = SKIP_RETURN;
+	return status;
+}
+
+static int builtin_exit(int argc, char **argv)
+{
+	sh_exit(count_argument(argv, sh.status));
+}
+
+static int builtin_exec(int argc, char **argv)
+{
+	if (argc > 1)
+		exec_replace(argv + 1);
+	return 0; /* the redirections have been done for good */
+}
+
+/* Where we are, with the path as it was written where the kernel does not know better. */
+static int set_pwd(void)
+{
+	char path[1024];
+
+	if (!getcwd(path, sizeof(path))) {
+		vt_warn_errno("getcwd");
+		return 1;
+	}
+	if (var_get("PWD"))
+		var_set("OLDPWD", var_get("PWD"));
+	var_set("PWD", path);
+	return 0;
+}
+
+static int builtin_cd(int argc, char **argv)
+{
+	const char *to = argv[1] ? argv[1] : var_get("HOME");
+	bool back = to && !strcmp(to, "-");
+
+	if (back)
+		to = var_get("OLDPWD");
+	if (!to) {
+		vt_warn("cd: %s not set", back ? "OLDPWD" : "HOME");
+		return 1;
+	}
+	if (chdir(to) < 0) {
+		vt_warn("cd: %s: %s", to, strerror(errno));
+		return 1;
+	}
+	if (set_pwd())
+		return 1;
+	if (back)
+		printf("%s\n", var_get("PWD"));
+	return 0;
+}
+
+static int builtin_pwd(int argc, char **argv)
+{
+	char path[1024];
+
+	if (!getcwd(path, sizeof(path))) {
+		vt_warn_errno("pwd");
+		return 1;
+	}
+	printf("%s\n", path);
+	return 0;
+}
+
+/* export, readonly: NAME or NAME=value, or a list without names. */
+static int builtin_export(int argc, char **argv)
+{
+	bool export = argv[0][0] == 'e';
+	int i = argc > 1 && !strcmp(argv[1], "-p") ? 2 : 1;
+
+	if (i == argc)
+		var_print(export ? "export " : "readonly ", export, !export);
+	for (; i < argc; i++) {
+		size_t n = var_name_length(argv[i]);
+
+		if (!n || (argv[i][n] && argv[i][n] != '='))
+			sh_error("%s: %s: bad variable name", argv[0], argv[i]);
+		if (argv[i][n])
+			var_assign(argv[i]);
+		if (export)
+			var_export(arena_copy(&sh.temp, argv[i], n));
+		else
+			var_protect(arena_copy(&sh.temp, argv[i], n));
+	}
+	return 0;
+}
+
+static int builtin_local(int argc, char **argv)
+{
+	if (!sh.functions)
+		sh_error("local: not in a function");
+	for (int i = 1; i < argc; i++) {
+		size_t n = var_name_length(argv[i]);
+
+		if (!n || (argv[i][n] && argv[i][n] != '='))
+			sh_error("local: %s: bad variable name", argv[i]);
+		var_save(arena_copy(&sh.temp, argv[i], n));
+		if (argv[i][n])
+			var_assign(argv[i]);
+		else
+			var_unset(argv[i]);
+	}
+	return 0;
+}
+
+static int builtin_unset(int argc, char **argv)
+{
+	bool function = argc > 1 && !strcmp(argv[1], "-f");
+
+	for (int i = 1; i < argc; i++) {
+		if (i == 1 && (function || !strcmp(argv[1], "-v")))
+			continue;
+		if (function)
+			exec_unset_function(argv[i]);
+		else
+			var_unset(argv[i]);
+	}
+	return 0;
+}
+
+static int builtin_shift(int argc, char **argv)
+{
+	int n = count_argument(argv, 1);
+
+	if (n > sh.argc)
+		return 1;
+	sh.argv += n;
+	sh.argc -= n;
+	return 0;
+}
+
+/* The words, joined by blanks, as a command. */
+static int builtin_eval(int argc, char **argv)
+{
+	size_t size = 1;
+	char *text, *end;
+
+	for (int i = 1; i < argc; i++)
+		size += strlen(argv[i]) + 1;
+	text = end = arena_alloc(&sh.temp, size);
+	*end = '\0';
+	for (int i = 1; i < argc; i++) {
+		if (i > 1)
+			*end++ = ' ';
+		end = stpcpy(end, argv[i]);
+	}
+	return exec_string(text);
+}
+
+/* . FILE [ARGS]: in this shell. A name without a slash is looked for in $PATH, then here. */
+static int builtin_source(int argc, char **argv)
+{
+	char *text = NULL, **params = sh.argv;
+	int count = sh.argc, status;
+	char *found;
+
+	if (argc < 2)
+		sh_error("%s: file name expected", argv[0]);
+	found = strchr(argv[1], '/') ? NULL : vt_which(argv[1]);
+	text = vt_read_file(found ? found : argv[1], NULL);
+	free(found);
+	if (!text)
+		sh_error("%s: cannot open %s: %s", argv[0], argv[1], strerror(errno));
+	if (argc > 2) {
+		sh.argv = argv + 2;
+		sh.argc = argc - 2;
+	}
+	sh.functions++; /* return leaves it */
+	status = exec_string(text);
+	sh.functions--;
+	if (sh.skip == SKIP_RETURN)
+		sh.skip = SKIP_NONE;
+	if (argc > 2) {
+		sh.argv = params;
+		sh.argc = count;
+	}
+	free(text);
+	return status;
+}
+
+static int builtin_umask(int argc, char **argv)
+{
+	mode_t mask;
+	char *end;
+
+	if (argc == 1) {
+		mask = umask(0);
+		umask(mask);
+		printf("%04o\n", (unsigned int)mask);
+		return 0;
+	}
+	mask = (mode_t)strtoul(argv[1], &end, 8);
+	if (*end || mask > 0777) {
+		vt_warn("umask: bad mode: %s", argv[1]);
+		return 1;
+	}
+	umask(mask);
+	return 0;
+}
+
+static int builtin_kill(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		argv[i] = job_to_pid(argv[i]);
+	return vt_kill(argc, argv);
+}
+
+/* type NAME, command -v NAME: what it would run. */
+static int tell_type(const char *name, bool brief)
+{
+	char *path;
+
+	if (exec_is_function(name) || builtin_find(name)) {
+		printf(brief ? "%s\n" : exec_is_function(name) ? "%s is a function\n" : "%s is a shell builtin\n", name);
+		return 0;
+	}
+	path = vt_which(name);
+	if (path && access(path, X_OK) < 0) {
+		free(path);
+		path = NULL;
+	}
+	if (path)
+		printf(brief ? "%s\n" : "%s is %s\n", brief ? path : name, path);
+	else if (!brief)
+		vt_warn("%s: not found", name);
+	free(path);
+	return path ? 0 : 127;
+}
+
+static int builtin_type(int argc, char **argv)
+{
+	int status = 0;
+
+	for (int i = 1; i < argc; i++)
+		status |= tell_type(argv[i], false);
+	return status;
+}
+
+static int builtin_command(int argc, char **argv)
+{
+	if (argc > 1 && (!strcmp(argv[1], "-v") || !strcmp(argv[1], "-V")))
+		return argc > 2 ? tell_type(argv[2], argv[1][1] == 'v') : 2;
+	return argc > 1 ? exec_program(argv + 1, 0) : 0;
+}
+
+static int builtin_history(int argc, char **argv)
+{
+	for (size_t i = 0; i < history_count(); i++)
+		printf("%5d  %s\n", (int)i + 1, history_get(i));
+	return 0;
+}
+
+static int builtin_help(int argc, char **argv);
+
+static const struct builtin builtins[] = {
+	{ ".", builtin_source },
+	{ ":", builtin_true },
+	{ "[", vt_test },
+	{ "bg", builtin_bg },
+	{ "break", builtin_break },
+	{ "cd", builtin_cd },
+	{ "command", builtin_command },
+	{ "continue", builtin_break },
+	{ "echo", vt_echo },
+	{ "eval", builtin_eval },
+	{ "exec", builtin_exec },
+	{ "exit", builtin_exit },
+	{ "export", builtin_export },
+	{ "false", builtin_false },
+	{ "fg", builtin_fg },
+	{ "help", builtin_help },
+	{ "history", builtin_history },
+	{ "jobs", builtin_jobs },
+	{ "kill", builtin_kill },
+	{ "local", builtin_local },
+	{ "printf", vt_printf },
+	{ "pwd", builtin_pwd },
+	{ "read", builtin_read },
+	{ "readonly", builtin_export },
+	{ "return", builtin_return },
+	{ "set", builtin_set },
+	{ "shift", builtin_shift },
+	{ "source", builtin_source },
+	{ "test", vt_test },
+	{ "trap", builtin_trap },
+	{ "true", builtin_true },
+	{ "type", builtin_type },
+	{ "umask", builtin_umask },
+	{ "unset", builtin_unset },
+	{ "wait", builtin_wait },
+};
+
+static int builtin_help(int argc, char **argv)
+{
+	printf("Builtin commands:");
+	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
+		printf(" %s", builtins[i].name);
+	printf("\nPrograms are in /bin; each prints its usage with --help.\n");
+	return 0;
+}
+
+const struct builtin *builtin_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++) {
+		if (!strcmp(name, builtins[i].name))
+			return &builtins[i];
+	}
+	return NULL;
+}
+
+void builtin_each(void (*work)(const char *name, void *arg), void *arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
+		work(builtins[i].name, arg);
+}

@@ -1,0 +1,139 @@
+/* Completion of file names and commands. */
+#include "sh.h"
+#include <dirent.h>
+#include <sys/stat.h>
+
+struct matches {
+	char **v;
+	size_t n;
+	const char *prefix; /* what the name must begin with */
+	size_t length;
+};
+
+static void add(struct matches *m, const char *name, const char *tail)
+{
+	m->v = vt_realloc(m->v, sizeof(*m->v) * (m->n + 2));
+	m->v[m->n] = vt_malloc(strlen(name) + strlen(tail) + 1);
+	strcpy(stpcpy(m->v[m->n], name), tail);
+	m->v[++m->n] = NULL;
+}
+
+static void add_command(const char *name, void *arg)
+{
+	struct matches *m = arg;
+
+	if (!strncmp(name, m->prefix, m->length))
+		add(m, name, "");
+}
+
+/* Names in dir that begin with the prefix, each with shown put in front; directories get a slash. */
+static void add_files(struct matches *m, const char *dir, const char *shown, bool programs)
+{
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+
+	if (!d)
+		return;
+	while ((entry = readdir(d))) {
+		struct stat st;
+		char *path, *name;
+
+		if (strncmp(entry->d_name, m->prefix, m->length) || (entry->d_name[0] == '.' && !m->length))
+			continue;
+		path = vt_join(dir, entry->d_name);
+		if (stat(path, &st) < 0)
+			st.st_mode = 0;
+		free(path);
+		if (programs && (!S_ISREG(st.st_mode) || !(st.st_mode & 0111)))
+			continue;
+		name = vt_malloc(strlen(shown) + strlen(entry->d_name) + 1);
+		strcpy(stpcpy(name, shown), entry->d_name);
+		add(m, name, S_ISDIR(st.st_mode) ? "/" : "");
+		free(name);
+	}
+	closedir(d);
+}
+
+static void add_path(struct matches *m)
+{
+	const char *path = var_get("PATH");
+
+	while (path && *path) {
+		size_t n = strcspn(path, ":");
+		char *dir = vt_malloc(n + 1);
+
+		memcpy(dir, path, n);
+		dir[n] = '\0';
+		add_files(m, dir, "", true);
+		free(dir);
+		path += n + (path[n] == ':');
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The same name may be found twice: as a builtin and as a program. */
+static void sort_matches(struct matches *m)
+{
+	size_t kept = 0;
+
+	if (!m->n)
+		return;
+	qsort(m->v, m->n, sizeof(*m->v), compare);
+	for (size_t i = 0; i < m->n; i++) {
+		if (kept && !strcmp(m->v[kept - 1], m->v[i]))
+			free(m->v[i]);
+		else
+			m->v[kept++] = m->v[i];
+	}
+	m->v[kept] = NULL;
+	m->n = kept;
+}
+
+/* Whether a command's name is expected where the word begins. */
+static bool is_command(const char *line, size_t start)
+{
+	while (start > 0 && strchr(" \t", line[start - 1]))
+		start--;
+	return start == 0 || strchr(";|&(", line[start - 1]);
+}
+
+char **complete_word(const char *line, size_t at, size_t *start)
+{
+	struct matches m = { 0 };
+	size_t begin = at;
+	char *word, *slash;
+
+	while (begin > 0 && !strchr(" \t;|&<>()='\"", line[begin - 1]))
+		begin--;
+	*start = begin;
+	word = vt_malloc(at - begin + 1);
+	memcpy(word, line + begin, at - begin);
+	word[at - begin] = '\0';
+	slash = strrchr(word, '/');
+	m.prefix = slash ? slash + 1 : word;
+	m.length = strlen(m.prefix);
+	if (slash) {
+		char *dir = vt_malloc((size_t)(slash - word) + 2);
+
+		memcpy(dir, word, (size_t)(slash - word) + 1);
+		dir[slash - word + 1] = '\0';
+		add_files(&m, dir, dir, false);
+		free(dir);
+	} else if (is_command(line, begin)) {
+		builtin_each(add_command, &m);
+		add_path(&m);
+	} else {
+		add_files(&m, ".", "", false);
+	}
+	sort_matches(&m);
+	free(word);
+	if (!m.v) {
+		m.v = vt_malloc(sizeof(*m.v));
+		m.v[0] = NULL;
+	}
+	return m.v;
+}

@@ -1,0 +1,295 @@
+/* Words into fields: expansion, splitting at $IFS, file names, quotes taken away. */
+#include "sh.h"
+#include <fnmatch.h>
+
+void x_add(struct xtext *x, unsigned short element)
+{
+	if (x->n == x->size) {
+		x->size = x->size ? x->size * 2 : 64;
+		x->v = vt_realloc(x->v, x->size * sizeof(*x->v));
+	}
+	x->v[x->n++] = element;
+}
+
+void x_add_string(struct xtext *x, const char *s, unsigned short flags)
+{
+	while (*s)
+		x_add(x, (unsigned char)*s++ | flags);
+}
+
+void x_free(struct xtext *x)
+{
+	free(x->v);
+	*x = (struct xtext){ 0 };
+}
+
+char *x_string(const struct xtext *x)
+{
+	char *text = arena_alloc(&sh.temp, x->n + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		if (x->v[i] & X_BREAK)
+			text[n++] = ' ';
+		else if (!(x->v[i] & X_MARK))
+			text[n++] = (char)x->v[i];
+	}
+	text[n] = '\0';
+	return text;
+}
+
+char *x_pattern(const struct xtext *x)
+{
+	char *text = arena_alloc(&sh.temp, x->n * 2 + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		if (x->v[i] & (X_BREAK | X_MARK))
+			continue;
+		if ((x->v[i] & X_QUOTED) && strchr("*?[]\\-!^", (char)x->v[i]))
+			text[n++] = '\\';
+		text[n++] = (char)x->v[i];
+	}
+	text[n] = '\0';
+	return text;
+}
+
+/* "$@" without parameters is no field at all, although it is quoted. */
+static bool is_empty_at(const char *s)
+{
+	return sh.argc == 0 && (!strncmp(s, "\"$@\"", 4) || !strncmp(s, "\"${@}\"", 6));
+}
+
+/* A backslash at s. Returns how many bytes it took. */
+static size_t expand_backslash(struct xtext *x, const char *s, size_t n, bool quoted, bool here)
+{
+	if (n < 2) {
+		x_add(x, '\\' | X_QUOTED);
+		return 1;
+	}
+	if (s[1] == '\n')
+		return 2;
+	if (quoted && !(strchr("$`\\", s[1]) || (s[1] == '"' && !here)))
+		x_add(x, '\\' | X_QUOTED);
+	x_add(x, (unsigned char)s[1] | X_QUOTED);
+	return 2;
+}
+
+/* $'..' of n bytes. */
+static void expand_dollar_quote(struct xtext *x, const char *s, size_t n)
+{
+	const char *end = s + n - 1;
+
+	x_add(x, X_MARK);
+	for (s += 2; s < end;) {
+		int c = (unsigned char)*s++;
+
+		if (c == '\\')
+			c = vt_escape(&s);
+		if (c >= 0)
+			x_add(x, (unsigned short)c | X_QUOTED);
+	}
+}
+
+/* A '..' or ".." string at s. Returns its length. */
+static size_t expand_quotes(struct xtext *x, const char *s)
+{
+	size_t n;
+
+	if (*s == '"') {
+		n = lex_dquote_length(s);
+		if (!is_empty_at(s))
+			x_add(x, X_MARK);
+		x_expand(x, s + 1, n - 2, X_QUOTED, false);
+		return n;
+	}
+	x_add(x, X_MARK);
+	for (n = 1; s[n] && s[n] != '\''; n++)
+		x_add(x, (unsigned char)s[n] | X_QUOTED);
+	return s[n] ? n + 1 : n;
+}
+
+void x_expand(struct xtext *x, const char *text, size_t n, unsigned short flags, bool here)
+{
+	const char *end = text + n;
+
+	while (text < end) {
+		size_t taken = 1;
+
+		if (*text == '\\') {
+			taken = expand_backslash(x, text, (size_t)(end - text), flags & X_QUOTED, here);
+		} else if (*text == '$' && text[1] == '\'' && !(flags & X_QUOTED)) {
+			taken = lex_dollar_length(text);
+			expand_dollar_quote(x, text, taken);
+		} else if (*text == '$' || *text == '`') {
+			taken = lex_dollar_length(text);
+			x_dollar(x, text, taken, flags & X_QUOTED);
+		} else if ((*text == '"' || *text == '\'') && !(flags & X_QUOTED)) {
+			taken = expand_quotes(x, text);
+		} else if (*text == '"' && !here) {
+			/* within the word of "${x:-"..."}": the quotes only group */
+		} else {
+			x_add(x, (unsigned char)*text | flags);
+		}
+		text += taken;
+	}
+}
+
+/* ~ or ~/... at the start of a word. Returns how many bytes it took. */
+static size_t expand_tilde(struct xtext *x, const char *text)
+{
+	const char *home = var_get("HOME");
+
+	if (text[0] != '~' || (text[1] && text[1] != '/') || !home)
+		return 0;
+	x_add_string(x, home, X_QUOTED);
+	return 1;
+}
+
+static void expand_text(struct xtext *x, const char *text)
+{
+	text += expand_tilde(x, text);
+	x_expand(x, text, strlen(text), 0, false);
+}
+
+char *expand_string(const char *text)
+{
+	struct xtext x = { 0 };
+	char *result;
+
+	expand_text(&x, text);
+	result = x_string(&x);
+	x_free(&x);
+	return result;
+}
+
+char *expand_pattern(const char *text)
+{
+	struct xtext x = { 0 };
+	char *result;
+
+	expand_text(&x, text);
+	result = x_pattern(&x);
+	x_free(&x);
+	return result;
+}
+
+char *expand_here(const char *body)
+{
+	struct xtext x = { 0 };
+	char *result;
+
+	x_expand(&x, body, strlen(body), X_QUOTED, true);
+	result = x_string(&x);
+	x_free(&x);
+	return result;
+}
+
+/* The list that grows while words are expanded. */
+struct fields {
+	char **v;
+	size_t n, size;
+};
+
+static void field_add(struct fields *f, char *text)
+{
+	if (f->n + 1 >= f->size) {
+		size_t size = f->size ? f->size * 2 : 16;
+		char **v = arena_alloc(&sh.temp, size * sizeof(*v));
+
+		memcpy(v, f->v, f->n * sizeof(*v));
+		f->v = v;
+		f->size = size;
+	}
+	f->v[f->n++] = text;
+	f->v[f->n] = NULL;
+}
+
+/* One field: file names if it has a pattern that matches some, else its text. */
+static void field_finish(struct fields *f, const struct xtext *part)
+{
+	bool pattern = false;
+	char **names;
+	size_t count;
+
+	for (size_t i = 0; i < part->n; i++)
+		pattern |= !(part->v[i] & ~(0xff | X_SPLIT)) && strchr("*?[", part->v[i] & 0xff);
+	if (!pattern || sh.opt_f) {
+		field_add(f, x_string(part));
+		return;
+	}
+	count = glob_expand(x_pattern(part), &names);
+	if (!count)
+		field_add(f, x_string(part));
+	for (size_t i = 0; i < count; i++)
+		field_add(f, names[i]);
+}
+
+static bool is_separator(unsigned short element, const char *set)
+{
+	return (element & X_SPLIT) && (element & 0xff) && strchr(set, element & 0xff);
+}
+
+/* Step over one separator: blanks of $IFS around at most one other byte of it. Returns whether there was that byte. */
+static bool skip_separator(const struct xtext *x, size_t *i, const char *ifs)
+{
+	bool hard = false;
+
+	for (; *i < x->n && is_separator(x->v[*i], ifs); ++*i) {
+		if (strchr(" \t\n", x->v[*i] & 0xff))
+			continue;
+		if (hard)
+			break;
+		hard = true;
+	}
+	return hard;
+}
+
+/* Cut x into fields. A field of no bytes counts only if there were quotes or a hard separator. */
+static void split(struct fields *f, const struct xtext *x)
+{
+	const char *ifs = var_get("IFS");
+	struct xtext part = { 0 };
+	bool present = false;
+
+	if (!ifs)
+		ifs = " \t\n";
+	for (size_t i = 0; i < x->n;) {
+		bool cut = x->v[i] & X_BREAK, hard;
+
+		if (!cut && !is_separator(x->v[i], ifs)) {
+			if (!(x->v[i] & X_MARK))
+				x_add(&part, x->v[i]);
+			present = true;
+			i++;
+			continue;
+		}
+		hard = cut ? i++, false : skip_separator(x, &i, ifs);
+		if (present || hard)
+			field_finish(f, &part);
+		present = false;
+		part.n = 0;
+	}
+	if (present)
+		field_finish(f, &part);
+	x_free(&part);
+}
+
+char **expand_words(const struct word *words, int *count)
+{
+	struct fields f = { 0 };
+	struct xtext x = { 0 };
+
+	for (; words; words = words->next) {
+		x.n = 0;
+		expand_text(&x, words->text);
+		split(&f, &x);
+	}
+	x_free(&x);
+	if (!f.v)
+		f.v = arena_alloc(&sh.temp, sizeof(*f.v));
+	f.v[f.n] = NULL;
+	if (count)
+		*count = (int)f.n;
+	return f.v;
+}

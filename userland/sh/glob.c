@@ -1,0 +1,111 @@
+/* Patterns into names of files. */
+#include "sh.h"
+#include <dirent.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+struct names {
+	char **v;
+	size_t n, size;
+};
+
+static void names_add(struct names *names, char *name)
+{
+	if (names->n == names->size) {
+		size_t size = names->size ? names->size * 2 : 16;
+		char **v = arena_alloc(&sh.temp, size * sizeof(*v));
+
+		memcpy(v, names->v, names->n * sizeof(*v));
+		names->v = v;
+		names->size = size;
+	}
+	names->v[names->n++] = name;
+}
+
+/* Prefix and name with a slash between them where there is a directory. */
+static char *append(const char *prefix, const char *name, const char *tail)
+{
+	char *path = arena_alloc(&sh.temp, strlen(prefix) + strlen(name) + strlen(tail) + 1);
+
+	strcpy(stpcpy(stpcpy(path, prefix), name), tail);
+	return path;
+}
+
+static bool has_pattern(const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\' && s[1])
+			s++;
+		else if (strchr("*?[", *s))
+			return true;
+	}
+	return false;
+}
+
+static char *without_backslashes(char *s)
+{
+	char *to = s, *from = s;
+
+	for (; *from; from++) {
+		if (*from == '\\' && from[1])
+			from++;
+		*to++ = *from;
+	}
+	*to = '\0';
+	return s;
+}
+
+static void glob_in(struct names *names, const char *prefix, const char *pattern);
+
+/* Go on behind one component that is there: path, then the slashes and the rest of the pattern. */
+static void glob_next(struct names *names, const char *prefix, const char *name, const char *rest)
+{
+	size_t slashes = strspn(rest, "/");
+	char *path = append(prefix, name, arena_copy(&sh.temp, rest, slashes));
+	struct stat st;
+
+	if (rest[slashes])
+		glob_in(names, path, rest + slashes);
+	else if (lstat(path, &st) == 0)
+		names_add(names, path);
+}
+
+/* prefix is "" or ends in a slash. */
+static void glob_in(struct names *names, const char *prefix, const char *pattern)
+{
+	size_t n = strcspn(pattern, "/");
+	char *component = arena_copy(&sh.temp, pattern, n);
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!has_pattern(component)) {
+		glob_next(names, prefix, without_backslashes(component), pattern + n);
+		return;
+	}
+	dir = opendir(*prefix ? prefix : ".");
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		if (fnmatch(component, entry->d_name, FNM_PERIOD) == 0)
+			glob_next(names, prefix, arena_copy(&sh.temp, entry->d_name, strlen(entry->d_name)),
+				  pattern + n);
+	}
+	closedir(dir);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+size_t glob_expand(const char *pattern, char ***list)
+{
+	struct names names = { 0 };
+	size_t slashes = strspn(pattern, "/");
+
+	glob_in(&names, arena_copy(&sh.temp, pattern, slashes), pattern + slashes);
+	if (names.n)
+		qsort(names.v, names.n, sizeof(*names.v), compare);
+	*list = names.v;
+	return names.n;
+}

@@ -1,0 +1,38 @@
+/* What has been typed. */
+#include "sh.h"
+
+#define HISTORY_SIZE 100 /* lines */
+
+static char *lines[HISTORY_SIZE];
+static size_t count;
+
+size_t history_count(void)
+{
+	return count;
+}
+
+const char *history_get(size_t n)
+{
+	return n < count ? lines[n] : NULL;
+}
+
+/* Empty lines and repetitions are not kept. The newline is not part of it. */
+void history_add(const char *line)
+{
+	size_t n = strcspn(line, "\n");
+	char *copy;
+
+	if (line[strspn(line, " \t\n")] == '\0')
+		return;
+	if (count && strlen(lines[count - 1]) == n && !strncmp(lines[count - 1], line, n))
+		return;
+	copy = vt_malloc(n + 1);
+	memcpy(copy, line, n);
+	copy[n] = '\0';
+	if (count == HISTORY_SIZE) {
+		free(lines[0]);
+		memmove(lines, lines + 1, sizeof(lines) - sizeof(lines[0]));
+		count--;
+	}
+	lines[count++] = copy;
+}

@@ -1,0 +1,434 @@
+/* Jobs: processes that were started together, waited for, stopped and continued together. */
+#include "sh.h"
+#include <sys/wait.h>
+
+enum state { RUNNING, STOPPED, DONE };
+
+struct process {
+	pid_t pid;
+	int status; /* from wait4 */
+	enum state state;
+};
+
+struct job {
+	int number;    /* 0: never shown */
+	pid_t group;   /* 0: the shell's own */
+	struct process *processes;
+	int count;
+	char *text;
+	bool background;
+	struct job *next;
+};
+
+static struct job *jobs; /* newest first */
+static int terminal = -1; /* descriptor of the controlling terminal, with job control */
+static pid_t shell_group;
+
+static void on_interrupt(int sig)
+{
+	sh.interrupted = 1;
+}
+
+static void set_signal(int sig, sighandler_t handler)
+{
+	struct sigaction act = { .sa_handler = handler };
+
+	if (sigaction(sig, &act, NULL) < 0)
+		vt_warn_errno("sigaction");
+}
+
+void job_init_signals(void)
+{
+	set_signal(SIGINT, on_interrupt);
+	set_signal(SIGQUIT, SIG_IGN);
+	set_signal(SIGTERM, SIG_IGN);
+}
+
+/* Take the terminal. A console that has no notion of process groups leaves the shell without job control. */
+void job_init(void)
+{
+	job_init_signals();
+	terminal = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
+	shell_group = getpid();
+	if (terminal < 0 || tcgetpgrp(terminal) < 0)
+		return;
+	set_signal(SIGTSTP, SIG_IGN);
+	set_signal(SIGTTIN, SIG_IGN);
+	set_signal(SIGTTOU, SIG_IGN);
+	/* A session leader is in its own group already and may not be moved: that is no failure. */
+	if (getpgrp() != shell_group && setpgid(0, shell_group) < 0)
+		return;
+	sh.job_control = tcsetpgrp(terminal, shell_group) == 0;
+}
+
+/* In a child, after which the terminal's signals work as for any program. */
+static void child_signals(bool background, bool own_group)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU };
+
+	if (sh.interactive) {
+		for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+			set_signal(signals[i], SIG_DFL);
+	}
+	if (background && !own_group) {
+		set_signal(SIGINT, SIG_IGN);
+		set_signal(SIGQUIT, SIG_IGN);
+	}
+}
+
+struct job *job_new(const char *text)
+{
+	struct job *job = vt_malloc(sizeof(*job));
+
+	*job = (struct job){ .text = vt_strdup(text), .next = jobs };
+	jobs = job;
+	return job;
+}
+
+static void job_free(struct job *job)
+{
+	struct job **at = &jobs;
+
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
+	free(job->processes);
+	free(job->text);
+	free(job);
+}
+
+/* Without job control a background process must not read what the shell reads. */
+static void detach_input(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	if (fd < 0)
+		return; /* no /dev yet: then there is no console to steal from either */
+	if (dup2(fd, STDIN_FILENO) < 0)
+		vt_die_errno(2, "/dev/null");
+	if (fd != STDIN_FILENO)
+		close(fd);
+}
+
+static void child_start(struct job *job, bool background)
+{
+	bool own_group = sh.job_control;
+
+	if (own_group) {
+		pid_t group = job->group ? job->group : getpid();
+
+		/* Parent and child both do this: whoever comes first, it is done before it is needed. */
+		setpgid(0, group);
+		if (!background)
+			tcsetpgrp(terminal, group);
+	}
+	child_signals(background, own_group);
+	exec_child();
+	if (background && !own_group)
+		detach_input();
+}
+
+pid_t job_fork(struct job *job, bool background)
+{
+	pid_t pid;
+
+	job->background = background;
+	pid = fork();
+	if (pid < 0)
+		sh_error("cannot fork: %s", strerror(errno));
+	if (pid == 0) {
+		child_start(job, background);
+		return 0;
+	}
+	if (sh.job_control) {
+		if (!job->group)
+			job->group = pid;
+		setpgid(pid, job->group);
+	}
+	job->processes = vt_realloc(job->processes, sizeof(*job->processes) * (size_t)(job->count + 1));
+	job->processes[job->count++] = (struct process){ .pid = pid, .state = RUNNING };
+	return pid;
+}
+
+void job_forget(void)
+{
+	while (jobs)
+		job_free(jobs);
+}
+
+/* Stopped counts only when nothing of the job runs any more. */
+static enum state job_state(const struct job *job)
+{
+	enum state state = DONE;
+
+	for (int i = 0; i < job->count; i++) {
+		if (job->processes[i].state < state)
+			state = job->processes[i].state;
+	}
+	return state;
+}
+
+/* $? of a job: that of its last process. */
+static int job_status(const struct job *job)
+{
+	int status = job->count ? job->processes[job->count - 1].status : 0;
+
+	if (WIFSTOPPED(status))
+		return 128 + WSTOPSIG(status);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void note(pid_t pid, int status)
+{
+	for (struct job *job = jobs; job; job = job->next) {
+		for (int i = 0; i < job->count; i++) {
+			if (job->processes[i].pid != pid)
+				continue;
+			job->processes[i].status = status;
+			job->processes[i].state = WIFSTOPPED(status) ? STOPPED : DONE;
+			return;
+		}
+	}
+}
+
+/* Take one change of state. Returns false when there are no children (left running, with WNOHANG), or at a signal. */
+static bool take_one(int options)
+{
+	int status;
+	pid_t pid = waitpid(-1, &status, options | (sh.job_control ? WUNTRACED : 0));
+
+	if (pid <= 0)
+		return false;
+	note(pid, status);
+	return true;
+}
+
+static void number_job(struct job *job)
+{
+	if (job->number)
+		return;
+	for (struct job *other = jobs; other; other = other->next) {
+		if (other->number > job->number)
+			job->number = other->number;
+	}
+	job->number++;
+}
+
+static void print_job(const struct job *job, const char *state)
+{
+	fprintf(stderr, "[%d] %-10s %s\n", job->number, state, job->text);
+}
+
+/* Say how a foreground job died, as far as that is news: ^C is not, nor is a reader that went away. */
+static void tell_death(const struct job *job)
+{
+	int status = job->count ? job->processes[job->count - 1].status : 0;
+
+	if (!WIFSIGNALED(status))
+		return;
+	if (WTERMSIG(status) == SIGINT) {
+		if (sh.interactive) {
+			sh.interrupted = 1;
+			fprintf(stderr, "\n");
+		}
+	} else if (WTERMSIG(status) != SIGPIPE) {
+		fprintf(stderr, "%s%s\n", vt_signal_text(WTERMSIG(status)), WCOREDUMP(status) ? " (core dumped)" : "");
+	}
+}
+
+int job_wait(struct job *job)
+{
+	int status;
+
+	if (sh.job_control && job->group)
+		tcsetpgrp(terminal, job->group);
+	while (job_state(job) == RUNNING) {
+		if (!take_one(0) && errno == ECHILD)
+			break;
+	}
+	if (sh.job_control)
+		tcsetpgrp(terminal, shell_group);
+	status = job_status(job);
+	if (job_state(job) == STOPPED) {
+		job->background = true;
+		number_job(job);
+		fprintf(stderr, "\n");
+		print_job(job, "Stopped");
+		return status;
+	}
+	tell_death(job);
+	job_free(job);
+	return status;
+}
+
+void job_background(struct job *job)
+{
+	sh.last_background = job->processes[job->count - 1].pid;
+	number_job(job);
+	if (sh.interactive)
+		fprintf(stderr, "[%d] %d\n", job->number, (int)sh.last_background);
+}
+
+/* Done jobs stay until they have been told of (interactive) or waited for. */
+void job_report(void)
+{
+	struct job *next;
+
+	while (take_one(WNOHANG))
+		;
+	for (struct job *job = jobs; job; job = next) {
+		int status = job_status(job);
+		char text[24];
+
+		next = job->next;
+		if (!job->background || job_state(job) != DONE)
+			continue;
+		snprintf(text, sizeof(text), status ? "Done(%d)" : "Done", status);
+		print_job(job, status > 128 ? vt_signal_text(status - 128) : text);
+		job_free(job);
+	}
+}
+
+/* %1, %+, %%, a process id, or nothing: the newest. Returns NULL after a message. */
+static struct job *job_find(const char *name, const char *word)
+{
+	struct job *job;
+	long n = -1;
+
+	if (word && word[0] == '%' && vt_number(word + 1, 1, 100000, &n) && word[1] && !strchr("+%-", word[1])) {
+		vt_warn("%s: %s: no such job", name, word);
+		return NULL;
+	}
+	for (job = jobs; job; job = job->next) {
+		if (!word || (word[0] == '%' && n < 0)) {
+			if (job->background)
+				return job;
+		} else if (word[0] == '%') {
+			if (job->number == n)
+				return job;
+		} else {
+			for (int i = 0; i < job->count; i++) {
+				if (job->processes[i].pid == atoi(word))
+					return job;
+			}
+		}
+	}
+	vt_warn("%s: %s: no such job", name, word ? word : "current");
+	return NULL;
+}
+
+int builtin_jobs(int argc, char **argv)
+{
+	while (take_one(WNOHANG))
+		;
+	for (int n = 1, shown = 1; shown; n++) {
+		shown = 0;
+		for (struct job *job = jobs; job; job = job->next) {
+			enum state state = job_state(job);
+
+			shown |= job->number > n;
+			if (job->number == n)
+				printf("[%d] %-10s %s\n", n,
+				       state == RUNNING ? "Running" : state == STOPPED ? "Stopped" : "Done", job->text);
+		}
+	}
+	return 0;
+}
+
+/* Let a stopped job run on. Returns NULL after a message. */
+static struct job *continue_job(const char *name, const char *word)
+{
+	struct job *job = job_find(name, word);
+
+	if (!job)
+		return NULL;
+	for (int i = 0; i < job->count; i++) {
+		if (job->processes[i].state == STOPPED)
+			job->processes[i].state = RUNNING;
+	}
+	return job;
+}
+
+static int send_continue(const struct job *job)
+{
+	if (kill(job->group ? -job->group : job->processes[0].pid, SIGCONT) == 0)
+		return 0;
+	vt_warn_errno(job->text);
+	return 1;
+}
+
+int builtin_fg(int argc, char **argv)
+{
+	struct job *job = continue_job("fg", argv[1]);
+
+	if (!job)
+		return 1;
+	fprintf(stderr, "%s\n", job->text);
+	job->background = false;
+	if (sh.job_control && job->group)
+		tcsetpgrp(terminal, job->group);
+	send_continue(job);
+	return job_wait(job);
+}
+
+int builtin_bg(int argc, char **argv)
+{
+	struct job *job = continue_job("bg", argv[1]);
+
+	if (!job)
+		return 1;
+	print_job(job, "Running");
+	return send_continue(job);
+}
+
+/* Until it is done; a trapped signal or ^C ends the wait. */
+static int wait_one(struct job *job)
+{
+	int status;
+
+	while (job_state(job) == RUNNING) {
+		if (!take_one(0)) {
+			if (errno == EINTR)
+				return 128 + SIGINT;
+			break;
+		}
+	}
+	status = job_status(job);
+	if (job_state(job) == DONE)
+		job_free(job);
+	return status;
+}
+
+int builtin_wait(int argc, char **argv)
+{
+	int status = 0;
+
+	if (argc > 1) {
+		for (int i = 1; i < argc; i++) {
+			struct job *job = job_find("wait", argv[i]);
+
+			status = job ? wait_one(job) : 127;
+		}
+		return status;
+	}
+	for (struct job *job = jobs, *next; job; job = next) {
+		next = job->next;
+		if (job_state(job) == RUNNING && wait_one(job) == 128 + SIGINT && sh.interrupted)
+			return 128 + SIGINT;
+	}
+	return 0;
+}
+
+char *job_to_pid(char *word)
+{
+	struct job *job;
+	char text[16];
+
+	if (word[0] != '%')
+		return word;
+	job = job_find("kill", word);
+	if (!job)
+		return word;
+	sprintf(text, "%d", job->group ? -(int)job->group : (int)job->processes[0].pid);
+	return arena_copy(&sh.temp, text, strlen(text));
+}

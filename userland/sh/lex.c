@@ -1,0 +1,345 @@
+/* Input into tokens. Words keep their quotes; expansion takes those away. */
+#include "sh.h"
+#include <ctype.h>
+
+#define META "|&;()<> \t\n" /* what ends an unquoted word */
+
+void lex_string(struct lexer *lx, const char *text, struct arena *arena)
+{
+	*lx = (struct lexer){ .buf = (char *)text, .end = strlen(text), .fixed = true, .line = 1, .arena = arena };
+}
+
+void lex_append(struct lexer *lx, const char *text, size_t n)
+{
+	lx->buf = vt_realloc(lx->buf, lx->end + n);
+	memcpy(lx->buf + lx->end, text, n);
+	lx->end += n;
+}
+
+void lex_drop(struct lexer *lx)
+{
+	if (lx->fixed || !lx->at)
+		return;
+	memmove(lx->buf, lx->buf + lx->at, lx->end - lx->at);
+	lx->end -= lx->at;
+	lx->at = 0;
+}
+
+/* The byte i places ahead, or -1 at the end of input; reads more when it must. */
+static int peek_at(struct lexer *lx, size_t i)
+{
+	while (lx->at + i >= lx->end) {
+		if (!lx->more || !lx->more(lx))
+			return -1;
+	}
+	return (unsigned char)lx->buf[lx->at + i];
+}
+
+static int peek(struct lexer *lx)
+{
+	return peek_at(lx, 0);
+}
+
+static int take(struct lexer *lx)
+{
+	int c = peek(lx);
+
+	if (c >= 0)
+		lx->at++;
+	if (c == '\n')
+		lx->line++;
+	return c;
+}
+
+static void scan_dollar(struct lexer *lx);
+
+/* Step over what stands up to the quote that was just opened. In "double" ones $ and ` nest. */
+static void scan_quote(struct lexer *lx, int quote)
+{
+	for (;;) {
+		int c = peek(lx);
+
+		if (c < 0)
+			sh_error("syntax error: unterminated quoted string");
+		if (quote == '"' && (c == '$' || c == '`')) {
+			scan_dollar(lx);
+			continue;
+		}
+		take(lx);
+		if (c == quote)
+			return;
+		if (c == '\\' && quote != '\'')
+			take(lx);
+	}
+}
+
+/* Step over a nested construct after its opening; open and close count, quotes hide. */
+static void scan_nested(struct lexer *lx, int open, int close)
+{
+	int depth = 1, before = ' ';
+
+	while (depth) {
+		int c = peek(lx);
+
+		if (c < 0)
+			sh_error("syntax error: missing '%c'", close);
+		if (c == '$' || c == '`') {
+			scan_dollar(lx);
+			before = c;
+			continue;
+		}
+		take(lx);
+		if (c == '\\')
+			take(lx);
+		else if (c == '"' || c == '\'')
+			scan_quote(lx, c);
+		else if (c == '#' && close == ')' && strchr(" \t\n;", before))
+			while (peek(lx) >= 0 && peek(lx) != '\n')
+				take(lx);
+		else if (c == close)
+			depth--;
+		else if (c == open)
+			depth++;
+		before = c;
+	}
+}
+
+/* In $'..' a backslash hides the quote. */
+static void scan_dollar_quote(struct lexer *lx)
+{
+	int c;
+
+	take(lx);
+	while ((c = take(lx)) != '\'') {
+		if (c < 0)
+			sh_error("syntax error: unterminated quoted string");
+		if (c == '\\')
+			take(lx);
+	}
+}
+
+/* A $.. or `..` construct. */
+static void scan_dollar(struct lexer *lx)
+{
+	int c = take(lx);
+
+	if (c == '`') {
+		scan_quote(lx, '`');
+		return;
+	}
+	c = peek(lx);
+	if (c == '{' || c == '(') {
+		take(lx);
+		scan_nested(lx, c, c == '{' ? '}' : ')');
+	} else if (c == '_' || isalpha(c)) {
+		while (peek(lx) == '_' || isalnum(peek(lx)))
+			take(lx);
+	} else if (c > 0 && (isdigit(c) || strchr("@*#?$!-", c))) {
+		take(lx);
+	}
+}
+
+static size_t measure(const char *s, void (*scan)(struct lexer *lx))
+{
+	struct lexer lx;
+
+	lex_string(&lx, s, NULL);
+	scan(&lx);
+	return lx.at;
+}
+
+size_t lex_dollar_length(const char *s)
+{
+	if (s[0] == '$' && s[1] == '\'')
+		return 1 + measure(s + 1, scan_dollar_quote);
+	return measure(s, scan_dollar);
+}
+
+static void scan_dquote(struct lexer *lx)
+{
+	take(lx);
+	scan_quote(lx, '"');
+}
+
+size_t lex_dquote_length(const char *s)
+{
+	return measure(s, scan_dquote);
+}
+
+/* A word; it begins at lx->at. */
+static void scan_word(struct lexer *lx)
+{
+	size_t start = lx->at;
+
+	for (;;) {
+		int c = peek(lx);
+
+		if (c < 0 || strchr(META, c))
+			break;
+		if (c == '$' && peek_at(lx, 1) == '\'') {
+			take(lx);
+			scan_dollar_quote(lx);
+		} else if (c == '$' || c == '`') {
+			scan_dollar(lx);
+		} else {
+			take(lx);
+			if (c == '\\')
+				take(lx);
+			else if (c == '"' || c == '\'')
+				scan_quote(lx, c);
+		}
+	}
+	lx->token = T_WORD;
+	lx->text = arena_copy(lx->arena, lx->buf + start, lx->at - start);
+}
+
+/* One line of input into the arena, without its newline; NULL at the end. */
+static char *here_line(struct lexer *lx)
+{
+	size_t start = lx->at;
+	int c = take(lx);
+
+	if (c < 0)
+		return NULL;
+	while (c >= 0 && c != '\n')
+		c = take(lx);
+	return arena_copy(lx->arena, lx->buf + start, lx->at - start - (c == '\n'));
+}
+
+/* The body of one here-document: lines up to the delimiter. */
+static void read_here(struct lexer *lx, struct redir *r)
+{
+	char *line, *body = arena_copy(lx->arena, "", 0);
+	size_t used = 0;
+
+	while ((line = here_line(lx))) {
+		size_t n;
+		char *grown;
+
+		if (r->strip)
+			line += strspn(line, "\t");
+		if (!strcmp(line, r->target))
+			break;
+		n = strlen(line);
+		grown = arena_alloc(lx->arena, used + n + 2);
+		memcpy(grown, body, used);
+		memcpy(grown + used, line, n);
+		used += n;
+		grown[used++] = '\n';
+		grown[used] = '\0';
+		body = grown;
+	}
+	r->body = body;
+}
+
+static void newline(struct lexer *lx)
+{
+	lx->token = T_NEWLINE;
+	for (struct redir *r = lx->here; r; r = r->here_next)
+		read_here(lx, r);
+	lx->here = NULL;
+}
+
+static void redirection(struct lexer *lx, int fd)
+{
+	struct redir *r = arena_alloc(lx->arena, sizeof(*r));
+	int c = take(lx), next = peek(lx);
+
+	*r = (struct redir){ .type = c == '<' ? REDIR_IN : REDIR_OUT, .fd = fd < 0 ? c == '>' : fd };
+	if (next == '&')
+		r->type = REDIR_DUP;
+	else if (next == c)
+		r->type = c == '<' ? REDIR_HERE : REDIR_APPEND;
+	else if (c == '<' && next == '>')
+		r->type = REDIR_READ_WRITE;
+	if (r->type != REDIR_IN && r->type != REDIR_OUT)
+		take(lx);
+	else if (next == '|')
+		take(lx); /* >| is > where noclobber does not exist */
+	if (r->type == REDIR_HERE && peek(lx) == '-') {
+		take(lx);
+		r->strip = true;
+	}
+	lx->token = T_REDIR;
+	lx->redir = r;
+}
+
+/* Blanks, comments and lines continued by a backslash. */
+static void skip_blanks(struct lexer *lx)
+{
+	for (;;) {
+		int c = peek(lx);
+
+		if (c == '\\' && peek_at(lx, 1) == '\n')
+			take(lx);
+		else if (c == '#')
+			while (peek_at(lx, 1) >= 0 && peek_at(lx, 1) != '\n')
+				take(lx);
+		else if (c != ' ' && c != '\t' && c != '\r')
+			return;
+		take(lx);
+	}
+}
+
+/* An operator of one byte, or of two equal ones. */
+static void operator(struct lexer *lx, int c)
+{
+	static const struct {
+		char byte;
+		enum token one, two;
+	} operators[] = {
+		{ '&', T_AMP, T_AND_IF }, { '|', T_PIPE, T_OR_IF }, { ';', T_SEMI, T_DSEMI },
+		{ '(', T_LPAREN, T_LPAREN }, { ')', T_RPAREN, T_RPAREN },
+	};
+
+	take(lx);
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
+		if (operators[i].byte != c)
+			continue;
+		lx->token = operators[i].one;
+		if (operators[i].two != operators[i].one && peek(lx) == c) {
+			take(lx);
+			lx->token = operators[i].two;
+		}
+	}
+}
+
+/* Digits right before < or > are a descriptor. */
+static int descriptor(struct lexer *lx)
+{
+	size_t i = 0;
+	int fd = 0;
+
+	while (i < 3 && isdigit(peek_at(lx, i)))
+		fd = fd * 10 + peek_at(lx, i++) - '0';
+	if (i == 0 || (peek_at(lx, i) != '<' && peek_at(lx, i) != '>'))
+		return -1;
+	lx->at += i;
+	return fd;
+}
+
+void lex_next(struct lexer *lx)
+{
+	int c, fd = -1;
+
+	skip_blanks(lx);
+	c = peek(lx);
+	if (c < 0) {
+		lx->token = T_EOF;
+		return;
+	}
+	lx->first_line = false;
+	if (isdigit(c)) {
+		fd = descriptor(lx);
+		c = peek(lx);
+	}
+	if (c == '<' || c == '>')
+		redirection(lx, fd);
+	else if (c == '\n') {
+		take(lx);
+		newline(lx);
+	} else if (strchr("&|;()", c))
+		operator(lx, c);
+	else
+		scan_word(lx);
+}

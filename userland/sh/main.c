@@ -1,0 +1,231 @@
+/* sh: a shell. Where commands come from, and where errors go back to. */
+#include "sh.h"
+#include <setjmp.h>
+#include <sys/stat.h>
+#include <stdarg.h>
+
+extern char **environ;
+
+struct shell sh;
+
+void sh_exit(int status)
+{
+	sh.status = status;
+	sh.top = NULL;
+	sh.skip = SKIP_NONE;
+	trap_run_exit();
+	exit(vt_finish(status));
+}
+
+/* Undo what the abandoned command line had begun. */
+static void unwind(int status)
+{
+	sh.status = status;
+	sh.skip = SKIP_NONE;
+	sh.loops = sh.functions = sh.tested = 0;
+	redir_restore(0);
+	var_restore(0);
+	if (!sh.top)
+		sh_exit(status);
+	longjmp(*sh.top, 1);
+}
+
+void sh_error(const char *format, ...)
+{
+	char text[300];
+	va_list args;
+
+	va_start(args, format);
+	vsniprintf(text, sizeof(text), format, args);
+	va_end(args);
+	vt_warn("%s", text);
+	unwind(2);
+	abort(); /* unwind() does not return */
+}
+
+void sh_interrupt(void)
+{
+	sh.interrupted = 0;
+	unwind(128 + SIGINT);
+	abort();
+}
+
+/* $PS1 with \w the directory (~ is not used: the path is the lesson), \u, \h, \$ and \n. */
+static char *prompt(const char *format)
+{
+	struct xtext x = { 0 };
+	char path[512], *text;
+
+	for (; *format; format++) {
+		if (*format != '\\' || !format[1]) {
+			x_add(&x, (unsigned char)*format);
+			continue;
+		}
+		switch (*++format) {
+		case 'w':
+			x_add_string(&x, getcwd(path, sizeof(path)) ? path : "?", 0);
+			break;
+		case '$':
+			x_add(&x, getuid() ? '$' : '#');
+			break;
+		case 'n':
+			x_add(&x, '\n');
+			break;
+		default:
+			x_add(&x, (unsigned char)*format);
+		}
+	}
+	text = x_string(&x);
+	x_free(&x);
+	return text;
+}
+
+/* Interactive input: a prompt and an edited line. */
+static bool more_console(struct lexer *lx)
+{
+	const char *ps = var_get(lx->first_line ? "PS1" : "PS2");
+	char *line;
+
+	if (lx->first_line)
+		job_report();
+	sh.interrupted = 0;
+	line = lineedit_read(prompt(ps ? ps : "# "));
+	if (!line)
+		return false;
+	if (sh.interrupted) {
+		free(line);
+		sh_interrupt();
+	}
+	history_add(line);
+	lex_append(lx, line, strlen(line));
+	free(line);
+	return true;
+}
+
+/* A script on standard input: byte by byte, because the rest may be meant for its commands. */
+static bool more_stdin(struct lexer *lx)
+{
+	bool any = false;
+	char c;
+
+	for (;;) {
+		ssize_t n = read(lx->fd, &c, 1);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return any;
+		lex_append(lx, &c, 1);
+		any = true;
+		if (c == '\n')
+			return true;
+	}
+}
+
+/* Errors and ^C come back here and the next line is read. */
+static void run_console(void)
+{
+	struct lexer lx = { .more = more_console, .line = 1 };
+	struct arena_mark none = { NULL, 0 };
+	jmp_buf top;
+
+	if (setjmp(top)) {
+		lx.at = lx.end = 0;
+		arena_release(&sh.temp, none);
+	}
+	sh.top = &top;
+	exec_input(&lx);
+	fprintf(stderr, "exit\n");
+}
+
+static void run_stdin(void)
+{
+	struct lexer lx = { .more = more_stdin, .fd = STDIN_FILENO, .line = 1 };
+
+	exec_input(&lx);
+}
+
+/* Returns the text of a script, or ends the shell as POSIX wants. */
+static char *read_script(const char *path)
+{
+	struct stat st;
+	char *text = NULL;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	else
+		text = vt_read_file(path, NULL);
+	if (!text) {
+		int err = errno;
+
+		vt_warn("cannot open %s: %s", path, strerror(err));
+		exit(err == ENOENT ? 127 : 126);
+	}
+	return text;
+}
+
+static bool is_console(bool forced)
+{
+	return forced || (isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
+}
+
+/* Take -c, -i, -s and the letters of set; + turns off. Returns the index of the first operand. */
+static int options(int argc, char **argv, bool *command, bool *interactive, bool *standard)
+{
+	int i;
+
+	for (i = 1; i < argc && (argv[i][0] == '-' || argv[i][0] == '+') && argv[i][1]; i++) {
+		if (!strcmp(argv[i], "--"))
+			return i + 1;
+		if (!strcmp(argv[i], "--help")) {
+			printf("Usage: sh [-efinsux] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]\n");
+			exit(vt_finish(0));
+		}
+		for (const char *letter = argv[i] + 1; *letter; letter++) {
+			char one[2] = { *letter, '\0' };
+
+			if (*letter == 'c')
+				*command = true;
+			else if (*letter == 'i')
+				*interactive = true;
+			else if (*letter == 's')
+				*standard = true;
+			else if (*letter != 'l' && !set_options(one, argv[i][0] == '-'))
+				vt_die(2, "unknown option '%s' (try sh --help)", argv[i]);
+		}
+	}
+	return i;
+}
+
+int main(int argc, char **argv)
+{
+	bool command = false, interactive = false, standard = false;
+	int i = options(argc, argv, &command, &interactive, &standard);
+
+	vt_name = "sh";
+	sh.pid = getpid();
+	sh.arg0 = argv[0];
+	var_init(environ);
+	if (command) {
+		if (i >= argc)
+			vt_die(2, "-c needs a command");
+		if (i + 1 < argc)
+			sh.arg0 = argv[i + 1];
+		sh_set_params(argv + (i + 2 < argc ? i + 2 : argc));
+		sh_exit(exec_string(argv[i]));
+	}
+	if (i < argc && !standard) {
+		sh.arg0 = argv[i];
+		sh_set_params(argv + i + 1);
+		sh_exit(exec_string(read_script(argv[i])));
+	}
+	sh_set_params(argv + i);
+	if (is_console(interactive)) {
+		sh.interactive = true;
+		job_init();
+		run_console();
+	} else {
+		run_stdin();
+	}
+	sh_exit(sh.status);
+}

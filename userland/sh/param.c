@@ -1,0 +1,313 @@
+/* What a dollar or a backquote stands for: parameters, commands, arithmetic. */
+#include "sh.h"
+#include <ctype.h>
+#include <fnmatch.h>
+#include <sys/wait.h>
+
+/* $? and the like, and $1 ...; NULL when name is not of that kind or not set. In sh.temp or longer. */
+static const char *special_value(const char *name)
+{
+	char number[24], *flags;
+	long value;
+
+	switch (*name) {
+	case '?':
+		value = sh.status;
+		break;
+	case '$':
+		value = sh.pid;
+		break;
+	case '#':
+		value = sh.argc;
+		break;
+	case '!':
+		if (!sh.last_background)
+			return NULL;
+		value = sh.last_background;
+		break;
+	case '-':
+		flags = arena_copy(&sh.temp, "", 8);
+		sprintf(flags, "%s%s%s%s", sh.interactive ? "i" : "", sh.opt_e ? "e" : "", sh.opt_u ? "u" : "",
+			sh.opt_x ? "x" : "");
+		return flags;
+	default:
+		value = atol(name);
+		if (value == 0)
+			return sh.arg0;
+		return value <= sh.argc ? sh.argv[value - 1] : NULL;
+	}
+	sprintf(number, "%ld", value);
+	return arena_copy(&sh.temp, number, strlen(number));
+}
+
+static const char *param_value(const char *name)
+{
+	return var_name_length(name) ? var_get(name) : special_value(name);
+}
+
+/* $@ and $*: fields of their own, except "$*", which is one joined by the first byte of $IFS. */
+static void add_params(struct xtext *x, char which, unsigned short flags)
+{
+	const char *ifs = var_get("IFS");
+
+	for (int i = 0; i < sh.argc; i++) {
+		if (i && which == '*' && (flags & X_QUOTED)) {
+			if (!ifs || *ifs)
+				x_add(x, (ifs ? (unsigned char)*ifs : ' ') | X_QUOTED);
+		} else if (i) {
+			x_add(x, X_BREAK);
+		}
+		if (flags & X_QUOTED)
+			x_add(x, X_MARK);
+		x_add_string(x, sh.argv[i], flags & X_QUOTED ? X_QUOTED : X_SPLIT);
+	}
+}
+
+static void add_value(struct xtext *x, const char *name, unsigned short flags)
+{
+	const char *value;
+
+	if (*name == '@' || *name == '*') {
+		add_params(x, *name, flags);
+		return;
+	}
+	value = param_value(name);
+	if (value)
+		x_add_string(x, value, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
+	else if (sh.opt_u)
+		sh_error("%s: parameter not set", name);
+}
+
+/* ${x#p} ${x##p} ${x%p} ${x%%p}: value without the shortest or longest end that matches. */
+static char *strip(const char *value, const char *pattern, bool at_end, bool longest)
+{
+	size_t n = strlen(value);
+	char *text = arena_copy(&sh.temp, value, n);
+
+	for (size_t i = 0; i <= n; i++) {
+		/* The number of bytes kept (at_end) or tried (at the front), so that the right length comes first. */
+		size_t at = at_end == longest ? i : n - i;
+		char cut = text[at];
+		bool match;
+
+		if (at_end) {
+			if (fnmatch(pattern, text + at, 0) == 0)
+				return arena_copy(&sh.temp, value, at);
+			continue;
+		}
+		text[at] = '\0';
+		match = fnmatch(pattern, text, 0) == 0;
+		text[at] = cut;
+		if (match)
+			return text + at;
+	}
+	return text;
+}
+
+/* The word of ${x-word} and so on: n bytes. */
+static char *word_string(const char *word, size_t n)
+{
+	return expand_string(arena_copy(&sh.temp, word, n));
+}
+
+/* - = ? + with or without a colon. set: the parameter counts as set. */
+static void conditional(struct xtext *x, const char *name, char op, bool set, const char *word, size_t n,
+			unsigned short flags)
+{
+	if (op == '+') {
+		if (set)
+			x_expand(x, word, n, flags & X_QUOTED ? X_QUOTED : X_SPLIT, false);
+		return;
+	}
+	if (set) {
+		add_value(x, name, flags);
+		return;
+	}
+	if (op == '-') {
+		x_expand(x, word, n, flags & X_QUOTED ? X_QUOTED : X_SPLIT, false);
+	} else if (op == '=') {
+		if (!var_name_length(name))
+			sh_error("%s: cannot assign in this way", name);
+		var_set(name, word_string(word, n));
+		add_value(x, name, flags);
+	} else {
+		sh_error("%s: %s", name, n ? word_string(word, n) : "parameter not set or null");
+	}
+}
+
+/* Length of the name at s: an identifier, digits or one special byte. */
+static size_t name_length(const char *s)
+{
+	size_t n = var_name_length(s);
+
+	if (n)
+		return n;
+	while (isdigit((unsigned char)s[n]))
+		n++;
+	return n ? n : *s && strchr("@*#?$!-", *s) != NULL;
+}
+
+/* ${x:offset} and ${x:offset:length}; word is what follows the first colon. */
+static void substring(struct xtext *x, const char *value, char *word, unsigned short flags)
+{
+	char *colon = strchr(word, ':');
+	long size = (long)strlen(value), offset, length = size;
+
+	if (colon)
+		*colon++ = '\0';
+	offset = arith_eval(expand_string(word));
+	if (colon)
+		length = arith_eval(expand_string(colon));
+	if (offset < 0)
+		offset = offset + size < 0 ? size : offset + size;
+	if (offset > size)
+		offset = size;
+	if (length < 0)
+		length = size + length - offset < 0 ? 0 : size + length - offset;
+	if (length > size - offset)
+		length = size - offset;
+	x_add_string(x, arena_copy(&sh.temp, value + offset, (size_t)length),
+		     flags & X_QUOTED ? X_QUOTED : X_SPLIT);
+}
+
+static void bad_substitution(const char *s, size_t n)
+{
+	sh_error("%s: bad substitution", arena_copy(&sh.temp, s, n));
+}
+
+/* The operator at op behind a name; end is before the closing brace. */
+static void braced_operator(struct xtext *x, char *name, const char *op, const char *end, unsigned short flags)
+{
+	const char *value = *name == '@' || *name == '*' ? (sh.argc ? sh.argv[0] : NULL) : param_value(name);
+	bool colon = *op == ':', doubled;
+
+	if (colon && (op + 1 == end || !strchr("-=?+", op[1]))) {
+		substring(x, value ? value : "", arena_copy(&sh.temp, op + 1, (size_t)(end - op - 1)), flags);
+		return;
+	}
+	op += colon;
+	if (strchr("-=?+", *op)) {
+		conditional(x, name, *op, value && (!colon || *value), op + 1, (size_t)(end - op - 1), flags);
+		return;
+	}
+	if (*op != '#' && *op != '%')
+		bad_substitution(name, strlen(name));
+	doubled = op[1] == *op;
+	value = strip(value ? value : "", expand_pattern(arena_copy(&sh.temp, op + 1 + doubled,
+			(size_t)(end - op - 1 - doubled))), *op == '%', doubled);
+	x_add_string(x, value, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
+}
+
+/* ${...} of n bytes at s. */
+static void braced(struct xtext *x, const char *s, size_t n, unsigned short flags)
+{
+	const char *end = s + n - 1, *at = s + 2;
+	bool length = *at == '#' && at + 1 < end && name_length(at + 1) && at + 1 + name_length(at + 1) == end;
+	size_t name_n = name_length(at += length);
+	char *name = arena_copy(&sh.temp, at, name_n);
+
+	if (!name_n || at + name_n > end)
+		bad_substitution(s, n);
+	at += name_n;
+	if (length) {
+		const char *value = param_value(name);
+		char number[24];
+
+		sprintf(number, "%ld", *name == '@' || *name == '*' ? (long)sh.argc : value ? (long)strlen(value) : 0);
+		x_add_string(x, number, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
+	} else if (at == end) {
+		add_value(x, name, flags);
+	} else {
+		braced_operator(x, name, at, end, flags);
+	}
+}
+
+/* In `..` a backslash is taken away before $ ` and backslash. */
+static char *backquoted(const char *s, size_t n)
+{
+	char *text = arena_alloc(&sh.temp, n), *to = text;
+
+	for (size_t i = 1; i + 1 < n; i++) {
+		if (s[i] == '\\' && i + 2 < n && strchr("$`\\", s[i + 1]))
+			i++;
+		*to++ = s[i];
+	}
+	*to = '\0';
+	return text;
+}
+
+/* All that comes from fd, without zero bytes; newlines at the end are dropped. */
+static void add_output(struct xtext *x, int fd, unsigned short flags)
+{
+	char buf[512];
+	size_t start = x->n;
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (buf[i])
+				x_add(x, (unsigned char)buf[i] | flags);
+		}
+	}
+	while (x->n > start && (x->v[x->n - 1] & 0xff) == '\n')
+		x->n--;
+}
+
+/* Run a command in a child and take what it prints. */
+static void command(struct xtext *x, const char *text, unsigned short flags)
+{
+	int fds[2], status;
+	pid_t pid;
+
+	sh.substitutions++;
+	if (pipe(fds) < 0)
+		sh_error("cannot make a pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0) {
+		close(fds[0]);
+		close(fds[1]);
+		sh_error("cannot fork: %s", strerror(errno));
+	}
+	if (pid == 0) {
+		exec_child();
+		close(fds[0]);
+		if (dup2(fds[1], STDOUT_FILENO) < 0)
+			vt_die_errno(2, "pipe");
+		if (fds[1] != STDOUT_FILENO)
+			close(fds[1]);
+		sh_exit(exec_string(text));
+	}
+	close(fds[1]);
+	add_output(x, fds[0], flags & X_QUOTED ? X_QUOTED : X_SPLIT);
+	close(fds[0]);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	sh.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void arithmetic(struct xtext *x, const char *text, size_t n, unsigned short flags)
+{
+	struct xtext expression = { 0 };
+	char number[24];
+
+	x_expand(&expression, text, n, X_QUOTED, false);
+	sprintf(number, "%ld", arith_eval(x_string(&expression)));
+	x_free(&expression);
+	x_add_string(x, number, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
+}
+
+void x_dollar(struct xtext *x, const char *s, size_t n, unsigned short flags)
+{
+	if (*s == '`')
+		command(x, backquoted(s, n), flags);
+	else if (n == 1)
+		x_add(x, '$' | flags);
+	else if (s[1] == '{')
+		braced(x, s, n, flags);
+	else if (s[1] == '(' && s[2] == '(' && s[n - 2] == ')')
+		arithmetic(x, s + 3, n - 5, flags);
+	else if (s[1] == '(')
+		command(x, arena_copy(&sh.temp, s + 2, n - 3), flags);
+	else
+		add_value(x, arena_copy(&sh.temp, s + 1, n - 1), flags);
+}

@@ -1,0 +1,461 @@
+/* Tokens into the tree of a command, by recursive descent. */
+#include "sh.h"
+
+static struct node *parse_list(struct lexer *lx);
+
+static struct node *node_new(struct lexer *lx, enum node_type type)
+{
+	struct node *n = arena_alloc(lx->arena, sizeof(*n));
+
+	*n = (struct node){ .type = type };
+	return n;
+}
+
+static void unexpected(struct lexer *lx)
+{
+	static const char *const names[] = {
+		[T_EOF] = "end of file", [T_NEWLINE] = "newline", [T_AND_IF] = "&&", [T_OR_IF] = "||",
+		[T_DSEMI] = ";;", [T_AMP] = "&", [T_SEMI] = ";", [T_PIPE] = "|", [T_LPAREN] = "(",
+		[T_RPAREN] = ")", [T_REDIR] = "redirection",
+	};
+	const char *what = lx->token == T_WORD ? lx->text : names[lx->token];
+
+	if (sh.interactive)
+		sh_error("syntax error: unexpected \"%s\"", what);
+	sh_error("line %d: syntax error: unexpected \"%s\"", lx->line - (lx->token == T_NEWLINE), what);
+}
+
+/* The token is this reserved word. Only asked where one may stand. */
+static bool is_word(const struct lexer *lx, const char *word)
+{
+	return lx->token == T_WORD && !strcmp(lx->text, word);
+}
+
+static void expect_word(struct lexer *lx, const char *word)
+{
+	if (!is_word(lx, word))
+		unexpected(lx);
+	lex_next(lx);
+}
+
+static void expect(struct lexer *lx, enum token token)
+{
+	if (lx->token != token)
+		unexpected(lx);
+	lex_next(lx);
+}
+
+static void skip_newlines(struct lexer *lx)
+{
+	while (lx->token == T_NEWLINE)
+		lex_next(lx);
+}
+
+/* Words that end the list before them. */
+static bool ends_list(const struct lexer *lx)
+{
+	static const char *const enders[] = { "then", "else", "elif", "fi", "do", "done", "esac", "}" };
+
+	if (lx->token == T_EOF || lx->token == T_RPAREN || lx->token == T_DSEMI)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(enders); i++) {
+		if (is_word(lx, enders[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A list that must not be empty. */
+static struct node *parse_body(struct lexer *lx)
+{
+	struct node *n;
+
+	skip_newlines(lx);
+	n = parse_list(lx);
+	if (!n)
+		unexpected(lx);
+	return n;
+}
+
+static struct word **add_word(struct lexer *lx, struct word **tail)
+{
+	struct word *w = arena_alloc(lx->arena, sizeof(*w));
+
+	*w = (struct word){ .text = lx->text };
+	*tail = w;
+	return &w->next;
+}
+
+/* Take away the quotes of a here-document's delimiter. Returns whether there were any. */
+static bool unquote(char *text)
+{
+	char *to = text;
+	bool quoted = false;
+
+	for (; *text; text++) {
+		if (strchr("'\"\\", *text))
+			quoted = true;
+		else
+			*to++ = *text;
+	}
+	*to = '\0';
+	return quoted;
+}
+
+/* A redirection; the token is T_REDIR. */
+static struct redir **parse_redir(struct lexer *lx, struct redir **tail)
+{
+	struct redir *r = lx->redir;
+
+	*tail = r;
+	/* The word is taken by hand: the newline after it must find the here-document in the list. */
+	lex_next(lx);
+	if (lx->token != T_WORD)
+		unexpected(lx);
+	r->target = lx->text;
+	if (r->type == REDIR_HERE) {
+		struct redir *here = r, **end = &lx->here;
+
+		r->quoted = unquote(r->target);
+		while (*end)
+			end = &(*end)->here_next;
+		*end = here;
+	}
+	lex_next(lx);
+	return &r->next;
+}
+
+static struct redir **redir_tail(struct node *n)
+{
+	struct redir **tail = &n->redirs;
+
+	while (*tail)
+		tail = &(*tail)->next;
+	return tail;
+}
+
+static struct node *parse_if(struct lexer *lx)
+{
+	struct node *n = node_new(lx, N_IF);
+
+	lex_next(lx);
+	n->left = parse_body(lx);
+	expect_word(lx, "then");
+	n->right = parse_body(lx);
+	if (is_word(lx, "elif")) {
+		n->other = parse_if(lx); /* takes the fi */
+		return n;
+	}
+	if (is_word(lx, "else")) {
+		lex_next(lx);
+		n->other = parse_body(lx);
+	}
+	expect_word(lx, "fi");
+	return n;
+}
+
+static struct node *parse_do(struct lexer *lx)
+{
+	struct node *body;
+
+	skip_newlines(lx);
+	expect_word(lx, "do");
+	body = parse_body(lx);
+	expect_word(lx, "done");
+	return body;
+}
+
+static struct node *parse_while(struct lexer *lx)
+{
+	struct node *n = node_new(lx, is_word(lx, "while") ? N_WHILE : N_UNTIL);
+
+	lex_next(lx);
+	n->left = parse_body(lx);
+	n->right = parse_do(lx);
+	return n;
+}
+
+static struct node *parse_for(struct lexer *lx)
+{
+	struct node *n = node_new(lx, N_FOR);
+	struct word **tail = &n->words;
+
+	lex_next(lx);
+	if (lx->token != T_WORD || !var_name_length(lx->text) || lx->text[var_name_length(lx->text)])
+		unexpected(lx);
+	n->name = lx->text;
+	lex_next(lx);
+	skip_newlines(lx);
+	if (is_word(lx, "in")) {
+		n->has_items = true;
+		for (lex_next(lx); lx->token == T_WORD; lex_next(lx))
+			tail = add_word(lx, tail);
+	}
+	if (lx->token == T_SEMI)
+		lex_next(lx);
+	n->left = parse_do(lx);
+	return n;
+}
+
+static struct case_arm *parse_arm(struct lexer *lx)
+{
+	struct case_arm *arm = arena_alloc(lx->arena, sizeof(*arm));
+	struct word **tail = &arm->patterns;
+
+	*arm = (struct case_arm){ 0 };
+	if (lx->token == T_LPAREN)
+		lex_next(lx);
+	for (;;) {
+		if (lx->token != T_WORD)
+			unexpected(lx);
+		tail = add_word(lx, tail);
+		lex_next(lx);
+		if (lx->token != T_PIPE)
+			break;
+		lex_next(lx);
+	}
+	expect(lx, T_RPAREN);
+	skip_newlines(lx);
+	arm->body = parse_list(lx);
+	if (lx->token == T_DSEMI)
+		lex_next(lx);
+	else if (!is_word(lx, "esac"))
+		unexpected(lx);
+	skip_newlines(lx);
+	return arm;
+}
+
+static struct node *parse_case(struct lexer *lx)
+{
+	struct node *n = node_new(lx, N_CASE);
+	struct case_arm **tail = &n->arms;
+
+	lex_next(lx);
+	if (lx->token != T_WORD)
+		unexpected(lx);
+	add_word(lx, &n->words);
+	lex_next(lx);
+	skip_newlines(lx);
+	expect_word(lx, "in");
+	skip_newlines(lx);
+	while (!is_word(lx, "esac")) {
+		*tail = parse_arm(lx);
+		tail = &(*tail)->next;
+	}
+	lex_next(lx);
+	return n;
+}
+
+/* ( list ) and { list; } */
+static struct node *parse_group(struct lexer *lx)
+{
+	bool subshell = lx->token == T_LPAREN;
+	struct node *n = node_new(lx, subshell ? N_SUBSHELL : N_GROUP);
+
+	lex_next(lx);
+	n->left = parse_body(lx);
+	if (subshell)
+		expect(lx, T_RPAREN);
+	else
+		expect_word(lx, "}");
+	return n;
+}
+
+static struct node *parse_compound(struct lexer *lx)
+{
+	static const struct {
+		const char *word;
+		struct node *(*parse)(struct lexer *lx);
+	} compounds[] = {
+		{ "if", parse_if }, { "while", parse_while }, { "until", parse_while }, { "for", parse_for },
+		{ "case", parse_case }, { "{", parse_group },
+	};
+
+	if (lx->token == T_LPAREN)
+		return parse_group(lx);
+	for (size_t i = 0; i < ARRAY_SIZE(compounds); i++) {
+		if (is_word(lx, compounds[i].word))
+			return compounds[i].parse(lx);
+	}
+	return NULL;
+}
+
+/* name () compound; the name has been taken and the token is '('. */
+static struct node *parse_function(struct lexer *lx, char *name)
+{
+	struct node *n = node_new(lx, N_FUNCTION);
+
+	n->name = name;
+	lex_next(lx);
+	expect(lx, T_RPAREN);
+	skip_newlines(lx);
+	n->left = parse_compound(lx);
+	if (!n->left)
+		unexpected(lx);
+	for (struct redir **tail = redir_tail(n->left); lx->token == T_REDIR;)
+		tail = parse_redir(lx, tail);
+	return n;
+}
+
+static struct node *parse_simple(struct lexer *lx)
+{
+	struct node *n = node_new(lx, N_SIMPLE);
+	struct word **words = &n->words, **assigns = &n->assigns;
+	struct redir **redirs = &n->redirs;
+
+	for (;;) {
+		if (lx->token == T_REDIR) {
+			redirs = parse_redir(lx, redirs);
+			continue;
+		}
+		if (lx->token == T_LPAREN && n->words && !n->words->next && !n->assigns && !n->redirs)
+			return parse_function(lx, n->words->text);
+		if (lx->token != T_WORD)
+			break;
+		if (!n->words && var_is_assignment(lx->text))
+			assigns = add_word(lx, assigns);
+		else
+			words = add_word(lx, words);
+		lex_next(lx);
+	}
+	if (!n->words && !n->assigns && !n->redirs)
+		unexpected(lx);
+	return n;
+}
+
+static struct node *parse_element(struct lexer *lx)
+{
+	struct node *n = parse_compound(lx);
+
+	if (!n)
+		return parse_simple(lx);
+	for (struct redir **tail = redir_tail(n); lx->token == T_REDIR;)
+		tail = parse_redir(lx, tail);
+	return n;
+}
+
+/* What was written from a place to here, on one line, for jobs and messages. */
+static char *source_text(struct lexer *lx, size_t from, size_t to)
+{
+	char *text;
+
+	while (from < to && strchr(" \t\n", lx->buf[from]))
+		from++;
+	while (to > from && strchr(" \t\n&|;", lx->buf[to - 1]))
+		to--;
+	text = arena_copy(lx->arena, lx->buf + from, to - from);
+	for (char *s = text; *s; s++) {
+		if (*s == '\n')
+			*s = ' ';
+	}
+	return text;
+}
+
+/* Where the token just taken begins, as nearly as needed for source_text(). */
+static size_t token_start(const struct lexer *lx)
+{
+	size_t n = lx->token == T_WORD ? strlen(lx->text) : 1;
+
+	return lx->at >= n ? lx->at - n : 0;
+}
+
+/* Pipes lean to the right: a | (b | c). */
+static struct node *parse_pipe(struct lexer *lx)
+{
+	struct node *n, *pipe;
+
+	n = parse_element(lx);
+	if (lx->token != T_PIPE)
+		return n;
+	pipe = node_new(lx, N_PIPE);
+	pipe->left = n;
+	lex_next(lx);
+	skip_newlines(lx);
+	pipe->right = parse_pipe(lx);
+	return pipe;
+}
+
+static struct node *parse_pipeline(struct lexer *lx)
+{
+	size_t start = token_start(lx);
+	struct node *n, *outer = NULL, **at = &outer;
+
+	while (is_word(lx, "!") || is_word(lx, "time")) {
+		*at = node_new(lx, is_word(lx, "!") ? N_NOT : N_TIME);
+		at = &(*at)->left;
+		lex_next(lx);
+	}
+	n = *at = parse_pipe(lx);
+	n->text = source_text(lx, start, token_start(lx));
+	return outer;
+}
+
+static struct node *parse_and_or(struct lexer *lx)
+{
+	struct node *n = parse_pipeline(lx), *both;
+
+	while (lx->token == T_AND_IF || lx->token == T_OR_IF) {
+		both = node_new(lx, lx->token == T_AND_IF ? N_AND : N_OR);
+		lex_next(lx);
+		skip_newlines(lx);
+		both->left = n;
+		both->right = parse_pipeline(lx);
+		n = both;
+	}
+	return n;
+}
+
+/* An and-or list with the & or ; after it. */
+static struct node *parse_item(struct lexer *lx)
+{
+	size_t start = token_start(lx);
+	struct node *n = parse_and_or(lx), *background;
+
+	if (lx->token == T_AMP) {
+		background = node_new(lx, N_BACKGROUND);
+		background->left = n;
+		background->text = source_text(lx, start, lx->at);
+		lex_next(lx);
+		return background;
+	}
+	if (lx->token == T_SEMI)
+		lex_next(lx);
+	return n;
+}
+
+static struct node *sequence(struct lexer *lx, struct node *first, struct node *second)
+{
+	struct node *n;
+
+	if (!first)
+		return second;
+	n = node_new(lx, N_SEQUENCE);
+	n->left = first;
+	n->right = second;
+	return n;
+}
+
+/* Items up to what ends a list; newlines between them. NULL when there is none. */
+static struct node *parse_list(struct lexer *lx)
+{
+	struct node *n = NULL;
+
+	for (skip_newlines(lx); !ends_list(lx); skip_newlines(lx))
+		n = sequence(lx, n, parse_item(lx));
+	return n;
+}
+
+struct node *parse_command(struct lexer *lx)
+{
+	struct node *n = NULL;
+
+	lx->first_line = true;
+	lx->here = NULL;
+	lex_next(lx);
+	while (lx->token != T_NEWLINE && lx->token != T_EOF) {
+		if (ends_list(lx))
+			unexpected(lx);
+		n = sequence(lx, n, parse_item(lx));
+	}
+	return n;
+}

@@ -1,0 +1,155 @@
+/* Redirections, and undoing them. */
+#include "sh.h"
+
+/* Descriptors that a redirection has covered, on a stack. The copies lie at 10 and above. */
+struct saved_fd {
+	int fd, copy; /* copy -1: it was closed */
+};
+
+static struct saved_fd *saved;
+static size_t saved_count, saved_size;
+
+static int save(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+
+	if (copy < 0 && errno != EBADF) {
+		vt_warn_errno("cannot save a descriptor");
+		return -1;
+	}
+	if (saved_count == saved_size)
+		saved = vt_realloc(saved, sizeof(*saved) * (saved_size = saved_size * 2 + 8));
+	saved[saved_count++] = (struct saved_fd){ fd, copy };
+	return 0;
+}
+
+size_t redir_saved(void)
+{
+	return saved_count;
+}
+
+void redir_restore(size_t count)
+{
+	while (saved_count > count) {
+		struct saved_fd *s = &saved[--saved_count];
+
+		if (s->copy < 0) {
+			close(s->fd);
+			continue;
+		}
+		if (dup2(s->copy, s->fd) < 0)
+			vt_warn_errno("cannot restore a descriptor");
+		close(s->copy);
+	}
+}
+
+/* A pipe that holds text: written by a child when it might not fit. */
+static int here_fd(const char *text)
+{
+	size_t n = strlen(text);
+	int fds[2];
+
+	if (pipe(fds) < 0)
+		return -1;
+	if (n <= 4096) { /* PIPE_BUF: never blocks on an empty pipe */
+		if (vt_write_all(fds[1], text, n) < 0)
+			vt_warn_errno("here-document");
+	} else {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			exec_child();
+			close(fds[0]);
+			_exit(vt_write_all(fds[1], text, n) < 0);
+		}
+		if (pid < 0)
+			vt_warn_errno("here-document");
+	}
+	close(fds[1]);
+	return fds[0];
+}
+
+/* Open what r says. Returns a new descriptor, or -1 after a message. */
+static int open_target(const struct redir *r, const char *target)
+{
+	static const int flags[] = {
+		[REDIR_IN] = O_RDONLY,
+		[REDIR_OUT] = O_WRONLY | O_CREAT | O_TRUNC,
+		[REDIR_APPEND] = O_WRONLY | O_CREAT | O_APPEND,
+		[REDIR_READ_WRITE] = O_RDWR | O_CREAT,
+	};
+	int fd;
+
+	if (r->type == REDIR_HERE) {
+		fd = here_fd(r->quoted ? r->body : expand_here(r->body));
+		target = "here-document";
+	} else {
+		fd = open(target, flags[r->type], 0666);
+	}
+	if (fd < 0 && (r->type == REDIR_OUT || r->type == REDIR_APPEND))
+		vt_warn("cannot create %s: %s", target, strerror(errno));
+	else if (fd < 0)
+		vt_warn("cannot open %s: %s", target, strerror(errno));
+	return fd;
+}
+
+/* >&n, <&n and >&- */
+static int duplicate(const struct redir *r, const char *target)
+{
+	long from;
+
+	if (!strcmp(target, "-")) {
+		close(r->fd);
+		return 0;
+	}
+	if (vt_number(target, 0, 1023, &from)) {
+		vt_warn("bad descriptor: %s", target);
+		return -1;
+	}
+	if (dup2((int)from, r->fd) < 0) {
+		vt_warn("%ld: %s", from, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static int apply_one(const struct redir *r, bool keep)
+{
+	const char *target = r->type == REDIR_HERE ? NULL : expand_string(r->target);
+	int fd;
+
+	if (r->type == REDIR_DUP)
+		return !keep && save(r->fd) < 0 ? -1 : duplicate(r, target);
+	fd = open_target(r, target);
+	if (fd < 0)
+		return -1;
+	if (fd == r->fd) {
+		/* It was closed before, so that the new one took its number. */
+		if (keep)
+			return 0;
+		if (saved_count == saved_size)
+			saved = vt_realloc(saved, sizeof(*saved) * (saved_size = saved_size * 2 + 8));
+		saved[saved_count++] = (struct saved_fd){ fd, -1 };
+		return 0;
+	}
+	if (!keep && save(r->fd) < 0) {
+		close(fd);
+		return -1;
+	}
+	if (dup2(fd, r->fd) < 0) {
+		vt_warn_errno("redirection");
+		close(fd);
+		return -1;
+	}
+	close(fd);
+	return 0;
+}
+
+int redir_apply(const struct redir *r, bool keep)
+{
+	for (; r; r = r->next) {
+		if (apply_one(r, keep) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,316 @@
+/* The shell's parts: what each file offers the others. */
+#ifndef SH_SH_H
+#define SH_SH_H
+
+#include <vt.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/types.h>
+
+/* --- memory that is given back in one go (arena.c) --- */
+
+struct arena {
+	struct arena_chunk *top;
+};
+
+struct arena_mark {
+	struct arena_chunk *chunk;
+	size_t used;
+};
+
+/* Never NULL: the shell ends when there is no memory. 16-byte aligned. */
+void *arena_alloc(struct arena *a, size_t size);
+char *arena_copy(struct arena *a, const char *s, size_t n);
+struct arena_mark arena_mark(struct arena *a);
+/* Give back everything allocated since the mark. */
+void arena_release(struct arena *a, struct arena_mark mark);
+
+/* --- the tree of a command (built by parse.c) --- */
+
+/* A word as it was written, with its quotes. */
+struct word {
+	char *text;
+	struct word *next;
+};
+
+enum redir_type { REDIR_IN, REDIR_OUT, REDIR_APPEND, REDIR_READ_WRITE, REDIR_DUP, REDIR_HERE };
+
+struct redir {
+	enum redir_type type;
+	int fd;
+	char *target;	/* word; for REDIR_HERE the delimiter */
+	char *body;	/* REDIR_HERE: the text */
+	bool quoted;	/* REDIR_HERE: the delimiter was quoted, so the body is taken as it is */
+	bool strip;	/* REDIR_HERE: <<-, leading tabs go */
+	struct redir *next;
+	struct redir *here_next; /* REDIR_HERE: next one whose body is still to be read */
+};
+
+enum node_type {
+	N_SIMPLE, N_PIPE, N_AND, N_OR, N_SEQUENCE, N_BACKGROUND, N_NOT, N_TIME, N_IF, N_WHILE, N_UNTIL, N_FOR, N_CASE,
+	N_FUNCTION, N_SUBSHELL, N_GROUP,
+};
+
+/* One arm of a case: patterns and what to do. */
+struct case_arm {
+	struct word *patterns;
+	struct node *body;
+	struct case_arm *next;
+};
+
+/*
+ * left, right and other are: both sides of an operator; the condition, body and else part of if; condition and
+ * body of while; body (left) of for, a function, ( ) and { }.
+ */
+struct node {
+	enum node_type type;
+	struct node *left, *right, *other;
+	struct word *words;   /* simple: the command; for: the items; case: the subject */
+	struct word *assigns; /* simple: name=value before the command */
+	struct redir *redirs; /* of any command */
+	struct case_arm *arms;
+	char *name;	      /* for: the variable; function: its name */
+	bool has_items;	      /* for: "in" was there */
+	char *text;	      /* background and pipe: as it was written, for jobs */
+};
+
+/* --- input and tokens (lex.c) --- */
+
+enum token {
+	T_EOF, T_NEWLINE, T_WORD, T_AND_IF, T_OR_IF, T_DSEMI, T_AMP, T_SEMI, T_PIPE, T_LPAREN, T_RPAREN, T_REDIR,
+};
+
+struct lexer {
+	char *buf;	   /* what has been read and not yet dropped */
+	size_t at, end;
+	/* Append a line to buf by lex_append(). Returns false at the end of input. NULL: there is no more. */
+	bool (*more)(struct lexer *lx);
+	int fd;		   /* for more() */
+	bool first_line;   /* the next line begins a command: choose the prompt */
+	bool fixed;	   /* buf belongs to somebody else */
+	int line;	   /* number of the current one */
+	struct arena *arena; /* where words go */
+	/* The token just taken. */
+	enum token token;
+	char *text;	   /* T_WORD */
+	struct redir *redir; /* T_REDIR: its type and fd (and strip) are set */
+	struct redir *here; /* here-documents whose body comes at the next newline */
+};
+
+/* Read from a string that stays. */
+void lex_string(struct lexer *lx, const char *text, struct arena *arena);
+void lex_append(struct lexer *lx, const char *text, size_t n);
+/* Take the next token into lx->token, text, redir. */
+void lex_next(struct lexer *lx);
+/* Drop what has been taken, before a new command. */
+void lex_drop(struct lexer *lx);
+/* Length of the $.. or `..` construct at s. A bare dollar is 1. */
+size_t lex_dollar_length(const char *s);
+/* Length of a double-quoted string at s, both quotes included. */
+size_t lex_dquote_length(const char *s);
+
+/* --- commands (parse.c) --- */
+
+/*
+ * Parse one complete command up to its newline. Returns NULL for an empty line, and at the end of the input (then
+ * lx->token is T_EOF). A syntax error is reported by sh_error().
+ */
+struct node *parse_command(struct lexer *lx);
+
+/* --- variables (vars.c) --- */
+
+struct var {
+	char *name;
+	char *value; /* NULL: exported or local, but not set */
+	bool exported, readonly;
+	struct var *next;
+};
+
+/* Returns NULL when it is not set. */
+const char *var_get(const char *name);
+void var_set(const char *name, const char *value);
+void var_set_number(const char *name, long value);
+void var_unset(const char *name);
+void var_export(const char *name);
+/* Make it readonly. */
+void var_protect(const char *name);
+/* Take "name=value" apart. Returns false if it is no assignment (name is no identifier). */
+bool var_is_assignment(const char *text);
+size_t var_name_length(const char *text);
+void var_assign(const char *assignment);
+/* Remember a variable until the function returns. */
+void var_save(const char *name);
+/* The number of remembered ones, and going back to an earlier number by restoring them. */
+size_t var_saved(void);
+void var_restore(size_t count);
+/* Environment of a new program, in the arena. */
+char **var_environment(struct arena *a);
+void var_init(char **environment);
+/* Print what is exported, readonly or all, in a form that can be read back. */
+void var_print(const char *prefix, bool exported, bool readonly);
+
+/* --- expansion (expand.c, param.c, arith.c) --- */
+
+/* A text under expansion: a byte and where it came from in each element. */
+enum {
+	X_QUOTED = 0x100, /* nothing special: neither split nor matched */
+	X_SPLIT = 0x200,  /* from an unquoted expansion: split at $IFS */
+	X_BREAK = 0x400,  /* no byte: a new field begins (between the parts of $@) */
+	X_MARK = 0x800,	  /* no byte: there were quotes, so the field is there even if empty */
+};
+
+struct xtext {
+	unsigned short *v;
+	size_t n, size;
+};
+
+void x_add(struct xtext *x, unsigned short element);
+void x_add_string(struct xtext *x, const char *s, unsigned short flags);
+void x_free(struct xtext *x);
+/* Expand text into x. flags: X_QUOTED within double quotes, else 0. here: in a here-document, quotes are plain. */
+void x_expand(struct xtext *x, const char *text, size_t n, unsigned short flags, bool here);
+/* The bytes of x as a string, or as a pattern in which quoted bytes have backslashes. In sh.temp. */
+char *x_string(const struct xtext *x);
+char *x_pattern(const struct xtext *x);
+/* Expand the $.. construct of n bytes at s into x (param.c). */
+void x_dollar(struct xtext *x, const char *s, size_t n, unsigned short flags);
+
+/* Words into fields: NULL-terminated, in sh.temp. *count may be NULL. */
+char **expand_words(const struct word *words, int *count);
+/* One word into one string: no splitting, no file names. */
+char *expand_string(const char *text);
+/* A word as a pattern for fnmatch(). */
+char *expand_pattern(const char *text);
+char *expand_here(const char *body);
+/* Put the names that pattern matches, sorted, into list (add called for each). Returns their number (glob.c). */
+size_t glob_expand(const char *pattern, char ***names);
+/* Value of an arithmetic expression. */
+long arith_eval(const char *text);
+
+/* --- running (exec.c, redirect.c) --- */
+
+enum { EXEC_NO_FORK = 1 }; /* this process has nothing else to do: replace it */
+
+/* Run a tree. Returns the status, which is also in sh.status. */
+int exec_node(struct node *n, int flags);
+/* Run text as a script in this shell. */
+int exec_string(const char *text);
+/* Run a whole script from what lx reads. */
+int exec_input(struct lexer *lx);
+/* Run the function, builtin or program argv[0] without looking for functions. */
+int exec_program(char **argv, int flags);
+/* Replace this process by a program, or by this shell reading the script it is. Reports failure and exits. */
+void exec_replace(char **argv) __attribute__((noreturn));
+/* Whether a function of that name is there. */
+bool exec_is_function(const char *name);
+void exec_unset_function(const char *name);
+/* What a shell does in a new child: no traps, no job control, default signals. */
+void exec_child(void);
+/* End the shell: the EXIT trap, then exit(). */
+void sh_exit(int status) __attribute__((noreturn));
+
+/*
+ * Do redirections; saved descriptors go on a stack so that redir_restore() undoes them. keep: for good (exec, children).
+ * Returns 0, or -1 after a message.
+ */
+int redir_apply(const struct redir *r, bool keep);
+size_t redir_saved(void);
+void redir_restore(size_t count);
+
+/* --- builtins (builtins.c, builtins_set.c) --- */
+
+struct builtin {
+	const char *name;
+	int (*run)(int argc, char **argv);
+};
+
+const struct builtin *builtin_find(const char *name);
+/* Call work for each name, for completion. */
+void builtin_each(void (*work)(const char *name, void *arg), void *arg);
+int builtin_set(int argc, char **argv);
+int builtin_read(int argc, char **argv);
+int builtin_trap(int argc, char **argv);
+/* Take "-exu"-like options of set or the command line. Returns false for an unknown one. */
+bool set_options(const char *letters, bool on);
+
+/* --- traps (trap.c) --- */
+
+/* Run what has been trapped since the last call. */
+void trap_run_pending(void);
+void trap_run_exit(void);
+/* In a child: traps that run something go, ignored signals stay ignored. */
+void trap_reset(void);
+
+/* --- jobs (jobs.c) --- */
+
+struct job;
+
+/* A new job of which no process runs yet. text is copied. */
+struct job *job_new(const char *text);
+/* Fork a process into the job. Returns 0 in the child (all set up for it), its id in the parent. */
+pid_t job_fork(struct job *job, bool background);
+/* Wait until it is done or stopped. Returns the status of its last process. */
+int job_wait(struct job *job);
+/* Leave it in the background: tell its number (interactive) and set $!. */
+void job_background(struct job *job);
+/* Tell of jobs that have ended, without waiting. */
+void job_report(void);
+/* In a child: these are not our children. */
+void job_forget(void);
+void job_init(void);
+/* SIGINT, SIGQUIT and SIGTERM as an interactive shell wants them. */
+void job_init_signals(void);
+int builtin_jobs(int argc, char **argv);
+int builtin_fg(int argc, char **argv);
+int builtin_bg(int argc, char **argv);
+int builtin_wait(int argc, char **argv);
+/* The process group for "%1" as text for kill, in sh.temp; other words as they are. */
+char *job_to_pid(char *word);
+
+/* --- the console (lineedit.c, history.c, complete.c) --- */
+
+/* Edit one line on a terminal. Returns malloc'ed text with its newline, or NULL at ^D; "\n" after ^C. */
+char *lineedit_read(const char *prompt);
+void history_add(const char *line);
+/* Entry n (0 the oldest), or NULL. */
+const char *history_get(size_t n);
+size_t history_count(void);
+/*
+ * What can stand for the word that ends at line[at]. *start is where the word begins. Returns a NULL-terminated malloc'ed
+ * list of malloc'ed names, sorted.
+ */
+char **complete_word(const char *line, size_t at, size_t *start);
+
+/* --- the shell as a whole (main.c) --- */
+
+enum skip { SKIP_NONE, SKIP_BREAK, SKIP_CONTINUE, SKIP_RETURN };
+
+struct shell {
+	bool interactive, job_control;
+	bool opt_e, opt_x, opt_u, opt_f, opt_n;
+	int status;	      /* $? */
+	pid_t pid;	      /* $$: of the shell, also in its subshells */
+	pid_t last_background; /* $!, 0: none */
+	char *arg0;	      /* $0 */
+	int argc;	      /* $#; argv[0] is $1 */
+	char **argv;
+	enum skip skip;	      /* unwinding to a loop or function */
+	int skip_count;	      /* loops to leave */
+	int loops, functions; /* depth of each */
+	int substitutions;    /* $(..) run so far: whether an assignment has a status of its own */
+	int tested;	      /* > 0: a failure here is looked at, so -e does not apply */
+	struct arena temp;    /* what expansion makes, for one command */
+	jmp_buf *top;	      /* where errors go back to, NULL: they exit */
+	volatile sig_atomic_t interrupted; /* ^C has come while interactive */
+};
+
+extern struct shell sh;
+
+/* Report an error that ends the current command line (a script: the shell) with status 2. */
+void sh_error(const char *format, ...) __attribute__((noreturn, format(__printf__, 1, 2)));
+/* Give up the command line because of ^C. */
+void sh_interrupt(void) __attribute__((noreturn));
+/* Set $1 ... from a NULL-terminated list, which is copied. */
+void sh_set_params(char **args);
+
+#endif

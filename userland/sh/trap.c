@@ -1,0 +1,113 @@
+/* trap: commands to run at signals and at the end. */
+#include "sh.h"
+
+static char *actions[NSIG]; /* [0]: EXIT; NULL: default; "": ignored */
+static volatile sig_atomic_t pending[NSIG], any_pending;
+
+static void on_signal(int sig)
+{
+	pending[sig] = 1;
+	any_pending = 1;
+}
+
+void trap_run_pending(void)
+{
+	while (any_pending) {
+		any_pending = 0;
+		for (int sig = 1; sig < NSIG; sig++) {
+			int status = sh.status;
+
+			if (!pending[sig])
+				continue;
+			pending[sig] = 0;
+			if (actions[sig] && *actions[sig])
+				exec_string(actions[sig]);
+			sh.status = status;
+		}
+	}
+}
+
+void trap_run_exit(void)
+{
+	char *action = actions[0];
+	int status = sh.status;
+
+	actions[0] = NULL; /* exit within it ends the shell at once */
+	if (action && *action)
+		exec_string(action);
+	sh.status = status;
+}
+
+/* What a signal does that has no trap: an interactive shell is not killed by the terminal. */
+static void set_default(int sig)
+{
+	struct sigaction act = { .sa_handler = SIG_DFL };
+
+	if (sh.interactive && (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT)) {
+		job_init_signals();
+		return;
+	}
+	if (sigaction(sig, &act, NULL) < 0)
+		vt_warn_errno(vt_signal_name(sig) ? vt_signal_name(sig) : "trap");
+}
+
+void trap_reset(void)
+{
+	for (int sig = 0; sig < NSIG; sig++) {
+		if (!actions[sig] || (sig && !*actions[sig]))
+			continue;
+		free(actions[sig]);
+		actions[sig] = NULL;
+		if (sig)
+			set_default(sig);
+	}
+}
+
+/* action NULL: back to the default. */
+static int trap_set(const char *name, const char *action)
+{
+	struct sigaction act = { .sa_handler = action && *action ? on_signal : SIG_IGN };
+	int sig = !strcmp(name, "EXIT") ? 0 : vt_signal_number(name);
+
+	if (sig < 0) {
+		vt_warn("trap: %s: unknown signal", name);
+		return 1;
+	}
+	free(actions[sig]);
+	actions[sig] = action ? vt_strdup(action) : NULL;
+	if (sig == 0)
+		return 0;
+	if (!action) {
+		set_default(sig);
+		return 0;
+	}
+	if (sigaction(sig, &act, NULL) < 0) {
+		vt_warn("trap: %s: %s", name, strerror(errno));
+		return 1;
+	}
+	return 0;
+}
+
+int builtin_trap(int argc, char **argv)
+{
+	const char *action;
+	int status = 0;
+	char **names = argv + 1;
+
+	if (argc == 1) {
+		for (int sig = 0; sig < NSIG; sig++) {
+			if (actions[sig])
+				printf("trap -- '%s' %s\n", actions[sig], sig ? vt_signal_name(sig) : "EXIT");
+		}
+		return 0;
+	}
+	if (!strcmp(*names, "--"))
+		names++;
+	/* A single name, or "-", goes back to the default. */
+	action = names[0] && names[1] ? *names++ : NULL;
+	if (action && !strcmp(action, "-"))
+		action = NULL;
+	for (; *names; names++)
+		status |= trap_set(*names, action);
+	return status;
+}

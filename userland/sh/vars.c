@@ -1,0 +1,222 @@
+/* Variables: values, export, and what a function's `local` covers up. */
+#include "sh.h"
+#include <ctype.h>
+
+static struct var *vars; /* sorted by name */
+
+/* What a variable was before `local`, on a stack. */
+struct saved_var {
+	struct var was;
+	bool existed;
+	struct saved_var *below;
+};
+
+static struct saved_var *saved;
+static size_t saved_count;
+
+/* Where the variable is or would be. */
+static struct var **var_place(const char *name)
+{
+	struct var **at = &vars;
+
+	while (*at && strcmp((*at)->name, name) < 0)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct var *var_find(const char *name)
+{
+	struct var *v = *var_place(name);
+
+	return v && !strcmp(v->name, name) ? v : NULL;
+}
+
+static struct var *var_make(const char *name)
+{
+	struct var **at = var_place(name), *v = *at;
+
+	if (v && !strcmp(v->name, name))
+		return v;
+	v = vt_malloc(sizeof(*v));
+	*v = (struct var){ .name = vt_strdup(name), .next = *at };
+	*at = v;
+	return v;
+}
+
+const char *var_get(const char *name)
+{
+	struct var *v = var_find(name);
+
+	return v ? v->value : NULL;
+}
+
+void var_set(const char *name, const char *value)
+{
+	struct var *v = var_make(name);
+	char *copy;
+
+	if (v->readonly)
+		sh_error("%s: is read only", name);
+	copy = vt_strdup(value); /* before the free: value may be the old one */
+	free(v->value);
+	v->value = copy;
+	/* libvt looks for programs by the C library's environment. */
+	if (!strcmp(name, "PATH"))
+		setenv("PATH", value, 1);
+}
+
+void var_set_number(const char *name, long value)
+{
+	char text[24];
+
+	sprintf(text, "%ld", value);
+	var_set(name, text);
+}
+
+void var_unset(const char *name)
+{
+	struct var **at = var_place(name), *v = *at;
+
+	if (!v || strcmp(v->name, name))
+		return;
+	if (v->readonly)
+		sh_error("%s: is read only", name);
+	*at = v->next;
+	free(v->value);
+	free(v->name);
+	free(v);
+}
+
+void var_export(const char *name)
+{
+	var_make(name)->exported = true;
+}
+
+void var_protect(const char *name)
+{
+	var_make(name)->readonly = true;
+}
+
+size_t var_name_length(const char *text)
+{
+	size_t n = 0;
+
+	if (isdigit((unsigned char)*text))
+		return 0;
+	while (text[n] == '_' || isalnum((unsigned char)text[n]))
+		n++;
+	return n;
+}
+
+bool var_is_assignment(const char *text)
+{
+	size_t n = var_name_length(text);
+
+	return n && text[n] == '=';
+}
+
+void var_assign(const char *assignment)
+{
+	size_t n = var_name_length(assignment);
+	char *name = arena_copy(&sh.temp, assignment, n);
+
+	var_set(name, assignment + n + 1);
+}
+
+void var_save(const char *name)
+{
+	struct saved_var *s = vt_malloc(sizeof(*s));
+	struct var *v = var_find(name);
+
+	*s = (struct saved_var){ .existed = v != NULL, .below = saved };
+	if (v)
+		s->was = *v;
+	s->was.name = vt_strdup(name);
+	s->was.value = v && v->value ? vt_strdup(v->value) : NULL;
+	saved = s;
+	saved_count++;
+}
+
+size_t var_saved(void)
+{
+	return saved_count;
+}
+
+void var_restore(size_t count)
+{
+	while (saved_count > count) {
+		struct saved_var *s = saved;
+		struct var *v;
+
+		saved = s->below;
+		saved_count--;
+		if (s->existed) {
+			v = var_make(s->was.name);
+			free(v->value);
+			v->value = s->was.value;
+			v->exported = s->was.exported;
+		} else {
+			var_unset(s->was.name);
+		}
+		free(s->was.name);
+		free(s);
+	}
+}
+
+char **var_environment(struct arena *a)
+{
+	size_t count = 0, i = 0;
+	char **env;
+
+	for (struct var *v = vars; v; v = v->next)
+		count += v->exported && v->value;
+	env = arena_alloc(a, (count + 1) * sizeof(*env));
+	for (struct var *v = vars; v; v = v->next) {
+		if (!v->exported || !v->value)
+			continue;
+		env[i] = arena_alloc(a, strlen(v->name) + strlen(v->value) + 2);
+		sprintf(env[i++], "%s=%s", v->name, v->value);
+	}
+	env[i] = NULL;
+	return env;
+}
+
+void var_init(char **environment)
+{
+	for (; *environment; environment++) {
+		size_t n = var_name_length(*environment);
+
+		if (!n || (*environment)[n] != '=')
+			continue;
+		char *name = arena_copy(&sh.temp, *environment, n);
+
+		var_set(name, *environment + n + 1);
+		var_export(name);
+	}
+	if (!var_get("PATH"))
+		var_set("PATH", "/bin:/sbin");
+	if (!var_get("PS1"))
+		var_set("PS1", "\\w # ");
+	if (!var_get("PS2"))
+		var_set("PS2", "> ");
+	if (!var_get("PS4"))
+		var_set("PS4", "+ ");
+	var_set("IFS", " \t\n");
+	var_set_number("PPID", getppid());
+}
+
+void var_print(const char *prefix, bool exported, bool readonly)
+{
+	for (struct var *v = vars; v; v = v->next) {
+		if ((exported && !v->exported) || (readonly && !v->readonly))
+			continue;
+		printf("%s%s", prefix, v->name);
+		if (v->value) {
+			printf("='");
+			for (const char *s = v->value; *s; s++)
+				printf(*s == '\'' ? "'\\''" : "%c", *s);
+			printf("'");
+		}
+		printf("\n");
+	}
+}
