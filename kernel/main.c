@@ -1,4 +1,5 @@
 /* The map of the kernel: everything that is initialised, in order. */
+#include <asm/mmu.h>
 #include <boot/boot_info.h>
 #include <drivers/driver.h>
 #include <fs/vfs.h>
@@ -14,56 +15,26 @@
 #include <mm/slab.h>
 #include <mm/vmalloc.h>
 #include <proc/fork.h>
+#include <proc/futex.h>
+#include <proc/signal.h>
+#include <proc/task_alloc.h>
 #include <sched/sched.h>
 #include <time/hrtimer.h>
 #include <trace/ftrace.h>
 #include <trace/trace_boot.h>
 
-/* The first program: init= or the first of these that is there. Its arguments are what the command line left over. */
-static const char *init_program; /* [boot] */
-
-static int set_init_program(const char *value)
-{
-	init_program = value;
-	return 0;
-}
-__setup("init=", set_init_program);
-
-static void try_init(const char *path)
-{
-	int ret;
-
-	init_argv[0] = path;
-	pr_debug("Run %s as init process\n", path);
-	ret = kernel_execve(path, init_argv, init_envp);
-	if (ret != -ENOENT)
-		pr_err("Starting init: %s exists but couldn't execute it (error %d)\n", path, ret);
-}
-
-static void __noreturn run_init_process(void)
-{
-	static const char *const usual[] = { "/init", "/sbin/init", "/bin/init", "/bin/sh" };
-
-	if (init_program) {
-		try_init(init_program);
-		panic("Requested init %s failed.", init_program);
-	}
-	for (unsigned i = 0; i < ARRAY_SIZE(usual); i++)
-		try_init(usual[i]);
-	panic("No working init found. Try passing init= option to kernel.");
-}
-
 /* Process 1: the rest of initialisation, with everything there that a thread may use; then it becomes /init. */
 static int kernel_init(void *unused)
 {
 	smp_init();                      /* the other CPUs, and the threads that stop them */
+	rcu_init();                      /* the thread that serves call_rcu() */
 	spawn_ksoftirqd();               /* softirqs under load */
 	workqueue_init();                /* kworker/N:0 */
 	drivers_probe(DRIVER_DEVICE);    /* serial port, real-time clock, ... */
 	trace_boot_start();              /* ftrace= and its relatives */
 	if (boot_info.initrd.size)       /* the first files */
 		populate_rootfs(boot_info.initrd.base, boot_info.initrd.base + boot_info.initrd.size);
-	run_init_process();
+	return run_init_process();       /* we are /init now, and return into user mode */
 }
 
 /* Start process 1 and become the boot CPU's idle task. */
@@ -74,13 +45,14 @@ static void __noreturn rest_init(void)
 
 	if (pid < 0)
 		panic("Cannot start process 1 (error %d)", -pid);
+	kthreadd_init();                 /* process 2: parent of all kernel threads */
 	cpu_startup_entry();
 }
 
 void start_kernel(void)
 {
 	smp_setup_boot_cpu(boot_info.nr_cpus); /* how many CPUs there can be */
-	pr_notice("%s version %s %s\n", init_uts.sysname, init_uts.release, init_uts.version);
+	pr_notice(UTS_SYSNAME " version " UTS_RELEASE " " UTS_VERSION "\n");
 	pr_info("Machine: %s\n", boot_info.machine);
 	parse_early_params();            /* loglevel=, earlycon, ... */
 	paging_init();                   /* all RAM at its final addresses, final permissions */
@@ -97,7 +69,9 @@ void start_kernel(void)
 	drivers_probe(DRIVER_IRQCHIP);   /* interrupt controller */
 	drivers_probe(DRIVER_TIMER);     /* clock event */
 	hrtimers_init_cpu();
-	fork_init();                     /* tasks, credentials */
+	fork_init();                     /* tasks and their limits */
+	signals_init();
+	futex_init();
 	vfs_init();                      /* caches, the root file system, registered file systems */
 	local_irq_enable();
 	rest_init();                     /* process 1 does the rest; we idle */

@@ -23,10 +23,13 @@ struct ring_buffer_iter {
  * Copy what is committed of a page that the writer may begin anew meanwhile. Not for ThreadSanitizer: the
  * race is the point, and whoever calls looks afterwards whether it was lost.
  */
-__attribute__((no_sanitize("thread"))) static void rb_copy_racing(u64 *to, const u64 *from, unsigned bytes)
+__attribute__((no_sanitize("thread"))) static void rb_copy_racing(void *to, const void *from, unsigned bytes)
 {
-	for (unsigned i = 0; i < DIV_ROUND_UP(bytes, 8); i++)
-		to[i] = READ_ONCE(from[i]);
+	const u32 *src = from;
+	u32 *dst = to;
+
+	for (unsigned i = 0; i < bytes / 4; i++)
+		dst[i] = READ_ONCE(src[i]);
 }
 
 /*
@@ -40,7 +43,9 @@ static bool rb_copy_ring_page(struct ring_buffer_iter *iter, struct rb_ring *rin
 	unsigned size = min(rb_committed(page), (unsigned)RB_DATA_SIZE);
 
 	iter->first = rb_read(page->first);
-	rb_copy_racing((u64 *)(void *)iter->cursor.data, (u64 *)(void *)page->data, RB_HEADER_SIZE + size);
+	rb_copy_racing(iter->cursor.data, page->data, RB_HEADER_SIZE);
+	RB_TEST_POINT(61);
+	rb_copy_racing(iter->cursor.data->data, page->data->data, size);
 	RB_TEST_POINT(60);
 	smp_rmb();
 	if (rb_head_seq(rb_read(ring->head)) > seq)

@@ -36,9 +36,18 @@ void rb_quiesce(struct ring_buffer_per_cpu *cpu_buffer)
 	}
 }
 
-/* Release: a writer that is let in sees what we have built. */
+static void rb_nothing(void *arg)
+{
+}
+
+/*
+ * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then the ring, and a CPU
+ * may do that in the other order; but not across an interrupt. So who finds the ban lifted finds the new ring.
+ */
 void rb_release(struct ring_buffer_per_cpu *cpu_buffer)
 {
+	/* An error means that the CPU is not up: it will see all that was before it came. */
+	(void)smp_call_function_single(cpu_buffer->cpu, rb_nothing, NULL, true);
 	__atomic_fetch_sub(&cpu_buffer->disabled, RB_QUIESCE_ONE, __ATOMIC_RELEASE);
 }
 
@@ -62,13 +71,6 @@ void ring_buffer_reset(struct trace_buffer *buffer)
 
 	for_each_possible_cpu (cpu)
 		ring_buffer_reset_cpu(buffer, cpu);
-}
-
-unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
-{
-	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
-
-	return cpu_buffer ? cpu_buffer->ring.nr_pages * RB_DATA_SIZE : 0;
 }
 
 /* Put a page of the old ring in place `i` of `to`, with all that is in it; it gets the memory (if any) of
@@ -162,10 +164,9 @@ static struct rb_ring *rb_alloc_rings(struct trace_buffer *buffer, unsigned long
 	if (!rings)
 		return NULL;
 	for_each_possible_cpu (cpu) {
-		if ((only != RING_BUFFER_ALL_CPUS && cpu != only) ||
-		    buffer->cpu[cpu]->ring.nr_pages == nr_pages)
+		old_pages = ring_buffer_size(buffer, cpu) / RB_DATA_SIZE;
+		if ((only != RING_BUFFER_ALL_CPUS && cpu != only) || old_pages == nr_pages)
 			continue;
-		old_pages = buffer->cpu[cpu]->ring.nr_pages;
 		if (rb_ring_alloc(&rings[cpu], nr_pages, nr_pages > old_pages ? nr_pages - old_pages : 0))
 			goto free_rings;
 	}
@@ -221,8 +222,9 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 		err = -EBUSY;
 	else
 		swap(a->ring, b->ring);
-	rb_release(a);
-	rb_release(b);
+	rb_barrier();
+	__atomic_fetch_sub(&a->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&b->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
 	return err;
 }
 

@@ -43,6 +43,11 @@ static u64 rb_bytes(struct rb_ring *ring)
 	return rb_less(rb_written(ring).bytes, rb_read(ring->overrun_bytes) + ring->read_bytes);
 }
 
+static u64 rb_capacity(struct rb_ring *ring)
+{
+	return ring->nr_pages * RB_DATA_SIZE;
+}
+
 static u64 rb_overrun(struct rb_ring *ring)
 {
 	return rb_read(ring->overrun);
@@ -110,6 +115,11 @@ static u64 rb_sum(struct trace_buffer *buffer, u64 (*count)(struct rb_ring *))
 	for_each_possible_cpu (cpu)
 		n += rb_count(buffer, cpu, count);
 	return n;
+}
+
+unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_capacity);
 }
 
 unsigned long ring_buffer_entries(struct trace_buffer *buffer)

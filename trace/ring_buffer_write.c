@@ -288,7 +288,8 @@ void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
 		RB_TEST_POINT(36);
 		/* A writer that nested before the zero relied on us; one after it was outermost itself, and
 		 * then this is idle. */
-	} while (unlikely(rb_read(page->state) != state));
+		/* (The tail too: it may have left a page that was full already, for want of a next one.) */
+	} while (unlikely(rb_read(page->state) != state || rb_read(ring->tail_page) != page));
 	if (committing & RB_NOTIFY)
 		rb_write(cpu_buffer->buffer->wakeup_pending, 1);
 }

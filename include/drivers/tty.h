@@ -29,3 +29,8 @@ struct sysrq_key {
 	void (*handler)(void);
 };
 #define REGISTER_SYSRQ(k) REGISTER_IN(sysrq, k)
+/*
+ * A session leader ends: its terminal, if it has one, sends SIGHUP and SIGCONT to the foreground group and belongs to no
+ * session any more; signal->tty of all its processes becomes NULL. Context: thread, no lock held.
+ */
+void disassociate_ctty(void);

@@ -45,4 +45,5 @@ struct pt_regs *get_irq_regs(void);
 struct pt_regs *set_irq_regs(struct pt_regs *regs); /* returns the old */
 /* The text of /proc/interrupts. */
 int show_interrupts(struct seq_file *m);
-extern const char *const ipi_names[IPI_MAX];
+u64 kstat_irqs_cpu(int irq, int cpu);
+u64 nr_irqs_total(void); /* all interrupts served since boot, IPIs included */

@@ -93,5 +93,13 @@ void on_each_cpu(smp_call_func_t fn, void *info, bool wait);
 void smp_send_reschedule(int cpu); /* any context */
 void smp_send_stop(void);          /* all others stop for good; any context */
 
-void smp_init(void);                /* start the other CPUs; boot, after the scheduler */
+extern const char *const ipi_names[IPI_MAX]; /* as /proc/interrupts has them */
+u64 ipi_count(enum ipi_kind kind, int cpu);
+
+void smp_setup_boot_cpu(unsigned nr_cpus); /* boot: the machine has so many; the first is possible and online */
+/*
+ * Start the other CPUs, wait for each (a message when one does not come), start the stopper threads. Boot, thread context:
+ * after sched_init and fork_init, before the other per-CPU threads.
+ */
+void smp_init(void);
 void secondary_start_kernel(void);  /* where another CPU arrives in C, on its idle task's stack, interrupts off */

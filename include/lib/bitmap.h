@@ -11,7 +11,13 @@ unsigned find_next_zero_bit(const unsigned long *map, unsigned size, unsigned fr
 #define find_first_zero_bit(map, size) find_next_zero_bit(map, size, 0)
 unsigned bitmap_weight(const unsigned long *map, unsigned size);
 
-/* Parse hexadecimal words separated by commas, as tracing_cpumask takes. Returns 0, -EINVAL or -EOVERFLOW. */
+/*
+ * Parse hexadecimal groups of at most 8 digits separated by commas, as tracing_cpumask takes; white space around
+ * them is ignored, no group at all is 0. Returns 0, -EINVAL, or -EOVERFLOW for a longer group or a set bit at or past
+ * `size`; on error the map holds anything.
+ */
 int bitmap_parse(const char *text, unsigned long *map, unsigned size);
-/* Print so: as many hex digits as `size` needs. Returns the length. */
+/* Print so: as many hex digits as `size` needs. Returns the length that the whole text needs, as snprintf does. */
 int bitmap_print(char *buf, size_t len, const unsigned long *map, unsigned size);
+/* Print as ranges, "0-3,5", empty for none. Returns as bitmap_print. */
+int bitmap_print_list(char *buf, size_t len, const unsigned long *map, unsigned size);

@@ -32,27 +32,27 @@ char *kstrdup(const char *s, gfp_t gfp);
 char *kstrndup(const char *s, size_t max, gfp_t gfp);
 void *kmemdup(const void *p, size_t n, gfp_t gfp);
 
-static inline bool isspace(int c)
+static inline int isspace(int c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
-static inline bool isdigit(int c)
+static inline int isdigit(int c)
 {
 	return c >= '0' && c <= '9';
 }
-static inline bool isalpha(int c)
+static inline int isalpha(int c)
 {
 	return (c | 32) >= 'a' && (c | 32) <= 'z';
 }
-static inline bool isalnum(int c)
+static inline int isalnum(int c)
 {
 	return isdigit(c) || isalpha(c);
 }
-static inline bool isprint(int c)
+static inline int isprint(int c)
 {
 	return c >= ' ' && c < 127;
 }
-static inline bool isxdigit(int c)
+static inline int isxdigit(int c)
 {
 	return isdigit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }

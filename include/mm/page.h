@@ -18,29 +18,37 @@ struct address_space;
 #define PG_SLAB     0x04
 #define PG_PCP      0x08 /* in a per-CPU list */
 #define PG_LARGE    0x10 /* head of a kmalloc of whole pages, page->order */
+#define PG_ICACHE   0x20 /* [a] what it holds is coherent with instruction fetch: see flush_dcache_page() */
 
-/* Locks: z the zone lock; o the owner of the allocated page; a atomic. One for each frame of RAM. */
+/*
+ * One for each frame of RAM. Locks: z the zone lock; c the CPU whose list it is in; s the slab cache's lock;
+ * o the owner of the allocated page; a atomic.
+ */
 struct page {
-	u32 flags;               /* [z while free, else o] */
+	u32 flags;               /* [z, c while free, else o] PG_* */
 	atomic_t refcount;       /* [a] 0 while free */
 	atomic_t mapcount;       /* [a] how many user page tables map it */
 	u8 order;                /* [z / o] of the block it heads */
 	union {
 		struct list_head lru; /* [z] free list; [o] the owner's */
 		struct {
-			struct kmem_cache *slab_cache;
-			void *freelist;
+			struct kmem_cache *slab_cache; /* [o] every page of a slab */
+			void *freelist;                /* [s] its free objects, the first page only */
 		};
 	};
 	union {
-		unsigned long private; /* [o] */
+		unsigned long private; /* [o]; [c] next in the per-CPU list */
 		struct {
-			u16 inuse, objects;
-			u16 frozen, pad;
+			u16 inuse, objects; /* [s] objects handed out, objects there are */
 		};
 	};
-	struct address_space *mapping; /* [o] page cache it belongs to, NULL for anonymous memory */
-	unsigned long index;           /* [o] page offset in it */
+	union {
+		struct {
+			struct address_space *mapping; /* [o] page cache it belongs to, NULL for anonymous memory */
+			unsigned long index;           /* [o] page offset in it */
+		};
+		struct list_head slab_list; /* [s] the cache's slabs with free objects */
+	};
 };
 
 extern struct page *mem_map;          /* mem_map[pfn - min_pfn] [immutable] */
@@ -53,8 +61,17 @@ extern unsigned long min_pfn, max_pfn;
 #define virt_to_page(v)  phys_to_page(__pa(v)) /* linear-map addresses only */
 #define pfn_valid(pfn)   ((pfn) >= min_pfn && (pfn) < max_pfn)
 
-/* 2^order contiguous pages with one reference, or NULL. Fresh memory holds anything unless __GFP_ZERO. */
-struct page *alloc_pages(gfp_t gfp, unsigned order);
+/*
+ * 2^order contiguous pages with one reference, or NULL. Fresh memory holds anything unless __GFP_ZERO. Any context but
+ * nmi: it never sleeps; with GFP_KERNEL where interrupts and preemption are on it may wait for other CPUs to give
+ * their lists back before it fails. An order-0 page normally comes from this CPU's list, without a lock.
+ */
+struct page *__alloc_pages(gfp_t gfp, unsigned order);
+static inline struct page *alloc_pages(gfp_t gfp, unsigned order)
+{
+	return __alloc_pages(gfp, order);
+}
+/* Drop the reference; the last one frees. A double free, a wrong order or a page still in use is reported, not freed. */
 void __free_pages(struct page *page, unsigned order);
 static inline struct page *alloc_page(gfp_t gfp)
 {
@@ -71,6 +88,18 @@ static inline void get_page(struct page *p)
 	atomic_inc(&p->refcount);
 }
 void put_page(struct page *p); /* the last reference frees it */
+
+/*
+ * The kernel wrote into a page that user space may execute from (a file's page): the next mapping that executes
+ * synchronises the instruction cache again. Any context.
+ */
+static inline void flush_dcache_page(struct page *p)
+{
+	__atomic_fetch_and(&p->flags, ~PG_ICACHE, __ATOMIC_RELAXED);
+}
+/* Give the per-CPU lists back to the buddy lists: ours, any context; everybody's, where smp calls are allowed. */
+void drain_local_pages(void);
+void drain_all_pages(void);
 
 unsigned long nr_free_pages(void);
 unsigned long totalram_pages(void);

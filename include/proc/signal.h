@@ -4,6 +4,7 @@
 #include <lib/list.h>
 #include <lib/types.h>
 #include <sched/sched.h>
+#include <time/hrtimer.h>
 #include <sched/wait.h>
 
 #define SIGHUP 1
@@ -67,7 +68,7 @@ struct siginfo {
 			uid_t si_uid;
 			union {
 				struct {
-					int si_status, pad;
+					int si_status, si_pad;
 					s64 si_utime, si_stime;
 				};
 				u64 si_value;
@@ -89,6 +90,10 @@ static_assert(sizeof(struct siginfo) == 128);
 #define CLD_DUMPED  3
 #define CLD_STOPPED 5
 #define CLD_CONTINUED 6
+#define SS_ONSTACK    1
+#define SS_DISABLE    2
+#define SS_AUTODISARM 0x80000000u
+#define MINSIGSTKSZ   2048
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2
 #define BUS_ADRERR  2
@@ -110,24 +115,93 @@ struct signal_struct {
 	int group_exit_code;              /* [S] */
 	int stop_code;                    /* [S] signal that stopped it, for wait4; 0 once reported */
 	bool stopped, continued;          /* [S] */
-	int nr_threads;                   /* [T] */
+	int nr_threads;                   /* [T] not yet released */
+	int live;                         /* [S] threads that have not begun to exit */
+	int stop_sig;                     /* [S] with stopped: the signal; stop_code follows when all threads stand */
+	int nr_stopped;                   /* [S] threads that stand still for the stop */
+	bool stop_done;                   /* [S] all did, and the parent was told */
+	bool stop_dequeued;               /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
+	int cld_notify;                   /* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
+	bool unkillable;                  /* [S] init: signals it does not handle are dropped */
+	struct task_struct *group_exec;   /* [S] thread that runs exec: all others are to go */
+	struct task_struct *leader;       /* [T, S] for who has only the signal_struct (timers) */
 	pid_t pgrp, session;              /* [T] */
 	struct tty_struct *tty;           /* [T] controlling terminal */
+	u64 utime, stime;                 /* [S] of threads that ended, ns */
+	u64 nvcsw, nivcsw;                /* [S] likewise: switches */
 	u64 cutime, cstime;               /* [S] of waited-for children, ns */
+	u64 cnvcsw, cnivcsw;              /* [S] */
+	u64 cmin_flt, cmaj_flt;           /* [S] */
 	struct hrtimer real_timer;        /* setitimer, alarm */
 	u64 it_interval;                  /* [S] */
 	u64 rlim[16][2];                  /* [S] cur, max by RLIMIT_* */
 };
+
+/* SI codes of more senders than the kernel. */
+#define SI_QUEUE    (-1)
+#define SI_TIMER    (-2)
+
+/*
+ * p->sighand, locked, interrupts off. The caller holds a reference to p (or RCU, or tasklist_lock). A task that shares
+ * its handlers gets a new sighand in exec: hence the check under the lock, and never a bare spin_lock.
+ */
+struct sighand_struct *lock_task_sighand(struct task_struct *p, unsigned long *flags);
+void unlock_task_sighand(struct sighand_struct *sighand, unsigned long flags);
 
 /* Send to a thread's process. 0, -EINVAL, -EAGAIN. Any context but nmi (interrupts may be off). */
 int send_sig(int sig, struct task_struct *p, int priv);
 int send_sig_info(int sig, struct siginfo *info, struct task_struct *p);
 /* A fault of the current task itself: delivered even if blocked or ignored (then fatal). Thread context. */
 void force_sig_fault(int sig, int code, unsigned long addr);
+/* Send to one thread, not to whichever of its process takes it. */
+int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p);
 int kill_pgrp(pid_t pgrp, int sig); /* tty's ^C; -ESRCH when it is empty */
 void flush_signal_handlers(struct task_struct *t); /* exec */
 bool fatal_signal_pending(struct task_struct *t);
 void recalc_sigpending(void); /* [S] */
+
+/* The program's stops and ends, with siglock held [S]. */
+int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, bool group);
+void signal_wake_up(struct task_struct *t, bool fatal);
+void zap_other_threads(struct task_struct *t); /* SIGKILL for all threads of the process but t */
+/* Tell the parent that a child stopped or goes on. [T, not S] */
+void do_notify_parent_cldstop(struct task_struct *leader, int why);
+/* Tell the parent that its child ended. True when nobody will wait for it. [T, not S] */
+bool do_notify_parent(struct task_struct *p, int sig);
+void flush_sigqueue(struct sigpending *q); /* [S], or nobody else knows it */
+void flush_signals_exec(struct task_struct *t);
+/* Would a stop signal from the terminal reach nobody who can continue the group? [T] */
+bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
+void kill_orphaned_pgrp(struct task_struct *leader, struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
+extern atomic_t nr_stopped_groups; /* processes with signal->stopped; 0 spares exit the search for orphans */
+/* The thread begins to exit: it takes no more signals for its process. True: it is the last one to do so. */
+bool exit_signals(struct task_struct *t);
+void set_current_blocked(sigset_t set); /* SIGKILL and SIGSTOP left out */
+/* sigsuspend, ppoll, pselect: block `set` until the call returns to user mode; the old mask comes back then. */
+void set_restore_sigmask_to(sigset_t set);
+#define signal_group_exit(sig) ((sig)->group_exit || (sig)->group_exec)
+
+/* For ppoll and the like: the end of the call. Interrupted: get_signal's end restores the mask, else this does. */
+void restore_saved_sigmask_unless(bool interrupted);
+
+/* Queues of signals (kernel/proc/signal_queue.c), all [S]. */
+#define SIGRTMIN 32
+#define SIG_KERNEL_STOP   (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
+#define SIG_KERNEL_IGNORE (sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
+#define SIG_KERNEL_CORE                                                                                      \
+	(sigmask(SIGQUIT) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGABRT) | sigmask(SIGFPE) |        \
+	 sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGSYS) | sigmask(SIGXCPU) | sigmask(SIGXFSZ))
+#define SIG_UNBLOCKABLE (sigmask(SIGKILL) | sigmask(SIGSTOP))
+/* Status of a process that this signal ended, with the bit that says "core" where Linux would write one. */
+#define signal_exit_code(sig) ((sig) | (sigmask(sig) & SIG_KERNEL_CORE ? 0x80 : 0))
+int sigqueue_add(struct sigpending *q, int sig, const struct siginfo *info); /* 0, -EAGAIN */
+void sigqueue_remove(struct sigpending *q, sigset_t set);
+/* Take a pending signal that is not in `mask`, own ones first; 0: none. For current. */
+int dequeue_signal(sigset_t mask, struct siginfo *info);
+bool sig_handler_ignored(struct task_struct *p, int sig); /* SIG_IGN, or SIG_DFL for one that does nothing */
+void end_group_stop(struct signal_struct *sig);
+/* Fill in for a signal that current sends with kill(2). */
+void siginfo_from_user(struct siginfo *info, int sig, int code);
 
 /* A signal picked for delivery to a handler. */
 struct ksignal {

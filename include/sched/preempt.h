@@ -53,6 +53,11 @@ static inline void __preempt_count_sub(u32 v)
 void preempt_schedule(void);
 /* The same for callers that must not be traced. */
 void preempt_schedule_notrace(void);
+/*
+ * On the way out of an interrupt to kernel code whose preempt_count is 0, with TIF_NEED_RESCHED set. Entered and left with
+ * interrupts off; the arch's entry code checks count and flag before.
+ */
+void preempt_schedule_irq(void);
 
 static inline bool need_resched(void)
 {

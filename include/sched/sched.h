@@ -8,7 +8,9 @@
 
 struct cpumask;
 
-void sched_init(void); /* boot, before the first interrupt: runqueues, the boot CPU's idle task */
+/* Boot, before the first interrupt and after setup_per_cpu_areas: runqueues; init_task becomes the boot CPU's idle task. */
+void sched_init(void);
+/* Make `idle` (from fork_idle) the idle task of `cpu`. Boot, before that CPU runs. */
 void init_idle(struct task_struct *idle, int cpu);
 void cpu_startup_entry(void) __noreturn; /* becomes this CPU's idle loop (do_idle) */
 
@@ -17,10 +19,13 @@ void cpu_startup_entry(void) __noreturn; /* becomes this CPU's idle loop (do_idl
  * for an interruptible sleep. Context: thread, preemption and interrupts on.
  */
 void schedule(void);
+void schedule_idle(void); /* the idle loop's: preemption stays off, the state is not looked at */
+/* The end of a task: sets TASK_DEAD and leaves the CPU for good. Context: do_exit, preemption on. */
+void do_task_dead(void) __noreturn;
 /* Sleep at most `timeout` ns (clock monotonic); returns what was left, 0 when it ran out. Set the state before. */
 s64 schedule_timeout_ns(s64 timeout);
 void io_schedule(void);
-int cond_resched(void);
+int cond_resched(void); /* 1 when it scheduled */
 
 #define set_current_state(s)   smp_store_mb(current->state, (s))
 #define __set_current_state(s) WRITE_ONCE(current->state, (s))
@@ -36,47 +41,71 @@ bool wake_up_state(struct task_struct *p, unsigned mask);
 void wake_up_new_task(struct task_struct *p);
 /* Parts of fork: scheduler fields of the child (not yet runnable). */
 int sched_fork(struct task_struct *p, u64 clone_flags);
-void sched_dead(struct task_struct *p); /* after its last switch; drops the scheduler's hold */
+void sched_dead(struct task_struct *p); /* after its last switch: drops the scheduler's reference (fork starts with 2) */
 void schedule_tail(struct task_struct *prev); /* first thing a new task runs: ends the switch that led to it */
 
 void set_tsk_need_resched(struct task_struct *p);
 void resched_cpu(int cpu);
 
-/* Policies and priorities, as sched_setscheduler(2). -EINVAL, -EPERM, -ESRCH by the caller. */
+/*
+ * Policies and priorities as sched_setscheduler(2) has them, without asking who may. 0 or -EINVAL. Thread context.
+ * rt_priority is 1..99 for SCHED_FIFO and SCHED_RR and 0 for the others.
+ */
 int sched_setscheduler(struct task_struct *p, int policy, int rt_priority);
-int set_user_nice(struct task_struct *p, int nice);
-int sched_setaffinity(struct task_struct *p, const struct cpumask *mask); /* -EINVAL when no online CPU is in it */
+int set_user_nice(struct task_struct *p, int nice); /* clamped to -20..19; 0 */
+/* Returns when p runs on an allowed CPU, or will when it runs next. -EINVAL when no online CPU is in mask. Sleeps. */
+int sched_setaffinity(struct task_struct *p, const struct cpumask *mask);
+void sched_set_fifo(struct task_struct *p); /* SCHED_FIFO at the middle priority, for kernel threads */
 void do_sched_yield(void);
-u64 sched_rr_interval_ns(struct task_struct *p);
+u64 sched_rr_interval_ns(struct task_struct *p); /* 0: runs as long as it likes (FIFO) */
 int task_nice(const struct task_struct *p);
 /* Is p running on a CPU at this moment (not merely runnable)? */
 bool task_curr(const struct task_struct *p);
 /* Waits until p, which no longer is runnable, has left its CPU. */
 void wait_task_inactive(struct task_struct *p);
+/* CPU time so far, ns, exact to now also for a task that runs. The parts are sampled by ticks, their sum is exact. */
+u64 task_sched_runtime(struct task_struct *p);
+void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime);
+/* The same summed over the living threads of p's process. Takes tasklist_lock. */
+void thread_group_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime);
 unsigned long nr_running(void);
 u64 nr_context_switches(void);
 u64 cpu_idle_ns(int cpu);
+void cpu_times_ns(int cpu, u64 *user, u64 *system, u64 *idle); /* for /proc/stat */
 void get_avenrun(u64 *loads); /* 1, 5, 15 minutes, fixed point 2^16 (as sysinfo(2)) */
 void scheduler_tick(void);    /* from the tick's hrtimer, interrupts off */
 
 /* The letter of a state in ps, /proc and traces: R S D T t X Z P I. */
 char task_state_to_char(const struct task_struct *p);
+/* The same for state bits TASK_* | EXIT_*, such as sched_switch's prev_state. */
 char task_index_to_char(unsigned state);
 
 struct task_struct *idle_task(int cpu);
 
-/* Kernel threads (kernel/sched/kthread.c). */
+/*
+ * Kernel threads (kernel/sched/kthread.c). Created ones have not run yet: wake_up_process starts them. ERR_PTR. May sleep.
+ * They exit by returning; nobody waits for them (fork gives them exit_signal 0: they are reaped by themselves).
+ */
 struct task_struct *kthread_create(int (*fn)(void *), void *data, const char *namefmt, ...) __printf(3, 4);
 struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu, const char *namefmt, ...)
 	__printf(4, 5);
 /* Created and woken; ERR_PTR. */
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *namefmt, ...) __printf(3, 4);
 bool kthread_should_stop(void);
+/* Boot, after init's task: starts kthreadd (pid 2), from which threads are then forked; before it, from the caller. */
+void kthreadd_init(void);
+void free_kthread_struct(struct task_struct *t); /* by __put_task_struct of a PF_KTHREAD task */
 int kthread_stop(struct task_struct *t); /* asks, wakes, waits; returns the thread's result */
 
 /* Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result.
  * The others have executed an instruction synchronisation when they go on. Context: thread. */
 int stop_machine(int (*fn)(void *data), void *data);
+/*
+ * Run fn(arg) in the stopper thread (migration/N) of `cpu`, which nothing but a hard interrupt disturbs; returns its
+ * result, or -ENODEV when it has none (yet). Thread context; fn must not sleep.
+ */
+int stop_one_cpu(int cpu, int (*fn)(void *arg), void *arg);
+void cpu_stop_init(void); /* smp_init: a stopper thread for every online CPU */
 
 /* Wait until every CPU has passed a point with preemption on: whoever ran with preemption off when this was called
  * is through. For probes and modules. Context: thread. */
@@ -85,3 +114,4 @@ void synchronize_rcu(void);
 #define rcu_read_unlock() preempt_enable()
 /* Call func after a grace period, from a kernel thread. Any context. */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *));
+void rcu_init(void); /* boot: the thread that serves call_rcu */

@@ -23,6 +23,7 @@
 #define TASK_PARKED          0x0040
 #define TASK_DEAD            0x0080
 #define TASK_WAKEKILL        0x0100
+#define TASK_WAKING          0x0200 /* between a wake-up's decision and the runqueue */
 #define TASK_NOLOAD          0x0400
 #define TASK_NEW             0x0800
 #define TASK_KILLABLE        (TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
@@ -35,10 +36,12 @@
 #define TIF_NEED_RESCHED   1
 #define TIF_NOTIFY_RESUME  2 /* task work to do */
 #define TIF_SYSCALL_TRACE  8 /* reserved for tracing of system calls */
+#define TIF_POLLING_NRFLAG 16 /* idle and looking at need_resched by itself: no interrupt needed */
 #define TIF_SINGLESTEP     21
 #define _TIF_SIGPENDING    (1U << TIF_SIGPENDING)
 #define _TIF_NEED_RESCHED  (1U << TIF_NEED_RESCHED)
 #define _TIF_NOTIFY_RESUME (1U << TIF_NOTIFY_RESUME)
+#define _TIF_POLLING_NRFLAG (1U << TIF_POLLING_NRFLAG)
 #define _TIF_WORK_MASK     (_TIF_SIGPENDING | _TIF_NEED_RESCHED | _TIF_NOTIFY_RESUME)
 
 /* task->flags, written by the task itself (or before it runs). */
@@ -125,6 +128,9 @@ struct task_struct {
 	spinlock_t pi_lock;                    /* serialises wake-up against changes of policy and affinity */
 	unsigned long cpus_mask[1];            /* [p, r] allowed CPUs (NR_CPUS <= 64) */
 	u32 wake_cpu;                          /* [p] */
+	u32 nr_cpus_allowed;                   /* [p, r] bits in cpus_mask */
+	bool contributes_to_load;              /* [r] asleep uninterruptibly: counted in the load average */
+	bool sched_reset_on_fork;              /* [r] children start as SCHED_NORMAL */
 	u64 nvcsw, nivcsw;                     /* [r] voluntary and involuntary switches */
 	u64 start_time;                        /* [I] ns since boot */
 	u64 utime, stime;                      /* [t] ns */
@@ -155,6 +161,7 @@ struct task_struct {
 	sigset_t blocked;               /* [t writes under S] */
 	sigset_t saved_sigmask;         /* [t] restored when sigsuspend returns */
 	bool restore_sigmask;           /* [t] */
+	sigset_t real_blocked;          /* [t writes under S] sigtimedwait: blocked, but for what it waits for; else 0 */
 	struct sigpending pending;      /* [S] to this thread */
 	unsigned long sas_ss_sp, sas_ss_size; /* [t] sigaltstack */
 	int sas_ss_flags;               /* [t] */
@@ -162,6 +169,10 @@ struct task_struct {
 	u64 restart_data[4];            /* [t] its arguments */
 	void *kthread_data;             /* [I] struct kthread */
 	u32 uid, euid, gid, egid;       /* [t] */
+	u32 suid, sgid;                 /* [t] saved ids */
+	struct group_info *groups;      /* [t] supplementary groups, shared by reference; NULL: none */
+	void *robust_list;              /* [t] user address of the list of held futexes */
+	int pdeath_signal;              /* [t] to send when the parent ends, 0 none */
 
 	struct thread_struct thread;    /* [t, switch] registers while not running (arch) */
 };

@@ -70,6 +70,13 @@ static inline bool waitqueue_active(wait_queue_head_t *q)
 		if (!(cond))                                                                                 \
 			___wait_event(q, cond, TASK_UNINTERRUPTIBLE, _unused, schedule());                   \
 	} while (0)
+/* For kernel threads that wait for work: not counted in the load average. Woken by wake_up(). */
+#define wait_event_idle(q, cond)                                                                             \
+	do {                                                                                                 \
+		int _unused __maybe_unused = 0;                                                              \
+		if (!(cond))                                                                                 \
+			___wait_event(q, cond, TASK_IDLE, _unused, schedule());                              \
+	} while (0)
 /* 0, or -ERESTARTSYS when a signal came first. */
 #define wait_event_interruptible(q, cond)                                                                    \
 	({                                                                                                   \

@@ -7,8 +7,8 @@
 #include <asm/clock.h>
 #include <lib/types.h>
 
-extern u32 clock_mult;  /* ns = (cycles * mult) >> shift [immutable after clock_init] */
-extern u32 clock_shift;
+#define CLOCK_SHIFT 32
+extern u64 clock_mult;  /* ns = (cycles * mult) >> CLOCK_SHIFT [immutable after clock_init]; 0: the clock stands */
 extern u64 clock_base;  /* counter at boot */
 
 /* By the timer driver, once, at boot: the counter's frequency. From then on sched_clock() runs. */
@@ -19,7 +19,7 @@ static __always_inline u64 sched_clock(void)
 {
 	u64 c = arch_read_counter() - clock_base;
 
-	return (u64)(((unsigned __int128)c * clock_mult) >> clock_shift);
+	return (u64)(((unsigned __int128)c * clock_mult) >> CLOCK_SHIFT);
 }
 #define ktime_get() ((ktime_t)sched_clock())
 /* Wall clock: nanoseconds since 1970, from the real-time clock read at boot (0 offset when there is none). */
@@ -28,4 +28,4 @@ void set_wall_clock(u64 ns_since_1970);
 void ndelay(u64 ns); /* spins */
 #define udelay(us) ndelay((us) * 1000ULL)
 u64 cycles_to_ns(u64 cycles);
-u64 ns_to_cycles(u64 ns);
+u64 ns_to_cycles(u64 ns); /* rounded up: an event set by it does not come early */

@@ -18,6 +18,7 @@ struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *);
 	struct hrtimer_cpu_base *base;  /* [b] CPU it is or was last queued on */
 	u8 state;                       /* [b] 1: queued */
+	void *data;                     /* the callback's */
 };
 
 void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *));
@@ -26,13 +27,13 @@ void hrtimer_start(struct hrtimer *t, ktime_t expires);
 /* 1: was queued and is not now; 0: was not; -1: its callback runs at this moment. */
 int hrtimer_try_to_cancel(struct hrtimer *t);
 int hrtimer_cancel(struct hrtimer *t); /* waits for a running callback. Not from the callback itself. */
-bool hrtimer_active(const struct hrtimer *t);
+bool hrtimer_active(const struct hrtimer *t); /* queued, or its callback runs */
 /* Move expires past `now` by whole intervals; returns how many. */
 u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval);
 void hrtimer_interrupt(void); /* by the timer driver's handler: runs what is due, sets the next event */
 void hrtimers_init(void);     /* boot */
 void hrtimers_init_cpu(void); /* each CPU, interrupts off */
-/* Sleep in an absolute clock. 0 or -EINTR-like (-ERESTARTNOHAND). state: TASK_INTERRUPTIBLE or UNINTERRUPTIBLE. */
+/* Sleep until `expires`. 0, or -ERESTARTNOHAND when a signal came first. state: TASK_INTERRUPTIBLE or UNINTERRUPTIBLE. */
 int hrtimer_sleep_until(ktime_t expires, unsigned state);
 
 /* One-shot hardware; the timer driver fills it in before hrtimers_init_cpu. */
@@ -50,3 +51,5 @@ extern const struct clock_event_device *clock_event; /* [immutable after boot] *
 void tick_init_cpu(void);
 void tick_nohz_idle_enter(void);
 void tick_nohz_idle_exit(void);
+/* Real-time interval timer (setitimer): ITIMER_REAL's callback, for fork's hrtimer_init of signal->real_timer. */
+enum hrtimer_restart it_real_fn(struct hrtimer *t);

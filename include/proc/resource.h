@@ -1,0 +1,48 @@
+/* Resource limits and usage, with Linux's numbers and structures. */
+#pragma once
+
+#include <lib/types.h>
+#include <proc/signal.h>
+
+#define RLIMIT_CPU        0
+#define RLIMIT_FSIZE      1
+#define RLIMIT_DATA       2
+#define RLIMIT_STACK      3
+#define RLIMIT_CORE       4
+#define RLIMIT_RSS        5
+#define RLIMIT_NPROC      6
+#define RLIMIT_NOFILE     7
+#define RLIMIT_MEMLOCK    8
+#define RLIMIT_AS         9
+#define RLIMIT_LOCKS      10
+#define RLIMIT_SIGPENDING 11
+#define RLIMIT_MSGQUEUE   12
+#define RLIMIT_NICE       13
+#define RLIMIT_RTPRIO     14
+#define RLIMIT_RTTIME     15
+#define RLIM_NLIMITS      16
+#define RLIM_INFINITY     U64_MAX
+
+struct rlimit64 {
+	u64 rlim_cur, rlim_max;
+};
+/* The present soft limit of the current process. A word is read whole: no lock. */
+#define rlimit(which) READ_ONCE(current->signal->rlim[which][0])
+
+#define RUSAGE_SELF     0
+#define RUSAGE_CHILDREN (-1)
+#define RUSAGE_THREAD   1
+
+struct timeval64 {
+	s64 tv_sec, tv_usec;
+};
+/* As getrusage(2) and wait4(2) pass it. */
+struct rusage {
+	struct timeval64 ru_utime, ru_stime;
+	long ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock;
+	long ru_msgsnd, ru_msgrcv, ru_nsignals, ru_nvcsw, ru_nivcsw;
+};
+/* Of a process (its threads, dead ones included), `who` as in getrusage(2). Takes siglock. */
+void getrusage(struct task_struct *p, int who, struct rusage *r);
+/* CPU time of a process with all its threads, ns. Takes siglock. */
+void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime);

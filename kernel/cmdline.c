@@ -1,0 +1,123 @@
+/* The kernel command line: cutting it into words and handing each to who registered for it. */
+#include <kernel/cmdline.h>
+#include <kernel/printk.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+
+DECLARE_TABLE(params, const struct kernel_param);
+
+char boot_command_line[2048];
+const char *init_argv[32] = { "init" };
+const char *init_envp[32] = { "HOME=/", "TERM=linux" };
+
+/* The words, cut up; init's arguments point in here for good. One copy a pass, because the cutting writes zeros. */
+static char early_words[sizeof(boot_command_line)], words[sizeof(boot_command_line)];
+
+/*
+ * Cut the next word off *line: blanks separate, except between double quotes, which are dropped.
+ * a="b c" and "a=b c" both give a=b c. NULL at the end.
+ */
+static char *next_word(char **line)
+{
+	char *from = *line, *to, *word;
+	bool quoted = false;
+
+	while (isspace(*from))
+		from++;
+	if (!*from)
+		return NULL;
+	for (word = to = from; *from && (quoted || !isspace(*from)); from++) {
+		if (*from == '"')
+			quoted = !quoted;
+		else
+			*to++ = *from;
+	}
+	*line = *from ? from + 1 : from;
+	*to = '\0';
+	return word;
+}
+
+/* Linux takes - and _ in names of parameters for the same. */
+static bool same_char(char a, char b)
+{
+	return (a == '-' ? '_' : a) == (b == '-' ? '_' : b);
+}
+
+/* The value when `word` is for the parameter `name` ("x=" wants "x=value", "x" wants "x" or "x=value"), else NULL. */
+static const char *param_value(const char *name, const char *word)
+{
+	while (*name && same_char(*name, *word)) {
+		if (*name == '=')
+			return word + 1;
+		name++;
+		word++;
+	}
+	if (*name)
+		return NULL;
+	if (*word == '=')
+		return word + 1;
+	return *word ? NULL : word;
+}
+
+/* Give a word to everybody who registered for it in this pass. True: somebody knows it (maybe in the other pass). */
+static bool parse_word(const char *word, bool early)
+{
+	const struct kernel_param *param;
+	bool known = false;
+
+	for_each_in_table(params, param) {
+		const char *value = param_value(param->name, word);
+		int err;
+
+		if (!value)
+			continue;
+		known = true;
+		if (param->early != early)
+			continue;
+		err = param->set(value);
+		if (err)
+			pr_warn("Kernel command line: '%s' refused: error %d\n", word, err);
+	}
+	return known;
+}
+
+void parse_early_params(void)
+{
+	char *line = early_words, *word;
+
+	strscpy(early_words, boot_command_line, sizeof(early_words));
+	while ((word = next_word(&line)) && strcmp(word, "--"))
+		parse_word(word, true);
+}
+
+/* Append to a NULL-terminated list of 32; a variable of the same name is replaced. */
+static void pass_to_init(const char *word)
+{
+	const char *equals = strchr(word, '=');
+	const char **list = equals ? init_envp : init_argv;
+	unsigned i;
+
+	for (i = 0; list[i]; i++)
+		if (equals && !strncmp(list[i], word, equals - word + 1))
+			break;
+	if (i < ARRAY_SIZE(init_argv) - 1)
+		list[i] = word;
+	else
+		pr_warn("Kernel command line: too many words for init, '%s' left out\n", word);
+}
+
+void parse_params(void)
+{
+	char *line = words, *word;
+	bool all_init = false;
+
+	strscpy(words, boot_command_line, sizeof(words));
+	while ((word = next_word(&line))) {
+		if (all_init)
+			pass_to_init(word);
+		else if (!strcmp(word, "--"))
+			all_init = true;
+		else if (!parse_word(word, false))
+			pass_to_init(word);
+	}
+}

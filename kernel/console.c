@@ -1,0 +1,181 @@
+/* Writing the kernel log to the consoles: who prints, from which line on, and how a line looks. */
+#include <irq/irqflags.h>
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <sched/preempt.h>
+#include <sched/spinlock.h>
+
+#define LOGLEVEL_DEFAULT 7
+#define LOGLEVEL_QUIET   4
+#define LOGLEVEL_ALL     15
+
+int console_loglevel = LOGLEVEL_DEFAULT;
+
+/*
+ * The console lock is only ever tried. Whoever finds it taken has put his line into the log before, and the holder
+ * looks at the log once more after letting go: one of the two prints the line. So printk waits for nobody, and a
+ * message from an interrupt on top of the holder, or from inside the scheduler, cannot deadlock.
+ * Locks: c console_locked.
+ */
+static unsigned console_locked;
+static struct console *consoles; /* [c] */
+static u64 console_seq;          /* [c] next record to print */
+static size_t console_done;      /* [c] bytes of it that are out already: it was open then */
+static bool line_shown;          /* [c] the record being printed passed the level */
+
+static bool console_trylock(void)
+{
+	return !__atomic_exchange_n(&console_locked, 1, __ATOMIC_ACQUIRE);
+}
+
+static void console_unlock(void)
+{
+	__atomic_store_n(&console_locked, 0, __ATOMIC_RELEASE);
+}
+
+/* [c], interrupts off */
+static void write_all(const char *text, size_t len)
+{
+	for (struct console *con = consoles; con; con = con->next)
+		con->write(con, text, len);
+}
+
+int log_stamp(char *buf, size_t size, u64 stamp)
+{
+	u64 us = stamp / NSEC_PER_USEC;
+
+	return scnprintf(buf, size, "[%5llu.%06llu] ", (unsigned long long)(us / 1000000),
+			 (unsigned long long)(us % 1000000));
+}
+
+/* Print what is new of one record. Returns false when it is open: more may come. [c], interrupts off */
+static bool print_record(const struct log_line *line, const char *text)
+{
+	char stamp[32];
+
+	if (!console_done)
+		line_shown = line->level < READ_ONCE(console_loglevel);
+	if (line_shown) {
+		if (!console_done)
+			write_all(stamp, log_stamp(stamp, sizeof(stamp), line->stamp));
+		if (line->len > console_done)
+			write_all(text + console_done, line->len - console_done);
+		if (line->closed)
+			write_all("\n", 1);
+	}
+	/* An empty open record counts as begun, or its stamp would come twice. */
+	console_done = line->len;
+	return line->closed;
+}
+
+/* Print one record, or the new end of an open one. False: there is nothing new. [c] */
+static bool flush_one(void)
+{
+	static char text[1024]; /* [c] */
+	struct log_line line;
+	unsigned long flags;
+	u64 seq = console_seq;
+	bool more;
+
+	if (!log_get(&seq, &line, text, sizeof(text)))
+		return false;
+	if (seq != console_seq) { /* overwritten before they were printed */
+		console_seq = seq;
+		console_done = 0;
+	}
+	if (console_done && !line.closed && line.len == console_done)
+		return false;
+	raw_local_irq_save(flags);
+	more = print_record(&line, text);
+	raw_local_irq_restore(flags);
+	if (more) {
+		console_seq++;
+		console_done = 0;
+	}
+	return more;
+}
+
+void console_flush(void)
+{
+	u32 version;
+
+	do {
+		version = log_version();
+		preempt_disable_notrace(); /* the holder's time is everybody's: see above */
+		if (!READ_ONCE(consoles) || !console_trylock()) {
+			preempt_enable_notrace();
+			return;
+		}
+		while (flush_one())
+			;
+		console_unlock();
+		preempt_enable_notrace();
+		/* Who failed to get the lock before this line has changed the log before it (both are full barriers). */
+		smp_mb();
+	} while (log_version() != version);
+}
+
+/* Print to one console what all others have printed. [c] */
+static void play_log(struct console *con)
+{
+	static char text[1024], stamp[32]; /* [c] */
+	struct log_line line;
+	unsigned long flags;
+
+	for (u64 seq = 0; seq < console_seq && log_get(&seq, &line, text, sizeof(text)); seq++) {
+		if (line.level >= console_loglevel)
+			continue;
+		raw_local_irq_save(flags);
+		con->write(con, stamp, log_stamp(stamp, sizeof(stamp), line.stamp));
+		con->write(con, text, line.len);
+		con->write(con, "\n", 1);
+		raw_local_irq_restore(flags);
+	}
+}
+
+void console_register(struct console *con)
+{
+	while (!console_trylock())
+		cpu_relax();
+	play_log(con);
+	con->next = consoles;
+	WRITE_ONCE(consoles, con);
+	console_unlock();
+	console_flush();
+}
+
+void console_verbose(void)
+{
+	console_loglevel = LOGLEVEL_ALL;
+}
+
+void console_break_lock(void)
+{
+	console_unlock();
+	console_flush();
+}
+
+static int set_loglevel(const char *value)
+{
+	int level, err = kstrtoint(value, 0, &level);
+
+	if (err)
+		return err;
+	if (level < 0 || level > LOGLEVEL_ALL)
+		return -EINVAL;
+	console_loglevel = level;
+	return 0;
+}
+early_param("loglevel=", set_loglevel);
+
+static int set_quiet(const char *value)
+{
+	console_loglevel = LOGLEVEL_QUIET;
+	return *value ? -EINVAL : 0;
+}
+early_param("quiet", set_quiet);

@@ -1,0 +1,97 @@
+/* Bitmaps as text: hexadecimal groups of 32 bits, and lists of ranges. */
+#include <lib/bitmap.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+
+static int hex_value(char c)
+{
+	return isdigit(c) ? c - '0' : (c | 32) - 'a' + 10;
+}
+
+/* The digits that end at `end` (exclusive) and start no earlier than `text`, as one group; returns where it starts. */
+static const char *parse_group(const char *text, const char *end, u32 *value)
+{
+	const char *p = end;
+
+	*value = 0;
+	for (unsigned shift = 0; p > text && isxdigit(p[-1]) && shift < 32; shift += 4)
+		*value |= (u32)hex_value(*--p) << shift;
+	return p;
+}
+
+/* Store 32 bits at bit `at`; -EOVERFLOW when a set one does not fit. */
+static int store_group(unsigned long *map, unsigned size, unsigned at, u32 value)
+{
+	if (at >= size)
+		return value ? -EOVERFLOW : 0;
+	if (size - at < 32 && value >> (size - at))
+		return -EOVERFLOW;
+	map[at / 64] |= (unsigned long)value << (at % 64);
+	return 0;
+}
+
+int bitmap_parse(const char *text, unsigned long *map, unsigned size)
+{
+	const char *end = text + strlen(text);
+	unsigned at = 0;
+
+	memset(map, 0, BITS_TO_LONGS(size) * sizeof(*map));
+	while (end > text && isspace(end[-1]))
+		end--;
+	while (isspace(*text))
+		text++;
+	while (end > text) {
+		u32 value;
+		const char *start = parse_group(text, end, &value);
+		int ret;
+
+		if (start == end)
+			return -EINVAL;
+		if (start > text && start[-1] != ',')
+			return isxdigit(start[-1]) ? -EOVERFLOW : -EINVAL;
+		ret = store_group(map, size, at, value);
+		if (ret)
+			return ret;
+		at += 32;
+		if (start == text)
+			break;
+		end = start - 1; /* the comma: a group must stand before it */
+		if (end == text)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int bitmap_print(char *buf, size_t len, const unsigned long *map, unsigned size)
+{
+	size_t used = 0;
+
+	for (unsigned at = ALIGN(size, 32u); at; at -= 32) {
+		unsigned from = at - 32, bits = min(size - from, 32u);
+		u32 value = map[from / 64] >> (from % 64);
+
+		if (bits < 32)
+			value &= BIT(bits) - 1;
+		used += snprintf(buf ? buf + min(used, len) : NULL, used < len ? len - used : 0, "%s%0*x",
+				 at < size ? "," : "", (int)DIV_ROUND_UP(bits, 4), value);
+	}
+	return used;
+}
+
+int bitmap_print_list(char *buf, size_t len, const unsigned long *map, unsigned size)
+{
+	size_t used = 0;
+	unsigned first = find_first_bit(map, size);
+
+	if (len)
+		buf[0] = '\0';
+	while (first < size) {
+		unsigned end = find_next_zero_bit(map, size, first);
+
+		used += snprintf(buf ? buf + min(used, len) : NULL, used < len ? len - used : 0,
+				 end - first > 1 ? "%s%u-%u" : "%s%u", used ? "," : "", first, end - 1);
+		first = find_next_bit(map, size, end);
+	}
+	return used;
+}

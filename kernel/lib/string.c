@@ -1,0 +1,154 @@
+/* String functions and the memory searches; memcpy, memmove and memset are the machine's own assembly. */
+#include <lib/errno.h>
+#include <lib/string.h>
+
+/* Without this gcc recognises these loops and replaces each with a call of the very function it is the body of. */
+#ifndef __clang__
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const u8 *x = a, *y = b;
+
+	for (; n; n--, x++, y++)
+		if (*x != *y)
+			return *x - *y;
+	return 0;
+}
+
+void *memchr(const void *s, int c, size_t n)
+{
+	for (const u8 *p = s; n; n--, p++)
+		if (*p == (u8)c)
+			return (void *)p;
+	return NULL;
+}
+
+size_t strlen(const char *s)
+{
+	const char *p = s;
+
+	while (*p)
+		p++;
+	return p - s;
+}
+
+size_t strnlen(const char *s, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && s[n])
+		n++;
+	return n;
+}
+
+int strcmp(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return (u8)*a - (u8)*b;
+}
+
+int strncmp(const char *a, const char *b, size_t n)
+{
+	for (; n; n--, a++, b++)
+		if (*a != *b || !*a)
+			return (u8)*a - (u8)*b;
+	return 0;
+}
+
+char *strchr(const char *s, int c)
+{
+	for (; *s != (char)c; s++)
+		if (!*s)
+			return NULL;
+	return (char *)s;
+}
+
+char *strrchr(const char *s, int c)
+{
+	const char *last = NULL;
+
+	do {
+		if (*s == (char)c)
+			last = s;
+	} while (*s++);
+	return (char *)last;
+}
+
+char *strnstr(const char *haystack, const char *needle, size_t len)
+{
+	size_t n = strlen(needle);
+
+	len = strnlen(haystack, len);
+	for (; len >= n; haystack++, len--)
+		if (!memcmp(haystack, needle, n))
+			return (char *)haystack;
+	return NULL;
+}
+
+char *strstr(const char *haystack, const char *needle)
+{
+	return strnstr(haystack, needle, SIZE_MAX);
+}
+
+/* Length of the start of s whose bytes are all in `set` (in: true) or all not in it. */
+static size_t span(const char *s, const char *set, bool in)
+{
+	size_t n = 0;
+
+	while (s[n] && !!strchr(set, s[n]) == in)
+		n++;
+	return n;
+}
+
+size_t strspn(const char *s, const char *accept)
+{
+	return span(s, accept, true);
+}
+
+size_t strcspn(const char *s, const char *reject)
+{
+	return span(s, reject, false);
+}
+
+char *strsep(char **s, const char *delim)
+{
+	char *token = *s, *end;
+
+	if (!token)
+		return NULL;
+	end = token + strcspn(token, delim);
+	*s = *end ? end + 1 : NULL;
+	*end = '\0';
+	return token;
+}
+
+ssize_t strscpy(char *dst, const char *src, size_t size)
+{
+	size_t n = strnlen(src, size);
+
+	if (!size)
+		return -E2BIG;
+	if (n == size) {
+		memcpy(dst, src, size - 1);
+		dst[size - 1] = '\0';
+		return -E2BIG;
+	}
+	memcpy(dst, src, n);
+	dst[n] = '\0';
+	return n;
+}
+
+char *strim(char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && isspace(s[n - 1]))
+		n--;
+	s[n] = '\0';
+	while (isspace(*s))
+		s++;
+	return s;
+}

@@ -1,0 +1,171 @@
+/* kmalloc: slab caches of fixed sizes, and whole pages for what is larger. */
+#include "slab.h"
+
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/string.h>
+#include <mm/vmalloc.h>
+
+#define KMALLOC_MAX_CACHE_SIZE 8192
+
+/* [n] holds 2^n bytes; 1 and 2, which would be too small to be caches, hold the sizes between powers of two. */
+static const struct {
+	const char *name;
+	unsigned size;
+} kmalloc_info[] = {
+	[1] = { "kmalloc-96", 96 },	[2] = { "kmalloc-192", 192 },	[3] = { "kmalloc-8", 8 },
+	[4] = { "kmalloc-16", 16 },	[5] = { "kmalloc-32", 32 },	[6] = { "kmalloc-64", 64 },
+	[7] = { "kmalloc-128", 128 },	[8] = { "kmalloc-256", 256 },	[9] = { "kmalloc-512", 512 },
+	[10] = { "kmalloc-1k", 1024 },	[11] = { "kmalloc-2k", 2048 },	[12] = { "kmalloc-4k", 4096 },
+	[13] = { "kmalloc-8k", 8192 },
+};
+static struct kmem_cache kmalloc_caches[ARRAY_SIZE(kmalloc_info)];
+
+void kmalloc_init(void)
+{
+	for (unsigned i = 1; i < ARRAY_SIZE(kmalloc_info); i++) {
+		unsigned size = kmalloc_info[i].size;
+		/* Powers of two are aligned to themselves, up to a page. */
+		unsigned align = is_power_of_2(size) ? min(size, (unsigned)PAGE_SIZE) : 8;
+
+		if (setup_cache(&kmalloc_caches[i], kmalloc_info[i].name, size, align, 0, NULL))
+			panic("kmalloc_init: out of memory");
+	}
+}
+
+/* 1 <= size <= KMALLOC_MAX_CACHE_SIZE */
+static __always_inline struct kmem_cache *kmalloc_slab(size_t size)
+{
+	unsigned index = size <= 8 ? 3 : 64 - __builtin_clzl(size - 1);
+
+	if (size > 64 && size <= 96)
+		index = 1;
+	else if (size > 128 && size <= 192)
+		index = 2;
+	return &kmalloc_caches[index];
+}
+
+static unsigned get_order(size_t size)
+{
+	unsigned order = 0;
+
+	while ((PAGE_SIZE << order) < size)
+		order++;
+	return order;
+}
+
+static noinline void *kmalloc_large(size_t size, gfp_t gfp)
+{
+	struct page *page;
+
+	if (size > KMALLOC_MAX_SIZE)
+		return NULL;
+	page = alloc_pages(gfp, get_order(size));
+	if (!page)
+		return NULL;
+	page->flags = PG_LARGE;
+	return page_to_virt(page);
+}
+
+static __always_inline void *do_kmalloc(size_t size, gfp_t gfp, unsigned long caller)
+{
+	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
+		return kmalloc_large(size, gfp);
+	return slab_alloc_from(kmalloc_slab(size + !size), gfp, caller);
+}
+
+void *kmalloc(size_t size, gfp_t gfp)
+{
+	return do_kmalloc(size, gfp, (unsigned long)__builtin_return_address(0));
+}
+
+void *kzalloc(size_t size, gfp_t gfp)
+{
+	return do_kmalloc(size, gfp | __GFP_ZERO, (unsigned long)__builtin_return_address(0));
+}
+
+void *kcalloc(size_t n, size_t size, gfp_t gfp)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return NULL;
+	return do_kmalloc(bytes, gfp | __GFP_ZERO, (unsigned long)__builtin_return_address(0));
+}
+
+static noinline void free_large(struct page *page, const void *p, unsigned long caller)
+{
+	if (!(page->flags & PG_LARGE) || p != page_to_virt(page)) {
+		pr_err("BUG: kfree of %px, which kmalloc did not return, in %pS\n", p, (void *)caller);
+		dump_stack();
+		return;
+	}
+	page->flags = 0;
+	put_page(page);
+}
+
+void kfree(const void *p)
+{
+	unsigned long caller = (unsigned long)__builtin_return_address(0);
+	struct page *page;
+
+	if (!p)
+		return;
+	page = virt_to_page(p);
+	if (likely(page->flags & PG_SLAB))
+		slab_free_from(page->slab_cache, (void *)p, caller);
+	else
+		free_large(page, p, caller);
+}
+
+size_t ksize(const void *p)
+{
+	const struct page *page;
+
+	if (!p)
+		return 0;
+	page = virt_to_page(p);
+	return page->flags & PG_SLAB ? page->slab_cache->object_size : PAGE_SIZE << page->order;
+}
+
+void *krealloc(const void *p, size_t size, gfp_t gfp)
+{
+	size_t old = ksize(p);
+	void *new;
+
+	if (!size) {
+		kfree(p);
+		return NULL;
+	}
+	if (old >= size)
+		return (void *)p;
+	new = do_kmalloc(size, gfp, (unsigned long)__builtin_return_address(0));
+	if (!new)
+		return NULL;
+	if (p)
+		memcpy(new, p, old);
+	kfree(p);
+	return new;
+}
+
+void *kvmalloc(size_t size, gfp_t gfp)
+{
+	void *p = size <= KMALLOC_MAX_SIZE ? kmalloc(size, size > PAGE_SIZE ? gfp | __GFP_NOWARN : gfp) : NULL;
+
+	if (p || size <= PAGE_SIZE)
+		return p;
+	return gfp & __GFP_ZERO ? vzalloc(size) : vmalloc(size);
+}
+
+void *kvzalloc(size_t size, gfp_t gfp)
+{
+	return kvmalloc(size, gfp | __GFP_ZERO);
+}
+
+void kvfree(const void *p)
+{
+	if (is_vmalloc_addr(p))
+		vfree(p);
+	else
+		kfree(p);
+}

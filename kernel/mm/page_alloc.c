@@ -1,0 +1,234 @@
+/* The buddy lists: free blocks of 2^order pages, split to serve and merged with their buddy when freed. */
+#include "internal.h"
+
+#include <kernel/printk.h>
+#include <lib/string.h>
+
+struct zone zone = { .lock = __SPIN_LOCK_UNLOCKED };
+struct page *mem_map;
+unsigned long min_pfn, max_pfn;
+
+static void add_to_free_list(struct page *page, unsigned order)
+{
+	page->flags = PG_BUDDY;
+	page->order = order;
+	list_add(&page->lru, &zone.free_list[order]);
+	zone.nr_free[order]++;
+}
+
+static void del_from_free_list(struct page *page, unsigned order)
+{
+	list_del(&page->lru);
+	page->flags = 0;
+	zone.nr_free[order]--;
+}
+
+/* Give the upper halves of a block of order `high` back until one of order `low` is left. */
+static void expand(struct page *page, unsigned low, unsigned high)
+{
+	while (high > low) {
+		high--;
+		add_to_free_list(page + (1UL << high), high);
+	}
+}
+
+/* Take a block off the lists: the smallest that is large enough, split. NULL when there is none. [z] */
+struct page *__rmqueue(unsigned order)
+{
+	for (unsigned o = order; o <= MAX_ORDER; o++) {
+		struct page *page = list_first_entry_or_null(&zone.free_list[o], struct page, lru);
+
+		if (!page)
+			continue;
+		del_from_free_list(page, o);
+		expand(page, order, o);
+		zone.free_pages -= 1UL << order;
+		return page;
+	}
+	return NULL;
+}
+
+/*
+ * The other half of the block of twice the size, if it is wholly free. A page that somebody owns may have its flags
+ * written while we look; but only holders of the zone lock ever set PG_BUDDY, so what we see cannot lie about that.
+ */
+static struct page *find_buddy(unsigned long pfn, unsigned order)
+{
+	unsigned long buddy_pfn = pfn ^ (1UL << order);
+	struct page *buddy;
+
+	if (!pfn_valid(buddy_pfn))
+		return NULL;
+	buddy = pfn_to_page(buddy_pfn);
+	return READ_ONCE(buddy->flags) & PG_BUDDY && buddy->order == order ? buddy : NULL;
+}
+
+/* Put a block back, united with its buddy as long as that is free too. [z] */
+void __free_one_page(struct page *page, unsigned order)
+{
+	unsigned long pfn = page_to_pfn(page);
+	struct page *buddy;
+
+	zone.free_pages += 1UL << order;
+	for (; order < MAX_ORDER && (buddy = find_buddy(pfn, order)); order++) {
+		del_from_free_list(buddy, order);
+		pfn &= ~(1UL << order);
+	}
+	add_to_free_list(pfn_to_page(pfn), order);
+}
+
+static noinline struct page *rmqueue(unsigned order)
+{
+	unsigned long flags;
+	struct page *page;
+
+	if (likely(order == 0))
+		return rmqueue_pcplist();
+	spin_lock_irqsave(&zone.lock, flags);
+	page = __rmqueue(order);
+	spin_unlock_irqrestore(&zone.lock, flags);
+	return page;
+}
+
+/* A fresh page must be nobody's: whoever wrote to it after freeing it is found here at the latest. */
+static bool check_new_page(struct page *page)
+{
+	if (likely(!(page->flags | atomic_read(&page->refcount) | atomic_read(&page->mapcount))))
+		return true;
+	bad_page(page, "not free when allocated");
+	return false;
+}
+
+static void prep_new_page(struct page *page, gfp_t gfp, unsigned order)
+{
+	page->order = order;
+	page->mapping = NULL;
+	atomic_set(&page->refcount, 1);
+	if (gfp & __GFP_ZERO)
+		for (unsigned long i = 0; i < 1UL << order; i++)
+			clear_page(page_to_virt(page + i));
+}
+
+static noinline struct page *get_page_from_freelist(gfp_t gfp, unsigned order)
+{
+	struct page *page;
+
+	do {
+		page = rmqueue(order);
+		if (!page)
+			return NULL;
+	} while (!check_new_page(page)); /* a bad page is lost for good; try the next */
+	prep_new_page(page, gfp, order);
+	return page;
+}
+
+/* Nothing free that is large enough: blocks may be waiting in per-CPU lists, in pieces. */
+static struct page *alloc_pages_slowpath(gfp_t gfp, unsigned order)
+{
+	struct page *page;
+
+	if (gfp & GFP_KERNEL && !in_atomic() && !irqs_disabled())
+		drain_all_pages();
+	else
+		drain_local_pages();
+	page = get_page_from_freelist(gfp, order);
+	if (!page && !(gfp & __GFP_NOWARN))
+		pr_warn("%s: page allocation failure: order:%u, mode:0x%x\n", current->comm, order, gfp);
+	return page;
+}
+
+noinline struct page *__alloc_pages(gfp_t gfp, unsigned order)
+{
+	struct page *page;
+
+	if (unlikely(order > MAX_ORDER))
+		return NULL;
+	page = get_page_from_freelist(gfp, order);
+	return likely(page) ? page : alloc_pages_slowpath(gfp, order);
+}
+
+/* Why a page whose last reference is gone must not be freed; NULL when it may. */
+static const char *bad_free_reason(const struct page *page, unsigned order)
+{
+	if (page->flags & (PG_BUDDY | PG_PCP))
+		return "already free";
+	if (page->flags & PG_RESERVED)
+		return "reserved";
+	if (page->flags & PG_SLAB)
+		return "still a slab";
+	if (atomic_read(&page->mapcount))
+		return "nonzero mapcount";
+	return page->order != order ? "freed with another order than allocated" : NULL;
+}
+
+static noinline void free_the_page(struct page *page, unsigned order)
+{
+	const char *reason = bad_free_reason(page, order);
+	unsigned long flags;
+
+	if (unlikely(reason)) {
+		bad_page(page, reason);
+		return;
+	}
+	page->flags = 0;
+	page->mapping = NULL;
+	if (likely(order == 0)) {
+		free_unref_page(page);
+		return;
+	}
+	spin_lock_irqsave(&zone.lock, flags);
+	__free_one_page(page, order);
+	spin_unlock_irqrestore(&zone.lock, flags);
+}
+
+/* True when this was the last reference. A count that falls below zero is a double free: reported and mended. */
+static bool put_page_testzero(struct page *page)
+{
+	int left = atomic_dec_return(&page->refcount);
+
+	if (unlikely(left < 0)) {
+		atomic_inc(&page->refcount);
+		bad_page(page, "no reference left: freed twice?");
+	}
+	return left == 0;
+}
+
+void __free_pages(struct page *page, unsigned order)
+{
+	if (put_page_testzero(page))
+		free_the_page(page, order);
+}
+
+void put_page(struct page *page)
+{
+	if (put_page_testzero(page))
+		free_the_page(page, page->order);
+}
+
+void *get_free_pages(gfp_t gfp, unsigned order)
+{
+	struct page *page = alloc_pages(gfp, order);
+
+	return page ? page_to_virt(page) : NULL;
+}
+
+void *get_free_page(gfp_t gfp)
+{
+	return get_free_pages(gfp, 0);
+}
+
+void *get_zeroed_page(gfp_t gfp)
+{
+	return get_free_pages(gfp | __GFP_ZERO, 0);
+}
+
+void free_pages(void *addr, unsigned order)
+{
+	if (addr)
+		__free_pages(virt_to_page(addr), order);
+}
+
+void free_page(void *addr)
+{
+	free_pages(addr, 0);
+}

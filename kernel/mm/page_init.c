@@ -1,0 +1,71 @@
+/* From boot memory to the page allocator: mem_map, and everything that is not taken goes to the buddy lists. */
+#include "internal.h"
+
+#include <kernel/printk.h>
+
+/* Free [pfn, end) in the largest aligned blocks. Boot, or thread; takes the zone lock. */
+static void free_pfn_range(unsigned long pfn, unsigned long end)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&zone.lock, flags);
+	zone.managed_pages += end - pfn;
+	while (pfn < end) {
+		unsigned order = pfn ? min((unsigned)__builtin_ctzl(pfn), (unsigned)MAX_ORDER) : MAX_ORDER;
+
+		while (pfn + (1UL << order) > end)
+			order--;
+		pfn_to_page(pfn)->flags = 0;
+		__free_one_page(pfn_to_page(pfn), order);
+		pfn += 1UL << order;
+	}
+	spin_unlock_irqrestore(&zone.lock, flags);
+}
+
+static void reserve_pfn_range(unsigned long pfn, unsigned long end)
+{
+	for (; pfn < end; pfn++)
+		pfn_to_page(pfn)->flags = PG_RESERVED;
+}
+
+void page_alloc_init(void)
+{
+	phys_addr_t base, end = 0;
+	unsigned long pfn;
+
+	for (unsigned order = 0; order <= MAX_ORDER; order++)
+		INIT_LIST_HEAD(&zone.free_list[order]);
+	min_pfn = memblock_start() >> PAGE_SHIFT;
+	max_pfn = memblock_end() >> PAGE_SHIFT;
+	mem_map = __va(memblock_alloc((max_pfn - min_pfn) * sizeof(struct page), 64));
+	/* Zeroed memory is right for pages inside a free block; only heads and what lies between the runs are touched. */
+	for (pfn = min_pfn; memblock_next_free(&base, &end); pfn = end >> PAGE_SHIFT) {
+		reserve_pfn_range(pfn, base >> PAGE_SHIFT);
+		free_pfn_range(base >> PAGE_SHIFT, end >> PAGE_SHIFT);
+	}
+	reserve_pfn_range(pfn, max_pfn);
+	pr_info("Memory: %luK/%luK available\n", zone.managed_pages << (PAGE_SHIFT - 10),
+		(max_pfn - min_pfn) << (PAGE_SHIFT - 10));
+}
+
+/* Whole pages only. Their flags say that they are still taken; each is cleared before the range is freed. */
+void free_reserved_area(phys_addr_t start, phys_addr_t end)
+{
+	unsigned long first = ALIGN(start, PAGE_SIZE) >> PAGE_SHIFT, last = end >> PAGE_SHIFT;
+
+	for (unsigned long pfn = first; pfn < last; pfn++)
+		if (!pfn_valid(pfn) || pfn_to_page(pfn)->flags != PG_RESERVED) {
+			pr_err("free_reserved_area: %llx-%llx is not reserved memory\n", (unsigned long long)start,
+			       (unsigned long long)end);
+			return;
+		}
+	for (unsigned long pfn = first; pfn < last; pfn++)
+		pfn_to_page(pfn)->flags = 0;
+	if (first < last)
+		free_pfn_range(first, last);
+}
+
+unsigned long totalram_pages(void)
+{
+	return READ_ONCE(zone.managed_pages);
+}

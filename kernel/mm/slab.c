@@ -1,0 +1,251 @@
+/* Slab allocation and free: a per-CPU list of free objects, refilled from and flushed to slabs in batches. */
+#include "slab.h"
+
+#include <kernel/printk.h>
+#include <lib/string.h>
+
+atomic64_t nr_slab_pages;
+
+/* All objects free, in ascending order, each constructed once. */
+static void init_slab(struct kmem_cache *s, struct page *page)
+{
+	char *object = (char *)page_to_virt(page) + s->left + (unsigned long)(s->objects - 1) * s->size;
+	void *next = NULL;
+
+	for (unsigned i = 0; i < s->objects; i++, object -= s->size) {
+		if (s->flags & SLAB_DEBUG)
+			slab_debug_setup(s, object);
+		if (s->ctor)
+			s->ctor(object);
+		set_freepointer(s, object, next);
+		next = object;
+	}
+	page->freelist = next;
+	page->inuse = 0;
+	page->objects = s->objects;
+}
+
+static struct page *new_slab(struct kmem_cache *s, gfp_t gfp)
+{
+	struct page *page = alloc_pages(gfp & ~__GFP_ZERO, s->order);
+
+	if (!page)
+		return NULL;
+	for (unsigned i = 0; i < 1U << s->order; i++) {
+		page[i].flags = PG_SLAB;
+		page[i].slab_cache = s;
+	}
+	init_slab(s, page);
+	atomic64_add(1 << s->order, &nr_slab_pages);
+	return page;
+}
+
+void free_slab(struct kmem_cache *s, struct page *page)
+{
+	for (unsigned i = 0; i < 1U << s->order; i++)
+		page[i].flags = 0;
+	atomic64_add(-(1 << s->order), &nr_slab_pages);
+	__free_pages(page, s->order);
+}
+
+/* Move up to a batch of objects from a slab on the partial list to this CPU. [s] */
+static void take_objects(struct kmem_cache *s, struct kmem_cache_cpu *c, struct page *page)
+{
+	while (page->freelist && c->count < s->batch) {
+		void *object = page->freelist;
+
+		page->freelist = get_freepointer(s, object);
+		set_freepointer(s, object, c->freelist);
+		c->freelist = object;
+		c->count++;
+		page->inuse++;
+		s->nr_free--;
+	}
+	if (!page->freelist) {
+		list_del(&page->slab_list);
+		s->nr_partial--;
+	}
+}
+
+static void add_partial(struct kmem_cache *s, struct page *page)
+{
+	list_add(&page->slab_list, &s->partial);
+	s->nr_partial++;
+}
+
+static void get_partial(struct kmem_cache *s, struct kmem_cache_cpu *c)
+{
+	spin_lock(&s->lock);
+	while (c->count < s->batch && !list_empty(&s->partial))
+		take_objects(s, c, list_first_entry(&s->partial, struct page, slab_list));
+	spin_unlock(&s->lock);
+}
+
+/* This CPU has none left. Interrupts off. */
+static noinline void *__slab_alloc(struct kmem_cache *s, gfp_t gfp, struct kmem_cache_cpu *c)
+{
+	struct page *page;
+	void *object;
+
+	get_partial(s, c);
+	if (!c->freelist) {
+		/* Interrupts are off: the page allocator must neither wait for other CPUs nor warn; our caller may try again. */
+		page = new_slab(s, GFP_ATOMIC | __GFP_NOWARN);
+		if (!page)
+			return NULL;
+		spin_lock(&s->lock);
+		s->nr_slabs++;
+		s->nr_free += page->objects;
+		add_partial(s, page);
+		take_objects(s, c, page);
+		spin_unlock(&s->lock);
+	}
+	object = c->freelist;
+	c->freelist = get_freepointer(s, object);
+	c->count--;
+	return object;
+}
+
+static __always_inline void *slab_alloc_once(struct kmem_cache *s, gfp_t gfp)
+{
+	struct kmem_cache_cpu *c;
+	unsigned long flags;
+	void *object;
+
+	local_irq_save(flags);
+	c = &s->cpu_slab[smp_processor_id()];
+	object = c->freelist;
+	if (likely(object)) {
+		c->freelist = get_freepointer(s, object);
+		c->count--;
+	} else {
+		object = __slab_alloc(s, gfp, c);
+	}
+	local_irq_restore(flags);
+	return object;
+}
+
+/* Free pages may wait in other CPUs' lists: ask for them where we may wait, then try once more. */
+static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
+{
+	void *object;
+
+	if (gfp & GFP_KERNEL && !in_atomic() && !irqs_disabled())
+		drain_all_pages();
+	object = slab_alloc_once(s, gfp);
+	if (!object && !(gfp & __GFP_NOWARN))
+		pr_warn("SLUB: unable to allocate memory, cache %s, object size %u\n", s->name, s->object_size);
+	return object;
+}
+
+static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
+{
+	void *object = slab_alloc_once(s, gfp);
+
+	if (unlikely(!object)) {
+		object = slab_alloc_again(s, gfp);
+		if (!object)
+			return NULL;
+	}
+	if (unlikely(s->flags & SLAB_DEBUG))
+		slab_debug_alloc(s, object, caller);
+	if (gfp & __GFP_ZERO)
+		memset(object, 0, s->object_size);
+	return object;
+}
+
+/* Put one object back into its slab; the slab itself is returned when it may be freed. [s] */
+static struct page *return_object(struct kmem_cache *s, void *object)
+{
+	struct page *page = slab_page(s, object);
+
+	set_freepointer(s, object, page->freelist);
+	if (!page->freelist)
+		add_partial(s, page);
+	page->freelist = object;
+	s->nr_free++;
+	if (--page->inuse || s->nr_partial <= SLAB_MIN_PARTIAL)
+		return NULL;
+	list_del(&page->slab_list);
+	s->nr_partial--;
+	s->nr_slabs--;
+	s->nr_free -= page->objects;
+	return page;
+}
+
+static bool belongs_to(const struct kmem_cache *s, const void *object)
+{
+	const struct page *page = slab_page(s, object);
+
+	return page->flags & PG_SLAB && page->slab_cache == s;
+}
+
+noinline void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, unsigned count)
+{
+	LIST_HEAD(empty);
+	struct page *page, *next;
+
+	spin_lock(&s->lock);
+	while (count--) {
+		void *object = c->freelist;
+
+		c->freelist = get_freepointer(s, object);
+		c->count--;
+		if (unlikely(!belongs_to(s, object))) {
+			slab_bug(s, object, "Freed to a cache that it does not belong to");
+			continue;
+		}
+		page = return_object(s, object);
+		if (page)
+			list_add(&page->slab_list, &empty);
+	}
+	spin_unlock(&s->lock);
+	list_for_each_entry_safe(page, next, &empty, slab_list)
+		free_slab(s, page);
+}
+
+static __always_inline void slab_free(struct kmem_cache *s, void *object, unsigned long caller)
+{
+	struct kmem_cache_cpu *c;
+	unsigned long flags;
+
+	if (unlikely(s->flags & SLAB_DEBUG) && !slab_debug_free(s, object, caller))
+		return;
+	local_irq_save(flags);
+	c = &s->cpu_slab[smp_processor_id()];
+	if (unlikely(c->freelist == object)) {
+		slab_bug(s, object, "Object already free");
+	} else {
+		set_freepointer(s, object, c->freelist);
+		c->freelist = object;
+		if (unlikely(++c->count > s->limit))
+			slab_flush_cpu(s, c, s->batch);
+	}
+	local_irq_restore(flags);
+}
+
+void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfp)
+{
+	return slab_alloc(s, gfp, (unsigned long)__builtin_return_address(0));
+}
+
+void *kmem_cache_zalloc(struct kmem_cache *s, gfp_t gfp)
+{
+	return slab_alloc(s, gfp | __GFP_ZERO, (unsigned long)__builtin_return_address(0));
+}
+
+void kmem_cache_free(struct kmem_cache *s, void *object)
+{
+	if (object)
+		slab_free(s, object, (unsigned long)__builtin_return_address(0));
+}
+
+void *slab_alloc_from(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
+{
+	return slab_alloc(s, gfp, caller);
+}
+
+void slab_free_from(struct kmem_cache *s, void *object, unsigned long caller)
+{
+	slab_free(s, object, caller);
+}

@@ -1,0 +1,212 @@
+/* When something is wrong beyond repair: oops, panic, and the warnings before. */
+#include <asm/bug.h>
+#include <asm/poweroff.h>
+#include <asm/processor.h>
+#include <asm/ptrace.h>
+#include <boot/boot_info.h>
+#include <irq/irqflags.h>
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <kernel/smp.h>
+#include <kernel/utsname.h>
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <sched/current.h>
+#include <sched/preempt.h>
+#include <sched/spinlock.h>
+#include <time/clock.h>
+
+DECLARE_TABLE(panic_notifiers, const struct panic_notifier);
+
+int panic_on_oops;
+int oops_in_progress;
+bool traceoff_on_warning;
+/* Seconds from a panic to a restart; 0: stay, for who wants to look; below 0: end the machine at once. */
+static int panic_timeout;
+static int panic_cpu = -1; /* [cmpxchg] the first one to panic; it alone prints */
+static int die_owner = -1; /* [cmpxchg] CPU that prints an oops, so that two do not mix */
+static unsigned oops_count; /* [die_owner] */
+static bool warned;        /* a WARN happened: "Tainted: G W" */
+
+void notify_trouble(enum trouble what)
+{
+	const struct panic_notifier *nb;
+
+	for_each_in_table(panic_notifiers, nb)
+		nb->notify(what);
+}
+
+static void show_task_line(void)
+{
+	/* Without preemption off the CPU is that of this moment; good enough for a headline. */
+	pr_emerg("CPU: %u PID: %d Comm: %.15s %s %s\n", smp_processor_id(), current->pid, current->comm,
+		 oops_count ? "Tainted: G      D" : warned ? "Tainted: G        W" : "Not tainted",
+		 UTS_RELEASE);
+	if (boot_info.machine)
+		pr_emerg("Hardware name: %s\n", boot_info.machine);
+}
+
+void dump_stack(void)
+{
+	show_task_line();
+	show_stack(NULL, NULL);
+}
+
+/* Wait as a busy loop: timers and the scheduler may be what broke. */
+static void panic_wait(int seconds)
+{
+	pr_emerg("Rebooting in %d seconds..\n", seconds);
+	for (int i = 0; i < seconds * 10; i++)
+		ndelay(100 * NSEC_PER_MSEC);
+}
+
+static void __noreturn panic_end(void)
+{
+	if (panic_timeout < 0)
+		arch_power_off(PANIC_EXIT_STATUS);
+	if (panic_timeout > 0) {
+		panic_wait(panic_timeout);
+		arch_restart();
+	}
+	arch_halt();
+}
+
+void panic(const char *fmt, ...)
+{
+	static char text[512]; /* [panic_cpu] */
+	int cpu, none = -1;
+	va_list args;
+
+	raw_local_irq_disable(); /* for good: nobody shall migrate or interrupt us, nor trace that we did it */
+	__preempt_count_add(PREEMPT_OFFSET);
+	cpu = smp_processor_id();
+	if (!__atomic_compare_exchange_n(&panic_cpu, &none, cpu, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
+	    none != cpu)
+		arch_halt(); /* another CPU is at it, and would stop us anyhow */
+	if (none == cpu) /* a panic in a panic: say no more */
+		panic_end();
+	WRITE_ONCE(oops_in_progress, 1);
+	console_verbose();
+	va_start(args, fmt);
+	vscnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	text[strcspn(text, "\n")] = '\0';
+	pr_emerg("Kernel panic - not syncing: %s\n", text);
+	if (!oops_count) /* an oops has just printed it */
+		dump_stack();
+	smp_send_stop();
+	console_break_lock(); /* a stopped CPU may have held it */
+	notify_trouble(TROUBLE_PANIC);
+	pr_emerg("---[ end Kernel panic - not syncing: %s ]---\n", text);
+	console_flush();
+	panic_end();
+}
+
+/* One CPU at a time; an oops inside an oops goes on, with `nested` true. */
+static bool oops_enter(void)
+{
+	int cpu = smp_processor_id(), none = -1;
+
+	while (!__atomic_compare_exchange_n(&die_owner, &none, cpu, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		if (none == cpu)
+			return true;
+		none = -1;
+		cpu_relax();
+	}
+	return false;
+}
+
+static void oops_exit(void)
+{
+	WRITE_ONCE(oops_in_progress, 0);
+	__atomic_store_n(&die_owner, -1, __ATOMIC_RELEASE);
+}
+
+void die(const char *what, struct pt_regs *regs, long err)
+{
+	bool in_irq = in_interrupt(), nested;
+
+	raw_local_irq_disable();
+	nested = oops_enter();
+	WRITE_ONCE(oops_in_progress, 1);
+	console_verbose();
+	pr_emerg("Internal error: %s: %016lx [#%u] SMP\n", what, err, oops_count + 1);
+	if (!nested) { /* printing the registers or the stack may be what failed */
+		show_task_line();
+		show_regs(regs);
+		show_stack(NULL, regs);
+	}
+	oops_count++;
+	pr_emerg("---[ end trace %016x ]---\n", 0);
+	if (!nested)
+		notify_trouble(TROUBLE_OOPS);
+	oops_exit();
+	if (in_irq)
+		panic("Fatal exception in interrupt");
+	if (nested || panic_on_oops)
+		panic("Fatal exception");
+	make_task_dead(11); /* SIGSEGV */
+}
+
+void __warn(const char *file, int line, const char *cond)
+{
+	unsigned long flags;
+
+	notify_trouble(TROUBLE_WARNING); /* first: a trace shall end here, not with our printing */
+	pr_warn("------------[ cut here ]------------\n");
+	pr_warn("WARNING: CPU: %u PID: %d at %s:%d %pS: %s\n", smp_processor_id(), current->pid, file, line,
+		__builtin_return_address(0), cond);
+	warned = true;
+	raw_local_irq_save(flags); /* the lines of one backtrace together */
+	dump_stack();
+	raw_local_irq_restore(flags);
+	pr_warn("---[ end trace %016x ]---\n", 0);
+}
+
+void __bug(const char *file, int line, const char *cond)
+{
+	pr_emerg("------------[ cut here ]------------\n");
+	pr_emerg("kernel BUG at %s:%d: %s\n", file, line, cond);
+	arch_bug(); /* a trap: the registers are those of the moment */
+}
+
+void report_bug(struct pt_regs *regs)
+{
+	die("Oops - BUG", regs, 0);
+}
+
+static int set_panic_timeout(const char *value)
+{
+	return kstrtoint(value, 0, &panic_timeout);
+}
+early_param("panic=", set_panic_timeout);
+
+static int set_panic_on_oops(const char *value)
+{
+	int err, on;
+
+	if (!strcmp(value, "panic")) {
+		panic_on_oops = 1;
+		return 0;
+	}
+	err = kstrtoint(value, 0, &on);
+	if (!err)
+		panic_on_oops = on != 0;
+	return err;
+}
+early_param("oops=", set_panic_on_oops);
+
+static int set_traceoff_on_warning(const char *value)
+{
+	bool on = true;
+	int err = *value ? kstrtobool(value, &on) : 0;
+
+	if (!err)
+		traceoff_on_warning = on;
+	return err;
+}
+early_param("traceoff_on_warning", set_traceoff_on_warning);

@@ -1,0 +1,253 @@
+/* The kernel log: a ring of records in memory. Printing them is kernel/console.c's business. */
+#include <irq/irqflags.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <kernel/smp.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <sched/current.h>
+#include <sched/preempt.h>
+#include <sched/spinlock.h>
+#include <sched/wait.h>
+#include <time/clock.h>
+
+#define TEXT_SIZE  (1U << 17)
+#define NR_RECORDS (1U << 11)
+#define LINE_MAX   960 /* longest text of one record; a stack buffer must hold it */
+
+/* One line. Locks: l log_lock. */
+struct record {
+	u64 begin;   /* [l] position in log_text, counted on without end */
+	u64 stamp;   /* [l] ns */
+	u32 caller;  /* [l] who may go on with it by KERN_CONT */
+	u16 len;     /* [l] */
+	u8 level;    /* [l] */
+	bool closed; /* [l] its newline has come */
+};
+
+/*
+ * Taken with interrupts off, for a copy of one line: neither traced nor preempted. Nothing that can print runs under
+ * it, so only a fault inside the copy can find it taken by its own CPU, see log_lock_get().
+ */
+static spinlock_t log_lock;
+static u32 log_owner = ~0U; /* [l] CPU that holds it */
+static char log_text[TEXT_SIZE];           /* [l] */
+static struct record records[NR_RECORDS];  /* [l] record n stands at n % NR_RECORDS */
+static u64 first_seq, next_seq;            /* [l] kept are first_seq .. next_seq - 1 */
+static u64 text_end;                       /* [l] where the next text goes */
+static u32 version;                        /* [l] counts changes */
+
+DECLARE_WAIT_QUEUE_HEAD(printk_wait);
+bool printk_wake_pending;
+
+static struct record *record_of(u64 seq)
+{
+	return &records[seq % NR_RECORDS];
+}
+
+/*
+ * False: we hold it already (a fault while we copied), or, with a dying system, its holder is taking too long and may be
+ * stopped. The caller goes on without it: a garbled line is better than a silent death.
+ */
+static bool log_lock_get(unsigned long *flags)
+{
+	raw_local_irq_save(*flags);
+	if (READ_ONCE(log_owner) == smp_processor_id())
+		return false;
+	for (u32 spins = 0; !arch_spin_trylock(&log_lock); spins++) {
+		if (oops_in_progress && spins > 1000000)
+			return false;
+		cpu_relax();
+	}
+	WRITE_ONCE(log_owner, smp_processor_id());
+	return true;
+}
+
+static void log_lock_put(bool locked, unsigned long flags)
+{
+	if (locked) {
+		WRITE_ONCE(log_owner, ~0U);
+		arch_spin_unlock(&log_lock);
+	}
+	raw_local_irq_restore(flags);
+}
+
+/* Forget the oldest records until `end` is not more than the ring ahead of the oldest text. [l] */
+static void make_room(u64 end)
+{
+	while (first_seq < next_seq && (end - record_of(first_seq)->begin > TEXT_SIZE ||
+					next_seq - first_seq >= NR_RECORDS))
+		first_seq++;
+}
+
+/* [l] */
+static void append_record(u8 level, u32 caller, const char *text, size_t len, bool closed)
+{
+	u64 begin = text_end;
+	struct record *r;
+
+	if (begin % TEXT_SIZE + len > TEXT_SIZE) /* a text is in one piece: leave the rest of the ring empty */
+		begin = ALIGN(begin, TEXT_SIZE);
+	make_room(begin + len);
+	memcpy(&log_text[begin % TEXT_SIZE], text, len);
+	text_end = begin + len;
+	r = record_of(next_seq);
+	*r = (struct record){ begin, sched_clock(), caller, len, level, closed };
+	next_seq++;
+}
+
+/* KERN_CONT: lengthen the newest record, if it is open and the same caller's. [l] */
+static bool extend_record(u32 caller, const char *text, size_t len, bool closed)
+{
+	struct record *r = record_of(next_seq - 1);
+
+	if (first_seq == next_seq || r->closed || r->caller != caller || r->len + len > LINE_MAX ||
+	    text_end % TEXT_SIZE + len > TEXT_SIZE || text_end % TEXT_SIZE == 0)
+		return false;
+	make_room(text_end + len);
+	memcpy(&log_text[text_end % TEXT_SIZE], text, len);
+	text_end += len;
+	r->len += len;
+	r->closed = closed;
+	return true;
+}
+
+/* Cut a text into lines and store each. Returns nothing: the log takes what fits and forgets the oldest. */
+static void log_store(int level, bool cont, const char *text, size_t len)
+{
+	u32 caller = in_interrupt() ? 0x80000000u | smp_processor_id() : (u32)current->pid;
+	unsigned long flags;
+	bool locked = log_lock_get(&flags);
+
+	WRITE_ONCE(version, version + 1);
+	do {
+		const char *newline = memchr(text, '\n', len);
+		size_t n = newline ? (size_t)(newline - text) : len;
+
+		if (!cont || !extend_record(caller, text, n, newline))
+			append_record(level, caller, text, n, newline);
+		cont = false;
+		text += n + !!newline;
+		len -= n + !!newline;
+	} while (len);
+	log_lock_put(locked, flags);
+}
+
+/* Level from a KERN_ prefix; -1: none. Moves *text behind it. */
+static int parse_prefix(const char **text, size_t *len, bool *cont)
+{
+	int level = -1;
+
+	while (*len >= 2 && (*text)[0] == KERN_SOH[0] && (*text)[1]) {
+		if (isdigit((*text)[1]))
+			level = (*text)[1] - '0';
+		else if ((*text)[1] == 'c')
+			*cont = true;
+		*text += 2;
+		*len -= 2;
+	}
+	return level;
+}
+
+/*
+ * Readers sleep on printk_wait; waking them takes run-queue locks that our caller may hold. With interrupts on and
+ * preemption allowed nothing is held, so wake here; else the next tick does it (printk_tick).
+ */
+static void wake_readers(void)
+{
+	/* Pairs with the barrier in prepare_to_wait: the reader sees the record or we see the reader. */
+	smp_mb();
+	if (!waitqueue_active(&printk_wait))
+		return;
+	if (!preempt_count() && !irqs_disabled() && !oops_in_progress)
+		wake_up_all(&printk_wait);
+	else
+		WRITE_ONCE(printk_wake_pending, true);
+}
+
+void printk_wake_readers(void)
+{
+	WRITE_ONCE(printk_wake_pending, false);
+	wake_up_all(&printk_wait);
+}
+
+int vprintk(const char *fmt, va_list args)
+{
+	char buf[LINE_MAX];
+	const char *text = buf;
+	size_t len = vscnprintf(buf, sizeof(buf), fmt, args);
+	bool cont = false;
+	int level = parse_prefix(&text, &len, &cont);
+
+	if (level < 0)
+		level = 4; /* KERN_WARNING, Linux's default for a message without a level */
+	log_store(level, cont, text, len);
+	console_flush();
+	wake_readers();
+	return len;
+}
+
+int printk(const char *fmt, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vprintk(fmt, args);
+	va_end(args);
+	return len;
+}
+
+bool log_get(u64 *seq, struct log_line *line, char *text, size_t size)
+{
+	unsigned long flags;
+	bool locked = log_lock_get(&flags), found;
+	struct record *r;
+
+	line->lost = *seq < first_seq ? first_seq - *seq : 0;
+	*seq += line->lost;
+	found = *seq < next_seq;
+	if (found) {
+		r = record_of(*seq);
+		line->level = r->level;
+		line->stamp = r->stamp;
+		line->closed = r->closed || *seq + 1 < next_seq;
+		line->len = min_t(size_t, r->len, size);
+		memcpy(text, &log_text[r->begin % TEXT_SIZE], line->len);
+	}
+	log_lock_put(locked, flags);
+	return found;
+}
+
+ssize_t printk_read(u64 *seq, char *buf, size_t size, u64 *lost)
+{
+	char text[LINE_MAX];
+	struct log_line line;
+	u64 us;
+	int n;
+
+	if (!log_get(seq, &line, text, sizeof(text)))
+		return 0;
+	*lost += line.lost;
+	us = line.stamp / NSEC_PER_USEC;
+	n = scnprintf(buf, size, "%u,%llu,%llu,-;", line.level, (unsigned long long)*seq, (unsigned long long)us);
+	n += scnprintf(buf + n, size - n, "%.*s\n", (int)line.len, text);
+	++*seq;
+	return n;
+}
+
+u32 log_version(void)
+{
+	return READ_ONCE(version);
+}
+
+u64 printk_first_seq(void)
+{
+	return READ_ONCE(first_seq);
+}
+
+u64 printk_next_seq(void)
+{
+	return READ_ONCE(next_seq);
+}

@@ -1,0 +1,299 @@
+/*
+ * The end of tasks. A task gives back what it can while it still runs, tells its parent and becomes a zombie: what is
+ * left is the exit status. Who reaps it (wait4, or the task itself when nobody wants to know) takes it off all lists;
+ * the memory goes with the last reference, of which the scheduler holds one until the task is off its CPU.
+ *
+ * Why nothing is lost between the exit of a child and its parent's wait4: the child becomes a zombie under
+ * tasklist_lock and wakes the parent after that; the parent goes onto wait_chldexit and sets its state before it looks
+ * at the children under tasklist_lock. Either it sees the zombie or the wake-up finds it waiting.
+ *
+ * Against kill: the task stays in the pid hash until it is reaped, so a signal to it succeeds and has no effect, as
+ * POSIX wants it for zombies. sighand and signal live as long as the struct, so a sender with a reference can always lock.
+ */
+#include <asm/uaccess.h>
+#include <drivers/tty.h>
+#include <fs/vfs.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <mm/mm.h>
+#include <proc/fork.h>
+#include <proc/futex.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <proc/task_alloc.h>
+#include <sched/current.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <sched/wait.h>
+
+void mm_release(struct task_struct *t)
+{
+	unsigned long flags;
+	struct completion *done;
+
+	if (t->robust_list) {
+		exit_robust_list(t->robust_list);
+		t->robust_list = NULL;
+	}
+	/* pthread_join sleeps on this word. When we are the last user of the memory nobody can. */
+	if (t->clear_child_tid) {
+		if (atomic_read(&t->mm->mm_users) > 1 && !put_user(0, t->clear_child_tid))
+			futex_wake(t->clear_child_tid, true, 1, FUTEX_BITSET_ANY);
+		t->clear_child_tid = NULL;
+	}
+	if (!READ_ONCE(t->vfork_done))
+		return;
+	spin_lock_irqsave(&tasklist_lock, flags); /* the parent may give up waiting at this moment */
+	done = t->vfork_done;
+	t->vfork_done = NULL;
+	if (done)
+		complete(done);
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+}
+
+/* From here on the task borrows the address space it had, like any kernel thread, until it is switched away from. */
+static void exit_mm(void)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (!mm)
+		return;
+	mm_release(current);
+	mmgrab(mm); /* for active_mm; the switch to the next task drops it */
+	/* The scheduler looks at both: it must not see a user task without one, nor count a user of an mm that is gone. */
+	preempt_disable();
+	current->mm = NULL;
+	preempt_enable();
+	mmput(mm);
+}
+
+static void exit_fs(struct task_struct *t)
+{
+	struct fs_struct *fs = t->fs;
+
+	t->fs = NULL;
+	if (fs)
+		put_fs_struct(fs);
+}
+
+bool exit_signals(struct task_struct *t)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	struct task_struct *other;
+	bool stop_done = false, last;
+
+	sighand = lock_task_sighand(t, &flags);
+	t->flags |= PF_EXITING;
+	last = --t->signal->live == 0;
+	clear_tsk_thread_flag(t, TIF_SIGPENDING);
+	/* A signal to the process that was left for us to take: any other thread may. */
+	for_each_thread(t, other)
+		if (t->signal->shared_pending.signal && !(other->flags & PF_EXITING))
+			signal_wake_up(other, false);
+	/* A stop that waited for us alone is complete. */
+	if (t->signal->stopped && !t->signal->stop_done && !last && t->signal->nr_stopped == t->signal->live) {
+		t->signal->stop_code = t->signal->stop_sig;
+		t->signal->stop_done = true;
+		stop_done = true;
+	}
+	unlock_task_sighand(sighand, flags);
+	if (stop_done) {
+		spin_lock_irqsave(&tasklist_lock, flags);
+		do_notify_parent_cldstop(t->group_leader, CLD_STOPPED);
+		spin_unlock_irqrestore(&tasklist_lock, flags);
+	}
+	return last;
+}
+
+/* The last thread of a process goes: what the process alone has. */
+static void exit_process(long code)
+{
+	if (current->signal->unkillable)
+		panic("Attempted to kill init! exitcode=0x%08lx", code);
+	hrtimer_cancel(&current->signal->real_timer);
+	if (current->signal->session == current->tgid && current->signal->tty)
+		disassociate_ctty();
+}
+
+/* A thread that execs waits (de_thread) until the others are reaped and the leader is a zombie. [T] */
+static void wake_group_exec(struct signal_struct *sig)
+{
+	if (sig->group_exec)
+		wake_up_process(sig->group_exec);
+}
+
+/* Children go to init; those that are dead and that init does not care for, onto `dead`. [T] */
+static void reparent_children(struct task_struct *father, struct list_head *dead)
+{
+	struct task_struct *p, *next;
+
+	list_for_each_entry_safe(p, next, &father->children, sibling) {
+		p->parent = child_reaper;
+		list_move_tail(&p->sibling, &child_reaper->children);
+		if (p->pdeath_signal)
+			send_sig(p->pdeath_signal, p, 1);
+		p->exit_signal = SIGCHLD;
+		if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && do_notify_parent(p, SIGCHLD)) {
+			p->exit_state = EXIT_DEAD;
+			list_move_tail(&p->sibling, dead);
+		}
+		/* A stopped group that loses its last tie to its session gets SIGHUP and SIGCONT. */
+		kill_orphaned_pgrp(p, father);
+	}
+}
+
+/* Become a zombie, or nothing at all when nobody waits. `last`: the process ends with this thread. */
+static void exit_notify(struct task_struct *t, bool last)
+{
+	struct task_struct *leader = t->group_leader, *p, *next;
+	bool autoreap = true;
+	LIST_HEAD(dead);
+
+	spin_lock_irq(&tasklist_lock);
+	if (last) {
+		reparent_children(leader, &dead);
+		kill_orphaned_pgrp(leader, NULL);
+	}
+	t->exit_state = EXIT_ZOMBIE;
+	if (t == leader) {
+		/* With threads left, the last of them tells the parent, in release_task. */
+		autoreap = thread_group_empty(t) && do_notify_parent(t, t->exit_signal);
+		wake_group_exec(t->signal);
+	}
+	if (autoreap)
+		t->exit_state = EXIT_DEAD;
+	spin_unlock_irq(&tasklist_lock);
+	list_for_each_entry_safe(p, next, &dead, sibling)
+		release_task(p);
+	if (autoreap)
+		release_task(t);
+}
+
+/* Take p off the lists; its times go to the process. [T, S] */
+static void unlink_task(struct task_struct *p)
+{
+	struct signal_struct *sig = p->signal;
+
+	sig->utime += p->utime;
+	sig->stime += p->stime;
+	sig->nvcsw += p->nvcsw;
+	sig->nivcsw += p->nivcsw;
+	sig->nr_threads--;
+	detach_pid(p);
+	if (thread_group_leader(p)) {
+		list_del_init(&p->tasks);
+		list_del_init(&p->sibling);
+	}
+	list_del_init(&p->thread_group);
+	count_tasks(thread_group_leader(p) ? -1 : 0, -1);
+	wake_group_exec(sig);
+}
+
+/*
+ * Called once for each task, by whoever set EXIT_DEAD. The last thread to go of a process whose leader is a zombie
+ * already tells the parent of that, and when the parent does not care, reaps the leader, too.
+ */
+void release_task(struct task_struct *p)
+{
+	struct task_struct *leader;
+
+	while (p) {
+		leader = p->group_leader;
+		spin_lock_irq(&tasklist_lock);
+		spin_lock(&p->sighand->siglock); /* nobody execs any more: the sighand is p's for good */
+		unlink_task(p);
+		spin_unlock(&p->sighand->siglock);
+		if (p == leader || !thread_group_empty(leader) || leader->exit_state != EXIT_ZOMBIE ||
+		    !do_notify_parent(leader, leader->exit_signal))
+			leader = NULL;
+		else
+			leader->exit_state = EXIT_DEAD;
+		spin_unlock_irq(&tasklist_lock);
+		free_pid(p->pid);
+		put_task_struct(p);
+		p = leader;
+	}
+}
+
+/* A fault while exiting: giving things back again would make it worse. Stay as we are for good. */
+static void __noreturn stuck_exit(void)
+{
+	pr_emerg("Fixing recursive fault but reboot is needed!\n");
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule();
+	}
+}
+
+void do_exit(long code)
+{
+	struct task_struct *t = current;
+	bool last;
+
+	if (in_interrupt())
+		panic("Aiee, killing interrupt handler!");
+	if (is_idle_task(t))
+		panic("Attempted to kill the idle task!");
+	if (t->flags & PF_EXITING)
+		stuck_exit();
+	last = exit_signals(t);
+	t->exit_code = code;
+	if (last)
+		exit_process(t->signal->group_exit ? t->signal->group_exit_code : code);
+	exit_mm();
+	exit_files(t);
+	exit_fs(t);
+	exit_notify(t, last);
+	do_task_dead();
+}
+
+void make_task_dead(int signr)
+{
+	struct task_struct *t = current;
+
+	if (in_interrupt())
+		panic("Aiee, killing interrupt handler!");
+	if (is_idle_task(t))
+		panic("Attempted to kill the idle task!");
+	if (irqs_disabled()) {
+		pr_info("note: %s[%d] exited with irqs disabled\n", t->comm, t->pid);
+		local_irq_enable();
+	}
+	if (preempt_count()) {
+		/* Whatever spinlock that was stays locked. Better a chance that nobody needs it than none. */
+		pr_info("note: %s[%d] exited with preempt_count %u\n", t->comm, t->pid, preempt_count());
+		__preempt_count_sub(preempt_count());
+	}
+	do_exit(signr);
+}
+
+void do_group_exit(int code)
+{
+	struct signal_struct *sig = current->signal;
+	struct sighand_struct *sighand;
+	unsigned long flags;
+
+	sighand = lock_task_sighand(current, &flags);
+	if (sig->group_exit) {
+		code = sig->group_exit_code; /* the first one says how it ends */
+	} else if (!sig->group_exec) {
+		sig->group_exit = 1;
+		sig->group_exit_code = code;
+		zap_other_threads(current);
+	} /* else: another thread execs and wants us gone, but the process lives */
+	unlock_task_sighand(sighand, flags);
+	do_exit(code);
+}
+
+SYSCALL_DEFINE1(exit, int, code)
+{
+	do_exit((code & 0xff) << 8);
+}
+
+SYSCALL_DEFINE1(exit_group, int, code)
+{
+	do_group_exit((code & 0xff) << 8);
+}

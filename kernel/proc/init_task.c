@@ -1,0 +1,70 @@
+/* The boot CPU's idle task, made by the compiler: what runs from the first instruction in C. */
+#include <asm/thread.h>
+#include <fs/vfs.h>
+#include <mm/mm.h>
+#include <proc/fork.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
+#include <sched/preempt.h>
+#include <sched/task.h>
+
+static struct sighand_struct init_sighand = { .count = ATOMIC_INIT(1) };
+
+static struct signal_struct init_signals = {
+	.sigcnt = ATOMIC_INIT(1),
+	.shared_pending = { LIST_HEAD_INIT(init_signals.shared_pending.list), 0 },
+	.wait_chldexit = __WAIT_QUEUE_HEAD_INIT(init_signals.wait_chldexit),
+	.nr_threads = 1,
+	.live = 1,
+	.leader = &init_task,
+	.rlim = {
+		[RLIMIT_CPU] = { RLIM_INFINITY, RLIM_INFINITY },
+		[RLIMIT_FSIZE] = { RLIM_INFINITY, RLIM_INFINITY },
+		[RLIMIT_DATA] = { RLIM_INFINITY, RLIM_INFINITY },
+		[RLIMIT_STACK] = { 8 << 20, RLIM_INFINITY },
+		[RLIMIT_CORE] = { 0, RLIM_INFINITY },
+		[RLIMIT_RSS] = { RLIM_INFINITY, RLIM_INFINITY },
+		[RLIMIT_NPROC] = { PID_MAX / 2, PID_MAX / 2 }, /* fork_init adapts it to the memory there is */
+		[RLIMIT_NOFILE] = { 1024, 4096 },
+		[RLIMIT_MEMLOCK] = { RLIM_INFINITY, RLIM_INFINITY },
+		[RLIMIT_AS] = { RLIM_INFINITY, RLIM_INFINITY },
+		[RLIMIT_LOCKS] = { RLIM_INFINITY, RLIM_INFINITY },
+		[RLIMIT_SIGPENDING] = { 4096, 4096 },
+		[RLIMIT_MSGQUEUE] = { 819200, 819200 },
+		[RLIMIT_RTTIME] = { RLIM_INFINITY, RLIM_INFINITY },
+	},
+};
+
+/*
+ * What the scheduler needs beyond this it sets in sched_init. usage 2: as every task, one for being there and one for
+ * the scheduler; none is ever given back. Interrupts and preemption are off until start_kernel ends.
+ */
+struct task_struct init_task = {
+	.preempt_count = PREEMPT_OFFSET,
+	.flags = PF_IDLE | PF_KTHREAD,
+	.stack = init_stack,
+	.state = TASK_RUNNING,
+	.on_cpu = 1,
+	.prio = DEFAULT_PRIO,
+	.static_prio = DEFAULT_PRIO,
+	.normal_prio = DEFAULT_PRIO,
+	.policy = SCHED_NORMAL,
+	.cpus_mask = { ~0UL },
+	.comm = "swapper/0",
+	.parent = &init_task,
+	.children = LIST_HEAD_INIT(init_task.children),
+	.sibling = LIST_HEAD_INIT(init_task.sibling),
+	.tasks = LIST_HEAD_INIT(init_task.tasks),
+	.thread_group = LIST_HEAD_INIT(init_task.thread_group),
+	.group_leader = &init_task,
+	.usage = ATOMIC_INIT(2),
+	.rt = { .run_list = LIST_HEAD_INIT(init_task.rt.run_list) },
+	.active_mm = &init_mm,
+	.fs = &init_fs,
+	.signal = &init_signals,
+	.sighand = &init_sighand,
+	.pending = { LIST_HEAD_INIT(init_task.pending.list), 0 },
+};
+
+/* All processes. The idle tasks are not among them. */
+LIST_HEAD(init_tasks);

@@ -1,0 +1,169 @@
+/* Resource limits and usage. */
+#include <asm/uaccess.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/mm.h>
+#include <proc/fork.h>
+#include <proc/resource.h>
+#include <proc/syscall.h>
+#include <proc/task_alloc.h>
+#include <sched/current.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+
+#define NR_OPEN_MAX (1U << 16) /* nobody may ask for more descriptors than a table can be made for */
+
+/* [S] All threads, the dead ones included. A thread that runs is exact to the last tick or switch. */
+static void sum_cputime(struct task_struct *p, u64 *utime, u64 *stime)
+{
+	struct task_struct *t;
+
+	*utime = p->signal->utime;
+	*stime = p->signal->stime;
+	for_each_thread(p->group_leader, t) {
+		u64 ut, st;
+
+		task_cputime_adjusted(t, &ut, &st);
+		*utime += ut;
+		*stime += st;
+	}
+}
+
+void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+
+	sighand = lock_task_sighand(p, &flags);
+	sum_cputime(p, utime, stime);
+	unlock_task_sighand(sighand, flags);
+}
+
+static struct timeval64 ns_to_timeval(u64 ns)
+{
+	return (struct timeval64){ ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC };
+}
+
+static void usage_self(struct task_struct *p, struct rusage *r)
+{
+	struct task_struct *t;
+	u64 utime, stime;
+
+	sum_cputime(p, &utime, &stime);
+	r->ru_utime = ns_to_timeval(utime);
+	r->ru_stime = ns_to_timeval(stime);
+	r->ru_nvcsw = p->signal->nvcsw;
+	r->ru_nivcsw = p->signal->nivcsw;
+	for_each_thread(p->group_leader, t) {
+		r->ru_nvcsw += t->nvcsw;
+		r->ru_nivcsw += t->nivcsw;
+	}
+	/* p->mm may only be looked at when it cannot go away: our own. */
+	if (p->signal == current->signal && current->mm) {
+		r->ru_minflt = current->mm->min_flt;
+		r->ru_majflt = current->mm->maj_flt;
+		r->ru_maxrss = (atomic_read(&current->mm->rss_anon) + atomic_read(&current->mm->rss_file)) *
+			       (PAGE_SIZE / 1024);
+	}
+}
+
+void getrusage(struct task_struct *p, int who, struct rusage *r)
+{
+	struct signal_struct *sig = p->signal;
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	u64 utime, stime;
+
+	memset(r, 0, sizeof(*r));
+	sighand = lock_task_sighand(p, &flags);
+	if (who == RUSAGE_SELF) {
+		usage_self(p, r);
+	} else if (who == RUSAGE_CHILDREN) {
+		r->ru_utime = ns_to_timeval(sig->cutime);
+		r->ru_stime = ns_to_timeval(sig->cstime);
+		r->ru_nvcsw = sig->cnvcsw;
+		r->ru_nivcsw = sig->cnivcsw;
+		r->ru_minflt = sig->cmin_flt;
+		r->ru_majflt = sig->cmaj_flt;
+	} else {
+		task_cputime_adjusted(p, &utime, &stime);
+		r->ru_utime = ns_to_timeval(utime);
+		r->ru_stime = ns_to_timeval(stime);
+		r->ru_nvcsw = p->nvcsw;
+		r->ru_nivcsw = p->nivcsw;
+	}
+	unlock_task_sighand(sighand, flags);
+}
+
+SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)
+{
+	struct rusage ru;
+
+	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
+		return -EINVAL;
+	getrusage(current, who, &ru);
+	return copy_to_user(uru, &ru, sizeof(ru)) ? -EFAULT : 0;
+}
+
+/* Both halves of old and new in one critical section, so that the old one returned is what the new one replaced. */
+static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit64 *new, struct rlimit64 *old)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	u64 *limit;
+
+	if (which >= RLIM_NLIMITS)
+		return -EINVAL;
+	if (new && new->rlim_cur > new->rlim_max)
+		return -EINVAL;
+	if (new && which == RLIMIT_NOFILE && new->rlim_max > NR_OPEN_MAX)
+		return -EPERM;
+	limit = p->signal->rlim[which];
+	sighand = lock_task_sighand(p, &flags);
+	if (old)
+		*old = (struct rlimit64){ limit[0], limit[1] };
+	if (new) {
+		WRITE_ONCE(limit[0], new->rlim_cur);
+		WRITE_ONCE(limit[1], new->rlim_max);
+	}
+	unlock_task_sighand(sighand, flags);
+	return 0;
+}
+
+SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __user *, unew, struct rlimit64 __user *,
+		uold)
+{
+	struct rlimit64 new, old;
+	struct task_struct *p;
+	int err;
+
+	if (unew && copy_from_user(&new, unew, sizeof(new)))
+		return -EFAULT;
+	p = find_get_task(pid ? pid : current->pid);
+	if (!p)
+		return -ESRCH;
+	err = do_prlimit(p, which, unew ? &new : NULL, &old);
+	put_task_struct(p);
+	if (!err && uold && copy_to_user(uold, &old, sizeof(old)))
+		return -EFAULT;
+	return err;
+}
+
+SYSCALL_DEFINE2(getrlimit, unsigned, which, struct rlimit64 __user *, ulim)
+{
+	struct rlimit64 lim;
+	int err = do_prlimit(current, which, NULL, &lim);
+
+	if (err)
+		return err;
+	return copy_to_user(ulim, &lim, sizeof(lim)) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE2(setrlimit, unsigned, which, const struct rlimit64 __user *, ulim)
+{
+	struct rlimit64 lim;
+
+	if (copy_from_user(&lim, ulim, sizeof(lim)))
+		return -EFAULT;
+	return do_prlimit(current, which, &lim, NULL);
+}

@@ -1,0 +1,133 @@
+/* Telling parents what became of their children, and orphaned process groups that nobody can continue. */
+#include <lib/atomic.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <sched/wait.h>
+
+/* [T] */
+static void fill_chld_info(struct siginfo *info, struct task_struct *p, int sig, int code, int status)
+{
+	u64 utime, stime;
+
+	thread_group_cputime(p, &utime, &stime);
+	memset(info, 0, sizeof(*info));
+	info->si_signo = sig;
+	info->si_code = code;
+	info->si_pid = p->tgid;
+	info->si_uid = p->uid;
+	info->si_status = status;
+	info->si_utime = utime / (NSEC_PER_SEC / 100); /* in clock_t, 100 a second as AT_CLKTCK says */
+	info->si_stime = stime / (NSEC_PER_SEC / 100);
+}
+
+static void wake_parent(struct task_struct *parent)
+{
+	__wake_up(&parent->signal->wait_chldexit, TASK_INTERRUPTIBLE, 0);
+}
+
+bool do_notify_parent(struct task_struct *p, int sig)
+{
+	struct task_struct *parent = p->parent;
+	int code = p->signal->group_exit ? p->signal->group_exit_code : p->exit_code;
+	struct sighand_struct *sighand;
+	struct sigaction *ka = &parent->sighand->action[SIGCHLD - 1];
+	struct siginfo info;
+	unsigned long flags;
+	bool autoreap = false;
+
+	if (parent->flags & PF_KTHREAD)
+		return true; /* kernel threads wait for theirs by other means */
+	/* The common case of a shell or init without handler: nothing will be queued, spare the sums. */
+	if (sig == SIGCHLD && (void *)ka->sa_handler == SIG_DFL && !(ka->sa_flags & SA_NOCLDWAIT)) {
+		wake_parent(parent);
+		if (!((parent->blocked | parent->real_blocked) & sigmask(SIGCHLD)))
+			return false;
+	}
+	if (!(code & 0x7f))
+		fill_chld_info(&info, p, sig, CLD_EXITED, code >> 8);
+	else
+		fill_chld_info(&info, p, sig, code & 0x80 ? CLD_DUMPED : CLD_KILLED, code & 0x7f);
+	sighand = lock_task_sighand(parent, &flags);
+	if (sig == SIGCHLD) {
+		ka = &sighand->action[SIGCHLD - 1];
+		autoreap = (void *)ka->sa_handler == SIG_IGN || (ka->sa_flags & SA_NOCLDWAIT);
+		if ((void *)ka->sa_handler == SIG_IGN)
+			sig = 0;
+	}
+	if (sig)
+		send_signal_locked(sig, &info, parent, true);
+	unlock_task_sighand(sighand, flags);
+	wake_parent(parent);
+	return autoreap;
+}
+
+void do_notify_parent_cldstop(struct task_struct *leader, int why)
+{
+	struct task_struct *parent = leader->parent;
+	struct sighand_struct *sighand;
+	struct siginfo info;
+	unsigned long flags;
+	struct sigaction *ka;
+
+	if (parent->flags & PF_KTHREAD)
+		return;
+	fill_chld_info(&info, leader, SIGCHLD, why, why == CLD_STOPPED ? leader->signal->stop_sig : SIGCONT);
+	sighand = lock_task_sighand(parent, &flags);
+	ka = &sighand->action[SIGCHLD - 1];
+	if ((void *)ka->sa_handler != SIG_IGN && !(ka->sa_flags & SA_NOCLDSTOP))
+		send_signal_locked(SIGCHLD, &info, parent, true);
+	unlock_task_sighand(sighand, flags);
+	wake_parent(parent);
+}
+
+bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore)
+{
+	struct task_struct *p;
+
+	for_each_process(p) {
+		if (p->signal->pgrp != pgrp || p == ignore || (p->exit_state && thread_group_empty(p)) ||
+		    p->parent == child_reaper || (p->parent->flags & PF_KTHREAD))
+			continue;
+		if (p->parent->signal->pgrp != pgrp && p->parent->signal->session == p->signal->session)
+			return false; /* a shell: it can continue the job */
+	}
+	return true;
+}
+
+static bool has_stopped_jobs(pid_t pgrp)
+{
+	struct task_struct *p;
+
+	for_each_process(p)
+		if (p->signal->pgrp == pgrp && p->signal->stopped)
+			return true;
+	return false;
+}
+
+void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
+{
+	struct task_struct *ignore = NULL;
+	pid_t pgrp = p->signal->pgrp;
+	struct task_struct *q;
+
+	if (!atomic_read(&nr_stopped_groups))
+		return; /* and spare every exit a walk over all processes */
+	if (!parent) { /* it is p that exits */
+		parent = p->parent;
+		ignore = p;
+	}
+	if (parent->signal->pgrp == pgrp || parent->signal->session != p->signal->session ||
+	    !is_orphaned_pgrp(pgrp, ignore) || !has_stopped_jobs(pgrp))
+		return;
+	for_each_process(q) {
+		if (q->signal->pgrp != pgrp)
+			continue;
+		send_sig(SIGHUP, q, 1);
+		send_sig(SIGCONT, q, 1);
+	}
+}

@@ -1,0 +1,151 @@
+/* Pending signals: the sets and the queues of their siginfo. */
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
+#include <proc/task_alloc.h>
+#include <sched/current.h>
+#include <sched/spinlock.h>
+
+struct sigqueue {
+	struct list_head list; /* [S of who it is for] */
+	struct siginfo info;
+};
+static struct kmem_cache *sigqueue_cache;
+static atomic_t nr_queued; /* of all processes: RLIMIT_SIGPENDING counts for the user, and there is one */
+
+/* Faults come first: their handler must see the registers of the instruction that faulted, not of another handler. */
+#define SYNCHRONOUS                                                                                          \
+	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGFPE) | sigmask(SIGSYS))
+
+void signals_init(void)
+{
+	sigqueue_cache = kmem_cache_create("sigqueue", sizeof(struct sigqueue), 0, SLAB_PANIC, NULL);
+}
+
+static struct sigqueue *sigqueue_alloc(void)
+{
+	struct sigqueue *q = NULL;
+
+	if (atomic_inc_return(&nr_queued) <= rlimit(RLIMIT_SIGPENDING))
+		q = kmem_cache_alloc(sigqueue_cache, GFP_ATOMIC);
+	if (!q)
+		atomic_dec(&nr_queued);
+	return q;
+}
+
+static void sigqueue_free(struct sigqueue *q)
+{
+	list_del(&q->list);
+	kmem_cache_free(sigqueue_cache, q);
+	atomic_dec(&nr_queued);
+}
+
+int sigqueue_add(struct sigpending *pending, int sig, const struct siginfo *info)
+{
+	struct sigqueue *q;
+
+	/* Standard signals do not queue: the first one's info stays. */
+	if (sig < SIGRTMIN && (pending->signal & sigmask(sig)))
+		return 0;
+	if (sig != SIGKILL) { /* nobody gets to see its info */
+		q = sigqueue_alloc();
+		if (q) {
+			q->info = *info;
+			list_add_tail(&q->list, &pending->list);
+		} else if (sig >= SIGRTMIN && info->si_code < 0) {
+			return -EAGAIN; /* sigqueue(3) promises the value; kill(2) only the signal */
+		}
+	}
+	pending->signal |= sigmask(sig);
+	return 0;
+}
+
+void sigqueue_remove(struct sigpending *pending, sigset_t set)
+{
+	struct sigqueue *q, *next;
+
+	if (!(pending->signal & set))
+		return;
+	pending->signal &= ~set;
+	list_for_each_entry_safe(q, next, &pending->list, list)
+		if (sigmask(q->info.si_signo) & set)
+			sigqueue_free(q);
+}
+
+void flush_sigqueue(struct sigpending *pending)
+{
+	sigqueue_remove(pending, ~0UL);
+}
+
+/* Move the first entry of `sig` out; the bit stays when there is another. */
+static void collect_signal(struct sigpending *pending, int sig, struct siginfo *info)
+{
+	struct sigqueue *q, *next, *first = NULL;
+	bool more = false;
+
+	list_for_each_entry_safe(q, next, &pending->list, list) {
+		if (q->info.si_signo != sig)
+			continue;
+		if (first) {
+			more = true;
+			break;
+		}
+		first = q;
+	}
+	if (!more)
+		pending->signal &= ~sigmask(sig);
+	if (first) {
+		*info = first->info;
+		sigqueue_free(first);
+	} else { /* there was no memory for it */
+		memset(info, 0, sizeof(*info));
+		info->si_signo = sig;
+	}
+}
+
+static int next_signal(const struct sigpending *pending, sigset_t mask)
+{
+	sigset_t set = pending->signal & ~mask;
+
+	if (!set)
+		return 0;
+	return __builtin_ctzl(set & SYNCHRONOUS ? set & SYNCHRONOUS : set) + 1;
+}
+
+int dequeue_signal(sigset_t mask, struct siginfo *info)
+{
+	struct sigpending *pending = &current->pending;
+	int sig = next_signal(pending, mask);
+
+	if (!sig) {
+		pending = &current->signal->shared_pending;
+		sig = next_signal(pending, mask);
+	}
+	if (!sig)
+		return 0;
+	collect_signal(pending, sig, info);
+	if (sigmask(sig) & SIG_KERNEL_STOP)
+		current->signal->stop_dequeued = true;
+	recalc_sigpending();
+	return sig;
+}
+
+/* Only current may clear its flag: another task's view of our mask could be old. */
+void recalc_sigpending(void)
+{
+	struct signal_struct *sig = current->signal;
+
+	if (((current->pending.signal | sig->shared_pending.signal) & ~current->blocked) || sig->stopped ||
+	    sig->cld_notify || (sig->group_exec && sig->group_exec != current))
+		set_tsk_thread_flag(current, TIF_SIGPENDING);
+	else
+		clear_tsk_thread_flag(current, TIF_SIGPENDING);
+}
+
+bool fatal_signal_pending(struct task_struct *t)
+{
+	return signal_pending(t) && (READ_ONCE(t->pending.signal) & sigmask(SIGKILL));
+}

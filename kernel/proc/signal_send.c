@@ -1,0 +1,267 @@
+/*
+ * Sending signals: who gets one, what it undoes at once (SIGCONT, SIGKILL), and waking its target.
+ *
+ * Signals are sent under the target's siglock. Stop against SIGKILL and SIGCONT: a thread that stops sets TASK_STOPPED
+ * under siglock after it has found `stopped` true; these two clear `stopped` under siglock and wake afterwards. So
+ * either the thread sees it cleared or it is asleep in a state that the wake-up looks for.
+ */
+#include <kernel/smp.h>
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+
+atomic_t nr_stopped_groups;
+
+struct sighand_struct *lock_task_sighand(struct task_struct *p, unsigned long *flags)
+{
+	struct sighand_struct *sighand;
+
+	for (;;) {
+		rcu_read_lock(); /* exec frees an old sighand a grace period after it set the new one */
+		sighand = READ_ONCE(p->sighand);
+		spin_lock_irqsave(&sighand->siglock, *flags);
+		rcu_read_unlock();
+		if (likely(sighand == READ_ONCE(p->sighand)))
+			return sighand;
+		spin_unlock_irqrestore(&sighand->siglock, *flags);
+	}
+}
+
+void unlock_task_sighand(struct sighand_struct *sighand, unsigned long flags)
+{
+	spin_unlock_irqrestore(&sighand->siglock, flags);
+}
+
+void siginfo_from_user(struct siginfo *info, int sig, int code)
+{
+	memset(info, 0, sizeof(*info));
+	info->si_signo = sig;
+	info->si_code = code;
+	info->si_pid = current->tgid;
+	info->si_uid = current->uid;
+}
+
+bool sig_handler_ignored(struct task_struct *p, int sig)
+{
+	void *handler = (void *)p->sighand->action[sig - 1].sa_handler;
+
+	return handler == SIG_IGN || (handler == SIG_DFL && (sigmask(sig) & SIG_KERNEL_IGNORE));
+}
+
+/* Would it have no effect at all? Blocked signals stay pending: the handler may change before they are unblocked. */
+static bool sig_ignored(struct task_struct *p, int sig, bool force)
+{
+	if (p->flags & PF_KTHREAD)
+		return true;
+	if (p->signal->unkillable && !force && (void *)p->sighand->action[sig - 1].sa_handler == SIG_DFL)
+		return true;
+	if ((p->blocked | p->real_blocked) & sigmask(sig))
+		return false;
+	return sig_handler_ignored(p, sig);
+}
+
+void signal_wake_up(struct task_struct *t, bool fatal)
+{
+	set_tsk_thread_flag(t, TIF_SIGPENDING);
+	/* Asleep: up. Running in user mode: into the kernel, which looks at the flag on the way back. */
+	if (!wake_up_state(t, TASK_INTERRUPTIBLE | (fatal ? TASK_WAKEKILL : 0)) && t != current && task_curr(t))
+		smp_send_reschedule(READ_ONCE(t->cpu));
+}
+
+void end_group_stop(struct signal_struct *sig)
+{
+	if (sig->stopped)
+		atomic_dec(&nr_stopped_groups);
+	sig->stopped = false;
+	sig->stop_dequeued = false;
+	sig->stop_code = 0;
+}
+
+/* Remove signals of the set from the process and all its threads. */
+static void remove_everywhere(struct task_struct *p, sigset_t set)
+{
+	struct task_struct *t;
+
+	sigqueue_remove(&p->signal->shared_pending, set);
+	for_each_thread(p, t)
+		sigqueue_remove(&t->pending, set);
+}
+
+static void continue_group(struct task_struct *p)
+{
+	struct signal_struct *sig = p->signal;
+	struct task_struct *t;
+	bool was_stopped = sig->stopped && sig->stop_done;
+
+	remove_everywhere(p, SIG_KERNEL_STOP);
+	end_group_stop(sig);
+	if (was_stopped) {
+		/* The parent is told by the first thread that goes on: tasklist_lock cannot be taken here. */
+		sig->continued = true;
+		sig->cld_notify = CLD_CONTINUED;
+	}
+	for_each_thread(p, t)
+		wake_up_state(t, __TASK_STOPPED);
+}
+
+/* What a signal does when it is sent, even if blocked or ignored. True: it shall be queued. */
+static bool prepare_signal(struct task_struct *p, int sig, bool force)
+{
+	if (p->signal->group_exit)
+		return false; /* nothing can matter any more */
+	if (sigmask(sig) & SIG_KERNEL_STOP) {
+		remove_everywhere(p, sigmask(SIGCONT));
+	} else if (sig == SIGCONT && !(p->flags & PF_KTHREAD)) {
+		continue_group(p);
+	}
+	return !sig_ignored(p, sig, force);
+}
+
+static bool wants_signal(struct task_struct *t, int sig)
+{
+	if ((t->blocked & sigmask(sig)) || (t->flags & PF_EXITING))
+		return false;
+	return sig == SIGKILL || task_curr(t) || !signal_pending(t);
+}
+
+/* A thread that will take a signal of the process; NULL: all block it or have enough to do, and look by themselves. */
+static struct task_struct *pick_thread(struct task_struct *p, int sig, bool group)
+{
+	struct task_struct *t;
+
+	if (wants_signal(p, sig))
+		return p;
+	if (!group)
+		return NULL;
+	for_each_thread(p, t)
+		if (wants_signal(t, sig))
+			return t;
+	return NULL;
+}
+
+void zap_other_threads(struct task_struct *p)
+{
+	struct task_struct *t;
+
+	end_group_stop(p->signal);
+	for_each_thread(p, t) {
+		if (t == p || t->exit_state)
+			continue;
+		t->pending.signal |= sigmask(SIGKILL);
+		signal_wake_up(t, true);
+	}
+}
+
+/* Will it end the process, with no handler to run before? */
+static bool sig_fatal(struct task_struct *p, struct task_struct *t, int sig)
+{
+	if ((sigmask(sig) & (SIG_KERNEL_STOP | SIG_KERNEL_IGNORE)) || p->signal->group_exit)
+		return false;
+	return (void *)p->sighand->action[sig - 1].sa_handler == SIG_DFL &&
+	       (sig == SIGKILL || !(t->real_blocked & sigmask(sig)));
+}
+
+static void complete_signal(int sig, struct task_struct *p, bool group)
+{
+	struct task_struct *t = pick_thread(p, sig, group);
+
+	if (!t)
+		return;
+	if (sig_fatal(p, t, sig) && !p->signal->unkillable) {
+		/* At once for all threads: none shall run on in user mode until another gets to handle it. */
+		p->signal->group_exit = 1;
+		p->signal->group_exit_code = signal_exit_code(sig);
+		zap_other_threads(t);
+		t->pending.signal |= sigmask(SIGKILL);
+	}
+	signal_wake_up(t, t->pending.signal & sigmask(SIGKILL));
+}
+
+int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, bool group)
+{
+	struct sigpending *pending = group ? &p->signal->shared_pending : &p->pending;
+	int err;
+
+	if (!prepare_signal(p, sig, info->si_code == SI_KERNEL && info->si_pid == 0))
+		return 0;
+	err = sigqueue_add(pending, sig, info);
+	if (!err)
+		complete_signal(sig, p, group);
+	return err;
+}
+
+static int send_to(int sig, struct siginfo *info, struct task_struct *p, bool group)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	int err;
+
+	if (sig <= 0 || sig > NSIG)
+		return -EINVAL;
+	sighand = lock_task_sighand(p, &flags);
+	err = send_signal_locked(sig, info, p, group);
+	unlock_task_sighand(sighand, flags);
+	return err;
+}
+
+int send_sig_info(int sig, struct siginfo *info, struct task_struct *p)
+{
+	return send_to(sig, info, p, true);
+}
+
+int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p)
+{
+	return send_to(sig, info, p, false);
+}
+
+int send_sig(int sig, struct task_struct *p, int priv)
+{
+	struct siginfo info;
+
+	if (priv) {
+		memset(&info, 0, sizeof(info));
+		info.si_signo = sig;
+		info.si_code = SI_KERNEL;
+	} else {
+		siginfo_from_user(&info, sig, SI_USER);
+	}
+	return send_sig_info(sig, &info, p);
+}
+
+/* A signal that current cannot escape: not by ignoring, not by blocking, not even as init. */
+void force_sig_info(struct siginfo *info)
+{
+	struct task_struct *t = current;
+	int sig = info->si_signo;
+	struct sigaction *ka = &t->sighand->action[sig - 1];
+	struct sighand_struct *sighand;
+	unsigned long flags;
+
+	sighand = lock_task_sighand(t, &flags);
+	if ((void *)ka->sa_handler == SIG_IGN || (t->blocked & sigmask(sig))) {
+		ka->sa_handler = SIG_DFL;
+		t->blocked &= ~sigmask(sig);
+	}
+	if ((void *)ka->sa_handler == SIG_DFL)
+		t->signal->unkillable = false; /* the end of init is a panic, which says why */
+	if (!send_signal_locked(sig, info, t, false))
+		recalc_sigpending();
+	unlock_task_sighand(sighand, flags);
+}
+
+void force_sig_fault(int sig, int code, unsigned long addr)
+{
+	struct siginfo info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = sig;
+	info.si_code = code;
+	info.si_addr = (void *)addr;
+	force_sig_info(&info);
+}

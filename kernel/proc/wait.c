@@ -1,0 +1,257 @@
+/*
+ * wait4 and waitid: waiting for children to end, stop or go on.
+ *
+ * The search runs under tasklist_lock, with the task already on wait_chldexit and its state set: what a child does
+ * before the search is seen, what it does after wakes us. Of several waiters one gets the child: setting EXIT_DEAD
+ * (or taking stop_code) under the lock is the claim.
+ */
+#include <asm/uaccess.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <proc/wait.h>
+#include <sched/current.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <sched/wait.h>
+
+/* What is asked for, and what was found. */
+struct wait_opts {
+	int type;          /* P_* */
+	pid_t id;
+	unsigned options;
+	pid_t pid;         /* found: who */
+	int cause, status; /* found: CLD_*, and status as CLD_* has it (exit code or signal) */
+	int wstatus;       /* found: the same as wait4 tells it */
+	uid_t uid;
+	struct rusage ru;
+	struct task_struct *reap; /* found and claimed: to be released */
+};
+
+static bool eligible_child(const struct wait_opts *wo, const struct task_struct *p)
+{
+	if (wo->type == P_PID && p->pid != wo->id)
+		return false;
+	if (wo->type == P_PGID && p->signal->pgrp != wo->id)
+		return false;
+	/* "Clone" children are those that do not report with SIGCHLD. */
+	if (wo->options & __WALL)
+		return true;
+	return (p->exit_signal != SIGCHLD) == !!(wo->options & __WCLONE);
+}
+
+static void found(struct wait_opts *wo, struct task_struct *p, int cause, int status, int wstatus)
+{
+	wo->pid = p->pid;
+	wo->uid = p->uid;
+	wo->cause = cause;
+	wo->status = status;
+	wo->wstatus = wstatus;
+	getrusage(p, RUSAGE_SELF, &wo->ru);
+}
+
+/* What a reaped child used, and what its children did, becomes part of our children's. [T] */
+static void collect_usage(struct task_struct *p)
+{
+	struct signal_struct *sig = current->signal, *child = p->signal;
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	u64 utime, stime;
+
+	thread_group_cputime(p, &utime, &stime);
+	sighand = lock_task_sighand(current, &flags);
+	sig->cutime += utime + child->cutime;
+	sig->cstime += stime + child->cstime;
+	sig->cnvcsw += child->nvcsw + p->nvcsw + child->cnvcsw;
+	sig->cnivcsw += child->nivcsw + p->nivcsw + child->cnivcsw;
+	unlock_task_sighand(sighand, flags);
+}
+
+/* [T] True: this is it. */
+static bool wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
+{
+	int code = p->signal->group_exit ? p->signal->group_exit_code : p->exit_code;
+	int sig = code & 0x7f;
+
+	if (!(wo->options & WEXITED))
+		return false;
+	if (sig)
+		found(wo, p, code & 0x80 ? CLD_DUMPED : CLD_KILLED, sig, code);
+	else
+		found(wo, p, CLD_EXITED, code >> 8, code);
+	if (wo->options & WNOWAIT)
+		return true;
+	p->exit_state = EXIT_DEAD;
+	collect_usage(p);
+	wo->reap = p;
+	return true;
+}
+
+/* [T] */
+static bool wait_task_stopped(struct wait_opts *wo, struct task_struct *p)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	int code = 0;
+
+	if (!(wo->options & WUNTRACED) || !READ_ONCE(p->signal->stop_code))
+		return false;
+	sighand = lock_task_sighand(p, &flags); /* SIGCONT may come in between */
+	if (p->signal->stopped)
+		code = p->signal->stop_code;
+	if (code && !(wo->options & WNOWAIT))
+		p->signal->stop_code = 0;
+	unlock_task_sighand(sighand, flags);
+	if (code)
+		found(wo, p, CLD_STOPPED, code, W_STOPPED(code));
+	return code;
+}
+
+/* [T] */
+static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	bool continued;
+
+	if (!(wo->options & WCONTINUED) || !READ_ONCE(p->signal->continued))
+		return false;
+	sighand = lock_task_sighand(p, &flags);
+	continued = p->signal->continued;
+	if (!(wo->options & WNOWAIT))
+		p->signal->continued = false;
+	unlock_task_sighand(sighand, flags);
+	if (continued)
+		found(wo, p, CLD_CONTINUED, SIGCONT, W_CONTINUED);
+	return continued;
+}
+
+/* Look at every child. Returns 1: found, 0: there are some, but not so far, -ECHILD: none that could. [T] */
+static int find_child(struct wait_opts *wo)
+{
+	struct task_struct *p;
+	int ret = -ECHILD;
+
+	list_for_each_entry(p, &current->group_leader->children, sibling) {
+		if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p))
+			continue;
+		ret = 0;
+		/* A leader that ended before its threads is no zombie to us yet. */
+		if (p->exit_state == EXIT_ZOMBIE && !thread_group_empty(p))
+			continue;
+		if (p->exit_state == EXIT_ZOMBIE) {
+			if (wait_task_zombie(wo, p))
+				return 1;
+		} else if (wait_task_stopped(wo, p) || wait_task_continued(wo, p)) {
+			return 1;
+		}
+	}
+	return ret;
+}
+
+/* Returns 1: found; 0 with WNOHANG: nothing yet; -ECHILD; -ERESTARTSYS. */
+static int do_wait(struct wait_opts *wo)
+{
+	wait_queue_head_t *queue = &current->signal->wait_chldexit;
+	DEFINE_WAIT(wait);
+	int ret;
+
+	for (;;) {
+		prepare_to_wait(queue, &wait, TASK_INTERRUPTIBLE);
+		spin_lock_irq(&tasklist_lock);
+		ret = find_child(wo);
+		spin_unlock_irq(&tasklist_lock);
+		if (ret || (wo->options & WNOHANG))
+			break;
+		if (signal_pending(current)) {
+			ret = -ERESTARTSYS;
+			break;
+		}
+		schedule();
+	}
+	finish_wait(queue, &wait);
+	if (wo->reap)
+		release_task(wo->reap);
+	return ret;
+}
+
+long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
+{
+	struct wait_opts wo = { .options = options | WEXITED };
+	int ret;
+
+	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
+		return -EINVAL;
+	if (upid == -INT_MAX - 1)
+		return -ESRCH;
+	if (upid == -1) {
+		wo.type = P_ALL;
+	} else if (upid <= 0) {
+		wo.type = P_PGID;
+		wo.id = upid ? -upid : current->signal->pgrp;
+	} else {
+		wo.type = P_PID;
+		wo.id = upid;
+	}
+	ret = do_wait(&wo);
+	if (ret <= 0)
+		return ret;
+	*wstatus = wo.wstatus;
+	if (ru)
+		*ru = wo.ru;
+	return wo.pid;
+}
+
+SYSCALL_DEFINE4(wait4, pid_t, upid, int __user *, uwstatus, int, options, struct rusage __user *, uru)
+{
+	struct rusage ru;
+	int wstatus;
+	long ret = kernel_wait4(upid, &wstatus, options, uru ? &ru : NULL);
+
+	if (ret <= 0)
+		return ret;
+	if (uru && copy_to_user(uru, &ru, sizeof(ru)))
+		return -EFAULT;
+	if (uwstatus && put_user(wstatus, uwstatus))
+		return -EFAULT;
+	return ret;
+}
+
+static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
+{
+	if (wo->options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
+		return -EINVAL;
+	if (!(wo->options & (WEXITED | WSTOPPED | WCONTINUED)))
+		return -EINVAL;
+	if (type < P_ALL || type > P_PGID || (type == P_PID && id <= 0) || (type == P_PGID && id < 0))
+		return -EINVAL;
+	wo->type = type;
+	wo->id = type == P_PGID && !id ? current->signal->pgrp : id;
+	return 0;
+}
+
+SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, int, options, struct rusage __user *, uru)
+{
+	struct wait_opts wo = { .options = options };
+	struct siginfo info = { 0 };
+	int ret = waitid_opts(&wo, type, id);
+
+	if (!ret)
+		ret = do_wait(&wo);
+	if (ret < 0)
+		return ret;
+	if (ret) {
+		info.si_signo = SIGCHLD;
+		info.si_code = wo.cause;
+		info.si_pid = wo.pid;
+		info.si_uid = wo.uid;
+		info.si_status = wo.status;
+		if (uru && copy_to_user(uru, &wo.ru, sizeof(wo.ru)))
+			return -EFAULT;
+	}
+	/* With WNOHANG and nothing found si_signo and si_pid are zero: that is how the caller tells. */
+	return uinfo && copy_to_user(uinfo, &info, sizeof(info)) ? -EFAULT : 0;
+}

@@ -1,0 +1,188 @@
+/* Fair tasks over all CPUs: where a waking task goes, and how CPUs with too little to do get more. */
+#include "sched.h"
+
+#include <irq/softirq.h>
+
+#define BALANCE_TICKS 4 /* periodic pull every so many ticks of a busy CPU: 16 ms */
+#define BALANCE_MOVES 4 /* tasks at a time */
+
+/*
+ * Weight of the fair tasks on a CPU, as pressure on each of them: real-time work in front counts as two ordinary tasks, so
+ * that those behind are worth moving even to a CPU that is busy. Not locked: a guess.
+ */
+static unsigned long cpu_load(const struct rq *rq)
+{
+	unsigned long load = READ_ONCE(rq->cfs.load);
+
+	if (READ_ONCE(rq->rt.nr_running))
+		load += 2 * NICE_0_LOAD;
+	return load;
+}
+
+/* An idle CPU that p may use, `home` for preference; -1. */
+static int find_idle_cpu(struct task_struct *p, int home)
+{
+	unsigned cpu;
+
+	if (task_allowed(p, home) && idle_cpu(home))
+		return home;
+	if (cpumask_empty(&idle_cpus_mask))
+		return -1;
+	for_each_cpu(cpu, &idle_cpus_mask)
+		if (task_allowed(p, cpu) && idle_cpu(cpu))
+			return cpu;
+	return -1;
+}
+
+static int find_least_loaded_cpu(struct task_struct *p, int home)
+{
+	unsigned long least = task_allowed(p, home) ? cpu_load(cpu_rq(home)) : ~0UL;
+	int best = home;
+	unsigned cpu;
+
+	for_each_online_cpu(cpu) {
+		unsigned long load = cpu_load(cpu_rq(cpu));
+
+		if (load < least && task_allowed(p, cpu)) {
+			least = load;
+			best = cpu;
+		}
+	}
+	return best;
+}
+
+int select_task_rq_fair(struct task_struct *p, int cpu, int flags)
+{
+	int idle = find_idle_cpu(p, cpu), here = smp_processor_id();
+
+	if (idle >= 0)
+		return idle;
+	if (flags & WF_FORK)
+		return find_least_loaded_cpu(p, cpu);
+	/* Everybody is busy. The waker's CPU has what p was told in its cache; only if p's own is clearly busier. */
+	if (task_allowed(p, here) && cpu_load(cpu_rq(here)) + p->se.weight < cpu_load(cpu_rq(cpu)))
+		return here;
+	return cpu;
+}
+
+/* The CPU with the highest load among those that have a task to spare; NULL. */
+static struct rq *find_busiest(struct rq *here)
+{
+	struct rq *busiest = NULL;
+	unsigned long most = 0;
+	unsigned cpu;
+
+	for_each_online_cpu(cpu) {
+		struct rq *rq = cpu_rq(cpu);
+
+		if (rq == here || READ_ONCE(rq->nr_running) < 2 || !READ_ONCE(rq->cfs.nr_running))
+			continue;
+		if (cpu_load(rq) > most) {
+			most = cpu_load(rq);
+			busiest = rq;
+		}
+	}
+	return busiest;
+}
+
+/*
+ * The last task left: before idling look whether somebody has one waiting. Called from __schedule with the old task still
+ * current; whatever comes in while the lock is let go is found by the caller's pick.
+ */
+bool noinline newidle_balance(struct rq *rq)
+{
+	struct rq *src;
+	struct task_struct *p;
+
+	if (nr_cpu_ids == 1)
+		return false;
+	src = find_busiest(rq);
+	if (!src)
+		return false;
+	double_lock_balance(rq, src);
+	if (!rq->nr_running && src->nr_running > 1) {
+		p = fair_migratable(src, rq->cpu, ~0UL);
+		if (p)
+			move_queued_task(src, p, rq);
+	}
+	rq_unlock(src);
+	return rq->nr_running;
+}
+
+/* Moving weight w changes a difference D to |D - 2w|: better exactly when w < D. False when there is nothing to move. */
+static bool pull_one(struct rq *here, struct rq *src)
+{
+	unsigned long from = cpu_load(src), to = cpu_load(here);
+	struct task_struct *p;
+
+	if (from <= to || src->nr_running < 2)
+		return false;
+	p = fair_migratable(src, here->cpu, from - to);
+	if (!p)
+		return false;
+	move_queued_task(src, p, here);
+	return true;
+}
+
+static void noinline load_balance(struct rq *here)
+{
+	struct rq *src = find_busiest(here);
+	int moves = 0;
+
+	if (!src)
+		return;
+	local_irq_disable();
+	double_rq_lock(here, src);
+	while (moves < BALANCE_MOVES && pull_one(here, src))
+		moves++;
+	double_rq_unlock(here, src);
+	local_irq_enable();
+}
+
+/* Hand one waiting task to an idle CPU that it may use. True when that was done. */
+static bool push_to_idle(struct rq *here, int cpu)
+{
+	struct rq *to = cpu_rq(cpu);
+	struct task_struct *p = NULL;
+
+	local_irq_disable();
+	double_rq_lock(here, to);
+	if (here->nr_running > 1 && idle_cpu(cpu))
+		p = fair_migratable(here, cpu, ~0UL);
+	if (p)
+		move_queued_task(here, p, to);
+	double_rq_unlock(here, to);
+	local_irq_enable();
+	return p;
+}
+
+/* SCHED_SOFTIRQ. Idle CPUs have no tick and cannot pull: who has too much looks for one of them first. */
+static void noinline run_rebalance_domains(void)
+{
+	struct rq *rq = this_rq();
+	unsigned cpu;
+
+	if (READ_ONCE(rq->nr_running) > 1)
+		for_each_cpu(cpu, &idle_cpus_mask)
+			if (cpu != rq->cpu && push_to_idle(rq, cpu))
+				return;
+	load_balance(rq);
+}
+
+/* From the tick, interrupts off. */
+void trigger_load_balance(struct rq *rq)
+{
+	bool spare = rq->nr_running > 1 && !cpumask_empty(&idle_cpus_mask);
+
+	if (nr_cpu_ids == 1)
+		return;
+	if (!spare && ++rq->balance_ticks < BALANCE_TICKS)
+		return;
+	rq->balance_ticks = 0;
+	raise_softirq_irqoff(SCHED_SOFTIRQ);
+}
+
+void balance_init(void)
+{
+	open_softirq(SCHED_SOFTIRQ, run_rebalance_domains);
+}

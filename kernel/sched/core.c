@@ -1,0 +1,370 @@
+/* The core of the scheduler: runqueues, picking the next task and switching to it. */
+#include "sched.h"
+
+#include <asm/thread.h>
+#include <mm/mm.h>
+#include <proc/signal.h>
+#include <trace/events/sched.h>
+
+DEFINE_PER_CPU(struct rq, runqueues);
+struct cpumask idle_cpus_mask;
+
+void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	p->sched_class->enqueue_task(rq, p, flags);
+}
+
+void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	p->sched_class->dequeue_task(rq, p, flags);
+}
+
+/* Make p runnable on rq. Context: rq locked, its clock updated. */
+void activate_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	enqueue_task(rq, p, flags);
+	rq->nr_running++;
+	WRITE_ONCE(p->on_rq, 1);
+}
+
+/*
+ * Take p off rq. The store to on_rq comes after everything the queue does with p, and has release order: a waker that
+ * reads 0 may put p on another queue at once, where only p->on_cpu still holds it up (see try_to_wake_up).
+ */
+void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	rq->nr_running--;
+	dequeue_task(rq, p, flags);
+	smp_store_release(&p->on_rq, 0);
+}
+
+/*
+ * Make rq's CPU look for its next task soon. The flag word of the running task tells in the same atomic operation
+ * whether it polls the flag (idle, not yet waiting for interrupts): no interrupt is sent then. Context: rq locked.
+ */
+void resched_curr(struct rq *rq)
+{
+	struct task_struct *curr = rq->curr;
+	u32 old;
+
+	if (test_tsk_thread_flag(curr, TIF_NEED_RESCHED))
+		return;
+	old = __atomic_fetch_or(&curr->thread_flags, _TIF_NEED_RESCHED, __ATOMIC_ACQ_REL);
+	if (rq->cpu != smp_processor_id() && !(old & (_TIF_NEED_RESCHED | _TIF_POLLING_NRFLAG)))
+		smp_send_reschedule(rq->cpu);
+}
+
+void set_tsk_need_resched(struct task_struct *p)
+{
+	set_tsk_thread_flag(p, TIF_NEED_RESCHED);
+}
+
+void resched_cpu(int cpu)
+{
+	unsigned long flags;
+	struct rq *rq = rq_lock_irqsave(cpu, &flags);
+
+	resched_curr(rq);
+	rq_unlock_irqrestore(rq, flags);
+}
+
+/* p has become runnable on rq: does it run before the one that runs? */
+void wakeup_preempt(struct rq *rq, struct task_struct *p)
+{
+	const struct sched_class *running = rq->curr->sched_class;
+
+	if (p->sched_class == running)
+		running->wakeup_preempt(rq, p);
+	else if (sched_class_above(p->sched_class, running))
+		resched_curr(rq);
+}
+
+/* Slow path of picking: ask every class from the top. A class that drops the lock to get work has returned before. */
+static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *prev)
+{
+	const struct sched_class *class;
+	struct task_struct *p;
+
+	/* The priority of this CPU falls: real-time tasks that wait behind others may be able to run here. */
+	if (rt_prio(prev->prio) && !cpumask_empty(&rt_overloaded_mask))
+		pull_rt_task(rq);
+	if (!rq->nr_running)
+		newidle_balance(rq);
+	put_prev_task(rq, prev);
+	for_each_class(class) {
+		p = class->pick_next_task(rq);
+		if (p)
+			return p;
+	}
+	BUG(); /* the idle class always has a task */
+}
+
+/* Context: rq locked, clock updated. Returns with the choice made current in its class. */
+static inline struct task_struct *pick_next_task(struct rq *rq, struct task_struct *prev)
+{
+	/* Nearly always everybody here is fair, and that class can keep or exchange the running entity by itself. */
+	if (likely(rq->nr_running && rq->nr_running == rq->cfs.nr_running && !rt_prio(prev->prio)))
+		return pick_next_task_fair(rq, prev);
+	return pick_from_classes(rq, prev);
+}
+
+/*
+ * The address space for next. A kernel thread has none and borrows what is loaded (active_mm), which spares the switch
+ * there and, mostly, back; the loan holds a reference on the structure, dropped after the switch away from it.
+ */
+static inline void context_switch_mm(struct rq *rq, struct task_struct *prev, struct task_struct *next)
+{
+	if (!next->mm) {
+		next->active_mm = prev->active_mm;
+		if (prev->mm)
+			mmgrab(prev->active_mm);
+		else
+			prev->active_mm = NULL; /* the loan is passed on */
+		return;
+	}
+	if (prev->active_mm != next->mm)
+		switch_mm(prev->active_mm, next->mm);
+	if (!prev->mm) {
+		rq->prev_mm = prev->active_mm;
+		prev->active_mm = NULL;
+	}
+}
+
+/*
+ * Second half of a switch, on the new task's stack, the runqueue still locked by the task before. Everything local may be
+ * from another CPU and long ago: only `prev`, as cpu_switch_to returned it, is good.
+ */
+static void finish_task_switch(struct task_struct *prev)
+{
+	struct rq *rq = this_rq();
+	struct mm_struct *mm = rq->prev_mm;
+	unsigned prev_state = READ_ONCE(prev->state);
+
+	rq->prev_mm = NULL;
+	/*
+	 * prev's context is saved; from this store on another CPU may run it, or free it once dead. Release: the saved
+	 * registers and the state read above come before it. Pairs with the acquire in try_to_wake_up.
+	 */
+	smp_store_release(&prev->on_cpu, 0);
+	rq_unlock(rq);
+	if (unlikely(rq->rt.nr_running > 1))
+		push_rt_tasks(rq);
+	local_irq_enable();
+	if (mm)
+		mmdrop(mm);
+	if (unlikely(prev_state == TASK_DEAD))
+		sched_dead(prev);
+}
+
+/* Context: rq locked, interrupts off. Returns on next's stack much later, when prev has been chosen again. */
+static __always_inline void context_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next)
+{
+	context_switch_mm(rq, prev, next);
+	/* Under the lock: whoever finds next off the runqueue later waits for this flag to fall. */
+	WRITE_ONCE(next->on_cpu, 1);
+	arch_thread_switch(prev, next);
+	prev = cpu_switch_to(prev, next);
+	barrier();
+	finish_task_switch(prev);
+}
+
+/* A signal that the sleep admits, or that kills: the task goes on instead of sleeping. */
+static inline bool signal_pending_state(unsigned state, struct task_struct *p)
+{
+	if (!(state & (TASK_INTERRUPTIBLE | TASK_WAKEKILL)) || !signal_pending(p))
+		return false;
+	return (state & TASK_INTERRUPTIBLE) || fatal_signal_pending(p);
+}
+
+/* prev wants to sleep in `state`. */
+static inline void block_task(struct rq *rq, struct task_struct *prev, unsigned state)
+{
+	prev->contributes_to_load = (state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE;
+	if (prev->contributes_to_load)
+		rq->nr_uninterruptible++;
+	deactivate_task(rq, prev, DEQUEUE_SLEEP);
+}
+
+/*
+ * Choose and switch. Context: thread, preempt_count 1 by the caller, interrupts on; back in the same context.
+ * `preempt`: the task did not ask; it stays runnable whatever its state says, since it may be between setting the state
+ * and testing its condition.
+ */
+static void noinline __schedule(bool preempt)
+{
+	struct task_struct *prev = current, *next;
+	u64 *switch_count = &prev->nivcsw;
+	struct rq *rq;
+	unsigned prev_state;
+
+	local_irq_disable();
+	rq = this_rq();
+	rq_lock(rq);
+	/*
+	 * set_current_state(); if (cond) ...; schedule() against cond = true; try_to_wake_up(): the sleeper's store of
+	 * the state and this load of signal flags and state must not pass each other. The state was stored with a full
+	 * barrier by set_current_state; the signal side sets its flag and then wakes under pi_lock, which reads the state.
+	 */
+	smp_mb();
+	update_rq_clock(rq);
+	prev_state = READ_ONCE(prev->state);
+	if (!preempt && prev_state) {
+		if (unlikely(signal_pending_state(prev_state, prev)))
+			WRITE_ONCE(prev->state, TASK_RUNNING);
+		else
+			block_task(rq, prev, prev_state);
+		switch_count = &prev->nvcsw;
+	}
+
+	next = pick_next_task(rq, prev);
+	clear_tsk_thread_flag(prev, TIF_NEED_RESCHED);
+	if (likely(prev != next)) {
+		rq->nr_switches++;
+		++*switch_count;
+		WRITE_ONCE(rq->curr, next);
+		trace_sched_switch(preempt, prev, next, prev_state);
+		context_switch(rq, prev, next);
+		return;
+	}
+	rq_unlock(rq);
+	local_irq_enable();
+}
+
+void noinline schedule(void)
+{
+	do {
+		preempt_disable();
+		__schedule(false);
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+void schedule_idle(void)
+{
+	do {
+		__schedule(false);
+	} while (need_resched());
+}
+
+void do_task_dead(void)
+{
+	preempt_disable();
+	/* A waker that still aims at an older state of ours holds pi_lock: let it finish, or it might undo TASK_DEAD. */
+	spin_lock_irq(&current->pi_lock);
+	WRITE_ONCE(current->state, TASK_DEAD);
+	spin_unlock_irq(&current->pi_lock);
+	__schedule(false);
+	BUG(); /* a dead task was run again */
+}
+
+void sched_dead(struct task_struct *p)
+{
+	put_task_struct(p);
+}
+
+/* Not traced: preempt_enable is everywhere, and the tracer's own way in must not recurse. */
+notrace void preempt_schedule(void)
+{
+	if (preempt_count() || irqs_disabled())
+		return;
+	do {
+		preempt_disable_notrace();
+		__schedule(true);
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+notrace void preempt_schedule_notrace(void)
+{
+	preempt_schedule();
+}
+
+void preempt_schedule_irq(void)
+{
+	do {
+		preempt_disable();
+		local_irq_enable();
+		__schedule(true);
+		local_irq_disable();
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+int cond_resched(void)
+{
+	if (likely(!need_resched()) || preempt_count() || irqs_disabled())
+		return 0;
+	preempt_schedule();
+	return 1;
+}
+
+void io_schedule(void)
+{
+	schedule();
+}
+
+void schedule_tail(struct task_struct *prev)
+{
+	finish_task_switch(prev);
+	preempt_enable();
+}
+
+void double_rq_lock(struct rq *a, struct rq *b)
+{
+	if (a > b)
+		swap(a, b);
+	rq_lock(a);
+	if (a != b)
+		rq_lock(b);
+}
+
+void double_rq_unlock(struct rq *a, struct rq *b)
+{
+	rq_unlock(a);
+	if (a != b)
+		rq_unlock(b);
+}
+
+bool double_lock_balance(struct rq *here, struct rq *other)
+{
+	if (here < other) {
+		rq_lock(other);
+		return false;
+	}
+	if (arch_spin_trylock(&other->lock)) {
+		__preempt_count_add(PREEMPT_OFFSET);
+		return false;
+	}
+	rq_unlock(here);
+	rq_lock(other);
+	rq_lock(here);
+	return true;
+}
+
+struct rq *__task_rq_lock(struct task_struct *p)
+{
+	for (;;) {
+		struct rq *rq = task_rq(p);
+
+		rq_lock(rq);
+		/*
+		 * Who moved p held the lock of the old queue while it changed p->cpu. So if it still names this queue, p
+		 * is here and stays; acquire of the lock shows what the mover did.
+		 */
+		if (likely(rq == task_rq(p)))
+			return rq;
+		rq_unlock(rq);
+	}
+}
+
+struct rq *task_rq_lock(struct task_struct *p, unsigned long *flags)
+{
+	spin_lock_irqsave(&p->pi_lock, *flags);
+	return __task_rq_lock(p);
+}
+
+void task_rq_unlock(struct rq *rq, struct task_struct *p, unsigned long flags)
+{
+	rq_unlock(rq);
+	spin_unlock_irqrestore(&p->pi_lock, flags);
+}

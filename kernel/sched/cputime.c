@@ -1,0 +1,80 @@
+/* CPU time of tasks and CPUs: exact in sum, sampled by ticks as to user and system. */
+#include <asm/ptrace.h>
+#include <irq/irq.h>
+#include <proc/fork.h>
+
+#include "sched.h"
+
+/* A tick found p running, `delta` ns after the last. Context: the tick's interrupt, rq locked. */
+void account_process_tick(struct rq *rq, struct task_struct *p, u64 delta)
+{
+	struct pt_regs *regs = get_irq_regs();
+
+	if (is_idle_task(p))
+		return;
+	if (regs && user_mode(regs)) {
+		p->utime += delta;
+		rq->user_ns += delta;
+	} else {
+		p->stime += delta;
+		rq->system_ns += delta;
+	}
+}
+
+u64 task_sched_runtime(struct task_struct *p)
+{
+	unsigned long flags;
+	struct rq *rq = task_rq_lock(p, &flags);
+	u64 ns;
+
+	if (task_current(rq, p) && p->on_rq) {
+		update_rq_clock(rq);
+		p->sched_class->update_curr(rq);
+	}
+	ns = p->se.sum_exec_runtime;
+	task_rq_unlock(rq, p, flags);
+	return ns;
+}
+
+/* Split the exact sum in the proportion that the ticks saw; no tick saw it: system, since it slept before one came. */
+static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
+{
+	if (!ut) {
+		*utime = 0;
+		*stime = total;
+		return;
+	}
+	*utime = (u64)((unsigned __int128)total * ut / (ut + st));
+	*stime = total - *utime;
+}
+
+void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime)
+{
+	split(task_sched_runtime(p), READ_ONCE(p->utime), READ_ONCE(p->stime), utime, stime);
+}
+
+void thread_group_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime)
+{
+	struct task_struct *leader = p->group_leader, *t = leader;
+	u64 total = 0, ut = 0, st = 0;
+	unsigned long flags;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	do {
+		total += task_sched_runtime(t);
+		ut += READ_ONCE(t->utime);
+		st += READ_ONCE(t->stime);
+		t = list_next_entry(t, thread_group);
+	} while (t != leader);
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	split(total, ut, st, utime, stime);
+}
+
+void cpu_times_ns(int cpu, u64 *user, u64 *system, u64 *idle)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	*user = READ_ONCE(rq->user_ns);
+	*system = READ_ONCE(rq->system_ns);
+	*idle = cpu_idle_ns(cpu);
+}

@@ -1,0 +1,42 @@
+/* /proc/sched_debug: what every runqueue holds, in short. */
+#include <fs/libfs.h>
+#include <fs/seq_file.h>
+#include <lib/printf.h>
+
+#include "sched.h"
+
+/* Read without the lock: a line may mix two moments, a lock here would disturb what is looked at. */
+static void show_rq(struct seq_file *m, int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+	struct task_struct *curr = READ_ONCE(rq->curr);
+
+	seq_printf(m, "cpu#%d\n", cpu);
+	seq_printf(m, "  .nr_running        : %u\n", rq->nr_running);
+	seq_printf(m, "  .nr_switches       : %llu\n", (unsigned long long)rq->nr_switches);
+	seq_printf(m, "  .nr_uninterruptible: %ld\n", rq->nr_uninterruptible);
+	seq_printf(m, "  .clock             : %llu\n", (unsigned long long)rq->clock);
+	seq_printf(m, "  .curr              : %s/%d\n", curr->comm, curr->pid);
+	seq_printf(m, "  .cfs.nr_running    : %u\n", rq->cfs.nr_running);
+	seq_printf(m, "  .cfs.load          : %lu\n", rq->cfs.load);
+	seq_printf(m, "  .cfs.min_vruntime  : %lld\n", (long long)rq->cfs.min_vruntime);
+	seq_printf(m, "  .rt.nr_running     : %u\n", rq->rt.nr_running);
+	seq_printf(m, "  .idle_ns           : %llu\n\n", (unsigned long long)rq->idle_ns);
+}
+
+static int sched_debug_show(struct seq_file *m, void *v)
+{
+	unsigned cpu;
+
+	seq_printf(m, "ktime                : %llu\n", (unsigned long long)sched_clock());
+	seq_printf(m, "sched_latency_ns     : %ld\n", sched_latency_ns);
+	seq_printf(m, "sched_min_granularity: %ld\n\n", sched_min_granularity_ns);
+	rcu_read_lock(); /* curr's struct stays */
+	for_each_online_cpu(cpu)
+		show_rq(m, cpu);
+	rcu_read_unlock();
+	return 0;
+}
+
+static const struct proc_entry sched_debug_entry = { .path = "sched_debug", .mode = 0444, .show = sched_debug_show };
+REGISTER_PROC(sched_debug_entry);

@@ -1,0 +1,307 @@
+/* The fair class: SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE by weighted virtual run time in a red-black tree. */
+#include "sched.h"
+
+/*
+ * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between queues (it
+ * migrates, is new, or is of another class), so that the queues' clocks need not agree. A sleeper keeps the absolute value
+ * of the queue it slept on.
+ */
+
+static inline struct task_struct *task_of(struct sched_entity *se)
+{
+	return container_of(se, struct task_struct, se);
+}
+
+static inline struct sched_entity *entity(struct rb_node *n)
+{
+	return rb_entry(n, struct sched_entity, run_node);
+}
+
+static bool entity_less(const struct rb_node *a, const struct rb_node *b)
+{
+	return entity_before(entity((struct rb_node *)a), entity((struct rb_node *)b));
+}
+
+void init_cfs_rq(struct cfs_rq *cfs)
+{
+	cfs->timeline = RB_ROOT_CACHED;
+	/* Near the wrap: a comparison that is wrong there shows in minutes, not in centuries. */
+	cfs->min_vruntime = -(1ULL << 30);
+}
+
+/* The least vruntime of those present, never going back. */
+static void update_min_vruntime(struct cfs_rq *cfs)
+{
+	struct rb_node *left = rb_first_cached(&cfs->timeline);
+	struct sched_entity *curr = cfs->curr;
+	u64 v = cfs->min_vruntime;
+
+	if (curr && curr->on_rq) {
+		v = curr->vruntime;
+		if (left && entity_before(entity(left), curr))
+			v = entity(left)->vruntime;
+	} else if (left) {
+		v = entity(left)->vruntime;
+	}
+	if ((s64)(v - cfs->min_vruntime) > 0)
+		WRITE_ONCE(cfs->min_vruntime, v); /* wakers on other CPUs read it, see migrate_task_rq_fair */
+}
+
+/* Charge the running entity up to rq->clock. */
+static void update_curr(struct rq *rq)
+{
+	struct sched_entity *curr = rq->cfs.curr;
+	s64 delta;
+
+	if (!curr)
+		return;
+	delta = rq->clock - curr->exec_start;
+	if (delta <= 0)
+		return;
+	curr->exec_start = rq->clock;
+	curr->sum_exec_runtime += delta;
+	curr->vruntime += calc_delta_fair(delta, curr);
+	update_min_vruntime(&rq->cfs);
+}
+
+/* Noted as a function of its own: the names that tutorials' filters know. */
+static void noinline enqueue_entity(struct cfs_rq *cfs, struct sched_entity *se, int flags)
+{
+	if (flags & ENQUEUE_INITIAL)
+		se->vruntime = place_vruntime(cfs, se, true);
+	else if (!(flags & ENQUEUE_WAKEUP) || (flags & ENQUEUE_MIGRATED))
+		se->vruntime += cfs->min_vruntime;
+	if (flags & ENQUEUE_WAKEUP)
+		se->vruntime = place_vruntime(cfs, se, false);
+	cfs->load += se->weight;
+	cfs->nr_running++;
+	se->on_rq = true;
+	if (se != cfs->curr)
+		rb_add_cached(&se->run_node, &cfs->timeline, entity_less);
+}
+
+static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
+{
+	update_curr(rq);
+	enqueue_entity(&rq->cfs, &p->se, flags);
+}
+
+static void noinline dequeue_entity(struct cfs_rq *cfs, struct sched_entity *se, int flags)
+{
+	if (se != cfs->curr)
+		rb_erase_cached(&se->run_node, &cfs->timeline);
+	if (cfs->skip == se)
+		cfs->skip = NULL;
+	se->on_rq = false;
+	cfs->load -= se->weight;
+	cfs->nr_running--;
+	if (!(flags & DEQUEUE_SLEEP))
+		se->vruntime -= cfs->min_vruntime;
+	update_min_vruntime(cfs);
+}
+
+static void dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)
+{
+	update_curr(rq);
+	dequeue_entity(&rq->cfs, &p->se, flags);
+}
+
+/* Let the others go first once, as far as that is fair (pick_next_entity). */
+static void yield_task_fair(struct rq *rq)
+{
+	update_curr(rq);
+	rq->cfs.skip = rq->cfs.curr;
+}
+
+/* Shall `se` take the CPU from `curr`? Only when it lags by more than a granule, in se's own virtual time. */
+static bool wakeup_preempt_entity(const struct sched_entity *curr, const struct sched_entity *se)
+{
+	s64 lead = curr->vruntime - se->vruntime;
+
+	return lead > 0 && lead > (s64)calc_delta_fair(sched_wakeup_gran_ns, se);
+}
+
+static void check_preempt_wakeup_fair(struct rq *rq, struct task_struct *p)
+{
+	struct task_struct *curr = rq->curr;
+
+	if (test_tsk_thread_flag(curr, TIF_NEED_RESCHED))
+		return;
+	if (curr->policy == SCHED_IDLE && p->policy != SCHED_IDLE)
+		goto preempt;
+	if (p->policy != SCHED_NORMAL)
+		return;
+	update_curr(rq);
+	if (!wakeup_preempt_entity(&curr->se, &p->se))
+		return;
+preempt:
+	resched_curr(rq);
+}
+
+/* The leftmost, the running one included; the next to it when that one yielded and waiting is not unfair to it. */
+static struct sched_entity *pick_next_entity(struct cfs_rq *cfs, struct sched_entity *curr)
+{
+	struct rb_node *first = rb_first_cached(&cfs->timeline), *next;
+	struct sched_entity *left = first ? entity(first) : NULL, *second;
+
+	if (!left || (curr && entity_before(curr, left)))
+		left = curr;
+	if (likely(cfs->skip != left) || !left)
+		return left;
+	if (left == curr) {
+		second = first ? entity(first) : NULL;
+	} else {
+		next = rb_next(first);
+		second = next ? entity(next) : NULL;
+		if (!second || (curr && entity_before(curr, second)))
+			second = curr ? curr : second;
+	}
+	return second && !wakeup_preempt_entity(second, left) ? second : left;
+}
+
+/* The running entity is not in the tree: nothing has to be moved while it goes on. */
+static void set_next_entity(struct rq *rq, struct sched_entity *se)
+{
+	if (se->on_rq)
+		rb_erase_cached(&se->run_node, &rq->cfs.timeline);
+	se->exec_start = rq->clock;
+	se->prev_sum_exec_runtime = se->sum_exec_runtime;
+	rq->cfs.curr = se;
+}
+
+static void put_prev_entity(struct rq *rq, struct sched_entity *se)
+{
+	if (se->on_rq) {
+		update_curr(rq);
+		rb_add_cached(&se->run_node, &rq->cfs.timeline, entity_less);
+	}
+	rq->cfs.curr = NULL;
+}
+
+static void put_prev_task_fair(struct rq *rq, struct task_struct *p)
+{
+	put_prev_entity(rq, &p->se);
+}
+
+static void set_next_task_fair(struct rq *rq, struct task_struct *p)
+{
+	set_next_entity(rq, &p->se);
+}
+
+static struct task_struct *pick_task_fair(struct rq *rq)
+{
+	struct sched_entity *se = pick_next_entity(&rq->cfs, NULL);
+
+	if (!se)
+		return NULL;
+	rq->cfs.skip = NULL;
+	set_next_entity(rq, se);
+	return task_of(se);
+}
+
+/* The fast path of __schedule: only fair tasks are runnable here, at least one. prev is fair or idle. */
+struct task_struct *noinline pick_next_task_fair(struct rq *rq, struct task_struct *prev)
+{
+	struct cfs_rq *cfs = &rq->cfs;
+	struct sched_entity *curr = cfs->curr, *se;
+
+	if (curr && curr->on_rq)
+		update_curr(rq);
+	se = pick_next_entity(cfs, curr && curr->on_rq ? curr : NULL);
+	cfs->skip = NULL;
+	if (se == curr)
+		return prev;
+	put_prev_task(rq, prev);
+	set_next_entity(rq, se);
+	return task_of(se);
+}
+
+/* Has the running entity used up its share of the period, while others wait? */
+static void check_preempt_tick(struct rq *rq, struct sched_entity *curr)
+{
+	struct cfs_rq *cfs = &rq->cfs;
+	u64 ran = curr->sum_exec_runtime - curr->prev_sum_exec_runtime, slice = sched_slice(cfs, curr);
+	struct rb_node *left = rb_first_cached(&cfs->timeline);
+
+	if (ran > slice) {
+		resched_curr(rq);
+		return;
+	}
+	/* Not before a granule: a lead that came from one wake-up is no reason to switch back and forth. */
+	if (ran < sched_min_granularity_ns || !left)
+		return;
+	if ((s64)(curr->vruntime - entity(left)->vruntime) > (s64)slice)
+		resched_curr(rq);
+}
+
+static void task_tick_fair(struct rq *rq, struct task_struct *p)
+{
+	update_curr(rq);
+	if (rq->cfs.nr_running > 1)
+		check_preempt_tick(rq, &p->se);
+}
+
+/*
+ * A sleeper wakes up on another CPU. The old queue is not locked: its min_vruntime is one aligned word that only grows, a
+ * moment old at worst.
+ */
+static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
+{
+	if (READ_ONCE(p->state) == TASK_WAKING)
+		p->se.vruntime -= READ_ONCE(task_rq(p)->cfs.min_vruntime);
+}
+
+/* A sleeper leaves or joins the class: make its virtual time relative or absolute. A queued one's is done by the queue. */
+static void switched_from_fair(struct rq *rq, struct task_struct *p)
+{
+	if (!p->on_rq)
+		p->se.vruntime = place_vruntime(&rq->cfs, &p->se, false) - rq->cfs.min_vruntime;
+}
+
+static void switched_to_fair(struct rq *rq, struct task_struct *p)
+{
+	if (!p->on_rq)
+		p->se.vruntime += rq->cfs.min_vruntime;
+	else if (task_current(rq, p))
+		resched_curr(rq);
+	else
+		wakeup_preempt(rq, p);
+}
+
+static u64 get_rr_interval_fair(struct rq *rq, struct task_struct *p)
+{
+	return rq->cfs.load ? sched_slice(&rq->cfs, &p->se) : 0;
+}
+
+#define MIGRATE_SCAN 32 /* so that the cost of a pull does not grow with the tasks */
+
+struct task_struct *fair_migratable(struct rq *rq, int cpu, unsigned long max_weight)
+{
+	struct rb_node *n = rb_first_cached(&rq->cfs.timeline);
+
+	for (unsigned i = 0; n && i < MIGRATE_SCAN; i++, n = rb_next(n)) {
+		struct task_struct *p = task_of(entity(n));
+
+		if (p->se.weight < max_weight && task_allowed(p, cpu))
+			return p;
+	}
+	return NULL;
+}
+
+const struct sched_class fair_sched_class = {
+	.next            = &idle_sched_class,
+	.enqueue_task    = enqueue_task_fair,
+	.dequeue_task    = dequeue_task_fair,
+	.yield_task      = yield_task_fair,
+	.wakeup_preempt  = check_preempt_wakeup_fair,
+	.pick_next_task  = pick_task_fair,
+	.put_prev_task   = put_prev_task_fair,
+	.set_next_task   = set_next_task_fair,
+	.select_task_rq  = select_task_rq_fair,
+	.migrate_task_rq = migrate_task_rq_fair,
+	.task_tick       = task_tick_fair,
+	.update_curr     = update_curr,
+	.switched_from   = switched_from_fair,
+	.switched_to     = switched_to_fair,
+	.get_rr_interval = get_rr_interval_fair,
+};

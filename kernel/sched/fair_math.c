@@ -1,0 +1,71 @@
+/* Arithmetic of the fair class: weights, virtual time, slices, placement. Touches no lock, compiles on the host. */
+#include "sched.h"
+
+/*
+ * Weight of each nice level -20..19: 1.25 to the power of -nice, times 1024, as Linux publishes them
+ * (sched_prio_to_weight). One level is about 10 % of CPU between two tasks.
+ */
+const int sched_prio_to_weight[40] = {
+	88761, 71755, 56483, 46273, 36291, /* -20 */
+	29154, 23254, 18705, 14949, 11916, /* -15 */
+	9548,  7620,  6100,  4904,  3906,  /* -10 */
+	3121,  2501,  1991,  1586,  1277,  /*  -5 */
+	1024,  820,   655,   526,   423,   /*   0 */
+	335,   272,   215,   172,   137,   /*   5 */
+	110,   87,    70,    56,    45,    /*  10 */
+	36,    29,    23,    18,    15,    /*  15 */
+};
+
+/* Context: p off every queue, or its runqueue locked with the old weight taken out of the sum. */
+void set_load_weight(struct task_struct *p)
+{
+	unsigned long w = WEIGHT_IDLEPRIO;
+
+	if (p->policy != SCHED_IDLE)
+		w = sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+	p->se.weight = w;
+	p->se.inv_weight = U32_MAX / w;
+}
+
+/* Real ns to virtual ns: delta * 1024 / weight, by the inverse (2^32 / weight) so that there is no division. */
+u64 calc_delta_fair(u64 delta, const struct sched_entity *se)
+{
+	if (likely(se->weight == NICE_0_LOAD))
+		return delta;
+	return (u64)(((unsigned __int128)delta * (NICE_0_LOAD * se->inv_weight)) >> 32);
+}
+
+/*
+ * ns that an entity may run before it is asked whether another should: its share by weight of the time in which everybody
+ * shall run once. That period grows with the tasks when the shares would become too short to be worth a switch.
+ */
+u64 sched_slice(const struct cfs_rq *cfs, const struct sched_entity *se)
+{
+	unsigned nr = cfs->nr_running + !se->on_rq;
+	unsigned long load = cfs->load + (se->on_rq ? 0 : se->weight);
+	u64 period = sched_latency_ns;
+
+	if (nr > sched_latency_ns / sched_min_granularity_ns)
+		period = nr * sched_min_granularity_ns;
+	return max_t(u64, period * se->weight / load, sched_min_granularity_ns);
+}
+
+/* Differences, not values: the counters may wrap. */
+bool entity_before(const struct sched_entity *a, const struct sched_entity *b)
+{
+	return (s64)(a->vruntime - b->vruntime) < 0;
+}
+
+/*
+ * Where an entity that joins gets its virtual time from. A new one starts a slice behind, so that forking gains nothing.
+ * A sleeper gets half a latency of credit at most: it preempts soon, but cannot save up what it slept.
+ */
+u64 place_vruntime(const struct cfs_rq *cfs, const struct sched_entity *se, bool initial)
+{
+	u64 v = cfs->min_vruntime;
+
+	if (initial)
+		return v + calc_delta_fair(sched_slice(cfs, se), se);
+	v -= sched_latency_ns / 2;
+	return (s64)(se->vruntime - v) > 0 ? se->vruntime : v;
+}

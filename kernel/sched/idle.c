@@ -1,0 +1,123 @@
+/* The idle class and the idle loop: what a CPU does when nothing is runnable. */
+#include "sched.h"
+
+#include <asm/processor.h>
+#include <time/hrtimer.h>
+
+/* The idle task is on no queue: it is what is left when every class above has nothing. */
+static void enqueue_task_idle(struct rq *rq, struct task_struct *p, int flags)
+{
+	BUG();
+}
+
+static void dequeue_task_idle(struct rq *rq, struct task_struct *p, int flags)
+{
+	BUG(); /* the idle task slept */
+}
+
+static void yield_task_idle(struct rq *rq)
+{
+}
+
+static void wakeup_preempt_idle(struct rq *rq, struct task_struct *p)
+{
+	resched_curr(rq);
+}
+
+static void set_next_task_idle(struct rq *rq, struct task_struct *p)
+{
+	rq->idle_since = rq->clock;
+	cpumask_set_cpu(rq->cpu, &idle_cpus_mask);
+}
+
+static struct task_struct *pick_next_task_idle(struct rq *rq)
+{
+	set_next_task_idle(rq, rq->idle);
+	return rq->idle;
+}
+
+static void put_prev_task_idle(struct rq *rq, struct task_struct *p)
+{
+	cpumask_clear_cpu(rq->cpu, &idle_cpus_mask);
+	rq->idle_ns += rq->clock - rq->idle_since;
+	rq->idle_since = 0;
+}
+
+static int select_task_rq_idle(struct task_struct *p, int cpu, int flags)
+{
+	return cpu;
+}
+
+static void task_tick_idle(struct rq *rq, struct task_struct *p)
+{
+}
+
+static void update_curr_idle(struct rq *rq)
+{
+}
+
+static u64 get_rr_interval_idle(struct rq *rq, struct task_struct *p)
+{
+	return 0;
+}
+
+const struct sched_class idle_sched_class = {
+	.next            = NULL,
+	.enqueue_task    = enqueue_task_idle,
+	.dequeue_task    = dequeue_task_idle,
+	.yield_task      = yield_task_idle,
+	.wakeup_preempt  = wakeup_preempt_idle,
+	.pick_next_task  = pick_next_task_idle,
+	.put_prev_task   = put_prev_task_idle,
+	.set_next_task   = set_next_task_idle,
+	.select_task_rq  = select_task_rq_idle,
+	.task_tick       = task_tick_idle,
+	.update_curr     = update_curr_idle,
+	.get_rr_interval = get_rr_interval_idle,
+};
+
+u64 cpu_idle_ns(int cpu)
+{
+	unsigned long flags;
+	struct rq *rq = rq_lock_irqsave(cpu, &flags);
+	u64 ns = rq->idle_ns;
+
+	if (rq->curr == rq->idle)
+		ns += sched_clock() - rq->idle_since;
+	rq_unlock_irqrestore(rq, flags);
+	return ns;
+}
+
+/*
+ * Wait for an interrupt. From here to the wait this CPU must be interrupted to reschedule. Clearing the polling bit and
+ * setting need_resched are atomic operations on one word: either the test below sees need_resched, or who sets it sees that
+ * nobody polls and sends an interrupt, which is held pending and ends the wait.
+ */
+static void noinline default_idle_call(void)
+{
+	local_irq_disable();
+	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
+	if (!need_resched())
+		arch_cpu_idle();
+	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
+	local_irq_enable();
+}
+
+/* One idle period: in when nothing is runnable, out to the scheduler when something may be. */
+static void noinline do_idle(void)
+{
+	tick_nohz_idle_enter();
+	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
+	while (!need_resched())
+		default_idle_call();
+	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
+	tick_nohz_idle_exit();
+	schedule_idle();
+}
+
+void cpu_startup_entry(void)
+{
+	current->flags |= PF_IDLE;
+	for (;;)
+		do_idle();
+}

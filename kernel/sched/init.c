@@ -1,0 +1,114 @@
+/* The scheduler's beginning: runqueues, idle tasks; and small questions about tasks and CPUs. */
+#include "sched.h"
+
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <lib/printf.h>
+
+/* `idle` starts running on cpu without having been switched to: it is current there, and never preemptible. */
+void init_idle(struct task_struct *idle, int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	idle->flags |= PF_IDLE | PF_KTHREAD | PF_NO_SETAFFINITY;
+	idle->policy = SCHED_NORMAL;
+	idle->prio = idle->static_prio = idle->normal_prio = DEFAULT_PRIO;
+	idle->rt_priority = 0;
+	idle->sched_class = &idle_sched_class;
+	idle->state = TASK_RUNNING;
+	idle->cpu = idle->wake_cpu = cpu;
+	memset(idle->cpus_mask, 0, sizeof(idle->cpus_mask));
+	set_bit(cpu, idle->cpus_mask);
+	idle->nr_cpus_allowed = 1;
+	idle->preempt_count = PREEMPT_OFFSET;
+	idle->on_cpu = 1;
+	idle->on_rq = 0;
+	idle->thread_flags &= ~(_TIF_NEED_RESCHED | _TIF_POLLING_NRFLAG);
+	spin_lock_init(&idle->pi_lock);
+	snprintf(idle->comm, sizeof(idle->comm), "swapper/%d", cpu);
+	rq->curr = rq->idle = idle;
+	rq->idle_since = sched_clock();
+}
+
+static void init_rq(struct rq *rq, int cpu)
+{
+	memset(rq, 0, sizeof(*rq));
+	spin_lock_init(&rq->lock);
+	rq->cpu = cpu;
+	init_cfs_rq(&rq->cfs);
+	init_rt_rq(&rq->rt);
+}
+
+void sched_init(void)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu)
+		init_rq(cpu_rq(cpu), cpu);
+	init_idle(&init_task, smp_processor_id());
+	/* What the first tasks inherit. */
+	for (cpu = 0; cpu < NR_CPUS; cpu++)
+		set_bit(cpu, init_task.cpus_mask);
+	init_task.nr_cpus_allowed = NR_CPUS;
+	balance_init();
+}
+
+struct task_struct *idle_task(int cpu)
+{
+	return cpu_rq(cpu)->idle;
+}
+
+unsigned long nr_running(void)
+{
+	unsigned long sum = 0;
+	unsigned cpu;
+
+	for_each_online_cpu(cpu)
+		sum += READ_ONCE(cpu_rq(cpu)->nr_running);
+	return sum;
+}
+
+u64 nr_context_switches(void)
+{
+	u64 sum = 0;
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(cpu_rq(cpu)->nr_switches);
+	return sum;
+}
+
+long nr_uninterruptible(void)
+{
+	long sum = 0;
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(cpu_rq(cpu)->nr_uninterruptible);
+	return max(sum, 0L);
+}
+
+int task_nice(const struct task_struct *p)
+{
+	return p->static_prio - DEFAULT_PRIO;
+}
+
+/* Letters in the order of the state bits, as Linux's ps and traces have them. */
+char task_index_to_char(unsigned state)
+{
+	static const char letters[] = "RSDTtXZP";
+
+	if ((state & TASK_IDLE) == TASK_IDLE)
+		return 'I';
+	if (state & TASK_DEAD)
+		return 'X';
+	state &= 0x7f;
+	return letters[state ? 32 - __builtin_clz(state) : 0];
+}
+
+char task_state_to_char(const struct task_struct *p)
+{
+	unsigned exit = READ_ONCE(p->exit_state);
+
+	return task_index_to_char(exit ? exit : READ_ONCE(p->state));
+}

@@ -1,0 +1,230 @@
+/* Kernel threads: made by kthreadd, so that they inherit nothing from the process that asked for one. */
+#include <kernel/panic.h>
+#include <kernel/smp.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/gfp.h>
+#include <mm/slab.h>
+#include <proc/fork.h>
+#include <sched/wait.h>
+
+#include "sched.h"
+
+/* What a kernel thread has beside its task. Freed with the task struct. Locks: I immutable, a atomic. */
+struct kthread {
+	int (*fn)(void *);        /* [I] */
+	void *data;               /* [I] */
+	bool should_stop;         /* [a] */
+	int result;               /* set before `exited` */
+	struct completion exited;
+};
+
+/* A request to kthreadd, on the requester's stack. Locks: c kthread_create_lock. */
+struct kthread_create_info {
+	struct list_head list;      /* [c] */
+	struct kthread *kthread;
+	char name[TASK_COMM_LEN];
+	struct task_struct *result; /* or ERR_PTR; set before `done` */
+	struct completion done;
+};
+
+static DEFINE_SPINLOCK(kthread_create_lock);
+static LIST_HEAD(kthread_create_list);
+static struct task_struct *kthreadd_task; /* [immutable once set] */
+
+static struct kthread *to_kthread(struct task_struct *t)
+{
+	return t->kthread_data;
+}
+
+void free_kthread_struct(struct task_struct *t)
+{
+	kfree(t->kthread_data);
+	t->kthread_data = NULL;
+}
+
+/* The first function of every kernel thread. It was woken by its creator: affinity and name are as they shall be. */
+static int kthread(void *arg)
+{
+	struct kthread *k = arg;
+
+	if (!READ_ONCE(k->should_stop))
+		k->result = k->fn(k->data);
+	else
+		k->result = -EINTR; /* stopped before it began */
+	complete_all(&k->exited);
+	do_exit(0);
+}
+
+/* As if it had slept on `cpu`: with that queue's virtual time. */
+static void join_sleepers(struct task_struct *p, int cpu)
+{
+	p->cpu = p->wake_cpu = cpu;
+	p->se.vruntime = READ_ONCE(cpu_rq(cpu)->cfs.min_vruntime);
+}
+
+static struct task_struct *fork_kthread(struct kthread *k, const char *name)
+{
+	struct kernel_clone_args args = { .flags = CLONE_FS | CLONE_FILES, .fn = kthread, .fn_arg = k };
+	struct task_struct *p = copy_process(&args);
+
+	if (IS_ERR(p))
+		return p;
+	p->kthread_data = k;
+	strscpy(p->comm, name, sizeof(p->comm));
+	p->flags |= PF_KTHREAD;
+	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any CPU. */
+	join_sleepers(p, p->cpu);
+	WRITE_ONCE(p->state, TASK_UNINTERRUPTIBLE);
+	return p;
+}
+
+static void serve_request(struct kthread_create_info *req)
+{
+	req->result = fork_kthread(req->kthread, req->name);
+	complete(&req->done);
+}
+
+static struct kthread_create_info *next_request(void)
+{
+	struct kthread_create_info *req;
+
+	spin_lock_irq(&kthread_create_lock);
+	req = list_first_entry_or_null(&kthread_create_list, struct kthread_create_info, list);
+	if (req)
+		list_del(&req->list);
+	spin_unlock_irq(&kthread_create_lock);
+	return req;
+}
+
+static int kthreadd(void *unused)
+{
+	struct kthread_create_info *req;
+
+	set_task_comm(current, "kthreadd");
+	for (;;) {
+		set_current_state(TASK_IDLE);
+		req = next_request();
+		if (!req) {
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		serve_request(req);
+	}
+}
+
+void kthreadd_init(void)
+{
+	struct kernel_clone_args args = { .flags = CLONE_FS | CLONE_FILES, .fn = kthreadd };
+	struct task_struct *p = copy_process(&args);
+
+	if (IS_ERR(p))
+		panic("cannot start kthreadd: %ld", PTR_ERR(p));
+	p->flags |= PF_KTHREAD;
+	get_task_struct(p);
+	wake_up_new_task(p);
+	smp_store_release(&kthreadd_task, p);
+}
+
+/* Have kthreadd make it; before there is one (boot, when everybody is a kernel thread) make it here. */
+static void request_thread(struct kthread_create_info *req)
+{
+	struct task_struct *maker = smp_load_acquire(&kthreadd_task);
+
+	if (!maker || maker == current) {
+		serve_request(req);
+		return;
+	}
+	spin_lock_irq(&kthread_create_lock);
+	list_add_tail(&req->list, &kthread_create_list);
+	spin_unlock_irq(&kthread_create_lock);
+	wake_up_state(maker, TASK_IDLE);
+	wait_for_completion(&req->done);
+}
+
+static struct task_struct *create(int (*fn)(void *), void *data, const char *fmt, va_list args)
+{
+	struct kthread_create_info req;
+	struct kthread *k = kzalloc(sizeof(*k), GFP_KERNEL);
+
+	if (!k)
+		return ERR_PTR(-ENOMEM);
+	k->fn = fn;
+	k->data = data;
+	init_completion(&k->exited);
+	req.kthread = k;
+	init_completion(&req.done);
+	vsnprintf(req.name, sizeof(req.name), fmt, args);
+	request_thread(&req);
+	if (IS_ERR(req.result))
+		kfree(k);
+	return req.result;
+}
+
+struct task_struct *kthread_create(int (*fn)(void *), void *data, const char *namefmt, ...)
+{
+	struct task_struct *p;
+	va_list args;
+
+	va_start(args, namefmt);
+	p = create(fn, data, namefmt, args);
+	va_end(args);
+	return p;
+}
+
+/* Until its first wake-up the task's CPU and mask are the creator's to set: nobody else knows it. */
+static void kthread_bind(struct task_struct *p, int cpu)
+{
+	memset(p->cpus_mask, 0, sizeof(p->cpus_mask));
+	set_bit(cpu, p->cpus_mask);
+	p->nr_cpus_allowed = 1;
+	join_sleepers(p, cpu);
+	p->flags |= PF_NO_SETAFFINITY;
+}
+
+struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu, const char *namefmt, ...)
+{
+	struct task_struct *p;
+	va_list args;
+
+	va_start(args, namefmt);
+	p = create(fn, data, namefmt, args);
+	va_end(args);
+	if (!IS_ERR(p))
+		kthread_bind(p, cpu);
+	return p;
+}
+
+struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *namefmt, ...)
+{
+	struct task_struct *p;
+	va_list args;
+
+	va_start(args, namefmt);
+	p = create(fn, data, namefmt, args);
+	va_end(args);
+	if (!IS_ERR(p))
+		wake_up_process(p);
+	return p;
+}
+
+bool kthread_should_stop(void)
+{
+	return READ_ONCE(to_kthread(current)->should_stop);
+}
+
+int kthread_stop(struct task_struct *t)
+{
+	struct kthread *k = to_kthread(t);
+	int result;
+
+	get_task_struct(t); /* keeps k too */
+	smp_store_release(&k->should_stop, true);
+	/* Full barrier in the wake-up, against set_current_state before kthread_should_stop in the thread's loop. */
+	wake_up_process(t);
+	wait_for_completion(&k->exited);
+	result = k->result;
+	put_task_struct(t);
+	return result;
+}

@@ -1,0 +1,57 @@
+/* Load averages: runnable and uninterruptibly sleeping tasks, exponentially damped over 1, 5 and 15 minutes. */
+#include "sched.h"
+
+#define LOAD_FREQ_NS (5 * NSEC_PER_SEC)
+#define FIXED_1      (1UL << 16)
+
+/* 2^16 * exp(-5 s / period) for 60, 300, 900 s. */
+static const u64 decay[3] = { 60296, 64453, 65173 };
+static u64 avenrun[3];                      /* [l] fixed point 2^16 */
+static u64 next_update = LOAD_FREQ_NS;      /* [l] */
+static DEFINE_SPINLOCK(load_lock);
+
+static void fold(u64 active)
+{
+	for (int i = 0; i < 3; i++) {
+		u64 load = avenrun[i] * decay[i] + active * (FIXED_1 - decay[i]);
+
+		if (active >= avenrun[i])
+			load += FIXED_1 - 1; /* round towards the target, or it is never reached */
+		avenrun[i] = load / FIXED_1;
+	}
+}
+
+/*
+ * Periods that passed without any tick were idle on every CPU: they count with nothing active. Context: interrupts off,
+ * load_lock held. Bounded by where the longest average has fallen to nothing.
+ */
+static void catch_up(u64 now)
+{
+	u64 missed = (now - next_update) / LOAD_FREQ_NS;
+
+	for (u64 i = 0; i < missed && i < 4096; i++)
+		fold(0);
+	next_update += missed * LOAD_FREQ_NS;
+	fold((nr_running() + nr_uninterruptible()) * FIXED_1);
+	next_update += LOAD_FREQ_NS;
+}
+
+/* From ticks and readers. Interrupts may be on or off. */
+void calc_global_load(u64 now)
+{
+	unsigned long flags;
+
+	if ((s64)(now - READ_ONCE(next_update)) < 0)
+		return;
+	spin_lock_irqsave(&load_lock, flags);
+	if ((s64)(now - next_update) >= 0)
+		catch_up(now);
+	spin_unlock_irqrestore(&load_lock, flags);
+}
+
+void get_avenrun(u64 *loads)
+{
+	calc_global_load(sched_clock());
+	for (int i = 0; i < 3; i++)
+		loads[i] = READ_ONCE(avenrun[i]);
+}

@@ -1,0 +1,159 @@
+/* Which CPU a task is on: placement, affinity, moving it. */
+#include "sched.h"
+
+#include <trace/events/sched.h>
+
+/*
+ * p belongs to cpu from now on. Context: neither queued nor running with pi_lock held, or both runqueues locked (then the
+ * caller has it off its queue).
+ */
+void set_task_cpu(struct task_struct *p, int cpu)
+{
+	if (p->cpu == cpu)
+		return;
+	trace_sched_migrate_task(p, cpu);
+	if (p->sched_class->migrate_task_rq)
+		p->sched_class->migrate_task_rq(p, cpu);
+	p->se.nr_migrations++;
+	p->wake_cpu = cpu;
+	/* Release: who reads the new number and takes that queue's lock sees what was done to the entity before. */
+	smp_store_release(&p->cpu, cpu);
+}
+
+/* Between two locked queues; the target's CPU is told if p is to run at once. */
+void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to)
+{
+	/*
+	 * on_rq stays 1: a waker that read 0 here would take p for asleep and queue it a second time. Reading 1 it comes for
+	 * the runqueue lock, and finds p's new queue when it gets it.
+	 */
+	update_rq_clock(from);
+	dequeue_task(from, p, 0);
+	from->nr_running--;
+	set_task_cpu(p, to->cpu);
+	update_rq_clock(to);
+	enqueue_task(to, p, 0);
+	to->nr_running++;
+	wakeup_preempt(to, p);
+}
+
+/* No allowed CPU is online (they are not hot-plugged: an affinity from before they came up): any, rather than none. */
+static int select_fallback_rq(struct task_struct *p)
+{
+	unsigned cpu;
+
+	for_each_online_cpu(cpu)
+		if (task_allowed(p, cpu))
+			return cpu;
+	return cpumask_first(&cpu_online_mask);
+}
+
+int select_task_rq(struct task_struct *p, int cpu, int flags)
+{
+	if (p->nr_cpus_allowed > 1 && nr_cpu_ids > 1)
+		cpu = p->sched_class->select_task_rq(p, cpu, flags);
+	if (unlikely(!task_allowed(p, cpu) || !cpu_online(cpu)))
+		cpu = select_fallback_rq(p);
+	return cpu;
+}
+
+struct migration_arg {
+	struct task_struct *task;
+	int dest_cpu;
+};
+
+/* In the stopper of the CPU p runs on: it runs no longer, so it can be moved like any queued task. */
+static int migration_cpu_stop(void *data)
+{
+	struct migration_arg *arg = data;
+	struct task_struct *p = arg->task;
+	struct rq *rq, *dest = cpu_rq(arg->dest_cpu);
+	unsigned long flags;
+
+	spin_lock_irqsave(&p->pi_lock, flags);
+	for (;;) {
+		rq = task_rq(p);
+		double_rq_lock(rq, dest);
+		if (rq == task_rq(p))
+			break;
+		double_rq_unlock(rq, dest);
+	}
+	if (p->on_rq && rq != dest && !task_current(rq, p) && task_allowed(p, dest->cpu))
+		move_queued_task(rq, p, dest);
+	double_rq_unlock(rq, dest);
+	spin_unlock_irqrestore(&p->pi_lock, flags);
+	return 0;
+}
+
+static unsigned first_allowed(const struct cpumask *mask)
+{
+	struct cpumask online;
+
+	if (!cpumask_and(&online, mask, &cpu_online_mask))
+		return nr_cpu_ids;
+	return cpumask_first(&online);
+}
+
+/* Must p leave the CPU it is on? A sleeper need not: its wake-up looks at the mask. */
+static bool must_move(struct task_struct *p)
+{
+	return p->on_rq && !task_allowed(p, p->cpu);
+}
+
+/* Change the mask where it counts: the real-time class keeps a count of who may move. Context: pi_lock and rq. */
+static void set_cpus_allowed(struct rq *rq, struct task_struct *p, const struct cpumask *mask)
+{
+	bool queued_rt = p->on_rq && p->sched_class == &rt_sched_class;
+
+	if (queued_rt)
+		rq->rt.nr_migratory -= p->nr_cpus_allowed > 1;
+	for (unsigned i = 0; i < ARRAY_SIZE(p->cpus_mask); i++)
+		WRITE_ONCE(p->cpus_mask[i], mask->bits[i]);
+	p->nr_cpus_allowed = cpumask_weight(mask);
+	if (queued_rt) {
+		rq->rt.nr_migratory += p->nr_cpus_allowed > 1;
+		update_rt_overload(rq);
+	}
+}
+
+int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
+{
+	struct migration_arg arg = { p, first_allowed(mask) };
+	unsigned long flags;
+	struct rq *rq;
+	int cpu;
+
+	if (arg.dest_cpu >= nr_cpu_ids)
+		return -EINVAL;
+	rq = task_rq_lock(p, &flags);
+	set_cpus_allowed(rq, p, mask);
+	cpu = must_move(p) ? rq->cpu : -1;
+	task_rq_unlock(rq, p, flags);
+	/*
+	 * It may have moved by itself since; then the stopper on its old CPU finds it elsewhere, allowed, or running where it
+	 * may not: only in the last case is there something left to do.
+	 */
+	while (cpu >= 0) {
+		stop_one_cpu(cpu, migration_cpu_stop, &arg);
+		rq = task_rq_lock(p, &flags);
+		cpu = must_move(p) ? rq->cpu : -1;
+		task_rq_unlock(rq, p, flags);
+	}
+	return 0;
+}
+
+bool task_curr(const struct task_struct *p)
+{
+	return READ_ONCE(task_rq(p)->curr) == p;
+}
+
+void wait_task_inactive(struct task_struct *p)
+{
+	/* Off its queue first, then off its CPU: the order in which they are given up. Acquire pairs with both releases. */
+	while (smp_load_acquire(&p->on_rq)) {
+		__set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_timeout_ns(NSEC_PER_MSEC);
+	}
+	while (smp_load_acquire(&p->on_cpu))
+		cpu_relax();
+}

@@ -1,0 +1,186 @@
+/* Mutexes: one compare-and-exchange when free, spinning while the owner runs, else a queue of sleepers. */
+#include <asm/processor.h>
+#include <kernel/panic.h>
+#include <kernel/smp.h>
+#include <sched/mutex.h>
+#include <sched/sched.h>
+
+/*
+ * The owner word: task | flags. WAITERS: the queue is not empty, so unlock must take the slow path. HANDOFF: the first waiter
+ * has been overtaken once; unlock then gives the mutex to it instead of setting it free.
+ */
+#define MUTEX_WAITERS 1UL
+#define MUTEX_HANDOFF 2UL
+#define MUTEX_FLAGS   3UL
+
+struct mutex_waiter {
+	struct list_head list;
+	struct task_struct *task;
+};
+
+static inline struct task_struct *owner_task(unsigned long owner)
+{
+	return (struct task_struct *)(owner & ~MUTEX_FLAGS);
+}
+
+void mutex_init(struct mutex *m)
+{
+	m->owner = 0;
+	spin_lock_init(&m->wait_lock);
+	INIT_LIST_HEAD(&m->waiters);
+}
+
+bool mutex_is_locked(struct mutex *m)
+{
+	return owner_task(READ_ONCE(m->owner));
+}
+
+/* Take it if it is free, keeping the flags of those who wait. Acquire pairs with the release in unlock. */
+static bool try_acquire(struct mutex *m)
+{
+	unsigned long old = READ_ONCE(m->owner);
+
+	while (!owner_task(old))
+		if (__atomic_compare_exchange_n(&m->owner, &old, (unsigned long)current | old, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
+/* Handed over by unlock: the word names us, the hand-over flag is ours to clear. */
+static bool try_acquire_handoff(struct mutex *m)
+{
+	if (owner_task(__atomic_load_n(&m->owner, __ATOMIC_ACQUIRE)) == current)
+		return true;
+	return try_acquire(m);
+}
+
+/*
+ * Spin while the owner runs on another CPU: it will be through sooner than a sleep and a wake-up take. Not when we shall
+ * be preempted. The owner may exit meanwhile: its struct is freed after a grace period only, and we hold preemption off.
+ */
+static bool mutex_optimistic_spin(struct mutex *m)
+{
+	struct task_struct *owner;
+	bool got = false;
+
+	preempt_disable();
+	while (!need_resched()) {
+		owner = owner_task(READ_ONCE(m->owner));
+		if (!owner) {
+			got = try_acquire(m);
+			if (got)
+				break;
+			continue;
+		}
+		if (!READ_ONCE(owner->on_cpu))
+			break;
+		cpu_relax();
+	}
+	preempt_enable();
+	return got;
+}
+
+/* Sleep until it is ours. Context: wait_lock held, dropped while sleeping. */
+static int wait_for_mutex(struct mutex *m, struct mutex_waiter *w, unsigned state)
+{
+	bool overtaken = false;
+
+	for (;;) {
+		if (try_acquire_handoff(m))
+			return 0;
+		if ((state & TASK_INTERRUPTIBLE) && signal_pending(current))
+			return -EINTR;
+		if (overtaken && list_first_entry(&m->waiters, struct mutex_waiter, list) == w)
+			__atomic_fetch_or(&m->owner, MUTEX_HANDOFF, __ATOMIC_RELAXED);
+		/*
+		 * The unlocker clears the owner and then takes wait_lock to wake; we hold it from the state on, so it
+		 * finds us asleep. If it cleared before our flags were set, the retry sees a free word.
+		 */
+		set_current_state(state);
+		if (try_acquire_handoff(m))
+			return 0;
+		spin_unlock(&m->wait_lock);
+		schedule();
+		spin_lock(&m->wait_lock);
+		overtaken = true;
+	}
+}
+
+static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
+{
+	struct mutex_waiter w = { .task = current };
+	int ret;
+
+	BUG_ON(owner_task(READ_ONCE(m->owner)) == current);
+	if (nr_cpu_ids > 1 && mutex_optimistic_spin(m))
+		return 0;
+	spin_lock(&m->wait_lock);
+	list_add_tail(&w.list, &m->waiters);
+	__atomic_fetch_or(&m->owner, MUTEX_WAITERS, __ATOMIC_RELAXED);
+	ret = wait_for_mutex(m, &w, state);
+	__set_current_state(TASK_RUNNING);
+	/* A hand-over was asked for by the first in the queue; leaving it, as owner or not, ends that. */
+	if (list_first_entry(&m->waiters, struct mutex_waiter, list) == &w)
+		__atomic_fetch_and(&m->owner, ~MUTEX_HANDOFF, __ATOMIC_RELAXED);
+	list_del(&w.list);
+	if (list_empty(&m->waiters))
+		__atomic_fetch_and(&m->owner, ~MUTEX_WAITERS, __ATOMIC_RELAXED);
+	spin_unlock(&m->wait_lock);
+	return ret;
+}
+
+static inline bool mutex_fast_lock(struct mutex *m)
+{
+	unsigned long zero = 0;
+
+	return __atomic_compare_exchange_n(&m->owner, &zero, (unsigned long)current, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+void mutex_lock(struct mutex *m)
+{
+	if (unlikely(!mutex_fast_lock(m)))
+		__mutex_lock_slowpath(m, TASK_UNINTERRUPTIBLE);
+}
+
+int mutex_lock_interruptible(struct mutex *m)
+{
+	if (likely(mutex_fast_lock(m)))
+		return 0;
+	return __mutex_lock_slowpath(m, TASK_INTERRUPTIBLE);
+}
+
+bool mutex_trylock(struct mutex *m)
+{
+	return mutex_fast_lock(m) || try_acquire(m);
+}
+
+/* Somebody waits: let the mutex go, or over to the first waiter, and wake that one. */
+static void noinline __mutex_unlock_slowpath(struct mutex *m)
+{
+	struct mutex_waiter *w = NULL;
+	unsigned long old, new;
+
+	spin_lock(&m->wait_lock);
+	if (!list_empty(&m->waiters))
+		w = list_first_entry(&m->waiters, struct mutex_waiter, list);
+	old = READ_ONCE(m->owner);
+	do {
+		BUG_ON(owner_task(old) != current);
+		new = old & MUTEX_FLAGS;
+		if (w && (old & MUTEX_HANDOFF))
+			new = (unsigned long)w->task | MUTEX_WAITERS;
+	} while (!__atomic_compare_exchange_n(&m->owner, &old, new, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	if (w)
+		wake_up_process(w->task);
+	spin_unlock(&m->wait_lock);
+}
+
+void mutex_unlock(struct mutex *m)
+{
+	unsigned long old = (unsigned long)current;
+
+	if (unlikely(!__atomic_compare_exchange_n(&m->owner, &old, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
+		__mutex_unlock_slowpath(m);
+}

@@ -1,0 +1,162 @@
+/* The real-time class: SCHED_FIFO and SCHED_RR, a list a priority and a bitmap of those that are not empty. */
+#include "sched.h"
+
+#include <time/hrtimer.h>
+
+/*
+ * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among its equals, as
+ * POSIX asks for, and yielding or a spent slice moves it to the end.
+ */
+
+void init_rt_rq(struct rt_rq *rt)
+{
+	for (int i = 0; i < MAX_RT_PRIO; i++)
+		INIT_LIST_HEAD(&rt->queue[i]);
+}
+
+/* Charge the running task's time: for classes without an own clock. */
+void update_curr_common(struct rq *rq)
+{
+	struct sched_entity *se = &rq->curr->se;
+	s64 delta = rq->clock - se->exec_start;
+
+	if (delta <= 0)
+		return;
+	se->exec_start = rq->clock;
+	se->sum_exec_runtime += delta;
+}
+
+/* Tell other CPUs whether there is something to pull from here. */
+void update_rt_overload(struct rq *rq)
+{
+	bool over = rq->rt.nr_running > 1 && rq->rt.nr_migratory;
+
+	if (over == cpumask_test_cpu(rq->cpu, &rt_overloaded_mask))
+		return;
+	if (over)
+		cpumask_set_cpu(rq->cpu, &rt_overloaded_mask);
+	else
+		cpumask_clear_cpu(rq->cpu, &rt_overloaded_mask);
+}
+
+static void enqueue_task_rt(struct rq *rq, struct task_struct *p, int flags)
+{
+	struct rt_rq *rt = &rq->rt;
+
+	if (flags & ENQUEUE_HEAD)
+		list_add(&p->rt.run_list, &rt->queue[p->prio]);
+	else
+		list_add_tail(&p->rt.run_list, &rt->queue[p->prio]);
+	rt->bitmap[p->prio / 64] |= BIT(p->prio % 64);
+	rt->nr_running++;
+	rt->nr_migratory += p->nr_cpus_allowed > 1;
+	update_rt_overload(rq);
+}
+
+static void dequeue_task_rt(struct rq *rq, struct task_struct *p, int flags)
+{
+	struct rt_rq *rt = &rq->rt;
+
+	if (task_current(rq, p))
+		update_curr_common(rq);
+	list_del_init(&p->rt.run_list);
+	if (list_empty(&rt->queue[p->prio]))
+		rt->bitmap[p->prio / 64] &= ~BIT(p->prio % 64);
+	rt->nr_running--;
+	rt->nr_migratory -= p->nr_cpus_allowed > 1;
+	update_rt_overload(rq);
+}
+
+static void requeue_task_rt(struct rq *rq, struct task_struct *p)
+{
+	list_move_tail(&p->rt.run_list, &rq->rt.queue[p->prio]);
+}
+
+static void yield_task_rt(struct rq *rq)
+{
+	requeue_task_rt(rq, rq->curr);
+}
+
+static void check_preempt_curr_rt(struct rq *rq, struct task_struct *p)
+{
+	if (p->prio < rq->curr->prio)
+		resched_curr(rq);
+}
+
+static struct task_struct *pick_next_task_rt(struct rq *rq)
+{
+	struct rt_rq *rt = &rq->rt;
+	struct task_struct *p;
+	int prio;
+
+	if (!rt->nr_running)
+		return NULL;
+	prio = rt->bitmap[0] ? __builtin_ctzl(rt->bitmap[0]) : 64 + __builtin_ctzl(rt->bitmap[1]);
+	p = list_first_entry(&rt->queue[prio], struct task_struct, rt.run_list);
+	p->se.exec_start = rq->clock;
+	return p;
+}
+
+static void put_prev_task_rt(struct rq *rq, struct task_struct *p)
+{
+	update_curr_common(rq);
+}
+
+static void set_next_task_rt(struct rq *rq, struct task_struct *p)
+{
+	p->se.exec_start = rq->clock;
+}
+
+/* A slice counts down in ticks; alone among its equals a task just gets the next one. */
+static void task_tick_rt(struct rq *rq, struct task_struct *p)
+{
+	struct list_head *queue = &rq->rt.queue[p->prio];
+
+	update_curr_common(rq);
+	if (p->policy != SCHED_RR)
+		return;
+	p->rt.time_slice -= TICK_NSEC;
+	if (p->rt.time_slice > 0)
+		return;
+	p->rt.time_slice = RR_TIMESLICE_NS;
+	if (queue->next == queue->prev)
+		return;
+	requeue_task_rt(rq, p);
+	resched_curr(rq);
+}
+
+/* The CPU's priority fell: let __schedule look for what waits elsewhere. */
+static void switched_from_rt(struct rq *rq, struct task_struct *p)
+{
+	if (task_current(rq, p) && !cpumask_empty(&rt_overloaded_mask))
+		resched_curr(rq);
+}
+
+static void switched_to_rt(struct rq *rq, struct task_struct *p)
+{
+	p->rt.time_slice = RR_TIMESLICE_NS;
+	if (p->on_rq && !task_current(rq, p))
+		wakeup_preempt(rq, p);
+}
+
+static u64 get_rr_interval_rt(struct rq *rq, struct task_struct *p)
+{
+	return p->policy == SCHED_RR ? RR_TIMESLICE_NS : 0;
+}
+
+const struct sched_class rt_sched_class = {
+	.next            = &fair_sched_class,
+	.enqueue_task    = enqueue_task_rt,
+	.dequeue_task    = dequeue_task_rt,
+	.yield_task      = yield_task_rt,
+	.wakeup_preempt  = check_preempt_curr_rt,
+	.pick_next_task  = pick_next_task_rt,
+	.put_prev_task   = put_prev_task_rt,
+	.set_next_task   = set_next_task_rt,
+	.select_task_rq  = select_task_rq_rt,
+	.task_tick       = task_tick_rt,
+	.update_curr     = update_curr_common,
+	.switched_from   = switched_from_rt,
+	.switched_to     = switched_to_rt,
+	.get_rr_interval = get_rr_interval_rt,
+};

@@ -1,0 +1,149 @@
+/* Real-time tasks over all CPUs: with N of them, the N most important ones that can run do run. */
+#include "sched.h"
+
+/*
+ * A CPU with a second real-time task pushes it when it arrives and after each switch; a CPU that turns to something less
+ * important pulls. Costs grow with CPUs, and with pinned tasks that stand before the first one that can move.
+ */
+
+struct cpumask rt_overloaded_mask;
+
+/* How important is what the CPU runs or is about to? Larger is less; not locked: a guess, checked under the lock. */
+static int cpu_priority(const struct rq *rq)
+{
+	unsigned long low = READ_ONCE(rq->rt.bitmap[0]), high = READ_ONCE(rq->rt.bitmap[1]);
+
+	if (READ_ONCE(rq->curr)->sched_class == &stop_sched_class)
+		return -1;
+	if (low)
+		return __builtin_ctzl(low);
+	if (high)
+		return 64 + __builtin_ctzl(high);
+	return READ_ONCE(rq->nr_running) ? MAX_RT_PRIO : MAX_PRIO;
+}
+
+/* The CPU where p disturbs least and would run at once, `home` when it is as good as any. -1: nowhere. */
+static int find_lowest_rq(struct task_struct *p, int home)
+{
+	int best = -1, best_prio = p->prio;
+	unsigned cpu;
+
+	if (task_allowed(p, home)) {
+		int prio = cpu_priority(cpu_rq(home));
+
+		if (prio > best_prio) {
+			best = home;
+			best_prio = prio;
+		}
+	}
+	for_each_online_cpu(cpu) {
+		int prio = cpu_priority(cpu_rq(cpu));
+
+		if (prio > best_prio && task_allowed(p, cpu)) {
+			best = cpu;
+			best_prio = prio;
+		}
+	}
+	return best;
+}
+
+/* Where it was, if it can run there at once: its data is there, and what it preempts may move. */
+int select_task_rq_rt(struct task_struct *p, int cpu, int flags)
+{
+	int best;
+
+	if (cpu_priority(cpu_rq(cpu)) > p->prio)
+		return cpu;
+	best = find_lowest_rq(p, smp_processor_id());
+	return best >= 0 ? best : cpu;
+}
+
+/* The first task that is queued, does not run and may move, to `cpu` if that is not -1. Context: rq locked. */
+static struct task_struct *pick_pushable(struct rq *rq, int cpu)
+{
+	struct task_struct *p;
+
+	for (int prio = 0; prio < MAX_RT_PRIO; prio++) {
+		if (!test_bit(prio, rq->rt.bitmap))
+			continue;
+		list_for_each_entry(p, &rq->rt.queue[prio], rt.run_list)
+			if (!task_current(rq, p) && p->nr_cpus_allowed > 1 && (cpu < 0 || task_allowed(p, cpu)))
+				return p;
+	}
+	return NULL;
+}
+
+/* Is p still here to be moved to `to`, and worth it? Both are locked; the lock of `rq` may have been let go before. */
+static bool can_push(struct rq *rq, struct task_struct *p, struct rq *to)
+{
+	return task_rq(p) == rq && p->on_rq && !task_current(rq, p) && p->sched_class == &rt_sched_class &&
+	       task_allowed(p, to->cpu) && cpu_priority(to) > p->prio;
+}
+
+/* Move p to a CPU where it runs at once. Context: rq locked; may be let go. Returns whether one was found and p moved. */
+static bool push_rt_task(struct rq *rq, struct task_struct *p)
+{
+	bool moved = false;
+	int cpu = find_lowest_rq(p, rq->cpu);
+	struct rq *to;
+
+	if (cpu < 0 || cpu == rq->cpu)
+		return false;
+	to = cpu_rq(cpu);
+	double_lock_balance(rq, to);
+	if (can_push(rq, p, to)) {
+		move_queued_task(rq, p, to);
+		moved = true;
+	}
+	rq_unlock(to);
+	return moved;
+}
+
+void push_rt_tasks(struct rq *rq)
+{
+	struct task_struct *p;
+	bool more = true;
+
+	while (more && READ_ONCE(rq->rt.nr_running) > 1 && READ_ONCE(rq->rt.nr_migratory)) {
+		rq_lock(rq);
+		p = pick_pushable(rq, -1);
+		/* Before the running one it gets this CPU anyway, and its wake-up has asked for that. */
+		if (!p || p->prio < rq->curr->prio) {
+			rq_unlock(rq);
+			return;
+		}
+		get_task_struct(p); /* the lock may be dropped, p may exit meanwhile */
+		more = push_rt_task(rq, p);
+		rq_unlock(rq);
+		put_task_struct(p);
+	}
+}
+
+/* Take one task from `src` if it beats what waits here. Context: here locked, may be let go. */
+static bool pull_rt_from(struct rq *here, struct rq *src)
+{
+	struct task_struct *p;
+	bool pulled = false;
+
+	double_lock_balance(here, src);
+	p = pick_pushable(src, here->cpu);
+	/* One that beats what runs there is about to run there. */
+	if (p && p->prio >= src->curr->prio &&
+	    (!here->rt.nr_running || p->prio < cpu_priority(here))) {
+		move_queued_task(src, p, here);
+		pulled = true;
+	}
+	rq_unlock(src);
+	return pulled;
+}
+
+bool pull_rt_task(struct rq *rq)
+{
+	bool pulled = false;
+	unsigned cpu;
+
+	for_each_cpu(cpu, &rt_overloaded_mask)
+		if (cpu != rq->cpu)
+			pulled |= pull_rt_from(rq, cpu_rq(cpu));
+	return pulled;
+}

@@ -1,0 +1,76 @@
+/* Spinlocks as functions: preemption and interrupts around the ticket lock of <sched/spinlock.h>. */
+#include <irq/softirq.h>
+#include <sched/preempt.h>
+#include <sched/spinlock.h>
+
+/*
+ * Preemption goes off before the ticket is drawn: a holder, or a waiter with a ticket, that lost its CPU would make
+ * everybody behind it spin for a time slice.
+ */
+void _raw_spin_lock(spinlock_t *l)
+{
+	preempt_disable();
+	arch_spin_lock(l);
+}
+
+void _raw_spin_unlock(spinlock_t *l)
+{
+	arch_spin_unlock(l);
+	preempt_enable();
+}
+
+bool _raw_spin_trylock(spinlock_t *l)
+{
+	preempt_disable();
+	if (arch_spin_trylock(l))
+		return true;
+	preempt_enable();
+	return false;
+}
+
+void _raw_spin_lock_irq(spinlock_t *l)
+{
+	local_irq_disable();
+	preempt_disable();
+	arch_spin_lock(l);
+}
+
+/* Interrupts on before preempt_enable, so that a pending reschedule is not refused for masked interrupts. */
+void _raw_spin_unlock_irq(spinlock_t *l)
+{
+	arch_spin_unlock(l);
+	local_irq_enable();
+	preempt_enable();
+}
+
+void _raw_spin_lock_bh(spinlock_t *l)
+{
+	local_bh_disable();
+	preempt_disable();
+	arch_spin_lock(l);
+}
+
+/* local_bh_enable is what looks at need_resched here: it comes last. */
+void _raw_spin_unlock_bh(spinlock_t *l)
+{
+	arch_spin_unlock(l);
+	preempt_enable_no_resched();
+	local_bh_enable();
+}
+
+unsigned long _raw_spin_lock_irqsave(spinlock_t *l)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	preempt_disable();
+	arch_spin_lock(l);
+	return flags;
+}
+
+void _raw_spin_unlock_irqrestore(spinlock_t *l, unsigned long flags)
+{
+	arch_spin_unlock(l);
+	local_irq_restore(flags);
+	preempt_enable();
+}

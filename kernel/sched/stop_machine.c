@@ -1,0 +1,236 @@
+/* Stopping CPUs: a stopper thread each, and stop_machine, which has every CPU but one spin outside of all patched code. */
+#include <asm/patch.h>
+#include <asm/processor.h>
+#include <sched/mutex.h>
+#include <sched/wait.h>
+
+#include "sched.h"
+
+/* A request to a stopper. Locks: s the stopper's lock. */
+struct cpu_stop_work {
+	struct list_head list; /* [s] */
+	int (*fn)(void *);
+	void *arg;
+	int ret;               /* set before `done` */
+	struct completion done;
+};
+
+/* Locks: s lock, taken with interrupts off; I immutable once `ready`. */
+struct cpu_stopper {
+	spinlock_t lock;
+	struct list_head works;      /* [s] */
+	struct task_struct *thread;  /* [I] */
+	bool ready;
+};
+static DEFINE_PER_CPU(struct cpu_stopper, cpu_stopper);
+
+static struct cpu_stop_work *next_work(struct cpu_stopper *s)
+{
+	struct cpu_stop_work *w;
+	unsigned long flags;
+
+	spin_lock_irqsave(&s->lock, flags);
+	w = list_first_entry_or_null(&s->works, struct cpu_stop_work, list);
+	if (w)
+		list_del(&w->list);
+	spin_unlock_irqrestore(&s->lock, flags);
+	return w;
+}
+
+static int cpu_stopper_thread(void *data)
+{
+	struct cpu_stopper *s = data;
+	struct cpu_stop_work *w;
+
+	for (;;) {
+		set_current_state(TASK_IDLE);
+		w = next_work(s);
+		if (!w) {
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		preempt_disable();
+		w->ret = w->fn(w->arg);
+		preempt_enable();
+		complete(&w->done);
+	}
+}
+
+/* False when that CPU has no stopper. Any thread context; does not wait. */
+static bool queue_stop_work(int cpu, struct cpu_stop_work *w)
+{
+	struct cpu_stopper *s = per_cpu_ptr(cpu_stopper, cpu);
+	unsigned long flags;
+
+	if (!smp_load_acquire(&s->ready))
+		return false;
+	init_completion(&w->done);
+	spin_lock_irqsave(&s->lock, flags);
+	list_add_tail(&w->list, &s->works);
+	spin_unlock_irqrestore(&s->lock, flags);
+	wake_up_state(s->thread, TASK_IDLE);
+	return true;
+}
+
+int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
+{
+	struct cpu_stop_work w = { .fn = fn, .arg = arg };
+
+	if (!queue_stop_work(cpu, &w))
+		return -ENODEV;
+	wait_for_completion(&w.done);
+	return w.ret;
+}
+
+/*
+ * The stop. Two steps, each ended by the last CPU: first all arrive with interrupts on, since one that still has to come may
+ * be waiting, with preemption off, for a call that one that is here must answer; then all mask interrupts. What follows runs
+ * on no CPU but the initiator's.
+ */
+enum stop_state { STOP_GATHER, STOP_MASKED, STOP_DONE };
+struct stop_machine_data {
+	unsigned others;   /* CPUs to park */
+	unsigned arrived;  /* [atomic] */
+	unsigned masked;   /* [atomic] */
+	unsigned left;     /* [atomic] */
+	int state;         /* enum stop_state, written by the initiator */
+};
+static DEFINE_MUTEX(stop_machine_mutex);
+
+/* Only inline functions and notrace ones from here to the `left` count: the code that is being changed must not be met. */
+static notrace void wait_for_state(const int *state, int wanted)
+{
+	while (__atomic_load_n(state, __ATOMIC_ACQUIRE) < wanted)
+		cpu_relax();
+}
+
+/* In the stopper of each other CPU. Neither traced nor patched, no calls but wait_for_state. */
+static notrace int noinline multi_cpu_stop(void *arg)
+{
+	struct stop_machine_data *d = arg;
+	unsigned long flags;
+
+	__atomic_fetch_add(&d->arrived, 1, __ATOMIC_RELEASE);
+	wait_for_state(&d->state, STOP_MASKED);
+	raw_local_irq_save(flags);
+	__atomic_fetch_add(&d->masked, 1, __ATOMIC_RELEASE);
+	wait_for_state(&d->state, STOP_DONE);
+	arch_sync_core(); /* what was fetched ahead of the change is forgotten */
+	raw_local_irq_restore(flags);
+	__atomic_fetch_add(&d->left, 1, __ATOMIC_RELEASE); /* d is the initiator's: not touched after this */
+	return 0;
+}
+
+static notrace void wait_for_count(const unsigned *count, unsigned wanted)
+{
+	while (__atomic_load_n(count, __ATOMIC_ACQUIRE) != wanted)
+		cpu_relax();
+}
+
+/* With the others on their way: gather, mask, run, release. Interrupts stay on until everybody has come. */
+static int run_stopped(struct stop_machine_data *d, int (*fn)(void *), void *data)
+{
+	unsigned long flags;
+	int ret;
+
+	wait_for_count(&d->arrived, d->others);
+	local_irq_save(flags);
+	__atomic_store_n(&d->state, STOP_MASKED, __ATOMIC_RELEASE);
+	wait_for_count(&d->masked, d->others);
+	ret = fn(data);
+	arch_sync_core();
+	__atomic_store_n(&d->state, STOP_DONE, __ATOMIC_RELEASE);
+	local_irq_restore(flags);
+	wait_for_count(&d->left, d->others);
+	return ret;
+}
+
+/* One work for each CPU; only one stop at a time. [stop_machine_mutex] */
+static DEFINE_PER_CPU(struct cpu_stop_work, stop_machine_work);
+
+static unsigned queue_stops(struct stop_machine_data *d, unsigned self)
+{
+	unsigned cpu, n = 0;
+
+	for_each_online_cpu(cpu) {
+		struct cpu_stop_work *w = per_cpu_ptr(stop_machine_work, cpu);
+
+		if (cpu == self)
+			continue;
+		w->fn = multi_cpu_stop;
+		w->arg = d;
+		BUG_ON(!queue_stop_work(cpu, w)); /* online CPUs have one from the moment others can call us */
+		n++;
+	}
+	return n;
+}
+
+/* One CPU, or the boot, before there is anybody else to stop. */
+static int stop_alone(int (*fn)(void *), void *data)
+{
+	unsigned long flags;
+	int ret;
+
+	local_irq_save(flags);
+	ret = fn(data);
+	arch_sync_core();
+	local_irq_restore(flags);
+	return ret;
+}
+
+int noinline stop_machine(int (*fn)(void *), void *data)
+{
+	struct stop_machine_data d = { 0 };
+	unsigned cpu, self;
+	int ret;
+
+	if (num_online_cpus() == 1)
+		return stop_alone(fn, data);
+	mutex_lock(&stop_machine_mutex);
+	/* Preemption off: nothing comes between the others' arrival and ours, and `self` stays true. */
+	preempt_disable();
+	self = smp_processor_id();
+	d.others = num_online_cpus() - 1;
+	queue_stops(&d, self);
+	ret = run_stopped(&d, fn, data);
+	preempt_enable();
+	/* The works are used again by the next stop: the threads must be through with them. */
+	for_each_online_cpu(cpu)
+		if (cpu != self)
+			wait_for_completion(&per_cpu_ptr(stop_machine_work, cpu)->done);
+	mutex_unlock(&stop_machine_mutex);
+	return ret;
+}
+
+/* A task of the stop class: above every priority there is. Before its first run. */
+static void set_stop_class(struct task_struct *p, int cpu)
+{
+	p->policy = SCHED_FIFO;
+	p->rt_priority = MAX_RT_PRIO - 1;
+	p->prio = p->normal_prio = 0;
+	p->sched_class = &stop_sched_class;
+	cpu_rq(cpu)->stop = p;
+}
+
+static void start_stopper(int cpu)
+{
+	struct cpu_stopper *s = per_cpu_ptr(cpu_stopper, cpu);
+
+	spin_lock_init(&s->lock);
+	INIT_LIST_HEAD(&s->works);
+	s->thread = kthread_create_on_cpu(cpu_stopper_thread, s, cpu, "migration/%d", cpu);
+	if (IS_ERR(s->thread))
+		panic("cannot start migration/%d: %ld", cpu, PTR_ERR(s->thread));
+	set_stop_class(s->thread, cpu);
+	smp_store_release(&s->ready, true);
+	wake_up_process(s->thread);
+}
+
+void cpu_stop_init(void)
+{
+	unsigned cpu;
+
+	for_each_online_cpu(cpu)
+		start_stopper(cpu);
+}

@@ -1,0 +1,239 @@
+/* System calls about policy and priority. */
+#include <asm/uaccess.h>
+#include <proc/fork.h>
+#include <proc/syscall.h>
+#include <uapi/sched.h>
+#include <uapi/time.h>
+
+#include "sched.h"
+#include "syscalls.h"
+
+/* pid 0 is the caller. Returned with a reference; ERR_PTR. */
+struct task_struct *sched_find_task(pid_t pid)
+{
+	struct task_struct *p;
+
+	if (pid < 0)
+		return ERR_PTR(-EINVAL);
+	if (pid == 0) {
+		get_task_struct(current);
+		return current;
+	}
+	p = find_get_task(pid);
+	return p ? p : ERR_PTR(-ESRCH);
+}
+
+bool sched_may_change(const struct task_struct *p)
+{
+	return current->euid == 0 || current->euid == p->euid || current->euid == p->uid;
+}
+
+/* Who is not root may only give things up: keep its real-time priority or lower it, raise its nice value. */
+static int check_permission(const struct task_struct *p, const struct sched_params *sp)
+{
+	bool real_time = sp->policy == SCHED_FIFO || sp->policy == SCHED_RR;
+
+	if (current->euid == 0)
+		return 0;
+	if (!sched_may_change(p))
+		return -EPERM;
+	if (real_time && ((u32)sp->policy != p->policy || sp->rt_priority > p->rt_priority))
+		return -EPERM;
+	if (!real_time && sp->nice < task_nice(p))
+		return -EPERM;
+	if (p->sched_reset_on_fork && !sp->reset_on_fork)
+		return -EPERM;
+	return 0;
+}
+
+/* Drops the reference on p. */
+static int set_params(struct task_struct *p, const struct sched_params *sp)
+{
+	int ret = check_permission(p, sp);
+
+	if (!ret)
+		ret = __sched_setscheduler(p, sp);
+	put_task_struct(p);
+	return ret;
+}
+
+/* policy -1: as it is. */
+static long do_sched_setscheduler(pid_t pid, int policy, struct sched_param __user *uparam)
+{
+	struct sched_params sp;
+	struct sched_param param;
+	struct task_struct *p;
+
+	if (!uparam || pid < 0)
+		return -EINVAL;
+	if (copy_from_user(&param, uparam, sizeof(param)))
+		return -EFAULT;
+	p = sched_find_task(pid);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	sp.reset_on_fork = p->sched_reset_on_fork;
+	if (policy < 0) {
+		policy = p->policy;
+	} else {
+		sp.reset_on_fork = policy & SCHED_RESET_ON_FORK;
+		policy &= ~SCHED_RESET_ON_FORK;
+	}
+	sp.policy = policy;
+	sp.nice = task_nice(p);
+	sp.rt_priority = param.sched_priority;
+	return set_params(p, &sp);
+}
+
+SYSCALL_DEFINE3(sched_setscheduler, pid_t, pid, int, policy, struct sched_param __user *, param)
+{
+	if (policy < 0)
+		return -EINVAL;
+	return do_sched_setscheduler(pid, policy, param);
+}
+
+SYSCALL_DEFINE2(sched_setparam, pid_t, pid, struct sched_param __user *, param)
+{
+	return do_sched_setscheduler(pid, -1, param);
+}
+
+SYSCALL_DEFINE1(sched_getscheduler, pid_t, pid)
+{
+	struct task_struct *p = sched_find_task(pid);
+	long ret;
+
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	ret = p->policy | (p->sched_reset_on_fork ? SCHED_RESET_ON_FORK : 0);
+	put_task_struct(p);
+	return ret;
+}
+
+SYSCALL_DEFINE2(sched_getparam, pid_t, pid, struct sched_param __user *, uparam)
+{
+	struct sched_param param;
+	struct task_struct *p;
+
+	if (!uparam || pid < 0)
+		return -EINVAL;
+	p = sched_find_task(pid);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	param.sched_priority = p->rt_priority;
+	put_task_struct(p);
+	return copy_to_user(uparam, &param, sizeof(param)) ? -EFAULT : 0;
+}
+
+/* Newer, larger structures are fine as long as what we do not know is zero; else the caller is told our size. */
+static int read_attr(struct sched_attr *attr, struct sched_attr __user *uattr)
+{
+	u8 extra;
+	u32 size;
+
+	if (copy_from_user(&size, uattr, sizeof(size)))
+		return -EFAULT;
+	if (size == 0)
+		size = SCHED_ATTR_SIZE_VER0;
+	if (size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE)
+		goto tell_size;
+	if (copy_from_user(attr, uattr, sizeof(*attr)))
+		return -EFAULT;
+	for (u32 i = sizeof(*attr); i < size; i++) {
+		if (copy_from_user(&extra, (u8 __user *)uattr + i, 1))
+			return -EFAULT;
+		if (extra)
+			goto tell_size;
+	}
+	return 0;
+tell_size:
+	size = sizeof(*attr);
+	return copy_to_user(uattr, &size, sizeof(size)) ? -EFAULT : -E2BIG;
+}
+
+SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, flags)
+{
+	struct sched_params sp;
+	struct sched_attr attr;
+	struct task_struct *p;
+	int ret;
+
+	if (!uattr || pid < 0 || flags)
+		return -EINVAL;
+	ret = read_attr(&attr, uattr);
+	if (ret)
+		return ret;
+	if (attr.sched_flags & ~(u64)SCHED_FLAG_RESET_ON_FORK || (int)attr.sched_policy < 0)
+		return -EINVAL;
+	p = sched_find_task(pid);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	sp.policy = attr.sched_policy;
+	sp.nice = clamp(attr.sched_nice, -20, 19);
+	sp.rt_priority = attr.sched_priority;
+	sp.reset_on_fork = attr.sched_flags & SCHED_FLAG_RESET_ON_FORK;
+	return set_params(p, &sp);
+}
+
+SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, size, unsigned, flags)
+{
+	struct sched_attr attr = { .size = sizeof(attr) };
+	struct task_struct *p;
+
+	if (!uattr || pid < 0 || size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE || flags)
+		return -EINVAL;
+	p = sched_find_task(pid);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	attr.sched_policy = p->policy;
+	attr.sched_flags = p->sched_reset_on_fork ? SCHED_FLAG_RESET_ON_FORK : 0;
+	attr.sched_priority = p->rt_priority;
+	attr.sched_nice = p->rt_priority ? 0 : task_nice(p);
+	put_task_struct(p);
+	return copy_to_user(uattr, &attr, sizeof(attr)) ? -EFAULT : 0;
+}
+
+/* Highest or lowest priority of a policy. */
+static long priority_bound(int policy, int real_time)
+{
+	switch (policy) {
+	case SCHED_FIFO:
+	case SCHED_RR:
+		return real_time;
+	case SCHED_NORMAL:
+	case SCHED_BATCH:
+	case SCHED_IDLE:
+	case SCHED_DEADLINE:
+		return 0;
+	}
+	return -EINVAL;
+}
+
+SYSCALL_DEFINE1(sched_get_priority_max, int, policy)
+{
+	return priority_bound(policy, MAX_RT_PRIO - 1);
+}
+
+SYSCALL_DEFINE1(sched_get_priority_min, int, policy)
+{
+	return priority_bound(policy, 1);
+}
+
+SYSCALL_DEFINE2(sched_rr_get_interval, pid_t, pid, struct timespec __user *, interval)
+{
+	struct task_struct *p = sched_find_task(pid);
+	struct timespec ts;
+	u64 ns;
+
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	ns = sched_rr_interval_ns(p);
+	put_task_struct(p);
+	ts.tv_sec = ns / NSEC_PER_SEC;
+	ts.tv_nsec = ns % NSEC_PER_SEC;
+	return copy_to_user(interval, &ts, sizeof(ts)) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE0(sched_yield)
+{
+	do_sched_yield();
+	return 0;
+}

@@ -1,0 +1,9 @@
+/* What the scheduler's system calls share. Only for kernel/sched. */
+#pragma once
+
+struct task_struct;
+
+/* pid 0: the caller. With a reference; ERR_PTR(-EINVAL, -ESRCH). */
+struct task_struct *sched_find_task(pid_t pid);
+/* May the caller change p's scheduling: root, or the same user. */
+bool sched_may_change(const struct task_struct *p);

@@ -1,0 +1,151 @@
+/* Walking kernel stacks by frame records, and printing what was found. */
+#include <asm/ptrace.h>
+#include <asm/stacktrace.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <kernel/stacktrace.h>
+#include <sched/current.h>
+#include <sched/preempt.h>
+#include <sched/sched.h>
+
+#define MAX_PRINTED 64
+
+extern const char _stext[], _etext[];
+
+/*
+ * Where a walk stands: the frame record at fp is next, and must lie in [low, high) of the stack we are on. `low` rises
+ * with every frame, so the walk goes outwards and ends, whatever the memory holds.
+ */
+struct walk {
+	const struct task_struct *task;
+	unsigned long fp, low, high;
+};
+
+/* The stack that addr lies on. The interrupt and overflow stacks are those of this CPU: for ourselves only. */
+static notrace bool find_stack(struct walk *w, unsigned long addr)
+{
+	unsigned long base = (unsigned long)w->task->stack;
+
+	if (addr >= base && addr < base + THREAD_SIZE) {
+		w->low = addr;
+		w->high = base + THREAD_SIZE;
+		return true;
+	}
+	w->low = addr;
+	return w->task == current && arch_on_irq_stack(addr, &w->high);
+}
+
+static notrace bool walk_start(struct walk *w, const struct task_struct *task, unsigned long fp)
+{
+	w->task = task;
+	w->fp = fp;
+	return find_stack(w, fp);
+}
+
+/* The next return address, 0 at the end. */
+static notrace unsigned long walk_next(struct walk *w)
+{
+	const unsigned long *record = (const unsigned long *)w->fp;
+	unsigned long next, ret;
+
+	if (w->fp % sizeof(long) || w->fp < w->low || w->fp + 2 * sizeof(long) > w->high)
+		return 0;
+	next = READ_ONCE(record[0]);
+	ret = READ_ONCE(record[1]);
+	w->low = w->fp + 2 * sizeof(long);
+	w->fp = next;
+	/*
+	 * Off this stack: an interrupt stack leads to the task's, once; the task's leads nowhere (its records end with
+	 * a zero), so that two damaged stacks cannot send us in circles.
+	 */
+	if (next < w->low || next >= w->high) {
+		bool on_task = w->high == (unsigned long)w->task->stack + THREAD_SIZE;
+
+		if (on_task || !find_stack(w, next))
+			w->low = w->high = 0;
+	}
+	return ret;
+}
+
+static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigned n, unsigned size, unsigned skip)
+{
+	unsigned long pc;
+
+	while (n < size && (pc = walk_next(w))) {
+		if (skip)
+			skip--;
+		else
+			store[n++] = pc;
+	}
+	return n;
+}
+
+notrace unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned skip)
+{
+	struct walk w;
+	unsigned n = 0;
+
+	preempt_disable_notrace(); /* the interrupt stacks are this CPU's */
+	if (walk_start(&w, current, arch_caller_fp()))
+		n = walk_store(&w, store, 0, size, skip);
+	preempt_enable_notrace();
+	return n;
+}
+
+notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size, unsigned skip)
+{
+	struct walk w;
+	unsigned n = 0;
+
+	if (task == current)
+		return stack_trace_save(store, size, skip + 1);
+	/*
+	 * A task that runs, or starts to meanwhile, changes its stack under us: what comes out may be wrong, but the
+	 * bounds hold. Its stack may not go away: the caller has a reference, and the stack is freed with the task.
+	 */
+	if (READ_ONCE(task->on_cpu) || !task->stack || !size)
+		return 0;
+	if (skip)
+		skip--;
+	else
+		store[n++] = arch_task_pc(task);
+	if (walk_start(&w, task, arch_task_fp(task)))
+		n = walk_store(&w, store, n, size, skip);
+	return n;
+}
+
+notrace unsigned stack_trace_save_regs(const struct pt_regs *regs, unsigned long *store, unsigned size)
+{
+	struct walk w;
+	unsigned n = 0;
+
+	if (!size || user_mode(regs))
+		return 0;
+	store[n++] = instruction_pointer(regs);
+	preempt_disable_notrace();
+	if (walk_start(&w, current, frame_pointer(regs)))
+		n = walk_store(&w, store, n, size, 0);
+	preempt_enable_notrace();
+	return n;
+}
+
+void show_stack(struct task_struct *task, struct pt_regs *regs)
+{
+	unsigned long entries[MAX_PRINTED];
+	unsigned n;
+
+	if (regs)
+		n = stack_trace_save_regs(regs, entries, MAX_PRINTED);
+	else if (task && task != current)
+		n = stack_trace_save_tsk(task, entries, MAX_PRINTED, 0);
+	else
+		n = stack_trace_save(entries, MAX_PRINTED, 0);
+	pr_emerg("Call trace:\n");
+	for (unsigned i = 0; i < n; i++) {
+		/* The first of a register walk is where it stopped; all others are return addresses. */
+		if (!i && regs)
+			pr_emerg(" %pS\n", (void *)entries[i]);
+		else
+			pr_emerg(" %pB\n", (void *)entries[i]);
+	}
+}

@@ -1,0 +1,3 @@
+/* Waiting, on the host. */
+#pragma once
+#define cpu_relax() __asm__ volatile("" ::: "memory")

@@ -1,0 +1,5 @@
+/* Nothing of a task is machine dependent here. */
+#pragma once
+struct thread_struct {
+	int unused;
+};

@@ -1,0 +1,2 @@
+/* No fcntl ABI on the host. */
+#pragma once

@@ -1,0 +1,2 @@
+/* No stat ABI on the host. */
+#pragma once

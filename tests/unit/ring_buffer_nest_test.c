@@ -1,0 +1,278 @@
+/*
+ * Every way to nest: small cases of writers interrupted by writers, and of readers beside them, all enumerated.
+ *
+ * A case is: how full the buffer is, what the outer writer does, and what comes in between. The ring buffer calls
+ * rb_test_point between any two of its steps that touch shared words; the enumeration injects the first
+ * interruption at each point that the outer one passes, the second at each point that passes after it, inside of the
+ * first (depth 3) or behind it. A reader at a point of a writer stands for one on another CPU; a writer at
+ * a point of a reader for the buffer's own CPU going on. After each case check_end proves: nothing lost, nothing twice,
+ * order, times, counts.
+ */
+/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c tests/unit/host_cpu.c */
+#include <ring_buffer_check.h>
+
+static struct check check;
+static struct buffer_data_page *raw;
+
+/* What may happen at a point, or as the outer thing. */
+enum action {
+	WRITE_SMALL,   /* 16 bytes */
+	WRITE_LONG,    /* 2,000 bytes: two to a page */
+	WRITE_PAGE,    /* 4,072 bytes: a page of its own */
+	WRITE_FLOOD,   /* more pages than the buffer has */
+	DISCARD_SMALL, /* reserved and taken back */
+	DISCARD_PAGE,
+	LATER,         /* a small one, after a time that needs a time extend */
+	MUCH_LATER,    /* and one that needs another page */
+	WRITERS,
+	READ_ONE = WRITERS,
+	READ_ALL,
+	READ_PAGE, /* raw */
+	ITERATE,   /* all, without consuming */
+	ACTIONS
+};
+
+/* The points at which actions come in, counted over all that are passed while nothing is skipped. */
+static struct {
+	long at[2];
+	enum action what[2];
+	int next, nr;
+	long passed;
+	bool reader_runs; /* it holds the lock: no other reader may come in */
+	bool off;
+} plan;
+
+static void act(enum action what);
+
+void rb_test_point(int n)
+{
+	if (plan.off)
+		return;
+	plan.passed++;
+	if (plan.next < plan.nr && plan.passed == plan.at[plan.next]) {
+		enum action what = plan.what[plan.next++];
+
+		if (what >= WRITERS && plan.reader_runs)
+			return;
+		act(what);
+	}
+}
+
+/* Without consuming, what is there is there in order, and what is missing is counted. */
+static void iterate(void)
+{
+	struct ring_buffer_iter *iter = ring_buffer_read_start(check.buffer, check.cpu);
+	u64 ts, last = 0, last_start = 0;
+	struct ring_buffer_event *event;
+
+	while ((event = ring_buffer_iter_peek(iter, &ts))) {
+		struct check_payload *p = ring_buffer_event_data(event);
+
+		assert_true(p->id < check.nr);
+		assert_true(check.event[p->id].state == CHECK_DONE || check.event[p->id].state == CHECK_OPEN);
+		assert_true(last_start <= check.event[p->id].claimed);
+		last_start = max(last_start, check.event[p->id].start);
+		assert_true(ts >= last && ts >= check.event[p->id].ts);
+		last = ts;
+		ring_buffer_iter_advance(iter);
+	}
+	ring_buffer_read_finish(iter);
+}
+
+static void discard(unsigned length)
+{
+	u32 id;
+	struct ring_buffer_event *event = check_reserve(&check, length, &id);
+
+	if (event)
+		check_discard(&check, id, event);
+}
+
+static void read_as(enum action what)
+{
+	bool was = plan.reader_runs;
+
+	plan.reader_runs = true;
+	if (what == READ_ONE)
+		check_consume(&check);
+	else if (what == READ_ALL)
+		while (check_consume(&check))
+			;
+	else if (what == READ_PAGE)
+		check_read_page(&check, &raw, 4096, false);
+	else
+		iterate();
+	plan.reader_runs = was;
+}
+
+static void act(enum action what)
+{
+	switch (what) {
+	case WRITE_SMALL:
+		check_write(&check, 16);
+		break;
+	case WRITE_LONG:
+		check_write(&check, 2000);
+		break;
+	case WRITE_PAGE:
+		check_write(&check, 4072);
+		break;
+	case WRITE_FLOOD:
+		for (int i = 0; i < 5; i++)
+			check_write(&check, 4072);
+		break;
+	case DISCARD_SMALL:
+		discard(16);
+		break;
+	case DISCARD_PAGE:
+		discard(4072);
+		break;
+	case LATER:
+		check.now += 1ull << 28;
+		check_write(&check, 16);
+		break;
+	case MUCH_LATER:
+		check.now += 1ull << 43;
+		check_write(&check, 16);
+		break;
+	default:
+		read_as(what);
+	}
+}
+
+/* States that a case begins from, made with nothing nested. */
+enum { EMPTY, HALF, PAGE_FULL, RING_FULL, RING_FULL_READ, TAIL_READ, FILLS };
+
+static void fill(int how)
+{
+	static const int pages[FILLS] = { [EMPTY] = 0, [HALF] = 0, [PAGE_FULL] = 1, [RING_FULL] = 3,
+					  [RING_FULL_READ] = 4, [TAIL_READ] = 1 };
+
+	for (int i = 0; i < pages[how] * 2; i++)
+		check_write(&check, 2000);
+	if (how == HALF)
+		check_write(&check, 2000);
+	if (how == RING_FULL_READ)
+		check_consume(&check);
+	if (how == TAIL_READ)
+		while (check_consume(&check))
+			;
+}
+
+struct setting {
+	int fill;
+	bool overwrite;
+	enum action outer;
+};
+
+static void run_case(struct trace_buffer *buffer, const struct setting *s)
+{
+	plan.off = true;
+	ring_buffer_change_overwrite(buffer, s->overwrite);
+	ring_buffer_reset(buffer);
+	check_init(&check, buffer, 0);
+	fill(s->fill);
+	plan.off = false;
+	plan.passed = 0;
+	plan.next = 0;
+	plan.reader_runs = false;
+	act(s->outer);
+	plan.off = true;
+	/* All is there at once, and whatever happened, the buffer works on. */
+	check_end(&check, false);
+	assert_true(check_write(&check, 16));
+	assert_true(check_write(&check, 2000));
+	check_end(&check, true);
+}
+
+static unsigned long cases;
+
+/*
+ * To the next second point. All of them are three million cases: with SOAK_MINUTES in the environment. Else one in THIN,
+ * picked by a generator with a fixed seed; the first points are always complete.
+ */
+#define THIN 12
+static long step(void)
+{
+	static u64 seed = 12345;
+
+	if (getenv("SOAK_MINUTES"))
+		return 1;
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return 1 + (seed >> 40) % (2 * THIN - 1);
+}
+
+/* All pairs of points for one pair of actions; a point that was never reached ends its loop. */
+static void all_points(struct trace_buffer *buffer, const struct setting *s, enum action first, enum action second)
+{
+	plan.what[0] = first;
+	plan.what[1] = second;
+	plan.nr = 2;
+	for (plan.at[0] = 1;; plan.at[0]++) {
+		for (plan.at[1] = plan.at[0] + step();; plan.at[1] += step()) {
+			run_case(buffer, s);
+			cases++;
+			if (plan.next < 2)
+				break;
+		}
+		if (plan.next < 1)
+			break;
+	}
+}
+
+static void run_all(unsigned long pages, const enum action *outer, int nr_outer, enum action last_inner)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(pages * RB_DATA_SIZE, RB_FL_OVERWRITE);
+
+	assert_non_null(buffer);
+	raw = ring_buffer_alloc_read_page(buffer, 0);
+	for (int i = 0; i < nr_outer; i++)
+		for (int fill = 0; fill < FILLS; fill++)
+			for (int overwrite = 0; overwrite < 2; overwrite++)
+				for (enum action a = 0; a < last_inner; a++)
+					for (enum action b = 0; b < last_inner; b++) {
+						struct setting s = { fill, overwrite, outer[i] };
+
+						all_points(buffer, &s, a, b);
+					}
+	ring_buffer_free_read_page(buffer, 0, raw);
+	ring_buffer_free(buffer);
+	print_message("%lu cases\n", cases);
+}
+
+/* A writer, interrupted twice by writers or readers of any kind, in the smallest buffer. */
+static void test_writer_two_pages(void **state)
+{
+	static const enum action outer[] = { WRITE_SMALL, WRITE_PAGE, DISCARD_SMALL, LATER };
+
+	run_all(2, outer, ARRAY_SIZE(outer), ACTIONS);
+}
+
+/* The same where nested writers can get two pages ahead of the one they interrupt. */
+static void test_writer_three_pages(void **state)
+{
+	static const enum action outer[] = { WRITE_LONG, DISCARD_PAGE, MUCH_LATER };
+
+	run_all(3, outer, ARRAY_SIZE(outer), ACTIONS);
+}
+
+/* A reader of any kind while writers come in: it holds its lock, they do not care. */
+static void test_reader(void **state)
+{
+	static const enum action outer[] = { READ_ONE, READ_ALL, READ_PAGE, ITERATE };
+
+	run_all(2, outer, ARRAY_SIZE(outer), WRITERS);
+	run_all(3, outer, ARRAY_SIZE(outer), WRITERS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_writer_two_pages),
+		cmocka_unit_test(test_writer_three_pages),
+		cmocka_unit_test(test_reader),
+	};
+
+	host_cpu_start(0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
