@@ -16,6 +16,10 @@ rm -rf "$work"
 mkdir -p "$work/src" "$work/obj"
 tar -xf "$tarball" -C "$work/src" --strip-components=1
 
+# Where the machine has no system calls in newlib, its functions would call open() and fstat() by those names, which are
+# ours and take the kernel's flags and structures. We want _open() and _fstat() everywhere: see lib/newlib_glue.c.
+sed -i 's/-DMISSING_SYSCALL_NAMES//g' "$work/src/newlib/configure.host"
+
 # The compiler may be one for Linux with glibc: hide that it says so, or newlib takes itself for a guest of glibc.
 # Outline atomics would call into libgcc's glibc-only start-up. No stack protector: there is no TLS to keep the cookie.
 cflags="-Os -w -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix"

@@ -19,6 +19,9 @@ struct boot_info {
 	u64 boot_cpu_time;                             /* counter when the kernel was entered */
 	const char *loader;                            /* "FDT", "PVH", "multiboot2" */
 	const void *fdt;                               /* linear address of the FDT, NULL without */
+	phys_addr_t fdt_phys;                          /* its physical address */
+	u8 rng_seed[64];                               /* random bytes from firmware, not secret for long: mix, then wipe */
+	unsigned rng_seed_len;                         /* 0: none */
 	phys_addr_t rsdp;                              /* ACPI root, 0 without */
 	const char *machine;                           /* model string */
 };

@@ -19,6 +19,7 @@ struct address_space;
 #define PG_PCP      0x08 /* in a per-CPU list */
 #define PG_LARGE    0x10 /* head of a kmalloc of whole pages, page->order */
 #define PG_ICACHE   0x20 /* [a] what it holds is coherent with instruction fetch: see flush_dcache_page() */
+#define PG_ANON     0x40 /* [o] private memory of an address space, not a file's */
 
 /*
  * One for each frame of RAM. Locks: z the zone lock; c the CPU whose list it is in; s the slab cache's lock;

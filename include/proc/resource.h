@@ -3,6 +3,7 @@
 
 #include <lib/types.h>
 #include <proc/signal.h>
+#include <uapi/time.h>
 
 #define RLIMIT_CPU        0
 #define RLIMIT_FSIZE      1
@@ -33,12 +34,9 @@ struct rlimit64 {
 #define RUSAGE_CHILDREN (-1)
 #define RUSAGE_THREAD   1
 
-struct timeval64 {
-	s64 tv_sec, tv_usec;
-};
 /* As getrusage(2) and wait4(2) pass it. */
 struct rusage {
-	struct timeval64 ru_utime, ru_stime;
+	struct timeval ru_utime, ru_stime;
 	long ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock;
 	long ru_msgsnd, ru_msgrcv, ru_nsignals, ru_nvcsw, ru_nivcsw;
 };

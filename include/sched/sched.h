@@ -66,8 +66,6 @@ void wait_task_inactive(struct task_struct *p);
 /* CPU time so far, ns, exact to now also for a task that runs. The parts are sampled by ticks, their sum is exact. */
 u64 task_sched_runtime(struct task_struct *p);
 void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime);
-/* The same summed over the living threads of p's process. Takes tasklist_lock. */
-void thread_group_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime);
 unsigned long nr_running(void);
 u64 nr_context_switches(void);
 u64 cpu_idle_ns(int cpu);

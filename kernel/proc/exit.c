@@ -69,14 +69,6 @@ static void exit_mm(void)
 	mmput(mm);
 }
 
-static void exit_fs(struct task_struct *t)
-{
-	struct fs_struct *fs = t->fs;
-
-	t->fs = NULL;
-	if (fs)
-		put_fs_struct(fs);
-}
 
 bool exit_signals(struct task_struct *t)
 {

@@ -60,6 +60,7 @@ struct task_struct init_task = {
 	.usage = ATOMIC_INIT(2),
 	.rt = { .run_list = LIST_HEAD_INIT(init_task.rt.run_list) },
 	.active_mm = &init_mm,
+	.files = &init_files,
 	.fs = &init_fs,
 	.signal = &init_signals,
 	.sighand = &init_sighand,

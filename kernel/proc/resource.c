@@ -39,9 +39,9 @@ void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 	unlock_task_sighand(sighand, flags);
 }
 
-static struct timeval64 ns_to_timeval(u64 ns)
+static struct timeval ns_to_timeval(u64 ns)
 {
-	return (struct timeval64){ ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC };
+	return (struct timeval){ ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC };
 }
 
 static void usage_self(struct task_struct *p, struct rusage *r)

@@ -1,7 +1,6 @@
 /* CPU time of tasks and CPUs: exact in sum, sampled by ticks as to user and system. */
 #include <asm/ptrace.h>
 #include <irq/irq.h>
-#include <proc/fork.h>
 
 #include "sched.h"
 
@@ -51,23 +50,6 @@ static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime)
 {
 	split(task_sched_runtime(p), READ_ONCE(p->utime), READ_ONCE(p->stime), utime, stime);
-}
-
-void thread_group_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime)
-{
-	struct task_struct *leader = p->group_leader, *t = leader;
-	u64 total = 0, ut = 0, st = 0;
-	unsigned long flags;
-
-	spin_lock_irqsave(&tasklist_lock, flags);
-	do {
-		total += task_sched_runtime(t);
-		ut += READ_ONCE(t->utime);
-		st += READ_ONCE(t->stime);
-		t = list_next_entry(t, thread_group);
-	} while (t != leader);
-	spin_unlock_irqrestore(&tasklist_lock, flags);
-	split(total, ut, st, utime, stime);
 }
 
 void cpu_times_ns(int cpu, u64 *user, u64 *system, u64 *idle)

@@ -2,6 +2,7 @@
 #include "sched.h"
 
 #include <asm/processor.h>
+#include <irq/softirq.h>
 #include <time/hrtimer.h>
 
 /* The idle task is on no queue: it is what is left when every class above has nothing. */
@@ -97,7 +98,7 @@ static void noinline default_idle_call(void)
 {
 	local_irq_disable();
 	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
-	if (!need_resched())
+	if (!need_resched() && !local_softirq_pending())
 		arch_cpu_idle();
 	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	local_irq_enable();
@@ -108,8 +109,11 @@ static void noinline do_idle(void)
 {
 	tick_nohz_idle_enter();
 	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
-	while (!need_resched())
+	while (!need_resched()) {
+		if (unlikely(local_softirq_pending()))
+			do_softirq(); /* marked, not raised: no interrupt has served it yet */
 		default_idle_call();
+	}
 	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	tick_nohz_idle_exit();
 	schedule_idle();

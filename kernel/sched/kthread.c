@@ -112,6 +112,7 @@ static int kthreadd(void *unused)
 		__set_current_state(TASK_RUNNING);
 		serve_request(req);
 	}
+	return 0;
 }
 
 void kthreadd_init(void)

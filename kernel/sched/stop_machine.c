@@ -55,6 +55,7 @@ static int cpu_stopper_thread(void *data)
 		preempt_enable();
 		complete(&w->done);
 	}
+	return 0;
 }
 
 /* False when that CPU has no stopper. Any thread context; does not wait. */

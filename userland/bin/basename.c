@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "basename PATH [SUFFIX]", .options = "", .bad_status = 1 };
+	struct vt_options o = {.usage = "basename PATH [SUFFIX]", .options = "", .bad_status = 1};
 	char *path, *name;
 	size_t n;
 

@@ -15,7 +15,7 @@ static int cat(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "cat [-u] [FILE...]", .options = "u", .bad_status = 1 };
+	struct vt_options o = {.usage = "cat [-u] [FILE...]", .options = "u", .bad_status = 1};
 
 	/* -u asks for no buffering, and there is none. */
 	while (vt_option(&o, argc, argv) != -1)

@@ -8,8 +8,8 @@ static const struct {
 	int policy;
 	const char *name;
 } policies[] = {
-	{ 'o', SCHED_OTHER, "SCHED_OTHER" }, { 'f', SCHED_FIFO, "SCHED_FIFO" }, { 'r', SCHED_RR, "SCHED_RR" },
-	{ 'b', SCHED_BATCH, "SCHED_BATCH" }, { 'i', SCHED_IDLE, "SCHED_IDLE" },
+	{'o', SCHED_OTHER, "SCHED_OTHER"}, {'f', SCHED_FIFO, "SCHED_FIFO"}, {'r', SCHED_RR, "SCHED_RR"},
+	{'b', SCHED_BATCH, "SCHED_BATCH"}, {'i', SCHED_IDLE, "SCHED_IDLE"},
 };
 
 static void show(int pid)
@@ -32,7 +32,8 @@ static void show(int pid)
 static void show_limits(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
-		int min = sched_get_priority_min(policies[i].policy), max = sched_get_priority_max(policies[i].policy);
+		int min = sched_get_priority_min(policies[i].policy),
+		    max = sched_get_priority_max(policies[i].policy);
 
 		if (min < 0 || max < 0)
 			printf("%s not supported?\n", policies[i].name);
@@ -43,9 +44,10 @@ static void show_limits(void)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "chrt [-f|-r|-o|-b|-i] PRIORITY COMMAND [ARG...] | chrt [-f...] -p "
-					 "[PRIORITY] PID | chrt -m",
-				.options = "ofrbipm", .bad_status = 1 };
+	struct vt_options o = {.usage = "chrt [-f|-r|-o|-b|-i] PRIORITY COMMAND [ARG...] | chrt [-f...] -p "
+					"[PRIORITY] PID | chrt -m",
+			       .options = "ofrbipm",
+			       .bad_status = 1};
 	struct sched_param param;
 	int policy = SCHED_RR, left, c; /* the real one's default too */
 	bool process = false;

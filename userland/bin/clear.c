@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "clear", .options = "", .bad_status = 1 };
+	struct vt_options o = {.usage = "clear", .options = "", .bad_status = 1};
 
 	while (vt_option(&o, argc, argv) != -1)
 		;

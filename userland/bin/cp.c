@@ -103,7 +103,7 @@ static int cp(const char *from, const char *to)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "cp [-r] FROM... TO", .options = "rR", .bad_status = 1 };
+	struct vt_options o = {.usage = "cp [-r] FROM... TO", .options = "rR", .bad_status = 1};
 	const char *last = argv[argc - 1];
 	int status = 0;
 	struct stat st;

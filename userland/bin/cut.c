@@ -29,7 +29,8 @@ static void parse_list(struct cut *cut, const char *list)
 			at = end + 1;
 			last = isdigit((unsigned char)*at) ? strtol(at, &end, 10) : (end++, 0);
 		}
-		if (first < 1 || first > CUT_MAX || last > CUT_MAX || (last && last < first) || (*end && *end != ','))
+		if (first < 1 || first > CUT_MAX || last > CUT_MAX || (last && last < first) ||
+		    (*end && *end != ','))
 			vt_die(1, "invalid list '%s'", list);
 		if (!last && (!cut->open_end || first < cut->open_end))
 			cut->open_end = first;
@@ -46,7 +47,7 @@ static bool is_wanted(const struct cut *cut, long n)
 
 static void cut_fields(const struct cut *cut, const char *line)
 {
-	const char ends[] = { cut->separator, '\0' };
+	const char ends[] = {cut->separator, '\0'};
 	bool first = true;
 
 	if (!strchr(line, cut->separator)) {
@@ -94,9 +95,10 @@ static int cut_file(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "cut -f LIST [-d SEPARATOR] [-s] [FILE...] | cut -c LIST [FILE...]",
-				.options = "f:c:b:d:s", .bad_status = 1 };
-	static struct cut cut = { .separator = '\t' };
+	struct vt_options o = {.usage = "cut -f LIST [-d SEPARATOR] [-s] [FILE...] | cut -c LIST [FILE...]",
+			       .options = "f:c:b:d:s",
+			       .bad_status = 1};
+	static struct cut cut = {.separator = '\t'};
 	bool list = false;
 	int c;
 

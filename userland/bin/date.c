@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "date [-u] [+FORMAT]", .options = "u", .bad_status = 1 };
+	struct vt_options o = {.usage = "date [-u] [+FORMAT]", .options = "u", .bad_status = 1};
 	const char *format = "%a %b %e %H:%M:%S UTC %Y";
 	struct timespec now;
 	char text[256];

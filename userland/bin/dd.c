@@ -46,8 +46,8 @@ static void set_flags(struct dd *dd, const char *list)
 
 static void set_operand(struct dd *dd, const char *word)
 {
-	static const char *const names[] = { "if=", "of=", "bs=", "count=", "skip=", "seek=", "iflag=", "oflag=",
-					     "conv=", "status=" };
+	static const char *const names[] = {
+		"if=", "of=", "bs=", "count=", "skip=", "seek=", "iflag=", "oflag=", "conv=", "status="};
 	const char *value = strchr(word, '=');
 	size_t i = 0;
 
@@ -77,8 +77,10 @@ static void open_files(const struct dd *dd, int *in, int *out)
 		vt_die_errno(1, "standard input");
 	*out = STDOUT_FILENO;
 	if (dd->out)
-		*out = open(dd->out, O_WRONLY | O_CREAT | (dd->append ? O_APPEND : 0) |
-					     (dd->notrunc || dd->append || dd->seek ? 0 : O_TRUNC), 0666);
+		*out = open(dd->out,
+			    O_WRONLY | O_CREAT | (dd->append ? O_APPEND : 0) |
+				    (dd->notrunc || dd->append || dd->seek ? 0 : O_TRUNC),
+			    0666);
 	if (*out < 0)
 		vt_die_errno(1, dd->out);
 	if (dd->seek && lseek(*out, dd->seek * dd->size, SEEK_SET) < 0)
@@ -98,10 +100,12 @@ static void skip(const struct dd *dd, int in, char *block)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [seek=N] [iflag=nonblock] "
-					 "[oflag=append] [conv=notrunc] [status=none]",
-				.options = "", .bad_status = 1 };
-	struct dd dd = { .size = 512, .count = LONG_MAX };
+	struct vt_options o = {
+		.usage = "dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [seek=N] [iflag=nonblock] "
+			 "[oflag=append] [conv=notrunc] [status=none]",
+		.options = "",
+		.bad_status = 1};
+	struct dd dd = {.size = 512, .count = LONG_MAX};
 	long blocks = 0, full = 0, bytes = 0;
 	int in, out, status = 0;
 	char *block;
@@ -123,7 +127,8 @@ int main(int argc, char **argv)
 			break;
 		}
 		if (vt_write_all(out, block, (size_t)n) < 0) {
-			vt_warn("error writing '%s': %s", dd.out ? dd.out : "standard output", strerror(errno));
+			vt_warn("error writing '%s': %s", dd.out ? dd.out : "standard output",
+				strerror(errno));
 			status = 1;
 			break;
 		}
@@ -132,7 +137,7 @@ int main(int argc, char **argv)
 		bytes += n;
 	}
 	if (!dd.quiet)
-		fprintf(stderr, "%ld+%ld records in\n%ld+%ld records out\n%ld bytes copied\n", full, blocks - full, full,
-			blocks - full, bytes);
+		fprintf(stderr, "%ld+%ld records in\n%ld+%ld records out\n%ld bytes copied\n", full,
+			blocks - full, full, blocks - full, bytes);
 	return status;
 }

@@ -24,7 +24,7 @@ static void print_log(const char *text, size_t n)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "dmesg [-c | -C | -n LEVEL]", .options = "cCn:", .bad_status = 1 };
+	struct vt_options o = {.usage = "dmesg [-c | -C | -n LEVEL]", .options = "cCn:", .bad_status = 1};
 	int action = SYSLOG_ACTION_READ_ALL, c, size, n;
 	char *text;
 

@@ -5,9 +5,10 @@ extern char **environ;
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "env [-i] [-u NAME] [NAME=VALUE...] [COMMAND [ARG...]]", .options = "iu:",
-				.bad_status = 125 };
-	static char *empty[] = { NULL };
+	struct vt_options o = {.usage = "env [-i] [-u NAME] [NAME=VALUE...] [COMMAND [ARG...]]",
+			       .options = "iu:",
+			       .bad_status = 125};
+	static char *empty[] = {NULL};
 	int c;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {

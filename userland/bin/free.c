@@ -11,7 +11,7 @@ static unsigned long field(const char *text, const char *name)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "free [-b | -k | -m]", .options = "bkm", .bad_status = 1 };
+	struct vt_options o = {.usage = "free [-b | -k | -m]", .options = "bkm", .bad_status = 1};
 	unsigned long total, unused, cached;
 	int c, unit = 'k';
 	char *text;

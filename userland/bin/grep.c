@@ -59,7 +59,8 @@ static void print_prefix(const struct grep *g, const char *name, long number)
 }
 
 /* -o: each match on a line of its own; empty ones are not shown. */
-static void print_matches(const struct grep *g, const char *name, long number, const char *line, size_t start, size_t end)
+static void print_matches(const struct grep *g, const char *name, long number, const char *line, size_t start,
+			  size_t end)
 {
 	do {
 		size_t from = end;
@@ -76,7 +77,8 @@ static void print_matches(const struct grep *g, const char *name, long number, c
 	} while (find(g, line, end, &start, &end));
 }
 
-/* Input that is not a file (trace_pipe, another program) may pause for long: what was found is shown at once. */
+/* Input that is not a file (trace_pipe, another program) may pause for long: what was found is shown at once.
+ */
 static bool is_live(int fd)
 {
 	struct stat st;
@@ -219,9 +221,10 @@ static bool *grep_flag(struct grep *g, int c)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "grep [-EFHchilnoqrsvwx] [-m COUNT] [-e] PATTERN [FILE...]",
-				.options = "EFHchilnoqrsvwxe:m:", .bad_status = 2 };
-	struct grep g = { .most = -1 };
+	struct vt_options o = {.usage = "grep [-EFHchilnoqrsvwx] [-m COUNT] [-e] PATTERN [FILE...]",
+			       .options = "EFHchilnoqrsvwxe:m:",
+			       .bad_status = 2};
+	struct grep g = {.most = -1};
 	const char *patterns[32], *error = NULL;
 	bool extended = false, fixed = false, no_names = false, names = false;
 	char *all = NULL;

@@ -51,9 +51,10 @@ static int head(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "head [-n LINES | -c BYTES | -LINES] [FILE...]",
-				.options = "n:c:q0123456789", .bad_status = 1 };
-	struct head h = { .count = 10, .first = true };
+	struct vt_options o = {.usage = "head [-n LINES | -c BYTES | -LINES] [FILE...]",
+			       .options = "n:c:q0123456789",
+			       .bad_status = 1};
+	struct head h = {.count = 10, .first = true};
 	bool quiet = false, digits = false;
 	int c;
 

@@ -5,7 +5,7 @@
 
 struct dump {
 	bool canonical;
-	long left;	       /* bytes still to be shown */
+	long left; /* bytes still to be shown */
 	unsigned long offset;
 	unsigned char row[16], last[16];
 	size_t fill;
@@ -59,7 +59,8 @@ static int dump_file(int fd, const char *name, void *arg)
 	unsigned char buf[4096];
 	ssize_t n = 0;
 
-	while (d->left > 0 && (n = read(fd, buf, d->left < (long)sizeof(buf) ? (size_t)d->left : sizeof(buf))) > 0) {
+	while (d->left > 0 &&
+	       (n = read(fd, buf, d->left < (long)sizeof(buf) ? (size_t)d->left : sizeof(buf))) > 0) {
 		d->left -= n;
 		for (ssize_t i = 0; i < n; i++) {
 			d->row[d->fill++] = buf[i];
@@ -74,8 +75,9 @@ static int dump_file(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "hexdump [-C] [-n BYTES] [FILE...]", .options = "Cn:", .bad_status = 1 };
-	struct dump d = { .left = LONG_MAX };
+	struct vt_options o = {
+		.usage = "hexdump [-C] [-n BYTES] [FILE...]", .options = "Cn:", .bad_status = 1};
+	struct dump d = {.left = LONG_MAX};
 	int c, status;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {

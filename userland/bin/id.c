@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "id [-u | -g]", .options = "ug", .bad_status = 1 };
+	struct vt_options o = {.usage = "id [-u | -g]", .options = "ug", .bad_status = 1};
 	unsigned int uid = getuid(), gid = getgid();
 	int c, which = 0;
 

@@ -61,8 +61,8 @@ static void mount_all(void)
 }
 
 /*
- * Start argv as leader of a session of its own with the console as its terminal: that is what ^C and job control
- * need. Returns its id, or -1 after a message.
+ * Start argv as leader of a session of its own with the console as its terminal: that is what ^C and job
+ * control need. Returns its id, or -1 after a message.
  */
 static pid_t start(char *const argv[])
 {
@@ -94,8 +94,8 @@ static void wait_for(pid_t pid)
 
 int main(int argc, char **argv)
 {
-	char *const rc[] = { "/bin/sh", "/etc/rc", NULL };
-	char *const shell[] = { "/bin/sh", NULL };
+	char *const rc[] = {"/bin/sh", "/etc/rc", NULL};
+	char *const shell[] = {"/bin/sh", NULL};
 	pid_t pid;
 
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
@@ -105,15 +105,16 @@ int main(int argc, char **argv)
 	if (getpid() != 1)
 		vt_die(1, "must be process 1");
 	mount_all();
-	if (setenv("PATH", "/bin:/sbin", 1) < 0 || setenv("HOME", "/root", 1) < 0 || setenv("TERM", "vt102", 0) < 0)
+	if (setenv("PATH", "/bin:/sbin", 1) < 0 || setenv("HOME", "/root", 1) < 0 ||
+	    setenv("TERM", "vt102", 0) < 0)
 		vt_warn("out of memory");
 	if (chdir("/") < 0)
 		vt_warn_errno("/");
 	if (is_there("/etc/rc") && (pid = start(rc)) > 0)
 		wait_for(pid);
 	for (;;) {
-		struct timespec pause = { .tv_sec = 1 };
-		struct timespec before = { 0 }, after = { 0 };
+		struct timespec pause = {.tv_sec = 1};
+		struct timespec before = {0}, after = {0};
 
 		clock_gettime(CLOCK_MONOTONIC, &before);
 		pid = start(shell);

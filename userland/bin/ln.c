@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "ln [-sf] TARGET... NAME", .options = "sf", .bad_status = 1 };
+	struct vt_options o = {.usage = "ln [-sf] TARGET... NAME", .options = "sf", .bad_status = 1};
 	bool symbolic = false, force = false;
 	int c, status = 0, last;
 

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recurse, opt_reverse, opt_time, opt_size,
-	opt_classify, opt_human;
+static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recurse, opt_reverse, opt_time,
+	opt_size, opt_classify, opt_human;
 static int status;
 static size_t columns; /* of the terminal; 0: one name a line */
 
@@ -35,8 +35,8 @@ static char type_letter(unsigned int mode)
 	static const struct {
 		unsigned int type;
 		char letter;
-	} types[] = { { S_IFDIR, 'd' }, { S_IFLNK, 'l' }, { S_IFCHR, 'c' }, { S_IFBLK, 'b' }, { S_IFIFO, 'p' },
-		      { S_IFSOCK, 's' } };
+	} types[] = {{S_IFDIR, 'd'}, {S_IFLNK, 'l'}, {S_IFCHR, 'c'},
+		     {S_IFBLK, 'b'}, {S_IFIFO, 'p'}, {S_IFSOCK, 's'}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		if ((mode & S_IFMT) == types[i].type)
@@ -174,11 +174,11 @@ static void add(struct entry **list, size_t *n, char *path, const char *name)
 
 	*list = vt_realloc(*list, sizeof(**list) * (*n + 1));
 	e = &(*list)[(*n)++];
-	*e = (struct entry){ .name = vt_strdup(name), .path = path };
+	*e = (struct entry){.name = vt_strdup(name), .path = path};
 	if (lstat(path, &e->st) < 0) {
 		vt_warn_errno(path);
 		status = 1;
-		e->st = (struct stat){ 0 };
+		e->st = (struct stat){0};
 	}
 }
 
@@ -230,15 +230,16 @@ static void list_directory(const char *path, bool title)
 static bool *ls_flag(int c)
 {
 	static const char letters[] = "aAl1diRrtSFh";
-	static bool *const flags[] = { &opt_all, &opt_almost, &opt_long, &opt_one, &opt_dir, &opt_inode,
-				       &opt_recurse, &opt_reverse, &opt_time, &opt_size, &opt_classify, &opt_human };
+	static bool *const flags[] = {&opt_all,	 &opt_almost, &opt_long,     &opt_one,
+				      &opt_dir,	 &opt_inode,  &opt_recurse,  &opt_reverse,
+				      &opt_time, &opt_size,   &opt_classify, &opt_human};
 
 	return flags[strchr(letters, c) - letters];
 }
 
 static size_t terminal_columns(void)
 {
-	struct winsize size = { 0 };
+	struct winsize size = {0};
 
 	if (!isatty(STDOUT_FILENO))
 		return 0;
@@ -249,7 +250,8 @@ static size_t terminal_columns(void)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "ls [-aAl1diRrtSFh] [FILE...]", .options = "aAl1diRrtSFh", .bad_status = 2 };
+	struct vt_options o = {
+		.usage = "ls [-aAl1diRrtSFh] [FILE...]", .options = "aAl1diRrtSFh", .bad_status = 2};
 	struct entry *files = NULL;
 	char **dirs;
 	size_t n = 0, dir_count = 0;

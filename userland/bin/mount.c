@@ -46,8 +46,8 @@ static unsigned long flags_of(const char *list, char *rest)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "mount [-t TYPE] [-o OPTIONS] DEVICE DIRECTORY", .options = "t:o:",
-				.bad_status = 1 };
+	struct vt_options o = {
+		.usage = "mount [-t TYPE] [-o OPTIONS] DEVICE DIRECTORY", .options = "t:o:", .bad_status = 1};
 	const char *type = NULL, *list = NULL;
 	unsigned long flags;
 	char *rest;

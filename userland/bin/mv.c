@@ -22,8 +22,8 @@ static int run(char *const argv[])
 
 static int mv(char *from, char *to)
 {
-	char *const copy[] = { "cp", "-r", "--", from, to, NULL };
-	char *const removal[] = { "rm", "-rf", "--", from, NULL };
+	char *const copy[] = {"cp", "-r", "--", from, to, NULL};
+	char *const removal[] = {"rm", "-rf", "--", from, NULL};
 
 	if (rename(from, to) == 0)
 		return 0;
@@ -35,7 +35,7 @@ static int mv(char *from, char *to)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "mv [-f] FROM... TO", .options = "f", .bad_status = 1 };
+	struct vt_options o = {.usage = "mv [-f] FROM... TO", .options = "f", .bad_status = 1};
 	const char *last = argv[argc - 1];
 	int status = 0;
 	struct stat st;

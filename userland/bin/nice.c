@@ -4,7 +4,8 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "nice [-n ADJUSTMENT] [COMMAND [ARG...]]", .options = "n:", .bad_status = 125 };
+	struct vt_options o = {
+		.usage = "nice [-n ADJUSTMENT] [COMMAND [ARG...]]", .options = "n:", .bad_status = 125};
 	int adjustment = 10, now;
 
 	while (vt_option(&o, argc, argv) != -1)

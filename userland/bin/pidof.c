@@ -22,8 +22,8 @@ static void look(const struct vt_proc *p, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "pidof NAME...", .options = "", .bad_status = 2 };
-	struct pidof want = { .between = "" };
+	struct vt_options o = {.usage = "pidof NAME...", .options = "", .bad_status = 2};
+	struct pidof want = {.between = ""};
 
 	while (vt_option(&o, argc, argv) != -1)
 		;

@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "poweroff [-f]", .options = "f", .bad_status = 1 };
+	struct vt_options o = {.usage = "poweroff [-f]", .options = "f", .bad_status = 1};
 
 	/* -f: there is no service manager to go round. */
 	while (vt_option(&o, argc, argv) != -1)

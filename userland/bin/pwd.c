@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "pwd", .options = "LP", .bad_status = 1 };
+	struct vt_options o = {.usage = "pwd", .options = "LP", .bad_status = 1};
 	char path[1024];
 
 	while (vt_option(&o, argc, argv) != -1)

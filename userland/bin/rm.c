@@ -60,7 +60,7 @@ static int rm(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "rm [-rf] FILE...", .options = "rRf", .bad_status = 1 };
+	struct vt_options o = {.usage = "rm [-rf] FILE...", .options = "rRf", .bad_status = 1};
 	int c, status = 0;
 
 	while ((c = vt_option(&o, argc, argv)) != -1)

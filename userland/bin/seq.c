@@ -43,18 +43,20 @@ static int format(char *to, int64_t value, int digits)
 
 int main(int argc, char **argv)
 {
-	int64_t number[3] = { 1, 1, 0 }; /* first, step, last */
-	int digits[3] = { 0 }, count, most = 0, i = 1, width = 0, n;
+	int64_t number[3] = {1, 1, 0}; /* first, step, last */
+	int digits[3] = {0}, count, most = 0, i = 1, width = 0, n;
 	const char *separator = "\n";
 	char text[32];
 	bool padded = false, first = true;
 
 	/* Options are taken by hand: -5 is a number here. */
-	for (; i < argc && argv[i][0] == '-' && argv[i][1] && !isdigit((unsigned char)argv[i][1]) && argv[i][1] != '.'; i++) {
+	for (; i < argc && argv[i][0] == '-' && argv[i][1] && !isdigit((unsigned char)argv[i][1]) &&
+	       argv[i][1] != '.';
+	     i++) {
 		if (!strcmp(argv[i], "-w"))
 			padded = true;
-		else if (!strcmp(argv[i], "-s") && i + 1 < argc)
-			separator = argv[++i];
+		else if (!strncmp(argv[i], "-s", 2) && (argv[i][2] || i + 1 < argc))
+			separator = argv[i][2] ? argv[i] + 2 : argv[++i];
 		else if (!strcmp(argv[i], "--help"))
 			return printf("Usage: seq [-w] [-s SEPARATOR] [FIRST [STEP]] LAST\n"), vt_finish(0);
 		else

@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "sleep SECONDS[.FRACTION][smhd]...", .options = "", .bad_status = 1 };
+	struct vt_options o = {.usage = "sleep SECONDS[.FRACTION][smhd]...", .options = "", .bad_status = 1};
 	int64_t total = 0, ns;
 	struct timespec span;
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 			vt_die(1, "invalid time interval '%s'", argv[o.index]);
 		total += ns;
 	}
-	span = (struct timespec){ total / 1000000000, total % 1000000000 };
+	span = (struct timespec){total / 1000000000, total % 1000000000};
 	while (nanosleep(&span, &span) < 0) {
 		if (errno != EINTR)
 			vt_die_errno(1, "nanosleep");

@@ -16,7 +16,7 @@ struct line_list {
 static const char *skip_field(const char *s)
 {
 	if (separator) {
-		s += strcspn(s, (char[]){ separator, '\0' });
+		s += strcspn(s, (char[]){separator, '\0'});
 		return *s ? s + 1 : s;
 	}
 	s += strspn(s, " \t");
@@ -43,7 +43,8 @@ static const char *key_of(const char *line, size_t *length)
 	return start;
 }
 
-/* Decimal numbers of any length, compared as text would be wrong and as integers would overflow: sign, whole, fraction. */
+/* Decimal numbers of any length, compared as text would be wrong and as integers would overflow: sign, whole,
+ * fraction. */
 static int compare_numbers(const char *a, const char *b)
 {
 	bool minus_a, minus_b;
@@ -68,7 +69,8 @@ static int compare_numbers(const char *a, const char *b)
 		const char *fa = a[na] == '.' ? a + na + 1 : "", *fb = b[nb] == '.' ? b + nb + 1 : "";
 
 		while (!order && (isdigit((unsigned char)*fa) || isdigit((unsigned char)*fb))) {
-			int da = isdigit((unsigned char)*fa) ? *fa++ : '0', db = isdigit((unsigned char)*fb) ? *fb++ : '0';
+			int da = isdigit((unsigned char)*fa) ? *fa++ : '0',
+			    db = isdigit((unsigned char)*fb) ? *fb++ : '0';
 
 			order = da - db;
 		}
@@ -138,9 +140,10 @@ static void parse_key(const char *text)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "sort [-nru] [-k FIRST[,LAST]] [-t SEPARATOR] [FILE...]", .options = "nruk:t:",
-				.bad_status = 2 };
-	struct line_list list = { 0 };
+	struct vt_options o = {.usage = "sort [-nru] [-k FIRST[,LAST]] [-t SEPARATOR] [FILE...]",
+			       .options = "nruk:t:",
+			       .bad_status = 2};
+	struct line_list list = {0};
 	int c, status;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {

@@ -1,4 +1,5 @@
-/* stress: workers that compute, yield, sleep, talk through pipes or fork, for a time or a number of rounds. */
+/* stress: workers that compute, yield, sleep, talk through pipes or fork, for a time or a number of rounds.
+ */
 #include <vt.h>
 #include <limits.h>
 #include <sched.h>
@@ -55,7 +56,7 @@ static long work_yield(void)
 /* A millisecond each. */
 static long work_sleep(void)
 {
-	struct timespec span = { .tv_nsec = 1000000 };
+	struct timespec span = {.tv_nsec = 1000000};
 	long done = 0;
 
 	for (; goes_on(done); done++) {
@@ -133,12 +134,13 @@ static const struct kind {
 	const char *name;
 	long (*work)(void);
 } kinds[] = {
-	{ "cpu", work_cpu }, { "yield", work_yield }, { "sleep", work_sleep }, { "pipe", work_pipe },
-	{ "fork", work_fork },
+	{"cpu", work_cpu},   {"yield", work_yield}, {"sleep", work_sleep},
+	{"pipe", work_pipe}, {"fork", work_fork},
 };
 
-static const char usage[] = "stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] "
-			    "[--count ROUNDS] [--verbose]";
+static const char usage[] =
+	"stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] "
+	"[--count ROUNDS] [--verbose]";
 
 static pid_t start(const struct kind *kind)
 {
@@ -203,7 +205,7 @@ static void parse_option(int argc, char **argv, int *i, long *workers)
 
 int main(int argc, char **argv)
 {
-	long workers[ARRAY_SIZE(kinds)] = { 0 }, started = 0, failed = 0;
+	long workers[ARRAY_SIZE(kinds)] = {0}, started = 0, failed = 0;
 	int status;
 
 	for (int i = 1; i < argc; i++)

@@ -98,8 +98,8 @@ static int set(const char *path, const char *value)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "sysctl [-nN] [-w] NAME[=VALUE]... | sysctl -a", .options = "nNwa",
-				.bad_status = 1 };
+	struct vt_options o = {
+		.usage = "sysctl [-nN] [-w] NAME[=VALUE]... | sysctl -a", .options = "nNwa", .bad_status = 1};
 	int c, status = 0;
 	bool all = false;
 

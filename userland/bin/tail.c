@@ -54,7 +54,7 @@ static char *read_all(int fd, const char *name, size_t *size)
 /* Files here have no change notification: look again after a while. */
 static void follow(int fd)
 {
-	struct timespec pause = { .tv_nsec = 200000000 };
+	struct timespec pause = {.tv_nsec = 200000000};
 
 	while (vt_copy(fd, STDOUT_FILENO) == 0) {
 		if (nanosleep(&pause, NULL) < 0 && errno != EINTR)
@@ -92,9 +92,10 @@ static int tail(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "tail [-f] [-n [+]LINES | -c [+]BYTES | -LINES] [FILE...]",
-				.options = "n:c:fq0123456789", .bad_status = 1 };
-	struct tail t = { .count = 10, .first = true };
+	struct vt_options o = {.usage = "tail [-f] [-n [+]LINES | -c [+]BYTES | -LINES] [FILE...]",
+			       .options = "n:c:fq0123456789",
+			       .bad_status = 1};
+	struct tail t = {.count = 10, .first = true};
 	bool quiet = false, digits = false;
 	int c;
 

@@ -94,10 +94,11 @@ static void show(int pid, const char *which, bool list)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "taskset [-c] MASK COMMAND [ARG...] | taskset [-c] -p [MASK] PID",
-				.options = "cp", .bad_status = 1 };
+	struct vt_options o = {.usage = "taskset [-c] MASK COMMAND [ARG...] | taskset [-c] -p [MASK] PID",
+			       .options = "cp",
+			       .bad_status = 1};
 	bool list = false, process = false;
-	cpu_set_t set = { { 0 } };
+	cpu_set_t set = {{0}};
 	int c, pid = 0;
 
 	while ((c = vt_option(&o, argc, argv)) != -1)

@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "tee [-a] [FILE...]", .options = "a", .bad_status = 1 };
+	struct vt_options o = {.usage = "tee [-a] [FILE...]", .options = "a", .bad_status = 1};
 	int how = O_TRUNC, count = 1, status = 0, *fds;
 	char buf[4096];
 	ssize_t n;

@@ -4,22 +4,28 @@
 #include <sys/wait.h>
 #include <time.h>
 
+static bool posix;
+
 static void show(const char *what, int64_t us)
 {
+	if (posix) {
+		fprintf(stderr, "%s %ld.%02ld\n", what, (long)(us / 1000000), (long)(us / 10000 % 100));
+		return;
+	}
 	fprintf(stderr, "%s\t%ldm%ld.%03lds\n", what, (long)(us / 60000000), (long)(us / 1000000 % 60),
 		(long)(us / 1000 % 1000));
 }
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "time COMMAND [ARG...]", .options = "p", .bad_status = 125 };
+	struct vt_options o = {.usage = "time [-p] COMMAND [ARG...]", .options = "p", .bad_status = 125};
 	struct timespec start, end;
 	struct rusage ru;
 	int status;
 	pid_t pid;
 
 	while (vt_option(&o, argc, argv) != -1)
-		; /* -p: the POSIX format is the only one */
+		posix = true;
 	if (o.index >= argc)
 		vt_usage(&o);
 	if (clock_gettime(CLOCK_MONOTONIC, &start) < 0 || (pid = fork()) < 0)

@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "touch [-c] FILE...", .options = "c", .bad_status = 1 };
+	struct vt_options o = {.usage = "touch [-c] FILE...", .options = "c", .bad_status = 1};
 	bool create = true;
 	int status = 0;
 

@@ -6,9 +6,9 @@ static const struct {
 	const char *name;
 	int (*is)(int c);
 } classes[] = {
-	{ "[:alpha:]", isalpha }, { "[:digit:]", isdigit }, { "[:alnum:]", isalnum }, { "[:upper:]", isupper },
-	{ "[:lower:]", islower }, { "[:space:]", isspace }, { "[:blank:]", isblank }, { "[:punct:]", ispunct },
-	{ "[:cntrl:]", iscntrl }, { "[:print:]", isprint },
+	{"[:alpha:]", isalpha}, {"[:digit:]", isdigit}, {"[:alnum:]", isalnum}, {"[:upper:]", isupper},
+	{"[:lower:]", islower}, {"[:space:]", isspace}, {"[:blank:]", isblank}, {"[:punct:]", ispunct},
+	{"[:cntrl:]", iscntrl}, {"[:print:]", isprint},
 };
 
 struct set {
@@ -67,7 +67,7 @@ static void parse_set(struct set *set, const char *s)
 
 static void complement(struct set *set)
 {
-	bool in[256] = { false };
+	bool in[256] = {false};
 
 	for (size_t i = 0; i < set->n; i++)
 		in[set->v[i]] = true;
@@ -80,17 +80,17 @@ static void complement(struct set *set)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "tr [-cds] SET1 [SET2]", .options = "cds", .bad_status = 1 };
-	bool inverted = false, delete = false, squeeze = false, drop[256] = { false }, single[256] = { false };
+	struct vt_options o = {.usage = "tr [-cds] SET1 [SET2]", .options = "cds", .bad_status = 1};
+	bool inverted = false, delete = false, squeeze = false, drop[256] = {false}, single[256] = {false};
 	unsigned char map[256], buf[4096], out[4096];
-	struct set from = { .n = 0 }, to = { .n = 0 };
+	struct set from = {.n = 0}, to = {.n = 0};
 	int c, last = -1, sets;
 	ssize_t n;
 
 	while ((c = vt_option(&o, argc, argv)) != -1)
 		*(c == 'c' ? &inverted : c == 'd' ? &delete : &squeeze) = true;
 	sets = argc - o.index;
-	if (sets < 1 || sets > 2 || (sets == 1 && !delete && !squeeze) || (sets == 2 && delete && !squeeze))
+	if (sets < 1 || sets > 2 || (sets == 1 && !delete &&!squeeze) || (sets == 2 && delete &&!squeeze))
 		vt_usage(&o);
 	parse_set(&from, argv[o.index]);
 	if (inverted)

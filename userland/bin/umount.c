@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "umount [-l] DIRECTORY...", .options = "l", .bad_status = 1 };
+	struct vt_options o = {.usage = "umount [-l] DIRECTORY...", .options = "l", .bad_status = 1};
 	int flags = 0, status = 0;
 
 	while (vt_option(&o, argc, argv) != -1)

@@ -4,12 +4,12 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "uname [-asnrvm]", .options = "asnrvm", .bad_status = 1 };
+	struct vt_options o = {.usage = "uname [-asnrvm]", .options = "asnrvm", .bad_status = 1};
 	static const char letters[] = "snrvm";
 	const char *between = "";
 	struct utsname u;
-	const char *fields[] = { u.sysname, u.nodename, u.release, u.version, u.machine };
-	bool shown[5] = { false };
+	const char *fields[] = {u.sysname, u.nodename, u.release, u.version, u.machine};
+	bool shown[5] = {false};
 	int c;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {

@@ -41,7 +41,7 @@ static int uniq(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "uniq [-cdu] [FILE]", .options = "cdu", .bad_status = 1 };
+	struct vt_options o = {.usage = "uniq [-cdu] [FILE]", .options = "cdu", .bad_status = 1};
 	int c;
 
 	while ((c = vt_option(&o, argc, argv)) != -1)

@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "uptime", .options = "", .bad_status = 1 };
+	struct vt_options o = {.usage = "uptime", .options = "", .bad_status = 1};
 	struct sysinfo info;
 	long minutes;
 
@@ -18,7 +18,8 @@ int main(int argc, char **argv)
 		printf("%ld days, ", minutes / (24 * 60));
 	printf("%ld:%02ld, load average:", minutes / 60 % 24, minutes % 60);
 	for (int i = 0; i < 3; i++)
-		printf("%s %lu.%02lu", i ? "," : "", info.loads[i] >> 16, (info.loads[i] & 0xffff) * 100 >> 16);
+		printf("%s %lu.%02lu", i ? "," : "", info.loads[i] >> 16,
+		       (info.loads[i] & 0xffff) * 100 >> 16);
 	printf("\n");
 	return vt_finish(0);
 }

@@ -10,7 +10,7 @@ struct wc {
 
 static void print_counts(const struct wc *w, const long *n, const char *name)
 {
-	const bool shown[] = { w->lines, w->words, w->bytes };
+	const bool shown[] = {w->lines, w->words, w->bytes};
 	const char *between = "";
 
 	for (int i = 0; i < 3; i++) {
@@ -26,7 +26,7 @@ static int wc(int fd, const char *name, void *arg)
 {
 	static char buf[8192];
 	struct wc *w = arg;
-	long n[3] = { 0 };
+	long n[3] = {0};
 	bool in_word = false;
 	ssize_t got;
 
@@ -52,8 +52,8 @@ static int wc(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "wc [-lwc] [FILE...]", .options = "lwc", .bad_status = 1 };
-	struct wc w = { 0 };
+	struct vt_options o = {.usage = "wc [-lwc] [FILE...]", .options = "lwc", .bad_status = 1};
+	struct wc w = {0};
 	int c, status;
 
 	while ((c = vt_option(&o, argc, argv)) != -1)

@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "which NAME...", .options = "", .bad_status = 2 };
+	struct vt_options o = {.usage = "which NAME...", .options = "", .bad_status = 2};
 	int status = 0;
 
 	while (vt_option(&o, argc, argv) != -1)

@@ -5,13 +5,13 @@
 #include <sys/types.h>
 
 #define DT_UNKNOWN 0
-#define DT_FIFO    1
-#define DT_CHR     2
-#define DT_DIR     4
-#define DT_BLK     6
-#define DT_REG     8
-#define DT_LNK     10
-#define DT_SOCK    12
+#define DT_FIFO	   1
+#define DT_CHR	   2
+#define DT_DIR	   4
+#define DT_BLK	   6
+#define DT_REG	   8
+#define DT_LNK	   10
+#define DT_SOCK	   12
 
 /* Exactly what getdents64 fills in: records of d_reclen bytes, 8-byte aligned. */
 struct dirent {
@@ -26,7 +26,8 @@ typedef struct vt_dir DIR;
 
 /* Returns NULL with errno. */
 DIR *opendir(const char *path);
-/* Returns NULL at the end (errno untouched) or on an error (errno set). The entry lives until the next call. */
+/* Returns NULL at the end (errno untouched) or on an error (errno set). The entry lives until the next call.
+ */
 struct dirent *readdir(DIR *dir);
 /* Returns 0, or -1 with errno. Frees dir either way. */
 int closedir(DIR *dir);

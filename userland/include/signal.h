@@ -5,42 +5,43 @@
 #include <sys/types.h>
 
 /* Linux's uapi/asm-generic/signal.h. */
-#define SIGHUP    1
-#define SIGINT    2
-#define SIGQUIT   3
-#define SIGILL    4
-#define SIGTRAP   5
-#define SIGABRT   6
-#define SIGBUS    7
-#define SIGFPE    8
-#define SIGKILL   9
-#define SIGUSR1   10
-#define SIGSEGV   11
-#define SIGUSR2   12
-#define SIGPIPE   13
-#define SIGALRM   14
-#define SIGTERM   15
+#define SIGHUP	  1
+#define SIGINT	  2
+#define SIGQUIT	  3
+#define SIGILL	  4
+#define SIGTRAP	  5
+#define SIGABRT	  6
+#define SIGBUS	  7
+#define SIGFPE	  8
+#define SIGKILL	  9
+#define SIGUSR1	  10
+#define SIGSEGV	  11
+#define SIGUSR2	  12
+#define SIGPIPE	  13
+#define SIGALRM	  14
+#define SIGTERM	  15
 #define SIGSTKFLT 16
-#define SIGCHLD   17
-#define SIGCONT   18
-#define SIGSTOP   19
-#define SIGTSTP   20
-#define SIGTTIN   21
-#define SIGTTOU   22
-#define SIGURG    23
-#define SIGXCPU   24
-#define SIGXFSZ   25
+#define SIGCHLD	  17
+#define SIGCONT	  18
+#define SIGSTOP	  19
+#define SIGTSTP	  20
+#define SIGTTIN	  21
+#define SIGTTOU	  22
+#define SIGURG	  23
+#define SIGXCPU	  24
+#define SIGXFSZ	  25
 #define SIGVTALRM 26
-#define SIGPROF   27
+#define SIGPROF	  27
 #define SIGWINCH  28
-#define SIGIO     29
-#define SIGPWR    30
-#define SIGSYS    31
-#define NSIG      65
+#define SIGIO	  29
+#define SIGPWR	  30
+#define SIGSYS	  31
+#define NSIG	  65
 
 typedef void (*sighandler_t)(int);
 typedef int sig_atomic_t;
-/* newlib's <sys/types.h> makes the same type where it needs it: as long as the kernel's. Bit n-1 is signal n. */
+/* newlib's <sys/types.h> makes the same type where it needs it: as long as the kernel's. Bit n-1 is signal n.
+ */
 #ifndef _SIGSET_T_DECLARED
 #define _SIGSET_T_DECLARED
 typedef unsigned long sigset_t;

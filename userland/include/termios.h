@@ -36,7 +36,7 @@ struct termios {
 #define ECHO   0000010
 #define IEXTEN 0100000
 
-#define TCSANOW   0
+#define TCSANOW	  0
 #define TCSADRAIN 1
 #define TCSAFLUSH 2
 

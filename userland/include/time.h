@@ -1,4 +1,5 @@
-/* newlib's <time.h>, with the kernel's clock numbers and the calls that newlib only declares for some systems. */
+/* newlib's <time.h>, with the kernel's clock numbers and the calls that newlib only declares for some
+ * systems. */
 #include_next <time.h>
 #ifndef VT_TIME_H
 #define VT_TIME_H
@@ -9,9 +10,9 @@
 #undef CLOCK_REALTIME
 #undef CLOCK_MONOTONIC
 #undef TIMER_ABSTIME
-#define CLOCK_REALTIME  0
+#define CLOCK_REALTIME	0
 #define CLOCK_MONOTONIC 1
-#define TIMER_ABSTIME   1
+#define TIMER_ABSTIME	1
 
 /* Return 0, or -1 with errno. */
 int clock_gettime(clockid_t clock, struct timespec *now);

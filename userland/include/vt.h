@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /* printf without floating point: a third of the size, where the C library has both. */
-#define printf   iprintf
-#define fprintf  fiprintf
-#define sprintf  siprintf
+#define printf	 iprintf
+#define fprintf	 fiprintf
+#define sprintf	 siprintf
 #define snprintf sniprintf
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -40,21 +40,24 @@ char *vt_strdup(const char *s);
 /* --- command lines (options.c) --- */
 
 /*
- * Options of one program, read by vt_option(). usage is what follows "Usage: "; options as for getopt: a letter each,
- * a colon after those that take an argument. bad_status is what the program exits with on a bad option (1 or 2).
+ * Options of one program, read by vt_option(). usage is what follows "Usage: "; options as for getopt: a
+ * letter each, a colon after those that take an argument. bad_status is what the program exits with on a bad
+ * option (1 or 2).
  */
 struct vt_options {
 	const char *usage;
 	const char *options;
 	int bad_status;
-	int index;	/* of the next argument; after the last option, of the first operand */
+	int index;	 /* of the next argument; after the last option, of the first operand */
 	const char *arg; /* argument of the option just returned */
-	const char *at;	/* inside a cluster such as -la: what is left of it, or NULL */
+	const char *at;	 /* inside a cluster such as -la: what is left of it, or NULL */
 };
 
 /*
- * Take the next option. Returns its letter, or -1 when there are no more; options end at the first operand or after "--".
- * --help prints the usage line and exits 0; an unknown option or a missing argument says so and exits bad_status.
+ * Take the next option. Returns its letter, or -1 when there are no more; options end at the first operand or
+ * after "--".
+ * --help prints the usage line and exits 0; an unknown option or a missing argument says so and exits
+ * bad_status.
  */
 int vt_option(struct vt_options *o, int argc, char **argv);
 /* Say "Usage: ..." on standard error and exit with bad_status. */
@@ -63,14 +66,16 @@ void vt_usage(const struct vt_options *o) __attribute__((noreturn));
 int vt_number(const char *text, long min, long max, long *value);
 /* The same, but says what was wrong and exits with status. */
 long vt_number_or_die(int status, const char *text, long min, long max);
-/* Read seconds with an optional fraction ("1.5") and unit (s m h d) into nanoseconds. Returns 0 or -EINVAL. */
+/* Read seconds with an optional fraction ("1.5") and unit (s m h d) into nanoseconds. Returns 0 or -EINVAL.
+ */
 int vt_seconds(const char *text, int64_t *ns);
 
 /* --- input and output (io.c) --- */
 
 /* Write all of buf. Returns 0, or -1 with errno. */
 int vt_write_all(int fd, const void *buf, size_t size);
-/* Copy from one descriptor to the other until the end. Returns 0, -1 when reading failed, -2 when writing failed. */
+/* Copy from one descriptor to the other until the end. Returns 0, -1 when reading failed, -2 when writing
+ * failed. */
 int vt_copy(int from, int to);
 /*
  * Read a whole file, which may be one of /proc that has no size; a zero byte is added. *size may be NULL.
@@ -83,18 +88,18 @@ int vt_finish(int status);
 /* Input taken line by line from a descriptor, in blocks. */
 struct vt_lines {
 	int fd;
-	char *buf;	 /* allocated; lines are handed out from here */
-	size_t size;	 /* of buf */
-	size_t at, end;	 /* unread bytes */
+	char *buf;	/* allocated; lines are handed out from here */
+	size_t size;	/* of buf */
+	size_t at, end; /* unread bytes */
 	bool eof;
-	int error;	 /* errno of a failed read, or 0 */
+	int error; /* errno of a failed read, or 0 */
 };
 
 void vt_lines_open(struct vt_lines *l, int fd);
 void vt_lines_free(struct vt_lines *l);
 /*
- * Take the next line. *line is zero-terminated without its newline and lives until the next call. *length may be NULL.
- * Returns 1, or 0 at the end of input or on an error (then l->error is set).
+ * Take the next line. *line is zero-terminated without its newline and lives until the next call. *length may
+ * be NULL. Returns 1, or 0 at the end of input or on an error (then l->error is set).
  */
 int vt_line(struct vt_lines *l, char **line, size_t *length);
 /*
@@ -144,11 +149,11 @@ struct vt_proc {
 	char state; /* R S D T Z */
 	int priority, nice;
 	int policy, rt_priority;
-	int cpu;	      /* it ran on last */
+	int cpu;		    /* it ran on last */
 	unsigned long utime, stime; /* in 1/100 s */
-	unsigned long vsize;  /* bytes */
-	long rss;	      /* pages */
-	char args[256];	      /* command line joined by blanks; "[comm]" for kernel threads */
+	unsigned long vsize;	    /* bytes */
+	long rss;		    /* pages */
+	char args[256];		    /* command line joined by blanks; "[comm]" for kernel threads */
 };
 
 /* Call work for each process in /proc, in the order found. Returns 0, or -1 with errno. */

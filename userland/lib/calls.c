@@ -33,7 +33,8 @@ int tcgetattr(int fd, struct termios *t)
 	return ioctl(fd, TCGETS, t);
 }
 
-/* The kernel's three requests TCSETS, TCSETSW, TCSETSF follow each other as TCSANOW, TCSADRAIN, TCSAFLUSH do. */
+/* The kernel's three requests TCSETS, TCSETSW, TCSETSF follow each other as TCSANOW, TCSADRAIN, TCSAFLUSH do.
+ */
 int tcsetattr(int fd, int when, const struct termios *t)
 {
 	return ioctl(fd, TCSETS + when, t);
@@ -73,7 +74,7 @@ int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 
 sighandler_t signal(int sig, sighandler_t handler)
 {
-	struct sigaction act = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
+	struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
 
 	return sigaction(sig, &act, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
@@ -92,7 +93,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *span, str
 
 unsigned int sleep(unsigned int seconds)
 {
-	struct timespec span = { .tv_sec = seconds }, left = { 0 };
+	struct timespec span = {.tv_sec = seconds}, left = {0};
 
 	return nanosleep(&span, &left) < 0 ? (unsigned int)left.tv_sec : 0;
 }

@@ -51,7 +51,8 @@ int vt_escape(const char **s)
 	return (unsigned char)c;
 }
 
-/* Copy one word with its escapes done. A backslash before anything else stays. Returns the end, or NULL after \c. */
+/* Copy one word with its escapes done. A backslash before anything else stays. Returns the end, or NULL after
+ * \c. */
 static char *echo_escaped(char *to, const char *word, bool *stop)
 {
 	while (*word) {

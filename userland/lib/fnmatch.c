@@ -7,9 +7,9 @@ static const struct {
 	const char *name;
 	int (*is)(int c);
 } classes[] = {
-	{ "alpha", isalpha }, { "digit", isdigit }, { "alnum", isalnum }, { "upper", isupper }, { "lower", islower },
-	{ "space", isspace }, { "blank", isblank }, { "punct", ispunct }, { "xdigit", isxdigit }, { "print", isprint },
-	{ "graph", isgraph }, { "cntrl", iscntrl },
+	{"alpha", isalpha},   {"digit", isdigit}, {"alnum", isalnum}, {"upper", isupper},
+	{"lower", islower},   {"space", isspace}, {"blank", isblank}, {"punct", ispunct},
+	{"xdigit", isxdigit}, {"print", isprint}, {"graph", isgraph}, {"cntrl", iscntrl},
 };
 
 /* A [:name:] at p. Returns its end, or NULL when there is none; *hit tells whether c is in the class. */
@@ -46,7 +46,8 @@ static const char *match_range(const char *p, int c, bool *hit)
 	return p;
 }
 
-/* A bracket whose '[' stands before p. Returns what follows the ']', or NULL when there is none: then '[' is itself. */
+/* A bracket whose '[' stands before p. Returns what follows the ']', or NULL when there is none: then '[' is
+ * itself. */
 static const char *match_bracket(const char *p, int c, bool *matched)
 {
 	bool negate = *p == '!' || *p == '^', hit = false;
@@ -92,12 +93,14 @@ static bool match_one(const char **p, int c)
 	return (unsigned char)*(*p)++ == c;
 }
 
-/* On a mismatch the last star takes one byte more: that is enough, because an earlier star could gain nothing. */
+/* On a mismatch the last star takes one byte more: that is enough, because an earlier star could gain
+ * nothing. */
 int fnmatch(const char *pattern, const char *text, int flags)
 {
 	const char *star = NULL, *star_text = NULL;
 
-	if ((flags & FNM_PERIOD) && *text == '.' && *pattern != '.' && !(pattern[0] == '\\' && pattern[1] == '.'))
+	if ((flags & FNM_PERIOD) && *text == '.' && *pattern != '.' &&
+	    !(pattern[0] == '\\' && pattern[1] == '.'))
 		return FNM_NOMATCH;
 	for (;;) {
 		if (*pattern == '*') {

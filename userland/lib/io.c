@@ -91,7 +91,7 @@ int vt_finish(int status)
 
 void vt_lines_open(struct vt_lines *l, int fd)
 {
-	*l = (struct vt_lines){ .fd = fd, .size = 8192 };
+	*l = (struct vt_lines){.fd = fd, .size = 8192};
 	l->buf = vt_malloc(l->size);
 }
 
@@ -151,7 +151,7 @@ int vt_line(struct vt_lines *l, char **line, size_t *length)
 
 int vt_each_file(char **names, int bad, int (*work)(int fd, const char *name, void *arg), void *arg)
 {
-	static char *standard_input[] = { "-", NULL };
+	static char *standard_input[] = {"-", NULL};
 	int status = 0;
 
 	if (!*names)

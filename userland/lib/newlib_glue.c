@@ -1,6 +1,6 @@
 /*
- * What newlib's own functions call, in newlib's conventions. Built without our headers: here the flags of open() and
- * struct stat are newlib's, and are translated to the kernel's.
+ * What newlib's own functions call, in newlib's conventions. Built without our headers: here the flags of
+ * open() and struct stat are newlib's, and are translated to the kernel's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,8 @@ _off_t _lseek(int fd, _off_t offset, int whence)
 	return glue_result(vt_syscall(NR_lseek, fd, offset, whence, 0, 0, 0));
 }
 
-/* stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the kernel's. */
+/* stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the
+ * kernel's. */
 int _fstat(int fd, struct stat *st)
 {
 	struct kernel_stat k;
@@ -107,7 +108,8 @@ void _exit(int status)
 		vt_syscall(NR_exit_group, status, 0, 0, 0, 0, 0);
 }
 
-/* The heap is what lies between the first break and the present one. brk() returns the break it left, moved or not. */
+/* The heap is what lies between the first break and the present one. brk() returns the break it left, moved
+ * or not. */
 void *_sbrk(ptrdiff_t increment)
 {
 	static uintptr_t current;

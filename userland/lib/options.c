@@ -114,7 +114,7 @@ int vt_seconds(const char *text, int64_t *ns)
 	static const struct {
 		char letter;
 		int seconds;
-	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	} units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
 	int64_t whole = 0, part = 0;
 	int digits = 0;
 

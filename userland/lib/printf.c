@@ -145,7 +145,7 @@ static int format_once(struct out *o, const char *format, char ***args, int *sta
 /* The format is used again as long as arguments are left and it takes some. */
 int vt_printf(int argc, char **argv)
 {
-	struct out o = { NULL, 0, 0 };
+	struct out o = {NULL, 0, 0};
 	int status = 0, result;
 	char **args, **before;
 

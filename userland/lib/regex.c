@@ -1,9 +1,10 @@
 /*
- * Basic and extended regular expressions: compiled to a program of small instructions, run on all paths at once.
+ * Basic and extended regular expressions: compiled to a program of small instructions, run on all paths at
+ * once.
  *
- * The method is Thompson's (Communications of the ACM 11, 1968): the set of instructions a match may stand at is
- * carried from byte to byte, so that no expression takes more than (its length) x (the text's length) steps. It does
- * not do back-references.
+ * The method is Thompson's (Communications of the ACM 11, 1968): the set of instructions a match may stand at
+ * is carried from byte to byte, so that no expression takes more than (its length) x (the text's length)
+ * steps. It does not do back-references.
  */
 #include <vt.h>
 #include <ctype.h>
@@ -14,9 +15,9 @@ enum { RE_BYTE, RE_ANY, RE_SET, RE_START, RE_END, RE_WORD_START, RE_WORD_END, RE
 
 struct re_op {
 	unsigned char code;
-	unsigned char byte;	     /* RE_BYTE */
-	unsigned short next, other;  /* RE_SPLIT: both; RE_JUMP: next */
-	uint32_t *set;		     /* RE_SET: 256 bits */
+	unsigned char byte;	    /* RE_BYTE */
+	unsigned short next, other; /* RE_SPLIT: both; RE_JUMP: next */
+	uint32_t *set;		    /* RE_SET: 256 bits */
 };
 
 struct vt_regex {
@@ -25,7 +26,8 @@ struct vt_regex {
 	bool ignore_case;
 };
 
-/* State of compiling. Branches are relocatable: parts are moved and copied, so jumps in ops are relative until done. */
+/* State of compiling. Branches are relocatable: parts are moved and copied, so jumps in ops are relative
+ * until done. */
 struct re_parser {
 	struct vt_regex *re;
 	const char *at;
@@ -45,7 +47,7 @@ static int emit(struct re_parser *p, int code)
 		p->error = "regular expression too big";
 		return 0;
 	}
-	re->ops[re->count] = (struct re_op){ .code = (unsigned char)code };
+	re->ops[re->count] = (struct re_op){.code = (unsigned char)code};
 	return re->count++;
 }
 
@@ -58,7 +60,7 @@ static void insert(struct re_parser *p, int index, int code)
 	if (p->error)
 		return;
 	memmove(ops + index + 1, ops + index, sizeof(*ops) * (size_t)(last - index));
-	ops[index] = (struct re_op){ .code = (unsigned char)code };
+	ops[index] = (struct re_op){.code = (unsigned char)code};
 }
 
 static void set_add(uint32_t *set, unsigned char c, bool ignore_case)
@@ -74,9 +76,9 @@ static const struct {
 	const char *name;
 	int (*is)(int c);
 } classes[] = {
-	{ "[:alpha:]", isalpha }, { "[:digit:]", isdigit }, { "[:alnum:]", isalnum }, { "[:upper:]", isupper },
-	{ "[:lower:]", islower }, { "[:space:]", isspace }, { "[:blank:]", isblank }, { "[:punct:]", ispunct },
-	{ "[:xdigit:]", isxdigit }, { "[:print:]", isprint }, { "[:cntrl:]", iscntrl },
+	{"[:alpha:]", isalpha},	  {"[:digit:]", isdigit}, {"[:alnum:]", isalnum}, {"[:upper:]", isupper},
+	{"[:lower:]", islower},	  {"[:space:]", isspace}, {"[:blank:]", isblank}, {"[:punct:]", ispunct},
+	{"[:xdigit:]", isxdigit}, {"[:print:]", isprint}, {"[:cntrl:]", iscntrl},
 };
 
 static bool set_class(struct re_parser *p, uint32_t *set)
@@ -243,7 +245,8 @@ static bool parse_repeat(struct re_parser *p, int *least, int *most)
 	at++;
 	if (c == '{') {
 		*least = (int)strtoul(at, &end, 10);
-		*most = *end == ',' ? (isdigit((unsigned char)end[1]) ? (int)strtoul(end + 1, &end, 10) : (end++, -1))
+		*most = *end == ',' ? (isdigit((unsigned char)end[1]) ? (int)strtoul(end + 1, &end, 10)
+								      : (end++, -1))
 				    : *least;
 		if (!p->extended && *end == '\\')
 			end++;
@@ -287,7 +290,8 @@ static void make_star(struct re_parser *p, int index)
 	p->re->ops[index].other = (unsigned short)(p->re->count - index);
 }
 
-/* Replace the atom from start to the end by least copies, then a star or most - least nested optional ones. */
+/* Replace the atom from start to the end by least copies, then a star or most - least nested optional ones.
+ */
 static void repeat_atom(struct re_parser *p, int start, int least, int most)
 {
 	int size = p->re->count - start, optional;
@@ -302,7 +306,8 @@ static void repeat_atom(struct re_parser *p, int start, int least, int most)
 		copy(p, part, size);
 		make_star(p, optional);
 	}
-	/* Built from the inside out: x{0,2} is (x(x)?)?, so each round puts one x in front and wraps the whole. */
+	/* Built from the inside out: x{0,2} is (x(x)?)?, so each round puts one x in front and wraps the
+	 * whole. */
 	for (int i = least; i < most; i++) {
 		int tail = p->re->count - optional;
 		struct re_op *inner = vt_malloc(sizeof(*inner) * (size_t)(tail ? tail : 1));
@@ -339,7 +344,8 @@ static void parse_branch(struct re_parser *p)
 			emit_byte(p, (unsigned char)*p->at++);
 		else
 			parse_atom(p, branch);
-		if (!p->extended && start < p->re->count && p->re->ops[start].code == RE_START && *p->at == '*') {
+		if (!p->extended && start < p->re->count && p->re->ops[start].code == RE_START &&
+		    *p->at == '*') {
 			emit_byte(p, '*');
 			p->at++;
 			continue;
@@ -369,9 +375,9 @@ static void parse_alternatives(struct re_parser *p)
 struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignore_case, const char **error)
 {
 	struct vt_regex *re = vt_malloc(sizeof(*re));
-	struct re_parser p = { .re = re, .at = pattern, .extended = extended };
+	struct re_parser p = {.re = re, .at = pattern, .extended = extended};
 
-	*re = (struct vt_regex){ .ops = vt_malloc(sizeof(struct re_op) * RE_MAX), .ignore_case = ignore_case };
+	*re = (struct vt_regex){.ops = vt_malloc(sizeof(struct re_op) * RE_MAX), .ignore_case = ignore_case};
 	parse_alternatives(&p);
 	if (!p.error && *p.at)
 		p.error = "unmatched )";
@@ -406,7 +412,8 @@ static bool is_word(unsigned char c)
 /* Whether the zero-width condition holds between text[at - 1] and text[at]. */
 static bool holds(const struct re_op *op, const char *text, size_t at)
 {
-	bool before = at > 0 && is_word((unsigned char)text[at - 1]), after = is_word((unsigned char)text[at]);
+	bool before = at > 0 && is_word((unsigned char)text[at - 1]),
+	     after = is_word((unsigned char)text[at]);
 
 	switch (op->code) {
 	case RE_START:
@@ -419,8 +426,10 @@ static bool holds(const struct re_op *op, const char *text, size_t at)
 	return before && !after;
 }
 
-/* Add an instruction and all that it leads to without taking a byte. Recursion ends because each is added once. */
-static void add_thread(const struct vt_regex *re, struct re_threads *t, int i, size_t start, const char *text, size_t at)
+/* Add an instruction and all that it leads to without taking a byte. Recursion ends because each is added
+ * once. */
+static void add_thread(const struct vt_regex *re, struct re_threads *t, int i, size_t start, const char *text,
+		       size_t at)
 {
 	const struct re_op *op = &re->ops[i];
 
@@ -457,8 +466,8 @@ static bool takes(const struct vt_regex *re, const struct re_op *op, unsigned ch
 }
 
 /*
- * POSIX wants the leftmost match and of those the longest. Threads stay sorted by where they began, because a new one
- * is added last; one instruction is kept for the earliest beginning only.
+ * POSIX wants the leftmost match and of those the longest. Threads stay sorted by where they began, because a
+ * new one is added last; one instruction is kept for the earliest beginning only.
  */
 bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end)
 {

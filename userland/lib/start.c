@@ -7,7 +7,8 @@ extern char **environ;
 
 const char *vt_name = "?";
 
-/* Called by crt0.S with the initial stack: argc, argv[], NULL, envp[], NULL, auxv. Exits with what main() returns. */
+/* Called by crt0.S with the initial stack: argc, argv[], NULL, envp[], NULL, auxv. Exits with what main()
+ * returns. */
 void vt_start(long *stack) __attribute__((noreturn));
 void vt_start(long *stack)
 {

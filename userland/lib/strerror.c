@@ -53,7 +53,8 @@ static const char *const error_texts[] = {
 	[ETIMEDOUT] = "Connection timed out",
 };
 
-/* Returns the text for err; for a number without one, a text with the number, overwritten by the next such call. */
+/* Returns the text for err; for a number without one, a text with the number, overwritten by the next such
+ * call. */
 char *strerror(int err)
 {
 	static char unknown[32];

@@ -90,16 +90,16 @@ static int compare_times(const char *a, const char *b)
 	struct stat sa, sb;
 
 	if (stat(a, &sa) < 0)
-		sa.st_mtim = (struct timespec){ LONG_MIN, 0 };
+		sa.st_mtim = (struct timespec){LONG_MIN, 0};
 	if (stat(b, &sb) < 0)
-		sb.st_mtim = (struct timespec){ LONG_MIN, 0 };
+		sb.st_mtim = (struct timespec){LONG_MIN, 0};
 	if (sa.st_mtim.tv_sec != sb.st_mtim.tv_sec)
 		return sa.st_mtim.tv_sec < sb.st_mtim.tv_sec ? -1 : 1;
 	return sa.st_mtim.tv_nsec < sb.st_mtim.tv_nsec ? -1 : sa.st_mtim.tv_nsec > sb.st_mtim.tv_nsec;
 }
 
-static const char *const binaries[] = { "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt",
-					"-le", "-gt", "-ge", "-ef", "-nt", "-ot" };
+static const char *const binaries[] = {"=",   "==",  "!=",  "<",   ">",	  "-eq", "-ne",
+				       "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"};
 
 static bool is_binary(const char *word)
 {
@@ -201,7 +201,7 @@ static bool test_or(struct test *t)
 /* Returns 0 when the condition holds, 1 when not, 2 when it is none. */
 int vt_test(int argc, char **argv)
 {
-	struct test t = { argv + 1, argv + argc, false };
+	struct test t = {argv + 1, argv + argc, false};
 	bool value;
 
 	if (!strcmp(vt_basename(argv[0]), "[")) {

@@ -19,7 +19,7 @@ void *arena_alloc(struct arena *a, size_t size)
 		size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
 
 		chunk = vt_malloc(sizeof(*chunk) + room);
-		*chunk = (struct arena_chunk){ .below = a->top, .size = room };
+		*chunk = (struct arena_chunk){.below = a->top, .size = room};
 		a->top = chunk;
 	}
 	p = chunk->data + chunk->used;
@@ -38,7 +38,7 @@ char *arena_copy(struct arena *a, const char *s, size_t n)
 
 struct arena_mark arena_mark(struct arena *a)
 {
-	return (struct arena_mark){ a->top, a->top ? a->top->used : 0 };
+	return (struct arena_mark){a->top, a->top ? a->top->used : 0};
 }
 
 void arena_release(struct arena *a, struct arena_mark mark)

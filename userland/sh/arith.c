@@ -39,8 +39,24 @@ static long divide(struct arith *a, long x, long y, bool remainder)
 	return remainder ? x % y : x / y;
 }
 
-enum op { OP_OR, OP_XOR, OP_AND, OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_SHL, OP_SHR, OP_ADD, OP_SUB, OP_MUL,
-	  OP_DIV, OP_MOD };
+enum op {
+	OP_OR,
+	OP_XOR,
+	OP_AND,
+	OP_EQ,
+	OP_NE,
+	OP_LE,
+	OP_GE,
+	OP_LT,
+	OP_GT,
+	OP_SHL,
+	OP_SHR,
+	OP_ADD,
+	OP_SUB,
+	OP_MUL,
+	OP_DIV,
+	OP_MOD
+};
 
 static long apply(struct arith *a, enum op op, long x, long y)
 {
@@ -86,10 +102,10 @@ static const struct {
 	int level;
 	enum op op;
 } operators[] = {
-	{ "|", 0, OP_OR }, { "^", 1, OP_XOR }, { "&", 2, OP_AND }, { "==", 3, OP_EQ }, { "!=", 3, OP_NE },
-	{ "<<", 5, OP_SHL }, { ">>", 5, OP_SHR }, { "<=", 4, OP_LE }, { ">=", 4, OP_GE }, { "<", 4, OP_LT },
-	{ ">", 4, OP_GT }, { "+", 6, OP_ADD }, { "-", 6, OP_SUB }, { "*", 7, OP_MUL }, { "/", 7, OP_DIV },
-	{ "%", 7, OP_MOD },
+	{"|", 0, OP_OR},  {"^", 1, OP_XOR},  {"&", 2, OP_AND},	{"==", 3, OP_EQ},
+	{"!=", 3, OP_NE}, {"<<", 5, OP_SHL}, {">>", 5, OP_SHR}, {"<=", 4, OP_LE},
+	{">=", 4, OP_GE}, {"<", 4, OP_LT},   {">", 4, OP_GT},	{"+", 6, OP_ADD},
+	{"-", 6, OP_SUB}, {"*", 7, OP_MUL},  {"/", 7, OP_DIV},	{"%", 7, OP_MOD},
 };
 
 #define LEVELS 8
@@ -141,8 +157,8 @@ static long variable(struct arith *a, const char *name)
 /* name, name = x, name += x, name++ ... */
 static long identifier(struct arith *a)
 {
-	static const char *const assigns[] = { "|=", "^=", "&=", "", "", "", "", "", "", "<<=", ">>=",
-					       "+=", "-=", "*=", "/=", "%=" };
+	static const char *const assigns[] = {"|=", "^=",  "&=",  "",	"",   "",   "",	  "",
+					      "",   "<<=", ">>=", "+=", "-=", "*=", "/=", "%="};
 	size_t n = var_name_length(a->at);
 	char *name = arena_copy(&sh.temp, a->at, n);
 	long value;
@@ -282,7 +298,7 @@ static long ternary(struct arith *a)
 
 long arith_eval(const char *text)
 {
-	struct arith a = { .at = text };
+	struct arith a = {.at = text};
 	long value;
 
 	blanks(&a);

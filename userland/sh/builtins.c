@@ -244,9 +244,22 @@ static int builtin_umask(int argc, char **argv)
 
 static int builtin_kill(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		argv[i] = job_to_pid(argv[i]);
-	return vt_kill(argc, argv);
+	char **args = arena_alloc(&sh.temp, sizeof(*args) * (size_t)(argc + 2));
+	int n = 0;
+	bool ended = false;
+
+	/* A job is a process group, a negative number: "--" keeps the first from being taken for a signal. */
+	for (int i = 0; i < argc; i++) {
+		if (!strcmp(argv[i], "--") || (argv[i][0] == '%' && !ended)) {
+			args[n++] = "--";
+			ended = true;
+			if (argv[i][0] == '-')
+				continue;
+		}
+		args[n++] = job_to_pid(argv[i]);
+	}
+	args[n] = NULL;
+	return vt_kill(n, args);
 }
 
 /* type NAME, command -v NAME: what it would run. */
@@ -255,7 +268,10 @@ static int tell_type(const char *name, bool brief)
 	char *path;
 
 	if (exec_is_function(name) || builtin_find(name)) {
-		printf(brief ? "%s\n" : exec_is_function(name) ? "%s is a function\n" : "%s is a shell builtin\n", name);
+		printf(brief			? "%s\n"
+		       : exec_is_function(name) ? "%s is a function\n"
+						: "%s is a shell builtin\n",
+		       name);
 		return 0;
 	}
 	path = vt_which(name);
@@ -297,41 +313,41 @@ static int builtin_history(int argc, char **argv)
 static int builtin_help(int argc, char **argv);
 
 static const struct builtin builtins[] = {
-	{ ".", builtin_source },
-	{ ":", builtin_true },
-	{ "[", vt_test },
-	{ "bg", builtin_bg },
-	{ "break", builtin_break },
-	{ "cd", builtin_cd },
-	{ "command", builtin_command },
-	{ "continue", builtin_break },
-	{ "echo", vt_echo },
-	{ "eval", builtin_eval },
-	{ "exec", builtin_exec },
-	{ "exit", builtin_exit },
-	{ "export", builtin_export },
-	{ "false", builtin_false },
-	{ "fg", builtin_fg },
-	{ "help", builtin_help },
-	{ "history", builtin_history },
-	{ "jobs", builtin_jobs },
-	{ "kill", builtin_kill },
-	{ "local", builtin_local },
-	{ "printf", vt_printf },
-	{ "pwd", builtin_pwd },
-	{ "read", builtin_read },
-	{ "readonly", builtin_export },
-	{ "return", builtin_return },
-	{ "set", builtin_set },
-	{ "shift", builtin_shift },
-	{ "source", builtin_source },
-	{ "test", vt_test },
-	{ "trap", builtin_trap },
-	{ "true", builtin_true },
-	{ "type", builtin_type },
-	{ "umask", builtin_umask },
-	{ "unset", builtin_unset },
-	{ "wait", builtin_wait },
+	{".", builtin_source},
+	{":", builtin_true},
+	{"[", vt_test},
+	{"bg", builtin_bg},
+	{"break", builtin_break},
+	{"cd", builtin_cd},
+	{"command", builtin_command},
+	{"continue", builtin_break},
+	{"echo", vt_echo},
+	{"eval", builtin_eval},
+	{"exec", builtin_exec},
+	{"exit", builtin_exit},
+	{"export", builtin_export},
+	{"false", builtin_false},
+	{"fg", builtin_fg},
+	{"help", builtin_help},
+	{"history", builtin_history},
+	{"jobs", builtin_jobs},
+	{"kill", builtin_kill},
+	{"local", builtin_local},
+	{"printf", vt_printf},
+	{"pwd", builtin_pwd},
+	{"read", builtin_read},
+	{"readonly", builtin_export},
+	{"return", builtin_return},
+	{"set", builtin_set},
+	{"shift", builtin_shift},
+	{"source", builtin_source},
+	{"test", vt_test},
+	{"trap", builtin_trap},
+	{"true", builtin_true},
+	{"type", builtin_type},
+	{"umask", builtin_umask},
+	{"unset", builtin_unset},
+	{"wait", builtin_wait},
 };
 
 static int builtin_help(int argc, char **argv)

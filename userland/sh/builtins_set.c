@@ -63,7 +63,8 @@ int builtin_set(int argc, char **argv)
 	return 0;
 }
 
-/* One line from standard input, byte by byte: what follows belongs to somebody else. Returns false at the end. */
+/* One line from standard input, byte by byte: what follows belongs to somebody else. Returns false at the
+ * end. */
 static bool read_line(struct xtext *x, bool raw)
 {
 	unsigned char c;
@@ -102,7 +103,7 @@ static bool is_blank(unsigned short element)
 /* Take the next word from *at on; the last variable gets the rest without blanks at its end. */
 static char *read_word(const struct xtext *x, size_t *at, const char *ifs, bool last)
 {
-	struct xtext word = { 0 };
+	struct xtext word = {0};
 	size_t end = x->n;
 	char *text;
 
@@ -124,9 +125,9 @@ static char *read_word(const struct xtext *x, size_t *at, const char *ifs, bool 
 
 int builtin_read(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "read [-r] [-p PROMPT] [NAME...]", .options = "rp:", .bad_status = 2 };
+	struct vt_options o = {.usage = "read [-r] [-p PROMPT] [NAME...]", .options = "rp:", .bad_status = 2};
 	const char *ifs = var_get("IFS");
-	struct xtext x = { 0 };
+	struct xtext x = {0};
 	bool raw = false, whole;
 	size_t at = 0;
 	int c;

@@ -103,7 +103,7 @@ static bool is_command(const char *line, size_t start)
 
 char **complete_word(const char *line, size_t at, size_t *start)
 {
-	struct matches m = { 0 };
+	struct matches m = {0};
 	size_t begin = at;
 	char *word, *slash;
 

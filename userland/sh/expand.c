@@ -20,7 +20,7 @@ void x_add_string(struct xtext *x, const char *s, unsigned short flags)
 void x_free(struct xtext *x)
 {
 	free(x->v);
-	*x = (struct xtext){ 0 };
+	*x = (struct xtext){0};
 }
 
 char *x_string(const struct xtext *x)
@@ -154,7 +154,7 @@ static void expand_text(struct xtext *x, const char *text)
 
 char *expand_string(const char *text)
 {
-	struct xtext x = { 0 };
+	struct xtext x = {0};
 	char *result;
 
 	expand_text(&x, text);
@@ -165,7 +165,7 @@ char *expand_string(const char *text)
 
 char *expand_pattern(const char *text)
 {
-	struct xtext x = { 0 };
+	struct xtext x = {0};
 	char *result;
 
 	expand_text(&x, text);
@@ -176,7 +176,7 @@ char *expand_pattern(const char *text)
 
 char *expand_here(const char *body)
 {
-	struct xtext x = { 0 };
+	struct xtext x = {0};
 	char *result;
 
 	x_expand(&x, body, strlen(body), X_QUOTED, true);
@@ -230,7 +230,8 @@ static bool is_separator(unsigned short element, const char *set)
 	return (element & X_SPLIT) && (element & 0xff) && strchr(set, element & 0xff);
 }
 
-/* Step over one separator: blanks of $IFS around at most one other byte of it. Returns whether there was that byte. */
+/* Step over one separator: blanks of $IFS around at most one other byte of it. Returns whether there was that
+ * byte. */
 static bool skip_separator(const struct xtext *x, size_t *i, const char *ifs)
 {
 	bool hard = false;
@@ -249,7 +250,7 @@ static bool skip_separator(const struct xtext *x, size_t *i, const char *ifs)
 static void split(struct fields *f, const struct xtext *x)
 {
 	const char *ifs = var_get("IFS");
-	struct xtext part = { 0 };
+	struct xtext part = {0};
 	bool present = false;
 
 	if (!ifs)
@@ -277,8 +278,8 @@ static void split(struct fields *f, const struct xtext *x)
 
 char **expand_words(const struct word *words, int *count)
 {
-	struct fields f = { 0 };
-	struct xtext x = { 0 };
+	struct fields f = {0};
+	struct xtext x = {0};
 
 	for (; words; words = words->next) {
 		x.n = 0;

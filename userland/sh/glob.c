@@ -100,7 +100,7 @@ static int compare(const void *a, const void *b)
 
 size_t glob_expand(const char *pattern, char ***list)
 {
-	struct names names = { 0 };
+	struct names names = {0};
 	size_t slashes = strspn(pattern, "/");
 
 	glob_in(&names, arena_copy(&sh.temp, pattern, slashes), pattern + slashes);

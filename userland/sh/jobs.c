@@ -11,8 +11,8 @@ struct process {
 };
 
 struct job {
-	int number;    /* 0: never shown */
-	pid_t group;   /* 0: the shell's own */
+	int number;  /* 0: never shown */
+	pid_t group; /* 0: the shell's own */
 	struct process *processes;
 	int count;
 	char *text;
@@ -20,7 +20,7 @@ struct job {
 	struct job *next;
 };
 
-static struct job *jobs; /* newest first */
+static struct job *jobs;  /* newest first */
 static int terminal = -1; /* descriptor of the controlling terminal, with job control */
 static pid_t shell_group;
 
@@ -31,7 +31,7 @@ static void on_interrupt(int sig)
 
 static void set_signal(int sig, sighandler_t handler)
 {
-	struct sigaction act = { .sa_handler = handler };
+	struct sigaction act = {.sa_handler = handler};
 
 	if (sigaction(sig, &act, NULL) < 0)
 		vt_warn_errno("sigaction");
@@ -64,7 +64,7 @@ void job_init(void)
 /* In a child, after which the terminal's signals work as for any program. */
 static void child_signals(bool background, bool own_group)
 {
-	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU };
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 
 	if (sh.interactive) {
 		for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
@@ -80,7 +80,7 @@ struct job *job_new(const char *text)
 {
 	struct job *job = vt_malloc(sizeof(*job));
 
-	*job = (struct job){ .text = vt_strdup(text), .next = jobs };
+	*job = (struct job){.text = vt_strdup(text), .next = jobs};
 	jobs = job;
 	return job;
 }
@@ -146,7 +146,7 @@ pid_t job_fork(struct job *job, bool background)
 		setpgid(pid, job->group);
 	}
 	job->processes = vt_realloc(job->processes, sizeof(*job->processes) * (size_t)(job->count + 1));
-	job->processes[job->count++] = (struct process){ .pid = pid, .state = RUNNING };
+	job->processes[job->count++] = (struct process){.pid = pid, .state = RUNNING};
 	return pid;
 }
 
@@ -191,7 +191,8 @@ static void note(pid_t pid, int status)
 	}
 }
 
-/* Take one change of state. Returns false when there are no children (left running, with WNOHANG), or at a signal. */
+/* Take one change of state. Returns false when there are no children (left running, with WNOHANG), or at a
+ * signal. */
 static bool take_one(int options)
 {
 	int status;
@@ -232,7 +233,8 @@ static void tell_death(const struct job *job)
 			fprintf(stderr, "\n");
 		}
 	} else if (WTERMSIG(status) != SIGPIPE) {
-		fprintf(stderr, "%s%s\n", vt_signal_text(WTERMSIG(status)), WCOREDUMP(status) ? " (core dumped)" : "");
+		fprintf(stderr, "%s%s\n", vt_signal_text(WTERMSIG(status)),
+			WCOREDUMP(status) ? " (core dumped)" : "");
 	}
 }
 
@@ -295,7 +297,8 @@ static struct job *job_find(const char *name, const char *word)
 	struct job *job;
 	long n = -1;
 
-	if (word && word[0] == '%' && vt_number(word + 1, 1, 100000, &n) && word[1] && !strchr("+%-", word[1])) {
+	if (word && word[0] == '%' && vt_number(word + 1, 1, 100000, &n) && word[1] &&
+	    !strchr("+%-", word[1])) {
 		vt_warn("%s: %s: no such job", name, word);
 		return NULL;
 	}
@@ -329,7 +332,10 @@ int builtin_jobs(int argc, char **argv)
 			shown |= job->number > n;
 			if (job->number == n)
 				printf("[%d] %-10s %s\n", n,
-				       state == RUNNING ? "Running" : state == STOPPED ? "Stopped" : "Done", job->text);
+				       state == RUNNING	  ? "Running"
+				       : state == STOPPED ? "Stopped"
+							  : "Done",
+				       job->text);
 		}
 	}
 	return 0;

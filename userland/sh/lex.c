@@ -6,7 +6,8 @@
 
 void lex_string(struct lexer *lx, const char *text, struct arena *arena)
 {
-	*lx = (struct lexer){ .buf = (char *)text, .end = strlen(text), .fixed = true, .line = 1, .arena = arena };
+	*lx = (struct lexer){
+		.buf = (char *)text, .end = strlen(text), .fixed = true, .line = 1, .arena = arena};
 }
 
 void lex_append(struct lexer *lx, const char *text, size_t n)
@@ -245,7 +246,7 @@ static void redirection(struct lexer *lx, int fd)
 	struct redir *r = arena_alloc(lx->arena, sizeof(*r));
 	int c = take(lx), next = peek(lx);
 
-	*r = (struct redir){ .type = c == '<' ? REDIR_IN : REDIR_OUT, .fd = fd < 0 ? c == '>' : fd };
+	*r = (struct redir){.type = c == '<' ? REDIR_IN : REDIR_OUT, .fd = fd < 0 ? c == '>' : fd};
 	if (next == '&')
 		r->type = REDIR_DUP;
 	else if (next == c)
@@ -288,8 +289,8 @@ static void operator(struct lexer *lx, int c)
 		char byte;
 		enum token one, two;
 	} operators[] = {
-		{ '&', T_AMP, T_AND_IF }, { '|', T_PIPE, T_OR_IF }, { ';', T_SEMI, T_DSEMI },
-		{ '(', T_LPAREN, T_LPAREN }, { ')', T_RPAREN, T_RPAREN },
+		{'&', T_AMP, T_AND_IF},	   {'|', T_PIPE, T_OR_IF},    {';', T_SEMI, T_DSEMI},
+		{'(', T_LPAREN, T_LPAREN}, {')', T_RPAREN, T_RPAREN},
 	};
 
 	take(lx);

@@ -12,12 +12,39 @@ struct edit {
 	size_t history; /* entry shown; history_count(): the line being typed */
 	char *draft;	/* that line, while an entry is shown */
 	size_t columns;
-	int tabs;	/* pressed in a row */
+	int tabs; /* pressed in a row */
 };
 
-enum { CTRL_A = 1, CTRL_B, CTRL_C, CTRL_D, CTRL_E, CTRL_F, BELL = 7, CTRL_H, TAB, LINE_FEED, CTRL_K, CTRL_L, RETURN,
-       CTRL_N, CTRL_P = 16, CTRL_R = 18, CTRL_U = 21, CTRL_W = 23, ESCAPE = 27, DELETE = 127,
-       KEY_UP = 256, KEY_DOWN, KEY_RIGHT, KEY_LEFT, KEY_HOME, KEY_END, KEY_DELETE, KEY_NONE };
+enum {
+	CTRL_A = 1,
+	CTRL_B,
+	CTRL_C,
+	CTRL_D,
+	CTRL_E,
+	CTRL_F,
+	BELL = 7,
+	CTRL_H,
+	TAB,
+	LINE_FEED,
+	CTRL_K,
+	CTRL_L,
+	RETURN,
+	CTRL_N,
+	CTRL_P = 16,
+	CTRL_R = 18,
+	CTRL_U = 21,
+	CTRL_W = 23,
+	ESCAPE = 27,
+	DELETE = 127,
+	KEY_UP = 256,
+	KEY_DOWN,
+	KEY_RIGHT,
+	KEY_LEFT,
+	KEY_HOME,
+	KEY_END,
+	KEY_DELETE,
+	KEY_NONE
+};
 
 /* A terminal that takes no more output is met again at the next read. */
 static void put(const char *s, size_t n)
@@ -30,15 +57,19 @@ static void put_string(const char *s)
 	put(s, strlen(s));
 }
 
-/* One byte, so that what was typed ahead stays for the program that is started next. Returns -1 at the end. */
+/* One byte, so that what was typed ahead stays for the program that is started next. Returns -1 at the end.
+ */
 static int get(void)
 {
 	unsigned char c;
 	ssize_t n;
 
+	/* A ^C that came before the terminal was switched arrives as a signal. */
 	do
-		n = read(STDIN_FILENO, &c, 1);
-	while (n < 0 && errno == EINTR);
+		n = sh.interrupted ? -1 : read(STDIN_FILENO, &c, 1);
+	while (n < 0 && errno == EINTR && !sh.interrupted);
+	if (sh.interrupted)
+		return CTRL_C;
 	return n == 1 ? c : -1;
 }
 
@@ -144,7 +175,8 @@ static void show_search(struct edit *e, const char *text, size_t found)
 	put_string("\033[K");
 }
 
-/* ^R: type a part of an entry, ^R again for older ones. Returns the key that ended it, to be done on what was found. */
+/* ^R: type a part of an entry, ^R again for older ones. Returns the key that ended it, to be done on what was
+ * found. */
 static int search(struct edit *e)
 {
 	size_t found = history_count(), n = 0;
@@ -240,7 +272,7 @@ static void complete(struct edit *e)
 static int escape_key(void)
 {
 	static const char letters[] = "ABCDHF";
-	static const int keys[] = { KEY_UP, KEY_DOWN, KEY_RIGHT, KEY_LEFT, KEY_HOME, KEY_END };
+	static const int keys[] = {KEY_UP, KEY_DOWN, KEY_RIGHT, KEY_LEFT, KEY_HOME, KEY_END};
 	int c = get(), number = 0;
 	const char *known;
 
@@ -363,7 +395,7 @@ static bool plain_line(struct edit *e)
 {
 	int c;
 
-	while ((c = get()) >= 0 && c != '\n') {
+	while ((c = get()) >= 0 && c != '\n' && !sh.interrupted) {
 		reserve(e, e->n + 1);
 		e->buf[e->n++] = (char)c;
 	}
@@ -373,7 +405,7 @@ static bool plain_line(struct edit *e)
 /* Rows and columns that the terminal does not tell are taken for 80. */
 static size_t terminal_columns(void)
 {
-	struct winsize size = { 0 };
+	struct winsize size = {0};
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
 		return size.ws_col;
@@ -382,15 +414,15 @@ static size_t terminal_columns(void)
 
 char *lineedit_read(const char *prompt)
 {
-	struct edit e = { .prompt = prompt, .history = history_count(), .columns = terminal_columns() };
+	struct edit e = {.prompt = prompt, .history = history_count(), .columns = terminal_columns()};
 	const char *last = strrchr(prompt, '\n');
 	struct termios cooked, raw;
 	bool line;
 
 	reserve(&e, 64);
 	e.prompt_width = strlen(last ? last + 1 : prompt);
-	put_string(prompt);
 	if (tcgetattr(STDIN_FILENO, &cooked) < 0) {
+		put_string(prompt);
 		line = plain_line(&e);
 	} else {
 		raw = cooked;
@@ -401,6 +433,8 @@ char *lineedit_read(const char *prompt)
 		/* Not TCSAFLUSH: what was typed ahead is kept. */
 		if (tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) < 0)
 			vt_warn_errno("terminal");
+		/* After the switch: who waits for the prompt may then type anything. */
+		put_string(prompt);
 		line = edit_line(&e);
 		if (tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked) < 0)
 			vt_warn_errno("terminal");

@@ -53,7 +53,7 @@ void sh_interrupt(void)
 /* $PS1 with \w the directory (~ is not used: the path is the lesson), \u, \h, \$ and \n. */
 static char *prompt(const char *format)
 {
-	struct xtext x = { 0 };
+	struct xtext x = {0};
 	char path[512], *text;
 
 	for (; *format; format++) {
@@ -125,8 +125,8 @@ static bool more_stdin(struct lexer *lx)
 /* Errors and ^C come back here and the next line is read. */
 static void run_console(void)
 {
-	struct lexer lx = { .more = more_console, .line = 1 };
-	struct arena_mark none = { NULL, 0 };
+	struct lexer lx = {.more = more_console, .line = 1};
+	struct arena_mark none = {NULL, 0};
 	jmp_buf top;
 
 	if (setjmp(top)) {
@@ -140,7 +140,7 @@ static void run_console(void)
 
 static void run_stdin(void)
 {
-	struct lexer lx = { .more = more_stdin, .fd = STDIN_FILENO, .line = 1 };
+	struct lexer lx = {.more = more_stdin, .fd = STDIN_FILENO, .line = 1};
 
 	exec_input(&lx);
 }
@@ -182,7 +182,7 @@ static int options(int argc, char **argv, bool *command, bool *interactive, bool
 			exit(vt_finish(0));
 		}
 		for (const char *letter = argv[i] + 1; *letter; letter++) {
-			char one[2] = { *letter, '\0' };
+			char one[2] = {*letter, '\0'};
 
 			if (*letter == 'c')
 				*command = true;

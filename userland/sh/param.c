@@ -27,8 +27,8 @@ static const char *special_value(const char *name)
 		break;
 	case '-':
 		flags = arena_copy(&sh.temp, "", 8);
-		sprintf(flags, "%s%s%s%s", sh.interactive ? "i" : "", sh.opt_e ? "e" : "", sh.opt_u ? "u" : "",
-			sh.opt_x ? "x" : "");
+		sprintf(flags, "%s%s%s%s", sh.interactive ? "i" : "", sh.opt_e ? "e" : "",
+			sh.opt_u ? "u" : "", sh.opt_x ? "x" : "");
 		return flags;
 	default:
 		value = atol(name);
@@ -85,7 +85,8 @@ static char *strip(const char *value, const char *pattern, bool at_end, bool lon
 	char *text = arena_copy(&sh.temp, value, n);
 
 	for (size_t i = 0; i <= n; i++) {
-		/* The number of bytes kept (at_end) or tried (at the front), so that the right length comes first. */
+		/* The number of bytes kept (at_end) or tried (at the front), so that the right length comes
+		 * first. */
 		size_t at = at_end == longest ? i : n - i;
 		char cut = text[at];
 		bool match;
@@ -176,7 +177,8 @@ static void bad_substitution(const char *s, size_t n)
 }
 
 /* The operator at op behind a name; end is before the closing brace. */
-static void braced_operator(struct xtext *x, char *name, const char *op, const char *end, unsigned short flags)
+static void braced_operator(struct xtext *x, char *name, const char *op, const char *end,
+			    unsigned short flags)
 {
 	const char *value = *name == '@' || *name == '*' ? (sh.argc ? sh.argv[0] : NULL) : param_value(name);
 	bool colon = *op == ':', doubled;
@@ -193,8 +195,10 @@ static void braced_operator(struct xtext *x, char *name, const char *op, const c
 	if (*op != '#' && *op != '%')
 		bad_substitution(name, strlen(name));
 	doubled = op[1] == *op;
-	value = strip(value ? value : "", expand_pattern(arena_copy(&sh.temp, op + 1 + doubled,
-			(size_t)(end - op - 1 - doubled))), *op == '%', doubled);
+	value = strip(
+		value ? value : "",
+		expand_pattern(arena_copy(&sh.temp, op + 1 + doubled, (size_t)(end - op - 1 - doubled))),
+		*op == '%', doubled);
 	x_add_string(x, value, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 }
 
@@ -202,7 +206,8 @@ static void braced_operator(struct xtext *x, char *name, const char *op, const c
 static void braced(struct xtext *x, const char *s, size_t n, unsigned short flags)
 {
 	const char *end = s + n - 1, *at = s + 2;
-	bool length = *at == '#' && at + 1 < end && name_length(at + 1) && at + 1 + name_length(at + 1) == end;
+	bool length =
+		*at == '#' && at + 1 < end && name_length(at + 1) && at + 1 + name_length(at + 1) == end;
 	size_t name_n = name_length(at += length);
 	char *name = arena_copy(&sh.temp, at, name_n);
 
@@ -213,7 +218,10 @@ static void braced(struct xtext *x, const char *s, size_t n, unsigned short flag
 		const char *value = param_value(name);
 		char number[24];
 
-		sprintf(number, "%ld", *name == '@' || *name == '*' ? (long)sh.argc : value ? (long)strlen(value) : 0);
+		sprintf(number, "%ld",
+			*name == '@' || *name == '*' ? (long)sh.argc
+			: value			     ? (long)strlen(value)
+						     : 0);
 		x_add_string(x, number, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 	} else if (at == end) {
 		add_value(x, name, flags);
@@ -287,7 +295,7 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 
 static void arithmetic(struct xtext *x, const char *text, size_t n, unsigned short flags)
 {
-	struct xtext expression = { 0 };
+	struct xtext expression = {0};
 	char number[24];
 
 	x_expand(&expression, text, n, X_QUOTED, false);

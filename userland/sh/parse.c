@@ -7,16 +7,24 @@ static struct node *node_new(struct lexer *lx, enum node_type type)
 {
 	struct node *n = arena_alloc(lx->arena, sizeof(*n));
 
-	*n = (struct node){ .type = type };
+	*n = (struct node){.type = type};
 	return n;
 }
 
 static void unexpected(struct lexer *lx)
 {
 	static const char *const names[] = {
-		[T_EOF] = "end of file", [T_NEWLINE] = "newline", [T_AND_IF] = "&&", [T_OR_IF] = "||",
-		[T_DSEMI] = ";;", [T_AMP] = "&", [T_SEMI] = ";", [T_PIPE] = "|", [T_LPAREN] = "(",
-		[T_RPAREN] = ")", [T_REDIR] = "redirection",
+		[T_EOF] = "end of file",
+		[T_NEWLINE] = "newline",
+		[T_AND_IF] = "&&",
+		[T_OR_IF] = "||",
+		[T_DSEMI] = ";;",
+		[T_AMP] = "&",
+		[T_SEMI] = ";",
+		[T_PIPE] = "|",
+		[T_LPAREN] = "(",
+		[T_RPAREN] = ")",
+		[T_REDIR] = "redirection",
 	};
 	const char *what = lx->token == T_WORD ? lx->text : names[lx->token];
 
@@ -54,7 +62,7 @@ static void skip_newlines(struct lexer *lx)
 /* Words that end the list before them. */
 static bool ends_list(const struct lexer *lx)
 {
-	static const char *const enders[] = { "then", "else", "elif", "fi", "do", "done", "esac", "}" };
+	static const char *const enders[] = {"then", "else", "elif", "fi", "do", "done", "esac", "}"};
 
 	if (lx->token == T_EOF || lx->token == T_RPAREN || lx->token == T_DSEMI)
 		return true;
@@ -81,7 +89,7 @@ static struct word **add_word(struct lexer *lx, struct word **tail)
 {
 	struct word *w = arena_alloc(lx->arena, sizeof(*w));
 
-	*w = (struct word){ .text = lx->text };
+	*w = (struct word){.text = lx->text};
 	*tail = w;
 	return &w->next;
 }
@@ -202,7 +210,7 @@ static struct case_arm *parse_arm(struct lexer *lx)
 	struct case_arm *arm = arena_alloc(lx->arena, sizeof(*arm));
 	struct word **tail = &arm->patterns;
 
-	*arm = (struct case_arm){ 0 };
+	*arm = (struct case_arm){0};
 	if (lx->token == T_LPAREN)
 		lex_next(lx);
 	for (;;) {
@@ -267,8 +275,8 @@ static struct node *parse_compound(struct lexer *lx)
 		const char *word;
 		struct node *(*parse)(struct lexer *lx);
 	} compounds[] = {
-		{ "if", parse_if }, { "while", parse_while }, { "until", parse_while }, { "for", parse_for },
-		{ "case", parse_case }, { "{", parse_group },
+		{"if", parse_if},   {"while", parse_while}, {"until", parse_while},
+		{"for", parse_for}, {"case", parse_case},   {"{", parse_group},
 	};
 
 	if (lx->token == T_LPAREN)
@@ -382,8 +390,12 @@ static struct node *parse_pipeline(struct lexer *lx)
 
 	while (is_word(lx, "!") || is_word(lx, "time")) {
 		*at = node_new(lx, is_word(lx, "!") ? N_NOT : N_TIME);
-		at = &(*at)->left;
 		lex_next(lx);
+		if ((*at)->type == N_TIME && is_word(lx, "-p")) {
+			(*at)->posix = true;
+			lex_next(lx);
+		}
+		at = &(*at)->left;
 	}
 	n = *at = parse_pipe(lx);
 	n->text = source_text(lx, start, token_start(lx));

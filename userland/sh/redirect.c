@@ -19,7 +19,7 @@ static int save(int fd)
 	}
 	if (saved_count == saved_size)
 		saved = vt_realloc(saved, sizeof(*saved) * (saved_size = saved_size * 2 + 8));
-	saved[saved_count++] = (struct saved_fd){ fd, copy };
+	saved[saved_count++] = (struct saved_fd){fd, copy};
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static int apply_one(const struct redir *r, bool keep)
 			return 0;
 		if (saved_count == saved_size)
 			saved = vt_realloc(saved, sizeof(*saved) * (saved_size = saved_size * 2 + 8));
-		saved[saved_count++] = (struct saved_fd){ fd, -1 };
+		saved[saved_count++] = (struct saved_fd){fd, -1};
 		return 0;
 	}
 	if (!keep && save(r->fd) < 0) {

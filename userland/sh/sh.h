@@ -38,17 +38,31 @@ enum redir_type { REDIR_IN, REDIR_OUT, REDIR_APPEND, REDIR_READ_WRITE, REDIR_DUP
 struct redir {
 	enum redir_type type;
 	int fd;
-	char *target;	/* word; for REDIR_HERE the delimiter */
-	char *body;	/* REDIR_HERE: the text */
-	bool quoted;	/* REDIR_HERE: the delimiter was quoted, so the body is taken as it is */
-	bool strip;	/* REDIR_HERE: <<-, leading tabs go */
+	char *target; /* word; for REDIR_HERE the delimiter */
+	char *body;   /* REDIR_HERE: the text */
+	bool quoted;  /* REDIR_HERE: the delimiter was quoted, so the body is taken as it is */
+	bool strip;   /* REDIR_HERE: <<-, leading tabs go */
 	struct redir *next;
 	struct redir *here_next; /* REDIR_HERE: next one whose body is still to be read */
 };
 
 enum node_type {
-	N_SIMPLE, N_PIPE, N_AND, N_OR, N_SEQUENCE, N_BACKGROUND, N_NOT, N_TIME, N_IF, N_WHILE, N_UNTIL, N_FOR, N_CASE,
-	N_FUNCTION, N_SUBSHELL, N_GROUP,
+	N_SIMPLE,
+	N_PIPE,
+	N_AND,
+	N_OR,
+	N_SEQUENCE,
+	N_BACKGROUND,
+	N_NOT,
+	N_TIME,
+	N_IF,
+	N_WHILE,
+	N_UNTIL,
+	N_FOR,
+	N_CASE,
+	N_FUNCTION,
+	N_SUBSHELL,
+	N_GROUP,
 };
 
 /* One arm of a case: patterns and what to do. */
@@ -59,8 +73,8 @@ struct case_arm {
 };
 
 /*
- * left, right and other are: both sides of an operator; the condition, body and else part of if; condition and
- * body of while; body (left) of for, a function, ( ) and { }.
+ * left, right and other are: both sides of an operator; the condition, body and else part of if; condition
+ * and body of while; body (left) of for, a function, ( ) and { }.
  */
 struct node {
 	enum node_type type;
@@ -69,32 +83,44 @@ struct node {
 	struct word *assigns; /* simple: name=value before the command */
 	struct redir *redirs; /* of any command */
 	struct case_arm *arms;
-	char *name;	      /* for: the variable; function: its name */
-	bool has_items;	      /* for: "in" was there */
-	char *text;	      /* background and pipe: as it was written, for jobs */
+	char *name;	/* for: the variable; function: its name */
+	bool posix;	/* time: -p was there */
+	bool has_items; /* for: "in" was there */
+	char *text;	/* background and pipe: as it was written, for jobs */
 };
 
 /* --- input and tokens (lex.c) --- */
 
 enum token {
-	T_EOF, T_NEWLINE, T_WORD, T_AND_IF, T_OR_IF, T_DSEMI, T_AMP, T_SEMI, T_PIPE, T_LPAREN, T_RPAREN, T_REDIR,
+	T_EOF,
+	T_NEWLINE,
+	T_WORD,
+	T_AND_IF,
+	T_OR_IF,
+	T_DSEMI,
+	T_AMP,
+	T_SEMI,
+	T_PIPE,
+	T_LPAREN,
+	T_RPAREN,
+	T_REDIR,
 };
 
 struct lexer {
-	char *buf;	   /* what has been read and not yet dropped */
+	char *buf; /* what has been read and not yet dropped */
 	size_t at, end;
 	/* Append a line to buf by lex_append(). Returns false at the end of input. NULL: there is no more. */
 	bool (*more)(struct lexer *lx);
-	int fd;		   /* for more() */
-	bool first_line;   /* the next line begins a command: choose the prompt */
-	bool fixed;	   /* buf belongs to somebody else */
-	int line;	   /* number of the current one */
+	int fd;		     /* for more() */
+	bool first_line;     /* the next line begins a command: choose the prompt */
+	bool fixed;	     /* buf belongs to somebody else */
+	int line;	     /* number of the current one */
 	struct arena *arena; /* where words go */
 	/* The token just taken. */
 	enum token token;
-	char *text;	   /* T_WORD */
+	char *text;	     /* T_WORD */
 	struct redir *redir; /* T_REDIR: its type and fd (and strip) are set */
-	struct redir *here; /* here-documents whose body comes at the next newline */
+	struct redir *here;  /* here-documents whose body comes at the next newline */
 };
 
 /* Read from a string that stays. */
@@ -112,8 +138,8 @@ size_t lex_dquote_length(const char *s);
 /* --- commands (parse.c) --- */
 
 /*
- * Parse one complete command up to its newline. Returns NULL for an empty line, and at the end of the input (then
- * lx->token is T_EOF). A syntax error is reported by sh_error().
+ * Parse one complete command up to its newline. Returns NULL for an empty line, and at the end of the input
+ * (then lx->token is T_EOF). A syntax error is reported by sh_error().
  */
 struct node *parse_command(struct lexer *lx);
 
@@ -167,7 +193,8 @@ struct xtext {
 void x_add(struct xtext *x, unsigned short element);
 void x_add_string(struct xtext *x, const char *s, unsigned short flags);
 void x_free(struct xtext *x);
-/* Expand text into x. flags: X_QUOTED within double quotes, else 0. here: in a here-document, quotes are plain. */
+/* Expand text into x. flags: X_QUOTED within double quotes, else 0. here: in a here-document, quotes are
+ * plain. */
 void x_expand(struct xtext *x, const char *text, size_t n, unsigned short flags, bool here);
 /* The bytes of x as a string, or as a pattern in which quoted bytes have backslashes. In sh.temp. */
 char *x_string(const struct xtext *x);
@@ -182,17 +209,22 @@ char *expand_string(const char *text);
 /* A word as a pattern for fnmatch(). */
 char *expand_pattern(const char *text);
 char *expand_here(const char *body);
-/* Put the names that pattern matches, sorted, into list (add called for each). Returns their number (glob.c). */
+/* Put the names that pattern matches, sorted, into list (add called for each). Returns their number (glob.c).
+ */
 size_t glob_expand(const char *pattern, char ***names);
 /* Value of an arithmetic expression. */
 long arith_eval(const char *text);
 
-/* --- running (exec.c, redirect.c) --- */
+/* --- running (exec.c, command.c, redirect.c) --- */
 
 enum { EXEC_NO_FORK = 1 }; /* this process has nothing else to do: replace it */
 
 /* Run a tree. Returns the status, which is also in sh.status. */
 int exec_node(struct node *n, int flags);
+/* Run a simple command (command.c). Returns its status. */
+int exec_simple(struct node *n, int flags);
+/* Make n's body the function of its name: the tree must be kept. Returns 0. */
+int exec_define_function(struct node *n);
 /* Run text as a script in this shell. */
 int exec_string(const char *text);
 /* Run a whole script from what lx reads. */
@@ -210,8 +242,8 @@ void exec_child(void);
 void sh_exit(int status) __attribute__((noreturn));
 
 /*
- * Do redirections; saved descriptors go on a stack so that redir_restore() undoes them. keep: for good (exec, children).
- * Returns 0, or -1 after a message.
+ * Do redirections; saved descriptors go on a stack so that redir_restore() undoes them. keep: for good (exec,
+ * children). Returns 0, or -1 after a message.
  */
 int redir_apply(const struct redir *r, bool keep);
 size_t redir_saved(void);
@@ -276,8 +308,8 @@ void history_add(const char *line);
 const char *history_get(size_t n);
 size_t history_count(void);
 /*
- * What can stand for the word that ends at line[at]. *start is where the word begins. Returns a NULL-terminated malloc'ed
- * list of malloc'ed names, sorted.
+ * What can stand for the word that ends at line[at]. *start is where the word begins. Returns a
+ * NULL-terminated malloc'ed list of malloc'ed names, sorted.
  */
 char **complete_word(const char *line, size_t at, size_t *start);
 
@@ -288,11 +320,11 @@ enum skip { SKIP_NONE, SKIP_BREAK, SKIP_CONTINUE, SKIP_RETURN };
 struct shell {
 	bool interactive, job_control;
 	bool opt_e, opt_x, opt_u, opt_f, opt_n;
-	int status;	      /* $? */
-	pid_t pid;	      /* $$: of the shell, also in its subshells */
+	int status;	       /* $? */
+	pid_t pid;	       /* $$: of the shell, also in its subshells */
 	pid_t last_background; /* $!, 0: none */
-	char *arg0;	      /* $0 */
-	int argc;	      /* $#; argv[0] is $1 */
+	char *arg0;	       /* $0 */
+	int argc;	       /* $#; argv[0] is $1 */
 	char **argv;
 	enum skip skip;	      /* unwinding to a loop or function */
 	int skip_count;	      /* loops to leave */

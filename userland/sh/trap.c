@@ -41,7 +41,7 @@ void trap_run_exit(void)
 /* What a signal does that has no trap: an interactive shell is not killed by the terminal. */
 static void set_default(int sig)
 {
-	struct sigaction act = { .sa_handler = SIG_DFL };
+	struct sigaction act = {.sa_handler = SIG_DFL};
 
 	if (sh.interactive && (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT)) {
 		job_init_signals();
@@ -66,7 +66,7 @@ void trap_reset(void)
 /* action NULL: back to the default. */
 static int trap_set(const char *name, const char *action)
 {
-	struct sigaction act = { .sa_handler = action && *action ? on_signal : SIG_IGN };
+	struct sigaction act = {.sa_handler = action && *action ? on_signal : SIG_IGN};
 	int sig = !strcmp(name, "EXIT") ? 0 : vt_signal_number(name);
 
 	if (sig < 0) {

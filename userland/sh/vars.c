@@ -38,7 +38,7 @@ static struct var *var_make(const char *name)
 	if (v && !strcmp(v->name, name))
 		return v;
 	v = vt_malloc(sizeof(*v));
-	*v = (struct var){ .name = vt_strdup(name), .next = *at };
+	*v = (struct var){.name = vt_strdup(name), .next = *at};
 	*at = v;
 	return v;
 }
@@ -128,7 +128,7 @@ void var_save(const char *name)
 	struct saved_var *s = vt_malloc(sizeof(*s));
 	struct var *v = var_find(name);
 
-	*s = (struct saved_var){ .existed = v != NULL, .below = saved };
+	*s = (struct saved_var){.existed = v != NULL, .below = saved};
 	if (v)
 		s->was = *v;
 	s->was.name = vt_strdup(name);

@@ -2,8 +2,8 @@
 #ifndef VT_SYS_IOCTL_H
 #define VT_SYS_IOCTL_H
 
-#define TCGETS     0x5401
-#define TCSETS     0x5402
+#define TCGETS	   0x5401
+#define TCSETS	   0x5402
 #define TIOCSCTTY  0x540e
 #define TIOCGPGRP  0x540f
 #define TIOCSPGRP  0x5410

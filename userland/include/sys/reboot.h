@@ -4,7 +4,7 @@
 
 #define RB_AUTOBOOT  0x01234567
 #define RB_POWER_OFF 0x4321fedc
-#define RB_HALT      0xcdef0123
+#define RB_HALT	     0xcdef0123
 
 /* Does not return on success; -1 with errno otherwise. */
 int reboot(int command);

@@ -9,7 +9,7 @@
 #define PRIO_PGRP    1
 #define PRIO_USER    2
 
-#define RUSAGE_SELF     0
+#define RUSAGE_SELF	0
 #define RUSAGE_CHILDREN -1
 
 struct rusage {

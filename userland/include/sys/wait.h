@@ -6,18 +6,19 @@
 
 struct rusage;
 
-#define WNOHANG    1
+#define WNOHANG	   1
 #define WUNTRACED  2
 #define WCONTINUED 8
 
-/* A status: low 7 bits the signal that ended it (0: exit, 0x7f: stopped), next byte the exit code or the stopping signal. */
-#define WIFEXITED(s)    (((s) & 0x7f) == 0)
-#define WEXITSTATUS(s)  (((s) >> 8) & 0xff)
-#define WIFSIGNALED(s)  (((s) & 0x7f) != 0 && ((s) & 0x7f) != 0x7f)
-#define WTERMSIG(s)     ((s) & 0x7f)
-#define WCOREDUMP(s)    ((s) & 0x80)
-#define WIFSTOPPED(s)   (((s) & 0xff) == 0x7f)
-#define WSTOPSIG(s)     WEXITSTATUS(s)
+/* A status: low 7 bits the signal that ended it (0: exit, 0x7f: stopped), next byte the exit code or the
+ * stopping signal. */
+#define WIFEXITED(s)	(((s)&0x7f) == 0)
+#define WEXITSTATUS(s)	(((s) >> 8) & 0xff)
+#define WIFSIGNALED(s)	(((s)&0x7f) != 0 && ((s)&0x7f) != 0x7f)
+#define WTERMSIG(s)	((s)&0x7f)
+#define WCOREDUMP(s)	((s)&0x80)
+#define WIFSTOPPED(s)	(((s)&0xff) == 0x7f)
+#define WSTOPSIG(s)	WEXITSTATUS(s)
 #define WIFCONTINUED(s) ((s) == 0xffff)
 
 /* Return the child's id, 0 with WNOHANG when none has changed, or -1 with errno. ru may be NULL. */

@@ -3,3 +3,4 @@
 
 /* clone(2): is the TLS pointer the fourth argument and the child's tid address the fifth, or the other way round? */
 #define CLONE_TLS_FOURTH true
+#define NR_RESTART_SYSCALL 128

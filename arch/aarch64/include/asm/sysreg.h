@@ -26,7 +26,7 @@
 	 SCTLR_NTWI | SCTLR_NTWE | SCTLR_UCI)
 
 /* HCR_EL2, D19.2.48: EL1 is AArch64; nothing is trapped. E2H off. */
-#define HCR_RW (1 << 31)
+#define HCR_RW 0x80000000
 
 /* TCR_EL1, D19.2.139 */
 #define VA_BITS      39

@@ -1,0 +1,27 @@
+/* Numbers that assembly needs from C: the build turns the lines `->NAME value` into <generated/asm-offsets.h>. */
+#include <asm/ptrace.h>
+#include <asm/thread.h>
+#include <lib/errno.h>
+#include <sched/task.h>
+
+#include "smp.h"
+
+#define DEFINE(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" : : "i"(value))
+
+void asm_offsets(void);
+void asm_offsets(void)
+{
+	DEFINE(PT_REGS_SIZE, sizeof(struct pt_regs));
+	DEFINE(S_LR, offsetof(struct pt_regs, regs[30]));
+	DEFINE(S_SP, offsetof(struct pt_regs, sp));
+	DEFINE(S_PC, offsetof(struct pt_regs, pc));
+	DEFINE(S_SYSCALLNO, offsetof(struct pt_regs, syscallno));
+	DEFINE(S_STACKFRAME, offsetof(struct pt_regs, stackframe));
+	DEFINE(TSK_THREAD_CTX, offsetof(struct task_struct, thread.ctx));
+	DEFINE(TSK_STACK, offsetof(struct task_struct, stack));
+	DEFINE(THREAD_SIZE_ASM, THREAD_SIZE);
+	DEFINE(FPSIMD_FPSR, offsetof(struct user_fpsimd, fpsr));
+	DEFINE(EFAULT_ASM, EFAULT);
+	DEFINE(SECONDARY_TASK, offsetof(struct secondary_data, task));
+	DEFINE(SECONDARY_STACK, offsetof(struct secondary_data, stack_end));
+}

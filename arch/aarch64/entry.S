@@ -1,0 +1,312 @@
+/*
+ * Exceptions: the vector table, saving and restoring the interrupted context, the ways back.
+ *
+ * The stack of a task when user mode entered the kernel (addresses fall towards the bottom of the picture):
+ *
+ *     stack + THREAD_SIZE -> +--------------------------+
+ *                            | pad                      |
+ *                            | task pointer             |  put there by fork, for entry from EL0
+ *                            +--------------------------+
+ *                            | stackframe   {0, 0}      |  <- x29 of the handler: the walk ends here
+ *                            | syscallno, orig_x0       |
+ *                            | pstate, pc, sp           |
+ *                            | x30 ... x0               |  <- struct pt_regs = task_pt_regs(task), SP
+ *                            +--------------------------+
+ *                            | frames of C functions    |
+ *
+ * An exception in the kernel pushes the same structure below whatever is there, with the frame record
+ * {interrupted x29, interrupted pc}, so that a walk by frame records goes on through it:
+ *
+ *                            | frame record of f        |  <- interrupted x29
+ *                            | locals of f              |  <- interrupted SP
+ *                            +--------------------------+
+ *                            | stackframe {x29, pc in f}|  <- x29 of the handler
+ *                            | ...                      |
+ *                            | x30 ... x0               |  <- struct pt_regs, SP
+ *                            +--------------------------+
+ */
+#include <asm/assembler.h>
+#include <asm/sysreg.h>
+#include <generated/asm-offsets.h>
+
+	.section .entry.text, "ax"
+
+/*
+ * Save everything at SP, which the vector has moved down by PT_REGS_SIZE. Afterwards:
+ *     x22 = ELR, x23 = SPSR, x29 = frame record, current is right; all else is free for use.
+ * PSTATE.DAIF: all masked by the exception; SError and FIQ are opened again, debug and IRQ stay masked.
+ */
+.macro kernel_entry el
+	stp	x0, x1, [sp, #16 * 0]
+	stp	x2, x3, [sp, #16 * 1]
+	stp	x4, x5, [sp, #16 * 2]
+	stp	x6, x7, [sp, #16 * 3]
+	stp	x8, x9, [sp, #16 * 4]
+	stp	x10, x11, [sp, #16 * 5]
+	stp	x12, x13, [sp, #16 * 6]
+	stp	x14, x15, [sp, #16 * 7]
+	stp	x16, x17, [sp, #16 * 8]
+	stp	x18, x19, [sp, #16 * 9]
+	stp	x20, x21, [sp, #16 * 10]
+	stp	x22, x23, [sp, #16 * 11]
+	stp	x24, x25, [sp, #16 * 12]
+	stp	x26, x27, [sp, #16 * 13]
+	stp	x28, x29, [sp, #16 * 14]
+	mrs	x22, elr_el1
+	mrs	x23, spsr_el1
+	.if	\el == 0
+	ldr	x20, [sp, #PT_REGS_SIZE]	/* the task pointer at the top of its stack */
+	mrs	x21, sp_el0			/* the user's stack pointer lived where current goes */
+	msr	sp_el0, x20
+	stp	xzr, xzr, [sp, #S_STACKFRAME]
+	.else
+	add	x21, sp, #PT_REGS_SIZE
+	stp	x29, x22, [sp, #S_STACKFRAME]
+	.endif
+	stp	x30, x21, [sp, #S_LR]
+	stp	x22, x23, [sp, #S_PC]
+	mov	w21, #-1			/* NO_SYSCALL, until el0_svc says otherwise */
+	str	w21, [sp, #S_SYSCALLNO]
+	add	x29, sp, #S_STACKFRAME
+	msr	daifclr, #5			/* A and F */
+.endm
+
+/* Undo it. From the first line on ELR and SPSR are live, so nothing may interrupt. */
+.macro kernel_exit el
+	msr	daifset, #0xf
+	ldp	x21, x22, [sp, #S_PC]
+	.if	\el == 0
+	ldr	x23, [sp, #S_SP]
+	msr	sp_el0, x23
+	.endif
+	msr	elr_el1, x21
+	msr	spsr_el1, x22
+	ldp	x0, x1, [sp, #16 * 0]
+	ldp	x2, x3, [sp, #16 * 1]
+	ldp	x4, x5, [sp, #16 * 2]
+	ldp	x6, x7, [sp, #16 * 3]
+	ldp	x8, x9, [sp, #16 * 4]
+	ldp	x10, x11, [sp, #16 * 5]
+	ldp	x12, x13, [sp, #16 * 6]
+	ldp	x14, x15, [sp, #16 * 7]
+	ldp	x16, x17, [sp, #16 * 8]
+	ldp	x18, x19, [sp, #16 * 9]
+	ldp	x20, x21, [sp, #16 * 10]
+	ldp	x22, x23, [sp, #16 * 11]
+	ldp	x24, x25, [sp, #16 * 12]
+	ldp	x26, x27, [sp, #16 * 13]
+	ldp	x28, x29, [sp, #16 * 14]
+	ldr	x30, [sp, #S_LR]
+	add	sp, sp, #PT_REGS_SIZE
+	eret
+.endm
+
+.macro ventry label
+	.balign	0x80
+	sub	sp, sp, #PT_REGS_SIZE
+	b	\label
+.endm
+
+/* The table of VBAR_EL1 (Arm ARM D1.3.1): by where the exception comes from and by its kind. */
+	.balign	2048
+	.globl	vectors
+	.type	vectors, %function
+vectors:
+	ventry	el1t_64_sync_bad		/* EL1 on SP_EL0: the kernel never runs so */
+	ventry	el1t_64_irq_bad
+	ventry	el1t_64_fiq_bad
+	ventry	el1t_64_error_bad
+
+	.balign	0x80				/* EL1 on SP_EL1: the kernel */
+	b	el1h_64_sync
+	ventry	el1h_64_irq
+	ventry	el1h_64_fiq
+	ventry	el1h_64_error
+
+	ventry	el0t_64_sync			/* user mode, AArch64 */
+	ventry	el0t_64_irq
+	ventry	el0t_64_fiq
+	ventry	el0t_64_error
+
+	ventry	el0t_32_sync_bad		/* user mode, AArch32: no program can get there */
+	ventry	el0t_32_irq_bad
+	ventry	el0t_32_fiq_bad
+	ventry	el0t_32_error_bad
+	.balign	0x80
+	.size	vectors, . - vectors
+
+/*
+ * EL1 synchronous: the only one that a stack overflow raises, by storing into the guard page. Saving registers there
+ * would raise it again for ever, so ask the MMU whether the frame can be written. x0 is kept in TPIDRRO_EL0,
+ * which user mode finds zero otherwise.
+ */
+FUNC el1h_64_sync
+	sub	sp, sp, #PT_REGS_SIZE
+	msr	tpidrro_el0, x0
+	mov	x0, sp
+	at	s1e1w, x0			/* translate as for a store at EL1 */
+	isb
+	mrs	x0, par_el1
+	tbnz	x0, #0, 1f			/* PAR_EL1.F: it would fault */
+	mrs	x0, tpidrro_el0
+	msr	tpidrro_el0, xzr
+	kernel_entry 1
+	mrs	x1, esr_el1
+	mrs	x2, far_el1
+	mov	x0, sp
+	bl	el1h_64_sync_handler
+	b	ret_to_kernel
+1:
+	/*
+	 * Overflow. This never returns, so TPIDR_EL0 may go: it takes the bad SP. With one register left and SP itself as
+	 * the second: SP = this CPU's overflow stack.
+	 */
+	mov	x0, sp
+	msr	tpidr_el0, x0
+	mrs	x0, tpidr_el1
+	mov	sp, x0
+	adr_l	x0, overflow_stack_end
+	add	sp, sp, x0
+	mov	x0, sp				/* address of our overflow_stack_end */
+	ldr	x0, [x0]
+	cbz	x0, 2f				/* a CPU that has none yet: no way to tell anybody */
+	mov	sp, x0
+	sub	sp, sp, #PT_REGS_SIZE
+	mrs	x0, tpidrro_el0
+	kernel_entry 1
+	mrs	x0, tpidr_el0
+	add	x0, x0, #PT_REGS_SIZE
+	str	x0, [sp, #S_SP]			/* what SP was */
+	mov	x0, sp
+	mrs	x1, esr_el1
+	mrs	x2, far_el1
+	bl	handle_bad_stack
+2:	wfe
+	b	2b
+FUNC_END el1h_64_sync
+
+FUNC el1h_64_irq
+	kernel_entry 1
+	mov	x0, sp
+	bl	el1h_64_irq_handler
+	/* falls through */
+ret_to_kernel:
+	kernel_exit 1
+FUNC_END el1h_64_irq
+
+/* System calls come here: the one case worth telling apart in assembly. */
+FUNC el0t_64_sync
+	kernel_entry 0
+	mrs	x1, esr_el1
+	lsr	x2, x1, #ESR_EC_SHIFT
+	mov	x0, sp
+	cmp	x2, #ESR_EC_SVC64
+	b.ne	1f
+	bl	el0_svc
+	kernel_exit 0
+1:
+	mrs	x2, far_el1
+	bl	el0t_64_sync_handler
+	/* falls through */
+/* Every way back to user mode but the system call's; exit_to_user_mode has been called, interrupts are off. */
+ret_to_user:
+	kernel_exit 0
+FUNC_END el0t_64_sync
+
+FUNC el0t_64_irq
+	kernel_entry 0
+	mov	x0, sp
+	bl	el0t_64_irq_handler
+	b	ret_to_user
+FUNC_END el0t_64_irq
+
+/* What should not happen: C is told which vector it was. Those that can return do. */
+.macro unexpected label, el, reason, back
+FUNC \label
+	kernel_entry \el
+	mov	x0, sp
+	mov	w1, #\reason
+	mrs	x2, esr_el1
+	bl	bad_mode
+	b	\back
+FUNC_END \label
+.endm
+	unexpected el1t_64_sync_bad,  1, 0, ret_to_kernel
+	unexpected el1t_64_irq_bad,   1, 1, ret_to_kernel
+	unexpected el1t_64_fiq_bad,   1, 2, ret_to_kernel
+	unexpected el1t_64_error_bad, 1, 3, ret_to_kernel
+	unexpected el1h_64_fiq,       1, 6, ret_to_kernel
+	unexpected el1h_64_error,     1, 7, ret_to_kernel
+	unexpected el0t_64_fiq,       0, 10, ret_to_user
+	unexpected el0t_64_error,     0, 11, ret_to_user
+	unexpected el0t_32_sync_bad,  0, 12, ret_to_user
+	unexpected el0t_32_irq_bad,   0, 13, ret_to_user
+	unexpected el0t_32_fiq_bad,   0, 14, ret_to_user
+	unexpected el0t_32_error_bad, 0, 15, ret_to_user
+
+/*
+ * void call_on_irq_stack(struct pt_regs *regs, void (*fn)(struct pt_regs *), unsigned long stack_end)
+ * The frame record stays on the task's stack, so a walk goes from the interrupt stack back to it:
+ *
+ *     interrupt stack            task stack
+ *     | frames of fn |           | ...                     |
+ *     | its record --------->    | {x29, x30} of this call |
+ */
+FUNC call_on_irq_stack
+	stp	x29, x30, [sp, #-16]!
+	mov	x29, sp
+	mov	sp, x2
+	blr	x1
+	mov	sp, x29				/* x29 is callee saved: still ours */
+	ldp	x29, x30, [sp], #16
+	ret
+FUNC_END call_on_irq_stack
+
+/*
+ * struct task_struct *cpu_switch_to(struct task_struct *prev, struct task_struct *next)
+ * Returns prev, which is what x0 holds all the way. `current` changes with the stack; interrupts are off, so nobody
+ * sees them disagree.
+ */
+FUNC cpu_switch_to
+	mov	x10, #TSK_THREAD_CTX
+	add	x8, x0, x10
+	mov	x9, sp
+	stp	x19, x20, [x8], #16
+	stp	x21, x22, [x8], #16
+	stp	x23, x24, [x8], #16
+	stp	x25, x26, [x8], #16
+	stp	x27, x28, [x8], #16
+	stp	x29, x9, [x8], #16
+	str	x30, [x8]
+	add	x8, x1, x10
+	ldp	x19, x20, [x8], #16
+	ldp	x21, x22, [x8], #16
+	ldp	x23, x24, [x8], #16
+	ldp	x25, x26, [x8], #16
+	ldp	x27, x28, [x8], #16
+	ldp	x29, x9, [x8], #16
+	ldr	x30, [x8]
+	mov	sp, x9
+	msr	sp_el0, x1
+	ret
+FUNC_END cpu_switch_to
+
+/*
+ * A new task's first instruction: x0 = the task switched from, x19 = kernel thread's function or 0, x20 = its argument
+ * (arch_copy_thread). SP = its pt_regs, x29 = the frame record in them.
+ */
+FUNC ret_from_fork
+	bl	schedule_tail
+	cbz	x19, 1f
+	mov	x0, x20
+	blr	x19
+	cbnz	w0, 2f				/* 0: it became a user program (kernel_execve) */
+1:
+	mov	x0, sp
+	bl	exit_from_fork
+	b	ret_to_user
+2:
+	sxtw	x0, w0
+	bl	do_exit
+	brk	#1				/* does not return */
+FUNC_END ret_from_fork

@@ -1,0 +1,90 @@
+/* Memory aborts: user addresses go to the memory manager, the kernel's own to a fix-up or an oops. */
+#include <asm/page.h>
+#include <asm/ptrace.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <mm/mm.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+#include <sched/preempt.h>
+
+#include "exception.h"
+
+#define BUS_ADRALN 1
+#define BUS_OBJERR 3
+
+static unsigned fault_flags(const struct pt_regs *regs, u64 esr)
+{
+	unsigned flags = user_mode(regs) ? FAULT_FLAG_USER : 0;
+
+	if (ESR_EC(esr) == ESR_EC_IABT_LOW)
+		flags |= FAULT_FLAG_EXEC;
+	/* Cache maintenance reports itself as a write, but reading is all that it must be allowed. */
+	else if ((esr & ESR_WNR) && !(esr & ESR_CM))
+		flags |= FAULT_FLAG_WRITE;
+	return flags;
+}
+
+static __noreturn void die_kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
+{
+	const char *what = "paging request";
+
+	if (far < PAGE_SIZE)
+		what = "NULL pointer dereference";
+	else if ((esr & ESR_FSC_TYPE) == ESR_FSC_PERMISSION)
+		what = ESR_EC(esr) == ESR_EC_IABT_CUR ? "execute from non-executable memory" :
+			esr & ESR_WNR		       ? "write to read-only memory" :
+							 "read from unreadable memory";
+	pr_emerg("Unable to handle kernel %s at virtual address %016lx\n", what, (unsigned long)far);
+	die("Oops", regs, esr);
+}
+
+/*
+ * An access by the kernel. To user memory on purpose (it has a fix-up), where sleeping is allowed: the memory manager may
+ * make it good. Else the fix-up, and without one it is a bug.
+ */
+static void kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
+{
+	bool may_sleep = interrupts_enabled(regs) && !in_atomic() && current->mm;
+
+	if (ESR_EC(esr) == ESR_EC_IABT_CUR || !search_exception_tables(regs->pc))
+		die_kernel_fault(far, esr, regs);
+	if (far < TASK_SIZE && may_sleep)
+		do_page_fault(regs, far, fault_flags(regs, esr));
+	else
+		fixup_exception(regs);
+}
+
+static void user_fault(u64 far, u64 esr, struct pt_regs *regs)
+{
+	current->thread.fault_address = far;
+	if (far < TASK_SIZE)
+		do_page_fault(regs, far, fault_flags(regs, esr));
+	else
+		force_sig_fault(SIGSEGV, SEGV_MAPERR, far);
+}
+
+/* Alignment, external abort, parity, TLB conflict...: nothing that a page could make good. */
+static void other_abort(u64 far, u64 esr, struct pt_regs *regs)
+{
+	if (user_mode(regs)) {
+		current->thread.fault_address = far;
+		force_sig_fault(SIGBUS, (esr & ESR_FSC_MASK) == ESR_FSC_ALIGNMENT ? BUS_ADRALN : BUS_OBJERR, far);
+	} else if (!fixup_exception(regs)) {
+		pr_emerg("Unhandled abort (fault status 0x%02lx) at %016lx\n", (unsigned long)esr & ESR_FSC_MASK,
+			 (unsigned long)far);
+		die("Oops - abort", regs, esr);
+	}
+}
+
+noinline void do_mem_abort(u64 far, u64 esr, struct pt_regs *regs)
+{
+	unsigned type = esr & ESR_FSC_MASK & ESR_FSC_TYPE;
+
+	if (type != ESR_FSC_TRANSLATION && type != ESR_FSC_ACCESS && type != ESR_FSC_PERMISSION)
+		other_abort(far, esr, regs);
+	else if (user_mode(regs))
+		user_fault(far, esr, regs);
+	else
+		kernel_fault(far, esr, regs);
+}

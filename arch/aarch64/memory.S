@@ -1,0 +1,176 @@
+/*
+ * memcpy, memmove, memset, copy_page, clear_page. General registers only: the FP registers are user mode's.
+ * Unaligned accesses are fine on normal memory; none of these is for device memory.
+ */
+#include <asm/assembler.h>
+#include <asm/page.h>
+
+	.text
+/*
+ * void *memcpy(void *dst, const void *src, size_t n); also memmove's forward half.
+ *     x0 dst, kept for the result    x3 dst, moves on    x1 src, moves on    x2 bytes left
+ * Every step loads all before it stores, so it is also right for overlap with dst below src.
+ */
+FUNC memcpy
+	mov	x3, x0
+.Lforward:
+	subs	x2, x2, #64
+	b.lo	2f
+1:	ldp	x4, x5, [x1]
+	ldp	x6, x7, [x1, #16]
+	ldp	x8, x9, [x1, #32]
+	ldp	x10, x11, [x1, #48]
+	add	x1, x1, #64
+	stp	x4, x5, [x3]
+	stp	x6, x7, [x3, #16]
+	stp	x8, x9, [x3, #32]
+	stp	x10, x11, [x3, #48]
+	add	x3, x3, #64
+	subs	x2, x2, #64
+	b.hs	1b
+2:	tbz	x2, #5, 3f
+	ldp	x4, x5, [x1]
+	ldp	x6, x7, [x1, #16]
+	add	x1, x1, #32
+	stp	x4, x5, [x3]
+	stp	x6, x7, [x3, #16]
+	add	x3, x3, #32
+3:	tbz	x2, #4, 4f
+	ldp	x4, x5, [x1], #16
+	stp	x4, x5, [x3], #16
+4:	tbz	x2, #3, 5f
+	ldr	x4, [x1], #8
+	str	x4, [x3], #8
+5:	tbz	x2, #2, 6f
+	ldr	w4, [x1], #4
+	str	w4, [x3], #4
+6:	tbz	x2, #1, 7f
+	ldrh	w4, [x1], #2
+	strh	w4, [x3], #2
+7:	tbz	x2, #0, 8f
+	ldrb	w4, [x1]
+	strb	w4, [x3]
+8:	ret
+FUNC_END memcpy
+
+/* void *memmove(void *dst, const void *src, size_t n): from the end when dst lies within [src, src + n). */
+FUNC memmove
+	mov	x3, x0
+	sub	x4, x0, x1
+	cmp	x4, x2				/* unsigned: dst below src is a huge number */
+	b.hs	.Lforward
+	add	x1, x1, x2
+	add	x3, x3, x2
+	subs	x2, x2, #32
+	b.lo	2f
+1:	ldp	x4, x5, [x1, #-16]
+	ldp	x6, x7, [x1, #-32]!
+	stp	x4, x5, [x3, #-16]
+	stp	x6, x7, [x3, #-32]!
+	subs	x2, x2, #32
+	b.hs	1b
+2:	tbz	x2, #4, 3f
+	ldp	x4, x5, [x1, #-16]!
+	stp	x4, x5, [x3, #-16]!
+3:	tbz	x2, #3, 4f
+	ldr	x4, [x1, #-8]!
+	str	x4, [x3, #-8]!
+4:	tbz	x2, #2, 5f
+	ldr	w4, [x1, #-4]!
+	str	w4, [x3, #-4]!
+5:	tbz	x2, #1, 6f
+	ldrh	w4, [x1, #-2]!
+	strh	w4, [x3, #-2]!
+6:	tbz	x2, #0, 7f
+	ldrb	w4, [x1, #-1]
+	strb	w4, [x3, #-1]
+7:	ret
+FUNC_END memmove
+
+/*
+ * void *memset(void *dst, int c, size_t n)
+ *     x3 dst, moves on    x1 the byte in all eight places    x2 bytes left
+ */
+FUNC memset
+	mov	x3, x0
+	and	x1, x1, #0xff
+	orr	x1, x1, x1, lsl #8
+	orr	x1, x1, x1, lsl #16
+	orr	x1, x1, x1, lsl #32
+	subs	x2, x2, #64
+	b.lo	2f
+1:	stp	x1, x1, [x3]
+	stp	x1, x1, [x3, #16]
+	stp	x1, x1, [x3, #32]
+	stp	x1, x1, [x3, #48]
+	add	x3, x3, #64
+	subs	x2, x2, #64
+	b.hs	1b
+2:	tbz	x2, #5, 3f
+	stp	x1, x1, [x3]
+	stp	x1, x1, [x3, #16]
+	add	x3, x3, #32
+3:	tbz	x2, #4, 4f
+	stp	x1, x1, [x3], #16
+4:	tbz	x2, #3, 5f
+	str	x1, [x3], #8
+5:	tbz	x2, #2, 6f
+	str	w1, [x3], #4
+6:	tbz	x2, #1, 7f
+	strh	w1, [x3], #2
+7:	tbz	x2, #0, 8f
+	strb	w1, [x3]
+8:	ret
+FUNC_END memset
+
+/*
+ * void clear_page(void *page): DC ZVA zeroes a naturally aligned block of 4 << DCZID_EL0.BS bytes (Arm ARM D19.2.33), at
+ * most 2 KiB; where DZP forbids it, by pairs.
+ */
+FUNC clear_page
+	mrs	x1, dczid_el0
+	add	x3, x0, #PAGE_SIZE
+	tbnz	x1, #4, 2f
+	mov	x2, #4
+	and	x1, x1, #0xf
+	lsl	x2, x2, x1
+1:	dc	zva, x0
+	add	x0, x0, x2
+	cmp	x0, x3
+	b.lo	1b
+	ret
+2:	stp	xzr, xzr, [x0]
+	stp	xzr, xzr, [x0, #16]
+	stp	xzr, xzr, [x0, #32]
+	stp	xzr, xzr, [x0, #48]
+	add	x0, x0, #64
+	cmp	x0, x3
+	b.lo	2b
+	ret
+FUNC_END clear_page
+
+/* void copy_page(void *to, const void *from): 128 bytes a round. x2 = end of `from`. */
+FUNC copy_page
+	add	x2, x1, #PAGE_SIZE
+1:	ldp	x3, x4, [x1]
+	ldp	x5, x6, [x1, #16]
+	ldp	x7, x8, [x1, #32]
+	ldp	x9, x10, [x1, #48]
+	ldp	x11, x12, [x1, #64]
+	ldp	x13, x14, [x1, #80]
+	ldp	x15, x16, [x1, #96]
+	ldp	x17, x18, [x1, #112]
+	add	x1, x1, #128
+	stp	x3, x4, [x0]
+	stp	x5, x6, [x0, #16]
+	stp	x7, x8, [x0, #32]
+	stp	x9, x10, [x0, #48]
+	stp	x11, x12, [x0, #64]
+	stp	x13, x14, [x0, #80]
+	stp	x15, x16, [x0, #96]
+	stp	x17, x18, [x0, #112]
+	add	x0, x0, #128
+	cmp	x1, x2
+	b.lo	1b
+	ret
+FUNC_END copy_page

@@ -1,0 +1,38 @@
+/* Printing saved registers, for oopses. */
+#include <asm/ptrace.h>
+#include <asm/uaccess.h>
+#include <kernel/printk.h>
+#include <sched/current.h>
+
+/* The instructions around pc, the one at pc in parentheses; dashes where text cannot be read. */
+static void show_code(const struct pt_regs *regs)
+{
+	pr_emerg("Code:");
+	for (int i = -4; i < 1; i++) {
+		u32 insn;
+
+		if (copy_from_kernel_nofault(&insn, (const void *)(regs->pc + 4 * i), sizeof(insn)))
+			pr_cont(" --------");
+		else
+			pr_cont("%s%08x%s", i ? " " : " (", insn, i ? "" : ")");
+	}
+	pr_cont("\n");
+}
+
+void show_regs(struct pt_regs *regs)
+{
+	if (user_mode(regs)) {
+		pr_emerg("pc : %016lx\n", (unsigned long)regs->pc);
+		pr_emerg("lr : %016lx\n", (unsigned long)regs->regs[30]);
+	} else {
+		pr_emerg("pc : %pS\n", (void *)regs->pc);
+		pr_emerg("lr : %pS\n", (void *)regs->regs[30]);
+	}
+	pr_emerg("sp : %016lx pstate : %08lx\n", (unsigned long)regs->sp, (unsigned long)regs->pstate);
+	for (int i = 29; i >= 0; i -= 3)
+		if (i >= 2)
+			pr_emerg("x%-2d: %016lx x%-2d: %016lx x%-2d: %016lx\n", i, (unsigned long)regs->regs[i], i - 1,
+				 (unsigned long)regs->regs[i - 1], i - 2, (unsigned long)regs->regs[i - 2]);
+	if (!user_mode(regs))
+		show_code(regs);
+}

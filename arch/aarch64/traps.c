@@ -1,0 +1,140 @@
+/* Synchronous exceptions: who gets which signal, what kills the kernel. */
+#include <asm/bug.h>
+#include <asm/ptrace.h>
+#include <irq/irqflags.h>
+#include <kernel/panic.h>
+#include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+
+#include "exception.h"
+
+#define BUS_ADRALN 1 /* si_code of a misaligned access */
+#define FPE_FLTUNK 14
+
+static const char *const class_names[64] = {
+	[ESR_EC_UNKNOWN] = "undefined instruction",
+	[ESR_EC_WFX] = "WFI/WFE",
+	[ESR_EC_FP_ASIMD] = "FP/ASIMD access",
+	[ESR_EC_BTI] = "branch target",
+	[ESR_EC_ILL] = "illegal execution state",
+	[ESR_EC_SVC64] = "SVC",
+	[ESR_EC_SYS64] = "system register access",
+	[ESR_EC_SVE] = "SVE access",
+	[ESR_EC_IABT_LOW] = "instruction abort from EL0",
+	[ESR_EC_IABT_CUR] = "instruction abort",
+	[ESR_EC_PC_ALIGN] = "PC alignment",
+	[ESR_EC_DABT_LOW] = "data abort from EL0",
+	[ESR_EC_DABT_CUR] = "data abort",
+	[ESR_EC_SP_ALIGN] = "SP alignment",
+	[ESR_EC_FP_EXC64] = "floating-point exception",
+	[ESR_EC_SERROR] = "SError",
+	[ESR_EC_BRK64] = "BRK",
+};
+
+const char *esr_class_name(u64 esr)
+{
+	const char *name = class_names[ESR_EC(esr)];
+
+	return name ? name : "unknown exception class";
+}
+
+/* Everything from user mode that neither is a system call nor a memory fault, as a signal. Interrupts on. */
+static void el0_signal(struct pt_regs *regs, u64 esr, u64 far)
+{
+	switch (ESR_EC(esr)) {
+	case ESR_EC_PC_ALIGN:
+		force_sig_fault(SIGBUS, BUS_ADRALN, far);
+		break;
+	case ESR_EC_SP_ALIGN:
+		force_sig_fault(SIGBUS, BUS_ADRALN, regs->sp);
+		break;
+	case ESR_EC_FP_EXC64:
+		force_sig_fault(SIGFPE, FPE_FLTUNK, regs->pc);
+		break;
+	case ESR_EC_BRK64:
+	case ESR_EC_BREAKPT_LOW:
+		force_sig_fault(SIGTRAP, TRAP_BRKPT, regs->pc);
+		break;
+	default: /* undefined, a system register it may not touch, SVE, illegal state, ... */
+		force_sig_fault(SIGILL, ILL_ILLOPC, regs->pc);
+		break;
+	}
+}
+
+void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
+{
+	if (ESR_EC(esr) == ESR_EC_FP_ASIMD) {
+		do_fpsimd_acc(); /* with interrupts off: it changes this CPU's registers */
+	} else {
+		local_irq_enable();
+		if (ESR_EC(esr) == ESR_EC_DABT_LOW || ESR_EC(esr) == ESR_EC_IABT_LOW)
+			do_mem_abort(far, esr, regs);
+		else
+			el0_signal(regs, esr, far);
+	}
+	exit_to_user_mode(regs);
+}
+
+/* BRK in the kernel: ours is BUG(), gcc's own (0x3e8) marks what it takes for unreachable. */
+static void el1_brk(struct pt_regs *regs, u64 esr)
+{
+	if ((esr & ESR_BRK_COMMENT) == BUG_BRK_IMM)
+		report_bug(regs);
+	die("Oops - BRK", regs, esr);
+}
+
+static void el1_abort(struct pt_regs *regs, u64 esr, u64 far)
+{
+	if (interrupts_enabled(regs))
+		local_irq_enable();
+	do_mem_abort(far, esr, regs);
+	local_irq_disable();
+}
+
+void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
+{
+	switch (ESR_EC(esr)) {
+	case ESR_EC_DABT_CUR:
+	case ESR_EC_IABT_CUR:
+		el1_abort(regs, esr, far);
+		break;
+	case ESR_EC_BRK64:
+		el1_brk(regs, esr);
+		break;
+	case ESR_EC_UNKNOWN: /* HLT for semihosting that nobody serves has a fix-up */
+		if (fixup_exception(regs))
+			break;
+		die("Oops - undefined instruction", regs, esr);
+	default:
+		pr_emerg("Unexpected kernel exception: %s\n", esr_class_name(esr));
+		die("Oops - unexpected exception", regs, esr);
+	}
+}
+
+/* Vectors that should never be taken; `reason` is the vector's number. Not with a stack worth trusting: no return. */
+void bad_mode(struct pt_regs *regs, unsigned reason, u64 esr)
+{
+	static const char *const from[] = { "EL1 on SP_EL0", "EL1", "EL0", "EL0 (AArch32)" };
+	static const char *const kind[] = { "synchronous exception", "IRQ", "FIQ", "SError" };
+
+	console_verbose();
+	pr_emerg("Bad mode: %s from %s on CPU %u, ESR 0x%016lx -- %s\n", kind[reason % 4], from[reason / 4],
+		 smp_processor_id(), (unsigned long)esr, esr_class_name(esr));
+	die("Oops - bad mode", regs, esr);
+}
+
+/* On this CPU's overflow stack: the task's is used up. Not traced: that would take more stack. */
+notrace void handle_bad_stack(struct pt_regs *regs, u64 esr, u64 far)
+{
+	unsigned long stack = (unsigned long)current->stack;
+
+	console_verbose();
+	pr_emerg("kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, FAR 0x%016lx\n",
+		 current->comm, current->pid, (unsigned long)regs->sp, stack, stack + THREAD_SIZE,
+		 (unsigned long)far);
+	show_regs(regs);
+	show_stack(NULL, regs);
+	panic("kernel stack overflow (ESR 0x%lx)", (unsigned long)esr);
+}

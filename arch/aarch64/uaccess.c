@@ -1,0 +1,53 @@
+/* Checked copies between kernel and user memory, over the bare ones of uaccess_asm.S. */
+#include <asm/uaccess.h>
+#include <lib/string.h>
+
+/* uaccess_asm.S: like strncpy_from_user, for a range that is known to be in user space. */
+long __strncpy_from_user(char *dst, const char __user *src, long n);
+
+unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
+{
+	unsigned long left = n;
+
+	if (likely(access_ok(from, n)))
+		left = __copy_user(to, from, n);
+	if (unlikely(left))
+		memset((char *)to + (n - left), 0, left);
+	return left;
+}
+
+unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
+{
+	return likely(access_ok(to, n)) ? __copy_user(to, from, n) : n;
+}
+
+unsigned long clear_user(void __user *to, unsigned long n)
+{
+	return likely(access_ok(to, n)) ? __clear_user(to, n) : n;
+}
+
+/* A string that runs into the end of user space without a zero is one that cannot be read. */
+long strncpy_from_user(char *dst, const char __user *src, long n)
+{
+	unsigned long room = TASK_SIZE - (unsigned long)src;
+	long len;
+
+	if (unlikely(n <= 0))
+		return 0;
+	if (unlikely((unsigned long)src >= TASK_SIZE))
+		return -EFAULT;
+	if (likely((unsigned long)n <= room))
+		return __strncpy_from_user(dst, src, n);
+	len = __strncpy_from_user(dst, src, room);
+	return len == (long)room ? -EFAULT : len;
+}
+
+/* Kernel half only: a user address could sleep in the fault handler. Faults there go straight to the fix-up. */
+notrace long copy_from_kernel_nofault(void *dst, const void *src, size_t n)
+{
+	unsigned long start = (unsigned long)src;
+
+	if (start < PAGE_OFFSET || start + n < start)
+		return -EFAULT;
+	return __copy_user(dst, src, n) ? -EFAULT : 0;
+}

@@ -1,0 +1,169 @@
+/*
+ * Loads and stores that may fault. Each has an entry in __ex_table right where it stands, so the table is ascending.
+ *
+ * User pages are reached with ordinary loads and stores: SCTLR_EL1.SPAN keeps PSTATE.PAN off, a page that user mode
+ * may not write is read-only here too, and one that it may not read is invalid.
+ */
+#include <asm/assembler.h>
+#include <asm/sysreg.h>
+#include <generated/asm-offsets.h>
+
+/* \insn may fault; then go on at \to. */
+.macro try to, insn:vararg
+9999:	\insn
+	EX_TABLE 9999b, \to
+.endm
+
+	.text
+/*
+ * unsigned long __copy_user(void *to, const void *from, unsigned long n): returns the bytes not copied.
+ *
+ *     x0 to, moves on     x2 bytes left, less what the loop's test has taken
+ *     x1 from, moves on   x3 end of `to`
+ *
+ * A step moves the pointers only when all of it is done, so a fault finds them at the first byte not surely copied; the
+ * byte loop at the end then finds the exact place.
+ */
+FUNC __copy_user
+	add	x3, x0, x2
+	subs	x2, x2, #64
+	b.lo	2f
+1:	try 8f, ldp	x4, x5, [x1]
+	try 8f, ldp	x6, x7, [x1, #16]
+	try 8f, ldp	x8, x9, [x1, #32]
+	try 8f, ldp	x10, x11, [x1, #48]
+	try 8f, stp	x4, x5, [x0]
+	try 8f, stp	x6, x7, [x0, #16]
+	try 8f, stp	x8, x9, [x0, #32]
+	try 8f, stp	x10, x11, [x0, #48]
+	add	x1, x1, #64
+	add	x0, x0, #64
+	subs	x2, x2, #64
+	b.hs	1b
+2:	/* The low six bits of x2 are those of what is left: a step of each size that has its bit set. */
+	tbz	x2, #5, 3f
+	try 8f, ldp	x4, x5, [x1]
+	try 8f, ldp	x6, x7, [x1, #16]
+	try 8f, stp	x4, x5, [x0]
+	try 8f, stp	x6, x7, [x0, #16]
+	add	x1, x1, #32
+	add	x0, x0, #32
+3:	tbz	x2, #4, 4f
+	try 8f, ldp	x4, x5, [x1]
+	try 8f, stp	x4, x5, [x0]
+	add	x1, x1, #16
+	add	x0, x0, #16
+4:	tbz	x2, #3, 5f
+	try 8f, ldr	x4, [x1]
+	try 8f, str	x4, [x0]
+	add	x1, x1, #8
+	add	x0, x0, #8
+5:	tbz	x2, #2, 6f
+	try 8f, ldr	w4, [x1]
+	try 8f, str	w4, [x0]
+	add	x1, x1, #4
+	add	x0, x0, #4
+6:	tbz	x2, #1, 7f
+	try 8f, ldrh	w4, [x1]
+	try 8f, strh	w4, [x0]
+	add	x1, x1, #2
+	add	x0, x0, #2
+7:	tbz	x2, #0, 10f
+	try 8f, ldrb	w4, [x1]
+	try 8f, strb	w4, [x0]
+10:	mov	x0, #0
+	ret
+8:	/* Something faulted: byte by byte up to the place. */
+	cmp	x0, x3
+	b.hs	9f
+	try 9f, ldrb	w4, [x1]
+	try 9f, strb	w4, [x0]
+	add	x1, x1, #1
+	add	x0, x0, #1
+	b	8b
+9:	sub	x0, x3, x0
+	ret
+FUNC_END __copy_user
+
+/* unsigned long __clear_user(void *to, unsigned long n): returns the bytes not cleared. x2 = end. */
+FUNC __clear_user
+	add	x2, x0, x1
+	subs	x1, x1, #16
+	b.lo	2f
+1:	try 3f, stp	xzr, xzr, [x0]
+	add	x0, x0, #16
+	subs	x1, x1, #16
+	b.hs	1b
+2:	cmp	x0, x2
+	b.hs	4f
+3:	try 4f, strb	wzr, [x0]
+	add	x0, x0, #1
+	b	2b
+4:	sub	x0, x2, x0
+	ret
+FUNC_END __clear_user
+
+/*
+ * long __strncpy_from_user(char *dst, const char *src, long n): length without the zero, n when there was none, or
+ * -EFAULT. x3 = bytes done.
+ */
+FUNC __strncpy_from_user
+	mov	x3, #0
+1:	try 3f, ldrb	w4, [x1, x3]
+	strb	w4, [x0, x3]
+	cbz	w4, 2f
+	add	x3, x3, #1
+	cmp	x3, x2
+	b.lo	1b
+2:	mov	x0, x3
+	ret
+3:	mov	x0, #-EFAULT_ASM
+	ret
+FUNC_END __strncpy_from_user
+
+/* struct user_value __get_user_N(const void *p): x0 = value, x1 = 0 or -EFAULT. Addresses beyond user space: EFAULT. */
+.macro get_user_func size, insn:vararg
+FUNC __get_user_\size
+	lsr	x1, x0, #VA_BITS
+	cbnz	x1, .Lget_user_bad
+	try .Lget_user_bad, \insn
+	ret					/* x1 is 0 */
+FUNC_END __get_user_\size
+.endm
+	get_user_func 1, ldrb	w0, [x0]
+	get_user_func 2, ldrh	w0, [x0]
+	get_user_func 4, ldr	w0, [x0]
+	get_user_func 8, ldr	x0, [x0]
+.Lget_user_bad:
+	mov	x0, #0
+	mov	x1, #-EFAULT_ASM
+	ret
+
+/* long __put_user_N(u64 v, void *p): 0 or -EFAULT. */
+.macro put_user_func size, insn:vararg
+FUNC __put_user_\size
+	lsr	x2, x1, #VA_BITS
+	cbnz	x2, .Lput_user_bad
+	try .Lput_user_bad, \insn
+	mov	x0, #0
+	ret
+FUNC_END __put_user_\size
+.endm
+	put_user_func 1, strb	w0, [x1]
+	put_user_func 2, strh	w0, [x1]
+	put_user_func 4, str	w0, [x1]
+	put_user_func 8, str	x0, [x1]
+.Lput_user_bad:
+	mov	x0, #-EFAULT_ASM
+	ret
+
+/*
+ * long semihosting_call(long op, const void *arg): HLT 0xf000 asks the debugger or emulator (Arm semihosting, A64). Where
+ * nobody listens it is an undefined instruction, which has a fix-up like a faulting load: -1.
+ */
+FUNC semihosting_call
+	try 1f, hlt	#0xf000
+	ret
+1:	mov	x0, #-1
+	ret
+FUNC_END semihosting_call

@@ -1,0 +1,290 @@
+/* System calls about a process's own signals: handlers, masks, alternate stacks, waiting for signals. */
+#include <asm/ptrace.h>
+#include <asm/signal.h>
+#include <asm/uaccess.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <sched/current.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <uapi/time.h>
+
+#define SIG_BLOCK   0
+#define SIG_UNBLOCK 1
+#define SIG_SETMASK 2
+
+void set_current_blocked(sigset_t set)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	struct task_struct *t;
+	sigset_t newly;
+
+	set &= ~SIG_UNBLOCKABLE;
+	if (current->blocked == set)
+		return; /* only we change it */
+	sighand = lock_task_sighand(current, &flags);
+	newly = set & ~current->blocked;
+	/* A signal of the process that was sent to us, and that we now block, is another thread's to take. */
+	if ((current->signal->shared_pending.signal & newly) && !thread_group_empty(current))
+		for_each_thread(current, t)
+			if (t != current && (current->signal->shared_pending.signal & ~t->blocked))
+				signal_wake_up(t, false);
+	current->blocked = set;
+	recalc_sigpending();
+	unlock_task_sighand(sighand, flags);
+}
+
+void set_restore_sigmask_to(sigset_t set)
+{
+	current->saved_sigmask = current->blocked;
+	current->restore_sigmask = true;
+	set_current_blocked(set);
+}
+
+void restore_saved_sigmask_unless(bool interrupted)
+{
+	if (interrupted || !current->restore_sigmask)
+		return;
+	current->restore_sigmask = false;
+	set_current_blocked(current->saved_sigmask);
+}
+
+static int do_sigaction(int sig, const struct sigaction *new, struct sigaction *old)
+{
+	struct sighand_struct *sighand;
+	struct sigaction *ka;
+	struct task_struct *t;
+	unsigned long flags;
+
+	if (sig < 1 || sig > NSIG || (new && (sigmask(sig) & SIG_UNBLOCKABLE)))
+		return -EINVAL;
+	sighand = lock_task_sighand(current, &flags);
+	ka = &sighand->action[sig - 1];
+	*old = *ka;
+	if (new) {
+		*ka = *new;
+		ka->sa_mask &= ~SIG_UNBLOCKABLE;
+		/* POSIX: a pending signal that becomes ignored is forgotten, blocked or not. */
+		if (sig_handler_ignored(current, sig)) {
+			sigqueue_remove(&current->signal->shared_pending, sigmask(sig));
+			for_each_thread(current, t)
+				sigqueue_remove(&t->pending, sigmask(sig));
+		}
+	}
+	unlock_task_sighand(sighand, flags);
+	return 0;
+}
+
+SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, unew, struct sigaction __user *, uold, size_t,
+		size)
+{
+	struct sigaction new, old;
+	int err;
+
+	if (size != sizeof(sigset_t))
+		return -EINVAL;
+	if (unew && copy_from_user(&new, unew, sizeof(new)))
+		return -EFAULT;
+	err = do_sigaction(sig, unew ? &new : NULL, &old);
+	if (!err && uold && copy_to_user(uold, &old, sizeof(old)))
+		return -EFAULT;
+	return err;
+}
+
+SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_t __user *, uold, size_t, size)
+{
+	sigset_t old = current->blocked, new;
+
+	if (size != sizeof(sigset_t))
+		return -EINVAL;
+	if (unew) {
+		if (get_user(new, unew))
+			return -EFAULT;
+		if (how == SIG_BLOCK)
+			new = old | new;
+		else if (how == SIG_UNBLOCK)
+			new = old & ~new;
+		else if (how != SIG_SETMASK)
+			return -EINVAL;
+		set_current_blocked(new);
+	}
+	return uold ? put_user(old, uold) : 0;
+}
+
+SYSCALL_DEFINE2(rt_sigpending, sigset_t __user *, uset, size_t, size)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	sigset_t set;
+
+	if (size > sizeof(sigset_t))
+		return -EINVAL;
+	sighand = lock_task_sighand(current, &flags);
+	set = (current->pending.signal | current->signal->shared_pending.signal) & current->blocked;
+	unlock_task_sighand(sighand, flags);
+	return copy_to_user(uset, &set, size) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE2(rt_sigsuspend, const sigset_t __user *, uset, size_t, size)
+{
+	sigset_t set;
+
+	if (size != sizeof(sigset_t))
+		return -EINVAL;
+	if (get_user(set, uset))
+		return -EFAULT;
+	set_restore_sigmask_to(set);
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (signal_pending(current))
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	return -ERESTARTNOHAND; /* the way to user mode restores the mask, in or after the handler */
+}
+
+/* Unblock what we wait for, so that senders wake us, and remember the rest; or the other way round. [S] */
+static int sigwait_sleep(sigset_t set, struct siginfo *info, s64 timeout)
+{
+	int sig;
+
+	current->real_blocked = current->blocked;
+	current->blocked &= ~set;
+	recalc_sigpending();
+	spin_unlock_irq(&current->sighand->siglock);
+	set_current_state(TASK_INTERRUPTIBLE);
+	schedule_timeout_ns(timeout); /* does not sleep when a signal is pending already */
+	spin_lock_irq(&current->sighand->siglock);
+	current->blocked = current->real_blocked;
+	current->real_blocked = 0;
+	sig = dequeue_signal(~set, info);
+	recalc_sigpending();
+	return sig;
+}
+
+/* Returns the signal, -EAGAIN after the time, -EINTR when another one came. */
+static int do_sigtimedwait(sigset_t set, struct siginfo *info, s64 timeout)
+{
+	int sig;
+
+	set &= ~SIG_UNBLOCKABLE;
+	spin_lock_irq(&current->sighand->siglock);
+	sig = dequeue_signal(~set, info);
+	if (!sig && timeout)
+		sig = sigwait_sleep(set, info, timeout);
+	spin_unlock_irq(&current->sighand->siglock);
+	if (sig)
+		return sig;
+	return signal_pending(current) ? -EINTR : -EAGAIN;
+}
+
+SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uset, struct siginfo __user *, uinfo,
+		const struct timespec __user *, utimeout, size_t, size)
+{
+	s64 timeout = S64_MAX;
+	struct timespec ts;
+	struct siginfo info;
+	sigset_t set;
+	int ret;
+
+	if (size != sizeof(sigset_t))
+		return -EINVAL;
+	if (get_user(set, uset))
+		return -EFAULT;
+	if (utimeout) {
+		if (copy_from_user(&ts, utimeout, sizeof(ts)))
+			return -EFAULT;
+		if (ts.tv_sec < 0 || ts.tv_nsec < 0 || ts.tv_nsec >= NSEC_PER_SEC)
+			return -EINVAL;
+		if (ts.tv_sec < S64_MAX / NSEC_PER_SEC)
+			timeout = ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+	}
+	ret = do_sigtimedwait(set, &info, timeout);
+	if (ret > 0 && uinfo && copy_to_user(uinfo, &info, sizeof(info)))
+		return -EFAULT;
+	return ret;
+}
+
+/* As sigaltstack(2) passes it. */
+struct stack {
+	unsigned long ss_sp;
+	int ss_flags, pad;
+	size_t ss_size;
+};
+
+static bool on_altstack(unsigned long sp)
+{
+	return !(current->sas_ss_flags & SS_AUTODISARM) && sp > current->sas_ss_sp &&
+	       sp - current->sas_ss_sp <= current->sas_ss_size;
+}
+
+static int set_altstack(const struct stack *ss)
+{
+	unsigned mode = ss->ss_flags & ~SS_AUTODISARM;
+
+	if (on_altstack(user_stack_pointer(task_pt_regs(current))))
+		return -EPERM;
+	if (mode && mode != SS_DISABLE && mode != SS_ONSTACK)
+		return -EINVAL;
+	if (mode == SS_DISABLE) {
+		current->sas_ss_sp = current->sas_ss_size = 0;
+		current->sas_ss_flags = SS_DISABLE;
+		return 0;
+	}
+	if (ss->ss_size < MINSIGSTKSZ)
+		return -ENOMEM;
+	current->sas_ss_sp = ss->ss_sp;
+	current->sas_ss_size = ss->ss_size;
+	current->sas_ss_flags = ss->ss_flags;
+	return 0;
+}
+
+SYSCALL_DEFINE2(sigaltstack, const struct stack __user *, unew, struct stack __user *, uold)
+{
+	struct stack new, old = { current->sas_ss_sp, 0, 0, current->sas_ss_size };
+	int err = 0;
+
+	if (!current->sas_ss_size)
+		old.ss_flags = SS_DISABLE;
+	else if (on_altstack(user_stack_pointer(task_pt_regs(current))))
+		old.ss_flags = SS_ONSTACK;
+	old.ss_flags |= current->sas_ss_flags & SS_AUTODISARM;
+	if (unew && copy_from_user(&new, unew, sizeof(new)))
+		return -EFAULT;
+	if (unew)
+		err = set_altstack(&new);
+	if (!err && uold && copy_to_user(uold, &old, sizeof(old)))
+		return -EFAULT;
+	return err;
+}
+
+SYSCALL_DEFINE0(rt_sigreturn)
+{
+	return arch_rt_sigreturn(task_pt_regs(current));
+}
+
+SYSCALL_DEFINE0(restart_syscall)
+{
+	long (*fn)(struct task_struct *) = current->restart_fn;
+
+	current->restart_fn = NULL;
+	return fn ? fn(current) : -EINTR;
+}
+
+void flush_signal_handlers(struct task_struct *t)
+{
+	for (int i = 0; i < NSIG; i++) {
+		struct sigaction *ka = &t->sighand->action[i];
+
+		if ((void *)ka->sa_handler != SIG_IGN)
+			ka->sa_handler = SIG_DFL;
+		ka->sa_flags = 0;
+		ka->sa_restorer = NULL;
+		ka->sa_mask = 0;
+	}
+}

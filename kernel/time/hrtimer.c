@@ -1,0 +1,252 @@
+/* High-resolution timers: a tree a CPU, ordered by time, served from the one-shot timer interrupt. */
+#include <kernel/panic.h>
+#include <kernel/percpu.h>
+#include <lib/atomic.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <time/clock.h>
+#include <time/hrtimer.h>
+
+/*
+ * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its base pointer
+ * is NULL and whoever wants to lock it spins. It never changes base while its callback runs: the callback's CPU would not
+ * find it, and hrtimer_cancel would not see that it runs.
+ */
+
+#define TIME_NEVER S64_MAX
+
+/* Locks: b lock, taken with interrupts off; c the owning CPU, interrupts off. */
+struct hrtimer_cpu_base {
+	spinlock_t lock;
+	struct rb_root_cached timers; /* [b] by expires; among equals the first started comes first */
+	struct hrtimer *running;      /* [b writes] whose callback runs now */
+	ktime_t next_event;           /* [b] what the hardware is set to */
+	bool in_interrupt;            /* [b] hrtimer_interrupt sets the hardware when it is through */
+	bool online;                  /* [c] hardware set up */
+};
+static DEFINE_PER_CPU(struct hrtimer_cpu_base, hrtimer_bases);
+
+const struct clock_event_device *clock_event;
+
+static bool timer_less(const struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct hrtimer, node)->expires < rb_entry(b, struct hrtimer, node)->expires;
+}
+
+static struct hrtimer *first_timer(struct hrtimer_cpu_base *base)
+{
+	struct rb_node *n = rb_first_cached(&base->timers);
+
+	return n ? rb_entry(n, struct hrtimer, node) : NULL;
+}
+
+void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *))
+{
+	*t = (struct hrtimer){ .function = fn, .base = per_cpu_ptr(hrtimer_bases, 0) };
+}
+
+/* The base t belongs to, locked. Context: interrupts off. */
+static struct hrtimer_cpu_base *lock_base(struct hrtimer *t)
+{
+	for (;;) {
+		struct hrtimer_cpu_base *base = READ_ONCE(t->base);
+
+		if (likely(base)) {
+			arch_spin_lock(&base->lock);
+			if (likely(base == READ_ONCE(t->base)))
+				return base;
+			arch_spin_unlock(&base->lock);
+		}
+		cpu_relax();
+	}
+}
+
+static void unlock_base(struct hrtimer_cpu_base *base)
+{
+	arch_spin_unlock(&base->lock);
+}
+
+/*
+ * Set the hardware of this CPU if `t` comes before what it is set to. A timer that went before its time leaves the hardware
+ * as it is: an interrupt that finds nothing costs less than to set the hardware at every cancel.
+ */
+static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
+{
+	ktime_t now;
+
+	if (base->in_interrupt || expires >= base->next_event || !base->online)
+		return;
+	base->next_event = expires;
+	now = ktime_get();
+	clock_event->set_next_event(expires > now ? expires - now : 0);
+}
+
+static void enqueue_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t)
+{
+	t->state = 1;
+	rb_add_cached(&t->node, &base->timers, timer_less);
+}
+
+static bool remove_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t)
+{
+	if (!t->state)
+		return false;
+	rb_erase_cached(&t->node, &base->timers);
+	t->state = 0;
+	return true;
+}
+
+/* Move an unqueued timer to this CPU, unless its callback runs. Returns its base, locked. */
+static struct hrtimer_cpu_base *switch_base(struct hrtimer *t, struct hrtimer_cpu_base *base)
+{
+	struct hrtimer_cpu_base *here = this_cpu_ptr(hrtimer_bases);
+
+	if (base == here || base->running == t)
+		return base;
+	WRITE_ONCE(t->base, NULL);
+	unlock_base(base);
+	arch_spin_lock(&here->lock);
+	/* Release: who takes it from here for the timer's base finds the timer as we left it. */
+	smp_store_release(&t->base, here);
+	return here;
+}
+
+void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
+{
+	struct hrtimer_cpu_base *base;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	base = lock_base(t);
+	remove_hrtimer(base, t);
+	base = switch_base(t, base);
+	t->expires = expires;
+	enqueue_hrtimer(base, t);
+	/* On another CPU's base only while its interrupt runs our callback: that one sets the hardware afterwards. */
+	if (base == this_cpu_ptr(hrtimer_bases))
+		program_event(base, expires);
+	unlock_base(base);
+	local_irq_restore(flags);
+}
+
+int hrtimer_try_to_cancel(struct hrtimer *t)
+{
+	struct hrtimer_cpu_base *base;
+	unsigned long flags;
+	int ret = -1;
+
+	local_irq_save(flags);
+	base = lock_base(t);
+	if (base->running != t)
+		ret = remove_hrtimer(base, t);
+	unlock_base(base);
+	local_irq_restore(flags);
+	return ret;
+}
+
+int noinline hrtimer_cancel(struct hrtimer *t)
+{
+	int ret;
+
+	while ((ret = hrtimer_try_to_cancel(t)) < 0)
+		cpu_relax();
+	return ret;
+}
+
+bool hrtimer_active(const struct hrtimer *t)
+{
+	struct hrtimer *timer = (struct hrtimer *)t;
+	struct hrtimer_cpu_base *base;
+	unsigned long flags;
+	bool active;
+
+	local_irq_save(flags);
+	base = lock_base(timer);
+	active = timer->state || base->running == timer;
+	unlock_base(base);
+	local_irq_restore(flags);
+	return active;
+}
+
+u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval)
+{
+	u64 n;
+
+	if (now < t->expires || interval <= 0)
+		return 0;
+	n = (now - t->expires) / interval + 1;
+	t->expires += n * interval;
+	return n;
+}
+
+/* Call one back. Context: base locked, dropped around the callback, which may do anything with the timer, also free it. */
+static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t)
+{
+	enum hrtimer_restart restart;
+
+	remove_hrtimer(base, t);
+	WRITE_ONCE(base->running, t);
+	unlock_base(base);
+	restart = t->function(t);
+	arch_spin_lock(&base->lock);
+	/* Without a restart t may be gone by now. With one, somebody may have started it anew meanwhile: that holds. */
+	if (restart == HRTIMER_RESTART && !t->state)
+		enqueue_hrtimer(base, t);
+	WRITE_ONCE(base->running, NULL);
+}
+
+static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t now)
+{
+	struct hrtimer *t;
+
+	while ((t = first_timer(base)) && t->expires <= now)
+		__run_hrtimer(base, t);
+}
+
+void noinline hrtimer_interrupt(void)
+{
+	struct hrtimer_cpu_base *base = this_cpu_ptr(hrtimer_bases);
+	struct hrtimer *t;
+
+	arch_spin_lock(&base->lock);
+	base->in_interrupt = true;
+	base->next_event = TIME_NEVER;
+	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for ever. */
+	__hrtimer_run_queues(base, ktime_get());
+	base->in_interrupt = false;
+	t = first_timer(base);
+	if (t)
+		program_event(base, t->expires); /* in the past: the interrupt comes again at once */
+	else
+		clock_event->shutdown();
+	unlock_base(base);
+}
+
+void hrtimers_init(void)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct hrtimer_cpu_base *base = per_cpu_ptr(hrtimer_bases, cpu);
+
+		spin_lock_init(&base->lock);
+		base->timers = RB_ROOT_CACHED;
+		base->next_event = TIME_NEVER;
+	}
+}
+
+void hrtimers_init_cpu(void)
+{
+	struct hrtimer_cpu_base *base = this_cpu_ptr(hrtimer_bases);
+	struct hrtimer *t;
+
+	if (!clock_event)
+		panic("no timer: clocks would stand still");
+	clock_event->setup_cpu();
+	arch_spin_lock(&base->lock);
+	base->online = true;
+	t = first_timer(base);
+	if (t)
+		program_event(base, t->expires);
+	unlock_base(base);
+}

@@ -1,0 +1,57 @@
+/* The tick: a timer a CPU while something runs there, for time slices, accounting and balancing. None in idle. */
+#include <irq/irqflags.h>
+#include <kernel/percpu.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+#include <time/hrtimer.h>
+
+/*
+ * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a pipe, would pay
+ * for that each time. It ends by itself at its next expiry, when it finds the CPU idle, and idle CPUs stay without it.
+ */
+
+/* Locks: c its CPU with interrupts off. */
+struct tick {
+	struct hrtimer timer;
+	bool armed; /* [c] queued, or its callback runs and will be queued again */
+};
+static DEFINE_PER_CPU(struct tick, ticks);
+
+static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
+{
+	struct tick *tick = this_cpu_ptr(ticks);
+
+	if (is_idle_task(current)) {
+		tick->armed = false;
+		return HRTIMER_NORESTART;
+	}
+	scheduler_tick();
+	hrtimer_forward(t, ktime_get(), TICK_NSEC);
+	return HRTIMER_RESTART;
+}
+
+/* Each CPU once, interrupts off, after hrtimers_init_cpu. */
+void tick_init_cpu(void)
+{
+	hrtimer_init(&this_cpu_ptr(ticks)->timer, tick_sched_timer);
+	this_cpu_ptr(ticks)->armed = false;
+}
+
+void noinline tick_nohz_idle_enter(void)
+{
+	/* See above: the tick that is under way is the last. */
+}
+
+/* Something will run: have a tick, unless one is still under way. Context: the idle task, preemption off. */
+void noinline tick_nohz_idle_exit(void)
+{
+	struct tick *tick;
+
+	local_irq_disable();
+	tick = this_cpu_ptr(ticks);
+	if (!tick->armed) {
+		tick->armed = true;
+		hrtimer_start(&tick->timer, ktime_get() + TICK_NSEC);
+	}
+	local_irq_enable();
+}

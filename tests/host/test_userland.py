@@ -1,0 +1,415 @@
+"""The shell's language and the programs' options, run on the host by qemu-user: the system-call ABI is Linux's."""
+
+import os
+import pathlib
+import pty
+import select
+import shutil
+import subprocess
+import time
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+ARCH = os.environ.get("ARCH", "aarch64")
+BIN = TOP / "build" / ARCH / "root" / "bin"
+QEMU = shutil.which(f"qemu-{ARCH}")
+
+
+@pytest.fixture(scope="session")
+def path(tmp_path_factory):
+    """A directory with a starter for each program, so that one program can run another on any host."""
+    assert QEMU, f"qemu-{ARCH} is missing: install the package qemu-user"
+    assert (BIN / "sh").exists(), f"{BIN}/sh is missing: build the userland first"
+    directory = tmp_path_factory.mktemp("bin")
+    for program in list(BIN.iterdir()):
+        starter = directory / program.name
+        starter.write_text(f'#!/bin/sh\nexec {QEMU} -0 {program.name} {BIN}/{program.name} "$@"\n')
+        starter.chmod(0o755)
+    return directory
+
+
+def run(path, cwd, script, *args, stdin=b""):
+    """Run a script by our shell. Returns (standard output, standard error, status)."""
+    done = subprocess.run([QEMU, "-0", "sh", str(BIN / "sh"), "-c", script, "sh", *args], cwd=cwd, input=stdin,
+                          capture_output=True, timeout=60, env={"PATH": str(path), "HOME": "/root"})
+    return done.stdout.decode("latin-1"), done.stderr.decode("latin-1"), done.returncode
+
+
+# Script and what it prints. Each also has to exit with status 0 unless it says otherwise itself.
+LANGUAGE = [
+    # quoting
+    (r"echo 'a  b' \"q\" a\ b", 'a  b "q" a b\n'),
+    ('echo "a  $HOME \\$HOME \\x"', "a  /root $HOME \\x\n"),
+    (r"echo $'a\tb\x41\n.'", "a\tbA\n.\n"),
+    ("x='a  b'; echo $x; echo \"$x\"", "a b\na  b\n"),
+    ("echo a\\\nb", "ab\n"),
+    ("echo 'it'\"'\"'s'", "it's\n"),
+    ("echo a#b # comment", "a#b\n"),
+    ("echo '*mutex_un* _raw_spin_*lock'", "*mutex_un* _raw_spin_*lock\n"),
+    # parameters
+    ("set -- a 'b c' d; echo $# $1 \"$2\"; shift; echo $*; for i in \"$@\"; do echo [$i]; done",
+     "3 a b c\nb c d\n[b c]\n[d]\n"),
+    ("set -- a 'b c'; IFS=:; echo \"$*\"; for i in $*; do echo [$i]; done", "a:b c\n[a]\n[b c]\n"),
+    ("set --; for i in \"$@\"; do echo no; done; echo $#", "0\n"),
+    ("echo ${u:-def} ${u-x} ${u:=set} $u ${u:+alt} ${#u}", "def x set set alt 3\n"),
+    ("e=; echo [${e:-d}] [${e-d}] [${e:+a}] [${e+a}]", "[d] [] [] [a]\n"),
+    ("f=/a/b.tar.gz; echo ${f##*/} ${f#*/} ${f%.*} ${f%%.*}", "b.tar.gz a/b.tar.gz /a/b.tar /a/b\n"),
+    ("x=abcdef; echo ${x:2} ${x:1:3} ${x: -2}", "cdef bcd ef\n"),
+    ("echo \"${u:-\"a  b\"}\"; echo ${u:-'a  b'}", "a  b\na  b\n"),
+    ("false; echo $?; true; echo $?", "1\n0\n"),
+    ("[ $$ -gt 0 ] && echo $0", "sh\n"),
+    ("x=1 y=2; echo $x$y", "12\n"),
+    ("a='x y'; b=$a; echo \"$b\"", "x y\n"),
+    ("x=1; x=2 env | grep ^x=; echo $x", "x=2\n1\n"),
+    ("export v=5; sh -c 'echo $v'", "5\n"),
+    ("v=1; unset v; echo ${v-unset}", "unset\n"),
+    ("IFS=,; x=a,b,,c; for i in $x; do echo [$i]; done", "[a]\n[b]\n[]\n[c]\n"),
+    ("readonly r=1; (r=2) 2>/dev/null; echo $? $r", "2 1\n"),
+    # arithmetic
+    ("echo $((1+2*3)) $(((1+2)*3)) $((7/2)) $((-7%3)) $((1<<10)) $((0x1f)) $((010))", "7 9 3 -1 1024 31 8\n"),
+    ("x=3; echo $((x+=2)) $x $((x++)) $x $((--x)) $((x>4&&x<6)) $((x==5?10:20))", "5 5 5 6 5 1 10\n"),
+    ("echo $((1||1/0)) $((0&&1/0)) $((~5)) $((!3)) $((5&3|8^1))", "1 0 -6 0 9\n"),
+    ("i=0; while [ $i -lt 3 ]; do i=$((i+1)); done; echo $i", "3\n"),
+    # command substitution
+    ("echo $(echo a; echo b) \"$(printf 'x\\n\\n')\" `echo \\`echo n\\``", "a b x n\n"),
+    ("x=$(false); echo $?; x=$(exit 3) || echo $?", "1\n3\n"),
+    ("echo $(echo ')' \"(\" ; case a in (a) echo y;; esac)", ") ( y\n"),
+    ("echo $(cat <<E\nin here\nE\n)", "in here\n"),
+    # pipes and lists
+    ("echo abc | cat | wc -c", "4\n"),
+    ("true && echo a || echo b; false && echo a || echo b; ! true; echo $?", "a\nb\n1\n"),
+    ("(exit 3); echo $?; { echo g; }; x=1; (x=2); echo $x", "3\ng\n1\n"),
+    ("echo a; echo b & wait; echo c", "a\nb\nc\n"),
+    ("sleep 0 & p=$!; wait $p; echo $?; (exit 4) & wait $!; echo $?", "0\n4\n"),
+    ("echo x |\n  cat &&\n  echo y", "x\ny\n"),
+    ("seq 3 | while read n; do echo n$n; done", "n1\nn2\nn3\n"),
+    # redirection
+    ("echo one > f; echo two >> f; cat < f; wc -l < f", "one\ntwo\n2\n"),
+    ("ls /nonexistent 2>/dev/null || echo failed", "failed\n"),
+    ("(echo out; echo err >&2) 2>&1 | sort", "err\nout\n"),
+    ("{ echo a; echo b; } > g; cat g; exec 3>h; echo three >&3; exec 3>&-; cat h", "a\nb\nthree\n"),
+    ("x=5; cat <<E\nv=$x $((x+1)) `echo c` \\$x\nE\ncat <<'E'\n$x\nE\ncat <<-E\n\t\ttab\n\tE\n",
+     "v=5 6 c $x\n$x\ntab\n"),
+    ("cat <<A; cat <<B\na\nA\nb\nB\n", "a\nb\n"),
+    ("while read a b; do echo $b $a; done <<E\n1 2 3\n4 5\nE\n", "2 3 1\n5 4\n"),
+    ("echo hi > f; read x < f; echo $x; echo >f; cat f", "hi\n\n"),
+    (": > e; [ -s e ] || echo empty; echo a 1<>e; cat e", "empty\na\n"),
+    # compound commands
+    ("if false; then echo 1; elif true; then echo 2; else echo 3; fi", "2\n"),
+    ("if false; then :; fi; echo $?", "0\n"),
+    ("for i in a b c; do [ $i = b ] && continue; echo $i; done", "a\nc\n"),
+    ("for i in 1 2 3; do for j in 1 2 3; do [ $j = 2 ] && break 2; echo $i$j; done; done", "11\n"),
+    ("until [ \"$n\" = xxx ]; do n=x$n; done; echo $n", "xxx\n"),
+    ("while :; do break; done; echo out", "out\n"),
+    ("for x in abc.c b.h '*' ''; do case $x in *.c) echo c;; b* | d) echo b;; '*') echo star;; '') echo none;; esac; "
+     "done", "c\nb\nstar\nnone\n"),
+    ("case a in [!b-z]) echo y;; esac; case ']' in []]) echo y;; esac", "y\ny\n"),
+    # functions
+    ("f() { local v=in; echo $v $1 $#; return 5; }; v=out; f a b; echo $? $v", "in a 2\n5 out\n"),
+    ("f() { [ $1 -le 1 ] && { echo 1; return; }; echo $(( $1 * $(f $(($1-1))) )); }; f 6", "720\n"),
+    ("g() { echo g; } >&2; f() ( cd /; exit 2 ); f; echo $?; unset -f f; f 2>/dev/null; echo $?", "2\n127\n"),
+    ("f() { for i in 1 2; do return 3; done; }; f; echo $?", "3\n"),
+    # file names
+    ("mkdir d; touch d/a d/b d/.h; echo d/*; echo d/[a]; echo d/.h*; echo d/x*; echo 'd/*' d/\\*",
+     "d/a d/b\nd/a\nd/.h\nd/x*\nd/* d/*\n"),
+    ("mkdir -p p/q p/r; touch p/q/1 p/r/1; echo p/*/1 p/*/", "p/q/1 p/r/1 p/q/ p/r/\n"),
+    ("touch 'a b'; for f in a*; do echo \"[$f]\"; done; x='a*'; echo $x \"$x\"", "[a b]\na b a*\n"),
+    ("set -f; touch zz; echo z*", "z*\n"),
+    # builtins
+    ("eval 'x=1; echo $x'; eval echo '$x'", "1\n1\n"),
+    ("echo 'y=7; return 4' > s; . ./s; echo $? $y", "4 7\n"),
+    ("mkdir sub; cd sub; cd ..; cd - > /dev/null; basename $(pwd); cd /nonexistent 2>/dev/null; echo $?", "sub\n1\n"),
+    ("trap 'echo bye' EXIT; echo hi", "hi\nbye\n"),
+    ("trap 'echo got' USR1; kill -USR1 $$; echo after; trap - USR1; trap", "got\nafter\n"),
+    ("set -e; false || true; if false; then :; fi; echo alive; (false); echo dead", "alive\n", 1),
+    ("set -u; echo ${x-ok}; echo $x; echo no", "ok\n", 2),
+    ("umask 027; umask; type cd; command -v cd; type nosuch 2>/dev/null; echo $?",
+     "0027\ncd is a shell builtin\ncd\n127\n"),
+    ("printf '%s-%d|%5s|%-5s|%05d|%x|%c\\n' a 1 b c 42 255 xyz; printf '%b' 'a\\tb\\n'; printf '%s\\n' 1 2 3",
+     "a-1|    b|c    |00042|ff|x\na\tb\n1\n2\n3\n"),
+    ("echo -n a; echo -e 'b\\tc\\x41\\0101'; echo -ne 'x\\n'; echo -E 'a\\tb'; echo -z; echo -e 'a\\cb'; echo",
+     "ab\tcAA\nx\na\\tb\n-z\na\n"),
+    ("printf 'a:b:c d\\\\e\\n' > f; IFS=: read x y < f; echo \"$x|$y\"; IFS= read -r z < f; echo \"$z\"",
+     "a|b:cd\\\\e\n".replace("cd\\\\e", "c de") + "a:b:c d\\e\n"),
+    ("exec echo replaced; echo never", "replaced\n"),
+    ("echo 'echo script $0 $1' > s; chmod=1; sh s arg; sh -c 'echo $0 $1' n a", "script s arg\nn a\n"),
+    ("exit 7", "", 7),
+    ("kill -9 $$", "", -9),
+    ("sh -c 'kill -SEGV $$' 2>/dev/null; echo $?", "139\n"),
+    ("nosuchprogram 2>/dev/null; echo $?; ./f 2>/dev/null; echo $?", "127\n127\n"),
+    ("set -x; echo a 2>/dev/null", "a\n"),
+    ("x=$(echo a; exit 2); echo $? $x; time true 2>/dev/null; echo $?", "2 a\n0\n"),
+]
+
+
+@pytest.mark.parametrize("case", LANGUAGE, ids=lambda case: case[0][:50])
+def test_language(path, tmp_path, case):
+    script, expected = case[0], case[1]
+    status = case[2] if len(case) > 2 else 0
+    out, err, got = run(path, tmp_path, script)
+    assert (out, got) == (expected, status), err
+
+
+# What goes wrong says so, in these words, with this status.
+ERRORS = [
+    ("echo x > /dev/full; echo $?", "1\n", "sh: write error: No space left on device\n", 0),
+    ("nosuch", "", "sh: nosuch: not found\n", 127),
+    ("echo hi; if", "", 'sh: line 1: syntax error: unexpected "end of file"\n', 2),
+    ("echo )", "", 'sh: line 1: syntax error: unexpected ")"\n', 2),
+    ("echo 'abc", "", "sh: syntax error: unterminated quoted string\n", 2),
+    ("cat < /nonexistent; echo $?", "1\n", "sh: cannot open /nonexistent: No such file or directory\n", 0),
+    ("echo $((1/0)); echo no", "", "sh: arithmetic: division by zero\n", 2),
+    ("echo ${x?gone}", "", "sh: x: gone\n", 2),
+    ("set -u; echo $nope", "", "sh: nope: parameter not set\n", 2),
+    ("set -x; echo a 'b c'", "a b c\n", "+ echo a b c\n", 0),
+    ("sh -c 'kill -SEGV $$'; echo alive", "alive\n", "Segmentation fault\n", 0),
+    ("cat /nonexistent", "", "cat: /nonexistent: No such file or directory\n", 1),
+    ("head -n x", "", "head: invalid number 'x'\n", 1),
+    ("grep '['", "", "grep: unmatched [\n", 2),
+    ("ls -Q", "", "ls: unknown option '-Q' (try ls --help)\n", 2),
+    ("sleep abc", "", "sleep: invalid time interval 'abc'\n", 1),
+    ("kill -NOPE 1", "", "sh: unknown signal 'NOPE'\n", 1),
+    ("rm nosuch", "", "rm: cannot remove 'nosuch': No such file or directory\n", 1),
+    ("mkdir d; rm d", "", "rm: cannot remove 'd': Is a directory\n", 1),
+    ("test 1 -eq x", "", "sh: integer expression expected: 'x'\n", 2),
+    ("dd if=/dev/zero bs=0", "", "dd: invalid block size\n", 1),
+]
+
+
+@pytest.mark.parametrize("case", ERRORS, ids=lambda case: case[0][:50])
+def test_errors(path, tmp_path, case):
+    script, expected, message, status = case
+    out, err, got = run(path, tmp_path, script)
+    assert "qemu: uncaught target signal" not in out
+    err = "".join(line for line in err.splitlines(True) if "uncaught target signal" not in line)
+    assert (out, err.replace(" (core dumped)", ""), got) == (expected, message, status)
+
+
+TOOLS = [
+    ("seq 30 | head -3; seq 30 | tail -2; seq 5 | head -c 3; seq 5 | tail -n +4; seq 9 | head -2 | tail -1",
+     "1\n2\n3\n29\n30\n1\n24\n5\n2\n"),
+    ("seq 3 > a; seq 4 > b; head -1 a b", "==> a <==\n1\n\n==> b <==\n1\n"),
+    ("seq 20 | grep 1; seq 20 | grep -c 1; seq 20 | grep -v 1 | wc -l; seq 20 | grep -q 7; echo $?; seq 3 | grep 9; "
+     "echo $?", "".join(f"{n}\n" for n in (1, *range(10, 20))) + "11\n9\n0\n1\n"),
+    ("printf 'foo bar\\nFoo\\nbaz\\n' > f; grep -i foo f; grep -n ba f; grep -o 'b[a-z]*' f; grep -l foo f; "
+     "grep -w foo f; grep -x baz f; grep -Fc . f; grep -e foo -e baz f",
+     "foo bar\nFoo\n1:foo bar\n3:baz\nbar\nbaz\nf\nfoo bar\nbaz\n0\nfoo bar\nbaz\n"),
+    ("printf 'ab\\naab\\nb\\nabab\\na+b\\n' > f; grep -E '^(ab)+$' f; grep 'a*b$' f | wc -l; grep -E 'a{2}' f; "
+     "grep 'a\\{2,3\\}b' f; grep 'a+b' f; grep -E 'b|\\+' f | wc -l; grep '^$' f; grep '^*' f; grep 'ab\\|zz' f | wc -l",
+     "ab\nabab\n5\naab\naab\na+b\n5\n3\n"),
+    ("echo 'x=42;' | grep -oE '[[:digit:]]+'; echo aXb | grep -E 'a.b'; echo abc | grep -E 'a(b?)c'; "
+     "echo xaaay | grep -oE 'a*' ; echo foobar | grep -oE 'foo|foobar'", "42\naXb\nabc\naaa\nfoobar\n"),
+    ("printf 'a b  c\\nd\\n' > f; wc f; wc -l f; wc -w < f; cat f f | wc -c", "      2       4       9 f\n2 f\n4\n18\n"),
+    ("printf '10\\n9\\n-1\\n2.5\\n2.25\\n' > f; sort f; echo; sort -n f; sort -nr f | head -1",
+     "-1\n10\n2.25\n2.5\n9\n\n-1\n2.25\n2.5\n9\n10\n10\n"),
+    ("printf 'b 2\\na 3\\nb 1\\na 3\\n' > f; sort -u f; sort -k 2 -n f | head -1; sort f | uniq -c; sort f | uniq -d; "
+     "sort -t ' ' -k2,2nr f | head -1", "a 3\nb 1\nb 2\nb 1\n      2 a 3\n      1 b 1\n      1 b 2\na 3\na 3\n"),
+    ("echo hello | tr a-y b-z; echo hello | tr -d l; echo aabb | tr -s a; echo 'a b' | tr ' ' '\\n'; "
+     "echo Up | tr '[:upper:]' '[:lower:]'; echo a1b2 | tr -cd '0-9\\n'", "ifmmp\nheo\nabb\na\nb\nup\n12\n"),
+    ("echo a:b:c | cut -d: -f2; echo a:b:c | cut -d : -f 1,3; echo abcdef | cut -c 2-4; echo abcdef | cut -c 5-; "
+     "echo a:b:c | cut -d: -f 2-; echo abc | cut -d: -f2", "b\na:c\nbcd\nef\nb:c\nabc\n"),
+    ("seq 2 4; seq 1 2 5; seq 3 -1 1; seq -s, 3; seq 0.5 0.5 1.5; seq -w 8 10",
+     "2\n3\n4\n1\n3\n5\n3\n2\n1\n1,2,3\n0.5\n1.0\n1.5\n08\n09\n10\n"),
+    ("printf 'AB\\0\\377 0123456789abcdef' | hexdump -C",
+     "00000000  41 42 00 ff 20 30 31 32  33 34 35 36 37 38 39 61  |AB.. 0123456789a|\n"
+     "00000010  62 63 64 65 66                                    |bcdef|\n00000015\n"),
+    ("head -c 64 /dev/zero | hexdump; echo; head -c 48 /dev/zero | hexdump -C -n 33",
+     "0000000 0000 0000 0000 0000 0000 0000 0000 0000\n*\n0000040\n\n"
+     "00000000  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  |................|\n*\n"
+     "00000020  00                                                |.|\n00000021\n"),
+    ("dd if=/dev/zero of=f bs=100 count=3 2>&1; wc -c f; printf abcdef | dd bs=2 skip=1 count=1 status=none",
+     "3+0 records in\n3+0 records out\n300 bytes copied\n300 f\ncd"),
+    ("mkdir -p a/b/c; touch a/f; ls a; ls -1 a/b; ls -d a; ls -R a; ls -a a | head -2; rmdir a/b/c; rm -r a; ls; "
+     "rm -f none; echo $?", "b\nf\nc\na\na:\nb\nf\n\na/b:\nc\n\na/b/c:\n.\n..\n0\n"),
+    ("umask 022; echo hi > f; cp f g; cat g; mv g h; ls; mkdir d; cp f h d; ls d; cp -r d e; cat e/f; ln -s f l; "
+     "ls -l l | cut -c 1; ls -l f | cut -c 1-10; ln f k; cat k; test -L l; echo $?",
+     "hi\nf\nh\nf\nh\nhi\nl\n-rw-r--r--\nhi\n0\n"),
+    ("[ -f /nonexistent ]; echo $?; [ a = a -a 1 -lt 2 ]; echo $?; [ ! -d / ]; echo $?; [ \\( a = b -o c = c \\) ]; "
+     "echo $?; test; echo $?; [ -n '' ]; echo $?; [ -z '' ]; echo $?; [ '!' = '!' ]; echo $?",
+     "1\n0\n1\n0\n1\n1\n0\n0\n"),
+    ("command test 3 -ge 3; echo $?; env test x != x; echo $?; env [ 1 -ne 1 ]; echo $?; env echo -n a; env printf '%d\\n' 3",
+     "0\n1\n1\na3\n"),
+    ("basename /a/b.c .c; basename /a/; dirname /a/b; dirname a; dirname /; basename /", "b\na\n/a\n.\n/\n/\n"),
+    ("env -i A=1 /bin/false; echo $?; A=2 printenv A; printenv NOPE; echo $?", "1\n2\n1\n"),
+    ("echo a b c | xargs echo x; echo a b c | xargs -n 1 echo; echo | xargs -r echo no", "x a b c\na\nb\nc\n"),
+    ("echo t | tee f g; cat f g; echo u | tee -a f > /dev/null; cat f", "t\nt\nt\nt\nu\n"),
+    ("yes | head -2; yes a b | head -1", "y\ny\na b\n"),
+    ("true; echo $?; false; echo $?; env true; echo $?; env false; echo $?", "0\n1\n0\n1\n"),
+    ("kill -l 9; kill -l 130; sleep 100 & kill $!; wait $!; echo $?; sleep 100 & kill -KILL $! ; wait $!; echo $?",
+     "KILL\nINT\n143\n137\n"),
+    ("uname -s; uname -m; id -u | tr -d 0-9", f"Linux\n{ARCH}\n\n"),
+    ("nice; nice -n 5 nice; chrt -p $$ | grep -c SCHED_OTHER; chrt -m | grep FIFO", "0\n5\n1\n"
+     "SCHED_FIFO min/max priority\t: 1/99\n"),
+    ("taskset -c 0 taskset -p $$ > /dev/null; taskset 1 sh -c 'taskset -c -p $$' | cut -d: -f2", " 0\n"),
+    ("sleep 0.01; sleep 0 0s; echo $?", "0\n"),
+    ("date +%Y | tr -d 0-9; date -u +%s | tr -d 0-9; touch -c none; ls", "\n\n"),
+    ("stress --cpu 1 --yield 2 --sleep 1 --pipe 2 --fork 1 --count 3 --verbose | sort | uniq -c | tr -s ' '",
+     " 1 cpu: 3 rounds\n 1 fork: 3 rounds\n 2 pipe: 3 rounds\n 1 sleep: 3 rounds\n 2 yield: 3 rounds\n"),
+    ("ps | head -1; ps -l | head -1; pidof nosuchprocess; echo $?; which sh | tr -d '\\n' | tail -c 3",
+     "  PID S TIME  COMMAND\n  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND\n1\n/sh"),
+    ("free | head -1; uptime | grep -c 'load average'", "           total        used        free  buff/cache\n1\n"),
+    ("sysctl kernel.ostype; sysctl -n kernel/ostype", "kernel.ostype = Linux\nLinux\n"),
+    ("{ time -p true; } 2>&1 | cut -d ' ' -f 1; env time true 2>&1 | cut -f 1; { time true | cat; } 2>&1 | cut -f 1",
+     "real\nuser\nsys\nreal\nuser\nsys\n\nreal\nuser\nsys\n"),
+]
+
+
+@pytest.mark.parametrize("case", TOOLS, ids=lambda case: case[0][:50])
+def test_tools(path, tmp_path, case):
+    script, expected = case
+    out, err, _ = run(path, tmp_path, script)
+    assert out == expected, err
+
+
+def test_every_program_has_a_usage_line(path, tmp_path):
+    quiet = {"true", "false", "echo", "printf"}  # as in POSIX, these take any word as an operand
+    programs = sorted(p.name for p in BIN.iterdir() if not p.is_symlink() and p.name not in quiet)
+    assert len(programs) > 50
+    for name in programs:
+        out, err, status = run(path, tmp_path, f"env {name} --help")
+        assert out.startswith("Usage: ") and out.count("\n") == 1 and status == 0, (name, out, err)
+
+
+def test_script_on_standard_input(path, tmp_path):
+    done = subprocess.run([QEMU, str(BIN / "sh")], input=b"read x\nvalue\necho got $x\ncat\nrest\n", cwd=tmp_path,
+                          capture_output=True, timeout=60, env={"PATH": str(path)})
+    assert done.stdout == b"got value\nrest\n"
+
+
+def test_echo_is_one_write(path, tmp_path):
+    """tracefs takes each write(2) as one command."""
+    done = subprocess.run([QEMU, "-strace", str(BIN / "sh"), "-c", "echo a 'b c' d"], capture_output=True, timeout=60,
+                          env={"PATH": str(path)})
+    writes = [line for line in done.stderr.decode("latin-1").splitlines() if " write(1," in line]
+    assert done.stdout == b"a b c d\n" and len(writes) == 1, writes
+
+
+class Console:
+    """Our shell on a pseudo-terminal."""
+
+    def __init__(self, path, cwd):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(cwd)
+            os.execve(QEMU, [QEMU, "-0", "sh", str(BIN / "sh")], {"PATH": str(path), "PS1": "@ ", "HOME": "/"})
+        self.seen = ""
+        self.expect("@ ")
+
+    def expect(self, text, seconds=20):
+        """Read until text has come. Returns what came before it."""
+        end = time.monotonic() + seconds
+        while text not in self.seen:
+            ready = select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]
+            assert ready, f"{text!r} did not come, but {self.seen!r}"
+            self.seen += os.read(self.fd, 4096).decode("latin-1")
+        before, self.seen = self.seen.split(text, 1)
+        return before
+
+    def send(self, text):
+        os.write(self.fd, text.encode("latin-1"))
+
+    def close(self):
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+@pytest.fixture
+def console(path, tmp_path):
+    console = Console(path, tmp_path)
+    yield console
+    console.close()
+
+
+EDITING = [
+    ("echo abc\r", "abc"),
+    ("echo abX\x7fc\r", "abc"),
+    ("cho abc\x01e\r", "abc"),
+    ("echo ac\x1b[Db\r", "abc"),
+    ("echo junk\x15echo abc\r", "abc"),
+    ("echo abc junk\x17\r", "abc"),
+    ("echo abcjunk\x1b[D\x1b[D\x1b[D\x1b[D\x0b\r", "abc"),
+    ("junk\x03echo abc\r", "abc"),
+    ("echo abxc\x1b[D\x1b[D\x1b[3~\r", "abc"),
+    ("ho abc\x1b[Hec\x1b[F\r", "abc"),
+]
+
+
+@pytest.mark.parametrize("keys,expected", EDITING)
+def test_editing(console, keys, expected):
+    console.send(keys)
+    console.expect("\n" + expected + "\r\n")
+    console.expect("@ ")
+
+
+def test_history_and_search(console):
+    console.send("echo first\r")
+    console.expect("\nfirst\r\n@ ")
+    console.send("echo second\r")
+    console.expect("\nsecond\r\n@ ")
+    console.send("\x1b[A\x1b[A\r")
+    console.expect("\nfirst\r\n@ ")
+    console.send("\x12sec\r")
+    console.expect("\nsecond\r\n@ ")
+
+
+def test_completion(console, tmp_path):
+    (tmp_path / "unmistakable").write_text("found it\n")
+    console.send("cat unm\t\r")
+    console.expect("\nfound it\r\n")
+    console.expect("@ ")
+    console.send("bas\t /a/b\r")
+    console.expect("\nb\r\n@ ")
+
+
+def test_interrupt_ends_the_program_and_not_the_shell(console):
+    console.send("sleep 100\r")
+    time.sleep(1)
+    console.send("\x03")
+    console.expect("@ ")
+    console.send("echo status $?\r")
+    console.expect("\nstatus 130\r\n@ ")
+    console.send("while true; do sleep 100; done\r")
+    time.sleep(1)
+    console.send("\x03")
+    console.expect("@ ")
+    console.send("echo alive\r")
+    console.expect("\nalive\r\n@ ")
+
+
+def test_jobs(console):
+    console.send("sleep 100 &\r")
+    console.expect("[1] ")
+    console.expect("@ ")
+    console.send("jobs\r")
+    console.expect("[1] Running    sleep 100\r\n@ ")
+    console.send("sleep 50\r")
+    time.sleep(1)
+    console.send("\x1a")
+    console.expect("[2] Stopped    sleep 50\r\n@ ")
+    console.send("bg\r")
+    console.expect("[2] Running    sleep 50\r\n@ ")
+    console.send("kill %1 %2; wait; echo ok\r")
+    console.expect("\nok\r\n")
+
+
+def test_multi_line_command_and_syntax_error(console):
+    console.send("for i in 1 2\r")
+    console.expect("> ")
+    console.send("do echo i$i; done\r")
+    console.expect("\ni1\r\ni2\r\n@ ")
+    console.send("echo )\r")
+    console.expect('syntax error: unexpected ")"\r\n')
+    console.expect("@ ")
+    console.send("echo fine; exit 3\r")
+    console.expect("\nfine\r\n")
+
+
+def test_initramfs_is_small_and_complete():
+    image = BIN.parents[1] / "initramfs.cpio"
+    assert image.stat().st_size < 2_500_000
+    names = subprocess.run(["cpio", "-t", "--quiet"], stdin=image.open("rb"), capture_output=True, check=True)
+    names = names.stdout.decode().split()
+    for name in ("init", "sbin/init", "bin/sh", "bin/[", "etc/rc", "proc", "sys", "dev", "tmp", "root"):
+        assert name in names
+    assert names == sorted(names)

@@ -1,0 +1,394 @@
+/* Slab caches and kmalloc: objects never overlap, construction, accounting, and what slab_debug finds. */
+/* sources: */
+/* include: tests/unit/include-mm */
+#include <host_test.h>
+
+#define vsnprintf  k_vsnprintf
+#define snprintf   k_snprintf
+#define sprintf    k_sprintf
+#include <host_kernel.h>
+
+#include "../../kernel/lib/vsprintf.c"
+#include "../../kernel/lib/put_dec.c"
+#include "../../kernel/lib/vsprintf_pointer.c"
+#include "../../kernel/lib/bitmap.c"
+#include "../../kernel/lib/bitmap_text.c"
+#include "../../kernel/mm/memblock.c"
+#include "../../kernel/mm/page_alloc.c"
+#include "../../kernel/mm/page_pcp.c"
+#include "../../kernel/mm/page_init.c"
+#include "../../kernel/mm/page_report.c"
+#include "../../kernel/mm/slab.c"
+#include "../../kernel/mm/slab_cache.c"
+#include "../../kernel/mm/slab_debug.c"
+#include "../../kernel/mm/slab_info.c"
+#include "../../kernel/mm/kmalloc.c"
+
+ssize_t strscpy(char *dst, const char *src, size_t size)
+{
+	snprintf(dst, size, "%s", src);
+	return 0;
+}
+void *vmalloc(unsigned long size)
+{
+	return NULL;
+}
+void *vzalloc(unsigned long size)
+{
+	return NULL;
+}
+void vfree(const void *addr)
+{
+}
+bool is_vmalloc_addr(const void *p)
+{
+	return false;
+}
+
+#define NR 2000
+static struct {
+	u8 *p;
+	unsigned size;
+	u8 mark;
+} held[NR];
+
+static void put(unsigned i)
+{
+	for (unsigned at = 0; at < held[i].size; at++)
+		if (held[i].p[at] != held[i].mark)
+			fail_msg("object %u of %u bytes was written at %u", i, held[i].size, at);
+	held[i].mark = 0;
+}
+
+static void got(unsigned i, void *p, unsigned size)
+{
+	assert_non_null(p);
+	held[i].p = p;
+	held[i].size = size;
+	held[i].mark = 1 + host_random() % 255;
+	memset(p, held[i].mark, size);
+}
+
+static void random_sizes(int rounds)
+{
+	for (int round = 0; round < rounds; round++) {
+		unsigned i = host_random() % NR;
+
+		host_task.cpu = host_random() % nr_cpu_ids;
+		if (held[i].mark) {
+			put(i);
+			kfree(held[i].p);
+		} else {
+			unsigned size = 1 + host_random() % (1U << (3 + host_random() % 13));
+			u8 *p = kmalloc(size, GFP_KERNEL);
+
+			assert_true(ksize(p) >= size);
+			assert_true(IS_ALIGNED((unsigned long)p, 8));
+			got(i, p, size);
+		}
+		assert_false(host_irqs_off);
+	}
+	for (unsigned i = 0; i < NR; i++)
+		if (held[i].mark) {
+			put(i);
+			kfree(held[i].p);
+		}
+}
+
+static unsigned long active_objects(struct kmem_cache *s)
+{
+	return s->nr_slabs * s->objects - s->nr_free - objects_in_cpus(s);
+}
+
+/* Nothing is allocated: every cache says so, and every slab's books are right. */
+static void check_all_free(void)
+{
+	struct kmem_cache *s;
+
+	list_for_each_entry(s, &slab_caches, list) {
+		unsigned long free = 0, n = 0;
+		struct page *page;
+
+		if (s != &cache_of_caches)
+			assert_int_equal(active_objects(s), 0);
+		list_for_each_entry(page, &s->partial, slab_list) {
+			unsigned in_page = 0;
+
+			for (void *o = page->freelist; o; o = get_freepointer(s, o), in_page++)
+				assert_ptr_equal(slab_page(s, o), page);
+			assert_int_equal(in_page, page->objects - page->inuse);
+			free += in_page;
+			n++;
+		}
+		assert_int_equal(free, s->nr_free);
+		assert_int_equal(n, s->nr_partial);
+	}
+}
+
+static void test_random_sizes(void **state)
+{
+	random_sizes(300000);
+	check_all_free();
+}
+
+static void test_size_classes(void **state)
+{
+	for (size_t size = 1; size <= 8192; size++) {
+		struct kmem_cache *s = kmalloc_slab(size);
+
+		assert_true(s->object_size >= size);
+		assert_true(size <= 8 || s->object_size < 2 * size || size == 1);
+	}
+	for (size_t size = 8; size <= 8192; size *= 2) {
+		void *p = kmalloc(size, GFP_KERNEL);
+
+		assert_true(IS_ALIGNED((unsigned long)p, min(size, PAGE_SIZE)));
+		assert_int_equal(ksize(p), size);
+		kfree(p);
+	}
+}
+
+static void test_large_and_odd_sizes(void **state)
+{
+	unsigned long before;
+	u8 *p;
+
+	drain_all_pages();
+	before = nr_free_pages();
+	p = kzalloc(2 << 20, GFP_KERNEL);
+	assert_int_equal(ksize(p), 2 << 20);
+	for (unsigned i = 0; i < 2 << 20; i += 512)
+		assert_int_equal(p[i], 0);
+	kfree(p);
+	assert_int_equal(nr_free_pages(), before);
+	assert_null(kmalloc((2 << 20) + 1, GFP_KERNEL));
+	assert_null(kcalloc(1UL << 40, 1UL << 40, GFP_KERNEL));
+	p = kmalloc(0, GFP_KERNEL);
+	assert_non_null(p);
+	p = krealloc(p, 100, GFP_KERNEL);
+	memset(p, 7, 100);
+	p = krealloc(p, 30000, GFP_KERNEL);
+	assert_int_equal(p[99], 7);
+	assert_null(krealloc(p, 0, GFP_KERNEL));
+	kfree(NULL);
+	check_all_free();
+}
+
+static unsigned constructed;
+static void construct(void *p)
+{
+	memset(p, 0x33, 40);
+	constructed++;
+}
+
+static void test_constructor_runs_once_for_each_object(void **state)
+{
+	struct kmem_cache *s = kmem_cache_create("ctor", 40, 0, 0, construct);
+	u8 *p[300];
+
+	for (int round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 300; i++) {
+			p[i] = kmem_cache_alloc(s, GFP_KERNEL);
+			for (unsigned at = 0; at < 40; at++)
+				assert_int_equal(p[i][at], 0x33);
+		}
+		assert_int_equal(constructed, s->nr_slabs * s->objects);
+		for (unsigned i = 0; i < 300; i++)
+			kmem_cache_free(s, p[i]);
+		constructed = s->nr_slabs * s->objects;
+	}
+	kmem_cache_destroy(s);
+	constructed = 0;
+}
+
+static void test_destroy_returns_the_memory(void **state)
+{
+	unsigned long before;
+	struct kmem_cache *s;
+	void *p[500];
+
+	kmem_cache_destroy(kmem_cache_create("warm", 24, 0, 0, NULL));
+	before = nr_free_pages();
+	s = kmem_cache_create("short-lived", 700, 64, 0, NULL);
+	for (unsigned i = 0; i < 500; i++) {
+		host_task.cpu = i % 4;
+		p[i] = kmem_cache_zalloc(s, GFP_KERNEL);
+		assert_true(IS_ALIGNED((unsigned long)p[i], 64));
+	}
+	host_log_clear();
+	for (unsigned i = 1; i < 500; i++)
+		kmem_cache_free(s, p[i]);
+	kmem_cache_destroy(s);
+	assert_true(host_logged("objects remaining"));
+	kmem_cache_free(s, p[0]);
+	kmem_cache_destroy(s);
+	assert_int_equal(nr_free_pages(), before);
+}
+
+static void test_out_of_memory_fails_and_recovers(void **state)
+{
+	static void *p[70000];
+	struct kmem_cache *s = kmem_cache_create("greedy", 1024, 0, 0, NULL);
+	unsigned n = 0;
+
+	host_log_clear();
+	while ((p[n] = kmem_cache_alloc(s, GFP_KERNEL)))
+		n++;
+	assert_true(n * 2048UL > 25 << 20);
+	assert_true(host_logged("unable to allocate memory, cache greedy"));
+	while (n)
+		kmem_cache_free(s, p[--n]);
+	kmem_cache_destroy(s);
+	check_all_free();
+}
+
+static void test_slabinfo_text(void **state)
+{
+	struct kmem_cache *s = kmem_cache_create("shown", 200, 0, 0, NULL);
+	void *a = kmem_cache_alloc(s, GFP_KERNEL), *b = kmem_cache_alloc(s, GFP_KERNEL);
+	char want[200];
+
+	kmem_cache_free(s, b);
+	host_text_used = 0;
+	assert_int_equal(slabinfo_show(NULL), 0);
+	assert_memory_equal(host_text, "slabinfo - version: 2.1\n# name            <active_objs>", 52);
+	sprintf(want, "\nshown                  1 %6u    200 %4u %4u : tunables ", s->objects, s->objects, 1U << s->order);
+	if (!(s->flags & SLAB_DEBUG))
+		assert_non_null(strstr(host_text, want));
+	kmem_cache_free(s, a);
+	kmem_cache_destroy(s);
+}
+
+static void test_plain_misuse(void **state)
+{
+	void *p = kmalloc(64, GFP_KERNEL);
+
+	host_log_clear();
+	kfree(p);
+	kfree(p);
+	assert_true(host_logged("BUG kmalloc-64: Object already free"));
+	kfree(page_to_virt(mem_map + 20) + 8);
+	assert_true(host_logged("which kmalloc did not return"));
+	check_all_free();
+}
+
+/* ---- The same caches with slab_debug. */
+
+static void expect_bug(const char *text)
+{
+	if (!host_logged(text))
+		fail_msg("no '%s' in: %s", text, host_log);
+	host_log_clear();
+}
+
+static void test_debug_random_sizes(void **state)
+{
+	host_log_clear();
+	random_sizes(60000);
+	check_all_free();
+	assert_string_equal(host_log, "");
+}
+
+static void test_debug_finds_overruns(void **state)
+{
+	u8 *p = kmalloc(64, GFP_KERNEL);
+
+	host_log_clear();
+	p[64] = 1;
+	kfree(p);
+	expect_bug("BUG kmalloc-64: Right Redzone overwritten");
+	p = kmalloc(96, GFP_KERNEL);
+	p[-1] = 1;
+	kfree(p);
+	expect_bug("BUG kmalloc-96: Left Redzone overwritten");
+	assert_string_equal(host_log, "");
+	check_all_free();
+}
+
+static void test_debug_finds_use_after_free(void **state)
+{
+	u8 *p = kmalloc(128, GFP_KERNEL), *q;
+
+	host_log_clear();
+	kfree(p);
+	p[17] = 9;
+	q = kmalloc(128, GFP_KERNEL);
+	assert_ptr_equal(p, q);
+	assert_true(host_logged("first wrong byte 0x09 at offset 17"));
+	assert_true(host_logged("Allocated in") && host_logged("Freed in") && host_logged("pid=42"));
+	expect_bug("BUG kmalloc-128: Poison overwritten");
+	kfree(q);
+	p[127] = 1;
+	q = kmalloc(128, GFP_KERNEL);
+	expect_bug("first wrong byte 0x01 at offset 127");
+	kfree(q);
+	p[128] = 0;
+	q = kmalloc(128, GFP_KERNEL);
+	expect_bug("Redzone overwritten while free");
+	kfree(q);
+	check_all_free();
+}
+
+static void test_debug_finds_bad_frees(void **state)
+{
+	u8 *p = kmalloc(32, GFP_KERNEL), *q = kmalloc(32, GFP_KERNEL);
+
+	host_log_clear();
+	kfree(p);
+	kfree(q);
+	kfree(p); /* not the last one freed: only the redzones know */
+	expect_bug("BUG kmalloc-32: Object already free");
+	q = kmalloc(32, GFP_KERNEL);
+	kfree(q + 8);
+	expect_bug("Invalid object pointer");
+	kmem_cache_free(&cache_of_caches, q);
+	expect_bug("BUG kmem_cache: Invalid object pointer");
+	kfree(q);
+	check_all_free();
+}
+
+static int boot(void **state)
+{
+	host_boot(64, 3);
+	kmem_cache_init();
+	return 0;
+}
+
+/* Caches are made with or without debugging for good: start over with all of them empty. */
+static int reboot_with_debugging(void **state)
+{
+	assert_int_equal(set_slab_debug("x"), -EINVAL);
+	assert_int_equal(set_slab_debug(""), 0);
+	INIT_LIST_HEAD(&slab_caches);
+	memset(&cache_of_caches, 0, sizeof(cache_of_caches));
+	memset(kmalloc_caches, 0, sizeof(kmalloc_caches));
+	kmem_cache_init();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest plain[] = {
+		cmocka_unit_test(test_random_sizes),
+		cmocka_unit_test(test_size_classes),
+		cmocka_unit_test(test_large_and_odd_sizes),
+		cmocka_unit_test(test_constructor_runs_once_for_each_object),
+		cmocka_unit_test(test_destroy_returns_the_memory),
+		cmocka_unit_test(test_out_of_memory_fails_and_recovers),
+		cmocka_unit_test(test_slabinfo_text),
+		cmocka_unit_test(test_plain_misuse),
+	};
+	const struct CMUnitTest debug[] = {
+		cmocka_unit_test(test_debug_random_sizes),
+		cmocka_unit_test(test_size_classes),
+		cmocka_unit_test(test_large_and_odd_sizes),
+		cmocka_unit_test(test_constructor_runs_once_for_each_object),
+		cmocka_unit_test(test_destroy_returns_the_memory),
+		cmocka_unit_test(test_out_of_memory_fails_and_recovers),
+		cmocka_unit_test(test_debug_finds_overruns),
+		cmocka_unit_test(test_debug_finds_use_after_free),
+		cmocka_unit_test(test_debug_finds_bad_frees),
+	};
+
+	return cmocka_run_group_tests(plain, boot, NULL) + cmocka_run_group_tests(debug, reboot_with_debugging, NULL);
+}
