@@ -69,6 +69,7 @@ void start_kernel(void)
 	drivers_probe(DRIVER_IRQCHIP);   /* interrupt controller */
 	drivers_probe(DRIVER_TIMER);     /* clock event */
 	hrtimers_init_cpu();
+	tick_init_cpu();
 	fork_init();                     /* tasks and their limits */
 	signals_init();
 	futex_init();

@@ -67,3 +67,16 @@ void get_random_bytes(void *buf, size_t n)
 	}
 	spin_unlock_irqrestore(&random_lock, flags);
 }
+
+void add_random_seed(const void *seed, size_t n)
+{
+	unsigned long flags;
+	u32 block[16];
+
+	spin_lock_irqsave(&random_lock, flags);
+	for (size_t i = 0; i < n; i++)
+		((u8 *)&state[4])[i % 32] ^= ((const u8 *)seed)[i];
+	chacha_block(block); /* so that what comes out next cannot be steered byte by byte */
+	memcpy(&state[4], &block[8], sizeof(block) / 2);
+	spin_unlock_irqrestore(&random_lock, flags);
+}

@@ -8,3 +8,5 @@
  * the jitter of interrupts, and under icount it repeats with the run. Any context but nmi.
  */
 void get_random_bytes(void *buf, size_t n);
+/* Stir bytes into the key: what is written to /dev/urandom. Any context but nmi. */
+void add_random_seed(const void *seed, size_t n);
