@@ -12,7 +12,6 @@
 #include <sched/wait.h>
 #include <time/clock.h>
 
-#define TEXT_SIZE  (1U << 17)
 #define NR_RECORDS (1U << 11)
 #define LINE_MAX   960 /* longest text of one record; a stack buffer must hold it */
 
@@ -32,7 +31,7 @@ struct record {
  */
 static spinlock_t log_lock;
 static u32 log_owner = ~0U; /* [l] CPU that holds it */
-static char log_text[TEXT_SIZE];           /* [l] */
+static char log_text[LOG_BUFFER_SIZE];           /* [l] */
 static struct record records[NR_RECORDS];  /* [l] record n stands at n % NR_RECORDS */
 static u64 first_seq, next_seq;            /* [l] kept are first_seq .. next_seq - 1 */
 static u64 text_end;                       /* [l] where the next text goes */
@@ -76,7 +75,7 @@ static void log_lock_put(bool locked, unsigned long flags)
 /* Forget the oldest records until `end` is not more than the ring ahead of the oldest text. [l] */
 static void make_room(u64 end)
 {
-	while (first_seq < next_seq && (end - record_of(first_seq)->begin > TEXT_SIZE ||
+	while (first_seq < next_seq && (end - record_of(first_seq)->begin > LOG_BUFFER_SIZE ||
 					next_seq - first_seq >= NR_RECORDS))
 		first_seq++;
 }
@@ -87,10 +86,10 @@ static void append_record(u8 level, u32 caller, const char *text, size_t len, bo
 	u64 begin = text_end;
 	struct record *r;
 
-	if (begin % TEXT_SIZE + len > TEXT_SIZE) /* a text is in one piece: leave the rest of the ring empty */
-		begin = ALIGN(begin, TEXT_SIZE);
+	if (begin % LOG_BUFFER_SIZE + len > LOG_BUFFER_SIZE) /* a text is in one piece: leave the rest of the ring empty */
+		begin = ALIGN(begin, LOG_BUFFER_SIZE);
 	make_room(begin + len);
-	memcpy(&log_text[begin % TEXT_SIZE], text, len);
+	memcpy(&log_text[begin % LOG_BUFFER_SIZE], text, len);
 	text_end = begin + len;
 	r = record_of(next_seq);
 	*r = (struct record){ begin, sched_clock(), caller, len, level, closed };
@@ -103,10 +102,10 @@ static bool extend_record(u32 caller, const char *text, size_t len, bool closed)
 	struct record *r = record_of(next_seq - 1);
 
 	if (first_seq == next_seq || r->closed || r->caller != caller || r->len + len > LINE_MAX ||
-	    text_end % TEXT_SIZE + len > TEXT_SIZE || text_end % TEXT_SIZE == 0)
+	    text_end % LOG_BUFFER_SIZE + len > LOG_BUFFER_SIZE || text_end % LOG_BUFFER_SIZE == 0)
 		return false;
 	make_room(text_end + len);
-	memcpy(&log_text[text_end % TEXT_SIZE], text, len);
+	memcpy(&log_text[text_end % LOG_BUFFER_SIZE], text, len);
 	text_end += len;
 	r->len += len;
 	r->closed = closed;
@@ -214,7 +213,7 @@ bool log_get(u64 *seq, struct log_line *line, char *text, size_t size)
 		line->stamp = r->stamp;
 		line->closed = r->closed || *seq + 1 < next_seq;
 		line->len = min_t(size_t, r->len, size);
-		memcpy(text, &log_text[r->begin % TEXT_SIZE], line->len);
+		memcpy(text, &log_text[r->begin % LOG_BUFFER_SIZE], line->len);
 	}
 	log_lock_put(locked, flags);
 	return found;

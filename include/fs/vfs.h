@@ -261,6 +261,8 @@ struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of
 void exit_files(void *task); /* struct task_struct * */
 void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
+/* exec: current->files becomes its own, a copy when it is shared. 0 or -ENOMEM. */
+int unshare_files(void);
 void do_close_on_exec(struct files_struct *files);
 unsigned files_count_open(struct files_struct *files);
 /* Another task's descriptors (/proc/<pid>/fd): the file with a reference, or NULL; the first fd >= *fd that is open. */

@@ -53,6 +53,7 @@ void console_flush(void);
 /* Panic: take the consoles from a CPU that was stopped while it printed, and print what is left. */
 void console_break_lock(void);
 
+#define LOG_BUFFER_SIZE (1U << 17) /* bytes of text that are kept */
 /* Between kernel/printk.c, kernel/console.c and syslog(2). */
 struct log_line {
 	u64 stamp;   /* sched_clock of the first byte, ns */

@@ -12,6 +12,7 @@ typedef long (*syscall_fn_t)(unsigned long, unsigned long, unsigned long, unsign
 
 extern const syscall_fn_t sys_call_table[]; /* NULL: -ENOSYS, counted in nr_unknown_syscalls */
 extern const char *const sys_call_names[];
+extern const u8 sys_call_nargs[];
 extern const unsigned nr_syscalls;
 extern unsigned long nr_unknown_syscalls;
 
