@@ -12,6 +12,7 @@ static bool rb_reader_page_done(struct rb_ring *ring)
 
 	if (page->seq == RB_SEQ_NONE)
 		return true;
+	RB_TEST_POINT(52);
 	return page->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) &&
 	       ring->read == rb_committed(page);
 }

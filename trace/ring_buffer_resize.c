@@ -8,12 +8,18 @@ struct rb_in_flight {
 	bool busy;
 };
 
+/* Is a writer in the buffer? On its CPU, in an interrupt or with interrupts off. */
+static bool rb_busy(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return rb_read(cpu_buffer->committing) || rb_read(cpu_buffer->uncommitted);
+}
+
 /* On the buffer's CPU, in an interrupt or with interrupts off. */
 static void rb_look_in_flight(void *arg)
 {
 	struct rb_in_flight *look = arg;
 
-	look->busy = rb_read(look->cpu_buffer->committing) != 0;
+	look->busy = rb_busy(look->cpu_buffer);
 }
 
 /*
@@ -61,6 +67,7 @@ void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 	rb_quiesce(cpu_buffer);
 	flags = rb_lock(cpu_buffer);
 	rb_ring_reset(&cpu_buffer->ring, ring_buffer_time_stamp(buffer));
+	rb_write(cpu_buffer->kept_out, 0);
 	rb_unlock(cpu_buffer, flags);
 	rb_release(cpu_buffer);
 }
@@ -218,7 +225,7 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 	rb_barrier();
 	/* We are in the place of an interrupt of the CPU: what it was writing is not done before we return.
 	 */
-	if (rb_read(a->committing) || rb_read(b->committing))
+	if (rb_busy(a) || rb_busy(b))
 		err = -EBUSY;
 	else
 		swap(a->ring, b->ring);
