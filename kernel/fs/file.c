@@ -423,6 +423,20 @@ void exit_files(void *arg)
 	put_files_struct(files);
 }
 
+int unshare_files(void)
+{
+	struct files_struct *old = current->files, *new;
+
+	if (atomic_read(&old->count) == 1)
+		return 0;
+	new = dup_fd(old);
+	if (!new)
+		return -ENOMEM;
+	WRITE_ONCE(current->files, new); /* as in exit_files */
+	put_files_struct(old);
+	return 0;
+}
+
 void do_close_on_exec(struct files_struct *files)
 {
 	for (unsigned w = 0; w < files->max / 64; w++)
