@@ -11,6 +11,7 @@
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
+#include <time/clock.h>
 
 #include "../arch/aarch64/context.h"
 #include "../arch/aarch64/smp.h"
@@ -161,6 +162,7 @@ void arm64_boot(phys_addr_t fdt, u64 entry_time, u64 entry_el)
 	__asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
 	asid_init();
 	fixmap_init();
+	clock_init(read_sysreg(cntfrq_el0)); /* stamps from here on; the timer's driver knows better if the FDT does */
 	boot_info.boot_cpu_time = entry_time;
 	boot_info.loader = "FDT";
 	wrong = fdt ? fdt_open(fixmap_map_fdt(fdt), FDT_MAX_SIZE) : "x0 is zero";

@@ -11,6 +11,7 @@
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
 #include <kernel/utsname.h>
+#include <mm/mm.h>
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <mm/vmalloc.h>
@@ -59,6 +60,7 @@ void start_kernel(void)
 	page_alloc_init();               /* from here on: alloc_pages() */
 	kmem_cache_init();               /* from here on: kmalloc() */
 	vmalloc_init();                  /* from here on: vmalloc(), ioremap() */
+	mm_init();                       /* caches of address spaces, the zero page */
 	setup_per_cpu_areas();           /* from here on: per_cpu() of other CPUs */
 	sched_init();                    /* runqueues; we are the boot CPU's idle task */
 	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
@@ -69,6 +71,7 @@ void start_kernel(void)
 	drivers_probe(DRIVER_IRQCHIP);   /* interrupt controller */
 	drivers_probe(DRIVER_TIMER);     /* clock event */
 	hrtimers_init_cpu();
+	tick_init_cpu();
 	fork_init();                     /* tasks and their limits */
 	signals_init();
 	futex_init();

@@ -77,12 +77,13 @@ void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 	exit_to_user_mode(regs);
 }
 
-/* BRK in the kernel: ours is BUG(), gcc's own (0x3e8) marks what it takes for unreachable. */
+/* BRK in the kernel: ours is a BUG or, when report_bug returns, a WARN; gcc's (0x3e8) marks what it takes for unreachable. */
 static void el1_brk(struct pt_regs *regs, u64 esr)
 {
-	if ((esr & ESR_BRK_COMMENT) == BUG_BRK_IMM)
-		report_bug(regs);
-	die("Oops - BRK", regs, esr);
+	if ((esr & ESR_BRK_COMMENT) != BUG_BRK_IMM)
+		die("Oops - BRK", regs, esr);
+	report_bug(regs);
+	regs->pc += 4;
 }
 
 static void el1_abort(struct pt_regs *regs, u64 esr, u64 far)

@@ -282,7 +282,6 @@ struct fs_struct {
 };
 struct fs_struct *copy_fs_struct(struct fs_struct *old); /* NULL when out of memory */
 void put_fs_struct(struct fs_struct *fs);
-void exit_fs(struct task_struct *task); /* task->fs = NULL, and the reference dropped */
 /* Root or cwd of a task, with references. -ENOENT when it has none any more. Thread context. */
 int task_root(struct task_struct *task, struct path *out);
 int task_cwd(struct task_struct *task, struct path *out);

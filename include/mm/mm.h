@@ -5,8 +5,8 @@
  *   inode->i_lock        a read(2) or write(2) may fault on its user buffer while it holds it; so what a fault calls (a
  *                        file's get_page and mmap) must not take it, nor anything that is held around a user copy
  *   mm->mmap_lock        mutex: areas, their tree, everything marked [m]. A fault holds it from looking the area up to
- *                        installing the entry, so munmap, mprotect and fork see no fault half done, and two faults on one
- *                        page come one after the other: the second finds the entry and returns
+ *                        installing the entry, so munmap, mprotect and fork see no fault half done, and two faults on
+ *                        one page come one after the other: the second finds the entry and returns
  *   mm->page_table_lock  spinlock: writes of leaf entries. Allocation may happen under it (it never sleeps then)
  * Of two address spaces (fork) only the parent's locks are taken: nobody else can see the child's yet. A task must not
  * touch user memory while it holds a mmap_lock; a fault that finds its own mmap_lock held takes the fix-up instead.
@@ -105,7 +105,7 @@ int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len);
 int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot);
 /*
  * An area with exactly these VM_* flags at a fixed, free place: exec's stack (VM_STACK | VM_GROWSDOWN | ...) and
- * signal page. `pages` (NULL: demand zero) are mapped at once, one a page of the area, each with a reference of its own.
+ * signal page. `pages` (NULL: demand zero) are mapped at once, one a page, each with a reference of its own.
  * 0, -ENOMEM, -EEXIST. Takes m.
  */
 int install_special_mapping(struct mm_struct *mm, unsigned long start, unsigned long len, unsigned vm_flags,
@@ -126,8 +126,8 @@ void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags);
 
 /* Look at or change another process's memory (or our own): for /proc and exec. Returns bytes done. */
 int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
-/* The address space of a task that may be exiting, with a reference (mmput), or NULL. Whoever changes p->mm of a running
- * task holds its pi_lock. Any context but nmi. */
+/* The address space of a task that may be exiting, with a reference (mmput), or NULL. Whoever changes p->mm of a
+ * running task holds its pi_lock. Any context but nmi. */
 struct mm_struct *get_task_mm(struct task_struct *p);
 void mm_init(void); /* boot, after kmem_cache_init */
 void switch_mm(struct mm_struct *prev, struct mm_struct *next); /* interrupts off; arch does it */

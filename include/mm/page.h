@@ -72,7 +72,7 @@ static inline struct page *alloc_pages(gfp_t gfp, unsigned order)
 {
 	return __alloc_pages(gfp, order);
 }
-/* Drop the reference; the last one frees. A double free, a wrong order or a page still in use is reported, not freed. */
+/* Drop the reference; the last one frees. A double free, wrong order or page still in use is reported, not freed. */
 void __free_pages(struct page *page, unsigned order);
 static inline struct page *alloc_page(gfp_t gfp)
 {
@@ -107,7 +107,7 @@ unsigned long totalram_pages(void);
 struct seq_file;
 int buddyinfo_show(struct seq_file *m);
 
-/* Boot allocator: regions of RAM and what in them is taken. Physical addresses. Boot CPU only, until page_alloc_init. */
+/* Boot allocator: regions of RAM and what in them is taken. Physical addresses. Boot CPU, until page_alloc_init. */
 void memblock_add(phys_addr_t base, u64 size);
 void memblock_reserve(phys_addr_t base, u64 size);
 phys_addr_t memblock_alloc(u64 size, u64 align); /* zeroed through the linear map; panics when there is none */

@@ -4,7 +4,7 @@
 #include <boot/boot_info.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
-#include <lib/random.h>
+#include <kernel/random.h>
 #include <kernel/printk.h>
 #include <mm/slab.h>
 #include <proc/signal.h>
@@ -45,44 +45,6 @@ static const struct file_operations zero_fops = {
 	.read = zero_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek
 };
 static const struct file_operations full_fops = { .read = zero_read, .write = full_write, .llseek = noop_llseek };
-
-/*
- * A generator for tests and hash seeds, not for secrets: splitmix64 (Steele, Lea, Flood 2014) over a state that takes in
- * the counter at every read. [random_lock]
- */
-static u64 random_state;
-static DEFINE_SPINLOCK(random_lock);
-
-static u64 random_u64(void)
-{
-	u64 z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-void get_random_bytes(void *buf, size_t n)
-{
-	spin_lock(&random_lock);
-	random_state ^= arch_read_counter() + boot_info.boot_cpu_time;
-	for (size_t i = 0; i < n; i += 8) {
-		u64 v = random_u64();
-
-		memcpy((char *)buf + i, &v, min_t(size_t, 8, n - i));
-	}
-	spin_unlock(&random_lock);
-}
-
-void add_random_seed(const void *seed, size_t n)
-{
-	const u8 *p = seed;
-
-	spin_lock(&random_lock);
-	for (size_t i = 0; i < n; i++)
-		random_state = (random_state ^ p[i]) * 0x100000001b3ULL;
-	spin_unlock(&random_lock);
-}
 
 static ssize_t random_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {

@@ -45,14 +45,6 @@ void put_fs_struct(struct fs_struct *fs)
 	call_rcu(&fs->rcu, fs_free_rcu);
 }
 
-void exit_fs(struct task_struct *task)
-{
-	struct fs_struct *fs = task->fs;
-
-	WRITE_ONCE(task->fs, NULL);
-	put_fs_struct(fs);
-}
-
 /* The memory of a dying fs_struct lasts for a grace period; its paths only while it has users. */
 static int task_path(struct task_struct *task, bool cwd, struct path *out)
 {

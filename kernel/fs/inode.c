@@ -3,6 +3,7 @@
 
 #include <lib/string.h>
 #include <mm/slab.h>
+#include <proc/cred.h>
 #include <time/clock.h>
 
 static struct kmem_cache *inode_cache;
@@ -48,6 +49,18 @@ void iput(struct inode *inode)
 	kmem_cache_free(inode_cache, inode);
 }
 
+static bool in_group(gid_t gid)
+{
+	const struct group_info *g = current->groups;
+
+	if (current->egid == gid)
+		return true;
+	for (unsigned i = 0; g && i < g->ngroups; i++)
+		if (g->gid[i] == gid)
+			return true;
+	return false;
+}
+
 /* Mode bits of the class (owner, group, others) that the caller belongs to. */
 static bool mode_allows(const struct inode *inode, unsigned mask)
 {
@@ -55,7 +68,7 @@ static bool mode_allows(const struct inode *inode, unsigned mask)
 
 	if (current->euid == READ_ONCE(inode->i_uid))
 		mode >>= 6;
-	else if (current->egid == READ_ONCE(inode->i_gid))
+	else if (in_group(READ_ONCE(inode->i_gid)))
 		mode >>= 3;
 	return !(mask & ~mode & 7);
 }
@@ -130,7 +143,7 @@ static int setattr_prepare(const struct inode *inode, const struct iattr *attr)
 		return 0;
 	if ((attr->valid & ATTR_UID) && !(owner && attr->uid == inode->i_uid))
 		return -EPERM;
-	if ((attr->valid & ATTR_GID) && !(owner && attr->gid == current->egid))
+	if ((attr->valid & ATTR_GID) && !(owner && in_group(attr->gid)))
 		return -EPERM;
 	if ((attr->valid & ATTR_TOUCH) && !owner)
 		return inode_permission(inode, MAY_WRITE);

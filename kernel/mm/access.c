@@ -3,11 +3,12 @@
 
 #include "vma.h"
 
-/* The page at addr with a reference, made present (and private, for writing) as a fault would. [m] ERR_PTR. */
+/* The page at addr with a reference, made present (and private, for writing) as a fault would. [m] ERR_PTR.
+ */
 static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, bool write)
 {
 	pte_t *slot = pte_lookup(mm->pgd, addr);
-	pte_t pte = slot ? READ_ONCE(*slot) : (pte_t){ 0 };
+	pte_t pte = slot ? READ_ONCE(*slot) : (pte_t){0};
 
 	if (!pte_present(pte) || (write && !pte_write(pte)))
 		return NULL;
@@ -15,14 +16,16 @@ static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, bool
 	return phys_to_page(pte_phys(pte));
 }
 
-/* As above, with faults where they are needed. Each may race with the program's own munmap: so a few times only. */
+/* As above, with faults where they are needed. Each may race with the program's own munmap: so a few times
+ * only. */
 static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, bool write)
 {
 	struct page *page;
 
 	for (int tries = 0; tries < 4; tries++) {
 		mutex_lock(&mm->mmap_lock);
-		page = find_vma_intersection(mm, addr, addr + 1) ? get_user_page(mm, addr & PAGE_MASK, write) : NULL;
+		page = find_vma_intersection(mm, addr, addr + 1) ? get_user_page(mm, addr & PAGE_MASK, write)
+								 : NULL;
 		mutex_unlock(&mm->mmap_lock);
 		if (page)
 			return page;

@@ -1,4 +1,5 @@
-/* From the machine's fault entry to the address space: make it good, signal the program, or fix the kernel access up. */
+/* From the machine's fault entry to the address space: make it good, signal the program, or fix the kernel
+ * access up. */
 #include <asm/ptrace.h>
 #include <kernel/printk.h>
 #include <proc/signal.h>
@@ -13,8 +14,8 @@ static bool holds_mmap_lock(const struct mm_struct *mm)
 }
 
 /*
- * Kernel code may fault on user memory where it has a fix-up and may sleep. With interrupts or preemption off, without an
- * address space, or with the lock held that the fault needs, it gets the fix-up at once.
+ * Kernel code may fault on user memory where it has a fix-up and may sleep. With interrupts or preemption
+ * off, without an address space, or with the lock held that the fault needs, it gets the fix-up at once.
  */
 static bool may_handle(struct pt_regs *regs, const struct mm_struct *mm)
 {
@@ -46,7 +47,8 @@ static void signal_fault(unsigned long addr, int err)
 		force_sig_fault(SIGBUS, BUS_ADRERR, addr);
 		break;
 	case -ENOMEM:
-		/* The access can neither be made good nor skipped, and a handler would need memory as well. */
+		/* The access can neither be made good nor skipped, and a handler would need memory as well.
+		 */
 		pr_err("Out of memory: Killed process %d (%s)\n", current->pid, current->comm);
 		send_sig(SIGKILL, current, 1);
 		break;

@@ -1,16 +1,16 @@
 /* fork's copy of an address space: the areas, and the mapped pages shared copy-on-write. */
 #include "vma.h"
 
-#define TABLE_SPAN (PAGE_SIZE * (PAGE_SIZE / sizeof(pte_t))) /* what one leaf table maps */
+#define TABLE_SPAN    (PAGE_SIZE * (PAGE_SIZE / sizeof(pte_t))) /* what one leaf table maps */
 #define REFAULT_PAGES 64 /* larger file areas are left to faults: a child that execs never needs them */
 
 /* One area being copied. */
 struct copy {
 	struct mm_struct *old, *new;
-	pte_t *table;         /* the child's slot for table_start */
+	pte_t *table; /* the child's slot for table_start */
 	unsigned long table_start;
-	bool cow;             /* write-protect in both */
-	int anon, file;       /* pages copied */
+	bool cow;	/* write-protect in both */
+	int anon, file; /* pages copied */
 };
 
 /* The child's slot: entries of a leaf table are consecutive, so the tables are walked once for each. */
@@ -68,7 +68,7 @@ static int copy_areas(struct copy *c)
 	struct vm_area_struct *vma, *copy;
 	int err = 0;
 
-	list_for_each_entry(vma, &c->old->area_list, list) {
+	list_for_each_entry (vma, &c->old->area_list, list) {
 		copy = vma_dup(c->new, vma);
 		if (!copy)
 			return -ENOMEM;
@@ -98,16 +98,16 @@ static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
 }
 
 /*
- * The parent's other threads run on meanwhile. Until the flush they may still write through their TLB to pages that are
- * read-only in the tables by now: the child then sees that write or not, as if it had come before or after the fork;
- * it does not run before we are done. After the flush every write faults, waits for the mmap_lock, and finds the page
- * shared. The flush comes after failures too: entries that were protected stay so, and the next fork would take
- * them for flushed.
+ * The parent's other threads run on meanwhile. Until the flush they may still write through their TLB to
+ * pages that are read-only in the tables by now: the child then sees that write or not, as if it had come
+ * before or after the fork; it does not run before we are done. After the flush every write faults, waits for
+ * the mmap_lock, and finds the page shared. The flush comes after failures too: entries that were protected
+ * stay so, and the next fork would take them for flushed.
  */
 noinline struct mm_struct *dup_mm(struct mm_struct *old)
 {
 	struct mm_struct *new = mm_alloc();
-	struct copy c = { .old = old, .new = new };
+	struct copy c = {.old = old, .new = new};
 	int err;
 
 	if (!new)

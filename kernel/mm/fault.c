@@ -13,7 +13,7 @@ struct fault {
 	struct mm_struct *mm;
 	struct vm_area_struct *vma;
 	unsigned long addr; /* page aligned */
-	unsigned flags;     /* FAULT_FLAG_* */
+	unsigned flags;	    /* FAULT_FLAG_* */
 	pte_t *slot;
 };
 
@@ -66,10 +66,12 @@ static struct page *area_page(const struct vm_area_struct *vma, unsigned long ad
 {
 	unsigned long index = vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
 
-	return vma->vm_shm ? shm_get_page(vma->vm_shm, index) : vma->vm_file->f_op->get_page(vma->vm_file, index);
+	return vma->vm_shm ? shm_get_page(vma->vm_shm, index)
+			   : vma->vm_file->f_op->get_page(vma->vm_file, index);
 }
 
-/* A copy of `page` (any content for the zero page's is zero), private to the address space. NULL: out of memory. */
+/* A copy of `page` (any content for the zero page's is zero), private to the address space. NULL: out of
+ * memory. */
 static struct page *copy_of(struct page *page)
 {
 	struct page *copy = alloc_page(page == zero_page ? GFP_KERNEL | __GFP_ZERO : GFP_KERNEL);
@@ -83,8 +85,8 @@ static struct page *copy_of(struct page *page)
 }
 
 /*
- * Neighbours in the aligned window that are not mapped yet: most will be wanted soon, and mapping one here costs a
- * tenth of a fault. The window never crosses a leaf table, whose entries are consecutive.
+ * Neighbours in the aligned window that are not mapped yet: most will be wanted soon, and mapping one here
+ * costs a tenth of a fault. The window never crosses a leaf table, whose entries are consecutive.
  */
 static void do_fault_around(struct fault *f)
 {
@@ -101,7 +103,8 @@ static void do_fault_around(struct fault *f)
 			continue;
 		page = area_page(vma, addr);
 		if (IS_ERR(page))
-			break; /* behind the end of the file, or no memory: who really needs it will be told */
+			break; /* behind the end of the file, or no memory: who really needs it will be told
+				*/
 		install_page(f, slot, page, vma->vm_flags & VM_SHARED);
 	}
 }
@@ -128,9 +131,10 @@ static noinline int do_file_page(struct fault *f)
 }
 
 /*
- * Is the only reference to the page the entry that faulted? Then nobody else can get at it: a new one comes from another
- * mapping (only fork makes one, under the mmap_lock that we hold) or from a file that keeps the page (and its reference).
- * Acquire: whoever dropped the other reference has read the page for the last time before we let it be written.
+ * Is the only reference to the page the entry that faulted? Then nobody else can get at it: a new one comes
+ * from another mapping (only fork makes one, under the mmap_lock that we hold) or from a file that keeps the
+ * page (and its reference). Acquire: whoever dropped the other reference has read the page for the last time
+ * before we let it be written.
  */
 static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
 {
@@ -138,7 +142,8 @@ static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
 	       (page != zero_page && smp_load_acquire(&page->refcount.counter) == 1);
 }
 
-/* Exchange the page under a live entry: empty it and flush first, so that no CPU ever holds both translations. */
+/* Exchange the page under a live entry: empty it and flush first, so that no CPU ever holds both
+ * translations. */
 static void replace_page(struct fault *f, struct page *old, struct page *new)
 {
 	pte_t pte = make_pte(f->vma, new, true);
@@ -200,10 +205,12 @@ static noinline int handle_pte_fault(struct fault *f)
 
 static unsigned long stack_limit(const struct mm_struct *mm)
 {
-	return mm == current->mm && current->signal ? min((u64)STACK_LIMIT, rlimit(RLIMIT_STACK)) : STACK_LIMIT;
+	return mm == current->mm && current->signal ? min((u64)STACK_LIMIT, rlimit(RLIMIT_STACK))
+						    : STACK_LIMIT;
 }
 
-/* Grow a stack down to hold addr, if it may become that large and what lies below stays far enough away. [m] */
+/* Grow a stack down to hold addr, if it may become that large and what lies below stays far enough away. [m]
+ */
 static noinline int expand_stack(struct vm_area_struct *vma, unsigned long addr)
 {
 	struct vm_area_struct *prev = vma_prev(vma);
@@ -230,7 +237,7 @@ static int access_error(const struct vm_area_struct *vma, unsigned flags)
 
 static int __handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags)
 {
-	struct fault f = { .mm = mm, .addr = addr & PAGE_MASK, .flags = flags };
+	struct fault f = {.mm = mm, .addr = addr & PAGE_MASK, .flags = flags};
 	int err;
 
 	f.vma = find_vma(mm, f.addr);

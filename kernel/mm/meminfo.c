@@ -13,7 +13,8 @@ static void show_pages(struct seq_file *m, const char *name, unsigned long pages
 }
 
 /*
- * Nothing can be reclaimed (there is no swap, and files live in memory), so what is available is what is free.
+ * Nothing can be reclaimed (there is no swap, and files live in memory), so what is available is what is
+ * free.
  */
 int meminfo_show(struct seq_file *m)
 {

@@ -12,22 +12,27 @@
 #include "vma.h"
 
 static struct kmem_cache *mm_cache;
-struct page *zero_page; /* [immutable after mm_init] all zero, mapped read-only wherever nothing was written yet */
+struct page *
+	zero_page; /* [immutable after mm_init] all zero, mapped read-only wherever nothing was written yet */
 
-/* Kernel threads have none of their own; this is what a CPU has loaded that runs one and has nobody to borrow from. */
+/* Kernel threads have none of their own; this is what a CPU has loaded that runs one and has nobody to borrow
+ * from. */
 struct mm_struct init_mm = {
 	.pgd = swapper_pg_dir,
 	.areas = RB_ROOT,
 	.area_list = LIST_HEAD_INIT(init_mm.area_list),
 	.mmap_lock = __MUTEX_INIT(init_mm.mmap_lock),
 	.page_table_lock = __SPIN_LOCK_UNLOCKED,
-	.mm_users = ATOMIC_INIT(2), /* never falls to zero */
-	.mm_count = ATOMIC_INIT(2),
+	/* Every CPU's idle task starts with it on loan without having counted it: what is dropped must never
+	   end it. */
+	.mm_users = ATOMIC_INIT(1 << 30),
+	.mm_count = ATOMIC_INIT(1 << 30),
 };
 
 void mm_init(void)
 {
-	mm_cache = kmem_cache_create("mm_struct", sizeof(struct mm_struct), 0, SLAB_HWCACHE_ALIGN | SLAB_PANIC, NULL);
+	mm_cache = kmem_cache_create("mm_struct", sizeof(struct mm_struct), 0,
+				     SLAB_HWCACHE_ALIGN | SLAB_PANIC, NULL);
 	vma_init();
 	zero_page = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	if (!zero_page)
@@ -104,7 +109,8 @@ void switch_mm(struct mm_struct *prev, struct mm_struct *next)
 
 	if (prev == next)
 		return;
-	/* Before the tables are loaded: a flush that misses the bit ran before any entry could be cached here. */
+	/* Before the tables are loaded: a flush that misses the bit ran before any entry could be cached
+	 * here. */
 	if (next != &init_mm && !test_bit(cpu, &next->cpu_bitmap))
 		test_and_set_bit(cpu, &next->cpu_bitmap);
 	arch_switch_mm(prev, next, cpu);

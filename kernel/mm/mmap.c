@@ -30,7 +30,8 @@ static bool range_is_free(struct mm_struct *mm, unsigned long addr, unsigned lon
 	return !vma || addr + len <= start_with_gap(vma);
 }
 
-/* Top down: the highest gap below mmap_base. Areas above the base (the stack) only matter by their distance. */
+/* Top down: the highest gap below mmap_base. Areas above the base (the stack) only matter by their distance.
+ */
 static long search_top_down(struct mm_struct *mm, unsigned long len)
 {
 	unsigned long top = mm->mmap_base;
@@ -38,7 +39,9 @@ static long search_top_down(struct mm_struct *mm, unsigned long len)
 
 	if (vma)
 		top = min(top, start_with_gap(vma));
-	vma = vma ? vma_prev(vma) : list_empty(&mm->area_list) ? NULL : list_last_entry(&mm->area_list, struct vm_area_struct, list);
+	vma = vma			   ? vma_prev(vma)
+	      : list_empty(&mm->area_list) ? NULL
+					   : list_last_entry(&mm->area_list, struct vm_area_struct, list);
 	for (; vma; vma = vma_prev(vma)) {
 		if (top >= len && vma->vm_end <= top - len)
 			break;
@@ -69,8 +72,8 @@ static int split_at_edges(struct mm_struct *mm, unsigned long start, unsigned lo
 }
 
 /*
- * A thread that faults in the range while we hold the lock waits; it then finds no area and gets its signal. One that was
- * before us has its page installed, and zap_range takes it.
+ * A thread that faults in the range while we hold the lock waits; it then finds no area and gets its signal.
+ * One that was before us has its page installed, and zap_range takes it.
  */
 int unmap_locked(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
@@ -189,8 +192,8 @@ static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long a
 	return addr;
 }
 
-noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
-		      unsigned flags, unsigned long pgoff)
+noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len,
+		      unsigned prot, unsigned flags, unsigned long pgoff)
 {
 	int vm_flags;
 	long ret;

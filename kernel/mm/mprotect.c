@@ -3,7 +3,8 @@
 
 #include "vma.h"
 
-/* [p] The page stays; a private one becomes writable again only through do_wp_page, which knows whether it is shared. */
+/* [p] The page stays; a private one becomes writable again only through do_wp_page, which knows whether it is
+ * shared. */
 static int change_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	const struct vm_area_struct *vma = arg;

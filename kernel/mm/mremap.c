@@ -7,7 +7,8 @@
 /* [m] Room right behind the area for `len` more bytes, and may there be so many? */
 static bool can_grow(const struct vm_area_struct *vma, unsigned long end, unsigned long len)
 {
-	return vma->vm_end == end && len <= TASK_SIZE - end && !find_vma_intersection(vma->vm_mm, end, end + len);
+	return vma->vm_end == end && len <= TASK_SIZE - end &&
+	       !find_vma_intersection(vma->vm_mm, end, end + len);
 }
 
 /* One entry to its new place. Both tables belong to us, and the lock keeps everybody else out. [p] */
@@ -29,7 +30,7 @@ static int move_pte(pte_t *slot, unsigned long va, void *arg)
 
 static int move_pages(struct mm_struct *mm, unsigned long from, unsigned long len, unsigned long to)
 {
-	struct move move = { mm, to - from };
+	struct move move = {mm, to - from};
 	int err;
 
 	spin_lock(&mm->page_table_lock);
@@ -40,10 +41,11 @@ static int move_pages(struct mm_struct *mm, unsigned long from, unsigned long le
 }
 
 /*
- * [m] A second area of the new size with the same backing, then the pages. When a page table is missing half way, what
- * has moved is moved back: those tables are there.
+ * [m] A second area of the new size with the same backing, then the pages. When a page table is missing half
+ * way, what has moved is moved back: those tables are there.
  */
-static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned long old_len, unsigned long new_len)
+static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned long old_len,
+		      unsigned long new_len)
 {
 	struct mm_struct *mm = vma->vm_mm;
 	long to = get_unmapped_area(mm, 0, new_len);
@@ -63,14 +65,15 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 		return -ENOMEM;
 	}
 	vma_insert(mm, new);
-	unmap_locked(mm, addr, addr + old_len); /* may fail to split; then an empty area stays, which is no harm */
+	unmap_locked(mm, addr,
+		     addr + old_len); /* may fail to split; then an empty area stays, which is no harm */
 	vma_merge(new);
 	return to;
 }
 
 /* [m] */
-static long remap_locked(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
-			 unsigned flags)
+static long remap_locked(struct mm_struct *mm, unsigned long addr, unsigned long old_len,
+			 unsigned long new_len, unsigned flags)
 {
 	struct vm_area_struct *vma = find_vma_intersection(mm, addr, addr + 1);
 	int err;
@@ -91,7 +94,8 @@ static long remap_locked(struct mm_struct *mm, unsigned long addr, unsigned long
 	return flags & MREMAP_MAYMOVE ? move_area(vma, addr, old_len, new_len) : -ENOMEM;
 }
 
-long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len, unsigned flags)
+long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
+	       unsigned flags)
 {
 	long ret;
 

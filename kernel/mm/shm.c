@@ -6,7 +6,7 @@
 
 /* Locks: a atomic; I immutable. */
 struct shm_pages {
-	atomic_t count;       /* [a] areas that hold it */
+	atomic_t count;	      /* [a] areas that hold it */
 	unsigned long nr;     /* [I] */
 	struct page *pages[]; /* [a] NULL until first touched; each with a reference of ours */
 };
@@ -41,8 +41,8 @@ void shm_put(struct shm_pages *shm)
 }
 
 /*
- * Faults of different address spaces may come here at once: the exchange lets one page win. It is released so that
- * who finds the pointer also finds the zeroes.
+ * Faults of different address spaces may come here at once: the exchange lets one page win. It is released so
+ * that who finds the pointer also finds the zeroes.
  */
 struct page *shm_get_page(struct shm_pages *shm, unsigned long index)
 {

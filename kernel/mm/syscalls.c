@@ -78,7 +78,8 @@ SYSCALL_DEFINE3(msync, unsigned long, addr, unsigned long, len, unsigned, flags)
 	unsigned long end;
 	bool mapped;
 
-	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
+	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
+	    (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
 		return -EINVAL;
 	if (addr & ~PAGE_MASK)
 		return -EINVAL;
@@ -90,7 +91,8 @@ SYSCALL_DEFINE3(msync, unsigned long, addr, unsigned long, len, unsigned, flags)
 	return mapped ? 0 : -ENOMEM;
 }
 
-/* The advice about order of access has no use here, but asking for it is no error; MADV_DONTNEED drops the pages now. */
+/* The advice about order of access has no use here, but asking for it is no error; MADV_DONTNEED drops the
+ * pages now. */
 SYSCALL_DEFINE3(madvise, unsigned long, addr, unsigned long, len, int, advice)
 {
 	struct mm_struct *mm = current->mm;

@@ -1,4 +1,5 @@
-/* Kernel stacks: THREAD_SIZE bytes of vmalloc space with a guard page below, and a small cache of them a CPU. */
+/* Kernel stacks: THREAD_SIZE bytes of vmalloc space with a guard page below, and a small cache of them a CPU.
+ */
 #include <irq/workqueue.h>
 #include <kernel/smp.h>
 #include <lib/atomic.h>
@@ -10,12 +11,13 @@
 #define STACKS_PER_CPU 2
 
 /*
- * A dead task's stack is freed by whoever switches away from it last, interrupts off, where vfree (which may have to wait
- * for other CPUs) cannot be called. So it goes to this CPU's cache, or else to a list that a worker empties.
+ * A dead task's stack is freed by whoever switches away from it last, interrupts off, where vfree (which may
+ * have to wait for other CPUs) cannot be called. So it goes to this CPU's cache, or else to a list that a
+ * worker empties.
  */
 static struct stack_cache {
 	void *stacks[STACKS_PER_CPU]; /* [c] owning CPU with interrupts off */
-	unsigned n;                   /* [c] */
+	unsigned n;		      /* [c] */
 } __cacheline_aligned stack_cache[NR_CPUS];
 
 /* The first words of a stack that waits to be freed. */
@@ -23,7 +25,7 @@ struct dead_stack {
 	struct dead_stack *next;
 };
 static struct dead_stack *dead_stacks; /* [a] pushed and taken as a whole */
-static atomic_t nr_stacks;             /* [a] in use or kept */
+static atomic_t nr_stacks;	       /* [a] in use or kept */
 
 static void free_dead_stacks(struct work_struct *work)
 {

@@ -1,4 +1,5 @@
-/* Areas of an address space: a tree and a list by address, splitting and uniting. mmap_lock is held throughout. */
+/* Areas of an address space: a tree and a list by address, splitting and uniting. mmap_lock is held
+ * throughout. */
 #include <mm/slab.h>
 
 #include "vma.h"
@@ -17,7 +18,8 @@ struct vm_area_struct *vma_alloc(struct mm_struct *mm, unsigned long start, unsi
 	struct vm_area_struct *vma = kmem_cache_alloc(vma_cache, GFP_KERNEL);
 
 	if (vma)
-		*vma = (struct vm_area_struct){ .vm_start = start, .vm_end = end, .vm_flags = flags, .vm_mm = mm };
+		*vma = (struct vm_area_struct){
+			.vm_start = start, .vm_end = end, .vm_flags = flags, .vm_mm = mm};
 	return vma;
 }
 
@@ -90,7 +92,8 @@ void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 			link = &parent->left;
 		} else {
 			link = &parent->right;
-			before = &vma_of(parent)->list; /* the last one we pass on its right is our predecessor */
+			before = &vma_of(parent)
+					  ->list; /* the last one we pass on its right is our predecessor */
 		}
 	}
 	rb_link_node(&vma->node, parent, link);

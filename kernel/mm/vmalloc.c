@@ -29,8 +29,8 @@ static int map_page(unsigned long addr, phys_addr_t phys, pgprot_t prot)
 }
 
 /*
- * Empty the entries and flush before the range or its pages can be used for something else. Eager: a lazy flush would
- * save a broadcast for each vfree, but a stale translation of a freed stack is what nobody finds.
+ * Empty the entries and flush before the range or its pages can be used for something else. Eager: a lazy
+ * flush would save a broadcast for each vfree, but a stale translation of a freed stack is what nobody finds.
  */
 static void unmap_range(unsigned long start, unsigned long end)
 {
@@ -50,7 +50,8 @@ static void remove_area(struct vmap_area *area)
 }
 
 /* On failure nothing stays mapped and the area is gone. */
-static int map_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n, pgprot_t prot)
+static int map_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n,
+		     pgprot_t prot)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (map_page(area->start + lead + i * PAGE_SIZE, page_to_phys(pages[i]), prot)) {
@@ -190,7 +191,8 @@ void iounmap(void *addr)
 		release((void *)((unsigned long)addr & PAGE_MASK), "iounmap");
 }
 
-/* Boot, once pages and slabs work: from here on areas can be made; the tables below come as they are needed. */
+/* Boot, once pages and slabs work: from here on areas can be made; the tables below come as they are needed.
+ */
 void vmalloc_init(void)
 {
 	if (!pte_alloc(init_mm.pgd, VMALLOC_START))
@@ -200,7 +202,8 @@ void vmalloc_init(void)
 struct page *vmalloc_to_page(const void *p)
 {
 	pte_t *slot = is_vmalloc_addr(p) ? pte_lookup(init_mm.pgd, (unsigned long)p) : NULL;
-	pte_t pte = slot ? READ_ONCE(*slot) : (pte_t){ 0 };
+	pte_t pte = slot ? READ_ONCE(*slot) : (pte_t){0};
 
-	return pte_present(pte) && pfn_valid(pte_phys(pte) >> PAGE_SHIFT) ? phys_to_page(pte_phys(pte)) : NULL;
+	return pte_present(pte) && pfn_valid(pte_phys(pte) >> PAGE_SHIFT) ? phys_to_page(pte_phys(pte))
+									  : NULL;
 }

@@ -1,4 +1,5 @@
-/* Address space for vmalloc: areas in a tree by address, found by next fit, each followed by an unmapped guard page. */
+/* Address space for vmalloc: areas in a tree by address, found by next fit, each followed by an unmapped
+ * guard page. */
 #include "vmap_area.h"
 
 #include <lib/errno.h>
@@ -6,9 +7,10 @@
 
 /* Locks: v vmap_area_lock, taken with interrupts off. */
 static DEFINE_SPINLOCK(vmap_area_lock);
-static struct rb_root vmap_areas;           /* [v] */
-static unsigned long vmap_hint = VMALLOC_START; /* [v] where the next search starts: behind the last area made */
-static unsigned long vmap_pages;            /* [v] in areas, guard pages not counted */
+static struct rb_root vmap_areas; /* [v] */
+static unsigned long vmap_hint =
+	VMALLOC_START;		 /* [v] where the next search starts: behind the last area made */
+static unsigned long vmap_pages; /* [v] in areas, guard pages not counted */
 
 #define area_of(n) rb_entry(n, struct vmap_area, node)
 

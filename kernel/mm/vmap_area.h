@@ -7,10 +7,10 @@
 
 /* Locks: v vmap_area_lock; I immutable once it is made. */
 struct vmap_area {
-	struct rb_node node;      /* [v] by start */
+	struct rb_node node;	  /* [v] by start */
 	unsigned long start, end; /* [I] end includes the guard page */
-	struct page **pages;      /* [I] those that vfree frees; NULL: not ours */
-	unsigned nr_pages;        /* [I] */
+	struct page **pages;	  /* [I] those that vfree frees; NULL: not ours */
+	unsigned nr_pages;	  /* [I] */
 };
 
 /* Room for `size` bytes (whole pages), nothing mapped. NULL: out of memory or of room. Thread context. */

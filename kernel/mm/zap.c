@@ -1,4 +1,5 @@
-/* Taking pages out of an address space: empty the entries, flush the TLBs, then let the pages go, in batches. */
+/* Taking pages out of an address space: empty the entries, flush the TLBs, then let the pages go, in batches.
+ */
 #include "vma.h"
 
 #define BATCH 32
@@ -8,7 +9,7 @@ struct gather {
 	struct mm_struct *mm;
 	unsigned long start, end; /* what was emptied since the last flush */
 	unsigned nr;
-	bool full_mm;             /* nobody runs in it any more: one flush at the end is enough */
+	bool full_mm; /* nobody runs in it any more: one flush at the end is enough */
 	struct page *pages[BATCH];
 };
 
@@ -55,29 +56,30 @@ static void zap_gather(struct gather *g, unsigned long start, unsigned long end)
 		spin_unlock(&g->mm->page_table_lock);
 		if (more)
 			start = g->end;
-		/* Outside the spinlock: on machines that flush by interrupt, the others must be able to answer. */
+		/* Outside the spinlock: on machines that flush by interrupt, the others must be able to
+		 * answer. */
 		flush_batch(g);
 	} while (more);
 }
 
 noinline void zap_range(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
-	struct gather g = { .mm = mm, .start = ~0UL };
+	struct gather g = {.mm = mm, .start = ~0UL};
 
 	zap_gather(&g, start, end);
 }
 
 /*
- * mm_users is 0: no task runs in it and /proc cannot get at it, so no lock is needed for the areas. A CPU may still have it
- * loaded for a kernel thread, which never touches user addresses; its TLB entries go with the flush at the end,
- * before the tables can be freed (mmdrop) or the address-space id used again.
+ * mm_users is 0: no task runs in it and /proc cannot get at it, so no lock is needed for the areas. A CPU may
+ * still have it loaded for a kernel thread, which never touches user addresses; its TLB entries go with the
+ * flush at the end, before the tables can be freed (mmdrop) or the address-space id used again.
  */
 void exit_mmap(struct mm_struct *mm)
 {
-	struct gather g = { .mm = mm, .start = ~0UL, .full_mm = true };
+	struct gather g = {.mm = mm, .start = ~0UL, .full_mm = true};
 	struct vm_area_struct *vma, *next;
 
-	list_for_each_entry_safe(vma, next, &mm->area_list, list) {
+	list_for_each_entry_safe (vma, next, &mm->area_list, list) {
 		zap_gather(&g, vma->vm_start, vma->vm_end);
 		vma_free(vma);
 	}

@@ -2,7 +2,7 @@
 #include <asm/elf.h>
 #include <asm/uaccess.h>
 #include <lib/errno.h>
-#include <lib/random.h>
+#include <kernel/random.h>
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/page.h>

@@ -4,7 +4,7 @@
 #include <kernel/smp.h>
 #include <kernel/utsname.h>
 #include <lib/errno.h>
-#include <lib/random.h>
+#include <kernel/random.h>
 #include <lib/string.h>
 #include <mm/page.h>
 #include <proc/fork.h>

@@ -4,7 +4,6 @@
 #include <time/clock.h>
 
 u64 clock_mult;
-u64 clock_base;
 static u64 cycles_mult;         /* cycles = (ns * mult) >> CLOCK_SHIFT [immutable after clock_init] */
 static u64 wall_offset;         /* wall clock minus sched_clock, ns [atomic] */
 
@@ -21,7 +20,6 @@ static u64 mult_for(u64 to, u64 from)
 
 void clock_init(u64 hz)
 {
-	clock_base = arch_read_counter();
 	cycles_mult = mult_for(hz, NSEC_PER_SEC);
 	clock_mult = mult_for(NSEC_PER_SEC, hz);
 }
