@@ -432,7 +432,7 @@ int unshare_files(void)
 	new = dup_fd(old);
 	if (!new)
 		return -ENOMEM;
-	WRITE_ONCE(current->files, new); /* as in exit_files */
+	WRITE_ONCE(current->files, new);
 	put_files_struct(old);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* Arguments and environment of a new program: taken from the old one's memory, laid out on the new one's stack. */
 #include <asm/elf.h>
 #include <asm/uaccess.h>
-#include <lib/errno.h>
 #include <kernel/random.h>
+#include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/page.h>

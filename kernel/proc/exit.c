@@ -62,13 +62,24 @@ static void exit_mm(void)
 		return;
 	mm_release(current);
 	mmgrab(mm); /* for active_mm; the switch to the next task drops it */
-	/* The scheduler looks at both: it must not see a user task without one, nor count a user of an mm that is gone. */
-	preempt_disable();
+	/*
+	 * The scheduler looks at both: it must not see a user task without one, nor count a user of an mm that is gone; and
+	 * get_task_mm() of others takes its reference under this lock.
+	 */
+	spin_lock_irq(&current->pi_lock);
 	current->mm = NULL;
-	preempt_enable();
+	spin_unlock_irq(&current->pi_lock);
 	mmput(mm);
 }
 
+static void exit_fs(struct task_struct *t)
+{
+	struct fs_struct *fs = t->fs;
+
+	t->fs = NULL;
+	if (fs)
+		put_fs_struct(fs);
+}
 
 bool exit_signals(struct task_struct *t)
 {

@@ -62,7 +62,6 @@ struct task_struct init_task = {
 	.active_mm = &init_mm,
 	.files = &init_files,
 	.fs = &init_fs,
-	.files = &init_files,
 	.signal = &init_signals,
 	.sighand = &init_sighand,
 	.pending = { LIST_HEAD_INIT(init_task.pending.list), 0 },

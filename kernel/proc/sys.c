@@ -1,10 +1,10 @@
 /* System calls that tell of the system or set small things of a task. */
 #include <asm/elf.h>
 #include <asm/uaccess.h>
+#include <kernel/random.h>
 #include <kernel/smp.h>
 #include <kernel/utsname.h>
 #include <lib/errno.h>
-#include <kernel/random.h>
 #include <lib/string.h>
 #include <mm/page.h>
 #include <proc/fork.h>
