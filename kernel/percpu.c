@@ -21,9 +21,10 @@ static char *alloc_areas(size_t size)
 }
 
 /*
- * This CPU is alone, and interrupts are off. What the template holds by now is the boot CPU's state, which every copy takes
- * over. So per-CPU data that is used before this point holds no pointer into itself, and what must not be shared
- * (a list of free pages, say) each of the other CPUs' copies gets afresh from its owner before the CPU starts.
+ * This CPU is alone, and interrupts are off. What the template holds by now is the boot CPU's state, which
+ * every copy takes over. So per-CPU data that is used before this point holds no pointer into itself, and
+ * what must not be shared (a list of free pages, say) each of the other CPUs' copies gets afresh from its
+ * owner before the CPU starts.
  */
 void setup_per_cpu_areas(void)
 {
@@ -31,7 +32,8 @@ void setup_per_cpu_areas(void)
 	char *areas = alloc_areas(size * nr_cpu_ids);
 
 	if (!areas)
-		panic("no memory for the per-CPU areas: %u CPUs of %lu bytes", nr_cpu_ids, (unsigned long)size);
+		panic("no memory for the per-CPU areas: %u CPUs of %lu bytes", nr_cpu_ids,
+		      (unsigned long)size);
 	for (unsigned cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		memcpy(areas + cpu * size, __per_cpu_start, __per_cpu_end - __per_cpu_start);
 		__per_cpu_offset[cpu] = (unsigned long)(areas + cpu * size) - (unsigned long)__per_cpu_start;

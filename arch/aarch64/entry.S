@@ -158,8 +158,8 @@ FUNC el1h_64_sync
 	b	ret_to_kernel
 1:
 	/*
-	 * Overflow. This never returns, so TPIDR_EL0 may go: it takes the bad SP. With one register left and SP itself as
-	 * the second: SP = this CPU's overflow stack.
+	 * Overflow. This never returns, so TPIDR_EL0 may go: it takes the bad SP. With one register left
+	 * and SP itself as the second: SP = this CPU's overflow stack.
 	 */
 	mov	x0, sp
 	msr	tpidr_el0, x0

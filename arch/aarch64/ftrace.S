@@ -48,8 +48,8 @@ FUNC_END _mcount
  *     x1 = parent_ip    where foo will return to, from its frame record
  *     x2 = parent_slot  address of that word
  *
- * ftrace_call and ftrace_graph_call are nops until a tracer is on, and are patched to BL like any other site. x29 and x30
- * are what gets both arguments back after the first call, so nothing else has to be kept over it.
+ * ftrace_call and ftrace_graph_call are nops until a tracer is on, and are patched to BL like any other site. x29 is
+ * what gets the arguments back after the first call, so nothing else has to be kept over it.
  */
 FUNC ftrace_caller
 	stp	x29, x30, [sp, #-16]!
@@ -61,8 +61,8 @@ FUNC ftrace_caller
 ftrace_call:
 	nop					/* bl <tracer>(ip, parent_ip, parent_slot) */
 	/*
-	 * The first tracer, if any, spoiled the arguments: make them again from the two records. These four cost a lone
-	 * function tracer four instructions a call; a branch around them would need patching of its own.
+	 * The first tracer, if any, has spoiled the arguments: make them again from the two records. This costs a
+	 * lone function tracer four instructions a call; a branch around them would be one more site to patch.
 	 */
 	ldp	x2, x0, [x29]			/* x2 = foo's x29, x0 = ip + 4 */
 	ldr	x1, [x2, #8]			/* parent_ip: read again, the first tracer may have replaced it */
