@@ -5,7 +5,8 @@
 #include <proc/fork.h>
 #include <lib/printf.h>
 
-/* `idle` starts running on cpu without having been switched to: it is current there, and never preemptible. */
+/* `idle` starts running on cpu without having been switched to: it is current there, and never preemptible.
+ */
 void init_idle(struct task_struct *idle, int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
@@ -43,7 +44,7 @@ void sched_init(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		init_rq(cpu_rq(cpu), cpu);
 	init_idle(&init_task, smp_processor_id());
 	/* What the first tasks inherit. */
@@ -63,7 +64,7 @@ unsigned long nr_running(void)
 	unsigned long sum = 0;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_running);
 	return sum;
 }
@@ -73,7 +74,7 @@ u64 nr_context_switches(void)
 	u64 sum = 0;
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_switches);
 	return sum;
 }
@@ -83,7 +84,7 @@ long nr_uninterruptible(void)
 	long sum = 0;
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_uninterruptible);
 	return max(sum, 0L);
 }
