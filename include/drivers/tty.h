@@ -41,3 +41,6 @@ bool handle_sysrq(char key);
  * session any more; signal->tty of all its processes becomes NULL. Context: thread, no lock held.
  */
 void disassociate_ctty(void);
+/* For /proc/<pid>/stat: a terminal's device number, and its foreground group. Any context. */
+u64 tty_devnum(const struct tty_struct *tty);
+int tty_foreground(const struct tty_struct *tty);
