@@ -44,7 +44,7 @@ static void echo(struct tty_struct *tty, char c)
 	unsigned char u = c;
 
 	if (L_FLAG(tty, ECHOCTL) && (u < ' ' || u == 127) && c != '\t' && c != '\n') {
-		char text[2] = { '^', c ^ 0100 };
+		char text[2] = {'^', c ^ 0100};
 
 		tty_echo(tty, text, 2);
 	} else {
@@ -163,7 +163,8 @@ static int key_signal(const struct tty_struct *tty, char c)
 	return is_cc(tty, c, VSUSP) ? SIGTSTP : 0;
 }
 
-/* [l] What was typed and what is to be printed is forgotten, unless NOFLSH. kill_pgrp comes later, without the lock. */
+/* [l] What was typed and what is to be printed is forgotten, unless NOFLSH. kill_pgrp comes later, without
+ * the lock. */
 static void do_signal_key(struct tty_struct *tty, char c)
 {
 	if (!L_FLAG(tty, NOFLSH)) {
@@ -284,8 +285,8 @@ static int n_tty_receive_char(struct tty_struct *tty, char c)
 }
 
 /*
- * [l] Is there room for what one more byte can cause? In a full canonical buffer without a line nothing may wait for a
- * reader: the line is too long, and what is too much is dropped.
+ * [l] Is there room for what one more byte can cause? In a full canonical buffer without a line nothing may
+ * wait for a reader: the line is too long, and what is too much is dropped.
  */
 static bool can_process(struct tty_struct *tty)
 {
@@ -336,7 +337,8 @@ void n_tty_process(struct tty_struct *tty)
 		char key;
 
 		spin_lock_irqsave(&tty->lock, flags);
-		for (unsigned i = 0; i < BATCH && !sig && tty->rx_tail != tty->rx_head && can_process(tty); i++) {
+		for (unsigned i = 0; i < BATCH && !sig && tty->rx_tail != tty->rx_head && can_process(tty);
+		     i++) {
 			char c = tty->rx[tty->rx_tail++ % TTY_RX_SIZE];
 
 			if (!sysrq_filter(tty, c))
@@ -358,7 +360,8 @@ void n_tty_process(struct tty_struct *tty)
 /* [l] A signal key must work although what was typed before it is stuck; it flushes that anyway. */
 static bool jump_queue(struct tty_struct *tty, char c)
 {
-	return key_signal(tty, c) && !L_FLAG(tty, NOFLSH) && tty->rx_tail != tty->rx_head && !can_process(tty);
+	return key_signal(tty, c) && !L_FLAG(tty, NOFLSH) && tty->rx_tail != tty->rx_head &&
+	       !can_process(tty);
 }
 
 void tty_receive(struct tty_struct *tty, const char *data, unsigned n)
@@ -404,7 +407,8 @@ void n_tty_set_termios(struct tty_struct *tty, const struct termios *t)
 	tty->termios = *t;
 	if (!((old ^ t->c_lflag) & ICANON))
 		return;
-	/* To canonical: what is there counts as whole. To raw: an end of file that was not read is no data. */
+	/* To canonical: what is there counts as whole. To raw: an end of file that was not read is no data.
+	 */
 	if (t->c_lflag & ICANON) {
 		for (u32 i = tty->tail; i != tty->head; i++)
 			clear_bit(i % TTY_BUF_SIZE, tty->mark);

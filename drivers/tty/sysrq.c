@@ -15,12 +15,12 @@ static void sysrq_help(void)
 	const struct sysrq_key *k;
 
 	pr_info("sysrq: HELP :");
-	for_each_in_table(sysrq, k)
-		pr_cont(" %s(%c)", k->help, k->key);
+	for_each_in_table(sysrq, k) pr_cont(" %s(%c)", k->help, k->key);
 	pr_cont("\n");
 }
 
-/* In an interrupt: whoever runs elsewhere goes on running, so its backtrace may be out of date when it is printed. */
+/* In an interrupt: whoever runs elsewhere goes on running, so its backtrace may be out of date when it is
+ * printed. */
 static void sysrq_show_tasks(void)
 {
 	struct task_struct *p = NULL, *t;
@@ -29,9 +29,10 @@ static void sysrq_show_tasks(void)
 	while ((p = next_process(pid + 1))) {
 		pid = p->pid;
 		rcu_read_lock();
-		for_each_thread(p, t) {
-			pr_info("task:%-15s state:%c pid:%-5d ppid:%d\n", t->comm, task_state_to_char(t), t->pid,
-				t->parent ? t->parent->pid : 0);
+		for_each_thread(p, t)
+		{
+			pr_info("task:%-15s state:%c pid:%-5d ppid:%d\n", t->comm, task_state_to_char(t),
+				t->pid, t->parent ? t->parent->pid : 0);
 			show_stack(t, NULL);
 		}
 		rcu_read_unlock();
@@ -44,9 +45,9 @@ static void sysrq_crash(void)
 	panic("sysrq triggered crash");
 }
 
-static const struct sysrq_key help_key = { 'h', "show-help", sysrq_help };
-static const struct sysrq_key tasks_key = { 't', "show-task-states", sysrq_show_tasks };
-static const struct sysrq_key crash_key = { 'c', "crash", sysrq_crash };
+static const struct sysrq_key help_key = {'h', "show-help", sysrq_help};
+static const struct sysrq_key tasks_key = {'t', "show-task-states", sysrq_show_tasks};
+static const struct sysrq_key crash_key = {'c', "crash", sysrq_crash};
 REGISTER_SYSRQ(help_key);
 REGISTER_SYSRQ(tasks_key);
 REGISTER_SYSRQ(crash_key);
@@ -55,12 +56,12 @@ bool handle_sysrq(char key)
 {
 	const struct sysrq_key *k;
 
-	for_each_in_table(sysrq, k)
-		if (k->key == key) {
-			pr_info("sysrq: %s\n", k->help);
-			k->handler();
-			return true;
-		}
+	for_each_in_table(sysrq, k) if (k->key == key)
+	{
+		pr_info("sysrq: %s\n", k->help);
+		k->handler();
+		return true;
+	}
 	sysrq_help();
 	return false;
 }
@@ -101,5 +102,5 @@ static int sysrq_store(const char *text, size_t len)
 	return 0;
 }
 
-static const struct proc_entry sysrq_trigger = { .path = "sysrq-trigger", .mode = 0200, .store = sysrq_store };
+static const struct proc_entry sysrq_trigger = {.path = "sysrq-trigger", .mode = 0200, .store = sysrq_store};
 REGISTER_PROC(sysrq_trigger);

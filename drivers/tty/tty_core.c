@@ -24,10 +24,22 @@ const struct termios tty_std_termios = {
 	.c_oflag = OPOST | ONLCR,
 	.c_cflag = B115200 | CS8 | CREAD | CLOCAL,
 	.c_lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,
-	.c_cc = {
-		[VINTR] = 3, [VQUIT] = 28, [VERASE] = 127, [VKILL] = 21, [VEOF] = 4, [VMIN] = 1, [VSTART] = 17,
-		[VSTOP] = 19, [VSUSP] = 26, [VREPRINT] = 18, [VDISCARD] = 15, [VWERASE] = 23, [VLNEXT] = 22,
-	},
+	.c_cc =
+		{
+			[VINTR] = 3,
+			[VQUIT] = 28,
+			[VERASE] = 127,
+			[VKILL] = 21,
+			[VEOF] = 4,
+			[VMIN] = 1,
+			[VSTART] = 17,
+			[VSTOP] = 19,
+			[VSUSP] = 26,
+			[VREPRINT] = 18,
+			[VDISCARD] = 15,
+			[VWERASE] = 23,
+			[VLNEXT] = 22,
+		},
 };
 
 static int tty_open_common(struct tty_struct *tty, struct file *f)
@@ -45,7 +57,8 @@ static int tty_open(struct inode *inode, struct file *f)
 	return tty_open_common(f->private_data, f);
 }
 
-/* /dev/console is the first port. It does not become the controlling terminal of who opens it, as in Linux. */
+/* /dev/console is the first port. It does not become the controlling terminal of who opens it, as in Linux.
+ */
 static int console_open(struct inode *inode, struct file *f)
 {
 	if (!tty_list)
@@ -85,7 +98,8 @@ static bool output_possible(struct tty_struct *tty)
 	return room;
 }
 
-/* [w] All of `n` bytes of kernel memory. Returns how many before a signal (or, nonblocking, the full ring) came. */
+/* [w] All of `n` bytes of kernel memory. Returns how many before a signal (or, nonblocking, the full ring)
+ * came. */
 static ssize_t write_chunk(struct tty_struct *tty, struct file *f, const char *text, unsigned n)
 {
 	unsigned done = 0;
@@ -158,16 +172,17 @@ static unsigned tty_poll(struct file *f, struct poll_table *pt)
 	return mask;
 }
 
-#define TTY_FOPS                                                                                             \
-	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll,            \
+#define TTY_FOPS                                                                                  \
+	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll, \
 	.ioctl = tty_ioctl, .llseek = no_llseek
-static const struct file_operations tty_fops = { .open = tty_open, TTY_FOPS };
-static const struct file_operations console_fops = { .open = console_open, TTY_FOPS };
-static const struct file_operations current_tty_fops = { .open = current_tty_open, TTY_FOPS };
+static const struct file_operations tty_fops = {.open = tty_open, TTY_FOPS};
+static const struct file_operations console_fops = {.open = console_open, TTY_FOPS};
+static const struct file_operations current_tty_fops = {.open = current_tty_open, TTY_FOPS};
 
 /* Numbers as in Linux's devices.txt: major 5, alternate terminals. */
-static const struct device_node current_tty_dev = { "tty", S_IFCHR | 0666, MKDEV(5, 0), &current_tty_fops, NULL };
-static const struct device_node console_dev = { "console", S_IFCHR | 0600, MKDEV(5, 1), &console_fops, NULL };
+static const struct device_node current_tty_dev = {"tty", S_IFCHR | 0666, MKDEV(5, 0), &current_tty_fops,
+						   NULL};
+static const struct device_node console_dev = {"console", S_IFCHR | 0600, MKDEV(5, 1), &console_fops, NULL};
 REGISTER_DEVICE(current_tty_dev);
 REGISTER_DEVICE(console_dev);
 
@@ -211,7 +226,7 @@ struct tty_struct *tty_register_uart(const char *name, unsigned minor, const str
 	tty->ops = ops;
 	tty->port = port;
 	tty->termios = tty_std_termios;
-	tty->winsize = (struct winsize){ .ws_row = 24, .ws_col = 80 };
+	tty->winsize = (struct winsize){.ws_row = 24, .ws_col = 80};
 	spin_lock_init(&tty->lock);
 	mutex_init(&tty->read_mutex);
 	mutex_init(&tty->write_mutex);

@@ -67,11 +67,11 @@ static bool session_lives(pid_t session)
 	bool found = false;
 
 	spin_lock_irqsave(&tasklist_lock, flags);
-	for_each_process(p)
-		if (p->signal->session == session && !p->exit_state) {
-			found = true;
-			break;
-		}
+	for_each_process(p) if (p->signal->session == session && !p->exit_state)
+	{
+		found = true;
+		break;
+	}
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	return found;
 }
@@ -96,8 +96,7 @@ static long set_ctty(struct tty_struct *tty, bool steal)
 		struct task_struct *p;
 
 		for_each_process(p) /* of the session that loses it */
-			if (p->signal->tty == tty)
-				p->signal->tty = NULL;
+			if (p->signal->tty == tty) p->signal->tty = NULL;
 		tty->session = sig->session;
 		tty->pgrp = sig->pgrp;
 		sig->tty = tty;
@@ -107,7 +106,8 @@ static long set_ctty(struct tty_struct *tty, bool steal)
 	return err;
 }
 
-/* Opening a terminal that is nobody's makes it that of a session leader without one. Failure just leaves it. */
+/* Opening a terminal that is nobody's makes it that of a session leader without one. Failure just leaves it.
+ */
 void tty_open_ctty(struct tty_struct *tty, struct file *f)
 {
 	if (current->signal->session == current->tgid && !current->signal->tty && (f->f_mode & FMODE_READ))
@@ -124,9 +124,7 @@ static pid_t release_session(struct tty_struct *tty, pid_t session)
 	pgrp = tty->pgrp;
 	tty->session = tty->pgrp = 0;
 	spin_unlock(&tty->lock);
-	for_each_process(p)
-		if (p->signal->session == session && p->signal->tty == tty)
-			p->signal->tty = NULL;
+	for_each_process(p) if (p->signal->session == session && p->signal->tty == tty) p->signal->tty = NULL;
 	return pgrp;
 }
 
@@ -169,9 +167,8 @@ static bool group_in_session(pid_t pgrp)
 {
 	struct task_struct *p;
 
-	for_each_process(p)
-		if (p->signal->pgrp == pgrp && p->signal->session == current->signal->session)
-			return true;
+	for_each_process(p) if (p->signal->pgrp == pgrp &&
+				p->signal->session == current->signal->session) return true;
 	return false;
 }
 

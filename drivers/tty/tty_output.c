@@ -1,4 +1,5 @@
-/* The terminal's way out: output processing, the transmit ring, and the console for printk on the same port. */
+/* The terminal's way out: output processing, the transmit ring, and the console for printk on the same port.
+ */
 #include "tty.h"
 
 #include <irq/softirq.h>
@@ -38,7 +39,8 @@ static u32 next_column(u32 column, char c)
 		return (column | 7) + 1;
 	default:
 		/* Control characters and the later bytes of UTF-8 sequences do not move the cursor. */
-		return (unsigned char)c >= ' ' && c != 127 && ((unsigned char)c & 0xc0) != 0x80 ? column + 1 : column;
+		return (unsigned char)c >= ' ' && c != 127 && ((unsigned char)c & 0xc0) != 0x80 ? column + 1
+												: column;
 	}
 }
 
@@ -109,8 +111,9 @@ static char tx_take(struct tty_struct *tty)
 }
 
 /*
- * Who waits is woken from the softirq: this may run below the port's lock, which printk takes below the scheduler's
- * locks. Sleepers are woken when half of the ring is free, not for each byte; who waits for the end, at the end.
+ * Who waits is woken from the softirq: this may run below the port's lock, which printk takes below the
+ * scheduler's locks. Sleepers are woken when half of the ring is free, not for each byte; who waits for the
+ * end, at the end.
  */
 unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max)
 {
@@ -209,7 +212,8 @@ static void console_finish_line(struct tty_struct *tty)
 	bool newline = false;
 	u32 at;
 
-	if (unlikely(oops_in_progress) ? !arch_spin_trylock(&tty->tx_lock) : (arch_spin_lock(&tty->tx_lock), false))
+	if (unlikely(oops_in_progress) ? !arch_spin_trylock(&tty->tx_lock)
+				       : (arch_spin_lock(&tty->tx_lock), false))
 		return;
 	for (at = tty->tx_tail; at != tty->tx_head && !newline; at++)
 		newline = tty->tx[at % TTY_TX_SIZE] == '\n';
@@ -243,6 +247,6 @@ static void tty_console_write(struct console *con, const char *text, size_t len)
 
 void tty_console_init(struct tty_struct *tty)
 {
-	tty->console = (struct console){ .name = tty->name, .write = tty_console_write, .data = tty };
+	tty->console = (struct console){.name = tty->name, .write = tty_console_write, .data = tty};
 	console_register(&tty->console);
 }

@@ -20,11 +20,11 @@ struct poll_table_page {
 #define POLL_INLINE 6
 /* Locks: none, it belongs to one call of poll; `triggered` is set by wakers. */
 struct poll_table {
-	bool queueing;           /* false from the second round on: we are on all queues already */
-	int triggered;           /* [atomic] somebody woke us */
-	int error;               /* -ENOMEM when a queue could not be joined */
+	bool queueing; /* false from the second round on: we are on all queues already */
+	int triggered; /* [atomic] somebody woke us */
+	int error;     /* -ENOMEM when a queue could not be joined */
 	struct task_struct *task;
-	unsigned n;              /* used inline entries */
+	unsigned n; /* used inline entries */
 	struct poll_table_page *pages;
 	struct poll_table_entry inline_entry[POLL_INLINE];
 };

@@ -33,7 +33,7 @@ static int change_fd(unsigned fd, const struct iattr *attr)
 
 SYSCALL_DEFINE3(fchmodat, int, dfd, const char __user *, name, mode_t, mode)
 {
-	struct iattr attr = { .valid = ATTR_MODE, .mode = mode & 07777 };
+	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
 
 	return change_path(dfd, name, LOOKUP_FOLLOW, &attr);
 }
@@ -45,7 +45,7 @@ SYSCALL_DEFINE2(chmod, const char __user *, name, mode_t, mode)
 
 SYSCALL_DEFINE2(fchmod, unsigned, fd, mode_t, mode)
 {
-	struct iattr attr = { .valid = ATTR_MODE, .mode = mode & 07777 };
+	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
 
 	return change_fd(fd, &attr);
 }
@@ -94,10 +94,10 @@ static int take_time(struct iattr *attr, const struct timespec *t, unsigned whic
 
 static int utimes_attr(struct iattr *attr, const struct timespec __user *utimes)
 {
-	struct timespec t[2] = { { 0, UTIME_NOW }, { 0, UTIME_NOW } };
+	struct timespec t[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
 	int err;
 
-	*attr = (struct iattr){ 0 };
+	*attr = (struct iattr){0};
 	if (utimes && copy_from_user(t, utimes, sizeof(t)))
 		return -EFAULT;
 	if (t[0].tv_nsec == UTIME_NOW && t[1].tv_nsec == UTIME_NOW)
@@ -106,7 +106,8 @@ static int utimes_attr(struct iattr *attr, const struct timespec __user *utimes)
 	return err ? err : take_time(attr, &t[1], ATTR_MTIME, &attr->mtime);
 }
 
-SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int, flags)
+SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int,
+		flags)
 {
 	struct iattr attr;
 	int err;

@@ -52,7 +52,7 @@ static char *prepend_path(struct path p, const struct path *root, char *end, cha
 /* The caller's root, or the real one for kernel threads without. [dcache_lock] */
 static struct path root_for_names(void)
 {
-	struct path root = { root_mount, root_mount->mnt_root };
+	struct path root = {root_mount, root_mount->mnt_root};
 	struct fs_struct *fs = current->fs;
 
 	if (!fs)
@@ -88,7 +88,7 @@ char *d_path(const struct path *path, char *buf, int len)
 /* Without a mount to go by: within its file system, and from there on through where that is mounted first. */
 char *dentry_path(struct dentry *dentry, char *buf, int len)
 {
-	struct path p = { mount_of(dentry->d_sb), dentry };
+	struct path p = {mount_of(dentry->d_sb), dentry};
 	char *name;
 
 	if (dentry->d_op && dentry->d_op->d_dname)

@@ -1,4 +1,5 @@
-/* The cache of names: dentries by parent and name, their references, and a bounded number of negative ones. */
+/* The cache of names: dentries by parent and name, their references, and a bounded number of negative ones.
+ */
 #include "internal.h"
 
 #include <kernel/panic.h>
@@ -13,9 +14,9 @@ DEFINE_SPINLOCK(dcache_lock);
 DEFINE_MUTEX(rename_mutex);
 
 static struct hlist_head dentry_hashtable[1 << DHASH_BITS]; /* [dcache_lock] */
-static LIST_HEAD(negative_lru);                             /* [dcache_lock] oldest first */
-static unsigned nr_negative;                                /* [dcache_lock] on negative_lru */
-static u64 next_off = 2;                                    /* [dcache_lock] 0 and 1 are "." and ".." */
+static LIST_HEAD(negative_lru);				    /* [dcache_lock] oldest first */
+static unsigned nr_negative;				    /* [dcache_lock] on negative_lru */
+static u64 next_off = 2;				    /* [dcache_lock] 0 and 1 are "." and ".." */
 static struct kmem_cache *dentry_cache;
 
 u32 name_hash(const char *name, unsigned len)
@@ -37,10 +38,9 @@ noinline struct dentry *__d_lookup(struct dentry *parent, const char *name, unsi
 {
 	struct dentry *d;
 
-	hlist_for_each_entry(d, d_bucket(parent, hash), d_hash)
-		if (d->d_namehash == hash && d->d_parent == parent && d->d_namelen == len &&
-		    !memcmp(d->d_name, name, len))
-			return d;
+	hlist_for_each_entry(d, d_bucket(parent, hash),
+			     d_hash) if (d->d_namehash == hash && d->d_parent == parent &&
+					 d->d_namelen == len && !memcmp(d->d_name, name, len)) return d;
 	return NULL;
 }
 
@@ -81,7 +81,8 @@ static void __d_unhash(struct dentry *d)
 	lru_remove(d);
 }
 
-/* Nobody knows it any more. Drops the references that it held, so its parent may be next: a loop, not a recursion. */
+/* Nobody knows it any more. Drops the references that it held, so its parent may be next: a loop, not a
+ * recursion. */
 static struct dentry *dentry_free(struct dentry *d)
 {
 	struct dentry *parent = d->d_parent != d ? d->d_parent : NULL;
@@ -96,7 +97,8 @@ static struct dentry *dentry_free(struct dentry *d)
 
 /*
  * The last reference of `d` is gone: keep it if it is a cached "no such file", else unhash it. [dcache_lock]
- * Returns the dentry that is to be freed, NULL when there is none: itself, or the oldest of too many negative ones.
+ * Returns the dentry that is to be freed, NULL when there is none: itself, or the oldest of too many negative
+ * ones.
  */
 static struct dentry *d_retire(struct dentry *d)
 {
@@ -218,7 +220,8 @@ void d_add(struct dentry *d, struct inode *inode)
 		list_move_tail(&d->d_child, &d->d_parent->d_subdirs);
 	if (inode) {
 		d->d_off = next_off++;
-		/* Look-ups read d_inode under the lock, but a path that was found negative looks again without. */
+		/* Look-ups read d_inode under the lock, but a path that was found negative looks again
+		 * without. */
 		smp_store_release(&d->d_inode, inode);
 	}
 	spin_unlock(&dcache_lock);
@@ -324,7 +327,7 @@ bool d_has_children(struct dentry *dir)
 	bool any = false;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry(d, &dir->d_subdirs, d_child)
+	list_for_each_entry (d, &dir->d_subdirs, d_child)
 		if (d->d_inode) {
 			any = true;
 			break;
@@ -338,7 +341,7 @@ static struct dentry *take_negative_child(struct dentry *dir)
 {
 	struct dentry *d;
 
-	list_for_each_entry(d, &dir->d_subdirs, d_child)
+	list_for_each_entry (d, &dir->d_subdirs, d_child)
 		if (!d->d_inode && !atomic_read(&d->d_count)) {
 			__d_unhash(d);
 			return d;

@@ -39,12 +39,11 @@ static ssize_t full_write(struct file *f, const char __user *buf, size_t n, loff
 }
 
 static const struct file_operations null_fops = {
-	.read = null_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek
-};
+	.read = null_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
 static const struct file_operations zero_fops = {
-	.read = zero_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek
-};
-static const struct file_operations full_fops = { .read = zero_read, .write = full_write, .llseek = noop_llseek };
+	.read = zero_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
+static const struct file_operations full_fops = {
+	.read = zero_read, .write = full_write, .llseek = noop_llseek};
 
 static ssize_t random_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
@@ -77,14 +76,13 @@ static ssize_t random_write(struct file *f, const char __user *buf, size_t n, lo
 }
 
 static const struct file_operations random_fops = {
-	.read = random_read, .write = random_write, .llseek = noop_llseek
-};
+	.read = random_read, .write = random_write, .llseek = noop_llseek};
 
 /* /dev/kmsg: one record a read; a write is a message. Locks: l lock. */
 #define KMSG_LINE 1024
 struct kmsg_reader {
 	struct mutex lock;
-	u64 seq; /* [l] next record */
+	u64 seq;	      /* [l] next record */
 	char text[KMSG_LINE]; /* [l] */
 };
 
@@ -195,12 +193,12 @@ static const struct file_operations kmsg_fops = {
 };
 
 /* Numbers as in Linux's devices.txt: major 1, memory devices. */
-static const struct device_node null_dev = { "null", S_IFCHR | 0666, MKDEV(1, 3), &null_fops, NULL };
-static const struct device_node zero_dev = { "zero", S_IFCHR | 0666, MKDEV(1, 5), &zero_fops, NULL };
-static const struct device_node full_dev = { "full", S_IFCHR | 0666, MKDEV(1, 7), &full_fops, NULL };
-static const struct device_node random_dev = { "random", S_IFCHR | 0666, MKDEV(1, 8), &random_fops, NULL };
-static const struct device_node urandom_dev = { "urandom", S_IFCHR | 0666, MKDEV(1, 9), &random_fops, NULL };
-static const struct device_node kmsg_dev = { "kmsg", S_IFCHR | 0644, MKDEV(1, 11), &kmsg_fops, NULL };
+static const struct device_node null_dev = {"null", S_IFCHR | 0666, MKDEV(1, 3), &null_fops, NULL};
+static const struct device_node zero_dev = {"zero", S_IFCHR | 0666, MKDEV(1, 5), &zero_fops, NULL};
+static const struct device_node full_dev = {"full", S_IFCHR | 0666, MKDEV(1, 7), &full_fops, NULL};
+static const struct device_node random_dev = {"random", S_IFCHR | 0666, MKDEV(1, 8), &random_fops, NULL};
+static const struct device_node urandom_dev = {"urandom", S_IFCHR | 0666, MKDEV(1, 9), &random_fops, NULL};
+static const struct device_node kmsg_dev = {"kmsg", S_IFCHR | 0644, MKDEV(1, 11), &kmsg_fops, NULL};
 REGISTER_DEVICE(null_dev);
 REGISTER_DEVICE(zero_dev);
 REGISTER_DEVICE(full_dev);

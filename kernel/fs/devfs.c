@@ -10,8 +10,8 @@ DECLARE_TABLE(devices, const struct device_node);
 
 #define MAX_ADDED 64
 static const struct device_node *added[MAX_ADDED]; /* [devfs_mutex for changes] by device_add */
-static unsigned nr_added;                          /* [devfs_mutex for changes; read with acquire] */
-static struct super_block *devfs_sb;               /* [devfs_mutex] NULL: not mounted yet */
+static unsigned nr_added;			   /* [devfs_mutex for changes; read with acquire] */
+static struct super_block *devfs_sb;		   /* [devfs_mutex] NULL: not mounted yet */
 static DEFINE_MUTEX(devfs_mutex);
 
 static const struct device_node *find_device(dev_t rdev)
@@ -22,9 +22,7 @@ static const struct device_node *find_device(dev_t rdev)
 	for (unsigned i = 0; i < n; i++)
 		if (added[i]->rdev == rdev)
 			return added[i];
-	for_each_in_table(devices, dev)
-		if (dev->rdev == rdev)
-			return dev;
+	for_each_in_table(devices, dev) if (dev->rdev == rdev) return dev;
 	return NULL;
 }
 
@@ -40,14 +38,14 @@ static int chrdev_open(struct inode *inode, struct file *f)
 	return dev->fop->open ? dev->fop->open(inode, f) : 0;
 }
 
-static const struct file_operations chrdev_fops = { .open = chrdev_open };
+static const struct file_operations chrdev_fops = {.open = chrdev_open};
 
 static int no_device_open(struct inode *inode, struct file *f)
 {
 	return -ENXIO;
 }
 
-static const struct file_operations no_device_fops = { .open = no_device_open };
+static const struct file_operations no_device_fops = {.open = no_device_open};
 
 void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev)
 {
@@ -62,7 +60,8 @@ void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev)
 
 static int devfs_create(const struct device_node *dev)
 {
-	struct dentry *d = simple_create_file(devfs_sb->s_root, dev->name, dev->mode, &chrdev_fops, dev->data);
+	struct dentry *d =
+		simple_create_file(devfs_sb->s_root, dev->name, dev->mode, &chrdev_fops, dev->data);
 
 	if (IS_ERR(d))
 		return PTR_ERR(d);
@@ -88,10 +87,10 @@ int device_add(const struct device_node *dev)
 static const struct {
 	const char *name, *target;
 } dev_links[] = {
-	{ "fd", "/proc/self/fd" },
-	{ "stdin", "/proc/self/fd/0" },
-	{ "stdout", "/proc/self/fd/1" },
-	{ "stderr", "/proc/self/fd/2" },
+	{"fd", "/proc/self/fd"},
+	{"stdin", "/proc/self/fd/0"},
+	{"stdout", "/proc/self/fd/1"},
+	{"stderr", "/proc/self/fd/2"},
 };
 
 static int devfs_populate(void)
@@ -99,13 +98,12 @@ static int devfs_populate(void)
 	const struct device_node *dev;
 	int err = 0;
 
-	for_each_in_table(devices, dev)
-		if (!err)
-			err = devfs_create(dev);
+	for_each_in_table(devices, dev) if (!err) err = devfs_create(dev);
 	for (unsigned i = 0; i < nr_added && !err; i++)
 		err = devfs_create(added[i]);
 	for (unsigned i = 0; i < ARRAY_SIZE(dev_links) && !err; i++) {
-		struct dentry *d = simple_create_symlink(devfs_sb->s_root, dev_links[i].name, dev_links[i].target);
+		struct dentry *d =
+			simple_create_symlink(devfs_sb->s_root, dev_links[i].name, dev_links[i].target);
 
 		err = IS_ERR(d) ? PTR_ERR(d) : 0;
 	}
@@ -128,6 +126,5 @@ static int devfs_fill_super(struct super_block *sb, const char *options)
 }
 
 static const struct file_system_type devtmpfs = {
-	.name = "devtmpfs", .single = true, .nodev = true, .fill_super = devfs_fill_super
-};
+	.name = "devtmpfs", .single = true, .nodev = true, .fill_super = devfs_fill_super};
 REGISTER_FILESYSTEM(devtmpfs);

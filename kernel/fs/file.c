@@ -8,7 +8,7 @@
 #include <proc/syscall.h>
 #include <sched/sched.h>
 
-#define NR_OPEN_MAX     4096 /* RLIMIT_NOFILE's hard limit here */
+#define NR_OPEN_MAX 4096 /* RLIMIT_NOFILE's hard limit here */
 
 struct files_struct init_files = {
 	.count = ATOMIC_INIT(1),
@@ -167,7 +167,7 @@ struct file *fget(unsigned fd)
 
 struct fd fdget_shared(unsigned fd)
 {
-	return (struct fd){ fget_files(current->files, fd), FDPUT_FPUT };
+	return (struct fd){fget_files(current->files, fd), FDPUT_FPUT};
 }
 
 struct fd fdget_pos_lock(struct fd f)
@@ -422,8 +422,8 @@ unsigned files_count_open(struct files_struct *files)
 }
 
 /*
- * Another task's table. Taking a user makes its owner's fdget stop borrowing from then on, but one that borrowed a
- * moment ago goes on: harmless, since this user only reads and takes references with the lock.
+ * Another task's table. Taking a user makes its owner's fdget stop borrowing from then on, but one that
+ * borrowed a moment ago goes on: harmless, since this user only reads and takes references with the lock.
  */
 static struct files_struct *get_task_files(struct task_struct *task)
 {

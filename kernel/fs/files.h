@@ -6,29 +6,30 @@
 #define NR_OPEN_DEFAULT 64
 
 /*
- * Locks: l its lock; a atomic. A table that one task uses is changed and read by that task alone, others only look
- * (fget_task), with the lock; so its own look-ups take no lock, and every store to it is made with the lock held.
- * The arrays only grow; old ones go after a grace period.
+ * Locks: l its lock; a atomic. A table that one task uses is changed and read by that task alone, others only
+ * look (fget_task), with the lock; so its own look-ups take no lock, and every store to it is made with the
+ * lock held. The arrays only grow; old ones go after a grace period.
  */
 struct files_struct {
 	atomic_t count;
 	spinlock_t lock;
-	unsigned max;            /* [l] entries */
-	unsigned next_fd;        /* [l] no free one below */
-	struct file **fd;        /* [l] */
-	unsigned long *open;     /* [l] bits: taken */
-	unsigned long *cloexec;  /* [l] bits */
+	unsigned max;		/* [l] entries */
+	unsigned next_fd;	/* [l] no free one below */
+	struct file **fd;	/* [l] */
+	unsigned long *open;	/* [l] bits: taken */
+	unsigned long *cloexec; /* [l] bits */
 	struct rcu_head rcu;
 	struct file *fd_inline[NR_OPEN_DEFAULT];
 	unsigned long bits_inline[2][NR_OPEN_DEFAULT / 64];
 };
 
-/* A descriptor for the time of one system call: borrowed from a table nobody else uses, else with a reference. */
+/* A descriptor for the time of one system call: borrowed from a table nobody else uses, else with a
+ * reference. */
 struct fd {
 	struct file *file; /* NULL: -EBADF */
-	unsigned flags;    /* FDPUT_* */
+	unsigned flags;	   /* FDPUT_* */
 };
-#define FDPUT_FPUT       1u
+#define FDPUT_FPUT	 1u
 #define FDPUT_POS_UNLOCK 2u
 
 struct fd fdget_shared(unsigned fd);
@@ -46,11 +47,12 @@ static __always_inline struct fd fdget(unsigned fd)
 
 	/* Only we can add a user that changes it (clone), so 1 stays 1 until this system call ends. */
 	if (likely(atomic_read(&files->count) == 1))
-		return (struct fd){ files_lookup(files, fd), 0 };
+		return (struct fd){files_lookup(files, fd), 0};
 	return fdget_shared(fd);
 }
 
-/* Also serialises the file position, where somebody else could move it: one reference, borrowed, is ours alone. */
+/* Also serialises the file position, where somebody else could move it: one reference, borrowed, is ours
+ * alone. */
 static __always_inline struct fd fdget_pos(unsigned fd)
 {
 	struct fd f = fdget(fd);

@@ -10,7 +10,21 @@
 
 #define CPIO_HEADER 110 /* six bytes of magic and 13 fields of eight hexadecimal digits */
 #define CPIO_FIELDS 13
-enum { C_INO, C_MODE, C_UID, C_GID, C_NLINK, C_MTIME, C_SIZE, C_DEVMAJ, C_DEVMIN, C_RMAJ, C_RMIN, C_NAMESIZE, C_CHECK };
+enum {
+	C_INO,
+	C_MODE,
+	C_UID,
+	C_GID,
+	C_NLINK,
+	C_MTIME,
+	C_SIZE,
+	C_DEVMAJ,
+	C_DEVMIN,
+	C_RMAJ,
+	C_RMIN,
+	C_NAMESIZE,
+	C_CHECK
+};
 
 /* First name of a file with several: later ones become links to it. */
 struct cpio_link {
@@ -92,7 +106,7 @@ static const char *find_link(struct cpio *c)
 	l = kmalloc(sizeof(*l) + c->field[C_NAMESIZE], GFP_KERNEL);
 	if (!l)
 		return NULL; /* the names become files of their own: poorer, not wrong */
-	*l = (struct cpio_link){ .next = c->links, .ino = ino, .major = major, .minor = minor };
+	*l = (struct cpio_link){.next = c->links, .ino = ino, .major = major, .minor = minor};
 	memcpy(l->name, c->name, c->field[C_NAMESIZE]);
 	c->links = l;
 	return NULL;
@@ -142,7 +156,8 @@ static int new_name_begin(struct new_name *n, const char *name)
 	return err;
 }
 
-/* An older file of that name gives way (archives are concatenated to replace files); a directory stays. [i_lock] */
+/* An older file of that name gives way (archives are concatenated to replace files); a directory stays.
+ * [i_lock] */
 static int make_way(struct new_name *n)
 {
 	struct inode *dir = n->parent.dentry->d_inode;
@@ -327,7 +342,7 @@ static void unpack(struct cpio *c)
 
 void populate_rootfs(phys_addr_t start, phys_addr_t end)
 {
-	struct cpio c = { .at = __va(start), .start = __va(start), .end = __va(end) };
+	struct cpio c = {.at = __va(start), .start = __va(start), .end = __va(end)};
 
 	if (start >= end)
 		return;

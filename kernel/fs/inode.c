@@ -36,7 +36,8 @@ void ihold(struct inode *inode)
 	atomic_inc(&inode->i_count);
 }
 
-/* Only dentries and files hold inodes, so the last reference means that no name and no user is left. Thread context. */
+/* Only dentries and files hold inodes, so the last reference means that no name and no user is left. Thread
+ * context. */
 void iput(struct inode *inode)
 {
 	const struct super_operations *op;
@@ -170,7 +171,7 @@ int notify_change(struct dentry *dentry, const struct iattr *attr)
 /* Regular files only: others have no size to set. */
 int vfs_truncate(struct inode *inode, struct dentry *dentry, loff_t size)
 {
-	struct iattr attr = { .valid = ATTR_SIZE, .size = size };
+	struct iattr attr = {.valid = ATTR_SIZE, .size = size};
 
 	if (size < 0)
 		return -EINVAL;

@@ -20,7 +20,8 @@ static inline u32 name_hash_step(u32 hash, unsigned char c)
 u32 name_hash(const char *name, unsigned len);
 
 /* dcache.c. [dcache_lock] marks what needs it held. */
-struct dentry *__d_lookup(struct dentry *parent, const char *name, unsigned len, u32 hash); /* [dcache_lock] no reference */
+struct dentry *__d_lookup(struct dentry *parent, const char *name, unsigned len,
+			  u32 hash);		      /* [dcache_lock] no reference */
 static inline struct dentry *__dget(struct dentry *d) /* [dcache_lock] or a reference is held */
 {
 	atomic_inc(&d->d_count);
@@ -47,20 +48,20 @@ enum last_type {
 	LAST_DOTDOT,
 };
 /*
- * A walk in progress. Between its steps dcache_lock is held, so `path` needs no references; a step that had to sleep
- * leaves in `base` and `held` the references that kept `path` alive while the lock was dropped.
+ * A walk in progress. Between its steps dcache_lock is held, so `path` needs no references; a step that had
+ * to sleep leaves in `base` and `held` the references that kept `path` alive while the lock was dropped.
  */
 struct nameidata {
 	struct path path;
 	struct path base;
 	struct dentry *held;
-	const char *name;  /* what is left to walk */
-	const char *last;  /* the last component */
+	const char *name; /* what is left to walk */
+	const char *last; /* the last component */
 	u32 last_len, last_hash;
 	enum last_type last_type;
-	bool trailing;     /* slashes follow the last component: it must be a directory */
-	unsigned links;    /* symbolic links followed */
-	char *buf;         /* a page that holds `name` once a link was put in */
+	bool trailing;	/* slashes follow the last component: it must be a directory */
+	unsigned links; /* symbolic links followed */
+	char *buf;	/* a page that holds `name` once a link was put in */
 };
 /* A path copied from user space: short ones without allocation. */
 struct filename {
@@ -75,17 +76,20 @@ void putname(struct filename *f);
 int path_init(struct nameidata *nd, int dfd, const char *name);
 /* All but the last component. On error dcache_lock is still held. [dcache_lock] */
 int link_path_walk(struct nameidata *nd);
-/* The last component, found in the cache or asked of the file system. NULL: negative; ERR_PTR. [dcache_lock] */
+/* The last component, found in the cache or asked of the file system. NULL: negative; ERR_PTR. [dcache_lock]
+ */
 struct dentry *walk_last(struct nameidata *nd);
-/* Put a link's target before what is left to walk. 0, 1: nd->path is the object itself; -errno. [dcache_lock] */
+/* Put a link's target before what is left to walk. 0, 1: nd->path is the object itself; -errno. [dcache_lock]
+ */
 int follow_link(struct nameidata *nd, struct dentry *link);
 /* Before sleeping: references for nd->path, and the lock dropped. [dcache_lock] */
 void walk_unlock(struct nameidata *nd);
 void step_into(struct nameidata *nd, struct dentry *d); /* into d and what is mounted there. [dcache_lock] */
-void walk_dotdot(struct nameidata *nd);                 /* [dcache_lock] */
-void path_finish(struct nameidata *nd);                 /* drops dcache_lock and what the walk holds */
+void walk_dotdot(struct nameidata *nd);			/* [dcache_lock] */
+void path_finish(struct nameidata *nd);			/* drops dcache_lock and what the walk holds */
 int filename_lookup(int dfd, const char *name, unsigned flags, struct path *out);
-/* The directory of a name that shall be made or removed, with references; nd->last is valid until path_free_names. */
+/* The directory of a name that shall be made or removed, with references; nd->last is valid until
+ * path_free_names. */
 int path_parentat(struct nameidata *nd, int dfd, const char *name, struct path *parent);
 void path_free_names(struct nameidata *nd);
 /* The dentry (maybe negative) of nd->last in parent, whose i_lock is held; with a reference. ERR_PTR. */
@@ -108,10 +112,11 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir);
 int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode);
 int mnt_want_write(const struct path *path); /* 0 or -EROFS */
 
-int fd_get_cloexec(unsigned fd);           /* 0, 1, -EBADF */
+int fd_get_cloexec(unsigned fd); /* 0, 1, -EBADF */
 int fd_set_cloexec(unsigned fd, bool on);
-int fd_dup(struct file *f, unsigned from, bool cloexec); /* lowest free fd >= from, with a reference of its own */
-struct file *fd_take(unsigned fd);         /* closes: the file, or NULL */
+int fd_dup(struct file *f, unsigned from,
+	   bool cloexec);	   /* lowest free fd >= from, with a reference of its own */
+struct file *fd_take(unsigned fd); /* closes: the file, or NULL */
 
 /* Bytes NOT copied, from user or from kernel memory. */
 static inline unsigned long copy_in(void *to, const void *from, unsigned long n, bool kernel)

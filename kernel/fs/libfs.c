@@ -4,7 +4,8 @@
 #include <fs/libfs.h>
 #include <mm/slab.h>
 
-/* For directories that only the kernel fills: creating a file gives EACCES, everything else EPERM (no operation). */
+/* For directories that only the kernel fills: creating a file gives EACCES, everything else EPERM (no
+ * operation). */
 static int simple_lookup(struct inode *dir, struct dentry *dentry)
 {
 	d_add(dentry, NULL);
@@ -16,15 +17,15 @@ static int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mod
 	return -EACCES;
 }
 
-static const struct inode_operations simple_dir_iops = { .lookup = simple_lookup, .create = simple_no_create };
-static const struct file_operations simple_dir_fops = { .iterate = dcache_readdir };
+static const struct inode_operations simple_dir_iops = {.lookup = simple_lookup, .create = simple_no_create};
+static const struct file_operations simple_dir_fops = {.iterate = dcache_readdir};
 
 static const char *simple_get_link(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	return inode->i_private;
 }
 
-static const struct inode_operations simple_link_iops = { .get_link = simple_get_link };
+static const struct inode_operations simple_link_iops = {.get_link = simple_get_link};
 
 /* The target of a symbolic link is its own copy. */
 static void simple_evict(struct inode *inode)
@@ -33,9 +34,10 @@ static void simple_evict(struct inode *inode)
 		kfree(inode->i_private);
 }
 
-static const struct super_operations simple_super_ops = { .evict_inode = simple_evict };
+static const struct super_operations simple_super_ops = {.evict_inode = simple_evict};
 
-/* [i_lock of parent] Takes over the inode's reference. The dentry, pinned (the tree's reference), or ERR_PTR. */
+/* [i_lock of parent] Takes over the inode's reference. The dentry, pinned (the tree's reference), or ERR_PTR.
+ */
 static struct dentry *attach_locked(struct dentry *parent, const char *name, struct inode *inode)
 {
 	unsigned len = strlen(name);
@@ -70,8 +72,8 @@ static struct dentry *attach(struct dentry *parent, const char *name, struct ino
 	return d;
 }
 
-struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_t mode, const struct file_operations *fop,
-				  void *data)
+struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_t mode,
+				  const struct file_operations *fop, void *data)
 {
 	struct inode *inode = new_inode(parent->d_sb, mode & S_IFMT ? mode : S_IFREG | mode);
 
@@ -82,7 +84,8 @@ struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_
 	return attach(parent, name, inode);
 }
 
-struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t mode, const struct inode_operations *iop)
+struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t mode,
+				 const struct inode_operations *iop)
 {
 	struct inode *inode = new_inode(parent->d_sb, S_IFDIR | (mode & 07777));
 
@@ -109,7 +112,8 @@ struct dentry *simple_create_symlink(struct dentry *parent, const char *name, co
 	return attach(parent, name, inode);
 }
 
-int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop)
+int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode,
+		      const struct inode_operations *root_iop)
 {
 	struct inode *inode = new_inode(sb, S_IFDIR | root_mode);
 
@@ -131,7 +135,7 @@ static struct dentry *first_child(struct dentry *dir)
 	struct dentry *d, *found = NULL;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry(d, &dir->d_subdirs, d_child)
+	list_for_each_entry (d, &dir->d_subdirs, d_child)
 		if (d->d_inode) {
 			found = dget(d);
 			break;
@@ -180,12 +184,13 @@ void simple_remove(struct dentry *top)
 	}
 }
 
-/* [dcache_lock] The first entry at or after position `off`: what is pinned belongs to the tree, other names are only cached. */
+/* [dcache_lock] The first entry at or after position `off`: what is pinned belongs to the tree, other names
+ * are only cached. */
 static struct dentry *next_entry(struct dentry *dir, u64 off)
 {
 	struct dentry *d;
 
-	list_for_each_entry(d, &dir->d_subdirs, d_child)
+	list_for_each_entry (d, &dir->d_subdirs, d_child)
 		if ((d->d_flags & DCACHE_PINNED) && d->d_off >= off)
 			return d;
 	return NULL;
@@ -225,8 +230,8 @@ bool dir_emit_dots(struct file *file, struct dir_context *ctx)
 }
 
 /*
- * [i_lock of the directory: no name comes or goes] Positions are the dentries' own, which only grow along the list, so
- * a reader that removes what it lists (rm -r) misses nothing.
+ * [i_lock of the directory: no name comes or goes] Positions are the dentries' own, which only grow along the
+ * list, so a reader that removes what it lists (rm -r) misses nothing.
  */
 int dcache_readdir(struct file *file, struct dir_context *ctx)
 {

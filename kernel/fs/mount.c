@@ -12,25 +12,24 @@
 DECLARE_TABLE(filesystems, const struct file_system_type);
 
 DEFINE_MUTEX(mount_mutex);
-static LIST_HEAD(mounts);          /* [mount_mutex, dcache_lock for changes] in mount order */
-static unsigned next_dev = 1;      /* [mount_mutex] minor numbers of anonymous devices, major 0 */
+static LIST_HEAD(mounts);     /* [mount_mutex, dcache_lock for changes] in mount order */
+static unsigned next_dev = 1; /* [mount_mutex] minor numbers of anonymous devices, major 0 */
 struct mount *root_mount;
 
 /* The one super block of each `single` file system. */
 #define MAX_SINGLE 16
 static struct super_block *single_supers[MAX_SINGLE]; /* [mount_mutex] */
 
-/* The flags that /proc/mounts shows and the kernel looks at; the others mean nothing to file systems in memory. */
-#define MNT_KEPT (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME)
+/* The flags that /proc/mounts shows and the kernel looks at; the others mean nothing to file systems in
+ * memory. */
+#define MNT_KEPT     (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME)
 #define MNT_HARMLESS (MNT_KEPT | MS_SILENT | MS_RELATIME | MS_STRICTATIME | MS_SYNCHRONOUS | MS_NODIRATIME)
 
 static const struct file_system_type *find_filesystem(const char *name)
 {
 	const struct file_system_type *fs;
 
-	for_each_in_table(filesystems, fs)
-		if (!strcmp(fs->name, name))
-			return fs;
+	for_each_in_table(filesystems, fs) if (!strcmp(fs->name, name)) return fs;
 	return NULL;
 }
 
@@ -103,7 +102,8 @@ static struct mount *alloc_mount(struct super_block *sb, const char *source, uns
 	return mnt;
 }
 
-/* [mount_mutex] Into the tree: takes over the references of `at`. -EBUSY: this file system is there already. */
+/* [mount_mutex] Into the tree: takes over the references of `at`. -EBUSY: this file system is there already.
+ */
 static int attach_mount(struct mount *mnt, const struct path *at)
 {
 	struct dentry *d = at->dentry;
@@ -150,7 +150,7 @@ struct mount *mount_of(struct super_block *sb)
 	struct mount *mnt, *found = NULL;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry(mnt, &mounts, mnt_list)
+	list_for_each_entry (mnt, &mounts, mnt_list)
 		if (mnt->mnt_sb == sb) {
 			atomic_inc(&mnt->mnt_count);
 			found = mnt;
@@ -161,7 +161,8 @@ struct mount *mount_of(struct super_block *sb)
 }
 
 /* Mount `type` at a place, whose references it takes over when it succeeds. */
-static int mount_at(const struct path *at, const char *source, const char *type_name, unsigned flags, const char *options)
+static int mount_at(const struct path *at, const char *source, const char *type_name, unsigned flags,
+		    const char *options)
 {
 	const struct file_system_type *type = find_filesystem(type_name);
 	struct super_block *sb;
@@ -188,7 +189,7 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 
 int mount_inside(struct mount *at, struct dentry *dir, const char *source, const char *type)
 {
-	struct path path = { at, dir };
+	struct path path = {at, dir};
 	int err;
 
 	path_get(&path);
@@ -235,7 +236,8 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
 	return err;
 }
 
-/* [mount_mutex] Out of the tree, if nobody uses it: its tree's reference and the caller's walk are all it has. */
+/* [mount_mutex] Out of the tree, if nobody uses it: its tree's reference and the caller's walk are all it
+ * has. */
 static int detach_mount(struct mount *mnt, int flags)
 {
 	int err = 0;
@@ -260,7 +262,7 @@ static struct mount *automounted_child(struct mount *mnt)
 
 	if (!mnt->mnt_sb->s_type->mounted)
 		return NULL;
-	list_for_each_entry(child, &mounts, mnt_list)
+	list_for_each_entry (child, &mounts, mnt_list)
 		if (child->mnt_at.mnt == mnt)
 			return child;
 	return NULL;
@@ -375,7 +377,7 @@ static void mount_root(void)
 	if (!root_mount)
 		panic("vfs: out of memory for the root file system");
 	list_add_tail(&root_mount->mnt_list, &mounts);
-	init_fs.root = (struct path){ root_mount, root_mount->mnt_root };
+	init_fs.root = (struct path){root_mount, root_mount->mnt_root};
 	path_get(&init_fs.root);
 	init_fs.pwd = init_fs.root;
 	path_get(&init_fs.pwd);
@@ -401,7 +403,7 @@ static struct mount *nth_mount(unsigned n)
 	struct mount *mnt, *found = NULL;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry(mnt, &mounts, mnt_list)
+	list_for_each_entry (mnt, &mounts, mnt_list)
 		if (!n--) {
 			atomic_inc(&mnt->mnt_count);
 			found = mnt;
@@ -413,13 +415,14 @@ static struct mount *nth_mount(unsigned n)
 
 static void show_mount(struct seq_file *m, const struct mount *mnt, char *page)
 {
-	struct path root = { (struct mount *)mnt, mnt->mnt_root };
+	struct path root = {(struct mount *)mnt, mnt->mnt_root};
 	char *where = d_path(&root, page, PAGE_SIZE);
 	unsigned f = mnt->mnt_flags;
 
-	seq_printf(m, "%s %s %s %s%s%s%s%s", mnt->mnt_source, IS_ERR(where) ? "?" : where, mnt->mnt_sb->s_type->name,
-		   f & MS_RDONLY ? "ro" : "rw", f & MS_NOSUID ? ",nosuid" : "", f & MS_NODEV ? ",nodev" : "",
-		   f & MS_NOEXEC ? ",noexec" : "", f & MS_NOATIME ? ",noatime" : "");
+	seq_printf(m, "%s %s %s %s%s%s%s%s", mnt->mnt_source, IS_ERR(where) ? "?" : where,
+		   mnt->mnt_sb->s_type->name, f & MS_RDONLY ? "ro" : "rw", f & MS_NOSUID ? ",nosuid" : "",
+		   f & MS_NODEV ? ",nodev" : "", f & MS_NOEXEC ? ",noexec" : "",
+		   f & MS_NOATIME ? ",noatime" : "");
 	if (mnt->mnt_sb->s_op && mnt->mnt_sb->s_op->show_options)
 		mnt->mnt_sb->s_op->show_options(m, mnt->mnt_sb);
 	seq_puts(m, " 0 0\n");
@@ -444,7 +447,6 @@ int show_filesystems(struct seq_file *m)
 {
 	const struct file_system_type *fs;
 
-	for_each_in_table(filesystems, fs)
-		seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
+	for_each_in_table(filesystems, fs) seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
 	return 0;
 }

@@ -100,7 +100,7 @@ static int init_from_fd(struct nameidata *nd, unsigned dfd)
 
 int path_init(struct nameidata *nd, int dfd, const char *name)
 {
-	nd->base = (struct path){ NULL, NULL };
+	nd->base = (struct path){NULL, NULL};
 	nd->held = NULL;
 	nd->buf = NULL;
 	nd->links = 0;

@@ -26,7 +26,8 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	if (err)
 		return err;
 	/* In a sticky directory only the owner of the file or of the directory removes. */
-	if ((dir->i_mode & S_ISVTX) && current->euid && current->euid != inode->i_uid && current->euid != dir->i_uid)
+	if ((dir->i_mode & S_ISVTX) && current->euid && current->euid != inode->i_uid &&
+	    current->euid != dir->i_uid)
 		return -EPERM;
 	if (is_dir && !S_ISDIR(inode->i_mode))
 		return -ENOTDIR;
@@ -108,7 +109,8 @@ static void name_op_end(struct name_op *op)
 	putname(&op->name);
 }
 
-/* `dot` is the error for names that end in "." and the like. Returns 0 with everything held, or -errno with nothing. */
+/* `dot` is the error for names that end in "." and the like. Returns 0 with everything held, or -errno with
+ * nothing. */
 static int name_op_begin(struct name_op *op, int dfd, const char __user *path, int dot)
 {
 	struct inode *dir;
@@ -191,7 +193,8 @@ SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, path, mode_t, mode, unsi
 
 	if (type == S_IFDIR)
 		return -EPERM;
-	if (type && type != S_IFREG && type != S_IFCHR && type != S_IFBLK && type != S_IFIFO && type != S_IFSOCK)
+	if (type && type != S_IFREG && type != S_IFCHR && type != S_IFBLK && type != S_IFIFO &&
+	    type != S_IFSOCK)
 		return -EINVAL;
 	err = name_op_begin_create(&op, dfd, path, false);
 	if (err)
@@ -254,7 +257,8 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 	return dir->i_op->link(old, dir, new);
 }
 
-SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath, int, flags)
+SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath,
+		int, flags)
 {
 	unsigned how = flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0;
 	struct path old;
@@ -308,7 +312,9 @@ SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, path, int, flags)
 	if (err)
 		return err;
 	if (op.nd.trailing)
-		err = !op.dentry->d_inode ? -ENOENT : S_ISDIR(op.dentry->d_inode->i_mode) ? -EISDIR : -ENOTDIR;
+		err = !op.dentry->d_inode		    ? -ENOENT
+		      : S_ISDIR(op.dentry->d_inode->i_mode) ? -EISDIR
+							    : -ENOTDIR;
 	if (!err)
 		err = mnt_want_write(&op.parent);
 	if (!err)

@@ -86,7 +86,7 @@ static int open_create(struct nameidata *nd, mode_t mode, struct path *out)
 	}
 	mutex_unlock(&dir->i_lock);
 	if (!err) {
-		*out = (struct path){ nd->base.mnt, d };
+		*out = (struct path){nd->base.mnt, d};
 		path_get(out);
 	}
 	if (!IS_ERR(d))
@@ -95,7 +95,8 @@ static int open_create(struct nameidata *nd, mode_t mode, struct path *out)
 	return err;
 }
 
-/* The last component of an open: follow, create or take it. 0: nd->path is it; 1: created, *out has it. [dcache_lock] */
+/* The last component of an open: follow, create or take it. 0: nd->path is it; 1: created, *out has it.
+ * [dcache_lock] */
 static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *out)
 {
 	bool nofollow = flags & O_NOFOLLOW;

@@ -16,16 +16,17 @@
 #define PIPE_SIZE  (PIPE_PAGES * PAGE_SIZE) /* bytes: 64 KiB, as Linux */
 
 /*
- * head and tail count bytes since the pipe was made; the byte number n lies in pages[(n / PAGE_SIZE) % PIPE_PAGES].
- * Locks: l lock. Sleepers queue themselves before they drop the lock, so waitqueue_active() under it is exact.
+ * head and tail count bytes since the pipe was made; the byte number n lies in pages[(n / PAGE_SIZE) %
+ * PIPE_PAGES]. Locks: l lock. Sleepers queue themselves before they drop the lock, so waitqueue_active()
+ * under it is exact.
  */
 struct pipe_inode_info {
 	struct mutex lock;
-	u64 head, tail;               /* [l] written, read */
-	char *pages[PIPE_PAGES];      /* [l] NULL: none there yet */
-	unsigned readers, writers;    /* [l] open ends */
+	u64 head, tail;		       /* [l] written, read */
+	char *pages[PIPE_PAGES];       /* [l] NULL: none there yet */
+	unsigned readers, writers;     /* [l] open ends */
 	unsigned r_counter, w_counter; /* [l] ends ever opened: a fifo's open waits for the other side */
-	unsigned files;               /* [l] open files: the last frees a fifo's ring */
+	unsigned files;		       /* [l] open files: the last frees a fifo's ring */
 	wait_queue_head_t rd_wait, wr_wait;
 };
 
@@ -147,7 +148,8 @@ static noinline ssize_t pipe_read(struct file *f, char __user *buf, size_t n, lo
 		if (res)
 			goto unlock;
 	}
-	/* Writers sleep only while less than PIPE_BUF is free: crossing that line is the change they wait for. */
+	/* Writers sleep only while less than PIPE_BUF is free: crossing that line is the change they wait
+	 * for. */
 	wake = pipe_room(pipe) < PIPE_BUF;
 	res = pipe_drain(pipe, buf, n);
 	wake = wake && pipe_room(pipe) >= PIPE_BUF && waitqueue_active(&pipe->wr_wait);
@@ -158,7 +160,8 @@ unlock:
 	return res;
 }
 
-/* [l] Room for one piece of a write: all of what must be atomic, something of the rest. Sleeps. Bytes or -errno. */
+/* [l] Room for one piece of a write: all of what must be atomic, something of the rest. Sleeps. Bytes or
+ * -errno. */
 static ssize_t pipe_wait_room(struct file *f, struct pipe_inode_info *pipe, size_t left, bool atomic)
 {
 	for (;;) {
@@ -227,7 +230,8 @@ static ssize_t pipe_write_kernel(struct file *f, const void *buf, size_t n, loff
 	return pipe_write_any(f, buf, n, true);
 }
 
-/* Takes the lock, which orders joining the queue before looking against change before looking for sleepers. */
+/* Takes the lock, which orders joining the queue before looking against change before looking for sleepers.
+ */
 static unsigned pipe_poll(struct file *f, struct poll_table *pt)
 {
 	struct pipe_inode_info *pipe = f->private_data;
@@ -268,8 +272,8 @@ static long pipe_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 }
 
 /*
- * A fifo's ring hangs at its inode while it is open. fifo_mutex is outside the pipe's lock: an open must not find a
- * ring that the last close is about to free.
+ * A fifo's ring hangs at its inode while it is open. fifo_mutex is outside the pipe's lock: an open must not
+ * find a ring that the last close is about to free.
  */
 static DEFINE_MUTEX(fifo_mutex);
 
@@ -335,8 +339,10 @@ static void pipe_add_ends(struct pipe_inode_info *pipe, struct file *f)
 	f->private_data = pipe;
 }
 
-/* [l] Opening one end of a fifo waits until the other is opened; the counters see one that was there and left. */
-static int fifo_wait_partner(struct pipe_inode_info *pipe, unsigned *ends, unsigned *counter, wait_queue_head_t *q)
+/* [l] Opening one end of a fifo waits until the other is opened; the counters see one that was there and
+ * left. */
+static int fifo_wait_partner(struct pipe_inode_info *pipe, unsigned *ends, unsigned *counter,
+			     wait_queue_head_t *q)
 {
 	unsigned seen = *counter;
 
@@ -402,7 +408,7 @@ static char *pipe_dname(struct dentry *d, char *buf, int len)
 	return n < len ? buf : ERR_PTR(-ENAMETOOLONG);
 }
 
-static const struct dentry_operations pipe_dentry_ops = { .d_dname = pipe_dname };
+static const struct dentry_operations pipe_dentry_ops = {.d_dname = pipe_dname};
 
 static struct file *pipe_file(struct inode *inode, struct pipe_inode_info *pipe, unsigned flags)
 {
@@ -444,7 +450,7 @@ static int create_pipe_files(struct file *f[2], unsigned flags)
 
 static int pipe_fds(struct file *f[2], unsigned flags, int __user *fds)
 {
-	int fd[2] = { get_unused_fd_flags(flags), -1 };
+	int fd[2] = {get_unused_fd_flags(flags), -1};
 	int err = fd[0];
 
 	if (err < 0)
@@ -491,8 +497,8 @@ SYSCALL_DEFINE1(pipe, int __user *, fds)
 /* The file system that pipes' inodes belong to: it is never mounted and has no tree. Boot. */
 void pipe_init(void)
 {
-	static const struct file_system_type pipefs = { .name = "pipefs", .single = true, .nodev = true };
-	static struct super_block sb = { .s_type = &pipefs, .s_magic = PIPEFS_MAGIC, .s_dev = MKDEV(0, 255) };
+	static const struct file_system_type pipefs = {.name = "pipefs", .single = true, .nodev = true};
+	static struct super_block sb = {.s_type = &pipefs, .s_magic = PIPEFS_MAGIC, .s_dev = MKDEV(0, 255)};
 
 	sb.s_fs_info = (void *)&pipe_dentry_ops;
 	pipe_sb = &sb;

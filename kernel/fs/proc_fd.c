@@ -42,7 +42,7 @@ static const char *fd_get_link(struct dentry *dentry, struct inode *inode, char 
 	return name;
 }
 
-static const struct inode_operations fd_link_iops = { .get_link = fd_get_link, .get_path = fd_get_path };
+static const struct inode_operations fd_link_iops = {.get_link = fd_get_link, .get_path = fd_get_path};
 
 /* A cached link whose descriptor was closed meanwhile fails when it is followed. */
 static int fd_lookup_task(struct inode *dir, struct dentry *dentry, struct task_struct *task, unsigned fd)
@@ -101,7 +101,8 @@ static int fd_dir_iterate(struct file *dirf, struct dir_context *ctx)
 			break;
 		fput(f);
 		ctx->pos = fd + 2;
-		more = ctx->emit(ctx, name, snprintf(name, sizeof(name), "%u", fd), ctx->pos, ctx->pos + 1, DT_LNK);
+		more = ctx->emit(ctx, name, snprintf(name, sizeof(name), "%u", fd), ctx->pos, ctx->pos + 1,
+				 DT_LNK);
 		if (more)
 			ctx->pos++;
 	}
@@ -109,8 +110,8 @@ static int fd_dir_iterate(struct file *dirf, struct dir_context *ctx)
 	return 0;
 }
 
-const struct inode_operations proc_fd_dir_iops = { .lookup = fd_dir_lookup };
-const struct file_operations proc_fd_dir_fops = { .iterate = fd_dir_iterate };
+const struct inode_operations proc_fd_dir_iops = {.lookup = fd_dir_lookup};
+const struct file_operations proc_fd_dir_fops = {.iterate = fd_dir_iterate};
 
 static int task_dir_lookup(struct inode *dir, struct dentry *dentry)
 {
@@ -137,9 +138,7 @@ static pid_t next_thread_id(struct task_struct *leader, pid_t tid)
 	pid_t best = 0;
 
 	spin_lock_irqsave(&tasklist_lock, flags);
-	for_each_thread(leader, t)
-		if (t->pid >= tid && (!best || t->pid < best))
-			best = t->pid;
+	for_each_thread(leader, t) if (t->pid >= tid && (!best || t->pid < best)) best = t->pid;
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	return best;
 }
@@ -158,7 +157,8 @@ static int task_dir_iterate(struct file *f, struct dir_context *ctx)
 		return -ENOENT;
 	while ((tid = next_thread_id(leader, ctx->pos - 2))) {
 		ctx->pos = tid + 2;
-		if (!ctx->emit(ctx, name, snprintf(name, sizeof(name), "%d", tid), ctx->pos, ctx->pos, DT_DIR))
+		if (!ctx->emit(ctx, name, snprintf(name, sizeof(name), "%d", tid), ctx->pos, ctx->pos,
+			       DT_DIR))
 			break;
 		ctx->pos++;
 	}
@@ -166,5 +166,5 @@ static int task_dir_iterate(struct file *f, struct dir_context *ctx)
 	return 0;
 }
 
-const struct inode_operations proc_task_dir_iops = { .lookup = task_dir_lookup };
-const struct file_operations proc_task_dir_fops = { .iterate = task_dir_iterate };
+const struct inode_operations proc_task_dir_iops = {.lookup = task_dir_lookup};
+const struct file_operations proc_task_dir_fops = {.iterate = task_dir_iterate};

@@ -8,14 +8,14 @@
 #include <proc/fork.h>
 
 /*
- * What an inode below /proc/<pid> stands for. It holds no task: it names one, by pid and start time, so a reaped
- * process is gone from memory though somebody still has its directory open.
+ * What an inode below /proc/<pid> stands for. It holds no task: it names one, by pid and start time, so a
+ * reaped process is gone from memory though somebody still has its directory open.
  */
 struct proc_node {
 	pid_t pid;
-	u64 start_time;                     /* a later task of the same pid is another one */
+	u64 start_time;			    /* a later task of the same pid is another one */
 	const struct proc_pid_entry *entry; /* files and links of the table */
-	unsigned fd;                        /* entries of fd/ */
+	unsigned fd;			    /* entries of fd/ */
 };
 static inline struct proc_node *proc_node(const struct inode *inode)
 {
@@ -29,7 +29,8 @@ struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, 
 int proc_attach(struct dentry *dentry, struct inode *inode);
 void proc_evict_node(struct inode *inode);
 bool proc_number(const struct dentry *dentry, unsigned *v); /* is the name a plain decimal number? */
-int proc_pid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task); /* /proc/<pid> itself */
+int proc_pid_lookup(struct inode *dir, struct dentry *dentry,
+		    struct task_struct *task); /* /proc/<pid> itself */
 
 extern const struct dentry_operations proc_pid_dentry_ops;
 extern const struct inode_operations proc_fd_dir_iops, proc_task_dir_iops;

@@ -20,12 +20,13 @@
 #define NSEC_PER_TICK (NSEC_PER_SEC / USER_HZ)
 
 /* Show functions of other subsystems: they take no second argument. */
-#define SHOW_OF(name, fn)                                                                                    \
-	static int name##_proc_show(struct seq_file *m, void *v)                                             \
-	{                                                                                                    \
-		return fn(m);                                                                                \
-	}                                                                                                    \
-	static const struct proc_entry name##_entry = { .path = #name, .mode = 0444, .show = name##_proc_show }; \
+#define SHOW_OF(name, fn)                                               \
+	static int name##_proc_show(struct seq_file *m, void *v)        \
+	{                                                               \
+		return fn(m);                                           \
+	}                                                               \
+	static const struct proc_entry name##_entry = {                 \
+		.path = #name, .mode = 0444, .show = name##_proc_show}; \
 	REGISTER_PROC(name##_entry)
 
 SHOW_OF(meminfo, meminfo_show);
@@ -39,7 +40,7 @@ static int uptime_show(struct seq_file *m, void *v)
 	u64 up = sched_clock() / 10000000, idle = 0;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		idle += cpu_idle_ns(cpu);
 	idle /= 10000000;
 	seq_printf(m, "%llu.%02llu %llu.%02llu\n", (unsigned long long)up / 100, (unsigned long long)up % 100,
@@ -66,7 +67,8 @@ static int cmdline_show(struct seq_file *m, void *v)
 static void show_load(struct seq_file *m, u64 load)
 {
 	load += 65536 / 200;
-	seq_printf(m, "%llu.%02llu ", (unsigned long long)load >> 16, (unsigned long long)((load & 0xffff) * 100) >> 16);
+	seq_printf(m, "%llu.%02llu ", (unsigned long long)load >> 16,
+		   (unsigned long long)((load & 0xffff) * 100) >> 16);
 }
 
 static int loadavg_show(struct seq_file *m, void *v)
@@ -92,19 +94,20 @@ static int stat_show(struct seq_file *m, void *v)
 	u64 now = sched_clock(), idle = 0, n = 0;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		idle += cpu_idle_ns(cpu);
 		n++;
 	}
 	show_cpu_times(m, "cpu ", n * now > idle ? n * now - idle : 0, idle);
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		u64 cpu_idle = min(cpu_idle_ns(cpu), now);
 
 		seq_printf(m, "cpu%u", cpu);
 		show_cpu_times(m, "", now - cpu_idle, cpu_idle);
 	}
 	seq_printf(m, "ctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %lu\nprocs_blocked 0\n",
-		   (unsigned long long)nr_context_switches(), (unsigned long long)((ktime_get_real_ns() - now) / NSEC_PER_SEC),
+		   (unsigned long long)nr_context_switches(),
+		   (unsigned long long)((ktime_get_real_ns() - now) / NSEC_PER_SEC),
 		   (unsigned long long)total_forks(), nr_running());
 	return 0;
 }
@@ -113,24 +116,27 @@ static int cpuinfo_show(struct seq_file *m, void *v)
 {
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		seq_printf(m, "processor\t: %u\nmodel name\t: %s\n\n", cpu, arch_cpu_name());
 	return 0;
 }
 
 static int devices_show(struct seq_file *m, void *v)
 {
-	seq_puts(m, "Character devices:\n  1 mem\n  4 ttyS\n  5 /dev/tty\n  5 /dev/console\n204 ttyAMA\n\nBlock devices:\n");
+	seq_puts(
+		m,
+		"Character devices:\n  1 mem\n  4 ttyS\n  5 /dev/tty\n  5 /dev/console\n204 ttyAMA\n"
+		    "\nBlock devices:\n");
 	return 0;
 }
 
-static const struct proc_entry uptime_entry = { .path = "uptime", .mode = 0444, .show = uptime_show };
-static const struct proc_entry version_entry = { .path = "version", .mode = 0444, .show = version_show };
-static const struct proc_entry cmdline_entry = { .path = "cmdline", .mode = 0444, .show = cmdline_show };
-static const struct proc_entry loadavg_entry = { .path = "loadavg", .mode = 0444, .show = loadavg_show };
-static const struct proc_entry stat_entry = { .path = "stat", .mode = 0444, .show = stat_show };
-static const struct proc_entry cpuinfo_entry = { .path = "cpuinfo", .mode = 0444, .show = cpuinfo_show };
-static const struct proc_entry devices_entry = { .path = "devices", .mode = 0444, .show = devices_show };
+static const struct proc_entry uptime_entry = {.path = "uptime", .mode = 0444, .show = uptime_show};
+static const struct proc_entry version_entry = {.path = "version", .mode = 0444, .show = version_show};
+static const struct proc_entry cmdline_entry = {.path = "cmdline", .mode = 0444, .show = cmdline_show};
+static const struct proc_entry loadavg_entry = {.path = "loadavg", .mode = 0444, .show = loadavg_show};
+static const struct proc_entry stat_entry = {.path = "stat", .mode = 0444, .show = stat_show};
+static const struct proc_entry cpuinfo_entry = {.path = "cpuinfo", .mode = 0444, .show = cpuinfo_show};
+static const struct proc_entry devices_entry = {.path = "devices", .mode = 0444, .show = devices_show};
 REGISTER_PROC(uptime_entry);
 REGISTER_PROC(version_entry);
 REGISTER_PROC(cmdline_entry);
@@ -165,7 +171,8 @@ static int kallsyms_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations kallsyms_ops = { kallsyms_start, kallsyms_stop, kallsyms_next, kallsyms_show };
+static const struct seq_operations kallsyms_ops = {kallsyms_start, kallsyms_stop, kallsyms_next,
+						   kallsyms_show};
 
 static int kallsyms_open(struct inode *inode, struct file *f)
 {
@@ -173,9 +180,8 @@ static int kallsyms_open(struct inode *inode, struct file *f)
 }
 
 static const struct file_operations kallsyms_fops = {
-	.open = kallsyms_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release
-};
-static const struct proc_entry kallsyms_entry = { .path = "kallsyms", .mode = 0444, .fop = &kallsyms_fops };
+	.open = kallsyms_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release};
+static const struct proc_entry kallsyms_entry = {.path = "kallsyms", .mode = 0444, .fop = &kallsyms_fops};
 REGISTER_PROC(kallsyms_entry);
 
 /* sys/kernel: one word a file. */
@@ -240,14 +246,18 @@ static int pid_max_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry ostype_entry = { .path = "sys/kernel/ostype", .mode = 0444, .show = ostype_show };
-static const struct proc_entry osrelease_entry = { .path = "sys/kernel/osrelease", .mode = 0444, .show = osrelease_show };
-static const struct proc_entry osversion_entry = { .path = "sys/kernel/version", .mode = 0444, .show = osversion_show };
-static const struct proc_entry hostname_entry = { .path = "sys/kernel/hostname", .mode = 0444, .show = hostname_show };
-static const struct proc_entry pid_max_entry = { .path = "sys/kernel/pid_max", .mode = 0444, .show = pid_max_show };
+static const struct proc_entry ostype_entry = {
+	.path = "sys/kernel/ostype", .mode = 0444, .show = ostype_show};
+static const struct proc_entry osrelease_entry = {
+	.path = "sys/kernel/osrelease", .mode = 0444, .show = osrelease_show};
+static const struct proc_entry osversion_entry = {
+	.path = "sys/kernel/version", .mode = 0444, .show = osversion_show};
+static const struct proc_entry hostname_entry = {
+	.path = "sys/kernel/hostname", .mode = 0444, .show = hostname_show};
+static const struct proc_entry pid_max_entry = {
+	.path = "sys/kernel/pid_max", .mode = 0444, .show = pid_max_show};
 static const struct proc_entry printk_entry = {
-	.path = "sys/kernel/printk", .mode = 0644, .show = printk_show, .store = printk_store
-};
+	.path = "sys/kernel/printk", .mode = 0644, .show = printk_show, .store = printk_store};
 REGISTER_PROC(ostype_entry);
 REGISTER_PROC(osrelease_entry);
 REGISTER_PROC(osversion_entry);

@@ -34,7 +34,7 @@ static bool proc_pid_revalidate(struct dentry *d)
 	return res;
 }
 
-const struct dentry_operations proc_pid_dentry_ops = { .d_revalidate = proc_pid_revalidate };
+const struct dentry_operations proc_pid_dentry_ops = {.d_revalidate = proc_pid_revalidate};
 
 struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, mode_t mode)
 {
@@ -110,9 +110,11 @@ static ssize_t pid_write(struct file *f, const char __user *buf, size_t n, loff_
 	return len ? len : (ssize_t)n;
 }
 
-static const struct file_operations pid_file_fops = {
-	.open = pid_open, .release = single_release, .read = pid_read, .write = pid_write, .llseek = seq_lseek
-};
+static const struct file_operations pid_file_fops = {.open = pid_open,
+						     .release = single_release,
+						     .read = pid_read,
+						     .write = pid_write,
+						     .llseek = seq_lseek};
 
 /* Links. */
 static int pid_get_path(struct inode *inode, struct path *out)
@@ -152,8 +154,8 @@ static const char *pid_link_text(struct dentry *dentry, struct inode *inode, cha
 	return err < 0 ? ERR_PTR(err) : buf;
 }
 
-static const struct inode_operations pid_path_iops = { .get_link = pid_path_text, .get_path = pid_get_path };
-static const struct inode_operations pid_link_iops = { .get_link = pid_link_text };
+static const struct inode_operations pid_path_iops = {.get_link = pid_path_text, .get_path = pid_get_path};
+static const struct inode_operations pid_link_iops = {.get_link = pid_link_text};
 
 /* An entry of the table becomes an inode. */
 static int pid_entry_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task,
@@ -195,9 +197,8 @@ static int pid_lookup_task(struct inode *dir, struct dentry *dentry, struct task
 		return pid_subdir_lookup(dir, dentry, task, 0500, &proc_fd_dir_iops, &proc_fd_dir_fops);
 	if (is_name(dentry, "task"))
 		return pid_subdir_lookup(dir, dentry, task, 0555, &proc_task_dir_iops, &proc_task_dir_fops);
-	for_each_in_table(proc_pid, e)
-		if (is_name(dentry, e->name))
-			return pid_entry_lookup(dir, dentry, task, e);
+	for_each_in_table(proc_pid, e) if (is_name(dentry, e->name)) return pid_entry_lookup(dir, dentry,
+											     task, e);
 	return -ENOENT;
 }
 
@@ -230,9 +231,11 @@ static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
 			return 0;
 		ctx->pos = 4;
 	}
-	for_each_in_table(proc_pid, e) {
+	for_each_in_table(proc_pid, e)
+	{
 		if (at == ctx->pos) {
-			if (!ctx->emit(ctx, e->name, strlen(e->name), at, at, e->path || e->link ? DT_LNK : DT_REG))
+			if (!ctx->emit(ctx, e->name, strlen(e->name), at, at,
+				       e->path || e->link ? DT_LNK : DT_REG))
 				return 0;
 			ctx->pos++;
 		}
@@ -241,8 +244,8 @@ static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
 	return 0;
 }
 
-const struct inode_operations proc_pid_dir_iops = { .lookup = proc_pid_dir_lookup };
-const struct file_operations proc_pid_dir_fops = { .iterate = proc_pid_dir_iterate };
+const struct inode_operations proc_pid_dir_iops = {.lookup = proc_pid_dir_lookup};
+const struct file_operations proc_pid_dir_fops = {.iterate = proc_pid_dir_iterate};
 
 int proc_pid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task)
 {

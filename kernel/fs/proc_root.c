@@ -41,13 +41,15 @@ static ssize_t proc_write(struct file *f, const char __user *buf, size_t n, loff
 }
 
 static const struct file_operations proc_ro_fops = {
-	.open = proc_open, .release = proc_release, .read = proc_read, .llseek = seq_lseek
-};
-static const struct file_operations proc_rw_fops = {
-	.open = proc_open, .release = proc_release, .read = proc_read, .write = proc_write, .llseek = default_llseek
-};
+	.open = proc_open, .release = proc_release, .read = proc_read, .llseek = seq_lseek};
+static const struct file_operations proc_rw_fops = {.open = proc_open,
+						    .release = proc_release,
+						    .read = proc_read,
+						    .write = proc_write,
+						    .llseek = default_llseek};
 
-/* The directory that holds the last name of `path`, making what is missing; *name: that name. With a reference. */
+/* The directory that holds the last name of `path`, making what is missing; *name: that name. With a
+ * reference. */
 static struct dentry *proc_make_dirs(struct dentry *root, const char *path, const char **name)
 {
 	struct dentry *dir = dget(root);
@@ -100,7 +102,8 @@ bool proc_number(const struct dentry *d, unsigned *v)
 	return true;
 }
 
-/* Names that are not registered: processes. A "no" is not remembered: the next process may have the number. */
+/* Names that are not registered: processes. A "no" is not remembered: the next process may have the number.
+ */
 static int proc_root_lookup(struct inode *dir, struct dentry *dentry)
 {
 	struct task_struct *task;
@@ -150,8 +153,8 @@ static int proc_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 	return -EACCES;
 }
 
-static const struct inode_operations proc_root_iops = { .lookup = proc_root_lookup, .create = proc_no_create };
-static const struct file_operations proc_root_fops = { .iterate = proc_root_iterate };
+static const struct inode_operations proc_root_iops = {.lookup = proc_root_lookup, .create = proc_no_create};
+static const struct file_operations proc_root_fops = {.iterate = proc_root_iterate};
 
 /* /proc/self and /proc/thread-self: links whose text depends on who reads. */
 static const char *self_get_link(struct dentry *dentry, struct inode *inode, char *buf)
@@ -171,9 +174,9 @@ static const char *mounts_get_link(struct dentry *dentry, struct inode *inode, c
 	return "self/mounts";
 }
 
-static const struct inode_operations self_iops = { .get_link = self_get_link };
-static const struct inode_operations thread_self_iops = { .get_link = thread_self_get_link };
-static const struct inode_operations mounts_iops = { .get_link = mounts_get_link };
+static const struct inode_operations self_iops = {.get_link = self_get_link};
+static const struct inode_operations thread_self_iops = {.get_link = thread_self_get_link};
+static const struct inode_operations mounts_iops = {.get_link = mounts_get_link};
 
 static int proc_create_link(struct dentry *root, const char *name, const struct inode_operations *iop)
 {
@@ -185,7 +188,7 @@ static int proc_create_link(struct dentry *root, const char *name, const struct 
 	return 0;
 }
 
-static const struct super_operations proc_super_ops = { .evict_inode = proc_evict_node };
+static const struct super_operations proc_super_ops = {.evict_inode = proc_evict_node};
 
 static int proc_fill_super(struct super_block *sb, const char *options)
 {
@@ -197,7 +200,8 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 	if (err)
 		return err;
 	sb->s_root->d_inode->i_fop = &proc_root_fops;
-	for_each_in_table(proc, e) {
+	for_each_in_table(proc, e)
+	{
 		err = proc_create(sb->s_root, e);
 		if (err)
 			pr_err("proc: cannot create %s: error %d\n", e->path, err);
@@ -209,6 +213,5 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 }
 
 static const struct file_system_type proc_type = {
-	.name = "proc", .single = true, .nodev = true, .fill_super = proc_fill_super
-};
+	.name = "proc", .single = true, .nodev = true, .fill_super = proc_fill_super};
 REGISTER_FILESYSTEM(proc_type);

@@ -100,14 +100,15 @@ static int pid_mounts_show(struct seq_file *m, struct task_struct *t)
 	return show_mounts(m);
 }
 
-static const struct proc_pid_entry comm_entry = { .name = "comm", .mode = 0644, .show = comm_show, .store = comm_store };
-static const struct proc_pid_entry cmdline_entry = { .name = "cmdline", .mode = 0444, .show = cmdline_show };
-static const struct proc_pid_entry environ_entry = { .name = "environ", .mode = 0400, .show = environ_show };
-static const struct proc_pid_entry maps_entry = { .name = "maps", .mode = 0444, .show = maps_show };
-static const struct proc_pid_entry mounts_entry = { .name = "mounts", .mode = 0444, .show = pid_mounts_show };
-static const struct proc_pid_entry exe_entry = { .name = "exe", .path = exe_path };
-static const struct proc_pid_entry cwd_entry = { .name = "cwd", .path = task_cwd };
-static const struct proc_pid_entry root_entry = { .name = "root", .path = task_root };
+static const struct proc_pid_entry comm_entry = {
+	.name = "comm", .mode = 0644, .show = comm_show, .store = comm_store};
+static const struct proc_pid_entry cmdline_entry = {.name = "cmdline", .mode = 0444, .show = cmdline_show};
+static const struct proc_pid_entry environ_entry = {.name = "environ", .mode = 0400, .show = environ_show};
+static const struct proc_pid_entry maps_entry = {.name = "maps", .mode = 0444, .show = maps_show};
+static const struct proc_pid_entry mounts_entry = {.name = "mounts", .mode = 0444, .show = pid_mounts_show};
+static const struct proc_pid_entry exe_entry = {.name = "exe", .path = exe_path};
+static const struct proc_pid_entry cwd_entry = {.name = "cwd", .path = task_cwd};
+static const struct proc_pid_entry root_entry = {.name = "root", .path = task_root};
 REGISTER_PROC_PID(comm_entry);
 REGISTER_PROC_PID(cmdline_entry);
 REGISTER_PROC_PID(environ_entry);

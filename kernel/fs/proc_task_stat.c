@@ -53,7 +53,7 @@ static void get_ids(struct task_struct *t, struct ids *ids)
 {
 	unsigned long flags;
 
-	*ids = (struct ids){ .tpgid = -1 };
+	*ids = (struct ids){.tpgid = -1};
 	spin_lock_irqsave(&tasklist_lock, flags);
 	if (t->parent)
 		ids->ppid = t->parent->tgid;
@@ -91,27 +91,28 @@ static unsigned long mm_rss(struct mm_struct *mm)
 /* Columns 1 to 52 as proc(5) numbers them. Those about what there is not here (swap, wchan, guests) are 0. */
 static int stat_show(struct seq_file *m, struct task_struct *t)
 {
-	struct mm_struct *mm = get_task_mm(t), none = { 0 };
+	struct mm_struct *mm = get_task_mm(t), none = {0};
 	struct mm_struct *v = mm ? mm : &none;
 	struct sig_sets s;
 	struct ids ids;
 
 	get_ids(t, &ids);
 	get_sig_sets(t, &s);
-	seq_printf(m, "%d (%s) %c %d %d %d %u %d %u %llu %llu %llu %llu", t->pid, t->comm, task_state_to_char(t), ids.ppid,
-		   ids.pgrp, ids.session, ids.tty_nr, ids.tpgid, t->flags, (unsigned long long)v->min_flt,
-		   (unsigned long long)t->signal->cmin_flt, (unsigned long long)v->maj_flt,
-		   (unsigned long long)t->signal->cmaj_flt);
+	seq_printf(m, "%d (%s) %c %d %d %d %u %d %u %llu %llu %llu %llu", t->pid, t->comm,
+		   task_state_to_char(t), ids.ppid, ids.pgrp, ids.session, ids.tty_nr, ids.tpgid, t->flags,
+		   (unsigned long long)v->min_flt, (unsigned long long)t->signal->cmin_flt,
+		   (unsigned long long)v->maj_flt, (unsigned long long)t->signal->cmaj_flt);
 	stat_times(m, t);
 	seq_printf(m, " %d %d %d 0 %llu %lu %lu %llu", t->prio - MAX_RT_PRIO, task_nice(t), ids.threads,
 		   (unsigned long long)(t->start_time / NSEC_PER_TICK), v->total_vm * PAGE_SIZE, mm_rss(v),
 		   (unsigned long long)RLIM_INFINITY);
-	seq_printf(m, " %lu %lu %lu 0 0 %llu %llu %llu %llu 0 0 0 %d %u %u %u 0 0 0", v->start_code, v->end_code,
-		   v->start_stack, (unsigned long long)s.pending & 0x7fffffff, (unsigned long long)s.blocked & 0x7fffffff,
-		   (unsigned long long)s.ignored & 0x7fffffff, (unsigned long long)s.caught & 0x7fffffff, t->exit_signal,
-		   t->cpu, t->rt_priority, t->policy);
-	seq_printf(m, " %lu %lu %lu %lu %lu %lu %lu %d\n", v->start_data, v->end_data, v->start_brk, v->arg_start, v->arg_end,
-		   v->env_start, v->env_end, t->exit_code);
+	seq_printf(m, " %lu %lu %lu 0 0 %llu %llu %llu %llu 0 0 0 %d %u %u %u 0 0 0", v->start_code,
+		   v->end_code, v->start_stack, (unsigned long long)s.pending & 0x7fffffff,
+		   (unsigned long long)s.blocked & 0x7fffffff, (unsigned long long)s.ignored & 0x7fffffff,
+		   (unsigned long long)s.caught & 0x7fffffff, t->exit_signal, t->cpu, t->rt_priority,
+		   t->policy);
+	seq_printf(m, " %lu %lu %lu %lu %lu %lu %lu %d\n", v->start_data, v->end_data, v->start_brk,
+		   v->arg_start, v->arg_end, v->env_start, v->env_end, t->exit_code);
 	if (mm)
 		mmput(mm);
 	return 0;
@@ -148,10 +149,10 @@ static void status_ids(struct seq_file *m, struct task_struct *t)
 	char c = task_state_to_char(t);
 
 	get_ids(t, &ids);
-	seq_printf(m, "Name:\t%s\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n", t->comm, c,
-		   state_name(c), t->tgid, t->pid, ids.ppid);
-	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->euid, t->gid, t->egid,
-		   t->sgid, t->egid);
+	seq_printf(m, "Name:\t%s\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n",
+		   t->comm, c, state_name(c), t->tgid, t->pid, ids.ppid);
+	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->euid,
+		   t->gid, t->egid, t->sgid, t->egid);
 	seq_puts(m, "Groups:\t");
 	rcu_read_lock(); /* only our own groups are certain to stay: others' are shown while they can be */
 	g = t == current ? t->groups : NULL;
@@ -184,13 +185,15 @@ static int status_show(struct seq_file *m, struct task_struct *t)
 	status_ids(m, t);
 	status_mm(m, t);
 	get_sig_sets(t, &s);
-	seq_printf(m, "SigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
-		   (unsigned long long)s.pending, (unsigned long long)s.shared, (unsigned long long)s.blocked,
-		   (unsigned long long)s.ignored, (unsigned long long)s.caught);
+	seq_printf(
+		m,
+		"SigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
+		(unsigned long long)s.pending, (unsigned long long)s.shared, (unsigned long long)s.blocked,
+		(unsigned long long)s.ignored, (unsigned long long)s.caught);
 	bitmap_print(cpus, sizeof(cpus), t->cpus_mask, nr_cpu_ids);
 	seq_printf(m, "Cpus_allowed:\t%s\nCpus_allowed_list:\t%*pbl\n", cpus, nr_cpu_ids, t->cpus_mask);
-	seq_printf(m, "voluntary_ctxt_switches:\t%llu\nnonvoluntary_ctxt_switches:\t%llu\n", (unsigned long long)t->nvcsw,
-		   (unsigned long long)t->nivcsw);
+	seq_printf(m, "voluntary_ctxt_switches:\t%llu\nnonvoluntary_ctxt_switches:\t%llu\n",
+		   (unsigned long long)t->nvcsw, (unsigned long long)t->nivcsw);
 	return 0;
 }
 
@@ -210,9 +213,9 @@ static int statm_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
-static const struct proc_pid_entry stat_entry = { .name = "stat", .mode = 0444, .show = stat_show };
-static const struct proc_pid_entry statm_entry = { .name = "statm", .mode = 0444, .show = statm_show };
-static const struct proc_pid_entry status_entry = { .name = "status", .mode = 0444, .show = status_show };
+static const struct proc_pid_entry stat_entry = {.name = "stat", .mode = 0444, .show = stat_show};
+static const struct proc_pid_entry statm_entry = {.name = "statm", .mode = 0444, .show = statm_show};
+static const struct proc_pid_entry status_entry = {.name = "status", .mode = 0444, .show = status_show};
 REGISTER_PROC_PID(stat_entry);
 REGISTER_PROC_PID(statm_entry);
 REGISTER_PROC_PID(status_entry);

@@ -7,14 +7,14 @@
 #include <uapi/statfs.h>
 
 static const struct inode_operations ramfs_dir_iops;
-static const struct file_operations ramfs_dir_fops = { .iterate = dcache_readdir };
+static const struct file_operations ramfs_dir_fops = {.iterate = dcache_readdir};
 
 static const char *ramfs_get_link(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	return inode->i_private;
 }
 
-static const struct inode_operations ramfs_link_iops = { .get_link = ramfs_get_link };
+static const struct inode_operations ramfs_link_iops = {.get_link = ramfs_get_link};
 static const struct inode_operations ramfs_node_iops; /* nothing special can be done with a device or fifo */
 
 static struct inode *ramfs_inode(struct super_block *sb, mode_t mode, dev_t dev)
@@ -102,7 +102,8 @@ static int ramfs_link(struct dentry *old, struct inode *dir, struct dentry *dent
 {
 	struct inode *inode = old->d_inode;
 
-	__atomic_fetch_add(&inode->i_nlink, 1, __ATOMIC_RELAXED); /* names in other directories change it too */
+	__atomic_fetch_add(&inode->i_nlink, 1,
+			   __ATOMIC_RELAXED); /* names in other directories change it too */
 	inode->i_ctime = inode_now();
 	ihold(inode);
 	ramfs_attach(dir, dentry, inode);
@@ -191,7 +192,7 @@ static void ramfs_evict(struct inode *inode)
 		kfree(inode->i_private);
 }
 
-static const struct super_operations ramfs_super_ops = { .evict_inode = ramfs_evict };
+static const struct super_operations ramfs_super_ops = {.evict_inode = ramfs_evict};
 
 /* The only option is mode=, the root directory's permissions. */
 static int ramfs_fill_super(struct super_block *sb, const char *options)
@@ -210,9 +211,12 @@ static int ramfs_fill_super(struct super_block *sb, const char *options)
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
-static const struct file_system_type rootfs_type = { .name = "rootfs", .nodev = true, .fill_super = ramfs_fill_super };
-static const struct file_system_type ramfs_type = { .name = "ramfs", .nodev = true, .fill_super = ramfs_fill_super };
-static const struct file_system_type tmpfs_type = { .name = "tmpfs", .nodev = true, .fill_super = ramfs_fill_super };
+static const struct file_system_type rootfs_type = {
+	.name = "rootfs", .nodev = true, .fill_super = ramfs_fill_super};
+static const struct file_system_type ramfs_type = {
+	.name = "ramfs", .nodev = true, .fill_super = ramfs_fill_super};
+static const struct file_system_type tmpfs_type = {
+	.name = "tmpfs", .nodev = true, .fill_super = ramfs_fill_super};
 REGISTER_FILESYSTEM(rootfs_type);
 REGISTER_FILESYSTEM(ramfs_type);
 REGISTER_FILESYSTEM(tmpfs_type);

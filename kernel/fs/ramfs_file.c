@@ -7,18 +7,20 @@
 #include <fs/libfs.h>
 #include <uapi/uio.h>
 
-#define RADIX_BITS 9 /* a node is a page of 512 pointers */
-#define RADIX_SIZE (1u << RADIX_BITS)
-#define RAMFS_MAX_SIZE (1LL << 42) /* bytes: what a tree of 30 index bits could hold, more than any memory */
+#define RADIX_BITS     9 /* a node is a page of 512 pointers */
+#define RADIX_SIZE     (1u << RADIX_BITS)
+#define RAMFS_MAX_SIZE (1LL << 42) /* bytes: what a tree of 30 index bits could hold, more than any memory \
+				    */
 
 /*
- * The tree grows in height as the file does: a file of one page is a pointer, 2 MiB one node. Locks: l its lock, which
- * page faults take too: nothing is copied from or to user memory under it. The inode's i_lock serialises writers.
+ * The tree grows in height as the file does: a file of one page is a pointer, 2 MiB one node. Locks: l its
+ * lock, which page faults take too: nothing is copied from or to user memory under it. The inode's i_lock
+ * serialises writers.
  */
 struct ramfs_pages {
 	spinlock_t lock;
 	unsigned height; /* [l] levels of nodes; 0: `root` is page 0 itself */
-	void *root;      /* [l] */
+	void *root;	 /* [l] */
 };
 
 static const struct file_operations ramfs_file_fops;
@@ -90,8 +92,8 @@ static void **tree_slot(struct ramfs_pages *t, unsigned long index, void **spare
 }
 
 /*
- * Put `page` there unless another is (*raced). Takes over its reference. Returns what is there, with a reference for
- * the caller; NULL when out of memory.
+ * Put `page` there unless another is (*raced). Takes over its reference. Returns what is there, with a
+ * reference for the caller; NULL when out of memory.
  */
 static struct page *tree_insert(struct ramfs_pages *t, unsigned long index, struct page *page, bool *raced)
 {
@@ -267,8 +269,8 @@ static ssize_t ramfs_write_kernel(struct file *f, const void *buf, size_t n, lof
 }
 
 /*
- * [l] Drop the pages from index `from` on below `node`, which covers indices from `base`. Returns how many went.
- * Recursion of at most 4 levels. put_page never sleeps.
+ * [l] Drop the pages from index `from` on below `node`, which covers indices from `base`. Returns how many
+ * went. Recursion of at most 4 levels. put_page never sleeps.
  */
 static unsigned long prune(void **slot, unsigned level, unsigned long base, unsigned long from)
 {
@@ -307,7 +309,8 @@ static void drop_pages(struct inode *inode, unsigned long from)
 	__atomic_fetch_sub(&inode->i_blocks, n * (PAGE_SIZE / 512), __ATOMIC_RELAXED);
 }
 
-/* [i_lock] What lies behind the new end is gone, also in the last page: it must read as zeros if the file grows. */
+/* [i_lock] What lies behind the new end is gone, also in the last page: it must read as zeros if the file
+ * grows. */
 static void shrink(struct inode *inode, loff_t size)
 {
 	unsigned off = size & (PAGE_SIZE - 1);
@@ -353,4 +356,4 @@ static const struct file_operations ramfs_file_fops = {
 	.llseek = default_llseek,
 	.get_page = ramfs_get_page,
 };
-static const struct inode_operations ramfs_file_iops = { .setattr = ramfs_setattr };
+static const struct inode_operations ramfs_file_iops = {.setattr = ramfs_setattr};

@@ -9,7 +9,8 @@
 #define UIO_FASTIOV 8
 
 /* Copies and checks the vector: its lengths must not add up to more than one call moves. 0 or -errno. */
-static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast, struct iovec **out)
+static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast,
+			struct iovec **out)
 {
 	struct iovec *vec = fast;
 	size_t total = 0;
@@ -54,7 +55,8 @@ static ssize_t do_iter(struct file *f, const struct iovec *vec, unsigned long n,
 	return done;
 }
 
-static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned long n, loff_t *pos, bool write)
+static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned long n, loff_t *pos,
+		      bool write)
 {
 	struct iovec fast[UIO_FASTIOV], *vec = fast;
 	ssize_t res;

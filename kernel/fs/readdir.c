@@ -20,7 +20,8 @@ static bool fill_last_off(struct getdents_ctx *g, loff_t pos)
 	return !g->last_len || !put_user(pos, &last->d_off);
 }
 
-static bool getdents_emit(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino, unsigned type)
+static bool getdents_emit(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
+			  unsigned type)
 {
 	struct getdents_ctx *g = container_of(ctx, struct getdents_ctx, ctx);
 	char buf[ALIGN(sizeof(struct linux_dirent64) + NAME_MAX + 1, 8)] __aligned(8);
@@ -66,7 +67,7 @@ static noinline int iterate_dir(struct file *f, struct dir_context *ctx)
 
 SYSCALL_DEFINE3(getdents64, unsigned, fd, void __user *, dirent, unsigned, count)
 {
-	struct getdents_ctx g = { .ctx.emit = getdents_emit, .to = dirent, .left = count };
+	struct getdents_ctx g = {.ctx.emit = getdents_emit, .to = dirent, .left = count};
 	struct fd f = fdget_pos(fd);
 	long res;
 

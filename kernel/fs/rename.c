@@ -4,8 +4,8 @@
 #include <proc/syscall.h>
 
 /*
- * Both directories' locks. Between two, rename_mutex keeps ancestry still and the ancestor is locked first, as every
- * other path down the tree does; unrelated ones in any order, since only one renamer holds two.
+ * Both directories' locks. Between two, rename_mutex keeps ancestry still and the ancestor is locked first,
+ * as every other path down the tree does; unrelated ones in any order, since only one renamer holds two.
  */
 static void lock_rename(struct dentry *a, struct dentry *b)
 {
@@ -30,7 +30,8 @@ static void unlock_rename(struct dentry *a, struct dentry *b)
 }
 
 /* [both i_locks] */
-static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new, unsigned flags)
+static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
+		      unsigned flags)
 {
 	bool is_dir = S_ISDIR(old->d_inode->i_mode);
 	int err = may_delete(olddir->d_inode, old, is_dir);
@@ -53,8 +54,8 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
 }
 
 /* [both i_locks] The file system empties or unlinks what `new` was; the names move here. */
-static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
-			       unsigned flags)
+static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir,
+			       struct dentry *new, unsigned flags)
 {
 	struct inode *target = new->d_inode;
 	int err = may_rename(olddir, old, newdir, new, flags);
@@ -83,8 +84,8 @@ static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct
 }
 
 /* Both names looked up and locked. [both i_locks] */
-static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to, struct path *newdir,
-			 unsigned flags)
+static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to,
+			 struct path *newdir, unsigned flags)
 {
 	struct dentry *old, *new;
 	int err;
@@ -100,7 +101,8 @@ static int rename_locked(struct nameidata *from, struct path *olddir, struct nam
 	if (!old->d_inode)
 		goto put_new;
 	err = -ENOTDIR;
-	if (!S_ISDIR(old->d_inode->i_mode) && (from->trailing || (!(flags & RENAME_EXCHANGE) && to->trailing)))
+	if (!S_ISDIR(old->d_inode->i_mode) &&
+	    (from->trailing || (!(flags & RENAME_EXCHANGE) && to->trailing)))
 		goto put_new;
 	err = -EINVAL;
 	if (d_is_ancestor(old, newdir->dentry))
@@ -152,8 +154,8 @@ put_old:
 	return err;
 }
 
-SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath,
-		unsigned, flags)
+SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *,
+		newpath, unsigned, flags)
 {
 	struct filename from, to;
 	int err;
@@ -172,7 +174,8 @@ SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdf
 	return err;
 }
 
-SYSCALL_DEFINE4(renameat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath)
+SYSCALL_DEFINE4(renameat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *,
+		newpath)
 {
 	return sys_renameat2(olddfd, (unsigned long)oldpath, newdfd, (unsigned long)newpath, 0);
 }

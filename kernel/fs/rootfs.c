@@ -1,4 +1,5 @@
-/* What the first program finds before anything is unpacked or mounted: /dev/console, and it open as 0, 1 and 2. */
+/* What the first program finds before anything is unpacked or mounted: /dev/console, and it open as 0, 1
+ * and 2. */
 #include "internal.h"
 
 #include <fs/libfs.h>
@@ -15,7 +16,8 @@ static struct dentry *make(struct dentry *dir, const char *name, mode_t mode, de
 	mutex_lock(&inode->i_lock);
 	d = lookup_one(dir, name, len, name_hash(name, len));
 	if (!IS_ERR(d) && !d->d_inode) {
-		err = S_ISDIR(mode) ? inode->i_op->mkdir(inode, d, mode) : inode->i_op->mknod(inode, d, mode, dev);
+		err = S_ISDIR(mode) ? inode->i_op->mkdir(inode, d, mode)
+				    : inode->i_op->mknod(inode, d, mode, dev);
 		if (err) {
 			dput(d);
 			d = ERR_PTR(err);

@@ -11,7 +11,7 @@
 #include <uapi/time.h>
 
 #define PAGE_ENTRIES ((PAGE_SIZE - sizeof(struct poll_table_page)) / sizeof(struct poll_table_entry))
-#define NO_TIMEOUT S64_MAX
+#define NO_TIMEOUT   S64_MAX
 
 /* Queue lock held. The flag comes before the wake-up: the sleeper looks at it after it set its state. */
 static bool pollwake(struct wait_queue_entry *w, unsigned mode)
@@ -52,7 +52,7 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 		return;
 	e->queue = q;
 	e->file = get_file(f);
-	e->wait = (struct wait_queue_entry){ .task = pt->task, .func = pollwake, .private = pt };
+	e->wait = (struct wait_queue_entry){.task = pt->task, .func = pollwake, .private = pt};
 	INIT_LIST_HEAD(&e->wait.entry);
 	add_wait_queue(q, &e->wait);
 }
@@ -112,7 +112,8 @@ static bool poll_sleep(struct poll_table *pt, ktime_t deadline)
 }
 
 /* Ask all files until one has something to say. `scan` returns how many do. */
-static int poll_loop(struct poll_table *pt, ktime_t deadline, int (*scan)(void *what, struct poll_table *pt), void *what)
+static int poll_loop(struct poll_table *pt, ktime_t deadline, int (*scan)(void *what, struct poll_table *pt),
+		     void *what)
 {
 	for (;;) {
 		int n = scan(what, pt);
@@ -165,7 +166,7 @@ static int poll_scan(void *what, struct poll_table *pt)
 
 static long do_sys_poll(struct pollfd __user *ufds, unsigned n, ktime_t deadline)
 {
-	struct poll_set set = { .n = n };
+	struct poll_set set = {.n = n};
 	struct poll_table pt;
 	long res;
 
@@ -214,8 +215,9 @@ static void poll_put_left(struct timespec __user *uts, ktime_t deadline)
 	if (!uts || deadline == NO_TIMEOUT)
 		return;
 	left = max_t(s64, deadline - ktime_get(), 0);
-	ts = (struct timespec){ left / NSEC_PER_SEC, left % NSEC_PER_SEC };
-	(void)copy_to_user(uts, &ts, sizeof(ts));
+	ts = (struct timespec){left / NSEC_PER_SEC, left % NSEC_PER_SEC};
+	if (copy_to_user(uts, &ts, sizeof(ts)))
+		return;
 }
 
 /* The caller's signal mask for the time of the call. 0 or -errno. */
@@ -266,7 +268,7 @@ struct select_set {
 
 static int select_one(struct select_set *s, unsigned fd, struct poll_table *pt)
 {
-	static const unsigned wanted[3] = { SELECT_IN, SELECT_OUT, SELECT_EX };
+	static const unsigned wanted[3] = {SELECT_IN, SELECT_OUT, SELECT_EX};
 	struct fd f = fdget(fd);
 	unsigned mask;
 	int count = 0;
@@ -354,11 +356,12 @@ struct sigset_argpack {
 	size_t size;
 };
 
-SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __user *, out, unsigned long __user *, ex,
-		struct timespec __user *, uts, struct sigset_argpack __user *, usig)
+SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __user *, out,
+		unsigned long __user *, ex, struct timespec __user *, uts, struct sigset_argpack __user *,
+		usig)
 {
-	unsigned long __user *const sets[3] = { in, out, ex };
-	struct sigset_argpack sig = { NULL, 0 };
+	unsigned long __user *const sets[3] = {in, out, ex};
+	struct sigset_argpack sig = {NULL, 0};
 	ktime_t deadline;
 	long res = poll_deadline(uts, &deadline);
 

@@ -43,8 +43,9 @@ static int seq_grow(struct seq_file *m)
 }
 
 /*
- * [l] Fill the empty buffer from record m->index on: at least one whole record, and then as many as fit and are wanted.
- * Returns 0 (count 0: the end) or -errno. A record that shows an error after others waits for the next read.
+ * [l] Fill the empty buffer from record m->index on: at least one whole record, and then as many as fit and
+ * are wanted. Returns 0 (count 0: the end) or -errno. A record that shows an error after others waits for the
+ * next read.
  */
 static int seq_fill(struct seq_file *m, size_t want)
 {
@@ -193,7 +194,7 @@ int single_open(struct file *file, int (*show)(struct seq_file *m, void *v), voi
 
 	if (!op)
 		return -ENOMEM;
-	*op = (struct seq_operations){ single_start, single_stop, single_next, show };
+	*op = (struct seq_operations){single_start, single_stop, single_next, show};
 	err = seq_open(file, op);
 	if (err)
 		kfree(op);

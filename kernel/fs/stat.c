@@ -78,7 +78,7 @@ SYSCALL_DEFINE2(lstat, const char __user *, name, struct stat __user *, to)
 
 static struct statx_timestamp statx_time(u64 ns)
 {
-	return (struct statx_timestamp){ .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC };
+	return (struct statx_timestamp){.tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC};
 }
 
 static void fill_statx(struct statx *x, const struct kstat *k)
@@ -103,7 +103,8 @@ static void fill_statx(struct statx *x, const struct kstat *k)
 	};
 }
 
-SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, unsigned, mask, struct statx __user *, to)
+SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, unsigned, mask,
+		struct statx __user *, to)
 {
 	struct kstat stat;
 	struct statx x;

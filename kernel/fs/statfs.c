@@ -18,7 +18,7 @@ static long do_statfs(const struct path *path, struct statfs __user *to)
 		.f_bsize = PAGE_SIZE,
 		.f_frsize = PAGE_SIZE,
 		.f_namelen = NAME_MAX,
-		.f_fsid = { sb->s_dev, 0 },
+		.f_fsid = {sb->s_dev, 0},
 		.f_flags = ST_VALID,
 	};
 
