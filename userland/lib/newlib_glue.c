@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <bits/abi.h>
@@ -126,24 +124,4 @@ void *_sbrk(ptrdiff_t increment)
 	}
 	current = wanted;
 	return (void *)(wanted - increment);
-}
-
-/*
- * newlib's small malloc copies as many bytes as the new block has, not the old one: at the end of the heap that reads
- * unmapped memory. The linker finds this one first.
- */
-void *_realloc_r(struct _reent *r, void *p, size_t size)
-{
-	size_t old = p ? _malloc_usable_size_r(r, p) : 0;
-	void *new;
-
-	if (p && size && old >= size)
-		return p;
-	new = size ? _malloc_r(r, size) : NULL;
-	if (new || !size) {
-		if (new && p)
-			memcpy(new, p, old < size ? old : size);
-		_free_r(r, p);
-	}
-	return new;
 }
