@@ -141,7 +141,7 @@ static void flush_words(struct word_writer *w)
 	w->n = 0;
 }
 
-static void put_word(struct word_writer *w, u64 v)
+static __always_inline void put_word(struct word_writer *w, u64 v)
 {
 	if (w->n == ARRAY_SIZE(w->word))
 		flush_words(w);
