@@ -1,4 +1,5 @@
-/* From the FDT to boot_info: the first C code, with the MMU on and the kernel's image mapped, but no other memory. */
+/* From the FDT to boot_info: the first C code, with the MMU on and the kernel's image mapped, but no other
+ * memory. */
 #include <asm/barrier.h>
 #include <asm/fixmap.h>
 #include <asm/page.h>
@@ -27,17 +28,18 @@ static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t ba
 	if (!size)
 		return;
 	if (*nr == BOOT_MAX_REGIONS) {
-		pr_warn("boot: more than %u regions, 0x%lx-0x%lx is left out\n", BOOT_MAX_REGIONS, (unsigned long)base,
-			(unsigned long)(base + size));
+		pr_warn("boot: more than %u regions, 0x%lx-0x%lx is left out\n", BOOT_MAX_REGIONS,
+			(unsigned long)base, (unsigned long)(base + size));
 		return;
 	}
-	regions[(*nr)++] = (struct boot_region){ base, size };
+	regions[(*nr)++] = (struct boot_region){base, size};
 }
 
 /* Whole pages, and only what the linear map reaches. */
 static void add_memory(u64 base, u64 size)
 {
-	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE), end = ALIGN_DOWN(base + size, PAGE_SIZE);
+	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE),
+	    end = ALIGN_DOWN(base + size, PAGE_SIZE);
 
 	if (base + size < base || end <= start)
 		return;
@@ -54,7 +56,8 @@ static void reserve(u64 base, u64 size)
 	u64 start = ALIGN_DOWN(base, PAGE_SIZE);
 
 	if (size && base + size > base)
-		add_region(boot_info.reserved, &boot_info.nr_reserved, start, ALIGN(base + size, PAGE_SIZE) - start);
+		add_region(boot_info.reserved, &boot_info.nr_reserved, start,
+			   ALIGN(base + size, PAGE_SIZE) - start);
 }
 
 static bool device_type_is(int node, const char *type)
@@ -121,10 +124,11 @@ static void scan_chosen(void)
 	u64 start, end;
 
 	if (args && strscpy(boot_command_line, args, sizeof(boot_command_line)) < 0)
-		pr_warn("boot: command line cut at %lu bytes\n", (unsigned long)sizeof(boot_command_line) - 1);
-	if (!fdt_read_number(chosen, "linux,initrd-start", &start) && !fdt_read_number(chosen, "linux,initrd-end", &end) &&
-	    end > start) {
-		boot_info.initrd = (struct boot_region){ start, end - start };
+		pr_warn("boot: command line cut at %lu bytes\n",
+			(unsigned long)sizeof(boot_command_line) - 1);
+	if (!fdt_read_number(chosen, "linux,initrd-start", &start) &&
+	    !fdt_read_number(chosen, "linux,initrd-end", &end) && end > start) {
+		boot_info.initrd = (struct boot_region){start, end - start};
 		reserve(start, end - start);
 	}
 	if (seed) {
@@ -162,7 +166,8 @@ void arm64_boot(phys_addr_t fdt, u64 entry_time, u64 entry_el)
 	__asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
 	asid_init();
 	fixmap_init();
-	clock_init(read_sysreg(cntfrq_el0)); /* stamps from here on; the timer's driver knows better if the FDT does */
+	clock_init(read_sysreg(
+		cntfrq_el0)); /* stamps from here on; the timer's driver knows better if the FDT does */
 	boot_info.boot_cpu_time = entry_time;
 	boot_info.loader = "FDT";
 	wrong = fdt ? fdt_open(fixmap_map_fdt(fdt), FDT_MAX_SIZE) : "x0 is zero";

@@ -7,8 +7,8 @@
 #define FDT_BEGIN_NODE 1
 #define FDT_END_NODE   2
 #define FDT_PROP       3
-#define FDT_NOP        4
-#define FDT_END        9
+#define FDT_NOP	       4
+#define FDT_END	       9
 #define FDT_VERSION    17 /* what we read, and what the tree must claim to be compatible with */
 #define MAX_DEPTH      16
 
@@ -81,7 +81,8 @@ size_t fdt_size(void)
 /* The structure block's token at `at`, FDT_END outside. */
 static u32 token(u32 at)
 {
-	return tree.base && within(at, 4, tree.structure_size) ? be32(tree.base + tree.structure + at) : FDT_END;
+	return tree.base && within(at, 4, tree.structure_size) ? be32(tree.base + tree.structure + at)
+							       : FDT_END;
 }
 
 /* A string in the structure block; NULL when it does not end there. */
@@ -103,7 +104,8 @@ static const char *name_string(u32 at)
 	return s;
 }
 
-/* Where the token after the one at `at` stands; beyond the block (so FDT_END follows) when this one is cut off. */
+/* Where the token after the one at `at` stands; beyond the block (so FDT_END follows) when this one is cut
+ * off. */
 static u32 next_token(u32 at)
 {
 	const char *name;
@@ -117,7 +119,8 @@ static u32 next_token(u32 at)
 		if (!within(at, 12, tree.structure_size))
 			return tree.structure_size;
 		len = be32(tree.base + tree.structure + at + 4);
-		return within(at + 12, len, tree.structure_size) ? at + 12 + ALIGN(len, 4) : tree.structure_size;
+		return within(at + 12, len, tree.structure_size) ? at + 12 + ALIGN(len, 4)
+								 : tree.structure_size;
 	case FDT_END:
 		return tree.structure_size;
 	case FDT_END_NODE:
@@ -170,7 +173,8 @@ const void *fdt_getprop(int node, const char *name, int *len)
 
 		if (token(at) == FDT_NOP)
 			continue;
-		if (!within(at, 12, tree.structure_size) || !within(at + 12, be32(p + 4), tree.structure_size))
+		if (!within(at, 12, tree.structure_size) ||
+		    !within(at + 12, be32(p + 4), tree.structure_size))
 			return NULL;
 		prop = name_string(be32(p + 8));
 		if (!prop || strcmp(prop, name))
@@ -256,7 +260,8 @@ bool fdt_is_available(int node)
 {
 	const char *status = fdt_getstring(node, "status");
 
-	return !fdt_getprop(node, "status", NULL) || (status && (!strcmp(status, "okay") || !strcmp(status, "ok")));
+	return !fdt_getprop(node, "status", NULL) ||
+	       (status && (!strcmp(status, "okay") || !strcmp(status, "ok")));
 }
 
 int fdt_next_compatible(int node, const char *compatible)

@@ -11,7 +11,8 @@ static int child_named(int parent, const char *name, size_t len)
 	for (int n = fdt_next_node(parent, &depth); n >= 0 && depth > 0; n = fdt_next_node(n, &depth)) {
 		const char *s = fdt_node_name(n);
 
-		if (depth == 1 && !strncmp(s, name, len) && (!s[len] || (s[len] == '@' && !memchr(name, '@', len))))
+		if (depth == 1 && !strncmp(s, name, len) &&
+		    (!s[len] || (s[len] == '@' && !memchr(name, '@', len))))
 			return n;
 	}
 	return -1;
@@ -56,7 +57,8 @@ int fdt_path_node(const char *path)
 	return node;
 }
 
-/* #address-cells and #size-cells that a node sets for its children; the specification's defaults are 2 and 1. */
+/* #address-cells and #size-cells that a node sets for its children; the specification's defaults are 2 and 1.
+ */
 static void child_cells(int node, u32 *address, u32 *size)
 {
 	if (fdt_read_u32(node, "#address-cells", address))

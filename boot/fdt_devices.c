@@ -34,8 +34,8 @@ static int interrupt_parent(int node)
 }
 
 /*
- * Specifiers as the binding "arm,gic" (and -v3) has them: kind (0 shared, 1 private), number within it, trigger (1, 2 edges;
- * 4, 8 levels). INTIDs of private ones begin at 16, of shared ones at 32.
+ * Specifiers as the binding "arm,gic" (and -v3) has them: kind (0 shared, 1 private), number within it,
+ * trigger (1, 2 edges; 4, 8 levels). INTIDs of private ones begin at 16, of shared ones at 32.
  */
 static void read_interrupts(int node, struct device_desc *dev)
 {
@@ -61,7 +61,8 @@ static u32 clock_rate(int node)
 
 	if (!fdt_read_u32(node, "clock-frequency", &hz))
 		return hz;
-	if (!fdt_read_u32(node, "clocks", &phandle) && !fdt_read_u32(fdt_phandle_node(phandle), "clock-frequency", &hz))
+	if (!fdt_read_u32(node, "clocks", &phandle) &&
+	    !fdt_read_u32(fdt_phandle_node(phandle), "clock-frequency", &hz))
 		return hz;
 	return 0;
 }
@@ -105,7 +106,8 @@ void drivers_probe(enum driver_level level)
 	for (int node = fdt_next_node(-1, NULL); node >= 0; node = fdt_next_node(node, NULL)) {
 		if (!fdt_is_available(node))
 			continue;
-		for_each_in_table(drivers, drv) {
+		for_each_in_table(drivers, drv)
+		{
 			if (drv->level == level && (compatible = match(drv, node)))
 				probe(drv, node, compatible);
 		}

@@ -14,8 +14,8 @@
 #include <time/hrtimer.h>
 
 unsigned nr_cpu_ids = 1;
-struct cpumask cpu_online_mask = { { 1 } };
-struct cpumask cpu_possible_mask = { { 1 } };
+struct cpumask cpu_online_mask = {{1}};
+struct cpumask cpu_possible_mask = {{1}};
 
 const char *const ipi_names[IPI_MAX] = {
 	[IPI_RESCHEDULE] = "Rescheduling interrupts",
@@ -25,8 +25,9 @@ const char *const ipi_names[IPI_MAX] = {
 };
 
 /*
- * A call on its way to another CPU. `next` links it into the target's list; `busy` is 1 from queueing until the target has
- * run it (who waits) or has copied what it says (who does not): then the sender may use it again.
+ * A call on its way to another CPU. `next` links it into the target's list; `busy` is 1 from queueing until
+ * the target has run it (who waits) or has copied what it says (who does not): then the sender may use it
+ * again.
  */
 struct call_single_data {
 	struct call_single_data *next;
@@ -40,7 +41,8 @@ struct call_data {
 };
 /* For each sender one call to each target, so that nothing has to be allocated. [owner, preemption off] */
 static DEFINE_PER_CPU(struct call_data, call_data);
-/* Calls that a CPU has to run, newest first: a stack that anybody pushes to and the owner takes as a whole. [atomic] */
+/* Calls that a CPU has to run, newest first: a stack that anybody pushes to and the owner takes as a whole.
+ * [atomic] */
 static DEFINE_PER_CPU(struct call_single_data *, call_queue);
 
 struct ipi_counts {
@@ -55,7 +57,7 @@ u64 ipi_count(enum ipi_kind kind, int cpu)
 
 static void send_ipi_single(int cpu, enum ipi_kind kind)
 {
-	struct cpumask mask = { { 0 } };
+	struct cpumask mask = {{0}};
 
 	mask.bits[cpu / 64] = BIT(cpu % 64);
 	arch_send_ipi(&mask, kind);
@@ -72,7 +74,8 @@ static void csd_lock_wait(struct call_single_data *csd)
 		cpu_relax();
 }
 
-/* Returns whether the target's list was empty, thus whether it must be interrupted: else an interrupt is on its way. */
+/* Returns whether the target's list was empty, thus whether it must be interrupted: else an interrupt is on
+ * its way. */
 static bool queue_call(int cpu, struct call_single_data *csd, smp_call_func_t func, void *info, bool wait)
 {
 	struct call_single_data **head = per_cpu_ptr(call_queue, cpu), *old = READ_ONCE(*head);
@@ -140,7 +143,7 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 
 void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void *info, bool wait)
 {
-	struct cpumask targets, ring = { { 0 } };
+	struct cpumask targets, ring = {{0}};
 	struct call_data *data;
 	unsigned cpu;
 
@@ -149,13 +152,13 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 	data = this_cpu_ptr(call_data);
 	cpumask_and(&targets, mask, &cpu_online_mask);
 	cpumask_clear_cpu(smp_processor_id(), &targets);
-	for_each_cpu(cpu, &targets)
+	for_each_cpu (cpu, &targets)
 		if (queue_call(cpu, &data->to[cpu], fn, info, wait))
 			cpumask_set_cpu(cpu, &ring);
 	if (!cpumask_empty(&ring))
 		arch_send_ipi(&ring, IPI_CALL_FUNCTION);
 	if (wait)
-		for_each_cpu(cpu, &targets)
+		for_each_cpu (cpu, &targets)
 			csd_lock_wait(&data->to[cpu]);
 	preempt_enable();
 }
@@ -217,16 +220,17 @@ void smp_setup_boot_cpu(unsigned nr_cpus)
 	if (nr_cpus > NR_CPUS)
 		pr_warn("smp: %u CPUs, %d can be used\n", nr_cpus, NR_CPUS);
 	nr_cpu_ids = min_t(unsigned, max(nr_cpus, 1U), NR_CPUS);
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		cpumask_set_cpu(cpu, &cpu_possible_mask);
 }
 
 /*
- * Where another CPU arrives in C: interrupts off, current is its idle task, its per-CPU offset set. The order:
+ * Where another CPU arrives in C: interrupts off, current is its idle task, its per-CPU offset set. The
+ * order:
  *  1. interrupt controller and timer of this CPU (arch_smp_cpu_init), so that it can be interrupted;
  *  2. its timers and its tick, which the first task that runs here will need;
- *  3. online: from here on others send it interrupts, put tasks on its queue and wait for it in stop_machine. So
- *     everything before must be in place; the release in cpumask_set_online pairs with who reads the mask;
+ *  3. online: from here on others send it interrupts, put tasks on its queue and wait for it in stop_machine.
+ * So everything before must be in place; the atomic operation on the mask orders it for who reads it;
  *  4. interrupts on, and the idle loop, which looks for work at once.
  */
 void secondary_start_kernel(void)
@@ -241,7 +245,8 @@ void secondary_start_kernel(void)
 	cpu_startup_entry();
 }
 
-/* Generous: the host may run our CPUs one after the other. By the counter, which runs whether or not CPUs do. */
+/* Generous: the host may run our CPUs one after the other. By the counter, which runs whether or not CPUs do.
+ */
 #define CPU_START_TIMEOUT_NS (10 * NSEC_PER_SEC)
 
 /* Spin rather than sleep: it takes microseconds, and a sleep would need this CPU's timer to work already. */
@@ -280,7 +285,7 @@ void smp_init(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		if (!cpu_online(cpu))
 			start_cpu(cpu);
 	cpu_stop_init();

@@ -14,12 +14,16 @@
 SOAK_MINUTES ?= 10
 ONLY ?=
 
-test: deps arm64
+test: deps arm64 guest-programs
 	$(Q)tests/run $(if $(ONLY),-k '$(ONLY)')
 
 # The long forms are the guest tests that read SOAK_MINUTES from their environment.
-soak: deps arm64
+soak: deps arm64 guest-programs
 	$(Q)SOAK_MINUTES=$(SOAK_MINUTES) tests/run --soak
+
+# What the guest tests bring along (mk/guest_progs.mk).
+guest-programs: arm64
+	$(call inner,aarch64) guest-progs
 
 bench: deps-run arm64
 	$(call inner,aarch64) NOPG=1 all
@@ -87,4 +91,4 @@ FILES ?= $(C_FILES)
 format:
 	$(Q)clang-format -i $(FILES)
 
-.PHONY: test soak bench unit unit-binaries lint $(LINTS) measures format
+.PHONY: test soak guest-programs bench unit unit-binaries lint $(LINTS) measures format

@@ -47,13 +47,18 @@ static void rb_nothing(void *arg)
 }
 
 /*
- * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then the ring, and a CPU
- * may do that in the other order; but not across an interrupt. So who finds the ban lifted finds the new ring.
+ * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then
+ * the ring, and a CPU may do that in the other order; but not across an interrupt. So who finds the ban
+ * lifted finds the new ring.
  */
 void rb_release(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	/* An error means that the CPU is not up: it will see all that was before it came. */
-	(void)smp_call_function_single(cpu_buffer->cpu, rb_nothing, NULL, true);
+	int err = smp_call_function_single(cpu_buffer->cpu, rb_nothing, NULL, true);
+
+	/* With an error the CPU is not up: there is nobody to interrupt, and it will see all that was before
+	 * it came. */
+	if (err)
+		smp_mb();
 	__atomic_fetch_sub(&cpu_buffer->disabled, RB_QUIESCE_ONE, __ATOMIC_RELEASE);
 }
 

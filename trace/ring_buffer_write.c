@@ -128,7 +128,8 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	}
 	RB_TEST_POINT(29);
 	rb_begin_page(ring, page, rb_free_slot(ring, seq, head), ts);
-	/* Even if nothing comes of it, the commit must follow, or its page would stand in the way for good. */
+	/* Even if nothing comes of it, the commit must follow, or its page would stand in the way for good.
+	 */
 	rb_write(cpu_buffer->uncommitted, 1);
 	return true;
 }
@@ -282,6 +283,16 @@ static void rb_publish(struct rb_ring *ring)
 	}
 }
 
+/* What nested so far is published; what nests from now on says so again. */
+static void rb_publish_all(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	rb_write(cpu_buffer->uncommitted, 0);
+	rb_barrier();
+	rb_publish(&cpu_buffer->ring);
+	rb_barrier();
+	RB_TEST_POINT(35);
+}
+
 /* The end of every commit that is not plain. */
 void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -293,28 +304,36 @@ void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
 		rb_write(cpu_buffer->committing, committing - 1);
 		return;
 	}
-	do {
-		rb_write(cpu_buffer->committing, committing);
-		rb_write(cpu_buffer->uncommitted, 0);
-		rb_barrier();
-		rb_publish(&cpu_buffer->ring);
-		rb_barrier();
-		RB_TEST_POINT(35);
-		rb_write(cpu_buffer->committing, 0);
-		rb_barrier();
-		RB_TEST_POINT(36);
-		/* A writer that nested before the zero relied on us; one after it was outermost and did this itself. */
-	} while (unlikely(rb_read(cpu_buffer->uncommitted)));
+	rb_publish_all(cpu_buffer);
+	rb_write(cpu_buffer->committing, 0);
+	rb_barrier();
+	RB_TEST_POINT(36);
+	if (unlikely(rb_read(cpu_buffer->uncommitted)))
+		rb_commit_again(cpu_buffer);
 	if (committing & RB_NOTIFY)
 		rb_write(cpu_buffer->buffer->wakeup_pending, 1);
 }
 
-/* The fast commit has found that somebody nested in it: once more, as outermost writer. */
+/*
+ * The outermost writer is through, or so it thought: `uncommitted` was found set. But since that was read, an
+ * interrupt may have done our work, and rb_quiesce may have found nobody. So be counted first, and look
+ * again: if the word is set then, it was set all the time, and nobody has taken the ring.
+ */
 void noinline notrace rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	rb_write(cpu_buffer->committing, 1);
-	rb_barrier();
-	rb_commit_slow(cpu_buffer);
+	do {
+		RB_TEST_POINT(38);
+		rb_write(cpu_buffer->committing, 1);
+		rb_barrier();
+		if (rb_read(cpu_buffer->uncommitted))
+			rb_publish_all(cpu_buffer);
+		rb_barrier();
+		rb_write(cpu_buffer->committing, 0);
+		rb_barrier();
+		RB_TEST_POINT(39);
+		/* A writer that nested before the zero relied on us; one after it was outermost and did this
+		 * itself. */
+	} while (unlikely(rb_read(cpu_buffer->uncommitted)));
 }
 
 struct ring_buffer_event *notrace ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)

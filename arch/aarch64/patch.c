@@ -1,11 +1,12 @@
 /*
  * Writing instructions. Not traced: it changes the sites of everything that is.
  *
- * Text is read-only in the image's mapping and in the linear map. The page with the site is mapped once more, writable and
- * not executable, in a fixmap slot; sites come in ascending order, so a page is usually mapped once. The maintenance that
- * makes the new words executable (Arm ARM B2.3.9) is: clean the data line to the point of unification, DSB, invalidate the
- * instruction line, DSB, ISB. Lines are shared by neighbouring sites, so each is cleaned when the writing moves on to
- * another and invalidated with all others at the end: the DSBs are paid once for all.
+ * Text is read-only in the image's mapping and in the linear map. The page with the site is mapped once more,
+ * writable and not executable, in a fixmap slot; sites come in ascending order, so a page is usually mapped
+ * once. The maintenance that makes the new words executable (Arm ARM B2.3.9) is: clean the data line to the
+ * point of unification, DSB, invalidate the instruction line, DSB, ISB. Lines are shared by neighbouring
+ * sites, so each is cleaned when the writing moves on to another and invalidated with all others at the end:
+ * the DSBs are paid once for all.
  */
 #include <asm/barrier.h>
 #include <asm/fixmap.h>
@@ -16,20 +17,20 @@
 #include <mm/vmalloc.h>
 #include <mm/page.h>
 
-#define INSN_NOP 0xd503201fU
-#define INSN_B   0x14000000U
-#define INSN_BL  0x94000000U
+#define INSN_NOP     0xd503201fU
+#define INSN_B	     0x14000000U
+#define INSN_BL	     0x94000000U
 #define BRANCH_RANGE (1L << 27) /* imm26 words, signed: +-128 MiB (Arm ARM C6.2.26) */
 
 struct patch_stats patch_stats;
 extern const char _stext[], _etext[];
 
 /* [who patches: one at a time] */
-static unsigned long alias_page;   /* site page that FIX_PATCH shows, 0: none */
-static unsigned long clean_line;   /* data line with writes that are not yet cleaned, alias address; 0: none */
+static unsigned long alias_page; /* site page that FIX_PATCH shows, 0: none */
+static unsigned long clean_line; /* data line with writes that are not yet cleaned, alias address; 0: none */
 #define NR_LINES 512
 static unsigned long lines[NR_LINES]; /* instruction lines to invalidate */
-static unsigned nr_lines;             /* NR_LINES + 1: more than fit, invalidate all of them */
+static unsigned nr_lines;	      /* NR_LINES + 1: more than fit, invalidate all of them */
 
 static notrace bool is_text(unsigned long site)
 {
@@ -101,7 +102,8 @@ static notrace u32 *alias_of(unsigned long site)
 {
 	if ((site & PAGE_MASK) != alias_page) {
 		clean_pending();
-		/* Break before make (Arm ARM D8.13.1): a valid entry may not change its output address directly. */
+		/* Break before make (Arm ARM D8.13.1): a valid entry may not change its output address
+		 * directly. */
 		if (alias_page) {
 			dsb(ish);
 			set_fixmap(FIX_PATCH, 0, __pgprot(0));

@@ -21,7 +21,8 @@ static inline unsigned pte_index(unsigned long va)
 	return (va >> PAGE_SHIFT) & (PTRS - 1);
 }
 
-/* The table below an entry, NULL for none and for blocks. Acquire pairs with the release of who installed it. */
+/* The table below an entry, NULL for none and for blocks. Acquire pairs with the release of who installed it.
+ */
 static u64 *table_of(const u64 *entry)
 {
 	u64 v = smp_load_acquire(entry);
@@ -29,7 +30,8 @@ static u64 *table_of(const u64 *entry)
 	return (v & 3) == PTE_TABLE ? __va(v & PTE_ADDR_MASK) : NULL;
 }
 
-/* The same, made if there is none. Two CPUs may both make one: the first to install it wins, both use that. */
+/* The same, made if there is none. Two CPUs may both make one: the first to install it wins, both use that.
+ */
 static u64 *table_make(u64 *entry)
 {
 	u64 expected = 0;
@@ -47,7 +49,8 @@ static u64 *table_make(u64 *entry)
 	return table_of(entry);
 }
 
-/* The image's own mapping was made with tables in the image, which lie in RAM: __va() is right for them too. */
+/* The image's own mapping was made with tables in the image, which lie in RAM: __va() is right for them too.
+ */
 pte_t *pte_lookup(pgd_t *pgd, unsigned long va)
 {
 	u64 *pmd = table_of(&pgd[pgd_index(va)].v);
@@ -65,8 +68,8 @@ pte_t *pte_alloc(pgd_t *pgd, unsigned long va)
 }
 
 /*
- * DSB: the store is seen by table walks before anything that follows (Arm ARM D8.2.6). Kernel entries may be used by this
- * very CPU next, hence the ISB; for user entries the return to user mode synchronises.
+ * DSB: the store is seen by table walks before anything that follows (Arm ARM D8.2.6). Kernel entries may be
+ * used by this very CPU next, hence the ISB; for user entries the return to user mode synchronises.
  */
 notrace void set_pte(pte_t *slot, pte_t v)
 {
@@ -80,7 +83,7 @@ notrace void set_pte(pte_t *slot, pte_t v)
 
 pte_t ptep_get_and_clear(pte_t *slot)
 {
-	return (pte_t){ __atomic_exchange_n(&slot->v, 0, __ATOMIC_ACQ_REL) };
+	return (pte_t){__atomic_exchange_n(&slot->v, 0, __ATOMIC_ACQ_REL)};
 }
 
 pgprot_t vm_get_page_prot(unsigned vm_flags)

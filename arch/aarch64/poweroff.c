@@ -6,8 +6,8 @@
 #include "smp.h"
 
 /* Arm semihosting 2.0, 7.4.4 (SYS_EXIT_EXTENDED) and 7.4.18 (SYS_WRITE0). */
-#define SYS_WRITE0             0x04
-#define SYS_EXIT_EXTENDED      0x20
+#define SYS_WRITE0		0x04
+#define SYS_EXIT_EXTENDED	0x20
 #define ADP_STOPPED_APPLICATION 0x20026
 
 void semihosting_write0(const char *text)
@@ -19,7 +19,7 @@ void arch_power_off(int status)
 {
 	raw_local_irq_disable();
 	if (status) {
-		const u64 args[2] = { ADP_STOPPED_APPLICATION, status };
+		const u64 args[2] = {ADP_STOPPED_APPLICATION, status};
 
 		semihosting_call(SYS_EXIT_EXTENDED, args);
 	}

@@ -1,4 +1,5 @@
-/* The power firmware: starting CPUs, off, reset (Arm DEN 0022, PSCI; calls by SMC or HVC as DEN 0028 has them). */
+/* The power firmware: starting CPUs, off, reset (Arm DEN 0022, PSCI; calls by SMC or HVC as DEN 0028 has
+ * them). */
 #include <boot/fdt.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -6,21 +7,21 @@
 
 #include "smp.h"
 
-#define PSCI_0_2_CPU_ON       0xc4000003
+#define PSCI_0_2_CPU_ON	      0xc4000003
 #define PSCI_0_2_SYSTEM_OFF   0x84000008
 #define PSCI_0_2_SYSTEM_RESET 0x84000009
 
 /* What the firmware answers. */
-#define PSCI_SUCCESS            0
-#define PSCI_NOT_SUPPORTED      (-1)
+#define PSCI_SUCCESS		0
+#define PSCI_NOT_SUPPORTED	(-1)
 #define PSCI_INVALID_PARAMETERS (-2)
-#define PSCI_DENIED             (-3)
-#define PSCI_ALREADY_ON         (-4)
-#define PSCI_ON_PENDING         (-5)
+#define PSCI_DENIED		(-3)
+#define PSCI_ALREADY_ON		(-4)
+#define PSCI_ON_PENDING		(-5)
 
 static enum { PSCI_NONE, PSCI_HVC, PSCI_SMC } conduit; /* [immutable after boot] */
-static u32 cpu_on_function = PSCI_0_2_CPU_ON;          /* [immutable after boot] PSCI 0.1: from the FDT */
-static bool has_system_calls;                          /* [immutable after boot] 0.2 and later */
+static u32 cpu_on_function = PSCI_0_2_CPU_ON;	       /* [immutable after boot] PSCI 0.1: from the FDT */
+static bool has_system_calls;			       /* [immutable after boot] 0.2 and later */
 
 static long psci_call(u32 function, u64 a1, u64 a2, u64 a3)
 {
@@ -30,7 +31,8 @@ static long psci_call(u32 function, u64 a1, u64 a2, u64 a3)
 	register u64 x3 __asm__("x3") = a3;
 
 	/* The convention lets the callee change x0 to x17. */
-#define CLOBBERS "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory"
+#define CLOBBERS \
+	"x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory"
 	if (conduit == PSCI_HVC)
 		__asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : CLOBBERS);
 	else

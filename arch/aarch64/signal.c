@@ -1,4 +1,5 @@
-/* Signal frames as Linux lays them out on arm64 (its uapi asm/sigcontext.h and asm/ucontext.h give the structures). */
+/* Signal frames as Linux lays them out on arm64 (its uapi asm/sigcontext.h and asm/ucontext.h give the
+ * structures). */
 #include <asm/elf.h>
 #include <asm/ptrace.h>
 #include <asm/signal.h>
@@ -15,7 +16,8 @@
 #define FPSIMD_MAGIC 0x46508001
 #define ESR_MAGIC    0x45535201
 
-/* A record of the extension area: FP registers, and what later CPUs added; one with magic and size 0 ends it. */
+/* A record of the extension area: FP registers, and what later CPUs added; one with magic and size 0 ends it.
+ */
 struct aarch64_ctx {
 	u32 magic, size;
 };
@@ -51,8 +53,9 @@ struct rt_sigframe {
 struct frame_record {
 	u64 fp, lr;
 };
-#define FRAME_FIXED (sizeof(struct rt_sigframe) - 4096) /* up to the extension area, which is pushed as far as used */
-#define FRAME_SIZE  (FRAME_FIXED + sizeof(struct fpsimd_context) + 16)
+#define FRAME_FIXED \
+	(sizeof(struct rt_sigframe) - 4096) /* up to the extension area, which is pushed as far as used */
+#define FRAME_SIZE (FRAME_FIXED + sizeof(struct fpsimd_context) + 16)
 
 static_assert(sizeof(struct fpsimd_context) == 528);
 static_assert(offsetof(struct ucontext, uc_sigmask) == 40);
@@ -88,10 +91,11 @@ static int save_fpsimd(struct rt_sigframe __user *frame)
 	return 0;
 }
 
-static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u64 oldset, struct pt_regs *regs)
+static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u64 oldset,
+		      struct pt_regs *regs)
 {
 	struct sigcontext __user *sc = &frame->uc.uc_mcontext;
-	struct user_stack stack = { current->sas_ss_sp, altstack_flags(regs->sp), 0, current->sas_ss_size };
+	struct user_stack stack = {current->sas_ss_sp, altstack_flags(regs->sp), 0, current->sas_ss_size};
 	int err;
 
 	/* Linux's user_pt_regs is exactly regs, sp, pc, pstate: one copy. */
@@ -168,7 +172,8 @@ static int restore_records(struct sigcontext __user *sc)
 		if (size < sizeof(*ctx) || size % 16 || size > sizeof(sc->reserved) - at)
 			return -EINVAL;
 		if (magic == FPSIMD_MAGIC) {
-			if (have_fpsimd || size != sizeof(struct fpsimd_context) || restore_fpsimd((void *)ctx))
+			if (have_fpsimd || size != sizeof(struct fpsimd_context) ||
+			    restore_fpsimd((void *)ctx))
 				return -EINVAL;
 			have_fpsimd = true;
 		} else if (magic != ESR_MAGIC) {
@@ -192,7 +197,8 @@ static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
 	struct pt_regs new = *regs;
 	sigset_t set;
 
-	if (get_user(set, &frame->uc.uc_sigmask) || copy_from_user(&stack, &frame->uc.uc_stack, sizeof(stack)) ||
+	if (get_user(set, &frame->uc.uc_sigmask) ||
+	    copy_from_user(&stack, &frame->uc.uc_stack, sizeof(stack)) ||
 	    copy_from_user(new.regs, sc->regs, offsetof(struct pt_regs, orig_x0)))
 		return -EFAULT;
 	if (!valid_user_pstate(new.pstate) || restore_records(sc))

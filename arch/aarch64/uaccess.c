@@ -42,7 +42,8 @@ long strncpy_from_user(char *dst, const char __user *src, long n)
 	return len == (long)room ? -EFAULT : len;
 }
 
-/* Kernel half only: a user address could sleep in the fault handler. Faults there go straight to the fix-up. */
+/* Kernel half only: a user address could sleep in the fault handler. Faults there go straight to the fix-up.
+ */
 notrace long copy_from_kernel_nofault(void *dst, const void *src, size_t n)
 {
 	unsigned long start = (unsigned long)src;

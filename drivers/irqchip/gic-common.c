@@ -21,7 +21,8 @@ void gic_poke_bit(void *block, unsigned hwirq)
 void gic_set_type(void *base, unsigned hwirq, unsigned type)
 {
 	void *reg = base + GICD_ICFGR + hwirq / 16 * 4;
-	u32 bit = 2U << (hwirq % 16 * 2), old = readl_relaxed(reg), new = type == IRQ_TYPE_EDGE ? old | bit : old & ~bit;
+	u32 bit = 2U << (hwirq % 16 * 2), old = readl_relaxed(reg),
+	    new = type == IRQ_TYPE_EDGE ? old | bit : old & ~bit;
 
 	if (new != old)
 		writel_relaxed(new, reg);

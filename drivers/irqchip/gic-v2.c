@@ -1,4 +1,5 @@
-/* GICv2 (Arm IHI 0048B): one distributor, a memory-mapped CPU interface that shows each CPU its own registers. */
+/* GICv2 (Arm IHI 0048B): one distributor, a memory-mapped CPU interface that shows each CPU its own
+ * registers. */
 #include <asm/io.h>
 #include <asm/irq.h>
 #include <asm/smp.h>
@@ -12,18 +13,18 @@
 
 #include "gic-common.h"
 
-#define GICD_SGIR 0xf00
-#define GICC_CTLR 0x00
-#define GICC_PMR  0x04
-#define GICC_BPR  0x08
-#define GICC_IAR  0x0c
-#define GICC_EOIR 0x10
+#define GICD_SGIR  0xf00
+#define GICC_CTLR  0x00
+#define GICC_PMR   0x04
+#define GICC_BPR   0x08
+#define GICC_IAR   0x0c
+#define GICC_EOIR  0x10
 #define INTID_MASK 0x3ff
 #define MAX_CPUS   8 /* the architecture's: target lists are bytes */
 
-static void *dist, *cpu_if;            /* [immutable after probe] */
-static u8 cpu_target[MAX_CPUS];        /* bit of our CPU number's interface [set by that CPU before it is online] */
-static DEFINE_SPINLOCK(dist_lock);     /* read-modify-write of shared registers; interrupts off */
+static void *dist, *cpu_if;	/* [immutable after probe] */
+static u8 cpu_target[MAX_CPUS]; /* bit of our CPU number's interface [set by that CPU before it is online] */
+static DEFINE_SPINLOCK(dist_lock); /* read-modify-write of shared registers; interrupts off */
 
 static void gic_mask_irq(unsigned hwirq)
 {
@@ -66,8 +67,8 @@ static const struct irq_chip gic_chip = {
 };
 
 /*
- * Reading IAR acknowledges the highest pending interrupt; the DMB in readl orders what its sender wrote before what the
- * handler reads. An IPI is ended first: IPI_STOP does not come back.
+ * Reading IAR acknowledges the highest pending interrupt; the DMB in readl orders what its sender wrote
+ * before what the handler reads. An IPI is ended first: IPI_STOP does not come back.
  */
 static void gic_handle_irq(struct pt_regs *regs)
 {
@@ -89,7 +90,7 @@ static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 	u32 targets = 0;
 	unsigned cpu;
 
-	for_each_cpu(cpu, mask)
+	for_each_cpu (cpu, mask)
 		targets |= cpu_target[cpu];
 	writel_relaxed(targets << 16 | kind, dist + GICD_SGIR);
 }
@@ -104,7 +105,7 @@ static void gic_cpu_init(void)
 	writel_relaxed(1, cpu_if + GICC_CTLR);
 }
 
-static const struct smp_irq_ops gic_smp_ops = { .send_ipi = gic_send_ipi, .cpu_init = gic_cpu_init };
+static const struct smp_irq_ops gic_smp_ops = {.send_ipi = gic_send_ipi, .cpu_init = gic_cpu_init};
 
 static int gic_probe(const struct device_desc *dev)
 {
@@ -135,7 +136,7 @@ unmap_dist:
 	return -ENOMEM;
 }
 
-static const char *const gic_ids[] = { "arm,cortex-a15-gic", "arm,gic-400", NULL };
+static const char *const gic_ids[] = {"arm,cortex-a15-gic", "arm,gic-400", NULL};
 static const struct driver gic_v2_driver = {
 	.name = "gic-v2",
 	.compatible = gic_ids,

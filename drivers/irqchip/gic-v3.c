@@ -1,6 +1,7 @@
 /*
- * GICv3 (Arm IHI 0069): affinity routing, a redistributor for each CPU's private interrupts, the CPU interface in system
- * registers. One security state, or the non-secure one of two: all interrupts are group 1.
+ * GICv3 (Arm IHI 0069): affinity routing, a redistributor for each CPU's private interrupts, the CPU
+ * interface in system registers. One security state, or the non-secure one of two: all interrupts are
+ * group 1.
  */
 #include <asm/barrier.h>
 #include <asm/io.h>
@@ -18,33 +19,33 @@
 
 #include "gic-common.h"
 
-#define GICD_IROUTER       0x6000 /* 8 bytes each */
-#define GICD_CTLR_GRP1     (1 << 1)
-#define GICD_CTLR_ARE      (1 << 4)
-#define GICD_CTLR_RWP      (1U << 31) /* a write has not yet had its effect */
+#define GICD_IROUTER   0x6000 /* 8 bytes each */
+#define GICD_CTLR_GRP1 (1 << 1)
+#define GICD_CTLR_ARE  (1 << 4)
+#define GICD_CTLR_RWP  (1U << 31) /* a write has not yet had its effect */
 
-#define GICR_FRAME_SIZE    0x20000 /* registers and private interrupts, 64 KiB each */
-#define GICR_FRAME_VLPI    0x40000 /* with two more for virtual LPIs */
-#define GICR_TYPER         0x008
-#define GICR_TYPER_VLPIS   (1 << 1)
-#define GICR_TYPER_LAST    (1 << 4)
-#define GICR_WAKER         0x014
-#define GICR_WAKER_SLEEP   (1 << 1)
-#define GICR_WAKER_ASLEEP  (1 << 2)
-#define GICR_SGI           0x10000 /* laid out as the distributor's first 32 interrupts */
+#define GICR_FRAME_SIZE	  0x20000 /* registers and private interrupts, 64 KiB each */
+#define GICR_FRAME_VLPI	  0x40000 /* with two more for virtual LPIs */
+#define GICR_TYPER	  0x008
+#define GICR_TYPER_VLPIS  (1 << 1)
+#define GICR_TYPER_LAST	  (1 << 4)
+#define GICR_WAKER	  0x014
+#define GICR_WAKER_SLEEP  (1 << 1)
+#define GICR_WAKER_ASLEEP (1 << 2)
+#define GICR_SGI	  0x10000 /* laid out as the distributor's first 32 interrupts */
 
 /* CPU interface registers (12.2), by encoding: not every assembler knows their names. */
-#define ICC_PMR_EL1     S3_0_C4_C6_0
-#define ICC_IAR1_EL1    S3_0_C12_C12_0
-#define ICC_EOIR1_EL1   S3_0_C12_C12_1
-#define ICC_BPR1_EL1    S3_0_C12_C12_3
-#define ICC_CTLR_EL1    S3_0_C12_C12_4
-#define ICC_SRE_EL1     S3_0_C12_C12_5
+#define ICC_PMR_EL1	S3_0_C4_C6_0
+#define ICC_IAR1_EL1	S3_0_C12_C12_0
+#define ICC_EOIR1_EL1	S3_0_C12_C12_1
+#define ICC_BPR1_EL1	S3_0_C12_C12_3
+#define ICC_CTLR_EL1	S3_0_C12_C12_4
+#define ICC_SRE_EL1	S3_0_C12_C12_5
 #define ICC_IGRPEN1_EL1 S3_0_C12_C12_7
-#define ICC_SGI1R_EL1   S3_0_C12_C11_5
+#define ICC_SGI1R_EL1	S3_0_C12_C11_5
 
-static void *dist;               /* [immutable after probe] */
-static void *redist[NR_CPUS];    /* [immutable after probe] */
+static void *dist;		   /* [immutable after probe] */
+static void *redist[NR_CPUS];	   /* [immutable after probe] */
 static DEFINE_SPINLOCK(dist_lock); /* read-modify-write of shared registers; interrupts off */
 
 static void *base_of(unsigned hwirq)
@@ -86,7 +87,8 @@ static const struct irq_chip gic_chip = {
 	.set_affinity = gic_set_affinity,
 };
 
-/* The DSB makes the acknowledge's effect, and what the sender wrote before an IPI, precede the handler's accesses. */
+/* The DSB makes the acknowledge's effect, and what the sender wrote before an IPI, precede the handler's
+ * accesses. */
 static void gic_handle_irq(struct pt_regs *regs)
 {
 	for (;;) {
@@ -107,16 +109,17 @@ static void gic_handle_irq(struct pt_regs *regs)
 	}
 }
 
-/* One write a CPU: a target list would need its CPUs to share the upper affinities. Aff0 above 15 uses RangeSelector. */
+/* One write a CPU: a target list would need its CPUs to share the upper affinities. Aff0 above 15 uses
+ * RangeSelector. */
 static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
 	unsigned cpu;
 
-	for_each_cpu(cpu, mask) {
+	for_each_cpu (cpu, mask) {
 		u64 id = boot_info.cpu_hwid[cpu], aff0 = id & 0xff;
 
-		write_sysreg(((id >> 32) & 0xff) << 48 | (aff0 >> 4) << 44 | ((id >> 16) & 0xff) << 32 | (u64)kind << 24 |
-				     ((id >> 8) & 0xff) << 16 | 1UL << (aff0 & 15),
+		write_sysreg(((id >> 32) & 0xff) << 48 | (aff0 >> 4) << 44 | ((id >> 16) & 0xff) << 32 |
+				     (u64)kind << 24 | ((id >> 8) & 0xff) << 16 | 1UL << (aff0 & 15),
 			     ICC_SGI1R_EL1);
 	}
 	isb();
@@ -145,7 +148,7 @@ static void gic_cpu_init(void)
 	isb();
 }
 
-static const struct smp_irq_ops gic_smp_ops = { .send_ipi = gic_send_ipi, .cpu_init = gic_cpu_init };
+static const struct smp_irq_ops gic_smp_ops = {.send_ipi = gic_send_ipi, .cpu_init = gic_cpu_init};
 
 /* GICR_TYPER 63:32 is Aff3.Aff2.Aff1.Aff0; our CPU numbers have Aff3 in 39:32. */
 static int cpu_of_redist(u64 typer)
@@ -205,7 +208,8 @@ static void init_dist(unsigned nr)
 		gic_set_affinity(i, 0);
 }
 
-/* Regions of redistributors follow the distributor in reg; after them come what virtual machines would use. */
+/* Regions of redistributors follow the distributor in reg; after them come what virtual machines would use.
+ */
 static int gic_probe(const struct device_desc *dev)
 {
 	unsigned nr, found = 0;
@@ -237,7 +241,7 @@ static int gic_probe(const struct device_desc *dev)
 	return 0;
 }
 
-static const char *const gic_ids[] = { "arm,gic-v3", NULL };
+static const char *const gic_ids[] = {"arm,gic-v3", NULL};
 static const struct driver gic_v3_driver = {
 	.name = "gic-v3",
 	.compatible = gic_ids,

@@ -23,7 +23,7 @@ static int pl031_probe(const struct device_desc *dev)
 	return 0;
 }
 
-static const char *const pl031_ids[] = { "arm,pl031", NULL };
+static const char *const pl031_ids[] = {"arm,pl031", NULL};
 static const struct driver pl031_driver = {
 	.name = "pl031",
 	.compatible = pl031_ids,

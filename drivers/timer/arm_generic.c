@@ -1,6 +1,6 @@
 /*
- * The generic timer (Arm ARM D12): the system counter as clock, each CPU's comparator as one-shot event. The virtual
- * timer, whose counter user mode reads too; the physical one where the FDT has no interrupt for that.
+ * The generic timer (Arm ARM D12): the system counter as clock, each CPU's comparator as one-shot event. The
+ * virtual timer, whose counter user mode reads too; the physical one where the FDT has no interrupt for that.
  */
 #include <asm/barrier.h>
 #include <asm/sysreg.h>
@@ -22,8 +22,8 @@ enum { PPI_SECURE, PPI_PHYS, PPI_VIRT, PPI_HYP };
 static int timer_irq; /* [immutable after probe] */
 
 /*
- * The comparator, not the 32-bit down counter: any delta will do. An event in the past is due at once. The ISB makes the
- * write take effect before the caller goes on, to WFI for instance.
+ * The comparator, not the 32-bit down counter: any delta will do. An event in the past is due at once. The
+ * ISB makes the write take effect before the caller goes on, to WFI for instance.
  */
 static void virt_set_next_event(u64 delta_ns)
 {
@@ -113,8 +113,8 @@ static int arch_timer_probe(const struct device_desc *dev)
 	clock_init(hz);
 	virt_shutdown();
 	phys_shutdown();
-	err = request_irq(timer_irq, virt ? arch_timer_handler_virt : arch_timer_handler_phys, IRQF_PERCPU, "arch_timer",
-			  NULL);
+	err = request_irq(timer_irq, virt ? arch_timer_handler_virt : arch_timer_handler_phys, IRQF_PERCPU,
+			  "arch_timer", NULL);
 	if (err)
 		return err;
 	clock_event = virt ? &virt_event : &phys_event;
@@ -123,7 +123,7 @@ static int arch_timer_probe(const struct device_desc *dev)
 	return 0;
 }
 
-static const char *const arch_timer_ids[] = { "arm,armv8-timer", NULL };
+static const char *const arch_timer_ids[] = {"arm,armv8-timer", NULL};
 static const struct driver arch_timer_driver = {
 	.name = "arch_timer",
 	.compatible = arch_timer_ids,

@@ -29,7 +29,7 @@ static void early_write(struct console *con, const char *text, size_t len)
 	}
 }
 
-static struct console early_console = { .name = "earlycon", .write = early_write };
+static struct console early_console = {.name = "earlycon", .write = early_write};
 
 /* A UART that is off (nobody used it before us) is turned on; its rate stays as it is. */
 void early_console_start(phys_addr_t base)
@@ -55,7 +55,7 @@ void early_console_stop(void)
 
 static void semihosting_write(struct console *con, const char *text, size_t len)
 {
-	char one[2] = { 0, 0 };
+	char one[2] = {0, 0};
 
 	for (size_t i = 0; i < len; i++) {
 		one[0] = text[i];
@@ -63,7 +63,7 @@ static void semihosting_write(struct console *con, const char *text, size_t len)
 	}
 }
 
-static struct console semihosting_console = { .name = "semihosting", .write = semihosting_write };
+static struct console semihosting_console = {.name = "semihosting", .write = semihosting_write};
 
 void semihosting_console_start(void)
 {

@@ -14,21 +14,21 @@
 
 #include "pl011.h"
 
-#define BAUD     115200
+#define BAUD	 115200
 #define RX_BATCH 16
 
 /* Locks: m mask_lock, interrupts off; b who holds tx_busy; a atomic; I immutable after probe. */
 struct pl011 {
-	void *regs;              /* [I] */
-	struct tty_struct *tty;  /* [I] NULL until registered: no input before */
-	spinlock_t mask_lock;    /* UARTIMSC and throttled */
-	bool throttled;          /* [m] */
-	bool log_shown;          /* [I] probe: what is played to us now, the early console has printed */
-	int tx_busy;             /* [a] somebody fills the FIFO */
-	int tx_again;            /* [a] there may be more to send than he has seen */
-	char tx_buf[RX_BATCH];   /* [b] pulled from the tty, not yet sent */
-	unsigned tx_at, tx_len;  /* [b] */
-	u64 overruns;            /* [interrupt] times the FIFO was full before we came */
+	void *regs;		/* [I] */
+	struct tty_struct *tty; /* [I] NULL until registered: no input before */
+	spinlock_t mask_lock;	/* UARTIMSC and throttled */
+	bool throttled;		/* [m] */
+	bool log_shown;		/* [I] probe: what is played to us now, the early console has printed */
+	int tx_busy;		/* [a] somebody fills the FIFO */
+	int tx_again;		/* [a] there may be more to send than he has seen */
+	char tx_buf[RX_BATCH];	/* [b] pulled from the tty, not yet sent */
+	unsigned tx_at, tx_len; /* [b] */
+	u64 overruns;		/* [interrupt] times the FIFO was full before we came */
 };
 
 static void set_mask(struct pl011 *p, u32 clear, u32 set)
@@ -62,9 +62,9 @@ static bool fill_fifo(struct pl011 *p)
 }
 
 /*
- * Bytes must leave in order, so one CPU at a time fills the FIFO. One that comes meanwhile does not wait (it may hold locks
- * of the tty): it leaves tx_again behind, which the other looks at after it has let go. Both words are exchanged with
- * full barriers: either he sees our tx_again, or we see him gone.
+ * Bytes must leave in order, so one CPU at a time fills the FIFO. One that comes meanwhile does not wait (it
+ * may hold locks of the tty): it leaves tx_again behind, which the other looks at after it has let go. Both
+ * words are exchanged with full barriers: either he sees our tx_again, or we see him gone.
  */
 static void pl011_start_tx(void *port)
 {
@@ -111,24 +111,38 @@ static const struct uart_ops pl011_ops = {
 	.throttle = pl011_throttle,
 };
 
+/* Up to `max` characters from the FIFO; stops behind a break, which carries no character. */
+static unsigned read_batch(struct pl011 *p, char *batch, unsigned max, bool *brk)
+{
+	unsigned n = 0;
+
+	*brk = false;
+	while (n < max && !*brk && !(readl_relaxed(p->regs + UARTFR) & FR_RXFE)) {
+		u32 data = readl_relaxed(p->regs + UARTDR);
+
+		if (data & DR_OE)
+			p->overruns++;
+		*brk = data & DR_BE;
+		if (!*brk)
+			batch[n++] = data;
+	}
+	return n;
+}
+
 /* Small batches: the tty may throttle us after each. */
 static void pl011_rx_chars(struct pl011 *p)
 {
 	char batch[RX_BATCH];
 	unsigned n;
+	bool brk;
 
 	do {
-		for (n = 0; n < RX_BATCH && !(readl_relaxed(p->regs + UARTFR) & FR_RXFE);) {
-			u32 data = readl_relaxed(p->regs + UARTDR);
-
-			if (data & DR_OE)
-				p->overruns++;
-			if (!(data & DR_BE)) /* a break carries no character */
-				batch[n++] = data;
-		}
+		n = read_batch(p, batch, RX_BATCH, &brk);
 		if (n)
 			tty_receive(p->tty, batch, n);
-	} while (n == RX_BATCH && !READ_ONCE(p->throttled));
+		if (brk)
+			tty_receive_break(p->tty);
+	} while ((n == RX_BATCH || brk) && !READ_ONCE(p->throttled));
 }
 
 static irqreturn_t pl011_int(int irq, void *dev)
@@ -138,8 +152,8 @@ static irqreturn_t pl011_int(int irq, void *dev)
 
 	if (!status)
 		return IRQ_NONE;
-	/* The receive interrupts go away by reading; clearing them first loses none that comes while we read. */
-	writel(status, p->regs + UARTICR);
+	/* The receive interrupts go away by reading all. Clearing them by hand would hide what a throttled FIFO still holds. */
+	writel(status & ~(INT_RX | INT_RT), p->regs + UARTICR);
 	if (status & (INT_RX | INT_RT))
 		pl011_rx_chars(p);
 	if (status & INT_TX)
@@ -171,7 +185,8 @@ static void setup_port(struct pl011 *p, u32 clock_hz)
 	writel_relaxed(cr | CR_UARTEN | CR_TXE | CR_RXE, p->regs + UARTCR);
 }
 
-/* Registration plays the log so far to the new console; if the early console is this very port, it is there already. */
+/* Registration plays the log so far to the new console; if the early console is this very port, it is there
+ * already. */
 static int register_tty(struct pl011 *p, phys_addr_t base)
 {
 	static unsigned next_minor; /* [probe] */
@@ -221,7 +236,7 @@ free_port:
 	return err;
 }
 
-static const char *const pl011_ids[] = { "arm,pl011", NULL };
+static const char *const pl011_ids[] = {"arm,pl011", NULL};
 static const struct driver pl011_driver = {
 	.name = "pl011",
 	.compatible = pl011_ids,

@@ -1,12 +1,14 @@
 /*
- * Reading a flattened device tree (Devicetree Specification 0.4, chapter 5). One tree, checked once; afterwards every read
- * stays within it, whatever it holds. Nodes are offsets into the structure block, -1 is none. Any context, no locks.
+ * Reading a flattened device tree (Devicetree Specification 0.4, chapter 5). One tree, checked once;
+ * afterwards every read stays within it, whatever it holds. Nodes are offsets into the structure block, -1 is
+ * none. Any context, no locks.
  */
 #pragma once
 
 #include <lib/types.h>
 
-/* Use the tree at `base`, of which at most `max` bytes may be looked at. NULL, or what is wrong with it. Boot. */
+/* Use the tree at `base`, of which at most `max` bytes may be looked at. NULL, or what is wrong with it.
+ * Boot. */
 const char *fdt_open(const void *base, size_t max);
 /* The same tree at another address. Boot. */
 void fdt_move(const void *base);

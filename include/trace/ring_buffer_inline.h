@@ -98,13 +98,14 @@ struct rb_ring {
 #define RB_WAITERS     0x4000000u /* not disabled: somebody waits for the next event */
 
 struct ring_buffer_per_cpu {
-	u32 committing;  /* [this CPU] writers nested inside each other; RB_NOTIFY */
-	u32 disabled;    /* [any CPU, atomic or/add] non-zero: not the fast path */
-	u32 uncommitted; /* [this CPU] the outermost writer has to publish: a nested one has left that to it, or the tail has moved */
+	u32 committing;	 /* [this CPU] writers nested inside each other; RB_NOTIFY */
+	u32 disabled;	 /* [any CPU, atomic or/add] non-zero: not the fast path */
+	u32 uncommitted; /* [this CPU] the outermost writer has to publish: a nested one has left that to it,
+			    or the tail has moved */
 	struct rb_ring ring;
-	u64 kept_out;           /* [this CPU, add] events refused during rb_quiesce, when `ring` is not the writer's */
-	spinlock_t reader_lock; /* readers, irqs off. No writer takes it */
-	int cpu;                /* [I] */
+	u64 kept_out; /* [this CPU, add] events refused during rb_quiesce, when `ring` is not the writer's */
+	spinlock_t reader_lock;	     /* readers, irqs off. No writer takes it */
+	int cpu;		     /* [I] */
 	struct trace_buffer *buffer; /* [I] */
 } __cacheline_aligned;
 
@@ -192,8 +193,9 @@ static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buff
 	rb_barrier();
 	RB_TEST_POINT(7);
 	/*
-	 * A writer that nested after `state` was read left its commit to us. From the zero on the ring may be taken apart
-	 * (rb_quiesce), so look at this word, which also tells rb_quiesce that we are not through.
+	 * A writer that nested after `state` was read left its commit to us. From the zero on the ring may be
+	 * taken apart (rb_quiesce), so look at this word, which also tells rb_quiesce that we are not
+	 * through.
 	 */
 	return unlikely(rb_read(cpu_buffer->uncommitted)) ? rb_commit_again : NULL;
 }

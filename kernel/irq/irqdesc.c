@@ -14,7 +14,7 @@
 #define NR_IRQS 256
 
 struct irq_action {
-	struct irq_action *next; /* [d for changes; walked by the interrupt with RCU's rule: interrupts off] */
+	struct irq_action *next; /* [d for changes; interrupts walk it: RCU] */
 	irq_handler_t handler;
 	void *dev;
 	const char *name;
@@ -24,10 +24,10 @@ struct irq_action {
 /* Locks: d irq_desc_lock; I immutable once mapped. */
 struct irq_desc {
 	const struct irq_chip *chip; /* [I] NULL: not mapped */
-	unsigned hwirq;              /* [I] */
-	unsigned type;               /* [I] IRQ_TYPE_* */
+	unsigned hwirq;		     /* [I] */
+	unsigned type;		     /* [I] IRQ_TYPE_* */
 	struct irq_action *actions;  /* [d] */
-	unsigned unhandled;          /* interrupts that nobody claimed; a count for the message only */
+	unsigned unhandled;	     /* interrupts that nobody claimed; a count for the message only */
 };
 static struct irq_desc irq_descs[NR_IRQS];
 static DEFINE_SPINLOCK(irq_desc_lock);
@@ -203,7 +203,7 @@ u64 nr_irqs_total(void)
 	u64 sum = 0;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		for (int irq = 1; irq < NR_IRQS; irq++)
 			sum += kstat_irqs_cpu(irq, cpu);
 		for (int i = 0; i < IPI_MAX; i++)
@@ -219,7 +219,7 @@ static void show_irq(struct seq_file *m, int irq, struct irq_desc *d)
 	unsigned cpu;
 
 	seq_printf(m, "%3d: ", irq);
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		seq_printf(m, "%10llu ", (unsigned long long)kstat_irqs_cpu(irq, cpu));
 	seq_printf(m, " %8s %3u %-8s", d->chip->name, d->hwirq, d->type == IRQ_TYPE_EDGE ? "Edge" : "Level");
 	seq_printf(m, "  %s", a->name);
@@ -234,7 +234,7 @@ static void show_ipis(struct seq_file *m)
 
 	for (int i = 0; i < IPI_MAX; i++) {
 		seq_printf(m, "IPI%d:", i);
-		for_each_online_cpu(cpu)
+		for_each_online_cpu (cpu)
 			seq_printf(m, "%10llu ", (unsigned long long)ipi_count(i, cpu));
 		seq_printf(m, "      %s\n", ipi_names[i]);
 	}
@@ -246,7 +246,7 @@ int show_interrupts(struct seq_file *m)
 	unsigned cpu;
 
 	seq_printf(m, "%11s", "");
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		seq_printf(m, "CPU%-8u", cpu);
 	seq_putc(m, '\n');
 	for (int irq = 1; irq < NR_IRQS; irq++) {

@@ -12,15 +12,16 @@ const char *const softirq_to_name[NR_SOFTIRQS] = {
 	"HI", "TIMER", "TTY", "TRACE", "SCHED", "HRTIMER", "RCU",
 };
 
-/* How long interrupts' followers may hold up a task before ksoftirqd, which is scheduled like one, takes over. */
+/* How long interrupts' followers may hold up a task before ksoftirqd, which is scheduled like one, takes
+ * over. */
 #define MAX_SOFTIRQ_ROUNDS 10
-#define MAX_SOFTIRQ_NS     (2 * NSEC_PER_MSEC)
+#define MAX_SOFTIRQ_NS	   (2 * NSEC_PER_MSEC)
 
 static void (*softirq_vec[NR_SOFTIRQS])(void); /* [immutable after boot] */
 
 /* Locks: c its CPU with interrupts off. */
-static DEFINE_PER_CPU(u32, softirq_pending);             /* [c] */
-static DEFINE_PER_CPU(struct task_struct *, ksoftirqd);  /* [immutable once set] */
+static DEFINE_PER_CPU(u32, softirq_pending);		/* [c] */
+static DEFINE_PER_CPU(struct task_struct *, ksoftirqd); /* [immutable once set] */
 
 bool local_softirq_pending(void)
 {
@@ -155,7 +156,7 @@ void spawn_ksoftirqd(void)
 {
 	unsigned cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		struct task_struct *t = kthread_create_on_cpu(run_ksoftirqd, NULL, cpu, "ksoftirqd/%u", cpu);
 
 		if (IS_ERR(t))

@@ -6,21 +6,23 @@
 #include <sched/wait.h>
 
 /*
- * `pending` is won by one of those who queue and cleared by the worker right before the call, so a work that is queued while
- * it runs runs once more. A work that still runs is queued where it runs: it never runs on two CPUs at a time.
+ * `pending` is won by one of those who queue and cleared by the worker right before the call, so a work that
+ * is queued while it runs runs once more. A work that still runs is queued where it runs: it never runs on
+ * two CPUs at a time.
  */
 
 /* Locks: p lock, taken with interrupts off; I immutable once `ready`. */
 struct worker_pool {
 	spinlock_t lock;
-	struct list_head works;         /* [p] */
-	struct work_struct *current_work; /* [p] the one that runs; only compared, it may be freed by its function */
-	struct task_struct *worker;     /* [I] NULL before the boot has come so far: works wait */
-	wait_queue_head_t done;         /* flushers; woken after each work */
+	struct list_head works;		  /* [p] */
+	struct work_struct *current_work; /* [p] the one that runs; only compared: it may be freed */
+	struct task_struct *worker;	  /* [I] NULL before the boot has come so far: works wait */
+	wait_queue_head_t done;		  /* flushers; woken after each work */
 };
 static DEFINE_PER_CPU(struct worker_pool, worker_pools);
 
-/* The pool for w: `cpu`'s, or the one where it runs at the moment. Returned locked. Context: interrupts off. */
+/* The pool for w: `cpu`'s, or the one where it runs at the moment. Returned locked. Context: interrupts off.
+ */
 static struct worker_pool *lock_pool_for(struct work_struct *w, int cpu)
 {
 	int last = READ_ONCE(w->cpu);
@@ -130,7 +132,8 @@ bool flush_work(struct work_struct *w)
 		if (cpu < 0)
 			cpu_relax(); /* queued at this moment, on its way to a pool */
 		else
-			wait_event(&per_cpu_ptr(worker_pools, cpu)->done, work_idle(w) || READ_ONCE(w->cpu) != cpu);
+			wait_event(&per_cpu_ptr(worker_pools, cpu)->done,
+				   work_idle(w) || READ_ONCE(w->cpu) != cpu);
 	}
 	return waited;
 }
@@ -208,7 +211,7 @@ void workqueue_init_early(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu (cpu) {
 		struct worker_pool *pool = per_cpu_ptr(worker_pools, cpu);
 
 		spin_lock_init(&pool->lock);
@@ -221,6 +224,6 @@ void workqueue_init(void)
 {
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		start_worker(cpu);
 }

@@ -35,7 +35,8 @@ u64 task_sched_runtime(struct task_struct *p)
 	return ns;
 }
 
-/* Split the exact sum in the proportion that the ticks saw; no tick saw it: system, since it slept before one came. */
+/* Split the exact sum in the proportion that the ticks saw; no tick saw it: system, since it slept before one
+ * came. */
 static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 {
 	if (!ut) {

@@ -2,9 +2,9 @@
 #include "sched.h"
 
 /*
- * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between queues (it
- * migrates, is new, or is of another class), so that the queues' clocks need not agree. A sleeper keeps the absolute value
- * of the queue it slept on.
+ * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between
+ * queues (it migrates, is new, or is of another class), so that the queues' clocks need not agree. A sleeper
+ * keeps the absolute value of the queue it slept on.
  */
 
 static inline struct task_struct *task_of(struct sched_entity *se)
@@ -138,7 +138,8 @@ preempt:
 	resched_curr(rq);
 }
 
-/* The leftmost, the running one included; the next to it when that one yielded and waiting is not unfair to it. */
+/* The leftmost, the running one included; the next to it when that one yielded and waiting is not unfair to
+ * it. */
 static struct sched_entity *pick_next_entity(struct cfs_rq *cfs, struct sched_entity *curr)
 {
 	struct rb_node *first = rb_first_cached(&cfs->timeline), *next;
@@ -242,8 +243,8 @@ static void task_tick_fair(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * A sleeper wakes up on another CPU. The old queue is not locked: its min_vruntime is one aligned word that only grows, a
- * moment old at worst.
+ * A sleeper wakes up on another CPU. The old queue is not locked: its min_vruntime is one aligned word that
+ * only grows, a moment old at worst.
  */
 static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
 {
@@ -251,7 +252,8 @@ static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
 		p->se.vruntime -= READ_ONCE(task_rq(p)->cfs.min_vruntime);
 }
 
-/* A sleeper leaves or joins the class: make its virtual time relative or absolute. A queued one's is done by the queue. */
+/* A sleeper leaves or joins the class: make its virtual time relative or absolute. A queued one's is done by
+ * the queue. */
 static void switched_from_fair(struct rq *rq, struct task_struct *p)
 {
 	if (!p->on_rq)
@@ -289,19 +291,19 @@ struct task_struct *fair_migratable(struct rq *rq, int cpu, unsigned long max_we
 }
 
 const struct sched_class fair_sched_class = {
-	.next            = &idle_sched_class,
-	.enqueue_task    = enqueue_task_fair,
-	.dequeue_task    = dequeue_task_fair,
-	.yield_task      = yield_task_fair,
-	.wakeup_preempt  = check_preempt_wakeup_fair,
-	.pick_next_task  = pick_task_fair,
-	.put_prev_task   = put_prev_task_fair,
-	.set_next_task   = set_next_task_fair,
-	.select_task_rq  = select_task_rq_fair,
+	.next = &idle_sched_class,
+	.enqueue_task = enqueue_task_fair,
+	.dequeue_task = dequeue_task_fair,
+	.yield_task = yield_task_fair,
+	.wakeup_preempt = check_preempt_wakeup_fair,
+	.pick_next_task = pick_task_fair,
+	.put_prev_task = put_prev_task_fair,
+	.set_next_task = set_next_task_fair,
+	.select_task_rq = select_task_rq_fair,
 	.migrate_task_rq = migrate_task_rq_fair,
-	.task_tick       = task_tick_fair,
-	.update_curr     = update_curr,
-	.switched_from   = switched_from_fair,
-	.switched_to     = switched_to_fair,
+	.task_tick = task_tick_fair,
+	.update_curr = update_curr,
+	.switched_from = switched_from_fair,
+	.switched_to = switched_to_fair,
 	.get_rr_interval = get_rr_interval_fair,
 };

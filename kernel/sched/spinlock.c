@@ -4,8 +4,8 @@
 #include <sched/spinlock.h>
 
 /*
- * Preemption goes off before the ticket is drawn: a holder, or a waiter with a ticket, that lost its CPU would make
- * everybody behind it spin for a time slice.
+ * Preemption goes off before the ticket is drawn: a holder, or a waiter with a ticket, that lost its CPU
+ * would make everybody behind it spin for a time slice.
  */
 void _raw_spin_lock(spinlock_t *l)
 {

@@ -78,7 +78,7 @@ SYSCALL_DEFINE2(getitimer, int, which, struct itimerval __user *, uval)
 
 SYSCALL_DEFINE3(setitimer, int, which, const struct itimerval __user *, uval, struct itimerval __user *, uold)
 {
-	struct itimerval val = { { 0, 0 }, { 0, 0 } }, old;
+	struct itimerval val = {{0, 0}, {0, 0}}, old;
 	u64 value, interval;
 
 	if (which != ITIMER_REAL)

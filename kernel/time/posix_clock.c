@@ -37,14 +37,14 @@ int get_timeval_ns(const struct timeval *tv, u64 *ns)
 
 int put_timespec_ns(struct timespec __user *uts, u64 ns)
 {
-	struct timespec ts = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC };
+	struct timespec ts = {ns / NSEC_PER_SEC, ns % NSEC_PER_SEC};
 
 	return copy_to_user(uts, &ts, sizeof(ts)) ? -EFAULT : 0;
 }
 
 struct timeval ns_to_timeval(u64 ns)
 {
-	return (struct timeval){ ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC };
+	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
 }
 
 static u64 process_cputime(void)
@@ -118,7 +118,7 @@ SYSCALL_DEFINE2(clock_settime, int, clock, const struct timespec __user *, uts)
 SYSCALL_DEFINE2(gettimeofday, struct timeval __user *, utv, struct timezone __user *, utz)
 {
 	struct timeval tv = ns_to_timeval(ktime_get_real_ns());
-	struct timezone tz = { 0, 0 }; /* the kernel lives in UTC */
+	struct timezone tz = {0, 0}; /* the kernel lives in UTC */
 
 	if (utv && copy_to_user(utv, &tv, sizeof(tv)))
 		return -EFAULT;

@@ -17,7 +17,8 @@ static enum hrtimer_restart noinline hrtimer_wakeup(struct hrtimer *t)
 	struct hrtimer_sleeper *s = container_of(t, struct hrtimer_sleeper, timer);
 	struct task_struct *task = s->task;
 
-	/* Before the wake-up, whose barrier orders it. The sleeper's stack stays: its hrtimer_cancel waits for us. */
+	/* Before the wake-up, whose barrier orders it. The sleeper's stack stays: its hrtimer_cancel waits
+	 * for us. */
 	WRITE_ONCE(s->task, NULL);
 	wake_up_process(task);
 	return HRTIMER_NORESTART;
@@ -128,7 +129,8 @@ static ktime_t absolute_end(int clock, u64 ns)
 	return ns > offset ? min(ns - offset, (u64)S64_MAX) : 0;
 }
 
-SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp, struct timespec __user *, rmtp)
+SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp,
+		struct timespec __user *, rmtp)
 {
 	u64 ns;
 	int ret;

@@ -1,4 +1,4 @@
-/* The tick: a timer a CPU while something runs there, for time slices, accounting and balancing. None in idle. */
+/* The tick: a timer a CPU while something runs there, for slices, accounting, balancing. */
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <sched/sched.h>
@@ -6,8 +6,9 @@
 #include <time/hrtimer.h>
 
 /*
- * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a pipe, would pay
- * for that each time. It ends by itself at its next expiry, when it finds the CPU idle, and idle CPUs stay without it.
+ * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a
+ * pipe, would pay for that each time. It ends by itself at its next expiry, when it finds the CPU idle, and
+ * idle CPUs stay without it.
  */
 
 /* Locks: c its CPU with interrupts off. */

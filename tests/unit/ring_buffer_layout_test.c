@@ -1,8 +1,11 @@
 /*
- * The ring buffer's bytes and its plain behaviour: what foreign readers rely on, every length, times of every size,
- * memory that runs out, random operations held against a model.
+ * The ring buffer's bytes and its plain behaviour: what foreign readers rely on, every length, times of every
+ * size, memory that runs out, random operations held against a model.
  */
-/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c tests/unit/host_cpu.c */
+/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
+/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
+/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: tests/unit/host_cpu.c */
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <ring_buffer_check.h>
@@ -71,7 +74,8 @@ static void test_raw_page(void **state)
 	ring_buffer_free(buffer);
 }
 
-/* The texts of events/header_page and header_event are Linux's, to the byte: recorded from a 6.12 on arm64. */
+/* The texts of events/header_page and header_event are Linux's, to the byte: recorded from a 6.12 on arm64.
+ */
 static void test_texts(void **state)
 {
 	assert_string_equal(ring_buffer_header_page,
@@ -79,19 +83,19 @@ static void test_texts(void **state)
 			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 			    "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
 			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
-	assert_string_equal(ring_buffer_header_event,
-			    "# compressed entry header\n"
-			    "\ttype_len    :    5 bits\n"
-			    "\ttime_delta  :   27 bits\n"
-			    "\tarray       :   32 bits\n"
-			    "\n"
-			    "\tpadding     : type == 29\n"
-			    "\ttime_extend : type == 30\n"
-			    "\ttime_stamp : type == 31\n"
-			    "\tdata max type_len  == 28\n");
+	assert_string_equal(ring_buffer_header_event, "# compressed entry header\n"
+						      "\ttype_len    :    5 bits\n"
+						      "\ttime_delta  :   27 bits\n"
+						      "\tarray       :   32 bits\n"
+						      "\n"
+						      "\tpadding     : type == 29\n"
+						      "\ttime_extend : type == 30\n"
+						      "\ttime_stamp : type == 31\n"
+						      "\tdata max type_len  == 28\n");
 }
 
-/* Every length from 0 to the longest comes back with its bytes; one more is refused and leaves nothing behind. */
+/* Every length from 0 to the longest comes back with its bytes; one more is refused and leaves nothing
+ * behind. */
 static void test_lengths(void **state)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(3 * RB_DATA_SIZE, 0);
@@ -205,7 +209,8 @@ static void wake(void *arg)
 	assert_ptr_equal(arg, &woken);
 }
 
-/* One wake-up for an arming, once there is something to read, and not before; also when the event was there already. */
+/* One wake-up for an arming, once there is something to read, and not before; also when the event was there
+ * already. */
 static void test_wake(void **state)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(1, 0);
@@ -294,11 +299,13 @@ static void random_step(struct buffer_data_page **page, struct ring_buffer_iter 
 		check.now += 1ull << next_random() % 44;
 		break;
 	default:
-		check_write(&check, r / 16 % 4 ? 8 + next_random() % 60 : 8 + next_random() % (RB_MAX_EVENT - 7));
+		check_write(&check,
+			    r / 16 % 4 ? 8 + next_random() % 60 : 8 + next_random() % (RB_MAX_EVENT - 7));
 	}
 }
 
-/* Thousands of random operations, resizes among them, many times over: order, contents, times and all counts stay right. */
+/* Thousands of random operations, resizes among them, many times over: order, contents, times and all counts
+ * stay right. */
 static void test_random(void **state)
 {
 	for (seed = 1; seed < 300; seed++) {
@@ -353,10 +360,11 @@ static void test_iterator_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_raw_page), cmocka_unit_test(test_texts),	       cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_times),	 cmocka_unit_test(test_time_backwards), cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_wake),	 cmocka_unit_test(test_swap),	       cmocka_unit_test(test_random),
-		cmocka_unit_test(test_iterator_counts),
+		cmocka_unit_test(test_raw_page),       cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_lengths),	       cmocka_unit_test(test_times),
+		cmocka_unit_test(test_time_backwards), cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_wake),	       cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_random),	       cmocka_unit_test(test_iterator_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
