@@ -1,5 +1,5 @@
 /* Changing what a file is: chmod, chown, utimensat, truncate; and asking what one may do: access. */
-#include "internal.h"
+#include "files.h"
 
 #include <proc/syscall.h>
 #include <uapi/time.h>

@@ -1,5 +1,5 @@
 /* fcntl(2) and ioctl(2): what a descriptor is told apart from reading and writing. */
-#include "internal.h"
+#include "files.h"
 
 #include <proc/syscall.h>
 #include <uapi/termios.h>

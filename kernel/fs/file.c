@@ -1,5 +1,6 @@
 /* Descriptor tables: from small integers to open files, growing as needed. */
 #include "internal.h"
+#include "files.h"
 
 #include <lib/bitmap.h>
 #include <lib/string.h>
@@ -7,26 +8,7 @@
 #include <proc/syscall.h>
 #include <sched/sched.h>
 
-#define NR_OPEN_DEFAULT 64
 #define NR_OPEN_MAX     4096 /* RLIMIT_NOFILE's hard limit here */
-
-/*
- * Locks: l its lock; a atomic. A table that one task uses is changed and read by that task alone, others only look
- * (fget_task), with the lock; so its own look-ups take no lock, and every store to it is made with the lock held.
- * The arrays only grow; old ones go after a grace period.
- */
-struct files_struct {
-	atomic_t count;
-	spinlock_t lock;
-	unsigned max;            /* [l] entries */
-	unsigned next_fd;        /* [l] no free one below */
-	struct file **fd;        /* [l] */
-	unsigned long *open;     /* [l] bits: taken */
-	unsigned long *cloexec;  /* [l] bits */
-	struct rcu_head rcu;
-	struct file *fd_inline[NR_OPEN_DEFAULT];
-	unsigned long bits_inline[2][NR_OPEN_DEFAULT / 64];
-};
 
 struct files_struct init_files = {
 	.count = ATOMIC_INIT(1),
@@ -166,12 +148,6 @@ void fd_install(unsigned fd, struct file *f)
 	spin_unlock(&files->lock);
 }
 
-/* [lock, or the only user] */
-static inline struct file *files_lookup(struct files_struct *files, unsigned fd)
-{
-	return likely(fd < files->max) ? files->fd[fd] : NULL;
-}
-
 static struct file *fget_files(struct files_struct *files, unsigned fd)
 {
 	struct file *f;
@@ -189,29 +165,15 @@ struct file *fget(unsigned fd)
 	return fget_files(current->files, fd);
 }
 
-struct fd fdget(unsigned fd)
+struct fd fdget_shared(unsigned fd)
 {
-	struct files_struct *files = current->files;
-
-	/* Only we can add a user (clone), so 1 stays 1 until this system call ends. */
-	if (likely(atomic_read(&files->count) == 1))
-		return (struct fd){ files_lookup(files, fd), 0 };
-	return (struct fd){ fget_files(files, fd), FDPUT_FPUT };
+	return (struct fd){ fget_files(current->files, fd), FDPUT_FPUT };
 }
 
-struct fd fdget_pos(unsigned fd)
+struct fd fdget_pos_lock(struct fd f)
 {
-	struct fd f = fdget(fd);
-
-	if (!f.file) {
-		f.flags = 0;
-		return f;
-	}
-	/* One reference, borrowed: nobody else can move the position. */
-	if (!(f.file->f_mode & FMODE_NOSEEK) && ((f.flags & FDPUT_FPUT) || atomic_read(&f.file->f_count) > 1)) {
-		mutex_lock(&f.file->f_pos_lock);
-		f.flags |= FDPUT_POS_UNLOCK;
-	}
+	mutex_lock(&f.file->f_pos_lock);
+	f.flags |= FDPUT_POS_UNLOCK;
 	return f;
 }
 

@@ -1,5 +1,5 @@
 /* A task's place in the tree: root, working directory, umask. */
-#include "internal.h"
+#include "files.h"
 
 #include <mm/slab.h>
 #include <proc/syscall.h>

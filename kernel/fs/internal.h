@@ -108,26 +108,6 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir);
 int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode);
 int mnt_want_write(const struct path *path); /* 0 or -EROFS */
 
-/* A descriptor for the time of one system call: borrowed from a table nobody else uses, else with a reference. */
-struct fd {
-	struct file *file; /* NULL: -EBADF */
-	unsigned flags;    /* FDPUT_* */
-};
-#define FDPUT_FPUT       1u
-#define FDPUT_POS_UNLOCK 2u
-struct fd fdget(unsigned fd);
-struct fd fdget_pos(unsigned fd); /* also serialises the file position */
-static inline void fdput(struct fd f)
-{
-	if (unlikely(f.flags & FDPUT_FPUT))
-		fput(f.file);
-}
-static inline void fdput_pos(struct fd f)
-{
-	if (unlikely(f.flags & FDPUT_POS_UNLOCK))
-		mutex_unlock(&f.file->f_pos_lock);
-	fdput(f);
-}
 int fd_get_cloexec(unsigned fd);           /* 0, 1, -EBADF */
 int fd_set_cloexec(unsigned fd, bool on);
 int fd_dup(struct file *f, unsigned from, bool cloexec); /* lowest free fd >= from, with a reference of its own */

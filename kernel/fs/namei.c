@@ -1,5 +1,5 @@
 /* Path walk: from a name to a dentry, component by component, through mounts and symbolic links. */
-#include "internal.h"
+#include "files.h"
 
 #include <asm/uaccess.h>
 #include <lib/string.h>

@@ -66,7 +66,7 @@ static inline char **pipe_slot(struct pipe_inode_info *pipe, u64 at)
 }
 
 /* [l, dropped while asleep] 0, or -ERESTARTSYS. The condition is for the caller to look at again. */
-static int pipe_sleep(struct pipe_inode_info *pipe, wait_queue_head_t *q)
+static __always_inline int pipe_sleep(struct pipe_inode_info *pipe, wait_queue_head_t *q)
 {
 	DEFINE_WAIT(wait);
 
@@ -80,7 +80,7 @@ static int pipe_sleep(struct pipe_inode_info *pipe, wait_queue_head_t *q)
 }
 
 /* [l] Copy out up to n bytes; pages that are read empty go, but for one that the next write will want. */
-static ssize_t pipe_drain(struct pipe_inode_info *pipe, char __user *buf, size_t n)
+static __always_inline ssize_t pipe_drain(struct pipe_inode_info *pipe, char __user *buf, size_t n)
 {
 	size_t done = 0;
 
@@ -109,7 +109,7 @@ static ssize_t pipe_drain(struct pipe_inode_info *pipe, char __user *buf, size_t
 }
 
 /* [l] Copy in up to n bytes, n <= room. */
-static ssize_t pipe_fill(struct pipe_inode_info *pipe, const char *buf, size_t n, bool kernel)
+static __always_inline ssize_t pipe_fill(struct pipe_inode_info *pipe, const char *buf, size_t n, bool kernel)
 {
 	size_t done = 0;
 
@@ -181,7 +181,7 @@ static ssize_t pipe_wait_room(struct file *f, struct pipe_inode_info *pipe, size
 	}
 }
 
-static ssize_t pipe_write_any(struct file *f, const char *buf, size_t n, bool kernel)
+static __always_inline ssize_t pipe_write_any(struct file *f, const char *buf, size_t n, bool kernel)
 {
 	struct pipe_inode_info *pipe = f->private_data;
 	bool atomic = n <= PIPE_BUF;
@@ -193,7 +193,9 @@ static ssize_t pipe_write_any(struct file *f, const char *buf, size_t n, bool ke
 	while (done < n) {
 		bool wake;
 
-		res = pipe_wait_room(f, pipe, n - done, atomic);
+		res = n - done;
+		if (unlikely(!pipe->readers || pipe_room(pipe) < res))
+			res = pipe_wait_room(f, pipe, res, atomic);
 		if (res < 0)
 			break;
 		wake = !pipe_used(pipe);

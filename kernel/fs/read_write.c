@@ -1,5 +1,5 @@
 /* read(2), write(2), lseek(2) and the calls that only differ in where they read and write. */
-#include "internal.h"
+#include "files.h"
 
 #include <proc/syscall.h>
 #include <uapi/uio.h>

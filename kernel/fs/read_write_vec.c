@@ -1,5 +1,5 @@
 /* Scattered buffers: readv(2), writev(2), preadv(2), pwritev(2). */
-#include "internal.h"
+#include "files.h"
 
 #include <asm/uaccess.h>
 #include <mm/slab.h>

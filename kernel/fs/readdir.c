@@ -1,5 +1,5 @@
 /* getdents64(2): the entries of a directory. */
-#include "internal.h"
+#include "files.h"
 
 #include <proc/syscall.h>
 #include <uapi/dirent.h>

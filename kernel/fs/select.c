@@ -1,5 +1,5 @@
 /* ppoll(2) and pselect6(2): waiting for several files at once. */
-#include "internal.h"
+#include "files.h"
 
 #include <fs/poll.h>
 #include <lib/bitmap.h>

@@ -1,5 +1,5 @@
 /* The stat(2) family and readlink(2): what a file is. */
-#include "internal.h"
+#include "files.h"
 
 #include <mm/page.h>
 #include <proc/syscall.h>

@@ -1,5 +1,5 @@
 /* statfs(2), and sync(2) with its family. */
-#include "internal.h"
+#include "files.h"
 
 #include <mm/page.h>
 #include <proc/syscall.h>
