@@ -231,3 +231,13 @@ struct tty_struct *tty_register_uart(const char *name, unsigned minor, const str
 	smp_store_release(last, tty);
 	return tty;
 }
+
+u64 tty_devnum(const struct tty_struct *tty)
+{
+	return tty->node->rdev;
+}
+
+int tty_foreground(const struct tty_struct *tty)
+{
+	return READ_ONCE(tty->pgrp);
+}

@@ -8,8 +8,8 @@
 
 struct tty_struct;
 /*
- * What a serial driver supplies. All but poll_put may be called with interrupts off from any context, and without the
- * port's lock: they take it. poll_put is called with it held.
+ * What a serial driver supplies. start_tx: interrupts off or on, any context, without the port's lock, which it takes.
+ * throttle: with the tty's lock held, interrupts off; may take only a lock of its own. poll_put: with the port's lock held.
  */
 struct uart_ops {
 	void (*start_tx)(void *port);           /* there is output: enable the transmit interrupt, fill the FIFO */
@@ -41,3 +41,6 @@ bool handle_sysrq(char key);
  * session any more; signal->tty of all its processes becomes NULL. Context: thread, no lock held.
  */
 void disassociate_ctty(void);
+/* For /proc/<pid>/stat: a terminal's device number, and its foreground group. Any context. */
+u64 tty_devnum(const struct tty_struct *tty);
+int tty_foreground(const struct tty_struct *tty);

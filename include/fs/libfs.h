@@ -25,6 +25,7 @@ loff_t noop_llseek(struct file *file, loff_t off, int whence);
 loff_t no_llseek(struct file *file, loff_t off, int whence);
 loff_t default_llseek(struct file *file, loff_t off, int whence);
 int dcache_readdir(struct file *file, struct dir_context *ctx); /* iterate() for such trees */
+bool dcache_readdir_done(struct file *file, struct dir_context *ctx); /* all was listed ; false: the reader had no room */
 
 /* Files in /proc that are not of a process: one struct a file, found through a table. */
 struct proc_entry {
@@ -43,6 +44,8 @@ struct proc_pid_entry {
 	int (*show)(struct seq_file *m, struct task_struct *task);
 	/* For links (exe, cwd): the target. */
 	int (*link)(struct task_struct *task, char *buf, size_t size);
+	/* For links to an object of the tree: its place, with references. */
+	int (*path)(struct task_struct *task, struct path *out);
 	int (*store)(struct task_struct *task, const char *text, size_t len);
 };
 #define REGISTER_PROC_PID(e) REGISTER_IN(proc_pid, e)

@@ -90,7 +90,7 @@ void generic_fillattr(const struct inode *inode, struct kstat *stat)
 {
 	stat->ino = inode->i_ino;
 	stat->dev = inode->i_sb->s_dev;
-	stat->rdev = inode->i_rdev;
+	stat->rdev = S_ISCHR(inode->i_mode) || S_ISBLK(inode->i_mode) ? inode->i_rdev : 0;
 	stat->mode = inode->i_mode;
 	stat->nlink = inode->i_nlink;
 	stat->uid = inode->i_uid;

@@ -180,13 +180,13 @@ void simple_remove(struct dentry *top)
 	}
 }
 
-/* [dcache_lock] The first entry at or after position `off`. */
+/* [dcache_lock] The first entry at or after position `off`: what is pinned belongs to the tree, other names are only cached. */
 static struct dentry *next_entry(struct dentry *dir, u64 off)
 {
 	struct dentry *d;
 
 	list_for_each_entry(d, &dir->d_subdirs, d_child)
-		if (d->d_inode && d->d_off >= off)
+		if ((d->d_flags & DCACHE_PINNED) && d->d_off >= off)
 			return d;
 	return NULL;
 }
@@ -196,7 +196,7 @@ static struct dentry *next_entry_after(struct dentry *dir, struct dentry *d)
 {
 	for (struct list_head *p = d->d_child.next; p != &dir->d_subdirs; p = p->next) {
 		d = list_entry(p, struct dentry, d_child);
-		if (d->d_inode)
+		if (d->d_flags & DCACHE_PINNED)
 			return d;
 	}
 	return NULL;
@@ -258,4 +258,14 @@ int dcache_readdir(struct file *file, struct dir_context *ctx)
 		d = next;
 	}
 	return 0;
+}
+
+bool dcache_readdir_done(struct file *file, struct dir_context *ctx)
+{
+	struct dentry *d;
+
+	spin_lock(&dcache_lock);
+	d = next_entry(file->f_dentry, ctx->pos);
+	spin_unlock(&dcache_lock);
+	return ctx->pos >= 2 && !d;
 }

@@ -379,6 +379,8 @@ static void mount_root(void)
 	path_get(&init_fs.root);
 	init_fs.pwd = init_fs.root;
 	path_get(&init_fs.pwd);
+	if (rootfs_populate(sb->s_root))
+		pr_err("vfs: out of memory for /dev/console\n");
 }
 
 void vfs_init(void)

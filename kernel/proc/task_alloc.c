@@ -9,7 +9,6 @@
 #include <mm/vmalloc.h>
 #include <proc/cred.h>
 #include <proc/fork.h>
-#include <proc/futex.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
@@ -107,8 +106,6 @@ void fork_init(void)
 	sighand_cache = kmem_cache_create("sighand_cache", sizeof(struct sighand_struct), 0, SLAB_PANIC, NULL);
 	max_threads = min_t(unsigned long, fit, max_threads);
 	init_task.signal->rlim[RLIMIT_NPROC][0] = init_task.signal->rlim[RLIMIT_NPROC][1] = max_threads / 2;
-	signals_init();
-	futex_init();
 }
 
 void set_task_comm(struct task_struct *t, const char *name)
