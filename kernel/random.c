@@ -10,12 +10,12 @@
 static DEFINE_SPINLOCK(random_lock); /* irqsave */
 static u32 state[16] = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 }; /* [l] constants, key, counter, nonce */
 
-static u32 rotate(u32 v, unsigned n)
+static __always_inline u32 rotate(u32 v, unsigned n)
 {
 	return v << n | v >> (32 - n);
 }
 
-static void quarter_round(u32 *x, int a, int b, int c, int d)
+static __always_inline void quarter_round(u32 *x, int a, int b, int c, int d)
 {
 	x[a] += x[b];
 	x[d] = rotate(x[d] ^ x[a], 16);

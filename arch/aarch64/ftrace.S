@@ -19,7 +19,7 @@
  *     |   frame of foo's caller         |
  *     +---------------------------------+
  *     |   locals of foo                 |
- *     |   parent_ip                     |  <- parent_slot (x2): foo's x29 + 8. A tracer of returns replaces the word.
+ *     |   parent_ip                     |  <- parent_slot: foo's x29 + 8. A tracer of returns replaces the word.
  *     |   x29 of foo's caller           |  <- x29 of foo
  *     +---------------------------------+
  *     |   x30: back into foo, ip + 4    |
@@ -43,34 +43,27 @@ FUNC _mcount
 FUNC_END _mcount
 
 /*
- * The hook when traced. Both calls inside have the same arguments:
+ * The hook when traced. ftrace_call is a nop until a tracer is on, and is then patched to
+ *     bl fn    void fn(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
  *     x0 = ip           address of the BL in foo
  *     x1 = parent_ip    where foo will return to, from its frame record
- *     x2 = parent_slot  address of that word
+ *     x2 = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
+ *     x3 = fregs        our frame record, from which the whole entry of foo can be found (asm/ftrace.h)
  *
- * ftrace_call and ftrace_graph_call are nops until a tracer is on, and are patched to BL like any other site. x29 is
- * what gets the arguments back after the first call, so nothing else has to be kept over it.
+ * ftrace_graph_call is the place where a tracer of returns branches off, when one is on.
  */
 FUNC ftrace_caller
 	stp	x29, x30, [sp, #-16]!
 	ldr	x1, [x29, #8]			/* parent_ip */
-	add	x2, x29, #8			/* parent_slot */
 	sub	x0, x30, #4			/* ip */
 	mov	x29, sp				/* our record is the innermost from here on */
+	mov	x3, sp				/* fregs */
 	.globl	ftrace_call
 ftrace_call:
-	nop					/* bl <tracer>(ip, parent_ip, parent_slot) */
-	/*
-	 * The first tracer, if any, has spoiled the arguments: make them again from the two records. This costs a
-	 * lone function tracer four instructions a call; a branch around them would be one more site to patch.
-	 */
-	ldp	x2, x0, [x29]			/* x2 = foo's x29, x0 = ip + 4 */
-	ldr	x1, [x2, #8]			/* parent_ip: read again, the first tracer may have replaced it */
-	add	x2, x2, #8
-	sub	x0, x0, #4
+	nop					/* bl <tracer> */
 	.globl	ftrace_graph_call
 ftrace_graph_call:
-	nop					/* bl <graph tracer>(ip, parent_ip, parent_slot) */
+	nop					/* b <tracer of returns> */
 	/* Back into foo, behind its BL, with its own x29. */
 	ldp	x29, x30, [sp], #16
 	ret

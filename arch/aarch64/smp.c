@@ -47,8 +47,7 @@ void secondary_cpu_init(void)
 
 void arch_smp_cpu_init(void)
 {
-	smp_irq_ops->cpu_init();
-	clock_event->setup_cpu();
+	smp_irq_ops->cpu_init(); /* the timer's turn comes with hrtimers_init_cpu() */
 }
 
 void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind)

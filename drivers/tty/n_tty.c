@@ -297,27 +297,26 @@ static bool can_process(struct tty_struct *tty)
 	return L_FLAG(tty, ICANON) && tty->canon == tty->tail;
 }
 
-/* [l] Tell the driver later (the result) when the buffer is nearly full, or has room again. */
-static int throttle_change(struct tty_struct *tty)
+/*
+ * [l] Tell the driver when the buffer is nearly full, or has room again. Under the lock: were it told later, an "on" of the
+ * interrupt could come behind the "off" of a reader on another CPU, and input would stop for good.
+ */
+static void throttle_change(struct tty_struct *tty)
 {
 	u32 used = tty->rx_head - tty->rx_tail;
 
-	if (!tty->throttled && used > TTY_RX_SIZE * 3 / 4) {
+	if (!tty->throttled && used > TTY_RX_SIZE * 3 / 4)
 		tty->throttled = true;
-		return 1;
-	}
-	if (tty->throttled && used < TTY_RX_SIZE / 4) {
+	else if (tty->throttled && used < TTY_RX_SIZE / 4)
 		tty->throttled = false;
-		return 0;
-	}
-	return -1;
+	else
+		return;
+	tty->ops->throttle(tty->port, tty->throttled);
 }
 
 /* What a batch leaves to be done without the lock. */
-static void after_batch(struct tty_struct *tty, int sig, pid_t pgrp, int throttle, bool wake)
+static void after_batch(struct tty_struct *tty, int sig, pid_t pgrp, bool wake)
 {
-	if (throttle >= 0)
-		tty->ops->throttle(tty->port, throttle);
 	tty_kick(tty);
 	if (sig && pgrp > 0)
 		kill_pgrp(pgrp, sig);
@@ -331,7 +330,7 @@ void n_tty_process(struct tty_struct *tty)
 
 	while (more) {
 		unsigned long flags;
-		int sig = 0, throttle;
+		int sig = 0;
 		bool wake;
 		pid_t pgrp;
 		char key;
@@ -345,13 +344,13 @@ void n_tty_process(struct tty_struct *tty)
 				sig = n_tty_receive_char(tty, c);
 		}
 		more = tty->rx_tail != tty->rx_head && can_process(tty);
-		throttle = throttle_change(tty);
+		throttle_change(tty);
 		pgrp = tty->pgrp;
 		key = sysrq_take(tty);
 		/* Sleepers queue themselves before they look, with the lock: none is missed. */
 		wake = n_tty_available(tty) && waitqueue_active(&tty->read_wait);
 		spin_unlock_irqrestore(&tty->lock, flags);
-		after_batch(tty, sig, pgrp, throttle, wake);
+		after_batch(tty, sig, pgrp, wake);
 		if (key)
 			handle_sysrq(key);
 	}
@@ -367,7 +366,6 @@ static bool jump_queue(struct tty_struct *tty, char c)
 void tty_receive(struct tty_struct *tty, const char *data, unsigned n)
 {
 	unsigned long flags;
-	int throttle;
 
 	spin_lock_irqsave(&tty->lock, flags);
 	for (unsigned i = 0; i < n; i++) {
@@ -378,10 +376,8 @@ void tty_receive(struct tty_struct *tty, const char *data, unsigned n)
 		else
 			tty->rx[tty->rx_head++ % TTY_RX_SIZE] = data[i];
 	}
-	throttle = throttle_change(tty);
+	throttle_change(tty);
 	spin_unlock_irqrestore(&tty->lock, flags);
-	if (throttle >= 0)
-		tty->ops->throttle(tty->port, throttle);
 	raise_softirq(TTY_SOFTIRQ);
 }
 

@@ -21,7 +21,7 @@
  * read. Way out: write or echo -> output processing -> tx -> transmit interrupt (tty_tx_pull).
  *
  * Locks: l lock; o tx_lock (inside l and inside port_lock); r read_mutex; w write_mutex; I immutable. The
- * spinlocks are taken with interrupts off. The driver's operations are called with none of them held.
+ * spinlocks are taken with interrupts off. The driver is called with none of them held, but for throttle (l).
  */
 struct tty_struct {
 	char name[16];		    /* [I] */

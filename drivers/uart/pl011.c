@@ -152,9 +152,8 @@ static irqreturn_t pl011_int(int irq, void *dev)
 
 	if (!status)
 		return IRQ_NONE;
-	/* The receive interrupts go away by reading; clearing them first loses none that comes while we read.
-	 */
-	writel(status, p->regs + UARTICR);
+	/* The receive interrupts go away by reading all. Clearing them by hand would hide what a throttled FIFO still holds. */
+	writel(status & ~(INT_RX | INT_RT), p->regs + UARTICR);
 	if (status & (INT_RX | INT_RT))
 		pl011_rx_chars(p);
 	if (status & INT_TX)

@@ -8,8 +8,9 @@
 
 struct tty_struct;
 /*
- * What a serial driver supplies. All but poll_put may be called with interrupts off from any context, and
- * without the port's lock: they take it. poll_put is called with it held.
+ * What a serial driver supplies. start_tx: interrupts off or on, any context, without the port's lock, which
+ * it takes. throttle: with the tty's lock held, interrupts off; may take only a lock of its own. poll_put:
+ * with the port's lock held.
  */
 struct uart_ops {
 	void (*start_tx)(void *port); /* there is output: enable the transmit interrupt, fill the FIFO */

@@ -76,7 +76,8 @@ void scheduler_tick(void);    /* from the tick's hrtimer, interrupts off */
 /* The letter of a state in ps, /proc and traces: R S D T t X Z P I. */
 char task_state_to_char(const struct task_struct *p);
 /* The same for state bits TASK_* | EXIT_*, such as sched_switch's prev_state. */
-char task_index_to_char(unsigned state);
+unsigned task_state_index(unsigned state); /* of state bits: its place in that row of letters, as records keep it */
+char task_index_to_char(unsigned index);
 
 struct task_struct *idle_task(int cpu);
 

@@ -1,6 +1,6 @@
 /*
- * Static ELF64 programs, at fixed addresses or position independent. Every header field is user data: all is checked
- * and mapped into a new address space before the old program is touched.
+ * Static ELF64 programs, at fixed addresses or position independent. Every header field is user data: all is
+ * checked and mapped into a new address space before the old program is touched.
  */
 #include <asm/elf.h>
 #include <asm/ptrace.h>
@@ -27,10 +27,10 @@
 struct elf_image {
 	struct elf64_hdr hdr;
 	struct elf64_phdr *phdr;
-	unsigned long bias;       /* added to every address: 0 for ET_EXEC */
-	unsigned long low, high;  /* of all segments, page aligned */
-	unsigned long align;      /* largest p_align */
-	unsigned long phdr_addr;  /* of the program headers in memory, 0: not loaded */
+	unsigned long bias;      /* added to every address: 0 for ET_EXEC */
+	unsigned long low, high; /* of all segments, page aligned */
+	unsigned long align;     /* largest p_align */
+	unsigned long phdr_addr; /* of the program headers in memory, 0: not loaded */
 	bool exec_stack;
 };
 
@@ -127,7 +127,9 @@ static int check_phdrs(struct elf_image *img, u64 file_size)
 	return prev ? 0 : -ENOEXEC;
 }
 
-/* Where to: position-independent programs to their place in the address space, and all of it below the stack. */
+/* Where to: position-independent programs to their place in the address space, and all of it below the
+
+ * stack. */
 static int place_image(struct elf_image *img)
 {
 	unsigned long limit = STACK_TOP - MIN_GAP;
@@ -150,7 +152,8 @@ static unsigned segment_prot(const struct elf64_phdr *ph)
 }
 
 /* The part that is in the file, and anonymous memory for the rest. */
-static int map_segment(struct mm_struct *mm, struct file *file, const struct elf64_phdr *ph, unsigned long bias)
+static int map_segment(struct mm_struct *mm, struct file *file, const struct elf64_phdr *ph,
+		       unsigned long bias)
 {
 	unsigned long start = ALIGN_DOWN(ph->p_vaddr, PAGE_SIZE) + bias;
 	unsigned long file_end = ph->p_filesz ? ALIGN(ph->p_vaddr + ph->p_filesz, PAGE_SIZE) + bias : start;
@@ -162,7 +165,8 @@ static int map_segment(struct mm_struct *mm, struct file *file, const struct elf
 		addr = do_mmap(mm, file, start, file_end - start, prot, MAP_PRIVATE | MAP_FIXED,
 			       ph->p_offset / PAGE_SIZE);
 	if (addr >= 0 && end > file_end)
-		addr = do_mmap(mm, NULL, file_end, end - file_end, prot, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, 0);
+		addr = do_mmap(mm, NULL, file_end, end - file_end, prot,
+			       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, 0);
 	return addr < 0 ? addr : 0;
 }
 
@@ -187,7 +191,8 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 	unsigned long gap = clamp(rlimit(RLIMIT_STACK), MIN_GAP, TASK_SIZE / 6 * 5);
 	long addr;
 
-	addr = do_mmap(mm, NULL, STACK_TOP - size, size, PROT_READ | PROT_WRITE | (exec_stack ? PROT_EXEC : 0),
+	addr = do_mmap(mm, NULL, STACK_TOP - size, size,
+		       PROT_READ | PROT_WRITE | (exec_stack ? PROT_EXEC : 0),
 		       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_GROWSDOWN, 0);
 	if (addr < 0)
 		return addr;
@@ -217,7 +222,8 @@ static int map_image(struct binprm *bprm, struct mm_struct *mm, const struct elf
 	return err ? err : map_sigpage(mm);
 }
 
-/* The last page of a segment's file part goes on with zeros where the segment does. Only now: it is the current mm. */
+/* The last page of a segment's file part goes on with zeros where the segment does. Only now: it is the
+ * current mm. */
 static int clear_bss_starts(const struct elf_image *img)
 {
 	for (unsigned i = 0; i < img->hdr.e_phnum; i++) {

@@ -12,7 +12,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Cut "#! interpreter [one argument]" out of the first line. The argument goes to the end of the line, as in Linux. */
+/* Cut "#! interpreter [one argument]" out of the first line. The argument goes to the end of the line, as in
+ * Linux. */
 static int parse_line(struct binprm *bprm, char **interp, char **arg)
 {
 	char *end, *p = bprm->buf + 2;

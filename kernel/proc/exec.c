@@ -26,7 +26,8 @@ struct file *open_exec(int dfd, const char *name, int flags)
 
 	if (*name || !(flags & AT_EMPTY_PATH))
 		return do_filp_open(dfd, name,
-				    O_RDONLY | __FMODE_EXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0), 0);
+				    O_RDONLY | __FMODE_EXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0),
+				    0);
 	file = fget(dfd); /* fexecve: the descriptor itself */
 	if (!file)
 		return ERR_PTR(-EBADF);
@@ -128,19 +129,22 @@ static char *get_path(const char __user *uname, bool may_be_empty)
 	return ERR_PTR(n);
 }
 
-static long execve_user(int dfd, const char __user *uname, const char *const *argv, const char *const *envp, int flags)
+static long execve_user(int dfd, const char __user *uname, const char *const *argv, const char *const *envp,
+			int flags)
 {
 	char *path = get_path(uname, flags & AT_EMPTY_PATH);
 	long ret;
 
 	if (IS_ERR(path))
 		return PTR_ERR(path);
-	ret = do_execve(dfd, path, (struct user_strings){ argv, false }, (struct user_strings){ envp, false }, flags);
+	ret = do_execve(dfd, path, (struct user_strings){ argv, false }, (struct user_strings){ envp, false },
+			flags);
 	free_page(path);
 	return ret;
 }
 
-SYSCALL_DEFINE3(execve, const char __user *, name, const char *const __user *, argv, const char *const __user *, envp)
+SYSCALL_DEFINE3(execve, const char __user *, name, const char *const __user *, argv,
+		const char *const __user *, envp)
 {
 	return execve_user(AT_FDCWD, name, argv, envp, 0);
 }
@@ -155,7 +159,8 @@ SYSCALL_DEFINE5(execveat, int, dfd, const char __user *, name, const char *const
 
 int kernel_execve(const char *path, const char *const *argv, const char *const *envp)
 {
-	return do_execve(AT_FDCWD, path, (struct user_strings){ argv, true }, (struct user_strings){ envp, true }, 0);
+	return do_execve(AT_FDCWD, path, (struct user_strings){ argv, true },
+			 (struct user_strings){ envp, true }, 0);
 }
 
 static const char *execute_command; /* init= */

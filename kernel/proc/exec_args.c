@@ -1,4 +1,5 @@
-/* Arguments and environment of a new program: taken from the old one's memory, laid out on the new one's stack. */
+/* Arguments and environment of a new program: taken from the old one's memory, laid out on the new one's
+ * stack. */
 #include <asm/elf.h>
 #include <asm/uaccess.h>
 #include <kernel/random.h>
@@ -141,7 +142,7 @@ static void flush_words(struct word_writer *w)
 	w->n = 0;
 }
 
-static void put_word(struct word_writer *w, u64 v)
+static __always_inline void put_word(struct word_writer *w, u64 v)
 {
 	if (w->n == ARRAY_SIZE(w->word))
 		flush_words(w);
@@ -154,7 +155,8 @@ static size_t string_size(struct binprm *bprm, size_t offset)
 	size_t size = 0;
 
 	for (;;) {
-		size_t at = offset % PAGE_SIZE, n = strnlen(bprm->page[offset / PAGE_SIZE] + at, PAGE_SIZE - at);
+		size_t at = offset % PAGE_SIZE,
+		       n = strnlen(bprm->page[offset / PAGE_SIZE] + at, PAGE_SIZE - at);
 
 		size += n;
 		offset += n;
@@ -200,7 +202,8 @@ static int write_strings(struct binprm *bprm, struct mm_struct *mm)
 	}
 	if (write_pages(bprm, to, bprm->skip))
 		return -EFAULT;
-	return copy_to_user((void __user *)mm->env_end, bprm->filename, strlen(bprm->filename) + 1) ? -EFAULT : 0;
+	return copy_to_user((void __user *)mm->env_end, bprm->filename, strlen(bprm->filename) + 1) ? -EFAULT
+												    : 0;
 }
 
 /* argc, the pointers to the strings, each list ended by NULL. */

@@ -1,9 +1,11 @@
 /*
- * The point of no return of execve: the process becomes single-threaded and sheds what belonged to the old program.
+ * The point of no return of execve: the process becomes single-threaded and sheds what belonged to the old
+ * program.
  *
- * Against exit and other execs: signal->group_exec is set under siglock when no group exit and no other exec is under
- * way; from then on every other thread that comes near user mode or forks finds it, and exits. Whoever calls exit_group
- * meanwhile only exits himself. A SIGKILL from outside still ends everybody, us included: the wait is killable.
+ * Against exit and other execs: signal->group_exec is set under siglock when no group exit and no other exec
+ * is under way; from then on every other thread that comes near user mode or forks finds it, and exits.
+ * Whoever calls exit_group meanwhile only exits himself. A SIGKILL from outside still ends everybody, us
+ * included: the wait is killable.
  */
 #include <asm/thread.h>
 #include <fs/vfs.h>
@@ -32,7 +34,8 @@ static bool wait_for_others(struct task_struct *t)
 	bool done;
 
 	for (;;) {
-		set_current_state(TASK_KILLABLE); /* before the look: an exit after it wakes us (wake_group_exec) */
+		set_current_state(
+			TASK_KILLABLE); /* before the look: an exit after it wakes us (wake_group_exec) */
 		spin_lock_irq(&tasklist_lock);
 		done = others_gone(t);
 		spin_unlock_irq(&tasklist_lock);
@@ -44,7 +47,9 @@ static bool wait_for_others(struct task_struct *t)
 	return done;
 }
 
-/* Everything that others know the process by goes from the dead leader to us: number, family, place in lists. */
+/* Everything that others know the process by goes from the dead leader to us: number, family, place in
+
+ * lists. */
 static struct task_struct *become_leader(struct task_struct *t)
 {
 	struct task_struct *leader = t->group_leader, *p;

@@ -1,9 +1,10 @@
 /*
  * Futexes: sleep as long as a word of user memory has a value.
  *
- * Why no wake-up is lost: a waiter enters the queue first and reads the word then. A waker changes the word first and
- * looks through the queue then. Both go through the bucket's lock, so either the waker finds the waiter, or the waiter's
- * read comes after the waker's look and sees the new value. No user memory is touched under the lock.
+ * Why no wake-up is lost: a waiter enters the queue first and reads the word then. A waker changes the word
+ * first and looks through the queue then. Both go through the bucket's lock, so either the waker finds the
+ * waiter, or the waiter's read comes after the waker's look and sees the new value. No user memory is touched
+ * under the lock.
  */
 #include <asm/uaccess.h>
 #include <lib/errno.h>
@@ -21,7 +22,9 @@
 
 #define BUCKET_BITS 8
 
-/* Where a word is: in memory shared between processes the physical address, else address space and address. */
+/* Where a word is: in memory shared between processes the physical address, else address space and
+
+ * address. */
 struct futex_key {
 	const void *space; /* mm, or NULL: `word` is physical */
 	u64 word;
@@ -32,9 +35,10 @@ struct futex_bucket {
 };
 /* A sleeper, on its own stack. */
 struct futex_waiter {
-	struct list_head list;       /* [bucket lock] */
-	struct futex_bucket *bucket; /* where it is queued; NULL: it was woken [bucket lock; the waiter may read] */
-	struct futex_key key;        /* [bucket lock] requeueing changes it */
+	struct list_head list; /* [bucket lock] */
+	struct futex_bucket
+		*bucket;      /* where it is queued; NULL: it was woken [bucket lock; the waiter may read] */
+	struct futex_key key; /* [bucket lock] requeueing changes it */
 	struct task_struct *task;
 	u32 bitset;
 };
@@ -100,7 +104,8 @@ static int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
 	return shared_key(addr, key);
 }
 
-/* [bucket lock]. The waiter may return, and its stack frame be gone, as soon as bucket is NULL: take the task before. */
+/* [bucket lock]. The waiter may return, and its stack frame be gone, as soon as bucket is NULL: take the task
+ * before. */
 static void wake_waiter(struct futex_waiter *w)
 {
 	struct task_struct *task = w->task;
@@ -236,7 +241,8 @@ static void unlock_two(struct futex_bucket *a, struct futex_bucket *b)
 	spin_unlock(&a->lock);
 }
 
-static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_wake, int nr_move, const u32 *expect)
+static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_wake, int nr_move,
+			 const u32 *expect)
 {
 	struct futex_waiter *w, *next;
 	struct futex_bucket *b1, *b2;
@@ -252,8 +258,8 @@ static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_w
 	if (err)
 		return err;
 	/*
-	 * The comparison comes before the queue is locked: a change in between is as one right after the call, which
-	 * condition variables cope with, since they check their own sequence after waking.
+	 * The comparison comes before the queue is locked: a change in between is as one right after the
+	 * call, which condition variables cope with, since they check their own sequence after waking.
 	 */
 	if (expect && get_user(now, from))
 		return -EFAULT;
@@ -281,7 +287,8 @@ static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_w
 	return done;
 }
 
-/* The absolute monotonic time a wait ends. FUTEX_WAIT's is relative, the bitset kind's absolute, on either clock. */
+/* The absolute monotonic time a wait ends. FUTEX_WAIT's is relative, the bitset kind's absolute, on either
+ * clock. */
 static int wait_expires(const struct timespec __user *utime, int op, s64 *expires)
 {
 	struct timespec ts;
@@ -333,7 +340,8 @@ SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct time
 
 	switch (op & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
-		return op & FUTEX_CLOCK_REALTIME ? -ENOSYS : do_futex_wait(uaddr, op, val, utime, FUTEX_BITSET_ANY);
+		return op & FUTEX_CLOCK_REALTIME ? -ENOSYS
+						 : do_futex_wait(uaddr, op, val, utime, FUTEX_BITSET_ANY);
 	case FUTEX_WAIT_BITSET:
 		return do_futex_wait(uaddr, op, val, utime, val3);
 	case FUTEX_WAKE:
@@ -365,8 +373,9 @@ SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t,
 }
 
 /*
- * Mark one lock as left by the dead. The word is written without an atomic operation: since we hold the lock, others may
- * only add FUTEX_WAITERS, and who does then waits for the value he wrote, finds another, and looks again.
+ * Mark one lock as left by the dead. The word is written without an atomic operation: since we hold the lock,
+ * others may only add FUTEX_WAITERS, and who does then waits for the value he wrote, finds another, and looks
+ * again.
  */
 static void robust_death(u64 entry, s64 offset)
 {
@@ -391,7 +400,8 @@ void exit_robust_list(void *uhead)
 	for (int i = 0; i < ROBUST_LIST_LIMIT && (entry & ~1UL) != (u64)uhead; i++) {
 		u64 next;
 
-		/* The next one first: a lock that was let go may be freed and its memory used for something else. */
+		/* The next one first: a lock that was let go may be freed and its memory used for something
+		 * else. */
 		if (get_user(next, (u64 __user *)(entry & ~1UL)))
 			return;
 		if (entry != head.pending)

@@ -193,12 +193,14 @@ SYSCALL_DEFINE3(setresgid, u32, r, u32, e, u32, s)
 
 SYSCALL_DEFINE3(getresuid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
 {
-	return put_user(current->uid, r) || put_user(current->euid, e) || put_user(current->suid, s) ? -EFAULT : 0;
+	return put_user(current->uid, r) || put_user(current->euid, e) || put_user(current->suid, s) ? -EFAULT
+												     : 0;
 }
 
 SYSCALL_DEFINE3(getresgid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
 {
-	return put_user(current->gid, r) || put_user(current->egid, e) || put_user(current->sgid, s) ? -EFAULT : 0;
+	return put_user(current->gid, r) || put_user(current->egid, e) || put_user(current->sgid, s) ? -EFAULT
+												     : 0;
 }
 
 /* Root changes all three, others only the effective id. */
@@ -230,7 +232,8 @@ SYSCALL_DEFINE1(setgid, u32, gid)
 	return 0;
 }
 
-/* The real id may become the effective one and the other way round; the saved one follows when the real one is set. */
+/* The real id may become the effective one and the other way round; the saved one follows when the real one
+ * is set. */
 SYSCALL_DEFINE2(setreuid, u32, r, u32, e)
 {
 	struct task_struct *t = current;

@@ -36,8 +36,8 @@ static struct signal_struct init_signals = {
 };
 
 /*
- * What the scheduler needs beyond this it sets in sched_init. usage 2: as every task, one for being there and one for
- * the scheduler; none is ever given back. Interrupts and preemption are off until start_kernel ends.
+ * What the scheduler needs beyond this it sets in sched_init. usage 2: as every task, one for being there and
+ * one for the scheduler; none is ever given back. Interrupts and preemption are off until start_kernel ends.
  */
 struct task_struct init_task = {
 	.preempt_count = PREEMPT_OFFSET,

@@ -55,8 +55,9 @@ SYSCALL_DEFINE4(reboot, u32, magic1, u32, magic2, u32, cmd, void __user *, arg)
 {
 	if (current->euid)
 		return -EPERM;
-	if (magic1 != LINUX_REBOOT_MAGIC1 || (magic2 != LINUX_REBOOT_MAGIC2 && magic2 != LINUX_REBOOT_MAGIC2A &&
-					      magic2 != LINUX_REBOOT_MAGIC2B && magic2 != LINUX_REBOOT_MAGIC2C))
+	if (magic1 != LINUX_REBOOT_MAGIC1 ||
+	    (magic2 != LINUX_REBOOT_MAGIC2 && magic2 != LINUX_REBOOT_MAGIC2A &&
+	     magic2 != LINUX_REBOOT_MAGIC2B && magic2 != LINUX_REBOOT_MAGIC2C))
 		return -EINVAL;
 	switch (cmd) {
 	case LINUX_REBOOT_CMD_RESTART:

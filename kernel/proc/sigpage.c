@@ -44,7 +44,8 @@ static struct page *sigpage_get_page(struct file *file, unsigned long pgoff)
 
 static const struct file_operations sigpage_fops = { .get_page = sigpage_get_page };
 
-/* A file without a name anywhere, for the mapping's sake: a page of it is mapped when the first signal returns. */
+/* A file without a name anywhere, for the mapping's sake: a page of it is mapped when the first signal
+ * returns. */
 static struct inode sigpage_inode = {
 	.i_mode = S_IFREG | 0555,
 	.i_nlink = 1,
@@ -63,7 +64,8 @@ static struct file sigpage_file = {
 
 int map_sigpage(struct mm_struct *mm)
 {
-	long addr = do_mmap(mm, &sigpage_file, SIGPAGE, PAGE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, 0);
+	long addr = do_mmap(mm, &sigpage_file, SIGPAGE, PAGE_SIZE, PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE | MAP_FIXED, 0);
 
 	if (addr < 0)
 		return addr;

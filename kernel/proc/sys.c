@@ -16,7 +16,7 @@
 #include <time/clock.h>
 
 static DEFINE_MUTEX(uts_mutex);
-static char nodename[UTS_LEN] = "vitrine"; /* [uts_mutex] */
+static char nodename[UTS_LEN] = "vitrine";  /* [uts_mutex] */
 static char domainname[UTS_LEN] = "(none)"; /* [uts_mutex] */
 
 void get_utsname(struct new_utsname *name)
@@ -154,7 +154,8 @@ static long set_name_from_user(const char __user *uname)
 	return 0;
 }
 
-SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, unsigned long, arg4, unsigned long, arg5)
+SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, unsigned long, arg4,
+		unsigned long, arg5)
 {
 	switch (option) {
 	case PR_SET_PDEATHSIG:
@@ -194,7 +195,8 @@ SYSCALL_DEFINE3(membarrier, int, cmd, unsigned, flags, int, cpu)
 		       MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
 	case MEMBARRIER_CMD_GLOBAL:
 	case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
-		on_each_cpu(ipi_mb, NULL, true); /* a CPU that switches meanwhile passes a barrier in the switch */
+		on_each_cpu(ipi_mb, NULL,
+			    true); /* a CPU that switches meanwhile passes a barrier in the switch */
 		return 0;
 	case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED:
 		return 0; /* everybody may: nothing has to be known before */

@@ -7,8 +7,9 @@
 #include <sched/current.h>
 
 /*
- * Three passes over the list: prototypes, functions, names. All functions are called with six registers; those that
- * take fewer do not look at the rest (both machines' C calling conventions pass the first six in registers).
+ * Three passes over the list: prototypes, functions, names. All functions are called with six registers;
+ * those that take fewer do not look at the rest (both machines' C calling conventions pass the first six in
+ * registers).
  */
 #define SYSCALL(nr, name, nargs) long sys_##name(void);
 #pragma GCC diagnostic push

@@ -21,15 +21,16 @@
 #define SYSLOG_ACTION_CONSOLE_LEVEL 8
 #define SYSLOG_ACTION_SIZE_UNREAD   9
 #define SYSLOG_ACTION_SIZE_BUFFER   10
-#define LINE_SIZE 1024
+#define LINE_SIZE                   1024
 
 static DEFINE_MUTEX(syslog_mutex);
-static u64 read_seq;   /* [syslog_mutex] next record for READ */
-static size_t read_at; /* [syslog_mutex] bytes of it that were given out */
-static u64 clear_seq;  /* [syslog_mutex] READ_ALL begins here */
+static u64 read_seq;         /* [syslog_mutex] next record for READ */
+static size_t read_at;       /* [syslog_mutex] bytes of it that were given out */
+static u64 clear_seq;        /* [syslog_mutex] READ_ALL begins here */
 static int saved_level = -1; /* [syslog_mutex] the console's before CONSOLE_OFF */
 
-/* "<6>[    1.234567] text\n" of record *seq, which moves to the one found. 0: there is none. buf: LINE_SIZE bytes. */
+/* "<6>[    1.234567] text\n" of record *seq, which moves to the one found. 0: there is none. buf: LINE_SIZE
+ * bytes. */
 static size_t format_line(u64 *seq, char *buf)
 {
 	char text[LINE_SIZE - 48];

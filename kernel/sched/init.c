@@ -94,22 +94,26 @@ int task_nice(const struct task_struct *p)
 	return p->static_prio - DEFAULT_PRIO;
 }
 
-/* Letters in the order of the state bits, as Linux's ps and traces have them. */
-char task_index_to_char(unsigned state)
+unsigned task_state_index(unsigned state)
 {
-	static const char letters[] = "RSDTtXZP";
-
 	if ((state & TASK_IDLE) == TASK_IDLE)
-		return 'I';
+		return 8;
 	if (state & TASK_DEAD)
-		return 'X';
+		return 5;
 	state &= 0x7f;
-	return letters[state ? 32 - __builtin_clz(state) : 0];
+	return state ? 32 - __builtin_clz(state) : 0;
+}
+
+char task_index_to_char(unsigned index)
+{
+	static const char letters[] = "RSDTtXZPI";
+
+	return index < sizeof(letters) - 1 ? letters[index] : '?';
 }
 
 char task_state_to_char(const struct task_struct *p)
 {
 	unsigned exit = READ_ONCE(p->exit_state);
 
-	return task_index_to_char(exit ? exit : READ_ONCE(p->state));
+	return task_index_to_char(task_state_index(exit ? exit : READ_ONCE(p->state)));
 }

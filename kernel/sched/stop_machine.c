@@ -99,16 +99,18 @@ struct stop_machine_data {
 };
 static DEFINE_MUTEX(stop_machine_mutex);
 
-/* Only inline functions and notrace ones from here to the `left` count: the code that is being changed must
- * not be met. */
-static notrace void wait_for_state(const int *state, int wanted)
+/*
+ * From here to the `left` count only what is in the pages of .noinstr.text: they hold no site, so what is being changed is
+ * neither met nor lies in a page that we run in (docs/tricks.md).
+ */
+static noinstr void wait_for_state(const int *state, int wanted)
 {
 	while (__atomic_load_n(state, __ATOMIC_ACQUIRE) < wanted)
 		cpu_relax();
 }
 
 /* In the stopper of each other CPU. Neither traced nor patched, no calls but wait_for_state. */
-static notrace int noinline multi_cpu_stop(void *arg)
+static noinstr int multi_cpu_stop(void *arg)
 {
 	struct stop_machine_data *d = arg;
 	unsigned long flags;
