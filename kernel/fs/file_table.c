@@ -13,7 +13,7 @@ struct file *alloc_empty_file(unsigned flags)
 
 	if (!f)
 		return NULL;
-	*f = (struct file){ .f_flags = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC) };
+	*f = (struct file){ .f_flags = flags & ~O_CLOEXEC };
 	atomic_set(&f->f_count, 1);
 	mutex_init(&f->f_pos_lock);
 	if (!(flags & O_PATH))
