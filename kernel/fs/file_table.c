@@ -13,7 +13,7 @@ struct file *alloc_empty_file(unsigned flags)
 
 	if (!f)
 		return NULL;
-	*f = (struct file){.f_flags = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC)};
+	*f = (struct file){ .f_flags = flags & ~O_CLOEXEC };
 	atomic_set(&f->f_count, 1);
 	mutex_init(&f->f_pos_lock);
 	if (!(flags & O_PATH))
@@ -53,8 +53,7 @@ noinline int filp_close(struct file *f)
 }
 
 /* Takes over the caller's reference to `inode`; on failure it is dropped. ERR_PTR. */
-struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct file_operations *fop,
-			       const char *name)
+struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct file_operations *fop, const char *name)
 {
 	struct file *f = alloc_empty_file(flags);
 	struct dentry *d = NULL;

@@ -24,6 +24,8 @@ noinline int vfs_open(const struct path *path, struct file *f)
 		err = f->f_op->open(inode, f);
 	if (err)
 		path_put(path);
+	/* What concerns opening only: open() may look at it (tracefs, terminals), fcntl() does not show it. */
+	f->f_flags &= ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC);
 	return err;
 }
 

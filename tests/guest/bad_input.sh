@@ -28,7 +28,7 @@ e set_ftrace_notrace 'nosuch_function\n'
 e set_ftrace_filter '\n'
 cat set_ftrace_filter set_ftrace_notrace
 echo '-- sizes'
-echo 64 > buffer_size_kb
+echo 51 > buffer_size_kb # 13 pages of 4,080 bytes
 e buffer_size_kb 0
 e buffer_size_kb abc
 e buffer_size_kb -1

@@ -148,20 +148,23 @@ grep '[0-9]\.[0-9]*: tracing_mark_write: b' trace && fail 'counter shows seconds
 echo local > trace_clock
 same 'another clock, an empty buffer' 0 $(sum entries)
 
-# -- sizes
+# -- sizes: whole pages of 4,080 bytes of records each
+shown() {
+	echo $((($1 * 1024 + 4079) / 4080 * 4080 / 1024))
+}
 echo function > current_tracer
 storm 4 > /tmp/storm &
 storm=$!
 echo > set_ftrace_filter
 for kib in 4 16 1408 64 8 512 100; do
 	echo $kib > buffer_size_kb
-	holds 'all CPUs' buffer_size_kb $kib
-	holds 'all CPUs together' buffer_total_size_kb $((4 * kib))
+	holds 'all CPUs' buffer_size_kb $(shown $kib)
+	holds 'all CPUs together' buffer_total_size_kb $((4 * $(shown $kib)))
 	echo 32 > per_cpu/cpu1/buffer_size_kb
-	holds 'CPU 1' per_cpu/cpu1/buffer_size_kb 32
-	holds 'CPU 2' per_cpu/cpu2/buffer_size_kb $kib
+	holds 'CPU 1' per_cpu/cpu1/buffer_size_kb $(shown 32)
+	holds 'CPU 2' per_cpu/cpu2/buffer_size_kb $(shown $kib)
 	holds 'different ones' buffer_size_kb X
-	holds 'different ones together' buffer_total_size_kb $((3 * kib + 32))
+	holds 'different ones together' buffer_total_size_kb $((3 * $(shown $kib) + $(shown 32)))
 done
 kill -TERM $storm
 wait $storm || fail "storm while buffers change: $(cat /tmp/storm)"

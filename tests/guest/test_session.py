@@ -16,9 +16,12 @@ class Terminal:
         self.guest = guest
 
     def type(self, line):
-        """Type a line, see it echoed, and give what came between it and the next prompt."""
+        """Type a line, see it echoed, and give what came between it and the next prompt.
+
+        Of a line that is wider than the terminal the shell shows the end, erasing what stood to its right.
+        """
         self.guest.send(line + "\n")
-        self.guest.expect(re.escape(line) + r"\r\n")
+        self.guest.expect(re.escape(line[-40:]) + r"(\x1b\[K)?\r\n")
         self.guest.expect(PROMPT)
         return self.guest.before().replace("\r\n", "\n")
 
@@ -41,7 +44,7 @@ def test_the_session(gic):
         trace = shell.type("echo > set_ftrace_filter; echo sched_switch > current_tracer; echo 1 > tracing_on; ls / | grep s | wc -l; "
                            "cat trace")
         count, trace = trace.split("\n", 1)
-        assert int(count) >= 3  # proc is none, sbin or sys are
+        assert int(count) >= 2  # at least sbin and sys
         _, lines = split_trace(trace, "", tracer="sched_switch")
         assert any(" ==> " in line for line in lines) and any("   + " in line for line in lines)
         live_pipe(guest, shell)
