@@ -51,6 +51,7 @@ void sched_init(void)
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
 		set_bit(cpu, init_task.cpus_mask);
 	init_task.nr_cpus_allowed = NR_CPUS;
+	set_load_weight(&init_task);
 	balance_init();
 }
 

@@ -215,13 +215,6 @@ int sched_fork(struct task_struct *p, u64 clone_flags)
 		reset_policy(p);
 	p->prio = p->normal_prio;
 	p->sched_class = rt_prio(p->prio) ? &rt_sched_class : &fair_sched_class;
-	if (is_idle_task(p)) { /* a child of the boot task */
-		p->flags &= ~PF_IDLE;
-		p->static_prio = p->normal_prio = p->prio = DEFAULT_PRIO;
-		p->policy = SCHED_NORMAL;
-		p->sched_class = &fair_sched_class;
-		set_load_weight(p);
-	}
 	p->cpu = p->wake_cpu = smp_processor_id();
 	return 0;
 }
