@@ -9,7 +9,7 @@
 struct dyn_ftrace {
 	unsigned long ip; /* [I] address of the patched instruction */
 	u32 flags;        /* [l] FTRACE_FL_* */
-	u32 sym;          /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader may fill it in] */
+	u32 sym;          /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader fills it in] */
 };
 #define FTRACE_FL_TOUCHED 1u /* was enabled at some time */
 

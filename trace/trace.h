@@ -64,7 +64,8 @@ struct print_entry {
 /* How records of a type are shown: one struct beside the code that makes them, found through a linker table. */
 struct trace_event {
 	enum trace_type type;
-	void (*trace)(struct seq_file *s, struct trace_iterator *iter); /* the part behind the time stamp, with newline */
+	/* The part behind the time stamp, with newline. */
+	void (*trace)(struct seq_file *s, struct trace_iterator *iter);
 };
 #define REGISTER_TRACE_EVENT(e) REGISTER_IN(trace_events, e)
 

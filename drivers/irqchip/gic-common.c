@@ -61,6 +61,7 @@ void gic_dispatch(const struct irq_chip *chip, unsigned hwirq)
 		handle_ipi(hwirq);
 		return;
 	}
+	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; callers have sorted out what is not below GIC_NR_INTIDS */
 	irq = READ_ONCE(irq_of[hwirq]);
 	if (unlikely(!irq)) {
 		/* It can only be pending because somebody has mapped it: this finds that mapping. */

@@ -298,8 +298,9 @@ static bool can_process(struct tty_struct *tty)
 }
 
 /*
- * [l] Tell the driver when the buffer is nearly full, or has room again. Under the lock: were it told later, an "on" of the
- * interrupt could come behind the "off" of a reader on another CPU, and input would stop for good.
+ * [l] Tell the driver when the buffer is nearly full, or has room again. Under the lock: were it told later,
+ * an "on" of the interrupt could come behind the "off" of a reader on another CPU, and input would stop for
+ * good.
  */
 static void throttle_change(struct tty_struct *tty)
 {

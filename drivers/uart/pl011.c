@@ -152,7 +152,10 @@ static irqreturn_t pl011_int(int irq, void *dev)
 
 	if (!status)
 		return IRQ_NONE;
-	/* The receive interrupts go away by reading all. Clearing them by hand would hide what a throttled FIFO still holds. */
+	/*
+	 * The receive interrupts go away by reading all. Clearing them by hand would hide what a throttled
+	 * FIFO still holds.
+	 */
 	writel(status & ~(INT_RX | INT_RT), p->regs + UARTICR);
 	if (status & (INT_RX | INT_RT))
 		pl011_rx_chars(p);

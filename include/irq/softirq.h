@@ -20,8 +20,8 @@ void open_softirq(int nr, void (*action)(void)); /* boot */
 void raise_softirq(int nr);                      /* any context */
 void raise_softirq_irqoff(int nr);               /* interrupts off */
 /*
- * Only mark it: served at the end of this CPU's next interrupt (at most a tick away) or before it goes idle. Wakes nobody and
- * takes no lock, so also under runqueue locks. Not traced. Interrupts off.
+ * Only mark it: served at the end of this CPU's next interrupt (at most a tick away) or before it goes idle.
+ * Wakes nobody and takes no lock, so also under runqueue locks. Not traced. Interrupts off.
  */
 void __raise_softirq_irqoff(int nr);
 void do_softirq(void);                           /* serve now if pending; thread context with bh on */

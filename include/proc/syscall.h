@@ -17,8 +17,8 @@ extern const unsigned nr_syscalls;
 extern unsigned long nr_unknown_syscalls;
 
 /*
- * The function sys_<name> takes its arguments with their own types; the table entry __se_sys_<name> takes six registers.
- * Linux's traces show __arm64_sys_read and ksys_read; ours show sys_read and what it calls.
+ * The function sys_<name> takes its arguments with their own types; the table entry __se_sys_<name> takes six
+ * registers. Linux's traces show __arm64_sys_read and ksys_read; ours show sys_read and what it calls.
  */
 #define __SC_LONG(t, a)  unsigned long a
 #define __SC_CAST(t, a)  (t) a

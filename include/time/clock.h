@@ -13,7 +13,10 @@ extern u64 clock_mult;  /* ns = (cycles * mult) >> CLOCK_SHIFT [immutable after 
 /* Once, as early as the machine knows it: the counter's frequency. From then on sched_clock() runs. */
 void clock_init(u64 hz);
 
-/* Nanoseconds since the counter started (reset, under QEMU). Any context. 128-bit product: exact for the life of the counter. */
+/*
+ * Nanoseconds since the counter started (reset, under QEMU). Any context. 128-bit product: exact for the life
+ * of the counter.
+ */
 static __always_inline u64 sched_clock(void)
 {
 	return (u64)(((unsigned __int128)arch_read_counter() * clock_mult) >> CLOCK_SHIFT);

@@ -133,7 +133,10 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 	struct buffer_data_page *data;
 	struct buffer_page *page;
 
-	/* An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at it last. */
+	/*
+	 * An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at
+	 * it last.
+	 */
 	rb_write(cpu_buffer->committing, rb_read(cpu_buffer->committing) + 1);
 	rb_barrier();
 	if (unlikely(rb_read(cpu_buffer->disabled) || length - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4))
@@ -150,7 +153,10 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 	if (unlikely((state & (RB_FULL | RB_INDEX_MASK)) > RB_PAGE_WORDS - words || delta >> RB_TS_SHIFT))
 		return NULL;
 	RB_TEST_POINT(3);
-	/* Fails when an interrupt recorded something since `state` was read: this is the one place where that matters. */
+	/*
+	 * Fails when an interrupt recorded something since `state` was read: this is the one place where that
+	 * matters.
+	 */
 	if (unlikely(!__atomic_compare_exchange_n(&page->state, &state,
 						  state + words + RB_ONE_EVENT + (delta << RB_TIME_SHIFT), true,
 						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
@@ -172,8 +178,8 @@ static __always_inline struct ring_buffer_event *ring_buffer_reserve(struct ring
 }
 
 /*
- * ring_buffer_commit in the usual case: what is left to call to be through, NULL when it was all. Nested writers, a page
- * that has just been filled, a writer that came in between: each has its function.
+ * ring_buffer_commit in the usual case: what is left to call to be through, NULL when it was all. Nested
+ * writers, a page that has just been filled, a writer that came in between: each has its function.
  */
 static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buffer))(struct ring_buffer_per_cpu *)
 {
@@ -181,7 +187,10 @@ static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buff
 	u64 state = rb_read(page->state);
 
 	rb_barrier();
-	/* The tail moves only from a full page, so a page that is not full is the tail: nothing between it and commit. */
+	/*
+	 * The tail moves only from a full page, so a page that is not full is the tail: nothing between it
+	 * and commit.
+	 */
 	if (unlikely(rb_read(cpu_buffer->committing) != 1 || (state & RB_FULL)))
 		return rb_commit_slow;
 	RB_TEST_POINT(5);

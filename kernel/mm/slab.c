@@ -185,7 +185,7 @@ static bool belongs_to(const struct kmem_cache *s, const void *object)
 noinline void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, unsigned count)
 {
 	LIST_HEAD(empty);
-	struct page *page, *next;
+	struct page *page;
 
 	spin_lock(&s->lock);
 	while (count--) {
@@ -202,8 +202,11 @@ noinline void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, uns
 			list_add(&page->slab_list, &empty);
 	}
 	spin_unlock(&s->lock);
-	list_for_each_entry_safe (page, next, &empty, slab_list)
+	while (!list_empty(&empty)) {
+		page = list_first_entry(&empty, struct page, slab_list);
+		list_del(&page->slab_list);
 		free_slab(s, page);
+	}
 }
 
 static __always_inline void slab_free(struct kmem_cache *s, void *object, unsigned long caller)

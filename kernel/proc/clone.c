@@ -28,7 +28,7 @@ static void set_child_tid(struct task_struct *p, const struct kernel_clone_args 
 
 	/* As in Linux nobody is told when the address is bad: the child finds out by itself. */
 	if (args->flags & CLONE_VM)
-		(void)put_user(tid, args->child_tid);
+		put_user(tid, args->child_tid);
 	else
 		access_process_vm(p, (unsigned long)args->child_tid, &tid, sizeof(tid), true);
 }
@@ -65,8 +65,7 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 		return PTR_ERR(p);
 	pid = p->pid;
 	if (args->flags & CLONE_PARENT_SETTID)
-		(void)put_user(pid,
-			       args->parent_tid); /* as in Linux: the child exists, there is no way back */
+		put_user(pid, args->parent_tid); /* nobody is told either: the child exists, there is no way back */
 	if (args->flags & CLONE_CHILD_SETTID)
 		set_child_tid(p, args);
 	if (args->flags & CLONE_VFORK) {

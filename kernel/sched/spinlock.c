@@ -3,7 +3,10 @@
 #include <sched/preempt.h>
 #include <sched/spinlock.h>
 
-/* Preemption goes off before the lock is taken: a holder that lost its CPU would make everybody spin for a time slice. */
+/*
+ * Preemption goes off before the lock is taken: a holder that lost its CPU would make everybody spin for a
+ * time slice.
+ */
 void _raw_spin_lock(spinlock_t *l)
 {
 	preempt_disable();

@@ -100,8 +100,8 @@ struct stop_machine_data {
 static DEFINE_MUTEX(stop_machine_mutex);
 
 /*
- * From here to the `left` count only what is in the pages of .noinstr.text: they hold no site, so what is being changed is
- * neither met nor lies in a page that we run in (docs/tricks.md).
+ * From here to the `left` count only what is in the pages of .noinstr.text: they hold no site, so what is
+ * being changed is neither met nor lies in a page that we run in (docs/tricks.md).
  */
 static noinstr void wait_for_state(const int *state, int wanted)
 {

@@ -25,8 +25,8 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 
 	printk_tick();
 	/*
-	 * Not with need_resched set: the idle loop may be past tick_nohz_idle_exit, which found the tick armed, and what
-	 * it is about to switch to would run without one.
+	 * Not with need_resched set: the idle loop may be past tick_nohz_idle_exit, which found the tick
+	 * armed, and what it is about to switch to would run without one.
 	 */
 	if (is_idle_task(current) && !need_resched()) {
 		tick->armed = false;

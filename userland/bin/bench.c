@@ -1,5 +1,5 @@
 /* bench: what one operation costs, in nanoseconds of the monotonic clock; under -icount that is guest instructions. */
-
+#include <vt.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -166,35 +166,38 @@ static void measure_read(const char *file)
 	close(fd);
 }
 
-static int usage(void)
-{
-	fprintf(stderr, "usage: bench clock | write FILE TEXT | read FILE | {getpid|pipe|yield|open|fork} COUNT\n");
-	return 2;
-}
-
 int main(int argc, char **argv)
 {
+	struct vt_options o = {
+		.usage = "bench clock | write FILE TEXT | read FILE | {getpid|pipe|yield|open|fork} COUNT",
+		.options = "",
+		.bad_status = 2,
+	};
 	size_t i;
 
-	if (argc == 2 && !strcmp(argv[1], "clock")) {
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	argc -= o.index;
+	argv += o.index;
+	if (argc == 1 && !strcmp(argv[0], "clock")) {
 		printf("clock %ld\n", now());
-		return 0;
+		return vt_finish(0);
 	}
-	if (argc == 4 && !strcmp(argv[1], "write")) {
-		measure_write(argv[2], argv[3]);
-		return 0;
+	if (argc == 3 && !strcmp(argv[0], "write")) {
+		measure_write(argv[1], argv[2]);
+		return vt_finish(0);
 	}
-	if (argc != 3)
-		return usage();
-	if (!strcmp(argv[1], "read")) {
-		measure_read(argv[2]);
-		return 0;
+	if (argc != 2)
+		vt_usage(&o);
+	if (!strcmp(argv[0], "read")) {
+		measure_read(argv[1]);
+		return vt_finish(0);
 	}
 	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		if (!strcmp(argv[1], operations[i].name) && atol(argv[2]) > 0) {
-			measure(&operations[i], atol(argv[2]));
-			return 0;
+		if (!strcmp(argv[0], operations[i].name) && atol(argv[1]) > 0) {
+			measure(&operations[i], atol(argv[1]));
+			return vt_finish(0);
 		}
 	}
-	return usage();
+	vt_usage(&o);
 }

@@ -17,7 +17,7 @@ static void message(const char *format, va_list args, const char *tail)
 		text[n - 1] = '\n';
 	}
 	/* There is nowhere left to report to when this fails. */
-	(void)vt_write_all(STDERR_FILENO, text, (size_t)n);
+	vt_write_all(STDERR_FILENO, text, (size_t)n);
 }
 
 static void message_errno(int err, const char *format, ...)

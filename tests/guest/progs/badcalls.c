@@ -18,7 +18,9 @@ static unsigned long argument(unsigned long *seed)
 	const unsigned long end = (unsigned long)page + 4096;
 	const unsigned long choices[] = {
 		0, 1, 2, 3, 7, 100, 4096, ~0UL, ~0UL - 4095, 1UL << 31, 1UL << 63, 0x7fffffff, 0xffffffff,
-		0xffff000000000000UL, 0xffff800000000000UL, 0xffff000040000000UL, 0xffffffff80000000UL, /* the kernel's */
+		/* the kernel's */
+		0xffff000000000000UL, 0xffff800000000000UL, 0xffff000040000000UL, 0xffffffff80000000UL,
+		/* others */
 		0x0000ffffffffff00UL, 0x0001000000000000UL, 0x123456789abcdef0UL, 0x10, 0x1001,
 		(unsigned long)page, (unsigned long)page + 1, end - 1, end - 4, end - 8, end - 16, end,
 	};
@@ -140,8 +142,8 @@ int main(int argc, char **argv)
 		CHECK_RANGE(watch_buddy_memory(), buddy - SLACK, buddy + SLACK + (1L << 30));
 		seed += minutes ? 1000003 : 0;
 	} while (check_now() < end && !check_failures);
-	printf("badcalls: %ld calls, %ld children died, %ld waited and were killed, %ld KiB free, were %ld\n", t.calls, t.died,
-	       t.killed, after, before);
+	printf("badcalls: %ld calls, %ld children died, %ld waited and were killed, %ld KiB free, were %ld\n",
+	       t.calls, t.died, t.killed, after, before);
 	CHECK_RANGE(t.calls, CALLS * TRIES, 1L << 50);
 	return vt_finish(check_failures ? 1 : 0);
 }

@@ -1,4 +1,4 @@
-/* badelf: /bin/true cut short or with bits of its headers flipped: exec refuses it or the process dies; the system lives. */
+/* badelf: /bin/true cut short or with header bits flipped: exec refuses it or the process dies; the system lives. */
 #include <watch.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -43,7 +43,8 @@ static void try_victim(const char *what, size_t at, int bit)
 	watch_sweep(pid);
 	if (read(ends[0], &error, sizeof(error)) == sizeof(error)) {
 		refused++;
-		if (error != ENOEXEC && error != EINVAL && error != ENOMEM && error != E2BIG && error != EACCES && error != ENOENT) {
+		if (error != ENOEXEC && error != EINVAL && error != ENOMEM && error != E2BIG && error != EACCES &&
+		    error != ENOENT) {
 			printf("%s %lu bit %d: exec failed with %s\n", what, (unsigned long)at, bit, strerror(error));
 			strange++;
 		}
@@ -108,7 +109,8 @@ int main(int argc, char **argv)
 	all_bits(headers);
 	unlink(VICTIM);
 	CHECK_RANGE(watch_free_memory(), before - SLACK, before + (1L << 30));
-	printf("badelf: %ld refused, %ld died, %ld looped, %ld ran, %ld strange errors\n", refused, died, looped, ran, strange);
+	printf("badelf: %ld refused, %ld died, %ld looped, %ld ran, %ld strange errors\n", refused, died, looped, ran,
+	       strange);
 	CHECK(refused > 100 && strange == 0);
 	return vt_finish(check_failures ? 1 : 0);
 }

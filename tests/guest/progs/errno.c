@@ -4,7 +4,8 @@
 
 /*
  * -a appends instead of truncating, -w opens without truncating, -r opens for reading and reads, -o only opens (with
- * the flags of a shell's >), -m makes a folder, -d removes a folder, -u unlinks. TEXT takes the escapes of echo -e, with \c to end it.
+ * the flags of a shell's >), -m makes a folder, -d removes a folder, -u unlinks. TEXT takes the escapes of
+ * echo -e, with \c to end it.
  */
 static const char options[] = "awromdu";
 
@@ -74,7 +75,9 @@ static int one_name(int what, const char *path)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "errno [-a|-w] FILE TEXT | errno -r|-o|-m|-d|-u FILE", .options = options, .bad_status = 2 };
+	struct vt_options o = { .usage = "errno [-a|-w] FILE TEXT | errno -r|-o|-m|-d|-u FILE",
+				.options = options,
+				.bad_status = 2 };
 	int c, what = 't';
 
 	while ((c = vt_option(&o, argc, argv)) != -1)

@@ -193,8 +193,12 @@ static void reader_leaves(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "end-of-file", end_of_file },	    { "wrong-ends", wrong_ends },     { "no-reader", no_reader },
-		{ "never-waiting", never_waiting }, { "atomic-writes", atomic_writes }, { "big-transfer", big_transfer },
+		{ "end-of-file", end_of_file },
+		{ "wrong-ends", wrong_ends },
+		{ "no-reader", no_reader },
+		{ "never-waiting", never_waiting },
+		{ "atomic-writes", atomic_writes },
+		{ "big-transfer", big_transfer },
 		{ "reader-leaves", reader_leaves },
 	};
 

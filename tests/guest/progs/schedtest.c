@@ -1,6 +1,6 @@
 /*
- * schedtest: who runs when. The cases with shares and latencies want -icount (a nanosecond is an instruction) and one CPU;
- * "spread" and "affinity" want several CPUs.
+ * schedtest: who runs when. The cases with shares and latencies want -icount (a nanosecond is an instruction)
+ * and one CPU; "spread" and "affinity" want several CPUs.
  */
 #include <check.h>
 #include <numbers.h>

@@ -257,8 +257,8 @@ static void no_stack(void)
 	handle(SIGSEGV, on_alarm_stack, 0, 0);
 	handle(SIGUSR1, on_alarm_stack, 0, 0);
 #ifdef __aarch64__
-	__asm__ volatile("mov x9, #64\n mov x8, %0\n mov x0, %1\n mov x1, %2\n mov sp, x9\n svc #0" ::"r"((long)NR_kill),
-			 "r"((long)getpid()), "r"((long)SIGUSR1)
+	__asm__ volatile("mov x9, #64\n mov x8, %0\n mov x0, %1\n mov x1, %2\n mov sp, x9\n svc #0" ::
+			 "r"((long)NR_kill), "r"((long)getpid()), "r"((long)SIGUSR1)
 			 : "x0", "x1", "x8", "x9");
 #else
 	__asm__ volatile("mov $64, %%rsp\n syscall" ::"a"(NR_kill), "D"(getpid()), "S"(SIGUSR1) : "rcx", "r11");
@@ -277,10 +277,18 @@ static void no_room_for_frame(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "handler", handler_runs },	    { "masked", masked_waits },	      { "nested", nested },
-		{ "not-deferred", not_deferred },   { "restart", restart },	      { "sleep", sleep_interrupted },
-		{ "sigchld", child_ends },	    { "stop-continue", stop_and_continue }, { "kill-stopped", kill_stopped },
-		{ "bad-arguments", bad_arguments }, { "registers", registers_survive },	    { "no-room", no_room_for_frame },
+		{ "handler", handler_runs },
+		{ "masked", masked_waits },
+		{ "nested", nested },
+		{ "not-deferred", not_deferred },
+		{ "restart", restart },
+		{ "sleep", sleep_interrupted },
+		{ "sigchld", child_ends },
+		{ "stop-continue", stop_and_continue },
+		{ "kill-stopped", kill_stopped },
+		{ "bad-arguments", bad_arguments },
+		{ "registers", registers_survive },
+		{ "no-room", no_room_for_frame },
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -1,4 +1,4 @@
-/* storm: system calls of many kinds on every CPU until SIGTERM, each answer looked at; a wrong one ends it with status 1. */
+/* storm: system calls of many kinds on every CPU until SIGTERM; a wrong answer ends it with status 1. */
 #include <check.h>
 #include <numbers.h>
 #include <sched.h>

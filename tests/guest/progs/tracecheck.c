@@ -123,7 +123,9 @@ static void count_lost(const char *line)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "tracecheck [-p PID] [-f FUNCTION] < trace", .options = "p:f:", .bad_status = 2 };
+	struct vt_options o = { .usage = "tracecheck [-p PID] [-f FUNCTION] < trace",
+				.options = "p:f:",
+				.bad_status = 2 };
 	struct vt_lines in;
 	char *line;
 	int c;

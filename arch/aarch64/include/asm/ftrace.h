@@ -25,8 +25,8 @@ extern const unsigned int ftrace_call[], ftrace_graph_call[];
 #define MCOUNT_ADDR	       ((unsigned long)_mcount)
 #define FTRACE_CALLER_ADDR     ((unsigned long)ftrace_caller)
 /*
- * The two patchable places in ftrace_caller, nops to begin with: the first becomes a call of a ftrace_func_t (PATCH_CALL),
- * the second a jump to the tracer of returns (PATCH_JUMP).
+ * The two patchable places in ftrace_caller, nops to begin with: the first becomes a call of a ftrace_func_t
+ * (PATCH_CALL), the second a jump to the tracer of returns (PATCH_JUMP).
  */
 #define ftrace_call_site       ((unsigned long)ftrace_call)
 #define ftrace_graph_call_site ((unsigned long)ftrace_graph_call)

@@ -29,8 +29,8 @@ struct check_case {
 };
 
 /*
- * Run the cases that argv names, or all: each in a process of its own, one after the other, with a line "name ok" or what
- * went wrong. Returns the exit status: 1 when one failed.
+ * Run the cases that argv names, or all: each in a process of its own, one after the other, with a line "name
+ * ok" or what went wrong. Returns the exit status: 1 when one failed.
  */
 int check_main(int argc, char **argv, const struct check_case *cases, size_t n);
 

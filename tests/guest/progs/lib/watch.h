@@ -7,8 +7,8 @@
 /* Before the first watch_child(): SIGCHLD is waited for instead of handled. */
 void watch_init(void);
 /*
- * Wait until the child ends; kill it, and all of its process group, when it has not after ms milliseconds. Gives the wait
- * status; *killed says that it had to be killed.
+ * Wait until the child ends; kill it, and all of its process group, when it has not after ms milliseconds.
+ * Gives the wait status; *killed says that it had to be killed.
  */
 int watch_child(pid_t pid, long ms, bool *killed);
 /* Kill what is left of the child's process group (a child calls setpgid(0, 0) first) and collect it. */
