@@ -13,7 +13,8 @@ void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 {
 	prev->thread.tp_value = read_sysreg(tpidr_el0);
 	write_sysreg(next->thread.tp_value, tpidr_el0);
-	fpsimd_switch(prev, next);
+	if (prev->thread.fpu_live | next->thread.fpu_hot)
+		fpsimd_switch(prev, next);
 }
 
 /* The user side of a fork: the parent's registers, TLS and FP state, with its own stack, TLS and result. */

@@ -16,7 +16,9 @@
  */
 #pragma once
 
+#include <asm/mmu.h>
 #include <asm/pgtable.h>
+#include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <lib/list.h>
 #include <lib/rbtree.h>
@@ -130,7 +132,18 @@ int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int 
  * running task holds its pi_lock. Any context but nmi. */
 struct mm_struct *get_task_mm(struct task_struct *p);
 void mm_init(void); /* boot, after kmem_cache_init */
-void switch_mm(struct mm_struct *prev, struct mm_struct *next); /* interrupts off; arch does it */
+/* Interrupts off. */
+static inline void switch_mm(struct mm_struct *prev, struct mm_struct *next)
+{
+	unsigned cpu = smp_processor_id();
+
+	if (prev == next)
+		return;
+	/* Before the tables are loaded: a flush that misses the bit ran before any entry could be cached here. */
+	if (next != &init_mm && !test_bit(cpu, &next->cpu_bitmap))
+		test_and_set_bit(cpu, &next->cpu_bitmap);
+	arch_switch_mm(prev, next, cpu);
+}
 /* exec: install a fresh address space in current and drop the old. */
 void exec_mmap(struct mm_struct *mm);
 struct seq_file;

@@ -1,10 +1,7 @@
 /* Red-black trees: insertion and removal with rebalancing, and walking (Cormen et al., ch. 13). */
 #include <lib/rbtree.h>
 
-/* Bit 0 of parent_color is the colour; nodes are aligned, so the rest is the parent. A missing child is
- * black. */
-#define RB_BLACK 1UL
-
+/* A missing child is black. */
 static struct rb_node *parent_of(const struct rb_node *n)
 {
 	return (struct rb_node *)(n->parent_color & ~RB_BLACK);

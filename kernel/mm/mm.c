@@ -103,19 +103,6 @@ struct mm_struct *get_task_mm(struct task_struct *p)
 	return mm;
 }
 
-void switch_mm(struct mm_struct *prev, struct mm_struct *next)
-{
-	unsigned cpu = smp_processor_id();
-
-	if (prev == next)
-		return;
-	/* Before the tables are loaded: a flush that misses the bit ran before any entry could be cached
-	 * here. */
-	if (next != &init_mm && !test_bit(cpu, &next->cpu_bitmap))
-		test_and_set_bit(cpu, &next->cpu_bitmap);
-	arch_switch_mm(prev, next, cpu);
-}
-
 /*
  * Thread context. Interrupts are off from the change of the fields to the loading of the tables: a switch in
  * between would save one and load the other.

@@ -9,30 +9,12 @@
 DEFINE_PER_CPU(struct rq, runqueues);
 struct cpumask idle_cpus_mask;
 
-void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
-{
-	p->sched_class->enqueue_task(rq, p, flags);
-}
-
-void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
-{
-	p->sched_class->dequeue_task(rq, p, flags);
-}
-
-/* Make p runnable on rq. Context: rq locked, its clock updated. */
-void activate_task(struct rq *rq, struct task_struct *p, int flags)
-{
-	enqueue_task(rq, p, flags);
-	rq->nr_running++;
-	WRITE_ONCE(p->on_rq, 1);
-}
-
 /*
  * Take p off rq. The store to on_rq comes after everything the queue does with p, and has release order: a
  * waker that reads 0 may put p on another queue at once, where only p->on_cpu still holds it up (see
  * try_to_wake_up).
  */
-void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
+static inline void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
 {
 	rq->nr_running--;
 	dequeue_task(rq, p, flags);
@@ -68,17 +50,6 @@ void resched_cpu(int cpu)
 
 	resched_curr(rq);
 	rq_unlock_irqrestore(rq, flags);
-}
-
-/* p has become runnable on rq: does it run before the one that runs? */
-void wakeup_preempt(struct rq *rq, struct task_struct *p)
-{
-	const struct sched_class *running = rq->curr->sched_class;
-
-	if (p->sched_class == running)
-		running->wakeup_preempt(rq, p);
-	else if (sched_class_above(p->sched_class, running))
-		resched_curr(rq);
 }
 
 /* Slow path of picking: ask every class from the top. A class that drops the lock to get work has returned

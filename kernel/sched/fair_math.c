@@ -27,12 +27,9 @@ void set_load_weight(struct task_struct *p)
 	p->se.inv_weight = U32_MAX / w;
 }
 
-/* Real ns to virtual ns: delta * 1024 / weight, by the inverse (2^32 / weight) so that there is no division.
- */
-u64 calc_delta_fair(u64 delta, const struct sched_entity *se)
+/* By the inverse (2^32 / weight), so that there is no division. */
+u64 scale_by_weight(u64 delta, const struct sched_entity *se)
 {
-	if (likely(se->weight == NICE_0_LOAD))
-		return delta;
 	return (u64)(((unsigned __int128)delta * (NICE_0_LOAD * se->inv_weight)) >> 32);
 }
 
@@ -52,23 +49,7 @@ u64 sched_slice(const struct cfs_rq *cfs, const struct sched_entity *se)
 	return max_t(u64, period * se->weight / load, sched_min_granularity_ns);
 }
 
-/* Differences, not values: the counters may wrap. */
-bool entity_before(const struct sched_entity *a, const struct sched_entity *b)
+u64 place_new(const struct cfs_rq *cfs, const struct sched_entity *se)
 {
-	return (s64)(a->vruntime - b->vruntime) < 0;
-}
-
-/*
- * Where an entity that joins gets its virtual time from. A new one starts a slice behind, so that forking
- * gains nothing. A sleeper gets half a latency of credit at most: it preempts soon, but cannot save up what
- * it slept.
- */
-u64 place_vruntime(const struct cfs_rq *cfs, const struct sched_entity *se, bool initial)
-{
-	u64 v = cfs->min_vruntime;
-
-	if (initial)
-		return v + calc_delta_fair(sched_slice(cfs, se), se);
-	v -= sched_latency_ns / 2;
-	return (s64)(se->vruntime - v) > 0 ? se->vruntime : v;
+	return cfs->min_vruntime + calc_delta_fair(sched_slice(cfs, se), se);
 }

@@ -40,7 +40,7 @@ void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to)
 
 /* No allowed CPU is online (they are not hot-plugged: an affinity from before they came up): any, rather than
  * none. */
-static int select_fallback_rq(struct task_struct *p)
+int select_fallback_rq(struct task_struct *p)
 {
 	unsigned cpu;
 
@@ -48,15 +48,6 @@ static int select_fallback_rq(struct task_struct *p)
 		if (task_allowed(p, cpu))
 			return cpu;
 	return cpumask_first(&cpu_online_mask);
-}
-
-int select_task_rq(struct task_struct *p, int cpu, int flags)
-{
-	if (p->nr_cpus_allowed > 1 && nr_cpu_ids > 1)
-		cpu = p->sched_class->select_task_rq(p, cpu, flags);
-	if (unlikely(!task_allowed(p, cpu) || !cpu_online(cpu)))
-		cpu = select_fallback_rq(p);
-	return cpu;
 }
 
 struct migration_arg {

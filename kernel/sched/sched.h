@@ -181,12 +181,32 @@ static inline bool rt_prio(int prio)
 }
 
 /* core.c */
-void enqueue_task(struct rq *rq, struct task_struct *p, int flags);
-void dequeue_task(struct rq *rq, struct task_struct *p, int flags);
-void activate_task(struct rq *rq, struct task_struct *p, int flags);
-void deactivate_task(struct rq *rq, struct task_struct *p, int flags);
-void wakeup_preempt(struct rq *rq, struct task_struct *p);
+static inline void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	p->sched_class->enqueue_task(rq, p, flags);
+}
+static inline void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	p->sched_class->dequeue_task(rq, p, flags);
+}
+/* Make p runnable on rq. Context: rq locked, its clock updated. */
+static inline void activate_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	enqueue_task(rq, p, flags);
+	rq->nr_running++;
+	WRITE_ONCE(p->on_rq, 1);
+}
 void resched_curr(struct rq *rq);
+/* p has become runnable on rq: does it run before the one that runs? Context: rq locked, its clock updated. */
+static inline void wakeup_preempt(struct rq *rq, struct task_struct *p)
+{
+	const struct sched_class *running = rq->curr->sched_class;
+
+	if (p->sched_class == running)
+		running->wakeup_preempt(rq, p);
+	else if (sched_class_above(p->sched_class, running))
+		resched_curr(rq);
+}
 static inline void put_prev_task(struct rq *rq, struct task_struct *p)
 {
 	p->sched_class->put_prev_task(rq, p);
@@ -200,20 +220,50 @@ static inline void set_next_task(struct rq *rq, struct task_struct *p)
 void set_task_cpu(struct task_struct *p, int cpu);
 void move_queued_task(struct rq *from, struct task_struct *p,
 		      struct rq *to);			       /* both locked; p queued, not running */
-int select_task_rq(struct task_struct *p, int cpu, int flags); /* [pi_lock] */
+int select_fallback_rq(struct task_struct *p);
+/* A CPU for p, which was last on `cpu`: one that is online and allowed. [pi_lock] */
+static inline int select_task_rq(struct task_struct *p, int cpu, int flags)
+{
+	if (p->nr_cpus_allowed > 1 && nr_cpu_ids > 1)
+		cpu = p->sched_class->select_task_rq(p, cpu, flags);
+	if (unlikely(!task_allowed(p, cpu) || !cpu_online(cpu)))
+		cpu = select_fallback_rq(p);
+	return cpu;
+}
 
 /* fair.c and fair_math.c */
 extern const int sched_prio_to_weight[40];
 void set_load_weight(struct task_struct *p);
-u64 calc_delta_fair(u64 delta, const struct sched_entity *se);
+u64 scale_by_weight(u64 delta, const struct sched_entity *se); /* calc_delta_fair for the other nice levels */
 u64 sched_slice(const struct cfs_rq *cfs, const struct sched_entity *se);
-u64 place_vruntime(const struct cfs_rq *cfs, const struct sched_entity *se, bool initial);
-bool entity_before(const struct sched_entity *a, const struct sched_entity *b);
+/* Where a new entity gets its virtual time from: a slice behind the others, so that forking gains nothing. */
+u64 place_new(const struct cfs_rq *cfs, const struct sched_entity *se);
 #define sched_latency_ns	 (6 * NSEC_PER_MSEC)
 #define sched_min_granularity_ns (750 * NSEC_PER_USEC)
 #define sched_wakeup_gran_ns	 (1 * NSEC_PER_MSEC)
 #define NICE_0_LOAD		 1024UL
 #define WEIGHT_IDLEPRIO		 3UL
+
+/* Real ns to virtual ns: delta * 1024 / weight. */
+static inline u64 calc_delta_fair(u64 delta, const struct sched_entity *se)
+{
+	return likely(se->weight == NICE_0_LOAD) ? delta : scale_by_weight(delta, se);
+}
+/* Differences, not values: the counters may wrap. */
+static inline bool entity_before(const struct sched_entity *a, const struct sched_entity *b)
+{
+	return (s64)(a->vruntime - b->vruntime) < 0;
+}
+/*
+ * Where a sleeper gets its virtual time from: it has half a latency of credit at most. It preempts soon, but cannot
+ * save up what it slept.
+ */
+static inline u64 place_sleeper(const struct cfs_rq *cfs, const struct sched_entity *se)
+{
+	u64 v = cfs->min_vruntime - sched_latency_ns / 2;
+
+	return (s64)(se->vruntime - v) > 0 ? se->vruntime : v;
+}
 struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev);
 void init_cfs_rq(struct cfs_rq *cfs);
 /* A queued task that may run on `cpu` and weighs less than `max_weight`; NULL. Looks at a bounded number. */

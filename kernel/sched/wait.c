@@ -79,15 +79,6 @@ void prepare_to_wait_exclusive(wait_queue_head_t *q, struct wait_queue_entry *w,
 	prepare(q, w, state, true);
 }
 
-void finish_wait(wait_queue_head_t *q, struct wait_queue_entry *w)
-{
-	__set_current_state(TASK_RUNNING);
-	/* Acquire: when the waker has taken the entry off, it is done with it; the stack it lies on may be
-	 * left. */
-	if (smp_load_acquire(&w->entry.next) != &w->entry)
-		remove_wait_queue(q, w);
-}
-
 /* Context: q locked. nr 0: everybody. */
 static void __wake_up_common(wait_queue_head_t *q, unsigned mode, int nr)
 {

@@ -19,11 +19,22 @@ static __always_inline bool access_ok(const void __user *addr, unsigned long n)
 unsigned long __copy_user(void *to, const void *from, unsigned long n);
 unsigned long __clear_user(void __user *to, unsigned long n);
 
+/* Zeroes the last `left` of n bytes and returns `left`. */
+unsigned long copy_from_user_rest(void *to, unsigned long n, unsigned long left);
+
 /* Returns the bytes NOT copied; the destination beyond what was copied is zeroed, so no stale kernel memory
  * shows. */
-unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);
+static __always_inline unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
+{
+	unsigned long left = likely(access_ok(from, n)) ? __copy_user(to, from, n) : n;
+
+	return likely(!left) ? 0 : copy_from_user_rest(to, n, left);
+}
 /* These return the bytes NOT done. */
-unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);
+static __always_inline unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
+{
+	return likely(access_ok(to, n)) ? __copy_user(to, from, n) : n;
+}
 unsigned long clear_user(void __user *to, unsigned long n);
 /* Length without the zero, n when there is none in the first n bytes, -EFAULT. */
 long strncpy_from_user(char *dst, const char __user *src, long n);
