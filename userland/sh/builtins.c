@@ -194,9 +194,9 @@ static int builtin_eval(int argc, char **argv)
 /* . FILE [ARGS]: in this shell. A name without a slash is looked for in $PATH, then here. */
 static int builtin_source(int argc, char **argv)
 {
-	char *text = NULL, **params = sh.argv;
-	int count = sh.argc, status;
-	char *found;
+	char *text, *found;
+	struct frame frame;
+	int status;
 
 	if (argc < 2)
 		sh_error("%s: file name expected", argv[0]);
@@ -205,19 +205,11 @@ static int builtin_source(int argc, char **argv)
 	free(found);
 	if (!text)
 		sh_error("%s: cannot open %s: %s", argv[0], argv[1], strerror(errno));
-	if (argc > 2) {
-		sh.argv = argv + 2;
-		sh.argc = argc - 2;
-	}
-	sh.functions++; /* return leaves it */
+	/* `return` leaves it as it leaves a function. Without arguments the caller's stay, and `set --`
+	 * changes them. */
+	frame_enter(&frame, argc > 2 ? argv + 2 : NULL);
 	status = exec_string(text);
-	sh.functions--;
-	if (sh.skip == SKIP_RETURN)
-		sh.skip = SKIP_NONE;
-	if (argc > 2) {
-		sh.argv = params;
-		sh.argc = count;
-	}
+	frame_leave(&frame);
 	free(text);
 	return status;
 }
@@ -247,6 +239,7 @@ static int builtin_kill(int argc, char **argv)
 	char **args = arena_alloc(&sh.temp, sizeof(*args) * (size_t)(argc + 2));
 	int n = 0;
 	bool ended = false;
+	char *word;
 
 	/* A job is a process group, a negative number: "--" keeps the first from being taken for a signal. */
 	for (int i = 0; i < argc; i++) {
@@ -256,7 +249,10 @@ static int builtin_kill(int argc, char **argv)
 			if (argv[i][0] == '-')
 				continue;
 		}
-		args[n++] = job_to_pid(argv[i]);
+		word = job_to_pid(argv[i]);
+		if (!word)
+			return 1;
+		args[n++] = word;
 	}
 	args[n] = NULL;
 	return vt_kill(n, args);

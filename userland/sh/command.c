@@ -54,6 +54,7 @@ void exec_child(void)
 	sh.loops = sh.functions = 0;
 	trap_reset();
 	job_forget();
+	redir_forget();
 }
 
 /* A file that no loader wants is a script for this shell. It runs in this process, which has forgotten its
@@ -81,6 +82,8 @@ void exec_replace(char **argv)
 		vt_warn("%s: not found", argv[0]);
 		sh_exit(127);
 	}
+	/* What an interactive shell ignores would stay ignored in the program. */
+	job_default_signals();
 	execve(path, argv, var_environment(&sh.temp));
 	err = errno;
 	if (err == ENOEXEC) {
@@ -125,25 +128,17 @@ static void assign(const struct word *assigns, bool temporary)
 
 static int run_function(struct function *f, char **argv)
 {
-	char **params = sh.argv;
-	int count = sh.argc, loops = sh.loops, status;
+	struct frame frame;
+	int status;
 	size_t variables = var_saved();
 
 	if (sh.functions > 200)
 		sh_error("%s: functions nested too deep", argv[0]);
 	/* The words lie in sh.temp until the command ends: no copy is needed. */
-	sh.argv = argv + 1;
-	for (sh.argc = 0; sh.argv[sh.argc];)
-		sh.argc++;
-	sh.functions++;
+	frame_enter(&frame, argv + 1);
 	sh.loops = 0;
 	status = exec_node(f->body, 0);
-	if (sh.skip == SKIP_RETURN)
-		sh.skip = SKIP_NONE;
-	sh.functions--;
-	sh.loops = loops;
-	sh.argv = params;
-	sh.argc = count;
+	frame_leave(&frame);
 	var_restore(variables);
 	return status;
 }
@@ -183,6 +178,8 @@ static int run_here(struct node *n, int argc, char **argv, struct function *f)
 	if (redir_apply(n->redirs, keep) == 0) {
 		assign(n->assigns, true);
 		status = f ? run_function(f, argv) : run_builtin(b, argc, argv);
+	} else if (keep && !sh.interactive) {
+		sh_exit(1); /* `exec <nofile`: what follows would read or write something else */
 	}
 	/* Without assignments there is nothing to undo, and `local` has to outlive this. */
 	if (n->assigns)

@@ -16,19 +16,36 @@ static void pipe_end(int fd, int standard)
 	close(fd);
 }
 
+/* No memory or descriptors for the next element: nothing of the pipe stays open here. */
+static void pipe_failed(struct job *job, int from, const int fds[2])
+{
+	int err = errno;
+
+	for (int i = 0; i < 3; i++) {
+		int fd = i < 2 ? fds[i] : from;
+
+		if (fd >= 0)
+			close(fd);
+	}
+	job_abandon(job);
+	sh_error("cannot start a pipeline: %s", strerror(err));
+}
+
 /* All elements are forked before any is waited for; each runs as the last thing in its process. */
 static int exec_pipe(struct node *n)
 {
 	struct job *job = job_new(n->text ? n->text : "pipeline");
 	int from = -1, fds[2];
+	pid_t pid;
 
 	for (;; n = n->right) {
 		bool last = n->type != N_PIPE;
 
 		fds[0] = fds[1] = -1;
-		if (!last && pipe(fds) < 0)
-			sh_error("cannot make a pipe: %s", strerror(errno));
-		if (job_fork(job, false) == 0) {
+		pid = !last && pipe(fds) < 0 ? -1 : job_try_fork(job, false);
+		if (pid < 0)
+			pipe_failed(job, from, fds);
+		if (pid == 0) {
 			if (fds[0] >= 0)
 				close(fds[0]);
 			pipe_end(from, STDIN_FILENO);
@@ -156,20 +173,6 @@ static int exec_case(struct node *n, int flags)
 	return 0;
 }
 
-static void print_time(const char *what, int64_t us, bool posix)
-{
-	if (posix)
-		fprintf(stderr, "%s %ld.%02ld\n", what, (long)(us / 1000000), (long)(us / 10000 % 100));
-	else
-		fprintf(stderr, "%s\t%ldm%ld.%03lds\n", what, (long)(us / 60000000),
-			(long)(us / 1000000 % 60), (long)(us / 1000 % 1000));
-}
-
-static int64_t microseconds(struct timeval t)
-{
-	return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
-}
-
 static int exec_time(struct node *n)
 {
 	struct timespec start, end;
@@ -185,10 +188,9 @@ static int exec_time(struct node *n)
 	}
 	if (!n->posix)
 		fprintf(stderr, "\n");
-	print_time("real", (end.tv_sec - start.tv_sec) * 1000000 + (end.tv_nsec - start.tv_nsec) / 1000,
-		   n->posix);
-	print_time("user", microseconds(after.ru_utime) - microseconds(before.ru_utime), n->posix);
-	print_time("sys", microseconds(after.ru_stime) - microseconds(before.ru_stime), n->posix);
+	vt_print_times(n->posix, vt_elapsed(&start, &end),
+		       vt_microseconds(&after.ru_utime) - vt_microseconds(&before.ru_utime),
+		       vt_microseconds(&after.ru_stime) - vt_microseconds(&before.ru_stime));
 	return status;
 }
 
@@ -237,6 +239,8 @@ static int exec_compound(struct node *n, int flags)
 			status = exec_case(n, flags);
 		else
 			status = exec_list(n, flags);
+	} else if (sh.opt_e && !sh.tested) {
+		sh_exit(status);
 	}
 	redir_restore(descriptors);
 	return status;
@@ -292,7 +296,7 @@ static bool exec_next(struct lexer *lx)
 	lex_drop(lx);
 	n = parse_command(lx);
 	keep_tree = false;
-	if (n && !sh.opt_n)
+	if (n && (!sh.opt_n || sh.interactive))
 		exec_node(n, 0);
 	if (!keep_tree)
 		arena_release(&tree, none);

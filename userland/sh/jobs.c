@@ -2,6 +2,8 @@
 #include "sh.h"
 #include <sys/wait.h>
 
+#define JOBS_KEPT 64 /* finished ones whose status nobody has asked for */
+
 enum state { RUNNING, STOPPED, DONE };
 
 struct process {
@@ -61,19 +63,23 @@ void job_init(void)
 	sh.job_control = tcsetpgrp(terminal, shell_group) == 0;
 }
 
-/* In a child, after which the terminal's signals work as for any program. */
 static void child_signals(bool background, bool own_group)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 
-	if (sh.interactive) {
-		for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+	for (size_t i = 0; sh.interactive && i < ARRAY_SIZE(signals); i++) {
+		if (!trap_ignores(signals[i]))
 			set_signal(signals[i], SIG_DFL);
 	}
 	if (background && !own_group) {
 		set_signal(SIGINT, SIG_IGN);
 		set_signal(SIGQUIT, SIG_IGN);
 	}
+}
+
+void job_default_signals(void)
+{
+	child_signals(false, true);
 }
 
 struct job *job_new(const char *text)
@@ -128,14 +134,22 @@ static void child_start(struct job *job, bool background)
 		detach_input();
 }
 
-pid_t job_fork(struct job *job, bool background)
+void job_abandon(struct job *job)
+{
+	if (job->count)
+		job->background = true;
+	else
+		job_free(job);
+}
+
+pid_t job_try_fork(struct job *job, bool background)
 {
 	pid_t pid;
 
 	job->background = background;
 	pid = fork();
 	if (pid < 0)
-		sh_error("cannot fork: %s", strerror(errno));
+		return -1;
 	if (pid == 0) {
 		child_start(job, background);
 		return 0;
@@ -147,6 +161,18 @@ pid_t job_fork(struct job *job, bool background)
 	}
 	job->processes = vt_realloc(job->processes, sizeof(*job->processes) * (size_t)(job->count + 1));
 	job->processes[job->count++] = (struct process){.pid = pid, .state = RUNNING};
+	return pid;
+}
+
+pid_t job_fork(struct job *job, bool background)
+{
+	pid_t pid = job_try_fork(job, background);
+	int err = errno;
+
+	if (pid < 0) {
+		job_abandon(job);
+		sh_error("cannot fork: %s", strerror(err));
+	}
 	return pid;
 }
 
@@ -263,9 +289,32 @@ int job_wait(struct job *job)
 	return status;
 }
 
+/*
+ * A script that starts jobs and never waits for them must not grow for ever. POSIX asks that the statuses of
+ * the last CHILD_MAX jobs, at least 25, can be had by `wait`. In an interactive shell job_report() drops
+ * them.
+ */
+static void drop_oldest(void)
+{
+	struct job *oldest = NULL;
+	int done = 0;
+
+	for (struct job *job = jobs; job; job = job->next) {
+		if (job->background && job_state(job) == DONE) {
+			done++;
+			oldest = job; /* the list runs from the newest on */
+		}
+	}
+	if (done > JOBS_KEPT)
+		job_free(oldest);
+}
+
 void job_background(struct job *job)
 {
 	sh.last_background = job->processes[job->count - 1].pid;
+	while (take_one(WNOHANG))
+		;
+	drop_oldest();
 	number_job(job);
 	if (sh.interactive)
 		fprintf(stderr, "[%d] %d\n", job->number, (int)sh.last_background);
@@ -370,10 +419,14 @@ int builtin_fg(int argc, char **argv)
 	if (!job)
 		return 1;
 	fprintf(stderr, "%s\n", job->text);
-	job->background = false;
 	if (sh.job_control && job->group)
 		tcsetpgrp(terminal, job->group);
-	send_continue(job);
+	if (send_continue(job)) {
+		if (sh.job_control)
+			tcsetpgrp(terminal, shell_group);
+		return 1;
+	}
+	job->background = false;
 	return job_wait(job);
 }
 
@@ -394,9 +447,12 @@ static int wait_one(struct job *job)
 
 	while (job_state(job) == RUNNING) {
 		if (!take_one(0)) {
-			if (errno == EINTR)
-				return 128 + SIGINT;
-			break;
+			int sig = errno == EINTR ? trap_first_pending() : 0;
+
+			if (sig || sh.interrupted)
+				return 128 + (sig ? sig : SIGINT);
+			if (errno != EINTR)
+				break;
 		}
 	}
 	status = job_status(job);
@@ -419,8 +475,11 @@ int builtin_wait(int argc, char **argv)
 	}
 	for (struct job *job = jobs, *next; job; job = next) {
 		next = job->next;
-		if (job_state(job) == RUNNING && wait_one(job) == 128 + SIGINT && sh.interrupted)
-			return 128 + SIGINT;
+		if (!job->background)
+			continue;
+		status = wait_one(job);
+		if (status > 128 && (sh.interrupted || trap_first_pending()))
+			return status;
 	}
 	return 0;
 }
@@ -434,7 +493,7 @@ char *job_to_pid(char *word)
 		return word;
 	job = job_find("kill", word);
 	if (!job)
-		return word;
+		return NULL;
 	sprintf(text, "%d", job->group ? -(int)job->group : (int)job->processes[0].pid);
 	return arena_copy(&sh.temp, text, strlen(text));
 }

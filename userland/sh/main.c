@@ -8,6 +8,8 @@ extern char **environ;
 
 struct shell sh;
 
+static struct frame outer; /* what the outermost function or sourced file has replaced */
+
 void sh_exit(int status)
 {
 	sh.status = status;
@@ -17,11 +19,40 @@ void sh_exit(int status)
 	exit(vt_finish(status));
 }
 
+void frame_enter(struct frame *f, char **args)
+{
+	*f = (struct frame){.argv = sh.argv, .argc = sh.argc, .loops = sh.loops, .own = args != NULL};
+	if (sh.functions++ == 0)
+		outer = *f;
+	if (!args)
+		return;
+	sh.argv = args;
+	for (sh.argc = 0; args[sh.argc];)
+		sh.argc++;
+}
+
+void frame_leave(const struct frame *f)
+{
+	if (sh.skip == SKIP_RETURN)
+		sh.skip = SKIP_NONE;
+	sh.functions--;
+	sh.loops = f->loops;
+	if (f->own) {
+		sh.argv = f->argv;
+		sh.argc = f->argc;
+	}
+}
+
 /* Undo what the abandoned command line had begun. */
 static void unwind(int status)
 {
 	sh.status = status;
 	sh.skip = SKIP_NONE;
+	/* The parameters of a function lie in memory that goes with its command line. */
+	if (sh.functions) {
+		sh.argv = outer.argv;
+		sh.argc = outer.argc;
+	}
 	sh.loops = sh.functions = sh.tested = 0;
 	redir_restore(0);
 	var_restore(0);
@@ -113,6 +144,8 @@ static bool more_stdin(struct lexer *lx)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0)
+			vt_warn_errno("reading standard input");
 		if (n <= 0)
 			return any;
 		lex_append(lx, &c, 1);

@@ -26,9 +26,10 @@ static const char *special_value(const char *name)
 		value = sh.last_background;
 		break;
 	case '-':
-		flags = arena_copy(&sh.temp, "", 8);
-		sprintf(flags, "%s%s%s%s", sh.interactive ? "i" : "", sh.opt_e ? "e" : "",
-			sh.opt_u ? "u" : "", sh.opt_x ? "x" : "");
+		flags = arena_alloc(&sh.temp, 8);
+		sprintf(flags, "%s%s%s%s%s%s", sh.opt_e ? "e" : "", sh.opt_f ? "f" : "",
+			sh.interactive ? "i" : "", sh.opt_n ? "n" : "", sh.opt_u ? "u" : "",
+			sh.opt_x ? "x" : "");
 		return flags;
 	default:
 		value = atol(name);
@@ -247,7 +248,7 @@ static char *backquoted(const char *s, size_t n)
 /* All that comes from fd, without zero bytes; newlines at the end are dropped. */
 static void add_output(struct xtext *x, int fd, unsigned short flags)
 {
-	char buf[512];
+	char buf[4096];
 	size_t start = x->n;
 	ssize_t n;
 
@@ -257,6 +258,8 @@ static void add_output(struct xtext *x, int fd, unsigned short flags)
 				x_add(x, (unsigned char)buf[i] | flags);
 		}
 	}
+	if (n < 0)
+		vt_warn_errno("command substitution");
 	while (x->n > start && (x->v[x->n - 1] & 0xff) == '\n')
 		x->n--;
 }
@@ -265,7 +268,7 @@ static void add_output(struct xtext *x, int fd, unsigned short flags)
 static void command(struct xtext *x, const char *text, unsigned short flags)
 {
 	int fds[2], status;
-	pid_t pid;
+	pid_t pid, ended;
 
 	sh.substitutions++;
 	if (pipe(fds) < 0)
@@ -277,6 +280,7 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 		sh_error("cannot fork: %s", strerror(errno));
 	}
 	if (pid == 0) {
+		job_default_signals();
 		exec_child();
 		close(fds[0]);
 		if (dup2(fds[1], STDOUT_FILENO) < 0)
@@ -288,8 +292,11 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 	close(fds[1]);
 	add_output(x, fds[0], flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 	close(fds[0]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	do
+		ended = waitpid(pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	if (ended < 0)
+		sh_error("wait: %s", strerror(errno));
 	sh.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -10,19 +10,48 @@ static void on_signal(int sig)
 	any_pending = 1;
 }
 
+int trap_first_pending(void)
+{
+	for (int sig = 1; any_pending && sig < NSIG; sig++) {
+		if (pending[sig])
+			return sig;
+	}
+	return 0;
+}
+
+bool trap_ignores(int sig)
+{
+	return actions[sig] && !*actions[sig];
+}
+
+/*
+ * $? and a `break` or `return` on its way are as they were afterwards, unless the action itself leaves
+ * something. The action is copied, because it may change the trap it is the action of.
+ */
+static void run_action(const char *action)
+{
+	struct arena_mark mark = arena_mark(&sh.temp);
+	enum skip skip = sh.skip;
+	int status = sh.status;
+
+	sh.skip = SKIP_NONE;
+	exec_string(arena_copy(&sh.temp, action, strlen(action)));
+	if (sh.skip == SKIP_NONE)
+		sh.skip = skip;
+	sh.status = status;
+	arena_release(&sh.temp, mark);
+}
+
 void trap_run_pending(void)
 {
 	while (any_pending) {
 		any_pending = 0;
 		for (int sig = 1; sig < NSIG; sig++) {
-			int status = sh.status;
-
 			if (!pending[sig])
 				continue;
 			pending[sig] = 0;
 			if (actions[sig] && *actions[sig])
-				exec_string(actions[sig]);
-			sh.status = status;
+				run_action(actions[sig]);
 		}
 	}
 }
