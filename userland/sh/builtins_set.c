@@ -1,6 +1,7 @@
 /* The builtins set and read. */
 #include "sh.h"
 
+/* Where the option of a letter is kept, or NULL for an unknown letter. */
 static bool *option_flag(char letter)
 {
 	switch (letter) {
@@ -18,6 +19,7 @@ static bool *option_flag(char letter)
 	return NULL;
 }
 
+/* Letters before an unknown one have taken effect by then. */
 bool set_options(const char *letters, bool on)
 {
 	for (; *letters; letters++) {
@@ -44,6 +46,10 @@ void sh_set_params(char **args)
 	sh.argc = n;
 }
 
+/*
+ * set [-+efnux] [--] [ARG...]. Options come first; "--" alone clears the parameters. Left out: -o
+ * NAME.
+ */
 int builtin_set(int argc, char **argv)
 {
 	int i = 1;
@@ -100,11 +106,16 @@ static bool read_line(struct xtext *x, bool raw)
 	return false;
 }
 
+/* Whether an element of the line ends a word: a byte of $IFS that no backslash has quoted. */
 static bool separates(unsigned short element, const char *ifs)
 {
 	return !(element & X_QUOTED) && strchr(ifs, element & 0xff);
 }
 
+/*
+ * White space of $IFS: any amount of it is one separator, where each other byte of $IFS is one of
+ * its own.
+ */
 static bool is_blank(unsigned short element)
 {
 	return strchr(" \t\n", element & 0xff) != NULL;
@@ -128,6 +139,7 @@ static char *read_word(const struct xtext *x, size_t *at, const char *ifs, bool 
 		++*at;
 	if (*at < end && separates(x->v[*at], ifs))
 		++*at;
+	/* In sh.temp: it lives until the command ends; var_set() copies it. */
 	text = x_string(&word);
 	x_free(&word);
 	return text;
@@ -167,6 +179,7 @@ int builtin_read(int argc, char **argv)
 		if (!var_name_length(argv[i]) || argv[i][var_name_length(argv[i])])
 			sh_error("read: %s: bad variable name", argv[i]);
 	}
+	/* POSIX: an unfinished last line is assigned, but the status says that the end has come. */
 	whole = read_line(&x, raw);
 	if (!ifs)
 		ifs = " \t\n";

@@ -1,4 +1,11 @@
-/* Redirections, and undoing them. */
+/*
+ * Redirections, and undoing them.
+ *
+ * Before a redirection covers a descriptor of the shell, it is copied to 10 or above (POSIX leaves
+ * only 0 to 9 to scripts) with close-on-exec, so that no program inherits it. The copies form a
+ * stack; redir_restore() goes back to an earlier height, which also serves errors that jump out of
+ * nested commands.
+ */
 #include "sh.h"
 
 /* Descriptors that a redirection has covered, on a stack. The copies lie at 10 and above. */
@@ -12,6 +19,7 @@ struct saved_fd {
 static struct saved_fd *saved;
 static size_t saved_count, saved_size;
 
+/* copy -1: the descriptor was closed before, and will be again. */
 static void push(int fd, int copy)
 {
 	if (saved_count == saved_size)
@@ -19,6 +27,7 @@ static void push(int fd, int copy)
 	saved[saved_count++] = (struct saved_fd){fd, copy};
 }
 
+/* Returns 0, or -1 after a message. EBADF is no failure: it says that there is nothing to save. */
 static int save(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, SHELL_FDS);
@@ -104,6 +113,9 @@ static int here_fd(const char *text)
 /* Open what r says. Returns a new descriptor, or -1 after a message. */
 static int open_target(const struct redir *r, const char *target)
 {
+	/*
+	 * Append is a flag of the open file, not a seek: two writers do not overwrite each other.
+	 */
 	static const int flags[] = {
 		[REDIR_IN] = O_RDONLY,
 		[REDIR_OUT] = O_WRONLY | O_CREAT | O_TRUNC,
@@ -118,6 +130,7 @@ static int open_target(const struct redir *r, const char *target)
 	} else {
 		fd = open(target, flags[r->type], 0666);
 	}
+	/* The wording is dash's: "create" where the file would have been made. */
 	if (fd < 0 && (r->type == REDIR_OUT || r->type == REDIR_APPEND))
 		vt_warn("cannot create %s: %s", target, strerror(errno));
 	else if (fd < 0)
@@ -145,11 +158,13 @@ static int duplicate(const struct redir *r, const char *target)
 	return 0;
 }
 
+/* Returns 0, or -1 after a message. keep: nothing is saved, as nobody will undo it. */
 static int apply_one(const struct redir *r, bool keep)
 {
 	const char *target = r->type == REDIR_HERE ? NULL : expand_string(r->target);
 	int fd;
 
+	/* `exec 10>f` would take the place of a saved copy or of the terminal. */
 	if (r->fd >= SHELL_FDS) {
 		vt_warn("bad descriptor: %d", r->fd);
 		return -1;
@@ -178,6 +193,10 @@ static int apply_one(const struct redir *r, bool keep)
 	return 0;
 }
 
+/*
+ * From left to right: in `>f 2>&1` the second sees what the first has done. What was done before a
+ * failure stays on the stack.
+ */
 int redir_apply(const struct redir *r, bool keep)
 {
 	for (; r; r = r->next) {

@@ -1,9 +1,18 @@
-/* trap: commands to run at signals and at the end. */
+/*
+ * trap: commands to run at signals and at the end.
+ *
+ * A handler only marks its signal. The action runs between two commands, in exec_node(), where the
+ * state of the shell is whole; a command that is running is finished first, as POSIX wants it.
+ */
 #include "sh.h"
 
 static char *actions[NSIG]; /* [0]: EXIT; NULL: default; "": ignored */
 static volatile sig_atomic_t pending[NSIG], any_pending;
 
+/*
+ * Two writes to flags that only the main program clears. pending[] comes first: any_pending
+ * promises that it is there.
+ */
 static void on_signal(int sig)
 {
 	pending[sig] = 1;
@@ -42,6 +51,9 @@ static void run_action(const char *action)
 	arena_release(&sh.temp, mark);
 }
 
+/*
+ * any_pending is cleared before the signals are looked at: one that comes meanwhile sets it again.
+ */
 void trap_run_pending(void)
 {
 	while (any_pending) {
@@ -80,6 +92,7 @@ static void set_default(int sig)
 		vt_warn_errno(vt_signal_name(sig) ? vt_signal_name(sig) : "trap");
 }
 
+/* POSIX: a subshell keeps ignored signals, and forgets actions: they are the parent's business. */
 void trap_reset(void)
 {
 	for (int sig = 0; sig < NSIG; sig++) {
@@ -110,6 +123,7 @@ static int trap_set(const char *name, const char *action)
 		set_default(sig);
 		return 0;
 	}
+	/* KILL and STOP, above all. */
 	if (sigaction(sig, &act, NULL) < 0) {
 		vt_warn("trap: %s: %s", name, strerror(errno));
 		return 1;
@@ -117,6 +131,10 @@ static int trap_set(const char *name, const char *action)
 	return 0;
 }
 
+/*
+ * trap [--] [ACTION] SIGNAL... | trap. Without operands the traps are printed in a form that can be
+ * read back.
+ */
 int builtin_trap(int argc, char **argv)
 {
 	const char *action;
