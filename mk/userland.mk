@@ -18,9 +18,9 @@ UFLAGS := -std=gnu11 -Os -g -ffunction-sections -fdata-sections -fno-pic -fno-st
 UINCLUDE := -I userland/include
 UCPPFLAGS := -I userland/arch/$(ARCH) $(NEWLIB_CPPFLAGS) -MMD -MP
 
-# Segments lie a page apart but are not padded in the file: -z noseparate-code leaves the layout to program.ld.
+# _realloc_r: see userland/lib/realloc.c. Segments lie a page apart but are not padded in the file: -z noseparate-code leaves the layout to program.ld.
 ULDFLAGS := -static -nostdlib -no-pie -Wl,--gc-sections -Wl,-z,max-page-size=4096 -Wl,-z,noseparate-code -Wl,-z,noexecstack \
-	-Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,-T,userland/program.ld
+	-Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,--wrap=_realloc_r -Wl,-T,userland/program.ld
 
 ULIB_OBJS := $(patsubst userland/lib/%.c,$(UOBJ)/lib/%.o,$(wildcard userland/lib/*.c))
 USH_OBJS := $(patsubst userland/sh/%.c,$(UOBJ)/sh/%.o,$(wildcard userland/sh/*.c))

@@ -140,6 +140,35 @@ LANGUAGE = [
     ("nosuchprogram 2>/dev/null; echo $?; ./f 2>/dev/null; echo $?", "127\n127\n"),
     ("set -x; echo a 2>/dev/null", "a\n"),
     ("x=$(echo a; exit 2); echo $? $x; time true 2>/dev/null; echo $?", "2 a\n0\n"),
+    # what is larger than a pipe
+    ("seq 20000 > f; x=$(cat f); echo ${#x}; printf '%s\\n' \"$x\" | cmp=1 wc -c", "108893\n108894\n"),
+    ("x=$(seq 20000); cat <<E | wc -c\n$x\nE\nread y <<E\n$x\nE\necho $y", "108894\n1\n"),
+    # what must not be left open, or undone
+    ("i=0; while [ $i -lt 300 ]; do echo x < /nonexistent; { echo y; } > /none/such; i=$((i+1)); done 2>/dev/null; "
+     "echo a | cat; ls /proc/self/fd | wc -l", "a\n4\n"),
+    ("{ (exec sleep 20 > /dev/null 2>&1) & echo early; kill $!; } | cat", "early\n"),
+    ("echo x 10>f; echo $?; exec 3>f; echo to >&3; exec 3>&-; cat f", "1\nto\n"),
+    ("(exec < /nonexistent; echo no) 2>/dev/null; echo $?", "1\n"),
+    # read, wait, trap, options
+    ("printf 'a b' > f; read x y < f; echo $? $x-$y; printf 'l1\\nl2' | while read l || [ \"$l\" ]; do echo $l; done",
+     "1 a-b\nl1\nl2\n"),
+    ("(exit 3) & wait $!; echo $?; sh -c 'kill -9 $$' & wait $!; echo $?; wait 99999 2>/dev/null; echo $?",
+     "3\n137\n127\n"),
+    ("trap 'echo usr1' USR1; p=$$; sleep 5 & s=$!; (sleep 0.3; kill -USR1 $p) & wait $s; echo $?; kill $s",
+     "usr1\n138\n"),
+    ("trap 'trap - USR1; echo once; return 2>/dev/null' USR1; f() { kill -USR1 $$; echo in; }; f; trap; echo $?",
+     "once\n0\n"),
+    ("trap '' TERM; sh -c 'kill -TERM $$; echo ignored'; trap - TERM", "ignored\n"),
+    ("sh -c 'trap \"echo bye\" EXIT; set -e; false; echo no'; echo $?", "bye\n1\n"),
+    ("set -e; ! true; false && true; f() { false; echo f; }; f || echo g; x=$(false) || :; echo alive; "
+     "{ echo no; } < /nonexistent; echo dead", "f\nalive\n", 1),
+    ("sh -n -c 'echo no; touch made'; echo $?; ls; sh -n -c 'if' 2>/dev/null; echo $?", "0\n2\n"),
+    ("echo $-; set -fu; echo $-", "\nfu\n"),
+    ("f() { echo $1; }; . ./none 2>/dev/null", "", 2),
+    ("f() { set -- x y; echo $#; }; set -- a; f; echo $#; echo 'set -- 1 2 3' > s; . ./s; echo $#; "
+     "echo 'echo $1' > t; . ./t arg; echo $1", "2\n1\n3\narg\n1\n"),
+    ("i=0; while [ $i -lt 200 ]; do : & i=$((i+1)); done; wait; echo $?", "0\n"),
+    ("read -z 2>/dev/null; echo no", "", 2),
 ]
 
 
@@ -247,11 +276,18 @@ TOOLS = [
     ("stress --cpu 1 --yield 2 --sleep 1 --pipe 2 --fork 1 --count 3 --verbose | sort | uniq -c | tr -s ' '",
      " 1 cpu: 3 rounds\n 1 fork: 3 rounds\n 2 pipe: 3 rounds\n 1 sleep: 3 rounds\n 2 yield: 3 rounds\n"),
     ("ps | head -1; ps -l | head -1; pidof nosuchprocess; echo $?; which sh | tr -d '\\n' | tail -c 3",
-     "  PID S TIME  COMMAND\n  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND\n1\n/sh"),
+     "  PID  PPID TTY      S PRI  NI TIME  COMMAND\n  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND\n1\n/sh"),
     ("free | head -1; uptime | grep -c 'load average'", "           total        used        free  buff/cache\n1\n"),
     ("sysctl kernel.ostype; sysctl -n kernel/ostype", "kernel.ostype = Linux\nLinux\n"),
     ("{ time -p true; } 2>&1 | cut -d ' ' -f 1; env time true 2>&1 | cut -f 1; { time true | cat; } 2>&1 | cut -f 1",
      "real\nuser\nsys\nreal\nuser\nsys\n\nreal\nuser\nsys\n"),
+    ("mountpoint / /x 2>/dev/null; echo $?; mountpoint /; mkdir d; mountpoint d; echo $?; mountpoint -q d; echo $?; "
+     "mountpoint none; echo $?", "1\n/ is a mountpoint\nd is not a mountpoint\n32\n32\n1\n"),
+    ("printf abc > f; chmod=1; ln -s f l; umask 022; mkdir d; stat -c '%n %s %F %h' f; stat -c %N l; stat -L -c %F l; "
+     "stat -c '%a %A' d; stat f | head -2 | tail -1 | cut -c 1-9; stat none; echo $?",
+     "f 3 regular file 1\n'l' -> 'f'\nregular file\n755 drwxr-xr-x\n  Size: 3\n1\n"),
+    ("mkdir d; touch d/f; cp -r d d/e 2>/dev/null; echo $?; ls -R d", "1\nd:\ne\nf\n\nd/e:\nf\n"),
+    ("seq 5 > f; tail -c 3 f; head -c 2 f; tail -c +9 f; env -i x=1 env", "\n5\n1\n5\nx=1\n"),
 ]
 
 
@@ -260,6 +296,15 @@ def test_tools(path, tmp_path, case):
     script, expected = case
     out, err, _ = run(path, tmp_path, script)
     assert out == expected, err
+
+
+def test_dates_of_ls(path, tmp_path):
+    (tmp_path / "new").touch()
+    for name, seconds in (("old", 0), ("future", time.time() + 86400)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (seconds, seconds))
+    out = run(path, tmp_path, "ls -l future new old")[0].splitlines()
+    assert ":" not in out[0] and ":" in out[1] and out[2].endswith(" Jan  1  1970 old")
 
 
 def test_every_program_has_a_usage_line(path, tmp_path):

@@ -1,19 +1,22 @@
-/* bench: what one operation costs, in nanoseconds of the monotonic clock; under -icount that is guest instructions. */
+/*
+ * bench: what one operation costs, in nanoseconds of the monotonic clock; under -icount that is guest
+ *instructions.
+ *
+ *	bench clock			the clock's value, for timing from outside
+ *	bench write FILE TEXT		one write(2)
+ *	bench read FILE			a file from its beginning to its end
+ *	bench NAME COUNT		COUNT times getpid, pipe, yield, open or fork: the mean of one
+ *
+ * Each prints one line: a word and numbers.
+ */
 #include <vt.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 static void fail(const char *what)
 {
-	fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
-	exit(1);
+	vt_die_errno(1, what);
 }
 
 /* Nanoseconds. A long has 64 bits on both machines; the small printf of newlib knows no long long. */
@@ -106,7 +109,8 @@ static const struct operation {
 	const char *name;
 	void (*loop)(long n);
 } operations[] = {
-	{"getpid", getpid_loop}, {"pipe", pipe_loop}, {"yield", yield_loop}, {"open", open_loop}, {"fork", fork_loop},
+	{"getpid", getpid_loop}, {"pipe", pipe_loop}, {"yield", yield_loop},
+	{"open", open_loop},	 {"fork", fork_loop},
 };
 
 /* The difference of a long and a short loop, so that setting up and the clock itself do not count. */
@@ -171,31 +175,29 @@ int main(int argc, char **argv)
 	struct vt_options o = {
 		.usage = "bench clock | write FILE TEXT | read FILE | {getpid|pipe|yield|open|fork} COUNT",
 		.options = "",
-		.bad_status = 2,
-	};
-	size_t i;
+		.bad_status = 2};
+	long count;
 
 	while (vt_option(&o, argc, argv) != -1)
 		;
-	argc -= o.index;
-	argv += o.index;
-	if (argc == 1 && !strcmp(argv[0], "clock")) {
+	if (argc == 2 && !strcmp(argv[1], "clock")) {
 		printf("clock %ld\n", now());
 		return vt_finish(0);
 	}
-	if (argc == 3 && !strcmp(argv[0], "write")) {
-		measure_write(argv[1], argv[2]);
+	if (argc == 4 && !strcmp(argv[1], "write")) {
+		measure_write(argv[2], argv[3]);
 		return vt_finish(0);
 	}
-	if (argc != 2)
+	if (argc != 3)
 		vt_usage(&o);
-	if (!strcmp(argv[0], "read")) {
-		measure_read(argv[1]);
+	if (!strcmp(argv[1], "read")) {
+		measure_read(argv[2]);
 		return vt_finish(0);
 	}
-	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		if (!strcmp(argv[0], operations[i].name) && atol(argv[1]) > 0) {
-			measure(&operations[i], atol(argv[1]));
+	count = vt_number_or_die(2, argv[2], 1, 1L << 40);
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		if (!strcmp(argv[1], operations[i].name)) {
+			measure(&operations[i], count);
 			return vt_finish(0);
 		}
 	}

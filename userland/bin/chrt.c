@@ -76,6 +76,5 @@ int main(int argc, char **argv)
 		vt_die(1, "failed to set pid %d's policy: %s", c, strerror(errno));
 	if (process)
 		return 0;
-	execvp(argv[o.index + 1], argv + o.index + 1);
-	vt_die_errno(errno == ENOENT ? 127 : 126, argv[o.index + 1]);
+	vt_exec(argv + o.index + 1);
 }

@@ -1,11 +1,11 @@
 /* cp: copy files. */
 #include <vt.h>
-#include <dirent.h>
 #include <sys/stat.h>
 
 static bool recurse;
+static struct stat top; /* where the first directory went; st_ino 0: none yet */
 
-static int cp(const char *from, const char *to);
+static int copy(const char *from, const char *to);
 
 static int copy_file(const char *from, const char *to, mode_t mode)
 {
@@ -38,34 +38,38 @@ static int copy_file(const char *from, const char *to, mode_t mode)
 	return result != 0;
 }
 
-static int copy_directory(const char *from, const char *to, mode_t mode)
+static int copy_directory(const char *from, const char *to, const struct stat *what)
 {
-	DIR *dir;
-	struct dirent *entry;
+	char **names;
 	struct stat st;
 	int status = 0;
 
-	if (stat(to, &st) < 0 && mkdir(to, mode | 0700) < 0) {
+	/* "cp -r d d/e": without this, e would be found in d and copied into itself until names are too long.
+	 */
+	if (what->st_dev == top.st_dev && what->st_ino == top.st_ino) {
+		vt_warn("cannot copy a directory into itself: '%s'", from);
+		return 1;
+	}
+	/* Writable while it is filled, whatever mode it gets. */
+	if (stat(to, &st) < 0 && (mkdir(to, (what->st_mode & 0777) | 0700) < 0 || stat(to, &st) < 0)) {
 		vt_warn_errno(to);
 		return 1;
 	}
-	dir = opendir(from);
-	if (!dir) {
+	if (!top.st_ino)
+		top = st;
+	names = vt_names(from);
+	if (!names) {
 		vt_warn_errno(from);
 		return 1;
 	}
-	while ((entry = readdir(dir))) {
-		char *a, *b;
+	for (char **name = names; *name; name++) {
+		char *a = vt_join(from, *name), *b = vt_join(to, *name);
 
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		a = vt_join(from, entry->d_name);
-		b = vt_join(to, entry->d_name);
-		status |= cp(a, b);
+		status |= copy(a, b);
 		free(a);
 		free(b);
 	}
-	closedir(dir);
+	vt_names_free(names);
 	return status;
 }
 
@@ -83,7 +87,7 @@ static int copy_link(const char *from, const char *to)
 	return 1;
 }
 
-static int cp(const char *from, const char *to)
+static int copy(const char *from, const char *to)
 {
 	struct stat st;
 
@@ -96,29 +100,22 @@ static int cp(const char *from, const char *to)
 	if (!S_ISDIR(st.st_mode))
 		return copy_file(from, to, st.st_mode);
 	if (recurse)
-		return copy_directory(from, to, st.st_mode & 0777);
+		return copy_directory(from, to, &st);
 	vt_warn("-r not specified; omitting directory '%s'", from);
 	return 1;
+}
+
+static int cp(const char *from, const char *to)
+{
+	top = (struct stat){0};
+	return copy(from, to);
 }
 
 int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "cp [-r] FROM... TO", .options = "rR", .bad_status = 1};
-	const char *last = argv[argc - 1];
-	int status = 0;
-	struct stat st;
 
 	while (vt_option(&o, argc, argv) != -1)
 		recurse = true;
-	if (argc - o.index < 2)
-		vt_usage(&o);
-	if (argc - o.index > 2 && (stat(last, &st) < 0 || !S_ISDIR(st.st_mode)))
-		vt_die(1, "target '%s' is not a directory", last);
-	for (; o.index < argc - 1; o.index++) {
-		char *to = vt_target(argv[o.index], last);
-
-		status |= cp(argv[o.index], to);
-		free(to);
-	}
-	return status;
+	return vt_to_target(&o, argc, argv, cp);
 }

@@ -24,10 +24,8 @@ int main(int argc, char **argv)
 		if (setenv(argv[o.index], value, 1) < 0)
 			vt_die_errno(125, argv[o.index]);
 	}
-	if (o.index < argc) {
-		execvp(argv[o.index], argv + o.index);
-		vt_die_errno(errno == ENOENT ? 127 : 126, argv[o.index]);
-	}
+	if (o.index < argc)
+		vt_exec(argv + o.index);
 	for (char **entry = environ; *entry; entry++)
 		printf("%s\n", *entry);
 	return vt_finish(0);

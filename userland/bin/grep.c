@@ -1,7 +1,6 @@
 /* grep: lines that match an expression. */
 #include <vt.h>
 #include <ctype.h>
-#include <dirent.h>
 #include <strings.h>
 #include <sys/stat.h>
 
@@ -130,25 +129,21 @@ static void grep_path(struct grep *g, const char *path);
 
 static void grep_directory(struct grep *g, const char *path)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
+	char **names = vt_names(path);
 
-	if (!dir) {
+	if (!names) {
 		if (!g->silent)
 			vt_warn_errno(path);
 		g->failed = true;
 		return;
 	}
-	while ((entry = readdir(dir))) {
-		char *full;
+	for (char **name = names; *name; name++) {
+		char *full = vt_join(path, *name);
 
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		full = vt_join(path, entry->d_name);
 		grep_path(g, full);
 		free(full);
 	}
-	closedir(dir);
+	vt_names_free(names);
 }
 
 static void grep_path(struct grep *g, const char *path)

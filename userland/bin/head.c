@@ -38,7 +38,7 @@ static int head(int fd, const char *name, void *arg)
 		h->first = false;
 	}
 	while (left > 0) {
-		n = read(fd, buf, sizeof(buf));
+		n = vt_read(fd, buf, sizeof(buf));
 		if (n < 0)
 			vt_warn_errno(name);
 		if (n <= 0)

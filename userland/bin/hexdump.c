@@ -60,7 +60,7 @@ static int dump_file(int fd, const char *name, void *arg)
 	ssize_t n = 0;
 
 	while (d->left > 0 &&
-	       (n = read(fd, buf, d->left < (long)sizeof(buf) ? (size_t)d->left : sizeof(buf))) > 0) {
+	       (n = vt_read(fd, buf, d->left < (long)sizeof(buf) ? (size_t)d->left : sizeof(buf))) > 0) {
 		d->left -= n;
 		for (ssize_t i = 0; i < n; i++) {
 			d->row[d->fill++] = buf[i];

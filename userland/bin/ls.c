@@ -30,39 +30,6 @@ static int compare(const void *a, const void *b)
 	return opt_reverse ? -order : order;
 }
 
-static char type_letter(unsigned int mode)
-{
-	static const struct {
-		unsigned int type;
-		char letter;
-	} types[] = {{S_IFDIR, 'd'}, {S_IFLNK, 'l'}, {S_IFCHR, 'c'},
-		     {S_IFBLK, 'b'}, {S_IFIFO, 'p'}, {S_IFSOCK, 's'}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		if ((mode & S_IFMT) == types[i].type)
-			return types[i].letter;
-	}
-	return '-';
-}
-
-static void print_mode(unsigned int mode)
-{
-	char text[11] = "-rwxrwxrwx";
-
-	text[0] = type_letter(mode);
-	for (int i = 0; i < 9; i++) {
-		if (!(mode & (0400U >> i)))
-			text[i + 1] = '-';
-	}
-	if (mode & S_ISUID)
-		text[3] = mode & 0100 ? 's' : 'S';
-	if (mode & S_ISGID)
-		text[6] = mode & 010 ? 's' : 'S';
-	if (mode & S_ISVTX)
-		text[9] = mode & 01 ? 't' : 'T';
-	printf("%s", text);
-}
-
 static void print_size(long size)
 {
 	static const char units[] = "KMGT";
@@ -90,7 +57,8 @@ static void print_link(const struct entry *e)
 static void print_name(const struct entry *e)
 {
 	static const char types[] = "dlps", marks[] = "/@|=";
-	const char *at = strchr(types, type_letter(e->st.st_mode));
+	char mode[11];
+	const char *at = strchr(types, vt_mode_text(e->st.st_mode, mode)[0]);
 
 	printf("%s", e->name);
 	if (opt_long && S_ISLNK(e->st.st_mode))
@@ -101,21 +69,37 @@ static void print_name(const struct entry *e)
 		printf("*");
 }
 
+/*
+ * A file changed within the last six months (half of 365.2425 days) shows the time of day, any other one the
+ * year: the two together say as much as fits into twelve columns. A time in the future counts as far away
+ * too.
+ */
+static void print_date(time_t when)
+{
+	char text[32];
+	struct timespec now = {0};
+	struct tm tm;
+	bool recent;
+
+	recent = clock_gettime(CLOCK_REALTIME, &now) == 0 && when <= now.tv_sec &&
+		 now.tv_sec - when < 15778476;
+	gmtime_r(&when, &tm);
+	if (strftime(text, sizeof(text), recent ? "%b %e %H:%M" : "%b %e  %Y", &tm) == 0)
+		strcpy(text, "?");
+	printf(" %s ", text);
+}
+
 static void print_long(const struct entry *e)
 {
-	char when[32] = "?";
-	struct tm tm;
+	char mode[11], user[12], group[12];
 
-	print_mode(e->st.st_mode);
-	printf(" %4lu %-8s %-8s", (unsigned long)e->st.st_nlink, e->st.st_uid ? "user" : "root",
-	       e->st.st_gid ? "user" : "root");
+	printf("%s %4lu %-8s %-8s", vt_mode_text(e->st.st_mode, mode), (unsigned long)e->st.st_nlink,
+	       vt_id_text(e->st.st_uid, user), vt_id_text(e->st.st_gid, group));
 	if (S_ISCHR(e->st.st_mode) || S_ISBLK(e->st.st_mode))
 		printf(" %3u, %3u", major(e->st.st_rdev), minor(e->st.st_rdev));
 	else
 		print_size(e->st.st_size);
-	gmtime_r(&e->st.st_mtime, &tm);
-	strftime(when, sizeof(when), "%b %e %H:%M", &tm);
-	printf(" %s ", when);
+	print_date(e->st.st_mtime);
 	print_name(e);
 	printf("\n");
 }

@@ -21,6 +21,5 @@ int main(int argc, char **argv)
 	/* Without the right to, the command runs as it is: so does the real one. */
 	if (setpriority(PRIO_PROCESS, 0, now + adjustment) < 0)
 		vt_warn_errno("cannot set niceness");
-	execvp(argv[o.index], argv + o.index);
-	vt_die_errno(errno == ENOENT ? 127 : 126, argv[o.index]);
+	vt_exec(argv + o.index);
 }

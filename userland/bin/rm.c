@@ -1,37 +1,27 @@
 /* rm: remove files. */
 #include <vt.h>
-#include <dirent.h>
 #include <sys/stat.h>
 
 static bool recurse, force;
 
 static int rm(const char *path);
 
-/* Names are read first: removing while a directory is read may hide others. */
 static int rm_inside(const char *path)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	char **names = NULL;
-	size_t n = 0;
+	char **names = vt_names(path);
 	int status = 0;
 
-	if (!dir) {
+	if (!names) {
 		vt_warn_errno(path);
 		return 1;
 	}
-	while ((entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		names = vt_realloc(names, sizeof(*names) * (n + 1));
-		names[n++] = vt_join(path, entry->d_name);
+	for (char **name = names; *name; name++) {
+		char *full = vt_join(path, *name);
+
+		status |= rm(full);
+		free(full);
 	}
-	closedir(dir);
-	for (size_t i = 0; i < n; i++) {
-		status |= rm(names[i]);
-		free(names[i]);
-	}
-	free(names);
+	vt_names_free(names);
 	return status;
 }
 

@@ -1,6 +1,5 @@
 /* sysctl: show and set the kernel's parameters, which are files under /proc/sys. */
 #include <vt.h>
-#include <dirent.h>
 #include <sys/stat.h>
 
 static bool names = true, values = true;
@@ -39,24 +38,20 @@ static int show(const char *path);
 
 static int show_directory(const char *path)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
+	char **found = vt_names(path);
 	int status = 0;
 
-	if (!dir) {
+	if (!found) {
 		vt_warn_errno(path);
 		return 1;
 	}
-	while ((entry = readdir(dir))) {
-		char *full;
+	for (char **name = found; *name; name++) {
+		char *full = vt_join(path, *name);
 
-		if (entry->d_name[0] == '.')
-			continue;
-		full = vt_join(path, entry->d_name);
 		status |= show(full);
 		free(full);
 	}
-	closedir(dir);
+	vt_names_free(found);
 	return status;
 }
 
@@ -90,8 +85,10 @@ static int set(const char *path, const char *value)
 	status = fd < 0 || vt_write_all(fd, line, strlen(line)) < 0;
 	if (status)
 		vt_warn("setting %s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
+	if (fd >= 0 && close(fd) < 0 && !status) {
+		vt_warn("setting %s: %s", path, strerror(errno));
+		status = 1;
+	}
 	free(line);
 	return status || show(path);
 }

@@ -41,7 +41,7 @@ static char *read_all(int fd, const char *name, size_t *size)
 	ssize_t n;
 
 	*size = 0;
-	while ((n = read(fd, text + *size, room - *size)) > 0) {
+	while ((n = vt_read(fd, text + *size, room - *size)) > 0) {
 		*size += (size_t)n;
 		if (room - *size < 4096)
 			text = vt_realloc(text, room *= 2);

@@ -119,6 +119,5 @@ int main(int argc, char **argv)
 		show(pid, "new", list);
 		return vt_finish(0);
 	}
-	execvp(argv[o.index + 1], argv + o.index + 1);
-	vt_die_errno(errno == ENOENT ? 127 : 126, argv[o.index + 1]);
+	vt_exec(argv + o.index + 1);
 }

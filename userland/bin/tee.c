@@ -21,13 +21,19 @@ int main(int argc, char **argv)
 		vt_warn_errno(argv[o.index]);
 		status = 1;
 	}
-	while ((n = read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
+	while ((n = vt_read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
 		for (int i = 0; i < count; i++) {
 			if (vt_write_all(fds[i], buf, (size_t)n) == 0)
 				continue;
 			vt_warn_errno("write error");
 			status = 1;
 			fds[i--] = fds[--count];
+		}
+	}
+	for (int i = 1; i < count; i++) {
+		if (close(fds[i]) < 0) {
+			vt_warn_errno("write error");
+			status = 1;
 		}
 	}
 	if (n < 0)

@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; squeeze && i < (sets == 2 ? to.n : from.n); i++)
 		single[sets == 2 ? to.v[i] : from.v[i]] = true;
-	while ((n = read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
+	while ((n = vt_read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
 		size_t used = 0;
 
 		for (ssize_t i = 0; i < n; i++) {

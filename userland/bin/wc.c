@@ -30,7 +30,7 @@ static int wc(int fd, const char *name, void *arg)
 	bool in_word = false;
 	ssize_t got;
 
-	while ((got = read(fd, buf, sizeof(buf))) > 0) {
+	while ((got = vt_read(fd, buf, sizeof(buf))) > 0) {
 		n[2] += got;
 		for (ssize_t i = 0; i < got; i++) {
 			bool space = isspace((unsigned char)buf[i]);

@@ -8,13 +8,8 @@
 static int run(char **argv)
 {
 	int status;
-	pid_t pid = fork();
 
-	if (pid == 0) {
-		execvp(argv[0], argv);
-		vt_die_errno(errno == ENOENT ? 127 : 126, argv[0]);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+	if (vt_run(argv, &status) < 0)
 		vt_die_errno(1, argv[0]);
 	if (WIFSIGNALED(status))
 		return 125;
@@ -57,6 +52,10 @@ int main(int argc, char **argv)
 			while (n > fixed)
 				free(command[--n]);
 		}
+	}
+	if (lines.error) {
+		vt_warn("read error: %s", strerror(lines.error));
+		status = 1;
 	}
 	command[n] = NULL;
 	if (n > fixed || (!ran && any_input)) {

@@ -72,7 +72,9 @@ int vt_seconds(const char *text, int64_t *ns);
 
 /* --- input and output (io.c) --- */
 
-/* Write all of buf. Returns 0, or -1 with errno. */
+/* read(2), begun again when a signal handler has interrupted it. Returns as read() does. */
+ssize_t vt_read(int fd, void *buf, size_t size);
+/* Write all of buf, in as many writes as it takes. Returns 0, or -1 with errno. */
 int vt_write_all(int fd, const void *buf, size_t size);
 /* Copy from one descriptor to the other until the end. Returns 0, -1 when reading failed, -2 when writing
  * failed. */
@@ -112,13 +114,53 @@ int vt_each_file(char **names, int bad, int (*work)(int fd, const char *name, vo
 
 /* dir + "/" + name in new memory. */
 char *vt_join(const char *dir, const char *name);
+/*
+ * The names in a directory without "." and "..", in the order found: an allocated list that ends in NULL.
+ * Returns NULL with errno, also when reading fails half-way. vt_names_free() gives all of it back and takes
+ * NULL.
+ */
+char **vt_names(const char *dir);
+void vt_names_free(char **names);
 /* The part after the last slash, in place; trailing slashes are not looked at. */
 const char *vt_basename(const char *path);
 /* Find an executable as execvp does. Returns new memory, or NULL. */
 char *vt_which(const char *name);
 /* Where from -> to goes: to itself, or to/basename when to is a directory. Returns new memory. */
 char *vt_target(const char *from, const char *to);
+/*
+ * The operands of cp and mv, "FROM... TO", from argv[o->index] on: call work for each FROM with the name it
+ * gets. Returns whether any call returned non-zero. Wrong operands end the program with o->bad_status.
+ */
+int vt_to_target(const struct vt_options *o, int argc, char **argv,
+		 int (*work)(const char *from, const char *to));
+/* The type and permissions of a file as ls -l shows them ("-rwxr-xr-x"), in text. Returns text. */
+char *vt_mode_text(unsigned int mode, char text[11]);
+/* A user's or group's name: "root" for 0, else the number, as there is no /etc/passwd. In text. Returns text.
+ */
+char *vt_id_text(unsigned int id, char text[12]);
 
+/* --- running programs (run.c) --- */
+
+/* Become the program argv[0], searched in $PATH. Failure ends the process: 127 (not found) or 126, after a
+ * message. */
+void vt_exec(char *const argv[]) __attribute__((noreturn));
+/* Run a program in a child and wait for it. Returns 0 with *status as waitpid() gives it, or -1 with errno.
+ */
+int vt_run(char *const argv[], int *status);
+
+/* --- times (times.c) --- */
+
+struct timeval;
+struct timespec;
+
+/* All in microseconds. */
+int64_t vt_microseconds(const struct timeval *t);
+int64_t vt_elapsed(const struct timespec *start, const struct timespec *end);
+/*
+ * Print real, user and system time (in microseconds) to standard error, as bash's `time` does ("real
+ * 0m1.234s") or, with posix, as `time -p` ("real 1.23").
+ */
+void vt_print_times(bool posix, int64_t real, int64_t user, int64_t sys);
 /* --- signals (signames.c) --- */
 
 /* The name without SIG, or NULL for a number that has none. */
@@ -145,6 +187,7 @@ int vt_escape(const char **s);
 /* One process as /proc/<pid>/stat and cmdline show it. */
 struct vt_proc {
 	int pid, ppid, pgrp, session;
+	unsigned int tty; /* device number of the controlling terminal, 0: none */
 	char comm[32];
 	char state; /* R S D T Z */
 	int priority, nice;

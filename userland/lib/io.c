@@ -1,6 +1,16 @@
 /* Reading and writing in blocks, in lines and as whole files. */
 #include <vt.h>
 
+ssize_t vt_read(int fd, void *buf, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
 int vt_write_all(int fd, const void *buf, size_t size)
 {
 	const char *at = buf;
@@ -10,7 +20,9 @@ int vt_write_all(int fd, const void *buf, size_t size)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
+		if (n == 0)
+			errno = EIO; /* no file does this for size > 0; going on would be for ever */
+		if (n <= 0)
 			return -1;
 		at += n;
 		size -= (size_t)n;
@@ -23,7 +35,7 @@ int vt_copy(int from, int to)
 	static char buf[16384];
 
 	for (;;) {
-		ssize_t n = read(from, buf, sizeof(buf));
+		ssize_t n = vt_read(from, buf, sizeof(buf));
 
 		if (n == 0)
 			return 0;
@@ -41,7 +53,7 @@ static char *read_to_end(int fd, size_t *size)
 	char *text = vt_malloc(room);
 
 	for (;;) {
-		ssize_t n = read(fd, text + used, room - used - 1);
+		ssize_t n = vt_read(fd, text + used, room - used - 1);
 
 		if (n < 0) {
 			free(text);
@@ -74,7 +86,6 @@ char *vt_read_file(const char *path, size_t *size)
 	return text;
 }
 
-/* A reader that went away (head) is no news to tell: it is what SIGPIPE is for, where that is not ignored. */
 int vt_finish(int status)
 {
 	bool failed = ferror(stdout);
@@ -113,7 +124,7 @@ static void lines_fill(struct vt_lines *l)
 	}
 	if (l->size - l->end < 2)
 		l->buf = vt_realloc(l->buf, l->size *= 2);
-	n = read(l->fd, l->buf + l->end, l->size - l->end - 1);
+	n = vt_read(l->fd, l->buf + l->end, l->size - l->end - 1);
 	if (n > 0) {
 		l->end += (size_t)n;
 		return;

@@ -69,3 +69,23 @@ char *vt_target(const char *from, const char *to)
 	free(copy);
 	return target;
 }
+
+int vt_to_target(const struct vt_options *o, int argc, char **argv,
+		 int (*work)(const char *from, const char *to))
+{
+	const char *last = argv[argc - 1];
+	int status = 0;
+	struct stat st;
+
+	if (argc - o->index < 2)
+		vt_usage(o);
+	if (argc - o->index > 2 && (stat(last, &st) < 0 || !S_ISDIR(st.st_mode)))
+		vt_die(o->bad_status, "target '%s' is not a directory", last);
+	for (int i = o->index; i < argc - 1; i++) {
+		char *to = vt_target(argv[i], last);
+
+		status |= work(argv[i], to);
+		free(to);
+	}
+	return status;
+}

@@ -33,6 +33,7 @@ static bool parse_stat(struct vt_proc *p, const char *text)
 	p->ppid = (int)stat_field(close, 4);
 	p->pgrp = (int)stat_field(close, 5);
 	p->session = (int)stat_field(close, 6);
+	p->tty = (unsigned int)stat_field(close, 7);
 	p->utime = (unsigned long)stat_field(close, 14);
 	p->stime = (unsigned long)stat_field(close, 15);
 	p->priority = (int)stat_field(close, 18);

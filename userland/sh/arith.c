@@ -1,13 +1,23 @@
-/* $((...)): C's integer expressions on 64-bit numbers. */
+/*
+ * $((...)): C's integer expressions on 64-bit numbers.
+ *
+ * Evaluated while it is read, by recursive descent: one function a level of precedence, no tree. A
+ * branch that C would not evaluate (behind && || ?:) is read with `skip` set, so that its syntax is
+ * checked but nothing happens. Left out: nothing of POSIX; of bash ** and base#number.
+ *
+ * Overflow wraps: all arithmetic that could overflow is done on unsigned numbers, where C defines
+ * it.
+ */
 #include "sh.h"
 #include <ctype.h>
 #include <limits.h>
 
 struct arith {
-	const char *at;
-	bool skip; /* in a branch that is not taken: nothing is assigned or divided */
+	const char *at; /* next byte of the expression; not owned */
+	bool skip;	/* in a branch that is not taken: nothing is assigned or divided */
 };
 
+/* Loosest level that a parenthesis or an assignment's right side may hold. */
 static long ternary(struct arith *a);
 
 static void blanks(struct arith *a)
@@ -39,6 +49,10 @@ static long divide(struct arith *a, long x, long y, bool remainder)
 	return remainder ? x % y : x / y;
 }
 
+/*
+ * The order of the first sixteen is that of `assigns` below: an operator's number is its
+ * assignment's index.
+ */
 enum op {
 	OP_OR,
 	OP_XOR,
@@ -58,6 +72,10 @@ enum op {
 	OP_MOD
 };
 
+/*
+ * Do one binary operation. Shift counts are taken modulo 64, as both machines do it: C leaves the
+ * rest undefined.
+ */
 static long apply(struct arith *a, enum op op, long x, long y)
 {
 	switch (op) {
@@ -144,6 +162,10 @@ static long variable(struct arith *a, const char *name)
 		return 0;
 	if (vt_number(value, LONG_MIN, LONG_MAX, &n) == 0)
 		return n;
+	/*
+	 * x=x+1 as a value refers to itself: bash gives up at 1024 levels, here the stack is
+	 * smaller.
+	 */
 	if (depth > 16) {
 		depth = 0;
 		sh_error("arithmetic: %s: recursion", name);
@@ -181,6 +203,10 @@ static long identifier(struct arith *a)
 			op++;
 		if (op == ARRAY_SIZE(assigns))
 			return variable(a, name);
+		/*
+		 * The order of evaluation of the two does not matter to the result unless the right
+		 * side assigns the same variable, which C leaves undefined too.
+		 */
 		value = apply(a, (enum op)op, variable(a, name), ternary(a));
 	}
 	if (!a->skip)
@@ -188,6 +214,7 @@ static long identifier(struct arith *a)
 	return value;
 }
 
+/* A parenthesis, a variable or a number. A number's base follows C: 0x.. and 0.. . */
 static long primary(struct arith *a)
 {
 	char *end;
@@ -203,6 +230,7 @@ static long primary(struct arith *a)
 		return identifier(a);
 	if (!isdigit((unsigned char)*a->at))
 		sh_error("arithmetic: number expected at \"%s\"", a->at);
+	/* Unsigned, so that 0xffffffffffffffff is -1 and not the largest number. */
 	n = (long)strtoul(a->at, &end, 0);
 	if (isalnum((unsigned char)*end))
 		sh_error("arithmetic: bad number \"%s\"", a->at);
@@ -210,6 +238,10 @@ static long primary(struct arith *a)
 	return n;
 }
 
+/*
+ * Signs, ~ and ! may be repeated; ++ and -- before a name are assignments, before anything else two
+ * signs.
+ */
 static long unary(struct arith *a)
 {
 	blanks(a);
@@ -238,6 +270,10 @@ static long unary(struct arith *a)
 	return primary(a);
 }
 
+/*
+ * All levels of binary operators in one function: level LEVELS is the operand. Operators of one
+ * level group to the left.
+ */
 static long binary(struct arith *a, int level)
 {
 	long value;
@@ -251,6 +287,10 @@ static long binary(struct arith *a, int level)
 	return value;
 }
 
+/*
+ * The right side of && is skipped when the left is 0. `skip` comes back as it was, as this may
+ * stand in a skipped branch itself.
+ */
 static long logical_and(struct arith *a)
 {
 	long value = binary(a, 0), right;
@@ -265,6 +305,7 @@ static long logical_and(struct arith *a)
 	return value;
 }
 
+/* As logical_and(): the right side is skipped when the left is not 0. */
 static long logical_or(struct arith *a)
 {
 	long value = logical_and(a), right;
@@ -296,6 +337,7 @@ static long ternary(struct arith *a)
 	return value ? yes : no;
 }
 
+/* Leading blanks are stepped over here, so that $(( )) is recognised as empty: its value is 0. */
 long arith_eval(const char *text)
 {
 	struct arith a = {.at = text};

@@ -1,7 +1,15 @@
-/* Commands that run in the shell itself. */
+/*
+ * Commands that run in the shell itself.
+ *
+ * A builtin gets its words as main() does, prints with stdio (flushed and checked by run_builtin())
+ * and returns its status. It may end the command line by sh_error(), as it must not leave anything
+ * allocated outside of sh.temp then. Builtins that are programs as well (echo, test, printf, kill)
+ * live in libvt.
+ */
 #include "sh.h"
 #include <sys/stat.h>
 
+/* Also `:`, whose redirections and expansions are what it is used for. */
 static int builtin_true(int argc, char **argv)
 {
 	return 0;
@@ -24,10 +32,15 @@ static int count_argument(char **argv, int fallback)
 	return (int)n;
 }
 
+/*
+ * break and continue: only a note is left in sh.skip, on which every level of exec.c returns to its
+ * caller.
+ */
 static int builtin_break(int argc, char **argv)
 {
 	int n = count_argument(argv, 1);
 
+	/* Outside of any loop POSIX leaves it open; as bash and dash do, nothing happens. */
 	if (!sh.loops)
 		return 0;
 	sh.skip = argv[0][0] == 'b' ? SKIP_BREAK : SKIP_CONTINUE;
@@ -35,6 +48,7 @@ static int builtin_break(int argc, char **argv)
 	return 0;
 }
 
+/* The status travels as this command's own: exec_node() puts it into $?. */
 static int builtin_return(int argc, char **argv)
 {
 	int status = count_argument(argv, sh.status);
@@ -45,11 +59,19 @@ static int builtin_return(int argc, char **argv)
 	return status;
 }
 
+/*
+ * Without a number the status of the last command: sh_exit() runs the EXIT trap and does not
+ * return.
+ */
 static int builtin_exit(int argc, char **argv)
 {
 	sh_exit(count_argument(argv, sh.status));
 }
 
+/*
+ * exec COMMAND takes over this process and does not return; exec alone only makes its redirections
+ * permanent.
+ */
 static int builtin_exec(int argc, char **argv)
 {
 	if (argc > 1)
@@ -72,6 +94,10 @@ static int set_pwd(void)
 	return 0;
 }
 
+/*
+ * cd [DIR | -]. $OLDPWD and $PWD follow. Left out: $CDPATH, -L and -P: a directory is always the
+ * kernel's path.
+ */
 static int builtin_cd(int argc, char **argv)
 {
 	const char *to = argv[1] ? argv[1] : var_get("HOME");
@@ -94,6 +120,10 @@ static int builtin_cd(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * The kernel is asked each time: $PWD is a variable like any other and may have been set to
+ * anything.
+ */
 static int builtin_pwd(int argc, char **argv)
 {
 	char path[1024];
@@ -129,6 +159,10 @@ static int builtin_export(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * The old value is restored when the function returns. Without a value the variable is unset within
+ * the function.
+ */
 static int builtin_local(int argc, char **argv)
 {
 	if (!sh.functions)
@@ -147,6 +181,10 @@ static int builtin_local(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * -v asks for variables, which is the default. A readonly variable is an error; one that is not set
+ * is not.
+ */
 static int builtin_unset(int argc, char **argv)
 {
 	bool function = argc > 1 && !strcmp(argv[1], "-f");
@@ -162,6 +200,10 @@ static int builtin_unset(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * The array is not touched: it may belong to a caller up the stack. Too large a count shifts
+ * nothing (status 1).
+ */
 static int builtin_shift(int argc, char **argv)
 {
 	int n = count_argument(argv, 1);
@@ -194,9 +236,9 @@ static int builtin_eval(int argc, char **argv)
 /* . FILE [ARGS]: in this shell. A name without a slash is looked for in $PATH, then here. */
 static int builtin_source(int argc, char **argv)
 {
-	char *text = NULL, **params = sh.argv;
-	int count = sh.argc, status;
-	char *found;
+	char *text, *found;
+	struct frame frame;
+	int status;
 
 	if (argc < 2)
 		sh_error("%s: file name expected", argv[0]);
@@ -205,29 +247,26 @@ static int builtin_source(int argc, char **argv)
 	free(found);
 	if (!text)
 		sh_error("%s: cannot open %s: %s", argv[0], argv[1], strerror(errno));
-	if (argc > 2) {
-		sh.argv = argv + 2;
-		sh.argc = argc - 2;
-	}
-	sh.functions++; /* return leaves it */
+	/* `return` leaves it as it leaves a function. Without arguments the caller's stay, and `set --`
+	 * changes them. */
+	frame_enter(&frame, argc > 2 ? argv + 2 : NULL);
 	status = exec_string(text);
-	sh.functions--;
-	if (sh.skip == SKIP_RETURN)
-		sh.skip = SKIP_NONE;
-	if (argc > 2) {
-		sh.argv = params;
-		sh.argc = count;
-	}
+	frame_leave(&frame);
 	free(text);
 	return status;
 }
 
+/* umask [OCTAL]. Left out: symbolic masks (u=rwx). */
 static int builtin_umask(int argc, char **argv)
 {
 	mode_t mask;
 	char *end;
 
 	if (argc == 1) {
+		/*
+		 * There is no call that only asks. Nobody creates a file in between: a shell has
+		 * one thread.
+		 */
 		mask = umask(0);
 		umask(mask);
 		printf("%04o\n", (unsigned int)mask);
@@ -242,11 +281,16 @@ static int builtin_umask(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * kill, with %JOB for the process group of a job. Returns as vt_kill(), or 1 when there is no such
+ * job.
+ */
 static int builtin_kill(int argc, char **argv)
 {
 	char **args = arena_alloc(&sh.temp, sizeof(*args) * (size_t)(argc + 2));
 	int n = 0;
 	bool ended = false;
+	char *word;
 
 	/* A job is a process group, a negative number: "--" keeps the first from being taken for a signal. */
 	for (int i = 0; i < argc; i++) {
@@ -256,7 +300,10 @@ static int builtin_kill(int argc, char **argv)
 			if (argv[i][0] == '-')
 				continue;
 		}
-		args[n++] = job_to_pid(argv[i]);
+		word = job_to_pid(argv[i]);
+		if (!word)
+			return 1;
+		args[n++] = word;
 	}
 	args[n] = NULL;
 	return vt_kill(n, args);
@@ -275,6 +322,7 @@ static int tell_type(const char *name, bool brief)
 		return 0;
 	}
 	path = vt_which(name);
+	/* vt_which() takes a name with a slash as it is. */
 	if (path && access(path, X_OK) < 0) {
 		free(path);
 		path = NULL;
@@ -287,6 +335,7 @@ static int tell_type(const char *name, bool brief)
 	return path ? 0 : 127;
 }
 
+/* The bits of several statuses are or-ed: 0 only if all names were found. */
 static int builtin_type(int argc, char **argv)
 {
 	int status = 0;
@@ -296,6 +345,7 @@ static int builtin_type(int argc, char **argv)
 	return status;
 }
 
+/* command NAME: as if there were no function of that name. -v and -V only tell what it is. */
 static int builtin_command(int argc, char **argv)
 {
 	if (argc > 1 && (!strcmp(argv[1], "-v") || !strcmp(argv[1], "-V")))
@@ -303,6 +353,7 @@ static int builtin_command(int argc, char **argv)
 	return argc > 1 ? exec_program(argv + 1, 0) : 0;
 }
 
+/* What lineedit.c offers, oldest first, numbered from 1. */
 static int builtin_history(int argc, char **argv)
 {
 	for (size_t i = 0; i < history_count(); i++)
@@ -312,6 +363,7 @@ static int builtin_history(int argc, char **argv)
 
 static int builtin_help(int argc, char **argv);
 
+/* In the order that `help` prints. */
 static const struct builtin builtins[] = {
 	{".", builtin_source},
 	{":", builtin_true},
@@ -359,6 +411,7 @@ static int builtin_help(int argc, char **argv)
 	return 0;
 }
 
+/* Some three dozen names and short ones: a walk costs less than a table would explain. */
 const struct builtin *builtin_find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++) {

@@ -1,6 +1,7 @@
 /* The builtins set and read. */
 #include "sh.h"
 
+/* Where the option of a letter is kept, or NULL for an unknown letter. */
 static bool *option_flag(char letter)
 {
 	switch (letter) {
@@ -18,6 +19,7 @@ static bool *option_flag(char letter)
 	return NULL;
 }
 
+/* Letters before an unknown one have taken effect by then. */
 bool set_options(const char *letters, bool on)
 {
 	for (; *letters; letters++) {
@@ -44,6 +46,10 @@ void sh_set_params(char **args)
 	sh.argc = n;
 }
 
+/*
+ * set [-+efnux] [--] [ARG...]. Options come first; "--" alone clears the parameters. Left out: -o
+ * NAME.
+ */
 int builtin_set(int argc, char **argv)
 {
 	int i = 1;
@@ -63,38 +69,53 @@ int builtin_set(int argc, char **argv)
 	return 0;
 }
 
-/* One line from standard input, byte by byte: what follows belongs to somebody else. Returns false at the
- * end. */
+/* One byte of standard input. Returns 1, or 0 at the end, at an error (said) and after ^C. */
+static int read_byte(unsigned char *c)
+{
+	ssize_t n;
+
+	do
+		n = read(STDIN_FILENO, c, 1);
+	while (n < 0 && errno == EINTR && !sh.interrupted);
+	if (n < 0 && errno != EINTR)
+		vt_warn("read: %s", strerror(errno));
+	return n == 1;
+}
+
+/*
+ * One line from standard input, byte by byte: what follows belongs to the commands that come after, and a
+ * pipe cannot be rewound. Returns false when the end of input came before a newline: x then has what there
+ * was.
+ */
 static bool read_line(struct xtext *x, bool raw)
 {
 	unsigned char c;
-	ssize_t n;
 
-	for (;;) {
-		n = read(STDIN_FILENO, &c, 1);
-		if (n < 0 && errno == EINTR && !sh.interrupted)
-			continue;
-		if (n <= 0)
-			return false;
+	while (read_byte(&c)) {
 		if (c == '\n')
 			return true;
 		if (c == '\\' && !raw) {
-			if (read(STDIN_FILENO, &c, 1) <= 0)
+			if (!read_byte(&c))
 				return false;
 			if (c != '\n')
 				x_add(x, c | X_QUOTED);
-			continue;
-		}
-		if (c)
+		} else if (c) {
 			x_add(x, c);
+		}
 	}
+	return false;
 }
 
+/* Whether an element of the line ends a word: a byte of $IFS that no backslash has quoted. */
 static bool separates(unsigned short element, const char *ifs)
 {
 	return !(element & X_QUOTED) && strchr(ifs, element & 0xff);
 }
 
+/*
+ * White space of $IFS: any amount of it is one separator, where each other byte of $IFS is one of
+ * its own.
+ */
 static bool is_blank(unsigned short element)
 {
 	return strchr(" \t\n", element & 0xff) != NULL;
@@ -118,36 +139,54 @@ static char *read_word(const struct xtext *x, size_t *at, const char *ifs, bool 
 		++*at;
 	if (*at < end && separates(x->v[*at], ifs))
 		++*at;
+	/* In sh.temp: it lives until the command ends; var_set() copies it. */
 	text = x_string(&word);
 	x_free(&word);
 	return text;
 }
 
+/*
+ * By hand, because vt_option() ends the process on a bad option, and here that would be the shell. Returns
+ * the index of the first name.
+ */
+static int read_options(int argc, char **argv, bool *raw)
+{
+	int i;
+
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		if (!strcmp(argv[i], "--"))
+			return i + 1;
+		if (!strcmp(argv[i], "-r"))
+			*raw = true;
+		else if (!strcmp(argv[i], "-p") && i + 1 < argc)
+			fprintf(stderr, "%s", argv[++i]);
+		else
+			sh_error("read: bad option %s (Usage: read [-r] [-p PROMPT] [NAME...])", argv[i]);
+	}
+	return i;
+}
+
 int builtin_read(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "read [-r] [-p PROMPT] [NAME...]", .options = "rp:", .bad_status = 2};
 	const char *ifs = var_get("IFS");
 	struct xtext x = {0};
 	bool raw = false, whole;
+	int first = read_options(argc, argv, &raw);
 	size_t at = 0;
-	int c;
 
-	while ((c = vt_option(&o, argc, argv)) != -1) {
-		if (c == 'r')
-			raw = true;
-		else
-			fprintf(stderr, "%s", o.arg);
+	/* Names are looked at first: an error after the line is read would lose it. */
+	for (int i = first; i < argc; i++) {
+		if (!var_name_length(argv[i]) || argv[i][var_name_length(argv[i])])
+			sh_error("read: %s: bad variable name", argv[i]);
 	}
+	/* POSIX: an unfinished last line is assigned, but the status says that the end has come. */
 	whole = read_line(&x, raw);
 	if (!ifs)
 		ifs = " \t\n";
-	if (o.index >= argc)
+	if (first >= argc)
 		var_set("REPLY", x_string(&x));
-	for (int i = o.index; i < argc; i++) {
-		if (!var_name_length(argv[i]) || argv[i][var_name_length(argv[i])])
-			sh_error("read: %s: bad variable name", argv[i]);
+	for (int i = first; i < argc; i++)
 		var_set(argv[i], read_word(&x, &at, ifs, i == argc - 1));
-	}
 	x_free(&x);
 	return !whole;
 }

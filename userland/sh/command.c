@@ -1,16 +1,23 @@
-/* Running simple commands: functions, builtins, programs. */
+/*
+ * Running simple commands: functions, builtins, programs.
+ *
+ * A name is looked for among functions, then builtins, then in $PATH. The first two run in this
+ * process, so what a redirection or an assignment before them changes is undone afterwards; a
+ * program runs in a child, where nothing needs undoing.
+ */
 #include "sh.h"
 #include <sys/stat.h>
 
 /* The last definition of a name counts. Its tree lies in an arena that is kept for ever. */
 struct function {
-	char *name;
-	struct node *body;
-	struct function *next;
+	char *name;	       /* owned */
+	struct node *body;     /* NULL: unset again; not owned */
+	struct function *next; /* the list is short and never shrinks */
 };
 
 static struct function *functions;
 
+/* Returns the function even when it has been unset (body NULL), or NULL. */
 static struct function *function_find(const char *name)
 {
 	struct function *f = functions;
@@ -33,6 +40,10 @@ void exec_unset_function(const char *name)
 		f->body = NULL;
 }
 
+/*
+ * The name stays when the function is unset: only the body goes, and a new definition fills it
+ * again.
+ */
 int exec_define_function(struct node *n)
 {
 	struct function *f = function_find(n->name);
@@ -48,12 +59,17 @@ int exec_define_function(struct node *n)
 
 void exec_child(void)
 {
+	/*
+	 * An error ends a child: it must not jump back into the parent's loop, of which it has a
+	 * copy.
+	 */
 	sh.top = NULL;
 	sh.interactive = false;
 	sh.job_control = false;
 	sh.loops = sh.functions = 0;
 	trap_reset();
 	job_forget();
+	redir_forget();
 }
 
 /* A file that no loader wants is a script for this shell. It runs in this process, which has forgotten its
@@ -72,6 +88,7 @@ static void run_script(char **argv)
 	sh_exit(exec_string(text));
 }
 
+/* The two statuses, 127 and 126, are POSIX's: not found, and found but not to be run. */
 void exec_replace(char **argv)
 {
 	char *path = vt_which(argv[0]);
@@ -81,8 +98,14 @@ void exec_replace(char **argv)
 		vt_warn("%s: not found", argv[0]);
 		sh_exit(127);
 	}
+	/* What an interactive shell ignores would stay ignored in the program. */
+	job_default_signals();
 	execve(path, argv, var_environment(&sh.temp));
 	err = errno;
+	/*
+	 * No magic number the kernel knows, and no "#!": POSIX has the shell run it as a script of
+	 * its own.
+	 */
 	if (err == ENOEXEC) {
 		struct stat st;
 
@@ -94,6 +117,10 @@ void exec_replace(char **argv)
 	sh_exit(err == ENOENT ? 127 : 126);
 }
 
+/*
+ * Output is complete when the builtin is: a program that follows writes to the same file.
+ * clearerr() keeps one full disk from failing every later builtin.
+ */
 static int run_builtin(const struct builtin *b, int argc, char **argv)
 {
 	int status = b->run(argc, argv);
@@ -123,31 +150,29 @@ static void assign(const struct word *assigns, bool temporary)
 	}
 }
 
+/*
+ * A function's parameters, `local` variables and loops are its own; everything else is the
+ * caller's.
+ */
 static int run_function(struct function *f, char **argv)
 {
-	char **params = sh.argv;
-	int count = sh.argc, loops = sh.loops, status;
+	struct frame frame;
+	int status;
 	size_t variables = var_saved();
 
+	/* Endless recursion would end in a fault on the stack, without a word. */
 	if (sh.functions > 200)
 		sh_error("%s: functions nested too deep", argv[0]);
 	/* The words lie in sh.temp until the command ends: no copy is needed. */
-	sh.argv = argv + 1;
-	for (sh.argc = 0; sh.argv[sh.argc];)
-		sh.argc++;
-	sh.functions++;
+	frame_enter(&frame, argv + 1);
 	sh.loops = 0;
 	status = exec_node(f->body, 0);
-	if (sh.skip == SKIP_RETURN)
-		sh.skip = SKIP_NONE;
-	sh.functions--;
-	sh.loops = loops;
-	sh.argv = params;
-	sh.argc = count;
+	frame_leave(&frame);
 	var_restore(variables);
 	return status;
 }
 
+/* -x: the words as they are after expansion, not quoted again. */
 static void trace_command(char **argv)
 {
 	fprintf(stderr, "%s", var_get("PS4") ? var_get("PS4") : "+ ");
@@ -183,6 +208,8 @@ static int run_here(struct node *n, int argc, char **argv, struct function *f)
 	if (redir_apply(n->redirs, keep) == 0) {
 		assign(n->assigns, true);
 		status = f ? run_function(f, argv) : run_builtin(b, argc, argv);
+	} else if (keep && !sh.interactive) {
+		sh_exit(1); /* `exec <nofile`: what follows would read or write something else */
 	}
 	/* Without assignments there is nothing to undo, and `local` has to outlive this. */
 	if (n->assigns)
@@ -191,6 +218,7 @@ static int run_here(struct node *n, int argc, char **argv, struct function *f)
 	return status;
 }
 
+/* The order is POSIX's: words are expanded first, then redirections are done, then assignments. */
 int exec_simple(struct node *n, int flags)
 {
 	struct arena_mark mark = arena_mark(&sh.temp);
@@ -200,6 +228,10 @@ int exec_simple(struct node *n, int flags)
 
 	if (sh.opt_x && argc)
 		trace_command(argv);
+	/*
+	 * Only assignments and redirections: they happen here. The status is that of the last
+	 * $(..), if there was one.
+	 */
 	if (argc == 0) {
 		size_t descriptors = redir_saved();
 
@@ -219,6 +251,10 @@ int exec_simple(struct node *n, int flags)
 	return status;
 }
 
+/*
+ * For `command`: functions are passed over. The node is made up, as there are no redirections left
+ * to do.
+ */
 int exec_program(char **argv, int flags)
 {
 	struct node n = {.type = N_SIMPLE};

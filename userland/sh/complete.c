@@ -1,15 +1,22 @@
-/* Completion of file names and commands. */
+/*
+ * Completion of file names and commands.
+ *
+ * What stands before the cursor is taken as it is typed: quotes and variables in it are not
+ * expanded, which is what completion by Tab is rarely used for.
+ */
 #include "sh.h"
 #include <dirent.h>
 #include <sys/stat.h>
 
+/* What fits so far. The list and its strings are the caller's of complete_word() in the end. */
 struct matches {
-	char **v;
+	char **v; /* NULL-terminated once there is one */
 	size_t n;
 	const char *prefix; /* what the name must begin with */
 	size_t length;
 };
 
+/* Add name + tail (a slash for a directory) as a match. */
 static void add(struct matches *m, const char *name, const char *tail)
 {
 	m->v = vt_realloc(m->v, sizeof(*m->v) * (m->n + 2));
@@ -18,6 +25,7 @@ static void add(struct matches *m, const char *name, const char *tail)
 	m->v[++m->n] = NULL;
 }
 
+/* For builtin_each(). */
 static void add_command(const char *name, void *arg)
 {
 	struct matches *m = arg;
@@ -38,9 +46,11 @@ static void add_files(struct matches *m, const char *dir, const char *shown, boo
 		struct stat st;
 		char *path, *name;
 
+		/* Hidden files are offered only to who has typed the dot. */
 		if (strncmp(entry->d_name, m->prefix, m->length) || (entry->d_name[0] == '.' && !m->length))
 			continue;
 		path = vt_join(dir, entry->d_name);
+		/* A dangling link is a name all the same. */
 		if (stat(path, &st) < 0)
 			st.st_mode = 0;
 		free(path);
@@ -54,6 +64,7 @@ static void add_files(struct matches *m, const char *dir, const char *shown, boo
 	closedir(d);
 }
 
+/* Programs of all directories of $PATH. An empty part, which means here, is left out. */
 static void add_path(struct matches *m)
 {
 	const char *path = var_get("PATH");
@@ -101,6 +112,9 @@ static bool is_command(const char *line, size_t start)
 	return start == 0 || strchr(";|&(", line[start - 1]);
 }
 
+/*
+ * A word with a slash is a path; without one it is a command where one may stand, else a file here.
+ */
 char **complete_word(const char *line, size_t at, size_t *start)
 {
 	struct matches m = {0};
@@ -131,6 +145,7 @@ char **complete_word(const char *line, size_t at, size_t *start)
 	}
 	sort_matches(&m);
 	free(word);
+	/* The caller gets a list in any case. */
 	if (!m.v) {
 		m.v = vt_malloc(sizeof(*m.v));
 		m.v[0] = NULL;

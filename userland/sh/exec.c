@@ -1,4 +1,12 @@
-/* Running trees: lists, loops, pipelines, compound commands. */
+/*
+ * Running trees: lists, loops, pipelines, compound commands.
+ *
+ * Every function returns a status, which exec_node() puts into $?. A `break`, `continue` or
+ * `return` is a note in sh.skip: each level looks at it and returns to its own caller, until the
+ * loop or function it is meant for clears it. EXEC_NO_FORK is handed down to the last command of a
+ * child, which then becomes that command instead of waiting for it: `(a; b)` costs one process
+ * less.
+ */
 #include "sh.h"
 #include <fnmatch.h>
 #include <sys/resource.h>
@@ -9,26 +17,51 @@ static bool keep_tree; /* the tree being run has defined a function */
 /* One end of a pipe onto a standard descriptor. In a child: failure ends it. */
 static void pipe_end(int fd, int standard)
 {
+	/* The same number is possible when the shell was started with that descriptor closed. */
 	if (fd < 0 || fd == standard)
 		return;
+	/* Not in the shell itself: there is nothing sensible this process could go on with. */
 	if (dup2(fd, standard) < 0)
 		vt_die_errno(2, "pipe");
 	close(fd);
 }
 
+/* No memory or descriptors for the next element: nothing of the pipe stays open here. */
+static void pipe_failed(struct job *job, int from, const int fds[2])
+{
+	int err = errno;
+
+	for (int i = 0; i < 3; i++) {
+		int fd = i < 2 ? fds[i] : from;
+
+		if (fd >= 0)
+			close(fd);
+	}
+	job_abandon(job);
+	sh_error("cannot start a pipeline: %s", strerror(err));
+}
+
 /* All elements are forked before any is waited for; each runs as the last thing in its process. */
 static int exec_pipe(struct node *n)
 {
+	/*
+	 * Left open in this process is only `from`, the reading end that the next element gets. An
+	 * end that stayed open in an element would keep its neighbour from seeing the end of input,
+	 * or from dying of SIGPIPE.
+	 */
 	struct job *job = job_new(n->text ? n->text : "pipeline");
 	int from = -1, fds[2];
+	pid_t pid;
 
 	for (;; n = n->right) {
 		bool last = n->type != N_PIPE;
 
 		fds[0] = fds[1] = -1;
-		if (!last && pipe(fds) < 0)
-			sh_error("cannot make a pipe: %s", strerror(errno));
-		if (job_fork(job, false) == 0) {
+		pid = !last && pipe(fds) < 0 ? -1 : job_try_fork(job, false);
+		if (pid < 0)
+			pipe_failed(job, from, fds);
+		if (pid == 0) {
+			/* The reading end belongs to the next element. */
 			if (fds[0] >= 0)
 				close(fds[0]);
 			pipe_end(from, STDIN_FILENO);
@@ -44,6 +77,7 @@ static int exec_pipe(struct node *n)
 	}
 }
 
+/* The status of starting it is 0; its own is what `wait` tells. */
 static int exec_background(struct node *n)
 {
 	struct job *job = job_new(n->text);
@@ -54,6 +88,10 @@ static int exec_background(struct node *n)
 	return 0;
 }
 
+/*
+ * With EXEC_NO_FORK this process is a subshell already, so it only forgets what a subshell does not
+ * inherit.
+ */
 static int exec_subshell(struct node *n, int flags)
 {
 	if (!(flags & EXEC_NO_FORK)) {
@@ -64,6 +102,7 @@ static int exec_subshell(struct node *n, int flags)
 	} else {
 		exec_child();
 	}
+	/* Kept for good: the process ends with the list. */
 	if (redir_apply(n->redirs, true) < 0)
 		sh_exit(1);
 	sh_exit(exec_node(n->left, EXEC_NO_FORK));
@@ -89,6 +128,7 @@ static bool loop_ends(void)
 		return false;
 	if (sh.skip == SKIP_RETURN)
 		return true;
+	/* `break 2` ends this loop whatever it is, and counts down for the next one out. */
 	if (sh.skip_count > 1) {
 		sh.skip_count--;
 		return true;
@@ -101,6 +141,10 @@ static bool loop_ends(void)
 	return false;
 }
 
+/*
+ * POSIX: the status is that of the last body run, 0 if there was none. The condition may `break`
+ * too.
+ */
 static int exec_while(struct node *n)
 {
 	bool until = n->type == N_UNTIL;
@@ -121,9 +165,13 @@ static int exec_while(struct node *n)
 	return status;
 }
 
+/*
+ * The items are expanded once, before the first round; "for x" alone goes through the parameters.
+ */
 static int exec_for(struct node *n)
 {
 	struct arena_mark mark = arena_mark(&sh.temp);
+	/* sh.argv is not copied: sh_set_params() leaves the old list in place. */
 	char **items = n->has_items ? expand_words(n->words, NULL) : sh.argv;
 	int status = 0;
 
@@ -139,6 +187,7 @@ static int exec_for(struct node *n)
 	return status;
 }
 
+/* Patterns are expanded one by one, and only until one matches: later ones have no side effects. */
 static int exec_case(struct node *n, int flags)
 {
 	struct arena_mark mark = arena_mark(&sh.temp);
@@ -156,20 +205,10 @@ static int exec_case(struct node *n, int flags)
 	return 0;
 }
 
-static void print_time(const char *what, int64_t us, bool posix)
-{
-	if (posix)
-		fprintf(stderr, "%s %ld.%02ld\n", what, (long)(us / 1000000), (long)(us / 10000 % 100));
-	else
-		fprintf(stderr, "%s\t%ldm%ld.%03lds\n", what, (long)(us / 60000000),
-			(long)(us / 1000000 % 60), (long)(us / 1000 % 1000));
-}
-
-static int64_t microseconds(struct timeval t)
-{
-	return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
-}
-
+/*
+ * Processor time is what children have used and were waited for; a builtin's own share is not in
+ * it.
+ */
 static int exec_time(struct node *n)
 {
 	struct timespec start, end;
@@ -185,18 +224,21 @@ static int exec_time(struct node *n)
 	}
 	if (!n->posix)
 		fprintf(stderr, "\n");
-	print_time("real", (end.tv_sec - start.tv_sec) * 1000000 + (end.tv_nsec - start.tv_nsec) / 1000,
-		   n->posix);
-	print_time("user", microseconds(after.ru_utime) - microseconds(before.ru_utime), n->posix);
-	print_time("sys", microseconds(after.ru_stime) - microseconds(before.ru_stime), n->posix);
+	vt_print_times(n->posix, vt_elapsed(&start, &end),
+		       vt_microseconds(&after.ru_utime) - vt_microseconds(&before.ru_utime),
+		       vt_microseconds(&after.ru_stime) - vt_microseconds(&before.ru_stime));
 	return status;
 }
 
+/*
+ * The left sides of && and ||, what ! negates and conditions are `tested`: -e does not apply there.
+ */
 static int exec_list(struct node *n, int flags)
 {
 	int status;
 
 	switch (n->type) {
+	/* Only the right side is the last command: the left one must always come back. */
 	case N_SEQUENCE:
 		exec_node(n->left, 0);
 		return sh.skip ? sh.status : exec_node(n->right, flags);
@@ -237,11 +279,17 @@ static int exec_compound(struct node *n, int flags)
 			status = exec_case(n, flags);
 		else
 			status = exec_list(n, flags);
+	} else if (sh.opt_e && !sh.tested) {
+		sh_exit(status);
 	}
 	redir_restore(descriptors);
 	return status;
 }
 
+/*
+ * After each command: -e, then traps, then ^C. -e looks at commands, pipelines and subshells only,
+ * as the status of a list is that of a command that was looked at when it ran.
+ */
 int exec_node(struct node *n, int flags)
 {
 	bool may_exit = false;
@@ -267,6 +315,7 @@ int exec_node(struct node *n, int flags)
 		break;
 	case N_FUNCTION:
 		sh.status = exec_define_function(n);
+		/* The function's body is a part of this tree. */
 		keep_tree = true;
 		break;
 	default:
@@ -274,6 +323,10 @@ int exec_node(struct node *n, int flags)
 	}
 	if (may_exit && sh.opt_e && sh.status && !sh.tested)
 		sh_exit(sh.status);
+	/*
+	 * Handlers only leave a mark: actions run here, between commands, where any state may be
+	 * changed.
+	 */
 	trap_run_pending();
 	if (sh.interrupted)
 		sh_interrupt();
@@ -285,6 +338,7 @@ static bool exec_next(struct lexer *lx)
 {
 	struct arena tree = {NULL};
 	struct arena_mark none = {NULL, 0};
+	/* Commands nest here: eval, traps, sourced files. */
 	bool outer_keep = keep_tree;
 	struct node *n;
 
@@ -292,7 +346,8 @@ static bool exec_next(struct lexer *lx)
 	lex_drop(lx);
 	n = parse_command(lx);
 	keep_tree = false;
-	if (n && !sh.opt_n)
+	/* POSIX: an interactive shell ignores -n, or nothing could be typed to turn it off. */
+	if (n && (!sh.opt_n || sh.interactive))
 		exec_node(n, 0);
 	if (!keep_tree)
 		arena_release(&tree, none);
@@ -300,6 +355,7 @@ static bool exec_next(struct lexer *lx)
 	return lx->token != T_EOF && !sh.skip;
 }
 
+/* Returns at the end of input, or when a `return` leaves a sourced file. */
 int exec_input(struct lexer *lx)
 {
 	while (exec_next(lx))

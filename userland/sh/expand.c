@@ -1,7 +1,14 @@
-/* Words into fields: expansion, splitting at $IFS, file names, quotes taken away. */
+/*
+ * Words into fields: expansion, splitting at $IFS, file names, quotes taken away.
+ *
+ * POSIX 2.6. A word becomes a row of elements of 16 bits: a byte, and flags that say where it came
+ * from (see X_QUOTED and the others in sh.h). So one pass can expand everything, and the later
+ * steps still know which bytes may split, which may match, and that an empty "" stood there.
+ */
 #include "sh.h"
 #include <fnmatch.h>
 
+/* Doubling: a text of n bytes is copied at most twice on its way. */
 void x_add(struct xtext *x, unsigned short element)
 {
 	if (x->n == x->size) {
@@ -23,6 +30,7 @@ void x_free(struct xtext *x)
 	*x = (struct xtext){0};
 }
 
+/* A break between parameters is a blank here: `x=$@` joins them. */
 char *x_string(const struct xtext *x)
 {
 	char *text = arena_alloc(&sh.temp, x->n + 1);
@@ -38,6 +46,7 @@ char *x_string(const struct xtext *x)
 	return text;
 }
 
+/* Twice the size is enough: each byte gets at most one backslash. */
 char *x_pattern(const struct xtext *x)
 {
 	char *text = arena_alloc(&sh.temp, x->n * 2 + 1);
@@ -63,12 +72,17 @@ static bool is_empty_at(const char *s)
 /* A backslash at s. Returns how many bytes it took. */
 static size_t expand_backslash(struct xtext *x, const char *s, size_t n, bool quoted, bool here)
 {
+	/* A backslash at the very end stands for itself. */
 	if (n < 2) {
 		x_add(x, '\\' | X_QUOTED);
 		return 1;
 	}
 	if (s[1] == '\n')
 		return 2;
+	/*
+	 * Within double quotes a backslash is special only before these; in a here-document " is
+	 * not.
+	 */
 	if (quoted && !(strchr("$`\\", s[1]) || (s[1] == '"' && !here)))
 		x_add(x, '\\' | X_QUOTED);
 	x_add(x, (unsigned char)s[1] | X_QUOTED);
@@ -86,6 +100,7 @@ static void expand_dollar_quote(struct xtext *x, const char *s, size_t n)
 
 		if (c == '\\')
 			c = vt_escape(&s);
+		/* \c is not special here: vt_escape() tells of it by -1. */
 		if (c >= 0)
 			x_add(x, (unsigned short)c | X_QUOTED);
 	}
@@ -97,6 +112,10 @@ static size_t expand_quotes(struct xtext *x, const char *s)
 	size_t n;
 
 	if (*s == '"') {
+		/*
+		 * The quotes leave a mark, so that "" is a field; the text within is expanded as
+		 * quoted.
+		 */
 		n = lex_dquote_length(s);
 		if (!is_empty_at(s))
 			x_add(x, X_MARK);
@@ -109,6 +128,10 @@ static size_t expand_quotes(struct xtext *x, const char *s)
 	return s[n] ? n + 1 : n;
 }
 
+/*
+ * Each branch takes `taken` bytes of the text. What stands alone (a $ before a blank) is a plain
+ * byte.
+ */
 void x_expand(struct xtext *x, const char *text, size_t n, unsigned short flags, bool here)
 {
 	const char *end = text + n;
@@ -146,12 +169,14 @@ static size_t expand_tilde(struct xtext *x, const char *text)
 	return 1;
 }
 
+/* A whole word, from its tilde on. */
 static void expand_text(struct xtext *x, const char *text)
 {
 	text += expand_tilde(x, text);
 	x_expand(x, text, strlen(text), 0, false);
 }
 
+/* For assignments, redirections and the subject of case: POSIX splits and matches nothing there. */
 char *expand_string(const char *text)
 {
 	struct xtext x = {0};
@@ -174,6 +199,7 @@ char *expand_pattern(const char *text)
 	return result;
 }
 
+/* All of the body is as if in double quotes, but " itself is plain. */
 char *expand_here(const char *body)
 {
 	struct xtext x = {0};
@@ -187,10 +213,11 @@ char *expand_here(const char *body)
 
 /* The list that grows while words are expanded. */
 struct fields {
-	char **v;
+	char **v; /* NULL-terminated, in sh.temp */
 	size_t n, size;
 };
 
+/* In the arena a larger list is a new one; the old one stays until the command ends. */
 static void field_add(struct fields *f, char *text)
 {
 	if (f->n + 1 >= f->size) {
@@ -213,18 +240,21 @@ static void field_finish(struct fields *f, const struct xtext *part)
 	size_t count;
 
 	for (size_t i = 0; i < part->n; i++)
+		/* Only bytes that no quote has covered can be pattern characters. */
 		pattern |= !(part->v[i] & ~(0xff | X_SPLIT)) && strchr("*?[", part->v[i] & 0xff);
 	if (!pattern || sh.opt_f) {
 		field_add(f, x_string(part));
 		return;
 	}
 	count = glob_expand(x_pattern(part), &names);
+	/* POSIX: a pattern that matches nothing stays as it was written. */
 	if (!count)
 		field_add(f, x_string(part));
 	for (size_t i = 0; i < count; i++)
 		field_add(f, names[i]);
 }
 
+/* Only bytes from an expansion split; what was written in the script never does. */
 static bool is_separator(unsigned short element, const char *set)
 {
 	return (element & X_SPLIT) && (element & 0xff) && strchr(set, element & 0xff);
@@ -239,6 +269,7 @@ static bool skip_separator(const struct xtext *x, size_t *i, const char *ifs)
 	for (; *i < x->n && is_separator(x->v[*i], ifs); ++*i) {
 		if (strchr(" \t\n", x->v[*i] & 0xff))
 			continue;
+		/* A second one begins a new, empty field: "a,,b" has three. */
 		if (hard)
 			break;
 		hard = true;
@@ -258,6 +289,7 @@ static void split(struct fields *f, const struct xtext *x)
 	for (size_t i = 0; i < x->n;) {
 		bool cut = x->v[i] & X_BREAK, hard;
 
+		/* A part of a field. A mark adds no byte but makes the field count. */
 		if (!cut && !is_separator(x->v[i], ifs)) {
 			if (!(x->v[i] & X_MARK))
 				x_add(&part, x->v[i]);
@@ -276,6 +308,7 @@ static void split(struct fields *f, const struct xtext *x)
 	x_free(&part);
 }
 
+/* One word can become no field (an unset variable), one or many ("$@", patterns). */
 char **expand_words(const struct word *words, int *count)
 {
 	struct fields f = {0};

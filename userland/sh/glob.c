@@ -1,9 +1,17 @@
-/* Patterns into names of files. */
+/*
+ * Patterns into names of files.
+ *
+ * A pattern is worked through component by component: one without pattern characters is only
+ * appended, any other is matched against the entries of the directory that the path so far names.
+ * So directories that need only be passed through are not read, and need not be readable.
+ * Everything lies in sh.temp.
+ */
 #include "sh.h"
 #include <dirent.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
 
+/* What has been found; grows by doubling in the arena. */
 struct names {
 	char **v;
 	size_t n, size;
@@ -31,6 +39,7 @@ static char *append(const char *prefix, const char *name, const char *tail)
 	return path;
 }
 
+/* A backslash, put there by x_pattern(), hides the byte after it. */
 static bool has_pattern(const char *s)
 {
 	for (; *s; s++) {
@@ -42,6 +51,7 @@ static bool has_pattern(const char *s)
 	return false;
 }
 
+/* In place. Returns s. */
 static char *without_backslashes(char *s)
 {
 	char *to = s, *from = s;
@@ -66,6 +76,10 @@ static void glob_next(struct names *names, const char *prefix, const char *name,
 
 	if (rest[slashes])
 		glob_in(names, path, rest + slashes);
+	/*
+	 * lstat: a dangling link is a name that is there. After a slash at the end, only a
+	 * directory is.
+	 */
 	else if (lstat(path, &st) == 0)
 		names_add(names, path);
 }
@@ -82,6 +96,7 @@ static void glob_in(struct names *names, const char *prefix, const char *pattern
 		glob_next(names, prefix, without_backslashes(component), pattern + n);
 		return;
 	}
+	/* What cannot be read matches nothing, without a message: so POSIX has it. */
 	dir = opendir(*prefix ? prefix : ".");
 	if (!dir)
 		return;
@@ -98,6 +113,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The slashes at the start are a prefix that needs no directory to be looked up. */
 size_t glob_expand(const char *pattern, char ***list)
 {
 	struct names names = {0};

@@ -1,8 +1,13 @@
-/* What has been typed. */
+/*
+ * What has been typed.
+ *
+ * Kept in memory only: there is no home directory that outlives the machine.
+ */
 #include "sh.h"
 
 #define HISTORY_SIZE 100 /* lines */
 
+/* [0] is the oldest; all allocated here and owned by it. */
 static char *lines[HISTORY_SIZE];
 static size_t count;
 
@@ -29,6 +34,10 @@ void history_add(const char *line)
 	copy = vt_malloc(n + 1);
 	memcpy(copy, line, n);
 	copy[n] = '\0';
+	/*
+	 * A hundred pointers are moved faster than a key is released; a ring would need an index
+	 * everywhere.
+	 */
 	if (count == HISTORY_SIZE) {
 		free(lines[0]);
 		memmove(lines, lines + 1, sizeof(lines) - sizeof(lines[0]));

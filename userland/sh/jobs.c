@@ -1,7 +1,20 @@
-/* Jobs: processes that were started together, waited for, stopped and continued together. */
+/*
+ * Jobs: processes that were started together, waited for, stopped and continued together.
+ *
+ * With job control each job is a process group, and the terminal belongs to one group at a time: ^C
+ * and ^Z reach that one, and reading by any other stops it (SIGTTIN). Without it (scripts,
+ * subshells) everything stays in the shell's group and jobs are only what `wait` asks about.
+ *
+ * No handler for SIGCHLD: changes of state are taken by waitpid() when the shell waits anyway,
+ * before a prompt and when a job is put into the background. So nothing here is touched from a
+ * handler and nothing needs to be blocked. A child that ends in between is a zombie for that long.
+ */
 #include "sh.h"
 #include <sys/wait.h>
 
+#define JOBS_KEPT 64 /* finished ones whose status nobody has asked for */
+
+/* In this order: the state of a job is the least of those of its processes. */
 enum state { RUNNING, STOPPED, DONE };
 
 struct process {
@@ -11,24 +24,26 @@ struct process {
 };
 
 struct job {
-	int number;  /* 0: never shown */
-	pid_t group; /* 0: the shell's own */
-	struct process *processes;
-	int count;
+	int number;		   /* 0: never shown */
+	pid_t group;		   /* 0: the shell's own */
+	struct process *processes; /* owned, as is the text */
+	int count;		   /* of processes */
 	char *text;
-	bool background;
+	bool background; /* told of when it is done; else somebody is in job_wait() for it */
 	struct job *next;
 };
 
 static struct job *jobs;  /* newest first */
 static int terminal = -1; /* descriptor of the controlling terminal, with job control */
-static pid_t shell_group;
+static pid_t shell_group; /* with job control: the group that has the terminal between commands */
 
+/* All a handler may do: the mark is looked at between commands and after interrupted calls. */
 static void on_interrupt(int sig)
 {
 	sh.interrupted = 1;
 }
 
+/* Without SA_RESTART: read() and waitpid() are to come back with EINTR. */
 static void set_signal(int sig, sighandler_t handler)
 {
 	struct sigaction act = {.sa_handler = handler};
@@ -37,6 +52,10 @@ static void set_signal(int sig, sighandler_t handler)
 		vt_warn_errno("sigaction");
 }
 
+/*
+ * POSIX: an interactive shell is not ended by SIGTERM or SIGQUIT, and SIGINT only ends the command
+ * line.
+ */
 void job_init_signals(void)
 {
 	set_signal(SIGINT, on_interrupt);
@@ -48,10 +67,15 @@ void job_init_signals(void)
 void job_init(void)
 {
 	job_init_signals();
+	/* A copy of its own, out of the way of redirections of standard input. */
 	terminal = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
 	shell_group = getpid();
 	if (terminal < 0 || tcgetpgrp(terminal) < 0)
 		return;
+	/*
+	 * SIGTTOU above all: tcsetpgrp() from a group without the terminal, as the shell's is after
+	 * a job, would stop it.
+	 */
 	set_signal(SIGTSTP, SIG_IGN);
 	set_signal(SIGTTIN, SIG_IGN);
 	set_signal(SIGTTOU, SIG_IGN);
@@ -61,19 +85,27 @@ void job_init(void)
 	sh.job_control = tcsetpgrp(terminal, shell_group) == 0;
 }
 
-/* In a child, after which the terminal's signals work as for any program. */
+/*
+ * Signals as a program expects them. Those that `trap ''` ignores stay ignored: POSIX hands them
+ * down. Without job control ^C reaches background jobs as well, which must not be ended by it.
+ */
 static void child_signals(bool background, bool own_group)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 
-	if (sh.interactive) {
-		for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+	for (size_t i = 0; sh.interactive && i < ARRAY_SIZE(signals); i++) {
+		if (!trap_ignores(signals[i]))
 			set_signal(signals[i], SIG_DFL);
 	}
 	if (background && !own_group) {
 		set_signal(SIGINT, SIG_IGN);
 		set_signal(SIGQUIT, SIG_IGN);
 	}
+}
+
+void job_default_signals(void)
+{
+	child_signals(false, true);
 }
 
 struct job *job_new(const char *text)
@@ -85,6 +117,7 @@ struct job *job_new(const char *text)
 	return job;
 }
 
+/* Takes it off the list. */
 static void job_free(struct job *job)
 {
 	struct job **at = &jobs;
@@ -110,6 +143,7 @@ static void detach_input(void)
 		close(fd);
 }
 
+/* In the new child, before anything of the command. */
 static void child_start(struct job *job, bool background)
 {
 	bool own_group = sh.job_control;
@@ -128,14 +162,23 @@ static void child_start(struct job *job, bool background)
 		detach_input();
 }
 
-pid_t job_fork(struct job *job, bool background)
+void job_abandon(struct job *job)
+{
+	if (job->count)
+		/* From now on job_report() and `fg` have it. */
+		job->background = true;
+	else
+		job_free(job);
+}
+
+pid_t job_try_fork(struct job *job, bool background)
 {
 	pid_t pid;
 
 	job->background = background;
 	pid = fork();
 	if (pid < 0)
-		sh_error("cannot fork: %s", strerror(errno));
+		return -1;
 	if (pid == 0) {
 		child_start(job, background);
 		return 0;
@@ -143,10 +186,26 @@ pid_t job_fork(struct job *job, bool background)
 	if (sh.job_control) {
 		if (!job->group)
 			job->group = pid;
+		/*
+		 * Fails when the child has already called exec or has ended: then its own call came
+		 * first.
+		 */
 		setpgid(pid, job->group);
 	}
 	job->processes = vt_realloc(job->processes, sizeof(*job->processes) * (size_t)(job->count + 1));
 	job->processes[job->count++] = (struct process){.pid = pid, .state = RUNNING};
+	return pid;
+}
+
+pid_t job_fork(struct job *job, bool background)
+{
+	pid_t pid = job_try_fork(job, background);
+	int err = errno;
+
+	if (pid < 0) {
+		job_abandon(job);
+		sh_error("cannot fork: %s", strerror(err));
+	}
 	return pid;
 }
 
@@ -178,6 +237,9 @@ static int job_status(const struct job *job)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/*
+ * File a status under its process. Others are children nobody waits for: writers of here-documents.
+ */
 static void note(pid_t pid, int status)
 {
 	for (struct job *job = jobs; job; job = job->next) {
@@ -204,6 +266,7 @@ static bool take_one(int options)
 	return true;
 }
 
+/* One more than the highest in use, as bash does it. */
 static void number_job(struct job *job)
 {
 	if (job->number)
@@ -227,6 +290,7 @@ static void tell_death(const struct job *job)
 
 	if (!WIFSIGNALED(status))
 		return;
+	/* Who typed ^C wants the whole command line to end, not only its present program. */
 	if (WTERMSIG(status) == SIGINT) {
 		if (sh.interactive) {
 			sh.interrupted = 1;
@@ -238,6 +302,10 @@ static void tell_death(const struct job *job)
 	}
 }
 
+/*
+ * The terminal goes to the job and comes back, however the wait ends. ECHILD: somebody else has
+ * reaped it.
+ */
 int job_wait(struct job *job)
 {
 	int status;
@@ -263,9 +331,32 @@ int job_wait(struct job *job)
 	return status;
 }
 
+/*
+ * A script that starts jobs and never waits for them must not grow for ever. POSIX asks that the statuses of
+ * the last CHILD_MAX jobs, at least 25, can be had by `wait`. In an interactive shell job_report() drops
+ * them.
+ */
+static void drop_oldest(void)
+{
+	struct job *oldest = NULL;
+	int done = 0;
+
+	for (struct job *job = jobs; job; job = job->next) {
+		if (job->background && job_state(job) == DONE) {
+			done++;
+			oldest = job; /* the list runs from the newest on */
+		}
+	}
+	if (done > JOBS_KEPT)
+		job_free(oldest);
+}
+
 void job_background(struct job *job)
 {
 	sh.last_background = job->processes[job->count - 1].pid;
+	while (take_one(WNOHANG))
+		;
+	drop_oldest();
 	number_job(job);
 	if (sh.interactive)
 		fprintf(stderr, "[%d] %d\n", job->number, (int)sh.last_background);
@@ -320,6 +411,7 @@ static struct job *job_find(const char *name, const char *word)
 	return NULL;
 }
 
+/* In the order of numbers; the list itself runs from the newest on. */
 int builtin_jobs(int argc, char **argv)
 {
 	while (take_one(WNOHANG))
@@ -355,6 +447,7 @@ static struct job *continue_job(const char *name, const char *word)
 	return job;
 }
 
+/* Returns 0, or 1 after a message. To the group: all of a pipeline has to go on. */
 static int send_continue(const struct job *job)
 {
 	if (kill(job->group ? -job->group : job->processes[0].pid, SIGCONT) == 0)
@@ -363,6 +456,7 @@ static int send_continue(const struct job *job)
 	return 1;
 }
 
+/* fg [%JOB]. The status is the job's. */
 int builtin_fg(int argc, char **argv)
 {
 	struct job *job = continue_job("fg", argv[1]);
@@ -370,13 +464,18 @@ int builtin_fg(int argc, char **argv)
 	if (!job)
 		return 1;
 	fprintf(stderr, "%s\n", job->text);
-	job->background = false;
 	if (sh.job_control && job->group)
 		tcsetpgrp(terminal, job->group);
-	send_continue(job);
+	if (send_continue(job)) {
+		if (sh.job_control)
+			tcsetpgrp(terminal, shell_group);
+		return 1;
+	}
+	job->background = false;
 	return job_wait(job);
 }
 
+/* bg [%JOB]. Its status is 0 if the signal could be sent. */
 int builtin_bg(int argc, char **argv)
 {
 	struct job *job = continue_job("bg", argv[1]);
@@ -394,9 +493,17 @@ static int wait_one(struct job *job)
 
 	while (job_state(job) == RUNNING) {
 		if (!take_one(0)) {
-			if (errno == EINTR)
-				return 128 + SIGINT;
-			break;
+			/*
+			 * POSIX: `wait` returns at once with a status over 128, and then the trap
+			 * runs. A signal that comes just before waitpid() is seen only when
+			 * something else ends the wait; closing that gap would take sigsuspend().
+			 */
+			int sig = errno == EINTR ? trap_first_pending() : 0;
+
+			if (sig || sh.interrupted)
+				return 128 + (sig ? sig : SIGINT);
+			if (errno != EINTR)
+				break;
 		}
 	}
 	status = job_status(job);
@@ -405,6 +512,10 @@ static int wait_one(struct job *job)
 	return status;
 }
 
+/*
+ * wait [%JOB | PID]...: the status is that of the last; 127 for one that is no child. Without
+ * operands it waits for all and returns 0.
+ */
 int builtin_wait(int argc, char **argv)
 {
 	int status = 0;
@@ -419,12 +530,16 @@ int builtin_wait(int argc, char **argv)
 	}
 	for (struct job *job = jobs, *next; job; job = next) {
 		next = job->next;
-		if (job_state(job) == RUNNING && wait_one(job) == 128 + SIGINT && sh.interrupted)
-			return 128 + SIGINT;
+		if (!job->background)
+			continue;
+		status = wait_one(job);
+		if (status > 128 && (sh.interrupted || trap_first_pending()))
+			return status;
 	}
 	return 0;
 }
 
+/* Without job control the first process has to stand for the group. */
 char *job_to_pid(char *word)
 {
 	struct job *job;
@@ -434,7 +549,7 @@ char *job_to_pid(char *word)
 		return word;
 	job = job_find("kill", word);
 	if (!job)
-		return word;
+		return NULL;
 	sprintf(text, "%d", job->group ? -(int)job->group : (int)job->processes[0].pid);
 	return arena_copy(&sh.temp, text, strlen(text));
 }

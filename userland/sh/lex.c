@@ -1,15 +1,24 @@
-/* Input into tokens. Words keep their quotes; expansion takes those away. */
+/*
+ * Input into tokens. Words keep their quotes; expansion takes those away.
+ *
+ * The lexer steps over $(..), ${..}, `..` and quoted strings as parts of a word without
+ * understanding them: only nesting and quotes count. The same functions measure such constructs
+ * again when a word is expanded. Input comes in lines and only when needed, so that what follows a
+ * command on standard input can be read by that command.
+ */
 #include "sh.h"
 #include <ctype.h>
 
 #define META "|&;()<> \t\n" /* what ends an unquoted word */
 
+/* The text is not copied: it has to stay until the last command of it has run. */
 void lex_string(struct lexer *lx, const char *text, struct arena *arena)
 {
 	*lx = (struct lexer){
 		.buf = (char *)text, .end = strlen(text), .fixed = true, .line = 1, .arena = arena};
 }
 
+/* buf may move: places in it are kept as indexes, never as pointers. */
 void lex_append(struct lexer *lx, const char *text, size_t n)
 {
 	lx->buf = vt_realloc(lx->buf, lx->end + n);
@@ -41,6 +50,7 @@ static int peek(struct lexer *lx)
 	return peek_at(lx, 0);
 }
 
+/* Step over one byte, counting lines for messages. Returns it, or -1 at the end. */
 static int take(struct lexer *lx)
 {
 	int c = peek(lx);
@@ -94,6 +104,10 @@ static void scan_nested(struct lexer *lx, int open, int close)
 			take(lx);
 		else if (c == '"' || c == '\'')
 			scan_quote(lx, c);
+		/*
+		 * A comment within $(..): its quotes and parentheses do not count. In ${..} # is an
+		 * operator.
+		 */
 		else if (c == '#' && close == ')' && strchr(" \t\n;", before))
 			while (peek(lx) >= 0 && peek(lx) != '\n')
 				take(lx);
@@ -129,17 +143,22 @@ static void scan_dollar(struct lexer *lx)
 		return;
 	}
 	c = peek(lx);
+	/* $((..)) is two parentheses deep and needs no case of its own. */
 	if (c == '{' || c == '(') {
 		take(lx);
 		scan_nested(lx, c, c == '{' ? '}' : ')');
 	} else if (c == '_' || isalpha(c)) {
 		while (peek(lx) == '_' || isalnum(peek(lx)))
 			take(lx);
+		/* $10 is $1 and a 0: only braces make it ten. */
 	} else if (c > 0 && (isdigit(c) || strchr("@*#?$!-", c))) {
 		take(lx);
 	}
 }
 
+/*
+ * How far a scan goes on a string. Quotes are known to be closed: the word has been scanned before.
+ */
 static size_t measure(const char *s, void (*scan)(struct lexer *lx))
 {
 	struct lexer lx;
@@ -156,6 +175,7 @@ size_t lex_dollar_length(const char *s)
 	return measure(s, scan_dollar);
 }
 
+/* For measure(): from the opening quote on. */
 static void scan_dquote(struct lexer *lx)
 {
 	take(lx);
@@ -217,11 +237,16 @@ static void read_here(struct lexer *lx, struct redir *r)
 		size_t n;
 		char *grown;
 
+		/* <<-: tabs go from the delimiter's line as well, so that it can be indented. */
 		if (r->strip)
 			line += strspn(line, "\t");
 		if (!strcmp(line, r->target))
 			break;
 		n = strlen(line);
+		/*
+		 * Each line copies what is there: quadratic, but a body is a page or two, and the
+		 * copies go with the tree.
+		 */
 		grown = arena_alloc(lx->arena, used + n + 2);
 		memcpy(grown, body, used);
 		memcpy(grown + used, line, n);
@@ -233,6 +258,7 @@ static void read_here(struct lexer *lx, struct redir *r)
 	r->body = body;
 }
 
+/* The bodies of here-documents follow the line that names them, in the order they were named. */
 static void newline(struct lexer *lx)
 {
 	lx->token = T_NEWLINE;
@@ -241,6 +267,10 @@ static void newline(struct lexer *lx)
 	lx->here = NULL;
 }
 
+/*
+ * One of < > << >> <> <& >& >| <<-, with the descriptor that stood before it, or -1. The target is
+ * the next token, taken by the parser.
+ */
 static void redirection(struct lexer *lx, int fd)
 {
 	struct redir *r = arena_alloc(lx->arena, sizeof(*r));
@@ -313,12 +343,14 @@ static int descriptor(struct lexer *lx)
 
 	while (i < 3 && isdigit(peek_at(lx, i)))
 		fd = fd * 10 + peek_at(lx, i++) - '0';
+	/* Then they are the start of a word: `echo 2` has an argument. */
 	if (i == 0 || (peek_at(lx, i) != '<' && peek_at(lx, i) != '>'))
 		return -1;
 	lx->at += i;
 	return fd;
 }
 
+/* A reserved word is a word here: only the parser knows where one may stand. */
 void lex_next(struct lexer *lx)
 {
 	int c, fd = -1;

@@ -1,18 +1,27 @@
-/* Editing a line on a terminal that knows a few of ECMA-48's control sequences. */
+/*
+ * Editing a line on a terminal that knows a few of ECMA-48's control sequences.
+ *
+ * The line is one row: what does not fit is scrolled sideways. No terminal is asked what it can do;
+ * carriage return, erase to the end of the row and cursor left are understood by all. Keys are
+ * emacs's, as in bash; the terminal is in raw mode only while a line is edited, so that programs
+ * find it as it was. Left out: several rows, undo, a kill buffer, bytes above 127 as more than one
+ * column.
+ */
 #include "sh.h"
 #include <ctype.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 
+/* One line being edited. */
 struct edit {
-	const char *prompt;
+	const char *prompt;  /* not owned */
 	size_t prompt_width; /* after its last newline */
-	char *buf;
-	size_t n, at, size;
-	size_t history; /* entry shown; history_count(): the line being typed */
-	char *draft;	/* that line, while an entry is shown */
-	size_t columns;
-	int tabs; /* pressed in a row */
+	char *buf;	     /* owned until it is handed to the caller */
+	size_t n, at, size;  /* bytes, place of the cursor, room in buf */
+	size_t history;	     /* entry shown; history_count(): the line being typed */
+	char *draft;	     /* that line, while an entry is shown */
+	size_t columns;	     /* of the terminal */
+	int tabs;	     /* pressed in a row */
 };
 
 enum {
@@ -73,6 +82,7 @@ static int get(void)
 	return n == 1 ? c : -1;
 }
 
+/* Room for n bytes, a newline and a zero. */
 static void reserve(struct edit *e, size_t n)
 {
 	if (n + 2 > e->size)
@@ -83,6 +93,10 @@ static void reserve(struct edit *e, size_t n)
 static void redraw(struct edit *e)
 {
 	const char *last = strrchr(e->prompt, '\n');
+	/*
+	 * A column is left free at the end: some terminals move to the next row when the last one
+	 * is filled.
+	 */
 	size_t room = e->columns > e->prompt_width + 8 ? e->columns - e->prompt_width - 1 : 8;
 	size_t from = e->at > room ? e->at - room : 0;
 	size_t shown = e->n - from < room ? e->n - from : room;
@@ -123,6 +137,7 @@ static void cut(struct edit *e, size_t from, size_t to)
 	redraw(e);
 }
 
+/* Replace all of it, with the cursor at the end. */
 static void set_line(struct edit *e, const char *text)
 {
 	size_t n = strlen(text);
@@ -151,6 +166,7 @@ static void browse(struct edit *e, int step)
 		e->buf[e->n] = '\0';
 		e->draft = vt_strdup(e->buf);
 	}
+	/* step -1 wraps round to a subtraction, as size_t arithmetic does. */
 	e->history += (size_t)step;
 	set_line(e, e->history == count ? e->draft : history_get(e->history));
 }
@@ -165,6 +181,7 @@ static size_t search_back(const char *text, size_t before)
 	return history_count();
 }
 
+/* In the place of the prompt, in the way of bash. */
 static void show_search(struct edit *e, const char *text, size_t found)
 {
 	put_string("\r(search) '");
@@ -187,6 +204,7 @@ static int search(struct edit *e)
 		show_search(e, text, found);
 		c = get();
 		if (c == CTRL_R && found < history_count()) {
+			/* Nothing older: what is shown stays. */
 			size_t older = search_back(text, found);
 
 			found = older < history_count() ? older : found;
@@ -205,6 +223,7 @@ static int search(struct edit *e)
 		set_line(e, history_get(found));
 	else
 		redraw(e);
+	/* ^C and Escape only leave the search; any other key does its work on the line. */
 	return c == CTRL_C || c == ESCAPE ? KEY_NONE : c;
 }
 
@@ -223,6 +242,7 @@ static size_t common_prefix(char **names)
 	return n;
 }
 
+/* Left to right, as wide as each is: completion lists are short. */
 static void list_names(struct edit *e, char **names)
 {
 	size_t used = 0;
@@ -249,6 +269,7 @@ static void complete(struct edit *e)
 	size_t start, typed, common;
 	char **names;
 
+	/* reserve() keeps room for it. */
 	e->buf[e->n] = '\0';
 	names = complete_word(e->buf, e->at, &start);
 	typed = e->at - start;
@@ -258,6 +279,7 @@ static void complete(struct edit *e)
 			insert(e, names[0] + typed, common - typed);
 			e->tabs = 0;
 		}
+		/* A directory may go on; anything else is a finished word. */
 		if (!names[1] && e->buf[e->at - 1] != '/')
 			insert(e, " ", 1);
 		else if (names[1] && e->tabs > 1)
@@ -276,9 +298,11 @@ static int escape_key(void)
 	int c = get(), number = 0;
 	const char *known;
 
+	/* CSI, or SS3, which keypads in application mode send. */
 	if (c != '[' && c != 'O')
 		return KEY_NONE;
 	for (c = get(); isdigit(c) || c == ';'; c = get())
+		/* After a semicolon come modifiers, which are not told apart. */
 		number = c == ';' ? 0 : number * 10 + c - '0';
 	known = c > 0 ? strchr(letters, c) : NULL;
 	if (known)
@@ -290,6 +314,7 @@ static int escape_key(void)
 	return number == 1 || number == 7 ? KEY_HOME : number == 4 || number == 8 ? KEY_END : KEY_NONE;
 }
 
+/* Back over blanks, then over what is not blank: the terminal's own idea of a word. */
 static void erase_word(struct edit *e)
 {
 	size_t from = e->at, to = e->at;
@@ -372,6 +397,7 @@ static bool edit_line(struct edit *e)
 			return false;
 		if (c == RETURN || c == LINE_FEED)
 			return true;
+		/* In raw mode ^C is a byte like any other, not a signal. */
 		if (c == CTRL_C) {
 			put_string("^C");
 			e->n = 0;

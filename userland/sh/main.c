@@ -1,4 +1,12 @@
-/* sh: a shell. Where commands come from, and where errors go back to. */
+/*
+ * sh: a shell. Where commands come from, and where errors go back to.
+ *
+ * sh [-efinsux] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]
+ *
+ * The language is POSIX's (Shell and Utilities, chapter 2), with bash's `local`, `source`, `time`,
+ * $'..' and ${x:n:m}. Left out: aliases, $ENV and start-up files, getopts, set -o, ulimit, times,
+ * fc, arrays, [[ ]], process substitution.
+ */
 #include "sh.h"
 #include <setjmp.h>
 #include <sys/stat.h>
@@ -8,6 +16,12 @@ extern char **environ;
 
 struct shell sh;
 
+static struct frame outer; /* what the outermost function or sourced file has replaced */
+
+/*
+ * The EXIT trap may call exit itself: actions[0] is gone by then, so it comes through here only
+ * once.
+ */
 void sh_exit(int status)
 {
 	sh.status = status;
@@ -17,14 +31,44 @@ void sh_exit(int status)
 	exit(vt_finish(status));
 }
 
+void frame_enter(struct frame *f, char **args)
+{
+	*f = (struct frame){.argv = sh.argv, .argc = sh.argc, .loops = sh.loops, .own = args != NULL};
+	if (sh.functions++ == 0)
+		outer = *f;
+	if (!args)
+		return;
+	sh.argv = args;
+	for (sh.argc = 0; args[sh.argc];)
+		sh.argc++;
+}
+
+void frame_leave(const struct frame *f)
+{
+	if (sh.skip == SKIP_RETURN)
+		sh.skip = SKIP_NONE;
+	sh.functions--;
+	sh.loops = f->loops;
+	if (f->own) {
+		sh.argv = f->argv;
+		sh.argc = f->argc;
+	}
+}
+
 /* Undo what the abandoned command line had begun. */
 static void unwind(int status)
 {
 	sh.status = status;
 	sh.skip = SKIP_NONE;
+	/* The parameters of a function lie in memory that goes with its command line. */
+	if (sh.functions) {
+		sh.argv = outer.argv;
+		sh.argc = outer.argc;
+	}
 	sh.loops = sh.functions = sh.tested = 0;
 	redir_restore(0);
 	var_restore(0);
+	/* A script ends at its first error of the shell; a console reads the next line. */
 	if (!sh.top)
 		sh_exit(status);
 	longjmp(*sh.top, 1);
@@ -36,6 +80,7 @@ void sh_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
+	/* Cut off where it is too long: a message, not data. */
 	vsniprintf(text, sizeof(text), format, args);
 	va_end(args);
 	vt_warn("%s", text);
@@ -43,6 +88,7 @@ void sh_error(const char *format, ...)
 	abort(); /* unwind() does not return */
 }
 
+/* Called between commands, never from the handler: here anything may be freed and jumped over. */
 void sh_interrupt(void)
 {
 	sh.interrupted = 0;
@@ -92,6 +138,7 @@ static bool more_console(struct lexer *lx)
 	line = lineedit_read(prompt(ps ? ps : "# "));
 	if (!line)
 		return false;
+	/* ^C while a line was typed drops all lines of an unfinished command. */
 	if (sh.interrupted) {
 		free(line);
 		sh_interrupt();
@@ -113,6 +160,8 @@ static bool more_stdin(struct lexer *lx)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0)
+			vt_warn_errno("reading standard input");
 		if (n <= 0)
 			return any;
 		lex_append(lx, &c, 1);
@@ -129,6 +178,10 @@ static void run_console(void)
 	struct arena_mark none = {NULL, 0};
 	jmp_buf top;
 
+	/*
+	 * No local variable is changed between setjmp() and the jump but in memory: lx is not in a
+	 * register, as its address is taken.
+	 */
 	if (setjmp(top)) {
 		lx.at = lx.end = 0;
 		arena_release(&sh.temp, none);
@@ -138,6 +191,7 @@ static void run_console(void)
 	fprintf(stderr, "exit\n");
 }
 
+/* An error ends it (sh.top is NULL), as for any script. */
 static void run_stdin(void)
 {
 	struct lexer lx = {.more = more_stdin, .fd = STDIN_FILENO, .line = 1};
@@ -151,6 +205,7 @@ static char *read_script(const char *path)
 	struct stat st;
 	char *text = NULL;
 
+	/* open() for reading takes a directory; only read() would refuse it. */
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		errno = EISDIR;
 	else
@@ -164,6 +219,7 @@ static char *read_script(const char *path)
 	return text;
 }
 
+/* POSIX: both are terminals, as messages and prompts go to standard error. */
 static bool is_console(bool forced)
 {
 	return forced || (isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
@@ -190,6 +246,7 @@ static int options(int argc, char **argv, bool *command, bool *interactive, bool
 				*interactive = true;
 			else if (*letter == 's')
 				*standard = true;
+			/* -l, a login shell, makes no difference: there are no start-up files. */
 			else if (*letter != 'l' && !set_options(one, argv[i][0] == '-'))
 				vt_die(2, "unknown option '%s' (try sh --help)", argv[i]);
 		}
@@ -202,6 +259,7 @@ int main(int argc, char **argv)
 	bool command = false, interactive = false, standard = false;
 	int i = options(argc, argv, &command, &interactive, &standard);
 
+	/* Messages name the shell, not the link it was called by; nor "-sh". */
 	vt_name = "sh";
 	sh.pid = getpid();
 	sh.arg0 = argv[0];

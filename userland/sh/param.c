@@ -1,4 +1,9 @@
-/* What a dollar or a backquote stands for: parameters, commands, arithmetic. */
+/*
+ * What a dollar or a backquote stands for: parameters, commands, arithmetic.
+ *
+ * Each function adds elements to an xtext. Outside of double quotes they are marked X_SPLIT, so
+ * that only what an expansion brought is split; within them X_QUOTED.
+ */
 #include "sh.h"
 #include <ctype.h>
 #include <fnmatch.h>
@@ -26,9 +31,10 @@ static const char *special_value(const char *name)
 		value = sh.last_background;
 		break;
 	case '-':
-		flags = arena_copy(&sh.temp, "", 8);
-		sprintf(flags, "%s%s%s%s", sh.interactive ? "i" : "", sh.opt_e ? "e" : "",
-			sh.opt_u ? "u" : "", sh.opt_x ? "x" : "");
+		flags = arena_alloc(&sh.temp, 8);
+		sprintf(flags, "%s%s%s%s%s%s", sh.opt_e ? "e" : "", sh.opt_f ? "f" : "",
+			sh.interactive ? "i" : "", sh.opt_n ? "n" : "", sh.opt_u ? "u" : "",
+			sh.opt_x ? "x" : "");
 		return flags;
 	default:
 		value = atol(name);
@@ -40,6 +46,7 @@ static const char *special_value(const char *name)
 	return arena_copy(&sh.temp, number, strlen(number));
 }
 
+/* Of a variable or a special parameter; NULL when it is not set. @ and * are not handled here. */
 static const char *param_value(const char *name)
 {
 	return var_name_length(name) ? var_get(name) : special_value(name);
@@ -52,6 +59,7 @@ static void add_params(struct xtext *x, char which, unsigned short flags)
 
 	for (int i = 0; i < sh.argc; i++) {
 		if (i && which == '*' && (flags & X_QUOTED)) {
+			/* IFS set but empty: the parameters are joined by nothing. */
 			if (!ifs || *ifs)
 				x_add(x, (ifs ? (unsigned char)*ifs : ' ') | X_QUOTED);
 		} else if (i) {
@@ -63,6 +71,7 @@ static void add_params(struct xtext *x, char which, unsigned short flags)
 	}
 }
 
+/* $name as it is. Unset is nothing, or with -u an error. */
 static void add_value(struct xtext *x, const char *name, unsigned short flags)
 {
 	const char *value;
@@ -84,6 +93,7 @@ static char *strip(const char *value, const char *pattern, bool at_end, bool lon
 	size_t n = strlen(value);
 	char *text = arena_copy(&sh.temp, value, n);
 
+	/* fnmatch() matches whole strings: each length is tried, the wanted end of them first. */
 	for (size_t i = 0; i <= n; i++) {
 		/* The number of bytes kept (at_end) or tried (at the front), so that the right length comes
 		 * first. */
@@ -124,9 +134,11 @@ static void conditional(struct xtext *x, const char *name, char op, bool set, co
 		add_value(x, name, flags);
 		return;
 	}
+	/* The word is expanded only when it is used: POSIX forbids side effects otherwise. */
 	if (op == '-') {
 		x_expand(x, word, n, flags & X_QUOTED ? X_QUOTED : X_SPLIT, false);
 	} else if (op == '=') {
+		/* $1 and the special parameters cannot be assigned. */
 		if (!var_name_length(name))
 			sh_error("%s: cannot assign in this way", name);
 		var_set(name, word_string(word, n));
@@ -159,10 +171,12 @@ static void substring(struct xtext *x, const char *value, char *word, unsigned s
 	offset = arith_eval(expand_string(word));
 	if (colon)
 		length = arith_eval(expand_string(colon));
+	/* From the end. Beyond the beginning there is nothing, as in bash. */
 	if (offset < 0)
 		offset = offset + size < 0 ? size : offset + size;
 	if (offset > size)
 		offset = size;
+	/* Not a length, but how many bytes to leave off at the end. */
 	if (length < 0)
 		length = size + length - offset < 0 ? 0 : size + length - offset;
 	if (length > size - offset)
@@ -183,10 +197,12 @@ static void braced_operator(struct xtext *x, char *name, const char *op, const c
 	const char *value = *name == '@' || *name == '*' ? (sh.argc ? sh.argv[0] : NULL) : param_value(name);
 	bool colon = *op == ':', doubled;
 
+	/* A colon without one of -=?+ after it is a substring. */
 	if (colon && (op + 1 == end || !strchr("-=?+", op[1]))) {
 		substring(x, value ? value : "", arena_copy(&sh.temp, op + 1, (size_t)(end - op - 1)), flags);
 		return;
 	}
+	/* With a colon an empty value counts as not set. */
 	op += colon;
 	if (strchr("-=?+", *op)) {
 		conditional(x, name, *op, value && (!colon || *value), op + 1, (size_t)(end - op - 1), flags);
@@ -194,6 +210,7 @@ static void braced_operator(struct xtext *x, char *name, const char *op, const c
 	}
 	if (*op != '#' && *op != '%')
 		bad_substitution(name, strlen(name));
+	/* ## and %% take the longest match. */
 	doubled = op[1] == *op;
 	value = strip(
 		value ? value : "",
@@ -208,6 +225,9 @@ static void braced(struct xtext *x, const char *s, size_t n, unsigned short flag
 	const char *end = s + n - 1, *at = s + 2;
 	bool length =
 		*at == '#' && at + 1 < end && name_length(at + 1) && at + 1 + name_length(at + 1) == end;
+	/*
+	 * ${#} alone is the number of parameters: # is a length only if a name and the end follow.
+	 */
 	size_t name_n = name_length(at += length);
 	char *name = arena_copy(&sh.temp, at, name_n);
 
@@ -233,6 +253,7 @@ static void braced(struct xtext *x, const char *s, size_t n, unsigned short flag
 /* In `..` a backslash is taken away before $ ` and backslash. */
 static char *backquoted(const char *s, size_t n)
 {
+	/* Shorter than n: both backquotes go. */
 	char *text = arena_alloc(&sh.temp, n), *to = text;
 
 	for (size_t i = 1; i + 1 < n; i++) {
@@ -247,7 +268,7 @@ static char *backquoted(const char *s, size_t n)
 /* All that comes from fd, without zero bytes; newlines at the end are dropped. */
 static void add_output(struct xtext *x, int fd, unsigned short flags)
 {
-	char buf[512];
+	char buf[4096];
 	size_t start = x->n;
 	ssize_t n;
 
@@ -257,6 +278,9 @@ static void add_output(struct xtext *x, int fd, unsigned short flags)
 				x_add(x, (unsigned char)buf[i] | flags);
 		}
 	}
+	if (n < 0)
+		vt_warn_errno("command substitution");
+	/* Only newlines of this output: what stood before the substitution stays. */
 	while (x->n > start && (x->v[x->n - 1] & 0xff) == '\n')
 		x->n--;
 }
@@ -265,7 +289,7 @@ static void add_output(struct xtext *x, int fd, unsigned short flags)
 static void command(struct xtext *x, const char *text, unsigned short flags)
 {
 	int fds[2], status;
-	pid_t pid;
+	pid_t pid, ended;
 
 	sh.substitutions++;
 	if (pipe(fds) < 0)
@@ -277,6 +301,7 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 		sh_error("cannot fork: %s", strerror(errno));
 	}
 	if (pid == 0) {
+		job_default_signals();
 		exec_child();
 		close(fds[0]);
 		if (dup2(fds[1], STDOUT_FILENO) < 0)
@@ -288,11 +313,15 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 	close(fds[1]);
 	add_output(x, fds[0], flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 	close(fds[0]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	do
+		ended = waitpid(pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	if (ended < 0)
+		sh_error("wait: %s", strerror(errno));
 	sh.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* The text is expanded as if quoted: $x in it is put in before the expression is read. */
 static void arithmetic(struct xtext *x, const char *text, size_t n, unsigned short flags)
 {
 	struct xtext expression = {0};
@@ -304,6 +333,7 @@ static void arithmetic(struct xtext *x, const char *text, size_t n, unsigned sho
 	x_add_string(x, number, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 }
 
+/* n was measured by lex_dollar_length(): the construct is complete. */
 void x_dollar(struct xtext *x, const char *s, size_t n, unsigned short flags)
 {
 	if (*s == '`')

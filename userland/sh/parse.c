@@ -1,4 +1,11 @@
-/* Tokens into the tree of a command, by recursive descent. */
+/*
+ * Tokens into the tree of a command, by recursive descent.
+ *
+ * Each function is entered with lx->token being the first token of what it parses and leaves the
+ * first one after it. The tree lies in lx->arena, so that a syntax error, which jumps away by
+ * sh_error(), leaks nothing. The grammar is POSIX's (2.10.2); its comments below name the rules
+ * that are not plain.
+ */
 #include "sh.h"
 
 static struct node *parse_list(struct lexer *lx);
@@ -11,6 +18,9 @@ static struct node *node_new(struct lexer *lx, enum node_type type)
 	return n;
 }
 
+/*
+ * Ends the command. A script is told the line; after a newline token the line count is one ahead.
+ */
 static void unexpected(struct lexer *lx)
 {
 	static const char *const names[] = {
@@ -39,6 +49,7 @@ static bool is_word(const struct lexer *lx, const char *word)
 	return lx->token == T_WORD && !strcmp(lx->text, word);
 }
 
+/* Step over a reserved word that must stand here. */
 static void expect_word(struct lexer *lx, const char *word)
 {
 	if (!is_word(lx, word))
@@ -46,6 +57,7 @@ static void expect_word(struct lexer *lx, const char *word)
 	lex_next(lx);
 }
 
+/* The same for an operator. */
 static void expect(struct lexer *lx, enum token token)
 {
 	if (lx->token != token)
@@ -85,6 +97,7 @@ static struct node *parse_body(struct lexer *lx)
 	return n;
 }
 
+/* Append the token, a word, to a list. Returns where the next one goes. */
 static struct word **add_word(struct lexer *lx, struct word **tail)
 {
 	struct word *w = arena_alloc(lx->arena, sizeof(*w));
@@ -133,6 +146,7 @@ static struct redir **parse_redir(struct lexer *lx, struct redir **tail)
 	return &r->next;
 }
 
+/* Where a node's next redirection goes. */
 static struct redir **redir_tail(struct node *n)
 {
 	struct redir **tail = &n->redirs;
@@ -162,6 +176,7 @@ static struct node *parse_if(struct lexer *lx)
 	return n;
 }
 
+/* do list done, with newlines before it. */
 static struct node *parse_do(struct lexer *lx)
 {
 	struct node *body;
@@ -183,6 +198,10 @@ static struct node *parse_while(struct lexer *lx)
 	return n;
 }
 
+/*
+ * for name [in word...]; without `in` the parameters are meant, which is not the same as an empty
+ * list.
+ */
 static struct node *parse_for(struct lexer *lx)
 {
 	struct node *n = node_new(lx, N_FOR);
@@ -205,6 +224,7 @@ static struct node *parse_for(struct lexer *lx)
 	return n;
 }
 
+/* [(] pattern [| pattern]... ) [list] ;; where the last ;; may be missing. */
 static struct case_arm *parse_arm(struct lexer *lx)
 {
 	struct case_arm *arm = arena_alloc(lx->arena, sizeof(*arm));
@@ -269,6 +289,7 @@ static struct node *parse_group(struct lexer *lx)
 	return n;
 }
 
+/* NULL when what stands here begins no compound command. */
 static struct node *parse_compound(struct lexer *lx)
 {
 	static const struct {
@@ -297,6 +318,9 @@ static struct node *parse_function(struct lexer *lx, char *name)
 	lex_next(lx);
 	expect(lx, T_RPAREN);
 	skip_newlines(lx);
+	/*
+	 * POSIX: the body is a compound command, and redirections after it are done at each call.
+	 */
 	n->left = parse_compound(lx);
 	if (!n->left)
 		unexpected(lx);
@@ -305,6 +329,10 @@ static struct node *parse_function(struct lexer *lx, char *name)
 	return n;
 }
 
+/*
+ * Assignments count as such only before the first other word. A name followed by "(" is a function
+ * being defined.
+ */
 static struct node *parse_simple(struct lexer *lx)
 {
 	struct node *n = node_new(lx, N_SIMPLE);
@@ -331,6 +359,7 @@ static struct node *parse_simple(struct lexer *lx)
 	return n;
 }
 
+/* One element of a pipeline. */
 static struct node *parse_element(struct lexer *lx)
 {
 	struct node *n = parse_compound(lx);
@@ -388,6 +417,7 @@ static struct node *parse_pipeline(struct lexer *lx)
 	size_t start = token_start(lx);
 	struct node *n, *outer = NULL, **at = &outer;
 
+	/* Both may be repeated and mixed, as in bash. */
 	while (is_word(lx, "!") || is_word(lx, "time")) {
 		*at = node_new(lx, is_word(lx, "!") ? N_NOT : N_TIME);
 		lex_next(lx);
@@ -398,10 +428,12 @@ static struct node *parse_pipeline(struct lexer *lx)
 		at = &(*at)->left;
 	}
 	n = *at = parse_pipe(lx);
+	/* For messages about the job. A backslash-newline within stays as typed. */
 	n->text = source_text(lx, start, token_start(lx));
 	return outer;
 }
 
+/* && and || have the same precedence and group to the left. */
 static struct node *parse_and_or(struct lexer *lx)
 {
 	struct node *n = parse_pipeline(lx), *both;
@@ -435,6 +467,7 @@ static struct node *parse_item(struct lexer *lx)
 	return n;
 }
 
+/* first; second. Either list may be missing at the start. */
 static struct node *sequence(struct lexer *lx, struct node *first, struct node *second)
 {
 	struct node *n;
@@ -457,11 +490,15 @@ static struct node *parse_list(struct lexer *lx)
 	return n;
 }
 
+/*
+ * A command is everything up to the newline, `a; b; c` included: -n, errors and ^C work by lines.
+ */
 struct node *parse_command(struct lexer *lx)
 {
 	struct node *n = NULL;
 
 	lx->first_line = true;
+	/* A syntax error before may have left some. */
 	lx->here = NULL;
 	lex_next(lx);
 	while (lx->token != T_NEWLINE && lx->token != T_EOF) {

@@ -248,6 +248,8 @@ void sh_exit(int status) __attribute__((noreturn));
 int redir_apply(const struct redir *r, bool keep);
 size_t redir_saved(void);
 void redir_restore(size_t count);
+/* In a child: close the saved descriptors, so that it does not hold open a pipe it has nothing to do with. */
+void redir_forget(void);
 
 /* --- builtins (builtins.c, builtins_set.c) --- */
 
@@ -269,7 +271,12 @@ bool set_options(const char *letters, bool on);
 
 /* Run what has been trapped since the last call. */
 void trap_run_pending(void);
+/* Run the EXIT trap, once. */
 void trap_run_exit(void);
+/* The lowest signal that has been trapped and whose action has not run yet, or 0. */
+int trap_first_pending(void);
+/* Whether `trap '' SIGNAL` is in force. */
+bool trap_ignores(int sig);
 /* In a child: traps that run something go, ignored signals stay ignored. */
 void trap_reset(void);
 
@@ -279,7 +286,15 @@ struct job;
 
 /* A new job of which no process runs yet. text is copied. */
 struct job *job_new(const char *text);
-/* Fork a process into the job. Returns 0 in the child (all set up for it), its id in the parent. */
+/*
+ * Fork a process into the job. Returns 0 in the child (all set up for it), its id in the parent, or -1 with
+ * errno.
+ */
+pid_t job_try_fork(struct job *job, bool background);
+/* Give up a job that could not be started whole. What runs of it ends by itself and is told of like any
+ * other. */
+void job_abandon(struct job *job);
+/* The same as job_try_fork(), but a failure abandons the job and is an error of the shell (sh_error()). */
 pid_t job_fork(struct job *job, bool background);
 /* Wait until it is done or stopped. Returns the status of its last process. */
 int job_wait(struct job *job);
@@ -289,14 +304,19 @@ void job_background(struct job *job);
 void job_report(void);
 /* In a child: these are not our children. */
 void job_forget(void);
+/* Take the terminal and the signals of an interactive shell. */
 void job_init(void);
+/* In a child, or before another program takes this process over: undo job_init()'s signals, but for those
+ * that trap ignores. */
+void job_default_signals(void);
 /* SIGINT, SIGQUIT and SIGTERM as an interactive shell wants them. */
 void job_init_signals(void);
 int builtin_jobs(int argc, char **argv);
 int builtin_fg(int argc, char **argv);
 int builtin_bg(int argc, char **argv);
 int builtin_wait(int argc, char **argv);
-/* The process group for "%1" as text for kill, in sh.temp; other words as they are. */
+/* The process group for "%1" as text for kill, in sh.temp; other words as they are. NULL after a message: no
+ * such job. */
 char *job_to_pid(char *word);
 
 /* --- the console (lineedit.c, history.c, complete.c) --- */
@@ -342,6 +362,19 @@ extern struct shell sh;
 void sh_error(const char *format, ...) __attribute__((noreturn, format(__printf__, 1, 2)));
 /* Give up the command line because of ^C. */
 void sh_interrupt(void) __attribute__((noreturn));
+/* What a function or a sourced file with arguments covers up while it runs; on the C stack of who runs it. */
+struct frame {
+	char **argv; /* $1 ... before */
+	int argc, loops;
+	bool own; /* it has parameters of its own, so argv comes back */
+};
+
+/*
+ * Begin a function or sourced file, within which `return` works. args: its parameters, NULL-terminated and
+ * kept by the caller, or NULL to keep those there are. An error (sh_error()) leaves all frames at once.
+ */
+void frame_enter(struct frame *f, char **args);
+void frame_leave(const struct frame *f);
 /* Set $1 ... from a NULL-terminated list, which is copied. */
 void sh_set_params(char **args);
 

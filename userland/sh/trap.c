@@ -1,28 +1,69 @@
-/* trap: commands to run at signals and at the end. */
+/*
+ * trap: commands to run at signals and at the end.
+ *
+ * A handler only marks its signal. The action runs between two commands, in exec_node(), where the
+ * state of the shell is whole; a command that is running is finished first, as POSIX wants it.
+ */
 #include "sh.h"
 
 static char *actions[NSIG]; /* [0]: EXIT; NULL: default; "": ignored */
 static volatile sig_atomic_t pending[NSIG], any_pending;
 
+/*
+ * Two writes to flags that only the main program clears. pending[] comes first: any_pending
+ * promises that it is there.
+ */
 static void on_signal(int sig)
 {
 	pending[sig] = 1;
 	any_pending = 1;
 }
 
+int trap_first_pending(void)
+{
+	for (int sig = 1; any_pending && sig < NSIG; sig++) {
+		if (pending[sig])
+			return sig;
+	}
+	return 0;
+}
+
+bool trap_ignores(int sig)
+{
+	return actions[sig] && !*actions[sig];
+}
+
+/*
+ * $? and a `break` or `return` on its way are as they were afterwards, unless the action itself leaves
+ * something. The action is copied, because it may change the trap it is the action of.
+ */
+static void run_action(const char *action)
+{
+	struct arena_mark mark = arena_mark(&sh.temp);
+	enum skip skip = sh.skip;
+	int status = sh.status;
+
+	sh.skip = SKIP_NONE;
+	exec_string(arena_copy(&sh.temp, action, strlen(action)));
+	if (sh.skip == SKIP_NONE)
+		sh.skip = skip;
+	sh.status = status;
+	arena_release(&sh.temp, mark);
+}
+
+/*
+ * any_pending is cleared before the signals are looked at: one that comes meanwhile sets it again.
+ */
 void trap_run_pending(void)
 {
 	while (any_pending) {
 		any_pending = 0;
 		for (int sig = 1; sig < NSIG; sig++) {
-			int status = sh.status;
-
 			if (!pending[sig])
 				continue;
 			pending[sig] = 0;
 			if (actions[sig] && *actions[sig])
-				exec_string(actions[sig]);
-			sh.status = status;
+				run_action(actions[sig]);
 		}
 	}
 }
@@ -51,6 +92,7 @@ static void set_default(int sig)
 		vt_warn_errno(vt_signal_name(sig) ? vt_signal_name(sig) : "trap");
 }
 
+/* POSIX: a subshell keeps ignored signals, and forgets actions: they are the parent's business. */
 void trap_reset(void)
 {
 	for (int sig = 0; sig < NSIG; sig++) {
@@ -81,6 +123,7 @@ static int trap_set(const char *name, const char *action)
 		set_default(sig);
 		return 0;
 	}
+	/* KILL and STOP, above all. */
 	if (sigaction(sig, &act, NULL) < 0) {
 		vt_warn("trap: %s: %s", name, strerror(errno));
 		return 1;
@@ -88,6 +131,10 @@ static int trap_set(const char *name, const char *action)
 	return 0;
 }
 
+/*
+ * trap [--] [ACTION] SIGNAL... | trap. Without operands the traps are printed in a form that can be
+ * read back.
+ */
 int builtin_trap(int argc, char **argv)
 {
 	const char *action;

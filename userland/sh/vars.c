@@ -1,4 +1,10 @@
-/* Variables: values, export, and what a function's `local` covers up. */
+/*
+ * Variables: values, export, and what a function's `local` covers up.
+ *
+ * A list sorted by name: scripts have a few dozen variables, and `set` prints them in that order.
+ * Names and values are owned by the list. $PATH is kept in the C library's environment too, because
+ * vt_which() looks there.
+ */
 #include "sh.h"
 #include <ctype.h>
 
@@ -6,8 +12,8 @@ static struct var *vars; /* sorted by name */
 
 /* What a variable was before `local`, on a stack. */
 struct saved_var {
-	struct var was;
-	bool existed;
+	struct var was; /* name and value are copies, owned by this */
+	bool existed;	/* else it is unset again */
 	struct saved_var *below;
 };
 
@@ -24,6 +30,7 @@ static struct var **var_place(const char *name)
 	return at;
 }
 
+/* NULL when there is no such variable; one that is only exported is found with value NULL. */
 static struct var *var_find(const char *name)
 {
 	struct var *v = *var_place(name);
@@ -31,6 +38,7 @@ static struct var *var_find(const char *name)
 	return v && !strcmp(v->name, name) ? v : NULL;
 }
 
+/* Find it, or add it without a value. */
 static struct var *var_make(const char *name)
 {
 	struct var **at = var_place(name), *v = *at;
@@ -97,6 +105,7 @@ void var_protect(const char *name)
 	var_make(name)->readonly = true;
 }
 
+/* The C locale's letters: a name must mean the same everywhere. */
 size_t var_name_length(const char *text)
 {
 	size_t n = 0;
@@ -123,6 +132,7 @@ void var_assign(const char *assignment)
 	var_set(name, assignment + n + 1);
 }
 
+/* Both `local` and `x=1 command` come here; whoever saves restores to the height it found. */
 void var_save(const char *name)
 {
 	struct saved_var *s = vt_malloc(sizeof(*s));
@@ -142,6 +152,7 @@ size_t var_saved(void)
 	return saved_count;
 }
 
+/* Newest first, so that a variable saved twice ends with its oldest value. */
 void var_restore(size_t count)
 {
 	while (saved_count > count) {
@@ -150,6 +161,7 @@ void var_restore(size_t count)
 
 		saved = s->below;
 		saved_count--;
+		/* Not by var_set(): a variable made readonly meanwhile must come back too. */
 		if (s->existed) {
 			v = var_make(s->was.name);
 			free(v->value);
@@ -163,6 +175,7 @@ void var_restore(size_t count)
 	}
 }
 
+/* Made anew for each program: it costs less than keeping it in step with every assignment. */
 char **var_environment(struct arena *a)
 {
 	size_t count = 0, i = 0;
@@ -181,6 +194,10 @@ char **var_environment(struct arena *a)
 	return env;
 }
 
+/*
+ * POSIX: everything from the environment is exported. $IFS is not taken from it, as it could change
+ * what a script means.
+ */
 void var_init(char **environment)
 {
 	for (; *environment; environment++) {
@@ -205,6 +222,7 @@ void var_init(char **environment)
 	var_set_number("PPID", getppid());
 }
 
+/* A quote within a value is written '\'': close, a quoted quote, open again. */
 void var_print(const char *prefix, bool exported, bool readonly)
 {
 	for (struct var *v = vars; v; v = v->next) {

@@ -1,0 +1,52 @@
+/* Types, permissions and owners of files as text. */
+#include <vt.h>
+#include <sys/stat.h>
+
+static char type_letter(unsigned int mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return 'd';
+	case S_IFLNK:
+		return 'l';
+	case S_IFCHR:
+		return 'c';
+	case S_IFBLK:
+		return 'b';
+	case S_IFIFO:
+		return 'p';
+	case S_IFSOCK:
+		return 's';
+	}
+	return '-';
+}
+
+/*
+ * set-user-ID, set-group-ID and sticky have no column of their own: they take the place of the x of owner,
+ * group and others, in lower case where the x would be there and in upper case where it would not.
+ */
+char *vt_mode_text(unsigned int mode, char text[11])
+{
+	strcpy(text, "-rwxrwxrwx");
+	text[0] = type_letter(mode);
+	for (int i = 0; i < 9; i++) {
+		if (!(mode & (0400U >> i)))
+			text[i + 1] = '-';
+	}
+	if (mode & S_ISUID)
+		text[3] = mode & 0100 ? 's' : 'S';
+	if (mode & S_ISGID)
+		text[6] = mode & 010 ? 's' : 'S';
+	if (mode & S_ISVTX)
+		text[9] = mode & 01 ? 't' : 'T';
+	return text;
+}
+
+char *vt_id_text(unsigned int id, char text[12])
+{
+	if (id)
+		sprintf(text, "%u", id);
+	else
+		strcpy(text, "root");
+	return text;
+}

@@ -1,0 +1,24 @@
+/* Programs that run other programs. */
+#include <vt.h>
+#include <sys/wait.h>
+
+/* The two statuses are the shell's: a caller can tell "no such command" from "cannot be run". */
+void vt_exec(char *const argv[])
+{
+	execvp(argv[0], argv);
+	vt_die_errno(errno == ENOENT ? 127 : 126, argv[0]);
+}
+
+int vt_run(char *const argv[], int *status)
+{
+	pid_t pid = fork(), ended;
+
+	if (pid == 0)
+		vt_exec(argv);
+	if (pid < 0)
+		return -1;
+	do
+		ended = waitpid(pid, status, 0);
+	while (ended < 0 && errno == EINTR);
+	return ended < 0 ? -1 : 0;
+}
