@@ -41,15 +41,16 @@ def test_line_editing_of_the_terminal(guest):
 
 def test_signals_from_the_keyboard(guest):
     for keys, status in (("\x03", 130), ("\x1c", 131)):
-        guest.send("sleep 1000\n")
-        guest.expect("sleep 1000\r\n")
+        # Only when it has said something it is sure to be in the foreground.
+        guest.send("sh -c \"echo re''ady; exec sleep 1000\"\n")
+        guest.expect("\r\nready\r\n")
         guest.send(keys)
         guest.expect(guest.PROMPT)
         assert guest.run("echo $?") == (0, f"{status}\n")
     # A whole pipeline and a loop end; the shell and what runs in the background do not.
     assert guest.run("sleep 1000 & echo $! > /tmp/background")[0] == 0
-    guest.send("while true; do true; done | cat\n")
-    guest.expect("cat\r\n")
+    guest.send("while true; do echo re''ady; done | cat\n")
+    guest.expect("\r\nready\r\n")
     guest.send("\x03")
     guest.expect(guest.PROMPT)
     assert guest.run("kill -0 $(cat /tmp/background)") == (0, "")
