@@ -67,6 +67,6 @@ def test_another_first_program():
 def test_arguments_for_the_first_program():
     """What the kernel does not know is the first program's: name=value its environment, words its arguments."""
     with pytest.raises(GuestError, match="Attempted to kill init"):
-        with Guest(append="init=/bin/sh HELLO=there -- -c 'echo [$HELLO]'", wait_prompt=False) as guest:
+        with Guest(append="init=/bin/sh HELLO=there -- -c \"echo [$HELLO]\"", wait_prompt=False) as guest:
             guest.expect(r"\[there\]\r\n", panic=False)
             guest.expect("never")
