@@ -1,10 +1,12 @@
-/* Crashes to order: debugfs's provoke-crash/DIRECT takes the name of a fault and commits it, as Linux's lkdtm does. */
+/* Crashes to order: debugfs's provoke-crash/DIRECT takes the name of a fault and commits it, as Linux's lkdtm
+ * does. */
 #include <fs/libfs.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 
-/* Each is a function of its own, so that the backtrace says which it was. Context: the writer's, nothing held. */
+/* Each is a function of its own, so that the backtrace says which it was. Context: the writer's, nothing
+ * held. */
 struct crashtype {
 	const char *name;
 	void (*func)(void);
@@ -68,13 +70,13 @@ static void noinline lkdtm_EXHAUST_STACK(void)
 }
 
 static const struct crashtype crashtypes[] = {
-	{ "PANIC", lkdtm_PANIC },
-	{ "BUG", lkdtm_BUG },
-	{ "WARNING", lkdtm_WARNING },
-	{ "ACCESS_NULL", lkdtm_ACCESS_NULL },
-	{ "WRITE_RO", lkdtm_WRITE_RO },
-	{ "EXEC_DATA", lkdtm_EXEC_DATA },
-	{ "EXHAUST_STACK", lkdtm_EXHAUST_STACK },
+	{"PANIC", lkdtm_PANIC},
+	{"BUG", lkdtm_BUG},
+	{"WARNING", lkdtm_WARNING},
+	{"ACCESS_NULL", lkdtm_ACCESS_NULL},
+	{"WRITE_RO", lkdtm_WRITE_RO},
+	{"EXEC_DATA", lkdtm_EXEC_DATA},
+	{"EXHAUST_STACK", lkdtm_EXHAUST_STACK},
 };
 
 static ssize_t direct_entry(struct file *file, const char __user *buf, size_t n, loff_t *pos)
@@ -112,5 +114,5 @@ static const struct file_operations direct_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
-static const struct debugfs_entry direct_file = { "provoke-crash", "DIRECT", 0600, &direct_fops };
+static const struct debugfs_entry direct_file = {"provoke-crash", "DIRECT", 0600, &direct_fops};
 REGISTER_DEBUGFS(direct_file);

@@ -1,14 +1,15 @@
-/* badcalls: every system call with arguments that nobody should pass; the system must live and lose no memory. */
+/* badcalls: every system call with arguments that nobody should pass; the system must live and lose no
+ * memory. */
 #include <watch.h>
 #include <numbers.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 
-#define CALLS	 451  /* numbers 0 to 450 */
-#define TRIES	 64   /* of each call in a pass */
-#define PATIENCE 60   /* milliseconds until a waiting call is killed */
-#define SLACK	 512  /* KiB that caches may have grown by */
+#define CALLS	 451 /* numbers 0 to 450 */
+#define TRIES	 64  /* of each call in a pass */
+#define PATIENCE 60  /* milliseconds until a waiting call is killed */
+#define SLACK	 512 /* KiB that caches may have grown by */
 
 /* Two pages, the second not mapped: so that arguments can end at the end of what there is. */
 static char *page;
@@ -17,12 +18,39 @@ static unsigned long argument(unsigned long *seed)
 {
 	const unsigned long end = (unsigned long)page + 4096;
 	const unsigned long choices[] = {
-		0, 0, 1, 2, 3, 7, 8, 100, 4096, ~0UL, ~0UL - 4095, 1UL << 31, 1UL << 63, 0x7fffffff, 0xffffffff,
+		0,
+		0,
+		1,
+		2,
+		3,
+		7,
+		8,
+		100,
+		4096,
+		~0UL,
+		~0UL - 4095,
+		1UL << 31,
+		1UL << 63,
+		0x7fffffff,
+		0xffffffff,
 		/* the kernel's */
-		0xffff000000000000UL, 0xffff800000000000UL, 0xffff000040000000UL, 0xffffffff80000000UL,
+		0xffff000000000000UL,
+		0xffff800000000000UL,
+		0xffff000040000000UL,
+		0xffffffff80000000UL,
 		/* others */
-		0x0000ffffffffff00UL, 0x0001000000000000UL, 0x123456789abcdef0UL, 0x10, 0x1001,
-		(unsigned long)page, (unsigned long)page + 1, end - 1, end - 4, end - 8, end - 16, end,
+		0x0000ffffffffff00UL,
+		0x0001000000000000UL,
+		0x123456789abcdef0UL,
+		0x10,
+		0x1001,
+		(unsigned long)page,
+		(unsigned long)page + 1,
+		end - 1,
+		end - 4,
+		end - 8,
+		end - 16,
+		end,
 	};
 	unsigned long r = watch_random(seed);
 
@@ -30,8 +58,8 @@ static unsigned long argument(unsigned long *seed)
 }
 
 /*
- * kill and its kin end processes that are none of ours when the numbers happen to be right: they get only signals that
- * do not exist. Everything else is called as it comes.
+ * kill and its kin end processes that are none of ours when the numbers happen to be right: they get only
+ * signals that do not exist. Everything else is called as it comes.
  */
 static bool is_kill(long nr)
 {
@@ -125,7 +153,7 @@ int main(int argc, char **argv)
 {
 	unsigned long seed = argc > 1 ? (unsigned long)vt_number_or_die(2, argv[1], 1, 1L << 40) : 1;
 	long minutes = argc > 2 ? vt_number_or_die(2, argv[2], 0, 100000) : 0, end, before, after, buddy;
-	struct tally t = { 0 };
+	struct tally t = {0};
 
 	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED || munmap(page + 4096, 4096))

@@ -1,4 +1,5 @@
-/* badelf: /bin/true cut short or with header bits flipped: exec refuses it or the process dies; the system lives. */
+/* badelf: /bin/true cut short or with header bits flipped: exec refuses it or the process dies; the system
+ * lives. */
 #include <watch.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +24,7 @@ static void write_victim(size_t at, const void *bytes, size_t n)
 /* The child's exit status says what exec answered: 200 plus nothing, else the error by a pipe. */
 static void try_victim(const char *what, size_t at, int bit)
 {
-	char *const argv[] = { "true", NULL }, *const envp[] = { NULL };
+	char *const argv[] = {"true", NULL}, *const envp[] = {NULL};
 	int ends[2], status, error = 0;
 	bool killed;
 	pid_t pid;
@@ -43,9 +44,10 @@ static void try_victim(const char *what, size_t at, int bit)
 	watch_sweep(pid);
 	if (read(ends[0], &error, sizeof(error)) == sizeof(error)) {
 		refused++;
-		if (error != ENOEXEC && error != EINVAL && error != ENOMEM && error != E2BIG && error != EACCES &&
-		    error != ENOENT) {
-			printf("%s %lu bit %d: exec failed with %s\n", what, (unsigned long)at, bit, strerror(error));
+		if (error != ENOEXEC && error != EINVAL && error != ENOMEM && error != E2BIG &&
+		    error != EACCES && error != ENOENT) {
+			printf("%s %lu bit %d: exec failed with %s\n", what, (unsigned long)at, bit,
+			       strerror(error));
 			strange++;
 		}
 	} else if (killed) {
@@ -98,7 +100,8 @@ int main(int argc, char **argv)
 	image = (unsigned char *)vt_read_file(argc > 1 ? argv[1] : "/bin/true", &size);
 	if (!image || size < 64)
 		vt_die_errno(2, "/bin/true");
-	headers = 64 + 56u * (unsigned)(image[56] | image[57] << 8); /* Elf64_Ehdr, e_phnum times Elf64_Phdr */
+	headers =
+		64 + 56u * (unsigned)(image[56] | image[57] << 8); /* Elf64_Ehdr, e_phnum times Elf64_Phdr */
 	watch_init();
 	write_victim(0, image, size);
 	try_victim("whole", 0, 0);
@@ -109,8 +112,8 @@ int main(int argc, char **argv)
 	all_bits(headers);
 	unlink(VICTIM);
 	CHECK_RANGE(watch_free_memory(), before - SLACK, before + (1L << 30));
-	printf("badelf: %ld refused, %ld died, %ld looped, %ld ran, %ld strange errors\n", refused, died, looped, ran,
-	       strange);
+	printf("badelf: %ld refused, %ld died, %ld looped, %ld ran, %ld strange errors\n", refused, died,
+	       looped, ran, strange);
 	CHECK(refused > 100 && strange == 0);
 	return vt_finish(check_failures ? 1 : 0);
 }

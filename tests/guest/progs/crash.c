@@ -124,10 +124,12 @@ static void fork_bomb(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case ways[] = {
-		{ "null", null_pointer },	{ "illegal", illegal },	      { "text", write_text },
-		{ "recursion", recursion },	{ "jump", misaligned_jump },  { "data", run_data },
-		{ "kernel", kernel_jump },	{ "privileged", privileged }, { "breakpoint", breakpoint },
-		{ "hog", hog },			{ "fork-bomb", fork_bomb },
+		{"null", null_pointer},	    {"illegal", illegal},
+		{"text", write_text},	    {"recursion", recursion},
+		{"jump", misaligned_jump},  {"data", run_data},
+		{"kernel", kernel_jump},    {"privileged", privileged},
+		{"breakpoint", breakpoint}, {"hog", hog},
+		{"fork-bomb", fork_bomb},
 	};
 
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(ways); i++)

@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 
 /*
- * -a appends instead of truncating, -w opens without truncating, -r opens for reading and reads, -o only opens (with
- * the flags of a shell's >), -m makes a folder, -d removes a folder, -u unlinks. TEXT takes the escapes of
- * echo -e, with \c to end it.
+ * -a appends instead of truncating, -w opens without truncating, -r opens for reading and reads, -o only
+ * opens (with the flags of a shell's >), -m makes a folder, -d removes a folder, -u unlinks. TEXT takes the
+ * escapes of echo -e, with \c to end it.
  */
 static const char options[] = "awromdu";
 
@@ -75,9 +75,9 @@ static int one_name(int what, const char *path)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "errno [-a|-w] FILE TEXT | errno -r|-o|-m|-d|-u FILE",
-				.options = options,
-				.bad_status = 2 };
+	struct vt_options o = {.usage = "errno [-a|-w] FILE TEXT | errno -r|-o|-m|-d|-u FILE",
+			       .options = options,
+			       .bad_status = 2};
 	int c, what = 't';
 
 	while ((c = vt_option(&o, argc, argv)) != -1)
@@ -86,5 +86,8 @@ int main(int argc, char **argv)
 		vt_usage(&o);
 	if (!strchr("awt", what))
 		return one_name(what, argv[o.index]);
-	return write_text(argv[o.index], argv[o.index + 1], what == 'a' ? O_APPEND : what == 't' ? O_TRUNC : 0);
+	return write_text(argv[o.index], argv[o.index + 1],
+			  what == 'a'	? O_APPEND
+			  : what == 't' ? O_TRUNC
+					: 0);
 }

@@ -299,10 +299,12 @@ static void positions(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "renames", renames },		  { "unlinked", unlinked_but_open }, { "append", appending },
-		{ "append-both", appending_together }, { "symlinks", symbolic_links },	{ "links", hard_links },
-		{ "many-entries", many_entries }, { "sizes", sizes },		     { "wrong-names", wrong_names },
-		{ "where", where_we_are },	  { "devices", devices },	     { "positions", positions },
+		{"renames", renames},		{"unlinked", unlinked_but_open},
+		{"append", appending},		{"append-both", appending_together},
+		{"symlinks", symbolic_links},	{"links", hard_links},
+		{"many-entries", many_entries}, {"sizes", sizes},
+		{"wrong-names", wrong_names},	{"where", where_we_are},
+		{"devices", devices},		{"positions", positions},
 	};
 	int status;
 

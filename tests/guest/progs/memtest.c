@@ -47,7 +47,8 @@ static char *map(long size)
 	return p;
 }
 
-/* 64 pages written before fork(); parent, child and grandchild each change some and see nobody else's changes. */
+/* 64 pages written before fork(); parent, child and grandchild each change some and see nobody else's
+ * changes. */
 static void copy_on_write(void)
 {
 	long *page[64];
@@ -231,16 +232,16 @@ static void pages_come_back(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "copy-on-write", copy_on_write },
-		{ "copy-on-write-by-kernel", copy_on_write_by_kernel },
-		{ "brk", break_moves },
-		{ "maps", maps },
-		{ "protection", protection },
-		{ "private-file", private_file },
-		{ "bad-arguments", bad_arguments },
-		{ "forbidden", forbidden_places },
-		{ "stack", stack_grows },
-		{ "pages-come-back", pages_come_back },
+		{"copy-on-write", copy_on_write},
+		{"copy-on-write-by-kernel", copy_on_write_by_kernel},
+		{"brk", break_moves},
+		{"maps", maps},
+		{"protection", protection},
+		{"private-file", private_file},
+		{"bad-arguments", bad_arguments},
+		{"forbidden", forbidden_places},
+		{"stack", stack_grows},
+		{"pages-come-back", pages_come_back},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -82,7 +82,7 @@ static void atomic_writes(void)
 {
 	enum { WRITERS = 4, RECORDS = 64 };
 	static unsigned record[PIPE_BUF_BYTES / sizeof(unsigned)];
-	unsigned next[WRITERS] = { 0 }, torn = 0;
+	unsigned next[WRITERS] = {0}, torn = 0;
 	pid_t pids[WRITERS];
 	int ends[2];
 
@@ -193,13 +193,10 @@ static void reader_leaves(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "end-of-file", end_of_file },
-		{ "wrong-ends", wrong_ends },
-		{ "no-reader", no_reader },
-		{ "never-waiting", never_waiting },
-		{ "atomic-writes", atomic_writes },
-		{ "big-transfer", big_transfer },
-		{ "reader-leaves", reader_leaves },
+		{"end-of-file", end_of_file},	  {"wrong-ends", wrong_ends},
+		{"no-reader", no_reader},	  {"never-waiting", never_waiting},
+		{"atomic-writes", atomic_writes}, {"big-transfer", big_transfer},
+		{"reader-leaves", reader_leaves},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

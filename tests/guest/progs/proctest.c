@@ -121,9 +121,9 @@ static int run(const char *path, char *const argv[], char *const env[], char *ou
 
 static void arguments(void)
 {
-	char *const argv[] = { "echo", "", "two words", "\xc3\xa4$*", "last", NULL };
-	char *const env[] = { "A=1", "EMPTY=", "Z=a b", NULL };
-	char *const envargv[] = { "env", NULL };
+	char *const argv[] = {"echo", "", "two words", "\xc3\xa4$*", "last", NULL};
+	char *const env[] = {"A=1", "EMPTY=", "Z=a b", NULL};
+	char *const envargv[] = {"env", NULL};
 	char out[256];
 
 	CHECK_EQ(run("/bin/echo", argv, env, out, sizeof(out)), 0);
@@ -137,7 +137,7 @@ static void many_arguments(void)
 {
 	static char *argv[1002];
 	static char text[101], out[110000], huge[140000];
-	char *const one[] = { "echo", huge, NULL };
+	char *const one[] = {"echo", huge, NULL};
 
 	memset(text, 'x', sizeof(text) - 1);
 	argv[0] = "echo";
@@ -159,7 +159,7 @@ static void write_program(const char *path, const char *text, int mode)
 
 static void scripts(void)
 {
-	char *const argv[] = { "name", "arg", NULL };
+	char *const argv[] = {"name", "arg", NULL};
 	char out[256];
 
 	write_program("/tmp/script", "#!/bin/echo one two\nnothing to see\n", 0755);
@@ -179,7 +179,7 @@ static void scripts(void)
 
 static void not_executable(void)
 {
-	char *const argv[] = { "x", NULL };
+	char *const argv[] = {"x", NULL};
 	char out[16];
 
 	write_program("/tmp/plain", "hello\n", 0644);
@@ -196,11 +196,12 @@ static void not_executable(void)
 	unlink("/tmp/plain");
 }
 
-/* Descriptors with close-on-exec are gone, the others stay; handlers are reset, ignored signals stay ignored. */
+/* Descriptors with close-on-exec are gone, the others stay; handlers are reset, ignored signals stay ignored.
+ */
 static void what_exec_keeps(void)
 {
-	char *const argv[] = { "sh", "-c", "echo here >&9; echo gone >&8; kill -USR1 $$; kill -USR2 $$; echo no",
-			       NULL };
+	char *const argv[] = {"sh", "-c",
+			      "echo here >&9; echo gone >&8; kill -USR1 $$; kill -USR2 $$; echo no", NULL};
 	int ends[2], status;
 	char buf[32] = "";
 	pid_t pid;
@@ -253,12 +254,14 @@ static void many_at_once(void)
 }
 
 #ifdef __aarch64__
-/* The first and last of the vector registers hold what we put there while another task puts something else there. */
+/* The first and last of the vector registers hold what we put there while another task puts something else
+ * there. */
 static void vectors(long value, int rounds)
 {
 	long got[4];
 
-	__asm__ volatile(".arch_extension fp\n fmov d0, %0\n fmov d8, %0\n fmov d15, %0\n fmov d31, %0" ::"r"(value));
+	__asm__ volatile(
+		".arch_extension fp\n fmov d0, %0\n fmov d8, %0\n fmov d15, %0\n fmov d31, %0" ::"r"(value));
 	for (int i = 0; i < rounds; i++)
 		vt_syscall(NR_sched_yield, 0, 0, 0, 0, 0, 0);
 	__asm__ volatile(".arch_extension fp\n fmov %0, d0\n fmov %1, d8\n fmov %2, d15\n fmov %3, d31"
@@ -283,19 +286,19 @@ static void vector_registers(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "statuses", statuses },
-		{ "not-yet", not_yet },
-		{ "orphans", orphans },
-		{ "groups", groups },
-		{ "arguments", arguments },
-		{ "many-arguments", many_arguments },
-		{ "scripts", scripts },
-		{ "not-executable", not_executable },
-		{ "exec-keeps", what_exec_keeps },
-		{ "many-forks", many_forks },
-		{ "many-at-once", many_at_once },
+		{"statuses", statuses},
+		{"not-yet", not_yet},
+		{"orphans", orphans},
+		{"groups", groups},
+		{"arguments", arguments},
+		{"many-arguments", many_arguments},
+		{"scripts", scripts},
+		{"not-executable", not_executable},
+		{"exec-keeps", what_exec_keeps},
+		{"many-forks", many_forks},
+		{"many-at-once", many_at_once},
 #ifdef __aarch64__
-		{ "vector-registers", vector_registers },
+		{"vector-registers", vector_registers},
 #endif
 	};
 

@@ -12,7 +12,7 @@
 
 static void be_fifo(int policy, int priority)
 {
-	struct sched_param param = { .sched_priority = priority };
+	struct sched_param param = {.sched_priority = priority};
 
 	if (sched_setscheduler(0, policy, &param))
 		vt_die_errno(2, "sched_setscheduler");
@@ -45,7 +45,8 @@ static long take_long(int fd)
 	return n;
 }
 
-/* A fair task spins on the CPU on which a FIFO task sleeps: it wakes with its timer's interrupt and not later. */
+/* A fair task spins on the CPU on which a FIFO task sleeps: it wakes with its timer's interrupt and not
+ * later. */
 static void fifo_preempts(void)
 {
 	long late = 0, at;
@@ -59,7 +60,7 @@ static void fifo_preempts(void)
 	be_fifo(SCHED_FIFO, 10);
 	at = check_now() + 10 * MS;
 	for (int i = 0; i < 100; i++, at += 777777) {
-		struct timespec when = { .tv_sec = at / 1000000000, .tv_nsec = at % 1000000000 };
+		struct timespec when = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
 		long lateness;
 
 		CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL), 0);
@@ -118,8 +119,8 @@ static long share_of_first(int nice_second)
 		CHECK_CALL(pipe(ends[i]));
 		pids[i] = check_fork();
 		if (pids[i] == 0) {
-			struct timespec start = { .tv_sec = (end - 2000 * MS) / 1000000000,
-						  .tv_nsec = (end - 2000 * MS) % 1000000000 };
+			struct timespec start = {.tv_sec = (end - 2000 * MS) / 1000000000,
+						 .tv_nsec = (end - 2000 * MS) % 1000000000};
 
 			if (i == 1 && setpriority(PRIO_PROCESS, 0, nice_second))
 				_exit(2);
@@ -225,7 +226,7 @@ static void yield_turns(void)
 
 static void policies(void)
 {
-	struct sched_param param = { .sched_priority = 7 };
+	struct sched_param param = {.sched_priority = 7};
 
 	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
 	CHECK_ERRNO(sched_setscheduler(0, SCHED_OTHER, &param), EINVAL);
@@ -259,7 +260,7 @@ static int cpu_now(void)
 
 static void affinity(void)
 {
-	cpu_set_t none = { { 0 } };
+	cpu_set_t none = {{0}};
 	int cpus = check_cpus();
 
 	for (int round = 0; round < 50; round++)
@@ -291,8 +292,8 @@ static void sample(const struct vt_proc *p, void *arg)
 static void spread(void)
 {
 	int cpus = check_cpus(), tries = 0, used;
-	pid_t pids[65] = { 0 };
-	cpu_set_t all = { { 0 } };
+	pid_t pids[65] = {0};
+	cpu_set_t all = {{0}};
 
 	for (int cpu = 0; cpu < cpus; cpu++)
 		CPU_SET(cpu, &all);
@@ -307,7 +308,7 @@ static void spread(void)
 	}
 	do {
 		check_sleep(5 * MS);
-		on = (cpu_set_t){ { 0 } };
+		on = (cpu_set_t){{0}};
 		sampled = used = 0;
 		vt_each_proc(sample, pids);
 		for (int cpu = 0; cpu < cpus; cpu++)
@@ -324,10 +325,16 @@ static void spread(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "policies", policies },    { "fifo-preempts", fifo_preempts }, { "fifo-at-once", fifo_runs_at_once },
-		{ "equal", equal_shares },   { "nice", nice_shares },		 { "rr", rr_rotates },
-		{ "fifo", fifo_does_not },   { "yield", yield_turns },		 { "affinity", affinity },
-		{ "spread", spread },
+		{"policies", policies},
+		{"fifo-preempts", fifo_preempts},
+		{"fifo-at-once", fifo_runs_at_once},
+		{"equal", equal_shares},
+		{"nice", nice_shares},
+		{"rr", rr_rotates},
+		{"fifo", fifo_does_not},
+		{"yield", yield_turns},
+		{"affinity", affinity},
+		{"spread", spread},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

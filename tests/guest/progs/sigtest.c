@@ -5,7 +5,7 @@
 
 #define SA_NODEFER   0x40000000
 #define SA_RESETHAND 0x80000000u
-#define BIT_OF(sig)  (1UL << ((sig) - 1))
+#define BIT_OF(sig)  (1UL << ((sig)-1))
 
 static volatile sig_atomic_t seen[NSIG], depth, deepest;
 
@@ -16,7 +16,7 @@ static void on_signal(int sig)
 
 static void handle(int sig, void (*handler)(int), unsigned long flags, sigset_t mask)
 {
-	struct sigaction act = { .sa_handler = handler, .sa_flags = flags, .sa_mask = mask };
+	struct sigaction act = {.sa_handler = handler, .sa_flags = flags, .sa_mask = mask};
 
 	CHECK_CALL(sigaction(sig, &act, NULL));
 }
@@ -129,7 +129,7 @@ static void restart(void)
 
 static void sleep_interrupted(void)
 {
-	struct timespec span = { .tv_sec = 5 }, left = { 0 };
+	struct timespec span = {.tv_sec = 5}, left = {0};
 	pid_t parent = getpid(), pid;
 
 	handle(SIGUSR1, on_signal, 0, 0);
@@ -206,7 +206,7 @@ static void kill_stopped(void)
 
 static void bad_arguments(void)
 {
-	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction act = {.sa_handler = on_signal};
 
 	CHECK_ERRNO(sigaction(SIGKILL, &act, NULL), EINVAL);
 	CHECK_ERRNO(sigaction(SIGSTOP, &act, NULL), EINVAL);
@@ -257,11 +257,13 @@ static void no_stack(void)
 	handle(SIGSEGV, on_alarm_stack, 0, 0);
 	handle(SIGUSR1, on_alarm_stack, 0, 0);
 #ifdef __aarch64__
-	__asm__ volatile("mov x9, #64\n mov x8, %0\n mov x0, %1\n mov x1, %2\n mov sp, x9\n svc #0" ::
-			 "r"((long)NR_kill), "r"((long)getpid()), "r"((long)SIGUSR1)
+	__asm__ volatile("mov x9, #64\n mov x8, %0\n mov x0, %1\n mov x1, %2\n mov sp, x9\n svc #0" ::"r"(
+				 (long)NR_kill),
+			 "r"((long)getpid()), "r"((long)SIGUSR1)
 			 : "x0", "x1", "x8", "x9");
 #else
-	__asm__ volatile("mov $64, %%rsp\n syscall" ::"a"(NR_kill), "D"(getpid()), "S"(SIGUSR1) : "rcx", "r11");
+	__asm__ volatile("mov $64, %%rsp\n syscall" ::"a"(NR_kill), "D"(getpid()), "S"(SIGUSR1)
+			 : "rcx", "r11");
 #endif
 	_exit(0);
 }
@@ -277,18 +279,18 @@ static void no_room_for_frame(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "handler", handler_runs },
-		{ "masked", masked_waits },
-		{ "nested", nested },
-		{ "not-deferred", not_deferred },
-		{ "restart", restart },
-		{ "sleep", sleep_interrupted },
-		{ "sigchld", child_ends },
-		{ "stop-continue", stop_and_continue },
-		{ "kill-stopped", kill_stopped },
-		{ "bad-arguments", bad_arguments },
-		{ "registers", registers_survive },
-		{ "no-room", no_room_for_frame },
+		{"handler", handler_runs},
+		{"masked", masked_waits},
+		{"nested", nested},
+		{"not-deferred", not_deferred},
+		{"restart", restart},
+		{"sleep", sleep_interrupted},
+		{"sigchld", child_ends},
+		{"stop-continue", stop_and_continue},
+		{"kill-stopped", kill_stopped},
+		{"bad-arguments", bad_arguments},
+		{"registers", registers_survive},
+		{"no-room", no_room_for_frame},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -84,12 +84,13 @@ static int one_cpu(int cpu, long rounds)
 	return vt_finish(check_failures ? 1 : 0);
 }
 
-/* storm TASKS [ROUNDS]; task i runs on CPU i modulo their number. Says "storm: started" when all are under way. */
+/* storm TASKS [ROUNDS]; task i runs on CPU i modulo their number. Says "storm: started" when all are under
+ * way. */
 int main(int argc, char **argv)
 {
 	long tasks = argc > 1 ? vt_number_or_die(2, argv[1], 1, 64) : 1;
 	long rounds = argc > 2 ? vt_number_or_die(2, argv[2], 0, 1000000000) : 0;
-	struct sigaction act = { .sa_handler = on_term };
+	struct sigaction act = {.sa_handler = on_term};
 	int cpus = check_cpus(), bad = 0;
 	pid_t pids[64];
 

@@ -6,12 +6,12 @@
 
 static struct timespec spec(long ns)
 {
-	return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
 static void relative(void)
 {
-	static const long spans[] = { 1000, 50000, 1000000, 3333333, 10000000, 123456789, 1000000000 };
+	static const long spans[] = {1000, 50000, 1000000, 3333333, 10000000, 123456789, 1000000000};
 
 	for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
 		struct timespec span = spec(spans[i]);
@@ -33,8 +33,8 @@ static void absolute(void)
 		CHECK_RANGE(check_now() - at, 0, LATE);
 	}
 	/* What has passed returns at once. */
-	CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &(struct timespec){ .tv_sec = 0, .tv_nsec = 1 },
-				 NULL),
+	CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+				 &(struct timespec){.tv_sec = 0, .tv_nsec = 1}, NULL),
 		 0);
 }
 
@@ -83,7 +83,7 @@ static void in_order(void)
 
 static void bad_arguments(void)
 {
-	struct timespec bad = { .tv_nsec = 1000000000 }, negative = { .tv_sec = -1 }, zero = { 0 };
+	struct timespec bad = {.tv_nsec = 1000000000}, negative = {.tv_sec = -1}, zero = {0};
 
 	CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, 0, &bad, NULL), EINVAL);
 	CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, 0, &negative, NULL), EINVAL);
@@ -100,8 +100,8 @@ static void on_usr1(int sig)
 /* Interrupted, the rest is what is missing; slept as well, it makes the whole. */
 static void the_rest(void)
 {
-	struct sigaction act = { .sa_handler = on_usr1 };
-	struct timespec span = spec(200000000), left = { 0 };
+	struct sigaction act = {.sa_handler = on_usr1};
+	struct timespec span = spec(200000000), left = {0};
 	long start = check_now();
 	pid_t parent = getpid(), pid;
 
@@ -120,8 +120,8 @@ static void the_rest(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{ "relative", relative }, { "absolute", absolute },	     { "monotonic", monotonic },
-		{ "in-order", in_order }, { "bad-arguments", bad_arguments }, { "the-rest", the_rest },
+		{"relative", relative}, {"absolute", absolute},		  {"monotonic", monotonic},
+		{"in-order", in_order}, {"bad-arguments", bad_arguments}, {"the-rest", the_rest},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -1,6 +1,6 @@
 /*
- * tracecheck: read a trace of the function tracer from standard input, look at every line's form, at the order of time
- * on each CPU and at every name, and print what was there.
+ * tracecheck: read a trace of the function tracer from standard input, look at every line's form, at the
+ * order of time on each CPU and at every name, and print what was there.
  */
 #include <vt.h>
 #include <ctype.h>
@@ -123,9 +123,8 @@ static void count_lost(const char *line)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = { .usage = "tracecheck [-p PID] [-f FUNCTION] < trace",
-				.options = "p:f:",
-				.bad_status = 2 };
+	struct vt_options o = {
+		.usage = "tracecheck [-p PID] [-f FUNCTION] < trace", .options = "p:f:", .bad_status = 2};
 	struct vt_lines in;
 	char *line;
 	int c;

@@ -137,7 +137,7 @@ int check_main(int argc, char **argv, const struct check_case *cases, size_t n)
 
 long check_now(void)
 {
-	struct timespec now = { 0 };
+	struct timespec now = {0};
 
 	if (clock_gettime(CLOCK_MONOTONIC, &now))
 		vt_die_errno(2, "clock_gettime");
@@ -146,7 +146,7 @@ long check_now(void)
 
 void check_sleep(long ns)
 {
-	struct timespec span = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+	struct timespec span = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 
 	while (nanosleep(&span, &span) < 0 && errno == EINTR)
 		;
@@ -154,7 +154,7 @@ void check_sleep(long ns)
 
 void check_pin(int cpu)
 {
-	cpu_set_t set = { { 0 } };
+	cpu_set_t set = {{0}};
 
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
@@ -163,7 +163,7 @@ void check_pin(int cpu)
 
 int check_cpus(void)
 {
-	cpu_set_t set = { { 0 } };
+	cpu_set_t set = {{0}};
 	int n = 0;
 
 	if (sched_getaffinity(0, sizeof(set), &set))

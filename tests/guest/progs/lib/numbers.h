@@ -1,4 +1,5 @@
-/* Numbers of system calls that the tests make and userland does not (Linux's, which differ between the machines). */
+/* Numbers of system calls that the tests make and userland does not (Linux's, which differ between the
+ * machines). */
 #ifndef NUMBERS_H
 #define NUMBERS_H
 

@@ -29,9 +29,10 @@ int watch_child(pid_t pid, long ms, bool *killed)
 			return check_wait(pid);
 		}
 		/* Woken by SIGCHLD, whoever it is from; a stopped child sends one too. */
-		check_syscall(NR_rt_sigtimedwait, (long)&set, 0,
-			      (long)&(struct timespec){ .tv_sec = left / 1000000000, .tv_nsec = left % 1000000000 },
-			      sizeof(set), 0, 0);
+		check_syscall(
+			NR_rt_sigtimedwait, (long)&set, 0,
+			(long)&(struct timespec){.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000},
+			sizeof(set), 0, 0);
 	}
 	return status;
 }
@@ -54,7 +55,8 @@ static long field(const char *path, const char *name)
 	return value;
 }
 
-/* What ended tasks held may be given back a grace period later: the figure is taken when it has stood still. */
+/* What ended tasks held may be given back a grace period later: the figure is taken when it has stood still.
+ */
 long watch_free_memory(void)
 {
 	long now = field("/proc/meminfo", "MemFree:"), before;
