@@ -77,7 +77,7 @@ ifneq ($(file < $(ULIST)),$(ULIST_NOW))
 endif
 $(ULIST): | $(UPROGRAMS) $(UETC)
 	@mkdir -p $(@D)
-	$(Q)$(file > $@,$(ULIST_NOW)):
+	$(Q)printf '%s\n' '$(ULIST_NOW)' > $@
 
 # Reproducible: sorted names, owner 0:0, all times 2020-01-01, inode numbers given by cpio in that order.
 $(INITRAMFS): $(UPROGRAMS) $(UETC) $(ULIST) userland/mkroot.sh
