@@ -1,14 +1,19 @@
-/* hexdump: bytes as numbers. */
+/*
+ * hexdump [-C] [-n BYTES] [FILE...]: bytes as numbers.
+ *
+ * Words of two bytes in the machine's order, or with -C bytes and text. Left out: formats (-e), -s,
+ * -v, and the columns -b -c -d -o -x.
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <limits.h>
 
 struct dump {
 	bool canonical;
-	long left; /* bytes still to be shown */
-	unsigned long offset;
+	long left;	      /* bytes still to be shown */
+	unsigned long offset; /* of row, from the start of all input */
 	unsigned char row[16], last[16];
-	size_t fill;
+	size_t fill;	      /* bytes in row so far */
 	bool same, have_last; /* a star has been printed; last holds a full row */
 };
 
@@ -29,6 +34,7 @@ static void print_canonical(const struct dump *d)
 	printf("|\n");
 }
 
+/* Both machines have the low byte first. A last single byte is padded by a zero. */
 static void print_words(const struct dump *d)
 {
 	printf("%07lx", d->offset);
@@ -53,6 +59,7 @@ static void print_row(struct dump *d)
 	d->fill = 0;
 }
 
+/* Rows go on from file to file, as if all were one. */
 static int dump_file(int fd, const char *name, void *arg)
 {
 	struct dump *d = arg;

@@ -1,4 +1,8 @@
-/* mkdir: make directories. */
+/*
+ * mkdir [-p] [-m MODE] DIRECTORY...: make directories.
+ *
+ * MODE is octal. Left out: symbolic modes, -v. With -m, parents made by -p get the full mode too.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 

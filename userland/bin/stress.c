@@ -1,4 +1,10 @@
-/* stress: workers that compute, yield, sleep, talk through pipes or fork, for a time or a number of rounds.
+/*
+ * stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] [--count
+ * ROUNDS] [--verbose]: workers that compute, yield, sleep, talk through pipes or fork, for a time
+ * or a number of rounds.
+ *
+ * Each worker is a process, and looks whether the kernel keeps its promises: a byte that changes or
+ * a child that is lost is a failure. Left out: memory and disk, which the real one can fill.
  */
 #include <vt.h>
 #include <limits.h>
@@ -44,6 +50,7 @@ static long work_cpu(void)
 	return done;
 }
 
+/* Each kind of worker returns the rounds it has done. */
 static long work_yield(void)
 {
 	long done = 0;
@@ -66,6 +73,7 @@ static long work_sleep(void)
 	return done;
 }
 
+/* The status checks that it was our child that was reaped, and that it came through unharmed. */
 static long work_fork(void)
 {
 	long done = 0;
@@ -142,6 +150,7 @@ static const char usage[] =
 	"stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] "
 	"[--count ROUNDS] [--verbose]";
 
+/* Returns the worker's id, or -1 after a message. */
 static pid_t start(const struct kind *kind)
 {
 	pid_t pid = fork();
@@ -175,6 +184,7 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
 	return argv[*i];
 }
 
+/* argv[*i] and its value, if it has one. */
 static void parse_option(int argc, char **argv, int *i, long *workers)
 {
 	const char *value;

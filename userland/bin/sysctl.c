@@ -1,4 +1,9 @@
-/* sysctl: show and set the kernel's parameters, which are files under /proc/sys. */
+/*
+ * sysctl [-nN] [-w] NAME[=VALUE]... | sysctl -a: show and set the kernel's parameters, which are
+ * files under /proc/sys.
+ *
+ * Left out: -p (files of settings), -q, -e, patterns.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
@@ -16,6 +21,7 @@ static char *path_of(const char *name)
 	return path;
 }
 
+/* A value of several lines is printed as so many, each with the name. */
 static void print_value(const char *path, char *value)
 {
 	char *line = value;
@@ -76,6 +82,7 @@ static int show(const char *path)
 	return 0;
 }
 
+/* Shows the new value as the kernel has it, which may differ from what was written. */
 static int set(const char *path, const char *value)
 {
 	char *line = vt_malloc(strlen(value) + 2);

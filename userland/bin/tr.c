@@ -1,4 +1,9 @@
-/* tr: exchange or delete bytes. */
+/*
+ * tr [-cds] SET1 [SET2]: exchange or delete bytes.
+ *
+ * Sets have ranges, classes and backslash escapes. Left out: [x*n], equivalence classes; a shorter
+ * SET2 is filled with its last byte.
+ */
 #include <vt.h>
 #include <ctype.h>
 
@@ -16,12 +21,14 @@ struct set {
 	size_t n;
 };
 
+/* Beyond 1024 members, which no sensible set has, the rest is dropped. */
 static void add(struct set *set, int c)
 {
 	if (set->n < sizeof(set->v))
 		set->v[set->n++] = (unsigned char)c;
 }
 
+/* One byte of a set, its escape done. */
 static int take(const char **s)
 {
 	int c = (unsigned char)*(*s)++;
@@ -65,6 +72,7 @@ static void parse_set(struct set *set, const char *s)
 	}
 }
 
+/* -c: all bytes that are not in the set, in order. */
 static void complement(struct set *set)
 {
 	bool in[256] = {false};

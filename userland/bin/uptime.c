@@ -1,4 +1,8 @@
-/* uptime: how long the system has been up, and its load. */
+/*
+ * uptime: how long the system has been up, and its load.
+ *
+ * Left out: the time of day and users, -p, -s.
+ */
 #include <vt.h>
 #include <sys/sysinfo.h>
 

@@ -1,13 +1,18 @@
-/* wc: count lines, words and bytes. */
+/*
+ * wc [-lwc] [FILE...]: count lines, words and bytes.
+ *
+ * Left out: -m (characters), -L. The last line counts only with its newline, as POSIX has it.
+ */
 #include <vt.h>
 #include <ctype.h>
 
 struct wc {
 	bool lines, words, bytes;
-	long total[3];
-	bool padded; /* several columns or files are lined up */
+	long total[3]; /* of all files: lines, words, bytes */
+	bool padded;   /* several columns or files are lined up */
 };
 
+/* Standard input has no name to print. */
 static void print_counts(const struct wc *w, const long *n, const char *name)
 {
 	const bool shown[] = {w->lines, w->words, w->bytes};

@@ -1,4 +1,8 @@
-/* yes: print a line until somebody stops it. */
+/*
+ * yes [WORD...]: print the same line for ever.
+ *
+ * It ends when nobody reads any more.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

@@ -22,12 +22,14 @@ static int escape_digits(const char **s, int base, int max)
 	return value;
 }
 
+/* Octal is \0ddd for echo and \ddd for printf; both are taken everywhere, as bash does. */
 int vt_escape(const char **s)
 {
 	static const char letters[] = "abefnrtv", values[] = "\a\b\033\f\n\r\t\v";
 	int c = *(*s)++, value;
 	const char *known;
 
+	/* A backslash at the end stands for itself; *s stays on the zero. */
 	if (c == '\0') {
 		--*s;
 		return '\\';
@@ -88,6 +90,7 @@ static bool echo_option(const char *word, bool *newline, bool *escapes)
 int vt_echo(int argc, char **argv)
 {
 	bool newline = true, escapes = false, stop = false;
+	/* No escape is shorter than what it stands for, so the words' own length is enough. */
 	size_t size = 1;
 	char *text, *end;
 	int i, status = 0;

@@ -55,6 +55,7 @@ static const char *match_bracket(const char *p, int c, bool *matched)
 
 	if (negate)
 		p++;
+	/* A "]" right at the start is a member, not the end. */
 	for (start = p; *p && (*p != ']' || p == start); p = end) {
 		end = p[0] == '[' && p[1] == ':' ? match_class(p, c, &hit) : NULL;
 		if (!end)

@@ -20,6 +20,7 @@ static void message(const char *format, va_list args, const char *tail)
 	(void)vt_write_all(STDERR_FILENO, text, (size_t)n);
 }
 
+/* err is a value: the caller's errno may change on the way to strerror(). */
 static void message_errno(int err, const char *format, ...)
 {
 	va_list args;
@@ -64,6 +65,7 @@ void *vt_malloc(size_t size)
 	return vt_realloc(NULL, size);
 }
 
+/* A size of 0 would make realloc() free p, and NULL could then mean either. */
 void *vt_realloc(void *p, size_t size)
 {
 	p = realloc(p, size ? size : 1);

@@ -21,6 +21,7 @@ const char *vt_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Any x bit will do: root may run what anybody may. */
 static bool is_program(const char *path)
 {
 	struct stat st;
@@ -28,6 +29,9 @@ static bool is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
+/*
+ * An empty part of $PATH is the current directory (POSIX 8.3), which is why strtok() is of no use.
+ */
 char *vt_which(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -54,6 +58,7 @@ char *vt_which(const char *name)
 	return NULL;
 }
 
+/* Slashes at the end of from do not make its last part empty: "cp -r d/ e" makes e/d. */
 char *vt_target(const char *from, const char *to)
 {
 	struct stat st;

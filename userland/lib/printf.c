@@ -3,10 +3,11 @@
 
 /* Everything is gathered here and written at once. */
 struct out {
-	char *text;
+	char *text; /* owned */
 	size_t used, size;
 };
 
+/* Append n bytes, doubling the room. */
 static void out_bytes(struct out *o, const char *s, size_t n)
 {
 	if (o->used + n > o->size)
@@ -47,6 +48,7 @@ static long number_argument(const char *arg, int *status)
 		return (unsigned char)arg[1];
 	errno = 0;
 	n = strtol(arg, &end, 0);
+	/* 0xffffffffffffffff is a fair argument of %x. */
 	if (errno == ERANGE)
 		n = (long)strtoul(arg, &end, 0);
 	if (*end) {
@@ -105,6 +107,7 @@ static int convert(struct out *o, const char **format, char ***args, int *status
 		out_byte(o, '%');
 		return 0;
 	}
+	/* Left out: floating point, * for a width, %q. */
 	if (!letter || !strchr("sbcdiuoxX", letter) || n > 12)
 		return -1;
 	*format += n + 1;

@@ -1,4 +1,8 @@
-/* Processes as /proc shows them. */
+/*
+ * Processes as /proc shows them.
+ *
+ * A process may end between being found and being read: it is then left out, which is no error.
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <dirent.h>
@@ -24,6 +28,7 @@ static bool parse_stat(struct vt_proc *p, const char *text)
 	if (!open || !close || close < open)
 		return false;
 	n = (size_t)(close - open - 1);
+	/* A kernel's names have at most 15 bytes; those of others are cut. */
 	if (n >= sizeof(p->comm))
 		n = sizeof(p->comm) - 1;
 	memcpy(p->comm, open + 1, n);
@@ -87,6 +92,7 @@ static bool read_proc(struct vt_proc *p, const char *pid)
 	return good;
 }
 
+/* The caller's function may not keep the pointer: the structure is used for the next process. */
 int vt_each_proc(void (*work)(const struct vt_proc *p, void *arg), void *arg)
 {
 	DIR *dir = opendir("/proc");

@@ -1,4 +1,10 @@
-/* POSIX calls that are one system call each: argument order adapted, -errno turned into errno. */
+/*
+ * POSIX calls that are one system call each: argument order adapted, -errno turned into errno.
+ *
+ * What each returns and does is said in the header that declares it, or by POSIX. Where Linux has
+ * only a call of the "at" family on new machines (openat, unlinkat, ...), the older name is made of
+ * it with AT_FDCWD, the current directory.
+ */
 #include <vt.h>
 #include <dirent.h>
 #include <sched.h>
@@ -41,6 +47,7 @@ int open(const char *path, int flags, ...)
 	int mode;
 
 	va_start(args, flags);
+	/* Without O_CREAT there is no third argument to be taken. */
 	mode = flags & O_CREAT ? va_arg(args, int) : 0;
 	va_end(args);
 	return (int)CALL(openat, AT_FDCWD, path, flags, mode);
@@ -66,6 +73,10 @@ off_t lseek(int fd, off_t offset, int whence)
 	return CALL(lseek, fd, offset, whence);
 }
 
+/*
+ * All commands used here take an int or nothing, which va_arg as a long may read: unused high bits
+ * are the kernel's to ignore.
+ */
 int fcntl(int fd, int cmd, ...)
 {
 	va_list args;
@@ -103,6 +114,7 @@ int pipe2(int fds[2], int flags)
 	return (int)CALL(pipe2, fds, flags);
 }
 
+/* fds[0] is for reading, fds[1] for writing. Neither is closed by exec. */
 int pipe(int fds[2])
 {
 	return (int)CALL(pipe2, fds, 0);
@@ -135,16 +147,19 @@ int fstat(int fd, struct stat *st)
 	return (int)CALL(fstat, fd, st);
 }
 
+/* By the real user and group, not the effective ones: that is what the call is for. */
 int access(const char *path, int mode)
 {
 	return (int)CALL(faccessat, AT_FDCWD, path, mode);
 }
 
+/* fchmodat of the kernel takes no flags: a link is followed. */
 int chmod(const char *path, mode_t mode)
 {
 	return (int)CALL(fchmodat, AT_FDCWD, path, mode);
 }
 
+/* Cannot fail: the result is the old mask. */
 mode_t umask(mode_t mask)
 {
 	return (mode_t)CALL(umask, mask);
@@ -185,6 +200,7 @@ int symlink(const char *target, const char *path)
 	return (int)CALL(symlinkat, target, AT_FDCWD, path);
 }
 
+/* No zero is added, and a longer target is cut without a word: n == size says so. */
 ssize_t readlink(const char *path, char *buf, size_t size)
 {
 	return CALL(readlinkat, AT_FDCWD, path, buf, size);
@@ -200,6 +216,7 @@ int chdir(const char *path)
 	return (int)CALL(chdir, path);
 }
 
+/* The system call returns the length, or ERANGE when size is too small. */
 char *getcwd(char *buf, size_t size)
 {
 	return CALL(getcwd, buf, size) < 0 ? NULL : buf;
@@ -227,6 +244,10 @@ int umount(const char *target)
 
 /* --- Processes and signals. --- */
 
+/*
+ * clone() with nothing shared and SIGCHLD for the parent. stdio buffers are copied too: flush
+ * before.
+ */
 pid_t fork(void)
 {
 	return (pid_t)CALL(clone, SIGCHLD, 0, 0, 0, 0);
@@ -307,11 +328,13 @@ int kill(pid_t pid, int sig)
 	return (int)CALL(kill, pid, sig);
 }
 
+/* To the process, which has only this thread. */
 int raise(int sig)
 {
 	return (int)CALL(kill, getpid(), sig);
 }
 
+/* The kernel's mask is 64 bits: its size is an argument, as it may grow. */
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	return (int)CALL(rt_sigprocmask, how, set, old, sizeof(sigset_t));
@@ -359,6 +382,7 @@ int sched_yield(void)
 	return (int)CALL(sched_yield, 0);
 }
 
+/* Here the value is the nice value itself; only getpriority's result is shifted. */
 int setpriority(int which, int who, int nice)
 {
 	return (int)CALL(setpriority, which, who, nice);
@@ -401,6 +425,7 @@ int klogctl(int action, char *buf, int len)
 	return (int)CALL(syslog, action, buf, len);
 }
 
+/* On an error the -1 that CALL() makes is MAP_FAILED. */
 void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
 {
 	return (void *)CALL(mmap, addr, length, prot, flags, fd, offset);
