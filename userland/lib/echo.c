@@ -1,4 +1,8 @@
-/* echo, and the backslash escapes that it shares with printf and $'..'. */
+/*
+ * echo, and the backslash escapes that it shares with printf and $'..'.
+ *
+ * POSIX leaves open what echo does with -n and backslashes; this is bash's: escapes only after -e.
+ */
 #include <vt.h>
 
 /* Up to max digits of the base at *s. Returns their value, or -1 when there are none. */
@@ -34,6 +38,7 @@ int vt_escape(const char **s)
 		--*s;
 		return '\\';
 	}
+	/* Both rows are in the same order. */
 	known = strchr(letters, c);
 	if (known)
 		return values[known - letters];

@@ -1,8 +1,14 @@
-/* Shell patterns: * ? [..] and backslash. */
+/*
+ * Shell patterns: * ? [..] and backslash.
+ *
+ * Bytes, not characters of a locale. A slash is nothing special: glob.c matches component by
+ * component. A pattern that is not well formed matches itself: POSIX has no errors here.
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <fnmatch.h>
 
+/* POSIX's character classes, by <ctype.h> in the C locale. */
 static const struct {
 	const char *name;
 	int (*is)(int c);
@@ -35,6 +41,7 @@ static const char *match_range(const char *p, int c, bool *hit)
 		p++;
 	if (!*p)
 		return NULL;
+	/* Unsigned, or bytes above 127 would come before all others. */
 	low = high = (unsigned char)*p++;
 	if (*p == '-' && p[1] && p[1] != ']') {
 		p++;
@@ -111,6 +118,10 @@ int fnmatch(const char *pattern, const char *text, int flags)
 		}
 		if (!*text && !*pattern)
 			return 0;
+		/*
+		 * match_one() may step over part of the pattern even on a mismatch: the way back is
+		 * `star`.
+		 */
 		if (*text && *pattern && match_one(&pattern, (unsigned char)*text)) {
 			text++;
 			continue;

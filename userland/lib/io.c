@@ -1,4 +1,9 @@
-/* Reading and writing in blocks, in lines and as whole files. */
+/*
+ * Reading and writing in blocks, in lines and as whole files.
+ *
+ * All reading begins anew after EINTR: a program here that is interrupted has no reason to stop,
+ * and one that has (the shell) calls read() itself.
+ */
 #include <vt.h>
 
 ssize_t vt_read(int fd, void *buf, size_t size)

@@ -1,4 +1,9 @@
-/* Messages to standard error, and memory that is there or ends the program. */
+/*
+ * Messages to standard error, and memory that is there or ends the program.
+ *
+ * A program of this size has nothing better to do without memory than to say so: every allocation
+ * that is not checked by its caller comes from here.
+ */
 #include <vt.h>
 #include <stdarg.h>
 
@@ -16,8 +21,8 @@ static void message(const char *format, va_list args, const char *tail)
 		n = sizeof(text);
 		text[n - 1] = '\n';
 	}
-	/* There is nowhere left to report to when this fails. */
-	(void)vt_write_all(STDERR_FILENO, text, (size_t)n);
+	if (vt_write_all(STDERR_FILENO, text, (size_t)n) < 0)
+		return; /* there is nowhere left to report to */
 }
 
 /* err is a value: the caller's errno may change on the way to strerror(). */
@@ -30,6 +35,9 @@ static void message_errno(int err, const char *format, ...)
 	va_end(args);
 }
 
+/*
+ * The three forms differ in what follows the text: nothing, errno's text, the end of the program.
+ */
 void vt_warn(const char *format, ...)
 {
 	va_list args;
@@ -54,6 +62,7 @@ void vt_die(int status, const char *format, ...)
 	exit(status);
 }
 
+/* errno is read before exit() runs handlers. */
 void vt_die_errno(int status, const char *what)
 {
 	vt_warn_errno(what);

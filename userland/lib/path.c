@@ -14,6 +14,7 @@ char *vt_join(const char *dir, const char *name)
 	return path;
 }
 
+/* "a/" has an empty last part: who wants "a" cuts the slashes off first. */
 const char *vt_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -40,6 +41,7 @@ char *vt_which(const char *name)
 		return vt_strdup(name);
 	if (!path)
 		path = "/bin:/sbin";
+	/* An empty name is found nowhere; without this test it would be the directory itself. */
 	while (*name) {
 		size_t n = strcspn(path, ":");
 		char *dir = vt_malloc(n + 2), *full;
@@ -75,6 +77,7 @@ char *vt_target(const char *from, const char *to)
 	return target;
 }
 
+/* Several files can only go into a directory: else each would replace the one before. */
 int vt_to_target(const struct vt_options *o, int argc, char **argv,
 		 int (*work)(const char *from, const char *to))
 {

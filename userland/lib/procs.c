@@ -34,6 +34,7 @@ static bool parse_stat(struct vt_proc *p, const char *text)
 	memcpy(p->comm, open + 1, n);
 	p->comm[n] = '\0';
 	close++;
+	/* Fields that are not used are not kept; their numbers are proc(5)'s. */
 	p->state = close[strspn(close, " ")];
 	p->ppid = (int)stat_field(close, 4);
 	p->pgrp = (int)stat_field(close, 5);
@@ -65,6 +66,7 @@ static void set_args(struct vt_proc *p, const char *line, size_t size)
 		size--;
 	p->args[size] = '\0';
 	for (size_t i = 0; i < size; i++) {
+		/* A newline in an argument would break ps's table. */
 		if (!isprint((unsigned char)p->args[i]))
 			p->args[i] = ' ';
 	}
@@ -85,6 +87,7 @@ static bool read_proc(struct vt_proc *p, const char *pid)
 		return false;
 	good = parse_stat(p, text);
 	free(text);
+	/* May fail or be empty: kernel threads and zombies have none. */
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
 	text = vt_read_file(path, &size);
 	set_args(p, text, size);

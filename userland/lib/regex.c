@@ -156,6 +156,7 @@ static void emit_word_set(struct re_parser *p, bool negate)
 	p->at = rest;
 }
 
+/* \( \) or ( ): grouping only, as nothing refers back to it. */
 static void parse_group(struct re_parser *p)
 {
 	p->depth++;
@@ -342,6 +343,7 @@ static bool at_branch_end(const struct re_parser *p)
 	return p->at[0] == '\\' && (p->at[1] == '|' || (p->at[1] == ')' && p->depth));
 }
 
+/* Atoms with their repetitions, up to | or the end of the group. */
 static void parse_branch(struct re_parser *p)
 {
 	const char *branch = p->at;
@@ -355,6 +357,7 @@ static void parse_branch(struct re_parser *p)
 			emit_byte(p, (unsigned char)*p->at++);
 		else
 			parse_atom(p, branch);
+		/* POSIX: in basic syntax a star after the anchor ^ is a plain star. */
 		if (!p->extended && start < p->re->count && p->re->ops[start].code == RE_START &&
 		    *p->at == '*') {
 			emit_byte(p, '*');
@@ -384,6 +387,7 @@ static void parse_alternatives(struct re_parser *p)
 	p->re->ops[jump].next = (unsigned short)(p->re->count - jump);
 }
 
+/* The program is not shrunk to its size: one expression lives as long as the process. */
 struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignore_case, const char **error)
 {
 	struct vt_regex *re = vt_malloc(sizeof(*re));

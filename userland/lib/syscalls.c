@@ -68,6 +68,7 @@ _READ_WRITE_RETURN_TYPE write(int fd, const void *buf, size_t size)
 	return CALL(write, fd, buf, size);
 }
 
+/* ESPIPE for pipes and terminals. */
 off_t lseek(int fd, off_t offset, int whence)
 {
 	return CALL(lseek, fd, offset, whence);
@@ -104,6 +105,7 @@ int dup(int fd)
 	return (int)CALL(dup, fd);
 }
 
+/* flags is O_CLOEXEC or 0; EINVAL when both are the same. */
 int dup3(int from, int to, int flags)
 {
 	return (int)CALL(dup3, from, to, flags);
@@ -132,6 +134,7 @@ int ftruncate(int fd, off_t size)
 
 /* --- Names in the file system. --- */
 
+/* The call without a flag follows links; lstat() is the same call with one. */
 int stat(const char *path, struct stat *st)
 {
 	return (int)CALL(newfstatat, AT_FDCWD, path, st, 0);
@@ -165,6 +168,7 @@ mode_t umask(mode_t mask)
 	return (mode_t)CALL(umask, mask);
 }
 
+/* times NULL: now. */
 int utimensat(int dirfd, const char *path, const struct timespec times[2], int flags)
 {
 	return (int)CALL(utimensat, dirfd, path, times, flags);
@@ -185,6 +189,7 @@ int unlink(const char *path)
 	return (int)CALL(unlinkat, AT_FDCWD, path, 0);
 }
 
+/* Replaces what is there in one step: at every moment to names the old file or the new one. */
 int rename(const char *from, const char *to)
 {
 	return (int)CALL(renameat, AT_FDCWD, from, AT_FDCWD, to);
@@ -253,6 +258,7 @@ pid_t fork(void)
 	return (pid_t)CALL(clone, SIGCHLD, 0, 0, 0, 0);
 }
 
+/* Returns only on failure. */
 int execve(const char *path, char *const argv[], char *const envp[])
 {
 	return (int)CALL(execve, path, argv, envp);
@@ -263,6 +269,7 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *ru)
 	return (pid_t)CALL(wait4, pid, status, options, ru);
 }
 
+/* Without usage; WNOHANG's 0 and EINTR come back as they are. */
 pid_t waitpid(pid_t pid, int *status, int options)
 {
 	return (pid_t)CALL(wait4, pid, status, options, 0);
@@ -303,6 +310,10 @@ gid_t getegid(void)
 	return (gid_t)CALL(getegid, 0);
 }
 
+/*
+ * 0 stands for the caller, and for its own id as the group. EACCES: the child has called exec
+ * already.
+ */
 int setpgid(pid_t pid, pid_t group)
 {
 	return (int)CALL(setpgid, pid, group);
@@ -318,11 +329,13 @@ pid_t getpgrp(void)
 	return (pid_t)CALL(getpgid, 0);
 }
 
+/* EPERM for who leads a group already: fork first. */
 pid_t setsid(void)
 {
 	return (pid_t)CALL(setsid, 0);
 }
 
+/* 0: the caller's group, -1: everybody, below that: the group of that number. */
 int kill(pid_t pid, int sig)
 {
 	return (int)CALL(kill, pid, sig);
@@ -405,6 +418,7 @@ int clock_settime(clockid_t clock, const struct timespec *now)
 	return (int)CALL(clock_settime, clock, now);
 }
 
+/* Counted on the monotonic clock, whatever is done to the time of day. */
 int nanosleep(const struct timespec *span, struct timespec *left)
 {
 	return (int)CALL(nanosleep, span, left);
@@ -420,6 +434,7 @@ int sysinfo(struct sysinfo *info)
 	return (int)CALL(sysinfo, info);
 }
 
+/* The C library's syslog() is something else, hence the name. */
 int klogctl(int action, char *buf, int len)
 {
 	return (int)CALL(syslog, action, buf, len);

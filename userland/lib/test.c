@@ -10,8 +10,8 @@
 
 struct test {
 	char **word; /* next one */
-	char **end;
-	bool bad; /* a message has been printed: the status is 2 */
+	char **end;  /* behind the last word */
+	bool bad;    /* a message has been printed: the status is 2 */
 };
 
 static bool test_or(struct test *t);
@@ -84,6 +84,7 @@ static bool test_unary(struct test *t, char letter, const char *arg)
 	return test_file(letter, arg);
 }
 
+/* A dash and one letter of those known. */
 static bool is_unary(const char *word)
 {
 	return word[0] == '-' && word[1] && !word[2] && strchr("nztrwxfdcbpShLse", word[1]);
@@ -114,6 +115,7 @@ static int compare_times(const char *a, const char *b)
 static const char *const binaries[] = {"=",   "==",  "!=",  "<",   ">",	  "-eq", "-ne",
 				       "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"};
 
+/* Whether the word stands between two others. */
 static bool is_binary(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(binaries); i++) {
@@ -154,6 +156,7 @@ static bool test_binary(struct test *t, const char *a, const char *op, const cha
 		return compare_times(a, b) > 0;
 	if (!strcmp(op, "-ot"))
 		return compare_times(a, b) < 0;
+	/* Both are read before either is judged, so that each bad one is said. */
 	x = test_number(t, a);
 	y = test_number(t, b);
 	return !t->bad && relation(op + 1, x < y ? -1 : x > y);
