@@ -75,6 +75,7 @@ static void cut_fields(const struct cut *cut, const char *line)
 	printf("\n");
 }
 
+/* For vt_each_file(). Returns non-zero when reading failed. */
 static int cut_file(int fd, const char *name, void *arg)
 {
 	const struct cut *cut = arg;

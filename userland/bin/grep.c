@@ -57,6 +57,7 @@ static bool find(const struct grep *g, const char *text, size_t from, size_t *st
 	}
 }
 
+/* What stands before a line: the file when there are several, and the number with -n. */
 static void print_prefix(const struct grep *g, const char *name, long number)
 {
 	if (g->names)
@@ -100,6 +101,7 @@ static int grep_file(int fd, const char *name, void *arg)
 	struct vt_lines lines;
 	size_t start, end;
 	long number = 0, count = 0;
+	/* Only where somebody watches: a flush a line would slow down everything else. */
 	bool live = is_live(fd) && isatty(STDOUT_FILENO);
 	char *line;
 

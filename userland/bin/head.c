@@ -39,6 +39,7 @@ static int head(int fd, const char *name, void *arg)
 	long left = h->count;
 	ssize_t n;
 
+	/* The title goes through stdio, what follows by write(2): it has to be out first. */
 	if (h->titles) {
 		printf("%s==> %s <==\n", h->first ? "" : "\n", strcmp(name, "-") ? name : "standard input");
 		if (vt_finish(0))

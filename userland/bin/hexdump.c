@@ -17,6 +17,7 @@ struct dump {
 	bool same, have_last; /* a star has been printed; last holds a full row */
 };
 
+/* Two groups of eight bytes, and what of them can be printed. */
 static void print_canonical(const struct dump *d)
 {
 	printf("%08lx ", d->offset);
@@ -96,6 +97,7 @@ int main(int argc, char **argv)
 	status = vt_each_file(argv + o.index, 1, dump_file, &d);
 	if (d.fill)
 		print_row(&d);
+	/* The end is shown as well, on a line of its own. */
 	if (d.offset)
 		printf(d.canonical ? "%08lx\n" : "%07lx\n", d.offset);
 	return vt_finish(status);

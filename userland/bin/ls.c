@@ -117,6 +117,7 @@ static void print_long(const struct entry *e)
 	printf("\n");
 }
 
+/* -i */
 static void print_inode(const struct entry *e)
 {
 	if (opt_inode)

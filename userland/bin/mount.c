@@ -62,6 +62,7 @@ int main(int argc, char **argv)
 		return show();
 	while ((c = vt_option(&o, argc, argv)) != -1)
 		*(c == 't' ? &type : &list) = o.arg;
+	/* Two operands and a type: nothing is looked up anywhere. */
 	if (argc - o.index != 2 || !type)
 		vt_usage(&o);
 	/* What is no flag is never longer than the list itself. */

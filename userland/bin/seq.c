@@ -91,6 +91,7 @@ int main(int argc, char **argv)
 		n = format(text, number[at], most);
 		width = n > width ? n : width;
 	}
+	/* Counting by integers, the last number is met exactly. */
 	for (int64_t at = number[0]; number[1] > 0 ? at <= number[2] : at >= number[2]; at += number[1]) {
 		n = format(text, at, most);
 		printf("%s%s%.*s%s", first ? "" : separator, at < 0 ? "-" : "", width > n ? width - n : 0,

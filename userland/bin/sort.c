@@ -42,6 +42,7 @@ static const char *key_of(const char *line, size_t *length)
 	end = start;
 	for (int i = key_first; i <= key_last && *end; i++)
 		end = skip_field(end);
+	/* The separator behind the last field is no part of the key. */
 	if (separator && key_last != INT_MAX && end > start && end[-1] == separator)
 		end--;
 	*length = (size_t)(end - start);

@@ -17,6 +17,7 @@ static int64_t deadline; /* CLOCK_MONOTONIC in ns; 0: none */
 static long rounds;	 /* of each worker; 0: no limit */
 static bool verbose;
 
+/* Nanoseconds of the monotonic clock; the time of day may be set while we run. */
 static int64_t now(void)
 {
 	struct timespec t;
@@ -125,6 +126,10 @@ static long work_pipe(void)
 	close(there[0]);
 	close(back[1]);
 	for (; goes_on(done); done++) {
+		/*
+		 * Another value each round: a byte that was left over from the last would not be
+		 * noticed otherwise.
+		 */
 		unsigned char out = (unsigned char)done, in;
 
 		if (write(there[1], &out, 1) != 1 || read(back[0], &in, 1) != 1)
@@ -230,6 +235,7 @@ int main(int argc, char **argv)
 	}
 	if (!started && !failed)
 		vt_die(1, "Usage: %s", usage);
+	/* Any order: what counts is that none is lost. */
 	for (; started > 0; started--) {
 		pid_t pid = wait(&status);
 

@@ -72,6 +72,7 @@ static int show(const char *path)
 	}
 	if (S_ISDIR(st.st_mode))
 		return show_directory(path);
+	/* Some parameters can only be written (EACCES, EIO): said, and the next is shown. */
 	value = vt_read_file(path, NULL);
 	if (!value) {
 		vt_warn("reading %s: %s", path, strerror(errno));
@@ -89,6 +90,7 @@ static int set(const char *path, const char *value)
 	int fd = open(path, O_WRONLY), status;
 
 	strcpy(stpcpy(line, value), "\n");
+	/* One write: the kernel takes each as a whole value. */
 	status = fd < 0 || vt_write_all(fd, line, strlen(line)) < 0;
 	if (status)
 		vt_warn("setting %s: %s", path, strerror(errno));

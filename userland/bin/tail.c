@@ -76,6 +76,7 @@ static int tail(int fd, const char *name, void *arg)
 	size_t size, at;
 	char *text;
 
+	/* The title goes through stdio, what follows by write(2): it has to be out first. */
 	if (t->titles) {
 		printf("%s==> %s <==\n", t->first ? "" : "\n", strcmp(name, "-") ? name : "standard input");
 		if (vt_finish(0))

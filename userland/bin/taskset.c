@@ -68,6 +68,7 @@ static void print_mask(const cpu_set_t *set)
 	printf("\n");
 }
 
+/* Runs of neighbours as a range. */
 static void print_list(const cpu_set_t *set)
 {
 	const char *between = "";
@@ -86,6 +87,7 @@ static void print_list(const cpu_set_t *set)
 	printf("\n");
 }
 
+/* In the words of util-linux, which scripts look for. */
 static void show(int pid, const char *which, bool list)
 {
 	cpu_set_t set;
@@ -112,6 +114,7 @@ int main(int argc, char **argv)
 		*(c == 'c' ? &list : &process) = true;
 	if (argc - o.index < (process ? 1 : 2))
 		vt_usage(&o);
+	/* The old mask is shown as well when a new one is set. */
 	if (process) {
 		pid = (int)vt_number_or_die(1, argv[argc - 1], 0, INT_MAX);
 		show(pid, "current", list);

@@ -26,6 +26,7 @@ int main(int argc, char **argv)
 		 */
 		if (utimensat(AT_FDCWD, path, NULL, 0) == 0)
 			continue;
+		/* POSIX: with -c a missing file is no error and no message. */
 		if (errno == ENOENT && !create)
 			continue;
 		fd = errno == ENOENT ? open(path, O_WRONLY | O_CREAT, 0666) : -1;

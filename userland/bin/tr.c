@@ -97,6 +97,7 @@ int main(int argc, char **argv)
 
 	while ((c = vt_option(&o, argc, argv)) != -1)
 		*(c == 'c' ? &inverted : c == 'd' ? &delete : &squeeze) = true;
+	/* -d takes one set, or with -s a second one to squeeze; -s alone takes one or two. */
 	sets = argc - o.index;
 	if (sets < 1 || sets > 2 || (sets == 1 && !delete &&!squeeze) || (sets == 2 && delete &&!squeeze))
 		vt_usage(&o);
@@ -107,6 +108,10 @@ int main(int argc, char **argv)
 		parse_set(&to, argv[o.index + 1]);
 	if (sets == 2 && !to.n)
 		vt_die(1, "SET2 must not be empty");
+	/*
+	 * Sets become tables first: then each byte of input costs three look-ups, whatever the
+	 * sets.
+	 */
 	for (int i = 0; i < 256; i++)
 		map[i] = (unsigned char)i;
 	for (size_t i = 0; i < from.n; i++) {
@@ -115,8 +120,10 @@ int main(int argc, char **argv)
 		else if (to.n)
 			map[from.v[i]] = to.v[i < to.n ? i : to.n - 1];
 	}
+	/* -s squeezes what comes out, so SET2 if there is one. */
 	for (size_t i = 0; squeeze && i < (sets == 2 ? to.n : from.n); i++)
 		single[sets == 2 ? to.v[i] : from.v[i]] = true;
+	/* last lives from block to block: a run may cross the border. */
 	while ((n = vt_read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
 		size_t used = 0;
 

@@ -17,6 +17,7 @@ static void show(const char *line, long count)
 	printf("%s\n", line);
 }
 
+/* For vt_each_file(). Only neighbours are compared: sort first to have each line once. */
 static int uniq(int fd, const char *name, void *arg)
 {
 	struct vt_lines lines;

@@ -27,6 +27,7 @@ static void print_counts(const struct wc *w, const long *n, const char *name)
 	printf(strcmp(name, "-") ? " %s\n" : "\n", name);
 }
 
+/* For vt_each_file(). A word may lie across two blocks: in_word lives outside of both loops. */
 static int wc(int fd, const char *name, void *arg)
 {
 	static char buf[8192];
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
 		*(c == 'l' ? &w.lines : c == 'w' ? &w.words : &w.bytes) = true;
 	if (!w.lines && !w.words && !w.bytes)
 		w.lines = w.words = w.bytes = true;
+	/* One number alone is printed bare, so that a script can use it as it is. */
 	w.padded = w.lines + w.words + w.bytes > 1 || argc - o.index > 1;
 	status = vt_each_file(argv + o.index, 1, wc, &w);
 	if (argc - o.index > 1)

@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 	/* Half is left for words from the input. */
 	if (argc - o.index > XARGS_MAX / 2)
 		vt_die(1, "too many arguments");
+	/* COMMAND and its own arguments, which every run begins with. */
 	for (fixed = 0; o.index < argc;)
 		command[fixed++] = argv[o.index++];
 	fixed = fixed ? fixed : 1;

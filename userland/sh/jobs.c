@@ -393,6 +393,7 @@ static struct job *job_find(const char *name, const char *word)
 		vt_warn("%s: %s: no such job", name, word);
 		return NULL;
 	}
+	/* Newest first: without a number the first job in the background is meant. */
 	for (job = jobs; job; job = job->next) {
 		if (!word || (word[0] == '%' && n < 0)) {
 			if (job->background)
