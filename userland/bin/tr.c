@@ -5,16 +5,6 @@
  * SET2 is filled with its last byte.
  */
 #include <vt.h>
-#include <ctype.h>
-
-static const struct {
-	const char *name;
-	int (*is)(int c);
-} classes[] = {
-	{"[:alpha:]", isalpha}, {"[:digit:]", isdigit}, {"[:alnum:]", isalnum}, {"[:upper:]", isupper},
-	{"[:lower:]", islower}, {"[:space:]", isspace}, {"[:blank:]", isblank}, {"[:punct:]", ispunct},
-	{"[:cntrl:]", iscntrl}, {"[:print:]", isprint},
-};
 
 struct set {
 	unsigned char v[1024];
@@ -39,16 +29,14 @@ static int take(const char **s)
 /* A class at s. Returns its length in the text, or 0. */
 static size_t add_class(struct set *set, const char *s)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		if (strncmp(s, classes[i].name, strlen(classes[i].name)))
-			continue;
-		for (int c = 0; c < 256; c++) {
-			if (classes[i].is(c))
-				add(set, c);
-		}
-		return strlen(classes[i].name);
+	int (*is)(int c);
+	size_t n = vt_class(s, &is);
+
+	for (int c = 0; n && c < 256; c++) {
+		if (is(c))
+			add(set, c);
 	}
-	return 0;
+	return n;
 }
 
 static void parse_set(struct set *set, const char *s)

@@ -5,31 +5,18 @@
  * component. A pattern that is not well formed matches itself: POSIX has no errors here.
  */
 #include <vt.h>
-#include <ctype.h>
 #include <fnmatch.h>
-
-/* POSIX's character classes, by <ctype.h> in the C locale. */
-static const struct {
-	const char *name;
-	int (*is)(int c);
-} classes[] = {
-	{"alpha", isalpha},   {"digit", isdigit}, {"alnum", isalnum}, {"upper", isupper},
-	{"lower", islower},   {"space", isspace}, {"blank", isblank}, {"punct", ispunct},
-	{"xdigit", isxdigit}, {"print", isprint}, {"graph", isgraph}, {"cntrl", iscntrl},
-};
 
 /* A [:name:] at p. Returns its end, or NULL when there is none; *hit tells whether c is in the class. */
 static const char *match_class(const char *p, int c, bool *hit)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		size_t n = strlen(classes[i].name);
+	int (*is)(int c);
+	size_t n = vt_class(p, &is);
 
-		if (!strncmp(p + 2, classes[i].name, n) && !strncmp(p + 2 + n, ":]", 2)) {
-			*hit |= classes[i].is(c) != 0;
-			return p + 4 + n;
-		}
-	}
-	return NULL;
+	if (!n)
+		return NULL;
+	*hit |= is(c) != 0;
+	return p + n;
 }
 
 /* One byte, or range of bytes, of a bracket. Returns what follows it, or NULL at the end of the pattern. */

@@ -76,31 +76,18 @@ static void set_add(uint32_t *set, unsigned char c, bool ignore_case)
 	}
 }
 
-static const struct {
-	const char *name;
-	int (*is)(int c);
-} classes[] = {
-	{"[:alpha:]", isalpha},	  {"[:digit:]", isdigit}, {"[:alnum:]", isalnum}, {"[:upper:]", isupper},
-	{"[:lower:]", islower},	  {"[:space:]", isspace}, {"[:blank:]", isblank}, {"[:punct:]", ispunct},
-	{"[:xdigit:]", isxdigit}, {"[:print:]", isprint}, {"[:cntrl:]", iscntrl},
-};
-
 /* A [:name:] at p->at, stepped over. Returns whether there was one. */
 static bool set_class(struct re_parser *p, uint32_t *set)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		size_t n = strlen(classes[i].name);
+	int (*is)(int c);
+	size_t n = vt_class(p->at, &is);
 
-		if (strncmp(p->at, classes[i].name, n))
-			continue;
-		for (int c = 0; c < 256; c++) {
-			if (classes[i].is(c))
-				set_add(set, (unsigned char)c, p->re->ignore_case);
-		}
-		p->at += n;
-		return true;
+	for (int c = 0; n && c < 256; c++) {
+		if (is(c))
+			set_add(set, (unsigned char)c, p->re->ignore_case);
 	}
-	return false;
+	p->at += n;
+	return n != 0;
 }
 
 /* A bracket whose '[' has been taken. */
