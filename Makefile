@@ -30,7 +30,7 @@ NOPG ?=
 .DEFAULT_GOAL := all
 BUILD := build/$(ARCH)$(if $(NOPG),-nopg)
 include mk/toolchain.mk mk/kernel.mk
-include $(if $(NOPG),,$(wildcard mk/userland.mk))
+include $(if $(NOPG),,$(wildcard mk/userland.mk mk/guest_progs.mk))
 
 # The variant without call sites runs the same programs.
 all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio)

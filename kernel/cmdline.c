@@ -10,7 +10,8 @@ char boot_command_line[2048];
 const char *init_argv[32] = { "init" };
 const char *init_envp[32] = { "HOME=/", "TERM=linux" };
 
-/* The words, cut up; init's arguments point in here for good. One copy a pass, because the cutting writes zeros. */
+/* The words, cut up; init's arguments point in here for good. One copy a pass, because the cutting writes
+ * zeros. */
 static char early_words[sizeof(boot_command_line)], words[sizeof(boot_command_line)];
 
 /*
@@ -43,7 +44,8 @@ static bool same_char(char a, char b)
 	return (a == '-' ? '_' : a) == (b == '-' ? '_' : b);
 }
 
-/* The value when `word` is for the parameter `name` ("x=" wants "x=value", "x" wants "x" or "x=value"), else NULL. */
+/* The value when `word` is for the parameter `name` ("x=" wants "x=value", "x" wants "x" or "x=value"), else
+ * NULL. */
 static const char *param_value(const char *name, const char *word)
 {
 	while (*name && same_char(*name, *word)) {
@@ -59,7 +61,8 @@ static const char *param_value(const char *name, const char *word)
 	return *word ? NULL : word;
 }
 
-/* Give a word to everybody who registered for it in this pass. True: somebody knows it (maybe in the other pass). */
+/* Give a word to everybody who registered for it in this pass. True: somebody knows it (maybe in the other
+ * pass). */
 static bool parse_word(const char *word, bool early)
 {
 	const struct kernel_param *param;

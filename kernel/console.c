@@ -17,10 +17,10 @@
 int console_loglevel = LOGLEVEL_DEFAULT;
 
 /*
- * The console lock is only ever tried. Whoever finds it taken has put his line into the log before, and the holder
- * looks at the log once more after letting go: one of the two prints the line. So printk waits for nobody, and a
- * message from an interrupt on top of the holder, or from inside the scheduler, cannot deadlock.
- * Locks: c console_locked.
+ * The console lock is only ever tried. Whoever finds it taken has put his line into the log before, and the
+ * holder looks at the log once more after letting go: one of the two prints the line. So printk waits for
+ * nobody, and a message from an interrupt on top of the holder, or from inside the scheduler, cannot
+ * deadlock. Locks: c console_locked.
  */
 static unsigned console_locked;
 static struct console *consoles; /* [c] */
@@ -115,7 +115,8 @@ void console_flush(void)
 			;
 		console_unlock();
 		preempt_enable_notrace();
-		/* Who failed to get the lock before this line has changed the log before it (both are full barriers). */
+		/* Who failed to get the lock before this line has changed the log before it (both are full
+		 * barriers). */
 		smp_mb();
 	} while (log_version() != version);
 }

@@ -3,7 +3,10 @@
 #include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
 
-/* The compiler's table of sites, in link order. A key has few sites and changes rarely: it is searched from end to end. */
+/*
+ * The compiler's table of sites, in link order. A key has few sites and changes rarely: it is searched from
+ * end to end.
+ */
 extern struct jump_entry __start___jump_table[], __stop___jump_table[];
 
 /* Context: every other CPU parked. */

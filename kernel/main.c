@@ -11,6 +11,7 @@
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
 #include <kernel/utsname.h>
+#include <mm/mm.h>
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <mm/vmalloc.h>
@@ -34,6 +35,7 @@ static int kernel_init(void *unused)
 	trace_boot_start();              /* ftrace= and its relatives */
 	if (boot_info.initrd.size)       /* the first files */
 		populate_rootfs(boot_info.initrd.base, boot_info.initrd.base + boot_info.initrd.size);
+	console_on_rootfs();             /* its descriptors 0, 1 and 2 */
 	return run_init_process();       /* we are /init now, and return into user mode */
 }
 
@@ -56,19 +58,22 @@ void start_kernel(void)
 	pr_info("Machine: %s\n", boot_info.machine);
 	parse_early_params();            /* loglevel=, earlycon, ... */
 	paging_init();                   /* all RAM at its final addresses, final permissions */
+	setup_per_cpu_areas();           /* from here on: per_cpu() of other CPUs */
 	page_alloc_init();               /* from here on: alloc_pages() */
 	kmem_cache_init();               /* from here on: kmalloc() */
 	vmalloc_init();                  /* from here on: vmalloc(), ioremap() */
-	setup_per_cpu_areas();           /* from here on: per_cpu() of other CPUs */
+	mm_init();                       /* caches of address spaces, the zero page */
 	sched_init();                    /* runqueues; we are the boot CPU's idle task */
 	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
 	parse_params();                  /* the rest of the command line */
 	trace_init();                    /* ring buffers: from here on records can be taken */
 	softirq_init();                  /* before the first interrupt */
+	workqueue_init_early();          /* work can be queued; it waits for its threads */
 	hrtimers_init();                 /* timers; their hardware comes next */
 	drivers_probe(DRIVER_IRQCHIP);   /* interrupt controller */
 	drivers_probe(DRIVER_TIMER);     /* clock event */
 	hrtimers_init_cpu();
+	tick_init_cpu();
 	fork_init();                     /* tasks and their limits */
 	signals_init();
 	futex_init();

@@ -27,10 +27,10 @@ int oops_in_progress;
 bool traceoff_on_warning;
 /* Seconds from a panic to a restart; 0: stay, for who wants to look; below 0: end the machine at once. */
 static int panic_timeout;
-static int panic_cpu = -1; /* [cmpxchg] the first one to panic; it alone prints */
-static int die_owner = -1; /* [cmpxchg] CPU that prints an oops, so that two do not mix */
+static int panic_cpu = -1;  /* [cmpxchg] the first one to panic; it alone prints */
+static int die_owner = -1;  /* [cmpxchg] CPU that prints an oops, so that two do not mix */
 static unsigned oops_count; /* [die_owner] */
-static bool warned;        /* a WARN happened: "Tainted: G W" */
+static bool warned;         /* a WARN happened: "Tainted: G W" */
 
 void notify_trouble(enum trouble what)
 {
@@ -44,7 +44,9 @@ static void show_task_line(void)
 {
 	/* Without preemption off the CPU is that of this moment; good enough for a headline. */
 	pr_emerg("CPU: %u PID: %d Comm: %.15s %s %s\n", smp_processor_id(), current->pid, current->comm,
-		 oops_count ? "Tainted: G      D" : warned ? "Tainted: G        W" : "Not tainted",
+		 oops_count ? "Tainted: G      D"
+		 : warned   ? "Tainted: G        W"
+			    : "Not tainted",
 		 UTS_RELEASE);
 	if (boot_info.machine)
 		pr_emerg("Hardware name: %s\n", boot_info.machine);
@@ -81,13 +83,14 @@ void panic(const char *fmt, ...)
 	int cpu, none = -1;
 	va_list args;
 
-	raw_local_irq_disable(); /* for good: nobody shall migrate or interrupt us, nor trace that we did it */
+	raw_local_irq_disable(); /* for good: nobody shall migrate or interrupt us, nor trace that we did it
+				  */
 	__preempt_count_add(PREEMPT_OFFSET);
 	cpu = smp_processor_id();
 	if (!__atomic_compare_exchange_n(&panic_cpu, &none, cpu, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
 	    none != cpu)
 		arch_halt(); /* another CPU is at it, and would stop us anyhow */
-	if (none == cpu) /* a panic in a panic: say no more */
+	if (none == cpu)     /* a panic in a panic: say no more */
 		panic_end();
 	WRITE_ONCE(oops_in_progress, 1);
 	console_verbose();
@@ -111,7 +114,8 @@ static bool oops_enter(void)
 {
 	int cpu = smp_processor_id(), none = -1;
 
-	while (!__atomic_compare_exchange_n(&die_owner, &none, cpu, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+	while (!__atomic_compare_exchange_n(&die_owner, &none, cpu, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
 		if (none == cpu)
 			return true;
 		none = -1;

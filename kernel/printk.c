@@ -12,7 +12,6 @@
 #include <sched/wait.h>
 #include <time/clock.h>
 
-#define TEXT_SIZE  (1U << 17)
 #define NR_RECORDS (1U << 11)
 #define LINE_MAX   960 /* longest text of one record; a stack buffer must hold it */
 
@@ -27,16 +26,16 @@ struct record {
 };
 
 /*
- * Taken with interrupts off, for a copy of one line: neither traced nor preempted. Nothing that can print runs under
- * it, so only a fault inside the copy can find it taken by its own CPU, see log_lock_get().
+ * Taken with interrupts off, for a copy of one line: neither traced nor preempted. Nothing that can print
+ * runs under it, so only a fault inside the copy can find it taken by its own CPU, see log_lock_get().
  */
 static spinlock_t log_lock;
-static u32 log_owner = ~0U; /* [l] CPU that holds it */
-static char log_text[TEXT_SIZE];           /* [l] */
-static struct record records[NR_RECORDS];  /* [l] record n stands at n % NR_RECORDS */
-static u64 first_seq, next_seq;            /* [l] kept are first_seq .. next_seq - 1 */
-static u64 text_end;                       /* [l] where the next text goes */
-static u32 version;                        /* [l] counts changes */
+static u32 log_owner = ~0U;               /* [l] CPU that holds it */
+static char log_text[LOG_BUFFER_SIZE];    /* [l] */
+static struct record records[NR_RECORDS]; /* [l] record n stands at n % NR_RECORDS */
+static u64 first_seq, next_seq;           /* [l] kept are first_seq .. next_seq - 1 */
+static u64 text_end;                      /* [l] where the next text goes */
+static u32 version;                       /* [l] counts changes */
 
 DECLARE_WAIT_QUEUE_HEAD(printk_wait);
 bool printk_wake_pending;
@@ -47,8 +46,8 @@ static struct record *record_of(u64 seq)
 }
 
 /*
- * False: we hold it already (a fault while we copied), or, with a dying system, its holder is taking too long and may be
- * stopped. The caller goes on without it: a garbled line is better than a silent death.
+ * False: we hold it already (a fault while we copied), or, with a dying system, its holder is taking too long
+ * and may be stopped. The caller goes on without it: a garbled line is better than a silent death.
  */
 static bool log_lock_get(unsigned long *flags)
 {
@@ -76,8 +75,8 @@ static void log_lock_put(bool locked, unsigned long flags)
 /* Forget the oldest records until `end` is not more than the ring ahead of the oldest text. [l] */
 static void make_room(u64 end)
 {
-	while (first_seq < next_seq && (end - record_of(first_seq)->begin > TEXT_SIZE ||
-					next_seq - first_seq >= NR_RECORDS))
+	while (first_seq < next_seq &&
+	       (end - record_of(first_seq)->begin > LOG_BUFFER_SIZE || next_seq - first_seq >= NR_RECORDS))
 		first_seq++;
 }
 
@@ -87,10 +86,11 @@ static void append_record(u8 level, u32 caller, const char *text, size_t len, bo
 	u64 begin = text_end;
 	struct record *r;
 
-	if (begin % TEXT_SIZE + len > TEXT_SIZE) /* a text is in one piece: leave the rest of the ring empty */
-		begin = ALIGN(begin, TEXT_SIZE);
+	if (begin % LOG_BUFFER_SIZE + len >
+	    LOG_BUFFER_SIZE) /* a text is in one piece: leave the rest of the ring empty */
+		begin = ALIGN(begin, LOG_BUFFER_SIZE);
 	make_room(begin + len);
-	memcpy(&log_text[begin % TEXT_SIZE], text, len);
+	memcpy(&log_text[begin % LOG_BUFFER_SIZE], text, len);
 	text_end = begin + len;
 	r = record_of(next_seq);
 	*r = (struct record){ begin, sched_clock(), caller, len, level, closed };
@@ -103,10 +103,10 @@ static bool extend_record(u32 caller, const char *text, size_t len, bool closed)
 	struct record *r = record_of(next_seq - 1);
 
 	if (first_seq == next_seq || r->closed || r->caller != caller || r->len + len > LINE_MAX ||
-	    text_end % TEXT_SIZE + len > TEXT_SIZE || text_end % TEXT_SIZE == 0)
+	    text_end % LOG_BUFFER_SIZE + len > LOG_BUFFER_SIZE || text_end % LOG_BUFFER_SIZE == 0)
 		return false;
 	make_room(text_end + len);
-	memcpy(&log_text[text_end % TEXT_SIZE], text, len);
+	memcpy(&log_text[text_end % LOG_BUFFER_SIZE], text, len);
 	text_end += len;
 	r->len += len;
 	r->closed = closed;
@@ -151,8 +151,8 @@ static int parse_prefix(const char **text, size_t *len, bool *cont)
 }
 
 /*
- * Readers sleep on printk_wait; waking them takes run-queue locks that our caller may hold. With interrupts on and
- * preemption allowed nothing is held, so wake here; else the next tick does it (printk_tick).
+ * Readers sleep on printk_wait; waking them takes run-queue locks that our caller may hold. With interrupts
+ * on and preemption allowed nothing is held, so wake here; else the next tick does it (printk_tick).
  */
 static void wake_readers(void)
 {
@@ -214,7 +214,7 @@ bool log_get(u64 *seq, struct log_line *line, char *text, size_t size)
 		line->stamp = r->stamp;
 		line->closed = r->closed || *seq + 1 < next_seq;
 		line->len = min_t(size_t, r->len, size);
-		memcpy(text, &log_text[r->begin % TEXT_SIZE], line->len);
+		memcpy(text, &log_text[r->begin % LOG_BUFFER_SIZE], line->len);
 	}
 	log_lock_put(locked, flags);
 	return found;
@@ -231,7 +231,8 @@ ssize_t printk_read(u64 *seq, char *buf, size_t size, u64 *lost)
 		return 0;
 	*lost += line.lost;
 	us = line.stamp / NSEC_PER_USEC;
-	n = scnprintf(buf, size, "%u,%llu,%llu,-;", line.level, (unsigned long long)*seq, (unsigned long long)us);
+	n = scnprintf(buf, size, "%u,%llu,%llu,-;", line.level, (unsigned long long)*seq,
+		      (unsigned long long)us);
 	n += scnprintf(buf + n, size - n, "%.*s\n", (int)line.len, text);
 	++*seq;
 	return n;

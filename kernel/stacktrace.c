@@ -13,15 +13,17 @@
 extern const char _stext[], _etext[];
 
 /*
- * Where a walk stands: the frame record at fp is next, and must lie in [low, high) of the stack we are on. `low` rises
- * with every frame, so the walk goes outwards and ends, whatever the memory holds.
+ * Where a walk stands: the frame record at fp is next, and must lie in [low, high) of the stack we are on.
+ * `low` rises with every frame, so the walk goes outwards and ends, whatever the memory holds.
  */
 struct walk {
 	const struct task_struct *task;
 	unsigned long fp, low, high;
 };
 
-/* The stack that addr lies on. The interrupt and overflow stacks are those of this CPU: for ourselves only. */
+/* The stack that addr lies on. The interrupt and overflow stacks are those of this CPU: for ourselves
+
+ * only. */
 static notrace bool find_stack(struct walk *w, unsigned long addr)
 {
 	unsigned long base = (unsigned long)w->task->stack;
@@ -55,8 +57,8 @@ static notrace unsigned long walk_next(struct walk *w)
 	w->low = w->fp + 2 * sizeof(long);
 	w->fp = next;
 	/*
-	 * Off this stack: an interrupt stack leads to the task's, once; the task's leads nowhere (its records end with
-	 * a zero), so that two damaged stacks cannot send us in circles.
+	 * Off this stack: an interrupt stack leads to the task's, once; the task's leads nowhere (its records
+	 * end with a zero), so that two damaged stacks cannot send us in circles.
 	 */
 	if (next < w->low || next >= w->high) {
 		bool on_task = w->high == (unsigned long)w->task->stack + THREAD_SIZE;
@@ -67,7 +69,8 @@ static notrace unsigned long walk_next(struct walk *w)
 	return ret;
 }
 
-static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigned n, unsigned size, unsigned skip)
+static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigned n, unsigned size,
+				   unsigned skip)
 {
 	unsigned long pc;
 
@@ -92,7 +95,8 @@ notrace unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned 
 	return n;
 }
 
-notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size, unsigned skip)
+notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size,
+				      unsigned skip)
 {
 	struct walk w;
 	unsigned n = 0;
@@ -100,8 +104,9 @@ notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *s
 	if (task == current)
 		return stack_trace_save(store, size, skip + 1);
 	/*
-	 * A task that runs, or starts to meanwhile, changes its stack under us: what comes out may be wrong, but the
-	 * bounds hold. Its stack may not go away: the caller has a reference, and the stack is freed with the task.
+	 * A task that runs, or starts to meanwhile, changes its stack under us: what comes out may be wrong,
+	 * but the bounds hold. Its stack may not go away: the caller has a reference, and the stack is freed
+	 * with the task.
 	 */
 	if (READ_ONCE(task->on_cpu) || !task->stack || !size)
 		return 0;

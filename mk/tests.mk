@@ -14,12 +14,16 @@
 SOAK_MINUTES ?= 10
 ONLY ?=
 
-test: deps arm64
+test: deps arm64 guest-programs
 	$(Q)tests/run $(if $(ONLY),-k '$(ONLY)')
 
 # The long forms are the guest tests that read SOAK_MINUTES from their environment.
-soak: deps arm64
+soak: deps arm64 guest-programs
 	$(Q)SOAK_MINUTES=$(SOAK_MINUTES) tests/run --soak
+
+# What the guest tests bring along (mk/guest_progs.mk).
+guest-programs: arm64
+	$(call inner,aarch64) guest-progs
 
 bench: deps-run arm64
 	$(call inner,aarch64) NOPG=1 all
@@ -33,16 +37,19 @@ UNIT_asan := -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_tsan := -fsanitize=thread
 # Our headers come last: include/linux must not stand in for the host's own <linux/limits.h>.
 UNIT_FLAGS := -std=gnu11 -g -O1 -fno-omit-frame-pointer -pthread -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
-	-Werror -Itests/unit/include -idirafter include
+	-Werror -idirafter include
 unit_sources = $(shell sed -n 's,.*/\* sources: \(.*\) \*/.*,\1,p' tests/unit/$(1)_test.c)
 unit_kinds   = asan $(shell sed -n 's,.*/\* sanitizers: thread \*/.*,tsan,p' tests/unit/$(1)_test.c)
+
+# Stand-ins for kernel headers: tests/unit/include, or the folder that the head names (/* include: FOLDER */).
+unit_include = $(or $(shell sed -n 's,.*/\* include: \(.*\) \*/.*,\1,p' tests/unit/$(1)_test.c),tests/unit/include)
 
 define unit_rule
 UNIT_BINARIES += $(UNIT_DIR)/$(1).$(2)
 $(UNIT_DIR)/$(1).$(2): tests/unit/$(1)_test.c $(call unit_sources,$(1)) mk/tests.mk
 	$(call say,HOSTCC,$$@)
 	@mkdir -p $$(@D)
-	$(Q)gcc $(UNIT_FLAGS) $(UNIT_$(2)) -MMD -MP -MT $$@ -o $$@ tests/unit/$(1)_test.c $(call unit_sources,$(1)) -lcmocka
+	$(Q)gcc $(UNIT_FLAGS) -I$(call unit_include,$(1)) $(UNIT_$(2)) -MMD -MP -MT $$@ -o $$@ tests/unit/$(1)_test.c $(call unit_sources,$(1)) -lcmocka
 endef
 $(foreach t,$(UNIT),$(foreach k,$(call unit_kinds,$(t)),$(eval $(call unit_rule,$(t),$(k)))))
 
@@ -84,4 +91,4 @@ FILES ?= $(C_FILES)
 format:
 	$(Q)clang-format -i $(FILES)
 
-.PHONY: test soak bench unit unit-binaries lint $(LINTS) measures format
+.PHONY: test soak guest-programs bench unit unit-binaries lint $(LINTS) measures format

@@ -15,6 +15,7 @@ import secrets
 import shlex
 import signal
 import sys
+import termios
 import time
 
 import pexpect
@@ -130,6 +131,15 @@ def die_with_parent():
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def prepare_child():
+    """For QEMU on a terminal of ours, before exec. QEMU switches output processing on and keeps the kind it finds: here none,
+    since the guest ends its lines with \\r\\n itself."""
+    die_with_parent()
+    attributes = termios.tcgetattr(1)
+    attributes[1] &= ~termios.ONLCR
+    termios.tcsetattr(1, termios.TCSANOW, attributes)
+
+
 class Guest:
     """A running guest. `timeout` seconds bound its whole life, not each wait: a guest that hangs ends as TIMED_OUT."""
 
@@ -156,7 +166,7 @@ class Guest:
             # The window is searched again with each portion read, so it bounds the work for long output; it must be
             # longer than a portion and than any marker.
             self.child = pexpect.spawn(self.argv[0], self.argv[1:], timeout=None, echo=False, encoding="utf-8",
-                                       codec_errors="replace", preexec_fn=die_with_parent, dimensions=(25, 200),
+                                       codec_errors="replace", preexec_fn=prepare_child, dimensions=(25, 200),
                                        maxread=4096, searchwindowsize=16384)
         except pexpect.ExceptionPexpect as error:
             self._close_initrd()
@@ -277,6 +287,7 @@ class _Tee:
 # file does not look like the marker. The last command must not be `exit`: init may not end.
 RUN_INIT = """#!/bin/sh
 {mounts}
+true 2>/dev/null >&1 || exec < /dev/console > /dev/console 2>&1  # a kernel starts us without, before there is a /dev
 token={token}
 echo "vrun-start-$token"
 /bin/sh /run/script {arguments}

@@ -42,11 +42,17 @@ bool ftrace_is_dead(void)
 	return READ_ONCE(ftrace_dead);
 }
 
-const char *ftrace_rec_name(const struct dyn_ftrace *rec)
+/* Looked up when first asked for: boot has better things to do. */
+const char *ftrace_rec_name(struct dyn_ftrace *rec)
 {
+	u32 nr = READ_ONCE(rec->sym);
 	struct ksym sym;
 
-	return kallsyms_symbol(rec->sym, &sym) ? sym.name : "?";
+	if (!nr) {
+		nr = symbol_index(rec->ip) + 1;
+		WRITE_ONCE(rec->sym, nr);
+	}
+	return kallsyms_symbol(nr - 1, &sym) ? sym.name : "?";
 }
 
 long ftrace_rec_of(unsigned long ip)
@@ -120,14 +126,14 @@ static void compute_wanted(void)
 /* One change of users or sets, made while every other CPU is parked outside of all tracing. */
 struct site_change {
 	struct ftrace_set *set, *with;  /* exchange these two, if not NULL */
-	const struct dyn_ftrace *bad;   /* result: site that does not hold what it should */
+	struct dyn_ftrace *bad;         /* result: site that does not hold what it should */
 	bool bad_had_call;
 };
 
 static notrace bool verify_word(struct site_change *change, unsigned w, unsigned long diff)
 {
 	for (; diff; diff &= diff - 1) {
-		const struct dyn_ftrace *rec = &ftrace_recs[w * 64 + __builtin_ctzl(diff)];
+		struct dyn_ftrace *rec = &ftrace_recs[w * 64 + __builtin_ctzl(diff)];
 		bool on = ftrace_enabled_map[w] & (diff & -diff);
 
 		if (arch_patch_verify(rec->ip, on ? FTRACE_CALLER_ADDR : 0, PATCH_CALL)) {
@@ -278,21 +284,6 @@ int ftrace_set_enabled(bool on)
 	return ret;
 }
 
-/* Give each record its symbol: both tables ascend, so one walk over the two does. */
-static void name_records(void)
-{
-	long sym = symbol_index(ftrace_recs[0].ip);
-	struct ksym next;
-
-	for (unsigned i = 0; i < ftrace_nr_recs; i++) {
-		unsigned long ip = ftrace_recs[i].ip;
-
-		while (kallsyms_symbol(sym + 1, &next) && next.address <= ip)
-			sym++;
-		ftrace_recs[i].sym = symbol_index(next.address) == sym + 1 ? sym : symbol_index(ip);
-	}
-}
-
 /* Boot, one CPU: no machine to stop, nobody runs a site while it changes. */
 static notrace void convert_nops(void)
 {
@@ -329,7 +320,6 @@ void ftrace_init(void)
 	if (!ftrace_recs || !ftrace_enabled_map || !wanted_map)
 		panic("ftrace: no memory for %u sites", ftrace_nr_recs);
 	convert_nops();
-	name_records();
 	start = sched_clock() - start;
 	pr_info("ftrace: allocated %u pages with 1 groups, %u sites made nops in %llu ns\n", ftrace_nr_pages,
 		ftrace_nr_recs, (unsigned long long)start);

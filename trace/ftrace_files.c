@@ -137,8 +137,8 @@ TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_
 
 /*
  * An open filter file. Writing changes a private copy of the set, one name a time; closing puts it in force. A name may
- * come in pieces over several writes: it is complete at white space or at close. Locks: o the opener's alone, serialised
- * by mutex; I immutable.
+ * come in pieces over several writes: it is complete at white space or at close. Locks: o the opener's alone,
+ * serialised by mutex; I immutable.
  */
 struct filter_writer {
 	struct mutex mutex;

@@ -9,7 +9,7 @@
 struct dyn_ftrace {
 	unsigned long ip; /* [I] address of the patched instruction */
 	u32 flags;        /* [l] FTRACE_FL_* */
-	u32 sym;          /* [I] number of its symbol in kallsyms */
+	u32 sym;          /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader fills it in] */
 };
 #define FTRACE_FL_TOUCHED 1u /* was enabled at some time */
 
@@ -20,7 +20,7 @@ extern unsigned long *ftrace_enabled_map; /* [l] sites that hold a call now */
 extern struct ftrace_ops *ftrace_ops_list; /* [l] registered users */
 extern unsigned ftrace_nr_pages;         /* of memory the records take, for dyn_ftrace_total_info */
 
-const char *ftrace_rec_name(const struct dyn_ftrace *rec);
+const char *ftrace_rec_name(struct dyn_ftrace *rec);
 /* Number of the record at exactly this site, -1: none. Any context. */
 long ftrace_rec_of(unsigned long ip);
 /* Does ops want this record (its sets only)? */

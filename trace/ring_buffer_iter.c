@@ -60,7 +60,8 @@ static void rb_copy_reader_page(struct ring_buffer_iter *iter, struct buffer_pag
 	unsigned size = rb_committed(page);
 
 	iter->first = page->first;
-	memcpy(iter->cursor.data, page->data, RB_HEADER_SIZE + size);
+	iter->cursor.data->time_stamp = page->data->time_stamp;
+	memcpy(iter->cursor.data->data, page->data->data, size);
 	iter->cursor.size = size;
 }
 

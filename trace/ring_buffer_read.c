@@ -12,6 +12,7 @@ static bool rb_reader_page_done(struct rb_ring *ring)
 
 	if (page->seq == RB_SEQ_NONE)
 		return true;
+	RB_TEST_POINT(52);
 	return page->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) &&
 	       ring->read == rb_committed(page);
 }
@@ -35,7 +36,6 @@ static bool rb_swap_reader_page(struct rb_ring *ring)
 	struct buffer_page *spare = ring->reader_page, *oldest;
 	u64 head, seq;
 
-	__atomic_store_n(&spare->state, RB_FULL | (spare->state & RB_LIFE), __ATOMIC_RELAXED);
 	head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 	do {
 		seq = rb_head_seq(head);

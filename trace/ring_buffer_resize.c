@@ -8,12 +8,18 @@ struct rb_in_flight {
 	bool busy;
 };
 
+/* Is a writer in the buffer? On its CPU, in an interrupt or with interrupts off. */
+static bool rb_busy(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return rb_read(cpu_buffer->committing) || rb_read(cpu_buffer->uncommitted);
+}
+
 /* On the buffer's CPU, in an interrupt or with interrupts off. */
 static void rb_look_in_flight(void *arg)
 {
 	struct rb_in_flight *look = arg;
 
-	look->busy = rb_read(look->cpu_buffer->committing) != 0;
+	look->busy = rb_busy(look->cpu_buffer);
 }
 
 /*
@@ -41,13 +47,18 @@ static void rb_nothing(void *arg)
 }
 
 /*
- * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then the ring, and a CPU
- * may do that in the other order; but not across an interrupt. So who finds the ban lifted finds the new ring.
+ * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then
+ * the ring, and a CPU may do that in the other order; but not across an interrupt. So who finds the ban
+ * lifted finds the new ring.
  */
 void rb_release(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	/* An error means that the CPU is not up: it will see all that was before it came. */
-	(void)smp_call_function_single(cpu_buffer->cpu, rb_nothing, NULL, true);
+	int err = smp_call_function_single(cpu_buffer->cpu, rb_nothing, NULL, true);
+
+	/* With an error the CPU is not up: there is nobody to interrupt, and it will see all that was before
+	 * it came. */
+	if (err)
+		smp_mb();
 	__atomic_fetch_sub(&cpu_buffer->disabled, RB_QUIESCE_ONE, __ATOMIC_RELEASE);
 }
 
@@ -61,6 +72,7 @@ void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 	rb_quiesce(cpu_buffer);
 	flags = rb_lock(cpu_buffer);
 	rb_ring_reset(&cpu_buffer->ring, ring_buffer_time_stamp(buffer));
+	rb_write(cpu_buffer->kept_out, 0);
 	rb_unlock(cpu_buffer, flags);
 	rb_release(cpu_buffer);
 }
@@ -218,7 +230,7 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 	rb_barrier();
 	/* We are in the place of an interrupt of the CPU: what it was writing is not done before we return.
 	 */
-	if (rb_read(a->committing) || rb_read(b->committing))
+	if (rb_busy(a) || rb_busy(b))
 		err = -EBUSY;
 	else
 		swap(a->ring, b->ring);

@@ -33,14 +33,30 @@ static u64 rb_less(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
+/* What was written and not overwritten, at one moment. */
+static struct rb_written rb_kept(struct rb_ring *ring)
+{
+	struct rb_written w;
+	u64 events, bytes;
+
+	do {
+		events = rb_read(ring->overrun);
+		bytes = rb_read(ring->overrun_bytes);
+		w = rb_written(ring);
+	} while (rb_read(ring->overrun) != events);
+	w.events = rb_less(w.events, events);
+	w.bytes = rb_less(w.bytes, bytes);
+	return w;
+}
+
 static u64 rb_entries(struct rb_ring *ring)
 {
-	return rb_less(rb_written(ring).events, rb_read(ring->overrun) + ring->read_events);
+	return rb_less(rb_kept(ring).events, ring->read_events);
 }
 
 static u64 rb_bytes(struct rb_ring *ring)
 {
-	return rb_less(rb_written(ring).bytes, rb_read(ring->overrun_bytes) + ring->read_bytes);
+	return rb_less(rb_kept(ring).bytes, ring->read_bytes);
 }
 
 static u64 rb_capacity(struct rb_ring *ring)
@@ -149,7 +165,9 @@ unsigned long ring_buffer_commit_overrun_cpu(struct trace_buffer *buffer, int cp
 
 unsigned long ring_buffer_dropped_events_cpu(struct trace_buffer *buffer, int cpu)
 {
-	return rb_count(buffer, cpu, rb_dropped);
+	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
+
+	return cpu_buffer ? rb_count(buffer, cpu, rb_dropped) + rb_read(cpu_buffer->kept_out) : 0;
 }
 
 unsigned long ring_buffer_read_events_cpu(struct trace_buffer *buffer, int cpu)

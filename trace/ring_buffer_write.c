@@ -128,6 +128,9 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	}
 	RB_TEST_POINT(29);
 	rb_begin_page(ring, page, rb_free_slot(ring, seq, head), ts);
+	/* Even if nothing comes of it, the commit must follow, or its page would stand in the way for good.
+	 */
+	rb_write(cpu_buffer->uncommitted, 1);
 	return true;
 }
 
@@ -191,7 +194,7 @@ static bool rb_kept_out(struct ring_buffer_per_cpu *cpu_buffer)
 		/* With another reason besides, it would not have been recorded anyway. */
 		if ((disabled & ~RB_WAITERS & (RB_QUIESCE_ONE - 1)) == 0 &&
 		    !(disabled & (RB_OFF | RB_CPU_OFF)))
-			rb_add(&cpu_buffer->ring.dropped, 1);
+			rb_add(&cpu_buffer->kept_out, 1);
 		return true;
 	}
 	if (rb_read(cpu_buffer->committing) == 1) {
@@ -218,6 +221,23 @@ static struct ring_buffer_event *rb_claim_somewhere(struct ring_buffer_per_cpu *
 	}
 }
 
+/* Out of a reservation that has come to nothing. Not by way of the ring: when kept out, it is not ours. */
+static void rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	u32 committing = rb_read(cpu_buffer->committing);
+
+	if (committing & RB_NOTIFY) {
+		rb_commit_slow(cpu_buffer);
+		return;
+	}
+	rb_write(cpu_buffer->committing, committing - 1);
+	rb_barrier();
+	RB_TEST_POINT(37);
+	/* We or what nested inside moved the tail, or left a commit to us. (So rb_quiesce waits for us.) */
+	if (committing == 1 && rb_read(cpu_buffer->uncommitted))
+		rb_commit_again(cpu_buffer);
+}
+
 /* The fast path has raised `committing` and found something in its way. */
 struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
 							   unsigned long length, u64 ts)
@@ -231,14 +251,13 @@ struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_pe
 		claim.words += claim.length > RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4;
 		event = rb_claim_somewhere(cpu_buffer, &claim);
 	}
-	/* What nested inside has left its commit to us, even though we have nothing. */
 	if (!event)
-		rb_commit_slow(cpu_buffer);
+		rb_leave(cpu_buffer);
 	return event;
 }
 
 /* Publish all that was claimed. Outermost writer only: everything claimed before it is complete. */
-static u64 rb_publish(struct rb_ring *ring)
+static void rb_publish(struct rb_ring *ring)
 {
 	for (;;) {
 		struct buffer_page *page = ring->commit_page, *next;
@@ -249,7 +268,7 @@ static u64 rb_publish(struct rb_ring *ring)
 		rb_barrier();
 		RB_TEST_POINT(32);
 		if (rb_read(ring->tail_page) == page)
-			return state;
+			return;
 		/* The tail has moved on, so the page is closed, but perhaps only since we read its state. */
 		state = rb_read(page->state);
 		__atomic_store_n(&page->data->commit, rb_state_bytes(state), __ATOMIC_RELEASE);
@@ -264,42 +283,57 @@ static u64 rb_publish(struct rb_ring *ring)
 	}
 }
 
-/* The end of every commit that is not plain, and of every reservation that failed. */
+/* What nested so far is published; what nests from now on says so again. */
+static void rb_publish_all(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	rb_write(cpu_buffer->uncommitted, 0);
+	rb_barrier();
+	rb_publish(&cpu_buffer->ring);
+	rb_barrier();
+	RB_TEST_POINT(35);
+}
+
+/* The end of every commit that is not plain. */
 void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	struct rb_ring *ring = &cpu_buffer->ring;
 	u32 committing = rb_read(cpu_buffer->committing);
-	struct buffer_page *page;
-	u64 state;
 
 	if ((committing & ~RB_NOTIFY) > 1) {
+		rb_write(cpu_buffer->uncommitted, 1);
+		rb_barrier();
 		rb_write(cpu_buffer->committing, committing - 1);
 		return;
 	}
-	do {
-		rb_write(cpu_buffer->committing, committing);
-		rb_barrier();
-		state = rb_publish(ring);
-		page = ring->commit_page;
-		rb_barrier();
-		RB_TEST_POINT(35);
-		rb_write(cpu_buffer->committing, 0);
-		rb_barrier();
-		RB_TEST_POINT(36);
-		/* A writer that nested before the zero relied on us; one after it was outermost itself, and
-		 * then this is idle. */
-		/* (The tail too: it may have left a page that was full already, for want of a next one.) */
-	} while (unlikely(rb_read(page->state) != state || rb_read(ring->tail_page) != page));
+	rb_publish_all(cpu_buffer);
+	rb_write(cpu_buffer->committing, 0);
+	rb_barrier();
+	RB_TEST_POINT(36);
+	if (unlikely(rb_read(cpu_buffer->uncommitted)))
+		rb_commit_again(cpu_buffer);
 	if (committing & RB_NOTIFY)
 		rb_write(cpu_buffer->buffer->wakeup_pending, 1);
 }
 
-/* The fast commit has found that somebody nested in it: once more, as outermost writer. */
+/*
+ * The outermost writer is through, or so it thought: `uncommitted` was found set. But since that was read, an
+ * interrupt may have done our work, and rb_quiesce may have found nobody. So be counted first, and look
+ * again: if the word is set then, it was set all the time, and nobody has taken the ring.
+ */
 void noinline notrace rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	rb_write(cpu_buffer->committing, 1);
-	rb_barrier();
-	rb_commit_slow(cpu_buffer);
+	do {
+		RB_TEST_POINT(38);
+		rb_write(cpu_buffer->committing, 1);
+		rb_barrier();
+		if (rb_read(cpu_buffer->uncommitted))
+			rb_publish_all(cpu_buffer);
+		rb_barrier();
+		rb_write(cpu_buffer->committing, 0);
+		rb_barrier();
+		RB_TEST_POINT(39);
+		/* A writer that nested before the zero relied on us; one after it was outermost and did this
+		 * itself. */
+	} while (unlikely(rb_read(cpu_buffer->uncommitted)));
 }
 
 struct ring_buffer_event *notrace ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)

@@ -64,7 +64,8 @@ struct print_entry {
 /* How records of a type are shown: one struct beside the code that makes them, found through a linker table. */
 struct trace_event {
 	enum trace_type type;
-	void (*trace)(struct seq_file *s, struct trace_iterator *iter); /* the part behind the time stamp, with newline */
+	/* The part behind the time stamp, with newline. */
+	void (*trace)(struct seq_file *s, struct trace_iterator *iter);
 };
 #define REGISTER_TRACE_EVENT(e) REGISTER_IN(trace_events, e)
 
@@ -100,10 +101,9 @@ struct tracer {
 DECLARE_TABLE(tracers, struct tracer);
 extern const struct tracer nop_trace;
 
-/* What an array keeps for each CPU. Locks: c the CPU itself, preemption off. */
+/* What an array keeps for each CPU. */
 struct trace_array_cpu {
 	struct ring_buffer_per_cpu *buffer; /* [I] */
-	bool ignore_pid;                    /* [c] set_ftrace_pid says that the running task is not traced */
 } __cacheline_aligned;
 
 /*
@@ -199,8 +199,25 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN]);
 void tracing_record_cmdline(struct task_struct *task); /* any context */
 
 /* trace_pid.c */
+#define TRACE_PID_MAX 32768 /* pids are below */
+/* A set of tasks; replaced as a whole, its readers hold preemption off. */
+struct trace_pid_list {
+	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)];
+};
 bool trace_array_filters_pids(const struct trace_array *tr);
-void trace_pid_fork(struct task_struct *self, struct task_struct *child);
+
+static inline bool trace_pid_in(const struct trace_pid_list *list, int pid)
+{
+	return pid < TRACE_PID_MAX && ((list->bits[pid / 64] >> (pid % 64)) & 1);
+}
+/* Do set_ftrace_pid and set_ftrace_notrace_pid say that the task is not traced? Preemption off. */
+static inline bool trace_ignores_pid(struct trace_array *tr, int pid)
+{
+	const struct trace_pid_list *pids = smp_load_acquire(&tr->function_pids);
+	const struct trace_pid_list *no_pids = smp_load_acquire(&tr->function_no_pids);
+
+	return (pids && !trace_pid_in(pids, pid)) || (no_pids && trace_pid_in(no_pids, pid));
+}
 
 /* trace_options.c */
 int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr" */

@@ -1,6 +1,6 @@
 /*
- * Names of traced tasks. A record carries only the pid; who that was is noted at each switch while somebody traces, in a
- * table of the most recent tasks.
+ * Names of traced tasks. A record carries only the pid; who that was is noted at each switch while somebody
+ * traces, in a table of the most recent tasks.
  */
 #include <fs/libfs.h>
 #include <lib/errno.h>

@@ -8,16 +8,14 @@
 
 static int available_tracers_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
-	const struct tracer *t, *last = NULL;
+	const struct tracer *t;
 
 	/* nop comes last, as in Linux; the others in the order they were linked. */
 	for_each_in_table(tracers, t) {
-		if (t == &nop_trace)
-			last = t;
-		else
+		if (t != &nop_trace)
 			seq_printf(m, "%s ", t->name);
 	}
-	seq_printf(m, "%s\n", last->name);
+	seq_printf(m, "%s\n", nop_trace.name);
 	return 0;
 }
 TRACEFS_TEXT_FILE(available_tracers, "available_tracers", 0440, TRACEFS_TOP, available_tracers_show, NULL);

@@ -77,7 +77,7 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
 	barrier();
 	cpu = &tr->cpu_data[t->cpu];
-	if (!filter_pids || !cpu->ignore_pid) {
+	if (!filter_pids || !trace_ignores_pid(tr, t->pid)) {
 		event = ring_buffer_reserve(cpu->buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
 		if (event) {
 			fill_function(event, entry_head(pc, t), t->pid, ip, parent_ip);

@@ -110,7 +110,8 @@ int create_options_dir(struct trace_array *tr)
 	if (IS_ERR(tr->options_dir))
 		return PTR_ERR(tr->options_dir);
 	for (int i = 0; i < NR_TRACE_OPTIONS; i++) {
-		struct dentry *d = simple_create_file(tr->options_dir, option_names[i], S_IFREG | 0640, &option_fops, tr);
+		struct dentry *d = simple_create_file(tr->options_dir, option_names[i], S_IFREG | 0640,
+						      &option_fops, tr);
 
 		if (IS_ERR(d))
 			return PTR_ERR(d);

@@ -6,78 +6,25 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/sched.h>
-#include <trace/events/sched.h>
 #include <uapi/fcntl.h>
 
 #include "trace.h"
-
-#define PID_BITS 32768
-
-/* Replaced as a whole, readers hold preemption off. */
-struct trace_pid_list {
-	unsigned long bits[BITS_TO_LONGS(PID_BITS)];
-};
 
 bool trace_array_filters_pids(const struct trace_array *tr)
 {
 	return tr->function_pids || tr->function_no_pids;
 }
 
-static bool pid_in(const struct trace_pid_list *list, int pid)
-{
-	return pid < PID_BITS && ((list->bits[pid / 64] >> (pid % 64)) & 1);
-}
-
-static bool ignore_task(struct trace_array *tr, const struct task_struct *task)
-{
-	const struct trace_pid_list *pids = smp_load_acquire(&tr->function_pids);
-	const struct trace_pid_list *no_pids = smp_load_acquire(&tr->function_no_pids);
-
-	return (pids && !pid_in(pids, task->pid)) || (no_pids && pid_in(no_pids, task->pid));
-}
-
-/* One answer a switch, so that the tracer's hot path looks at a flag and not at a list. */
-static void pid_probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
-				   unsigned prev_state)
-{
-	struct trace_array *tr = data;
-
-	tr->cpu_data[smp_processor_id()].ignore_pid = ignore_task(tr, next);
-}
-
-static void update_this_cpu(void *data)
-{
-	struct trace_array *tr = data;
-
-	tr->cpu_data[smp_processor_id()].ignore_pid = ignore_task(tr, current);
-}
-
-/*
- * Put a new list (NULL: none) in force. The probe is there before the flags are set for what runs now, and the tracer
- * looks at the flags only after that. trace_types_lock held.
- */
-static int replace_list(struct trace_array *tr, struct trace_pid_list **which, struct trace_pid_list *new)
+/* Put a new list (NULL: none) in force. trace_types_lock held. */
+static void replace_list(struct trace_array *tr, struct trace_pid_list **which, struct trace_pid_list *new)
 {
 	struct trace_pid_list *old = *which;
-	bool had = trace_array_filters_pids(tr), has;
-	int ret;
 
-	if (new && !had) {
-		ret = register_trace_sched_switch(pid_probe_sched_switch, tr);
-		if (ret)
-			return ret;
-	}
 	smp_store_release(which, new);
-	has = trace_array_filters_pids(tr);
-	if (has)
-		on_each_cpu(update_this_cpu, tr, true);
 	if (tr->current_trace->update_pids)
 		tr->current_trace->update_pids(tr);
-	if (had && !has)
-		unregister_trace_sched_switch(pid_probe_sched_switch, tr);
-	synchronize_rcu();
+	synchronize_rcu(); /* the tracer reads lists with preemption off */
 	kfree(old);
-	return 0;
 }
 
 /* The list that a file of this name stands for. */
@@ -96,9 +43,9 @@ static int pid_show(struct seq_file *m, void *v)
 	list = *file_list(m->file);
 	if (!list)
 		seq_puts(m, "no pid\n");
-	for (unsigned pid = 0; list && pid < PID_BITS; pid++) {
-		pid = find_next_bit(list->bits, PID_BITS, pid);
-		if (pid < PID_BITS)
+	for (unsigned pid = 0; list && pid < TRACE_PID_MAX; pid++) {
+		pid = find_next_bit(list->bits, TRACE_PID_MAX, pid);
+		if (pid < TRACE_PID_MAX)
 			seq_printf(m, "%u\n", pid);
 	}
 	mutex_unlock(&trace_types_lock);
@@ -107,15 +54,13 @@ static int pid_show(struct seq_file *m, void *v)
 
 static int pid_open(struct inode *inode, struct file *file)
 {
-	int ret = 0;
-
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
 		mutex_lock(&trace_types_lock);
 		if (*file_list(file))
-			ret = replace_list(tracefs_array(file), file_list(file), NULL);
+			replace_list(tracefs_array(file), file_list(file), NULL);
 		mutex_unlock(&trace_types_lock);
 	}
-	return ret ? ret : single_open(file, pid_show, NULL);
+	return single_open(file, pid_show, NULL);
 }
 
 /* Adds the numbers in `text` to `list`. *clear: the -1 of Linux 2.6, which empties the list. */
@@ -132,7 +77,7 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
 		if (ret)
 			return ret;
 		*clear = pid < 0;
-		if (pid >= PID_BITS)
+		if (pid >= TRACE_PID_MAX)
 			return -EINVAL;
 		if (pid >= 0)
 			list->bits[pid / 64] |= BIT(pid % 64);
@@ -142,7 +87,7 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
 
 static bool list_empty_pids(const struct trace_pid_list *list)
 {
-	return find_first_bit(list->bits, PID_BITS) == PID_BITS;
+	return find_first_bit(list->bits, TRACE_PID_MAX) == TRACE_PID_MAX;
 }
 
 static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
@@ -166,7 +111,7 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 		new = NULL;
 	}
 	if (!ret && (new || *which))
-		ret = replace_list(tracefs_array(file), which, new);
+		replace_list(tracefs_array(file), which, new);
 	mutex_unlock(&trace_types_lock);
 	if (!ret)
 		return n;

@@ -18,10 +18,10 @@ static void record_pair(struct trace_array *tr, int type, struct task_struct *fr
 		return;
 	entry->prev_pid = from->pid;
 	entry->prev_prio = from->prio;
-	entry->prev_state = from_state;
+	entry->prev_state = task_state_index(from_state);
 	entry->next_pid = to->pid;
 	entry->next_prio = to->prio;
-	entry->next_state = READ_ONCE(to->state);
+	entry->next_state = task_state_index(READ_ONCE(to->state));
 	entry->next_cpu = to->cpu;
 	trace_commit(tr);
 }

@@ -8,7 +8,7 @@ shift 2
 # Names that are not programs of their own.
 links="sbin/init:../bin/init bin/[:test init:bin/init sbin/poweroff:../bin/poweroff sbin/reboot:../bin/reboot
 sbin/sysctl:../bin/sysctl bin/halt:poweroff"
-dirs="bin dev etc mnt proc root sbin sys tmp var"
+dirs="bin dev etc mnt proc root run sbin sys sys/kernel sys/kernel/debug sys/kernel/tracing tmp var"
 
 cd "$root"
 for dir in $dirs; do

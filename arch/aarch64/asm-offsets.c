@@ -1,4 +1,5 @@
-/* Numbers that assembly needs from C: the build turns the lines `->NAME value` into <generated/asm-offsets.h>. */
+/* Numbers that assembly needs from C: the build turns the lines `->NAME value` into
+ * <generated/asm-offsets.h>. */
 #include <asm/ptrace.h>
 #include <asm/thread.h>
 #include <lib/errno.h>

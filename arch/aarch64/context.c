@@ -1,13 +1,15 @@
 /*
  * Address-space switches and ASIDs.
  *
- * mm->context_id is a generation (upper bits) and an ASID (lower 8 or 16). When the ASIDs are used up, the generation goes
- * up, all TLBs are flushed, and every mm gets a new ASID when it runs next. CPUs that run user code at that moment
- * keep theirs: they are carried over as reserved, since nobody can tell such a CPU to change.
+ * mm->context_id is a generation (upper bits) and an ASID (lower 8 or 16). When the ASIDs are used up, the
+ * generation goes up, all TLBs are flushed, and every mm gets a new ASID when it runs next. CPUs that run
+ * user code at that moment keep theirs: they are carried over as reserved, since nobody can tell such a CPU
+ * to change.
  *
- * Why the fast path is safe: a CPU publishes the context it switches to with a compare-and-exchange on its active
- * word. A roll-over first advances the generation, then takes every active word with an exchange to 0. Either the exchange
- * comes first, and the fast path finds 0 and takes the lock; or the publication does, and the ASID is reserved.
+ * Why the fast path is safe: a CPU publishes the context it switches to with a compare-and-exchange on its
+ * active word. A roll-over first advances the generation, then takes every active word with an exchange to 0.
+ * Either the exchange comes first, and the fast path finds 0 and takes the lock; or the publication does, and
+ * the ASID is reserved.
  */
 #include <asm/barrier.h>
 #include <asm/mmu.h>
@@ -24,13 +26,13 @@ extern pgd_t reserved_pg_dir[];
 unsigned asid_bits = 8;
 
 /* Locks: L asid_lock; a atomic. */
-static DEFINE_SPINLOCK(asid_lock);        /* interrupts off; innermost */
-static u64 asid_generation = 1UL << 16;   /* [a; L for changes] a multiple of 1 << asid_bits for both sizes */
+static DEFINE_SPINLOCK(asid_lock);	/* interrupts off; innermost */
+static u64 asid_generation = 1UL << 16; /* [a; L for changes] a multiple of 1 << asid_bits for both sizes */
 static unsigned long asid_map[(1 << 16) / 64]; /* [L] in use in this generation */
-static unsigned asid_next = 1;            /* [L] where to look first */
-static u64 active_asid[NR_CPUS];          /* [a] what a CPU runs; 0: a roll-over took it, or only the kernel runs */
-static u64 reserved_asid[NR_CPUS];        /* [L] what it kept over the last roll-over */
-static struct cpumask flush_pending;      /* [a] CPUs that must flush before they use a new ASID */
+static unsigned asid_next = 1;		       /* [L] where to look first */
+static u64 active_asid[NR_CPUS];   /* [a] what a CPU runs; 0: a roll-over took it, or only the kernel runs */
+static u64 reserved_asid[NR_CPUS]; /* [L] what it kept over the last roll-over */
+static struct cpumask flush_pending; /* [a] CPUs that must flush before they use a new ASID */
 
 void asid_init(void)
 {
@@ -60,7 +62,8 @@ static void roll_over(void)
 	}
 }
 
-/* [L] Was this context carried over? Then it goes on under the new generation, on every CPU that reserved it. */
+/* [L] Was this context carried over? Then it goes on under the new generation, on every CPU that reserved it.
+ */
 static bool keep_reserved(u64 old, u64 new)
 {
 	bool hit = false;
@@ -99,7 +102,8 @@ static u64 new_context(u64 old)
 	asid = find_asid();
 	if (!asid) {
 		generation += 1UL << 16;
-		__atomic_store_n(&asid_generation, generation, __ATOMIC_SEQ_CST); /* before the active words are taken */
+		__atomic_store_n(&asid_generation, generation,
+				 __ATOMIC_SEQ_CST); /* before the active words are taken */
 		roll_over();
 		asid_next = 1;
 		asid = find_asid(); /* there are more ASIDs than CPUs */
@@ -133,14 +137,16 @@ static u64 check_and_switch_context(struct mm_struct *mm, unsigned cpu)
 	u64 context = READ_ONCE(mm->context_id), active = READ_ONCE(active_asid[cpu]);
 
 	if (active && context && same_generation(context) &&
-	    __atomic_compare_exchange_n(&active_asid[cpu], &active, context, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	    __atomic_compare_exchange_n(&active_asid[cpu], &active, context, false, __ATOMIC_SEQ_CST,
+					__ATOMIC_RELAXED))
 		return context;
 	return context_slow(mm, cpu);
 }
 
 /*
- * One store to TTBR0_EL1 changes tables and ASID together. The kernel's own space keeps ASID 0 over an empty table; the
- * active word is left alone then, so that coming back from idle to the same mm stays on the fast path.
+ * One store to TTBR0_EL1 changes tables and ASID together. The kernel's own space keeps ASID 0 over an empty
+ * table; the active word is left alone then, so that coming back from idle to the same mm stays on the fast
+ * path.
  */
 void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu)
 {

@@ -158,8 +158,8 @@ FUNC el1h_64_sync
 	b	ret_to_kernel
 1:
 	/*
-	 * Overflow. This never returns, so TPIDR_EL0 may go: it takes the bad SP. With one register left and SP itself as
-	 * the second: SP = this CPU's overflow stack.
+	 * Overflow. This never returns, so TPIDR_EL0 may go: it takes the bad SP. With one register left
+	 * and SP itself as the second: SP = this CPU's overflow stack.
 	 */
 	mov	x0, sp
 	msr	tpidr_el0, x0
@@ -189,7 +189,7 @@ FUNC el1h_64_irq
 	kernel_entry 1
 	mov	x0, sp
 	bl	el1h_64_irq_handler
-	/* falls through */
+	nop					/* the return address shall belong to this symbol, not to the next */
 ret_to_kernel:
 	kernel_exit 1
 FUNC_END el1h_64_irq
@@ -207,7 +207,7 @@ FUNC el0t_64_sync
 1:
 	mrs	x2, far_el1
 	bl	el0t_64_sync_handler
-	/* falls through */
+	nop					/* as above */
 /* Every way back to user mode but the system call's; exit_to_user_mode has been called, interrupts are off. */
 ret_to_user:
 	kernel_exit 0

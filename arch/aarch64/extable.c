@@ -4,7 +4,8 @@
 
 #include "exception.h"
 
-/* Both relative to the field itself, so that the table needs no relocation and half the space (EX_TABLE writes it). */
+/* Both relative to the field itself, so that the table needs no relocation and half the space (EX_TABLE
+ * writes it). */
 struct extable_entry {
 	s32 insn;
 	s32 fixup;
@@ -17,8 +18,9 @@ static notrace unsigned long insn_address(const struct extable_entry *e)
 }
 
 /*
- * The linker keeps the entries in the order of the code: all stand in assembly files, of which each has one section and
- * writes them ascending, and files are linked in one order throughout. So a binary search does; extable_check() proves it.
+ * The linker keeps the entries in the order of the code: all stand in assembly files, of which each has one
+ * section and writes them ascending, and files are linked in one order throughout. So a binary search does;
+ * extable_check() proves it.
  */
 notrace unsigned long search_exception_tables(unsigned long pc)
 {

@@ -32,16 +32,16 @@ static __noreturn void die_kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
 	if (far < PAGE_SIZE)
 		what = "NULL pointer dereference";
 	else if ((esr & ESR_FSC_TYPE) == ESR_FSC_PERMISSION)
-		what = ESR_EC(esr) == ESR_EC_IABT_CUR ? "execute from non-executable memory" :
-			esr & ESR_WNR		       ? "write to read-only memory" :
-							 "read from unreadable memory";
+		what = ESR_EC(esr) == ESR_EC_IABT_CUR ? "execute from non-executable memory"
+		       : esr & ESR_WNR		      ? "write to read-only memory"
+						      : "read from unreadable memory";
 	pr_emerg("Unable to handle kernel %s at virtual address %016lx\n", what, (unsigned long)far);
 	die("Oops", regs, esr);
 }
 
 /*
- * An access by the kernel. To user memory on purpose (it has a fix-up), where sleeping is allowed: the memory manager may
- * make it good. Else the fix-up, and without one it is a bug.
+ * An access by the kernel. To user memory on purpose (it has a fix-up), where sleeping is allowed: the memory
+ * manager may make it good. Else the fix-up, and without one it is a bug.
  */
 static void kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
 {
@@ -69,10 +69,11 @@ static void other_abort(u64 far, u64 esr, struct pt_regs *regs)
 {
 	if (user_mode(regs)) {
 		current->thread.fault_address = far;
-		force_sig_fault(SIGBUS, (esr & ESR_FSC_MASK) == ESR_FSC_ALIGNMENT ? BUS_ADRALN : BUS_OBJERR, far);
+		force_sig_fault(SIGBUS, (esr & ESR_FSC_MASK) == ESR_FSC_ALIGNMENT ? BUS_ADRALN : BUS_OBJERR,
+				far);
 	} else if (!fixup_exception(regs)) {
-		pr_emerg("Unhandled abort (fault status 0x%02lx) at %016lx\n", (unsigned long)esr & ESR_FSC_MASK,
-			 (unsigned long)far);
+		pr_emerg("Unhandled abort (fault status 0x%02lx) at %016lx\n",
+			 (unsigned long)esr & ESR_FSC_MASK, (unsigned long)far);
 		die("Oops - abort", regs, esr);
 	}
 }

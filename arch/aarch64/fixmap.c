@@ -1,4 +1,5 @@
-/* Mappings at fixed addresses, for before there is an allocator and for moments. Not traced: patching uses it. */
+/* Mappings at fixed addresses, for before there is an allocator and for moments. Not traced: patching uses
+ * it. */
 #include <asm/barrier.h>
 #include <asm/fixmap.h>
 #include <asm/pgtable.h>
@@ -28,7 +29,7 @@ notrace void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot)
 	if (prot.v) {
 		set_pte(&fixmap_pte[slot], mk_pte(phys, prot));
 	} else {
-		set_pte(&fixmap_pte[slot], (pte_t){ 0 });
+		set_pte(&fixmap_pte[slot], (pte_t){0});
 		flush_tlb_kernel_range(va, va + PAGE_SIZE);
 	}
 }

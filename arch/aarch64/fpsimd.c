@@ -1,11 +1,12 @@
 /*
- * User FP/SIMD registers. The kernel itself never uses them, so they stay as user mode left them until another task
- * needs them.
+ * User FP/SIMD registers. The kernel itself never uses them, so they stay as user mode left them until
+ * another task needs them.
  *
- * A task that does not use them costs nothing: EL0 access traps, and the trap loads them (do_fpsimd_acc). A task that
- * did is likely to do so again (memcpy of the C library does), and a trap costs more than a load: for its next
- * FPU_HOT_SWITCHES switch-ins it gets them at once, then it has to ask again. A switch away saves them when they were
- * accessible; coming back to a CPU where nobody else loaded his finds them still there and loads nothing.
+ * A task that does not use them costs nothing: EL0 access traps, and the trap loads them (do_fpsimd_acc). A
+ * task that did is likely to do so again (memcpy of the C library does), and a trap costs more than a load:
+ * for its next FPU_HOT_SWITCHES switch-ins it gets them at once, then it has to ask again. A switch away
+ * saves them when they were accessible; coming back to a CPU where nobody else loaded his finds them still
+ * there and loads nothing.
  */
 #include <asm/sysreg.h>
 #include <asm/thread.h>
@@ -18,7 +19,8 @@
 
 #define FPU_HOT_SWITCHES 16
 
-/* Whose values this CPU's registers hold, if that task's fpu_cpu says so too. [this CPU, interrupts or preemption off] */
+/* Whose values this CPU's registers hold, if that task's fpu_cpu says so too. [this CPU, interrupts or
+ * preemption off] */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 
 /* ERET to EL0 synchronises the change; EL1 always has access. */

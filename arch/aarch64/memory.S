@@ -124,8 +124,8 @@ FUNC memset
 FUNC_END memset
 
 /*
- * void clear_page(void *page): DC ZVA zeroes a naturally aligned block of 4 << DCZID_EL0.BS bytes (Arm ARM D19.2.33), at
- * most 2 KiB; where DZP forbids it, by pairs.
+ * void clear_page(void *page): DC ZVA zeroes a naturally aligned block of 4 << DCZID_EL0.BS bytes (Arm ARM
+ * D19.2.33), at most 2 KiB; where DZP forbids it, by pairs.
  */
 FUNC clear_page
 	mrs	x1, dczid_el0

@@ -4,6 +4,7 @@
 #include <asm/mmu.h>
 #include <asm/pgtable.h>
 #include <boot/boot_info.h>
+#include <boot/fdt.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
@@ -17,8 +18,8 @@ extern const char _text[], __end_rodata[];
 unsigned long kimage_voffset = 1; /* not in bss: head.S writes it, but nothing may clear it after */
 
 /*
- * The tables of the linear map come from one free range of RAM, and are reached through the fixmap while they are
- * filled: the linear map, through which they will be seen, is not there yet. [boot]
+ * The tables of the linear map come from one free range of RAM, and are reached through the fixmap while they
+ * are filled: the linear map, through which they will be seen, is not there yet. [boot]
  */
 static struct {
 	phys_addr_t base; /* first table */
@@ -60,7 +61,8 @@ static void map_linear(phys_addr_t pa, phys_addr_t end)
 		unsigned long va = (unsigned long)__va(pa);
 		u64 *pmd = &next_table(&swapper_pg_dir[(va >> PUD_SHIFT) & 511].v)[(va >> PMD_SHIFT) & 511];
 
-		if (IS_ALIGNED(pa, PMD_SIZE) && end - pa >= PMD_SIZE && !in_kernel_rodata(pa, pa + PMD_SIZE)) {
+		if (IS_ALIGNED(pa, PMD_SIZE) && end - pa >= PMD_SIZE &&
+		    !in_kernel_rodata(pa, pa + PMD_SIZE)) {
 			*pmd = pa | (PROT_KERNEL & ~PTE_PAGE) | PTE_BLOCK;
 			pa += PMD_SIZE;
 		} else {
@@ -70,7 +72,8 @@ static void map_linear(phys_addr_t pa, phys_addr_t end)
 	}
 }
 
-/* An upper bound: a level-2 table for each GiB touched, level-3 tables for both ends and for the kernel's blocks. */
+/* An upper bound: a level-2 table for each GiB touched, level-3 tables for both ends and for the kernel's
+ * blocks. */
 static unsigned count_tables(void)
 {
 	unsigned n = 1 + ((unsigned long)(__end_rodata - _text) >> PMD_SHIFT) + 1;
@@ -125,7 +128,7 @@ static void pool_close(void)
 {
 	for (unsigned i = 0; i < pool.max; i++)
 		set_fixmap(FIX_TABLES + i, 0, __pgprot(0));
-	boot_info.reserved[boot_info.nr_reserved++] = (struct boot_region){ pool.base, pool.used * PAGE_SIZE };
+	boot_info.reserved[boot_info.nr_reserved++] = (struct boot_region){pool.base, pool.used * PAGE_SIZE};
 }
 
 void paging_init(void)
@@ -141,6 +144,7 @@ void paging_init(void)
 	pool_close();
 	if (boot_info.fdt) {
 		boot_info.fdt = __va(boot_info.fdt_phys);
+		fdt_move(boot_info.fdt);
 		fixmap_unmap_fdt();
 	}
 	for (unsigned i = 0; i < boot_info.nr_memory; i++)

@@ -21,25 +21,46 @@ static inline unsigned pte_index(unsigned long va)
 	return (va >> PAGE_SHIFT) & (PTRS - 1);
 }
 
-/* The table below an entry, NULL for none and for blocks. Acquire pairs with the release of who installed it. */
-static u64 *table_of(const u64 *entry)
+/* The table below an entry, NULL for none and for blocks. Acquire pairs with the release of who installed it.
+ */
+static inline u64 *table_of(const u64 *entry)
 {
 	u64 v = smp_load_acquire(entry);
 
 	return (v & 3) == PTE_TABLE ? __va(v & PTE_ADDR_MASK) : NULL;
 }
 
+/*
+ * page->private of a table that leads to others: a bit for each eight entries, set before one of them leads anywhere.
+ * An address space uses a handful of 512 entries, and pgd_free looks only where something is.
+ */
+#define GROUP 8
+
+static inline unsigned long *groups_of(const void *table)
+{
+	return &virt_to_page(table)->private;
+}
+
+static void *new_table(void)
+{
+	void *table = get_zeroed_page(GFP_KERNEL);
+
+	if (table)
+		*groups_of(table) = 0;
+	return table;
+}
+
 /* The same, made if there is none. Two CPUs may both make one: the first to install it wins, both use that. */
-static u64 *table_make(u64 *entry)
+static u64 *table_make_slow(u64 *entry)
 {
 	u64 expected = 0;
-	void *table;
+	void *table = new_table();
 
-	if (READ_ONCE(*entry))
-		return table_of(entry);
-	table = get_zeroed_page(GFP_KERNEL);
 	if (!table)
 		return NULL;
+	/* The kernel's top table lies in the image, and is never freed. */
+	if ((unsigned long)entry < LINEAR_END)
+		set_bit(((unsigned long)entry & ~PAGE_MASK) / (sizeof(u64) * GROUP), groups_of(entry));
 	/* Release: zeroes before the pointer, also for the table walkers of other CPUs. */
 	if (!__atomic_compare_exchange_n(entry, &expected, __pa(table) | PTE_TABLE, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE))
@@ -47,7 +68,15 @@ static u64 *table_make(u64 *entry)
 	return table_of(entry);
 }
 
-/* The image's own mapping was made with tables in the image, which lie in RAM: __va() is right for them too. */
+static inline u64 *table_make(u64 *entry)
+{
+	u64 *table = table_of(entry);
+
+	return likely(table || READ_ONCE(*entry)) ? table : table_make_slow(entry);
+}
+
+/* The image's own mapping was made with tables in the image, which lie in RAM: __va() is right for them too.
+ */
 pte_t *pte_lookup(pgd_t *pgd, unsigned long va)
 {
 	u64 *pmd = table_of(&pgd[pgd_index(va)].v);
@@ -65,8 +94,8 @@ pte_t *pte_alloc(pgd_t *pgd, unsigned long va)
 }
 
 /*
- * DSB: the store is seen by table walks before anything that follows (Arm ARM D8.2.6). Kernel entries may be used by this
- * very CPU next, hence the ISB; for user entries the return to user mode synchronises.
+ * DSB: the store is seen by table walks before anything that follows (Arm ARM D8.2.6). Kernel entries may be
+ * used by this very CPU next, hence the ISB; for user entries the return to user mode synchronises.
  */
 notrace void set_pte(pte_t *slot, pte_t v)
 {
@@ -80,7 +109,7 @@ notrace void set_pte(pte_t *slot, pte_t v)
 
 pte_t ptep_get_and_clear(pte_t *slot)
 {
-	return (pte_t){ __atomic_exchange_n(&slot->v, 0, __ATOMIC_ACQ_REL) };
+	return (pte_t){__atomic_exchange_n(&slot->v, 0, __ATOMIC_ACQ_REL)};
 }
 
 pgprot_t vm_get_page_prot(unsigned vm_flags)
@@ -98,20 +127,38 @@ pgprot_t vm_get_page_prot(unsigned vm_flags)
 
 pgd_t *pgd_alloc(void)
 {
-	return get_zeroed_page(GFP_KERNEL);
+	return new_table();
+}
+
+/* Calls fn with every table that `table` leads to. Nobody else uses them any more. */
+static __always_inline void each_table(const u64 *table, void (*fn)(u64 *below))
+{
+	for (unsigned long groups = *groups_of(table); groups; groups &= groups - 1) {
+		const u64 *entry = table + __builtin_ctzl(groups) * GROUP;
+
+		for (unsigned i = 0; i < GROUP; i++) {
+			u64 *below = table_of(&entry[i]);
+
+			if (below)
+				fn(below);
+		}
+	}
+}
+
+static void free_pte_table(u64 *pte)
+{
+	free_page(pte);
+}
+
+static void free_pmd_table(u64 *pmd)
+{
+	each_table(pmd, free_pte_table);
+	free_page(pmd);
 }
 
 void pgd_free(pgd_t *pgd)
 {
-	for (unsigned i = 0; i < PTRS; i++) {
-		u64 *pmd = table_of(&pgd[i].v);
-
-		if (!pmd)
-			continue;
-		for (unsigned j = 0; j < PTRS; j++)
-			free_page(table_of(&pmd[j]));
-		free_page(pmd);
-	}
+	each_table(&pgd->v, free_pmd_table);
 	free_page(pgd);
 }
 

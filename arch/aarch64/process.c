@@ -13,12 +13,13 @@ void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 {
 	prev->thread.tp_value = read_sysreg(tpidr_el0);
 	write_sysreg(next->thread.tp_value, tpidr_el0);
-	fpsimd_switch(prev, next);
+	if (prev->thread.fpu_live | next->thread.fpu_hot)
+		fpsimd_switch(prev, next);
 }
 
 /* The user side of a fork: the parent's registers, TLS and FP state, with its own stack, TLS and result. */
-static void copy_user_state(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
-			    unsigned long tls)
+static void copy_user_state(struct task_struct *child, const struct kernel_clone_args *args,
+			    unsigned long user_sp, unsigned long tls)
 {
 	struct pt_regs *regs = task_pt_regs(child);
 
@@ -52,7 +53,8 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	struct cpu_context *ctx = &child->thread.ctx;
 
 	memset(ctx, 0, sizeof(*ctx));
-	*(struct task_struct **)(task_stack_end(child) - ARCH_STACK_TOP_RESERVED) = child; /* for entry from EL0 */
+	*(struct task_struct **)(task_stack_end(child) - ARCH_STACK_TOP_RESERVED) =
+		child; /* for entry from EL0 */
 	if (args->fn) {
 		fresh_state(child);
 		ctx->x19 = (u64)args->fn;
@@ -88,7 +90,8 @@ void arch_flush_thread(struct task_struct *task)
 	write_sysreg(0, tpidr_el0);
 }
 
-/* Its address may be given to another task: fpu_cpu of a new task never matches, so no CPU mistakes its registers. */
+/* Its address may be given to another task: fpu_cpu of a new task never matches, so no CPU mistakes its
+ * registers. */
 void arch_release_thread(struct task_struct *task)
 {
 	task->thread.fpu_cpu = NR_CPUS;

@@ -15,9 +15,9 @@ struct secondary_data {
 };
 void secondary_cpu_init(void); /* entry.S to C on a new CPU, before secondary_start_kernel */
 
-#define IRQ_STACK_SIZE      THREAD_SIZE
+#define IRQ_STACK_SIZE	    THREAD_SIZE
 #define OVERFLOW_STACK_SIZE PAGE_SIZE
-DECLARE_PER_CPU(unsigned long, irq_stack_end);      /* [boot, then immutable] 0: none yet */
+DECLARE_PER_CPU(unsigned long, irq_stack_end);	    /* [boot, then immutable] 0: none yet */
 DECLARE_PER_CPU(unsigned long, overflow_stack_end); /* [boot, then immutable] */
 /* Allocate both for a CPU. 0 or -ENOMEM. Thread context. */
 int alloc_cpu_stacks(unsigned cpu);

@@ -7,7 +7,8 @@
 
 #include "exception.h"
 
-/* Do what the flags ask for until none is left; interrupts are off at the last look and stay so until ERET. */
+/* Do what the flags ask for until none is left; interrupts are off at the last look and stay so until ERET.
+ */
 static noinline void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags)
 {
 	do {
@@ -48,7 +49,8 @@ static noinline void do_el0_svc(struct pt_regs *regs)
 	if (likely(nr < nr_syscalls))
 		fn = sys_call_table[nr];
 	if (likely(fn))
-		ret = fn(regs->regs[0], regs->regs[1], regs->regs[2], regs->regs[3], regs->regs[4], regs->regs[5]);
+		ret = fn(regs->regs[0], regs->regs[1], regs->regs[2], regs->regs[3], regs->regs[4],
+			 regs->regs[5]);
 	else
 		__atomic_fetch_add(&nr_unknown_syscalls, 1, __ATOMIC_RELAXED);
 	regs->regs[0] = ret;

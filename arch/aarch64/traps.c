@@ -77,12 +77,14 @@ void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 	exit_to_user_mode(regs);
 }
 
-/* BRK in the kernel: ours is BUG(), gcc's own (0x3e8) marks what it takes for unreachable. */
+/* BRK in the kernel: ours is a BUG or, when report_bug returns, a WARN; gcc's (0x3e8) marks what it takes for
+ * unreachable. */
 static void el1_brk(struct pt_regs *regs, u64 esr)
 {
-	if ((esr & ESR_BRK_COMMENT) == BUG_BRK_IMM)
-		report_bug(regs);
-	die("Oops - BRK", regs, esr);
+	if ((esr & ESR_BRK_COMMENT) != BUG_BRK_IMM)
+		die("Oops - BRK", regs, esr);
+	report_bug(regs);
+	regs->pc += 4;
 }
 
 static void el1_abort(struct pt_regs *regs, u64 esr, u64 far)
@@ -113,11 +115,12 @@ void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 	}
 }
 
-/* Vectors that should never be taken; `reason` is the vector's number. Not with a stack worth trusting: no return. */
+/* Vectors that should never be taken; `reason` is the vector's number. Not with a stack worth trusting: no
+ * return. */
 void bad_mode(struct pt_regs *regs, unsigned reason, u64 esr)
 {
-	static const char *const from[] = { "EL1 on SP_EL0", "EL1", "EL0", "EL0 (AArch32)" };
-	static const char *const kind[] = { "synchronous exception", "IRQ", "FIQ", "SError" };
+	static const char *const from[] = {"EL1 on SP_EL0", "EL1", "EL0", "EL0 (AArch32)"};
+	static const char *const kind[] = {"synchronous exception", "IRQ", "FIQ", "SError"};
 
 	console_verbose();
 	pr_emerg("Bad mode: %s from %s on CPU %u, ESR 0x%016lx -- %s\n", kind[reason % 4], from[reason / 4],
@@ -131,9 +134,10 @@ notrace void handle_bad_stack(struct pt_regs *regs, u64 esr, u64 far)
 	unsigned long stack = (unsigned long)current->stack;
 
 	console_verbose();
-	pr_emerg("kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, FAR 0x%016lx\n",
-		 current->comm, current->pid, (unsigned long)regs->sp, stack, stack + THREAD_SIZE,
-		 (unsigned long)far);
+	pr_emerg(
+		"kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, FAR 0x%016lx\n",
+		current->comm, current->pid, (unsigned long)regs->sp, stack, stack + THREAD_SIZE,
+		(unsigned long)far);
 	show_regs(regs);
 	show_stack(NULL, regs);
 	panic("kernel stack overflow (ESR 0x%lx)", (unsigned long)esr);

@@ -5,20 +5,10 @@
 /* uaccess_asm.S: like strncpy_from_user, for a range that is known to be in user space. */
 long __strncpy_from_user(char *dst, const char __user *src, long n);
 
-unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
+unsigned long copy_from_user_rest(void *to, unsigned long n, unsigned long left)
 {
-	unsigned long left = n;
-
-	if (likely(access_ok(from, n)))
-		left = __copy_user(to, from, n);
-	if (unlikely(left))
-		memset((char *)to + (n - left), 0, left);
+	memset((char *)to + (n - left), 0, left);
 	return left;
-}
-
-unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
-{
-	return likely(access_ok(to, n)) ? __copy_user(to, from, n) : n;
 }
 
 unsigned long clear_user(void __user *to, unsigned long n)
@@ -42,7 +32,8 @@ long strncpy_from_user(char *dst, const char __user *src, long n)
 	return len == (long)room ? -EFAULT : len;
 }
 
-/* Kernel half only: a user address could sleep in the fault handler. Faults there go straight to the fix-up. */
+/* Kernel half only: a user address could sleep in the fault handler. Faults there go straight to the fix-up.
+ */
 notrace long copy_from_kernel_nofault(void *dst, const void *src, size_t n)
 {
 	unsigned long start = (unsigned long)src;

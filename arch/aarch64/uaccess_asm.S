@@ -158,8 +158,8 @@ FUNC_END __put_user_\size
 	ret
 
 /*
- * long semihosting_call(long op, const void *arg): HLT 0xf000 asks the debugger or emulator (Arm semihosting, A64). Where
- * nobody listens it is an undefined instruction, which has a fix-up like a faulting load: -1.
+ * long semihosting_call(long op, const void *arg): HLT 0xf000 asks the debugger or emulator (Arm semihosting,
+ * A64). Where nobody listens it is an undefined instruction, which has a fix-up like a faulting load: -1.
  */
 FUNC semihosting_call
 	try 1f, hlt	#0xf000

@@ -1,4 +1,5 @@
-/* What firmware and boot loader told, in one form for both machines. Filled before start_kernel, then read only. */
+/* What firmware and boot loader told, in one form for both machines. Filled before start_kernel, then read
+ * only. */
 #pragma once
 
 #include <lib/types.h>
@@ -9,23 +10,24 @@ struct boot_region {
 	u64 size;
 };
 struct boot_info {
-	struct boot_region memory[BOOT_MAX_REGIONS];   /* usable RAM */
+	struct boot_region memory[BOOT_MAX_REGIONS]; /* usable RAM */
 	unsigned nr_memory;
 	struct boot_region reserved[BOOT_MAX_REGIONS]; /* within it: kernel image, FDT, initrd, firmware */
 	unsigned nr_reserved;
-	struct boot_region initrd;                     /* size 0: none */
-	unsigned nr_cpus;                              /* CPUs that can be started, boot CPU included and first */
-	u64 cpu_hwid[64];                              /* MPIDR affinity or APIC id of each */
-	u64 boot_cpu_time;                             /* counter when the kernel was entered */
-	const char *loader;                            /* "FDT", "PVH", "multiboot2" */
-	const void *fdt;                               /* linear address of the FDT, NULL without */
-	phys_addr_t fdt_phys;                          /* its physical address */
-	u8 rng_seed[64];                               /* random bytes from firmware, not secret for long: mix, then wipe */
-	unsigned rng_seed_len;                         /* 0: none */
-	phys_addr_t rsdp;                              /* ACPI root, 0 without */
-	const char *machine;                           /* model string */
+	struct boot_region initrd; /* size 0: none */
+	unsigned nr_cpus;	   /* CPUs that can be started, boot CPU included and first */
+	u64 cpu_hwid[64];	   /* MPIDR affinity or APIC id of each */
+	u64 boot_cpu_time;	   /* counter when the kernel was entered */
+	const char *loader;	   /* "FDT", "PVH", "multiboot2" */
+	const void *fdt;	   /* linear address of the FDT, NULL without */
+	phys_addr_t fdt_phys;	   /* its physical address */
+	u8 rng_seed[64];	   /* random bytes from firmware, not secret for long: mix, then wipe */
+	unsigned rng_seed_len;	   /* 0: none */
+	phys_addr_t rsdp;	   /* ACPI root, 0 without */
+	const char *machine;	   /* model string */
 };
 extern struct boot_info boot_info;
 
-/* Start of C, on the boot CPU's idle stack, MMU on, interrupts off; boot_info and boot_command_line are filled. */
+/* Start of C, on the boot CPU's idle stack, MMU on, interrupts off; boot_info and boot_command_line are
+ * filled. */
 void start_kernel(void) __noreturn;

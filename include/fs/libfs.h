@@ -1,4 +1,5 @@
-/* Building blocks for file systems whose files are made by the kernel: trees of directories and operations. */
+/* Building blocks for file systems whose files are made by the kernel: trees of directories and operations.
+ */
 #pragma once
 
 #include <fs/seq_file.h>
@@ -8,30 +9,35 @@
  * Add to a tree that lives in memory. `parent` must be a directory of the same file system; names must be new
  * (-EEXIST as ERR_PTR). `data` becomes inode->i_private. The tree holds the dentry. Thread context.
  */
-struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_t mode, const struct file_operations *fop,
-				  void *data);
-struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t mode,
-				 const struct inode_operations *iop); /* iop NULL: mkdir, rm inside give -EPERM, create -EACCES */
+struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_t mode,
+				  const struct file_operations *fop, void *data);
+struct dentry *simple_create_dir(
+	struct dentry *parent, const char *name, mode_t mode,
+	const struct inode_operations *iop); /* iop NULL: mkdir, rm inside give -EPERM, create -EACCES */
 struct dentry *simple_create_symlink(struct dentry *parent, const char *name, const char *target);
 void simple_remove(struct dentry *dentry); /* with everything below it; open files go on working */
-int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop);
+int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode,
+		      const struct inode_operations *root_iop);
 
 ssize_t simple_read_from_buffer(char __user *to, size_t n, loff_t *pos, const void *from, size_t available);
 ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const char __user *from, size_t n);
-/* Copies a short text from user space, terminates it. Returns its length, -EFAULT, or -EINVAL when it is `size` or longer. */
+/* Copies a short text from user space, terminates it. Returns its length, -EFAULT, or -EINVAL when it is
+ * `size` or longer. */
 ssize_t copy_text_from_user(char *buf, size_t size, const char __user *from, size_t n);
 int simple_open(struct inode *inode, struct file *file); /* file->private_data = i_private */
 loff_t noop_llseek(struct file *file, loff_t off, int whence);
 loff_t no_llseek(struct file *file, loff_t off, int whence);
 loff_t default_llseek(struct file *file, loff_t off, int whence);
 int dcache_readdir(struct file *file, struct dir_context *ctx); /* iterate() for such trees */
+bool dcache_readdir_done(struct file *file,
+			 struct dir_context *ctx); /* all was listed ; false: the reader had no room */
 
 /* Files in /proc that are not of a process: one struct a file, found through a table. */
 struct proc_entry {
 	const char *path; /* "meminfo", "sys/kernel/ftrace_enabled": directories appear by themselves */
 	mode_t mode;
-	int (*show)(struct seq_file *m, void *v);                 /* text, or */
-	const struct file_operations *fop;                        /* its own operations */
+	int (*show)(struct seq_file *m, void *v); /* text, or */
+	const struct file_operations *fop;	  /* its own operations */
 	/* Takes a terminated text of at most 255 bytes; 0 or -errno. With show: makes the file writable. */
 	int (*store)(const char *text, size_t len);
 };
@@ -43,6 +49,8 @@ struct proc_pid_entry {
 	int (*show)(struct seq_file *m, struct task_struct *task);
 	/* For links (exe, cwd): the target. */
 	int (*link)(struct task_struct *task, char *buf, size_t size);
+	/* For links to an object of the tree: its place, with references. */
+	int (*path)(struct task_struct *task, struct path *out);
 	int (*store)(struct task_struct *task, const char *text, size_t len);
 };
 #define REGISTER_PROC_PID(e) REGISTER_IN(proc_pid, e)
@@ -56,7 +64,7 @@ struct device_node {
 	void *data;
 };
 #define MKDEV(major, minor) (((u64)(major) << 20) | (minor))
-#define MAJOR(d) ((unsigned)((d) >> 20))
-#define MINOR(d) ((unsigned)((d)&0xfffff))
-#define REGISTER_DEVICE(d) REGISTER_IN(devices, d)
+#define MAJOR(d)	    ((unsigned)((d) >> 20))
+#define MINOR(d)	    ((unsigned)((d)&0xfffff))
+#define REGISTER_DEVICE(d)  REGISTER_IN(devices, d)
 int device_add(const struct device_node *dev); /* at run time; boot or thread */

@@ -1,7 +1,7 @@
 /*
- * Text for a reader, made line by line: the one way that proc and tracefs files produce output. A file gives an
- * iterator (start, next, stop, show) or one show function; seq_read hands out pieces of any size and grows its buffer
- * when one record does not fit.
+ * Text for a reader, made line by line: the one way that proc and tracefs files produce output. A file gives
+ * an iterator (start, next, stop, show) or one show function; seq_read hands out pieces of any size and grows
+ * its buffer when one record does not fit.
  */
 #pragma once
 
@@ -11,31 +11,33 @@
 struct seq_file;
 struct seq_operations {
 	void *(*start)(struct seq_file *m, loff_t *pos); /* NULL: end; ERR_PTR; locks what the walk needs */
-	void (*stop)(struct seq_file *m, void *v);       /* always follows start */
+	void (*stop)(struct seq_file *m, void *v);	 /* always follows start */
 	void *(*next)(struct seq_file *m, void *v, loff_t *pos); /* advances *pos; NULL: end */
-	int (*show)(struct seq_file *m, void *v);        /* 0, SEQ_SKIP: this record shows nothing, -errno */
+	int (*show)(struct seq_file *m, void *v); /* 0, SEQ_SKIP: this record shows nothing, -errno */
 };
 #define SEQ_SKIP 1
 
 /* Locks: l its lock. */
 struct seq_file {
-	char *buf;        /* [l] */
-	size_t size;      /* [l] of buf */
-	size_t count;     /* [l] bytes in buf; == size: overflowed, the record is made again in a larger one */
-	size_t from;      /* [l] first byte not yet handed out */
-	loff_t index;     /* [l] record */
-	loff_t read_pos;  /* [l] file position */
+	char *buf;	 /* [l] */
+	size_t size;	 /* [l] of buf */
+	size_t count;	 /* [l] bytes in buf; == size: overflowed, the record is made again in a larger one */
+	size_t from;	 /* [l] first byte not yet handed out */
+	loff_t index;	 /* [l] record */
+	loff_t read_pos; /* [l] file position */
 	struct mutex lock;
 	const struct seq_operations *op;
 	struct file *file;
 	void *private;
 };
 
-int seq_open(struct file *file, const struct seq_operations *op); /* file->private_data becomes the seq_file */
+int seq_open(struct file *file,
+	     const struct seq_operations *op); /* file->private_data becomes the seq_file */
 ssize_t seq_read(struct file *file, char __user *buf, size_t n, loff_t *pos);
 loff_t seq_lseek(struct file *file, loff_t off, int whence);
 int seq_release(struct inode *inode, struct file *file);
-int single_open(struct file *file, int (*show)(struct seq_file *m, void *v), void *data); /* m->private = data */
+int single_open(struct file *file, int (*show)(struct seq_file *m, void *v),
+		void *data); /* m->private = data */
 int single_release(struct inode *inode, struct file *file);
 
 /* They never fail: what does not fit marks the buffer as overflowed. */
@@ -49,6 +51,7 @@ static inline bool seq_has_overflowed(const struct seq_file *m)
 {
 	return m->count == m->size;
 }
-/* Reserve room: returns the place and how much there is; seq_commit says how much was used (-1: overflowed). */
+/* Reserve room: returns the place and how much there is; seq_commit says how much was used (-1: overflowed).
+ */
 size_t seq_get_buf(struct seq_file *m, char **p);
 void seq_commit(struct seq_file *m, int used);

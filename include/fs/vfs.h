@@ -1,20 +1,35 @@
-/* The virtual file system: super blocks, inodes, dentries, files, and the operations a file system supplies. */
+/*
+ * The virtual file system: super blocks, inodes, dentries, mounts, files, and the operations a file system
+ * supplies.
+ *
+ * Locking order, outermost first: rename_mutex > i_lock of a directory > i_lock of what is in it > a file's
+ * i_lock > mmap_lock > dcache_lock > fs_struct.lock, files_struct.lock. dcache_lock is never taken in an
+ * interrupt.
+ */
 #pragma once
 
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/list.h>
 #include <sched/mutex.h>
+#include <sched/task.h>
 #include <uapi/stat.h>
 
 struct dentry;
 struct file;
 struct inode;
+struct mount;
 struct page;
 struct poll_table;
 struct seq_file;
 struct super_block;
 struct vm_area_struct;
+
+/* A place in the tree: a dentry, and through which mount it was reached (for `..` and for its name). */
+struct path {
+	struct mount *mnt;
+	struct dentry *dentry;
+};
 
 /* Calls `emit` for each entry from ctx->pos on; emit returns false when the reader's buffer is full. */
 struct dir_context {
@@ -22,7 +37,8 @@ struct dir_context {
 	loff_t pos;
 };
 
-/* What an open file can do. Missing ones: read and write -EINVAL, ioctl -ENOTTY, llseek moves f_pos freely. */
+/* What an open file can do. Missing ones: read and write -EINVAL, ioctl -ENOTTY, llseek moves f_pos freely.
+ */
 struct file_operations {
 	int (*open)(struct inode *inode, struct file *file);
 	int (*release)(struct inode *inode, struct file *file);
@@ -37,10 +53,15 @@ struct file_operations {
 	/* A page of the file for mmap and exec, with a reference for the caller; ERR_PTR. */
 	struct page *(*get_page)(struct file *file, unsigned long pgoff);
 	int (*flush)(struct file *file); /* each close(2) */
+	/* As write, from kernel memory: what sendfile(2) and the kernel itself write with. Missing: -EINVAL.
+	 */
+	ssize_t (*write_kernel)(struct file *file, const void *buf, size_t n, loff_t *pos);
 };
-/* What a directory or link can do. All are called with the directory's i_lock held; new dentries are negative. */
+/* What a directory or link can do. All are called with the directory's i_lock held; new dentries are
+ * negative. */
 struct inode_operations {
-	int (*lookup)(struct inode *dir, struct dentry *dentry); /* d_add()s an inode or leaves it negative (-ENOENT) */
+	int (*lookup)(struct inode *dir,
+		      struct dentry *dentry); /* d_add()s an inode or leaves it negative (-ENOENT) */
 	int (*create)(struct inode *dir, struct dentry *dentry, mode_t mode);
 	int (*mkdir)(struct inode *dir, struct dentry *dentry, mode_t mode);
 	int (*mknod)(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev);
@@ -51,67 +72,90 @@ struct inode_operations {
 	int (*rename)(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new);
 	/* The target, valid while the inode is; may write into buf (PAGE_SIZE bytes). ERR_PTR. */
 	const char *(*get_link)(struct dentry *dentry, struct inode *inode, char *buf);
+	/* For links that name an object rather than a path (/proc/<pid>/fd): the object itself, with
+	 * references. */
+	int (*get_path)(struct inode *inode, struct path *out);
 	int (*setattr)(struct dentry *dentry, const struct iattr *attr);
 	int (*getattr)(struct dentry *dentry, struct kstat *stat);
 };
-/* Is a cached dentry still true? procfs says no for processes that are gone. NULL: always. */
+/* Is a cached dentry still true? procfs says no for processes that are gone. NULL: always. dcache_lock held.
+ */
 struct dentry_operations {
 	bool (*d_revalidate)(struct dentry *dentry);
+	/* What a file without a place in the tree is called in /proc: "pipe:[4711]". NULL: its d_name. */
+	char *(*d_dname)(struct dentry *dentry, char *buf, int len);
 };
 struct super_operations {
-	void (*evict_inode)(struct inode *inode); /* last reference and no link left: free the file system's part */
+	void (*evict_inode)(
+		struct inode *inode); /* last reference and no link left: free the file system's part */
 	int (*show_options)(struct seq_file *m, struct super_block *sb);
+	void (*put_super)(struct super_block *sb); /* the last mount is gone: free s_fs_info */
 };
 
 /* Locks: i the inode's i_lock (a mutex); a atomic; I immutable. */
 struct inode {
-	u64 i_ino;                 /* [I] */
-	mode_t i_mode;             /* [i] type and permissions */
-	u32 i_nlink;               /* [i] */
-	uid_t i_uid;               /* [i] */
-	gid_t i_gid;               /* [i] */
-	dev_t i_rdev;              /* [I] device files */
-	loff_t i_size;             /* [i] bytes */
+	u64 i_ino;		       /* [I] */
+	mode_t i_mode;		       /* [i] type and permissions */
+	u32 i_nlink;		       /* [i] */
+	uid_t i_uid;		       /* [i] */
+	gid_t i_gid;		       /* [i] */
+	dev_t i_rdev;		       /* [I] device files */
+	loff_t i_size;		       /* [i] bytes */
 	u64 i_atime, i_mtime, i_ctime; /* [i] ns since 1970 */
-	u32 i_blocks;              /* [i] of 512 bytes */
-	atomic_t i_count;          /* [a] */
+	u32 i_blocks;		       /* [i] of 512 bytes */
+	atomic_t i_count;	       /* [a] */
 	struct mutex i_lock;
 	const struct inode_operations *i_op; /* [I] */
 	const struct file_operations *i_fop; /* [I] */
-	struct super_block *i_sb;  /* [I] */
-	void *i_private;           /* [I] the file system's or the file's */
+	struct super_block *i_sb;	     /* [I] */
+	void *i_private;		     /* [I] the file system's or the file's */
 };
 /*
- * Locks: d dcache_lock (a spinlock); a atomic. A dentry holds references to its parent and its inode; children do not
- * hold them back. In file systems that live in memory (ramfs, tracefs, devfs) d_pin keeps it while it is linked.
+ * Locks: d dcache_lock (a spinlock); a atomic. A dentry holds references to its parent and its inode;
+ * children do not hold them back. In file systems that live in memory (ramfs, tracefs, devfs) d_pin keeps it
+ * while it is linked.
  */
+#define DCACHE_PINNED	1u /* linked in a file system that lives in memory: holds a reference to itself */
+#define DCACHE_LRU	2u /* on the list of unused negative dentries */
+#define DCACHE_UNLINKED 4u /* was in the tree and is no more: paths show " (deleted)" */
 struct dentry {
-	atomic_t d_count;          /* [a] */
-	u32 d_flags;               /* [d] DCACHE_* */
-	struct dentry *d_parent;   /* [d] itself at a root */
-	struct inode *d_inode;     /* [d] NULL: negative */
-	struct hlist_node d_hash;  /* [d] by parent and name */
-	struct list_head d_child;  /* [d] in parent's d_subdirs */
-	struct list_head d_subdirs; /* [d] newest last: readdir order */
-	struct super_block *d_sb;  /* [I] */
+	atomic_t d_count;	    /* [a; 0 -> 1 and 1 -> 0 only under d] */
+	u32 d_flags;		    /* [d] DCACHE_* */
+	u32 d_namehash;		    /* [d] of the name alone */
+	struct dentry *d_parent;    /* [d] itself at a root */
+	struct inode *d_inode;	    /* [d] NULL: negative */
+	struct hlist_node d_hash;   /* [d] by parent and name */
+	struct list_head d_child;   /* [d] in parent's d_subdirs, while hashed */
+	struct list_head d_subdirs; /* [d] hashed children, newest last: readdir order */
+	struct list_head d_lru;	    /* [d] */
+	u64 d_off;		    /* [d] readdir position: grows along d_subdirs; 0 while negative */
+	struct super_block *d_sb;   /* [I] */
 	const struct dentry_operations *d_op; /* [I] */
-	struct super_block *d_mounted; /* [d] file system mounted here */
+	struct mount *d_mounted;	      /* [d] what is mounted here */
 	u32 d_namelen;
-	const char *d_name;        /* [d] allocated or d_iname */
+	const char *d_name; /* [d] allocated or d_iname */
 	char d_iname[32];
 };
-/* A mounted file system. Locks: m mount_mutex. */
+/* A file system's instance. Locks: m mount_mutex; I immutable. */
 struct super_block {
 	const struct file_system_type *s_type; /* [I] */
 	const struct super_operations *s_op;   /* [I] */
-	struct dentry *s_root;        /* [I] */
-	struct dentry *s_mountpoint;  /* [m] NULL: the root file system */
-	struct list_head s_list;      /* [m] in mount order */
-	dev_t s_dev;                  /* [I] */
-	u32 s_magic, s_flags;         /* [I] statfs(2)'s f_type; MS_* */
-	void *s_fs_info;              /* [I] */
+	struct dentry *s_root;		       /* [I] */
+	u32 s_mounts;	      /* [m] how many mounts show it; one that is not `single` goes with the last */
+	dev_t s_dev;	      /* [I] */
+	u32 s_magic, s_flags; /* [I] statfs(2)'s f_type; MS_* */
+	void *s_fs_info;      /* [I] */
 	atomic64_t s_next_ino;
-	char s_source[32];            /* [I] first column of /proc/mounts */
+};
+/* A super block seen at a place. Locks: m mount_mutex; a atomic; I immutable. */
+struct mount {
+	atomic_t mnt_count;	    /* [a] the tree's own, cwds and roots, open files, mounts on it */
+	struct super_block *mnt_sb; /* [I] */
+	struct dentry *mnt_root;    /* [I] with a reference */
+	struct path mnt_at;	   /* [I] covered place, with references; dentry NULL: the root file system */
+	struct list_head mnt_list; /* [m] in mount order */
+	u32 mnt_flags;	     /* [I] MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC as shown in /proc/mounts */
+	char mnt_source[32]; /* [I] first column of /proc/mounts */
 };
 /* A kind of file system. One with single=true has one super block that every mount shows. */
 struct file_system_type {
@@ -119,24 +163,32 @@ struct file_system_type {
 	bool single; /* proc, tracefs, devfs */
 	bool nodev;
 	int (*fill_super)(struct super_block *sb, const char *options); /* makes s_root */
+	/* After a mount of it: may mount others inside (debugfs: tracefs). Failure is only reported. */
+	int (*mounted)(struct mount *mnt);
 };
 #define REGISTER_FILESYSTEM(fs) REGISTER_IN(filesystems, fs)
 
 /* Locks: p f_pos_lock; a atomic; I immutable after open. */
 struct file {
-	atomic_t f_count;                      /* [a] */
-	u32 f_flags;                           /* [a] O_* (O_NONBLOCK, O_APPEND may change) */
-	u32 f_mode;                            /* [I] FMODE_* */
-	loff_t f_pos;                          /* [p] */
+	atomic_t f_count; /* [a] */
+	u32 f_flags;	  /* [a] O_* (O_NONBLOCK, O_APPEND may change) */
+	u32 f_mode;	  /* [I] FMODE_* */
+	loff_t f_pos;	  /* [p] */
 	struct mutex f_pos_lock;
-	const struct file_operations *f_op;    /* [I] */
-	struct inode *f_inode;                 /* [I] */
-	struct dentry *f_dentry;               /* [I] holds a reference */
-	void *private_data;                    /* the file's own */
+	const struct file_operations *f_op; /* [I] */
+	struct inode *f_inode;		    /* [I] */
+	struct dentry *f_dentry;	    /* [I] holds a reference */
+	struct mount *f_mnt; /* [I] holds a reference; NULL for files without a name in the tree */
+	void *private_data;  /* the file's own */
 };
+static inline struct path file_path(const struct file *f)
+{
+	return (struct path){f->f_mnt, f->f_dentry};
+}
 #define FMODE_READ   1u
 #define FMODE_WRITE  2u
 #define FMODE_NOSEEK 4u /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
+#define FMODE_EXEC   8u /* opened to be executed */
 
 /* Files and paths (kernel/fs/open.c, namei.c). Thread context; paths are kernel strings here. */
 struct file *filp_open(const char *path, int flags, mode_t mode); /* ERR_PTR */
@@ -147,59 +199,109 @@ static inline struct file *get_file(struct file *f)
 	atomic_inc(&f->f_count);
 	return f;
 }
-/* From kernel (kernel_*) or user (vfs_*) buffers. */
+/*
+ * From kernel (kernel_*) or user (vfs_*) buffers. kernel_read reads page by page through get_page and
+ * advances *pos; it returns what was there before the end. -EINVAL: the file has no pages.
+ */
 ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *pos);
 ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, loff_t *pos);
 ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos);
+ssize_t kernel_write(struct file *f, const void *buf, size_t n, loff_t *pos);
 loff_t vfs_llseek(struct file *f, loff_t off, int whence);
 /* A file without a name in the tree: pipes. */
-struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct file_operations *fop, const char *name);
+struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct file_operations *fop,
+			       const char *name);
 
-struct path_lookup; /* namei's own */
-#define LOOKUP_FOLLOW    1u
+#define LOOKUP_FOLLOW	 1u
 #define LOOKUP_DIRECTORY 2u
+#define LOOKUP_EMPTY	 4u /* "" is dfd itself (AT_EMPTY_PATH) */
+/* The place of an existing path, with references (path_put); dfd as in openat(2). 0 or -errno. */
+int kern_path_at(int dfd, const char *path, unsigned flags, struct path *out);
+int user_path_at(int dfd, const char __user *path, unsigned flags, struct path *out);
+void path_get(const struct path *path);
+void path_put(const struct path *path);
 /* The dentry of an existing path with a reference; dfd as in openat(2). ERR_PTR. */
 struct dentry *path_lookup_at(int dfd, const char *path, unsigned flags);
 /* The absolute path of a dentry in buf (written at its end): returns the start, ERR_PTR(-ENAMETOOLONG). */
 char *dentry_path(struct dentry *dentry, char *buf, int len);
+/* The same as seen from the caller's root, through the mount it was reached by; deleted files end in "
+ * (deleted)". */
+char *d_path(const struct path *path, char *buf, int len);
 void dput(struct dentry *d);
 struct dentry *dget(struct dentry *d);
 struct dentry *d_alloc(struct dentry *parent, const char *name, int len);
 void d_add(struct dentry *dentry, struct inode *inode); /* hash it, with this inode (NULL: negative) */
-void d_delete(struct dentry *dentry);                    /* unhash: gone for new look-ups */
+void d_delete(struct dentry *dentry);			/* unhash: gone for new look-ups; undoes d_pin */
+void d_pin(struct dentry *dentry); /* keep it while it is linked: memory is its only home */
+struct dentry *d_make_root(struct super_block *sb,
+			   struct inode *inode); /* takes over the inode's reference; NULL */
+/* A hashed, positive child with a reference; NULL. */
+struct dentry *d_find_child(struct dentry *parent, const char *name, int len);
 struct inode *new_inode(struct super_block *sb, mode_t mode); /* one reference; NULL when out of memory */
 void iput(struct inode *inode);
 void ihold(struct inode *inode);
+/* May the caller do `mask` (MAY_*) with it? Looks at mode bits only; root may all but execute what has no x
+ * bit. */
+#define MAY_EXEC  1
+#define MAY_WRITE 2
+#define MAY_READ  4
+int inode_permission(const struct inode *inode, int mask);	     /* 0 or -EACCES. Any context */
+u64 inode_now(void);						     /* for i_*time: ns since 1970 */
+int simple_setattr(struct dentry *dentry, const struct iattr *attr); /* all but the size. i_lock held */
+void generic_fillattr(const struct inode *inode, struct kstat *stat);
+int vfs_getattr(const struct path *path, struct kstat *stat);
+int notify_change(struct dentry *dentry, const struct iattr *attr); /* takes i_lock; asks the file system */
+int vfs_truncate(struct inode *inode, struct dentry *dentry, loff_t size);
 
 int do_mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data);
 int do_umount(const char *target, int flags);
-void vfs_init(void);         /* boot: caches, rootfs */
-void populate_rootfs(phys_addr_t start, phys_addr_t end); /* unpack cpio archives of the initrd, then free it */
+/* For file_system_type.mounted: mount `type` on a directory of `at`. */
+int mount_inside(struct mount *at, struct dentry *dir, const char *source, const char *type);
+void mntput(struct mount *mnt);
+extern struct mount *root_mount; /* the root file system [immutable after vfs_init] */
+void vfs_init(void);		 /* boot: caches, rootfs */
+void populate_rootfs(phys_addr_t start,
+		     phys_addr_t end); /* unpack cpio archives of the initrd, then free it */
+void console_on_rootfs(void); /* process 1: /dev/console as descriptors 0, 1, 2. After populate_rootfs */
 int show_mounts(struct seq_file *m);
 int show_filesystems(struct seq_file *m);
 
 /* Descriptor tables (kernel/fs/file.c). */
 struct files_struct;
-struct file *fget(unsigned fd); /* with a reference; NULL: -EBADF */
+extern struct files_struct init_files;	 /* of init_task: never freed */
+struct file *fget(unsigned fd);		 /* with a reference; NULL: -EBADF */
 int get_unused_fd_flags(unsigned flags); /* -EMFILE */
 void put_unused_fd(unsigned fd);
-void fd_install(unsigned fd, struct file *f); /* the table takes over the caller's reference */
+void fd_install(unsigned fd, struct file *f);	       /* the table takes over the caller's reference */
 struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of memory */
-void exit_files(void *task); /* struct task_struct * */
+void exit_files(void *task);			       /* struct task_struct * */
 void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
+/* exec: current->files becomes its own, a copy when it is shared. 0 or -ENOMEM. */
+int unshare_files(void);
 void do_close_on_exec(struct files_struct *files);
 unsigned files_count_open(struct files_struct *files);
+/* Another task's descriptors (/proc/<pid>/fd): the file with a reference, or NULL; the first fd >= *fd that
+ * is open. */
+struct file *fget_task(struct task_struct *task, unsigned fd);
+struct file *fget_task_next(struct task_struct *task, unsigned *fd);
 
-/* root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock. */
+/*
+ * root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock; a single user reads its own without it.
+ * A task that drops its fs sets task->fs to NULL first: others look at it under RCU.
+ */
 struct fs_struct {
 	atomic_t users;
 	spinlock_t lock;
-	struct dentry *root, *pwd; /* [l] with references */
-	mode_t umask;              /* [l] */
+	struct path root, pwd; /* [l] with references */
+	mode_t umask;	       /* [l] */
+	struct rcu_head rcu;
 };
-struct fs_struct *copy_fs_struct(struct fs_struct *old);
+struct fs_struct *copy_fs_struct(struct fs_struct *old); /* NULL when out of memory */
 void put_fs_struct(struct fs_struct *fs);
+/* Root or cwd of a task, with references. -ENOENT when it has none any more. Thread context. */
+int task_root(struct task_struct *task, struct path *out);
+int task_cwd(struct task_struct *task, struct path *out);
 extern struct fs_struct init_fs;
 
 /* poll(2) and friends: a file's poll calls poll_wait for each queue that may change the answer. */

@@ -27,7 +27,10 @@ struct irq_chip {
 	void (*set_affinity)(unsigned hwirq, unsigned cpu);
 };
 
-/* Map a controller's number to a Linux-like irq number (1 .. NR_IRQS-1); the same mapping again gives the same number. -ENOSPC. */
+/*
+ * Map a controller's number to a Linux-like irq number (1 .. NR_IRQS-1); the same mapping again gives the
+ * same number. -ENOSPC.
+ */
 int irq_create_mapping(const struct irq_chip *chip, unsigned hwirq, unsigned type);
 /* Register and unmask. Several handlers may share a line. -EINVAL, -ENOMEM. Context: thread. */
 int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name, void *dev);

@@ -19,9 +19,14 @@ extern const char *const softirq_to_name[NR_SOFTIRQS];
 void open_softirq(int nr, void (*action)(void)); /* boot */
 void raise_softirq(int nr);                      /* any context */
 void raise_softirq_irqoff(int nr);               /* interrupts off */
+/*
+ * Only mark it: served at the end of this CPU's next interrupt (at most a tick away) or before it goes idle.
+ * Wakes nobody and takes no lock, so also under runqueue locks. Not traced. Interrupts off.
+ */
+void __raise_softirq_irqoff(int nr);
 void do_softirq(void);                           /* serve now if pending; thread context with bh on */
 void softirq_init(void);                         /* boot: before the first interrupt */
-void spawn_ksoftirqd(void);                      /* boot: threads, one a CPU */
+void spawn_ksoftirqd(void);                      /* boot, after smp_init: threads, one a CPU */
 
 void local_bh_disable(void);
 void local_bh_enable(void); /* serves what came meanwhile */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <lib/list.h>
+#include <time/clock.h>
 #include <time/hrtimer.h>
 
 struct work_struct;
@@ -30,9 +31,11 @@ struct delayed_work {
 bool schedule_work(struct work_struct *w);
 bool queue_work_on(int cpu, struct work_struct *w);
 void init_delayed_work(struct delayed_work *w, work_func_t f);
+/* False when it is under way already. Not from its own timer. */
 bool schedule_delayed_work(struct delayed_work *w, u64 delay_ns);
 bool cancel_delayed_work_sync(struct delayed_work *w);
 /* Wait until it neither is queued nor runs. Thread context. */
 bool flush_work(struct work_struct *w);
 bool cancel_work_sync(struct work_struct *w);
-void workqueue_init(void); /* boot */
+void workqueue_init_early(void); /* boot, after setup_per_cpu_areas: works may be queued from now on */
+void workqueue_init(void);       /* boot, after smp_init: the workers */

@@ -5,7 +5,9 @@
 
 struct pt_regs;
 
-/* Stops every CPU, prints message and backtrace, dumps the trace if asked, ends QEMU with a failure status. */
+/* Stops every CPU, prints message and backtrace, dumps the trace if asked, ends QEMU with a failure
+
+ * status. */
 void panic(const char *fmt, ...) __printf(1, 2) __noreturn;
 extern int panic_on_oops;
 extern int oops_in_progress; /* non-zero: locks of the output path may be broken */
@@ -34,7 +36,7 @@ void die(const char *what, struct pt_regs *regs, long err) __noreturn;
 /* The rest of a trap on BUG() (die) or WARN() (print and go on; returns). Context: exception. */
 void report_bug(struct pt_regs *regs);
 
-void dump_stack(void);                                      /* the caller's backtrace, to the log */
+void dump_stack(void); /* the caller's backtrace, to the log */
 struct task_struct;
 void show_stack(struct task_struct *task, struct pt_regs *regs); /* NULL, NULL: ours */
 
@@ -44,23 +46,23 @@ void __bug(const char *file, int line, const char *cond) __noreturn;
 extern bool traceoff_on_warning;
 
 #define BUG() __bug(__FILE__, __LINE__, "BUG")
-#define BUG_ON(c)                                                                                            \
-	do {                                                                                                 \
-		if (unlikely(c))                                                                             \
-			__bug(__FILE__, __LINE__, #c);                                                       \
+#define BUG_ON(c)                                      \
+	do {                                           \
+		if (unlikely(c))                       \
+			__bug(__FILE__, __LINE__, #c); \
 	} while (0)
-#define WARN_ON(c)                                                                                           \
-	({                                                                                                   \
-		bool _warn = !!(c);                                                                          \
-		if (unlikely(_warn))                                                                         \
-			__warn(__FILE__, __LINE__, #c);                                                      \
-		unlikely(_warn);                                                                             \
+#define WARN_ON(c)                                      \
+	({                                              \
+		bool _warn = !!(c);                     \
+		if (unlikely(_warn))                    \
+			__warn(__FILE__, __LINE__, #c); \
+		unlikely(_warn);                        \
 	})
-#define WARN_ON_ONCE(c)                                                                                      \
-	({                                                                                                   \
-		static bool _warned;                                                                         \
-		bool _once = !!(c);                                                                          \
-		if (unlikely(_once) && !__atomic_exchange_n(&_warned, true, __ATOMIC_RELAXED))               \
-			__warn(__FILE__, __LINE__, #c);                                                      \
-		unlikely(_once);                                                                             \
+#define WARN_ON_ONCE(c)                                                                        \
+	({                                                                                     \
+		static bool _warned;                                                           \
+		bool _once = !!(c);                                                            \
+		if (unlikely(_once) && !__atomic_exchange_n(&_warned, true, __ATOMIC_RELAXED)) \
+			__warn(__FILE__, __LINE__, #c);                                        \
+		unlikely(_once);                                                               \
 	})

@@ -20,5 +20,5 @@ extern unsigned long __per_cpu_offset[NR_CPUS]; /* [immutable after setup_per_cp
 #define this_cpu_ptr(var)     __percpu_at(var, arch_percpu_offset())
 #define this_cpu(var)         (*this_cpu_ptr(var))
 
-/* Boot, after the page allocator: a copy for every possible CPU. */
+/* Boot, after paging_init and before the page allocator: a copy for every possible CPU. */
 void setup_per_cpu_areas(void);

@@ -15,8 +15,8 @@
 #define KERN_CONT    KERN_SOH "c" /* goes on with the line before */
 
 /*
- * Append to the log and to every console whose level is above the message's. Lines show as "[    1.234567] text".
- * Context: any, also oops and nmi (a lock it cannot get then is broken). Returns the length.
+ * Append to the log and to every console whose level is above the message's. Lines show as "[    1.234567]
+ * text". Context: any, also oops and nmi (a lock it cannot get then is broken). Returns the length.
  */
 int printk(const char *fmt, ...) __printf(1, 2);
 int vprintk(const char *fmt, va_list args);
@@ -28,11 +28,11 @@ int vprintk(const char *fmt, va_list args);
 #define pr_info(fmt, ...)   printk(KERN_INFO fmt, ##__VA_ARGS__)
 #define pr_debug(fmt, ...)  printk(KERN_DEBUG fmt, ##__VA_ARGS__)
 #define pr_cont(fmt, ...)   printk(KERN_CONT fmt, ##__VA_ARGS__)
-#define pr_warn_once(fmt, ...)                                                                               \
-	do {                                                                                                 \
-		static bool _said;                                                                           \
-		if (!__atomic_exchange_n(&_said, true, __ATOMIC_RELAXED))                                    \
-			pr_warn(fmt, ##__VA_ARGS__);                                                         \
+#define pr_warn_once(fmt, ...)                                            \
+	do {                                                              \
+		static bool _said;                                        \
+		if (!__atomic_exchange_n(&_said, true, __ATOMIC_RELAXED)) \
+			pr_warn(fmt, ##__VA_ARGS__);                      \
 	} while (0)
 
 /* A place messages go to. `write` is called with the console lock held and interrupts off, and must poll. */
@@ -48,34 +48,39 @@ extern int console_loglevel; /* messages below this level are shown; loglevel= a
 /* Oops and panic: show everything, whatever the level and whoever holds the console. */
 void console_verbose(void);
 
-/* Print what the log has and no console has shown; returns at once when another CPU is at it (it prints ours too). */
+/* Print what the log has and no console has shown; returns at once when another CPU is at it (it prints ours
+ * too). */
 void console_flush(void);
 /* Panic: take the consoles from a CPU that was stopped while it printed, and print what is left. */
 void console_break_lock(void);
 
+#define LOG_BUFFER_SIZE (1U << 17) /* bytes of text that are kept */
 /* Between kernel/printk.c, kernel/console.c and syslog(2). */
 struct log_line {
-	u64 stamp;   /* sched_clock of the first byte, ns */
-	u64 lost;    /* records overwritten between the one asked for and this one */
+	u64 stamp; /* sched_clock of the first byte, ns */
+	u64 lost;  /* records overwritten between the one asked for and this one */
 	size_t len;
 	u8 level;    /* 0..7 */
 	bool closed; /* complete: no KERN_CONT can come */
 };
-/* Record *seq, or the first still kept after it (*seq is set to it), cut to `size`. False: none yet. Any context. */
+/* Record *seq, or the first still kept after it (*seq is set to it), cut to `size`. False: none yet. Any
+ * context. */
 bool log_get(u64 *seq, struct log_line *line, char *text, size_t size);
-u32 log_version(void); /* changes whenever the log does */
+u32 log_version(void);                            /* changes whenever the log does */
 int log_stamp(char *buf, size_t size, u64 stamp); /* "[    1.234567] "; returns the length */
 
 /* Read access for /dev/kmsg, /proc/kmsg and syslog(2). */
 /* Copies the record at *seq (or the first one still kept) to buf as a record of /dev/kmsg,
- * "level,seq,microseconds,-;text\n", advances *seq. 0: none yet; *lost counts records overwritten before they were read.
- * Context: any. */
+ * "level,seq,microseconds,-;text\n", advances *seq. 0: none yet; *lost counts records overwritten before they
+ * were read. Context: any. */
 ssize_t printk_read(u64 *seq, char *buf, size_t size, u64 *lost);
 u64 printk_first_seq(void);
 u64 printk_next_seq(void);
 struct wait_queue_head;
-extern struct wait_queue_head printk_wait; /* woken (from the tick or a thread, never from printk itself) when there is more */
-/* From the tick and from idle, interrupts off, no lock held: wake the readers of what was printed where that could not. */
+extern struct wait_queue_head
+	printk_wait; /* woken (from the tick or a thread, never from printk itself) when there is more */
+/* From the tick and from idle, interrupts off, no lock held: wake the readers of what was printed where that
+ * could not. */
 
 extern bool printk_wake_pending;
 void printk_wake_readers(void);

@@ -98,8 +98,8 @@ u64 ipi_count(enum ipi_kind kind, int cpu);
 
 void smp_setup_boot_cpu(unsigned nr_cpus); /* boot: the machine has so many; the first is possible and online */
 /*
- * Start the other CPUs, wait for each (a message when one does not come), start the stopper threads. Boot, thread context:
- * after sched_init and fork_init, before the other per-CPU threads.
+ * Start the other CPUs, wait for each (a message when one does not come), start the stopper threads. Boot,
+ * thread context: after sched_init and fork_init, before the other per-CPU threads.
  */
 void smp_init(void);
 void secondary_start_kernel(void);  /* where another CPU arrives in C, on its idle task's stack, interrupts off */

@@ -47,7 +47,7 @@
 #define EOPNOTSUPP 95
 #define ETIMEDOUT 110
 
-/* Inside the kernel only: how an interrupted system call goes on. The signal code turns them into EINTR or a restart. */
+/* Inside the kernel only: how an interrupted system call goes on. Signal code makes them EINTR or a restart. */
 #define ERESTARTSYS           512 /* restart if SA_RESTART or no handler */
 #define ERESTARTNOINTR        513 /* always restart */
 #define ERESTARTNOHAND        514 /* restart only when no handler runs */

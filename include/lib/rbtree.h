@@ -17,6 +17,8 @@ struct rb_root_cached {
 	struct rb_node *leftmost;
 };
 
+/* Bit 0 of parent_color is the colour; nodes are aligned, so the rest is the parent. */
+#define RB_BLACK                   1UL
 #define RB_ROOT                    ((struct rb_root){ NULL })
 #define RB_ROOT_CACHED             ((struct rb_root_cached){ { NULL }, NULL })
 #define rb_entry(p, type, member)  container_of(p, type, member)
@@ -35,6 +37,14 @@ struct rb_node *rb_last(const struct rb_root *root);
 struct rb_node *rb_next(const struct rb_node *n);
 struct rb_node *rb_prev(const struct rb_node *n);
 
+/* The tree was empty: no colours to look at. */
+static inline void rb_set_only(struct rb_node *n, struct rb_root_cached *tree)
+{
+	rb_link_node(n, NULL, &tree->root.node);
+	n->parent_color = RB_BLACK;
+	tree->leftmost = n;
+}
+
 /* Insert by `less`; keeps insertion order among equals. Returns true when `n` became the leftmost. */
 static inline bool rb_add_cached(struct rb_node *n, struct rb_root_cached *tree,
 				 bool (*less)(const struct rb_node *a, const struct rb_node *b))
@@ -42,6 +52,10 @@ static inline bool rb_add_cached(struct rb_node *n, struct rb_root_cached *tree,
 	struct rb_node **link = &tree->root.node, *parent = NULL;
 	bool leftmost = true;
 
+	if (!*link) {
+		rb_set_only(n, tree);
+		return true;
+	}
 	while (*link) {
 		parent = *link;
 		if (less(n, parent)) {
@@ -59,8 +73,13 @@ static inline bool rb_add_cached(struct rb_node *n, struct rb_root_cached *tree,
 }
 static inline void rb_erase_cached(struct rb_node *n, struct rb_root_cached *tree)
 {
-	if (tree->leftmost == n)
+	if (tree->leftmost == n) {
+		if (tree->root.node == n && !n->right) { /* the only one */
+			*tree = RB_ROOT_CACHED;
+			return;
+		}
 		tree->leftmost = rb_next(n);
+	}
 	rb_erase(n, &tree->root);
 }
 #define rb_first_cached(tree) ((tree)->leftmost)

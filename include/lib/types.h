@@ -34,6 +34,7 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
 #define inline         inline __attribute__((no_instrument_function))
 #define __always_inline inline __attribute__((always_inline))
 #define noinline       __attribute__((noinline))
+#define noinstr        notrace noinline __attribute__((section(".noinstr.text"))) /* in pages without patchable code */
 #define __noreturn     __attribute__((noreturn))
 #define __used         __attribute__((used))
 #define __maybe_unused __attribute__((unused))

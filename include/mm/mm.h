@@ -1,7 +1,24 @@
-/* User address spaces: areas (vma), page faults, fork's copy, mmap. */
+/*
+ * User address spaces: areas (vma), page faults, fork's copy, mmap.
+ *
+ * Locks, outermost first:
+ *   inode->i_lock        a read(2) or write(2) may fault on its user buffer while it holds it; so what a fault calls (a
+ *                        file's get_page and mmap) must not take it, nor anything that is held around a user copy
+ *   mm->mmap_lock        mutex: areas, their tree, everything marked [m]. A fault holds it from looking the area up to
+ *                        installing the entry, so munmap, mprotect and fork see no fault half done, and two faults on
+ *                        one page come one after the other: the second finds the entry and returns
+ *   mm->page_table_lock  spinlock: writes of leaf entries. Allocation may happen under it (it never sleeps then)
+ * Of two address spaces (fork) only the parent's locks are taken: nobody else can see the child's yet. A task must not
+ * touch user memory while it holds a mmap_lock; a fault that finds its own mmap_lock held takes the fix-up instead.
+ *
+ * A page's life: its last reference frees it, but never before every TLB has forgotten it: unmapping empties entries,
+ * flushes, and only then drops references (kernel/mm/zap.c).
+ */
 #pragma once
 
+#include <asm/mmu.h>
 #include <asm/pgtable.h>
+#include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <lib/list.h>
 #include <lib/rbtree.h>
@@ -17,10 +34,19 @@ struct vm_area_struct;
 #define VM_WRITE  0x02u
 #define VM_EXEC   0x04u
 #define VM_SHARED 0x08u
+#define VM_MAYWRITE 0x20u   /* mprotect may add VM_WRITE: private, or the file was opened for writing */
 #define VM_GROWSDOWN 0x100u
 #define VM_HEAP   0x1000u  /* [heap] in maps */
 #define VM_STACK  0x2000u  /* [stack] */
 #define VM_SIGPAGE 0x4000u /* [sigpage]: the signal trampoline */
+#define VM_HASANON 0x8000u /* a private file mapping that holds copies of its own */
+
+#define STACK_LIMIT     (8UL << 20)  /* what a stack may grow to, unless RLIMIT_STACK is lower, bytes */
+#define STACK_GUARD_GAP (1UL << 20)  /* kept free below a growing stack (Linux: 256 pages) */
+#define MMAP_MIN_ADDR   0x10000UL    /* nothing may be mapped below: a NULL pointer with an offset must fault */
+#define MAX_MAP_COUNT   65530u       /* areas in one address space (Linux's default) */
+
+struct shm_pages;
 
 /* Locks: m mm->mmap_lock; I immutable while mapped. */
 struct vm_area_struct {
@@ -30,7 +56,8 @@ struct vm_area_struct {
 	struct list_head list;          /* [m] by address */
 	struct mm_struct *vm_mm;        /* [I] */
 	struct file *vm_file;           /* [I] NULL: anonymous; holds a reference */
-	unsigned long vm_pgoff;         /* [m] offset in the file, pages */
+	struct shm_pages *vm_shm;       /* [I] pages of a shared anonymous mapping; holds a reference */
+	unsigned long vm_pgoff;         /* [m] offset in the file or vm_shm, pages */
 };
 
 /* Locks: m mmap_lock; p page_table_lock; a atomic; I immutable after exec. */
@@ -74,8 +101,18 @@ struct vm_area_struct *find_vma_intersection(struct mm_struct *mm, unsigned long
 /* The work of mmap(2): flags MAP_*, prot PROT_*. Returns the address or -errno. Takes m. */
 long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
 	     unsigned flags, unsigned long pgoff);
+/* 0, -EINVAL, -ENOMEM (too many areas). Takes m. */
 int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len);
+/* 0, -EINVAL, -ENOMEM (a hole in the range, or too many areas), -EACCES. Takes m. */
 int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot);
+/*
+ * An area with exactly these VM_* flags at a fixed, free place: exec's stack (VM_STACK | VM_GROWSDOWN | ...) and
+ * signal page. `pages` (NULL: demand zero) are mapped at once, one a page, each with a reference of its own.
+ * 0, -ENOMEM, -EEXIST. Takes m.
+ */
+int install_special_mapping(struct mm_struct *mm, unsigned long start, unsigned long len, unsigned vm_flags,
+			    struct page **pages);
+/* Takes m. */
 long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, refused, the old break */
 
 #define FAULT_FLAG_WRITE 1u
@@ -91,7 +128,22 @@ void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags);
 
 /* Look at or change another process's memory (or our own): for /proc and exec. Returns bytes done. */
 int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
-void switch_mm(struct mm_struct *prev, struct mm_struct *next); /* interrupts off; arch does it */
+/* The address space of a task that may be exiting, with a reference (mmput), or NULL. Whoever changes p->mm of a
+ * running task holds its pi_lock. Any context but nmi. */
+struct mm_struct *get_task_mm(struct task_struct *p);
+void mm_init(void); /* boot, after kmem_cache_init */
+/* Interrupts off. */
+static inline void switch_mm(struct mm_struct *prev, struct mm_struct *next)
+{
+	unsigned cpu = smp_processor_id();
+
+	if (prev == next)
+		return;
+	/* Before the tables are loaded: a flush that misses the bit ran before any entry could be cached here. */
+	if (next != &init_mm && !test_bit(cpu, &next->cpu_bitmap))
+		test_and_set_bit(cpu, &next->cpu_bitmap);
+	arch_switch_mm(prev, next, cpu);
+}
 /* exec: install a fresh address space in current and drop the old. */
 void exec_mmap(struct mm_struct *mm);
 struct seq_file;

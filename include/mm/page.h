@@ -19,6 +19,7 @@ struct address_space;
 #define PG_PCP      0x08 /* in a per-CPU list */
 #define PG_LARGE    0x10 /* head of a kmalloc of whole pages, page->order */
 #define PG_ICACHE   0x20 /* [a] what it holds is coherent with instruction fetch: see flush_dcache_page() */
+#define PG_ANON     0x40 /* [o] private memory of an address space, not a file's */
 
 /*
  * One for each frame of RAM. Locks: z the zone lock; c the CPU whose list it is in; s the slab cache's lock;
@@ -71,7 +72,7 @@ static inline struct page *alloc_pages(gfp_t gfp, unsigned order)
 {
 	return __alloc_pages(gfp, order);
 }
-/* Drop the reference; the last one frees. A double free, a wrong order or a page still in use is reported, not freed. */
+/* Drop the reference; the last one frees. A double free, wrong order or page still in use is reported, not freed. */
 void __free_pages(struct page *page, unsigned order);
 static inline struct page *alloc_page(gfp_t gfp)
 {
@@ -106,7 +107,7 @@ unsigned long totalram_pages(void);
 struct seq_file;
 int buddyinfo_show(struct seq_file *m);
 
-/* Boot allocator: regions of RAM and what in them is taken. Physical addresses. Boot CPU only, until page_alloc_init. */
+/* Boot allocator: regions of RAM and what in them is taken. Physical addresses. Boot CPU, until page_alloc_init. */
 void memblock_add(phys_addr_t base, u64 size);
 void memblock_reserve(phys_addr_t base, u64 size);
 phys_addr_t memblock_alloc(u64 size, u64 align); /* zeroed through the linear map; panics when there is none */

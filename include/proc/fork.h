@@ -6,9 +6,9 @@
  *     tasklist_lock > sighand->siglock > wait queue lock > task->pi_lock > runqueue lock
  *
  * tasklist_lock: parents, children, thread groups, the list and hash of tasks, process groups, exit states.
- * siglock: signals of a process, and (together with tasklist_lock for changes) the list of its threads, so that
- * either of the two suffices to walk it. All are taken with interrupts off, since signals are sent from interrupts.
- * mmap_lock and other mutexes are outside all of them.
+ * siglock: signals of a process, and (together with tasklist_lock for changes) the list of its threads, so
+ * that either of the two suffices to walk it. All are taken with interrupts off, since signals are sent from
+ * interrupts. mmap_lock and other mutexes are outside all of them.
  */
 #pragma once
 
@@ -36,33 +36,37 @@ struct pt_regs;
 #define CSIGNAL              0x000000ff /* clone(2): low bits of the flags are the signal to the parent */
 
 struct kernel_clone_args {
-	u64 flags;               /* CLONE_* without the signal */
+	u64 flags; /* CLONE_* without the signal */
 	int exit_signal;
-	unsigned long stack;     /* user stack of the child, 0: the parent's */
+	unsigned long stack; /* user stack of the child, 0: the parent's */
 	unsigned long tls;
 	int *parent_tid, *child_tid; /* user addresses */
-	int (*fn)(void *);       /* kernel threads: what to run */
+	int (*fn)(void *);           /* kernel threads: what to run */
 	void *fn_arg;
 };
-/* fork, vfork, clone, kernel threads. Returns the child's pid or -errno (-EAGAIN, -ENOMEM, -EINVAL). Thread context. */
+/* fork, vfork, clone, kernel threads. Returns the child's pid or -errno (-EAGAIN, -ENOMEM, -EINVAL). Thread
+ * context. */
 pid_t kernel_clone(struct kernel_clone_args *args);
 /* The same, not yet woken; ERR_PTR. For kthread_create and the idle tasks. */
 struct task_struct *copy_process(struct kernel_clone_args *args);
 /* The idle task of another CPU: pid 0, on no list. ERR_PTR(-ENOMEM). Boot. */
 struct task_struct *fork_idle(int cpu);
-/* exec and exit: the user memory the task had is no longer its own. Wakes who joins it, and a vfork parent. */
+/* exec and exit: the user memory the task had is no longer its own. Wakes who joins it, and a vfork
+ * parent. */
 void mm_release(struct task_struct *t);
 
-void do_exit(long code) __noreturn;       /* code as wait(2) shows it */
+void do_exit(long code) __noreturn; /* code as wait(2) shows it */
 void do_group_exit(int code) __noreturn;
 void release_task(struct task_struct *p); /* reaped: exit_state must be EXIT_DEAD, set under tasklist_lock */
-/* The end of a task whose kernel code failed: like do_exit where that is safe, panics where it is not. Any context. */
+/* The end of a task whose kernel code failed: like do_exit where that is safe, panics where it is not. Any
+ * context. */
 void make_task_dead(int signr) __noreturn;
 
-/* argv, envp: kernel arrays. Replaces the current program; returns only on error (or, from a kernel thread, 0:
- * the thread returns from its function into user mode). */
+/* argv, envp: kernel arrays. Replaces the current program; returns only on error (or, from a kernel thread,
+ * 0: the thread returns from its function into user mode). */
 int kernel_execve(const char *path, const char *const *argv, const char *const *envp);
-/* Become the first user program: init= or the usual places; panics when there is none. Returns 0 as kernel_execve. */
+/* Become the first user program: init= or the usual places; panics when there is none. Returns 0 as
+ * kernel_execve. */
 int run_init_process(void);
 extern const char *init_argv[32], *init_envp[32];
 
@@ -72,12 +76,13 @@ struct task_struct *find_get_task(pid_t pid);
 struct task_struct *find_task_by_pid(pid_t pid);
 /* Iterate over processes in pid order: the first with pid >= from, with a reference; NULL at the end. */
 struct task_struct *next_process(pid_t from);
-extern spinlock_t tasklist_lock; /* irqsave; the order is above */
-extern struct list_head init_tasks;      /* all processes by task->tasks [tasklist_lock] */
+extern spinlock_t tasklist_lock;    /* irqsave; the order is above */
+extern struct list_head init_tasks; /* all processes by task->tasks [tasklist_lock] */
 #define for_each_process(p) list_for_each_entry(p, &init_tasks, tasks)
-/* The threads of a process; `leader` is first [tasklist_lock or siglock]. thread_group links a ring of all of them. */
-#define for_each_thread(leader, t)                                                                           \
-	for (bool _first = (t = (leader), true); _first || t != (leader);                                    \
+/* The threads of a process; `leader` is first [tasklist_lock or siglock]. thread_group links a ring of all of
+ * them. */
+#define for_each_thread(leader, t)                                        \
+	for (bool _first = (t = (leader), true); _first || t != (leader); \
 	     _first = false, t = list_next_entry(t, thread_group))
 static inline bool thread_group_empty(const struct task_struct *p)
 {
@@ -87,17 +92,18 @@ static inline bool thread_group_leader(const struct task_struct *p)
 {
 	return p == p->group_leader;
 }
-extern struct task_struct init_task; /* the boot CPU's idle task, pid 0 */
+extern struct task_struct init_task;     /* the boot CPU's idle task, pid 0 */
 extern struct task_struct *child_reaper; /* pid 1 */
 #define PID_MAX 32768
 pid_t alloc_pid(struct task_struct *p); /* sets p->pid; -EAGAIN when all are taken */
 void free_pid(pid_t pid);
-void attach_pid(struct task_struct *p); /* into the hash: find_get_task finds it from now on [tasklist_lock] */
+void attach_pid(struct task_struct *p); /* find_get_task finds it from now on [tasklist_lock] */
 void detach_pid(struct task_struct *p); /* [tasklist_lock] */
-/* exec in a thread: `p` takes over the number of its old leader, which gets p's. [tasklist_lock and siglock] */
+/* exec in a thread: `p` takes over the number of its old leader, which gets p's. [tasklist_lock and
+ * siglock] */
 void exchange_pids(struct task_struct *p, struct task_struct *leader);
 unsigned nr_processes(void); /* thread groups, zombies included */
 unsigned nr_threads(void);   /* all tasks but the idle ones */
 u64 total_forks(void);       /* since boot */
-void fork_init(void); /* boot: caches, limits */
+void fork_init(void);        /* boot: caches, limits */
 void set_task_comm(struct task_struct *t, const char *name);

@@ -7,40 +7,40 @@
 #include <time/hrtimer.h>
 #include <sched/wait.h>
 
-#define SIGHUP 1
-#define SIGINT 2
-#define SIGQUIT 3
-#define SIGILL 4
-#define SIGTRAP 5
-#define SIGABRT 6
-#define SIGBUS 7
-#define SIGFPE 8
-#define SIGKILL 9
-#define SIGUSR1 10
-#define SIGSEGV 11
-#define SIGUSR2 12
-#define SIGPIPE 13
-#define SIGALRM 14
-#define SIGTERM 15
-#define SIGSTKFLT 16
-#define SIGCHLD 17
-#define SIGCONT 18
-#define SIGSTOP 19
-#define SIGTSTP 20
-#define SIGTTIN 21
-#define SIGTTOU 22
-#define SIGURG 23
-#define SIGXCPU 24
-#define SIGXFSZ 25
-#define SIGVTALRM 26
-#define SIGPROF 27
-#define SIGWINCH 28
-#define SIGIO 29
-#define SIGPWR 30
-#define SIGSYS 31
-#define NSIG 64
-#define SIG_DFL ((void *)0)
-#define SIG_IGN ((void *)1)
+#define SIGHUP       1
+#define SIGINT       2
+#define SIGQUIT      3
+#define SIGILL       4
+#define SIGTRAP      5
+#define SIGABRT      6
+#define SIGBUS       7
+#define SIGFPE       8
+#define SIGKILL      9
+#define SIGUSR1      10
+#define SIGSEGV      11
+#define SIGUSR2      12
+#define SIGPIPE      13
+#define SIGALRM      14
+#define SIGTERM      15
+#define SIGSTKFLT    16
+#define SIGCHLD      17
+#define SIGCONT      18
+#define SIGSTOP      19
+#define SIGTSTP      20
+#define SIGTTIN      21
+#define SIGTTOU      22
+#define SIGURG       23
+#define SIGXCPU      24
+#define SIGXFSZ      25
+#define SIGVTALRM    26
+#define SIGPROF      27
+#define SIGWINCH     28
+#define SIGIO        29
+#define SIGPWR       30
+#define SIGSYS       31
+#define NSIG         64
+#define SIG_DFL      ((void *)0)
+#define SIG_IGN      ((void *)1)
 #define sigmask(sig) (1UL << ((sig)-1))
 
 #define SA_NOCLDSTOP 0x00000001
@@ -82,23 +82,23 @@ struct siginfo {
 };
 static_assert(sizeof(struct siginfo) == 128);
 
-#define SI_USER     0
-#define SI_KERNEL   0x80
-#define SI_TKILL    (-6)
-#define CLD_EXITED  1
-#define CLD_KILLED  2
-#define CLD_DUMPED  3
-#define CLD_STOPPED 5
+#define SI_USER       0
+#define SI_KERNEL     0x80
+#define SI_TKILL      (-6)
+#define CLD_EXITED    1
+#define CLD_KILLED    2
+#define CLD_DUMPED    3
+#define CLD_STOPPED   5
 #define CLD_CONTINUED 6
 #define SS_ONSTACK    1
 #define SS_DISABLE    2
 #define SS_AUTODISARM 0x80000000u
 #define MINSIGSTKSZ   2048
-#define SEGV_MAPERR 1
-#define SEGV_ACCERR 2
-#define BUS_ADRERR  2
-#define ILL_ILLOPC  1
-#define TRAP_BRKPT  1
+#define SEGV_MAPERR   1
+#define SEGV_ACCERR   2
+#define BUS_ADRERR    2
+#define ILL_ILLOPC    1
+#define TRAP_BRKPT    1
 
 /* Handlers; shared with CLONE_SIGHAND. Locks: S siglock, taken with interrupts off. */
 struct sighand_struct {
@@ -117,33 +117,34 @@ struct signal_struct {
 	bool stopped, continued;          /* [S] */
 	int nr_threads;                   /* [T] not yet released */
 	int live;                         /* [S] threads that have not begun to exit */
-	int stop_sig;                     /* [S] with stopped: the signal; stop_code follows when all threads stand */
-	int nr_stopped;                   /* [S] threads that stand still for the stop */
-	bool stop_done;                   /* [S] all did, and the parent was told */
-	bool stop_dequeued;               /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
-	int cld_notify;                   /* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
-	bool unkillable;                  /* [S] init: signals it does not handle are dropped */
-	struct task_struct *group_exec;   /* [S] thread that runs exec: all others are to go */
-	struct task_struct *leader;       /* [T, S] for who has only the signal_struct (timers) */
-	pid_t pgrp, session;              /* [T] */
-	struct tty_struct *tty;           /* [T] controlling terminal */
-	u64 utime, stime;                 /* [S] of threads that ended, ns */
-	u64 nvcsw, nivcsw;                /* [S] likewise: switches */
-	u64 cutime, cstime;               /* [S] of waited-for children, ns */
-	u64 cnvcsw, cnivcsw;              /* [S] */
-	u64 cmin_flt, cmaj_flt;           /* [S] */
-	struct hrtimer real_timer;        /* setitimer, alarm */
-	u64 it_interval;                  /* [S] */
-	u64 rlim[16][2];                  /* [S] cur, max by RLIMIT_* */
+	int stop_sig;       /* [S] with stopped: the signal; stop_code follows when all threads stand */
+	int nr_stopped;     /* [S] threads that stand still for the stop */
+	bool stop_done;     /* [S] all did, and the parent was told */
+	bool stop_dequeued; /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
+	int cld_notify;     /* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
+	bool unkillable;    /* [S] init: signals it does not handle are dropped */
+	struct task_struct *group_exec; /* [S] thread that runs exec: all others are to go */
+	struct task_struct *leader;     /* [T, S] for who has only the signal_struct (timers) */
+	pid_t pgrp, session;            /* [T] */
+	struct tty_struct *tty;         /* [T] controlling terminal */
+	u64 utime, stime;               /* [S] of threads that ended, ns */
+	u64 nvcsw, nivcsw;              /* [S] likewise: switches */
+	u64 cutime, cstime;             /* [S] of waited-for children, ns */
+	u64 cnvcsw, cnivcsw;            /* [S] */
+	u64 cmin_flt, cmaj_flt;         /* [S] */
+	struct hrtimer real_timer;      /* setitimer, alarm */
+	u64 it_interval;                /* [S] */
+	u64 rlim[16][2];                /* [S] cur, max by RLIMIT_* */
 };
 
 /* SI codes of more senders than the kernel. */
-#define SI_QUEUE    (-1)
-#define SI_TIMER    (-2)
+#define SI_QUEUE (-1)
+#define SI_TIMER (-2)
 
 /*
- * p->sighand, locked, interrupts off. The caller holds a reference to p (or RCU, or tasklist_lock). A task that shares
- * its handlers gets a new sighand in exec: hence the check under the lock, and never a bare spin_lock.
+ * p->sighand, locked, interrupts off. The caller holds a reference to p (or RCU, or tasklist_lock). A task
+ * that shares its handlers gets a new sighand in exec: hence the check under the lock, and never a bare
+ * spin_lock.
  */
 struct sighand_struct *lock_task_sighand(struct task_struct *p, unsigned long *flags);
 void unlock_task_sighand(struct sighand_struct *sighand, unsigned long flags);
@@ -155,7 +156,7 @@ int send_sig_info(int sig, struct siginfo *info, struct task_struct *p);
 void force_sig_fault(int sig, int code, unsigned long addr);
 /* Send to one thread, not to whichever of its process takes it. */
 int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p);
-int kill_pgrp(pid_t pgrp, int sig); /* tty's ^C; -ESRCH when it is empty */
+int kill_pgrp(pid_t pgrp, int sig);                /* tty's ^C; -ESRCH when it is empty */
 void flush_signal_handlers(struct task_struct *t); /* exec */
 bool fatal_signal_pending(struct task_struct *t);
 void recalc_sigpending(void); /* [S] */
@@ -172,26 +173,29 @@ void flush_sigqueue(struct sigpending *q); /* [S], or nobody else knows it */
 void flush_signals_exec(struct task_struct *t);
 /* Would a stop signal from the terminal reach nobody who can continue the group? [T] */
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
-void kill_orphaned_pgrp(struct task_struct *leader, struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
+void kill_orphaned_pgrp(struct task_struct *leader,
+			struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
 extern atomic_t nr_stopped_groups; /* processes with signal->stopped; 0 spares exit the search for orphans */
 /* The thread begins to exit: it takes no more signals for its process. True: it is the last one to do so. */
 bool exit_signals(struct task_struct *t);
 void set_current_blocked(sigset_t set); /* SIGKILL and SIGSTOP left out */
-/* sigsuspend, ppoll, pselect: block `set` until the call returns to user mode; the old mask comes back then. */
+/* sigsuspend, ppoll, pselect: block `set` until the call returns to user mode; the old mask comes back
+ * then. */
 void set_restore_sigmask_to(sigset_t set);
 #define signal_group_exit(sig) ((sig)->group_exit || (sig)->group_exec)
 
-/* For ppoll and the like: the end of the call. Interrupted: get_signal's end restores the mask, else this does. */
+/* For ppoll and the like: the end of the call. Interrupted: get_signal's end restores the mask, else this
+ * does. */
 void restore_saved_sigmask_unless(bool interrupted);
 
 /* Queues of signals (kernel/proc/signal_queue.c), all [S]. */
-#define SIGRTMIN 32
+#define SIGRTMIN          32
 #define SIG_KERNEL_STOP   (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
 #define SIG_KERNEL_IGNORE (sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
-#define SIG_KERNEL_CORE                                                                                      \
-	(sigmask(SIGQUIT) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGABRT) | sigmask(SIGFPE) |        \
+#define SIG_KERNEL_CORE                                                                               \
+	(sigmask(SIGQUIT) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGABRT) | sigmask(SIGFPE) | \
 	 sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGSYS) | sigmask(SIGXCPU) | sigmask(SIGXFSZ))
-#define SIG_UNBLOCKABLE (sigmask(SIGKILL) | sigmask(SIGSTOP))
+#define SIG_UNBLOCKABLE       (sigmask(SIGKILL) | sigmask(SIGSTOP))
 /* Status of a process that this signal ended, with the bit that says "core" where Linux would write one. */
 #define signal_exit_code(sig) ((sig) | (sigmask(sig) & SIG_KERNEL_CORE ? 0x80 : 0))
 int sigqueue_add(struct sigpending *q, int sig, const struct siginfo *info); /* 0, -EAGAIN */
@@ -209,10 +213,11 @@ struct ksignal {
 	struct siginfo info;
 	int sig;
 };
-/* Next signal with a handler; performs default actions itself (may not return). Context: on the way to user mode,
- * interrupts on. */
+/* Next signal with a handler; performs default actions itself (may not return). Context: on the way to user
+ * mode, interrupts on. */
 bool get_signal(struct ksignal *ksig);
 /* After the frame was set up (or failed: SIGSEGV). */
 void signal_setup_done(int failed, struct ksignal *ksig);
-/* On the way to user mode with work flags set; called by the arch with interrupts off, returns with them off. */
+/* On the way to user mode with work flags set; called by the arch with interrupts off, returns with them
+ * off. */
 void do_notify_resume(struct pt_regs *regs, u32 thread_flags);

@@ -12,12 +12,13 @@ typedef long (*syscall_fn_t)(unsigned long, unsigned long, unsigned long, unsign
 
 extern const syscall_fn_t sys_call_table[]; /* NULL: -ENOSYS, counted in nr_unknown_syscalls */
 extern const char *const sys_call_names[];
+extern const u8 sys_call_nargs[];
 extern const unsigned nr_syscalls;
 extern unsigned long nr_unknown_syscalls;
 
 /*
- * The function sys_<name> takes its arguments with their own types; the table entry __se_sys_<name> takes six registers.
- * Linux's traces show __arm64_sys_read and ksys_read; ours show sys_read and what it calls.
+ * The function sys_<name> takes its arguments with their own types; the table entry __se_sys_<name> takes six
+ * registers. Linux's traces show __arm64_sys_read and ksys_read; ours show sys_read and what it calls.
  */
 #define __SC_LONG(t, a)  unsigned long a
 #define __SC_CAST(t, a)  (t) a

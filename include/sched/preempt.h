@@ -54,8 +54,8 @@ void preempt_schedule(void);
 /* The same for callers that must not be traced. */
 void preempt_schedule_notrace(void);
 /*
- * On the way out of an interrupt to kernel code whose preempt_count is 0, with TIF_NEED_RESCHED set. Entered and left with
- * interrupts off; the arch's entry code checks count and flag before.
+ * On the way out of an interrupt to kernel code whose preempt_count is 0, with TIF_NEED_RESCHED set. Entered
+ * and left with interrupts off; the arch's entry code checks count and flag before.
  */
 void preempt_schedule_irq(void);
 

@@ -8,7 +8,10 @@
 
 struct cpumask;
 
-/* Boot, before the first interrupt and after setup_per_cpu_areas: runqueues; init_task becomes the boot CPU's idle task. */
+/*
+ * Boot, before the first interrupt and after setup_per_cpu_areas: runqueues; init_task becomes the boot CPU's
+ * idle task.
+ */
 void sched_init(void);
 /* Make `idle` (from fork_idle) the idle task of `cpu`. Boot, before that CPU runs. */
 void init_idle(struct task_struct *idle, int cpu);
@@ -41,7 +44,8 @@ bool wake_up_state(struct task_struct *p, unsigned mask);
 void wake_up_new_task(struct task_struct *p);
 /* Parts of fork: scheduler fields of the child (not yet runnable). */
 int sched_fork(struct task_struct *p, u64 clone_flags);
-void sched_dead(struct task_struct *p); /* after its last switch: drops the scheduler's reference (fork starts with 2) */
+/* After its last switch: drops the scheduler's reference (fork starts with 2). */
+void sched_dead(struct task_struct *p);
 void schedule_tail(struct task_struct *prev); /* first thing a new task runs: ends the switch that led to it */
 
 void set_tsk_need_resched(struct task_struct *p);
@@ -76,13 +80,15 @@ void scheduler_tick(void);    /* from the tick's hrtimer, interrupts off */
 /* The letter of a state in ps, /proc and traces: R S D T t X Z P I. */
 char task_state_to_char(const struct task_struct *p);
 /* The same for state bits TASK_* | EXIT_*, such as sched_switch's prev_state. */
-char task_index_to_char(unsigned state);
+unsigned task_state_index(unsigned state); /* of state bits: its place in that row of letters, as records keep it */
+char task_index_to_char(unsigned index);
 
 struct task_struct *idle_task(int cpu);
 
 /*
- * Kernel threads (kernel/sched/kthread.c). Created ones have not run yet: wake_up_process starts them. ERR_PTR. May sleep.
- * They exit by returning; nobody waits for them (fork gives them exit_signal 0: they are reaped by themselves).
+ * Kernel threads (kernel/sched/kthread.c). Created ones have not run yet: wake_up_process starts them.
+ * ERR_PTR. May sleep. They exit by returning; nobody waits for them (fork gives them exit_signal 0: they are
+ * reaped by themselves).
  */
 struct task_struct *kthread_create(int (*fn)(void *), void *data, const char *namefmt, ...) __printf(3, 4);
 struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu, const char *namefmt, ...)

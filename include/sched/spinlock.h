@@ -1,6 +1,8 @@
 /*
- * Spinlocks: fair (ticket) locks that turn preemption off. Real functions, named as in Linux, so that filters such as
- * '_raw_spin_*' find them. arch-free: the wait is cpu_relax(), the orders are acquire on lock and release on unlock.
+ * Spinlocks: one word, not fair, preemption off while held. Tickets would be fair, but with more virtual CPUs than
+ * real ones the next in line is often not running, and all behind it wait for the host's scheduler (docs/tricks.md).
+ * Real functions, named as in Linux, so that filters such as '_raw_spin_*' find them. arch-free: the wait is
+ * cpu_relax(), the orders are acquire on lock and release on unlock.
  * Rules: never sleep while holding one; a lock that a hard interrupt takes is taken with _irqsave or _irq elsewhere.
  */
 #pragma once
@@ -32,26 +34,21 @@ void _raw_spin_unlock_irqrestore(spinlock_t *l, unsigned long flags);
 
 static inline bool spin_is_locked(const spinlock_t *l)
 {
-	return READ_ONCE(l->owner) != READ_ONCE(l->next);
+	return READ_ONCE(l->locked);
 }
 
 /* The bare lock, not traced, preemption and interrupts left to the caller: for the tracer and the panic path. */
-static inline void arch_spin_lock(spinlock_t *l)
-{
-	u16 ticket = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
-
-	while (__atomic_load_n(&l->owner, __ATOMIC_ACQUIRE) != ticket)
-		cpu_relax();
-}
 static inline bool arch_spin_trylock(spinlock_t *l)
 {
-	u32 old = __atomic_load_n((u32 *)(void *)l, __ATOMIC_RELAXED);
-	u32 new = old + 0x10000; /* little endian: `next` is the upper half */
-
-	return (u16)old == (u16)(old >> 16) &&
-	       __atomic_compare_exchange_n((u32 *)(void *)l, &old, new, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	return !__atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE);
+}
+static inline void arch_spin_lock(spinlock_t *l)
+{
+	while (unlikely(!arch_spin_trylock(l)))
+		while (READ_ONCE(l->locked)) /* waiters share the line until it is free */
+			cpu_relax();
 }
 static inline void arch_spin_unlock(spinlock_t *l)
 {
-	__atomic_store_n(&l->owner, l->owner + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&l->locked, 0, __ATOMIC_RELEASE);
 }

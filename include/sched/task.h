@@ -104,7 +104,8 @@ struct sigpending {
 };
 
 /*
- * Locks: r runqueue lock; p pi_lock; t the task itself; T tasklist_lock (writes), RCU or T for reads; S sighand->siglock;
+ * Locks: r runqueue lock; p pi_lock; t the task itself; T tasklist_lock (writes), RCU or T for reads;
+ *        S sighand->siglock;
  *        I immutable after fork; a atomic; f the task itself or its creator before it runs.
  * The first fields are what entry code and every preempt_disable touch: one cache line.
  */
@@ -161,7 +162,7 @@ struct task_struct {
 	sigset_t blocked;               /* [t writes under S] */
 	sigset_t saved_sigmask;         /* [t] restored when sigsuspend returns */
 	bool restore_sigmask;           /* [t] */
-	sigset_t real_blocked;          /* [t writes under S] sigtimedwait: blocked, but for what it waits for; else 0 */
+	sigset_t real_blocked;          /* [t writes under S] blocked, but for what sigtimedwait waits for; else 0 */
 	struct sigpending pending;      /* [S] to this thread */
 	unsigned long sas_ss_sp, sas_ss_size; /* [t] sigaltstack */
 	int sas_ss_flags;               /* [t] */

@@ -35,7 +35,13 @@ void remove_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w);
 /* Queue `w` if it is not yet and set the task state; the state is visible before any later load (full barrier). */
 void prepare_to_wait(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state);
 void prepare_to_wait_exclusive(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state);
-void finish_wait(wait_queue_head_t *q, struct wait_queue_entry *w);
+static inline void finish_wait(wait_queue_head_t *q, struct wait_queue_entry *w)
+{
+	__set_current_state(TASK_RUNNING);
+	/* Acquire: when the waker has taken the entry off, it is done with it; the stack it lies on may be left. */
+	if (smp_load_acquire(&w->entry.next) != &w->entry)
+		remove_wait_queue(q, w);
+}
 
 /* Any context that may take the queue's lock. The caller's writes before it are seen by who wakes. */
 void __wake_up(wait_queue_head_t *q, unsigned mode, int nr_exclusive);

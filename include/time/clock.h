@@ -9,17 +9,17 @@
 
 #define CLOCK_SHIFT 32
 extern u64 clock_mult;  /* ns = (cycles * mult) >> CLOCK_SHIFT [immutable after clock_init]; 0: the clock stands */
-extern u64 clock_base;  /* counter at boot */
 
-/* By the timer driver, once, at boot: the counter's frequency. From then on sched_clock() runs. */
+/* Once, as early as the machine knows it: the counter's frequency. From then on sched_clock() runs. */
 void clock_init(u64 hz);
 
-/* Nanoseconds since boot. Any context. 128-bit product: exact for the life of the counter. */
+/*
+ * Nanoseconds since the counter started (reset, under QEMU). Any context. 128-bit product: exact for the life
+ * of the counter.
+ */
 static __always_inline u64 sched_clock(void)
 {
-	u64 c = arch_read_counter() - clock_base;
-
-	return (u64)(((unsigned __int128)c * clock_mult) >> CLOCK_SHIFT);
+	return (u64)(((unsigned __int128)arch_read_counter() * clock_mult) >> CLOCK_SHIFT);
 }
 #define ktime_get() ((ktime_t)sched_clock())
 /* Wall clock: nanoseconds since 1970, from the real-time clock read at boot (0 offset when there is none). */

@@ -33,7 +33,10 @@ u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval);
 void hrtimer_interrupt(void); /* by the timer driver's handler: runs what is due, sets the next event */
 void hrtimers_init(void);     /* boot */
 void hrtimers_init_cpu(void); /* each CPU, interrupts off */
-/* Sleep until `expires`. 0, or -ERESTARTNOHAND when a signal came first. state: TASK_INTERRUPTIBLE or UNINTERRUPTIBLE. */
+/*
+ * Sleep until `expires`. 0, or -ERESTARTNOHAND when a signal came first. state: TASK_INTERRUPTIBLE or
+ * UNINTERRUPTIBLE.
+ */
 int hrtimer_sleep_until(ktime_t expires, unsigned state);
 
 /* One-shot hardware; the timer driver fills it in before hrtimers_init_cpu. */

@@ -1,6 +1,6 @@
 /*
- * Dynamic function tracing: a record for every mcount site of the kernel, and users (ftrace_ops) that each want a set of
- * functions. The sites that any user wants call ftrace_caller, all others are nops.
+ * Dynamic function tracing: a record for every mcount site of the kernel, and users (ftrace_ops) that each
+ * want a set of functions. The sites that any user wants call ftrace_caller, all others are nops.
  */
 #pragma once
 
@@ -43,10 +43,16 @@ struct ftrace_ops {
 /* Boot, before the second CPU: every site from a call to _mcount to a nop. Prints Linux's line. */
 void ftrace_init(void);
 
-/* Start and stop calling ops->func. 0, -EBUSY when it is (not) registered, -ENODEV when ftrace is dead. Thread context. */
+/*
+ * Start and stop calling ops->func. 0, -EBUSY when it is (not) registered, -ENODEV when ftrace is dead.
+ * Thread context.
+ */
 int register_ftrace_function(struct ftrace_ops *ops);
 int unregister_ftrace_function(struct ftrace_ops *ops);
-/* Add the functions that match a glob to a set, or replace the set (reset; buf NULL: empty it). -EINVAL: none matches. */
+/*
+ * Add the functions that match a glob to a set, or replace the set (reset; buf NULL: empty it). -EINVAL: none
+ * matches.
+ */
 int ftrace_set_filter(struct ftrace_ops *ops, const char *pattern, bool reset);
 int ftrace_set_notrace(struct ftrace_ops *ops, const char *pattern, bool reset);
 void ftrace_free_filter(struct ftrace_ops *ops); /* of an unregistered ops */

@@ -98,9 +98,12 @@ struct rb_ring {
 #define RB_WAITERS     0x4000000u /* not disabled: somebody waits for the next event */
 
 struct ring_buffer_per_cpu {
-	u32 committing; /* [this CPU] writers nested inside each other; RB_NOTIFY */
-	u32 disabled;	/* [any CPU, atomic or/add] non-zero: not the fast path */
+	u32 committing;	 /* [this CPU] writers nested inside each other; RB_NOTIFY */
+	u32 disabled;	 /* [any CPU, atomic or/add] non-zero: not the fast path */
+	u32 uncommitted; /* [this CPU] the outermost writer has to publish: a nested one has left that to it,
+			    or the tail has moved */
 	struct rb_ring ring;
+	u64 kept_out; /* [this CPU, add] events refused during rb_quiesce, when `ring` is not the writer's */
 	spinlock_t reader_lock;	     /* readers, irqs off. No writer takes it */
 	int cpu;		     /* [I] */
 	struct trace_buffer *buffer; /* [I] */
@@ -130,7 +133,10 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 	struct buffer_data_page *data;
 	struct buffer_page *page;
 
-	/* An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at it last. */
+	/*
+	 * An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at
+	 * it last.
+	 */
 	rb_write(cpu_buffer->committing, rb_read(cpu_buffer->committing) + 1);
 	rb_barrier();
 	if (unlikely(rb_read(cpu_buffer->disabled) || length - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4))
@@ -147,7 +153,10 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 	if (unlikely((state & (RB_FULL | RB_INDEX_MASK)) > RB_PAGE_WORDS - words || delta >> RB_TS_SHIFT))
 		return NULL;
 	RB_TEST_POINT(3);
-	/* Fails when an interrupt recorded something since `state` was read: this is the one place where that matters. */
+	/*
+	 * Fails when an interrupt recorded something since `state` was read: this is the one place where that
+	 * matters.
+	 */
 	if (unlikely(!__atomic_compare_exchange_n(&page->state, &state,
 						  state + words + RB_ONE_EVENT + (delta << RB_TIME_SHIFT), true,
 						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
@@ -169,8 +178,8 @@ static __always_inline struct ring_buffer_event *ring_buffer_reserve(struct ring
 }
 
 /*
- * ring_buffer_commit in the usual case: what is left to call to be through, NULL when it was all. Nested writers, a page
- * that has just been filled, a writer that came in between: each has its function.
+ * ring_buffer_commit in the usual case: what is left to call to be through, NULL when it was all. Nested
+ * writers, a page that has just been filled, a writer that came in between: each has its function.
  */
 static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buffer))(struct ring_buffer_per_cpu *)
 {
@@ -178,7 +187,10 @@ static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buff
 	u64 state = rb_read(page->state);
 
 	rb_barrier();
-	/* The tail moves only from a full page, so a page that is not full is the tail: nothing between it and commit. */
+	/*
+	 * The tail moves only from a full page, so a page that is not full is the tail: nothing between it
+	 * and commit.
+	 */
 	if (unlikely(rb_read(cpu_buffer->committing) != 1 || (state & RB_FULL)))
 		return rb_commit_slow;
 	RB_TEST_POINT(5);
@@ -189,8 +201,12 @@ static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buff
 	rb_write(cpu_buffer->committing, 0);
 	rb_barrier();
 	RB_TEST_POINT(7);
-	/* A writer that nested after `state` was read left the commit to us. */
-	return unlikely(rb_read(page->state) != state) ? rb_commit_again : NULL;
+	/*
+	 * A writer that nested after `state` was read left its commit to us. From the zero on the ring may be
+	 * taken apart (rb_quiesce), so look at this word, which also tells rb_quiesce that we are not
+	 * through.
+	 */
+	return unlikely(rb_read(cpu_buffer->uncommitted)) ? rb_commit_again : NULL;
 }
 
 /* See ring_buffer.h. */

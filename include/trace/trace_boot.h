@@ -8,7 +8,10 @@ void trace_init(void);
 /* Boot: what the command line asked for. Thread-like context, before or after the other CPUs start. */
 void trace_boot_start(void);
 
-/* Stop and start recording in the top buffer, as writing tracing_on does, but for tracers' own start and stop. Any context. */
+/*
+ * Stop and start recording in the top buffer, as writing tracing_on does, but for tracers' own start and
+ * stop. Any context.
+ */
 void tracing_on(void);
 void tracing_off(void);
 

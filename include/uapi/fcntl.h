@@ -18,6 +18,8 @@
 #define SEEK_SET 0
 #define SEEK_CUR 1
 #define SEEK_END 2
+#define SEEK_DATA 3
+#define SEEK_HOLE 4
 
 #define F_DUPFD         0
 #define F_GETFD         1
@@ -25,13 +27,31 @@
 #define F_GETFL         3
 #define F_SETFL         4
 #define F_DUPFD_CLOEXEC 1030
+#define F_GETPIPE_SZ    1032
 #define FD_CLOEXEC      1
+#define O_ASYNC         020000
+#define O_DSYNC         010000
+#define O_PATH          010000000
+#define __FMODE_EXEC    040 /* inside the kernel: open for execve */
 
 #define AT_FDCWD            (-100)
 #define AT_SYMLINK_NOFOLLOW 0x100
 #define AT_REMOVEDIR        0x200
 #define AT_EACCESS          0x200
 #define AT_SYMLINK_FOLLOW   0x400
+#define AT_NO_AUTOMOUNT     0x800
 #define AT_EMPTY_PATH       0x1000
+#define AT_STATX_SYNC_TYPE  0x6000
 #define NAME_MAX 255
 #define PATH_MAX 4096
+#define PIPE_BUF 4096
+
+#define RENAME_NOREPLACE 1
+#define RENAME_EXCHANGE  2
+#define RENAME_WHITEOUT  4
+
+#define R_OK 4
+#define W_OK 2
+#define X_OK 1
+#define UTIME_NOW  0x3fffffff
+#define UTIME_OMIT 0x3ffffffe

@@ -3,8 +3,8 @@
 
 #include <lib/types.h>
 
-#define SCHED_RESET_ON_FORK      0x40000000 /* or'ed into the policy of sched_setscheduler */
-#define SCHED_FLAG_RESET_ON_FORK 0x01       /* in sched_attr.sched_flags */
+#define SCHED_RESET_ON_FORK	 0x40000000 /* or'ed into the policy of sched_setscheduler */
+#define SCHED_FLAG_RESET_ON_FORK 0x01	    /* in sched_attr.sched_flags */
 
 struct sched_param {
 	int sched_priority;
@@ -17,7 +17,7 @@ struct sched_attr {
 	u64 sched_flags;
 	s32 sched_nice;
 	u32 sched_priority;
-	u64 sched_runtime;  /* SCHED_DEADLINE, ns */
+	u64 sched_runtime; /* SCHED_DEADLINE, ns */
 	u64 sched_deadline;
 	u64 sched_period;
 };

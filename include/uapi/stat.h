@@ -27,6 +27,7 @@
 #define DT_BLK  6
 #define DT_REG  8
 #define DT_LNK  10
+#define S_ISBLK(m) (((m)&S_IFMT) == S_IFBLK)
 
 /* What a file system tells of a file; each machine's stat ABI is filled from it. */
 struct kstat {
@@ -48,6 +49,7 @@ struct kstat {
 #define ATTR_SIZE  8u
 #define ATTR_ATIME 16u
 #define ATTR_MTIME 32u
+#define ATTR_TOUCH 64u /* the times are "now": who may write the file may set them */
 struct iattr {
 	unsigned valid; /* ATTR_* */
 	mode_t mode;
@@ -56,3 +58,24 @@ struct iattr {
 	loff_t size;
 	u64 atime, mtime;
 };
+
+/* statx(2), the same on every machine: 256 bytes. */
+struct statx_timestamp {
+	s64 tv_sec;
+	u32 tv_nsec;
+	s32 pad;
+};
+struct statx {
+	u32 stx_mask, stx_blksize;
+	u64 stx_attributes;
+	u32 stx_nlink, stx_uid, stx_gid;
+	u16 stx_mode, pad0;
+	u64 stx_ino, stx_size, stx_blocks, stx_attributes_mask;
+	struct statx_timestamp stx_atime, stx_btime, stx_ctime, stx_mtime;
+	u32 stx_rdev_major, stx_rdev_minor, stx_dev_major, stx_dev_minor;
+	u64 stx_mnt_id;
+	u64 pad1[13];
+};
+static_assert(sizeof(struct statx) == 256);
+#define STATX_BASIC_STATS 0x7ffu
+#define STATX__RESERVED   0x80000000u

@@ -28,7 +28,8 @@ unsigned find_next_zero_bit(const unsigned long *map, unsigned size, unsigned fr
 	return find_bit(map, size, from, ~0UL);
 }
 
-/* Bits set, without a population-count instruction: pairs, nibbles, bytes, then their sum by multiplication. */
+/* Bits set, without a population-count instruction: pairs, nibbles, bytes, then their sum by multiplication.
+ */
 static unsigned weight64(unsigned long v)
 {
 	v -= (v >> 1) & 0x5555555555555555UL;

@@ -9,7 +9,8 @@ static int hex_value(char c)
 	return isdigit(c) ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-/* The digits that end at `end` (exclusive) and start no earlier than `text`, as one group; returns where it starts. */
+/* The digits that end at `end` (exclusive) and start no earlier than `text`, as one group; returns where it
+ * starts. */
 static const char *parse_group(const char *text, const char *end, u32 *value)
 {
 	const char *p = end;

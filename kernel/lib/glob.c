@@ -2,8 +2,8 @@
 #include <lib/string.h>
 
 /*
- * Match c against the class that starts after '[' at pat. Sets *after to what follows the closing bracket, or to
- * NULL when there is none: then '[' stands for itself. A ']' that comes first is a member.
+ * Match c against the class that starts after '[' at pat. Sets *after to what follows the closing bracket, or
+ * to NULL when there is none: then '[' stands for itself. A ']' that comes first is a member.
  */
 static bool class_match(const char *pat, u8 c, const char **after)
 {

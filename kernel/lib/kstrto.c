@@ -9,7 +9,8 @@ static unsigned digit_value(char c)
 	return isalpha(c) ? (c | 32) - 'a' + 10 : 255;
 }
 
-/* Skip what `base` allows as prefix, and settle base 0: 0x before a hex digit is 16, another leading 0 is 8. */
+/* Skip what `base` allows as prefix, and settle base 0: 0x before a hex digit is 16, another leading 0 is 8.
+ */
 static const char *skip_prefix(const char *s, unsigned *base)
 {
 	bool hex = s[0] == '0' && (s[1] | 32) == 'x' && isxdigit(s[2]);

@@ -1,9 +1,7 @@
 /* Red-black trees: insertion and removal with rebalancing, and walking (Cormen et al., ch. 13). */
 #include <lib/rbtree.h>
 
-/* Bit 0 of parent_color is the colour; nodes are aligned, so the rest is the parent. A missing child is black. */
-#define RB_BLACK 1UL
-
+/* A missing child is black. */
 static struct rb_node *parent_of(const struct rb_node *n)
 {
 	return (struct rb_node *)(n->parent_color & ~RB_BLACK);
@@ -30,7 +28,8 @@ static void set_black(struct rb_node *n)
 }
 
 /* Make whoever pointed at `old` (its parent, or the root) point at `new`. */
-static void replace_child(struct rb_node *parent, struct rb_node *old, struct rb_node *new, struct rb_root *root)
+static void replace_child(struct rb_node *parent, struct rb_node *old, struct rb_node *new,
+			  struct rb_root *root)
 {
 	if (!parent)
 		root->node = new;
@@ -67,7 +66,8 @@ static void rotate_right(struct rb_node *n, struct rb_root *root)
 }
 
 /* `n` is red, so is its parent, and its uncle is black: two colours and at most two rotations mend it. */
-static void insert_rotate(struct rb_node *n, struct rb_node *parent, struct rb_node *grand, struct rb_root *root)
+static void insert_rotate(struct rb_node *n, struct rb_node *parent, struct rb_node *grand,
+			  struct rb_root *root)
 {
 	if (parent == grand->left) {
 		if (n == parent->right) {
@@ -106,8 +106,8 @@ void rb_insert_color(struct rb_node *n, struct rb_root *root)
 }
 
 /*
- * Paths through `n` (which may be NULL, so its parent comes along) lack one black node, and its sibling is black.
- * Returns true when all paths are equal again, false when the lack has moved up to the parent.
+ * Paths through `n` (which may be NULL, so its parent comes along) lack one black node, and its sibling is
+ * black. Returns true when all paths are equal again, false when the lack has moved up to the parent.
  */
 static bool erase_fix_left(struct rb_node *parent, struct rb_root *root)
 {

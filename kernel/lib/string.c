@@ -2,7 +2,8 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 
-/* Without this gcc recognises these loops and replaces each with a call of the very function it is the body of. */
+/* Without this gcc recognises these loops and replaces each with a call of the very function it is the body
+ * of. */
 #ifndef __clang__
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif

@@ -20,7 +20,8 @@ void put_bytes(struct text_out *out, const char *s, size_t n)
 	out->len += n;
 }
 
-/* Addresses that are plainly no strings: what a bad caller passes most is NULL with an offset, or an ERR_PTR. */
+/* Addresses that are plainly no strings: what a bad caller passes most is NULL with an offset, or an ERR_PTR.
+ */
 static const char *printable_string(const char *s)
 {
 	if ((unsigned long)s < 4096)
@@ -41,7 +42,8 @@ void format_string(struct text_out *out, const char *s, const struct format_spec
 		put_fill(out, ' ', spec->width - (int)n);
 }
 
-/* The digits of v, without sign or prefix, at the start of `text`; returns their number, none for 0 with precision 0. */
+/* The digits of v, without sign or prefix, at the start of `text`; returns their number, none for 0 with
+ * precision 0. */
 static int digits_of(char *text, u64 v, const struct format_spec *spec)
 {
 	const char *digits = spec->flags & FORMAT_UPPER ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -153,7 +155,8 @@ static const char *parse_length(const char *fmt, char *length)
 	return fmt;
 }
 
-/* Everything between '%' and the conversion letter. `args` is a pointer so that '*' moves the caller's list. */
+/* Everything between '%' and the conversion letter. `args` is a pointer so that '*' moves the caller's list.
+ */
 static const char *parse_spec(const char *fmt, struct format_spec *spec, va_list *args)
 {
 	spec->flags = 0;
@@ -257,7 +260,8 @@ static const char *convert(struct text_out *out, const char *fmt, struct format_
 		put_char(out, '%');
 		break;
 	default:
-		/* An unknown conversion: its argument's type is not known, so nothing after it can be trusted. */
+		/* An unknown conversion: its argument's type is not known, so nothing after it can be
+		 * trusted. */
 		put_bytes(out, "(bad format)", 12);
 		return fmt + strlen(fmt);
 	}
@@ -266,11 +270,12 @@ static const char *convert(struct text_out *out, const char *fmt, struct format_
 
 int vsnprintf(char *buf, size_t size, const char *fmt, va_list args)
 {
-	struct text_out out = { .buf = buf, .room = size ? size - 1 : 0 };
+	struct text_out out = {.buf = buf, .room = size ? size - 1 : 0};
 	struct format_spec spec;
 	va_list copy;
 
-	va_copy(copy, args); /* a va_list parameter may be an array in disguise: only a copy has an address to pass */
+	va_copy(copy, args); /* a va_list parameter may be an array in disguise: only a copy has an address to
+				pass */
 	while (*fmt) {
 		const char *start = fmt;
 

@@ -8,14 +8,14 @@
 
 static void format_address(struct text_out *out, const void *p, const struct format_spec *spec)
 {
-	struct format_spec hex = { .flags = spec->flags, .base = 16, .width = spec->width, .precision = 16 };
+	struct format_spec hex = {.flags = spec->flags, .base = 16, .width = spec->width, .precision = 16};
 
 	format_number(out, (unsigned long)p, false, &hex);
 }
 
 /*
- * S: name+0x10/0x40. B: the same for a return address, which may already lie in the next function when the call
- * was the last instruction of its own; so what is looked up is the byte before. s: the name alone.
+ * S: name+0x10/0x40. B: the same for a return address, which may already lie in the next function when the
+ * call was the last instruction of its own; so what is looked up is the byte before. s: the name alone.
  */
 static void format_symbol(struct text_out *out, char kind, unsigned long addr, const struct format_spec *spec)
 {
@@ -32,7 +32,8 @@ static void format_symbol(struct text_out *out, char kind, unsigned long addr, c
 }
 
 /* %*ph "00 01 02", with C 00:01:02, D 00-01-02, N 000102; the width is the number of bytes, at most 64. */
-static int format_hex(struct text_out *out, const char *letters, const u8 *bytes, const struct format_spec *spec)
+static int format_hex(struct text_out *out, const char *letters, const u8 *bytes,
+		      const struct format_spec *spec)
 {
 	static const char digits[] = "0123456789abcdef";
 	char letter = letters[1], separator = letter == 'C' ? ':' : letter == 'D' ? '-' : ' ';
@@ -53,9 +54,11 @@ static int format_bitmap(struct text_out *out, const char *letters, const unsign
 {
 	bool list = letters[1] == 'l';
 	char *to = out->len < out->room ? out->buf + out->len : NULL;
-	size_t room = to ? out->room - out->len + 1 : 0; /* the printers put a terminator where ours may stand */
+	size_t room =
+		to ? out->room - out->len + 1 : 0; /* the printers put a terminator where ours may stand */
 
-	out->len += list ? bitmap_print_list(to, room, map, spec->width) : bitmap_print(to, room, map, spec->width);
+	out->len += list ? bitmap_print_list(to, room, map, spec->width)
+			 : bitmap_print(to, room, map, spec->width);
 	return 1 + list;
 }
 

@@ -8,16 +8,17 @@
 
 #define KMALLOC_MAX_CACHE_SIZE 8192
 
-/* [n] holds 2^n bytes; 1 and 2, which would be too small to be caches, hold the sizes between powers of two. */
+/* [n] holds 2^n bytes; 1 and 2, which would be too small to be caches, hold the sizes between powers of two.
+ */
 static const struct {
 	const char *name;
 	unsigned size;
 } kmalloc_info[] = {
-	[1] = { "kmalloc-96", 96 },	[2] = { "kmalloc-192", 192 },	[3] = { "kmalloc-8", 8 },
-	[4] = { "kmalloc-16", 16 },	[5] = { "kmalloc-32", 32 },	[6] = { "kmalloc-64", 64 },
-	[7] = { "kmalloc-128", 128 },	[8] = { "kmalloc-256", 256 },	[9] = { "kmalloc-512", 512 },
-	[10] = { "kmalloc-1k", 1024 },	[11] = { "kmalloc-2k", 2048 },	[12] = { "kmalloc-4k", 4096 },
-	[13] = { "kmalloc-8k", 8192 },
+	[1] = {"kmalloc-96", 96},    [2] = {"kmalloc-192", 192},  [3] = {"kmalloc-8", 8},
+	[4] = {"kmalloc-16", 16},    [5] = {"kmalloc-32", 32},	  [6] = {"kmalloc-64", 64},
+	[7] = {"kmalloc-128", 128},  [8] = {"kmalloc-256", 256},  [9] = {"kmalloc-512", 512},
+	[10] = {"kmalloc-1k", 1024}, [11] = {"kmalloc-2k", 2048}, [12] = {"kmalloc-4k", 4096},
+	[13] = {"kmalloc-8k", 8192},
 };
 static struct kmem_cache kmalloc_caches[ARRAY_SIZE(kmalloc_info)];
 
@@ -150,7 +151,8 @@ void *krealloc(const void *p, size_t size, gfp_t gfp)
 
 void *kvmalloc(size_t size, gfp_t gfp)
 {
-	void *p = size <= KMALLOC_MAX_SIZE ? kmalloc(size, size > PAGE_SIZE ? gfp | __GFP_NOWARN : gfp) : NULL;
+	void *p =
+		size <= KMALLOC_MAX_SIZE ? kmalloc(size, size > PAGE_SIZE ? gfp | __GFP_NOWARN : gfp) : NULL;
 
 	if (p || size <= PAGE_SIZE)
 		return p;

@@ -33,7 +33,7 @@ static void region_insert(struct region_list *list, phys_addr_t base, phys_addr_
 	memmove(&list->r[first + 1], &list->r[last], (list->n - last) * sizeof(list->r[0]));
 	list->n -= last - first;
 	list->n++;
-	list->r[first] = (struct region){ base, end };
+	list->r[first] = (struct region){base, end};
 }
 
 /* Only whole pages count as RAM. */
@@ -70,7 +70,8 @@ phys_addr_t memblock_alloc(u64 size, u64 align)
 {
 	for (unsigned i = 0; i < ram.n; i++) {
 		/* Address 0 stands for "none", so the first page is never handed out. */
-		phys_addr_t at = find_gap(max(ram.r[i].base, (phys_addr_t)PAGE_SIZE), ram.r[i].end, size, align);
+		phys_addr_t at =
+			find_gap(max(ram.r[i].base, (phys_addr_t)PAGE_SIZE), ram.r[i].end, size, align);
 
 		if (at) {
 			memblock_reserve(at, size);

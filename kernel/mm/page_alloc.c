@@ -4,7 +4,7 @@
 #include <kernel/printk.h>
 #include <lib/string.h>
 
-struct zone zone = { .lock = __SPIN_LOCK_UNLOCKED };
+struct zone zone = {.lock = __SPIN_LOCK_UNLOCKED};
 struct page *mem_map;
 unsigned long min_pfn, max_pfn;
 
@@ -49,8 +49,9 @@ struct page *__rmqueue(unsigned order)
 }
 
 /*
- * The other half of the block of twice the size, if it is wholly free. A page that somebody owns may have its flags
- * written while we look; but only holders of the zone lock ever set PG_BUDDY, so what we see cannot lie about that.
+ * The other half of the block of twice the size, if it is wholly free. A page that somebody owns may have its
+ * flags written while we look; but only holders of the zone lock ever set PG_BUDDY, so what we see cannot lie
+ * about that.
  */
 static struct page *find_buddy(unsigned long pfn, unsigned order)
 {
@@ -181,7 +182,8 @@ static noinline void free_the_page(struct page *page, unsigned order)
 	spin_unlock_irqrestore(&zone.lock, flags);
 }
 
-/* True when this was the last reference. A count that falls below zero is a double free: reported and mended. */
+/* True when this was the last reference. A count that falls below zero is a double free: reported and mended.
+ */
 static bool put_page_testzero(struct page *page)
 {
 	int left = atomic_dec_return(&page->refcount);

@@ -1,4 +1,5 @@
-/* From boot memory to the page allocator: mem_map, and everything that is not taken goes to the buddy lists. */
+/* From boot memory to the page allocator: mem_map, and everything that is not taken goes to the buddy lists.
+ */
 #include "internal.h"
 
 #include <kernel/printk.h>
@@ -38,7 +39,8 @@ void page_alloc_init(void)
 	min_pfn = memblock_start() >> PAGE_SHIFT;
 	max_pfn = memblock_end() >> PAGE_SHIFT;
 	mem_map = __va(memblock_alloc((max_pfn - min_pfn) * sizeof(struct page), 64));
-	/* Zeroed memory is right for pages inside a free block; only heads and what lies between the runs are touched. */
+	/* Zeroed memory is right for pages inside a free block; only heads and what lies between the runs are
+	 * touched. */
 	for (pfn = min_pfn; memblock_next_free(&base, &end); pfn = end >> PAGE_SHIFT) {
 		reserve_pfn_range(pfn, base >> PAGE_SHIFT);
 		free_pfn_range(base >> PAGE_SHIFT, end >> PAGE_SHIFT);
@@ -55,8 +57,8 @@ void free_reserved_area(phys_addr_t start, phys_addr_t end)
 
 	for (unsigned long pfn = first; pfn < last; pfn++)
 		if (!pfn_valid(pfn) || pfn_to_page(pfn)->flags != PG_RESERVED) {
-			pr_err("free_reserved_area: %llx-%llx is not reserved memory\n", (unsigned long long)start,
-			       (unsigned long long)end);
+			pr_err("free_reserved_area: %llx-%llx is not reserved memory\n",
+			       (unsigned long long)start, (unsigned long long)end);
 			return;
 		}
 	for (unsigned long pfn = first; pfn < last; pfn++)

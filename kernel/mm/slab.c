@@ -89,7 +89,8 @@ static noinline void *__slab_alloc(struct kmem_cache *s, gfp_t gfp, struct kmem_
 
 	get_partial(s, c);
 	if (!c->freelist) {
-		/* Interrupts are off: the page allocator must neither wait for other CPUs nor warn; our caller may try again. */
+		/* Interrupts are off: the page allocator must neither wait for other CPUs nor warn; our
+		 * caller may try again. */
 		page = new_slab(s, GFP_ATOMIC | __GFP_NOWARN);
 		if (!page)
 			return NULL;
@@ -134,7 +135,8 @@ static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
 		drain_all_pages();
 	object = slab_alloc_once(s, gfp);
 	if (!object && !(gfp & __GFP_NOWARN))
-		pr_warn("SLUB: unable to allocate memory, cache %s, object size %u\n", s->name, s->object_size);
+		pr_warn("SLUB: unable to allocate memory, cache %s, object size %u\n", s->name,
+			s->object_size);
 	return object;
 }
 
@@ -183,7 +185,7 @@ static bool belongs_to(const struct kmem_cache *s, const void *object)
 noinline void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, unsigned count)
 {
 	LIST_HEAD(empty);
-	struct page *page, *next;
+	struct page *page;
 
 	spin_lock(&s->lock);
 	while (count--) {
@@ -200,8 +202,11 @@ noinline void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, uns
 			list_add(&page->slab_list, &empty);
 	}
 	spin_unlock(&s->lock);
-	list_for_each_entry_safe(page, next, &empty, slab_list)
+	while (!list_empty(&empty)) {
+		page = list_first_entry(&empty, struct page, slab_list);
+		list_del(&page->slab_list);
 		free_slab(s, page);
+	}
 }
 
 static __always_inline void slab_free(struct kmem_cache *s, void *object, unsigned long caller)

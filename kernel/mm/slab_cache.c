@@ -14,14 +14,15 @@ static struct kmem_cache cache_of_caches;
 static_assert(NR_CPUS * sizeof(struct kmem_cache_cpu) <= PAGE_SIZE);
 
 /*
- * The smallest slab of at most 8 pages that wastes no more than an eighth and holds at least eight objects, or what comes
- * closest: few objects a slab mean a page allocation and a lock all too often.
+ * The smallest slab of at most 8 pages that wastes no more than an eighth and holds at least eight objects,
+ * or what comes closest: few objects a slab mean a page allocation and a lock all too often.
  */
 static unsigned calculate_order(unsigned size)
 {
 	unsigned order = 0;
 
-	while (order < 3 && ((PAGE_SIZE << order) / size < 8 || (PAGE_SIZE << order) % size > (PAGE_SIZE << order) / 8))
+	while (order < 3 &&
+	       ((PAGE_SIZE << order) / size < 8 || (PAGE_SIZE << order) % size > (PAGE_SIZE << order) / 8))
 		order++;
 	while ((PAGE_SIZE << order) < size)
 		order++;
@@ -100,7 +101,7 @@ static void flush_all(struct kmem_cache *s)
 	unsigned cpu;
 
 	local_irq_save(flags);
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		slab_flush_cpu(s, &s->cpu_slab[cpu], s->cpu_slab[cpu].count);
 	local_irq_restore(flags);
 }
@@ -110,7 +111,7 @@ static bool free_partial(struct kmem_cache *s)
 {
 	struct page *page, *next;
 
-	list_for_each_entry_safe(page, next, &s->partial, slab_list) {
+	list_for_each_entry_safe (page, next, &s->partial, slab_list) {
 		if (page->inuse)
 			continue;
 		list_del(&page->slab_list);
@@ -141,7 +142,8 @@ void kmem_cache_destroy(struct kmem_cache *s)
 
 void kmem_cache_init(void)
 {
-	if (setup_cache(&cache_of_caches, "kmem_cache", sizeof(struct kmem_cache), 0, SLAB_HWCACHE_ALIGN, NULL))
+	if (setup_cache(&cache_of_caches, "kmem_cache", sizeof(struct kmem_cache), 0, SLAB_HWCACHE_ALIGN,
+			NULL))
 		panic("kmem_cache_init: out of memory");
 	kmalloc_init();
 }

@@ -1,7 +1,8 @@
 /*
- * slab_debug: what was written where it should not, who had the object last, who frees twice. Around each object
- * lie redzones, 0xcc while it is allocated and 0xbb while it is free; a free object is filled with 0x6b, its last
- * byte 0xa5 (Linux's values, so that what is known of them holds here); behind it stand its last owners.
+ * slab_debug: what was written where it should not, who had the object last, who frees twice. Around each
+ * object lie redzones, 0xcc while it is allocated and 0xbb while it is free; a free object is filled with
+ * 0x6b, its last byte 0xa5 (Linux's values, so that what is known of them holds here); behind it stand its
+ * last owners.
  */
 #include "slab.h"
 
@@ -51,7 +52,8 @@ static const u8 *bad_redzone(const struct kmem_cache *s, const void *object, u8 
 {
 	const u8 *bad = first_other((const u8 *)object - s->left, value, s->left);
 
-	return bad ? bad : first_other((const u8 *)object + s->object_size, value, s->right_end - s->object_size);
+	return bad ? bad
+		   : first_other((const u8 *)object + s->object_size, value, s->right_end - s->object_size);
 }
 
 static void set_redzones(const struct kmem_cache *s, void *object, u8 value)
@@ -90,9 +92,11 @@ static void print_owners(const struct kmem_cache *s, const void *object)
 	const struct owner *owner = owner_of(s, object);
 
 	if (owner->alloc_addr)
-		pr_err("Allocated in %pS pid=%llu\n", (void *)owner->alloc_addr, (unsigned long long)owner->alloc_pid);
+		pr_err("Allocated in %pS pid=%llu\n", (void *)owner->alloc_addr,
+		       (unsigned long long)owner->alloc_pid);
 	if (owner->free_addr)
-		pr_err("Freed in %pS pid=%llu\n", (void *)owner->free_addr, (unsigned long long)owner->free_pid);
+		pr_err("Freed in %pS pid=%llu\n", (void *)owner->free_addr,
+		       (unsigned long long)owner->free_pid);
 }
 
 void slab_bug(struct kmem_cache *s, const void *object, const char *reason)
@@ -113,7 +117,8 @@ void slab_bug(struct kmem_cache *s, const void *object, const char *reason)
 static void bug_at(struct kmem_cache *s, const void *object, const u8 *bad, const char *reason)
 {
 	slab_bug(s, object, reason);
-	pr_err("FIX %s: first wrong byte 0x%02x at offset %ld, restored\n", s->name, *bad, (long)(bad - (u8 *)object));
+	pr_err("FIX %s: first wrong byte 0x%02x at offset %ld, restored\n", s->name, *bad,
+	       (long)(bad - (u8 *)object));
 }
 
 void slab_debug_setup(struct kmem_cache *s, void *object)
@@ -165,7 +170,8 @@ bool slab_debug_free(struct kmem_cache *s, void *object, unsigned long caller)
 		return false;
 	}
 	if (bad)
-		bug_at(s, object, bad, bad < (u8 *)object ? "Left Redzone overwritten" : "Right Redzone overwritten");
+		bug_at(s, object, bad,
+		       bad < (u8 *)object ? "Left Redzone overwritten" : "Right Redzone overwritten");
 	owner->free_addr = caller;
 	owner->free_pid = current->pid;
 	poison(s, object);

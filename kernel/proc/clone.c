@@ -11,15 +11,16 @@
 #include <sched/spinlock.h>
 #include <sched/wait.h>
 
-/* What clone(2) knows here. The last group changes nothing: what it speaks of (ptrace, SysV semaphores) is not there. */
-#define CLONE_KNOWN                                                                                          \
-	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | CLONE_PARENT | CLONE_THREAD |     \
-	 CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_SYSVSEM |    \
+/* What clone(2) knows here. The last group changes nothing: what it speaks of (ptrace, SysV semaphores) is
+ * not there. */
+#define CLONE_KNOWN                                                                                       \
+	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | CLONE_PARENT | CLONE_THREAD |  \
+	 CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_SYSVSEM | \
 	 CLONE_DETACHED)
 
 /*
- * The child's number at an address of its own memory. The child has not run yet: in memory of its own this breaks
- * the sharing of one page that it is about to write to anyhow.
+ * The child's number at an address of its own memory. The child has not run yet: in memory of its own this
+ * breaks the sharing of one page that it is about to write to anyhow.
  */
 static void set_child_tid(struct task_struct *p, const struct kernel_clone_args *args)
 {
@@ -27,15 +28,15 @@ static void set_child_tid(struct task_struct *p, const struct kernel_clone_args 
 
 	/* As in Linux nobody is told when the address is bad: the child finds out by itself. */
 	if (args->flags & CLONE_VM)
-		(void)put_user(tid, args->child_tid);
+		put_user(tid, args->child_tid);
 	else
 		access_process_vm(p, (unsigned long)args->child_tid, &tid, sizeof(tid), true);
 }
 
 /*
  * vfork: wait until the child has another address space. `done` is on our stack; the child completes it under
- * tasklist_lock after clearing vfork_done (mm_release), so once we have had that lock nobody uses it any more. A
- * fatal signal ends the wait: then we clear vfork_done, and the child goes on alone.
+ * tasklist_lock after clearing vfork_done (mm_release), so once we have had that lock nobody uses it any
+ * more. A fatal signal ends the wait: then we clear vfork_done, and the child goes on alone.
  */
 static void wait_for_vfork_done(struct task_struct *child, struct completion *done)
 {
@@ -64,7 +65,7 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 		return PTR_ERR(p);
 	pid = p->pid;
 	if (args->flags & CLONE_PARENT_SETTID)
-		(void)put_user(pid, args->parent_tid); /* as in Linux: the child exists, there is no way back */
+		put_user(pid, args->parent_tid); /* nobody is told either: the child exists, there is no way back */
 	if (args->flags & CLONE_CHILD_SETTID)
 		set_child_tid(p, args);
 	if (args->flags & CLONE_VFORK) {
@@ -80,8 +81,8 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 	return pid;
 }
 
-static long clone_user(unsigned long flags, unsigned long stack, int __user *parent_tid, int __user *child_tid,
-		       unsigned long tls)
+static long clone_user(unsigned long flags, unsigned long stack, int __user *parent_tid,
+		       int __user *child_tid, unsigned long tls)
 {
 	struct kernel_clone_args args = {
 		.flags = flags & ~(u64)CSIGNAL,
@@ -97,8 +98,8 @@ static long clone_user(unsigned long flags, unsigned long stack, int __user *par
 	return kernel_clone(&args);
 }
 
-SYSCALL_DEFINE5(clone, unsigned long, flags, unsigned long, stack, int __user *, parent_tid, unsigned long, arg4,
-		unsigned long, arg5)
+SYSCALL_DEFINE5(clone, unsigned long, flags, unsigned long, stack, int __user *, parent_tid, unsigned long,
+		arg4, unsigned long, arg5)
 {
 	/* Linux takes 32 bits of flags here. */
 	if (CLONE_TLS_FOURTH)

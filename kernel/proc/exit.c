@@ -1,14 +1,16 @@
 /*
- * The end of tasks. A task gives back what it can while it still runs, tells its parent and becomes a zombie: what is
- * left is the exit status. Who reaps it (wait4, or the task itself when nobody wants to know) takes it off all lists;
- * the memory goes with the last reference, of which the scheduler holds one until the task is off its CPU.
+ * The end of tasks. A task gives back what it can while it still runs, tells its parent and becomes a zombie:
+ * what is left is the exit status. Who reaps it (wait4, or the task itself when nobody wants to know) takes
+ * it off all lists; the memory goes with the last reference, of which the scheduler holds one until the task
+ * is off its CPU.
  *
  * Why nothing is lost between the exit of a child and its parent's wait4: the child becomes a zombie under
- * tasklist_lock and wakes the parent after that; the parent goes onto wait_chldexit and sets its state before it looks
- * at the children under tasklist_lock. Either it sees the zombie or the wake-up finds it waiting.
+ * tasklist_lock and wakes the parent after that; the parent goes onto wait_chldexit and sets its state before
+ * it looks at the children under tasklist_lock. Either it sees the zombie or the wake-up finds it waiting.
  *
- * Against kill: the task stays in the pid hash until it is reaped, so a signal to it succeeds and has no effect, as
- * POSIX wants it for zombies. sighand and signal live as long as the struct, so a sender with a reference can always lock.
+ * Against kill: the task stays in the pid hash until it is reaped, so a signal to it succeeds and has no
+ * effect, as POSIX wants it for zombies. sighand and signal live as long as the struct, so a sender with a
+ * reference can always lock.
  */
 #include <asm/uaccess.h>
 #include <drivers/tty.h>
@@ -53,7 +55,8 @@ void mm_release(struct task_struct *t)
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 }
 
-/* From here on the task borrows the address space it had, like any kernel thread, until it is switched away from. */
+/* From here on the task borrows the address space it had, like any kernel thread, until it is switched away
+ * from. */
 static void exit_mm(void)
 {
 	struct mm_struct *mm = current->mm;
@@ -62,10 +65,13 @@ static void exit_mm(void)
 		return;
 	mm_release(current);
 	mmgrab(mm); /* for active_mm; the switch to the next task drops it */
-	/* The scheduler looks at both: it must not see a user task without one, nor count a user of an mm that is gone. */
-	preempt_disable();
+	/*
+	 * The scheduler looks at both: it must not see a user task without one, nor count a user of an mm
+	 * that is gone; and get_task_mm() of others takes its reference under this lock.
+	 */
+	spin_lock_irq(&current->pi_lock);
 	current->mm = NULL;
-	preempt_enable();
+	spin_unlock_irq(&current->pi_lock);
 	mmput(mm);
 }
 
@@ -94,7 +100,8 @@ bool exit_signals(struct task_struct *t)
 		if (t->signal->shared_pending.signal && !(other->flags & PF_EXITING))
 			signal_wake_up(other, false);
 	/* A stop that waited for us alone is complete. */
-	if (t->signal->stopped && !t->signal->stop_done && !last && t->signal->nr_stopped == t->signal->live) {
+	if (t->signal->stopped && !t->signal->stop_done && !last &&
+	    t->signal->nr_stopped == t->signal->live) {
 		t->signal->stop_code = t->signal->stop_sig;
 		t->signal->stop_done = true;
 		stop_done = true;
@@ -193,8 +200,8 @@ static void unlink_task(struct task_struct *p)
 }
 
 /*
- * Called once for each task, by whoever set EXIT_DEAD. The last thread to go of a process whose leader is a zombie
- * already tells the parent of that, and when the parent does not care, reaps the leader, too.
+ * Called once for each task, by whoever set EXIT_DEAD. The last thread to go of a process whose leader is a
+ * zombie already tells the parent of that, and when the parent does not care, reaps the leader, too.
  */
 void release_task(struct task_struct *p)
 {

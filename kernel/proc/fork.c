@@ -25,7 +25,7 @@ static int idle_fn(void *unused)
 	return 0;
 }
 
-struct task_struct *child_reaper; /* [tasklist_lock] */
+struct task_struct *child_reaper;            /* [tasklist_lock] */
 static unsigned process_count, thread_count; /* [tasklist_lock] */
 static u64 fork_count;                       /* [tasklist_lock] */
 
@@ -50,7 +50,9 @@ void count_tasks(int processes, int threads)
 	WRITE_ONCE(thread_count, thread_count + threads);
 }
 
-/* Threads need one process to be in; that needs one set of handlers; and those are code in one address space. */
+/* Threads need one process to be in; that needs one set of handlers; and those are code in one address
+
+ * space. */
 static int check_flags(const struct kernel_clone_args *args)
 {
 	u64 flags = args->flags;
@@ -59,7 +61,8 @@ static int check_flags(const struct kernel_clone_args *args)
 		return -EINVAL;
 	if ((flags & CLONE_SIGHAND) && !(flags & CLONE_VM))
 		return -EINVAL;
-	/* init reaps orphans: no sibling of it may become one, nor a thread of another process be its child. */
+	/* init reaps orphans: no sibling of it may become one, nor a thread of another process be its
+	 * child. */
 	if ((flags & CLONE_PARENT) && current->signal->unkillable)
 		return -EINVAL;
 	if (args->exit_signal < 0 || args->exit_signal > NSIG)
@@ -102,7 +105,8 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->kthread_data = NULL;
 }
 
-/* The copy_* functions find in the child what its model has (usually current), and put there what the child gets. */
+/* The copy_* functions find in the child what its model has (usually current), and put there what the child
+ * gets. */
 static int copy_files(u64 flags, struct task_struct *p)
 {
 	if (!p->files)
@@ -247,9 +251,10 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 }
 
 /*
- * Make the child visible, all at once. Signals to a process or a group walk these lists under the same locks: one that
- * came before hits the parent, which then starts over (and maybe dies) before there is a child; one that comes later
- * hits both. So `kill -9 -pgrp` leaves no child behind, and no thread joins a process that has begun to exit or exec.
+ * Make the child visible, all at once. Signals to a process or a group walk these lists under the same locks:
+ * one that came before hits the parent, which then starts over (and maybe dies) before there is a child; one
+ * that comes later hits both. So `kill -9 -pgrp` leaves no child behind, and no thread joins a process that
+ * has begun to exit or exec.
  */
 static int publish_task(struct task_struct *p, const struct kernel_clone_args *args)
 {
@@ -320,7 +325,9 @@ static void put_parts(u64 flags, struct task_struct *p)
 		put_files_struct(p->files);
 }
 
-/* The child's struct, its fields the model's or empty; nothing that would have to be given back but groups. */
+/* The child's struct, its fields the model's or empty; nothing that would have to be given back but
+
+ * groups. */
 static struct task_struct *new_task(const struct kernel_clone_args *args)
 {
 	struct task_struct *p = dup_task_struct(current);
@@ -331,7 +338,8 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	get_groups(p->groups);
 	if (args->fn)
 		detach_from_user(p);
-	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) /* else both would use one alternate stack at once */
+	if ((args->flags & (CLONE_VM | CLONE_VFORK)) ==
+	    CLONE_VM) /* else both would use one alternate stack at once */
 		p->sas_ss_sp = p->sas_ss_size = 0;
 	if (args->flags & CLONE_CHILD_CLEARTID)
 		p->clear_child_tid = (u32 *)args->child_tid;
@@ -378,7 +386,8 @@ free_task:
 	return ERR_PTR(err);
 }
 
-/* Idle tasks are on no list and have no number: built like a kernel thread, started by its CPU's first instruction. */
+/* Idle tasks are on no list and have no number: built like a kernel thread, started by its CPU's first
+ * instruction. */
 struct task_struct *fork_idle(int cpu)
 {
 	struct kernel_clone_args args = { .flags = CLONE_VM | CLONE_FS, .fn = idle_fn };

@@ -36,8 +36,8 @@ static struct signal_struct init_signals = {
 };
 
 /*
- * What the scheduler needs beyond this it sets in sched_init. usage 2: as every task, one for being there and one for
- * the scheduler; none is ever given back. Interrupts and preemption are off until start_kernel ends.
+ * What the scheduler needs beyond this it sets in sched_init. usage 2: as every task, one for being there and
+ * one for the scheduler; none is ever given back. Interrupts and preemption are off until start_kernel ends.
  */
 struct task_struct init_task = {
 	.preempt_count = PREEMPT_OFFSET,
@@ -60,6 +60,7 @@ struct task_struct init_task = {
 	.usage = ATOMIC_INIT(2),
 	.rt = { .run_list = LIST_HEAD_INIT(init_task.rt.run_list) },
 	.active_mm = &init_mm,
+	.files = &init_files,
 	.fs = &init_fs,
 	.signal = &init_signals,
 	.sighand = &init_sighand,

@@ -140,7 +140,8 @@ SYSCALL_DEFINE3(tgkill, pid_t, tgid, pid_t, tid, int, sig)
 }
 
 /* The caller makes up the siginfo, but may not pass for the kernel or kill(2), unless it talks to itself. */
-static int copy_siginfo_from_user(struct siginfo *info, const struct siginfo __user *uinfo, int sig, pid_t target)
+static int copy_siginfo_from_user(struct siginfo *info, const struct siginfo __user *uinfo, int sig,
+				  pid_t target)
 {
 	if (copy_from_user(info, uinfo, sizeof(*info)))
 		return -EFAULT;

@@ -7,17 +7,21 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 
-#define RESERVED_PIDS 300 /* after the first round: daemons started at boot keep the low numbers to themselves */
-#define HASH_BITS     10
+#define RESERVED_PIDS \
+	300 /* after the first round: daemons started at boot keep the low numbers to themselves */
+#define HASH_BITS 10
 
 static DEFINE_SPINLOCK(pid_lock); /* irqsave; innermost */
-static unsigned long pid_map[BITS_TO_LONGS(PID_MAX)] = { 1 }; /* [pid_lock] taken numbers; 0 is the idle tasks' */
-static pid_t last_pid;                                        /* [pid_lock] */
+static unsigned long pid_map[BITS_TO_LONGS(PID_MAX)] = {
+	1
+};                     /* [pid_lock] taken numbers; 0 is the idle tasks' */
+static pid_t last_pid; /* [pid_lock] */
 
 /*
- * Changes: tasklist_lock. Readers may hold that or RCU: a task is freed only a grace period after its last reference
- * went, and a node that was unlinked still leads on to the rest of its chain. Only exchange_pids puts a node onto
- * another chain, which may lead a reader astray: pid_moves is odd during that, and different afterwards.
+ * Changes: tasklist_lock. Readers may hold that or RCU: a task is freed only a grace period after its last
+ * reference went, and a node that was unlinked still leads on to the rest of its chain. Only exchange_pids
+ * puts a node onto another chain, which may lead a reader astray: pid_moves is odd during that, and different
+ * afterwards.
  */
 static struct hlist_head pid_hash[1 << HASH_BITS];
 static u32 pid_moves; /* [tasklist_lock] */
@@ -80,9 +84,8 @@ struct task_struct *find_task_by_pid(pid_t pid)
 
 	do {
 		moves = smp_load_acquire(&pid_moves);
-		hlist_for_each_entry(p, &pid_hash[hash_64(pid, HASH_BITS)], pid_node)
-			if (READ_ONCE(p->pid) == pid)
-				return p;
+		hlist_for_each_entry(p, &pid_hash[hash_64(pid, HASH_BITS)],
+				     pid_node) if (READ_ONCE(p->pid) == pid) return p;
 		smp_rmb(); /* the count is read after the chain */
 	} while (unlikely(moves & 1 || READ_ONCE(pid_moves) != moves));
 	return NULL;

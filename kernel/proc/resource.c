@@ -105,7 +105,8 @@ SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)
 	return copy_to_user(uru, &ru, sizeof(ru)) ? -EFAULT : 0;
 }
 
-/* Both halves of old and new in one critical section, so that the old one returned is what the new one replaced. */
+/* Both halves of old and new in one critical section, so that the old one returned is what the new one
+ * replaced. */
 static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit64 *new, struct rlimit64 *old)
 {
 	struct sighand_struct *sighand;
@@ -114,9 +115,9 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 
 	if (which >= RLIM_NLIMITS)
 		return -EINVAL;
-	if (new && new->rlim_cur > new->rlim_max)
+	if (new &&new->rlim_cur > new->rlim_max)
 		return -EINVAL;
-	if (new && which == RLIMIT_NOFILE && new->rlim_max > NR_OPEN_MAX)
+	if (new &&which == RLIMIT_NOFILE &&new->rlim_max > NR_OPEN_MAX)
 		return -EPERM;
 	limit = p->signal->rlim[which];
 	sighand = lock_task_sighand(p, &flags);
@@ -130,8 +131,8 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 	return 0;
 }
 
-SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __user *, unew, struct rlimit64 __user *,
-		uold)
+SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __user *, unew,
+		struct rlimit64 __user *, uold)
 {
 	struct rlimit64 new, old;
 	struct task_struct *p;

@@ -13,8 +13,9 @@
 #include <sched/spinlock.h>
 
 /*
- * Stand still until the process goes on or is killed. The last thread to arrive completes the stop and tells the
- * parent. Called with siglock held, which is released. The state is set before that: see kernel/proc/signal_send.c.
+ * Stand still until the process goes on or is killed. The last thread to arrive completes the stop and tells
+ * the parent. Called with siglock held, which is released. The state is set before that: see
+ * kernel/proc/signal_send.c.
  */
 static void do_signal_stop(struct signal_struct *sig)
 {
@@ -45,8 +46,8 @@ static void do_signal_stop(struct signal_struct *sig)
 }
 
 /*
- * Default action of a stop signal. The terminal's do nothing in an orphaned group, and to know that the lock must be
- * dropped: what came meanwhile (SIGCONT, SIGKILL) has taken stop_dequeued back. [S]
+ * Default action of a stop signal. The terminal's do nothing in an orphaned group, and to know that the lock
+ * must be dropped: what came meanwhile (SIGCONT, SIGKILL) has taken stop_dequeued back. [S]
  */
 static void start_group_stop(struct signal_struct *sig, int signr)
 {
@@ -88,8 +89,8 @@ static void notify_continued(struct signal_struct *sig)
 }
 
 /*
- * What comes before any signal: the end of the process, a stop, news for the parent. False when it had to drop the lock
- * (then everything is to be looked at again). [S]
+ * What comes before any signal: the end of the process, a stop, news for the parent. False when it had to
+ * drop the lock (then everything is to be looked at again). [S]
  */
 static bool group_events(struct signal_struct *sig)
 {
@@ -187,7 +188,8 @@ void signal_setup_done(int failed, struct ksignal *ksig)
 	}
 }
 
-/* Does an interrupted system call start again (true), or return -EINTR? `flags`: of the handler that runs first. */
+/* Does an interrupted system call start again (true), or return -EINTR? `flags`: of the handler that runs
+ * first. */
 static bool restarts(long ret, bool handler, unsigned long flags)
 {
 	switch (ret) {
@@ -202,10 +204,12 @@ static bool restarts(long ret, bool handler, unsigned long flags)
 
 static bool is_restart_code(long ret)
 {
-	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND || ret == -ERESTART_RESTARTBLOCK;
+	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND ||
+	       ret == -ERESTART_RESTARTBLOCK;
 }
 
-/* The system call that was interrupted, if one was: decide how it goes on. Once for each call: rollback marks it done. */
+/* The system call that was interrupted, if one was: decide how it goes on. Once for each call: rollback marks
+ * it done. */
 static void finish_syscall(struct pt_regs *regs, bool handler, unsigned long flags)
 {
 	long ret = regs_return_value(regs);
@@ -241,7 +245,8 @@ static void do_signal(struct pt_regs *regs)
 
 void do_notify_resume(struct pt_regs *regs, u32 thread_flags)
 {
-	/* Again and again until a look with interrupts off finds nothing: then nothing can come before user mode. */
+	/* Again and again until a look with interrupts off finds nothing: then nothing can come before user
+	 * mode. */
 	do {
 		local_irq_enable();
 		if (thread_flags & _TIF_NEED_RESCHED)

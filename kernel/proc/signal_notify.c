@@ -117,7 +117,7 @@ void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 
 	if (!atomic_read(&nr_stopped_groups))
 		return; /* and spare every exit a walk over all processes */
-	if (!parent) { /* it is p that exits */
+	if (!parent) {  /* it is p that exits */
 		parent = p->parent;
 		ignore = p;
 	}

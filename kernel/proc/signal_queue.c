@@ -16,9 +16,11 @@ struct sigqueue {
 static struct kmem_cache *sigqueue_cache;
 static atomic_t nr_queued; /* of all processes: RLIMIT_SIGPENDING counts for the user, and there is one */
 
-/* Faults come first: their handler must see the registers of the instruction that faulted, not of another handler. */
-#define SYNCHRONOUS                                                                                          \
-	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGFPE) | sigmask(SIGSYS))
+/* Faults come first: their handler must see the registers of the instruction that faulted, not of another
+ * handler. */
+#define SYNCHRONOUS                                                                                  \
+	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGFPE) | \
+	 sigmask(SIGSYS))
 
 void signals_init(void)
 {

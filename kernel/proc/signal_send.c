@@ -1,9 +1,10 @@
 /*
  * Sending signals: who gets one, what it undoes at once (SIGCONT, SIGKILL), and waking its target.
  *
- * Signals are sent under the target's siglock. Stop against SIGKILL and SIGCONT: a thread that stops sets TASK_STOPPED
- * under siglock after it has found `stopped` true; these two clear `stopped` under siglock and wake afterwards. So
- * either the thread sees it cleared or it is asleep in a state that the wake-up looks for.
+ * Signals are sent under the target's siglock. Stop against SIGKILL and SIGCONT: a thread that stops sets
+ * TASK_STOPPED under siglock after it has found `stopped` true; these two clear `stopped` under siglock and
+ * wake afterwards. So either the thread sees it cleared or it is asleep in a state that the wake-up looks
+ * for.
  */
 #include <kernel/smp.h>
 #include <lib/atomic.h>
@@ -54,7 +55,8 @@ bool sig_handler_ignored(struct task_struct *p, int sig)
 	return handler == SIG_IGN || (handler == SIG_DFL && (sigmask(sig) & SIG_KERNEL_IGNORE));
 }
 
-/* Would it have no effect at all? Blocked signals stay pending: the handler may change before they are unblocked. */
+/* Would it have no effect at all? Blocked signals stay pending: the handler may change before they are
+ * unblocked. */
 static bool sig_ignored(struct task_struct *p, int sig, bool force)
 {
 	if (p->flags & PF_KTHREAD)
@@ -70,7 +72,8 @@ void signal_wake_up(struct task_struct *t, bool fatal)
 {
 	set_tsk_thread_flag(t, TIF_SIGPENDING);
 	/* Asleep: up. Running in user mode: into the kernel, which looks at the flag on the way back. */
-	if (!wake_up_state(t, TASK_INTERRUPTIBLE | (fatal ? TASK_WAKEKILL : 0)) && t != current && task_curr(t))
+	if (!wake_up_state(t, TASK_INTERRUPTIBLE | (fatal ? TASK_WAKEKILL : 0)) && t != current &&
+	    task_curr(t))
 		smp_send_reschedule(READ_ONCE(t->cpu));
 }
 
@@ -130,7 +133,8 @@ static bool wants_signal(struct task_struct *t, int sig)
 	return sig == SIGKILL || task_curr(t) || !signal_pending(t);
 }
 
-/* A thread that will take a signal of the process; NULL: all block it or have enough to do, and look by themselves. */
+/* A thread that will take a signal of the process; NULL: all block it or have enough to do, and look by
+ * themselves. */
 static struct task_struct *pick_thread(struct task_struct *p, int sig, bool group)
 {
 	struct task_struct *t;

@@ -9,7 +9,6 @@
 #include <mm/vmalloc.h>
 #include <proc/cred.h>
 #include <proc/fork.h>
-#include <proc/futex.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
@@ -51,8 +50,9 @@ static void free_task_rcu(struct rcu_head *head)
 }
 
 /*
- * The last reference went: the task is reaped and off its CPU. Stack and signals go at once, the struct after a grace
- * period, for those who found it in the pid hash or by ->parent under RCU: they fail to get a reference (it is zero).
+ * The last reference went: the task is reaped and off its CPU. Stack and signals go at once, the struct after
+ * a grace period, for those who found it in the pid hash or by ->parent under RCU: they fail to get a
+ * reference (it is zero).
  */
 void __put_task_struct(struct task_struct *t)
 {
@@ -93,8 +93,8 @@ void put_sighand(struct sighand_struct *sighand)
 }
 
 /*
- * How many tasks: their stacks and structs shall fit into a quarter of the memory, so that a fork bomb gets -EAGAIN
- * and not the whole machine -ENOMEM.
+ * How many tasks: their stacks and structs shall fit into a quarter of the memory, so that a fork bomb gets
+ * -EAGAIN and not the whole machine -ENOMEM.
  */
 unsigned max_threads = PID_MAX - RESERVED_THREADS;
 
@@ -104,11 +104,10 @@ void fork_init(void)
 
 	task_cache = kmem_cache_create("task_struct", sizeof(struct task_struct), 64, SLAB_PANIC, NULL);
 	signal_cache = kmem_cache_create("signal_cache", sizeof(struct signal_struct), 0, SLAB_PANIC, NULL);
-	sighand_cache = kmem_cache_create("sighand_cache", sizeof(struct sighand_struct), 0, SLAB_PANIC, NULL);
+	sighand_cache =
+		kmem_cache_create("sighand_cache", sizeof(struct sighand_struct), 0, SLAB_PANIC, NULL);
 	max_threads = min_t(unsigned long, fit, max_threads);
 	init_task.signal->rlim[RLIMIT_NPROC][0] = init_task.signal->rlim[RLIMIT_NPROC][1] = max_threads / 2;
-	signals_init();
-	futex_init();
 }
 
 void set_task_comm(struct task_struct *t, const char *name)

@@ -1,9 +1,9 @@
 /*
  * wait4 and waitid: waiting for children to end, stop or go on.
  *
- * The search runs under tasklist_lock, with the task already on wait_chldexit and its state set: what a child does
- * before the search is seen, what it does after wakes us. Of several waiters one gets the child: setting EXIT_DEAD
- * (or taking stop_code) under the lock is the claim.
+ * The search runs under tasklist_lock, with the task already on wait_chldexit and its state set: what a child
+ * does before the search is seen, what it does after wakes us. Of several waiters one gets the child: setting
+ * EXIT_DEAD (or taking stop_code) under the lock is the claim.
  */
 #include <asm/uaccess.h>
 #include <lib/errno.h>
@@ -20,7 +20,7 @@
 
 /* What is asked for, and what was found. */
 struct wait_opts {
-	int type;          /* P_* */
+	int type; /* P_* */
 	pid_t id;
 	unsigned options;
 	pid_t pid;         /* found: who */
@@ -222,7 +222,8 @@ SYSCALL_DEFINE4(wait4, pid_t, upid, int __user *, uwstatus, int, options, struct
 
 static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 {
-	if (wo->options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
+	if (wo->options &
+	    ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
 		return -EINVAL;
 	if (!(wo->options & (WEXITED | WSTOPPED | WCONTINUED)))
 		return -EINVAL;
@@ -233,7 +234,8 @@ static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 	return 0;
 }
 
-SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, int, options, struct rusage __user *, uru)
+SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, int, options,
+		struct rusage __user *, uru)
 {
 	struct wait_opts wo = { .options = options };
 	struct siginfo info = { 0 };

@@ -7,8 +7,8 @@
 #define BALANCE_MOVES 4 /* tasks at a time */
 
 /*
- * Weight of the fair tasks on a CPU, as pressure on each of them: real-time work in front counts as two ordinary tasks, so
- * that those behind are worth moving even to a CPU that is busy. Not locked: a guess.
+ * Weight of the fair tasks on a CPU, as pressure on each of them: real-time work in front counts as two
+ * ordinary tasks, so that those behind are worth moving even to a CPU that is busy. Not locked: a guess.
  */
 static unsigned long cpu_load(const struct rq *rq)
 {
@@ -28,7 +28,7 @@ static int find_idle_cpu(struct task_struct *p, int home)
 		return home;
 	if (cpumask_empty(&idle_cpus_mask))
 		return -1;
-	for_each_cpu(cpu, &idle_cpus_mask)
+	for_each_cpu (cpu, &idle_cpus_mask)
 		if (task_allowed(p, cpu) && idle_cpu(cpu))
 			return cpu;
 	return -1;
@@ -40,7 +40,7 @@ static int find_least_loaded_cpu(struct task_struct *p, int home)
 	int best = home;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		unsigned long load = cpu_load(cpu_rq(cpu));
 
 		if (load < least && task_allowed(p, cpu)) {
@@ -59,7 +59,8 @@ int select_task_rq_fair(struct task_struct *p, int cpu, int flags)
 		return idle;
 	if (flags & WF_FORK)
 		return find_least_loaded_cpu(p, cpu);
-	/* Everybody is busy. The waker's CPU has what p was told in its cache; only if p's own is clearly busier. */
+	/* Everybody is busy. The waker's CPU has what p was told in its cache; only if p's own is clearly
+	 * busier. */
 	if (task_allowed(p, here) && cpu_load(cpu_rq(here)) + p->se.weight < cpu_load(cpu_rq(cpu)))
 		return here;
 	return cpu;
@@ -72,7 +73,7 @@ static struct rq *find_busiest(struct rq *here)
 	unsigned long most = 0;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		struct rq *rq = cpu_rq(cpu);
 
 		if (rq == here || READ_ONCE(rq->nr_running) < 2 || !READ_ONCE(rq->cfs.nr_running))
@@ -86,8 +87,8 @@ static struct rq *find_busiest(struct rq *here)
 }
 
 /*
- * The last task left: before idling look whether somebody has one waiting. Called from __schedule with the old task still
- * current; whatever comes in while the lock is let go is found by the caller's pick.
+ * The last task left: before idling look whether somebody has one waiting. Called from __schedule with the
+ * old task still current; whatever comes in while the lock is let go is found by the caller's pick.
  */
 bool noinline newidle_balance(struct rq *rq)
 {
@@ -109,7 +110,8 @@ bool noinline newidle_balance(struct rq *rq)
 	return rq->nr_running;
 }
 
-/* Moving weight w changes a difference D to |D - 2w|: better exactly when w < D. False when there is nothing to move. */
+/* Moving weight w changes a difference D to |D - 2w|: better exactly when w < D. False when there is nothing
+ * to move. */
 static bool pull_one(struct rq *here, struct rq *src)
 {
 	unsigned long from = cpu_load(src), to = cpu_load(here);
@@ -163,7 +165,7 @@ static void noinline run_rebalance_domains(void)
 	unsigned cpu;
 
 	if (READ_ONCE(rq->nr_running) > 1)
-		for_each_cpu(cpu, &idle_cpus_mask)
+		for_each_cpu (cpu, &idle_cpus_mask)
 			if (cpu != rq->cpu && push_to_idle(rq, cpu))
 				return;
 	load_balance(rq);

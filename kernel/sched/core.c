@@ -9,29 +9,12 @@
 DEFINE_PER_CPU(struct rq, runqueues);
 struct cpumask idle_cpus_mask;
 
-void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
-{
-	p->sched_class->enqueue_task(rq, p, flags);
-}
-
-void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
-{
-	p->sched_class->dequeue_task(rq, p, flags);
-}
-
-/* Make p runnable on rq. Context: rq locked, its clock updated. */
-void activate_task(struct rq *rq, struct task_struct *p, int flags)
-{
-	enqueue_task(rq, p, flags);
-	rq->nr_running++;
-	WRITE_ONCE(p->on_rq, 1);
-}
-
 /*
- * Take p off rq. The store to on_rq comes after everything the queue does with p, and has release order: a waker that
- * reads 0 may put p on another queue at once, where only p->on_cpu still holds it up (see try_to_wake_up).
+ * Take p off rq. The store to on_rq comes after everything the queue does with p, and has release order: a
+ * waker that reads 0 may put p on another queue at once, where only p->on_cpu still holds it up (see
+ * try_to_wake_up).
  */
-void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
+static inline void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
 {
 	rq->nr_running--;
 	dequeue_task(rq, p, flags);
@@ -39,8 +22,9 @@ void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
 }
 
 /*
- * Make rq's CPU look for its next task soon. The flag word of the running task tells in the same atomic operation
- * whether it polls the flag (idle, not yet waiting for interrupts): no interrupt is sent then. Context: rq locked.
+ * Make rq's CPU look for its next task soon. The flag word of the running task tells in the same atomic
+ * operation whether it polls the flag (idle, not yet waiting for interrupts): no interrupt is sent then.
+ * Context: rq locked.
  */
 void resched_curr(struct rq *rq)
 {
@@ -68,18 +52,8 @@ void resched_cpu(int cpu)
 	rq_unlock_irqrestore(rq, flags);
 }
 
-/* p has become runnable on rq: does it run before the one that runs? */
-void wakeup_preempt(struct rq *rq, struct task_struct *p)
-{
-	const struct sched_class *running = rq->curr->sched_class;
-
-	if (p->sched_class == running)
-		running->wakeup_preempt(rq, p);
-	else if (sched_class_above(p->sched_class, running))
-		resched_curr(rq);
-}
-
-/* Slow path of picking: ask every class from the top. A class that drops the lock to get work has returned before. */
+/* Slow path of picking: ask every class from the top. A class that drops the lock to get work has returned
+ * before. */
 static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *prev)
 {
 	const struct sched_class *class;
@@ -91,7 +65,8 @@ static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *
 	if (!rq->nr_running)
 		newidle_balance(rq);
 	put_prev_task(rq, prev);
-	for_each_class(class) {
+	for_each_class(class)
+	{
 		p = class->pick_next_task(rq);
 		if (p)
 			return p;
@@ -102,15 +77,17 @@ static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *
 /* Context: rq locked, clock updated. Returns with the choice made current in its class. */
 static inline struct task_struct *pick_next_task(struct rq *rq, struct task_struct *prev)
 {
-	/* Nearly always everybody here is fair, and that class can keep or exchange the running entity by itself. */
+	/* Nearly always everybody here is fair, and that class can keep or exchange the running entity by
+	 * itself. */
 	if (likely(rq->nr_running && rq->nr_running == rq->cfs.nr_running && !rt_prio(prev->prio)))
 		return pick_next_task_fair(rq, prev);
 	return pick_from_classes(rq, prev);
 }
 
 /*
- * The address space for next. A kernel thread has none and borrows what is loaded (active_mm), which spares the switch
- * there and, mostly, back; the loan holds a reference on the structure, dropped after the switch away from it.
+ * The address space for next. A kernel thread has none and borrows what is loaded (active_mm), which spares
+ * the switch there and, mostly, back; the loan holds a reference on the structure, dropped after the switch
+ * away from it.
  */
 static inline void context_switch_mm(struct rq *rq, struct task_struct *prev, struct task_struct *next)
 {
@@ -131,8 +108,8 @@ static inline void context_switch_mm(struct rq *rq, struct task_struct *prev, st
 }
 
 /*
- * Second half of a switch, on the new task's stack, the runqueue still locked by the task before. Everything local may be
- * from another CPU and long ago: only `prev`, as cpu_switch_to returned it, is good.
+ * Second half of a switch, on the new task's stack, the runqueue still locked by the task before. Everything
+ * local may be from another CPU and long ago: only `prev`, as cpu_switch_to returned it, is good.
  */
 static void finish_task_switch(struct task_struct *prev)
 {
@@ -142,8 +119,9 @@ static void finish_task_switch(struct task_struct *prev)
 
 	rq->prev_mm = NULL;
 	/*
-	 * prev's context is saved; from this store on another CPU may run it, or free it once dead. Release: the saved
-	 * registers and the state read above come before it. Pairs with the acquire in try_to_wake_up.
+	 * prev's context is saved; from this store on another CPU may run it, or free it once dead. Release:
+	 * the saved registers and the state read above come before it. Pairs with the acquire in
+	 * try_to_wake_up.
 	 */
 	smp_store_release(&prev->on_cpu, 0);
 	rq_unlock(rq);
@@ -187,8 +165,8 @@ static inline void block_task(struct rq *rq, struct task_struct *prev, unsigned 
 
 /*
  * Choose and switch. Context: thread, preempt_count 1 by the caller, interrupts on; back in the same context.
- * `preempt`: the task did not ask; it stays runnable whatever its state says, since it may be between setting the state
- * and testing its condition.
+ * `preempt`: the task did not ask; it stays runnable whatever its state says, since it may be between setting
+ * the state and testing its condition.
  */
 static void noinline __schedule(bool preempt)
 {
@@ -201,9 +179,10 @@ static void noinline __schedule(bool preempt)
 	rq = this_rq();
 	rq_lock(rq);
 	/*
-	 * set_current_state(); if (cond) ...; schedule() against cond = true; try_to_wake_up(): the sleeper's store of
-	 * the state and this load of signal flags and state must not pass each other. The state was stored with a full
-	 * barrier by set_current_state; the signal side sets its flag and then wakes under pi_lock, which reads the state.
+	 * set_current_state(); if (cond) ...; schedule() against cond = true; try_to_wake_up(): the sleeper's
+	 * store of the state and this load of signal flags and state must not pass each other. The state was
+	 * stored with a full barrier by set_current_state; the signal side sets its flag and then wakes under
+	 * pi_lock, which reads the state.
 	 */
 	smp_mb();
 	update_rq_clock(rq);
@@ -249,7 +228,8 @@ void schedule_idle(void)
 void do_task_dead(void)
 {
 	preempt_disable();
-	/* A waker that still aims at an older state of ours holds pi_lock: let it finish, or it might undo TASK_DEAD. */
+	/* A waker that still aims at an older state of ours holds pi_lock: let it finish, or it might undo
+	 * TASK_DEAD. */
 	spin_lock_irq(&current->pi_lock);
 	WRITE_ONCE(current->state, TASK_DEAD);
 	spin_unlock_irq(&current->pi_lock);
@@ -348,8 +328,8 @@ struct rq *__task_rq_lock(struct task_struct *p)
 
 		rq_lock(rq);
 		/*
-		 * Who moved p held the lock of the old queue while it changed p->cpu. So if it still names this queue, p
-		 * is here and stays; acquire of the lock shows what the mover did.
+		 * Who moved p held the lock of the old queue while it changed p->cpu. So if it still names
+		 * this queue, p is here and stays; acquire of the lock shows what the mover did.
 		 */
 		if (likely(rq == task_rq(p)))
 			return rq;

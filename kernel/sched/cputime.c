@@ -35,7 +35,8 @@ u64 task_sched_runtime(struct task_struct *p)
 	return ns;
 }
 
-/* Split the exact sum in the proportion that the ticks saw; no tick saw it: system, since it slept before one came. */
+/* Split the exact sum in the proportion that the ticks saw; no tick saw it: system, since it slept before one
+ * came. */
 static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 {
 	if (!ut) {
@@ -43,7 +44,12 @@ static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 		*stime = total;
 		return;
 	}
-	*utime = (u64)((unsigned __int128)total * ut / (ut + st));
+	/* In 64 bits: both weights below 2^31, then whole and remainder of the quotient each fit. */
+	while ((ut | st) >> 31) {
+		ut >>= 1;
+		st >>= 1;
+	}
+	*utime = total / (ut + st) * ut + total % (ut + st) * ut / (ut + st);
 	*stime = total - *utime;
 }
 

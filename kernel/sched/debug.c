@@ -32,11 +32,12 @@ static int sched_debug_show(struct seq_file *m, void *v)
 	seq_printf(m, "sched_latency_ns     : %ld\n", sched_latency_ns);
 	seq_printf(m, "sched_min_granularity: %ld\n\n", sched_min_granularity_ns);
 	rcu_read_lock(); /* curr's struct stays */
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		show_rq(m, cpu);
 	rcu_read_unlock();
 	return 0;
 }
 
-static const struct proc_entry sched_debug_entry = { .path = "sched_debug", .mode = 0444, .show = sched_debug_show };
+static const struct proc_entry sched_debug_entry = {
+	.path = "sched_debug", .mode = 0444, .show = sched_debug_show};
 REGISTER_PROC(sched_debug_entry);

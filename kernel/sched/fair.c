@@ -2,9 +2,9 @@
 #include "sched.h"
 
 /*
- * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between queues (it
- * migrates, is new, or is of another class), so that the queues' clocks need not agree. A sleeper keeps the absolute value
- * of the queue it slept on.
+ * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between
+ * queues (it migrates, is new, or is of another class), so that the queues' clocks need not agree. A sleeper
+ * keeps the absolute value of the queue it slept on.
  */
 
 static inline struct task_struct *task_of(struct sched_entity *se)
@@ -17,7 +17,7 @@ static inline struct sched_entity *entity(struct rb_node *n)
 	return rb_entry(n, struct sched_entity, run_node);
 }
 
-static bool entity_less(const struct rb_node *a, const struct rb_node *b)
+static inline bool entity_less(const struct rb_node *a, const struct rb_node *b)
 {
 	return entity_before(entity((struct rb_node *)a), entity((struct rb_node *)b));
 }
@@ -29,26 +29,25 @@ void init_cfs_rq(struct cfs_rq *cfs)
 	cfs->min_vruntime = -(1ULL << 30);
 }
 
-/* The least vruntime of those present, never going back. */
-static void update_min_vruntime(struct cfs_rq *cfs)
+static inline void raise_min_vruntime(struct cfs_rq *cfs, u64 v)
 {
-	struct rb_node *left = rb_first_cached(&cfs->timeline);
-	struct sched_entity *curr = cfs->curr;
-	u64 v = cfs->min_vruntime;
-
-	if (curr && curr->on_rq) {
-		v = curr->vruntime;
-		if (left && entity_before(entity(left), curr))
-			v = entity(left)->vruntime;
-	} else if (left) {
-		v = entity(left)->vruntime;
-	}
 	if ((s64)(v - cfs->min_vruntime) > 0)
 		WRITE_ONCE(cfs->min_vruntime, v); /* wakers on other CPUs read it, see migrate_task_rq_fair */
 }
 
+/* The least vruntime of those present, never going back. The running entity is `last` also when it just left. */
+static inline void update_min_vruntime(struct cfs_rq *cfs, const struct sched_entity *last)
+{
+	struct rb_node *left = rb_first_cached(&cfs->timeline);
+	u64 v = last->vruntime;
+
+	if (left && (!last->on_rq || entity_before(entity(left), last)))
+		v = entity(left)->vruntime;
+	raise_min_vruntime(cfs, v);
+}
+
 /* Charge the running entity up to rq->clock. */
-static void update_curr(struct rq *rq)
+static inline void update_curr(struct rq *rq)
 {
 	struct sched_entity *curr = rq->cfs.curr;
 	s64 delta;
@@ -61,18 +60,26 @@ static void update_curr(struct rq *rq)
 	curr->exec_start = rq->clock;
 	curr->sum_exec_runtime += delta;
 	curr->vruntime += calc_delta_fair(delta, curr);
-	update_min_vruntime(&rq->cfs);
+	update_min_vruntime(&rq->cfs, curr);
 }
 
-/* Noted as a function of its own: the names that tutorials' filters know. */
-static void noinline enqueue_entity(struct cfs_rq *cfs, struct sched_entity *se, int flags)
+static void update_curr_fair(struct rq *rq)
 {
+	update_curr(rq);
+}
+
+static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
+{
+	struct cfs_rq *cfs = &rq->cfs;
+	struct sched_entity *se = &p->se;
+
+	update_curr(rq);
 	if (flags & ENQUEUE_INITIAL)
-		se->vruntime = place_vruntime(cfs, se, true);
+		se->vruntime = place_new(cfs, se);
 	else if (!(flags & ENQUEUE_WAKEUP) || (flags & ENQUEUE_MIGRATED))
 		se->vruntime += cfs->min_vruntime;
 	if (flags & ENQUEUE_WAKEUP)
-		se->vruntime = place_vruntime(cfs, se, false);
+		se->vruntime = place_sleeper(cfs, se);
 	cfs->load += se->weight;
 	cfs->nr_running++;
 	se->on_rq = true;
@@ -80,14 +87,23 @@ static void noinline enqueue_entity(struct cfs_rq *cfs, struct sched_entity *se,
 		rb_add_cached(&se->run_node, &cfs->timeline, entity_less);
 }
 
-static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
+/* Who stays may all be further on now. */
+static noinline void dequeue_relative(struct cfs_rq *cfs, struct sched_entity *se)
 {
-	update_curr(rq);
-	enqueue_entity(&rq->cfs, &p->se, flags);
+	struct rb_node *left = rb_first_cached(&cfs->timeline);
+	struct sched_entity *curr = cfs->curr;
+
+	se->vruntime -= cfs->min_vruntime;
+	if (left)
+		update_min_vruntime(cfs, curr && curr->on_rq ? curr : entity(left));
 }
 
-static void noinline dequeue_entity(struct cfs_rq *cfs, struct sched_entity *se, int flags)
+static void dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 {
+	struct cfs_rq *cfs = &rq->cfs;
+	struct sched_entity *se = &p->se;
+
+	update_curr(rq);
 	if (se != cfs->curr)
 		rb_erase_cached(&se->run_node, &cfs->timeline);
 	if (cfs->skip == se)
@@ -95,15 +111,10 @@ static void noinline dequeue_entity(struct cfs_rq *cfs, struct sched_entity *se,
 	se->on_rq = false;
 	cfs->load -= se->weight;
 	cfs->nr_running--;
-	if (!(flags & DEQUEUE_SLEEP))
-		se->vruntime -= cfs->min_vruntime;
-	update_min_vruntime(cfs);
-}
-
-static void dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)
-{
-	update_curr(rq);
-	dequeue_entity(&rq->cfs, &p->se, flags);
+	if (likely(flags & DEQUEUE_SLEEP))
+		update_min_vruntime(cfs, se); /* it ran until now */
+	else
+		dequeue_relative(cfs, se);
 }
 
 /* Let the others go first once, as far as that is fair (pick_next_entity). */
@@ -138,7 +149,8 @@ preempt:
 	resched_curr(rq);
 }
 
-/* The leftmost, the running one included; the next to it when that one yielded and waiting is not unfair to it. */
+/* The leftmost, the running one included; the next to it when that one yielded and waiting is not unfair to
+ * it. */
 static struct sched_entity *pick_next_entity(struct cfs_rq *cfs, struct sched_entity *curr)
 {
 	struct rb_node *first = rb_first_cached(&cfs->timeline), *next;
@@ -160,7 +172,7 @@ static struct sched_entity *pick_next_entity(struct cfs_rq *cfs, struct sched_en
 }
 
 /* The running entity is not in the tree: nothing has to be moved while it goes on. */
-static void set_next_entity(struct rq *rq, struct sched_entity *se)
+static inline void set_next_entity(struct rq *rq, struct sched_entity *se)
 {
 	if (se->on_rq)
 		rb_erase_cached(&se->run_node, &rq->cfs.timeline);
@@ -169,7 +181,7 @@ static void set_next_entity(struct rq *rq, struct sched_entity *se)
 	rq->cfs.curr = se;
 }
 
-static void put_prev_entity(struct rq *rq, struct sched_entity *se)
+static inline void put_prev_entity(struct rq *rq, struct sched_entity *se)
 {
 	if (se->on_rq) {
 		update_curr(rq);
@@ -211,7 +223,10 @@ struct task_struct *noinline pick_next_task_fair(struct rq *rq, struct task_stru
 	cfs->skip = NULL;
 	if (se == curr)
 		return prev;
-	put_prev_task(rq, prev);
+	if (curr)
+		put_prev_entity(rq, curr);
+	else
+		put_prev_task(rq, prev); /* idle */
 	set_next_entity(rq, se);
 	return task_of(se);
 }
@@ -242,8 +257,8 @@ static void task_tick_fair(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * A sleeper wakes up on another CPU. The old queue is not locked: its min_vruntime is one aligned word that only grows, a
- * moment old at worst.
+ * A sleeper wakes up on another CPU. The old queue is not locked: its min_vruntime is one aligned word that
+ * only grows, a moment old at worst.
  */
 static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
 {
@@ -251,11 +266,12 @@ static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
 		p->se.vruntime -= READ_ONCE(task_rq(p)->cfs.min_vruntime);
 }
 
-/* A sleeper leaves or joins the class: make its virtual time relative or absolute. A queued one's is done by the queue. */
+/* A sleeper leaves or joins the class: make its virtual time relative or absolute. A queued one's is done by
+ * the queue. */
 static void switched_from_fair(struct rq *rq, struct task_struct *p)
 {
 	if (!p->on_rq)
-		p->se.vruntime = place_vruntime(&rq->cfs, &p->se, false) - rq->cfs.min_vruntime;
+		p->se.vruntime = place_sleeper(&rq->cfs, &p->se) - rq->cfs.min_vruntime;
 }
 
 static void switched_to_fair(struct rq *rq, struct task_struct *p)
@@ -289,19 +305,19 @@ struct task_struct *fair_migratable(struct rq *rq, int cpu, unsigned long max_we
 }
 
 const struct sched_class fair_sched_class = {
-	.next            = &idle_sched_class,
-	.enqueue_task    = enqueue_task_fair,
-	.dequeue_task    = dequeue_task_fair,
-	.yield_task      = yield_task_fair,
-	.wakeup_preempt  = check_preempt_wakeup_fair,
-	.pick_next_task  = pick_task_fair,
-	.put_prev_task   = put_prev_task_fair,
-	.set_next_task   = set_next_task_fair,
-	.select_task_rq  = select_task_rq_fair,
+	.next = &idle_sched_class,
+	.enqueue_task = enqueue_task_fair,
+	.dequeue_task = dequeue_task_fair,
+	.yield_task = yield_task_fair,
+	.wakeup_preempt = check_preempt_wakeup_fair,
+	.pick_next_task = pick_task_fair,
+	.put_prev_task = put_prev_task_fair,
+	.set_next_task = set_next_task_fair,
+	.select_task_rq = select_task_rq_fair,
 	.migrate_task_rq = migrate_task_rq_fair,
-	.task_tick       = task_tick_fair,
-	.update_curr     = update_curr,
-	.switched_from   = switched_from_fair,
-	.switched_to     = switched_to_fair,
+	.task_tick = task_tick_fair,
+	.update_curr = update_curr_fair,
+	.switched_from = switched_from_fair,
+	.switched_to = switched_to_fair,
 	.get_rr_interval = get_rr_interval_fair,
 };

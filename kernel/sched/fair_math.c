@@ -1,4 +1,4 @@
-/* Arithmetic of the fair class: weights, virtual time, slices, placement. Touches no lock, compiles on the host. */
+/* Arithmetic of the fair class: weights, virtual time, slices, placement. Takes no lock. */
 #include "sched.h"
 
 /*
@@ -12,8 +12,8 @@ const int sched_prio_to_weight[40] = {
 	3121,  2501,  1991,  1586,  1277,  /*  -5 */
 	1024,  820,   655,   526,   423,   /*   0 */
 	335,   272,   215,   172,   137,   /*   5 */
-	110,   87,    70,    56,    45,    /*  10 */
-	36,    29,    23,    18,    15,    /*  15 */
+	110,   87,    70,    56,    45,	   /*  10 */
+	36,    29,    23,    18,    15,	   /*  15 */
 };
 
 /* Context: p off every queue, or its runqueue locked with the old weight taken out of the sum. */
@@ -27,17 +27,16 @@ void set_load_weight(struct task_struct *p)
 	p->se.inv_weight = U32_MAX / w;
 }
 
-/* Real ns to virtual ns: delta * 1024 / weight, by the inverse (2^32 / weight) so that there is no division. */
-u64 calc_delta_fair(u64 delta, const struct sched_entity *se)
+/* By the inverse (2^32 / weight), so that there is no division. */
+u64 scale_by_weight(u64 delta, const struct sched_entity *se)
 {
-	if (likely(se->weight == NICE_0_LOAD))
-		return delta;
 	return (u64)(((unsigned __int128)delta * (NICE_0_LOAD * se->inv_weight)) >> 32);
 }
 
 /*
- * ns that an entity may run before it is asked whether another should: its share by weight of the time in which everybody
- * shall run once. That period grows with the tasks when the shares would become too short to be worth a switch.
+ * ns that an entity may run before it is asked whether another should: its share by weight of the time in
+ * which everybody shall run once. That period grows with the tasks when the shares would become too short to
+ * be worth a switch.
  */
 u64 sched_slice(const struct cfs_rq *cfs, const struct sched_entity *se)
 {
@@ -50,22 +49,7 @@ u64 sched_slice(const struct cfs_rq *cfs, const struct sched_entity *se)
 	return max_t(u64, period * se->weight / load, sched_min_granularity_ns);
 }
 
-/* Differences, not values: the counters may wrap. */
-bool entity_before(const struct sched_entity *a, const struct sched_entity *b)
+u64 place_new(const struct cfs_rq *cfs, const struct sched_entity *se)
 {
-	return (s64)(a->vruntime - b->vruntime) < 0;
-}
-
-/*
- * Where an entity that joins gets its virtual time from. A new one starts a slice behind, so that forking gains nothing.
- * A sleeper gets half a latency of credit at most: it preempts soon, but cannot save up what it slept.
- */
-u64 place_vruntime(const struct cfs_rq *cfs, const struct sched_entity *se, bool initial)
-{
-	u64 v = cfs->min_vruntime;
-
-	if (initial)
-		return v + calc_delta_fair(sched_slice(cfs, se), se);
-	v -= sched_latency_ns / 2;
-	return (s64)(se->vruntime - v) > 0 ? se->vruntime : v;
+	return cfs->min_vruntime + calc_delta_fair(sched_slice(cfs, se), se);
 }

@@ -2,6 +2,7 @@
 #include "sched.h"
 
 #include <asm/processor.h>
+#include <irq/softirq.h>
 #include <time/hrtimer.h>
 
 /* The idle task is on no queue: it is what is left when every class above has nothing. */
@@ -62,17 +63,17 @@ static u64 get_rr_interval_idle(struct rq *rq, struct task_struct *p)
 }
 
 const struct sched_class idle_sched_class = {
-	.next            = NULL,
-	.enqueue_task    = enqueue_task_idle,
-	.dequeue_task    = dequeue_task_idle,
-	.yield_task      = yield_task_idle,
-	.wakeup_preempt  = wakeup_preempt_idle,
-	.pick_next_task  = pick_next_task_idle,
-	.put_prev_task   = put_prev_task_idle,
-	.set_next_task   = set_next_task_idle,
-	.select_task_rq  = select_task_rq_idle,
-	.task_tick       = task_tick_idle,
-	.update_curr     = update_curr_idle,
+	.next = NULL,
+	.enqueue_task = enqueue_task_idle,
+	.dequeue_task = dequeue_task_idle,
+	.yield_task = yield_task_idle,
+	.wakeup_preempt = wakeup_preempt_idle,
+	.pick_next_task = pick_next_task_idle,
+	.put_prev_task = put_prev_task_idle,
+	.set_next_task = set_next_task_idle,
+	.select_task_rq = select_task_rq_idle,
+	.task_tick = task_tick_idle,
+	.update_curr = update_curr_idle,
 	.get_rr_interval = get_rr_interval_idle,
 };
 
@@ -89,15 +90,16 @@ u64 cpu_idle_ns(int cpu)
 }
 
 /*
- * Wait for an interrupt. From here to the wait this CPU must be interrupted to reschedule. Clearing the polling bit and
- * setting need_resched are atomic operations on one word: either the test below sees need_resched, or who sets it sees that
- * nobody polls and sends an interrupt, which is held pending and ends the wait.
+ * Wait for an interrupt. From here to the wait this CPU must be interrupted to reschedule. Clearing the
+ * polling bit and setting need_resched are atomic operations on one word: either the test below sees
+ * need_resched, or who sets it sees that nobody polls and sends an interrupt, which is held pending and ends
+ * the wait.
  */
 static void noinline default_idle_call(void)
 {
 	local_irq_disable();
 	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
-	if (!need_resched())
+	if (!need_resched() && !local_softirq_pending())
 		arch_cpu_idle();
 	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	local_irq_enable();
@@ -108,8 +110,11 @@ static void noinline do_idle(void)
 {
 	tick_nohz_idle_enter();
 	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
-	while (!need_resched())
+	while (!need_resched()) {
+		if (unlikely(local_softirq_pending()))
+			do_softirq(); /* marked, not raised: no interrupt has served it yet */
 		default_idle_call();
+	}
 	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	tick_nohz_idle_exit();
 	schedule_idle();

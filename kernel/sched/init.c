@@ -5,7 +5,8 @@
 #include <proc/fork.h>
 #include <lib/printf.h>
 
-/* `idle` starts running on cpu without having been switched to: it is current there, and never preemptible. */
+/* `idle` starts running on cpu without having been switched to: it is current there, and never preemptible.
+ */
 void init_idle(struct task_struct *idle, int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
@@ -43,13 +44,14 @@ void sched_init(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		init_rq(cpu_rq(cpu), cpu);
 	init_idle(&init_task, smp_processor_id());
 	/* What the first tasks inherit. */
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
 		set_bit(cpu, init_task.cpus_mask);
 	init_task.nr_cpus_allowed = NR_CPUS;
+	set_load_weight(&init_task);
 	balance_init();
 }
 
@@ -63,7 +65,7 @@ unsigned long nr_running(void)
 	unsigned long sum = 0;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_running);
 	return sum;
 }
@@ -73,7 +75,7 @@ u64 nr_context_switches(void)
 	u64 sum = 0;
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_switches);
 	return sum;
 }
@@ -83,7 +85,7 @@ long nr_uninterruptible(void)
 	long sum = 0;
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_uninterruptible);
 	return max(sum, 0L);
 }
@@ -93,22 +95,26 @@ int task_nice(const struct task_struct *p)
 	return p->static_prio - DEFAULT_PRIO;
 }
 
-/* Letters in the order of the state bits, as Linux's ps and traces have them. */
-char task_index_to_char(unsigned state)
+unsigned task_state_index(unsigned state)
 {
-	static const char letters[] = "RSDTtXZP";
-
 	if ((state & TASK_IDLE) == TASK_IDLE)
-		return 'I';
+		return 8;
 	if (state & TASK_DEAD)
-		return 'X';
+		return 5;
 	state &= 0x7f;
-	return letters[state ? 32 - __builtin_clz(state) : 0];
+	return state ? 32 - __builtin_clz(state) : 0;
+}
+
+char task_index_to_char(unsigned index)
+{
+	static const char letters[] = "RSDTtXZPI";
+
+	return index < sizeof(letters) - 1 ? letters[index] : '?';
 }
 
 char task_state_to_char(const struct task_struct *p)
 {
 	unsigned exit = READ_ONCE(p->exit_state);
 
-	return task_index_to_char(exit ? exit : READ_ONCE(p->state));
+	return task_index_to_char(task_state_index(exit ? exit : READ_ONCE(p->state)));
 }

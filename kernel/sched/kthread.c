@@ -12,16 +12,16 @@
 
 /* What a kernel thread has beside its task. Freed with the task struct. Locks: I immutable, a atomic. */
 struct kthread {
-	int (*fn)(void *);        /* [I] */
-	void *data;               /* [I] */
-	bool should_stop;         /* [a] */
-	int result;               /* set before `exited` */
+	int (*fn)(void *); /* [I] */
+	void *data;	   /* [I] */
+	bool should_stop;  /* [a] */
+	int result;	   /* set before `exited` */
 	struct completion exited;
 };
 
 /* A request to kthreadd, on the requester's stack. Locks: c kthread_create_lock. */
 struct kthread_create_info {
-	struct list_head list;      /* [c] */
+	struct list_head list; /* [c] */
 	struct kthread *kthread;
 	char name[TASK_COMM_LEN];
 	struct task_struct *result; /* or ERR_PTR; set before `done` */
@@ -43,7 +43,8 @@ void free_kthread_struct(struct task_struct *t)
 	t->kthread_data = NULL;
 }
 
-/* The first function of every kernel thread. It was woken by its creator: affinity and name are as they shall be. */
+/* The first function of every kernel thread. It was woken by its creator: affinity and name are as they shall
+ * be. */
 static int kthread(void *arg)
 {
 	struct kthread *k = arg;
@@ -65,7 +66,7 @@ static void join_sleepers(struct task_struct *p, int cpu)
 
 static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 {
-	struct kernel_clone_args args = { .flags = CLONE_FS | CLONE_FILES, .fn = kthread, .fn_arg = k };
+	struct kernel_clone_args args = {.flags = CLONE_FS | CLONE_FILES, .fn = kthread, .fn_arg = k};
 	struct task_struct *p = copy_process(&args);
 
 	if (IS_ERR(p))
@@ -73,7 +74,8 @@ static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 	p->kthread_data = k;
 	strscpy(p->comm, name, sizeof(p->comm));
 	p->flags |= PF_KTHREAD;
-	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any CPU. */
+	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any
+	 * CPU. */
 	join_sleepers(p, p->cpu);
 	WRITE_ONCE(p->state, TASK_UNINTERRUPTIBLE);
 	return p;
@@ -117,7 +119,7 @@ static int kthreadd(void *unused)
 
 void kthreadd_init(void)
 {
-	struct kernel_clone_args args = { .flags = CLONE_FS | CLONE_FILES, .fn = kthreadd };
+	struct kernel_clone_args args = {.flags = CLONE_FS | CLONE_FILES, .fn = kthreadd};
 	struct task_struct *p = copy_process(&args);
 
 	if (IS_ERR(p))
@@ -222,7 +224,8 @@ int kthread_stop(struct task_struct *t)
 
 	get_task_struct(t); /* keeps k too */
 	smp_store_release(&k->should_stop, true);
-	/* Full barrier in the wake-up, against set_current_state before kthread_should_stop in the thread's loop. */
+	/* Full barrier in the wake-up, against set_current_state before kthread_should_stop in the thread's
+	 * loop. */
 	wake_up_process(t);
 	wait_for_completion(&k->exited);
 	result = k->result;

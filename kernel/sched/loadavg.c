@@ -1,13 +1,13 @@
-/* Load averages: runnable and uninterruptibly sleeping tasks, exponentially damped over 1, 5 and 15 minutes. */
+/* Load averages: runnable and uninterruptible tasks, damped over 1, 5 and 15 minutes. */
 #include "sched.h"
 
 #define LOAD_FREQ_NS (5 * NSEC_PER_SEC)
-#define FIXED_1      (1UL << 16)
+#define FIXED_1	     (1UL << 16)
 
 /* 2^16 * exp(-5 s / period) for 60, 300, 900 s. */
-static const u64 decay[3] = { 60296, 64453, 65173 };
-static u64 avenrun[3];                      /* [l] fixed point 2^16 */
-static u64 next_update = LOAD_FREQ_NS;      /* [l] */
+static const u64 decay[3] = {60296, 64453, 65173};
+static u64 avenrun[3];		       /* [l] fixed point 2^16 */
+static u64 next_update = LOAD_FREQ_NS; /* [l] */
 static DEFINE_SPINLOCK(load_lock);
 
 static void fold(u64 active)
@@ -22,8 +22,8 @@ static void fold(u64 active)
 }
 
 /*
- * Periods that passed without any tick were idle on every CPU: they count with nothing active. Context: interrupts off,
- * load_lock held. Bounded by where the longest average has fallen to nothing.
+ * Periods that passed without any tick were idle on every CPU: they count with nothing active. Context:
+ * interrupts off, load_lock held. Bounded by where the longest average has fallen to nothing.
  */
 static void catch_up(u64 now)
 {

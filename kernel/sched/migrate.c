@@ -4,8 +4,8 @@
 #include <trace/events/sched.h>
 
 /*
- * p belongs to cpu from now on. Context: neither queued nor running with pi_lock held, or both runqueues locked (then the
- * caller has it off its queue).
+ * p belongs to cpu from now on. Context: neither queued nor running with pi_lock held, or both runqueues
+ * locked (then the caller has it off its queue).
  */
 void set_task_cpu(struct task_struct *p, int cpu)
 {
@@ -16,7 +16,8 @@ void set_task_cpu(struct task_struct *p, int cpu)
 		p->sched_class->migrate_task_rq(p, cpu);
 	p->se.nr_migrations++;
 	p->wake_cpu = cpu;
-	/* Release: who reads the new number and takes that queue's lock sees what was done to the entity before. */
+	/* Release: who reads the new number and takes that queue's lock sees what was done to the entity
+	 * before. */
 	smp_store_release(&p->cpu, cpu);
 }
 
@@ -24,8 +25,8 @@ void set_task_cpu(struct task_struct *p, int cpu)
 void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to)
 {
 	/*
-	 * on_rq stays 1: a waker that read 0 here would take p for asleep and queue it a second time. Reading 1 it comes for
-	 * the runqueue lock, and finds p's new queue when it gets it.
+	 * on_rq stays 1: a waker that read 0 here would take p for asleep and queue it a second time. Reading
+	 * 1 it comes for the runqueue lock, and finds p's new queue when it gets it.
 	 */
 	update_rq_clock(from);
 	dequeue_task(from, p, 0);
@@ -37,24 +38,16 @@ void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to)
 	wakeup_preempt(to, p);
 }
 
-/* No allowed CPU is online (they are not hot-plugged: an affinity from before they came up): any, rather than none. */
-static int select_fallback_rq(struct task_struct *p)
+/* No allowed CPU is online (they are not hot-plugged: an affinity from before they came up): any, rather than
+ * none. */
+int select_fallback_rq(struct task_struct *p)
 {
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		if (task_allowed(p, cpu))
 			return cpu;
 	return cpumask_first(&cpu_online_mask);
-}
-
-int select_task_rq(struct task_struct *p, int cpu, int flags)
-{
-	if (p->nr_cpus_allowed > 1 && nr_cpu_ids > 1)
-		cpu = p->sched_class->select_task_rq(p, cpu, flags);
-	if (unlikely(!task_allowed(p, cpu) || !cpu_online(cpu)))
-		cpu = select_fallback_rq(p);
-	return cpu;
 }
 
 struct migration_arg {
@@ -100,7 +93,8 @@ static bool must_move(struct task_struct *p)
 	return p->on_rq && !task_allowed(p, p->cpu);
 }
 
-/* Change the mask where it counts: the real-time class keeps a count of who may move. Context: pi_lock and rq. */
+/* Change the mask where it counts: the real-time class keeps a count of who may move. Context: pi_lock and
+ * rq. */
 static void set_cpus_allowed(struct rq *rq, struct task_struct *p, const struct cpumask *mask)
 {
 	bool queued_rt = p->on_rq && p->sched_class == &rt_sched_class;
@@ -118,7 +112,7 @@ static void set_cpus_allowed(struct rq *rq, struct task_struct *p, const struct 
 
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
 {
-	struct migration_arg arg = { p, first_allowed(mask) };
+	struct migration_arg arg = {p, first_allowed(mask)};
 	unsigned long flags;
 	struct rq *rq;
 	int cpu;
@@ -130,8 +124,8 @@ int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
 	cpu = must_move(p) ? rq->cpu : -1;
 	task_rq_unlock(rq, p, flags);
 	/*
-	 * It may have moved by itself since; then the stopper on its old CPU finds it elsewhere, allowed, or running where it
-	 * may not: only in the last case is there something left to do.
+	 * It may have moved by itself since; then the stopper on its old CPU finds it elsewhere, allowed, or
+	 * running where it may not: only in the last case is there something left to do.
 	 */
 	while (cpu >= 0) {
 		stop_one_cpu(cpu, migration_cpu_stop, &arg);
@@ -149,7 +143,8 @@ bool task_curr(const struct task_struct *p)
 
 void wait_task_inactive(struct task_struct *p)
 {
-	/* Off its queue first, then off its CPU: the order in which they are given up. Acquire pairs with both releases. */
+	/* Off its queue first, then off its CPU: the order in which they are given up. Acquire pairs with
+	 * both releases. */
 	while (smp_load_acquire(&p->on_rq)) {
 		__set_current_state(TASK_UNINTERRUPTIBLE);
 		schedule_timeout_ns(NSEC_PER_MSEC);

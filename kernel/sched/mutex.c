@@ -6,8 +6,8 @@
 #include <sched/sched.h>
 
 /*
- * The owner word: task | flags. WAITERS: the queue is not empty, so unlock must take the slow path. HANDOFF: the first waiter
- * has been overtaken once; unlock then gives the mutex to it instead of setting it free.
+ * The owner word: task | flags. WAITERS: the queue is not empty, so unlock must take the slow path. HANDOFF:
+ * the first waiter has been overtaken once; unlock then gives the mutex to it instead of setting it free.
  */
 #define MUTEX_WAITERS 1UL
 #define MUTEX_HANDOFF 2UL
@@ -41,8 +41,8 @@ static bool try_acquire(struct mutex *m)
 	unsigned long old = READ_ONCE(m->owner);
 
 	while (!owner_task(old))
-		if (__atomic_compare_exchange_n(&m->owner, &old, (unsigned long)current | old, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&m->owner, &old, (unsigned long)current | old, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return true;
 	return false;
 }
@@ -56,8 +56,9 @@ static bool try_acquire_handoff(struct mutex *m)
 }
 
 /*
- * Spin while the owner runs on another CPU: it will be through sooner than a sleep and a wake-up take. Not when we shall
- * be preempted. The owner may exit meanwhile: its struct is freed after a grace period only, and we hold preemption off.
+ * Spin while the owner runs on another CPU: it will be through sooner than a sleep and a wake-up take. Not
+ * when we shall be preempted. The owner may exit meanwhile: its struct is freed after a grace period only,
+ * and we hold preemption off.
  */
 static bool mutex_optimistic_spin(struct mutex *m)
 {
@@ -94,8 +95,9 @@ static int wait_for_mutex(struct mutex *m, struct mutex_waiter *w, unsigned stat
 		if (overtaken && list_first_entry(&m->waiters, struct mutex_waiter, list) == w)
 			__atomic_fetch_or(&m->owner, MUTEX_HANDOFF, __ATOMIC_RELAXED);
 		/*
-		 * The unlocker clears the owner and then takes wait_lock to wake; we hold it from the state on, so it
-		 * finds us asleep. If it cleared before our flags were set, the retry sees a free word.
+		 * The unlocker clears the owner and then takes wait_lock to wake; we hold it from the state
+		 * on, so it finds us asleep. If it cleared before our flags were set, the retry sees a free
+		 * word.
 		 */
 		set_current_state(state);
 		if (try_acquire_handoff(m))
@@ -109,7 +111,7 @@ static int wait_for_mutex(struct mutex *m, struct mutex_waiter *w, unsigned stat
 
 static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
 {
-	struct mutex_waiter w = { .task = current };
+	struct mutex_waiter w = {.task = current};
 	int ret;
 
 	BUG_ON(owner_task(READ_ONCE(m->owner)) == current);
@@ -168,10 +170,11 @@ static void noinline __mutex_unlock_slowpath(struct mutex *m)
 	old = READ_ONCE(m->owner);
 	do {
 		BUG_ON(owner_task(old) != current);
-		new = old & MUTEX_FLAGS;
+		new = old &MUTEX_FLAGS;
 		if (w && (old & MUTEX_HANDOFF))
 			new = (unsigned long)w->task | MUTEX_WAITERS;
-	} while (!__atomic_compare_exchange_n(&m->owner, &old, new, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&m->owner, &old, new, false, __ATOMIC_RELEASE,
+					      __ATOMIC_RELAXED));
 	if (w)
 		wake_up_process(w->task);
 	spin_unlock(&m->wait_lock);
@@ -181,6 +184,7 @@ void mutex_unlock(struct mutex *m)
 {
 	unsigned long old = (unsigned long)current;
 
-	if (unlikely(!__atomic_compare_exchange_n(&m->owner, &old, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
+	if (unlikely(!__atomic_compare_exchange_n(&m->owner, &old, 0, false, __ATOMIC_RELEASE,
+						  __ATOMIC_RELAXED)))
 		__mutex_unlock_slowpath(m);
 }

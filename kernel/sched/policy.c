@@ -33,7 +33,8 @@ static void apply_params(struct task_struct *p, const struct sched_params *sp)
 }
 
 /* Who runs now, after p's parameters changed? Context: rq locked, p back on its queue. */
-static void check_class_changed(struct rq *rq, struct task_struct *p, const struct sched_class *old, int oldprio)
+static void check_class_changed(struct rq *rq, struct task_struct *p, const struct sched_class *old,
+				int oldprio)
 {
 	if (old != p->sched_class) {
 		p->sched_class->switched_to(rq, p);
@@ -47,7 +48,8 @@ static void check_class_changed(struct rq *rq, struct task_struct *p, const stru
 		resched_curr(rq);
 }
 
-/* The change itself: off the queue with the old parameters, on again with the new ones. Context: rq locked. */
+/* The change itself: off the queue with the old parameters, on again with the new ones. Context: rq locked.
+ */
 static void change_params(struct rq *rq, struct task_struct *p, const struct sched_params *sp)
 {
 	const struct sched_class *old = p->sched_class;
@@ -109,8 +111,8 @@ void sched_set_fifo(struct task_struct *p)
 
 int set_user_nice(struct task_struct *p, int nice)
 {
-	struct sched_params sp = { .policy = p->policy, .rt_priority = p->rt_priority,
-				   .reset_on_fork = p->sched_reset_on_fork };
+	struct sched_params sp = {
+		.policy = p->policy, .rt_priority = p->rt_priority, .reset_on_fork = p->sched_reset_on_fork};
 
 	sp.nice = clamp(nice, -20, 19);
 	if (fair_policy(sp.policy))
@@ -126,7 +128,8 @@ void do_sched_yield(void)
 
 	local_irq_disable();
 	rq = this_rq();
-	/* Alone on this CPU: there is nobody to give it to. Who arrives later preempts or waits like after a yield. */
+	/* Alone on this CPU: there is nobody to give it to. Who arrives later preempts or waits like after a
+	 * yield. */
 	if (READ_ONCE(rq->nr_running) == 1) {
 		local_irq_enable();
 		return;

@@ -6,9 +6,10 @@
 #include "sched.h"
 
 /*
- * A reader is whoever has preemption off: under rcu_read_lock, a spinlock, or in an interrupt. A stopper thread can run on a
- * CPU only by a context switch there, and no switch happens inside a reader. So once a stopper has run on every CPU, all
- * readers of before are through. Costs a switch a CPU and no bookkeeping in the readers; idle CPUs are woken for it.
+ * A reader is whoever has preemption off: under rcu_read_lock, a spinlock, or in an interrupt. A stopper
+ * thread can run on a CPU only by a context switch there, and no switch happens inside a reader. So once a
+ * stopper has run on every CPU, all readers of before are through. Costs a switch a CPU and no bookkeeping in
+ * the readers; idle CPUs are woken for it.
  */
 static int rcu_pass(void *unused)
 {
@@ -26,22 +27,23 @@ void noinline synchronize_rcu(void)
 	smp_mb(); /* the caller's unpublishing comes before, for readers that start from now on */
 	/* The caller can be preempted: no reader is in progress on the CPU it is on at this moment. */
 	self = READ_ONCE(current->cpu);
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		if (cpu != self)
 			stop_one_cpu(cpu, rcu_pass, NULL);
 	smp_mb(); /* and what readers did comes before what the caller does next */
 }
 
 /*
- * call_rcu: a stack of callbacks that any context may push to, and a thread that takes all of it. The first push arms a
- * timer, so that a grace period serves what gathers in that time. Neither needs a lock that the caller could hold.
+ * call_rcu: a stack of callbacks that any context may push to, and a thread that takes all of it. The first
+ * push arms a timer, so that a grace period serves what gathers in that time. Neither needs a lock that the
+ * caller could hold.
  */
 #define RCU_BATCH_NS (4 * NSEC_PER_MSEC)
 
-static struct rcu_head *rcu_callbacks;     /* [atomic] newest first */
+static struct rcu_head *rcu_callbacks; /* [atomic] newest first */
 static struct hrtimer rcu_timer;
 static DECLARE_WAIT_QUEUE_HEAD(rcu_wait);
-static bool rcu_running;                   /* [immutable once set] the thread exists */
+static bool rcu_running; /* [immutable once set] the thread exists */
 
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *))
 {
@@ -50,7 +52,8 @@ void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *))
 	head->func = func;
 	do {
 		head->next = old;
-	} while (!__atomic_compare_exchange_n(&rcu_callbacks, &old, head, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&rcu_callbacks, &old, head, true, __ATOMIC_SEQ_CST,
+					      __ATOMIC_RELAXED));
 	if (!old && smp_load_acquire(&rcu_running))
 		hrtimer_start(&rcu_timer, ktime_get() + RCU_BATCH_NS);
 }
@@ -64,7 +67,8 @@ static enum hrtimer_restart rcu_timer_fn(struct hrtimer *t)
 /* Oldest first: callbacks may rely on the order they were queued in. */
 static struct rcu_head *take_callbacks(void)
 {
-	struct rcu_head *list = __atomic_exchange_n(&rcu_callbacks, NULL, __ATOMIC_SEQ_CST), *ordered = NULL, *next;
+	struct rcu_head *list = __atomic_exchange_n(&rcu_callbacks, NULL, __ATOMIC_SEQ_CST), *ordered = NULL,
+			*next;
 
 	for (; list; list = next) {
 		next = list->next;

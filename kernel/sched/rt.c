@@ -1,11 +1,11 @@
-/* The real-time class: SCHED_FIFO and SCHED_RR, a list a priority and a bitmap of those that are not empty. */
+/* The real-time class: SCHED_FIFO and SCHED_RR, a list a priority and a bitmap of the lists in use. */
 #include "sched.h"
 
 #include <time/hrtimer.h>
 
 /*
- * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among its equals, as
- * POSIX asks for, and yielding or a spent slice moves it to the end.
+ * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among
+ * its equals, as POSIX asks for, and yielding or a spent slice moves it to the end.
  */
 
 void init_rt_rq(struct rt_rq *rt)
@@ -145,18 +145,18 @@ static u64 get_rr_interval_rt(struct rq *rq, struct task_struct *p)
 }
 
 const struct sched_class rt_sched_class = {
-	.next            = &fair_sched_class,
-	.enqueue_task    = enqueue_task_rt,
-	.dequeue_task    = dequeue_task_rt,
-	.yield_task      = yield_task_rt,
-	.wakeup_preempt  = check_preempt_curr_rt,
-	.pick_next_task  = pick_next_task_rt,
-	.put_prev_task   = put_prev_task_rt,
-	.set_next_task   = set_next_task_rt,
-	.select_task_rq  = select_task_rq_rt,
-	.task_tick       = task_tick_rt,
-	.update_curr     = update_curr_common,
-	.switched_from   = switched_from_rt,
-	.switched_to     = switched_to_rt,
+	.next = &fair_sched_class,
+	.enqueue_task = enqueue_task_rt,
+	.dequeue_task = dequeue_task_rt,
+	.yield_task = yield_task_rt,
+	.wakeup_preempt = check_preempt_curr_rt,
+	.pick_next_task = pick_next_task_rt,
+	.put_prev_task = put_prev_task_rt,
+	.set_next_task = set_next_task_rt,
+	.select_task_rq = select_task_rq_rt,
+	.task_tick = task_tick_rt,
+	.update_curr = update_curr_common,
+	.switched_from = switched_from_rt,
+	.switched_to = switched_to_rt,
 	.get_rr_interval = get_rr_interval_rt,
 };

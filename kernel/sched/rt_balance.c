@@ -2,13 +2,15 @@
 #include "sched.h"
 
 /*
- * A CPU with a second real-time task pushes it when it arrives and after each switch; a CPU that turns to something less
- * important pulls. Costs grow with CPUs, and with pinned tasks that stand before the first one that can move.
+ * A CPU with a second real-time task pushes it when it arrives and after each switch; a CPU that turns to
+ * something less important pulls. Costs grow with CPUs, and with pinned tasks that stand before the first one
+ * that can move.
  */
 
 struct cpumask rt_overloaded_mask;
 
-/* How important is what the CPU runs or is about to? Larger is less; not locked: a guess, checked under the lock. */
+/* How important is what the CPU runs or is about to? Larger is less; not locked: a guess, checked under the
+ * lock. */
 static int cpu_priority(const struct rq *rq)
 {
 	unsigned long low = READ_ONCE(rq->rt.bitmap[0]), high = READ_ONCE(rq->rt.bitmap[1]);
@@ -36,7 +38,7 @@ static int find_lowest_rq(struct task_struct *p, int home)
 			best_prio = prio;
 		}
 	}
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		int prio = cpu_priority(cpu_rq(cpu));
 
 		if (prio > best_prio && task_allowed(p, cpu)) {
@@ -58,7 +60,8 @@ int select_task_rq_rt(struct task_struct *p, int cpu, int flags)
 	return best >= 0 ? best : cpu;
 }
 
-/* The first task that is queued, does not run and may move, to `cpu` if that is not -1. Context: rq locked. */
+/* The first task that is queued, does not run and may move, to `cpu` if that is not -1. Context: rq locked.
+ */
 static struct task_struct *pick_pushable(struct rq *rq, int cpu)
 {
 	struct task_struct *p;
@@ -66,21 +69,24 @@ static struct task_struct *pick_pushable(struct rq *rq, int cpu)
 	for (int prio = 0; prio < MAX_RT_PRIO; prio++) {
 		if (!test_bit(prio, rq->rt.bitmap))
 			continue;
-		list_for_each_entry(p, &rq->rt.queue[prio], rt.run_list)
-			if (!task_current(rq, p) && p->nr_cpus_allowed > 1 && (cpu < 0 || task_allowed(p, cpu)))
+		list_for_each_entry (p, &rq->rt.queue[prio], rt.run_list)
+			if (!task_current(rq, p) && p->nr_cpus_allowed > 1 &&
+			    (cpu < 0 || task_allowed(p, cpu)))
 				return p;
 	}
 	return NULL;
 }
 
-/* Is p still here to be moved to `to`, and worth it? Both are locked; the lock of `rq` may have been let go before. */
+/* Is p still here to be moved to `to`, and worth it? Both are locked; the lock of `rq` may have been let go
+ * before. */
 static bool can_push(struct rq *rq, struct task_struct *p, struct rq *to)
 {
 	return task_rq(p) == rq && p->on_rq && !task_current(rq, p) && p->sched_class == &rt_sched_class &&
 	       task_allowed(p, to->cpu) && cpu_priority(to) > p->prio;
 }
 
-/* Move p to a CPU where it runs at once. Context: rq locked; may be let go. Returns whether one was found and p moved. */
+/* Move p to a CPU where it runs at once. Context: rq locked; may be let go. Returns whether one was found and
+ * p moved. */
 static bool push_rt_task(struct rq *rq, struct task_struct *p)
 {
 	bool moved = false;
@@ -128,8 +134,7 @@ static bool pull_rt_from(struct rq *here, struct rq *src)
 	double_lock_balance(here, src);
 	p = pick_pushable(src, here->cpu);
 	/* One that beats what runs there is about to run there. */
-	if (p && p->prio >= src->curr->prio &&
-	    (!here->rt.nr_running || p->prio < cpu_priority(here))) {
+	if (p && p->prio >= src->curr->prio && (!here->rt.nr_running || p->prio < cpu_priority(here))) {
 		move_queued_task(src, p, here);
 		pulled = true;
 	}
@@ -142,7 +147,7 @@ bool pull_rt_task(struct rq *rq)
 	bool pulled = false;
 	unsigned cpu;
 
-	for_each_cpu(cpu, &rt_overloaded_mask)
+	for_each_cpu (cpu, &rt_overloaded_mask)
 		if (cpu != rq->cpu)
 			pulled |= pull_rt_from(rq, cpu_rq(cpu));
 	return pulled;

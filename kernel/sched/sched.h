@@ -1,9 +1,10 @@
 /*
  * The scheduler's insides: runqueues, the class interface, runqueue locks. Only for kernel/sched.
  *
- * Lock order: p->pi_lock, then runqueue locks, two of these in order of address. All are taken with interrupts off.
- * A task's `cpu` changes only with its runqueue locked (both, when it is queued) or, while it is neither queued nor
- * running, with pi_lock held by the one who wakes it. So either lock keeps a task where it is.
+ * Lock order: p->pi_lock, then runqueue locks, two of these in order of address. All are taken with
+ * interrupts off. A task's `cpu` changes only with its runqueue locked (both, when it is queued) or, while it
+ * is neither queued nor running, with pi_lock held by the one who wakes it. So either lock keeps a task where
+ * it is.
  */
 #pragma once
 
@@ -15,53 +16,54 @@
 #include <time/clock.h>
 
 /* Flags of enqueue and dequeue. Without SLEEP/WAKEUP the task only changes queue or parameters. */
-#define DEQUEUE_SLEEP    0x01
-#define ENQUEUE_WAKEUP   0x01
+#define DEQUEUE_SLEEP	 0x01
+#define ENQUEUE_WAKEUP	 0x01
 #define ENQUEUE_MIGRATED 0x02 /* woken on another CPU than it slept on */
-#define ENQUEUE_INITIAL  0x04 /* the first time after fork */
-#define ENQUEUE_HEAD     0x08 /* in front of its equals */
+#define ENQUEUE_INITIAL	 0x04 /* the first time after fork */
+#define ENQUEUE_HEAD	 0x08 /* in front of its equals */
 
 /* What a task is placed for. */
 #define WF_FORK 0x01
 #define WF_TTWU 0x02
 
-/* preempt_count of a task that was switched out, and so of a new one: __schedule's own and the runqueue lock. */
+/* preempt_count of a task that was switched out, and so of a new one: __schedule's own and the runqueue lock.
+ */
 #define SCHED_SWITCH_PREEMPT_COUNT 2
 
 /* Fair class. Locks: r runqueue lock. */
 struct cfs_rq {
 	struct rb_root_cached timeline; /* [r] queued entities by vruntime, without the running one */
-	u64 min_vruntime;               /* [r writes] never goes back; where newcomers are placed */
-	unsigned long load;             /* [r] sum of weights, the running one's too */
-	unsigned nr_running;            /* [r] the running one too */
-	struct sched_entity *curr;      /* [r] running entity of this class or NULL */
-	struct sched_entity *skip;      /* [r] it yielded: pass it over once */
+	u64 min_vruntime;		/* [r writes] never goes back; where newcomers are placed */
+	unsigned long load;		/* [r] sum of weights, the running one's too */
+	unsigned nr_running;		/* [r] the running one too */
+	struct sched_entity *curr;	/* [r] running entity of this class or NULL */
+	struct sched_entity *skip;	/* [r] it yielded: pass it over once */
 };
 
 /* Real-time class: a list a priority, a bit a list that is not empty. The running task stays on its list. */
 struct rt_rq {
-	unsigned long bitmap[2];             /* [r] */
+	unsigned long bitmap[2];	     /* [r] */
 	struct list_head queue[MAX_RT_PRIO]; /* [r] */
-	unsigned nr_running;                 /* [r] */
-	unsigned nr_migratory;               /* [r] those that may run elsewhere */
+	unsigned nr_running;		     /* [r] */
+	unsigned nr_migratory;		     /* [r] those that may run elsewhere */
 };
 
 /* Locks: r lock; c the owning CPU, interrupts off; I immutable after boot. */
 struct rq {
 	spinlock_t lock;
-	unsigned nr_running;       /* [r] runnable tasks of all classes but idle */
+	unsigned nr_running;	   /* [r] runnable tasks of all classes but idle */
 	struct task_struct *curr;  /* [r writes] */
 	struct task_struct *idle;  /* [I] */
 	struct task_struct *stop;  /* [I] stopper thread */
 	struct mm_struct *prev_mm; /* [c] borrowed address space to drop after the switch */
-	u64 clock;                 /* [r] sched_clock at the last update_rq_clock, ns */
-	u64 nr_switches;           /* [r] */
+	u64 clock;		   /* [r] sched_clock at the last update_rq_clock, ns */
+	u64 nr_switches;	   /* [r] */
 	long nr_uninterruptible;   /* [r] may be negative: only the sum over CPUs means something */
-	int cpu;                   /* [I] */
-	unsigned balance_ticks;    /* [c] ticks since the last periodic balancing */
-	u64 idle_ns;               /* [r] time in idle up to idle_since */
-	u64 idle_since;            /* [r] */
-	u64 user_ns, system_ns;    /* [c] by ticks */
+	int cpu;		   /* [I] */
+	unsigned balance_ticks;	   /* [c] ticks since the last periodic balancing */
+	u64 idle_ns;		   /* [r] time in idle up to idle_since */
+	u64 idle_since;		   /* [r] */
+	u64 user_ns, system_ns;	   /* [c] by ticks */
 	struct cfs_rq cfs;
 	struct rt_rq rt;
 };
@@ -70,19 +72,20 @@ DECLARE_PER_CPU(struct rq, runqueues);
 #define this_rq()   this_cpu_ptr(runqueues)
 #define task_rq(p)  cpu_rq(READ_ONCE((p)->cpu))
 
-extern struct cpumask idle_cpus_mask;    /* CPUs that run their idle task [a: a hint] */
+extern struct cpumask idle_cpus_mask;	  /* CPUs that run their idle task [a: a hint] */
 extern struct cpumask rt_overloaded_mask; /* CPUs with a second, movable real-time task [a: a hint] */
 
 /*
- * One scheduling policy family. Classes are linked in order of precedence, highest first; nothing knows their number.
- * Every operation runs with the runqueue locked unless it says otherwise.
+ * One scheduling policy family. Classes are linked in order of precedence, highest first; nothing knows their
+ * number. Every operation runs with the runqueue locked unless it says otherwise.
  */
 struct sched_class {
 	const struct sched_class *next;
 	void (*enqueue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*dequeue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*yield_task)(struct rq *rq);
-	/* p of this class became runnable while another of this class runs: resched_curr if it shall run first. */
+	/* p of this class became runnable while another of this class runs: resched_curr if it shall run
+	 * first. */
 	void (*wakeup_preempt)(struct rq *rq, struct task_struct *p);
 	/* The class's next task, made current by set_next_task; NULL: none. */
 	struct task_struct *(*pick_next_task)(struct rq *rq);
@@ -90,13 +93,16 @@ struct sched_class {
 	void (*set_next_task)(struct rq *rq, struct task_struct *p);
 	/* A CPU for a task that wakes up [pi_lock]; the caller sees to affinity. */
 	int (*select_task_rq)(struct task_struct *p, int cpu, int flags);
-	void (*migrate_task_rq)(struct task_struct *p, int new_cpu); /* not queued, about to change CPU [pi_lock]; or NULL */
+	void (*migrate_task_rq)(struct task_struct *p,
+				int new_cpu); /* not queued, about to change CPU [pi_lock]; or NULL */
 	void (*task_tick)(struct rq *rq, struct task_struct *p);
 	void (*update_curr)(struct rq *rq); /* account the running task up to rq->clock */
-	/* A task changes class: told to the old one when it has left its queue, to the new one when it is on its. Or NULL. */
+	/* A task changes class: told to the old one when it has left its queue, to the new one when it is on
+	 * its. Or NULL. */
 	void (*switched_from)(struct rq *rq, struct task_struct *p);
 	void (*switched_to)(struct rq *rq, struct task_struct *p);
-	void (*reweight)(struct rq *rq, struct task_struct *p); /* the priority changed while off the queue; or NULL */
+	void (*reweight)(struct rq *rq,
+			 struct task_struct *p); /* the priority changed while off the queue; or NULL */
 	u64 (*get_rr_interval)(struct rq *rq, struct task_struct *p); /* ns */
 };
 extern const struct sched_class stop_sched_class, rt_sched_class, fair_sched_class, idle_sched_class;
@@ -142,8 +148,8 @@ static inline void rq_unlock_irqrestore(struct rq *rq, unsigned long flags)
 void double_rq_lock(struct rq *a, struct rq *b); /* interrupts off */
 void double_rq_unlock(struct rq *a, struct rq *b);
 /*
- * With `here` locked lock `other` too. Keeping address order may need `here` to be let go for a moment: true is
- * returned then, and what was known of it must be looked at again.
+ * With `here` locked lock `other` too. Keeping address order may need `here` to be let go for a moment: true
+ * is returned then, and what was known of it must be looked at again.
  */
 bool double_lock_balance(struct rq *here, struct rq *other);
 /* p's runqueue, locked, with p->pi_lock taken first; p stays on it. */
@@ -175,12 +181,32 @@ static inline bool rt_prio(int prio)
 }
 
 /* core.c */
-void enqueue_task(struct rq *rq, struct task_struct *p, int flags);
-void dequeue_task(struct rq *rq, struct task_struct *p, int flags);
-void activate_task(struct rq *rq, struct task_struct *p, int flags);
-void deactivate_task(struct rq *rq, struct task_struct *p, int flags);
-void wakeup_preempt(struct rq *rq, struct task_struct *p);
+static inline void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	p->sched_class->enqueue_task(rq, p, flags);
+}
+static inline void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	p->sched_class->dequeue_task(rq, p, flags);
+}
+/* Make p runnable on rq. Context: rq locked, its clock updated. */
+static inline void activate_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	enqueue_task(rq, p, flags);
+	rq->nr_running++;
+	WRITE_ONCE(p->on_rq, 1);
+}
 void resched_curr(struct rq *rq);
+/* p has become runnable on rq: does it run before the one that runs? Context: rq locked, its clock updated. */
+static inline void wakeup_preempt(struct rq *rq, struct task_struct *p)
+{
+	const struct sched_class *running = rq->curr->sched_class;
+
+	if (p->sched_class == running)
+		running->wakeup_preempt(rq, p);
+	else if (sched_class_above(p->sched_class, running))
+		resched_curr(rq);
+}
 static inline void put_prev_task(struct rq *rq, struct task_struct *p)
 {
 	p->sched_class->put_prev_task(rq, p);
@@ -192,21 +218,52 @@ static inline void set_next_task(struct rq *rq, struct task_struct *p)
 
 /* migrate.c */
 void set_task_cpu(struct task_struct *p, int cpu);
-void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to); /* both locked; p queued, not running */
-int select_task_rq(struct task_struct *p, int cpu, int flags);                /* [pi_lock] */
+void move_queued_task(struct rq *from, struct task_struct *p,
+		      struct rq *to);			       /* both locked; p queued, not running */
+int select_fallback_rq(struct task_struct *p);
+/* A CPU for p, which was last on `cpu`: one that is online and allowed. [pi_lock] */
+static inline int select_task_rq(struct task_struct *p, int cpu, int flags)
+{
+	if (p->nr_cpus_allowed > 1 && nr_cpu_ids > 1)
+		cpu = p->sched_class->select_task_rq(p, cpu, flags);
+	if (unlikely(!task_allowed(p, cpu) || !cpu_online(cpu)))
+		cpu = select_fallback_rq(p);
+	return cpu;
+}
 
 /* fair.c and fair_math.c */
 extern const int sched_prio_to_weight[40];
 void set_load_weight(struct task_struct *p);
-u64 calc_delta_fair(u64 delta, const struct sched_entity *se);
+u64 scale_by_weight(u64 delta, const struct sched_entity *se); /* calc_delta_fair for the other nice levels */
 u64 sched_slice(const struct cfs_rq *cfs, const struct sched_entity *se);
-u64 place_vruntime(const struct cfs_rq *cfs, const struct sched_entity *se, bool initial);
-bool entity_before(const struct sched_entity *a, const struct sched_entity *b);
-#define sched_latency_ns         (6 * NSEC_PER_MSEC)
+/* Where a new entity gets its virtual time from: a slice behind the others, so that forking gains nothing. */
+u64 place_new(const struct cfs_rq *cfs, const struct sched_entity *se);
+#define sched_latency_ns	 (6 * NSEC_PER_MSEC)
 #define sched_min_granularity_ns (750 * NSEC_PER_USEC)
-#define sched_wakeup_gran_ns     (1 * NSEC_PER_MSEC)
-#define NICE_0_LOAD              1024UL
-#define WEIGHT_IDLEPRIO          3UL
+#define sched_wakeup_gran_ns	 (1 * NSEC_PER_MSEC)
+#define NICE_0_LOAD		 1024UL
+#define WEIGHT_IDLEPRIO		 3UL
+
+/* Real ns to virtual ns: delta * 1024 / weight. */
+static inline u64 calc_delta_fair(u64 delta, const struct sched_entity *se)
+{
+	return likely(se->weight == NICE_0_LOAD) ? delta : scale_by_weight(delta, se);
+}
+/* Differences, not values: the counters may wrap. */
+static inline bool entity_before(const struct sched_entity *a, const struct sched_entity *b)
+{
+	return (s64)(a->vruntime - b->vruntime) < 0;
+}
+/*
+ * Where a sleeper gets its virtual time from: it has half a latency of credit at most. It preempts soon, but cannot
+ * save up what it slept.
+ */
+static inline u64 place_sleeper(const struct cfs_rq *cfs, const struct sched_entity *se)
+{
+	u64 v = cfs->min_vruntime - sched_latency_ns / 2;
+
+	return (s64)(se->vruntime - v) > 0 ? se->vruntime : v;
+}
 struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev);
 void init_cfs_rq(struct cfs_rq *cfs);
 /* A queued task that may run on `cpu` and weighs less than `max_weight`; NULL. Looks at a bounded number. */

@@ -1,11 +1,11 @@
-/* Spinlocks as functions: preemption and interrupts around the ticket lock of <sched/spinlock.h>. */
+/* Spinlocks as functions: preemption and interrupts around the bare lock of <sched/spinlock.h>. */
 #include <irq/softirq.h>
 #include <sched/preempt.h>
 #include <sched/spinlock.h>
 
 /*
- * Preemption goes off before the ticket is drawn: a holder, or a waiter with a ticket, that lost its CPU would make
- * everybody behind it spin for a time slice.
+ * Preemption goes off before the lock is taken: a holder that lost its CPU would make everybody spin for a
+ * time slice.
  */
 void _raw_spin_lock(spinlock_t *l)
 {

@@ -56,16 +56,16 @@ static u64 get_rr_interval_stop(struct rq *rq, struct task_struct *p)
 }
 
 const struct sched_class stop_sched_class = {
-	.next            = &rt_sched_class,
-	.enqueue_task    = enqueue_task_stop,
-	.dequeue_task    = dequeue_task_stop,
-	.yield_task      = yield_task_stop,
-	.wakeup_preempt  = wakeup_preempt_stop,
-	.pick_next_task  = pick_next_task_stop,
-	.put_prev_task   = put_prev_task_stop,
-	.set_next_task   = set_next_task_stop,
-	.select_task_rq  = select_task_rq_stop,
-	.task_tick       = task_tick_stop,
-	.update_curr     = update_curr_common,
+	.next = &rt_sched_class,
+	.enqueue_task = enqueue_task_stop,
+	.dequeue_task = dequeue_task_stop,
+	.yield_task = yield_task_stop,
+	.wakeup_preempt = wakeup_preempt_stop,
+	.pick_next_task = pick_next_task_stop,
+	.put_prev_task = put_prev_task_stop,
+	.set_next_task = set_next_task_stop,
+	.select_task_rq = select_task_rq_stop,
+	.task_tick = task_tick_stop,
+	.update_curr = update_curr_common,
 	.get_rr_interval = get_rr_interval_stop,
 };

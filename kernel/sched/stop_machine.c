@@ -1,4 +1,4 @@
-/* Stopping CPUs: a stopper thread each, and stop_machine, which has every CPU but one spin outside of all patched code. */
+/* Stopping CPUs: a stopper thread each; stop_machine has all but one spin outside of patched code. */
 #include <asm/patch.h>
 #include <asm/processor.h>
 #include <sched/mutex.h>
@@ -11,15 +11,15 @@ struct cpu_stop_work {
 	struct list_head list; /* [s] */
 	int (*fn)(void *);
 	void *arg;
-	int ret;               /* set before `done` */
+	int ret; /* set before `done` */
 	struct completion done;
 };
 
 /* Locks: s lock, taken with interrupts off; I immutable once `ready`. */
 struct cpu_stopper {
 	spinlock_t lock;
-	struct list_head works;      /* [s] */
-	struct task_struct *thread;  /* [I] */
+	struct list_head works;	    /* [s] */
+	struct task_struct *thread; /* [I] */
 	bool ready;
 };
 static DEFINE_PER_CPU(struct cpu_stopper, cpu_stopper);
@@ -76,7 +76,7 @@ static bool queue_stop_work(int cpu, struct cpu_stop_work *w)
 
 int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 {
-	struct cpu_stop_work w = { .fn = fn, .arg = arg };
+	struct cpu_stop_work w = {.fn = fn, .arg = arg};
 
 	if (!queue_stop_work(cpu, &w))
 		return -ENODEV;
@@ -85,29 +85,32 @@ int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 }
 
 /*
- * The stop. Two steps, each ended by the last CPU: first all arrive with interrupts on, since one that still has to come may
- * be waiting, with preemption off, for a call that one that is here must answer; then all mask interrupts. What follows runs
- * on no CPU but the initiator's.
+ * The stop. Two steps, each ended by the last CPU: first all arrive with interrupts on, since one that still
+ * has to come may be waiting, with preemption off, for a call that one that is here must answer; then all
+ * mask interrupts. What follows runs on no CPU but the initiator's.
  */
 enum stop_state { STOP_GATHER, STOP_MASKED, STOP_DONE };
 struct stop_machine_data {
-	unsigned others;   /* CPUs to park */
-	unsigned arrived;  /* [atomic] */
-	unsigned masked;   /* [atomic] */
-	unsigned left;     /* [atomic] */
-	int state;         /* enum stop_state, written by the initiator */
+	unsigned others;  /* CPUs to park */
+	unsigned arrived; /* [atomic] */
+	unsigned masked;  /* [atomic] */
+	unsigned left;	  /* [atomic] */
+	int state;	  /* enum stop_state, written by the initiator */
 };
 static DEFINE_MUTEX(stop_machine_mutex);
 
-/* Only inline functions and notrace ones from here to the `left` count: the code that is being changed must not be met. */
-static notrace void wait_for_state(const int *state, int wanted)
+/*
+ * From here to the `left` count only what is in the pages of .noinstr.text: they hold no site, so what is
+ * being changed is neither met nor lies in a page that we run in (docs/tricks.md).
+ */
+static noinstr void wait_for_state(const int *state, int wanted)
 {
 	while (__atomic_load_n(state, __ATOMIC_ACQUIRE) < wanted)
 		cpu_relax();
 }
 
 /* In the stopper of each other CPU. Neither traced nor patched, no calls but wait_for_state. */
-static notrace int noinline multi_cpu_stop(void *arg)
+static noinstr int multi_cpu_stop(void *arg)
 {
 	struct stop_machine_data *d = arg;
 	unsigned long flags;
@@ -154,14 +157,15 @@ static unsigned queue_stops(struct stop_machine_data *d, unsigned self)
 {
 	unsigned cpu, n = 0;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu (cpu) {
 		struct cpu_stop_work *w = per_cpu_ptr(stop_machine_work, cpu);
 
 		if (cpu == self)
 			continue;
 		w->fn = multi_cpu_stop;
 		w->arg = d;
-		BUG_ON(!queue_stop_work(cpu, w)); /* online CPUs have one from the moment others can call us */
+		BUG_ON(!queue_stop_work(cpu,
+					w)); /* online CPUs have one from the moment others can call us */
 		n++;
 	}
 	return n;
@@ -182,7 +186,7 @@ static int stop_alone(int (*fn)(void *), void *data)
 
 int noinline stop_machine(int (*fn)(void *), void *data)
 {
-	struct stop_machine_data d = { 0 };
+	struct stop_machine_data d = {0};
 	unsigned cpu, self;
 	int ret;
 
@@ -197,7 +201,7 @@ int noinline stop_machine(int (*fn)(void *), void *data)
 	ret = run_stopped(&d, fn, data);
 	preempt_enable();
 	/* The works are used again by the next stop: the threads must be through with them. */
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		if (cpu != self)
 			wait_for_completion(&per_cpu_ptr(stop_machine_work, cpu)->done);
 	mutex_unlock(&stop_machine_mutex);
@@ -232,6 +236,6 @@ void cpu_stop_init(void)
 {
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
+	for_each_online_cpu (cpu)
 		start_stopper(cpu);
 }

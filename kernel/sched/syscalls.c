@@ -123,7 +123,8 @@ SYSCALL_DEFINE2(sched_getparam, pid_t, pid, struct sched_param __user *, uparam)
 	return copy_to_user(uparam, &param, sizeof(param)) ? -EFAULT : 0;
 }
 
-/* Newer, larger structures are fine as long as what we do not know is zero; else the caller is told our size. */
+/* Newer, larger structures are fine as long as what we do not know is zero; else the caller is told our size.
+ */
 static int read_attr(struct sched_attr *attr, struct sched_attr __user *uattr)
 {
 	u8 extra;
@@ -175,7 +176,7 @@ SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, un
 
 SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, size, unsigned, flags)
 {
-	struct sched_attr attr = { .size = sizeof(attr) };
+	struct sched_attr attr = {.size = sizeof(attr)};
 	struct task_struct *p;
 
 	if (!uattr || pid < 0 || size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE || flags)

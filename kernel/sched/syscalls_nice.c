@@ -11,7 +11,7 @@
 
 SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned, len, unsigned long __user *, umask)
 {
-	struct cpumask mask = { { 0 } };
+	struct cpumask mask = {{0}};
 	struct task_struct *p;
 	int ret = -EPERM;
 
@@ -57,10 +57,11 @@ static bool prio_selects(const struct task_struct *p, int which, int who)
 }
 
 /*
- * Call fn on every process selected; the answer is fn's last non-negative result, or the last error, -ESRCH when nobody is.
- * Groups and users go by processes.
+ * Call fn on every process selected; the answer is fn's last non-negative result, or the last error, -ESRCH
+ * when nobody is. Groups and users go by processes.
  */
-static long for_each_selected(int which, int who, long (*fn)(struct task_struct *p, long arg, long so_far), long arg)
+static long for_each_selected(int which, int who, long (*fn)(struct task_struct *p, long arg, long so_far),
+			      long arg)
 {
 	struct task_struct *p;
 	long ret = -ESRCH;

@@ -12,12 +12,14 @@ bool default_wake_function(struct wait_queue_entry *w, unsigned mode)
 	return try_to_wake_up(w->task, mode);
 }
 
-/* For sleepers that loop over their condition: taken off at the wake-up, they need no second lock to leave the queue. */
+/* For sleepers that loop over their condition: taken off at the wake-up, they need no second lock to leave
+ * the queue. */
 bool autoremove_wake_function(struct wait_queue_entry *w, unsigned mode)
 {
 	bool woken = try_to_wake_up(w->task, mode);
 
-	/* finish_wait looks at the entry without the lock: what was done to it comes before it looks empty. */
+	/* finish_wait looks at the entry without the lock: what was done to it comes before it looks empty.
+	 */
 	if (woken) {
 		struct list_head *e = &w->entry;
 
@@ -48,8 +50,8 @@ void remove_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w)
 }
 
 /*
- * Those who wait together stand in front, who wants to be alone behind: a wake-up reaches all of the first and then as many
- * of the second as it was made for.
+ * Those who wait together stand in front, who wants to be alone behind: a wake-up reaches all of the first
+ * and then as many of the second as it was made for.
  */
 static void prepare(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state, bool exclusive)
 {
@@ -77,20 +79,12 @@ void prepare_to_wait_exclusive(wait_queue_head_t *q, struct wait_queue_entry *w,
 	prepare(q, w, state, true);
 }
 
-void finish_wait(wait_queue_head_t *q, struct wait_queue_entry *w)
-{
-	__set_current_state(TASK_RUNNING);
-	/* Acquire: when the waker has taken the entry off, it is done with it; the stack it lies on may be left. */
-	if (smp_load_acquire(&w->entry.next) != &w->entry)
-		remove_wait_queue(q, w);
-}
-
 /* Context: q locked. nr 0: everybody. */
 static void __wake_up_common(wait_queue_head_t *q, unsigned mode, int nr)
 {
 	struct wait_queue_entry *w, *next;
 
-	list_for_each_entry_safe(w, next, &q->head, entry) {
+	list_for_each_entry_safe (w, next, &q->head, entry) {
 		bool exclusive = w->exclusive; /* w may be gone once it is woken */
 
 		if (w->func(w, mode) && exclusive && --nr == 0)

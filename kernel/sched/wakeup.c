@@ -7,30 +7,32 @@
 /*
  * THE ORDERING ARGUMENT
  *
- * Four words decide: p->state (written by p before it sleeps, by its waker after), p->on_rq (runqueue lock), p->on_cpu
- * (set before p's context is loaded, cleared with release when it is saved) and p->cpu (see sched.h). pi_lock serialises
- * the wakers of one task.
+ * Four words decide: p->state (written by p before it sleeps, by its waker after), p->on_rq (runqueue lock),
+ * p->on_cpu (set before p's context is loaded, cleared with release when it is saved) and p->cpu (see
+ * sched.h). pi_lock serialises the wakers of one task.
  *
- * 1. The sleep that is not missed. Sleeper: state = S; full barrier; read the condition. Waker: write the condition; full
- *    barrier (below, after pi_lock); read the state. One of the two reads sees the other's write (store buffering with a
- *    full barrier on both sides): the sleeper does not sleep, or the waker wakes it.
+ * 1. The sleep that is not missed. Sleeper: state = S; full barrier; read the condition. Waker: write the
+ * condition; full barrier (below, after pi_lock); read the state. One of the two reads sees the other's write
+ * (store buffering with a full barrier on both sides): the sleeper does not sleep, or the waker wakes it.
  *
- * 2. on_rq after state. Sleeper in __schedule, rq locked: reads state, then on_rq = 0 (release). If it is set to sleep again
- *    later: on_rq = 1 by the waker before state = RUNNING is seen by p, then p stores state = S, then on_rq = 0. The waker
- *    reads state, then on_rq, with a read barrier between. Seeing the new S it cannot see an on_rq older than the 1 that p
- *    ran with; so "state says asleep, on_rq 1" means p is still on its queue or on the way off it, which ttwu_runnable
- *    finds out under the runqueue lock, where the two are consistent.
+ * 2. on_rq after state. Sleeper in __schedule, rq locked: reads state, then on_rq = 0 (release). If it is set
+ * to sleep again later: on_rq = 1 by the waker before state = RUNNING is seen by p, then p stores state = S,
+ * then on_rq = 0. The waker reads state, then on_rq, with a read barrier between. Seeing the new S it cannot
+ * see an on_rq older than the 1 that p ran with; so "state says asleep, on_rq 1" means p is still on its
+ * queue or on the way off it, which ttwu_runnable finds out under the runqueue lock, where the two are
+ * consistent.
  *
- * 3. on_cpu after on_rq. Switching in: on_cpu = 1 before p runs at all, thus before it can store on_rq = 0. The waker
- *    reads on_rq = 0 (acquire, pairs with the release in deactivate_task), then on_cpu: it sees the 1 of the run in which
- *    p went to sleep, or a later 0. It then waits for 0 with acquire, which pairs with the release in finish_task_switch: all
- *    of p's registers are saved, and everything p did before is visible to the CPU that will run it next.
+ * 3. on_cpu after on_rq. Switching in: on_cpu = 1 before p runs at all, thus before it can store on_rq = 0.
+ * The waker reads on_rq = 0 (acquire, pairs with the release in deactivate_task), then on_cpu: it sees the 1
+ * of the run in which p went to sleep, or a later 0. It then waits for 0 with acquire, which pairs with the
+ * release in finish_task_switch: all of p's registers are saved, and everything p did before is visible to
+ * the CPU that will run it next.
  *
- * 4. The wait in 3 ends: it is made with interrupts off and pi_lock held, without a runqueue lock, and the CPU that is
- *    switching p out takes no pi_lock on its way to finish_task_switch.
+ * 4. The wait in 3 ends: it is made with interrupts off and pi_lock held, without a runqueue lock, and the
+ * CPU that is switching p out takes no pi_lock on its way to finish_task_switch.
  *
- * 5. The wake-up carries data. Waker's writes, then the runqueue lock (release on unlock); the CPU that picks p takes that lock:
- *    p sees all that the waker wrote before.
+ * 5. The wake-up carries data. Waker's writes, then the runqueue lock (release on unlock); the CPU that picks
+ * p takes that lock: p sees all that the waker wrote before.
  */
 
 /* p is on rq and shall run. Context: rq locked. */
@@ -40,14 +42,16 @@ static inline void ttwu_do_wakeup(struct task_struct *p)
 	trace_sched_wakeup(p);
 }
 
-/* p has not left its queue yet: clearing its state is the whole wake-up. False when it has left in the meantime. */
+/* p has not left its queue yet: clearing its state is the whole wake-up. False when it has left in the
+ * meantime. */
 static bool ttwu_runnable(struct task_struct *p)
 {
 	struct rq *rq = __task_rq_lock(p);
 	bool queued = p->on_rq;
 
 	if (queued) {
-		/* Preempted between setting its state and sleeping: it waits for a CPU like one just woken. */
+		/* Preempted between setting its state and sleeping: it waits for a CPU like one just woken.
+		 */
 		if (!task_current(rq, p)) {
 			update_rq_clock(rq);
 			wakeup_preempt(rq, p);
@@ -70,8 +74,8 @@ static void ttwu_do_activate(struct rq *rq, struct task_struct *p, int flags)
 }
 
 /*
- * Put p on cpu's queue. Directly, also on another CPU's: one lock that is held for a short time costs less than to
- * interrupt that CPU when p does not preempt there. Context: pi_lock.
+ * Put p on cpu's queue. Directly, also on another CPU's: one lock that is held for a short time costs less
+ * than to interrupt that CPU when p does not preempt there. Context: pi_lock.
  */
 static void ttwu_queue(struct task_struct *p, int cpu, int flags)
 {
@@ -81,12 +85,14 @@ static void ttwu_queue(struct task_struct *p, int cpu, int flags)
 	update_rq_clock(rq);
 	ttwu_do_activate(rq, p, flags);
 	rq_unlock(rq);
-	/* Placed behind a more important one that came at the same time: some other CPU may be free for it. */
+	/* Placed behind a more important one that came at the same time: some other CPU may be free for it.
+	 */
 	if (unlikely(rq->rt.nr_running > 1))
 		push_rt_tasks(rq);
 }
 
-/* A task "wakes" itself before it slept, or an interrupt on top of it does: nobody else changes its state meanwhile. */
+/* A task "wakes" itself before it slept, or an interrupt on top of it does: nobody else changes its state
+ * meanwhile. */
 static bool wake_current(struct task_struct *p, unsigned mask)
 {
 	unsigned long flags;
@@ -181,7 +187,7 @@ static void __sched_fork(struct task_struct *p)
 	p->thread_flags &= ~(_TIF_NEED_RESCHED | _TIF_POLLING_NRFLAG);
 	p->preempt_count = SCHED_SWITCH_PREEMPT_COUNT;
 	spin_lock_init(&p->pi_lock);
-	p->se = (struct sched_entity){ .weight = p->se.weight, .inv_weight = p->se.inv_weight };
+	p->se = (struct sched_entity){.weight = p->se.weight, .inv_weight = p->se.inv_weight};
 	RB_CLEAR_NODE(&p->se.run_node);
 	INIT_LIST_HEAD(&p->rt.run_list);
 	p->rt.time_slice = RR_TIMESLICE_NS;
@@ -209,13 +215,6 @@ int sched_fork(struct task_struct *p, u64 clone_flags)
 		reset_policy(p);
 	p->prio = p->normal_prio;
 	p->sched_class = rt_prio(p->prio) ? &rt_sched_class : &fair_sched_class;
-	if (is_idle_task(p)) { /* a child of the boot task */
-		p->flags &= ~PF_IDLE;
-		p->static_prio = p->normal_prio = p->prio = DEFAULT_PRIO;
-		p->policy = SCHED_NORMAL;
-		p->sched_class = &fair_sched_class;
-		set_load_weight(p);
-	}
 	p->cpu = p->wake_cpu = smp_processor_id();
 	return 0;
 }

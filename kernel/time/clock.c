@@ -1,16 +1,15 @@
-/* The clock: the counter's frequency, the wall clock, busy waiting. Not traced: time stamps come from here. */
+/* The clock: counter frequency, wall clock, busy waiting. Not traced: time stamps come from here. */
 #include <asm/processor.h>
 #include <lib/atomic.h>
 #include <time/clock.h>
 
 u64 clock_mult;
-u64 clock_base;
-static u64 cycles_mult;         /* cycles = (ns * mult) >> CLOCK_SHIFT [immutable after clock_init] */
-static u64 wall_offset;         /* wall clock minus sched_clock, ns [atomic] */
+static u64 cycles_mult; /* cycles = (ns * mult) >> CLOCK_SHIFT [immutable after clock_init] */
+static u64 wall_offset; /* wall clock minus sched_clock, ns [atomic] */
 
 /*
- * (to << CLOCK_SHIFT) / from, by whole and remainder: a 128-bit division would need the compiler's library. Cut off, not
- * rounded: the error is below one part in 2^32 for frequencies up to 4 GHz.
+ * (to << CLOCK_SHIFT) / from, by whole and remainder: a 128-bit division would need the compiler's library.
+ * Cut off, not rounded: the error is below one part in 2^32 for frequencies up to 4 GHz.
  */
 static u64 mult_for(u64 to, u64 from)
 {
@@ -21,7 +20,6 @@ static u64 mult_for(u64 to, u64 from)
 
 void clock_init(u64 hz)
 {
-	clock_base = arch_read_counter();
 	cycles_mult = mult_for(hz, NSEC_PER_SEC);
 	clock_mult = mult_for(NSEC_PER_SEC, hz);
 }

@@ -8,9 +8,9 @@
 #include <time/hrtimer.h>
 
 /*
- * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its base pointer
- * is NULL and whoever wants to lock it spins. It never changes base while its callback runs: the callback's CPU would not
- * find it, and hrtimer_cancel would not see that it runs.
+ * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its
+ * base pointer is NULL and whoever wants to lock it spins. It never changes base while its callback runs: the
+ * callback's CPU would not find it, and hrtimer_cancel would not see that it runs.
  */
 
 #define TIME_NEVER S64_MAX
@@ -20,9 +20,9 @@ struct hrtimer_cpu_base {
 	spinlock_t lock;
 	struct rb_root_cached timers; /* [b] by expires; among equals the first started comes first */
 	struct hrtimer *running;      /* [b writes] whose callback runs now */
-	ktime_t next_event;           /* [b] what the hardware is set to */
-	bool in_interrupt;            /* [b] hrtimer_interrupt sets the hardware when it is through */
-	bool online;                  /* [c] hardware set up */
+	ktime_t next_event;	      /* [b] what the hardware is set to */
+	bool in_interrupt;	      /* [b] hrtimer_interrupt sets the hardware when it is through */
+	bool online;		      /* [c] hardware set up */
 };
 static DEFINE_PER_CPU(struct hrtimer_cpu_base, hrtimer_bases);
 
@@ -42,7 +42,7 @@ static struct hrtimer *first_timer(struct hrtimer_cpu_base *base)
 
 void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *))
 {
-	*t = (struct hrtimer){ .function = fn, .base = per_cpu_ptr(hrtimer_bases, 0) };
+	*t = (struct hrtimer){.function = fn, .base = per_cpu_ptr(hrtimer_bases, 0)};
 }
 
 /* The base t belongs to, locked. Context: interrupts off. */
@@ -67,8 +67,9 @@ static void unlock_base(struct hrtimer_cpu_base *base)
 }
 
 /*
- * Set the hardware of this CPU if `t` comes before what it is set to. A timer that went before its time leaves the hardware
- * as it is: an interrupt that finds nothing costs less than to set the hardware at every cancel.
+ * Set the hardware of this CPU if `t` comes before what it is set to. A timer that went before its time
+ * leaves the hardware as it is: an interrupt that finds nothing costs less than to set the hardware at every
+ * cancel.
  */
 static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
 {
@@ -122,7 +123,8 @@ void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 	base = switch_base(t, base);
 	t->expires = expires;
 	enqueue_hrtimer(base, t);
-	/* On another CPU's base only while its interrupt runs our callback: that one sets the hardware afterwards. */
+	/* On another CPU's base only while its interrupt runs our callback: that one sets the hardware
+	 * afterwards. */
 	if (base == this_cpu_ptr(hrtimer_bases))
 		program_event(base, expires);
 	unlock_base(base);
@@ -179,7 +181,8 @@ u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval)
 	return n;
 }
 
-/* Call one back. Context: base locked, dropped around the callback, which may do anything with the timer, also free it. */
+/* Call one back. Context: base locked, dropped around the callback, which may do anything with the timer,
+ * also free it. */
 static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t)
 {
 	enum hrtimer_restart restart;
@@ -189,13 +192,14 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	unlock_base(base);
 	restart = t->function(t);
 	arch_spin_lock(&base->lock);
-	/* Without a restart t may be gone by now. With one, somebody may have started it anew meanwhile: that holds. */
+	/* Without a restart t may be gone by now. With one, somebody may have started it anew meanwhile: that
+	 * holds. */
 	if (restart == HRTIMER_RESTART && !t->state)
 		enqueue_hrtimer(base, t);
 	WRITE_ONCE(base->running, NULL);
 }
 
-static void run_expired(struct hrtimer_cpu_base *base, ktime_t now)
+static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t now)
 {
 	struct hrtimer *t;
 
@@ -211,8 +215,9 @@ void noinline hrtimer_interrupt(void)
 	arch_spin_lock(&base->lock);
 	base->in_interrupt = true;
 	base->next_event = TIME_NEVER;
-	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for ever. */
-	run_expired(base, ktime_get());
+	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for
+	 * ever. */
+	__hrtimer_run_queues(base, ktime_get());
 	base->in_interrupt = false;
 	t = first_timer(base);
 	if (t)
@@ -226,7 +231,7 @@ void hrtimers_init(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu (cpu) {
 		struct hrtimer_cpu_base *base = per_cpu_ptr(hrtimer_bases, cpu);
 
 		spin_lock_init(&base->lock);

@@ -1,13 +1,15 @@
-/* The tick: a timer a CPU while something runs there, for time slices, accounting and balancing. None in idle. */
+/* The tick: a timer a CPU while something runs there, for slices, accounting, balancing. */
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
+#include <kernel/printk.h>
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
 
 /*
- * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a pipe, would pay
- * for that each time. It ends by itself at its next expiry, when it finds the CPU idle, and idle CPUs stay without it.
+ * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a
+ * pipe, would pay for that each time. It ends by itself at its next expiry, when it finds the CPU idle, and
+ * idle CPUs stay without it.
  */
 
 /* Locks: c its CPU with interrupts off. */
@@ -21,7 +23,12 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 {
 	struct tick *tick = this_cpu_ptr(ticks);
 
-	if (is_idle_task(current)) {
+	printk_tick();
+	/*
+	 * Not with need_resched set: the idle loop may be past tick_nohz_idle_exit, which found the tick
+	 * armed, and what it is about to switch to would run without one.
+	 */
+	if (is_idle_task(current) && !need_resched()) {
 		tick->armed = false;
 		return HRTIMER_NORESTART;
 	}
@@ -40,6 +47,7 @@ void tick_init_cpu(void)
 void noinline tick_nohz_idle_enter(void)
 {
 	/* See above: the tick that is under way is the last. */
+	printk_tick(); /* there may be none that would wake the readers of the log */
 }
 
 /* Something will run: have a tick, unless one is still under way. Context: the idle task, preemption off. */

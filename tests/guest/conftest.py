@@ -3,10 +3,10 @@
 Its first comment lines say what it is and which machine it wants:
 
     # description: counts calls of one function
-    # requires: smp=4 cpu=max gic=2,3 mem=512M icount timeout=120 append="quiet loglevel=3" soak
+    # requires: smp=4 cpu=max gic=2,3 mem=512M icount timeout=120 append="quiet loglevel=3" progs="calls storm" soak
 
-Values separated by commas make one test for each (gic=2,3 runs twice; several such: each combination). `soak` means that the script has a
-long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script
+progs: programs of tests/guest/progs, which the script finds in /bin. /run/prelude is what scripts share. Values separated by commas
+make one test for each (gic=2,3 runs twice; several such: each combination). `soak` means that the script has a long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script
 prints must be exactly that.
 """
 
@@ -17,10 +17,13 @@ import re
 import shlex
 
 import pytest
+from guest_programs import program_files
 from vitrine_guest import Guest, GuestError, ScriptRun
 
 GROWTH = 60  # seconds of life beyond the soak's own minutes
-KEYS = {"smp": int, "mem": str, "cpu": str, "gic": int, "timeout": float, "append": str, "arch": str}
+KEYS = {"smp": int, "mem": str, "cpu": str, "gic": int, "timeout": float, "append": str, "arch": str,
+        "progs": str.split}
+WHOLE = ("append", "progs")  # may hold commas
 FLAGS = ("icount", "soak")
 
 
@@ -67,7 +70,7 @@ def parse_head(text):
             if key in FLAGS and not equals:
                 choices[key] = [True]
             elif key in KEYS and value:
-                values = [value] if key == "append" else value.split(",")
+                values = [value] if key in WHOLE else value.split(",")
                 try:
                     choices[key] = [KEYS[key](one) for one in values]
                 except ValueError as error:
@@ -104,7 +107,9 @@ class GuestTest(pytest.Item):
             minutes = int(os.environ.get("SOAK_MINUTES", "0"))
             arguments = [str(minutes)]
             settings["timeout"] = settings.get("timeout", 60) + minutes * 60 + (GROWTH if minutes else 0)
-        run = ScriptRun(self.path.read_bytes(), arguments, **settings)
+        files = program_files(settings.pop("progs", []), settings.get("arch", "aarch64"))
+        files["run/prelude"] = (0o644, self.path.with_name("prelude").read_bytes())
+        run = ScriptRun(self.path.read_bytes(), arguments, files=files, **settings)
         try:
             run.wait_start()
             status = run.wait_exit()

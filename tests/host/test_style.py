@@ -25,6 +25,7 @@ LONG = "int f(int x)\n{\n" + "\tx++;\n" * 119 + "}\n"
     (CLEAN + "#ifdef __aarch64__\n#endif\n", 9, "machine's name"),
     (CLEAN + "#if defined(__x86_64__)\n#endif\n", 9, "machine's name"),
     (CLEAN + "/* TO" "DO: more */\n", 9, "left-over"),
+    (CLEAN + "/* X" "XX: more */\n", 9, "left-over"),
     (CLEAN + "/* " + "x" * 120 + " */\n", 9, "columns"),
     (CLEAN + "\tint x; \n", 9, "white space"),
     (CLEAN + "        int x;\n", 9, "tab"),
@@ -38,6 +39,10 @@ def test_breach(tmp_path, monkeypatch, text, line, words):
     found = breaches(tmp_path, text, monkeypatch=monkeypatch)
     assert len(found) == 1, found
     assert found[0][0] == line and words in found[0][1]
+
+
+def test_name_of_a_task_without_a_pid_is_no_note(tmp_path, monkeypatch):
+    assert breaches(tmp_path, CLEAN + 'const char *nobody = "<X' 'XX>";\n', monkeypatch=monkeypatch) == []
 
 
 def test_machine_layer_may_name_its_machine(tmp_path, monkeypatch):

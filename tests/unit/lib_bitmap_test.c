@@ -37,7 +37,8 @@ static void test_searches(void **state)
 		random_map(map, 256);
 		for (unsigned from = 0; from <= size; from++) {
 			assert_int_equal(find_next_bit(map, size, from), slow_next(map, size, from, true));
-			assert_int_equal(find_next_zero_bit(map, size, from), slow_next(map, size, from, false));
+			assert_int_equal(find_next_zero_bit(map, size, from),
+					 slow_next(map, size, from, false));
 			weight += from < size && bit(map, from);
 		}
 		assert_int_equal(bitmap_weight(map, size), weight);
@@ -92,7 +93,7 @@ static void test_list_says_the_same(void **state)
 
 static void expect_parse(const char *text, unsigned size, int ret, unsigned long low, unsigned long high)
 {
-	unsigned long map[2] = { 0, 0 };
+	unsigned long map[2] = {0, 0};
 
 	assert_int_equal(bitmap_parse(text, map, size), ret);
 	if (ret)
@@ -121,7 +122,7 @@ static void test_parse_by_hand(void **state)
 
 static void test_printing_into_too_little(void **state)
 {
-	unsigned long map[1] = { 0xff0f };
+	unsigned long map[1] = {0xff0f};
 	char text[6];
 
 	assert_int_equal(bitmap_print(text, 3, map, 16), 4);
@@ -134,8 +135,10 @@ static void test_printing_into_too_little(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_searches),      cmocka_unit_test(test_print_and_parse_back),
-		cmocka_unit_test(test_list_says_the_same), cmocka_unit_test(test_parse_by_hand),
+		cmocka_unit_test(test_searches),
+		cmocka_unit_test(test_print_and_parse_back),
+		cmocka_unit_test(test_list_says_the_same),
+		cmocka_unit_test(test_parse_by_hand),
 		cmocka_unit_test(test_printing_into_too_little),
 	};
 

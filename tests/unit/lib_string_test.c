@@ -5,19 +5,19 @@
 #include <fnmatch.h>
 #include <errno.h>
 
-#define memcmp   k_memcmp
-#define memchr   k_memchr
-#define strlen   k_strlen
-#define strnlen  k_strnlen
-#define strcmp   k_strcmp
-#define strncmp  k_strncmp
-#define strchr   k_strchr
-#define strrchr  k_strrchr
-#define strstr   k_strstr
-#define strspn   k_strspn
-#define strcspn  k_strcspn
-#define strsep   k_strsep
-#define bsearch  k_bsearch
+#define memcmp	k_memcmp
+#define memchr	k_memchr
+#define strlen	k_strlen
+#define strnlen k_strnlen
+#define strcmp	k_strcmp
+#define strncmp k_strncmp
+#define strchr	k_strchr
+#define strrchr k_strrchr
+#define strstr	k_strstr
+#define strspn	k_strspn
+#define strcspn k_strcspn
+#define strsep	k_strsep
+#define bsearch k_bsearch
 #include "../../kernel/lib/string.c"
 #include "../../kernel/lib/glob.c"
 #include "../../kernel/lib/kstrto.c"
@@ -94,7 +94,8 @@ static void test_strscpy_and_strim(void **state)
 /* Whole elements, so that every '[' has its ']': what hosts do without it differs. */
 static void random_pattern(char *pat)
 {
-	static const char *const elements[] = { "a", "b", "c", "-", "*", "*", "?", "[ab]", "[!a-b]", "[]c]", "[a-]", "[!]]", "]" };
+	static const char *const elements[] = {"a",    "b",	 "c",	 "-",	 "*",	 "*", "?",
+					       "[ab]", "[!a-b]", "[]c]", "[a-]", "[!]]", "]"};
 
 	*pat = '\0';
 	for (int n = host_random() % 7; n; n--)
@@ -134,7 +135,7 @@ static void test_glob_by_hand(void **state)
 /* The host's strtoull on exactly the strings that are numbers by our rules, else an error. */
 static void test_kstrtoull_as_strtoull(void **state)
 {
-	static const unsigned bases[] = { 0, 8, 10, 16 };
+	static const unsigned bases[] = {0, 8, 10, 16};
 
 	for (int i = 0; i < 100000; i++) {
 		unsigned base = bases[host_random() % 4];
@@ -186,9 +187,9 @@ static void test_kstrtobool_and_memparse(void **state)
 	static const struct {
 		const char *text;
 		int ret, value;
-	} cases[] = { { "y", 0, 1 },  { "Yes", 0, 1 },	   { "1", 0, 1 },	 { "on", 0, 1 },       { "n", 0, 0 },
-		      { "0", 0, 0 },  { "OFF\n", 0, 0 },   { "o", -EINVAL, 0 },	 { "2", -EINVAL, 0 },  { "", -EINVAL, 0 },
-		      { "\x11", -EINVAL, 0 } };
+	} cases[] = {{"y", 0, 1},	{"Yes", 0, 1},	  {"1", 0, 1},	       {"on", 0, 1},
+		     {"n", 0, 0},	{"0", 0, 0},	  {"OFF\n", 0, 0},     {"o", -EINVAL, 0},
+		     {"2", -EINVAL, 0}, {"", -EINVAL, 0}, {"\x11", -EINVAL, 0}};
 	char *end;
 
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -248,9 +249,9 @@ static void test_sort_and_bsearch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strings_as_the_host), cmocka_unit_test(test_strscpy_and_strim),
-		cmocka_unit_test(test_glob_as_fnmatch),	    cmocka_unit_test(test_glob_by_hand),
-		cmocka_unit_test(test_kstrtoull_as_strtoull), cmocka_unit_test(test_kstrto_limits),
+		cmocka_unit_test(test_strings_as_the_host),	cmocka_unit_test(test_strscpy_and_strim),
+		cmocka_unit_test(test_glob_as_fnmatch),		cmocka_unit_test(test_glob_by_hand),
+		cmocka_unit_test(test_kstrtoull_as_strtoull),	cmocka_unit_test(test_kstrto_limits),
 		cmocka_unit_test(test_kstrtobool_and_memparse), cmocka_unit_test(test_sort_and_bsearch),
 	};
 

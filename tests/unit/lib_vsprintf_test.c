@@ -7,7 +7,7 @@
 #define snprintf   k_snprintf
 #define vscnprintf k_vscnprintf
 #define scnprintf  k_scnprintf
-#define sprintf    k_sprintf
+#define sprintf	   k_sprintf
 #include "../../kernel/lib/vsprintf.c"
 #include "../../kernel/lib/put_dec.c"
 #include "../../kernel/lib/vsprintf_pointer.c"
@@ -36,8 +36,8 @@ const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned
 	return strcpy(name, "schedule");
 }
 
-static void random_format(char *fmt, const char *lengths[], unsigned nr_lengths, const char *letters, char *letter,
-			  const char **length)
+static void random_format(char *fmt, const char *lengths[], unsigned nr_lengths, const char *letters,
+			  char *letter, const char **length)
 {
 	static const char flags[] = "-+ #0";
 
@@ -65,22 +65,22 @@ static uint64_t random_value(void)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wformat-extra-args"
 /* Both formatters with one argument list: same text, same length, nothing written past the end. */
-#define compare(fmt, ...)                                                                                    \
-	do {                                                                                                 \
-		char ours[128], host[128];                                                                   \
-		size_t size = host_random() % 4 ? sizeof(ours) : host_random() % 40;                         \
-		int want = snprintf(host, size, fmt, __VA_ARGS__), got;                                      \
-		memset(ours, '~', sizeof(ours));                                                             \
-		got = k_snprintf(ours, size, fmt, __VA_ARGS__);                                              \
-		if (got != want || (size && strcmp(ours, host)))                                             \
-			fail_msg("%s: got '%s' (%d), want '%s' (%d)", fmt, ours, got, host, want);           \
-		if (size < sizeof(ours))                                                                     \
-			assert_int_equal(ours[size], '~');                                                   \
+#define compare(fmt, ...)                                                                          \
+	do {                                                                                       \
+		char ours[128], host[128];                                                         \
+		size_t size = host_random() % 4 ? sizeof(ours) : host_random() % 40;               \
+		int want = snprintf(host, size, fmt, __VA_ARGS__), got;                            \
+		memset(ours, '~', sizeof(ours));                                                   \
+		got = k_snprintf(ours, size, fmt, __VA_ARGS__);                                    \
+		if (got != want || (size && strcmp(ours, host)))                                   \
+			fail_msg("%s: got '%s' (%d), want '%s' (%d)", fmt, ours, got, host, want); \
+		if (size < sizeof(ours))                                                           \
+			assert_int_equal(ours[size], '~');                                         \
 	} while (0)
 
 static void test_integers_as_the_host(void **state)
 {
-	static const char *const lengths[] = { "", "hh", "h", "l", "ll", "z", "t", "j" };
+	static const char *const lengths[] = {"", "hh", "h", "l", "ll", "z", "t", "j"};
 
 	for (int i = 0; i < 60000; i++) {
 		char fmt[64], letter;
@@ -98,8 +98,9 @@ static void test_integers_as_the_host(void **state)
 
 static void test_strings_as_the_host(void **state)
 {
-	static const char *const lengths[] = { "" };
-	static const char *const texts[] = { "", "a", "hello", "twelve chars", "a line of text that is longer than most" };
+	static const char *const lengths[] = {""};
+	static const char *const texts[] = {"", "a", "hello", "twelve chars",
+					    "a line of text that is longer than most"};
 
 	for (int i = 0; i < 10000; i++) {
 		char fmt[64], letter;
@@ -146,7 +147,8 @@ static void test_symbols(void **state)
 
 static void test_addresses(void **state)
 {
-	expect("ffff800080001234 ffff800080001234!", "%px %p!", (void *)0xffff800080001234, (void *)0xffff800080001234);
+	expect("ffff800080001234 ffff800080001234!", "%px %p!", (void *)0xffff800080001234,
+	       (void *)0xffff800080001234);
 	expect("0000000000000000", "%p", NULL);
 	expect("a name", "%pd", "a name");
 	expect("(null) (efault)", "%s %s", NULL, ERR_PTR(-EFAULT));
@@ -154,8 +156,8 @@ static void test_addresses(void **state)
 
 static void test_bytes_and_bitmaps(void **state)
 {
-	unsigned long map[2] = { 0x8000000000000f2dUL, 0x3 };
-	u8 bytes[] = { 0, 0x7f, 0xff, 0x10 };
+	unsigned long map[2] = {0x8000000000000f2dUL, 0x3};
+	u8 bytes[] = {0, 0x7f, 0xff, 0x10};
 
 	expect("00 7f ff 10", "%*ph", 4, bytes);
 	expect("00:7f:ff-00-7f-007fff", "%*phC-%*phD-%*phN", 3, bytes, 2, bytes, 3, bytes);
@@ -166,7 +168,7 @@ static void test_bytes_and_bitmaps(void **state)
 
 static void test_truncated_pointers(void **state)
 {
-	unsigned long map[1] = { 0xf0f };
+	unsigned long map[1] = {0xf0f};
 	char text[8] = "#######";
 
 	assert_int_equal(k_snprintf(text, 5, "%*pbl", 64, map), 8);

@@ -1,11 +1,12 @@
-/* The page allocator: blocks never overlap, merge back to the initial state, are counted exactly; misuse is reported. */
+/* The page allocator: blocks never overlap, merge back to the initial state, are counted exactly; misuse is
+ * reported. */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#define vsnprintf  k_vsnprintf
-#define snprintf   k_snprintf
-#define sprintf    k_sprintf
+#define vsnprintf k_vsnprintf
+#define snprintf  k_snprintf
+#define sprintf	  k_sprintf
 #include <host_kernel.h>
 
 #include "../../kernel/lib/vsprintf.c"
@@ -19,7 +20,7 @@
 #include "../../kernel/mm/page_init.c"
 #include "../../kernel/mm/page_report.c"
 
-#define MIB 32
+#define MIB  32
 #define HOLE 37
 
 ssize_t strscpy(char *dst, const char *src, size_t size)
@@ -68,7 +69,7 @@ static void check_free_lists(void)
 		unsigned long n = 0;
 		struct page *page;
 
-		list_for_each_entry(page, &zone.free_list[order], lru) {
+		list_for_each_entry (page, &zone.free_list[order], lru) {
 			assert_int_equal(page->flags, PG_BUDDY);
 			assert_int_equal(page->order, order);
 			assert_true(order == MAX_ORDER || !find_buddy(page_to_pfn(page), order));

@@ -3,9 +3,9 @@
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#define vsnprintf  k_vsnprintf
-#define snprintf   k_snprintf
-#define sprintf    k_sprintf
+#define vsnprintf k_vsnprintf
+#define snprintf  k_snprintf
+#define sprintf	  k_sprintf
 #include <host_kernel.h>
 
 #include "../../kernel/lib/vsprintf.c"
@@ -105,13 +105,13 @@ static void check_all_free(void)
 {
 	struct kmem_cache *s;
 
-	list_for_each_entry(s, &slab_caches, list) {
+	list_for_each_entry (s, &slab_caches, list) {
 		unsigned long free = 0, n = 0;
 		struct page *page;
 
 		if (s != &cache_of_caches)
 			assert_int_equal(active_objects(s), 0);
-		list_for_each_entry(page, &s->partial, slab_list) {
+		list_for_each_entry (page, &s->partial, slab_list) {
 			unsigned in_page = 0;
 
 			for (void *o = page->freelist; o; o = get_freepointer(s, o), in_page++)
@@ -252,7 +252,8 @@ static void test_slabinfo_text(void **state)
 	host_text_used = 0;
 	assert_int_equal(slabinfo_show(NULL), 0);
 	assert_memory_equal(host_text, "slabinfo - version: 2.1\n# name            <active_objs>", 52);
-	sprintf(want, "\nshown                  1 %6u    200 %4u %4u : tunables ", s->objects, s->objects, 1U << s->order);
+	sprintf(want, "\nshown                  1 %6u    200 %4u %4u : tunables ", s->objects, s->objects,
+		1U << s->order);
 	if (!(s->flags & SLAB_DEBUG))
 		assert_non_null(strstr(host_text, want));
 	kmem_cache_free(s, a);
@@ -390,5 +391,6 @@ int main(void)
 		cmocka_unit_test(test_debug_finds_bad_frees),
 	};
 
-	return cmocka_run_group_tests(plain, boot, NULL) + cmocka_run_group_tests(debug, reboot_with_debugging, NULL);
+	return cmocka_run_group_tests(plain, boot, NULL) +
+	       cmocka_run_group_tests(debug, reboot_with_debugging, NULL);
 }

@@ -1,14 +1,18 @@
 /*
- * Every way to nest: small cases of writers interrupted by writers, and of readers beside them, all enumerated.
+ * Every way to nest: small cases of writers interrupted by writers, and of readers beside them, all
+ * enumerated.
  *
- * A case is: how full the buffer is, what the outer writer does, and what comes in between. The ring buffer calls
- * rb_test_point between any two of its steps that touch shared words; the enumeration injects the first
- * interruption at each point that the outer one passes, the second at each point that passes after it, inside of the
- * first (depth 3) or behind it. A reader at a point of a writer stands for one on another CPU; a writer at
- * a point of a reader for the buffer's own CPU going on. After each case check_end proves: nothing lost, nothing twice,
- * order, times, counts.
+ * A case is: how full the buffer is, what the outer writer does, and what comes in between. The ring buffer
+ * calls rb_test_point between any two of its steps that touch shared words; the enumeration injects the first
+ * interruption at each point that the outer one passes, the second at each point that passes after it, inside
+ * of the first (depth 3) or behind it. A reader at a point of a writer stands for one on another CPU; a
+ * writer at a point of a reader for the buffer's own CPU going on. After each case check_end proves: nothing
+ * lost, nothing twice, order, times, counts.
  */
-/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c tests/unit/host_cpu.c */
+/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
+/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
+/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: tests/unit/host_cpu.c */
 #include <ring_buffer_check.h>
 
 static struct check check;
@@ -22,13 +26,14 @@ enum action {
 	WRITE_FLOOD,   /* more pages than the buffer has */
 	DISCARD_SMALL, /* reserved and taken back */
 	DISCARD_PAGE,
-	LATER,         /* a small one, after a time that needs a time extend */
-	MUCH_LATER,    /* and one that needs another page */
+	LATER,	    /* a small one, after a time that needs a time extend */
+	MUCH_LATER, /* and one that needs another page */
 	WRITERS,
 	READ_ONE = WRITERS,
 	READ_ALL,
 	READ_PAGE, /* raw */
 	ITERATE,   /* all, without consuming */
+	RESIZE,	   /* if another CPU could get at it here */
 	ACTIONS
 };
 
@@ -100,8 +105,11 @@ static void read_as(enum action what)
 			;
 	else if (what == READ_PAGE)
 		check_read_page(&check, &raw, 4096, false);
-	else
+	else if (what == ITERATE)
 		iterate();
+	else if (!check.cpu_buffer->committing && !check.cpu_buffer->uncommitted)
+		/* The memory of the old ring is gone then: AddressSanitizer sees who still looks at it. */
+		assert_int_equal(ring_buffer_resize(check.buffer, 4 * RB_DATA_SIZE, 0), 0);
 	plan.reader_runs = was;
 }
 
@@ -145,8 +153,8 @@ enum { EMPTY, HALF, PAGE_FULL, RING_FULL, RING_FULL_READ, TAIL_READ, FILLS };
 
 static void fill(int how)
 {
-	static const int pages[FILLS] = { [EMPTY] = 0, [HALF] = 0, [PAGE_FULL] = 1, [RING_FULL] = 3,
-					  [RING_FULL_READ] = 4, [TAIL_READ] = 1 };
+	static const int pages[FILLS] = {[EMPTY] = 0,	  [HALF] = 0,		[PAGE_FULL] = 1,
+					 [RING_FULL] = 3, [RING_FULL_READ] = 4, [TAIL_READ] = 1};
 
 	for (int i = 0; i < pages[how] * 2; i++)
 		check_write(&check, 2000);
@@ -160,6 +168,7 @@ static void fill(int how)
 }
 
 struct setting {
+	unsigned long pages;
 	int fill;
 	bool overwrite;
 	enum action outer;
@@ -169,6 +178,7 @@ static void run_case(struct trace_buffer *buffer, const struct setting *s)
 {
 	plan.off = true;
 	ring_buffer_change_overwrite(buffer, s->overwrite);
+	assert_int_equal(ring_buffer_resize(buffer, s->pages * RB_DATA_SIZE, 0), 0);
 	ring_buffer_reset(buffer);
 	check_init(&check, buffer, 0);
 	fill(s->fill);
@@ -188,8 +198,8 @@ static void run_case(struct trace_buffer *buffer, const struct setting *s)
 static unsigned long cases;
 
 /*
- * To the next second point. All of them are three million cases: with SOAK_MINUTES in the environment. Else one in THIN,
- * picked by a generator with a fixed seed; the first points are always complete.
+ * To the next second point. All of them are three million cases: with SOAK_MINUTES in the environment. Else
+ * one in THIN, picked by a generator with a fixed seed; the first points are always complete.
  */
 #define THIN 12
 static long step(void)
@@ -203,7 +213,8 @@ static long step(void)
 }
 
 /* All pairs of points for one pair of actions; a point that was never reached ends its loop. */
-static void all_points(struct trace_buffer *buffer, const struct setting *s, enum action first, enum action second)
+static void all_points(struct trace_buffer *buffer, const struct setting *s, enum action first,
+		       enum action second)
 {
 	plan.what[0] = first;
 	plan.what[1] = second;
@@ -231,7 +242,7 @@ static void run_all(unsigned long pages, const enum action *outer, int nr_outer,
 			for (int overwrite = 0; overwrite < 2; overwrite++)
 				for (enum action a = 0; a < last_inner; a++)
 					for (enum action b = 0; b < last_inner; b++) {
-						struct setting s = { fill, overwrite, outer[i] };
+						struct setting s = {pages, fill, overwrite, outer[i]};
 
 						all_points(buffer, &s, a, b);
 					}
@@ -243,7 +254,7 @@ static void run_all(unsigned long pages, const enum action *outer, int nr_outer,
 /* A writer, interrupted twice by writers or readers of any kind, in the smallest buffer. */
 static void test_writer_two_pages(void **state)
 {
-	static const enum action outer[] = { WRITE_SMALL, WRITE_PAGE, DISCARD_SMALL, LATER };
+	static const enum action outer[] = {WRITE_SMALL, WRITE_PAGE, DISCARD_SMALL, LATER};
 
 	run_all(2, outer, ARRAY_SIZE(outer), ACTIONS);
 }
@@ -251,7 +262,7 @@ static void test_writer_two_pages(void **state)
 /* The same where nested writers can get two pages ahead of the one they interrupt. */
 static void test_writer_three_pages(void **state)
 {
-	static const enum action outer[] = { WRITE_LONG, DISCARD_PAGE, MUCH_LATER };
+	static const enum action outer[] = {WRITE_LONG, DISCARD_PAGE, MUCH_LATER};
 
 	run_all(3, outer, ARRAY_SIZE(outer), ACTIONS);
 }
@@ -259,7 +270,7 @@ static void test_writer_three_pages(void **state)
 /* A reader of any kind while writers come in: it holds its lock, they do not care. */
 static void test_reader(void **state)
 {
-	static const enum action outer[] = { READ_ONE, READ_ALL, READ_PAGE, ITERATE };
+	static const enum action outer[] = {READ_ONE, READ_ALL, READ_PAGE, ITERATE};
 
 	run_all(2, outer, ARRAY_SIZE(outer), WRITERS);
 	run_all(3, outer, ARRAY_SIZE(outer), WRITERS);

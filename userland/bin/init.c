@@ -60,7 +60,7 @@ static void mount_all(void)
 	if (!is_there("/proc/self"))
 		mount_one("proc", "/proc", NULL);
 	/* /sys may be a plain directory: then the two below it are made. */
-	if ((mkdir("/sys", 0755) < 0 || mkdir("/sys/kernel", 0755) < 0) && errno != EEXIST)
+	if ((mkdir("/sys", 0755) < 0 && errno != EEXIST) || (mkdir("/sys/kernel", 0755) < 0 && errno != EEXIST))
 		vt_warn_errno("/sys/kernel");
 	if (!is_there("/sys/kernel/tracing/trace"))
 		mount_one("tracefs", "/sys/kernel/tracing", NULL);

@@ -21,8 +21,8 @@ static void message(const char *format, va_list args, const char *tail)
 		n = sizeof(text);
 		text[n - 1] = '\n';
 	}
-	if (vt_write_all(STDERR_FILENO, text, (size_t)n) < 0)
-		return; /* there is nowhere left to report to */
+	/* There is nowhere left to report to when this fails. */
+	vt_write_all(STDERR_FILENO, text, (size_t)n);
 }
 
 /* err is a value: the caller's errno may change on the way to strerror(). */

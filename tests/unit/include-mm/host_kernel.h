@@ -1,9 +1,14 @@
-/* The kernel around kernel/mm, on the host: locks that check their rules, a log that tests read, memory. Include once. */
+/* The kernel around kernel/mm, on the host: locks that check their rules, a log that tests read, memory.
+ * Include once. */
 #pragma once
 
 #include <host_test.h>
 
-#define sigset_t k_sigset_t
+/* Structures of the ABI that the host has as well. */
+#define sigset_t  k_sigset_t
+#define timespec  k_timespec
+#define timeval	  k_timeval
+#define itimerval k_itimerval
 #include <fs/seq_file.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
@@ -13,7 +18,7 @@
 #include <sched/mutex.h>
 #include <sched/spinlock.h>
 
-struct task_struct host_task = { .comm = "test", .pid = 42 };
+struct task_struct host_task = {.comm = "test", .pid = 42};
 unsigned long host_irqs_off;
 char *host_ram;
 unsigned nr_cpu_ids = 4;
@@ -58,7 +63,8 @@ void seq_printf(struct seq_file *m, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	host_text_used += vscnprintf(host_text + host_text_used, sizeof(host_text) - host_text_used, fmt, args);
+	host_text_used +=
+		vscnprintf(host_text + host_text_used, sizeof(host_text) - host_text_used, fmt, args);
 	va_end(args);
 }
 void seq_puts(struct seq_file *m, const char *s)

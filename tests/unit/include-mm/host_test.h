@@ -1,4 +1,5 @@
-/* What every test of a kernel source on the host begins with: the host's headers, and room for the kernel's. */
+/* What every test of a kernel source on the host begins with: the host's headers, and room for the kernel's.
+ */
 #pragma once
 
 #include <assert.h>

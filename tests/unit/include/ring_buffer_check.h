@@ -1,6 +1,7 @@
 /*
- * Bookkeeping for the ring buffer's tests: every event that is written is entered here, every event that comes out is
- * held against it, and at the end the buffer's own counts must add up. For one CPU's buffer and one thread.
+ * Bookkeeping for the ring buffer's tests: every event that is written is entered here, every event that
+ * comes out is held against it, and at the end the buffer's own counts must add up. For one CPU's buffer and
+ * one thread.
  */
 #pragma once
 
@@ -66,7 +67,7 @@ static inline struct ring_buffer_event *check_reserve(struct check *c, unsigned 
 	struct check_payload *p;
 
 	assert_true(id < CHECK_MAX);
-	*e = (struct check_event){ .start = c->now += c->step, .state = CHECK_OPEN };
+	*e = (struct check_event){.start = c->now += c->step, .state = CHECK_OPEN};
 	e->ts = e->start;
 	event = ring_buffer_reserve(c->cpu_buffer, length, e->ts);
 	e->claimed = c->now;
@@ -112,8 +113,8 @@ static inline bool check_write(struct check *c, unsigned length)
 }
 
 /*
- * An event came out: it was written and not yet read; its bytes are right; who came first stands first; time does not
- * go back, is not before the writer came nor after it had its room.
+ * An event came out: it was written and not yet read; its bytes are right; who came first stands first; time
+ * does not go back, is not before the writer came nor after it had its room.
  */
 static inline void check_read_event(struct check *c, struct ring_buffer_event *event, u64 ts)
 {
@@ -199,7 +200,8 @@ static inline bool check_read_page(struct check *c, struct buffer_data_page **pa
 	return true;
 }
 
-/* Nobody writes any more: read the rest, and all must add up. `settled`: the last event written was not refused. */
+/* Nobody writes any more: read the rest, and all must add up. `settled`: the last event written was not
+ * refused. */
 static inline void check_end(struct check *c, bool settled)
 {
 	unsigned overrun = ring_buffer_overrun_cpu(c->buffer, c->cpu);
@@ -220,5 +222,6 @@ static inline void check_end(struct check *c, bool settled)
 	assert_int_equal(ring_buffer_entries_cpu(c->buffer, c->cpu), 0);
 	assert_int_equal(ring_buffer_bytes_cpu(c->buffer, c->cpu), 0);
 	assert_true(ring_buffer_empty_cpu(c->buffer, c->cpu));
-	/* An event that was neither read nor overwritten would be seen by the sums; one of both kinds, too. */
+	/* An event that was neither read nor overwritten would be seen by the sums; one of both kinds, too.
+	 */
 }

@@ -3,8 +3,8 @@
 
 #define BUG_BRK_IMM 0x800
 
-#define arch_bug()                                                                                           \
-	do {                                                                                                 \
-		__asm__ volatile("brk %0" : : "i"(BUG_BRK_IMM));                                             \
-		__builtin_unreachable();                                                                     \
+#define arch_bug()                                               \
+	do {                                                     \
+		__asm__ volatile("brk %0" : : "i"(BUG_BRK_IMM)); \
+		__builtin_unreachable();                         \
 	} while (0)

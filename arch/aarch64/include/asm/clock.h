@@ -3,7 +3,8 @@
 
 #include <lib/types.h>
 
-/* The ISB keeps the read from being taken early: without it two reads may appear out of order to other CPUs. */
+/* The ISB keeps the read from being taken early: without it two reads may appear out of order to other CPUs.
+ */
 static __always_inline u64 arch_read_counter(void)
 {
 	u64 v;

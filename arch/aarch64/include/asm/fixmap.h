@@ -1,21 +1,21 @@
 /*
- * Fixed virtual addresses for what must be mapped before there is an allocator, or for a moment only. One level-3 table:
- * a slot is a page. The FDT's blocks lie right below.
+ * Fixed virtual addresses for what must be mapped before there is an allocator, or for a moment only. One
+ * level-3 table: a slot is a page. The FDT's blocks lie right below.
  */
 #pragma once
 
 #include <asm/page.h>
 
-#define FIXMAP_FDT      (FIXMAP_START - 2 * PMD_SIZE) /* two blocks: an FDT of 2 MiB may cross a boundary */
-#define FDT_MAX_SIZE    PMD_SIZE
+#define FIXMAP_FDT   (FIXMAP_START - 2 * PMD_SIZE) /* two blocks: an FDT of 2 MiB may cross a boundary */
+#define FDT_MAX_SIZE PMD_SIZE
 
 enum fixed_slot {
 	FIX_EARLYCON,
-	FIX_PATCH,                   /* alias of the text page being written */
-	FIX_TABLES = 16,             /* paging_init: page tables of the linear map, until that is there */
+	FIX_PATCH,	 /* alias of the text page being written */
+	FIX_TABLES = 16, /* paging_init: page tables of the linear map, until that is there */
 	FIX_TABLES_END = 512,
 };
-#define fix_to_virt(slot) (FIXMAP_START + (unsigned long)(slot) * PAGE_SIZE)
+#define fix_to_virt(slot) (FIXMAP_START + (unsigned long)(slot)*PAGE_SIZE)
 
 #ifndef __ASSEMBLY__
 #include <asm/pgtable.h>

@@ -8,18 +8,25 @@
 #pragma once
 
 #ifndef __ASSEMBLY__
+/*
+ * What ftrace_caller hands its callee: its own frame record. `fp` is the traced function's frame pointer, at which that
+ * function's record {fp of its caller, return address} lies.
+ */
+struct ftrace_regs {
+	unsigned long fp;
+	unsigned long pc; /* ip + 4 */
+};
+
 /* ftrace.S */
 void _mcount(void);
 void ftrace_caller(void);
 extern const unsigned int ftrace_call[], ftrace_graph_call[];
 
-#define MCOUNT_ADDR            ((unsigned long)_mcount)
+#define MCOUNT_ADDR	       ((unsigned long)_mcount)
 #define FTRACE_CALLER_ADDR     ((unsigned long)ftrace_caller)
 /*
- * The two patchable places in ftrace_caller, nops to begin with. Patched to calls (PATCH_CALL) they call
- *     void fn(unsigned long ip, unsigned long parent_ip, unsigned long *parent_slot)
- * ip: address of the traced function's BL; parent_ip: where that function returns to; parent_slot: the frame record's
- * word that holds parent_ip.
+ * The two patchable places in ftrace_caller, nops to begin with: the first becomes a call of a ftrace_func_t
+ * (PATCH_CALL), the second a jump to the tracer of returns (PATCH_JUMP).
  */
 #define ftrace_call_site       ((unsigned long)ftrace_call)
 #define ftrace_graph_call_site ((unsigned long)ftrace_graph_call)

@@ -9,7 +9,9 @@ struct mm_struct;
 void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu);
 /* A new mm: no ASID yet; 0 or -errno. */
 int arch_init_new_context(struct mm_struct *mm);
-/* Before the pgd is freed. ASIDs are taken back all together when they run out, so there is nothing to give back. */
+/* Before the pgd is freed. ASIDs are taken back all together when they run out, so there is nothing to give
+ * back. */
 void arch_destroy_context(struct mm_struct *mm);
-/* Boot, once, before the first memblock_alloc: linear map of all RAM in boot_info; drops the early mappings. */
+/* Boot, once, before the first memblock_alloc: linear map of all RAM in boot_info; drops the early mappings.
+ */
 void paging_init(void);

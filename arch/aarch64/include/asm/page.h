@@ -20,21 +20,21 @@
 #else
 #define _UL(x) x##UL
 #undef PAGE_SIZE
-#define PAGE_SIZE  (1UL << PAGE_SHIFT)
-#define PAGE_MASK  (~(PAGE_SIZE - 1))
-#define PMD_SIZE   (1UL << PMD_SHIFT)
-#define PUD_SIZE   (1UL << PUD_SHIFT)
+#define PAGE_SIZE (1UL << PAGE_SHIFT)
+#define PAGE_MASK (~(PAGE_SIZE - 1))
+#define PMD_SIZE  (1UL << PMD_SHIFT)
+#define PUD_SIZE  (1UL << PUD_SHIFT)
 #endif
 
-#define PAGE_OFFSET   _UL(0xffffff8000000000)
-#define LINEAR_END    _UL(0xffffffc000000000)
-#define VMALLOC_START _UL(0xffffffc000000000)
-#define VMALLOC_END   _UL(0xffffffc078000000)
-#define MODULES_VADDR _UL(0xffffffc078000000)
-#define MODULES_END   _UL(0xffffffc080000000)
+#define PAGE_OFFSET	_UL(0xffffff8000000000)
+#define LINEAR_END	_UL(0xffffffc000000000)
+#define VMALLOC_START	_UL(0xffffffc000000000)
+#define VMALLOC_END	_UL(0xffffffc078000000)
+#define MODULES_VADDR	_UL(0xffffffc078000000)
+#define MODULES_END	_UL(0xffffffc080000000)
 #define KIMAGE_MAX_SIZE 0x1000000
-#define FIXMAP_START  _UL(0xfffffffeffe00000)
-#define TASK_SIZE     _UL(0x8000000000)
+#define FIXMAP_START	_UL(0xfffffffeffe00000)
+#define TASK_SIZE	_UL(0x8000000000)
 
 #ifndef __ASSEMBLY__
 #include <lib/types.h>

@@ -1,6 +1,6 @@
 /*
- * Changing instructions of the kernel. Text is read-only in every permanent mapping: sites are written through a
- * temporary alias that cannot be executed.
+ * Changing instructions of the kernel. Text is read-only in every permanent mapping: sites are written
+ * through a temporary alias that cannot be executed.
  *
  *     arch_patch_begin();
  *     err = arch_patch_write(site, target, PATCH_CALL);   // any number
@@ -17,7 +17,8 @@ enum patch_kind {
 	PATCH_JUMP, /* B */
 };
 
-/* Does `site` hold a call or jump to `target` (0: a nop)? 0, -EINVAL: something else, -ERANGE: out of a branch's reach. */
+/* Does `site` hold a call or jump to `target` (0: a nop)? 0, -EINVAL: something else, -ERANGE: out of a
+ * branch's reach. */
 int arch_patch_verify(unsigned long site, unsigned long target, enum patch_kind kind);
 void arch_patch_begin(void);
 /* 0, -ERANGE as above, -EINVAL: not aligned or not in kernel or module text. Nothing is written on error. */
@@ -27,12 +28,13 @@ void arch_patch_end(void);
 /* Discard instructions fetched before: each parked CPU calls it before it goes on. */
 void arch_sync_core(void);
 
-/* What has been done so far, for a test to hold against the number of sites. [written under the context above] */
+/* What has been done so far, for a test to hold against the number of sites. [written under the context
+ * above] */
 struct patch_stats {
-	u64 words;        /* instructions written */
+	u64 words;	  /* instructions written */
 	u64 dcache_clean; /* DC CVAU issued */
 	u64 icache_inval; /* IC IVAU issued */
-	u64 alias_maps;   /* times the alias was pointed at a block of text */
-	u64 syncs;        /* arch_patch_end calls */
+	u64 alias_maps;	  /* times the alias was pointed at a block of text */
+	u64 syncs;	  /* arch_patch_end calls */
 };
 extern struct patch_stats patch_stats;

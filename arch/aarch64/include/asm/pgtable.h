@@ -1,7 +1,7 @@
 /*
- * Page tables (Arm ARM D8.3, VMSAv8-64, 4 KiB granule): three levels named pgd (level 1, 1 GiB an entry), pmd (2 MiB) and
- * pte (4 KiB). The kernel's half hangs off TTBR1 and is the same for all, the user's off TTBR0: a user pgd has no
- * kernel part in it. Entries change only through set_pte and ptep_get_and_clear.
+ * Page tables (Arm ARM D8.3, VMSAv8-64, 4 KiB granule): three levels named pgd (level 1, 1 GiB an entry), pmd
+ * (2 MiB) and pte (4 KiB). The kernel's half hangs off TTBR1 and is the same for all, the user's off TTBR0: a
+ * user pgd has no kernel part in it. Entries change only through set_pte and ptep_get_and_clear.
  */
 #pragma once
 
@@ -19,26 +19,27 @@ typedef struct {
 	u64 v;
 } pgprot_t;
 
-#define __pgprot(x) ((pgprot_t){ (x) })
+#define __pgprot(x) ((pgprot_t){(x)})
 
 /* The kernel's own; none is writable and executable. */
-#define PAGE_KERNEL      __pgprot(PROT_KERNEL)
-#define PAGE_KERNEL_RO   __pgprot(PROT_KERNEL_RO)
+#define PAGE_KERNEL	 __pgprot(PROT_KERNEL)
+#define PAGE_KERNEL_RO	 __pgprot(PROT_KERNEL_RO)
 #define PAGE_KERNEL_EXEC __pgprot(PROT_KERNEL_ROX)
-#define PAGE_DEVICE      __pgprot(PROT_DEVICE)
-#define PAGE_NONE        __pgprot(PROT_USER_NONE)
+#define PAGE_DEVICE	 __pgprot(PROT_DEVICE)
+#define PAGE_NONE	 __pgprot(PROT_USER_NONE)
 
 extern pgd_t swapper_pg_dir[]; /* the kernel's half; init_mm.pgd */
 
 /*
- * VM_READ|WRITE|EXEC|SHARED to the protection of a user page. Writable is writable here: whoever shares the page
- * copy-on-write protects it with pte_wrprotect. No access at all: present to pte_present(), invalid to the walker.
+ * VM_READ|WRITE|EXEC|SHARED to the protection of a user page. Writable is writable here: whoever shares the
+ * page copy-on-write protects it with pte_wrprotect. No access at all: present to pte_present(), invalid to
+ * the walker.
  */
 pgprot_t vm_get_page_prot(unsigned vm_flags);
 
 static inline pte_t mk_pte(phys_addr_t phys, pgprot_t prot)
 {
-	return (pte_t){ (phys & PTE_ADDR_MASK) | prot.v };
+	return (pte_t){(phys & PTE_ADDR_MASK) | prot.v};
 }
 static inline bool pte_none(pte_t p)
 {
@@ -67,24 +68,25 @@ static inline phys_addr_t pte_phys(pte_t p)
 }
 static inline pte_t pte_wrprotect(pte_t p)
 {
-	return (pte_t){ p.v | PTE_RDONLY | (pte_write(p) ? PTE_SW_DIRTY : 0) };
+	return (pte_t){p.v | PTE_RDONLY | (pte_write(p) ? PTE_SW_DIRTY : 0)};
 }
 static inline pte_t pte_mkwrite(pte_t p)
 {
-	return (pte_t){ (p.v & ~PTE_RDONLY) | PTE_SW_DIRTY };
+	return (pte_t){(p.v & ~PTE_RDONLY) | PTE_SW_DIRTY};
 }
 static inline pte_t pte_mkyoung(pte_t p)
 {
-	return (pte_t){ p.v | PTE_AF };
+	return (pte_t){p.v | PTE_AF};
 }
 
-/* The leaf slot of `va`, or NULL: a table on the way is missing, or a block is met. No lock; tables are never freed
- * while their mm lives. */
+/* The leaf slot of `va`, or NULL: a table on the way is missing, or a block is met. No lock; tables are never
+ * freed while their mm lives. */
 pte_t *pte_lookup(pgd_t *pgd, unsigned long va);
-/* The same, making the missing tables. NULL: out of memory (or a block is met). May run on several CPUs at once.
- * Context: thread, or boot once the page allocator works. */
+/* The same, making the missing tables. NULL: out of memory (or a block is met). May run on several CPUs at
+ * once. Context: thread, or boot once the page allocator works. */
 pte_t *pte_alloc(pgd_t *pgd, unsigned long va);
-/* Store, visible to the walkers of all CPUs when it returns. Changing a valid entry needs a flush by the caller. */
+/* Store, visible to the walkers of all CPUs when it returns. Changing a valid entry needs a flush by the
+ * caller. */
 void set_pte(pte_t *slot, pte_t v);
 /* Atomically empty the slot; returns what it held. */
 pte_t ptep_get_and_clear(pte_t *slot);
@@ -93,7 +95,8 @@ pte_t ptep_get_and_clear(pte_t *slot);
 pgd_t *pgd_alloc(void);
 /* With all tables below it, not the pages. No CPU may use it any more, nor hold it in its TLB. */
 void pgd_free(pgd_t *pgd);
-/* fn for each non-empty user leaf of [start, end), ascending; a non-zero result ends the walk and is returned. */
+/* fn for each non-empty user leaf of [start, end), ascending; a non-zero result ends the walk and is
+ * returned. */
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
 	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg);
 
@@ -104,5 +107,6 @@ void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long en
 void flush_tlb_mm(struct mm_struct *mm);
 void flush_tlb_kernel_range(unsigned long start, unsigned long end);
 
-/* Bytes written through the linear map will be executed: clean D to the point of unification, invalidate I. */
+/* Bytes written through the linear map will be executed: clean D to the point of unification, invalidate I.
+ */
 void arch_sync_icache(void *linear, size_t size);

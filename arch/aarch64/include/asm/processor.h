@@ -9,8 +9,8 @@ static __always_inline void cpu_relax(void)
 }
 
 /*
- * Wait for an interrupt. Interrupts are off on entry and on return: WFI also ends for a masked pending interrupt
- * (Arm ARM D1.6.2), which is then taken when the caller enables them, so none is slept through.
+ * Wait for an interrupt. Interrupts are off on entry and on return: WFI also ends for a masked pending
+ * interrupt (Arm ARM D1.6.2), which is then taken when the caller enables them, so none is slept through.
  */
 void arch_cpu_idle(void);
 /* "Cortex-A57", or "ARMv8 (MIDR 0x...)" for one we do not know. The text lives for ever. Any context. */

@@ -5,30 +5,30 @@
 #include <lib/types.h>
 
 /*
- * On the kernel stack, built by kernel_entry (entry.S). The first four fields are Linux's user_pt_regs. `stackframe`
- * is a frame record like a function's: {interrupted fp, interrupted pc} from EL1, {0, 0} from EL0. x29 of the handler
- * points to it, so a walk by frame records crosses the exception.
+ * On the kernel stack, built by kernel_entry (entry.S). The first four fields are Linux's user_pt_regs.
+ * `stackframe` is a frame record like a function's: {interrupted fp, interrupted pc} from EL1, {0, 0} from
+ * EL0. x29 of the handler points to it, so a walk by frame records crosses the exception.
  */
 struct pt_regs {
 	u64 regs[31];
 	u64 sp;
 	u64 pc;
 	u64 pstate;
-	u64 orig_x0;       /* first argument of the system call: x0 becomes its result */
-	s32 syscallno;     /* NO_SYSCALL outside one */
+	u64 orig_x0;   /* first argument of the system call: x0 becomes its result */
+	s32 syscallno; /* NO_SYSCALL outside one */
 	u32 unused;
 	u64 stackframe[2];
 };
 #define NO_SYSCALL (-1)
 static_assert(sizeof(struct pt_regs) % 16 == 0, "SP must stay 16-byte aligned");
 
-#define user_mode(r)             (((r)->pstate & PSR_MODE_MASK) == PSR_MODE_EL0t)
-#define instruction_pointer(r)   ((unsigned long)(r)->pc)
-#define user_stack_pointer(r)    ((unsigned long)(r)->sp)
-#define kernel_stack_pointer(r)  ((unsigned long)(r)->sp)
-#define frame_pointer(r)         ((unsigned long)(r)->regs[29])
-#define regs_return_value(r)     ((long)(r)->regs[0])
-#define interrupts_enabled(r)    (!((r)->pstate & PSR_I_BIT))
+#define user_mode(r)		(((r)->pstate & PSR_MODE_MASK) == PSR_MODE_EL0t)
+#define instruction_pointer(r)	((unsigned long)(r)->pc)
+#define user_stack_pointer(r)	((unsigned long)(r)->sp)
+#define kernel_stack_pointer(r) ((unsigned long)(r)->sp)
+#define frame_pointer(r)	((unsigned long)(r)->regs[29])
+#define regs_return_value(r)	((long)(r)->regs[0])
+#define interrupts_enabled(r)	(!((r)->pstate & PSR_I_BIT))
 
 static inline void instruction_pointer_set(struct pt_regs *regs, unsigned long pc)
 {
@@ -62,9 +62,10 @@ static inline void syscall_set_nr(struct pt_regs *regs, int nr)
 	regs->regs[8] = nr;
 }
 
-/* Where the stack ends below its top: the task pointer that entry from EL0 loads, padded to keep SP aligned. */
+/* Where the stack ends below its top: the task pointer that entry from EL0 loads, padded to keep SP aligned.
+ */
 #define ARCH_STACK_TOP_RESERVED 16
-#define task_pt_regs(t) ((struct pt_regs *)(task_stack_end(t) - ARCH_STACK_TOP_RESERVED) - 1)
+#define task_pt_regs(t)		((struct pt_regs *)(task_stack_end(t) - ARCH_STACK_TOP_RESERVED) - 1)
 
 /* For oopses: registers, and for kernel mode the code around pc. Any context. */
 void show_regs(struct pt_regs *regs);

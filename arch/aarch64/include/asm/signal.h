@@ -7,8 +7,8 @@ struct ksignal;
 struct pt_regs;
 
 /*
- * Push the frame that Linux has on this machine and make regs enter the handler; `oldset` is what rt_sigreturn
- * restores. 0 or -EFAULT (nothing changed in regs). Thread context, interrupts on.
+ * Push the frame that Linux has on this machine and make regs enter the handler; `oldset` is what
+ * rt_sigreturn restores. 0 or -EFAULT (nothing changed in regs). Thread context, interrupts on.
  */
 int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs);
 /* Undo it: returns x0 of the interrupted code. A frame that cannot be read or is not sane: SIGSEGV. */

@@ -6,8 +6,8 @@
 struct task_struct;
 
 /*
- * Start a CPU of boot_info on idle's stack, in secondary_start_kernel. Returns when firmware has accepted it, not when
- * it runs: 0, -ENODEV (no such CPU or method), -ENOMEM, -EIO. Thread context.
+ * Start a CPU of boot_info on idle's stack, in secondary_start_kernel. Returns when firmware has accepted it,
+ * not when it runs: 0, -ENODEV (no such CPU or method), -ENOMEM, -EIO. Thread context.
  */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle);
 /* Interrupt the CPUs of the mask; they see all that was written before. Any context. */

@@ -15,37 +15,38 @@ struct cpu_context {
 struct user_fpsimd {
 	u64 vregs[64]; /* V0-V31, low half first */
 	u32 fpsr, fpcr;
-	u64 pad;       /* keeps the size a multiple of 16 */
+	u64 pad; /* keeps the size a multiple of 16 */
 } __aligned(16);
 
 /*
- * FP/SIMD: `fpsimd` is current while the task does not run; while it runs and fpu_live is set, the CPU's registers
- * are newer. Locks: s changed by the task itself with preemption off, or by the switch.
+ * FP/SIMD: `fpsimd` is current while the task does not run; while it runs and fpu_live is set, the CPU's
+ * registers are newer. Locks: s changed by the task itself with preemption off, or by the switch.
  */
 struct thread_struct {
-	struct cpu_context ctx;    /* [s] */
-	u64 tp_value;              /* [s] TPIDR_EL0, user TLS, while not running */
+	struct cpu_context ctx;	   /* [s] */
+	u64 tp_value;		   /* [s] TPIDR_EL0, user TLS, while not running */
 	struct user_fpsimd fpsimd; /* [s] */
-	u32 fpu_cpu;               /* [s] CPU whose registers last held fpsimd; NR_CPUS or above: none */
-	u8 fpu_live;               /* [s] EL0 may use the registers, and they are the task's */
-	u8 fpu_hot;                /* [s] switch-ins left that load the registers before they are asked for */
-	u64 fault_address;         /* [s] of the last fault signal, for sigcontext */
+	u32 fpu_cpu;		   /* [s] CPU whose registers last held fpsimd; NR_CPUS or above: none */
+	u8 fpu_live;		   /* [s] EL0 may use the registers, and they are the task's */
+	u8 fpu_hot;		   /* [s] switch-ins left that load the registers before they are asked for */
+	u64 fault_address;	   /* [s] of the last fault signal, for sigcontext */
 };
 
 extern unsigned char init_stack[]; /* the boot CPU's, THREAD_SIZE bytes above a guard page: init_task.stack */
 
 /*
- * Save what must be kept, go on on next's stack; returns, there, the task that was switched from. Also switches
- * `current`. Interrupts off.
+ * Save what must be kept, go on on next's stack; returns, there, the task that was switched from. Also
+ * switches `current`. Interrupts off.
  */
 struct task_struct *cpu_switch_to(struct task_struct *prev, struct task_struct *next);
 /* Right before it: user TLS and FP registers. Interrupts off. */
 void arch_thread_switch(struct task_struct *prev, struct task_struct *next);
 /*
  * fork: prepare child->thread and its stack so that its first switch-in goes to ret_from_fork, which calls
- * schedule_tail(prev) and then either args->fn(args->fn_arg), or returns 0 to user mode on user_sp (0: the parent's)
- * with TLS `tls` when CLONE_SETTLS is set. A kernel thread whose fn returns 0 continues in user mode with its
- * task_pt_regs (kernel_execve has filled them); otherwise do_exit(result). Thread context; 0 or -errno.
+ * schedule_tail(prev) and then either args->fn(args->fn_arg), or returns 0 to user mode on user_sp (0: the
+ * parent's) with TLS `tls` when CLONE_SETTLS is set. A kernel thread whose fn returns 0 continues in user
+ * mode with its task_pt_regs (kernel_execve has filled them); otherwise do_exit(result). Thread context; 0 or
+ * -errno.
  */
 int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
 		     unsigned long tls);

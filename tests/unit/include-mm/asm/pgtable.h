@@ -78,4 +78,5 @@ struct mm_struct;
 void flush_tlb_page(struct mm_struct *mm, unsigned long va);
 void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end);
 void flush_tlb_mm(struct mm_struct *mm);
+extern pgd_t swapper_pg_dir[];
 void arch_sync_icache(void *linear, size_t size);

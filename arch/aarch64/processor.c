@@ -1,0 +1,69 @@
+/* This CPU: idling, halting, what it is called and what it can do. */
+#include <asm/barrier.h>
+#include <asm/elf.h>
+#include <asm/processor.h>
+#include <asm/sysreg.h>
+#include <lib/printf.h>
+
+void arch_cpu_idle(void)
+{
+	dsb(sy); /* what was written before is on its way before the CPU goes to sleep */
+	__asm__ volatile("wfi" : : : "memory");
+}
+
+void arch_halt(void)
+{
+	__asm__ volatile("msr daifset, #0xf" : : : "memory");
+	for (;;)
+		__asm__ volatile("wfi" : : : "memory");
+}
+
+/* MIDR_EL1: implementer in 31:24, part number in 15:4 (Arm's are in each core's technical reference manual).
+ */
+static const struct {
+	u8 implementer;
+	u16 part;
+	const char *name;
+} known_cpus[] = {
+	{0x41, 0xd03, "Cortex-A53"},  {0x41, 0xd05, "Cortex-A55"},  {0x41, 0xd07, "Cortex-A57"},
+	{0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"},
+	{0x41, 0xd40, "Neoverse-V1"}, {0x41, 0xd49, "Neoverse-N2"}, {0x00, 0x051, "QEMU max"},
+};
+
+const char *arch_cpu_name(void)
+{
+	static char unknown[32]; /* all CPUs write the same text */
+	u64 midr = read_sysreg(midr_el1);
+
+	for (unsigned i = 0; i < ARRAY_SIZE(known_cpus); i++)
+		if (known_cpus[i].implementer == ((midr >> 24) & 0xff) &&
+		    known_cpus[i].part == ((midr >> 4) & 0xfff))
+			return known_cpus[i].name;
+	snprintf(unknown, sizeof(unknown), "ARMv8 (MIDR 0x%08lx)", (unsigned long)midr);
+	return unknown;
+}
+
+/* A 4-bit field of an ID register. */
+static unsigned id_field(u64 reg, unsigned shift)
+{
+	return (reg >> shift) & 15;
+}
+
+unsigned long arch_elf_hwcap(void)
+{
+	u64 isar0 = read_sysreg(id_aa64isar0_el1), pfr0 = read_sysreg(id_aa64pfr0_el1);
+	unsigned long cap = 0;
+
+	/* FP and AdvSIMD: 15 means absent, 1 adds half precision. HWCAP bits 0, 1, 9, 10. */
+	if (id_field(pfr0, 16) != 15)
+		cap |= BIT(0) | (id_field(pfr0, 16) ? BIT(9) : 0);
+	if (id_field(pfr0, 20) != 15)
+		cap |= BIT(1) | (id_field(pfr0, 20) ? BIT(10) : 0);
+	cap |= id_field(isar0, 4) ? BIT(3) : 0;	      /* AES */
+	cap |= id_field(isar0, 4) >= 2 ? BIT(4) : 0;  /* PMULL */
+	cap |= id_field(isar0, 8) ? BIT(5) : 0;	      /* SHA1 */
+	cap |= id_field(isar0, 12) ? BIT(6) : 0;      /* SHA2 */
+	cap |= id_field(isar0, 16) ? BIT(7) : 0;      /* CRC32 */
+	cap |= id_field(isar0, 20) >= 2 ? BIT(8) : 0; /* LSE atomics */
+	return cap;
+}

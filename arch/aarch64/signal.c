@@ -1,0 +1,238 @@
+/* Signal frames as Linux lays them out on arm64 (its uapi asm/sigcontext.h and asm/ucontext.h give the
+ * structures). */
+#include <asm/elf.h>
+#include <asm/ptrace.h>
+#include <asm/signal.h>
+#include <asm/uaccess.h>
+#include <lib/string.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+#include <sched/spinlock.h>
+
+#include "exception.h"
+
+#define SS_ONSTACK   1
+#define SS_DISABLE   2
+#define FPSIMD_MAGIC 0x46508001
+#define ESR_MAGIC    0x45535201
+
+/* A record of the extension area: FP registers, and what later CPUs added; one with magic and size 0 ends it.
+ */
+struct aarch64_ctx {
+	u32 magic, size;
+};
+struct fpsimd_context {
+	struct aarch64_ctx head;
+	u32 fpsr, fpcr;
+	u64 vregs[64];
+};
+struct sigcontext {
+	u64 fault_address;
+	u64 regs[31];
+	u64 sp, pc, pstate;
+	u8 reserved[4096] __aligned(16);
+};
+struct user_stack {
+	u64 ss_sp;
+	s32 ss_flags;
+	u32 pad;
+	u64 ss_size;
+};
+struct ucontext {
+	u64 uc_flags, uc_link;
+	struct user_stack uc_stack;
+	u64 uc_sigmask;
+	u8 unused[128 - sizeof(u64)];
+	struct sigcontext uc_mcontext;
+};
+struct rt_sigframe {
+	struct siginfo info;
+	struct ucontext uc;
+};
+/* Above it: a frame record, so that a debugger walks from the handler to the interrupted code. */
+struct frame_record {
+	u64 fp, lr;
+};
+#define FRAME_FIXED \
+	(sizeof(struct rt_sigframe) - 4096) /* up to the extension area, which is pushed as far as used */
+#define FRAME_SIZE (FRAME_FIXED + sizeof(struct fpsimd_context) + 16)
+
+static_assert(sizeof(struct fpsimd_context) == 528);
+static_assert(offsetof(struct ucontext, uc_sigmask) == 40);
+static_assert(offsetof(struct ucontext, uc_mcontext) == 176);
+static_assert(offsetof(struct sigcontext, reserved) == 288);
+static_assert(offsetof(struct user_fpsimd, fpsr) == 512);
+
+static bool on_altstack(unsigned long sp)
+{
+	return sp > current->sas_ss_sp && sp - current->sas_ss_sp <= current->sas_ss_size;
+}
+
+static int altstack_flags(unsigned long sp)
+{
+	if (!current->sas_ss_size)
+		return SS_DISABLE;
+	return on_altstack(sp) ? SS_ONSTACK : 0;
+}
+
+static int save_fpsimd(struct rt_sigframe __user *frame)
+{
+	struct fpsimd_context __user *ctx = (void *)frame->uc.uc_mcontext.reserved;
+	struct aarch64_ctx __user *end = (void *)(ctx + 1);
+	const struct user_fpsimd *fp = &current->thread.fpsimd;
+	int err;
+
+	fpsimd_preserve();
+	err = put_user(FPSIMD_MAGIC, &ctx->head.magic) | put_user((u32)sizeof(*ctx), &ctx->head.size);
+	err |= put_user(fp->fpsr, &ctx->fpsr) | put_user(fp->fpcr, &ctx->fpcr);
+	err |= put_user(0, &end->magic) | put_user(0, &end->size);
+	if (err || copy_to_user(ctx->vregs, fp->vregs, sizeof(fp->vregs)))
+		return -EFAULT;
+	return 0;
+}
+
+static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u64 oldset,
+		      struct pt_regs *regs)
+{
+	struct sigcontext __user *sc = &frame->uc.uc_mcontext;
+	struct user_stack stack = {current->sas_ss_sp, altstack_flags(regs->sp), 0, current->sas_ss_size};
+	int err;
+
+	/* Linux's user_pt_regs is exactly regs, sp, pc, pstate: one copy. */
+	static_assert(offsetof(struct pt_regs, pstate) - offsetof(struct pt_regs, regs) ==
+		      offsetof(struct sigcontext, pstate) - offsetof(struct sigcontext, regs));
+	if (copy_to_user(&frame->info, &ksig->info, sizeof(frame->info)) || clear_user(&frame->uc, 16) ||
+	    copy_to_user(&frame->uc.uc_stack, &stack, sizeof(stack)) ||
+	    copy_to_user(sc->regs, regs->regs, offsetof(struct pt_regs, orig_x0)))
+		return -EFAULT;
+	err = put_user(oldset, &frame->uc.uc_sigmask);
+	err |= put_user(current->thread.fault_address, &sc->fault_address);
+	return err ? err : save_fpsimd(frame);
+}
+
+/* Where the frame goes: the alternate stack if asked for and not in use, else below the present one. */
+static unsigned long frame_top(const struct ksignal *ksig, const struct pt_regs *regs)
+{
+	if ((ksig->ka.sa_flags & SA_ONSTACK) && current->sas_ss_size && !on_altstack(regs->sp))
+		return current->sas_ss_sp + current->sas_ss_size;
+	return regs->sp;
+}
+
+int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
+{
+	struct frame_record __user *record =
+		(void *)(ALIGN_DOWN(frame_top(ksig, regs), 16) - sizeof(struct frame_record));
+	struct rt_sigframe __user *frame = (void *)(ALIGN_DOWN((unsigned long)record - FRAME_SIZE, 16));
+
+	if (save_frame(frame, ksig, *oldset, regs))
+		return -EFAULT;
+	if (put_user(regs->regs[29], &record->fp) || put_user(regs->regs[30], &record->lr))
+		return -EFAULT;
+	regs->regs[0] = ksig->sig;
+	if (ksig->ka.sa_flags & SA_SIGINFO) {
+		regs->regs[1] = (u64)&frame->info;
+		regs->regs[2] = (u64)&frame->uc;
+	}
+	regs->regs[29] = (u64)record;
+	regs->regs[30] = ksig->ka.sa_flags & SA_RESTORER ? (u64)ksig->ka.sa_restorer : SIGPAGE;
+	regs->sp = (u64)frame;
+	regs->pc = (u64)ksig->ka.sa_handler;
+	regs->pstate &= ~(PSR_BTYPE_MASK | PSR_TCO_BIT);
+	regs->syscallno = NO_SYSCALL;
+	return 0;
+}
+
+static int restore_fpsimd(struct fpsimd_context __user *ctx)
+{
+	struct user_fpsimd *fp = &current->thread.fpsimd;
+	u32 fpsr, fpcr;
+
+	fpsimd_reload(); /* first: a switch in between must not save over what is read here */
+	if (get_user(fpsr, &ctx->fpsr) || get_user(fpcr, &ctx->fpcr) ||
+	    copy_from_user(fp->vregs, ctx->vregs, sizeof(fp->vregs)))
+		return -EFAULT;
+	fp->fpsr = fpsr;
+	fp->fpcr = fpcr;
+	return 0;
+}
+
+/* Walk the records: each known one once, sizes right, an end before the area's. */
+static int restore_records(struct sigcontext __user *sc)
+{
+	bool have_fpsimd = false;
+
+	for (unsigned at = 0; at + sizeof(struct aarch64_ctx) <= sizeof(sc->reserved);) {
+		struct aarch64_ctx __user *ctx = (void *)(sc->reserved + at);
+		u32 magic, size;
+
+		if (get_user(magic, &ctx->magic) || get_user(size, &ctx->size))
+			return -EFAULT;
+		if (!magic)
+			return size || !have_fpsimd ? -EINVAL : 0;
+		if (size < sizeof(*ctx) || size % 16 || size > sizeof(sc->reserved) - at)
+			return -EINVAL;
+		if (magic == FPSIMD_MAGIC) {
+			if (have_fpsimd || size != sizeof(struct fpsimd_context) ||
+			    restore_fpsimd((void *)ctx))
+				return -EINVAL;
+			have_fpsimd = true;
+		} else if (magic != ESR_MAGIC) {
+			return -EINVAL;
+		}
+		at += size;
+	}
+	return -EINVAL;
+}
+
+/* User mode may choose its condition flags and nothing that would give it more. */
+static bool valid_user_pstate(u64 pstate)
+{
+	return (pstate & (PSR_MODE_MASK | PSR_MODE32 | PSR_DAIF_MASK)) == PSR_MODE_EL0t;
+}
+
+static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
+{
+	struct sigcontext __user *sc = &frame->uc.uc_mcontext;
+	struct user_stack stack;
+	struct pt_regs new = *regs;
+	sigset_t set;
+
+	if (get_user(set, &frame->uc.uc_sigmask) ||
+	    copy_from_user(&stack, &frame->uc.uc_stack, sizeof(stack)) ||
+	    copy_from_user(new.regs, sc->regs, offsetof(struct pt_regs, orig_x0)))
+		return -EFAULT;
+	if (!valid_user_pstate(new.pstate) || restore_records(sc))
+		return -EINVAL;
+	*regs = new;
+	regs->pstate &= PSR_NZCV_MASK | PSR_BTYPE_MASK | PSR_SSBS_BIT | PSR_DIT_BIT | PSR_TCO_BIT;
+	current->sas_ss_sp = stack.ss_flags & SS_DISABLE ? 0 : stack.ss_sp;
+	current->sas_ss_size = stack.ss_flags & SS_DISABLE ? 0 : stack.ss_size;
+	spin_lock_irq(&current->sighand->siglock);
+	current->blocked = set & ~(sigmask(SIGKILL) | sigmask(SIGSTOP));
+	recalc_sigpending();
+	spin_unlock_irq(&current->sighand->siglock);
+	return 0;
+}
+
+long arch_rt_sigreturn(struct pt_regs *regs)
+{
+	struct rt_sigframe __user *frame = (void *)regs->sp;
+
+	regs->syscallno = NO_SYSCALL; /* what is restored is not to be taken for an interrupted call */
+	if (regs->sp % 16 || restore_frame(frame, regs)) {
+		force_sig_fault(SIGSEGV, SEGV_MAPERR, (unsigned long)frame);
+		return 0;
+	}
+	return regs->regs[0];
+}
+
+const void *arch_signal_trampoline(size_t *len)
+{
+	static const u32 code[] = {
+		0xd2801168, /* mov x8, #139: rt_sigreturn */
+		0xd4000001, /* svc #0 */
+	};
+
+	*len = sizeof(code);
+	return code;
+}

@@ -1,0 +1,57 @@
+/* Starting other CPUs and sending them interrupts. */
+#include <asm/barrier.h>
+#include <asm/page.h>
+#include <asm/smp.h>
+#include <asm/sysreg.h>
+#include <boot/boot_info.h>
+#include <kernel/percpu.h>
+#include <lib/errno.h>
+#include <sched/task.h>
+#include <time/hrtimer.h>
+
+#include "exception.h"
+#include "smp.h"
+
+void secondary_entry(void); /* arm64_head.S */
+extern char reserved_pg_dir[];
+
+const struct smp_irq_ops *smp_irq_ops;
+static struct secondary_data secondary_data[NR_CPUS]; /* [its CPU's starter, until the CPU runs] */
+
+int arch_cpu_start(unsigned cpu, struct task_struct *idle)
+{
+	struct secondary_data *data = &secondary_data[cpu];
+	int err;
+
+	if (cpu >= boot_info.nr_cpus)
+		return -ENODEV;
+	err = alloc_cpu_stacks(cpu);
+	if (err)
+		return err;
+	*data = (struct secondary_data){
+		.task = idle,
+		.percpu_offset = __per_cpu_offset[cpu],
+		.stack_end = task_stack_end(idle),
+	};
+	dsb(ish); /* the new CPU reads it once its MMU is on: by then it is coherent with us */
+	return psci_cpu_on(boot_info.cpu_hwid[cpu], __pa_symbol(secondary_entry), (u64)data);
+}
+
+/* MMU on, current and per-CPU offset right: drop the identity map. */
+void secondary_cpu_init(void)
+{
+	write_sysreg(__pa_symbol(reserved_pg_dir), ttbr0_el1);
+	isb();
+	__asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
+}
+
+void arch_smp_cpu_init(void)
+{
+	smp_irq_ops->cpu_init(); /* the timer's turn comes with hrtimers_init_cpu() */
+}
+
+void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
+{
+	dsb(ishst); /* normal memory first, then the register that interrupts: nothing else orders the two */
+	smp_irq_ops->send_ipi(mask, kind);
+}

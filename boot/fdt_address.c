@@ -1,0 +1,126 @@
+/* Paths and addresses in the device tree: what needs the nodes around a node. */
+#include <boot/fdt.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+
+/* The child of `parent` whose name is the `len` bytes at `name`, with or without a unit address. */
+static int child_named(int parent, const char *name, size_t len)
+{
+	int depth = 0;
+
+	for (int n = fdt_next_node(parent, &depth); n >= 0 && depth > 0; n = fdt_next_node(n, &depth)) {
+		const char *s = fdt_node_name(n);
+
+		if (depth == 1 && !strncmp(s, name, len) &&
+		    (!s[len] || (s[len] == '@' && !memchr(name, '@', len))))
+			return n;
+	}
+	return -1;
+}
+
+/* Up to the next '/', the options or the end. */
+static size_t component_length(const char *path)
+{
+	size_t n = 0;
+
+	while (path[n] && path[n] != '/' && path[n] != ':')
+		n++;
+	return n;
+}
+
+int fdt_path_node(const char *path)
+{
+	int node = fdt_next_node(-1, NULL);
+	size_t len;
+
+	if (*path != '/') {
+		char alias[32];
+		const char *target;
+
+		len = component_length(path);
+		if (len >= sizeof(alias))
+			return -1;
+		memcpy(alias, path, len);
+		alias[len] = 0;
+		target = fdt_getstring(child_named(node, "aliases", 7), alias);
+		if (!target || *target != '/')
+			return -1;
+		path = target;
+	}
+	while (node >= 0 && *path == '/') {
+		path++;
+		len = component_length(path);
+		if (len)
+			node = child_named(node, path, len);
+		path += len;
+	}
+	return node;
+}
+
+/* #address-cells and #size-cells that a node sets for its children; the specification's defaults are 2 and 1.
+ */
+static void child_cells(int node, u32 *address, u32 *size)
+{
+	if (fdt_read_u32(node, "#address-cells", address))
+		*address = 2;
+	if (fdt_read_u32(node, "#size-cells", size))
+		*size = 1;
+}
+
+/* `count` (1 or 2, or 0 for the value 0) cells from cell `i` of a property. */
+static int read_cells(int node, const char *name, unsigned i, unsigned count, u64 *value)
+{
+	*value = 0;
+	if (count > 2)
+		return -EINVAL;
+	while (count--) {
+		u32 cell;
+		int err = fdt_read_cell(node, name, i++, &cell);
+
+		if (err)
+			return err;
+		*value = *value << 32 | cell;
+	}
+	return 0;
+}
+
+/* An address on the bus below `bus` as one on the bus above. -EINVAL: no window of its `ranges` holds it. */
+static int translate(int bus, u64 *address)
+{
+	u32 child_address, child_size, parent_address, parent_size;
+	u64 child, parent, size;
+	int len;
+
+	if (!fdt_getprop(bus, "ranges", &len))
+		return -EINVAL;
+	if (!len)
+		return 0; /* the same addresses */
+	child_cells(bus, &child_address, &child_size);
+	child_cells(fdt_parent(bus), &parent_address, &parent_size);
+	for (unsigned i = 0;; i += child_address + parent_address + child_size) {
+		if (read_cells(bus, "ranges", i, child_address, &child) ||
+		    read_cells(bus, "ranges", i + child_address, parent_address, &parent) ||
+		    read_cells(bus, "ranges", i + child_address + parent_address, child_size, &size))
+			return -EINVAL;
+		if (*address >= child && *address - child < size) {
+			*address = *address - child + parent;
+			return 0;
+		}
+	}
+}
+
+int fdt_read_reg(int node, unsigned i, u64 *base, u64 *size)
+{
+	int bus = fdt_parent(node), err;
+	u32 address_cells, size_cells;
+	unsigned at;
+
+	child_cells(bus, &address_cells, &size_cells);
+	at = i * (address_cells + size_cells);
+	err = read_cells(node, "reg", at, address_cells, base);
+	if (!err)
+		err = read_cells(node, "reg", at + address_cells, size_cells, size);
+	for (; !err && fdt_parent(bus) >= 0; bus = fdt_parent(bus))
+		err = translate(bus, base);
+	return err;
+}

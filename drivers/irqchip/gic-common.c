@@ -1,0 +1,77 @@
+/* Distributor handling that GICv2 and GICv3 share. */
+#include <asm/io.h>
+#include <kernel/printk.h>
+#include <kernel/smp.h>
+#include <lib/atomic.h>
+
+#include "gic-common.h"
+
+unsigned gic_nr_intids(const void *dist)
+{
+	unsigned n = ((readl_relaxed(dist + GICD_TYPER) & 0x1f) + 1) * 32; /* ITLinesNumber */
+
+	return n < GIC_NR_INTIDS ? n : GIC_NR_INTIDS;
+}
+
+void gic_poke_bit(void *block, unsigned hwirq)
+{
+	writel_relaxed(1U << (hwirq % 32), block + hwirq / 32 * 4);
+}
+
+void gic_set_type(void *base, unsigned hwirq, unsigned type)
+{
+	void *reg = base + GICD_ICFGR + hwirq / 16 * 4;
+	u32 bit = 2U << (hwirq % 16 * 2), old = readl_relaxed(reg),
+	    new = type == IRQ_TYPE_EDGE ? old | bit : old & ~bit;
+
+	if (new != old)
+		writel_relaxed(new, reg);
+}
+
+static void reset_block(void *base, unsigned from, unsigned to)
+{
+	for (unsigned i = from; i < to; i += 32) {
+		writel_relaxed(~0U, base + GICD_ICENABLER + i / 8);
+		writel_relaxed(~0U, base + GICD_ICPENDR + i / 8);
+		writel_relaxed(~0U, base + GICD_ICACTIVER + i / 8);
+	}
+	for (unsigned i = from; i < to; i += 4)
+		writel_relaxed(GIC_PRIO, base + GICD_IPRIORITYR + i);
+}
+
+void gic_dist_reset(void *dist, unsigned nr)
+{
+	reset_block(dist, GIC_FIRST_SPI, nr);
+	for (unsigned i = GIC_FIRST_SPI; i < nr; i += 16)
+		writel_relaxed(0, dist + GICD_ICFGR + i / 4);
+}
+
+void gic_private_reset(void *base)
+{
+	reset_block(base, 0, GIC_FIRST_SPI);
+	writel_relaxed(0xffff, base + GICD_ISENABLER);
+}
+
+void gic_dispatch(const struct irq_chip *chip, unsigned hwirq)
+{
+	static u16 irq_of[GIC_NR_INTIDS]; /* filled on first use; every CPU writes the same value */
+	int irq;
+
+	if (hwirq < GIC_FIRST_PPI) {
+		handle_ipi(hwirq);
+		return;
+	}
+	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; callers have sorted out what is not below GIC_NR_INTIDS */
+	irq = READ_ONCE(irq_of[hwirq]);
+	if (unlikely(!irq)) {
+		/* It can only be pending because somebody has mapped it: this finds that mapping. */
+		irq = irq_create_mapping(chip, hwirq, IRQ_TYPE_LEVEL);
+		if (irq < 0) {
+			pr_warn_once("gic: interrupt %u has no number\n", hwirq);
+			chip->mask(hwirq);
+			return;
+		}
+		WRITE_ONCE(irq_of[hwirq], irq);
+	}
+	generic_handle_irq(irq);
+}

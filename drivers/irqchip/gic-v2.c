@@ -1,0 +1,146 @@
+/* GICv2 (Arm IHI 0048B): one distributor, a memory-mapped CPU interface that shows each CPU its own
+ * registers. */
+#include <asm/io.h>
+#include <asm/irq.h>
+#include <asm/smp.h>
+#include <drivers/driver.h>
+#include <irq/irq.h>
+#include <irq/irqflags.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <mm/vmalloc.h>
+#include <sched/spinlock.h>
+
+#include "gic-common.h"
+
+#define GICD_SGIR  0xf00
+#define GICC_CTLR  0x00
+#define GICC_PMR   0x04
+#define GICC_BPR   0x08
+#define GICC_IAR   0x0c
+#define GICC_EOIR  0x10
+#define INTID_MASK 0x3ff
+#define MAX_CPUS   8 /* the architecture's: target lists are bytes */
+
+static void *dist, *cpu_if;	/* [immutable after probe] */
+static u8 cpu_target[MAX_CPUS]; /* bit of our CPU number's interface [set by that CPU before it is online] */
+static DEFINE_SPINLOCK(dist_lock); /* read-modify-write of shared registers; interrupts off */
+
+static void gic_mask_irq(unsigned hwirq)
+{
+	gic_poke_bit(dist + GICD_ICENABLER, hwirq);
+}
+
+static void gic_unmask_irq(unsigned hwirq)
+{
+	gic_poke_bit(dist + GICD_ISENABLER, hwirq);
+}
+
+static void gic_set_irq_type(unsigned hwirq, unsigned type)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dist_lock, flags);
+	gic_set_type(dist, hwirq, type);
+	spin_unlock_irqrestore(&dist_lock, flags);
+}
+
+static void gic_set_affinity(unsigned hwirq, unsigned cpu)
+{
+	void *reg = dist + GICD_ITARGETSR + hwirq / 4 * 4;
+	unsigned shift = hwirq % 4 * 8;
+	unsigned long flags;
+
+	if (hwirq < GIC_FIRST_SPI || cpu >= MAX_CPUS)
+		return;
+	spin_lock_irqsave(&dist_lock, flags);
+	writel_relaxed((readl_relaxed(reg) & ~(0xffU << shift)) | (u32)cpu_target[cpu] << shift, reg);
+	spin_unlock_irqrestore(&dist_lock, flags);
+}
+
+static const struct irq_chip gic_chip = {
+	.name = "GICv2",
+	.mask = gic_mask_irq,
+	.unmask = gic_unmask_irq,
+	.set_type = gic_set_irq_type,
+	.set_affinity = gic_set_affinity,
+};
+
+/*
+ * Reading IAR acknowledges the highest pending interrupt; the DMB in readl orders what its sender wrote
+ * before what the handler reads. An IPI is ended first: IPI_STOP does not come back.
+ */
+static void gic_handle_irq(struct pt_regs *regs)
+{
+	for (;;) {
+		u32 iar = readl(cpu_if + GICC_IAR), hwirq = iar & INTID_MASK;
+
+		if (hwirq >= GIC_NR_INTIDS)
+			return;
+		if (hwirq < GIC_FIRST_PPI)
+			writel_relaxed(iar, cpu_if + GICC_EOIR);
+		gic_dispatch(&gic_chip, hwirq);
+		if (hwirq >= GIC_FIRST_PPI)
+			writel_relaxed(iar, cpu_if + GICC_EOIR);
+	}
+}
+
+static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
+{
+	u32 targets = 0;
+	unsigned cpu;
+
+	for_each_cpu (cpu, mask)
+		targets |= cpu_target[cpu];
+	writel_relaxed(targets << 16 | kind, dist + GICD_SGIR);
+}
+
+/* The target registers of private interrupts read as the reading CPU's own bit. */
+static void gic_cpu_init(void)
+{
+	cpu_target[smp_processor_id()] = readl_relaxed(dist + GICD_ITARGETSR);
+	gic_private_reset(dist);
+	writel_relaxed(GIC_PRIO_MASK, cpu_if + GICC_PMR);
+	writel_relaxed(0, cpu_if + GICC_BPR);
+	writel_relaxed(1, cpu_if + GICC_CTLR);
+}
+
+static const struct smp_irq_ops gic_smp_ops = {.send_ipi = gic_send_ipi, .cpu_init = gic_cpu_init};
+
+static int gic_probe(const struct device_desc *dev)
+{
+	unsigned nr;
+
+	if (dev->nr_reg < 2)
+		return -EINVAL;
+	dist = ioremap(dev->reg[0].base, PAGE_SIZE);
+	if (!dist)
+		return -ENOMEM;
+	cpu_if = ioremap(dev->reg[1].base, PAGE_SIZE);
+	if (!cpu_if)
+		goto unmap_dist;
+	writel_relaxed(0, dist + GICD_CTLR);
+	nr = gic_nr_intids(dist);
+	gic_dist_reset(dist, nr);
+	gic_cpu_init();
+	for (unsigned i = GIC_FIRST_SPI; i < nr; i += 4)
+		writel_relaxed(cpu_target[0] * 0x01010101U, dist + GICD_ITARGETSR + i);
+	writel_relaxed(1, dist + GICD_CTLR);
+	smp_irq_ops = &gic_smp_ops;
+	handle_arch_irq = gic_handle_irq;
+	irq_set_root_chip(&gic_chip);
+	pr_info("GICv2: %u interrupts\n", nr);
+	return 0;
+unmap_dist:
+	iounmap(dist);
+	return -ENOMEM;
+}
+
+static const char *const gic_ids[] = {"arm,cortex-a15-gic", "arm,gic-400", NULL};
+static const struct driver gic_v2_driver = {
+	.name = "gic-v2",
+	.compatible = gic_ids,
+	.level = DRIVER_IRQCHIP,
+	.probe = gic_probe,
+};
+REGISTER_DRIVER(gic_v2_driver);

@@ -1,0 +1,417 @@
+/* The line discipline's input side: echo, editing of the line in work, signals from keys. */
+#include "tty.h"
+
+#include <irq/softirq.h>
+#include <lib/string.h>
+#include <proc/signal.h>
+
+#define BATCH 64 /* bytes looked at with interrupts off */
+
+static bool is_cc(const struct tty_struct *tty, char c, unsigned which)
+{
+	return tty->termios.c_cc[which] != _POSIX_VDISABLE && (unsigned char)c == tty->termios.c_cc[which];
+}
+
+static char buf_at(const struct tty_struct *tty, u32 i)
+{
+	return tty->buf[i % TTY_BUF_SIZE];
+}
+
+/* [l] A byte of input, `end`: it completes a line (or stands for end of file). False: no room. */
+static bool buf_put(struct tty_struct *tty, char c, bool end)
+{
+	/* The last place is for the byte that ends a line, or a line too long could never be read. */
+	if (tty->head - tty->tail >= TTY_BUF_SIZE - !end) {
+		tty->drops++;
+		return false;
+	}
+	if (tty->head == tty->canon)
+		tty->line_column = tty->column;
+	tty->buf[tty->head % TTY_BUF_SIZE] = c;
+	if (end)
+		set_bit(tty->head % TTY_BUF_SIZE, tty->mark);
+	else
+		clear_bit(tty->head % TTY_BUF_SIZE, tty->mark);
+	tty->head++;
+	if (end)
+		tty->canon = tty->head;
+	return true;
+}
+
+/* [l] */
+static void echo(struct tty_struct *tty, char c)
+{
+	unsigned char u = c;
+
+	if (L_FLAG(tty, ECHOCTL) && (u < ' ' || u == 127) && c != '\t' && c != '\n') {
+		char text[2] = {'^', c ^ 0100};
+
+		tty_echo(tty, text, 2);
+	} else {
+		tty_echo_char(tty, c);
+	}
+}
+
+static bool utf8_later(const struct tty_struct *tty, char c)
+{
+	return I_FLAG(tty, IUTF8) && ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* [l] Columns that the byte before `end` takes; a tab's depend on all before it. */
+static unsigned width_of(const struct tty_struct *tty, u32 end)
+{
+	unsigned column = tty->line_column, before = column;
+
+	for (u32 i = tty->canon; i != end; i++) {
+		unsigned char c = buf_at(tty, i);
+
+		before = column;
+		if (c == '\t')
+			column = (column | 7) + 1;
+		else if (c < ' ' || c == 127)
+			column += L_FLAG(tty, ECHOCTL) ? 2 : 0;
+		else if (!utf8_later(tty, c))
+			column++;
+	}
+	return column - before;
+}
+
+/* [l] The last character of the line in work goes, from the screen too. */
+static void erase_one(struct tty_struct *tty)
+{
+	unsigned width = 0;
+
+	while (tty->head != tty->canon && utf8_later(tty, buf_at(tty, tty->head - 1)))
+		tty->head--;
+	if (tty->head == tty->canon)
+		return;
+	if (L_FLAG(tty, ECHO) && L_FLAG(tty, ECHOE))
+		width = width_of(tty, tty->head);
+	tty->head--;
+	while (width--)
+		tty_echo(tty, "\b \b", 3);
+}
+
+static void do_erase(struct tty_struct *tty, char c)
+{
+	if (tty->head == tty->canon)
+		return;
+	erase_one(tty);
+	if (L_FLAG(tty, ECHO) && !L_FLAG(tty, ECHOE))
+		echo(tty, c);
+}
+
+/* [l] White space before the cursor, then the word before that. */
+static void do_werase(struct tty_struct *tty)
+{
+	bool word = false;
+
+	while (tty->head != tty->canon) {
+		char c = buf_at(tty, tty->head - 1);
+		bool in_word = isalnum(c) || c == '_' || ((unsigned char)c & 0x80);
+
+		if (word && !in_word)
+			return;
+		word |= in_word;
+		erase_one(tty);
+	}
+}
+
+/* [l] The whole line. From the screen, if that is wanted and it is not longer than the ring has room for. */
+static void do_kill(struct tty_struct *tty, char c)
+{
+	bool visual = L_FLAG(tty, ECHOKE) && L_FLAG(tty, ECHOE) &&
+		      (tty->head - tty->canon) * 6 < tty_echo_room(tty);
+
+	if (!L_FLAG(tty, ECHO)) {
+		tty->head = tty->canon;
+	} else if (visual) {
+		while (tty->head != tty->canon)
+			erase_one(tty);
+	} else {
+		tty->head = tty->canon;
+		echo(tty, c);
+		if (L_FLAG(tty, ECHOK))
+			tty_echo_char(tty, '\n');
+	}
+}
+
+static void do_reprint(struct tty_struct *tty, char c)
+{
+	echo(tty, c);
+	tty_echo_char(tty, '\n');
+	for (u32 i = tty->canon; i != tty->head; i++)
+		echo(tty, buf_at(tty, i));
+}
+
+void n_tty_flush_input(struct tty_struct *tty)
+{
+	tty->rx_tail = tty->rx_head;
+	tty->head = tty->canon = tty->tail;
+	tty->lnext = false;
+}
+
+/* Which signal a key means; 0: none. */
+static int key_signal(const struct tty_struct *tty, char c)
+{
+	if (!L_FLAG(tty, ISIG))
+		return 0;
+	if (is_cc(tty, c, VINTR))
+		return SIGINT;
+	if (is_cc(tty, c, VQUIT))
+		return SIGQUIT;
+	return is_cc(tty, c, VSUSP) ? SIGTSTP : 0;
+}
+
+/* [l] What was typed and what is to be printed is forgotten, unless NOFLSH. kill_pgrp comes later, without
+ * the lock. */
+static void do_signal_key(struct tty_struct *tty, char c)
+{
+	if (!L_FLAG(tty, NOFLSH)) {
+		u32 rx_tail = tty->rx_tail;
+
+		n_tty_flush_input(tty);
+		tty->rx_tail = rx_tail; /* what follows the key was typed after it */
+		tty_flush_output(tty);
+	}
+	tty_set_stopped(tty, false);
+	if (L_FLAG(tty, ECHO))
+		echo(tty, c);
+}
+
+/* [l] Canonical input; true: c was a key of the editor. */
+static bool edit_key(struct tty_struct *tty, char c)
+{
+	bool ext = L_FLAG(tty, IEXTEN);
+
+	if (is_cc(tty, c, VERASE) || (c == '\b' && is_cc(tty, 127, VERASE)))
+		do_erase(tty, c); /* both ^H and DEL: terminals disagree about what the key sends */
+	else if (is_cc(tty, c, VKILL))
+		do_kill(tty, c);
+	else if (ext && is_cc(tty, c, VWERASE))
+		do_werase(tty);
+	else if (ext && is_cc(tty, c, VREPRINT) && L_FLAG(tty, ECHO))
+		do_reprint(tty, c);
+	else if (is_cc(tty, c, VEOF))
+		buf_put(tty, '\0', true);
+	else
+		return false;
+	return true;
+}
+
+static bool ends_line(const struct tty_struct *tty, char c)
+{
+	return c == '\n' || is_cc(tty, c, VEOL) || (L_FLAG(tty, IEXTEN) && is_cc(tty, c, VEOL2));
+}
+
+/* [l] A byte that is data. */
+static void take_char(struct tty_struct *tty, char c, bool literal)
+{
+	bool canon = L_FLAG(tty, ICANON), end = canon && !literal && ends_line(tty, c);
+
+	if (canon && tty->head == tty->canon)
+		tty->line_column = tty->column;
+	if (!buf_put(tty, c, end)) {
+		if (I_FLAG(tty, IMAXBEL))
+			tty_echo_char(tty, '\a');
+		return;
+	}
+	if (L_FLAG(tty, ECHO) || (c == '\n' && L_FLAG(tty, ECHONL) && canon)) {
+		if (c == '\n' && !literal)
+			tty_echo_char(tty, '\n');
+		else
+			echo(tty, c);
+	}
+}
+
+/* [l] ^S, ^Q; with IXANY any key goes on. True: c was taken. */
+static bool flow_key(struct tty_struct *tty, char c)
+{
+	if (!I_FLAG(tty, IXON))
+		return false;
+	if (is_cc(tty, c, VSTOP) || is_cc(tty, c, VSTART)) {
+		tty_set_stopped(tty, is_cc(tty, c, VSTOP));
+		return true;
+	}
+	if (I_FLAG(tty, IXANY) && tty->stopped)
+		tty_set_stopped(tty, false);
+	return false;
+}
+
+/* [l] False: CR that is to be ignored. */
+static bool map_input(struct tty_struct *tty, char *c)
+{
+	if (I_FLAG(tty, ISTRIP))
+		*c &= 0x7f;
+	if (I_FLAG(tty, IUCLC) && L_FLAG(tty, IEXTEN))
+		*c = tolower(*c);
+	if (*c == '\r') {
+		if (I_FLAG(tty, IGNCR))
+			return false;
+		if (I_FLAG(tty, ICRNL))
+			*c = '\n';
+	} else if (*c == '\n' && I_FLAG(tty, INLCR)) {
+		*c = '\r';
+	}
+	return true;
+}
+
+/* [l] One received byte. Returns a signal for the foreground process group, or 0. */
+static int n_tty_receive_char(struct tty_struct *tty, char c)
+{
+	int sig;
+
+	if (tty->lnext) {
+		tty->lnext = false;
+		take_char(tty, c, true);
+		return 0;
+	}
+	if (!map_input(tty, &c) || flow_key(tty, c))
+		return 0;
+	sig = key_signal(tty, c);
+	if (sig) {
+		do_signal_key(tty, c);
+		return sig;
+	}
+	if (L_FLAG(tty, IEXTEN) && is_cc(tty, c, VLNEXT)) {
+		tty->lnext = true;
+		if (L_FLAG(tty, ECHO) && L_FLAG(tty, ECHOCTL))
+			tty_echo(tty, "^\b", 2);
+		return 0;
+	}
+	if (!L_FLAG(tty, ICANON) || !edit_key(tty, c))
+		take_char(tty, c, false);
+	return 0;
+}
+
+/*
+ * [l] Is there room for what one more byte can cause? In a full canonical buffer without a line nothing may
+ * wait for a reader: the line is too long, and what is too much is dropped.
+ */
+static bool can_process(struct tty_struct *tty)
+{
+	if (tty_echo_room(tty) < 16)
+		return false;
+	if (tty->head - tty->tail < TTY_BUF_SIZE - 1)
+		return true;
+	return L_FLAG(tty, ICANON) && tty->canon == tty->tail;
+}
+
+/*
+ * [l] Tell the driver when the buffer is nearly full, or has room again. Under the lock: were it told later,
+ * an "on" of the interrupt could come behind the "off" of a reader on another CPU, and input would stop for
+ * good.
+ */
+static void throttle_change(struct tty_struct *tty)
+{
+	u32 used = tty->rx_head - tty->rx_tail;
+
+	if (!tty->throttled && used > TTY_RX_SIZE * 3 / 4)
+		tty->throttled = true;
+	else if (tty->throttled && used < TTY_RX_SIZE / 4)
+		tty->throttled = false;
+	else
+		return;
+	tty->ops->throttle(tty->port, tty->throttled);
+}
+
+/* What a batch leaves to be done without the lock. */
+static void after_batch(struct tty_struct *tty, int sig, pid_t pgrp, bool wake)
+{
+	tty_kick(tty);
+	if (sig && pgrp > 0)
+		kill_pgrp(pgrp, sig);
+	if (wake)
+		wake_up_interruptible_all(&tty->read_wait);
+}
+
+void n_tty_process(struct tty_struct *tty)
+{
+	bool more = true;
+
+	while (more) {
+		unsigned long flags;
+		int sig = 0;
+		bool wake;
+		pid_t pgrp;
+		char key;
+
+		spin_lock_irqsave(&tty->lock, flags);
+		for (unsigned i = 0; i < BATCH && !sig && tty->rx_tail != tty->rx_head && can_process(tty);
+		     i++) {
+			char c = tty->rx[tty->rx_tail++ % TTY_RX_SIZE];
+
+			if (!sysrq_filter(tty, c))
+				sig = n_tty_receive_char(tty, c);
+		}
+		more = tty->rx_tail != tty->rx_head && can_process(tty);
+		throttle_change(tty);
+		pgrp = tty->pgrp;
+		key = sysrq_take(tty);
+		/* Sleepers queue themselves before they look, with the lock: none is missed. */
+		wake = n_tty_available(tty) && waitqueue_active(&tty->read_wait);
+		spin_unlock_irqrestore(&tty->lock, flags);
+		after_batch(tty, sig, pgrp, wake);
+		if (key)
+			handle_sysrq(key);
+	}
+}
+
+/* [l] A signal key must work although what was typed before it is stuck; it flushes that anyway. */
+static bool jump_queue(struct tty_struct *tty, char c)
+{
+	return key_signal(tty, c) && !L_FLAG(tty, NOFLSH) && tty->rx_tail != tty->rx_head &&
+	       !can_process(tty);
+}
+
+void tty_receive(struct tty_struct *tty, const char *data, unsigned n)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	for (unsigned i = 0; i < n; i++) {
+		if (jump_queue(tty, data[i]))
+			n_tty_flush_input(tty);
+		if (tty->rx_head - tty->rx_tail == TTY_RX_SIZE)
+			tty->drops++;
+		else
+			tty->rx[tty->rx_head++ % TTY_RX_SIZE] = data[i];
+	}
+	throttle_change(tty);
+	spin_unlock_irqrestore(&tty->lock, flags);
+	raise_softirq(TTY_SOFTIRQ);
+}
+
+bool n_tty_readable(struct tty_struct *tty)
+{
+	if (L_FLAG(tty, ICANON))
+		return tty->canon != tty->tail;
+	/* With VTIME 0, poll and read wait for VMIN bytes. */
+	if (!tty->termios.c_cc[VTIME] && tty->termios.c_cc[VMIN])
+		return tty->head - tty->tail >= min_t(u32, tty->termios.c_cc[VMIN], TTY_BUF_SIZE / 2);
+	return tty->head != tty->tail;
+}
+
+unsigned n_tty_available(struct tty_struct *tty)
+{
+	return (L_FLAG(tty, ICANON) ? tty->canon : tty->head) - tty->tail;
+}
+
+void n_tty_set_termios(struct tty_struct *tty, const struct termios *t)
+{
+	u32 old = tty->termios.c_lflag;
+
+	tty->termios = *t;
+	if (!((old ^ t->c_lflag) & ICANON))
+		return;
+	/* To canonical: what is there counts as whole. To raw: an end of file that was not read is no data.
+	 */
+	if (t->c_lflag & ICANON) {
+		for (u32 i = tty->tail; i != tty->head; i++)
+			clear_bit(i % TTY_BUF_SIZE, tty->mark);
+		if (tty->head != tty->tail)
+			set_bit((tty->head - 1) % TTY_BUF_SIZE, tty->mark);
+	}
+	tty->canon = tty->head;
+	tty->lnext = false;
+}

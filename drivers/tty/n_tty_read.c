@@ -1,0 +1,177 @@
+/* The line discipline's reading side: whole lines, or bytes by VMIN and VTIME. */
+#include "tty.h"
+
+#include <asm/uaccess.h>
+#include <proc/signal.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+#include <uapi/fcntl.h>
+
+#define CHUNK 128
+
+/* [l] Up to `n` bytes of one line. *end: the line is complete (or the file ends, with nothing). */
+static unsigned take_line(struct tty_struct *tty, char *to, unsigned n, bool *end)
+{
+	unsigned done = 0;
+
+	*end = false;
+	while (done < n && tty->tail != tty->canon && !*end) {
+		u32 i = tty->tail++ % TTY_BUF_SIZE;
+
+		*end = test_bit(i, tty->mark);
+		if (!*end || tty->buf[i])
+			to[done++] = tty->buf[i];
+	}
+	return done;
+}
+
+/* [l] */
+static unsigned take_raw(struct tty_struct *tty, char *to, unsigned n)
+{
+	unsigned done = 0;
+
+	while (done < n && tty->tail != tty->head)
+		to[done++] = tty->buf[tty->tail++ % TTY_BUF_SIZE];
+	if ((s32)(tty->canon - tty->tail) < 0)
+		tty->canon = tty->tail;
+	return done;
+}
+
+/* Copy what is there. Returns bytes or -EFAULT; *end: this read is complete. */
+static ssize_t copy_available(struct tty_struct *tty, char __user *buf, size_t n, bool *end)
+{
+	char chunk[CHUNK];
+	size_t done = 0;
+
+	*end = false;
+	while (done < n && !*end) {
+		unsigned long flags;
+		unsigned got;
+
+		spin_lock_irqsave(&tty->lock, flags);
+		if (L_FLAG(tty, ICANON))
+			got = take_line(tty, chunk, min_t(size_t, n - done, CHUNK), end);
+		else
+			got = take_raw(tty, chunk, min_t(size_t, n - done, CHUNK));
+		spin_unlock_irqrestore(&tty->lock, flags);
+		if (got && copy_to_user(buf + done, chunk, got))
+			return -EFAULT;
+		done += got;
+		if (!got)
+			break;
+	}
+	n_tty_process(
+		tty); /* there is room again: what waited behind, and the driver if it was told to stop */
+	return done;
+}
+
+/* What a read waits for. min: bytes; time: ns for the first byte (min 0) or between bytes, 0: for ever. */
+struct read_goal {
+	bool canon;
+	unsigned min;
+	s64 time;
+};
+
+static struct read_goal get_goal(struct tty_struct *tty, size_t n)
+{
+	struct read_goal g;
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	g.canon = L_FLAG(tty, ICANON);
+	g.min = g.canon ? 1 : tty->termios.c_cc[VMIN];
+	g.time = g.canon ? 0 : tty->termios.c_cc[VTIME] * 100 * NSEC_PER_MSEC;
+	spin_unlock_irqrestore(&tty->lock, flags);
+	if (g.min > n)
+		g.min = n;
+	return g;
+}
+
+static bool something_there(struct tty_struct *tty, bool canon)
+{
+	unsigned long flags;
+	bool res;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	res = canon ? tty->canon != tty->tail : tty->head != tty->tail;
+	/* The mode was changed while we slept: look at it anew. */
+	res |= canon != !!L_FLAG(tty, ICANON);
+	spin_unlock_irqrestore(&tty->lock, flags);
+	return res;
+}
+
+/* Sleep until there is input. 1: there is; 0: the time is over; -errno. */
+static int wait_input(struct tty_struct *tty, bool canon, s64 time)
+{
+	s64 left = time;
+	int res = 1;
+	DEFINE_WAIT(wait);
+
+	for (;;) {
+		prepare_to_wait(&tty->read_wait, &wait, TASK_INTERRUPTIBLE);
+		if (something_there(tty, canon))
+			break;
+		if (signal_pending(current)) {
+			res = -ERESTARTSYS;
+			break;
+		}
+		if (!time) {
+			schedule();
+			continue;
+		}
+		if (left <= 0) {
+			res = 0;
+			break;
+		}
+		left = schedule_timeout_ns(left);
+	}
+	finish_wait(&tty->read_wait, &wait);
+	return res;
+}
+
+/* One read's worth, with the reader's lock. */
+static ssize_t read_locked(struct tty_struct *tty, struct file *f, char __user *buf, size_t n)
+{
+	size_t done = 0;
+
+	for (;;) {
+		struct read_goal g = get_goal(tty, n);
+		bool end;
+		ssize_t got = copy_available(tty, buf + done, n - done, &end);
+		int res;
+
+		if (got < 0)
+			return done ? (ssize_t)done : got;
+		done += got;
+		if (end || done == n || (done && (g.canon || done >= g.min)))
+			return done;
+		if (!g.canon && !g.min && !g.time)
+			return done;
+		if (f->f_flags & O_NONBLOCK)
+			return done ? (ssize_t)done : -EAGAIN;
+		/* VMIN and VTIME: the clock runs from the first byte on. */
+		res = wait_input(tty, g.canon, g.min && !done ? 0 : g.time);
+		if (res <= 0)
+			return done ? (ssize_t)done : res;
+		res = tty_check_change(tty, SIGTTIN);
+		if (res)
+			return done ? (ssize_t)done : res;
+	}
+}
+
+ssize_t n_tty_read(struct tty_struct *tty, struct file *f, char __user *buf, size_t n)
+{
+	ssize_t res = tty_check_change(tty, SIGTTIN);
+
+	if (res || !n)
+		return res;
+	if (f->f_flags & O_NONBLOCK) {
+		if (!mutex_trylock(&tty->read_mutex))
+			return -EAGAIN;
+	} else if (mutex_lock_interruptible(&tty->read_mutex)) {
+		return -ERESTARTSYS;
+	}
+	res = read_locked(tty, f, buf, n);
+	mutex_unlock(&tty->read_mutex);
+	return res;
+}

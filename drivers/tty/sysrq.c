@@ -1,0 +1,106 @@
+/* Keys to the kernel itself: a serial break, then a letter. */
+#include "tty.h"
+
+#include <fs/libfs.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <sched/sched.h>
+
+DECLARE_TABLE(sysrq, const struct sysrq_key);
+
+static void sysrq_help(void)
+{
+	const struct sysrq_key *k;
+
+	pr_info("sysrq: HELP :");
+	for_each_in_table(sysrq, k) pr_cont(" %s(%c)", k->help, k->key);
+	pr_cont("\n");
+}
+
+/* In an interrupt: whoever runs elsewhere goes on running, so its backtrace may be out of date when it is
+ * printed. */
+static void sysrq_show_tasks(void)
+{
+	struct task_struct *p = NULL, *t;
+	pid_t pid = 0;
+
+	while ((p = next_process(pid + 1))) {
+		pid = p->pid;
+		rcu_read_lock();
+		for_each_thread(p, t)
+		{
+			pr_info("task:%-15s state:%c pid:%-5d ppid:%d\n", t->comm, task_state_to_char(t),
+				t->pid, t->parent ? t->parent->pid : 0);
+			show_stack(t, NULL);
+		}
+		rcu_read_unlock();
+		put_task_struct(p);
+	}
+}
+
+static void sysrq_crash(void)
+{
+	panic("sysrq triggered crash");
+}
+
+static const struct sysrq_key help_key = {'h', "show-help", sysrq_help};
+static const struct sysrq_key tasks_key = {'t', "show-task-states", sysrq_show_tasks};
+static const struct sysrq_key crash_key = {'c', "crash", sysrq_crash};
+REGISTER_SYSRQ(help_key);
+REGISTER_SYSRQ(tasks_key);
+REGISTER_SYSRQ(crash_key);
+
+bool handle_sysrq(char key)
+{
+	const struct sysrq_key *k;
+
+	for_each_in_table(sysrq, k) if (k->key == key)
+	{
+		pr_info("sysrq: %s\n", k->help);
+		k->handler();
+		return true;
+	}
+	sysrq_help();
+	return false;
+}
+
+/* The handler runs outside the terminal's lock: printk and panic use the same port. */
+char sysrq_take(struct tty_struct *tty)
+{
+	char key = tty->sysrq_key;
+
+	tty->sysrq_key = 0;
+	return key;
+}
+
+bool sysrq_filter(struct tty_struct *tty, char c)
+{
+	if (likely(!tty->sysrq))
+		return false;
+	tty->sysrq = false;
+	tty->sysrq_key = c;
+	return true;
+}
+
+void tty_receive_break(struct tty_struct *tty)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	tty->sysrq = true;
+	spin_unlock_irqrestore(&tty->lock, flags);
+}
+
+/* The same from a shell: echo t > /proc/sysrq-trigger. */
+static int sysrq_store(const char *text, size_t len)
+{
+	if (!len)
+		return -EINVAL;
+	handle_sysrq(text[0]);
+	return 0;
+}
+
+static const struct proc_entry sysrq_trigger = {.path = "sysrq-trigger", .mode = 0200, .store = sysrq_store};
+REGISTER_PROC(sysrq_trigger);

@@ -1,0 +1,258 @@
+/* Terminals: registration by serial drivers, and the device files console, tty and the port's own. */
+#include "tty.h"
+
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <fs/poll.h>
+#include <irq/softirq.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <proc/signal.h>
+#include <sched/sched.h>
+#include <uapi/fcntl.h>
+
+struct tty_struct *tty_list;
+
+/* ttyS and ttyAMA have majors of their own in Linux; minors from 64 on. */
+#define TTY_MAJOR_S   4
+#define TTY_MAJOR_AMA 204
+#define TTY_MINOR     64
+
+const struct termios tty_std_termios = {
+	.c_iflag = ICRNL | IXON | IMAXBEL,
+	.c_oflag = OPOST | ONLCR,
+	.c_cflag = B115200 | CS8 | CREAD | CLOCAL,
+	.c_lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,
+	.c_cc =
+		{
+			[VINTR] = 3,
+			[VQUIT] = 28,
+			[VERASE] = 127,
+			[VKILL] = 21,
+			[VEOF] = 4,
+			[VMIN] = 1,
+			[VSTART] = 17,
+			[VSTOP] = 19,
+			[VSUSP] = 26,
+			[VREPRINT] = 18,
+			[VDISCARD] = 15,
+			[VWERASE] = 23,
+			[VLNEXT] = 22,
+		},
+};
+
+static int tty_open_common(struct tty_struct *tty, struct file *f)
+{
+	f->private_data = tty;
+	f->f_mode |= FMODE_NOSEEK;
+	if (!(f->f_flags & O_NOCTTY))
+		tty_open_ctty(tty, f);
+	return 0;
+}
+
+/* The port's own file: chrdev_open has put the device's data into private_data. */
+static int tty_open(struct inode *inode, struct file *f)
+{
+	return tty_open_common(f->private_data, f);
+}
+
+/* /dev/console is the first port. It does not become the controlling terminal of who opens it, as in Linux.
+ */
+static int console_open(struct inode *inode, struct file *f)
+{
+	if (!tty_list)
+		return -ENODEV;
+	f->private_data = tty_list;
+	f->f_mode |= FMODE_NOSEEK;
+	return 0;
+}
+
+/* /dev/tty is the controlling terminal of whoever opens it. */
+static int current_tty_open(struct inode *inode, struct file *f)
+{
+	struct tty_struct *tty = get_current_tty();
+
+	if (!tty)
+		return -ENXIO;
+	f->private_data = tty;
+	f->f_mode |= FMODE_NOSEEK;
+	return 0;
+}
+
+static noinline ssize_t tty_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	return n_tty_read(f->private_data, f, buf, n);
+}
+
+/* Room for writers, or a signal. tty_output asks to be woken when it refuses. */
+static bool output_possible(struct tty_struct *tty)
+{
+	unsigned long flags;
+	bool room;
+
+	spin_lock_irqsave(&tty->tx_lock, flags);
+	room = TTY_TX_SIZE - (tty->tx_head - tty->tx_tail) >= TTY_ECHO_RESERVE + 2;
+	tty->writers_wait |= !room;
+	spin_unlock_irqrestore(&tty->tx_lock, flags);
+	return room;
+}
+
+/* [w] All of `n` bytes of kernel memory. Returns how many before a signal (or, nonblocking, the full ring)
+ * came. */
+static ssize_t write_chunk(struct tty_struct *tty, struct file *f, const char *text, unsigned n)
+{
+	unsigned done = 0;
+
+	for (;;) {
+		done += tty_output(tty, text + done, n - done);
+		tty_kick(tty);
+		if (done == n)
+			return done;
+		if (f->f_flags & O_NONBLOCK)
+			return done ? (ssize_t)done : -EAGAIN;
+		if (wait_event_interruptible(&tty->write_wait, output_possible(tty)))
+			return done ? (ssize_t)done : -ERESTARTSYS;
+	}
+}
+
+static ssize_t write_any(struct file *f, const char *buf, size_t n, bool kernel)
+{
+	struct tty_struct *tty = f->private_data;
+	char chunk[256];
+	size_t done = 0;
+	ssize_t res = L_FLAG(tty, TOSTOP) ? tty_check_change(tty, SIGTTOU) : 0;
+
+	if (res)
+		return res;
+	if (mutex_lock_interruptible(&tty->write_mutex))
+		return -ERESTARTSYS;
+	while (done < n && res >= 0) {
+		unsigned part = min_t(size_t, n - done, sizeof(chunk));
+
+		res = -EFAULT;
+		if (kernel)
+			memcpy(chunk, buf + done, part);
+		else if (copy_from_user(chunk, buf + done, part))
+			break;
+		res = write_chunk(tty, f, chunk, part);
+		if (res > 0)
+			done += res;
+		if (res < part)
+			break;
+	}
+	mutex_unlock(&tty->write_mutex);
+	return done ? (ssize_t)done : res;
+}
+
+static noinline ssize_t tty_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	return write_any(f, buf, n, false);
+}
+
+static ssize_t tty_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
+{
+	return write_any(f, buf, n, true);
+}
+
+static unsigned tty_poll(struct file *f, struct poll_table *pt)
+{
+	struct tty_struct *tty = f->private_data;
+	unsigned long flags;
+	unsigned mask = 0;
+
+	poll_wait(f, &tty->read_wait, pt);
+	poll_wait(f, &tty->write_wait, pt);
+	spin_lock_irqsave(&tty->lock, flags);
+	if (n_tty_readable(tty))
+		mask |= POLLIN | POLLRDNORM;
+	spin_unlock_irqrestore(&tty->lock, flags);
+	if (output_possible(tty))
+		mask |= POLLOUT | POLLWRNORM;
+	return mask;
+}
+
+#define TTY_FOPS                                                                                  \
+	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll, \
+	.ioctl = tty_ioctl, .llseek = no_llseek
+static const struct file_operations tty_fops = {.open = tty_open, TTY_FOPS};
+static const struct file_operations console_fops = {.open = console_open, TTY_FOPS};
+static const struct file_operations current_tty_fops = {.open = current_tty_open, TTY_FOPS};
+
+/* Numbers as in Linux's devices.txt: major 5, alternate terminals. */
+static const struct device_node current_tty_dev = {"tty", S_IFCHR | 0666, MKDEV(5, 0), &current_tty_fops,
+						   NULL};
+static const struct device_node console_dev = {"console", S_IFCHR | 0600, MKDEV(5, 1), &console_fops, NULL};
+REGISTER_DEVICE(current_tty_dev);
+REGISTER_DEVICE(console_dev);
+
+/* What the interrupt left to do: input through the discipline, writers woken. */
+static void tty_softirq(void)
+{
+	for (struct tty_struct *tty = smp_load_acquire(&tty_list); tty; tty = tty->next) {
+		n_tty_process(tty);
+		if (waitqueue_active(&tty->write_wait))
+			wake_up_interruptible_all(&tty->write_wait);
+	}
+}
+
+/* Makes the port's device file. 0 or -errno. */
+static int add_node(struct tty_struct *tty)
+{
+	struct device_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
+	bool ama = !strncmp(tty->name, "ttyAMA", 6);
+
+	if (!node)
+		return -ENOMEM;
+	*node = (struct device_node){
+		.name = tty->name,
+		.mode = S_IFCHR | 0620,
+		.rdev = MKDEV(ama ? TTY_MAJOR_AMA : TTY_MAJOR_S, TTY_MINOR + tty->index),
+		.fop = &tty_fops,
+		.data = tty,
+	};
+	tty->node = node;
+	return device_add(node);
+}
+
+struct tty_struct *tty_register_uart(const char *name, unsigned minor, const struct uart_ops *ops, void *port)
+{
+	struct tty_struct *tty = kvzalloc(sizeof(*tty), GFP_KERNEL), **last = &tty_list;
+
+	if (!tty)
+		return NULL;
+	strscpy(tty->name, name, sizeof(tty->name));
+	tty->index = minor;
+	tty->ops = ops;
+	tty->port = port;
+	tty->termios = tty_std_termios;
+	tty->winsize = (struct winsize){.ws_row = 24, .ws_col = 80};
+	spin_lock_init(&tty->lock);
+	mutex_init(&tty->read_mutex);
+	mutex_init(&tty->write_mutex);
+	init_waitqueue_head(&tty->read_wait);
+	tty_output_init(tty);
+	if (add_node(tty)) {
+		kfree(tty->node);
+		kvfree(tty);
+		return NULL;
+	}
+	while (*last)
+		last = &(*last)->next;
+	if (last == &tty_list) {
+		open_softirq(TTY_SOFTIRQ, tty_softirq);
+		tty_console_init(tty);
+	}
+	smp_store_release(last, tty);
+	return tty;
+}
+
+u64 tty_devnum(const struct tty_struct *tty)
+{
+	return tty->node->rdev;
+}
+
+int tty_foreground(const struct tty_struct *tty)
+{
+	return READ_ONCE(tty->pgrp);
+}

@@ -1,0 +1,181 @@
+/* ioctls of terminals: modes, sizes, queues. */
+#include "tty.h"
+
+#include <asm/uaccess.h>
+#include <lib/string.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+
+static long get_termios(struct tty_struct *tty, struct termios __user *to)
+{
+	struct termios t;
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	t = tty->termios;
+	spin_unlock_irqrestore(&tty->lock, flags);
+	return copy_to_user(to, &t, sizeof(t)) ? -EFAULT : 0;
+}
+
+/* TCSETS at once, TCSETSW after the output, TCSETSF with the input thrown away too. */
+static long set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd)
+{
+	struct termios t;
+	unsigned long flags;
+	long err = tty_check_change(tty, SIGTTOU);
+
+	if (err)
+		return err;
+	if (copy_from_user(&t, from, sizeof(t)))
+		return -EFAULT;
+	if (cmd != TCSETS)
+		err = tty_wait_sent(tty);
+	if (err)
+		return err;
+	/* A serial line of QEMU has no speed and eight bits: those stay what they are. */
+	t.c_cflag = tty_std_termios.c_cflag;
+	spin_lock_irqsave(&tty->lock, flags);
+	if (cmd == TCSETSF)
+		n_tty_flush_input(tty);
+	n_tty_set_termios(tty, &t);
+	spin_unlock_irqrestore(&tty->lock, flags);
+	if (!(t.c_iflag & IXON))
+		tty_set_stopped(tty, false);
+	tty_kick(tty);
+	n_tty_process(tty);
+	wake_up_interruptible_all(&tty->read_wait); /* readers look at the new mode */
+	return 0;
+}
+
+static long get_winsize(struct tty_struct *tty, struct winsize __user *to)
+{
+	struct winsize w;
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	w = tty->winsize;
+	spin_unlock_irqrestore(&tty->lock, flags);
+	return copy_to_user(to, &w, sizeof(w)) ? -EFAULT : 0;
+}
+
+static long set_winsize(struct tty_struct *tty, const struct winsize __user *from)
+{
+	struct winsize w;
+	unsigned long flags;
+	bool changed;
+	pid_t pgrp;
+
+	if (copy_from_user(&w, from, sizeof(w)))
+		return -EFAULT;
+	spin_lock_irqsave(&tty->lock, flags);
+	changed = memcmp(&w, &tty->winsize, sizeof(w));
+	tty->winsize = w;
+	pgrp = tty->pgrp;
+	spin_unlock_irqrestore(&tty->lock, flags);
+	if (changed && pgrp > 0)
+		kill_pgrp(pgrp, SIGWINCH); /* -ESRCH: nobody to tell */
+	return 0;
+}
+
+static long flush_queues(struct tty_struct *tty, unsigned long which)
+{
+	unsigned long flags;
+	long err = tty_check_change(tty, SIGTTOU);
+
+	if (err)
+		return err;
+	if (which != TCIFLUSH && which != TCOFLUSH && which != TCIOFLUSH)
+		return -EINVAL;
+	if (which != TCOFLUSH) {
+		spin_lock_irqsave(&tty->lock, flags);
+		n_tty_flush_input(tty);
+		spin_unlock_irqrestore(&tty->lock, flags);
+		n_tty_process(tty); /* unthrottles */
+	}
+	if (which != TCIFLUSH)
+		tty_flush_output(tty);
+	return 0;
+}
+
+/* tcflow(3): TCIOFF and TCION would send ^S and ^Q to the other side. */
+static long flow_control(struct tty_struct *tty, unsigned long what)
+{
+	unsigned long flags;
+	long err = tty_check_change(tty, SIGTTOU);
+
+	if (err)
+		return err;
+	switch (what) {
+	case TCOOFF:
+	case TCOON:
+		tty_set_stopped(tty, what == TCOOFF);
+		break;
+	case TCIOFF:
+	case TCION:
+		spin_lock_irqsave(&tty->lock, flags);
+		tty_echo_char(tty, tty->termios.c_cc[what == TCIOFF ? VSTOP : VSTART]);
+		spin_unlock_irqrestore(&tty->lock, flags);
+		break;
+	default:
+		return -EINVAL;
+	}
+	tty_kick(tty);
+	return 0;
+}
+
+static long input_queue_size(struct tty_struct *tty)
+{
+	unsigned long flags;
+	long n;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	n = n_tty_available(tty);
+	spin_unlock_irqrestore(&tty->lock, flags);
+	return n;
+}
+
+/* TIOCSTI: as if typed. Only by who has this terminal, or root. */
+static long fake_input(struct tty_struct *tty, const char __user *from)
+{
+	char c;
+
+	if (get_current_tty() != tty && current->euid)
+		return -EPERM;
+	if (get_user(c, from))
+		return -EFAULT;
+	tty_receive(tty, &c, 1);
+	return 0;
+}
+
+long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg)
+{
+	struct tty_struct *tty = f->private_data;
+
+	switch (cmd) {
+	case TCGETS:
+		return get_termios(tty, (struct termios __user *)arg);
+	case TCSETS:
+	case TCSETSW:
+	case TCSETSF:
+		return set_termios(tty, (const struct termios __user *)arg, cmd);
+	case TIOCGWINSZ:
+		return get_winsize(tty, (struct winsize __user *)arg);
+	case TIOCSWINSZ:
+		return set_winsize(tty, (const struct winsize __user *)arg);
+	case TCFLSH:
+		return flush_queues(tty, arg);
+	case TCXONC:
+		return flow_control(tty, arg);
+	case TCSBRK: /* with an argument: tcdrain(3). There is no break to send. */
+	case TCSBRKP:
+		return tty_wait_sent(tty);
+	case FIONREAD:
+		return put_user((int)input_queue_size(tty), (int __user *)arg);
+	case TIOCOUTQ:
+		return put_user((int)tty_output_pending(tty), (int __user *)arg);
+	case TIOCSTI:
+		return fake_input(tty, (const char __user *)arg);
+	default:
+		return tty_jobctrl_ioctl(tty, cmd, arg);
+	}
+}

@@ -1,0 +1,220 @@
+/* Job control: which session a terminal belongs to, and which of its process groups is in the foreground. */
+#include "tty.h"
+
+#include <asm/uaccess.h>
+#include <proc/fork.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+#include <uapi/fcntl.h>
+
+struct tty_struct *get_current_tty(void)
+{
+	struct tty_struct *tty;
+	unsigned long flags;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	tty = current->signal->tty;
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return tty;
+}
+
+/* Does the caller block or ignore the signal? Then it never stops by it. */
+static bool is_ignored(int sig)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	bool res = current->blocked & sigmask(sig);
+
+	sighand = lock_task_sighand(current, &flags);
+	if (sighand) {
+		res |= (void *)sighand->action[sig - 1].sa_handler == SIG_IGN;
+		unlock_task_sighand(sighand, flags);
+	}
+	return res;
+}
+
+static bool is_orphan(pid_t pgrp)
+{
+	unsigned long flags;
+	bool res;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	res = is_orphaned_pgrp(pgrp, NULL);
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return res;
+}
+
+int tty_check_change(struct tty_struct *tty, int sig)
+{
+	pid_t pgrp = current->signal->pgrp;
+
+	if (current->signal->tty != tty || !READ_ONCE(tty->pgrp) || pgrp == READ_ONCE(tty->pgrp))
+		return 0;
+	/* Reading cannot go on in the background; changing may, for who does not want to be stopped. */
+	if (is_ignored(sig))
+		return sig == SIGTTIN ? -EIO : 0;
+	if (is_orphan(pgrp)) /* nobody could continue it */
+		return -EIO;
+	kill_pgrp(pgrp, sig); /* we are in it */
+	return -ERESTARTSYS;
+}
+
+/* Has any process the session? A session whose processes are all gone lets go of its terminal. */
+static bool session_lives(pid_t session)
+{
+	struct task_struct *p;
+	unsigned long flags;
+	bool found = false;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	for_each_process(p) if (p->signal->session == session && !p->exit_state)
+	{
+		found = true;
+		break;
+	}
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return found;
+}
+
+/* The caller, a session leader without a terminal, takes this one. `steal`: from another session (root). */
+static long set_ctty(struct tty_struct *tty, bool steal)
+{
+	struct signal_struct *sig = current->signal;
+	pid_t owner = READ_ONCE(tty->session);
+	unsigned long flags;
+	long err = 0;
+
+	if (sig->session != current->tgid || sig->tty)
+		return sig->tty == tty && owner == sig->session ? 0 : -EPERM;
+	if (owner && owner != sig->session && session_lives(owner) && !steal)
+		return -EPERM;
+	spin_lock_irqsave(&tasklist_lock, flags);
+	spin_lock(&tty->lock);
+	if (tty->session != owner) { /* somebody was quicker */
+		err = -EPERM;
+	} else {
+		struct task_struct *p;
+
+		for_each_process(p) /* of the session that loses it */
+			if (p->signal->tty == tty) p->signal->tty = NULL;
+		tty->session = sig->session;
+		tty->pgrp = sig->pgrp;
+		sig->tty = tty;
+	}
+	spin_unlock(&tty->lock);
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return err;
+}
+
+/* Opening a terminal that is nobody's makes it that of a session leader without one. Failure just leaves it.
+ */
+void tty_open_ctty(struct tty_struct *tty, struct file *f)
+{
+	if (current->signal->session == current->tgid && !current->signal->tty && (f->f_mode & FMODE_READ))
+		set_ctty(tty, false);
+}
+
+/* [tasklist_lock] No process of the session has the terminal from now on. Its foreground group, or 0. */
+static pid_t release_session(struct tty_struct *tty, pid_t session)
+{
+	struct task_struct *p;
+	pid_t pgrp;
+
+	spin_lock(&tty->lock);
+	pgrp = tty->pgrp;
+	tty->session = tty->pgrp = 0;
+	spin_unlock(&tty->lock);
+	for_each_process(p) if (p->signal->session == session && p->signal->tty == tty) p->signal->tty = NULL;
+	return pgrp;
+}
+
+void disassociate_ctty(void)
+{
+	struct signal_struct *sig = current->signal;
+	unsigned long flags;
+	pid_t pgrp = 0;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	if (sig->tty && sig->tty->session == sig->session)
+		pgrp = release_session(sig->tty, sig->session);
+	sig->tty = NULL;
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	if (pgrp > 0) { /* -ESRCH: the group has no process any more */
+		kill_pgrp(pgrp, SIGHUP);
+		kill_pgrp(pgrp, SIGCONT);
+	}
+}
+
+/* TIOCNOTTY: give the terminal up; for a session leader, for the whole session. */
+static long give_up_tty(struct tty_struct *tty)
+{
+	unsigned long flags;
+
+	if (get_current_tty() != tty)
+		return -ENOTTY;
+	if (current->signal->session == current->tgid) {
+		disassociate_ctty();
+		return 0;
+	}
+	spin_lock_irqsave(&tasklist_lock, flags);
+	current->signal->tty = NULL;
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return 0;
+}
+
+/* [tasklist_lock] Is there a process of this group in our session? */
+static bool group_in_session(pid_t pgrp)
+{
+	struct task_struct *p;
+
+	for_each_process(p) if (p->signal->pgrp == pgrp &&
+				p->signal->session == current->signal->session) return true;
+	return false;
+}
+
+static long set_foreground(struct tty_struct *tty, const pid_t __user *from)
+{
+	unsigned long flags;
+	pid_t pgrp;
+	long err = tty_check_change(tty, SIGTTOU);
+
+	if (err)
+		return err;
+	if (get_current_tty() != tty || READ_ONCE(tty->session) != current->signal->session)
+		return -ENOTTY;
+	if (get_user(pgrp, from))
+		return -EFAULT;
+	if (pgrp < 0)
+		return -EINVAL;
+	spin_lock_irqsave(&tasklist_lock, flags);
+	err = group_in_session(pgrp) ? 0 : -EPERM;
+	if (!err) {
+		spin_lock(&tty->lock);
+		tty->pgrp = pgrp;
+		spin_unlock(&tty->lock);
+	}
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return err;
+}
+
+long tty_jobctrl_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg)
+{
+	switch (cmd) {
+	case TIOCSCTTY:
+		return set_ctty(tty, arg == 1 && !current->euid);
+	case TIOCNOTTY:
+		return give_up_tty(tty);
+	case TIOCSPGRP:
+		return set_foreground(tty, (const pid_t __user *)arg);
+	case TIOCGPGRP:
+		if (get_current_tty() != tty)
+			return -ENOTTY;
+		return put_user(READ_ONCE(tty->pgrp), (pid_t __user *)arg);
+	case TIOCGSID:
+		if (get_current_tty() != tty)
+			return -ENOTTY;
+		return put_user(READ_ONCE(tty->session), (pid_t __user *)arg);
+	default:
+		return -ENOTTY;
+	}
+}

@@ -1,0 +1,252 @@
+/* The terminal's way out: output processing, the transmit ring, and the console for printk on the same port.
+ */
+#include "tty.h"
+
+#include <irq/softirq.h>
+#include <kernel/panic.h>
+#include <lib/string.h>
+#include <proc/signal.h>
+#include <sched/sched.h>
+
+void tty_output_init(struct tty_struct *tty)
+{
+	spin_lock_init(&tty->tx_lock);
+	spin_lock_init(&tty->port_lock);
+	init_waitqueue_head(&tty->write_wait);
+}
+
+/* [o] */
+static unsigned tx_room(const struct tty_struct *tty)
+{
+	return TTY_TX_SIZE - (tty->tx_head - tty->tx_tail);
+}
+
+/* [o] */
+static void tx_put(struct tty_struct *tty, char c)
+{
+	tty->tx[tty->tx_head++ % TTY_TX_SIZE] = c;
+}
+
+static u32 next_column(u32 column, char c)
+{
+	switch (c) {
+	case '\n':
+	case '\r':
+		return 0;
+	case '\b':
+		return column ? column - 1 : 0;
+	case '\t':
+		return (column | 7) + 1;
+	default:
+		/* Control characters and the later bytes of UTF-8 sequences do not move the cursor. */
+		return (unsigned char)c >= ' ' && c != 127 && ((unsigned char)c & 0xc0) != 0x80 ? column + 1
+												: column;
+	}
+}
+
+/* [o] One byte as OPOST has it. False: no room; two bytes must fit, above what is kept for the echo. */
+static bool tx_process(struct tty_struct *tty, char c, unsigned reserve)
+{
+	if (tx_room(tty) < reserve + 2)
+		return false;
+	if (O_FLAG(tty, OPOST)) {
+		if (c == '\n' && O_FLAG(tty, ONLCR))
+			tx_put(tty, '\r');
+		else if (c == '\r' && O_FLAG(tty, ONOCR) && !tty->column)
+			return true;
+		else if (c == '\r' && O_FLAG(tty, OCRNL))
+			c = '\n';
+		else if (O_FLAG(tty, OLCUC))
+			c = toupper(c);
+	}
+	tx_put(tty, c);
+	tty->column = next_column(tty->column, c);
+	return true;
+}
+
+void tty_echo(struct tty_struct *tty, const char *text, unsigned n)
+{
+	spin_lock(&tty->tx_lock);
+	for (unsigned i = 0; i < n; i++)
+		tx_process(tty, text[i], 0);
+	spin_unlock(&tty->tx_lock);
+}
+
+void tty_echo_char(struct tty_struct *tty, char c)
+{
+	tty_echo(tty, &c, 1);
+}
+
+unsigned tty_echo_room(struct tty_struct *tty)
+{
+	return READ_ONCE(tty->tx_tail) + TTY_TX_SIZE - READ_ONCE(tty->tx_head);
+}
+
+unsigned tty_output(struct tty_struct *tty, const char *text, unsigned n)
+{
+	unsigned long flags;
+	unsigned i;
+
+	spin_lock_irqsave(&tty->tx_lock, flags);
+	for (i = 0; i < n; i++)
+		if (!tx_process(tty, text[i], TTY_ECHO_RESERVE))
+			break;
+	tty->writers_wait |= i < n;
+	spin_unlock_irqrestore(&tty->tx_lock, flags);
+	return i;
+}
+
+unsigned tty_output_pending(struct tty_struct *tty)
+{
+	return READ_ONCE(tty->tx_head) - READ_ONCE(tty->tx_tail);
+}
+
+/* [o] The next byte to send leaves the ring. */
+static char tx_take(struct tty_struct *tty)
+{
+	char c = tty->tx[tty->tx_tail++ % TTY_TX_SIZE];
+
+	tty->sent_column = next_column(tty->sent_column, c);
+	return c;
+}
+
+/*
+ * Who waits is woken from the softirq: this may run below the port's lock, which printk takes below the
+ * scheduler's locks. Sleepers are woken when half of the ring is free, not for each byte; who waits for the
+ * end, at the end.
+ */
+unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max)
+{
+	unsigned long flags;
+	unsigned n = 0;
+	bool wake;
+
+	spin_lock_irqsave(&tty->tx_lock, flags);
+	while (n < max && !tty->stopped && tty->tx_tail != tty->tx_head)
+		buf[n++] = tx_take(tty);
+	wake = tty->writers_wait && n &&
+	       (tx_room(tty) >= TTY_ECHO_RESERVE + TTY_TX_SIZE / 4 || tty->tx_tail == tty->tx_head);
+	if (wake)
+		tty->writers_wait = false;
+	wake |= n && tty->rx_head != READ_ONCE(tty->rx_tail); /* input may have waited for room to echo */
+	spin_unlock_irqrestore(&tty->tx_lock, flags);
+	if (wake)
+		raise_softirq(TTY_SOFTIRQ);
+	return n;
+}
+
+void tty_kick(struct tty_struct *tty)
+{
+	if (tty_output_pending(tty) && !READ_ONCE(tty->stopped))
+		tty->ops->start_tx(tty->port);
+}
+
+void tty_flush_output(struct tty_struct *tty)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->tx_lock, flags);
+	tty->tx_tail = tty->tx_head;
+	tty->column = tty->sent_column;
+	tty->writers_wait = false;
+	spin_unlock_irqrestore(&tty->tx_lock, flags);
+	raise_softirq(TTY_SOFTIRQ); /* whoever waited for room has it */
+}
+
+void tty_set_stopped(struct tty_struct *tty, bool stop)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->tx_lock, flags);
+	tty->stopped = stop;
+	spin_unlock_irqrestore(&tty->tx_lock, flags);
+}
+
+/* True: nothing is pending. Else the puller that empties the ring will wake us. */
+static bool tx_drained(struct tty_struct *tty)
+{
+	unsigned long flags;
+	bool empty;
+
+	spin_lock_irqsave(&tty->tx_lock, flags);
+	empty = tty->tx_tail == tty->tx_head;
+	tty->writers_wait |= !empty;
+	spin_unlock_irqrestore(&tty->tx_lock, flags);
+	return empty;
+}
+
+int tty_wait_sent(struct tty_struct *tty)
+{
+	return wait_event_interruptible(&tty->write_wait, tx_drained(tty));
+}
+
+unsigned long tty_port_lock(struct tty_struct *tty)
+{
+	unsigned long flags;
+
+	if (unlikely(oops_in_progress)) {
+		/* Whoever holds it may never let go: try for a while, then print all the same. */
+		local_irq_save(flags);
+		preempt_disable();
+		for (unsigned i = 0; i < 1000000; i++) {
+			if (arch_spin_trylock(&tty->port_lock))
+				return flags;
+			cpu_relax();
+		}
+		spin_lock_init(&tty->port_lock);
+		arch_spin_lock(&tty->port_lock);
+		return flags;
+	}
+	spin_lock_irqsave(&tty->port_lock, flags);
+	return flags;
+}
+
+void tty_port_unlock(struct tty_struct *tty, unsigned long flags)
+{
+	spin_unlock_irqrestore(&tty->port_lock, flags);
+}
+
+/* [port_lock] Program output up to the end of its line goes first, so that no line is torn apart. */
+static void console_finish_line(struct tty_struct *tty)
+{
+	bool newline = false;
+	u32 at;
+
+	if (unlikely(oops_in_progress) ? !arch_spin_trylock(&tty->tx_lock)
+				       : (arch_spin_lock(&tty->tx_lock), false))
+		return;
+	for (at = tty->tx_tail; at != tty->tx_head && !newline; at++)
+		newline = tty->tx[at % TTY_TX_SIZE] == '\n';
+	while (newline && tty->sent_column && tty->tx_tail != at)
+		tty->ops->poll_put(tty->port, tx_take(tty));
+	if (tty->sent_column) {
+		tty->ops->poll_put(tty->port, '\r');
+		tty->ops->poll_put(tty->port, '\n');
+		tty->sent_column = 0;
+	}
+	arch_spin_unlock(&tty->tx_lock);
+}
+
+/* Console lock held, interrupts off. A line may come in several pieces. */
+static void tty_console_write(struct console *con, const char *text, size_t len)
+{
+	struct tty_struct *tty = con->data;
+	unsigned long flags = tty_port_lock(tty);
+
+	if (!tty->con_open)
+		console_finish_line(tty);
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\n')
+			tty->ops->poll_put(tty->port, '\r');
+		tty->ops->poll_put(tty->port, text[i]);
+	}
+	if (len)
+		tty->con_open = text[len - 1] != '\n';
+	tty_port_unlock(tty, flags);
+}
+
+void tty_console_init(struct tty_struct *tty)
+{
+	tty->console = (struct console){.name = tty->name, .write = tty_console_write, .data = tty};
+	console_register(&tty->console);
+}

@@ -1,0 +1,12 @@
+/* Random bytes for AT_RANDOM, getrandom(2) and /dev/urandom. */
+#pragma once
+
+#include <lib/types.h>
+
+/*
+ * ChaCha20 keyed from the machine's counter at unpredictable moments; without a hardware source this is as good as
+ * the jitter of interrupts, and under icount it repeats with the run. Any context but nmi.
+ */
+void get_random_bytes(void *buf, size_t n);
+/* Stir bytes into the key: what is written to /dev/urandom. Any context but nmi. */
+void add_random_seed(const void *seed, size_t n);

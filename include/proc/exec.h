@@ -1,0 +1,69 @@
+/* Replacing the program of a process: what execve gathers, and the formats it knows. */
+#pragma once
+
+#include <lib/types.h>
+
+struct file;
+struct mm_struct;
+
+#define BINPRM_BUF_SIZE  256
+#define MAX_ARG_STRLEN   (128UL << 10) /* bytes of one string with its zero */
+#define MAX_ARG_TOTAL    (2UL << 20)   /* of all strings and the pointers to them */
+#define MAX_ARG_PAGES    (MAX_ARG_TOTAL / 4096)
+#define MAX_SCRIPT_DEPTH 4
+#define MAX_PREFIX       (3 * MAX_SCRIPT_DEPTH)
+
+/*
+ * A program being loaded. The strings lie one behind the other in pages of their own: argv's, then envp's. In
+ * front of them come those that scripts put there (prefix), which replace argv[0].
+ */
+struct binprm {
+	char buf[BINPRM_BUF_SIZE]; /* beginning of the file, zeros behind its end */
+	struct file *file;         /* holds a reference */
+	const char *filename;      /* as the caller named it: AT_EXECFN */
+	const char *interp;        /* what is executed in the end */
+	unsigned depth;            /* scripts so far */
+	char *prefix[MAX_PREFIX];  /* kmalloc'ed, in order */
+	unsigned nr_prefix;
+	char **page; /* MAX_ARG_PAGES pointers, the first nr_pages set */
+	unsigned nr_pages;
+	size_t used;             /* bytes of strings */
+	size_t limit;            /* of them, by MAX_ARG_TOTAL and RLIMIT_STACK */
+	size_t env_offset;       /* where envp's begin */
+	size_t skip;             /* bytes of argv[0] that a script has replaced */
+	unsigned argc, envc;     /* strings in the pages (argc: with argv[0], even when skipped) */
+	bool point_of_no_return; /* the old program is gone: an error is fatal now */
+	bool secure;             /* set-user-id */
+};
+
+/* 0: the process runs it now; -ENOEXEC: not mine, or not good; other errors end the search. */
+struct binfmt {
+	const char *name;
+	int (*load)(struct binprm *bprm);
+};
+extern const struct binfmt elf_format, script_format;
+
+int search_binary_handler(struct binprm *bprm);
+struct file *open_exec(int dfd, const char *name, int flags); /* ERR_PTR */
+/*
+ * The point of no return: other threads end, `mm` replaces the address space, handlers, descriptors and names
+ * are those of a fresh program. -EAGAIN (another exec or exit was faster, the task is about to die), -ENOMEM.
+ */
+int begin_new_exec(struct binprm *bprm, struct mm_struct *mm);
+
+/* kernel/proc/exec_args.c. argv and envp are in user space, or in the kernel's. */
+struct user_strings {
+	const char *const *list;
+	bool kernel;
+};
+int copy_strings(struct binprm *bprm, struct user_strings argv, struct user_strings envp);
+void free_arg_pages(struct binprm *bprm);
+/* Write strings, auxiliary vector and pointers to the stack of the (new) current mm; the stack pointer to
+ * *sp. */
+int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp);
+#define AUXV_MAX 44 /* words */
+
+/* kernel/proc/sigpage.c: map the signal trampoline into a new mm. 0 or -errno. */
+int map_sigpage(struct mm_struct *mm);
+
+struct file *do_filp_open(int dfd, const char *name, int flags, u32 mode); /* kernel/fs/open.c */

@@ -1,0 +1,20 @@
+/* struct statfs of statfs(2) on 64-bit machines, and the file systems' magic numbers. */
+#pragma once
+
+#include <lib/types.h>
+
+struct statfs {
+	s64 f_type, f_bsize;
+	u64 f_blocks, f_bfree, f_bavail, f_files, f_ffree;
+	s32 f_fsid[2];
+	s64 f_namelen, f_frsize, f_flags;
+	s64 f_spare[4];
+};
+static_assert(sizeof(struct statfs) == 120);
+
+#define RAMFS_MAGIC      0x858458f6
+#define TMPFS_MAGIC      0x01021994
+#define PROC_SUPER_MAGIC 0x9fa0
+#define DEBUGFS_MAGIC    0x64626720
+#define TRACEFS_MAGIC    0x74726163
+#define PIPEFS_MAGIC     0x50495045

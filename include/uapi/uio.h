@@ -1,0 +1,12 @@
+/* Scattered buffers of readv(2) and writev(2). */
+#pragma once
+
+#include <lib/types.h>
+
+struct iovec {
+	void __user *iov_base;
+	u64 iov_len;
+};
+#define UIO_MAXIOV 1024
+/* The most one read or write moves: Linux's MAX_RW_COUNT. */
+#define MAX_RW_COUNT 0x7ffff000UL

@@ -1,0 +1,205 @@
+/* Changing what a file is: chmod, chown, utimensat, truncate; and asking what one may do: access. */
+#include "files.h"
+
+#include <proc/syscall.h>
+#include <uapi/time.h>
+
+/* Resolve, check the mount, change, let go. */
+static int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr)
+{
+	struct path path;
+	int err = user_path_at(dfd, name, how, &path);
+
+	if (err)
+		return err;
+	err = mnt_want_write(&path);
+	if (!err)
+		err = notify_change(path.dentry, attr);
+	path_put(&path);
+	return err;
+}
+
+static int change_fd(unsigned fd, const struct iattr *attr)
+{
+	struct fd f = fdget(fd);
+	int err;
+
+	if (!f.file)
+		return -EBADF;
+	err = f.file->f_flags & O_PATH ? -EBADF : notify_change(f.file->f_dentry, attr);
+	fdput(f);
+	return err;
+}
+
+SYSCALL_DEFINE3(fchmodat, int, dfd, const char __user *, name, mode_t, mode)
+{
+	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
+
+	return change_path(dfd, name, LOOKUP_FOLLOW, &attr);
+}
+
+SYSCALL_DEFINE2(chmod, const char __user *, name, mode_t, mode)
+{
+	return sys_fchmodat(AT_FDCWD, (unsigned long)name, mode);
+}
+
+SYSCALL_DEFINE2(fchmod, unsigned, fd, mode_t, mode)
+{
+	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
+
+	return change_fd(fd, &attr);
+}
+
+/* -1 leaves an id as it is. */
+static struct iattr chown_attr(uid_t uid, gid_t gid)
+{
+	return (struct iattr){
+		.valid = (uid != (uid_t)-1 ? ATTR_UID : 0) | (gid != (gid_t)-1 ? ATTR_GID : 0),
+		.uid = uid,
+		.gid = gid,
+	};
+}
+
+SYSCALL_DEFINE5(fchownat, int, dfd, const char __user *, name, uid_t, uid, gid_t, gid, int, flags)
+{
+	struct iattr attr = chown_attr(uid, gid);
+	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	return change_path(dfd, name, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &attr);
+}
+
+SYSCALL_DEFINE3(fchown, unsigned, fd, uid_t, uid, gid_t, gid)
+{
+	struct iattr attr = chown_attr(uid, gid);
+
+	return change_fd(fd, &attr);
+}
+
+/* One of utimensat's two times into `attr`. 0 or -EINVAL. */
+static int take_time(struct iattr *attr, const struct timespec *t, unsigned which, u64 *ns)
+{
+	if (t->tv_nsec == UTIME_OMIT)
+		return 0;
+	attr->valid |= which;
+	if (t->tv_nsec == UTIME_NOW)
+		*ns = inode_now();
+	else if (t->tv_nsec < 0 || t->tv_nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	else
+		*ns = t->tv_sec < 0 ? 0 : t->tv_sec * NSEC_PER_SEC + t->tv_nsec;
+	return 0;
+}
+
+static int utimes_attr(struct iattr *attr, const struct timespec __user *utimes)
+{
+	struct timespec t[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
+	int err;
+
+	*attr = (struct iattr){0};
+	if (utimes && copy_from_user(t, utimes, sizeof(t)))
+		return -EFAULT;
+	if (t[0].tv_nsec == UTIME_NOW && t[1].tv_nsec == UTIME_NOW)
+		attr->valid = ATTR_TOUCH;
+	err = take_time(attr, &t[0], ATTR_ATIME, &attr->atime);
+	return err ? err : take_time(attr, &t[1], ATTR_MTIME, &attr->mtime);
+}
+
+SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int,
+		flags)
+{
+	struct iattr attr;
+	int err;
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	err = utimes_attr(&attr, utimes);
+	if (err)
+		return err;
+	if (!name) /* futimens */
+		return flags ? -EINVAL : change_fd(dfd, &attr);
+	return change_path(dfd, name,
+			   (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
+				   (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
+			   &attr);
+}
+
+SYSCALL_DEFINE2(truncate, const char __user *, name, loff_t, size)
+{
+	struct path path;
+	int err = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
+
+	if (err)
+		return err;
+	err = mnt_want_write(&path);
+	if (!err && S_ISREG(path.dentry->d_inode->i_mode))
+		err = inode_permission(path.dentry->d_inode, MAY_WRITE);
+	if (!err)
+		err = vfs_truncate(path.dentry->d_inode, path.dentry, size);
+	path_put(&path);
+	return err;
+}
+
+SYSCALL_DEFINE2(ftruncate, unsigned, fd, loff_t, size)
+{
+	struct fd f = fdget(fd);
+	int err = -EINVAL;
+
+	if (!f.file)
+		return -EBADF;
+	if ((f.file->f_mode & FMODE_WRITE) && S_ISREG(f.file->f_inode->i_mode))
+		err = vfs_truncate(f.file->f_inode, f.file->f_dentry, size);
+	fdput(f);
+	return err;
+}
+
+/* access(2) asks for the real user: exchange the ids for the question. */
+static int access_as_real(const struct path *path, int mode)
+{
+	u32 euid = current->euid, egid = current->egid;
+	int err;
+
+	current->euid = current->uid;
+	current->egid = current->gid;
+	err = inode_permission(path->dentry->d_inode, mode);
+	current->euid = euid;
+	current->egid = egid;
+	return err;
+}
+
+static long do_faccessat(int dfd, const char __user *name, int mode, int flags)
+{
+	struct path path;
+	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+	int err;
+
+	if ((mode & ~(R_OK | W_OK | X_OK)) || (flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)))
+		return -EINVAL;
+	err = user_path_at(dfd, name, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &path);
+	if (err)
+		return err;
+	if (flags & AT_EACCESS)
+		err = inode_permission(path.dentry->d_inode, mode);
+	else
+		err = access_as_real(&path, mode);
+	if (!err && (mode & W_OK) && !S_ISCHR(path.dentry->d_inode->i_mode))
+		err = mnt_want_write(&path);
+	path_put(&path);
+	return err;
+}
+
+SYSCALL_DEFINE3(faccessat, int, dfd, const char __user *, name, int, mode)
+{
+	return do_faccessat(dfd, name, mode, 0);
+}
+
+SYSCALL_DEFINE4(faccessat2, int, dfd, const char __user *, name, int, mode, int, flags)
+{
+	return do_faccessat(dfd, name, mode, flags);
+}
+
+SYSCALL_DEFINE2(access, const char __user *, name, int, mode)
+{
+	return do_faccessat(AT_FDCWD, name, mode, 0);
+}

@@ -1,0 +1,134 @@
+/* From a dentry back to its name: d_path for /proc and messages, getcwd(2). */
+#include "internal.h"
+
+#include <asm/uaccess.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <proc/syscall.h>
+
+/* Put text before *end. */
+static bool prepend(char **end, char *buf, const char *text, unsigned len)
+{
+	if (*end - buf < (long)len)
+		return false;
+	*end -= len;
+	memcpy(*end, text, len);
+	return true;
+}
+
+/* One step up from `p` onto the name of what was left. False: at the top. [dcache_lock] */
+static bool step_up(struct path *p)
+{
+	while (p->dentry == p->mnt->mnt_root) {
+		if (!p->mnt->mnt_at.dentry)
+			return false;
+		*p = p->mnt->mnt_at;
+	}
+	return p->dentry != p->dentry->d_parent;
+}
+
+/* [dcache_lock] Stops at `root` or at the very top. *reached: it was root. */
+static char *prepend_path(struct path p, const struct path *root, char *end, char *buf, bool *reached)
+{
+	char *start = end;
+
+	*reached = true;
+	while (p.dentry != root->dentry || p.mnt != root->mnt) {
+		if (!step_up(&p)) {
+			*reached = false;
+			break;
+		}
+		if (p.dentry == root->dentry && p.mnt == root->mnt)
+			break;
+		if (!prepend(&end, buf, p.dentry->d_name, p.dentry->d_namelen) || !prepend(&end, buf, "/", 1))
+			return ERR_PTR(-ENAMETOOLONG);
+		p.dentry = p.dentry->d_parent;
+	}
+	if (end == start && !prepend(&end, buf, "/", 1))
+		return ERR_PTR(-ENAMETOOLONG);
+	return end;
+}
+
+/* The caller's root, or the real one for kernel threads without. [dcache_lock] */
+static struct path root_for_names(void)
+{
+	struct path root = {root_mount, root_mount->mnt_root};
+	struct fs_struct *fs = current->fs;
+
+	if (!fs)
+		return root;
+	spin_lock(&fs->lock);
+	if (fs->root.dentry)
+		root = fs->root;
+	spin_unlock(&fs->lock);
+	return root;
+}
+
+char *d_path(const struct path *path, char *buf, int len)
+{
+	struct path root;
+	char *end = buf + len;
+	bool reached;
+
+	if (path->dentry->d_op && path->dentry->d_op->d_dname)
+		return path->dentry->d_op->d_dname(path->dentry, buf, len);
+	if (len < 2)
+		return ERR_PTR(-ENAMETOOLONG);
+	*--end = '\0';
+	spin_lock(&dcache_lock);
+	root = root_for_names();
+	if ((path->dentry->d_flags & DCACHE_UNLINKED) && !prepend(&end, buf, " (deleted)", 10))
+		end = ERR_PTR(-ENAMETOOLONG);
+	else
+		end = prepend_path(*path, &root, end, buf, &reached);
+	spin_unlock(&dcache_lock);
+	return end;
+}
+
+/* Without a mount to go by: within its file system, and from there on through where that is mounted first. */
+char *dentry_path(struct dentry *dentry, char *buf, int len)
+{
+	struct path p = {mount_of(dentry->d_sb), dentry};
+	char *name;
+
+	if (dentry->d_op && dentry->d_op->d_dname)
+		return dentry->d_op->d_dname(dentry, buf, len);
+	if (!p.mnt)
+		return ERR_PTR(-ENOENT);
+	name = d_path(&p, buf, len);
+	mntput(p.mnt);
+	return name;
+}
+
+SYSCALL_DEFINE2(getcwd, char __user *, buf, unsigned long, size)
+{
+	char *page = get_free_page(GFP_KERNEL), *name;
+	struct path pwd, root;
+	bool reached = true;
+	long err;
+
+	if (!page)
+		return -ENOMEM;
+	page[PATH_MAX - 1] = '\0';
+	spin_lock(&dcache_lock);
+	spin_lock(&current->fs->lock);
+	pwd = current->fs->pwd;
+	root = current->fs->root;
+	spin_unlock(&current->fs->lock);
+	err = pwd.dentry->d_flags & DCACHE_UNLINKED ? -ENOENT : 0;
+	name = prepend_path(pwd, &root, page + PATH_MAX - 1, page, &reached);
+	spin_unlock(&dcache_lock);
+	if (!err && IS_ERR(name))
+		err = PTR_ERR(name);
+	if (!err && !reached) /* below nothing that the caller can name */
+		err = prepend(&name, page, "(unreachable)", 13) ? 0 : -ENAMETOOLONG;
+	if (!err) {
+		err = page + PATH_MAX - name;
+		if (err > size)
+			err = -ERANGE;
+		else if (copy_to_user(buf, name, err))
+			err = -EFAULT;
+	}
+	free_page(page);
+	return err;
+}

@@ -1,0 +1,370 @@
+/* The cache of names: dentries by parent and name, their references, and a bounded number of negative ones.
+ */
+#include "internal.h"
+
+#include <kernel/panic.h>
+#include <lib/hash.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#define DHASH_BITS   10
+#define MAX_NEGATIVE 1024 /* unused negative dentries kept; the oldest goes first */
+
+DEFINE_SPINLOCK(dcache_lock);
+DEFINE_MUTEX(rename_mutex);
+
+static struct hlist_head dentry_hashtable[1 << DHASH_BITS]; /* [dcache_lock] */
+static LIST_HEAD(negative_lru);				    /* [dcache_lock] oldest first */
+static unsigned nr_negative;				    /* [dcache_lock] on negative_lru */
+static u64 next_off = 2;				    /* [dcache_lock] 0 and 1 are "." and ".." */
+static struct kmem_cache *dentry_cache;
+
+u32 name_hash(const char *name, unsigned len)
+{
+	u32 h = 0;
+
+	for (unsigned i = 0; i < len; i++)
+		h = name_hash_step(h, name[i]);
+	return h;
+}
+
+/* Parents are at least 64 bytes apart: their low bits say nothing. */
+static struct hlist_head *d_bucket(const struct dentry *parent, u32 hash)
+{
+	return &dentry_hashtable[hash_64(((unsigned long)parent >> 6) + ((u64)hash << 20), DHASH_BITS)];
+}
+
+noinline struct dentry *__d_lookup(struct dentry *parent, const char *name, unsigned len, u32 hash)
+{
+	struct dentry *d;
+
+	hlist_for_each_entry(d, d_bucket(parent, hash),
+			     d_hash) if (d->d_namehash == hash && d->d_parent == parent &&
+					 d->d_namelen == len && !memcmp(d->d_name, name, len)) return d;
+	return NULL;
+}
+
+struct dentry *d_find_child(struct dentry *parent, const char *name, int len)
+{
+	struct dentry *d;
+
+	spin_lock(&dcache_lock);
+	d = __d_lookup(parent, name, len, name_hash(name, len));
+	if (d)
+		d = d->d_inode ? __dget(d) : NULL;
+	spin_unlock(&dcache_lock);
+	return d;
+}
+
+struct dentry *dget(struct dentry *d)
+{
+	return __dget(d);
+}
+
+/* [dcache_lock] */
+static void lru_remove(struct dentry *d)
+{
+	if (!(d->d_flags & DCACHE_LRU))
+		return;
+	list_del(&d->d_lru);
+	d->d_flags &= ~DCACHE_LRU;
+	nr_negative--;
+}
+
+/* Out of reach of new look-ups. [dcache_lock] */
+static void __d_unhash(struct dentry *d)
+{
+	if (hlist_unhashed(&d->d_hash))
+		return;
+	hlist_del(&d->d_hash);
+	list_del_init(&d->d_child);
+	lru_remove(d);
+}
+
+/* Nobody knows it any more. Drops the references that it held, so its parent may be next: a loop, not a
+ * recursion. */
+static struct dentry *dentry_free(struct dentry *d)
+{
+	struct dentry *parent = d->d_parent != d ? d->d_parent : NULL;
+
+	if (d->d_inode)
+		iput(d->d_inode);
+	if (d->d_name != d->d_iname)
+		kfree(d->d_name);
+	kmem_cache_free(dentry_cache, d);
+	return parent;
+}
+
+/*
+ * The last reference of `d` is gone: keep it if it is a cached "no such file", else unhash it. [dcache_lock]
+ * Returns the dentry that is to be freed, NULL when there is none: itself, or the oldest of too many negative
+ * ones.
+ */
+static struct dentry *d_retire(struct dentry *d)
+{
+	if (d->d_inode || hlist_unhashed(&d->d_hash)) {
+		__d_unhash(d);
+		return d;
+	}
+	if (!(d->d_flags & DCACHE_LRU)) {
+		list_add_tail(&d->d_lru, &negative_lru);
+		d->d_flags |= DCACHE_LRU;
+		nr_negative++;
+	} else {
+		list_move_tail(&d->d_lru, &negative_lru);
+	}
+	if (nr_negative <= MAX_NEGATIVE)
+		return NULL;
+	d = list_first_entry(&negative_lru, struct dentry, d_lru);
+	if (atomic_read(&d->d_count)) { /* in use again: it comes back at its next last put */
+		lru_remove(d);
+		return NULL;
+	}
+	__d_unhash(d);
+	return d;
+}
+
+/* 1 -> 0 only with the lock, since look-ups under it take references from 0. */
+static struct dentry *dput_last(struct dentry *d)
+{
+	struct dentry *victim = NULL;
+
+	spin_lock(&dcache_lock);
+	if (atomic_dec_and_test(&d->d_count))
+		victim = d_retire(d);
+	spin_unlock(&dcache_lock);
+	return victim ? dentry_free(victim) : NULL;
+}
+
+/* Thread context: the last reference of an inode may free its pages. */
+void dput(struct dentry *d)
+{
+	while (d) {
+		int count = atomic_read(&d->d_count);
+
+		while (count > 1)
+			if (__atomic_compare_exchange_n(&d->d_count.counter, &count, count - 1, true,
+							__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+				return;
+		d = dput_last(d);
+	}
+}
+
+static bool d_set_name(struct dentry *d, const char *name, unsigned len)
+{
+	char *to = d->d_iname;
+
+	if (len >= sizeof(d->d_iname)) {
+		to = kmalloc(len + 1, GFP_KERNEL);
+		if (!to)
+			return false;
+	}
+	memcpy(to, name, len);
+	to[len] = '\0';
+	d->d_name = to;
+	d->d_namelen = len;
+	d->d_namehash = name_hash(to, len);
+	return true;
+}
+
+/* Negative, unhashed, one reference. NULL when out of memory. `parent` NULL: a root. */
+struct dentry *d_alloc(struct dentry *parent, const char *name, int len)
+{
+	struct dentry *d = kmem_cache_zalloc(dentry_cache, GFP_KERNEL);
+
+	if (!d)
+		return NULL;
+	if (!d_set_name(d, name, len)) {
+		kmem_cache_free(dentry_cache, d);
+		return NULL;
+	}
+	atomic_set(&d->d_count, 1);
+	INIT_LIST_HEAD(&d->d_child);
+	INIT_LIST_HEAD(&d->d_subdirs);
+	d->d_parent = parent ? dget(parent) : d;
+	if (parent) {
+		d->d_sb = parent->d_sb;
+		d->d_op = parent->d_op;
+	}
+	return d;
+}
+
+struct dentry *d_make_root(struct super_block *sb, struct inode *inode)
+{
+	struct dentry *d = inode ? d_alloc(NULL, "/", 1) : NULL;
+
+	if (!d) {
+		if (inode)
+			iput(inode);
+		return NULL;
+	}
+	d->d_sb = sb;
+	d->d_inode = inode;
+	return d;
+}
+
+/* [dcache_lock] */
+static void __d_hash(struct dentry *d)
+{
+	hlist_add_head(&d->d_hash, d_bucket(d->d_parent, d->d_namehash));
+	list_add_tail(&d->d_child, &d->d_parent->d_subdirs);
+}
+
+void d_add(struct dentry *d, struct inode *inode)
+{
+	spin_lock(&dcache_lock);
+	lru_remove(d);
+	if (hlist_unhashed(&d->d_hash))
+		__d_hash(d);
+	else
+		list_move_tail(&d->d_child, &d->d_parent->d_subdirs);
+	if (inode) {
+		d->d_off = next_off++;
+		/* Look-ups read d_inode under the lock, but a path that was found negative looks again
+		 * without. */
+		smp_store_release(&d->d_inode, inode);
+	}
+	spin_unlock(&dcache_lock);
+}
+
+void d_pin(struct dentry *d)
+{
+	spin_lock(&dcache_lock);
+	if (!(d->d_flags & DCACHE_PINNED)) {
+		d->d_flags |= DCACHE_PINNED;
+		atomic_inc(&d->d_count);
+	}
+	spin_unlock(&dcache_lock);
+}
+
+/* [dcache_lock] Returns whether the pin's reference is left for the caller to drop. */
+static bool __d_drop(struct dentry *d)
+{
+	bool pinned = d->d_flags & DCACHE_PINNED;
+
+	__d_unhash(d);
+	if (d->d_inode)
+		d->d_flags |= DCACHE_UNLINKED;
+	d->d_flags &= ~DCACHE_PINNED;
+	return pinned;
+}
+
+void d_delete(struct dentry *d)
+{
+	bool pinned;
+
+	spin_lock(&dcache_lock);
+	pinned = __d_drop(d);
+	spin_unlock(&dcache_lock);
+	if (pinned)
+		dput(d);
+}
+
+/* [dcache_lock] Exchange the names; short ones live in the dentries themselves. */
+static void swap_names(struct dentry *a, struct dentry *b)
+{
+	bool a_inline = a->d_name == a->d_iname, b_inline = b->d_name == b->d_iname;
+	char tmp[sizeof(a->d_iname)];
+
+	memcpy(tmp, a->d_iname, sizeof(tmp));
+	memcpy(a->d_iname, b->d_iname, sizeof(tmp));
+	memcpy(b->d_iname, tmp, sizeof(tmp));
+	swap(a->d_name, b->d_name);
+	if (b_inline)
+		a->d_name = a->d_iname;
+	if (a_inline)
+		b->d_name = b->d_iname;
+	swap(a->d_namelen, b->d_namelen);
+	swap(a->d_namehash, b->d_namehash);
+}
+
+void d_move(struct dentry *old, struct dentry *new)
+{
+	bool pinned;
+
+	spin_lock(&dcache_lock);
+	pinned = __d_drop(new);
+	hlist_del(&old->d_hash);
+	list_del_init(&old->d_child);
+	swap_names(old, new);
+	swap(old->d_parent, new->d_parent); /* with the references that each held */
+	__d_hash(old);
+	old->d_off = next_off++;
+	spin_unlock(&dcache_lock);
+	if (pinned)
+		dput(new);
+}
+
+void d_exchange(struct dentry *a, struct dentry *b)
+{
+	spin_lock(&dcache_lock);
+	hlist_del(&a->d_hash);
+	hlist_del(&b->d_hash);
+	list_del_init(&a->d_child);
+	list_del_init(&b->d_child);
+	swap_names(a, b);
+	swap(a->d_parent, b->d_parent);
+	__d_hash(a);
+	__d_hash(b);
+	a->d_off = next_off++;
+	b->d_off = next_off++;
+	spin_unlock(&dcache_lock);
+}
+
+bool d_is_ancestor(struct dentry *a, struct dentry *d)
+{
+	for (;; d = d->d_parent) {
+		if (d == a)
+			return true;
+		if (d == d->d_parent)
+			return false;
+	}
+}
+
+bool d_has_children(struct dentry *dir)
+{
+	struct dentry *d;
+	bool any = false;
+
+	spin_lock(&dcache_lock);
+	list_for_each_entry (d, &dir->d_subdirs, d_child)
+		if (d->d_inode) {
+			any = true;
+			break;
+		}
+	spin_unlock(&dcache_lock);
+	return any;
+}
+
+/* [dcache_lock] An unused negative child, unhashed; NULL when there is none. */
+static struct dentry *take_negative_child(struct dentry *dir)
+{
+	struct dentry *d;
+
+	list_for_each_entry (d, &dir->d_subdirs, d_child)
+		if (!d->d_inode && !atomic_read(&d->d_count)) {
+			__d_unhash(d);
+			return d;
+		}
+	return NULL;
+}
+
+/* A directory that goes must not be held by names it does not have. The caller holds a reference to dir. */
+void shrink_negative_children(struct dentry *dir)
+{
+	struct dentry *d;
+
+	for (;;) {
+		spin_lock(&dcache_lock);
+		d = take_negative_child(dir);
+		spin_unlock(&dcache_lock);
+		if (!d)
+			return;
+		dput(dentry_free(d));
+	}
+}
+
+void dcache_init(void)
+{
+	dentry_cache = kmem_cache_create("dentry", sizeof(struct dentry), 64, SLAB_PANIC, NULL);
+}

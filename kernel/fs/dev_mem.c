@@ -1,0 +1,207 @@
+/* Device files without hardware: null, zero, full, random, urandom, kmsg. */
+#include "internal.h"
+
+#include <boot/boot_info.h>
+#include <fs/libfs.h>
+#include <fs/poll.h>
+#include <kernel/random.h>
+#include <kernel/printk.h>
+#include <mm/slab.h>
+#include <proc/signal.h>
+#include <sched/wait.h>
+#include <time/clock.h>
+
+static ssize_t null_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	return 0;
+}
+
+static ssize_t null_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	return n;
+}
+
+static ssize_t null_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
+{
+	return n;
+}
+
+static ssize_t zero_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	size_t left = clear_user(buf, n);
+
+	return left == n && n ? -EFAULT : (ssize_t)(n - left);
+}
+
+static ssize_t full_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	return -ENOSPC;
+}
+
+static const struct file_operations null_fops = {
+	.read = null_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
+static const struct file_operations zero_fops = {
+	.read = zero_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
+static const struct file_operations full_fops = {
+	.read = zero_read, .write = full_write, .llseek = noop_llseek};
+
+static ssize_t random_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	char chunk[64];
+	size_t done = 0;
+
+	while (done < n && !(done && signal_pending(current))) {
+		size_t part = min_t(size_t, n - done, sizeof(chunk));
+
+		get_random_bytes(chunk, part);
+		if (copy_to_user(buf + done, chunk, part))
+			return done ? (ssize_t)done : -EFAULT;
+		done += part;
+	}
+	return done;
+}
+
+static ssize_t random_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	char chunk[64];
+	size_t done = 0;
+
+	for (size_t part; done < n; done += part) {
+		part = min_t(size_t, n - done, sizeof(chunk));
+		if (copy_from_user(chunk, buf + done, part))
+			return done ? (ssize_t)done : -EFAULT;
+		add_random_seed(chunk, part);
+	}
+	return done;
+}
+
+static const struct file_operations random_fops = {
+	.read = random_read, .write = random_write, .llseek = noop_llseek};
+
+/* /dev/kmsg: one record a read; a write is a message. Locks: l lock. */
+#define KMSG_LINE 1024
+struct kmsg_reader {
+	struct mutex lock;
+	u64 seq;	      /* [l] next record */
+	char text[KMSG_LINE]; /* [l] */
+};
+
+static int kmsg_open(struct inode *inode, struct file *f)
+{
+	struct kmsg_reader *r;
+
+	f->private_data = NULL;
+	if (!(f->f_mode & FMODE_READ))
+		return 0;
+	r = kmalloc(sizeof(*r), GFP_KERNEL);
+	if (!r)
+		return -ENOMEM;
+	mutex_init(&r->lock);
+	r->seq = printk_first_seq();
+	f->private_data = r;
+	return 0;
+}
+
+static int kmsg_release(struct inode *inode, struct file *f)
+{
+	kfree(f->private_data);
+	return 0;
+}
+
+static ssize_t kmsg_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	struct kmsg_reader *r = f->private_data;
+	u64 lost = 0;
+	ssize_t len;
+
+	mutex_lock(&r->lock);
+	while (!(len = printk_read(&r->seq, r->text, sizeof(r->text), &lost))) {
+		u64 seq = r->seq;
+
+		mutex_unlock(&r->lock);
+		if (f->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		len = wait_event_interruptible(&printk_wait, printk_next_seq() > seq);
+		if (len)
+			return len;
+		mutex_lock(&r->lock);
+	}
+	if (lost)
+		len = -EPIPE; /* as Linux: told once, then it goes on with the first that is kept */
+	else if (len > n)
+		len = -EINVAL;
+	else if (len > 0 && copy_to_user(buf, r->text, len))
+		len = -EFAULT;
+	mutex_unlock(&r->lock);
+	return len;
+}
+
+/* "<6>text": the level in angle brackets, else it is a notice. */
+static ssize_t kmsg_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	char line[KMSG_LINE], *text = line, *end;
+	unsigned level = 5;
+	ssize_t len = copy_text_from_user(line, sizeof(line), buf, n);
+
+	if (len < 0)
+		return len;
+	if (*text == '<') {
+		u64 prio = simple_strtoull(text + 1, &end, 10);
+
+		if (end > text + 1 && *end == '>') {
+			level = prio & 7;
+			text = end + 1;
+		}
+	}
+	if (len && line[len - 1] == '\n')
+		line[len - 1] = '\0';
+	printk(KERN_SOH "%u%s\n", level, text);
+	return n;
+}
+
+static loff_t kmsg_llseek(struct file *f, loff_t off, int whence)
+{
+	struct kmsg_reader *r = f->private_data;
+
+	if (!r)
+		return -EBADF;
+	if (off)
+		return -ESPIPE;
+	if (whence != SEEK_SET && whence != SEEK_END)
+		return -EINVAL;
+	mutex_lock(&r->lock);
+	r->seq = whence == SEEK_SET ? printk_first_seq() : printk_next_seq();
+	mutex_unlock(&r->lock);
+	return 0;
+}
+
+static unsigned kmsg_poll(struct file *f, struct poll_table *pt)
+{
+	struct kmsg_reader *r = f->private_data;
+
+	poll_wait(f, &printk_wait, pt);
+	return POLLOUT | POLLWRNORM | (r && printk_next_seq() > READ_ONCE(r->seq) ? POLLIN | POLLRDNORM : 0);
+}
+
+static const struct file_operations kmsg_fops = {
+	.open = kmsg_open,
+	.release = kmsg_release,
+	.read = kmsg_read,
+	.write = kmsg_write,
+	.llseek = kmsg_llseek,
+	.poll = kmsg_poll,
+};
+
+/* Numbers as in Linux's devices.txt: major 1, memory devices. */
+static const struct device_node null_dev = {"null", S_IFCHR | 0666, MKDEV(1, 3), &null_fops, NULL};
+static const struct device_node zero_dev = {"zero", S_IFCHR | 0666, MKDEV(1, 5), &zero_fops, NULL};
+static const struct device_node full_dev = {"full", S_IFCHR | 0666, MKDEV(1, 7), &full_fops, NULL};
+static const struct device_node random_dev = {"random", S_IFCHR | 0666, MKDEV(1, 8), &random_fops, NULL};
+static const struct device_node urandom_dev = {"urandom", S_IFCHR | 0666, MKDEV(1, 9), &random_fops, NULL};
+static const struct device_node kmsg_dev = {"kmsg", S_IFCHR | 0644, MKDEV(1, 11), &kmsg_fops, NULL};
+REGISTER_DEVICE(null_dev);
+REGISTER_DEVICE(zero_dev);
+REGISTER_DEVICE(full_dev);
+REGISTER_DEVICE(random_dev);
+REGISTER_DEVICE(urandom_dev);
+REGISTER_DEVICE(kmsg_dev);

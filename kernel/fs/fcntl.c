@@ -1,0 +1,95 @@
+/* fcntl(2) and ioctl(2): what a descriptor is told apart from reading and writing. */
+#include "files.h"
+
+#include <proc/syscall.h>
+#include <uapi/termios.h>
+
+#define SETFL_MASK (O_APPEND | O_NONBLOCK) /* what F_SETFL may change here */
+
+/* Another thread may change other bits at the same time. */
+static void set_flags(struct file *f, u32 mask, u32 value)
+{
+	u32 old = READ_ONCE(f->f_flags);
+
+	while (!__atomic_compare_exchange_n(&f->f_flags, &old, (old & ~mask) | (value & mask), true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
+{
+	switch (cmd) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return arg > INT_MAX ? -EINVAL : fd_dup(f, arg, cmd == F_DUPFD_CLOEXEC);
+	case F_GETFD:
+		return fd_get_cloexec(fd);
+	case F_SETFD:
+		return fd_set_cloexec(fd, arg & FD_CLOEXEC);
+	case F_GETFL:
+		return f->f_flags;
+	case F_SETFL:
+		set_flags(f, SETFL_MASK, arg);
+		return 0;
+	case F_GETPIPE_SZ:
+		return pipe_size(f);
+	default:
+		return -EINVAL;
+	}
+}
+
+SYSCALL_DEFINE3(fcntl, unsigned, fd, unsigned, cmd, unsigned long, arg)
+{
+	struct fd f = fdget(fd);
+	long res;
+
+	if (!f.file)
+		return -EBADF;
+	res = do_fcntl(fd, f.file, cmd, arg);
+	fdput(f);
+	return res;
+}
+
+static long ioctl_fionbio(struct file *f, int __user *arg)
+{
+	int on;
+
+	if (get_user(on, arg))
+		return -EFAULT;
+	set_flags(f, O_NONBLOCK, on ? O_NONBLOCK : 0);
+	return 0;
+}
+
+/* Bytes from here to the end of a regular file. */
+static long ioctl_fionread(struct file *f, int __user *arg)
+{
+	loff_t left = READ_ONCE(f->f_inode->i_size) - f->f_pos;
+
+	return put_user((int)clamp(left, (loff_t)0, (loff_t)INT_MAX), arg);
+}
+
+static noinline long vfs_ioctl(struct file *f, unsigned cmd, unsigned long arg)
+{
+	return f->f_op->ioctl ? f->f_op->ioctl(f, cmd, arg) : -ENOTTY;
+}
+
+SYSCALL_DEFINE3(ioctl, unsigned, fd, unsigned, cmd, unsigned long, arg)
+{
+	struct fd f = fdget(fd);
+	long res;
+
+	if (!f.file)
+		return -EBADF;
+	if (f.file->f_flags & O_PATH)
+		res = -EBADF;
+	else if (cmd == FIOCLEX || cmd == FIONCLEX)
+		res = fd_set_cloexec(fd, cmd == FIOCLEX);
+	else if (cmd == FIONBIO)
+		res = ioctl_fionbio(f.file, (int __user *)arg);
+	else if (cmd == FIONREAD && S_ISREG(f.file->f_inode->i_mode))
+		res = ioctl_fionread(f.file, (int __user *)arg);
+	else
+		res = vfs_ioctl(f.file, cmd, arg);
+	fdput(f);
+	return res;
+}

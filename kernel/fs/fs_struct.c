@@ -1,0 +1,147 @@
+/* A task's place in the tree: root, working directory, umask. */
+#include "files.h"
+
+#include <mm/slab.h>
+#include <proc/syscall.h>
+#include <sched/sched.h>
+
+struct fs_struct init_fs = {
+	.users = ATOMIC_INIT(1),
+	.lock = __SPIN_LOCK_UNLOCKED,
+	.umask = 022,
+};
+
+struct fs_struct *copy_fs_struct(struct fs_struct *old)
+{
+	struct fs_struct *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
+
+	if (!fs)
+		return NULL;
+	atomic_set(&fs->users, 1);
+	spin_lock_init(&fs->lock);
+	spin_lock(&old->lock);
+	fs->root = old->root;
+	fs->pwd = old->pwd;
+	fs->umask = old->umask;
+	if (fs->root.dentry) { /* not so before vfs_init */
+		path_get(&fs->root);
+		path_get(&fs->pwd);
+	}
+	spin_unlock(&old->lock);
+	return fs;
+}
+
+static void fs_free_rcu(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct fs_struct, rcu));
+}
+
+void put_fs_struct(struct fs_struct *fs)
+{
+	if (!fs || !atomic_dec_and_test(&fs->users))
+		return;
+	path_put(&fs->root);
+	path_put(&fs->pwd);
+	call_rcu(&fs->rcu, fs_free_rcu);
+}
+
+/* The memory of a dying fs_struct lasts for a grace period; its paths only while it has users. */
+static int task_path(struct task_struct *task, bool cwd, struct path *out)
+{
+	struct fs_struct *fs;
+
+	rcu_read_lock();
+	fs = READ_ONCE(task->fs);
+	if (fs && !atomic_inc_not_zero(&fs->users))
+		fs = NULL;
+	rcu_read_unlock();
+	if (!fs)
+		return -ENOENT;
+	spin_lock(&fs->lock);
+	*out = cwd ? fs->pwd : fs->root;
+	if (out->dentry)
+		path_get(out);
+	spin_unlock(&fs->lock);
+	put_fs_struct(fs);
+	return out->dentry ? 0 : -ENOENT;
+}
+
+int task_root(struct task_struct *task, struct path *out)
+{
+	return task_path(task, false, out);
+}
+
+int task_cwd(struct task_struct *task, struct path *out)
+{
+	return task_path(task, true, out);
+}
+
+/* Takes over the references of `to`; those of the old place are dropped. */
+static void set_fs_path(struct path *slot, struct path to)
+{
+	struct fs_struct *fs = current->fs;
+	struct path old;
+
+	spin_lock(&fs->lock);
+	old = *slot;
+	*slot = to;
+	spin_unlock(&fs->lock);
+	path_put(&old);
+}
+
+SYSCALL_DEFINE1(chdir, const char __user *, name)
+{
+	struct path path;
+	int err = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &path);
+
+	if (err)
+		return err;
+	err = inode_permission(path.dentry->d_inode, MAY_EXEC);
+	if (err)
+		path_put(&path);
+	else
+		set_fs_path(&current->fs->pwd, path);
+	return err;
+}
+
+SYSCALL_DEFINE1(fchdir, unsigned, fd)
+{
+	struct fd f = fdget(fd);
+	struct path path;
+	int err = -ENOTDIR;
+
+	if (!f.file)
+		return -EBADF;
+	path = file_path(f.file);
+	if (S_ISDIR(f.file->f_inode->i_mode))
+		err = inode_permission(f.file->f_inode, MAY_EXEC);
+	if (!err) {
+		path_get(&path);
+		set_fs_path(&current->fs->pwd, path);
+	}
+	fdput(f);
+	return err;
+}
+
+SYSCALL_DEFINE1(chroot, const char __user *, name)
+{
+	struct path path;
+	int err;
+
+	err = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &path);
+	if (err)
+		return err;
+	err = inode_permission(path.dentry->d_inode, MAY_EXEC);
+	if (!err && current->euid)
+		err = -EPERM;
+	if (err)
+		path_put(&path);
+	else
+		set_fs_path(&current->fs->root, path);
+	return err;
+}
+
+SYSCALL_DEFINE1(umask, mode_t, mask)
+{
+	return xchg(&current->fs->umask, mask & 0777);
+}

@@ -1,0 +1,276 @@
+/* Trees of files made by the kernel: building, listing and removing them. */
+#include "internal.h"
+
+#include <fs/libfs.h>
+#include <mm/slab.h>
+
+/* For directories that only the kernel fills: creating a file gives EACCES, everything else EPERM (no
+ * operation). */
+static int simple_lookup(struct inode *dir, struct dentry *dentry)
+{
+	d_add(dentry, NULL);
+	return 0;
+}
+
+static int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
+{
+	return -EACCES;
+}
+
+static const struct inode_operations simple_dir_iops = {.lookup = simple_lookup, .create = simple_no_create};
+static const struct file_operations simple_dir_fops = {.iterate = dcache_readdir};
+
+static const char *simple_get_link(struct dentry *dentry, struct inode *inode, char *buf)
+{
+	return inode->i_private;
+}
+
+static const struct inode_operations simple_link_iops = {.get_link = simple_get_link};
+
+/* The target of a symbolic link is its own copy. */
+static void simple_evict(struct inode *inode)
+{
+	if (S_ISLNK(inode->i_mode))
+		kfree(inode->i_private);
+}
+
+static const struct super_operations simple_super_ops = {.evict_inode = simple_evict};
+
+/* [i_lock of parent] Takes over the inode's reference. The dentry, pinned (the tree's reference), or ERR_PTR.
+ */
+static struct dentry *attach_locked(struct dentry *parent, const char *name, struct inode *inode)
+{
+	unsigned len = strlen(name);
+	struct dentry *d = lookup_one(parent, name, len, name_hash(name, len));
+
+	if (!IS_ERR(d) && d->d_inode) {
+		dput(d);
+		d = ERR_PTR(-EEXIST);
+	}
+	if (IS_ERR(d)) {
+		iput(inode);
+		return d;
+	}
+	d_add(d, inode);
+	d_pin(d);
+	if (S_ISDIR(inode->i_mode))
+		parent->d_inode->i_nlink++;
+	dput(d); /* the pin holds it */
+	return d;
+}
+
+static struct dentry *attach(struct dentry *parent, const char *name, struct inode *inode)
+{
+	struct dentry *d;
+
+	if (!inode)
+		return ERR_PTR(-ENOMEM);
+	inode->i_uid = inode->i_gid = 0;
+	mutex_lock(&parent->d_inode->i_lock);
+	d = attach_locked(parent, name, inode);
+	mutex_unlock(&parent->d_inode->i_lock);
+	return d;
+}
+
+struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_t mode,
+				  const struct file_operations *fop, void *data)
+{
+	struct inode *inode = new_inode(parent->d_sb, mode & S_IFMT ? mode : S_IFREG | mode);
+
+	if (inode) {
+		inode->i_fop = fop;
+		inode->i_private = data;
+	}
+	return attach(parent, name, inode);
+}
+
+struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t mode,
+				 const struct inode_operations *iop)
+{
+	struct inode *inode = new_inode(parent->d_sb, S_IFDIR | (mode & 07777));
+
+	if (inode) {
+		inode->i_op = iop ? iop : &simple_dir_iops;
+		inode->i_fop = &simple_dir_fops;
+	}
+	return attach(parent, name, inode);
+}
+
+struct dentry *simple_create_symlink(struct dentry *parent, const char *name, const char *target)
+{
+	struct inode *inode = new_inode(parent->d_sb, S_IFLNK | 0777);
+
+	if (inode) {
+		inode->i_op = &simple_link_iops;
+		inode->i_size = strlen(target);
+		inode->i_private = kstrdup(target, GFP_KERNEL);
+		if (!inode->i_private) {
+			iput(inode);
+			inode = NULL;
+		}
+	}
+	return attach(parent, name, inode);
+}
+
+int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode,
+		      const struct inode_operations *root_iop)
+{
+	struct inode *inode = new_inode(sb, S_IFDIR | root_mode);
+
+	if (!inode)
+		return -ENOMEM;
+	inode->i_uid = inode->i_gid = 0;
+	inode->i_op = root_iop ? root_iop : &simple_dir_iops;
+	inode->i_fop = &simple_dir_fops;
+	sb->s_magic = magic;
+	if (!sb->s_op)
+		sb->s_op = &simple_super_ops;
+	sb->s_root = d_make_root(sb, inode);
+	return sb->s_root ? 0 : -ENOMEM;
+}
+
+/* A positive child with a reference; NULL: none is left. */
+static struct dentry *first_child(struct dentry *dir)
+{
+	struct dentry *d, *found = NULL;
+
+	spin_lock(&dcache_lock);
+	list_for_each_entry (d, &dir->d_subdirs, d_child)
+		if (d->d_inode) {
+			found = dget(d);
+			break;
+		}
+	spin_unlock(&dcache_lock);
+	return found;
+}
+
+/* Takes one dentry, with nothing in it, out of the tree. */
+static void unlink_one(struct dentry *d)
+{
+	struct inode *dir = d->d_parent->d_inode;
+
+	if (d == d->d_parent) { /* a root stays until its mount goes */
+		shrink_negative_children(d);
+		return;
+	}
+	mutex_lock(&dir->i_lock);
+	d->d_inode->i_nlink = 0;
+	if (S_ISDIR(d->d_inode->i_mode))
+		dir->i_nlink--;
+	d_delete(d);
+	mutex_unlock(&dir->i_lock);
+	shrink_negative_children(d);
+}
+
+/* Depth first, without recursion: down while there are children, up by d_parent. */
+void simple_remove(struct dentry *top)
+{
+	struct dentry *d = dget(top), *child;
+
+	for (;;) {
+		child = first_child(d);
+		if (child) {
+			dput(d); /* the child holds it */
+			d = child;
+			continue;
+		}
+		child = d;
+		if (d != top)
+			d = dget(d->d_parent);
+		unlink_one(child);
+		dput(child);
+		if (child == top)
+			return;
+	}
+}
+
+/* [dcache_lock] The first entry at or after position `off`: what is pinned belongs to the tree, other names
+ * are only cached. */
+static struct dentry *next_entry(struct dentry *dir, u64 off)
+{
+	struct dentry *d;
+
+	list_for_each_entry (d, &dir->d_subdirs, d_child)
+		if ((d->d_flags & DCACHE_PINNED) && d->d_off >= off)
+			return d;
+	return NULL;
+}
+
+/* [dcache_lock] The same, from an entry that was just listed and is still in the directory. */
+static struct dentry *next_entry_after(struct dentry *dir, struct dentry *d)
+{
+	for (struct list_head *p = d->d_child.next; p != &dir->d_subdirs; p = p->next) {
+		d = list_entry(p, struct dentry, d_child);
+		if (d->d_flags & DCACHE_PINNED)
+			return d;
+	}
+	return NULL;
+}
+
+static unsigned type_of(mode_t mode)
+{
+	return (mode & S_IFMT) >> 12;
+}
+
+bool dir_emit_dots(struct file *file, struct dir_context *ctx)
+{
+	struct dentry *dir = file->f_dentry;
+
+	if (ctx->pos == 0) {
+		if (!ctx->emit(ctx, ".", 1, 0, dir->d_inode->i_ino, DT_DIR))
+			return false;
+		ctx->pos = 1;
+	}
+	if (ctx->pos == 1) {
+		if (!ctx->emit(ctx, "..", 2, 1, dir->d_parent->d_inode->i_ino, DT_DIR))
+			return false;
+		ctx->pos = 2;
+	}
+	return true;
+}
+
+/*
+ * [i_lock of the directory: no name comes or goes] Positions are the dentries' own, which only grow along the
+ * list, so a reader that removes what it lists (rm -r) misses nothing.
+ */
+int dcache_readdir(struct file *file, struct dir_context *ctx)
+{
+	struct dentry *dir = file->f_dentry, *d, *next;
+
+	if (!dir_emit_dots(file, ctx))
+		return 0;
+	spin_lock(&dcache_lock);
+	d = next_entry(dir, ctx->pos);
+	if (d)
+		dget(d);
+	spin_unlock(&dcache_lock);
+	while (d) {
+		bool more = ctx->emit(ctx, d->d_name, d->d_namelen, d->d_off, d->d_inode->i_ino,
+				      type_of(d->d_inode->i_mode));
+
+		next = NULL;
+		if (more) {
+			ctx->pos = d->d_off + 1;
+			spin_lock(&dcache_lock);
+			next = next_entry_after(dir, d);
+			if (next)
+				dget(next);
+			spin_unlock(&dcache_lock);
+		} else {
+			ctx->pos = d->d_off;
+		}
+		dput(d);
+		d = next;
+	}
+	return 0;
+}
+
+bool dcache_readdir_done(struct file *file, struct dir_context *ctx)
+{
+	struct dentry *d;
+
+	spin_lock(&dcache_lock);
+	d = next_entry(file->f_dentry, ctx->pos);
+	spin_unlock(&dcache_lock);
+	return ctx->pos >= 2 && !d;
+}

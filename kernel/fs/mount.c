@@ -1,0 +1,452 @@
+/* Mounts: which file systems there are, and where in the tree they are seen. */
+#include "internal.h"
+
+#include <fs/libfs.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <proc/syscall.h>
+#include <uapi/mount.h>
+
+DECLARE_TABLE(filesystems, const struct file_system_type);
+
+DEFINE_MUTEX(mount_mutex);
+static LIST_HEAD(mounts);     /* [mount_mutex, dcache_lock for changes] in mount order */
+static unsigned next_dev = 1; /* [mount_mutex] minor numbers of anonymous devices, major 0 */
+struct mount *root_mount;
+
+/* The one super block of each `single` file system. */
+#define MAX_SINGLE 16
+static struct super_block *single_supers[MAX_SINGLE]; /* [mount_mutex] */
+
+/* The flags that /proc/mounts shows and the kernel looks at; the others mean nothing to file systems in
+ * memory. */
+#define MNT_KEPT     (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME)
+#define MNT_HARMLESS (MNT_KEPT | MS_SILENT | MS_RELATIME | MS_STRICTATIME | MS_SYNCHRONOUS | MS_NODIRATIME)
+
+static const struct file_system_type *find_filesystem(const char *name)
+{
+	const struct file_system_type *fs;
+
+	for_each_in_table(filesystems, fs) if (!strcmp(fs->name, name)) return fs;
+	return NULL;
+}
+
+/* [mount_mutex] NULL: it has none yet. */
+static struct super_block *find_single(const struct file_system_type *type)
+{
+	for (unsigned i = 0; i < MAX_SINGLE && single_supers[i]; i++)
+		if (single_supers[i]->s_type == type)
+			return single_supers[i];
+	return NULL;
+}
+
+static int keep_single(struct super_block *sb)
+{
+	for (unsigned i = 0; i < MAX_SINGLE; i++)
+		if (!single_supers[i]) {
+			single_supers[i] = sb;
+			return 0;
+		}
+	return -ENOSPC;
+}
+
+/* All that is in a tree goes, then the super block. */
+static void destroy_super(struct super_block *sb)
+{
+	if (sb->s_root) {
+		simple_remove(sb->s_root);
+		dput(sb->s_root);
+	}
+	if (sb->s_op && sb->s_op->put_super)
+		sb->s_op->put_super(sb);
+	kfree(sb);
+}
+
+/* [mount_mutex] The super block to show: a new one, or the only one. ERR_PTR. */
+static struct super_block *get_super(const struct file_system_type *type, const char *options)
+{
+	struct super_block *sb = type->single ? find_single(type) : NULL;
+	int err;
+
+	if (sb)
+		return sb;
+	sb = kzalloc(sizeof(*sb), GFP_KERNEL);
+	if (!sb)
+		return ERR_PTR(-ENOMEM);
+	sb->s_type = type;
+	sb->s_dev = MKDEV(0, next_dev++);
+	err = type->fill_super(sb, options ? options : "");
+	if (!err && type->single)
+		err = keep_single(sb);
+	if (!err)
+		return sb;
+	destroy_super(sb);
+	return ERR_PTR(err);
+}
+
+/* [mount_mutex] A mount that nobody sees yet. NULL when out of memory. */
+static struct mount *alloc_mount(struct super_block *sb, const char *source, unsigned flags)
+{
+	struct mount *mnt = kzalloc(sizeof(*mnt), GFP_KERNEL);
+
+	if (!mnt)
+		return NULL;
+	atomic_set(&mnt->mnt_count, 1);
+	mnt->mnt_sb = sb;
+	mnt->mnt_root = dget(sb->s_root);
+	mnt->mnt_flags = flags & MNT_KEPT;
+	strscpy(mnt->mnt_source, source && *source ? source : "none", sizeof(mnt->mnt_source));
+	sb->s_mounts++;
+	return mnt;
+}
+
+/* [mount_mutex] Into the tree: takes over the references of `at`. -EBUSY: this file system is there already.
+ */
+static int attach_mount(struct mount *mnt, const struct path *at)
+{
+	struct dentry *d = at->dentry;
+	int err = 0;
+
+	spin_lock(&dcache_lock);
+	if (d->d_mounted || d == mnt->mnt_root)
+		err = -EBUSY;
+	else if (d->d_flags & DCACHE_UNLINKED)
+		err = -ENOENT;
+	if (!err) {
+		mnt->mnt_at = *at;
+		d->d_mounted = mnt;
+		list_add_tail(&mnt->mnt_list, &mounts);
+	}
+	spin_unlock(&dcache_lock);
+	return err;
+}
+
+/* The last reference: nobody can reach it. Thread context. */
+static void free_mount(struct mount *mnt)
+{
+	struct super_block *sb = mnt->mnt_sb;
+	bool last;
+
+	path_put(&mnt->mnt_at);
+	dput(mnt->mnt_root);
+	kfree(mnt);
+	mutex_lock(&mount_mutex);
+	last = --sb->s_mounts == 0 && !sb->s_type->single;
+	mutex_unlock(&mount_mutex);
+	if (last)
+		destroy_super(sb);
+}
+
+void mntput(struct mount *mnt)
+{
+	if (mnt && atomic_dec_and_test(&mnt->mnt_count))
+		free_mount(mnt);
+}
+
+struct mount *mount_of(struct super_block *sb)
+{
+	struct mount *mnt, *found = NULL;
+
+	spin_lock(&dcache_lock);
+	list_for_each_entry (mnt, &mounts, mnt_list)
+		if (mnt->mnt_sb == sb) {
+			atomic_inc(&mnt->mnt_count);
+			found = mnt;
+			break;
+		}
+	spin_unlock(&dcache_lock);
+	return found;
+}
+
+/* Mount `type` at a place, whose references it takes over when it succeeds. */
+static int mount_at(const struct path *at, const char *source, const char *type_name, unsigned flags,
+		    const char *options)
+{
+	const struct file_system_type *type = find_filesystem(type_name);
+	struct super_block *sb;
+	struct mount *mnt;
+	int err;
+
+	if (!type)
+		return -ENODEV;
+	mutex_lock(&mount_mutex);
+	sb = get_super(type, options);
+	mnt = IS_ERR(sb) ? NULL : alloc_mount(sb, source, flags);
+	err = IS_ERR(sb) ? PTR_ERR(sb) : mnt ? attach_mount(mnt, at) : -ENOMEM;
+	mutex_unlock(&mount_mutex);
+	if (!IS_ERR(sb) && !mnt && !sb->s_mounts && !type->single)
+		destroy_super(sb);
+	if (err) {
+		mntput(mnt);
+		return err;
+	}
+	if (type->mounted && type->mounted(mnt))
+		pr_warn("%s: could not mount all that belongs inside it\n", type->name);
+	return 0;
+}
+
+int mount_inside(struct mount *at, struct dentry *dir, const char *source, const char *type)
+{
+	struct path path = {at, dir};
+	int err;
+
+	path_get(&path);
+	err = mount_at(&path, source, type, at->mnt_flags, NULL);
+	if (err)
+		path_put(&path);
+	return err;
+}
+
+static int do_remount(const struct path *at, unsigned flags)
+{
+	if (at->dentry != at->mnt->mnt_root)
+		return -EINVAL;
+	mutex_lock(&mount_mutex);
+	at->mnt->mnt_flags = flags & MNT_KEPT;
+	mutex_unlock(&mount_mutex);
+	return 0;
+}
+
+int do_mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)
+{
+	struct path at;
+	int err;
+
+	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
+		flags &= ~MS_MGC_MSK;
+	err = kern_path_at(AT_FDCWD, target, LOOKUP_FOLLOW, &at);
+	if (err)
+		return err;
+	if (flags & ~(MNT_HARMLESS | MS_REMOUNT)) /* bind, move, shared...: not here */
+		err = -EINVAL;
+	else if (flags & MS_REMOUNT)
+		err = do_remount(&at, flags);
+	else if (!type)
+		err = -EINVAL;
+	else if (!S_ISDIR(at.dentry->d_inode->i_mode))
+		err = -ENOTDIR;
+	else {
+		err = mount_at(&at, source, type, flags, data);
+		if (!err)
+			return 0; /* the mount has the references */
+	}
+	path_put(&at);
+	return err;
+}
+
+/* [mount_mutex] Out of the tree, if nobody uses it: its tree's reference and the caller's walk are all it
+ * has. */
+static int detach_mount(struct mount *mnt, int flags)
+{
+	int err = 0;
+
+	spin_lock(&dcache_lock);
+	if (!mnt->mnt_at.dentry || !mnt->mnt_at.dentry->d_mounted)
+		err = -EINVAL;
+	else if (!(flags & MNT_DETACH) && atomic_read(&mnt->mnt_count) > 2)
+		err = -EBUSY;
+	if (!err) {
+		mnt->mnt_at.dentry->d_mounted = NULL;
+		list_del(&mnt->mnt_list);
+	}
+	spin_unlock(&dcache_lock);
+	return err;
+}
+
+/* Mounts inside that the file system made by itself (debugfs: tracing) go with it. [mount_mutex] */
+static struct mount *automounted_child(struct mount *mnt)
+{
+	struct mount *child;
+
+	if (!mnt->mnt_sb->s_type->mounted)
+		return NULL;
+	list_for_each_entry (child, &mounts, mnt_list)
+		if (child->mnt_at.mnt == mnt)
+			return child;
+	return NULL;
+}
+
+/* The caller's walk holds one reference to `mnt`. */
+static int umount_tree(struct mount *mnt, int flags)
+{
+	struct mount *child;
+	int err = 0;
+
+	mutex_lock(&mount_mutex);
+	child = automounted_child(mnt);
+	if (child) {
+		atomic_inc(&child->mnt_count); /* as a walk would */
+		err = detach_mount(child, flags);
+	}
+	mutex_unlock(&mount_mutex);
+	if (child) {
+		if (!err)
+			mntput(child);
+		mntput(child);
+	}
+	if (err)
+		return err;
+	mutex_lock(&mount_mutex);
+	err = detach_mount(mnt, flags);
+	mutex_unlock(&mount_mutex);
+	if (!err)
+		mntput(mnt); /* the tree's */
+	return err;
+}
+
+int do_umount(const char *target, int flags)
+{
+	struct path at;
+	int err;
+
+	if (flags & ~(MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW))
+		return -EINVAL;
+	err = kern_path_at(AT_FDCWD, target, flags & UMOUNT_NOFOLLOW ? 0 : LOOKUP_FOLLOW, &at);
+	if (err)
+		return err;
+	if (at.dentry != at.mnt->mnt_root)
+		err = -EINVAL;
+	else if (at.mnt == root_mount)
+		err = -EBUSY;
+	else
+		err = umount_tree(at.mnt, flags);
+	path_put(&at);
+	return err;
+}
+
+/* The words of mount(2): NULL stays NULL. */
+static int copy_mount_string(char **to, const char __user *from, char *page)
+{
+	long len;
+
+	*to = NULL;
+	if (!from)
+		return 0;
+	len = strncpy_from_user(page, from, PAGE_SIZE);
+	if (len < 0)
+		return len;
+	if (len == PAGE_SIZE)
+		return -EINVAL;
+	*to = page;
+	return 0;
+}
+
+SYSCALL_DEFINE5(mount, const char __user *, source, const char __user *, target, const char __user *, type,
+		unsigned long, flags, const void __user *, data)
+{
+	char *pages = get_free_pages(GFP_KERNEL, 2), *src, *tgt, *typ, *opt;
+	int err;
+
+	if (!pages)
+		return -ENOMEM;
+	err = current->euid ? -EPERM : copy_mount_string(&src, source, pages);
+	if (!err)
+		err = copy_mount_string(&tgt, target, pages + PAGE_SIZE);
+	if (!err)
+		err = copy_mount_string(&typ, type, pages + 2 * PAGE_SIZE);
+	if (!err)
+		err = copy_mount_string(&opt, data, pages + 3 * PAGE_SIZE);
+	if (!err)
+		err = tgt ? do_mount(src, tgt, typ, flags, opt) : -EFAULT;
+	free_pages(pages, 2);
+	return err;
+}
+
+SYSCALL_DEFINE2(umount2, const char __user *, target, int, flags)
+{
+	struct filename f;
+	int err = current->euid ? -EPERM : getname(&f, target, false);
+
+	if (err)
+		return err;
+	err = do_umount(f.name, flags);
+	putname(&f);
+	return err;
+}
+
+/* Mounts the root: the first thing in the tree. Boot. */
+static void mount_root(void)
+{
+	struct super_block *sb = get_super(find_filesystem("rootfs"), NULL);
+
+	if (IS_ERR(sb))
+		panic("vfs: no root file system: %ld", PTR_ERR(sb));
+	root_mount = alloc_mount(sb, "rootfs", 0);
+	if (!root_mount)
+		panic("vfs: out of memory for the root file system");
+	list_add_tail(&root_mount->mnt_list, &mounts);
+	init_fs.root = (struct path){root_mount, root_mount->mnt_root};
+	path_get(&init_fs.root);
+	init_fs.pwd = init_fs.root;
+	path_get(&init_fs.pwd);
+	if (rootfs_populate(sb->s_root))
+		pr_err("vfs: out of memory for /dev/console\n");
+}
+
+void vfs_init(void)
+{
+	dcache_init();
+	inode_init();
+	files_init();
+	file_table_init();
+	mutex_lock(&mount_mutex);
+	mount_root();
+	mutex_unlock(&mount_mutex);
+	pipe_init();
+}
+
+/* A mount that is not the last, with a reference, by position. */
+static struct mount *nth_mount(unsigned n)
+{
+	struct mount *mnt, *found = NULL;
+
+	spin_lock(&dcache_lock);
+	list_for_each_entry (mnt, &mounts, mnt_list)
+		if (!n--) {
+			atomic_inc(&mnt->mnt_count);
+			found = mnt;
+			break;
+		}
+	spin_unlock(&dcache_lock);
+	return found;
+}
+
+static void show_mount(struct seq_file *m, const struct mount *mnt, char *page)
+{
+	struct path root = {(struct mount *)mnt, mnt->mnt_root};
+	char *where = d_path(&root, page, PAGE_SIZE);
+	unsigned f = mnt->mnt_flags;
+
+	seq_printf(m, "%s %s %s %s%s%s%s%s", mnt->mnt_source, IS_ERR(where) ? "?" : where,
+		   mnt->mnt_sb->s_type->name, f & MS_RDONLY ? "ro" : "rw", f & MS_NOSUID ? ",nosuid" : "",
+		   f & MS_NODEV ? ",nodev" : "", f & MS_NOEXEC ? ",noexec" : "",
+		   f & MS_NOATIME ? ",noatime" : "");
+	if (mnt->mnt_sb->s_op && mnt->mnt_sb->s_op->show_options)
+		mnt->mnt_sb->s_op->show_options(m, mnt->mnt_sb);
+	seq_puts(m, " 0 0\n");
+}
+
+int show_mounts(struct seq_file *m)
+{
+	char *page = get_free_page(GFP_KERNEL);
+	struct mount *mnt;
+
+	if (!page)
+		return -ENOMEM;
+	for (unsigned i = 0; (mnt = nth_mount(i)); i++) {
+		show_mount(m, mnt, page);
+		mntput(mnt);
+	}
+	free_page(page);
+	return 0;
+}
+
+int show_filesystems(struct seq_file *m)
+{
+	const struct file_system_type *fs;
+
+	for_each_in_table(filesystems, fs) seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
+	return 0;
+}

@@ -1,0 +1,494 @@
+/* Path walk: from a name to a dentry, component by component, through mounts and symbolic links. */
+#include "files.h"
+
+#include <asm/uaccess.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+
+#define MAX_LINKS 40 /* symbolic links in one walk, as Linux */
+
+int getname(struct filename *f, const char __user *path, bool empty_ok)
+{
+	long len = strncpy_from_user(f->iname, path, sizeof(f->iname));
+
+	f->page = NULL;
+	f->name = f->iname;
+	if (unlikely(len == sizeof(f->iname))) {
+		f->page = get_free_page(GFP_KERNEL);
+		if (!f->page)
+			return -ENOMEM;
+		f->name = f->page;
+		len = strncpy_from_user(f->page, path, PATH_MAX);
+		if (len == PATH_MAX)
+			len = -ENAMETOOLONG;
+	}
+	if (len == 0 && !empty_ok)
+		len = -ENOENT;
+	if (len < 0)
+		putname(f);
+	return len < 0 ? len : 0;
+}
+
+void putname(struct filename *f)
+{
+	free_page(f->page);
+	f->page = NULL;
+}
+
+void path_get(const struct path *path)
+{
+	dget(path->dentry);
+	if (path->mnt)
+		atomic_inc(&path->mnt->mnt_count);
+}
+
+void path_put(const struct path *path)
+{
+	if (!path->dentry)
+		return;
+	dput(path->dentry);
+	if (path->mnt)
+		mntput(path->mnt);
+}
+
+/* The caller's root. A second user of fs_struct may be changing it. [dcache_lock] */
+static struct path current_root(void)
+{
+	struct fs_struct *fs = current->fs;
+	struct path p;
+
+	if (atomic_read(&fs->users) == 1)
+		return fs->root;
+	spin_lock(&fs->lock);
+	p = fs->root;
+	spin_unlock(&fs->lock);
+	return p;
+}
+
+static struct path current_cwd(void)
+{
+	struct fs_struct *fs = current->fs;
+	struct path p;
+
+	if (atomic_read(&fs->users) == 1)
+		return fs->pwd;
+	spin_lock(&fs->lock);
+	p = fs->pwd;
+	spin_unlock(&fs->lock);
+	return p;
+}
+
+/* openat(2)'s directory: its references go to nd->base. */
+static int init_from_fd(struct nameidata *nd, unsigned dfd)
+{
+	struct fd f = fdget(dfd);
+
+	if (!f.file)
+		return -EBADF;
+	if (!f.file->f_mnt) {
+		fdput(f);
+		return -ENOTDIR;
+	}
+	nd->base = file_path(f.file);
+	path_get(&nd->base);
+	fdput(f);
+	spin_lock(&dcache_lock);
+	nd->path = nd->base;
+	return 0;
+}
+
+int path_init(struct nameidata *nd, int dfd, const char *name)
+{
+	nd->base = (struct path){NULL, NULL};
+	nd->held = NULL;
+	nd->buf = NULL;
+	nd->links = 0;
+	nd->name = name;
+	nd->trailing = false;
+	if (*name != '/' && dfd != AT_FDCWD)
+		return init_from_fd(nd, dfd);
+	spin_lock(&dcache_lock);
+	nd->path = *name == '/' ? current_root() : current_cwd();
+	return 0;
+}
+
+void walk_unlock(struct nameidata *nd)
+{
+	struct path old = nd->base;
+	struct dentry *old_held = nd->held;
+
+	nd->base = nd->path;
+	nd->held = NULL;
+	path_get(&nd->base);
+	spin_unlock(&dcache_lock);
+	path_put(&old);
+	dput(old_held);
+}
+
+void path_free_names(struct nameidata *nd)
+{
+	free_page(nd->buf);
+	nd->buf = NULL;
+}
+
+static void drop_references(struct nameidata *nd)
+{
+	path_put(&nd->base);
+	dput(nd->held);
+}
+
+void path_finish(struct nameidata *nd)
+{
+	spin_unlock(&dcache_lock);
+	drop_references(nd);
+	path_free_names(nd);
+}
+
+/* A cached name that no longer is true goes; whoever still uses the object keeps it. */
+static bool still_valid(struct dentry *d) /* [dcache_lock] */
+{
+	return !d->d_op || !d->d_op->d_revalidate || d->d_op->d_revalidate(d);
+}
+
+struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len, u32 hash)
+{
+	struct inode *dir = parent->d_inode;
+	struct dentry *d;
+	bool valid;
+	int err;
+
+	spin_lock(&dcache_lock);
+	d = __d_lookup(parent, name, len, hash);
+	valid = d && still_valid(d);
+	if (d)
+		__dget(d);
+	spin_unlock(&dcache_lock);
+	if (valid)
+		return d;
+	if (d) {
+		d_delete(d);
+		dput(d);
+	}
+	if (!dir->i_op || !dir->i_op->lookup)
+		return ERR_PTR(-ENOTDIR);
+	if (!dir->i_nlink) /* removed: no name can be in it, and none may hold it */
+		return ERR_PTR(-ENOENT);
+	d = d_alloc(parent, name, len);
+	if (!d)
+		return ERR_PTR(-ENOMEM);
+	err = dir->i_op->lookup(dir, d);
+	if (err && err != -ENOENT) {
+		dput(d);
+		return ERR_PTR(err);
+	}
+	return d;
+}
+
+/* Not in the cache: ask the file system. [dcache_lock, dropped meanwhile] */
+static noinline struct dentry *lookup_slow(struct nameidata *nd)
+{
+	struct dentry *dir, *d;
+
+	walk_unlock(nd);
+	dir = nd->base.dentry;
+	mutex_lock(&dir->d_inode->i_lock);
+	d = lookup_one(dir, nd->last, nd->last_len, nd->last_hash);
+	mutex_unlock(&dir->d_inode->i_lock);
+	spin_lock(&dcache_lock);
+	if (!IS_ERR(d))
+		nd->held = d;
+	return d;
+}
+
+struct dentry *walk_last(struct nameidata *nd)
+{
+	struct dentry *d = __d_lookup(nd->path.dentry, nd->last, nd->last_len, nd->last_hash);
+
+	if (unlikely(!d || !still_valid(d))) {
+		d = lookup_slow(nd);
+		if (IS_ERR(d))
+			return d;
+	}
+	return d->d_inode ? d : NULL;
+}
+
+void step_into(struct nameidata *nd, struct dentry *d)
+{
+	while (unlikely(d->d_mounted)) {
+		nd->path.mnt = d->d_mounted;
+		d = d->d_mounted->mnt_root;
+	}
+	nd->path.dentry = d;
+}
+
+void walk_dotdot(struct nameidata *nd)
+{
+	struct path root = current_root();
+	struct path p = nd->path;
+
+	for (;;) {
+		if (p.dentry == root.dentry && p.mnt == root.mnt)
+			break;
+		if (p.dentry != p.mnt->mnt_root) {
+			p.dentry = p.dentry->d_parent;
+			break;
+		}
+		if (!p.mnt->mnt_at.dentry)
+			break;
+		p = p.mnt->mnt_at;
+	}
+	nd->path.mnt = p.mnt;
+	step_into(nd, p.dentry);
+}
+
+/* target + "/" + what is left, in the page that holds the target or will. */
+static int splice_link(struct nameidata *nd, char *page, const char *target)
+{
+	size_t len = strlen(target), rest = strlen(nd->name);
+	bool slash = rest || nd->trailing;
+
+	if (!len)
+		return -ENOENT;
+	if (len + slash + rest >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (target != page)
+		memmove(page, target, len + 1);
+	if (slash)
+		page[len++] = '/';
+	memcpy(page + len, nd->name, rest + 1);
+	return 0;
+}
+
+/* The text of a link put before the rest. Thread context, no lock; the link is held by a reference. */
+static int expand_link(struct nameidata *nd, struct dentry *link)
+{
+	char *page = get_free_page(GFP_KERNEL);
+	const char *target;
+	int err;
+
+	if (!page)
+		return -ENOMEM;
+	target = link->d_inode->i_op->get_link(link, link->d_inode, page);
+	err = IS_ERR(target) ? PTR_ERR(target) : splice_link(nd, page, target);
+	if (err) {
+		free_page(page);
+		return err;
+	}
+	free_page(nd->buf);
+	nd->name = nd->buf = page;
+	return 0;
+}
+
+/* A link that is a door: /proc/<pid>/fd/3 leads to the file whatever its name is now. */
+static int jump_link(struct nameidata *nd, struct dentry *link)
+{
+	struct path to;
+	int err = link->d_inode->i_op->get_path(link->d_inode, &to);
+
+	if (err)
+		return err;
+	path_put(&nd->base);
+	nd->base = to;
+	return 1;
+}
+
+noinline int follow_link(struct nameidata *nd, struct dentry *link)
+{
+	int err;
+
+	if (++nd->links > MAX_LINKS)
+		return -ELOOP;
+	__dget(link);
+	walk_unlock(nd);
+	err = link->d_inode->i_op->get_path ? jump_link(nd, link) : expand_link(nd, link);
+	dput(link);
+	spin_lock(&dcache_lock);
+	if (err == 1)
+		nd->path = nd->base;
+	else if (!err && *nd->name == '/')
+		nd->path = current_root();
+	return err;
+}
+
+/* Find the end of the component at `s`, its hash and kind, and whether it is the last. */
+static int scan_component(struct nameidata *nd, const char *s)
+{
+	const char *p = s;
+	u32 hash = 0;
+
+	for (; *p && *p != '/'; p++)
+		hash = name_hash_step(hash, *p);
+	nd->last = s;
+	nd->last_len = p - s;
+	nd->last_hash = hash;
+	nd->last_type = LAST_NORM;
+	if (unlikely(*s == '.')) {
+		if (nd->last_len == 1)
+			nd->last_type = LAST_DOT;
+		else if (nd->last_len == 2 && s[1] == '.')
+			nd->last_type = LAST_DOTDOT;
+	}
+	nd->trailing = *p == '/';
+	while (*p == '/')
+		p++;
+	nd->name = p;
+	return nd->last_len > NAME_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* A component that is not the last. [dcache_lock] */
+static int walk_component(struct nameidata *nd)
+{
+	struct dentry *d;
+	int err;
+
+	if (unlikely(nd->last_type != LAST_NORM)) {
+		if (nd->last_type == LAST_DOTDOT)
+			walk_dotdot(nd);
+		return 0;
+	}
+	d = walk_last(nd);
+	if (unlikely(!d))
+		return -ENOENT;
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	if (S_ISLNK(d->d_inode->i_mode)) {
+		err = follow_link(nd, d);
+		return err < 0 ? err : 0;
+	}
+	step_into(nd, d);
+	return 0;
+}
+
+noinline int link_path_walk(struct nameidata *nd)
+{
+	const char *s = nd->name;
+	int err;
+
+	for (;;) {
+		struct inode *dir = nd->path.dentry->d_inode;
+
+		while (*s == '/')
+			s++;
+		if (unlikely(!*s)) {
+			nd->last_type = LAST_ROOT;
+			nd->trailing = s != nd->name;
+			nd->name = s;
+			return 0;
+		}
+		if (unlikely(!S_ISDIR(dir->i_mode)))
+			return -ENOTDIR;
+		err = inode_permission(dir, MAY_EXEC);
+		if (!err)
+			err = scan_component(nd, s);
+		if (err || !*nd->name)
+			return err;
+		err = walk_component(nd);
+		if (unlikely(err))
+			return err;
+		s = nd->name;
+	}
+}
+
+/* The last component of a name that must exist. [dcache_lock] */
+static int walk_to_end(struct nameidata *nd, unsigned flags)
+{
+	struct dentry *d;
+	int err;
+
+	for (;;) {
+		err = link_path_walk(nd);
+		if (err)
+			return err;
+		if (nd->last_type != LAST_NORM) {
+			if (nd->last_type == LAST_DOTDOT)
+				walk_dotdot(nd);
+			break;
+		}
+		d = walk_last(nd);
+		if (!d)
+			return -ENOENT;
+		if (IS_ERR(d))
+			return PTR_ERR(d);
+		if (!S_ISLNK(d->d_inode->i_mode) || !((flags & LOOKUP_FOLLOW) || nd->trailing)) {
+			step_into(nd, d);
+			break;
+		}
+		err = follow_link(nd, d);
+		if (err < 0)
+			return err;
+		if (err)
+			break;
+	}
+	if (((flags & LOOKUP_DIRECTORY) || nd->trailing) && !S_ISDIR(nd->path.dentry->d_inode->i_mode))
+		return -ENOTDIR;
+	return 0;
+}
+
+int filename_lookup(int dfd, const char *name, unsigned flags, struct path *out)
+{
+	struct nameidata nd;
+	int err;
+
+	if (!*name && !(flags & LOOKUP_EMPTY))
+		return -ENOENT;
+	err = path_init(&nd, dfd, name);
+	if (err)
+		return err;
+	err = *name ? walk_to_end(&nd, flags) : 0;
+	if (!err) {
+		*out = nd.path;
+		path_get(out);
+	}
+	path_finish(&nd);
+	return err;
+}
+
+int path_parentat(struct nameidata *nd, int dfd, const char *name, struct path *parent)
+{
+	int err = path_init(nd, dfd, name);
+
+	if (err)
+		return err;
+	err = link_path_walk(nd);
+	if (!err && !S_ISDIR(nd->path.dentry->d_inode->i_mode))
+		err = -ENOTDIR;
+	if (!err) {
+		*parent = nd->path;
+		path_get(parent);
+	}
+	spin_unlock(&dcache_lock);
+	drop_references(nd);
+	if (err)
+		path_free_names(nd);
+	return err;
+}
+
+int kern_path_at(int dfd, const char *path, unsigned flags, struct path *out)
+{
+	return filename_lookup(dfd, path, flags, out);
+}
+
+int user_path_at(int dfd, const char __user *path, unsigned flags, struct path *out)
+{
+	struct filename f;
+	int err = getname(&f, path, flags & LOOKUP_EMPTY);
+
+	if (err)
+		return err;
+	err = filename_lookup(dfd, f.name, flags, out);
+	putname(&f);
+	return err;
+}
+
+struct dentry *path_lookup_at(int dfd, const char *path, unsigned flags)
+{
+	struct path p;
+	int err = filename_lookup(dfd, path, flags, &p);
+
+	if (err)
+		return ERR_PTR(err);
+	if (p.mnt)
+		mntput(p.mnt);
+	return p.dentry;
+}

@@ -1,0 +1,334 @@
+/* Making and removing names: mkdir, mknod, unlink, rmdir. */
+#include "internal.h"
+
+#include <lib/string.h>
+#include <proc/syscall.h>
+
+/* [i_lock of dir] */
+int may_create(struct inode *dir, struct dentry *dentry)
+{
+	if (dentry->d_inode)
+		return -EEXIST;
+	if (!dir->i_nlink)
+		return -ENOENT;
+	return inode_permission(dir, MAY_WRITE | MAY_EXEC);
+}
+
+/* [i_lock of dir] */
+int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
+{
+	struct inode *inode = victim->d_inode;
+	int err;
+
+	if (!inode)
+		return -ENOENT;
+	err = inode_permission(dir, MAY_WRITE | MAY_EXEC);
+	if (err)
+		return err;
+	/* In a sticky directory only the owner of the file or of the directory removes. */
+	if ((dir->i_mode & S_ISVTX) && current->euid && current->euid != inode->i_uid &&
+	    current->euid != dir->i_uid)
+		return -EPERM;
+	if (is_dir && !S_ISDIR(inode->i_mode))
+		return -ENOTDIR;
+	if (!is_dir && S_ISDIR(inode->i_mode))
+		return -EISDIR;
+	return victim->d_mounted ? -EBUSY : 0;
+}
+
+noinline int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
+{
+	int err = may_create(dir, dentry);
+
+	if (err)
+		return err;
+	return dir->i_op->create ? dir->i_op->create(dir, dentry, mode) : -EACCES;
+}
+
+static noinline int vfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
+{
+	int err = may_create(dir, dentry);
+
+	if (err)
+		return err;
+	return dir->i_op->mkdir ? dir->i_op->mkdir(dir, dentry, mode) : -EPERM;
+}
+
+static noinline int vfs_mknod(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev)
+{
+	int err = may_create(dir, dentry);
+
+	if (err)
+		return err;
+	if ((S_ISCHR(mode) || S_ISBLK(mode)) && current->euid)
+		return -EPERM;
+	return dir->i_op->mknod ? dir->i_op->mknod(dir, dentry, mode, dev) : -EPERM;
+}
+
+static noinline int vfs_unlink(struct inode *dir, struct dentry *dentry)
+{
+	int err = may_delete(dir, dentry, false);
+
+	if (err)
+		return err;
+	return dir->i_op->unlink ? dir->i_op->unlink(dir, dentry) : -EPERM;
+}
+
+/* The victim's own lock too: nothing may be made in it between the check and the end. */
+static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
+{
+	struct inode *victim = dentry->d_inode;
+	int err = may_delete(dir, dentry, true);
+
+	if (err)
+		return err;
+	if (!dir->i_op->rmdir)
+		return -EPERM;
+	mutex_lock(&victim->i_lock);
+	err = dir->i_op->rmdir(dir, dentry);
+	mutex_unlock(&victim->i_lock);
+	if (!err)
+		shrink_negative_children(dentry);
+	return err;
+}
+
+/* What a name that is to be made or removed needs held. */
+struct name_op {
+	struct filename name;
+	struct nameidata nd;
+	struct path parent;
+	struct dentry *dentry; /* with a reference; parent's i_lock is held */
+};
+
+static void name_op_end(struct name_op *op)
+{
+	mutex_unlock(&op->parent.dentry->d_inode->i_lock);
+	dput(op->dentry);
+	path_put(&op->parent);
+	path_free_names(&op->nd);
+	putname(&op->name);
+}
+
+/* `dot` is the error for names that end in "." and the like. Returns 0 with everything held, or -errno with
+ * nothing. */
+static int name_op_begin(struct name_op *op, int dfd, const char __user *path, int dot)
+{
+	struct inode *dir;
+	int err = getname(&op->name, path, false);
+
+	if (err)
+		return err;
+	err = path_parentat(&op->nd, dfd, op->name.name, &op->parent);
+	if (err)
+		goto put_name;
+	err = dot;
+	if (op->nd.last_type == LAST_DOT && dot == -EBUSY)
+		err = -EINVAL; /* rmdir("."); ".." is not empty, "/" is busy */
+	if (op->nd.last_type == LAST_DOTDOT && dot == -EBUSY)
+		err = -ENOTEMPTY;
+	if (op->nd.last_type != LAST_NORM)
+		goto put_parent;
+	dir = op->parent.dentry->d_inode;
+	mutex_lock(&dir->i_lock);
+	op->dentry = lookup_one(op->parent.dentry, op->nd.last, op->nd.last_len, op->nd.last_hash);
+	err = IS_ERR(op->dentry) ? PTR_ERR(op->dentry) : 0;
+	if (!err)
+		return 0;
+	mutex_unlock(&dir->i_lock);
+put_parent:
+	path_put(&op->parent);
+	path_free_names(&op->nd);
+put_name:
+	putname(&op->name);
+	return err;
+}
+
+/* For a name that shall be new; `dir_ok`: it may end in a slash. */
+static int name_op_begin_create(struct name_op *op, int dfd, const char __user *path, bool dir_ok)
+{
+	int err = name_op_begin(op, dfd, path, -EEXIST);
+
+	if (err)
+		return err;
+	if (op->dentry->d_inode)
+		err = -EEXIST;
+	else if (op->nd.trailing && !dir_ok)
+		err = -ENOENT;
+	else
+		err = mnt_want_write(&op->parent);
+	if (err)
+		name_op_end(op);
+	return err;
+}
+
+SYSCALL_DEFINE3(mkdirat, int, dfd, const char __user *, path, mode_t, mode)
+{
+	struct name_op op;
+	int err = name_op_begin_create(&op, dfd, path, true);
+
+	if (err)
+		return err;
+	err = vfs_mkdir(op.parent.dentry->d_inode, op.dentry, S_IFDIR | apply_umask(mode & 01777));
+	name_op_end(&op);
+	return err;
+}
+
+SYSCALL_DEFINE2(mkdir, const char __user *, path, mode_t, mode)
+{
+	return sys_mkdirat(AT_FDCWD, (unsigned long)path, mode);
+}
+
+/* Old and new user-space encodings of device numbers agree below 256: this is the new one. */
+static dev_t decode_dev(u32 dev)
+{
+	return ((u64)((dev >> 8) & 0xfff) << 20) | (dev & 0xff) | ((dev >> 12) & 0xfff00);
+}
+
+SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, path, mode_t, mode, unsigned, dev)
+{
+	mode_t type = mode & S_IFMT, full = apply_umask(mode & 07777) | (type ? type : S_IFREG);
+	struct inode *dir;
+	struct name_op op;
+	int err;
+
+	if (type == S_IFDIR)
+		return -EPERM;
+	if (type && type != S_IFREG && type != S_IFCHR && type != S_IFBLK && type != S_IFIFO &&
+	    type != S_IFSOCK)
+		return -EINVAL;
+	err = name_op_begin_create(&op, dfd, path, false);
+	if (err)
+		return err;
+	dir = op.parent.dentry->d_inode;
+	if (S_ISREG(full))
+		err = vfs_create(dir, op.dentry, full);
+	else
+		err = vfs_mknod(dir, op.dentry, full, S_ISCHR(full) || S_ISBLK(full) ? decode_dev(dev) : 0);
+	name_op_end(&op);
+	return err;
+}
+
+SYSCALL_DEFINE3(mknod, const char __user *, path, mode_t, mode, unsigned, dev)
+{
+	return sys_mknodat(AT_FDCWD, (unsigned long)path, mode, dev);
+}
+
+SYSCALL_DEFINE3(symlinkat, const char __user *, target, int, dfd, const char __user *, path)
+{
+	struct filename to;
+	struct inode *dir;
+	struct name_op op;
+	int err = getname(&to, target, false);
+
+	if (err)
+		return err;
+	err = name_op_begin_create(&op, dfd, path, false);
+	if (err)
+		goto put_target;
+	dir = op.parent.dentry->d_inode;
+	err = may_create(dir, op.dentry);
+	if (!err)
+		err = dir->i_op->symlink ? dir->i_op->symlink(dir, op.dentry, to.name) : -EPERM;
+	name_op_end(&op);
+put_target:
+	putname(&to);
+	return err;
+}
+
+SYSCALL_DEFINE2(symlink, const char __user *, target, const char __user *, path)
+{
+	return sys_symlinkat((unsigned long)target, AT_FDCWD, (unsigned long)path);
+}
+
+/* [i_lock of dir] A second name for old's file, in the same file system. */
+static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentry *new)
+{
+	struct inode *inode = old->d_inode;
+	int err = may_create(dir, new);
+
+	if (err)
+		return err;
+	if (inode->i_sb != dir->i_sb)
+		return -EXDEV;
+	if (S_ISDIR(inode->i_mode) || !dir->i_op->link)
+		return -EPERM;
+	if (!inode->i_nlink) /* its last name went away meanwhile */
+		return -ENOENT;
+	return dir->i_op->link(old, dir, new);
+}
+
+SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath,
+		int, flags)
+{
+	unsigned how = flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0;
+	struct path old;
+	struct name_op op;
+	int err;
+
+	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	err = user_path_at(olddfd, oldpath, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &old);
+	if (err)
+		return err;
+	err = name_op_begin_create(&op, newdfd, newpath, false);
+	if (err)
+		goto put_old;
+	err = op.parent.mnt != old.mnt ? -EXDEV : vfs_link(old.dentry, op.parent.dentry->d_inode, op.dentry);
+	name_op_end(&op);
+put_old:
+	path_put(&old);
+	return err;
+}
+
+SYSCALL_DEFINE2(link, const char __user *, oldpath, const char __user *, newpath)
+{
+	return sys_linkat(AT_FDCWD, (unsigned long)oldpath, AT_FDCWD, (unsigned long)newpath, 0);
+}
+
+static long do_rmdir(int dfd, const char __user *path)
+{
+	struct name_op op;
+	int err = name_op_begin(&op, dfd, path, -EBUSY);
+
+	if (err)
+		return err;
+	err = mnt_want_write(&op.parent);
+	if (!err)
+		err = vfs_rmdir(op.parent.dentry->d_inode, op.dentry);
+	name_op_end(&op);
+	return err;
+}
+
+SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, path, int, flags)
+{
+	struct name_op op;
+	int err;
+
+	if (flags & ~AT_REMOVEDIR)
+		return -EINVAL;
+	if (flags & AT_REMOVEDIR)
+		return do_rmdir(dfd, path);
+	err = name_op_begin(&op, dfd, path, -EISDIR);
+	if (err)
+		return err;
+	if (op.nd.trailing)
+		err = !op.dentry->d_inode		    ? -ENOENT
+		      : S_ISDIR(op.dentry->d_inode->i_mode) ? -EISDIR
+							    : -ENOTDIR;
+	if (!err)
+		err = mnt_want_write(&op.parent);
+	if (!err)
+		err = vfs_unlink(op.parent.dentry->d_inode, op.dentry);
+	name_op_end(&op);
+	return err;
+}
+
+SYSCALL_DEFINE1(unlink, const char __user *, path)
+{
+	return sys_unlinkat(AT_FDCWD, (unsigned long)path, 0);
+}
+
+SYSCALL_DEFINE1(rmdir, const char __user *, path)
+{
+	return do_rmdir(AT_FDCWD, path);
+}

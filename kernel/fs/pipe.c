@@ -1,0 +1,505 @@
+/* Pipes and fifos: a ring of pages between writers and readers. */
+#include "internal.h"
+
+#include <fs/libfs.h>
+#include <lib/printf.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <sched/wait.h>
+#include <uapi/poll.h>
+#include <uapi/statfs.h>
+#include <uapi/termios.h>
+
+#define PIPE_PAGES 16
+#define PIPE_SIZE  (PIPE_PAGES * PAGE_SIZE) /* bytes: 64 KiB, as Linux */
+
+/*
+ * head and tail count bytes since the pipe was made; the byte number n lies in pages[(n / PAGE_SIZE) %
+ * PIPE_PAGES]. Locks: l lock. Sleepers queue themselves before they drop the lock, so waitqueue_active()
+ * under it is exact.
+ */
+struct pipe_inode_info {
+	struct mutex lock;
+	u64 head, tail;		       /* [l] written, read */
+	char *pages[PIPE_PAGES];       /* [l] NULL: none there yet */
+	unsigned readers, writers;     /* [l] open ends */
+	unsigned r_counter, w_counter; /* [l] ends ever opened: a fifo's open waits for the other side */
+	unsigned files;		       /* [l] open files: the last frees a fifo's ring */
+	wait_queue_head_t rd_wait, wr_wait;
+};
+
+static struct super_block *pipe_sb;
+
+static struct pipe_inode_info *alloc_pipe_info(void)
+{
+	struct pipe_inode_info *pipe = kzalloc(sizeof(*pipe), GFP_KERNEL);
+
+	if (!pipe)
+		return NULL;
+	mutex_init(&pipe->lock);
+	init_waitqueue_head(&pipe->rd_wait);
+	init_waitqueue_head(&pipe->wr_wait);
+	return pipe;
+}
+
+static void free_pipe_info(struct pipe_inode_info *pipe)
+{
+	for (unsigned i = 0; i < PIPE_PAGES; i++)
+		free_page(pipe->pages[i]);
+	kfree(pipe);
+}
+
+static inline size_t pipe_used(const struct pipe_inode_info *pipe)
+{
+	return pipe->head - pipe->tail;
+}
+
+static inline size_t pipe_room(const struct pipe_inode_info *pipe)
+{
+	return PIPE_SIZE - pipe_used(pipe);
+}
+
+static inline char **pipe_slot(struct pipe_inode_info *pipe, u64 at)
+{
+	return &pipe->pages[(at >> PAGE_SHIFT) % PIPE_PAGES];
+}
+
+/* [l, dropped while asleep] 0, or -ERESTARTSYS. The condition is for the caller to look at again. */
+static __always_inline int pipe_sleep(struct pipe_inode_info *pipe, wait_queue_head_t *q)
+{
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(q, &wait, TASK_INTERRUPTIBLE);
+	mutex_unlock(&pipe->lock);
+	if (!signal_pending(current))
+		schedule();
+	finish_wait(q, &wait);
+	mutex_lock(&pipe->lock);
+	return signal_pending(current) ? -ERESTARTSYS : 0;
+}
+
+/* [l] Copy out up to n bytes; pages that are read empty go, but for one that the next write will want. */
+static __always_inline ssize_t pipe_drain(struct pipe_inode_info *pipe, char __user *buf, size_t n)
+{
+	size_t done = 0;
+
+	n = min(n, pipe_used(pipe));
+	while (done < n) {
+		char **slot = pipe_slot(pipe, pipe->tail);
+		unsigned off = pipe->tail & (PAGE_SIZE - 1);
+		size_t part = min_t(size_t, n - done, PAGE_SIZE - off);
+		size_t left = copy_to_user(buf + done, *slot + off, part);
+
+		pipe->tail += part - left;
+		done += part - left;
+		if (left)
+			return done ? (ssize_t)done : -EFAULT;
+		if (off + part == PAGE_SIZE) {
+			char *page = *slot;
+
+			*slot = NULL;
+			if (!*pipe_slot(pipe, pipe->head))
+				*pipe_slot(pipe, pipe->head) = page;
+			else
+				free_page(page);
+		}
+	}
+	return done;
+}
+
+/* [l] Copy in up to n bytes, n <= room. */
+static __always_inline ssize_t pipe_fill(struct pipe_inode_info *pipe, const char *buf, size_t n, bool kernel)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		char **slot = pipe_slot(pipe, pipe->head);
+		unsigned off = pipe->head & (PAGE_SIZE - 1);
+		size_t part = min_t(size_t, n - done, PAGE_SIZE - off), left;
+
+		if (!*slot)
+			*slot = get_free_page(GFP_KERNEL);
+		if (!*slot)
+			return done ? (ssize_t)done : -ENOMEM;
+		left = copy_in(*slot + off, buf + done, part, kernel);
+		pipe->head += part - left;
+		done += part - left;
+		if (left)
+			return done ? (ssize_t)done : -EFAULT;
+	}
+	return done;
+}
+
+static noinline ssize_t pipe_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	struct pipe_inode_info *pipe = f->private_data;
+	bool wake = false;
+	ssize_t res = 0;
+
+	if (unlikely(!n))
+		return 0;
+	mutex_lock(&pipe->lock);
+	while (!pipe_used(pipe)) {
+		if (!pipe->writers)
+			goto unlock;
+		res = f->f_flags & O_NONBLOCK ? -EAGAIN : pipe_sleep(pipe, &pipe->rd_wait);
+		if (res)
+			goto unlock;
+	}
+	/* Writers sleep only while less than PIPE_BUF is free: crossing that line is the change they wait
+	 * for. */
+	wake = pipe_room(pipe) < PIPE_BUF;
+	res = pipe_drain(pipe, buf, n);
+	wake = wake && pipe_room(pipe) >= PIPE_BUF && waitqueue_active(&pipe->wr_wait);
+unlock:
+	mutex_unlock(&pipe->lock);
+	if (wake)
+		wake_up_interruptible_all(&pipe->wr_wait);
+	return res;
+}
+
+/* [l] Room for one piece of a write: all of what must be atomic, something of the rest. Sleeps. Bytes or
+ * -errno. */
+static ssize_t pipe_wait_room(struct file *f, struct pipe_inode_info *pipe, size_t left, bool atomic)
+{
+	for (;;) {
+		size_t room = pipe_room(pipe);
+		int err;
+
+		if (unlikely(!pipe->readers)) {
+			send_sig(SIGPIPE, current, 0);
+			return -EPIPE;
+		}
+		if (room >= left)
+			return left;
+		if (!atomic && room >= PIPE_BUF)
+			return room;
+		if (f->f_flags & O_NONBLOCK)
+			return !atomic && room ? (ssize_t)room : -EAGAIN;
+		err = pipe_sleep(pipe, &pipe->wr_wait);
+		if (err)
+			return err;
+	}
+}
+
+static __always_inline ssize_t pipe_write_any(struct file *f, const char *buf, size_t n, bool kernel)
+{
+	struct pipe_inode_info *pipe = f->private_data;
+	bool atomic = n <= PIPE_BUF;
+	ssize_t done = 0, res = 0;
+
+	if (unlikely(!n))
+		return 0;
+	mutex_lock(&pipe->lock);
+	while (done < n) {
+		bool wake;
+
+		res = n - done;
+		if (unlikely(!pipe->readers || pipe_room(pipe) < res))
+			res = pipe_wait_room(f, pipe, res, atomic);
+		if (res < 0)
+			break;
+		wake = !pipe_used(pipe);
+		res = pipe_fill(pipe, buf + done, res, kernel);
+		if (res <= 0)
+			break;
+		done += res;
+		wake = wake && waitqueue_active(&pipe->rd_wait);
+		if (likely(done == n)) {
+			mutex_unlock(&pipe->lock);
+			if (wake)
+				wake_up_interruptible_all(&pipe->rd_wait);
+			return done;
+		}
+		if (wake)
+			wake_up_interruptible_all(&pipe->rd_wait);
+	}
+	mutex_unlock(&pipe->lock);
+	return done ? done : res;
+}
+
+static noinline ssize_t pipe_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	return pipe_write_any(f, buf, n, false);
+}
+
+static ssize_t pipe_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
+{
+	return pipe_write_any(f, buf, n, true);
+}
+
+/* Takes the lock, which orders joining the queue before looking against change before looking for sleepers.
+ */
+static unsigned pipe_poll(struct file *f, struct poll_table *pt)
+{
+	struct pipe_inode_info *pipe = f->private_data;
+	unsigned mask = 0;
+
+	if (f->f_mode & FMODE_READ)
+		poll_wait(f, &pipe->rd_wait, pt);
+	if (f->f_mode & FMODE_WRITE)
+		poll_wait(f, &pipe->wr_wait, pt);
+	mutex_lock(&pipe->lock);
+	if (f->f_mode & FMODE_READ) {
+		if (pipe_used(pipe))
+			mask |= POLLIN | POLLRDNORM;
+		if (!pipe->writers && pipe->w_counter)
+			mask |= POLLHUP;
+	}
+	if (f->f_mode & FMODE_WRITE) {
+		if (pipe_room(pipe) >= PIPE_BUF)
+			mask |= POLLOUT | POLLWRNORM;
+		if (!pipe->readers)
+			mask |= POLLERR;
+	}
+	mutex_unlock(&pipe->lock);
+	return mask;
+}
+
+static long pipe_ioctl(struct file *f, unsigned cmd, unsigned long arg)
+{
+	struct pipe_inode_info *pipe = f->private_data;
+	int n;
+
+	if (cmd != FIONREAD)
+		return -ENOTTY;
+	mutex_lock(&pipe->lock);
+	n = pipe_used(pipe);
+	mutex_unlock(&pipe->lock);
+	return put_user(n, (int __user *)arg);
+}
+
+/*
+ * A fifo's ring hangs at its inode while it is open. fifo_mutex is outside the pipe's lock: an open must not
+ * find a ring that the last close is about to free.
+ */
+static DEFINE_MUTEX(fifo_mutex);
+
+/* [fifo_mutex, l] One open file less. True: it was the last, the ring is nobody's now. */
+static bool pipe_put_file(struct inode *inode, struct pipe_inode_info *pipe)
+{
+	if (--pipe->files)
+		return false;
+	inode->i_private = NULL;
+	return true;
+}
+
+static int pipe_release(struct inode *inode, struct file *f)
+{
+	struct pipe_inode_info *pipe = f->private_data;
+	bool last;
+
+	mutex_lock(&fifo_mutex);
+	mutex_lock(&pipe->lock);
+	if (f->f_mode & FMODE_READ)
+		pipe->readers--;
+	if (f->f_mode & FMODE_WRITE)
+		pipe->writers--;
+	/* The other side finds out: end of file for readers, EPIPE for writers. */
+	if (!pipe->writers && waitqueue_active(&pipe->rd_wait))
+		wake_up_interruptible_all(&pipe->rd_wait);
+	if (!pipe->readers && waitqueue_active(&pipe->wr_wait))
+		wake_up_interruptible_all(&pipe->wr_wait);
+	last = pipe_put_file(inode, pipe);
+	mutex_unlock(&pipe->lock);
+	mutex_unlock(&fifo_mutex);
+	if (last)
+		free_pipe_info(pipe);
+	return 0;
+}
+
+static int fifo_open(struct inode *inode, struct file *f);
+
+const struct file_operations fifo_fops = {
+	.open = fifo_open,
+	.read = pipe_read,
+	.write = pipe_write,
+	.write_kernel = pipe_write_kernel,
+	.poll = pipe_poll,
+	.ioctl = pipe_ioctl,
+	.release = pipe_release,
+	.llseek = no_llseek,
+};
+
+/* Ends come and go. [l] */
+static void pipe_add_ends(struct pipe_inode_info *pipe, struct file *f)
+{
+	if (f->f_mode & FMODE_READ) {
+		pipe->readers++;
+		pipe->r_counter++;
+	}
+	if (f->f_mode & FMODE_WRITE) {
+		pipe->writers++;
+		pipe->w_counter++;
+	}
+	pipe->files++;
+	f->f_mode |= FMODE_NOSEEK;
+	f->private_data = pipe;
+}
+
+/* [l] Opening one end of a fifo waits until the other is opened; the counters see one that was there and
+ * left. */
+static int fifo_wait_partner(struct pipe_inode_info *pipe, unsigned *ends, unsigned *counter,
+			     wait_queue_head_t *q)
+{
+	unsigned seen = *counter;
+
+	while (!*ends && *counter == seen) {
+		int err = pipe_sleep(pipe, q);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* [l] */
+static int fifo_open_wait(struct pipe_inode_info *pipe, struct file *f)
+{
+	bool rd = f->f_mode & FMODE_READ, wr = f->f_mode & FMODE_WRITE;
+
+	/* Who waits for us. */
+	if (rd)
+		wake_up_interruptible_all(&pipe->wr_wait);
+	if (wr)
+		wake_up_interruptible_all(&pipe->rd_wait);
+	if (rd && wr)
+		return 0;
+	if (f->f_flags & O_NONBLOCK)
+		return wr && !pipe->readers ? -ENXIO : 0;
+	return rd ? fifo_wait_partner(pipe, &pipe->writers, &pipe->w_counter, &pipe->rd_wait)
+		  : fifo_wait_partner(pipe, &pipe->readers, &pipe->r_counter, &pipe->wr_wait);
+}
+
+static int fifo_open(struct inode *inode, struct file *f)
+{
+	struct pipe_inode_info *pipe;
+	int err;
+
+	mutex_lock(&fifo_mutex);
+	pipe = inode->i_private;
+	if (!pipe)
+		pipe = inode->i_private = alloc_pipe_info();
+	if (!pipe) {
+		mutex_unlock(&fifo_mutex);
+		return -ENOMEM;
+	}
+	mutex_lock(&pipe->lock);
+	pipe_add_ends(pipe, f);
+	mutex_unlock(&fifo_mutex);
+	err = fifo_open_wait(pipe, f);
+	mutex_unlock(&pipe->lock);
+	if (err)
+		pipe_release(inode, f);
+	return err;
+}
+
+long pipe_size(struct file *f)
+{
+	return f->f_op == &fifo_fops ? (long)PIPE_SIZE : -EBADF;
+}
+
+static char *pipe_dname(struct dentry *d, char *buf, int len)
+{
+	int n = snprintf(buf, len, "pipe:[%llu]", (unsigned long long)d->d_inode->i_ino);
+
+	return n < len ? buf : ERR_PTR(-ENAMETOOLONG);
+}
+
+static const struct dentry_operations pipe_dentry_ops = {.d_dname = pipe_dname};
+
+static struct file *pipe_file(struct inode *inode, struct pipe_inode_info *pipe, unsigned flags)
+{
+	struct file *f;
+
+	ihold(inode);
+	f = alloc_file_pseudo(inode, flags, &fifo_fops, "");
+	if (!IS_ERR(f))
+		pipe_add_ends(pipe, f); /* nobody else knows the pipe yet: no lock */
+	return f;
+}
+
+/* Both ends of a new pipe. */
+static int create_pipe_files(struct file *f[2], unsigned flags)
+{
+	struct pipe_inode_info *pipe = alloc_pipe_info();
+	struct inode *inode = pipe ? new_inode(pipe_sb, S_IFIFO | 0600) : NULL;
+	int err = 0;
+
+	if (!inode) {
+		if (pipe)
+			free_pipe_info(pipe);
+		return -ENOMEM;
+	}
+	inode->i_fop = &fifo_fops;
+	inode->i_private = pipe;
+	f[0] = pipe_file(inode, pipe, O_RDONLY | flags);
+	f[1] = IS_ERR(f[0]) ? f[0] : pipe_file(inode, pipe, O_WRONLY | flags);
+	if (IS_ERR(f[0])) {
+		err = PTR_ERR(f[0]);
+		free_pipe_info(pipe);
+	} else if (IS_ERR(f[1])) {
+		err = PTR_ERR(f[1]);
+		fput(f[0]); /* frees the ring */
+	}
+	iput(inode);
+	return err;
+}
+
+static int pipe_fds(struct file *f[2], unsigned flags, int __user *fds)
+{
+	int fd[2] = {get_unused_fd_flags(flags), -1};
+	int err = fd[0];
+
+	if (err < 0)
+		return err;
+	err = fd[1] = get_unused_fd_flags(flags);
+	if (err < 0)
+		goto put_first;
+	err = -EFAULT;
+	if (copy_to_user(fds, fd, sizeof(fd)))
+		goto put_second;
+	fd_install(fd[0], f[0]);
+	fd_install(fd[1], f[1]);
+	return 0;
+put_second:
+	put_unused_fd(fd[1]);
+put_first:
+	put_unused_fd(fd[0]);
+	return err;
+}
+
+SYSCALL_DEFINE2(pipe2, int __user *, fds, unsigned, flags)
+{
+	struct file *f[2];
+	int err;
+
+	if (flags & ~(O_CLOEXEC | O_NONBLOCK))
+		return -EINVAL;
+	err = create_pipe_files(f, flags);
+	if (err)
+		return err;
+	err = pipe_fds(f, flags, fds);
+	if (err) {
+		fput(f[0]);
+		fput(f[1]);
+	}
+	return err;
+}
+
+SYSCALL_DEFINE1(pipe, int __user *, fds)
+{
+	return sys_pipe2((unsigned long)fds, 0);
+}
+
+/* The file system that pipes' inodes belong to: it is never mounted and has no tree. Boot. */
+void pipe_init(void)
+{
+	static const struct file_system_type pipefs = {.name = "pipefs", .single = true, .nodev = true};
+	static struct super_block sb = {.s_type = &pipefs, .s_magic = PIPEFS_MAGIC, .s_dev = MKDEV(0, 255)};
+
+	sb.s_fs_info = (void *)&pipe_dentry_ops;
+	pipe_sb = &sb;
+}

@@ -1,0 +1,266 @@
+/* Files of /proc about the whole system, and below sys/kernel. */
+#include "proc_internal.h"
+
+#include <asm/processor.h>
+#include <drivers/tty.h>
+#include <irq/irq.h>
+#include <irq/softirq.h>
+#include <kernel/cmdline.h>
+#include <kernel/ksyms.h>
+#include <kernel/printk.h>
+#include <kernel/smp.h>
+#include <kernel/utsname.h>
+#include <mm/mm.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+#include <uapi/time.h>
+
+#define NSEC_PER_TICK (NSEC_PER_SEC / USER_HZ)
+
+/* Show functions of other subsystems: they take no second argument. */
+#define SHOW_OF(name, fn)                                               \
+	static int name##_proc_show(struct seq_file *m, void *v)        \
+	{                                                               \
+		return fn(m);                                           \
+	}                                                               \
+	static const struct proc_entry name##_entry = {                 \
+		.path = #name, .mode = 0444, .show = name##_proc_show}; \
+	REGISTER_PROC(name##_entry)
+
+SHOW_OF(meminfo, meminfo_show);
+SHOW_OF(buddyinfo, buddyinfo_show);
+SHOW_OF(slabinfo, slabinfo_show);
+SHOW_OF(interrupts, show_interrupts);
+SHOW_OF(filesystems, show_filesystems);
+
+static int uptime_show(struct seq_file *m, void *v)
+{
+	u64 up = sched_clock() / 10000000, idle = 0;
+	unsigned cpu;
+
+	for_each_online_cpu (cpu)
+		idle += cpu_idle_ns(cpu);
+	idle /= 10000000;
+	seq_printf(m, "%llu.%02llu %llu.%02llu\n", (unsigned long long)up / 100, (unsigned long long)up % 100,
+		   (unsigned long long)idle / 100, (unsigned long long)idle % 100);
+	return 0;
+}
+
+static int version_show(struct seq_file *m, void *v)
+{
+	struct new_utsname u;
+
+	get_utsname(&u);
+	seq_printf(m, "%s version %s (gcc " __VERSION__ ") %s\n", u.sysname, u.release, u.version);
+	return 0;
+}
+
+static int cmdline_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%s\n", boot_command_line);
+	return 0;
+}
+
+/* Fixed point of 16 bits, two decimals. */
+static void show_load(struct seq_file *m, u64 load)
+{
+	load += 65536 / 200;
+	seq_printf(m, "%llu.%02llu ", (unsigned long long)load >> 16,
+		   (unsigned long long)((load & 0xffff) * 100) >> 16);
+}
+
+static int loadavg_show(struct seq_file *m, void *v)
+{
+	u64 loads[3];
+
+	get_avenrun(loads);
+	for (unsigned i = 0; i < 3; i++)
+		show_load(m, loads[i]);
+	seq_printf(m, "%lu/%u %d\n", nr_running(), nr_threads(), current->pid);
+	return 0;
+}
+
+/* Busy and idle is what is measured; busy time stands as system time. */
+static void show_cpu_times(struct seq_file *m, const char *name, u64 busy, u64 idle)
+{
+	seq_printf(m, "%s 0 0 %llu %llu 0 0 0 0 0 0\n", name, (unsigned long long)(busy / NSEC_PER_TICK),
+		   (unsigned long long)(idle / NSEC_PER_TICK));
+}
+
+static int stat_show(struct seq_file *m, void *v)
+{
+	u64 now = sched_clock(), idle = 0, n = 0;
+	unsigned cpu;
+
+	for_each_online_cpu (cpu) {
+		idle += cpu_idle_ns(cpu);
+		n++;
+	}
+	show_cpu_times(m, "cpu ", n * now > idle ? n * now - idle : 0, idle);
+	for_each_online_cpu (cpu) {
+		u64 cpu_idle = min(cpu_idle_ns(cpu), now);
+
+		seq_printf(m, "cpu%u", cpu);
+		show_cpu_times(m, "", now - cpu_idle, cpu_idle);
+	}
+	seq_printf(m, "ctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %lu\nprocs_blocked 0\n",
+		   (unsigned long long)nr_context_switches(),
+		   (unsigned long long)((ktime_get_real_ns() - now) / NSEC_PER_SEC),
+		   (unsigned long long)total_forks(), nr_running());
+	return 0;
+}
+
+static int cpuinfo_show(struct seq_file *m, void *v)
+{
+	unsigned cpu;
+
+	for_each_online_cpu (cpu)
+		seq_printf(m, "processor\t: %u\nmodel name\t: %s\n\n", cpu, arch_cpu_name());
+	return 0;
+}
+
+static int devices_show(struct seq_file *m, void *v)
+{
+	seq_puts(
+		m,
+		"Character devices:\n  1 mem\n  4 ttyS\n  5 /dev/tty\n  5 /dev/console\n204 ttyAMA\n"
+		    "\nBlock devices:\n");
+	return 0;
+}
+
+static const struct proc_entry uptime_entry = {.path = "uptime", .mode = 0444, .show = uptime_show};
+static const struct proc_entry version_entry = {.path = "version", .mode = 0444, .show = version_show};
+static const struct proc_entry cmdline_entry = {.path = "cmdline", .mode = 0444, .show = cmdline_show};
+static const struct proc_entry loadavg_entry = {.path = "loadavg", .mode = 0444, .show = loadavg_show};
+static const struct proc_entry stat_entry = {.path = "stat", .mode = 0444, .show = stat_show};
+static const struct proc_entry cpuinfo_entry = {.path = "cpuinfo", .mode = 0444, .show = cpuinfo_show};
+static const struct proc_entry devices_entry = {.path = "devices", .mode = 0444, .show = devices_show};
+REGISTER_PROC(uptime_entry);
+REGISTER_PROC(version_entry);
+REGISTER_PROC(cmdline_entry);
+REGISTER_PROC(loadavg_entry);
+REGISTER_PROC(stat_entry);
+REGISTER_PROC(cpuinfo_entry);
+REGISTER_PROC(devices_entry);
+
+/* kallsyms: too long for one record, so it is walked. */
+static void *kallsyms_start(struct seq_file *m, loff_t *pos)
+{
+	return *pos < kallsyms_count() ? (void *)(unsigned long)(*pos + 1) : NULL;
+}
+
+static void *kallsyms_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return kallsyms_start(m, pos);
+}
+
+static void kallsyms_stop(struct seq_file *m, void *v)
+{
+}
+
+static int kallsyms_show(struct seq_file *m, void *v)
+{
+	struct ksym sym;
+
+	if (!kallsyms_symbol((unsigned long)v - 1, &sym))
+		return SEQ_SKIP;
+	seq_printf(m, "%016lx %c %s\n", sym.address, sym.type, sym.name);
+	return 0;
+}
+
+static const struct seq_operations kallsyms_ops = {kallsyms_start, kallsyms_stop, kallsyms_next,
+						   kallsyms_show};
+
+static int kallsyms_open(struct inode *inode, struct file *f)
+{
+	return seq_open(f, &kallsyms_ops);
+}
+
+static const struct file_operations kallsyms_fops = {
+	.open = kallsyms_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release};
+static const struct proc_entry kallsyms_entry = {.path = "kallsyms", .mode = 0444, .fop = &kallsyms_fops};
+REGISTER_PROC(kallsyms_entry);
+
+/* sys/kernel: one word a file. */
+static int ostype_show(struct seq_file *m, void *v)
+{
+	struct new_utsname u;
+
+	get_utsname(&u);
+	seq_printf(m, "%s\n", u.sysname);
+	return 0;
+}
+
+static int osrelease_show(struct seq_file *m, void *v)
+{
+	struct new_utsname u;
+
+	get_utsname(&u);
+	seq_printf(m, "%s\n", u.release);
+	return 0;
+}
+
+static int osversion_show(struct seq_file *m, void *v)
+{
+	struct new_utsname u;
+
+	get_utsname(&u);
+	seq_printf(m, "%s\n", u.version);
+	return 0;
+}
+
+static int hostname_show(struct seq_file *m, void *v)
+{
+	struct new_utsname u;
+
+	get_utsname(&u);
+	seq_printf(m, "%s\n", u.nodename);
+	return 0;
+}
+
+/* Console level, then what Linux calls default, minimum and boot-time default: those do not change here. */
+static int printk_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\t4\t1\t7\n", console_loglevel);
+	return 0;
+}
+
+/* Only the first number is taken: the console level, 1 to 15. */
+static int printk_store(const char *text, size_t len)
+{
+	char *end;
+	u64 level = simple_strtoull(text, &end, 10);
+
+	if (end == text || (*end && !isspace(*end)) || level < 1 || level > 15)
+		return -EINVAL;
+	WRITE_ONCE(console_loglevel, level);
+	return 0;
+}
+
+static int pid_max_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", PID_MAX);
+	return 0;
+}
+
+static const struct proc_entry ostype_entry = {
+	.path = "sys/kernel/ostype", .mode = 0444, .show = ostype_show};
+static const struct proc_entry osrelease_entry = {
+	.path = "sys/kernel/osrelease", .mode = 0444, .show = osrelease_show};
+static const struct proc_entry osversion_entry = {
+	.path = "sys/kernel/version", .mode = 0444, .show = osversion_show};
+static const struct proc_entry hostname_entry = {
+	.path = "sys/kernel/hostname", .mode = 0444, .show = hostname_show};
+static const struct proc_entry pid_max_entry = {
+	.path = "sys/kernel/pid_max", .mode = 0444, .show = pid_max_show};
+static const struct proc_entry printk_entry = {
+	.path = "sys/kernel/printk", .mode = 0644, .show = printk_show, .store = printk_store};
+REGISTER_PROC(ostype_entry);
+REGISTER_PROC(osrelease_entry);
+REGISTER_PROC(osversion_entry);
+REGISTER_PROC(hostname_entry);
+REGISTER_PROC(pid_max_entry);
+REGISTER_PROC(printk_entry);

@@ -1,0 +1,119 @@
+/* Scattered buffers: readv(2), writev(2), preadv(2), pwritev(2). */
+#include "files.h"
+
+#include <asm/uaccess.h>
+#include <mm/slab.h>
+#include <proc/syscall.h>
+#include <uapi/uio.h>
+
+#define UIO_FASTIOV 8
+
+/* Copies and checks the vector: its lengths must not add up to more than one call moves. 0 or -errno. */
+static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast,
+			struct iovec **out)
+{
+	struct iovec *vec = fast;
+	size_t total = 0;
+
+	if (n > UIO_MAXIOV)
+		return -EINVAL;
+	if (n > UIO_FASTIOV) {
+		vec = kmalloc(n * sizeof(*vec), GFP_KERNEL);
+		if (!vec)
+			return -ENOMEM;
+	}
+	*out = vec;
+	if (copy_from_user(vec, uvec, n * sizeof(*vec)))
+		return -EFAULT;
+	for (unsigned long i = 0; i < n; i++) {
+		if ((ssize_t)vec[i].iov_len < 0)
+			return -EINVAL;
+		vec[i].iov_len = min(vec[i].iov_len, MAX_RW_COUNT - total);
+		total += vec[i].iov_len;
+	}
+	return 0;
+}
+
+/* Each part is one read or write; the first short one ends it. */
+static ssize_t do_iter(struct file *f, const struct iovec *vec, unsigned long n, loff_t *pos, bool write)
+{
+	ssize_t done = 0;
+
+	for (unsigned long i = 0; i < n; i++) {
+		ssize_t res;
+
+		if (!vec[i].iov_len)
+			continue;
+		res = write ? vfs_write(f, vec[i].iov_base, vec[i].iov_len, pos)
+			    : vfs_read(f, vec[i].iov_base, vec[i].iov_len, pos);
+		if (res < 0)
+			return done ? done : res;
+		done += res;
+		if (res < vec[i].iov_len)
+			break;
+	}
+	return done;
+}
+
+static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned long n, loff_t *pos,
+		      bool write)
+{
+	struct iovec fast[UIO_FASTIOV], *vec = fast;
+	ssize_t res;
+
+	if (!(f->f_mode & (write ? FMODE_WRITE : FMODE_READ)))
+		return -EBADF;
+	res = import_iovec(uvec, n, fast, &vec);
+	if (!res)
+		res = do_iter(f, vec, n, pos, write);
+	if (vec != fast)
+		kfree(vec);
+	return res;
+}
+
+static ssize_t do_vec_fd(unsigned fd, const struct iovec __user *vec, unsigned long n, bool write)
+{
+	struct fd f = fdget_pos(fd);
+	ssize_t res;
+
+	if (!f.file)
+		return -EBADF;
+	res = do_vec(f.file, vec, n, &f.file->f_pos, write);
+	fdput_pos(f);
+	return res;
+}
+
+SYSCALL_DEFINE3(readv, unsigned, fd, const struct iovec __user *, vec, unsigned long, n)
+{
+	return do_vec_fd(fd, vec, n, false);
+}
+
+SYSCALL_DEFINE3(writev, unsigned, fd, const struct iovec __user *, vec, unsigned long, n)
+{
+	return do_vec_fd(fd, vec, n, true);
+}
+
+static ssize_t do_pvec(unsigned fd, const struct iovec __user *vec, unsigned long n, loff_t pos, bool write)
+{
+	struct fd f;
+	ssize_t res;
+
+	if (pos < 0)
+		return -EINVAL;
+	f = fdget(fd);
+	if (!f.file)
+		return -EBADF;
+	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : do_vec(f.file, vec, n, &pos, write);
+	fdput(f);
+	return res;
+}
+
+SYSCALL_DEFINE4(preadv, unsigned, fd, const struct iovec __user *, vec, unsigned long, n, loff_t, pos)
+{
+	return do_pvec(fd, vec, n, pos, false);
+}
+
+SYSCALL_DEFINE4(pwritev, unsigned, fd, const struct iovec __user *, vec, unsigned long, n, loff_t, pos)
+{
+	return do_pvec(fd, vec, n, pos, true);
+}

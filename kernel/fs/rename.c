@@ -1,0 +1,186 @@
+/* rename(2): moving names, with the locks of two directories. */
+#include "internal.h"
+
+#include <proc/syscall.h>
+
+/*
+ * Both directories' locks. Between two, rename_mutex keeps ancestry still and the ancestor is locked first,
+ * as every other path down the tree does; unrelated ones in any order, since only one renamer holds two.
+ */
+static void lock_rename(struct dentry *a, struct dentry *b)
+{
+	if (a == b) {
+		mutex_lock(&a->d_inode->i_lock);
+		return;
+	}
+	mutex_lock(&rename_mutex);
+	if (d_is_ancestor(b, a))
+		swap(a, b);
+	mutex_lock(&a->d_inode->i_lock);
+	mutex_lock(&b->d_inode->i_lock);
+}
+
+static void unlock_rename(struct dentry *a, struct dentry *b)
+{
+	mutex_unlock(&a->d_inode->i_lock);
+	if (a == b)
+		return;
+	mutex_unlock(&b->d_inode->i_lock);
+	mutex_unlock(&rename_mutex);
+}
+
+/* [both i_locks] */
+static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
+		      unsigned flags)
+{
+	bool is_dir = S_ISDIR(old->d_inode->i_mode);
+	int err = may_delete(olddir->d_inode, old, is_dir);
+
+	if (err)
+		return err;
+	if (!new->d_inode)
+		err = flags & RENAME_EXCHANGE ? -ENOENT : may_create(newdir->d_inode, new);
+	else if (flags & RENAME_NOREPLACE)
+		err = -EEXIST;
+	else if (flags & RENAME_EXCHANGE)
+		err = may_delete(newdir->d_inode, new, S_ISDIR(new->d_inode->i_mode));
+	else
+		err = may_delete(newdir->d_inode, new, is_dir);
+	if (err)
+		return err;
+	if (old->d_sb != newdir->d_sb)
+		return -EXDEV;
+	return olddir->d_inode->i_op->rename ? 0 : -EPERM;
+}
+
+/* [both i_locks] The file system empties or unlinks what `new` was; the names move here. */
+static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir,
+			       struct dentry *new, unsigned flags)
+{
+	struct inode *target = new->d_inode;
+	int err = may_rename(olddir, old, newdir, new, flags);
+
+	if (err || old->d_inode == target)
+		return err;
+	if (flags & RENAME_EXCHANGE) {
+		int moved = S_ISDIR(old->d_inode->i_mode) - S_ISDIR(target->i_mode);
+
+		newdir->d_inode->i_nlink += moved; /* a directory's ".." is a link to its parent */
+		olddir->d_inode->i_nlink -= moved;
+		d_exchange(old, new);
+		return 0;
+	}
+	if (target && S_ISDIR(target->i_mode))
+		mutex_lock(&target->i_lock);
+	err = olddir->d_inode->i_op->rename(olddir->d_inode, old, newdir->d_inode, new);
+	if (!err)
+		d_move(old, new);
+	if (target && S_ISDIR(target->i_mode)) {
+		mutex_unlock(&target->i_lock);
+		if (!err)
+			shrink_negative_children(new);
+	}
+	return err;
+}
+
+/* Both names looked up and locked. [both i_locks] */
+static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to,
+			 struct path *newdir, unsigned flags)
+{
+	struct dentry *old, *new;
+	int err;
+
+	old = lookup_one(olddir->dentry, from->last, from->last_len, from->last_hash);
+	if (IS_ERR(old))
+		return PTR_ERR(old);
+	new = lookup_one(newdir->dentry, to->last, to->last_len, to->last_hash);
+	err = IS_ERR(new) ? PTR_ERR(new) : 0;
+	if (err)
+		goto put_old;
+	err = -ENOENT;
+	if (!old->d_inode)
+		goto put_new;
+	err = -ENOTDIR;
+	if (!S_ISDIR(old->d_inode->i_mode) &&
+	    (from->trailing || (!(flags & RENAME_EXCHANGE) && to->trailing)))
+		goto put_new;
+	err = -EINVAL;
+	if (d_is_ancestor(old, newdir->dentry))
+		goto put_new;
+	err = flags & RENAME_EXCHANGE ? -EINVAL : -ENOTEMPTY;
+	if (d_is_ancestor(new, olddir->dentry))
+		goto put_new;
+	err = vfs_rename(olddir->dentry, old, newdir->dentry, new, flags);
+put_new:
+	dput(new);
+put_old:
+	dput(old);
+	return err;
+}
+
+static int do_renameat2(int olddfd, const char *from, int newdfd, const char *to, unsigned flags)
+{
+	struct nameidata old, new;
+	struct path olddir, newdir;
+	int err;
+
+	err = path_parentat(&old, olddfd, from, &olddir);
+	if (err)
+		return err;
+	err = path_parentat(&new, newdfd, to, &newdir);
+	if (err)
+		goto put_old;
+	err = -EXDEV;
+	if (olddir.mnt != newdir.mnt)
+		goto put_new;
+	err = -EBUSY;
+	if (old.last_type != LAST_NORM)
+		goto put_new;
+	err = flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
+	if (new.last_type != LAST_NORM)
+		goto put_new;
+	err = mnt_want_write(&olddir);
+	if (err)
+		goto put_new;
+	lock_rename(olddir.dentry, newdir.dentry);
+	err = rename_locked(&old, &olddir, &new, &newdir, flags);
+	unlock_rename(olddir.dentry, newdir.dentry);
+put_new:
+	path_put(&newdir);
+	path_free_names(&new);
+put_old:
+	path_put(&olddir);
+	path_free_names(&old);
+	return err;
+}
+
+SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *,
+		newpath, unsigned, flags)
+{
+	struct filename from, to;
+	int err;
+
+	if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) || flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL;
+	err = getname(&from, oldpath, false);
+	if (err)
+		return err;
+	err = getname(&to, newpath, false);
+	if (!err) {
+		err = do_renameat2(olddfd, from.name, newdfd, to.name, flags);
+		putname(&to);
+	}
+	putname(&from);
+	return err;
+}
+
+SYSCALL_DEFINE4(renameat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *,
+		newpath)
+{
+	return sys_renameat2(olddfd, (unsigned long)oldpath, newdfd, (unsigned long)newpath, 0);
+}
+
+SYSCALL_DEFINE2(rename, const char __user *, oldpath, const char __user *, newpath)
+{
+	return sys_renameat2(AT_FDCWD, (unsigned long)oldpath, AT_FDCWD, (unsigned long)newpath, 0);
+}

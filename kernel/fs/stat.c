@@ -1,0 +1,168 @@
+/* The stat(2) family and readlink(2): what a file is. */
+#include "files.h"
+
+#include <mm/page.h>
+#include <proc/syscall.h>
+
+static int vfs_statx(int dfd, const char __user *name, int flags, struct kstat *stat)
+{
+	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+	struct path path;
+	int err;
+
+	if (flags & AT_EMPTY_PATH)
+		how |= LOOKUP_EMPTY;
+	err = user_path_at(dfd, name, how, &path);
+	if (err)
+		return err;
+	err = vfs_getattr(&path, stat);
+	path_put(&path);
+	return err;
+}
+
+static int vfs_fstat(unsigned fd, struct kstat *stat)
+{
+	struct fd f = fdget(fd);
+	struct path path;
+	int err;
+
+	if (!f.file)
+		return -EBADF;
+	path = file_path(f.file);
+	err = vfs_getattr(&path, stat);
+	fdput(f);
+	return err;
+}
+
+static long stat_to_user(const struct kstat *stat, struct stat __user *to)
+{
+	struct stat out;
+
+	arch_fill_stat(&out, stat);
+	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE4(newfstatat, int, dfd, const char __user *, name, struct stat __user *, to, int, flags)
+{
+	struct kstat stat;
+	char first;
+	int err;
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
+		return -EINVAL;
+	/* fstat(fd) by its other name, also for files that no path leads to. */
+	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && (!name || (!get_user(first, name) && !first)))
+		err = vfs_fstat(dfd, &stat);
+	else
+		err = vfs_statx(dfd, name, flags, &stat);
+	return err ? err : stat_to_user(&stat, to);
+}
+
+SYSCALL_DEFINE2(fstat, unsigned, fd, struct stat __user *, to)
+{
+	struct kstat stat;
+	int err = vfs_fstat(fd, &stat);
+
+	return err ? err : stat_to_user(&stat, to);
+}
+
+SYSCALL_DEFINE2(stat, const char __user *, name, struct stat __user *, to)
+{
+	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, 0);
+}
+
+SYSCALL_DEFINE2(lstat, const char __user *, name, struct stat __user *, to)
+{
+	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, AT_SYMLINK_NOFOLLOW);
+}
+
+static struct statx_timestamp statx_time(u64 ns)
+{
+	return (struct statx_timestamp){.tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC};
+}
+
+static void fill_statx(struct statx *x, const struct kstat *k)
+{
+	*x = (struct statx){
+		.stx_mask = STATX_BASIC_STATS,
+		.stx_blksize = k->blksize,
+		.stx_nlink = k->nlink,
+		.stx_uid = k->uid,
+		.stx_gid = k->gid,
+		.stx_mode = k->mode,
+		.stx_ino = k->ino,
+		.stx_size = k->size,
+		.stx_blocks = k->blocks,
+		.stx_atime = statx_time(k->atime),
+		.stx_mtime = statx_time(k->mtime),
+		.stx_ctime = statx_time(k->ctime),
+		.stx_rdev_major = k->rdev >> 20,
+		.stx_rdev_minor = k->rdev & 0xfffff,
+		.stx_dev_major = k->dev >> 20,
+		.stx_dev_minor = k->dev & 0xfffff,
+	};
+}
+
+SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, unsigned, mask,
+		struct statx __user *, to)
+{
+	struct kstat stat;
+	struct statx x;
+	char first;
+	int err;
+
+	if (mask & STATX__RESERVED)
+		return -EINVAL;
+	if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE)) ||
+	    (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE)
+		return -EINVAL;
+	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && (!name || (!get_user(first, name) && !first)))
+		err = vfs_fstat(dfd, &stat);
+	else
+		err = vfs_statx(dfd, name, flags, &stat);
+	if (err)
+		return err;
+	fill_statx(&x, &stat);
+	return copy_to_user(to, &x, sizeof(x)) ? -EFAULT : 0;
+}
+
+/* The text of a link; cut without notice when it does not fit, as readlink(2) has it. */
+static long do_readlink(struct dentry *link, char __user *buf, size_t size)
+{
+	char *page = get_free_page(GFP_KERNEL);
+	const char *target;
+	long len;
+
+	if (!page)
+		return -ENOMEM;
+	target = link->d_inode->i_op->get_link(link, link->d_inode, page);
+	if (IS_ERR(target)) {
+		len = PTR_ERR(target);
+	} else {
+		len = min(strlen(target), size);
+		if (copy_to_user(buf, target, len))
+			len = -EFAULT;
+	}
+	free_page(page);
+	return len;
+}
+
+SYSCALL_DEFINE4(readlinkat, int, dfd, const char __user *, name, char __user *, buf, int, size)
+{
+	struct path path;
+	long res;
+
+	if (size <= 0)
+		return -EINVAL;
+	res = user_path_at(dfd, name, LOOKUP_EMPTY, &path);
+	if (res)
+		return res;
+	res = S_ISLNK(path.dentry->d_inode->i_mode) ? do_readlink(path.dentry, buf, size) : -EINVAL;
+	path_put(&path);
+	return res;
+}
+
+SYSCALL_DEFINE3(readlink, const char __user *, name, char __user *, buf, int, size)
+{
+	return sys_readlinkat(AT_FDCWD, (unsigned long)name, (unsigned long)buf, size);
+}

@@ -1,0 +1,100 @@
+/* statfs(2), and sync(2) with its family. */
+#include "files.h"
+
+#include <mm/page.h>
+#include <proc/syscall.h>
+#include <uapi/mount.h>
+#include <uapi/statfs.h>
+
+#define ST_VALID   0x0020
+#define ST_NOATIME 0x0400
+
+/* File systems in memory: their blocks are the machine's pages, for the one that has files of its own. */
+static long do_statfs(const struct path *path, struct statfs __user *to)
+{
+	const struct super_block *sb = path->dentry->d_sb;
+	struct statfs out = {
+		.f_type = sb->s_magic,
+		.f_bsize = PAGE_SIZE,
+		.f_frsize = PAGE_SIZE,
+		.f_namelen = NAME_MAX,
+		.f_fsid = {sb->s_dev, 0},
+		.f_flags = ST_VALID,
+	};
+
+	if (sb->s_magic == TMPFS_MAGIC) {
+		out.f_blocks = totalram_pages();
+		out.f_bfree = out.f_bavail = nr_free_pages();
+	}
+	if (path->mnt) {
+		out.f_flags |= path->mnt->mnt_flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
+		if (path->mnt->mnt_flags & MS_NOATIME)
+			out.f_flags |= ST_NOATIME;
+	}
+	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE2(statfs, const char __user *, name, struct statfs __user *, to)
+{
+	struct path path;
+	long res = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
+
+	if (res)
+		return res;
+	res = do_statfs(&path, to);
+	path_put(&path);
+	return res;
+}
+
+SYSCALL_DEFINE2(fstatfs, unsigned, fd, struct statfs __user *, to)
+{
+	struct fd f = fdget(fd);
+	struct path path;
+	long res;
+
+	if (!f.file)
+		return -EBADF;
+	path = file_path(f.file);
+	res = do_statfs(&path, to);
+	fdput(f);
+	return res;
+}
+
+/* Every file system lives in memory: what was written is where it will ever be. */
+SYSCALL_DEFINE0(sync)
+{
+	return 0;
+}
+
+static long do_fsync(unsigned fd)
+{
+	struct fd f = fdget(fd);
+	long res;
+
+	if (!f.file)
+		return -EBADF;
+	/* Linux: what is no file or directory of a file system cannot be synchronised. */
+	res = S_ISREG(f.file->f_inode->i_mode) || S_ISDIR(f.file->f_inode->i_mode) ? 0 : -EINVAL;
+	fdput(f);
+	return res;
+}
+
+SYSCALL_DEFINE1(fsync, unsigned, fd)
+{
+	return do_fsync(fd);
+}
+
+SYSCALL_DEFINE1(fdatasync, unsigned, fd)
+{
+	return do_fsync(fd);
+}
+
+SYSCALL_DEFINE1(syncfs, unsigned, fd)
+{
+	struct fd f = fdget(fd);
+
+	if (!f.file)
+		return -EBADF;
+	fdput(f);
+	return 0;
+}

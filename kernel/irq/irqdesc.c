@@ -1,0 +1,260 @@
+/* Interrupt descriptors: numbers, handlers, counts, /proc/interrupts. */
+#include <fs/seq_file.h>
+#include <irq/irq.h>
+#include <kernel/panic.h>
+#include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/list.h>
+#include <mm/gfp.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+
+#define NR_IRQS 256
+
+struct irq_action {
+	struct irq_action *next; /* [d for changes; interrupts walk it: RCU] */
+	irq_handler_t handler;
+	void *dev;
+	const char *name;
+	struct rcu_head rcu;
+};
+
+/* Locks: d irq_desc_lock; I immutable once mapped. */
+struct irq_desc {
+	const struct irq_chip *chip; /* [I] NULL: not mapped */
+	unsigned hwirq;		     /* [I] */
+	unsigned type;		     /* [I] IRQ_TYPE_* */
+	struct irq_action *actions;  /* [d] */
+	unsigned unhandled;	     /* interrupts that nobody claimed; a count for the message only */
+};
+static struct irq_desc irq_descs[NR_IRQS];
+static DEFINE_SPINLOCK(irq_desc_lock);
+
+struct irq_counts {
+	u32 irqs[NR_IRQS];
+};
+static DEFINE_PER_CPU(struct irq_counts, irq_counts);
+
+static DEFINE_PER_CPU(struct pt_regs *, irq_regs);
+
+struct pt_regs *get_irq_regs(void)
+{
+	return this_cpu(irq_regs);
+}
+
+struct pt_regs *set_irq_regs(struct pt_regs *regs)
+{
+	struct pt_regs *old = this_cpu(irq_regs);
+
+	this_cpu(irq_regs) = regs;
+	return old;
+}
+
+/* An existing mapping of this line, or the first free number; -ENOSPC. Context: d. Number 0 means "none". */
+static int find_slot(const struct irq_chip *chip, unsigned hwirq)
+{
+	int free = -ENOSPC;
+
+	for (int irq = NR_IRQS - 1; irq > 0; irq--) {
+		struct irq_desc *d = &irq_descs[irq];
+
+		if (d->chip == chip && d->hwirq == hwirq)
+			return irq;
+		if (!d->chip)
+			free = irq;
+	}
+	return free;
+}
+
+int irq_create_mapping(const struct irq_chip *chip, unsigned hwirq, unsigned type)
+{
+	unsigned long flags;
+	int irq;
+
+	spin_lock_irqsave(&irq_desc_lock, flags);
+	irq = find_slot(chip, hwirq);
+	if (irq > 0 && !irq_descs[irq].chip) {
+		irq_descs[irq].hwirq = hwirq;
+		irq_descs[irq].type = type;
+		smp_store_release(&irq_descs[irq].chip, chip);
+	}
+	spin_unlock_irqrestore(&irq_desc_lock, flags);
+	return irq;
+}
+
+static struct irq_desc *irq_to_desc(int irq)
+{
+	if (irq <= 0 || irq >= NR_IRQS || !smp_load_acquire(&irq_descs[irq].chip))
+		return NULL;
+	return &irq_descs[irq];
+}
+
+/* Behind those that are there. Context: d. Release: an interrupt that comes now sees a whole action. */
+static void append_action(struct irq_desc *d, struct irq_action *a)
+{
+	struct irq_action **end = &d->actions;
+
+	while (*end)
+		end = &(*end)->next;
+	smp_store_release(end, a);
+}
+
+int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name, void *dev)
+{
+	struct irq_desc *d = irq_to_desc(irq);
+	struct irq_action *a;
+	unsigned long irqflags;
+	bool first;
+
+	if (!d || !handler)
+		return -EINVAL;
+	a = kzalloc(sizeof(*a), GFP_KERNEL);
+	if (!a)
+		return -ENOMEM;
+	a->handler = handler;
+	a->dev = dev;
+	a->name = name;
+	spin_lock_irqsave(&irq_desc_lock, irqflags);
+	first = !d->actions;
+	append_action(d, a);
+	if (first) {
+		if (d->chip->set_type && d->type)
+			d->chip->set_type(d->hwirq, d->type);
+		d->chip->unmask(d->hwirq);
+	}
+	spin_unlock_irqrestore(&irq_desc_lock, irqflags);
+	return 0;
+}
+
+static void free_action(struct rcu_head *head)
+{
+	kfree(container_of(head, struct irq_action, rcu));
+}
+
+void free_irq(int irq, void *dev)
+{
+	struct irq_desc *d = irq_to_desc(irq);
+	struct irq_action **link, *a;
+	unsigned long flags;
+
+	if (WARN_ON(!d))
+		return;
+	spin_lock_irqsave(&irq_desc_lock, flags);
+	for (link = &d->actions; (a = *link) && a->dev != dev; link = &a->next)
+		;
+	if (a)
+		WRITE_ONCE(*link, a->next);
+	if (!d->actions)
+		d->chip->mask(d->hwirq);
+	spin_unlock_irqrestore(&irq_desc_lock, flags);
+	if (WARN_ON(!a))
+		return;
+	/* The handler may run on another CPU at this moment; the caller is about to free what it works on. */
+	synchronize_rcu();
+	free_action(&a->rcu);
+}
+
+void enable_percpu_irq(int irq)
+{
+	struct irq_desc *d = irq_to_desc(irq);
+
+	if (!WARN_ON(!d))
+		d->chip->unmask(d->hwirq);
+}
+
+/* A line that fires and that nobody serves would do so for ever. */
+static void noinline note_unhandled(int irq, struct irq_desc *d)
+{
+	if (++d->unhandled < 1000)
+		return;
+	d->chip->mask(d->hwirq);
+	pr_err("irq %d: nobody cared, masked\n", irq);
+}
+
+static irqreturn_t noinline handle_irq_event(int irq, struct irq_desc *d)
+{
+	irqreturn_t ret = IRQ_NONE;
+	struct irq_action *a;
+
+	for (a = smp_load_acquire(&d->actions); a; a = smp_load_acquire(&a->next))
+		if (a->handler(irq, a->dev) == IRQ_HANDLED)
+			ret = IRQ_HANDLED;
+	return ret;
+}
+
+void noinline generic_handle_irq(int irq)
+{
+	struct irq_desc *d = &irq_descs[irq];
+
+	this_cpu(irq_counts).irqs[irq]++;
+	if (unlikely(handle_irq_event(irq, d) == IRQ_NONE))
+		note_unhandled(irq, d);
+}
+
+u64 kstat_irqs_cpu(int irq, int cpu)
+{
+	return READ_ONCE(per_cpu(irq_counts, cpu).irqs[irq]);
+}
+
+u64 nr_irqs_total(void)
+{
+	u64 sum = 0;
+	unsigned cpu;
+
+	for_each_online_cpu (cpu) {
+		for (int irq = 1; irq < NR_IRQS; irq++)
+			sum += kstat_irqs_cpu(irq, cpu);
+		for (int i = 0; i < IPI_MAX; i++)
+			sum += ipi_count(i, cpu);
+	}
+	return sum;
+}
+
+/* As Linux's arm64 prints a line: number, counts, controller, its number, kind, handlers. Context: d. */
+static void show_irq(struct seq_file *m, int irq, struct irq_desc *d)
+{
+	struct irq_action *a = d->actions;
+	unsigned cpu;
+
+	seq_printf(m, "%3d: ", irq);
+	for_each_online_cpu (cpu)
+		seq_printf(m, "%10llu ", (unsigned long long)kstat_irqs_cpu(irq, cpu));
+	seq_printf(m, " %8s %3u %-8s", d->chip->name, d->hwirq, d->type == IRQ_TYPE_EDGE ? "Edge" : "Level");
+	seq_printf(m, "  %s", a->name);
+	while ((a = a->next))
+		seq_printf(m, ", %s", a->name);
+	seq_putc(m, '\n');
+}
+
+static void show_ipis(struct seq_file *m)
+{
+	unsigned cpu;
+
+	for (int i = 0; i < IPI_MAX; i++) {
+		seq_printf(m, "IPI%d:", i);
+		for_each_online_cpu (cpu)
+			seq_printf(m, "%10llu ", (unsigned long long)ipi_count(i, cpu));
+		seq_printf(m, "      %s\n", ipi_names[i]);
+	}
+}
+
+int show_interrupts(struct seq_file *m)
+{
+	unsigned long flags;
+	unsigned cpu;
+
+	seq_printf(m, "%11s", "");
+	for_each_online_cpu (cpu)
+		seq_printf(m, "CPU%-8u", cpu);
+	seq_putc(m, '\n');
+	for (int irq = 1; irq < NR_IRQS; irq++) {
+		spin_lock_irqsave(&irq_desc_lock, flags);
+		if (irq_descs[irq].actions)
+			show_irq(m, irq, &irq_descs[irq]);
+		spin_unlock_irqrestore(&irq_desc_lock, flags);
+	}
+	show_ipis(m);
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* Softirqs: work that an interrupt leaves for when it is over; and the entry and exit of interrupts. */
+#include <irq/irq.h>
+#include <irq/irqflags.h>
+#include <irq/softirq.h>
+#include <kernel/panic.h>
+#include <kernel/percpu.h>
+#include <lib/errno.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+
+const char *const softirq_to_name[NR_SOFTIRQS] = {
+	"HI", "TIMER", "TTY", "TRACE", "SCHED", "HRTIMER", "RCU",
+};
+
+/* How long interrupts' followers may hold up a task before ksoftirqd, which is scheduled like one, takes
+ * over. */
+#define MAX_SOFTIRQ_ROUNDS 10
+#define MAX_SOFTIRQ_NS	   (2 * NSEC_PER_MSEC)
+
+static void (*softirq_vec[NR_SOFTIRQS])(void); /* [immutable after boot] */
+
+/* Locks: c its CPU with interrupts off. */
+static DEFINE_PER_CPU(u32, softirq_pending);		/* [c] */
+static DEFINE_PER_CPU(struct task_struct *, ksoftirqd); /* [immutable once set] */
+
+bool local_softirq_pending(void)
+{
+	return READ_ONCE(this_cpu(softirq_pending));
+}
+
+void open_softirq(int nr, void (*action)(void))
+{
+	softirq_vec[nr] = action;
+}
+
+static void wakeup_softirqd(void)
+{
+	struct task_struct *t = this_cpu(ksoftirqd);
+
+	if (t)
+		wake_up_process(t);
+}
+
+notrace void __raise_softirq_irqoff(int nr)
+{
+	this_cpu(softirq_pending) |= 1U << nr;
+}
+
+/* In an interrupt or with bh off the end of that serves it; a task that raises one leaves it to ksoftirqd. */
+void raise_softirq_irqoff(int nr)
+{
+	__raise_softirq_irqoff(nr);
+	if (!in_interrupt())
+		wakeup_softirqd();
+}
+
+void raise_softirq(int nr)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	raise_softirq_irqoff(nr);
+	local_irq_restore(flags);
+}
+
+/* One round: what is pending now. Context: interrupts off; on while the actions run. */
+static void softirq_round(void)
+{
+	u32 pending = this_cpu(softirq_pending);
+
+	this_cpu(softirq_pending) = 0;
+	local_irq_enable();
+	while (pending) {
+		int nr = __builtin_ctz(pending);
+
+		pending &= pending - 1;
+		softirq_vec[nr]();
+	}
+	local_irq_disable();
+}
+
+/* Context: interrupts off, not in an interrupt or softirq. */
+static void noinline __do_softirq(void)
+{
+	u64 end = sched_clock() + MAX_SOFTIRQ_NS;
+	int rounds = MAX_SOFTIRQ_ROUNDS;
+
+	__preempt_count_add(SOFTIRQ_OFFSET);
+	do {
+		softirq_round();
+	} while (this_cpu(softirq_pending) && --rounds && (s64)(sched_clock() - end) < 0 && !need_resched());
+	if (this_cpu(softirq_pending))
+		wakeup_softirqd();
+	__preempt_count_sub(SOFTIRQ_OFFSET);
+}
+
+void noinline do_softirq(void)
+{
+	unsigned long flags;
+
+	if (in_interrupt())
+		return;
+	local_irq_save(flags);
+	if (this_cpu(softirq_pending))
+		__do_softirq();
+	local_irq_restore(flags);
+}
+
+void noinline irq_enter(void)
+{
+	__preempt_count_add(HARDIRQ_OFFSET);
+}
+
+void noinline irq_exit(void)
+{
+	__preempt_count_sub(HARDIRQ_OFFSET);
+	if (unlikely(this_cpu(softirq_pending)) && !in_interrupt())
+		__do_softirq();
+}
+
+void local_bh_disable(void)
+{
+	__preempt_count_add(SOFTIRQ_DISABLE_OFFSET);
+}
+
+void local_bh_enable(void)
+{
+	/* One preemption level stays until the softirqs are served: what is pending belongs to this CPU. */
+	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET - PREEMPT_OFFSET);
+	if (unlikely(local_softirq_pending()) && !in_interrupt())
+		do_softirq();
+	preempt_enable();
+}
+
+/* Serves what was too much for the interrupts' ends, as an ordinary task. */
+static int run_ksoftirqd(void *unused)
+{
+	for (;;) {
+		set_current_state(TASK_IDLE);
+		if (!local_softirq_pending()) {
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		local_irq_disable();
+		if (this_cpu(softirq_pending))
+			__do_softirq();
+		local_irq_enable();
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Context: boot; the CPUs are up, no softirq is missed: until then the ends of interrupts serve them. */
+void spawn_ksoftirqd(void)
+{
+	unsigned cpu;
+
+	for_each_online_cpu (cpu) {
+		struct task_struct *t = kthread_create_on_cpu(run_ksoftirqd, NULL, cpu, "ksoftirqd/%u", cpu);
+
+		if (IS_ERR(t))
+			panic("cannot start ksoftirqd/%u: %ld", cpu, PTR_ERR(t));
+		WRITE_ONCE(per_cpu(ksoftirqd, cpu), t);
+		wake_up_process(t);
+	}
+}
+
+static void no_action(void)
+{
+}
+
+void softirq_init(void)
+{
+	for (int i = 0; i < NR_SOFTIRQS; i++)
+		if (!softirq_vec[i])
+			softirq_vec[i] = no_action;
+}

@@ -1,0 +1,76 @@
+/* From the machine's fault entry to the address space: make it good, signal the program, or fix the kernel
+ * access up. */
+#include <asm/ptrace.h>
+#include <kernel/printk.h>
+#include <proc/signal.h>
+#include <sched/sched.h>
+
+#include "vma.h"
+
+/* The owner word of a mutex is the task, its lowest bit says that there are waiters. */
+static bool holds_mmap_lock(const struct mm_struct *mm)
+{
+	return (READ_ONCE(mm->mmap_lock.owner) & ~1UL) == (unsigned long)current;
+}
+
+/*
+ * Kernel code may fault on user memory where it has a fix-up and may sleep. With interrupts or preemption
+ * off, without an address space, or with the lock held that the fault needs, it gets the fix-up at once.
+ */
+static bool may_handle(struct pt_regs *regs, const struct mm_struct *mm)
+{
+	if (user_mode(regs))
+		return true;
+	return mm && interrupts_enabled(regs) && !in_atomic() && !holds_mmap_lock(mm) &&
+	       search_exception_tables(instruction_pointer(regs));
+}
+
+static void fixup_or_die(struct pt_regs *regs, unsigned long addr)
+{
+	unsigned long fixup = search_exception_tables(instruction_pointer(regs));
+
+	if (fixup) {
+		instruction_pointer_set(regs, fixup);
+		return;
+	}
+	pr_emerg("Unable to handle kernel access to user memory at virtual address %016lx\n", addr);
+	die("Oops", regs, addr);
+}
+
+static void signal_fault(unsigned long addr, int err)
+{
+	switch (err) {
+	case -EACCES:
+		force_sig_fault(SIGSEGV, SEGV_ACCERR, addr);
+		break;
+	case -EIO:
+		force_sig_fault(SIGBUS, BUS_ADRERR, addr);
+		break;
+	case -ENOMEM:
+		/* The access can neither be made good nor skipped, and a handler would need memory as well.
+		 */
+		pr_err("Out of memory: Killed process %d (%s)\n", current->pid, current->comm);
+		send_sig(SIGKILL, current, 1);
+		break;
+	default:
+		force_sig_fault(SIGSEGV, SEGV_MAPERR, addr);
+	}
+}
+
+noinline void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags)
+{
+	struct mm_struct *mm = current->mm;
+	int err;
+
+	if (unlikely(!may_handle(regs, mm))) {
+		fixup_or_die(regs, addr);
+		return;
+	}
+	err = handle_mm_fault(mm, addr, flags);
+	if (likely(!err))
+		return;
+	if (user_mode(regs))
+		signal_fault(addr, err);
+	else
+		fixup_or_die(regs, addr);
+}

@@ -1,0 +1,127 @@
+/* fork's copy of an address space: the areas, and the mapped pages shared copy-on-write. */
+#include "vma.h"
+
+#define TABLE_SPAN    (PAGE_SIZE * (PAGE_SIZE / sizeof(pte_t))) /* what one leaf table maps */
+#define REFAULT_PAGES 64 /* larger file areas are left to faults: a child that execs never needs them */
+
+/* One area being copied. */
+struct copy {
+	struct mm_struct *old, *new;
+	pte_t *table; /* the child's slot for table_start */
+	unsigned long table_start;
+	bool cow;	/* write-protect in both */
+	int anon, file; /* pages copied */
+};
+
+/* The child's slot: entries of a leaf table are consecutive, so the tables are walked once for each. */
+static pte_t *child_slot(struct copy *c, unsigned long va)
+{
+	unsigned long start = ALIGN_DOWN(va, TABLE_SPAN);
+
+	if (!c->table || c->table_start != start) {
+		c->table = pte_alloc(c->new->pgd, start);
+		c->table_start = start;
+	}
+	return c->table ? c->table + ((va - start) >> PAGE_SHIFT) : NULL;
+}
+
+/* [p] of the parent; nobody else sees the child yet. */
+static int copy_pte(pte_t *slot, unsigned long va, void *arg)
+{
+	struct copy *c = arg;
+	pte_t pte = READ_ONCE(*slot), *to = child_slot(c, va);
+	struct page *page = phys_to_page(pte_phys(pte));
+
+	if (!to)
+		return -ENOMEM;
+	if (c->cow && pte_write(pte)) {
+		pte = pte_wrprotect(pte);
+		set_pte(slot, pte);
+	}
+	if (page != zero_page) {
+		get_page(page);
+		atomic_inc(&page->mapcount);
+		if (page->flags & PG_ANON)
+			c->anon++;
+		else
+			c->file++;
+	}
+	set_pte(to, pte);
+	return 0;
+}
+
+static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
+{
+	int err;
+
+	if (vma->vm_file && !(vma->vm_flags & VM_HASANON) && vma_pages(vma) > REFAULT_PAGES)
+		return 0;
+	c->cow = !(vma->vm_flags & VM_SHARED);
+	spin_lock(&c->old->page_table_lock);
+	err = pte_range(c->old->pgd, vma->vm_start, vma->vm_end, copy_pte, c);
+	spin_unlock(&c->old->page_table_lock);
+	return err;
+}
+
+static int copy_areas(struct copy *c)
+{
+	struct vm_area_struct *vma, *copy;
+	int err = 0;
+
+	list_for_each_entry (vma, &c->old->area_list, list) {
+		copy = vma_dup(c->new, vma);
+		if (!copy)
+			return -ENOMEM;
+		vma_insert(c->new, copy);
+		err = copy_page_range(c, vma);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
+{
+	new->start_code = old->start_code;
+	new->end_code = old->end_code;
+	new->start_data = old->start_data;
+	new->end_data = old->end_data;
+	new->start_brk = old->start_brk;
+	new->brk = old->brk;
+	new->start_stack = old->start_stack;
+	new->arg_start = old->arg_start;
+	new->arg_end = old->arg_end;
+	new->env_start = old->env_start;
+	new->env_end = old->env_end;
+	new->mmap_base = old->mmap_base;
+	new->exe_file = old->exe_file ? get_file(old->exe_file) : NULL;
+}
+
+/*
+ * The parent's other threads run on meanwhile. Until the flush they may still write through their TLB to
+ * pages that are read-only in the tables by now: the child then sees that write or not, as if it had come
+ * before or after the fork; it does not run before we are done. After the flush every write faults, waits for
+ * the mmap_lock, and finds the page shared. The flush comes after failures too: entries that were protected
+ * stay so, and the next fork would take them for flushed.
+ */
+noinline struct mm_struct *dup_mm(struct mm_struct *old)
+{
+	struct mm_struct *new = mm_alloc();
+	struct copy c = {.old = old, .new = new};
+	int err;
+
+	if (!new)
+		return NULL;
+	mutex_lock(&old->mmap_lock);
+	copy_layout(new, old);
+	err = copy_areas(&c);
+	flush_tlb_mm(old);
+	mutex_unlock(&old->mmap_lock);
+	atomic_set(&new->rss_anon, c.anon);
+	atomic_set(&new->rss_file, c.file);
+	if (err) {
+		mmput(new);
+		return NULL;
+	}
+	return new;
+}

@@ -1,0 +1,67 @@
+/* /proc/<pid>/maps. */
+#include <fs/seq_file.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+
+#include "vma.h"
+
+#define NAME_COLUMN 73 /* Linux: 25 characters and six for each byte of a pointer, then the name */
+
+static const char *special_name(const struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & VM_HEAP)
+		return "[heap]";
+	if (vma->vm_flags & VM_STACK)
+		return "[stack]";
+	if (vma->vm_flags & VM_SIGPAGE)
+		return "[sigpage]";
+	return vma->vm_shm ? "/dev/zero (deleted)" : NULL; /* as Linux names shared anonymous memory */
+}
+
+/* Range, rights, offset, device, inode and the blank behind it. */
+static int format_area(char *text, size_t size, const struct vm_area_struct *vma)
+{
+	const struct inode *inode = vma->vm_file ? vma->vm_file->f_inode : NULL;
+	u64 dev = inode && inode->i_sb ? inode->i_sb->s_dev
+				       : 0; /* the signal page's file is in no file system */
+
+	return scnprintf(text, size, "%08lx-%08lx %c%c%c%c %08llx %02x:%02x %llu ", vma->vm_start,
+			 vma->vm_end, vma->vm_flags & VM_READ ? 'r' : '-',
+			 vma->vm_flags & VM_WRITE ? 'w' : '-', vma->vm_flags & VM_EXEC ? 'x' : '-',
+			 vma->vm_flags & VM_SHARED ? 's' : 'p',
+			 (unsigned long long)vma->vm_pgoff << PAGE_SHIFT, (unsigned)(dev >> 20),
+			 (unsigned)(dev & 0xfffff), (unsigned long long)(inode ? inode->i_ino : 0));
+}
+
+static void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path)
+{
+	const char *name = special_name(vma);
+	char text[96];
+
+	if (!name && vma->vm_file) {
+		name = dentry_path(vma->vm_file->f_dentry, path, PAGE_SIZE);
+		if (IS_ERR(name))
+			name = "(too long)";
+	}
+	format_area(text, sizeof(text), vma);
+	if (name)
+		seq_printf(m, "%-*s%s\n", NAME_COLUMN, text, name);
+	else
+		seq_printf(m, "%s\n", text);
+}
+
+/* Thread context; takes m. */
+int show_maps(struct seq_file *m, struct mm_struct *mm)
+{
+	char *path = get_free_page(GFP_KERNEL);
+	struct vm_area_struct *vma;
+
+	if (!path)
+		return -ENOMEM;
+	mutex_lock(&mm->mmap_lock);
+	list_for_each_entry (vma, &mm->area_list, list)
+		show_area(m, vma, path);
+	mutex_unlock(&mm->mmap_lock);
+	free_page(path);
+	return 0;
+}

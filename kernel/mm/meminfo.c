@@ -1,0 +1,32 @@
+/* /proc/meminfo: the lines for what this kernel has. */
+#include <fs/seq_file.h>
+#include <mm/page.h>
+#include <sched/task.h>
+
+#include "slab.h"
+#include "thread_stack.h"
+#include "vmap_area.h"
+
+static void show_pages(struct seq_file *m, const char *name, unsigned long pages)
+{
+	seq_printf(m, "%-15s %8lu kB\n", name, pages << (PAGE_SHIFT - 10));
+}
+
+/*
+ * Nothing can be reclaimed (there is no swap, and files live in memory), so what is available is what is
+ * free.
+ */
+int meminfo_show(struct seq_file *m)
+{
+	unsigned long free = nr_free_pages();
+
+	show_pages(m, "MemTotal:", totalram_pages());
+	show_pages(m, "MemFree:", free);
+	show_pages(m, "MemAvailable:", free);
+	show_pages(m, "Slab:", atomic64_read(&nr_slab_pages));
+	show_pages(m, "SUnreclaim:", atomic64_read(&nr_slab_pages));
+	show_pages(m, "KernelStack:", nr_thread_stacks() * (THREAD_SIZE >> PAGE_SHIFT));
+	show_pages(m, "VmallocTotal:", (VMALLOC_END - VMALLOC_START) >> PAGE_SHIFT);
+	show_pages(m, "VmallocUsed:", vmalloc_nr_pages());
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* Address spaces: their making, sharing and end. */
+#include <mm/mm.h>
+
+#include <asm/elf.h>
+#include <asm/mmu.h>
+#include <fs/vfs.h>
+#include <kernel/smp.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+
+#include "vma.h"
+
+static struct kmem_cache *mm_cache;
+struct page *
+	zero_page; /* [immutable after mm_init] all zero, mapped read-only wherever nothing was written yet */
+
+/* Kernel threads have none of their own; this is what a CPU has loaded that runs one and has nobody to borrow
+ * from. */
+struct mm_struct init_mm = {
+	.pgd = swapper_pg_dir,
+	.areas = RB_ROOT,
+	.area_list = LIST_HEAD_INIT(init_mm.area_list),
+	.mmap_lock = __MUTEX_INIT(init_mm.mmap_lock),
+	.page_table_lock = __SPIN_LOCK_UNLOCKED,
+	/* Every CPU's idle task starts with it on loan without having counted it: what is dropped must never
+	   end it. */
+	.mm_users = ATOMIC_INIT(1 << 30),
+	.mm_count = ATOMIC_INIT(1 << 30),
+};
+
+void mm_init(void)
+{
+	mm_cache = kmem_cache_create("mm_struct", sizeof(struct mm_struct), 0,
+				     SLAB_HWCACHE_ALIGN | SLAB_PANIC, NULL);
+	vma_init();
+	zero_page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!zero_page)
+		panic("mm_init: out of memory");
+	zero_page->flags = PG_RESERVED; /* no reference is counted, and freeing it would be reported */
+}
+
+struct mm_struct *mm_alloc(void)
+{
+	struct mm_struct *mm = kmem_cache_zalloc(mm_cache, GFP_KERNEL);
+
+	if (!mm)
+		return NULL;
+	mm->areas = RB_ROOT;
+	INIT_LIST_HEAD(&mm->area_list);
+	mutex_init(&mm->mmap_lock);
+	spin_lock_init(&mm->page_table_lock);
+	atomic_set(&mm->mm_users, 1);
+	atomic_set(&mm->mm_count, 1);
+	mm->mmap_base = STACK_TOP - STACK_LIMIT - STACK_GUARD_GAP;
+	mm->pgd = pgd_alloc();
+	if (!mm->pgd)
+		goto free_mm;
+	if (arch_init_new_context(mm))
+		goto free_pgd;
+	return mm;
+
+free_pgd:
+	pgd_free(mm->pgd);
+free_mm:
+	kmem_cache_free(mm_cache, mm);
+	return NULL;
+}
+
+void mmdrop(struct mm_struct *mm)
+{
+	if (!atomic_dec_and_test(&mm->mm_count))
+		return;
+	arch_destroy_context(mm);
+	pgd_free(mm->pgd);
+	kmem_cache_free(mm_cache, mm);
+}
+
+void mmput(struct mm_struct *mm)
+{
+	if (!atomic_dec_and_test(&mm->mm_users))
+		return;
+	exit_mmap(mm);
+	if (mm->exe_file)
+		fput(mm->exe_file);
+	mmdrop(mm);
+}
+
+/*
+ * pi_lock keeps the task from letting go of its mm between our look and our reference: exit and exec change
+ * p->mm under it, and drop theirs only afterwards.
+ */
+struct mm_struct *get_task_mm(struct task_struct *p)
+{
+	struct mm_struct *mm;
+	unsigned long flags;
+
+	spin_lock_irqsave(&p->pi_lock, flags);
+	mm = p->flags & PF_KTHREAD ? NULL : p->mm;
+	if (mm)
+		mmget(mm);
+	spin_unlock_irqrestore(&p->pi_lock, flags);
+	return mm;
+}
+
+/*
+ * Thread context. Interrupts are off from the change of the fields to the loading of the tables: a switch in
+ * between would save one and load the other.
+ */
+void exec_mmap(struct mm_struct *mm)
+{
+	struct task_struct *task = current;
+	struct mm_struct *old, *active;
+
+	spin_lock_irq(&task->pi_lock);
+	old = task->mm;
+	active = task->active_mm;
+	task->mm = task->active_mm = mm;
+	switch_mm(active ? active : &init_mm, mm);
+	spin_unlock_irq(&task->pi_lock);
+	if (old)
+		mmput(old);
+	else if (active)
+		mmdrop(active); /* a kernel thread that becomes a program borrowed it */
+}

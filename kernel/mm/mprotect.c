@@ -1,0 +1,91 @@
+/* mprotect: new rights for a range, in its areas and in the entries that are there already. */
+#include <uapi/mman.h>
+
+#include "vma.h"
+
+/* [p] The page stays; a private one becomes writable again only through do_wp_page, which knows whether it is
+ * shared. */
+static int change_pte(pte_t *slot, unsigned long va, void *arg)
+{
+	const struct vm_area_struct *vma = arg;
+	phys_addr_t phys = pte_phys(READ_ONCE(*slot));
+	pte_t pte = pte_mkyoung(mk_pte(phys, vm_get_page_prot(vma->vm_flags)));
+
+	if (!(vma->vm_flags & VM_SHARED) || phys_to_page(phys) == zero_page)
+		pte = pte_wrprotect(pte);
+	if (vma->vm_flags & VM_EXEC)
+		arch_sync_icache(__va(phys), PAGE_SIZE);
+	set_pte(slot, pte);
+	return 0;
+}
+
+/* [m] A whole area. */
+static void change_area(struct vm_area_struct *vma, unsigned prot)
+{
+	struct mm_struct *mm = vma->vm_mm;
+
+	vma->vm_flags = (vma->vm_flags & ~(VM_READ | VM_WRITE | VM_EXEC)) | prot_to_vm_flags(prot);
+	spin_lock(&mm->page_table_lock);
+	pte_range(mm->pgd, vma->vm_start, vma->vm_end, change_pte, vma);
+	spin_unlock(&mm->page_table_lock);
+	flush_tlb_range(mm, vma->vm_start, vma->vm_end);
+}
+
+/* [m] Is [start, end) wholly mapped, and may all of it have these rights? */
+static int check_range(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned prot)
+{
+	struct vm_area_struct *vma = find_vma(mm, start);
+
+	for (; start < end; start = vma->vm_end, vma = vma_next(vma)) {
+		if (!vma || vma->vm_start > start)
+			return -ENOMEM;
+		if (prot & PROT_WRITE && !(vma->vm_flags & VM_MAYWRITE))
+			return -EACCES;
+		if (vma->vm_end >= end)
+			break;
+	}
+	return 0;
+}
+
+/* [m] */
+static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned prot)
+{
+	struct vm_area_struct *vma;
+	int err = check_range(mm, start, end, prot);
+
+	while (!err && start < end) {
+		vma = find_vma(mm, start);
+		if (prot_to_vm_flags(vma->vm_flags) == prot_to_vm_flags(prot)) {
+			start = vma->vm_end;
+			continue;
+		}
+		if (vma->vm_start < start) {
+			err = vma_split(vma, start);
+			continue; /* and find the upper part */
+		}
+		if (vma->vm_end > end)
+			err = vma_split(vma, end);
+		if (err)
+			break;
+		change_area(vma, prot);
+		start = vma->vm_end;
+		vma_merge(vma);
+	}
+	return err;
+}
+
+noinline int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot)
+{
+	int err;
+
+	if (addr & ~PAGE_MASK || prot & ~(PROT_READ | PROT_WRITE | PROT_EXEC))
+		return -EINVAL;
+	if (!len)
+		return 0;
+	if (len > TASK_SIZE || addr > TASK_SIZE - len)
+		return -ENOMEM;
+	mutex_lock(&mm->mmap_lock);
+	err = protect_locked(mm, addr, addr + ALIGN(len, PAGE_SIZE), prot);
+	mutex_unlock(&mm->mmap_lock);
+	return err;
+}

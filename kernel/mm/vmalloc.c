@@ -1,0 +1,209 @@
+/* Kernel memory that is contiguous in virtual addresses only: vmalloc, vmap, ioremap. */
+#include <mm/vmalloc.h>
+
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/mm.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <sched/task.h>
+
+#include "thread_stack.h"
+#include "vmap_area.h"
+
+bool is_vmalloc_addr(const void *p)
+{
+	return (unsigned long)p >= VMALLOC_START && (unsigned long)p < VMALLOC_END;
+}
+
+static int map_page(unsigned long addr, phys_addr_t phys, pgprot_t prot)
+{
+	pte_t *slot = pte_alloc(init_mm.pgd, addr);
+
+	if (!slot)
+		return -ENOMEM;
+	set_pte(slot, mk_pte(phys, prot));
+	return 0;
+}
+
+/*
+ * Empty the entries and flush before the range or its pages can be used for something else. Eager: a lazy
+ * flush would save a broadcast for each vfree, but a stale translation of a freed stack is what nobody finds.
+ */
+static void unmap_range(unsigned long start, unsigned long end)
+{
+	for (unsigned long addr = start; addr < end; addr += PAGE_SIZE) {
+		pte_t *slot = pte_lookup(init_mm.pgd, addr);
+
+		if (slot)
+			ptep_get_and_clear(slot);
+	}
+	flush_tlb_kernel_range(start, end);
+}
+
+static void remove_area(struct vmap_area *area)
+{
+	unmap_range(area->start, area->end - PAGE_SIZE);
+	free_vmap_area(area);
+}
+
+/* On failure nothing stays mapped and the area is gone. */
+static int map_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n,
+		     pgprot_t prot)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (map_page(area->start + lead + i * PAGE_SIZE, page_to_phys(pages[i]), prot)) {
+			remove_area(area);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void free_page_array(struct page **pages, unsigned n)
+{
+	while (n--)
+		put_page(pages[n]);
+	kfree(pages);
+}
+
+static struct page **alloc_page_array(unsigned n, gfp_t gfp)
+{
+	struct page **pages = kmalloc(n * sizeof(*pages), GFP_KERNEL);
+
+	for (unsigned i = 0; pages && i < n; i++) {
+		pages[i] = alloc_page(gfp);
+		if (!pages[i]) {
+			free_page_array(pages, i);
+			return NULL;
+		}
+	}
+	return pages;
+}
+
+/* `size` bytes behind `lead` bytes (0 or a page) that stay unmapped. */
+static void *__vmalloc(unsigned long size, unsigned long lead, gfp_t gfp)
+{
+	unsigned long n = DIV_ROUND_UP(size, PAGE_SIZE);
+	struct vmap_area *area;
+	struct page **pages;
+
+	if (!n || n > totalram_pages())
+		return NULL;
+	pages = alloc_page_array(n, gfp);
+	if (!pages)
+		return NULL;
+	area = alloc_vmap_area(lead + (n << PAGE_SHIFT));
+	if (!area)
+		goto free_pages;
+	if (map_pages(area, lead, pages, n, PAGE_KERNEL))
+		goto free_pages;
+	area->pages = pages;
+	area->nr_pages = n;
+	return (void *)(area->start + lead);
+
+free_pages:
+	free_page_array(pages, n);
+	return NULL;
+}
+
+noinline void *vmalloc(unsigned long size)
+{
+	return __vmalloc(size, 0, GFP_KERNEL);
+}
+
+noinline void *vzalloc(unsigned long size)
+{
+	return __vmalloc(size, 0, GFP_KERNEL | __GFP_ZERO);
+}
+
+static void release(const void *addr, const char *what)
+{
+	struct vmap_area *area = find_vmap_area((unsigned long)addr);
+	struct page **pages;
+	unsigned n;
+
+	if (!area) {
+		pr_err("BUG: %s of %px, where no area starts\n", what, addr);
+		dump_stack();
+		return;
+	}
+	pages = area->pages;
+	n = area->nr_pages;
+	remove_area(area);
+	if (pages)
+		free_page_array(pages, n);
+}
+
+noinline void vfree(const void *addr)
+{
+	if (addr)
+		release(addr, "vfree");
+}
+
+void *vmalloc_stack(void)
+{
+	return __vmalloc(THREAD_SIZE, PAGE_SIZE, GFP_KERNEL);
+}
+
+void vfree_stack(void *stack)
+{
+	release((char *)stack - PAGE_SIZE, "vfree_stack");
+}
+
+noinline void vunmap(const void *addr)
+{
+	if (addr)
+		release(addr, "vunmap");
+}
+
+void *vmap(struct page **pages, unsigned n, pgprot_t prot)
+{
+	struct vmap_area *area = n ? alloc_vmap_area((unsigned long)n << PAGE_SHIFT) : NULL;
+
+	if (!area || map_pages(area, 0, pages, n, prot))
+		return NULL;
+	return (void *)area->start;
+}
+
+void *ioremap(phys_addr_t phys, unsigned long size)
+{
+	unsigned long offset = phys & ~PAGE_MASK, bytes = ALIGN(offset + size, PAGE_SIZE);
+	struct vmap_area *area = size ? alloc_vmap_area(bytes) : NULL;
+
+	if (!area)
+		return NULL;
+	phys -= offset;
+	for (unsigned long at = 0; at < bytes; at += PAGE_SIZE) {
+		if (map_page(area->start + at, phys + at, PAGE_DEVICE)) {
+			remove_area(area);
+			return NULL;
+		}
+	}
+	return (void *)(area->start + offset);
+}
+
+void iounmap(void *addr)
+{
+	if (addr)
+		release((void *)((unsigned long)addr & PAGE_MASK), "iounmap");
+}
+
+/* Boot, once pages and slabs work: from here on areas can be made; the tables below come as they are needed.
+ */
+void vmalloc_init(void)
+{
+	if (!pte_alloc(init_mm.pgd, VMALLOC_START))
+		panic("vmalloc_init: no page table");
+}
+
+struct page *vmalloc_to_page(const void *p)
+{
+	pte_t *slot = is_vmalloc_addr(p) ? pte_lookup(init_mm.pgd, (unsigned long)p) : NULL;
+	pte_t pte = slot ? READ_ONCE(*slot) : (pte_t){0};
+
+	return pte_present(pte) && pfn_valid(pte_phys(pte) >> PAGE_SHIFT) ? phys_to_page(pte_phys(pte))
+									  : NULL;
+}

@@ -1,0 +1,316 @@
+/*
+ * Static ELF64 programs, at fixed addresses or position independent. Every header field is user data: all is
+ * checked and mapped into a new address space before the old program is touched.
+ */
+#include <asm/elf.h>
+#include <asm/ptrace.h>
+#include <asm/thread.h>
+#include <asm/uaccess.h>
+#include <fs/vfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/mm.h>
+#include <mm/slab.h>
+#include <proc/exec.h>
+#include <proc/fork.h>
+#include <proc/resource.h>
+#include <sched/current.h>
+#include <uapi/elf.h>
+#include <uapi/mman.h>
+#include <uapi/time.h>
+
+#define MAX_PHDRS_SIZE 65536
+#define STACK_ROOM     (128UL << 10) /* of stack below the arguments from the start; it grows from there */
+#define MIN_GAP        (128UL << 20) /* left for the stack to grow into, below it mmap's area */
+
+/* What the headers say, checked. Addresses are without the bias. */
+struct elf_image {
+	struct elf64_hdr hdr;
+	struct elf64_phdr *phdr;
+	unsigned long bias;      /* added to every address: 0 for ET_EXEC */
+	unsigned long low, high; /* of all segments, page aligned */
+	unsigned long align;     /* largest p_align */
+	unsigned long phdr_addr; /* of the program headers in memory, 0: not loaded */
+	bool exec_stack;
+};
+
+static int check_header(const struct elf64_hdr *h)
+{
+	if (memcmp(h->e_ident, ELFMAG, SELFMAG))
+		return -ENOEXEC;
+	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    h->e_ident[EI_VERSION] != EV_CURRENT || h->e_version != EV_CURRENT)
+		return -ENOEXEC;
+	if ((h->e_type != ET_EXEC && h->e_type != ET_DYN) || h->e_machine != ELF_MACHINE)
+		return -ENOEXEC;
+	if (h->e_phentsize != sizeof(struct elf64_phdr) || !h->e_phnum ||
+	    h->e_phnum > MAX_PHDRS_SIZE / sizeof(struct elf64_phdr))
+		return -ENOEXEC;
+	return h->e_phoff > LONG_MAX - MAX_PHDRS_SIZE ? -ENOEXEC : 0;
+}
+
+static int read_phdrs(struct binprm *bprm, struct elf_image *img)
+{
+	size_t size = img->hdr.e_phnum * sizeof(struct elf64_phdr);
+	loff_t pos = img->hdr.e_phoff;
+	ssize_t n;
+
+	img->phdr = kmalloc(size, GFP_KERNEL);
+	if (!img->phdr)
+		return -ENOMEM;
+	/* Small programs have them in what was read already. */
+	if (img->hdr.e_phoff + size <= BINPRM_BUF_SIZE) {
+		memcpy(img->phdr, bprm->buf + img->hdr.e_phoff, size);
+		return 0;
+	}
+	n = kernel_read(bprm->file, img->phdr, size, &pos);
+	if (n < 0)
+		return n;
+	return (size_t)n == size ? 0 : -ENOEXEC;
+}
+
+/* One segment: no sum may wrap, the file must have the bytes, and it must lie behind the one before. */
+static int check_segment(const struct elf64_phdr *ph, u64 file_size, const struct elf64_phdr *prev)
+{
+	if (ph->p_filesz > ph->p_memsz || ph->p_memsz > TASK_SIZE || ph->p_vaddr > TASK_SIZE - ph->p_memsz)
+		return -EINVAL;
+	if (ph->p_filesz && (ph->p_vaddr - ph->p_offset) % PAGE_SIZE)
+		return -EINVAL;
+	if (ph->p_filesz > file_size || ph->p_offset > file_size - ph->p_filesz)
+		return -ENOEXEC;
+	if (ph->p_align > 1 && !is_power_of_2(ph->p_align))
+		return -EINVAL;
+	if (!prev)
+		return 0;
+	if (ph->p_vaddr < prev->p_vaddr + prev->p_memsz)
+		return -EINVAL;
+	/* They may share a page: it is then mapped for the second. That would undo zeros of the first. */
+	if (ALIGN_DOWN(ph->p_vaddr, PAGE_SIZE) < ALIGN(prev->p_vaddr + prev->p_memsz, PAGE_SIZE) &&
+	    (prev->p_memsz > prev->p_filesz || !ph->p_filesz))
+		return -EINVAL;
+	return 0;
+}
+
+static void note_segment(struct elf_image *img, const struct elf64_phdr *ph)
+{
+	const struct elf64_hdr *h = &img->hdr;
+
+	img->low = min(img->low, ALIGN_DOWN(ph->p_vaddr, PAGE_SIZE));
+	img->high = max(img->high, ALIGN(ph->p_vaddr + ph->p_memsz, PAGE_SIZE));
+	img->align = max(img->align, ph->p_align);
+	if (h->e_phoff >= ph->p_offset && h->e_phoff - ph->p_offset < ph->p_filesz)
+		img->phdr_addr = ph->p_vaddr + (h->e_phoff - ph->p_offset);
+}
+
+static int check_phdrs(struct elf_image *img, u64 file_size)
+{
+	const struct elf64_phdr *prev = NULL;
+
+	img->low = ~0UL;
+	img->align = PAGE_SIZE;
+	for (unsigned i = 0; i < img->hdr.e_phnum; i++) {
+		struct elf64_phdr *ph = &img->phdr[i];
+		int err;
+
+		if (ph->p_type == PT_INTERP)
+			return -ENOEXEC; /* there is no dynamic linker here */
+		if (ph->p_type == PT_GNU_STACK)
+			img->exec_stack = ph->p_flags & PF_X;
+		if (ph->p_type != PT_LOAD || !ph->p_memsz)
+			continue;
+		err = check_segment(ph, file_size, prev);
+		if (err)
+			return err;
+		note_segment(img, ph);
+		prev = ph;
+	}
+	return prev ? 0 : -ENOEXEC;
+}
+
+/* Where to: position-independent programs to their place in the address space, and all of it below the
+
+ * stack. */
+static int place_image(struct elf_image *img)
+{
+	unsigned long limit = STACK_TOP - MIN_GAP;
+
+	if (img->hdr.e_type == ET_DYN) {
+		if (img->align > limit / 4)
+			return -EINVAL;
+		img->bias = ALIGN(ELF_ET_DYN_BASE, img->align) - ALIGN_DOWN(img->low, img->align);
+	}
+	if (img->high - img->low > limit || img->low + img->bias > limit - (img->high - img->low) ||
+	    img->low + img->bias < PAGE_SIZE || img->hdr.e_entry + img->bias >= TASK_SIZE)
+		return -EINVAL;
+	return 0;
+}
+
+static unsigned segment_prot(const struct elf64_phdr *ph)
+{
+	return (ph->p_flags & PF_R ? PROT_READ : 0) | (ph->p_flags & PF_W ? PROT_WRITE : 0) |
+	       (ph->p_flags & PF_X ? PROT_EXEC : 0);
+}
+
+/* The part that is in the file, and anonymous memory for the rest. */
+static int map_segment(struct mm_struct *mm, struct file *file, const struct elf64_phdr *ph,
+		       unsigned long bias)
+{
+	unsigned long start = ALIGN_DOWN(ph->p_vaddr, PAGE_SIZE) + bias;
+	unsigned long file_end = ph->p_filesz ? ALIGN(ph->p_vaddr + ph->p_filesz, PAGE_SIZE) + bias : start;
+	unsigned long end = ALIGN(ph->p_vaddr + ph->p_memsz, PAGE_SIZE) + bias;
+	unsigned prot = segment_prot(ph);
+	long addr = 0;
+
+	if (file_end > start)
+		addr = do_mmap(mm, file, start, file_end - start, prot, MAP_PRIVATE | MAP_FIXED,
+			       ph->p_offset / PAGE_SIZE);
+	if (addr >= 0 && end > file_end)
+		addr = do_mmap(mm, NULL, file_end, end - file_end, prot,
+			       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, 0);
+	return addr < 0 ? addr : 0;
+}
+
+static void note_layout(struct mm_struct *mm, const struct elf64_phdr *ph, unsigned long bias)
+{
+	unsigned long start = ph->p_vaddr + bias, end = start + ph->p_filesz;
+
+	if ((ph->p_flags & PF_X) && !mm->end_code) {
+		mm->start_code = start;
+		mm->end_code = end;
+	} else {
+		mm->start_data = start;
+		mm->end_data = end;
+	}
+}
+
+static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
+{
+	/* The strings, their pointers and the vector; what scripts put in front is small. */
+	size_t args = bprm->used + (bprm->argc + bprm->envc) * sizeof(u64) + strlen(bprm->filename);
+	unsigned long size = ALIGN(args + 4 * BINPRM_BUF_SIZE * MAX_SCRIPT_DEPTH + STACK_ROOM, PAGE_SIZE);
+	unsigned long gap = clamp(rlimit(RLIMIT_STACK), MIN_GAP, TASK_SIZE / 6 * 5);
+	long addr;
+
+	addr = do_mmap(mm, NULL, STACK_TOP - size, size,
+		       PROT_READ | PROT_WRITE | (exec_stack ? PROT_EXEC : 0),
+		       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_GROWSDOWN, 0);
+	if (addr < 0)
+		return addr;
+	mutex_lock(&mm->mmap_lock);
+	find_vma(mm, addr)->vm_flags |= VM_STACK | VM_GROWSDOWN;
+	mutex_unlock(&mm->mmap_lock);
+	mm->mmap_base = ALIGN_DOWN(STACK_TOP - gap, PAGE_SIZE);
+	return 0;
+}
+
+static int map_image(struct binprm *bprm, struct mm_struct *mm, const struct elf_image *img)
+{
+	int err;
+
+	for (unsigned i = 0; i < img->hdr.e_phnum; i++) {
+		const struct elf64_phdr *ph = &img->phdr[i];
+
+		if (ph->p_type != PT_LOAD || !ph->p_memsz)
+			continue;
+		err = map_segment(mm, bprm->file, ph, img->bias);
+		if (err)
+			return err;
+		note_layout(mm, ph, img->bias);
+	}
+	mm->start_brk = mm->brk = img->high + img->bias;
+	err = map_stack(bprm, mm, img->exec_stack);
+	return err ? err : map_sigpage(mm);
+}
+
+/* The last page of a segment's file part goes on with zeros where the segment does. Only now: it is the
+ * current mm. */
+static int clear_bss_starts(const struct elf_image *img)
+{
+	for (unsigned i = 0; i < img->hdr.e_phnum; i++) {
+		const struct elf64_phdr *ph = &img->phdr[i];
+		unsigned long end = ph->p_vaddr + ph->p_filesz + img->bias;
+		unsigned long rest = min(ALIGN(end, PAGE_SIZE) - end, ph->p_memsz - ph->p_filesz);
+
+		if (ph->p_type != PT_LOAD || !ph->p_filesz || !(ph->p_flags & PF_W))
+			continue;
+		if (rest && clear_user((void __user *)end, rest))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+static unsigned fill_auxv(u64 *auxv, struct binprm *bprm, const struct elf_image *img)
+{
+	u64 values[][2] = {
+		{ AT_HWCAP, ELF_HWCAP },
+		{ AT_PAGESZ, PAGE_SIZE },
+		{ AT_CLKTCK, USER_HZ },
+		{ AT_PHDR, img->phdr_addr ? img->phdr_addr + img->bias : 0 },
+		{ AT_PHENT, sizeof(struct elf64_phdr) },
+		{ AT_PHNUM, img->hdr.e_phnum },
+		{ AT_BASE, 0 },
+		{ AT_FLAGS, 0 },
+		{ AT_ENTRY, img->hdr.e_entry + img->bias },
+		{ AT_UID, current->uid },
+		{ AT_EUID, current->euid },
+		{ AT_GID, current->gid },
+		{ AT_EGID, current->egid },
+		{ AT_SECURE, bprm->secure },
+	};
+
+	static_assert(sizeof(values) / sizeof(u64) <= AUXV_MAX);
+	memcpy(auxv, values, sizeof(values));
+	return sizeof(values) / sizeof(u64);
+}
+
+/* Behind the point of no return: fill the new memory, and go. */
+static int start_program(struct binprm *bprm, const struct elf_image *img)
+{
+	u64 auxv[AUXV_MAX];
+	unsigned long sp;
+	int err = clear_bss_starts(img);
+
+	if (!err)
+		err = setup_arg_stack(bprm, auxv, fill_auxv(auxv, bprm, img), &sp);
+	if (err)
+		return err;
+	arch_flush_thread(current);
+	arch_start_thread(task_pt_regs(current), img->hdr.e_entry + img->bias, sp);
+	return 0;
+}
+
+static int load_elf(struct binprm *bprm)
+{
+	struct elf_image img = { 0 };
+	struct mm_struct *mm;
+	int err;
+
+	memcpy(&img.hdr, bprm->buf, sizeof(img.hdr));
+	err = check_header(&img.hdr);
+	if (err)
+		return err;
+	err = read_phdrs(bprm, &img);
+	if (!err)
+		err = check_phdrs(&img, bprm->file->f_inode->i_size);
+	if (!err)
+		err = place_image(&img);
+	if (err)
+		goto free_phdrs;
+	err = -ENOMEM;
+	mm = mm_alloc();
+	if (!mm)
+		goto free_phdrs;
+	mm->exe_file = get_file(bprm->file);
+	err = map_image(bprm, mm, &img);
+	if (!err)
+		err = begin_new_exec(bprm, mm); /* from here on mm is current's */
+	if (!err)
+		err = start_program(bprm, &img);
+	else
+		mmput(mm);
+free_phdrs:
+	kfree(img.phdr);
+	return err;
+}
+
+const struct binfmt elf_format = { "elf", load_elf };

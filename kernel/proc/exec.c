@@ -1,0 +1,203 @@
+/* execve: from a path and strings to a new program in the same process. */
+#include <asm/ptrace.h>
+#include <asm/uaccess.h>
+#include <fs/vfs.h>
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <proc/exec.h>
+#include <proc/fork.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <sched/current.h>
+#include <uapi/fcntl.h>
+
+static const struct binfmt *const formats[] = { &elf_format, &script_format };
+
+struct file *open_exec(int dfd, const char *name, int flags)
+{
+	struct file *file;
+	int err;
+
+	if (*name || !(flags & AT_EMPTY_PATH))
+		return do_filp_open(dfd, name,
+				    O_RDONLY | __FMODE_EXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0),
+				    0);
+	file = fget(dfd); /* fexecve: the descriptor itself */
+	if (!file)
+		return ERR_PTR(-EBADF);
+	err = S_ISREG(file->f_inode->i_mode) ? inode_permission(file->f_inode, MAY_EXEC) : -EACCES;
+	if (!err)
+		return file;
+	fput(file);
+	return ERR_PTR(err);
+}
+
+int search_binary_handler(struct binprm *bprm)
+{
+	loff_t pos = 0;
+	ssize_t n;
+
+	memset(bprm->buf, 0, BINPRM_BUF_SIZE);
+	n = kernel_read(bprm->file, bprm->buf, BINPRM_BUF_SIZE, &pos);
+	if (n < 0)
+		return n == -EINVAL ? -EACCES : n; /* a file without pages, as one of procfs */
+	for (unsigned i = 0; i < ARRAY_SIZE(formats); i++) {
+		int err = formats[i]->load(bprm);
+
+		if (err != -ENOEXEC || bprm->point_of_no_return)
+			return err;
+	}
+	return -ENOEXEC;
+}
+
+static void free_bprm(struct binprm *bprm)
+{
+	for (unsigned i = 0; i < bprm->nr_prefix; i++)
+		kfree(bprm->prefix[i]);
+	if (bprm->page)
+		free_arg_pages(bprm);
+	if (bprm->file)
+		fput(bprm->file);
+	kfree(bprm);
+}
+
+/* "/dev/fd/N", or "/dev/fd/N/name" when relative to a directory: what AT_EXECFN and scripts get to see. */
+static int name_program(struct binprm *bprm, int dfd, const char *name, char **allocated)
+{
+	bprm->filename = name;
+	if (dfd == AT_FDCWD || *name == '/') {
+		bprm->interp = bprm->filename;
+		return 0;
+	}
+	*allocated = kasprintf(GFP_KERNEL, *name ? "/dev/fd/%d/%s" : "/dev/fd/%d", dfd, name);
+	bprm->filename = bprm->interp = *allocated;
+	return *allocated ? 0 : -ENOMEM;
+}
+
+static int do_execve(int dfd, const char *name, struct user_strings argv, struct user_strings envp, int flags)
+{
+	struct binprm *bprm = kzalloc(sizeof(*bprm), GFP_KERNEL);
+	char *allocated = NULL;
+	bool dead;
+	int err;
+
+	if (!bprm)
+		return -ENOMEM;
+	err = name_program(bprm, dfd, name, &allocated);
+	if (err)
+		goto free_bprm;
+	bprm->file = open_exec(dfd, name, flags);
+	if (IS_ERR(bprm->file)) {
+		err = PTR_ERR(bprm->file);
+		bprm->file = NULL;
+		goto free_bprm;
+	}
+	err = copy_strings(bprm, argv, envp);
+	if (!err)
+		err = search_binary_handler(bprm);
+free_bprm:
+	dead = err && bprm->point_of_no_return;
+	free_bprm(bprm);
+	kfree(allocated);
+	if (dead) /* there is no program to return the error to */
+		do_group_exit(SIGSEGV);
+	return err;
+}
+
+/* A path from user space, in a page of its own. */
+static char *get_path(const char __user *uname, bool may_be_empty)
+{
+	char *path = get_free_page(GFP_KERNEL);
+	long n;
+
+	if (!path)
+		return ERR_PTR(-ENOMEM);
+	n = strncpy_from_user(path, uname, PATH_MAX);
+	if (n >= PATH_MAX)
+		n = -ENAMETOOLONG;
+	else if (!n && !may_be_empty)
+		n = -ENOENT;
+	if (n >= 0)
+		return path;
+	free_page(path);
+	return ERR_PTR(n);
+}
+
+static long execve_user(int dfd, const char __user *uname, const char *const *argv, const char *const *envp,
+			int flags)
+{
+	char *path = get_path(uname, flags & AT_EMPTY_PATH);
+	long ret;
+
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	ret = do_execve(dfd, path, (struct user_strings){ argv, false }, (struct user_strings){ envp, false },
+			flags);
+	free_page(path);
+	return ret;
+}
+
+SYSCALL_DEFINE3(execve, const char __user *, name, const char *const __user *, argv,
+		const char *const __user *, envp)
+{
+	return execve_user(AT_FDCWD, name, argv, envp, 0);
+}
+
+SYSCALL_DEFINE5(execveat, int, dfd, const char __user *, name, const char *const __user *, argv,
+		const char *const __user *, envp, int, flags)
+{
+	if (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+		return -EINVAL;
+	return execve_user(dfd, name, argv, envp, flags);
+}
+
+int kernel_execve(const char *path, const char *const *argv, const char *const *envp)
+{
+	return do_execve(AT_FDCWD, path, (struct user_strings){ argv, true },
+			 (struct user_strings){ envp, true }, 0);
+}
+
+static const char *execute_command; /* init= */
+
+static int set_init(const char *value)
+{
+	execute_command = value;
+	return *value ? 0 : -EINVAL;
+}
+__setup("init=", set_init);
+
+static int try_init(const char *path)
+{
+	int err;
+
+	init_argv[0] = path;
+	err = kernel_execve(path, init_argv, init_envp);
+	if (!err)
+		pr_info("Run %s as init process\n", path);
+	else if (err != -ENOENT)
+		pr_err("Starting init: %s exists but couldn't execute it (error %d)\n", path, err);
+	return err;
+}
+
+int run_init_process(void)
+{
+	static const char *const places[] = { "/init", "/sbin/init", "/bin/init", "/bin/sh" };
+
+	if (execute_command) {
+		int err = try_init(execute_command);
+
+		if (err)
+			panic("Requested init %s failed (error %d).", execute_command, err);
+		return 0;
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(places); i++)
+		if (!try_init(places[i]))
+			return 0;
+	panic("No working init found.");
+}

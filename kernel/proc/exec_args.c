@@ -1,0 +1,273 @@
+/* Arguments and environment of a new program: taken from the old one's memory, laid out on the new one's
+ * stack. */
+#include <asm/elf.h>
+#include <asm/uaccess.h>
+#include <kernel/random.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/mm.h>
+#include <mm/page.h>
+#include <proc/exec.h>
+#include <proc/resource.h>
+#include <sched/current.h>
+#include <uapi/elf.h>
+
+/* A page more. */
+static int add_page(struct binprm *bprm)
+{
+	char *page;
+
+	if (bprm->nr_pages >= MAX_ARG_PAGES)
+		return -E2BIG;
+	page = get_free_page(GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	bprm->page[bprm->nr_pages++] = page;
+	return 0;
+}
+
+/* Up to n bytes of a string; as strncpy_from_user. */
+static long copy_piece(char *to, const char *from, long n, bool kernel)
+{
+	size_t len;
+
+	if (!kernel)
+		return strncpy_from_user(to, from, n);
+	len = strnlen(from, n);
+	memcpy(to, from, len < n ? len + 1 : n);
+	return len;
+}
+
+static int copy_string(struct binprm *bprm, const char *str, bool kernel)
+{
+	size_t total = 0;
+
+	for (;;) {
+		size_t at = bprm->used % PAGE_SIZE, room = PAGE_SIZE - at;
+		long n;
+		int err;
+
+		if (!at) {
+			err = add_page(bprm);
+			if (err)
+				return err;
+		}
+		n = copy_piece(bprm->page[bprm->nr_pages - 1] + at, str + total, room, kernel);
+		if (n < 0)
+			return n;
+		total += n;
+		bprm->used += n;
+		if (total >= MAX_ARG_STRLEN || bprm->used >= bprm->limit)
+			return -E2BIG;
+		if (n < room) {
+			bprm->used++; /* the zero */
+			return 0;
+		}
+	}
+}
+
+/* All strings of a list. Each costs its pointer, too. Returns their number. */
+static int copy_list(struct binprm *bprm, struct user_strings strings)
+{
+	int n, err;
+
+	if (!strings.list)
+		return 0;
+	for (n = 0;; n++) {
+		const char *str;
+
+		if (strings.kernel)
+			str = strings.list[n];
+		else if (get_user(str, &strings.list[n]))
+			return -EFAULT;
+		if (!str)
+			return n;
+		if (bprm->limit <= bprm->used + sizeof(str))
+			return -E2BIG;
+		bprm->limit -= sizeof(str);
+		err = copy_string(bprm, str, strings.kernel);
+		if (err)
+			return err;
+		if ((n & 63) == 63 && fatal_signal_pending(current))
+			return -EINTR; /* the list may be endless, or the memory behind it slow */
+	}
+}
+
+int copy_strings(struct binprm *bprm, struct user_strings argv, struct user_strings envp)
+{
+	int n;
+
+	bprm->limit = min(MAX_ARG_TOTAL, (unsigned long)rlimit(RLIMIT_STACK) / 4);
+	bprm->page = get_free_page(GFP_KERNEL);
+	if (!bprm->page)
+		return -ENOMEM;
+	n = copy_list(bprm, argv);
+	if (n < 0)
+		return n;
+	if (!n) { /* Linux since 5.18: there is always an argv[0], many programs rely on it */
+		n = copy_string(bprm, "", true);
+		if (n)
+			return n;
+		n = 1;
+	}
+	bprm->argc = n;
+	bprm->env_offset = bprm->used;
+	n = copy_list(bprm, envp);
+	if (n < 0)
+		return n;
+	bprm->envc = n;
+	return 0;
+}
+
+void free_arg_pages(struct binprm *bprm)
+{
+	for (unsigned i = 0; i < bprm->nr_pages; i++)
+		free_page(bprm->page[i]);
+	free_page(bprm->page);
+}
+
+/* Writes words to ascending user addresses, many at a time. */
+struct word_writer {
+	unsigned long addr;
+	unsigned n;
+	int err;
+	u64 word[64];
+};
+
+static void flush_words(struct word_writer *w)
+{
+	if (w->n && copy_to_user((void __user *)w->addr, w->word, w->n * sizeof(u64)))
+		w->err = -EFAULT;
+	w->addr += w->n * sizeof(u64);
+	w->n = 0;
+}
+
+static __always_inline void put_word(struct word_writer *w, u64 v)
+{
+	if (w->n == ARRAY_SIZE(w->word))
+		flush_words(w);
+	w->word[w->n++] = v;
+}
+
+/* Length with its zero of the string that starts at `offset` in the pages. */
+static size_t string_size(struct binprm *bprm, size_t offset)
+{
+	size_t size = 0;
+
+	for (;;) {
+		size_t at = offset % PAGE_SIZE,
+		       n = strnlen(bprm->page[offset / PAGE_SIZE] + at, PAGE_SIZE - at);
+
+		size += n;
+		offset += n;
+		if (n < PAGE_SIZE - at)
+			return size + 1;
+	}
+}
+
+/* Copy bytes [from, used) of the pages to `to`. */
+static int write_pages(struct binprm *bprm, unsigned long to, size_t from)
+{
+	while (from < bprm->used) {
+		size_t at = from % PAGE_SIZE, n = min(PAGE_SIZE - at, bprm->used - from);
+
+		if (copy_to_user((void __user *)to, bprm->page[from / PAGE_SIZE] + at, n))
+			return -EFAULT;
+		to += n;
+		from += n;
+	}
+	return 0;
+}
+
+static size_t prefix_size(struct binprm *bprm)
+{
+	size_t size = 0;
+
+	for (unsigned i = 0; i < bprm->nr_prefix; i++)
+		size += strlen(bprm->prefix[i]) + 1;
+	return size;
+}
+
+/* Strings in the order argv, envp, file name, at mm->arg_start and up. */
+static int write_strings(struct binprm *bprm, struct mm_struct *mm)
+{
+	unsigned long to = mm->arg_start;
+
+	for (unsigned i = 0; i < bprm->nr_prefix; i++) {
+		size_t n = strlen(bprm->prefix[i]) + 1;
+
+		if (copy_to_user((void __user *)to, bprm->prefix[i], n))
+			return -EFAULT;
+		to += n;
+	}
+	if (write_pages(bprm, to, bprm->skip))
+		return -EFAULT;
+	return copy_to_user((void __user *)mm->env_end, bprm->filename, strlen(bprm->filename) + 1) ? -EFAULT
+												    : 0;
+}
+
+/* argc, the pointers to the strings, each list ended by NULL. */
+static void put_pointers(struct word_writer *w, struct binprm *bprm, struct mm_struct *mm)
+{
+	unsigned long at = mm->arg_start;
+	unsigned skipped = bprm->skip ? 1 : 0;
+	size_t offset = bprm->skip;
+
+	put_word(w, bprm->nr_prefix + bprm->argc - skipped);
+	for (unsigned i = 0; i < bprm->nr_prefix; i++) {
+		put_word(w, at);
+		at += strlen(bprm->prefix[i]) + 1;
+	}
+	for (unsigned i = skipped; i < bprm->argc + bprm->envc; i++) {
+		size_t size = string_size(bprm, offset);
+
+		if (i == bprm->argc)
+			put_word(w, 0);
+		put_word(w, at);
+		at += size;
+		offset += size;
+	}
+	if (!bprm->envc)
+		put_word(w, 0);
+	put_word(w, 0);
+}
+
+int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp)
+{
+	struct mm_struct *mm = current->mm;
+	size_t prefix = prefix_size(bprm), name = strlen(bprm->filename) + 1;
+	unsigned long random_at, platform_at;
+	struct word_writer w = { 0 };
+	u8 random[16];
+	size_t words;
+
+	/* From the top: a zero word, the strings, the platform's name, 16 random bytes, the vectors. */
+	mm->env_end = STACK_TOP - 8 - name;
+	mm->env_start = mm->env_end - (bprm->used - bprm->env_offset);
+	mm->arg_end = mm->env_start;
+	mm->arg_start = mm->arg_end - (bprm->env_offset - bprm->skip) - prefix;
+	platform_at = mm->arg_start - sizeof(ELF_PLATFORM);
+	random_at = ALIGN_DOWN(platform_at - sizeof(random), 16);
+	words = 1 + bprm->nr_prefix + bprm->argc - !!bprm->skip + 1 + bprm->envc + 1 + nr_auxv + 8;
+	*sp = ALIGN_DOWN(random_at - words * sizeof(u64), 16);
+	mm->start_stack = *sp;
+	get_random_bytes(random, sizeof(random));
+	if (write_strings(bprm, mm) ||
+	    copy_to_user((void __user *)platform_at, ELF_PLATFORM, sizeof(ELF_PLATFORM)) ||
+	    copy_to_user((void __user *)random_at, random, sizeof(random)))
+		return -EFAULT;
+	w.addr = *sp;
+	put_pointers(&w, bprm, mm);
+	for (unsigned i = 0; i < nr_auxv; i++)
+		put_word(&w, auxv[i]);
+	put_word(&w, AT_PLATFORM);
+	put_word(&w, platform_at);
+	put_word(&w, AT_RANDOM);
+	put_word(&w, random_at);
+	put_word(&w, AT_EXECFN);
+	put_word(&w, mm->env_end);
+	put_word(&w, AT_NULL);
+	put_word(&w, 0);
+	flush_words(&w);
+	return w.err;
+}

@@ -1,0 +1,412 @@
+/*
+ * Futexes: sleep as long as a word of user memory has a value.
+ *
+ * Why no wake-up is lost: a waiter enters the queue first and reads the word then. A waker changes the word
+ * first and looks through the queue then. Both go through the bucket's lock, so either the waker finds the
+ * waiter, or the waiter's read comes after the waker's look and sees the new value. No user memory is touched
+ * under the lock.
+ */
+#include <asm/uaccess.h>
+#include <lib/errno.h>
+#include <lib/hash.h>
+#include <mm/mm.h>
+#include <mm/page.h>
+#include <proc/fork.h>
+#include <proc/futex.h>
+#include <proc/syscall.h>
+#include <sched/current.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <time/clock.h>
+#include <uapi/time.h>
+
+#define BUCKET_BITS 8
+
+/* Where a word is: in memory shared between processes the physical address, else address space and
+
+ * address. */
+struct futex_key {
+	const void *space; /* mm, or NULL: `word` is physical */
+	u64 word;
+};
+struct futex_bucket {
+	spinlock_t lock;
+	struct list_head waiters; /* [lock] in order of arrival */
+};
+/* A sleeper, on its own stack. */
+struct futex_waiter {
+	struct list_head list; /* [bucket lock] */
+	struct futex_bucket
+		*bucket;      /* where it is queued; NULL: it was woken [bucket lock; the waiter may read] */
+	struct futex_key key; /* [bucket lock] requeueing changes it */
+	struct task_struct *task;
+	u32 bitset;
+};
+static struct futex_bucket buckets[1 << BUCKET_BITS];
+
+void futex_init(void)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(buckets); i++) {
+		spin_lock_init(&buckets[i].lock);
+		INIT_LIST_HEAD(&buckets[i].waiters);
+	}
+}
+
+static struct futex_bucket *bucket_of(const struct futex_key *key)
+{
+	return &buckets[hash_64(key->word ^ (unsigned long)key->space, BUCKET_BITS)];
+}
+
+static bool same_key(const struct futex_key *a, const struct futex_key *b)
+{
+	return a->space == b->space && a->word == b->word;
+}
+
+/* Physical address of a word in a shared mapping; 0: not shared after all. The page was just touched. */
+static int shared_key(unsigned long addr, struct futex_key *key)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	int err = -EFAULT;
+	pte_t *slot;
+
+	mutex_lock(&mm->mmap_lock);
+	vma = find_vma(mm, addr);
+	if (!vma || vma->vm_start > addr)
+		goto unlock;
+	err = 0;
+	if (!(vma->vm_flags & VM_SHARED))
+		goto unlock; /* nobody else has this very memory: the private key does */
+	slot = pte_lookup(mm->pgd, addr);
+	if (slot && pte_present(*slot))
+		*key = (struct futex_key){ NULL, pte_phys(*slot) + addr % PAGE_SIZE };
+	else
+		err = -EAGAIN; /* unmapped again at this moment */
+unlock:
+	mutex_unlock(&mm->mmap_lock);
+	return err;
+}
+
+static int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
+{
+	unsigned long addr = (unsigned long)uaddr;
+	u32 word __maybe_unused;
+
+	if (addr % sizeof(u32))
+		return -EINVAL;
+	if (!access_ok(uaddr, sizeof(u32)))
+		return -EFAULT;
+	*key = (struct futex_key){ current->mm, addr };
+	if (!shared)
+		return 0;
+	if (get_user(word, uaddr))
+		return -EFAULT;
+	return shared_key(addr, key);
+}
+
+/* [bucket lock]. The waiter may return, and its stack frame be gone, as soon as bucket is NULL: take the task
+ * before. */
+static void wake_waiter(struct futex_waiter *w)
+{
+	struct task_struct *task = w->task;
+
+	get_task_struct(task);
+	list_del(&w->list);
+	smp_store_release(&w->bucket, NULL);
+	wake_up_state(task, TASK_NORMAL);
+	put_task_struct(task);
+}
+
+int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset)
+{
+	struct futex_waiter *w, *next;
+	struct futex_bucket *b;
+	struct futex_key key;
+	int woken = 0, err;
+
+	if (!bitset)
+		return -EINVAL;
+	err = get_futex_key(uaddr, shared, &key);
+	if (err)
+		return err;
+	b = bucket_of(&key);
+	spin_lock(&b->lock);
+	list_for_each_entry_safe(w, next, &b->waiters, list) {
+		if (woken >= nr)
+			break;
+		if (same_key(&w->key, &key) && (w->bitset & bitset)) {
+			wake_waiter(w);
+			woken++;
+		}
+	}
+	spin_unlock(&b->lock);
+	return woken;
+}
+
+static void queue_waiter(struct futex_waiter *w)
+{
+	struct futex_bucket *b = bucket_of(&w->key);
+
+	spin_lock(&b->lock);
+	w->bucket = b;
+	list_add_tail(&w->list, &b->waiters);
+	spin_unlock(&b->lock);
+}
+
+/* False: somebody has woken us. */
+static bool unqueue_waiter(struct futex_waiter *w)
+{
+	struct futex_bucket *b;
+
+	while ((b = smp_load_acquire(&w->bucket))) {
+		spin_lock(&b->lock);
+		if (w->bucket == b) { /* else it was requeued, or woken */
+			list_del(&w->list);
+			spin_unlock(&b->lock);
+			return true;
+		}
+		spin_unlock(&b->lock);
+	}
+	return false;
+}
+
+/* Returns 0: woken; -ETIMEDOUT; -ERESTARTSYS. `expires` on the monotonic clock, S64_MAX for ever. */
+static int sleep_as_waiter(struct futex_waiter *w, s64 expires)
+{
+	int ret = 0;
+
+	while (smp_load_acquire(&w->bucket)) {
+		s64 left = S64_MAX;
+
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!smp_load_acquire(&w->bucket))
+			break;
+		if (signal_pending(current)) {
+			ret = -ERESTARTSYS;
+			break;
+		}
+		if (expires != S64_MAX) {
+			left = expires - ktime_get();
+			if (left <= 0) {
+				ret = -ETIMEDOUT;
+				break;
+			}
+		}
+		schedule_timeout_ns(left);
+	}
+	__set_current_state(TASK_RUNNING);
+	return ret;
+}
+
+static int futex_wait(u32 __user *uaddr, bool shared, u32 val, s64 expires, u32 bitset)
+{
+	struct futex_waiter w = { .task = current, .bitset = bitset };
+	u32 now;
+	int ret;
+
+	if (!bitset)
+		return -EINVAL;
+	ret = get_futex_key(uaddr, shared, &w.key);
+	if (ret)
+		return ret;
+	queue_waiter(&w);
+	if (get_user(now, uaddr))
+		ret = -EFAULT;
+	else if (now != val)
+		ret = -EAGAIN;
+	else
+		ret = sleep_as_waiter(&w, expires);
+	/* Woken in spite of an error: somebody counts on us having taken the wake-up, so say so. */
+	return unqueue_waiter(&w) ? ret : 0;
+}
+
+static long futex_wait_restart(struct task_struct *t)
+{
+	return futex_wait((u32 __user *)t->restart_data[0], t->restart_data[1] & 1, t->restart_data[2],
+			  t->restart_data[3], t->restart_data[1] >> 1);
+}
+
+/* Two buckets, which may be one: the lower address first. */
+static void lock_two(struct futex_bucket *a, struct futex_bucket *b)
+{
+	spin_lock(a < b ? &a->lock : &b->lock);
+	if (a != b)
+		spin_lock(a < b ? &b->lock : &a->lock);
+}
+
+static void unlock_two(struct futex_bucket *a, struct futex_bucket *b)
+{
+	if (a != b)
+		spin_unlock(&b->lock);
+	spin_unlock(&a->lock);
+}
+
+static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_wake, int nr_move,
+			 const u32 *expect)
+{
+	struct futex_waiter *w, *next;
+	struct futex_bucket *b1, *b2;
+	struct futex_key k1, k2;
+	int done = 0, err;
+	u32 now;
+
+	if (nr_wake < 0 || nr_move < 0)
+		return -EINVAL;
+	err = get_futex_key(from, shared, &k1);
+	if (!err)
+		err = get_futex_key(to, shared, &k2);
+	if (err)
+		return err;
+	/*
+	 * The comparison comes before the queue is locked: a change in between is as one right after the
+	 * call, which condition variables cope with, since they check their own sequence after waking.
+	 */
+	if (expect && get_user(now, from))
+		return -EFAULT;
+	if (expect && now != *expect)
+		return -EAGAIN;
+	b1 = bucket_of(&k1);
+	b2 = bucket_of(&k2);
+	lock_two(b1, b2);
+	list_for_each_entry_safe(w, next, &b1->waiters, list) {
+		if (done >= nr_wake + nr_move)
+			break;
+		if (!same_key(&w->key, &k1))
+			continue;
+		if (done++ < nr_wake) {
+			wake_waiter(w);
+			continue;
+		}
+		w->key = k2;
+		if (b1 != b2) {
+			list_move_tail(&w->list, &b2->waiters);
+			smp_store_release(&w->bucket, b2);
+		}
+	}
+	unlock_two(b1, b2);
+	return done;
+}
+
+/* The absolute monotonic time a wait ends. FUTEX_WAIT's is relative, the bitset kind's absolute, on either
+ * clock. */
+static int wait_expires(const struct timespec __user *utime, int op, s64 *expires)
+{
+	struct timespec ts;
+	s64 ns;
+
+	*expires = S64_MAX;
+	if (!utime)
+		return 0;
+	if (copy_from_user(&ts, utime, sizeof(ts)))
+		return -EFAULT;
+	if (ts.tv_sec < 0 || ts.tv_nsec < 0 || ts.tv_nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	if (ts.tv_sec >= S64_MAX / NSEC_PER_SEC / 2)
+		return 0;
+	ns = ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+	if ((op & FUTEX_CMD_MASK) == FUTEX_WAIT)
+		ns += ktime_get();
+	else if (op & FUTEX_CLOCK_REALTIME)
+		ns -= ktime_get_real_ns() - ktime_get();
+	*expires = max(ns, (s64)0);
+	return 0;
+}
+
+static long do_futex_wait(u32 __user *uaddr, int op, u32 val, const struct timespec __user *utime, u32 bitset)
+{
+	bool shared = !(op & FUTEX_PRIVATE_FLAG);
+	s64 expires;
+	int ret = wait_expires(utime, op, &expires);
+
+	if (ret)
+		return ret;
+	ret = futex_wait(uaddr, shared, val, expires, bitset);
+	if (ret != -ERESTARTSYS || expires == S64_MAX)
+		return ret;
+	/* A relative time must not start again from the beginning. */
+	current->restart_fn = futex_wait_restart;
+	current->restart_data[0] = (u64)uaddr;
+	current->restart_data[1] = shared | (u64)bitset << 1;
+	current->restart_data[2] = val;
+	current->restart_data[3] = expires;
+	return -ERESTART_RESTARTBLOCK;
+}
+
+SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct timespec __user *, utime,
+		u32 __user *, uaddr2, u32, val3)
+{
+	bool shared = !(op & FUTEX_PRIVATE_FLAG);
+	int val2 = (int)(unsigned long)utime; /* requeueing has a number there */
+
+	switch (op & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+		return op & FUTEX_CLOCK_REALTIME ? -ENOSYS
+						 : do_futex_wait(uaddr, op, val, utime, FUTEX_BITSET_ANY);
+	case FUTEX_WAIT_BITSET:
+		return do_futex_wait(uaddr, op, val, utime, val3);
+	case FUTEX_WAKE:
+		return futex_wake(uaddr, shared, val, FUTEX_BITSET_ANY);
+	case FUTEX_WAKE_BITSET:
+		return futex_wake(uaddr, shared, val, val3);
+	case FUTEX_REQUEUE:
+		return futex_requeue(uaddr, uaddr2, shared, val, val2, NULL);
+	case FUTEX_CMP_REQUEUE:
+		return futex_requeue(uaddr, uaddr2, shared, val, val2, &val3);
+	}
+	return -ENOSYS;
+}
+
+/* As set_robust_list(2) registers it; the entries are in the locks, `offset` from their words. */
+struct robust_list_head {
+	u64 next;
+	s64 offset;
+	u64 pending;
+};
+#define ROBUST_LIST_LIMIT 2048 /* a circle or garbage must not hold us for ever */
+
+SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t, size)
+{
+	if (size != sizeof(struct robust_list_head))
+		return -EINVAL;
+	current->robust_list = head;
+	return 0;
+}
+
+/*
+ * Mark one lock as left by the dead. The word is written without an atomic operation: since we hold the lock,
+ * others may only add FUTEX_WAITERS, and who does then waits for the value he wrote, finds another, and looks
+ * again.
+ */
+static void robust_death(u64 entry, s64 offset)
+{
+	u32 __user *uaddr = (u32 __user *)((entry & ~1UL) + offset);
+	u32 word;
+
+	if (!entry || ((unsigned long)uaddr & 3) || get_user(word, uaddr) ||
+	    (word & FUTEX_TID_MASK) != (u32)current->pid)
+		return;
+	if (!put_user((word & FUTEX_WAITERS) | FUTEX_OWNER_DIED, uaddr))
+		futex_wake(uaddr, true, 1, FUTEX_BITSET_ANY);
+}
+
+void exit_robust_list(void *uhead)
+{
+	struct robust_list_head head;
+	u64 entry;
+
+	if (copy_from_user(&head, uhead, sizeof(head)))
+		return;
+	entry = head.next;
+	for (int i = 0; i < ROBUST_LIST_LIMIT && (entry & ~1UL) != (u64)uhead; i++) {
+		u64 next;
+
+		/* The next one first: a lock that was let go may be freed and its memory used for something
+		 * else. */
+		if (get_user(next, (u64 __user *)(entry & ~1UL)))
+			return;
+		if (entry != head.pending)
+			robust_death(entry, head.offset);
+		entry = next;
+	}
+	robust_death(head.pending, head.offset);
+}

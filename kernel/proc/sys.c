@@ -1,0 +1,205 @@
+/* System calls that tell of the system or set small things of a task. */
+#include <asm/elf.h>
+#include <asm/uaccess.h>
+#include <kernel/random.h>
+#include <kernel/smp.h>
+#include <kernel/utsname.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <proc/fork.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <sched/current.h>
+#include <sched/mutex.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+
+static DEFINE_MUTEX(uts_mutex);
+static char nodename[UTS_LEN] = "vitrine";  /* [uts_mutex] */
+static char domainname[UTS_LEN] = "(none)"; /* [uts_mutex] */
+
+void get_utsname(struct new_utsname *name)
+{
+	memset(name, 0, sizeof(*name));
+	strscpy(name->sysname, UTS_SYSNAME, UTS_LEN);
+	strscpy(name->release, UTS_RELEASE, UTS_LEN);
+	strscpy(name->version, UTS_VERSION, UTS_LEN);
+	strscpy(name->machine, ELF_PLATFORM, UTS_LEN);
+	mutex_lock(&uts_mutex);
+	strscpy(name->nodename, nodename, UTS_LEN);
+	strscpy(name->domainname, domainname, UTS_LEN);
+	mutex_unlock(&uts_mutex);
+}
+
+SYSCALL_DEFINE1(uname, struct new_utsname __user *, uname)
+{
+	struct new_utsname name;
+
+	get_utsname(&name);
+	return copy_to_user(uname, &name, sizeof(name)) ? -EFAULT : 0;
+}
+
+static long set_name(char *name, const char __user *uname, int len)
+{
+	char new[UTS_LEN] = { 0 };
+
+	if (current->euid)
+		return -EPERM;
+	if (len < 0 || len >= UTS_LEN)
+		return -EINVAL;
+	if (copy_from_user(new, uname, len))
+		return -EFAULT;
+	mutex_lock(&uts_mutex);
+	memcpy(name, new, UTS_LEN);
+	mutex_unlock(&uts_mutex);
+	return 0;
+}
+
+SYSCALL_DEFINE2(sethostname, const char __user *, name, int, len)
+{
+	return set_name(nodename, name, len);
+}
+
+SYSCALL_DEFINE2(setdomainname, const char __user *, name, int, len)
+{
+	return set_name(domainname, name, len);
+}
+
+/* As sysinfo(2) passes it. */
+struct sysinfo {
+	long uptime;
+	unsigned long loads[3], totalram, freeram, sharedram, bufferram, totalswap, freeswap;
+	u16 procs, pad;
+	unsigned long totalhigh, freehigh;
+	u32 mem_unit;
+};
+static_assert(sizeof(struct sysinfo) == 112);
+
+SYSCALL_DEFINE1(sysinfo, struct sysinfo __user *, uinfo)
+{
+	struct sysinfo info = { 0 };
+	u64 loads[3];
+
+	get_avenrun(loads);
+	for (int i = 0; i < 3; i++)
+		info.loads[i] = loads[i];
+	info.uptime = sched_clock() / NSEC_PER_SEC;
+	info.totalram = totalram_pages() * PAGE_SIZE;
+	info.freeram = nr_free_pages() * PAGE_SIZE;
+	info.procs = nr_threads();
+	info.mem_unit = 1;
+	return copy_to_user(uinfo, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE3(getcpu, unsigned __user *, cpu, unsigned __user *, node, void __user *, unused)
+{
+	unsigned here = smp_processor_id(); /* true at some moment of the call, as anybody can say */
+
+	if (cpu && put_user(here, cpu))
+		return -EFAULT;
+	return node ? put_user(0, node) : 0;
+}
+
+#define GRND_NONBLOCK 1u
+#define GRND_RANDOM   2u
+#define GRND_INSECURE 4u
+
+SYSCALL_DEFINE3(getrandom, char __user *, buf, size_t, n, unsigned, flags)
+{
+	size_t done = 0;
+	u8 chunk[256];
+
+	if ((flags & ~(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE)) ||
+	    (flags & (GRND_RANDOM | GRND_INSECURE)) == (GRND_RANDOM | GRND_INSECURE))
+		return -EINVAL;
+	n = min(n, (size_t)INT_MAX);
+	while (done < n) {
+		size_t len = min(n - done, sizeof(chunk));
+
+		get_random_bytes(chunk, len);
+		if (copy_to_user(buf + done, chunk, len))
+			return done ? (long)done : -EFAULT;
+		done += len;
+		if (signal_pending(current))
+			break;
+		cond_resched();
+	}
+	return done;
+}
+
+#define PER_QUERY 0xffffffffu
+
+/* The only personality is Linux's own, without its flags. */
+SYSCALL_DEFINE1(personality, unsigned, persona)
+{
+	return persona == 0 || persona == PER_QUERY ? 0 : -EINVAL;
+}
+
+#define PR_SET_PDEATHSIG 1
+#define PR_GET_PDEATHSIG 2
+#define PR_GET_DUMPABLE  3
+#define PR_SET_NAME      15
+#define PR_GET_NAME      16
+
+static long set_name_from_user(const char __user *uname)
+{
+	char name[TASK_COMM_LEN];
+	long n = strncpy_from_user(name, uname, sizeof(name) - 1);
+
+	if (n < 0)
+		return n;
+	name[n] = '\0';
+	set_task_comm(current, name);
+	return 0;
+}
+
+SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, unsigned long, arg4,
+		unsigned long, arg5)
+{
+	switch (option) {
+	case PR_SET_PDEATHSIG:
+		if (arg2 > NSIG)
+			return -EINVAL;
+		current->pdeath_signal = arg2;
+		return 0;
+	case PR_GET_PDEATHSIG:
+		return put_user(current->pdeath_signal, (int __user *)arg2);
+	case PR_GET_DUMPABLE:
+		return 0; /* there are no core files */
+	case PR_SET_NAME:
+		return set_name_from_user((const char __user *)arg2);
+	case PR_GET_NAME:
+		return copy_to_user((void __user *)arg2, current->comm, TASK_COMM_LEN) ? -EFAULT : 0;
+	}
+	return -EINVAL;
+}
+
+#define MEMBARRIER_CMD_QUERY                      0
+#define MEMBARRIER_CMD_GLOBAL                     1
+#define MEMBARRIER_CMD_PRIVATE_EXPEDITED          8
+#define MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED 16
+
+static void ipi_mb(void *unused)
+{
+	smp_mb();
+}
+
+SYSCALL_DEFINE3(membarrier, int, cmd, unsigned, flags, int, cpu)
+{
+	if (flags)
+		return -EINVAL;
+	switch (cmd) {
+	case MEMBARRIER_CMD_QUERY:
+		return MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_PRIVATE_EXPEDITED |
+		       MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+	case MEMBARRIER_CMD_GLOBAL:
+	case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
+		on_each_cpu(ipi_mb, NULL,
+			    true); /* a CPU that switches meanwhile passes a barrier in the switch */
+		return 0;
+	case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED:
+		return 0; /* everybody may: nothing has to be known before */
+	}
+	return -EINVAL;
+}

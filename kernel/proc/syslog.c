@@ -1,0 +1,179 @@
+/* syslog(2): reading and controlling the kernel log. */
+#include <asm/uaccess.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <proc/syscall.h>
+#include <sched/current.h>
+#include <sched/mutex.h>
+#include <sched/wait.h>
+
+#define SYSLOG_ACTION_CLOSE         0
+#define SYSLOG_ACTION_OPEN          1
+#define SYSLOG_ACTION_READ          2
+#define SYSLOG_ACTION_READ_ALL      3
+#define SYSLOG_ACTION_READ_CLEAR    4
+#define SYSLOG_ACTION_CLEAR         5
+#define SYSLOG_ACTION_CONSOLE_OFF   6
+#define SYSLOG_ACTION_CONSOLE_ON    7
+#define SYSLOG_ACTION_CONSOLE_LEVEL 8
+#define SYSLOG_ACTION_SIZE_UNREAD   9
+#define SYSLOG_ACTION_SIZE_BUFFER   10
+#define LINE_SIZE                   1024
+
+static DEFINE_MUTEX(syslog_mutex);
+static u64 read_seq;         /* [syslog_mutex] next record for READ */
+static size_t read_at;       /* [syslog_mutex] bytes of it that were given out */
+static u64 clear_seq;        /* [syslog_mutex] READ_ALL begins here */
+static int saved_level = -1; /* [syslog_mutex] the console's before CONSOLE_OFF */
+
+/* "<6>[    1.234567] text\n" of record *seq, which moves to the one found. 0: there is none. buf: LINE_SIZE
+ * bytes. */
+static size_t format_line(u64 *seq, char *buf)
+{
+	char text[LINE_SIZE - 48];
+	struct log_line line;
+	size_t n;
+
+	if (!log_get(seq, &line, text, sizeof(text)))
+		return 0;
+	n = scnprintf(buf, LINE_SIZE, "<%u>", line.level);
+	n += log_stamp(buf + n, LINE_SIZE - n, line.stamp);
+	return n + scnprintf(buf + n, LINE_SIZE - n, "%.*s\n", (int)line.len, text);
+}
+
+/* Bytes of all records from seq on. */
+static size_t size_from(u64 seq, char *buf)
+{
+	size_t n, sum = 0;
+
+	for (; (n = format_line(&seq, buf)); seq++)
+		sum += n;
+	return sum;
+}
+
+/* The newest records that fit into `size`. [m] */
+static long read_all(char __user *ubuf, size_t size, char *buf, bool clear)
+{
+	size_t total = size_from(clear_seq, buf), n, done = 0;
+	u64 seq = clear_seq;
+
+	for (; (n = format_line(&seq, buf)); seq++) {
+		if (total > size) {
+			total -= n;
+			continue;
+		}
+		if (done + n > size)
+			break; /* more came while we were at it */
+		if (copy_to_user(ubuf + done, buf, n))
+			return -EFAULT;
+		done += n;
+	}
+	if (clear)
+		clear_seq = seq;
+	return done;
+}
+
+/* What READ has not given out yet, at least one byte. [m; let go while it waits] */
+static long read_next(char __user *ubuf, size_t size, char *buf)
+{
+	size_t n, done = 0;
+	u64 seq;
+
+	while (read_seq >= printk_next_seq()) {
+		int err;
+
+		mutex_unlock(&syslog_mutex);
+		err = wait_event_interruptible(&printk_wait, READ_ONCE(read_seq) < printk_next_seq());
+		mutex_lock(&syslog_mutex);
+		if (err)
+			return err;
+	}
+	while (done < size) {
+		seq = read_seq;
+		n = format_line(&read_seq, buf);
+		if (!n)
+			break;
+		if (seq != read_seq)
+			read_at = 0; /* the one we had begun is gone */
+		read_at = min(read_at, n);
+		n = min(n - read_at, size - done);
+		if (copy_to_user(ubuf + done, buf + read_at, n))
+			return done ? (long)done : -EFAULT;
+		done += n;
+		read_at += n;
+		if (buf[read_at - 1] == '\n') {
+			read_seq++;
+			read_at = 0;
+		}
+	}
+	return done;
+}
+
+/* [m] */
+static long set_level(int type, int level)
+{
+	if (type == SYSLOG_ACTION_CONSOLE_OFF) {
+		if (saved_level < 0)
+			saved_level = console_loglevel;
+		console_loglevel = 1;
+	} else if (type == SYSLOG_ACTION_CONSOLE_ON) {
+		if (saved_level >= 0)
+			console_loglevel = saved_level;
+		saved_level = -1;
+	} else {
+		if (level < 1 || level > 8)
+			return -EINVAL;
+		console_loglevel = level;
+		saved_level = -1;
+	}
+	return 0;
+}
+
+/* [m] buf: LINE_SIZE bytes. */
+static long do_syslog(int type, char __user *ubuf, int len, char *buf)
+{
+	switch (type) {
+	case SYSLOG_ACTION_CLOSE:
+	case SYSLOG_ACTION_OPEN:
+		return 0;
+	case SYSLOG_ACTION_READ:
+		return len ? read_next(ubuf, len, buf) : 0;
+	case SYSLOG_ACTION_READ_ALL:
+	case SYSLOG_ACTION_READ_CLEAR:
+		return read_all(ubuf, len, buf, type == SYSLOG_ACTION_READ_CLEAR);
+	case SYSLOG_ACTION_CLEAR:
+		clear_seq = printk_next_seq();
+		return 0;
+	case SYSLOG_ACTION_CONSOLE_OFF:
+	case SYSLOG_ACTION_CONSOLE_ON:
+	case SYSLOG_ACTION_CONSOLE_LEVEL:
+		return set_level(type, len);
+	case SYSLOG_ACTION_SIZE_UNREAD:
+		return size_from(read_seq, buf) - read_at;
+	case SYSLOG_ACTION_SIZE_BUFFER:
+		return LOG_BUFFER_SIZE;
+	}
+	return -EINVAL;
+}
+
+SYSCALL_DEFINE3(syslog, int, type, char __user *, ubuf, int, len)
+{
+	char *buf;
+	long ret;
+
+	if (type >= SYSLOG_ACTION_READ && type <= SYSLOG_ACTION_READ_CLEAR && (!ubuf || len < 0))
+		return -EINVAL;
+	if (current->euid && type != SYSLOG_ACTION_READ_ALL && type != SYSLOG_ACTION_SIZE_BUFFER)
+		return -EPERM;
+	buf = kmalloc(LINE_SIZE, GFP_KERNEL);
+	if (!buf)
+		return -ENOMEM;
+	mutex_lock(&syslog_mutex);
+	ret = do_syslog(type, ubuf, len, buf);
+	mutex_unlock(&syslog_mutex);
+	kfree(buf);
+	return ret;
+}

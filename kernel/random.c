@@ -1,0 +1,82 @@
+/* Random bytes: ChaCha20 (RFC 8439) over a key that is stirred with the counter. */
+#include <asm/clock.h>
+#include <kernel/random.h>
+#include <lib/string.h>
+#include <sched/current.h>
+#include <sched/spinlock.h>
+
+#define ROUNDS 20
+
+static DEFINE_SPINLOCK(random_lock); /* irqsave */
+static u32 state[16] = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 }; /* [l] constants, key, counter, nonce */
+
+static __always_inline u32 rotate(u32 v, unsigned n)
+{
+	return v << n | v >> (32 - n);
+}
+
+static __always_inline void quarter_round(u32 *x, int a, int b, int c, int d)
+{
+	x[a] += x[b];
+	x[d] = rotate(x[d] ^ x[a], 16);
+	x[c] += x[d];
+	x[b] = rotate(x[b] ^ x[c], 12);
+	x[a] += x[b];
+	x[d] = rotate(x[d] ^ x[a], 8);
+	x[c] += x[d];
+	x[b] = rotate(x[b] ^ x[c], 7);
+}
+
+/* One block of output; the block counter goes on. [l] */
+static void chacha_block(u32 *out)
+{
+	memcpy(out, state, sizeof(state));
+	for (int i = 0; i < ROUNDS; i += 2) {
+		quarter_round(out, 0, 4, 8, 12);
+		quarter_round(out, 1, 5, 9, 13);
+		quarter_round(out, 2, 6, 10, 14);
+		quarter_round(out, 3, 7, 11, 15);
+		quarter_round(out, 0, 5, 10, 15);
+		quarter_round(out, 1, 6, 11, 12);
+		quarter_round(out, 2, 7, 8, 13);
+		quarter_round(out, 3, 4, 9, 14);
+	}
+	for (int i = 0; i < 16; i++)
+		out[i] += state[i];
+	state[12]++;
+}
+
+void get_random_bytes(void *buf, size_t n)
+{
+	unsigned long flags;
+	u32 block[16];
+	u64 now = arch_read_counter();
+
+	spin_lock_irqsave(&random_lock, flags);
+	state[13] ^= (u32)now;
+	state[14] ^= (u32)(now >> 32) ^ (u32)(unsigned long)current;
+	while (n) {
+		/* Half of each block becomes the next key: who sees the state later cannot compute back. */
+		size_t len = min(n, sizeof(block) / 2);
+
+		chacha_block(block);
+		memcpy(&state[4], &block[8], sizeof(block) / 2);
+		memcpy(buf, block, len);
+		buf = (char *)buf + len;
+		n -= len;
+	}
+	spin_unlock_irqrestore(&random_lock, flags);
+}
+
+void add_random_seed(const void *seed, size_t n)
+{
+	unsigned long flags;
+	u32 block[16];
+
+	spin_lock_irqsave(&random_lock, flags);
+	for (size_t i = 0; i < n; i++)
+		((u8 *)&state[4])[i % 32] ^= ((const u8 *)seed)[i];
+	chacha_block(block); /* so that what comes out next cannot be steered byte by byte */
+	memcpy(&state[4], &block[8], sizeof(block) / 2);
+	spin_unlock_irqrestore(&random_lock, flags);
+}

@@ -1,0 +1,293 @@
+/* The other CPUs: calls on them, and starting them. */
+#include <asm/processor.h>
+#include <asm/smp.h>
+#include <irq/irqflags.h>
+#include <kernel/panic.h>
+#include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <kernel/smp.h>
+#include <kernel/stacktrace.h>
+#include <lib/errno.h>
+#include <proc/fork.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+#include <time/hrtimer.h>
+
+unsigned nr_cpu_ids = 1;
+struct cpumask cpu_online_mask = {{1}};
+struct cpumask cpu_possible_mask = {{1}};
+
+const char *const ipi_names[IPI_MAX] = {
+	[IPI_RESCHEDULE] = "Rescheduling interrupts",
+	[IPI_CALL_FUNCTION] = "Function call interrupts",
+	[IPI_STOP] = "CPU stop interrupts",
+	[IPI_BACKTRACE] = "CPU backtrace interrupts",
+};
+
+/*
+ * A call on its way to another CPU. `next` links it into the target's list; `busy` is 1 from queueing until
+ * the target has run it (who waits) or has copied what it says (who does not): then the sender may use it
+ * again.
+ */
+struct call_single_data {
+	struct call_single_data *next;
+	smp_call_func_t func;
+	void *info;
+	u32 busy; /* [atomic] */
+	bool wait;
+};
+struct call_data {
+	struct call_single_data to[NR_CPUS];
+};
+/* For each sender one call to each target, so that nothing has to be allocated. [owner, preemption off] */
+static DEFINE_PER_CPU(struct call_data, call_data);
+/* Calls that a CPU has to run, newest first: a stack that anybody pushes to and the owner takes as a whole.
+ * [atomic] */
+static DEFINE_PER_CPU(struct call_single_data *, call_queue);
+
+struct ipi_counts {
+	u32 kind[IPI_MAX];
+};
+static DEFINE_PER_CPU(struct ipi_counts, ipi_counts);
+
+u64 ipi_count(enum ipi_kind kind, int cpu)
+{
+	return READ_ONCE(per_cpu(ipi_counts, cpu).kind[kind]);
+}
+
+static void send_ipi_single(int cpu, enum ipi_kind kind)
+{
+	struct cpumask mask = {{0}};
+
+	mask.bits[cpu / 64] = BIT(cpu % 64);
+	arch_send_ipi(&mask, kind);
+}
+
+void noinline smp_send_reschedule(int cpu)
+{
+	send_ipi_single(cpu, IPI_RESCHEDULE);
+}
+
+static void csd_lock_wait(struct call_single_data *csd)
+{
+	while (__atomic_load_n(&csd->busy, __ATOMIC_ACQUIRE))
+		cpu_relax();
+}
+
+/* Returns whether the target's list was empty, thus whether it must be interrupted: else an interrupt is on
+ * its way. */
+static bool queue_call(int cpu, struct call_single_data *csd, smp_call_func_t func, void *info, bool wait)
+{
+	struct call_single_data **head = per_cpu_ptr(call_queue, cpu), *old = READ_ONCE(*head);
+
+	csd_lock_wait(csd); /* the last call with it, that nobody waited for */
+	csd->func = func;
+	csd->info = info;
+	csd->wait = wait;
+	WRITE_ONCE(csd->busy, 1);
+	do {
+		csd->next = old;
+	} while (!__atomic_compare_exchange_n(head, &old, csd, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	return !old;
+}
+
+/* Run what was asked of this CPU, in the order it was asked. Context: the interrupt. */
+static void noinline generic_smp_call_function_interrupt(void)
+{
+	struct call_single_data *list, *ordered = NULL, *next;
+
+	list = __atomic_exchange_n(this_cpu_ptr(call_queue), NULL, __ATOMIC_ACQUIRE);
+	for (; list; list = next) {
+		next = list->next;
+		list->next = ordered;
+		ordered = list;
+	}
+	for (list = ordered; list; list = next) {
+		smp_call_func_t func = list->func;
+		void *info = list->info;
+		bool wait = list->wait;
+
+		next = list->next; /* once it is not busy the sender may use it again */
+		if (!wait)
+			smp_store_release(&list->busy, 0);
+		func(info);
+		if (wait)
+			smp_store_release(&list->busy, 0);
+	}
+}
+
+int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
+{
+	struct call_single_data *csd;
+	unsigned long flags;
+
+	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))
+		return -ENXIO;
+	preempt_disable();
+	if (cpu == smp_processor_id()) {
+		local_irq_save(flags);
+		fn(info);
+		local_irq_restore(flags);
+	} else {
+		/* With interrupts off two CPUs that call each other would wait for ever. */
+		WARN_ON_ONCE(irqs_disabled());
+		csd = &this_cpu(call_data).to[cpu];
+		if (queue_call(cpu, csd, fn, info, wait))
+			send_ipi_single(cpu, IPI_CALL_FUNCTION);
+		if (wait)
+			csd_lock_wait(csd);
+	}
+	preempt_enable();
+	return 0;
+}
+
+void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void *info, bool wait)
+{
+	struct cpumask targets, ring = {{0}};
+	struct call_data *data;
+	unsigned cpu;
+
+	preempt_disable();
+	WARN_ON_ONCE(irqs_disabled());
+	data = this_cpu_ptr(call_data);
+	cpumask_and(&targets, mask, &cpu_online_mask);
+	cpumask_clear_cpu(smp_processor_id(), &targets);
+	for_each_cpu (cpu, &targets)
+		if (queue_call(cpu, &data->to[cpu], fn, info, wait))
+			cpumask_set_cpu(cpu, &ring);
+	if (!cpumask_empty(&ring))
+		arch_send_ipi(&ring, IPI_CALL_FUNCTION);
+	if (wait)
+		for_each_cpu (cpu, &targets)
+			csd_lock_wait(&data->to[cpu]);
+	preempt_enable();
+}
+
+void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
+{
+	unsigned long flags;
+
+	preempt_disable();
+	if (num_online_cpus() > 1)
+		smp_call_function_many(&cpu_online_mask, fn, info, wait);
+	local_irq_save(flags);
+	fn(info);
+	local_irq_restore(flags);
+	preempt_enable();
+}
+
+/* Also from a panic: nothing is waited for, no lock taken. */
+void smp_send_stop(void)
+{
+	struct cpumask others = cpu_online_mask;
+
+	cpumask_clear_cpu(smp_processor_id(), &others);
+	if (!cpumask_empty(&others))
+		arch_send_ipi(&others, IPI_STOP);
+}
+
+static void stop_this_cpu(void)
+{
+	cpumask_clear_cpu(smp_processor_id(), &cpu_online_mask);
+	local_irq_disable();
+	arch_halt();
+}
+
+void noinline handle_ipi(enum ipi_kind kind)
+{
+	this_cpu(ipi_counts).kind[kind]++;
+	switch (kind) {
+	case IPI_RESCHEDULE:
+		break; /* TIF_NEED_RESCHED is set already: the way out of the interrupt looks at it */
+	case IPI_CALL_FUNCTION:
+		generic_smp_call_function_interrupt();
+		break;
+	case IPI_STOP:
+		stop_this_cpu();
+		break;
+	case IPI_BACKTRACE:
+		dump_stack();
+		break;
+	case IPI_MAX:
+		break;
+	}
+}
+
+void smp_setup_boot_cpu(unsigned nr_cpus)
+{
+	unsigned cpu;
+
+	if (nr_cpus > NR_CPUS)
+		pr_warn("smp: %u CPUs, %d can be used\n", nr_cpus, NR_CPUS);
+	nr_cpu_ids = min_t(unsigned, max(nr_cpus, 1U), NR_CPUS);
+	for_each_possible_cpu (cpu)
+		cpumask_set_cpu(cpu, &cpu_possible_mask);
+}
+
+/*
+ * Where another CPU arrives in C: interrupts off, current is its idle task, its per-CPU offset set. The
+ * order:
+ *  1. interrupt controller and timer of this CPU (arch_smp_cpu_init), so that it can be interrupted;
+ *  2. its timers and its tick, which the first task that runs here will need;
+ *  3. online: from here on others send it interrupts, put tasks on its queue and wait for it in stop_machine.
+ * So everything before must be in place; the atomic operation on the mask orders it for who reads it;
+ *  4. interrupts on, and the idle loop, which looks for work at once.
+ */
+void secondary_start_kernel(void)
+{
+	unsigned cpu = smp_processor_id();
+
+	arch_smp_cpu_init();
+	hrtimers_init_cpu();
+	tick_init_cpu();
+	__atomic_fetch_or(&cpu_online_mask.bits[cpu / 64], BIT(cpu % 64), __ATOMIC_SEQ_CST);
+	local_irq_enable();
+	cpu_startup_entry();
+}
+
+/* Generous: the host may run our CPUs one after the other. By the counter, which runs whether or not CPUs do.
+ */
+#define CPU_START_TIMEOUT_NS (10 * NSEC_PER_SEC)
+
+/* Spin rather than sleep: it takes microseconds, and a sleep would need this CPU's timer to work already. */
+static int wait_for_cpu(unsigned cpu)
+{
+	u64 end = sched_clock() + CPU_START_TIMEOUT_NS;
+
+	while (!cpu_online(cpu)) {
+		if ((s64)(sched_clock() - end) > 0)
+			return -ETIMEDOUT;
+		cpu_relax();
+	}
+	smp_mb(); /* what it did before it came online is visible */
+	return 0;
+}
+
+static void start_cpu(unsigned cpu)
+{
+	struct task_struct *idle = fork_idle(cpu);
+	int err;
+
+	if (IS_ERR(idle)) {
+		pr_err("smp: CPU%u: no idle task: %ld\n", cpu, PTR_ERR(idle));
+		return;
+	}
+	init_idle(idle, cpu);
+	err = arch_cpu_start(cpu, idle);
+	if (!err)
+		err = wait_for_cpu(cpu);
+	/* It may yet come up on that stack: the idle task is not taken back. */
+	if (err)
+		pr_err("smp: CPU%u did not start: %d\n", cpu, err);
+}
+
+void smp_init(void)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu (cpu)
+		if (!cpu_online(cpu))
+			start_cpu(cpu);
+	cpu_stop_init();
+	pr_info("smp: Brought up 1 node, %u CPU%s\n", num_online_cpus(), num_online_cpus() == 1 ? "" : "s");
+}

@@ -1,0 +1,94 @@
+/* Interval timers: ITIMER_REAL, which sends SIGALRM (alarm and setitimer). */
+#include <asm/processor.h>
+#include <asm/uaccess.h>
+#include <proc/fork.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <time/clock.h>
+#include <time/hrtimer.h>
+#include <time/posix.h>
+
+/* In the timer interrupt. The process is found by its number: it may be on its way out. */
+enum hrtimer_restart noinline it_real_fn(struct hrtimer *t)
+{
+	struct signal_struct *sig = container_of(t, struct signal_struct, real_timer);
+	u64 interval = READ_ONCE(sig->it_interval);
+	struct task_struct *p = find_get_task((long)t->data);
+
+	if (!p)
+		return HRTIMER_NORESTART;
+	send_sig(SIGALRM, p, 1);
+	put_task_struct(p);
+	if (!interval)
+		return HRTIMER_NORESTART;
+	hrtimer_forward(t, ktime_get(), interval);
+	return HRTIMER_RESTART;
+}
+
+/* Context: siglock. At least a microsecond while it is still to come: 0 would say that it is not set. */
+static void read_itimer(struct signal_struct *sig, struct itimerval *out)
+{
+	u64 left = 0, now = ktime_get();
+
+	if (sig->real_timer.state)
+		left = max_t(s64, sig->real_timer.expires - now, NSEC_PER_USEC);
+	out->it_value = ns_to_timeval(left);
+	out->it_interval = ns_to_timeval(sig->it_interval);
+}
+
+static void do_getitimer(struct itimerval *out)
+{
+	spin_lock_irq(&current->sighand->siglock);
+	read_itimer(current->signal, out);
+	spin_unlock_irq(&current->sighand->siglock);
+}
+
+/* value 0 stops it. The callback takes siglock to send: it is waited for without that. */
+static void do_setitimer(u64 value, u64 interval, struct itimerval *old)
+{
+	struct signal_struct *sig = current->signal;
+
+	for (;;) {
+		spin_lock_irq(&current->sighand->siglock);
+		read_itimer(sig, old);
+		if (hrtimer_try_to_cancel(&sig->real_timer) >= 0)
+			break;
+		spin_unlock_irq(&current->sighand->siglock);
+		cpu_relax();
+	}
+	WRITE_ONCE(sig->it_interval, value ? interval : 0);
+	sig->real_timer.data = (void *)(long)current->tgid;
+	if (value) {
+		u64 now = ktime_get();
+
+		hrtimer_start(&sig->real_timer, min(value, (u64)S64_MAX - now) + now);
+	}
+	spin_unlock_irq(&current->sighand->siglock);
+}
+
+SYSCALL_DEFINE2(getitimer, int, which, struct itimerval __user *, uval)
+{
+	struct itimerval val;
+
+	if (which != ITIMER_REAL)
+		return -EINVAL;
+	do_getitimer(&val);
+	return copy_to_user(uval, &val, sizeof(val)) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE3(setitimer, int, which, const struct itimerval __user *, uval, struct itimerval __user *, uold)
+{
+	struct itimerval val = {{0, 0}, {0, 0}}, old;
+	u64 value, interval;
+
+	if (which != ITIMER_REAL)
+		return -EINVAL;
+	if (uval && copy_from_user(&val, uval, sizeof(val)))
+		return -EFAULT;
+	if (get_timeval_ns(&val.it_value, &value) || get_timeval_ns(&val.it_interval, &interval))
+		return -EINVAL;
+	do_setitimer(value, interval, &old);
+	if (uold && copy_to_user(uold, &old, sizeof(old)))
+		return -EFAULT;
+	return 0;
+}

@@ -1,0 +1,166 @@
+/* System calls that read and set clocks. */
+#include <asm/uaccess.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+#include <time/hrtimer.h>
+#include <time/posix.h>
+
+#define MAX_SEC (S64_MAX / NSEC_PER_SEC)
+
+static u64 to_ns(s64 sec, s64 nsec)
+{
+	return sec >= MAX_SEC ? (u64)S64_MAX : (u64)sec * NSEC_PER_SEC + nsec;
+}
+
+int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
+{
+	struct timespec ts;
+
+	if (copy_from_user(&ts, uts, sizeof(ts)))
+		return -EFAULT;
+	if (ts.tv_sec < 0 || ts.tv_nsec < 0 || ts.tv_nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	*ns = to_ns(ts.tv_sec, ts.tv_nsec);
+	return 0;
+}
+
+int get_timeval_ns(const struct timeval *tv, u64 *ns)
+{
+	if (tv->tv_sec < 0 || tv->tv_usec < 0 || tv->tv_usec >= NSEC_PER_SEC / NSEC_PER_USEC)
+		return -EINVAL;
+	*ns = to_ns(tv->tv_sec, tv->tv_usec * NSEC_PER_USEC);
+	return 0;
+}
+
+int put_timespec_ns(struct timespec __user *uts, u64 ns)
+{
+	struct timespec ts = {ns / NSEC_PER_SEC, ns % NSEC_PER_SEC};
+
+	return copy_to_user(uts, &ts, sizeof(ts)) ? -EFAULT : 0;
+}
+
+struct timeval ns_to_timeval(u64 ns)
+{
+	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
+}
+
+static u64 process_cputime(void)
+{
+	u64 utime, stime;
+
+	thread_group_cputime(current, &utime, &stime);
+	return utime + stime;
+}
+
+int clock_read_ns(int clock, u64 *ns)
+{
+	switch (clock) {
+	case CLOCK_REALTIME:
+	case CLOCK_REALTIME_COARSE:
+		*ns = ktime_get_real_ns();
+		return 0;
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW: /* one counter, never slewed: they are the same */
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_BOOTTIME: /* the machine is never suspended */
+		*ns = sched_clock();
+		return 0;
+	case CLOCK_PROCESS_CPUTIME_ID:
+		*ns = process_cputime();
+		return 0;
+	case CLOCK_THREAD_CPUTIME_ID:
+		*ns = task_sched_runtime(current);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+SYSCALL_DEFINE2(clock_gettime, int, clock, struct timespec __user *, uts)
+{
+	u64 ns;
+	int ret = clock_read_ns(clock, &ns);
+
+	return ret ? ret : put_timespec_ns(uts, ns);
+}
+
+SYSCALL_DEFINE2(clock_getres, int, clock, struct timespec __user *, uts)
+{
+	u64 ns;
+	int ret = clock_read_ns(clock, &ns);
+
+	if (ret || !uts)
+		return ret;
+	return put_timespec_ns(uts, 1);
+}
+
+static long settime(u64 ns)
+{
+	if (current->euid != 0)
+		return -EPERM;
+	set_wall_clock(ns);
+	return 0;
+}
+
+SYSCALL_DEFINE2(clock_settime, int, clock, const struct timespec __user *, uts)
+{
+	u64 ns;
+	int ret;
+
+	if (clock != CLOCK_REALTIME)
+		return -EINVAL;
+	ret = get_timespec_ns(uts, &ns);
+	return ret ? ret : settime(ns);
+}
+
+SYSCALL_DEFINE2(gettimeofday, struct timeval __user *, utv, struct timezone __user *, utz)
+{
+	struct timeval tv = ns_to_timeval(ktime_get_real_ns());
+	struct timezone tz = {0, 0}; /* the kernel lives in UTC */
+
+	if (utv && copy_to_user(utv, &tv, sizeof(tv)))
+		return -EFAULT;
+	if (utz && copy_to_user(utz, &tz, sizeof(tz)))
+		return -EFAULT;
+	return 0;
+}
+
+SYSCALL_DEFINE2(settimeofday, const struct timeval __user *, utv, const struct timezone __user *, utz)
+{
+	struct timeval tv;
+	u64 ns;
+	int ret;
+
+	if (utz)
+		return -EINVAL;
+	if (!utv)
+		return 0;
+	if (copy_from_user(&tv, utv, sizeof(tv)))
+		return -EFAULT;
+	ret = get_timeval_ns(&tv, &ns);
+	return ret ? ret : settime(ns);
+}
+
+static s64 ns_to_clock_t(u64 ns)
+{
+	return ns / (NSEC_PER_SEC / USER_HZ);
+}
+
+SYSCALL_DEFINE1(times, struct tms __user *, utms)
+{
+	struct tms tms;
+	u64 utime, stime;
+
+	if (utms) {
+		thread_group_cputime(current, &utime, &stime);
+		tms.tms_utime = ns_to_clock_t(utime);
+		tms.tms_stime = ns_to_clock_t(stime);
+		tms.tms_cutime = ns_to_clock_t(READ_ONCE(current->signal->cutime));
+		tms.tms_cstime = ns_to_clock_t(READ_ONCE(current->signal->cstime));
+		if (copy_to_user(utms, &tms, sizeof(tms)))
+			return -EFAULT;
+	}
+	return ns_to_clock_t(sched_clock());
+}

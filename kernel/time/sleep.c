@@ -1,0 +1,157 @@
+/* Sleeping for a time: in the kernel, and nanosleep and clock_nanosleep. */
+#include <asm/uaccess.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <time/clock.h>
+#include <time/hrtimer.h>
+#include <time/posix.h>
+
+/* On the sleeper's stack. */
+struct hrtimer_sleeper {
+	struct hrtimer timer;
+	struct task_struct *task; /* NULL once the time has come [written by the callback] */
+};
+
+static enum hrtimer_restart noinline hrtimer_wakeup(struct hrtimer *t)
+{
+	struct hrtimer_sleeper *s = container_of(t, struct hrtimer_sleeper, timer);
+	struct task_struct *task = s->task;
+
+	/* Before the wake-up, whose barrier orders it. The sleeper's stack stays: its hrtimer_cancel waits
+	 * for us. */
+	WRITE_ONCE(s->task, NULL);
+	wake_up_process(task);
+	return HRTIMER_NORESTART;
+}
+
+static void sleeper_init(struct hrtimer_sleeper *s)
+{
+	hrtimer_init(&s->timer, hrtimer_wakeup);
+	s->task = current;
+}
+
+/* One sleep in the state that is set. Returns whether the time came; other wake-ups end it too. */
+static bool sleep_once(struct hrtimer_sleeper *s, ktime_t expires)
+{
+	hrtimer_start(&s->timer, expires);
+	if (likely(READ_ONCE(s->task)))
+		schedule();
+	hrtimer_cancel(&s->timer);
+	__set_current_state(TASK_RUNNING);
+	return !s->task;
+}
+
+static int noinline do_nanosleep(struct hrtimer_sleeper *s, ktime_t expires, unsigned state)
+{
+	for (;;) {
+		set_current_state(state);
+		if (sleep_once(s, expires))
+			return 0;
+		if ((state & TASK_INTERRUPTIBLE) && signal_pending(current))
+			return -ERESTARTNOHAND;
+	}
+}
+
+int hrtimer_sleep_until(ktime_t expires, unsigned state)
+{
+	struct hrtimer_sleeper s;
+
+	sleeper_init(&s);
+	return do_nanosleep(&s, expires, state);
+}
+
+s64 schedule_timeout_ns(s64 timeout)
+{
+	struct hrtimer_sleeper s;
+	ktime_t expires;
+
+	if (timeout <= 0) {
+		__set_current_state(TASK_RUNNING);
+		return 0;
+	}
+	expires = ktime_get() + min(timeout, S64_MAX / 2);
+	sleeper_init(&s);
+	if (sleep_once(&s, expires))
+		return 0;
+	return max_t(s64, expires - ktime_get(), 0);
+}
+
+/* Tell how much is left: 0 when nothing is, so that a restart ends at once. */
+static int put_remaining(struct timespec __user *rmtp, ktime_t expires)
+{
+	ktime_t now = ktime_get();
+
+	return put_timespec_ns(rmtp, expires > now ? expires - now : 0);
+}
+
+/* Relative sleeps go on after a signal with the same end (restart_syscall), not from their beginning. */
+static long nanosleep_restart(struct task_struct *t);
+
+static long noinline hrtimer_nanosleep(ktime_t expires, struct timespec __user *rmtp)
+{
+	int ret = hrtimer_sleep_until(expires, TASK_INTERRUPTIBLE);
+
+	if (!ret)
+		return 0;
+	if (rmtp && put_remaining(rmtp, expires))
+		return -EFAULT;
+	current->restart_fn = nanosleep_restart;
+	current->restart_data[0] = expires;
+	current->restart_data[1] = (unsigned long)rmtp;
+	return -ERESTART_RESTARTBLOCK;
+}
+
+static long nanosleep_restart(struct task_struct *t)
+{
+	return hrtimer_nanosleep(t->restart_data[0], (struct timespec __user *)t->restart_data[1]);
+}
+
+static ktime_t time_after(u64 ns)
+{
+	u64 now = ktime_get();
+
+	return min(ns, (u64)S64_MAX - now) + now;
+}
+
+SYSCALL_DEFINE2(nanosleep, struct timespec __user *, rqtp, struct timespec __user *, rmtp)
+{
+	u64 ns;
+	int ret = get_timespec_ns(rqtp, &ns);
+
+	return ret ? ret : hrtimer_nanosleep(time_after(ns), rmtp);
+}
+
+/* The absolute end in our clock. A wall clock set during the sleep does not move it. */
+static ktime_t absolute_end(int clock, u64 ns)
+{
+	u64 offset = clock == CLOCK_REALTIME ? ktime_get_real_ns() - sched_clock() : 0;
+
+	return ns > offset ? min(ns - offset, (u64)S64_MAX) : 0;
+}
+
+SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp,
+		struct timespec __user *, rmtp)
+{
+	u64 ns;
+	int ret;
+
+	switch (clock) {
+	case CLOCK_REALTIME:
+	case CLOCK_MONOTONIC:
+	case CLOCK_BOOTTIME:
+		break;
+	case CLOCK_PROCESS_CPUTIME_ID:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_MONOTONIC_COARSE:
+		return -EOPNOTSUPP;
+	default:
+		return -EINVAL;
+	}
+	ret = get_timespec_ns(rqtp, &ns);
+	if (ret)
+		return ret;
+	if (!(flags & TIMER_ABSTIME))
+		return hrtimer_nanosleep(time_after(ns), rmtp);
+	return hrtimer_sleep_until(absolute_end(clock, ns), TASK_INTERRUPTIBLE);
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# description: what the tracing files answer to wrong input, errno for errno as Linux does
+# requires: smp=2 progs="errno"
+cd /sys/kernel/tracing
+e() { errno "$@"; }
+echo '-- tracer'
+e current_tracer nosuchtracer
+e current_tracer ''
+e current_tracer 'function extra'
+cat current_tracer
+echo '-- filters, open at close'
+e set_ftrace_filter nosuch_function
+e -a set_ftrace_filter 'nosuch_function*'
+e set_ftrace_filter schedule:nosuchcmd
+e set_ftrace_filter schedule:traceoff:x
+cat set_ftrace_filter
+echo '-- filters, complete'
+e set_ftrace_filter 'nosuch_function\n'
+e set_ftrace_filter 'nosuch*\n'
+e set_ftrace_filter 'schedule:nosuchcmd\n'
+e set_ftrace_filter 'schedule:traceoff:x\n'
+e set_ftrace_filter 'nosuchfn:traceoff\n'
+e set_ftrace_filter 'schedule:enable_event:nosuch:event\n'
+e set_ftrace_filter 'schedule vfs_read\n'
+cat set_ftrace_filter
+e -a set_ftrace_filter '!vfs_*\n'
+e set_ftrace_notrace 'nosuch_function\n'
+e set_ftrace_filter '\n'
+cat set_ftrace_filter set_ftrace_notrace
+echo '-- sizes'
+echo 51 > buffer_size_kb # 13 pages of 4,080 bytes
+e buffer_size_kb 0
+e buffer_size_kb abc
+e buffer_size_kb -1
+e buffer_size_kb ''
+e buffer_size_kb 99999999999
+e buffer_size_kb 1000000000000
+e buffer_size_kb 4000000
+e buffer_size_kb x
+e per_cpu/cpu1/buffer_size_kb 0
+e per_cpu/cpu1/buffer_size_kb 99999999999
+cat buffer_size_kb
+echo '-- switches'
+e tracing_on 2
+e tracing_on abc
+e tracing_enabled x
+e options/overwrite 2
+e options/overwrite x
+e trace_options nosuchoption
+e trace_options ''
+e trace_clock nosuchclock
+e tracing_cpumask 0
+e tracing_cpumask xyz
+e set_ftrace_pid abc
+e set_ftrace_notrace_pid 12x
+cat tracing_on tracing_cpumask set_ftrace_pid
+echo '-- what is not to be written'
+e available_tracers x
+e -w available_filter_functions x
+e -w README x
+e -w saved_cmdlines x
+e -w per_cpu/cpu0/stats x
+e -w dyn_ftrace_total_info x
+e -w enabled_functions x
+e -w buffer_total_size_kb x
+e -w trace_pipe x
+e -r trace_marker
+echo '-- what is not to be made or removed'
+e -o newfile
+e -o options/newoption
+e -m newfolder
+e -m per_cpu/cpu9
+e -u trace
+e -d options
+e -d per_cpu

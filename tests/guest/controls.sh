@@ -1,0 +1,177 @@
+#!/bin/sh
+# description: what the control files of tracing do, each seen in effect
+# requires: smp=4 timeout=120 progs="calls tracecheck storm"
+. /run/prelude
+tracing_reset
+echo sys_getppid > set_ftrace_filter
+
+# entries COMMAND...: how many are recorded while it runs
+entries() {
+	echo > trace
+	echo 1 > tracing_on
+	"$@"
+	echo 0 > tracing_on
+	sum entries
+}
+echo function > current_tracer
+same 'all are recorded' 400 $(entries calls 400 4)
+
+# -- filters
+echo nop > current_tracer
+echo schedule > set_ftrace_filter
+echo 'vfs_r*' >> set_ftrace_filter
+grep -qx schedule set_ftrace_filter || fail '>> took away what was there'
+grep -qx vfs_read set_ftrace_filter || fail '>> did not add'
+echo '!vfs_*' >> set_ftrace_filter
+holds 'after !' set_ftrace_filter schedule
+echo 'vfs_write schedule vfs_read' > set_ftrace_filter
+same 'several in one write' 3 $(wc -l < set_ftrace_filter)
+for glob in 'sys_get*' '*_getppid' '*getpp*' 'sys_?etppid' 'sys_[f-h]etppid'; do
+	echo "$glob" > set_ftrace_filter
+	grep -qx sys_getppid set_ftrace_filter || fail "$glob does not match sys_getppid"
+	grep -qv getp set_ftrace_filter && test "$glob" = '*getpp*' && fail "$glob matches others"
+done
+echo '*lock*' > set_ftrace_filter
+same 'a glob in the middle' $(grep -c lock available_filter_functions) $(wc -l < set_ftrace_filter)
+echo > set_ftrace_filter
+holds 'emptied' set_ftrace_filter '#### all functions enabled ####'
+echo 'sys_get*' > set_ftrace_filter
+echo sys_getppid > set_ftrace_notrace
+holds 'notrace' set_ftrace_notrace sys_getppid
+echo function > current_tracer
+same 'notrace wins' 0 $(entries calls 400 4)
+echo > set_ftrace_notrace
+same 'notrace emptied' 400 $(entries calls 400 4)
+# A filter that changes under the tracer takes effect.
+echo schedule > set_ftrace_filter
+entries calls 40 4 > /dev/null
+grep -q sys_getppid trace && fail 'a function that left the filter is still traced'
+echo sys_getppid > set_ftrace_filter
+same 'and back' 400 $(entries calls 400 4)
+same 'enabled_functions' "sys_getppid (1)" "$(cut -d ' ' -f 1,2 enabled_functions)"
+grep -q '^sys_getppid ' touched_functions || fail 'sys_getppid is not in touched_functions'
+grep -q '^schedule ' touched_functions || fail 'schedule is not in touched_functions'
+
+# -- tasks
+echo 1 > set_ftrace_pid
+holds 'one pid' set_ftrace_pid 1
+same 'another task is not traced' 0 $(entries calls 400 4)
+echo > set_ftrace_pid
+holds 'emptied' set_ftrace_pid 'no pid'
+sh -c 'echo $$ > set_ftrace_pid; echo $$ > /tmp/pid; echo > trace; echo 1 > tracing_on; exec calls 100 1'
+echo 0 > tracing_on
+# The calls are made by a child of the task named: it is another one.
+same 'the child of the task' 0 $(sum entries)
+sh -c 'echo > set_ftrace_filter; echo $$ > set_ftrace_pid; echo $$ > /tmp/pid; echo > trace; echo 1 > tracing_on; exec ls / > /dev/null'
+echo 0 > tracing_on
+test $(sum entries) -gt 100 || fail 'set_ftrace_pid: the task itself is not traced'
+tracecheck -p $(cat /tmp/pid) < trace > /dev/null || fail 'set_ftrace_pid: others were traced'
+echo > set_ftrace_pid
+sh -c 'echo $$ > set_ftrace_notrace_pid; echo $$ > /tmp/pid; echo > trace; echo 1 > tracing_on; exec ls / > /dev/null'
+echo 0 > tracing_on
+grep -q -e "-$(cat /tmp/pid) " trace && fail 'set_ftrace_notrace_pid: the task was traced'
+test $(sum entries) -gt 0 || fail 'set_ftrace_notrace_pid: nobody was traced'
+echo > set_ftrace_notrace_pid
+holds 'emptied' set_ftrace_notrace_pid 'no pid'
+echo sys_getppid > set_ftrace_filter
+
+# -- CPUs
+echo 5 > tracing_cpumask
+holds 'two of four' tracing_cpumask 5
+same 'CPUs 0 and 2' 200 $(entries calls 400 4)
+same 'CPUs 0 and 2' "lines 200 lost 0 cpu0 100 cpu2 100" "$(tracecheck < trace)"
+echo f > tracing_cpumask
+same 'all CPUs again' 400 $(entries calls 400 4)
+
+# -- switches
+echo 0 > tracing_on
+holds 'off' tracing_on 0
+echo > trace
+calls 40 4
+same 'tracing_on 0' 0 $(sum entries)
+echo 1 > tracing_on
+echo 0 > tracing_enabled
+holds 'off' tracing_enabled 0
+calls 40 4
+same 'tracing_enabled 0' 0 $(sum entries)
+echo 1 > tracing_enabled
+calls 40 4
+same 'tracing_enabled 1' 40 $(sum entries)
+echo 0 > /proc/sys/kernel/ftrace_enabled
+holds 'off' /proc/sys/kernel/ftrace_enabled 0
+holds 'off' enabled_functions ''
+same 'ftrace_enabled 0' 0 $(entries calls 40 4)
+echo 1 > /proc/sys/kernel/ftrace_enabled
+same 'ftrace_enabled 1' 40 $(entries calls 40 4)
+
+# -- the trace itself
+test $(sum entries) -gt 0 || fail 'nothing to truncate'
+echo > trace
+same 'truncated' 0 $(sum entries)
+same 'truncated: header only' 0 $(grep -vc '^#' trace)
+echo nop > current_tracer
+echo 1 > tracing_on
+echo one > trace_marker
+echo two > trace_marker
+same 'reading does not consume' "$(cat trace)" "$(cat trace)"
+echo > per_cpu/cpu3/trace
+taskset 8 sh -c 'echo three > trace_marker'
+same 'marker on CPU 3' 1 $(grep -c 'three$' per_cpu/cpu3/trace)
+taskset 1 sh -c 'echo four > trace_marker'
+echo > per_cpu/cpu3/trace
+same 'one CPU truncated' 0 $(field entries per_cpu/cpu3/stats)
+same 'the others not' 1 $(grep -c 'four$' trace)
+echo nomarkers > trace_options
+echo five > trace_marker 2> /dev/null && fail 'trace_marker takes text with nomarkers'
+echo markers > trace_options
+
+# -- options: the folder and the file are two views of one thing
+for name in $(ls options); do
+	old=$(cat options/$name)
+	echo $((1 - old)) > options/$name
+	if test $old = 1; then wanted=no$name; else wanted=$name; fi
+	grep -qx $wanted trace_options || fail "options/$name and trace_options differ"
+	echo $old > options/$name
+done
+same 'as many options' $(ls options | wc -l) $(wc -l < trace_options)
+
+# -- clocks: each can be chosen; counter counts records
+for clock in $(tr -d '[]' < trace_clock); do
+	echo $clock > trace_clock
+	grep -q "\[$clock\]" trace_clock || fail "trace_clock: $clock was not taken"
+done
+echo counter > trace_clock
+echo a > trace_marker
+echo b > trace_marker
+grep -q ' [0-9]*: tracing_mark_write: b' trace || fail 'no counter in the trace'
+grep '[0-9]\.[0-9]*: tracing_mark_write: b' trace && fail 'counter shows seconds'
+echo local > trace_clock
+same 'another clock, an empty buffer' 0 $(sum entries)
+
+# -- sizes: whole pages of 4,080 bytes of records each
+shown() {
+	echo $((($1 * 1024 + 4079) / 4080 * 4080 / 1024))
+}
+echo function > current_tracer
+storm 4 > /tmp/storm &
+storm=$!
+echo > set_ftrace_filter
+for kib in 4 16 1408 64 8 512 100; do
+	echo $kib > buffer_size_kb
+	holds 'all CPUs' buffer_size_kb $(shown $kib)
+	holds 'all CPUs together' buffer_total_size_kb $((4 * $(shown $kib)))
+	echo 32 > per_cpu/cpu1/buffer_size_kb
+	holds 'CPU 1' per_cpu/cpu1/buffer_size_kb $(shown 32)
+	holds 'CPU 2' per_cpu/cpu2/buffer_size_kb $(shown $kib)
+	holds 'different ones' buffer_size_kb X
+	holds 'different ones together' buffer_total_size_kb $((3 * $(shown $kib) + $(shown 32)))
+done
+kill -TERM $storm
+wait $storm || fail "storm while buffers change: $(cat /tmp/storm)"
+echo 0 > tracing_on
+runs 'the trace after resizing' tracecheck < trace
+
+# -- tasks' names
+grep -q "^$$ " saved_cmdlines || grep -q storm saved_cmdlines || fail 'saved_cmdlines knows neither us nor storm'
+tracing_reset
+finish

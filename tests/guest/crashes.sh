@@ -1,0 +1,36 @@
+#!/bin/sh
+# description: programs that go wrong end alone, each with its signal; the shell goes on
+# requires: smp=2 mem=128M timeout=120 progs="crash"
+. /run/prelude
+# dies WAY SIGNAL
+dies() {
+	crash $1
+	same "crash $1" $((128 + $2)) $?
+}
+dies null 11
+dies illegal 4
+dies text 11
+dies recursion 11
+dies jump 7
+dies data 11
+dies kernel 11
+dies privileged 4
+dies breakpoint 5
+before=$(grep MemFree: /proc/meminfo | tr -dc 0-9)
+for round in 1 2; do
+	# Out of memory: either the call says so, or the process is killed.
+	crash hog
+	status=$?
+	test $status = 0 || test $status = 137 || fail "crash hog: status $status"
+	crash fork-bomb || fail "crash fork-bomb: status $?"
+done
+# Memory is given back a grace period after the last process has ended.
+tries=0
+until after=$(grep MemFree: /proc/meminfo | tr -dc 0-9); test $after -ge $((before - 1024)) || test $tries -ge 100; do
+	sleep 0.05
+	tries=$((tries + 1))
+done
+test $after -ge $((before - 1024)) || fail "memory did not come back: $before KiB free before, $after after"
+test "$(echo still here)" = 'still here' || fail 'the shell does not work any more'
+dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
+finish

@@ -1,0 +1,314 @@
+/* fstest: files, names and folders. */
+#include <check.h>
+#include <dirent.h>
+#include <numbers.h>
+#include <sys/stat.h>
+
+#define DIR_HERE "/tmp/fstest"
+
+static void put(const char *name, const char *text)
+{
+	int fd = CHECK_CALL(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644));
+
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	CHECK_EQ(close(fd), 0);
+}
+
+static bool holds(const char *name, const char *text)
+{
+	char *got = vt_read_file(name, NULL);
+	bool same = got && !strcmp(got, text);
+
+	free(got);
+	return same;
+}
+
+static bool there(const char *name)
+{
+	struct stat st;
+
+	return stat(name, &st) == 0;
+}
+
+static void renames(void)
+{
+	put("a", "A");
+	put("b", "B");
+	CHECK_EQ(rename("a", "c"), 0);
+	CHECK(!there("a") && holds("c", "A"));
+	CHECK_EQ(rename("c", "b"), 0); /* over another */
+	CHECK(!there("c") && holds("b", "A"));
+	CHECK_EQ(rename("b", "b"), 0);
+	CHECK(holds("b", "A"));
+	CHECK_CALL(mkdir("d", 0755));
+	CHECK_CALL(mkdir("d/e", 0755));
+	CHECK_CALL(mkdir("empty", 0755));
+	CHECK_ERRNO(rename("d", "d/e/f"), EINVAL);
+	CHECK_ERRNO(rename("b", "d"), EISDIR);
+	CHECK_ERRNO(rename("d", "b"), ENOTDIR);
+	CHECK_ERRNO(rename("empty", "d"), ENOTEMPTY);
+	CHECK_ERRNO(rename("nothing", "x"), ENOENT);
+	CHECK_EQ(rename("d", "empty"), 0);
+	CHECK(there("empty/e") && !there("d"));
+	CHECK_EQ(rename("b", "empty/e/b"), 0);
+	CHECK(holds("empty/e/b", "A"));
+}
+
+static void unlinked_but_open(void)
+{
+	char buf[8] = "";
+	int fd;
+
+	put("gone", "still");
+	fd = CHECK_CALL(open("gone", O_RDWR));
+	CHECK_EQ(unlink("gone"), 0);
+	CHECK(!there("gone"));
+	CHECK_EQ(read(fd, buf, sizeof(buf)), 5);
+	CHECK_EQ(write(fd, "!", 1), 1);
+	CHECK_EQ(lseek(fd, 0, SEEK_END), 6);
+	put("gone", "another");
+	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
+	CHECK_EQ(read(fd, buf, sizeof(buf)), 6);
+	CHECK(!memcmp(buf, "still!", 6));
+}
+
+static void appending(void)
+{
+	int a = CHECK_CALL(open("log", O_WRONLY | O_CREAT | O_APPEND, 0644));
+	int b = CHECK_CALL(open("log", O_WRONLY | O_APPEND));
+	int plain = CHECK_CALL(open("log", O_WRONLY));
+
+	CHECK_EQ(write(a, "1", 1), 1);
+	CHECK_EQ(write(b, "2", 1), 1);
+	CHECK_EQ(lseek(a, 0, SEEK_SET), 0);
+	CHECK_EQ(write(a, "3", 1), 1);
+	CHECK(holds("log", "123"));
+	CHECK_EQ(write(plain, "x", 1), 1);
+	CHECK(holds("log", "x23"));
+}
+
+/* Two processes append at once: nothing is lost. */
+static void appending_together(void)
+{
+	struct stat st;
+	pid_t pid = check_fork();
+	int fd = CHECK_CALL(open("both", O_WRONLY | O_CREAT | O_APPEND, 0644));
+
+	for (int i = 0; i < 500; i++)
+		CHECK_EQ(write(fd, pid ? "p\n" : "c\n", 2), 2);
+	if (pid == 0)
+		_exit(!!check_failures);
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_CALL(stat("both", &st));
+	CHECK_EQ(st.st_size, 2000);
+}
+
+static void symbolic_links(void)
+{
+	char buf[64];
+	struct stat st;
+
+	put("target", "T");
+	CHECK_CALL(symlink("target", "link"));
+	CHECK_CALL(symlink("loop2", "loop1"));
+	CHECK_CALL(symlink("loop1", "loop2"));
+	CHECK_CALL(symlink("nowhere", "dangling"));
+	CHECK_CALL(symlink(DIR_HERE, "here"));
+	CHECK(holds("link", "T"));
+	CHECK(holds("here/here/link", "T"));
+	CHECK_EQ(readlink("link", buf, sizeof(buf)), 6);
+	CHECK(!memcmp(buf, "target", 6));
+	CHECK_EQ(readlink("link", buf, 3), 3);
+	CHECK_CALL(lstat("link", &st));
+	CHECK(S_ISLNK(st.st_mode) && st.st_size == 6);
+	CHECK_CALL(stat("link", &st));
+	CHECK(S_ISREG(st.st_mode));
+	CHECK_ERRNO(open("loop1", O_RDONLY), ELOOP);
+	CHECK_ERRNO(open("dangling", O_RDONLY), ENOENT);
+	CHECK_ERRNO(open("link", O_RDONLY | O_NOFOLLOW), ELOOP);
+	CHECK_ERRNO(readlink("target", buf, sizeof(buf)), EINVAL);
+	CHECK_ERRNO(symlink("x", "link"), EEXIST);
+	CHECK_EQ(unlink("link"), 0); /* the link, not the file */
+	CHECK(holds("target", "T"));
+}
+
+static void hard_links(void)
+{
+	struct stat st;
+
+	put("one", "1");
+	CHECK_CALL(link("one", "two"));
+	CHECK_CALL(stat("one", &st));
+	CHECK_EQ(st.st_nlink, 2);
+	put("two", "2");
+	CHECK(holds("one", "2"));
+	CHECK_EQ(unlink("one"), 0);
+	CHECK_CALL(stat("two", &st));
+	CHECK_EQ(st.st_nlink, 1);
+	CHECK_CALL(mkdir("folder", 0755));
+	CHECK_ERRNO(link("folder", "other"), EPERM);
+	CHECK_ERRNO(link("two", "folder"), EEXIST);
+}
+
+/* A folder with 1,000 entries lists each once. */
+static void many_entries(void)
+{
+	enum { N = 1000 };
+	static unsigned char seen[N];
+	struct dirent *entry;
+	int others = 0;
+	char name[32];
+	DIR *dir;
+
+	CHECK_CALL(mkdir("many", 0755));
+	for (int i = 0; i < N; i++) {
+		snprintf(name, sizeof(name), "many/file%d", i);
+		put(name, "");
+	}
+	dir = opendir("many");
+	if (!CHECK(dir))
+		return;
+	while ((entry = readdir(dir))) {
+		if (!strncmp(entry->d_name, "file", 4))
+			seen[atoi(entry->d_name + 4) % N]++;
+		else
+			others++;
+	}
+	closedir(dir);
+	CHECK_EQ(others, 2); /* . and .. */
+	for (int i = 0; i < N; i++) {
+		if (seen[i] != 1)
+			CHECK_EQ(seen[i], 1);
+		snprintf(name, sizeof(name), "many/file%d", i);
+		CHECK_EQ(unlink(name), 0);
+	}
+	CHECK_EQ(rmdir("many"), 0);
+}
+
+static void sizes(void)
+{
+	char buf[16];
+	int fd = CHECK_CALL(open("size", O_RDWR | O_CREAT, 0644));
+	struct stat st;
+
+	CHECK_EQ(lseek(fd, 100000, SEEK_SET), 100000);
+	CHECK_EQ(write(fd, "end", 3), 3);
+	CHECK_EQ(lseek(fd, 50000, SEEK_SET), 50000);
+	CHECK_EQ(read(fd, buf, 1), 1);
+	CHECK_EQ(buf[0], 0); /* a hole reads as zeroes */
+	CHECK_EQ(ftruncate(fd, 50001), 0);
+	CHECK_CALL(fstat(fd, &st));
+	CHECK_EQ(st.st_size, 50001);
+	CHECK_EQ(ftruncate(fd, 100003), 0);
+	CHECK_EQ(lseek(fd, -3, SEEK_END), 100000);
+	CHECK_EQ(read(fd, buf, 16), 3);
+	CHECK(!memcmp(buf, "\0\0\0", 3)); /* what was cut off does not come back */
+	CHECK_EQ(read(fd, buf, 16), 0);
+	CHECK_ERRNO(lseek(fd, -1, SEEK_SET), EINVAL);
+	CHECK_ERRNO(ftruncate(fd, -1), EINVAL);
+}
+
+static void wrong_names(void)
+{
+	static char longest[300];
+
+	put("file", "f");
+	CHECK_CALL(mkdir("dir", 0755));
+	CHECK_ERRNO(open("file/x", O_RDONLY), ENOTDIR);
+	CHECK_ERRNO(open("file", O_RDONLY | O_DIRECTORY), ENOTDIR);
+	CHECK_ERRNO(open("dir", O_WRONLY), EISDIR);
+	CHECK_ERRNO(open("file", O_WRONLY | O_CREAT | O_EXCL, 0644), EEXIST);
+	CHECK_ERRNO(open("nothing/x", O_WRONLY | O_CREAT, 0644), ENOENT);
+	CHECK_ERRNO(open("", O_RDONLY), ENOENT);
+	CHECK_ERRNO(open((char *)8, O_RDONLY), EFAULT);
+	memset(longest, 'n', 255);
+	put(longest, "long");
+	CHECK(holds(longest, "long"));
+	longest[255] = 'n';
+	CHECK_ERRNO(open(longest, O_WRONLY | O_CREAT, 0644), ENAMETOOLONG);
+	CHECK_ERRNO(mkdir("dir", 0755), EEXIST);
+	CHECK_ERRNO(rmdir("file"), ENOTDIR);
+	CHECK_ERRNO(unlink("dir"), EISDIR);
+	put("dir/inside", "");
+	CHECK_ERRNO(rmdir("dir"), ENOTEMPTY);
+	CHECK_ERRNO(rmdir("dir/."), EINVAL);
+	CHECK_ERRNO(read(open("dir", O_RDONLY), longest, 1), EISDIR);
+	CHECK_ERRNO(close(77), EBADF);
+	CHECK_ERRNO(dup2(0, -1), EBADF);
+}
+
+static void where_we_are(void)
+{
+	char buf[128];
+	struct stat a, b;
+
+	CHECK(getcwd(buf, sizeof(buf)) && !strcmp(buf, DIR_HERE));
+	CHECK_CALL(mkdir("x", 0755));
+	CHECK_CALL(mkdir("x/y", 0755));
+	CHECK_EQ(chdir("x/./y/../y"), 0);
+	CHECK(getcwd(buf, sizeof(buf)) && !strcmp(buf, DIR_HERE "/x/y"));
+	CHECK_CALL(stat("../..", &a));
+	CHECK_CALL(stat(DIR_HERE, &b));
+	CHECK(a.st_ino == b.st_ino && a.st_dev == b.st_dev);
+	CHECK(getcwd(buf, 4) == NULL);
+	CHECK_EQ(errno, ERANGE);
+	CHECK_CALL(stat("/..", &a));
+	CHECK_CALL(stat("/", &b));
+	CHECK_EQ(a.st_ino, b.st_ino);
+	CHECK_ERRNO(chdir("/dev/null"), ENOTDIR);
+	CHECK_EQ(chdir("/"), 0);
+}
+
+static void devices(void)
+{
+	char buf[64];
+	int null = CHECK_CALL(open("/dev/null", O_RDWR)), zero = CHECK_CALL(open("/dev/zero", O_RDONLY));
+
+	memset(buf, 'x', sizeof(buf));
+	CHECK_EQ(write(null, buf, sizeof(buf)), sizeof(buf));
+	CHECK_EQ(read(null, buf, sizeof(buf)), 0);
+	CHECK_EQ(read(zero, buf, sizeof(buf)), sizeof(buf));
+	for (size_t i = 0; i < sizeof(buf); i++)
+		CHECK_EQ(buf[i], 0);
+}
+
+/* Descriptors that share an open file share its position; those that do not, do not. */
+static void positions(void)
+{
+	char c = 0;
+	int fd, copy, other;
+	pid_t pid;
+
+	put("abc", "abcdef");
+	fd = CHECK_CALL(open("abc", O_RDONLY));
+	copy = CHECK_CALL(dup(fd));
+	other = CHECK_CALL(open("abc", O_RDONLY));
+	CHECK_EQ(read(fd, &c, 1), 1);
+	CHECK_EQ(read(copy, &c, 1), 1);
+	CHECK_EQ(c, 'b');
+	CHECK_EQ(read(other, &c, 1), 1);
+	CHECK_EQ(c, 'a');
+	pid = check_fork();
+	if (pid == 0)
+		_exit(read(fd, &c, 1) == 1 && c == 'c' ? 0 : 1);
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(read(fd, &c, 1), 1);
+	CHECK_EQ(c, 'd');
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{ "renames", renames },		  { "unlinked", unlinked_but_open }, { "append", appending },
+		{ "append-both", appending_together }, { "symlinks", symbolic_links },	{ "links", hard_links },
+		{ "many-entries", many_entries }, { "sizes", sizes },		     { "wrong-names", wrong_names },
+		{ "where", where_we_are },	  { "devices", devices },	     { "positions", positions },
+	};
+	int status;
+
+	mkdir("/tmp", 0777);
+	if (mkdir(DIR_HERE, 0755) || chdir(DIR_HERE))
+		vt_die_errno(2, DIR_HERE);
+	status = check_main(argc, argv, cases, ARRAY_SIZE(cases));
+	return status;
+}

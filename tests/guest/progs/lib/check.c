@@ -1,0 +1,204 @@
+/* Checks, cases in processes of their own, and small things around them. */
+#include <check.h>
+#include <sched.h>
+#include <numbers.h>
+
+int check_failures;
+
+static void failed_at(const char *file, int line)
+{
+	check_failures++;
+	printf("  %s:%d: ", vt_basename(file), line);
+}
+
+bool check_true(bool ok, const char *text, const char *file, int line)
+{
+	if (!ok) {
+		failed_at(file, line);
+		printf("%s does not hold\n", text);
+	}
+	return ok;
+}
+
+bool check_equal(long got, long wanted, const char *text, const char *file, int line)
+{
+	if (got == wanted)
+		return true;
+	failed_at(file, line);
+	printf("%s is %ld, not %ld\n", text, got, wanted);
+	return false;
+}
+
+bool check_range(long got, long lo, long hi, const char *text, const char *file, int line)
+{
+	if (got >= lo && got <= hi)
+		return true;
+	failed_at(file, line);
+	printf("%s is %ld, not in %ld..%ld\n", text, got, lo, hi);
+	return false;
+}
+
+long check_call(long result, const char *text, const char *file, int line)
+{
+	int error = errno;
+
+	if (result == -1) {
+		failed_at(file, line);
+		printf("%s: %s\n", text, strerror(error));
+	}
+	return result;
+}
+
+bool check_errno(long result, int wanted, const char *text, const char *file, int line)
+{
+	int error = errno;
+
+	if (result == -1 && error == wanted)
+		return true;
+	failed_at(file, line);
+	if (result == -1)
+		printf("%s: %s", text, strerror(error));
+	else
+		printf("%s returned %ld", text, result);
+	printf(", not %s\n", strerror(wanted));
+	return false;
+}
+
+pid_t check_fork(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		vt_die_errno(2, "fork");
+	return pid;
+}
+
+int check_wait(pid_t pid)
+{
+	int status = -1;
+	pid_t got;
+
+	do {
+		got = waitpid(pid, &status, 0);
+	} while (got < 0 && errno == EINTR);
+	return got == pid ? status : -1;
+}
+
+int check_in_child(void (*f)(void))
+{
+	pid_t pid = check_fork();
+
+	if (pid == 0) {
+		check_failures = 0;
+		f();
+		exit(check_failures ? 1 : 0);
+	}
+	return check_wait(pid);
+}
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc < 2;
+}
+
+/* The case's name stands there before it runs: should it never end, the console says which it was. */
+static bool run_case(const struct check_case *c)
+{
+	int status;
+
+	printf("%s ...\n", c->name);
+	status = check_in_child(c->run);
+	if (status == 0)
+		printf("%s ok\n", c->name);
+	else if (status > 0 && WIFSIGNALED(status))
+		printf("%s FAILED: %s\n", c->name, vt_signal_text(WTERMSIG(status)));
+	else
+		printf("%s FAILED\n", c->name);
+	return status == 0;
+}
+
+int check_main(int argc, char **argv, const struct check_case *cases, size_t n)
+{
+	int ran = 0, bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (wanted(cases[i].name, argc, argv)) {
+			ran++;
+			bad += !run_case(&cases[i]);
+		}
+	printf("%s: %d of %d cases passed\n", vt_name, ran - bad, ran);
+	return vt_finish(bad || !ran ? 1 : 0);
+}
+
+long check_now(void)
+{
+	struct timespec now = { 0 };
+
+	if (clock_gettime(CLOCK_MONOTONIC, &now))
+		vt_die_errno(2, "clock_gettime");
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+void check_sleep(long ns)
+{
+	struct timespec span = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+
+	while (nanosleep(&span, &span) < 0 && errno == EINTR)
+		;
+}
+
+void check_pin(int cpu)
+{
+	cpu_set_t set = { { 0 } };
+
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		vt_die_errno(2, "sched_setaffinity");
+}
+
+int check_cpus(void)
+{
+	cpu_set_t set = { { 0 } };
+	int n = 0;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		vt_die_errno(2, "sched_getaffinity");
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		n += CPU_ISSET(cpu, &set);
+	return n;
+}
+
+void check_give(int fd, char byte)
+{
+	if (write(fd, &byte, 1) != 1)
+		vt_die_errno(2, "write to a pipe");
+}
+
+char check_take(int fd)
+{
+	char byte;
+	ssize_t n;
+
+	do {
+		n = read(fd, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		vt_die(2, "nothing came through a pipe");
+	return byte;
+}
+
+long check_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	long result = vt_syscall(nr, a, b, c, d, e, f);
+
+	if (result < 0 && result > -4096) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}

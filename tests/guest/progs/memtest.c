@@ -1,0 +1,247 @@
+/* memtest: address spaces: copy-on-write, brk, mmap, mprotect, what must not be touched. */
+#include <check.h>
+#include <numbers.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#define PAGE 4096L
+#ifndef PROT_NONE
+#define PROT_NONE 0
+#endif
+#define RW   (PROT_READ | PROT_WRITE)
+#define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
+
+static volatile char *victim;
+
+static void read_victim(void)
+{
+	(void)*victim;
+}
+
+static void write_victim(void)
+{
+	*victim = 1;
+}
+
+/* The signal that f dies of, 0 when it lives. */
+static int dies_of(void (*f)(void), void *at)
+{
+	int status;
+
+	victim = at;
+	status = check_in_child(f);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static int protect(void *at, long size, int prot)
+{
+	return (int)check_syscall(NR_mprotect, (long)at, size, prot, 0, 0, 0);
+}
+
+static char *map(long size)
+{
+	char *p = mmap(NULL, (size_t)size, RW, ANON, -1, 0);
+
+	if (p == MAP_FAILED)
+		vt_die_errno(2, "mmap");
+	return p;
+}
+
+/* 64 pages written before fork(); parent, child and grandchild each change some and see nobody else's changes. */
+static void copy_on_write(void)
+{
+	long *page[64];
+	pid_t pid, grandchild;
+
+	for (long i = 0; i < 64; i++)
+		*(page[i] = (long *)map(PAGE)) = i;
+	pid = check_fork();
+	if (pid == 0) {
+		for (long i = 0; i < 64; i += 2)
+			*page[i] += 1000;
+		grandchild = check_fork();
+		for (long i = 0; i < 64; i++)
+			CHECK_EQ(*page[i], i % 2 ? i : i + 1000);
+		if (grandchild == 0) {
+			for (long i = 0; i < 64; i++)
+				*page[i] = -i;
+			for (long i = 0; i < 64; i++)
+				CHECK_EQ(*page[i], -i);
+			_exit(!!check_failures);
+		}
+		CHECK_EQ(check_wait(grandchild), 0);
+		for (long i = 0; i < 64; i++)
+			CHECK_EQ(*page[i], i % 2 ? i : i + 1000);
+		_exit(!!check_failures);
+	}
+	for (long i = 1; i < 64; i += 2)
+		*page[i] += 5000;
+	CHECK_EQ(check_wait(pid), 0);
+	for (long i = 0; i < 64; i++)
+		CHECK_EQ(*page[i], i % 2 ? i + 5000 : i);
+}
+
+/* The kernel's own writes into a shared page copy it as well. */
+static void copy_on_write_by_kernel(void)
+{
+	char *p = map(PAGE);
+	int ends[2];
+	pid_t pid;
+
+	strcpy(p, "parent");
+	CHECK_CALL(pipe(ends));
+	pid = check_fork();
+	if (pid == 0) {
+		check_give(ends[1], 'C');
+		CHECK_EQ(read(ends[0], p, 1), 1);
+		_exit(strcmp(p, "Carent") != 0);
+	}
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK(!strcmp(p, "parent"));
+}
+
+static void break_moves(void)
+{
+	char *start = sbrk(0), *p = sbrk(1 << 20);
+
+	CHECK(p == start);
+	for (long i = 0; i < 1 << 20; i += PAGE) {
+		CHECK_EQ(p[i], 0);
+		p[i] = 1;
+	}
+	CHECK(sbrk(-(1 << 20)) != (void *)-1);
+	CHECK(sbrk(0) == start);
+	CHECK_EQ(dies_of(write_victim, start + (1 << 19)), SIGSEGV);
+	p = sbrk(1 << 20);
+	CHECK_EQ(p[1 << 19], 0);
+}
+
+static void maps(void)
+{
+	char *p = map(16 * PAGE);
+
+	for (long i = 0; i < 16 * PAGE; i++)
+		if (p[i])
+			CHECK_EQ(p[i], 0);
+	p[5 * PAGE] = 'a';
+	p[7 * PAGE] = 'b';
+	CHECK_EQ(munmap(p + 6 * PAGE, (size_t)PAGE), 0); /* a hole in the middle */
+	CHECK_EQ(dies_of(read_victim, p + 6 * PAGE), SIGSEGV);
+	CHECK_EQ(p[5 * PAGE], 'a');
+	CHECK_EQ(p[7 * PAGE], 'b');
+	CHECK(mmap(p + 5 * PAGE, (size_t)PAGE, RW, ANON | MAP_FIXED, -1, 0) == p + 5 * PAGE);
+	CHECK_EQ(p[5 * PAGE], 0);
+	CHECK_EQ(munmap(p, 16 * (size_t)PAGE), 0);
+	CHECK_EQ(dies_of(read_victim, p), SIGSEGV);
+}
+
+static void protection(void)
+{
+	char *p = map(4 * PAGE);
+
+	p[0] = p[PAGE] = p[2 * PAGE] = 'x';
+	CHECK_EQ(protect(p + PAGE, PAGE, PROT_READ), 0);
+	CHECK_EQ(p[PAGE], 'x');
+	CHECK_EQ(dies_of(write_victim, p + PAGE), SIGSEGV);
+	CHECK_EQ(dies_of(write_victim, p), 0);
+	CHECK_EQ(dies_of(write_victim, p + 2 * PAGE), 0);
+	CHECK_EQ(protect(p, 4 * PAGE, PROT_NONE), 0);
+	CHECK_EQ(dies_of(read_victim, p), SIGSEGV);
+	CHECK_EQ(protect(p, 4 * PAGE, RW), 0);
+	CHECK_EQ(p[2 * PAGE], 'x');
+	p[PAGE] = 'y';
+	/* What may not be read is no argument for a system call. */
+	CHECK_EQ(protect(p, PAGE, PROT_NONE), 0);
+	CHECK_ERRNO(open(p, O_RDONLY), EFAULT);
+	CHECK_ERRNO(protect(p + 1, PAGE, RW), EINVAL);
+	CHECK_ERRNO(protect((void *)0x10000, PAGE, RW), ENOMEM);
+}
+
+static void private_file(void)
+{
+	char text[16] = "";
+	int fd = CHECK_CALL(open("/tmp/memtest", O_RDWR | O_CREAT | O_TRUNC, 0600));
+	char *p;
+
+	CHECK_EQ(write(fd, "hello, mapping", 14), 14);
+	p = mmap(NULL, (size_t)PAGE, RW, MAP_PRIVATE, fd, 0);
+	if (!CHECK(p != MAP_FAILED))
+		return;
+	CHECK(!strcmp(p, "hello, mapping"));
+	CHECK_EQ(p[PAGE - 1], 0);
+	p[0] = 'J';
+	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
+	CHECK_EQ(read(fd, text, sizeof(text)), 14);
+	CHECK(!strcmp(text, "hello, mapping"));
+	CHECK_EQ(munmap(p, (size_t)PAGE), 0);
+	close(fd);
+	CHECK_EQ(unlink("/tmp/memtest"), 0);
+}
+
+static void bad_arguments(void)
+{
+	CHECK_ERRNO((long)mmap(NULL, 0, RW, ANON, -1, 0), EINVAL);
+	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, MAP_PRIVATE, 99, 0), EBADF);
+	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, MAP_ANONYMOUS, -1, 0), EINVAL);
+	CHECK_ERRNO((long)mmap((void *)1, (size_t)PAGE, RW, ANON | MAP_FIXED, -1, 0), EINVAL);
+	CHECK_ERRNO((long)mmap(NULL, ~0UL - PAGE, RW, ANON, -1, 0), ENOMEM);
+	CHECK_ERRNO(munmap((void *)1, (size_t)PAGE), EINVAL);
+	CHECK_ERRNO(munmap(NULL, 0), EINVAL);
+}
+
+static void forbidden_places(void)
+{
+	extern int main(int argc, char **argv);
+
+	CHECK_EQ(dies_of(read_victim, NULL), SIGSEGV);
+	CHECK_EQ(dies_of(write_victim, (void *)main), SIGSEGV);
+	CHECK_EQ(dies_of(read_victim, (void *)0xffff000000080000UL), SIGSEGV);
+	CHECK_EQ(dies_of(read_victim, (void *)0xffffffffffff0000UL), SIGSEGV);
+	CHECK_EQ(dies_of(read_victim, (void *)0x0123456789abcdefUL), SIGSEGV);
+}
+
+static int sum(int n)
+{
+	volatile char room[4000];
+
+	room[0] = (char)n;
+	return n ? sum(n - 1) + room[0] - (char)n + 1 : 0;
+}
+
+static void stack_grows(void)
+{
+	CHECK_EQ(sum(256), 256);
+}
+
+/* Touched pages come back when the process ends: more than there is, again and again. */
+static void touch_all(void)
+{
+	char *p = map(16 << 20);
+
+	for (long i = 0; i < 16 << 20; i += PAGE)
+		p[i] = 1;
+}
+
+static void pages_come_back(void)
+{
+	for (int i = 0; i < 20; i++)
+		CHECK_EQ(check_in_child(touch_all), 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{ "copy-on-write", copy_on_write },
+		{ "copy-on-write-by-kernel", copy_on_write_by_kernel },
+		{ "brk", break_moves },
+		{ "maps", maps },
+		{ "protection", protection },
+		{ "private-file", private_file },
+		{ "bad-arguments", bad_arguments },
+		{ "forbidden", forbidden_places },
+		{ "stack", stack_grows },
+		{ "pages-come-back", pages_come_back },
+	};
+
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,206 @@
+/* pipetest: what a pipe promises. */
+#include <check.h>
+#include <numbers.h>
+#include <signal.h>
+
+#define PIPE_BUF_BYTES 4096 /* POSIX's PIPE_BUF on Linux: writes up to here are in one piece */
+#define CAPACITY       65536
+
+static void end_of_file(void)
+{
+	char buf[8];
+	int ends[2];
+
+	CHECK_CALL(pipe(ends));
+	CHECK_EQ(write(ends[1], "abc", 3), 3);
+	close(ends[1]);
+	CHECK_EQ(read(ends[0], buf, sizeof(buf)), 3);
+	CHECK_EQ(read(ends[0], buf, sizeof(buf)), 0);
+}
+
+static void wrong_ends(void)
+{
+	char c = 0;
+	int ends[2];
+
+	CHECK_CALL(pipe(ends));
+	CHECK_ERRNO(read(ends[1], &c, 1), EBADF);
+	CHECK_ERRNO(write(ends[0], &c, 1), EBADF);
+	CHECK_ERRNO(lseek(ends[0], 0, SEEK_CUR), ESPIPE);
+	CHECK_ERRNO(write(ends[1], (void *)8, 1), EFAULT);
+	CHECK_ERRNO(check_syscall(NR_pipe2, 8, 0, 0, 0, 0, 0), EFAULT);
+}
+
+static volatile sig_atomic_t sigpipes;
+
+static void on_sigpipe(int sig)
+{
+	sigpipes++;
+}
+
+static void write_to_nobody(void)
+{
+	int ends[2];
+
+	CHECK_CALL(pipe(ends));
+	close(ends[0]);
+	write(ends[1], "x", 1);
+	_exit(0); /* not reached: SIGPIPE ends us */
+}
+
+static void no_reader(void)
+{
+	int ends[2], status = check_in_child(write_to_nobody);
+
+	CHECK(WIFSIGNALED(status));
+	CHECK_EQ(WTERMSIG(status), SIGPIPE);
+	signal(SIGPIPE, on_sigpipe);
+	CHECK_CALL(pipe(ends));
+	close(ends[0]);
+	CHECK_ERRNO(write(ends[1], "x", 1), EPIPE);
+	CHECK_EQ(sigpipes, 1);
+}
+
+static void never_waiting(void)
+{
+	static char block[CAPACITY];
+	int ends[2];
+	char c;
+
+	CHECK_CALL(pipe2(ends, O_NONBLOCK | O_CLOEXEC));
+	CHECK_ERRNO(read(ends[0], &c, 1), EAGAIN);
+	CHECK_EQ(write(ends[1], block, CAPACITY), CAPACITY);
+	CHECK_ERRNO(write(ends[1], &c, 1), EAGAIN);
+	CHECK_EQ(read(ends[0], block, 4096), 4096);
+	CHECK_EQ(write(ends[1], block, 4096), 4096);
+	CHECK_EQ(fcntl(ends[0], F_GETFD, 0), FD_CLOEXEC);
+	CHECK_ERRNO(pipe2(ends, 0x40000000), EINVAL);
+}
+
+/* Four writers of records of one page: each must come out in one piece, and each writer's in order. */
+static void atomic_writes(void)
+{
+	enum { WRITERS = 4, RECORDS = 64 };
+	static unsigned record[PIPE_BUF_BYTES / sizeof(unsigned)];
+	unsigned next[WRITERS] = { 0 }, torn = 0;
+	pid_t pids[WRITERS];
+	int ends[2];
+
+	CHECK_CALL(pipe(ends));
+	for (unsigned w = 0; w < WRITERS; w++) {
+		pids[w] = check_fork();
+		for (unsigned r = 0; pids[w] == 0 && r < RECORDS; r++) {
+			for (unsigned i = 0; i < ARRAY_SIZE(record); i++)
+				record[i] = w << 16 | r;
+			if (write(ends[1], record, sizeof(record)) != sizeof(record))
+				_exit(1);
+		}
+		if (pids[w] == 0)
+			_exit(0);
+	}
+	close(ends[1]);
+	for (unsigned n = 0; n < WRITERS * RECORDS; n++) {
+		size_t have = 0;
+
+		while (have < sizeof(record)) {
+			ssize_t got = read(ends[0], (char *)record + have, sizeof(record) - have);
+
+			if (!CHECK(got > 0))
+				return;
+			have += (size_t)got;
+		}
+		for (unsigned i = 1; i < ARRAY_SIZE(record); i++)
+			torn += record[i] != record[0];
+		if (record[0] >> 16 < WRITERS)
+			CHECK_EQ(record[0] & 0xffff, next[record[0] >> 16]++);
+	}
+	CHECK_EQ(torn, 0);
+	CHECK_EQ(read(ends[0], record, 1), 0);
+	for (unsigned w = 0; w < WRITERS; w++)
+		CHECK_EQ(check_wait(pids[w]), 0);
+}
+
+#define BIG (8L << 20)
+
+static unsigned char pattern(long at)
+{
+	return (unsigned char)(at ^ at >> 8 ^ at >> 16);
+}
+
+static void send_pattern(int fd)
+{
+	static unsigned char block[10007]; /* fits no page */
+	long at = 0;
+
+	while (at < BIG) {
+		long n = BIG - at < (long)sizeof(block) ? BIG - at : (long)sizeof(block);
+
+		for (long i = 0; i < n; i++)
+			block[i] = pattern(at + i);
+		if (vt_write_all(fd, block, (size_t)n))
+			_exit(1);
+		at += n;
+	}
+	_exit(0);
+}
+
+static void big_transfer(void)
+{
+	static unsigned char block[12345];
+	long at = 0, wrong = 0;
+	ssize_t n;
+	int ends[2];
+	pid_t pid;
+
+	CHECK_CALL(pipe(ends));
+	pid = check_fork();
+	if (pid == 0)
+		send_pattern(ends[1]);
+	close(ends[1]);
+	while ((n = read(ends[0], block, sizeof(block))) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			wrong += block[i] != pattern(at + i);
+		at += n;
+	}
+	CHECK_EQ(at, BIG);
+	CHECK_EQ(wrong, 0);
+	CHECK_EQ(check_wait(pid), 0);
+}
+
+/* A reader that is gone while the writer waits for room wakes it. */
+static void reader_leaves(void)
+{
+	static char block[2 * CAPACITY];
+	int ends[2], ready[2];
+	pid_t pid;
+
+	CHECK_CALL(pipe(ends));
+	CHECK_CALL(pipe(ready));
+	pid = check_fork();
+	if (pid == 0) {
+		signal(SIGPIPE, SIG_IGN);
+		close(ends[0]);
+		check_give(ready[1], 'r');
+		_exit(write(ends[1], block, sizeof(block)) == CAPACITY ? 0 : 1);
+	}
+	close(ends[1]);
+	check_take(ready[0]);
+	check_sleep(20000000); /* so that it waits by now; the answer is the same if not */
+	close(ends[0]);
+	CHECK(check_wait(pid) >= 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{ "end-of-file", end_of_file },
+		{ "wrong-ends", wrong_ends },
+		{ "no-reader", no_reader },
+		{ "never-waiting", never_waiting },
+		{ "atomic-writes", atomic_writes },
+		{ "big-transfer", big_transfer },
+		{ "reader-leaves", reader_leaves },
+	};
+
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

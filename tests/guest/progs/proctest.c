@@ -1,0 +1,303 @@
+/* proctest: fork, exec, exit and wait. */
+#include <check.h>
+#include <numbers.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+extern char **environ;
+
+static pid_t exits_with(int code)
+{
+	pid_t pid = check_fork();
+
+	if (pid == 0)
+		_exit(code);
+	return pid;
+}
+
+static void statuses(void)
+{
+	pid_t a = exits_with(7), b = exits_with(300), c = check_fork();
+	int status = 0;
+
+	if (c == 0) {
+		raise(SIGTERM);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(b, &status, 0), b);
+	CHECK_EQ(status, (300 & 255) << 8);
+	CHECK_EQ(waitpid(a, &status, 0), a);
+	CHECK_EQ(status, 7 << 8);
+	CHECK_EQ(waitpid(c, &status, 0), c);
+	CHECK_EQ(status, SIGTERM);
+	CHECK_ERRNO(wait(&status), ECHILD);
+	CHECK_ERRNO(waitpid(1, &status, 0), ECHILD);
+	CHECK_ERRNO(waitpid(-1, &status, 0x1000), EINVAL);
+}
+
+static void not_yet(void)
+{
+	int go[2], status;
+	pid_t pid;
+
+	CHECK_CALL(pipe(go));
+	pid = check_fork();
+	if (pid == 0) {
+		check_take(go[0]);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(-1, &status, WNOHANG), 0);
+	CHECK_EQ(waitpid(pid, &status, WNOHANG), 0);
+	check_give(go[1], 'g');
+	CHECK_EQ(waitpid(0, &status, 0), pid); /* pid 0: of our process group */
+	CHECK_EQ(status, 0);
+	pid = exits_with(0);
+	CHECK_ERRNO(check_syscall(NR_wait4, pid, 8, 0, 0, 0, 0), EFAULT);
+}
+
+/* A process whose parent is gone has process 1 as parent. */
+static void orphans(void)
+{
+	int ends[2];
+	pid_t parent;
+
+	CHECK_CALL(pipe(ends));
+	parent = check_fork();
+	if (parent == 0) {
+		pid_t me = getpid();
+
+		if (check_fork() == 0) {
+			while (getppid() == me)
+				check_sleep(1000000);
+			check_give(ends[1], getppid() == 1 ? '1' : '?');
+		}
+		_exit(0);
+	}
+	CHECK_EQ(check_wait(parent), 0);
+	CHECK_EQ(check_take(ends[0]), '1');
+}
+
+static void groups(void)
+{
+	int status;
+	pid_t pid = check_fork();
+
+	if (pid == 0) {
+		CHECK_EQ(setpgid(0, 0), 0);
+		CHECK_EQ(getpgrp(), getpid());
+		_exit(!!check_failures);
+	}
+	setpgid(pid, pid); /* whoever is first */
+	CHECK_EQ(waitpid(-pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK_ERRNO(setpgid(1, 1), ESRCH); /* not our child */
+	CHECK_ERRNO(setpgid(0, -1), EINVAL);
+}
+
+/* Reads all that `argv` prints when it is executed with `env`; returns its status. */
+static int run(const char *path, char *const argv[], char *const env[], char *out, size_t size)
+{
+	size_t used = 0;
+	ssize_t n;
+	int ends[2];
+	pid_t pid;
+
+	CHECK_CALL(pipe(ends));
+	pid = check_fork();
+	if (pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		execve(path, argv, env);
+		_exit(100 + (errno & 127));
+	}
+	close(ends[1]);
+	while ((n = read(ends[0], out + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	out[used] = '\0';
+	close(ends[0]);
+	return check_wait(pid);
+}
+
+static void arguments(void)
+{
+	char *const argv[] = { "echo", "", "two words", "\xc3\xa4$*", "last", NULL };
+	char *const env[] = { "A=1", "EMPTY=", "Z=a b", NULL };
+	char *const envargv[] = { "env", NULL };
+	char out[256];
+
+	CHECK_EQ(run("/bin/echo", argv, env, out, sizeof(out)), 0);
+	CHECK(!strcmp(out, " two words \xc3\xa4$* last\n"));
+	CHECK_EQ(run("/bin/env", envargv, env, out, sizeof(out)), 0);
+	CHECK(!strcmp(out, "A=1\nEMPTY=\nZ=a b\n"));
+}
+
+/* 100 KiB of arguments arrive; more than the stack may hold is refused. */
+static void many_arguments(void)
+{
+	static char *argv[1002];
+	static char text[101], out[110000], huge[140000];
+	char *const one[] = { "echo", huge, NULL };
+
+	memset(text, 'x', sizeof(text) - 1);
+	argv[0] = "echo";
+	for (int i = 1; i <= 1000; i++)
+		argv[i] = text;
+	CHECK_EQ(run("/bin/echo", argv, environ, out, sizeof(out)), 0);
+	CHECK_EQ(strlen(out), 1000 * 101);
+	memset(huge, 'y', sizeof(huge) - 1); /* one argument may have 128 KiB */
+	CHECK_EQ(run("/bin/echo", one, environ, out, sizeof(out)), (100 + E2BIG) << 8);
+}
+
+static void write_program(const char *path, const char *text, int mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd))
+		vt_die_errno(2, path);
+}
+
+static void scripts(void)
+{
+	char *const argv[] = { "name", "arg", NULL };
+	char out[256];
+
+	write_program("/tmp/script", "#!/bin/echo one two\nnothing to see\n", 0755);
+	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), 0);
+	CHECK(!strcmp(out, "one two /tmp/script arg\n"));
+	write_program("/tmp/script", "#! /bin/sh\necho $0 $1; exit 5\n", 0755);
+	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), 5 << 8);
+	CHECK(!strcmp(out, "/tmp/script arg\n"));
+	write_program("/tmp/script", "#!/nowhere\n", 0755);
+	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), (100 + ENOENT) << 8);
+	write_program("/tmp/script", "#!\n", 0755);
+	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), (100 + ENOEXEC) << 8);
+	write_program("/tmp/script", "#!/tmp/script\n", 0755); /* itself, for ever */
+	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), (100 + ELOOP) << 8);
+	unlink("/tmp/script");
+}
+
+static void not_executable(void)
+{
+	char *const argv[] = { "x", NULL };
+	char out[16];
+
+	write_program("/tmp/plain", "hello\n", 0644);
+	CHECK_EQ(run("/tmp/plain", argv, environ, out, sizeof(out)), (100 + EACCES) << 8);
+	CHECK_CALL(chmod("/tmp/plain", 0755));
+	CHECK_EQ(run("/tmp/plain", argv, environ, out, sizeof(out)), (100 + ENOEXEC) << 8);
+	write_program("/tmp/plain", "", 0755);
+	CHECK_EQ(run("/tmp/plain", argv, environ, out, sizeof(out)), (100 + ENOEXEC) << 8);
+	CHECK_EQ(run("/tmp", argv, environ, out, sizeof(out)), (100 + EACCES) << 8);
+	CHECK_EQ(run("/nothing", argv, environ, out, sizeof(out)), (100 + ENOENT) << 8);
+	CHECK_EQ(run("/bin/true/x", argv, environ, out, sizeof(out)), (100 + ENOTDIR) << 8);
+	CHECK_ERRNO(check_syscall(NR_execve, 8, (long)argv, (long)environ, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(check_syscall(NR_execve, (long)"/bin/true", 8, (long)environ, 0, 0, 0), EFAULT);
+	unlink("/tmp/plain");
+}
+
+/* Descriptors with close-on-exec are gone, the others stay; handlers are reset, ignored signals stay ignored. */
+static void what_exec_keeps(void)
+{
+	char *const argv[] = { "sh", "-c", "echo here >&9; echo gone >&8; kill -USR1 $$; kill -USR2 $$; echo no",
+			       NULL };
+	int ends[2], status;
+	char buf[32] = "";
+	pid_t pid;
+
+	CHECK_CALL(pipe(ends));
+	pid = check_fork();
+	if (pid == 0) {
+		signal(SIGUSR1, SIG_IGN);
+		signal(SIGUSR2, (sighandler_t)what_exec_keeps);
+		dup2(ends[1], 9);
+		dup2(ends[1], 8);
+		fcntl(8, F_SETFD, FD_CLOEXEC);
+		dup2(open("/dev/null", O_RDWR), STDERR_FILENO);
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		execve("/bin/sh", argv, environ);
+		_exit(99);
+	}
+	close(ends[1]);
+	status = check_wait(pid);
+	CHECK_EQ(status, SIGUSR2);
+	CHECK_EQ(read(ends[0], buf, sizeof(buf)), 5);
+	CHECK(!strcmp(buf, "here\n"));
+}
+
+static void many_forks(void)
+{
+	for (int i = 0; i < 300; i++)
+		if (!CHECK_EQ(check_wait(exits_with(i & 127)), (i & 127) << 8))
+			return;
+}
+
+/* 200 at a time, all there at once. */
+static void many_at_once(void)
+{
+	pid_t pids[200];
+	int go[2];
+	char c;
+
+	CHECK_CALL(pipe(go));
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		pids[i] = check_fork();
+		if (pids[i] == 0) {
+			close(go[1]);
+			_exit(read(go[0], &c, 1) == 0 ? 0 : 1);
+		}
+	}
+	close(go[1]);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
+		CHECK_EQ(check_wait(pids[i]), 0);
+}
+
+#ifdef __aarch64__
+/* The first and last of the vector registers hold what we put there while another task puts something else there. */
+static void vectors(long value, int rounds)
+{
+	long got[4];
+
+	__asm__ volatile(".arch_extension fp\n fmov d0, %0\n fmov d8, %0\n fmov d15, %0\n fmov d31, %0" ::"r"(value));
+	for (int i = 0; i < rounds; i++)
+		vt_syscall(NR_sched_yield, 0, 0, 0, 0, 0, 0);
+	__asm__ volatile(".arch_extension fp\n fmov %0, d0\n fmov %1, d8\n fmov %2, d15\n fmov %3, d31"
+			 : "=r"(got[0]), "=r"(got[1]), "=r"(got[2]), "=r"(got[3]));
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(got[i], value);
+}
+
+static void vector_registers(void)
+{
+	pid_t pid;
+
+	check_pin(0);
+	pid = check_fork();
+	vectors(pid ? 0x1111111111111111 : 0x2222222222222222, 2000);
+	if (pid == 0)
+		_exit(!!check_failures);
+	CHECK_EQ(check_wait(pid), 0);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{ "statuses", statuses },
+		{ "not-yet", not_yet },
+		{ "orphans", orphans },
+		{ "groups", groups },
+		{ "arguments", arguments },
+		{ "many-arguments", many_arguments },
+		{ "scripts", scripts },
+		{ "not-executable", not_executable },
+		{ "exec-keeps", what_exec_keeps },
+		{ "many-forks", many_forks },
+		{ "many-at-once", many_at_once },
+#ifdef __aarch64__
+		{ "vector-registers", vector_registers },
+#endif
+	};
+
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,334 @@
+/*
+ * schedtest: who runs when. The cases with shares and latencies want -icount (a nanosecond is an instruction)
+ * and one CPU; "spread" and "affinity" want several CPUs.
+ */
+#include <check.h>
+#include <numbers.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#define MS 1000000L
+
+static void be_fifo(int policy, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	if (sched_setscheduler(0, policy, &param))
+		vt_die_errno(2, "sched_setscheduler");
+}
+
+/* Burn time, counting, until the clock says so. */
+static long burn_until(long end)
+{
+	long n = 0;
+
+	while (check_now() < end) {
+		for (int i = 0; i < 2000; i++)
+			__asm__ volatile("" : "+r"(i));
+		n++;
+	}
+	return n;
+}
+
+static void send_long(int fd, long n)
+{
+	if (vt_write_all(fd, &n, sizeof(n)))
+		_exit(2);
+}
+
+static long take_long(int fd)
+{
+	long n = 0;
+
+	CHECK_EQ(read(fd, &n, sizeof(n)), sizeof(n));
+	return n;
+}
+
+/* A fair task spins on the CPU on which a FIFO task sleeps: it wakes with its timer's interrupt and not later. */
+static void fifo_preempts(void)
+{
+	long late = 0, at;
+	pid_t hog;
+
+	check_pin(0);
+	hog = check_fork();
+	if (hog == 0)
+		for (;;)
+			;
+	be_fifo(SCHED_FIFO, 10);
+	at = check_now() + 10 * MS;
+	for (int i = 0; i < 100; i++, at += 777777) {
+		struct timespec when = { .tv_sec = at / 1000000000, .tv_nsec = at % 1000000000 };
+		long lateness;
+
+		CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL), 0);
+		lateness = check_now() - at;
+		late = lateness > late ? lateness : late;
+	}
+	CHECK_CALL(kill(hog, SIGKILL));
+	check_wait(hog);
+	printf("  woken at most %ld instructions late\n", late);
+	CHECK_RANGE(late, 0, 50000);
+}
+
+/* Woken by a fair task, the FIFO task runs before that one's next step. */
+static void fifo_runs_at_once(void)
+{
+	int wake[2], order[2];
+	pid_t pid;
+
+	check_pin(0);
+	CHECK_CALL(pipe(wake));
+	CHECK_CALL(pipe(order));
+	pid = check_fork();
+	if (pid == 0) {
+		be_fifo(SCHED_FIFO, 1);
+		for (int i = 0; i < 50; i++) {
+			check_give(order[1], 'w'); /* waiting from here on */
+			check_take(wake[0]);
+			check_give(order[1], 'F');
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < 50; i++) {
+		CHECK_EQ(check_take(order[0]), 'w');
+		check_give(wake[1], 'g');
+		check_give(order[1], 'f');
+		CHECK_EQ(check_take(order[0]), 'F');
+		if (i < 49) {
+			/* Its next 'w' came before our 'f' as well. */
+			CHECK_EQ(check_take(order[0]), 'w');
+			check_give(order[1], 'w');
+		}
+		CHECK_EQ(check_take(order[0]), 'f');
+	}
+	CHECK_EQ(check_wait(pid), 0);
+}
+
+/* Two hogs on CPU 0 for two seconds: what each has done, in per mille of both. */
+static long share_of_first(int nice_second)
+{
+	long end = check_now() + 2100 * MS, done[2];
+	int ends[2][2];
+	pid_t pids[2];
+
+	check_pin(0);
+	for (int i = 0; i < 2; i++) {
+		CHECK_CALL(pipe(ends[i]));
+		pids[i] = check_fork();
+		if (pids[i] == 0) {
+			struct timespec start = { .tv_sec = (end - 2000 * MS) / 1000000000,
+						  .tv_nsec = (end - 2000 * MS) % 1000000000 };
+
+			if (i == 1 && setpriority(PRIO_PROCESS, 0, nice_second))
+				_exit(2);
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &start, NULL);
+			send_long(ends[i][1], burn_until(end));
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		done[i] = take_long(ends[i][0]);
+		CHECK_EQ(check_wait(pids[i]), 0);
+	}
+	return done[0] * 1000 / (done[0] + done[1]);
+}
+
+static void equal_shares(void)
+{
+	long share = share_of_first(0);
+
+	printf("  shares %ld : %ld\n", share, 1000 - share);
+	CHECK_RANGE(share, 475, 525);
+}
+
+/* Linux weighs nice 0 with 1024 and nice 5 with 335. */
+static void nice_shares(void)
+{
+	long share = share_of_first(5), wanted = 1024 * 1000 / (1024 + 335);
+
+	printf("  shares %ld : %ld, by weight %ld : %ld\n", share, 1000 - share, wanted, 1000 - wanted);
+	CHECK_RANGE(share, wanted * 95 / 100, wanted * 105 / 100);
+}
+
+/* Hogs of one real-time priority; returns what the first to start has done of all, in per mille. */
+static long rt_share(int policy)
+{
+	int go[2], ends[2][2];
+	long done[2], end;
+	pid_t pids[2];
+
+	check_pin(0);
+	be_fifo(SCHED_FIFO, 50); /* so that both are ready before either runs */
+	CHECK_CALL(pipe(go));
+	end = check_now() + 1000 * MS;
+	for (int i = 0; i < 2; i++) {
+		CHECK_CALL(pipe(ends[i]));
+		pids[i] = check_fork();
+		if (pids[i] == 0) {
+			be_fifo(policy, 20);
+			send_long(ends[i][1], burn_until(end));
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		done[i] = take_long(ends[i][0]);
+		CHECK_EQ(check_wait(pids[i]), 0);
+	}
+	return done[0] + done[1] ? done[0] * 1000 / (done[0] + done[1]) : 0;
+}
+
+static void rr_rotates(void)
+{
+	CHECK_RANGE(rt_share(SCHED_RR), 350, 650);
+}
+
+/* Whoever has the CPU keeps it. */
+static void fifo_does_not(void)
+{
+	long share = rt_share(SCHED_FIFO);
+
+	CHECK_RANGE(share > 500 ? share : 1000 - share, 990, 1000);
+}
+
+/* FIFO tasks of one priority that yield take turns. */
+static void yield_turns(void)
+{
+	char first = 0, byte;
+	int order[2];
+	pid_t pids[2];
+
+	check_pin(0);
+	be_fifo(SCHED_FIFO, 50);
+	CHECK_CALL(pipe(order));
+	for (int i = 0; i < 2; i++) {
+		pids[i] = check_fork();
+		if (pids[i] == 0) {
+			be_fifo(SCHED_FIFO, 20);
+			for (int n = 0; n < 20; n++) {
+				check_give(order[1], (char)('a' + i));
+				sched_yield();
+			}
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(check_wait(pids[i]), 0);
+	for (int n = 0; n < 40; n++) {
+		byte = check_take(order[0]);
+		if (n == 0)
+			first = byte;
+		CHECK_EQ(byte, n % 2 ? 'a' + 'b' - first : first);
+	}
+}
+
+static void policies(void)
+{
+	struct sched_param param = { .sched_priority = 7 };
+
+	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
+	CHECK_ERRNO(sched_setscheduler(0, SCHED_OTHER, &param), EINVAL);
+	CHECK_ERRNO(sched_setscheduler(0, 77, &param), EINVAL);
+	CHECK_ERRNO(sched_setscheduler(0x3ffffff, SCHED_FIFO, &param), ESRCH);
+	CHECK_EQ(sched_setscheduler(0, SCHED_RR, &param), 0);
+	CHECK_EQ(sched_getscheduler(0), SCHED_RR);
+	param.sched_priority = 0;
+	CHECK_EQ(sched_getparam(0, &param), 0);
+	CHECK_EQ(param.sched_priority, 7);
+	param.sched_priority = 100;
+	CHECK_ERRNO(sched_setparam(0, &param), EINVAL);
+	param.sched_priority = 0;
+	CHECK_ERRNO(sched_setscheduler(0, SCHED_FIFO, &param), EINVAL);
+	CHECK_EQ(sched_setscheduler(0, SCHED_OTHER, &param), 0);
+	CHECK_EQ(sched_get_priority_max(SCHED_FIFO), 99);
+	CHECK_EQ(sched_get_priority_min(SCHED_RR), 1);
+	CHECK_EQ(sched_get_priority_max(SCHED_OTHER), 0);
+	CHECK_EQ(setpriority(PRIO_PROCESS, 0, 100), 0); /* cut to 19 */
+	errno = 0;
+	CHECK_EQ(getpriority(PRIO_PROCESS, 0), 19);
+}
+
+static int cpu_now(void)
+{
+	unsigned cpu = 999;
+
+	CHECK_CALL(check_syscall(NR_getcpu, (long)&cpu, 0, 0, 0, 0, 0));
+	return (int)cpu;
+}
+
+static void affinity(void)
+{
+	cpu_set_t none = { { 0 } };
+	int cpus = check_cpus();
+
+	for (int round = 0; round < 50; round++)
+		for (int cpu = 0; cpu < cpus; cpu++) {
+			check_pin(cpu);
+			CHECK_EQ(cpu_now(), cpu);
+		}
+	CHECK_ERRNO(sched_setaffinity(0, sizeof(none), &none), EINVAL);
+	CPU_SET(cpus, &none); /* one that does not exist */
+	CHECK_ERRNO(sched_setaffinity(0, sizeof(none), &none), EINVAL);
+	CHECK_EQ(cpu_now(), cpus - 1);
+}
+
+static int sampled;
+static cpu_set_t on;
+
+static void sample(const struct vt_proc *p, void *arg)
+{
+	const pid_t *pids = arg;
+
+	for (; *pids; pids++)
+		if (*pids == p->pid) {
+			CPU_SET(p->cpu, &on);
+			sampled++;
+		}
+}
+
+/* As many hogs as CPUs, all born on one: idle CPUs take them, so that soon each has its own. */
+static void spread(void)
+{
+	int cpus = check_cpus(), tries = 0, used;
+	pid_t pids[65] = { 0 };
+	cpu_set_t all = { { 0 } };
+
+	for (int cpu = 0; cpu < cpus; cpu++)
+		CPU_SET(cpu, &all);
+	check_pin(0);
+	for (int i = 0; i < cpus; i++) {
+		pids[i] = check_fork();
+		if (pids[i] == 0) {
+			sched_setaffinity(0, sizeof(all), &all);
+			for (;;)
+				;
+		}
+	}
+	do {
+		check_sleep(5 * MS);
+		on = (cpu_set_t){ { 0 } };
+		sampled = used = 0;
+		vt_each_proc(sample, pids);
+		for (int cpu = 0; cpu < cpus; cpu++)
+			used += CPU_ISSET(cpu, &on);
+	} while (used < cpus && ++tries < 400);
+	CHECK_EQ(sampled, cpus);
+	CHECK_EQ(used, cpus);
+	for (int i = 0; i < cpus; i++) {
+		CHECK_CALL(kill(pids[i], SIGKILL));
+		check_wait(pids[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{ "policies", policies },    { "fifo-preempts", fifo_preempts }, { "fifo-at-once", fifo_runs_at_once },
+		{ "equal", equal_shares },   { "nice", nice_shares },		 { "rr", rr_rotates },
+		{ "fifo", fifo_does_not },   { "yield", yield_turns },		 { "affinity", affinity },
+		{ "spread", spread },
+	};
+
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

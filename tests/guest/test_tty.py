@@ -1,0 +1,86 @@
+"""The console as a terminal: echo, erasing, signals, end of file, and pages of pasted text."""
+
+import threading
+
+import pytest
+from guest_programs import program_files
+from vitrine_guest import Guest
+
+
+def fnv1a(data):
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+@pytest.fixture
+def guest():
+    with Guest(smp=2, timeout=120, files=program_files(["checksum"])) as one:
+        yield one
+
+
+def test_line_editing_of_the_terminal(guest):
+    """Canonical input of a program that reads: what the terminal itself does."""
+    guest.send("cat\n")
+    guest.expect("cat\r\n")
+    guest.send("abc\n")
+    guest.expect("abc\r\nabc\r\n")
+    guest.send("abx\x7fc\n")  # erase
+    guest.expect("abc\r\n")
+    guest.send("never seen\x15seen\n")  # ^U
+    guest.expect("\r\nseen\r\n")
+    guest.send("two words\x17three\n")  # ^W
+    guest.expect("\r\ntwo three\r\n")
+    guest.send("before\x04")  # ^D in a line hands it over without its newline
+    guest.expect("beforebefore")
+    guest.send("\x04")  # at the beginning: end of file
+    guest.expect(guest.PROMPT)
+    assert guest.run("echo $?") == (0, "0\n")
+
+
+def test_signals_from_the_keyboard(guest):
+    for keys, status in (("\x03", 130), ("\x1c", 131)):
+        # Only when it has said something it is sure to be in the foreground.
+        guest.send("sh -c \"echo re''ady; exec sleep 1000\"\n")
+        guest.expect("\r\nready\r\n")
+        guest.send(keys)
+        guest.expect(guest.PROMPT)
+        assert guest.run("echo $?") == (0, f"{status}\n")
+    # A whole pipeline and a loop end; the shell and what runs in the background do not.
+    assert guest.run("sleep 1000 & echo $! > /tmp/background")[0] == 0
+    guest.send("while true; do echo re''ady; done | cat\n")
+    guest.expect("\r\nready\r\n")
+    guest.send("\x03")
+    guest.expect(guest.PROMPT)
+    assert guest.run("kill -0 $(cat /tmp/background)") == (0, "")
+    assert guest.run("kill $(cat /tmp/background); wait")[0] in (0, 143)
+    # At the prompt ^C throws the line away, ^U too.
+    guest.send("echo no\x03")
+    guest.expect(guest.PROMPT)
+    guest.send("echo no\x15echo yes\n")
+    guest.expect("\r\nyes\r\n")
+
+
+def test_pasted_text_arrives_complete(guest):
+    """64 KiB at once, far more than the terminal's buffer: the line is held up, nothing is dropped."""
+    lines = [f"{number:05d} " + "the quick brown fox jumps over the lazy dog"[: 10 + number % 30] for number in range(2000)]
+    text = "\n".join(lines)[:65535] + "\n"
+    guest.send("checksum\n")
+    guest.expect("checksum\r\n")
+    # The guest's echo is to be read while we write, or both would wait for each other.
+    typist = threading.Thread(target=guest.send, args=(text + "\x04",), daemon=True)
+    typist.start()
+    match = guest.expect(r"(?<![0-9])(\d+) ([0-9a-f]{10,16})\r\n")
+    typist.join()
+    assert (int(match[1]), int(match[2], 16)) == (len(text), fnv1a(text.encode()))
+    guest.expect(guest.PROMPT)
+    assert guest.run("echo alive") == (0, "alive\n")
+
+
+def test_typed_ahead(guest):
+    """What is typed while a command runs is there afterwards, in order."""
+    guest.send("sleep 0.5; echo first\necho second\necho third\n")
+    for word in ("first", "second", "third"):
+        guest.expect(f"\r\n{word}\r\n")
+    guest.expect(guest.PROMPT)

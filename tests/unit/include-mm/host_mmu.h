@@ -1,0 +1,123 @@
+/*
+ * A machine for address spaces: page tables, and a TLB that remembers what it saw until it is flushed, so
+ * that a flush that was forgotten shows as a wrong access. Include once, after host_kernel.h.
+ */
+#pragma once
+
+#include <mm/mm.h>
+
+pgd_t swapper_pg_dir[1];
+
+pte_t *pte_lookup(pgd_t *pgd, unsigned long va)
+{
+	pte_t *table = pgd->table[va >> 21];
+
+	return table ? &table[(va >> 12) & 511] : NULL;
+}
+pte_t *pte_alloc(pgd_t *pgd, unsigned long va)
+{
+	if (!pgd->table[va >> 21])
+		pgd->table[va >> 21] = calloc(512, sizeof(pte_t));
+	return pte_lookup(pgd, va);
+}
+void set_pte(pte_t *slot, pte_t v)
+{
+	*slot = v;
+}
+pte_t ptep_get_and_clear(pte_t *slot)
+{
+	pte_t old = *slot;
+
+	slot->v = 0;
+	return old;
+}
+pgd_t *pgd_alloc(void)
+{
+	return calloc(1, sizeof(pgd_t));
+}
+void pgd_free(pgd_t *pgd)
+{
+	for (unsigned long i = 0; i < HOST_TABLES; i++)
+		free(pgd->table[i]);
+	free(pgd);
+}
+int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
+	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
+{
+	for (unsigned long va = start; va < end; va += PAGE_SIZE) {
+		pte_t *slot = pte_lookup(pgd, va);
+		int ret;
+
+		if (!slot) {
+			va |= (1UL << 21) - PAGE_SIZE;
+			continue;
+		}
+		ret = slot->v ? fn(slot, va, arg) : 0;
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+#define TLB_SIZE 4096 /* the first half is one CPU's, the second another's */
+static struct {
+	struct mm_struct *mm;
+	unsigned long va;
+	pte_t pte;
+} tlb[TLB_SIZE];
+static unsigned long host_tlb_flushes;
+
+void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	host_tlb_flushes++;
+	for (unsigned i = 0; i < TLB_SIZE; i++)
+		if (tlb[i].mm == mm && tlb[i].va >= start && tlb[i].va < end)
+			tlb[i].mm = NULL;
+}
+void flush_tlb_page(struct mm_struct *mm, unsigned long va)
+{
+	flush_tlb_range(mm, va, va + PAGE_SIZE);
+}
+void flush_tlb_mm(struct mm_struct *mm)
+{
+	flush_tlb_range(mm, 0, TASK_SIZE);
+}
+static unsigned long icache_syncs;
+void arch_sync_icache(void *linear, size_t size)
+{
+	icache_syncs++;
+}
+
+static bool pte_allows(pte_t pte, unsigned flags)
+{
+	return pte.v & HOST_PTE_ALLOW && (!(flags & FAULT_FLAG_WRITE) || pte.v & HOST_PTE_WRITE) &&
+	       (!(flags & FAULT_FLAG_EXEC) || pte.v & HOST_PTE_EXEC);
+}
+
+/* The program touches va: through the TLB, the tables, or a fault. Where the byte is, or NULL and the fault's
+ * errno. */
+static void *user_touch(struct mm_struct *mm, unsigned long va, unsigned flags, int *err)
+{
+	unsigned i = ((va >> 12) + (unsigned long)mm / 64) % (TLB_SIZE / 2);
+
+	i += host_random() % 2 * (TLB_SIZE / 2); /* a thread on either */
+	for (int tries = 0; tries < 3; tries++) {
+		pte_t *slot = pte_lookup(mm->pgd, va);
+
+		if (tlb[i].mm != mm || tlb[i].va != (va & PAGE_MASK) || !pte_allows(tlb[i].pte, flags)) {
+			if (!slot || !pte_allows(*slot, flags)) {
+				*err = handle_mm_fault(mm, va, flags | FAULT_FLAG_USER);
+				if (*err)
+					return NULL;
+				continue;
+			}
+			tlb[i].mm = mm;
+			tlb[i].va = va & PAGE_MASK;
+			tlb[i].pte = *slot;
+		}
+		assert_true(atomic_read(&phys_to_page(pte_phys(tlb[i].pte))->refcount) > 0);
+		return (char *)__va(pte_phys(tlb[i].pte)) + (va & ~PAGE_MASK);
+	}
+	fail_msg("the access at %lx was never made good", va);
+	return NULL;
+}

@@ -1,0 +1,560 @@
+/* Address spaces against a model: what each process reads is what it, or who shares it, wrote; nothing leaks.
+ */
+/* sources: */
+/* include: tests/unit/include-mm */
+#include <host_test.h>
+
+#define vsnprintf k_vsnprintf
+#define snprintf  k_snprintf
+#define sprintf	  k_sprintf
+#include <host_kernel.h>
+#include <host_mmu.h>
+#include <uapi/mman.h>
+
+#include "../../kernel/lib/vsprintf.c"
+#include "../../kernel/lib/put_dec.c"
+#include "../../kernel/lib/vsprintf_pointer.c"
+#include "../../kernel/lib/bitmap.c"
+#include "../../kernel/lib/bitmap_text.c"
+#include "../../kernel/lib/rbtree.c"
+#include "../../kernel/mm/memblock.c"
+#include "../../kernel/mm/page_alloc.c"
+#include "../../kernel/mm/page_pcp.c"
+#include "../../kernel/mm/page_init.c"
+#include "../../kernel/mm/page_report.c"
+#include "../../kernel/mm/slab.c"
+#include "../../kernel/mm/slab_cache.c"
+#include "../../kernel/mm/slab_debug.c"
+#include "../../kernel/mm/kmalloc.c"
+#include "../../kernel/mm/mm.c"
+#include "../../kernel/mm/vma.c"
+#include "../../kernel/mm/shm.c"
+#include "../../kernel/mm/zap.c"
+#include "../../kernel/mm/fault.c"
+#include "../../kernel/mm/dup_mm.c"
+#define map_pages special_map_pages
+#include "../../kernel/mm/special_mapping.c"
+#include "../../kernel/mm/mmap.c"
+#include "../../kernel/mm/mprotect.c"
+#include "../../kernel/mm/mremap.c"
+#include "../../kernel/mm/access.c"
+#include "../../kernel/mm/maps.c"
+
+ssize_t strscpy(char *dst, const char *src, size_t size)
+{
+	snprintf(dst, size, "%s", src);
+	return 0;
+}
+void *vmalloc(unsigned long size)
+{
+	return NULL;
+}
+void *vzalloc(unsigned long size)
+{
+	return NULL;
+}
+void vfree(const void *addr)
+{
+}
+bool is_vmalloc_addr(const void *p)
+{
+	return false;
+}
+void mutex_init(struct mutex *m)
+{
+	m->owner = 0;
+}
+void _raw_spin_lock_irq(spinlock_t *l)
+{
+	_raw_spin_lock(l);
+}
+void _raw_spin_unlock_irq(spinlock_t *l)
+{
+	_raw_spin_unlock(l);
+}
+char *dentry_path(struct dentry *dentry, char *buf, int len)
+{
+	return strcpy(buf, "/bin/test");
+}
+
+/* ---- A file of FILE_PAGES pages that lives in memory. */
+#define FILE_PAGES 40
+static struct page *file_pages[FILE_PAGES];
+static struct page *file_get_page(struct file *file, unsigned long pgoff)
+{
+	if (pgoff >= FILE_PAGES)
+		return ERR_PTR(-EIO);
+	get_page(file_pages[pgoff]);
+	return file_pages[pgoff];
+}
+static const struct file_operations file_ops = {.get_page = file_get_page};
+static struct super_block file_sb = {.s_dev = 3 << 20 | 1};
+static struct inode file_inode = {.i_ino = 77, .i_sb = &file_sb};
+static struct file test_file = {
+	.f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode};
+static int file_references = 1;
+void fput(struct file *f)
+{
+	atomic_dec(&f->f_count);
+}
+
+/* ---- The model: a window of pages, each with what it should hold and what may be done to it. */
+#define BASE	  0x10000000UL
+#define WINDOW	  96
+#define PROCESSES 5
+
+struct shared {
+	int users;
+	u64 value[WINDOW];
+};
+struct model_page {
+	bool mapped, file;
+	unsigned prot;
+	unsigned pgoff;	       /* of a file page */
+	struct shared *shared; /* NULL: private */
+	bool own;	       /* a private file page that was written */
+	u64 value;
+};
+struct process {
+	struct mm_struct *mm;
+	struct model_page page[WINDOW];
+} processes[PROCESSES];
+static u64 file_values[FILE_PAGES];
+
+static void drop_page(struct model_page *p)
+{
+	if (p->shared && !--p->shared->users)
+		free(p->shared);
+	memset(p, 0, sizeof(*p));
+}
+
+static u64 *model_value(struct model_page *p)
+{
+	if (p->shared)
+		return &p->shared->value[p->pgoff];
+	return p->file && !p->own ? &file_values[p->pgoff] : &p->value;
+}
+
+static int expected(const struct model_page *p, unsigned flags)
+{
+	if (!p->mapped)
+		return -EFAULT;
+	if (!(flags & FAULT_FLAG_WRITE ? p->prot & PROT_WRITE : p->prot & 7))
+		return -EACCES;
+	return p->file && p->pgoff >= FILE_PAGES ? -EIO : 0;
+}
+
+static void touch(struct process *pr, unsigned i, bool write)
+{
+	struct model_page *p = &pr->page[i];
+	unsigned flags = write ? FAULT_FLAG_WRITE : 0;
+	int err = 0;
+	u64 *at = user_touch(pr->mm, BASE + i * PAGE_SIZE + 8 * (i % 500), flags, &err);
+
+	assert_int_equal(err, expected(p, flags));
+	if (err)
+		return;
+	if (*at != *model_value(p))
+		fail_msg("page %u holds %lx, not %lx", i, *at, *model_value(p));
+	if (!write)
+		return;
+	if (p->file && !(p->prot & 8))
+		p->own = true;
+	*at = *model_value(p) = host_random();
+}
+
+/* prot bit 3 of the model: a shared file mapping, whose writes are the file's. */
+static void do_map(struct process *pr, unsigned first, unsigned n)
+{
+	unsigned kind = host_random() % 4, prot = host_random() % 8, pgoff = 0;
+	struct shared *shared = NULL;
+	unsigned flags = MAP_FIXED | (kind & 1 ? MAP_SHARED : MAP_PRIVATE);
+	long ret;
+
+	if (kind >= 2)
+		pgoff = first + 4;
+	else
+		flags |= MAP_ANONYMOUS;
+	if (kind == 1)
+		shared = calloc(1, sizeof(*shared));
+	ret = do_mmap(pr->mm, kind >= 2 ? &test_file : NULL, BASE + first * PAGE_SIZE, n * PAGE_SIZE, prot,
+		      flags, pgoff);
+	assert_int_equal(ret, BASE + first * PAGE_SIZE);
+	for (unsigned i = first; i < first + n; i++) {
+		struct model_page *p = &pr->page[i];
+
+		drop_page(p);
+		*p = (struct model_page){.mapped = true,
+					 .prot = prot | (kind == 3 ? 8 : 0),
+					 .file = kind >= 2,
+					 .shared = shared};
+		p->pgoff = kind >= 2 ? pgoff + i - first : i - first;
+		if (shared)
+			shared->users++;
+	}
+}
+
+static void do_protect(struct process *pr, unsigned first, unsigned n)
+{
+	unsigned prot = host_random() % 8;
+	int want = 0, ret;
+
+	for (unsigned i = first; i < first + n; i++)
+		if (!pr->page[i].mapped)
+			want = -ENOMEM;
+	ret = do_mprotect(pr->mm, BASE + first * PAGE_SIZE, n * PAGE_SIZE, prot);
+	assert_int_equal(ret, want);
+	for (unsigned i = first; !ret && i < first + n; i++)
+		pr->page[i].prot = prot | (pr->page[i].prot & 8);
+}
+
+static void do_dontneed(struct process *pr, unsigned first, unsigned n)
+{
+	mutex_lock(&pr->mm->mmap_lock);
+	zap_range(pr->mm, BASE + first * PAGE_SIZE, BASE + (first + n) * PAGE_SIZE);
+	mutex_unlock(&pr->mm->mmap_lock);
+	for (unsigned i = first; i < first + n; i++) {
+		pr->page[i].own = false;
+		pr->page[i].value = 0;
+	}
+}
+
+static void do_exit_process(struct process *pr)
+{
+	for (unsigned i = 0; i < WINDOW; i++)
+		drop_page(&pr->page[i]);
+	mmput(pr->mm);
+	pr->mm = NULL;
+}
+
+static void do_fork(struct process *pr, struct process *child)
+{
+	if (child == pr)
+		return;
+	if (child->mm)
+		do_exit_process(child);
+	child->mm = dup_mm(pr->mm);
+	assert_non_null(child->mm);
+	memcpy(child->page, pr->page, sizeof(child->page));
+	for (unsigned i = 0; i < WINDOW; i++)
+		if (child->page[i].shared)
+			child->page[i].shared->users++;
+}
+
+/* The areas say what the model says, in order, in tree and list alike; the counters fit the tables. */
+static void check_areas(struct process *pr)
+{
+	struct mm_struct *mm = pr->mm;
+	unsigned long pages = 0;
+	struct vm_area_struct *vma;
+	struct rb_node *n = rb_first(&mm->areas);
+	unsigned i, nr = 0;
+
+	list_for_each_entry (vma, &mm->area_list, list) {
+		assert_ptr_equal(vma_of(n), vma);
+		assert_ptr_equal(find_vma(mm, vma->vm_start), vma);
+		n = rb_next(n);
+		pages += vma_pages(vma);
+		nr++;
+	}
+	assert_null(n);
+	assert_int_equal(nr, mm->nr_areas);
+	assert_int_equal(pages, mm->total_vm);
+	for (i = 0; i < WINDOW; i++) {
+		vma = find_vma_intersection(mm, BASE + i * PAGE_SIZE, BASE + (i + 1) * PAGE_SIZE);
+		assert_int_equal(!!vma, pr->page[i].mapped);
+		if (vma)
+			assert_int_equal(vma->vm_flags & 7, pr->page[i].prot & 7);
+	}
+}
+
+static int count_pte(pte_t *slot, unsigned long va, void *arg)
+{
+	struct page *page = phys_to_page(pte_phys(*slot));
+	int *rss = arg;
+
+	if (page != zero_page) {
+		rss[!(page->flags & PG_ANON)]++;
+		assert_true(atomic_read(&page->mapcount) > 0);
+		assert_true(atomic_read(&page->refcount) >= atomic_read(&page->mapcount));
+	}
+	return 0;
+}
+
+static void check_rss(struct mm_struct *mm)
+{
+	int rss[2] = {0, 0};
+
+	pte_range(mm->pgd, BASE, BASE + WINDOW * PAGE_SIZE, count_pte, rss);
+	assert_int_equal(atomic_read(&mm->rss_anon), rss[0]);
+	assert_int_equal(atomic_read(&mm->rss_file), rss[1]);
+}
+
+static unsigned long memory_in_balance(void)
+{
+	return nr_free_pages() + atomic64_read(&nr_slab_pages);
+}
+
+static void random_step(struct process *pr)
+{
+	unsigned first = host_random() % WINDOW, n = 1 + host_random() % min(WINDOW - first, 20u);
+	unsigned op = host_random() % 64;
+
+	if (op < 3)
+		do_map(pr, first, n);
+	else if (op == 3) {
+		assert_int_equal(do_munmap(pr->mm, BASE + first * PAGE_SIZE, n * PAGE_SIZE), 0);
+		for (unsigned i = first; i < first + n; i++)
+			drop_page(&pr->page[i]);
+	} else if (op < 7)
+		do_protect(pr, first, n);
+	else if (op == 7)
+		do_fork(pr, &processes[host_random() % PROCESSES]);
+	else if (op == 8)
+		do_dontneed(pr, first, n);
+	else
+		touch(pr, first, op & 1);
+}
+
+static void test_random_histories(void **state)
+{
+	unsigned long before = memory_in_balance();
+
+	for (int round = 0; round < 16; round++) {
+		processes[0].mm = mm_alloc();
+		for (int step = 0; step < 4000; step++) {
+			struct process *pr = &processes[host_random() % PROCESSES];
+
+			if (!pr->mm)
+				continue;
+			random_step(pr);
+			if (step % 64 == 0 && pr->mm) {
+				check_areas(pr);
+				check_rss(pr->mm);
+			}
+		}
+		for (unsigned i = 0; i < PROCESSES; i++)
+			if (processes[i].mm)
+				do_exit_process(&processes[i]);
+		assert_int_equal(memory_in_balance(), before);
+		assert_int_equal(atomic_read(&test_file.f_count), file_references);
+		for (unsigned i = 0; i < FILE_PAGES; i++) {
+			assert_int_equal(atomic_read(&file_pages[i]->refcount), 1);
+			assert_int_equal(atomic_read(&file_pages[i]->mapcount), 0);
+		}
+	}
+}
+
+/* ---- Single behaviours. */
+static int touch_err(struct mm_struct *mm, unsigned long va, unsigned flags)
+{
+	int err = 0;
+
+	user_touch(mm, va, flags, &err);
+	return err;
+}
+
+static void test_stack_grows_to_its_limit(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_GROWSDOWN | VM_STACK;
+	unsigned long top = STACK_TOP;
+	long below;
+
+	assert_int_equal(install_special_mapping(mm, top - 4 * PAGE_SIZE, 4 * PAGE_SIZE, flags, NULL), 0);
+	assert_int_equal(install_special_mapping(mm, top - PAGE_SIZE, PAGE_SIZE, flags, NULL), -EEXIST);
+	assert_int_equal(touch_err(mm, top - (1 << 20), FAULT_FLAG_WRITE), 0);
+	assert_int_equal(touch_err(mm, top - STACK_LIMIT, FAULT_FLAG_WRITE), 0);
+	assert_int_equal(touch_err(mm, top - STACK_LIMIT - 8, FAULT_FLAG_WRITE), -EFAULT);
+	assert_int_equal(mm->total_vm, STACK_LIMIT >> PAGE_SHIFT);
+	below = do_mmap(mm, NULL, 0, 3 * PAGE_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	assert_int_equal(below, mm->mmap_base - 3 * PAGE_SIZE);
+	mmput(mm);
+}
+
+static void test_stack_keeps_its_distance(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_GROWSDOWN;
+	unsigned long top = 0x50000000;
+
+	assert_int_equal(install_special_mapping(mm, top - PAGE_SIZE, PAGE_SIZE, flags, NULL), 0);
+	assert_int_equal(do_mmap(mm, NULL, top - (2 << 20), PAGE_SIZE, PROT_READ,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0),
+			 top - (2 << 20));
+	assert_int_equal(touch_err(mm, top - (2 << 20) + STACK_GUARD_GAP + PAGE_SIZE, FAULT_FLAG_WRITE), 0);
+	assert_int_equal(touch_err(mm, top - (2 << 20) + STACK_GUARD_GAP, FAULT_FLAG_WRITE), -EFAULT);
+	mmput(mm);
+}
+
+static void test_brk(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+
+	mm->start_brk = mm->brk = BASE + 100;
+	assert_int_equal(do_brk(mm, 0), BASE + 100);
+	assert_int_equal(do_brk(mm, BASE + 3 * PAGE_SIZE + 1), BASE + 3 * PAGE_SIZE + 1);
+	assert_int_equal(touch_err(mm, BASE + 3 * PAGE_SIZE + 5, FAULT_FLAG_WRITE), 0);
+	assert_int_equal(do_brk(mm, BASE + 20 * PAGE_SIZE), BASE + 20 * PAGE_SIZE);
+	assert_int_equal(mm->nr_areas, 1);
+	assert_int_equal(do_brk(mm, BASE + 2 * PAGE_SIZE), BASE + 2 * PAGE_SIZE);
+	assert_int_equal(touch_err(mm, BASE + 3 * PAGE_SIZE + 5, FAULT_FLAG_WRITE), -EFAULT);
+	assert_int_equal(atomic_read(&mm->rss_anon), 0);
+	do_mmap(mm, NULL, BASE + 9 * PAGE_SIZE, PAGE_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
+	assert_int_equal(do_brk(mm, BASE + 10 * PAGE_SIZE), BASE + 2 * PAGE_SIZE);
+	assert_int_equal(do_brk(mm, BASE + (1UL << 37)), BASE + 2 * PAGE_SIZE);
+	mmput(mm);
+}
+
+static void test_mmap_refusals(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+	struct file read_only = {.f_mode = FMODE_READ, .f_op = &file_ops, .f_inode = &file_inode};
+	static const struct file_operations no_ops;
+	struct file pipe = {.f_mode = FMODE_READ, .f_op = &no_ops};
+	unsigned anon = MAP_PRIVATE | MAP_ANONYMOUS;
+	long at;
+
+	assert_int_equal(do_mmap(mm, NULL, 0, 0, 3, anon, 0), -EINVAL);
+	assert_int_equal(do_mmap(mm, NULL, 0, PAGE_SIZE, 8, anon, 0), -EINVAL);
+	assert_int_equal(do_mmap(mm, NULL, 0, PAGE_SIZE, 3, MAP_ANONYMOUS, 0), -EINVAL);
+	assert_int_equal(do_mmap(mm, NULL, 0, ~0UL, 3, anon, 0), -ENOMEM);
+	assert_int_equal(do_mmap(mm, NULL, 0, 1UL << 36, 3, anon, 0), -ENOMEM);
+	assert_int_equal(do_mmap(mm, NULL, 123, PAGE_SIZE, 3, anon | MAP_FIXED, 0), -EINVAL);
+	assert_int_equal(do_mmap(mm, NULL, 0, PAGE_SIZE, 3, anon | MAP_FIXED, 0), -EPERM);
+	assert_int_equal(do_mmap(mm, NULL, TASK_SIZE, PAGE_SIZE, 3, anon | MAP_FIXED, 0), -ENOMEM);
+	assert_int_equal(do_mmap(mm, &pipe, 0, PAGE_SIZE, 1, MAP_PRIVATE, 0), -ENODEV);
+	assert_int_equal(do_mmap(mm, &read_only, 0, PAGE_SIZE, 3, MAP_SHARED, 0), -EACCES);
+	at = do_mmap(mm, &read_only, 0, PAGE_SIZE, 1, MAP_SHARED, 0);
+	assert_true(at > 0);
+	assert_int_equal(do_mprotect(mm, at, PAGE_SIZE, PROT_WRITE), -EACCES);
+	assert_int_equal(do_mmap(mm, NULL, at, PAGE_SIZE, 3, anon | MAP_FIXED_NOREPLACE, 0), -EEXIST);
+	assert_int_equal(do_munmap(mm, at + 1, PAGE_SIZE), -EINVAL);
+	assert_int_equal(do_munmap(mm, at, 0), -EINVAL);
+	mmput(mm);
+}
+
+static void test_fault_around_and_icache(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+	unsigned long syncs = icache_syncs;
+
+	do_mmap(mm, &test_file, BASE, 64 * PAGE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, 0);
+	assert_int_equal(touch_err(mm, BASE + 20 * PAGE_SIZE, FAULT_FLAG_EXEC), 0);
+	assert_int_equal(atomic_read(&mm->rss_file), 16);
+	assert_int_equal(mm->min_flt, 1);
+	assert_int_equal(touch_err(mm, BASE + 34 * PAGE_SIZE, 0), 0);
+	assert_int_equal(atomic_read(&mm->rss_file), 16 + FILE_PAGES - 32);
+	assert_int_equal(touch_err(mm, BASE + FILE_PAGES * PAGE_SIZE, 0), -EIO);
+	assert_true(icache_syncs - syncs <= 16 + FILE_PAGES - 32);
+	mmput(mm);
+}
+
+static void test_fork_flushes_once_and_reuses_last_page(void **state)
+{
+	struct mm_struct *mm = mm_alloc(), *child;
+	unsigned long flushes, free_before;
+
+	do_mmap(mm, NULL, BASE, 64 * PAGE_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
+	for (unsigned i = 0; i < 64; i++)
+		touch_err(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE);
+	flushes = host_tlb_flushes;
+	child = dup_mm(mm);
+	assert_int_equal(host_tlb_flushes - flushes, 1);
+	assert_int_equal(atomic_read(&child->rss_anon), 64);
+	mmput(child);
+	free_before = nr_free_pages();
+	for (unsigned i = 0; i < 64; i++)
+		touch_err(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE);
+	assert_int_equal(nr_free_pages(), free_before); /* nobody shares them any more: nothing was copied */
+	mmput(mm);
+}
+
+static void test_mremap(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+	int err;
+	u64 *p;
+	long at;
+
+	do_mmap(mm, NULL, BASE, 4 * PAGE_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
+	p = user_touch(mm, BASE + 3 * PAGE_SIZE, FAULT_FLAG_WRITE, &err);
+	*p = 4711;
+	assert_int_equal(do_mremap(mm, BASE, 4 * PAGE_SIZE, 8 * PAGE_SIZE, 0), BASE);
+	do_mmap(mm, NULL, BASE + 8 * PAGE_SIZE, PAGE_SIZE, 1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
+	assert_int_equal(do_mremap(mm, BASE, 8 * PAGE_SIZE, 9 * PAGE_SIZE, 0), -ENOMEM);
+	at = do_mremap(mm, BASE, 8 * PAGE_SIZE, 9 * PAGE_SIZE, MREMAP_MAYMOVE);
+	assert_true(at > 0 && at != BASE);
+	p = user_touch(mm, at + 3 * PAGE_SIZE, 0, &err);
+	assert_int_equal(*p, 4711);
+	assert_int_equal(touch_err(mm, BASE + 3 * PAGE_SIZE, 0), -EFAULT);
+	assert_int_equal(do_mremap(mm, at, 9 * PAGE_SIZE, PAGE_SIZE, 0), at);
+	assert_int_equal(mm->total_vm, 2);
+	assert_int_equal(do_mremap(mm, BASE, PAGE_SIZE, PAGE_SIZE, 0), -EFAULT);
+	mmput(mm);
+}
+
+static void test_access_from_outside(void **state)
+{
+	static char buf[3 * PAGE_SIZE];
+	struct task_struct task = {.mm = mm_alloc()};
+
+	do_mmap(task.mm, NULL, BASE, 2 * PAGE_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
+	assert_int_equal(access_process_vm(&task, BASE + PAGE_SIZE - 3, "abcdef", 6, true), 6);
+	assert_int_equal(access_process_vm(&task, BASE + PAGE_SIZE - 4, buf, 8, false), 8);
+	assert_memory_equal(buf, "\0abcdef", 8);
+	assert_int_equal(access_process_vm(&task, BASE + PAGE_SIZE, buf, sizeof(buf), false), PAGE_SIZE);
+	do_mprotect(task.mm, BASE, PAGE_SIZE, PROT_READ);
+	assert_int_equal(access_process_vm(&task, BASE, "x", 1, true), 0);
+	assert_int_equal(atomic_read(&task.mm->mm_users), 1);
+	mmput(task.mm);
+	task.mm = NULL;
+	assert_int_equal(access_process_vm(&task, BASE, buf, 1, false), 0);
+}
+
+static void test_maps_text(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+
+	do_mmap(mm, &test_file, 0x400000, 2 * PAGE_SIZE, 5, MAP_PRIVATE | MAP_FIXED, 1);
+	mm->start_brk = mm->brk = 0x500000;
+	do_brk(mm, 0x502000);
+	do_mmap(mm, NULL, BASE, PAGE_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
+	host_text_used = 0;
+	assert_int_equal(show_maps(NULL, mm), 0);
+	assert_string_equal(
+		host_text,
+		"00400000-00402000 r-xp 00001000 03:01 77                                 /bin/test\n"
+		"00500000-00502000 rw-p 00000000 00:00 0                                  [heap]\n"
+		"10000000-10001000 ---p 00000000 00:00 0 \n");
+	mmput(mm);
+}
+
+static int boot(void **state)
+{
+	host_boot(32, 3);
+	kmem_cache_init();
+	mm_init();
+	atomic_set(&test_file.f_count, file_references);
+	for (unsigned i = 0; i < FILE_PAGES; i++)
+		file_pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_histories),
+		cmocka_unit_test(test_stack_grows_to_its_limit),
+		cmocka_unit_test(test_stack_keeps_its_distance),
+		cmocka_unit_test(test_brk),
+		cmocka_unit_test(test_mmap_refusals),
+		cmocka_unit_test(test_fault_around_and_icache),
+		cmocka_unit_test(test_fork_flushes_once_and_reuses_last_page),
+		cmocka_unit_test(test_mremap),
+		cmocka_unit_test(test_access_from_outside),
+		cmocka_unit_test(test_maps_text),
+	};
+
+	return cmocka_run_group_tests(tests, boot, NULL);
+}

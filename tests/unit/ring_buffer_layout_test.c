@@ -1,0 +1,371 @@
+/*
+ * The ring buffer's bytes and its plain behaviour: what foreign readers rely on, every length, times of every
+ * size, memory that runs out, random operations held against a model.
+ */
+/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
+/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
+/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: tests/unit/host_cpu.c */
+#include <lib/errno.h>
+#include <mm/slab.h>
+#include <ring_buffer_check.h>
+
+static struct check check;
+
+void rb_test_point(int n)
+{
+}
+
+static u32 word(const struct buffer_data_page *page, unsigned at)
+{
+	u32 w;
+
+	memcpy(&w, page->data + at, 4);
+	return w;
+}
+
+static void put(struct trace_buffer *buffer, u64 ts, unsigned length, u8 fill)
+{
+	struct ring_buffer_event *event = ring_buffer_reserve(ring_buffer_cpu(buffer, 0), length, ts);
+
+	assert_non_null(event);
+	memset(ring_buffer_event_data(event), fill, length);
+	assert_int_equal(ring_buffer_event_time_stamp(ring_buffer_cpu(buffer, 0), event), ts);
+	ring_buffer_commit(ring_buffer_cpu(buffer, 0));
+}
+
+/* The raw page, word by word, as trace-cmd expects it. */
+static void test_raw_page(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(1, RB_FL_OVERWRITE);
+	struct buffer_data_page *page = ring_buffer_alloc_read_page(buffer, 0);
+	struct ring_buffer_event *event;
+
+	put(buffer, 1000, 24, 1);
+	put(buffer, 1007, 1, 2);
+	put(buffer, 1007 + (1ull << 27), 112, 3);
+	put(buffer, 1008 + (1ull << 27), 113, 4);
+	put(buffer, 1009 + (1ull << 27), 0, 5);
+	/* Discarded as the last one, it leaves nothing; the next counts from the one before it. */
+	event = ring_buffer_reserve(ring_buffer_cpu(buffer, 0), 8, 5000 + (1ull << 27));
+	ring_buffer_discard(ring_buffer_cpu(buffer, 0), event);
+	put(buffer, 1019 + (1ull << 27), 8, 6);
+	assert_int_equal(ring_buffer_bytes_cpu(buffer, 0), 28 + 8 + 8 + 116 + 124 + 8 + 12);
+
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), -EAGAIN);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 16, 0, false), -EINVAL);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 40, 0, false), -EINVAL);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, false), 0);
+	assert_int_equal(page->commit, 28 + 8 + 8 + 116 + 124 + 8 + 12);
+	assert_int_equal(page->time_stamp + (word(page, 0) >> 5), 1000);
+	assert_int_equal(word(page, 0) & 31, 6);
+	assert_int_equal(word(page, 28), 7 << 5 | 1);
+	assert_int_equal(word(page, 36), 0 << 5 | RINGBUF_TYPE_TIME_EXTEND);
+	assert_int_equal(word(page, 40), 1);
+	assert_int_equal(word(page, 44), 28);
+	assert_int_equal(word(page, 160), 1 << 5);
+	assert_int_equal(word(page, 164), 120);
+	assert_int_equal(word(page, 284), 1 << 5 | 1);
+	assert_int_equal(word(page, 292), 10 << 5 | 2);
+	for (unsigned i = page->commit; i < RB_DATA_SIZE; i++)
+		assert_int_equal(page->data[i], 0);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, false), -EAGAIN);
+	ring_buffer_free_read_page(buffer, 0, page);
+	ring_buffer_free(buffer);
+}
+
+/* The texts of events/header_page and header_event are Linux's, to the byte: recorded from a 6.12 on arm64.
+ */
+static void test_texts(void **state)
+{
+	assert_string_equal(ring_buffer_header_page,
+			    "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+			    "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
+	assert_string_equal(ring_buffer_header_event, "# compressed entry header\n"
+						      "\ttype_len    :    5 bits\n"
+						      "\ttime_delta  :   27 bits\n"
+						      "\tarray       :   32 bits\n"
+						      "\n"
+						      "\tpadding     : type == 29\n"
+						      "\ttime_extend : type == 30\n"
+						      "\ttime_stamp : type == 31\n"
+						      "\tdata max type_len  == 28\n");
+}
+
+/* Every length from 0 to the longest comes back with its bytes; one more is refused and leaves nothing
+ * behind. */
+static void test_lengths(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(3 * RB_DATA_SIZE, 0);
+	struct ring_buffer_event *event;
+
+	for (unsigned length = 0; length <= RB_MAX_EVENT; length++) {
+		put(buffer, length, length, length);
+		event = ring_buffer_consume(buffer, 0, NULL, NULL);
+		assert_non_null(event);
+		assert_int_equal(ring_buffer_event_length(event), length ? (length + 3) & ~3u : 4);
+		for (unsigned i = 0; i < length; i++)
+			assert_int_equal(((u8 *)ring_buffer_event_data(event))[i], (u8)length);
+	}
+	assert_null(ring_buffer_reserve(ring_buffer_cpu(buffer, 0), RB_MAX_EVENT + 1, 9999));
+	assert_null(ring_buffer_reserve(ring_buffer_cpu(buffer, 0), ~0ul, 9999));
+	assert_true(ring_buffer_empty(buffer));
+	assert_int_equal(ring_buffer_dropped_events_cpu(buffer, 0), 0);
+	put(buffer, 9999, 8, 1);
+	assert_int_equal(ring_buffer_entries(buffer), 1);
+	ring_buffer_free(buffer);
+}
+
+/* Gaps of every power of two between events, also those that need a page of their own, come back exactly. */
+static void test_times(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(90 * RB_DATA_SIZE, 0);
+	u64 ts = 5, got, next = 5;
+
+	for (int bit = 0; bit < 62; bit++) {
+		put(buffer, ts, 8, bit);
+		put(buffer, ts + 1, 4000, bit);
+		ts += 1ull << bit;
+		ts += bit == 0;
+	}
+	for (int bit = 0; bit < 62; bit++) {
+		assert_non_null(ring_buffer_peek(buffer, 0, &got, NULL));
+		assert_int_equal(got, ring_buffer_oldest_event_ts(buffer, 0));
+		assert_non_null(ring_buffer_consume(buffer, 0, &got, NULL));
+		assert_int_equal(got, next);
+		assert_non_null(ring_buffer_consume(buffer, 0, &got, NULL));
+		assert_int_equal(got, next + 1);
+		next += (1ull << bit) + (bit == 0);
+	}
+	ring_buffer_free(buffer);
+}
+
+/* A stamp before the last one is recorded as the last one. */
+static void test_time_backwards(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(1, 0);
+	u64 ts;
+
+	put(buffer, 100, 8, 1);
+	assert_non_null(ring_buffer_reserve(ring_buffer_cpu(buffer, 0), 8, 50));
+	ring_buffer_commit(ring_buffer_cpu(buffer, 0));
+	put(buffer, 103, 8, 1);
+	ring_buffer_consume(buffer, 0, &ts, NULL);
+	ring_buffer_consume(buffer, 0, &ts, NULL);
+	assert_int_equal(ts, 100);
+	ring_buffer_consume(buffer, 0, &ts, NULL);
+	assert_int_equal(ts, 103);
+	ring_buffer_free(buffer);
+}
+
+/* Whichever allocation fails, the call says so and nothing has changed nor leaks. */
+static void test_no_memory(void **state)
+{
+	struct trace_buffer *buffer = NULL;
+	struct ring_buffer_iter *iter;
+	int err = -ENOMEM;
+
+	nr_cpu_ids = 2;
+	for (long n = 1; !buffer; n++) {
+		host_allocations_left = n;
+		buffer = ring_buffer_alloc(4 * RB_DATA_SIZE, 0);
+	}
+	host_allocations_left = -1;
+	put(buffer, 1, 8, 1);
+	for (long n = 1; err; n++) {
+		host_allocations_left = n;
+		err = ring_buffer_resize(buffer, 7 * RB_DATA_SIZE, RING_BUFFER_ALL_CPUS);
+		host_allocations_left = -1;
+		assert_true(err == 0 || err == -ENOMEM);
+		for (int cpu = 0; cpu < 2; cpu++)
+			assert_int_equal(ring_buffer_size(buffer, cpu), (err ? 4 : 7) * RB_DATA_SIZE);
+		assert_int_equal(ring_buffer_entries(buffer), 1);
+	}
+	for (iter = NULL; !iter;) {
+		static long n;
+
+		host_allocations_left = ++n;
+		iter = ring_buffer_read_start(buffer, 0);
+	}
+	host_allocations_left = -1;
+	ring_buffer_read_finish(iter);
+	assert_int_equal(ring_buffer_resize(buffer, 0, 0), -EINVAL);
+	assert_int_equal(ring_buffer_resize(buffer, 4096, 2), -EINVAL);
+	assert_int_equal(ring_buffer_resize(buffer, 4096, -2), -EINVAL);
+	assert_int_equal(ring_buffer_resize(buffer, ~0ul, 0), -ENOMEM);
+	assert_null(ring_buffer_consume(buffer, 2, NULL, NULL));
+	assert_null(ring_buffer_cpu(buffer, -1));
+	ring_buffer_free(buffer);
+	nr_cpu_ids = 1;
+}
+
+static int woken;
+
+static void wake(void *arg)
+{
+	woken++;
+	assert_ptr_equal(arg, &woken);
+}
+
+/* One wake-up for an arming, once there is something to read, and not before; also when the event was there
+ * already. */
+static void test_wake(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(1, 0);
+
+	ring_buffer_set_wake(buffer, wake, &woken);
+	ring_buffer_wait_arm(buffer, RING_BUFFER_ALL_CPUS);
+	ring_buffer_wake_poll(buffer);
+	assert_int_equal(woken, 0);
+	put(buffer, 1, 8, 1);
+	assert_int_equal(woken, 0); /* not by the writer */
+	ring_buffer_wake_poll(buffer);
+	assert_int_equal(woken, 1);
+	put(buffer, 2, 8, 1);
+	ring_buffer_wake_poll(buffer);
+	assert_int_equal(woken, 1);
+	ring_buffer_wait_arm(buffer, 0);
+	ring_buffer_wake_poll(buffer);
+	assert_int_equal(woken, 2);
+	assert_true(ring_buffer_record_is_on(buffer));
+	ring_buffer_free(buffer);
+}
+
+/* The exchange refuses what it must, and else moves events and counts. */
+static void test_swap(void **state)
+{
+	struct trace_buffer *a = ring_buffer_alloc(1, 0), *b = ring_buffer_alloc(1, 0);
+	struct ring_buffer_event *event;
+
+	put(a, 1, 8, 1);
+	event = ring_buffer_reserve(ring_buffer_cpu(a, 0), 8, 2);
+	assert_int_equal(ring_buffer_swap_cpu(a, b, 0), -EBUSY);
+	assert_int_equal(ring_buffer_swap_cpu(b, a, 0), -EBUSY);
+	ring_buffer_discard(ring_buffer_cpu(a, 0), event);
+	ring_buffer_record_disable_cpu(b, 0);
+	assert_int_equal(ring_buffer_swap_cpu(a, b, 0), -EAGAIN);
+	ring_buffer_record_enable_cpu(b, 0);
+	assert_int_equal(ring_buffer_swap_cpu(a, b, 1), -EINVAL);
+	assert_int_equal(ring_buffer_swap_cpu(a, a, 0), -EINVAL);
+	assert_int_equal(ring_buffer_swap_cpu(a, b, 0), 0);
+	assert_int_equal(ring_buffer_entries(a), 0);
+	assert_int_equal(ring_buffer_entries(b), 1);
+	put(a, 5, 8, 1);
+	assert_int_equal(ring_buffer_entries(a), 1);
+	assert_int_equal(ring_buffer_resize(b, 9 * RB_DATA_SIZE, 0), 0);
+	assert_int_equal(ring_buffer_swap_cpu(a, b, 0), -EINVAL);
+	assert_true(ring_buffer_record_is_on(a) && ring_buffer_record_is_on(b));
+	ring_buffer_free(a);
+	ring_buffer_free(b);
+}
+
+static u64 seed;
+
+static u64 next_random(void)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return seed >> 33;
+}
+
+static void random_step(struct buffer_data_page **page, struct ring_buffer_iter *iter)
+{
+	struct trace_buffer *buffer = check.buffer;
+	u64 r = next_random();
+
+	switch (r % 16) {
+	case 0:
+		assert_int_equal(ring_buffer_resize(buffer, 1 + next_random() % 40000, 0), 0);
+		break;
+	case 1:
+		ring_buffer_change_overwrite(buffer, r / 16 % 2);
+		break;
+	case 2:
+		check_read_page(&check, page, 64 + next_random() % 4033, r / 16 % 4 == 0);
+		break;
+	case 3:
+		check_read_page(&check, page, 4096, r / 16 % 2);
+		break;
+	case 4:
+	case 5:
+		check_consume(&check);
+		break;
+	case 6:
+		while (ring_buffer_iter_peek(iter, NULL) && next_random() % 16)
+			ring_buffer_iter_advance(iter);
+		break;
+	case 7:
+		check.now += 1ull << next_random() % 44;
+		break;
+	default:
+		check_write(&check,
+			    r / 16 % 4 ? 8 + next_random() % 60 : 8 + next_random() % (RB_MAX_EVENT - 7));
+	}
+}
+
+/* Thousands of random operations, resizes among them, many times over: order, contents, times and all counts
+ * stay right. */
+static void test_random(void **state)
+{
+	for (seed = 1; seed < 300; seed++) {
+		u64 run = seed;
+		struct trace_buffer *buffer = ring_buffer_alloc(2 * RB_DATA_SIZE, run % 2);
+		struct buffer_data_page *page = ring_buffer_alloc_read_page(buffer, 0);
+		struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, 0);
+
+		check_init(&check, buffer, 0);
+		for (int i = 0; i < 1500; i++)
+			random_step(&page, iter);
+		check_end(&check, false);
+		ring_buffer_read_finish(iter);
+		ring_buffer_free_read_page(buffer, 0, page);
+		ring_buffer_free(buffer);
+		seed = run;
+	}
+}
+
+/* What an iterator says it missed and what it saw make up all that was written after its start. */
+static void test_iterator_counts(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(3 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+	struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, 0);
+	unsigned long seen = 0, dropped = 0, n;
+
+	put(buffer, 1, 1000, 1);
+	assert_non_null(ring_buffer_iter_peek(iter, NULL));
+	for (n = 1; n < 300; n++) {
+		put(buffer, n, 900, 1);
+		if (n % 40 < 5 && ring_buffer_iter_peek(iter, NULL)) {
+			seen++;
+			ring_buffer_iter_advance(iter);
+		}
+		dropped += ring_buffer_iter_dropped(iter);
+	}
+	while (ring_buffer_iter_peek(iter, NULL)) {
+		seen++;
+		ring_buffer_iter_advance(iter);
+	}
+	dropped += ring_buffer_iter_dropped(iter);
+	assert_true(dropped > 100);
+	assert_int_equal(seen + dropped, n);
+	assert_true(ring_buffer_iter_empty(iter));
+	ring_buffer_iter_reset(iter);
+	assert_false(ring_buffer_iter_empty(iter));
+	assert_int_equal(ring_buffer_entries(buffer) + ring_buffer_overruns(buffer), n);
+	ring_buffer_read_finish(iter);
+	ring_buffer_free(buffer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_raw_page),       cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_lengths),	       cmocka_unit_test(test_times),
+		cmocka_unit_test(test_time_backwards), cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_wake),	       cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_random),	       cmocka_unit_test(test_iterator_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
