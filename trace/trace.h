@@ -121,7 +121,7 @@ struct trace_array {
 	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
 	bool tracer_active;                   /* [t] the tracer was started and not stopped */
 	bool function_enabled;                /* [t] the function tracer records */
-	bool function_fast;                   /* [t] ... by its fast path: the clock is the usual one */
+	u32 function_fast;                    /* [t] ... by its fast path: the clock is the usual one */
 	int stop_count;                       /* [t] */
 	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
 	bool buffer_expanded;                 /* [t] grew to its real size at first use */

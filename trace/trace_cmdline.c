@@ -86,15 +86,17 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 		strscpy(comm, "<XXX>", TASK_COMM_LEN);
 		return;
 	}
-	strscpy(comm, "<...>", TASK_COMM_LEN);
 	raw_local_irq_save(flags);
 	arch_spin_lock(&cmdline_lock);
 	if (saved && pid < PID_MAX_DEFAULT)
 		slot = saved->pid_to_slot[pid];
 	if (slot != NO_CMDLINE)
-		strscpy(comm, saved->slot[slot].comm, TASK_COMM_LEN);
+		memcpy(comm, saved->slot[slot].comm, TASK_COMM_LEN);
 	arch_spin_unlock(&cmdline_lock);
 	raw_local_irq_restore(flags);
+	if (slot == NO_CMDLINE)
+		strscpy(comm, "<...>", TASK_COMM_LEN);
+	comm[TASK_COMM_LEN - 1] = '\0'; /* noted while its task may have been changing it */
 }
 
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
