@@ -106,24 +106,6 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 	tracing_record_cmdline(next);
 }
 
-static void probe_sched_wakeup(void *data, struct task_struct *p)
-{
-	if (global_trace.trace_flags & TRACE_ITER(RECORD_CMD))
-		tracing_record_cmdline(p);
-}
-
-static int register_probes(void)
-{
-	int ret = register_trace_sched_switch(probe_sched_switch, NULL);
-
-	if (ret)
-		return ret;
-	ret = register_trace_sched_wakeup_new(probe_sched_wakeup, NULL);
-	if (ret)
-		unregister_trace_sched_switch(probe_sched_switch, NULL);
-	return ret;
-}
-
 int tracing_start_cmdline_record(void)
 {
 	int ret = 0;
@@ -133,7 +115,7 @@ int tracing_start_cmdline_record(void)
 	if (!saved)
 		return -ENOMEM;
 	if (!cmdline_users)
-		ret = register_probes();
+		ret = register_trace_sched_switch(probe_sched_switch, NULL);
 	if (ret)
 		return ret;
 	cmdline_users++;
@@ -145,7 +127,6 @@ void tracing_stop_cmdline_record(void)
 {
 	if (--cmdline_users)
 		return;
-	unregister_trace_sched_wakeup_new(probe_sched_wakeup, NULL);
 	unregister_trace_sched_switch(probe_sched_switch, NULL);
 }
 
