@@ -154,6 +154,7 @@ struct trace_iterator {
 	u64 idx;                              /* records shown so far */
 	loff_t pos;
 	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
+	bool paused;                          /* recording is off while we are open (pause-on-trace) */
 	struct cpumask started;               /* CPUs of which a record was shown */
 	struct seq_file text;                 /* trace_pipe: lines, and how much of them was handed out */
 	size_t text_read;
