@@ -26,7 +26,7 @@ struct saved_cmdlines {
 		char comm[TASK_COMM_LEN];
 	} slot[];                         /* [l] */
 };
-static struct saved_cmdlines *saved; /* [l] */
+static struct saved_cmdlines *saved; /* [l, written under trace_types_lock too] */
 static spinlock_t cmdline_lock = __SPIN_LOCK_UNLOCKED;
 static int cmdline_users; /* [trace_types_lock] */
 
@@ -124,14 +124,41 @@ static int register_probes(void)
 	return ret;
 }
 
+/* Put a table in force and return the one before. trace_types_lock held. */
+static struct saved_cmdlines *exchange_saved(struct saved_cmdlines *new)
+{
+	struct saved_cmdlines *old;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&cmdline_lock);
+	old = saved;
+	saved = new;
+	arch_spin_unlock(&cmdline_lock);
+	raw_local_irq_restore(flags);
+	return old;
+}
+
+/* trace_types_lock held. */
+static int ensure_saved(void)
+{
+	struct saved_cmdlines *new;
+
+	if (saved)
+		return 0;
+	new = cmdlines_alloc(SAVED_CMDLINES_DEFAULT);
+	if (!new)
+		return -ENOMEM;
+	exchange_saved(new);
+	return 0;
+}
+
 int tracing_start_cmdline_record(void)
 {
-	int ret = 0;
+	int ret = ensure_saved();
 
-	if (!saved)
-		saved = cmdlines_alloc(SAVED_CMDLINES_DEFAULT);
-	if (!saved)
-		return -ENOMEM;
+	if (ret)
+		return ret;
 	if (!cmdline_users)
 		ret = register_probes();
 	if (ret)
@@ -171,7 +198,9 @@ TRACEFS_TEXT_FILE(saved_cmdlines, "saved_cmdlines", 0440, TRACEFS_TOP, saved_cmd
 
 static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
+	mutex_lock(&trace_types_lock);
 	seq_printf(m, "%u\n", saved ? saved->num : SAVED_CMDLINES_DEFAULT);
+	mutex_unlock(&trace_types_lock);
 	return 0;
 }
 
@@ -179,7 +208,7 @@ static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, 
 static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text)
 {
 	struct saved_cmdlines *new, *old;
-	unsigned long num, flags;
+	unsigned long num;
 	int ret = kstrtoul(text, 10, &num);
 
 	if (ret)
@@ -190,12 +219,7 @@ static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text
 	if (!new)
 		return -ENOMEM;
 	mutex_lock(&trace_types_lock);
-	raw_local_irq_save(flags);
-	arch_spin_lock(&cmdline_lock);
-	old = saved;
-	saved = new;
-	arch_spin_unlock(&cmdline_lock);
-	raw_local_irq_restore(flags);
+	old = exchange_saved(new);
 	mutex_unlock(&trace_types_lock);
 	kvfree(old);
 	return 0;
