@@ -78,12 +78,12 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 	struct ring_buffer_event *event;
 	struct trace_array_cpu *cpu;
 
-	if ((pc & bit) || !READ_ONCE(tr->function_enabled))
+	if (pc & bit)
 		return;
 	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
 	barrier();
 	cpu = &tr->cpu_data[t->cpu];
-	if (!filter_pids || !trace_ignores_pid(tr, t->pid)) {
+	if (READ_ONCE(tr->function_enabled) && !(filter_pids && trace_ignores_pid(tr, t->pid))) {
 		event = ring_buffer_reserve(cpu->buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
 		if (event) {
 			fill_function(event, entry_head(pc, t), t->pid, ip, parent_ip);
@@ -129,12 +129,18 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 	u64 ts;
 
 	/* Any context but a task's, the recursion bits, and depths that need clamping all make the count large. */
-	if (unlikely(pc > 15 || !READ_ONCE(tr->function_fast))) {
+	if (unlikely(pc > 15)) {
 		function_trace_general(tr, ip, parent_ip, false);
 		return;
 	}
 	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET | 1U << RECURSION_SHIFT));
 	barrier();
+	/* Asked with preemption off: what function_trace_reset waits for. */
+	if (unlikely(!READ_ONCE(tr->function_fast))) {
+		WRITE_ONCE(t->preempt_count, pc);
+		function_trace_general(tr, ip, parent_ip, false);
+		return;
+	}
 	buffer = tr->cpu_data[t->cpu].buffer;
 	ts = sched_clock();
 	event = rb_try_reserve(buffer, sizeof(struct ftrace_entry), ts);

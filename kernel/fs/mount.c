@@ -270,6 +270,11 @@ static int umount_tree(struct mount *mnt, int flags)
 
 	mutex_lock(&mount_mutex);
 	child = automounted_child(mnt);
+	/* Busy by itself: beside the tree, the walk and the child, somebody has it. Then the child stays, too. */
+	if (child && !(flags & MNT_DETACH) && atomic_read(&mnt->mnt_count) > 3) {
+		err = -EBUSY;
+		child = NULL;
+	}
 	if (child) {
 		atomic_inc(&child->mnt_count); /* as a walk would */
 		err = detach_mount(child, flags);
