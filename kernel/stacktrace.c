@@ -21,9 +21,7 @@ struct walk {
 	unsigned long fp, low, high;
 };
 
-/* The stack that addr lies on. The interrupt and overflow stacks are those of this CPU: for ourselves
-
- * only. */
+/* The stack that addr lies on. The interrupt and overflow stacks are those of this CPU: for ourselves only. */
 static notrace bool find_stack(struct walk *w, unsigned long addr)
 {
 	unsigned long base = (unsigned long)w->task->stack;

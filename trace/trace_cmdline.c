@@ -3,6 +3,7 @@
  * traces, in a table of the most recent tasks.
  */
 #include <fs/libfs.h>
+#include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -26,7 +27,7 @@ struct saved_cmdlines {
 		char comm[TASK_COMM_LEN];
 	} slot[];                         /* [l] */
 };
-static struct saved_cmdlines *saved; /* [l] */
+static struct saved_cmdlines *saved; /* [l, written under trace_types_lock too] */
 static spinlock_t cmdline_lock = __SPIN_LOCK_UNLOCKED;
 static int cmdline_users; /* [trace_types_lock] */
 
@@ -66,8 +67,7 @@ void tracing_record_cmdline(struct task_struct *task)
 		return;
 	raw_local_irq_save(flags);
 	if (arch_spin_trylock(&cmdline_lock)) {
-		if (saved)
-			save_comm(saved, task);
+		save_comm(saved, task);
 		arch_spin_unlock(&cmdline_lock);
 	}
 	raw_local_irq_restore(flags);
@@ -86,15 +86,17 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 		strscpy(comm, "<XXX>", TASK_COMM_LEN);
 		return;
 	}
-	strscpy(comm, "<...>", TASK_COMM_LEN);
 	raw_local_irq_save(flags);
 	arch_spin_lock(&cmdline_lock);
 	if (saved && pid < PID_MAX_DEFAULT)
 		slot = saved->pid_to_slot[pid];
 	if (slot != NO_CMDLINE)
-		strscpy(comm, saved->slot[slot].comm, TASK_COMM_LEN);
+		memcpy(comm, saved->slot[slot].comm, TASK_COMM_LEN);
 	arch_spin_unlock(&cmdline_lock);
 	raw_local_irq_restore(flags);
+	if (slot == NO_CMDLINE)
+		strscpy(comm, "<...>", TASK_COMM_LEN);
+	comm[TASK_COMM_LEN - 1] = '\0'; /* noted while its task may have been changing it */
 }
 
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -106,14 +108,32 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 	tracing_record_cmdline(next);
 }
 
+/* Put a table in force and return the one before. trace_types_lock held. */
+static struct saved_cmdlines *exchange_saved(struct saved_cmdlines *new)
+{
+	struct saved_cmdlines *old;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&cmdline_lock);
+	old = saved;
+	saved = new;
+	arch_spin_unlock(&cmdline_lock);
+	raw_local_irq_restore(flags);
+	return old;
+}
+
+void trace_cmdline_init(void)
+{
+	saved = cmdlines_alloc(SAVED_CMDLINES_DEFAULT);
+	if (!saved)
+		panic("tracing: no memory for the names of tasks");
+}
+
 int tracing_start_cmdline_record(void)
 {
 	int ret = 0;
 
-	if (!saved)
-		saved = cmdlines_alloc(SAVED_CMDLINES_DEFAULT);
-	if (!saved)
-		return -ENOMEM;
 	if (!cmdline_users)
 		ret = register_trace_sched_switch(probe_sched_switch, NULL);
 	if (ret)
@@ -135,7 +155,7 @@ static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int c
 	unsigned n;
 
 	mutex_lock(&trace_types_lock);
-	n = saved ? saved->num : 0;
+	n = saved->num;
 	for (unsigned i = 0; i < n; i++) {
 		char comm[TASK_COMM_LEN];
 		int pid = READ_ONCE(saved->slot[i].pid);
@@ -152,7 +172,9 @@ TRACEFS_TEXT_FILE(saved_cmdlines, "saved_cmdlines", 0440, TRACEFS_TOP, saved_cmd
 
 static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
-	seq_printf(m, "%u\n", saved ? saved->num : SAVED_CMDLINES_DEFAULT);
+	mutex_lock(&trace_types_lock);
+	seq_printf(m, "%u\n", saved->num);
+	mutex_unlock(&trace_types_lock);
 	return 0;
 }
 
@@ -160,7 +182,7 @@ static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, 
 static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text)
 {
 	struct saved_cmdlines *new, *old;
-	unsigned long num, flags;
+	unsigned long num;
 	int ret = kstrtoul(text, 10, &num);
 
 	if (ret)
@@ -171,12 +193,7 @@ static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text
 	if (!new)
 		return -ENOMEM;
 	mutex_lock(&trace_types_lock);
-	raw_local_irq_save(flags);
-	arch_spin_lock(&cmdline_lock);
-	old = saved;
-	saved = new;
-	arch_spin_unlock(&cmdline_lock);
-	raw_local_irq_restore(flags);
+	old = exchange_saved(new);
 	mutex_unlock(&trace_types_lock);
 	kvfree(old);
 	return 0;

@@ -51,6 +51,12 @@ static u32 entry_head(u32 pc, struct task_struct *t)
 	return head;
 }
 
+static noinline void trace_function_resched(u32 pc)
+{
+	if (!pc)
+		preempt_schedule_notrace();
+}
+
 /*
  * Let go of the CPU if that was asked for meanwhile. Preempting here and not at the next preempt_enable keeps wake-up
  * latencies what they are without a tracer.
@@ -59,8 +65,8 @@ static __always_inline void trace_function_end(struct task_struct *t, u32 pc)
 {
 	barrier();
 	WRITE_ONCE(t->preempt_count, pc);
-	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) && !pc)
-		preempt_schedule_notrace();
+	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED))
+		trace_function_resched(pc);
 }
 
 /* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters. */
@@ -72,12 +78,12 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 	struct ring_buffer_event *event;
 	struct trace_array_cpu *cpu;
 
-	if ((pc & bit) || !READ_ONCE(tr->function_enabled))
+	if (pc & bit)
 		return;
 	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
 	barrier();
 	cpu = &tr->cpu_data[t->cpu];
-	if (!filter_pids || !trace_ignores_pid(tr, t->pid)) {
+	if (READ_ONCE(tr->function_enabled) && !(filter_pids && trace_ignores_pid(tr, t->pid))) {
 		event = ring_buffer_reserve(cpu->buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
 		if (event) {
 			fill_function(event, entry_head(pc, t), t->pid, ip, parent_ip);
@@ -123,12 +129,18 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 	u64 ts;
 
 	/* Any context but a task's, the recursion bits, and depths that need clamping all make the count large. */
-	if (unlikely(pc > 15 || !READ_ONCE(tr->function_fast))) {
+	if (unlikely(pc > 15)) {
 		function_trace_general(tr, ip, parent_ip, false);
 		return;
 	}
 	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET | 1U << RECURSION_SHIFT));
 	barrier();
+	/* Asked with preemption off: what function_trace_reset waits for. */
+	if (unlikely(!READ_ONCE(tr->function_fast))) {
+		WRITE_ONCE(t->preempt_count, pc);
+		function_trace_general(tr, ip, parent_ip, false);
+		return;
+	}
 	buffer = tr->cpu_data[t->cpu].buffer;
 	ts = sched_clock();
 	event = rb_try_reserve(buffer, sizeof(struct ftrace_entry), ts);
@@ -137,8 +149,10 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 		return;
 	}
 	head = TRACE_FN | pc << 24 | (u32)arch_irqs_disabled_flags(arch_local_save_flags()) << 16;
-	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED))
+	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED)) {
+		barrier(); /* a branch that is not taken, instead of computing both */
 		head |= (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
+	}
 	fill_function(event, head, t->pid, ip, parent_ip);
 	commit = rb_try_commit(buffer);
 	if (unlikely(commit)) {

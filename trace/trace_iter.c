@@ -185,7 +185,8 @@ static int open_for_reading(struct inode *inode, struct file *file)
 	mutex_lock(&trace_types_lock);
 	iter->trace = iter->tr->current_trace;
 	iter->annotate = ring_buffer_overruns(iter->buffer) != 0;
-	if (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE))
+	iter->paused = iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE);
+	if (iter->paused)
 		ring_buffer_record_disable(iter->buffer);
 	mutex_unlock(&trace_types_lock);
 	return 0;
@@ -215,7 +216,7 @@ static int tracing_release(struct inode *inode, struct file *file)
 	if (!(file->f_mode & FMODE_READ))
 		return 0;
 	iter = m->private;
-	if (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE))
+	if (iter->paused)
 		ring_buffer_record_enable(iter->buffer);
 	iterator_free(iter);
 	return seq_release(inode, file);

@@ -73,28 +73,26 @@ static int wait_for_records(struct trace_iterator *iter)
 }
 
 /*
- * Until there is a record, the tracer changes or tracing is switched off after something was read: then the reader gets
- * end of file, as in Linux. 0, 1 for end of file, -EAGAIN, -ERESTARTSYS.
+ * Nothing to read: wait a little. When the tracer has changed, or tracing is off after something was read, the reader
+ * gets end of file, as in Linux. 0, 1 for end of file, -EAGAIN, -ERESTARTSYS. Context: iter->mutex held, let go of
+ * while waiting.
  */
 static int tracing_wait_pipe(struct file *file, struct trace_iterator *iter)
 {
-	while (trace_empty(iter)) {
-		int ret;
+	int ret;
 
-		if (file->f_flags & O_NONBLOCK)
-			return -EAGAIN;
-		if ((!tracer_tracing_is_on(iter->tr) && iter->pos) || iter->trace != iter->tr->current_trace)
-			return 1;
-		mutex_unlock(&iter->mutex);
-		ret = wait_for_records(iter);
-		mutex_lock(&iter->mutex);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	if (file->f_flags & O_NONBLOCK)
+		return -EAGAIN;
+	if ((!tracer_tracing_is_on(iter->tr) && iter->pos) || iter->trace != READ_ONCE(iter->tr->current_trace))
+		return 1;
+	mutex_unlock(&iter->mutex);
+	ret = wait_for_records(iter);
+	mutex_lock(&iter->mutex);
+	return ret;
 }
 
-/* Take whole lines while they fit; a line that does not stays in the buffer for the next read. */
+/* Take whole lines while they fit; a line that does not stays in the buffer for the next read, or is left out when
+ * even an empty buffer is too small for it. */
 static void fill_text(struct trace_iterator *iter, size_t want)
 {
 	struct seq_file *s = &iter->text;
@@ -108,7 +106,8 @@ static void fill_text(struct trace_iterator *iter, size_t want)
 		trace_print_line(s, iter);
 		if (seq_has_overflowed(s)) {
 			s->count = before;
-			break;
+			if (before)
+				break;
 		}
 		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
 		iter->pos++;
@@ -126,6 +125,26 @@ static ssize_t hand_out(struct trace_iterator *iter, char __user *buf, size_t n)
 	return n;
 }
 
+/*
+ * Until there is text. A look at the buffer says nothing for long: another reader may take the records first, they may
+ * all be discarded ones, and who shares our file may have made text while we waited. 0 or as tracing_wait_pipe.
+ */
+static int get_text(struct file *file, struct trace_iterator *iter, size_t want)
+{
+	while (iter->text_read == iter->text.count) {
+		int ret = trace_empty(iter) ? tracing_wait_pipe(file, iter) : 0;
+
+		if (ret)
+			return ret;
+		if (iter->text_read != iter->text.count)
+			break;
+		mutex_lock(&trace_types_lock);
+		fill_text(iter, want);
+		mutex_unlock(&trace_types_lock);
+	}
+	return 0;
+}
+
 static ssize_t tracing_read_pipe(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_iterator *iter = file->private_data;
@@ -134,18 +153,11 @@ static ssize_t tracing_read_pipe(struct file *file, char __user *buf, size_t n, 
 	if (!n)
 		return 0;
 	mutex_lock(&iter->mutex);
-	if (iter->text_read == iter->text.count) {
-		ret = tracing_wait_pipe(file, iter);
-		if (ret) {
-			ret = ret > 0 ? 0 : ret;
-			goto unlock;
-		}
-		mutex_lock(&trace_types_lock);
-		fill_text(iter, min(n, (size_t)PIPE_TEXT_SIZE - 1));
-		mutex_unlock(&trace_types_lock);
-	}
-	ret = hand_out(iter, buf, n);
-unlock:
+	ret = get_text(file, iter, min(n, (size_t)PIPE_TEXT_SIZE - 1));
+	if (!ret)
+		ret = hand_out(iter, buf, n);
+	else if (ret > 0)
+		ret = 0;
 	mutex_unlock(&iter->mutex);
 	return ret;
 }

@@ -9,12 +9,29 @@
 /* Serialises changes of every tracepoint's probes; callers of the points only read tp->funcs. */
 static DEFINE_MUTEX(tracepoints_mutex);
 
+/* Stands where a probe was that had to go without memory for a shorter array. Called as whatever that was. */
+static notrace void no_probe(void *data)
+{
+}
+
+/* Entries, those of no_probe too. */
 static int count_funcs(const struct tracepoint_func *funcs)
 {
 	int n = 0;
 
 	while (funcs && funcs[n].func)
 		n++;
+	return n;
+}
+
+/* The probes of `from` but number `skip` (-1: all) into `to`, where there is room. Returns how many they are. */
+static int copy_probes(struct tracepoint_func *to, const struct tracepoint_func *from, int skip)
+{
+	int n = 0;
+
+	for (int i = 0; from && from[i].func; i++)
+		if (i != skip && from[i].func != (void *)no_probe)
+			to[n++] = from[i];
 	return n;
 }
 
@@ -38,40 +55,40 @@ static void publish_funcs(struct tracepoint *tp, struct tracepoint_func *new)
 	}
 }
 
+/* The key is on while there is an array. */
 static int add_func(struct tracepoint *tp, void *probe, void *data)
 {
-	int n = count_funcs(tp->funcs);
-	struct tracepoint_func *new;
+	struct tracepoint_func *new, *old = tp->funcs;
 
-	if (find_func(tp->funcs, probe, data) >= 0)
+	if (find_func(old, probe, data) >= 0)
 		return -EEXIST;
-	new = kcalloc(n + 2, sizeof(*new), GFP_KERNEL);
+	new = kcalloc(count_funcs(old) + 2, sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
-	if (n)
-		memcpy(new, tp->funcs, n * sizeof(*new));
-	new[n] = (struct tracepoint_func){ probe, data };
+	new[copy_probes(new, old, -1)] = (struct tracepoint_func){ probe, data };
 	publish_funcs(tp, new);
-	if (n == 0)
+	if (!old)
 		static_key_slow_inc(&tp->key);
 	return 0;
 }
 
+/* Cannot fail but for a probe that is not there: who unregisters is about to free what the probe uses. */
 static int remove_func(struct tracepoint *tp, void *probe, void *data)
 {
-	int n = count_funcs(tp->funcs);
 	int at = find_func(tp->funcs, probe, data);
-	struct tracepoint_func *new = NULL;
+	struct tracepoint_func *new;
 
 	if (at < 0)
 		return -ENOENT;
-	if (n > 1) {
-		new = kcalloc(n, sizeof(*new), GFP_KERNEL);
-		if (!new)
-			return -ENOMEM;
-		memcpy(new, tp->funcs, at * sizeof(*new));
-		memcpy(new + at, tp->funcs + at + 1, (n - 1 - at) * sizeof(*new));
-	} else {
+	new = kcalloc(count_funcs(tp->funcs), sizeof(*new), GFP_KERNEL);
+	if (!new) {
+		WRITE_ONCE(tp->funcs[at].func, (void *)no_probe);
+		synchronize_rcu();
+		return 0;
+	}
+	if (!copy_probes(new, tp->funcs, at)) {
+		kfree(new);
+		new = NULL;
 		static_key_slow_dec(&tp->key);
 	}
 	publish_funcs(tp, new);

@@ -36,13 +36,15 @@ void flush_tlb_mm(struct mm_struct *mm)
 
 void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
-	u64 asid = mm_asid(mm);
+	u64 asid;
 
 	if (end - start > FLUSH_MAX_PAGES * PAGE_SIZE) {
 		flush_tlb_mm(mm);
 		return;
 	}
 	dsb(ishst);
+	/* Not before: who gives the mm a new ASID after this look finds the entries as they are now. */
+	asid = mm_asid(mm);
 	for (unsigned long va = start; va < end; va += PAGE_SIZE)
 		tlbi(vale1is, tlbi_arg(va, asid));
 	dsb(ish);

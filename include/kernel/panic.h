@@ -5,9 +5,7 @@
 
 struct pt_regs;
 
-/* Stops every CPU, prints message and backtrace, dumps the trace if asked, ends QEMU with a failure
-
- * status. */
+/* Stops every CPU, prints message and backtrace, dumps the trace if asked, ends QEMU with a failure status. */
 void panic(const char *fmt, ...) __printf(1, 2) __noreturn;
 extern int panic_on_oops;
 extern int oops_in_progress; /* non-zero: locks of the output path may be broken */

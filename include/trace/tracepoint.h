@@ -28,7 +28,8 @@ struct tracepoint {
 	struct tracepoint_func *funcs; /* [tracepoints_mutex for changes, RCU for callers] NULL: none */
 };
 
-/* -EEXIST when this pair is there already, -ENOENT when it is not, -ENOMEM. Thread context; sleeps. */
+/* -EEXIST when this pair is there already, -ENOMEM; unregister: -ENOENT when it is not, nothing else. Thread context;
+ * sleep. */
 int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data);
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data);
 void tracepoint_synchronize_unregister(void);

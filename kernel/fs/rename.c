@@ -83,6 +83,23 @@ static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct
 	return err;
 }
 
+/*
+ * Would a directory end up inside itself, or a directory that is not empty be replaced? Within one directory neither
+ * can be; and ancestry must not be walked then, as rename_mutex is not held and an ancestor could be moved away and
+ * freed under us. [both i_locks]
+ */
+static int check_ancestry(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
+			  unsigned flags)
+{
+	if (olddir == newdir)
+		return 0;
+	if (d_is_ancestor(old, newdir))
+		return -EINVAL;
+	if (d_is_ancestor(new, olddir))
+		return flags & RENAME_EXCHANGE ? -EINVAL : -ENOTEMPTY;
+	return 0;
+}
+
 /* Both names looked up and locked. [both i_locks] */
 static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to,
 			 struct path *newdir, unsigned flags)
@@ -104,13 +121,9 @@ static int rename_locked(struct nameidata *from, struct path *olddir, struct nam
 	if (!S_ISDIR(old->d_inode->i_mode) &&
 	    (from->trailing || (!(flags & RENAME_EXCHANGE) && to->trailing)))
 		goto put_new;
-	err = -EINVAL;
-	if (d_is_ancestor(old, newdir->dentry))
-		goto put_new;
-	err = flags & RENAME_EXCHANGE ? -EINVAL : -ENOTEMPTY;
-	if (d_is_ancestor(new, olddir->dentry))
-		goto put_new;
-	err = vfs_rename(olddir->dentry, old, newdir->dentry, new, flags);
+	err = check_ancestry(olddir->dentry, old, newdir->dentry, new, flags);
+	if (!err)
+		err = vfs_rename(olddir->dentry, old, newdir->dentry, new, flags);
 put_new:
 	dput(new);
 put_old:

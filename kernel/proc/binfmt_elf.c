@@ -127,9 +127,7 @@ static int check_phdrs(struct elf_image *img, u64 file_size)
 	return prev ? 0 : -ENOEXEC;
 }
 
-/* Where to: position-independent programs to their place in the address space, and all of it below the
-
- * stack. */
+/* Where to: position-independent programs to their place in the address space, and all of it below the stack. */
 static int place_image(struct elf_image *img)
 {
 	unsigned long limit = STACK_TOP - MIN_GAP;

@@ -47,9 +47,7 @@ static bool wait_for_others(struct task_struct *t)
 	return done;
 }
 
-/* Everything that others know the process by goes from the dead leader to us: number, family, place in
-
- * lists. */
+/* Everything that others know the process by goes from the dead leader to us: number, family, place in lists. */
 static struct task_struct *become_leader(struct task_struct *t)
 {
 	struct task_struct *leader = t->group_leader, *p;

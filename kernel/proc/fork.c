@@ -50,9 +50,7 @@ void count_tasks(int processes, int threads)
 	WRITE_ONCE(thread_count, thread_count + threads);
 }
 
-/* Threads need one process to be in; that needs one set of handlers; and those are code in one address
-
- * space. */
+/* Threads need one process to be in; that needs one set of handlers; and those are code in one address space. */
 static int check_flags(const struct kernel_clone_args *args)
 {
 	u64 flags = args->flags;
@@ -325,9 +323,7 @@ static void put_parts(u64 flags, struct task_struct *p)
 		put_files_struct(p->files);
 }
 
-/* The child's struct, its fields the model's or empty; nothing that would have to be given back but
-
- * groups. */
+/* The child's struct, its fields the model's or empty; nothing that would have to be given back but groups. */
 static struct task_struct *new_task(const struct kernel_clone_args *args)
 {
 	struct task_struct *p = dup_task_struct(current);

@@ -22,9 +22,7 @@
 
 #define BUCKET_BITS 8
 
-/* Where a word is: in memory shared between processes the physical address, else address space and
-
- * address. */
+/* Where a word is: in memory shared between processes the physical address, else address space and address. */
 struct futex_key {
 	const void *space; /* mm, or NULL: `word` is physical */
 	u64 word;

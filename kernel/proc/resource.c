@@ -115,9 +115,9 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 
 	if (which >= RLIM_NLIMITS)
 		return -EINVAL;
-	if (new &&new->rlim_cur > new->rlim_max)
+	if (new && new->rlim_cur > new->rlim_max)
 		return -EINVAL;
-	if (new &&which == RLIMIT_NOFILE &&new->rlim_max > NR_OPEN_MAX)
+	if (new && which == RLIMIT_NOFILE && new->rlim_max > NR_OPEN_MAX)
 		return -EPERM;
 	limit = p->signal->rlim[which];
 	sighand = lock_task_sighand(p, &flags);

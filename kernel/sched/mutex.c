@@ -170,7 +170,7 @@ static void noinline __mutex_unlock_slowpath(struct mutex *m)
 	old = READ_ONCE(m->owner);
 	do {
 		BUG_ON(owner_task(old) != current);
-		new = old &MUTEX_FLAGS;
+		new = old & MUTEX_FLAGS;
 		if (w && (old & MUTEX_HANDOFF))
 			new = (unsigned long)w->task | MUTEX_WAITERS;
 	} while (!__atomic_compare_exchange_n(&m->owner, &old, new, false, __ATOMIC_RELEASE,
