@@ -8,7 +8,7 @@
 /* Locks: l ftrace_lock; I immutable after boot. */
 struct dyn_ftrace {
 	unsigned long ip; /* [I] address of the patched instruction */
-	u32 sym;          /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader may fill it in] */
+	u32 sym;          /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader fills it in] */
 };
 
 extern struct mutex ftrace_lock;         /* users, sets and sites; inside it: text_mutex */
