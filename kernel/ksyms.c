@@ -66,18 +66,36 @@ static size_t first_not_below(unsigned long offset)
 	return low;
 }
 
-long symbol_index(unsigned long address)
-{
-	unsigned long offset = address - (unsigned long)_text;
-	size_t after;
+/*
+ * Answers given before: a trace asks for the same few addresses again and again. Bits 0-31 the offset, the others the
+ * symbol's number plus 1. An entry is one word, read and written as such: no lock, and any context may interrupt.
+ */
+#define RECENT 512
+static u64 recent[RECENT];
 
-	if (address < (unsigned long)_text || address >= (unsigned long)_end)
-		return -1;
-	after = first_not_below(offset + 1);
+static long search_symbol(unsigned long offset)
+{
+	size_t after = first_not_below(offset + 1);
+
 	if (after == 0)
 		return -1;
 	/* The one before may be the last of several at its address; the first of them is preferred. */
 	return (long)first_not_below(__start_ksyms_offset[after - 1]);
+}
+
+long symbol_index(unsigned long address)
+{
+	unsigned long offset = address - (unsigned long)_text;
+	u64 *slot = &recent[(offset / 4) % RECENT], known = READ_ONCE(*slot);
+	long nr;
+
+	if (offset >= (unsigned long)(_end - _text))
+		return -1;
+	if (known >> 32 && (u32)known == offset)
+		return (long)(known >> 32) - 1;
+	nr = search_symbol(offset);
+	WRITE_ONCE(*slot, (u64)(nr + 1) << 32 | offset);
+	return nr;
 }
 
 /* Bytes from symbol `i` to the next that lies higher, or to the end of the image. */

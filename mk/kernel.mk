@@ -18,7 +18,8 @@ endif
 NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/time/clock.c $(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
 NOTRACE_aarch64 := boot.c early.c ftrace.c patch.c stacktrace.c clock.c
 NOTRACE_x86_64  := $(NOTRACE_aarch64)
-PG_aarch64 := -pg
+# mcount_site.s: a macro that spares each site an instruction.
+PG_aarch64 := -pg -Wa,arch/aarch64/mcount_site.s
 PG_x86_64  := -pg -mfentry -mrecord-mcount
 NOTRACE_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(filter $(NOTRACE),$(KSRC))))
 
@@ -46,7 +47,7 @@ $(eval $(call stamp,$(BUILD)/kernel.objects,$(KLDFLAGS) | $(KOBJ)))
 OFFSETS_H := $(BUILD)/include/generated/asm-offsets.h
 $(shell mkdir -p $(sort $(dir $(KOBJ) $(OFFSETS_H))) $(BUILD)/tables)
 
-$(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%.o: %.c $(BUILD)/kernel.flags mk/kernel.mk | $(OFFSETS_H)
+$(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%.o: %.c $(BUILD)/kernel.flags mk/kernel.mk $(wildcard arch/$(ARCH)/mcount_site.s) | $(OFFSETS_H)
 	$(call say,CC,$@)
 	$(Q)$(call kcc,$<) -MMD -MP -c -o $@ $<
 

@@ -79,7 +79,7 @@ lint-cppcheck:
 # clang reads the commands that gcc gets, but for what it does not know; headers are seen through what includes them.
 lint-tidy: compile_commands.json
 	$(call say,LINT,clang-tidy)
-	$(Q)sed 's/ -pg / /' compile_commands.json > build/compile_commands.json
+	$(Q)sed 's/ -pg \( -Wa,[^ ]*\)\? / /' compile_commands.json > build/compile_commands.json
 	$(Q)sed -n 's/^  "file": "\(.*\)",$$/\1/p' compile_commands.json | xargs -r -n 4 -P $(shell nproc) \
 		clang-tidy --quiet -p build --extra-arg=--target=aarch64-linux-gnu --extra-arg=-Wno-unknown-warning-option \
 		2> >(grep -v 'warnings\? generated\|Suppressed\|Use -header-filter' >&2)

@@ -21,7 +21,7 @@ import time
 import pexpect
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PANIC = r"Kernel panic - [^\r\n]*"
+PANIC = r"Kernel panic - [^\r\n]*\r?\n"  # all of the line
 PANIC_END = r"end Kernel panic[^\r\n]*"
 PR_SET_PDEATHSIG = 1
 

@@ -23,7 +23,7 @@ DEFINE_MUTEX(ftrace_lock);
 struct dyn_ftrace *ftrace_recs;
 unsigned ftrace_nr_recs;
 unsigned ftrace_nr_pages;
-unsigned long *ftrace_enabled_map;
+unsigned long *ftrace_enabled_map, *ftrace_touched_map;
 static unsigned long *wanted_map; /* [ftrace_lock] scratch: what the users want */
 struct ftrace_ops *ftrace_ops_list;
 int ftrace_enabled = 1; /* [ftrace_lock] */
@@ -130,31 +130,49 @@ struct site_change {
 	bool bad_had_call;
 };
 
-static notrace bool verify_word(struct site_change *change, unsigned w, unsigned long diff)
+/* The sites whose bits are set among the 64 of word w, in order; returns how many. */
+static __always_inline unsigned gather_sites(unsigned long *sites, unsigned w, unsigned long bits)
 {
-	for (; diff; diff &= diff - 1) {
-		struct dyn_ftrace *rec = &ftrace_recs[w * 64 + __builtin_ctzl(diff)];
-		bool on = ftrace_enabled_map[w] & (diff & -diff);
+	unsigned n = 0;
 
-		if (arch_patch_verify(rec->ip, on ? FTRACE_CALLER_ADDR : 0, PATCH_CALL)) {
-			change->bad = rec;
-			change->bad_had_call = on;
-			return false;
-		}
-	}
-	return true;
+	for (; bits; bits &= bits - 1)
+		sites[n++] = ftrace_recs[w * 64 + __builtin_ctzl(bits)].ip;
+	return n;
 }
 
-static notrace void write_word(unsigned w, unsigned long diff)
+/* Do these sites hold calls, or nops? */
+static notrace bool verify_sites(struct site_change *change, unsigned w, unsigned long bits, bool call)
 {
-	for (; diff; diff &= diff - 1) {
-		struct dyn_ftrace *rec = &ftrace_recs[w * 64 + __builtin_ctzl(diff)];
-		bool on = wanted_map[w] & (diff & -diff);
+	unsigned long sites[64];
+	unsigned n = gather_sites(sites, w, bits);
+	size_t good = n ? arch_patch_verify_calls(sites, n, call ? FTRACE_CALLER_ADDR : 0) : 0;
 
-		arch_patch_write(rec->ip, on ? FTRACE_CALLER_ADDR : 0, PATCH_CALL);
-		if (on)
-			rec->flags |= FTRACE_FL_TOUCHED;
-	}
+	if (good == n)
+		return true;
+	change->bad = &ftrace_recs[ftrace_rec_of(sites[good])];
+	change->bad_had_call = call;
+	return false;
+}
+
+static notrace bool verify_word(struct site_change *change, unsigned w)
+{
+	unsigned long diff = wanted_map[w] ^ ftrace_enabled_map[w];
+
+	return verify_sites(change, w, diff & ~wanted_map[w], true) &&
+	       verify_sites(change, w, diff & wanted_map[w], false);
+}
+
+/* Verified: writing cannot fail but for a target out of reach, and ftrace_caller is in the same image. */
+static notrace void write_word(unsigned w)
+{
+	unsigned long diff = wanted_map[w] ^ ftrace_enabled_map[w], on = diff & wanted_map[w];
+	unsigned long sites[64];
+
+	if (diff & ~on)
+		arch_patch_write_calls(sites, gather_sites(sites, w, diff & ~on), 0);
+	if (on)
+		arch_patch_write_calls(sites, gather_sites(sites, w, on), FTRACE_CALLER_ADDR);
+	ftrace_touched_map[w] |= on;
 	ftrace_enabled_map[w] = wanted_map[w];
 }
 
@@ -172,7 +190,7 @@ static notrace void update_stopped(void *data)
 		swap(*change->set, *change->with);
 	compute_wanted();
 	for (unsigned w = 0; w < words; w++) {
-		if (verify_word(change, w, wanted_map[w] ^ ftrace_enabled_map[w]))
+		if (verify_word(change, w))
 			continue;
 		if (change->set)
 			swap(*change->set, *change->with);
@@ -183,7 +201,7 @@ static notrace void update_stopped(void *data)
 		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
 	ftrace_call_target = callee;
 	for (unsigned w = 0; w < words; w++)
-		write_word(w, wanted_map[w] ^ ftrace_enabled_map[w]);
+		write_word(w);
 }
 
 static int update(struct site_change *change)
@@ -316,8 +334,9 @@ void ftrace_init(void)
 	}
 	ftrace_recs = kvzalloc(ftrace_nr_recs * sizeof(*ftrace_recs), GFP_KERNEL);
 	ftrace_enabled_map = kzalloc(map_size, GFP_KERNEL);
+	ftrace_touched_map = kzalloc(map_size, GFP_KERNEL);
 	wanted_map = kzalloc(map_size, GFP_KERNEL);
-	if (!ftrace_recs || !ftrace_enabled_map || !wanted_map)
+	if (!ftrace_recs || !ftrace_enabled_map || !ftrace_touched_map || !wanted_map)
 		panic("ftrace: no memory for %u sites", ftrace_nr_recs);
 	convert_nops();
 	start = sched_clock() - start;

@@ -87,7 +87,7 @@ static bool rec_enabled(unsigned rec)
 
 static bool rec_touched(unsigned rec)
 {
-	return ftrace_recs[rec].flags & FTRACE_FL_TOUCHED;
+	return test_bit(rec, ftrace_touched_map);
 }
 
 static void show_name(struct seq_file *m, unsigned rec)

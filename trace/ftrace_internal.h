@@ -8,15 +8,14 @@
 /* Locks: l ftrace_lock; I immutable after boot. */
 struct dyn_ftrace {
 	unsigned long ip; /* [I] address of the patched instruction */
-	u32 flags;        /* [l] FTRACE_FL_* */
-	u32 sym;          /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader fills it in] */
+	u32 sym;          /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader may fill it in] */
 };
-#define FTRACE_FL_TOUCHED 1u /* was enabled at some time */
 
 extern struct mutex ftrace_lock;         /* users, sets and sites; inside it: text_mutex */
 extern struct dyn_ftrace *ftrace_recs;   /* ascending by ip */
 extern unsigned ftrace_nr_recs;
 extern unsigned long *ftrace_enabled_map; /* [l] sites that hold a call now */
+extern unsigned long *ftrace_touched_map; /* [l] sites that held one at some time */
 extern struct ftrace_ops *ftrace_ops_list; /* [l] registered users */
 extern unsigned ftrace_nr_pages;         /* of memory the records take, for dyn_ftrace_total_info */
 

@@ -207,4 +207,5 @@ void trace_init(void)
 	for_each_possible_cpu(cpu)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);
 	function_trace_setup(tr);
+	trace_cmdline_init();
 }

@@ -121,7 +121,7 @@ struct trace_array {
 	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
 	bool tracer_active;                   /* [t] the tracer was started and not stopped */
 	bool function_enabled;                /* [t] the function tracer records */
-	bool function_fast;                   /* [t] ... by its fast path: the clock is the usual one */
+	u32 function_fast;                    /* [t] ... by its fast path: the clock is the usual one */
 	int stop_count;                       /* [t] */
 	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
 	bool buffer_expanded;                 /* [t] grew to its real size at first use */
@@ -194,6 +194,7 @@ void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five cha
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
 
 /* trace_cmdline.c: pid to name. */
+void trace_cmdline_init(void); /* boot */
 int tracing_start_cmdline_record(void);
 void tracing_stop_cmdline_record(void);
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN]);

@@ -3,6 +3,7 @@
  * traces, in a table of the most recent tasks.
  */
 #include <fs/libfs.h>
+#include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -66,8 +67,7 @@ void tracing_record_cmdline(struct task_struct *task)
 		return;
 	raw_local_irq_save(flags);
 	if (arch_spin_trylock(&cmdline_lock)) {
-		if (saved)
-			save_comm(saved, task);
+		save_comm(saved, task);
 		arch_spin_unlock(&cmdline_lock);
 	}
 	raw_local_irq_restore(flags);
@@ -86,15 +86,17 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 		strscpy(comm, "<XXX>", TASK_COMM_LEN);
 		return;
 	}
-	strscpy(comm, "<...>", TASK_COMM_LEN);
 	raw_local_irq_save(flags);
 	arch_spin_lock(&cmdline_lock);
 	if (saved && pid < PID_MAX_DEFAULT)
 		slot = saved->pid_to_slot[pid];
 	if (slot != NO_CMDLINE)
-		strscpy(comm, saved->slot[slot].comm, TASK_COMM_LEN);
+		memcpy(comm, saved->slot[slot].comm, TASK_COMM_LEN);
 	arch_spin_unlock(&cmdline_lock);
 	raw_local_irq_restore(flags);
+	if (slot == NO_CMDLINE)
+		strscpy(comm, "<...>", TASK_COMM_LEN);
+	comm[TASK_COMM_LEN - 1] = '\0'; /* noted while its task may have been changing it */
 }
 
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -104,24 +106,6 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 		return;
 	tracing_record_cmdline(prev);
 	tracing_record_cmdline(next);
-}
-
-static void probe_sched_wakeup(void *data, struct task_struct *p)
-{
-	if (global_trace.trace_flags & TRACE_ITER(RECORD_CMD))
-		tracing_record_cmdline(p);
-}
-
-static int register_probes(void)
-{
-	int ret = register_trace_sched_switch(probe_sched_switch, NULL);
-
-	if (ret)
-		return ret;
-	ret = register_trace_sched_wakeup_new(probe_sched_wakeup, NULL);
-	if (ret)
-		unregister_trace_sched_switch(probe_sched_switch, NULL);
-	return ret;
 }
 
 /* Put a table in force and return the one before. trace_types_lock held. */
@@ -139,28 +123,19 @@ static struct saved_cmdlines *exchange_saved(struct saved_cmdlines *new)
 	return old;
 }
 
-/* trace_types_lock held. */
-static int ensure_saved(void)
+void trace_cmdline_init(void)
 {
-	struct saved_cmdlines *new;
-
-	if (saved)
-		return 0;
-	new = cmdlines_alloc(SAVED_CMDLINES_DEFAULT);
-	if (!new)
-		return -ENOMEM;
-	exchange_saved(new);
-	return 0;
+	saved = cmdlines_alloc(SAVED_CMDLINES_DEFAULT);
+	if (!saved)
+		panic("tracing: no memory for the names of tasks");
 }
 
 int tracing_start_cmdline_record(void)
 {
-	int ret = ensure_saved();
+	int ret = 0;
 
-	if (ret)
-		return ret;
 	if (!cmdline_users)
-		ret = register_probes();
+		ret = register_trace_sched_switch(probe_sched_switch, NULL);
 	if (ret)
 		return ret;
 	cmdline_users++;
@@ -172,7 +147,6 @@ void tracing_stop_cmdline_record(void)
 {
 	if (--cmdline_users)
 		return;
-	unregister_trace_sched_wakeup_new(probe_sched_wakeup, NULL);
 	unregister_trace_sched_switch(probe_sched_switch, NULL);
 }
 
@@ -181,7 +155,7 @@ static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int c
 	unsigned n;
 
 	mutex_lock(&trace_types_lock);
-	n = saved ? saved->num : 0;
+	n = saved->num;
 	for (unsigned i = 0; i < n; i++) {
 		char comm[TASK_COMM_LEN];
 		int pid = READ_ONCE(saved->slot[i].pid);
@@ -199,7 +173,7 @@ TRACEFS_TEXT_FILE(saved_cmdlines, "saved_cmdlines", 0440, TRACEFS_TOP, saved_cmd
 static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	mutex_lock(&trace_types_lock);
-	seq_printf(m, "%u\n", saved ? saved->num : SAVED_CMDLINES_DEFAULT);
+	seq_printf(m, "%u\n", saved->num);
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }

@@ -51,6 +51,12 @@ static u32 entry_head(u32 pc, struct task_struct *t)
 	return head;
 }
 
+static noinline void trace_function_resched(u32 pc)
+{
+	if (!pc)
+		preempt_schedule_notrace();
+}
+
 /*
  * Let go of the CPU if that was asked for meanwhile. Preempting here and not at the next preempt_enable keeps wake-up
  * latencies what they are without a tracer.
@@ -59,8 +65,8 @@ static __always_inline void trace_function_end(struct task_struct *t, u32 pc)
 {
 	barrier();
 	WRITE_ONCE(t->preempt_count, pc);
-	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) && !pc)
-		preempt_schedule_notrace();
+	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED))
+		trace_function_resched(pc);
 }
 
 /* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters. */
@@ -143,8 +149,10 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 		return;
 	}
 	head = TRACE_FN | pc << 24 | (u32)arch_irqs_disabled_flags(arch_local_save_flags()) << 16;
-	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED))
+	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED)) {
+		barrier(); /* a branch that is not taken, instead of computing both */
 		head |= (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
+	}
 	fill_function(event, head, t->pid, ip, parent_ip);
 	commit = rb_try_commit(buffer);
 	if (unlikely(commit)) {

@@ -20,11 +20,6 @@ tar -xf "$tarball" -C "$work/src" --strip-components=1
 # ours and take the kernel's flags and structures. We want _open() and _fstat() everywhere: see lib/newlib_glue.c.
 sed -i 's/-DMISSING_SYSCALL_NAMES//g' "$work/src/newlib/configure.host"
 
-# The small realloc copies as many bytes as the new block has: at the end of the heap that reads unmapped memory.
-sed -i 's/memcpy(mem, ptr, size);/memcpy(mem, ptr, nano_malloc_usable_size(RCALL ptr));/' "$work/src/newlib/libc/stdlib/nano-mallocr.c"
-grep -q 'memcpy(mem, ptr, nano' "$work/src/newlib/libc/stdlib/nano-mallocr.c" ||
-	{ echo "newlib.sh: nano-mallocr.c is not the one we know: see to realloc's memcpy" >&2; exit 1; }
-
 # The compiler may be one for Linux with glibc: hide that it says so, or newlib takes itself for a guest of glibc.
 # Outline atomics would call into libgcc's glibc-only start-up. No stack protector: there is no TLS to keep the cookie.
 cflags="-Os -w -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix"

@@ -134,10 +134,20 @@ FUNC clear_page
 	mov	x2, #4
 	and	x1, x1, #0xf
 	lsl	x2, x2, x1
-1:	dc	zva, x0
+	cmp	x2, #PAGE_SIZE / 8
+	b.hi	3f
+1:
+	.rept	8				/* eight blocks a round: they divide a page */
+	dc	zva, x0
 	add	x0, x0, x2
+	.endr
 	cmp	x0, x3
 	b.lo	1b
+	ret
+3:	dc	zva, x0				/* blocks of 1 or 2 KiB */
+	add	x0, x0, x2
+	cmp	x0, x3
+	b.lo	3b
 	ret
 2:	stp	xzr, xzr, [x0]
 	stp	xzr, xzr, [x0, #16]

@@ -20,74 +20,86 @@
 #define INSN_NOP     0xd503201fU
 #define INSN_B	     0x14000000U
 #define INSN_BL	     0x94000000U
-#define BRANCH_RANGE (1L << 27) /* imm26 words, signed: +-128 MiB (Arm ARM C6.2.26) */
+#define BRANCH_RANGE (1UL << 27) /* imm26 words, signed: +-128 MiB (Arm ARM C6.2.26) */
 
 struct patch_stats patch_stats;
 extern const char _stext[], _etext[];
 
 /* [who patches: one at a time] */
 static unsigned long alias_page; /* site page that FIX_PATCH shows, 0: none */
-static unsigned long clean_line; /* data line with writes that are not yet cleaned, alias address; 0: none */
+static unsigned long line_mask;	 /* of the smaller of data and instruction lines, set by arch_patch_begin */
+static unsigned long site_line;	 /* line of the last site, not yet cleaned */
+#define NO_LINE 1UL
 #define NR_LINES 512
 static unsigned long lines[NR_LINES]; /* instruction lines to invalidate */
 static unsigned nr_lines;	      /* NR_LINES + 1: more than fit, invalidate all of them */
 
-static notrace bool is_text(unsigned long site)
+static __always_inline bool is_text(unsigned long site)
 {
-	return (site >= (unsigned long)_stext && site < (unsigned long)_etext) ||
+	return likely(site - (unsigned long)_stext < (unsigned long)(_etext - _stext)) ||
 	       (site >= MODULES_VADDR && site < MODULES_END);
 }
 
-/* The instruction that `site` shall hold. 0 or -ERANGE. */
-static notrace int encode(unsigned long site, unsigned long target, enum patch_kind kind, u32 *insn)
+static __always_inline bool in_reach(unsigned long site, unsigned long target)
 {
-	long offset = target - site;
+	unsigned long offset = target - site;
 
-	if (!target) {
-		*insn = INSN_NOP;
+	return offset + BRANCH_RANGE < 2 * BRANCH_RANGE && !(offset & 3);
+}
+
+/* What `site` shall hold, when target is in reach. */
+static __always_inline u32 encode(unsigned long site, unsigned long target, enum patch_kind kind)
+{
+	if (!target)
+		return INSN_NOP;
+	return (kind == PATCH_CALL ? INSN_BL : INSN_B) | (((target - site) >> 2) & 0x3ffffff);
+}
+
+/* Sites ascend: what is in reach of the first and of the last is so of all between them. */
+static __always_inline bool all_in_reach(const unsigned long *sites, size_t n, unsigned long target)
+{
+	return !n || !target || (in_reach(sites[0], target) && in_reach(sites[n - 1], target));
+}
+
+notrace size_t arch_patch_verify_calls(const unsigned long *sites, size_t n, unsigned long target)
+{
+	if (!all_in_reach(sites, n, target))
 		return 0;
-	}
-	if (offset < -BRANCH_RANGE || offset >= BRANCH_RANGE || (offset & 3))
-		return -ERANGE;
-	*insn = (kind == PATCH_CALL ? INSN_BL : INSN_B) | ((offset >> 2) & 0x3ffffff);
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		if ((sites[i] & 3) || !is_text(sites[i]) ||
+		    READ_ONCE(*(u32 *)sites[i]) != encode(sites[i], target, PATCH_CALL))
+			return i;
+	return n;
 }
 
 notrace int arch_patch_verify(unsigned long site, unsigned long target, enum patch_kind kind)
 {
-	u32 insn;
-	int err;
-
 	if ((site & 3) || !is_text(site))
 		return -EINVAL;
-	err = encode(site, target, kind, &insn);
-	if (err)
-		return err;
-	return READ_ONCE(*(u32 *)site) == insn ? 0 : -EINVAL;
+	if (target && !in_reach(site, target))
+		return -ERANGE;
+	return READ_ONCE(*(u32 *)site) == encode(site, target, kind) ? 0 : -EINVAL;
 }
 
 notrace void arch_patch_begin(void)
 {
-	alias_page = clean_line = 0;
+	u64 ctr = read_sysreg(ctr_el0);
+
+	line_mask = ~(min(4UL << ((ctr >> 16) & 15), 4UL << (ctr & 15)) - 1);
+	alias_page = 0;
+	site_line = NO_LINE;
 	nr_lines = 0;
 }
 
-static notrace unsigned long dcache_line(void)
+static inline unsigned long alias_address(unsigned long site)
 {
-	return 4UL << ((read_sysreg(ctr_el0) >> 16) & 15);
-}
-static notrace unsigned long icache_line(void)
-{
-	return 4UL << (read_sysreg(ctr_el0) & 15);
+	return fix_to_virt(FIX_PATCH) + (site & ~PAGE_MASK);
 }
 
-static notrace void clean_pending(void)
+/* Clean what was written to a line, whose page is still mapped. The compiler keeps volatile accesses in their order. */
+static __always_inline void clean_line(unsigned long line)
 {
-	if (!clean_line)
-		return;
-	__asm__ volatile("dc cvau, %0" : : "r"(clean_line) : "memory");
-	patch_stats.dcache_clean++;
-	clean_line = 0;
+	__asm__ volatile("dc cvau, %0" : : "r"(alias_address(line)));
 }
 
 static notrace phys_addr_t text_phys(unsigned long site)
@@ -97,56 +109,61 @@ static notrace phys_addr_t text_phys(unsigned long site)
 	return __pa_symbol(site);
 }
 
-/* Where the site can be written. */
-static notrace u32 *alias_of(unsigned long site)
+static noinline notrace void map_alias(unsigned long page)
 {
-	if ((site & PAGE_MASK) != alias_page) {
-		clean_pending();
-		/* Break before make (Arm ARM D8.13.1): a valid entry may not change its output address
-		 * directly. */
-		if (alias_page) {
-			dsb(ish);
-			set_fixmap(FIX_PATCH, 0, __pgprot(0));
-		}
-		alias_page = site & PAGE_MASK;
-		set_fixmap(FIX_PATCH, text_phys(site) & PAGE_MASK, PAGE_KERNEL);
-		patch_stats.alias_maps++;
+	/* Break before make (Arm ARM D8.13.1): a valid entry may not change its output address directly. */
+	if (alias_page) {
+		dsb(ish);
+		set_fixmap(FIX_PATCH, 0, __pgprot(0));
 	}
-	return (u32 *)(fix_to_virt(FIX_PATCH) + (site & ~PAGE_MASK));
+	alias_page = page;
+	set_fixmap(FIX_PATCH, text_phys(page), PAGE_KERNEL);
+	patch_stats.alias_maps++;
 }
 
-static notrace void note_line(unsigned long site)
+/* Only the locals change from site to site: for all else, memory is looked at once. */
+static __always_inline int write_sites(const unsigned long *sites, size_t n, unsigned long target,
+				       enum patch_kind kind)
 {
-	unsigned long line = site & ~(icache_line() - 1);
+	unsigned long mask = line_mask, line = site_line;
+	unsigned noted = nr_lines, cleaned = 0;
+	size_t i;
 
-	if (nr_lines && nr_lines <= NR_LINES && lines[nr_lines - 1] == line)
-		return;
-	if (nr_lines < NR_LINES)
-		lines[nr_lines++] = line;
-	else
-		nr_lines = NR_LINES + 1;
+	if (!all_in_reach(sites, n, target))
+		return -ERANGE;
+	for (i = 0; i < n; i++) {
+		if (unlikely((sites[i] & 3) || !is_text(sites[i])))
+			break;
+		if ((sites[i] & mask) != line) {
+			if (likely(line != NO_LINE)) {
+				clean_line(line);
+				cleaned++;
+			}
+			line = sites[i] & mask;
+			if (unlikely((line & PAGE_MASK) != alias_page))
+				map_alias(line & PAGE_MASK);
+			if (likely(noted < NR_LINES))
+				lines[noted] = line;
+			noted += noted <= NR_LINES;
+		}
+		/* One aligned word: never seen half written. */
+		WRITE_ONCE(*(u32 *)alias_address(sites[i]), encode(sites[i], target, kind));
+	}
+	site_line = line;
+	nr_lines = noted;
+	patch_stats.words += i;
+	patch_stats.dcache_clean += cleaned;
+	return i == n ? 0 : -EINVAL;
+}
+
+notrace int arch_patch_write_calls(const unsigned long *sites, size_t n, unsigned long target)
+{
+	return write_sites(sites, n, target, PATCH_CALL);
 }
 
 notrace int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind)
 {
-	unsigned long line;
-	u32 insn, *alias;
-	int err;
-
-	if ((site & 3) || !is_text(site))
-		return -EINVAL;
-	err = encode(site, target, kind, &insn);
-	if (err)
-		return err;
-	alias = alias_of(site);
-	line = (unsigned long)alias & ~(dcache_line() - 1);
-	if (line != clean_line)
-		clean_pending();
-	clean_line = line;
-	WRITE_ONCE(*alias, insn); /* one aligned word: never seen half written */
-	note_line(site);
-	patch_stats.words++;
-	return 0;
+	return write_sites(&site, 1, target, kind);
 }
 
 /* With more lines than were kept, or an instruction cache not tagged by physical address: everything. */
@@ -165,7 +182,10 @@ static notrace void invalidate_icache(void)
 
 notrace void arch_patch_end(void)
 {
-	clean_pending();
+	if (site_line != NO_LINE) {
+		clean_line(site_line);
+		patch_stats.dcache_clean++;
+	}
 	dsb(ish);
 	if (nr_lines) {
 		invalidate_icache();

@@ -55,6 +55,14 @@ struct proc_pid_entry {
 };
 #define REGISTER_PROC_PID(e) REGISTER_IN(proc_pid, e)
 
+/* Files in debugfs, each in a directory of the root; one struct a file, found through a table. */
+struct debugfs_entry {
+	const char *dir, *name;
+	mode_t mode;
+	const struct file_operations *fop;
+};
+#define REGISTER_DEBUGFS(e) REGISTER_IN(debugfs, e)
+
 /* Device files in /dev. */
 struct device_node {
 	const char *name;

@@ -218,7 +218,6 @@ struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct
 /* The place of an existing path, with references (path_put); dfd as in openat(2). 0 or -errno. */
 int kern_path_at(int dfd, const char *path, unsigned flags, struct path *out);
 int user_path_at(int dfd, const char __user *path, unsigned flags, struct path *out);
-void path_get(const struct path *path);
 void path_put(const struct path *path);
 /* The dentry of an existing path with a reference; dfd as in openat(2). ERR_PTR. */
 struct dentry *path_lookup_at(int dfd, const char *path, unsigned flags);
@@ -228,7 +227,11 @@ char *dentry_path(struct dentry *dentry, char *buf, int len);
  * (deleted)". */
 char *d_path(const struct path *path, char *buf, int len);
 void dput(struct dentry *d);
-struct dentry *dget(struct dentry *d);
+static inline struct dentry *dget(struct dentry *d)
+{
+	atomic_inc(&d->d_count);
+	return d;
+}
 struct dentry *d_alloc(struct dentry *parent, const char *name, int len);
 void d_add(struct dentry *dentry, struct inode *inode); /* hash it, with this inode (NULL: negative) */
 void d_delete(struct dentry *dentry);			/* unhash: gone for new look-ups; undoes d_pin */
@@ -257,7 +260,19 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
 int do_umount(const char *target, int flags);
 /* For file_system_type.mounted: mount `type` on a directory of `at`. */
 int mount_inside(struct mount *at, struct dentry *dir, const char *source, const char *type);
-void mntput(struct mount *mnt);
+void free_mount(struct mount *mnt); /* its last reference is gone */
+static inline void mntput(struct mount *mnt)
+{
+	if (mnt && atomic_dec_and_test(&mnt->mnt_count))
+		free_mount(mnt);
+}
+static inline void path_get(const struct path *path)
+{
+	dget(path->dentry);
+	if (path->mnt)
+		atomic_inc(&path->mnt->mnt_count);
+}
+
 extern struct mount *root_mount; /* the root file system [immutable after vfs_init] */
 void vfs_init(void);		 /* boot: caches, rootfs */
 void populate_rootfs(phys_addr_t start,

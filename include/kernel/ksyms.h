@@ -6,7 +6,7 @@
 /*
  * The table is made at build time by tools/ksyms.py, lies sorted in rodata and never changes, so everything here may
  * be called in any context, from the first instruction of C on, without a lock, and is not instrumented (the
- * tracer calls it). Each lookup is a binary search.
+ * tracer calls it). Each lookup is a binary search, or one load when the address was asked for recently.
  *
  * Layout, N symbols: u32 offset[N] from _text, ascending; u32 entry[N], bits 0-23 where the name starts, bits 24-31
  * the type letter; u16 by_name[N], indices in the order of the names; the names, each ended by a zero byte.

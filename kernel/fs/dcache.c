@@ -56,11 +56,6 @@ struct dentry *d_find_child(struct dentry *parent, const char *name, int len)
 	return d;
 }
 
-struct dentry *dget(struct dentry *d)
-{
-	return __dget(d);
-}
-
 /* [dcache_lock] */
 static void lru_remove(struct dentry *d)
 {

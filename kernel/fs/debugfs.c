@@ -1,18 +1,44 @@
-/* debugfs: an almost empty tree whose directory `tracing` shows tracefs, as on Linux. */
+/* debugfs: the files that other parts register, and the directory `tracing`, which shows tracefs as on Linux. */
 #include "internal.h"
 
 #include <fs/libfs.h>
+#include <lib/string.h>
 #include <uapi/statfs.h>
+
+DECLARE_TABLE(debugfs, const struct debugfs_entry);
+
+/* One registered file; its directory is made for the first that wants it. */
+static int create_entry(struct dentry *root, const struct debugfs_entry *e)
+{
+	struct dentry *dir = d_find_child(root, e->dir, strlen(e->dir)), *d;
+
+	if (dir)
+		dput(dir); /* the tree holds it */
+	else
+		dir = simple_create_dir(root, e->dir, 0700, NULL);
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	d = simple_create_file(dir, e->name, S_IFREG | e->mode, e->fop, NULL);
+	return IS_ERR(d) ? PTR_ERR(d) : 0;
+}
 
 static int debugfs_fill_super(struct super_block *sb, const char *options)
 {
+	const struct debugfs_entry *e;
 	struct dentry *d;
 	int err = simple_fill_super(sb, DEBUGFS_MAGIC, 0700, NULL);
 
 	if (err)
 		return err;
 	d = simple_create_dir(sb->s_root, "tracing", 0755, NULL);
-	return IS_ERR(d) ? PTR_ERR(d) : 0;
+	if (IS_ERR(d))
+		return PTR_ERR(d);
+	for_each_in_table(debugfs, e) {
+		err = create_entry(sb->s_root, e);
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 /* The first mount of debugfs brings tracefs with it; it stays where it is for later ones. */

@@ -4,6 +4,7 @@
 #include <asm/uaccess.h>
 #include <fs/vfs.h>
 #include <lib/string.h>
+#include <mm/page.h>
 #include <sched/current.h>
 #include <uapi/fcntl.h>
 
@@ -70,7 +71,12 @@ struct filename {
 	char iname[128];
 };
 int getname(struct filename *f, const char __user *path, bool empty_ok);
-void putname(struct filename *f);
+static inline void putname(struct filename *f)
+{
+	if (unlikely(f->page))
+		free_page(f->page);
+	f->page = NULL;
+}
 
 /* Start at root, cwd or dfd. Returns with dcache_lock held, or -errno without. */
 int path_init(struct nameidata *nd, int dfd, const char *name);
@@ -84,9 +90,17 @@ struct dentry *walk_last(struct nameidata *nd);
 int follow_link(struct nameidata *nd, struct dentry *link);
 /* Before sleeping: references for nd->path, and the lock dropped. [dcache_lock] */
 void walk_unlock(struct nameidata *nd);
-void step_into(struct nameidata *nd, struct dentry *d); /* into d and what is mounted there. [dcache_lock] */
-void walk_dotdot(struct nameidata *nd);			/* [dcache_lock] */
-void path_finish(struct nameidata *nd);			/* drops dcache_lock and what the walk holds */
+/* Into d and what is mounted there. [dcache_lock] */
+static inline void step_into(struct nameidata *nd, struct dentry *d)
+{
+	while (unlikely(d->d_mounted)) {
+		nd->path.mnt = d->d_mounted;
+		d = d->d_mounted->mnt_root;
+	}
+	nd->path.dentry = d;
+}
+void walk_dotdot(struct nameidata *nd);                 /* [dcache_lock] */
+void path_finish(struct nameidata *nd);                 /* drops dcache_lock and what the walk holds */
 int filename_lookup(int dfd, const char *name, unsigned flags, struct path *out);
 /* The directory of a name that shall be made or removed, with references; nd->last is valid until
  * path_free_names. */
@@ -105,7 +119,7 @@ int rootfs_populate(struct dentry *root); /* /dev/console, for a root without an
 /* File table. */
 struct file *alloc_empty_file(unsigned flags);
 void free_empty_file(struct file *f);
-int vfs_open(const struct path *path, struct file *f); /* takes over no reference: gets its own */
+int vfs_open(const struct path *path, struct file *f); /* takes over the path's references when it returns 0 */
 struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode);
 int may_create(struct inode *dir, struct dentry *dentry);
 int may_delete(struct inode *dir, struct dentry *victim, bool is_dir);

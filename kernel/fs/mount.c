@@ -124,7 +124,7 @@ static int attach_mount(struct mount *mnt, const struct path *at)
 }
 
 /* The last reference: nobody can reach it. Thread context. */
-static void free_mount(struct mount *mnt)
+void free_mount(struct mount *mnt)
 {
 	struct super_block *sb = mnt->mnt_sb;
 	bool last;
@@ -137,12 +137,6 @@ static void free_mount(struct mount *mnt)
 	mutex_unlock(&mount_mutex);
 	if (last)
 		destroy_super(sb);
-}
-
-void mntput(struct mount *mnt)
-{
-	if (mnt && atomic_dec_and_test(&mnt->mnt_count))
-		free_mount(mnt);
 }
 
 struct mount *mount_of(struct super_block *sb)

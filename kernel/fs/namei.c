@@ -30,19 +30,6 @@ int getname(struct filename *f, const char __user *path, bool empty_ok)
 	return len < 0 ? len : 0;
 }
 
-void putname(struct filename *f)
-{
-	free_page(f->page);
-	f->page = NULL;
-}
-
-void path_get(const struct path *path)
-{
-	dget(path->dentry);
-	if (path->mnt)
-		atomic_inc(&path->mnt->mnt_count);
-}
-
 void path_put(const struct path *path)
 {
 	if (!path->dentry)
@@ -53,7 +40,7 @@ void path_put(const struct path *path)
 }
 
 /* The caller's root. A second user of fs_struct may be changing it. [dcache_lock] */
-static struct path current_root(void)
+static inline struct path current_root(void)
 {
 	struct fs_struct *fs = current->fs;
 	struct path p;
@@ -66,7 +53,7 @@ static struct path current_root(void)
 	return p;
 }
 
-static struct path current_cwd(void)
+static inline struct path current_cwd(void)
 {
 	struct fs_struct *fs = current->fs;
 	struct path p;
@@ -128,14 +115,17 @@ void walk_unlock(struct nameidata *nd)
 
 void path_free_names(struct nameidata *nd)
 {
-	free_page(nd->buf);
+	if (unlikely(nd->buf))
+		free_page(nd->buf);
 	nd->buf = NULL;
 }
 
 static void drop_references(struct nameidata *nd)
 {
-	path_put(&nd->base);
-	dput(nd->held);
+	if (nd->base.dentry)
+		path_put(&nd->base);
+	if (unlikely(nd->held))
+		dput(nd->held);
 }
 
 void path_finish(struct nameidata *nd)
@@ -211,15 +201,6 @@ struct dentry *walk_last(struct nameidata *nd)
 			return d;
 	}
 	return d->d_inode ? d : NULL;
-}
-
-void step_into(struct nameidata *nd, struct dentry *d)
-{
-	while (unlikely(d->d_mounted)) {
-		nd->path.mnt = d->d_mounted;
-		d = d->d_mounted->mnt_root;
-	}
-	nd->path.dentry = d;
 }
 
 void walk_dotdot(struct nameidata *nd)

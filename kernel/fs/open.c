@@ -13,7 +13,6 @@ noinline int vfs_open(const struct path *path, struct file *f)
 	struct inode *inode = path->dentry->d_inode;
 	int err = 0;
 
-	path_get(path);
 	f->f_mnt = path->mnt;
 	f->f_dentry = path->dentry;
 	f->f_inode = inode;
@@ -22,8 +21,6 @@ noinline int vfs_open(const struct path *path, struct file *f)
 		f->f_op = &path_only_fops;
 	if (f->f_op->open)
 		err = f->f_op->open(inode, f);
-	if (err)
-		path_put(path);
 	/* What concerns opening only: open() may look at it (tracefs, terminals), fcntl() does not show it. */
 	f->f_flags &= ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC);
 	return err;
@@ -188,11 +185,14 @@ static noinline struct file *path_openat(int dfd, const char *name, int flags, m
 	if ((flags & O_TRUNC) && !created && S_ISREG(f->f_inode->i_mode) && f->f_inode->i_op &&
 	    f->f_inode->i_op->setattr)
 		err = vfs_truncate(f->f_inode, f->f_dentry, 0);
-	if (err)
+	if (err) {
 		fput(f);
+		return ERR_PTR(err);
+	}
+	return f;
 put_path:
 	path_put(&path);
-	return err ? ERR_PTR(err) : f;
+	return ERR_PTR(err);
 }
 
 noinline struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode)

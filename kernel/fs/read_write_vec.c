@@ -26,6 +26,8 @@ static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct
 	if (copy_from_user(vec, uvec, n * sizeof(*vec)))
 		return -EFAULT;
 	for (unsigned long i = 0; i < n; i++) {
+		/* The analyzer thinks that n * sizeof(*vec) may be 0 with n above 0, so that nothing was copied. */
+		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
 		if ((ssize_t)vec[i].iov_len < 0)
 			return -EINVAL;
 		vec[i].iov_len = min(vec[i].iov_len, MAX_RW_COUNT - total);

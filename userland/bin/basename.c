@@ -1,4 +1,8 @@
-/* basename: the last part of a path. */
+/*
+ * basename PATH [SUFFIX]: the last part of a path.
+ *
+ * Left out: -a, -s and -z, for several paths at once.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)
@@ -12,6 +16,7 @@ int main(int argc, char **argv)
 	if (argc - o.index < 1 || argc - o.index > 2)
 		vt_usage(&o);
 	path = argv[o.index];
+	/* POSIX: slashes at the end do not count, but "/" stays. */
 	for (n = strlen(path); n > 1 && path[n - 1] == '/';)
 		path[--n] = '\0';
 	name = strcmp(path, "/") ? (char *)vt_basename(path) : path;
@@ -19,6 +24,7 @@ int main(int argc, char **argv)
 	if (argc - o.index == 2) {
 		size_t suffix = strlen(argv[o.index + 1]);
 
+		/* A suffix that is all of the name is left: "basename .c .c" is .c. */
 		if (suffix < n && !strcmp(name + n - suffix, argv[o.index + 1]))
 			name[n - suffix] = '\0';
 	}

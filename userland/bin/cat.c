@@ -1,4 +1,8 @@
-/* cat: copy files to standard output. */
+/*
+ * cat [-u] [FILE...]: copy files to standard output.
+ *
+ * Left out: -n, -b, -v and their like. A file that is its own output is not detected.
+ */
 #include <vt.h>
 
 static int cat(int fd, const char *name, void *arg)
@@ -7,6 +11,7 @@ static int cat(int fd, const char *name, void *arg)
 	case -1:
 		vt_warn_errno(name);
 		return 1;
+	/* No reader is left for what follows either. */
 	case -2:
 		vt_die_errno(1, "write error");
 	}

@@ -1,4 +1,10 @@
-/* chrt: show or set a scheduling policy, of a process or for a command. */
+/*
+ * chrt [-f|-r|-o|-b|-i] PRIORITY COMMAND [ARG...] | chrt [-f...] -p [PRIORITY] PID | chrt -m: show
+ * or set a scheduling policy, of a process or for a command.
+ *
+ * Left out: -a (all threads), -d (deadline), -R, and getting away without PRIORITY for -o, -b and
+ * -i: give 0.
+ */
 #include <vt.h>
 #include <limits.h>
 #include <sched.h>
@@ -21,6 +27,7 @@ static void show(int pid)
 	if (policy < 0 || sched_getparam(pid, &param) < 0)
 		vt_die(1, "failed to get pid %d's policy: %s", pid, strerror(errno));
 	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
+		/* The kernel tells of reset-on-fork by a bit in the policy. */
 		if (policies[i].policy == (policy & ~SCHED_RESET_ON_FORK))
 			name = policies[i].name;
 	}
@@ -35,6 +42,7 @@ static void show_limits(void)
 		int min = sched_get_priority_min(policies[i].policy),
 		    max = sched_get_priority_max(policies[i].policy);
 
+		/* A kernel may lack a policy; the others are shown all the same. */
 		if (min < 0 || max < 0)
 			printf("%s not supported?\n", policies[i].name);
 		else

@@ -1,4 +1,8 @@
-/* clear: an empty screen. */
+/*
+ * clear: an empty screen, by ECMA-48's sequences for "cursor home" and "erase all".
+ *
+ * Left out: asking a terminal database.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

@@ -1,4 +1,9 @@
-/* cp: copy files. */
+/*
+ * cp [-r] FROM... TO: copy files.
+ *
+ * Left out: -p (times and owners), -i, -f, -u, -L and -P, and keeping hard links between the files
+ * copied. Without -r links are followed, with it they are copied as links.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
@@ -7,6 +12,10 @@ static struct stat top; /* where the first directory went; st_ino 0: none yet */
 
 static int copy(const char *from, const char *to);
 
+/*
+ * Returns 0, or 1 after a message. What was copied before an error stays. The mode is that of the
+ * source, less the umask.
+ */
 static int copy_file(const char *from, const char *to, mode_t mode)
 {
 	int in = open(from, O_RDONLY), out, result;
@@ -16,6 +25,7 @@ static int copy_file(const char *from, const char *to, mode_t mode)
 		vt_warn_errno(from);
 		return 1;
 	}
+	/* Opening to for writing would empty what is to be read. */
 	if (fstat(in, &a) == 0 && stat(to, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino) {
 		vt_warn("'%s' and '%s' are the same file", from, to);
 		close(in);
@@ -31,6 +41,7 @@ static int copy_file(const char *from, const char *to, mode_t mode)
 	if (result)
 		vt_warn_errno(result == -1 ? from : to);
 	close(in);
+	/* Some file systems tell only now that there was no room. */
 	if (close(out) < 0 && !result) {
 		vt_warn_errno(to);
 		result = -2;
@@ -38,6 +49,7 @@ static int copy_file(const char *from, const char *to, mode_t mode)
 	return result != 0;
 }
 
+/* Returns 0, or 1 after messages; what can be copied is. */
 static int copy_directory(const char *from, const char *to, const struct stat *what)
 {
 	char **names;
@@ -73,6 +85,10 @@ static int copy_directory(const char *from, const char *to, const struct stat *w
 	return status;
 }
 
+/*
+ * The target is copied as text, wherever it leads from the new place. Targets of 1023 bytes and
+ * more are cut.
+ */
 static int copy_link(const char *from, const char *to)
 {
 	char target[1024];
@@ -105,6 +121,7 @@ static int copy(const char *from, const char *to)
 	return 1;
 }
 
+/* One operand: each has its own top directory. */
 static int cp(const char *from, const char *to)
 {
 	top = (struct stat){0};

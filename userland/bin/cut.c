@@ -1,12 +1,17 @@
-/* cut: parts of lines. */
+/*
+ * cut -f LIST [-d SEPARATOR] [-s] [FILE...] | cut -c LIST [FILE...]: parts of lines.
+ *
+ * A LIST is numbers and ranges with commas between: 1,3-5,7- . -b is -c, as a character is a byte
+ * here. Left out: --complement, --output-delimiter.
+ */
 #include <vt.h>
 #include <ctype.h>
 
 #define CUT_MAX 1024 /* fields or bytes that can be named one by one */
 
 struct cut {
-	bool wanted[CUT_MAX + 1];
-	long open_end; /* everything from here on; 0: none */
+	bool wanted[CUT_MAX + 1]; /* [n]: field or byte n; [0] is not used */
+	long open_end;		  /* everything from here on; 0: none */
 	bool fields, only_separated;
 	char separator;
 };
@@ -45,6 +50,7 @@ static bool is_wanted(const struct cut *cut, long n)
 	return (cut->open_end && n >= cut->open_end) || (n <= CUT_MAX && cut->wanted[n]);
 }
 
+/* A line without the separator is printed whole, unless -s: POSIX has it so. */
 static void cut_fields(const struct cut *cut, const char *line)
 {
 	const char ends[] = {cut->separator, '\0'};
@@ -69,6 +75,7 @@ static void cut_fields(const struct cut *cut, const char *line)
 	printf("\n");
 }
 
+/* For vt_each_file(). Returns non-zero when reading failed. */
 static int cut_file(int fd, const char *name, void *arg)
 {
 	const struct cut *cut = arg;

@@ -1,4 +1,9 @@
-/* date: the time of day, in UTC. */
+/*
+ * date [-u] [+FORMAT]: the time of day, in UTC.
+ *
+ * FORMAT is strftime()'s, and %s alone. Left out: setting the clock, -d, -r, and any other time
+ * zone.
+ */
 #include <vt.h>
 #include <time.h>
 
@@ -22,6 +27,10 @@ int main(int argc, char **argv)
 	/* newlib has no %s: seconds since 1970. */
 	if (!strcmp(format, "%s"))
 		sprintf(text, "%ld", (long)now.tv_sec);
+	/*
+	 * 0 is an error or an empty result: %p in some locales, never with a format that is not
+	 * empty here.
+	 */
 	else if (!strftime(text, sizeof(text), format, &tm) && *format)
 		vt_die(1, "bad format '%s'", format);
 	printf("%s\n", *format ? text : "");

@@ -1,10 +1,16 @@
-/* dd: copy in blocks of a given size, one read(2) and one write(2) each. */
+/*
+ * dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [seek=N] [iflag=nonblock] [oflag=append]
+ * [conv=notrunc] [status=none]: copy in blocks of a given size, one read(2) and one write(2) each.
+ *
+ * That makes it the tool to try out reads and writes of one size on a file of tracefs. Left out:
+ * ibs, obs and cbs, conversions, iflag=fullblock: a short read is a block of its own.
+ */
 #include <vt.h>
 #include <limits.h>
 
 struct dd {
-	const char *in, *out;
-	long size, count, skip, seek;
+	const char *in, *out;	      /* NULL: standard input and output */
+	long size, count, skip, seek; /* bytes a block; blocks */
 	bool nonblock, notrunc, append, quiet;
 };
 
@@ -22,6 +28,7 @@ static long size_of(const char *text)
 	strcpy(number, text);
 	if (unit)
 		number[n - 1] = '\0';
+	/* With a unit of up to 2^30 the product still fits. */
 	value = vt_number_or_die(1, number, 0, LONG_MAX >> 31);
 	return unit ? value << (10 * (unit - units + 1)) : value;
 }
@@ -44,6 +51,7 @@ static void set_flags(struct dd *dd, const char *list)
 	}
 }
 
+/* The index into names tells what is set: 0 and 1 files, 2 to 5 numbers, 6 to 8 flags, 9 status. */
 static void set_operand(struct dd *dd, const char *word)
 {
 	static const char *const names[] = {
@@ -68,6 +76,10 @@ static void set_operand(struct dd *dd, const char *word)
 		vt_die(1, "unknown status '%s'", value);
 }
 
+/*
+ * Sets *in and *out, or ends the program. With seek the file is not emptied: what lies before
+ * stays.
+ */
 static void open_files(const struct dd *dd, int *in, int *out)
 {
 	*in = dd->in ? open(dd->in, O_RDONLY | (dd->nonblock ? O_NONBLOCK : 0)) : STDIN_FILENO;

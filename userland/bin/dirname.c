@@ -1,4 +1,8 @@
-/* dirname: a path without its last part. */
+/*
+ * dirname PATH...: a path without its last part.
+ *
+ * Left out: -z.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)
@@ -13,6 +17,10 @@ int main(int argc, char **argv)
 		char *path = argv[o.index];
 		size_t n = strlen(path);
 
+		/*
+		 * Slashes at the end, the last part, and the slashes before that: what is left is
+		 * the directory.
+		 */
 		while (n > 1 && path[n - 1] == '/')
 			n--;
 		while (n > 0 && path[n - 1] != '/')

@@ -1,4 +1,9 @@
-/* dmesg: the kernel's log. */
+/*
+ * dmesg [-c | -C | -n LEVEL]: the kernel's log.
+ *
+ * -c shows and clears it, -C only clears, -n sets what reaches the console. Left out: -w, levels
+ * and times in other forms.
+ */
 #include <vt.h>
 #include <sys/klog.h>
 
@@ -42,6 +47,7 @@ int main(int argc, char **argv)
 	if (size < 0)
 		vt_die_errno(1, "syslog");
 	text = vt_malloc((size_t)size);
+	/* The log may grow between the two calls: then the oldest part is not shown. */
 	n = klogctl(action, text, size);
 	if (n < 0)
 		vt_die_errno(1, "syslog");

@@ -1,4 +1,8 @@
-/* echo: print its arguments. */
+/*
+ * echo [-neE] [WORD...]: print its arguments.
+ *
+ * The shell has the same built in.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

@@ -1,4 +1,10 @@
-/* env: run a command in a changed environment, or show it. */
+/*
+ * env [-i] [-u NAME] [NAME=VALUE...] [COMMAND [ARG...]]: run a command in a changed environment, or
+ * show it.
+ *
+ * Left out: -0, -C, -S. With -i the command is still searched in $PATH if NAME=VALUE sets one, else
+ * in /bin and /sbin.
+ */
 #include <vt.h>
 
 extern char **environ;
@@ -8,6 +14,7 @@ int main(int argc, char **argv)
 	struct vt_options o = {.usage = "env [-i] [-u NAME] [NAME=VALUE...] [COMMAND [ARG...]]",
 			       .options = "iu:",
 			       .bad_status = 125};
+	/* setenv() makes a copy of the list before it adds to it. */
 	static char *empty[] = {NULL};
 	int c;
 

@@ -1,4 +1,4 @@
-/* false: fail. */
+/* false: fail, whatever the arguments. */
 int main(void)
 {
 	return 1;

@@ -1,4 +1,8 @@
-/* free: how much memory is used. */
+/*
+ * free [-b | -k | -m]: how much memory is used.
+ *
+ * Left out: swap, of which there is none; -h, -s.
+ */
 #include <vt.h>
 
 /* A line of /proc/meminfo, in KiB; 0 if the kernel does not have it. */
@@ -22,6 +26,7 @@ int main(int argc, char **argv)
 	if (!text)
 		vt_die_errno(1, "/proc/meminfo");
 	total = field(text, "MemTotal:");
+	/* "Cached:" stands at the start of a line: "SwapCached:" ends alike. */
 	unused = field(text, "MemFree:");
 	cached = field(text, "\nCached:") + field(text, "Buffers:");
 	if (unit == 'b')

@@ -1,17 +1,23 @@
-/* grep: lines that match an expression. */
+/*
+ * grep [-EFHchilnoqrsvwx] [-m COUNT] [-e] PATTERN [FILE...]: lines that match an expression.
+ *
+ * Status 0: some line matched; 1: none; 2: an error. Left out: context (-A -B -C), -f, -P, colours,
+ * back-references, telling binary files.
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <strings.h>
 #include <sys/stat.h>
 
 struct grep {
-	struct vt_regex *regex;
-	const char *fixed; /* -F: this text instead */
+	struct vt_regex *regex; /* NULL with -F */
+	const char *fixed;	/* -F: this text instead */
 	bool invert, numbers, count, quiet, only, list, names, ignore_case, silent, recurse, words, whole;
 	bool found, failed;
 	long most; /* -m; -1: all */
 };
 
+/* As vt_regex_search(), for one fixed text. */
 static bool find_fixed(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
 {
 	size_t n = strlen(g->fixed);
@@ -27,6 +33,7 @@ static bool find_fixed(const struct grep *g, const char *text, size_t from, size
 	}
 }
 
+/* What -w takes for a part of a word. */
 static bool is_word(unsigned char c)
 {
 	return isalnum(c) || c == '_';
@@ -35,6 +42,7 @@ static bool is_word(unsigned char c)
 /* The next match at or after from that -w and -x accept. */
 static bool find(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
 {
+	/* A match that is refused may hide one that begins a byte later. */
 	for (;; from = *start + 1) {
 		if (!(g->fixed ? find_fixed(g, text, from, start, end)
 			       : vt_regex_search(g->regex, text, from, start, end)))
@@ -49,6 +57,7 @@ static bool find(const struct grep *g, const char *text, size_t from, size_t *st
 	}
 }
 
+/* What stands before a line: the file when there are several, and the number with -n. */
 static void print_prefix(const struct grep *g, const char *name, long number)
 {
 	if (g->names)
@@ -85,12 +94,14 @@ static bool is_live(int fd)
 	return fstat(fd, &st) == 0 && !(S_ISREG(st.st_mode) && st.st_size > 0);
 }
 
+/* Returns 0: what went wrong is noted in g->failed, as one file does not end the search. */
 static int grep_file(int fd, const char *name, void *arg)
 {
 	struct grep *g = arg;
 	struct vt_lines lines;
 	size_t start, end;
 	long number = 0, count = 0;
+	/* Only where somebody watches: a flush a line would slow down everything else. */
 	bool live = is_live(fd) && isatty(STDOUT_FILENO);
 	char *line;
 
@@ -101,6 +112,7 @@ static int grep_file(int fd, const char *name, void *arg)
 			continue;
 		g->found = true;
 		count++;
+		/* One line is enough to know. */
 		if (g->quiet || g->list)
 			break;
 		if (g->count)
@@ -151,6 +163,7 @@ static void grep_path(struct grep *g, const char *path)
 	struct stat st;
 	int fd;
 
+	/* GNU's words for a directory that is given without -r. */
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		if (g->recurse)
 			grep_directory(g, path);
@@ -257,5 +270,6 @@ int main(int argc, char **argv)
 		grep_path(&g, argv[o.index]);
 	if (vt_finish(0))
 		return 2;
+	/* POSIX: -q is content with a match even when there was an error. */
 	return g.found && (g.quiet || !g.failed) ? 0 : g.failed ? 2 : 1;
 }

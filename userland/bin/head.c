@@ -1,10 +1,14 @@
-/* head: the first lines or bytes of files. */
+/*
+ * head [-n LINES | -c BYTES | -LINES] [FILE...]: the first lines or bytes of files.
+ *
+ * Left out: negative counts (all but the last), -z.
+ */
 #include <vt.h>
 #include <limits.h>
 
 struct head {
-	long count;
-	bool bytes, titles, first;
+	long count;		   /* of lines, or of bytes with -c */
+	bool bytes, titles, first; /* -c; several files, so each is named; no file has been shown yet */
 };
 
 /* Write as much of buf as the count allows. Returns false when it is used up. */
@@ -24,6 +28,10 @@ static bool head_block(const struct head *h, long *left, const char *buf, size_t
 	return *left > 0;
 }
 
+/*
+ * For vt_each_file(). What was read beyond the count is lost to who reads the same pipe next, as
+ * POSIX allows.
+ */
 static int head(int fd, const char *name, void *arg)
 {
 	static char buf[4096];
@@ -31,6 +39,7 @@ static int head(int fd, const char *name, void *arg)
 	long left = h->count;
 	ssize_t n;
 
+	/* The title goes through stdio, what follows by write(2): it has to be out first. */
 	if (h->titles) {
 		printf("%s==> %s <==\n", h->first ? "" : "\n", strcmp(name, "-") ? name : "standard input");
 		if (vt_finish(0))

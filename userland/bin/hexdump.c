@@ -1,17 +1,23 @@
-/* hexdump: bytes as numbers. */
+/*
+ * hexdump [-C] [-n BYTES] [FILE...]: bytes as numbers.
+ *
+ * Words of two bytes in the machine's order, or with -C bytes and text. Left out: formats (-e), -s,
+ * -v, and the columns -b -c -d -o -x.
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <limits.h>
 
 struct dump {
 	bool canonical;
-	long left; /* bytes still to be shown */
-	unsigned long offset;
+	long left;	      /* bytes still to be shown */
+	unsigned long offset; /* of row, from the start of all input */
 	unsigned char row[16], last[16];
-	size_t fill;
+	size_t fill;	      /* bytes in row so far */
 	bool same, have_last; /* a star has been printed; last holds a full row */
 };
 
+/* Two groups of eight bytes, and what of them can be printed. */
 static void print_canonical(const struct dump *d)
 {
 	printf("%08lx ", d->offset);
@@ -29,6 +35,7 @@ static void print_canonical(const struct dump *d)
 	printf("|\n");
 }
 
+/* Both machines have the low byte first. A last single byte is padded by a zero. */
 static void print_words(const struct dump *d)
 {
 	printf("%07lx", d->offset);
@@ -53,6 +60,7 @@ static void print_row(struct dump *d)
 	d->fill = 0;
 }
 
+/* Rows go on from file to file, as if all were one. */
 static int dump_file(int fd, const char *name, void *arg)
 {
 	struct dump *d = arg;
@@ -89,6 +97,7 @@ int main(int argc, char **argv)
 	status = vt_each_file(argv + o.index, 1, dump_file, &d);
 	if (d.fill)
 		print_row(&d);
+	/* The end is shown as well, on a line of its own. */
 	if (d.offset)
 		printf(d.canonical ? "%08lx\n" : "%07lx\n", d.offset);
 	return vt_finish(status);

@@ -1,4 +1,9 @@
-/* init: the first process. Mounts, console, /etc/rc, a shell that comes back, orphans. */
+/*
+ * init: the first process. Mounts, console, /etc/rc, a shell that comes back, orphans.
+ *
+ * It must never end: the kernel would panic. So whatever fails here is said and lived with. Left
+ * out: run levels, services, a log-in.
+ */
 #include <vt.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -8,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+/* Follows links. */
 static bool is_there(const char *path)
 {
 	struct stat st;
@@ -42,6 +48,10 @@ static void open_console(void)
 		close(fd);
 }
 
+/*
+ * The kernel may have mounted some of these before it started us; what is there already is left
+ * alone.
+ */
 static void mount_all(void)
 {
 	if (!is_there("/dev/console"))
@@ -74,6 +84,7 @@ static pid_t start(char *const argv[])
 		return pid;
 	if (setsid() < 0)
 		vt_warn_errno("setsid");
+	/* ENOTTY: the console is no terminal, so there is nothing to control. */
 	if (ioctl(STDIN_FILENO, TIOCSCTTY, 1) < 0 && errno != ENOTTY)
 		vt_warn_errno("controlling terminal");
 	execvp(argv[0], argv);
@@ -102,9 +113,14 @@ int main(int argc, char **argv)
 		printf("Usage: init (as process 1)\n");
 		return vt_finish(0);
 	}
+	/*
+	 * Mounting everything anew and a second shell on the console is not what anybody wants by
+	 * accident.
+	 */
 	if (getpid() != 1)
 		vt_die(1, "must be process 1");
 	mount_all();
+	/* TERM is kept if the kernel's command line has set it. */
 	if (setenv("PATH", "/bin:/sbin", 1) < 0 || setenv("HOME", "/root", 1) < 0 ||
 	    setenv("TERM", "vt102", 0) < 0)
 		vt_warn("out of memory");

@@ -1,4 +1,8 @@
-/* kill: send a signal to processes. */
+/*
+ * kill [-SIGNAL | -s SIGNAL] PID... | kill -l [NUMBER...]: send a signal to processes.
+ *
+ * The shell has the same built in, for %JOB.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

@@ -1,4 +1,8 @@
-/* ln: give files further names. */
+/*
+ * ln [-sf] TARGET... NAME: give files further names.
+ *
+ * Left out: -n, -r, -i, -b. A link to a directory counts as the directory when it is NAME.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 

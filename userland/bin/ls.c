@@ -1,4 +1,9 @@
-/* ls: names in directories. */
+/*
+ * ls [-aAl1diRrtSFh] [FILE...]: names in directories.
+ *
+ * Sorted by bytes. On a terminal in columns, else one a line. Left out: colours, -n, -s, -u, -c,
+ * -L, quoting of odd names: what a name holds is printed.
+ */
 #include <vt.h>
 #include <dirent.h>
 #include <sys/ioctl.h>
@@ -10,12 +15,14 @@ static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recu
 static int status;
 static size_t columns; /* of the terminal; 0: one name a line */
 
+/* One name to be shown; name and path are owned by it. */
 struct entry {
 	char *name;
 	char *path;
-	struct stat st;
+	struct stat st; /* of the link itself; all 0 when it cannot be looked at */
 };
 
+/* For qsort(): by time or size (newest, largest first), and by name where those are equal. */
 static int compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -30,6 +37,10 @@ static int compare(const void *a, const void *b)
 	return opt_reverse ? -order : order;
 }
 
+/*
+ * -h: one digit after the point, rounded up as GNU does, so that nothing is shown smaller than it
+ * is.
+ */
 static void print_size(long size)
 {
 	static const char units[] = "KMGT";
@@ -54,6 +65,7 @@ static void print_link(const struct entry *e)
 		printf(" -> %.*s", (int)n, target);
 }
 
+/* With its mark (-F) or, in a long listing, where a link leads to. */
 static void print_name(const struct entry *e)
 {
 	static const char types[] = "dlps", marks[] = "/@|=";
@@ -89,6 +101,7 @@ static void print_date(time_t when)
 	printf(" %s ", text);
 }
 
+/* Device files show their two numbers in the place of a size. */
 static void print_long(const struct entry *e)
 {
 	char mode[11], user[12], group[12];
@@ -104,6 +117,7 @@ static void print_long(const struct entry *e)
 	printf("\n");
 }
 
+/* -i */
 static void print_inode(const struct entry *e)
 {
 	if (opt_inode)
@@ -133,6 +147,7 @@ static void print_columns(const struct entry *list, size_t n)
 	}
 }
 
+/* Sorts the list as well. */
 static void print_entries(struct entry *list, size_t n)
 {
 	if (n)
@@ -152,6 +167,9 @@ static void print_entries(struct entry *list, size_t n)
 	}
 }
 
+/*
+ * path is taken over, name is copied. A file that has gone meanwhile is shown with nothing known.
+ */
 static void add(struct entry **list, size_t *n, char *path, const char *name)
 {
 	struct entry *e;
@@ -175,6 +193,7 @@ static void free_entries(struct entry *list, size_t n)
 	free(list);
 }
 
+/* -a shows all, -A all but . and .. . */
 static bool is_shown(const char *name)
 {
 	if (name[0] != '.' || opt_all)
@@ -182,6 +201,10 @@ static bool is_shown(const char *name)
 	return opt_almost && strcmp(name, ".") && strcmp(name, "..");
 }
 
+/*
+ * The list is complete before it is sorted and printed; -R goes down only then, so titles stand
+ * before what they name.
+ */
 static void list_directory(const char *path, bool title)
 {
 	static bool before;
@@ -211,6 +234,7 @@ static void list_directory(const char *path, bool title)
 	free_entries(list, n);
 }
 
+/* Both rows are in the same order. */
 static bool *ls_flag(int c)
 {
 	static const char letters[] = "aAl1diRrtSFh";
@@ -221,6 +245,7 @@ static bool *ls_flag(int c)
 	return flags[strchr(letters, c) - letters];
 }
 
+/* 0: not a terminal. */
 static size_t terminal_columns(void)
 {
 	struct winsize size = {0};
@@ -244,6 +269,9 @@ int main(int argc, char **argv)
 	while ((c = vt_option(&o, argc, argv)) != -1)
 		*ls_flag(c) = true;
 	columns = terminal_columns();
+	/*
+	 * Without operands the current directory: options have left at least argv[0]'s place free.
+	 */
 	if (o.index >= argc)
 		argv[--o.index] = ".";
 	dirs = vt_malloc(sizeof(*dirs) * (size_t)argc);

@@ -1,4 +1,8 @@
-/* mkdir: make directories. */
+/*
+ * mkdir [-p] [-m MODE] DIRECTORY...: make directories.
+ *
+ * MODE is octal. Left out: symbolic modes, -v. With -m, parents made by -p get the full mode too.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
@@ -9,6 +13,7 @@ static int make_parents(const char *path, mode_t mode)
 	struct stat st;
 	int result = 0;
 
+	/* Each slash is cut away for a moment, which leaves one directory more each time. */
 	for (char *slash = copy + 1; result == 0 && *slash; slash++) {
 		if (*slash != '/')
 			continue;
@@ -40,6 +45,7 @@ int main(int argc, char **argv)
 		mode = (mode_t)strtoul(o.arg, &end, 8);
 		if (*end || mode > 07777)
 			vt_die(1, "invalid mode '%s'", o.arg);
+		/* POSIX: -m is meant exactly. */
 		umask(0);
 	}
 	if (o.index >= argc)

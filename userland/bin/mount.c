@@ -1,4 +1,8 @@
-/* mount: mount a file system, or show what is mounted. */
+/*
+ * mount [-t TYPE] [-o OPTIONS] DEVICE DIRECTORY: mount a file system, or show what is mounted.
+ *
+ * Left out: /etc/fstab, guessing TYPE, bind mounts, all flags but ro, rw and remount.
+ */
 #include <vt.h>
 #include <sys/mount.h>
 
@@ -10,6 +14,7 @@ static int show(void)
 	if (!text)
 		vt_die_errno(1, "/proc/mounts");
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		/* A line with fewer fields gives empty ones: each step stops at the end. */
 		for (size_t i = 0; i < ARRAY_SIZE(field); i++) {
 			field[i] = line;
 			line += strcspn(line, " ");
@@ -57,8 +62,10 @@ int main(int argc, char **argv)
 		return show();
 	while ((c = vt_option(&o, argc, argv)) != -1)
 		*(c == 't' ? &type : &list) = o.arg;
+	/* Two operands and a type: nothing is looked up anywhere. */
 	if (argc - o.index != 2 || !type)
 		vt_usage(&o);
+	/* What is no flag is never longer than the list itself. */
 	rest = vt_malloc((list ? strlen(list) : 0) + 1);
 	flags = flags_of(list, rest);
 	if (mount(argv[o.index], argv[o.index + 1], type, flags, *rest ? rest : NULL) < 0)

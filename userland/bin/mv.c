@@ -1,4 +1,8 @@
-/* mv: rename files. */
+/*
+ * mv [-f] FROM... TO: rename files.
+ *
+ * Left out: -i, -n, -u, -b.
+ */
 #include <vt.h>
 
 /* Another file system: copy and remove, by the programs that can. */

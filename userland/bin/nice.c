@@ -1,4 +1,9 @@
-/* nice: run a command with another nice value, or show the present one. */
+/*
+ * nice [-n ADJUSTMENT] [COMMAND [ARG...]]: run a command with another nice value, or show the
+ * present one.
+ *
+ * Left out: the old form nice -10.
+ */
 #include <vt.h>
 #include <sys/resource.h>
 
@@ -12,6 +17,7 @@ int main(int argc, char **argv)
 		adjustment = (int)vt_number_or_die(125, o.arg, -40, 40);
 	errno = 0;
 	now = getpriority(PRIO_PROCESS, 0);
+	/* -1 is a fair nice value: only errno tells a failure. */
 	if (errno)
 		vt_die_errno(125, "getpriority");
 	if (o.index >= argc) {

@@ -1,4 +1,8 @@
-/* pidof: processes by name. */
+/*
+ * pidof NAME...: processes by name.
+ *
+ * Status 1 when there is none. Left out: -s, -o, -x.
+ */
 #include <vt.h>
 
 struct pidof {
@@ -6,6 +10,9 @@ struct pidof {
 	const char *between;
 };
 
+/*
+ * For vt_each_proc(). By the kernel's name (15 bytes) or the last part of argv[0], which is whole.
+ */
 static void look(const struct vt_proc *p, void *arg)
 {
 	struct pidof *want = arg;

@@ -1,4 +1,8 @@
-/* poweroff and halt: end the system. */
+/*
+ * poweroff [-f], also as halt: end the system.
+ *
+ * Nothing is asked or warned: unsaved is what sync() does not reach.
+ */
 #include <vt.h>
 #include <sys/reboot.h>
 

@@ -1,4 +1,8 @@
-/* printenv: values of environment variables. */
+/*
+ * printenv [NAME...]: values of environment variables.
+ *
+ * Status 1 when one is not set. Left out: -0.
+ */
 #include <vt.h>
 
 extern char **environ;

@@ -1,4 +1,8 @@
-/* printf: print by a format. */
+/*
+ * printf FORMAT [ARG...]: print by a format.
+ *
+ * The shell has the same built in; what it knows is said in lib/printf.c.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

@@ -1,7 +1,13 @@
-/* ps: processes. */
+/*
+ * ps [-l]: processes. All of them, always: there is one user.
+ *
+ * -l (or -f, -u) adds class, real-time priority, CPU and memory in KiB. "ps -ef" and "ps aux" are
+ * understood. Left out: choosing processes and columns (-p, -C, -o), start times, threads.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
+/* -l */
 static bool opt_full;
 
 /* As ps shows them: TS FF RR B IDL, DLN for deadline. */
@@ -36,8 +42,10 @@ static const char *tty_name(unsigned int tty)
 	return text;
 }
 
+/* For vt_each_proc(). Times are in minutes and seconds of processor time. */
 static void show(const struct vt_proc *p, void *arg)
 {
+	/* USER_HZ, the unit of /proc, is 100 whatever the kernel's own tick. */
 	unsigned long seconds = (p->utime + p->stime) / 100;
 	char rt[12] = "-";
 

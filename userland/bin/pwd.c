@@ -1,9 +1,13 @@
-/* pwd: the current directory. */
+/*
+ * pwd [-L | -P]: the current directory.
+ *
+ * Both options give the same: the kernel's path.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "pwd", .options = "LP", .bad_status = 1};
+	struct vt_options o = {.usage = "pwd [-L | -P]", .options = "LP", .bad_status = 1};
 	char path[1024];
 
 	while (vt_option(&o, argc, argv) != -1)

@@ -1,4 +1,4 @@
-/* reboot: start the system anew. */
+/* reboot [-f]: start the system anew. */
 #include <vt.h>
 #include <sys/reboot.h>
 

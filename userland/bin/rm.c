@@ -1,4 +1,8 @@
-/* rm: remove files. */
+/*
+ * rm [-rf] FILE...: remove files.
+ *
+ * -f: what is not there is no error. It never asks. Left out: -i, -d, refusing to remove /.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
@@ -6,6 +10,9 @@ static bool recurse, force;
 
 static int rm(const char *path);
 
+/*
+ * Everything in a directory. Returns 0, or 1 after messages: the directory itself cannot go then.
+ */
 static int rm_inside(const char *path)
 {
 	char **names = vt_names(path);
@@ -30,6 +37,7 @@ static int rm(const char *path)
 	struct stat st;
 	int result;
 
+	/* A link is removed itself, never what it leads to. */
 	if (lstat(path, &st) < 0) {
 		if (force && errno == ENOENT)
 			return 0;

@@ -1,4 +1,8 @@
-/* rmdir: remove empty directories. */
+/*
+ * rmdir DIRECTORY...: remove empty directories.
+ *
+ * Left out: -p.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

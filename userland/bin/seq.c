@@ -1,4 +1,10 @@
-/* seq: numbers in order, in decimal fractions where asked for. */
+/*
+ * seq [-w] [-s SEPARATOR] [FIRST [STEP]] LAST: numbers in order, in decimal fractions where asked
+ * for.
+ *
+ * All is done on integers, scaled by the longest fraction: 0.1 has no binary form, and 0.1 added
+ * ten times would miss 1. Left out: -f, exponents, more than nine digits behind the point.
+ */
 #include <vt.h>
 #include <ctype.h>
 
@@ -25,11 +31,13 @@ static bool parse(const char *text, int64_t *value, int *digits)
 	return any;
 }
 
+/* n is at most 10: the result fits. */
 static int64_t power10(int n)
 {
 	return n > 0 ? 10 * power10(n - 1) : 1;
 }
 
+/* Returns the length. to has room for 32 bytes. */
 static int format(char *to, int64_t value, int digits)
 {
 	uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value, unit = (uint64_t)power10(digits);
@@ -83,6 +91,7 @@ int main(int argc, char **argv)
 		n = format(text, number[at], most);
 		width = n > width ? n : width;
 	}
+	/* Counting by integers, the last number is met exactly. */
 	for (int64_t at = number[0]; number[1] > 0 ? at <= number[2] : at >= number[2]; at += number[1]) {
 		n = format(text, at, most);
 		printf("%s%s%.*s%s", first ? "" : separator, at < 0 ? "-" : "", width > n ? width - n : 0,

@@ -1,4 +1,8 @@
-/* sleep: do nothing for a while. */
+/*
+ * sleep SECONDS[.FRACTION][smhd]...: do nothing for a while.
+ *
+ * Several times are added up, as GNU does.
+ */
 #include <vt.h>
 #include <time.h>
 
@@ -18,6 +22,7 @@ int main(int argc, char **argv)
 		total += ns;
 	}
 	span = (struct timespec){total / 1000000000, total % 1000000000};
+	/* A signal that is caught or a stop does not end it early: what is left is slept. */
 	while (nanosleep(&span, &span) < 0) {
 		if (errno != EINTR)
 			vt_die_errno(1, "nanosleep");

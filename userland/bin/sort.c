@@ -1,4 +1,9 @@
-/* sort: lines in order. */
+/*
+ * sort [-nru] [-k FIRST[,LAST]] [-t SEPARATOR] [FILE...]: lines in order.
+ *
+ * By bytes. All input is held in memory. Left out: -c, -m, -o, -b, -f, -h, more than one key, byte
+ * positions in keys.
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <limits.h>
@@ -8,7 +13,7 @@ static int key_first, key_last = INT_MAX; /* fields, from 1; first 0: the whole 
 static char separator;			  /* '\0': runs of blanks */
 
 struct line_list {
-	char **v;
+	char **v; /* each line allocated by itself; nothing is freed, as the program ends with the list */
 	size_t n, size;
 };
 
@@ -37,6 +42,7 @@ static const char *key_of(const char *line, size_t *length)
 	end = start;
 	for (int i = key_first; i <= key_last && *end; i++)
 		end = skip_field(end);
+	/* The separator behind the last field is no part of the key. */
 	if (separator && key_last != INT_MAX && end > start && end[-1] == separator)
 		end--;
 	*length = (size_t)(end - start);
@@ -82,6 +88,7 @@ static int compare_numbers(const char *a, const char *b)
 	return minus_a ? -order : order;
 }
 
+/* As strcmp(), for the part of each line that counts. */
 static int compare_keys(const char *a, const char *b)
 {
 	size_t na, nb;
@@ -106,6 +113,7 @@ static int compare(const void *x, const void *y)
 	return reverse ? -order : order;
 }
 
+/* For vt_each_file(): adds the file's lines to the list. */
 static int read_lines(int fd, const char *name, void *arg)
 {
 	struct line_list *list = arg;
@@ -158,6 +166,7 @@ int main(int argc, char **argv)
 	if (list.n)
 		qsort(list.v, list.n, sizeof(*list.v), compare);
 	for (size_t i = 0; i < list.n; i++) {
+		/* -u compares keys only: of equal ones the first is kept. */
 		if (!unique || i == 0 || compare_keys(list.v[i - 1], list.v[i]))
 			printf("%s\n", list.v[i]);
 	}

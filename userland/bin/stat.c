@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+/* GNU's words. */
 static const char *type_name(const struct stat *st)
 {
 	switch (st->st_mode & S_IFMT) {
@@ -40,6 +41,7 @@ static void print_date(const struct timespec *t)
 	printf("%s.%09ld +0000", text, t->tv_nsec); /* there is no time zone but UTC */
 }
 
+/* %N: quotes, and where a link leads to. */
 static void print_quoted(const char *name, const struct stat *st)
 {
 	char target[1024];
@@ -80,6 +82,7 @@ static bool number_of(char letter, const struct stat *st, unsigned long *value)
 	return false;
 }
 
+/* One conversion of a format, without its width. An unknown one ends the program. */
 static void print_letter(char letter, const char *name, const struct stat *st)
 {
 	char text[12];
@@ -126,6 +129,7 @@ static void print_letter(char letter, const char *name, const struct stat *st)
 	}
 }
 
+/* A % at the very end stands for itself. */
 static void print_format(const char *format, const char *name, const struct stat *st)
 {
 	for (; *format; format++) {

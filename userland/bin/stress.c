@@ -1,4 +1,10 @@
-/* stress: workers that compute, yield, sleep, talk through pipes or fork, for a time or a number of rounds.
+/*
+ * stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] [--count
+ * ROUNDS] [--verbose]: workers that compute, yield, sleep, talk through pipes or fork, for a time
+ * or a number of rounds.
+ *
+ * Each worker is a process, and looks whether the kernel keeps its promises: a byte that changes or
+ * a child that is lost is a failure. Left out: memory and disk, which the real one can fill.
  */
 #include <vt.h>
 #include <limits.h>
@@ -11,6 +17,7 @@ static int64_t deadline; /* CLOCK_MONOTONIC in ns; 0: none */
 static long rounds;	 /* of each worker; 0: no limit */
 static bool verbose;
 
+/* Nanoseconds of the monotonic clock; the time of day may be set while we run. */
 static int64_t now(void)
 {
 	struct timespec t;
@@ -44,6 +51,7 @@ static long work_cpu(void)
 	return done;
 }
 
+/* Each kind of worker returns the rounds it has done. */
 static long work_yield(void)
 {
 	long done = 0;
@@ -66,6 +74,7 @@ static long work_sleep(void)
 	return done;
 }
 
+/* The status checks that it was our child that was reaped, and that it came through unharmed. */
 static long work_fork(void)
 {
 	long done = 0;
@@ -117,6 +126,10 @@ static long work_pipe(void)
 	close(there[0]);
 	close(back[1]);
 	for (; goes_on(done); done++) {
+		/*
+		 * Another value each round: a byte that was left over from the last would not be
+		 * noticed otherwise.
+		 */
 		unsigned char out = (unsigned char)done, in;
 
 		if (write(there[1], &out, 1) != 1 || read(back[0], &in, 1) != 1)
@@ -142,6 +155,7 @@ static const char usage[] =
 	"stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] "
 	"[--count ROUNDS] [--verbose]";
 
+/* Returns the worker's id, or -1 after a message. */
 static pid_t start(const struct kind *kind)
 {
 	pid_t pid = fork();
@@ -175,6 +189,7 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
 	return argv[*i];
 }
 
+/* argv[*i] and its value, if it has one. */
 static void parse_option(int argc, char **argv, int *i, long *workers)
 {
 	const char *value;
@@ -220,6 +235,7 @@ int main(int argc, char **argv)
 	}
 	if (!started && !failed)
 		vt_die(1, "Usage: %s", usage);
+	/* Any order: what counts is that none is lost. */
 	for (; started > 0; started--) {
 		pid_t pid = wait(&status);
 

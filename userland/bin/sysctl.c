@@ -1,4 +1,9 @@
-/* sysctl: show and set the kernel's parameters, which are files under /proc/sys. */
+/*
+ * sysctl [-nN] [-w] NAME[=VALUE]... | sysctl -a: show and set the kernel's parameters, which are
+ * files under /proc/sys.
+ *
+ * Left out: -p (files of settings), -q, -e, patterns.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
@@ -16,6 +21,7 @@ static char *path_of(const char *name)
 	return path;
 }
 
+/* A value of several lines is printed as so many, each with the name. */
 static void print_value(const char *path, char *value)
 {
 	char *line = value;
@@ -66,6 +72,7 @@ static int show(const char *path)
 	}
 	if (S_ISDIR(st.st_mode))
 		return show_directory(path);
+	/* Some parameters can only be written (EACCES, EIO): said, and the next is shown. */
 	value = vt_read_file(path, NULL);
 	if (!value) {
 		vt_warn("reading %s: %s", path, strerror(errno));
@@ -76,12 +83,14 @@ static int show(const char *path)
 	return 0;
 }
 
+/* Shows the new value as the kernel has it, which may differ from what was written. */
 static int set(const char *path, const char *value)
 {
 	char *line = vt_malloc(strlen(value) + 2);
 	int fd = open(path, O_WRONLY), status;
 
 	strcpy(stpcpy(line, value), "\n");
+	/* One write: the kernel takes each as a whole value. */
 	status = fd < 0 || vt_write_all(fd, line, strlen(line)) < 0;
 	if (status)
 		vt_warn("setting %s: %s", path, strerror(errno));

@@ -1,10 +1,16 @@
-/* tail: the last lines or bytes of a file, and what is added to it. */
+/*
+ * tail [-f] [-n [+]LINES | -c [+]BYTES | -LINES] [FILE...]: the last lines or bytes of a file, and
+ * what is added to it.
+ *
+ * The whole file is read into memory. Left out: following several files or a name (-F), -s, --pid.
+ * With +N it begins at line or byte N.
+ */
 #include <vt.h>
 #include <limits.h>
 #include <time.h>
 
 struct tail {
-	long count;
+	long count; /* lines or bytes; N of +N */
 	bool bytes, from_start, follow, titles, first;
 };
 
@@ -34,6 +40,7 @@ static size_t from_line(const char *text, size_t size, long count)
 	return at;
 }
 
+/* What could be read, to free; size gets its length. An error is said. */
 static char *read_all(int fd, const char *name, size_t *size)
 {
 	size_t room = 65536;
@@ -69,6 +76,7 @@ static int tail(int fd, const char *name, void *arg)
 	size_t size, at;
 	char *text;
 
+	/* The title goes through stdio, what follows by write(2): it has to be out first. */
 	if (t->titles) {
 		printf("%s==> %s <==\n", t->first ? "" : "\n", strcmp(name, "-") ? name : "standard input");
 		if (vt_finish(0))

@@ -1,4 +1,10 @@
-/* taskset: show or set the CPUs of a process, or of a command. */
+/*
+ * taskset [-c] MASK COMMAND [ARG...] | taskset [-c] -p [MASK] PID: show or set the CPUs of a
+ * process, or of a command.
+ *
+ * MASK is hexadecimal, or with -c a list such as 0,2-5. Left out: -a (all threads), strides in
+ * lists (0-8:2).
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <limits.h>
@@ -47,6 +53,7 @@ static bool parse_list(const char *text, cpu_set_t *set)
 	return *end == '\0';
 }
 
+/* Without leading zeros. */
 static void print_mask(const cpu_set_t *set)
 {
 	bool started = false;
@@ -61,6 +68,7 @@ static void print_mask(const cpu_set_t *set)
 	printf("\n");
 }
 
+/* Runs of neighbours as a range. */
 static void print_list(const cpu_set_t *set)
 {
 	const char *between = "";
@@ -79,6 +87,7 @@ static void print_list(const cpu_set_t *set)
 	printf("\n");
 }
 
+/* In the words of util-linux, which scripts look for. */
 static void show(int pid, const char *which, bool list)
 {
 	cpu_set_t set;
@@ -105,6 +114,7 @@ int main(int argc, char **argv)
 		*(c == 'c' ? &list : &process) = true;
 	if (argc - o.index < (process ? 1 : 2))
 		vt_usage(&o);
+	/* The old mask is shown as well when a new one is set. */
 	if (process) {
 		pid = (int)vt_number_or_die(1, argv[argc - 1], 0, INT_MAX);
 		show(pid, "current", list);
@@ -113,6 +123,7 @@ int main(int argc, char **argv)
 	}
 	if (!(list ? parse_list : parse_mask)(argv[o.index], &set))
 		vt_die(1, "failed to parse CPU %s: %s", list ? "list" : "mask", argv[o.index]);
+	/* The kernel drops CPUs that do not exist; EINVAL when none is left. */
 	if (sched_setaffinity(pid, sizeof(set), &set) < 0)
 		vt_die(1, "failed to set pid %d's affinity: %s", pid, strerror(errno));
 	if (process) {

@@ -1,4 +1,8 @@
-/* tee: copy standard input to standard output and to files. */
+/*
+ * tee [-a] [FILE...]: copy standard input to standard output and to files.
+ *
+ * Left out: -i, -p. An output that fails is given up, the others go on.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)
@@ -27,6 +31,7 @@ int main(int argc, char **argv)
 				continue;
 			vt_warn_errno("write error");
 			status = 1;
+			/* The last takes its place, and is served in its turn. */
 			fds[i--] = fds[--count];
 		}
 	}

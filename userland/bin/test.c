@@ -1,4 +1,8 @@
-/* test and [: look at files, strings and numbers. */
+/*
+ * test EXPRESSION | [ EXPRESSION ]: look at files, strings and numbers.
+ *
+ * The shell has the same built in; what it knows is in lib/test.c.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

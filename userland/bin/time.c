@@ -1,4 +1,9 @@
-/* time: how long a command takes. */
+/*
+ * time [-p] COMMAND [ARG...]: how long a command takes.
+ *
+ * For `time` as the shell has it, which takes whole pipelines, see sh/exec.c. Left out: -f, -o, -v.
+ * The status is the command's.
+ */
 #include <vt.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -21,6 +26,7 @@ int main(int argc, char **argv)
 		vt_die_errno(125, "time");
 	if (pid == 0)
 		vt_exec(argv + o.index);
+	/* The usage is of this child only, and of what it has waited for. */
 	if (wait4(pid, &status, 0, &ru) < 0 || clock_gettime(CLOCK_MONOTONIC, &end) < 0)
 		vt_die_errno(125, "time");
 	vt_print_times(posix, vt_elapsed(&start, &end), vt_microseconds(&ru.ru_utime),

@@ -1,4 +1,8 @@
-/* touch: set times, and make files. */
+/*
+ * touch [-c] FILE...: set times to now, and make files that are missing.
+ *
+ * Left out: -a, -m, -d, -r, -t.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
@@ -16,8 +20,13 @@ int main(int argc, char **argv)
 		const char *path = argv[o.index];
 		int fd;
 
+		/*
+		 * Times NULL: both are set to now by the kernel, which needs only the right to
+		 * write.
+		 */
 		if (utimensat(AT_FDCWD, path, NULL, 0) == 0)
 			continue;
+		/* POSIX: with -c a missing file is no error and no message. */
 		if (errno == ENOENT && !create)
 			continue;
 		fd = errno == ENOENT ? open(path, O_WRONLY | O_CREAT, 0666) : -1;

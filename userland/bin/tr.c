@@ -1,27 +1,24 @@
-/* tr: exchange or delete bytes. */
+/*
+ * tr [-cds] SET1 [SET2]: exchange or delete bytes.
+ *
+ * Sets have ranges, classes and backslash escapes. Left out: [x*n], equivalence classes; a shorter
+ * SET2 is filled with its last byte.
+ */
 #include <vt.h>
-#include <ctype.h>
-
-static const struct {
-	const char *name;
-	int (*is)(int c);
-} classes[] = {
-	{"[:alpha:]", isalpha}, {"[:digit:]", isdigit}, {"[:alnum:]", isalnum}, {"[:upper:]", isupper},
-	{"[:lower:]", islower}, {"[:space:]", isspace}, {"[:blank:]", isblank}, {"[:punct:]", ispunct},
-	{"[:cntrl:]", iscntrl}, {"[:print:]", isprint},
-};
 
 struct set {
 	unsigned char v[1024];
 	size_t n;
 };
 
+/* Beyond 1024 members, which no sensible set has, the rest is dropped. */
 static void add(struct set *set, int c)
 {
 	if (set->n < sizeof(set->v))
 		set->v[set->n++] = (unsigned char)c;
 }
 
+/* One byte of a set, its escape done. */
 static int take(const char **s)
 {
 	int c = (unsigned char)*(*s)++;
@@ -32,16 +29,14 @@ static int take(const char **s)
 /* A class at s. Returns its length in the text, or 0. */
 static size_t add_class(struct set *set, const char *s)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		if (strncmp(s, classes[i].name, strlen(classes[i].name)))
-			continue;
-		for (int c = 0; c < 256; c++) {
-			if (classes[i].is(c))
-				add(set, c);
-		}
-		return strlen(classes[i].name);
+	int (*is)(int c);
+	size_t n = vt_class(s, &is);
+
+	for (int c = 0; n && c < 256; c++) {
+		if (is(c))
+			add(set, c);
 	}
-	return 0;
+	return n;
 }
 
 static void parse_set(struct set *set, const char *s)
@@ -65,6 +60,7 @@ static void parse_set(struct set *set, const char *s)
 	}
 }
 
+/* -c: all bytes that are not in the set, in order. */
 static void complement(struct set *set)
 {
 	bool in[256] = {false};
@@ -89,6 +85,7 @@ int main(int argc, char **argv)
 
 	while ((c = vt_option(&o, argc, argv)) != -1)
 		*(c == 'c' ? &inverted : c == 'd' ? &delete : &squeeze) = true;
+	/* -d takes one set, or with -s a second one to squeeze; -s alone takes one or two. */
 	sets = argc - o.index;
 	if (sets < 1 || sets > 2 || (sets == 1 && !delete &&!squeeze) || (sets == 2 && delete &&!squeeze))
 		vt_usage(&o);
@@ -99,6 +96,10 @@ int main(int argc, char **argv)
 		parse_set(&to, argv[o.index + 1]);
 	if (sets == 2 && !to.n)
 		vt_die(1, "SET2 must not be empty");
+	/*
+	 * Sets become tables first: then each byte of input costs three look-ups, whatever the
+	 * sets.
+	 */
 	for (int i = 0; i < 256; i++)
 		map[i] = (unsigned char)i;
 	for (size_t i = 0; i < from.n; i++) {
@@ -107,8 +108,10 @@ int main(int argc, char **argv)
 		else if (to.n)
 			map[from.v[i]] = to.v[i < to.n ? i : to.n - 1];
 	}
+	/* -s squeezes what comes out, so SET2 if there is one. */
 	for (size_t i = 0; squeeze && i < (sets == 2 ? to.n : from.n); i++)
 		single[sets == 2 ? to.v[i] : from.v[i]] = true;
+	/* last lives from block to block: a run may cross the border. */
 	while ((n = vt_read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
 		size_t used = 0;
 

@@ -1,4 +1,9 @@
-/* umount: take file systems away. */
+/*
+ * umount [-l] DIRECTORY...: take file systems away.
+ *
+ * -l: now from the tree, and entirely when it is no longer in use. Left out: -a, -f, devices
+ * instead of directories.
+ */
 #include <vt.h>
 #include <sys/mount.h>
 

@@ -1,4 +1,8 @@
-/* uname: the system's names. */
+/*
+ * uname [-asnrvm]: the system's names.
+ *
+ * Left out: -p, -i, -o.
+ */
 #include <vt.h>
 #include <sys/utsname.h>
 
@@ -18,6 +22,7 @@ int main(int argc, char **argv)
 	}
 	if (o.index < argc)
 		vt_usage(&o);
+	/* -s is what is shown without options. */
 	if (argc == 1)
 		shown[0] = true;
 	if (uname(&u) < 0)

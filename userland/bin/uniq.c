@@ -1,8 +1,13 @@
-/* uniq: one of each run of equal lines. */
+/*
+ * uniq [-cdu] [FILE]: one of each run of equal lines.
+ *
+ * Left out: -f, -s, -w, -i, an output file.
+ */
 #include <vt.h>
 
 static bool opt_count, opt_repeated, opt_single;
 
+/* A run is over: count lines were equal to line. */
 static void show(const char *line, long count)
 {
 	if ((opt_repeated && count < 2) || (opt_single && count > 1))
@@ -12,6 +17,7 @@ static void show(const char *line, long count)
 	printf("%s\n", line);
 }
 
+/* For vt_each_file(). Only neighbours are compared: sort first to have each line once. */
 static int uniq(int fd, const char *name, void *arg)
 {
 	struct vt_lines lines;

@@ -1,4 +1,8 @@
-/* uptime: how long the system has been up, and its load. */
+/*
+ * uptime: how long the system has been up, and its load.
+ *
+ * Left out: the time of day and users, -p, -s.
+ */
 #include <vt.h>
 #include <sys/sysinfo.h>
 
@@ -17,6 +21,7 @@ int main(int argc, char **argv)
 	if (minutes >= 24 * 60)
 		printf("%ld days, ", minutes / (24 * 60));
 	printf("%ld:%02ld, load average:", minutes / 60 % 24, minutes % 60);
+	/* Fixed point, 16 bits behind the point; two decimals are shown. */
 	for (int i = 0; i < 3; i++)
 		printf("%s %lu.%02lu", i ? "," : "", info.loads[i] >> 16,
 		       (info.loads[i] & 0xffff) * 100 >> 16);

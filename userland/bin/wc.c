@@ -1,13 +1,18 @@
-/* wc: count lines, words and bytes. */
+/*
+ * wc [-lwc] [FILE...]: count lines, words and bytes.
+ *
+ * Left out: -m (characters), -L. The last line counts only with its newline, as POSIX has it.
+ */
 #include <vt.h>
 #include <ctype.h>
 
 struct wc {
 	bool lines, words, bytes;
-	long total[3];
-	bool padded; /* several columns or files are lined up */
+	long total[3]; /* of all files: lines, words, bytes */
+	bool padded;   /* several columns or files are lined up */
 };
 
+/* Standard input has no name to print. */
 static void print_counts(const struct wc *w, const long *n, const char *name)
 {
 	const bool shown[] = {w->lines, w->words, w->bytes};
@@ -22,6 +27,7 @@ static void print_counts(const struct wc *w, const long *n, const char *name)
 	printf(strcmp(name, "-") ? " %s\n" : "\n", name);
 }
 
+/* For vt_each_file(). A word may lie across two blocks: in_word lives outside of both loops. */
 static int wc(int fd, const char *name, void *arg)
 {
 	static char buf[8192];
@@ -60,6 +66,7 @@ int main(int argc, char **argv)
 		*(c == 'l' ? &w.lines : c == 'w' ? &w.words : &w.bytes) = true;
 	if (!w.lines && !w.words && !w.bytes)
 		w.lines = w.words = w.bytes = true;
+	/* One number alone is printed bare, so that a script can use it as it is. */
 	w.padded = w.lines + w.words + w.bytes > 1 || argc - o.index > 1;
 	status = vt_each_file(argv + o.index, 1, wc, &w);
 	if (argc - o.index > 1)

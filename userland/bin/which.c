@@ -1,4 +1,9 @@
-/* which: where a program is. */
+/*
+ * which NAME...: where a program is.
+ *
+ * Status 1 when one is not found. Left out: -a. Functions and builtins of the shell are not known
+ * here: see `type`.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

@@ -1,4 +1,9 @@
-/* xargs: words of standard input as arguments of a command. */
+/*
+ * xargs [-n COUNT] [-r] [COMMAND [ARG...]]: words of standard input as arguments of a command.
+ *
+ * Left out: quoting in the input, -0, -I, -P, -t, -s. Status 123: some command failed; 125: was
+ * killed.
+ */
 #include <vt.h>
 #include <sys/wait.h>
 
@@ -33,8 +38,10 @@ int main(int argc, char **argv)
 		else
 			most = vt_number_or_die(1, o.arg, 1, XARGS_MAX);
 	}
+	/* Half is left for words from the input. */
 	if (argc - o.index > XARGS_MAX / 2)
 		vt_die(1, "too many arguments");
+	/* COMMAND and its own arguments, which every run begins with. */
 	for (fixed = 0; o.index < argc;)
 		command[fixed++] = argv[o.index++];
 	fixed = fixed ? fixed : 1;
@@ -58,6 +65,7 @@ int main(int argc, char **argv)
 		status = 1;
 	}
 	command[n] = NULL;
+	/* POSIX: the command runs once even without input, unless -r. */
 	if (n > fixed || (!ran && any_input)) {
 		c = run(command);
 		status = c ? c : status;

@@ -1,4 +1,8 @@
-/* yes: print a line until somebody stops it. */
+/*
+ * yes [WORD...]: print the same line for ever.
+ *
+ * It ends when nobody reads any more.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)
@@ -11,6 +15,7 @@ int main(int argc, char **argv)
 		;
 	if (o.index >= argc)
 		argv[--o.index] = "y";
+	/* The words are joined once, not for every line. */
 	for (int i = o.index; i < argc; i++) {
 		if (n + strlen(argv[i]) + 2 > sizeof(block))
 			vt_die(1, "line too long");

@@ -202,7 +202,11 @@ struct vt_proc {
 /* Call work for each process in /proc, in the order found. Returns 0, or -1 with errno. */
 int vt_each_proc(void (*work)(const struct vt_proc *p, void *arg), void *arg);
 
-/* --- regular expressions (regex.c) --- */
+/* --- regular expressions (regex.c) and character classes (classes.c) --- */
+
+/* A class such as "[:digit:]" at s. Returns its length with *is the test for a byte (0..255), or 0 when there
+ * is none. */
+size_t vt_class(const char *s, int (**is)(int c));
 
 struct vt_regex;
 

@@ -21,6 +21,10 @@ int dup2(int from, int to)
 	return dup3(from, to, 0);
 }
 
+/*
+ * POSIX asks for no other test: only a terminal answers this request. errno is ENOTTY for anything
+ * else.
+ */
 int isatty(int fd)
 {
 	struct termios t;
@@ -28,6 +32,7 @@ int isatty(int fd)
 	return tcgetattr(fd, &t) == 0;
 }
 
+/* The structure in <termios.h> is the kernel's own, so nothing is converted. */
 int tcgetattr(int fd, struct termios *t)
 {
 	return ioctl(fd, TCGETS, t);
@@ -40,6 +45,7 @@ int tcsetattr(int fd, int when, const struct termios *t)
 	return ioctl(fd, TCSETS + when, t);
 }
 
+/* The group that ^C goes to; -1 when fd is no controlling terminal. */
 pid_t tcgetpgrp(int fd)
 {
 	pid_t group;
@@ -47,6 +53,7 @@ pid_t tcgetpgrp(int fd)
 	return ioctl(fd, TIOCGPGRP, &group) < 0 ? -1 : group;
 }
 
+/* From another group than the one it has now, the terminal sends SIGTTOU to who calls this. */
 int tcsetpgrp(int fd, pid_t group)
 {
 	return ioctl(fd, TIOCSPGRP, &group);
@@ -64,6 +71,7 @@ int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 		with_restorer.sa_restorer = vt_sigreturn;
 		act = &with_restorer;
 	}
+	/* The size of the mask tells the kernel which sigset_t we mean. */
 	result = vt_syscall(NR_rt_sigaction, sig, (long)act, (long)old, sizeof(sigset_t), 0, 0);
 	if (result < 0) {
 		errno = (int)-result;
@@ -72,6 +80,7 @@ int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	return 0;
 }
 
+/* BSD's meaning, which glibc has too: the handler stays, and interrupted calls go on. */
 sighandler_t signal(int sig, sighandler_t handler)
 {
 	struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
@@ -79,6 +88,10 @@ sighandler_t signal(int sig, sighandler_t handler)
 	return sigaction(sig, &act, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
+/*
+ * A handler or an ignored SIGABRT must not keep it from ending. The shell's convention for the
+ * status, should even that fail.
+ */
 void abort(void)
 {
 	signal(SIGABRT, SIG_DFL);
@@ -91,6 +104,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *span, str
 	return (int)-vt_syscall(NR_clock_nanosleep, (long)clock, flags, (long)span, (long)left, 0, 0);
 }
 
+/* Returns the seconds left when a signal came, as POSIX has it. */
 unsigned int sleep(unsigned int seconds)
 {
 	struct timespec span = {.tv_sec = seconds}, left = {0};

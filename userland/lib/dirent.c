@@ -1,10 +1,15 @@
-/* opendir() and readdir() over getdents64. */
+/*
+ * opendir() and readdir() over getdents64.
+ *
+ * The kernel's records are handed out as they lie in the buffer: struct dirent is laid out like
+ * them, and its d_name is only as long as the name really is.
+ */
 #include <vt.h>
 #include <dirent.h>
 #include <bits/syscall.h>
 
 struct vt_dir {
-	int fd;
+	int fd;		/* of the directory; owned */
 	size_t at, end; /* unread part of buf, bytes */
 	char buf[2048] __attribute__((aligned(8)));
 };

@@ -1,4 +1,8 @@
-/* echo, and the backslash escapes that it shares with printf and $'..'. */
+/*
+ * echo, and the backslash escapes that it shares with printf and $'..'.
+ *
+ * POSIX leaves open what echo does with -n and backslashes; this is bash's: escapes only after -e.
+ */
 #include <vt.h>
 
 /* Up to max digits of the base at *s. Returns their value, or -1 when there are none. */
@@ -22,16 +26,19 @@ static int escape_digits(const char **s, int base, int max)
 	return value;
 }
 
+/* Octal is \0ddd for echo and \ddd for printf; both are taken everywhere, as bash does. */
 int vt_escape(const char **s)
 {
 	static const char letters[] = "abefnrtv", values[] = "\a\b\033\f\n\r\t\v";
 	int c = *(*s)++, value;
 	const char *known;
 
+	/* A backslash at the end stands for itself; *s stays on the zero. */
 	if (c == '\0') {
 		--*s;
 		return '\\';
 	}
+	/* Both rows are in the same order. */
 	known = strchr(letters, c);
 	if (known)
 		return values[known - letters];
@@ -88,6 +95,7 @@ static bool echo_option(const char *word, bool *newline, bool *escapes)
 int vt_echo(int argc, char **argv)
 {
 	bool newline = true, escapes = false, stop = false;
+	/* No escape is shorter than what it stands for, so the words' own length is enough. */
 	size_t size = 1;
 	char *text, *end;
 	int i, status = 0;

@@ -1,29 +1,22 @@
-/* Shell patterns: * ? [..] and backslash. */
+/*
+ * Shell patterns: * ? [..] and backslash.
+ *
+ * Bytes, not characters of a locale. A slash is nothing special: glob.c matches component by
+ * component. A pattern that is not well formed matches itself: POSIX has no errors here.
+ */
 #include <vt.h>
-#include <ctype.h>
 #include <fnmatch.h>
-
-static const struct {
-	const char *name;
-	int (*is)(int c);
-} classes[] = {
-	{"alpha", isalpha},   {"digit", isdigit}, {"alnum", isalnum}, {"upper", isupper},
-	{"lower", islower},   {"space", isspace}, {"blank", isblank}, {"punct", ispunct},
-	{"xdigit", isxdigit}, {"print", isprint}, {"graph", isgraph}, {"cntrl", iscntrl},
-};
 
 /* A [:name:] at p. Returns its end, or NULL when there is none; *hit tells whether c is in the class. */
 static const char *match_class(const char *p, int c, bool *hit)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		size_t n = strlen(classes[i].name);
+	int (*is)(int c);
+	size_t n = vt_class(p, &is);
 
-		if (!strncmp(p + 2, classes[i].name, n) && !strncmp(p + 2 + n, ":]", 2)) {
-			*hit |= classes[i].is(c) != 0;
-			return p + 4 + n;
-		}
-	}
-	return NULL;
+	if (!n)
+		return NULL;
+	*hit |= is(c) != 0;
+	return p + n;
 }
 
 /* One byte, or range of bytes, of a bracket. Returns what follows it, or NULL at the end of the pattern. */
@@ -35,6 +28,7 @@ static const char *match_range(const char *p, int c, bool *hit)
 		p++;
 	if (!*p)
 		return NULL;
+	/* Unsigned, or bytes above 127 would come before all others. */
 	low = high = (unsigned char)*p++;
 	if (*p == '-' && p[1] && p[1] != ']') {
 		p++;
@@ -55,6 +49,7 @@ static const char *match_bracket(const char *p, int c, bool *matched)
 
 	if (negate)
 		p++;
+	/* A "]" right at the start is a member, not the end. */
 	for (start = p; *p && (*p != ']' || p == start); p = end) {
 		end = p[0] == '[' && p[1] == ':' ? match_class(p, c, &hit) : NULL;
 		if (!end)
@@ -110,6 +105,10 @@ int fnmatch(const char *pattern, const char *text, int flags)
 		}
 		if (!*text && !*pattern)
 			return 0;
+		/*
+		 * match_one() may step over part of the pattern even on a mismatch: the way back is
+		 * `star`.
+		 */
 		if (*text && *pattern && match_one(&pattern, (unsigned char)*text)) {
 			text++;
 			continue;

@@ -1,4 +1,9 @@
-/* Reading and writing in blocks, in lines and as whole files. */
+/*
+ * Reading and writing in blocks, in lines and as whole files.
+ *
+ * All reading begins anew after EINTR: a program here that is interrupted has no reason to stop,
+ * and one that has (the shell) calls read() itself.
+ */
 #include <vt.h>
 
 ssize_t vt_read(int fd, void *buf, size_t size)
@@ -11,6 +16,7 @@ ssize_t vt_read(int fd, void *buf, size_t size)
 	return n;
 }
 
+/* A pipe or a terminal may take less than it was given: short writes are no errors. */
 int vt_write_all(int fd, const void *buf, size_t size)
 {
 	const char *at = buf;
@@ -32,6 +38,7 @@ int vt_write_all(int fd, const void *buf, size_t size)
 
 int vt_copy(int from, int to)
 {
+	/* Not on the stack, of which programs have one page to begin with. */
 	static char buf[16384];
 
 	for (;;) {
@@ -86,6 +93,10 @@ char *vt_read_file(const char *path, size_t *size)
 	return text;
 }
 
+/*
+ * errno is cleared first: a failure of an earlier flush has left only the flag, and its number is
+ * lost.
+ */
 int vt_finish(int status)
 {
 	bool failed = ferror(stdout);
@@ -100,6 +111,7 @@ int vt_finish(int status)
 	return 1;
 }
 
+/* The descriptor stays the caller's to close. */
 void vt_lines_open(struct vt_lines *l, int fd)
 {
 	*l = (struct vt_lines){.fd = fd, .size = 8192};
@@ -146,6 +158,10 @@ int vt_line(struct vt_lines *l, char **line, size_t *length)
 		seen = l->end - l->at;
 		lines_fill(l);
 	}
+	/*
+	 * The last line may lack its newline; POSIX calls that an incomplete line and wants it
+	 * treated as one.
+	 */
 	if (l->error || (!newline && l->at == l->end))
 		return 0;
 	if (!newline)
@@ -171,6 +187,7 @@ int vt_each_file(char **names, int bad, int (*work)(int fd, const char *name, vo
 		bool standard = !strcmp(*names, "-");
 		int fd = standard ? STDIN_FILENO : open(*names, O_RDONLY);
 
+		/* One missing file does not stop the others. */
 		if (fd < 0) {
 			vt_warn_errno(*names);
 			status = bad;

@@ -1,4 +1,7 @@
-/* kill: send a signal, or list them. */
+/*
+ * kill: send a signal, or list them. Shared by the program and the shell, which has turned %1 into
+ * a process group by then.
+ */
 #include <vt.h>
 #include <limits.h>
 #include <signal.h>
@@ -25,6 +28,10 @@ static int kill_list(char **args)
 	return vt_finish(0);
 }
 
+/*
+ * Returns 0, or 1 after a message for each that failed. Negative numbers are process groups, -1 is
+ * everybody.
+ */
 static int kill_each(char **args, int sig)
 {
 	int status = 0;
@@ -42,6 +49,10 @@ static int kill_each(char **args, int sig)
 	return status;
 }
 
+/*
+ * Options are taken by hand: "-9" is a signal here, and after it or after "--" a number may be
+ * negative.
+ */
 int vt_kill(int argc, char **argv)
 {
 	char **args = argv + 1;

@@ -1,4 +1,9 @@
-/* Messages to standard error, and memory that is there or ends the program. */
+/*
+ * Messages to standard error, and memory that is there or ends the program.
+ *
+ * A program of this size has nothing better to do without memory than to say so: every allocation
+ * that is not checked by its caller comes from here.
+ */
 #include <vt.h>
 #include <stdarg.h>
 
@@ -20,6 +25,7 @@ static void message(const char *format, va_list args, const char *tail)
 	vt_write_all(STDERR_FILENO, text, (size_t)n);
 }
 
+/* err is a value: the caller's errno may change on the way to strerror(). */
 static void message_errno(int err, const char *format, ...)
 {
 	va_list args;
@@ -29,6 +35,9 @@ static void message_errno(int err, const char *format, ...)
 	va_end(args);
 }
 
+/*
+ * The three forms differ in what follows the text: nothing, errno's text, the end of the program.
+ */
 void vt_warn(const char *format, ...)
 {
 	va_list args;
@@ -53,6 +62,7 @@ void vt_die(int status, const char *format, ...)
 	exit(status);
 }
 
+/* errno is read before exit() runs handlers. */
 void vt_die_errno(int status, const char *what)
 {
 	vt_warn_errno(what);
@@ -64,6 +74,7 @@ void *vt_malloc(size_t size)
 	return vt_realloc(NULL, size);
 }
 
+/* A size of 0 would make realloc() free p, and NULL could then mean either. */
 void *vt_realloc(void *p, size_t size)
 {
 	p = realloc(p, size ? size : 1);

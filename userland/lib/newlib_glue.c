@@ -25,6 +25,7 @@ enum {
 	KERNEL_TCGETS = 0x5401,
 };
 
+/* A kernel result as newlib wants it: -1 with errno for -4095..-1, else the value. */
 static long glue_result(long result)
 {
 	if (result < 0 && result >= -4095) {
@@ -34,6 +35,10 @@ static long glue_result(long result)
 	return result;
 }
 
+/*
+ * newlib numbers its flags as old BSD did, so each is translated. Its own callers (fopen) use no
+ * other ones.
+ */
 int _open(const char *path, int flags, int mode)
 {
 	int kflags = flags & O_ACCMODE;
@@ -49,6 +54,10 @@ int _open(const char *path, int flags, int mode)
 	return (int)glue_result(vt_syscall(NR_openat, KERNEL_AT_FDCWD, (long)path, kflags, mode, 0, 0));
 }
 
+/*
+ * The following are called by stdio with newlib's own types; size_t and offsets are 64 bits on both
+ * machines.
+ */
 int _close(int fd)
 {
 	return (int)glue_result(vt_syscall(NR_close, fd, 0, 0, 0, 0, 0));
@@ -85,6 +94,7 @@ int _fstat(int fd, struct stat *st)
 	return 0;
 }
 
+/* stdio asks once a stream, to choose between line and full buffering. */
 int _isatty(int fd)
 {
 	char settings[64]; /* struct termios: 36 bytes */
@@ -92,6 +102,7 @@ int _isatty(int fd)
 	return glue_result(vt_syscall(NR_ioctl, fd, KERNEL_TCGETS, (long)settings, 0, 0, 0)) == 0;
 }
 
+/* newlib's raise() and abort() want these two. */
 int _getpid(void)
 {
 	return (int)vt_syscall(NR_getpid, 0, 0, 0, 0, 0, 0);
@@ -102,6 +113,7 @@ int _kill(int pid, int sig)
 	return (int)glue_result(vt_syscall(NR_kill, pid, sig, 0, 0, 0, 0));
 }
 
+/* exit_group ends all threads. The loop is for the compiler: it never comes round. */
 void _exit(int status)
 {
 	for (;;)

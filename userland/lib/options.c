@@ -1,4 +1,9 @@
-/* Command-line options and numbers. */
+/*
+ * Command-line options and numbers.
+ *
+ * A smaller getopt: state lies in a structure instead of global variables, --help and messages are
+ * the same for every program, and options end at the first operand, as POSIX has it (GNU permutes).
+ */
 #include <vt.h>
 #include <limits.h>
 
@@ -8,6 +13,7 @@ void vt_usage(const struct vt_options *o)
 	exit(o->bad_status);
 }
 
+/* Does not return. */
 static void option_bad(const struct vt_options *o, const char *why, const char *what)
 {
 	vt_warn("%s '%s' (try %s --help)", why, what, vt_name);
@@ -32,11 +38,13 @@ static bool option_word(struct vt_options *o, int argc, char **argv)
 {
 	const char *word;
 
+	/* A structure that was only given usage and options begins at argv[1]. */
 	if (o->index == 0)
 		o->index = 1;
 	if (o->index >= argc)
 		return false;
 	word = argv[o->index];
+	/* "-" alone is an operand: standard input. */
 	if (word[0] != '-' || word[1] == '\0')
 		return false;
 	o->index++;
@@ -60,6 +68,7 @@ int vt_option(struct vt_options *o, int argc, char **argv)
 	if ((!o->at || !*o->at) && !option_word(o, argc, argv))
 		return -1;
 	letter[1] = *o->at++;
+	/* A colon stands in the list of letters but is none. */
 	known = letter[1] == ':' ? NULL : strchr(o->options, letter[1]);
 	if (!known)
 		option_bad(o, "unknown option", letter);
@@ -68,6 +77,10 @@ int vt_option(struct vt_options *o, int argc, char **argv)
 	return letter[1];
 }
 
+/*
+ * errno is the only way strtol() tells of an overflow; it is cleared because it may be left from
+ * before.
+ */
 int vt_number(const char *text, long min, long max, long *value)
 {
 	char *end;
@@ -120,6 +133,7 @@ int vt_seconds(const char *text, int64_t *ns)
 
 	for (; *text >= '0' && *text <= '9'; text++, digits++) {
 		whole = whole * 10 + (*text - '0');
+		/* More than three years would overflow in days; nobody waits that long. */
 		if (whole > 100000000)
 			return -EINVAL;
 	}
@@ -127,6 +141,7 @@ int vt_seconds(const char *text, int64_t *ns)
 		text++;
 		digits += seconds_fraction(&text, &part);
 	}
+	/* "." alone and a unit alone have no digits, and are refused. */
 	for (size_t i = 0; digits && i < ARRAY_SIZE(units); i++) {
 		if (*text == units[i].letter && (!*text || !text[1])) {
 			*ns = (whole * 1000000000 + part) * units[i].seconds;

@@ -14,6 +14,7 @@ char *vt_join(const char *dir, const char *name)
 	return path;
 }
 
+/* "a/" has an empty last part: who wants "a" cuts the slashes off first. */
 const char *vt_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -21,6 +22,7 @@ const char *vt_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Any x bit will do: root may run what anybody may. */
 static bool is_program(const char *path)
 {
 	struct stat st;
@@ -28,6 +30,9 @@ static bool is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
+/*
+ * An empty part of $PATH is the current directory (POSIX 8.3), which is why strtok() is of no use.
+ */
 char *vt_which(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -36,6 +41,7 @@ char *vt_which(const char *name)
 		return vt_strdup(name);
 	if (!path)
 		path = "/bin:/sbin";
+	/* An empty name is found nowhere; without this test it would be the directory itself. */
 	while (*name) {
 		size_t n = strcspn(path, ":");
 		char *dir = vt_malloc(n + 2), *full;
@@ -54,6 +60,7 @@ char *vt_which(const char *name)
 	return NULL;
 }
 
+/* Slashes at the end of from do not make its last part empty: "cp -r d/ e" makes e/d. */
 char *vt_target(const char *from, const char *to)
 {
 	struct stat st;
@@ -70,6 +77,7 @@ char *vt_target(const char *from, const char *to)
 	return target;
 }
 
+/* Several files can only go into a directory: else each would replace the one before. */
 int vt_to_target(const struct vt_options *o, int argc, char **argv,
 		 int (*work)(const char *from, const char *to))
 {

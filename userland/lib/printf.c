@@ -1,12 +1,18 @@
-/* printf(1): %s %b %c %d %i %u %o %x %X %% with flags, width and precision. */
+/*
+ * printf(1): %s %b %c %d %i %u %o %x %X %% with flags, width and precision.
+ *
+ * The format's escapes are done while it is printed, and it is used again until the arguments are
+ * used up: POSIX has it so. Left out: floating point, * as a width, %q, %(date)T.
+ */
 #include <vt.h>
 
 /* Everything is gathered here and written at once. */
 struct out {
-	char *text;
+	char *text; /* owned */
 	size_t used, size;
 };
 
+/* Append n bytes, doubling the room. */
 static void out_bytes(struct out *o, const char *s, size_t n)
 {
 	if (o->used + n > o->size)
@@ -47,6 +53,7 @@ static long number_argument(const char *arg, int *status)
 		return (unsigned char)arg[1];
 	errno = 0;
 	n = strtol(arg, &end, 0);
+	/* 0xffffffffffffffff is a fair argument of %x. */
 	if (errno == ERANGE)
 		n = (long)strtoul(arg, &end, 0);
 	if (*end) {
@@ -78,6 +85,7 @@ static void out_string(struct out *o, const char *spec, const char *s, size_t le
 	for (; *spec && strchr("-+ #0", *spec); spec++)
 		left |= *spec == '-';
 	width = strtoul(spec, &end, 10);
+	/* A precision cuts the string; it need not end in a zero within it. */
 	if (*end == '.') {
 		size_t most = strtoul(end + 1, NULL, 10);
 
@@ -105,6 +113,7 @@ static int convert(struct out *o, const char **format, char ***args, int *status
 		out_byte(o, '%');
 		return 0;
 	}
+	/* Left out: floating point, * for a width, %q. */
 	if (!letter || !strchr("sbcdiuoxX", letter) || n > 12)
 		return -1;
 	*format += n + 1;
@@ -159,6 +168,7 @@ int vt_printf(int argc, char **argv)
 	do {
 		before = args;
 		result = format_once(&o, argv[1], &args, &status);
+		/* A format that takes no argument is printed once, however many are left. */
 	} while (result == 0 && *args && args != before);
 	if (result < 0) {
 		vt_warn("invalid format '%s'", argv[1]);

@@ -1,4 +1,8 @@
-/* Processes as /proc shows them. */
+/*
+ * Processes as /proc shows them.
+ *
+ * A process may end between being found and being read: it is then left out, which is no error.
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <dirent.h>
@@ -24,11 +28,13 @@ static bool parse_stat(struct vt_proc *p, const char *text)
 	if (!open || !close || close < open)
 		return false;
 	n = (size_t)(close - open - 1);
+	/* A kernel's names have at most 15 bytes; those of others are cut. */
 	if (n >= sizeof(p->comm))
 		n = sizeof(p->comm) - 1;
 	memcpy(p->comm, open + 1, n);
 	p->comm[n] = '\0';
 	close++;
+	/* Fields that are not used are not kept; their numbers are proc(5)'s. */
 	p->state = close[strspn(close, " ")];
 	p->ppid = (int)stat_field(close, 4);
 	p->pgrp = (int)stat_field(close, 5);
@@ -60,6 +66,7 @@ static void set_args(struct vt_proc *p, const char *line, size_t size)
 		size--;
 	p->args[size] = '\0';
 	for (size_t i = 0; i < size; i++) {
+		/* A newline in an argument would break ps's table. */
 		if (!isprint((unsigned char)p->args[i]))
 			p->args[i] = ' ';
 	}
@@ -80,6 +87,7 @@ static bool read_proc(struct vt_proc *p, const char *pid)
 		return false;
 	good = parse_stat(p, text);
 	free(text);
+	/* May fail or be empty: kernel threads and zombies have none. */
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
 	text = vt_read_file(path, &size);
 	set_args(p, text, size);
@@ -87,6 +95,7 @@ static bool read_proc(struct vt_proc *p, const char *pid)
 	return good;
 }
 
+/* The caller's function may not keep the pointer: the structure is used for the next process. */
 int vt_each_proc(void (*work)(const struct vt_proc *p, void *arg), void *arg)
 {
 	DIR *dir = opendir("/proc");

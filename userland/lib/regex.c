@@ -9,6 +9,10 @@
 #include <vt.h>
 #include <ctype.h>
 
+/*
+ * What an instruction does: take a byte (the first three), hold at a place only, or go on
+ * elsewhere.
+ */
 enum { RE_BYTE, RE_ANY, RE_SET, RE_START, RE_END, RE_WORD_START, RE_WORD_END, RE_SPLIT, RE_JUMP, RE_MATCH };
 
 #define RE_MAX 4096 /* instructions; a larger expression is refused */
@@ -21,8 +25,8 @@ struct re_op {
 };
 
 struct vt_regex {
-	struct re_op *ops;
-	int count;
+	struct re_op *ops; /* owned; the first instruction is the start */
+	int count;	   /* of ops */
 	bool ignore_case;
 };
 
@@ -30,10 +34,10 @@ struct vt_regex {
  * until done. */
 struct re_parser {
 	struct vt_regex *re;
-	const char *at;
+	const char *at; /* next byte of the pattern */
 	bool extended;
-	int depth; /* of groups */
-	const char *error;
+	int depth;	   /* of groups */
+	const char *error; /* a literal, not owned; parsing goes on until somebody looks */
 };
 
 static void parse_alternatives(struct re_parser *p);
@@ -72,35 +76,24 @@ static void set_add(uint32_t *set, unsigned char c, bool ignore_case)
 	}
 }
 
-static const struct {
-	const char *name;
-	int (*is)(int c);
-} classes[] = {
-	{"[:alpha:]", isalpha},	  {"[:digit:]", isdigit}, {"[:alnum:]", isalnum}, {"[:upper:]", isupper},
-	{"[:lower:]", islower},	  {"[:space:]", isspace}, {"[:blank:]", isblank}, {"[:punct:]", ispunct},
-	{"[:xdigit:]", isxdigit}, {"[:print:]", isprint}, {"[:cntrl:]", iscntrl},
-};
-
+/* A [:name:] at p->at, stepped over. Returns whether there was one. */
 static bool set_class(struct re_parser *p, uint32_t *set)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		size_t n = strlen(classes[i].name);
+	int (*is)(int c);
+	size_t n = vt_class(p->at, &is);
 
-		if (strncmp(p->at, classes[i].name, n))
-			continue;
-		for (int c = 0; c < 256; c++) {
-			if (classes[i].is(c))
-				set_add(set, (unsigned char)c, p->re->ignore_case);
-		}
-		p->at += n;
-		return true;
+	for (int c = 0; n && c < 256; c++) {
+		if (is(c))
+			set_add(set, (unsigned char)c, p->re->ignore_case);
 	}
-	return false;
+	p->at += n;
+	return n != 0;
 }
 
 /* A bracket whose '[' has been taken. */
 static void parse_bracket(struct re_parser *p)
 {
+	/* Lives as long as the expression: copies of the instruction share it. */
 	uint32_t *set = calloc(8, sizeof(*set));
 	bool negate = *p->at == '^';
 	const char *first = p->at += negate;
@@ -130,6 +123,9 @@ static void parse_bracket(struct re_parser *p)
 	p->re->ops[op].set = set;
 }
 
+/*
+ * With ignore_case the instruction has the small letter, and takes() makes the text's byte small.
+ */
 static void emit_byte(struct re_parser *p, unsigned char c)
 {
 	int op = emit(p, RE_BYTE);
@@ -147,6 +143,7 @@ static void emit_word_set(struct re_parser *p, bool negate)
 	p->at = rest;
 }
 
+/* \( \) or ( ): grouping only, as nothing refers back to it. */
 static void parse_group(struct re_parser *p)
 {
 	p->depth++;
@@ -245,6 +242,7 @@ static bool parse_repeat(struct re_parser *p, int *least, int *most)
 	at++;
 	if (c == '{') {
 		*least = (int)strtoul(at, &end, 10);
+		/* {m}, {m,n} and {m,}: up to 255, POSIX's RE_DUP_MAX. */
 		*most = *end == ',' ? (isdigit((unsigned char)end[1]) ? (int)strtoul(end + 1, &end, 10)
 								      : (end++, -1))
 				    : *least;
@@ -322,6 +320,7 @@ static void repeat_atom(struct re_parser *p, int start, int least, int most)
 	free(part);
 }
 
+/* In extended syntax a ")" that closes nothing is an ordinary byte. */
 static bool at_branch_end(const struct re_parser *p)
 {
 	if (!*p->at || p->error)
@@ -331,6 +330,7 @@ static bool at_branch_end(const struct re_parser *p)
 	return p->at[0] == '\\' && (p->at[1] == '|' || (p->at[1] == ')' && p->depth));
 }
 
+/* Atoms with their repetitions, up to | or the end of the group. */
 static void parse_branch(struct re_parser *p)
 {
 	const char *branch = p->at;
@@ -344,12 +344,14 @@ static void parse_branch(struct re_parser *p)
 			emit_byte(p, (unsigned char)*p->at++);
 		else
 			parse_atom(p, branch);
+		/* POSIX: in basic syntax a star after the anchor ^ is a plain star. */
 		if (!p->extended && start < p->re->count && p->re->ops[start].code == RE_START &&
 		    *p->at == '*') {
 			emit_byte(p, '*');
 			p->at++;
 			continue;
 		}
+		/* a** and a+? are allowed, and mean what they say. */
 		while (!p->error && parse_repeat(p, &least, &most))
 			repeat_atom(p, start, least, most);
 	}
@@ -372,6 +374,7 @@ static void parse_alternatives(struct re_parser *p)
 	p->re->ops[jump].next = (unsigned short)(p->re->count - jump);
 }
 
+/* The program is not shrunk to its size: one expression lives as long as the process. */
 struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignore_case, const char **error)
 {
 	struct vt_regex *re = vt_malloc(sizeof(*re));
@@ -456,6 +459,7 @@ static void add_thread(const struct vt_regex *re, struct re_threads *t, int i, s
 	t->start[t->count++] = start;
 }
 
+/* Whether the instruction takes this byte. */
 static bool takes(const struct vt_regex *re, const struct re_op *op, unsigned char c)
 {
 	if (op->code == RE_ANY)

@@ -1,4 +1,8 @@
-/* Names and texts of signals. */
+/*
+ * Names and texts of signals.
+ *
+ * The texts are those of strsignal(), which shells print when a process dies.
+ */
 #include <vt.h>
 #include <signal.h>
 #include <strings.h>
@@ -54,6 +58,10 @@ const char *vt_signal_text(int sig)
 	return other;
 }
 
+/*
+ * Any number below NSIG will do: the real-time signals have no names here. 0 only asks whether the
+ * process exists.
+ */
 int vt_signal_number(const char *text)
 {
 	long n;

@@ -15,6 +15,10 @@ void vt_start(long *stack)
 	int argc = (int)stack[0];
 	char **argv = (char **)(stack + 1);
 
+	/*
+	 * The environment follows the arguments' NULL; setenv() copies it before it changes
+	 * anything.
+	 */
 	environ = argv + argc + 1;
 	if (argc > 0)
 		vt_name = vt_basename(argv[0]);

@@ -1,4 +1,9 @@
-/* Texts for Linux's error numbers, in place of newlib's, whose numbers differ. */
+/*
+ * The texts of error numbers.
+ *
+ * newlib's own table is by newlib's numbers, which are not the kernel's from 35 up. The words are
+ * glibc's, because people search for them. A number that no call here can return has no text.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,10 @@
-/* POSIX calls that are one system call each: argument order adapted, -errno turned into errno. */
+/*
+ * POSIX calls that are one system call each: argument order adapted, -errno turned into errno.
+ *
+ * What each returns and does is said in the header that declares it, or by POSIX. Where Linux has
+ * only a call of the "at" family on new machines (openat, unlinkat, ...), the older name is made of
+ * it with AT_FDCWD, the current directory.
+ */
 #include <vt.h>
 #include <dirent.h>
 #include <sched.h>
@@ -41,6 +47,7 @@ int open(const char *path, int flags, ...)
 	int mode;
 
 	va_start(args, flags);
+	/* Without O_CREAT there is no third argument to be taken. */
 	mode = flags & O_CREAT ? va_arg(args, int) : 0;
 	va_end(args);
 	return (int)CALL(openat, AT_FDCWD, path, flags, mode);
@@ -61,11 +68,16 @@ _READ_WRITE_RETURN_TYPE write(int fd, const void *buf, size_t size)
 	return CALL(write, fd, buf, size);
 }
 
+/* ESPIPE for pipes and terminals. */
 off_t lseek(int fd, off_t offset, int whence)
 {
 	return CALL(lseek, fd, offset, whence);
 }
 
+/*
+ * All commands used here take an int or nothing, which va_arg as a long may read: unused high bits
+ * are the kernel's to ignore.
+ */
 int fcntl(int fd, int cmd, ...)
 {
 	va_list args;
@@ -93,6 +105,7 @@ int dup(int fd)
 	return (int)CALL(dup, fd);
 }
 
+/* flags is O_CLOEXEC or 0; EINVAL when both are the same. */
 int dup3(int from, int to, int flags)
 {
 	return (int)CALL(dup3, from, to, flags);
@@ -103,6 +116,7 @@ int pipe2(int fds[2], int flags)
 	return (int)CALL(pipe2, fds, flags);
 }
 
+/* fds[0] is for reading, fds[1] for writing. Neither is closed by exec. */
 int pipe(int fds[2])
 {
 	return (int)CALL(pipe2, fds, 0);
@@ -120,6 +134,7 @@ int ftruncate(int fd, off_t size)
 
 /* --- Names in the file system. --- */
 
+/* The call without a flag follows links; lstat() is the same call with one. */
 int stat(const char *path, struct stat *st)
 {
 	return (int)CALL(newfstatat, AT_FDCWD, path, st, 0);
@@ -135,21 +150,25 @@ int fstat(int fd, struct stat *st)
 	return (int)CALL(fstat, fd, st);
 }
 
+/* By the real user and group, not the effective ones: that is what the call is for. */
 int access(const char *path, int mode)
 {
 	return (int)CALL(faccessat, AT_FDCWD, path, mode);
 }
 
+/* fchmodat of the kernel takes no flags: a link is followed. */
 int chmod(const char *path, mode_t mode)
 {
 	return (int)CALL(fchmodat, AT_FDCWD, path, mode);
 }
 
+/* Cannot fail: the result is the old mask. */
 mode_t umask(mode_t mask)
 {
 	return (mode_t)CALL(umask, mask);
 }
 
+/* times NULL: now. */
 int utimensat(int dirfd, const char *path, const struct timespec times[2], int flags)
 {
 	return (int)CALL(utimensat, dirfd, path, times, flags);
@@ -170,6 +189,7 @@ int unlink(const char *path)
 	return (int)CALL(unlinkat, AT_FDCWD, path, 0);
 }
 
+/* Replaces what is there in one step: at every moment to names the old file or the new one. */
 int rename(const char *from, const char *to)
 {
 	return (int)CALL(renameat, AT_FDCWD, from, AT_FDCWD, to);
@@ -185,6 +205,7 @@ int symlink(const char *target, const char *path)
 	return (int)CALL(symlinkat, target, AT_FDCWD, path);
 }
 
+/* No zero is added, and a longer target is cut without a word: n == size says so. */
 ssize_t readlink(const char *path, char *buf, size_t size)
 {
 	return CALL(readlinkat, AT_FDCWD, path, buf, size);
@@ -200,6 +221,7 @@ int chdir(const char *path)
 	return (int)CALL(chdir, path);
 }
 
+/* The system call returns the length, or ERANGE when size is too small. */
 char *getcwd(char *buf, size_t size)
 {
 	return CALL(getcwd, buf, size) < 0 ? NULL : buf;
@@ -227,11 +249,16 @@ int umount(const char *target)
 
 /* --- Processes and signals. --- */
 
+/*
+ * clone() with nothing shared and SIGCHLD for the parent. stdio buffers are copied too: flush
+ * before.
+ */
 pid_t fork(void)
 {
 	return (pid_t)CALL(clone, SIGCHLD, 0, 0, 0, 0);
 }
 
+/* Returns only on failure. */
 int execve(const char *path, char *const argv[], char *const envp[])
 {
 	return (int)CALL(execve, path, argv, envp);
@@ -242,6 +269,7 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *ru)
 	return (pid_t)CALL(wait4, pid, status, options, ru);
 }
 
+/* Without usage; WNOHANG's 0 and EINTR come back as they are. */
 pid_t waitpid(pid_t pid, int *status, int options)
 {
 	return (pid_t)CALL(wait4, pid, status, options, 0);
@@ -282,6 +310,10 @@ gid_t getegid(void)
 	return (gid_t)CALL(getegid, 0);
 }
 
+/*
+ * 0 stands for the caller, and for its own id as the group. EACCES: the child has called exec
+ * already.
+ */
 int setpgid(pid_t pid, pid_t group)
 {
 	return (int)CALL(setpgid, pid, group);
@@ -297,21 +329,25 @@ pid_t getpgrp(void)
 	return (pid_t)CALL(getpgid, 0);
 }
 
+/* EPERM for who leads a group already: fork first. */
 pid_t setsid(void)
 {
 	return (pid_t)CALL(setsid, 0);
 }
 
+/* 0: the caller's group, -1: everybody, below that: the group of that number. */
 int kill(pid_t pid, int sig)
 {
 	return (int)CALL(kill, pid, sig);
 }
 
+/* To the process, which has only this thread. */
 int raise(int sig)
 {
 	return (int)CALL(kill, getpid(), sig);
 }
 
+/* The kernel's mask is 64 bits: its size is an argument, as it may grow. */
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	return (int)CALL(rt_sigprocmask, how, set, old, sizeof(sigset_t));
@@ -359,6 +395,7 @@ int sched_yield(void)
 	return (int)CALL(sched_yield, 0);
 }
 
+/* Here the value is the nice value itself; only getpriority's result is shifted. */
 int setpriority(int which, int who, int nice)
 {
 	return (int)CALL(setpriority, which, who, nice);
@@ -381,6 +418,7 @@ int clock_settime(clockid_t clock, const struct timespec *now)
 	return (int)CALL(clock_settime, clock, now);
 }
 
+/* Counted on the monotonic clock, whatever is done to the time of day. */
 int nanosleep(const struct timespec *span, struct timespec *left)
 {
 	return (int)CALL(nanosleep, span, left);
@@ -396,11 +434,13 @@ int sysinfo(struct sysinfo *info)
 	return (int)CALL(sysinfo, info);
 }
 
+/* The C library's syslog() is something else, hence the name. */
 int klogctl(int action, char *buf, int len)
 {
 	return (int)CALL(syslog, action, buf, len);
 }
 
+/* On an error the -1 that CALL() makes is MAP_FAILED. */
 void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
 {
 	return (void *)CALL(mmap, addr, length, prot, flags, fd, offset);

@@ -1,16 +1,22 @@
-/* test and [: conditions on files, strings and numbers. */
+/*
+ * test and [: conditions on files, strings and numbers.
+ *
+ * Recursive descent over the words. POSIX decides by how many words there are; looking for a binary
+ * operator in second place first comes to the same for up to four of them.
+ */
 #include <vt.h>
 #include <limits.h>
 #include <sys/stat.h>
 
 struct test {
 	char **word; /* next one */
-	char **end;
-	bool bad; /* a message has been printed: the status is 2 */
+	char **end;  /* behind the last word */
+	bool bad;    /* a message has been printed: the status is 2 */
 };
 
 static bool test_or(struct test *t);
 
+/* Say what is wrong, once. Returns false, for the callers' convenience. */
 static bool test_error(struct test *t, const char *why, const char *what)
 {
 	if (!t->bad)
@@ -19,6 +25,10 @@ static bool test_error(struct test *t, const char *why, const char *what)
 	return false;
 }
 
+/*
+ * A file that cannot be looked at does not satisfy anything. -r, -w and -x ask the kernel, which
+ * knows about root.
+ */
 static bool test_file(char letter, const char *path)
 {
 	struct stat st;
@@ -49,6 +59,7 @@ static bool test_file(char letter, const char *path)
 	return true; /* e: it is there */
 }
 
+/* Decimal only, as POSIX wants it: 010 is ten. A bad one is an error, not 0. */
 static long test_number(struct test *t, const char *text)
 {
 	char *end;
@@ -59,6 +70,7 @@ static long test_number(struct test *t, const char *text)
 	return n;
 }
 
+/* -n -z -t, else a file. */
 static bool test_unary(struct test *t, char letter, const char *arg)
 {
 	switch (letter) {
@@ -72,11 +84,13 @@ static bool test_unary(struct test *t, char letter, const char *arg)
 	return test_file(letter, arg);
 }
 
+/* A dash and one letter of those known. */
 static bool is_unary(const char *word)
 {
 	return word[0] == '-' && word[1] && !word[2] && strchr("nztrwxfdcbpShLse", word[1]);
 }
 
+/* By device and inode: two names of one file, or a link and what it leads to. */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
@@ -101,6 +115,7 @@ static int compare_times(const char *a, const char *b)
 static const char *const binaries[] = {"=",   "==",  "!=",  "<",   ">",	  "-eq", "-ne",
 				       "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"};
 
+/* Whether the word stands between two others. */
 static bool is_binary(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(binaries); i++) {
@@ -122,6 +137,7 @@ static bool relation(const char *name, long order)
 	return order > 0 || (name[1] == 'e' && order == 0);
 }
 
+/* Strings compare by bytes, numbers as such; < and > have to be quoted from the shell. */
 static bool test_binary(struct test *t, const char *a, const char *op, const char *b)
 {
 	long x, y;
@@ -140,6 +156,7 @@ static bool test_binary(struct test *t, const char *a, const char *op, const cha
 		return compare_times(a, b) > 0;
 	if (!strcmp(op, "-ot"))
 		return compare_times(a, b) < 0;
+	/* Both are read before either is judged, so that each bad one is said. */
 	x = test_number(t, a);
 	y = test_number(t, b);
 	return !t->bad && relation(op + 1, x < y ? -1 : x > y);
@@ -176,6 +193,10 @@ static bool test_primary(struct test *t)
 	return *(*t->word++) != '\0';
 }
 
+/*
+ * -a binds closer than -o. Both sides are read whatever the first says: their words have to be
+ * stepped over.
+ */
 static bool test_and(struct test *t)
 {
 	bool value = test_primary(t);

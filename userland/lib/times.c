@@ -8,6 +8,10 @@ int64_t vt_microseconds(const struct timeval *t)
 	return (int64_t)t->tv_sec * 1000000 + t->tv_usec;
 }
 
+/*
+ * The two may lie in different seconds with end's nanoseconds below start's: the signed sum is
+ * right all the same.
+ */
 int64_t vt_elapsed(const struct timespec *start, const struct timespec *end)
 {
 	return (int64_t)(end->tv_sec - start->tv_sec) * 1000000 + (end->tv_nsec - start->tv_nsec) / 1000;

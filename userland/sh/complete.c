@@ -121,6 +121,7 @@ char **complete_word(const char *line, size_t at, size_t *start)
 	size_t begin = at;
 	char *word, *slash;
 
+	/* What ends a word for completion; = is among them for NAME=path. */
 	while (begin > 0 && !strchr(" \t;|&<>()='\"", line[begin - 1]))
 		begin--;
 	*start = begin;
@@ -130,6 +131,7 @@ char **complete_word(const char *line, size_t at, size_t *start)
 	slash = strrchr(word, '/');
 	m.prefix = slash ? slash + 1 : word;
 	m.length = strlen(m.prefix);
+	/* The directory is looked through as it is written, and put in front of each match. */
 	if (slash) {
 		char *dir = vt_malloc((size_t)(slash - word) + 2);
 

@@ -220,6 +220,7 @@ struct fields {
 /* In the arena a larger list is a new one; the old one stays until the command ends. */
 static void field_add(struct fields *f, char *text)
 {
+	/* Room for the NULL at the end is always kept. */
 	if (f->n + 1 >= f->size) {
 		size_t size = f->size ? f->size * 2 : 16;
 		char **v = arena_alloc(&sh.temp, size * sizeof(*v));
@@ -320,6 +321,7 @@ char **expand_words(const struct word *words, int *count)
 		split(&f, &x);
 	}
 	x_free(&x);
+	/* No field at all is an empty list, not NULL. */
 	if (!f.v)
 		f.v = arena_alloc(&sh.temp, sizeof(*f.v));
 	f.v[f.n] = NULL;

@@ -393,6 +393,7 @@ static struct job *job_find(const char *name, const char *word)
 		vt_warn("%s: %s: no such job", name, word);
 		return NULL;
 	}
+	/* Newest first: without a number the first job in the background is meant. */
 	for (job = jobs; job; job = job->next) {
 		if (!word || (word[0] == '%' && n < 0)) {
 			if (job->background)
@@ -486,25 +487,23 @@ int builtin_bg(int argc, char **argv)
 	return send_continue(job);
 }
 
-/* Until it is done; a trapped signal or ^C ends the wait. */
+/*
+ * Until it is done; a trapped signal or ^C ends the wait: POSIX has `wait` return at once with a status over
+ * 128, and then the trap runs. The signal is looked for before each waitpid(), not only after EINTR: when a
+ * child has changed as well, the call succeeds. One that comes between that look and the call is seen only
+ * when something else ends the wait; closing that gap would take a blocked signal and sigsuspend().
+ */
 static int wait_one(struct job *job)
 {
 	int status;
 
 	while (job_state(job) == RUNNING) {
-		if (!take_one(0)) {
-			/*
-			 * POSIX: `wait` returns at once with a status over 128, and then the trap
-			 * runs. A signal that comes just before waitpid() is seen only when
-			 * something else ends the wait; closing that gap would take sigsuspend().
-			 */
-			int sig = errno == EINTR ? trap_first_pending() : 0;
+		int sig = trap_first_pending();
 
-			if (sig || sh.interrupted)
-				return 128 + (sig ? sig : SIGINT);
-			if (errno != EINTR)
-				break;
-		}
+		if (sig || sh.interrupted)
+			return 128 + (sig ? sig : SIGINT);
+		if (!take_one(0) && errno != EINTR)
+			break;
 	}
 	status = job_status(job);
 	if (job_state(job) == DONE)

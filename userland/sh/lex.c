@@ -28,6 +28,7 @@ void lex_append(struct lexer *lx, const char *text, size_t n)
 
 void lex_drop(struct lexer *lx)
 {
+	/* A fixed text is somebody else's, and its places are indexes into it. */
 	if (lx->fixed || !lx->at)
 		return;
 	memmove(lx->buf, lx->buf + lx->at, lx->end - lx->at);
@@ -89,6 +90,10 @@ static void scan_nested(struct lexer *lx, int open, int close)
 {
 	int depth = 1, before = ' ';
 
+	/*
+	 * `case` patterns' single ")" must be written "(pattern)" within $(..): telling them apart
+	 * takes the parser.
+	 */
 	while (depth) {
 		int c = peek(lx);
 

@@ -161,6 +161,7 @@ static void browse(struct edit *e, int step)
 
 	if ((step < 0 && e->history == 0) || (step > 0 && e->history == count))
 		return;
+	/* Leaving the line being typed: it must be there when browsing comes back down. */
 	if (e->history == count) {
 		free(e->draft);
 		e->buf[e->n] = '\0';
@@ -393,6 +394,7 @@ static bool edit_line(struct edit *e)
 		if (c == CTRL_R)
 			c = search(e);
 		e->tabs = c == TAB ? e->tabs + 1 : 0;
+		/* ^D on an empty line is the end of input, otherwise a delete. */
 		if (c < 0 || (c == CTRL_D && e->n == 0))
 			return false;
 		if (c == RETURN || c == LINE_FEED)

@@ -261,9 +261,11 @@ int main(int argc, char **argv)
 
 	/* Messages name the shell, not the link it was called by; nor "-sh". */
 	vt_name = "sh";
+	/* $$ stays that of this process in all subshells. */
 	sh.pid = getpid();
 	sh.arg0 = argv[0];
 	var_init(environ);
+	/* POSIX: the word after the command is $0, those after that the parameters. */
 	if (command) {
 		if (i >= argc)
 			vt_die(2, "-c needs a command");

@@ -57,6 +57,7 @@ static void add_params(struct xtext *x, char which, unsigned short flags)
 {
 	const char *ifs = var_get("IFS");
 
+	/* $@ and unquoted $*: a break between each two, which split() turns into fields. */
 	for (int i = 0; i < sh.argc; i++) {
 		if (i && which == '*' && (flags & X_QUOTED)) {
 			/* IFS set but empty: the parameters are joined by nothing. */
@@ -168,6 +169,7 @@ static void substring(struct xtext *x, const char *value, char *word, unsigned s
 
 	if (colon)
 		*colon++ = '\0';
+	/* Both are arithmetic: ${x:n+1:2} works. */
 	offset = arith_eval(expand_string(word));
 	if (colon)
 		length = arith_eval(expand_string(colon));
@@ -318,6 +320,7 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 	while (ended < 0 && errno == EINTR);
 	if (ended < 0)
 		sh_error("wait: %s", strerror(errno));
+	/* Also what an assignment alone has as its status: see exec_simple(). */
 	sh.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -164,6 +164,7 @@ static struct node *parse_if(struct lexer *lx)
 	n->left = parse_body(lx);
 	expect_word(lx, "then");
 	n->right = parse_body(lx);
+	/* An elif is an if in the place of the else. */
 	if (is_word(lx, "elif")) {
 		n->other = parse_if(lx); /* takes the fi */
 		return n;
@@ -208,6 +209,7 @@ static struct node *parse_for(struct lexer *lx)
 	struct word **tail = &n->words;
 
 	lex_next(lx);
+	/* The variable has to be a name as it stands: no quotes, no expansion. */
 	if (lx->token != T_WORD || !var_name_length(lx->text) || lx->text[var_name_length(lx->text)])
 		unexpected(lx);
 	n->name = lx->text;
@@ -244,6 +246,7 @@ static struct case_arm *parse_arm(struct lexer *lx)
 	}
 	expect(lx, T_RPAREN);
 	skip_newlines(lx);
+	/* May be NULL: an arm that does nothing. */
 	arm->body = parse_list(lx);
 	if (lx->token == T_DSEMI)
 		lex_next(lx);
@@ -421,6 +424,7 @@ static struct node *parse_pipeline(struct lexer *lx)
 	while (is_word(lx, "!") || is_word(lx, "time")) {
 		*at = node_new(lx, is_word(lx, "!") ? N_NOT : N_TIME);
 		lex_next(lx);
+		/* -p is an option of the reserved word, so it is taken here. */
 		if ((*at)->type == N_TIME && is_word(lx, "-p")) {
 			(*at)->posix = true;
 			lex_next(lx);
@@ -455,6 +459,9 @@ static struct node *parse_item(struct lexer *lx)
 	size_t start = token_start(lx);
 	struct node *n = parse_and_or(lx), *background;
 
+	/*
+	 * & ends the item as ; does, and puts all of it into the background: `a && b &` is one job.
+	 */
 	if (lx->token == T_AMP) {
 		background = node_new(lx, N_BACKGROUND);
 		background->left = n;
@@ -501,6 +508,7 @@ struct node *parse_command(struct lexer *lx)
 	/* A syntax error before may have left some. */
 	lx->here = NULL;
 	lex_next(lx);
+	/* Newlines within compound commands are taken by those: one met here is the end. */
 	while (lx->token != T_NEWLINE && lx->token != T_EOF) {
 		if (ends_list(lx))
 			unexpected(lx);

@@ -85,6 +85,7 @@ void var_unset(const char *name)
 {
 	struct var **at = var_place(name), *v = *at;
 
+	/* Unsetting what is not set is no error. */
 	if (!v || strcmp(v->name, name))
 		return;
 	if (v->readonly)
@@ -212,6 +213,7 @@ void var_init(char **environment)
 	}
 	if (!var_get("PATH"))
 		var_set("PATH", "/bin:/sbin");
+	/* The defaults of POSIX, but for $PS1, which shows where one is. */
 	if (!var_get("PS1"))
 		var_set("PS1", "\\w # ");
 	if (!var_get("PS2"))

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #define CALLS	 451  /* numbers 0 to 450 */
-#define TRIES	 24   /* of each call in a pass */
+#define TRIES	 64   /* of each call in a pass */
 #define PATIENCE 60   /* milliseconds until a waiting call is killed */
 #define SLACK	 512  /* KiB that caches may have grown by */
 
@@ -17,7 +17,7 @@ static unsigned long argument(unsigned long *seed)
 {
 	const unsigned long end = (unsigned long)page + 4096;
 	const unsigned long choices[] = {
-		0, 1, 2, 3, 7, 100, 4096, ~0UL, ~0UL - 4095, 1UL << 31, 1UL << 63, 0x7fffffff, 0xffffffff,
+		0, 0, 1, 2, 3, 7, 8, 100, 4096, ~0UL, ~0UL - 4095, 1UL << 31, 1UL << 63, 0x7fffffff, 0xffffffff,
 		/* the kernel's */
 		0xffff000000000000UL, 0xffff800000000000UL, 0xffff000040000000UL, 0xffffffff80000000UL,
 		/* others */

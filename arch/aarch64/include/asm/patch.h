@@ -23,6 +23,12 @@ int arch_patch_verify(unsigned long site, unsigned long target, enum patch_kind 
 void arch_patch_begin(void);
 /* 0, -ERANGE as above, -EINVAL: not aligned or not in kernel or module text. Nothing is written on error. */
 int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind);
+/*
+ * The same for many calls at a time, sites ascending. verify: how many of them, from the first on, hold a call to
+ * `target` (0: a nop); n when all do. write: errors as of arch_patch_write; at -EINVAL the sites before are written.
+ */
+size_t arch_patch_verify_calls(const unsigned long *sites, size_t n, unsigned long target);
+int arch_patch_write_calls(const unsigned long *sites, size_t n, unsigned long target);
 /* Cache maintenance for all written sites, removes the alias, synchronises this CPU. */
 void arch_patch_end(void);
 /* Discard instructions fetched before: each parked CPU calls it before it goes on. */

@@ -78,8 +78,11 @@ long watch_buddy_memory(void)
 	while ((line = strstr(line, "zone"))) {
 		line += 4 + strspn(line + 4, " ");
 		line += strcspn(line, " \n");
-		for (int order = 0; *line == ' '; order++)
+		line += strspn(line, " ");
+		for (int order = 0; *line >= '0' && *line <= '9'; order++) {
 			total += strtol(line, &line, 10) * 4 << order;
+			line += strspn(line, " ");
+		}
 	}
 	free(text);
 	return total;

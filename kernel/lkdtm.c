@@ -1,0 +1,116 @@
+/* Crashes to order: debugfs's provoke-crash/DIRECT takes the name of a fault and commits it, as Linux's lkdtm does. */
+#include <fs/libfs.h>
+#include <kernel/panic.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+
+/* Each is a function of its own, so that the backtrace says which it was. Context: the writer's, nothing held. */
+struct crashtype {
+	const char *name;
+	void (*func)(void);
+};
+
+static void noinline lkdtm_PANIC(void)
+{
+	panic("dumptest");
+}
+
+static void noinline lkdtm_BUG(void)
+{
+	BUG();
+}
+
+static void noinline lkdtm_WARNING(void)
+{
+	WARN_ON(true);
+	barrier(); /* no jump into what prints it: our frame shall be seen */
+}
+
+/* The compiler may not know that it is NULL: what it can prove wrong it leaves out. */
+static void noinline lkdtm_ACCESS_NULL(void)
+{
+	volatile int *volatile null = NULL;
+
+	*null = 0;
+}
+
+static const int rodata_word = 1;
+
+static void noinline lkdtm_WRITE_RO(void)
+{
+	int *volatile ro = (int *)&rodata_word;
+
+	WRITE_ONCE(*ro, 2);
+}
+
+static unsigned data_words[4];
+
+static void noinline lkdtm_EXEC_DATA(void)
+{
+	void (*volatile func)(void) = (void (*)(void))data_words;
+
+	func();
+	barrier();
+}
+
+/* Down to the guard page. What is read after the call keeps it from becoming a jump. */
+static int noinline lkdtm_EXHAUST_STACK_step(unsigned depth)
+{
+	volatile char room[256];
+
+	room[0] = (char)depth;
+	return depth ? lkdtm_EXHAUST_STACK_step(depth - 1) + room[0] : 0;
+}
+
+static void noinline lkdtm_EXHAUST_STACK(void)
+{
+	lkdtm_EXHAUST_STACK_step(1U << 20);
+}
+
+static const struct crashtype crashtypes[] = {
+	{ "PANIC", lkdtm_PANIC },
+	{ "BUG", lkdtm_BUG },
+	{ "WARNING", lkdtm_WARNING },
+	{ "ACCESS_NULL", lkdtm_ACCESS_NULL },
+	{ "WRITE_RO", lkdtm_WRITE_RO },
+	{ "EXEC_DATA", lkdtm_EXEC_DATA },
+	{ "EXHAUST_STACK", lkdtm_EXHAUST_STACK },
+};
+
+static ssize_t direct_entry(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	char name[32];
+	ssize_t len = copy_text_from_user(name, sizeof(name), buf, n);
+
+	if (len < 0)
+		return len;
+	for (unsigned i = 0; i < ARRAY_SIZE(crashtypes); i++)
+		if (!strcmp(strim(name), crashtypes[i].name)) {
+			crashtypes[i].func();
+			return n; /* only a warning comes back */
+		}
+	return -EINVAL;
+}
+
+static int show_types(struct seq_file *m, void *unused)
+{
+	seq_puts(m, "Available crash types:\n");
+	for (unsigned i = 0; i < ARRAY_SIZE(crashtypes); i++)
+		seq_printf(m, "%s\n", crashtypes[i].name);
+	return 0;
+}
+
+static int direct_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_types, NULL);
+}
+
+static const struct file_operations direct_fops = {
+	.open = direct_open,
+	.read = seq_read,
+	.write = direct_entry,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+static const struct debugfs_entry direct_file = { "provoke-crash", "DIRECT", 0600, &direct_fops };
+REGISTER_DEBUGFS(direct_file);
