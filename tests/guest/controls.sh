@@ -171,6 +171,32 @@ wait $storm || fail "storm while buffers change: $(cat /tmp/storm)"
 echo 0 > tracing_on
 runs 'the trace after resizing' tracecheck < trace
 
+# -- readers
+# The option is undone only by who did it: opened without, closed with, and the other way round.
+echo sys_getppid > set_ftrace_filter
+for on in 0 1; do
+	echo $on > options/pause-on-trace
+	exec 5< trace
+	echo $((1 - on)) > options/pause-on-trace
+	exec 5<&-
+	same "after pause-on-trace was $on" 400 $(entries calls 400 4)
+done
+echo 0 > options/pause-on-trace
+# Two read one pipe: who comes too late waits, and together they get all.
+echo nop > current_tracer
+echo > trace
+echo 1 > tracing_on
+cat trace_pipe > /tmp/pipe1 &
+one=$!
+cat trace_pipe > /tmp/pipe2 &
+two=$!
+for i in $(seq 200); do echo "marker $i" > trace_marker; done
+until test "$(sum entries)" = 0; do sleep 0.05; done
+kill $one && kill $two || fail 'a reader of trace_pipe found the end of the file'
+wait $one $two
+same 'lines of both readers' 200 $(cat /tmp/pipe1 /tmp/pipe2 | grep -c 'marker [0-9]')
+echo 0 > tracing_on
+
 # -- tasks' names
 grep -q "^$$ " saved_cmdlines || grep -q storm saved_cmdlines || fail 'saved_cmdlines knows neither us nor storm'
 tracing_reset
