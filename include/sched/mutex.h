@@ -18,7 +18,12 @@ struct mutex {
 #define __MUTEX_INIT(n) { 0, __SPIN_LOCK_UNLOCKED, LIST_HEAD_INIT((n).waiters) }
 #define DEFINE_MUTEX(n) struct mutex n = __MUTEX_INIT(n)
 
-void mutex_init(struct mutex *m);
+static inline void mutex_init(struct mutex *m)
+{
+	m->owner = 0;
+	spin_lock_init(&m->wait_lock);
+	INIT_LIST_HEAD(&m->waiters);
+}
 void mutex_lock(struct mutex *m);
 int mutex_lock_interruptible(struct mutex *m); /* 0 or -EINTR */
 bool mutex_trylock(struct mutex *m);

@@ -88,7 +88,7 @@ static int expand_files(struct files_struct *files, unsigned fd)
 }
 
 /* The lowest free descriptor >= from, reserved: no file yet. */
-static int alloc_fd(unsigned from, unsigned flags)
+static __always_inline int alloc_fd(unsigned from, unsigned flags)
 {
 	struct files_struct *files = current->files;
 	unsigned fd;

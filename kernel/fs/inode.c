@@ -74,11 +74,11 @@ static bool mode_allows(const struct inode *inode, unsigned mask)
 	return !(mask & ~mode & 7);
 }
 
-int inode_permission(const struct inode *inode, int mask)
+int mode_permission(const struct inode *inode, int mask)
 {
 	mode_t mode = READ_ONCE(inode->i_mode);
 
-	if (likely(current->euid == 0)) {
+	if (current->euid == 0) {
 		/* CAP_DAC_OVERRIDE: everything but executing a file that nobody may execute. */
 		if ((mask & MAY_EXEC) && !S_ISDIR(mode) && !(mode & 0111))
 			return -EACCES;

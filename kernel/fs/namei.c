@@ -30,15 +30,6 @@ int getname(struct filename *f, const char __user *path, bool empty_ok)
 	return len < 0 ? len : 0;
 }
 
-void path_put(const struct path *path)
-{
-	if (!path->dentry)
-		return;
-	dput(path->dentry);
-	if (path->mnt)
-		mntput(path->mnt);
-}
-
 /* The caller's root. A second user of fs_struct may be changing it. [dcache_lock] */
 static inline struct path current_root(void)
 {

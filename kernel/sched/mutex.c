@@ -23,13 +23,6 @@ static inline struct task_struct *owner_task(unsigned long owner)
 	return (struct task_struct *)(owner & ~MUTEX_FLAGS);
 }
 
-void mutex_init(struct mutex *m)
-{
-	m->owner = 0;
-	spin_lock_init(&m->wait_lock);
-	INIT_LIST_HEAD(&m->waiters);
-}
-
 bool mutex_is_locked(struct mutex *m)
 {
 	return owner_task(READ_ONCE(m->owner));
