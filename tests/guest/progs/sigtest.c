@@ -232,7 +232,7 @@ static void registers_survive(void)
 		for (int i = 0;; i++)
 			if (kill(parent, SIGUSR1))
 				_exit(1);
-	while (seen[SIGUSR1] < 2000 || n < 100000) {
+	while (seen[SIGUSR1] < 300 || n < 100000) {
 		a += 1, b += 2, c += 3, d += 4, e += 5, f += 6, n++;
 		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(n));
 	}
