@@ -312,6 +312,12 @@ int raise(int sig)
 	return (int)CALL(kill, getpid(), sig);
 }
 
+/* The kernel can tell more about the signal; nobody here asks. */
+int sigtimedwait(const sigset_t *set, void *info, const struct timespec *timeout)
+{
+	return (int)CALL(rt_sigtimedwait, set, info, timeout, sizeof(sigset_t));
+}
+
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	return (int)CALL(rt_sigprocmask, how, set, old, sizeof(sigset_t));
