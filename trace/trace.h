@@ -149,6 +149,7 @@ struct trace_iterator {
 	struct mutex mutex;                   /* trace_pipe's reads */
 	struct trace_entry *ent;              /* the record found, valid until the next step */
 	u64 ts;
+	u64 until;                            /* trace: records younger than the read's beginning are left out */
 	unsigned long lost_events;            /* before it, on its CPU */
 	int cpu;
 	u64 idx;                              /* records shown so far */

@@ -29,7 +29,7 @@ struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
 			continue;
 		event = peek_cpu(iter, cpu, &ts, &lost);
-		if (!event || (best && ts >= best_ts))
+		if (!event || (best && ts >= best_ts) || (iter->buffer_iter && ts > iter->until))
 			continue;
 		best = event;
 		best_ts = ts;
@@ -71,7 +71,10 @@ static void iterators_finish(struct trace_iterator *iter)
 	}
 }
 
-/* Begin at the oldest record of each CPU. */
+/*
+ * Begin at the oldest record of each CPU. The end is now: with the function tracer at work a reader makes more records
+ * than it reads, and would never come to an end.
+ */
 static int iterators_start(struct trace_iterator *iter)
 {
 	unsigned cpu;
@@ -85,6 +88,7 @@ static int iterators_start(struct trace_iterator *iter)
 			return -ENOMEM;
 		}
 	}
+	iter->until = trace_clock_now(iter->tr);
 	memset(&iter->started, 0, sizeof(iter->started));
 	iter->pos = 0;
 	iter->idx = 0;

@@ -200,4 +200,10 @@ echo 0 > tracing_on
 # -- tasks' names
 grep -q "^$$ " saved_cmdlines || grep -q storm saved_cmdlines || fail 'saved_cmdlines knows neither us nor storm'
 tracing_reset
+# -- a reader whose own reading is traced comes to an end
+echo > set_ftrace_filter
+echo function > current_tracer
+echo 1 > tracing_on
+timeout 30 cat trace > /dev/null || fail "cat trace while tracing: status $?"
+tracing_reset
 finish

@@ -1,11 +1,15 @@
 """The shell's language and the programs' options, run on the host by qemu-user: the system-call ABI is Linux's."""
 
+import fcntl
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
+import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -197,6 +201,10 @@ ERRORS = [
     ("head -n x", "", "head: invalid number 'x'\n", 1),
     ("grep '['", "", "grep: unmatched [\n", 2),
     ("ls -Q", "", "ls: unknown option '-Q' (try ls --help)\n", 2),
+    ("chmod u%r .", "", "chmod: invalid mode: 'u%r'\n", 1),
+    ("chmod 99 .", "", "chmod: invalid mode: '99'\n", 1),
+    ("chmod +x nosuch", "", "chmod: cannot access 'nosuch': No such file or directory\n", 1),
+    ("timeout x true", "", "timeout: invalid time interval 'x'\n", 125),
     ("sleep abc", "", "sleep: invalid time interval 'abc'\n", 1),
     ("kill -NOPE 1", "", "sh: unknown signal 'NOPE'\n", 1),
     ("rm nosuch", "", "rm: cannot remove 'nosuch': No such file or directory\n", 1),
@@ -271,7 +279,11 @@ TOOLS = [
     ("nice; nice -n 5 nice; chrt -p $$ | grep -c SCHED_OTHER; chrt -m | grep FIFO", "0\n5\n1\n"
      "SCHED_FIFO min/max priority\t: 1/99\n"),
     ("taskset -c 0 taskset -p $$ > /dev/null; taskset 1 sh -c 'taskset -c -p $$' | cut -d: -f2", " 0\n"),
-    ("sleep 0.01; sleep 0 0s; echo $?", "0\n"),
+    ("sleep 0.01; sleep 0 0s; usleep 10; echo $?; sync; echo $?", "0\n0\n"),
+    ("umask 022; touch f; for m in 640 +x u-x go=r,u+w a=rw =r,u+X -r o+t 755 u=s,g+x; do chmod $m f; stat -c %a f; done",
+     "640\n751\n651\n644\n666\n444\n0\n1000\n755\n4055\n"),
+    ("timeout 0.1 sleep 9; echo $?; timeout 9 false; echo $?; timeout -s KILL .1 sleep 9; echo $?; timeout 0 echo x",
+     "124\n1\n124\nx\n"),
     ("date +%Y | tr -d 0-9; date -u +%s | tr -d 0-9; touch -c none; ls", "\n\n"),
     ("stress --cpu 1 --yield 2 --sleep 1 --pipe 2 --fork 1 --count 3 --verbose | sort | uniq -c | tr -s ' '",
      " 1 cpu: 3 rounds\n 1 fork: 3 rounds\n 2 pipe: 3 rounds\n 1 sleep: 3 rounds\n 2 yield: 3 rounds\n"),
@@ -387,6 +399,83 @@ def test_editing(console, keys, expected):
     console.expect("@ ")
 
 
+class Screen:
+    """What a terminal of some columns shows. Like xterm it waits in the last column until one more character comes."""
+
+    def __init__(self, columns):
+        self.columns, self.rows, self.row, self.column = columns, [""], 0, 0
+
+    def put(self, text):
+        for command, count, letter, char in re.findall(r"(\x1b\[(\d*)([A-Z]))|(.)", text, re.S):
+            if command:
+                self.control(int(count or 1), letter)
+            elif char == "\r":
+                self.column = 0
+            elif char == "\n":
+                self.move_down()
+            else:
+                self.show(char)
+
+    def move_down(self):
+        self.row += 1
+        self.rows += [""] * (self.row + 1 - len(self.rows))
+
+    def show(self, char):
+        if self.column == self.columns:
+            self.column = 0
+            self.move_down()
+        row = self.rows[self.row].ljust(self.column)
+        self.rows[self.row] = row[: self.column] + char + row[self.column + 1 :]
+        self.column += 1
+
+    def control(self, count, letter):
+        if letter == "J":
+            self.rows[self.row :] = [self.rows[self.row][: self.column]]
+        else:
+            assert letter in "ABC", letter
+            self.row = max(0, self.row + {"A": -count, "B": count}.get(letter, 0))
+            self.column = min(self.columns - 1, self.column + (count if letter == "C" else 0))
+            assert self.row < len(self.rows), "moved below what was drawn"
+
+    def text(self):
+        return [row.rstrip() for row in self.rows]
+
+
+# Keys, what the screen of 20 columns shows then (the prompt is "@ "), and the words echo prints at the end.
+WRAPPING = [
+    ("echo aaaaa bbbbb cccccc ddd", ["@ echo aaaaa bbbbb c", "ccccc ddd"], "aaaaa bbbbb cccccc ddd"),
+    ("echo aaaaa bbbbb c", ["@ echo aaaaa bbbbb c", ""], "aaaaa bbbbb c"),
+    ("echo aaaaa bbbbb cc\x7f\x7f", ["@ echo aaaaa bbbbb"], "aaaaa bbbbb"),
+    ("cho aaaaa bbbbb cccccc\x01e", ["@ echo aaaaa bbbbb c", "ccccc"], "aaaaa bbbbb cccccc"),
+    ("echo aaaaa bbbbb cccccc\x01" + 10 * "\x1b[C" + "XX\x05Y", ["@ echo aaaaaXX bbbbb", " ccccccY"],
+     "aaaaaXX bbbbb ccccccY"),
+    ("echo aaaaa bbbbb cccccc ddddd eeeee fffff ggggg\x17\x17\x17\x17\x17", ["@ echo aaaaa bbbbb"], "aaaaa bbbbb"),
+    ("echo aaaaa bbbbb cccccc ddddd eeeee\x15echo short", ["@ echo short"], "short"),
+    ("echo aaaaa bbbbb cccccc ddddd eeeee\x1b[A\x1b[B", ["@ echo aaaaa bbbbb c", "ccccc ddddd eeeee"],
+     "aaaaa bbbbb cccccc ddddd eeeee"),
+    ("\x12earl", ["(search) 'earl': ech", "o an earlier line"], "an earlier line"),
+    ("echo aaaaa bbbbb cccccc\x01\x12zz\x1b", ["@ echo aaaaa bbbbb c", "ccccc"], "aaaaa bbbbb cccccc"),
+]
+
+
+@pytest.mark.parametrize("keys,shown,words", WRAPPING)
+def test_lines_longer_than_the_terminal_wrap(console, keys, shown, words):
+    fcntl.ioctl(console.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 20, 0, 0))
+    console.send("echo an earlier line\r")
+    console.expect("\nan earlier line\r\n@ ")
+    screen = Screen(20)
+    screen.put("@ ")
+    console.send(keys)
+    end = time.monotonic() + 20
+    while screen.text() != shown:
+        ready = select.select([console.fd], [], [], max(0, end - time.monotonic()))[0]
+        assert ready, screen.text()
+        screen.put(os.read(console.fd, 4096).decode("latin-1"))
+    console.send("\r")
+    # A line that filled its last row has moved on already: no newline then.
+    assert console.expect(words + "\r\n@ ")[-1:] in ("\n", "")
+
+
 def test_history_and_search(console):
     console.send("echo first\r")
     console.expect("\nfirst\r\n@ ")
@@ -403,7 +492,7 @@ def test_completion(console, tmp_path):
     console.send("cat unm\t\r")
     console.expect("\nfound it\r\n")
     console.expect("@ ")
-    console.send("bas\t /a/b\r")
+    console.send("base\t /a/b\r")
     console.expect("\nb\r\n@ ")
 
 

@@ -73,6 +73,9 @@ int kill(pid_t pid, int sig);
 int raise(int sig);
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 int sigprocmask(int how, const sigset_t *set, sigset_t *old);
+struct timespec;
+/* Take a pending signal of set, which must be blocked. Returns its number; -1: EAGAIN when time is up. info: NULL. */
+int sigtimedwait(const sigset_t *set, void *info, const struct timespec *timeout);
 /* A handler set by this restarts interrupted system calls. */
 sighandler_t signal(int sig, sighandler_t handler);
 

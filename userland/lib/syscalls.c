@@ -347,6 +347,12 @@ int raise(int sig)
 	return (int)CALL(kill, getpid(), sig);
 }
 
+/* The kernel can tell more about the signal; nobody here asks. */
+int sigtimedwait(const sigset_t *set, void *info, const struct timespec *timeout)
+{
+	return (int)CALL(rt_sigtimedwait, set, info, timeout, sizeof(sigset_t));
+}
+
 /* The kernel's mask is 64 bits: its size is an argument, as it may grow. */
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {

@@ -1,11 +1,12 @@
 /*
  * Editing a line on a terminal that knows a few of ECMA-48's control sequences.
  *
- * The line is one row: what does not fit is scrolled sideways. No terminal is asked what it can do;
- * carriage return, erase to the end of the row and cursor left are understood by all. Keys are
- * emacs's, as in bash; the terminal is in raw mode only while a line is edited, so that programs
- * find it as it was. Left out: several rows, undo, a kill buffer, bytes above 127 as more than one
- * column.
+ * The line is one long text that the terminal wraps into rows; place n of it (counted from the start
+ * of the prompt) is in row n / columns. No terminal is asked what it can do; carriage return, cursor
+ * up, down and right and erase to the end of the screen are understood by all. Keys are emacs's, as
+ * in bash; the terminal is in raw mode only while a line is edited, so that programs find it as it
+ * was. Left out: a line taller than the screen, undo, a kill buffer, bytes above 127 as more than
+ * one column.
  */
 #include "sh.h"
 #include <ctype.h>
@@ -21,6 +22,7 @@ struct edit {
 	size_t history;	     /* entry shown; history_count(): the line being typed */
 	char *draft;	     /* that line, while an entry is shown */
 	size_t columns;	     /* of the terminal */
+	size_t row;	     /* the cursor is in, counted from the prompt's */
 	int tabs;	     /* pressed in a row */
 };
 
@@ -66,6 +68,8 @@ static void put_string(const char *s)
 	put(s, strlen(s));
 }
 
+#define SEARCH_SIZE 64 /* bytes of what ^R looks for */
+
 /* One byte, so that what was typed ahead stays for the program that is started next. Returns -1 at the end.
  */
 static int get(void)
@@ -89,27 +93,80 @@ static void reserve(struct edit *e, size_t n)
 		e->buf = vt_realloc(e->buf, e->size = (n + 2) * 2);
 }
 
-/* Draw the line again, scrolled sideways so that the cursor is on the screen. */
+/* The part of the prompt that shares its row with the line. */
+static const char *last_prompt_row(const char *prompt)
+{
+	const char *newline = strrchr(prompt, '\n');
+
+	return newline ? newline + 1 : prompt;
+}
+
+/* A control sequence that moves the cursor; count 0 must not be sent, it means 1. */
+static void move_cursor(size_t count, char direction)
+{
+	char sequence[24];
+
+	if (count == 0)
+		return;
+	sprintf(sequence, "\033[%d%c", (int)count, direction);
+	put_string(sequence);
+}
+
+/*
+ * After text that ends at `place`. At the end of a row the cursor of most terminals waits in the last
+ * column for what comes; a blank makes it wrap, so that it is where the arithmetic says.
+ */
+static void text_ends(struct edit *e, size_t place)
+{
+	if (place && place % e->columns == 0)
+		put_string(" \r");
+	e->row = place / e->columns;
+}
+
+static void put_cursor(struct edit *e, size_t place)
+{
+	size_t row = place / e->columns;
+
+	if (row < e->row)
+		move_cursor(e->row - row, 'A');
+	else
+		move_cursor(row - e->row, 'B');
+	put_string("\r");
+	move_cursor(place % e->columns, 'C');
+	e->row = row;
+}
+
+/* Draw over what was drawn before: prompt and n bytes of text, the cursor at byte `at` of it. */
+static void draw(struct edit *e, const char *prompt, const char *text, size_t n, size_t at)
+{
+	size_t width = strlen(prompt);
+
+	put_cursor(e, 0);
+	put_string(prompt);
+	put(text, n);
+	text_ends(e, width + n);
+	put_string("\033[J");
+	if (at < n)
+		put_cursor(e, width + at);
+}
+
 static void redraw(struct edit *e)
 {
-	const char *last = strrchr(e->prompt, '\n');
-	/*
-	 * A column is left free at the end: some terminals move to the next row when the last one
-	 * is filled.
-	 */
-	size_t room = e->columns > e->prompt_width + 8 ? e->columns - e->prompt_width - 1 : 8;
-	size_t from = e->at > room ? e->at - room : 0;
-	size_t shown = e->n - from < room ? e->n - from : room;
-	char move[24];
+	draw(e, last_prompt_row(e->prompt), e->buf, e->n, e->at);
+}
 
-	put_string("\r");
-	put_string(last ? last + 1 : e->prompt);
-	put(e->buf + from, shown);
-	put_string("\033[K");
-	if (from + shown > e->at) {
-		sprintf(move, "\033[%dD", (int)(from + shown - e->at));
-		put_string(move);
-	}
+/* What was drawn stays; the cursor goes to an empty row below it. */
+static void leave_line(struct edit *e, const char *mark)
+{
+	size_t end = e->prompt_width + e->n;
+
+	if (e->at < e->n)
+		put_cursor(e, end);
+	put_string(mark);
+	/* Text that filled its row has an empty one below it already. */
+	if (*mark || end == 0 || end % e->columns)
+		put_string("\n");
+	e->row = 0;
 }
 
 static void insert(struct edit *e, const char *s, size_t n)
@@ -122,10 +179,12 @@ static void insert(struct edit *e, const char *s, size_t n)
 	e->n += n;
 	e->at += n;
 	/* The common case, and what keeps a pasted page cheap: nothing but the new text is written. */
-	if (at_end && e->prompt_width + e->n < e->columns)
+	if (at_end) {
 		put(s, n);
-	else
+		text_ends(e, e->prompt_width + e->n);
+	} else {
 		redraw(e);
+	}
 }
 
 /* Take away what lies between two places. */
@@ -151,7 +210,7 @@ static void set_line(struct edit *e, const char *text)
 static void move(struct edit *e, size_t to)
 {
 	e->at = to;
-	redraw(e);
+	put_cursor(e, e->prompt_width + to);
 }
 
 /* One entry up or down; the line being typed is kept as the newest. */
@@ -185,12 +244,11 @@ static size_t search_back(const char *text, size_t before)
 /* In the place of the prompt, in the way of bash. */
 static void show_search(struct edit *e, const char *text, size_t found)
 {
-	put_string("\r(search) '");
-	put_string(text);
-	put_string("': ");
-	if (found < history_count())
-		put_string(history_get(found));
-	put_string("\033[K");
+	const char *entry = found < history_count() ? history_get(found) : "";
+	char prompt[SEARCH_SIZE + 16];
+
+	sprintf(prompt, "(search) '%s': ", text);
+	draw(e, prompt, entry, strlen(entry), strlen(entry));
 }
 
 /* ^R: type a part of an entry, ^R again for older ones. Returns the key that ended it, to be done on what was
@@ -198,7 +256,7 @@ static void show_search(struct edit *e, const char *text, size_t found)
 static int search(struct edit *e)
 {
 	size_t found = history_count(), n = 0;
-	char text[64] = "";
+	char text[SEARCH_SIZE] = "";
 	int c;
 
 	for (;;) {
@@ -248,7 +306,7 @@ static void list_names(struct edit *e, char **names)
 {
 	size_t used = 0;
 
-	put_string("\r\n");
+	leave_line(e, "");
 	for (; *names; names++) {
 		size_t n = strlen(*names);
 
@@ -370,6 +428,7 @@ static void edit_key(struct edit *e, int c)
 		break;
 	case CTRL_L:
 		put_string("\033[H\033[2J");
+		e->row = 0;
 		redraw(e);
 		break;
 	case CTRL_P:
@@ -395,13 +454,17 @@ static bool edit_line(struct edit *e)
 			c = search(e);
 		e->tabs = c == TAB ? e->tabs + 1 : 0;
 		/* ^D on an empty line is the end of input, otherwise a delete. */
-		if (c < 0 || (c == CTRL_D && e->n == 0))
+		if (c < 0 || (c == CTRL_D && e->n == 0)) {
+			leave_line(e, "");
 			return false;
-		if (c == RETURN || c == LINE_FEED)
+		}
+		if (c == RETURN || c == LINE_FEED) {
+			leave_line(e, "");
 			return true;
+		}
 		/* In raw mode ^C is a byte like any other, not a signal. */
 		if (c == CTRL_C) {
-			put_string("^C");
+			leave_line(e, "^C");
 			e->n = 0;
 			sh.interrupted = 1;
 			return true;
@@ -443,12 +506,11 @@ static size_t terminal_columns(void)
 char *lineedit_read(const char *prompt)
 {
 	struct edit e = {.prompt = prompt, .history = history_count(), .columns = terminal_columns()};
-	const char *last = strrchr(prompt, '\n');
 	struct termios cooked, raw;
 	bool line;
 
 	reserve(&e, 64);
-	e.prompt_width = strlen(last ? last + 1 : prompt);
+	e.prompt_width = strlen(last_prompt_row(prompt));
 	if (tcgetattr(STDIN_FILENO, &cooked) < 0) {
 		put_string(prompt);
 		line = plain_line(&e);
@@ -463,10 +525,10 @@ char *lineedit_read(const char *prompt)
 			vt_warn_errno("terminal");
 		/* After the switch: who waits for the prompt may then type anything. */
 		put_string(prompt);
+		text_ends(&e, e.prompt_width);
 		line = edit_line(&e);
 		if (tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked) < 0)
 			vt_warn_errno("terminal");
-		put_string("\n");
 	}
 	free(e.draft);
 	if (!line) {

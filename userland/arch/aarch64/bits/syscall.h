@@ -74,6 +74,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_kill			  129
 #define NR_rt_sigaction		  134
 #define NR_rt_sigprocmask	  135
+#define NR_rt_sigtimedwait	  137
 #define NR_setpriority		  140
 #define NR_getpriority		  141
 #define NR_reboot		  142

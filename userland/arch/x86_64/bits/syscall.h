@@ -58,6 +58,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_getppid		  110
 #define NR_setsid		  112
 #define NR_getpgid		  121
+#define NR_rt_sigtimedwait	  128
 #define NR_getpriority		  140
 #define NR_setpriority		  141
 #define NR_sched_setparam	  142

@@ -1,0 +1,124 @@
+/* chmod: change who may read, write and execute a file. */
+#include <vt.h>
+#include <sys/stat.h>
+
+/* Bits of all of owner, group and others for one letter of rwxXst, or 0 when it is none. */
+static mode_t permission(char letter, mode_t old)
+{
+	switch (letter) {
+	case 'r':
+		return 0444;
+	case 'w':
+		return 0222;
+	case 'X':
+		/* Else a bit that is no permission: nothing changes. */
+		return S_ISDIR(old) || (old & 0111) ? 0111 : 010000;
+	case 'x':
+		return 0111;
+	case 's':
+		return S_ISUID | S_ISGID;
+	case 't':
+		return S_ISVTX;
+	}
+	return 0;
+}
+
+/* The classes u, g, o, a that *p begins with, as the bits that belong to them; none: all but the umask's. */
+static mode_t classes(const char **p, mode_t mask)
+{
+	mode_t who = 0;
+
+	for (;; ++*p) {
+		if (**p == 'u')
+			who |= 0700 | S_ISUID;
+		else if (**p == 'g')
+			who |= 0070 | S_ISGID;
+		else if (**p == 'o')
+			who |= 0007 | S_ISVTX;
+		else if (**p == 'a')
+			who |= 07777;
+		else
+			return who ? who : 07777 & ~mask;
+	}
+}
+
+/* One clause: [ugoa...]{+|-|=}[rwxXst...] as often as there is an operator. Returns false if it is none. */
+static bool apply_clause(const char **p, mode_t mask, mode_t *mode)
+{
+	const char *start = *p;
+	mode_t who = classes(p, mask);
+	/* What = takes away first: the umask only protects bits from being set. */
+	mode_t whole = *p == start ? 07777 : who;
+
+	if (!strchr("+-=", **p) || !**p)
+		return false;
+	while (**p && strchr("+-=", **p)) {
+		char how = *(*p)++;
+		mode_t bits = 0, one;
+
+		while ((one = permission(**p, *mode)) != 0) {
+			bits |= one & who;
+			++*p;
+		}
+		if (how == '=')
+			*mode &= ~whole;
+		*mode = how == '-' ? *mode & ~bits : *mode | bits;
+	}
+	return **p == '\0' || **p == ',';
+}
+
+/* What `text` makes of a mode: octal digits, or clauses with commas between. Returns false for anything else. */
+static bool change_mode(const char *text, mode_t mask, mode_t *mode)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 8);
+
+	if (*text >= '0' && *text <= '7') {
+		*mode = (mode_t)number;
+		return *end == '\0' && number <= 07777;
+	}
+	while (apply_clause(&text, mask, mode)) {
+		if (*text++ == '\0')
+			return true;
+	}
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = {
+		.usage = "chmod MODE FILE... (MODE: 755, +x, u=rwx,go-w)", .options = "", .bad_status = 1};
+	bool takes_away = argc > 1 && argv[1][0] == '-' && argv[1][1] && strchr("rwxXst", argv[1][1]);
+	mode_t mask = umask(0), mode = 0;
+	const char *text;
+	struct stat st;
+	int status = 0;
+
+	umask(mask);
+	/* -x is a mode, though it looks like an option. */
+	while (!takes_away && vt_option(&o, argc, argv) != -1)
+		;
+	if (takes_away)
+		o.index = 1;
+	if (argc - o.index < 2)
+		vt_usage(&o);
+	text = argv[o.index++];
+	if (!change_mode(text, mask, &mode))
+		vt_die(1, "invalid mode: '%s'", text);
+	for (; o.index < argc; o.index++) {
+		const char *name = argv[o.index];
+
+		mode = stat(name, &st) == 0 ? st.st_mode : 0;
+		if (!mode) {
+			vt_warn("cannot access '%s': %s", name, strerror(errno));
+			status = 1;
+			continue;
+		}
+		change_mode(text, mask, &mode);
+		if (chmod(name, mode & 07777) < 0) {
+			vt_warn("changing permissions of '%s': %s", name, strerror(errno));
+			status = 1;
+		}
+	}
+	return status;
+}

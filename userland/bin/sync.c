@@ -1,0 +1,14 @@
+/* sync: write out what is still in memory only. */
+#include <vt.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = {.usage = "sync", .options = "", .bad_status = 1};
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (o.index != argc)
+		vt_usage(&o);
+	sync();
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* usleep: do nothing for so many microseconds. The ftrace tutorials measure with it. */
+#include <vt.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = {.usage = "usleep MICROSECONDS", .options = "", .bad_status = 1};
+	struct timespec span;
+	long us;
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (o.index + 1 != argc)
+		vt_usage(&o);
+	us = vt_number_or_die(1, argv[o.index], 0, INT64_MAX);
+	span = (struct timespec){us / 1000000, us % 1000000 * 1000};
+	while (nanosleep(&span, &span) < 0) {
+		if (errno != EINTR)
+			vt_die_errno(1, "nanosleep");
+	}
+	return 0;
+}
