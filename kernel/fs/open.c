@@ -159,7 +159,7 @@ static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct p
 static noinline struct file *path_openat(int dfd, const char *name, int flags, mode_t mode)
 {
 	struct file *f;
-	struct path path;
+	struct path path = {};
 	bool created = false;
 	int err;
 

@@ -69,7 +69,7 @@ def made(tmp_path_factory):
     for name in ("mk", "tools", "include/lib"):
         shutil.copytree(os.path.join(ROOT, name), tree / name)
     (tree / "mk/userland.mk").unlink(missing_ok=True)
-    for name in ("Makefile", "linker.ld", "kernel/ksyms.c", "include/kernel/ksyms.h"):
+    for name in ("Makefile", "linker.ld", "kernel/ksyms.c", "include/kernel/ksyms.h", "arch/aarch64/mcount_site.s"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.path.join(ROOT, name), tree / name)
     for name, text in FILES.items():

@@ -60,10 +60,6 @@ bool is_vmalloc_addr(const void *p)
 {
 	return false;
 }
-void mutex_init(struct mutex *m)
-{
-	m->owner = 0;
-}
 void _raw_spin_lock_irq(spinlock_t *l)
 {
 	_raw_spin_lock(l);

@@ -79,13 +79,13 @@ void seq_putc(struct seq_file *m, char c)
 /* Locks of one thread: never taken twice, and those of the memory code only with interrupts off. */
 void _raw_spin_lock(spinlock_t *l)
 {
-	assert_int_equal(l->owner, l->next);
-	l->next++;
+	assert_int_equal(l->locked, 0);
+	l->locked = 1;
 }
 void _raw_spin_unlock(spinlock_t *l)
 {
-	l->owner++;
-	assert_int_equal(l->owner, l->next);
+	assert_int_equal(l->locked, 1);
+	l->locked = 0;
 }
 unsigned long _raw_spin_lock_irqsave(spinlock_t *l)
 {

@@ -9,12 +9,10 @@
 
 static inline void arch_spin_lock(spinlock_t *l)
 {
-	u16 ticket = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
-
-	while (__atomic_load_n(&l->owner, __ATOMIC_ACQUIRE) != ticket)
+	while (__atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE))
 		cpu_relax();
 }
 static inline void arch_spin_unlock(spinlock_t *l)
 {
-	__atomic_store_n(&l->owner, l->owner + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&l->locked, 0, __ATOMIC_RELEASE);
 }
