@@ -18,10 +18,10 @@ class Terminal:
     def type(self, line):
         """Type a line, see it echoed, and give what came between it and the next prompt.
 
-        Of a line that is wider than the terminal the shell shows the end, erasing what stood to its right.
+        In a line that is wider than the terminal the shell moves on to the next row by a space and a return.
         """
         self.guest.send(line + "\n")
-        self.guest.expect(re.escape(line[-40:]) + r"(\x1b\[K)?\r\n")
+        self.guest.expect("(?: \r)?".join(map(re.escape, line)) + "\r\n")
         self.guest.expect(PROMPT)
         return self.guest.before().replace("\r\n", "\n")
 
