@@ -206,6 +206,7 @@ void trace_init(void)
 		panic("tracing: no memory for the ring buffer");
 	for_each_possible_cpu(cpu)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);
+	trace_clock_init(tr);
 	function_trace_setup(tr);
 	trace_cmdline_init();
 }

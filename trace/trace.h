@@ -227,6 +227,7 @@ int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "
 int create_options_dir(struct trace_array *tr);
 
 /* trace_clock.c */
+void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `local` */
 int tracing_set_clock(struct trace_array *tr, const char *name);
 bool trace_clock_in_ns(const struct trace_array *tr);
 static __always_inline u64 trace_clock_now(const struct trace_array *tr)

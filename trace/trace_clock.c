@@ -47,6 +47,11 @@ bool trace_clock_in_ns(const struct trace_array *tr)
 	return trace_clocks[tr->clock_id].in_ns;
 }
 
+void trace_clock_init(struct trace_array *tr)
+{
+	ring_buffer_set_clock(tr->buffer, trace_clock_sched);
+}
+
 /* Records under one clock cannot be compared with those under another: the buffer starts over. */
 int tracing_set_clock(struct trace_array *tr, const char *name)
 {
@@ -55,6 +60,7 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 			continue;
 		tr->clock_id = i;
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);
+		ring_buffer_set_clock(tr->buffer, tr->clock ? tr->clock : trace_clock_sched);
 		trace_update_fast(tr);
 		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 		return 0;
