@@ -90,7 +90,6 @@ static u64 rb_oldest(struct rb_ring *ring)
 	struct buffer_page *page = ring->reader_page;
 	struct rb_cursor c = {page->data, ring->read, rb_committed(page), ring->read_stamp};
 	u64 seq, ts;
-	bool found;
 
 	if (page->seq != RB_SEQ_NONE && rb_cursor_event(&c, &ts))
 		return ts;
@@ -98,13 +97,11 @@ again:
 	seq = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE));
 	for (; seq <= __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE); seq++) {
 		page = rb_slot_page(ring, seq);
-		/* The page's own stamp may be of the time when it was begun, long before: the event knows better. */
-		c = (struct rb_cursor){page->data, 0, rb_committed(page), rb_read(page->data->time_stamp)};
-		found = rb_cursor_event(&c, &ts) != NULL;
+		ts = rb_committed(page) ? rb_read(page->data->time_stamp) : 0;
 		smp_rmb();
 		if (rb_head_seq(rb_read(ring->head)) > seq)
 			goto again;
-		if (found)
+		if (ts)
 			return ts;
 	}
 	return 0;
