@@ -24,7 +24,6 @@ void exit_to_user_mode(struct pt_regs *regs);
 void do_page_fault_exception(struct pt_regs *regs, u64 error_code, u64 address);
 /* Go on at the fix-up of the instruction at rip; false when it has none. Any context. */
 bool fixup_exception(struct pt_regs *regs);
-bool search_exception_tables_has(unsigned long rip);
 /* Boot: is the table ascending, as the search relies on? */
 bool extable_check(void);
 const char *exception_name(u64 vector);
