@@ -1,4 +1,5 @@
 /* Interrupt descriptors: numbers, handlers, counts, /proc/interrupts. */
+#include <asm/irq.h>
 #include <fs/seq_file.h>
 #include <irq/irq.h>
 #include <kernel/panic.h>
@@ -256,5 +257,6 @@ int show_interrupts(struct seq_file *m)
 		spin_unlock_irqrestore(&irq_desc_lock, flags);
 	}
 	show_ipis(m);
+	arch_show_interrupts(m);
 	return 0;
 }
