@@ -1,7 +1,9 @@
 /* Numbers that assembly needs from C: the build turns the lines `->NAME value` into
  * <generated/asm-offsets.h>. */
+#include <asm/ftrace.h>
 #include <asm/ptrace.h>
 #include <asm/thread.h>
+#include <kernel/panic.h>
 #include <lib/errno.h>
 #include <sched/preempt.h>
 #include <sched/task.h>
@@ -32,10 +34,23 @@ void asm_offsets(void)
 	DEFINE(IRQ_STACK_SIZE_ASM, IRQ_STACK_SIZE);
 	DEFINE(EFAULT_ASM, EFAULT);
 	DEFINE(ENOSYS_ASM, ENOSYS);
+	DEFINE(FREGS_DI, offsetof(struct ftrace_regs, di));
+	DEFINE(FREGS_SI, offsetof(struct ftrace_regs, si));
+	DEFINE(FREGS_DX, offsetof(struct ftrace_regs, dx));
+	DEFINE(FREGS_CX, offsetof(struct ftrace_regs, cx));
+	DEFINE(FREGS_R8, offsetof(struct ftrace_regs, r8));
+	DEFINE(FREGS_R9, offsetof(struct ftrace_regs, r9));
+	DEFINE(FREGS_AX, offsetof(struct ftrace_regs, ax));
+	DEFINE(FREGS_R10, offsetof(struct ftrace_regs, r10));
+	DEFINE(FREGS_CALLER_BP, offsetof(struct ftrace_regs, record[2]));
+	DEFINE(FREGS_PC, offsetof(struct ftrace_regs, pc));
+	DEFINE(FREGS_PARENT, offsetof(struct ftrace_regs, parent));
 	DEFINE(SECONDARY_TASK, offsetof(struct secondary_data, task));
 	DEFINE(SECONDARY_PERCPU_OFFSET, offsetof(struct secondary_data, percpu_offset));
 	DEFINE(SECONDARY_STACK, offsetof(struct secondary_data, stack_end));
 	DEFINE(SECONDARY_CR3, offsetof(struct secondary_data, cr3));
 	DEFINE(SECONDARY_CR4, offsetof(struct secondary_data, cr4));
 	DEFINE(SECONDARY_EFER, offsetof(struct secondary_data, efer));
+	DEFINE(SECONDARY_DATA_SIZE, sizeof(struct secondary_data));
+	DEFINE(PANIC_EXIT_STATUS_ASM, PANIC_EXIT_STATUS);
 }

@@ -8,7 +8,7 @@
 #include "exception.h"
 #include "smp.h"
 
-static unsigned char boot_irq_stack[IRQ_STACK_SIZE] __aligned(16);
+extern unsigned char boot_irq_stack[]; /* boot/x86_head.S, above a guard page */
 
 /* The template's value is the boot CPU's; each other CPU's is set before it starts. */
 DEFINE_PER_CPU(unsigned long, irq_stack_end) = (unsigned long)boot_irq_stack + IRQ_STACK_SIZE;

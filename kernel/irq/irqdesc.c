@@ -1,5 +1,4 @@
 /* Interrupt descriptors: numbers, handlers, counts, /proc/interrupts. */
-#include <asm/irq.h>
 #include <fs/seq_file.h>
 #include <irq/irq.h>
 #include <kernel/panic.h>
@@ -257,6 +256,5 @@ int show_interrupts(struct seq_file *m)
 		spin_unlock_irqrestore(&irq_desc_lock, flags);
 	}
 	show_ipis(m);
-	arch_show_interrupts(m);
 	return 0;
 }

@@ -4,7 +4,6 @@
 #include <kernel/percpu.h>
 
 struct pt_regs;
-struct seq_file;
 
 /* Set once at boot by the driver, before interrupts are enabled. Called with interrupts off, in hard
  * interrupt context. */
@@ -14,7 +13,3 @@ extern void (*handle_arch_irq)(struct pt_regs *regs);
 void call_on_irq_stack(struct pt_regs *regs, void (*fn)(struct pt_regs *), unsigned long stack_end);
 DECLARE_PER_CPU(unsigned long, irq_stack_end); /* [boot, then immutable] 0: none yet */
 
-/* Lines of /proc/interrupts for what is no irq: there is nothing of that kind here. */
-static inline void arch_show_interrupts(struct seq_file *m)
-{
-}

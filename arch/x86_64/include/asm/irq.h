@@ -1,4 +1,4 @@
-/* How the root interrupt controller's driver is entered, and the stack it runs on. */
+/* How the root interrupt controller's driver is entered, and the stack it runs on; interrupts that have no number. */
 #pragma once
 
 #include <kernel/percpu.h>
@@ -14,5 +14,7 @@ extern void (*handle_arch_irq)(struct pt_regs *regs);
 void call_on_irq_stack(struct pt_regs *regs, void (*fn)(struct pt_regs *), unsigned long stack_end);
 DECLARE_PER_CPU(unsigned long, irq_stack_end); /* [boot, then immutable] 0: none yet */
 
-/* Lines of /proc/interrupts for what is no irq here: NMIs. Thread context. */
+/* The machine's own lines of /proc/interrupts: NMIs, the local timer, IPIs. Thread context. */
 void arch_show_interrupts(struct seq_file *m);
+/* How many of them a CPU has served, IPIs left out. */
+u64 arch_irq_stat_cpu(int cpu);
