@@ -36,6 +36,8 @@ struct acpi_info {
 
 	/* FADT: how to turn the machine off and to reset it. Ports are 0 where there are none. */
 	u16 pm1a_control, pm1b_control;
+	u32 smi_command;	 /* while bit 0 (SCI_EN) of PM1a control is clear the registers are firmware's: write */
+	u8 acpi_enable;		 /* this to that port first (4.8.3.2.1 "PM1 Control"); port 0: not needed */
 	bool has_s5;		 /* the sleep type below is known: \_S5 was found in the DSDT */
 	u8 s5_type_a, s5_type_b; /* SLP_TYP for PM1a and PM1b control, bits 10 to 12 there; SLP_EN is bit 13 */
 	struct acpi_register reset; /* write reset_value there */
@@ -75,6 +77,8 @@ void acpi_init(void);
  * paging_init.
  */
 const struct acpi_table *acpi_find_table(const char *signature);
+/* The same for a table whose address another one gives. */
+const struct acpi_table *acpi_table_at(phys_addr_t phys, const char *signature);
 /* MADT and, from FADT, HPET and DSDT, all the rest: the parts of acpi_init. */
 void acpi_read_madt(void);
 void acpi_read_fixed(void);

@@ -16,6 +16,7 @@ typedef irqreturn_t (*irq_handler_t)(int irq, void *dev);
 
 #define IRQ_TYPE_EDGE  1
 #define IRQ_TYPE_LEVEL 4
+#define IRQ_TYPE_LOW   8     /* with either of the two: the line is active low, for controllers that can be told */
 #define IRQF_PERCPU    0x400 /* private to each CPU: counted so, never migrated; every CPU unmasks its own */
 
 /* An interrupt controller's operations. `hwirq` is its own number (GIC INTID, IOAPIC pin). */

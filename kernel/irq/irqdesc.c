@@ -221,7 +221,7 @@ static void show_irq(struct seq_file *m, int irq, struct irq_desc *d)
 	seq_printf(m, "%3d: ", irq);
 	for_each_online_cpu (cpu)
 		seq_printf(m, "%10llu ", (unsigned long long)kstat_irqs_cpu(irq, cpu));
-	seq_printf(m, " %8s %3u %-8s", d->chip->name, d->hwirq, d->type == IRQ_TYPE_EDGE ? "Edge" : "Level");
+	seq_printf(m, " %8s %3u %-8s", d->chip->name, d->hwirq, d->type & IRQ_TYPE_EDGE ? "Edge" : "Level");
 	seq_printf(m, "  %s", a->name);
 	while ((a = a->next))
 		seq_printf(m, ", %s", a->name);
