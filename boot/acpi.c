@@ -21,7 +21,6 @@ struct acpi_rsdp {
 /* Where BIOSes put it: at a multiple of 16 in the first KiB of the EBDA, or here (5.2.5.1). */
 #define BIOS_START 0xe0000
 #define BIOS_END   0x100000
-#define BDA_EBDA   0x40e /* the EBDA's segment, in the BIOS data area */
 
 #define MAX_TABLE_SIZE (16 << 20) /* none is nearly as large: a length above is nonsense */
 
@@ -55,12 +54,11 @@ static phys_addr_t scan_for_rsdp(phys_addr_t from, phys_addr_t to)
 
 static phys_addr_t find_rsdp(void)
 {
-	const u16 *segment = boot_map(BDA_EBDA, sizeof(*segment));
-	phys_addr_t ebda = segment ? (phys_addr_t)*segment << 4 : 0, found = 0;
+	phys_addr_t ebda = x86_ebda(), found = 0;
 
 	if (boot_info.rsdp)
 		return boot_info.rsdp;
-	if (ebda >= 0x80000 && ebda < 0xa0000)
+	if (ebda)
 		found = scan_for_rsdp(ebda, ebda + 1024);
 	return found ? found : scan_for_rsdp(BIOS_START, BIOS_END);
 }

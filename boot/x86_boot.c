@@ -29,7 +29,16 @@ const void *boot_map(u64 phys, u64 size)
 {
 	if (!phys || phys >= EARLY_MAP_END || size > EARLY_MAP_END - phys)
 		return NULL;
+	__asm__("" : "+r"(phys)); /* not a constant: gcc holds that no object lies in the first page */
 	return (const void *)phys;
+}
+
+phys_addr_t x86_ebda(void)
+{
+	const u16 *segment = boot_map(BDA_EBDA, sizeof(*segment));
+	phys_addr_t at = (phys_addr_t)*segment << 4;
+
+	return at >= EBDA_LOWEST && at < LOW_MEMORY_END ? at : 0;
 }
 
 static bool overlaps(const struct boot_region *regions, unsigned nr, u64 base, u64 size)
@@ -63,11 +72,10 @@ static void read_loader(u32 magic, phys_addr_t info)
 /* What is firmware's below 1 MiB although the memory map may call it RAM. */
 static void reserve_low_memory(void)
 {
-	const u16 *segment = boot_map(BDA_EBDA, sizeof(*segment));
-	u64 ebda = (u64)*segment << 4;
+	phys_addr_t ebda = x86_ebda();
 
 	boot_reserve(0, PAGE_SIZE);
-	if (ebda >= EBDA_LOWEST && ebda < LOW_MEMORY_END &&
+	if (ebda &&
 	    overlaps(boot_info.memory, boot_info.nr_memory, ebda, LOW_MEMORY_END - ebda))
 		boot_reserve(ebda, LOW_MEMORY_END - ebda);
 }

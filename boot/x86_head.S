@@ -167,7 +167,7 @@ create_page_tables:
 2:	movl	%eax, (%edi)
 	movl	$HIGH(PROT_KERNEL), 4(%edi)
 	addl	$8, %edi
-	addl	$PMD_SIZE, %eax
+	addl	$(1 << PMD_SHIFT), %eax
 	decl	%ecx
 	jnz	2b
 	/* The block that this code runs from when paging comes on. */

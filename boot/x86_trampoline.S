@@ -96,6 +96,3 @@ far_64:	.long	0
 x86_trampoline_data:
 	.skip	SECONDARY_DATA_SIZE
 x86_trampoline_end:
-	.if	x86_trampoline_end - x86_trampoline_start > 4096
-	.error	"the trampoline does not fit a page"
-	.endif

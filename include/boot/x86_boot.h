@@ -20,6 +20,9 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time);
  */
 const void *boot_map(u64 phys, u64 size);
 
+/* The extended BIOS data area, which ends at 640 KiB; 0 when no BIOS has left one. Boot, before paging_init. */
+phys_addr_t x86_ebda(void);
+
 /* Memory map entries as E820 numbers them; both protocols use its numbers. */
 #define E820_RAM 1
 /* One entry of the memory map. Order does not matter: what is not RAM is taken out of RAM that overlaps it. */
