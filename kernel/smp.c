@@ -50,7 +50,7 @@ struct ipi_counts {
 };
 static DEFINE_PER_CPU(struct ipi_counts, ipi_counts);
 
-u64 ipi_count(enum ipi_kind kind, int cpu)
+u64 ipi_count(unsigned kind, int cpu)
 {
 	return READ_ONCE(per_cpu(ipi_counts, cpu).kind[kind]);
 }

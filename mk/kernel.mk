@@ -1,8 +1,8 @@
 # The kernel: sources to objects, objects to a first link, tables from that, and the second link that embeds them.
 
 # ---- Sources: every file of these folders. What is another machine's stands in one list.
-BOOT_OF_x86_64  := $(wildcard boot/multiboot* boot/pvh* boot/acpi*)
-BOOT_OF_aarch64 := $(wildcard boot/arm64* boot/image*)
+BOOT_OF_x86_64  := $(wildcard boot/x86* boot/multiboot* boot/pvh* boot/acpi* boot/smbios*)
+BOOT_OF_aarch64 := $(wildcard boot/arm64* boot/fdt*)
 OTHERS := $(foreach a,x86_64 aarch64,$(if $(filter $(ARCH),$(a)),,$(BOOT_OF_$(a))))
 
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c

@@ -44,3 +44,14 @@ void el1h_64_irq_handler(struct pt_regs *regs)
 	do_interrupt(regs);
 	exit_to_kernel_mode();
 }
+
+void arch_show_interrupts(struct seq_file *m)
+{
+	char label[] = "IPI0:";
+
+	static_assert(IPI_MAX <= 10, "one digit");
+	for (unsigned i = 0; i < IPI_MAX; i++) {
+		label[3] = '0' + i;
+		show_irq_counts(m, label, ipi_count, i, ipi_names[i]);
+	}
+}

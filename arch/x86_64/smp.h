@@ -39,3 +39,10 @@ void apic_send_nmi(const struct cpumask *mask);
 void nmi_send_backtrace(const struct cpumask *mask);
 /* INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver. Thread context. */
 int apic_start_cpu(u32 apic_id, unsigned page);
+
+/*
+ * Compare the TSC of a CPU that starts with that of the one that starts it, both at the same time; returns on both when that is
+ * done, 5 ms at most. (drivers/timer/tsc_sync.c)
+ */
+void tsc_sync_source(unsigned cpu); /* thread context */
+void tsc_sync_target(void);	    /* from secondary_cpu_init, interrupts off */

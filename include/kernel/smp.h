@@ -94,7 +94,7 @@ void smp_send_reschedule(int cpu); /* any context */
 void smp_send_stop(void);          /* all others stop for good; any context */
 
 extern const char *const ipi_names[IPI_MAX]; /* as /proc/interrupts has them */
-u64 ipi_count(enum ipi_kind kind, int cpu);
+u64 ipi_count(unsigned kind, int cpu); /* how many a CPU has served */
 
 void smp_setup_boot_cpu(unsigned nr_cpus); /* boot: the machine has so many; the first is possible and online */
 /*
