@@ -1,4 +1,4 @@
-/* struct stat as stat(2) has it on this machine (Linux's arch/x86 layout): 144 bytes. */
+/* struct stat as stat(2) has it on this machine; kernel/fs/stat.c fills it by its fields' names (Linux's arch/x86 layout): 144 bytes. */
 #pragma once
 
 #include <lib/types.h>
@@ -24,7 +24,3 @@ struct stat {
 	s64 __unused[3];
 };
 static_assert(sizeof(struct stat) == 144);
-
-struct kstat;
-/* Fill all of `out`, padding zeroed. */
-void arch_fill_stat(struct stat *out, const struct kstat *k);
