@@ -31,12 +31,14 @@ void cpu_set_kernel_stack(unsigned long stack_end);
 
 /* TLB_VECTOR's handler (tlb.c), from the interrupt controller's driver. Interrupts off. */
 void tlb_shootdown_interrupt(void);
+/* This CPU takes part in shootdowns (tlb.c): once it can be interrupted, before it is online. Interrupts off. */
+void tlb_cpu_join(void);
+/* It stops for good: nobody waits for its answers any more. Any context. */
+void tlb_cpu_leave(void);
 /* Send `vector` to the CPUs of the mask, or an NMI; any context. (drivers/irqchip/lapic.c) */
 struct cpumask;
 void apic_send_vector(const struct cpumask *mask, unsigned vector);
 void apic_send_nmi(const struct cpumask *mask);
-/* Have the CPUs of the mask print where they are, interrupts masked or not (nmi.c; for arch_send_ipi's IPI_BACKTRACE). Any context. */
-void nmi_send_backtrace(const struct cpumask *mask);
 /* INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver. Thread context. */
 int apic_start_cpu(u32 apic_id, unsigned page);
 
