@@ -4,7 +4,8 @@
 BOOT_OF_x86_64  := $(wildcard boot/x86* boot/multiboot* boot/pvh* boot/acpi* boot/smbios*)
 BOOT_OF_aarch64 := $(wildcard boot/arm64* boot/fdt*)
 OTHERS := $(foreach a,x86_64 aarch64,$(if $(filter $(ARCH),$(a)),,$(BOOT_OF_$(a))))
-DRIVERS_OF_x86_64  := $(wildcard drivers/uart/ns16550* drivers/rtc/mc146818*)
+DRIVERS_OF_x86_64  := $(wildcard drivers/uart/ns16550* drivers/rtc/mc146818*) \
+	$(wildcard drivers/irqchip/*apic* drivers/irqchip/pic* $(patsubst %,drivers/timer/%*,acpi calibrate hpet lapic pit tsc))
 DRIVERS_OF_aarch64 := $(wildcard drivers/irqchip/gic* drivers/timer/arm* drivers/uart/pl011* drivers/uart/semihosting* drivers/rtc/pl031*)
 OTHERS += $(foreach a,x86_64 aarch64,$(if $(filter $(ARCH),$(a)),,$(DRIVERS_OF_$(a))))
 
