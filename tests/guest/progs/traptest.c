@@ -268,6 +268,50 @@ static void steps(void)
 	CHECK_EQ(stepped, 5);
 }
 
+#define REG_RSP 15
+#define REG_RIP 16
+#define REG_CS	18 /* with gs, fs and ss above it, 16 bits each */
+
+static int spoil_reg;
+static unsigned long spoil_value;
+
+static void spoil(int sig, struct info *info, void *context)
+{
+	((unsigned long *)((char *)context + 40))[spoil_reg] = spoil_value;
+}
+
+/* Handlers that leave something in the frame that user mode cannot have. */
+static void spoiled_return(void)
+{
+	struct sigaction act = {.sa_handler = (sighandler_t)(void *)spoil, .sa_flags = SA_SIGINFO};
+
+	CHECK_CALL(sigaction(SIGUSR1, &act, NULL));
+	raise(SIGUSR1);
+}
+
+static void returns_with(int reg, unsigned long value, int signal)
+{
+	int status;
+
+	spoil_reg = reg;
+	spoil_value = value;
+	status = check_in_child(spoiled_return);
+	CHECK_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, signal);
+}
+
+static void spoiled_returns(void)
+{
+	returns_with(REG_RIP, 0x8000000000000000, SIGSEGV);
+	returns_with(REG_RIP, 0x0000800000000000, SIGSEGV);
+	returns_with(REG_RIP, 0xffffffff80200000, SIGSEGV);
+	returns_with(REG_RIP, 0, SIGSEGV);
+	returns_with(REG_RSP, 0x8000000000000000, SIGSEGV);
+	/* Selectors and the flags of the system are not the frame's to choose: nothing comes of it. */
+	returns_with(REG_CS, 0x0000000000000008, 0);
+	returns_with(REG_CS, 0x1234000000005678, 0);
+	returns_with(REG_EFL, 0x3000, 0);
+}
+
 /* SYSCALL as the last instruction below the end of user space: where it returns to is no user address. */
 static void at_the_end(void)
 {
@@ -356,9 +400,13 @@ static void odd_calls(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"traps", traps},	  {"odd-calls", odd_calls},
+		{"traps", traps},
+		{"odd-calls", odd_calls},
 #ifdef __x86_64__
-		{"backwards", backwards}, {"steps", steps},	    {"last-address", last_address},
+		{"backwards", backwards},
+		{"steps", steps},
+		{"last-address", last_address},
+		{"spoiled-returns", spoiled_returns},
 #endif
 	};
 
