@@ -17,11 +17,11 @@
 #pragma once
 
 #include <asm/mmu.h>
-#include <asm/pgtable.h>
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <lib/list.h>
 #include <lib/rbtree.h>
+#include <mm/pgtable.h>
 #include <sched/mutex.h>
 
 struct file;
@@ -125,6 +125,14 @@ long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, ref
 int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags);
 /* The arch's fault entry calls this for user addresses; signals the task or fixes up the kernel access. */
 void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags);
+
+/*
+ * The same for a fault of the kernel's own, at any address: `what` says what it tried and `code` is the machine's number for
+ * it, should it be a bug. Interrupts as they were where it happened; may sleep only if they were on.
+ */
+void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what, unsigned long code);
+/* A kernel access that nothing makes good. `what` NULL: nothing is mapped there. Any context. */
+void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code) __noreturn;
 
 /* Look at or change another process's memory (or our own): for /proc and exec. Returns bytes done. */
 int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
