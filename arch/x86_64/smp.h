@@ -31,6 +31,10 @@ void cpu_set_kernel_stack(unsigned long stack_end);
 
 /* TLB_VECTOR's handler (tlb.c), from the interrupt controller's driver. Interrupts off. */
 void tlb_shootdown_interrupt(void);
+/* This CPU takes part in shootdowns (tlb.c): once it can be interrupted, before it is online. Interrupts off. */
+void tlb_cpu_join(void);
+/* It stops for good: nobody waits for its answers any more. Any context. */
+void tlb_cpu_leave(void);
 /* Send `vector` to the CPUs of the mask, or an NMI; any context. (drivers/irqchip/lapic.c) */
 struct cpumask;
 void apic_send_vector(const struct cpumask *mask, unsigned vector);

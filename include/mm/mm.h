@@ -127,10 +127,11 @@ int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags);
 void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags);
 
 /*
- * The same for a fault of the kernel's own, at any address: `what` says what it tried and `code` is the machine's number for
- * it, should it be a bug. Interrupts as they were where it happened; may sleep only if they were on.
+ * The same for a fault of the kernel's own, at any address: `what` says what it tried and `code` is the machine's
+ * number for it, should it be a bug. Interrupts as they were where it happened; sleeps only if they were on.
  */
-void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what, unsigned long code);
+void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what,
+		     unsigned long code);
 /* A kernel access that nothing makes good. `what` NULL: nothing is mapped there. Any context. */
 void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code) __noreturn;
 

@@ -12,7 +12,10 @@ pte_t *pte_alloc(pgd_t *pgd, unsigned long va);
 /* Atomically empty the slot; returns what it held. */
 pte_t ptep_get_and_clear(pte_t *slot);
 
-/* A user top level, empty but for the kernel's entries where a machine has them there; NULL when out of memory. Thread context. */
+/*
+ * A user top level, empty but for the kernel's entries where a machine has them there; NULL when out of
+ * memory. Thread context.
+ */
 pgd_t *pgd_alloc(void);
 /* With all tables below it, not the pages. No CPU may use it any more, nor hold it in its TLB. */
 void pgd_free(pgd_t *pgd);
@@ -23,7 +26,8 @@ void pgd_kernel_complete(void);
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
 	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg);
 /*
- * Boot, once, before the first memblock_alloc: map all RAM of boot_info at PAGE_OFFSET, what is text or read-only data of the image
- * not writable there either; tell memblock of the RAM and what is reserved. Uses the fixmap's FIX_TABLES slots.
+ * Boot, once, before the first memblock_alloc: map all RAM of boot_info at PAGE_OFFSET, what is text or
+ * read-only data of the image not writable there either; tell memblock of the RAM and what is reserved.
+ * Uses the fixmap's FIX_TABLES slots.
  */
 void linear_map_init(void);

@@ -73,8 +73,8 @@ static void map_region(phys_addr_t pa, phys_addr_t end)
 	}
 }
 
-/* An upper bound: at each level the tables for what each region touches, and leaf tables for both its ends and
- * for the kernel's blocks. */
+/* An upper bound: at each level the tables for what each region touches, and leaf tables for both its ends
+ * and for the kernel's blocks. */
 static unsigned count_tables(void)
 {
 	unsigned n = 1 + ((unsigned long)(__end_rodata - _text) >> PMD_SHIFT) + 1;
@@ -134,7 +134,10 @@ static void pool_close(void)
 	boot_info.reserved[boot_info.nr_reserved++] = (struct boot_region){pool.base, pool.used * PAGE_SIZE};
 }
 
-/* A walker that finds the leaf finds the tables above it too: set_pte stored it after them, and after the zeroes in them. */
+/*
+ * A walker that finds the leaf finds the tables above it too: set_pte stored it after them, and after the
+ * zeroes in them.
+ */
 void linear_map_init(void)
 {
 	pool_open();

@@ -18,8 +18,8 @@ static __always_inline u64 *table_of(const u64 *entry)
 }
 
 /*
- * page->private of a table that leads to others: a bit for each eight entries, set before one of them leads anywhere.
- * An address space uses a handful of 512 entries, and pgd_free looks only where something is.
+ * page->private of a table that leads to others: a bit for each eight entries, set before one of them leads
+ * anywhere. An address space uses a handful of 512 entries, and pgd_free looks only where something is.
  */
 #define GROUP 8
 
@@ -37,7 +37,8 @@ static void *new_table(void)
 	return table;
 }
 
-/* The same, made if there is none. Two CPUs may both make one: the first to install it wins, both use that. */
+/* The same, made if there is none. Two CPUs may both make one: the first to install it wins, both use that.
+ */
 static u64 *table_make_slow(u64 *entry)
 {
 	u64 expected = 0;
@@ -89,7 +90,10 @@ pte_t ptep_get_and_clear(pte_t *slot)
 	return (pte_t){__atomic_exchange_n(&slot->v, 0, __ATOMIC_ACQ_REL)};
 }
 
-/* Groups of the kernel's top table that are in use. [boot, then immutable; none where user tables have no kernel half] */
+/*
+ * Groups of the kernel's top table that are in use. [boot, then immutable; none where user tables have no
+ * kernel half]
+ */
 static unsigned long kernel_groups;
 
 void pgd_kernel_complete(void)

@@ -12,6 +12,9 @@ static __always_inline unsigned table_index(unsigned long va, unsigned shift)
 	return (va >> shift) & (TABLE_ENTRIES - 1);
 }
 
-/* Levels above the leaves, from the top: `shift` is that of their entries. Unrolled, so that the shifts are constants. */
-#define for_each_upper_level(shift)                                                                          \
+/*
+ * Levels above the leaves, from the top: `shift` is that of their entries. Unrolled, so that the shifts are
+ * constants.
+ */
+#define for_each_upper_level(shift) \
 	_Pragma("GCC unroll 4") for (unsigned shift = PGDIR_SHIFT; shift > PAGE_SHIFT; shift -= TABLE_BITS)
