@@ -1,17 +1,11 @@
 /* Numbers that assembly needs from C: the build turns the lines `->NAME value` into
  * <generated/asm-offsets.h>. */
-<<<<<<< HEAD
 #include <asm/ftrace.h>
 #include <asm/ptrace.h>
 #include <asm/thread.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <sched/preempt.h>
-=======
-#include <asm/ptrace.h>
-#include <asm/thread.h>
-#include <kernel/panic.h>
->>>>>>> xapic
 #include <sched/task.h>
 
 #include "smp.h"
@@ -21,7 +15,6 @@
 void asm_offsets(void);
 void asm_offsets(void)
 {
-<<<<<<< HEAD
 	DEFINE(PT_REGS_SIZE, sizeof(struct pt_regs));
 	DEFINE(S_RCX, offsetof(struct pt_regs, rcx));
 	DEFINE(S_R11, offsetof(struct pt_regs, r11));
@@ -52,10 +45,6 @@ void asm_offsets(void)
 	DEFINE(FREGS_CALLER_BP, offsetof(struct ftrace_regs, record[2]));
 	DEFINE(FREGS_PC, offsetof(struct ftrace_regs, pc));
 	DEFINE(FREGS_PARENT, offsetof(struct ftrace_regs, parent));
-=======
-	/* boot/x86_head.S, boot/x86_trampoline.S */
-	DEFINE(PANIC_EXIT_STATUS_ASM, PANIC_EXIT_STATUS);
->>>>>>> xapic
 	DEFINE(SECONDARY_TASK, offsetof(struct secondary_data, task));
 	DEFINE(SECONDARY_PERCPU_OFFSET, offsetof(struct secondary_data, percpu_offset));
 	DEFINE(SECONDARY_STACK, offsetof(struct secondary_data, stack_end));
@@ -63,9 +52,5 @@ void asm_offsets(void)
 	DEFINE(SECONDARY_CR4, offsetof(struct secondary_data, cr4));
 	DEFINE(SECONDARY_EFER, offsetof(struct secondary_data, efer));
 	DEFINE(SECONDARY_DATA_SIZE, sizeof(struct secondary_data));
-<<<<<<< HEAD
 	DEFINE(PANIC_EXIT_STATUS_ASM, PANIC_EXIT_STATUS);
-=======
-	DEFINE(THREAD_SIZE_ASM, THREAD_SIZE);
->>>>>>> xapic
 }
