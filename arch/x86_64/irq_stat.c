@@ -15,6 +15,7 @@ static const struct {
 	const char *label, *text;
 } stat_lines[NR_IRQ_STATS] = {
 	[IRQ_STAT_NMI] = {"NMI:", "Non-maskable interrupts"},
+	[IRQ_STAT_UNK] = {"UNK:", "NMIs for unknown reason"},
 	[IRQ_STAT_LOC] = {"LOC:", "Local timer interrupts"},
 	[IRQ_STAT_SPU] = {"SPU:", "Spurious interrupts"},
 	[IRQ_STAT_TLB] = {"TLB:", "TLB shootdowns"},
@@ -41,6 +42,7 @@ u64 arch_irq_stat_cpu(int cpu)
 	u64 sum = 0;
 
 	for (unsigned i = 0; i < NR_IRQ_STATS; i++)
-		sum += irq_stat(i, cpu);
+		if (i != IRQ_STAT_UNK) /* they are among the NMIs */
+			sum += irq_stat(i, cpu);
 	return sum;
 }

@@ -2,33 +2,17 @@
 #include <asm/hardirq.h>
 #include <asm/msr.h>
 #include <asm/ptrace.h>
-#include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
-#include <lib/atomic.h>
 #include <sched/preempt.h>
 
 #include "exception.h"
-#include "smp.h"
-
-static struct cpumask backtrace_mask; /* [atomic] CPUs that are asked to print where they are */
-
-void nmi_send_backtrace(const struct cpumask *mask)
-{
-	unsigned cpu;
-
-	for_each_cpu (cpu, mask)
-		cpumask_set_cpu(cpu, &backtrace_mask);
-	smp_mb(); /* the bits come before the NMIs */
-	apic_send_nmi(mask);
-}
 
 /* NMIs that come while one is served melt into one: so every possible sender is asked. True: one of them sent it. */
 static bool nmi_handle(unsigned cpu)
 {
-	if (!cpumask_test_cpu(cpu, &backtrace_mask))
+	if (!cpumask_test_cpu(cpu, &cpu_backtrace_mask))
 		return false;
-	cpumask_clear_cpu(cpu, &backtrace_mask);
 	handle_ipi(IPI_BACKTRACE);
 	return true;
 }

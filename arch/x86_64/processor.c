@@ -1,10 +1,8 @@
 /* This CPU: idling, halting, what it is called and what it can do. */
+#include <asm/barrier.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
-#include <kernel/panic.h>
-#include <kernel/printk.h>
-#include <kernel/smp.h>
 #include <lib/string.h>
 
 #include "exception.h"
@@ -183,22 +181,6 @@ void cpu_features_init(void)
 		apply_alternatives();
 }
 
-/* What the boot CPU found and code now relies on. */
-static void check_features(void)
-{
-	struct cpu_features f;
-
-	read_features(&f);
-	if (f.nx < cpu_features.nx || f.smep < cpu_features.smep || f.smap < cpu_features.smap ||
-	    f.umip < cpu_features.umip || f.pge < cpu_features.pge || f.rdtscp < cpu_features.rdtscp ||
-	    f.x2apic < cpu_features.x2apic || f.tsc_deadline < cpu_features.tsc_deadline ||
-	    f.fxsr < cpu_features.fxsr || f.xsave < cpu_features.xsave || f.xsaveopt < cpu_features.xsaveopt ||
-	    f.avx < cpu_features.avx || f.erms < cpu_features.erms) {
-		pr_err("CPU%u lacks what the boot CPU has; it is not used\n", smp_processor_id());
-		arch_halt();
-	}
-}
-
 /*
  * CR4.FSGSBASE stays off: with WRGSBASE a program could give GS a kernel address, by whose sign entry.S tells whose GS it is.
  * CR0.AM: alignment checks are there for programs that set RFLAGS.AC.
@@ -208,8 +190,6 @@ void cpu_setup(void)
 	const struct cpu_features *f = &cpu_features;
 	u64 cr4 = read_cr(4) & ~(u64)(X86_CR4_FSGSBASE | X86_CR4_TSD);
 
-	if (smp_processor_id())
-		check_features();
 	cr4 |= f->mce ? X86_CR4_MCE : 0;
 	cr4 |= f->pge ? X86_CR4_PGE : 0;
 	cr4 |= f->umip ? X86_CR4_UMIP : 0;

@@ -39,8 +39,6 @@ void tlb_cpu_leave(void);
 struct cpumask;
 void apic_send_vector(const struct cpumask *mask, unsigned vector);
 void apic_send_nmi(const struct cpumask *mask);
-/* Have the CPUs of the mask print where they are, interrupts masked or not (nmi.c; for arch_send_ipi's IPI_BACKTRACE). Any context. */
-void nmi_send_backtrace(const struct cpumask *mask);
 /* INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver. Thread context. */
 int apic_start_cpu(u32 apic_id, unsigned page);
 

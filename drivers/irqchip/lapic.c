@@ -112,9 +112,13 @@ void apic_send_nmi(const struct cpumask *mask)
 	apic_send_mask(mask, APIC_MODE_NMI | APIC_ICR_ASSERT);
 }
 
+/* A CPU that hangs with interrupts masked is just the one that is asked where it is. */
 static void lapic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
-	apic_send_vector(mask, IPI_VECTOR + kind);
+	if (kind == IPI_BACKTRACE)
+		apic_send_nmi(mask);
+	else
+		apic_send_vector(mask, IPI_VECTOR + kind);
 }
 
 /* To a CPU that may not run yet, and wait until it has left. 0, or -EIO when it did not, or nobody took it. */

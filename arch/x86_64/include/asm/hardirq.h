@@ -4,7 +4,8 @@
 #include <kernel/percpu.h>
 
 enum irq_stat_kind {
-	IRQ_STAT_NMI, /* non-maskable */
+	IRQ_STAT_NMI, /* non-maskable, all of them */
+	IRQ_STAT_UNK, /* of these, for no reason that we know */
 	IRQ_STAT_LOC, /* local APIC timer */
 	IRQ_STAT_SPU, /* spurious: nothing was pending, or nobody has the vector */
 	IRQ_STAT_TLB, /* shootdowns */
