@@ -29,10 +29,10 @@ struct fadt {
 	u16 arm_boot_flags;
 	u8 minor;
 	u64 x_facs, x_dsdt;
-	struct gas x_pm1a_event, x_pm1b_event, x_pm1a_control, x_pm1b_control;
+	struct gas x_pm1a_event, x_pm1b_event, x_pm1a_control, x_pm1b_control, x_pm2_control, x_pm_timer;
 } __packed;
 static_assert(offsetof(struct fadt, boot_flags) == 109, "ACPI 6.4, table 5.9");
-static_assert(offsetof(struct fadt, x_pm1b_control) == 184, "ACPI 6.4, table 5.9");
+static_assert(offsetof(struct fadt, x_pm_timer) == 208, "ACPI 6.4, table 5.9");
 #define FADT_V1_SIZE	     116 /* up to `reset` */
 #define FADT_RESET_SUPPORTED (1 << 10)
 #define BOOT_NO_CMOS_RTC     (1 << 5)
@@ -103,10 +103,12 @@ static void scan_for_s5(const struct acpi_table *dsdt)
 }
 
 /* The 64-bit field where there is one and it is a port, else the old one. */
-static u16 control_port(const struct gas *wide, u32 narrow)
+static u16 port_of(const struct gas *wide, u32 narrow)
 {
 	return wide && wide->space == ACPI_IO && wide->address ? wide->address : narrow;
 }
+
+#define PORT(fadt, field) port_of(HAS_FIELD(fadt, x_##field) ? &(fadt)->x_##field : NULL, (fadt)->field)
 
 static void read_reset(const struct fadt *fadt)
 {
@@ -121,10 +123,9 @@ static void read_fadt(const struct fadt *fadt)
 	phys_addr_t dsdt_at = HAS_FIELD(fadt, x_dsdt) && fadt->x_dsdt ? fadt->x_dsdt : fadt->dsdt;
 	const struct acpi_table *dsdt = acpi_table_at(dsdt_at, "DSDT");
 
-	acpi_info.pm1a_control =
-		control_port(HAS_FIELD(fadt, x_pm1a_control) ? &fadt->x_pm1a_control : NULL, fadt->pm1a_control);
-	acpi_info.pm1b_control =
-		control_port(HAS_FIELD(fadt, x_pm1b_control) ? &fadt->x_pm1b_control : NULL, fadt->pm1b_control);
+	acpi_info.pm1a_control = PORT(fadt, pm1a_control);
+	acpi_info.pm1b_control = PORT(fadt, pm1b_control);
+	acpi_info.pm_timer = PORT(fadt, pm_timer);
 	acpi_info.smi_command = fadt->smi_command;
 	acpi_info.acpi_enable = fadt->acpi_enable;
 	acpi_info.no_cmos_rtc = fadt->boot_flags & BOOT_NO_CMOS_RTC;

@@ -18,8 +18,10 @@ enum madt_type {
 	MADT_LAPIC = 0,
 	MADT_IOAPIC = 1,
 	MADT_OVERRIDE = 2,
+	MADT_LAPIC_NMI = 4,
 	MADT_LAPIC_ADDRESS = 5,
 	MADT_X2APIC = 9,
+	MADT_X2APIC_NMI = 10,
 };
 struct madt_lapic {
 	struct madt_entry entry;
@@ -41,6 +43,18 @@ struct madt_override {
 	u8 bus, irq;
 	u32 gsi;
 	u16 flags;
+} __packed;
+struct madt_lapic_nmi {
+	struct madt_entry entry;
+	u8 uid; /* 255: all */
+	u16 flags;
+	u8 lint;
+} __packed;
+struct madt_x2apic_nmi {
+	struct madt_entry entry;
+	u16 flags;
+	u32 uid;
+	u8 lint, reserved[3];
 } __packed;
 struct madt_lapic_address {
 	struct madt_entry entry;
@@ -87,6 +101,13 @@ static void read_cpu(u32 id, u32 flags)
 		boot_add_cpu(id);
 }
 
+/* No machine is known to wire its CPUs differently. */
+static void read_nmi(u8 lint)
+{
+	if (lint < 2)
+		acpi_info.nmi_lints |= 1 << lint;
+}
+
 /* What each type must at least be long; 0: not one that we read. */
 static unsigned entry_size(u8 type)
 {
@@ -97,6 +118,10 @@ static unsigned entry_size(u8 type)
 		return sizeof(struct madt_ioapic);
 	case MADT_OVERRIDE:
 		return sizeof(struct madt_override);
+	case MADT_LAPIC_NMI:
+		return sizeof(struct madt_lapic_nmi);
+	case MADT_X2APIC_NMI:
+		return sizeof(struct madt_x2apic_nmi);
 	case MADT_LAPIC_ADDRESS:
 		return sizeof(struct madt_lapic_address);
 	case MADT_X2APIC:
@@ -120,6 +145,12 @@ static void read_entry(const struct madt_entry *e)
 		break;
 	case MADT_OVERRIDE:
 		read_override((const struct madt_override *)e);
+		break;
+	case MADT_LAPIC_NMI:
+		read_nmi(((const struct madt_lapic_nmi *)e)->lint);
+		break;
+	case MADT_X2APIC_NMI:
+		read_nmi(((const struct madt_x2apic_nmi *)e)->lint);
 		break;
 	case MADT_LAPIC_ADDRESS:
 		acpi_info.lapic = ((const struct madt_lapic_address *)e)->address;

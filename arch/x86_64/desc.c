@@ -4,6 +4,7 @@
 #include <asm/segment.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
+#include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/current.h>
 

@@ -20,7 +20,6 @@ static const struct {
 	[IRQ_STAT_SPU] = {"SPU:", "Spurious interrupts"},
 	[IRQ_STAT_TLB] = {"TLB:", "TLB shootdowns"},
 	[IRQ_STAT_ERR] = {"ERR:", "APIC errors"},
-	[IRQ_STAT_UNK] = {"UNK:", "Unknown NMIs"},
 };
 static const char *const ipi_labels[IPI_MAX] = {
 	[IPI_RESCHEDULE] = "RES:",

@@ -17,9 +17,9 @@ static void show_code(const struct pt_regs *regs)
 		u8 byte;
 
 		if (copy_from_kernel_nofault(&byte, (const void *)(regs->rip + i), sizeof(byte)))
-			pr_cont(i ? " --" : " <-->");
+			pr_cont("%s", i ? " --" : " <-->");
 		else
-			pr_cont(i ? " %02x" : " <%02x>", byte);
+			pr_cont("%s%02x%s", i ? " " : " <", byte, i ? "" : ">");
 	}
 	pr_cont("\n");
 }

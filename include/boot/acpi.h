@@ -42,6 +42,7 @@ struct acpi_info {
 	u8 s5_type_a, s5_type_b; /* SLP_TYP for PM1a and PM1b control, bits 10 to 12 there; SLP_EN is bit 13 */
 	struct acpi_register reset; /* write reset_value there */
 	u8 reset_value;
+	u16 pm_timer;		    /* port of the 3.58 MHz counter, 0: none */
 	bool no_cmos_rtc;	 /* IA-PC boot architecture flags say so */
 
 	/* HPET table; 0 without. */
@@ -49,6 +50,7 @@ struct acpi_info {
 
 	/* MADT. */
 	phys_addr_t lapic; /* 0: no MADT */
+	u8 nmi_lints;	   /* bit n: pin LINTn of the local APICs is wired to NMI (5.2.12.7), of some at least */
 	unsigned nr_ioapics, nr_overrides;
 	struct acpi_ioapic ioapic[ACPI_MAX_IOAPICS];
 	struct acpi_override override[ACPI_MAX_OVERRIDES];

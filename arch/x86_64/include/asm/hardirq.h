@@ -10,7 +10,6 @@ enum irq_stat_kind {
 	IRQ_STAT_SPU, /* spurious: nothing was pending, or nobody has the vector */
 	IRQ_STAT_TLB, /* shootdowns */
 	IRQ_STAT_ERR, /* local APIC errors */
-	IRQ_STAT_UNK, /* NMIs that nobody had sent */
 	NR_IRQ_STATS,
 };
 struct irq_stats {
