@@ -11,8 +11,8 @@ HERE := $(foreach m,$(MACHINES),$(if $(wildcard arch/$(ARCH_$(m))/asm-offsets.c)
 OWN_aarch64 := arch/aarch64/% boot/arm64% boot/fdt% drivers/irqchip/gic% drivers/timer/arm_generic% drivers/uart/pl011% \
 	drivers/uart/semihosting% drivers/rtc/pl031%
 OWN_x86_64  := arch/x86_64/% boot/x86% boot/pvh% boot/multiboot2% boot/acpi% boot/smbios% \
-	$(patsubst %,drivers/irqchip/%\%,apic ioapic lapic pic) \
-	$(patsubst %,drivers/timer/%\%,acpi_pm calibrate hpet lapic_timer pit tsc) \
+	$(foreach n,apic ioapic lapic pic,drivers/irqchip/$(n)%) \
+	$(foreach n,acpi_pm calibrate hpet lapic_timer pit tsc,drivers/timer/$(n)%) \
 	drivers/uart/ns16550% drivers/rtc/mc146818%
 
 # What machine $(1) leaves out.

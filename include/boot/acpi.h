@@ -45,6 +45,8 @@ struct acpi_info {
 	u16 pm_timer;		    /* port of the 3.58 MHz counter, 0: none */
 	bool no_cmos_rtc;	 /* IA-PC boot architecture flags say so */
 
+	u8 century;		 /* CMOS cell of the year's first two digits, 0: none */
+
 	/* HPET table; 0 without. */
 	phys_addr_t hpet;
 
