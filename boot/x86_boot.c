@@ -1,4 +1,5 @@
 /* From the boot loader's structures to boot_info: the first C code, with the image and the first 4 GiB mapped, but nothing else. */
+#include <asm/clock.h>
 #include <asm/cpufeature.h>
 #include <asm/fixmap.h>
 #include <asm/msr.h>
@@ -150,6 +151,7 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	reserve_trampoline();
 	boot_add_cpu(boot_apic_id());
 	acpi_init();
+	tsc_init((void *)boot_map(acpi_info.hpet, PAGE_SIZE)); /* stamps from here on */
 	read_machine();
 	read_rng_seed();
 	pr_info("Booting on CPU 0x%lx by %s: %s\n", (unsigned long)boot_info.cpu_hwid[0], boot_info.loader,
