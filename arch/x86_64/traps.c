@@ -144,10 +144,6 @@ static void user_exception(struct pt_regs *regs)
 {
 	struct user_trap trap;
 
-	if (regs->vector == X86_TRAP_NM) {
-		do_device_not_available(); /* with interrupts off: it changes this CPU's registers */
-		return;
-	}
 	trap = user_trap(regs);
 	local_irq_enable();
 	current->thread.trap_nr = regs->vector;
