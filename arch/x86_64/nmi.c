@@ -43,8 +43,8 @@ notrace void nmi_handler(struct pt_regs *regs)
 	inc_irq_stat(IRQ_STAT_NMI);
 	if (!nmi_handle(cpu))
 		unknown_nmi(cpu);
-	if (regs->rip == (unsigned long)idle_hlt)
-		regs->rip = (unsigned long)idle_hlt_end;
+	if (regs->rip == idle_hlt[0])
+		regs->rip = idle_hlt[1];
 	nmi_exit();
 	write_cr(2, address);
 }

@@ -142,9 +142,8 @@ static struct user_trap user_trap(struct pt_regs *regs)
 
 static void user_exception(struct pt_regs *regs)
 {
-	struct user_trap trap;
+	struct user_trap trap = user_trap(regs);
 
-	trap = user_trap(regs);
 	local_irq_enable();
 	current->thread.trap_nr = regs->vector;
 	current->thread.error_code = regs->orig_rax;
