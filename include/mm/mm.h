@@ -158,5 +158,3 @@ void exec_mmap(struct mm_struct *mm);
 struct seq_file;
 int meminfo_show(struct seq_file *m);
 int show_maps(struct seq_file *m, struct mm_struct *mm);
-/* Kernel faults: code that may fault on purpose, sorted at build time or boot. 0 or the address to go on at. */
-unsigned long search_exception_tables(unsigned long pc);

@@ -1,6 +1,7 @@
 /* From the machine's fault entry to the address space: make it good, signal the program, or fix the kernel
  * access up. */
 #include <asm/ptrace.h>
+#include <kernel/extable.h>
 #include <kernel/printk.h>
 #include <proc/signal.h>
 #include <sched/sched.h>

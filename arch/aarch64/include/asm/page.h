@@ -33,7 +33,6 @@
 #define VMALLOC_END	_UL(0xffffffc078000000)
 #define MODULES_VADDR	_UL(0xffffffc078000000)
 #define MODULES_END	_UL(0xffffffc080000000)
-#define KIMAGE_MAX_SIZE 0x1000000
 #define FIXMAP_START	_UL(0xfffffffeffe00000)
 #define TASK_SIZE	_UL(0x8000000000)
 
