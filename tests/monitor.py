@@ -101,7 +101,7 @@ class Kernel:
     """The kernel as it was built: symbols, text, tables; how its instructions look; and where QEMU puts it."""
 
     def __init__(self, arch):
-        build = os.path.join(ROOT, "build", arch)
+        self.arch, build = arch, os.path.join(ROOT, "build", arch)
         with open(os.path.join(build, "vmlinux"), "rb") as file:
             elf = ELFFile(file)
             self.code = {"EM_AARCH64": A64, "EM_X86_64": X64}[elf["e_machine"]]
