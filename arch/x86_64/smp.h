@@ -1,0 +1,40 @@
+/* Within the machine layer: what a starting CPU needs, stacks that are per CPU, the interrupt controller's entry points. */
+#pragma once
+
+#include <asm/page.h>
+#include <kernel/percpu.h>
+#include <lib/types.h>
+
+struct pt_regs;
+struct task_struct;
+
+/* Read by the trampoline (boot/x86_trampoline.S) on a new CPU. */
+struct secondary_data {
+	struct task_struct *task;
+	unsigned long percpu_offset;
+	unsigned long stack_end;
+	u64 cr3, cr4, efer;
+};
+/* From the trampoline in C on a new CPU: features, descriptors, FPU; then secondary_start_kernel. Paging on, current and GS right. */
+void secondary_cpu_init(void);
+
+#define IRQ_STACK_SIZE THREAD_SIZE
+#define IST_STACK_SIZE (2 * PAGE_SIZE)
+enum { IST_DF, IST_NMI, IST_MCE, NR_IST };
+DECLARE_PER_CPU(unsigned long, irq_stack_end);	    /* [boot, then immutable] 0: none yet */
+DECLARE_PER_CPU(unsigned long, ist_stack_end[NR_IST]); /* [boot, then immutable] */
+/* Allocate them for a CPU. 0 or -ENOMEM. Thread context. */
+int alloc_cpu_stacks(unsigned cpu);
+
+/* Where the CPU finds the kernel stack on entry from user mode: TSS.RSP0 and its copy for SYSCALL. Set by cpu_switch_to's caller
+ * (arch_thread_switch) and by arch_start of each CPU. */
+void cpu_set_kernel_stack(unsigned long stack_end);
+
+/* TLB_VECTOR's handler (tlb.c), from the interrupt controller's driver. Interrupts off. */
+void tlb_shootdown_interrupt(void);
+/* Send `vector` to the CPUs of the mask, or an NMI; any context. (drivers/irqchip/lapic.c) */
+struct cpumask;
+void apic_send_vector(const struct cpumask *mask, unsigned vector);
+void apic_send_nmi(const struct cpumask *mask);
+/* INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver. Thread context. */
+int apic_start_cpu(u32 apic_id, unsigned page);
