@@ -20,8 +20,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LINKER = """
 #define KIMAGE_ENTRY _text
 #define KIMAGE_MAX_SIZE 0x1000000
-#define LINKER_PHDRS
-#define LINKER_NOTES
 """
 # What is each machine's: {file: text} below arch/ARCH.
 ARCH_FILES = {"aarch64": {
@@ -30,6 +28,8 @@ ARCH_FILES = {"aarch64": {
 #define LINKER_ARCH aarch64
 #define KIMAGE_VADDR 0xffff800008000000
 #define LOAD_OFFSET 0
+#define LINKER_PHDRS
+#define LINKER_NOTES
 """,
     "head.S": """
 #include <generated/asm-offsets.h>
@@ -51,9 +51,15 @@ _mcount: ret
 #define LINKER_ARCH i386:x86-64
 #define KIMAGE_VADDR 0xffffffff80200000
 #define LOAD_OFFSET 0xffffffff80000000
+#define LINKER_PHDRS note PT_NOTE FLAGS(4);
+#define LINKER_NOTES .note.Xen : AT_PHYS(.note.Xen) { KEEP(*(.note.Xen)) } :rodata :note
 """,
     "head.S": """
 #include <generated/asm-offsets.h>
+    .section .note.Xen, "a", @note      /* by which QEMU takes it for a kernel; nothing is run */
+    .long 4, 8, 18
+    .asciz "Xen"
+    .quad 0x200000
     .section .head.text, "ax"
     jmp start
 pair_b: .quad PAIR_B
