@@ -116,7 +116,7 @@ X86_64 = Target(
         Variant("without-hpet", {"board": "q35,hpet=off"}),
         Variant("i440fx", {"board": "pc"}),
     ),
-    refused=(("qemu64,-lm", r"(?i)long mode"), ("qemu64,-nx", r"(?i)no-execute")),
+    refused=(("qemu64,-lm", "no long mode"), ("qemu64,-nx", "no no-execute")),
     console="ttyS0",
     host_gcc=("x86_64-elf-", "x86_64-linux-gnu-"),
     syscall_entry=r"entry_SYSCALL_64\w*",
