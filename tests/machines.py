@@ -36,7 +36,7 @@ class Target:
     refused: tuple  # (CPU model, what the kernel says before it stops)
     # -- names
     console: str  # the serial port's, in /dev
-    host_gcc: tuple  # prefixes of compilers
+    host_gcc: tuple  # prefixes of cross compilers
     syscall_entry: str  # the assembly at the bottom of a system call's backtrace
     registers: tuple  # words of a register dump
     jumped_from: tuple  # how a dump tells who jumped to data; () where nothing but the stack knows
