@@ -128,8 +128,8 @@ static void read_fadt(const struct fadt *fadt)
 	acpi_info.pm_timer = PORT(fadt, pm_timer);
 	acpi_info.smi_command = fadt->smi_command;
 	acpi_info.acpi_enable = fadt->acpi_enable;
-	acpi_info.no_cmos_rtc = fadt->boot_flags & BOOT_NO_CMOS_RTC;
 	acpi_info.century = fadt->century;
+	acpi_info.no_cmos_rtc = fadt->boot_flags & BOOT_NO_CMOS_RTC;
 	read_reset(fadt);
 	if (dsdt)
 		scan_for_s5(dsdt);

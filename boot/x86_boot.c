@@ -141,6 +141,7 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	cpu_features_init();
 	cpu_setup();
 	cpu_desc_init();
+	fpu_init();
 	fixmap_init();
 	early_console_start(COM1);
 	boot_info.boot_cpu_time = entry_time;

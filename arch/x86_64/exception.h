@@ -33,7 +33,6 @@ extern const char idle_hlt[], idle_hlt_end[];
 /* FPU/SSE/AVX (fpu.c). */
 void fpu_init(void);	 /* boot CPU: which state there is, how large; before the first user task */
 void fpu_init_cpu(void); /* each CPU: CR0, CR4, XCR0 */
-/* #NM from user mode, if the lazy scheme uses it. Interrupts off. */
 /* In arch_thread_switch. Interrupts off. */
 void fpu_switch(struct task_struct *prev, struct task_struct *next);
 /* current's registers into current->thread.fpu, which is then valid. Thread context. */

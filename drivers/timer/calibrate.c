@@ -5,23 +5,24 @@
  * and its value after the first reading of the new one. The tighter that bracket, the better; what the host or a
  * system management interrupt steals makes some brackets wide, so of several the tightest is taken. From two such edges come a
  * lower and an upper bound of the frequency, which are true whatever happened in between, unless a narrow counter
- * wrapped unseen: so two measurements are made, and have to overlap.
+ * wrapped unseen: then two measurements are made, and have to overlap.
  *
- * Under QEMU's -icount a reading takes one instruction, a nanosecond: the bracket is a loop's length, and half a
- * million instructions give the exact figure each time.
+ * Under QEMU's -icount a reading takes one instruction, a nanosecond: the bracket is a loop's length, and after 200,000
+ * instructions the figure is exact, each time.
  */
 #include <asm/clock.h>
 #include <lib/errno.h>
 
 #include "calibrate.h"
 
-#define TRIES		  8	     /* edges, of which the tightest counts */
-#define STUCK_READS	  100000     /* a counter that shows the same so many times stands: the slowest ticks each 0.9 us */
-#define ENOUGH_PPM	  100	     /* as good as a crystal is: no need to go on */
-#define MIN_TSC		  200000     /* cycles at least: 0.2 ms at 1 GHz, 0.05 ms at 4 GHz */
-#define MAX_EDGES	  2000	     /* with slow readings: some 10 ms for a HPET, 25 ms for a PIT */
-#define ROUND_PPM	  300	     /* a wider range is not rounded */
-#define FS_PER_SEC	  1000000000000000ULL
+#define TRIES	    8	      /* edges, of which the tightest counts */
+#define STUCK_READS 100000    /* a counter that shows the same so many times stands: the slowest ticks each 0.9 us */
+#define ENOUGH_PPM  200	      /* the bounds' distance from their middle; that is closer to the truth by far */
+#define MIN_TSC	    150000    /* cycles at least: 0.15 ms at 1 GHz, 0.04 ms at 4 GHz */
+#define MAX_TSC	    20000000  /* at most, where readings are slow: 20 ms at 1 GHz, 5 ms at 4 GHz */
+#define WIDE	    0xffffff  /* a counter of that many bits does not wrap unseen: it would take seconds */
+#define ROUND_HZ    100000000 /* the base clock that frequencies are multiples of */
+#define FS_PER_SEC  1000000000000000ULL
 
 /* At `tsc`, give or take `slack`, the counter took the value `count`. */
 struct edge {
@@ -86,31 +87,30 @@ static u64 ppm(const struct span *s)
 static bool measure_span(const struct calibration_counter *c, struct span *best)
 {
 	struct edge first = {0}, last = {0};
+	struct span span;
 
 	if (!tightest_edge(c, &first))
 		return false;
 	*best = (struct span){.tsc = 1, .slack = 1};
-	for (unsigned n = 0; n < MAX_EDGES; n++) {
-		struct span span;
-
+	do {
 		if (!next_edge(c, &last))
 			return false;
 		span = (struct span){last.tsc - first.tsc, last.slack + first.slack,
 				     (last.count - first.count) & c->mask};
-		if (span.tsc < MIN_TSC || !span.ticks || ppm(&span) >= ppm(best))
-			continue;
-		*best = span;
-		if (ppm(best) <= ENOUGH_PPM)
-			break;
-	}
+		if (span.tsc >= MIN_TSC && span.ticks && ppm(&span) < ppm(best))
+			*best = span;
+	} while (ppm(best) > ENOUGH_PPM && span.tsc < MAX_TSC);
 	return best->ticks;
 }
 
-/* Two spans, made into ranges of Hz by `convert`, must have something in common; more is tried when they do not. */
-static int agree(const struct calibration_counter *c, struct hz_range *range,
-		 struct hz_range (*convert)(const struct span *s, u64 unit), u64 unit)
+/*
+ * Into a range of Hz by `convert`. Where a wrap could go unseen, a second one must have something in common with it; more are
+ * tried when it has not.
+ */
+static int measure_range(const struct calibration_counter *c, struct hz_range *range,
+			 struct hz_range (*convert)(const struct span *s, u64 unit), u64 unit)
 {
-	struct hz_range last = {U64_MAX, 0}, now;
+	struct hz_range last = {0, c->mask >= WIDE ? U64_MAX : 0}, now;
 	struct span span;
 
 	for (unsigned n = 0; n < 5; n++) {
@@ -141,25 +141,17 @@ static struct hz_range counter_range(const struct span *s, u64 tsc_hz)
 
 int calibrate_tsc(const struct calibration_counter *c, struct hz_range *range)
 {
-	return agree(c, range, tsc_range, c->period_fs);
+	return measure_range(c, range, tsc_range, c->period_fs);
 }
 
 int calibrate_counter(const struct calibration_counter *c, u64 tsc_hz, struct hz_range *range)
 {
-	return agree(c, range, counter_range, tsc_hz);
+	return measure_range(c, range, counter_range, tsc_hz);
 }
 
 u64 hz_plausible(struct hz_range range)
 {
-	u64 middle = range.low + (range.high - range.low) / 2;
+	u64 middle = range.low + (range.high - range.low) / 2, round = (middle + ROUND_HZ / 2) / ROUND_HZ * ROUND_HZ;
 
-	if ((range.high - range.low) / 2 > middle / 1000000 * ROUND_PPM)
-		return middle;
-	for (u64 digit = 1000000000; digit > 1; digit /= 10) {
-		u64 nearest = (middle + digit / 2) / digit * digit;
-
-		if (nearest >= range.low && nearest <= range.high)
-			return nearest;
-	}
-	return middle;
+	return round >= range.low && round <= range.high ? round : middle;
 }

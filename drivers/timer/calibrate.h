@@ -15,15 +15,15 @@ struct hz_range {
 };
 
 /*
- * The TSC's frequency, by a counter of known period: it lies in *range. Takes less than 1 ms where the counter can be read in no time, at
- * most about 50 ms. 0, or -EIO: the counter stands, or its readings contradict each other. Boot CPU, interrupts off.
+ * The TSC's frequency, by a counter of known period: it lies in *range. Takes 0.2 ms where the counter can be read in no time, at most
+ * some 50 ms. 0, or -EIO: the counter stands, or its readings contradict each other. Boot CPU, interrupts off.
  */
 int calibrate_tsc(const struct calibration_counter *c, struct hz_range *range);
 /* The counter's frequency, by the TSC's. The same. */
 int calibrate_counter(const struct calibration_counter *c, u64 tsc_hz, struct hz_range *range);
 /*
- * The likeliest frequency of a range: oscillators are made for round numbers, so that with the fewest digits, unless the
- * range is so wide that it would always have one; then its middle.
+ * The likeliest frequency of a range: a multiple of 100 MHz if there is one in it, for many CPUs run at a multiple of that
+ * base clock (as QEMU's run at 1 GHz under -icount), else its middle.
  */
 u64 hz_plausible(struct hz_range range);
 

@@ -43,9 +43,8 @@ struct acpi_info {
 	struct acpi_register reset; /* write reset_value there */
 	u8 reset_value;
 	u16 pm_timer;		    /* port of the 3.58 MHz counter, 0: none */
+	u8 century;		    /* which cell of the real-time clock's CMOS has the century, 0: none */
 	bool no_cmos_rtc;	 /* IA-PC boot architecture flags say so */
-
-	u8 century;		 /* CMOS cell of the year's first two digits, 0: none */
 
 	/* HPET table; 0 without. */
 	phys_addr_t hpet;
