@@ -145,7 +145,6 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	fpu_init();
 	fixmap_init();
 	early_console_start(COM1);
-	fpu_init();
 	boot_info.boot_cpu_time = entry_time;
 	read_loader(magic, info);
 	boot_reserve(__pa_symbol(_text), _end - _text);
