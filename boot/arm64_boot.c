@@ -8,7 +8,6 @@
 #include <boot/boot_info.h>
 #include <boot/fdt.h>
 #include <drivers/early_console.h>
-#include <kernel/cmdline.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
@@ -19,46 +18,7 @@
 
 extern char _text[], _end[], reserved_pg_dir[];
 
-struct boot_info boot_info;
-
 #define MPIDR_HWID_MASK 0xff00ffffffUL /* Aff3, Aff2..Aff0 (D19.2.99) */
-
-static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t base, u64 size)
-{
-	if (!size)
-		return;
-	if (*nr == BOOT_MAX_REGIONS) {
-		pr_warn("boot: more than %u regions, 0x%lx-0x%lx is left out\n", BOOT_MAX_REGIONS,
-			(unsigned long)base, (unsigned long)(base + size));
-		return;
-	}
-	regions[(*nr)++] = (struct boot_region){base, size};
-}
-
-/* Whole pages, and only what the linear map reaches. */
-static void add_memory(u64 base, u64 size)
-{
-	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE),
-	    end = ALIGN_DOWN(base + size, PAGE_SIZE);
-
-	if (base + size < base || end <= start)
-		return;
-	if (end > limit) {
-		pr_warn("boot: memory above 0x%lx cannot be used\n", (unsigned long)limit);
-		end = limit;
-	}
-	if (start < end)
-		add_region(boot_info.memory, &boot_info.nr_memory, start, end - start);
-}
-
-static void reserve(u64 base, u64 size)
-{
-	u64 start = ALIGN_DOWN(base, PAGE_SIZE);
-
-	if (size && base + size > base)
-		add_region(boot_info.reserved, &boot_info.nr_reserved, start,
-			   ALIGN(base + size, PAGE_SIZE) - start);
-}
 
 static bool device_type_is(int node, const char *type)
 {
@@ -74,7 +34,7 @@ static void scan_memory(void)
 	for (int n = fdt_next_node(-1, NULL); n >= 0; n = fdt_next_node(n, NULL)) {
 		if (device_type_is(n, "memory") && fdt_is_available(n))
 			for (unsigned i = 0; !fdt_read_reg(n, i, &base, &size); i++)
-				add_memory(base, size);
+				boot_add_memory(base, size);
 	}
 	if (!boot_info.nr_memory)
 		panic("the FDT describes no memory");
@@ -86,12 +46,12 @@ static void scan_reserved(void)
 	u64 base, size;
 
 	for (unsigned i = 0; fdt_reservation(i, &base, &size); i++)
-		reserve(base, size);
+		boot_reserve(base, size);
 	if (parent < 0)
 		return;
 	for (int n = fdt_next_node(parent, &depth); n >= 0 && depth > 0; n = fdt_next_node(n, &depth))
 		for (unsigned i = 0; fdt_is_available(n) && !fdt_read_reg(n, i, &base, &size); i++)
-			reserve(base, size);
+			boot_reserve(base, size);
 }
 
 /* The boot CPU is the first; others only if the firmware can start them. */
@@ -99,8 +59,7 @@ static void scan_cpus(void)
 {
 	u64 boot_cpu = read_sysreg(mpidr_el1) & MPIDR_HWID_MASK, hwid;
 
-	boot_info.cpu_hwid[0] = boot_cpu;
-	boot_info.nr_cpus = 1;
+	boot_add_cpu(boot_cpu);
 	for (int n = fdt_next_node(-1, NULL); n >= 0; n = fdt_next_node(n, NULL)) {
 		const char *method = fdt_getstring(n, "enable-method");
 
@@ -109,10 +68,8 @@ static void scan_cpus(void)
 			continue;
 		if (!method || strcmp(method, "psci"))
 			pr_warn("boot: CPU 0x%lx has no enable-method that we know\n", (unsigned long)hwid);
-		else if (boot_info.nr_cpus == ARRAY_SIZE(boot_info.cpu_hwid))
-			pr_warn("boot: CPU 0x%lx is one too many\n", (unsigned long)hwid);
 		else
-			boot_info.cpu_hwid[boot_info.nr_cpus++] = hwid;
+			boot_add_cpu(hwid);
 	}
 }
 
@@ -123,14 +80,11 @@ static void scan_chosen(void)
 	const void *seed = fdt_getprop(chosen, "rng-seed", &len);
 	u64 start, end;
 
-	if (args && strscpy(boot_command_line, args, sizeof(boot_command_line)) < 0)
-		pr_warn("boot: command line cut at %lu bytes\n",
-			(unsigned long)sizeof(boot_command_line) - 1);
+	if (args)
+		boot_set_command_line(args);
 	if (!fdt_read_number(chosen, "linux,initrd-start", &start) &&
-	    !fdt_read_number(chosen, "linux,initrd-end", &end) && end > start) {
-		boot_info.initrd = (struct boot_region){start, end - start};
-		reserve(start, end - start);
-	}
+	    !fdt_read_number(chosen, "linux,initrd-end", &end) && end > start)
+		boot_set_initrd(start, end - start);
 	if (seed) {
 		boot_info.rng_seed_len = min_t(unsigned, len, sizeof(boot_info.rng_seed));
 		memcpy(boot_info.rng_seed, seed, boot_info.rng_seed_len);
@@ -180,8 +134,8 @@ void arm64_boot(phys_addr_t fdt, u64 entry_time, u64 entry_el)
 	open_early_console();
 	psci_init();
 	scan_memory();
-	reserve(__pa_symbol(_text), _end - _text);
-	reserve(fdt, fdt_size());
+	boot_reserve(__pa_symbol(_text), _end - _text);
+	boot_reserve(fdt, fdt_size());
 	scan_reserved();
 	scan_cpus();
 	scan_chosen();

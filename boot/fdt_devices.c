@@ -2,25 +2,9 @@
 #include <boot/fdt.h>
 #include <drivers/driver.h>
 #include <irq/irq.h>
-#include <kernel/printk.h>
-#include <lib/errno.h>
 #include <lib/string.h>
 
 DECLARE_TABLE(drivers, const struct driver);
-
-static const struct irq_chip *root_chip; /* [boot] */
-
-void irq_set_root_chip(const struct irq_chip *chip)
-{
-	root_chip = chip;
-}
-
-int device_irq(const struct device_desc *dev, unsigned index)
-{
-	if (!root_chip || index >= dev->nr_irq)
-		return -ENODEV;
-	return irq_create_mapping(root_chip, dev->irq[index].hwirq, dev->irq[index].type);
-}
 
 /* The node whose interrupt specifiers `node` uses: interrupt-parent is inherited from above. */
 static int interrupt_parent(int node)
@@ -89,13 +73,10 @@ static const char *match(const struct driver *drv, int node)
 static void probe(const struct driver *drv, int node, const char *compatible)
 {
 	struct device_desc dev;
-	int err;
 
 	describe(node, &dev);
 	dev.compatible = compatible;
-	err = drv->probe(&dev);
-	if (err)
-		pr_err("%s: %s: probe failed, error %d\n", drv->name, fdt_node_name(node), err);
+	driver_probe(drv, &dev, fdt_node_name(node));
 }
 
 void drivers_probe(enum driver_level level)

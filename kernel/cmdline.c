@@ -1,6 +1,7 @@
 /* The kernel command line: cutting it into words and handing each to who registered for it. */
 #include <kernel/cmdline.h>
 #include <kernel/printk.h>
+#include <lib/printf.h>
 #include <lib/string.h>
 #include <proc/fork.h>
 
@@ -109,18 +110,30 @@ static void pass_to_init(const char *word)
 		pr_warn("Kernel command line: too many words for init, '%s' left out\n", word);
 }
 
+/* As Linux says it: somebody may have mistyped. `list` is the words, each after a blank. */
+static void report_unknown(const char *list)
+{
+	if (*list)
+		pr_notice("Unknown kernel command line parameters \"%s\", will be passed to user space.\n", list + 1);
+}
+
 void parse_params(void)
 {
+	static char unknown[256];
 	char *line = words, *word;
 	bool all_init = false;
+	size_t len = 0;
 
 	strscpy(words, boot_command_line, sizeof(words));
 	while ((word = next_word(&line))) {
-		if (all_init)
+		if (all_init) {
 			pass_to_init(word);
-		else if (!strcmp(word, "--"))
+		} else if (!strcmp(word, "--")) {
 			all_init = true;
-		else if (!parse_word(word, false))
+		} else if (!parse_word(word, false)) {
 			pass_to_init(word);
+			len += scnprintf(unknown + len, sizeof(unknown) - len, " %s", word);
+		}
 	}
+	report_unknown(unknown);
 }

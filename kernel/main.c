@@ -33,8 +33,7 @@ static int kernel_init(void *unused)
 	workqueue_init();                /* kworker/N:0 */
 	drivers_probe(DRIVER_DEVICE);    /* serial port, real-time clock, ... */
 	trace_boot_start();              /* ftrace= and its relatives */
-	if (boot_info.initrd.size)       /* the first files */
-		populate_rootfs(boot_info.initrd.base, boot_info.initrd.base + boot_info.initrd.size);
+	populate_rootfs(boot_info.initrd.base, boot_info.initrd.base + boot_info.initrd.size); /* the first files */
 	console_on_rootfs();             /* its descriptors 0, 1 and 2 */
 	return run_init_process();       /* we are /init now, and return into user mode */
 }

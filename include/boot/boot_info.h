@@ -28,6 +28,20 @@ struct boot_info {
 };
 extern struct boot_info boot_info;
 
+/*
+ * For the machine's boot code, which fills it (boot/boot_info.c). What does not fit the arrays is left out with a line on
+ * the console. Any machine's physical addresses, bytes; boot CPU, before paging_init.
+ */
+/* Usable RAM: whole pages of it, and only what the linear map reaches. Touching the last one added, it grows that. */
+void boot_add_memory(u64 base, u64 size);
+/* Not to be handed out: all pages that are touched. Need not be RAM. Nothing happens when it wraps or size is 0. */
+void boot_reserve(u64 base, u64 size);
+void boot_set_initrd(u64 base, u64 size); /* also reserves it */
+/* A CPU that can be started; one that is there already is not added again, so the boot CPU comes first. */
+void boot_add_cpu(u64 hwid);
+/* Into boot_command_line, cut when it is too long. */
+void boot_set_command_line(const char *line);
+
 /* Start of C, on the boot CPU's idle stack, MMU on, interrupts off; boot_info and boot_command_line are
  * filled. */
 void start_kernel(void) __noreturn;

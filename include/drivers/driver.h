@@ -33,7 +33,9 @@ struct driver {
 	int (*probe)(const struct device_desc *dev); /* 0 or -errno (reported) */
 };
 #define REGISTER_DRIVER(d) REGISTER_IN(drivers, d)
-/* Probe every matching device of a level. Boot. */
+/* For bus code: probe `dev`, which matches; an error is reported with `name`, what the bus calls the device. */
+void driver_probe(const struct driver *drv, const struct device_desc *dev, const char *name);
+/* Probe every matching device of a level (the machine's bus code: boot/fdt_devices.c, boot/acpi_devices.c). Boot. */
 void drivers_probe(enum driver_level level);
 /* Map a device's interrupt on the machine's root controller (registered by the irqchip driver). -ENODEV. */
 int device_irq(const struct device_desc *dev, unsigned index);

@@ -344,8 +344,10 @@ void populate_rootfs(phys_addr_t start, phys_addr_t end)
 {
 	struct cpio c = {.at = __va(start), .start = __va(start), .end = __va(end)};
 
-	if (start >= end)
+	if (start >= end) {
+		pr_err("initramfs: the boot loader gave none: there are no files, and no first program\n");
 		return;
+	}
 	unpack(&c);
 	free_links(&c);
 	pr_info("initramfs: %u files unpacked from %lu KiB%s\n", c.files, (unsigned long)(end - start) >> 10,

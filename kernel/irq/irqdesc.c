@@ -1,4 +1,5 @@
 /* Interrupt descriptors: numbers, handlers, counts, /proc/interrupts. */
+#include <asm/irq.h>
 #include <fs/seq_file.h>
 #include <irq/irq.h>
 #include <kernel/panic.h>
@@ -213,6 +214,7 @@ u64 nr_irqs_total(void)
 			sum += kstat_irqs_cpu(irq, cpu);
 		for (int i = 0; i < IPI_MAX; i++)
 			sum += ipi_count(i, cpu);
+		sum += arch_irq_stat_cpu(cpu);
 	}
 	return sum;
 }
@@ -226,23 +228,22 @@ static void show_irq(struct seq_file *m, int irq, struct irq_desc *d)
 	seq_printf(m, "%3d: ", irq);
 	for_each_online_cpu (cpu)
 		seq_printf(m, "%10llu ", (unsigned long long)kstat_irqs_cpu(irq, cpu));
-	seq_printf(m, " %8s %3u %-8s", d->chip->name, d->hwirq, d->type == IRQ_TYPE_EDGE ? "Edge" : "Level");
+	seq_printf(m, " %8s %3u %-8s", d->chip->name, d->hwirq, d->type & IRQ_TYPE_EDGE ? "Edge" : "Level");
 	seq_printf(m, "  %s", a->name);
 	while ((a = a->next))
 		seq_printf(m, ", %s", a->name);
 	seq_putc(m, '\n');
 }
 
-static void show_ipis(struct seq_file *m)
+void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigned which, int cpu), unsigned which,
+		     const char *text)
 {
 	unsigned cpu;
 
-	for (int i = 0; i < IPI_MAX; i++) {
-		seq_printf(m, "IPI%d:", i);
-		for_each_online_cpu (cpu)
-			seq_printf(m, "%10llu ", (unsigned long long)ipi_count(i, cpu));
-		seq_printf(m, "      %s\n", ipi_names[i]);
-	}
+	seq_printf(m, "%-5s", label);
+	for_each_online_cpu (cpu)
+		seq_printf(m, "%10llu ", (unsigned long long)count(which, cpu));
+	seq_printf(m, "      %s\n", text);
 }
 
 int show_interrupts(struct seq_file *m)
@@ -260,6 +261,6 @@ int show_interrupts(struct seq_file *m)
 			show_irq(m, irq, &irq_descs[irq]);
 		spin_unlock_irqrestore(&irq_desc_lock, flags);
 	}
-	show_ipis(m);
+	arch_show_interrupts(m);
 	return 0;
 }

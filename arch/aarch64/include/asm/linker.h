@@ -10,3 +10,8 @@
 /* The loader takes a flat image and puts it where it likes: an ELF physical address has no meaning. */
 #define LOAD_OFFSET   0
 #define KIMAGE_ENTRY  _text
+/* What boot/arm64_head.S has page tables for. */
+#define KIMAGE_MAX_SIZE 0x1000000
+/* A note would be a segment of its own below the image, and QEMU would then lose the FDT. */
+#define LINKER_PHDRS
+#define LINKER_NOTES

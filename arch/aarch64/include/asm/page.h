@@ -13,7 +13,8 @@
 #define PAGE_SHIFT 12
 #define PAGE_SIZE  (1 << PAGE_SHIFT)
 #define PMD_SHIFT  21
-#define PUD_SHIFT  30 /* what one entry of the top level maps */
+#define PUD_SHIFT  30
+#define PGDIR_SHIFT PUD_SHIFT /* what one entry of the top level maps */
 
 #ifdef __ASSEMBLY__
 #define _UL(x) x
@@ -32,7 +33,6 @@
 #define VMALLOC_END	_UL(0xffffffc078000000)
 #define MODULES_VADDR	_UL(0xffffffc078000000)
 #define MODULES_END	_UL(0xffffffc080000000)
-#define KIMAGE_MAX_SIZE 0x1000000
 #define FIXMAP_START	_UL(0xfffffffeffe00000)
 #define TASK_SIZE	_UL(0x8000000000)
 

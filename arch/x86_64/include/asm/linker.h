@@ -8,5 +8,13 @@
 #define LOAD_OFFSET   0xffffffff80000000
 /* Loaded at 2 MiB: above what BIOS uses, below what UEFI firmware of this machine uses (8 MiB on). */
 #define KIMAGE_VADDR  0xffffffff80200000
-/* ELF entry is a physical address here: for loaders that enter with paging off (boot/x86_head.S). */
-#define KIMAGE_ENTRY  x86_start_phys
+/* What boot/x86_head.S has page tables for. */
+#define KIMAGE_MAX_SIZE 0x1000000
+/*
+ * Where multiboot2 enters, paging off. e_entry is a link address although the code runs at the physical one: GRUB looks for the segment
+ * that has it and takes the difference off. PVH has the physical address of its own entry in the note.
+ */
+#define KIMAGE_ENTRY  x86_start
+/* The PVH note: in rodata, and in a program header of its own, by which loaders find it. */
+#define LINKER_PHDRS	note PT_NOTE FLAGS(4);
+#define LINKER_NOTES	.note.Xen : AT_PHYS(.note.Xen) { KEEP(*(.note.Xen)) } :rodata :note

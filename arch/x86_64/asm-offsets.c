@@ -1,0 +1,56 @@
+/* Numbers that assembly needs from C: the build turns the lines `->NAME value` into
+ * <generated/asm-offsets.h>. */
+#include <asm/ftrace.h>
+#include <asm/ptrace.h>
+#include <asm/thread.h>
+#include <kernel/panic.h>
+#include <lib/errno.h>
+#include <sched/preempt.h>
+#include <sched/task.h>
+
+#include "smp.h"
+
+#define DEFINE(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" : : "i"(value))
+
+void asm_offsets(void);
+void asm_offsets(void)
+{
+	DEFINE(PT_REGS_SIZE, sizeof(struct pt_regs));
+	DEFINE(S_RCX, offsetof(struct pt_regs, rcx));
+	DEFINE(S_R11, offsetof(struct pt_regs, r11));
+	DEFINE(S_RAX, offsetof(struct pt_regs, rax));
+	DEFINE(S_VECTOR, offsetof(struct pt_regs, vector));
+	DEFINE(S_ORIG_RAX, offsetof(struct pt_regs, orig_rax));
+	DEFINE(S_RIP, offsetof(struct pt_regs, rip));
+	DEFINE(S_CS, offsetof(struct pt_regs, cs));
+	DEFINE(S_RFLAGS, offsetof(struct pt_regs, rflags));
+	DEFINE(S_RSP, offsetof(struct pt_regs, rsp));
+	DEFINE(S_SS, offsetof(struct pt_regs, ss));
+	DEFINE(TSK_THREAD_SP, offsetof(struct task_struct, thread.sp));
+	DEFINE(TSK_STACK, offsetof(struct task_struct, stack));
+	DEFINE(TSK_PREEMPT_COUNT, offsetof(struct task_struct, preempt_count));
+	DEFINE(NMI_MASK_ASM, NMI_MASK);
+	DEFINE(THREAD_SIZE_ASM, THREAD_SIZE);
+	DEFINE(IRQ_STACK_SIZE_ASM, IRQ_STACK_SIZE);
+	DEFINE(EFAULT_ASM, EFAULT);
+	DEFINE(ENOSYS_ASM, ENOSYS);
+	DEFINE(FREGS_DI, offsetof(struct ftrace_regs, di));
+	DEFINE(FREGS_SI, offsetof(struct ftrace_regs, si));
+	DEFINE(FREGS_DX, offsetof(struct ftrace_regs, dx));
+	DEFINE(FREGS_CX, offsetof(struct ftrace_regs, cx));
+	DEFINE(FREGS_R8, offsetof(struct ftrace_regs, r8));
+	DEFINE(FREGS_R9, offsetof(struct ftrace_regs, r9));
+	DEFINE(FREGS_AX, offsetof(struct ftrace_regs, ax));
+	DEFINE(FREGS_R10, offsetof(struct ftrace_regs, r10));
+	DEFINE(FREGS_CALLER_BP, offsetof(struct ftrace_regs, record[2]));
+	DEFINE(FREGS_PC, offsetof(struct ftrace_regs, pc));
+	DEFINE(FREGS_PARENT, offsetof(struct ftrace_regs, parent));
+	DEFINE(SECONDARY_TASK, offsetof(struct secondary_data, task));
+	DEFINE(SECONDARY_PERCPU_OFFSET, offsetof(struct secondary_data, percpu_offset));
+	DEFINE(SECONDARY_STACK, offsetof(struct secondary_data, stack_end));
+	DEFINE(SECONDARY_CR3, offsetof(struct secondary_data, cr3));
+	DEFINE(SECONDARY_CR4, offsetof(struct secondary_data, cr4));
+	DEFINE(SECONDARY_EFER, offsetof(struct secondary_data, efer));
+	DEFINE(SECONDARY_DATA_SIZE, sizeof(struct secondary_data));
+	DEFINE(PANIC_EXIT_STATUS_ASM, PANIC_EXIT_STATUS);
+}

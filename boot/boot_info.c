@@ -1,0 +1,71 @@
+/* Filling boot_info: what the boot code of all machines does alike. */
+#include <asm/page.h>
+#include <boot/boot_info.h>
+#include <kernel/cmdline.h>
+#include <kernel/printk.h>
+#include <lib/string.h>
+
+struct boot_info boot_info;
+
+static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t base, u64 size)
+{
+	if (*nr == BOOT_MAX_REGIONS) {
+		pr_warn("boot: more than %u regions, 0x%lx-0x%lx is left out\n", BOOT_MAX_REGIONS,
+			(unsigned long)base, (unsigned long)(base + size));
+		return;
+	}
+	regions[(*nr)++] = (struct boot_region){base, size};
+}
+
+void boot_add_memory(u64 base, u64 size)
+{
+	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE),
+	    end = ALIGN_DOWN(base + size, PAGE_SIZE);
+	struct boot_region *last = &boot_info.memory[boot_info.nr_memory - 1];
+
+	if (base + size < base || end <= start)
+		return;
+	if (end > limit) {
+		pr_warn("boot: memory above 0x%lx cannot be used\n", (unsigned long)limit);
+		end = limit;
+	}
+	if (start >= end)
+		return;
+	if (boot_info.nr_memory && last->base + last->size == start)
+		last->size += end - start;
+	else
+		add_region(boot_info.memory, &boot_info.nr_memory, start, end - start);
+}
+
+void boot_reserve(u64 base, u64 size)
+{
+	u64 start = ALIGN_DOWN(base, PAGE_SIZE);
+
+	if (size && base + size > base)
+		add_region(boot_info.reserved, &boot_info.nr_reserved, start,
+			   ALIGN(base + size, PAGE_SIZE) - start);
+}
+
+void boot_set_initrd(u64 base, u64 size)
+{
+	boot_info.initrd = (struct boot_region){base, size};
+	boot_reserve(base, size);
+}
+
+void boot_add_cpu(u64 hwid)
+{
+	for (unsigned i = 0; i < boot_info.nr_cpus; i++)
+		if (boot_info.cpu_hwid[i] == hwid)
+			return;
+	if (boot_info.nr_cpus == ARRAY_SIZE(boot_info.cpu_hwid))
+		pr_warn("boot: CPU 0x%lx is one too many\n", (unsigned long)hwid);
+	else
+		boot_info.cpu_hwid[boot_info.nr_cpus++] = hwid;
+}
+
+void boot_set_command_line(const char *line)
+{
+	if (strscpy(boot_command_line, line, sizeof(boot_command_line)) < 0)
+		pr_warn("boot: command line cut at %lu bytes\n",
+			(unsigned long)sizeof(boot_command_line) - 1);
+}

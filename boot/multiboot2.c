@@ -1,0 +1,115 @@
+/* What a multiboot2 loader tells (Multiboot2 specification 2.0, 3.6; GRUB): a list of tags. */
+#include <boot/boot_info.h>
+#include <boot/x86_boot.h>
+#include <kernel/printk.h>
+#include <lib/string.h>
+
+struct mb2_info {
+	u32 size, reserved; /* tags included */
+};
+struct mb2_tag {
+	u32 type, size; /* this header included; the next tag begins at a multiple of 8 */
+};
+enum mb2_type {
+	MB2_END = 0,
+	MB2_COMMAND_LINE = 1,
+	MB2_MODULE = 3,
+	MB2_MEMORY_MAP = 6,
+	MB2_ACPI_OLD = 14, /* a copy of the root pointer, revision 0 */
+	MB2_ACPI_NEW = 15, /* of a later revision */
+};
+struct mb2_module {
+	struct mb2_tag tag;
+	u32 start, end;
+	char command_line[];
+};
+struct mb2_memory_map {
+	struct mb2_tag tag;
+	u32 entry_size, entry_version;
+};
+struct mb2_memory {
+	u64 base, size;
+	u32 type, reserved;
+};
+
+static const char *read_command_line(const struct mb2_tag *tag)
+{
+	const char *line = (const char *)(tag + 1);
+
+	if (!memchr(line, '\0', tag->size - sizeof(*tag)))
+		return "the command line has no end";
+	boot_set_command_line(line);
+	return NULL;
+}
+
+static const char *read_module(const struct mb2_tag *tag)
+{
+	const struct mb2_module *module = (const void *)tag;
+
+	if (tag->size < sizeof(*module) || module->end < module->start)
+		return "a module tag makes no sense";
+	if (boot_info.initrd.size)
+		pr_warn("boot: a second module, at 0x%x, is not used\n", module->start);
+	else
+		boot_set_initrd(module->start, module->end - module->start);
+	return NULL;
+}
+
+static const char *read_memory_map(const struct mb2_tag *tag)
+{
+	const struct mb2_memory_map *map = (const void *)tag;
+	const char *entries = (const char *)(map + 1), *end = (const char *)tag + tag->size;
+
+	if (tag->size < sizeof(*map) || map->entry_size < sizeof(struct mb2_memory))
+		return "the memory map makes no sense";
+	for (int ram = 1; ram >= 0; ram--)
+		for (const char *p = entries; end - p >= (long)map->entry_size; p += map->entry_size) {
+			const struct mb2_memory *m = (const void *)p;
+
+			if ((m->type == E820_RAM) == ram)
+				x86_boot_memory(m->base, m->size, m->type);
+		}
+	return NULL;
+}
+
+static const char *read_tag(const struct mb2_tag *tag)
+{
+	switch (tag->type) {
+	case MB2_COMMAND_LINE:
+		return read_command_line(tag);
+	case MB2_MODULE:
+		return read_module(tag);
+	case MB2_MEMORY_MAP:
+		return read_memory_map(tag);
+	case MB2_ACPI_OLD:
+		if (!boot_info.rsdp)
+			boot_info.rsdp = (phys_addr_t)(tag + 1);
+		return NULL;
+	case MB2_ACPI_NEW:
+		boot_info.rsdp = (phys_addr_t)(tag + 1);
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+const char *multiboot2_read(phys_addr_t at)
+{
+	const struct mb2_info *info = boot_map(at, sizeof(*info));
+	const char *wrong = NULL;
+
+	if (!info || !boot_map(at, info->size))
+		return "it is beyond what can be reached";
+	for (u32 offset = sizeof(*info); offset < info->size && !wrong;) {
+		const struct mb2_tag *tag = (const void *)(at + offset);
+		u32 left = info->size - offset;
+
+		if (left < sizeof(*tag) || tag->size < sizeof(*tag) || tag->size > left)
+			return "a tag is longer than what is left, or has no length";
+		if (tag->type == MB2_END)
+			return NULL;
+		wrong = read_tag(tag);
+		offset += ALIGN(tag->size, 8);
+	}
+	return wrong ? wrong : "it has no end tag";
+}

@@ -1,0 +1,70 @@
+/* What a PVH loader tells (Xen, public/arch-x86/hvm/start_info.h; QEMU's -kernel): struct hvm_start_info. */
+#include <boot/boot_info.h>
+#include <boot/x86_boot.h>
+#include <kernel/cmdline.h>
+#include <kernel/printk.h>
+
+struct hvm_start_info {
+	u32 magic, version, flags, nr_modules;
+	u64 modules, command_line, rsdp; /* physical addresses, 0: none */
+	/* From version 1 on. */
+	u64 memory_map;
+	u32 nr_memory_map, reserved;
+};
+struct hvm_module {
+	u64 base, size, command_line, reserved;
+};
+struct hvm_memory {
+	u64 base, size;
+	u32 type, reserved;
+};
+#define HVM_VERSION_MEMORY_MAP 1
+
+static const char *read_memory_map(const struct hvm_start_info *info)
+{
+	const struct hvm_memory *map = boot_map(info->memory_map, (u64)info->nr_memory_map * sizeof(*map));
+
+	if (!map)
+		return "its memory map is beyond what can be reached";
+	for (int ram = 1; ram >= 0; ram--)
+		for (unsigned i = 0; i < info->nr_memory_map; i++)
+			if ((map[i].type == E820_RAM) == ram)
+				x86_boot_memory(map[i].base, map[i].size, map[i].type);
+	return NULL;
+}
+
+static const char *read_module(const struct hvm_start_info *info)
+{
+	const struct hvm_module *module = boot_map(info->modules, sizeof(*module));
+
+	if (!module)
+		return "its list of modules is beyond what can be reached";
+	if (info->nr_modules > 1)
+		pr_warn("boot: of %u modules the first is used\n", info->nr_modules);
+	boot_set_initrd(module->base, module->size);
+	return NULL;
+}
+
+const char *pvh_read(phys_addr_t at)
+{
+	const struct hvm_start_info *info = boot_map(at, sizeof(*info));
+	const char *line, *wrong;
+
+	if (!info)
+		return "it is beyond what can be reached";
+	if (info->version < HVM_VERSION_MEMORY_MAP)
+		return "its version is 0, which has no memory map";
+	wrong = read_memory_map(info);
+	if (!wrong && info->nr_modules)
+		wrong = read_module(info);
+	if (wrong)
+		return wrong;
+	if (info->command_line) {
+		line = boot_map(info->command_line, sizeof(boot_command_line));
+		if (!line)
+			return "the command line is beyond what can be reached";
+		boot_set_command_line(line);
+	}
+	boot_info.rsdp = info->rsdp;
+	return NULL;
+}

@@ -1,0 +1,27 @@
+/* What finding drivers is like on every bus: calling a probe, and interrupts of the machine's root controller. */
+#include <drivers/driver.h>
+#include <irq/irq.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+
+static const struct irq_chip *root_chip; /* [boot] */
+
+void irq_set_root_chip(const struct irq_chip *chip)
+{
+	root_chip = chip;
+}
+
+int device_irq(const struct device_desc *dev, unsigned index)
+{
+	if (!root_chip || index >= dev->nr_irq)
+		return -ENODEV;
+	return irq_create_mapping(root_chip, dev->irq[index].hwirq, dev->irq[index].type);
+}
+
+void driver_probe(const struct driver *drv, const struct device_desc *dev, const char *name)
+{
+	int err = drv->probe(dev);
+
+	if (err)
+		pr_err("%s: %s: probe failed, error %d\n", drv->name, name, err);
+}
