@@ -6,6 +6,7 @@
 #include <lib/string.h>
 
 #include "exception.h"
+#include "smp.h"
 
 /* CPUID leaves and bits (SDM vol. 2, CPUID; AMD APM vol. 3, appendix E). */
 #define LEAF1_EDX_MCE	     BIT(7)
@@ -49,6 +50,7 @@ void arch_cpu_idle(void)
 
 void arch_halt(void)
 {
+	tlb_cpu_leave();
 	for (;;)
 		__asm__ volatile("cli\n\thlt" : : : "memory"); /* an NMI goes on behind it */
 }
