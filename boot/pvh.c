@@ -7,7 +7,7 @@
 /* All little endian, as we are; at what address the loader likes, so through boot_map() only. */
 struct hvm_start_info {
 	u32 magic, version, flags, nr_modules; /* the magic was looked at by x86_head.S */
-	u64 modules, command_line, rsdp; /* physical addresses, 0: none */
+	u64 modules, command_line, rsdp;       /* physical addresses, 0: none */
 	/* From version 1 on. */
 	u64 memory_map;
 	u32 nr_memory_map, reserved;
