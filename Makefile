@@ -23,6 +23,13 @@ endef
 FORCE:
 .PHONY: FORCE
 
+define newline
+
+
+endef
+
+include mk/machines.mk
+
 # From the command line only: an ARCH=arm64 in the environment is for building Linux and must not reach us.
 ifeq ($(origin ARCH),command line)
 
@@ -53,29 +60,33 @@ help:
 #: Build
 #:   make deps             look for what is missing on this machine; install it, or name it
 #:   make arm64            kernel and userland for aarch64, into build/aarch64/ (Image, vmlinux, initramfs.cpio)
-#:   make x86_64           the same for x86_64
+#:   make x86_64           the same for x86_64, into build/x86_64/ (vmlinux, initramfs.cpio)
+#:   make iso              build/x86_64/vitrine.iso: GRUB, kernel, initramfs; for CD or USB stick, BIOS or UEFI
+#:                         (APPEND="kernel arguments" go into it)
 #:   make clean            remove build/ and nothing else
 #:   make compile_commands.json   for clangd and other editors' helpers
 deps:
 	$(Q)tools/deps.sh all
 
-deps-build deps-run deps-test deps-lint:
+deps-build deps-run deps-iso deps-test deps-lint:
 	$(Q)tools/deps.sh $(@:deps-%=%)
 
-arm64: deps-build
-	$(call inner,aarch64) all
+$(MACHINES): deps-build
+	$(Q)test -n '$(filter $@,$(HERE))' || { echo 'make: there is no arch/$(ARCH_$@) in this tree; there is: $(HERE)' >&2; exit 1; }
+	$(call inner,$(ARCH_$@)) all
 
-x86_64: deps-build
-	$(Q)test -d arch/x86_64 || { echo 'make: there is no arch/x86_64 in this tree yet; make arm64 builds' >&2; exit 1; }
-	$(call inner,x86_64) all
+iso: deps-iso x86_64
+	$(call inner,x86_64) iso
 
+# A source that several machines compile appears as the first of them does.
 compile_commands.json: FORCE deps-build
-	$(call inner,aarch64) compile_commands.json
+	$(foreach m,$(HERE),$(call inner,$(ARCH_$(m))) build/$(ARCH_$(m))/commands.txt$(newline)	)
+	$(Q)$(PYTHON) tools/compdb.py $(foreach m,$(HERE),build/$(ARCH_$(m))/commands.txt) > $@
 
 clean:
 	$(Q)rm -rf build compile_commands.json
 
-.PHONY: help deps deps-build deps-run deps-test deps-lint arm64 x86_64 clean
+.PHONY: help deps deps-build deps-run deps-iso deps-test deps-lint $(MACHINES) iso clean
 include mk/qemu.mk mk/tests.mk
 
 endif

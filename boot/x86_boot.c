@@ -1,4 +1,5 @@
 /* From the loader's structures to boot_info: the first C code, with the image and the first 4 GiB mapped. */
+#include <asm/clock.h>
 #include <asm/cpufeature.h>
 #include <asm/fixmap.h>
 #include <asm/msr.h>
@@ -92,6 +93,7 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	cpu_features_init();
 	cpu_setup();
 	cpu_desc_init();
+	fpu_init();
 	fixmap_init();
 	early_console_start(COM1);
 	boot_info.boot_cpu_time = entry_time;
@@ -101,6 +103,7 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	x86_reserve_low_memory();
 	boot_add_cpu(boot_apic_id());
 	acpi_init(); /* the others */
+	tsc_init((void *)boot_map(acpi_info.hpet, PAGE_SIZE)); /* stamps from here on */
 	read_machine();
 	read_rng_seed();
 	pr_info("Booting on CPU 0x%lx by %s: %s\n", (unsigned long)boot_info.cpu_hwid[0], boot_info.loader,

@@ -3,6 +3,7 @@
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
+#include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -36,6 +37,8 @@ static struct record records[NR_RECORDS]; /* [l] record n stands at n % NR_RECOR
 static u64 first_seq, next_seq;           /* [l] kept are first_seq .. next_seq - 1 */
 static u64 text_end;                      /* [l] where the next text goes */
 static u32 version;                       /* [l] counts changes */
+
+static atomic_t nmi_lost;                 /* messages of NMIs that the lock kept out, not yet told */
 
 DECLARE_WAIT_QUEUE_HEAD(printk_wait);
 bool printk_wake_pending;
@@ -113,12 +116,10 @@ static bool extend_record(u32 caller, const char *text, size_t len, bool closed)
 	return true;
 }
 
-/* Cut a text into lines and store each. Returns nothing: the log takes what fits and forgets the oldest. */
-static void log_store(int level, bool cont, const char *text, size_t len)
+/* Cut a text into lines and store each: the log takes what fits and forgets the oldest. [l] */
+static void store_lines(int level, bool cont, const char *text, size_t len)
 {
 	u32 caller = in_interrupt() ? 0x80000000u | smp_processor_id() : (u32)current->pid;
-	unsigned long flags;
-	bool locked = log_lock_get(&flags);
 
 	WRITE_ONCE(version, version + 1);
 	do {
@@ -131,7 +132,34 @@ static void log_store(int level, bool cont, const char *text, size_t len)
 		text += n + !!newline;
 		len -= n + !!newline;
 	} while (len);
+}
+
+static void log_store(int level, bool cont, const char *text, size_t len)
+{
+	unsigned long flags;
+	bool locked = log_lock_get(&flags);
+
+	store_lines(level, cont, text, len);
 	log_lock_put(locked, flags);
+}
+
+/*
+ * From an NMI. The lock may be held by what it interrupted, in the middle of a record: then waiting would be for ever, and
+ * going on without would damage the log. So the text is given up, and counted.
+ */
+static void log_store_nmi(int level, bool cont, const char *text, size_t len)
+{
+	for (u32 spins = 0; !arch_spin_trylock(&log_lock); spins++) {
+		if (READ_ONCE(log_owner) == smp_processor_id() || spins > 100000) {
+			atomic_inc(&nmi_lost);
+			return;
+		}
+		cpu_relax();
+	}
+	WRITE_ONCE(log_owner, smp_processor_id());
+	store_lines(level, cont, text, len);
+	WRITE_ONCE(log_owner, ~0U);
+	arch_spin_unlock(&log_lock);
 }
 
 /* Level from a KERN_ prefix; -1: none. Moves *text behind it. */
@@ -169,7 +197,18 @@ static void wake_readers(void)
 void printk_wake_readers(void)
 {
 	WRITE_ONCE(printk_wake_pending, false);
+	console_flush(); /* what came in an NMI */
 	wake_up_all(&printk_wait);
+}
+
+static void finish_message(void)
+{
+	int lost = unlikely(atomic_read(&nmi_lost)) ? atomic_xchg(&nmi_lost, 0) : 0;
+
+	console_flush();
+	wake_readers();
+	if (unlikely(lost))
+		pr_warn("printk: %d messages of NMIs are lost\n", lost);
 }
 
 int vprintk(const char *fmt, va_list args)
@@ -182,9 +221,15 @@ int vprintk(const char *fmt, va_list args)
 
 	if (level < 0)
 		level = 4; /* KERN_WARNING, Linux's default for a message without a level */
-	log_store(level, cont, text, len);
-	console_flush();
-	wake_readers();
+	/* Once the kernel is failing, what is said counts more than what may be held. */
+	if (unlikely(in_nmi()) && !oops_in_progress) {
+		log_store_nmi(level, cont, text, len);
+		/* The rest is the next tick's: consoles' drivers and the readers' queue have locks too. */
+		WRITE_ONCE(printk_wake_pending, true);
+	} else {
+		log_store(level, cont, text, len);
+		finish_message();
+	}
 	return len;
 }
 

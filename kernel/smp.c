@@ -16,6 +16,7 @@
 unsigned nr_cpu_ids = 1;
 struct cpumask cpu_online_mask = {{1}};
 struct cpumask cpu_possible_mask = {{1}};
+struct cpumask cpu_backtrace_mask;
 
 const char *const ipi_names[IPI_MAX] = {
 	[IPI_RESCHEDULE] = "Rescheduling interrupts",
@@ -50,7 +51,7 @@ struct ipi_counts {
 };
 static DEFINE_PER_CPU(struct ipi_counts, ipi_counts);
 
-u64 ipi_count(enum ipi_kind kind, int cpu)
+u64 ipi_count(unsigned kind, int cpu)
 {
 	return READ_ONCE(per_cpu(ipi_counts, cpu).kind[kind]);
 }
@@ -193,6 +194,55 @@ static void stop_this_cpu(void)
 	arch_halt();
 }
 
+/* The sender is told by its bit that all is said. */
+static void cpu_backtrace(void)
+{
+	unsigned cpu = smp_processor_id();
+
+	if (!cpumask_test_cpu(cpu, &cpu_backtrace_mask))
+		return;
+	pr_warn("Backtrace of CPU %u:\n", cpu);
+	dump_stack();
+	smp_mb();
+	cpumask_clear_cpu(cpu, &cpu_backtrace_mask);
+}
+
+#define BACKTRACE_TIMEOUT_NS (NSEC_PER_SEC / 10)
+
+/* One after the other, so that their lines do not mix. */
+static void request_backtrace(unsigned cpu)
+{
+	struct cpumask one = {{0}};
+	u64 end = sched_clock() + BACKTRACE_TIMEOUT_NS;
+
+	cpumask_set_cpu(cpu, &one);
+	cpumask_set_cpu(cpu, &cpu_backtrace_mask);
+	arch_send_ipi(&one, IPI_BACKTRACE);
+	while (cpumask_test_cpu(cpu, &cpu_backtrace_mask)) {
+		if ((s64)(sched_clock() - end) > 0) {
+			cpumask_clear_cpu(cpu, &cpu_backtrace_mask);
+			pr_warn("CPU %u does not answer\n", cpu);
+			return;
+		}
+		cpu_relax();
+	}
+	console_flush(); /* where it came as an NMI it has only left its text */
+}
+
+void trigger_all_cpu_backtrace(void)
+{
+	unsigned cpu, self;
+
+	preempt_disable();
+	self = smp_processor_id();
+	pr_warn("Backtrace of CPU %u:\n", self);
+	dump_stack();
+	for_each_online_cpu (cpu)
+		if (cpu != self)
+			request_backtrace(cpu);
+	preempt_enable();
+}
+
 void noinline handle_ipi(enum ipi_kind kind)
 {
 	this_cpu(ipi_counts).kind[kind]++;
@@ -206,7 +256,7 @@ void noinline handle_ipi(enum ipi_kind kind)
 		stop_this_cpu();
 		break;
 	case IPI_BACKTRACE:
-		dump_stack();
+		cpu_backtrace();
 		break;
 	case IPI_MAX:
 		break;

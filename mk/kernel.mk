@@ -1,13 +1,9 @@
 # The kernel: sources to objects, objects to a first link, tables from that, and the second link that embeds them.
 
-# ---- Sources: every file of these folders. What is another machine's stands in one list.
-BOOT_OF_x86_64  := $(wildcard boot/x86* boot/multiboot* boot/pvh* boot/acpi* boot/smbios*)
-BOOT_OF_aarch64 := $(wildcard boot/arm64* boot/fdt*)
-OTHERS := $(foreach a,x86_64 aarch64,$(if $(filter $(ARCH),$(a)),,$(BOOT_OF_$(a))))
-
+# ---- Sources: every file of these folders but those that mk/machines.mk gives to another machine.
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c
 FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/)) trace drivers $(patsubst %/,%,$(wildcard drivers/*/))
-KSRC      := $(filter-out $(OTHERS) $(OFFSETS_C),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
+KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
 KOBJ      := $(patsubst %,$(BUILD)/%.o,$(basename $(KSRC)))
 ifneq ($(words $(KOBJ)),$(words $(sort $(KOBJ))))
 $(error two sources make the same object: x.c and x.S in one folder)
@@ -17,7 +13,7 @@ endif
 # what it runs itself (trace/, the clock, the symbol table, the small library) nor before memory is mapped (boot/).
 NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/time/clock.c $(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
 NOTRACE_aarch64 := boot.c early.c ftrace.c patch.c stacktrace.c clock.c
-NOTRACE_x86_64  := $(NOTRACE_aarch64)
+NOTRACE_x86_64  := $(NOTRACE_aarch64) percpu.c desc.c
 # mcount_site.s: a macro that spares each site an instruction.
 PG_aarch64 := -pg -Wa,arch/aarch64/mcount_site.s
 PG_x86_64  := -pg -mfentry -mrecord-mcount
@@ -101,11 +97,20 @@ KERNEL_aarch64 := $(BUILD)/Image
 KERNEL_x86_64  := $(BUILD)/vmlinux
 kernel: $(KERNEL_$(ARCH))
 
-# ---- For editors and clang-tidy: one line `source<tab>command` each, made into JSON by the tool.
-compile_commands.json: $(OFFSETS_H)
-	$(call say,GEN,$@)
-	$(file >$(BUILD)/commands.txt)$(foreach s,$(filter %.c,$(KSRC)),$(file >>$(BUILD)/commands.txt,$(s)	$(call kcc,$(s)) -c $(s)))
-	$(Q)$(PYTHON) tools/compdb.py $(BUILD)/commands.txt > $@
+# The same kernel behind GRUB, with its command line.
+ifeq ($(ARCH),x86_64)
+iso: $(BUILD)/vitrine.iso
+$(eval $(call stamp,$(BUILD)/iso.append,$(APPEND)))
+$(BUILD)/vitrine.iso: $(BUILD)/vmlinux $(BUILD)/initramfs.cpio $(BUILD)/iso.append tools/mkiso
+	$(call say,ISO,$@)
+	$(Q)tools/mkiso $@ $(BUILD)/vmlinux $(BUILD)/initramfs.cpio '$(APPEND)'
+.PHONY: iso
+endif
 
-.PHONY: kernel compile_commands.json
+# ---- For editors and clang-tidy: one line `source<tab>command` each; tools/compdb.py makes them JSON.
+$(BUILD)/commands.txt: $(OFFSETS_H) FORCE
+	$(call say,GEN,$@)
+	$(file >$@)$(foreach s,$(filter %.c,$(KSRC)),$(file >>$@,$(s)	$(call kcc,$(s)) -c $(s)))@:
+
+.PHONY: kernel
 -include $(KOBJ:.o=.d) $(BUILD)/asm-offsets.d $(LDS).d

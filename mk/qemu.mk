@@ -1,33 +1,45 @@
 # Running what was built: on this terminal, with a script, under gdb. tools/vrun starts QEMU; it knows the machines.
 
 #:
-#: Run
+#: Run (arm64 or x86_64)
 #:   make qemu-arm64               set up, build, boot; the console is this terminal (Ctrl-A x ends QEMU, Ctrl-A c: its monitor)
 #:   make run-arm64 SCRIPT=file    boot, run a shell script inside, end with its status (tools/vrun --help for more)
 #:   make gdb-arm64                boot stopped, under gdb-multiarch with symbols; make console-arm64 is its console
-#:     with SMP=1 MEM=256M CPU=cortex-a57|cortex-a72|max GIC=2|3 APPEND="kernel arguments" GDB_PORT=n
-SMP    ?= 1
-MEM    ?= 256M
-CPU    ?=
-GIC    ?= 2
-APPEND ?=
-SCRIPT ?=
+#:     with SMP=1 MEM=256M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
+#:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n
+#:   make qemu-x86_64 BOOT=cdrom|disk|usb|uefi-cdrom|uefi-disk|uefi-usb    through GRUB, from the image of make iso
+SMP     ?= 1
+MEM     ?= 256M
+CPU     ?=
+BOARD   ?=
+IRQCHIP ?=
+GIC     ?=
+BOOT    ?= kernel
+APPEND  ?=
+SCRIPT  ?=
 # A port for each user of a shared machine.
 GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 
-vrun = $(PYTHON) tools/vrun --arch $(1) --smp $(SMP) --mem $(MEM) --gic $(GIC) $(if $(CPU),--cpu $(CPU)) --append '$(APPEND)'
+vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $(CPU),--cpu $(CPU)) $(if $(BOARD),--board $(BOARD)) \
+	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(if $(GIC),--gic $(GIC)) \
+	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT))
 
-qemu-arm64: deps-run arm64
-	$(Q)$(call vrun,aarch64) --interactive
+$(MACHINES:%=qemu-%): qemu-%: deps-run %
+	$(Q)$(call vrun,$*) --interactive
 
-run-arm64: deps-run arm64
-	$(Q)test -n '$(SCRIPT)' || { echo 'make run-arm64: SCRIPT=file names the shell script to run inside' >&2; exit 2; }
-	$(Q)$(call vrun,aarch64) '$(SCRIPT)'
+$(MACHINES:%=run-%): run-%: deps-run %
+	$(Q)test -n '$(SCRIPT)' || { echo 'make $@: SCRIPT=file names the shell script to run inside' >&2; exit 2; }
+	$(Q)$(call vrun,$*) '$(SCRIPT)'
 
-gdb-arm64: deps-run arm64
-	$(Q)$(call vrun,aarch64) --gdb $(GDB_PORT)
+$(MACHINES:%=gdb-%): gdb-%: deps-run %
+	$(Q)$(call vrun,$*) --gdb $(GDB_PORT)
 
-console-arm64:
-	$(Q)$(call vrun,aarch64) --console
+$(MACHINES:%=console-%): console-%:
+	$(Q)$(call vrun,$*) --console
 
-.PHONY: qemu-arm64 run-arm64 gdb-arm64 console-arm64
+# What GRUB boots is the image, with its own command line.
+ifneq ($(BOOT),kernel)
+qemu-x86_64 gdb-x86_64: iso
+endif
+
+.PHONY: $(foreach goal,qemu run gdb console,$(MACHINES:%=$(goal)-%))

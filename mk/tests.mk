@@ -2,32 +2,45 @@
 
 #:
 #: Test
-#:   make test             the whole suite: lint, unit tests on the host, guests (at most 15 minutes on 2 cores)
-#:   make test ONLY=text   only tests whose name matches (pytest -k)
+#:   make test             the whole suite on every machine: lint, unit tests on the host, guests (at most 15 minutes on 2 cores)
+#:   make test ONLY=text   only tests whose name matches (pytest -k): ONLY=x86_64 is one machine's
 #:   make unit             only the C unit tests, under sanitizers
-#:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes
-#:   make bench            costs in guest instructions, one line each
+#:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes; soak-arm64, soak-x86_64: on one machine
+#:   make bench            costs in guest instructions, a column for each machine; bench-arm64, bench-x86_64: of one machine;
+#:                         bench-docs writes them into docs/benchmarks.md as well
 #:   make lint             style, cppcheck, clang-tidy; make format lays out FILES="a.c b.h" (clang-format)
 #:   make measures         lines, functions, comments: the figures that we keep an eye on
 #:
-#: V=1 shows commands; CROSS=prefix- chooses the compiler; NOPG=1 with ARCH=aarch64 builds without call sites, for comparing.
+#: V=1 shows commands; CROSS=prefix- chooses the compiler (CROSS_x86_64=prefix-: only that machine's); NOPG=1 with ARCH=aarch64
+#: or ARCH=x86_64 builds without call sites, for comparing.
 SOAK_MINUTES ?= 10
 ONLY ?=
 
-test: deps arm64 guest-programs
+test: deps $(HERE) guest-programs $(if $(filter x86_64,$(HERE)),iso)
 	$(Q)tests/run $(if $(ONLY),-k '$(ONLY)')
 
 # The long forms are the guest tests that read SOAK_MINUTES from their environment.
-soak: deps arm64 guest-programs
+soak: deps $(HERE) guest-programs
 	$(Q)SOAK_MINUTES=$(SOAK_MINUTES) tests/run --soak
 
-# What the guest tests bring along (mk/guest_progs.mk).
-guest-programs: arm64
-	$(call inner,aarch64) guest-progs
+$(MACHINES:%=soak-%): soak-%: deps % guest-programs-%
+	$(Q)SOAK_MINUTES=$(SOAK_MINUTES) tests/run --soak -k '$(ARCH_$*)'
 
-bench: deps-run arm64
-	$(call inner,aarch64) NOPG=1 all
-	$(Q)$(PYTHON) tools/bench
+# What the guest tests bring along (mk/guest_progs.mk).
+guest-programs: $(HERE:%=guest-programs-%)
+$(MACHINES:%=guest-programs-%): guest-programs-%: %
+	$(call inner,$(ARCH_$*)) guest-progs
+
+# Each machine's kernel without call sites, for what the nops cost.
+$(MACHINES:%=nopg-%): nopg-%: %
+	$(call inner,$(ARCH_$*)) NOPG=1 all
+
+bench: deps-run $(HERE:%=nopg-%)
+	$(Q)$(PYTHON) tools/bench $(foreach m,$(HERE),--arch $(ARCH_$(m)))
+$(MACHINES:%=bench-%): bench-%: deps-run nopg-%
+	$(Q)$(PYTHON) tools/bench --arch $(ARCH_$*)
+bench-docs: deps-run $(HERE:%=nopg-%)
+	$(Q)$(PYTHON) tools/bench --write docs/benchmarks.md $(foreach m,$(HERE),--arch $(ARCH_$(m)))
 
 # ---- C unit tests: tests/unit/NAME_test.c names in its head what it tests (/* sources: a.c b.c */). Each is built for
 # the host under ASan and UBSan, and under TSan too where its head says /* sanitizers: thread */.
@@ -68,21 +81,34 @@ lint-style:
 	$(call say,LINT,style)
 	$(Q)$(PYTHON) tools/style.py
 
+# Generic code is looked at as the first machine sees it, each machine's own files as it does.
+own_files     = $(filter $(OWN_$(1)),$(C_FILES))
+generic_files = $(filter-out $(foreach m,$(MACHINES),$(OWN_$(ARCH_$(m)))) userland/% tests/%,$(C_FILES))
+lint_files    = $(filter %.c,$(call own_files,$(1)) $(if $(filter $(1),$(ARCH_$(firstword $(HERE)))),$(generic_files)))
+
+define cppcheck
+	$(Q)mkdir -p build/cppcheck/$(1)
+	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance --std=c11 \
+		--platform=unix64 -j $(shell nproc) --cppcheck-build-dir=build/cppcheck/$(1) --suppressions-list=tools/cppcheck.txt \
+		-D__$(1)__ -D__GNUC__=12 -D__BYTE_ORDER__=1234 -D__ORDER_LITTLE_ENDIAN__=1234 -D__SIZEOF_POINTER__=8 \
+		-Iinclude -Iarch/$(1)/include $(call lint_files,$(1))
+
+endef
 lint-cppcheck:
 	$(call say,LINT,cppcheck)
-	$(Q)mkdir -p build/cppcheck
-	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance --std=c11 \
-		--platform=unix64 -j $(shell nproc) --cppcheck-build-dir=build/cppcheck --suppressions-list=tools/cppcheck.txt \
-		-D__aarch64__ -D__GNUC__=12 -D__BYTE_ORDER__=1234 -D__ORDER_LITTLE_ENDIAN__=1234 -D__SIZEOF_POINTER__=8 \
-		-Iinclude -Iarch/aarch64/include $(filter-out userland/% tests/%,$(filter %.c,$(C_FILES)))
+	$(foreach m,$(HERE),$(call cppcheck,$(ARCH_$(m))))
 
 # clang reads the commands that gcc gets, but for what it does not know; headers are seen through what includes them.
+define clang_tidy
+	$(Q)printf '%s\n' $(filter-out arch/%/asm-offsets.c,$(call lint_files,$(1))) | xargs -r -n 4 -P $(shell nproc) \
+		clang-tidy --quiet -p build --extra-arg=--target=$(1)-linux-gnu --extra-arg=-Wno-unknown-warning-option \
+		2> >(grep -v 'warnings\? generated\|Suppressed\|Use -header-filter' >&2)
+
+endef
 lint-tidy: compile_commands.json
 	$(call say,LINT,clang-tidy)
-	$(Q)sed 's/ -pg \( -Wa,[^ ]*\)\? / /' compile_commands.json > build/compile_commands.json
-	$(Q)sed -n 's/^  "file": "\(.*\)",$$/\1/p' compile_commands.json | xargs -r -n 4 -P $(shell nproc) \
-		clang-tidy --quiet -p build --extra-arg=--target=aarch64-linux-gnu --extra-arg=-Wno-unknown-warning-option \
-		2> >(grep -v 'warnings\? generated\|Suppressed\|Use -header-filter' >&2)
+	$(Q)sed 's/ -pg\( -Wa,[^ ]*\| -mfentry\| -mrecord-mcount\)* / /' compile_commands.json > build/compile_commands.json
+	$(foreach m,$(HERE),$(call clang_tidy,$(ARCH_$(m))))
 
 measures:
 	$(Q)$(PYTHON) tools/style.py --measures
@@ -91,4 +117,5 @@ FILES ?= $(C_FILES)
 format:
 	$(Q)clang-format -i $(FILES)
 
-.PHONY: test soak guest-programs bench unit unit-binaries lint $(LINTS) measures format
+.PHONY: test soak guest-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
+	$(foreach goal,soak guest-programs nopg bench,$(MACHINES:%=$(goal)-%))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Look for what a job needs on this machine; install what is missing with apt, or name it in one line.
 #
-# usage: tools/deps.sh [all | build | run | test | lint]...
+# usage: tools/deps.sh [all | build | run | iso | test | lint]...
 #
 # A line of the table: the job it is for, what must be there, the Debian package that has it. "What" is a command, an
 # absolute path, or py:MODULE for a module of /usr/bin/python3; with | between alternatives. When all of a job's
@@ -11,6 +11,7 @@
 set -u
 table='
 build  aarch64-none-elf-gcc|aarch64-elf-gcc|aarch64-linux-gnu-gcc  gcc-aarch64-linux-gnu
+build  x86_64-elf-gcc|x86_64-linux-gnu-gcc  X86_GCC
 build  gcc                            gcc
 build  /usr/include/stdio.h           libc6-dev
 build  /usr/bin/python3               python3
@@ -21,19 +22,32 @@ build  xz                             xz-utils
 build  bzip2                          bzip2
 build  cpio                           cpio
 run    qemu-system-aarch64            qemu-system-arm
+run    qemu-system-x86_64             qemu-system-x86
 run    gdb-multiarch                  gdb-multiarch
 run    py:pexpect                     python3-pexpect
 test   py:pytest                      python3-pytest
 test   py:xdist                       python3-pytest-xdist
 test   /usr/include/cmocka.h          libcmocka-dev
 test   qemu-aarch64|qemu-aarch64-static  qemu-user
+test   qemu-x86_64|qemu-x86_64-static  qemu-user
+test   /usr/share/ovmf/OVMF.fd        ovmf
 lint   clang-format                   clang-format
 lint   clang-tidy                     clang-tidy
 lint   cppcheck                       cppcheck
 '
-[ -d "$(dirname "$0")/../arch/x86_64" ] && table+='
-run    qemu-system-x86_64             qemu-system-x86
+# GRUB's PC modules are packaged for x86 hosts only; elsewhere all but `make iso` works. The same hosts' own gcc makes x86_64 code.
+x86_gcc=gcc-x86-64-linux-gnu
+if [ "$(uname -m)" = x86_64 ]; then
+	x86_gcc=gcc
+	table+='
+iso    grub-mkrescue                  grub-common
+iso    /usr/lib/grub/i386-pc          grub-pc-bin
+iso    /usr/lib/grub/x86_64-efi       grub-efi-amd64-bin
+iso    xorriso                        xorriso
+iso    mformat                        mtools
 '
+fi
+table=${table/X86_GCC/$x86_gcc}
 cd "$(dirname "$0")/.." || exit 1
 root=${DEPS_ROOT:-}		# tests put a folder here in place of /
 
@@ -64,11 +78,11 @@ look() {
 }
 
 jobs=${*:-all}
-[ "$jobs" = all ] && jobs='build run test lint'
+[ "$jobs" = all ] && jobs='build run iso test lint'
 for job in $jobs; do
 	case $job in
-	build|run|test|lint) ;;
-	*) echo "deps: no job '$job': all, build, run, test or lint" >&2; exit 2 ;;
+	build|run|iso|test|lint) ;;
+	*) echo "deps: no job '$job': all, build, run, iso, test or lint" >&2; exit 2 ;;
 	esac
 done
 stamp=${DEPS_STAMP:-build/.deps}-${jobs// /-}

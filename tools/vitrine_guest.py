@@ -1,6 +1,7 @@
 """A Vitrine guest under QEMU: started, talked to over its serial console, and surely ended.
 
-Everything that boots a guest goes through here: tools/vrun, `make qemu-arm64`, the tests. For an interactive session:
+Everything that boots a guest goes through here: tools/vrun, `make qemu-arm64`, the tests. MACHINES is the one table of
+machines. For an interactive session:
 
     with Guest(smp=4) as guest:                 # boots to the prompt
         status, output = guest.run("uname -a")  # types a command, waits for its end
@@ -38,47 +39,103 @@ class GuestError(Exception):
 
 
 class Machine:
-    """What to start for one architecture."""
+    """What to start for one architecture, and what its end says."""
 
-    def __init__(self, qemu, kernel, cpu, arguments):
-        self.qemu, self.kernel, self.cpu, self.arguments = qemu, kernel, cpu, arguments
+    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots):
+        self.goal, self.qemu, self.kernel, self.board, self.cpu = goal, qemu, kernel, board, cpu
+        self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
 
 
+def exit_status_semihosting(code):
+    """SYS_EXIT_EXTENDED hands the status on as it is; powering off ends with 0."""
+    return code
+
+
+def exit_status_isa_debug(code):
+    """Writing s to isa-debug-exit ends QEMU with s << 1 | 1, powering off with 0. 1 is QEMU's own way to fail: None."""
+    return code >> 1 if code & 1 and code > 1 else 0 if code == 0 else None
+
+
+def drive(file, device):
+    """A disk with this raw image, as this device; the image itself stays unwritten."""
+    return ["-drive", f"file={file},format=raw,snapshot=on,if=none,id=image", "-device", f"{device},drive=image,bootindex=0"]
+
+
+UEFI = ["-bios", "/usr/share/ovmf/OVMF.fd"]
+# How the kernel gets into memory: {name: arguments that start it from this ISO image}, or None for QEMU's own -kernel.
+DIRECTLY = {"kernel": None}
+BY_GRUB = {
+    "cdrom": lambda iso: ["-cdrom", iso],
+    "disk": lambda iso: drive(iso, "ide-hd"),
+    "usb": lambda iso: ["-device", "qemu-xhci", *drive(iso, "usb-storage")],
+    "uefi-cdrom": lambda iso: [*UEFI, "-cdrom", iso],
+    "uefi-disk": lambda iso: [*UEFI, *drive(iso, "ide-hd")],
+    "uefi-usb": lambda iso: [*UEFI, "-device", "qemu-xhci", *drive(iso, "usb-storage")],
+}
+
+# irqchips: interrupt controllers by name, the default first, each with what it adds to the board (-M) and to the CPU (-cpu).
 MACHINES = {
     # A flat Image: QEMU gives an ELF kernel no device tree.
-    "aarch64": Machine("qemu-system-aarch64", "Image", "cortex-a57", lambda gic: ["-M", f"virt,gic-version={gic}"]),
-    "x86_64": Machine("qemu-system-x86_64", "vmlinux", "qemu64", lambda gic: ["-M", "q35"]),
+    "aarch64": Machine(goal="arm64", qemu="qemu-system-aarch64", kernel="Image", board="virt", cpu="cortex-a57",
+                       irqchips={"gicv2": (",gic-version=2", ""), "gicv3": (",gic-version=3", "")},
+                       exit_device=["-semihosting-config", "enable=on,target=native"],
+                       exit_status=exit_status_semihosting, boots=DIRECTLY),
+    # The ELF file itself, by its PVH note.
+    "x86_64": Machine(goal="x86_64", qemu="qemu-system-x86_64", kernel="vmlinux", board="q35", cpu="qemu64",
+                      irqchips={"apic": ("", ""), "x2apic": ("", ",+x2apic")},
+                      exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
+                      exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}),
 }
 
 
 class Setup:
     """One machine's settings, from keywords of Guest() or options of vrun."""
 
-    def __init__(self, arch="aarch64", smp=1, mem="256M", cpu=None, gic=2, icount=False, append="", build=None,
-                 kernel=None, initrd=None, qemu=None, qemu_args=()):
-        if arch not in MACHINES:
-            raise GuestError(f"no machine '{arch}': there are {', '.join(MACHINES)}", NO_STATUS)
-        machine = MACHINES[arch]
-        self.arch, self.append = arch, append
+    def __init__(self, arch="aarch64", smp=1, mem="256M", cpu=None, board=None, irqchip=None, boot="kernel", icount=False,
+                 append="", build=None, kernel=None, initrd=None, iso=None, qemu=None, qemu_args=()):
+        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; initrd "": none."""
+        self.arch, self.append, self.boot = arch, append, boot
+        self.machine = machine = self._choose("machine", arch, MACHINES)
+        board_more, cpu_more = self._choose("irqchip", irqchip or next(iter(machine.irqchips)), machine.irqchips)
+        self._start = self._choose("boot", boot, machine.boots)
         self.build = build or os.path.join(ROOT, "build", arch)
         self.kernel = kernel or os.path.join(self.build, machine.kernel)
-        self.initrd = initrd or os.path.join(self.build, "initramfs.cpio")
-        for path in (self.kernel, self.initrd):
-            if not os.path.exists(path):
-                raise GuestError(f"{path} is not there: make {'arm64' if arch == 'aarch64' else arch} builds it", NO_STATUS)
+        self.initrd = os.path.join(self.build, "initramfs.cpio") if initrd is None else initrd
+        self.iso = iso or os.path.join(self.build, "vitrine.iso")
+        self._check_files()
         # VITRINE_QEMU: another QEMU than the one on PATH, for whoever has built their own.
-        self.command = [qemu or os.environ.get("VITRINE_QEMU") or machine.qemu, *machine.arguments(gic)]
-        self.command += ["-cpu", cpu or machine.cpu, "-smp", str(smp), "-m", str(mem)]
-        self.command += ["-nodefaults", "-display", "none", "-no-reboot"]
+        self.command = [qemu or os.environ.get("VITRINE_QEMU") or machine.qemu, "-M", (board or machine.board) + board_more]
+        self.command += ["-cpu", (cpu or machine.cpu) + cpu_more, "-smp", str(smp), "-m", str(mem)]
+        self.command += ["-nodefaults", "-display", "none", "-no-reboot", *machine.exit_device]
         if icount:  # one guest instruction is one nanosecond of guest time, and the same on every run
             self.command += ["-icount", "shift=0,sleep=off"]
         self.command += list(qemu_args)
 
+    @staticmethod
+    def _choose(what, name, table):
+        if name not in table:
+            raise GuestError(f"no {what} '{name}': there are {', '.join(table)}", NO_STATUS)
+        return table[name]
+
+    def _check_files(self):
+        """What will be started is there, and is of this build."""
+        made = {self.iso: "iso"} if self._start else {self.kernel: self.machine.goal, self.initrd: self.machine.goal}
+        for path, goal in made.items():
+            if path and not os.path.exists(path):
+                raise GuestError(f"{path} is not there: make {goal} builds it", NO_STATUS)
+        if self._start and self.append:
+            raise GuestError(f"boot={self.boot}: the command line is the image's own (make iso APPEND=...)", NO_STATUS)
+
     def argv(self, console, initrd=None, append=""):
         """QEMU's command line; console: the arguments that say where the serial port goes."""
+        argv = [*self.command, *console]
+        if self._start:
+            if initrd or append:
+                raise GuestError(f"boot={self.boot}: the image has its own files and command line", NO_STATUS)
+            return argv + self._start(self.iso)
         words = " ".join(word for word in (self.append, append) if word)
-        argv = [*self.command, *console, "-kernel", self.kernel, "-initrd", initrd or self.initrd]
-        return argv + (["-append", words] if words else [])
+        initrd = initrd or self.initrd
+        return [*argv, "-kernel", self.kernel, *(["-initrd", initrd] if initrd else []), *(["-append", words] if words else [])]
 
 
 def console_stdio():
@@ -207,7 +264,9 @@ class Guest:
         except pexpect.TIMEOUT:
             raise GuestError(f"time is up ({self.timeout} s) while waiting for {pattern!r}", TIMED_OUT) from None
         if index == 1:
-            raise GuestError(f"the guest ended while {pattern!r} was awaited", NO_STATUS)
+            status = self.exit_status()
+            how = f" with status {status}" if status else ""
+            raise GuestError(f"the guest ended{how} while {pattern!r} was awaited", status or NO_STATUS)
         if index == 2:
             line = self.child.after.strip()
             self._drain_panic()
@@ -239,6 +298,14 @@ class Guest:
         except pexpect.TIMEOUT:
             return False
         return True
+
+    def exit_status(self):
+        """After the end: the status that the kernel gave (0: powered off); None when QEMU failed or was ended from outside."""
+        end = time.monotonic() + 10  # the end of the console comes just before that of the process
+        while self.child.isalive() and time.monotonic() < end:
+            time.sleep(0.01)
+        code = self.child.exitstatus
+        return None if code is None else self.setup.machine.exit_status(code)
 
     def close(self):
         """End the guest, whatever state it is in. QEMU leads a process group of its own, which goes as a whole."""

@@ -1,6 +1,7 @@
 /* Functions that entry.S calls and that the files of the machine layer share. */
 #pragma once
 
+#include <kernel/extable.h>
 #include <lib/types.h>
 
 struct pt_regs;
@@ -14,19 +15,11 @@ void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far);
 void el1h_64_irq_handler(struct pt_regs *regs);
 void bad_mode(struct pt_regs *regs, unsigned reason, u64 esr);
 void handle_bad_stack(struct pt_regs *regs, u64 esr, u64 far) __noreturn;
-void exit_from_fork(struct pt_regs *regs);
-void call_on_irq_stack(struct pt_regs *regs, void (*fn)(struct pt_regs *), unsigned long stack_end);
 void ret_from_fork(void);
 
-/* Work before user mode: signals, rescheduling. Turns interrupts off. */
-void exit_to_user_mode(struct pt_regs *regs);
 /* Translation, permission, alignment and other aborts. Interrupts as they were in the interrupted context. */
 void do_mem_abort(u64 far, u64 esr, struct pt_regs *regs);
-/* Go on at the fix-up of the instruction at pc; false when it has none. Any context. */
-bool fixup_exception(struct pt_regs *regs);
 /* Text for an exception class. */
-/* Boot: is the table ascending, as the search relies on? */
-bool extable_check(void);
 const char *esr_class_name(u64 esr);
 
 /* FP/SIMD (fpsimd.c). Interrupts off. */

@@ -6,7 +6,6 @@
 #include <mm/mm.h>
 #include <proc/signal.h>
 #include <sched/current.h>
-#include <sched/preempt.h>
 
 #include "exception.h"
 
@@ -17,7 +16,7 @@ static unsigned fault_flags(const struct pt_regs *regs, u64 esr)
 {
 	unsigned flags = user_mode(regs) ? FAULT_FLAG_USER : 0;
 
-	if (ESR_EC(esr) == ESR_EC_IABT_LOW)
+	if (ESR_EC(esr) == ESR_EC_IABT_LOW || ESR_EC(esr) == ESR_EC_IABT_CUR)
 		flags |= FAULT_FLAG_EXEC;
 	/* Cache maintenance reports itself as a write, but reading is all that it must be allowed. */
 	else if ((esr & ESR_WNR) && !(esr & ESR_CM))
@@ -25,34 +24,14 @@ static unsigned fault_flags(const struct pt_regs *regs, u64 esr)
 	return flags;
 }
 
-static __noreturn void die_kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
+/* What the kernel tried, should it be a bug; NULL: something is not mapped at all. */
+static const char *describe(u64 esr)
 {
-	const char *what = "paging request";
-
-	if (far < PAGE_SIZE)
-		what = "NULL pointer dereference";
-	else if ((esr & ESR_FSC_TYPE) == ESR_FSC_PERMISSION)
-		what = ESR_EC(esr) == ESR_EC_IABT_CUR ? "execute from non-executable memory"
-		       : esr & ESR_WNR		      ? "write to read-only memory"
-						      : "read from unreadable memory";
-	pr_emerg("Unable to handle kernel %s at virtual address %016lx\n", what, (unsigned long)far);
-	die("Oops", regs, esr);
-}
-
-/*
- * An access by the kernel. To user memory on purpose (it has a fix-up), where sleeping is allowed: the memory
- * manager may make it good. Else the fix-up, and without one it is a bug.
- */
-static void kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
-{
-	bool may_sleep = interrupts_enabled(regs) && !in_atomic() && current->mm;
-
-	if (ESR_EC(esr) == ESR_EC_IABT_CUR || !search_exception_tables(regs->pc))
-		die_kernel_fault(far, esr, regs);
-	if (far < TASK_SIZE && may_sleep)
-		do_page_fault(regs, far, fault_flags(regs, esr));
-	else
-		fixup_exception(regs);
+	if ((esr & ESR_FSC_TYPE) != ESR_FSC_PERMISSION)
+		return NULL;
+	if (ESR_EC(esr) == ESR_EC_IABT_CUR)
+		return "execute from non-executable memory";
+	return esr & ESR_WNR ? "write to read-only memory" : "read from unreadable memory";
 }
 
 static void user_fault(u64 far, u64 esr, struct pt_regs *regs)
@@ -87,5 +66,5 @@ noinline void do_mem_abort(u64 far, u64 esr, struct pt_regs *regs)
 	else if (user_mode(regs))
 		user_fault(far, esr, regs);
 	else
-		kernel_fault(far, esr, regs);
+		do_kernel_fault(regs, far, fault_flags(regs, esr), describe(esr), esr);
 }

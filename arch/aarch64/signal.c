@@ -5,14 +5,11 @@
 #include <asm/signal.h>
 #include <asm/uaccess.h>
 #include <lib/string.h>
-#include <proc/signal.h>
+#include <proc/altstack.h>
 #include <sched/current.h>
-#include <sched/spinlock.h>
 
 #include "exception.h"
 
-#define SS_ONSTACK   1
-#define SS_DISABLE   2
 #define FPSIMD_MAGIC 0x46508001
 #define ESR_MAGIC    0x45535201
 
@@ -31,12 +28,6 @@ struct sigcontext {
 	u64 regs[31];
 	u64 sp, pc, pstate;
 	u8 reserved[4096] __aligned(16);
-};
-struct user_stack {
-	u64 ss_sp;
-	s32 ss_flags;
-	u32 pad;
-	u64 ss_size;
 };
 struct ucontext {
 	u64 uc_flags, uc_link;
@@ -63,18 +54,6 @@ static_assert(offsetof(struct ucontext, uc_mcontext) == 176);
 static_assert(offsetof(struct sigcontext, reserved) == 288);
 static_assert(offsetof(struct user_fpsimd, fpsr) == 512);
 
-static bool on_altstack(unsigned long sp)
-{
-	return sp > current->sas_ss_sp && sp - current->sas_ss_sp <= current->sas_ss_size;
-}
-
-static int altstack_flags(unsigned long sp)
-{
-	if (!current->sas_ss_size)
-		return SS_DISABLE;
-	return on_altstack(sp) ? SS_ONSTACK : 0;
-}
-
 static int save_fpsimd(struct rt_sigframe __user *frame)
 {
 	struct fpsimd_context __user *ctx = (void *)frame->uc.uc_mcontext.reserved;
@@ -95,7 +74,7 @@ static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u6
 		      struct pt_regs *regs)
 {
 	struct sigcontext __user *sc = &frame->uc.uc_mcontext;
-	struct user_stack stack = {current->sas_ss_sp, altstack_flags(regs->sp), 0, current->sas_ss_size};
+	struct user_stack stack = save_altstack();
 	int err;
 
 	/* Linux's user_pt_regs is exactly regs, sp, pc, pstate: one copy. */
@@ -110,21 +89,13 @@ static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u6
 	return err ? err : save_fpsimd(frame);
 }
 
-/* Where the frame goes: the alternate stack if asked for and not in use, else below the present one. */
-static unsigned long frame_top(const struct ksignal *ksig, const struct pt_regs *regs)
-{
-	if ((ksig->ka.sa_flags & SA_ONSTACK) && current->sas_ss_size && !on_altstack(regs->sp))
-		return current->sas_ss_sp + current->sas_ss_size;
-	return regs->sp;
-}
-
 int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 {
 	struct frame_record __user *record =
-		(void *)(ALIGN_DOWN(frame_top(ksig, regs), 16) - sizeof(struct frame_record));
+		(void *)(ALIGN_DOWN(sigframe_top(ksig, regs->sp, 0), 16) - sizeof(struct frame_record));
 	struct rt_sigframe __user *frame = (void *)(ALIGN_DOWN((unsigned long)record - FRAME_SIZE, 16));
 
-	if (save_frame(frame, ksig, *oldset, regs))
+	if (!sigframe_fits(ksig, regs->sp, (unsigned long)frame) || save_frame(frame, ksig, *oldset, regs))
 		return -EFAULT;
 	if (put_user(regs->regs[29], &record->fp) || put_user(regs->regs[30], &record->lr))
 		return -EFAULT;
@@ -205,12 +176,7 @@ static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
 		return -EINVAL;
 	*regs = new;
 	regs->pstate &= PSR_NZCV_MASK | PSR_BTYPE_MASK | PSR_SSBS_BIT | PSR_DIT_BIT | PSR_TCO_BIT;
-	current->sas_ss_sp = stack.ss_flags & SS_DISABLE ? 0 : stack.ss_sp;
-	current->sas_ss_size = stack.ss_flags & SS_DISABLE ? 0 : stack.ss_size;
-	spin_lock_irq(&current->sighand->siglock);
-	current->blocked = set & ~(sigmask(SIGKILL) | sigmask(SIGSTOP));
-	recalc_sigpending();
-	spin_unlock_irq(&current->sighand->siglock);
+	restore_sigframe(set, &stack);
 	return 0;
 }
 

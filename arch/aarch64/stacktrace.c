@@ -1,4 +1,5 @@
 /* Where walks start and which stacks a CPU has. Not traced: tracers walk stacks. */
+#include <asm/irq.h>
 #include <asm/stacktrace.h>
 #include <asm/thread.h>
 #include <kernel/percpu.h>

@@ -2,6 +2,7 @@
 #include <asm/bug.h>
 #include <asm/ptrace.h>
 #include <irq/irqflags.h>
+#include <kernel/entry.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>

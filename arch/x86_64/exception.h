@@ -1,6 +1,7 @@
 /* Functions that entry.S calls and that the files of the machine layer share. */
 #pragma once
 
+#include <kernel/extable.h>
 #include <lib/types.h>
 
 struct pt_regs;
@@ -12,30 +13,26 @@ void exc_handler(struct pt_regs *regs);	    /* vectors 0 to 31 but the three bel
 void interrupt_handler(struct pt_regs *regs); /* vectors 32 to 255 */
 void nmi_handler(struct pt_regs *regs);	    /* own stack (IST), may interrupt anything: no locks that anybody else takes */
 void double_fault_handler(struct pt_regs *regs) __noreturn;
-void machine_check_handler(struct pt_regs *regs);
-void exit_from_fork(struct pt_regs *regs);
-void call_on_irq_stack(struct pt_regs *regs, void (*fn)(struct pt_regs *), unsigned long stack_end);
+void machine_check_handler(struct pt_regs *regs) __noreturn;
 void ret_from_fork(void);
 void entry_SYSCALL_64(void);
 
-/* Work before user mode: signals, rescheduling. Turns interrupts off. */
-void exit_to_user_mode(struct pt_regs *regs);
 /* #PF (fault.c); address is CR2, error_code as pushed. Interrupts as they were in the interrupted context. */
 void do_page_fault_exception(struct pt_regs *regs, u64 error_code, u64 address);
-/* Go on at the fix-up of the instruction at rip; false when it has none. Any context. */
-bool fixup_exception(struct pt_regs *regs);
-/* Boot: is the table ascending, as the search relies on? */
-bool extable_check(void);
+/* Text for a vector. */
 const char *exception_name(u64 vector);
 
 /* Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(), others' from secondary_cpu_init. */
 void cpu_desc_init(void);
+/* Room for those of another CPU, before it starts. 0 or -ENOMEM. Thread context. */
+int cpu_desc_alloc(unsigned cpu);
+
+/* In arch_cpu_idle: the address of its HLT, and of what follows that. */
+extern const unsigned long idle_hlt[2];
 
 /* FPU/SSE/AVX (fpu.c). */
 void fpu_init(void);	 /* boot CPU: which state there is, how large; before the first user task */
 void fpu_init_cpu(void); /* each CPU: CR0, CR4, XCR0 */
-/* #NM from user mode, if the lazy scheme uses it. Interrupts off. */
-void do_device_not_available(void);
 /* In arch_thread_switch. Interrupts off. */
 void fpu_switch(struct task_struct *prev, struct task_struct *next);
 /* current's registers into current->thread.fpu, which is then valid. Thread context. */

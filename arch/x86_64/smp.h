@@ -21,8 +21,7 @@ void secondary_cpu_init(void);
 #define IRQ_STACK_SIZE THREAD_SIZE
 #define IST_STACK_SIZE (2 * PAGE_SIZE)
 enum { IST_DF, IST_NMI, IST_MCE, NR_IST };
-DECLARE_PER_CPU(unsigned long, irq_stack_end);	    /* [boot, then immutable] 0: none yet */
-DECLARE_PER_CPU(unsigned long, ist_stack_end[NR_IST]); /* [boot, then immutable] */
+DECLARE_PER_CPU(unsigned long, ist_stack_end[NR_IST]); /* [boot, then immutable] 0: none yet, like irq_stack_end (asm/irq.h) */
 /* Allocate them for a CPU. 0 or -ENOMEM. Thread context. */
 int alloc_cpu_stacks(unsigned cpu);
 
@@ -32,9 +31,20 @@ void cpu_set_kernel_stack(unsigned long stack_end);
 
 /* TLB_VECTOR's handler (tlb.c), from the interrupt controller's driver. Interrupts off. */
 void tlb_shootdown_interrupt(void);
+/* This CPU takes part in shootdowns (tlb.c): once it can be interrupted, before it is online. Interrupts off. */
+void tlb_cpu_join(void);
+/* It stops for good: nobody waits for its answers any more. Any context. */
+void tlb_cpu_leave(void);
 /* Send `vector` to the CPUs of the mask, or an NMI; any context. (drivers/irqchip/lapic.c) */
 struct cpumask;
 void apic_send_vector(const struct cpumask *mask, unsigned vector);
 void apic_send_nmi(const struct cpumask *mask);
 /* INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver. Thread context. */
 int apic_start_cpu(u32 apic_id, unsigned page);
+
+/*
+ * Compare the TSC of a CPU that starts with that of the one that starts it, both at the same time; returns on both when that is
+ * done, 5 ms at most. (drivers/timer/tsc_sync.c)
+ */
+void tsc_sync_source(unsigned cpu); /* thread context */
+void tsc_sync_target(void);	    /* from secondary_cpu_init, interrupts off */

@@ -1,8 +1,6 @@
 /* Distributor handling that GICv2 and GICv3 share. */
 #include <asm/io.h>
-#include <kernel/printk.h>
 #include <kernel/smp.h>
-#include <lib/atomic.h>
 
 #include "gic-common.h"
 
@@ -52,26 +50,13 @@ void gic_private_reset(void *base)
 	writel_relaxed(0xffff, base + GICD_ISENABLER);
 }
 
-void gic_dispatch(const struct irq_chip *chip, unsigned hwirq)
-{
-	static u16 irq_of[GIC_NR_INTIDS]; /* filled on first use; every CPU writes the same value */
-	int irq;
+static u16 gic_revmap[GIC_NR_INTIDS];
+struct irq_domain gic_domain = {.revmap = gic_revmap};
 
-	if (hwirq < GIC_FIRST_PPI) {
+void gic_dispatch(unsigned hwirq)
+{
+	if (hwirq < GIC_FIRST_PPI)
 		handle_ipi(hwirq);
-		return;
-	}
-	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; callers have sorted out what is not below GIC_NR_INTIDS */
-	irq = READ_ONCE(irq_of[hwirq]);
-	if (unlikely(!irq)) {
-		/* It can only be pending because somebody has mapped it: this finds that mapping. */
-		irq = irq_create_mapping(chip, hwirq, IRQ_TYPE_LEVEL);
-		if (irq < 0) {
-			pr_warn_once("gic: interrupt %u has no number\n", hwirq);
-			chip->mask(hwirq);
-			return;
-		}
-		WRITE_ONCE(irq_of[hwirq], irq);
-	}
-	generic_handle_irq(irq);
+	else
+		generic_handle_domain_irq(&gic_domain, hwirq);
 }

@@ -32,5 +32,7 @@ void gic_set_type(void *base, unsigned hwirq, unsigned type);
 void gic_dist_reset(void *dist, unsigned nr);
 /* The 32 private ones of a CPU, at `base`: the same; SGIs on. That CPU. */
 void gic_private_reset(void *base);
+/* The one GIC there is; its driver's probe enters the chip. */
+extern struct irq_domain gic_domain; /* [chip immutable after boot] */
 /* Hand over a pending interrupt: 0-15 are IPIs, others go to their handlers. Hard interrupt context. */
-void gic_dispatch(const struct irq_chip *chip, unsigned hwirq);
+void gic_dispatch(unsigned hwirq);

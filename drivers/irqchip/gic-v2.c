@@ -79,7 +79,7 @@ static void gic_handle_irq(struct pt_regs *regs)
 			return;
 		if (hwirq < GIC_FIRST_PPI)
 			writel_relaxed(iar, cpu_if + GICC_EOIR);
-		gic_dispatch(&gic_chip, hwirq);
+		gic_dispatch(hwirq);
 		if (hwirq >= GIC_FIRST_PPI)
 			writel_relaxed(iar, cpu_if + GICC_EOIR);
 	}
@@ -127,6 +127,7 @@ static int gic_probe(const struct device_desc *dev)
 		writel_relaxed(cpu_target[0] * 0x01010101U, dist + GICD_ITARGETSR + i);
 	writel_relaxed(1, dist + GICD_CTLR);
 	smp_irq_ops = &gic_smp_ops;
+	gic_domain.chip = &gic_chip;
 	handle_arch_irq = gic_handle_irq;
 	irq_set_root_chip(&gic_chip);
 	pr_info("GICv2: %u interrupts\n", nr);

@@ -101,7 +101,7 @@ static void gic_handle_irq(struct pt_regs *regs)
 			write_sysreg(hwirq, ICC_EOIR1_EL1);
 			isb();
 		}
-		gic_dispatch(&gic_chip, hwirq);
+		gic_dispatch(hwirq);
 		if (hwirq >= GIC_FIRST_PPI) {
 			write_sysreg(hwirq, ICC_EOIR1_EL1);
 			isb();
@@ -235,6 +235,7 @@ static int gic_probe(const struct device_desc *dev)
 	init_dist(nr);
 	gic_cpu_init();
 	smp_irq_ops = &gic_smp_ops;
+	gic_domain.chip = &gic_chip;
 	handle_arch_irq = gic_handle_irq;
 	irq_set_root_chip(&gic_chip);
 	pr_info("GICv3: %u interrupts, %u redistributors\n", nr, found);

@@ -4,6 +4,7 @@
 #include <fs/libfs.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
+#include <kernel/smp.h>
 #include <lib/string.h>
 #include <proc/fork.h>
 #include <sched/sched.h>
@@ -40,6 +41,11 @@ static void sysrq_show_tasks(void)
 	}
 }
 
+static void sysrq_show_cpus(void)
+{
+	trigger_all_cpu_backtrace();
+}
+
 static void sysrq_crash(void)
 {
 	panic("sysrq triggered crash");
@@ -47,9 +53,11 @@ static void sysrq_crash(void)
 
 static const struct sysrq_key help_key = {'h', "show-help", sysrq_help};
 static const struct sysrq_key tasks_key = {'t', "show-task-states", sysrq_show_tasks};
+static const struct sysrq_key cpus_key = {'l', "show-backtrace-all-active-cpus", sysrq_show_cpus};
 static const struct sysrq_key crash_key = {'c', "crash", sysrq_crash};
 REGISTER_SYSRQ(help_key);
 REGISTER_SYSRQ(tasks_key);
+REGISTER_SYSRQ(cpus_key);
 REGISTER_SYSRQ(crash_key);
 
 bool handle_sysrq(char key)

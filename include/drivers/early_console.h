@@ -3,11 +3,12 @@
 
 #include <lib/types.h>
 
-/* Register a printk console on the PL011 at `base`. Boot. */
+/*
+ * Register a printk console on the machine's kind of UART: a PL011 at physical address `base`, or a 16550 whose I/O ports begin
+ * there. Boot.
+ */
 void early_console_start(phys_addr_t base);
 /* Is it the console of this UART, still? */
 bool early_console_active(phys_addr_t base);
 /* The real driver takes over: nothing more is written. Boot, thread. */
 void early_console_stop(void);
-/* For a machine that does not say where its UART is: semihosting, seen where QEMU runs with -semihosting. */
-void semihosting_console_start(void);

@@ -29,6 +29,17 @@ struct irq_chip {
 };
 
 /*
+ * What a controller's driver keeps to find the number of an interrupt that came in: a memory of irq_create_mapping's
+ * answers. `revmap` has an entry for each number that can come in, 0 until it has come; every CPU would enter the same.
+ */
+struct irq_domain {
+	const struct irq_chip *chip;
+	u16 *revmap; /* [any CPU] */
+};
+/* generic_handle_irq() by the controller's own number; one that has no number is masked. Same context. */
+void generic_handle_domain_irq(struct irq_domain *domain, unsigned hwirq);
+
+/*
  * Map a controller's number to a Linux-like irq number (1 .. NR_IRQS-1); the same mapping again gives the
  * same number. -ENOSPC.
  */
@@ -47,7 +58,10 @@ void irq_exit(void);  /* hardirq count down; serves softirqs when the last one l
 /* Registers of the interrupted context, NULL outside. [this CPU] */
 struct pt_regs *get_irq_regs(void);
 struct pt_regs *set_irq_regs(struct pt_regs *regs); /* returns the old */
-/* The text of /proc/interrupts. */
+/* The text of /proc/interrupts: ours, then the machine's own lines (arch_show_interrupts of <asm/irq.h>). */
 int show_interrupts(struct seq_file *m);
+/* One such line: "LOC:" or the like, count(which, cpu) of each online CPU, what it is. Thread context. */
+void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigned which, int cpu), unsigned which,
+		     const char *text);
 u64 kstat_irqs_cpu(int irq, int cpu);
-u64 nr_irqs_total(void); /* all interrupts served since boot, IPIs included */
+u64 nr_irqs_total(void); /* all interrupts served since boot, the machine's own and IPIs included */

@@ -16,7 +16,8 @@
 
 /*
  * Append to the log and to every console whose level is above the message's. Lines show as "[    1.234567]
- * text". Context: any, also oops and nmi (a lock it cannot get then is broken). Returns the length.
+ * text". Context: any, also oops (a lock it cannot get then is broken) and nmi (shown by the next tick or message;
+ * one that came in the middle of another on the same CPU is lost, and counted). Returns the length.
  */
 int printk(const char *fmt, ...) __printf(1, 2);
 int vprintk(const char *fmt, va_list args);

@@ -93,8 +93,15 @@ void on_each_cpu(smp_call_func_t fn, void *info, bool wait);
 void smp_send_reschedule(int cpu); /* any context */
 void smp_send_stop(void);          /* all others stop for good; any context */
 
+/*
+ * Print where each CPU is, ours first; one that does not answer within 100 ms is named. Whether it must have interrupts on
+ * for that is the machine's: on some IPI_BACKTRACE is not maskable. Any context but nmi; not by two at a time.
+ */
+void trigger_all_cpu_backtrace(void);
+extern struct cpumask cpu_backtrace_mask; /* [atomic] CPUs that are asked, until they are done */
+
 extern const char *const ipi_names[IPI_MAX]; /* as /proc/interrupts has them */
-u64 ipi_count(enum ipi_kind kind, int cpu);
+u64 ipi_count(unsigned kind, int cpu); /* how many a CPU has served */
 
 void smp_setup_boot_cpu(unsigned nr_cpus); /* boot: the machine has so many; the first is possible and online */
 /*

@@ -17,11 +17,11 @@
 #pragma once
 
 #include <asm/mmu.h>
-#include <asm/pgtable.h>
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <lib/list.h>
 #include <lib/rbtree.h>
+#include <mm/pgtable.h>
 #include <sched/mutex.h>
 
 struct file;
@@ -126,6 +126,15 @@ int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags);
 /* The arch's fault entry calls this for user addresses; signals the task or fixes up the kernel access. */
 void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags);
 
+/*
+ * The same for a fault of the kernel's own, at any address: `what` says what it tried and `code` is the machine's
+ * number for it, should it be a bug. Interrupts as they were where it happened; sleeps only if they were on.
+ */
+void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what,
+		     unsigned long code);
+/* A kernel access that nothing makes good. `what` NULL: nothing is mapped there. Any context. */
+void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code) __noreturn;
+
 /* Look at or change another process's memory (or our own): for /proc and exec. Returns bytes done. */
 int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
 /* The address space of a task that may be exiting, with a reference (mmput), or NULL. Whoever changes p->mm of a
@@ -149,5 +158,3 @@ void exec_mmap(struct mm_struct *mm);
 struct seq_file;
 int meminfo_show(struct seq_file *m);
 int show_maps(struct seq_file *m, struct mm_struct *mm);
-/* Kernel faults: code that may fault on purpose, sorted at build time or boot. 0 or the address to go on at. */
-unsigned long search_exception_tables(unsigned long pc);

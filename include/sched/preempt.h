@@ -49,6 +49,19 @@ static inline void __preempt_count_sub(u32 v)
 	WRITE_ONCE(t->preempt_count, t->preempt_count - v);
 }
 
+/*
+ * Around what a non-maskable interrupt runs. It can come anywhere, also in the middle of a change of the count, which finds
+ * it as it was. Not traced: before and after, the tracer would take itself to be in the interrupted context.
+ */
+static inline void nmi_enter(void)
+{
+	__preempt_count_add(NMI_OFFSET);
+}
+static inline void nmi_exit(void)
+{
+	__preempt_count_sub(NMI_OFFSET);
+}
+
 /* Preempt now, if allowed: called when the count fell to zero with TIF_NEED_RESCHED set. */
 void preempt_schedule(void);
 /* The same for callers that must not be traced. */

@@ -1,11 +1,9 @@
-/* Changing what a file is: chmod, chown, utimensat, truncate; and asking what one may do: access. */
+/* Changing what a file is: chmod, chown, truncate; and asking what one may do: access. */
 #include "files.h"
 
 #include <proc/syscall.h>
-#include <uapi/time.h>
 
-/* Resolve, check the mount, change, let go. */
-static int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr)
+int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr)
 {
 	struct path path;
 	int err = user_path_at(dfd, name, how, &path);
@@ -19,7 +17,7 @@ static int change_path(int dfd, const char __user *name, unsigned how, const str
 	return err;
 }
 
-static int change_fd(unsigned fd, const struct iattr *attr)
+int change_fd(unsigned fd, const struct iattr *attr)
 {
 	struct fd f = fdget(fd);
 	int err;
@@ -70,59 +68,21 @@ SYSCALL_DEFINE5(fchownat, int, dfd, const char __user *, name, uid_t, uid, gid_t
 	return change_path(dfd, name, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &attr);
 }
 
+SYSCALL_DEFINE3(chown, const char __user *, name, uid_t, uid, gid_t, gid)
+{
+	return sys_fchownat(AT_FDCWD, (unsigned long)name, uid, gid, 0);
+}
+
+SYSCALL_DEFINE3(lchown, const char __user *, name, uid_t, uid, gid_t, gid)
+{
+	return sys_fchownat(AT_FDCWD, (unsigned long)name, uid, gid, AT_SYMLINK_NOFOLLOW);
+}
+
 SYSCALL_DEFINE3(fchown, unsigned, fd, uid_t, uid, gid_t, gid)
 {
 	struct iattr attr = chown_attr(uid, gid);
 
 	return change_fd(fd, &attr);
-}
-
-/* One of utimensat's two times into `attr`. 0 or -EINVAL. */
-static int take_time(struct iattr *attr, const struct timespec *t, unsigned which, u64 *ns)
-{
-	if (t->tv_nsec == UTIME_OMIT)
-		return 0;
-	attr->valid |= which;
-	if (t->tv_nsec == UTIME_NOW)
-		*ns = inode_now();
-	else if (t->tv_nsec < 0 || t->tv_nsec >= NSEC_PER_SEC)
-		return -EINVAL;
-	else
-		*ns = t->tv_sec < 0 ? 0 : t->tv_sec * NSEC_PER_SEC + t->tv_nsec;
-	return 0;
-}
-
-static int utimes_attr(struct iattr *attr, const struct timespec __user *utimes)
-{
-	struct timespec t[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
-	int err;
-
-	*attr = (struct iattr){0};
-	if (utimes && copy_from_user(t, utimes, sizeof(t)))
-		return -EFAULT;
-	if (t[0].tv_nsec == UTIME_NOW && t[1].tv_nsec == UTIME_NOW)
-		attr->valid = ATTR_TOUCH;
-	err = take_time(attr, &t[0], ATTR_ATIME, &attr->atime);
-	return err ? err : take_time(attr, &t[1], ATTR_MTIME, &attr->mtime);
-}
-
-SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int,
-		flags)
-{
-	struct iattr attr;
-	int err;
-
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
-	err = utimes_attr(&attr, utimes);
-	if (err)
-		return err;
-	if (!name) /* futimens */
-		return flags ? -EINVAL : change_fd(dfd, &attr);
-	return change_path(dfd, name,
-			   (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
-				   (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
-			   &attr);
 }
 
 SYSCALL_DEFINE2(truncate, const char __user *, name, loff_t, size)

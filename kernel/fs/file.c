@@ -5,10 +5,9 @@
 #include <lib/bitmap.h>
 #include <lib/string.h>
 #include <mm/slab.h>
+#include <proc/resource.h>
 #include <proc/syscall.h>
 #include <sched/sched.h>
-
-#define NR_OPEN_MAX 4096 /* RLIMIT_NOFILE's hard limit here */
 
 struct files_struct init_files = {
 	.count = ATOMIC_INIT(1),
@@ -87,7 +86,13 @@ static int expand_files(struct files_struct *files, unsigned fd)
 	return 0;
 }
 
-/* The lowest free descriptor >= from, reserved: no file yet. */
+/* Descriptors are below this: the soft limit, which the hard one keeps at NR_OPEN_MAX or below. */
+static __always_inline u64 fd_limit(void)
+{
+	return rlimit(RLIMIT_NOFILE);
+}
+
+/* The lowest free descriptor >= from, reserved: no file yet. -EMFILE, -ENOMEM. */
 static __always_inline int alloc_fd(unsigned from, unsigned flags)
 {
 	struct files_struct *files = current->files;
@@ -99,10 +104,10 @@ static __always_inline int alloc_fd(unsigned from, unsigned flags)
 		fd = max(from, files->next_fd);
 		if (fd < files->max)
 			fd = find_next_zero_bit(files->open, files->max, fd);
-		if (likely(fd < files->max))
+		if (likely(fd < min((u64)files->max, fd_limit())))
 			break;
 		spin_unlock(&files->lock);
-		err = expand_files(files, fd);
+		err = fd < fd_limit() ? expand_files(files, fd) : -EMFILE;
 		if (err)
 			return err;
 	}
@@ -221,7 +226,7 @@ int fd_set_cloexec(unsigned fd, bool on)
 
 int fd_dup(struct file *f, unsigned from, bool cloexec)
 {
-	int fd = from >= NR_OPEN_MAX ? -EINVAL : alloc_fd(from, cloexec ? O_CLOEXEC : 0);
+	int fd = from >= fd_limit() ? -EINVAL : alloc_fd(from, cloexec ? O_CLOEXEC : 0);
 
 	if (fd >= 0)
 		fd_install(fd, get_file(f));
@@ -235,7 +240,7 @@ static int replace_fd(unsigned newfd, struct file *f, unsigned flags)
 	struct file *old;
 	int err;
 
-	if (newfd >= NR_OPEN_MAX)
+	if (newfd >= fd_limit())
 		return -EBADF;
 	if (newfd >= READ_ONCE(files->max)) {
 		err = expand_files(files, newfd);

@@ -70,6 +70,10 @@ static inline void fdput(struct fd f)
 		fput(f.file);
 }
 
+/* Change what a file is (attr.c): found by name, how: LOOKUP_*, or by descriptor. 0 or -errno. Thread context. */
+int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr);
+int change_fd(unsigned fd, const struct iattr *attr);
+
 static inline void fdput_pos(struct fd f)
 {
 	if (unlikely(f.flags & FDPUT_POS_UNLOCK))

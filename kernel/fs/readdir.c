@@ -1,4 +1,4 @@
-/* getdents64(2): the entries of a directory. */
+/* getdents64(2), and getdents(2) of older machines: the entries of a directory. */
 #include "files.h"
 
 #include <proc/syscall.h>
@@ -10,6 +10,7 @@ struct getdents_ctx {
 	size_t left;
 	long last_len; /* of the record before, whose d_off is still to be filled in */
 	int error;
+	bool old; /* struct linux_dirent: the type stands last in the record, not before the name */
 };
 
 /* Each record's d_off is the position of the next: known only when that one comes. */
@@ -24,19 +25,20 @@ static bool getdents_emit(struct dir_context *ctx, const char *name, int len, lo
 			  unsigned type)
 {
 	struct getdents_ctx *g = container_of(ctx, struct getdents_ctx, ctx);
-	char buf[ALIGN(sizeof(struct linux_dirent64) + NAME_MAX + 1, 8)] __aligned(8);
+	const unsigned head = offsetof(struct linux_dirent64, d_type);
+	char buf[ALIGN(head + NAME_MAX + 2, 8)] __aligned(8);
 	struct linux_dirent64 *d = (void *)buf;
-	unsigned reclen = ALIGN(sizeof(*d) + len + 1, 8);
+	unsigned reclen = ALIGN(head + len + 2, 8); /* name, zero, type: in either order */
 
 	g->error = -EINVAL; /* the buffer is too small for even one */
 	if (reclen > g->left)
 		return false;
+	memset(buf + reclen - 8, 0, 8); /* what lies behind the name */
 	d->d_ino = ino;
 	d->d_off = pos;
 	d->d_reclen = reclen;
-	d->d_type = type;
-	memcpy(d->d_name, name, len);
-	memset(d->d_name + len, 0, reclen - sizeof(*d) - len);
+	buf[g->old ? reclen - 1 : head] = type;
+	memcpy(buf + head + !g->old, name, len);
 	g->error = -EFAULT;
 	if (!fill_last_off(g, pos) || copy_to_user(g->to, buf, reclen))
 		return false;
@@ -65,9 +67,9 @@ static noinline int iterate_dir(struct file *f, struct dir_context *ctx)
 	return err;
 }
 
-SYSCALL_DEFINE3(getdents64, unsigned, fd, void __user *, dirent, unsigned, count)
+static long do_getdents(unsigned fd, void __user *dirent, unsigned count, bool old)
 {
-	struct getdents_ctx g = {.ctx.emit = getdents_emit, .to = dirent, .left = count};
+	struct getdents_ctx g = {.ctx.emit = getdents_emit, .to = dirent, .left = count, .old = old};
 	struct fd f = fdget_pos(fd);
 	long res;
 
@@ -80,4 +82,14 @@ SYSCALL_DEFINE3(getdents64, unsigned, fd, void __user *, dirent, unsigned, count
 		res = g.error; /* nothing was emitted: 0 at the end, or why not */
 	fdput_pos(f);
 	return res;
+}
+
+SYSCALL_DEFINE3(getdents64, unsigned, fd, void __user *, dirent, unsigned, count)
+{
+	return do_getdents(fd, dirent, count, false);
+}
+
+SYSCALL_DEFINE3(getdents, unsigned, fd, void __user *, dirent, unsigned, count)
+{
+	return do_getdents(fd, dirent, count, true);
 }

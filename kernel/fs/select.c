@@ -1,4 +1,4 @@
-/* ppoll(2) and pselect6(2): waiting for several files at once. */
+/* poll(2), select(2) and their newer forms: waiting for several files at once. */
 #include "files.h"
 
 #include <fs/poll.h>
@@ -8,6 +8,7 @@
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <time/clock.h>
+#include <time/posix.h>
 #include <uapi/time.h>
 
 #define PAGE_ENTRIES ((PAGE_SIZE - sizeof(struct poll_table_page)) / sizeof(struct poll_table_entry))
@@ -189,6 +190,17 @@ free:
 	return res;
 }
 
+/* From now on for so long. 0 or -EINVAL. */
+static int deadline_in(s64 sec, s64 nsec, ktime_t *deadline)
+{
+	if (sec < 0 || nsec < 0 || nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	*deadline = NO_TIMEOUT;
+	if (sec < S64_MAX / NSEC_PER_SEC / 2)
+		*deadline = ktime_get() + sec * NSEC_PER_SEC + nsec;
+	return 0;
+}
+
 /* A relative timeout, NULL: none, to a deadline. 0 or -errno. */
 static int poll_deadline(const struct timespec __user *uts, ktime_t *deadline)
 {
@@ -199,11 +211,12 @@ static int poll_deadline(const struct timespec __user *uts, ktime_t *deadline)
 		return 0;
 	if (copy_from_user(&ts, uts, sizeof(ts)))
 		return -EFAULT;
-	if (ts.tv_sec < 0 || ts.tv_nsec < 0 || ts.tv_nsec >= NSEC_PER_SEC)
-		return -EINVAL;
-	if (ts.tv_sec < S64_MAX / NSEC_PER_SEC / 2)
-		*deadline = ktime_get() + ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-	return 0;
+	return deadline_in(ts.tv_sec, ts.tv_nsec, deadline);
+}
+
+static s64 time_left(ktime_t deadline)
+{
+	return max_t(s64, deadline - ktime_get(), 0);
 }
 
 /* What is left of the timeout goes back to the caller. A bad address then is no error, as in Linux. */
@@ -214,7 +227,7 @@ static void poll_put_left(struct timespec __user *uts, ktime_t deadline)
 
 	if (!uts || deadline == NO_TIMEOUT)
 		return;
-	left = max_t(s64, deadline - ktime_get(), 0);
+	left = time_left(deadline);
 	ts = (struct timespec){left / NSEC_PER_SEC, left % NSEC_PER_SEC};
 	if (copy_to_user(uts, &ts, sizeof(ts)))
 		return;
@@ -250,9 +263,30 @@ SYSCALL_DEFINE5(ppoll, struct pollfd __user *, ufds, unsigned, n, struct timespe
 	return res;
 }
 
+static long poll_restart(struct task_struct *t);
+
+/* Nobody is told how much time is left, so an interrupted call goes on with the same end (restart_syscall). */
+static long poll_until(struct pollfd __user *ufds, unsigned n, ktime_t deadline)
+{
+	long res = do_sys_poll(ufds, n, deadline);
+
+	if (res != -ERESTARTNOHAND)
+		return res;
+	current->restart_fn = poll_restart;
+	current->restart_data[0] = (unsigned long)ufds;
+	current->restart_data[1] = n;
+	current->restart_data[2] = deadline;
+	return -ERESTART_RESTARTBLOCK;
+}
+
+static long poll_restart(struct task_struct *t)
+{
+	return poll_until((struct pollfd __user *)t->restart_data[0], t->restart_data[1], t->restart_data[2]);
+}
+
 SYSCALL_DEFINE3(poll, struct pollfd __user *, ufds, unsigned, n, int, timeout_ms)
 {
-	return do_sys_poll(ufds, n, timeout_ms < 0 ? NO_TIMEOUT : ktime_get() + timeout_ms * NSEC_PER_MSEC);
+	return poll_until(ufds, n, timeout_ms < 0 ? NO_TIMEOUT : ktime_get() + timeout_ms * NSEC_PER_MSEC);
 }
 
 /* Three sets in, three out: read, write, exception. */
@@ -373,5 +407,30 @@ SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __us
 		return res;
 	res = do_select(n, sets, deadline);
 	poll_put_left(uts, deadline);
+	return res;
+}
+
+/* As above with a time in microseconds, of which there may be more than a second's. */
+SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user *, out, unsigned long __user *, ex,
+		struct timeval __user *, utv)
+{
+	const s64 second = NSEC_PER_SEC / NSEC_PER_USEC;
+	unsigned long __user *const sets[3] = {in, out, ex};
+	ktime_t deadline = NO_TIMEOUT;
+	struct timeval tv;
+	long res = 0;
+
+	if (utv && copy_from_user(&tv, utv, sizeof(tv)))
+		return -EFAULT;
+	if (utv)
+		res = deadline_in(tv.tv_sec + tv.tv_usec / second, tv.tv_usec % second * NSEC_PER_USEC, &deadline);
+	if (res)
+		return res;
+	res = do_select(n, sets, deadline);
+	if (deadline != NO_TIMEOUT) {
+		tv = ns_to_timeval(time_left(deadline));
+		if (copy_to_user(utv, &tv, sizeof(tv)))
+			return res; /* no error, as above */
+	}
 	return res;
 }

@@ -1,4 +1,5 @@
 /* Interrupt descriptors: numbers, handlers, counts, /proc/interrupts. */
+#include <asm/irq.h>
 #include <fs/seq_file.h>
 #include <irq/irq.h>
 #include <kernel/panic.h>
@@ -164,7 +165,10 @@ void enable_percpu_irq(int irq)
 		d->chip->unmask(d->hwirq);
 }
 
-/* A line that fires and that nobody serves would do so for ever. */
+/*
+ * A line that fires and that nobody serves would do so for ever: so many times on end. Now and then is no harm: a handler may have
+ * seen to an edge before it was delivered.
+ */
 static void noinline note_unhandled(int irq, struct irq_desc *d)
 {
 	if (++d->unhandled < 1000)
@@ -191,6 +195,8 @@ void noinline generic_handle_irq(int irq)
 	this_cpu(irq_counts).irqs[irq]++;
 	if (unlikely(handle_irq_event(irq, d) == IRQ_NONE))
 		note_unhandled(irq, d);
+	else if (unlikely(d->unhandled))
+		d->unhandled = 0;
 }
 
 u64 kstat_irqs_cpu(int irq, int cpu)
@@ -208,6 +214,7 @@ u64 nr_irqs_total(void)
 			sum += kstat_irqs_cpu(irq, cpu);
 		for (int i = 0; i < IPI_MAX; i++)
 			sum += ipi_count(i, cpu);
+		sum += arch_irq_stat_cpu(cpu);
 	}
 	return sum;
 }
@@ -228,16 +235,15 @@ static void show_irq(struct seq_file *m, int irq, struct irq_desc *d)
 	seq_putc(m, '\n');
 }
 
-static void show_ipis(struct seq_file *m)
+void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigned which, int cpu), unsigned which,
+		     const char *text)
 {
 	unsigned cpu;
 
-	for (int i = 0; i < IPI_MAX; i++) {
-		seq_printf(m, "IPI%d:", i);
-		for_each_online_cpu (cpu)
-			seq_printf(m, "%10llu ", (unsigned long long)ipi_count(i, cpu));
-		seq_printf(m, "      %s\n", ipi_names[i]);
-	}
+	seq_printf(m, "%-5s", label);
+	for_each_online_cpu (cpu)
+		seq_printf(m, "%10llu ", (unsigned long long)count(which, cpu));
+	seq_printf(m, "      %s\n", text);
 }
 
 int show_interrupts(struct seq_file *m)
@@ -255,6 +261,6 @@ int show_interrupts(struct seq_file *m)
 			show_irq(m, irq, &irq_descs[irq]);
 		spin_unlock_irqrestore(&irq_desc_lock, flags);
 	}
-	show_ipis(m);
+	arch_show_interrupts(m);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* From the machine's fault entry to the address space: make it good, signal the program, or fix the kernel
  * access up. */
 #include <asm/ptrace.h>
+#include <kernel/extable.h>
 #include <kernel/printk.h>
 #include <proc/signal.h>
 #include <sched/sched.h>
@@ -35,6 +36,30 @@ static void fixup_or_die(struct pt_regs *regs, unsigned long addr)
 	}
 	pr_emerg("Unable to handle kernel access to user memory at virtual address %016lx\n", addr);
 	die("Oops", regs, addr);
+}
+
+void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code)
+{
+	if (addr < PAGE_SIZE)
+		what = "NULL pointer dereference";
+	pr_emerg("Unable to handle kernel %s at virtual address %016lx\n", what ? what : "paging request",
+		 addr);
+	die("Oops", regs, code);
+}
+
+/*
+ * To user memory on purpose: the memory manager may make it good. Else the fix-up, and without one it is a
+ * bug.
+ */
+void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what,
+		     unsigned long code)
+{
+	if (flags & FAULT_FLAG_EXEC || !search_exception_tables(instruction_pointer(regs)))
+		die_kernel_fault(regs, addr, what, code);
+	if (addr < TASK_SIZE)
+		do_page_fault(regs, addr, flags);
+	else
+		fixup_or_die(regs, addr);
 }
 
 static void signal_fault(unsigned long addr, int err)

@@ -87,6 +87,11 @@ SYSCALL_DEFINE2(setpgid, pid_t, pid, pid_t, pgid)
 	return err;
 }
 
+SYSCALL_DEFINE0(getpgrp)
+{
+	return READ_ONCE(current->signal->pgrp);
+}
+
 SYSCALL_DEFINE1(getpgid, pid_t, pid)
 {
 	struct task_struct *p;

@@ -11,7 +11,6 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 
-#define NR_OPEN_MAX (1U << 16) /* nobody may ask for more descriptors than a table can be made for */
 
 /* [S] All threads, the dead ones included. A thread that runs is exact to the last tick or switch. */
 static void sum_cputime(struct task_struct *p, u64 *utime, u64 *stime)

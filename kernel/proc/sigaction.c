@@ -1,4 +1,4 @@
-/* System calls about a process's own signals: handlers, masks, alternate stacks, waiting for signals. */
+/* System calls about a process's own signals: handlers, masks, waiting for signals. */
 #include <asm/ptrace.h>
 #include <asm/signal.h>
 #include <asm/uaccess.h>
@@ -130,6 +130,19 @@ SYSCALL_DEFINE2(rt_sigpending, sigset_t __user *, uset, size_t, size)
 	return copy_to_user(uset, &set, size) ? -EFAULT : 0;
 }
 
+/* Until a signal comes for which there is a handler, or that ends the process. */
+SYSCALL_DEFINE0(pause)
+{
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (signal_pending(current))
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	return -ERESTARTNOHAND;
+}
+
 SYSCALL_DEFINE2(rt_sigsuspend, const sigset_t __user *, uset, size_t, size)
 {
 	sigset_t set;
@@ -138,15 +151,8 @@ SYSCALL_DEFINE2(rt_sigsuspend, const sigset_t __user *, uset, size_t, size)
 		return -EINVAL;
 	if (get_user(set, uset))
 		return -EFAULT;
-	set_restore_sigmask_to(set);
-	for (;;) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (signal_pending(current))
-			break;
-		schedule();
-	}
-	__set_current_state(TASK_RUNNING);
-	return -ERESTARTNOHAND; /* the way to user mode restores the mask, in or after the handler */
+	set_restore_sigmask_to(set); /* the way to user mode restores the mask, in or after the handler */
+	return sys_pause();
 }
 
 /* Unblock what we wait for, so that senders wake us, and remember the rest; or the other way round. [S] */
@@ -209,59 +215,6 @@ SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uset, struct siginfo _
 	if (ret > 0 && uinfo && copy_to_user(uinfo, &info, sizeof(info)))
 		return -EFAULT;
 	return ret;
-}
-
-/* As sigaltstack(2) passes it. */
-struct stack {
-	unsigned long ss_sp;
-	int ss_flags, pad;
-	size_t ss_size;
-};
-
-static bool on_altstack(unsigned long sp)
-{
-	return !(current->sas_ss_flags & SS_AUTODISARM) && sp > current->sas_ss_sp &&
-	       sp - current->sas_ss_sp <= current->sas_ss_size;
-}
-
-static int set_altstack(const struct stack *ss)
-{
-	unsigned mode = ss->ss_flags & ~SS_AUTODISARM;
-
-	if (on_altstack(user_stack_pointer(task_pt_regs(current))))
-		return -EPERM;
-	if (mode && mode != SS_DISABLE && mode != SS_ONSTACK)
-		return -EINVAL;
-	if (mode == SS_DISABLE) {
-		current->sas_ss_sp = current->sas_ss_size = 0;
-		current->sas_ss_flags = SS_DISABLE;
-		return 0;
-	}
-	if (ss->ss_size < MINSIGSTKSZ)
-		return -ENOMEM;
-	current->sas_ss_sp = ss->ss_sp;
-	current->sas_ss_size = ss->ss_size;
-	current->sas_ss_flags = ss->ss_flags;
-	return 0;
-}
-
-SYSCALL_DEFINE2(sigaltstack, const struct stack __user *, unew, struct stack __user *, uold)
-{
-	struct stack new, old = { current->sas_ss_sp, 0, 0, current->sas_ss_size };
-	int err = 0;
-
-	if (!current->sas_ss_size)
-		old.ss_flags = SS_DISABLE;
-	else if (on_altstack(user_stack_pointer(task_pt_regs(current))))
-		old.ss_flags = SS_ONSTACK;
-	old.ss_flags |= current->sas_ss_flags & SS_AUTODISARM;
-	if (unew && copy_from_user(&new, unew, sizeof(new)))
-		return -EFAULT;
-	if (unew)
-		err = set_altstack(&new);
-	if (!err && uold && copy_to_user(uold, &old, sizeof(old)))
-		return -EFAULT;
-	return err;
 }
 
 SYSCALL_DEFINE0(rt_sigreturn)

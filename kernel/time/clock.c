@@ -7,11 +7,8 @@ u64 clock_mult;
 static u64 cycles_mult; /* cycles = (ns * mult) >> CLOCK_SHIFT [immutable after clock_init] */
 static u64 wall_offset; /* wall clock minus sched_clock, ns [atomic] */
 
-/*
- * (to << CLOCK_SHIFT) / from, by whole and remainder: a 128-bit division would need the compiler's library.
- * Cut off, not rounded: the error is below one part in 2^32 for frequencies up to 4 GHz.
- */
-static u64 mult_for(u64 to, u64 from)
+/* (to << CLOCK_SHIFT) / from, by whole and remainder: a 128-bit division would need the compiler's library. */
+u64 clocks_mult(u64 to, u64 from)
 {
 	u64 whole = to / from, rest = to % from;
 
@@ -20,13 +17,13 @@ static u64 mult_for(u64 to, u64 from)
 
 void clock_init(u64 hz)
 {
-	cycles_mult = mult_for(hz, NSEC_PER_SEC);
-	clock_mult = mult_for(NSEC_PER_SEC, hz);
+	cycles_mult = clocks_mult(hz, NSEC_PER_SEC);
+	clock_mult = clocks_mult(NSEC_PER_SEC, hz);
 }
 
 u64 cycles_to_ns(u64 cycles)
 {
-	return (u64)(((unsigned __int128)cycles * clock_mult) >> CLOCK_SHIFT);
+	return clocks_scale(cycles, clock_mult);
 }
 
 u64 ns_to_cycles(u64 ns)

@@ -92,3 +92,14 @@ SYSCALL_DEFINE3(setitimer, int, which, const struct itimerval __user *, uval, st
 		return -EFAULT;
 	return 0;
 }
+
+/* Seconds in, seconds out: what was left is rounded, but never to 0, which would say that no alarm was set. */
+SYSCALL_DEFINE1(alarm, unsigned, seconds)
+{
+	struct itimerval old;
+
+	do_setitimer(seconds * NSEC_PER_SEC, 0, &old);
+	if (old.it_value.tv_usec >= 500000 || (!old.it_value.tv_sec && old.it_value.tv_usec))
+		old.it_value.tv_sec++;
+	return old.it_value.tv_sec;
+}

@@ -127,6 +127,13 @@ SYSCALL_DEFINE2(gettimeofday, struct timeval __user *, utv, struct timezone __us
 	return 0;
 }
 
+SYSCALL_DEFINE1(time, s64 __user *, utime)
+{
+	s64 seconds = ktime_get_real_ns() / NSEC_PER_SEC;
+
+	return utime && put_user(seconds, utime) ? -EFAULT : seconds;
+}
+
 SYSCALL_DEFINE2(settimeofday, const struct timeval __user *, utv, const struct timezone __user *, utz)
 {
 	struct timeval tv;

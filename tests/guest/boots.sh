@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: boots on every machine that we name, with the usual file systems in place
-# requires: smp=1,4 gic=2,3 cpu=cortex-a57,max
+# requires: smp=1,4 irqchip=all cpu=all
 fail() { echo "boots: $1"; exit 1; }
 grep -q '^Vitrine version' /proc/version || fail '/proc/version does not say who we are'
 test -c /dev/null || fail '/dev/null is no character device'

@@ -3,10 +3,11 @@
 Its first comment lines say what it is and which machine it wants:
 
     # description: counts calls of one function
-    # requires: smp=4 cpu=max gic=2,3 mem=512M icount timeout=120 append="quiet loglevel=3" progs="calls storm" soak
+    # requires: smp=1,4 cpu=all irqchip=all mem=512M icount timeout=120 append="quiet loglevel=3" progs="calls storm" soak
 
-progs: programs of tests/guest/progs, which the script finds in /bin. /run/prelude is what scripts share. Values separated by commas
-make one test for each (gic=2,3 runs twice; several such: each combination). `soak` means that the script has a long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script
+Each runs on every machine. progs: programs of tests/guest/progs, which the script finds in /bin. /run/prelude is what scripts share.
+Values separated by commas make one test for each (smp=1,4 runs twice; several such: each combination); cpu=all and irqchip=all
+are what tests/machines.py names for the machine. `soak` means that the script has a long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script
 prints must be exactly that.
 """
 
@@ -17,12 +18,11 @@ import re
 import shlex
 
 import pytest
-from guest_programs import program_files
-from vitrine_guest import Guest, GuestError, ScriptRun
+from machines import TARGETS, present, want_features
+from vitrine_guest import Guest, GuestError
 
 GROWTH = 60  # seconds of life beyond the soak's own minutes
-KEYS = {"smp": int, "mem": str, "cpu": str, "gic": int, "timeout": float, "append": str, "arch": str,
-        "progs": str.split}
+KEYS = {"smp": int, "mem": str, "cpu": str, "irqchip": str, "timeout": float, "append": str, "progs": str.split}
 WHOLE = ("append", "progs")  # may hold commas
 FLAGS = ("icount", "soak")
 
@@ -59,7 +59,7 @@ class GuestFailed(Exception):
 
 
 def parse_head(text):
-    """The script's head: (description, list of settings, one dictionary for each test)."""
+    """The script's head: (description, {setting: the values it shall take})."""
     description = re.search(r"^# description: (\S.*)$", text, re.M)
     if not description:
         raise BadHead("no line '# description: ...'")
@@ -77,29 +77,39 @@ def parse_head(text):
                     raise BadHead(f"requires: {word}: {error}") from error
             else:
                 raise BadHead(f"requires: '{word}' is none of {', '.join([*KEYS, *FLAGS])}")
-    combined = itertools.product(*choices.values())
-    return description.group(1), [dict(zip(choices, values)) for values in combined], choices
+    return description.group(1), choices
+
+
+def combinations(choices, machine):
+    """(name, settings) of each test that these choices make on a machine."""
+    choices = dict(choices)
+    for key, every in (("cpu", machine.cpus), ("irqchip", machine.irqchips)):
+        if choices.get(key) == ["all"]:
+            choices[key] = every
+    several = [key for key, values in choices.items() if len(values) > 1]
+    for values in itertools.product(*choices.values()):
+        settings = dict(zip(choices, values))
+        yield ",".join([machine.arch, *(f"{key}={settings[key]}" for key in several)]), settings
 
 
 class GuestFile(pytest.File):
     def collect(self):
         try:
-            description, tests, choices = parse_head(self.path.read_text())
+            description, choices = parse_head(self.path.read_text())
         except BadHead as error:
             raise self.CollectError(f"{self.path.name}: {error}") from error
-        several = [key for key, values in choices.items() if len(values) > 1]
-        for settings in tests:
-            name = ",".join(f"{key}={settings[key]}" for key in several) or "guest"
-            item = GuestTest.from_parent(self, name=name, settings=settings, description=description)
-            if settings.get("soak"):
-                item.add_marker("soak")
-            yield item
+        for machine in TARGETS:
+            for name, settings in combinations(choices, machine):
+                item = GuestTest.from_parent(self, name=name, machine=machine, settings=settings, description=description)
+                for mark in [*present(machine), *(["soak"] if settings.get("soak") else [])]:
+                    item.add_marker(mark)
+                yield item
 
 
 class GuestTest(pytest.Item):
-    def __init__(self, *, settings, description, **kwargs):
+    def __init__(self, *, machine, settings, description, **kwargs):
         super().__init__(**kwargs)
-        self.settings, self.description = dict(settings), description
+        self.machine, self.settings, self.description = machine, dict(settings), description
 
     def runtest(self):
         settings, arguments = dict(self.settings), []
@@ -107,9 +117,10 @@ class GuestTest(pytest.Item):
             minutes = int(os.environ.get("SOAK_MINUTES", "0"))
             arguments = [str(minutes)]
             settings["timeout"] = settings.get("timeout", 60) + minutes * 60 + (GROWTH if minutes else 0)
-        files = program_files(settings.pop("progs", []), settings.get("arch", "aarch64"))
+        want_features(self.machine.arch, settings)
+        files = self.machine.programs(*settings.pop("progs", []))
         files["run/prelude"] = (0o644, self.path.with_name("prelude").read_bytes())
-        run = ScriptRun(self.path.read_bytes(), arguments, files=files, **settings)
+        run = self.machine.script(self.path.read_bytes(), arguments, files=files, **settings)
         try:
             run.wait_start()
             status = run.wait_exit()

@@ -1,7 +1,8 @@
 """The kernel's command line: tracing from the first moment, quietness, the first program, and what is wrong in it."""
 
 import pytest
-from vitrine_guest import PANICKED, Guest, GuestError
+from machines import X86_64
+from vitrine_guest import PANICKED, GuestError
 
 TRACING = "/sys/kernel/tracing"
 
@@ -12,8 +13,8 @@ def ask(guest, command):
     return output
 
 
-def test_tracing_from_boot():
-    with Guest(append="ftrace=function ftrace_filter=schedule,vfs_* ftrace_notrace=vfs_read trace_buf_size=64K", smp=2) as guest:
+def test_tracing_from_boot(machine):
+    with machine.guest(append="ftrace=function ftrace_filter=schedule,vfs_* ftrace_notrace=vfs_read trace_buf_size=64K", smp=2) as guest:
         ask(guest, f"cd {TRACING}; echo 0 > tracing_on")
         assert ask(guest, "cat current_tracer") == "function\n"
         names = ask(guest, "cat set_ftrace_filter").split()
@@ -25,8 +26,8 @@ def test_tracing_from_boot():
         assert "Starting tracer 'function'" in guest.console
 
 
-def test_options_and_clock_from_boot():
-    with Guest(append="trace_options=sym-offset,noirq-info trace_clock=global ftrace=sched_switch") as guest:
+def test_options_and_clock_from_boot(machine):
+    with machine.guest(append="trace_options=sym-offset,noirq-info trace_clock=global ftrace=sched_switch") as guest:
         options = ask(guest, f"cd {TRACING}; cat trace_options").split()
         assert "sym-offset" in options and "noirq-info" in options
         assert "[global]" in ask(guest, "cat trace_clock")
@@ -34,9 +35,9 @@ def test_options_and_clock_from_boot():
         assert "==>" in ask(guest, "cat trace")
 
 
-def test_what_does_not_exist_is_said_and_passed_over():
+def test_what_does_not_exist_is_said_and_passed_over(machine):
     append = "ftrace=nosuchtracer ftrace_filter=nosuch_function,schedule trace_options=nosuchoption trace_buf_size=x trace_clock=sundial"
-    with Guest(append=append) as guest:
+    with machine.guest(append=append) as guest:
         said = ask(guest, "dmesg")
         for name in ("nosuchtracer", "nosuch_function", "nosuchoption", "sundial"):
             assert name in said.replace(append, ""), name
@@ -45,28 +46,35 @@ def test_what_does_not_exist_is_said_and_passed_over():
 
 
 @pytest.mark.parametrize("append,shown", [("quiet", False), ("loglevel=3", False), ("loglevel=7", True), ("", True)])
-def test_loglevel(append, shown):
-    with Guest(append=append) as guest:
+def test_loglevel(machine, append, shown):
+    with machine.guest(append=append) as guest:
         before_prompt = guest.console
         assert ("ftrace: allocating" in before_prompt) == shown
         assert "ftrace: allocating" in ask(guest, "dmesg")
         assert ask(guest, "cat /proc/cmdline").strip() == append
 
 
-def test_another_first_program():
+def test_another_first_program(machine):
     with pytest.raises(GuestError, match="Requested init /bin/nosuch failed") as caught:
-        Guest(append="init=/bin/nosuch")
+        machine.guest(append="init=/bin/nosuch")
     assert caught.value.status == PANICKED
-    with Guest(append="init=/bin/sh") as guest:  # no init before it: a shell alone
+    with machine.guest(append="init=/bin/sh") as guest:  # no init before it: a shell alone
         assert ask(guest, "echo $$") == "1\n"
     with pytest.raises(GuestError, match="Attempted to kill init") as caught:
-        Guest(append="init=/bin/true")
+        machine.guest(append="init=/bin/true")
     assert caught.value.status == PANICKED
 
 
-def test_arguments_for_the_first_program():
+@pytest.mark.skipif(not X86_64.here, reason="this line comes with arch/x86_64")
+def test_words_that_nobody_knows(machine):
+    """They are named in one line, and booting goes on."""
+    with machine.guest(append="nosuchword nosuchname=5 quiet") as guest:
+        assert 'Unknown kernel command line parameters "nosuchword nosuchname=5", will be passed to user space.' in ask(guest, "dmesg")
+
+
+def test_arguments_for_the_first_program(machine):
     """What the kernel does not know is the first program's: name=value its environment, words its arguments."""
     with pytest.raises(GuestError, match="Attempted to kill init"):
-        with Guest(append="init=/bin/sh HELLO=there -- -c \"echo [$HELLO]\"", wait_prompt=False) as guest:
+        with machine.guest(append="init=/bin/sh HELLO=there -- -c \"echo [$HELLO]\"", wait_prompt=False) as guest:
             guest.expect(r"\[there\]\r\n", panic=False)
             guest.expect("never")

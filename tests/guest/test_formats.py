@@ -4,7 +4,6 @@ import os
 import re
 
 import pytest
-from vitrine_guest import Guest
 
 FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 OPTIONS = ["", "sym-offset", "sym-addr", "noprint-parent", "noirq-info", "nocontext-info"]
@@ -72,8 +71,8 @@ def record(guest, filters="schedule vfs_read vfs_write sys_getppid ksys_read ksy
                     "for cpu in 0 1; do taskset $((1 << cpu)) ls / >/dev/null; done; sleep 0.1; echo 0 > tracing_on")
 
 
-def test_function_tracer_lines_and_options():
-    with Guest(smp=2, timeout=120) as guest:
+def test_function_tracer_lines_and_options(machine):
+    with machine.guest(smp=2, timeout=120) as guest:
         known = set(lines_of(guest, f"cat {TRACING}/available_filter_functions").split())
         assert len(known) > 300 and "schedule" in known
         record(guest, "schedule vfs_read vfs_write")
@@ -104,8 +103,8 @@ def check_time(parsed):
     assert {fields["cpu"] for fields in parsed} == {"000", "001"}
 
 
-def test_sched_switch_tracer_lines():
-    with Guest(smp=2, timeout=120) as guest:
+def test_sched_switch_tracer_lines(machine):
+    with machine.guest(smp=2, timeout=120) as guest:
         lines_of(guest, f"cd {TRACING}; echo 0 > tracing_on; echo sched_switch > current_tracer; echo 1 > tracing_on; "
                         "ls / | grep s | wc -l; sleep 0.05; echo 0 > tracing_on")
         header, lines = split_trace(lines_of(guest, "cat trace"), "", tracer="sched_switch")
@@ -128,8 +127,8 @@ def test_sched_switch_tracer_lines():
         assert {"ls", "grep", "wc"} <= names
 
 
-def test_statistics_and_marker():
-    with Guest(smp=2, timeout=120) as guest:
+def test_statistics_and_marker(machine):
+    with machine.guest(smp=2, timeout=120) as guest:
         lines_of(guest, f"cd {TRACING}; echo hello from userspace > trace_marker; echo -n 'no newline' > trace_marker")
         header, lines = split_trace(lines_of(guest, "cat trace"), "", tracer="nop")
         assert header["entries"] == header["written"] == 2
@@ -146,9 +145,9 @@ def test_statistics_and_marker():
         assert total == 2
 
 
-def test_fresh_boot():
+def test_fresh_boot(machine):
     """What the files say before anybody has written to one."""
-    with Guest(smp=2, timeout=60) as guest:
+    with machine.guest(smp=2, timeout=60) as guest:
         lines_of(guest, f"cd {TRACING}")
         files = {"buffer_size_kb": "7 (expanded: 1408)\n", "buffer_total_size_kb": "14 (expanded: 2816)\n",
                  "per_cpu/cpu0/buffer_size_kb": "7\n", "current_tracer": "nop\n", "tracing_on": "1\n",

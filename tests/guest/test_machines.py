@@ -1,7 +1,10 @@
-"""Every machine that we name: numbers of CPUs, CPU models, interrupt controllers, exception levels, sizes of memory."""
+"""Every machine that we name: numbers of CPUs, CPU models, interrupt controllers, boards, sizes of memory, ways of booting."""
+
+import re
 
 import pytest
-from vitrine_guest import ScriptRun
+from machines import X86_64, product, want_features
+from vitrine_guest import PANICKED, GuestError
 
 SCRIPT = b"""
 test $(grep -c ^processor /proc/cpuinfo) = $1 || { echo "/proc/cpuinfo: not $1 processors"; exit 1; }
@@ -17,32 +20,80 @@ echo nop > current_tracer
 """
 
 
-def boots(smp, timeout=120, **machine):
-    run = ScriptRun(SCRIPT, [str(smp)], smp=smp, timeout=timeout, **machine)
+def boots(machine, smp, timeout=120, **settings):
+    want_features(machine.arch, settings)
+    run = machine.script(SCRIPT, [str(smp)], smp=smp, timeout=timeout, **settings)
     try:
         run.wait_start()
         assert run.wait_exit() == 0, run.guest.tail()
+        assert run.guest.exit_status() == 0, "powered off"
     finally:
         run.guest.close()
     return run.guest.console
 
 
-@pytest.mark.parametrize("smp", range(1, 9))
-def test_numbers_of_cpus(smp):
-    boots(smp, gic=3 if smp % 2 else 2)
+def numbers_of_cpus(machine):
+    """All with the default interrupt controller, the largest and a small one with the others."""
+    some = [(smp, irqchip) for irqchip in machine.irqchips[1:] for smp in (3, 8)]
+    return [(f"{smp}-{irqchip}", smp, irqchip) for smp, irqchip in [*((smp, machine.irqchips[0]) for smp in range(1, 9)), *some]]
 
 
-@pytest.mark.parametrize("cpu", ["cortex-a57", "cortex-a72", "max"])
-def test_at_el2(cpu):
-    """Entered as a hypervisor would be: the other CPUs by SMC."""
-    assert "at EL2" in boots(2, gic=3, cpu=cpu, qemu_args=["-M", "virtualization=on"])
+@pytest.mark.parametrize("machine,smp,irqchip", product(numbers_of_cpus))
+def test_numbers_of_cpus(machine, smp, irqchip):
+    boots(machine, smp, irqchip=irqchip)
 
 
-@pytest.mark.parametrize("cpu", ["cortex-a72", "neoverse-n1"])
-def test_cpu_models(cpu):
-    assert "at EL1" in boots(2, cpu=cpu)
+@pytest.mark.parametrize("machine,variant", product(lambda machine: [(v.name, v) for v in machine.variants]))
+def test_variants(machine, variant):
+    assert re.search(variant.says, boots(machine, 2, **variant.setup))
 
 
 @pytest.mark.parametrize("mem", ["64M", "3G"])
-def test_memory_sizes(mem):
-    boots(2, mem=mem)
+def test_memory_sizes(machine, mem):
+    boots(machine, 2, mem=mem)
+
+
+@pytest.mark.parametrize("machine,boot", product(lambda machine: [(boot, boot) for boot in machine.boots]))
+def test_through_a_boot_loader(machine, boot):
+    """The image of `make iso`, to the same prompt as without it."""
+    with machine.guest(boot=boot, smp=4, timeout=120) as guest:
+        assert guest.run("grep -c ^processor /proc/cpuinfo") == (0, "4\n")
+        assert guest.run("ls /bin/sh /dev/" + machine.console)[0] == 0
+        assert guest.run("cat /proc/cmdline")[1].split() == []
+        assert guest.run("echo function > /sys/kernel/tracing/current_tracer; cat /sys/kernel/tracing/current_tracer") == (0, "function\n")
+        guest.send("poweroff\n")
+        assert guest.wait_end(), "QEMU did not end after poweroff"
+        assert guest.exit_status() == 0
+
+
+@pytest.mark.parametrize("machine,cpu,says", product(lambda machine: [(cpu, cpu, says) for cpu, says in machine.refused]))
+def test_a_cpu_that_lacks_what_we_need(machine, cpu, says):
+    """One line says so, nothing else happens, and QEMU ends with the status of a panic."""
+    with machine.guest(cpu=cpu, wait_prompt=False, timeout=20) as guest:
+        assert guest.expect(f"[^\r\n]*{says}[^\r\n]*\r?\n").group(0).strip().isprintable()
+        assert guest.wait_end() and guest.exit_status() == PANICKED
+        assert guest.console.count("Vitrine") == 1
+
+
+@pytest.mark.skipif(not X86_64.here, reason="this line comes with arch/x86_64")
+def test_without_an_initrd(machine):
+    """A line says what is missing, before the panic says what follows from it."""
+    guest = machine.guest(initrd="", timeout=30, wait_prompt=False)
+    try:
+        with pytest.raises(GuestError, match="No working init found") as caught:
+            guest.expect("never")
+        assert caught.value.status == PANICKED
+        assert re.search(r"initramfs: the boot loader gave none[^\r\n]*\r\n", guest.console.split("Kernel panic", 1)[0])
+    finally:
+        guest.close()
+
+
+def test_a_panic_can_end_the_machine_with_a_status(machine):
+    """panic=-1: what the kernel gives arch_power_off() is what QEMU's exit says."""
+    guest = machine.guest(append="panic=-1 init=/bin/nosuch", wait_prompt=False, timeout=30)
+    try:
+        guest.expect("end Kernel panic", panic=False)
+        assert guest.wait_end(), "QEMU did not end"
+        assert guest.exit_status() == PANICKED
+    finally:
+        guest.close()

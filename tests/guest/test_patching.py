@@ -2,54 +2,13 @@
 
 import os
 import re
-import struct
 import time
 
 import pytest
-from guest_programs import program_files
-from monitor import Kernel, MonitoredGuest
+from machines import product
+from monitor import Kernel, Text
 
-NOP = 0xD503201F
 TRACING = "/sys/kernel/tracing"
-
-
-def branch(kind, site, target):
-    """The word of B (0x14000000) or BL (0x94000000) at `site` to `target`."""
-    return kind | ((target - site) >> 2 & 0x3FFFFFF)
-
-
-class Text:
-    """A kernel's text in a running guest."""
-
-    def __init__(self, guest, kernel):
-        self.kernel, self.start = kernel, kernel.symbols["_stext"]
-        size = kernel.symbols["_etext"] - self.start
-        guest.qmp("stop")
-        self.now = [word for word, in struct.iter_unpack("<I", guest.memory(kernel.physical(self.start), size))]
-        guest.qmp("cont")
-        self.built = [word for word, in struct.iter_unpack("<I", kernel.read(self.start, size))]
-
-    def calls(self):
-        """The sites that call the tracer. Fails when one is neither that nor a nop, or anything else has changed."""
-        symbols, sites, branches = self.kernel.symbols, set(self.kernel.sites), self.kernel.branches
-        tracer_calls = {symbols["ftrace_call"], symbols["ftrace_graph_call"]}
-        calling, branching = set(), 0
-        for index, word in enumerate(self.now):
-            address = self.start + 4 * index
-            if address in sites:
-                assert self.built[index] == branch(0x94000000, address, symbols["_mcount"])
-                if word == branch(0x94000000, address, symbols["ftrace_caller"]):
-                    calling.add(address)
-                else:
-                    assert word == NOP, f"site {address:#x} holds {word:#010x}"
-            elif address in branches:
-                assert word in (NOP, branch(0x14000000, address, branches[address])), f"branch {address:#x}: {word:#010x}"
-                branching += word != NOP
-            elif address in tracer_calls:
-                assert word == NOP or word >> 26 == 0x94000000 >> 26, f"call {address:#x} holds {word:#010x}"
-            else:
-                assert word == self.built[index], f"{address:#x} holds {word:#010x}, built was {self.built[index]:#010x}"
-        return calling, branching
 
 
 def addresses(guest, name):
@@ -64,10 +23,10 @@ def addresses(guest, name):
     return set().union(*(at[function] for function in output.split())) if output else set()
 
 
-@pytest.mark.parametrize("gic,cpu", [(2, "cortex-a57"), (3, "max")])
-def test_sites_are_what_they_should_be(tmp_path, gic, cpu):
-    kernel = Kernel()
-    with MonitoredGuest(tmp_path, smp=4, gic=gic, cpu=cpu, timeout=120) as guest:
+@pytest.mark.parametrize("machine,cpu", product(lambda machine: [(cpu, cpu) for cpu in machine.cpus]))
+def test_sites_are_what_they_should_be(tmp_path, machine, cpu):
+    kernel = Kernel(machine.arch)
+    with machine.monitored(tmp_path, smp=4, cpu=cpu, timeout=120) as guest:
         sites = set(kernel.sites)
         assert Text(guest, kernel).calls() == (set(), 0), "after booting every site is a nop"
         assert addresses(guest, "available_filter_functions") == sites
@@ -90,13 +49,13 @@ def test_sites_are_what_they_should_be(tmp_path, gic, cpu):
 
 
 @pytest.mark.soak
-def test_patching_under_fire(tmp_path):
+def test_patching_under_fire(tmp_path, machine):
     """Four CPUs in a storm of system calls while tracer and filters change; then each word of text is looked at."""
     minutes = int(os.environ.get("SOAK_MINUTES", "0"))
     end = time.monotonic() + 60 * minutes
-    kernel = Kernel()
-    files = program_files(["storm", "flip"])
-    with MonitoredGuest(tmp_path, smp=4, files=files, timeout=300 + 120 * minutes, append="quiet") as guest:
+    kernel = Kernel(machine.arch)
+    files = machine.programs("storm", "flip")
+    with machine.monitored(tmp_path, smp=4, files=files, timeout=300 + 120 * minutes, append="quiet") as guest:
         def ok(command):
             status, output = guest.run(command)
             assert status == 0, f"{command}: status {status}\n{output}"

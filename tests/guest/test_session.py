@@ -3,8 +3,8 @@
 import re
 
 import pytest
+from machines import product, want_features
 from test_formats import COLUMNS, parse, split_trace
-from vitrine_guest import Guest
 
 PROMPT = r"/[\w/]* # $"
 
@@ -26,9 +26,10 @@ class Terminal:
         return self.guest.before().replace("\r\n", "\n")
 
 
-@pytest.mark.parametrize("gic", [2, 3])
-def test_the_session(gic):
-    with Guest(gic=gic, smp=2, timeout=120) as guest:
+@pytest.mark.parametrize("machine,irqchip", product(lambda machine: [(name, name) for name in machine.irqchips]))
+def test_the_session(machine, irqchip):
+    want_features(machine.arch, {"irqchip": irqchip})
+    with machine.guest(irqchip=irqchip, smp=2, timeout=120) as guest:
         shell = Terminal(guest)
         shell.type("cd /sys/kernel/tracing")
         assert set(shell.type("cat available_tracers").split()) == {"function", "sched_switch", "nop"}

@@ -3,8 +3,6 @@
 import threading
 
 import pytest
-from guest_programs import program_files
-from vitrine_guest import Guest
 
 
 def fnv1a(data):
@@ -15,8 +13,8 @@ def fnv1a(data):
 
 
 @pytest.fixture
-def guest():
-    with Guest(smp=2, timeout=60, files=program_files(["checksum"])) as one:
+def guest(machine):
+    with machine.guest(smp=2, timeout=60, files=machine.programs("checksum")) as one:
         yield one
 
 

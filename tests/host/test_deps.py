@@ -9,9 +9,11 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env", "flock")
-COMMANDS = ("aarch64-linux-gnu-gcc", "gcc", "tar", "xz", "bzip2", "cpio", "qemu-system-aarch64", "qemu-system-x86_64",
-            "gdb-multiarch", "qemu-aarch64", "clang-format", "clang-tidy", "cppcheck")
-FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/include/cmocka.h")
+COMMANDS = ("aarch64-linux-gnu-gcc", "x86_64-linux-gnu-gcc", "gcc", "tar", "xz", "bzip2", "cpio", "qemu-system-aarch64",
+            "qemu-system-x86_64", "gdb-multiarch", "qemu-aarch64", "qemu-x86_64", "grub-mkrescue", "xorriso", "mformat",
+            "clang-format", "clang-tidy", "cppcheck")
+FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/include/cmocka.h", "usr/share/ovmf/OVMF.fd",
+         "usr/lib/grub/i386-pc", "usr/lib/grub/x86_64-efi")
 
 
 class Fake:
@@ -29,6 +31,7 @@ class Fake:
             (folder / name).write_text("#!/bin/bash\nexit 0\n")
             (folder / name).chmod(0o755)
         self.program("id", "echo 0")
+        self.program("uname", "echo x86_64")
         self.program("apt-get", f'echo "$@" >> {self.calls}')
 
     def program(self, name, text):
@@ -115,6 +118,24 @@ def test_sudo_is_used_when_it_asks_nothing(machine):
                                f"{{ echo > {machine.bin}/xz; /bin/chmod 755 {machine.bin}/xz; }}")
     assert machine.run("build").returncode == 0
     assert "update" in machine.asked() and "install -y --no-install-recommends xz-utils" in machine.asked()
+
+
+def test_the_compiler_for_x86_64_is_the_hosts_own_or_a_cross_compiler(machine):
+    machine.program("id", "echo 1000")
+    (machine.bin / "x86_64-linux-gnu-gcc").unlink()
+    assert machine.run("build").stdout == "deps: missing; as root: apt-get install gcc\n"
+    machine.program("uname", "echo aarch64")
+    assert machine.run("build").stdout == "deps: missing; as root: apt-get install gcc-x86-64-linux-gnu\n"
+
+
+def test_grub_is_asked_for_where_it_is_packaged(machine):
+    machine.program("id", "echo 1000")
+    (machine.folder / "usr/lib/grub/i386-pc").unlink()
+    (machine.bin / "mformat").unlink()
+    assert machine.run("iso").stdout == "deps: missing; as root: apt-get install grub-pc-bin mtools\n"
+    assert machine.run("build", "run", "test").returncode == 0
+    machine.program("uname", "echo aarch64")
+    assert machine.run("all").returncode == 0
 
 
 def test_missing_module(machine):

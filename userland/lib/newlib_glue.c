@@ -137,3 +137,9 @@ void *_sbrk(ptrdiff_t increment)
 	current = wanted;
 	return (void *)(wanted - increment);
 }
+
+/* For programs. newlib has this one on some machines only. */
+void *sbrk(ptrdiff_t increment)
+{
+	return _sbrk(increment);
+}

@@ -1,4 +1,4 @@
-/* crash: one of the ways in which a program can go wrong. */
+/* crash: one of the ways in which a program can go wrong; `crash list` names those that end in a signal, and which. */
 #include <check.h>
 #include <numbers.h>
 #include <signal.h>
@@ -9,13 +9,31 @@ static void null_pointer(void)
 	*(volatile int *)0 = 1;
 }
 
+/*
+ * What differs between the machines: instructions, an address in the middle of an instruction or none at all, one of the
+ * kernel's, and the signals that go with them.
+ */
+#ifdef __aarch64__
+#define ILLEGAL	       "udf #0"
+#define BREAKPOINT     "brk #0x800"
+#define PRIVILEGED     "msr daifset, #15\n mrs x0, ttbr1_el1"
+#define SIG_PRIVILEGED SIGILL
+#define BAD_JUMP       ((unsigned long)null_pointer + 2)
+#define SIG_BAD_JUMP   SIGBUS
+#define KERNEL_ADDRESS 0xffff000000080000UL
+#else
+#define ILLEGAL	       "ud2"
+#define BREAKPOINT     "int3"
+#define PRIVILEGED     "cli"
+#define SIG_PRIVILEGED SIGSEGV
+#define BAD_JUMP       0x0000800000000000UL /* the first that is not canonical */
+#define SIG_BAD_JUMP   SIGSEGV
+#define KERNEL_ADDRESS 0xffffffff80200000UL
+#endif
+
 static void illegal(void)
 {
-#ifdef __aarch64__
-	__asm__ volatile("udf #0");
-#else
-	__asm__ volatile("ud2");
-#endif
+	__asm__ volatile(ILLEGAL);
 }
 
 static void write_text(void)
@@ -36,9 +54,9 @@ static void recursion(void)
 	deeper(0);
 }
 
-static void misaligned_jump(void)
+static void bad_jump(void)
 {
-	((void (*)(void))((unsigned long)misaligned_jump + 2))();
+	((void (*)(void))BAD_JUMP)();
 }
 
 /* Data is not executable. */
@@ -51,27 +69,18 @@ static void run_data(void)
 
 static void kernel_jump(void)
 {
-	((void (*)(void))0xffff000000080000UL)();
+	((void (*)(void))KERNEL_ADDRESS)();
 }
 
 /* What only the kernel may do. */
 static void privileged(void)
 {
-#ifdef __aarch64__
-	__asm__ volatile("msr daifset, #15");
-	__asm__ volatile("mrs x0, ttbr1_el1" ::: "x0");
-#else
-	__asm__ volatile("cli");
-#endif
+	__asm__ volatile(PRIVILEGED ::: "memory");
 }
 
 static void breakpoint(void)
 {
-#ifdef __aarch64__
-	__asm__ volatile("brk #0x800");
-#else
-	__asm__ volatile("int3");
-#endif
+	__asm__ volatile(BREAKPOINT);
 }
 
 /* Touch memory until there is no more: an error from mmap is a clean end. */
@@ -123,19 +132,33 @@ static void fork_bomb(void)
 
 int main(int argc, char **argv)
 {
-	static const struct check_case ways[] = {
-		{"null", null_pointer},	    {"illegal", illegal},
-		{"text", write_text},	    {"recursion", recursion},
-		{"jump", misaligned_jump},  {"data", run_data},
-		{"kernel", kernel_jump},    {"privileged", privileged},
-		{"breakpoint", breakpoint}, {"hog", hog},
-		{"fork-bomb", fork_bomb},
+	static const struct {
+		const char *name;
+		void (*run)(void);
+		int signal;
+	} ways[] = {
+		{"null", null_pointer, SIGSEGV},
+		{"illegal", illegal, SIGILL},
+		{"text", write_text, SIGSEGV},
+		{"recursion", recursion, SIGSEGV},
+		{"jump", bad_jump, SIG_BAD_JUMP},
+		{"data", run_data, SIGSEGV},
+		{"kernel", kernel_jump, SIGSEGV},
+		{"privileged", privileged, SIG_PRIVILEGED},
+		{"breakpoint", breakpoint, SIGTRAP},
+		{"hog", hog, 0},
+		{"fork-bomb", fork_bomb, 0},
 	};
 
-	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(ways); i++)
+	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(ways); i++) {
+		if (!strcmp(argv[1], "list") && ways[i].signal)
+			printf("%s %d\n", ways[i].name, ways[i].signal);
 		if (!strcmp(argv[1], ways[i].name)) {
 			ways[i].run();
 			vt_die(3, "%s did no harm", argv[1]);
 		}
-	vt_die(2, "usage: crash WAY");
+	}
+	if (argc < 2 || strcmp(argv[1], "list"))
+		vt_die(2, "usage: crash WAY | list");
+	return 0;
 }

@@ -1,6 +1,7 @@
 /* proctest: fork, exec, exit and wait. */
 #include <check.h>
 #include <numbers.h>
+#include <vectors.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -253,21 +254,13 @@ static void many_at_once(void)
 		CHECK_EQ(check_wait(pids[i]), 0);
 }
 
-#ifdef __aarch64__
-/* The first and last of the vector registers hold what we put there while another task puts something else
- * there. */
+/* They hold what we put there while another task puts something else there. */
 static void vectors(long value, int rounds)
 {
-	long got[4];
-
-	__asm__ volatile(
-		".arch_extension fp\n fmov d0, %0\n fmov d8, %0\n fmov d15, %0\n fmov d31, %0" ::"r"(value));
+	vectors_set(value);
 	for (int i = 0; i < rounds; i++)
 		vt_syscall(NR_sched_yield, 0, 0, 0, 0, 0, 0);
-	__asm__ volatile(".arch_extension fp\n fmov %0, d0\n fmov %1, d8\n fmov %2, d15\n fmov %3, d31"
-			 : "=r"(got[0]), "=r"(got[1]), "=r"(got[2]), "=r"(got[3]));
-	for (int i = 0; i < 4; i++)
-		CHECK_EQ(got[i], value);
+	vectors_check(value);
 }
 
 static void vector_registers(void)
@@ -281,7 +274,6 @@ static void vector_registers(void)
 		_exit(!!check_failures);
 	CHECK_EQ(check_wait(pid), 0);
 }
-#endif
 
 int main(int argc, char **argv)
 {
@@ -297,9 +289,7 @@ int main(int argc, char **argv)
 		{"exec-keeps", what_exec_keeps},
 		{"many-forks", many_forks},
 		{"many-at-once", many_at_once},
-#ifdef __aarch64__
 		{"vector-registers", vector_registers},
-#endif
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

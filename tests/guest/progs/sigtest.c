@@ -1,6 +1,7 @@
 /* sigtest: signals as POSIX and Linux have them. */
 #include <check.h>
 #include <numbers.h>
+#include <vectors.h>
 #include <signal.h>
 
 #define SA_NODEFER   0x40000000
@@ -246,6 +247,22 @@ static void registers_survive(void)
 	CHECK_EQ(f, 6 + 6 * n);
 }
 
+static void spoil_vectors(int sig)
+{
+	vectors_set(0x5555555555555555);
+	seen[sig]++;
+}
+
+/* Vector registers too are as before when the handler returns. */
+static void vectors_survive(void)
+{
+	handle(SIGUSR1, spoil_vectors, 0, 0);
+	vectors_set(0x1234567812345678);
+	CHECK_EQ(vt_syscall(NR_kill, getpid(), SIGUSR1, 0, 0, 0, 0), 0);
+	vectors_check(0x1234567812345678);
+	CHECK_EQ(seen[SIGUSR1], 1);
+}
+
 static void on_alarm_stack(int sig)
 {
 	seen[sig]++;
@@ -290,6 +307,7 @@ int main(int argc, char **argv)
 		{"kill-stopped", kill_stopped},
 		{"bad-arguments", bad_arguments},
 		{"registers", registers_survive},
+		{"vectors", vectors_survive},
 		{"no-room", no_room_for_frame},
 	};
 

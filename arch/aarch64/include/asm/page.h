@@ -13,7 +13,8 @@
 #define PAGE_SHIFT 12
 #define PAGE_SIZE  (1 << PAGE_SHIFT)
 #define PMD_SHIFT  21
-#define PUD_SHIFT  30 /* what one entry of the top level maps */
+#define PUD_SHIFT  30
+#define PGDIR_SHIFT PUD_SHIFT /* what one entry of the top level maps */
 
 #ifdef __ASSEMBLY__
 #define _UL(x) x

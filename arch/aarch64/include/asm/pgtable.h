@@ -30,6 +30,19 @@ typedef struct {
 
 extern pgd_t swapper_pg_dir[]; /* the kernel's half; init_mm.pgd */
 
+/* For the walks of kernel/mm/pgtable.c: all entries of a user top level are user mode's. */
+#define USER_PGD_ENTRIES 512U
+/* Does an entry above the last level lead to a table? */
+static __always_inline bool entry_is_table(u64 entry)
+{
+	return (entry & 3) == PTE_TABLE;
+}
+/* The entry that leads to the table at `phys`. */
+static __always_inline u64 table_entry(phys_addr_t phys)
+{
+	return phys | PTE_TABLE;
+}
+
 /*
  * VM_READ|WRITE|EXEC|SHARED to the protection of a user page. Writable is writable here: whoever shares the
  * page copy-on-write protects it with pte_wrprotect. No access at all: present to pte_present(), invalid to
@@ -40,6 +53,11 @@ pgprot_t vm_get_page_prot(unsigned vm_flags);
 static inline pte_t mk_pte(phys_addr_t phys, pgprot_t prot)
 {
 	return (pte_t){(phys & PTE_ADDR_MASK) | prot.v};
+}
+/* A leaf of 2 MiB: of the kernel. */
+static inline pte_t mk_block(phys_addr_t phys, pgprot_t prot)
+{
+	return (pte_t){phys | (prot.v & ~PTE_PAGE) | PTE_BLOCK};
 }
 static inline bool pte_none(pte_t p)
 {
@@ -79,26 +97,9 @@ static inline pte_t pte_mkyoung(pte_t p)
 	return (pte_t){p.v | PTE_AF};
 }
 
-/* The leaf slot of `va`, or NULL: a table on the way is missing, or a block is met. No lock; tables are never
- * freed while their mm lives. */
-pte_t *pte_lookup(pgd_t *pgd, unsigned long va);
-/* The same, making the missing tables. NULL: out of memory (or a block is met). May run on several CPUs at
- * once. Context: thread, or boot once the page allocator works. */
-pte_t *pte_alloc(pgd_t *pgd, unsigned long va);
 /* Store, visible to the walkers of all CPUs when it returns. Changing a valid entry needs a flush by the
  * caller. */
 void set_pte(pte_t *slot, pte_t v);
-/* Atomically empty the slot; returns what it held. */
-pte_t ptep_get_and_clear(pte_t *slot);
-
-/* A user top level, empty; NULL when out of memory. Thread context. */
-pgd_t *pgd_alloc(void);
-/* With all tables below it, not the pages. No CPU may use it any more, nor hold it in its TLB. */
-void pgd_free(pgd_t *pgd);
-/* fn for each non-empty user leaf of [start, end), ascending; a non-zero result ends the walk and is
- * returned. */
-int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
-	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg);
 
 struct mm_struct;
 /* On all CPUs (broadcast by hardware), complete on return; any context. */

@@ -1,4 +1,4 @@
-/* struct stat as stat(2) has it on this machine (Linux, asm-generic): 128 bytes. */
+/* struct stat as stat(2) has it on this machine; kernel/fs/stat.c fills it by its fields' names (Linux, asm-generic): 128 bytes. */
 #pragma once
 
 #include <lib/types.h>
@@ -26,7 +26,3 @@ struct stat {
 	u32 __unused5;
 };
 static_assert(sizeof(struct stat) == 128);
-
-struct kstat;
-/* Fill all of `out`, padding zeroed. */
-void arch_fill_stat(struct stat *out, const struct kstat *k);

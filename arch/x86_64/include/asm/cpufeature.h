@@ -5,7 +5,7 @@
 
 /* Locks: immutable after cpu_features_init(). */
 struct cpu_features {
-	bool nx, smep, smap, umip, pge, fsgsbase, rdtscp;
+	bool nx, smep, smap, umip, pge, mce, fsgsbase, rdtscp;
 	bool x2apic, tsc_deadline, tsc_invariant, hypervisor;
 	bool fxsr, xsave, xsaveopt, avx, erms, pages_1g;
 	u32 max_leaf, max_ext_leaf;

@@ -32,7 +32,7 @@
 #define X86_CR0_AM (1 << 18)
 #define X86_CR0_NW (1 << 29)
 #define X86_CR0_CD (1 << 30)
-#define X86_CR0_PG (1 << 31)
+#define X86_CR0_PG (1U << 31)
 
 #define X86_CR4_TSD	   (1 << 2)
 #define X86_CR4_PSE	   (1 << 4)

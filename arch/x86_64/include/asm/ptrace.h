@@ -23,6 +23,7 @@ struct pt_regs {
 static_assert(sizeof(struct pt_regs) % 16 == 0, "RSP must stay 16-byte aligned");
 
 #define X86_EFLAGS_CF	 (1UL << 0)
+#define X86_EFLAGS_ARITH (0x8d5UL) /* CF, PF, AF, ZF, SF, OF */
 #define X86_EFLAGS_FIXED (1UL << 1)
 #define X86_EFLAGS_TF	 (1UL << 8)
 #define X86_EFLAGS_IF	 (1UL << 9)

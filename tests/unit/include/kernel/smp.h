@@ -1,6 +1,7 @@
 /*
  * CPUs on the host: a thread becomes one with host_cpu_start. An interrupt is a signal to it, held back while
- * it has interrupts off. Everything that interrupts a CPU runs on its thread, to the end, as on the machine.
+ * it has interrupts off; an nmi is held back by another nmi only. Everything that interrupts a CPU runs on
+ * its thread, to the end, as on the machine.
  */
 #pragma once
 
@@ -21,5 +22,11 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
  * interrupts. */
 void host_cpu_start(int cpu);
 void host_cpu_stop(void);
-/* Interrupt a CPU: its thread runs fn(info) soon. Returns at once; -ENXIO when it is not up. */
+/* Interrupt a CPU: its thread runs fn(info) soon. Returns at once; -ENXIO when it is not up, -EBUSY when it
+ * has yet to serve the one before. */
 int host_interrupt(int cpu, smp_call_func_t fn, void *info);
+/* The same by an nmi, which has its own place. */
+int host_nmi(int cpu, smp_call_func_t fn, void *info);
+/* Nanoseconds of processor time that this process has used: what a limit is measured in, so that it means the
+ * same on a busy machine. */
+u64 host_cpu_time(void);

@@ -1,8 +1,6 @@
 /* Code that may fault on purpose: where to go on. */
 #include <asm/ptrace.h>
-#include <mm/mm.h>
-
-#include "exception.h"
+#include <kernel/extable.h>
 
 /* Both relative to the field itself, so that the table needs no relocation and half the space (EX_TABLE
  * writes it). */
@@ -49,10 +47,10 @@ bool extable_check(void)
 
 notrace bool fixup_exception(struct pt_regs *regs)
 {
-	unsigned long fixup = search_exception_tables(regs->pc);
+	unsigned long fixup = search_exception_tables(instruction_pointer(regs));
 
 	if (!fixup)
 		return false;
-	regs->pc = fixup;
+	instruction_pointer_set(regs, fixup);
 	return true;
 }

@@ -1,9 +1,6 @@
-/* Checked copies between kernel and user memory, over the bare ones of uaccess_asm.S. */
-#include <asm/uaccess.h>
+/* Checked copies between kernel and user memory, over the machine's bare ones. */
 #include <lib/string.h>
-
-/* uaccess_asm.S: like strncpy_from_user, for a range that is known to be in user space. */
-long __strncpy_from_user(char *dst, const char __user *src, long n);
+#include <mm/uaccess.h>
 
 unsigned long copy_from_user_rest(void *to, unsigned long n, unsigned long left)
 {

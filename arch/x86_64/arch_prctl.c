@@ -1,0 +1,47 @@
+/* arch_prctl(2): the bases of FS and GS, of which the C library uses FS for thread-local storage. */
+#include <asm/msr.h>
+#include <asm/page.h>
+#include <asm/thread.h>
+#include <asm/uaccess.h>
+#include <lib/errno.h>
+#include <proc/syscall.h>
+#include <sched/current.h>
+#include <sched/preempt.h>
+
+/* Linux's uapi asm/prctl.h. */
+#define ARCH_SET_GS 0x1001
+#define ARCH_SET_FS 0x1002
+#define ARCH_GET_FS 0x1003
+#define ARCH_GET_GS 0x1004
+
+/*
+ * Register and field in one go, for a switch loads the one from the other. In the kernel GS is its own: user mode's base waits in
+ * KERNEL_GS_BASE. An address that is not canonical would be #GP.
+ */
+static int set_base(u64 *field, u32 msr, unsigned long addr)
+{
+	if (addr >= TASK_SIZE)
+		return -EPERM;
+	preempt_disable();
+	*field = addr;
+	wrmsrl(msr, addr);
+	preempt_enable();
+	return 0;
+}
+
+SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, addr)
+{
+	struct thread_struct *thread = &current->thread;
+
+	switch (option) {
+	case ARCH_SET_FS:
+		return set_base(&thread->fsbase, MSR_FS_BASE, addr);
+	case ARCH_SET_GS:
+		return set_base(&thread->gsbase, MSR_KERNEL_GS_BASE, addr);
+	case ARCH_GET_FS:
+		return put_user(thread->fsbase, (u64 __user *)addr);
+	case ARCH_GET_GS:
+		return put_user(thread->gsbase, (u64 __user *)addr);
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,203 @@
+/* Descriptor tables: segments, the task state segment with its stacks, interrupt gates, what SYSCALL loads. */
+#include <asm/msr.h>
+#include <asm/ptrace.h>
+#include <asm/segment.h>
+#include <kernel/percpu.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/current.h>
+
+#include "exception.h"
+#include "smp.h"
+
+/* SDM vol. 3, figure 8-11: no state of a task here, only the stacks to switch to. */
+struct tss {
+	u32 reserved0;
+	u64 rsp[3]; /* by privilege level: [0] is taken on entry from user mode */
+	u64 reserved1;
+	u64 ist[7]; /* by a gate's IST number - 1 */
+	u64 reserved2;
+	u16 reserved3;
+	u16 iomap_base; /* beyond the limit: user mode has no I/O ports */
+} __packed;
+static_assert(sizeof(struct tss) == 104);
+
+/* What each CPU has of its own; the CPU knows the address, so it may not move. [its CPU] */
+struct cpu_tables {
+	u64 gdt[GDT_ENTRIES];
+	struct tss tss;
+} __aligned(64);
+
+/* SDM vol. 3, figure 6-8. */
+struct idt_gate {
+	u16 offset_low, selector;
+	u8 ist;
+	u8 type; /* present, privilege level, 14: interrupt gate */
+	u16 offset_middle;
+	u32 offset_high, reserved;
+};
+static_assert(sizeof(struct idt_gate) == 16);
+
+struct table_register {
+	u16 limit;
+	u64 base;
+} __packed;
+
+#define IDT_STUB_SIZE	  16
+#define GATE_INTERRUPT	  0x8e
+#define GATE_USER	  0x60 /* user mode may use it by INT n */
+#define TSS_AVAILABLE	  9
+#define SYSCALL_MASK	  (X86_EFLAGS_TF | X86_EFLAGS_IF | X86_EFLAGS_DF | X86_EFLAGS_IOPL | X86_EFLAGS_NT | X86_EFLAGS_RF | X86_EFLAGS_AC)
+
+extern const char idt_stubs[]; /* entry.S */
+
+static struct cpu_tables boot_tables;
+static unsigned char boot_ist_stacks[NR_IST][IST_STACK_SIZE] __aligned(16);
+static struct idt_gate idt[NR_VECTORS] __aligned(PAGE_SIZE); /* [boot, then immutable] the same for all */
+
+/* The template's values are the boot CPU's; each other CPU's are set before it starts. */
+static DEFINE_PER_CPU(struct cpu_tables *, cpu_tables) = &boot_tables;
+DEFINE_PER_CPU(unsigned long, ist_stack_end[NR_IST]) = {
+	[IST_DF] = (unsigned long)boot_ist_stacks[IST_DF] + IST_STACK_SIZE,
+	[IST_NMI] = (unsigned long)boot_ist_stacks[IST_NMI] + IST_STACK_SIZE,
+	[IST_MCE] = (unsigned long)boot_ist_stacks[IST_MCE] + IST_STACK_SIZE,
+};
+/* For SYSCALL, which switches no stack: the task's kernel stack, and room for the user's rsp. [this CPU] */
+DEFINE_PER_CPU(unsigned long, kernel_stack_end);
+DEFINE_PER_CPU(unsigned long, user_rsp);
+
+/*
+ * Flat 64-bit code and data, marked as accessed so that the CPU need not write to the table. At __USER32_CS, which only
+ * SYSRET's arithmetic wants, there is nothing: so no program gets into 32-bit mode.
+ */
+static const u64 gdt_template[GDT_ENTRIES] = {
+	[__KERNEL_CS / 8] = 0x00af9b000000ffff,
+	[__KERNEL_DS / 8] = 0x00cf93000000ffff,
+	[__USER_DS / 8] = 0x00cff3000000ffff,
+	[__USER_CS / 8] = 0x00affb000000ffff,
+};
+
+/* SDM vol. 3, figure 8-4. */
+static void set_tss_descriptor(u64 *slot, const struct tss *tss)
+{
+	u64 base = (u64)tss;
+
+	slot[0] = (sizeof(*tss) - 1) | (base & 0xffffff) << 16 | (u64)(0x80 | TSS_AVAILABLE) << 40 |
+		  (base >> 24 & 0xff) << 56;
+	slot[1] = base >> 32;
+}
+
+static void set_gate(unsigned vector, unsigned ist, unsigned flags)
+{
+	u64 stub = (u64)idt_stubs + vector * IDT_STUB_SIZE;
+
+	idt[vector] = (struct idt_gate){
+		.offset_low = stub,
+		.selector = __KERNEL_CS,
+		.ist = ist,
+		.type = GATE_INTERRUPT | flags,
+		.offset_middle = stub >> 16,
+		.offset_high = stub >> 32,
+	};
+}
+
+/*
+ * Only INT3 and INTO are user mode's to raise. What gets a stack of its own: NMI and #MC, because they also come where rsp
+ * is the user's (SYSCALL), #DF, because the task's stack may be what failed.
+ */
+static void idt_init(void)
+{
+	for (unsigned v = 0; v < NR_VECTORS; v++)
+		set_gate(v, 0, 0);
+	set_gate(X86_TRAP_BP, 0, GATE_USER);
+	set_gate(X86_TRAP_OF, 0, GATE_USER);
+	set_gate(X86_TRAP_DF, IST_DF + 1, 0);
+	set_gate(X86_TRAP_NMI, IST_NMI + 1, 0);
+	set_gate(X86_TRAP_MC, IST_MCE + 1, 0);
+}
+
+/*
+ * Segments of the new table. A load of GS takes its base from the descriptor (0), which the per-CPU offset must survive;
+ * nothing in between uses it.
+ */
+static void load_segments(const u64 *gdt)
+{
+	struct table_register gdtr = {GDT_ENTRIES * 8 - 1, (u64)gdt};
+	u64 gs_base = rdmsrl(MSR_GS_BASE);
+
+	__asm__ volatile("lgdt %0\n\t"
+			 "pushq %1\n\t"
+			 "leaq 1f(%%rip), %%rax\n\t"
+			 "pushq %%rax\n\t"
+			 "lretq\n"
+			 "1:\tmovl %2, %%ss\n\t"
+			 "movl %3, %%ds\n\t"
+			 "movl %3, %%es\n\t"
+			 "movl %3, %%fs\n\t"
+			 "movl %3, %%gs"
+			 :
+			 : "m"(gdtr), "i"(__KERNEL_CS), "r"(__KERNEL_DS), "r"(0)
+			 : "rax", "memory");
+	wrmsrl(MSR_GS_BASE, gs_base);
+}
+
+/* KERNEL_GS_BASE holds user mode's base while we are in the kernel: entry.S relies on it being no kernel address. */
+static void syscall_init(void)
+{
+	wrmsrl(MSR_FS_BASE, 0);
+	wrmsrl(MSR_KERNEL_GS_BASE, 0);
+	wrmsrl(MSR_STAR, (u64)__USER32_CS << 48 | (u64)__KERNEL_CS << 32);
+	wrmsrl(MSR_LSTAR, (u64)entry_SYSCALL_64);
+	wrmsrl(MSR_CSTAR, 0); /* SYSCALL in 32-bit mode, which nobody gets into */
+	wrmsrl(MSR_SYSCALL_MASK, SYSCALL_MASK);
+	wrmsrl(MSR_EFER, rdmsrl(MSR_EFER) | EFER_SCE);
+}
+
+void cpu_desc_init(void)
+{
+	struct cpu_tables *t = this_cpu(cpu_tables);
+	struct table_register idtr = {sizeof(idt) - 1, (u64)idt};
+
+	if (t == &boot_tables)
+		idt_init();
+	memcpy(t->gdt, gdt_template, sizeof(t->gdt));
+	t->tss = (struct tss){.iomap_base = sizeof(struct tss)};
+	for (unsigned i = 0; i < NR_IST; i++)
+		t->tss.ist[i] = this_cpu(ist_stack_end)[i];
+	set_tss_descriptor(&t->gdt[GDT_TSS / 8], &t->tss);
+	load_segments(t->gdt);
+	__asm__ volatile("ltr %w0" : : "r"(GDT_TSS));
+	cpu_set_kernel_stack(task_stack_end(current));
+	syscall_init();
+	__asm__ volatile("lidt %0" : : "m"(idtr)); /* last: from here on exceptions are ours */
+}
+
+int cpu_desc_alloc(unsigned cpu)
+{
+	struct cpu_tables *t = kzalloc(sizeof(*t), GFP_KERNEL);
+	unsigned i;
+
+	if (!t)
+		return -ENOMEM;
+	for (i = 0; i < NR_IST; i++) {
+		char *stack = kmalloc(IST_STACK_SIZE, GFP_KERNEL);
+
+		if (!stack)
+			goto free_stacks;
+		per_cpu(ist_stack_end, cpu)[i] = (unsigned long)stack + IST_STACK_SIZE;
+	}
+	per_cpu(cpu_tables, cpu) = t;
+	return 0;
+free_stacks:
+	while (i--)
+		kfree((void *)(per_cpu(ist_stack_end, cpu)[i] - IST_STACK_SIZE));
+	kfree(t);
+	return -ENOMEM;
+}
+
+notrace void cpu_set_kernel_stack(unsigned long stack_end)
+{
+	this_cpu(kernel_stack_end) = stack_end;
+	this_cpu(cpu_tables)->tss.rsp[0] = stack_end;
+}

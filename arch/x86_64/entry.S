@@ -1,0 +1,403 @@
+/*
+ * Ways into the kernel: interrupts, exceptions, SYSCALL; saving and restoring what was interrupted; the ways back.
+ *
+ * The stack of a task when user mode entered the kernel (addresses fall towards the bottom of the picture):
+ *
+ *     stack + THREAD_SIZE -> +--------------------------+  TSS.RSP0 and %gs:kernel_stack_end point here
+ *                            | ss, rsp, rflags, cs, rip |  pushed by the CPU; for SYSCALL by us
+ *                            | orig_rax                 |  number of the call, or error code, or 0
+ *                            | vector                   |  pushed by the stub of the vector
+ *                            | rdi ... r15              |
+ *                            | stackframe   {0, 0}      |  <- rbp of the handler: the walk ends here
+ *                            +--------------------------+  <- struct pt_regs = task_pt_regs(task), rsp
+ *                            | frames of C functions    |
+ *
+ * An exception in the kernel pushes the same structure below whatever is there, with the frame record
+ * {interrupted rbp, interrupted rip}, so that a walk by frame records goes on through it:
+ *
+ *                            | frame record of f        |  <- interrupted rbp
+ *                            | locals of f              |  <- interrupted rsp
+ *                            +--------------------------+
+ *                            | ss ... rip, orig_rax ... |
+ *                            | stackframe {rbp, rip}    |  <- rbp of the handler, rsp
+ *                            +--------------------------+
+ *
+ * GS: its base is the per-CPU offset in the kernel and the user's own value in user mode; SWAPGS exchanges it with
+ * KERNEL_GS_BASE. On entry "was it user mode" (cs) decides about it, with two exceptions, both of our making: between
+ * SYSCALL or the last SWAPGS and the change of mode cs is the kernel's and GS the user's. Interrupts are off there and
+ * nothing there faults but IRETQ, which exception_entry knows by its address. What cannot be held off, NMI and #MC, and
+ * what we do not return from, #DF, look at the base itself: see paranoid_entry.
+ */
+#include <asm/assembler.h>
+#include <asm/irq_vectors.h>
+#include <asm/msr.h>
+#include <asm/segment.h>
+#include <generated/asm-offsets.h>
+
+#define RFLAGS_TF_RF 0x10100
+
+	.section .entry.text, "ax"
+
+/*
+ * General registers below what stands at rsp: {vector, orig_rax, rip, ...}. `rax`: what to store for it. Flags of the
+ * interrupted code that C does not want are reset: DF here, AC (user memory open to the kernel) where the caller says.
+ */
+.macro push_regs rax=%rax
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	push	%rcx
+	push	\rax
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%rbx
+	push	%rbp
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+.endm
+
+/* The frame record of an entry from user mode, and the handler's argument. */
+.macro user_frame
+	push	$0
+	push	$0
+	mov	%rsp, %rbp
+	mov	%rsp, %rdi
+.endm
+
+/* Of an entry from the kernel. With two words less on the stack, rip is 16 bytes nearer than its offset says. */
+.macro kernel_frame
+	push	S_RIP-16(%rsp)
+	push	%rbp
+	mov	%rsp, %rbp
+	mov	%rsp, %rdi
+.endm
+
+/* Undo all of it: afterwards rsp points to what IRETQ wants. */
+.macro pop_regs
+	add	$16, %rsp			/* stackframe */
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbp
+	pop	%rbx
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rax
+	pop	%rcx
+	pop	%rdx
+	pop	%rsi
+	pop	%rdi
+.endm
+
+/*
+ * One stub a vector, 16 bytes apart; desc.c points the IDT's gates at them. The CPU has pushed ss ... rip and for
+ * some exceptions an error code (SDM vol. 3, table 6-1); the others get a 0 in its place, and all their vector:
+ *
+ *     6a 00              push $0
+ *     6a vv              push $vector		(from 128 on 68 vv 00 00 00)
+ *     e9 xx xx xx xx     jmp
+ *
+ * All gates are interrupt gates: the CPU has cleared IF.
+ */
+	.balign	16
+	.globl	idt_stubs
+	.type	idt_stubs, @function
+idt_stubs:
+	.set	vector, 0
+	.rept	NR_VECTORS
+	.balign	16
+	.if	!(vector == X86_TRAP_DF || (vector >= X86_TRAP_TS && vector <= X86_TRAP_PF) || \
+		  vector == X86_TRAP_AC || vector == X86_TRAP_CP || vector == 29 || vector == 30)
+	push	$0
+	.endif
+	push	$vector
+	.if	vector == X86_TRAP_NMI
+	jmp	nmi_entry
+	.elseif	vector == X86_TRAP_DF
+	jmp	double_fault_entry
+	.elseif	vector == X86_TRAP_MC
+	jmp	machine_check_entry
+	.elseif	vector < NR_EXCEPTIONS
+	jmp	exception_entry
+	.else
+	jmp	interrupt_entry
+	.endif
+	.set	vector, vector + 1
+	.endr
+FUNC_END idt_stubs
+
+/* Interrupts, vectors 32 to 255. rsp: vector, 0, rip, cs, ... */
+FUNC interrupt_entry
+	cld
+	CLAC
+	testb	$3, 24(%rsp)			/* cs */
+	jz	1f
+	swapgs
+	push_regs
+	user_frame
+	call	interrupt_handler
+	jmp	ret_to_user
+1:
+	push_regs
+	kernel_frame
+	call	interrupt_handler
+	pop_regs
+	add	$16, %rsp			/* vector, orig_rax */
+	iretq
+FUNC_END interrupt_entry
+
+/* Exceptions but those with a stack of their own. rsp: vector, error code or 0, rip, cs, ... */
+FUNC exception_entry
+	cld
+	CLAC
+	testb	$3, 24(%rsp)			/* cs */
+	jz	.Lfrom_kernel
+	swapgs
+.Lfrom_user:
+	push_regs
+	user_frame
+	call	exc_handler
+	jmp	ret_to_user
+.Lfrom_kernel:
+	push_regs
+	kernel_frame
+	cmpq	$.Liret_to_user, S_RIP(%rsp)
+	jne	1f
+	swapgs					/* user mode was not reached; its fix-up runs with our GS */
+1:
+	call	exc_handler
+	mov	%gs:current_task, %rax
+	testl	$NMI_MASK_ASM, TSK_PREEMPT_COUNT(%rax)
+	jnz	.Lback_into_nmi
+	pop_regs
+	add	$16, %rsp
+	iretq
+
+	/*
+	 * The exception came while an NMI was served. IRETQ would let the next NMI in, which would begin at the top of
+	 * the stack that this one still stands on; so go back without it: the same code and stack segment, the flags by
+	 * POPFQ (IF is off in them), and RET. The two words for that are written right below the interrupted rsp: over
+	 * what the CPU has pushed there, so everything is read first, and where rsp shall point is kept in orig_rax.
+	 *
+	 *     interrupted rsp -> |         |
+	 *                        | rip     |  popped by RET
+	 *                        | rflags  |  <- orig_rax
+	 */
+.Lback_into_nmi:
+	mov	S_RSP(%rsp), %rax
+	mov	S_RIP(%rsp), %rcx
+	mov	S_RFLAGS(%rsp), %rdx
+	mov	%rcx, -8(%rax)
+	mov	%rdx, -16(%rax)
+	sub	$16, %rax
+	mov	%rax, S_ORIG_RAX(%rsp)
+	pop_regs
+	add	$8, %rsp			/* vector */
+	pop	%rsp
+	popfq
+	ret
+FUNC_END exception_entry
+
+/*
+ * Every way back to user mode but SYSRET; exit_to_user_mode has been called, interrupts are off. From SWAPGS on GS is the
+ * user's.
+ */
+FUNC ret_to_user
+	pop_regs
+	add	$16, %rsp			/* vector, orig_rax */
+	swapgs
+.Liret_to_user:
+	iretq
+	/*
+	 * IRETQ refused what it was to load (rt_sigreturn takes cs, ss and rip from user memory). It has changed
+	 * nothing: rsp still points to the five words and the registers are the user's; fixup_exception has brought us
+	 * here with our GS. So this is as if user mode had raised #GP where it wanted to go: SIGSEGV.
+	 */
+.Lbad_iret:
+	orb	$3, 8(%rsp)			/* cs: whatever it was, it was not to be the kernel */
+	push	$0
+	push	$X86_TRAP_GP
+	jmp	.Lfrom_user
+	EX_TABLE .Liret_to_user, .Lbad_iret
+FUNC_END ret_to_user
+
+/*
+ * SYSCALL: rcx = rip, r11 = rflags, rax = number, arguments in rdi, rsi, rdx, r10, r8, r9. The CPU has loaded cs and ss
+ * and cleared the flags in SYSCALL_MASK (IF, DF, AC, TF among them); rsp is still the user's and GS too.
+ * pt_regs is built whole, so that signals, fork and tracers find every register.
+ */
+FUNC entry_SYSCALL_64
+	swapgs
+	mov	%rsp, %gs:user_rsp
+	mov	%gs:kernel_stack_end, %rsp
+	push	$__USER_DS
+	push	%gs:user_rsp
+	push	%r11
+	push	$__USER_CS
+	push	%rcx
+	push	%rax				/* orig_rax */
+	push	$SYSCALL_VECTOR
+	push_regs rax=$-ENOSYS_ASM
+	user_frame
+	call	do_syscall_64
+
+	/*
+	 * SYSRET takes rip from rcx and rflags from r11, and cs and ss as they were: only when that is what is wanted.
+	 * Not so after a signal, exec or sigreturn. And on Intel's CPUs a rip that is not canonical raises #GP in SYSRET
+	 * while still in the kernel, with the user's stack and GS: so it must lie in the lower half, bits 63 to 47
+	 * zero. (One can have it: SYSCALL in the last bytes below a hole of the address space; user mappings end a page
+	 * before that, but rip can also come from ptrace-like changes.) SYSRET clears RF, and TF would trap too early.
+	 */
+	mov	S_RIP(%rsp), %rcx
+	mov	S_RFLAGS(%rsp), %r11
+	cmp	%rcx, S_RCX(%rsp)
+	jne	ret_to_user
+	cmp	%r11, S_R11(%rsp)
+	jne	ret_to_user
+	cmpl	$__USER_CS, S_CS(%rsp)
+	jne	ret_to_user
+	cmpl	$__USER_DS, S_SS(%rsp)
+	jne	ret_to_user
+	test	$RFLAGS_TF_RF, %r11d
+	jnz	ret_to_user
+	mov	%rcx, %rdx
+	shr	$47, %rdx
+	jnz	ret_to_user
+	pop_regs
+	mov	S_RSP-S_VECTOR(%rsp), %rsp	/* rsp was at `vector` */
+	swapgs
+	sysretq
+FUNC_END entry_SYSCALL_64
+
+/*
+ * NMI, #MC, #DF: each on a stack of its own (IST), from anywhere, also with the user's GS in the kernel. Leaves ebx = 1 when
+ * GS had to be swapped, which is to be undone, else 0.
+ *
+ * The rule: the kernel's base is a distance from the image to memory in the linear map, thus in the upper half, and the
+ * user's is in the lower half (arch_prctl checks it, loading a selector gives 0, and WRGSBASE is off, see cpu_setup); so
+ * the sign tells. The boot CPU's base is 0 until setup_per_cpu_areas: until then KERNEL_GS_BASE is 0 as well, and
+ * swapping the two is no change.
+ */
+.macro paranoid_entry
+	cld
+	CLAC
+	push_regs
+	testb	$3, S_CS-16(%rsp)
+	jz	1f
+	user_frame
+	jmp	2f
+1:
+	kernel_frame
+2:
+	mov	$MSR_GS_BASE, %ecx
+	rdmsr					/* edx: the upper half */
+	mov	%edx, %ebx
+	not	%ebx
+	shr	$31, %ebx			/* 1: was not negative */
+	jz	3f
+	swapgs
+3:
+.endm
+
+/*
+ * NMI. While it is served further ones wait, until an IRET: our own at the end, and none before, as exceptions within go back
+ * without (.Lback_into_nmi). So it cannot nest, and its stack needs no care.
+ */
+FUNC nmi_entry
+	paranoid_entry
+	call	nmi_handler
+	test	%ebx, %ebx
+	jz	1f
+	swapgs
+1:
+	pop_regs
+	add	$16, %rsp
+	iretq
+FUNC_END nmi_entry
+
+/* These two do not return. */
+FUNC double_fault_entry
+	paranoid_entry
+	call	double_fault_handler
+	ud2
+FUNC_END double_fault_entry
+
+FUNC machine_check_entry
+	paranoid_entry
+	call	machine_check_handler
+	ud2
+FUNC_END machine_check_entry
+
+/*
+ * void call_on_irq_stack(struct pt_regs *regs, void (*fn)(struct pt_regs *), unsigned long stack_end)
+ * The frame record stays on the task's stack, so a walk goes from the interrupt stack back to it:
+ *
+ *     interrupt stack            task stack
+ *     | frames of fn |           | return address    |
+ *     | its record --------->    | rbp of the caller |
+ */
+FUNC call_on_irq_stack
+	push	%rbp
+	mov	%rsp, %rbp
+	mov	%rdx, %rsp
+	call	*%rsi
+	mov	%rbp, %rsp			/* rbp is callee saved: still ours */
+	pop	%rbp
+	ret
+FUNC_END call_on_irq_stack
+
+/*
+ * struct task_struct *cpu_switch_to(struct task_struct *prev, struct task_struct *next)
+ * Returns prev. What is pushed is struct switch_frame, whose rbp and return address are a frame record. `current` changes
+ * with the stack; interrupts are off, so only an NMI could see them disagree: it finds, for a moment, a stack that is
+ * not its task's, and walks nothing.
+ */
+FUNC cpu_switch_to
+	push	%rbp
+	push	%rbx
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	mov	%rsp, TSK_THREAD_SP(%rdi)
+	mov	TSK_THREAD_SP(%rsi), %rsp
+	mov	%rsi, %gs:current_task
+	mov	%rdi, %rax
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbx
+	pop	%rbp
+	ret
+FUNC_END cpu_switch_to
+
+/*
+ * A new task's first instruction: rax = the task switched from, rbx = kernel thread's function or 0, r12 = its argument
+ * (arch_copy_thread). rsp = its pt_regs, rbp = the frame record in them.
+ */
+FUNC ret_from_fork
+	mov	%rax, %rdi
+	call	schedule_tail
+	test	%rbx, %rbx
+	jz	1f
+	mov	%r12, %rdi
+	call	*%rbx
+	test	%eax, %eax
+	jnz	2f				/* 0: it became a user program (kernel_execve) */
+1:
+	mov	%rsp, %rdi
+	call	exit_from_fork
+	jmp	ret_to_user
+2:
+	movslq	%eax, %rdi
+	call	do_exit
+	ud2					/* does not return */
+FUNC_END ret_from_fork

@@ -1,0 +1,79 @@
+/* Page faults: user addresses go to the memory manager, the kernel's own to a fix-up or an oops. */
+#include <asm/cpufeature.h>
+#include <asm/page.h>
+#include <asm/ptrace.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <mm/mm.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+
+#include "exception.h"
+
+/* Error code of #PF (SDM vol. 3, 4.7). */
+#define PF_PROT	 (1 << 0) /* the page is there, but not for this */
+#define PF_WRITE (1 << 1)
+#define PF_USER	 (1 << 2)
+#define PF_RSVD	 (1 << 3) /* a reserved bit was set in an entry */
+#define PF_INSTR (1 << 4)
+
+static unsigned fault_flags(u64 error_code)
+{
+	unsigned flags = error_code & PF_USER ? FAULT_FLAG_USER : 0;
+
+	if (error_code & PF_INSTR)
+		flags |= FAULT_FLAG_EXEC;
+	else if (error_code & PF_WRITE)
+		flags |= FAULT_FLAG_WRITE;
+	return flags;
+}
+
+/* What the kernel tried, should it be a bug; NULL: something is not mapped at all. */
+static const char *describe(u64 error_code, u64 address)
+{
+	if (!(error_code & PF_PROT))
+		return NULL;
+	if (error_code & PF_INSTR)
+		return address < TASK_SIZE ? "execute from user memory"
+					   : "execute from non-executable memory";
+	return error_code & PF_WRITE ? "write to read-only memory" : "read from unreadable memory";
+}
+
+/*
+ * Touching user memory outside of STAC and CLAC is a bug even where a fix-up stands, and not one that a
+ * page would mend.
+ */
+static bool smap_violation(const struct pt_regs *regs, u64 error_code, u64 address)
+{
+	return cpu_features.smap && address < TASK_SIZE && !(regs->rflags & X86_EFLAGS_AC) &&
+	       !(error_code & PF_INSTR);
+}
+
+static void kernel_fault(struct pt_regs *regs, u64 error_code, u64 address)
+{
+	if (unlikely(smap_violation(regs, error_code, address)))
+		die_kernel_fault(regs, address, "access to user memory", error_code);
+	do_kernel_fault(regs, address, fault_flags(error_code), describe(error_code, address), error_code);
+}
+
+static void user_fault(struct pt_regs *regs, u64 error_code, u64 address)
+{
+	current->thread.cr2 = address;
+	current->thread.error_code = error_code;
+	current->thread.trap_nr = X86_TRAP_PF;
+	if (likely(address < TASK_SIZE))
+		do_page_fault(regs, address, fault_flags(error_code));
+	else
+		force_sig_fault(SIGSEGV, SEGV_MAPERR, address);
+}
+
+noinline void do_page_fault_exception(struct pt_regs *regs, u64 error_code, u64 address)
+{
+	/* No entry of ours has one: whoever's access it was, the tables are not to be trusted. */
+	if (unlikely(error_code & PF_RSVD))
+		die_kernel_fault(regs, address, "paging request through a corrupted page table", error_code);
+	if (user_mode(regs))
+		user_fault(regs, error_code, address);
+	else
+		kernel_fault(regs, error_code, address);
+}

@@ -1,0 +1,181 @@
+/*
+ * User FPU, SSE and AVX registers. The kernel itself never uses them, so they stay as user mode left them until another task's are
+ * loaded.
+ *
+ * A switch away saves them, which makes the copy in memory whole, so that the task may go on on any CPU. A switch to a task loads
+ * its registers, unless they are still there: nobody else's were loaded on this CPU since (fpu_owner), and the task has been on no
+ * other (fpu.cpu). So a task that makes room for a kernel thread or for idle, and comes back, loads nothing.
+ *
+ * There is no lazy loading by CR0.TS as on aarch64: a trap costs more than XRSTOR, compilers use SSE in nearly every program, and
+ * registers of somebody else behind TS can be read by speculation (CVE-2018-3665).
+ */
+#include <asm/cpufeature.h>
+#include <asm/fpu.h>
+#include <asm/msr.h>
+#include <asm/thread.h>
+#include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <kernel/smp.h>
+#include <lib/string.h>
+#include <sched/current.h>
+#include <sched/preempt.h>
+
+#include "exception.h"
+#include "fpu.h"
+
+#define XFEATURE_FP  (1 << 0)
+#define XFEATURE_SSE (1 << 1)
+#define XFEATURE_AVX (1 << 2)
+#define CPUID_XSTATE 0xd
+
+u32 fpu_state_size = FPU_LEGACY_SIZE;
+u64 fpu_features = XFEATURE_FP | XFEATURE_SSE;
+bool fpu_has_xsave;
+u32 fpu_mxcsr_mask; /* [immutable after fpu_init] bits of MXCSR that this CPU has */
+
+/* What a program begins with: no component in use, all exceptions masked, round to nearest (System V ABI, 3.2.1). */
+static const union {
+	u8 bytes[FPU_STATE_SIZE];
+	struct fpu_legacy legacy;
+} initial_state __aligned(64) = {.legacy = {.cwd = 0x37f, .mxcsr = 0x1f80}};
+
+/* Whose values this CPU's registers hold, if that task's fpu.cpu says so too. [this CPU, interrupts or preemption off] */
+static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
+
+static void xsetbv(u32 xcr, u64 v)
+{
+	__asm__ volatile("xsetbv" : : "c"(xcr), "a"((u32)v), "d"((u32)(v >> 32)));
+}
+
+/* All components, also those in their initial state. */
+static void save_all(void *state)
+{
+	if (fpu_has_xsave)
+		__asm__ volatile("xsave64 (%0)" : : "r"(state), "a"((u32)fpu_features), "d"(0) : "memory");
+	else
+		__asm__ volatile("fxsave64 (%0)" : : "r"(state) : "memory");
+}
+
+/* To where the same registers were loaded from: the CPU may leave out what has not changed since. */
+static void save_changed(void *state)
+{
+	if (cpu_features.xsaveopt)
+		__asm__ volatile("xsaveopt64 (%0)" : : "r"(state), "a"((u32)fpu_features), "d"(0) : "memory");
+	else
+		save_all(state);
+}
+
+/* Nothing in `state` may be what the CPU refuses: that would be a fault in the kernel. */
+static void load(const void *state)
+{
+	if (fpu_has_xsave)
+		__asm__ volatile("xrstor64 (%0)" : : "r"(state), "a"((u32)fpu_features), "d"(0) : "memory");
+	else
+		__asm__ volatile("fxrstor64 (%0)" : : "r"(state) : "memory");
+}
+
+/* The registers become t's. [this CPU, interrupts or preemption off] */
+static void fpu_enter(struct task_struct *t)
+{
+	struct fpu *fpu = &t->thread.fpu;
+	u32 cpu = smp_processor_id();
+
+	if (this_cpu(fpu_owner) != t || fpu->cpu != cpu) {
+		load(fpu->state);
+		this_cpu(fpu_owner) = t;
+		fpu->cpu = cpu;
+	}
+	fpu->live = 1;
+}
+
+void fpu_switch(struct task_struct *prev, struct task_struct *next)
+{
+	if (prev->thread.fpu.live) {
+		save_changed(prev->thread.fpu.state);
+		prev->thread.fpu.live = 0;
+	}
+	if (next->thread.fpu.user)
+		fpu_enter(next);
+}
+
+void fpu_preserve(void)
+{
+	preempt_disable();
+	if (current->thread.fpu.live)
+		save_all(current->thread.fpu.state);
+	preempt_enable();
+}
+
+void fpu_load_state(const void *state)
+{
+	struct fpu *fpu = &current->thread.fpu;
+
+	/* In one go: a switch in between would save the old registers over the new state. */
+	preempt_disable();
+	memcpy(fpu->state, state, FPU_STATE_SIZE);
+	fpu->user = 1;
+	fpu->cpu = NR_CPUS;
+	fpu_enter(current);
+	preempt_enable();
+}
+
+void fpu_reset(void)
+{
+	fpu_load_state(&initial_state);
+}
+
+void fpu_flush(struct task_struct *task)
+{
+	fpu_reset(); /* `task` is current */
+}
+
+/* Straight from the registers into the child: its state, which is a copy of our old one, has a header already. */
+void fpu_copy(struct task_struct *child, bool user)
+{
+	struct fpu *to = &child->thread.fpu;
+
+	to->live = 0;
+	to->cpu = NR_CPUS;
+	to->user = user;
+	preempt_disable();
+	if (user && current->thread.fpu.live)
+		save_all(to->state);
+	preempt_enable();
+}
+
+void fpu_init_cpu(void)
+{
+	write_cr(0, (read_cr(0) & ~(u64)(X86_CR0_EM | X86_CR0_TS)) | X86_CR0_MP | X86_CR0_NE);
+	write_cr(4, read_cr(4) | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT | (fpu_has_xsave ? X86_CR4_OSXSAVE : 0));
+	if (fpu_has_xsave)
+		xsetbv(0, fpu_features);
+	load(&initial_state);
+}
+
+/* Where the CPU puts AVX's part is not written in the manual, only that CPUID tells; it has been at 576 ever since. */
+static bool avx_fits(void)
+{
+	struct cpuid_regs r = cpuid(CPUID_XSTATE, 2);
+
+	return r.eax + r.ebx <= FPU_STATE_SIZE;
+}
+
+void fpu_init(void)
+{
+	static union { /* [boot] */
+		u8 bytes[FPU_STATE_SIZE];
+		struct fpu_legacy legacy;
+	} probe __aligned(64);
+
+	fpu_has_xsave = cpu_features.xsave;
+	if (fpu_has_xsave && cpu_features.avx && avx_fits())
+		fpu_features |= XFEATURE_AVX;
+	if (fpu_has_xsave)
+		fpu_state_size = fpu_features & XFEATURE_AVX ? FPU_STATE_SIZE : FPU_LEGACY_SIZE + FPU_HEADER_SIZE;
+	fpu_init_cpu();
+	save_all(&probe);
+	/* Zero stands for what the first CPUs with SSE had (SDM vol. 1, 11.6.6). */
+	fpu_mxcsr_mask = probe.legacy.mxcsr_mask ? probe.legacy.mxcsr_mask : 0xffbf;
+	pr_info("fpu: %s%s%s, %u bytes a task\n", fpu_has_xsave ? "XSAVE" : "FXSAVE", cpu_features.xsaveopt ? " (OPT)" : "",
+		fpu_features & XFEATURE_AVX ? ", AVX" : "", fpu_state_size);
+}

@@ -1,0 +1,106 @@
+/*
+ * What the call sites of -pg -mfentry call.
+ *
+ *     void __fentry__(void)       as compiled: does nothing
+ *     void ftrace_caller(void)    when traced: calls what ftrace_call holds
+ *
+ * A traced function, when its site is reached (the site is its first instruction):
+ *
+ *     foo:
+ *     ip -> call ftrace_caller            pushes ip + 5
+ *           push %rbp                     foo's own record comes only now
+ *           mov  %rsp, %rbp
+ *           ...
+ *
+ * So nothing of foo is on the stack but its return address, and every register that may hold an argument is live: rdi, rsi, rdx, rcx, r8,
+ * r9, al (the number of vector registers of a variadic call) and r10 (static chain). The callee keeps rbx, rbp and r12 to r15 itself; r11
+ * and the flags mean nothing at a function's entry (System V ABI, 3.2.1). The kernel uses no vector registers.
+ *
+ * A walk by frame records would leave out foo's caller, since foo has no record: {its caller's rbp, parent_ip} is what foo is going to push, so
+ * we push it in its place, and ours below. The stack, at any instruction after the pushes:
+ *
+ *     |   frame of foo's caller         |
+ *     +---------------------------------+
+ *     |   parent_ip                     |  104  <- %rsp at foo's first instruction. A tracer of returns replaces it.
+ *     |   ip + 5: back into foo         |   96
+ *     +---------------------------------+
+ *     |   parent_ip (copy)              |   88
+ *     |   rbp of foo's caller           |   80  <- the record that stands in for foo's
+ *     +---------------------------------+
+ *     |   ip + 5 (copy)                 |   72
+ *     |   address of the record above   |   64  <- %rbp of ftrace_caller
+ *     +---------------------------------+
+ *     |   r10, rax                      |   56, 48
+ *     |   r9, r8, rcx, rdx, rsi, rdi    |   40 ... 0  <- %rsp: struct ftrace_regs (asm/ftrace.h)
+ *     +---------------------------------+
+ *
+ * Alignment: foo is entered with rsp 8 above a multiple of 16 (the ABI aligns before a call); the call of ftrace_caller, 4 pushes
+ * and 64 bytes make that a multiple of 16 again, as the call of a C function wants it.
+ */
+#include <asm/assembler.h>
+#include <generated/asm-offsets.h>
+
+#define FREGS_PUSHED 64 /* struct ftrace_regs up to its frame records */
+
+/* The one five-byte nop that sites hold (arch/x86_64/patch.c). */
+.macro nop5
+	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
+.endm
+
+	.text
+/*
+ * The hook as compiled. Boot replaces all calls of it by nops; code that runs before then comes here.
+ */
+FUNC __fentry__
+	ret
+FUNC_END __fentry__
+
+/*
+ * The hook when traced. ftrace_call is a nop until a tracer is on, and is then patched to
+ *     call fn    void fn(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+ *     rdi = ip           address of the CALL in foo
+ *     rsi = parent_ip    where foo will return to
+ *     rdx = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
+ *     rcx = fregs        the registers above
+ *
+ * ftrace_graph_call is the place where a tracer of returns branches off, when one is on: with rsp and rbp as in the picture.
+ */
+FUNC ftrace_caller
+	pushq	8(%rsp)				/* parent_ip */
+	pushq	%rbp				/* the record that foo is about to push */
+	movq	%rsp, %rbp
+	pushq	16(%rsp)			/* ip + 5 */
+	pushq	%rbp				/* our own record, the innermost from here on */
+	movq	%rsp, %rbp
+	subq	$FREGS_PUSHED, %rsp
+	movq	%rdi, FREGS_DI(%rsp)
+	movq	%rsi, FREGS_SI(%rsp)
+	movq	%rdx, FREGS_DX(%rsp)
+	movq	%rcx, FREGS_CX(%rsp)
+	movq	%r8, FREGS_R8(%rsp)
+	movq	%r9, FREGS_R9(%rsp)
+	movq	%rax, FREGS_AX(%rsp)
+	movq	%r10, FREGS_R10(%rsp)
+	movq	FREGS_PC(%rsp), %rdi
+	subq	$5, %rdi			/* ip */
+	movq	FREGS_PARENT(%rsp), %rsi	/* parent_ip */
+	movq	%rsp, %rcx			/* fregs */
+	.globl	ftrace_call
+ftrace_call:
+	nop5					/* call <tracer> */
+	.globl	ftrace_graph_call
+ftrace_graph_call:
+	nop5					/* jmp <tracer of returns> */
+	/* Back into foo, behind its CALL, with the registers it was entered with. */
+	movq	FREGS_DI(%rsp), %rdi
+	movq	FREGS_SI(%rsp), %rsi
+	movq	FREGS_DX(%rsp), %rdx
+	movq	FREGS_CX(%rsp), %rcx
+	movq	FREGS_R8(%rsp), %r8
+	movq	FREGS_R9(%rsp), %r9
+	movq	FREGS_AX(%rsp), %rax
+	movq	FREGS_R10(%rsp), %r10
+	movq	FREGS_CALLER_BP(%rsp), %rbp
+	addq	$FREGS_PC, %rsp			/* only ip + 5 and parent_ip are left */
+	ret
+FUNC_END ftrace_caller

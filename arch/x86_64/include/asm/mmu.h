@@ -1,0 +1,17 @@
+/* Switching address spaces and setting up the kernel's own. */
+#pragma once
+
+#include <lib/types.h>
+
+struct mm_struct;
+
+/* Make `next` the address space of this CPU. Interrupts off; next != prev; &init_mm: no user half. */
+void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu);
+/* A new mm has nothing that is the machine's: TLB entries carry no number of an address space (no PCID). 0.
+ */
+int arch_init_new_context(struct mm_struct *mm);
+/* Before the pgd is freed. */
+void arch_destroy_context(struct mm_struct *mm);
+/* Boot, once, before the first memblock_alloc: linear map of all RAM in boot_info; drops the early mappings.
+ */
+void paging_init(void);

@@ -1,0 +1,25 @@
+/* Other CPUs: starting them, interrupting them. */
+#pragma once
+
+#include <kernel/smp.h>
+
+struct task_struct;
+
+/*
+ * Start a CPU of boot_info on idle's stack, in secondary_start_kernel. Returns when it has arrived in C and been looked at,
+ * before it is online: 0, -ENODEV (no such CPU, nowhere to start it, or it lacks what the boot CPU has), -ENOMEM,
+ * -EINVAL (the interrupt controller cannot address it), -EIO (not delivered), -ETIMEDOUT. Thread context, one
+ * caller at a time.
+ */
+int arch_cpu_start(unsigned cpu, struct task_struct *idle);
+/* Interrupt the CPUs of the mask; they see all that was written before. Any context. */
+void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind);
+/* On a new CPU, from secondary_start_kernel with interrupts off: interrupt controller and timer. */
+void arch_smp_cpu_init(void);
+
+/* By the interrupt controller's driver: how to send, and what each new CPU does. */
+struct smp_irq_ops {
+	void (*send_ipi)(const struct cpumask *mask, enum ipi_kind kind);
+	void (*cpu_init)(void);
+};
+extern const struct smp_irq_ops *smp_irq_ops; /* [immutable after boot] */

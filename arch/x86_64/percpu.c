@@ -1,0 +1,9 @@
+/* The per-CPU variables that GS-relative instructions name: asm/percpu.h, asm/current.h. */
+#include <asm/percpu.h>
+#include <kernel/percpu.h>
+#include <sched/current.h>
+
+/* The template's values are the boot CPU's. Each other CPU's are set before it runs. [its CPU] */
+DEFINE_PER_CPU(unsigned long, this_cpu_off);
+extern struct task_struct *current_task, init_task; /* asm/current.h knows the first by name only */
+DEFINE_PER_CPU(struct task_struct *, current_task) = &init_task;

@@ -1,0 +1,104 @@
+/* Making a task's first registers, switching what belongs to a task, and forgetting it. */
+#include <asm/msr.h>
+#include <asm/page.h>
+#include <asm/ptrace.h>
+#include <asm/thread.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <sched/current.h>
+
+#include "exception.h"
+#include "smp.h"
+
+/*
+ * The hardware's base is the old task's, or 0 when that task has loaded a selector: so it is only known to be right when
+ * neither task was given one, which is what nearly every program is like.
+ */
+static void switch_base(u32 msr, u64 prev, u64 next)
+{
+	if (unlikely(prev | next))
+		wrmsrl(msr, next);
+}
+
+void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
+{
+	cpu_set_kernel_stack(task_stack_end(next));
+	switch_base(MSR_FS_BASE, prev->thread.fsbase, next->thread.fsbase);
+	switch_base(MSR_KERNEL_GS_BASE, prev->thread.gsbase, next->thread.gsbase);
+	fpu_switch(prev, next);
+}
+
+/* What user mode starts with: all zero, interrupts on. */
+static void fresh_regs(struct pt_regs *regs)
+{
+	memset(regs, 0, sizeof(*regs));
+	regs->cs = __USER_CS;
+	regs->ss = __USER_DS;
+	regs->rflags = X86_EFLAGS_IF | X86_EFLAGS_FIXED;
+	regs->vector = NO_VECTOR;
+	regs->orig_rax = NO_SYSCALL;
+}
+
+/* The user side of a fork: the parent's registers and TLS, with its own stack, TLS and result. */
+static void copy_user_state(struct task_struct *child, const struct kernel_clone_args *args,
+			    unsigned long user_sp, unsigned long tls)
+{
+	struct pt_regs *regs = task_pt_regs(child);
+
+	*regs = *task_pt_regs(current);
+	regs->rax = 0;
+	if (user_sp)
+		regs->rsp = user_sp;
+	child->thread.fsbase = args->flags & CLONE_SETTLS ? tls : current->thread.fsbase;
+	child->thread.gsbase = current->thread.gsbase;
+}
+
+int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
+		     unsigned long tls)
+{
+	struct pt_regs *regs = task_pt_regs(child);
+	struct switch_frame *frame = (struct switch_frame *)regs - 1;
+
+	/* A base that is not canonical would raise #GP in the switch, one of the kernel's would pass for its own. */
+	if (!args->fn && (args->flags & CLONE_SETTLS) && tls >= TASK_SIZE)
+		return -EPERM;
+	memset(frame, 0, sizeof(*frame));
+	if (args->fn) { /* a kernel thread: empty user registers, for the day it calls kernel_execve */
+		fresh_regs(regs);
+		child->thread.fsbase = child->thread.gsbase = 0;
+		frame->rbx = (u64)args->fn;
+		frame->r12 = (u64)args->fn_arg;
+	} else {
+		copy_user_state(child, args, user_sp, tls);
+	}
+	fpu_copy(child, !args->fn);
+	child->thread.cr2 = child->thread.trap_nr = child->thread.error_code = 0;
+	regs->stackframe[0] = regs->stackframe[1] = 0; /* the last record of a walk */
+	frame->rbp = (u64)&regs->stackframe;
+	frame->pc = (u64)ret_from_fork;
+	child->thread.sp = (u64)frame;
+	return 0;
+}
+
+void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)
+{
+	fresh_regs(regs);
+	regs->rip = pc;
+	regs->rsp = sp;
+}
+
+void arch_flush_thread(struct task_struct *task)
+{
+	fpu_flush(task);
+	task->thread.fsbase = task->thread.gsbase = 0;
+	task->thread.cr2 = task->thread.trap_nr = task->thread.error_code = 0;
+	/* Preempted in between: the switches back and forth find zero, and leave the hardware as we do. */
+	wrmsrl(MSR_FS_BASE, 0);
+	wrmsrl(MSR_KERNEL_GS_BASE, 0);
+}
+
+/* Nothing that outlives the task: what a CPU's registers hold is told by more than its address (fpu.c). */
+void arch_release_thread(struct task_struct *task)
+{
+}

@@ -1,0 +1,167 @@
+/* Starting other CPUs and sending them interrupts. */
+#include <asm/clock.h>
+#include <asm/cpufeature.h>
+#include <asm/msr.h>
+#include <asm/processor.h>
+#include <asm/smp.h>
+#include <boot/boot_info.h>
+#include <boot/x86_boot.h>
+#include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <sched/task.h>
+#include <time/clock.h>
+
+#include "exception.h"
+#include "smp.h"
+
+const struct smp_irq_ops *smp_irq_ops;
+
+/*
+ * One CPU at a time is on its way: there is one page that they start in. A CPU that is given up on may still come that
+ * way, on the stack that it was given, and must not meet another there: then no other is started.
+ */
+static enum {
+	ARRIVAL_NONE,
+	ARRIVAL_EXPECTED,
+	ARRIVAL_SEEN,	/* it may come online */
+	ARRIVAL_REFUSED, /* it has said why, and halts */
+	ARRIVAL_GIVEN_UP,
+} arrival; /* [atomic] */
+
+/* Generous: the host may run our CPUs one after the other. */
+#define ARRIVAL_TIMEOUT_NS (5 * NSEC_PER_SEC)
+
+/*
+ * CPUID words of features (SDM vol. 2, CPUID). `varies`: bits that show how a CPU is set up, or which one it is, rather than
+ * what it can do.
+ */
+struct feature_word {
+	u32 leaf, sub;
+	u8 reg; /* 0 eax .. 3 edx */
+	u32 varies;
+};
+static const struct feature_word feature_words[] = {
+	{1, 0, 2, 1 << 27 | 1 << 3}, /* CR4.OSXSAVE; MONITOR, which firmware can turn off */
+	{1, 0, 3, 1 << 9},	     /* the APIC is on */
+	{7, 0, 1, 0},
+	{7, 0, 2, 1 << 4}, /* CR4.PKE */
+	{0xd, 1, 0, 0},
+	{0x80000001, 0, 2, 0},
+	{0x80000001, 0, 3, 1 << 11}, /* SYSCALL: Intel shows it in long mode only */
+};
+static u32 boot_cpu_words[ARRAY_SIZE(feature_words)]; /* [boot CPU, then immutable] */
+
+static u32 read_feature_word(const struct feature_word *w)
+{
+	struct cpuid_regs r;
+	u32 values[4];
+
+	if (w->leaf > (w->leaf & 0x80000000 ? cpu_features.max_ext_leaf : cpu_features.max_leaf))
+		return 0;
+	r = cpuid(w->leaf, w->sub);
+	values[0] = r.eax;
+	values[1] = r.ebx;
+	values[2] = r.ecx;
+	values[3] = r.edx;
+	return values[w->reg] & ~w->varies;
+}
+
+/* A task that has found a feature on the boot CPU, and the kernel itself, use it on whichever CPU they are. */
+static bool lacks_features(void)
+{
+	bool lacks = false;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(feature_words); i++) {
+		const struct feature_word *w = &feature_words[i];
+		u32 missing = boot_cpu_words[i] & ~read_feature_word(w);
+
+		if (!missing)
+			continue;
+		pr_err("smp: CPU%u lacks features of the boot CPU: CPUID %#x.%u %s, bits %#x\n", smp_processor_id(),
+		       w->leaf, w->sub, &"eax\0ebx\0ecx\0edx"[w->reg * 4], missing);
+		lacks = true;
+	}
+	return lacks;
+}
+
+static int wait_for_arrival(void)
+{
+	u64 end = sched_clock() + ARRIVAL_TIMEOUT_NS;
+	u32 state;
+
+	while ((state = __atomic_load_n(&arrival, __ATOMIC_ACQUIRE)) == ARRIVAL_EXPECTED) {
+		/* Exchanged, as it may arrive at this very moment. */
+		if ((s64)(sched_clock() - end) > 0 &&
+		    cmpxchg(&arrival, ARRIVAL_EXPECTED, ARRIVAL_GIVEN_UP) == ARRIVAL_EXPECTED)
+			return -ETIMEDOUT;
+		cpu_relax();
+	}
+	return state == ARRIVAL_SEEN ? 0 : -ENODEV;
+}
+
+/* Of CR4 what every 64-bit CPU has: cpu_setup() adds the rest, when it is known that this CPU has it too. */
+static void fill_secondary_data(struct secondary_data *data, unsigned cpu, struct task_struct *idle)
+{
+	*data = (struct secondary_data){
+		.task = idle,
+		.percpu_offset = __per_cpu_offset[cpu],
+		.stack_end = task_stack_end(idle),
+		.cr4 = X86_CR4_PAE | X86_CR4_PGE,
+		.efer = rdmsrl(MSR_EFER),
+	};
+}
+
+int arch_cpu_start(unsigned cpu, struct task_struct *idle)
+{
+	struct secondary_data data;
+	int err, page;
+
+	if (cpu >= boot_info.nr_cpus || !smp_irq_ops)
+		return -ENODEV;
+	if (arrival == ARRIVAL_GIVEN_UP)
+		return -EBUSY;
+	err = alloc_cpu_stacks(cpu);
+	if (err)
+		return err;
+	fill_secondary_data(&data, cpu, idle);
+	page = x86_trampoline_prepare(&data);
+	if (page < 0)
+		return page;
+	for (unsigned i = 0; i < ARRAY_SIZE(feature_words); i++)
+		boot_cpu_words[i] = read_feature_word(&feature_words[i]);
+	smp_store_release(&arrival, ARRIVAL_EXPECTED);
+	err = apic_start_cpu(boot_info.cpu_hwid[cpu], page);
+	if (!err)
+		err = wait_for_arrival();
+	if (!err)
+		tsc_sync_source(cpu);
+	return err;
+}
+
+/* Paging on, current and GS right, on the idle task's stack. No exception may happen before cpu_desc_init(). */
+void secondary_cpu_init(void)
+{
+	bool refused;
+
+	cpu_desc_init();
+	refused = lacks_features();
+	if (cmpxchg(&arrival, ARRIVAL_EXPECTED, refused ? ARRIVAL_REFUSED : ARRIVAL_SEEN) != ARRIVAL_EXPECTED || refused)
+		arch_halt();
+	cpu_setup();
+	fpu_init_cpu();
+	tsc_sync_target();
+}
+
+void arch_smp_cpu_init(void)
+{
+	smp_irq_ops->cpu_init(); /* the timer's turn comes with hrtimers_init_cpu() */
+	tlb_cpu_join();
+}
+
+/* That what was written before is seen by the receivers is for the driver: what it takes depends on how it sends. */
+void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
+{
+	smp_irq_ops->send_ipi(mask, kind);
+}

@@ -1,0 +1,40 @@
+/* Where walks start and which stacks a CPU has. Not traced: tracers walk stacks. */
+#include <asm/irq.h>
+#include <asm/stacktrace.h>
+#include <asm/thread.h>
+#include <sched/task.h>
+
+#include "smp.h"
+
+static const struct switch_frame *switch_frame(const struct task_struct *task)
+{
+	return (const struct switch_frame *)task->thread.sp;
+}
+
+unsigned long arch_task_fp(const struct task_struct *task)
+{
+	return switch_frame(task)->rbp;
+}
+
+unsigned long arch_task_pc(const struct task_struct *task)
+{
+	return switch_frame(task)->pc;
+}
+
+static bool on_stack(unsigned long addr, unsigned long stack_end, unsigned long size)
+{
+	return stack_end && addr < stack_end && addr >= stack_end - size;
+}
+
+bool arch_on_irq_stack(unsigned long addr, unsigned long *end)
+{
+	*end = this_cpu(irq_stack_end);
+	if (on_stack(addr, *end, IRQ_STACK_SIZE))
+		return true;
+	for (unsigned i = 0; i < NR_IST; i++) {
+		*end = this_cpu(ist_stack_end)[i];
+		if (on_stack(addr, *end, IST_STACK_SIZE))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,221 @@
+/*
+ * TLB flushes, on other CPUs by interrupt: the hardware tells nobody that an entry was changed.
+ *
+ * Who must be told. A CPU holds user translations of the address space that it has loaded, and of no other:
+ * loading CR3 drops them (no PCID). A CPU in a kernel thread keeps the one that it had, which is then
+ * loaded still. So it is enough to interrupt the CPUs whose loaded_mm is the mm; mm->cpu_bitmap, a
+ * superset, says where to look. Why none is missed:
+ *
+ *     who flushes                             who loads the mm (switch_mm, arch_switch_mm)
+ *     1. changes the entry                    a. sets its bit in cpu_bitmap, unless it is set already
+ *     2. full barrier                         b. loaded_mm = mm
+ *     3. reads cpu_bitmap, then loaded_mm     c. full barrier; loads CR3, walks the tables
+ *
+ * Either 3 sees what a and b wrote, and the CPU is interrupted. Or it does not, then 3 comes before c, so 1
+ * does, and the walk in c finds the changed entry. If 3 sees that the CPU has already written b for another
+ * mm, it may still hold our translation for the few instructions until it loads CR3: with interrupts off,
+ * in the kernel, where nothing touches user addresses; and the tables live until that CPU, having switched,
+ * gives its reference back. The kernel's translations can be in every CPU that takes part (tlb_cpus).
+ *
+ * How it is told. Each CPU has one request, for the flush that it has under way, and a word with a bit for
+ * each CPU that wants something of it. The request names the CPUs that have not answered yet; its owner
+ * waits, preemption off, until there is none.
+ *
+ * Why nobody waits for ever. Who waits serves the requests of others meanwhile, so two that flush at each
+ * other go on even with interrupts off. Who holds a lock and flushes is waited for only by CPUs that spin
+ * with interrupts on: taking such a lock with them off is ruled out where the functions are declared, and
+ * what calls them (kernel/mm) holds only mutexes. stop_machine masks interrupts only when every CPU has
+ * arrived in it by a switch of tasks, and a flush ends before its CPU switches. A CPU that stops for good
+ * leaves first.
+ */
+#include <asm/irq_vectors.h>
+#include <asm/msr.h>
+#include <asm/pgtable.h>
+#include <asm/processor.h>
+#include <irq/irqflags.h>
+#include <kernel/percpu.h>
+#include <sched/preempt.h>
+
+#include "context.h"
+#include "smp.h"
+
+/* Above this many pages it is cheaper to drop everything and walk again for what is used. */
+#define FLUSH_MAX_PAGES 32
+
+static_assert(NR_CPUS <= 64, "sets of CPUs are one word here");
+
+/* Locks: o owner, preemption off, not while an answer is missing. */
+struct tlb_request {
+	const struct mm_struct *mm; /* [o] &init_mm: the kernel's half, on every CPU */
+	unsigned long start, end;   /* [o] */
+	u64 waiting;		    /* [a] CPUs that have not done it */
+};
+static DEFINE_PER_CPU(struct tlb_request, tlb_request);
+static DEFINE_PER_CPU(u64, tlb_pending); /* [a] CPUs whose request we have not looked at */
+static u64 tlb_cpus = 1;		 /* [a] CPUs that answer; the boot CPU from the start */
+
+static void flush_user_local(void)
+{
+	write_cr(3, read_cr(3));
+}
+
+/*
+ * Switching CR4.PGE off drops global entries too (SDM vol. 3, 4.10.4.1). An interrupt between the two
+ * writes does no harm.
+ */
+void flush_tlb_local_all(void)
+{
+	u64 cr4 = read_cr(4);
+
+	if (cr4 & X86_CR4_PGE) {
+		write_cr(4, cr4 & ~(u64)X86_CR4_PGE);
+		write_cr(4, cr4);
+	} else {
+		flush_user_local();
+	}
+}
+
+/* Preemption off. */
+static void flush_local(const struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	if (mm != &init_mm && this_cpu(loaded_mm) != mm)
+		return;
+	if (end - start <= FLUSH_MAX_PAGES * PAGE_SIZE)
+		for (unsigned long va = start; va < end; va += PAGE_SIZE)
+			flush_tlb_local_page(va);
+	else if (mm == &init_mm)
+		flush_tlb_local_all();
+	else
+		flush_user_local();
+}
+
+/* Do what others want of this CPU, and answer. Preemption off; an interrupt here finds what is left. */
+static void serve_requests(void)
+{
+	unsigned self = smp_processor_id();
+	u64 *pending = this_cpu_ptr(tlb_pending);
+
+	if (!READ_ONCE(*pending))
+		return;
+	/* Acquire: the requests are as their owners wrote them before they set the bits. */
+	for (u64 from = __atomic_exchange_n(pending, 0, __ATOMIC_ACQUIRE); from; from &= from - 1) {
+		struct tlb_request *r = per_cpu_ptr(tlb_request, __builtin_ctzl(from));
+
+		flush_local(r->mm, r->start, r->end);
+		/* Release: the request is its owner's again. */
+		__atomic_fetch_and(&r->waiting, ~BIT(self), __ATOMIC_RELEASE);
+	}
+}
+
+void tlb_shootdown_interrupt(void)
+{
+	serve_requests();
+}
+
+static void wait_for_answers(const struct tlb_request *r)
+{
+	while (__atomic_load_n(&r->waiting, __ATOMIC_ACQUIRE) & READ_ONCE(tlb_cpus)) {
+		serve_requests();
+		cpu_relax();
+	}
+}
+
+/*
+ * Ask the CPUs of the set. Interrupts are off meanwhile: a flush by an interrupt handler finds the request
+ * either not begun or complete, and waits for its answers first, as they come whether or not its owner
+ * runs. Preemption off.
+ */
+static struct tlb_request *ask(u64 cpus, const struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	struct tlb_request *r = this_cpu_ptr(tlb_request);
+	struct cpumask ring = {{0}};
+	unsigned long flags;
+
+	local_irq_save(flags);
+	wait_for_answers(r);
+	r->mm = mm;
+	r->start = start;
+	r->end = end;
+	r->waiting = cpus;
+	for (; cpus; cpus &= cpus - 1) {
+		unsigned cpu = __builtin_ctzl(cpus);
+
+		/*
+		 * Release: the request before the bit. Where there was another bit an interrupt is on its
+		 * way.
+		 */
+		if (!__atomic_fetch_or(per_cpu_ptr(tlb_pending, cpu), BIT(smp_processor_id()),
+				       __ATOMIC_RELEASE))
+			ring.bits[0] |= BIT(cpu);
+	}
+	if (ring.bits[0])
+		apic_send_vector(&ring, TLB_VECTOR);
+	local_irq_restore(flags);
+	return r;
+}
+
+/* Other CPUs that may hold translations of the mm: steps 2 and 3 above. Preemption off. */
+static u64 holders(const struct mm_struct *mm)
+{
+	u64 cpus;
+
+	smp_mb();
+	cpus = READ_ONCE(tlb_cpus) & ~BIT(smp_processor_id());
+	if (mm == &init_mm)
+		return cpus;
+	cpus &= READ_ONCE(mm->cpu_bitmap);
+	for (u64 left = cpus; left; left &= left - 1)
+		if (READ_ONCE(per_cpu(loaded_mm, __builtin_ctzl(left))) != mm)
+			cpus &= ~(left & -left);
+	return cpus;
+}
+
+static void flush(const struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	struct tlb_request *r = NULL;
+	u64 cpus;
+
+	preempt_disable();
+	cpus = holders(mm);
+	if (cpus)
+		r = ask(cpus, mm, start, end);
+	flush_local(mm, start, end);
+	if (r)
+		wait_for_answers(r);
+	preempt_enable();
+}
+
+void flush_tlb_page(struct mm_struct *mm, unsigned long va)
+{
+	flush(mm, va & PAGE_MASK, (va & PAGE_MASK) + PAGE_SIZE);
+}
+
+void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	flush(mm, start, end);
+}
+
+void flush_tlb_mm(struct mm_struct *mm)
+{
+	flush(mm, 0, TASK_SIZE);
+}
+
+void flush_tlb_kernel_range(unsigned long start, unsigned long end)
+{
+	flush(&init_mm, start, end);
+}
+
+/*
+ * The flush after the bit: entries that changed before it was seen are forgotten, of later changes we are
+ * told.
+ */
+void tlb_cpu_join(void)
+{
+	__atomic_fetch_or(&tlb_cpus, BIT(smp_processor_id()), __ATOMIC_SEQ_CST);
+	flush_tlb_local_all();
+}
+
+void tlb_cpu_leave(void)
+{
+	__atomic_fetch_and(&tlb_cpus, ~BIT(smp_processor_id()), __ATOMIC_SEQ_CST);
+}

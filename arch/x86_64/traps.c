@@ -1,0 +1,238 @@
+/* Exceptions: who gets which signal, what kills the kernel. */
+#include <asm/bug.h>
+#include <asm/msr.h>
+#include <asm/ptrace.h>
+#include <asm/uaccess.h>
+#include <irq/irqflags.h>
+#include <kernel/entry.h>
+#include <kernel/panic.h>
+#include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+
+#include "exception.h"
+#include "smp.h"
+
+/* si_code as Linux has them. */
+#define BUS_ADRALN  1
+#define FPE_INTDIV  1
+#define FPE_FLTDIV  3
+#define FPE_FLTOVF  4
+#define FPE_FLTUND  5
+#define FPE_FLTRES  6
+#define FPE_FLTINV  7
+#define ILL_ILLOPN  2
+#define TRAP_TRACE  2
+#define TRAP_HWBKPT 4
+
+#define DR6_BS	  (1 << 14)  /* by single step */
+#define DR6_B	  0xf	     /* by a breakpoint register */
+#define DR6_RESET 0xffff0ff0 /* the bits that read as one (SDM vol. 3, 17.2.3) */
+
+/* The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol. 1, 8.3.3 and
+ * 10.2.3). */
+#define FP_INVALID    0x01
+#define FP_DENORMAL   0x02
+#define FP_ZERODIVIDE 0x04
+#define FP_OVERFLOW   0x08
+#define FP_UNDERFLOW  0x10
+#define FP_PRECISION  0x20
+
+static const char *const vector_names[NR_EXCEPTIONS] = {
+	[X86_TRAP_DE] = "divide error",
+	[X86_TRAP_DB] = "debug",
+	[X86_TRAP_NMI] = "NMI",
+	[X86_TRAP_BP] = "int3",
+	[X86_TRAP_OF] = "overflow",
+	[X86_TRAP_BR] = "bounds",
+	[X86_TRAP_UD] = "invalid opcode",
+	[X86_TRAP_NM] = "device not available",
+	[X86_TRAP_DF] = "double fault",
+	[X86_TRAP_TS] = "invalid TSS",
+	[X86_TRAP_NP] = "segment not present",
+	[X86_TRAP_SS] = "stack segment",
+	[X86_TRAP_GP] = "general protection fault",
+	[X86_TRAP_PF] = "page fault",
+	[X86_TRAP_MF] = "x87 FPU exception",
+	[X86_TRAP_AC] = "alignment check",
+	[X86_TRAP_MC] = "machine check",
+	[X86_TRAP_XF] = "SIMD exception",
+	[X86_TRAP_CP] = "control protection",
+};
+
+const char *exception_name(u64 vector)
+{
+	const char *name = vector < NR_EXCEPTIONS ? vector_names[vector] : NULL;
+
+	return name ? name : "unknown exception";
+}
+
+static int fpe_code(unsigned raised)
+{
+	if (raised & FP_INVALID)
+		return FPE_FLTINV;
+	if (raised & FP_ZERODIVIDE)
+		return FPE_FLTDIV;
+	if (raised & FP_OVERFLOW)
+		return FPE_FLTOVF;
+	if (raised & (FP_UNDERFLOW | FP_DENORMAL))
+		return FPE_FLTUND;
+	return raised & FP_PRECISION ? FPE_FLTRES : 0;
+}
+
+/* Which of the unmasked exceptions it is. The registers are still the task's: interrupts are off since it was raised. */
+static int x87_code(void)
+{
+	u16 status, control;
+
+	__asm__ volatile("fnstsw %0\n\tfnstcw %1" : "=a"(status), "=m"(control));
+	return fpe_code(status & ~control);
+}
+
+static int simd_code(void)
+{
+	u32 mxcsr;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	return fpe_code(mxcsr & ~(mxcsr >> 7)); /* the masks stand 7 bits above the flags */
+}
+
+/* Nobody sets breakpoint registers; but for them and single steps it was INT1. Interrupts off. */
+static int debug_code(void)
+{
+	u64 dr6;
+
+	__asm__ volatile("mov %%dr6, %0\n\tmov %1, %%dr6" : "=&r"(dr6) : "r"((u64)DR6_RESET));
+	if (dr6 & DR6_BS)
+		return TRAP_TRACE;
+	return dr6 & DR6_B ? TRAP_HWBKPT : TRAP_BRKPT;
+}
+
+struct user_trap {
+	int signal, code;
+	unsigned long addr;
+};
+
+/*
+ * What user mode gets for a vector, with Linux's codes and addresses. Interrupts still off: some codes are read from
+ * registers that would not survive a switch.
+ */
+static struct user_trap user_trap(struct pt_regs *regs)
+{
+	switch (regs->vector) {
+	case X86_TRAP_DE:
+		return (struct user_trap){SIGFPE, FPE_INTDIV, regs->rip};
+	case X86_TRAP_DB:
+		return (struct user_trap){SIGTRAP, debug_code(), regs->rip};
+	case X86_TRAP_BP:
+		return (struct user_trap){SIGTRAP, SI_KERNEL, 0};
+	case X86_TRAP_UD:
+		return (struct user_trap){SIGILL, ILL_ILLOPN, regs->rip};
+	case X86_TRAP_NP:
+	case X86_TRAP_SS:
+		return (struct user_trap){SIGBUS, SI_KERNEL, 0};
+	case X86_TRAP_AC:
+		return (struct user_trap){SIGBUS, BUS_ADRALN, 0};
+	case X86_TRAP_MF:
+		return (struct user_trap){SIGFPE, x87_code(), regs->rip};
+	case X86_TRAP_XF:
+		return (struct user_trap){SIGFPE, simd_code(), regs->rip};
+	default: /* #GP, #OF, #BR, ...: what it may not do */
+		return (struct user_trap){SIGSEGV, SI_KERNEL, 0};
+	}
+}
+
+static void user_exception(struct pt_regs *regs)
+{
+	struct user_trap trap = user_trap(regs);
+
+	local_irq_enable();
+	current->thread.trap_nr = regs->vector;
+	current->thread.error_code = regs->orig_rax;
+	force_sig_fault(trap.signal, trap.code, trap.addr);
+}
+
+/* UD2 in the kernel: ours is a BUG or, when report_bug returns, a WARN; gcc's marks what it takes for unreachable. */
+static void kernel_ud2(struct pt_regs *regs)
+{
+	u16 insn[2];
+
+	if (copy_from_kernel_nofault(insn, (const void *)regs->rip, sizeof(insn)) || insn[0] != BUG_UD2 ||
+	    insn[1] != BUG_MARK)
+		die("Oops - invalid opcode", regs, 0);
+	report_bug(regs);
+	regs->rip += BUG_INSN_LEN;
+}
+
+/* Interrupts off, and so on return. */
+static void kernel_exception(struct pt_regs *regs)
+{
+	switch (regs->vector) {
+	case X86_TRAP_UD:
+		kernel_ud2(regs);
+		break;
+	case X86_TRAP_GP: /* an address that is not canonical, an MSR that is not there, IRETQ: what has a fix-up */
+	case X86_TRAP_SS: /* such an address relative to rbp or rsp; IRETQ */
+	case X86_TRAP_NP: /* IRETQ */
+		if (fixup_exception(regs))
+			break;
+		pr_emerg("%s, error code 0x%lx\n", exception_name(regs->vector), (unsigned long)regs->orig_rax);
+		die("Oops - general protection fault", regs, regs->orig_rax);
+	default:
+		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
+		die("Oops - unexpected exception", regs, regs->orig_rax);
+	}
+}
+
+/* CR2 is read first of all: the next fault of this CPU overwrites it. An NMI, which may fault, puts it back. */
+static void page_fault(struct pt_regs *regs)
+{
+	u64 address = read_cr(2);
+
+	if (interrupts_enabled(regs))
+		local_irq_enable();
+	do_page_fault_exception(regs, regs->orig_rax, address);
+	local_irq_disable();
+}
+
+void exc_handler(struct pt_regs *regs)
+{
+	if (likely(regs->vector == X86_TRAP_PF))
+		page_fault(regs);
+	else if (user_mode(regs))
+		user_exception(regs);
+	else
+		kernel_exception(regs);
+	if (user_mode(regs))
+		exit_to_user_mode(regs);
+}
+
+/* On its own stack. Not traced: the task's is used up, and who traces looks at it. */
+notrace void double_fault_handler(struct pt_regs *regs)
+{
+	unsigned long stack = (unsigned long)current->stack, irq_end = this_cpu(irq_stack_end);
+	u64 address = read_cr(2);
+
+	console_verbose();
+	if (address - (stack - PAGE_SIZE) < PAGE_SIZE || address - (irq_end - IRQ_STACK_SIZE - PAGE_SIZE) < PAGE_SIZE) {
+		pr_emerg("kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, CR2 0x%016lx\n",
+			 current->comm, current->pid, (unsigned long)regs->rsp, stack, stack + THREAD_SIZE,
+			 (unsigned long)address);
+		show_regs(regs);
+		show_stack(NULL, regs);
+		panic("kernel stack overflow (CR2 0x%lx)", (unsigned long)address);
+	}
+	pr_emerg("double fault: task %s (pid %d), CR2 0x%016lx\n", current->comm, current->pid, (unsigned long)address);
+	show_regs(regs);
+	show_stack(NULL, regs);
+	panic("double fault");
+}
+
+notrace void machine_check_handler(struct pt_regs *regs)
+{
+	console_verbose();
+	pr_emerg("machine check on CPU %u\n", smp_processor_id());
+	show_regs(regs);
+	panic("machine check");
+}

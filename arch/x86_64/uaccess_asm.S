@@ -1,0 +1,198 @@
+/*
+ * Loads and stores that may fault. Each has an entry in __ex_table right where it stands, so the table is
+ * ascending.
+ *
+ * User pages are reached with ordinary loads and stores, between STAC and CLAC where the CPU has SMAP (else
+ * these are nops); CR0.WP makes a page that user mode may not write read-only here too. The string
+ * instructions: see memory.S.
+ */
+#include <asm/assembler.h>
+#include <asm/page.h>
+#include <generated/asm-offsets.h>
+
+/* \insn may fault; then go on at \to. */
+.macro try to, insn:vararg
+9999:	\insn
+	EX_TABLE 9999b, \to
+.endm
+
+	.text
+/*
+ * unsigned long __copy_user(void *to, const void *from, unsigned long n): returns the bytes not copied.
+ *
+ *     rdi to, moves on     rdx n, then the bytes left behind the eights
+ *     rsi from, moves on   rcx eights left
+ *
+ * A faulting string instruction leaves rdi, rsi and rcx at the element that it could not do; the byte loop
+ * at the end then finds the exact place.
+ */
+FUNC __copy_user
+	STAC
+	cmp	$8, %rdx
+	jb	1f
+	mov	%rdx, %rcx
+	shr	$3, %rcx
+	try 5f, rep movsq
+	and	$7, %edx
+	jz	4f
+1:	/* Up to seven bytes: a step of each size that has its bit set in n. */
+	test	$4, %dl
+	jz	2f
+	try 6f, mov	(%rsi), %ecx
+	try 6f, mov	%ecx, (%rdi)
+	add	$4, %rsi
+	add	$4, %rdi
+2:	test	$2, %dl
+	jz	3f
+	try 7f, movzwl	(%rsi), %ecx
+	try 7f, mov	%cx, (%rdi)
+	add	$2, %rsi
+	add	$2, %rdi
+3:	test	$1, %dl
+	jz	4f
+	try 8f, movzbl	(%rsi), %ecx
+	try 8f, mov	%cl, (%rdi)
+4:	CLAC
+	xor	%eax, %eax
+	ret
+	/* Something faulted. rdx = bytes left; then byte by byte up to the place. */
+5:	and	$7, %edx
+	lea	(%rdx, %rcx, 8), %rdx
+	jmp	6f
+7:	and	$3, %edx
+6:	try 9f, movzbl	(%rsi), %ecx
+	try 9f, mov	%cl, (%rdi)
+	inc	%rsi
+	inc	%rdi
+	dec	%rdx
+	jnz	6b
+	jmp	9f
+8:	mov	$1, %edx
+9:	CLAC
+	mov	%rdx, %rax
+	ret
+FUNC_END __copy_user
+
+/*
+ * unsigned long __clear_user(void *to, unsigned long n): returns the bytes not cleared. rcx as above, rsi =
+ * n.
+ */
+FUNC __clear_user
+	STAC
+	xor	%eax, %eax
+	mov	%rsi, %rcx
+	shr	$3, %rcx
+	try 1f, rep stosq
+	mov	%esi, %ecx
+	and	$7, %ecx
+	try 2f, rep stosb
+	CLAC
+	ret					/* rax is 0 */
+1:	and	$7, %esi
+	lea	(%rsi, %rcx, 8), %rcx
+	try 2f, rep stosb
+2:	CLAC
+	mov	%rcx, %rax
+	ret
+FUNC_END __clear_user
+
+/*
+ * long __strncpy_from_user(char *dst, const char *src, long n): length without the zero, n when there was
+ * none, or -EFAULT. What lies behind the zero in the same eight bytes is copied along: dst has room for n.
+ *
+ *     rax bytes done    rdx n, in the loop of eights n - 8    r8, r9 a one, an eighty in each byte
+ *
+ * A byte is zero where (v - 0x01...01) & ~v has bit 7 set and no lower byte is zero: a borrow comes from a
+ * zero byte only.
+ */
+FUNC __strncpy_from_user
+	STAC
+	xor	%eax, %eax
+	movabs	$0x0101010101010101, %r8
+	movabs	$0x8080808080808080, %r9
+	sub	$8, %rdx
+	jb	3f
+1:	try 3f, mov	(%rsi, %rax), %rcx	/* may touch the page behind the string: then byte by byte */
+	mov	%rcx, (%rdi, %rax)
+	mov	%rcx, %r10
+	sub	%r8, %r10
+	not	%rcx
+	and	%rcx, %r10
+	and	%r9, %r10
+	jnz	2f
+	add	$8, %rax
+	cmp	%rdx, %rax
+	jbe	1b
+	jmp	3f
+2:	bsf	%r10, %r10
+	shr	$3, %r10
+	add	%r10, %rax
+	CLAC
+	ret
+3:	add	$8, %rdx
+	cmp	%rdx, %rax
+	jae	5f
+4:	try 6f, movzbl	(%rsi, %rax), %ecx
+	mov	%cl, (%rdi, %rax)
+	test	%ecx, %ecx
+	jz	5f
+	inc	%rax
+	cmp	%rdx, %rax
+	jb	4b
+5:	CLAC
+	ret
+6:	CLAC
+	mov	$-EFAULT_ASM, %rax
+	ret
+FUNC_END __strncpy_from_user
+
+/*
+ * struct user_value __get_user_N(const void *p): rax = value, rdx = 0 or -EFAULT. Addresses beyond user
+ * space: EFAULT, by a comparison with the exact end, since an access across the end of the lower half would
+ * be #GP and not a page fault.
+ */
+.macro get_user_func size, insn:vararg
+FUNC __get_user_\size
+	movabs	$(TASK_SIZE - \size), %rdx
+	cmp	%rdx, %rdi
+	ja	.Lget_user_far
+	STAC
+	try .Lget_user_bad, \insn
+	CLAC
+	xor	%edx, %edx
+	ret
+FUNC_END __get_user_\size
+.endm
+	get_user_func 1, movzbl (%rdi), %eax
+	get_user_func 2, movzwl (%rdi), %eax
+	get_user_func 4, mov (%rdi), %eax
+	get_user_func 8, mov (%rdi), %rax
+.Lget_user_bad:
+	CLAC
+.Lget_user_far:
+	xor	%eax, %eax
+	mov	$-EFAULT_ASM, %rdx
+	ret
+
+/* long __put_user_N(u64 v, void *p): 0 or -EFAULT. */
+.macro put_user_func size, insn:vararg
+FUNC __put_user_\size
+	movabs	$(TASK_SIZE - \size), %rdx
+	cmp	%rdx, %rsi
+	ja	.Lput_user_far
+	STAC
+	try .Lput_user_bad, \insn
+	CLAC
+	xor	%eax, %eax
+	ret
+FUNC_END __put_user_\size
+.endm
+	put_user_func 1, mov %dil, (%rsi)
+	put_user_func 2, mov %di, (%rsi)
+	put_user_func 4, mov %edi, (%rsi)
+	put_user_func 8, mov %rdi, (%rsi)
+.Lput_user_bad:
+	CLAC
+.Lput_user_far:
+	mov	$-EFAULT_ASM, %rax
+	ret

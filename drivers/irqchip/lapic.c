@@ -1,0 +1,296 @@
+/*
+ * The local APIC of each CPU (SDM vol. 3, chapter 10): takes interrupts, sends them to other CPUs. As xAPIC its registers
+ * are memory, as x2APIC they are MSRs.
+ */
+#include <asm/barrier.h>
+#include <asm/cpufeature.h>
+#include <asm/hardirq.h>
+#include <asm/irq.h>
+#include <asm/processor.h>
+#include <asm/ptrace.h>
+#include <asm/smp.h>
+#include <boot/acpi.h>
+#include <boot/boot_info.h>
+#include <drivers/driver.h>
+#include <irq/irqflags.h>
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <mm/vmalloc.h>
+#include <sched/preempt.h>
+#include <time/clock.h>
+
+#include "../../arch/x86_64/smp.h"
+#include "apic.h"
+
+/* IA32_APIC_BASE (figure 10-26) */
+#define APIC_BASE_X2APIC BIT(10)
+#define APIC_BASE_ENABLE BIT(11)
+
+void *xapic;
+static bool nox2apic; /* [immutable after boot] */
+
+static int set_nox2apic(const char *value)
+{
+	nox2apic = true;
+	return *value ? -EINVAL : 0;
+}
+__setup("nox2apic", set_nox2apic);
+
+/*
+ * In service and ended in order, so the register takes no number. As x2APIC this write waits for nothing: what the handler
+ * wrote may become visible later, which no one can tell from an interrupt that was ended later.
+ */
+static __always_inline void apic_eoi(void)
+{
+	apic_write(APIC_EOI, 0);
+}
+
+/* -EIO when the last one has not left after a while (about a second, far beyond what any bus needs). Any context. */
+static int xapic_wait_sent(void)
+{
+	for (unsigned n = 0; n < 1000000; n++) {
+		if (!(apic_read(APIC_ICR) & APIC_ICR_BUSY))
+			return 0;
+		cpu_relax();
+	}
+	return -EIO;
+}
+
+/*
+ * Two registers: the destination, then the command, which sends. Nobody may come in between on this CPU. Interrupts can be
+ * held off, an NMI cannot: if we are in one, we may have come in between, and put the destination back.
+ */
+static void xapic_send(u32 id, u32 command)
+{
+	unsigned long flags;
+	u32 interrupted = 0;
+
+	local_irq_save(flags);
+	if (unlikely(in_nmi()))
+		interrupted = apic_read(APIC_ICR2);
+	if (unlikely(xapic_wait_sent()))
+		pr_warn_once("APIC: an interrupt to another CPU does not leave\n");
+	writel(id << 24, xapic + APIC_ICR2);
+	writel_relaxed(command, xapic + APIC_ICR);
+	if (unlikely(in_nmi()))
+		writel_relaxed(interrupted, xapic + APIC_ICR2);
+	local_irq_restore(flags);
+}
+
+static void apic_send(u32 id, u32 command)
+{
+	if (xapic)
+		xapic_send(id, command);
+	else
+		wrmsrl(MSR_X2APIC + APIC_ICR / 16, (u64)id << 32 | command);
+}
+
+/*
+ * What was written before must be visible to who is interrupted. Stores to uncached memory come after earlier stores
+ * (xAPIC), but WRMSR to an x2APIC register does not wait for them (SDM 10.12.3): MFENCE completes the stores, LFENCE
+ * keeps the WRMSR behind MFENCE. Once is enough for all CPUs of the mask.
+ */
+static void apic_send_mask(const struct cpumask *mask, u32 command)
+{
+	unsigned cpu;
+
+	if (!xapic)
+		weak_wrmsr_fence();
+	for_each_cpu (cpu, mask)
+		apic_send(boot_info.cpu_hwid[cpu], command);
+}
+
+void apic_send_vector(const struct cpumask *mask, unsigned vector)
+{
+	apic_send_mask(mask, APIC_MODE_FIXED | APIC_ICR_ASSERT | vector);
+}
+
+void apic_send_nmi(const struct cpumask *mask)
+{
+	apic_send_mask(mask, APIC_MODE_NMI | APIC_ICR_ASSERT);
+}
+
+/* A CPU that hangs with interrupts masked is just the one that is asked where it is. */
+static void lapic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
+{
+	if (kind == IPI_BACKTRACE)
+		apic_send_nmi(mask);
+	else
+		apic_send_vector(mask, IPI_VECTOR + kind);
+}
+
+/* To a CPU that may not run yet, and wait until it has left. 0, or -EIO when it did not, or nobody took it. */
+static int send_start_command(u32 id, u32 command)
+{
+	apic_write(APIC_ESR, 0);
+	if (!xapic)
+		weak_wrmsr_fence();
+	apic_send(id, command);
+	if (xapic && xapic_wait_sent())
+		return -EIO;
+	apic_write(APIC_ESR, 0); /* latches what came since */
+	return apic_read(APIC_ESR) & APIC_ESR_SEND_ACCEPT ? -EIO : 0;
+}
+
+/*
+ * Only the NetBurst family (15 of Intel) among 64-bit CPUs needs the 10 ms that the SDM gives INIT, and the 200 us between the
+ * two start-ups; all others take a start-up as soon as INIT is delivered, as Linux relies on too.
+ */
+static bool starts_slowly(void)
+{
+	return cpu_features.family == 15 && cpu_features.vendor[0] == 'G';
+}
+
+int apic_start_cpu(u32 apic_id, unsigned page)
+{
+	bool slow = starts_slowly();
+	int err;
+
+	if (xapic && apic_id > XAPIC_MAX_ID)
+		return -EINVAL;
+	err = send_start_command(apic_id, APIC_MODE_INIT | APIC_ICR_ASSERT);
+	if (err)
+		return err;
+	udelay(slow ? 10000 : 10);
+	/* Twice: a CPU that had not finished its INIT misses the first, and one that runs ignores the second. */
+	err = send_start_command(apic_id, APIC_MODE_STARTUP | page);
+	if (err)
+		return err;
+	udelay(slow ? 200 : 10);
+	return send_start_command(apic_id, APIC_MODE_STARTUP | page);
+}
+
+static bool in_service(unsigned vector)
+{
+	return apic_read(APIC_ISR + vector / 32 * 0x10) >> (vector % 32) & 1;
+}
+
+/* The APIC gives SPURIOUS_VECTOR when an interrupt goes away while it is taken: that one is not in service. */
+static void noinline handle_spurious(unsigned vector)
+{
+	inc_irq_stat(IRQ_STAT_SPU);
+	if (vector == SPURIOUS_VECTOR)
+		return;
+	if (in_service(vector))
+		apic_eoi();
+	pr_warn_once("APIC: unexpected interrupt, vector %#x\n", vector);
+}
+
+/* Writing makes the register show what came since the last write (SDM 10.5.3). */
+static void noinline handle_error(void)
+{
+	u32 errors;
+
+	apic_write(APIC_ESR, 0);
+	errors = apic_read(APIC_ESR);
+	apic_eoi();
+	inc_irq_stat(IRQ_STAT_ERR);
+	pr_warn_once("APIC: CPU%u: error status %#x\n", smp_processor_id(), errors);
+}
+
+/*
+ * An IPI is ended first: IPI_STOP does not come back. A device's is ended last, when its line is down: the IOAPIC would send
+ * a level-triggered one again.
+ */
+static void lapic_handle_irq(struct pt_regs *regs)
+{
+	unsigned vector = regs->vector;
+
+	if (vector == LOCAL_TIMER_VECTOR) {
+		apic_eoi();
+		inc_irq_stat(IRQ_STAT_LOC);
+		lapic_timer_interrupt();
+	} else if (vector - IPI_VECTOR < IPI_MAX) {
+		apic_eoi();
+		handle_ipi(vector - IPI_VECTOR);
+	} else if (vector == TLB_VECTOR) {
+		apic_eoi();
+		inc_irq_stat(IRQ_STAT_TLB);
+		tlb_shootdown_interrupt();
+	} else if (vector - GSI_VECTOR < NR_GSI_VECTORS) {
+		ioapic_dispatch(vector - GSI_VECTOR);
+		apic_eoi();
+	} else if (vector == ERROR_VECTOR) {
+		handle_error();
+	} else {
+		handle_spurious(vector);
+	}
+}
+static_assert(IPI_VECTOR + IPI_MAX <= TLB_VECTOR, "IPIs and TLB shootdown");
+
+/* Only off and on again takes the APIC from x2APIC to xAPIC (SDM figure 10-27). */
+static void enable_in_mode(void)
+{
+	u64 base = rdmsrl(MSR_APIC_BASE);
+
+	if (xapic && base & APIC_BASE_X2APIC) {
+		base &= ~(APIC_BASE_X2APIC | APIC_BASE_ENABLE);
+		wrmsrl(MSR_APIC_BASE, base);
+	}
+	wrmsrl(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
+	if (!xapic)
+		wrmsrl(MSR_APIC_BASE, base | APIC_BASE_ENABLE | APIC_BASE_X2APIC);
+}
+
+/* Sources of its own: an entry that this APIC does not have may not be written. */
+static void mask_local_sources(void)
+{
+	static const u16 entries[] = {APIC_LVTT, APIC_LVT0, APIC_LVT1, APIC_LVTERR, APIC_LVTPC, APIC_LVTTHMR, APIC_LVTCMCI};
+	unsigned highest = (apic_read(APIC_LVR) >> 16) & 0xff;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(entries) && i <= highest; i++)
+		apic_write(entries[i], APIC_LVT_MASKED);
+}
+
+/* What firmware was serving when it left would hold back all that is not more urgent. */
+static void end_leftovers(void)
+{
+	for (unsigned vector = NR_EXCEPTIONS; vector < NR_VECTORS; vector++)
+		if (in_service(vector))
+			apic_eoi();
+}
+
+/* This CPU's, interrupts off. Its timer is set up with the others of the clock (lapic_timer.c). */
+static void lapic_cpu_init(void)
+{
+	enable_in_mode();
+	apic_write(APIC_SVR, APIC_SVR_ENABLE | SPURIOUS_VECTOR); /* software-disabled, it would not take LVT entries */
+	mask_local_sources();
+	apic_write(APIC_TPR, 0);
+	end_leftovers();
+	apic_write(APIC_ESR, 0);
+	apic_write(APIC_LVTERR, ERROR_VECTOR);
+	for (unsigned lint = 0; lint < 2; lint++)
+		if (acpi_info.nmi_lints & (1 << lint))
+			apic_write(lint ? APIC_LVT1 : APIC_LVT0, APIC_MODE_NMI);
+}
+
+static const struct smp_irq_ops lapic_smp_ops = {.send_ipi = lapic_send_ipi, .cpu_init = lapic_cpu_init};
+
+static int lapic_probe(const struct device_desc *dev)
+{
+	if (!dev->nr_reg)
+		return -EINVAL;
+	if (!cpu_features.x2apic || nox2apic) {
+		xapic = ioremap(dev->reg[0].base, PAGE_SIZE);
+		if (!xapic)
+			return -ENOMEM;
+	}
+	pic_disable();
+	lapic_cpu_init();
+	smp_irq_ops = &lapic_smp_ops;
+	handle_arch_irq = lapic_handle_irq;
+	pr_info("APIC: %s, version %#x\n", xapic ? "xAPIC" : "x2APIC", apic_read(APIC_LVR) & 0xff);
+	return 0;
+}
+
+static const char *const lapic_ids[] = {"pc,lapic", NULL};
+static const struct driver lapic_driver = {
+	.name = "lapic",
+	.compatible = lapic_ids,
+	.level = DRIVER_IRQCHIP,
+	.probe = lapic_probe,
+};
+REGISTER_DRIVER(lapic_driver);

@@ -1,0 +1,157 @@
+/*
+ * Measuring the TSC against another counter.
+ *
+ * What is known for certain is when the other counter changed: between the TSC's value before the last reading of the old value
+ * and its value after the first reading of the new one. The tighter that bracket, the better; what the host or a
+ * system management interrupt steals makes some brackets wide, so of several the tightest is taken. From two such edges come a
+ * lower and an upper bound of the frequency, which are true whatever happened in between, unless a narrow counter
+ * wrapped unseen: then two measurements are made, and have to overlap.
+ *
+ * Under QEMU's -icount a reading takes one instruction, a nanosecond: the bracket is a loop's length, and after 200,000
+ * instructions the figure is exact, each time.
+ */
+#include <asm/clock.h>
+#include <lib/errno.h>
+
+#include "calibrate.h"
+
+#define TRIES	    8	      /* edges, of which the tightest counts */
+#define STUCK_READS 100000    /* a counter that shows the same so many times stands: the slowest ticks each 0.9 us */
+#define ENOUGH_PPM  200	      /* the bounds' distance from their middle; that is closer to the truth by far */
+#define MIN_TSC	    150000    /* cycles at least: 0.15 ms at 1 GHz, 0.04 ms at 4 GHz */
+#define MAX_TSC	    20000000  /* at most, where readings are slow: 20 ms at 1 GHz, 5 ms at 4 GHz */
+#define WIDE	    0xffffff  /* a counter of that many bits does not wrap unseen: it would take seconds */
+#define ROUND_HZ    100000000 /* the base clock that frequencies are multiples of */
+#define FS_PER_SEC  1000000000000000ULL
+
+/* At `tsc`, give or take `slack`, the counter took the value `count`. */
+struct edge {
+	u64 tsc, slack;
+	u32 count;
+};
+/* So many cycles, give or take `slack`, were so many ticks. */
+struct span {
+	u64 tsc, slack, ticks;
+};
+
+/* a * b / c, where that fits 64 bits though a * b does not: in C it would need the compiler's library. */
+static u64 mul_div(u64 a, u64 b, u64 c)
+{
+	u64 high;
+
+	__asm__("mulq %2\n\tdivq %3" : "+&a"(a), "=&d"(high) : "rm"(b), "rm"(c) : "cc");
+	return a;
+}
+
+static bool next_edge(const struct calibration_counter *c, struct edge *edge)
+{
+	u64 before = rdtsc_ordered(), after;
+	u32 old = c->read(), count;
+
+	for (unsigned n = 0; n < STUCK_READS; n++) {
+		u64 between = rdtsc_ordered();
+
+		count = c->read();
+		after = rdtsc_ordered();
+		if (count != old) {
+			*edge = (struct edge){.tsc = before + (after - before) / 2,
+					      .slack = (after - before + 1) / 2,
+					      .count = count};
+			return true;
+		}
+		before = between;
+	}
+	return false;
+}
+
+static bool tightest_edge(const struct calibration_counter *c, struct edge *best)
+{
+	struct edge edge;
+
+	best->slack = U64_MAX;
+	for (unsigned n = 0; n < TRIES; n++) {
+		if (!next_edge(c, &edge))
+			return false;
+		if (edge.slack < best->slack)
+			*best = edge;
+	}
+	return true;
+}
+
+static u64 ppm(const struct span *s)
+{
+	return s->slack * 1000000 / s->tsc;
+}
+
+/* From one edge on, until a second is far enough away: the best span there is. */
+static bool measure_span(const struct calibration_counter *c, struct span *best)
+{
+	struct edge first = {0}, last = {0};
+	struct span span;
+
+	if (!tightest_edge(c, &first))
+		return false;
+	*best = (struct span){.tsc = 1, .slack = 1};
+	do {
+		if (!next_edge(c, &last))
+			return false;
+		span = (struct span){last.tsc - first.tsc, last.slack + first.slack,
+				     (last.count - first.count) & c->mask};
+		if (span.tsc >= MIN_TSC && span.ticks && ppm(&span) < ppm(best))
+			*best = span;
+	} while (ppm(best) > ENOUGH_PPM && span.tsc < MAX_TSC);
+	return best->ticks;
+}
+
+/*
+ * Into a range of Hz by `convert`. Where a wrap could go unseen, a second one must have something in common with it; more are
+ * tried when it has not.
+ */
+static int measure_range(const struct calibration_counter *c, struct hz_range *range,
+			 struct hz_range (*convert)(const struct span *s, u64 unit), u64 unit)
+{
+	struct hz_range last = {0, c->mask >= WIDE ? U64_MAX : 0}, now;
+	struct span span;
+
+	for (unsigned n = 0; n < 5; n++) {
+		if (!measure_span(c, &span))
+			return -EIO;
+		now = convert(&span, unit);
+		range->low = max(now.low, last.low);
+		range->high = min(now.high, last.high);
+		if (range->low <= range->high)
+			return 0;
+		last = now;
+	}
+	return -EIO;
+}
+
+static struct hz_range tsc_range(const struct span *s, u64 period_fs)
+{
+	u64 fs = s->ticks * period_fs;
+
+	return (struct hz_range){mul_div(s->tsc - s->slack, FS_PER_SEC, fs), mul_div(s->tsc + s->slack, FS_PER_SEC, fs) + 1};
+}
+
+static struct hz_range counter_range(const struct span *s, u64 tsc_hz)
+{
+	return (struct hz_range){mul_div(s->ticks, tsc_hz, s->tsc + s->slack),
+				 mul_div(s->ticks, tsc_hz, s->tsc - s->slack) + 1};
+}
+
+int calibrate_tsc(const struct calibration_counter *c, struct hz_range *range)
+{
+	return measure_range(c, range, tsc_range, c->period_fs);
+}
+
+int calibrate_counter(const struct calibration_counter *c, u64 tsc_hz, struct hz_range *range)
+{
+	return measure_range(c, range, counter_range, tsc_hz);
+}
+
+u64 hz_plausible(struct hz_range range)
+{
+	u64 middle = range.low + (range.high - range.low) / 2, round = (middle + ROUND_HZ / 2) / ROUND_HZ * ROUND_HZ;
+
+	return round >= range.low && round <= range.high ? round : middle;
+}

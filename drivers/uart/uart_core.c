@@ -1,0 +1,185 @@
+/* What serial drivers have in common: the pump between the tty's queue and a FIFO, batches of input, registration. */
+#include "uart_core.h"
+
+#include <asm/processor.h>
+#include <drivers/early_console.h>
+#include <fs/libfs.h>
+#include <irq/irqflags.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+
+static struct uart_port *uart_ports; /* [probe writes; readers see a whole list] */
+
+static void set_tx_irq(struct uart_port *port, bool on)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->mask_lock, flags);
+	if (port->tx_irq != on) {
+		port->tx_irq = on;
+		port->chip->set_tx_irq(port, on);
+	}
+	spin_unlock_irqrestore(&port->mask_lock, flags);
+}
+
+/* Fill the FIFO from the tty. True when the FIFO was full first: the interrupt goes on. [b] */
+static bool fill_fifo(struct uart_port *port)
+{
+	for (;;) {
+		unsigned long flags;
+		unsigned n;
+
+		if (port->tx_at == port->tx_len) {
+			port->tx_at = 0;
+			port->tx_len = tty_tx_pull(port->tty, port->tx_buf, sizeof(port->tx_buf));
+			if (!port->tx_len)
+				return false;
+		}
+		flags = tty_port_lock(port->tty); /* printk writes to the same FIFO */
+		n = port->chip->send(port, port->tx_buf + port->tx_at, port->tx_len - port->tx_at);
+		tty_port_unlock(port->tty, flags);
+		port->tx_at += n;
+		port->sent += n;
+		if (port->tx_at < port->tx_len)
+			return true;
+	}
+}
+
+/*
+ * Bytes must leave in order, so one CPU at a time fills the FIFO. One that comes meanwhile does not wait (it
+ * may hold locks of the tty): it leaves tx_again behind, which the other looks at after it has let go. Both
+ * words are exchanged with full barriers: either he sees our tx_again, or we see him gone.
+ */
+static void uart_start_tx(void *data)
+{
+	struct uart_port *port = data;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__atomic_store_n(&port->tx_again, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&port->tx_again, __ATOMIC_SEQ_CST) &&
+	       !__atomic_exchange_n(&port->tx_busy, 1, __ATOMIC_SEQ_CST)) {
+		__atomic_store_n(&port->tx_again, 0, __ATOMIC_SEQ_CST);
+		set_tx_irq(port, fill_fifo(port));
+		__atomic_store_n(&port->tx_busy, 0, __ATOMIC_SEQ_CST);
+	}
+	local_irq_restore(flags);
+}
+
+void uart_tx(struct uart_port *port)
+{
+	uart_start_tx(port);
+}
+
+static void uart_poll_put(void *data, char c)
+{
+	struct uart_port *port = data;
+
+	if (port->log_shown)
+		return;
+	while (!port->chip->send(port, &c, 1))
+		cpu_relax();
+}
+
+/* Input stays in the FIFO, and then with the sender: nothing is lost while we do not look. */
+static void uart_throttle(void *data, bool on)
+{
+	struct uart_port *port = data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->mask_lock, flags);
+	WRITE_ONCE(port->throttled, on);
+	port->chip->set_rx_irq(port, !on);
+	spin_unlock_irqrestore(&port->mask_lock, flags);
+}
+
+static const struct uart_ops uart_tty_ops = {
+	.start_tx = uart_start_tx,
+	.poll_put = uart_poll_put,
+	.throttle = uart_throttle,
+};
+
+/* Small batches: the tty may throttle us after each. */
+void uart_rx(struct uart_port *port)
+{
+	char batch[UART_BATCH];
+	unsigned n;
+	bool brk;
+
+	do {
+		brk = false;
+		n = port->chip->receive(port, batch, sizeof(batch), &brk);
+		port->received += n;
+		if (n)
+			tty_receive(port->tty, batch, n);
+		if (brk) {
+			port->breaks++;
+			tty_receive_break(port->tty);
+		}
+	} while ((n == sizeof(batch) || brk) && !READ_ONCE(port->throttled));
+}
+
+static unsigned next_line(const struct uart_chip *chip)
+{
+	unsigned n = 0;
+
+	for (const struct uart_port *p = uart_ports; p; p = p->next)
+		n += p->chip == chip;
+	return n;
+}
+
+/* Registration plays the log so far to the new console; if the early console is this very port, it is there
+ * already. */
+static int register_tty(struct uart_port *port)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%s%u", port->chip->name, port->line);
+	port->log_shown = early_console_active(port->base);
+	port->tty = tty_register_uart(name, port->line, &uart_tty_ops, port);
+	if (!port->tty)
+		return -ENOMEM;
+	if (port->log_shown)
+		early_console_stop();
+	port->log_shown = false;
+	return 0;
+}
+
+int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_addr_t base, int irq, irq_handler_t handler)
+{
+	int err;
+
+	port->chip = chip;
+	port->base = base;
+	port->irq = irq;
+	port->line = next_line(chip);
+	spin_lock_init(&port->mask_lock);
+	err = register_tty(port);
+	if (err)
+		return err;
+	port->next = uart_ports;
+	smp_store_release(&uart_ports, port);
+	err = request_irq(irq, handler, 0, chip->irq_name, port);
+	if (err)
+		return err;
+	uart_throttle(port, false);
+	return 0;
+}
+
+/* A line for each port, in the manner of Linux's serial drivers; what the port has lost stands at the end. */
+static int serial_show(struct seq_file *m, void *v)
+{
+	for (const struct uart_port *p = smp_load_acquire(&uart_ports); p; p = p->next)
+		seq_printf(m, "%s%u: %s base:0x%lx irq:%d tx:%lu rx:%lu brk:%lu oe:%lu\n", p->chip->name, p->line,
+			   p->chip->irq_name, (unsigned long)p->base, p->irq, (unsigned long)READ_ONCE(p->sent),
+			   (unsigned long)READ_ONCE(p->received), (unsigned long)READ_ONCE(p->breaks),
+			   (unsigned long)READ_ONCE(p->overruns));
+	return 0;
+}
+
+static const struct proc_entry serial_entry = {
+	.path = "tty/driver/serial",
+	.mode = 0444,
+	.show = serial_show,
+};
+REGISTER_PROC(serial_entry);

@@ -1,0 +1,65 @@
+/*
+ * Between a machine's entry code and the kernel: what is done on the way in and, above all, on the way out. Inline, because
+ * every system call and interrupt passes here; the functions are for the machine layer only.
+ */
+#pragma once
+
+#include <asm/irq.h>
+#include <asm/ptrace.h>
+#include <irq/irq.h>
+#include <irq/irqflags.h>
+#include <kernel/percpu.h>
+#include <lib/errno.h>
+#include <proc/syscall.h>
+#include <sched/current.h>
+#include <sched/preempt.h>
+
+/* Do what the flags ask for until none is left. Interrupts off, also at the last look. */
+void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags);
+/* Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are restored. */
+void exit_to_user_mode(struct pt_regs *regs);
+/* A new process's way out of ret_from_fork: the same. */
+void exit_from_fork(struct pt_regs *regs);
+/* On this CPU's interrupt stack, unless that was in use already: hard interrupt context around handle_arch_irq(). */
+void handle_irq(struct pt_regs *regs);
+
+/* The last look around: interrupts are off, and what is not seen now has raised no interrupt yet. */
+static __always_inline void exit_to_user_mode_work(struct pt_regs *regs)
+{
+	u32 flags = READ_ONCE(current->thread_flags);
+
+	if (unlikely(flags & _TIF_WORK_MASK))
+		exit_to_user_mode_loop(regs, flags);
+}
+
+/* The call `nr` with the arguments in regs. An unknown one is counted. Interrupts on. */
+static __always_inline long syscall_dispatch(const struct pt_regs *regs, u32 nr)
+{
+	syscall_fn_t fn = NULL;
+
+	if (likely(nr < nr_syscalls))
+		fn = sys_call_table[nr];
+	if (likely(fn))
+		return fn(syscall_get_arg(regs, 0), syscall_get_arg(regs, 1), syscall_get_arg(regs, 2),
+			  syscall_get_arg(regs, 3), syscall_get_arg(regs, 4), syscall_get_arg(regs, 5));
+	__atomic_fetch_add(&nr_unknown_syscalls, 1, __ATOMIC_RELAXED);
+	return -ENOSYS;
+}
+
+/* An interrupt, on the task's own stack: go over to the interrupt stack. Interrupts off. */
+static __always_inline void do_interrupt(struct pt_regs *regs)
+{
+	unsigned long sp = (unsigned long)__builtin_frame_address(0);
+
+	if (sp - (unsigned long)current->stack < THREAD_SIZE)
+		call_on_irq_stack(regs, handle_irq, this_cpu(irq_stack_end));
+	else
+		handle_irq(regs);
+}
+
+/* Back to kernel code that an interrupt interrupted: it may have to make room first. Interrupts off. */
+static __always_inline void exit_to_kernel_mode(void)
+{
+	if (need_resched() && !preempt_count())
+		preempt_schedule_irq();
+}

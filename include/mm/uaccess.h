@@ -1,0 +1,109 @@
+/*
+ * User memory. Loads and stores at user addresses may fault; each that may has an entry in __ex_table, and
+ * the fault handler goes on at its fix-up. Context: thread, interrupts on (a fault may sleep), unless it says
+ * otherwise.
+ */
+#pragma once
+
+#include <asm/page.h>
+#include <lib/errno.h>
+#include <lib/types.h>
+
+/* Are all n bytes at addr below TASK_SIZE? Says nothing about what is mapped. */
+static __always_inline bool access_ok(const void __user *addr, unsigned long n)
+{
+	return n <= TASK_SIZE && (unsigned long)addr <= TASK_SIZE - n;
+}
+
+/* The machine's (uaccess_asm.S): no check of the address. Return the bytes not done. */
+unsigned long __copy_user(void *to, const void *from, unsigned long n);
+unsigned long __clear_user(void __user *to, unsigned long n);
+/* Like strncpy_from_user, for a range that is known to be in user space, n > 0. */
+long __strncpy_from_user(char *dst, const char __user *src, long n);
+
+/* Zeroes the last `left` of n bytes and returns `left`. */
+unsigned long copy_from_user_rest(void *to, unsigned long n, unsigned long left);
+
+/* Returns the bytes NOT copied; the destination beyond what was copied is zeroed, so no stale kernel memory
+ * shows. */
+static __always_inline unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
+{
+	unsigned long left = likely(access_ok(from, n)) ? __copy_user(to, from, n) : n;
+
+	return likely(!left) ? 0 : copy_from_user_rest(to, n, left);
+}
+/* These return the bytes NOT done. */
+static __always_inline unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
+{
+	return likely(access_ok(to, n)) ? __copy_user(to, from, n) : n;
+}
+unsigned long clear_user(void __user *to, unsigned long n);
+/* Length without the zero, n when there is none in the first n bytes, -EFAULT. */
+long strncpy_from_user(char *dst, const char __user *src, long n);
+/* Kernel memory that may not be there. 0 or -EFAULT (also for user addresses). Any context. */
+long copy_from_kernel_nofault(void *dst, const void *src, size_t n);
+
+/* The machine's, with a check of the address. The value and 0, or 0 and -EFAULT: two registers. */
+struct user_value {
+	u64 value;
+	long error;
+};
+struct user_value __get_user_1(const void __user *p);
+struct user_value __get_user_2(const void __user *p);
+struct user_value __get_user_4(const void __user *p);
+struct user_value __get_user_8(const void __user *p);
+long __put_user_1(u64 v, void __user *p);
+long __put_user_2(u64 v, void __user *p);
+long __put_user_4(u64 v, void __user *p);
+long __put_user_8(u64 v, void __user *p);
+
+void __uaccess_bad_size(void) __attribute__((error("get_user/put_user: 1, 2, 4 or 8 bytes")));
+
+/* Read *ptr into x: 0, or -EFAULT with x 0. */
+#define get_user(x, ptr)                                 \
+	({                                               \
+		const __typeof__(*(ptr)) *_gu_p = (ptr); \
+		struct user_value _gu = {0, -EFAULT};    \
+		switch (sizeof(*_gu_p)) {                \
+		case 1:                                  \
+			_gu = __get_user_1(_gu_p);       \
+			break;                           \
+		case 2:                                  \
+			_gu = __get_user_2(_gu_p);       \
+			break;                           \
+		case 4:                                  \
+			_gu = __get_user_4(_gu_p);       \
+			break;                           \
+		case 8:                                  \
+			_gu = __get_user_8(_gu_p);       \
+			break;                           \
+		default:                                 \
+			__uaccess_bad_size();            \
+		}                                        \
+		(x) = (__typeof__(*(ptr)))_gu.value;     \
+		(int)_gu.error;                          \
+	})
+/* Write x to *ptr: 0 or -EFAULT. */
+#define put_user(x, ptr)                                    \
+	({                                                  \
+		__typeof__(*(ptr)) *_pu_p = (ptr);          \
+		u64 _pu_v = (u64)(__typeof__(*(ptr)))(x);   \
+		long _pu_e = -EFAULT;                       \
+		switch (sizeof(*_pu_p)) {                   \
+		case 1:                                     \
+			_pu_e = __put_user_1(_pu_v, _pu_p); \
+			break;                              \
+		case 2:                                     \
+			_pu_e = __put_user_2(_pu_v, _pu_p); \
+			break;                              \
+		case 4:                                     \
+			_pu_e = __put_user_4(_pu_v, _pu_p); \
+			break;                              \
+		case 8:                                     \
+			_pu_e = __put_user_8(_pu_v, _pu_p); \
+			break;                              \
+		default:                                    \
+			__uaccess_bad_size();               \
+		}                                           \
+		(int)_pu_e;                                 \
+	})

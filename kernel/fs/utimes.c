@@ -1,0 +1,105 @@
+/* Setting the times of a file: utimensat(2) and its older forms. */
+#include "files.h"
+
+#include <proc/syscall.h>
+#include <uapi/time.h>
+
+/* One of utimensat's two times into `attr`. 0 or -EINVAL. */
+static int take_time(struct iattr *attr, const struct timespec *t, unsigned which, u64 *ns)
+{
+	if (t->tv_nsec == UTIME_OMIT)
+		return 0;
+	attr->valid |= which;
+	if (t->tv_nsec == UTIME_NOW)
+		*ns = inode_now();
+	else if (t->tv_nsec < 0 || t->tv_nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	else
+		*ns = t->tv_sec < 0 ? 0 : t->tv_sec * NSEC_PER_SEC + t->tv_nsec;
+	return 0;
+}
+
+/* NULL: now. 0 or -EINVAL. */
+static int utimes_attr(struct iattr *attr, const struct timespec *t)
+{
+	static const struct timespec now[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
+	int err;
+
+	*attr = (struct iattr){0};
+	if (!t)
+		t = now;
+	if (t[0].tv_nsec == UTIME_NOW && t[1].tv_nsec == UTIME_NOW)
+		attr->valid = ATTR_TOUCH;
+	err = take_time(attr, &t[0], ATTR_ATIME, &attr->atime);
+	return err ? err : take_time(attr, &t[1], ATTR_MTIME, &attr->mtime);
+}
+
+static long do_utimes(int dfd, const char __user *name, const struct timespec *times, int flags)
+{
+	struct iattr attr;
+	int err;
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	err = utimes_attr(&attr, times);
+	if (err)
+		return err;
+	if (!name) /* futimens */
+		return flags ? -EINVAL : change_fd(dfd, &attr);
+	return change_path(dfd, name,
+			   (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
+				   (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
+			   &attr);
+}
+
+SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int,
+		flags)
+{
+	struct timespec t[2];
+
+	if (utimes && copy_from_user(t, utimes, sizeof(t)))
+		return -EFAULT;
+	return do_utimes(dfd, name, utimes ? t : NULL, flags);
+}
+
+/* The older calls: microseconds, seconds. */
+SYSCALL_DEFINE3(futimesat, int, dfd, const char __user *, name, const struct timeval __user *, utimes)
+{
+	struct timeval tv[2];
+	struct timespec t[2];
+
+	if (!utimes)
+		return do_utimes(dfd, name, NULL, 0);
+	if (copy_from_user(tv, utimes, sizeof(tv)))
+		return -EFAULT;
+	for (int i = 0; i < 2; i++) {
+		/* Checked here: in nanoseconds some wrong values would be UTIME_NOW or UTIME_OMIT. */
+		if (tv[i].tv_usec < 0 || tv[i].tv_usec >= NSEC_PER_SEC / NSEC_PER_USEC)
+			return -EINVAL;
+		t[i] = (struct timespec){tv[i].tv_sec, tv[i].tv_usec * NSEC_PER_USEC};
+	}
+	return do_utimes(dfd, name, t, 0);
+}
+
+/* Without a name Linux's utimes and utime have no descriptor to mean instead. */
+SYSCALL_DEFINE2(utimes, const char __user *, name, const struct timeval __user *, utimes)
+{
+	return name ? sys_futimesat(AT_FDCWD, (unsigned long)name, (unsigned long)utimes) : -EFAULT;
+}
+
+struct utimbuf {
+	s64 actime, modtime;
+};
+
+SYSCALL_DEFINE2(utime, const char __user *, name, const struct utimbuf __user *, utimes)
+{
+	struct utimbuf buf;
+
+	if (!name)
+		return -EFAULT;
+	if (!utimes)
+		return do_utimes(AT_FDCWD, name, NULL, 0);
+	if (copy_from_user(&buf, utimes, sizeof(buf)))
+		return -EFAULT;
+	return do_utimes(AT_FDCWD, name, (struct timespec[2]){{buf.actime, 0}, {buf.modtime, 0}}, 0);
+}

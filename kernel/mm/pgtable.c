@@ -1,0 +1,190 @@
+/* Page tables after boot: finding, making and freeing them. */
+#include <mm/pgtable.h>
+
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <mm/mm.h>
+#include <mm/page.h>
+
+#include "pgtable_walk.h"
+
+/* The table below an entry, NULL for none and for blocks. Acquire pairs with the release of who installed it.
+ */
+static __always_inline u64 *table_of(const u64 *entry)
+{
+	u64 v = smp_load_acquire(entry), *table = __va(v & PTE_ADDR_MASK);
+
+	if (!table)
+		__builtin_unreachable(); /* spares the walks a second test for NULL */
+	return entry_is_table(v) ? table : NULL;
+}
+
+/*
+ * page->private of a table that leads to others: a bit for each eight entries, set before one of them leads
+ * anywhere. An address space uses a handful of 512 entries, and pgd_free looks only where something is.
+ */
+#define GROUP 8
+
+static inline unsigned long *groups_of(const void *table)
+{
+	return &virt_to_page(table)->private;
+}
+
+static void *new_table(void)
+{
+	void *table = get_zeroed_page(GFP_KERNEL);
+
+	if (table)
+		*groups_of(table) = 0;
+	return table;
+}
+
+/* The same, made if there is none. Two CPUs may both make one: the first to install it wins, both use that.
+ */
+static u64 *table_make_slow(u64 *entry)
+{
+	u64 expected = 0;
+	void *table = new_table();
+
+	if (!table)
+		return NULL;
+	/* The kernel's top table lies in the image, and is never freed. */
+	if ((unsigned long)entry < LINEAR_END)
+		set_bit(((unsigned long)entry & ~PAGE_MASK) / (sizeof(u64) * GROUP), groups_of(entry));
+	/* Release: zeroes before the pointer, also for the table walkers of other CPUs. */
+	if (!__atomic_compare_exchange_n(entry, &expected, table_entry(__pa(table)), false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		free_page(table);
+	return table_of(entry);
+}
+
+static __always_inline u64 *table_make(u64 *entry)
+{
+	u64 *table = table_of(entry);
+
+	return likely(table || READ_ONCE(*entry)) ? table : table_make_slow(entry);
+}
+
+/* The image's own mapping was made with tables in the image, which lie in RAM: __va() is right for them too.
+ */
+pte_t *pte_lookup(pgd_t *pgd, unsigned long va)
+{
+	u64 *table = &pgd->v;
+
+	for_each_upper_level (shift)
+		if (!(table = table_of(&table[table_index(va, shift)])))
+			return NULL;
+	return (pte_t *)&table[table_index(va, PAGE_SHIFT)];
+}
+
+pte_t *pte_alloc(pgd_t *pgd, unsigned long va)
+{
+	u64 *table = &pgd->v;
+
+	for_each_upper_level (shift)
+		if (!(table = table_make(&table[table_index(va, shift)])))
+			return NULL;
+	return (pte_t *)&table[table_index(va, PAGE_SHIFT)];
+}
+
+pte_t ptep_get_and_clear(pte_t *slot)
+{
+	return (pte_t){__atomic_exchange_n(&slot->v, 0, __ATOMIC_ACQ_REL)};
+}
+
+/*
+ * Groups of the kernel's top table that are in use. [boot, then immutable; none where user tables have no
+ * kernel half]
+ */
+static unsigned long kernel_groups;
+
+void pgd_kernel_complete(void)
+{
+	for (unsigned i = USER_PGD_ENTRIES; i < TABLE_ENTRIES; i++)
+		if (swapper_pg_dir[i].v)
+			kernel_groups |= BIT(i / GROUP);
+}
+
+/* The kernel's entries are not in the table's own groups: pgd_free shall not follow them. */
+static __always_inline void copy_kernel_half(pgd_t *pgd)
+{
+	for (unsigned long groups = kernel_groups; groups; groups &= groups - 1) {
+		unsigned first = __builtin_ctzl(groups) * GROUP;
+
+		for (unsigned i = first; i < first + GROUP; i++)
+			pgd[i] = swapper_pg_dir[i];
+	}
+}
+
+pgd_t *pgd_alloc(void)
+{
+	pgd_t *pgd = new_table();
+
+	if (pgd && USER_PGD_ENTRIES < TABLE_ENTRIES)
+		copy_kernel_half(pgd);
+	return pgd;
+}
+
+/* A table whose entries map 1 << shift each, with all that it leads to. Nobody else uses them any more. */
+static void free_table(u64 *table, unsigned shift)
+{
+	for (unsigned long groups = *groups_of(table); groups; groups &= groups - 1) {
+		const u64 *entry = table + __builtin_ctzl(groups) * GROUP;
+
+		for (unsigned i = 0; i < GROUP; i++) {
+			u64 *below = table_of(&entry[i]);
+
+			if (!below)
+				continue;
+			if (shift > PMD_SHIFT)
+				free_table(below, shift - TABLE_BITS);
+			else
+				free_page(below); /* of leaves */
+		}
+	}
+	free_page(table);
+}
+
+void pgd_free(pgd_t *pgd)
+{
+	free_table(&pgd->v, PGDIR_SHIFT);
+}
+
+/* The leaf entries of one table within [va, end). */
+static int pte_table_range(u64 *table, unsigned long va, unsigned long end,
+			   int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
+{
+	for (; va < end; va += PAGE_SIZE) {
+		pte_t *slot = (pte_t *)&table[table_index(va, PAGE_SHIFT)];
+		int ret;
+
+		if (!READ_ONCE(slot->v))
+			continue;
+		ret = fn(slot, va, arg);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
+	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
+{
+	unsigned long va = start, span;
+	int ret = 0;
+
+	for (; va < end && !ret; va = ALIGN_DOWN(va, span) + span) {
+		u64 *table = &pgd->v;
+
+		/* Down to the leaves, or to where nothing is: `span` is what that one entry maps. */
+		for_each_upper_level (shift) {
+			span = 1UL << shift;
+			table = table_of(&table[table_index(va, shift)]);
+			if (!table)
+				break;
+		}
+		if (table)
+			ret = pte_table_range(table, va, min(ALIGN_DOWN(va, span) + span, end), fn, arg);
+	}
+	return ret;
+}

@@ -1,0 +1,163 @@
+"""What the tests know of each machine: its variants, and the names and texts that differ. No test asks which machine it is on.
+
+A test that takes the fixture `machine` runs once on each, with an id like [x86_64]. Which QEMU is started for one, and how, is
+tools/vitrine_guest.py's.
+"""
+
+import functools
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+import pytest
+from guest_programs import program_files
+from monitor import MonitoredGuest
+from vitrine_guest import MACHINES, ROOT, Guest, ScriptRun
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Another machine of the same architecture: keywords of Guest(), and what its console must say."""
+
+    name: str
+    setup: dict
+    says: str = r"Vitrine version"
+
+
+@dataclass(frozen=True, repr=False)
+class Target:
+    """One machine, as tests see it. Texts are regular expressions unless they are called names."""
+
+    arch: str
+    # -- variants
+    cpus: tuple  # the models for which tests of `cpu=all` run, the default first
+    variants: tuple  # further ones, booted by test_machines
+    refused: tuple  # (CPU model, what the kernel says before it stops)
+    # -- names
+    console: str  # the serial port's, in /dev
+    host_gcc: tuple  # prefixes of cross compilers
+    syscall_entry: str  # the assembly at the bottom of a system call's backtrace
+    registers: tuple  # words of a register dump
+    jumped_from: tuple  # how a dump tells who jumped to data; () where nothing but the stack knows
+    # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
+    # its letter in the third of a trace line's flags)
+    storms: tuple
+
+    def __repr__(self):
+        return self.arch
+
+    @property
+    def make(self):
+        """The word in goals of make."""
+        return MACHINES[self.arch].goal
+
+    @property
+    def irqchips(self):
+        """Names of interrupt controllers, the default first."""
+        return tuple(MACHINES[self.arch].irqchips)
+
+    @property
+    def boots(self):
+        """Ways of booting beside QEMU's own loader."""
+        return tuple(name for name in MACHINES[self.arch].boots if name != "kernel")
+
+    @property
+    def here(self):
+        """Does this tree have it?"""
+        return os.path.exists(os.path.join(ROOT, "arch", self.arch, "asm-offsets.c"))
+
+    def guest(self, **settings):
+        return Guest(arch=self.arch, **settings)
+
+    def monitored(self, scratch, **settings):
+        return MonitoredGuest(scratch, arch=self.arch, **settings)
+
+    def script(self, text, arguments=(), **settings):
+        return ScriptRun(text, arguments, arch=self.arch, **settings)
+
+    def programs(self, *names):
+        return program_files(names, self.arch)
+
+
+AARCH64 = Target(
+    arch="aarch64",
+    cpus=("cortex-a57", "max"),
+    variants=(
+        Variant("cortex-a72", {"cpu": "cortex-a72"}, "at EL1"),
+        Variant("neoverse-n1", {"cpu": "neoverse-n1"}, "at EL1"),
+        # Entered as a hypervisor would be: the other CPUs by SMC.
+        Variant("el2-cortex-a57", {"board": "virt,virtualization=on", "irqchip": "gicv3"}, "at EL2"),
+        Variant("el2-cortex-a72", {"board": "virt,virtualization=on", "irqchip": "gicv3", "cpu": "cortex-a72"}, "at EL2"),
+        Variant("el2-max", {"board": "virt,virtualization=on", "irqchip": "gicv3", "cpu": "max"}, "at EL2"),
+    ),
+    refused=(),
+    console="ttyAMA0",
+    host_gcc=("aarch64-none-elf-", "aarch64-elf-", "aarch64-linux-gnu-"),
+    syscall_entry=r"el0t_64_sync",
+    registers=("pc : ", "lr : ", "sp : ", "x29: "),
+    jumped_from=("lr : lkdtm_EXEC_DATA",),
+    storms=(),
+)
+
+X86_64 = Target(
+    arch="x86_64",
+    cpus=("qemu64", "max"),
+    variants=(
+        Variant("smep-smap", {"cpu": "qemu64,+smep,+smap"}),
+        Variant("smep", {"cpu": "qemu64,+smep,-smap"}),
+        Variant("max-without-smep-smap", {"cpu": "max,-smep,-smap"}),
+        Variant("max-without-xsave", {"cpu": "max,-xsave"}),
+        Variant("nehalem", {"cpu": "Nehalem"}),
+        Variant("skylake", {"cpu": "Skylake-Client"}),
+        Variant("epyc", {"cpu": "EPYC"}),
+        Variant("x2apic", {"irqchip": "x2apic", "cpu": "max"}),
+        Variant("tsc-deadline", {"cpu": "max,+tsc-deadline"}),
+        Variant("without-hpet", {"board": "q35,hpet=off"}),
+        Variant("i440fx", {"board": "pc"}),
+    ),
+    refused=(("qemu64,-lm", "no long mode"), ("qemu64,-nx", "no no-execute")),
+    console="ttyS0",
+    host_gcc=("x86_64-elf-", "x86_64-linux-gnu-"),
+    syscall_entry=r"entry_SYSCALL_64\w*",
+    registers=("RIP: ", "RSP: ", "RBP: ", "RAX: "),
+    jumped_from=(),
+    storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
+)
+
+TARGETS = (AARCH64, X86_64)
+
+
+@functools.cache
+def emulated(arch, cpu):
+    """Does this QEMU have all features of this CPU model? (7.2 emulates neither x2APIC nor the TSC deadline.)"""
+    machine = MACHINES[arch]
+    command = [shutil.which(machine.qemu), "-M", machine.board, "-cpu", f"{cpu},enforce", "-display", "none", "-nodefaults",
+               "-S", "-monitor", "stdio"]
+    return subprocess.run(command, input="quit\n", text=True, capture_output=True, check=False, timeout=60).returncode == 0
+
+
+def want_features(arch, setup):
+    """Skip the test when it asks for a feature by name that this QEMU cannot emulate: it would test the default once more."""
+    machine = MACHINES[arch]
+    cpu = setup.get("cpu") or machine.cpu
+    if "irqchip" in setup:
+        cpu += machine.irqchips[setup["irqchip"]][1]
+    if "+" in cpu and not emulated(arch, cpu):
+        pytest.skip(f"this QEMU does not emulate {cpu}")
+
+
+def present(target):
+    """Marks for an item on this machine: left out while the tree does not have the machine yet."""
+    return [] if target.here else [pytest.mark.skip(reason=f"there is no arch/{target.arch} in this tree yet")]
+
+
+def params(here=True):
+    """For pytest's parametrize: each machine with its id and its marks. here=False: the test needs nothing of the tree's."""
+    return [pytest.param(target, id=target.arch, marks=present(target) if here else []) for target in TARGETS]
+
+
+def product(rows):
+    """The same for rows of each machine: rows(target) gives (name, value...) tuples; ids are arch-name."""
+    return [pytest.param(target, *row[1:], id=f"{target.arch}-{row[0]}", marks=present(target))
+            for target in TARGETS for row in rows(target)]
