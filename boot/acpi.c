@@ -1,4 +1,4 @@
-/* ACPI's root tables: finding them, and reading any table by its signature, with nothing in them believed unchecked. */
+/* ACPI's root tables: finding any table by its signature, with nothing in it believed unchecked. */
 #include <boot/acpi.h>
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
@@ -28,6 +28,7 @@ struct acpi_info acpi_info;
 static const struct acpi_table *root; /* RSDT or XSDT, checked [boot] */
 static unsigned root_entry_size;      /* bytes of an address in it: 4 or 8 */
 
+/* The sum of all bytes, modulo 256, is what all of ACPI's checksums make zero (5.2.3). */
 static bool sum_is_zero(const void *p, size_t size)
 {
 	const u8 *byte = p;
@@ -52,6 +53,7 @@ static phys_addr_t scan_for_rsdp(phys_addr_t from, phys_addr_t to)
 	return 0;
 }
 
+/* Who knows best comes first: the loader, then the two places of 5.2.5.1. */
 static phys_addr_t find_rsdp(void)
 {
 	phys_addr_t ebda = x86_ebda(), found = 0;
@@ -90,6 +92,7 @@ const struct acpi_table *acpi_table_at(phys_addr_t phys, const char *signature)
 	return NULL;
 }
 
+/* The address that entry i of the root table holds; i is within it. */
 static phys_addr_t root_entry(unsigned i)
 {
 	u64 address = 0; /* little endian: four bytes are its low half. An XSDT's are not aligned. */

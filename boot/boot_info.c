@@ -7,6 +7,7 @@
 
 struct boot_info boot_info;
 
+/* `size` is not 0. */
 static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t base, u64 size)
 {
 	if (*nr == BOOT_MAX_REGIONS) {
@@ -31,6 +32,7 @@ void boot_add_memory(u64 base, u64 size)
 	}
 	if (start >= end)
 		return;
+	/* Loaders split what is alike for reasons of their own. */
 	if (last && last->base + last->size == start)
 		last->size += end - start;
 	else

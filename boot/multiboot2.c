@@ -32,6 +32,7 @@ struct mb2_memory {
 	u32 type, reserved;
 };
 
+/* Without the kernel's file name: GRUB leaves that out. Copied, so that the tags need not be kept. */
 static const char *read_command_line(const struct mb2_tag *tag)
 {
 	const char *line = (const char *)(tag + 1);
@@ -42,6 +43,7 @@ static const char *read_command_line(const struct mb2_tag *tag)
 	return NULL;
 }
 
+/* The initrd; on page boundaries, for the header asks for that. */
 static const char *read_module(const struct mb2_tag *tag)
 {
 	const struct mb2_module *module = (const void *)tag;
@@ -55,12 +57,14 @@ static const char *read_module(const struct mb2_tag *tag)
 	return NULL;
 }
 
+/* Entries may grow in later versions: entry_size is the step. RAM first: x86_boot_memory() wants it so. */
 static const char *read_memory_map(const struct mb2_tag *tag)
 {
 	const struct mb2_memory_map *map = (const void *)tag;
 	const char *entries = (const char *)(map + 1), *end = (const char *)tag + tag->size;
 
-	if (tag->size < sizeof(*map) || map->entry_size < sizeof(struct mb2_memory) || !IS_ALIGNED(map->entry_size, 8))
+	if (tag->size < sizeof(*map) || map->entry_size < sizeof(struct mb2_memory) ||
+	    !IS_ALIGNED(map->entry_size, 8))
 		return "the memory map makes no sense";
 	for (int ram = 1; ram >= 0; ram--)
 		for (const char *p = entries; end - p >= (long)map->entry_size; p += map->entry_size) {
@@ -89,7 +93,7 @@ static const char *read_tag(const struct mb2_tag *tag, phys_addr_t at)
 	case MB2_ACPI_NEW:
 		boot_info.rsdp = at + sizeof(*tag);
 		return NULL;
-	default:
+	default: /* framebuffer, ELF sections, loader's name, ...: nothing that we use */
 		return NULL;
 	}
 }

@@ -1,4 +1,4 @@
-/* From the boot loader's structures to boot_info: the first C code, with the image and the first 4 GiB mapped, but nothing else. */
+/* From the loader's structures to boot_info: the first C code, with the image and the first 4 GiB mapped. */
 #include <asm/clock.h>
 #include <asm/cpufeature.h>
 #include <asm/fixmap.h>
@@ -27,6 +27,7 @@ const void *boot_map(u64 phys, u64 size)
 	return (const void *)phys;
 }
 
+/* Without it there is neither memory nor a command line: no way to go on. */
 static void read_loader(u32 magic, phys_addr_t info)
 {
 	const char *wrong;
@@ -34,7 +35,8 @@ static void read_loader(u32 magic, phys_addr_t info)
 	boot_info.loader = magic == PVH_MAGIC ? "PVH" : "multiboot2";
 	wrong = magic == PVH_MAGIC ? pvh_read(info) : multiboot2_read(info);
 	if (wrong)
-		panic("boot: no usable %s information at 0x%lx: %s", boot_info.loader, (unsigned long)info, wrong);
+		panic("boot: no usable %s information at 0x%lx: %s", boot_info.loader, (unsigned long)info,
+		      wrong);
 	if (!boot_info.nr_memory)
 		panic("boot: %s gives no memory", boot_info.loader);
 }
@@ -47,6 +49,7 @@ static u32 boot_apic_id(void)
 	return cpuid(1, 0).ebx >> 24;
 }
 
+/* What people call the machine, if it says; else who made its tables. */
 static void read_machine(void)
 {
 	if (smbios_read())
@@ -54,7 +57,9 @@ static void read_machine(void)
 	boot_info.machine = *acpi_info.oem ? acpi_info.oem : "unknown PC";
 }
 
-/* RDRAND may find nothing ready; ten times in a row is said to mean that it is broken (SDM vol. 1, 7.3.17.1). */
+/*
+ * RDRAND may find nothing ready; ten times in a row is said to mean that it is broken (SDM vol. 1, 7.3.17.1).
+ */
 static bool rdrand(u64 *value)
 {
 	for (int i = 0; i < 10; i++) {
@@ -69,6 +74,7 @@ static bool rdrand(u64 *value)
 
 #define CPUID_1_ECX_RDRAND (1U << 30)
 
+/* As many whole words as the CPU gives; none without RDRAND. */
 static void read_rng_seed(void)
 {
 	u64 word;
@@ -83,6 +89,7 @@ static void read_rng_seed(void)
 
 void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 {
+	/* First what an exception needs, then what a message needs; before that a mistake is a reset. */
 	cpu_features_init();
 	cpu_setup();
 	cpu_desc_init();
@@ -90,11 +97,12 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	fixmap_init();
 	early_console_start(COM1);
 	boot_info.boot_cpu_time = entry_time;
+	/* From here to paging_init boot_map() works, and all that firmware and loader left is read now. */
 	read_loader(magic, info);
 	boot_reserve(__pa_symbol(_text), _end - _text);
 	x86_reserve_low_memory();
 	boot_add_cpu(boot_apic_id());
-	acpi_init();
+	acpi_init(); /* the others */
 	tsc_init((void *)boot_map(acpi_info.hpet, PAGE_SIZE)); /* stamps from here on */
 	read_machine();
 	read_rng_seed();

@@ -1,12 +1,15 @@
-/* Whose memory is which on a PC: the loader's memory map, firmware below 1 MiB, the page that other CPUs start in. */
+/* Whose memory is which on a PC: the loader's map, firmware below 1 MiB, the page other CPUs start in. */
 #include <asm/page.h>
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
 #include <kernel/printk.h>
 
-/* Memory that real-mode firmware may still use, or that start-up interrupts can name (their vector is a page below 1 MiB). */
+/*
+ * Memory that real-mode firmware may still use, or that start-up interrupts can name (their vector is a page
+ * below 1 MiB).
+ */
 #define LOW_MEMORY_END 0xa0000
-#define BDA_EBDA       0x40e	 /* segment of the extended BIOS data area, in the BIOS data area (page 0) */
+#define BDA_EBDA       0x40e   /* segment of the extended BIOS data area, in the BIOS data area (page 0) */
 #define EBDA_LOWEST    0x80000 /* below it the word at BDA_EBDA is something else: no BIOS has been here */
 
 phys_addr_t x86_trampoline_page;

@@ -1,4 +1,4 @@
-/* ACPI tables: what is read from good ones, and that no damaged one makes the reader look beyond it. */
+/* ACPI tables: what is read from good ones, and that damaged ones do not lead the reader astray. */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include "boot_memory.h"
@@ -58,27 +58,28 @@ static void make_root(void)
 	}
 	seal(XSDT_AT, "XSDT", sizeof(struct acpi_table) + sizeof(tables));
 	seal(RSDT_AT, "RSDT", sizeof(struct acpi_table) + sizeof(tables) / 2);
-	*rsdp = (struct acpi_rsdp){.signature = "RSD PTR", .revision = 2, .rsdt = RSDT_AT, .length = sizeof(*rsdp), .xsdt = XSDT_AT};
-	rsdp->signature[7] = ' ';
+	*rsdp = (struct acpi_rsdp){.revision = 2, .rsdt = RSDT_AT, .length = sizeof(*rsdp), .xsdt = XSDT_AT};
+	memcpy(rsdp->signature, "RSD PTR ", sizeof(rsdp->signature));
 	fix_sum((u8 *)rsdp, RSDP_V1_SIZE, &rsdp->checksum);
 	fix_sum((u8 *)rsdp, sizeof(*rsdp), &rsdp->extended_checksum);
 }
 
 static const u8 madt_entries[] = {
-	0, 8, 0, 0, 1, 0, 0, 0,			      /* CPU 0 */
-	0, 8, 1, 4, 1, 0, 0, 0,			      /* CPU 4 */
-	0, 8, 2, 6, 0, 0, 0, 0,			      /* not there */
-	0, 8, 3, 7, 2, 0, 0, 0,			      /* not there yet */
-	9, 16, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, /* CPU 256, by x2APIC */
-	1, 12, 5, 0, 0, 0, 0xc0, 0xfe, 24, 0, 0, 0,   /* IOAPIC at 0xfec00000, GSI 24 on */
-	2, 10, 0, 0, 2, 0, 0, 0, 0, 0,		      /* 0 -> GSI 2, as the bus has it */
-	2, 10, 0, 9, 9, 0, 0, 0, 0xf, 0,	      /* 9: level, active low */
-	4, 6, 0xff, 0, 0, 1,			      /* NMI on LINT1 */
-	5, 12, 0, 0, 0, 0, 0xe0, 0xfe, 1, 0, 0, 0,    /* local APICs at 0x1fee00000 */
+	0, 8,  0,    0, 1, 0, 0,    0,				    /* CPU 0 */
+	0, 8,  1,    4, 1, 0, 0,    0,				    /* CPU 4 */
+	0, 8,  2,    6, 0, 0, 0,    0,				    /* not there */
+	0, 8,  3,    7, 2, 0, 0,    0,				    /* not there yet */
+	9, 16, 0,    0, 0, 1, 0,    0,	  1,   0, 0, 0, 9, 0, 0, 0, /* CPU 256, by x2APIC */
+	1, 12, 5,    0, 0, 0, 0xc0, 0xfe, 24,  0, 0, 0,		    /* IOAPIC at 0xfec00000, GSI 24 on */
+	2, 10, 0,    0, 2, 0, 0,    0,	  0,   0,		    /* 0 -> GSI 2, as the bus has it */
+	2, 10, 0,    9, 9, 0, 0,    0,	  0xf, 0,		    /* 9: level, active low */
+	4, 6,  0xff, 0, 0, 1,					    /* NMI on LINT1 */
+	5, 12, 0,    0, 0, 0, 0xe0, 0xfe, 1,   0, 0, 0,		    /* local APICs at 0x1fee00000 */
 };
 
 /* Some AML with a name that begins like \_S5 before it. */
-static const u8 dsdt_body[] = {0x10, 0x08, '_', 'S', '5', 'X', 0x0a, 1, 0x08, '\\', '_', 'S', '5', '_', 0x12, 0x06, 0x04, 0x0a, 5, 0x01, 0, 0};
+static const u8 dsdt_body[] = {0x10, 0x08, '_', 'S',  '5',  'X',  0x0a, 1, 0x08, '\\', '_',
+			       'S',  '5',  '_', 0x12, 0x06, 0x04, 0x0a, 5, 0x01, 0,    0};
 
 static void make_tables(void)
 {
@@ -197,7 +198,8 @@ static void make_madt(const u8 *entry, unsigned n)
 
 static void test_more_than_there_is_room_for(void **state)
 {
-	static const u8 ioapic[] = {1, 12, 5, 0, 0, 0, 0xc0, 0xfe, 24, 0, 0, 0}, override[] = {2, 10, 0, 9, 9, 0, 0, 0, 0xf, 0};
+	static const u8 ioapic[] = {1, 12, 5, 0, 0, 0, 0xc0, 0xfe, 24, 0, 0, 0};
+	static const u8 override[] = {2, 10, 0, 9, 9, 0, 0, 0, 0xf, 0};
 
 	make_madt(ioapic, ACPI_MAX_IOAPICS + 2);
 	acpi_init();
@@ -226,13 +228,20 @@ static void test_cut_short(void **state)
 	}
 }
 
-/* Tables at random damaged, with checksums that are right all the same: whatever is read then, it is within them. */
+/*
+ * Tables at random damaged, with checksums that are right all the same: whatever is read then, it is within
+ * them.
+ */
 static void test_damaged_tables(void **state)
 {
 	static const struct {
 		phys_addr_t at;
 		const char *signature;
-	} tables[] = {{XSDT_AT, "XSDT"}, {MADT_AT, "APIC"}, {FADT_AT, "FACP"}, {DSDT_AT, "DSDT"}, {HPET_AT, "HPET"}};
+	} tables[] = {{XSDT_AT, "XSDT"},
+		      {MADT_AT, "APIC"},
+		      {FADT_AT, "FACP"},
+		      {DSDT_AT, "DSDT"},
+		      {HPET_AT, "HPET"}};
 
 	for (unsigned round = 0; round < 5000; round++) {
 		unsigned i = host_random() % ARRAY_SIZE(tables);

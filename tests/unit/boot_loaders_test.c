@@ -1,4 +1,4 @@
-/* What PVH and multiboot2 loaders and SMBIOS tell: all of it taken over, and nothing read beyond what is there. */
+/* What PVH and multiboot2 loaders and SMBIOS tell: taken over, and nothing read beyond what is there. */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include "boot_memory.h"
@@ -31,10 +31,13 @@ int scnprintf(char *buf, size_t size, const char *fmt, ...)
 	return n < (int)size ? n : (int)size - 1;
 }
 
-/* The memory of a small PC: firmware has a page of what is called RAM, and RAM comes in two entries that touch. */
+/*
+ * The memory of a small PC: firmware has a page of what is called RAM, and RAM comes in two entries that
+ * touch.
+ */
 static const struct hvm_memory memory[] = {
-	{0xf0000, 0x10000, 2, 0},      {0, 0x9fc00, 1, 0},	 {0x8000, 0x800, 5, 0},
-	{MIB, 15 * MIB, 1, 0},	       {16 * MIB, 16 * MIB, 1, 0}, {0xfee00000, 0x1000, 2, 0},
+	{0xf0000, 0x10000, 2, 0}, {0, 0x9fc00, 1, 0},	      {0x8000, 0x800, 5, 0},
+	{MIB, 15 * MIB, 1, 0},	  {16 * MIB, 16 * MIB, 1, 0}, {0xfee00000, 0x1000, 2, 0},
 };
 
 static void begin(void)
@@ -55,7 +58,8 @@ static void check_memory(void)
 	assert_int_equal(boot_info.memory[1].size, 31 * MIB);
 	assert_true(overlaps(boot_info.reserved, boot_info.nr_reserved, 0x8000, 0x1000));
 	assert_false(overlaps(boot_info.reserved, boot_info.nr_reserved, 0x9000, 0x1000));
-	assert_false(overlaps(boot_info.reserved, boot_info.nr_reserved, 0xfee00000, 0x1000)); /* no RAM there anyway */
+	assert_false(overlaps(boot_info.reserved, boot_info.nr_reserved, 0xfee00000,
+			      0x1000)); /* no RAM there anyway */
 }
 
 static void make_pvh(void)
@@ -64,8 +68,16 @@ static void make_pvh(void)
 	struct hvm_module *module = (void *)(ram + MODULES_AT);
 
 	begin();
-	*info = (struct hvm_start_info){.magic = PVH_MAGIC, .version = 1, .nr_modules = 1, .modules = MODULES_AT,
-					.command_line = LINE_AT, .rsdp = 0xe1230, .memory_map = MAP_AT, .nr_memory_map = ARRAY_SIZE(memory)};
+	*info = (struct hvm_start_info){
+		.magic = PVH_MAGIC,
+		.version = 1,
+		.nr_modules = 1,
+		.modules = MODULES_AT,
+		.command_line = LINE_AT,
+		.rsdp = 0xe1230,
+		.memory_map = MAP_AT,
+		.nr_memory_map = ARRAY_SIZE(memory),
+	};
 	*module = (struct hvm_module){.base = 0x1f00000, .size = 0x1234};
 	strcpy((char *)ram + LINE_AT, "quiet init=/bin/sh");
 	memcpy(ram + MAP_AT, memory, sizeof(memory));
@@ -151,11 +163,13 @@ static void test_damaged_loaders(void **state)
 
 		damage(ram + INFO_AT, size);
 		multiboot2_read(INFO_AT);
-		assert_true(boot_info.nr_memory <= BOOT_MAX_REGIONS && boot_info.nr_reserved <= BOOT_MAX_REGIONS);
+		assert_true(boot_info.nr_memory <= BOOT_MAX_REGIONS &&
+			    boot_info.nr_reserved <= BOOT_MAX_REGIONS);
 		make_pvh();
 		damage(ram + INFO_AT, sizeof(struct hvm_start_info));
 		pvh_read(INFO_AT);
-		assert_true(boot_info.nr_memory <= BOOT_MAX_REGIONS && boot_info.nr_reserved <= BOOT_MAX_REGIONS);
+		assert_true(boot_info.nr_memory <= BOOT_MAX_REGIONS &&
+			    boot_info.nr_reserved <= BOOT_MAX_REGIONS);
 	}
 }
 
@@ -176,7 +190,7 @@ static void test_regions(void **state)
 {
 	begin();
 	boot_add_memory(U64_MAX - 0x2fff, 0x4000); /* around the end of all addresses */
-	boot_add_memory(0x1001, 0x1000);	     /* not one whole page */
+	boot_add_memory(0x1001, 0x1000);	   /* not one whole page */
 	boot_reserve(U64_MAX - 0x2fff, 0x4000);
 	boot_reserve(0x1000, 0);
 	assert_int_equal(boot_info.nr_memory + boot_info.nr_reserved, 0);

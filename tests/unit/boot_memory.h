@@ -1,4 +1,4 @@
-/* Physical memory as boot code sees it, on the host: what lies in it is read through boot_map(), and only there. Include once. */
+/* Physical memory as boot code sees it, on the host: read through boot_map() only. Include once. */
 #pragma once
 
 #include <host_test.h>
@@ -18,7 +18,10 @@
 #define PAGE_OFFSET 0xffff888000000000UL
 #define BOOT_RAM    (1 << 20)
 
-/* What <lib/string.h> has beyond the host's library, as kernel/lib/string.c does it (lib_string_test.c tests that). */
+/*
+ * What <lib/string.h> has beyond the host's library, as kernel/lib/string.c does it (lib_string_test.c tests
+ * that).
+ */
 ssize_t strscpy(char *dst, const char *src, size_t size)
 {
 	size_t n = strnlen(src, size);
@@ -43,7 +46,10 @@ static uint8_t ram[BOOT_RAM];
 static unsigned lines_printed;
 static char last_line[512];
 
-/* What was mapped in this round: a copy of exactly the bytes that were asked for, so that ASan sees each one read beyond. */
+/*
+ * What was mapped in this round: a copy of exactly the bytes that were asked for, so that ASan sees each one
+ * read beyond.
+ */
 static void **mapped;
 static size_t nr_mapped, max_mapped;
 
