@@ -15,8 +15,8 @@
 #define ARCH_GET_GS 0x1004
 
 /*
- * Register and field in one go, for a switch loads the one from the other. In the kernel GS is its own: user mode's base waits in
- * KERNEL_GS_BASE. An address that is not canonical would be #GP.
+ * Register and field in one go, for a switch loads the one from the other. In the kernel GS is its own: user
+ * mode's base waits in KERNEL_GS_BASE. An address that is not canonical would be #GP.
  */
 static int set_base(u64 *field, u32 msr, unsigned long addr)
 {

@@ -1,13 +1,14 @@
 /*
- * User FPU, SSE and AVX registers. The kernel itself never uses them, so they stay as user mode left them until another task's are
- * loaded.
+ * User FPU, SSE and AVX registers. The kernel itself never uses them, so they stay as user mode left them
+ * until another task's are loaded.
  *
- * A switch away saves them, which makes the copy in memory whole, so that the task may go on on any CPU. A switch to a task loads
- * its registers, unless they are still there: nobody else's were loaded on this CPU since (fpu_owner), and the task has been on no
- * other (fpu.cpu). So a task that makes room for a kernel thread or for idle, and comes back, loads nothing.
+ * A switch away saves them, which makes the copy in memory whole, so that the task may go on on any CPU. A
+ * switch to a task loads its registers, unless they are still there: nobody else's were loaded on this CPU
+ * since (fpu_owner), and the task has been on no other (fpu.cpu). So a task that makes room for a kernel
+ * thread or for idle, and comes back, loads nothing.
  *
- * There is no lazy loading by CR0.TS as on aarch64: a trap costs more than XRSTOR, compilers use SSE in nearly every program, and
- * registers of somebody else behind TS can be read by speculation (CVE-2018-3665).
+ * There is no lazy loading by CR0.TS as on aarch64: a trap costs more than XRSTOR, compilers use SSE in
+ * nearly every program, and registers of somebody else behind TS can be read by speculation (CVE-2018-3665).
  */
 #include <asm/cpufeature.h>
 #include <asm/fpu.h>
@@ -33,13 +34,15 @@ u64 fpu_features = XFEATURE_FP | XFEATURE_SSE;
 bool fpu_has_xsave;
 u32 fpu_mxcsr_mask; /* [immutable after fpu_init] bits of MXCSR that this CPU has */
 
-/* What a program begins with: no component in use, all exceptions masked, round to nearest (System V ABI, 3.2.1). */
+/* What a program begins with: no component in use, all exceptions masked, round to nearest (System V
+ * ABI, 3.2.1). */
 static const union {
 	u8 bytes[FPU_STATE_SIZE];
 	struct fpu_legacy legacy;
 } initial_state __aligned(64) = {.legacy = {.cwd = 0x37f, .mxcsr = 0x1f80}};
 
-/* Whose values this CPU's registers hold, if that task's fpu.cpu says so too. [this CPU, interrupts or preemption off] */
+/* Whose values this CPU's registers hold, if that task's fpu.cpu says so too. [this CPU, interrupts or
+ * preemption off] */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 
 static void xsetbv(u32 xcr, u64 v)
@@ -129,7 +132,8 @@ void fpu_flush(struct task_struct *task)
 	fpu_reset(); /* `task` is current */
 }
 
-/* Straight from the registers into the child: its state, which is a copy of our old one, has a header already. */
+/* Straight from the registers into the child: its state, which is a copy of our old one, has a header
+ * already. */
 void fpu_copy(struct task_struct *child, bool user)
 {
 	struct fpu *to = &child->thread.fpu;
@@ -152,7 +156,8 @@ void fpu_init_cpu(void)
 	load(&initial_state);
 }
 
-/* Where the CPU puts AVX's part is not written in the manual, only that CPUID tells; it has been at 576 ever since. */
+/* Where the CPU puts AVX's part is not written in the manual, only that CPUID tells; it has been at 576 ever
+ * since. */
 static bool avx_fits(void)
 {
 	struct cpuid_regs r = cpuid(CPUID_XSTATE, 2);
@@ -171,11 +176,13 @@ void fpu_init(void)
 	if (fpu_has_xsave && cpu_features.avx && avx_fits())
 		fpu_features |= XFEATURE_AVX;
 	if (fpu_has_xsave)
-		fpu_state_size = fpu_features & XFEATURE_AVX ? FPU_STATE_SIZE : FPU_LEGACY_SIZE + FPU_HEADER_SIZE;
+		fpu_state_size =
+			fpu_features & XFEATURE_AVX ? FPU_STATE_SIZE : FPU_LEGACY_SIZE + FPU_HEADER_SIZE;
 	fpu_init_cpu();
 	save_all(&probe);
 	/* Zero stands for what the first CPUs with SSE had (SDM vol. 1, 11.6.6). */
 	fpu_mxcsr_mask = probe.legacy.mxcsr_mask ? probe.legacy.mxcsr_mask : 0xffbf;
-	pr_info("fpu: %s%s%s, %u bytes a task\n", fpu_has_xsave ? "XSAVE" : "FXSAVE", cpu_features.xsaveopt ? " (OPT)" : "",
-		fpu_features & XFEATURE_AVX ? ", AVX" : "", fpu_state_size);
+	pr_info("fpu: %s%s%s, %u bytes a task\n", fpu_has_xsave ? "XSAVE" : "FXSAVE",
+		cpu_features.xsaveopt ? " (OPT)" : "", fpu_features & XFEATURE_AVX ? ", AVX" : "",
+		fpu_state_size);
 }

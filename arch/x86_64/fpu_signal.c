@@ -8,8 +8,9 @@
 #include "fpu.h"
 
 /*
- * Linux's uapi asm/sigcontext.h: where the legacy part has room for software it says that more follows, how much and what; a second
- * magic number behind all of it is there for those who move the frame by its old size.
+ * Linux's uapi asm/sigcontext.h: where the legacy part has room for software it says that more follows, how
+ * much and what; a second magic number behind all of it is there for those who move the frame by its old
+ * size.
  */
 #define FP_XSTATE_MAGIC1 0x46505853U
 #define FP_XSTATE_MAGIC2 0x46505845U
@@ -68,15 +69,16 @@ int fpu_save_frame(void __user *frame)
 }
 
 /*
- * How many bytes of state the frame has: the legacy part alone where one of the marks of more is missing, for old programs build
- * such frames; -EFAULT.
+ * How many bytes of state the frame has: the legacy part alone where one of the marks of more is missing, for
+ * old programs build such frames; -EFAULT.
  */
 static int frame_state_size(const void __user *frame, const struct fpx_sw_bytes *sw)
 {
 	u32 magic2;
 
-	if (!fpu_has_xsave || sw->magic1 != FP_XSTATE_MAGIC1 || sw->xstate_size < FPU_LEGACY_SIZE + FPU_HEADER_SIZE ||
-	    sw->xstate_size > fpu_state_size || sw->extended_size < sw->xstate_size)
+	if (!fpu_has_xsave || sw->magic1 != FP_XSTATE_MAGIC1 ||
+	    sw->xstate_size < FPU_LEGACY_SIZE + FPU_HEADER_SIZE || sw->xstate_size > fpu_state_size ||
+	    sw->extended_size < sw->xstate_size)
 		return FPU_LEGACY_SIZE;
 	if (get_user(magic2, (const u32 __user *)(frame + sw->xstate_size)))
 		return -EFAULT;

@@ -1,4 +1,5 @@
-/* Ending the machine: by ACPI, with a status by QEMU's isa-debug-exit; starting it anew by the means that PCs have had. */
+/* Ending the machine: by ACPI, with a status by QEMU's isa-debug-exit; starting it anew by the means that PCs
+ * have had. */
 #include <asm/fixmap.h>
 #include <asm/io.h>
 #include <asm/poweroff.h>
@@ -17,13 +18,13 @@
 #define ACPI_ENABLE_NS (300 * NSEC_PER_MSEC) /* firmware may take its time */
 #define RESET_NS       (50 * NSEC_PER_MSEC)  /* after which we are still here, or not */
 
-#define RESET_CONTROL	 0xcf9 /* of Intel's and QEMU's chip sets */
-#define RESET_HARD	 0x02  /* which reset; */
-#define RESET_NOW	 0x04  /* done when this rises */
-#define KBD_STATUS	 0x64
-#define KBD_INPUT_FULL	 (1 << 1)
-#define KBD_COMMAND	 0x64
-#define KBD_PULSE_RESET	 0xfe
+#define RESET_CONTROL	0xcf9 /* of Intel's and QEMU's chip sets */
+#define RESET_HARD	0x02  /* which reset; */
+#define RESET_NOW	0x04  /* done when this rises */
+#define KBD_STATUS	0x64
+#define KBD_INPUT_FULL	(1 << 1)
+#define KBD_COMMAND	0x64
+#define KBD_PULSE_RESET 0xfe
 
 /* Until SCI_EN is set the registers are the firmware's, and sleep types written there do nothing. */
 static void acpi_enable(void)
@@ -85,7 +86,8 @@ static void reset_by_chip_set(void)
 	ndelay(RESET_NS);
 }
 
-/* The keyboard controller has a pin at the CPU's reset. Where there is no controller all bits read as ones. */
+/* The keyboard controller has a pin at the CPU's reset. Where there is no controller all bits read as ones.
+ */
 static void reset_by_keyboard(void)
 {
 	u64 end = sched_clock() + RESET_NS;
@@ -96,7 +98,8 @@ static void reset_by_keyboard(void)
 	ndelay(RESET_NS);
 }
 
-/* An exception, without an IDT to find its handler, nor the double fault's: the CPU shuts down, and the board resets it. */
+/* An exception, without an IDT to find its handler, nor the double fault's: the CPU shuts down, and the board
+ * resets it. */
 static void reset_by_triple_fault(void)
 {
 	static const struct {

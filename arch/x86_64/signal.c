@@ -1,4 +1,5 @@
-/* Signal frames as Linux lays them out on x86_64 (its uapi asm/sigcontext.h and asm/ucontext.h give the structures). */
+/* Signal frames as Linux lays them out on x86_64 (its uapi asm/sigcontext.h and asm/ucontext.h give the
+ * structures). */
 #include <asm/elf.h>
 #include <asm/ptrace.h>
 #include <asm/signal.h>
@@ -94,8 +95,8 @@ static int save_frame(struct rt_sigframe __user *frame, const struct ksignal *ks
 }
 
 /*
- * From above: the red zone, the FPU state at a multiple of 64, the frame, ending so that the handler finds the stack as after a
- * call: eight bytes below a multiple of 16.
+ * From above: the red zone, the FPU state at a multiple of 64, the frame, ending so that the handler finds
+ * the stack as after a call: eight bytes below a multiple of 16.
  */
 int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 {
@@ -147,8 +148,8 @@ static void write_context(struct pt_regs *regs, const struct sigcontext *sc)
 }
 
 /*
- * A rip that is no user address could be a fault of IRET or SYSRET, in the kernel: it ends here. Any rsp may be: only its use
- * faults, in user mode.
+ * A rip that is no user address could be a fault of IRET or SYSRET, in the kernel: it ends here. Any rsp may
+ * be: only its use faults, in user mode.
  */
 static int restore_frame(const struct rt_sigframe __user *frame, struct pt_regs *regs)
 {

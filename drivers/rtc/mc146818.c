@@ -96,7 +96,8 @@ static void decode_bcd(struct rtc_time *t)
 	t->century = from_bcd(t->century);
 }
 
-/* From what the cells say in the chip's present mode to numbers. 0 or -EIO when it is no time: the battery is empty. */
+/* From what the cells say in the chip's present mode to numbers. 0 or -EIO when it is no time: the battery is
+ * empty. */
 static int decode(struct rtc_time *t, u8 mode)
 {
 	if (!(mode & RTC_B_BINARY))
@@ -107,19 +108,21 @@ static int decode(struct rtc_time *t, u8 mode)
 		t->year += t->century * 100;
 	else
 		t->year += t->year < EPOCH % 100 ? 2000 : 1900;
-	return t->second > 59 || t->minute > 59 || t->hour > 23 || !t->day || t->day > 31 || !t->month || t->month > 12 ||
-			       t->year < EPOCH ?
-		       -EIO :
-		       0;
+	return t->second > 59 || t->minute > 59 || t->hour > 23 || !t->day || t->day > 31 || !t->month ||
+			       t->month > 12 || t->year < EPOCH
+		       ? -EIO
+		       : 0;
 }
 
-/* Days since 1970 in the Gregorian calendar. Years begin in March here, so that the leap day is their last. */
+/* Days since 1970 in the Gregorian calendar. Years begin in March here, so that the leap day is their last.
+ */
 static u64 days_since_epoch(const struct rtc_time *t)
 {
 	unsigned year = t->month > 2 ? t->year : t->year - 1, month = (t->month + 9) % 12;
 
 	/* 153 days in five months from March on; 719468 days from the first of March of year 0 to 1970. */
-	return year * 365UL + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + t->day - 1 - 719468;
+	return year * 365UL + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + t->day - 1 -
+	       719468;
 }
 
 static int mc146818_probe(const struct device_desc *dev)
@@ -136,7 +139,8 @@ static int mc146818_probe(const struct device_desc *dev)
 		err = decode(&t, cmos_read(io, RTC_B));
 	if (err)
 		return err;
-	set_wall_clock((((days_since_epoch(&t) * 24 + t.hour) * 60 + t.minute) * 60 + t.second) * NSEC_PER_SEC);
+	set_wall_clock((((days_since_epoch(&t) * 24 + t.hour) * 60 + t.minute) * 60 + t.second) *
+		       NSEC_PER_SEC);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
-/* What the early console needs of a UART: to be reached, and to send a character. One driver of a machine supplies it. */
+/* What the early console needs of a UART: to be reached, and to send a character. One driver of a machine
+ * supplies it. */
 #pragma once
 
 #include <lib/types.h>

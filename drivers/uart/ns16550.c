@@ -12,17 +12,18 @@
 #define BAUD	   115200
 #define INT_PASSES 256
 
-/* An address below this is an I/O port's: there is no more of them, and no machine has device memory there. */
+/* An address below this is an I/O port's: there is no more of them, and no machine has device memory there.
+ */
 #define NR_IO_PORTS 0x10000
 
 struct ns16550 {
 	struct uart_port port;
-	u16 io;		/* [I] first I/O port, or */
-	u8 *mem;	/* [I] the registers in memory, a byte each; NULL: ports */
-	unsigned fifo;	/* [I] bytes that the transmitter takes at once */
-	u8 ier;		/* [port.mask_lock] as written last */
-	u8 lsr_seen;	/* [a] OE and BI that a look at LSR has cleared, for who receives */
-	bool brk_due;	/* [port's interrupt] LSR has told of a break whose character is still to come */
+	u16 io;	       /* [I] first I/O port, or */
+	u8 *mem;       /* [I] the registers in memory, a byte each; NULL: ports */
+	unsigned fifo; /* [I] bytes that the transmitter takes at once */
+	u8 ier;	       /* [port.mask_lock] as written last */
+	u8 lsr_seen;   /* [a] OE and BI that a look at LSR has cleared, for who receives */
+	bool brk_due;  /* [port's interrupt] LSR has told of a break whose character is still to come */
 };
 
 static u8 ns_read(struct ns16550 *p, unsigned reg)
@@ -38,7 +39,8 @@ static void ns_write(struct ns16550 *p, unsigned reg, u8 v)
 		outb(v, p->io + reg);
 }
 
-/* Sender and receiver both look at LSR, on any CPU; what only the first look shows is kept for the receiver. */
+/* Sender and receiver both look at LSR, on any CPU; what only the first look shows is kept for the receiver.
+ */
 static u8 read_lsr(struct ns16550 *p)
 {
 	u8 lsr = ns_read(p, UART_LSR);
@@ -70,8 +72,8 @@ static void set_ier(struct uart_port *port, u8 bit, bool on)
 }
 
 /*
- * Turning it on with the transmitter empty raises the interrupt at once (8.6.5), so it does not matter that the transmitter may
- * have become empty since ns16550_send found it busy.
+ * Turning it on with the transmitter empty raises the interrupt at once (8.6.5), so it does not matter that
+ * the transmitter may have become empty since ns16550_send found it busy.
  */
 static void ns16550_set_tx_irq(struct uart_port *port, bool on)
 {
@@ -96,8 +98,9 @@ static void take_errors(struct ns16550 *p)
 }
 
 /*
- * A break is received as a zero. The chip shows BI when that one is next to be read; QEMU (7.2) already when the break comes, with
- * characters from before it still in the FIFO. So the break is the first zero from then on.
+ * A break is received as a zero. The chip shows BI when that one is next to be read; QEMU (7.2) already when
+ * the break comes, with characters from before it still in the FIFO. So the break is the first zero from then
+ * on.
  */
 static unsigned ns16550_receive(struct uart_port *port, char *batch, unsigned max, bool *brk)
 {
@@ -127,9 +130,10 @@ static const struct uart_chip ns16550_chip = {
 };
 
 /*
- * The line is edge-triggered on a PC: it must have gone down before we return, or it never rises again. So until nothing is pending,
- * unless the chip is broken. Reading IIR has ended the transmitter's interrupt; the next comes when what we send now is out, or
- * never, when there is nothing to send: then uart_tx has turned it off, and turning it on raises it anew.
+ * The line is edge-triggered on a PC: it must have gone down before we return, or it never rises again. So
+ * until nothing is pending, unless the chip is broken. Reading IIR has ended the transmitter's interrupt; the
+ * next comes when what we send now is out, or never, when there is nothing to send: then uart_tx has turned
+ * it off, and turning it on raises it anew.
  */
 static irqreturn_t ns16550_int(int irq, void *dev)
 {

@@ -1,4 +1,5 @@
-/* Registers of the 16550 UART (National Semiconductor PC16550D, section 8). Numbers of registers, not offsets. */
+/* Registers of the 16550 UART (National Semiconductor PC16550D, section 8). Numbers of registers, not
+ * offsets. */
 #pragma once
 
 #define UART_RBR 0 /* read: received character */
@@ -16,15 +17,16 @@
 #define IER_RDI	 (1 << 0) /* received data, by level or by time */
 #define IER_THRI (1 << 1) /* transmitter holding register (or FIFO) empty */
 
-#define IIR_NONE     (1 << 0) /* no interrupt pending */
-#define IIR_ID	     (7 << 1) /* which; input comes before the transmitter */
-#define IIR_THRI     (1 << 1)
-#define IIR_FIFOS    (3 << 6) /* both set: FIFOs are there and on */
+#define IIR_NONE  (1 << 0) /* no interrupt pending */
+#define IIR_ID	  (7 << 1) /* which; input comes before the transmitter */
+#define IIR_THRI  (1 << 1)
+#define IIR_FIFOS (3 << 6) /* both set: FIFOs are there and on */
 
 #define FCR_ENABLE   (1 << 0)
 #define FCR_CLEAR_RX (1 << 1)
 #define FCR_CLEAR_TX (1 << 2)
-#define FCR_RX_8     (2 << 6) /* receive interrupt at 8 of 16, or when less has waited for four character times */
+#define FCR_RX_8     (2 << 6) /* receive interrupt at 8 of 16, or when less has waited for four character times \
+			       */
 
 #define LCR_8N1	 3
 #define LCR_DLAB (1 << 7)

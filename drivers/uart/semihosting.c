@@ -1,4 +1,5 @@
-/* A console by semihosting: seen where QEMU runs with -semihosting, on a machine that does not say where its UART is. */
+/* A console by semihosting: seen where QEMU runs with -semihosting, on a machine that does not say where its
+ * UART is. */
 #include <kernel/printk.h>
 
 #include "../../arch/aarch64/smp.h"

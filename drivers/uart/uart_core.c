@@ -1,4 +1,5 @@
-/* What serial drivers have in common: the pump between the tty's queue and a FIFO, batches of input, registration. */
+/* What serial drivers have in common: the pump between the tty's queue and a FIFO, batches of input,
+ * registration. */
 #include "uart_core.h"
 
 #include <asm/processor.h>
@@ -145,7 +146,8 @@ static int register_tty(struct uart_port *port)
 	return 0;
 }
 
-int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_addr_t base, int irq, irq_handler_t handler)
+int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_addr_t base, int irq,
+		  irq_handler_t handler)
 {
 	int err;
 
@@ -170,10 +172,10 @@ int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_add
 static int serial_show(struct seq_file *m, void *v)
 {
 	for (const struct uart_port *p = smp_load_acquire(&uart_ports); p; p = p->next)
-		seq_printf(m, "%s%u: %s base:0x%lx irq:%d tx:%lu rx:%lu brk:%lu oe:%lu\n", p->chip->name, p->line,
-			   p->chip->irq_name, (unsigned long)p->base, p->irq, (unsigned long)READ_ONCE(p->sent),
-			   (unsigned long)READ_ONCE(p->received), (unsigned long)READ_ONCE(p->breaks),
-			   (unsigned long)READ_ONCE(p->overruns));
+		seq_printf(m, "%s%u: %s base:0x%lx irq:%d tx:%lu rx:%lu brk:%lu oe:%lu\n", p->chip->name,
+			   p->line, p->chip->irq_name, (unsigned long)p->base, p->irq,
+			   (unsigned long)READ_ONCE(p->sent), (unsigned long)READ_ONCE(p->received),
+			   (unsigned long)READ_ONCE(p->breaks), (unsigned long)READ_ONCE(p->overruns));
 	return 0;
 }
 

@@ -1,4 +1,5 @@
-/* What serial drivers have in common, below the tty layer: sending in order from many CPUs, receiving in batches, counting. */
+/* What serial drivers have in common, below the tty layer: sending in order from many CPUs, receiving in
+ * batches, counting. */
 #pragma once
 
 #include <drivers/tty.h>
@@ -13,20 +14,23 @@ struct uart_port;
 struct uart_chip {
 	const char *name;     /* of the ttys: "ttyAMA", "ttyS", with a number behind */
 	const char *irq_name; /* in /proc/interrupts */
-	/* Put up to n bytes into the transmitter; returns how many it took, 0 when it has no room. [port's lock] */
+	/* Put up to n bytes into the transmitter; returns how many it took, 0 when it has no room. [port's
+	 * lock] */
 	unsigned (*send)(struct uart_port *port, const char *text, unsigned n);
 	/*
-	 * Take up to `max` characters; stop behind a break, which carries no character, with *brk set. Overruns are counted in
-	 * port->overruns. Fewer than `max` and no break: there are no more. [port's interrupt]
+	 * Take up to `max` characters; stop behind a break, which carries no character, with *brk set.
+	 * Overruns are counted in port->overruns. Fewer than `max` and no break: there are no more. [port's
+	 * interrupt]
 	 */
 	unsigned (*receive)(struct uart_port *port, char *batch, unsigned max, bool *brk);
-	/* Let interrupts for received characters (for room to send) through, or not. [mask_lock, interrupts off] */
+	/* Let interrupts for received characters (for room to send) through, or not. [mask_lock, interrupts
+	 * off] */
 	void (*set_rx_irq)(struct uart_port *port, bool on);
 	void (*set_tx_irq)(struct uart_port *port, bool on);
 };
 
-/* Part of the driver's own struct. Locks: m mask_lock, interrupts off; b who holds tx_busy; a atomic; i the port's interrupt;
- * I immutable after probe. */
+/* Part of the driver's own struct. Locks: m mask_lock, interrupts off; b who holds tx_busy; a atomic; i the
+ * port's interrupt; I immutable after probe. */
 struct uart_port {
 	const struct uart_chip *chip; /* [I] */
 	struct tty_struct *tty;	      /* [I] NULL until registered: no input before */
@@ -48,11 +52,13 @@ struct uart_port {
 };
 
 /*
- * A probe's second half, when the chip is set up with its interrupts masked: make the tty (which plays the log to it, unless it is
- * the early console, which ends here), take the interrupt, begin to receive. After an error with port->tty still NULL nothing is
- * registered, and the caller may free the port; else the port stays as an output without interrupt: a tty cannot be taken back.
+ * A probe's second half, when the chip is set up with its interrupts masked: make the tty (which plays the
+ * log to it, unless it is the early console, which ends here), take the interrupt, begin to receive. After an
+ * error with port->tty still NULL nothing is registered, and the caller may free the port; else the port
+ * stays as an output without interrupt: a tty cannot be taken back.
  */
-int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_addr_t base, int irq, irq_handler_t handler);
+int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_addr_t base, int irq,
+		  irq_handler_t handler);
 /* From the chip's interrupt handler. */
 void uart_rx(struct uart_port *port); /* characters wait: all of them to the tty, until it throttles us */
 void uart_tx(struct uart_port *port); /* there is room: send, and mask the interrupt when nothing is left */

@@ -11,16 +11,17 @@ struct user_stack {
 };
 
 /*
- * Where a signal's frame ends, from above: at the end of the alternate stack when the handler wants it and it is not in use, else
- * `redzone` bytes below the interrupted stack pointer. Thread context.
+ * Where a signal's frame ends, from above: at the end of the alternate stack when the handler wants it and it
+ * is not in use, else `redzone` bytes below the interrupted stack pointer. Thread context.
  */
 unsigned long sigframe_top(const struct ksignal *ksig, unsigned long sp, unsigned redzone);
-/* May a frame begin at `frame`? Not when it was to lie on the alternate stack, or the handler runs there, and it has run off it. */
+/* May a frame begin at `frame`? Not when it was to lie on the alternate stack, or the handler runs there, and
+ * it has run off it. */
 bool sigframe_fits(const struct ksignal *ksig, unsigned long sp, unsigned long frame);
 /* What a frame's uc_stack says: current's setting. */
 struct user_stack save_altstack(void);
 /*
- * rt_sigreturn, when the registers are restored already: signal mask and alternate stack as the frame has them. An alternate stack
- * that cannot be set is left as it is, as in Linux. Thread context.
+ * rt_sigreturn, when the registers are restored already: signal mask and alternate stack as the frame has
+ * them. An alternate stack that cannot be set is left as it is, as in Linux. Thread context.
  */
 void restore_sigframe(sigset_t set, const struct user_stack *stack);

@@ -265,7 +265,8 @@ SYSCALL_DEFINE5(ppoll, struct pollfd __user *, ufds, unsigned, n, struct timespe
 
 static long poll_restart(struct task_struct *t);
 
-/* Nobody is told how much time is left, so an interrupted call goes on with the same end (restart_syscall). */
+/* Nobody is told how much time is left, so an interrupted call goes on with the same end (restart_syscall).
+ */
 static long poll_until(struct pollfd __user *ufds, unsigned n, ktime_t deadline)
 {
 	long res = do_sys_poll(ufds, n, deadline);
@@ -411,8 +412,8 @@ SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __us
 }
 
 /* As above with a time in microseconds, of which there may be more than a second's. */
-SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user *, out, unsigned long __user *, ex,
-		struct timeval __user *, utv)
+SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user *, out,
+		unsigned long __user *, ex, struct timeval __user *, utv)
 {
 	const s64 second = NSEC_PER_SEC / NSEC_PER_USEC;
 	unsigned long __user *const sets[3] = {in, out, ex};
@@ -423,7 +424,8 @@ SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user
 	if (utv && copy_from_user(&tv, utv, sizeof(tv)))
 		return -EFAULT;
 	if (utv)
-		res = deadline_in(tv.tv_sec + tv.tv_usec / second, tv.tv_usec % second * NSEC_PER_USEC, &deadline);
+		res = deadline_in(tv.tv_sec + tv.tv_usec / second, tv.tv_usec % second * NSEC_PER_USEC,
+				  &deadline);
 	if (res)
 		return res;
 	res = do_select(n, sets, deadline);

@@ -56,7 +56,7 @@ static int set_altstack(const struct user_stack *ss, unsigned long sp)
 SYSCALL_DEFINE2(sigaltstack, const struct user_stack __user *, unew, struct user_stack __user *, uold)
 {
 	unsigned long sp = user_stack_pointer(task_pt_regs(current));
-	struct user_stack new, old = { current->sas_ss_sp, 0, 0, current->sas_ss_size };
+	struct user_stack new, old = {current->sas_ss_sp, 0, 0, current->sas_ss_size};
 	int err = 0;
 
 	if (!current->sas_ss_size)

@@ -54,6 +54,7 @@ def test_the_session(machine, irqchip):
         shell.type("cat trace_pipe > /tmp/live &")
         shell.type("sleep 0.2; kill %1 2>/dev/null || kill $!; wait")
         assert int(shell.type("wc -l < /tmp/live")) > 0
+        assert shell.type(f"test -c /dev/null -a -c /dev/{machine.console}; echo $?") == "0\n", "the usual devices are there"
         guest.send("poweroff\n")
         assert guest.wait_end(), "QEMU did not end after poweroff"
 

@@ -11,6 +11,7 @@
 #define NR_futex	   98
 #define NR_tkill	   130
 #define NR_tgkill	   131
+#define NR_sigaltstack	   132
 #define NR_rt_sigsuspend   133
 #define NR_rt_sigpending   136
 #define NR_rt_sigtimedwait 137
@@ -26,6 +27,7 @@
 #define NR_futex	   202
 #define NR_tkill	   200
 #define NR_tgkill	   234
+#define NR_sigaltstack	   131
 #define NR_rt_sigsuspend   130
 #define NR_rt_sigpending   127
 #define NR_rt_sigtimedwait 128
@@ -35,6 +37,39 @@
 #define NR_mprotect	   10
 #define NR_prlimit64	   302
 #define NR_clone3	   435
+
+/* Calls that only older machines have: each has a newer one that does the same and more. */
+#define NR_open		   2
+#define NR_stat		   4
+#define NR_lstat	   6
+#define NR_poll		   7
+#define NR_access	   21
+#define NR_pipe		   22
+#define NR_select	   23
+#define NR_dup2		   33
+#define NR_pause	   34
+#define NR_alarm	   37
+#define NR_fork		   57
+#define NR_vfork	   58
+#define NR_getdents	   78
+#define NR_rename	   82
+#define NR_mkdir	   83
+#define NR_rmdir	   84
+#define NR_creat	   85
+#define NR_link		   86
+#define NR_unlink	   87
+#define NR_symlink	   88
+#define NR_readlink	   89
+#define NR_chmod	   90
+#define NR_chown	   92
+#define NR_lchown	   94
+#define NR_getpgrp	   111
+#define NR_utime	   132
+#define NR_mknod	   133
+#define NR_arch_prctl	   158
+#define NR_time		   201
+#define NR_utimes	   235
+#define NR_futimesat	   261
 #endif
 
 #endif

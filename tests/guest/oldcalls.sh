@@ -1,0 +1,6 @@
+#!/bin/sh
+# description: the older system calls, where the machine has them, do what the newer ones do
+# requires: smp=1,2 timeout=60 progs="oldcalls"
+. /run/prelude
+oldcalls || fail oldcalls
+finish
