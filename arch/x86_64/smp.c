@@ -19,8 +19,8 @@
 const struct smp_irq_ops *smp_irq_ops;
 
 /*
- * One CPU at a time is on its way: there is one page that they start in. A CPU that is given up on may still come that
- * way, on the stack that it was given, and must not meet another there: then no other is started.
+ * One CPU at a time is on its way: there is one page that they start in. One that is given up on is sent back to where it
+ * came from, lest it meets the next there.
  */
 static enum {
 	ARRIVAL_NONE,
@@ -120,8 +120,6 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 
 	if (cpu >= boot_info.nr_cpus || !smp_irq_ops)
 		return -ENODEV;
-	if (arrival == ARRIVAL_GIVEN_UP)
-		return -EBUSY;
 	err = alloc_cpu_stacks(cpu);
 	if (err)
 		return err;
@@ -135,7 +133,9 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 	err = apic_start_cpu(boot_info.cpu_hwid[cpu], page);
 	if (!err)
 		err = wait_for_arrival();
-	if (!err)
+	if (err)
+		apic_reset_cpu(boot_info.cpu_hwid[cpu]);
+	else
 		tsc_sync_source(cpu);
 	return err;
 }

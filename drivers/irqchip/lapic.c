@@ -143,14 +143,19 @@ static bool starts_slowly(void)
 	return cpu_features.family == 15 && cpu_features.vendor[0] == 'G';
 }
 
+int apic_reset_cpu(u32 apic_id)
+{
+	if (xapic && apic_id > XAPIC_MAX_ID)
+		return -EINVAL;
+	return send_start_command(apic_id, APIC_MODE_INIT | APIC_ICR_ASSERT);
+}
+
 int apic_start_cpu(u32 apic_id, unsigned page)
 {
 	bool slow = starts_slowly();
 	int err;
 
-	if (xapic && apic_id > XAPIC_MAX_ID)
-		return -EINVAL;
-	err = send_start_command(apic_id, APIC_MODE_INIT | APIC_ICR_ASSERT);
+	err = apic_reset_cpu(apic_id);
 	if (err)
 		return err;
 	udelay(slow ? 10000 : 10);
