@@ -101,7 +101,7 @@ class Kernel:
     """The kernel as it was built: symbols, text, tables; how its instructions look; and where QEMU puts it."""
 
     def __init__(self, arch):
-        build = os.path.join(ROOT, "build", arch)
+        self.arch, build = arch, os.path.join(ROOT, "build", arch)
         with open(os.path.join(build, "vmlinux"), "rb") as file:
             elf = ELFFile(file)
             self.code = {"EM_AARCH64": A64, "EM_X86_64": X64}[elf["e_machine"]]
@@ -139,6 +139,13 @@ class Kernel:
         """{address of a static branch: where it jumps when its key is on}."""
         return {code: target for code, target, _ in self.table("__start___jump_table", "__stop___jump_table", "<QQQ")}
 
+    @property
+    def alternatives(self):
+        """{address of an instruction of three bytes that boot may replace: what by}, where the machine has such."""
+        start = self.symbols["__start___alternatives"] if "__start___alternatives" in self.symbols else None
+        entries = self.table("__start___alternatives", "__stop___alternatives", "<i3sx") if start else []
+        return {start + 8 * index + distance: new for index, (distance, new) in enumerate(entries)}
+
 
 class Text:
     """A kernel's text in a running guest, against what was built: nothing but patchable places may differ."""
@@ -151,9 +158,9 @@ class Text:
         guest.qmp("cont")
         self.built = kernel.read(self.start, size)
 
-    def take(self, address):
+    def take(self, address, size=None):
         """What stands at a patchable place; from then on it counts as equal."""
-        at, size = address - self.start, self.kernel.code.SIZE
+        at, size = address - self.start, size or self.kernel.code.SIZE
         found = bytes(self.now[at : at + size])
         self.now[at : at + size] = self.built[at : at + size]
         return found
@@ -174,6 +181,9 @@ class Text:
             found = self.take(branch)
             assert found in (code.NOP, code.jump(branch, target)), f"branch {branch:#x} holds {found.hex()}"
             branching += found != code.NOP
+        for address, new in self.kernel.alternatives.items():
+            found = self.take(address, len(new))
+            assert found in (self.kernel.read(address, len(new)), new), f"alternative {address:#x} holds {found.hex()}"
         for name in ("ftrace_call", "ftrace_graph_call"):
             found = self.take(symbols[name])
             assert found == code.NOP or code.is_call(found), f"{name} holds {found.hex()}"

@@ -1,6 +1,7 @@
 """The kernel's command line: tracing from the first moment, quietness, the first program, and what is wrong in it."""
 
 import pytest
+from machines import X86_64
 from vitrine_guest import PANICKED, GuestError
 
 TRACING = "/sys/kernel/tracing"
@@ -62,6 +63,13 @@ def test_another_first_program(machine):
     with pytest.raises(GuestError, match="Attempted to kill init") as caught:
         machine.guest(append="init=/bin/true")
     assert caught.value.status == PANICKED
+
+
+@pytest.mark.skipif(not X86_64.here, reason="this line comes with arch/x86_64")
+def test_words_that_nobody_knows(machine):
+    """They are named in one line, and booting goes on."""
+    with machine.guest(append="nosuchword nosuchname=5 quiet") as guest:
+        assert 'Unknown kernel command line parameters "nosuchword nosuchname=5", will be passed to user space.' in ask(guest, "dmesg")
 
 
 def test_arguments_for_the_first_program(machine):

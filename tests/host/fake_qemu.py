@@ -3,7 +3,7 @@
 
 The script in /run/script is run by the host's shell; what it prints is the console. Without an init= on the kernel command
 line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, hang, vanish (end
-without a status), chatter (a boot log first).
+without a status), end=N (with this one), chatter (a boot log first).
 """
 
 import os
@@ -72,6 +72,9 @@ def main():
                 time.sleep(1000)
         if "vanish" in words:
             return 0
+        for word in words:
+            if word.startswith("end="):
+                return int(word.removeprefix("end="))
         if "panic" in words:
             say("[    0.1] Kernel panic - not syncing: a reason\n[    0.1] Call trace:\n[    0.1]  f+0x1/0x2\n"
                 "[    0.1] ---[ end Kernel panic - not syncing: a reason ]---\n")

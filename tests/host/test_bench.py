@@ -4,6 +4,9 @@ import importlib.machinery
 import importlib.util
 import os
 
+import pytest
+from vitrine_guest import MACHINES, ROOT
+
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/bench")
 LOADER = importlib.machinery.SourceFileLoader("bench_tool", PATH)
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_tool", LOADER))
@@ -30,3 +33,31 @@ def test_figures():
 
 def test_every_figure_has_a_name_and_a_target():
     assert bench.NAMES.keys() == bench.TARGETS.keys()
+    assert set(bench.NOPS) <= set(bench.NAMES) and set(bench.NOP_TARGETS) == set(MACHINES)
+
+
+def column(figure):
+    return {row: figure for row in [*bench.NAMES.values(), *(f"what the nops add: {text}" for text in bench.NOPS.values())]}
+
+
+def test_the_document_has_a_place_for_every_figure():
+    with open(os.path.join(ROOT, "docs/benchmarks.md"), encoding="utf-8") as file:
+        text = file.read()
+    filled = bench.fill(text, {arch: column(f"figure of {arch}") for arch in MACHINES})
+    for arch in MACHINES:
+        assert filled.count(f"| figure of {arch} |") == len(column(""))
+    assert len(filled.splitlines()) == len(text.splitlines())
+    others = [line for line in text.splitlines() if not line.startswith("|")]
+    assert others == [line for line in filled.splitlines() if not line.startswith("|")]
+
+
+def test_one_machines_column_leaves_the_others():
+    rows = [f"| {row} | 1 | 2 | x |" for row in column("")]
+    text = "\n".join(["# Table", "", "| one of | Vitrine aarch64 | Vitrine x86_64 | Linux |", "|---|---|---|---|", *rows, "", "end"]) + "\n"
+    assert bench.fill(text, {"x86_64": column("3")}) == text.replace("| 1 | 2 | x |", "| 1 | 3 | x |")
+
+
+@pytest.mark.parametrize("text,what", [("| one of | Vitrine aarch64 |\n|---|---|\n", "no row"), ("| one of | Linux |\n", "no column")])
+def test_a_table_without_the_place_is_refused(text, what):
+    with pytest.raises(ValueError, match=what):
+        bench.fill(text, {"aarch64": column("1")})

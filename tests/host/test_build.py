@@ -8,30 +8,34 @@ import subprocess
 
 import pytest
 from elfimage import BuildError, Image
+from elftools.elf.elffile import ELFFile
 from ksyms import entries, read_table
 from ksyms import verify as verify_ksyms
+from machines import params
 from mcount import verify as verify_mcount
+from vitrine_guest import MACHINES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-FILES = {
-    "arch/aarch64/include/asm/linker.h": """
+LINKER = """
+#define KIMAGE_ENTRY _text
+#define KIMAGE_MAX_SIZE 0x1000000
+"""
+# What is each machine's: {file: text} below arch/ARCH.
+ARCH_FILES = {"aarch64": {
+    "include/asm/linker.h": LINKER + """
 #define LINKER_FORMAT "elf64-littleaarch64"
 #define LINKER_ARCH aarch64
-#define KIMAGE_ENTRY _text
 #define KIMAGE_VADDR 0xffff800008000000
 #define LOAD_OFFSET 0
+#define LINKER_PHDRS
+#define LINKER_NOTES
 """,
-    "arch/aarch64/asm-offsets.c": """
-#include <stddef.h>
-struct pair { long a, b; };
-void offsets(void) { __asm__ volatile("\\n.ascii \\"->PAIR_B %0\\"" ::"i"(offsetof(struct pair, b))); }
-""",
-    "arch/aarch64/head.S": """
+    "head.S": """
 #include <generated/asm-offsets.h>
     .section .head.text, "ax"
     b start
-    .quad PAIR_B
+pair_b: .quad PAIR_B
     .text
     .type start, %function
 start: bl start_kernel
@@ -41,6 +45,40 @@ start: bl start_kernel
 _mcount: ret
     .size _mcount, . - _mcount
 """,
+}, "x86_64": {
+    "include/asm/linker.h": LINKER + """
+#define LINKER_FORMAT "elf64-x86-64"
+#define LINKER_ARCH i386:x86-64
+#define KIMAGE_VADDR 0xffffffff80200000
+#define LOAD_OFFSET 0xffffffff80000000
+#define LINKER_PHDRS note PT_NOTE FLAGS(4);
+#define LINKER_NOTES .note.Xen : AT_PHYS(.note.Xen) { KEEP(*(.note.Xen)) } :rodata :note
+""",
+    "head.S": """
+#include <generated/asm-offsets.h>
+    .section .note.Xen, "a", @note      /* by which QEMU takes it for a kernel; nothing is run */
+    .long 4, 8, 18
+    .asciz "Xen"
+    .quad 0x200000
+    .section .head.text, "ax"
+    jmp start
+pair_b: .quad PAIR_B
+    .text
+    .type start, @function
+start: call start_kernel
+    .size start, . - start
+    .globl __fentry__
+    .type __fentry__, @function
+__fentry__: ret
+    .size __fentry__, . - __fentry__
+""",
+}}
+OFFSETS = """
+#include <stddef.h>
+struct pair { long a, b; };
+void offsets(void) { __asm__ volatile("\\n.ascii \\"->PAIR_B %0\\"" ::"i"(offsetof(struct pair, b))); }
+"""
+FILES = {
     "include/kernel/main.h": "int pass(int x);\nint traced(int x);\n",
     "kernel/main.c": """
 #include <kernel/main.h>
@@ -62,17 +100,19 @@ int pass(int x) { return helper(x) * 2; }
 }
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A tree with the small kernel, built once; tests that change it copy it."""
-    tree = tmp_path_factory.mktemp("kernel")
+@pytest.fixture(scope="module", params=params(here=False))
+def made(tmp_path_factory, request):
+    """A tree with the small kernel for one machine, whose name is the tree's; built once. Tests that change it copy it."""
+    arch = request.param.arch
+    tree = tmp_path_factory.mktemp("kernel") / arch
     for name in ("mk", "tools", "include/lib"):
         shutil.copytree(os.path.join(ROOT, name), tree / name)
     (tree / "mk/userland.mk").unlink(missing_ok=True)
     for name in ("Makefile", "linker.ld", "kernel/ksyms.c", "include/kernel/ksyms.h", "arch/aarch64/mcount_site.s"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.path.join(ROOT, name), tree / name)
-    for name, text in FILES.items():
+    own = {f"arch/{arch}/{name}": text for name, text in {**ARCH_FILES[arch], "asm-offsets.c": OFFSETS}.items()}
+    for name, text in {**FILES, **own}.items():
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(text)
     done = make(tree)
@@ -83,12 +123,12 @@ def made(tmp_path_factory):
 @pytest.fixture
 def tree(made, tmp_path):
     """A copy that a test may change; file times are kept, so nothing is out of date."""
-    return shutil.copytree(made, tmp_path / "tree")
+    return shutil.copytree(made, tmp_path / made.name)
 
 
 def make(tree, *words):
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    return subprocess.run(["make", "ARCH=aarch64", *words], cwd=tree, env=environment, text=True, check=False,
+    return subprocess.run(["make", f"ARCH={tree.name}", *words], cwd=tree, env=environment, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
@@ -98,7 +138,7 @@ def lines(done):
 
 
 def built(tree):
-    return str(tree / "build/aarch64/vmlinux")
+    return str(tree / "build" / tree.name / "vmlinux")
 
 
 def test_nothing_to_do_twice(made):
@@ -114,7 +154,7 @@ def test_header_rebuilds_what_includes_it(tree):
 
 
 def test_flags_rebuild_everything(tree):
-    flags = (tree / "build/aarch64/kernel.flags").read_text().split("|", 1)[0].split(maxsplit=2)[2].strip()
+    flags = (tree / "build" / tree.name / "kernel.flags").read_text().split("|", 1)[0].split(maxsplit=2)[2].strip()
     more = "KCFLAGS=" + flags + " -DMORE"
     assert len([line for line in lines(make(tree, more)) if line[0] == "CC"]) == 4
     assert lines(make(tree, more)) == []
@@ -131,16 +171,26 @@ def test_new_and_vanished_sources_link_again(tree):
 
 
 def test_generated_offset_reaches_assembly(made):
-    image = (made / "build/aarch64/Image").read_bytes()
-    assert struct.unpack_from("<Q", image, 4) == (8,)
-
-
-def test_image_is_flat_and_whole(made):
     image = Image(built(made))
-    size = image.symbol("__bss_start") - image.symbol("_text")
-    assert len((made / "build/aarch64/Image").read_bytes()) == size
+    text = image.section(".text")
+    assert struct.unpack_from("<Q", text.data, image.symbol("pair_b") - text.addr) == (8,)
+
+
+def test_what_boots_is_whole(made):
+    """A flat image is as long as all that is loaded; an ELF file says where each part goes in physical memory."""
+    image = Image(built(made))
     for name in ("__start_rodata", "_data", "__bss_start", "_end"):
         assert image.symbol(name) % 4096 == 0
+    kernel = made / "build" / made.name / MACHINES[made.name].kernel
+    if kernel.name == "Image":
+        assert len(kernel.read_bytes()) == image.symbol("__bss_start") - image.symbol("_text")
+        return
+    with open(kernel, "rb") as file:
+        loads = list(ELFFile(file).iter_segments("PT_LOAD"))
+    offset = image.symbol("_text") - 0x200000
+    assert [segment["p_vaddr"] - segment["p_paddr"] for segment in loads] == [offset] * len(loads)
+    assert loads[0]["p_vaddr"] == image.symbol("_text")
+    assert loads[-1]["p_vaddr"] + loads[-1]["p_memsz"] == image.symbol("_end")
 
 
 def test_plug_in_tables_are_bounded(made):
@@ -169,7 +219,7 @@ def test_symbols_are_those_of_nm(made):
 
 def test_without_call_sites(tree):
     assert make(tree, "NOPG=1", "kernel").returncode == 0
-    assert Image(str(tree / "build/aarch64-nopg/vmlinux")).section(".mcount_table").data == b""
+    assert Image(str(tree / "build" / f"{tree.name}-nopg" / "vmlinux")).section(".mcount_table").data == b""
     assert lines(make(tree)) == []
 
 
@@ -183,7 +233,7 @@ def test_site_in_the_tracer_fails(tree):
     rules = tree / "mk/kernel.mk"
     rules.write_text(rules.read_text().replace("$(NOPG)$(filter $(NOTRACE),$(1))", "$(NOPG)"))
     done = make(tree)
-    assert done.returncode and "sites in a file that must not call _mcount" in done.stdout
+    assert done.returncode and "sites in a file that must not call " in done.stdout
 
 
 def spoil(path, name, change):
@@ -201,7 +251,7 @@ def spoil(path, name, change):
     (".ksyms", verify_ksyms, "the table has"),
 ])
 def test_spoilt_table_is_noticed(tree, section, verify, words):
-    first = str(tree / "build/aarch64/vmlinux.1")
+    first = str(tree / "build" / tree.name / "vmlinux.1")
     verify(built(tree), first)
 
     def change(data):
@@ -227,15 +277,17 @@ def test_old_compiler_in_one_line(tree, tmp_path):
 
 
 def test_gdb_session_ends_qemu(made):
-    (made / "build/aarch64/initramfs.cpio").write_bytes(b"")
+    build = f"build/{made.name}"
+    (made / build / "initramfs.cpio").write_bytes(b"")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    command = ["tools/vrun", "--build", "build/aarch64", "--gdb", port, "--gdb-arg=-batch"]
-    for line in ("info registers pc", "info address start_kernel", "stepi"):
+    command = ["tools/vrun", "--arch", made.name, "--build", build, "--gdb", port, "--gdb-arg=-batch"]
+    for line in ("p $pc", "info address start_kernel", "stepi"):
         command += ["--gdb-arg=-ex", f"--gdb-arg={line}"]
     done = subprocess.run(command, cwd=made, stdin=subprocess.DEVNULL, text=True, timeout=60, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert done.returncode == 0 and '"start_kernel" is a function at address 0xffff8000' in done.stdout, done.stdout
+    assert done.returncode == 0 and '"start_kernel" is a function at address 0xffff' in done.stdout, done.stdout
+    assert "until the kernel has switched the MMU on" in done.stdout
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", int(port))), "QEMU's stub is gone"

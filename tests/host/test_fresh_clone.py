@@ -1,10 +1,12 @@
 """A tree as it is cloned, with nothing built: make knows how to make everything, and every file it wants is in the clone."""
 
 import os
+import re
 import shutil
 import subprocess
 
 import pytest
+from vitrine_guest import MACHINES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -36,15 +38,31 @@ def test_nothing_is_built_in_it(clone):
     assert not (clone / "build").exists()
 
 
-def test_make_knows_the_way_to_a_prompt(clone):
-    commands = dry_run(clone, "qemu-arm64")
-    steps = ["tools/deps.sh build", "userland/newlib.sh aarch64", "tools/mcount.py", "tools/ksyms.py", "build/aarch64/Image",
-             "userland/mkroot.sh", "tools/vrun"]
+def test_make_knows_the_way_to_a_prompt(clone, machine):
+    commands = dry_run(clone, f"qemu-{machine.make}")
+    steps = ["tools/deps.sh build", f"userland/newlib.sh {machine.arch}", "tools/mcount.py", "tools/ksyms.py",
+             f"build/{machine.arch}/{MACHINES[machine.arch].kernel}", "userland/mkroot.sh", "tools/vrun"]
     places = [commands.find(step) for step in steps]
     assert min(places) >= 0, dict(zip(steps, places))
     assert places[0] < min(places[1:]) and max(places) == places[-1], "first what is missing, last the guest"
 
 
-def test_make_knows_the_way_through_the_tests(clone):
+def test_make_knows_the_way_through_the_tests(clone, machine):
     commands = dry_run(clone, "test")
-    assert "tools/deps.sh all" in commands and "guest-tests" in commands and "tests/run" in commands
+    assert "tools/deps.sh all" in commands and f"build/{machine.arch}/guest-tests" in commands and "tests/run" in commands
+
+
+def test_make_knows_the_way_to_an_image(clone, machine):
+    """Where there is one: through everything that goes into it."""
+    goals = ["iso"] if machine.boots else []
+    for goal in goals:
+        commands = dry_run(clone, goal)
+        steps = ["tools/deps.sh iso", f"build/{machine.arch}/vmlinux", f"tools/mkiso build/{machine.arch}/vitrine.iso"]
+        assert all(step in commands for step in steps)
+
+
+def test_help_names_every_goal_that_there_is(clone, machine):
+    text = dry_run(clone, "help") and subprocess.run(["make", "-C", clone, "help"], check=True, capture_output=True, text=True).stdout
+    for goal in ("qemu", "run", "gdb", "soak", "bench"):
+        assert re.search(rf"\b{goal}-({machine.make}|arm64)\b", text), goal
+    assert re.search(rf"make {machine.make}\b", text)

@@ -3,16 +3,18 @@
 import os
 
 import pytest
-from vitrine_guest import PANICKED, TIMED_OUT, Guest, GuestError
+from machines import params
+from vitrine_guest import MACHINES, NO_STATUS, PANICKED, TIMED_OUT, Guest, GuestError, Setup, console_stdio
 
 FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_qemu.py")
 
 
-@pytest.fixture
-def settings(tmp_path):
-    (tmp_path / "Image").write_bytes(b"")
+@pytest.fixture(params=params(here=False))
+def settings(tmp_path, request):
+    arch = request.param.arch
+    (tmp_path / MACHINES[arch].kernel).write_bytes(b"")
     (tmp_path / "initramfs.cpio").write_bytes(b"")
-    return {"build": str(tmp_path), "qemu": FAKE, "append": "shell", "timeout": 20}
+    return {"arch": arch, "build": str(tmp_path), "qemu": FAKE, "append": "shell", "timeout": 20}
 
 
 def test_commands_give_status_and_output(settings):
@@ -62,5 +64,42 @@ def test_closing_ends_it(settings):
 def test_unknown_machine_and_missing_build(settings):
     with pytest.raises(GuestError, match="no machine 'vax'"):
         Guest(**{**settings, "arch": "vax"})
-    with pytest.raises(GuestError, match="make arm64 builds it"):
+    with pytest.raises(GuestError, match=f"make {MACHINES[settings['arch']].goal} builds it"):
         Guest(**{**settings, "build": "/nonexistent"})
+
+
+def settings_of(settings, **more):
+    """Setup's keywords among Guest's."""
+    return Setup(**{key: settings[key] for key in ("arch", "build")}, **more)
+
+
+def test_every_machine_ends_by_status_and_never_reboots(settings):
+    argv = settings_of(settings).argv(console_stdio())
+    assert "-no-reboot" in argv and set(MACHINES[settings["arch"]].exit_device) <= set(argv)
+
+
+def test_every_interrupt_controller_and_cpu_can_be_chosen(settings):
+    for irqchip, (board, cpu) in MACHINES[settings["arch"]].irqchips.items():
+        argv = settings_of(settings, irqchip=irqchip, cpu="max", board="b").argv(console_stdio())
+        assert argv[argv.index("-M") + 1] == "b" + board and argv[argv.index("-cpu") + 1] == "max" + cpu
+
+
+def test_no_initrd(settings):
+    assert "-initrd" not in settings_of(settings, initrd="").argv(console_stdio())
+
+
+def test_an_image_has_its_own_command_line_and_files(settings):
+    boots = [boot for boot in MACHINES[settings["arch"]].boots if boot != "kernel"]
+    for boot in boots:
+        with pytest.raises(GuestError, match="make iso builds it"):
+            settings_of(settings, boot=boot)
+    with open(os.path.join(settings["build"], "vitrine.iso"), "wb"):
+        pass
+    for boot in boots:
+        argv = settings_of(settings, boot=boot).argv(console_stdio())
+        assert "-kernel" not in argv and any("vitrine.iso" in word for word in argv)
+        with pytest.raises(GuestError, match="make iso APPEND=") as caught:
+            settings_of(settings, boot=boot, append="quiet")
+        assert caught.value.status == NO_STATUS
+        with pytest.raises(GuestError, match="its own files"):
+            settings_of(settings, boot=boot).argv(console_stdio(), append="quiet")

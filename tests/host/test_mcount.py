@@ -6,11 +6,17 @@ import subprocess
 
 import pytest
 from elfimage import BuildError, Image
+from machines import AARCH64, X86_64
 from mcount import check_objects, collect
 
-PREFIXES = ("aarch64-none-elf-", "aarch64-elf-", "aarch64-linux-gnu-")
-CROSS = next((prefix for prefix in PREFIXES if shutil.which(prefix + "as")), None)
-assert CROSS, "the build's dependencies are there when the suite runs"
+def cross(machine):
+    """The prefix of the build's compiler."""
+    found = next((prefix for prefix in machine.host_gcc if shutil.which(prefix + "as")), None)
+    assert found, "the build's dependencies are there when the suite runs"
+    return found
+
+
+CROSS, X86_CROSS = cross(AARCH64), cross(X86_64)
 
 SCRIPT = """SECTIONS {
     . = 0x10000; _text = .;
@@ -138,11 +144,11 @@ def test_not_an_elf_file(tmp_path):
 # ---- x86_64: gcc writes the list, the tool holds it against the calls.
 
 X86_HOOK = HOOK.replace("_mcount", "__fentry__").replace("%function", "@function")
-X86_AS = ["gcc", "-c", "-m64"]
+X86_AS = [X86_CROSS + "as"]
 
 
 def x86_sites(folder, text):
-    return collect(Image(link(folder, assemble(folder, "a", X86_HOOK + text, X86_AS), linker="ld")))
+    return collect(Image(link(folder, assemble(folder, "a", X86_HOOK + text, X86_AS), linker=X86_CROSS + "ld")))
 
 
 def x86_function(name, listed, call):
@@ -150,29 +156,23 @@ def x86_function(name, listed, call):
     return f".text\n.type {name}, @function\n{name}: {entry}\n {call}\n ret\n.size {name}, . - {name}\n"
 
 
-x86_only = pytest.mark.skipif(os.uname().machine != "x86_64", reason="wants a host compiler for x86_64")
-
-
-@x86_only
 def test_x86_list_of_gcc(tmp_path):
     source = tmp_path / "c.c"
     source.write_text("int one(int x) { return x + 1; }\nint two(int x) { return x + 2; }\n")
-    subprocess.run(["gcc", "-O2", "-fno-pic", "-fcf-protection=none", "-pg", "-mfentry", "-mrecord-mcount", "-c", "-o",
+    subprocess.run([X86_CROSS + "gcc", "-O2", "-fno-pic", "-fcf-protection=none", "-pg", "-mfentry", "-mrecord-mcount", "-c", "-o",
                     tmp_path / "c.o", source], check=True)
     hook = assemble(tmp_path, "hook", X86_HOOK, X86_AS)
-    image = Image(link(tmp_path, hook, str(tmp_path / "c.o"), linker="ld"))
+    image = Image(link(tmp_path, hook, str(tmp_path / "c.o"), linker=X86_CROSS + "ld"))
     offsets = collect(image)
     assert offsets == sorted(image.symbol(name) - image.symbol("_text") for name in ("one", "two"))
     check_objects([hook, str(tmp_path / "c.o")], [hook], len(offsets))
 
 
-@x86_only
 def test_x86_call_that_gcc_did_not_list(tmp_path):
     with pytest.raises(BuildError, match="in one is not listed"):
         x86_sites(tmp_path, x86_function("one", False, "call __fentry__"))
 
 
-@x86_only
 def test_x86_listed_is_no_call(tmp_path):
     with pytest.raises(BuildError, match="in one is listed but does not call __fentry__"):
         x86_sites(tmp_path, x86_function("one", True, "nopl 0(%rax,%rax,1)") + x86_function("two", True, "call __fentry__"))

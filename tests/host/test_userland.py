@@ -15,28 +15,32 @@ import time
 import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-ARCH = os.environ.get("ARCH", "aarch64")
-BIN = TOP / "build" / ARCH / "root" / "bin"
-QEMU = shutil.which(f"qemu-{ARCH}")
+
+
+class Userland:
+    """The programs of one machine, and qemu-user to run them."""
+
+    def __init__(self, arch, starters):
+        self.arch, self.path = arch, starters
+        self.bin = TOP / "build" / arch / "root" / "bin"
+        self.qemu = shutil.which(f"qemu-{arch}")
+        assert self.qemu, f"qemu-{arch} is missing: install the package qemu-user"
+        assert (self.bin / "sh").exists(), f"{self.bin}/sh is missing: build the userland first"
+        for program in list(self.bin.iterdir()):  # so that one program can run another on any host
+            starter = starters / program.name
+            starter.write_text(f'#!/bin/sh\nexec {self.qemu} -0 {program.name} {self.bin}/{program.name} "$@"\n')
+            starter.chmod(0o755)
 
 
 @pytest.fixture(scope="session")
-def path(tmp_path_factory):
-    """A directory with a starter for each program, so that one program can run another on any host."""
-    assert QEMU, f"qemu-{ARCH} is missing: install the package qemu-user"
-    assert (BIN / "sh").exists(), f"{BIN}/sh is missing: build the userland first"
-    directory = tmp_path_factory.mktemp("bin")
-    for program in list(BIN.iterdir()):
-        starter = directory / program.name
-        starter.write_text(f'#!/bin/sh\nexec {QEMU} -0 {program.name} {BIN}/{program.name} "$@"\n')
-        starter.chmod(0o755)
-    return directory
+def userland(machine, tmp_path_factory):
+    return Userland(machine.arch, tmp_path_factory.mktemp("bin"))
 
 
-def run(path, cwd, script, *args, stdin=b""):
+def run(userland, cwd, script, *args, stdin=b""):
     """Run a script by our shell. Returns (standard output, standard error, status)."""
-    done = subprocess.run([QEMU, "-0", "sh", str(BIN / "sh"), "-c", script, "sh", *args], cwd=cwd, input=stdin,
-                          capture_output=True, timeout=60, env={"PATH": str(path), "HOME": "/root"})
+    done = subprocess.run([userland.qemu, "-0", "sh", str(userland.bin / "sh"), "-c", script, "sh", *args], cwd=cwd, input=stdin,
+                          capture_output=True, timeout=60, env={"PATH": str(userland.path), "HOME": "/root"})
     return done.stdout.decode("latin-1"), done.stderr.decode("latin-1"), done.returncode
 
 
@@ -177,10 +181,10 @@ LANGUAGE = [
 
 
 @pytest.mark.parametrize("case", LANGUAGE, ids=lambda case: case[0][:50])
-def test_language(path, tmp_path, case):
+def test_language(userland, tmp_path, case):
     script, expected = case[0], case[1]
     status = case[2] if len(case) > 2 else 0
-    out, err, got = run(path, tmp_path, script)
+    out, err, got = run(userland, tmp_path, script)
     assert (out, got) == (expected, status), err
 
 
@@ -215,9 +219,9 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("case", ERRORS, ids=lambda case: case[0][:50])
-def test_errors(path, tmp_path, case):
+def test_errors(userland, tmp_path, case):
     script, expected, message, status = case
-    out, err, got = run(path, tmp_path, script)
+    out, err, got = run(userland, tmp_path, script)
     assert "qemu: uncaught target signal" not in out
     err = "".join(line for line in err.splitlines(True) if "uncaught target signal" not in line)
     assert (out, err.replace(" (core dumped)", ""), got) == (expected, message, status)
@@ -275,7 +279,7 @@ TOOLS = [
     ("true; echo $?; false; echo $?; env true; echo $?; env false; echo $?", "0\n1\n0\n1\n"),
     ("kill -l 9; kill -l 130; sleep 100 & kill $!; wait $!; echo $?; sleep 100 & kill -KILL $! ; wait $!; echo $?",
      "KILL\nINT\n143\n137\n"),
-    ("uname -s; uname -m; id -u | tr -d 0-9", f"Linux\n{ARCH}\n\n"),
+    ("uname -s; uname -m; id -u | tr -d 0-9", "Linux\nMACHINE\n\n"),
     ("nice; nice -n 5 nice; chrt -p $$ | grep -c SCHED_OTHER; chrt -m | grep FIFO", "0\n5\n1\n"
      "SCHED_FIFO min/max priority\t: 1/99\n"),
     ("taskset -c 0 taskset -p $$ > /dev/null; taskset 1 sh -c 'taskset -c -p $$' | cut -d: -f2", " 0\n"),
@@ -304,40 +308,40 @@ TOOLS = [
 
 
 @pytest.mark.parametrize("case", TOOLS, ids=lambda case: case[0][:50])
-def test_tools(path, tmp_path, case):
+def test_tools(userland, tmp_path, case):
     script, expected = case
-    out, err, _ = run(path, tmp_path, script)
-    assert out == expected, err
+    out, err, _ = run(userland, tmp_path, script)
+    assert out == expected.replace("MACHINE", userland.arch), err
 
 
-def test_dates_of_ls(path, tmp_path):
+def test_dates_of_ls(userland, tmp_path):
     (tmp_path / "new").touch()
     for name, seconds in (("old", 0), ("future", time.time() + 86400)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (seconds, seconds))
-    out = run(path, tmp_path, "ls -l future new old")[0].splitlines()
+    out = run(userland, tmp_path, "ls -l future new old")[0].splitlines()
     assert ":" not in out[0] and ":" in out[1] and out[2].endswith(" Jan  1  1970 old")
 
 
-def test_every_program_has_a_usage_line(path, tmp_path):
+def test_every_program_has_a_usage_line(userland, tmp_path):
     quiet = {"true", "false", "echo", "printf"}  # as in POSIX, these take any word as an operand
-    programs = sorted(p.name for p in BIN.iterdir() if not p.is_symlink() and p.name not in quiet)
+    programs = sorted(p.name for p in userland.bin.iterdir() if not p.is_symlink() and p.name not in quiet)
     assert len(programs) > 50
     for name in programs:
-        out, err, status = run(path, tmp_path, f"env {name} --help")
+        out, err, status = run(userland, tmp_path, f"env {name} --help")
         assert out.startswith("Usage: ") and out.count("\n") == 1 and status == 0, (name, out, err)
 
 
-def test_script_on_standard_input(path, tmp_path):
-    done = subprocess.run([QEMU, str(BIN / "sh")], input=b"read x\nvalue\necho got $x\ncat\nrest\n", cwd=tmp_path,
-                          capture_output=True, timeout=60, env={"PATH": str(path)})
+def test_script_on_standard_input(userland, tmp_path):
+    done = subprocess.run([userland.qemu, str(userland.bin / "sh")], input=b"read x\nvalue\necho got $x\ncat\nrest\n", cwd=tmp_path,
+                          capture_output=True, timeout=60, env={"PATH": str(userland.path)})
     assert done.stdout == b"got value\nrest\n"
 
 
-def test_echo_is_one_write(path, tmp_path):
+def test_echo_is_one_write(userland, tmp_path):
     """tracefs takes each write(2) as one command."""
-    done = subprocess.run([QEMU, "-strace", str(BIN / "sh"), "-c", "echo a 'b c' d"], capture_output=True, timeout=60,
-                          env={"PATH": str(path)})
+    done = subprocess.run([userland.qemu, "-strace", str(userland.bin / "sh"), "-c", "echo a 'b c' d"], capture_output=True, timeout=60,
+                          env={"PATH": str(userland.path)})
     writes = [line for line in done.stderr.decode("latin-1").splitlines() if " write(1," in line]
     assert done.stdout == b"a b c d\n" and len(writes) == 1, writes
 
@@ -345,11 +349,12 @@ def test_echo_is_one_write(path, tmp_path):
 class Console:
     """Our shell on a pseudo-terminal."""
 
-    def __init__(self, path, cwd):
+    def __init__(self, userland, cwd):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(cwd)
-            os.execve(QEMU, [QEMU, "-0", "sh", str(BIN / "sh")], {"PATH": str(path), "PS1": "@ ", "HOME": "/"})
+            os.execve(userland.qemu, [userland.qemu, "-0", "sh", str(userland.bin / "sh")],
+                      {"PATH": str(userland.path), "PS1": "@ ", "HOME": "/"})
         self.seen = ""
         self.expect("@ ")
 
@@ -372,8 +377,8 @@ class Console:
 
 
 @pytest.fixture
-def console(path, tmp_path):
-    console = Console(path, tmp_path)
+def console(userland, tmp_path):
+    console = Console(userland, tmp_path)
     yield console
     console.close()
 
@@ -539,8 +544,8 @@ def test_multi_line_command_and_syntax_error(console):
     console.expect("\nfine\r\n")
 
 
-def test_initramfs_is_small_and_complete():
-    image = BIN.parents[1] / "initramfs.cpio"
+def test_initramfs_is_small_and_complete(userland):
+    image = userland.bin.parents[1] / "initramfs.cpio"
     assert image.stat().st_size < 2_500_000
     names = subprocess.run(["cpio", "-t", "--quiet"], stdin=image.open("rb"), capture_output=True, check=True)
     names = names.stdout.decode().split()

@@ -7,6 +7,8 @@ import sys
 import time
 
 import pytest
+from machines import params
+from vitrine_guest import MACHINES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRUN = os.path.join(HERE, "../../tools/vrun")
@@ -14,11 +16,12 @@ FAKE = os.path.join(HERE, "fake_qemu.py")
 EMPTY_ARCHIVE = b"070701" + b"00000000" * 11 + b"0000000B" + b"00000000" + b"TRAILER!!!\0" + b"\0" * 3
 
 
-@pytest.fixture
-def build(tmp_path):
-    folder = tmp_path / "build"
+@pytest.fixture(params=params(here=False))
+def build(tmp_path, request):
+    """A build folder of each machine, whose name is the folder's."""
+    folder = tmp_path / request.param.arch
     folder.mkdir()
-    (folder / "Image").write_bytes(b"")
+    (folder / MACHINES[folder.name].kernel).write_bytes(b"")
     (folder / "initramfs.cpio").write_bytes(EMPTY_ARCHIVE + bytes(512 - len(EMPTY_ARCHIVE)))
     return folder
 
@@ -26,7 +29,7 @@ def build(tmp_path):
 def command(build, script, *options, arguments=()):
     path = build / "script.sh"
     path.write_text(script)
-    return [sys.executable, VRUN, "--build", str(build), *options, str(path), *arguments]
+    return [sys.executable, VRUN, "--arch", build.name, "--build", str(build), *options, str(path), *arguments]
 
 
 def vrun(build, script, *options, arguments=()):
@@ -97,8 +100,24 @@ def test_guest_that_vanishes_is_126(build):
     assert done.returncode == 126 and "the guest ended" in done.stderr
 
 
+@pytest.mark.parametrize("status", [1, 42, 125, 127])
+def test_status_that_the_kernel_ended_with(build, status):
+    """Without a marker on the console: what the kernel gave QEMU, as this machine's way to end codes it."""
+    code = {"aarch64": status, "x86_64": status << 1 | 1}[build.name]
+    done = vrun(build, "exit 0\n", "--append", f"end={code}")
+    assert done.returncode == status and f"the guest ended with status {status}" in done.stderr
+
+
+def test_qemus_own_failure_is_no_status(build):
+    done = vrun(build, "exit 0\n", "--append", f"end={ {'aarch64': 0, 'x86_64': 1}[build.name]}")
+    assert done.returncode == 126 and "the guest ended while" in done.stderr
+
+
 @pytest.mark.parametrize("options, words", [
     (["--kernel", "/nonexistent"], "/nonexistent is not there"),
+    (["--initrd", "/nonexistent"], "/nonexistent is not there"),
+    (["--irqchip", "8259"], "no irqchip '8259': there are "),
+    (["--boot", "tape"], "no boot 'tape': there are kernel"),
     (["--file", "nocolon"], "HOST:GUEST is wanted"),
     (["--file", "/nonexistent:/run/x"], "No such file"),
 ])
