@@ -40,8 +40,6 @@
 #include <asm/assembler.h>
 #include <generated/asm-offsets.h>
 
-#define FREGS_PUSHED 64 /* struct ftrace_regs up to its frame records */
-
 /* The one five-byte nop that sites hold (arch/x86_64/patch.c). */
 .macro nop5
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
@@ -72,15 +70,14 @@ FUNC ftrace_caller
 	pushq	16(%rsp)			/* ip + 5 */
 	pushq	%rbp				/* our own record, the innermost from here on */
 	movq	%rsp, %rbp
-	subq	$FREGS_PUSHED, %rsp
-	movq	%rdi, FREGS_DI(%rsp)
-	movq	%rsi, FREGS_SI(%rsp)
-	movq	%rdx, FREGS_DX(%rsp)
-	movq	%rcx, FREGS_CX(%rsp)
-	movq	%r8, FREGS_R8(%rsp)
-	movq	%r9, FREGS_R9(%rsp)
-	movq	%rax, FREGS_AX(%rsp)
-	movq	%r10, FREGS_R10(%rsp)
+	pushq	%r10				/* struct ftrace_regs, from its end */
+	pushq	%rax
+	pushq	%r9
+	pushq	%r8
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
 	movq	FREGS_PC(%rsp), %rdi
 	subq	$5, %rdi			/* ip */
 	movq	FREGS_PARENT(%rsp), %rsi	/* parent_ip */
@@ -92,15 +89,15 @@ ftrace_call:
 ftrace_graph_call:
 	nop5					/* jmp <tracer of returns> */
 	/* Back into foo, behind its CALL, with the registers it was entered with. */
-	movq	FREGS_DI(%rsp), %rdi
-	movq	FREGS_SI(%rsp), %rsi
-	movq	FREGS_DX(%rsp), %rdx
-	movq	FREGS_CX(%rsp), %rcx
-	movq	FREGS_R8(%rsp), %r8
-	movq	FREGS_R9(%rsp), %r9
-	movq	FREGS_AX(%rsp), %rax
-	movq	FREGS_R10(%rsp), %r10
-	movq	FREGS_CALLER_BP(%rsp), %rbp
-	addq	$FREGS_PC, %rsp			/* only ip + 5 and parent_ip are left */
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%r8
+	popq	%r9
+	popq	%rax
+	popq	%r10
+	movq	FREGS_CALLER_BP - FREGS_RECORD(%rsp), %rbp
+	addq	$FREGS_PC - FREGS_RECORD, %rsp	/* only ip + 5 and parent_ip are left */
 	ret
 FUNC_END ftrace_caller

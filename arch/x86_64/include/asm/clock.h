@@ -9,7 +9,12 @@
 
 extern u64 tsc_hz;			/* 0: not known yet [immutable after tsc_init] */
 extern struct static_key clock_by_hpet; /* on: the TSCs do not agree, or the command line wants the HPET */
-u64 hpet_clock_read(void);		/* HPET time in TSC cycles. Any context. */
+/*
+ * HPET time in TSC cycles. Any context. It keeps all registers but that of its result: a call in the text of
+ * arch_read_counter() then costs those who never take it nothing, where a C call would make them save what
+ * they have in registers.
+ */
+u64 hpet_clock_read(void) __attribute__((no_caller_saved_registers));
 
 /*
  * RDTSC may be taken before earlier loads are done; LFENCE waits for those. Without it a CPU could see
@@ -28,9 +33,12 @@ static __always_inline u64 rdtsc_ordered(void)
 /* In TSC cycles whichever counter serves, so that clock_mult holds for both. */
 static __always_inline u64 arch_read_counter(void)
 {
-	if (static_key_false(&clock_by_hpet))
-		return hpet_clock_read();
-	return rdtsc_ordered();
+	u64 cycles;
+
+	if (!static_key_false(&clock_by_hpet))
+		return rdtsc_ordered();
+	__asm__ volatile("call hpet_clock_read" : "=a"(cycles) : : "memory", "cc");
+	return cycles;
 }
 
 /*

@@ -9,6 +9,8 @@
 #pragma once
 
 #ifndef __ASSEMBLY__
+#include <lib/types.h>
+
 /*
  * What ftrace_caller hands its callee: the registers in which the traced function got its arguments, and the frame records that
  * stand in for the one it has not pushed yet (ftrace.S has the picture). A callee may change the argument registers: the traced function then
@@ -22,6 +24,9 @@ struct ftrace_regs {
 	unsigned long pc;		      /* ip + 5: where ftrace_caller returns to */
 	unsigned long parent;		      /* where the traced function will return to: a tracer of returns replaces it */
 };
+
+/* ftrace.S pushes it one by one. */
+static_assert(offsetof(struct ftrace_regs, si) == 8 && offsetof(struct ftrace_regs, r10) == 56);
 
 /* ftrace.S */
 void __fentry__(void);
