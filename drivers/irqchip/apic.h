@@ -60,4 +60,4 @@ void ioapic_dispatch(unsigned gsi);
 /* Remap both 8259s and mask all they have. Boot. (pic.c) */
 void pic_disable(void);
 /* LOCAL_TIMER_VECTOR's handler (drivers/timer/lapic_timer.c). Hard interrupt context. */
-void lapic_timer_interrupt(void);
+void local_apic_timer_interrupt(void);

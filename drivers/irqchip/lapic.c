@@ -209,7 +209,7 @@ static void lapic_handle_irq(struct pt_regs *regs)
 	if (vector == LOCAL_TIMER_VECTOR) {
 		apic_eoi();
 		inc_irq_stat(IRQ_STAT_LOC);
-		lapic_timer_interrupt();
+		local_apic_timer_interrupt();
 	} else if (vector - IPI_VECTOR < IPI_MAX) {
 		apic_eoi();
 		handle_ipi(vector - IPI_VECTOR);

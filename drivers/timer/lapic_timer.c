@@ -82,7 +82,7 @@ static const struct clock_event_device deadline_event = {
 	.setup_cpu = deadline_setup_cpu,
 };
 
-void lapic_timer_interrupt(void)
+void local_apic_timer_interrupt(void)
 {
 	hrtimer_interrupt();
 }
