@@ -113,7 +113,11 @@ X86_64 = Target(
         Variant("epyc", {"cpu": "EPYC"}),
         Variant("x2apic", {"irqchip": "x2apic", "cpu": "max"}),
         Variant("tsc-deadline", {"cpu": "max,+tsc-deadline"}),
-        Variant("without-hpet", {"board": "q35,hpet=off"}),
+        # What the clock is measured against, and what it is made of.
+        Variant("hpet", {}, r"processor \(HPET\)"),
+        Variant("without-hpet", {"board": "q35,hpet=off"}, r"processor \(PIT\)"),
+        Variant("without-hpet-and-pit", {"board": "q35,hpet=off,pit=off"}, r"processor \(PM timer\)"),
+        Variant("hpet-as-clock", {"append": "clocksource=hpet"}, "Switched to clocksource hpet"),
         Variant("i440fx", {"board": "pc"}),
     ),
     refused=(("qemu64,-lm", "no long mode"), ("qemu64,-nx", "no no-execute")),
