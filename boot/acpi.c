@@ -63,23 +63,31 @@ static phys_addr_t find_rsdp(void)
 	return found ? found : scan_for_rsdp(BIOS_START, BIOS_END);
 }
 
-/* The table at `phys`, if it is whole, ours to reach and sums up to zero. Else NULL and a line on the console. */
+/* NULL, or why the table that begins with `header` is not to be used; then *table is all of it. */
+static const char *check_table(phys_addr_t phys, const struct acpi_table *header, const char *signature,
+			       const struct acpi_table **table)
+{
+	if (!header)
+		return "beyond what can be reached";
+	if (memcmp(header->signature, signature, sizeof(header->signature)))
+		return "of another kind";
+	if (header->length < sizeof(*header) || header->length > MAX_TABLE_SIZE)
+		return "of a length that makes no sense";
+	*table = boot_map(phys, header->length);
+	if (!*table)
+		return "beyond what can be reached";
+	return sum_is_zero(*table, header->length) ? NULL : "damaged (checksum)";
+}
+
 const struct acpi_table *acpi_table_at(phys_addr_t phys, const char *signature)
 {
-	const struct acpi_table *table = boot_map(phys, sizeof(*table));
-	const char *wrong = NULL;
+	const struct acpi_table *table;
+	const char *wrong = check_table(phys, boot_map(phys, sizeof(*table)), signature, &table);
 
-	if (!table || table->length > MAX_TABLE_SIZE || !boot_map(phys, table->length))
-		wrong = "beyond what can be reached";
-	else if (memcmp(table->signature, signature, sizeof(table->signature)))
-		wrong = "of another kind";
-	else if (table->length < sizeof(*table))
-		wrong = "shorter than its header";
-	else if (!sum_is_zero(table, table->length))
-		wrong = "damaged (checksum)";
-	if (wrong)
-		pr_warn("acpi: table %.4s at 0x%lx is %s: not used\n", signature, (unsigned long)phys, wrong);
-	return wrong ? NULL : table;
+	if (!wrong)
+		return table;
+	pr_warn("acpi: table %.4s at 0x%lx is %s: not used\n", signature, (unsigned long)phys, wrong);
+	return NULL;
 }
 
 static phys_addr_t root_entry(unsigned i)

@@ -324,7 +324,7 @@ FUNC primary_switched
 FUNC_END primary_switched
 
 /*
- * Another CPU, from boot/x86_trampoline.S: paging on by x86_trampoline_pgd, GS base right.
+ * Another CPU, from boot/x86_trampoline.S: paging on by the trampoline's tables, GS base right.
  * rsp = end of its idle task's stack, r12 = that task, r13 = per-CPU offset.
  */
 FUNC secondary_switched

@@ -8,15 +8,15 @@
 
 #define ENTRIES (PAGE_SIZE / sizeof(u64))
 
-pgd_t x86_trampoline_pgd[ENTRIES] __aligned(PAGE_SIZE);
-static u64 trampoline_pud[ENTRIES] __aligned(PAGE_SIZE), trampoline_pmd[ENTRIES] __aligned(PAGE_SIZE),
-	trampoline_pte[ENTRIES] __aligned(PAGE_SIZE);
+/* [x86_trampoline_prepare; read by the CPU that starts] */
+static u64 trampoline_pgd[ENTRIES] __aligned(PAGE_SIZE), trampoline_pud[ENTRIES] __aligned(PAGE_SIZE),
+	trampoline_pmd[ENTRIES] __aligned(PAGE_SIZE), trampoline_pte[ENTRIES] __aligned(PAGE_SIZE);
 
 /* The page is below 1 MiB, so the first entry of each level leads to it. Not global: it shall not outlive the next load of CR3. */
 static void fill_tables(void)
 {
-	memcpy(x86_trampoline_pgd + ENTRIES / 2, swapper_pg_dir + ENTRIES / 2, PAGE_SIZE / 2);
-	x86_trampoline_pgd[0].v = __pa_symbol(trampoline_pud) | PTE_KERNEL_TABLE;
+	memcpy(trampoline_pgd + ENTRIES / 2, swapper_pg_dir + ENTRIES / 2, PAGE_SIZE / 2);
+	trampoline_pgd[0] = __pa_symbol(trampoline_pud) | PTE_KERNEL_TABLE;
 	trampoline_pud[0] = __pa_symbol(trampoline_pmd) | PTE_KERNEL_TABLE;
 	trampoline_pmd[0] = __pa_symbol(trampoline_pte) | PTE_KERNEL_TABLE;
 	trampoline_pte[x86_trampoline_page >> PAGE_SHIFT] = x86_trampoline_page | (PROT_KERNEL_ROX & ~PTE_GLOBAL);
@@ -29,7 +29,7 @@ int x86_trampoline_prepare(struct secondary_data *data)
 	if (!x86_trampoline_page)
 		return -ENODEV;
 	fill_tables();
-	data->cr3 = __pa_symbol(x86_trampoline_pgd);
+	data->cr3 = __pa_symbol(trampoline_pgd);
 	memcpy(page, x86_trampoline_start, x86_trampoline_end - x86_trampoline_start);
 	memcpy(page + (x86_trampoline_data - x86_trampoline_start), data, sizeof(*data));
 	/* The start-up interrupt is sent by a store to the APIC or a serialising MSR write, after all of this (x86 keeps stores in order). */

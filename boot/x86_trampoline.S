@@ -58,7 +58,7 @@ start_32:
 	movl	$MSR_EFER, %ecx
 	wrmsr
 	movl	$(X86_CR0_PE | X86_CR0_MP | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG), %eax
-	movl	%eax, %cr0			/* paging by x86_trampoline_pgd, which has this page where it is */
+	movl	%eax, %cr0			/* paging by tables that have this page where it is */
 	ljmp	*OFF(far_64)(%ebx)
 
 	.code64

@@ -27,8 +27,8 @@ void cpu_desc_init(void);
 /* Room for those of another CPU, before it starts. 0 or -ENOMEM. Thread context. */
 int cpu_desc_alloc(unsigned cpu);
 
-/* In arch_cpu_idle: its HLT, and what follows that. */
-extern const char idle_hlt[], idle_hlt_end[];
+/* In arch_cpu_idle: the address of its HLT, and of what follows that. */
+extern const unsigned long idle_hlt[2];
 
 /* FPU/SSE/AVX (fpu.c). */
 void fpu_init(void);	 /* boot CPU: which state there is, how large; before the first user task */

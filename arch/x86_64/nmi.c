@@ -9,7 +9,7 @@
 #include "exception.h"
 
 /* NMIs that come while one is served melt into one: so every possible sender is asked. True: one of them sent it. */
-static bool nmi_handle(unsigned cpu)
+static noinline bool nmi_handle(unsigned cpu)
 {
 	if (!cpumask_test_cpu(cpu, &cpu_backtrace_mask))
 		return false;
@@ -17,7 +17,7 @@ static bool nmi_handle(unsigned cpu)
 	return true;
 }
 
-static void unknown_nmi(unsigned cpu)
+static noinline void unknown_nmi_error(unsigned cpu)
 {
 	static bool said;
 
@@ -42,9 +42,9 @@ notrace void nmi_handler(struct pt_regs *regs)
 	cpu = smp_processor_id();
 	inc_irq_stat(IRQ_STAT_NMI);
 	if (!nmi_handle(cpu))
-		unknown_nmi(cpu);
-	if (regs->rip == (unsigned long)idle_hlt)
-		regs->rip = (unsigned long)idle_hlt_end;
+		unknown_nmi_error(cpu);
+	if (regs->rip == idle_hlt[0])
+		regs->rip = idle_hlt[1];
 	nmi_exit();
 	write_cr(2, address);
 }

@@ -6,6 +6,7 @@
 #include <lib/string.h>
 
 #include "exception.h"
+#include "smp.h"
 
 /* CPUID leaves and bits (SDM vol. 2, CPUID; AMD APM vol. 3, appendix E). */
 #define LEAF1_EDX_MCE	     BIT(7)
@@ -32,16 +33,20 @@ struct cpu_features cpu_features;
 
 /*
  * With interrupts off, and not an instruction between STI and HLT at which one could be taken (SDM vol. 2, STI): an
- * interrupt that is pending now ends the HLT. The labels are for the NMI handler, for which this does not hold.
+ * interrupt that is pending now ends the HLT. idle_hlt is for the NMI handler, as NMIs know no such pause: where HLT is, and
+ * what follows it.
  */
 void arch_cpu_idle(void)
 {
 	__asm__ volatile("sti\n\t"
-			 ".globl idle_hlt, idle_hlt_end\n"
+			 ".globl idle_hlt\n"
+			 "1:\thlt\n"
+			 "2:\tcli\n\t"
+			 ".pushsection .rodata\n\t"
+			 ".balign 8\n"
 			 "idle_hlt:\n\t"
-			 "hlt\n"
-			 "idle_hlt_end:\n\t"
-			 "cli"
+			 ".quad 1b, 2b\n\t"
+			 ".popsection"
 			 :
 			 :
 			 : "memory");
@@ -49,6 +54,7 @@ void arch_cpu_idle(void)
 
 void arch_halt(void)
 {
+	tlb_cpu_leave();
 	for (;;)
 		__asm__ volatile("cli\n\thlt" : : : "memory"); /* an NMI goes on behind it */
 }

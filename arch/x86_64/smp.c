@@ -157,6 +157,7 @@ void secondary_cpu_init(void)
 void arch_smp_cpu_init(void)
 {
 	smp_irq_ops->cpu_init(); /* the timer's turn comes with hrtimers_init_cpu() */
+	tlb_cpu_join();
 }
 
 /* That what was written before is seen by the receivers is for the driver: what it takes depends on how it sends. */

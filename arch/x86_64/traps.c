@@ -27,6 +27,7 @@
 #define TRAP_HWBKPT 4
 
 #define DR6_BS	  (1 << 14)  /* by single step */
+#define DR6_B	  0xf	     /* by a breakpoint register */
 #define DR6_RESET 0xffff0ff0 /* the bits that read as one (SDM vol. 3, 17.2.3) */
 
 /* The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol. 1, 8.3.3 and
@@ -97,13 +98,15 @@ static int simd_code(void)
 	return fpe_code(mxcsr & ~(mxcsr >> 7)); /* the masks stand 7 bits above the flags */
 }
 
-/* Single step, or a breakpoint register, which nobody sets: then it was INT1. Interrupts off. */
+/* Nobody sets breakpoint registers; but for them and single steps it was INT1. Interrupts off. */
 static int debug_code(void)
 {
 	u64 dr6;
 
 	__asm__ volatile("mov %%dr6, %0\n\tmov %1, %%dr6" : "=&r"(dr6) : "r"((u64)DR6_RESET));
-	return dr6 & DR6_BS ? TRAP_TRACE : TRAP_HWBKPT;
+	if (dr6 & DR6_BS)
+		return TRAP_TRACE;
+	return dr6 & DR6_B ? TRAP_HWBKPT : TRAP_BRKPT;
 }
 
 struct user_trap {
@@ -142,9 +145,8 @@ static struct user_trap user_trap(struct pt_regs *regs)
 
 static void user_exception(struct pt_regs *regs)
 {
-	struct user_trap trap;
+	struct user_trap trap = user_trap(regs);
 
-	trap = user_trap(regs);
 	local_irq_enable();
 	current->thread.trap_nr = regs->vector;
 	current->thread.error_code = regs->orig_rax;

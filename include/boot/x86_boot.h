@@ -6,7 +6,6 @@
 #define PVH_MAGIC	 0x336ec578
 
 #ifndef __ASSEMBLY__
-#include <asm/pgtable.h>
 #include <lib/types.h>
 
 struct secondary_data;
@@ -25,8 +24,10 @@ phys_addr_t x86_ebda(void);
 
 /* Memory map entries as E820 numbers them; both protocols use its numbers. */
 #define E820_RAM 1
-/* One entry of the memory map. Order does not matter: what is not RAM is taken out of RAM that overlaps it. */
+/* One entry of the memory map. All RAM goes first: what is not RAM is taken out of RAM that it overlaps. */
 void x86_boot_memory(u64 base, u64 size, u32 type);
+/* What firmware has below 1 MiB, and x86_trampoline_page. Boot, when all else is reserved. */
+void x86_reserve_low_memory(void);
 
 /*
  * Read all that the loader's structure at `info` tells, into boot_info and boot_command_line. NULL, or what is wrong with it.
@@ -47,13 +48,9 @@ extern char x86_trampoline_start[], x86_trampoline_data[], x86_trampoline_end[];
 /* Where the copy goes [boot, then immutable]; 0: there is no such page, and no other CPU can be started. */
 extern phys_addr_t x86_trampoline_page;
 /*
- * Top level that the new CPU turns paging on with: the kernel's half, and in the user's half nothing but the trampoline's page,
- * r-x, at its physical address. secondary_data.cr3 is its physical address (below 4 GiB). secondary_entry leaves it.
- */
-extern pgd_t x86_trampoline_pgd[];
-/*
- * Fill page and tables for one CPU, which starts with `data`. The previous CPU must have left the trampoline (be online).
- * Sets data->cr3 itself. Returns the page's number for the start-up interrupt, -ENODEV when there is no page. Thread
+ * Fill the page for one CPU, which starts with `data`. The previous CPU must have left the trampoline (be online). Sets data->cr3 itself:
+ * page tables to turn paging on with, which have the kernel's half and, in the user's half, nothing but the page at its physical
+ * address, r-x; secondary_switched leaves them. Returns the page's number for the start-up interrupt, -ENODEV when there is no page. Thread
  * context, after paging_init.
  */
 int x86_trampoline_prepare(struct secondary_data *data);

@@ -165,7 +165,10 @@ void enable_percpu_irq(int irq)
 		d->chip->unmask(d->hwirq);
 }
 
-/* A line that fires and that nobody serves would do so for ever. */
+/*
+ * A line that fires and that nobody serves would do so for ever: so many times on end. Now and then is no harm: a handler may have
+ * seen to an edge before it was delivered.
+ */
 static void noinline note_unhandled(int irq, struct irq_desc *d)
 {
 	if (++d->unhandled < 1000)
@@ -192,6 +195,8 @@ void noinline generic_handle_irq(int irq)
 	this_cpu(irq_counts).irqs[irq]++;
 	if (unlikely(handle_irq_event(irq, d) == IRQ_NONE))
 		note_unhandled(irq, d);
+	else if (unlikely(d->unhandled))
+		d->unhandled = 0;
 }
 
 u64 kstat_irqs_cpu(int irq, int cpu)
