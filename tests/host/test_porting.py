@@ -161,7 +161,7 @@ def included_anywhere():
 def test_headers_that_generic_code_includes_are_there_and_documented(arch):
     missing = {header: files[0] for header, files in included().items() if header not in headers(arch)}
     assert not missing, f"arch/{arch}/include/asm lacks what generic code includes"
-    assert not set(included()) - documented().keys() - set(NO_NAMES), f"{DOC} has no table for these"
+    assert not set(included()) - documented().keys(), f"{DOC} has no table for these"
 
 
 @pytest.mark.parametrize("arch", MACHINES)
@@ -175,8 +175,8 @@ def test_names_that_generic_code_uses_are_documented(arch):
 @pytest.mark.parametrize("arch", MACHINES)
 def test_every_machine_has_every_documented_name(arch):
     """In the header that the document gives, so that generic code may include that and nothing else."""
-    lacks = [f"asm/{header}: {name}" for header, names in sorted(documented().items()) for name in sorted(names)
-             if name not in headers(arch).get(header, set())]
+    lacks = [f"asm/{header}: {name}" for header, names in sorted(documented().items()) if header not in NO_NAMES
+             for name in sorted(names) if name not in headers(arch).get(header, set())]
     assert not lacks, f"arch/{arch} does not have what {DOC} promises"
 
 
