@@ -1,4 +1,4 @@
-/* ACPI's root tables: finding them, and reading any table by its signature, with nothing in them believed unchecked. */
+/* ACPI's root tables: finding any table by its signature, with nothing in it believed unchecked. */
 #include <boot/acpi.h>
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
@@ -28,6 +28,7 @@ struct acpi_info acpi_info;
 static const struct acpi_table *root; /* RSDT or XSDT, checked [boot] */
 static unsigned root_entry_size;      /* bytes of an address in it: 4 or 8 */
 
+/* The sum of all bytes, modulo 256, is what all of ACPI's checksums make zero (5.2.3). */
 static bool sum_is_zero(const void *p, size_t size)
 {
 	const u8 *byte = p;
@@ -52,6 +53,7 @@ static phys_addr_t scan_for_rsdp(phys_addr_t from, phys_addr_t to)
 	return 0;
 }
 
+/* Who knows best comes first: the loader, then the two places of 5.2.5.1. */
 static phys_addr_t find_rsdp(void)
 {
 	phys_addr_t ebda = x86_ebda(), found = 0;
@@ -63,25 +65,34 @@ static phys_addr_t find_rsdp(void)
 	return found ? found : scan_for_rsdp(BIOS_START, BIOS_END);
 }
 
-/* The table at `phys`, if it is whole, ours to reach and sums up to zero. Else NULL and a line on the console. */
-const struct acpi_table *acpi_table_at(phys_addr_t phys, const char *signature)
+/* NULL, or why the table that begins with `header` is not to be used; then *table is all of it. */
+static const char *check_table(phys_addr_t phys, const struct acpi_table *header, const char *signature,
+			       const struct acpi_table **table)
 {
-	const struct acpi_table *table = boot_map(phys, sizeof(*table));
-	const char *wrong = NULL;
-
-	if (!table || table->length > MAX_TABLE_SIZE || !boot_map(phys, table->length))
-		wrong = "beyond what can be reached";
-	else if (memcmp(table->signature, signature, sizeof(table->signature)))
-		wrong = "of another kind";
-	else if (table->length < sizeof(*table))
-		wrong = "shorter than its header";
-	else if (!sum_is_zero(table, table->length))
-		wrong = "damaged (checksum)";
-	if (wrong)
-		pr_warn("acpi: table %.4s at 0x%lx is %s: not used\n", signature, (unsigned long)phys, wrong);
-	return wrong ? NULL : table;
+	if (!header)
+		return "beyond what can be reached";
+	if (memcmp(header->signature, signature, sizeof(header->signature)))
+		return "of another kind";
+	if (header->length < sizeof(*header) || header->length > MAX_TABLE_SIZE)
+		return "of a length that makes no sense";
+	*table = boot_map(phys, header->length);
+	if (!*table)
+		return "beyond what can be reached";
+	return sum_is_zero(*table, header->length) ? NULL : "damaged (checksum)";
 }
 
+const struct acpi_table *acpi_table_at(phys_addr_t phys, const char *signature)
+{
+	const struct acpi_table *table;
+	const char *wrong = check_table(phys, boot_map(phys, sizeof(*table)), signature, &table);
+
+	if (!wrong)
+		return table;
+	pr_warn("acpi: table %.4s at 0x%lx is %s: not used\n", signature, (unsigned long)phys, wrong);
+	return NULL;
+}
+
+/* The address that entry i of the root table holds; i is within it. */
 static phys_addr_t root_entry(unsigned i)
 {
 	u64 address = 0; /* little endian: four bytes are its low half. An XSDT's are not aligned. */

@@ -1,4 +1,4 @@
-/* Finding drivers for the devices of a PC: those that ACPI's tables name, and those at the addresses that all PCs have. */
+/* Finding drivers for the devices of a PC: those that ACPI's tables name, and those that all PCs have. */
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 #include <boot/acpi.h>
@@ -11,7 +11,9 @@ DECLARE_TABLE(drivers, const struct driver);
 
 #define MAX_DEVICES (ACPI_MAX_IOAPICS + 6)
 
-/* In the order in which they are probed within a level: what others of the level ask for stands before them. */
+/*
+ * In the order in which they are probed within a level: what others of the level ask for stands before them.
+ */
 static struct device_desc devices[MAX_DEVICES]; /* [boot] */
 static unsigned nr_devices;
 
@@ -39,6 +41,7 @@ static struct device_desc *add_device(const char *compatible, phys_addr_t base, 
 	return dev;
 }
 
+/* With an interrupt by its ISA number: where that arrives, and how, the MADT may have changed. */
 static void add_isa_device(const char *compatible, u16 port, u64 size, unsigned irq, u32 clock_hz)
 {
 	struct device_desc *dev = add_device(compatible, port, size);
@@ -59,10 +62,12 @@ static void add_ioapic(const struct acpi_ioapic *ioapic)
 
 static void find_devices(void)
 {
+	/* Interrupt controllers: the IOAPIC sends to the local APIC. */
 	if (acpi_info.lapic)
 		add_device("pc,lapic", acpi_info.lapic, LAPIC_SIZE);
 	for (unsigned i = 0; i < acpi_info.nr_ioapics; i++)
 		add_ioapic(&acpi_info.ioapic[i]);
+	/* Timers: what the TSC and the local APIC's timer are measured by comes before them. */
 	if (acpi_info.hpet)
 		add_device("pc,hpet", acpi_info.hpet, HPET_SIZE);
 	add_isa_device("pc,pit", PIT_PORT, 4, PIT_IRQ, PIT_HZ);
@@ -87,7 +92,8 @@ void drivers_probe(enum driver_level level)
 	if (!nr_devices)
 		find_devices();
 	for (unsigned i = 0; i < nr_devices; i++)
-		for_each_in_table(drivers, drv) {
+		for_each_in_table(drivers, drv)
+		{
 			if (drv->level == level && matches(drv, devices[i].compatible))
 				driver_probe(drv, &devices[i], devices[i].compatible);
 		}

@@ -46,8 +46,8 @@ static const u8 s5_name[] = {0x08, '_', 'S', '5', '_', 0x12};
 #define AML_ROOT_CHAR '\\' /* may stand between NameOp and the name */
 
 /*
- * A constant of the package: ZeroOp, OneOp or BytePrefix and a byte (20.2.3). Moves *p behind it. -1: something else, or
- * beyond `end`.
+ * A constant of the package: ZeroOp, OneOp or BytePrefix and a byte (20.2.3). Moves *p behind it. -1:
+ * something else, or beyond `end`.
  */
 static int aml_constant(const u8 **p, const u8 *end)
 {
@@ -65,7 +65,10 @@ static int aml_constant(const u8 **p, const u8 *end)
 	}
 }
 
-/* `p`: behind PackageOp. Package length (its first byte's top bits: how many more bytes it has), number of elements, elements. */
+/*
+ * `p`: behind PackageOp. Package length (its first byte's top bits: how many more bytes it has), number of
+ * elements, elements.
+ */
 static bool read_s5_package(const u8 *p, const u8 *end)
 {
 	int a, b;
@@ -84,8 +87,8 @@ static bool read_s5_package(const u8 *p, const u8 *end)
 }
 
 /*
- * \_S5 is a package of constants (7.3.4), always written out, so it can be found without an AML interpreter: by the bytes of
- * its definition. The root character is skipped over by comparing in two pieces.
+ * \_S5 is a package of constants (7.3.4), always written out, so it can be found without an AML interpreter:
+ * by the bytes of its definition. The root character is skipped over by comparing in two pieces.
  */
 static void scan_for_s5(const struct acpi_table *dsdt)
 {
@@ -112,7 +115,8 @@ static u16 port_of(const struct gas *wide, u32 narrow)
 
 static void read_reset(const struct fadt *fadt)
 {
-	if (!HAS_FIELD(fadt, reset_value) || !(fadt->flags & FADT_RESET_SUPPORTED) || fadt->reset.space > ACPI_IO)
+	if (!HAS_FIELD(fadt, reset_value) || !(fadt->flags & FADT_RESET_SUPPORTED) ||
+	    fadt->reset.space > ACPI_IO)
 		return;
 	acpi_info.reset = (struct acpi_register){fadt->reset.space, fadt->reset.address};
 	acpi_info.reset_value = fadt->reset_value;

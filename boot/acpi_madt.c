@@ -63,12 +63,15 @@ struct madt_lapic_address {
 } __packed;
 
 /*
- * The CPU is there and can be started. ("Online capable", bit 1, is of sockets that may be filled while the machine runs: nobody
- * answers there now.)
+ * The CPU is there and can be started. ("Online capable", bit 1, is of sockets that may be filled while the
+ * machine runs: nobody answers there now.)
  */
 #define LAPIC_ENABLED 1
 
-/* MPS INTI flags: polarity in bits 1:0 and trigger in bits 3:2; 3 says active low, or level, and 0 as the bus has it (ISA: the others). */
+/*
+ * MPS INTI flags: polarity in bits 1:0 and trigger in bits 3:2; 3 says active low, or level, and 0 as the bus
+ * has it (ISA: the others).
+ */
 #define INTI_POLARITY(flags) ((flags)&3)
 #define INTI_TRIGGER(flags)  ((flags) >> 2 & 3)
 #define INTI_OTHER	     3
@@ -95,6 +98,7 @@ static void read_override(const struct madt_override *e)
 		};
 }
 
+/* Both kinds of entry may name the same CPU; boot_add_cpu() takes it once. */
 static void read_cpu(u32 id, u32 flags)
 {
 	if (flags & LAPIC_ENABLED)
@@ -168,6 +172,7 @@ void acpi_read_madt(void)
 		return;
 	}
 	acpi_info.lapic = madt->lapic;
+	/* Past an entry whose length cannot be right there is no way to tell where the next begins. */
 	while (at + sizeof(struct madt_entry) <= madt->header.length) {
 		const struct madt_entry *e = (const void *)((const char *)madt + at);
 

@@ -7,6 +7,7 @@
 
 struct boot_info boot_info;
 
+/* `size` is not 0. */
 static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t base, u64 size)
 {
 	if (*nr == BOOT_MAX_REGIONS) {
@@ -21,7 +22,7 @@ void boot_add_memory(u64 base, u64 size)
 {
 	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE),
 	    end = ALIGN_DOWN(base + size, PAGE_SIZE);
-	struct boot_region *last = &boot_info.memory[boot_info.nr_memory - 1];
+	struct boot_region *last = boot_info.nr_memory ? &boot_info.memory[boot_info.nr_memory - 1] : NULL;
 
 	if (base + size < base || end <= start)
 		return;
@@ -31,7 +32,8 @@ void boot_add_memory(u64 base, u64 size)
 	}
 	if (start >= end)
 		return;
-	if (boot_info.nr_memory && last->base + last->size == start)
+	/* Loaders split what is alike for reasons of their own. */
+	if (last && last->base + last->size == start)
 		last->size += end - start;
 	else
 		add_region(boot_info.memory, &boot_info.nr_memory, start, end - start);

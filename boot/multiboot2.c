@@ -32,6 +32,7 @@ struct mb2_memory {
 	u32 type, reserved;
 };
 
+/* Without the kernel's file name: GRUB leaves that out. Copied, so that the tags need not be kept. */
 static const char *read_command_line(const struct mb2_tag *tag)
 {
 	const char *line = (const char *)(tag + 1);
@@ -42,6 +43,7 @@ static const char *read_command_line(const struct mb2_tag *tag)
 	return NULL;
 }
 
+/* The initrd; on page boundaries, for the header asks for that. */
 static const char *read_module(const struct mb2_tag *tag)
 {
 	const struct mb2_module *module = (const void *)tag;
@@ -55,12 +57,14 @@ static const char *read_module(const struct mb2_tag *tag)
 	return NULL;
 }
 
+/* Entries may grow in later versions: entry_size is the step. RAM first: x86_boot_memory() wants it so. */
 static const char *read_memory_map(const struct mb2_tag *tag)
 {
 	const struct mb2_memory_map *map = (const void *)tag;
 	const char *entries = (const char *)(map + 1), *end = (const char *)tag + tag->size;
 
-	if (tag->size < sizeof(*map) || map->entry_size < sizeof(struct mb2_memory))
+	if (tag->size < sizeof(*map) || map->entry_size < sizeof(struct mb2_memory) ||
+	    !IS_ALIGNED(map->entry_size, 8))
 		return "the memory map makes no sense";
 	for (int ram = 1; ram >= 0; ram--)
 		for (const char *p = entries; end - p >= (long)map->entry_size; p += map->entry_size) {
@@ -72,7 +76,8 @@ static const char *read_memory_map(const struct mb2_tag *tag)
 	return NULL;
 }
 
-static const char *read_tag(const struct mb2_tag *tag)
+/* `at` is the tag's physical address. */
+static const char *read_tag(const struct mb2_tag *tag, phys_addr_t at)
 {
 	switch (tag->type) {
 	case MB2_COMMAND_LINE:
@@ -83,33 +88,46 @@ static const char *read_tag(const struct mb2_tag *tag)
 		return read_memory_map(tag);
 	case MB2_ACPI_OLD:
 		if (!boot_info.rsdp)
-			boot_info.rsdp = (phys_addr_t)(tag + 1);
+			boot_info.rsdp = at + sizeof(*tag);
 		return NULL;
 	case MB2_ACPI_NEW:
-		boot_info.rsdp = (phys_addr_t)(tag + 1);
+		boot_info.rsdp = at + sizeof(*tag);
 		return NULL;
-	default:
+	default: /* framebuffer, ELF sections, loader's name, ...: nothing that we use */
 		return NULL;
 	}
 }
 
-const char *multiboot2_read(phys_addr_t at)
+/* `tags` are `size` bytes at physical address `at`, one tag after the other. */
+static const char *read_tags(const char *tags, u32 size, phys_addr_t at)
 {
-	const struct mb2_info *info = boot_map(at, sizeof(*info));
-	const char *wrong = NULL;
-
-	if (!info || !boot_map(at, info->size))
-		return "it is beyond what can be reached";
-	for (u32 offset = sizeof(*info); offset < info->size && !wrong;) {
-		const struct mb2_tag *tag = (const void *)(at + offset);
-		u32 left = info->size - offset;
+	for (u32 offset = 0; offset < size;) {
+		const struct mb2_tag *tag = (const void *)(tags + offset);
+		u32 left = size - offset;
+		const char *wrong;
 
 		if (left < sizeof(*tag) || tag->size < sizeof(*tag) || tag->size > left)
 			return "a tag is longer than what is left, or has no length";
 		if (tag->type == MB2_END)
 			return NULL;
-		wrong = read_tag(tag);
+		wrong = read_tag(tag, at + offset);
+		if (wrong)
+			return wrong;
 		offset += ALIGN(tag->size, 8);
 	}
-	return wrong ? wrong : "it has no end tag";
+	return "it has no end tag";
+}
+
+const char *multiboot2_read(phys_addr_t at)
+{
+	const struct mb2_info *info = boot_map(at, sizeof(*info));
+	const char *tags;
+
+	if (!info || info->size < sizeof(*info))
+		return "it is beyond what can be reached, or has no length";
+	at += sizeof(*info);
+	tags = boot_map(at, info->size - sizeof(*info));
+	if (!tags)
+		return "it is beyond what can be reached";
+	return read_tags(tags, info->size - sizeof(*info), at);
 }

@@ -4,9 +4,10 @@
 #include <kernel/cmdline.h>
 #include <kernel/printk.h>
 
+/* All little endian, as we are; at what address the loader likes, so through boot_map() only. */
 struct hvm_start_info {
-	u32 magic, version, flags, nr_modules;
-	u64 modules, command_line, rsdp; /* physical addresses, 0: none */
+	u32 magic, version, flags, nr_modules; /* the magic was looked at by x86_head.S */
+	u64 modules, command_line, rsdp;       /* physical addresses, 0: none */
 	/* From version 1 on. */
 	u64 memory_map;
 	u32 nr_memory_map, reserved;
@@ -20,6 +21,7 @@ struct hvm_memory {
 };
 #define HVM_VERSION_MEMORY_MAP 1
 
+/* RAM first: x86_boot_memory() wants it so. */
 static const char *read_memory_map(const struct hvm_start_info *info)
 {
 	const struct hvm_memory *map = boot_map(info->memory_map, (u64)info->nr_memory_map * sizeof(*map));
@@ -33,6 +35,7 @@ static const char *read_memory_map(const struct hvm_start_info *info)
 	return NULL;
 }
 
+/* The initrd, by convention. */
 static const char *read_module(const struct hvm_start_info *info)
 {
 	const struct hvm_module *module = boot_map(info->modules, sizeof(*module));
@@ -60,6 +63,7 @@ const char *pvh_read(phys_addr_t at)
 	if (wrong)
 		return wrong;
 	if (info->command_line) {
+		/* How long it is nobody says; what is longer than this is cut anyway. */
 		line = boot_map(info->command_line, sizeof(boot_command_line));
 		if (!line)
 			return "the command line is beyond what can be reached";

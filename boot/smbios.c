@@ -4,7 +4,10 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 
-/* The entry point is at a multiple of 16 in here (5.2.1). With UEFI it is elsewhere, and then there is no name. */
+/*
+ * The entry point is at a multiple of 16 in here (5.2.1). With UEFI it is elsewhere, and then there is no
+ * name.
+ */
 #define BIOS_START 0xf0000
 #define BIOS_END   0x100000
 
@@ -26,7 +29,9 @@ struct smbios3_entry {
 	u64 table;
 } __packed;
 
-/* A structure (6.1.2): `length` bytes, then strings, numbered from 1, each with its zero, and one more zero. */
+/*
+ * A structure (6.1.2): `length` bytes, then strings, numbered from 1, each with its zero, and one more zero.
+ */
 struct smbios_structure {
 	u8 type, length;
 	u16 handle;
@@ -50,7 +55,8 @@ static void open_table(phys_addr_t at, u32 size)
 
 static bool find_table(void)
 {
-	for (phys_addr_t at = BIOS_START; at < BIOS_END && !table.start; at += 16) {
+	for (phys_addr_t at = BIOS_START; at + sizeof(struct smbios2_entry) <= BIOS_END && !table.start;
+	     at += 16) {
 		const struct smbios2_entry *v2 = boot_map(at, sizeof(*v2));
 		const struct smbios3_entry *v3 = boot_map(at, sizeof(*v3));
 
@@ -111,7 +117,8 @@ bool smbios_read(void)
 
 		if (s->type != SMBIOS_SYSTEM || s->length < sizeof(*system))
 			continue;
-		scnprintf(name, sizeof(name), "%s %s", string(s, system->manufacturer), string(s, system->product));
+		scnprintf(name, sizeof(name), "%s %s", string(s, system->manufacturer),
+			  string(s, system->product));
 		boot_info.machine = name;
 		return true;
 	}

@@ -1,4 +1,5 @@
-/* From the boot loader's structures to boot_info: the first C code, with the image and the first 4 GiB mapped, but nothing else. */
+/* From the loader's structures to boot_info: the first C code, with the image and the first 4 GiB mapped. */
+#include <asm/clock.h>
 #include <asm/cpufeature.h>
 #include <asm/fixmap.h>
 #include <asm/msr.h>
@@ -18,13 +19,6 @@ extern char _text[], _end[];
 #define COM1	      0x3f8
 #define EARLY_MAP_END (1UL << 32) /* of x86_head.S */
 
-/* Memory that real-mode firmware may still use, or that start-up interrupts can name (their vector is a page below 1 MiB). */
-#define LOW_MEMORY_END 0xa0000
-#define BDA_EBDA       0x40e	 /* segment of the extended BIOS data area, in the BIOS data area (page 0) */
-#define EBDA_LOWEST    0x80000 /* below it the word at BDA_EBDA is something else: no BIOS has been here */
-
-phys_addr_t x86_trampoline_page;
-
 const void *boot_map(u64 phys, u64 size)
 {
 	if (!phys || phys >= EARLY_MAP_END || size > EARLY_MAP_END - phys)
@@ -33,30 +27,7 @@ const void *boot_map(u64 phys, u64 size)
 	return (const void *)phys;
 }
 
-phys_addr_t x86_ebda(void)
-{
-	const u16 *segment = boot_map(BDA_EBDA, sizeof(*segment));
-	phys_addr_t at = (phys_addr_t)*segment << 4;
-
-	return at >= EBDA_LOWEST && at < LOW_MEMORY_END ? at : 0;
-}
-
-static bool overlaps(const struct boot_region *regions, unsigned nr, u64 base, u64 size)
-{
-	for (unsigned i = 0; i < nr; i++)
-		if (base < regions[i].base + regions[i].size && regions[i].base < base + size)
-			return true;
-	return false;
-}
-
-void x86_boot_memory(u64 base, u64 size, u32 type)
-{
-	if (type == E820_RAM)
-		boot_add_memory(base, size);
-	else if (overlaps(boot_info.memory, boot_info.nr_memory, base, size))
-		boot_reserve(base, size);
-}
-
+/* Without it there is neither memory nor a command line: no way to go on. */
 static void read_loader(u32 magic, phys_addr_t info)
 {
 	const char *wrong;
@@ -64,34 +35,10 @@ static void read_loader(u32 magic, phys_addr_t info)
 	boot_info.loader = magic == PVH_MAGIC ? "PVH" : "multiboot2";
 	wrong = magic == PVH_MAGIC ? pvh_read(info) : multiboot2_read(info);
 	if (wrong)
-		panic("boot: no usable %s information at 0x%lx: %s", boot_info.loader, (unsigned long)info, wrong);
+		panic("boot: no usable %s information at 0x%lx: %s", boot_info.loader, (unsigned long)info,
+		      wrong);
 	if (!boot_info.nr_memory)
 		panic("boot: %s gives no memory", boot_info.loader);
-}
-
-/* What is firmware's below 1 MiB although the memory map may call it RAM. */
-static void reserve_low_memory(void)
-{
-	phys_addr_t ebda = x86_ebda();
-
-	boot_reserve(0, PAGE_SIZE);
-	if (ebda &&
-	    overlaps(boot_info.memory, boot_info.nr_memory, ebda, LOW_MEMORY_END - ebda))
-		boot_reserve(ebda, LOW_MEMORY_END - ebda);
-}
-
-/* The highest free page that a start-up interrupt can name. */
-static void reserve_trampoline(void)
-{
-	for (u64 page = LOW_MEMORY_END - PAGE_SIZE; page; page -= PAGE_SIZE) {
-		if (!overlaps(boot_info.memory, boot_info.nr_memory, page, PAGE_SIZE) ||
-		    overlaps(boot_info.reserved, boot_info.nr_reserved, page, PAGE_SIZE))
-			continue;
-		x86_trampoline_page = page;
-		boot_reserve(page, PAGE_SIZE);
-		return;
-	}
-	pr_warn("boot: no free page below 1 MiB: other CPUs cannot be started\n");
 }
 
 /* SDM vol. 2, CPUID: leaf 0xb tells all 32 bits of the APIC id where it is there, else leaf 1 has eight. */
@@ -102,6 +49,7 @@ static u32 boot_apic_id(void)
 	return cpuid(1, 0).ebx >> 24;
 }
 
+/* What people call the machine, if it says; else who made its tables. */
 static void read_machine(void)
 {
 	if (smbios_read())
@@ -109,7 +57,9 @@ static void read_machine(void)
 	boot_info.machine = *acpi_info.oem ? acpi_info.oem : "unknown PC";
 }
 
-/* RDRAND may find nothing ready; ten times in a row is said to mean that it is broken (SDM vol. 1, 7.3.17.1). */
+/*
+ * RDRAND may find nothing ready; ten times in a row is said to mean that it is broken (SDM vol. 1, 7.3.17.1).
+ */
 static bool rdrand(u64 *value)
 {
 	for (int i = 0; i < 10; i++) {
@@ -124,6 +74,7 @@ static bool rdrand(u64 *value)
 
 #define CPUID_1_ECX_RDRAND (1U << 30)
 
+/* As many whole words as the CPU gives; none without RDRAND. */
 static void read_rng_seed(void)
 {
 	u64 word;
@@ -138,6 +89,7 @@ static void read_rng_seed(void)
 
 void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 {
+	/* First what an exception needs, then what a message needs; before that a mistake is a reset. */
 	cpu_features_init();
 	cpu_setup();
 	cpu_desc_init();
@@ -145,12 +97,13 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	fixmap_init();
 	early_console_start(COM1);
 	boot_info.boot_cpu_time = entry_time;
+	/* From here to paging_init boot_map() works, and all that firmware and loader left is read now. */
 	read_loader(magic, info);
 	boot_reserve(__pa_symbol(_text), _end - _text);
-	reserve_low_memory();
-	reserve_trampoline();
+	x86_reserve_low_memory();
 	boot_add_cpu(boot_apic_id());
-	acpi_init();
+	acpi_init(); /* the others */
+	tsc_init((void *)boot_map(acpi_info.hpet, PAGE_SIZE)); /* stamps from here on */
 	read_machine();
 	read_rng_seed();
 	pr_info("Booting on CPU 0x%lx by %s: %s\n", (unsigned long)boot_info.cpu_hwid[0], boot_info.loader,

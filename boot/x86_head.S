@@ -1,26 +1,28 @@
 /*
  * From the boot loader to C on x86_64: multiboot2 header, PVH note, CPU check, page tables, long mode.
  *
- * Two boot protocols come in at two places, both in 32-bit protected mode with flat segments, paging off, interrupts off:
+ * Two boot protocols come in at two places, both in 32-bit protected mode with flat segments, paging and
+ * interrupts off:
  *
- *     multiboot2 (specification 2.0, 3.3)	x86_start   eax = MULTIBOOT2_MAGIC  ebx = physical address of its tags
- *     PVH (Xen, docs/misc/pvh)			pvh_start   eax = undefined	     ebx = struct hvm_start_info
+ *     multiboot2 (specification 2.0, 3.3)  x86_start  eax = MULTIBOOT2_MAGIC  ebx = address of its tags
+ *     PVH (Xen, docs/misc/pvh)             pvh_start  eax = undefined         ebx = struct hvm_start_info
  *
- * GRUB works from the ELF header: program headers give physical addresses, and e_entry, a link address in one of them,
- * is where it enters. QEMU works from the note. Both leave bss zero, as ELF demands of who loads it. Nothing else is relied
- * on: no stack, no GDT, no high halves of registers.
+ * GRUB works from the ELF header: program headers give physical addresses, and e_entry, a link address in one of
+ * them, is where it enters. QEMU works from the note. Both leave bss zero, as ELF demands of who loads it.
+ * Nothing else is relied on: no stack, no GDT, no high halves of registers.
  *
  * Registers through the 32-bit part:
  *
- *     esp  boot stack (init_stack), by its physical address	esi  what boot_fail would say
- *     all others are free: eax and ebx at entry, and the time, are kept in entry_magic, entry_info, entry_time
+ *     esp         boot stack (init_stack), by its physical address
+ *     esi         what boot_fail would say
+ *     all others  free: eax and ebx at entry, and the time, are kept in entry_magic, entry_info, entry_time
  *
  * Memory once paging is on (all tables are in the image; nothing is writable and executable):
  *
- *     0 .. 4 GiB	  by 2 MiB pages at their physical addresses, rw- but for the first 2 MiB of the image, which this
- *			  code is in: r-x. For the loader's and firmware's structures. Goes with paging_init.
- *     KIMAGE_VADDR ..	  the image in 4 KiB pages: text r-x, rodata r--, the rest rw-, guard pages below the boot
- *			  and interrupt stacks left out
+ *     0 .. 4 GiB       by 2 MiB pages at their physical addresses, for the loader's and firmware's structures:
+ *                      rw-, but r-x the first 2 MiB of the image, which this code is in. Goes with paging_init.
+ *     KIMAGE_VADDR ..  the image in 4 KiB pages: text r-x, rodata r--, the rest rw-, guard pages below the boot
+ *                      and interrupt stacks left out
  */
 #include <asm/assembler.h>
 #include <asm/linker.h>
@@ -34,6 +36,8 @@
 #define PHYS(sym)	(sym - LOAD_OFFSET)
 #define LOW(x)		((x) & 0xffffffff)	/* halves of a table entry: 32-bit code writes one at a time */
 #define HIGH(x)		(((x) >> 32) & 0xffffffff)
+/* Offset of the entry for va in a table of the level that the shift says. */
+#define SLOT(va, shift)	((((va) >> (shift)) & (TABLE_ENTRIES - 1)) * 8)
 
 #define TABLE_ENTRIES	512
 #define IDENT_GIB	4			/* one level-2 table each */
@@ -58,7 +62,7 @@ multiboot2_header:
 	.long	MB2_I386
 	.long	multiboot2_header_end - multiboot2_header
 	.long	-(MB2_HEADER_MAGIC + MB2_I386 + (multiboot2_header_end - multiboot2_header))
-	/* Tag 1, not optional: a loader that cannot give the memory map (6) is to say so itself. */
+	/* Tag 1, not optional: who cannot give the memory map (6) is to say so. */
 	.short	1, 0
 	.long	12
 	.long	6
@@ -81,26 +85,26 @@ multiboot2_header_end:
 /* ---- 32-bit code, at physical addresses. */
 	.code32
 FUNC pvh_start
-	movl	$PVH_MAGIC, %eax		/* not in a register by the protocol: compared with the structure's below */
+	movl	$PVH_MAGIC, %eax		/* no register has it: the structure has, which is looked at below */
 	/* falls through */
 FUNC x86_start
-	cli
-	cld
-	movl	$PHYS(init_stack) + THREAD_SIZE_ASM, %esp
-	movl	%eax, PHYS(entry_magic)
+	cli					/* both protocols say so already; it costs nothing */
+	cld					/* for lodsb in boot_fail, and C wants it */
+	movl	$PHYS(init_stack) + THREAD_SIZE_ASM, %esp /* the loaders give none */
+	movl	%eax, PHYS(entry_magic)		/* CPUID will overwrite both */
 	movl	%ebx, PHYS(entry_info)
 	cmpl	$MULTIBOOT2_MAGIC, %eax
 	je	1f
 	movl	$PHYS(no_protocol), %esi
-	cmpl	$PVH_MAGIC, %eax
+	cmpl	$PVH_MAGIC, %eax		/* else we came in by e_entry, from a loader of another kind */
 	jne	boot_fail
-	cmpl	%eax, (%ebx)
+	cmpl	%eax, (%ebx)			/* hvm_start_info.magic */
 	jne	boot_fail
 1:	call	check_cpu
 	rdtsc					/* every CPU with long mode has it: boot time counts from here */
 	movl	%eax, PHYS(entry_time)
 	movl	%edx, PHYS(entry_time) + 4
-	call	create_page_tables
+	call	create_page_tables		/* in the image's own bss, which nothing else lies in */
 
 	/* Paging (SDM vol. 3, 10.8.5): PAE, root, long mode enabled, then PG makes it active. */
 	movl	$(X86_CR4_PAE | X86_CR4_PGE), %eax
@@ -109,19 +113,19 @@ FUNC x86_start
 	movl	%eax, %cr3
 	movl	$MSR_EFER, %ecx
 	rdmsr
-	orl	$(EFER_LME | EFER_NX), %eax
+	orl	$(EFER_LME | EFER_NX), %eax	/* NX now: else the bit is reserved, and each use of an entry faults */
 	wrmsr
 	/* WP: the kernel too keeps to read-only pages. */
 	movl	$(X86_CR0_PE | X86_CR0_MP | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG), %eax
-	movl	%eax, %cr0
+	movl	%eax, %cr0			/* compatibility mode: still 32-bit code, by the old segment */
 	lgdt	PHYS(boot_gdt_pointer)
-	ljmp	$__KERNEL_CS, $PHYS(long_mode)
+	ljmp	$__KERNEL_CS, $PHYS(long_mode)	/* and by the new one it is 64-bit code */
 FUNC_END x86_start
 FUNC_END pvh_start
 
 /* void check_cpu(void): returns if the CPU can run this kernel, else does not. Spoils all registers but esp. */
 check_cpu:
-	movl	$PHYS(no_cpuid), %esi
+	movl	$PHYS(no_cpuid), %esi		/* what it is to be if the next jump is taken */
 	pushfl					/* CPUID is there if its flag can be changed (SDM vol. 1, 20.1) */
 	popl	%eax
 	movl	%eax, %ecx
@@ -130,16 +134,16 @@ check_cpu:
 	popfl
 	pushfl
 	popl	%eax
-	xorl	%ecx, %eax
+	xorl	%ecx, %eax			/* the bits that did change */
 	testl	$EFLAGS_ID, %eax
 	jz	boot_fail
 	movl	$PHYS(no_long_mode), %esi
-	movl	$0x80000000, %eax		/* the highest extended leaf */
+	movl	$0x80000000, %eax		/* the highest extended leaf, or something small without such leaves */
 	cpuid
 	cmpl	$CPUID_LEAF_EXT, %eax
 	jb	boot_fail
 	movl	$CPUID_LEAF_EXT, %eax
-	cpuid
+	cpuid					/* edx: features that AMD brought, long mode and NX among them */
 	testl	$CPUID_EDX_LM, %edx
 	jz	boot_fail
 	movl	$PHYS(no_nx), %esi
@@ -156,18 +160,19 @@ create_page_tables:
 	movl	$PHYS(ident_pud), %edi
 	movl	$PHYS(ident_pmd) + PTE_KERNEL_TABLE, %eax
 	movl	$IDENT_GIB, %ecx
-1:	movl	%eax, (%edi)
+1:	movl	%eax, (%edi)			/* high halves of entries for tables stay 0: the image is below 4 GiB */
 	addl	$8, %edi
 	addl	$PAGE_SIZE, %eax
 	decl	%ecx
 	jnz	1b
+	/* Not global: nothing of it shall outlive the load of CR3 that ends it. */
 	movl	$PHYS(ident_pmd), %edi
 	movl	$LOW((PROT_KERNEL & ~PTE_GLOBAL) | PTE_PSE), %eax
 	movl	$(IDENT_GIB * TABLE_ENTRIES), %ecx
 2:	movl	%eax, (%edi)
-	movl	$HIGH(PROT_KERNEL), 4(%edi)
+	movl	$HIGH(PROT_KERNEL), 4(%edi)	/* NX */
 	addl	$8, %edi
-	addl	$(1 << PMD_SHIFT), %eax
+	addl	$(1 << PMD_SHIFT), %eax		/* the next block; wraps after the last one */
 	decl	%ecx
 	jnz	2b
 	/* The block that this code runs from when paging comes on. */
@@ -176,9 +181,9 @@ create_page_tables:
 	movl	$HIGH(PROT_KERNEL_ROX), 4(%edi)
 
 	/* The image: level 4 -> level 3 -> level 2 -> an array of level-1 tables that its pages index without gaps. */
-	movl	$PHYS(kimage_pud) + PTE_KERNEL_TABLE, PHYS(swapper_pg_dir) + ((KIMAGE_VADDR >> PGDIR_SHIFT) & (TABLE_ENTRIES - 1)) * 8
-	movl	$PHYS(kimage_pmd) + PTE_KERNEL_TABLE, PHYS(kimage_pud) + ((KIMAGE_VADDR >> PUD_SHIFT) & (TABLE_ENTRIES - 1)) * 8
-	movl	$PHYS(kimage_pmd) + ((KIMAGE_VADDR >> PMD_SHIFT) & (TABLE_ENTRIES - 1)) * 8, %edi
+	movl	$PHYS(kimage_pud) + PTE_KERNEL_TABLE, PHYS(swapper_pg_dir) + SLOT(KIMAGE_VADDR, PGDIR_SHIFT)
+	movl	$PHYS(kimage_pmd) + PTE_KERNEL_TABLE, PHYS(kimage_pud) + SLOT(KIMAGE_VADDR, PUD_SHIFT)
+	movl	$PHYS(kimage_pmd) + SLOT(KIMAGE_VADDR, PMD_SHIFT), %edi /* linker.ld checks that the tables do */
 	movl	$PHYS(kimage_pte) + PTE_KERNEL_TABLE, %eax
 	movl	$KIMAGE_L1_TABLES, %ecx
 3:	movl	%eax, (%edi)
@@ -193,11 +198,11 @@ create_page_tables:
 	movl	$LOW(PROT_KERNEL_ROX), %eax
 	movl	$HIGH(PROT_KERNEL_ROX), %edx
 	call	map_pages
-	movl	$PHYS(__end_rodata), %ecx
+	movl	$PHYS(__end_rodata), %ecx	/* esi has come to __start_rodata */
 	movl	$LOW(PROT_KERNEL_RO), %eax
 	movl	$HIGH(PROT_KERNEL_RO), %edx
 	call	map_pages
-	movl	$PHYS(_end), %ecx
+	movl	$PHYS(_end), %ecx		/* and to __end_rodata, which is a page's end */
 	movl	$LOW(PROT_KERNEL), %eax
 	movl	$HIGH(PROT_KERNEL), %edx
 	call	map_pages
@@ -215,14 +220,17 @@ unmap_page:
 	movl	$0, PHYS(kimage_pte) + 4(, %eax, 8)
 	ret
 
-/* Level-1 entries for pages esi up to ecx (not included) with bits edx:eax, from slot edi; esi and edi move on. Spoils ebx. */
+/*
+ * Level-1 entries for pages esi up to ecx (not included) with bits edx:eax, from slot edi; esi and edi move
+ * on. Spoils ebx.
+ */
 map_pages:
 	cmpl	%ecx, %esi
 	jae	2f
 1:	movl	%esi, %ebx
-	orl	%eax, %ebx
+	orl	%eax, %ebx			/* address and low half of the bits */
 	movl	%ebx, (%edi)
-	movl	%edx, 4(%edi)
+	movl	%edx, 4(%edi)			/* high half: no address bits, the image is below 4 GiB */
 	addl	$8, %edi
 	addl	$PAGE_SIZE, %esi
 	cmpl	%ecx, %esi
@@ -230,8 +238,9 @@ map_pages:
 2:	ret
 
 /*
- * boot_fail(esi = text): say it on the first serial port and end. Whatever is in that port's registers: 115200 baud, 8 bits, no
- * parity (16550 data sheet). A port that is not there reads all ones, so it is always ready.
+ * boot_fail(esi = text): say it on the first serial port and end. Whatever is in that port's registers:
+ * 115200 baud, 8 bits, no parity (16550 data sheet). A port that is not there reads all ones, so it is always
+ * ready.
  */
 boot_fail:
 	movl	$PHYS(serial_setup), %ebx
@@ -242,7 +251,7 @@ boot_fail:
 	addl	$2, %ebx
 	cmpl	$PHYS(serial_setup_end), %ebx
 	jb	1b
-2:	lodsb
+2:	lodsb					/* the text, up to its zero */
 	testb	%al, %al
 	jz	5f
 	movb	%al, %ah
@@ -259,7 +268,7 @@ boot_fail:
 	jmp	2b
 5:	movb	$PANIC_EXIT_STATUS_ASM, %al
 	outb	%al, $DEBUG_EXIT		/* ends QEMU where it has the device; else there is no such port */
-6:	hlt
+6:	hlt					/* NMIs wake us up */
 	jmp	6b
 
 serial_setup:
@@ -274,11 +283,11 @@ serial_setup_end:
 no_protocol:	.asciz	"Vitrine: entered by neither multiboot2 nor PVH: use GRUB's multiboot2 or QEMU's -kernel\r\n"
 no_cpuid:	.asciz	"Vitrine: this CPU has no CPUID instruction: a 64-bit x86 is needed\r\n"
 no_long_mode:	.asciz	"Vitrine: this CPU has no long mode: a 64-bit x86 is needed\r\n"
-no_nx:		.asciz	"Vitrine: this CPU has no no-execute pages (NX), or firmware has turned them off: they are needed\r\n"
+no_nx:		.asciz	"Vitrine: this CPU has no no-execute pages (NX), or firmware hides them\r\n"
 
 /*
- * Enough segments for the way up; cpu_desc_init() brings the real ones. The accessed bits are set: the CPU would set them itself,
- * and the page is read-only.
+ * Enough segments for the way up; cpu_desc_init() brings the real ones. The accessed bits are set: the CPU
+ * would set them itself, and the page is read-only.
  */
 	.balign	8
 boot_gdt:
@@ -293,29 +302,30 @@ boot_gdt_pointer:
 /* ---- 64-bit code. Still at a physical address, and off to the link address. */
 	.code64
 long_mode:
-	movq	$primary_switched, %rax
+	movq	$primary_switched, %rax		/* absolute: a relative jump would stay down here */
 	jmp	*%rax
 
 	.section .entry.text, "ax"
 /* The boot CPU, at link addresses from here on. */
 FUNC primary_switched
-	movl	$__KERNEL_DS, %eax
+	movl	$__KERNEL_DS, %eax		/* the loader's selectors mean nothing in our table */
 	movl	%eax, %ss
 	movl	%eax, %ds
 	movl	%eax, %es
 	xorl	%eax, %eax
 	movl	%eax, %fs
 	movl	%eax, %gs
-	xorl	%edx, %edx			/* per-CPU variables: the template itself, for now; current_task there is init_task */
-	movl	$MSR_GS_BASE, %ecx
+	/* Per-CPU variables: the template itself, for now. current_task in it is init_task. */
+	xorl	%edx, %edx
+	movl	$MSR_GS_BASE, %ecx		/* loading a selector of 0 need not have done it */
 	wrmsr
 	movq	$init_stack + THREAD_SIZE_ASM, %rsp
 	pushq	$0				/* the last frame record of a walk */
 	pushq	$0
 	movq	%rsp, %rbp
-	pushq	$2				/* flags: all of them known, interrupts off */
+	pushq	$2				/* flags: all of them known (bit 1 is always set), interrupts off */
 	popfq
-	movl	entry_magic(%rip), %edi
+	movl	entry_magic(%rip), %edi		/* x86_boot(u32 magic, phys_addr_t info, u64 entry_time) */
 	movl	entry_info(%rip), %esi
 	movq	entry_time(%rip), %rdx
 	call	x86_boot
@@ -324,34 +334,34 @@ FUNC primary_switched
 FUNC_END primary_switched
 
 /*
- * Another CPU, from boot/x86_trampoline.S: paging on by x86_trampoline_pgd, GS base right.
+ * Another CPU, from boot/x86_trampoline.S: paging on by the trampoline's tables, GS base right.
  * rsp = end of its idle task's stack, r12 = that task, r13 = per-CPU offset.
  */
 FUNC secondary_switched
 	movl	$PHYS(swapper_pg_dir), %eax	/* the trampoline's page is gone: we do not go back */
 	movq	%rax, %cr3
-	movq	%r12, %gs:current_task
+	movq	%r12, %gs:current_task		/* in this CPU's own area, as setup_per_cpu_areas has copied it */
 	movq	%r13, %gs:this_cpu_off
-	pushq	$0
+	pushq	$0				/* the last frame record of a walk */
 	pushq	$0
 	movq	%rsp, %rbp
 	call	secondary_cpu_init
 	call	secondary_start_kernel
-	ud2
+	ud2					/* nor does that */
 FUNC_END secondary_switched
 
 /*
- * Page tables that the image brings along. swapper_pg_dir is the kernel's for good, and so are kimage_*; the identity map's
- * are not needed any more after paging_init.
+ * Page tables that the image brings along. swapper_pg_dir is the kernel's for good, and so are kimage_*; the
+ * identity map's are not needed any more after paging_init.
  */
 	.section .bss..page_aligned, "aw", %nobits
 	.balign	PAGE_SIZE
 	.globl	swapper_pg_dir, kimage_pud, kimage_pmd, kimage_pte
-swapper_pg_dir:		.skip PAGE_SIZE
-kimage_pud:		.skip PAGE_SIZE
-kimage_pmd:		.skip PAGE_SIZE
+swapper_pg_dir:		.skip PAGE_SIZE	/* level 4 */
+kimage_pud:		.skip PAGE_SIZE	/* the last 512 GiB: also the fixmap hangs off it */
+kimage_pmd:		.skip PAGE_SIZE	/* the GiB that begins at -2 GiB */
 kimage_pte:		.skip PAGE_SIZE * KIMAGE_L1_TABLES
-ident_pud:		.skip PAGE_SIZE
+ident_pud:		.skip PAGE_SIZE	/* the first 512 GiB */
 ident_pmd:		.skip PAGE_SIZE * IDENT_GIB
 
 /* The boot CPU's stacks, each above a page that stays unmapped. */

@@ -1,4 +1,7 @@
-/* What finding drivers is like on every bus: calling a probe, and interrupts of the machine's root controller. */
+/*
+ * What finding drivers is like on every bus: calling a probe, and interrupts of the machine's root
+ * controller.
+ */
 #include <drivers/driver.h>
 #include <irq/irq.h>
 #include <kernel/printk.h>

@@ -144,8 +144,8 @@ static void log_store(int level, bool cont, const char *text, size_t len)
 }
 
 /*
- * From an NMI. The lock may be held by what it interrupted, in the middle of a record: then waiting would be for ever, and
- * going on without would damage the log. So the text is given up, and counted.
+ * From an NMI. The lock may be held by what it interrupted, in the middle of a record: then waiting would be for
+ * ever, and going on without would damage the log. So the text is given up, and counted.
  */
 static void log_store_nmi(int level, bool cont, const char *text, size_t len)
 {

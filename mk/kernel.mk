@@ -34,7 +34,10 @@ KCFLAGS += $(KCFLAGS_$(ARCH))
 KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
 KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
 instrument = $(if $(NOPG)$(filter $(NOTRACE),$(1)),,$(PG_$(ARCH)))
-kcc = $(CC) $(KCFLAGS) $(call instrument,$(1))
+# A leaf function of the tracer needs no frame: a walk that starts in one leaves out its caller, the tracer's own entry.
+LEAF_x86_64 := -momit-leaf-frame-pointer
+lean = $(if $(filter trace/%,$(1)),$(LEAF_$(ARCH)))
+kcc = $(CC) $(KCFLAGS) $(call lean,$(1)) $(call instrument,$(1))
 
 $(eval $(call stamp,$(BUILD)/kernel.flags,$(CC) $(CC_MAJOR) $(KCFLAGS) | $(KAFLAGS) | $(PG_$(ARCH)) | $(NOTRACE)))
 $(eval $(call stamp,$(BUILD)/kernel.objects,$(KLDFLAGS) | $(KOBJ)))

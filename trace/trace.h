@@ -121,7 +121,6 @@ struct trace_array {
 	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
 	bool tracer_active;                   /* [t] the tracer was started and not stopped */
 	bool function_enabled;                /* [t] the function tracer records */
-	u32 function_fast;                    /* [t] ... by its fast path: the clock is the usual one */
 	int stop_count;                       /* [t] */
 	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
 	bool buffer_expanded;                 /* [t] grew to its real size at first use */
@@ -172,10 +171,8 @@ void tracing_set_on(struct trace_array *tr, bool on);
 int tracing_set_enabled(struct trace_array *tr, bool on);
 #define TRACE_BUF_SIZE_DEFAULT 1441792UL /* bytes a CPU, as Linux: 1408 KiB */
 extern unsigned long trace_buf_size;
-static inline void trace_update_fast(struct trace_array *tr)
-{
-	WRITE_ONCE(tr->function_fast, tr->function_enabled && !tr->clock);
-}
+/* function_enabled or the clock has changed: may the function tracer take its fast path? (trace_functions.c) [t] */
+void trace_update_fast(struct trace_array *tr);
 void function_trace_setup(struct trace_array *tr); /* boot: tr->ops */
 
 /*

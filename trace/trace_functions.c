@@ -10,6 +10,7 @@
  * by a tail call.
  */
 #include <asm/ftrace.h>
+#include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <sched/sched.h>
@@ -113,6 +114,18 @@ static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, st
 	trace_function_end(t, pc);
 }
 
+/* Where a CPU's calls are recorded by the fast path: NULL while the tracer is off or the clock is not the usual one. [t] */
+static DEFINE_PER_CPU(struct ring_buffer_per_cpu *, fast_buffer);
+
+void trace_update_fast(struct trace_array *tr)
+{
+	bool fast = tr->function_enabled && !tr->clock;
+	int cpu;
+
+	for_each_possible_cpu (cpu)
+		WRITE_ONCE(per_cpu(fast_buffer, cpu), fast ? tr->cpu_data[cpu].buffer : NULL);
+}
+
 /*
  * Called straight from ftrace_caller: whichever user it hands over, it is the top array's (see function_trace_op).
  * The count is raised before the CPU is looked at, so we stay on it; restored exactly, as interrupts do too.
@@ -120,7 +133,6 @@ static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, st
 static void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				struct ftrace_regs *fregs)
 {
-	struct trace_array *tr = &global_trace;
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), head;
 	void (*commit)(struct ring_buffer_per_cpu *);
@@ -130,18 +142,18 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 
 	/* Any context but a task's, the recursion bits, and depths that need clamping all make the count large. */
 	if (unlikely(pc > 15)) {
-		function_trace_general(tr, ip, parent_ip, false);
+		function_trace_general(&global_trace, ip, parent_ip, false);
 		return;
 	}
 	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET | 1U << RECURSION_SHIFT));
 	barrier();
 	/* Asked with preemption off: what function_trace_reset waits for. */
-	if (unlikely(!READ_ONCE(tr->function_fast))) {
+	buffer = READ_ONCE(this_cpu(fast_buffer));
+	if (unlikely(!buffer)) {
 		WRITE_ONCE(t->preempt_count, pc);
-		function_trace_general(tr, ip, parent_ip, false);
+		function_trace_general(&global_trace, ip, parent_ip, false);
 		return;
 	}
-	buffer = tr->cpu_data[t->cpu].buffer;
 	ts = sched_clock();
 	event = rb_try_reserve(buffer, sizeof(struct ftrace_entry), ts);
 	if (unlikely(!event)) {

@@ -17,7 +17,8 @@ void secondary_cpu_init(void); /* entry.S to C on a new CPU, before secondary_st
 
 #define IRQ_STACK_SIZE	    THREAD_SIZE
 #define OVERFLOW_STACK_SIZE PAGE_SIZE
-DECLARE_PER_CPU(unsigned long, overflow_stack_end); /* [boot, then immutable] 0: none yet, like irq_stack_end (asm/irq.h) */
+DECLARE_PER_CPU(unsigned long,
+		overflow_stack_end); /* [boot, then immutable] 0: none yet, like irq_stack_end (asm/irq.h) */
 /* Allocate both for a CPU. 0 or -ENOMEM. Thread context. */
 int alloc_cpu_stacks(unsigned cpu);
 
@@ -30,5 +31,6 @@ void psci_system_reset(void);
 /* Semihosting (Arm, "Semihosting for AArch32 and AArch64"): -1 when nobody serves it. */
 long semihosting_call(long op, const void *arg);
 void semihosting_write0(const char *text);
-/* A printk console by it, for a machine that does not say where its UART is (drivers/uart/semihosting.c). Boot. */
+/* A printk console by it, for a machine that does not say where its UART is (drivers/uart/semihosting.c).
+ * Boot. */
 void semihosting_console_start(void);

@@ -34,14 +34,7 @@ void asm_offsets(void)
 	DEFINE(IRQ_STACK_SIZE_ASM, IRQ_STACK_SIZE);
 	DEFINE(EFAULT_ASM, EFAULT);
 	DEFINE(ENOSYS_ASM, ENOSYS);
-	DEFINE(FREGS_DI, offsetof(struct ftrace_regs, di));
-	DEFINE(FREGS_SI, offsetof(struct ftrace_regs, si));
-	DEFINE(FREGS_DX, offsetof(struct ftrace_regs, dx));
-	DEFINE(FREGS_CX, offsetof(struct ftrace_regs, cx));
-	DEFINE(FREGS_R8, offsetof(struct ftrace_regs, r8));
-	DEFINE(FREGS_R9, offsetof(struct ftrace_regs, r9));
-	DEFINE(FREGS_AX, offsetof(struct ftrace_regs, ax));
-	DEFINE(FREGS_R10, offsetof(struct ftrace_regs, r10));
+	DEFINE(FREGS_RECORD, offsetof(struct ftrace_regs, record[0]));
 	DEFINE(FREGS_CALLER_BP, offsetof(struct ftrace_regs, record[2]));
 	DEFINE(FREGS_PC, offsetof(struct ftrace_regs, pc));
 	DEFINE(FREGS_PARENT, offsetof(struct ftrace_regs, parent));

@@ -1,4 +1,5 @@
-/* Descriptor tables: segments, the task state segment with its stacks, interrupt gates, what SYSCALL loads. */
+/* Descriptor tables: segments, the task state segment with its stacks, interrupt gates, what SYSCALL loads.
+ */
 #include <asm/msr.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
@@ -44,11 +45,13 @@ struct table_register {
 	u64 base;
 } __packed;
 
-#define IDT_STUB_SIZE	  16
-#define GATE_INTERRUPT	  0x8e
-#define GATE_USER	  0x60 /* user mode may use it by INT n */
-#define TSS_AVAILABLE	  9
-#define SYSCALL_MASK	  (X86_EFLAGS_TF | X86_EFLAGS_IF | X86_EFLAGS_DF | X86_EFLAGS_IOPL | X86_EFLAGS_NT | X86_EFLAGS_RF | X86_EFLAGS_AC)
+#define IDT_STUB_SIZE  16
+#define GATE_INTERRUPT 0x8e
+#define GATE_USER      0x60 /* user mode may use it by INT n */
+#define TSS_AVAILABLE  9
+#define SYSCALL_MASK                                                                                       \
+	(X86_EFLAGS_TF | X86_EFLAGS_IF | X86_EFLAGS_DF | X86_EFLAGS_IOPL | X86_EFLAGS_NT | X86_EFLAGS_RF | \
+	 X86_EFLAGS_AC)
 
 extern const char idt_stubs[]; /* entry.S */
 
@@ -68,8 +71,8 @@ DEFINE_PER_CPU(unsigned long, kernel_stack_end);
 DEFINE_PER_CPU(unsigned long, user_rsp);
 
 /*
- * Flat 64-bit code and data, marked as accessed so that the CPU need not write to the table. At __USER32_CS, which only
- * SYSRET's arithmetic wants, there is nothing: so no program gets into 32-bit mode.
+ * Flat 64-bit code and data, marked as accessed so that the CPU need not write to the table. At __USER32_CS,
+ * which only SYSRET's arithmetic wants, there is nothing: so no program gets into 32-bit mode.
  */
 static const u64 gdt_template[GDT_ENTRIES] = {
 	[__KERNEL_CS / 8] = 0x00af9b000000ffff,
@@ -103,8 +106,8 @@ static void set_gate(unsigned vector, unsigned ist, unsigned flags)
 }
 
 /*
- * Only INT3 and INTO are user mode's to raise. What gets a stack of its own: NMI and #MC, because they also come where rsp
- * is the user's (SYSCALL), #DF, because the task's stack may be what failed.
+ * Only INT3 and INTO are user mode's to raise. What gets a stack of its own: NMI and #MC, because they also
+ * come where rsp is the user's (SYSCALL), #DF, because the task's stack may be what failed.
  */
 static void idt_init(void)
 {
@@ -118,8 +121,8 @@ static void idt_init(void)
 }
 
 /*
- * Segments of the new table. A load of GS takes its base from the descriptor (0), which the per-CPU offset must survive;
- * nothing in between uses it.
+ * Segments of the new table. A load of GS takes its base from the descriptor (0), which the per-CPU offset
+ * must survive; nothing in between uses it.
  */
 static void load_segments(const u64 *gdt)
 {
@@ -142,7 +145,8 @@ static void load_segments(const u64 *gdt)
 	wrmsrl(MSR_GS_BASE, gs_base);
 }
 
-/* KERNEL_GS_BASE holds user mode's base while we are in the kernel: entry.S relies on it being no kernel address. */
+/* KERNEL_GS_BASE holds user mode's base while we are in the kernel: entry.S relies on it being no kernel
+ * address. */
 static void syscall_init(void)
 {
 	wrmsrl(MSR_FS_BASE, 0);

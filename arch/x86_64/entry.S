@@ -23,10 +23,10 @@
  *                            +--------------------------+
  *
  * GS: its base is the per-CPU offset in the kernel and the user's own value in user mode; SWAPGS exchanges it with
- * KERNEL_GS_BASE. On entry "was it user mode" (cs) decides about it, with two exceptions, both of our making: between
- * SYSCALL or the last SWAPGS and the change of mode cs is the kernel's and GS the user's. Interrupts are off there and
- * nothing there faults but IRETQ, which exception_entry knows by its address. What cannot be held off, NMI and #MC, and
- * what we do not return from, #DF, look at the base itself: see paranoid_entry.
+ * KERNEL_GS_BASE. On entry "was it user mode" (cs) decides about it, with two exceptions, both of our making:
+ * between SYSCALL or the last SWAPGS and the change of mode cs is the kernel's and GS the user's. Interrupts are
+ * off there and nothing there faults but IRETQ, which exception_entry knows by its address. What cannot be held
+ * off, NMI and #MC, and what we do not return from, #DF, look at the base itself: see paranoid_entry.
  */
 #include <asm/assembler.h>
 #include <asm/irq_vectors.h>
@@ -39,8 +39,8 @@
 	.section .entry.text, "ax"
 
 /*
- * General registers below what stands at rsp: {vector, orig_rax, rip, ...}. `rax`: what to store for it. Flags of the
- * interrupted code that C does not want are reset: DF here, AC (user memory open to the kernel) where the caller says.
+ * General registers below what stands at rsp, {vector, orig_rax, rip, ...}: struct pt_regs from its upper end on,
+ * but for the frame record. `rax`: what to store in its place. Changes neither registers nor flags.
  */
 .macro push_regs rax=%rax
 	push	%rdi
@@ -60,7 +60,7 @@
 	push	%r15
 .endm
 
-/* The frame record of an entry from user mode, and the handler's argument. */
+/* The frame record of an entry from user mode, and the handler's argument. Frees rdi and rbp. */
 .macro user_frame
 	push	$0
 	push	$0
@@ -68,7 +68,10 @@
 	mov	%rsp, %rdi
 .endm
 
-/* Of an entry from the kernel. With two words less on the stack, rip is 16 bytes nearer than its offset says. */
+/*
+ * Of an entry from the kernel. The record is not there yet when rip is read, so that is 16 bytes nearer to rsp than
+ * its offset in pt_regs says.
+ */
 .macro kernel_frame
 	push	S_RIP-16(%rsp)
 	push	%rbp
@@ -76,7 +79,7 @@
 	mov	%rsp, %rdi
 .endm
 
-/* Undo all of it: afterwards rsp points to what IRETQ wants. */
+/* Undo all of it: afterwards rsp points to `vector`. Interrupts are off. */
 .macro pop_regs
 	add	$16, %rsp			/* stackframe */
 	pop	%r15
@@ -104,7 +107,10 @@
  *     6a vv              push $vector		(from 128 on 68 vv 00 00 00)
  *     e9 xx xx xx xx     jmp
  *
- * All gates are interrupt gates: the CPU has cleared IF.
+ * All gates are interrupt gates: the CPU has cleared IF, and TF, NT and RF with it. DF and AC are as they were: C
+ * wants the one clear, and the other would leave user memory open to the kernel (SMAP), so every entry begins with
+ * CLD and CLAC. Alignment: the CPU pushes its words below a multiple of 16, and struct pt_regs is a multiple of 16
+ * long, so rsp is as the ABI wants it at the call of the handler.
  */
 	.balign	16
 	.globl	idt_stubs
@@ -133,11 +139,15 @@ idt_stubs:
 	.endr
 FUNC_END idt_stubs
 
-/* Interrupts, vectors 32 to 255. rsp: vector, 0, rip, cs, ... */
+/*
+ * Interrupts, vectors 32 to 255. rsp: vector, 0, rip, cs, ...
+ * They find interrupts on, which they are neither here nor between SWAPGS and the change of mode: so cs tells whose
+ * GS it is.
+ */
 FUNC interrupt_entry
 	cld
 	CLAC
-	testb	$3, 24(%rsp)			/* cs */
+	testb	$3, 24(%rsp)			/* the privilege level in cs: 3 is user mode */
 	jz	1f
 	swapgs
 	push_regs
@@ -153,11 +163,14 @@ FUNC interrupt_entry
 	iretq
 FUNC_END interrupt_entry
 
-/* Exceptions but those with a stack of their own. rsp: vector, error code or 0, rip, cs, ... */
+/*
+ * Exceptions but those with a stack of their own. rsp: vector, error code or 0, rip, cs, ...
+ * Interrupts are off; the handler opens them where they were on.
+ */
 FUNC exception_entry
 	cld
 	CLAC
-	testb	$3, 24(%rsp)			/* cs */
+	testb	$3, 24(%rsp)			/* the privilege level in cs */
 	jz	.Lfrom_kernel
 	swapgs
 .Lfrom_user:
@@ -170,21 +183,22 @@ FUNC exception_entry
 	kernel_frame
 	cmpq	$.Liret_to_user, S_RIP(%rsp)
 	jne	1f
-	swapgs					/* user mode was not reached; its fix-up runs with our GS */
+	swapgs					/* user mode was not reached: C, and the fix-up, want our GS */
 1:
 	call	exc_handler
 	mov	%gs:current_task, %rax
 	testl	$NMI_MASK_ASM, TSK_PREEMPT_COUNT(%rax)
-	jnz	.Lback_into_nmi
+	jnz	.Lback_into_nmi			/* in_nmi() */
 	pop_regs
 	add	$16, %rsp
 	iretq
 
 	/*
-	 * The exception came while an NMI was served. IRETQ would let the next NMI in, which would begin at the top of
-	 * the stack that this one still stands on; so go back without it: the same code and stack segment, the flags by
-	 * POPFQ (IF is off in them), and RET. The two words for that are written right below the interrupted rsp: over
-	 * what the CPU has pushed there, so everything is read first, and where rsp shall point is kept in orig_rax.
+	 * The exception came while an NMI was served. IRETQ would let the next NMI in, which would begin at the top
+	 * of the stack that this one still stands on; so go back without it: code and stack segment stay, the flags
+	 * come by POPFQ (IF is off in them), rip by RET. The two words for that are written right below the
+	 * interrupted rsp: over what the CPU has pushed there, so everything is read first, and where rsp shall
+	 * point is kept in orig_rax.
 	 *
 	 *     interrupted rsp -> |         |
 	 *                        | rip     |  popped by RET
@@ -206,8 +220,8 @@ FUNC exception_entry
 FUNC_END exception_entry
 
 /*
- * Every way back to user mode but SYSRET; exit_to_user_mode has been called, interrupts are off. From SWAPGS on GS is the
- * user's.
+ * Every way back to user mode but SYSRET; exit_to_user_mode has been called, interrupts are off. From SWAPGS on GS
+ * is the user's.
  */
 FUNC ret_to_user
 	pop_regs
@@ -217,8 +231,8 @@ FUNC ret_to_user
 	iretq
 	/*
 	 * IRETQ refused what it was to load (rt_sigreturn takes cs, ss and rip from user memory). It has changed
-	 * nothing: rsp still points to the five words and the registers are the user's; fixup_exception has brought us
-	 * here with our GS. So this is as if user mode had raised #GP where it wanted to go: SIGSEGV.
+	 * nothing: rsp still points to the five words and the registers are the user's; fixup_exception has brought
+	 * us here with our GS. So this is as if user mode had raised #GP where it wanted to go: SIGSEGV.
 	 */
 .Lbad_iret:
 	orb	$3, 8(%rsp)			/* cs: whatever it was, it was not to be the kernel */
@@ -229,15 +243,21 @@ FUNC ret_to_user
 FUNC_END ret_to_user
 
 /*
- * SYSCALL: rcx = rip, r11 = rflags, rax = number, arguments in rdi, rsi, rdx, r10, r8, r9. The CPU has loaded cs and ss
- * and cleared the flags in SYSCALL_MASK (IF, DF, AC, TF among them); rsp is still the user's and GS too.
- * pt_regs is built whole, so that signals, fork and tracers find every register.
+ * SYSCALL. The CPU has changed cs, ss, rip and the flags, nothing else (SDM vol. 2, SYSCALL):
+ *
+ *     rax  number of the call      rdi, rsi, rdx, r10, r8, r9  its arguments
+ *     rcx  the user's rip          r11  the user's rflags
+ *     rsp  still the user's        GS   still the user's
+ *
+ * The flags in SYSCALL_MASK are clear: IF, DF, AC, TF among them, so there is no CLD and no CLAC here, and a single
+ * step ends before. Until rsp is ours nothing may be pushed; an NMI or #MC here has its own stack, and looks at GS
+ * itself. pt_regs is built whole, so that signals, fork and tracers find every register.
  */
 FUNC entry_SYSCALL_64
 	swapgs
-	mov	%rsp, %gs:user_rsp
+	mov	%rsp, %gs:user_rsp		/* for these few instructions only: no switch can come between */
 	mov	%gs:kernel_stack_end, %rsp
-	push	$__USER_DS
+	push	$__USER_DS			/* what an interrupt would have pushed */
 	push	%gs:user_rsp
 	push	%r11
 	push	$__USER_CS
@@ -249,11 +269,12 @@ FUNC entry_SYSCALL_64
 	call	do_syscall_64
 
 	/*
-	 * SYSRET takes rip from rcx and rflags from r11, and cs and ss as they were: only when that is what is wanted.
-	 * Not so after a signal, exec or sigreturn. And on Intel's CPUs a rip that is not canonical raises #GP in SYSRET
-	 * while still in the kernel, with the user's stack and GS: so it must lie in the lower half, bits 63 to 47
-	 * zero. (One can have it: SYSCALL in the last bytes below a hole of the address space; user mappings end a page
-	 * before that, but rip can also come from ptrace-like changes.) SYSRET clears RF, and TF would trap too early.
+	 * SYSRET takes rip from rcx and rflags from r11, and the selectors are fixed: it does when that is what is
+	 * wanted. Not so after a signal, exec or rt_sigreturn. It would clear RF, and with TF trap in the wrong
+	 * place. And on Intel's CPUs a rip that is not canonical raises #GP while still in the kernel, with the
+	 * user's rsp and GS: so it must lie in the lower half, bits 63 to 47 all zero. A SYSCALL in the last two
+	 * bytes of that half would have its return address just beyond; TASK_SIZE leaves the last page out, but
+	 * this test relies on nobody.
 	 */
 	mov	S_RIP(%rsp), %rcx
 	mov	S_RFLAGS(%rsp), %r11
@@ -277,13 +298,13 @@ FUNC entry_SYSCALL_64
 FUNC_END entry_SYSCALL_64
 
 /*
- * NMI, #MC, #DF: each on a stack of its own (IST), from anywhere, also with the user's GS in the kernel. Leaves ebx = 1 when
- * GS had to be swapped, which is to be undone, else 0.
+ * NMI, #MC, #DF: each on a stack of its own (IST), from anywhere, also with the user's GS in the kernel. Leaves ebx
+ * = 1 when GS had to be swapped, which is to be undone, else 0.
  *
- * The rule: the kernel's base is a distance from the image to memory in the linear map, thus in the upper half, and the
- * user's is in the lower half (arch_prctl checks it, loading a selector gives 0, and WRGSBASE is off, see cpu_setup); so
- * the sign tells. The boot CPU's base is 0 until setup_per_cpu_areas: until then KERNEL_GS_BASE is 0 as well, and
- * swapping the two is no change.
+ * The rule: the kernel's base is the distance from the image up and around to the linear map, thus in the upper
+ * half, and the user's is in the lower half (arch_prctl and clone see to it, loading a selector gives 0, and
+ * WRGSBASE is off, see cpu_setup); so the sign tells. The boot CPU's base is 0 until setup_per_cpu_areas: until
+ * then KERNEL_GS_BASE is 0 as well (cpu_desc_init), and swapping the two is no change.
  */
 .macro paranoid_entry
 	cld
@@ -307,8 +328,9 @@ FUNC_END entry_SYSCALL_64
 .endm
 
 /*
- * NMI. While it is served further ones wait, until an IRET: our own at the end, and none before, as exceptions within go back
- * without (.Lback_into_nmi). So it cannot nest, and its stack needs no care.
+ * NMI. While it is served further ones wait, until an IRET: our own at the end, and none before, as exceptions
+ * within go back without (.Lback_into_nmi), and nothing in it enables interrupts. So it cannot nest, and its stack
+ * needs no care.
  */
 FUNC nmi_entry
 	paranoid_entry
@@ -355,9 +377,14 @@ FUNC_END call_on_irq_stack
 
 /*
  * struct task_struct *cpu_switch_to(struct task_struct *prev, struct task_struct *next)
- * Returns prev. What is pushed is struct switch_frame, whose rbp and return address are a frame record. `current` changes
- * with the stack; interrupts are off, so only an NMI could see them disagree: it finds, for a moment, a stack that is
- * not its task's, and walks nothing.
+ * Returns prev. What is pushed is struct switch_frame, whose rbp and return address are a frame record:
+ *
+ *     prev's stack  | return address |             next's stack  | return address |  <- where RET goes
+ *                   | rbp            |                           | rbp            |
+ *                   | rbx, r12 - r15 |  <- thread.sp             | rbx, r12 - r15 |  <- thread.sp
+ *
+ * `current` changes with the stack; interrupts are off, so only an NMI could see them disagree: it finds, for a
+ * moment, a stack that is not its task's, and walks nothing.
  */
 FUNC cpu_switch_to
 	push	%rbp
@@ -380,8 +407,8 @@ FUNC cpu_switch_to
 FUNC_END cpu_switch_to
 
 /*
- * A new task's first instruction: rax = the task switched from, rbx = kernel thread's function or 0, r12 = its argument
- * (arch_copy_thread). rsp = its pt_regs, rbp = the frame record in them.
+ * A new task's first instruction: rax = the task switched from, rbx = kernel thread's function or 0, r12 = its
+ * argument (arch_copy_thread). rsp = its pt_regs, rbp = the frame record in them.
  */
 FUNC ret_from_fork
 	mov	%rax, %rdi

@@ -9,9 +9,9 @@ struct task_struct;
 
 /* From entry.S: interrupts off on entry and on return. */
 void do_syscall_64(struct pt_regs *regs);
-void exc_handler(struct pt_regs *regs);	    /* vectors 0 to 31 but the three below */
+void exc_handler(struct pt_regs *regs);	      /* vectors 0 to 31 but the three below */
 void interrupt_handler(struct pt_regs *regs); /* vectors 32 to 255 */
-void nmi_handler(struct pt_regs *regs);	    /* own stack (IST), may interrupt anything: no locks that anybody else takes */
+void nmi_handler(struct pt_regs *regs);	      /* own stack; may interrupt anything: no locks of others */
 void double_fault_handler(struct pt_regs *regs) __noreturn;
 void machine_check_handler(struct pt_regs *regs) __noreturn;
 void ret_from_fork(void);
@@ -22,13 +22,21 @@ void do_page_fault_exception(struct pt_regs *regs, u64 error_code, u64 address);
 /* Text for a vector. */
 const char *exception_name(u64 vector);
 
-/* Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(), others' from secondary_cpu_init. */
+/* Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(),
+ * others' from secondary_cpu_init. */
 void cpu_desc_init(void);
 /* Room for those of another CPU, before it starts. 0 or -ENOMEM. Thread context. */
 int cpu_desc_alloc(unsigned cpu);
 
-/* In arch_cpu_idle: its HLT, and what follows that. */
-extern const char idle_hlt[], idle_hlt_end[];
+/*
+ * While kernel text is changed (patch.c): NMIs do no more than count themselves. nmi_hold_off() returns when
+ * none is still doing more, on any CPU. Interrupts off.
+ */
+void nmi_hold_off(void);
+void nmi_allow(void);
+
+/* In arch_cpu_idle: the address of its HLT, and of what follows that. */
+extern const unsigned long idle_hlt[2];
 
 /* FPU/SSE/AVX (fpu.c). */
 void fpu_init(void);	 /* boot CPU: which state there is, how large; before the first user task */

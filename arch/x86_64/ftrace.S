@@ -13,34 +13,31 @@
  *           ...
  *
  * So nothing of foo is on the stack but its return address, and every register that may hold an argument is live: rdi, rsi, rdx, rcx, r8,
- * r9, al (the number of vector registers of a variadic call) and r10 (static chain). The callee keeps rbx, rbp and r12 to r15 itself; r11
- * and the flags mean nothing at a function's entry (System V ABI, 3.2.1). The kernel uses no vector registers.
+ * r9. The callee keeps rbx, rbp and r12 to r15 itself; r11 and the flags mean nothing at a function's entry (System V ABI, 3.2.1). Nor do al
+ * (how many vector registers a variadic call uses: the kernel is built without them) and r10 (static chain: the kernel has no nested functions).
  *
  * A walk by frame records would leave out foo's caller, since foo has no record: {its caller's rbp, parent_ip} is what foo is going to push, so
  * we push it in its place, and ours below. The stack, at any instruction after the pushes:
  *
  *     |   frame of foo's caller         |
  *     +---------------------------------+
- *     |   parent_ip                     |  104  <- %rsp at foo's first instruction. A tracer of returns replaces it.
- *     |   ip + 5: back into foo         |   96
+ *     |   parent_ip                     |   88  <- %rsp at foo's first instruction. A tracer of returns replaces it.
+ *     |   ip + 5: back into foo         |   80
  *     +---------------------------------+
- *     |   parent_ip (copy)              |   88
- *     |   rbp of foo's caller           |   80  <- the record that stands in for foo's
+ *     |   parent_ip (copy)              |   72
+ *     |   rbp of foo's caller           |   64  <- the record that stands in for foo's
  *     +---------------------------------+
- *     |   ip + 5 (copy)                 |   72
- *     |   address of the record above   |   64  <- %rbp of ftrace_caller
+ *     |   ip + 5 (copy)                 |   56
+ *     |   address of the record above   |   48  <- %rbp of ftrace_caller
  *     +---------------------------------+
- *     |   r10, rax                      |   56, 48
  *     |   r9, r8, rcx, rdx, rsi, rdi    |   40 ... 0  <- %rsp: struct ftrace_regs (asm/ftrace.h)
  *     +---------------------------------+
  *
- * Alignment: foo is entered with rsp 8 above a multiple of 16 (the ABI aligns before a call); the call of ftrace_caller, 4 pushes
- * and 64 bytes make that a multiple of 16 again, as the call of a C function wants it.
+ * Alignment: foo is entered with rsp 8 above a multiple of 16 (the ABI aligns before a call); the call of ftrace_caller and 10 pushes
+ * make that a multiple of 16 again, as the call of a C function wants it.
  */
 #include <asm/assembler.h>
 #include <generated/asm-offsets.h>
-
-#define FREGS_PUSHED 64 /* struct ftrace_regs up to its frame records */
 
 /* The one five-byte nop that sites hold (arch/x86_64/patch.c). */
 .macro nop5
@@ -72,15 +69,12 @@ FUNC ftrace_caller
 	pushq	16(%rsp)			/* ip + 5 */
 	pushq	%rbp				/* our own record, the innermost from here on */
 	movq	%rsp, %rbp
-	subq	$FREGS_PUSHED, %rsp
-	movq	%rdi, FREGS_DI(%rsp)
-	movq	%rsi, FREGS_SI(%rsp)
-	movq	%rdx, FREGS_DX(%rsp)
-	movq	%rcx, FREGS_CX(%rsp)
-	movq	%r8, FREGS_R8(%rsp)
-	movq	%r9, FREGS_R9(%rsp)
-	movq	%rax, FREGS_AX(%rsp)
-	movq	%r10, FREGS_R10(%rsp)
+	pushq	%r9				/* struct ftrace_regs, from its end */
+	pushq	%r8
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
 	movq	FREGS_PC(%rsp), %rdi
 	subq	$5, %rdi			/* ip */
 	movq	FREGS_PARENT(%rsp), %rsi	/* parent_ip */
@@ -92,15 +86,13 @@ ftrace_call:
 ftrace_graph_call:
 	nop5					/* jmp <tracer of returns> */
 	/* Back into foo, behind its CALL, with the registers it was entered with. */
-	movq	FREGS_DI(%rsp), %rdi
-	movq	FREGS_SI(%rsp), %rsi
-	movq	FREGS_DX(%rsp), %rdx
-	movq	FREGS_CX(%rsp), %rcx
-	movq	FREGS_R8(%rsp), %r8
-	movq	FREGS_R9(%rsp), %r9
-	movq	FREGS_AX(%rsp), %rax
-	movq	FREGS_R10(%rsp), %r10
-	movq	FREGS_CALLER_BP(%rsp), %rbp
-	addq	$FREGS_PC, %rsp			/* only ip + 5 and parent_ip are left */
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%r8
+	popq	%r9
+	movq	FREGS_CALLER_BP - FREGS_RECORD(%rsp), %rbp
+	addq	$FREGS_PC - FREGS_RECORD, %rsp	/* only ip + 5 and parent_ip are left */
 	ret
 FUNC_END ftrace_caller

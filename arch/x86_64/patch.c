@@ -17,6 +17,8 @@
 #include <mm/page.h>
 #include <mm/vmalloc.h>
 
+#include "exception.h"
+
 #define SITE_SIZE   5
 #define OPCODE_CALL 0xe8
 #define OPCODE_JMP  0xe9
@@ -93,6 +95,7 @@ notrace int arch_patch_verify(unsigned long site, unsigned long target, enum pat
 
 notrace void arch_patch_begin(void)
 {
+	nmi_hold_off(); /* the one thing that parked CPUs may still run */
 	alias_page = 0;
 }
 
@@ -156,6 +159,7 @@ notrace void arch_patch_end(void)
 	alias_page = 0;
 	patch_stats.syncs++;
 	arch_sync_core();
+	nmi_allow();
 }
 
 /* CPUID serialises (SDM vol. 3, 8.3): all that follows is fetched after it. */

@@ -12,8 +12,8 @@
 #include "smp.h"
 
 /*
- * The hardware's base is the old task's, or 0 when that task has loaded a selector: so it is only known to be right when
- * neither task was given one, which is what nearly every program is like.
+ * The hardware's base is the old task's, or 0 when that task has loaded a selector: so it is only known to be
+ * right when neither task was given one, which is what nearly every program is like.
  */
 static void switch_base(u32 msr, u64 prev, u64 next)
 {
@@ -60,7 +60,8 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	struct pt_regs *regs = task_pt_regs(child);
 	struct switch_frame *frame = (struct switch_frame *)regs - 1;
 
-	/* A base that is not canonical would raise #GP in the switch, one of the kernel's would pass for its own. */
+	/* A base that is not canonical would raise #GP in the switch, one of the kernel's would pass for its
+	 * own. */
 	if (!args->fn && (args->flags & CLONE_SETTLS) && tls >= TASK_SIZE)
 		return -EPERM;
 	memset(frame, 0, sizeof(*frame));

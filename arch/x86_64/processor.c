@@ -29,20 +29,26 @@
 #define EXT7_EDX_INVARIANT   BIT(8)
 #define EXT_LEAF	     0x80000000
 
+#define DR7_OFF 0x400 /* the bit that is always set (SDM vol. 3, 17.2.4) */
+
 struct cpu_features cpu_features;
 
 /*
- * With interrupts off, and not an instruction between STI and HLT at which one could be taken (SDM vol. 2, STI): an
- * interrupt that is pending now ends the HLT. The labels are for the NMI handler, for which this does not hold.
+ * With interrupts off, and not an instruction between STI and HLT at which one could be taken (SDM vol. 2,
+ * STI): an interrupt that is pending now ends the HLT. idle_hlt is for the NMI handler, as NMIs know no such
+ * pause: where HLT is, and what follows it.
  */
 void arch_cpu_idle(void)
 {
 	__asm__ volatile("sti\n\t"
-			 ".globl idle_hlt, idle_hlt_end\n"
+			 ".globl idle_hlt\n"
+			 "1:\thlt\n"
+			 "2:\tcli\n\t"
+			 ".pushsection .rodata\n\t"
+			 ".balign 8\n"
 			 "idle_hlt:\n\t"
-			 "hlt\n"
-			 "idle_hlt_end:\n\t"
-			 "cli"
+			 ".quad 1b, 2b\n\t"
+			 ".popsection"
 			 :
 			 :
 			 : "memory");
@@ -60,7 +66,8 @@ const char *arch_cpu_name(void)
 	return cpu_features.name;
 }
 
-/* The brand string: three leaves of 16 characters, padded with spaces on either side. Older CPUs have none. */
+/* The brand string: three leaves of 16 characters, padded with spaces on either side. Older CPUs have none.
+ */
 static void read_name(struct cpu_features *f)
 {
 	struct cpuid_regs brand[3];
@@ -152,14 +159,15 @@ static void read_features(struct cpu_features *f)
 
 /* Instructions that boot replaces: SMAP_SITE (asm/assembler.h) writes the list. */
 struct alternative {
-	s32 site; /* relative to this field */
+	s32 site;   /* relative to this field */
 	u8 insn[4]; /* three bytes of it */
 };
 extern const struct alternative __start___alternatives[], __stop___alternatives[];
 
 /*
- * STAC and CLAC take the places of the nops. Text is read-only in its mapping: write protection of the CPU's own accesses is off
- * for the moment. Nobody else runs yet, interrupts are off, and CPUID drops what was fetched before.
+ * STAC and CLAC take the places of the nops. Text is read-only in its mapping: write protection of the CPU's
+ * own accesses is off for the moment. Nobody else runs yet, interrupts are off, and CPUID drops what was
+ * fetched before.
  */
 static notrace void apply_alternatives(void)
 {
@@ -184,8 +192,10 @@ void cpu_features_init(void)
 }
 
 /*
- * CR4.FSGSBASE stays off: with WRGSBASE a program could give GS a kernel address, by whose sign entry.S tells whose GS it is.
- * CR0.AM: alignment checks are there for programs that set RFLAGS.AC.
+ * CR4.FSGSBASE stays off: with WRGSBASE a program could give GS a kernel address, by whose sign entry.S tells
+ * whose GS it is. CR0.AM: alignment checks are there for programs that set RFLAGS.AC. No breakpoint
+ * registers: one that was due at a MOV to SS would be taken after the SYSCALL that follows, in the kernel
+ * with the user's GS.
  */
 void cpu_setup(void)
 {
@@ -199,5 +209,6 @@ void cpu_setup(void)
 	cr4 |= f->smap ? X86_CR4_SMAP : 0;
 	write_cr(4, cr4);
 	write_cr(0, (read_cr(0) | X86_CR0_WP | X86_CR0_NE | X86_CR0_AM) & ~(u64)(X86_CR0_NW | X86_CR0_CD));
+	__asm__ volatile("mov %0, %%dr7" : : "r"((u64)DR7_OFF));
 	wrmsrl(MSR_EFER, rdmsrl(MSR_EFER) | EFER_SCE | (f->nx ? EFER_NX : 0));
 }

@@ -6,7 +6,8 @@
 
 extern const char _stext[], _etext[];
 
-#define CODE_BEFORE 42 /* bytes before rip, as Linux shows them: what scripts/decodecode and its kin expect */
+#define CODE_BEFORE 42 /* bytes before rip, as Linux shows them: what scripts/decodecode and its kin expect \
+			*/
 #define CODE_AFTER  22 /* from rip on */
 
 /* The bytes around rip, the one at rip in angle brackets; dashes where text cannot be read. */
@@ -30,8 +31,8 @@ static bool in_text(unsigned long addr)
 }
 
 /*
- * Somebody called what is no code: the call has left where it came from at rsp, and nothing there has made a frame yet, so
- * the walk by frame records misses that function.
+ * Somebody called what is no code: the call has left where it came from at rsp, and nothing there has made a
+ * frame yet, so the walk by frame records misses that function.
  */
 static void show_caller(const struct pt_regs *regs)
 {

@@ -1,4 +1,5 @@
-/* Within the machine layer: what a starting CPU needs, stacks that are per CPU, the interrupt controller's entry points. */
+/* Within the machine layer: what a starting CPU needs, stacks that are per CPU, the interrupt controller's
+ * entry points. */
 #pragma once
 
 #include <asm/page.h>
@@ -15,23 +16,27 @@ struct secondary_data {
 	unsigned long stack_end;
 	u64 cr3, cr4, efer;
 };
-/* From the trampoline in C on a new CPU: features, descriptors, FPU; then secondary_start_kernel. Paging on, current and GS right. */
+/* From the trampoline in C on a new CPU: features, descriptors, FPU; then secondary_start_kernel. Paging on,
+ * current and GS right. */
 void secondary_cpu_init(void);
 
 #define IRQ_STACK_SIZE THREAD_SIZE
 #define IST_STACK_SIZE (2 * PAGE_SIZE)
 enum { IST_DF, IST_NMI, IST_MCE, NR_IST };
-DECLARE_PER_CPU(unsigned long, ist_stack_end[NR_IST]); /* [boot, then immutable] 0: none yet, like irq_stack_end (asm/irq.h) */
+DECLARE_PER_CPU(
+	unsigned long,
+	ist_stack_end[NR_IST]); /* [boot, then immutable] 0: none yet, like irq_stack_end (asm/irq.h) */
 /* Allocate them for a CPU. 0 or -ENOMEM. Thread context. */
 int alloc_cpu_stacks(unsigned cpu);
 
-/* Where the CPU finds the kernel stack on entry from user mode: TSS.RSP0 and its copy for SYSCALL. Set by cpu_switch_to's caller
- * (arch_thread_switch) and by arch_start of each CPU. */
+/* Where the CPU finds the kernel stack on entry from user mode: TSS.RSP0 and its copy for SYSCALL. Set by
+ * cpu_switch_to's caller (arch_thread_switch) and by arch_start of each CPU. */
 void cpu_set_kernel_stack(unsigned long stack_end);
 
 /* TLB_VECTOR's handler (tlb.c), from the interrupt controller's driver. Interrupts off. */
 void tlb_shootdown_interrupt(void);
-/* This CPU takes part in shootdowns (tlb.c): once it can be interrupted, before it is online. Interrupts off. */
+/* This CPU takes part in shootdowns (tlb.c): once it can be interrupted, before it is online. Interrupts off.
+ */
 void tlb_cpu_join(void);
 /* It stops for good: nobody waits for its answers any more. Any context. */
 void tlb_cpu_leave(void);
@@ -39,12 +44,13 @@ void tlb_cpu_leave(void);
 struct cpumask;
 void apic_send_vector(const struct cpumask *mask, unsigned vector);
 void apic_send_nmi(const struct cpumask *mask);
-/* INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver. Thread context. */
+/* INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver.
+ * Thread context. */
 int apic_start_cpu(u32 apic_id, unsigned page);
 
 /*
- * Compare the TSC of a CPU that starts with that of the one that starts it, both at the same time; returns on both when that is
- * done, 5 ms at most. (drivers/timer/tsc_sync.c)
+ * Compare the TSC of a CPU that starts with that of the one that starts it, both at the same time; returns on
+ * both when that is done, 5 ms at most. (drivers/timer/tsc_sync.c)
  */
 void tsc_sync_source(unsigned cpu); /* thread context */
 void tsc_sync_target(void);	    /* from secondary_cpu_init, interrupts off */

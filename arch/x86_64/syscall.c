@@ -5,8 +5,8 @@
 #include "exception.h"
 
 /*
- * From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored. The number is an
- * int to the ABI: what stands in the upper half of rax does not count.
+ * From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored. The
+ * number is an int to the ABI: what stands in the upper half of rax does not count.
  */
 void do_syscall_64(struct pt_regs *regs)
 {

@@ -27,10 +27,11 @@
 #define TRAP_HWBKPT 4
 
 #define DR6_BS	  (1 << 14)  /* by single step */
+#define DR6_B	  0xf	     /* by a breakpoint register */
 #define DR6_RESET 0xffff0ff0 /* the bits that read as one (SDM vol. 3, 17.2.3) */
 
-/* The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol. 1, 8.3.3 and
- * 10.2.3). */
+/* The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol.
+ * 1, 8.3.3 and 10.2.3). */
 #define FP_INVALID    0x01
 #define FP_DENORMAL   0x02
 #define FP_ZERODIVIDE 0x04
@@ -80,7 +81,8 @@ static int fpe_code(unsigned raised)
 	return raised & FP_PRECISION ? FPE_FLTRES : 0;
 }
 
-/* Which of the unmasked exceptions it is. The registers are still the task's: interrupts are off since it was raised. */
+/* Which of the unmasked exceptions it is. The registers are still the task's: interrupts are off since it was
+ * raised. */
 static int x87_code(void)
 {
 	u16 status, control;
@@ -97,13 +99,15 @@ static int simd_code(void)
 	return fpe_code(mxcsr & ~(mxcsr >> 7)); /* the masks stand 7 bits above the flags */
 }
 
-/* Single step, or a breakpoint register, which nobody sets: then it was INT1. Interrupts off. */
+/* Nobody sets breakpoint registers; but for them and single steps it was INT1. Interrupts off. */
 static int debug_code(void)
 {
 	u64 dr6;
 
 	__asm__ volatile("mov %%dr6, %0\n\tmov %1, %%dr6" : "=&r"(dr6) : "r"((u64)DR6_RESET));
-	return dr6 & DR6_BS ? TRAP_TRACE : TRAP_HWBKPT;
+	if (dr6 & DR6_BS)
+		return TRAP_TRACE;
+	return dr6 & DR6_B ? TRAP_HWBKPT : TRAP_BRKPT;
 }
 
 struct user_trap {
@@ -112,8 +116,8 @@ struct user_trap {
 };
 
 /*
- * What user mode gets for a vector, with Linux's codes and addresses. Interrupts still off: some codes are read from
- * registers that would not survive a switch.
+ * What user mode gets for a vector, with Linux's codes and addresses. Interrupts still off: some codes are
+ * read from registers that would not survive a switch.
  */
 static struct user_trap user_trap(struct pt_regs *regs)
 {
@@ -142,16 +146,16 @@ static struct user_trap user_trap(struct pt_regs *regs)
 
 static void user_exception(struct pt_regs *regs)
 {
-	struct user_trap trap;
+	struct user_trap trap = user_trap(regs);
 
-	trap = user_trap(regs);
 	local_irq_enable();
 	current->thread.trap_nr = regs->vector;
 	current->thread.error_code = regs->orig_rax;
 	force_sig_fault(trap.signal, trap.code, trap.addr);
 }
 
-/* UD2 in the kernel: ours is a BUG or, when report_bug returns, a WARN; gcc's marks what it takes for unreachable. */
+/* UD2 in the kernel: ours is a BUG or, when report_bug returns, a WARN; gcc's marks what it takes for
+ * unreachable. */
 static void kernel_ud2(struct pt_regs *regs)
 {
 	u16 insn[2];
@@ -170,12 +174,14 @@ static void kernel_exception(struct pt_regs *regs)
 	case X86_TRAP_UD:
 		kernel_ud2(regs);
 		break;
-	case X86_TRAP_GP: /* an address that is not canonical, an MSR that is not there, IRETQ: what has a fix-up */
+	case X86_TRAP_GP: /* an address that is not canonical, an MSR that is not there, IRETQ: what has a
+			     fix-up */
 	case X86_TRAP_SS: /* such an address relative to rbp or rsp; IRETQ */
 	case X86_TRAP_NP: /* IRETQ */
 		if (fixup_exception(regs))
 			break;
-		pr_emerg("%s, error code 0x%lx\n", exception_name(regs->vector), (unsigned long)regs->orig_rax);
+		pr_emerg("%s, error code 0x%lx\n", exception_name(regs->vector),
+			 (unsigned long)regs->orig_rax);
 		die("Oops - general protection fault", regs, regs->orig_rax);
 	default:
 		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
@@ -183,8 +189,11 @@ static void kernel_exception(struct pt_regs *regs)
 	}
 }
 
-/* CR2 is read first of all: the next fault of this CPU overwrites it. An NMI, which may fault, puts it back. */
-static void page_fault(struct pt_regs *regs)
+/*
+ * CR2 is read first of all, before a tracer can run: the next fault of this CPU overwrites it. An NMI, which
+ * may fault, puts it back.
+ */
+static __always_inline void page_fault(struct pt_regs *regs)
 {
 	u64 address = read_cr(2);
 
@@ -194,7 +203,7 @@ static void page_fault(struct pt_regs *regs)
 	local_irq_disable();
 }
 
-void exc_handler(struct pt_regs *regs)
+notrace void exc_handler(struct pt_regs *regs)
 {
 	if (likely(regs->vector == X86_TRAP_PF))
 		page_fault(regs);
@@ -213,15 +222,18 @@ notrace void double_fault_handler(struct pt_regs *regs)
 	u64 address = read_cr(2);
 
 	console_verbose();
-	if (address - (stack - PAGE_SIZE) < PAGE_SIZE || address - (irq_end - IRQ_STACK_SIZE - PAGE_SIZE) < PAGE_SIZE) {
-		pr_emerg("kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, CR2 0x%016lx\n",
-			 current->comm, current->pid, (unsigned long)regs->rsp, stack, stack + THREAD_SIZE,
-			 (unsigned long)address);
+	if (address - (stack - PAGE_SIZE) < PAGE_SIZE ||
+	    address - (irq_end - IRQ_STACK_SIZE - PAGE_SIZE) < PAGE_SIZE) {
+		pr_emerg(
+			"kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, CR2 0x%016lx\n",
+			current->comm, current->pid, (unsigned long)regs->rsp, stack, stack + THREAD_SIZE,
+			(unsigned long)address);
 		show_regs(regs);
 		show_stack(NULL, regs);
 		panic("kernel stack overflow (CR2 0x%lx)", (unsigned long)address);
 	}
-	pr_emerg("double fault: task %s (pid %d), CR2 0x%016lx\n", current->comm, current->pid, (unsigned long)address);
+	pr_emerg("double fault: task %s (pid %d), CR2 0x%016lx\n", current->comm, current->pid,
+		 (unsigned long)address);
 	show_regs(regs);
 	show_stack(NULL, regs);
 	panic("double fault");

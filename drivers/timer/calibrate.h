@@ -37,6 +37,12 @@ const struct calibration_counter *pm_timer_counter(void); /* (acpi_pm.c) */
 u64 cpuid_apic_hz(void);
 extern const char *tsc_hz_source; /* who told tsc_hz [immutable after tsc_init] */
 
+/*
+ * Use the HPET with its registers at `regs`: 0, or -ENODEV when it is none. Forget them: for boot, where they are reached otherwise
+ * than later. (hpet.c)
+ */
+int hpet_start(void *regs);
+void hpet_forget(void);
 /* HPET as clock: its frequency, 0 if it cannot serve (absent, or 32 bits wide); its value. (hpet.c) */
 u64 hpet_hz(void);
 u64 hpet_read(void);

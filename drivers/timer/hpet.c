@@ -24,7 +24,7 @@
 
 #define FS_PER_SEC 1000000000000000ULL
 
-static void *hpet; /* [immutable after probe] NULL: none */
+static void *hpet; /* [boot, then immutable] NULL: none */
 
 static u32 hpet_read_low(void)
 {
@@ -64,7 +64,7 @@ notrace u64 hpet_read(void)
 }
 
 /* What firmware set up stops, the counter goes on (it may be firmware's clock too, so it is not set). */
-static void hpet_start(void)
+static void stop_timers(void)
 {
 	unsigned timers = ((readl_relaxed(hpet + HPET_ID) >> 8) & 0x1f) + 1;
 
@@ -73,24 +73,39 @@ static void hpet_start(void)
 	writel_relaxed((readl_relaxed(hpet + HPET_CONFIG) & ~HPET_LEGACY) | HPET_ENABLE, hpet + HPET_CONFIG);
 }
 
+int hpet_start(void *regs)
+{
+	u32 period = readl_relaxed(regs + HPET_PERIOD);
+
+	if (!period || period > HPET_MAX_PERIOD)
+		return -ENODEV;
+	hpet = regs;
+	stop_timers();
+	return 0;
+}
+
+void hpet_forget(void)
+{
+	hpet = NULL;
+}
+
 /* With the interrupt controllers, to be there when the first timer wants to measure. */
 static int hpet_probe(const struct device_desc *dev)
 {
-	u32 period;
+	void *regs;
+	int err;
 
 	if (!dev->nr_reg)
 		return -EINVAL;
-	hpet = ioremap(dev->reg[0].base, PAGE_SIZE);
-	if (!hpet)
+	regs = ioremap(dev->reg[0].base, PAGE_SIZE);
+	if (!regs)
 		return -ENOMEM;
-	period = readl_relaxed(hpet + HPET_PERIOD);
-	if (!period || period > HPET_MAX_PERIOD) {
-		iounmap(hpet);
-		hpet = NULL;
-		return -ENODEV;
+	err = hpet_start(regs);
+	if (err) {
+		iounmap(regs);
+		return err;
 	}
-	hpet_start();
-	pr_info("hpet: %lu Hz\n", (unsigned long)(FS_PER_SEC / period));
+	pr_info("hpet: %lu Hz\n", (unsigned long)(FS_PER_SEC / readl_relaxed(hpet + HPET_PERIOD)));
 	return 0;
 }
 

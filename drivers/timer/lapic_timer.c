@@ -117,7 +117,7 @@ static int use_count_down(void)
 
 static int lapic_timer_probe(const struct device_desc *dev)
 {
-	tsc_init();
+	tsc_init(NULL);
 	if (!tsc_hz) {
 		pr_err("tsc: nothing to measure its frequency with\n");
 		return -ENODEV;

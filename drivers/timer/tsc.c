@@ -96,11 +96,15 @@ static u64 find_hz(void)
 	return hz;
 }
 
-void tsc_init(void)
+void tsc_init(void *early_hpet)
 {
 	if (tsc_hz)
 		return;
+	if (early_hpet && hpet_start(early_hpet))
+		early_hpet = NULL;
 	tsc_hz = find_hz();
 	if (tsc_hz)
 		clock_init(tsc_hz);
+	if (early_hpet)
+		hpet_forget();
 }

@@ -38,7 +38,7 @@ static bool want_hpet;	   /* [boot] by the command line */
 
 /* The HPET as clock: a moment by both, and how many cycles a tick is. [immutable once the key is on] */
 struct static_key clock_by_hpet = STATIC_KEY_INIT;
-static u64 hpet_start, hpet_start_tsc, hpet_mult;
+static u64 switch_hpet, switch_tsc, hpet_mult;
 static u64 tsc_ahead; /* [atomic] by how much a CPU's TSC is past the HPET's idea of it, at most */
 
 static int set_clocksource(const char *value)
@@ -107,7 +107,7 @@ void tsc_sync_target(void)
 /* Not traced: time stamps are made of it. */
 notrace u64 hpet_clock_read(void)
 {
-	return hpet_start_tsc + clocks_scale(hpet_read() - hpet_start, hpet_mult);
+	return switch_tsc + clocks_scale(hpet_read() - switch_hpet, hpet_mult);
 }
 
 /* On each CPU. HPET first: what passes between the readings makes the difference larger, never too small. */
@@ -127,10 +127,10 @@ static void compare_with_hpet(void *unused)
 static void switch_to_hpet(u64 hz)
 {
 	hpet_mult = clocks_mult(tsc_hz, hz);
-	hpet_start_tsc = rdtsc_ordered();
-	hpet_start = hpet_read();
+	switch_tsc = rdtsc_ordered();
+	switch_hpet = hpet_read();
 	on_each_cpu(compare_with_hpet, NULL, true);
-	hpet_start_tsc += tsc_ahead + ns_to_cycles(MARGIN_NS);
+	switch_tsc += tsc_ahead + ns_to_cycles(MARGIN_NS);
 	static_key_slow_inc(&clock_by_hpet);
 	pr_info("clocksource: Switched to clocksource hpet\n");
 }

@@ -1,6 +1,6 @@
 /*
- * What ACPI tells (ACPI specification 6.4), read once by acpi_init() while firmware's tables can be reached, and kept. Afterwards
- * nobody reads the tables. All immutable after boot.
+ * What ACPI tells (ACPI specification 6.4), read once by acpi_init() while firmware's tables can be reached,
+ * and kept. Afterwards nobody reads the tables. All immutable after boot.
  */
 #pragma once
 
@@ -70,14 +70,15 @@ struct acpi_table {
 } __packed;
 
 /*
- * Find the root pointer (boot_info.rsdp, else by looking where a BIOS puts it), fill acpi_info and the CPUs of boot_info. A missing or
- * malformed table costs a line on the console and what it would have told. Boot, before paging_init.
+ * Find the root pointer (boot_info.rsdp, else by looking where a BIOS puts it), fill acpi_info and the CPUs
+ * of boot_info. A missing or malformed table costs a line on the console and what it would have told. Boot,
+ * before paging_init.
  */
 void acpi_init(void);
 
 /*
- * The first table of a signature: whole, in reach and with a right checksum; else NULL (malformed: reported). Good until
- * paging_init.
+ * The first table of a signature: whole, in reach and with a right checksum; else NULL (malformed: reported).
+ * Good until paging_init.
  */
 const struct acpi_table *acpi_find_table(const char *signature);
 /* The same for a table whose address another one gives. */

@@ -29,8 +29,8 @@ struct boot_info {
 extern struct boot_info boot_info;
 
 /*
- * For the machine's boot code, which fills it (boot/boot_info.c). What does not fit the arrays is left out with a line on
- * the console. Any machine's physical addresses, bytes; boot CPU, before paging_init.
+ * For the machine's boot code, which fills it (boot/boot_info.c). What does not fit the arrays is left out
+ * with a line on the console. Any machine's physical addresses, bytes; boot CPU, before paging_init.
  */
 /* Usable RAM: whole pages of it, and only what the linear map reaches. Touching the last one added, it grows that. */
 void boot_add_memory(u64 base, u64 size);

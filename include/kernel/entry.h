@@ -1,6 +1,6 @@
 /*
- * Between a machine's entry code and the kernel: what is done on the way in and, above all, on the way out. Inline, because
- * every system call and interrupt passes here; the functions are for the machine layer only.
+ * Between a machine's entry code and the kernel: what is done on the way in and, above all, on the way out.
+ * Inline, because every system call and interrupt passes here; the functions are for the machine layer only.
  */
 #pragma once
 
@@ -16,11 +16,13 @@
 
 /* Do what the flags ask for until none is left. Interrupts off, also at the last look. */
 void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags);
-/* Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are restored. */
+/* Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are
+ * restored. */
 void exit_to_user_mode(struct pt_regs *regs);
 /* A new process's way out of ret_from_fork: the same. */
 void exit_from_fork(struct pt_regs *regs);
-/* On this CPU's interrupt stack, unless that was in use already: hard interrupt context around handle_arch_irq(). */
+/* On this CPU's interrupt stack, unless that was in use already: hard interrupt context around
+ * handle_arch_irq(). */
 void handle_irq(struct pt_regs *regs);
 
 /* The last look around: interrupts are off, and what is not seen now has raised no interrupt yet. */

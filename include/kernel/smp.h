@@ -94,8 +94,8 @@ void smp_send_reschedule(int cpu); /* any context */
 void smp_send_stop(void);          /* all others stop for good; any context */
 
 /*
- * Print where each CPU is, ours first; one that does not answer within 100 ms is named. Whether it must have interrupts on
- * for that is the machine's: on some IPI_BACKTRACE is not maskable. Any context but nmi; not by two at a time.
+ * Print where each CPU is, ours first; one that does not answer within 100 ms is named. Whether it must have
+ * interrupts on for that is the machine's: on some IPI_BACKTRACE is not maskable. Any context but nmi.
  */
 void trigger_all_cpu_backtrace(void);
 extern struct cpumask cpu_backtrace_mask; /* [atomic] CPUs that are asked, until they are done */

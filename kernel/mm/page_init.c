@@ -29,6 +29,18 @@ static void reserve_pfn_range(unsigned long pfn, unsigned long end)
 		pfn_to_page(pfn)->flags = PG_RESERVED;
 }
 
+/* Holes between regions are not RAM. */
+static unsigned long ram_pages(void)
+{
+	unsigned long pages = 0;
+	phys_addr_t base;
+	u64 size;
+
+	for (unsigned i = 0; memblock_region(i, &base, &size); i++)
+		pages += size >> PAGE_SHIFT;
+	return pages;
+}
+
 void page_alloc_init(void)
 {
 	phys_addr_t base, end = 0;
@@ -47,7 +59,7 @@ void page_alloc_init(void)
 	}
 	reserve_pfn_range(pfn, max_pfn);
 	pr_info("Memory: %luK/%luK available\n", zone.managed_pages << (PAGE_SHIFT - 10),
-		(max_pfn - min_pfn) << (PAGE_SHIFT - 10));
+		ram_pages() << (PAGE_SHIFT - 10));
 }
 
 /* Whole pages only. Their flags say that they are still taken; each is cleared before the range is freed. */

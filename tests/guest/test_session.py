@@ -31,6 +31,7 @@ def test_the_session(machine, irqchip):
     want_features(machine.arch, {"irqchip": irqchip})
     with machine.guest(irqchip=irqchip, smp=2, timeout=120) as guest:
         shell = Terminal(guest)
+        assert shell.type("ls -d /dev/null /dev/" + machine.console + " /proc/self /sys/kernel/debug/tracing/trace 2>&1 | grep -c :") == "0\n"
         shell.type("cd /sys/kernel/tracing")
         assert set(shell.type("cat available_tracers").split()) == {"function", "sched_switch", "nop"}
         names = shell.type("echo 0 > tracing_on; echo schedule > set_ftrace_filter; echo 'hrtimer_*' >> set_ftrace_filter; "

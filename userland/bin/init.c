@@ -54,7 +54,8 @@ static void open_console(void)
  */
 static void mount_all(void)
 {
-	if (!is_there("/dev/null")) /* a console alone is what the kernel has made for itself */
+	/* Not /dev/console: the kernel makes that one, for us, before there is anything else. */
+	if (!is_there("/dev/null"))
 		mount_one("devtmpfs", "/dev", "devfs");
 	open_console();
 	if (!is_there("/proc/self"))
@@ -64,10 +65,9 @@ static void mount_all(void)
 		vt_warn_errno("/sys/kernel");
 	if (!is_there("/sys/kernel/tracing/trace"))
 		mount_one("tracefs", "/sys/kernel/tracing", NULL);
-	if (mkdir("/sys/kernel/debug", 0700) < 0 && errno != EEXIST)
-		vt_warn_errno("/sys/kernel/debug");
+	/* It brings tracefs with it, in the place where older tutorials look. */
 	if (!is_there("/sys/kernel/debug/tracing/trace"))
-		mount_one("tracefs", "/sys/kernel/debug/tracing", NULL);
+		mount_one("debugfs", "/sys/kernel/debug", NULL);
 }
 
 /*

@@ -1,7 +1,8 @@
 /*
- * Barriers that devices and the instruction stream need; atomics need none of these. This machine keeps loads in
- * order among loads, stores among stores and stores behind earlier loads (SDM vol. 3, 8.2.2), so for ordinary and
- * uncached memory a compiler barrier does; mfence is for a store that must be out before a later load.
+ * Barriers that devices and the instruction stream need; atomics need none of these. This machine keeps loads
+ * in order among loads, stores among stores and stores behind earlier loads (SDM vol. 3, 8.2.2), so for
+ * ordinary and uncached memory a compiler barrier does; mfence is for a store that must be out before a later
+ * load.
  */
 #pragma once
 
@@ -12,8 +13,8 @@
 #define wmb() barrier()
 
 /*
- * x2APIC registers and the TSC deadline are MSRs whose writes do not wait for earlier stores (SDM vol. 3, 10.12.3): who
- * tells another CPU by one of them puts this before it.
+ * x2APIC registers and the TSC deadline are MSRs whose writes do not wait for earlier stores (SDM vol.
+ * 3, 10.12.3): who tells another CPU by one of them puts this before it.
  */
 #define weak_wrmsr_fence() __asm__ volatile("mfence\n\tlfence" : : : "memory")
 

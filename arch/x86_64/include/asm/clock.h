@@ -9,11 +9,14 @@
 
 extern u64 tsc_hz;                      /* 0: not known yet [immutable after tsc_init] */
 extern struct static_key clock_by_hpet; /* on: the TSCs do not agree, or the command line wants the HPET */
-u64 hpet_clock_read(void);              /* HPET time in TSC cycles. Any context. */
+/*
+ * HPET time in TSC cycles. Any context. It keeps all registers but that of its result: a call in the text of arch_read_counter() then costs
+ * those who never take it nothing, where a C call would make them save what they have in registers.
+ */
+u64 hpet_clock_read(void) __attribute__((no_caller_saved_registers));
 
 /*
- * RDTSC may be taken before earlier loads are done; LFENCE waits for those (and, on AMD, needs what cpu_setup() sets up to do
- * so). Without it a CPU could see another's write and yet stamp its own event with an earlier time. RDTSCP
+ * RDTSC may be taken before earlier loads are done; LFENCE waits for those. Without it a CPU could see another's write and yet stamp its own event with an earlier time. RDTSCP
  * would do the same in one instruction, but not every 64-bit CPU has it (qemu64 does not), and a branch costs as much.
  * Later stores cannot pass it: they leave the CPU when they retire, behind it.
  */
@@ -28,14 +31,17 @@ static __always_inline u64 rdtsc_ordered(void)
 /* In TSC cycles whichever counter serves, so that clock_mult holds for both. */
 static __always_inline u64 arch_read_counter(void)
 {
-	if (static_key_false(&clock_by_hpet))
-		return hpet_clock_read();
-	return rdtsc_ordered();
+	u64 cycles;
+
+	if (!static_key_false(&clock_by_hpet))
+		return rdtsc_ordered();
+	__asm__ volatile("call hpet_clock_read" : "=a"(cycles) : : "memory", "cc");
+	return cycles;
 }
 
 /*
- * Find out how fast the TSC runs, and set the clock going (clock_init). The boot CPU, as early as ports can be used: with
- * nothing but CPUID and the PIT at hand then. Tried again with the HPET and the PM timer by the timer's driver if that
- * failed.
+ * Find out how fast the TSC runs, and set the clock going (clock_init). The boot CPU, as soon as ACPI's tables have been read;
+ * early_hpet: where the HPET's registers can be reached at the moment, or NULL. Once more by the timer's driver, which
+ * has the HPET mapped, and says what came out.
  */
-void tsc_init(void);
+void tsc_init(void *early_hpet);

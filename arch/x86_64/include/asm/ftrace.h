@@ -9,6 +9,8 @@
 #pragma once
 
 #ifndef __ASSEMBLY__
+#include <lib/types.h>
+
 /*
  * What ftrace_caller hands its callee: the registers in which the traced function got its arguments, and the frame records that
  * stand in for the one it has not pushed yet (ftrace.S has the picture). A callee may change the argument registers: the traced function then
@@ -16,12 +18,13 @@
  */
 struct ftrace_regs {
 	unsigned long di, si, dx, cx, r8, r9; /* arguments, in their order */
-	unsigned long ax;		      /* al: vector registers used by a call with variable arguments */
-	unsigned long r10;		      /* static chain of a nested function */
 	unsigned long record[4];	      /* two frame records, inner first: ftrace_caller's and the traced function's */
 	unsigned long pc;		      /* ip + 5: where ftrace_caller returns to */
 	unsigned long parent;		      /* where the traced function will return to: a tracer of returns replaces it */
 };
+
+/* ftrace.S pushes it one by one. */
+static_assert(offsetof(struct ftrace_regs, si) == 8 && offsetof(struct ftrace_regs, r9) == 40);
 
 /* ftrace.S */
 void __fentry__(void);

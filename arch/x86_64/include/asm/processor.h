@@ -9,9 +9,9 @@ static __always_inline void cpu_relax(void)
 }
 
 /*
- * Wait for an interrupt. Interrupts are off on entry and on return; in between they are on, from an instruction on that
- * cannot be interrupted before the wait (STI; HLT), so the one that ends it has been served on return and none is
- * slept through.
+ * Wait for an interrupt. Interrupts are off on entry and on return; in between they are on, from an
+ * instruction on that cannot be interrupted before the wait (STI; HLT), so the one that ends it has been
+ * served on return and none is slept through.
  */
 void arch_cpu_idle(void);
 /* Its brand string, as CPUID has it. The text lives for ever. Any context, after cpu_features_init(). */

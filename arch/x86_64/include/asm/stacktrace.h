@@ -11,5 +11,6 @@ struct task_struct;
 /* Of a task that does not run: its frame pointer and pc in the switch. */
 unsigned long arch_task_fp(const struct task_struct *task);
 unsigned long arch_task_pc(const struct task_struct *task);
-/* Is addr on this CPU's interrupt stack, or on one for #DF, NMI, #MC? Then *end is where that ends. Preemption off. */
+/* Is addr on this CPU's interrupt stack, or on one for #DF, NMI, #MC? Then *end is where that ends.
+ * Preemption off. */
 bool arch_on_irq_stack(unsigned long addr, unsigned long *end);

@@ -9,8 +9,8 @@ struct pt_regs;
 struct task_struct;
 
 /*
- * What cpu_switch_to leaves at thread.sp: all that a C function may rely on across a call (System V ABI, 3.2.1). The
- * last two words are a frame record: {rbp, return address} of the caller.
+ * What cpu_switch_to leaves at thread.sp: all that a C function may rely on across a call (System V
+ * ABI, 3.2.1). The last two words are a frame record: {rbp, return address} of the caller.
  */
 struct switch_frame {
 	u64 r15, r14, r13, r12, rbx, rbp;
@@ -18,9 +18,9 @@ struct switch_frame {
 };
 
 /*
- * fsbase and gsbase are what user mode was given (arch_prctl, clone): user mode cannot set the registers itself, as
- * CR4.FSGSBASE is off, so they need no reading back. Both are canonical user addresses.
- * Locks: s changed by the task itself, or by the switch; t the task itself.
+ * fsbase and gsbase are what user mode was given (arch_prctl, clone): user mode cannot set the registers
+ * itself, as CR4.FSGSBASE is off, so they need no reading back. Both are canonical user addresses. Locks: s
+ * changed by the task itself, or by the switch; t the task itself.
  */
 struct thread_struct {
 	u64 sp;		/* [s] struct switch_frame, while not running */
