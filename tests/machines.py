@@ -39,6 +39,7 @@ class Target:
     host_gcc: tuple  # prefixes of cross compilers
     syscall_entry: str  # the assembly at the bottom of a system call's backtrace
     registers: tuple  # words of a register dump
+    kept_out: tuple  # lkdtm's crash types that end in an oops on the last of `cpus`: the kernel astray in user memory
     jumped_from: tuple  # how a dump tells who jumped to data; () where nothing but the stack knows
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
     # its letter in the third of a trace line's flags)
@@ -96,6 +97,7 @@ AARCH64 = Target(
     host_gcc=("aarch64-none-elf-", "aarch64-elf-", "aarch64-linux-gnu-"),
     syscall_entry=r"el0t_64_sync",
     registers=("pc : ", "lr : ", "sp : ", "x29: "),
+    kept_out=("EXEC_USERSPACE",),  # loads and stores would need PAN
     jumped_from=("lr : lkdtm_EXEC_DATA",),
     storms=(),
 )
@@ -113,7 +115,11 @@ X86_64 = Target(
         Variant("epyc", {"cpu": "EPYC"}),
         Variant("x2apic", {"irqchip": "x2apic", "cpu": "max"}),
         Variant("tsc-deadline", {"cpu": "max,+tsc-deadline"}),
-        Variant("without-hpet", {"board": "q35,hpet=off"}),
+        # What the clock is measured against, and what it is made of.
+        Variant("hpet", {}, r"processor \(HPET\)"),
+        Variant("without-hpet", {"board": "q35,hpet=off"}, r"processor \(PIT\)"),
+        Variant("without-hpet-and-pit", {"board": "q35,hpet=off,pit=off"}, r"processor \(PM timer\)"),
+        Variant("hpet-as-clock", {"append": "clocksource=hpet"}, "Switched to clocksource hpet"),
         Variant("i440fx", {"board": "pc"}),
     ),
     refused=(("qemu64,-lm", "no long mode"), ("qemu64,-nx", "no no-execute")),
@@ -121,6 +127,7 @@ X86_64 = Target(
     host_gcc=("x86_64-elf-", "x86_64-linux-gnu-"),
     syscall_entry=r"entry_SYSCALL_64\w*",
     registers=("RIP: ", "RSP: ", "RBP: ", "RAX: "),
+    kept_out=("EXEC_USERSPACE", "ACCESS_USERSPACE"),
     jumped_from=(),
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
 )

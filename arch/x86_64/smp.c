@@ -19,13 +19,13 @@
 const struct smp_irq_ops *smp_irq_ops;
 
 /*
- * One CPU at a time is on its way: there is one page that they start in. A CPU that is given up on may still come that
- * way, on the stack that it was given, and must not meet another there: then no other is started.
+ * One CPU at a time is on its way: there is one page that they start in. One that is given up on is sent back
+ * to where it came from, lest it meets the next there.
  */
 static enum {
 	ARRIVAL_NONE,
 	ARRIVAL_EXPECTED,
-	ARRIVAL_SEEN,	/* it may come online */
+	ARRIVAL_SEEN,	 /* it may come online */
 	ARRIVAL_REFUSED, /* it has said why, and halts */
 	ARRIVAL_GIVEN_UP,
 } arrival; /* [atomic] */
@@ -34,8 +34,8 @@ static enum {
 #define ARRIVAL_TIMEOUT_NS (5 * NSEC_PER_SEC)
 
 /*
- * CPUID words of features (SDM vol. 2, CPUID). `varies`: bits that show how a CPU is set up, or which one it is, rather than
- * what it can do.
+ * CPUID words of features (SDM vol. 2, CPUID). `varies`: bits that show how a CPU is set up, or which one it
+ * is, rather than what it can do.
  */
 struct feature_word {
 	u32 leaf, sub;
@@ -79,8 +79,8 @@ static bool lacks_features(void)
 
 		if (!missing)
 			continue;
-		pr_err("smp: CPU%u lacks features of the boot CPU: CPUID %#x.%u %s, bits %#x\n", smp_processor_id(),
-		       w->leaf, w->sub, &"eax\0ebx\0ecx\0edx"[w->reg * 4], missing);
+		pr_err("smp: CPU%u lacks features of the boot CPU: CPUID %#x.%u %s, bits %#x\n",
+		       smp_processor_id(), w->leaf, w->sub, &"eax\0ebx\0ecx\0edx"[w->reg * 4], missing);
 		lacks = true;
 	}
 	return lacks;
@@ -120,8 +120,6 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 
 	if (cpu >= boot_info.nr_cpus || !smp_irq_ops)
 		return -ENODEV;
-	if (arrival == ARRIVAL_GIVEN_UP)
-		return -EBUSY;
 	err = alloc_cpu_stacks(cpu);
 	if (err)
 		return err;
@@ -135,7 +133,9 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 	err = apic_start_cpu(boot_info.cpu_hwid[cpu], page);
 	if (!err)
 		err = wait_for_arrival();
-	if (!err)
+	if (err)
+		apic_reset_cpu(boot_info.cpu_hwid[cpu]);
+	else
 		tsc_sync_source(cpu);
 	return err;
 }
@@ -143,11 +143,11 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 /* Paging on, current and GS right, on the idle task's stack. No exception may happen before cpu_desc_init(). */
 void secondary_cpu_init(void)
 {
-	bool refused;
+	u32 next;
 
 	cpu_desc_init();
-	refused = lacks_features();
-	if (cmpxchg(&arrival, ARRIVAL_EXPECTED, refused ? ARRIVAL_REFUSED : ARRIVAL_SEEN) != ARRIVAL_EXPECTED || refused)
+	next = lacks_features() ? ARRIVAL_REFUSED : ARRIVAL_SEEN;
+	if (cmpxchg(&arrival, ARRIVAL_EXPECTED, next) != ARRIVAL_EXPECTED || next == ARRIVAL_REFUSED)
 		arch_halt();
 	cpu_setup();
 	fpu_init_cpu();
@@ -160,7 +160,7 @@ void arch_smp_cpu_init(void)
 	tlb_cpu_join();
 }
 
-/* That what was written before is seen by the receivers is for the driver: what it takes depends on how it sends. */
+/* That the receivers see what was written before is the driver's to do: it depends on how it sends. */
 void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
 	smp_irq_ops->send_ipi(mask, kind);

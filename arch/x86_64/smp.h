@@ -44,13 +44,17 @@ void tlb_cpu_leave(void);
 struct cpumask;
 void apic_send_vector(const struct cpumask *mask, unsigned vector);
 void apic_send_nmi(const struct cpumask *mask);
-/* INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver.
- * Thread context. */
+/*
+ * INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver, -EINVAL when it
+ * cannot name that CPU. Thread context.
+ */
 int apic_start_cpu(u32 apic_id, unsigned page);
+/* INIT alone: whatever that CPU does, it ends, and the CPU waits for a start-up. The same. */
+int apic_reset_cpu(u32 apic_id);
 
 /*
  * Compare the TSC of a CPU that starts with that of the one that starts it, both at the same time; returns on
- * both when that is done, 5 ms at most. (drivers/timer/tsc_sync.c)
+ * both when that is done, after 5 ms at most. (drivers/timer/tsc_sync.c)
  */
 void tsc_sync_source(unsigned cpu); /* thread context */
 void tsc_sync_target(void);	    /* from secondary_cpu_init, interrupts off */

@@ -1,4 +1,5 @@
-/* Within x86's interrupt and timer drivers: the local APIC's registers (SDM vol. 3, table 10-1) and access to them. */
+/* Within x86's interrupt and timer drivers: the local APIC's registers (SDM vol. 3, table 10-1), access to
+ * them. */
 #pragma once
 
 #include <asm/io.h>
@@ -6,11 +7,9 @@
 #include <lib/types.h>
 
 /* Offsets of xAPIC; x2APIC's MSR is MSR_X2APIC + offset / 16 (table 10-6). */
-#define APIC_ID	     0x020 /* xAPIC: in bits 31 to 24; x2APIC: all of it */
 #define APIC_LVR     0x030 /* version; highest LVT entry in bits 23 to 16 */
 #define APIC_TPR     0x080 /* task priority: classes up to it are held back */
 #define APIC_EOI     0x0b0
-#define APIC_LDR     0x0d0
 #define APIC_SVR     0x0f0 /* spurious vector; the enable bit */
 #define APIC_ISR     0x100 /* 8 words: in service */
 #define APIC_ESR     0x280 /* error status: a write latches what came since the last */
@@ -27,17 +26,17 @@
 #define APIC_TMCCT   0x390 /* timer: current count */
 #define APIC_TDCR    0x3e0 /* timer: divide configuration */
 
-#define APIC_SVR_ENABLE	   (1 << 8)
-#define APIC_MODE_FIXED	   (0 << 8) /* delivery modes, in the ICR and in LVT entries (figures 10-12, 10-8) */
-#define APIC_MODE_NMI	   (4 << 8)
-#define APIC_MODE_INIT	   (5 << 8)
-#define APIC_MODE_STARTUP  (6 << 8)
-#define APIC_ICR_BUSY	   (1 << 12) /* xAPIC: not sent yet */
-#define APIC_ICR_ASSERT	   (1 << 14)
-#define APIC_LVT_MASKED	   (1 << 16)
-#define APIC_LVTT_DEADLINE (2 << 17) /* timer mode; 0 is one-shot */
-#define APIC_TDCR_1	   0xb	     /* count every tick of the timer's clock */
-#define APIC_ESR_SEND_ACCEPT (1 << 2) /* nobody took what we sent */
+#define APIC_SVR_ENABLE	     (1 << 8)
+#define APIC_MODE_FIXED	     (0 << 8) /* delivery modes, in the ICR and in LVT entries (figures 10-12, 10-8) */
+#define APIC_MODE_NMI	     (4 << 8)
+#define APIC_MODE_INIT	     (5 << 8)
+#define APIC_MODE_STARTUP    (6 << 8)
+#define APIC_ICR_BUSY	     (1 << 12) /* xAPIC: not sent yet */
+#define APIC_ICR_ASSERT	     (1 << 14)
+#define APIC_LVT_MASKED	     (1 << 16)
+#define APIC_LVTT_DEADLINE   (2 << 17) /* timer mode; 0 is one-shot */
+#define APIC_TDCR_1	     0xb       /* count every tick of the timer's clock */
+#define APIC_ESR_SEND_ACCEPT (1 << 2)  /* nobody took what we sent */
 
 #define XAPIC_MAX_ID 254 /* 255 is broadcast; also the most that an IOAPIC's entry can name */
 
@@ -61,4 +60,4 @@ void ioapic_dispatch(unsigned gsi);
 /* Remap both 8259s and mask all they have. Boot. (pic.c) */
 void pic_disable(void);
 /* LOCAL_TIMER_VECTOR's handler (drivers/timer/lapic_timer.c). Hard interrupt context. */
-void lapic_timer_interrupt(void);
+void local_apic_timer_interrupt(void);

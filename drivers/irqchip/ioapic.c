@@ -1,4 +1,7 @@
-/* IOAPICs (82093AA data sheet): global system interrupts to vectors. hwirq is the GSI, whichever IOAPIC has it. */
+/*
+ * IOAPICs (82093AA data sheet): global system interrupts to vectors. hwirq is the GSI, whichever IOAPIC has
+ * it.
+ */
 #include <asm/io.h>
 #include <asm/irq_vectors.h>
 #include <boot/acpi.h>
@@ -19,7 +22,10 @@
 #define IOAPIC_VERSION 0x01
 #define IOAPIC_ENTRY   0x10 /* two registers a pin: low word, high word */
 
-/* Low word of an entry; the vector in bits 7 to 0, delivery fixed, destination physical. The high word has the APIC id in 31 to 24. */
+/*
+ * Low word of an entry; the vector in bits 7 to 0, delivery fixed, destination physical. The high word has
+ * the APIC id in 31 to 24.
+ */
 #define ENTRY_LOW    (1 << 13) /* active low */
 #define ENTRY_LEVEL  (1 << 15)
 #define ENTRY_MASKED (1 << 16)
@@ -80,14 +86,20 @@ static void ioapic_unmask_irq(unsigned gsi)
 	entry_modify(gsi, ENTRY_MASKED, 0);
 }
 
-/* Called while the line is masked: an entry that turns from edge to level with its line up would fire half set up. */
+/*
+ * Called while the line is masked: an entry that turns from edge to level with its line up would fire half
+ * set up.
+ */
 static void ioapic_set_type(unsigned gsi, unsigned type)
 {
 	entry_modify(gsi, ENTRY_LEVEL | ENTRY_LOW,
 		     (type & IRQ_TYPE_LEVEL ? ENTRY_LEVEL : 0) | (type & IRQ_TYPE_LOW ? ENTRY_LOW : 0));
 }
 
-/* One word changes: an interrupt goes to the old or to the new CPU. An id that does not fit stays where it was. */
+/*
+ * One word changes: an interrupt goes to the old or to the new CPU. An id that does not fit stays where it
+ * was.
+ */
 static void ioapic_set_affinity(unsigned gsi, unsigned cpu)
 {
 	struct ioapic *io = ioapic_of(gsi);
@@ -117,7 +129,10 @@ void ioapic_dispatch(unsigned gsi)
 	generic_handle_domain_irq(&ioapic_domain, gsi);
 }
 
-/* Every pin: its vector, to the boot CPU, masked, edge-triggered, active high until somebody asks for it otherwise. */
+/*
+ * Every pin: its vector, to the boot CPU, masked, edge-triggered, active high until somebody asks for it
+ * otherwise.
+ */
 static void ioapic_reset(const struct ioapic *io)
 {
 	for (unsigned pin = 0; pin < io->nr_pins; pin++) {

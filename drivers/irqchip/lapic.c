@@ -1,6 +1,6 @@
 /*
- * The local APIC of each CPU (SDM vol. 3, chapter 10): takes interrupts, sends them to other CPUs. As xAPIC its registers
- * are memory, as x2APIC they are MSRs.
+ * The local APIC of each CPU (SDM vol. 3, chapter 10): takes interrupts, sends them to other CPUs. As xAPIC
+ * its registers are memory, as x2APIC they are MSRs.
  */
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
@@ -39,15 +39,15 @@ static int set_nox2apic(const char *value)
 __setup("nox2apic", set_nox2apic);
 
 /*
- * In service and ended in order, so the register takes no number. As x2APIC this write waits for nothing: what the handler
- * wrote may become visible later, which no one can tell from an interrupt that was ended later.
+ * Interrupts end in the reverse of the order in which they came, so the register takes no number. Written as
+ * an MSR it may overtake the handler's stores: the next interrupt on this CPU sees them all the same.
  */
 static __always_inline void apic_eoi(void)
 {
 	apic_write(APIC_EOI, 0);
 }
 
-/* -EIO when the last one has not left after a while (about a second, far beyond what any bus needs). Any context. */
+/* -EIO when the last one has not left after a while, which is far longer than any bus needs. Any context. */
 static int xapic_wait_sent(void)
 {
 	for (unsigned n = 0; n < 1000000; n++) {
@@ -59,22 +59,24 @@ static int xapic_wait_sent(void)
 }
 
 /*
- * Two registers: the destination, then the command, which sends. Nobody may come in between on this CPU. Interrupts can be
- * held off, an NMI cannot: if we are in one, we may have come in between, and put the destination back.
+ * Two registers: the destination, then the command, which sends. Nobody may come in between on this CPU.
+ * Interrupts can be held off, an NMI cannot: if we are in one, we may have come in between, and put the
+ * destination back.
  */
 static void xapic_send(u32 id, u32 command)
 {
+	bool nmi = in_nmi();
 	unsigned long flags;
 	u32 interrupted = 0;
 
 	local_irq_save(flags);
-	if (unlikely(in_nmi()))
+	if (unlikely(nmi))
 		interrupted = apic_read(APIC_ICR2);
 	if (unlikely(xapic_wait_sent()))
 		pr_warn_once("APIC: an interrupt to another CPU does not leave\n");
 	writel(id << 24, xapic + APIC_ICR2);
 	writel_relaxed(command, xapic + APIC_ICR);
-	if (unlikely(in_nmi()))
+	if (unlikely(nmi))
 		writel_relaxed(interrupted, xapic + APIC_ICR2);
 	local_irq_restore(flags);
 }
@@ -88,9 +90,9 @@ static void apic_send(u32 id, u32 command)
 }
 
 /*
- * What was written before must be visible to who is interrupted. Stores to uncached memory come after earlier stores
- * (xAPIC), but WRMSR to an x2APIC register does not wait for them (SDM 10.12.3): MFENCE completes the stores, LFENCE
- * keeps the WRMSR behind MFENCE. Once is enough for all CPUs of the mask.
+ * What was written before must be visible to who is interrupted. Stores to uncached memory come after earlier
+ * stores (xAPIC), but WRMSR to an x2APIC register does not wait for them (SDM 10.12.3): MFENCE completes the
+ * stores, LFENCE keeps the WRMSR behind MFENCE. Once is enough for all CPUs of the mask.
  */
 static void apic_send_mask(const struct cpumask *mask, u32 command)
 {
@@ -121,7 +123,7 @@ static void lapic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 		apic_send_vector(mask, IPI_VECTOR + kind);
 }
 
-/* To a CPU that may not run yet, and wait until it has left. 0, or -EIO when it did not, or nobody took it. */
+/* To a CPU that may not run yet, and wait until it has left. 0; -EIO when it did not, or nobody took it. */
 static int send_start_command(u32 id, u32 command)
 {
 	apic_write(APIC_ESR, 0);
@@ -135,12 +137,20 @@ static int send_start_command(u32 id, u32 command)
 }
 
 /*
- * Only the NetBurst family (15 of Intel) among 64-bit CPUs needs the 10 ms that the SDM gives INIT, and the 200 us between the
- * two start-ups; all others take a start-up as soon as INIT is delivered, as Linux relies on too.
+ * Only the NetBurst family (15 of Intel) among 64-bit CPUs needs the 10 ms that the SDM gives INIT, and the
+ * 200 us between the two start-ups; all others take a start-up as soon as INIT is delivered, as Linux relies
+ * on too.
  */
 static bool starts_slowly(void)
 {
 	return cpu_features.family == 15 && cpu_features.vendor[0] == 'G';
+}
+
+int apic_reset_cpu(u32 apic_id)
+{
+	if (xapic && apic_id > XAPIC_MAX_ID)
+		return -EINVAL;
+	return send_start_command(apic_id, APIC_MODE_INIT | APIC_ICR_ASSERT);
 }
 
 int apic_start_cpu(u32 apic_id, unsigned page)
@@ -148,13 +158,11 @@ int apic_start_cpu(u32 apic_id, unsigned page)
 	bool slow = starts_slowly();
 	int err;
 
-	if (xapic && apic_id > XAPIC_MAX_ID)
-		return -EINVAL;
-	err = send_start_command(apic_id, APIC_MODE_INIT | APIC_ICR_ASSERT);
+	err = apic_reset_cpu(apic_id);
 	if (err)
 		return err;
 	udelay(slow ? 10000 : 10);
-	/* Twice: a CPU that had not finished its INIT misses the first, and one that runs ignores the second. */
+	/* Twice: a CPU that had not finished its INIT misses the first, one that runs ignores the second. */
 	err = send_start_command(apic_id, APIC_MODE_STARTUP | page);
 	if (err)
 		return err;
@@ -167,7 +175,7 @@ static bool in_service(unsigned vector)
 	return apic_read(APIC_ISR + vector / 32 * 0x10) >> (vector % 32) & 1;
 }
 
-/* The APIC gives SPURIOUS_VECTOR when an interrupt goes away while it is taken: that one is not in service. */
+/* SPURIOUS_VECTOR comes when an interrupt goes away while it is taken: that one is not in service. */
 static void noinline handle_spurious(unsigned vector)
 {
 	inc_irq_stat(IRQ_STAT_SPU);
@@ -191,8 +199,8 @@ static void noinline handle_error(void)
 }
 
 /*
- * An IPI is ended first: IPI_STOP does not come back. A device's is ended last, when its line is down: the IOAPIC would send
- * a level-triggered one again.
+ * An IPI is ended first: IPI_STOP does not come back. A device's is ended last, when its line is down: the
+ * IOAPIC would send a level-triggered one again.
  */
 static void lapic_handle_irq(struct pt_regs *regs)
 {
@@ -201,7 +209,7 @@ static void lapic_handle_irq(struct pt_regs *regs)
 	if (vector == LOCAL_TIMER_VECTOR) {
 		apic_eoi();
 		inc_irq_stat(IRQ_STAT_LOC);
-		lapic_timer_interrupt();
+		local_apic_timer_interrupt();
 	} else if (vector - IPI_VECTOR < IPI_MAX) {
 		apic_eoi();
 		handle_ipi(vector - IPI_VECTOR);
@@ -234,14 +242,18 @@ static void enable_in_mode(void)
 		wrmsrl(MSR_APIC_BASE, base | APIC_BASE_ENABLE | APIC_BASE_X2APIC);
 }
 
-/* Sources of its own: an entry that this APIC does not have may not be written. */
+/* Sources of its own, in the order in which APICs came to have them: one that is not there may not be
+ * written. */
+static const u16 local_sources[] = {
+	APIC_LVTT, APIC_LVT0, APIC_LVT1, APIC_LVTERR, APIC_LVTPC, APIC_LVTTHMR, APIC_LVTCMCI,
+};
+
 static void mask_local_sources(void)
 {
-	static const u16 entries[] = {APIC_LVTT, APIC_LVT0, APIC_LVT1, APIC_LVTERR, APIC_LVTPC, APIC_LVTTHMR, APIC_LVTCMCI};
 	unsigned highest = (apic_read(APIC_LVR) >> 16) & 0xff;
 
-	for (unsigned i = 0; i < ARRAY_SIZE(entries) && i <= highest; i++)
-		apic_write(entries[i], APIC_LVT_MASKED);
+	for (unsigned i = 0; i < ARRAY_SIZE(local_sources) && i <= highest; i++)
+		apic_write(local_sources[i], APIC_LVT_MASKED);
 }
 
 /* What firmware was serving when it left would hold back all that is not more urgent. */
@@ -256,7 +268,8 @@ static void end_leftovers(void)
 static void lapic_cpu_init(void)
 {
 	enable_in_mode();
-	apic_write(APIC_SVR, APIC_SVR_ENABLE | SPURIOUS_VECTOR); /* software-disabled, it would not take LVT entries */
+	/* First: disabled by software, it keeps every source masked. */
+	apic_write(APIC_SVR, APIC_SVR_ENABLE | SPURIOUS_VECTOR);
 	mask_local_sources();
 	apic_write(APIC_TPR, 0);
 	end_leftovers();

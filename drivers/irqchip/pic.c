@@ -1,4 +1,6 @@
-/* The two 8259 interrupt controllers of the first PCs: put out of the way, their inputs also go to an IOAPIC. */
+/*
+ * The two 8259 interrupt controllers of the first PCs: put out of the way, their inputs also go to an IOAPIC.
+ */
 #include <asm/io.h>
 #include <asm/irq_vectors.h>
 
@@ -20,8 +22,9 @@ static void pic_out(u8 v, u16 port)
 }
 
 /*
- * Firmware left them at vectors 8 to 15 and 0x70 to 0x77, where exceptions are. Masking does not stop the spurious interrupt
- * that an input raises by going away during the acknowledge, and that must not look like one.
+ * Firmware left them at vectors 8 to 15 and 0x70 to 0x77, where exceptions are. Masking does not stop the
+ * spurious interrupt that an input raises by going away during the acknowledge, and that must not look like
+ * one.
  */
 void pic_disable(void)
 {

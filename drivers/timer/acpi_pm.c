@@ -1,4 +1,7 @@
-/* ACPI's power management timer (ACPI 6.4, 4.8.3.3): 24 bits at 3.579545 MHz, for measuring where there is no HPET or PIT. */
+/*
+ * ACPI's power management timer (ACPI 6.4, 4.8.3.3): 24 bits at 3.579545 MHz, for measuring where there is no
+ * HPET or PIT.
+ */
 #include <asm/io.h>
 #include <boot/acpi.h>
 

@@ -1,28 +1,30 @@
 /*
  * Measuring the TSC against another counter.
  *
- * What is known for certain is when the other counter changed: between the TSC's value before the last reading of the old value
- * and its value after the first reading of the new one. The tighter that bracket, the better; what the host or a
- * system management interrupt steals makes some brackets wide, so of several the tightest is taken. From two such edges come a
- * lower and an upper bound of the frequency, which are true whatever happened in between, unless a narrow counter
- * wrapped unseen: then two measurements are made, and have to overlap.
+ * What is known for certain is when the other counter changed: between the TSC's value before the last
+ * reading of the old value and its value after the first reading of the new one. The tighter that bracket,
+ * the better; what the host or a system management interrupt steals makes some brackets wide, so of several
+ * the tightest is taken. From two such edges come a lower and an upper bound of the frequency, which are true
+ * whatever happened in between, unless a narrow counter wrapped unseen: then two measurements are made, and
+ * have to overlap.
  *
- * Under QEMU's -icount a reading takes one instruction, a nanosecond: the bracket is a loop's length, and after 200,000
- * instructions the figure is exact, each time.
+ * Under QEMU's -icount a reading takes one instruction, a nanosecond: the bracket is a loop's length, and
+ * after 200,000 instructions the figure is exact, each time.
  */
 #include <asm/clock.h>
 #include <lib/errno.h>
 
 #include "calibrate.h"
 
-#define TRIES	    8	      /* edges, of which the tightest counts */
-#define STUCK_READS 100000    /* a counter that shows the same so many times stands: the slowest ticks each 0.9 us */
-#define ENOUGH_PPM  200	      /* the bounds' distance from their middle; that is closer to the truth by far */
-#define MIN_TSC	    150000    /* cycles at least: 0.15 ms at 1 GHz, 0.04 ms at 4 GHz */
-#define MAX_TSC	    20000000  /* at most, where readings are slow: 20 ms at 1 GHz, 5 ms at 4 GHz */
-#define WIDE	    0xffffff  /* a counter of that many bits does not wrap unseen: it would take seconds */
-#define ROUND_HZ    100000000 /* the base clock that frequencies are multiples of */
-#define FS_PER_SEC  1000000000000000ULL
+#define TRIES 8 /* edges, of which the tightest counts */
+#define STUCK_READS \
+	10000	       /* a counter that shows the same so many times stands: the slowest ticks each 0.9 us */
+#define ENOUGH_PPM 200 /* the bounds' distance from their middle; that is closer to the truth by far */
+#define MIN_TSC	   150000    /* cycles at least: 0.15 ms at 1 GHz, 0.04 ms at 4 GHz */
+#define MAX_TSC	   20000000  /* at most, where readings are slow: 20 ms at 1 GHz, 5 ms at 4 GHz */
+#define WIDE	   0xffffff  /* a counter of that many bits does not wrap unseen: it would take seconds */
+#define ROUND_HZ   100000000 /* the base clock that frequencies are multiples of */
+#define FS_PER_SEC 1000000000000000ULL
 
 /* At `tsc`, give or take `slack`, the counter took the value `count`. */
 struct edge {
@@ -104,8 +106,8 @@ static bool measure_span(const struct calibration_counter *c, struct span *best)
 }
 
 /*
- * Into a range of Hz by `convert`. Where a wrap could go unseen, a second one must have something in common with it; more are
- * tried when it has not.
+ * Into a range of Hz by `convert`. Where a wrap could go unseen, a second one must have something in common
+ * with it; more are tried when it has not.
  */
 static int measure_range(const struct calibration_counter *c, struct hz_range *range,
 			 struct hz_range (*convert)(const struct span *s, u64 unit), u64 unit)
@@ -130,7 +132,8 @@ static struct hz_range tsc_range(const struct span *s, u64 period_fs)
 {
 	u64 fs = s->ticks * period_fs;
 
-	return (struct hz_range){mul_div(s->tsc - s->slack, FS_PER_SEC, fs), mul_div(s->tsc + s->slack, FS_PER_SEC, fs) + 1};
+	return (struct hz_range){mul_div(s->tsc - s->slack, FS_PER_SEC, fs),
+				 mul_div(s->tsc + s->slack, FS_PER_SEC, fs) + 1};
 }
 
 static struct hz_range counter_range(const struct span *s, u64 tsc_hz)
@@ -151,7 +154,8 @@ int calibrate_counter(const struct calibration_counter *c, u64 tsc_hz, struct hz
 
 u64 hz_plausible(struct hz_range range)
 {
-	u64 middle = range.low + (range.high - range.low) / 2, round = (middle + ROUND_HZ / 2) / ROUND_HZ * ROUND_HZ;
+	u64 middle = range.low + (range.high - range.low) / 2,
+	    round = (middle + ROUND_HZ / 2) / ROUND_HZ * ROUND_HZ;
 
 	return round >= range.low && round <= range.high ? round : middle;
 }

@@ -1,6 +1,6 @@
 /*
- * The high-precision event timer (IA-PC HPET specification 1.0a): one counter that all CPUs read alike. Measured against, and
- * the clock of machines whose TSCs do not agree; its comparators are not used.
+ * The high-precision event timer (IA-PC HPET specification 1.0a): one counter that all CPUs read alike.
+ * Measured against, and the clock of machines whose TSCs do not agree; its comparators are not used.
  */
 #include <asm/clock.h>
 #include <asm/io.h>
@@ -11,16 +11,16 @@
 
 #include "calibrate.h"
 
-#define HPET_ID		 0x000 /* low half: timers less one in 12:8, the counter has 64 bits in 13 */
-#define HPET_PERIOD	 0x004 /* of the counter, femtoseconds */
-#define HPET_CONFIG	 0x010
-#define HPET_COUNTER	 0x0f0
-#define HPET_TIMER(n)	 (0x100 + 0x20 * (n)) /* its configuration */
-#define HPET_ID_64BIT	 (1 << 13)
-#define HPET_ENABLE	 (1 << 0)
-#define HPET_LEGACY	 (1 << 1) /* timers 0 and 1 interrupt as PIT and RTC would */
-#define HPET_TIMER_INT	 (1 << 2)
-#define HPET_MAX_PERIOD	 100000000 /* the specification's 100 ns: more is no HPET */
+#define HPET_ID		0x000 /* low half: timers less one in 12:8, the counter has 64 bits in 13 */
+#define HPET_PERIOD	0x004 /* of the counter, femtoseconds */
+#define HPET_CONFIG	0x010
+#define HPET_COUNTER	0x0f0
+#define HPET_TIMER(n)	(0x100 + 0x20 * (n)) /* its configuration */
+#define HPET_ID_64BIT	(1 << 13)
+#define HPET_ENABLE	(1 << 0)
+#define HPET_LEGACY	(1 << 1) /* timers 0 and 1 interrupt as PIT and RTC would */
+#define HPET_TIMER_INT	(1 << 2)
+#define HPET_MAX_PERIOD 100000000 /* the specification's 100 ns: more is no HPET */
 
 #define FS_PER_SEC 1000000000000000ULL
 
@@ -49,8 +49,8 @@ u64 hpet_hz(void)
 }
 
 /*
- * In halves, as not every chip set takes 64-bit accesses: the high half is the same before and after, so the low one belongs
- * to it. Not traced: it can be the clock.
+ * In halves, as not every chip set takes 64-bit accesses: the high half is the same before and after, so the
+ * low one belongs to it. Not traced: it can be the clock.
  */
 notrace u64 hpet_read(void)
 {

@@ -1,11 +1,12 @@
 /*
- * Each CPU's one-shot event: the local APIC's timer (SDM vol. 3, 10.5.4), by the TSC's value where it can (TSC-deadline), else
- * by counting down.
+ * Each CPU's one-shot event: the local APIC's timer (SDM vol. 3, 10.5.4), by the TSC's value where it can
+ * (TSC-deadline), else by counting down.
  */
 #include <asm/barrier.h>
 #include <asm/clock.h>
 #include <asm/cpufeature.h>
 #include <asm/irq_vectors.h>
+#include <asm/smp.h>
 #include <drivers/driver.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -18,8 +19,9 @@
 static u64 ticks_mult; /* ns to ticks of the timer, by clocks_scale() [immutable after probe] */
 
 /*
- * Counting down, undivided: the finest there is. Rounded up, so that it does not come early and find nothing due; 0 would stop
- * the timer, 1 is at once. What is too long for the counter comes early, and whoever finds nothing due sets it again.
+ * Counting down, undivided: the finest there is. Rounded up, so that it does not come early and find nothing
+ * due; 0 would stop the timer, 1 is at once. What is too long for the counter comes early, and whoever finds
+ * nothing due sets it again.
  */
 static void lapic_set_next_event(u64 delta_ns)
 {
@@ -42,12 +44,13 @@ static void lapic_setup_cpu(void)
 }
 
 /*
- * The deadline is one of this CPU's TSC, whichever counter serves as clock, and compared as 64 bits: nothing is too long, and what
- * is past is due at once. 0 would disarm; no TSC is there again in our time.
+ * The deadline is one of this CPU's TSC, whichever counter serves as clock, and compared as 64 bits: what is
+ * past is due at once. 0 would disarm; no TSC gets there in our time. Nor does one to what "never" amounts to
+ * in ns, but in cycles that would not fit: 36 years do.
  */
 static void deadline_set_next_event(u64 delta_ns)
 {
-	wrmsrl(MSR_TSC_DEADLINE, rdtsc_ordered() + ns_to_cycles(delta_ns));
+	wrmsrl(MSR_TSC_DEADLINE, rdtsc_ordered() + ns_to_cycles(min(delta_ns, BIT(60))));
 }
 
 static void deadline_shutdown(void)
@@ -55,7 +58,10 @@ static void deadline_shutdown(void)
 	wrmsrl(MSR_TSC_DEADLINE, 0);
 }
 
-/* The entry's new mode must be there before the first deadline is written, and the entry may be memory (SDM 10.5.4.1). */
+/*
+ * The entry's new mode must be there before the first deadline is written, and the entry may be memory (SDM
+ * 10.5.4.1).
+ */
 static void deadline_setup_cpu(void)
 {
 	apic_write(APIC_LVTT, LOCAL_TIMER_VECTOR | APIC_LVTT_DEADLINE);
@@ -76,7 +82,7 @@ static const struct clock_event_device deadline_event = {
 	.setup_cpu = deadline_setup_cpu,
 };
 
-void lapic_timer_interrupt(void)
+void local_apic_timer_interrupt(void)
 {
 	hrtimer_interrupt();
 }
@@ -117,6 +123,8 @@ static int use_count_down(void)
 
 static int lapic_timer_probe(const struct device_desc *dev)
 {
+	if (!smp_irq_ops)
+		return -ENODEV; /* no local APIC was found: its registers may not be touched */
 	tsc_init(NULL);
 	if (!tsc_hz) {
 		pr_err("tsc: nothing to measure its frequency with\n");

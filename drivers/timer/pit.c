@@ -1,6 +1,6 @@
 /*
- * The 8254 timer of the first PCs: three 16-bit counters at 1.193182 MHz. Channel 0 could interrupt and is stopped, channel 2,
- * which the loudspeaker hangs on, is there to measure against.
+ * The 8254 timer of the first PCs: three 16-bit counters at 1.193182 MHz. Channel 0 could interrupt and is
+ * stopped, channel 2, which the loudspeaker hangs on, is there to measure against.
  */
 #include <asm/io.h>
 #include <drivers/driver.h>
@@ -9,7 +9,10 @@
 
 #define PIT_CHANNEL2 0x42
 #define PIT_COMMAND  0x43
-/* Commands: channel in 7:6; 5:4 how its value is accessed, 3 is low byte first, 0 latches it; mode in 3:1; 0 binary. */
+/*
+ * Commands: channel in 7:6; 5:4 how its value is accessed, 3 is low byte first, 0 latches it; mode in 3:1; 0
+ * binary.
+ */
 #define PIT_STOP0    0x30 /* mode 0 waits for a count, which is not given */
 #define PIT_START2   0xb4 /* mode 2: over and over */
 #define PIT_LATCH2   0x80

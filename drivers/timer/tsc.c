@@ -7,11 +7,11 @@
 
 #include "calibrate.h"
 
-/* CPUID leaves that tell frequencies. */
-#define CPUID_TSC	  0x15	     /* eax, ebx: crystal to TSC is ebx / eax; ecx: crystal in Hz, may be 0 (SDM vol. 2) */
-#define CPUID_FREQUENCY	  0x16	     /* eax: base frequency in MHz */
-#define CPUID_HYPERVISOR  0x40000000 /* eax: highest leaf of this range */
-#define CPUID_HV_TIMING	  0x40000010 /* eax: TSC, ebx: APIC timer, both in kHz (VMware's, taken up by KVM and QEMU) */
+/* CPUID leaves that tell frequencies (SDM vol. 2, CPUID). */
+#define CPUID_TSC	 0x15	    /* the TSC runs at ebx / eax times a crystal, of ecx Hz if that is not 0 */
+#define CPUID_FREQUENCY	 0x16	    /* eax: base frequency in MHz */
+#define CPUID_HYPERVISOR 0x40000000 /* eax: highest leaf of this range */
+#define CPUID_HV_TIMING	 0x40000010 /* eax: TSC, ebx: APIC timer, in kHz (VMware's; KVM and QEMU took it up) */
 
 u64 tsc_hz;
 const char *tsc_hz_source;
@@ -39,8 +39,9 @@ static u64 cpuid_tsc_hz(void)
 	if (r.ecx)
 		return (u64)r.ecx * r.ebx / r.eax;
 	/*
-	 * No crystal's frequency: the base frequency is the TSC's, to the MHz. The ratio shows which crystal it must be, and the
-	 * product is exact then; Intel makes them of 24 and 25 MHz, and 19.2 in the smallest (SDM vol. 3, table 18-85).
+	 * No crystal's frequency: the base frequency is the TSC's, to the MHz. The ratio shows which crystal
+	 * it must be, and the product is exact then; Intel makes them of 24 and 25 MHz, and 19.2 in the
+	 * smallest (SDM vol. 3, table 18-85).
 	 */
 	if (cpu_features.max_leaf >= CPUID_FREQUENCY) {
 		static const u32 crystals[] = {24000000, 25000000, 19200000};

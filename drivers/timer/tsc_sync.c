@@ -1,9 +1,9 @@
 /*
  * Do all CPUs' TSCs agree? Where not, the HPET becomes the clock.
  *
- * A CPU that starts and the one that starts it stamp in turns, each after it has seen the other's stamp: one that is lower
- * than the one before it would let time run backwards. A difference too small to show here, where a word goes from one CPU
- * to the other as fast as it can, cannot show elsewhere either.
+ * A CPU that starts and the one that starts it stamp in turns, each after it has seen the other's stamp: one
+ * that is lower than the one before it would let time run backwards. A difference too small to show here,
+ * where a word goes from one CPU to the other as fast as it can, cannot show elsewhere either.
  */
 #include <asm/clock.h>
 #include <asm/processor.h>
@@ -49,8 +49,8 @@ static int set_clocksource(const char *value)
 __setup("clocksource=", set_clocksource);
 
 /*
- * Acquire (the caller's, of `turn`): the other's RDTSC came before, and rdtsc_ordered() does not take ours before that load.
- * Release: ours has retired before the store is seen.
+ * Acquire (the caller's, of `turn`): the other's RDTSC came before, and rdtsc_ordered() does not take ours
+ * before that load. Release: ours has retired before the store is seen.
  */
 static void stamp(u32 mine)
 {
@@ -116,13 +116,14 @@ static void compare_with_hpet(void *unused)
 	u64 by_hpet = hpet_clock_read(), tsc = rdtsc_ordered(), old = READ_ONCE(tsc_ahead);
 
 	while ((s64)(tsc - by_hpet) > (s64)old &&
-	       !__atomic_compare_exchange_n(&tsc_ahead, &old, tsc - by_hpet, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(&tsc_ahead, &old, tsc - by_hpet, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
 		;
 }
 
 /*
- * Time may jump forward on some CPUs but backwards on none: it goes on from the TSC that is the furthest, and a little past that
- * for what the two drift apart until every reader is patched.
+ * Time may jump forward on some CPUs but backwards on none: it goes on from the TSC that is the furthest, and
+ * a little past that for what the two drift apart until every reader is patched.
  */
 static void switch_to_hpet(u64 hz)
 {

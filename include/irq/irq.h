@@ -29,8 +29,9 @@ struct irq_chip {
 };
 
 /*
- * What a controller's driver keeps to find the number of an interrupt that came in: a memory of irq_create_mapping's
- * answers. `revmap` has an entry for each number that can come in, 0 until it has come; every CPU would enter the same.
+ * What a controller's driver keeps to find the number of an interrupt that came in: a memory of
+ * irq_create_mapping's answers. `revmap` has an entry for each number that can come in, 0 until it has come;
+ * every CPU would enter the same.
  */
 struct irq_domain {
 	const struct irq_chip *chip;

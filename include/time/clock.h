@@ -14,8 +14,8 @@ extern u64 clock_mult;  /* ns = (cycles * mult) >> CLOCK_SHIFT [immutable after 
 void clock_init(u64 hz);
 
 /*
- * From one rate of counting to another: clocks_mult(to, from), in Hz, is the factor that clocks_scale() takes. Cut off, not
- * rounded: the error is below one part in 2^32 for `from` up to 4 GHz.
+ * From one rate of counting to another: clocks_mult(to, from), in Hz, is the factor that clocks_scale()
+ * takes. Cut off, not rounded: the error is below one part in 2^32 for `from` up to 4 GHz.
  */
 u64 clocks_mult(u64 to, u64 from);
 static __always_inline u64 clocks_scale(u64 count, u64 mult)

@@ -2,7 +2,10 @@
 #include <irq/irq.h>
 #include <kernel/printk.h>
 
-/* It can only be pending because somebody has mapped it: this finds that mapping. 0: it has none, and is masked. */
+/*
+ * It can only be pending because somebody has mapped it: this finds that mapping. 0: it has none, and is
+ * masked.
+ */
 static int noinline find_mapping(struct irq_domain *domain, unsigned hwirq)
 {
 	int irq = irq_create_mapping(domain->chip, hwirq, IRQ_TYPE_LEVEL);

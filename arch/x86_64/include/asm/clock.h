@@ -1,24 +1,26 @@
 /*
- * The machine's clock source: the time stamp counter (SDM vol. 3, 17.17). It counts alike on all CPUs, which is checked
- * when each of them starts; where it does not, the HPET takes over (drivers/timer/tsc_sync.c).
+ * The machine's clock source: the time stamp counter (SDM vol. 3, 17.17). It counts alike on all CPUs, which
+ * is checked when each of them starts; where it does not, the HPET takes over (drivers/timer/tsc_sync.c).
  */
 #pragma once
 
 #include <kernel/jump_label.h>
 #include <lib/types.h>
 
-extern u64 tsc_hz;                      /* 0: not known yet [immutable after tsc_init] */
+extern u64 tsc_hz;			/* 0: not known yet [immutable after tsc_init] */
 extern struct static_key clock_by_hpet; /* on: the TSCs do not agree, or the command line wants the HPET */
 /*
- * HPET time in TSC cycles. Any context. It keeps all registers but that of its result: a call in the text of arch_read_counter() then costs
- * those who never take it nothing, where a C call would make them save what they have in registers.
+ * HPET time in TSC cycles. Any context. It keeps all registers but that of its result: a call in the text of
+ * arch_read_counter() then costs those who never take it nothing, where a C call would make them save what
+ * they have in registers.
  */
 u64 hpet_clock_read(void) __attribute__((no_caller_saved_registers));
 
 /*
- * RDTSC may be taken before earlier loads are done; LFENCE waits for those. Without it a CPU could see another's write and yet stamp its own event with an earlier time. RDTSCP
- * would do the same in one instruction, but not every 64-bit CPU has it (qemu64 does not), and a branch costs as much.
- * Later stores cannot pass it: they leave the CPU when they retire, behind it.
+ * RDTSC may be taken before earlier loads are done; LFENCE waits for those. Without it a CPU could see
+ * another's write and yet stamp its own event with an earlier time. RDTSCP would do the same in one
+ * instruction, but not every 64-bit CPU has it (qemu64 does not), and a branch costs as much. Later stores
+ * cannot pass it: they leave the CPU when they retire, behind it.
  */
 static __always_inline u64 rdtsc_ordered(void)
 {
@@ -40,8 +42,8 @@ static __always_inline u64 arch_read_counter(void)
 }
 
 /*
- * Find out how fast the TSC runs, and set the clock going (clock_init). The boot CPU, as soon as ACPI's tables have been read;
- * early_hpet: where the HPET's registers can be reached at the moment, or NULL. Once more by the timer's driver, which
- * has the HPET mapped, and says what came out.
+ * Find out how fast the TSC runs, and set the clock going (clock_init). The boot CPU, as soon as ACPI's
+ * tables have been read; early_hpet: where the HPET's registers can be reached at the moment, or NULL. Once
+ * more by the timer's driver, which has the HPET mapped, and says what came out.
  */
 void tsc_init(void *early_hpet);

@@ -6,10 +6,10 @@
 struct task_struct;
 
 /*
- * Start a CPU of boot_info on idle's stack, in secondary_start_kernel. Returns when it has arrived in C and been looked at,
- * before it is online: 0, -ENODEV (no such CPU, nowhere to start it, or it lacks what the boot CPU has), -ENOMEM,
- * -EINVAL (the interrupt controller cannot address it), -EIO (not delivered), -ETIMEDOUT. Thread context, one
- * caller at a time.
+ * Start a CPU of boot_info on idle's stack, in secondary_start_kernel. Returns when it has arrived in C and
+ * been looked at, before it is online: 0, -ENODEV (no such CPU, nowhere to start it, or it lacks what the
+ * boot CPU has), -ENOMEM, -EINVAL (the interrupt controller cannot address it), -EIO (not delivered),
+ * -ETIMEDOUT. Thread context, one caller at a time.
  */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle);
 /* Interrupt the CPUs of the mask; they see all that was written before. Any context. */
