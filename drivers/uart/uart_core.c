@@ -6,6 +6,7 @@
 #include <drivers/early_console.h>
 #include <fs/libfs.h>
 #include <irq/irqflags.h>
+#include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 
