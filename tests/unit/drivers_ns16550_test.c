@@ -375,8 +375,21 @@ static void test_receive(void **state)
 	type("!");
 	service();
 	expect_received("one! two three four five six seven eight nine ten");
+	/* Input and room to send at the same moment: one edge for both. */
+	tty.to_send = "0123456789abcdefghi";
+	tty.ops->start_tx(tty.port);
+	chip.nr_sent = 0;
+	chip.line = true; /* not yet seen */
+	type("+");
+	all_sent();
+	chip.edges = 1;
+	service();
+	assert_memory_equal(chip.sent, "ghi", 3);
+	all_sent();
+	service();
 	/* An edge that somebody has served already is nobody's. */
 	assert_int_equal(handler(4, handler_data), IRQ_NONE);
+	assert_int_equal(tty.received[tty.nr_received - 1], '+');
 	assert_int_equal(port()->received, tty.nr_received);
 	end();
 }
