@@ -10,8 +10,8 @@ static void null_pointer(void)
 }
 
 /*
- * What differs between the machines: instructions, an address in the middle of an instruction or none at all, one of the
- * kernel's, and the signals that go with them.
+ * What differs between the machines: instructions, an address in the middle of an instruction or none at all,
+ * one of the kernel's, and the signals that go with them.
  */
 #ifdef __aarch64__
 #define ILLEGAL	       "udf #0"

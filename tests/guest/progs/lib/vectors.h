@@ -22,7 +22,10 @@ static inline void vectors_get(long got[VECTORS])
 #else
 #define VECTORS 8
 
-/* CPUID 1, ECX: OSXSAVE 27, AVX 28; XCR0: SSE 1, AVX 2. Then the registers have upper halves that the kernel keeps too. */
+/*
+ * CPUID 1, ECX: OSXSAVE 27, AVX 28; XCR0: SSE 1, AVX 2. Then the registers have upper halves that the kernel
+ * keeps too.
+ */
 static inline bool vectors_are_wide(void)
 {
 	unsigned a = 1, b, c = 0, d, low, high;
