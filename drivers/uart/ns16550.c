@@ -123,7 +123,7 @@ static unsigned ns16550_receive(struct uart_port *port, char *batch, unsigned ma
 
 static const struct uart_chip ns16550_chip = {
 	.name = "ttyS",
-	.irq_name = "ttyS",
+	.type = "16550A",
 	.send = ns16550_send,
 	.receive = ns16550_receive,
 	.set_rx_irq = ns16550_set_rx_irq,
