@@ -1,9 +1,13 @@
 /* Crashes to order: debugfs's provoke-crash/DIRECT takes the name of a fault and commits it, as Linux's lkdtm
  * does. */
+#include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <kernel/panic.h>
+#include <kernel/printk.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <mm/mm.h>
+#include <uapi/mman.h>
 
 /* Each is a function of its own, so that the backtrace says which it was. Context: the writer's, nothing
  * held. */
@@ -56,6 +60,41 @@ static void noinline lkdtm_EXEC_DATA(void)
 	barrier();
 }
 
+/* A page of the writer's own memory that begins with a copy of a function; NULL when there is none to be had.
+ */
+static void *map_user_page(void (*func)(void))
+{
+	long addr = do_mmap(current->mm, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			    MAP_PRIVATE | MAP_ANONYMOUS, 0);
+
+	if (addr < 0 || copy_to_user((void *)addr, (const void *)func, 64))
+		return NULL;
+	return (void *)addr;
+}
+
+/* Where the machine cannot tell such an access from one that was meant, it is good. */
+static void noinline lkdtm_ACCESS_USERSPACE(void)
+{
+	volatile long *user = map_user_page(lkdtm_PANIC);
+
+	if (user && *user)
+		pr_err("FAIL: survived bad read\n");
+}
+
+static notrace noinline void do_nothing(void)
+{
+}
+
+static void noinline lkdtm_EXEC_USERSPACE(void)
+{
+	void (*volatile func)(void) = map_user_page(do_nothing);
+
+	if (!func)
+		return;
+	func();
+	pr_err("FAIL: func returned\n");
+}
+
 /* Down to the guard page. What is read after the call keeps it from becoming a jump. */
 static int noinline lkdtm_EXHAUST_STACK_step(unsigned depth)
 {
@@ -77,6 +116,8 @@ static const struct crashtype crashtypes[] = {
 	{"ACCESS_NULL", lkdtm_ACCESS_NULL},
 	{"WRITE_RO", lkdtm_WRITE_RO},
 	{"EXEC_DATA", lkdtm_EXEC_DATA},
+	{"EXEC_USERSPACE", lkdtm_EXEC_USERSPACE},
+	{"ACCESS_USERSPACE", lkdtm_ACCESS_USERSPACE},
 	{"EXHAUST_STACK", lkdtm_EXHAUST_STACK},
 };
 
@@ -90,7 +131,7 @@ static ssize_t direct_entry(struct file *file, const char __user *buf, size_t n,
 	for (unsigned i = 0; i < ARRAY_SIZE(crashtypes); i++)
 		if (!strcmp(strim(name), crashtypes[i].name)) {
 			crashtypes[i].func();
-			return n; /* only a warning comes back */
+			return n; /* a warning comes back, and what the machine cannot prevent */
 		}
 	return -EINVAL;
 }

@@ -44,7 +44,8 @@ bench-docs: deps-run $(HERE:%=nopg-%)
 
 # ---- C unit tests: tests/unit/NAME_test.c names in its head what it tests (/* sources: a.c b.c */). Each is built for
 # the host under ASan and UBSan, and under TSan too where its head says /* sanitizers: thread */.
-UNIT      := $(patsubst tests/unit/%_test.c,%,$(sort $(wildcard tests/unit/*_test.c)))
+# What runs a machine's own assembly is for hosts of that kind.
+UNIT      := $(filter-out $(if $(filter x86_64,$(shell uname -m)),,x86_64_%),$(patsubst tests/unit/%_test.c,%,$(sort $(wildcard tests/unit/*_test.c))))
 UNIT_DIR  := build/host/unit
 UNIT_asan := -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_tsan := -fsanitize=thread

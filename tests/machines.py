@@ -39,6 +39,7 @@ class Target:
     host_gcc: tuple  # prefixes of cross compilers
     syscall_entry: str  # the assembly at the bottom of a system call's backtrace
     registers: tuple  # words of a register dump
+    kept_out: tuple  # lkdtm's crash types that end in an oops on the last of `cpus`: the kernel astray in user memory
     jumped_from: tuple  # how a dump tells who jumped to data; () where nothing but the stack knows
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
     # its letter in the third of a trace line's flags)
@@ -96,6 +97,7 @@ AARCH64 = Target(
     host_gcc=("aarch64-none-elf-", "aarch64-elf-", "aarch64-linux-gnu-"),
     syscall_entry=r"el0t_64_sync",
     registers=("pc : ", "lr : ", "sp : ", "x29: "),
+    kept_out=("EXEC_USERSPACE",),  # loads and stores would need PAN
     jumped_from=("lr : lkdtm_EXEC_DATA",),
     storms=(),
 )
@@ -125,6 +127,7 @@ X86_64 = Target(
     host_gcc=("x86_64-elf-", "x86_64-linux-gnu-"),
     syscall_entry=r"entry_SYSCALL_64\w*",
     registers=("RIP: ", "RSP: ", "RBP: ", "RAX: "),
+    kept_out=("EXEC_USERSPACE", "ACCESS_USERSPACE"),
     jumped_from=(),
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
 )

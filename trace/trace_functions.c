@@ -114,7 +114,10 @@ static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, st
 	trace_function_end(t, pc);
 }
 
-/* Where a CPU's calls are recorded by the fast path: NULL while the tracer is off or the clock is not the usual one. [t] */
+/*
+ * Where a CPU's calls are recorded by the fast path: NULL while the tracer is off or the clock is not the
+ * usual one. [t]
+ */
 static DEFINE_PER_CPU(struct ring_buffer_per_cpu *, fast_buffer);
 
 void trace_update_fast(struct trace_array *tr)

@@ -14,8 +14,9 @@ static noinline void do_el0_svc(struct pt_regs *regs)
 	regs->regs[0] = syscall_dispatch(regs, nr);
 }
 
-/* From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored. */
-void el0_svc(struct pt_regs *regs)
+/* From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored.
+ * Not traced, as in Linux: do_el0_svc is. */
+notrace void el0_svc(struct pt_regs *regs)
 {
 	local_irq_enable();
 	do_el0_svc(regs);

@@ -12,12 +12,14 @@
  *           mov  %rsp, %rbp
  *           ...
  *
- * So nothing of foo is on the stack but its return address, and every register that may hold an argument is live: rdi, rsi, rdx, rcx, r8,
- * r9. The callee keeps rbx, rbp and r12 to r15 itself; r11 and the flags mean nothing at a function's entry (System V ABI, 3.2.1). Nor do al
- * (how many vector registers a variadic call uses: the kernel is built without them) and r10 (static chain: the kernel has no nested functions).
+ * So nothing of foo is on the stack but its return address, and every register that may hold an argument is
+ * live: rdi, rsi, rdx, rcx, r8, r9. The callee keeps rbx, rbp and r12 to r15 itself; r11 and the flags mean
+ * nothing at a function's entry (System V ABI, 3.2.1). Nor do al (how many vector registers a variadic call
+ * uses: the kernel is built without them) and r10 (static chain: the kernel has no nested functions).
  *
- * A walk by frame records would leave out foo's caller, since foo has no record: {its caller's rbp, parent_ip} is what foo is going to push, so
- * we push it in its place, and ours below. The stack, at any instruction after the pushes:
+ * A walk by frame records would leave out foo's caller, since foo has no record: {its caller's rbp,
+ * parent_ip} is what foo is going to push, so we push it in its place, and ours below. The stack, at any
+ * instruction after the pushes:
  *
  *     |   frame of foo's caller         |
  *     +---------------------------------+
@@ -33,8 +35,8 @@
  *     |   r9, r8, rcx, rdx, rsi, rdi    |   40 ... 0  <- %rsp: struct ftrace_regs (asm/ftrace.h)
  *     +---------------------------------+
  *
- * Alignment: foo is entered with rsp 8 above a multiple of 16 (the ABI aligns before a call); the call of ftrace_caller and 10 pushes
- * make that a multiple of 16 again, as the call of a C function wants it.
+ * Alignment: foo is entered with rsp 8 above a multiple of 16 (the ABI aligns before a call); the call of
+ * ftrace_caller and 10 pushes make that a multiple of 16 again, as the call of a C function wants it.
  */
 #include <asm/assembler.h>
 #include <generated/asm-offsets.h>
@@ -60,7 +62,8 @@ FUNC_END __fentry__
  *     rdx = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
  *     rcx = fregs        the registers above
  *
- * ftrace_graph_call is the place where a tracer of returns branches off, when one is on: with rsp and rbp as in the picture.
+ * ftrace_graph_call is the place where a tracer of returns branches off, when one is on: with rsp and rbp as
+ * in the picture.
  */
 FUNC ftrace_caller
 	pushq	8(%rsp)				/* parent_ip */

@@ -2,10 +2,11 @@
  * Writing kernel text: through an alias that nobody executes, with the serialisation that other bytes at the same
  * place demand.
  *
- * A site is five bytes at any alignment, so it may lie in two cache lines and in two pages: no store writes it at once, and a CPU that fetched
- * it meanwhile could see half of each (SDM vol. 3, 8.1.3, "cross-modifying code"). Here no CPU can: all others wait in the loop of
- * stop_machine, which has no sites, and call arch_sync_core() before they leave it. The caches of this machine are coherent with its
- * fetches; what must be thrown away is what was fetched already, and any serialising instruction does that.
+ * A site is five bytes at any alignment, so it may lie in two cache lines and in two pages: no store writes
+ * it at once, and a CPU that fetched it meanwhile could see half of each (SDM vol. 3, 8.1.3, "cross-modifying
+ * code"). Here no CPU can: all others wait in the loop of stop_machine, which has no sites, and call
+ * arch_sync_core() before they leave it. The caches of this machine are coherent with its fetches; what must
+ * be thrown away is what was fetched already, and any serialising instruction does that.
  */
 #include <asm/fixmap.h>
 #include <asm/msr.h>

@@ -45,8 +45,8 @@ struct cpumask;
 void apic_send_vector(const struct cpumask *mask, unsigned vector);
 void apic_send_nmi(const struct cpumask *mask);
 /*
- * INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver, -EINVAL when it
- * cannot name that CPU. Thread context.
+ * INIT, then start-up at a page below 1 MiB (SDM vol. 3, 8.4.4). 0, -EIO when the APIC does not deliver,
+ * -EINVAL when it cannot name that CPU. Thread context.
  */
 int apic_start_cpu(u32 apic_id, unsigned page);
 /* INIT alone: whatever that CPU does, it ends, and the CPU waits for a start-up. The same. */

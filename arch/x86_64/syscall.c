@@ -6,9 +6,10 @@
 
 /*
  * From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored. The
- * number is an int to the ABI: what stands in the upper half of rax does not count.
+ * number is an int to the ABI: what stands in the upper half of rax does not count. Not traced, as in Linux: the
+ * call itself is, with this function as its parent.
  */
-void do_syscall_64(struct pt_regs *regs)
+notrace void do_syscall_64(struct pt_regs *regs)
 {
 	local_irq_enable();
 	regs->rax = syscall_dispatch(regs, (u32)regs->orig_rax);

@@ -4,8 +4,8 @@
 #include <lib/types.h>
 
 /*
- * Register a printk console on the machine's kind of UART: a PL011 at physical address `base`, or a 16550 whose I/O ports begin
- * there. Boot.
+ * Register a printk console on the machine's kind of UART: a PL011 at physical address `base`, or a 16550
+ * whose I/O ports begin there. Boot.
  */
 void early_console_start(phys_addr_t base);
 /* Is it the console of this UART, still? */

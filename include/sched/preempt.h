@@ -50,8 +50,9 @@ static inline void __preempt_count_sub(u32 v)
 }
 
 /*
- * Around what a non-maskable interrupt runs. It can come anywhere, also in the middle of a change of the count, which finds
- * it as it was. Not traced: before and after, the tracer would take itself to be in the interrupted context.
+ * Around what a non-maskable interrupt runs. It can come anywhere, also in the middle of a change of the
+ * count, which finds it as it was. Not traced: before and after, the tracer would take itself to be in the
+ * interrupted context.
  */
 static inline void nmi_enter(void)
 {

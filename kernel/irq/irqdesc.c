@@ -166,8 +166,8 @@ void enable_percpu_irq(int irq)
 }
 
 /*
- * A line that fires and that nobody serves would do so for ever: so many times on end. Now and then is no harm: a handler may have
- * seen to an edge before it was delivered.
+ * A line that fires and that nobody serves would do so for ever: so many times on end. Now and then is no
+ * harm: a handler may have seen to an edge before it was delivered.
  */
 static void noinline note_unhandled(int irq, struct irq_desc *d)
 {

@@ -29,16 +29,15 @@ static void reserve_pfn_range(unsigned long pfn, unsigned long end)
 		pfn_to_page(pfn)->flags = PG_RESERVED;
 }
 
-/* Holes between regions are not RAM. */
-static unsigned long ram_pages(void)
+/* Without what lies between the regions, which has its part of mem_map all the same. */
+static unsigned long ram_kib(void)
 {
-	unsigned long pages = 0;
 	phys_addr_t base;
-	u64 size;
+	u64 size, all = 0;
 
 	for (unsigned i = 0; memblock_region(i, &base, &size); i++)
-		pages += size >> PAGE_SHIFT;
-	return pages;
+		all += size;
+	return all >> 10;
 }
 
 void page_alloc_init(void)
@@ -58,8 +57,7 @@ void page_alloc_init(void)
 		free_pfn_range(base >> PAGE_SHIFT, end >> PAGE_SHIFT);
 	}
 	reserve_pfn_range(pfn, max_pfn);
-	pr_info("Memory: %luK/%luK available\n", zone.managed_pages << (PAGE_SHIFT - 10),
-		ram_pages() << (PAGE_SHIFT - 10));
+	pr_info("Memory: %luK/%luK available\n", zone.managed_pages << (PAGE_SHIFT - 10), ram_kib());
 }
 
 /* Whole pages only. Their flags say that they are still taken; each is cleared before the range is freed. */

@@ -170,7 +170,7 @@ static int pte_table_range(u64 *table, unsigned long va, unsigned long end,
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
 	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
 {
-	unsigned long va = start, span;
+	unsigned long va = start, span = PAGE_SIZE;
 	int ret = 0;
 
 	for (; va < end && !ret; va = ALIGN_DOWN(va, span) + span) {

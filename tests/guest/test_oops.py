@@ -43,6 +43,16 @@ def test_a_fault_of_the_kernel_ends_one_task(machine, smp):
         assert guest.run("sleep 0.1 & wait; ls / | wc -l")[0] == 0
 
 
+def test_user_memory_is_not_for_the_kernel(machine):
+    with machine.guest(cpu=machine.cpus[-1], timeout=60) as guest:
+        for what in machine.kept_out:
+            status, text = provoke(guest, what)
+            assert status == 139, f"{what}: status {status}\n{text}"
+            assert re.search(r"Unable to handle kernel (execute from|access to) ", text), text
+            assert "FAIL" not in text and "direct_entry" in text
+        assert guest.run("echo alive") == (0, "alive\n")
+
+
 def test_a_stack_that_overflows_hits_its_guard(machine):
     with machine.guest(smp=2, timeout=60) as guest:
         with pytest.raises(GuestError, match="Kernel panic") as caught:

@@ -1,4 +1,7 @@
-/* killstorm: families that fork, exec, stop, go on and are killed at any moment; every child must be reaped with a status it can have. */
+/*
+ * killstorm: families that fork, exec, stop, go on and are killed at any moment; every child must be reaped
+ * with a status it can have.
+ */
 #include <check.h>
 #include <signal.h>
 #include <sys/wait.h>

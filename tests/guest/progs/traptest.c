@@ -143,7 +143,8 @@ static void x87_division(void)
 }
 static void sse_division(void)
 {
-	TRAP_AT("movl $0x1d80, -4(%%rsp)\n\tldmxcsr -4(%%rsp)\n\tmov $1, %%eax\n\tcvtsi2sd %%eax, %%xmm0\n\txorpd %%xmm1, %%xmm1",
+	TRAP_AT("movl $0x1d80, -4(%%rsp)\n\tldmxcsr -4(%%rsp)\n\tmov $1, %%eax\n\t"
+		"cvtsi2sd %%eax, %%xmm0\n\txorpd %%xmm1, %%xmm1",
 		"divsd %%xmm1, %%xmm0", "");
 }
 static void unaligned(void)

@@ -1,4 +1,7 @@
-/* struct stat as stat(2) has it on this machine; kernel/fs/stat.c fills it by its fields' names (Linux, asm-generic): 128 bytes. */
+/*
+ * struct stat as stat(2) has it on this machine; kernel/fs/stat.c fills it by its fields' names (Linux,
+ * asm-generic): 128 bytes.
+ */
 #pragma once
 
 #include <lib/types.h>

@@ -1,4 +1,7 @@
-/* What the CPU can do, looked up once: the boot CPU's answers hold for all (a CPU that lacks one does not get online). */
+/*
+ * What the CPU can do, looked up once: the boot CPU's answers hold for all (a CPU that lacks one does not get
+ * online).
+ */
 #pragma once
 
 #include <lib/types.h>
@@ -17,5 +20,8 @@ extern struct cpu_features cpu_features;
 
 /* Boot CPU, before anything asks. */
 void cpu_features_init(void);
-/* Each CPU, early: control registers and MSRs that go with the features (SMEP, SMAP, NX, WP, UMIP, PGE, SYSCALL, ...). */
+/*
+ * Each CPU, early: control registers and MSRs that go with the features (SMEP, SMAP, NX, WP, UMIP, PGE,
+ * SYSCALL, ...).
+ */
 void cpu_setup(void);

@@ -12,15 +12,15 @@
 #include <lib/types.h>
 
 /*
- * What ftrace_caller hands its callee: the registers in which the traced function got its arguments, and the frame records that
- * stand in for the one it has not pushed yet (ftrace.S has the picture). A callee may change the argument registers: the traced function then
- * sees the new values.
+ * What ftrace_caller hands its callee: the registers in which the traced function got its arguments, and the
+ * frame records that stand in for the one it has not pushed yet (ftrace.S has the picture). A callee may
+ * change the argument registers: the traced function then sees the new values.
  */
 struct ftrace_regs {
 	unsigned long di, si, dx, cx, r8, r9; /* arguments, in their order */
-	unsigned long record[4];	      /* two frame records, inner first: ftrace_caller's and the traced function's */
+	unsigned long record[4];	      /* two frame records: ftrace_caller's, the traced function's */
 	unsigned long pc;		      /* ip + 5: where ftrace_caller returns to */
-	unsigned long parent;		      /* where the traced function will return to: a tracer of returns replaces it */
+	unsigned long parent;		      /* where foo will return to: a tracer of returns replaces it */
 };
 
 /* ftrace.S pushes it one by one. */

@@ -1,4 +1,7 @@
-/* Who has which of the 256 interrupt vectors (Intel SDM vol. 3, 6.2 for the first 32). Also read by assembly: macros only. */
+/*
+ * Who has which of the 256 interrupt vectors (Intel SDM vol. 3, 6.2 for the first 32). Also read by assembly:
+ * macros only.
+ */
 #pragma once
 
 #define X86_TRAP_DE  0	/* divide error */

@@ -11,8 +11,9 @@
 /* What boot/x86_head.S has page tables for. */
 #define KIMAGE_MAX_SIZE 0x1000000
 /*
- * Where multiboot2 enters, paging off. e_entry is a link address although the code runs at the physical one: GRUB looks for the segment
- * that has it and takes the difference off. PVH has the physical address of its own entry in the note.
+ * Where multiboot2 enters, paging off. e_entry is a link address although the code runs at the physical one:
+ * GRUB looks for the segment that has it and takes the difference off. PVH has the physical address of its
+ * own entry in the note.
  */
 #define KIMAGE_ENTRY  x86_start
 /* The PVH note: in rodata, and in a program header of its own, by which loaders find it. */

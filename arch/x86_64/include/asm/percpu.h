@@ -1,4 +1,7 @@
-/* This CPU's offset from the per-CPU template: the base of GS in the kernel, also kept in memory where GS reaches it. */
+/*
+ * This CPU's offset from the per-CPU template: the base of GS in the kernel, also kept in memory where GS
+ * reaches it.
+ */
 #pragma once
 
 #include <asm/msr.h>

@@ -6,16 +6,17 @@
 #include <lib/types.h>
 
 /*
- * On the kernel stack, built by entry.S, always whole. `stackframe`, at the low end, is a frame record like a function's: {interrupted rbp,
- * interrupted rip} from the kernel, {0, 0} from user mode. rbp of the handler points to it, so a walk by frame records crosses the
- * exception. From `rip` on it is what the CPU pushes (SDM vol. 3, figure 6-9).
+ * On the kernel stack, built by entry.S, always whole. `stackframe`, at the low end, is a frame record like a
+ * function's: {interrupted rbp, interrupted rip} from the kernel, {0, 0} from user mode. rbp of the handler
+ * points to it, so a walk by frame records crosses the exception. From `rip` on it is what the CPU pushes
+ * (SDM vol. 3, figure 6-9).
  */
 struct pt_regs {
 	u64 stackframe[2];
 	u64 r15, r14, r13, r12, rbp, rbx;	      /* callee saved */
 	u64 r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi; /* rax: of a system call the result */
-	u64 vector;  /* of the interrupt or exception; SYSCALL_VECTOR; NO_VECTOR for a task that never entered the kernel */
-	u64 orig_rax; /* number of the system call (NO_SYSCALL once it is rolled back), or the exception's error code, or 0 */
+	u64 vector;   /* of the interrupt or exception; SYSCALL_VECTOR; NO_VECTOR: never entered from user mode */
+	u64 orig_rax; /* number of the call (NO_SYSCALL: rolled back), or the exception's error code, or 0 */
 	u64 rip, cs, rflags, rsp, ss;
 };
 #define NO_SYSCALL (-1)

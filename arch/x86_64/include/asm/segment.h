@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The order is SYSCALL's and SYSRET's (SDM vol. 2, SYSRET): STAR[47:32] = __KERNEL_CS and the next is the kernel's SS; STAR[63:48] = B
- * gives user SS = B + 8 and user CS = B + 16 for 64-bit code.
+ * The order is SYSCALL's and SYSRET's (SDM vol. 2, SYSRET): STAR[47:32] = __KERNEL_CS and the next is the
+ * kernel's SS; STAR[63:48] = B gives user SS = B + 8 and user CS = B + 16 for 64-bit code.
  */
 #define __KERNEL_CS 0x08
 #define __KERNEL_DS 0x10

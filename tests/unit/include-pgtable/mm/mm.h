@@ -1,0 +1,2 @@
+/* Of address spaces the page-table code needs nothing. */
+#pragma once
