@@ -56,15 +56,28 @@ static void kernel_fault(struct pt_regs *regs, u64 error_code, u64 address)
 	do_kernel_fault(regs, address, fault_flags(error_code), describe(error_code, address), error_code);
 }
 
+/*
+ * The CPU can access memory on user mode's behalf with the kernel's rights (SDM vol. 3, 4.6.1, "implicit
+ * supervisor-mode access"). On hardware that is its own tables only; QEMU (TCG, 7.2) uses the stack of an
+ * IRET or far call so, and where SMAP refuses it the page is as it should be: making it good would go on for
+ * ever.
+ */
+static bool implicit_access_refused(u64 error_code)
+{
+	return (error_code & (PF_PROT | PF_USER)) == PF_PROT && cpu_features.smap;
+}
+
 static void user_fault(struct pt_regs *regs, u64 error_code, u64 address)
 {
 	current->thread.cr2 = address;
 	current->thread.error_code = error_code;
 	current->thread.trap_nr = X86_TRAP_PF;
-	if (likely(address < TASK_SIZE))
-		do_page_fault(regs, address, fault_flags(error_code));
-	else
+	if (unlikely(address >= TASK_SIZE))
 		force_sig_fault(SIGSEGV, SEGV_MAPERR, address);
+	else if (unlikely(implicit_access_refused(error_code)))
+		force_sig_fault(SIGSEGV, SEGV_ACCERR, address);
+	else
+		do_page_fault(regs, address, fault_flags(error_code));
 }
 
 noinline void do_page_fault_exception(struct pt_regs *regs, u64 error_code, u64 address)

@@ -7,6 +7,7 @@
 #include <lib/string.h>
 #include <proc/fork.h>
 #include <sched/current.h>
+#include <sched/preempt.h>
 
 #include "exception.h"
 #include "smp.h"
@@ -92,11 +93,14 @@ void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)
 void arch_flush_thread(struct task_struct *task)
 {
 	fpu_flush(task);
-	task->thread.fsbase = task->thread.gsbase = 0;
 	task->thread.cr2 = task->thread.trap_nr = task->thread.error_code = 0;
-	/* Preempted in between: the switches back and forth find zero, and leave the hardware as we do. */
+	/* In one go: a switch that finds zero leaves the registers alone, and the next task would have our
+	 * bases. */
+	preempt_disable();
+	task->thread.fsbase = task->thread.gsbase = 0;
 	wrmsrl(MSR_FS_BASE, 0);
 	wrmsrl(MSR_KERNEL_GS_BASE, 0);
+	preempt_enable();
 }
 
 /* Nothing that outlives the task: what a CPU's registers hold is told by more than its address (fpu.c). */

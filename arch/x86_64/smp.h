@@ -54,7 +54,7 @@ int apic_reset_cpu(u32 apic_id);
 
 /*
  * Compare the TSC of a CPU that starts with that of the one that starts it, both at the same time; returns on
- * both when that is done, after 5 ms at most. (drivers/timer/tsc_sync.c)
+ * both when that is done, 5 ms after the first exchange at most. (drivers/timer/tsc_sync.c)
  */
 void tsc_sync_source(unsigned cpu); /* thread context */
 void tsc_sync_target(void);	    /* from secondary_cpu_init, interrupts off */

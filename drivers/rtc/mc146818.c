@@ -29,7 +29,9 @@ struct rtc_time {
 	unsigned second, minute, hour, day, month, year, century;
 };
 
-/* Index port, data port. Bit 7 of the index would mask NMIs. */
+#define NR_CELLS 128 /* bit 7 of the index would mask NMIs */
+
+/* Index port, data port. */
 static u8 cmos_read(u16 io, u8 index)
 {
 	outb(index, io);
@@ -48,6 +50,12 @@ static bool wait_for_update(u16 io)
 	return true;
 }
 
+/* Where the FADT says; 0: nowhere, as is what no cell can be. */
+static u8 read_century(u16 io)
+{
+	return acpi_info.century && acpi_info.century < NR_CELLS ? cmos_read(io, acpi_info.century) : 0;
+}
+
 static struct rtc_time read_cells(u16 io)
 {
 	return (struct rtc_time){
@@ -57,7 +65,7 @@ static struct rtc_time read_cells(u16 io)
 		.day = cmos_read(io, RTC_DAY),
 		.month = cmos_read(io, RTC_MONTH),
 		.year = cmos_read(io, RTC_YEAR),
-		.century = acpi_info.century ? cmos_read(io, acpi_info.century) : 0,
+		.century = read_century(io),
 	};
 }
 

@@ -130,26 +130,39 @@ static const struct uart_chip ns16550_chip = {
 	.set_tx_irq = ns16550_set_tx_irq,
 };
 
+/* Let the interrupt line fall and, with something pending, rise again: an edge for who waits for one. */
+static void raise_again(struct ns16550 *p)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&p->port.mask_lock, flags);
+	ns_write(p, UART_IER, 0);
+	ns_write(p, UART_IER, p->ier);
+	spin_unlock_irqrestore(&p->port.mask_lock, flags);
+}
+
 /*
  * The line is edge-triggered on a PC: it must have gone down before we return, or it never rises again. So
- * until nothing is pending, unless the chip is broken. Reading IIR has ended the transmitter's interrupt; the
+ * until nothing is pending; after INT_PASSES, which a sender that is as fast as we are brings about, we make
+ * it fall, to let others have the CPU in between. Reading IIR has ended the transmitter's interrupt; the
  * next comes when what we send now is out, or never, when there is nothing to send: then uart_tx has turned
  * it off, and turning it on raises it anew.
  */
 static irqreturn_t ns16550_int(int irq, void *dev)
 {
 	struct ns16550 *p = container_of(dev, struct ns16550, port);
-	irqreturn_t ret = IRQ_NONE;
+	unsigned passes;
 	u8 iir;
 
-	for (unsigned i = 0; i < INT_PASSES && !((iir = ns_read(p, UART_IIR)) & IIR_NONE); i++) {
-		ret = IRQ_HANDLED;
+	for (passes = 0; passes < INT_PASSES && !((iir = ns_read(p, UART_IIR)) & IIR_NONE); passes++) {
 		if ((iir & IIR_ID) == IIR_THRI)
 			uart_tx(&p->port);
 		else if (!READ_ONCE(p->port.throttled))
 			uart_rx(&p->port);
 	}
-	return ret;
+	if (unlikely(passes == INT_PASSES))
+		raise_again(p);
+	return passes ? IRQ_HANDLED : IRQ_NONE;
 }
 
 /*

@@ -96,3 +96,9 @@ def test_a_panic_can_end_the_machine_with_a_status(machine):
         assert guest.exit_status() == PANICKED
     finally:
         guest.close()
+
+
+@pytest.mark.parametrize("year", ["1999", "2026", "2080"])
+def test_the_real_time_clock_tells_the_century(machine, year):
+    with machine.guest(qemu_args=["-rtc", f"base={year}-02-28T12:00:00"]) as guest:
+        assert guest.run("date '+%Y-%m-%d %H'") == (0, f"{year}-02-28 12\n")

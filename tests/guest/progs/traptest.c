@@ -128,6 +128,17 @@ static void program_of_32_bits(void)
 {
 	far_to(0x1b);
 }
+/* Within user mode IRET is allowed. QEMU's TCG reads its stack as the kernel would, which SMAP refuses. */
+static void return_from_nothing(void)
+{
+	__asm__ volatile(
+		"mov %%rsp, %%rcx\n\tpush %1\n\tpush %%rcx\n\tpushf\n\tpush %2\n\t"
+		"lea 1f(%%rip), %%rcx\n\tpush %%rcx\n\t"
+		"mov %%rsp, %0\n\tiretq\n1:"
+		: "=m"(expected_addr)
+		: "r"(0x23L), "r"(0x2bL)
+		: "rcx", "memory", "cc");
+}
 static void write_gs_base(void)
 {
 	TRAP_AT("", "wrgsbase %%rax", "");
@@ -184,6 +195,7 @@ static void traps(void)
 	/* Not under QEMU's TCG. */
 	expect(sse_division, SIGFPE, FPE_FLTDIV, true);
 	expect(unaligned, SIGBUS, BUS_ADRALN, true);
+	expect(return_from_nothing, SIGSEGV, SEGV_ACCERR, true);
 }
 
 #define NR_GETPPID 110
