@@ -190,7 +190,16 @@ def test_language(userland, tmp_path, case):
 
 # What goes wrong says so, in these words, with this status.
 ERRORS = [
-    ("echo x > /dev/full; echo $?", "1\n", "sh: write error: No space left on device\n", 0),
+    ("echo a | sed s/a", "", "sed: missing delimiter, at ''\n", 1),
+    ("echo a | sed 's/a/b/;x'", "", "sed: unknown command, at 'x'\n", 1),
+    ("echo a | sed 's/a/b/k'", "", "sed: extra characters after command, at 'k'\n", 1),
+    ("echo a | sed '{p'", "", "sed: a { has no }\n", 1),
+    (r"echo a | sed 's/\(a\)/\1/'", "", "sed: \\1: groups are not remembered; only & is\n", 1),
+    ("echo a > f; sed p none f", "a\na\n", "sed: none: No such file or directory\n", 2),
+    ("echo x > /dev/full; echo $?", "1\n", "sh: echo: write error: No space left on device\n", 0),
+    ("printf x > /dev/full; pwd > /dev/full; echo $?; pwd > /dev/null && kill -l > /dev/full; env echo x > /dev/full", "1\n",
+     "sh: printf: write error: No space left on device\nsh: pwd: write error: No space left on device\n"
+     "sh: kill: write error: No space left on device\necho: write error: No space left on device\n", 1),
     ("nosuch", "", "sh: nosuch: not found\n", 127),
     ("echo hi; if", "", 'sh: line 1: syntax error: unexpected "end of file"\n', 2),
     ("echo )", "", 'sh: line 1: syntax error: unexpected ")"\n', 2),
@@ -241,6 +250,13 @@ TOOLS = [
      "ab\nabab\n5\naab\naab\na+b\n5\n3\n"),
     ("echo 'x=42;' | grep -oE '[[:digit:]]+'; echo aXb | grep -E 'a.b'; echo abc | grep -E 'a(b?)c'; "
      "echo xaaay | grep -oE 'a*' ; echo foobar | grep -oE 'foo|foobar'", "42\naXb\nabc\naaa\nfoobar\n"),
+    ("seq 9 > f; sed -n 2,3p f; sed '2,$d' f; sed -n '$p' f f; sed -n '/4/,/6/p' f; sed 2q f; sed -e '/[2-8]/d' -e 's/$/!/' f; "
+     "sed -n '8,2p;$=' f; sed '3!d' f; sed -n -e '/3/{s/3/three/;p' -e '}' f",
+     "2\n3\n1\n9\n4\n5\n6\n1\n2\n1!\n9!\n8\n9\n3\nthree\n"),
+    ("echo aaa bbb | sed 's/a/X/;s/b/Y/2g'; echo a/b | sed 's,/,[&],;s/\\//\\&/'; echo abc | sed 's/x*/-/g'; echo baac | sed 's/a*/x/g'; "
+     "echo 'a b' | sed 's/ /\\n/'; echo aB | sed -n 's/b/c/Ip'; echo ab | sed -E 's/(a|b)+/<&>/'; printf 'a\\tb\\n' | sed 's/[\\t]/T/'",
+     "Xaa bYY\na[&]b\n-a-b-c-\nxbxcx\na\nb\nac\n<ab>\naTb\n"),
+    ("seq 3 | more; seq 3 > f; less f f | wc -l; more none f 2>/dev/null; echo $?", "1\n2\n3\n6\n1\n2\n3\n1\n"),
     ("printf 'a b  c\\nd\\n' > f; wc f; wc -l f; wc -w < f; cat f f | wc -c", "      2       4       9 f\n2 f\n4\n18\n"),
     ("printf '10\\n9\\n-1\\n2.5\\n2.25\\n' > f; sort f; echo; sort -n f; sort -nr f | head -1",
      "-1\n10\n2.25\n2.5\n9\n\n-1\n2.25\n2.5\n9\n10\n10\n"),
@@ -530,6 +546,61 @@ def test_jobs(console):
     console.expect("[2] Running    sleep 50\r\n@ ")
     console.send("kill %1 %2; wait; echo ok\r")
     console.expect("\nok\r\n")
+
+
+def test_a_finished_job_is_told_of_once(console):
+    console.send("sleep 100 &\r")
+    console.expect("@ ")
+    console.send("kill %1; sleep 1; jobs\r")
+    console.expect("[1] Terminated sleep 100\r\n@ ")
+    console.send("(exit 3) &\r")
+    console.expect("@ ")
+    console.send("sleep 1; jobs; jobs; echo end\r")
+    console.expect("[1] Done(3)    (exit 3)\r\nend\r\n@ ")
+
+
+def page(console, first, last):
+    """What more shows of `seq`, up to its prompt."""
+    console.expect("".join(f"{n}\r\n" for n in range(first, last + 1)) + "\r\x1b[J--More--")
+
+
+def test_more_pages(console):
+    fcntl.ioctl(console.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 80, 0, 0))
+    console.send("seq 100 | more\r")
+    for keys, first, last in (("", 1, 5), (" ", 6, 10), ("\r", 11, 11), ("b", 2, 6), ("k", 1, 5), ("/^4.\r", 40, 44), ("n", 41, 45),
+                              ("g", 1, 5)):
+        console.send(keys)
+        page(console, first, last)
+    console.send("/none\r")
+    console.expect("not found")
+    console.send("q")
+    console.expect("@ ")
+    console.send("seq 7 | more\r")
+    page(console, 1, 5)
+    console.send(" ")  # the end of the text is the end of more ...
+    console.expect("6\r\n7\r\n@ ")
+    console.send("seq 7 | less\r")
+    page(console, 1, 5)
+    console.send("G")  # ... but not of less
+    console.expect("3\r\n4\r\n5\r\n6\r\n7\r\n\r\x1b[J(END)")
+    console.send("q")
+    console.expect("@ ")
+
+
+def test_more_gives_the_terminal_back(console):
+    fcntl.ioctl(console.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 80, 0, 0))
+    before = termios.tcgetattr(console.fd)
+    for key in ("q", "\x03"):
+        console.send("sleep 1; more /proc/self/status; cat\r" if key == "q" else "more /proc/self/status\r")
+        console.expect("--More--")
+        console.send(key)
+        if key == "q":
+            time.sleep(1)
+            console.send("typed\r")
+            console.expect("typed\r\ntyped\r\n")  # echoed, and handed over as a line
+            console.send("\x04")
+        console.expect("@ ")
+    assert termios.tcgetattr(console.fd) == before
 
 
 def test_multi_line_command_and_syntax_error(console):
