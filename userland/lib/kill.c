@@ -25,7 +25,7 @@ static int kill_list(char **args)
 		}
 		printf("%s\n", vt_signal_name((int)n & 127));
 	}
-	return vt_finish(0);
+	return 0;
 }
 
 /*
@@ -61,7 +61,7 @@ int vt_kill(int argc, char **argv)
 
 	if (*args && !strcmp(*args, "--help")) {
 		printf("Usage: %s\n", KILL_USAGE);
-		return vt_finish(0);
+		return 0;
 	}
 	if (*args && !strcmp(*args, "-l"))
 		return kill_list(args + 1);
