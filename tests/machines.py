@@ -5,7 +5,6 @@ tools/vitrine_guest.py's.
 """
 
 import functools
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 from guest_programs import program_files
 from monitor import MonitoredGuest
-from vitrine_guest import MACHINES, ROOT, Guest, ScriptRun
+from vitrine_guest import MACHINES, Guest, ScriptRun
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,6 @@ class Target:
     def boots(self):
         """Ways of booting beside QEMU's own loader."""
         return tuple(name for name in MACHINES[self.arch].boots if name != "kernel")
-
-    @property
-    def here(self):
-        """Does this tree have it?"""
-        return os.path.exists(os.path.join(ROOT, "arch", self.arch, "asm-offsets.c"))
 
     def guest(self, **settings):
         return Guest(arch=self.arch, **settings)
@@ -154,17 +148,11 @@ def want_features(arch, setup):
         pytest.skip(f"this QEMU does not emulate {cpu}")
 
 
-def present(target):
-    """Marks for an item on this machine: left out while the tree does not have the machine yet."""
-    return [] if target.here else [pytest.mark.skip(reason=f"there is no arch/{target.arch} in this tree yet")]
-
-
-def params(here=True):
-    """For pytest's parametrize: each machine with its id and its marks. here=False: the test needs nothing of the tree's."""
-    return [pytest.param(target, id=target.arch, marks=present(target) if here else []) for target in TARGETS]
+def params():
+    """For pytest's parametrize: each machine with its id."""
+    return [pytest.param(target, id=target.arch) for target in TARGETS]
 
 
 def product(rows):
     """The same for rows of each machine: rows(target) gives (name, value...) tuples; ids are arch-name."""
-    return [pytest.param(target, *row[1:], id=f"{target.arch}-{row[0]}", marks=present(target))
-            for target in TARGETS for row in rows(target)]
+    return [pytest.param(target, *row[1:], id=f"{target.arch}-{row[0]}") for target in TARGETS for row in rows(target)]

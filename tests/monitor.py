@@ -105,7 +105,9 @@ class Kernel:
         with open(os.path.join(build, "vmlinux"), "rb") as file:
             elf = ELFFile(file)
             self.code = {"EM_AARCH64": A64, "EM_X86_64": X64}[elf["e_machine"]]
-            self.symbols = {symbol.name: symbol["st_value"] for symbol in elf.get_section_by_name(".symtab").iter_symbols()}
+            symbols = list(elf.get_section_by_name(".symtab").iter_symbols())
+            self.symbols = {symbol.name: symbol["st_value"] for symbol in symbols}
+            self.sizes = {symbol.name: symbol["st_size"] for symbol in symbols}
             loads = list(elf.iter_segments("PT_LOAD"))
             self.segments = [(segment["p_vaddr"], segment.data()) for segment in loads]
         self.load = loads[0]["p_paddr"] - loads[0]["p_vaddr"] + self.symbols["_text"]
@@ -191,3 +193,11 @@ class Text:
             at = next(at for at, (now, built) in enumerate(zip(self.now, self.built)) if now != built)
             raise AssertionError(f"{self.start + at:#x} holds {self.now[at : at + 8].hex()}, built was {self.built[at : at + 8].hex()}")
         return calling, branching
+
+
+def patch_stats(guest, kernel):
+    """struct patch_stats: sites written, alias maps, stops, and then what the machine has besides (<asm/patch.h>)."""
+    guest.qmp("stop")
+    raw = guest.memory(kernel.physical(kernel.symbols["patch_stats"]), kernel.sizes["patch_stats"])
+    guest.qmp("cont")
+    return struct.unpack(f"<{len(raw) // 8}Q", raw)

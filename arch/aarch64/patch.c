@@ -151,7 +151,7 @@ static __always_inline int write_sites(const unsigned long *sites, size_t n, uns
 	}
 	site_line = line;
 	nr_lines = noted;
-	patch_stats.words += i;
+	patch_stats.sites += i;
 	patch_stats.dcache_clean += cleaned;
 	return i == n ? 0 : -EINVAL;
 }

@@ -416,7 +416,7 @@ FUNC ret_from_fork
 	test	%rbx, %rbx
 	jz	1f
 	mov	%r12, %rdi
-	call	*%rbx
+	call	*%rbx				/* a kernel thread */
 	test	%eax, %eax
 	jnz	2f				/* 0: it became a user program (kernel_execve) */
 1:

@@ -2,8 +2,8 @@
  * TLB flushes, on other CPUs by interrupt: the hardware tells nobody that an entry was changed.
  *
  * Who must be told. A CPU holds user translations of the address space that it has loaded, and of no other:
- * loading CR3 drops them (no PCID). A CPU in a kernel thread keeps the one that it had, which is then
- * loaded still. So it is enough to interrupt the CPUs whose loaded_mm is the mm; mm->cpu_bitmap, a
+ * loading CR3 drops them (no PCID). A CPU in a kernel thread keeps the one that it had until the first flush
+ * that it is told of. So it is enough to interrupt the CPUs whose loaded_mm is the mm; mm->cpu_bitmap, a
  * superset, says where to look. Why none is missed:
  *
  *     who flushes                             who loads the mm (switch_mm, arch_switch_mm)
@@ -60,6 +60,16 @@ static void flush_user_local(void)
 }
 
 /*
+ * A kernel thread (or a task that has given its mm up) borrows the address space. It does not use it, so
+ * rather than be interrupted for each change to come the CPU gives it up; the way back to a task of the mm
+ * asks arch_mm_loaded().
+ */
+static void leave_mm(void)
+{
+	arch_switch_mm(NULL, &init_mm, smp_processor_id());
+}
+
+/*
  * Switching CR4.PGE off drops global entries too (SDM vol. 3, 4.10.4.1). An interrupt between the two
  * writes does no harm.
  */
@@ -75,12 +85,15 @@ void flush_tlb_local_all(void)
 	}
 }
 
-/* Preemption off. */
+/* Preemption off: no switch of tasks comes between the look at who runs and what is done, since that has
+ * interrupts off. */
 static void flush_local(const struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	if (mm != &init_mm && this_cpu(loaded_mm) != mm)
 		return;
-	if (end - start <= FLUSH_MAX_PAGES * PAGE_SIZE)
+	if (mm != &init_mm && !current->mm)
+		leave_mm();
+	else if (end - start <= FLUSH_MAX_PAGES * PAGE_SIZE)
 		for (unsigned long va = start; va < end; va += PAGE_SIZE)
 			flush_tlb_local_page(va);
 	else if (mm == &init_mm)

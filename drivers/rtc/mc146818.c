@@ -57,7 +57,7 @@ static struct rtc_time read_cells(u16 io)
 		.day = cmos_read(io, RTC_DAY),
 		.month = cmos_read(io, RTC_MONTH),
 		.year = cmos_read(io, RTC_YEAR),
-		.century = 0,
+		.century = acpi_info.century ? cmos_read(io, acpi_info.century) : 0,
 	};
 }
 

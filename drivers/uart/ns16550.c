@@ -3,6 +3,7 @@
 
 #include <asm/io.h>
 #include <drivers/driver.h>
+#include <drivers/early_console.h>
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <mm/vmalloc.h>
@@ -122,7 +123,7 @@ static unsigned ns16550_receive(struct uart_port *port, char *batch, unsigned ma
 
 static const struct uart_chip ns16550_chip = {
 	.name = "ttyS",
-	.irq_name = "ttyS",
+	.type = "16550A",
 	.send = ns16550_send,
 	.receive = ns16550_receive,
 	.set_rx_irq = ns16550_set_rx_irq,
@@ -151,11 +152,16 @@ static irqreturn_t ns16550_int(int irq, void *dev)
 	return ret;
 }
 
-/* A rate that firmware or boot loader has set stays. */
-static void setup_rate(struct ns16550 *p, u32 clock_hz)
+/*
+ * A rate that firmware or boot loader has set stays. Where the early console writes, all is set, and no place
+ * to look: with DLAB the transmitter's register is the divisor.
+ */
+static void setup_rate(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 {
 	unsigned divisor;
 
+	if (early_console_active(base))
+		return;
 	ns_write(p, UART_LCR, LCR_8N1 | LCR_DLAB);
 	divisor = ns_read(p, UART_DLL) | ns_read(p, UART_DLM) << 8;
 	if (!divisor) {
@@ -167,13 +173,13 @@ static void setup_rate(struct ns16550 *p, u32 clock_hz)
 }
 
 /* Is there a chip? The scratch register keeps what it is told; nobody answers with all ones. */
-static int setup_port(struct ns16550 *p, u32 clock_hz)
+static int setup_port(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 {
 	ns_write(p, UART_SCR, 0x5a);
 	if (ns_read(p, UART_SCR) != 0x5a)
 		return -ENODEV;
 	ns_write(p, UART_IER, 0);
-	setup_rate(p, clock_hz);
+	setup_rate(p, base, clock_hz);
 	ns_write(p, UART_FCR, FCR_ENABLE | FCR_RX_8);
 	p->fifo = (ns_read(p, UART_IIR) & IIR_FIFOS) == IIR_FIFOS ? NS16550_FIFO : 1;
 	ns_write(p, UART_MCR, MCR_DTR | MCR_RTS | MCR_OUT2);
@@ -205,7 +211,7 @@ static int ns16550_probe(const struct device_desc *dev)
 	err = map_registers(p, dev->reg[0].base, dev->reg[0].size);
 	if (err)
 		goto free_port;
-	err = setup_port(p, dev->clock_hz);
+	err = setup_port(p, dev->reg[0].base, dev->clock_hz);
 	if (err)
 		goto unmap;
 	err = uart_register(&p->port, &ns16550_chip, dev->reg[0].base, irq, ns16550_int);

@@ -68,6 +68,7 @@ static unsigned pl011_receive(struct uart_port *port, char *batch, unsigned max,
 
 static const struct uart_chip pl011_chip = {
 	.name = "ttyAMA",
+	.type = "PL011",
 	.irq_name = "uart-pl011",
 	.send = pl011_send,
 	.receive = pl011_receive,

@@ -6,6 +6,7 @@
 #include <drivers/early_console.h>
 #include <fs/libfs.h>
 #include <irq/irqflags.h>
+#include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 
@@ -133,11 +134,9 @@ static unsigned next_line(const struct uart_chip *chip)
  * already. */
 static int register_tty(struct uart_port *port)
 {
-	char name[16];
-
-	snprintf(name, sizeof(name), "%s%u", port->chip->name, port->line);
+	snprintf(port->name, sizeof(port->name), "%s%u", port->chip->name, port->line);
 	port->log_shown = early_console_active(port->base);
-	port->tty = tty_register_uart(name, port->line, &uart_tty_ops, port);
+	port->tty = tty_register_uart(port->name, port->line, &uart_tty_ops, port);
 	if (!port->tty)
 		return -ENOMEM;
 	if (port->log_shown)
@@ -161,7 +160,7 @@ int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_add
 		return err;
 	port->next = uart_ports;
 	smp_store_release(&uart_ports, port);
-	err = request_irq(irq, handler, 0, chip->irq_name, port);
+	err = request_irq(irq, handler, 0, chip->irq_name ? chip->irq_name : port->name, port);
 	if (err)
 		return err;
 	uart_throttle(port, false);
@@ -172,10 +171,10 @@ int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_add
 static int serial_show(struct seq_file *m, void *v)
 {
 	for (const struct uart_port *p = smp_load_acquire(&uart_ports); p; p = p->next)
-		seq_printf(m, "%s%u: %s base:0x%lx irq:%d tx:%lu rx:%lu brk:%lu oe:%lu\n", p->chip->name,
-			   p->line, p->chip->irq_name, (unsigned long)p->base, p->irq,
-			   (unsigned long)READ_ONCE(p->sent), (unsigned long)READ_ONCE(p->received),
-			   (unsigned long)READ_ONCE(p->breaks), (unsigned long)READ_ONCE(p->overruns));
+		seq_printf(m, "%s: uart:%s base:0x%lx irq:%d tx:%lu rx:%lu brk:%lu oe:%lu\n", p->name,
+			   p->chip->type, (unsigned long)p->base, p->irq, (unsigned long)READ_ONCE(p->sent),
+			   (unsigned long)READ_ONCE(p->received), (unsigned long)READ_ONCE(p->breaks),
+			   (unsigned long)READ_ONCE(p->overruns));
 	return 0;
 }
 

@@ -13,7 +13,8 @@ struct uart_port;
 /* What one kind of chip supplies; each call touches the hardware only and returns at once. */
 struct uart_chip {
 	const char *name;     /* of the ttys: "ttyAMA", "ttyS", with a number behind */
-	const char *irq_name; /* in /proc/interrupts */
+	const char *type;     /* in /proc/tty/driver/serial */
+	const char *irq_name; /* in /proc/interrupts; NULL: the tty's name */
 	/* Put up to n bytes into the transmitter; returns how many it took, 0 when it has no room. [port's
 	 * lock] */
 	unsigned (*send)(struct uart_port *port, const char *text, unsigned n);
@@ -38,6 +39,7 @@ struct uart_port {
 	phys_addr_t base;	      /* [I] physical address, or I/O port */
 	int irq;		      /* [I] */
 	unsigned line;		      /* [I] number among the ports of its chip */
+	char name[16];		      /* [I] the tty's */
 	spinlock_t mask_lock;	      /* the chip's interrupt mask, and throttled */
 	bool throttled;		      /* [m] */
 	bool tx_irq;		      /* [m] as set_tx_irq has it */

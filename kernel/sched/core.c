@@ -101,6 +101,8 @@ static inline void context_switch_mm(struct rq *rq, struct task_struct *prev, st
 	}
 	if (prev->active_mm != next->mm)
 		switch_mm(prev->active_mm, next->mm);
+	else if (unlikely(!arch_mm_loaded(next->mm)))
+		arch_switch_mm(&init_mm, next->mm, smp_processor_id());
 	if (!prev->mm) {
 		rq->prev_mm = prev->active_mm;
 		prev->active_mm = NULL;

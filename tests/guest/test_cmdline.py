@@ -1,7 +1,6 @@
 """The kernel's command line: tracing from the first moment, quietness, the first program, and what is wrong in it."""
 
 import pytest
-from machines import X86_64
 from vitrine_guest import PANICKED, GuestError
 
 TRACING = "/sys/kernel/tracing"
@@ -65,7 +64,6 @@ def test_another_first_program(machine):
     assert caught.value.status == PANICKED
 
 
-@pytest.mark.skipif(not X86_64.here, reason="this line comes with arch/x86_64")
 def test_words_that_nobody_knows(machine):
     """They are named in one line, and booting goes on."""
     with machine.guest(append="nosuchword nosuchname=5 quiet") as guest:

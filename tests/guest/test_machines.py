@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from machines import X86_64, product, want_features
+from machines import product, want_features
 from vitrine_guest import PANICKED, GuestError
 
 SCRIPT = b"""
@@ -75,7 +75,6 @@ def test_a_cpu_that_lacks_what_we_need(machine, cpu, says):
         assert guest.console.count("Vitrine") == 1
 
 
-@pytest.mark.skipif(not X86_64.here, reason="this line comes with arch/x86_64")
 def test_without_an_initrd(machine):
     """A line says what is missing, before the panic says what follows from it."""
     guest = machine.guest(initrd="", timeout=30, wait_prompt=False)

@@ -20,8 +20,8 @@ BOOT = ("ftrace: allocating 1000 entries in 12 pages\n"
 def test_figures():
     calls = 3  # traced functions in a getpid
     few = 1000
-    middle = few + calls * bench.loops(1000) + 50
-    many = middle + calls * bench.loops(3000) + 50
+    middle = few + calls * bench.loops(bench.SHORT) + 50
+    many = middle + calls * bench.loops(bench.LONG) + 50
     found = {"boot": [9_000_000], "getpid": [200], "pipe": [4000], "yield": [400], "open": [2000], "fork": [60000],
              "sites": [1000], "enable": [250_000], "short": [560], "long": [560], "few": [few, 0], "middle": [middle, 0],
              "many": [many - 500, 500], "trace": [5000, 100, 10], "disable": [100_000]}

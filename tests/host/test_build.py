@@ -100,7 +100,7 @@ int pass(int x) { return helper(x) * 2; }
 }
 
 
-@pytest.fixture(scope="module", params=params(here=False))
+@pytest.fixture(scope="module", params=params())
 def made(tmp_path_factory, request):
     """A tree with the small kernel for one machine, whose name is the tree's; built once. Tests that change it copy it."""
     arch = request.param.arch

@@ -1,4 +1,4 @@
-"""tools/deps.sh in a machine made of folders: what it finds, what it asks apt for, what it says, what it costs."""
+"""tools/deps.sh in a box made of folders: what it finds, what it asks apt for, what it says, what it costs."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/includ
 
 
 class Fake:
-    """A machine: a root folder, a PATH, an apt-get that writes down how it was called."""
+    """A box: a root folder, a PATH, an apt-get that writes down how it was called."""
 
     def __init__(self, folder):
         self.folder, self.bin, self.calls = folder, folder / "bin", folder / "calls"
@@ -48,127 +48,127 @@ class Fake:
 
 
 @pytest.fixture
-def machine(tmp_path):
+def box(tmp_path):
     return Fake(tmp_path)
 
 
-def test_all_there_is_silent(machine):
+def test_all_there_is_silent(box):
     for _ in range(2):
-        done = machine.run("all")
+        done = box.run("all")
         assert (done.returncode, done.stdout) == (0, "")
-    assert machine.asked() == []
+    assert box.asked() == []
 
 
-def test_stamp_spares_python(machine):
-    assert machine.run("run").returncode == 0
-    python = machine.folder / "usr/bin/python3"
-    python.write_text(f"#!/bin/bash\necho python >> {machine.calls}\n")
-    assert machine.run("run").returncode == 0
-    assert machine.asked() == []
+def test_stamp_spares_python(box):
+    assert box.run("run").returncode == 0
+    python = box.folder / "usr/bin/python3"
+    python.write_text(f"#!/bin/bash\necho python >> {box.calls}\n")
+    assert box.run("run").returncode == 0
+    assert box.asked() == []
 
 
-def test_stamp_does_not_hide_a_command_that_went(machine):
-    assert machine.run("build").returncode == 0
-    (machine.bin / "cpio").unlink()
-    machine.program("apt-get", f'echo "$@" >> {machine.calls}; [ "$1" = update ] || : > {machine.bin}/cpio; '
-                               f"/bin/chmod -f 755 {machine.bin}/cpio; exit 0")
-    assert machine.run("build").returncode == 0
-    assert machine.asked() == ["update", "install -y --no-install-recommends cpio"]
+def test_stamp_does_not_hide_a_command_that_went(box):
+    assert box.run("build").returncode == 0
+    (box.bin / "cpio").unlink()
+    box.program("apt-get", f'echo "$@" >> {box.calls}; [ "$1" = update ] || : > {box.bin}/cpio; '
+                               f"/bin/chmod -f 755 {box.bin}/cpio; exit 0")
+    assert box.run("build").returncode == 0
+    assert box.asked() == ["update", "install -y --no-install-recommends cpio"]
 
 
-def test_root_installs_what_is_missing(machine):
-    (machine.bin / "cppcheck").unlink()
-    (machine.folder / "usr/include/cmocka.h").unlink()
-    machine.program("apt-get", f'echo "$@" >> {machine.calls}; [ "$1" = update ] && exit 0\n'
-                               f": > {machine.folder}/usr/include/cmocka.h\n"
-                               f"echo '#!/bin/bash' > {machine.bin}/cppcheck; /bin/chmod 755 {machine.bin}/cppcheck")
-    done = machine.run("all")
+def test_root_installs_what_is_missing(box):
+    (box.bin / "cppcheck").unlink()
+    (box.folder / "usr/include/cmocka.h").unlink()
+    box.program("apt-get", f'echo "$@" >> {box.calls}; [ "$1" = update ] && exit 0\n'
+                               f": > {box.folder}/usr/include/cmocka.h\n"
+                               f"echo '#!/bin/bash' > {box.bin}/cppcheck; /bin/chmod 755 {box.bin}/cppcheck")
+    done = box.run("all")
     assert (done.returncode, done.stdout) == (0, "deps: installing libcmocka-dev cppcheck\n")
-    assert machine.asked() == ["update", "install -y --no-install-recommends libcmocka-dev cppcheck"]
+    assert box.asked() == ["update", "install -y --no-install-recommends libcmocka-dev cppcheck"]
 
 
-def test_only_the_wanted_jobs(machine):
-    (machine.bin / "cppcheck").unlink()
-    assert machine.run("build", "run").returncode == 0
-    assert machine.asked() == []
+def test_only_the_wanted_jobs(box):
+    (box.bin / "cppcheck").unlink()
+    assert box.run("build", "run").returncode == 0
+    assert box.asked() == []
 
 
-def test_an_alternative_is_enough(machine):
-    (machine.bin / "aarch64-linux-gnu-gcc").unlink()
-    machine.program("aarch64-none-elf-gcc", "exit 0")
-    assert machine.run("build").returncode == 0
-    assert machine.asked() == []
+def test_an_alternative_is_enough(box):
+    (box.bin / "aarch64-linux-gnu-gcc").unlink()
+    box.program("aarch64-none-elf-gcc", "exit 0")
+    assert box.run("build").returncode == 0
+    assert box.asked() == []
 
 
-def test_without_root_one_line_names_all(machine):
-    machine.program("id", "echo 1000")
+def test_without_root_one_line_names_all(box):
+    box.program("id", "echo 1000")
     for name in ("cppcheck", "xz", "qemu-system-aarch64"):
-        (machine.bin / name).unlink()
-    done = machine.run("all")
+        (box.bin / name).unlink()
+    done = box.run("all")
     assert done.returncode == 1
     assert done.stdout == "deps: missing; as root: apt-get install xz-utils qemu-system-arm cppcheck\n"
-    assert machine.asked() == []
+    assert box.asked() == []
 
 
-def test_sudo_is_used_when_it_asks_nothing(machine):
-    machine.program("id", "echo 1000")
-    machine.program("sudo", f'echo "sudo $@" >> {machine.calls}; shift; [ "$1" = true ] && exit 0; exec "$@"')
-    (machine.bin / "xz").unlink()
-    machine.program("apt-get", f'echo "$@" >> {machine.calls}; [ "$1" = update ] || '
-                               f"{{ echo > {machine.bin}/xz; /bin/chmod 755 {machine.bin}/xz; }}")
-    assert machine.run("build").returncode == 0
-    assert "update" in machine.asked() and "install -y --no-install-recommends xz-utils" in machine.asked()
+def test_sudo_is_used_when_it_asks_nothing(box):
+    box.program("id", "echo 1000")
+    box.program("sudo", f'echo "sudo $@" >> {box.calls}; shift; [ "$1" = true ] && exit 0; exec "$@"')
+    (box.bin / "xz").unlink()
+    box.program("apt-get", f'echo "$@" >> {box.calls}; [ "$1" = update ] || '
+                               f"{{ echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz; }}")
+    assert box.run("build").returncode == 0
+    assert "update" in box.asked() and "install -y --no-install-recommends xz-utils" in box.asked()
 
 
-def test_the_compiler_for_x86_64_is_the_hosts_own_or_a_cross_compiler(machine):
-    machine.program("id", "echo 1000")
-    (machine.bin / "x86_64-linux-gnu-gcc").unlink()
-    assert machine.run("build").stdout == "deps: missing; as root: apt-get install gcc\n"
-    machine.program("uname", "echo aarch64")
-    assert machine.run("build").stdout == "deps: missing; as root: apt-get install gcc-x86-64-linux-gnu\n"
+def test_the_compiler_for_x86_64_is_the_hosts_own_or_a_cross_compiler(box):
+    box.program("id", "echo 1000")
+    (box.bin / "x86_64-linux-gnu-gcc").unlink()
+    assert box.run("build").stdout == "deps: missing; as root: apt-get install gcc\n"
+    box.program("uname", "echo aarch64")
+    assert box.run("build").stdout == "deps: missing; as root: apt-get install gcc-x86-64-linux-gnu\n"
 
 
-def test_grub_is_asked_for_where_it_is_packaged(machine):
-    machine.program("id", "echo 1000")
-    (machine.folder / "usr/lib/grub/i386-pc").unlink()
-    (machine.bin / "mformat").unlink()
-    assert machine.run("iso").stdout == "deps: missing; as root: apt-get install grub-pc-bin mtools\n"
-    assert machine.run("build", "run", "test").returncode == 0
-    machine.program("uname", "echo aarch64")
-    assert machine.run("all").returncode == 0
+def test_grub_is_asked_for_where_it_is_packaged(box):
+    box.program("id", "echo 1000")
+    (box.folder / "usr/lib/grub/i386-pc").unlink()
+    (box.bin / "mformat").unlink()
+    assert box.run("iso").stdout == "deps: missing; as root: apt-get install grub-pc-bin mtools\n"
+    assert box.run("build", "run", "test").returncode == 0
+    box.program("uname", "echo aarch64")
+    assert box.run("all").returncode == 0
 
 
-def test_missing_module(machine):
-    python = machine.folder / "usr/bin/python3"
+def test_missing_module(box):
+    python = box.folder / "usr/bin/python3"
     python.write_text('#!/bin/bash\n[ "$2" != "import elftools" ]\n')
-    machine.program("id", "echo 1000")
-    assert machine.run("build").stdout == "deps: missing; as root: apt-get install python3-pyelftools\n"
+    box.program("id", "echo 1000")
+    assert box.run("build").stdout == "deps: missing; as root: apt-get install python3-pyelftools\n"
 
 
-def test_failing_apt_is_shown(machine):
-    (machine.bin / "xz").unlink()
-    machine.program("apt-get", "echo E: no network >&2; exit 100")
-    done = machine.run("build")
+def test_failing_apt_is_shown(box):
+    (box.bin / "xz").unlink()
+    box.program("apt-get", "echo E: no network >&2; exit 100")
+    done = box.run("build")
     assert done.returncode == 1
     assert "E: no network" in done.stdout and done.stdout.endswith("deps: apt-get failed; still missing: xz-utils\n")
 
 
-def test_install_that_does_not_help(machine):
-    (machine.bin / "xz").unlink()
-    done = machine.run("build")
+def test_install_that_does_not_help(box):
+    (box.bin / "xz").unlink()
+    done = box.run("build")
     assert done.returncode == 1 and "not found: xz-utils" in done.stdout
 
 
-def test_two_at_once_install_once(machine):
-    (machine.bin / "xz").unlink()
-    (machine.bin / "sleep").symlink_to("/bin/sleep")
-    machine.program("apt-get", f'echo "$@" >> {machine.calls}; [ "$1" = update ] || '
-                               f"{{ sleep 0.3; echo > {machine.bin}/xz; /bin/chmod 755 {machine.bin}/xz; }}")
+def test_two_at_once_install_once(box):
+    (box.bin / "xz").unlink()
+    (box.bin / "sleep").symlink_to("/bin/sleep")
+    box.program("apt-get", f'echo "$@" >> {box.calls}; [ "$1" = update ] || '
+                               f"{{ sleep 0.3; echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz; }}")
     with ThreadPoolExecutor() as pool:
-        done = list(pool.map(machine.run, ["build", "build"]))
+        done = list(pool.map(box.run, ["build", "build"]))
     assert [one.returncode for one in done] == [0, 0]
-    assert len(machine.asked()) == 2, "one update, one install"
+    assert len(box.asked()) == 2, "one update, one install"
 
 
-def test_unknown_job(machine):
-    assert machine.run("everything").returncode == 2
+def test_unknown_job(box):
+    assert box.run("everything").returncode == 2

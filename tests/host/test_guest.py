@@ -9,7 +9,7 @@ from vitrine_guest import MACHINES, NO_STATUS, PANICKED, TIMED_OUT, Guest, Guest
 FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_qemu.py")
 
 
-@pytest.fixture(params=params(here=False))
+@pytest.fixture(params=params())
 def settings(tmp_path, request):
     arch = request.param.arch
     (tmp_path / MACHINES[arch].kernel).write_bytes(b"")

@@ -16,7 +16,7 @@ FAKE = os.path.join(HERE, "fake_qemu.py")
 EMPTY_ARCHIVE = b"070701" + b"00000000" * 11 + b"0000000B" + b"00000000" + b"TRAILER!!!\0" + b"\0" * 3
 
 
-@pytest.fixture(params=params(here=False))
+@pytest.fixture(params=params())
 def build(tmp_path, request):
     """A build folder of each machine, whose name is the folder's."""
     folder = tmp_path / request.param.arch

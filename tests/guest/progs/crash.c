@@ -1,4 +1,5 @@
-/* crash: one of the ways in which a program can go wrong; `crash list` names those that end in a signal, and which. */
+/* crash: one of the ways in which a program can go wrong; `crash list` names those that end in a signal, and
+ * which. */
 #include <check.h>
 #include <numbers.h>
 #include <signal.h>
@@ -137,16 +138,11 @@ int main(int argc, char **argv)
 		void (*run)(void);
 		int signal;
 	} ways[] = {
-		{"null", null_pointer, SIGSEGV},
-		{"illegal", illegal, SIGILL},
-		{"text", write_text, SIGSEGV},
-		{"recursion", recursion, SIGSEGV},
-		{"jump", bad_jump, SIG_BAD_JUMP},
-		{"data", run_data, SIGSEGV},
-		{"kernel", kernel_jump, SIGSEGV},
-		{"privileged", privileged, SIG_PRIVILEGED},
-		{"breakpoint", breakpoint, SIGTRAP},
-		{"hog", hog, 0},
+		{"null", null_pointer, SIGSEGV},     {"illegal", illegal, SIGILL},
+		{"text", write_text, SIGSEGV},	     {"recursion", recursion, SIGSEGV},
+		{"jump", bad_jump, SIG_BAD_JUMP},    {"data", run_data, SIGSEGV},
+		{"kernel", kernel_jump, SIGSEGV},    {"privileged", privileged, SIG_PRIVILEGED},
+		{"breakpoint", breakpoint, SIGTRAP}, {"hog", hog, 0},
 		{"fork-bomb", fork_bomb, 0},
 	};
 

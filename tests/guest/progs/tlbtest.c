@@ -162,6 +162,51 @@ static void protected(void)
 	CHECK(thread_join(&pid, 1));
 }
 
+/* Sleeps all the time, so that its CPU is idle when the page changes, and looks at it when it wakes. */
+static void sleeper(void *arg)
+{
+	long seen = 0;
+
+	__atomic_add_fetch(&running, 1, __ATOMIC_SEQ_CST);
+	while (!stop) {
+		long now = page[0];
+
+		if (now < seen || page[1] != PATTERN)
+			_exit(4);
+		seen = now;
+		check_sleep(50000);
+	}
+}
+
+static void nothing(void)
+{
+}
+
+/* What an idle CPU has kept of our address space follows the changes, or is gone when the CPU comes back to
+ * it. */
+static void idle_cpus(void)
+{
+	pid_t pids[THREAD_MAX];
+	int n = check_cpus() - 1;
+
+	page = map_at(NULL, PAGE);
+	page[1] = PATTERN;
+	running = stop = 0;
+	if (n > THREAD_MAX)
+		n = THREAD_MAX;
+	for (int i = 0; i < n; i++)
+		pids[i] = thread_start(i + 1, sleeper, NULL);
+	check_pin(0);
+	while (running < n)
+		check_sleep(100000);
+	for (long round = 1; round <= ROUNDS; round++) {
+		page[0] = round; /* the fork before has shared it: this is a copy */
+		CHECK_EQ(check_in_child(nothing), 0);
+		check_sleep(round % 3 * 40000);
+	}
+	stop_writers(pids, n);
+}
+
 /*
  * Maps, fills, checks and unmaps, more and fewer pages than it takes to flush everything. Its number is in
  * each word.
@@ -196,8 +241,11 @@ static void all_at_once(void)
 	CHECK(thread_join(pids, n));
 }
 
-static const struct check_case cases[] = {
-	{"replaced", replaced}, {"forked", forked}, {"protected", protected}, {"all_at_once", all_at_once}};
+static const struct check_case cases[] = {{"replaced", replaced},
+					  {"forked", forked},
+					  {"protected", protected},
+					  {"idle_cpus", idle_cpus},
+					  {"all_at_once", all_at_once}};
 
 int main(int argc, char **argv)
 {

@@ -7,6 +7,11 @@ struct mm_struct;
 
 /* Make `next` the address space of this CPU. Interrupts off; next != prev; &init_mm: no user half. */
 void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu);
+/* Is what a kernel thread borrowed still loaded? Nobody takes it away here: flushes need no help of the CPU. */
+static inline bool arch_mm_loaded(const struct mm_struct *mm)
+{
+	return true;
+}
 /* A new mm: no ASID yet; 0 or -errno. */
 int arch_init_new_context(struct mm_struct *mm);
 /* Before the pgd is freed. ASIDs are taken back all together when they run out, so there is nothing to give

@@ -37,10 +37,10 @@ void arch_sync_core(void);
 /* What has been done so far, for a test to hold against the number of sites. [written under the context
  * above] */
 struct patch_stats {
-	u64 words;	  /* instructions written */
-	u64 dcache_clean; /* DC CVAU issued */
-	u64 icache_inval; /* IC IVAU issued */
-	u64 alias_maps;	  /* times the alias was pointed at a block of text */
+	u64 sites;	  /* instructions written */
+	u64 alias_maps;	  /* times the alias was pointed at a page of text */
 	u64 syncs;	  /* arch_patch_end calls */
+	u64 dcache_clean; /* DC CVAU issued */
+	u64 icache_inval; /* IC IVAU (or IC IALLUIS) issued */
 };
 extern struct patch_stats patch_stats;

@@ -5,8 +5,18 @@
 
 struct mm_struct;
 
+extern struct mm_struct *loaded_mm; /* per-CPU (arch/x86_64/context.c) */
+
 /* Make `next` the address space of this CPU. Interrupts off; next != prev; &init_mm: no user half. */
 void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu);
+/* Is what a kernel thread borrowed still loaded? A flush takes it away (tlb.c). Interrupts off. */
+static inline bool arch_mm_loaded(const struct mm_struct *mm)
+{
+	const struct mm_struct *loaded;
+
+	__asm__ volatile("mov %%gs:loaded_mm, %0" : "=r"(loaded));
+	return loaded == mm;
+}
 /* A new mm has nothing that is the machine's: TLB entries carry no number of an address space (no PCID). 0.
  */
 int arch_init_new_context(struct mm_struct *mm);

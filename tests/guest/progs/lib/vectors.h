@@ -1,4 +1,5 @@
-/* Vector registers: some of them set to a value and read back, for tests that they survive what happens between. */
+/* Vector registers: some of them set to a value and read back, for tests that they survive what happens
+ * between. */
 #ifndef VECTORS_H
 #define VECTORS_H
 
@@ -48,7 +49,8 @@ static inline void vectors_set(long value)
 		__asm__ volatile("movups %0, %%xmm7" ::"m"(two) : "xmm7");
 }
 
-/* The two halves of two registers and the four quarters of a third (where there are only two: twice those). */
+/* The two halves of two registers and the four quarters of a third (where there are only two: twice those).
+ */
 static inline void vectors_get(long got[VECTORS])
 {
 	long low[2], high[2], middle[4];

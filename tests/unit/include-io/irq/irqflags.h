@@ -1,0 +1,5 @@
+/* Nothing interrupts a test of a driver but the test itself. */
+#pragma once
+
+#define local_irq_save(flags)	 ((flags) = 0)
+#define local_irq_restore(flags) ((flags) += 0)

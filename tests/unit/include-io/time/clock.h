@@ -1,0 +1,7 @@
+/* The clocks on the host: the test moves the one and reads the other. */
+#pragma once
+
+#include <lib/types.h>
+
+u64 sched_clock(void);
+void set_wall_clock(u64 ns_since_1970);
