@@ -42,7 +42,8 @@ static int kill_each(char **args, int sig)
 			vt_warn("invalid process id '%s'", *args);
 			status = 1;
 		} else if (kill((pid_t)pid, sig) < 0) {
-			vt_warn("(%ld): %s", pid, strerror(errno));
+			/* The shell, which has kill built in, says which of its commands this was. */
+			vt_warn("%s(%ld): %s", strcmp(vt_name, "kill") ? "kill: " : "", pid, strerror(errno));
 			status = 1;
 		}
 	}
