@@ -61,6 +61,7 @@ help:
 #:   make deps             look for what is missing on this machine; install it, or name it
 #:   make arm64            kernel and userland for aarch64, into build/aarch64/ (Image, vmlinux, initramfs.cpio)
 #:   make x86_64           the same for x86_64, into build/x86_64/ (vmlinux, initramfs.cpio)
+#:   make all              both
 #:   make iso              build/x86_64/vitrine.iso: GRUB, kernel, initramfs; for CD or USB stick, BIOS or UEFI
 #:                         (APPEND="kernel arguments" go into it)
 #:   make clean            remove build/ and nothing else
@@ -75,6 +76,8 @@ $(MACHINES): deps-build
 	$(Q)test -n '$(filter $@,$(HERE))' || { echo 'make: there is no arch/$(ARCH_$@) in this tree; there is: $(HERE)' >&2; exit 1; }
 	$(call inner,$(ARCH_$@)) all
 
+all: $(HERE)
+
 iso: deps-iso x86_64
 	$(call inner,x86_64) iso
 
@@ -86,7 +89,7 @@ compile_commands.json: FORCE deps-build
 clean:
 	$(Q)rm -rf build compile_commands.json
 
-.PHONY: help deps deps-build deps-run deps-iso deps-test deps-lint $(MACHINES) iso clean
+.PHONY: help deps deps-build deps-run deps-iso deps-test deps-lint $(MACHINES) all iso clean
 include mk/qemu.mk mk/tests.mk
 
 endif

@@ -3,7 +3,7 @@
 #:
 #: Run (arm64 or x86_64)
 #:   make qemu-arm64               set up, build, boot; the console is this terminal (Ctrl-A x ends QEMU, Ctrl-A c: its monitor)
-#:   make run-arm64 SCRIPT=file    boot, run a shell script inside, end with its status (tools/vrun --help for more)
+#:   make run-arm64 SCRIPT=file    boot, run a shell script inside, fail if it does (tools/vrun ends with its status)
 #:   make gdb-arm64                boot stopped, under gdb-multiarch with symbols; make console-arm64 is its console
 #:     with SMP=1 MEM=256M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
 #:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n

@@ -7,7 +7,7 @@ shift 2
 
 # Names that are not programs of their own. bash: scripts from everywhere begin with #!/bin/bash and are POSIX after that.
 links="sbin/init:../bin/init bin/[:test init:bin/init sbin/poweroff:../bin/poweroff sbin/reboot:../bin/reboot
-sbin/sysctl:../bin/sysctl bin/halt:poweroff bin/bash:sh"
+sbin/sysctl:../bin/sysctl bin/halt:poweroff bin/bash:sh bin/less:more"
 dirs="bin dev etc mnt proc root run sbin sys sys/kernel sys/kernel/debug sys/kernel/tracing tmp var"
 
 cd "$root"

@@ -119,7 +119,7 @@ def test_qemus_own_failure_is_no_status(build):
     (["--irqchip", "8259"], "no irqchip '8259': there are "),
     (["--boot", "tape"], "no boot 'tape': there are kernel"),
     (["--file", "nocolon"], "HOST:GUEST is wanted"),
-    (["--file", "/nonexistent:/run/x"], "No such file"),
+    (["--file", "/nonexistent:/run/x"], "vrun: /nonexistent: No such file or directory\n"),
 ])
 def test_what_cannot_start_says_why(build, options, words):
     done = vrun(build, "exit 0\n", *options)

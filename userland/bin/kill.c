@@ -7,5 +7,5 @@
 
 int main(int argc, char **argv)
 {
-	return vt_kill(argc, argv);
+	return vt_finish(vt_kill(argc, argv));
 }

@@ -38,22 +38,23 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * -h: one digit after the point, rounded up as GNU does, so that nothing is shown smaller than it
- * is.
+ * A size in bytes for show, in text. With -h one digit after the point, rounded up as GNU does, so that
+ * nothing is shown smaller than it is. Returns text.
  */
-static void print_size(long size)
+static char *size_text(long size, char text[24])
 {
 	static const char units[] = "KMGT";
 	int unit = -1;
 	long tenths = size * 10;
 
 	if (!opt_human || size < 1024) {
-		printf(" %8ld", size);
-		return;
+		sprintf(text, "%ld", size);
+		return text;
 	}
 	for (; tenths >= 10240 && unit < 3; unit++)
 		tenths = (tenths + 1023) / 1024;
-	printf(" %5ld.%ld%c", tenths / 10, tenths % 10, units[unit]);
+	sprintf(text, "%ld.%ld%c", tenths / 10, tenths % 10, units[unit]);
+	return text;
 }
 
 static void print_link(const struct entry *e)
@@ -104,14 +105,14 @@ static void print_date(time_t when)
 /* Device files show their two numbers in the place of a size. */
 static void print_long(const struct entry *e)
 {
-	char mode[11], user[12], group[12];
+	char mode[11], user[12], group[12], text[24];
 
 	printf("%s %4lu %-8s %-8s", vt_mode_text(e->st.st_mode, mode), (unsigned long)e->st.st_nlink,
 	       vt_id_text(e->st.st_uid, user), vt_id_text(e->st.st_gid, group));
 	if (S_ISCHR(e->st.st_mode) || S_ISBLK(e->st.st_mode))
 		printf(" %3u, %3u", major(e->st.st_rdev), minor(e->st.st_rdev));
 	else
-		print_size(e->st.st_size);
+		printf(" %8s", size_text(e->st.st_size, text));
 	print_date(e->st.st_mtime);
 	print_name(e);
 	printf("\n");
@@ -201,6 +202,17 @@ static bool is_shown(const char *name)
 	return opt_almost && strcmp(name, ".") && strcmp(name, "..");
 }
 
+/* What -l begins a directory with: what its files take, in KiB or with -h (st_blocks are 512 bytes). */
+static void print_total(const struct entry *list, size_t n)
+{
+	long blocks = 0;
+	char text[24];
+
+	for (size_t i = 0; i < n; i++)
+		blocks += (long)list[i].st.st_blocks;
+	printf("total %s\n", size_text(opt_human ? blocks * 512 : (blocks + 1) / 2, text));
+}
+
 /*
  * The list is complete before it is sorted and printed; -R goes down only then, so titles stand
  * before what they name.
@@ -226,6 +238,8 @@ static void list_directory(const char *path, bool title)
 	if (title)
 		printf("%s%s:\n", before ? "\n" : "", path);
 	before = true;
+	if (opt_long)
+		print_total(list, n);
 	print_entries(list, n);
 	for (size_t i = 0; opt_recurse && i < n; i++) {
 		if (S_ISDIR(list[i].st.st_mode) && strcmp(list[i].name, ".") && strcmp(list[i].name, ".."))

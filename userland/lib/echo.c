@@ -113,7 +113,7 @@ int vt_echo(int argc, char **argv)
 	if (newline && !stop)
 		*end++ = '\n';
 	if (vt_write_all(STDOUT_FILENO, text, (size_t)(end - text)) < 0) {
-		vt_warn_errno("write error");
+		vt_warn_errno(strcmp(vt_name, "echo") ? "echo: write error" : "write error");
 		status = 1;
 	}
 	free(text);

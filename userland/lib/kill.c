@@ -25,7 +25,7 @@ static int kill_list(char **args)
 		}
 		printf("%s\n", vt_signal_name((int)n & 127));
 	}
-	return vt_finish(0);
+	return 0;
 }
 
 /*
@@ -42,7 +42,8 @@ static int kill_each(char **args, int sig)
 			vt_warn("invalid process id '%s'", *args);
 			status = 1;
 		} else if (kill((pid_t)pid, sig) < 0) {
-			vt_warn("(%ld): %s", pid, strerror(errno));
+			/* The shell, which has kill built in, says which of its commands this was. */
+			vt_warn("%s(%ld): %s", strcmp(vt_name, "kill") ? "kill: " : "", pid, strerror(errno));
 			status = 1;
 		}
 	}
@@ -61,7 +62,7 @@ int vt_kill(int argc, char **argv)
 
 	if (*args && !strcmp(*args, "--help")) {
 		printf("Usage: %s\n", KILL_USAGE);
-		return vt_finish(0);
+		return 0;
 	}
 	if (*args && !strcmp(*args, "-l"))
 		return kill_list(args + 1);

@@ -175,7 +175,7 @@ int vt_printf(int argc, char **argv)
 		status = 1;
 	}
 	if (vt_write_all(STDOUT_FILENO, o.text, o.used) < 0) {
-		vt_warn_errno("write error");
+		vt_warn_errno(strcmp(vt_name, "printf") ? "printf: write error" : "write error");
 		status = 1;
 	}
 	free(o.text);

@@ -123,10 +123,15 @@ void exec_replace(char **argv)
  */
 static int run_builtin(const struct builtin *b, int argc, char **argv)
 {
-	int status = b->run(argc, argv);
+	int status, failed;
 
-	if (fflush(stdout) != 0) {
-		vt_warn_errno("write error");
+	errno = 0;
+	status = b->run(argc, argv);
+	failed = fflush(stdout);
+	/* What the builtin has printed may have been written and have failed already; then the flag says so.
+	 */
+	if (failed || ferror(stdout)) {
+		vt_warn("%s: write error%s%s", argv[0], errno ? ": " : "", errno ? strerror(errno) : "");
 		status = 1;
 	}
 	clearerr(stdout);

@@ -362,22 +362,35 @@ void job_background(struct job *job)
 		fprintf(stderr, "[%d] %d\n", job->number, (int)sh.last_background);
 }
 
+/* The word for the state of a job, as bash has it: how it died, or with what status it ended, in text. */
+static const char *state_text(const struct job *job, char text[24])
+{
+	int status = job_status(job);
+
+	switch (job_state(job)) {
+	case RUNNING:
+		return "Running";
+	case STOPPED:
+		return "Stopped";
+	default:
+		snprintf(text, 24, status ? "Done(%d)" : "Done", status);
+		return status > 128 ? vt_signal_text(status - 128) : text;
+	}
+}
+
 /* Done jobs stay until they have been told of (interactive) or waited for. */
 void job_report(void)
 {
 	struct job *next;
+	char text[24];
 
 	while (take_one(WNOHANG))
 		;
 	for (struct job *job = jobs; job; job = next) {
-		int status = job_status(job);
-		char text[24];
-
 		next = job->next;
 		if (!job->background || job_state(job) != DONE)
 			continue;
-		snprintf(text, sizeof(text), status ? "Done(%d)" : "Done", status);
-		print_job(job, status > 128 ? vt_signal_text(status - 128) : text);
+		print_job(job, state_text(job, text));
 		job_free(job);
 	}
 }
@@ -412,23 +425,28 @@ static struct job *job_find(const char *name, const char *word)
 	return NULL;
 }
 
-/* In the order of numbers; the list itself runs from the newest on. */
+/*
+ * In the order of numbers; the list itself runs from the newest on. In an interactive shell this tells of the
+ * done ones, so they go: the next prompt would tell again. A script may still wait for them.
+ */
 int builtin_jobs(int argc, char **argv)
 {
+	char text[24];
+
 	while (take_one(WNOHANG))
 		;
 	for (int n = 1, shown = 1; shown; n++) {
-		shown = 0;
-		for (struct job *job = jobs; job; job = job->next) {
-			enum state state = job_state(job);
+		struct job *next;
 
+		shown = 0;
+		for (struct job *job = jobs; job; job = next) {
+			next = job->next;
 			shown |= job->number > n;
-			if (job->number == n)
-				printf("[%d] %-10s %s\n", n,
-				       state == RUNNING	  ? "Running"
-				       : state == STOPPED ? "Stopped"
-							  : "Done",
-				       job->text);
+			if (job->number != n)
+				continue;
+			printf("[%d] %-10s %s\n", n, state_text(job, text), job->text);
+			if (sh.interactive && job->background && job_state(job) == DONE)
+				job_free(job);
 		}
 	}
 	return 0;

@@ -1,0 +1,267 @@
+"""The shell and more on a terminal: editing, job control, paging. Run on the host by qemu-user."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import termios
+import time
+
+import pytest
+
+from test_userland import userland  # noqa: F401 (a fixture)
+
+
+class Console:
+    """Our shell on a pseudo-terminal."""
+
+    def __init__(self, userland, cwd):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(cwd)
+            os.execve(userland.qemu, [userland.qemu, "-0", "sh", str(userland.bin / "sh")],
+                      {"PATH": str(userland.path), "PS1": "@ ", "HOME": "/"})
+        self.seen = ""
+        self.expect("@ ")
+
+    def expect(self, text, seconds=20):
+        """Read until text has come. Returns what came before it."""
+        end = time.monotonic() + seconds
+        while text not in self.seen:
+            ready = select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]
+            assert ready, f"{text!r} did not come, but {self.seen!r}"
+            self.seen += os.read(self.fd, 4096).decode("latin-1")
+        before, self.seen = self.seen.split(text, 1)
+        return before
+
+    def send(self, text):
+        os.write(self.fd, text.encode("latin-1"))
+
+    def close(self):
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+@pytest.fixture
+def console(userland, tmp_path):
+    console = Console(userland, tmp_path)
+    yield console
+    console.close()
+
+
+EDITING = [
+    ("echo abc\r", "abc"),
+    ("echo abX\x7fc\r", "abc"),
+    ("cho abc\x01e\r", "abc"),
+    ("echo ac\x1b[Db\r", "abc"),
+    ("echo junk\x15echo abc\r", "abc"),
+    ("echo abc junk\x17\r", "abc"),
+    ("echo abcjunk\x1b[D\x1b[D\x1b[D\x1b[D\x0b\r", "abc"),
+    ("junk\x03echo abc\r", "abc"),
+    ("echo abxc\x1b[D\x1b[D\x1b[3~\r", "abc"),
+    ("ho abc\x1b[Hec\x1b[F\r", "abc"),
+]
+
+
+@pytest.mark.parametrize("keys,expected", EDITING)
+def test_editing(console, keys, expected):
+    console.send(keys)
+    console.expect("\n" + expected + "\r\n")
+    console.expect("@ ")
+
+
+class Screen:
+    """What a terminal of some columns shows. Like xterm it waits in the last column until one more character comes."""
+
+    def __init__(self, columns):
+        self.columns, self.rows, self.row, self.column = columns, [""], 0, 0
+
+    def put(self, text):
+        for command, count, letter, char in re.findall(r"(\x1b\[(\d*)([A-Z]))|(.)", text, re.S):
+            if command:
+                self.control(int(count or 1), letter)
+            elif char == "\r":
+                self.column = 0
+            elif char == "\n":
+                self.move_down()
+            else:
+                self.show(char)
+
+    def move_down(self):
+        self.row += 1
+        self.rows += [""] * (self.row + 1 - len(self.rows))
+
+    def show(self, char):
+        if self.column == self.columns:
+            self.column = 0
+            self.move_down()
+        row = self.rows[self.row].ljust(self.column)
+        self.rows[self.row] = row[: self.column] + char + row[self.column + 1 :]
+        self.column += 1
+
+    def control(self, count, letter):
+        if letter == "J":
+            self.rows[self.row :] = [self.rows[self.row][: self.column]]
+        else:
+            assert letter in "ABC", letter
+            self.row = max(0, self.row + {"A": -count, "B": count}.get(letter, 0))
+            self.column = min(self.columns - 1, self.column + (count if letter == "C" else 0))
+            assert self.row < len(self.rows), "moved below what was drawn"
+
+    def text(self):
+        return [row.rstrip() for row in self.rows]
+
+
+# Keys, what the screen of 20 columns shows then (the prompt is "@ "), and the words echo prints at the end.
+WRAPPING = [
+    ("echo aaaaa bbbbb cccccc ddd", ["@ echo aaaaa bbbbb c", "ccccc ddd"], "aaaaa bbbbb cccccc ddd"),
+    ("echo aaaaa bbbbb c", ["@ echo aaaaa bbbbb c", ""], "aaaaa bbbbb c"),
+    ("echo aaaaa bbbbb cc\x7f\x7f", ["@ echo aaaaa bbbbb"], "aaaaa bbbbb"),
+    ("cho aaaaa bbbbb cccccc\x01e", ["@ echo aaaaa bbbbb c", "ccccc"], "aaaaa bbbbb cccccc"),
+    ("echo aaaaa bbbbb cccccc\x01" + 10 * "\x1b[C" + "XX\x05Y", ["@ echo aaaaaXX bbbbb", " ccccccY"],
+     "aaaaaXX bbbbb ccccccY"),
+    ("echo aaaaa bbbbb cccccc ddddd eeeee fffff ggggg\x17\x17\x17\x17\x17", ["@ echo aaaaa bbbbb"], "aaaaa bbbbb"),
+    ("echo aaaaa bbbbb cccccc ddddd eeeee\x15echo short", ["@ echo short"], "short"),
+    ("echo aaaaa bbbbb cccccc ddddd eeeee\x1b[A\x1b[B", ["@ echo aaaaa bbbbb c", "ccccc ddddd eeeee"],
+     "aaaaa bbbbb cccccc ddddd eeeee"),
+    ("\x12earl", ["(search) 'earl': ech", "o an earlier line"], "an earlier line"),
+    ("echo aaaaa bbbbb cccccc\x01\x12zz\x1b", ["@ echo aaaaa bbbbb c", "ccccc"], "aaaaa bbbbb cccccc"),
+]
+
+
+@pytest.mark.parametrize("keys,shown,words", WRAPPING)
+def test_lines_longer_than_the_terminal_wrap(console, keys, shown, words):
+    fcntl.ioctl(console.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 20, 0, 0))
+    console.send("echo an earlier line\r")
+    console.expect("\nan earlier line\r\n@ ")
+    screen = Screen(20)
+    screen.put("@ ")
+    console.send(keys)
+    end = time.monotonic() + 20
+    while screen.text() != shown:
+        ready = select.select([console.fd], [], [], max(0, end - time.monotonic()))[0]
+        assert ready, screen.text()
+        screen.put(os.read(console.fd, 4096).decode("latin-1"))
+    console.send("\r")
+    # A line that filled its last row has moved on already: no newline then.
+    assert console.expect(words + "\r\n@ ")[-1:] in ("\n", "")
+
+
+def test_history_and_search(console):
+    console.send("echo first\r")
+    console.expect("\nfirst\r\n@ ")
+    console.send("echo second\r")
+    console.expect("\nsecond\r\n@ ")
+    console.send("\x1b[A\x1b[A\r")
+    console.expect("\nfirst\r\n@ ")
+    console.send("\x12sec\r")
+    console.expect("\nsecond\r\n@ ")
+
+
+def test_completion(console, tmp_path):
+    (tmp_path / "unmistakable").write_text("found it\n")
+    console.send("cat unm\t\r")
+    console.expect("\nfound it\r\n")
+    console.expect("@ ")
+    console.send("base\t /a/b\r")
+    console.expect("\nb\r\n@ ")
+
+
+def test_interrupt_ends_the_program_and_not_the_shell(console):
+    console.send("sleep 100\r")
+    time.sleep(1)
+    console.send("\x03")
+    console.expect("@ ")
+    console.send("echo status $?\r")
+    console.expect("\nstatus 130\r\n@ ")
+    console.send("while true; do sleep 100; done\r")
+    time.sleep(1)
+    console.send("\x03")
+    console.expect("@ ")
+    console.send("echo alive\r")
+    console.expect("\nalive\r\n@ ")
+
+
+def test_jobs(console):
+    console.send("sleep 100 &\r")
+    console.expect("[1] ")
+    console.expect("@ ")
+    console.send("jobs\r")
+    console.expect("[1] Running    sleep 100\r\n@ ")
+    console.send("sleep 50\r")
+    time.sleep(1)
+    console.send("\x1a")
+    console.expect("[2] Stopped    sleep 50\r\n@ ")
+    console.send("bg\r")
+    console.expect("[2] Running    sleep 50\r\n@ ")
+    console.send("kill %1 %2; wait; echo ok\r")
+    console.expect("\nok\r\n")
+
+
+def test_a_finished_job_is_told_of_once(console):
+    console.send("sleep 100 &\r")
+    console.expect("@ ")
+    console.send("kill %1; sleep 1; jobs\r")
+    console.expect("[1] Terminated sleep 100\r\n@ ")
+    console.send("(exit 3) &\r")
+    console.expect("@ ")
+    console.send("sleep 1; jobs; jobs; echo end\r")
+    console.expect("[1] Done(3)    (exit 3)\r\nend\r\n@ ")
+
+
+def page(console, first, last):
+    """What more shows of `seq`, up to its prompt."""
+    console.expect("".join(f"{n}\r\n" for n in range(first, last + 1)) + "\r\x1b[J--More--")
+
+
+def test_more_pages(console):
+    fcntl.ioctl(console.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 80, 0, 0))
+    console.send("seq 100 | more\r")
+    for keys, first, last in (("", 1, 5), (" ", 6, 10), ("\r", 11, 11), ("b", 2, 6), ("k", 1, 5), ("/^4.\r", 40, 44), ("n", 41, 45),
+                              ("g", 1, 5)):
+        console.send(keys)
+        page(console, first, last)
+    console.send("/none\r")
+    console.expect("not found")
+    console.send("q")
+    console.expect("@ ")
+    console.send("seq 7 | more\r")
+    page(console, 1, 5)
+    console.send(" ")  # the end of the text is the end of more ...
+    console.expect("6\r\n7\r\n@ ")
+    console.send("seq 7 | less\r")
+    page(console, 1, 5)
+    console.send("G")  # ... but not of less
+    console.expect("3\r\n4\r\n5\r\n6\r\n7\r\n\r\x1b[J(END)")
+    console.send("q")
+    console.expect("@ ")
+
+
+def test_more_gives_the_terminal_back(console):
+    fcntl.ioctl(console.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 80, 0, 0))
+    before = termios.tcgetattr(console.fd)
+    for key in ("q", "\x03"):
+        console.send("sleep 1; more /proc/self/status; cat\r" if key == "q" else "more /proc/self/status\r")
+        console.expect("--More--")
+        console.send(key)
+        if key == "q":
+            time.sleep(1)
+            console.send("typed\r")
+            console.expect("typed\r\ntyped\r\n")  # echoed, and handed over as a line
+            console.send("\x04")
+        console.expect("@ ")
+    assert termios.tcgetattr(console.fd) == before
+
+
+def test_multi_line_command_and_syntax_error(console):
+    console.send("for i in 1 2\r")
+    console.expect("> ")
+    console.send("do echo i$i; done\r")
+    console.expect("\ni1\r\ni2\r\n@ ")
+    console.send("echo )\r")
+    console.expect('syntax error: unexpected ")"\r\n')
+    console.expect("@ ")
+    console.send("echo fine; exit 3\r")
+    console.expect("\nfine\r\n")

@@ -1,0 +1,476 @@
+/*
+ * sed [-nE] [-e SCRIPT]... [SCRIPT] [FILE...]: edit a stream of lines.
+ *
+ * Commands: s/EXPRESSION/TEXT/FLAGS (flags g, p, I and a number; & is what matched), p, d, q, =, { and }.
+ * Addresses: a number, $, /EXPRESSION/, two of them for a range, ! for all other lines. Left out: \1 to \9
+ * (the expressions remember no groups), the hold space, branches, a i c n N r w y, -i, -f.
+ */
+#include <vt.h>
+
+enum address_kind { NO_ADDRESS, LINE, LAST, MATCH };
+
+struct address {
+	enum address_kind kind;
+	long line;		/* LINE */
+	struct vt_regex *regex; /* MATCH */
+};
+
+struct command {
+	struct address from, to;
+	bool negate;
+	bool inside; /* between from and to */
+	char name;
+	int end; /* of {: index of its } */
+	/* s */
+	struct vt_regex *regex;
+	char *text; /* owned; what replaces a match, still with its backslashes */
+	long nth;   /* the first match to replace */
+	bool global, print;
+};
+
+/* Text that grows. */
+struct text {
+	char *at;
+	size_t length, size;
+};
+
+static struct {
+	struct command *commands;
+	int count;
+	bool quiet, extended; /* -n, -E */
+	const char *script;   /* while it is read: what is left */
+
+	char **files; /* those not opened yet; NULL at the end */
+	struct vt_lines input;
+	const char *name; /* of input; NULL: none is open */
+	bool failed;	  /* a file could not be read */
+
+	char *line, *next; /* owned; next: NULL if not read yet */
+	long number;	   /* of line, from 1 */
+} sed;
+
+/* --- reading the script --- */
+
+static void script_error(const char *what) __attribute__((noreturn));
+static void script_error(const char *what)
+{
+	vt_die(1, "%s, at '%s'", what, sed.script);
+}
+
+static void skip(const char *bytes)
+{
+	sed.script += strspn(sed.script, bytes);
+}
+
+/*
+ * Take what stands before the next delimiter, and the delimiter. A backslash before the delimiter makes it an
+ * ordinary character; all other backslashes are left. Returns new memory.
+ */
+static char *take_until(char delimiter)
+{
+	size_t n = 0;
+	char *taken = vt_malloc(strlen(sed.script) + 1);
+
+	while (*sed.script != delimiter) {
+		if (sed.script[0] == '\\' && sed.script[1] == delimiter)
+			sed.script++;
+		else if (sed.script[0] == '\\' && sed.script[1])
+			taken[n++] = *sed.script++;
+		if (!*sed.script)
+			script_error("missing delimiter");
+		taken[n++] = *sed.script++;
+	}
+	sed.script++;
+	taken[n] = '\0';
+	return taken;
+}
+
+/* Make \t and \n in pattern the bytes that they stand for, in place. */
+static void unescape(char *pattern)
+{
+	char *to = pattern;
+
+	for (; *pattern; pattern++) {
+		if (pattern[0] != '\\' || !pattern[1]) {
+			*to++ = *pattern;
+			continue;
+		}
+		pattern++;
+		if (*pattern == 't' || *pattern == 'n') {
+			*to++ = *pattern == 't' ? '\t' : '\n';
+		} else {
+			*to++ = '\\';
+			*to++ = *pattern;
+		}
+	}
+	*to = '\0';
+}
+
+/* Changes pattern. */
+static struct vt_regex *compile(char *pattern, bool ignore_case)
+{
+	const char *error;
+	struct vt_regex *regex;
+
+	if (!*pattern)
+		script_error("empty expression");
+	unescape(pattern);
+	regex = vt_regex_compile(pattern, sed.extended, ignore_case, &error);
+	if (!regex)
+		vt_die(1, "%s: %s", pattern, error);
+	return regex;
+}
+
+static struct address take_address(void)
+{
+	struct address a = {.kind = NO_ADDRESS};
+	char *end;
+
+	if (*sed.script >= '0' && *sed.script <= '9') {
+		a.kind = LINE;
+		a.line = strtol(sed.script, &end, 10);
+		sed.script = end;
+	} else if (*sed.script == '$') {
+		a.kind = LAST;
+		sed.script++;
+	} else if (*sed.script == '/') {
+		char *pattern;
+
+		sed.script++;
+		pattern = take_until('/');
+		a.kind = MATCH;
+		a.regex = compile(pattern, false);
+		free(pattern);
+	}
+	skip(" \t");
+	return a;
+}
+
+/* \1 to \9 would need what no expression keeps. */
+static void check_replacement(const char *text)
+{
+	for (; *text; text++) {
+		if (*text != '\\')
+			continue;
+		text++;
+		if (*text >= '1' && *text <= '9')
+			vt_die(1, "\\%c: groups are not remembered; only & is", *text);
+	}
+}
+
+/* After the s: its delimiter comes next. */
+static void take_substitution(struct command *c)
+{
+	bool ignore_case = false;
+	char delimiter = *sed.script;
+	char *pattern;
+
+	if (!delimiter || delimiter == '\n' || delimiter == '\\')
+		script_error("bad delimiter");
+	sed.script++;
+	pattern = take_until(delimiter);
+	c->text = take_until(delimiter);
+	check_replacement(c->text);
+	for (;; sed.script++) {
+		if (*sed.script == 'g') {
+			c->global = true;
+		} else if (*sed.script == 'p') {
+			c->print = true;
+		} else if (*sed.script == 'I' || *sed.script == 'i') {
+			ignore_case = true;
+		} else if (*sed.script >= '1' && *sed.script <= '9') {
+			char *end;
+
+			c->nth = strtol(sed.script, &end, 10);
+			sed.script = end - 1;
+		} else {
+			break;
+		}
+	}
+	c->regex = compile(pattern, ignore_case);
+	free(pattern);
+}
+
+/* The innermost { that has no } yet. */
+static int open_block(void)
+{
+	for (int i = sed.count - 1; i >= 0; i--) {
+		if (sed.commands[i].name == '{' && !sed.commands[i].end)
+			return i;
+	}
+	return -1;
+}
+
+static void take_command(struct command *c)
+{
+	int open = open_block();
+
+	c->from = take_address();
+	if (*sed.script == ',') {
+		sed.script++;
+		skip(" \t");
+		c->to = take_address();
+		if (c->from.kind == NO_ADDRESS || c->to.kind == NO_ADDRESS)
+			script_error("address expected");
+	}
+	if (*sed.script == '!') {
+		c->negate = true;
+		sed.script++;
+		skip(" \t");
+	}
+	if (!*sed.script || !strchr("spdq={}", *sed.script))
+		script_error(*sed.script ? "unknown command" : "command expected");
+	c->name = *sed.script++;
+	if (c->name == 's')
+		take_substitution(c);
+	if (c->name == '}') {
+		if (open < 0 || c->from.kind != NO_ADDRESS)
+			script_error("unexpected }");
+		sed.commands[open].end = sed.count;
+	}
+	skip(" \t");
+	if (c->name != '{' && *sed.script && !strchr(";\n}", *sed.script))
+		script_error("extra characters after command");
+}
+
+/* Add the commands of one script to the others; a { may be closed in a later one. */
+static void take_script(const char *script)
+{
+	sed.script = script;
+	for (skip(" \t\n;"); *sed.script; skip(" \t\n;")) {
+		struct command c = {.nth = 1};
+
+		take_command(&c);
+		sed.commands = vt_realloc(sed.commands, sizeof(c) * (size_t)(sed.count + 1));
+		sed.commands[sed.count++] = c;
+	}
+}
+
+/* --- input --- */
+
+/* Open the next file that can be. Returns false when there are no more. */
+static bool open_next(void)
+{
+	while (*sed.files) {
+		const char *name = *sed.files++;
+		int fd = strcmp(name, "-") ? open(name, O_RDONLY) : STDIN_FILENO;
+
+		if (fd >= 0) {
+			vt_lines_open(&sed.input, fd);
+			sed.name = name;
+			return true;
+		}
+		vt_warn_errno(name);
+		sed.failed = true;
+	}
+	return false;
+}
+
+static void close_input(void)
+{
+	if (sed.input.error) {
+		errno = sed.input.error;
+		vt_warn_errno(sed.name);
+		sed.failed = true;
+	}
+	if (sed.input.fd != STDIN_FILENO)
+		close(sed.input.fd);
+	vt_lines_free(&sed.input);
+	sed.name = NULL;
+}
+
+/* A line of its own memory, or NULL after the last file. */
+static char *read_line(void)
+{
+	char *line;
+
+	while (sed.name || open_next()) {
+		if (vt_line(&sed.input, &line, NULL))
+			return vt_strdup(line);
+		close_input();
+	}
+	return NULL;
+}
+
+/* Only asked when the script has a $: looking ahead would hold back the lines of a trace_pipe. */
+static bool is_last(void)
+{
+	if (!sed.next)
+		sed.next = read_line();
+	return !sed.next;
+}
+
+static bool next_line(void)
+{
+	free(sed.line);
+	sed.line = sed.next ? sed.next : read_line();
+	sed.next = NULL;
+	sed.number++;
+	return sed.line != NULL;
+}
+
+/* --- editing --- */
+
+static bool address_fits(const struct address *a)
+{
+	size_t start, end;
+
+	switch (a->kind) {
+	case LINE:
+		return sed.number == a->line;
+	case LAST:
+		return is_last();
+	case MATCH:
+		return vt_regex_search(a->regex, sed.line, 0, &start, &end);
+	default:
+		return true;
+	}
+}
+
+/* A range goes on until its end fits a later line; an end that is a number already passed makes it one line.
+ */
+static bool selected(struct command *c)
+{
+	if (c->to.kind == NO_ADDRESS)
+		return address_fits(&c->from) != c->negate;
+	if (c->inside) {
+		c->inside = c->to.kind == LINE ? sed.number < c->to.line : !address_fits(&c->to);
+		/* The end was on a line that a block or a d kept from this command. */
+		if (c->to.kind == LINE && sed.number > c->to.line)
+			return address_fits(&c->from) != c->negate;
+		return !c->negate;
+	}
+	if (!address_fits(&c->from))
+		return c->negate;
+	c->inside = c->to.kind != LINE || sed.number < c->to.line;
+	return !c->negate;
+}
+
+static void add(struct text *t, const char *s, size_t n)
+{
+	if (t->length + n + 1 > t->size) {
+		t->size = 2 * (t->length + n + 1);
+		t->at = vt_realloc(t->at, t->size);
+	}
+	memcpy(t->at + t->length, s, n);
+	t->length += n;
+	t->at[t->length] = '\0';
+}
+
+/* Append what replaces a match: & is the match, \n a newline, \t a tab, and \ before anything else only
+ * itself. */
+static void add_replacement(struct text *t, const char *text, const char *match, size_t length)
+{
+	for (; *text; text++) {
+		if (*text == '&') {
+			add(t, match, length);
+			continue;
+		}
+		if (*text != '\\' || !text[1])
+			add(t, text, 1);
+		else if (*++text == 'n')
+			add(t, "\n", 1);
+		else
+			add(t, *text == 't' ? "\t" : text, 1);
+	}
+}
+
+/* Returns whether something was replaced. */
+static bool substitute(const struct command *c)
+{
+	struct text out = {0};
+	size_t at = 0, start, end, last = (size_t)-1; /* last: where the match before ended */
+	long found = 0;
+	bool done = false;
+
+	while ((c->global || !done) && vt_regex_search(c->regex, sed.line, at, &start, &end)) {
+		add(&out, sed.line + at, start - at);
+		/* An empty match right behind another is none. */
+		if (start != end || start != last) {
+			if (++found >= c->nth) {
+				add_replacement(&out, c->text, sed.line + start, end - start);
+				done = true;
+			} else {
+				add(&out, sed.line + start, end - start);
+			}
+		}
+		at = last = end;
+		if (start == end) {
+			if (!sed.line[at])
+				break;
+			add(&out, sed.line + at++, 1);
+		}
+	}
+	add(&out, sed.line + at, strlen(sed.line + at));
+	free(sed.line);
+	sed.line = out.at;
+	return done;
+}
+
+enum after { GO_ON, DELETE, QUIT };
+
+/* The commands on one line. */
+static enum after edit(void)
+{
+	for (int i = 0; i < sed.count; i++) {
+		struct command *c = &sed.commands[i];
+
+		if (c->name == '}')
+			continue;
+		if (!selected(c)) {
+			if (c->name == '{')
+				i = c->end;
+			continue;
+		}
+		if (c->name == 'd')
+			return DELETE;
+		if (c->name == 'q')
+			return QUIT;
+		if (c->name == '=')
+			printf("%ld\n", sed.number);
+		if (c->name == 'p' || (c->name == 's' && substitute(c) && c->print))
+			puts(sed.line);
+	}
+	return GO_ON;
+}
+
+int main(int argc, char **argv)
+{
+	static char *only_stdin[] = {"-", NULL};
+	struct vt_options o = {
+		.usage = "sed [-nE] [-e SCRIPT]... [SCRIPT] [FILE...]", .options = "nEre:", .bad_status = 1};
+	const char **scripts = vt_malloc(sizeof(*scripts) * (size_t)argc);
+	enum after after = GO_ON;
+	int c, count = 0;
+
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'n')
+			sed.quiet = true;
+		else if (c == 'e')
+			scripts[count++] = o.arg;
+		else
+			sed.extended = true;
+	}
+	if (!count) {
+		if (o.index == argc)
+			vt_usage(&o);
+		scripts[count++] = argv[o.index++];
+	}
+	/* After all options: -E may stand behind -e. */
+	for (int i = 0; i < count; i++)
+		take_script(scripts[i]);
+	if (open_block() >= 0)
+		vt_die(1, "a { has no }");
+	free(scripts);
+	sed.files = o.index < argc ? argv + o.index : only_stdin;
+
+	while (after != QUIT && next_line()) {
+		after = edit();
+		if (after != DELETE && !sed.quiet)
+			puts(sed.line);
+		/* Somebody watches, perhaps a trace_pipe. */
+		if (isatty(STDOUT_FILENO))
+			fflush(stdout);
+	}
+	return vt_finish(sed.failed ? 2 : 0);
+}
