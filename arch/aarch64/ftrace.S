@@ -35,6 +35,7 @@
 #include <asm/assembler.h>
 
 	.text
+	.cfi_sections .debug_frame		/* the file has it, the memory has not */
 /*
  * The hook as compiled. Boot replaces all calls of it by nops; code that runs before then comes here.
  */
@@ -53,7 +54,11 @@ FUNC_END _mcount
  * ftrace_graph_call is the place where a tracer of returns branches off, when one is on.
  */
 FUNC ftrace_caller
+	.cfi_startproc				/* for gdb: where x29 and x30 of foo are at each instruction */
 	stp	x29, x30, [sp, #-16]!
+	.cfi_adjust_cfa_offset 16
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
 	ldr	x1, [x29, #8]			/* parent_ip */
 	sub	x0, x30, #4			/* ip */
 	mov	x29, sp				/* our record is the innermost from here on */
@@ -66,5 +71,9 @@ ftrace_graph_call:
 	nop					/* b <tracer of returns> */
 	/* Back into foo, behind its BL, with its own x29. */
 	ldp	x29, x30, [sp], #16
+	.cfi_adjust_cfa_offset -16
+	.cfi_restore x29
+	.cfi_restore x30
 	ret
+	.cfi_endproc
 FUNC_END ftrace_caller

@@ -46,7 +46,18 @@
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
 .endm
 
+/* What each instruction moves is told to gdb, so that its backtrace is complete at every one of them. */
+.macro push_cfi what
+	pushq	\what
+	.cfi_adjust_cfa_offset 8
+.endm
+.macro pop_cfi what
+	popq	\what
+	.cfi_adjust_cfa_offset -8
+.endm
+
 	.text
+	.cfi_sections .debug_frame		/* the file has it, the memory has not */
 /*
  * The hook as compiled. Boot replaces all calls of it by nops; code that runs before then comes here.
  */
@@ -66,18 +77,20 @@ FUNC_END __fentry__
  * in the picture.
  */
 FUNC ftrace_caller
-	pushq	8(%rsp)				/* parent_ip */
-	pushq	%rbp				/* the record that foo is about to push */
+	.cfi_startproc
+	push_cfi 8(%rsp)				/* parent_ip */
+	push_cfi %rbp				/* the record that foo is about to push */
+	.cfi_rel_offset %rbp, 0
 	movq	%rsp, %rbp
-	pushq	16(%rsp)			/* ip + 5 */
-	pushq	%rbp				/* our own record, the innermost from here on */
+	push_cfi 16(%rsp)			/* ip + 5 */
+	push_cfi %rbp				/* our own record, the innermost from here on */
 	movq	%rsp, %rbp
-	pushq	%r9				/* struct ftrace_regs, from its end */
-	pushq	%r8
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
+	push_cfi %r9				/* struct ftrace_regs, from its end */
+	push_cfi %r8
+	push_cfi %rcx
+	push_cfi %rdx
+	push_cfi %rsi
+	push_cfi %rdi
 	movq	FREGS_PC(%rsp), %rdi
 	subq	$5, %rdi			/* ip */
 	movq	FREGS_PARENT(%rsp), %rsi	/* parent_ip */
@@ -89,13 +102,16 @@ ftrace_call:
 ftrace_graph_call:
 	nop5					/* jmp <tracer of returns> */
 	/* Back into foo, behind its CALL, with the registers it was entered with. */
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%r8
-	popq	%r9
+	pop_cfi	%rdi
+	pop_cfi	%rsi
+	pop_cfi	%rdx
+	pop_cfi	%rcx
+	pop_cfi	%r8
+	pop_cfi	%r9
 	movq	FREGS_CALLER_BP - FREGS_RECORD(%rsp), %rbp
+	.cfi_restore %rbp
 	addq	$FREGS_PC - FREGS_RECORD, %rsp	/* only ip + 5 and parent_ip are left */
+	.cfi_adjust_cfa_offset -(FREGS_PC - FREGS_RECORD)
 	ret
+	.cfi_endproc
 FUNC_END ftrace_caller
