@@ -66,7 +66,8 @@ static __always_inline void trace_function_end(struct task_struct *t, u32 pc)
 {
 	barrier();
 	WRITE_ONCE(t->preempt_count, pc);
-	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED))
+	barrier();
+	if (unlikely(t->thread_flags & _TIF_NEED_RESCHED))
 		trace_function_resched(pc);
 }
 
@@ -164,7 +165,8 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 		return;
 	}
 	head = TRACE_FN | pc << 24 | (u32)arch_irqs_disabled_flags(arch_local_save_flags()) << 16;
-	if (unlikely(READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED)) {
+	/* Plain accesses to the flags, between barriers: one instruction, where that can test memory. */
+	if (unlikely(t->thread_flags & _TIF_NEED_RESCHED)) {
 		barrier(); /* a branch that is not taken, instead of computing both */
 		head |= (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
 	}

@@ -137,11 +137,13 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 	 * An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at
 	 * it last.
 	 */
-	rb_write(cpu_buffer->committing, rb_read(cpu_buffer->committing) + 1);
 	rb_barrier();
-	if (unlikely(rb_read(cpu_buffer->disabled) || length - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4))
+	rb_inc(cpu_buffer->committing);
+	rb_barrier();
+	if (unlikely(rb_look(cpu_buffer->disabled) || length - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4))
 		return NULL;
 
+	rb_barrier();
 	RB_TEST_POINT(0);
 	page = rb_read(cpu_buffer->ring.tail_page);
 	RB_TEST_POINT(1);
@@ -191,7 +193,7 @@ static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buff
 	 * The tail moves only from a full page, so a page that is not full is the tail: nothing between it
 	 * and commit.
 	 */
-	if (unlikely(rb_read(cpu_buffer->committing) != 1 || (state & RB_FULL)))
+	if (unlikely(rb_look(cpu_buffer->committing) != 1 || (state & RB_FULL)))
 		return rb_commit_slow;
 	RB_TEST_POINT(5);
 	/* Pairs with the acquire of readers: they see the events before this count of their bytes. */
@@ -206,7 +208,7 @@ static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buff
 	 * taken apart (rb_quiesce), so look at this word, which also tells rb_quiesce that we are not
 	 * through.
 	 */
-	return unlikely(rb_read(cpu_buffer->uncommitted)) ? rb_commit_again : NULL;
+	return unlikely(rb_look(cpu_buffer->uncommitted)) ? rb_commit_again : NULL;
 }
 
 /* See ring_buffer.h. */

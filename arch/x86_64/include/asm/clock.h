@@ -24,10 +24,17 @@ u64 hpet_clock_read(void) __attribute__((no_caller_saved_registers));
  */
 static __always_inline u64 rdtsc_ordered(void)
 {
-	u32 low, high;
+	u64 tsc;
 
-	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (u64)high << 32 | low;
+	/* RDTSC clears the upper halves of both registers (SDM vol. 2). Put together here: gcc would move each first. */
+	__asm__ volatile("lfence\n\t"
+			 "rdtsc\n\t"
+			 "shl	$32, %%rdx\n\t"
+			 "or	%%rdx, %0"
+			 : "=a"(tsc)
+			 :
+			 : "rdx", "cc", "memory");
+	return tsc;
 }
 
 /* In TSC cycles whichever counter serves, so that clock_mult holds for both. */

@@ -6,6 +6,8 @@
 
 #define rb_read(x)     __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define rb_write(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+#define rb_look(x)     rb_read(x)
+#define rb_inc(x)      rb_write(x, rb_read(x) + 1)
 
 /* The test that includes this defines it: what it does happens at that point, as an interrupt's handler would
  * do it. */
