@@ -26,7 +26,7 @@ static __always_inline u64 rdtsc_ordered(void)
 {
 	u64 tsc;
 
-	/* RDTSC clears the upper halves of both registers (SDM vol. 2). Put together here: gcc would move each first. */
+	/* RDTSC clears the upper halves of both registers (SDM vol. 2). Put together here: gcc would move each. */
 	__asm__ volatile("lfence\n\t"
 			 "rdtsc\n\t"
 			 "shl	$32, %%rdx\n\t"
