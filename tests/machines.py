@@ -40,6 +40,7 @@ class Target:
     registers: tuple  # words of a register dump
     kept_out: tuple  # lkdtm's crash types that end in an oops on the last of `cpus`: the kernel astray in user memory
     jumped_from: tuple  # how a dump tells who jumped to data; () where nothing but the stack knows
+    arguments: tuple  # registers of a call's arguments, where a traced function's are handed to the tracer
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
     # its letter in the third of a trace line's flags)
     storms: tuple
@@ -93,6 +94,7 @@ AARCH64 = Target(
     registers=("pc : ", "lr : ", "sp : ", "x29: "),
     kept_out=("EXEC_USERSPACE",),  # loads and stores would need PAN
     jumped_from=("lr : lkdtm_EXEC_DATA",),
+    arguments=(),  # gcc's hook comes when they may be anywhere
     storms=(),
 )
 
@@ -123,6 +125,7 @@ X86_64 = Target(
     registers=("RIP: ", "RSP: ", "RBP: ", "RAX: "),
     kept_out=("EXEC_USERSPACE", "ACCESS_USERSPACE"),
     jumped_from=(),
+    arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
 )
 
