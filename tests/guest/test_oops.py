@@ -107,7 +107,7 @@ def test_panic_ends_a_headless_run(machine):
 def test_keys_after_a_break_on_the_serial_line(machine, tmp_path):
     """Break and h: help; break and t: the tasks; break and c: a panic, from an interrupt while the machine is busy."""
     with machine.monitored(tmp_path, smp=2, timeout=60, files=machine.programs("storm")) as guest:
-        guest.run("storm 2 > /dev/null &")
+        guest.run("storm 2 > /tmp/storm & until grep -q started /tmp/storm; do sleep 0.05; done")
         guest.send_break()
         guest.send("h")
         guest.expect(r"sysrq: HELP : [^\r\n]*crash")
