@@ -39,6 +39,20 @@ class Console:
     def send(self, text):
         os.write(self.fd, text.encode("latin-1"))
 
+    def expect_running(self, command, seconds=60):
+        """Wait until the terminal's foreground is this command, so that what is typed next meets it and not the shell."""
+        end = time.monotonic() + seconds
+        wanted = command.replace(" ", "\0").encode()
+        while True:
+            try:
+                with open(f"/proc/{os.tcgetpgrp(self.fd)}/cmdline", "rb") as file:
+                    if wanted in file.read():
+                        return
+            except OSError:
+                pass  # it has just ended
+            assert time.monotonic() < end, f"{command!r} is not in the foreground"
+            time.sleep(0.02)
+
     def close(self):
         os.close(self.fd)
         os.waitpid(self.pid, 0)
@@ -171,13 +185,13 @@ def test_completion(console, tmp_path):
 
 def test_interrupt_ends_the_program_and_not_the_shell(console):
     console.send("sleep 100\r")
-    time.sleep(1)
+    console.expect_running("sleep 100")
     console.send("\x03")
     console.expect("@ ")
     console.send("echo status $?\r")
     console.expect("\nstatus 130\r\n@ ")
     console.send("while true; do sleep 100; done\r")
-    time.sleep(1)
+    console.expect_running("sleep 100")
     console.send("\x03")
     console.expect("@ ")
     console.send("echo alive\r")
@@ -191,7 +205,7 @@ def test_jobs(console):
     console.send("jobs\r")
     console.expect("[1] Running    sleep 100\r\n@ ")
     console.send("sleep 50\r")
-    time.sleep(1)
+    console.expect_running("sleep 50")
     console.send("\x1a")
     console.expect("[2] Stopped    sleep 50\r\n@ ")
     console.send("bg\r")
@@ -203,11 +217,13 @@ def test_jobs(console):
 def test_a_finished_job_is_told_of_once(console):
     console.send("sleep 100 &\r")
     console.expect("@ ")
-    console.send("kill %1; sleep 1; jobs\r")
+    # The shell reaps what has ended while it waits for a program: only then has it something to tell.
+    gone = "while test -d /proc/$!; do sleep 0.05; done"
+    console.send(f"kill %1; {gone}; jobs\r")
     console.expect("[1] Terminated sleep 100\r\n@ ")
     console.send("(exit 3) &\r")
     console.expect("@ ")
-    console.send("sleep 1; jobs; jobs; echo end\r")
+    console.send(f"{gone}; jobs; jobs; echo end\r")
     console.expect("[1] Done(3)    (exit 3)\r\nend\r\n@ ")
 
 
@@ -247,7 +263,7 @@ def test_more_gives_the_terminal_back(console):
         console.expect("--More--")
         console.send(key)
         if key == "q":
-            time.sleep(1)
+            console.expect_running("cat")
             console.send("typed\r")
             console.expect("typed\r\ntyped\r\n")  # echoed, and handed over as a line
             console.send("\x04")

@@ -293,7 +293,7 @@ TOOLS = [
     ("kill -l 9; kill -l 130; sleep 100 & kill $!; wait $!; echo $?; sleep 100 & kill -KILL $! ; wait $!; echo $?",
      "KILL\nINT\n143\n137\n"),
     ("uname -s; uname -m; id -u | tr -d 0-9", "Linux\nMACHINE\n\n"),
-    ("nice; nice -n 5 nice; chrt -p $$ | grep -c SCHED_OTHER; chrt -m | grep FIFO", "0\n5\n1\n"
+    ("n=$(nice); echo $(($(nice -n 5 nice) - n)); chrt -p $$ | grep -c SCHED_OTHER; chrt -m | grep FIFO", "5\n1\n"
      "SCHED_FIFO min/max priority\t: 1/99\n"),
     ("taskset -c 0 taskset -p $$ > /dev/null; taskset 1 sh -c 'taskset -c -p $$' | cut -d: -f2", " 0\n"),
     ("sleep 0.01; sleep 0 0s; usleep 10; echo $?; sync; echo $?", "0\n0\n"),
