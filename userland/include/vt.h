@@ -139,6 +139,33 @@ char *vt_mode_text(unsigned int mode, char text[11]);
  */
 char *vt_id_text(unsigned int id, char text[12]);
 
+/* --- trees of files (walk.c) --- */
+
+struct stat;
+
+/* A file that a walk has come to. All of it lives until visit() returns. */
+struct vt_file {
+	const char *path;
+	const char *name;      /* the last part of path, without slashes at its end */
+	const struct stat *st; /* of a link itself */
+	size_t depth;	       /* 0: where the walk began */
+};
+
+/*
+ * visit() is called for each file, a directory before what is in it; it returns whether to enter a directory.
+ * fail() is called with errno for a path that could not be looked at, after which the walk goes on.
+ */
+struct vt_walker {
+	bool (*visit)(const struct vt_file *file);
+	void (*fail)(const char *path);
+};
+
+/*
+ * Visit start and all below it in the order found. Links are not followed. A path too long for the kernel
+ * (4096 bytes) fails.
+ */
+void vt_walk(const struct vt_walker *walker, const char *start);
+
 /* --- running programs (run.c) --- */
 
 /* Become the program argv[0], searched in $PATH. Failure ends the process: 127 (not found) or 126, after a
@@ -147,6 +174,24 @@ void vt_exec(char *const argv[]) __attribute__((noreturn));
 /* Run a program in a child and wait for it. Returns 0 with *status as waitpid() gives it, or -1 with errno.
  */
 int vt_run(char *const argv[], int *status);
+
+/* --- commands that are given paths, "COMMAND {} ;" or "COMMAND {} +" (command.c) --- */
+
+struct vt_command;
+
+/*
+ * Read the words of a command at *args, which must live on, and step over the ; or + that ends them. What is
+ * wrong ends the program with status 1 and GNU find's message, which names option. Returns new memory, which
+ * nothing frees.
+ */
+struct vt_command *vt_command_take(const char *option, char ***args);
+/*
+ * Run it with path for each {}; with {} + only keep path for a later run. Standard output is flushed before.
+ * Returns whether the run had status 0, or true.
+ */
+bool vt_command_run(struct vt_command *c, const char *path);
+/* Run {} + for the paths still kept. Returns whether all its runs had status 0. */
+bool vt_command_finish(struct vt_command *c);
 
 /* --- times (times.c) --- */
 
@@ -201,6 +246,20 @@ struct vt_proc {
 
 /* Call work for each process in /proc, in the order found. Returns 0, or -1 with errno. */
 int vt_each_proc(void (*work)(const struct vt_proc *p, void *arg), void *arg);
+
+/* --- truth expressions of words: ! -not -a -and -o -or ( ) (expression.c) --- */
+
+struct vt_expression;
+
+/*
+ * Read the words of args up to its NULL. take() is called at each test: it steps *args over the test's words
+ * (one at least) and returns a number for it. No words at all are true. What is wrong ends the program with
+ * status 1. Returns new memory, which nothing frees.
+ */
+struct vt_expression *vt_expression_take(char **args, size_t (*take)(char ***args));
+/* Evaluate from left to right, calling test() with the numbers of those tests only that still decide. */
+bool vt_expression_true(const struct vt_expression *e, bool (*test)(size_t number, const void *arg),
+			const void *arg);
 
 /* --- regular expressions (regex.c) and character classes (classes.c) --- */
 

@@ -1,0 +1,310 @@
+/*
+ * find [PATH...] [EXPRESSION]: the files at and below PATH for which an expression is true.
+ *
+ * Tests: -name, -iname, -path PATTERN; -type LETTER[,LETTER]...; -size [+-]N[cwbkMG]; -newer FILE; -empty.
+ * Actions: -print, -print0, -exec COMMAND... \; or {} +, -prune. Between them ! -not -a -o ( ). For all
+ * files: -maxdepth, -mindepth. Left out: following links (-H -L), -depth, -delete, -ok, -quit, -printf, tests
+ * of owners, modes and ages. A path of 4096 bytes or more is reported and not entered.
+ */
+#include <vt.h>
+#include <ctype.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+/* A test or an action, and what belongs to it. */
+struct test {
+	const char *name;
+	bool (*run)(struct test *test, const struct vt_file *file);
+	char *text;		    /* a pattern, or letters of types */
+	char sign;		    /* -size: +, - or 0 */
+	long number, unit;	    /* -size: so many units of so many bytes */
+	struct timespec mtime;	    /* -newer */
+	struct vt_command *command; /* -exec */
+};
+
+static struct {
+	struct test *tests;
+	size_t count;
+	struct vt_expression *expression;
+	bool acts;	    /* it has an action, so no -print is added */
+	long shallow, deep; /* -mindepth, -maxdepth */
+	bool pruned;	    /* the current file is not to be entered */
+	int status;
+} find = {.deep = LONG_MAX};
+
+/* Something could not be looked at; errno says why. */
+static void fail(const char *what)
+{
+	vt_warn("'%s': %s", what, strerror(errno));
+	find.status = 1;
+}
+
+/* --- tests and actions --- */
+
+static bool name_fits(struct test *test, const struct vt_file *file)
+{
+	return fnmatch(test->text, file->name, 0) == 0;
+}
+
+static bool path_fits(struct test *test, const struct vt_file *file)
+{
+	return fnmatch(test->text, file->path, 0) == 0;
+}
+
+static char *lower(char *text)
+{
+	for (char *at = text; *at; at++)
+		*at = (char)tolower((unsigned char)*at);
+	return text;
+}
+
+/* The pattern is in lower case already. */
+static bool iname_fits(struct test *test, const struct vt_file *file)
+{
+	char *name = lower(vt_strdup(file->name));
+	bool fits = fnmatch(test->text, name, 0) == 0;
+
+	free(name);
+	return fits;
+}
+
+static bool type_fits(struct test *test, const struct vt_file *file)
+{
+	char mode[11], letter = vt_mode_text(file->st->st_mode, mode)[0];
+
+	return strchr(test->text, letter == '-' ? 'f' : letter) != NULL;
+}
+
+/* A unit begun counts as a whole one: of files, -size -1k finds only the empty. */
+static bool size_fits(struct test *test, const struct vt_file *file)
+{
+	long units = file->st->st_size / test->unit + (file->st->st_size % test->unit != 0);
+
+	if (test->sign)
+		return test->sign == '+' ? units > test->number : units < test->number;
+	return units == test->number;
+}
+
+static bool is_newer(struct test *test, const struct vt_file *file)
+{
+	const struct timespec *a = &file->st->st_mtim, *b = &test->mtime;
+
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+static bool is_empty(struct test *test, const struct vt_file *file)
+{
+	char **names;
+	bool empty;
+
+	if (!S_ISDIR(file->st->st_mode))
+		return S_ISREG(file->st->st_mode) && file->st->st_size == 0;
+	names = vt_names(file->path);
+	if (!names)
+		fail(file->path);
+	empty = names && !names[0];
+	vt_names_free(names);
+	return empty;
+}
+
+/* -maxdepth and -mindepth were for the walk. */
+static bool always(struct test *test, const struct vt_file *file)
+{
+	return true;
+}
+
+static bool prune(struct test *test, const struct vt_file *file)
+{
+	find.pruned = true;
+	return true;
+}
+
+/* With a zero behind it for -print0. */
+static bool print(struct test *test, const struct vt_file *file)
+{
+	fputs(file->path, stdout);
+	putchar(test && !strcmp(test->name, "-print0") ? '\0' : '\n');
+	return true;
+}
+
+static bool execute(struct test *test, const struct vt_file *file)
+{
+	return vt_command_run(test->command, file->path);
+}
+
+/* --- reading the expression: each takes what belongs to a test, from *args on, and steps over it --- */
+
+static char *take_argument(struct test *test, char ***args)
+{
+	if (!**args)
+		vt_die(1, "missing argument to `%s'", test->name);
+	return *(*args)++;
+}
+
+static void take_pattern(struct test *test, char ***args)
+{
+	test->text = take_argument(test, args);
+	if (test->run == iname_fits)
+		lower(test->text);
+}
+
+static void take_types(struct test *test, char ***args)
+{
+	const char *at = test->text = take_argument(test, args);
+
+	for (; *at && strchr("bcdpfls", *at) && at[1]; at += 2) {
+		if (at[1] != ',')
+			vt_die(1, "Must separate multiple arguments to -type using: ','");
+	}
+	if (!*at || !strchr("bcdpfls", *at))
+		vt_die(1, "Unknown argument to -type: %s", at);
+}
+
+/* Read decimal digits and nothing else. Returns whether that is what text is. */
+static bool decimal(const char *text, long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtol(text, &end, 10);
+	return isdigit((unsigned char)*text) && !*end && !errno;
+}
+
+static void take_size(struct test *test, char ***args)
+{
+	static const char letters[] = "cwbkMG";
+	static const long units[] = {1, 2, 512, 1 << 10, 1 << 20, 1 << 30};
+	const char *text = take_argument(test, args), *unit = text + strspn(text, "+-0123456789");
+	char *digits = vt_strdup(text);
+	const char *letter = *unit ? strchr(letters, *unit) : letters + 2;
+
+	if (!letter)
+		vt_die(1, "invalid -size type `%c'", *unit);
+	test->unit = units[letter - letters];
+	test->sign = strchr("+-", *text) ? *text : '\0';
+	digits[unit - text] = '\0';
+	if ((*unit && unit[1]) || !decimal(digits + (test->sign != '\0'), &test->number))
+		vt_die(1, "Invalid argument `%s' to -size", text);
+	free(digits);
+}
+
+static void take_newer(struct test *test, char ***args)
+{
+	const char *name = take_argument(test, args);
+	struct stat st;
+
+	if (lstat(name, &st) < 0)
+		vt_die(1, "'%s': %s", name, strerror(errno));
+	test->mtime = st.st_mtim;
+}
+
+static void take_depth(struct test *test, char ***args)
+{
+	const char *text = take_argument(test, args);
+
+	if (!decimal(text, strcmp(test->name, "-maxdepth") ? &find.shallow : &find.deep))
+		vt_die(1, "Expected a positive decimal integer argument to %s, but got '%s'", test->name,
+		       text);
+}
+
+static void take_command(struct test *test, char ***args)
+{
+	test->command = vt_command_take(test->name, args);
+}
+
+static const struct primary {
+	const char *name;
+	bool (*run)(struct test *test, const struct vt_file *file);
+	void (*take)(struct test *test, char ***args); /* NULL: nothing belongs to it */
+} primaries[] = {
+	{"-name", name_fits, take_pattern},
+	{"-iname", iname_fits, take_pattern},
+	{"-path", path_fits, take_pattern},
+	{"-type", type_fits, take_types},
+	{"-size", size_fits, take_size},
+	{"-newer", is_newer, take_newer},
+	{"-empty", is_empty, NULL},
+	{"-prune", prune, NULL},
+	{"-maxdepth", always, take_depth},
+	{"-mindepth", always, take_depth},
+	{"-print", print, NULL},
+	{"-print0", print, NULL},
+	{"-exec", execute, take_command},
+};
+
+/* For vt_expression_take(): numbers are indexes in find.tests. */
+static size_t take_test(char ***args)
+{
+	const struct primary *p = primaries, *end = primaries + ARRAY_SIZE(primaries);
+	const char *word = *(*args)++;
+	struct test *test;
+
+	while (p < end && strcmp(p->name, word))
+		p++;
+	if (p == end && word[0] == '-')
+		vt_die(1, "unknown predicate `%s'", word);
+	if (p == end) {
+		vt_warn("paths must precede expression: `%s'", word);
+		/* The shell may have made names of a pattern. */
+		if (find.count && access(word, F_OK) == 0)
+			vt_warn("possible unquoted pattern after predicate `%s'?",
+				find.tests[find.count - 1].name);
+		exit(1);
+	}
+	find.tests = vt_realloc(find.tests, sizeof(*find.tests) * (find.count + 1));
+	test = &find.tests[find.count];
+	*test = (struct test){.name = p->name, .run = p->run};
+	if (p->take)
+		p->take(test, args);
+	find.acts |= p->run == print || p->run == execute;
+	return find.count++;
+}
+
+/* --- the walk --- */
+
+static bool run_test(size_t number, const void *file)
+{
+	return find.tests[number].run(&find.tests[number], file);
+}
+
+static bool visit(const struct vt_file *file)
+{
+	find.pruned = false;
+	if ((long)file->depth >= find.shallow && (long)file->depth <= find.deep &&
+	    vt_expression_true(find.expression, run_test, file) && !find.acts)
+		print(NULL, file);
+	return !find.pruned && (long)file->depth < find.deep;
+}
+
+/* Words of an expression begin like this; "-" alone is a path. */
+static bool begins_expression(const char *word)
+{
+	return (word[0] == '-' && word[1]) || !strcmp(word, "(") || !strcmp(word, "!");
+}
+
+int main(int argc, char **argv)
+{
+	static char *here[] = {".", NULL};
+	static const struct vt_walker walker = {.visit = visit, .fail = fail};
+	char **paths = argv + 1, **args;
+
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		printf("Usage: find [PATH...] [EXPRESSION]\n");
+		return vt_finish(0);
+	}
+	if (argc > 1 && !strcmp(argv[1], "--"))
+		paths++;
+	for (args = paths; *args && !begins_expression(*args);)
+		args++;
+	find.expression = vt_expression_take(args, take_test);
+	/* What was an option is no path; without any, the walk begins here. */
+	*args = NULL;
+	for (char **path = *paths ? paths : here; *path; path++)
+		vt_walk(&walker, *path);
+	for (size_t i = 0; i < find.count; i++) {
+		if (find.tests[i].command && !vt_command_finish(find.tests[i].command))
+			find.status = 1;
+	}
+	return vt_finish(find.status);
+}

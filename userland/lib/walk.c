@@ -1,0 +1,88 @@
+/*
+ * Walking down a tree of files.
+ *
+ * The stack of open directories is our own, so that no tree is too deep for the program's; and since
+ * vt_names() closes a directory before its first name is used, a walk holds no descriptor while a file is
+ * visited.
+ */
+#include <vt.h>
+#include <sys/stat.h>
+
+/* A directory on the way down to the file being visited; all owned. */
+struct level {
+	char *path;
+	char **names;
+	size_t next; /* index in names of the one to visit next */
+};
+
+struct walk {
+	const struct vt_walker *walker;
+	struct level *levels;
+	size_t depth, room; /* levels in use, and allocated */
+};
+
+static void push(struct walk *walk, char *path, char **names)
+{
+	if (walk->depth == walk->room) {
+		walk->room = 2 * walk->room + 8;
+		walk->levels = vt_realloc(walk->levels, sizeof(*walk->levels) * walk->room);
+	}
+	walk->levels[walk->depth++] = (struct level){.path = path, .names = names};
+}
+
+static void pop(struct walk *walk)
+{
+	struct level *level = &walk->levels[--walk->depth];
+
+	vt_names_free(level->names);
+	free(level->path);
+}
+
+/* Takes path over. */
+static void visit(struct walk *walk, char *path, const char *name)
+{
+	struct stat st;
+	struct vt_file file = {.path = path, .name = name, .depth = walk->depth, .st = &st};
+	char **names;
+
+	if (lstat(path, &st) < 0) {
+		walk->walker->fail(path);
+		free(path);
+		return;
+	}
+	if (!walk->walker->visit(&file) || !S_ISDIR(st.st_mode)) {
+		free(path);
+		return;
+	}
+	names = vt_names(path);
+	if (names) {
+		push(walk, path, names);
+		return;
+	}
+	walk->walker->fail(path);
+	free(path);
+}
+
+void vt_walk(const struct vt_walker *walker, const char *start)
+{
+	struct walk walk = {.walker = walker};
+	char *name = vt_strdup(start);
+
+	/* The last part of "d/" is d, that of "/" itself. */
+	for (size_t n = strlen(name); n > 1 && name[n - 1] == '/';)
+		name[--n] = '\0';
+	visit(&walk, vt_strdup(start), strcmp(name, "/") ? vt_basename(name) : name);
+	free(name);
+	while (walk.depth) {
+		struct level *top = &walk.levels[walk.depth - 1];
+		const char *next = top->names[top->next];
+
+		if (!next) {
+			pop(&walk);
+			continue;
+		}
+		top->next++;
+		visit(&walk, vt_join(top->path, next), next);
+	}
+	free(walk.levels);
+}
