@@ -125,7 +125,7 @@ static int task_dir_lookup(struct inode *dir, struct dentry *dentry)
 	if (!task)
 		return -ENOENT;
 	if (task->tgid == proc_node(dir)->pid)
-		err = proc_pid_lookup(dir, dentry, task);
+		err = proc_tid_lookup(dir, dentry, task);
 	put_task_struct(task);
 	return err;
 }

@@ -31,9 +31,11 @@ void proc_evict_node(struct inode *inode);
 bool proc_number(const struct dentry *dentry, unsigned *v); /* is the name a plain decimal number? */
 int proc_pid_lookup(struct inode *dir, struct dentry *dentry,
 		    struct task_struct *task); /* /proc/<pid> itself */
+int proc_tid_lookup(struct inode *dir, struct dentry *dentry,
+		    struct task_struct *task); /* /proc/<pid>/task/<tid> */
 
 extern const struct dentry_operations proc_pid_dentry_ops;
 extern const struct inode_operations proc_fd_dir_iops, proc_task_dir_iops;
 extern const struct file_operations proc_fd_dir_fops, proc_task_dir_fops;
-extern const struct inode_operations proc_pid_dir_iops;
+extern const struct inode_operations proc_pid_dir_iops, proc_tid_dir_iops;
 extern const struct file_operations proc_pid_dir_fops;

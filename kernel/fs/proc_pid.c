@@ -189,13 +189,19 @@ static bool is_name(const struct dentry *d, const char *name)
 	return !strcmp(d->d_name, name);
 }
 
+/* <pid>/task/<tid> has what <pid> has but for `task`: else the tree would have no end. */
+static bool is_thread_dir(const struct inode *dir)
+{
+	return dir->i_op == &proc_tid_dir_iops;
+}
+
 static int pid_lookup_task(struct inode *dir, struct dentry *dentry, struct task_struct *task)
 {
 	const struct proc_pid_entry *e;
 
 	if (is_name(dentry, "fd"))
 		return pid_subdir_lookup(dir, dentry, task, 0500, &proc_fd_dir_iops, &proc_fd_dir_fops);
-	if (is_name(dentry, "task"))
+	if (is_name(dentry, "task") && !is_thread_dir(dir))
 		return pid_subdir_lookup(dir, dentry, task, 0555, &proc_task_dir_iops, &proc_task_dir_fops);
 	for_each_in_table(proc_pid, e) if (is_name(dentry, e->name)) return pid_entry_lookup(dir, dentry,
 											     task, e);
@@ -227,7 +233,7 @@ static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
 		ctx->pos = 3;
 	}
 	if (ctx->pos == 3) {
-		if (!ctx->emit(ctx, "task", 4, 3, 3, DT_DIR))
+		if (!is_thread_dir(f->f_inode) && !ctx->emit(ctx, "task", 4, 3, 3, DT_DIR))
 			return 0;
 		ctx->pos = 4;
 	}
@@ -246,6 +252,13 @@ static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
 
 const struct inode_operations proc_pid_dir_iops = {.lookup = proc_pid_dir_lookup};
 const struct file_operations proc_pid_dir_fops = {.iterate = proc_pid_dir_iterate};
+
+const struct inode_operations proc_tid_dir_iops = {.lookup = proc_pid_dir_lookup};
+
+int proc_tid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task)
+{
+	return pid_subdir_lookup(dir, dentry, task, 0555, &proc_tid_dir_iops, &proc_pid_dir_fops);
+}
 
 int proc_pid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task)
 {

@@ -5,5 +5,8 @@
 for program in proctest memtest sigtest pipetest fstest; do
 	$program || fail $program
 done
+test -f /proc/1/task/1/stat || fail 'a thread has no files in /proc'
+test -e /proc/1/task/1/task && fail '/proc has no end'
+test $(find /proc 2> /dev/null | wc -l) -lt 5000 || fail 'find does not come to an end in /proc'
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish
