@@ -113,7 +113,7 @@ static noinline notrace void map_alias(unsigned long page)
 	alias_page = page;
 	set_fixmap(FIX_PATCH, text_phys(page), PAGE_KERNEL);
 	if (is_text(page + PAGE_SIZE))
-		set_fixmap(FIX_PATCH + 1, text_phys(page + PAGE_SIZE), PAGE_KERNEL);
+		set_fixmap(FIX_PATCH_NEXT, text_phys(page + PAGE_SIZE), PAGE_KERNEL);
 	patch_stats.alias_maps++;
 }
 
@@ -155,7 +155,7 @@ notrace void arch_patch_end(void)
 {
 	if (alias_page) {
 		set_fixmap(FIX_PATCH, 0, __pgprot(0));
-		set_fixmap(FIX_PATCH + 1, 0, __pgprot(0));
+		set_fixmap(FIX_PATCH_NEXT, 0, __pgprot(0));
 	}
 	alias_page = 0;
 	patch_stats.syncs++;

@@ -19,7 +19,6 @@ continue
 delete
 python
 import gdb
-place = gdb.lookup_global_symbol("ftrace_caller") or gdb.lookup_static_symbol("ftrace_caller")
 for step in range(200):
     block = gdb.execute("info symbol $pc", to_string=True).split()[0]
     if block not in ("ftrace_caller", "ftrace_call", "ftrace_graph_call"):
@@ -62,12 +61,12 @@ quit
 
 
 def traced_write(machine, tmp_path, commands):
-    """gdb's output from these commands, while the guest's shell writes into a file and vfs_write is traced."""
+    """gdb's output from these commands, while the guest's shell writes into a file again and again and vfs_write is traced."""
     socket = tmp_path / "gdb"
     stub = ["-chardev", f"socket,id=gdb,path={socket},server=on,wait=off", "-gdb", "chardev:gdb"]
     with machine.guest(timeout=120, qemu_args=stub) as guest:
         assert guest.run("cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; echo function > current_tracer; "
-                         "(sleep 2; echo 1 > /tmp/x) &")[0] == 0
+                         "while :; do echo 1 > /tmp/x; sleep 0.1; done &")[0] == 0
         script = tmp_path / "commands"
         script.write_text(commands.replace("SOCKET", str(socket)))
         vmlinux = os.path.join(ROOT, "build", machine.arch, "vmlinux")
