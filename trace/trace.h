@@ -95,7 +95,10 @@ struct tracer {
 	void (*start)(struct trace_array *tr); /* tracing_on went from 0 to 1, or tracing_enabled did */
 	void (*stop)(struct trace_array *tr);
 	void (*update_pids)(struct trace_array *tr); /* set_ftrace_pid changed */
+	/* A bit of trace_flags is about to change. 0, or -errno: then it does not. */
+	int (*flag_changed)(struct trace_array *tr, u32 mask, bool set);
 	void (*print_header)(struct seq_file *s, struct trace_array *tr); /* NULL: the default columns */
+	bool use_max_tr; /* a latency tracer: `trace` shows the maximum taken last (trace_max.h), not the buffer */
 };
 #define REGISTER_TRACER(t) REGISTER_IN(tracers, t)
 DECLARE_TABLE(tracers, struct tracer);
@@ -132,6 +135,7 @@ struct trace_array {
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;               /* readers of trace_pipe */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
+	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 };
 extern struct trace_array global_trace;
 extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex */
@@ -143,6 +147,7 @@ struct trace_iterator {
 	struct trace_array *tr;
 	const struct tracer *trace;           /* tracer at open */
 	struct trace_buffer *buffer;
+	struct trace_snapshot *snapshot;      /* what we show of it, held for us; NULL: the live buffer */
 	struct ring_buffer_iter **buffer_iter; /* one a CPU; NULL: consuming */
 	int cpu_file;                         /* one CPU or RING_BUFFER_ALL_CPUS_FILE */
 	struct mutex mutex;                   /* trace_pipe's reads */
@@ -181,6 +186,18 @@ void function_trace_setup(struct trace_array *tr); /* boot: tr->ops */
  */
 void *trace_reserve(struct trace_array *tr, struct ring_buffer_event **event, int type, unsigned long len);
 void trace_commit(struct trace_array *tr);
+
+/*
+ * For tracers, preemption off: a record of a function entry, and one of the kernel stack from the caller's caller
+ * on (`skip` more frames left out), with the state that preempt_count `pc` and the saved interrupt flags `flags`
+ * stand for. Any context; what finds no room is counted by the buffer.
+ */
+void trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags);
+void __trace_stack(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip);
+/* trace_sched_switch.c: "==>" and "+" records, likewise. */
+void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
+				struct task_struct *next, u32 pc, unsigned long flags);
+void tracing_sched_wakeup_trace(struct trace_array *tr, struct task_struct *wakee, u32 pc, unsigned long flags);
 
 /* trace_output.c */
 void trace_print_line(struct seq_file *s, struct trace_iterator *iter);
