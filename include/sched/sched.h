@@ -84,6 +84,7 @@ unsigned task_state_index(unsigned state); /* of state bits: its place in that r
 char task_index_to_char(unsigned index);
 
 struct task_struct *idle_task(int cpu);
+struct task_struct *curr_task(int cpu); /* what it runs; stays so, and stays there, with its runqueue locked */
 
 /*
  * Kernel threads (kernel/sched/kthread.c). Created ones have not run yet: wake_up_process starts them.

@@ -60,6 +60,7 @@
 #define SCHED_BATCH    3
 #define SCHED_IDLE     5
 #define SCHED_DEADLINE 6
+#define MAX_DL_PRIO    0 /* deadline tasks are below, at -1 */
 #define MAX_RT_PRIO    100
 #define MAX_PRIO       140
 #define DEFAULT_PRIO   120
