@@ -1,6 +1,7 @@
 /* The tracing core's own header: trace arrays, tracers, entries, iterators. Private to trace/. */
 #pragma once
 
+#include <asm/stacktrace.h>
 #include <fs/seq_file.h>
 #include <kernel/percpu.h>
 #include <kernel/smp.h>
@@ -54,6 +55,12 @@ struct ctx_switch_entry {
 	u8 prev_state;
 	u8 next_prio;
 	u8 next_state;
+};
+/* As many callers as there were, innermost first. */
+struct stack_entry {
+	struct trace_entry ent;
+	s32 size;
+	unsigned long caller[];
 };
 struct print_entry {
 	struct trace_entry ent;
@@ -242,7 +249,14 @@ void trace_commit(struct trace_array *tr);
  * stand for. Any context; what finds no room is counted by the buffer.
  */
 void trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags);
-void __trace_stack(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip);
+/* The return address in the frame record at fp is the first (but for `skip` others). */
+void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
+/* Part of its caller, whose frame it begins at; the barrier keeps the call from becoming a jump that gives it up. */
+static __always_inline void __trace_stack(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip)
+{
+	trace_stack_from(tr, pc, flags, skip, arch_caller_fp());
+	barrier();
+}
 /* trace_sched_switch.c: "==>" and "+" records, likewise. */
 void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
 				struct task_struct *next, u32 pc, unsigned long flags);
