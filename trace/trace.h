@@ -205,6 +205,7 @@ struct trace_iterator {
 	int cpu_file;                         /* one CPU or RING_BUFFER_ALL_CPUS_FILE */
 	struct mutex mutex;                   /* trace_pipe's reads */
 	struct trace_entry *ent;              /* the record found, valid until the next step */
+	const struct trace_event *event;      /* how the last one shown is shown */
 	u64 ts;
 	u64 until;                            /* trace: records younger than the read's beginning are left out */
 	unsigned long lost_events;            /* before it, on its CPU */

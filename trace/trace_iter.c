@@ -17,26 +17,28 @@ static struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, 
 	return ring_buffer_peek(iter->buffer, cpu, ts, lost);
 }
 
-/* The oldest of all CPUs' next records, its CPU and stamp; NULL at the end. trace_types_lock held. */
-static struct ring_buffer_event *find_oldest(struct trace_iterator *iter, int *best_cpu, u64 *best_ts,
+/* The oldest of all CPUs' next records, its CPU and stamp; NULL and stamp 0 at the end. trace_types_lock held. */
+static __always_inline struct ring_buffer_event *find_oldest(struct trace_iterator *iter, int *best_cpu, u64 *best_ts,
 					     unsigned long *best_lost)
 {
 	struct ring_buffer_event *event, *best = NULL;
-	unsigned long lost = 0;
+	unsigned long lost = 0, lost_there = 0;
+	u64 ts, oldest = 0;
 	unsigned cpu;
-	u64 ts;
 
 	for_each_possible_cpu(cpu) {
 		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
 			continue;
 		event = peek_cpu(iter, cpu, &ts, &lost);
-		if (!event || (best && ts >= *best_ts) || (iter->buffer_iter && ts > iter->until))
+		if (!event || (best && ts >= oldest) || (iter->buffer_iter && ts > iter->until))
 			continue;
 		best = event;
-		*best_ts = ts;
-		*best_lost = lost;
+		oldest = ts;
+		lost_there = lost;
 		*best_cpu = cpu;
 	}
+	*best_ts = oldest;
+	*best_lost = lost_there;
 	return best;
 }
 
@@ -44,15 +46,14 @@ static struct ring_buffer_event *find_oldest(struct trace_iterator *iter, int *b
  * `trace` in the latency format marks how long it took to the record behind. Looking there may reuse the page that the
  * record lies in: keep the record itself.
  */
-static void look_ahead(struct trace_iterator *iter, struct ring_buffer_event *event)
+static noinline void look_ahead(struct trace_iterator *iter, struct ring_buffer_event *event)
 {
 	unsigned long lost;
 	int cpu;
 
 	iter->ent = memcpy(iter->copy, iter->ent, ring_buffer_event_length(event));
 	ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
-	if (!find_oldest(iter, &cpu, &iter->next_ts, &lost))
-		iter->next_ts = 0;
+	find_oldest(iter, &cpu, &iter->next_ts, &lost);
 }
 
 /* On return iter's fields describe the record; the step to it is not taken yet, but for the latency format's. */
@@ -123,7 +124,7 @@ static int iterators_start(struct trace_iterator *iter)
 static void *s_step(struct trace_iterator *iter)
 {
 	/* Not while it is shown: a line that does not fit is made again. */
-	if (iter->ent)
+	if (iter->annotate && iter->ent)
 		cpumask_set_cpu(iter->cpu, &iter->started);
 	if (iter->ent && !iter->copy)
 		ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);

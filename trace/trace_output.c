@@ -1,19 +1,20 @@
 /* Records as lines of text: the columns common to all lines, symbols. */
 #include <kernel/ksyms.h>
-#include <lib/printf.h>
-#include <lib/string.h>
 
 #include "trace_output.h"
 
 DECLARE_TABLE(trace_events, struct trace_event);
 
-const struct trace_event *find_trace_event(const struct trace_iterator *iter)
+/* Most records are of the same type as the one before. */
+const struct trace_event *find_trace_event(struct trace_iterator *iter)
 {
-	const struct trace_event *e;
+	const struct trace_event *e = iter->event;
 
+	if (likely(e && e->type == iter->ent->type))
+		return e;
 	for_each_in_table(trace_events, e)
 		if (e->type == iter->ent->type)
-			return e;
+			return iter->event = e;
 	return NULL;
 }
 
@@ -85,32 +86,6 @@ void trace_print_lat_flags(char *to, const struct trace_entry *ent)
 	to[2] = context_char(ent->flags);
 	to[3] = depth_char(ent->preempt_count & 15);
 	to[4] = depth_char(ent->preempt_count >> 4);
-}
-
-char *trace_put_comm(char *p, const struct trace_entry *ent, unsigned width)
-{
-	char comm[TASK_COMM_LEN];
-	size_t len;
-
-	trace_find_cmdline(ent->pid, comm);
-	len = min(strlen(comm), (size_t)width);
-	memset(p, ' ', TASK_COMM_LEN);
-	memcpy(p + width - len, comm, len);
-	return p + width;
-}
-
-char *trace_put_pid(char *p, const struct trace_entry *ent)
-{
-	char *pid;
-
-	*p++ = '-';
-	pid = p;
-	if (ent->pid < 0)
-		*p++ = '-';
-	p = put_dec(p, ent->pid < 0 ? -(s64)ent->pid : ent->pid, 0, ' ');
-	while (p < pid + 7)
-		*p++ = ' ';
-	return p;
 }
 
 /* " %5lu.%06lu" of nanoseconds, or " %12llu" of a clock that counts something else. */

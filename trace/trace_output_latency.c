@@ -3,8 +3,6 @@
  * mark where much time passed before the next line.
  */
 #include <kernel/utsname.h>
-#include <lib/printf.h>
-#include <lib/string.h>
 
 #include "trace_max.h"
 #include "trace_output.h"
