@@ -29,6 +29,7 @@ static int tracing_open_pipe(struct inode *inode, struct file *file)
 	mutex_init(&iter->mutex);
 	mutex_lock(&trace_types_lock);
 	iter->trace = iter->tr->current_trace;
+	iter->latency_format = iter->tr->trace_flags & TRACE_ITER(LATENCY_FMT);
 	iter->tr->trace_ref++;
 	mutex_unlock(&trace_types_lock);
 	file->private_data = iter;
