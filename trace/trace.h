@@ -10,6 +10,7 @@
 #include <sched/mutex.h>
 #include <sched/wait.h>
 #include <time/clock.h>
+#include <time/hrtimer.h>
 #include <trace/ftrace.h>
 #include <trace/ring_buffer.h>
 #include <trace/trace_boot.h>
@@ -73,7 +74,7 @@ struct trace_event {
 	enum trace_type type;
 	/* The part behind the time stamp, with newline. */
 	void (*trace)(struct seq_file *s, struct trace_iterator *iter);
-	/* The same for the options raw (with newline), hex (TRACE_PUT_HEX), bin (TRACE_PUT_BIN). NULL: the type's number. */
+	/* The same for the options raw (with newline), hex, bin (TRACE_PUT_HEX, _BIN). NULL: the type's number. */
 	void (*raw)(struct seq_file *s, struct trace_iterator *iter);
 	void (*hex)(struct seq_file *s, struct trace_iterator *iter);
 	void (*bin)(struct seq_file *s, struct trace_iterator *iter);
@@ -187,6 +188,8 @@ struct trace_array {
 	struct dentry *dir;                   /* [I] in tracefs */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;               /* readers of trace_pipe */
+	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
+	int poll_armed;                       /* [a] it will go off */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 };
@@ -276,6 +279,9 @@ void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five cha
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
 /* How many records the walk will show, from its beginning, where it then stands again. Before the first step. */
 unsigned long trace_count_shown(struct trace_iterator *iter);
+
+/* trace_pipe.c */
+void trace_pipe_setup(struct trace_array *tr); /* boot */
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */

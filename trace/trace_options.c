@@ -27,6 +27,7 @@ static const struct trace_option {
 	[OPT_RAW] = { "raw" },
 	[OPT_HEX] = { "hex" },
 	[OPT_BIN] = { "bin" },
+	[OPT_BLOCK] = { "block" },
 	[OPT_ANNOTATE] = { "annotate" },
 	[OPT_CONTEXT_INFO] = { "context-info" },
 	[OPT_LATENCY_FMT] = { "latency-format" },
