@@ -1,6 +1,7 @@
 /* The tracing core's own header: trace arrays, tracers, entries, iterators. Private to trace/. */
 #pragma once
 
+#include <asm/stacktrace.h>
 #include <fs/seq_file.h>
 #include <kernel/percpu.h>
 #include <kernel/smp.h>
@@ -9,6 +10,7 @@
 #include <sched/mutex.h>
 #include <sched/wait.h>
 #include <time/clock.h>
+#include <time/hrtimer.h>
 #include <trace/ftrace.h>
 #include <trace/ring_buffer.h>
 #include <trace/trace_boot.h>
@@ -55,6 +57,12 @@ struct ctx_switch_entry {
 	u8 next_prio;
 	u8 next_state;
 };
+/* As many callers as there were, innermost first. */
+struct stack_entry {
+	struct trace_entry ent;
+	s32 size;
+	unsigned long caller[];
+};
 struct print_entry {
 	struct trace_entry ent;
 	unsigned long ip;
@@ -66,24 +74,66 @@ struct trace_event {
 	enum trace_type type;
 	/* The part behind the time stamp, with newline. */
 	void (*trace)(struct seq_file *s, struct trace_iterator *iter);
+	/* The same for the options raw (with newline), hex, bin (TRACE_PUT_HEX, _BIN). NULL: the type's number. */
+	void (*raw)(struct seq_file *s, struct trace_iterator *iter);
+	void (*hex)(struct seq_file *s, struct trace_iterator *iter);
+	void (*bin)(struct seq_file *s, struct trace_iterator *iter);
 };
+/* A field in full and a blank; its bytes. trace_output_raw.c */
+void trace_put_hex(struct seq_file *s, u64 value, unsigned bytes);
+#define TRACE_PUT_HEX(s, field) trace_put_hex(s, (u64)(field), sizeof(field))
+#define TRACE_PUT_BIN(s, field) seq_write(s, &(field), sizeof(field))
 #define REGISTER_TRACE_EVENT(e) REGISTER_IN(trace_events, e)
 
-/* Bits of trace_options, in the order that the file lists them. */
+/*
+ * Bits of trace_options, in the order that the file lists them. An option exists when trace_options.c has a name for
+ * its bit: whoever gives a bit a meaning adds that line.
+ */
 enum trace_option_bit {
 	OPT_PRINT_PARENT,
 	OPT_SYM_OFFSET,
 	OPT_SYM_ADDR,
+	OPT_VERBOSE,
+	OPT_RAW,
+	OPT_HEX,
+	OPT_BIN,
+	OPT_BLOCK,
+	OPT_FIELDS,
+	OPT_SCHED_TREE,
+	OPT_PRINTK,
+	OPT_ANNOTATE,
+	OPT_USERSTACKTRACE,
+	OPT_SYM_USEROBJ,
 	OPT_CONTEXT_INFO,
+	OPT_LATENCY_FMT,
 	OPT_RECORD_CMD,
+	OPT_RECORD_TGID,
 	OPT_OVERWRITE,
+	OPT_STOP_ON_FREE, /* disable_on_free */
 	OPT_IRQ_INFO,
 	OPT_MARKERS,
-	OPT_ANNOTATE,
+	OPT_EVENT_FORK,
 	OPT_PAUSE_ON_TRACE,
+	OPT_FUNCTION, /* function-trace */
+	OPT_FUNC_FORK, /* function-fork */
+	OPT_STACKTRACE,
 	NR_TRACE_OPTIONS,
 };
-#define TRACE_ITER(opt) (1u << OPT_##opt)
+#define TRACE_ITER(opt) (1ULL << OPT_##opt)
+#define TRACE_DEFAULT_FLAGS \
+	(TRACE_ITER(PRINT_PARENT) | TRACE_ITER(PRINTK) | TRACE_ITER(ANNOTATE) | TRACE_ITER(CONTEXT_INFO) | \
+	 TRACE_ITER(RECORD_CMD) | TRACE_ITER(OVERWRITE) | TRACE_ITER(IRQ_INFO) | TRACE_ITER(MARKERS) | \
+	 TRACE_ITER(FUNCTION))
+
+/* An option that one tracer has for itself; trace_options lists it behind the others while that tracer is selected. */
+struct tracer_opt {
+	const char *name; /* NULL: end of the table */
+	u32 bit;
+};
+struct tracer_flags {
+	u32 val;                        /* [t] read without lock */
+	const struct tracer_opt *opts;
+};
 
 /*
  * A tracer. All functions are called with trace_types_lock held, in thread context; any but name and init may be NULL.
@@ -95,9 +145,13 @@ struct tracer {
 	void (*start)(struct trace_array *tr); /* tracing_on went from 0 to 1, or tracing_enabled did */
 	void (*stop)(struct trace_array *tr);
 	void (*update_pids)(struct trace_array *tr); /* set_ftrace_pid changed */
-	/* A bit of trace_flags is about to change. 0, or -errno: then it does not. */
-	int (*flag_changed)(struct trace_array *tr, u32 mask, bool set);
-	void (*print_header)(struct seq_file *s, struct trace_array *tr); /* NULL: the default columns */
+	/* A bit of trace_flags (TRACE_ITER) is about to change. 0, or -errno: then it does not. */
+	int (*flag_changed)(struct trace_array *tr, u64 mask, bool set);
+	struct tracer_flags *flags;            /* its own options; NULL: none */
+	/* One of them is about to change, maybe while the tracer is not selected. 0, or -errno: then it does not. */
+	int (*set_flag)(struct trace_array *tr, u32 bit, bool set);
+	/* What follows "# tracer: NAME" and "#"; NULL: trace_default_header. */
+	void (*print_header)(struct seq_file *s, struct trace_iterator *iter);
 	bool use_max_tr; /* a latency tracer: `trace` shows the maximum taken last (trace_max.h), not the buffer */
 };
 #define REGISTER_TRACER(t) REGISTER_IN(tracers, t)
@@ -120,7 +174,7 @@ struct trace_array {
 	struct trace_buffer *buffer;          /* [I] */
 	struct trace_array_cpu *cpu_data;     /* [I] one a possible CPU */
 	const struct tracer *current_trace;   /* [t] */
-	u32 trace_flags;                      /* [t] TRACE_ITER() bits; read without lock */
+	u64 trace_flags;                      /* [t] TRACE_ITER() bits; read without lock */
 	unsigned clock_id;                    /* [t] */
 	u64 (*clock)(void);                   /* [t] time stamps; NULL: sched_clock, inline */
 	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
@@ -136,6 +190,8 @@ struct trace_array {
 	struct dentry *dir;                   /* [I] in tracefs */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;               /* readers of trace_pipe */
+	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
+	int poll_armed;                       /* [a] it will go off */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 };
@@ -154,6 +210,7 @@ struct trace_iterator {
 	int cpu_file;                         /* one CPU or RING_BUFFER_ALL_CPUS_FILE */
 	struct mutex mutex;                   /* trace_pipe's reads */
 	struct trace_entry *ent;              /* the record found, valid until the next step */
+	const struct trace_event *event;      /* how the last one shown is shown */
 	u64 ts;
 	u64 from, until;                      /* trace: older and younger records are left out */
 	unsigned long lost_events;            /* before it, on its CPU */
@@ -161,10 +218,12 @@ struct trace_iterator {
 	u64 idx;                              /* records shown so far */
 	loff_t pos;
 	bool of_snapshot;                     /* the file is `snapshot` */
-	u64 shown;                            /* of a maximum: how many records belong to it */
+	bool latency_format;                  /* asked for at open */
+	void *copy;                           /* latency format of `trace`: `ent` is copied here, to look ahead */
+	u64 next_ts;                          /* latency format: of the record behind `ent`; 0: not known */
 	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
 	bool paused;                          /* recording is off while we are open (pause-on-trace) */
-	struct cpumask started;               /* CPUs of which a record was shown */
+	struct cpumask started;               /* CPUs of which a record was shown and left behind */
 	struct seq_file text;                 /* trace_pipe: lines, and how much of them was handed out */
 	size_t text_read;
 };
@@ -197,15 +256,25 @@ void trace_commit(struct trace_array *tr);
  * stand for. Any context; what finds no room is counted by the buffer.
  */
 void trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags);
-void __trace_stack(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip);
+/* The return address in the frame record at fp is the first (but for `skip` others). */
+void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
+/* Part of its caller, whose frame it begins at; the barrier keeps the call from becoming a jump that gives it up. */
+static __always_inline void __trace_stack(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip)
+{
+	trace_stack_from(tr, pc, flags, skip, arch_caller_fp());
+	barrier();
+}
 /* trace_sched_switch.c: "==>" and "+" records, likewise. */
 void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
 				struct task_struct *next, u32 pc, unsigned long flags);
 void tracing_sched_wakeup_trace(struct trace_array *tr, struct task_struct *wakee, u32 pc, unsigned long flags);
 
+/* trace_output_header.c */
+void trace_print_header(struct seq_file *s, struct trace_iterator *iter);
+void trace_default_header(struct seq_file *s, struct trace_iterator *iter); /* without the tracer's name */
+
 /* trace_output.c */
 void trace_print_line(struct seq_file *s, struct trace_iterator *iter);
-void trace_default_header(struct seq_file *s, struct trace_iterator *iter);
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
 void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five characters */
 
@@ -213,16 +282,22 @@ void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five cha
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
 /* Before the first step of `trace`, for its header: is there nothing to show? */
 bool trace_iter_empty(struct trace_iterator *iter);
-/* Records that will be shown, and these plus what was overwritten. (Of a live buffer both go on.) */
-void trace_iter_count(struct trace_iterator *iter, unsigned long *total, unsigned long *entries);
-/* open and release of `trace`, or of `snapshot`; the rest is tracing_fops. */
-int trace_open_for_reading(struct file *file, bool of_snapshot);
+/* How many records the walk will show, from its beginning, where it then stands again. Before the first step. */
+unsigned long trace_count_shown(struct trace_iterator *iter);
+/* Has this CPU anything to show in it, be it the live buffer or what is set aside? */
+bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu);
+/* open and release of `trace`, or of `snapshot` (TRACE_OPEN_*). */
+#define TRACE_OPEN_LATENCY  1 /* in the latency format whatever the option says */
+#define TRACE_OPEN_SNAPSHOT 2
+int trace_open_for_reading(struct file *file, unsigned how);
 int tracing_release(struct inode *inode, struct file *file);
 loff_t tracing_lseek(struct file *file, loff_t off, int whence);
-extern const struct file_operations tracing_fops;
 
 /* trace_snapshot.c */
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
+
+/* trace_pipe.c */
+void trace_pipe_setup(struct trace_array *tr); /* boot */
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */
@@ -253,7 +328,11 @@ static inline bool trace_ignores_pid(struct trace_array *tr, int pid)
 }
 
 /* trace_options.c */
-int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr" */
+int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr"; takes trace_types_lock */
+/* One general option: the tracer is asked, then its side effects happen. trace_types_lock held. 0 or -errno. */
+int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on);
+/* For flag_changed of a tracer that relies on `overwrite`: -EINVAL when that is about to go off. */
+int trace_keep_overwrite(u64 mask, bool set);
 int create_options_dir(struct trace_array *tr);
 
 /* trace_clock.c */
