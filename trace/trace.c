@@ -17,8 +17,7 @@ DEFINE_MUTEX(trace_types_lock);
 struct trace_array global_trace = {
 	.list = LIST_HEAD_INIT(global_trace.list),
 	.current_trace = &nop_trace,
-	.trace_flags = TRACE_ITER(PRINT_PARENT) | TRACE_ITER(CONTEXT_INFO) | TRACE_ITER(RECORD_CMD) |
-		       TRACE_ITER(OVERWRITE) | TRACE_ITER(IRQ_INFO) | TRACE_ITER(MARKERS) | TRACE_ITER(ANNOTATE),
+	.trace_flags = TRACE_DEFAULT_FLAGS,
 	.tracing_enabled = true,
 	.wait = __WAIT_QUEUE_HEAD_INIT(global_trace.wait),
 };
@@ -185,9 +184,26 @@ static int nop_trace_init(struct trace_array *tr)
 	return 0;
 }
 
+/* As in Linux, two options that only change, or refuse to: they show what an option of a tracer looks like. */
+#define NOP_ACCEPT 1u
+#define NOP_REFUSE 2u
+static const struct tracer_opt nop_opts[] = {
+	{ "test_nop_accept", NOP_ACCEPT },
+	{ "test_nop_refuse", NOP_REFUSE },
+	{},
+};
+static struct tracer_flags nop_flags = { .opts = nop_opts };
+
+static int nop_set_flag(struct trace_array *tr, u32 bit, bool set)
+{
+	return bit == NOP_REFUSE ? -EINVAL : 0;
+}
+
 const struct tracer nop_trace = {
 	.name = "nop",
 	.init = nop_trace_init,
+	.flags = &nop_flags,
+	.set_flag = nop_set_flag,
 };
 REGISTER_TRACER(nop_trace);
 
