@@ -151,6 +151,8 @@ extern const struct tracer nop_trace;
 /* What an array keeps for each CPU. */
 struct trace_array_cpu {
 	struct ring_buffer_per_cpu *buffer; /* [I] */
+	u64 max_epoch;     /* [its CPU] tr->max->epoch when the last section began here; 0: recording was off */
+	u64 max_exchanges; /* [max lock] how often its ring was exchanged for one set aside */
 } __cacheline_aligned;
 
 /*
@@ -197,11 +199,13 @@ struct trace_iterator {
 	struct mutex mutex;                   /* trace_pipe's reads */
 	struct trace_entry *ent;              /* the record found, valid until the next step */
 	u64 ts;
-	u64 until;                            /* trace: records younger than the read's beginning are left out */
+	u64 from, until;                      /* trace: older and younger records are left out */
 	unsigned long lost_events;            /* before it, on its CPU */
 	int cpu;
 	u64 idx;                              /* records shown so far */
 	loff_t pos;
+	bool of_snapshot;                     /* the file is `snapshot` */
+	u64 shown;                            /* of a maximum: how many records belong to it */
 	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
 	bool paused;                          /* recording is off while we are open (pause-on-trace) */
 	struct cpumask started;               /* CPUs of which a record was shown */
@@ -256,8 +260,20 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter);
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
 void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five characters */
 
-/* trace_iter.c */
+/* trace_iter.c. trace_types_lock held. */
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
+/* Before the first step of `trace`, for its header: is there nothing to show? */
+bool trace_iter_empty(struct trace_iterator *iter);
+/* Records that will be shown, and these plus what was overwritten. (Of a live buffer both go on.) */
+void trace_iter_count(struct trace_iterator *iter, unsigned long *total, unsigned long *entries);
+/* open and release of `trace`, or of `snapshot`; the rest is tracing_fops. */
+int trace_open_for_reading(struct file *file, bool of_snapshot);
+int tracing_release(struct inode *inode, struct file *file);
+loff_t tracing_lseek(struct file *file, loff_t off, int whence);
+extern const struct file_operations tracing_fops;
+
+/* trace_snapshot.c */
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */
