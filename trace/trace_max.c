@@ -105,11 +105,11 @@ void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struc
 	snapshot->nice = (int)READ_ONCE(task->static_prio) - (MAX_RT_PRIO + 20);
 }
 
-static void describe(struct trace_snapshot *snapshot, const struct trace_section *section)
+static void describe(struct trace_array *tr, struct trace_snapshot *snapshot, const struct trace_section *section)
 {
 	snapshot->cpus = section->cpus;
-	snapshot->time_start = section->start;
-	snapshot->time_end = section->end;
+	snapshot->time_start = section->first ? section->first : section->start;
+	snapshot->time_end = trace_clock_now(tr);
 	snapshot->latency = section->end - section->start;
 	snapshot->critical_start = section->critical_start;
 	snapshot->critical_end = section->critical_end;
@@ -129,7 +129,7 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 	snapshot = unheld_newest(max);
 	if (!snapshot)
 		goto unlock;
-	describe(snapshot, section);
+	describe(tr, snapshot, section);
 	WRITE_ONCE(max->latency, snapshot->latency);
 	/* What an older maximum had pending is of no use any more: it stays where it is. */
 	for (unsigned i = 0; i < ARRAY_SIZE(max->pending.bits); i++)

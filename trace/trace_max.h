@@ -44,9 +44,13 @@ struct trace_snapshot {
 	unsigned readers;             /* [m, t to raise it] who show it */
 };
 
-/* What a latency tracer says of a section that has just ended on this CPU. */
+/*
+ * What a latency tracer says of a section that has just ended on this CPU. Its records end where trace_max_take() is
+ * called, so that the closing stack belongs to it and still counts for nothing in the latency.
+ */
 struct trace_section {
-	u64 start, end;                         /* stamps of tr->clock, in ns */
+	u64 start, end; /* stamps of tr->clock, in ns; the latency is what is between */
+	u64 first;      /* stamp before its first record, when that is not `start`; 0: `start` */
 	unsigned long critical_start, critical_end; /* 0: none */
 	struct task_struct *task;               /* for the header */
 	struct cpumask cpus;                    /* on which its records were written; this CPU is among them */

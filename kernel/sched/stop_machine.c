@@ -102,9 +102,19 @@ struct stop_machine_data {
 };
 static DEFINE_MUTEX(stop_machine_mutex);
 
+/* What the code below cannot tell tracers itself. Named with the caller; nothing is being changed yet, or any more. */
+static noinline notrace __lockfunc void parked_irqs_off(unsigned long flags)
+{
+	trace_hook(trace_irqs_key, !irqs_disabled_flags(flags), trace_hardirqs_off);
+}
+static noinline notrace __lockfunc void parked_irqs_on(unsigned long flags)
+{
+	trace_hook(trace_irqs_key, !irqs_disabled_flags(flags), trace_hardirqs_on);
+}
+
 /*
- * From here to the `left` count only what is in the pages of .noinstr.text: they hold no site, so what is
- * being changed is neither met nor lies in a page that we run in (docs/tricks.md).
+ * From the `masked` count to the end of the stop only what is in the pages of .noinstr.text: they hold no site, so
+ * what is being changed is neither met nor lies in a page that we run in (docs/tricks.md).
  */
 static noinstr void wait_for_state(const int *state, int wanted)
 {
@@ -113,8 +123,8 @@ static noinstr void wait_for_state(const int *state, int wanted)
 }
 
 /*
- * In the stopper of each other CPU. Neither traced nor patched, no calls but wait_for_state; and `each`, which is
- * there only when nothing is patched.
+ * In the stopper of each other CPU. Neither traced nor patched; from `masked` to STOP_DONE no calls but wait_for_state,
+ * and `each`, which is there only when nothing is patched.
  */
 static noinstr int multi_cpu_stop(void *arg)
 {
@@ -124,6 +134,7 @@ static noinstr int multi_cpu_stop(void *arg)
 	__atomic_fetch_add(&d->arrived, 1, __ATOMIC_RELEASE);
 	wait_for_state(&d->state, STOP_MASKED);
 	raw_local_irq_save(flags);
+	parked_irqs_off(flags);
 	__atomic_fetch_add(&d->masked, 1, __ATOMIC_RELEASE);
 	wait_for_state(&d->state, STOP_RUN);
 	if (d->each) {
@@ -132,6 +143,7 @@ static noinstr int multi_cpu_stop(void *arg)
 	}
 	wait_for_state(&d->state, STOP_DONE);
 	arch_sync_core(); /* what was fetched ahead of the change is forgotten */
+	parked_irqs_on(flags);
 	raw_local_irq_restore(flags);
 	__atomic_fetch_add(&d->left, 1, __ATOMIC_RELEASE); /* d is the initiator's: not touched after this */
 	return 0;
