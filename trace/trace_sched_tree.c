@@ -47,5 +47,24 @@ static void trace_special_print(struct seq_file *s, struct trace_iterator *iter)
 	seq_printf(s, "# %ld %ld %ld\n", (long)field->arg1, (long)field->arg2, (long)field->arg3);
 }
 
-static const struct trace_event trace_special_event = { TRACE_SPECIAL, trace_special_print };
+static void trace_special_hex(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct special_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_HEX(s, field->arg1);
+	TRACE_PUT_HEX(s, field->arg2);
+	TRACE_PUT_HEX(s, field->arg3);
+}
+
+static void trace_special_bin(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct special_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_BIN(s, field->arg1);
+	TRACE_PUT_BIN(s, field->arg2);
+	TRACE_PUT_BIN(s, field->arg3);
+}
+
+static const struct trace_event trace_special_event = { TRACE_SPECIAL, trace_special_print, trace_special_print,
+							trace_special_hex, trace_special_bin };
 REGISTER_TRACE_EVENT(trace_special_event);
