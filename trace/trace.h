@@ -10,6 +10,7 @@
 #include <sched/mutex.h>
 #include <sched/wait.h>
 #include <time/clock.h>
+#include <time/hrtimer.h>
 #include <trace/ftrace.h>
 #include <trace/ring_buffer.h>
 #include <trace/trace_boot.h>
@@ -40,6 +41,8 @@ enum trace_type {
 	TRACE_WAKE = 3,
 	TRACE_STACK = 4,
 	TRACE_PRINT = 5,
+	TRACE_SPECIAL = 7, /* 2.6.33's number, which later Linux gave to what we have not */
+	TRACE_USER_STACK = 12,
 };
 struct ftrace_entry {
 	struct trace_entry ent;
@@ -62,6 +65,18 @@ struct stack_entry {
 	s32 size;
 	unsigned long caller[];
 };
+/* The user's pc and the callers, zeros behind the last. */
+#define USER_STACK_FRAMES 8
+struct userstack_entry {
+	struct trace_entry ent;
+	u32 tgid;
+	unsigned long caller[USER_STACK_FRAMES];
+};
+/* A runnable task: pid, virtual and real run time in ns. */
+struct special_entry {
+	struct trace_entry ent;
+	unsigned long arg1, arg2, arg3;
+};
 struct print_entry {
 	struct trace_entry ent;
 	unsigned long ip;
@@ -73,7 +88,7 @@ struct trace_event {
 	enum trace_type type;
 	/* The part behind the time stamp, with newline. */
 	void (*trace)(struct seq_file *s, struct trace_iterator *iter);
-	/* The same for the options raw (with newline), hex (TRACE_PUT_HEX), bin (TRACE_PUT_BIN). NULL: the type's number. */
+	/* The same for the options raw (with newline), hex, bin (TRACE_PUT_HEX, _BIN). NULL: the type's number. */
 	void (*raw)(struct seq_file *s, struct trace_iterator *iter);
 	void (*hex)(struct seq_file *s, struct trace_iterator *iter);
 	void (*bin)(struct seq_file *s, struct trace_iterator *iter);
@@ -160,6 +175,8 @@ extern const struct tracer nop_trace;
 /* What an array keeps for each CPU. */
 struct trace_array_cpu {
 	struct ring_buffer_per_cpu *buffer; /* [I] */
+	u64 max_epoch;     /* [its CPU] tr->max->epoch when the last section began here; 0: recording was off */
+	u64 max_exchanges; /* [max lock] how often its ring was exchanged for one set aside */
 } __cacheline_aligned;
 
 /*
@@ -187,6 +204,8 @@ struct trace_array {
 	struct dentry *dir;                   /* [I] in tracefs */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;               /* readers of trace_pipe */
+	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
+	int poll_armed;                       /* [a] it will go off */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 };
@@ -207,15 +226,17 @@ struct trace_iterator {
 	struct trace_entry *ent;              /* the record found, valid until the next step */
 	const struct trace_event *event;      /* how the last one shown is shown */
 	u64 ts;
-	u64 until;                            /* trace: records younger than the read's beginning are left out */
+	u64 from, until;                      /* trace: older and younger records are left out */
 	unsigned long lost_events;            /* before it, on its CPU */
 	int cpu;
 	u64 idx;                              /* records shown so far */
 	loff_t pos;
+	bool of_snapshot;                     /* the file is `snapshot` */
 	bool latency_format;                  /* asked for at open */
 	void *copy;                           /* latency format of `trace`: `ent` is copied here, to look ahead */
 	u64 next_ts;                          /* latency format: of the record behind `ent`; 0: not known */
 	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
+	bool atomic;                          /* ftrace_dump: who prints may not sleep */
 	bool paused;                          /* recording is off while we are open (pause-on-trace) */
 	struct cpumask started;               /* CPUs of which a record was shown and left behind */
 	struct seq_file text;                 /* trace_pipe: lines, and how much of them was handed out */
@@ -258,6 +279,27 @@ static __always_inline void __trace_stack(struct trace_array *tr, u32 pc, unsign
 	trace_stack_from(tr, pc, flags, skip, arch_caller_fp());
 	barrier();
 }
+/*
+ * What the options stacktrace and userstacktrace add behind the record of an event or a function entry. Likewise.
+ * trace_user_stack records the current program's stack when pc says that its task runs, no interrupt.
+ */
+void __trace_stacks(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
+void trace_user_stack(struct trace_array *tr, u32 pc, unsigned long flags);
+#define TRACE_STACK_OPTIONS (TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
+static __always_inline void trace_stacks_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip,
+					      unsigned long fp)
+{
+	if (unlikely(READ_ONCE(tr->trace_flags) & TRACE_STACK_OPTIONS))
+		__trace_stacks(tr, pc, flags, skip, fp);
+}
+/* For a tracepoint's probe itself: the stack begins where the tracepoint stands. */
+static __always_inline void trace_event_stacks(struct trace_array *tr, u32 pc, unsigned long flags)
+{
+	trace_stacks_from(tr, pc, flags, 1, arch_caller_fp());
+	barrier();
+}
+/* trace_sched_tree.c: the tasks on the runqueue of `cpu`, which is locked. Likewise. */
+void trace_sched_tree(struct trace_array *tr, int cpu, u32 pc, unsigned long flags);
 /* trace_sched_switch.c: "==>" and "+" records, likewise. */
 void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
 				struct task_struct *next, u32 pc, unsigned long flags);
@@ -270,12 +312,29 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter); /* w
 /* trace_output.c */
 void trace_print_line(struct seq_file *s, struct trace_iterator *iter);
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
+void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip); /* of a return address */
 void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five characters */
 
-/* trace_iter.c */
+/* trace_iter.c. trace_types_lock held. */
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
+/* Before the first step of `trace`, for its header: is there nothing to show? */
+bool trace_iter_empty(struct trace_iterator *iter);
 /* How many records the walk will show, from its beginning, where it then stands again. Before the first step. */
 unsigned long trace_count_shown(struct trace_iterator *iter);
+/* Has this CPU anything to show in it, be it the live buffer or what is set aside? */
+bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu);
+/* open and release of `trace`, or of `snapshot` (TRACE_OPEN_*). */
+#define TRACE_OPEN_LATENCY  1 /* in the latency format whatever the option says */
+#define TRACE_OPEN_SNAPSHOT 2
+int trace_open_for_reading(struct file *file, unsigned how);
+int tracing_release(struct inode *inode, struct file *file);
+loff_t tracing_lseek(struct file *file, loff_t off, int whence);
+
+/* trace_snapshot.c */
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
+
+/* trace_pipe.c */
+void trace_pipe_setup(struct trace_array *tr); /* boot */
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */
@@ -283,6 +342,8 @@ int tracing_start_cmdline_record(void);
 void tracing_stop_cmdline_record(void);
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN]);
 void tracing_record_cmdline(struct task_struct *task); /* any context */
+int trace_alloc_tgids(void);  /* record-tgid is about to be set. 0, -ENOMEM. trace_types_lock */
+int trace_find_tgid(int pid); /* 0: not known. Any context */
 
 /* trace_pid.c */
 #define TRACE_PID_MAX 32768 /* pids are below */

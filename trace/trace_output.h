@@ -22,7 +22,7 @@ void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsi
 
 /* ---- Pieces of a line. Inline: they are on every line of a trace. */
 
-/* The name of the record's task, right aligned in `width` columns (at most 16), cut off behind them; returns the end. */
+/* The name of the record's task, right aligned in `width` columns, at most 16, and cut off there; returns the end. */
 static __always_inline char *trace_put_comm(char *p, const struct trace_entry *ent, unsigned width)
 {
 	char comm[TASK_COMM_LEN];

@@ -85,6 +85,11 @@ char task_index_to_char(unsigned index);
 
 struct task_struct *idle_task(int cpu);
 struct task_struct *curr_task(int cpu); /* what it runs; stays so, and stays there, with its runqueue locked */
+/*
+ * fn for every runnable task of `cpu` but the idle one, in the order of classes, until it says false. Context: that
+ * CPU's runqueue locked (as in the probes of sched_switch and of another task's sched_wakeup). Not traced.
+ */
+void for_each_queued_task(int cpu, bool (*fn)(struct task_struct *p, void *data), void *data);
 
 /*
  * Kernel threads (kernel/sched/kthread.c). Created ones have not run yet: wake_up_process starts them.
@@ -105,6 +110,9 @@ int kthread_stop(struct task_struct *t); /* asks, wakes, waits; returns the thre
 /* Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result.
  * The others have executed an instruction synchronisation when they go on. Context: thread. */
 int stop_machine(int (*fn)(void *data), void *data);
+/* Run fn(data) on every online CPU, interrupts off, at one moment: each begins when all have stopped what they were
+ * doing, and goes on with it when all are done. fn must not be traced, nor patch code. Context: thread. */
+void stop_machine_each(void (*fn)(void *data), void *data);
 /*
  * Run fn(arg) in the stopper thread (migration/N) of `cpu`, which nothing but a hard interrupt disturbs; returns its
  * result, or -ENODEV when it has none (yet). Thread context; fn must not sleep.

@@ -2,6 +2,7 @@
 #ifndef VT_SCHED_H
 #define VT_SCHED_H
 
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 #include <sys/sched.h>
@@ -11,12 +12,13 @@
 #define SCHED_RR    2
 #define SCHED_BATCH 3
 #define SCHED_IDLE  5
+#define SCHED_DEADLINE 6
 
 #define SCHED_RESET_ON_FORK 0x40000000
 
 /* Bit n of word n / 64 is CPU n. */
 #define CPU_SETSIZE 1024
-typedef struct {
+typedef struct vt_cpu_set {
 	unsigned long bits[CPU_SETSIZE / 64];
 } cpu_set_t;
 
@@ -34,5 +36,20 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
 int sched_get_priority_max(int policy);
 int sched_get_priority_min(int policy);
 int sched_yield(void);
+
+/* Linux's, as it was first: 48 bytes. Times in nanoseconds. */
+struct sched_attr {
+	uint32_t size;
+	uint32_t sched_policy;
+	uint64_t sched_flags;
+	int32_t sched_nice;
+	uint32_t sched_priority;
+	uint64_t sched_runtime;
+	uint64_t sched_deadline;
+	uint64_t sched_period;
+};
+/* flags: 0. Return 0, or -1 with errno. */
+int sched_setattr(pid_t pid, struct sched_attr *attr, unsigned int flags);
+int sched_getattr(pid_t pid, struct sched_attr *attr, unsigned int size, unsigned int flags);
 
 #endif

@@ -396,6 +396,16 @@ int sched_get_priority_min(int policy)
 	return (int)CALL(sched_get_priority_min, policy);
 }
 
+int sched_setattr(pid_t pid, struct sched_attr *attr, unsigned int flags)
+{
+	return (int)CALL(sched_setattr, pid, attr, flags);
+}
+
+int sched_getattr(pid_t pid, struct sched_attr *attr, unsigned int size, unsigned int flags)
+{
+	return (int)CALL(sched_getattr, pid, attr, size, flags);
+}
+
 int sched_yield(void)
 {
 	return (int)CALL(sched_yield, 0);

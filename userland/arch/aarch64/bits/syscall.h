@@ -98,5 +98,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_execve		  221
 #define NR_mmap			  222
 #define NR_wait4		  260
+#define NR_sched_setattr	  274
+#define NR_sched_getattr	  275
 
 #endif

@@ -92,5 +92,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_utimensat		  280
 #define NR_dup3			  292
 #define NR_pipe2		  293
+#define NR_sched_setattr	  314
+#define NR_sched_getattr	  315
 
 #endif
