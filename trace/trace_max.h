@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <irq/irqflags.h>
 #include <kernel/smp.h>
 #include <lib/types.h>
 #include <sched/spinlock.h>
@@ -123,6 +124,25 @@ void trace_max_pause(struct trace_array *tr);
 void trace_max_resume(struct trace_array *tr);
 /* Resize the array's buffer and what is set aside, all or nothing; `cpu` or RING_BUFFER_ALL_CPUS. [t] */
 int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu);
+
+static inline unsigned long max_lock(struct trace_max *max)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&max->lock);
+	return flags;
+}
+
+static inline void max_unlock(struct trace_max *max, unsigned long flags)
+{
+	arch_spin_unlock(&max->lock);
+	raw_local_irq_restore(flags);
+}
+
+/* The newest object if nobody holds it, or the spare one in its place: readers keep theirs. NULL: nothing is
+ * allocated. Under the max lock. */
+struct trace_snapshot *trace_max_unheld(struct trace_max *max);
 
 /* Boot: tr->max. */
 int trace_max_init(struct trace_array *tr);
