@@ -81,14 +81,19 @@ static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigne
 	return n;
 }
 
-notrace unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned skip)
+notrace unsigned stack_trace_save_fp(unsigned long fp, unsigned long *store, unsigned size, unsigned skip)
 {
 	struct walk w;
-	unsigned n = 0;
+
+	return walk_start(&w, current, fp) ? walk_store(&w, store, 0, size, skip) : 0;
+}
+
+notrace unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned skip)
+{
+	unsigned n;
 
 	preempt_disable_notrace(); /* the interrupt stacks are this CPU's */
-	if (walk_start(&w, current, arch_caller_fp()))
-		n = walk_store(&w, store, 0, size, skip);
+	n = stack_trace_save_fp(arch_caller_fp(), store, size, skip);
 	preempt_enable_notrace();
 	return n;
 }

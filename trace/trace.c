@@ -9,7 +9,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 
-#include "trace.h"
+#include "trace_max.h"
 #include "trace_record.h"
 
 DEFINE_MUTEX(trace_types_lock);
@@ -17,8 +17,7 @@ DEFINE_MUTEX(trace_types_lock);
 struct trace_array global_trace = {
 	.list = LIST_HEAD_INIT(global_trace.list),
 	.current_trace = &nop_trace,
-	.trace_flags = TRACE_ITER(PRINT_PARENT) | TRACE_ITER(CONTEXT_INFO) | TRACE_ITER(RECORD_CMD) |
-		       TRACE_ITER(OVERWRITE) | TRACE_ITER(IRQ_INFO) | TRACE_ITER(MARKERS) | TRACE_ITER(ANNOTATE),
+	.trace_flags = TRACE_DEFAULT_FLAGS,
 	.tracing_enabled = true,
 	.wait = __WAIT_QUEUE_HEAD_INIT(global_trace.wait),
 };
@@ -66,7 +65,7 @@ void tracing_reset(struct trace_array *tr, int cpu)
 
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 {
-	int ret = ring_buffer_resize(tr->buffer, bytes, cpu);
+	int ret = trace_max_resize(tr, bytes, cpu);
 
 	if (ret < 0)
 		return ret;
@@ -96,6 +95,7 @@ void tracing_set_on(struct trace_array *tr, bool on)
 			tr->current_trace->start(tr);
 	} else {
 		ring_buffer_record_off(tr->buffer);
+		trace_max_break(tr);
 		if (tr->current_trace->stop)
 			tr->current_trace->stop(tr);
 	}
@@ -109,8 +109,10 @@ void tracing_on(void)
 
 void tracing_off(void)
 {
-	if (global_trace.buffer)
-		ring_buffer_record_off(global_trace.buffer);
+	if (!global_trace.max)
+		return;
+	ring_buffer_record_off(global_trace.buffer);
+	trace_max_break(&global_trace);
 }
 
 /*
@@ -185,9 +187,26 @@ static int nop_trace_init(struct trace_array *tr)
 	return 0;
 }
 
+/* As in Linux, two options that only change, or refuse to: they show what an option of a tracer looks like. */
+#define NOP_ACCEPT 1u
+#define NOP_REFUSE 2u
+static const struct tracer_opt nop_opts[] = {
+	{ "test_nop_accept", NOP_ACCEPT },
+	{ "test_nop_refuse", NOP_REFUSE },
+	{},
+};
+static struct tracer_flags nop_flags = { .opts = nop_opts };
+
+static int nop_set_flag(struct trace_array *tr, u32 bit, bool set)
+{
+	return bit == NOP_REFUSE ? -EINVAL : 0;
+}
+
 const struct tracer nop_trace = {
 	.name = "nop",
 	.init = nop_trace_init,
+	.flags = &nop_flags,
+	.set_flag = nop_set_flag,
 };
 REGISTER_TRACER(nop_trace);
 
@@ -202,7 +221,7 @@ void trace_init(void)
 	tr->tracing_cpumask = cpu_possible_mask;
 	tr->cpu_data = kcalloc(nr_cpu_ids, sizeof(*tr->cpu_data), GFP_KERNEL);
 	tr->buffer = ring_buffer_alloc(BOOT_BUFFER_SIZE, RB_FL_OVERWRITE);
-	if (!tr->cpu_data || !tr->buffer)
+	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr))
 		panic("tracing: no memory for the ring buffer");
 	for_each_possible_cpu(cpu)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);

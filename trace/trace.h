@@ -1,6 +1,7 @@
 /* The tracing core's own header: trace arrays, tracers, entries, iterators. Private to trace/. */
 #pragma once
 
+#include <asm/stacktrace.h>
 #include <fs/seq_file.h>
 #include <kernel/percpu.h>
 #include <kernel/smp.h>
@@ -55,6 +56,12 @@ struct ctx_switch_entry {
 	u8 next_prio;
 	u8 next_state;
 };
+/* As many callers as there were, innermost first. */
+struct stack_entry {
+	struct trace_entry ent;
+	s32 size;
+	unsigned long caller[];
+};
 struct print_entry {
 	struct trace_entry ent;
 	unsigned long ip;
@@ -69,21 +76,55 @@ struct trace_event {
 };
 #define REGISTER_TRACE_EVENT(e) REGISTER_IN(trace_events, e)
 
-/* Bits of trace_options, in the order that the file lists them. */
+/*
+ * Bits of trace_options, in the order that the file lists them. An option exists when trace_options.c has a name for
+ * its bit: whoever gives a bit a meaning adds that line.
+ */
 enum trace_option_bit {
 	OPT_PRINT_PARENT,
 	OPT_SYM_OFFSET,
 	OPT_SYM_ADDR,
+	OPT_VERBOSE,
+	OPT_RAW,
+	OPT_HEX,
+	OPT_BIN,
+	OPT_BLOCK,
+	OPT_FIELDS,
+	OPT_SCHED_TREE,
+	OPT_PRINTK,
+	OPT_ANNOTATE,
+	OPT_USERSTACKTRACE,
+	OPT_SYM_USEROBJ,
 	OPT_CONTEXT_INFO,
+	OPT_LATENCY_FMT,
 	OPT_RECORD_CMD,
+	OPT_RECORD_TGID,
 	OPT_OVERWRITE,
+	OPT_STOP_ON_FREE, /* disable_on_free */
 	OPT_IRQ_INFO,
 	OPT_MARKERS,
-	OPT_ANNOTATE,
+	OPT_EVENT_FORK,
 	OPT_PAUSE_ON_TRACE,
+	OPT_FUNCTION, /* function-trace */
+	OPT_FUNC_FORK, /* function-fork */
+	OPT_STACKTRACE,
 	NR_TRACE_OPTIONS,
 };
-#define TRACE_ITER(opt) (1u << OPT_##opt)
+#define TRACE_ITER(opt) (1ULL << OPT_##opt)
+#define TRACE_DEFAULT_FLAGS \
+	(TRACE_ITER(PRINT_PARENT) | TRACE_ITER(PRINTK) | TRACE_ITER(ANNOTATE) | TRACE_ITER(CONTEXT_INFO) | \
+	 TRACE_ITER(RECORD_CMD) | TRACE_ITER(OVERWRITE) | TRACE_ITER(IRQ_INFO) | TRACE_ITER(MARKERS) | \
+	 TRACE_ITER(FUNCTION))
+
+/* An option that one tracer has for itself; trace_options lists it behind the others while that tracer is selected. */
+struct tracer_opt {
+	const char *name; /* NULL: end of the table */
+	u32 bit;
+};
+struct tracer_flags {
+	u32 val;                        /* [t] read without lock */
+	const struct tracer_opt *opts;
+};
 
 /*
  * A tracer. All functions are called with trace_types_lock held, in thread context; any but name and init may be NULL.
@@ -95,8 +136,11 @@ struct tracer {
 	void (*start)(struct trace_array *tr); /* tracing_on went from 0 to 1, or tracing_enabled did */
 	void (*stop)(struct trace_array *tr);
 	void (*update_pids)(struct trace_array *tr); /* set_ftrace_pid changed */
-	/* A bit of trace_flags is about to change. 0, or -errno: then it does not. */
-	int (*flag_changed)(struct trace_array *tr, u32 mask, bool set);
+	/* A bit of trace_flags (TRACE_ITER) is about to change. 0, or -errno: then it does not. */
+	int (*flag_changed)(struct trace_array *tr, u64 mask, bool set);
+	struct tracer_flags *flags;            /* its own options; NULL: none */
+	/* One of them is about to change, maybe while the tracer is not selected. 0, or -errno: then it does not. */
+	int (*set_flag)(struct trace_array *tr, u32 bit, bool set);
 	void (*print_header)(struct seq_file *s, struct trace_array *tr); /* NULL: the default columns */
 	bool use_max_tr; /* a latency tracer: `trace` shows the maximum taken last (trace_max.h), not the buffer */
 };
@@ -107,6 +151,8 @@ extern const struct tracer nop_trace;
 /* What an array keeps for each CPU. */
 struct trace_array_cpu {
 	struct ring_buffer_per_cpu *buffer; /* [I] */
+	u64 max_epoch;     /* [its CPU] tr->max->epoch when the last section began here; 0: recording was off */
+	u64 max_exchanges; /* [max lock] how often its ring was exchanged for one set aside */
 } __cacheline_aligned;
 
 /*
@@ -118,7 +164,7 @@ struct trace_array {
 	struct trace_buffer *buffer;          /* [I] */
 	struct trace_array_cpu *cpu_data;     /* [I] one a possible CPU */
 	const struct tracer *current_trace;   /* [t] */
-	u32 trace_flags;                      /* [t] TRACE_ITER() bits; read without lock */
+	u64 trace_flags;                      /* [t] TRACE_ITER() bits; read without lock */
 	unsigned clock_id;                    /* [t] */
 	u64 (*clock)(void);                   /* [t] time stamps; NULL: sched_clock, inline */
 	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
@@ -153,11 +199,13 @@ struct trace_iterator {
 	struct mutex mutex;                   /* trace_pipe's reads */
 	struct trace_entry *ent;              /* the record found, valid until the next step */
 	u64 ts;
-	u64 until;                            /* trace: records younger than the read's beginning are left out */
+	u64 from, until;                      /* trace: older and younger records are left out */
 	unsigned long lost_events;            /* before it, on its CPU */
 	int cpu;
 	u64 idx;                              /* records shown so far */
 	loff_t pos;
+	bool of_snapshot;                     /* the file is `snapshot` */
+	u64 shown;                            /* of a maximum: how many records belong to it */
 	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
 	bool paused;                          /* recording is off while we are open (pause-on-trace) */
 	struct cpumask started;               /* CPUs of which a record was shown */
@@ -193,7 +241,14 @@ void trace_commit(struct trace_array *tr);
  * stand for. Any context; what finds no room is counted by the buffer.
  */
 void trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags);
-void __trace_stack(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip);
+/* The return address in the frame record at fp is the first (but for `skip` others). */
+void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
+/* Part of its caller, whose frame it begins at; the barrier keeps the call from becoming a jump that gives it up. */
+static __always_inline void __trace_stack(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip)
+{
+	trace_stack_from(tr, pc, flags, skip, arch_caller_fp());
+	barrier();
+}
 /* trace_sched_switch.c: "==>" and "+" records, likewise. */
 void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
 				struct task_struct *next, u32 pc, unsigned long flags);
@@ -205,8 +260,20 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter);
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
 void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five characters */
 
-/* trace_iter.c */
+/* trace_iter.c. trace_types_lock held. */
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
+/* Before the first step of `trace`, for its header: is there nothing to show? */
+bool trace_iter_empty(struct trace_iterator *iter);
+/* Records that will be shown, and these plus what was overwritten. (Of a live buffer both go on.) */
+void trace_iter_count(struct trace_iterator *iter, unsigned long *total, unsigned long *entries);
+/* open and release of `trace`, or of `snapshot`; the rest is tracing_fops. */
+int trace_open_for_reading(struct file *file, bool of_snapshot);
+int tracing_release(struct inode *inode, struct file *file);
+loff_t tracing_lseek(struct file *file, loff_t off, int whence);
+extern const struct file_operations tracing_fops;
+
+/* trace_snapshot.c */
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */
@@ -237,7 +304,11 @@ static inline bool trace_ignores_pid(struct trace_array *tr, int pid)
 }
 
 /* trace_options.c */
-int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr" */
+int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr"; takes trace_types_lock */
+/* One general option: the tracer is asked, then its side effects happen. trace_types_lock held. 0 or -errno. */
+int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on);
+/* For flag_changed of a tracer that relies on `overwrite`: -EINVAL when that is about to go off. */
+int trace_keep_overwrite(u64 mask, bool set);
 int create_options_dir(struct trace_array *tr);
 
 /* trace_clock.c */

@@ -42,14 +42,27 @@ static __always_inline void fill_function(struct ring_buffer_event *event, u32 h
 }
 
 /* The first word of the entry, in any context. */
-static u32 entry_head(u32 pc, struct task_struct *t)
+static u32 entry_head(u32 pc, struct task_struct *t, unsigned long flags)
 {
 	struct trace_entry ent;
 	u32 head;
 
-	trace_fill(&ent, TRACE_FN, t, pc, arch_local_save_flags());
+	trace_fill(&ent, TRACE_FN, t, pc, flags);
 	memcpy(&head, &ent, sizeof(head));
 	return head;
+}
+
+void trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
+{
+	struct task_struct *t = current;
+	struct ring_buffer_per_cpu *buffer = tr->cpu_data[t->cpu].buffer;
+	struct ring_buffer_event *event =
+		ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
+
+	if (!event)
+		return;
+	fill_function(event, entry_head(pc, t, flags), t->pid, ip, parent_ip);
+	ring_buffer_commit(buffer);
 }
 
 static noinline void trace_function_resched(u32 pc)
@@ -77,21 +90,13 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
-	struct ring_buffer_event *event;
-	struct trace_array_cpu *cpu;
 
 	if (pc & bit)
 		return;
 	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
 	barrier();
-	cpu = &tr->cpu_data[t->cpu];
-	if (READ_ONCE(tr->function_enabled) && !(filter_pids && trace_ignores_pid(tr, t->pid))) {
-		event = ring_buffer_reserve(cpu->buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
-		if (event) {
-			fill_function(event, entry_head(pc, t), t->pid, ip, parent_ip);
-			ring_buffer_commit(cpu->buffer);
-		}
-	}
+	if (READ_ONCE(tr->function_enabled) && !(filter_pids && trace_ignores_pid(tr, t->pid)))
+		trace_function(tr, ip, parent_ip, pc, arch_local_save_flags());
 	trace_function_end(t, pc);
 }
 
@@ -102,7 +107,7 @@ static noinline void function_reserve_slow(struct ring_buffer_per_cpu *buffer, s
 	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_entry), ts);
 
 	if (event) {
-		fill_function(event, entry_head(pc, t), t->pid, ip, parent_ip);
+		fill_function(event, entry_head(pc, t, arch_local_save_flags()), t->pid, ip, parent_ip);
 		ring_buffer_commit(buffer);
 	}
 	trace_function_end(t, pc);

@@ -7,14 +7,25 @@
 #include <sched/sched.h>
 #include <uapi/fcntl.h>
 
-#include "trace.h"
+#include "trace_max.h"
+
+/* The next record of one CPU without consuming; those of the time before a maximum are left out. */
+static struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu, u64 *ts)
+{
+	struct ring_buffer_iter *rb_iter = iter->buffer_iter[cpu];
+	struct ring_buffer_event *event;
+
+	if (!rb_iter)
+		return NULL;
+	while ((event = ring_buffer_iter_peek(rb_iter, ts)) && *ts < iter->from)
+		ring_buffer_iter_advance(rb_iter);
+	return event && *ts <= iter->until ? event : NULL;
+}
 
 /* The next record of one CPU, not taken yet. */
 static struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts, unsigned long *lost)
 {
-	if (iter->buffer_iter)
-		return iter->buffer_iter[cpu] ? ring_buffer_iter_peek(iter->buffer_iter[cpu], ts) : NULL;
-	return ring_buffer_peek(iter->buffer, cpu, ts, lost);
+	return iter->buffer_iter ? peek_iter(iter, cpu, ts) : ring_buffer_peek(iter->buffer, cpu, ts, lost);
 }
 
 /* The oldest of all CPUs' next records; on return iter's fields describe it, NULL at the end. trace_types_lock held. */
@@ -29,7 +40,7 @@ struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
 			continue;
 		event = peek_cpu(iter, cpu, &ts, &lost);
-		if (!event || (best && ts >= best_ts) || (iter->buffer_iter && ts > iter->until))
+		if (!event || (best && ts >= best_ts))
 			continue;
 		best = event;
 		best_ts = ts;
@@ -71,16 +82,80 @@ static void iterators_finish(struct trace_iterator *iter)
 	}
 }
 
-/*
- * Begin at the oldest record of each CPU. The end is now: with the function tracer at work a reader makes more records
- * than it reads, and would never come to an end.
- */
-static int iterators_start(struct trace_iterator *iter)
+/* Does the file show what is set aside? */
+static bool shows_aside(const struct trace_iterator *iter)
 {
+	return iter->of_snapshot || iter->trace->use_max_tr;
+}
+
+static bool shows_cpu(const struct trace_iterator *iter, unsigned cpu)
+{
+	if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
+		return false;
+	return !shows_aside(iter) || (iter->snapshot && cpumask_test_cpu(cpu, &iter->snapshot->cpus));
+}
+
+/* At each beginning what is newest then; with another tracer than at open, what we had. */
+static int take_hold(struct trace_iterator *iter)
+{
+	struct trace_snapshot *snapshot;
+
+	if (iter->snapshot && iter->trace != iter->tr->current_trace)
+		return 0;
+	if (iter->of_snapshot && iter->tr->current_trace->use_max_tr)
+		return -EBUSY;
+	snapshot = trace_snapshot_get(iter->tr);
+	if (IS_ERR(snapshot))
+		return PTR_ERR(snapshot);
+	if (iter->snapshot)
+		trace_snapshot_put(iter->tr, iter->snapshot);
+	iter->snapshot = snapshot;
+	return 0;
+}
+
+/*
+ * Where to begin and to end. For the live buffer the end is now: with the function tracer at work a reader makes
+ * more records than it reads, and would never come to an end.
+ */
+static int set_window(struct trace_iterator *iter)
+{
+	int ret = shows_aside(iter) ? take_hold(iter) : 0;
+
+	if (ret)
+		return ret;
+	iter->buffer = iter->snapshot ? iter->snapshot->buffer : iter->tr->buffer;
+	iter->from = iter->snapshot ? iter->snapshot->time_start : 0;
+	iter->until = iter->snapshot ? iter->snapshot->time_end : trace_clock_now(iter->tr);
+	iter->annotate = !shows_aside(iter) && ring_buffer_overruns(iter->buffer) != 0;
+	return 0;
+}
+
+/* How many records of a maximum there are: its buffer holds others too. */
+static u64 count_window(struct trace_iterator *iter)
+{
+	u64 ts, n = 0;
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
+		if (!iter->buffer_iter[cpu])
+			continue;
+		for (; peek_iter(iter, cpu, &ts); n++)
+			ring_buffer_iter_advance(iter->buffer_iter[cpu]);
+		ring_buffer_iter_reset(iter->buffer_iter[cpu]);
+	}
+	return n;
+}
+
+/* Begin at the oldest record of each CPU. */
+static int iterators_start(struct trace_iterator *iter)
+{
+	unsigned cpu;
+	int ret = set_window(iter);
+
+	if (ret)
+		return ret;
+	for_each_possible_cpu(cpu) {
+		if (!shows_cpu(iter, cpu))
 			continue;
 		iter->buffer_iter[cpu] = ring_buffer_read_start(iter->buffer, cpu);
 		if (!iter->buffer_iter[cpu]) {
@@ -88,11 +163,37 @@ static int iterators_start(struct trace_iterator *iter)
 			return -ENOMEM;
 		}
 	}
-	iter->until = trace_clock_now(iter->tr);
+	iter->shown = iter->snapshot && iter->snapshot->latency ? count_window(iter) : 0;
 	memset(&iter->started, 0, sizeof(iter->started));
 	iter->pos = 0;
 	iter->idx = 0;
 	return 0;
+}
+
+bool trace_iter_empty(struct trace_iterator *iter)
+{
+	bool empty = !trace_find_next_entry(iter);
+
+	iter->ent = NULL;
+	return empty;
+}
+
+void trace_iter_count(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
+{
+	unsigned cpu;
+
+	*total = *entries = iter->shown;
+	if (iter->snapshot && iter->snapshot->latency)
+		return;
+	for_each_possible_cpu(cpu) {
+		unsigned long here;
+
+		if (!shows_cpu(iter, cpu))
+			continue;
+		here = ring_buffer_entries_cpu(iter->buffer, cpu);
+		*entries += here;
+		*total += here + ring_buffer_overrun_cpu(iter->buffer, cpu);
+	}
 }
 
 static void *s_step(struct trace_iterator *iter)
@@ -112,13 +213,15 @@ static void *s_step(struct trace_iterator *iter)
 static void *s_start(struct seq_file *m, loff_t *pos)
 {
 	struct trace_iterator *iter = m->private;
+	int ret;
 
 	mutex_lock(&trace_types_lock);
 	if (*pos == 0 || *pos < iter->pos) {
 		iterators_finish(iter);
 		iter->ent = NULL;
-		if (iterators_start(iter))
-			return ERR_PTR(-ENOMEM);
+		ret = iterators_start(iter);
+		if (ret)
+			return ERR_PTR(ret);
 		if (*pos == 0)
 			return m;
 	}
@@ -149,6 +252,8 @@ static int s_show(struct seq_file *m, void *v)
 
 	if (v == iter)
 		trace_print_line(m, iter);
+	else if (iter->of_snapshot && trace_iter_empty(iter))
+		trace_snapshot_help(m, iter);
 	else if (iter->trace->print_header)
 		iter->trace->print_header(m, iter->tr);
 	else
@@ -172,13 +277,14 @@ static void iterator_free(struct trace_iterator *iter)
 	kfree(iter);
 }
 
-static int open_for_reading(struct inode *inode, struct file *file)
+int trace_open_for_reading(struct file *file, bool of_snapshot)
 {
 	struct trace_iterator *iter = iterator_alloc(file);
 	int ret = -ENOMEM;
 
 	if (!iter)
 		return ret;
+	iter->of_snapshot = of_snapshot;
 	iter->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*iter->buffer_iter), GFP_KERNEL);
 	if (!iter->buffer_iter)
 		goto free_iter;
@@ -188,10 +294,11 @@ static int open_for_reading(struct inode *inode, struct file *file)
 	((struct seq_file *)file->private_data)->private = iter;
 	mutex_lock(&trace_types_lock);
 	iter->trace = iter->tr->current_trace;
-	iter->annotate = ring_buffer_overruns(iter->buffer) != 0;
-	iter->paused = iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE);
-	if (iter->paused)
-		ring_buffer_record_disable(iter->buffer);
+	iter->paused = (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE)) && !of_snapshot;
+	if (iter->paused) {
+		ring_buffer_record_disable(iter->tr->buffer);
+		trace_max_break(iter->tr);
+	}
 	mutex_unlock(&trace_types_lock);
 	return 0;
 free_iter:
@@ -199,20 +306,24 @@ free_iter:
 	return ret;
 }
 
-/* Truncating clears the buffer: `echo > trace`, `: > trace`. */
+/* Truncating clears what is shown: `echo > trace`, `: > trace`. */
 static int tracing_open(struct inode *inode, struct file *file)
 {
+	struct trace_array *tr = tracefs_array(file);
+	int cpu = tracefs_cpu(file);
+
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
 		mutex_lock(&trace_types_lock);
-		tracing_reset(tracefs_array(file), tracefs_cpu(file) == RING_BUFFER_ALL_CPUS_FILE ?
-							   RING_BUFFER_ALL_CPUS :
-							   tracefs_cpu(file));
+		if (tr->current_trace->use_max_tr)
+			trace_max_clear(tr, cpu);
+		else
+			tracing_reset(tr, cpu == RING_BUFFER_ALL_CPUS_FILE ? RING_BUFFER_ALL_CPUS : cpu);
 		mutex_unlock(&trace_types_lock);
 	}
-	return file->f_mode & FMODE_READ ? open_for_reading(inode, file) : 0;
+	return file->f_mode & FMODE_READ ? trace_open_for_reading(file, false) : 0;
 }
 
-static int tracing_release(struct inode *inode, struct file *file)
+int tracing_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
 	struct trace_iterator *iter;
@@ -221,7 +332,12 @@ static int tracing_release(struct inode *inode, struct file *file)
 		return 0;
 	iter = m->private;
 	if (iter->paused)
-		ring_buffer_record_enable(iter->buffer);
+		ring_buffer_record_enable(iter->tr->buffer);
+	mutex_lock(&trace_types_lock);
+	iterators_finish(iter);
+	if (iter->snapshot)
+		trace_snapshot_put(iter->tr, iter->snapshot);
+	mutex_unlock(&trace_types_lock);
 	iterator_free(iter);
 	return seq_release(inode, file);
 }
@@ -232,7 +348,7 @@ static ssize_t tracing_write(struct file *file, const char __user *buf, size_t n
 	return n;
 }
 
-static loff_t tracing_lseek(struct file *file, loff_t off, int whence)
+loff_t tracing_lseek(struct file *file, loff_t off, int whence)
 {
 	return file->f_mode & FMODE_READ ? seq_lseek(file, off, whence) : (file->f_pos = 0);
 }

@@ -7,55 +7,143 @@
 
 #include "trace.h"
 
-/* Every option here means something; the order is the file's. */
-static const char *const option_names[NR_TRACE_OPTIONS] = {
-	[OPT_PRINT_PARENT] = "print-parent",
-	[OPT_SYM_OFFSET] = "sym-offset",
-	[OPT_SYM_ADDR] = "sym-addr",
-	[OPT_CONTEXT_INFO] = "context-info",
-	[OPT_RECORD_CMD] = "record-cmd",
-	[OPT_OVERWRITE] = "overwrite",
-	[OPT_IRQ_INFO] = "irq-info",
-	[OPT_MARKERS] = "markers",
-	[OPT_ANNOTATE] = "annotate",
-	[OPT_PAUSE_ON_TRACE] = "pause-on-trace",
+static void set_overwrite(struct trace_array *tr, bool on)
+{
+	ring_buffer_change_overwrite(tr->buffer, on);
+}
+
+/*
+ * Every option here means something. `changed` is called after the bit has changed, trace_types_lock held; most
+ * options are only looked at by who prints or records.
+ */
+static const struct trace_option {
+	const char *name;
+	void (*changed)(struct trace_array *tr, bool on);
+} trace_option_table[NR_TRACE_OPTIONS] = {
+	[OPT_PRINT_PARENT] = { "print-parent" },
+	[OPT_SYM_OFFSET] = { "sym-offset" },
+	[OPT_SYM_ADDR] = { "sym-addr" },
+	[OPT_ANNOTATE] = { "annotate" },
+	[OPT_CONTEXT_INFO] = { "context-info" },
+	[OPT_RECORD_CMD] = { "record-cmd" },
+	[OPT_OVERWRITE] = { "overwrite", set_overwrite },
+	[OPT_IRQ_INFO] = { "irq-info" },
+	[OPT_MARKERS] = { "markers" },
+	[OPT_PAUSE_ON_TRACE] = { "pause-on-trace" },
 };
 
-static int find_option(const char *name)
+int trace_keep_overwrite(u64 mask, bool set)
 {
-	for (int i = 0; i < NR_TRACE_OPTIONS; i++)
-		if (!strcmp(option_names[i], name))
-			return i;
-	return -EINVAL;
+	return (mask & TRACE_ITER(OVERWRITE)) && !set ? -EINVAL : 0;
+}
+
+int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on)
+{
+	const struct trace_option *option = &trace_option_table[opt];
+	u64 mask = 1ULL << opt;
+	int ret = 0;
+
+	if (!!(tr->trace_flags & mask) == on)
+		return 0;
+	if (tr->current_trace->flag_changed)
+		ret = tr->current_trace->flag_changed(tr, mask, on);
+	if (ret)
+		return ret;
+	WRITE_ONCE(tr->trace_flags, on ? tr->trace_flags | mask : tr->trace_flags & ~mask);
+	if (option->changed)
+		option->changed(tr, on);
+	return 0;
+}
+
+/* ---- An option of either kind, found by name */
+
+/* `opt` names a tracer's own option, or, when NULL, `general` is the bit. */
+struct found_option {
+	enum trace_option_bit general;
+	const struct tracer *tracer;
+	const struct tracer_opt *opt;
+};
+
+static bool find_general(const char *name, struct found_option *found)
+{
+	for (unsigned i = 0; i < NR_TRACE_OPTIONS; i++) {
+		if (trace_option_table[i].name && !strcmp(trace_option_table[i].name, name)) {
+			*found = (struct found_option){ .general = i };
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_own(const struct tracer *tracer, const char *name, struct found_option *found)
+{
+	if (!tracer->flags)
+		return false;
+	for (const struct tracer_opt *opt = tracer->flags->opts; opt->name; opt++) {
+		if (!strcmp(opt->name, name)) {
+			*found = (struct found_option){ .tracer = tracer, .opt = opt };
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool option_is_on(const struct trace_array *tr, const struct found_option *o)
+{
+	return o->opt ? o->tracer->flags->val & o->opt->bit : tr->trace_flags & (1ULL << o->general);
 }
 
 /* trace_types_lock held. */
-static void set_option(struct trace_array *tr, int opt, bool on)
+static int set_option(struct trace_array *tr, const struct found_option *o, bool on)
 {
-	u32 mask = 1u << opt;
+	struct tracer_flags *flags;
+	int ret = 0;
 
-	WRITE_ONCE(tr->trace_flags, on ? tr->trace_flags | mask : tr->trace_flags & ~mask);
-	if (opt == OPT_OVERWRITE)
-		ring_buffer_change_overwrite(tr->buffer, on);
+	if (!o->opt)
+		return set_tracer_flag(tr, o->general, on);
+	flags = o->tracer->flags;
+	if (option_is_on(tr, o) == on)
+		return 0;
+	if (o->tracer->set_flag)
+		ret = o->tracer->set_flag(tr, o->opt->bit, on);
+	if (!ret)
+		WRITE_ONCE(flags->val, on ? flags->val | o->opt->bit : flags->val & ~o->opt->bit);
+	return ret;
 }
+
+/* ---- trace_options */
 
 int trace_set_option(struct trace_array *tr, const char *text)
 {
 	bool on = strncmp(text, "no", 2) != 0;
-	int opt = find_option(on ? text : text + 2);
+	const char *name = on ? text : text + 2;
+	struct found_option option;
+	int ret = -EINVAL;
 
-	if (opt < 0)
-		return opt;
 	mutex_lock(&trace_types_lock);
-	set_option(tr, opt, on);
+	if (find_general(name, &option) || find_own(tr->current_trace, name, &option))
+		ret = set_option(tr, &option, on);
 	mutex_unlock(&trace_types_lock);
-	return 0;
+	return ret;
+}
+
+static void show_option(struct seq_file *m, const char *name, bool on)
+{
+	seq_printf(m, "%s%s\n", on ? "" : "no", name);
 }
 
 static int trace_options_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
+	const struct tracer_flags *own;
+
+	mutex_lock(&trace_types_lock);
+	own = tr->current_trace->flags;
 	for (int i = 0; i < NR_TRACE_OPTIONS; i++)
-		seq_printf(m, "%s%s\n", tr->trace_flags & (1u << i) ? "" : "no", option_names[i]);
+		if (trace_option_table[i].name)
+			show_option(m, trace_option_table[i].name, tr->trace_flags & (1ULL << i));
+	for (const struct tracer_opt *opt = own ? own->opts : NULL; opt && opt->name; opt++)
+		show_option(m, opt->name, own->val & opt->bit);
+	mutex_unlock(&trace_types_lock);
 	return 0;
 }
 
@@ -65,22 +153,33 @@ static int trace_options_store(struct trace_array *tr, int cpu, char *text)
 }
 TRACEFS_TEXT_FILE(trace_options, "trace_options", 0640, TRACEFS_ARRAY, trace_options_show, trace_options_store);
 
-/* options/NAME holds 0 or 1. i_private is the array; the option is known by the file's name. */
-static int file_option(const struct file *file)
+/* ---- options/NAME holds 0 or 1. i_private is the array; the option is known by the file's name. */
+
+static struct found_option file_option(const struct file *file)
 {
-	return find_option(file->f_dentry->d_name);
+	const char *name = file->f_dentry->d_name;
+	struct found_option option = {};
+	const struct tracer *t;
+
+	if (find_general(name, &option))
+		return option;
+	for_each_in_table(tracers, t)
+		if (find_own(t, name, &option))
+			break;
+	return option;
 }
 
 static ssize_t option_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {
-	struct trace_array *tr = file->f_inode->i_private;
+	struct found_option option = file_option(file);
+	bool on = option_is_on(file->f_inode->i_private, &option);
 
-	return simple_read_from_buffer(buf, n, pos, tr->trace_flags & (1u << file_option(file)) ? "1\n" : "0\n", 2);
+	return simple_read_from_buffer(buf, n, pos, on ? "1\n" : "0\n", 2);
 }
 
 static ssize_t option_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
-	struct trace_array *tr = file->f_inode->i_private;
+	struct found_option option = file_option(file);
 	char text[32];
 	unsigned long val;
 	ssize_t ret = copy_text_from_user(text, sizeof(text), buf, n);
@@ -93,9 +192,9 @@ static ssize_t option_write(struct file *file, const char __user *buf, size_t n,
 	if (val > 1)
 		return -EINVAL;
 	mutex_lock(&trace_types_lock);
-	set_option(tr, file_option(file), val);
+	ret = set_option(file->f_inode->i_private, &option, val);
 	mutex_unlock(&trace_types_lock);
-	return n;
+	return ret ? ret : (ssize_t)n;
 }
 
 static const struct file_operations option_fops = {
@@ -104,17 +203,36 @@ static const struct file_operations option_fops = {
 	.llseek = default_llseek,
 };
 
+static int create_option_file(struct trace_array *tr, const char *name)
+{
+	struct dentry *d = simple_create_file(tr->options_dir, name, S_IFREG | 0640, &option_fops, tr);
+
+	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
+}
+
+/* A tracer's own options have files all the time. */
+static int create_own_option_files(struct trace_array *tr, const struct tracer *t)
+{
+	int ret = 0;
+
+	for (const struct tracer_opt *opt = t->flags ? t->flags->opts : NULL; opt && opt->name && !ret; opt++)
+		ret = create_option_file(tr, opt->name);
+	return ret;
+}
+
 int create_options_dir(struct trace_array *tr)
 {
+	const struct tracer *t;
+	int ret = 0;
+
 	tr->options_dir = simple_create_dir(tr->dir, "options", 0750, NULL);
 	if (IS_ERR(tr->options_dir))
 		return PTR_ERR(tr->options_dir);
-	for (int i = 0; i < NR_TRACE_OPTIONS; i++) {
-		struct dentry *d = simple_create_file(tr->options_dir, option_names[i], S_IFREG | 0640,
-						      &option_fops, tr);
-
-		if (IS_ERR(d))
-			return PTR_ERR(d);
-	}
-	return 0;
+	for (int i = 0; i < NR_TRACE_OPTIONS && !ret; i++)
+		if (trace_option_table[i].name)
+			ret = create_option_file(tr, trace_option_table[i].name);
+	for_each_in_table(tracers, t)
+		if (!ret)
+			ret = create_own_option_files(tr, t);
+	return ret;
 }

@@ -181,23 +181,6 @@ static void print_columns(struct seq_file *s, bool irq_info)
 		    "#              | |         |   |||||     |         |\n");
 }
 
-/* "entries-in-buffer/entries-written": what can be read, and that plus what was overwritten. */
-static void count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
-{
-	unsigned cpu;
-
-	*total = *entries = 0;
-	for_each_possible_cpu(cpu) {
-		unsigned long here;
-
-		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
-			continue;
-		here = ring_buffer_entries_cpu(iter->buffer, cpu);
-		*entries += here;
-		*total += here + ring_buffer_overrun_cpu(iter->buffer, cpu);
-	}
-}
-
 void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
 {
 	unsigned long total, entries;
@@ -205,7 +188,7 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
 	seq_printf(s, "# tracer: %s\n#\n", iter->trace->name);
 	if (!(iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO)))
 		return;
-	count_entries(iter, &total, &entries);
+	trace_iter_count(iter, &total, &entries);
 	seq_printf(s, "# entries-in-buffer/entries-written: %lu/%lu   #P:%u\n#\n", entries, total,
 		   num_online_cpus());
 	print_columns(s, iter->tr->trace_flags & TRACE_ITER(IRQ_INFO));

@@ -7,15 +7,20 @@
 #include <trace/events/sched.h>
 
 #include "trace.h"
+#include "trace_record.h"
 
 static void record_pair(struct trace_array *tr, int type, struct task_struct *from, unsigned from_state,
-			struct task_struct *to)
+			struct task_struct *to, u32 pc, unsigned long flags)
 {
-	struct ring_buffer_event *event;
-	struct ctx_switch_entry *entry = trace_reserve(tr, &event, type, sizeof(*entry));
+	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;
+	struct ring_buffer_event *event =
+		ring_buffer_reserve(buffer, sizeof(struct ctx_switch_entry), trace_clock_now(tr));
+	struct ctx_switch_entry *entry;
 
-	if (!entry)
+	if (!event)
 		return;
+	entry = ring_buffer_event_data(event);
+	trace_fill(&entry->ent, type, current, pc, flags);
 	entry->prev_pid = from->pid;
 	entry->prev_prio = from->prio;
 	entry->prev_state = task_state_index(from_state);
@@ -23,18 +28,35 @@ static void record_pair(struct trace_array *tr, int type, struct task_struct *fr
 	entry->next_prio = to->prio;
 	entry->next_state = task_state_index(READ_ONCE(to->state));
 	entry->next_cpu = to->cpu;
-	trace_commit(tr);
+	ring_buffer_commit(buffer);
+}
+
+void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
+				struct task_struct *next, u32 pc, unsigned long flags)
+{
+	record_pair(tr, TRACE_CTX, prev, prev_state, next, pc, flags);
+}
+
+void tracing_sched_wakeup_trace(struct trace_array *tr, struct task_struct *wakee, u32 pc, unsigned long flags)
+{
+	record_pair(tr, TRACE_WAKE, current, READ_ONCE(current->state), wakee, pc, flags);
+}
+
+/* What the code runs with that calls a probe: the tracepoint has disabled preemption once. */
+static __always_inline u32 probe_pc(void)
+{
+	return preempt_count() - PREEMPT_OFFSET;
 }
 
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
-	record_pair(data, TRACE_CTX, prev, prev_state, next);
+	tracing_sched_switch_trace(data, prev, prev_state, next, probe_pc(), arch_local_save_flags());
 }
 
 static void probe_sched_wakeup(void *data, struct task_struct *wakee)
 {
-	record_pair(data, TRACE_WAKE, current, READ_ONCE(current->state), wakee);
+	tracing_sched_wakeup_trace(data, wakee, probe_pc(), arch_local_save_flags());
 }
 
 static void sched_switch_trace_unregister(struct trace_array *tr, int registered)

@@ -17,3 +17,5 @@ struct pt_regs;
 unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned skip);
 unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size, unsigned skip);
 unsigned stack_trace_save_regs(const struct pt_regs *regs, unsigned long *store, unsigned size);
+/* Of ourselves, from the frame record at fp on, which must be one of our callers'. Preemption off. */
+unsigned stack_trace_save_fp(unsigned long fp, unsigned long *store, unsigned size, unsigned skip);

@@ -104,6 +104,9 @@ int kthread_stop(struct task_struct *t); /* asks, wakes, waits; returns the thre
 /* Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result.
  * The others have executed an instruction synchronisation when they go on. Context: thread. */
 int stop_machine(int (*fn)(void *data), void *data);
+/* Run fn(data) on every online CPU, interrupts off, at one moment: each begins when all have stopped what they were
+ * doing, and goes on with it when all are done. fn must not be traced, nor patch code. Context: thread. */
+void stop_machine_each(void (*fn)(void *data), void *data);
 /*
  * Run fn(arg) in the stopper thread (migration/N) of `cpu`, which nothing but a hard interrupt disturbs; returns its
  * result, or -ENODEV when it has none (yet). Thread context; fn must not sleep.

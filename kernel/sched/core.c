@@ -250,7 +250,7 @@ notrace void preempt_schedule(void)
 	if (preempt_count() || irqs_disabled())
 		return;
 	do {
-		preempt_disable_notrace();
+		preempt_disable();
 		__schedule(true);
 		preempt_enable_no_resched();
 	} while (need_resched());
@@ -314,7 +314,7 @@ bool double_lock_balance(struct rq *here, struct rq *other)
 		return false;
 	}
 	if (arch_spin_trylock(&other->lock)) {
-		__preempt_count_add(PREEMPT_OFFSET);
+		preempt_count_add(PREEMPT_OFFSET);
 		return false;
 	}
 	rq_unlock(here);

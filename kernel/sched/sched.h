@@ -121,13 +121,13 @@ static inline bool sched_class_above(const struct sched_class *a, const struct s
 /* The runqueue lock, inline: it is taken on every switch. Interrupts must be off. */
 static inline void rq_lock(struct rq *rq)
 {
-	__preempt_count_add(PREEMPT_OFFSET);
+	preempt_count_add(PREEMPT_OFFSET);
 	arch_spin_lock(&rq->lock);
 }
 static inline void rq_unlock(struct rq *rq)
 {
 	arch_spin_unlock(&rq->lock);
-	__preempt_count_sub(PREEMPT_OFFSET);
+	preempt_count_sub(PREEMPT_OFFSET);
 }
 static inline struct rq *rq_lock_irqsave(int cpu, unsigned long *flags)
 {
