@@ -94,7 +94,7 @@ static struct trace_snapshot *unheld_newest(struct trace_max *max)
 }
 
 /* The fields are the task's own; who changes them meanwhile makes the header say the one or the other. */
-static void describe_task(struct trace_snapshot *snapshot, const struct task_struct *task)
+void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struct *task)
 {
 	snapshot->pid = task->pid;
 	memcpy(snapshot->comm, task->comm, sizeof(snapshot->comm));
@@ -114,7 +114,7 @@ static void describe(struct trace_array *tr, struct trace_snapshot *snapshot, co
 	snapshot->critical_start = section->critical_start;
 	snapshot->critical_end = section->critical_end;
 	snapshot->cpu = smp_processor_id();
-	describe_task(snapshot, section->task);
+	trace_max_describe(snapshot, section->task);
 }
 
 void trace_max_take(struct trace_array *tr, const struct trace_section *section)
@@ -363,7 +363,7 @@ void trace_max_stop(struct trace_array *tr)
 	trace_max_free(tr);
 }
 
-int trace_max_flag_changed(struct trace_array *tr, u32 mask, bool set)
+int trace_max_flag_changed(struct trace_array *tr, u64 mask, bool set)
 {
 	return (mask & TRACE_ITER(OVERWRITE)) && !set ? -EINVAL : 0;
 }

@@ -32,8 +32,8 @@
 struct trace_snapshot {
 	struct trace_buffer *buffer;  /* [I] as large as the array's own */
 	struct cpumask cpus;          /* [m] whose records belong to it; empty: nothing was taken yet */
-	u64 time_start, time_end;     /* [m] stamps of tr->clock: records outside are left out */
-	u64 latency;                  /* [m] ns; 0: not a latency tracer's */
+	u64 time_start, time_end;     /* [m] stamps of tr->clock: of a maximum, records outside are left out */
+	u64 latency;                  /* [m] ns; 0: a snapshot, not a maximum */
 	unsigned long critical_start; /* [m] "=> started at", 0: none */
 	unsigned long critical_end;   /* [m] "=> ended at" */
 	int cpu;                      /* [m] where it ended */
@@ -75,7 +75,7 @@ extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */
 int trace_max_start(struct trace_array *tr);
 void trace_max_stop(struct trace_array *tr);
 /* A latency tracer's flag_changed: the oldest records must make room, or a full buffer would record no section. */
-int trace_max_flag_changed(struct trace_array *tr, u32 mask, bool set);
+int trace_max_flag_changed(struct trace_array *tr, u64 mask, bool set);
 
 /* Sections must be longer than this to be a maximum; 0: any. Thread context. */
 void trace_max_set_latency(struct trace_array *tr, u64 ns);
@@ -135,6 +135,8 @@ void trace_max_clear(struct trace_array *tr, int cpu);
 void trace_max_reset(struct trace_array *tr);
 /* An object for a whole new snapshot, with nothing in it, that nobody holds. Allocated before. [t] */
 struct trace_snapshot *trace_max_fresh(struct trace_array *tr);
+/* Note whom the header shall name. */
+void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struct *task);
 
 /*
  * What `trace` of a latency tracer, or `snapshot`, shows now, held until put; it is complete. NULL: nothing is
