@@ -30,6 +30,28 @@ static __always_inline void trace_fill(struct trace_entry *ent, int type, struct
 	ent->pid = t->pid;
 }
 
+/*
+ * Scratch memory of a CPU, a part for each context that can interrupt another one here: task, softirq, interrupt, nmi.
+ * Who finds `depth` at n uses part n; whoever interrupts meanwhile uses the next and puts `depth` back. Not the context
+ * counts, as an interrupt's entry runs traced code before preempt_count says interrupt. Between enter and leave nothing
+ * is traced, faults or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
+ */
+#define TRACE_NEST_MAX 4
+static __always_inline unsigned trace_nest_enter(unsigned *depth)
+{
+	unsigned n = READ_ONCE(*depth);
+
+	if (likely(n < TRACE_NEST_MAX))
+		WRITE_ONCE(*depth, n + 1);
+	barrier();
+	return n;
+}
+static __always_inline void trace_nest_leave(unsigned *depth, unsigned n)
+{
+	barrier();
+	WRITE_ONCE(*depth, n);
+}
+
 /* For callers that have disabled preemption once themselves (probes of tracepoints, markers). */
 static __always_inline void trace_fill_entry(struct trace_entry *ent, int type, struct task_struct *t,
 					     unsigned long flags)

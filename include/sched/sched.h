@@ -84,6 +84,11 @@ unsigned task_state_index(unsigned state); /* of state bits: its place in that r
 char task_index_to_char(unsigned index);
 
 struct task_struct *idle_task(int cpu);
+/*
+ * fn for every runnable task of `cpu` but the idle one, in the order of classes, until it says false. Context: that
+ * CPU's runqueue locked (as in the probes of sched_switch and of another task's sched_wakeup). Not traced.
+ */
+void for_each_queued_task(int cpu, bool (*fn)(struct task_struct *p, void *data), void *data);
 
 /*
  * Kernel threads (kernel/sched/kthread.c). Created ones have not run yet: wake_up_process starts them.
