@@ -44,6 +44,8 @@ bool wake_up_state(struct task_struct *p, unsigned mask);
 void wake_up_new_task(struct task_struct *p);
 /* Parts of fork: scheduler fields of the child (not yet runnable). */
 int sched_fork(struct task_struct *p, u64 clone_flags);
+/* p ends: what it was promised others may have, before its parent is told. Context: p itself. */
+void sched_exit(struct task_struct *p);
 /* After its last switch: drops the scheduler's reference (fork starts with 2). */
 void sched_dead(struct task_struct *p);
 void schedule_tail(struct task_struct *prev); /* first thing a new task runs: ends the switch that led to it */

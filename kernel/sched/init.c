@@ -37,6 +37,7 @@ static void init_rq(struct rq *rq, int cpu)
 	spin_lock_init(&rq->lock);
 	rq->cpu = cpu;
 	init_cfs_rq(&rq->cfs);
+	init_dl_rq(&rq->dl);
 	init_rt_rq(&rq->rt);
 }
 
