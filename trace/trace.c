@@ -226,6 +226,7 @@ void trace_init(void)
 	for_each_possible_cpu(cpu)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);
 	trace_clock_init(tr);
+	trace_pipe_setup(tr);
 	function_trace_setup(tr);
 	trace_cmdline_init();
 }

@@ -10,6 +10,7 @@
 #include <sched/mutex.h>
 #include <sched/wait.h>
 #include <time/clock.h>
+#include <time/hrtimer.h>
 #include <trace/ftrace.h>
 #include <trace/ring_buffer.h>
 #include <trace/trace_boot.h>
@@ -73,7 +74,15 @@ struct trace_event {
 	enum trace_type type;
 	/* The part behind the time stamp, with newline. */
 	void (*trace)(struct seq_file *s, struct trace_iterator *iter);
+	/* The same for the options raw (with newline), hex, bin (TRACE_PUT_HEX, _BIN). NULL: the type's number. */
+	void (*raw)(struct seq_file *s, struct trace_iterator *iter);
+	void (*hex)(struct seq_file *s, struct trace_iterator *iter);
+	void (*bin)(struct seq_file *s, struct trace_iterator *iter);
 };
+/* A field in full and a blank; its bytes. trace_output_raw.c */
+void trace_put_hex(struct seq_file *s, u64 value, unsigned bytes);
+#define TRACE_PUT_HEX(s, field) trace_put_hex(s, (u64)(field), sizeof(field))
+#define TRACE_PUT_BIN(s, field) seq_write(s, &(field), sizeof(field))
 #define REGISTER_TRACE_EVENT(e) REGISTER_IN(trace_events, e)
 
 /*
@@ -141,7 +150,8 @@ struct tracer {
 	struct tracer_flags *flags;            /* its own options; NULL: none */
 	/* One of them is about to change, maybe while the tracer is not selected. 0, or -errno: then it does not. */
 	int (*set_flag)(struct trace_array *tr, u32 bit, bool set);
-	void (*print_header)(struct seq_file *s, struct trace_array *tr); /* NULL: the default columns */
+	/* What follows "# tracer: NAME" and "#"; NULL: trace_default_header. */
+	void (*print_header)(struct seq_file *s, struct trace_iterator *iter);
 	bool use_max_tr; /* a latency tracer: `trace` shows the maximum taken last (trace_max.h), not the buffer */
 };
 #define REGISTER_TRACER(t) REGISTER_IN(tracers, t)
@@ -180,6 +190,8 @@ struct trace_array {
 	struct dentry *dir;                   /* [I] in tracefs */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;               /* readers of trace_pipe */
+	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
+	int poll_armed;                       /* [a] it will go off */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 };
@@ -198,6 +210,7 @@ struct trace_iterator {
 	int cpu_file;                         /* one CPU or RING_BUFFER_ALL_CPUS_FILE */
 	struct mutex mutex;                   /* trace_pipe's reads */
 	struct trace_entry *ent;              /* the record found, valid until the next step */
+	const struct trace_event *event;      /* how the last one shown is shown */
 	u64 ts;
 	u64 from, until;                      /* trace: older and younger records are left out */
 	unsigned long lost_events;            /* before it, on its CPU */
@@ -205,10 +218,12 @@ struct trace_iterator {
 	u64 idx;                              /* records shown so far */
 	loff_t pos;
 	bool of_snapshot;                     /* the file is `snapshot` */
-	u64 shown;                            /* of a maximum: how many records belong to it */
+	bool latency_format;                  /* asked for at open */
+	void *copy;                           /* latency format of `trace`: `ent` is copied here, to look ahead */
+	u64 next_ts;                          /* latency format: of the record behind `ent`; 0: not known */
 	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
 	bool paused;                          /* recording is off while we are open (pause-on-trace) */
-	struct cpumask started;               /* CPUs of which a record was shown */
+	struct cpumask started;               /* CPUs of which a record was shown and left behind */
 	struct seq_file text;                 /* trace_pipe: lines, and how much of them was handed out */
 	size_t text_read;
 };
@@ -254,9 +269,12 @@ void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev
 				struct task_struct *next, u32 pc, unsigned long flags);
 void tracing_sched_wakeup_trace(struct trace_array *tr, struct task_struct *wakee, u32 pc, unsigned long flags);
 
+/* trace_output_header.c */
+void trace_print_header(struct seq_file *s, struct trace_iterator *iter);
+void trace_default_header(struct seq_file *s, struct trace_iterator *iter); /* without the tracer's name */
+
 /* trace_output.c */
 void trace_print_line(struct seq_file *s, struct trace_iterator *iter);
-void trace_default_header(struct seq_file *s, struct trace_iterator *iter);
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
 void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five characters */
 
@@ -264,16 +282,22 @@ void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five cha
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
 /* Before the first step of `trace`, for its header: is there nothing to show? */
 bool trace_iter_empty(struct trace_iterator *iter);
-/* Records that will be shown, and these plus what was overwritten. (Of a live buffer both go on.) */
-void trace_iter_count(struct trace_iterator *iter, unsigned long *total, unsigned long *entries);
-/* open and release of `trace`, or of `snapshot`; the rest is tracing_fops. */
-int trace_open_for_reading(struct file *file, bool of_snapshot);
+/* How many records the walk will show, from its beginning, where it then stands again. Before the first step. */
+unsigned long trace_count_shown(struct trace_iterator *iter);
+/* Has this CPU anything to show in it, be it the live buffer or what is set aside? */
+bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu);
+/* open and release of `trace`, or of `snapshot` (TRACE_OPEN_*). */
+#define TRACE_OPEN_LATENCY  1 /* in the latency format whatever the option says */
+#define TRACE_OPEN_SNAPSHOT 2
+int trace_open_for_reading(struct file *file, unsigned how);
 int tracing_release(struct inode *inode, struct file *file);
 loff_t tracing_lseek(struct file *file, loff_t off, int whence);
-extern const struct file_operations tracing_fops;
 
 /* trace_snapshot.c */
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
+
+/* trace_pipe.c */
+void trace_pipe_setup(struct trace_array *tr); /* boot */
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */

@@ -24,11 +24,11 @@ static void dump_records(struct trace_iterator *iter)
 	while (trace_find_next_entry(iter)) {
 		if (!count++)
 			printk(KERN_EMERG "---------------------------------\n");
+		iter->idx++;
 		iter->text.count = 0;
 		trace_print_line(&iter->text, iter);
 		printk(KERN_EMERG "%.*s", (int)min(iter->text.count, sizeof(dump_line) - 1), dump_line);
 		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
-		iter->idx++;
 	}
 	printk(KERN_EMERG "%s\n", count ? "---------------------------------" : "   (ftrace buffer empty)");
 }

@@ -263,5 +263,28 @@ static void trace_fn_trace(struct seq_file *s, struct trace_iterator *iter)
 	seq_putc(s, '\n');
 }
 
-static const struct trace_event trace_fn_event = { TRACE_FN, trace_fn_trace };
+static void trace_fn_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_entry *field = (const void *)iter->ent;
+
+	seq_printf(s, "%lx %lx\n", field->ip, field->parent_ip);
+}
+
+static void trace_fn_hex(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_HEX(s, field->ip);
+	TRACE_PUT_HEX(s, field->parent_ip);
+}
+
+static void trace_fn_bin(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_BIN(s, field->ip);
+	TRACE_PUT_BIN(s, field->parent_ip);
+}
+
+static const struct trace_event trace_fn_event = { TRACE_FN, trace_fn_trace, trace_fn_raw, trace_fn_hex, trace_fn_bin };
 REGISTER_TRACE_EVENT(trace_fn_event);

@@ -28,32 +28,58 @@ static struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, 
 	return iter->buffer_iter ? peek_iter(iter, cpu, ts) : ring_buffer_peek(iter->buffer, cpu, ts, lost);
 }
 
-/* The oldest of all CPUs' next records; on return iter's fields describe it, NULL at the end. trace_types_lock held. */
-struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
+/* The oldest of all CPUs' next records, its CPU and stamp; NULL and stamp 0 at the end. trace_types_lock held. */
+static __always_inline struct ring_buffer_event *find_oldest(struct trace_iterator *iter, int *best_cpu, u64 *best_ts,
+					     unsigned long *best_lost)
 {
 	struct ring_buffer_event *event, *best = NULL;
-	unsigned long lost = 0, best_lost = 0;
-	u64 ts, best_ts = 0;
+	unsigned long lost = 0, lost_there = 0;
+	u64 ts, oldest = 0;
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu) {
 		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
 			continue;
 		event = peek_cpu(iter, cpu, &ts, &lost);
-		if (!event || (best && ts >= best_ts))
+		if (!event || (best && ts >= oldest))
 			continue;
 		best = event;
-		best_ts = ts;
-		best_lost = lost;
-		iter->cpu = cpu;
+		oldest = ts;
+		lost_there = lost;
+		*best_cpu = cpu;
 	}
-	if (!best)
+	*best_ts = oldest;
+	*best_lost = lost_there;
+	return best;
+}
+
+/*
+ * `trace` in the latency format marks how long it took to the record behind. Looking there may reuse the page that the
+ * record lies in: keep the record itself.
+ */
+static noinline void look_ahead(struct trace_iterator *iter, struct ring_buffer_event *event)
+{
+	unsigned long lost;
+	int cpu;
+
+	iter->ent = memcpy(iter->copy, iter->ent, ring_buffer_event_length(event));
+	ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
+	find_oldest(iter, &cpu, &iter->next_ts, &lost);
+}
+
+/* On return iter's fields describe the record; the step to it is not taken yet, but for the latency format's. */
+struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
+{
+	struct ring_buffer_event *event = find_oldest(iter, &iter->cpu, &iter->ts, &iter->lost_events);
+
+	if (!event)
 		return iter->ent = NULL;
 	if (iter->buffer_iter)
-		best_lost = ring_buffer_iter_dropped(iter->buffer_iter[iter->cpu]);
-	iter->ts = best_ts;
-	iter->lost_events = best_lost;
-	return iter->ent = ring_buffer_event_data(best);
+		iter->lost_events = ring_buffer_iter_dropped(iter->buffer_iter[iter->cpu]);
+	iter->ent = ring_buffer_event_data(event);
+	if (iter->copy)
+		look_ahead(iter, event);
+	return iter->ent;
 }
 
 static struct trace_iterator *iterator_alloc(struct file *file)
@@ -88,7 +114,7 @@ static bool shows_aside(const struct trace_iterator *iter)
 	return iter->of_snapshot || iter->trace->use_max_tr;
 }
 
-static bool shows_cpu(const struct trace_iterator *iter, unsigned cpu)
+bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu)
 {
 	if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
 		return false;
@@ -124,26 +150,10 @@ static int set_window(struct trace_iterator *iter)
 	if (ret)
 		return ret;
 	iter->buffer = iter->snapshot ? iter->snapshot->buffer : iter->tr->buffer;
-	iter->from = iter->snapshot ? iter->snapshot->time_start : 0;
+	iter->from = iter->snapshot && iter->snapshot->latency ? iter->snapshot->time_start : 0;
 	iter->until = iter->snapshot ? iter->snapshot->time_end : trace_clock_now(iter->tr);
 	iter->annotate = !shows_aside(iter) && ring_buffer_overruns(iter->buffer) != 0;
 	return 0;
-}
-
-/* How many records of a maximum there are: its buffer holds others too. */
-static u64 count_window(struct trace_iterator *iter)
-{
-	u64 ts, n = 0;
-	unsigned cpu;
-
-	for_each_possible_cpu(cpu) {
-		if (!iter->buffer_iter[cpu])
-			continue;
-		for (; peek_iter(iter, cpu, &ts); n++)
-			ring_buffer_iter_advance(iter->buffer_iter[cpu]);
-		ring_buffer_iter_reset(iter->buffer_iter[cpu]);
-	}
-	return n;
 }
 
 /* Begin at the oldest record of each CPU. */
@@ -155,7 +165,7 @@ static int iterators_start(struct trace_iterator *iter)
 	if (ret)
 		return ret;
 	for_each_possible_cpu(cpu) {
-		if (!shows_cpu(iter, cpu))
+		if (!trace_iter_shows(iter, cpu))
 			continue;
 		iter->buffer_iter[cpu] = ring_buffer_read_start(iter->buffer, cpu);
 		if (!iter->buffer_iter[cpu]) {
@@ -163,7 +173,6 @@ static int iterators_start(struct trace_iterator *iter)
 			return -ENOMEM;
 		}
 	}
-	iter->shown = iter->snapshot && iter->snapshot->latency ? count_window(iter) : 0;
 	memset(&iter->started, 0, sizeof(iter->started));
 	iter->pos = 0;
 	iter->idx = 0;
@@ -172,38 +181,39 @@ static int iterators_start(struct trace_iterator *iter)
 
 bool trace_iter_empty(struct trace_iterator *iter)
 {
-	bool empty = !trace_find_next_entry(iter);
+	unsigned long lost;
+	int cpu;
+	u64 ts;
 
-	iter->ent = NULL;
-	return empty;
-}
-
-void trace_iter_count(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
-{
-	unsigned cpu;
-
-	*total = *entries = iter->shown;
-	if (iter->snapshot && iter->snapshot->latency)
-		return;
-	for_each_possible_cpu(cpu) {
-		unsigned long here;
-
-		if (!shows_cpu(iter, cpu))
-			continue;
-		here = ring_buffer_entries_cpu(iter->buffer, cpu);
-		*entries += here;
-		*total += here + ring_buffer_overrun_cpu(iter->buffer, cpu);
-	}
+	return !find_oldest(iter, &cpu, &ts, &lost);
 }
 
 static void *s_step(struct trace_iterator *iter)
 {
-	if (iter->ent)
+	/* Not while it is shown: a line that does not fit is made again. */
+	if (iter->annotate && iter->ent)
+		cpumask_set_cpu(iter->cpu, &iter->started);
+	if (iter->ent && !iter->copy)
 		ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
 	if (!trace_find_next_entry(iter))
 		return NULL;
 	iter->idx++;
 	return iter;
+}
+
+unsigned long trace_count_shown(struct trace_iterator *iter)
+{
+	unsigned long n = 0;
+	unsigned cpu;
+
+	while (s_step(iter))
+		n++;
+	for_each_possible_cpu(cpu)
+		if (iter->buffer_iter[cpu])
+			ring_buffer_iter_reset(iter->buffer_iter[cpu]);
+	memset(&iter->started, 0, sizeof(iter->started));
+	iter->idx = 0;
+	return n;
 }
 
 /*
@@ -254,10 +264,8 @@ static int s_show(struct seq_file *m, void *v)
 		trace_print_line(m, iter);
 	else if (iter->of_snapshot && trace_iter_empty(iter))
 		trace_snapshot_help(m, iter);
-	else if (iter->trace->print_header)
-		iter->trace->print_header(m, iter->tr);
 	else
-		trace_default_header(m, iter);
+		trace_print_header(m, iter);
 	return 0;
 }
 
@@ -273,20 +281,23 @@ static void iterator_free(struct trace_iterator *iter)
 	if (iter->buffer_iter)
 		iterators_finish(iter);
 	kfree(iter->buffer_iter);
-	kfree(iter->text.buf);
+	kfree(iter->copy);
 	kfree(iter);
 }
 
-int trace_open_for_reading(struct file *file, bool of_snapshot)
+int trace_open_for_reading(struct file *file, unsigned how)
 {
 	struct trace_iterator *iter = iterator_alloc(file);
 	int ret = -ENOMEM;
 
 	if (!iter)
 		return ret;
-	iter->of_snapshot = of_snapshot;
+	iter->of_snapshot = how & TRACE_OPEN_SNAPSHOT;
+	iter->latency_format = (how & TRACE_OPEN_LATENCY) || (iter->tr->trace_flags & TRACE_ITER(LATENCY_FMT));
 	iter->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*iter->buffer_iter), GFP_KERNEL);
-	if (!iter->buffer_iter)
+	if (iter->latency_format)
+		iter->copy = kmalloc(RB_MAX_EVENT, GFP_KERNEL);
+	if (!iter->buffer_iter || (iter->latency_format && !iter->copy))
 		goto free_iter;
 	ret = seq_open(file, &tracer_seq_ops);
 	if (ret)
@@ -294,7 +305,7 @@ int trace_open_for_reading(struct file *file, bool of_snapshot)
 	((struct seq_file *)file->private_data)->private = iter;
 	mutex_lock(&trace_types_lock);
 	iter->trace = iter->tr->current_trace;
-	iter->paused = (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE)) && !of_snapshot;
+	iter->paused = (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE)) && !iter->of_snapshot;
 	if (iter->paused) {
 		ring_buffer_record_disable(iter->tr->buffer);
 		trace_max_break(iter->tr);
@@ -320,7 +331,12 @@ static int tracing_open(struct inode *inode, struct file *file)
 			tracing_reset(tr, cpu == RING_BUFFER_ALL_CPUS_FILE ? RING_BUFFER_ALL_CPUS : cpu);
 		mutex_unlock(&trace_types_lock);
 	}
-	return file->f_mode & FMODE_READ ? trace_open_for_reading(file, false) : 0;
+	return file->f_mode & FMODE_READ ? trace_open_for_reading(file, 0) : 0;
+}
+
+static int latency_trace_open(struct inode *inode, struct file *file)
+{
+	return file->f_mode & FMODE_READ ? trace_open_for_reading(file, TRACE_OPEN_LATENCY) : 0;
 }
 
 int tracing_release(struct inode *inode, struct file *file)
@@ -360,5 +376,14 @@ const struct file_operations tracing_fops = {
 	.llseek = tracing_lseek,
 	.release = tracing_release,
 };
+/* Linux 2.6's: the latency format, whatever the option says. */
+static const struct file_operations latency_trace_fops = {
+	.open = latency_trace_open,
+	.read = seq_read,
+	.llseek = tracing_lseek,
+	.release = tracing_release,
+};
 static const struct tracefs_file trace_file = { "trace", 0640, &tracing_fops, TRACEFS_ARRAY | TRACEFS_PER_CPU };
+static const struct tracefs_file latency_trace_file = { "latency_trace", 0440, &latency_trace_fops, TRACEFS_ARRAY };
 REGISTER_TRACEFS(trace_file);
+REGISTER_TRACEFS(latency_trace_file);

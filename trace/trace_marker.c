@@ -72,5 +72,16 @@ static void trace_print_print(struct seq_file *s, struct trace_iterator *iter)
 	seq_puts(s, field->buf);
 }
 
-static const struct trace_event trace_print_event = { TRACE_PRINT, trace_print_print };
+static void trace_print_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct print_entry *field = (const void *)iter->ent;
+
+	seq_printf(s, "# %lx %s", field->ip, field->buf);
+}
+
+static const struct trace_event trace_print_event = {
+	.type = TRACE_PRINT,
+	.trace = trace_print_print,
+	.raw = trace_print_raw,
+};
 REGISTER_TRACE_EVENT(trace_print_event);

@@ -1,19 +1,20 @@
-/* Records as text: headers, the columns common to all lines, symbols. */
+/* Records as lines of text: the columns common to all lines, symbols. */
 #include <kernel/ksyms.h>
-#include <lib/printf.h>
-#include <lib/string.h>
 
-#include "trace.h"
+#include "trace_output.h"
 
 DECLARE_TABLE(trace_events, struct trace_event);
 
-static const struct trace_event *find_trace_event(int type)
+/* Most records are of the same type as the one before. */
+const struct trace_event *find_trace_event(struct trace_iterator *iter)
 {
-	const struct trace_event *e;
+	const struct trace_event *e = iter->event;
 
+	if (likely(e && e->type == iter->ent->type))
+		return e;
 	for_each_in_table(trace_events, e)
-		if (e->type == type)
-			return e;
+		if (e->type == iter->ent->type)
+			return iter->event = e;
 	return NULL;
 }
 
@@ -104,21 +105,10 @@ static char *put_time(char *p, struct trace_iterator *iter)
 /* "            bash-1408    [000] d.h1.  1234.567890: " by hand: this is on every line of a trace. */
 static void print_context(struct seq_file *s, struct trace_iterator *iter)
 {
-	char line[96], comm[TASK_COMM_LEN], *p = line, *pid;
-	size_t len;
+	char line[96], *p = line;
 
-	trace_find_cmdline(iter->ent->pid, comm);
-	len = strlen(comm);
-	memset(p, ' ', 16);
-	memcpy(p + 16 - len, comm, len);
-	p += 16;
-	*p++ = '-';
-	pid = p;
-	if (iter->ent->pid < 0)
-		*p++ = '-';
-	p = put_dec(p, iter->ent->pid < 0 ? -(s64)iter->ent->pid : iter->ent->pid, 0, ' ');
-	while (p < pid + 7)
-		*p++ = ' ';
+	p = trace_put_comm(p, iter->ent, 16);
+	p = trace_put_pid(p, iter->ent);
 	*p++ = ' ';
 	*p++ = '[';
 	p = put_dec(p, iter->cpu, 3, '0');
@@ -134,62 +124,43 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 	seq_write(s, line, p - line);
 }
 
+static void print_lost(struct seq_file *s, struct trace_iterator *iter)
+{
+	if (iter->lost_events == ~0UL)
+		seq_printf(s, "CPU:%d [LOST EVENTS]\n", iter->cpu);
+	else
+		seq_printf(s, "CPU:%d [LOST %lu EVENTS]\n", iter->cpu, iter->lost_events);
+}
+
 /* A CPU that joins late had its earlier records overwritten: say where it begins. */
 static void print_cpu_start(struct seq_file *s, struct trace_iterator *iter)
 {
 	if (!iter->annotate || !(iter->tr->trace_flags & TRACE_ITER(ANNOTATE)) ||
 	    cpumask_test_cpu(iter->cpu, &iter->started))
 		return;
-	cpumask_set_cpu(iter->cpu, &iter->started);
 	if (iter->idx > 1)
 		seq_printf(s, "##### CPU %u buffer started ####\n", iter->cpu);
 }
 
 void trace_print_line(struct seq_file *s, struct trace_iterator *iter)
 {
-	const struct trace_event *event = find_trace_event(iter->ent->type);
+	u64 flags = iter->tr->trace_flags;
+	const struct trace_event *event;
 
-	if (iter->lost_events) {
-		if (iter->lost_events == ~0UL)
-			seq_printf(s, "CPU:%d [LOST EVENTS]\n", iter->cpu);
-		else
-			seq_printf(s, "CPU:%d [LOST %lu EVENTS]\n", iter->cpu, iter->lost_events);
+	if (iter->lost_events)
+		print_lost(s, iter);
+	if (unlikely(flags & TRACE_RAW_FORMS)) {
+		trace_print_raw_form(s, iter);
+		return;
 	}
 	print_cpu_start(s, iter);
-	if (iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO))
+	if (iter->latency_format && (flags & TRACE_ITER(CONTEXT_INFO)))
+		trace_print_latency_context(s, iter);
+	else if (flags & TRACE_ITER(CONTEXT_INFO))
 		print_context(s, iter);
+	event = find_trace_event(iter);
 	if (event)
 		event->trace(s, iter);
 	else
 		seq_printf(s, "Unknown type %d\n", iter->ent->type);
-}
-
-static void print_columns(struct seq_file *s, bool irq_info)
-{
-	if (!irq_info) {
-		seq_puts(s, "#           TASK-PID     CPU#     TIMESTAMP  FUNCTION\n"
-			    "#              | |         |         |         |\n");
-		return;
-	}
-	seq_puts(s, "#                                _-----=> irqs-off/BH-disabled\n"
-		    "#                               / _----=> need-resched\n"
-		    "#                              | / _---=> hardirq/softirq\n"
-		    "#                              || / _--=> preempt-depth\n"
-		    "#                              ||| / _-=> migrate-disable\n"
-		    "#                              |||| /     delay\n"
-		    "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
-		    "#              | |         |   |||||     |         |\n");
-}
-
-void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
-{
-	unsigned long total, entries;
-
-	seq_printf(s, "# tracer: %s\n#\n", iter->trace->name);
-	if (!(iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO)))
-		return;
-	trace_iter_count(iter, &total, &entries);
-	seq_printf(s, "# entries-in-buffer/entries-written: %lu/%lu   #P:%u\n#\n", entries, total,
-		   num_online_cpus());
-	print_columns(s, iter->tr->trace_flags & TRACE_ITER(IRQ_INFO));
 }

@@ -1,6 +1,7 @@
 /* trace_pipe: a live stream. What is read is gone from the buffer; reading blocks until there is something. */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
+#include <fs/poll.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -29,6 +30,7 @@ static int tracing_open_pipe(struct inode *inode, struct file *file)
 	mutex_init(&iter->mutex);
 	mutex_lock(&trace_types_lock);
 	iter->trace = iter->tr->current_trace;
+	iter->latency_format = iter->tr->trace_flags & TRACE_ITER(LATENCY_FMT);
 	iter->tr->trace_ref++;
 	mutex_unlock(&trace_types_lock);
 	file->private_data = iter;
@@ -72,9 +74,14 @@ static int wait_for_records(struct trace_iterator *iter)
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
 
+/* When the tracer has changed, or tracing is off after something was read, the reader gets end of file, as in Linux. */
+static bool pipe_at_end(struct trace_iterator *iter)
+{
+	return (!tracer_tracing_is_on(iter->tr) && iter->pos) || iter->trace != READ_ONCE(iter->tr->current_trace);
+}
+
 /*
- * Nothing to read: wait a little. When the tracer has changed, or tracing is off after something was read, the reader
- * gets end of file, as in Linux. 0, 1 for end of file, -EAGAIN, -ERESTARTSYS. Context: iter->mutex held, let go of
+ * Nothing to read: wait a little. 0, 1 for end of file, -EAGAIN, -ERESTARTSYS. Context: iter->mutex held, let go of
  * while waiting.
  */
 static int tracing_wait_pipe(struct file *file, struct trace_iterator *iter)
@@ -83,7 +90,7 @@ static int tracing_wait_pipe(struct file *file, struct trace_iterator *iter)
 
 	if (file->f_flags & O_NONBLOCK)
 		return -EAGAIN;
-	if ((!tracer_tracing_is_on(iter->tr) && iter->pos) || iter->trace != READ_ONCE(iter->tr->current_trace))
+	if (pipe_at_end(iter))
 		return 1;
 	mutex_unlock(&iter->mutex);
 	ret = wait_for_records(iter);
@@ -162,9 +169,46 @@ static ssize_t tracing_read_pipe(struct file *file, char __user *buf, size_t n, 
 	return ret;
 }
 
+/* Hard interrupt. Whoever polls looks again and, when there is still nothing, arms the timer again. */
+static enum hrtimer_restart wake_polls(struct hrtimer *timer)
+{
+	struct trace_array *tr = timer->data;
+
+	/* Before the wake-up, with a full barrier: who saw it set is on the queue by now and is woken. */
+	__atomic_exchange_n(&tr->poll_armed, 0, __ATOMIC_SEQ_CST);
+	wake_up_all(&tr->wait);
+	return HRTIMER_NORESTART;
+}
+
+void trace_pipe_setup(struct trace_array *tr)
+{
+	hrtimer_init(&tr->poll_timer, wake_polls);
+	tr->poll_timer.data = tr;
+}
+
+/*
+ * The option block: poll says that there is something to read, always, so that the reader blocks in read, as in Linux
+ * since 2.6. Another reader of our file may take what we saw; that is so with every file.
+ */
+static unsigned tracing_poll_pipe(struct file *file, struct poll_table *pt)
+{
+	struct trace_iterator *iter = file->private_data;
+	struct trace_array *tr = iter->tr;
+
+	if (tr->trace_flags & TRACE_ITER(BLOCK))
+		return POLLIN | POLLRDNORM;
+	poll_wait(file, &tr->wait, pt);
+	if (READ_ONCE(iter->text_read) != READ_ONCE(iter->text.count) || !trace_empty(iter) || pipe_at_end(iter))
+		return POLLIN | POLLRDNORM;
+	if (!__atomic_exchange_n(&tr->poll_armed, 1, __ATOMIC_SEQ_CST))
+		hrtimer_start(&tr->poll_timer, ktime_get() + PIPE_POLL_NS);
+	return 0;
+}
+
 static const struct file_operations tracing_pipe_fops = {
 	.open = tracing_open_pipe,
 	.read = tracing_read_pipe,
+	.poll = tracing_poll_pipe,
 	.llseek = no_llseek,
 	.release = tracing_release_pipe,
 };

@@ -127,7 +127,71 @@ static void trace_wake_trace(struct seq_file *s, struct trace_iterator *iter)
 	print_pair(s, iter, "  +");
 }
 
-static const struct trace_event trace_ctx_event = { TRACE_CTX, trace_ctx_trace };
-static const struct trace_event trace_wake_event = { TRACE_WAKE, trace_wake_trace };
+/* `from`: the state of the one that leaves the CPU, or '+' for who wakes another. */
+static void print_pair_raw(struct seq_file *s, struct trace_iterator *iter, char from)
+{
+	const struct ctx_switch_entry *field = (const void *)iter->ent;
+
+	seq_printf(s, "%d %d %c %d %d %d %c\n", field->prev_pid, field->prev_prio, from, field->next_cpu,
+		   field->next_pid, field->next_prio, task_index_to_char(field->next_state));
+}
+
+/* The last field is an int's width, as Linux has it. */
+static void print_pair_hex(struct seq_file *s, struct trace_iterator *iter, char from)
+{
+	const struct ctx_switch_entry *field = (const void *)iter->ent;
+	int to = task_index_to_char(field->next_state);
+
+	TRACE_PUT_HEX(s, field->prev_pid);
+	TRACE_PUT_HEX(s, field->prev_prio);
+	TRACE_PUT_HEX(s, from);
+	TRACE_PUT_HEX(s, field->next_cpu);
+	TRACE_PUT_HEX(s, field->next_pid);
+	TRACE_PUT_HEX(s, field->next_prio);
+	TRACE_PUT_HEX(s, to);
+}
+
+static void print_pair_bin(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ctx_switch_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_BIN(s, field->prev_pid);
+	TRACE_PUT_BIN(s, field->prev_prio);
+	TRACE_PUT_BIN(s, field->prev_state);
+	TRACE_PUT_BIN(s, field->next_cpu);
+	TRACE_PUT_BIN(s, field->next_pid);
+	TRACE_PUT_BIN(s, field->next_prio);
+	TRACE_PUT_BIN(s, field->next_state);
+}
+
+static char prev_state_char(struct trace_iterator *iter)
+{
+	return task_index_to_char(((const struct ctx_switch_entry *)iter->ent)->prev_state);
+}
+
+static void trace_ctx_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	print_pair_raw(s, iter, prev_state_char(iter));
+}
+
+static void trace_wake_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	print_pair_raw(s, iter, '+');
+}
+
+static void trace_ctx_hex(struct seq_file *s, struct trace_iterator *iter)
+{
+	print_pair_hex(s, iter, prev_state_char(iter));
+}
+
+static void trace_wake_hex(struct seq_file *s, struct trace_iterator *iter)
+{
+	print_pair_hex(s, iter, '+');
+}
+
+static const struct trace_event trace_ctx_event = { TRACE_CTX, trace_ctx_trace, trace_ctx_raw, trace_ctx_hex,
+						    print_pair_bin };
+static const struct trace_event trace_wake_event = { TRACE_WAKE, trace_wake_trace, trace_wake_raw, trace_wake_hex,
+						     print_pair_bin };
 REGISTER_TRACE_EVENT(trace_ctx_event);
 REGISTER_TRACE_EVENT(trace_wake_event);

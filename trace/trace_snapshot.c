@@ -43,6 +43,8 @@ static int take_all(struct trace_array *tr)
 	stop_machine_each(exchange_rings, &x);
 	WARN_ON_ONCE(x.err);
 	x.snapshot->cpus = cpu_possible_mask;
+	x.snapshot->time_start = tr->time_start;
+	tr->time_start = trace_clock_now(tr);
 	return x.err;
 }
 
@@ -59,12 +61,15 @@ static int take_one(struct trace_array *tr, int cpu)
 			return -ENODEV;
 	} while (x.err == -EBUSY);
 	WARN_ON_ONCE(x.err);
+	if (cpumask_empty(&x.snapshot->cpus))
+		x.snapshot->time_start = tr->time_start;
 	cpumask_set_cpu(cpu, &x.snapshot->cpus);
 	return x.err;
 }
 
 static int take_snapshot(struct trace_array *tr, int cpu)
 {
+	struct trace_snapshot *snapshot;
 	int ret = tracing_expand(tr);
 
 	if (!ret)
@@ -72,9 +77,12 @@ static int take_snapshot(struct trace_array *tr, int cpu)
 	if (ret)
 		return ret;
 	ret = cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
-	tr->max->newest->time_start = 0;
-	tr->max->newest->time_end = U64_MAX;
-	tr->max->newest->latency = 0;
+	snapshot = tr->max->newest;
+	snapshot->time_end = U64_MAX;
+	snapshot->latency = 0;
+	snapshot->critical_start = snapshot->critical_end = 0;
+	snapshot->cpu = cpu == RING_BUFFER_ALL_CPUS_FILE ? (int)smp_processor_id() : cpu;
+	trace_max_describe(snapshot, current);
 	return ret;
 }
 
@@ -126,7 +134,7 @@ static int snapshot_open(struct inode *inode, struct file *file)
 	mutex_lock(&trace_types_lock);
 	busy = tracefs_array(file)->current_trace->use_max_tr;
 	mutex_unlock(&trace_types_lock);
-	return busy ? -EBUSY : trace_open_for_reading(file, true);
+	return busy ? -EBUSY : trace_open_for_reading(file, TRACE_OPEN_SNAPSHOT);
 }
 
 static const struct file_operations snapshot_fops = {

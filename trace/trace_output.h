@@ -1,0 +1,53 @@
+/* What the files that make text of records share. */
+#pragma once
+
+#include <lib/printf.h>
+#include <lib/string.h>
+
+#include "trace.h"
+
+/* trace_output.c: how records of a type are shown, NULL when nobody does. */
+const struct trace_event *find_trace_event(struct trace_iterator *iter);
+
+/* trace_output_latency.c: the latency format's columns, and its header. */
+void trace_print_latency_context(struct seq_file *s, struct trace_iterator *iter);
+void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter);
+
+/* trace_output_raw.c: the record as one of TRACE_RAW_FORMS wants it; bin goes before hex, hex before raw. */
+#define TRACE_RAW_FORMS (TRACE_ITER(RAW) | TRACE_ITER(HEX) | TRACE_ITER(BIN))
+void trace_print_raw_form(struct seq_file *s, struct trace_iterator *iter);
+
+/* trace_output_header.c: records that can be read, and that plus what was overwritten. */
+void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries);
+
+/* ---- Pieces of a line. Inline: they are on every line of a trace. */
+
+/* The name of the record's task, right aligned in `width` columns, at most 16, and cut off there; returns the end. */
+static __always_inline char *trace_put_comm(char *p, const struct trace_entry *ent, unsigned width)
+{
+	char comm[TASK_COMM_LEN];
+	size_t len;
+
+	trace_find_cmdline(ent->pid, comm);
+	len = strlen(comm);
+	if (len > width)
+		len = width;
+	memset(p, ' ', width);
+	memcpy(p + width - len, comm, len);
+	return p + width;
+}
+
+/* "-", and its pid in seven columns. */
+static __always_inline char *trace_put_pid(char *p, const struct trace_entry *ent)
+{
+	char *pid;
+
+	*p++ = '-';
+	pid = p;
+	if (ent->pid < 0)
+		*p++ = '-';
+	p = put_dec(p, ent->pid < 0 ? -(s64)ent->pid : ent->pid, 0, ' ');
+	while (p < pid + 7)
+		*p++ = ' ';
+	return p;
+}

@@ -1,0 +1,69 @@
+/* What stands above the lines of `trace`. */
+#include "trace_max.h"
+#include "trace_output.h"
+
+static void print_columns(struct seq_file *s, bool irq_info)
+{
+	if (!irq_info) {
+		seq_puts(s, "#           TASK-PID     CPU#     TIMESTAMP  FUNCTION\n"
+			    "#              | |         |         |         |\n");
+		return;
+	}
+	seq_puts(s, "#                                _-----=> irqs-off/BH-disabled\n"
+		    "#                               / _----=> need-resched\n"
+		    "#                              | / _---=> hardirq/softirq\n"
+		    "#                              || / _--=> preempt-depth\n"
+		    "#                              ||| / _-=> migrate-disable\n"
+		    "#                              |||| /     delay\n"
+		    "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+		    "#              | |         |   |||||     |         |\n");
+}
+
+/* Of a maximum, those of its window: what lies outside is not shown. */
+void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
+{
+	unsigned cpu;
+
+	*total = *entries = 0;
+	if (iter->snapshot && iter->snapshot->latency) {
+		*total = *entries = trace_count_shown(iter);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		unsigned long here;
+
+		if (!trace_iter_shows(iter, cpu))
+			continue;
+		here = ring_buffer_entries_cpu(iter->buffer, cpu);
+		*entries += here;
+		*total += here + ring_buffer_overrun_cpu(iter->buffer, cpu);
+	}
+}
+
+void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	u64 flags = iter->tr->trace_flags;
+	unsigned long total, entries;
+
+	if (!(flags & TRACE_ITER(CONTEXT_INFO)))
+		return;
+	if (iter->latency_format) {
+		trace_print_latency_header(s, iter);
+		return;
+	}
+	if (flags & TRACE_ITER(VERBOSE))
+		return;
+	trace_count_entries(iter, &total, &entries);
+	seq_printf(s, "# entries-in-buffer/entries-written: %lu/%lu   #P:%u\n#\n", entries, total,
+		   num_online_cpus());
+	print_columns(s, flags & TRACE_ITER(IRQ_INFO));
+}
+
+void trace_print_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	seq_printf(s, "# tracer: %s\n#\n", iter->trace->name);
+	if (iter->trace->print_header)
+		iter->trace->print_header(s, iter);
+	else
+		trace_default_header(s, iter);
+}
