@@ -63,6 +63,7 @@ int set_user_nice(struct task_struct *p, int nice); /* clamped to -20..19; 0 */
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask);
 void sched_set_fifo(struct task_struct *p); /* SCHED_FIFO at the middle priority, for kernel threads */
 void do_sched_yield(void);
+void sched_notify_resume(void); /* on the way to user space, for TIF_NOTIFY_RESUME: a deadline task's SIGXCPU */
 u64 sched_rr_interval_ns(struct task_struct *p); /* 0: runs as long as it likes (FIFO) */
 int task_nice(const struct task_struct *p);
 /* Is p running on a CPU at this moment (not merely runnable)? */
