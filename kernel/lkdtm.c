@@ -156,5 +156,5 @@ static const struct file_operations direct_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
-static const struct debugfs_entry direct_file = {"provoke-crash", "DIRECT", 0600, &direct_fops};
+static const struct debugfs_entry direct_file = {"provoke-crash", "DIRECT", 0600, &direct_fops, NULL};
 REGISTER_DEBUGFS(direct_file);

@@ -368,11 +368,11 @@ echo "vrun-exit-$token $status"
 poweroff -f
 """
 
-MOUNTS = """mkdir -p /sys/kernel/tracing /sys/kernel/debug/tracing
+MOUNTS = """mkdir -p /sys/kernel/tracing /sys/kernel/debug
 mount -t proc proc /proc
 mount -t devtmpfs dev /dev
 mount -t tracefs tracefs /sys/kernel/tracing
-mount -t tracefs tracefs /sys/kernel/debug/tracing"""
+mount -t debugfs debugfs /sys/kernel/debug"""
 
 
 class ScriptRun:

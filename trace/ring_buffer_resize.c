@@ -191,32 +191,48 @@ free_rings:
 	return NULL;
 }
 
-int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int only)
+/* Exchange each CPU's ring for the one made for it, if there is one, and free what is left over. */
+static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings, bool use)
 {
-	unsigned long nr_pages = rb_pages_for(size);
-	struct rb_ring *rings;
 	int cpu;
 
-	if (size == 0 || (only != RING_BUFFER_ALL_CPUS && !rb_cpu(buffer, only)))
-		return -EINVAL;
-	if (nr_pages == 0)
-		return -ENOMEM;
-	rings = rb_alloc_rings(buffer, nr_pages, only);
-	if (!rings)
-		return -ENOMEM;
 	for_each_possible_cpu (cpu) {
-		if (rings[cpu].pages)
+		if (use && rings[cpu].pages)
 			rb_resize(buffer->cpu[cpu], &rings[cpu]);
 		rb_ring_free(&rings[cpu]);
 	}
 	kfree(rings);
-	return 0;
 }
 
-/* Has somebody recording disabled for this CPU, other than by an off switch? */
-static bool rb_disabled(struct ring_buffer_per_cpu *cpu_buffer)
+int ring_buffer_resize_together(struct trace_buffer *const *buffers, unsigned n, unsigned long size, int only)
 {
-	return rb_read(cpu_buffer->disabled) & (RB_OFF - 1);
+	struct rb_ring *rings[RB_RESIZE_MAX];
+	unsigned long nr_pages = rb_pages_for(size);
+	unsigned made;
+
+	if (size == 0 || n > RB_RESIZE_MAX || (only != RING_BUFFER_ALL_CPUS && !rb_cpu(buffers[0], only)))
+		return -EINVAL;
+	if (nr_pages == 0)
+		return -ENOMEM;
+	for (made = 0; made < n; made++) {
+		rings[made] = rb_alloc_rings(buffers[made], nr_pages, only);
+		if (!rings[made])
+			break;
+	}
+	for (unsigned i = 0; i < made; i++)
+		rb_use_rings(buffers[i], rings[i], made == n);
+	return made == n ? 0 : -ENOMEM;
+}
+
+int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int only)
+{
+	return ring_buffer_resize_together(&buffer, 1, size, only);
+}
+
+/* Is another CPU about to take the ring apart? */
+static bool rb_quiesced(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return rb_read(cpu_buffer->disabled) & (RB_OFF - RB_QUIESCE_ONE);
 }
 
 /* Contents, not pointers: a writer of this CPU that has looked up its buffer goes on in the same one. */
@@ -247,7 +263,7 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 
 	if (!a || !b || a == b)
 		return -EINVAL;
-	if (rb_disabled(a) || rb_disabled(b))
+	if (rb_quiesced(a) || rb_quiesced(b))
 		return -EAGAIN;
 	/* Readers hold one lock only, for a bounded time, with interrupts off: the order is among ourselves.
 	 */

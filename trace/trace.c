@@ -9,7 +9,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 
-#include "trace.h"
+#include "trace_max.h"
 #include "trace_record.h"
 
 DEFINE_MUTEX(trace_types_lock);
@@ -65,7 +65,7 @@ void tracing_reset(struct trace_array *tr, int cpu)
 
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 {
-	int ret = ring_buffer_resize(tr->buffer, bytes, cpu);
+	int ret = trace_max_resize(tr, bytes, cpu);
 
 	if (ret < 0)
 		return ret;
@@ -95,6 +95,7 @@ void tracing_set_on(struct trace_array *tr, bool on)
 			tr->current_trace->start(tr);
 	} else {
 		ring_buffer_record_off(tr->buffer);
+		trace_max_break(tr);
 		if (tr->current_trace->stop)
 			tr->current_trace->stop(tr);
 	}
@@ -108,8 +109,10 @@ void tracing_on(void)
 
 void tracing_off(void)
 {
-	if (global_trace.buffer)
-		ring_buffer_record_off(global_trace.buffer);
+	if (!global_trace.max)
+		return;
+	ring_buffer_record_off(global_trace.buffer);
+	trace_max_break(&global_trace);
 }
 
 /*
@@ -218,7 +221,7 @@ void trace_init(void)
 	tr->tracing_cpumask = cpu_possible_mask;
 	tr->cpu_data = kcalloc(nr_cpu_ids, sizeof(*tr->cpu_data), GFP_KERNEL);
 	tr->buffer = ring_buffer_alloc(BOOT_BUFFER_SIZE, RB_FL_OVERWRITE);
-	if (!tr->cpu_data || !tr->buffer)
+	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr))
 		panic("tracing: no memory for the ring buffer");
 	for_each_possible_cpu(cpu)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);

@@ -175,6 +175,8 @@ extern const struct tracer nop_trace;
 /* What an array keeps for each CPU. */
 struct trace_array_cpu {
 	struct ring_buffer_per_cpu *buffer; /* [I] */
+	u64 max_epoch;     /* [its CPU] tr->max->epoch when the last section began here; 0: recording was off */
+	u64 max_exchanges; /* [max lock] how often its ring was exchanged for one set aside */
 } __cacheline_aligned;
 
 /*
@@ -224,11 +226,12 @@ struct trace_iterator {
 	struct trace_entry *ent;              /* the record found, valid until the next step */
 	const struct trace_event *event;      /* how the last one shown is shown */
 	u64 ts;
-	u64 until;                            /* trace: records younger than the read's beginning are left out */
+	u64 from, until;                      /* trace: older and younger records are left out */
 	unsigned long lost_events;            /* before it, on its CPU */
 	int cpu;
 	u64 idx;                              /* records shown so far */
 	loff_t pos;
+	bool of_snapshot;                     /* the file is `snapshot` */
 	bool latency_format;                  /* asked for at open */
 	void *copy;                           /* latency format of `trace`: `ent` is copied here, to look ahead */
 	u64 next_ts;                          /* latency format: of the record behind `ent`; 0: not known */
@@ -312,10 +315,23 @@ void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long 
 void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip); /* of a return address */
 void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five characters */
 
-/* trace_iter.c */
+/* trace_iter.c. trace_types_lock held. */
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
+/* Before the first step of `trace`, for its header: is there nothing to show? */
+bool trace_iter_empty(struct trace_iterator *iter);
 /* How many records the walk will show, from its beginning, where it then stands again. Before the first step. */
 unsigned long trace_count_shown(struct trace_iterator *iter);
+/* Has this CPU anything to show in it, be it the live buffer or what is set aside? */
+bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu);
+/* open and release of `trace`, or of `snapshot` (TRACE_OPEN_*). */
+#define TRACE_OPEN_LATENCY  1 /* in the latency format whatever the option says */
+#define TRACE_OPEN_SNAPSHOT 2
+int trace_open_for_reading(struct file *file, unsigned how);
+int tracing_release(struct inode *inode, struct file *file);
+loff_t tracing_lseek(struct file *file, loff_t off, int whence);
+
+/* trace_snapshot.c */
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
 
 /* trace_pipe.c */
 void trace_pipe_setup(struct trace_array *tr); /* boot */

@@ -4,7 +4,7 @@
 #include <lib/string.h>
 #include <time/hrtimer.h>
 
-#include "trace.h"
+#include "trace_max.h"
 
 /* Counts records, for an order across CPUs that no clock can give. */
 static u64 trace_clock_counter(void)
@@ -58,11 +58,14 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++) {
 		if (strcmp(trace_clocks[i].name, name))
 			continue;
+		trace_max_pause(tr);
 		tr->clock_id = i;
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);
 		ring_buffer_set_clock(tr->buffer, tr->clock ? tr->clock : trace_clock_sched);
 		trace_update_fast(tr);
 		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
+		trace_max_reset(tr);
+		trace_max_resume(tr);
 		return 0;
 	}
 	return -EINVAL;

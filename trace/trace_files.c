@@ -4,7 +4,7 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 
-#include "trace.h"
+#include "trace_max.h"
 
 static int available_tracers_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
@@ -193,6 +193,7 @@ static int tracing_cpumask_store(struct trace_array *tr, int unused, char *text)
 		if (!was && will)
 			ring_buffer_record_enable_cpu(tr->buffer, cpu);
 	}
+	trace_max_break(tr);
 	tr->tracing_cpumask = new;
 	mutex_unlock(&trace_types_lock);
 	return 0;

@@ -7,14 +7,25 @@
 #include <sched/sched.h>
 #include <uapi/fcntl.h>
 
-#include "trace.h"
+#include "trace_max.h"
+
+/* The next record of one CPU without consuming; those of the time before a maximum are left out. */
+static struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu, u64 *ts)
+{
+	struct ring_buffer_iter *rb_iter = iter->buffer_iter[cpu];
+	struct ring_buffer_event *event;
+
+	if (!rb_iter)
+		return NULL;
+	while ((event = ring_buffer_iter_peek(rb_iter, ts)) && *ts < iter->from)
+		ring_buffer_iter_advance(rb_iter);
+	return event && *ts <= iter->until ? event : NULL;
+}
 
 /* The next record of one CPU, not taken yet. */
 static struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts, unsigned long *lost)
 {
-	if (iter->buffer_iter)
-		return iter->buffer_iter[cpu] ? ring_buffer_iter_peek(iter->buffer_iter[cpu], ts) : NULL;
-	return ring_buffer_peek(iter->buffer, cpu, ts, lost);
+	return iter->buffer_iter ? peek_iter(iter, cpu, ts) : ring_buffer_peek(iter->buffer, cpu, ts, lost);
 }
 
 /* The oldest of all CPUs' next records, its CPU and stamp; NULL and stamp 0 at the end. trace_types_lock held. */
@@ -30,7 +41,7 @@ static __always_inline struct ring_buffer_event *find_oldest(struct trace_iterat
 		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
 			continue;
 		event = peek_cpu(iter, cpu, &ts, &lost);
-		if (!event || (best && ts >= oldest) || (iter->buffer_iter && ts > iter->until))
+		if (!event || (best && ts >= oldest))
 			continue;
 		best = event;
 		oldest = ts;
@@ -97,16 +108,64 @@ static void iterators_finish(struct trace_iterator *iter)
 	}
 }
 
+/* Does the file show what is set aside? */
+static bool shows_aside(const struct trace_iterator *iter)
+{
+	return iter->of_snapshot || iter->trace->use_max_tr;
+}
+
+bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu)
+{
+	if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
+		return false;
+	return !shows_aside(iter) || (iter->snapshot && cpumask_test_cpu(cpu, &iter->snapshot->cpus));
+}
+
+/* At each beginning what is newest then; with another tracer than at open, what we had. */
+static int take_hold(struct trace_iterator *iter)
+{
+	struct trace_snapshot *snapshot;
+
+	if (iter->snapshot && iter->trace != iter->tr->current_trace)
+		return 0;
+	if (iter->of_snapshot && iter->tr->current_trace->use_max_tr)
+		return -EBUSY;
+	snapshot = trace_snapshot_get(iter->tr);
+	if (IS_ERR(snapshot))
+		return PTR_ERR(snapshot);
+	if (iter->snapshot)
+		trace_snapshot_put(iter->tr, iter->snapshot);
+	iter->snapshot = snapshot;
+	return 0;
+}
+
 /*
- * Begin at the oldest record of each CPU. The end is now: with the function tracer at work a reader makes more records
- * than it reads, and would never come to an end.
+ * Where to begin and to end. For the live buffer the end is now: with the function tracer at work a reader makes
+ * more records than it reads, and would never come to an end.
  */
+static int set_window(struct trace_iterator *iter)
+{
+	int ret = shows_aside(iter) ? take_hold(iter) : 0;
+
+	if (ret)
+		return ret;
+	iter->buffer = iter->snapshot ? iter->snapshot->buffer : iter->tr->buffer;
+	iter->from = iter->snapshot && iter->snapshot->latency ? iter->snapshot->time_start : 0;
+	iter->until = iter->snapshot ? iter->snapshot->time_end : trace_clock_now(iter->tr);
+	iter->annotate = !shows_aside(iter) && ring_buffer_overruns(iter->buffer) != 0;
+	return 0;
+}
+
+/* Begin at the oldest record of each CPU. */
 static int iterators_start(struct trace_iterator *iter)
 {
 	unsigned cpu;
+	int ret = set_window(iter);
 
+	if (ret)
+		return ret;
 	for_each_possible_cpu(cpu) {
-		if (iter->cpu_file != RING_BUFFER_ALL_CPUS_FILE && iter->cpu_file != (int)cpu)
+		if (!trace_iter_shows(iter, cpu))
 			continue;
 		iter->buffer_iter[cpu] = ring_buffer_read_start(iter->buffer, cpu);
 		if (!iter->buffer_iter[cpu]) {
@@ -114,11 +173,19 @@ static int iterators_start(struct trace_iterator *iter)
 			return -ENOMEM;
 		}
 	}
-	iter->until = trace_clock_now(iter->tr);
 	memset(&iter->started, 0, sizeof(iter->started));
 	iter->pos = 0;
 	iter->idx = 0;
 	return 0;
+}
+
+bool trace_iter_empty(struct trace_iterator *iter)
+{
+	unsigned long lost;
+	int cpu;
+	u64 ts;
+
+	return !find_oldest(iter, &cpu, &ts, &lost);
 }
 
 static void *s_step(struct trace_iterator *iter)
@@ -156,13 +223,15 @@ unsigned long trace_count_shown(struct trace_iterator *iter)
 static void *s_start(struct seq_file *m, loff_t *pos)
 {
 	struct trace_iterator *iter = m->private;
+	int ret;
 
 	mutex_lock(&trace_types_lock);
 	if (*pos == 0 || *pos < iter->pos) {
 		iterators_finish(iter);
 		iter->ent = NULL;
-		if (iterators_start(iter))
-			return ERR_PTR(-ENOMEM);
+		ret = iterators_start(iter);
+		if (ret)
+			return ERR_PTR(ret);
 		if (*pos == 0)
 			return m;
 	}
@@ -193,6 +262,8 @@ static int s_show(struct seq_file *m, void *v)
 
 	if (v == iter)
 		trace_print_line(m, iter);
+	else if (iter->of_snapshot && trace_iter_empty(iter))
+		trace_snapshot_help(m, iter);
 	else
 		trace_print_header(m, iter);
 	return 0;
@@ -214,14 +285,15 @@ static void iterator_free(struct trace_iterator *iter)
 	kfree(iter);
 }
 
-static int open_for_reading(struct inode *inode, struct file *file, bool latency_format)
+int trace_open_for_reading(struct file *file, unsigned how)
 {
 	struct trace_iterator *iter = iterator_alloc(file);
 	int ret = -ENOMEM;
 
 	if (!iter)
 		return ret;
-	iter->latency_format = latency_format || (iter->tr->trace_flags & TRACE_ITER(LATENCY_FMT));
+	iter->of_snapshot = how & TRACE_OPEN_SNAPSHOT;
+	iter->latency_format = (how & TRACE_OPEN_LATENCY) || (iter->tr->trace_flags & TRACE_ITER(LATENCY_FMT));
 	iter->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*iter->buffer_iter), GFP_KERNEL);
 	if (iter->latency_format)
 		iter->copy = kmalloc(RB_MAX_EVENT, GFP_KERNEL);
@@ -233,10 +305,11 @@ static int open_for_reading(struct inode *inode, struct file *file, bool latency
 	((struct seq_file *)file->private_data)->private = iter;
 	mutex_lock(&trace_types_lock);
 	iter->trace = iter->tr->current_trace;
-	iter->annotate = ring_buffer_overruns(iter->buffer) != 0;
-	iter->paused = iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE);
-	if (iter->paused)
-		ring_buffer_record_disable(iter->buffer);
+	iter->paused = (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE)) && !iter->of_snapshot;
+	if (iter->paused) {
+		ring_buffer_record_disable(iter->tr->buffer);
+		trace_max_break(iter->tr);
+	}
 	mutex_unlock(&trace_types_lock);
 	return 0;
 free_iter:
@@ -244,25 +317,29 @@ free_iter:
 	return ret;
 }
 
-/* Truncating clears the buffer: `echo > trace`, `: > trace`. */
+/* Truncating clears what is shown: `echo > trace`, `: > trace`. */
 static int tracing_open(struct inode *inode, struct file *file)
 {
+	struct trace_array *tr = tracefs_array(file);
+	int cpu = tracefs_cpu(file);
+
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
 		mutex_lock(&trace_types_lock);
-		tracing_reset(tracefs_array(file), tracefs_cpu(file) == RING_BUFFER_ALL_CPUS_FILE ?
-							   RING_BUFFER_ALL_CPUS :
-							   tracefs_cpu(file));
+		if (tr->current_trace->use_max_tr)
+			trace_max_clear(tr, cpu);
+		else
+			tracing_reset(tr, cpu == RING_BUFFER_ALL_CPUS_FILE ? RING_BUFFER_ALL_CPUS : cpu);
 		mutex_unlock(&trace_types_lock);
 	}
-	return file->f_mode & FMODE_READ ? open_for_reading(inode, file, false) : 0;
+	return file->f_mode & FMODE_READ ? trace_open_for_reading(file, 0) : 0;
 }
 
 static int latency_trace_open(struct inode *inode, struct file *file)
 {
-	return file->f_mode & FMODE_READ ? open_for_reading(inode, file, true) : 0;
+	return file->f_mode & FMODE_READ ? trace_open_for_reading(file, TRACE_OPEN_LATENCY) : 0;
 }
 
-static int tracing_release(struct inode *inode, struct file *file)
+int tracing_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
 	struct trace_iterator *iter;
@@ -271,7 +348,12 @@ static int tracing_release(struct inode *inode, struct file *file)
 		return 0;
 	iter = m->private;
 	if (iter->paused)
-		ring_buffer_record_enable(iter->buffer);
+		ring_buffer_record_enable(iter->tr->buffer);
+	mutex_lock(&trace_types_lock);
+	iterators_finish(iter);
+	if (iter->snapshot)
+		trace_snapshot_put(iter->tr, iter->snapshot);
+	mutex_unlock(&trace_types_lock);
 	iterator_free(iter);
 	return seq_release(inode, file);
 }
@@ -282,7 +364,7 @@ static ssize_t tracing_write(struct file *file, const char __user *buf, size_t n
 	return n;
 }
 
-static loff_t tracing_lseek(struct file *file, loff_t off, int whence)
+loff_t tracing_lseek(struct file *file, loff_t off, int whence)
 {
 	return file->f_mode & FMODE_READ ? seq_lseek(file, off, whence) : (file->f_pos = 0);
 }

@@ -7,31 +7,34 @@
  * CPU and time (cpus, time_start, time_end): nothing is cleared when a section begins.
  *
  * A CPU's part can only be exchanged on that CPU, and not while the code that was interrupted there writes a
- * record. Then it is left pending, and done before the tracer writes its next record there (trace_max_begin) or
- * by an interrupt that a reader sends. So no maximum is lost and none is torn.
+ * record. Then it is left pending, and done before the tracer writes its next record there (trace_max_begin). A
+ * reader that comes first gets a copy of that part. So no maximum is lost and none is torn, neither the one that
+ * is shown nor the one that is being measured.
  *
  * A reader holds the object that it shows (trace_snapshot_get). A maximum that comes meanwhile goes to a spare
- * one, which the first reader's open has allocated: whoever has `trace` open sees one section from head to end.
+ * one, which the first reader has allocated: it sees one section from head to end.
+ *
+ * Why this is safe: docs/tricks.md, "Maxima are set aside while all CPUs go on".
  */
 #pragma once
 
+#include <irq/irqflags.h>
 #include <kernel/smp.h>
 #include <lib/types.h>
+#include <sched/spinlock.h>
 #include <sched/task.h>
 
-struct trace_array;
-struct trace_buffer;
+#include "trace.h"
 
 /*
- * One buffer set aside. Locks: m its array's max lock (interrupts off; not taken in an nmi); while a reader holds
- * it nothing changes but the pending exchanges, which the reader's open has waited for.
+ * One buffer set aside. Locks: m its array's max lock; t trace_types_lock. While a reader holds it nothing
+ * changes, but by per_cpu/cpuN/snapshot.
  */
 struct trace_snapshot {
 	struct trace_buffer *buffer;  /* [I] as large as the array's own */
 	struct cpumask cpus;          /* [m] whose records belong to it; empty: nothing was taken yet */
-	struct cpumask pending;       /* [m] of these not exchanged yet */
-	u64 time_start, time_end;     /* [m] stamps of tr->clock: records outside are left out */
-	u64 latency;                  /* [m] ns; 0: not a latency tracer's */
+	u64 time_start, time_end;     /* [m] stamps of tr->clock: of a maximum, records outside are left out */
+	u64 latency;                  /* [m] ns; 0: a snapshot, not a maximum */
 	unsigned long critical_start; /* [m] "=> started at", 0: none */
 	unsigned long critical_end;   /* [m] "=> ended at" */
 	int cpu;                      /* [m] where it ended */
@@ -39,31 +42,125 @@ struct trace_snapshot {
 	char comm[TASK_COMM_LEN];     /* [m] */
 	u32 uid, policy, rt_priority; /* [m] */
 	int nice;                     /* [m] */
-	unsigned readers;             /* [m] who show it */
+	unsigned readers;             /* [m, t to raise it] who show it */
 };
 
-/* What a latency tracer says of a section that has just ended on this CPU. */
+/*
+ * What a latency tracer says of a section that has just ended on this CPU. Its records end where trace_max_take() is
+ * called, so that the closing stack belongs to it and still counts for nothing in the latency.
+ */
 struct trace_section {
-	u64 start, end;                         /* stamps of tr->clock (ns with every clock that latency tracers allow) */
+	u64 start, end; /* stamps of tr->clock, in ns; the latency is what is between */
+	u64 first;      /* stamp before its first record, when that is not `start`; 0: `start` */
 	unsigned long critical_start, critical_end; /* 0: none */
 	struct task_struct *task;               /* for the header */
 	struct cpumask cpus;                    /* on which its records were written; this CPU is among them */
 };
 
-/* A tracer's init and reset: get and give back what trace_max_take needs. trace_types_lock. 0, -ENOMEM, -EBUSY. */
+/* Locks: m lock, taken with interrupts off and not in an nmi; t trace_types_lock; a atomic. */
+struct trace_max {
+	spinlock_t lock;
+	u64 latency;                    /* [m; read by anybody] ns: tracing_max_latency */
+	u64 epoch;                      /* [a] sections that began under another number were not recorded as a whole */
+	struct cpumask pending;         /* [m; read by its CPU] parts of `newest` that are not exchanged yet */
+	struct trace_snapshot *newest;  /* [m] what is shown; NULL: nothing is allocated [t] */
+	struct trace_snapshot *spare;   /* [m] there is one whenever readers hold `newest` */
+	bool active;                    /* [t] between trace_max_start and trace_max_stop */
+};
+
+extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */
+
+/*
+ * A tracer's init and reset: get and give back what trace_max_take needs, forget the maximum. trace_types_lock.
+ * 0, -ENOMEM. The tracer keeps `overwrite` on in between, or a full buffer would record no section; when it calls
+ * stop no section may be under way any more.
+ */
 int trace_max_start(struct trace_array *tr);
 void trace_max_stop(struct trace_array *tr);
 
-/* Is a section of so many ns longer than all before, or than tracing_thresh when that is set? Any context. */
-bool trace_max_wanted(struct trace_array *tr, u64 ns);
-/* Keep it, if it still is wanted. Interrupts off, not in an nmi; may be called with runqueue locks held. */
-void trace_max_take(struct trace_array *tr, const struct trace_section *section);
-/* Before the first record of a section on this CPU. Interrupts off. A load when nothing is pending. */
-void trace_max_begin(struct trace_array *tr);
+/* Sections must be longer than this to be a maximum; 0: any. Thread context. */
+void trace_max_set_latency(struct trace_array *tr, u64 ns);
+
+/* Is a section of so many ns longer than all before, or as long as tracing_thresh when that is set? Any context. */
+static __always_inline bool trace_max_wanted(struct trace_array *tr, u64 ns)
+{
+	u64 thresh = READ_ONCE(tracing_thresh);
+
+	return thresh ? ns >= thresh : ns > READ_ONCE(tr->max->latency);
+}
 
 /*
- * What `trace` of a latency tracer, or `snapshot`, shows now, held until put; the exchanges that it waited for are
- * done. NULL: nothing is allocated; ERR_PTR(-ENOMEM). trace_types_lock; sleeps.
+ * Keep it, if it still is wanted and was recorded as a whole. Interrupts off, not in an nmi; may be called with
+ * runqueue locks held. Before the tracer's next trace_max_begin on this CPU.
+ */
+void trace_max_take(struct trace_array *tr, const struct trace_section *section);
+
+void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for trace_max_begin */
+
+/*
+ * Before the first record of a section on each CPU that it has records on (once a section and CPU). Interrupts
+ * off, not in an nmi. A few loads and a store when nothing is pending.
+ */
+static __always_inline void trace_max_begin(struct trace_array *tr)
+{
+	unsigned cpu = smp_processor_id();
+	struct trace_array_cpu *data = &tr->cpu_data[cpu];
+	u64 epoch;
+
+	if (unlikely(cpumask_test_cpu(cpu, &tr->max->pending)))
+		trace_max_exchange_pending(tr);
+	/* In this order: see trace_max_break. */
+	epoch = smp_load_acquire(&tr->max->epoch);
+	data->max_epoch = ring_buffer_cpu_is_on(data->buffer) ? epoch : 0;
+}
+
+/*
+ * Recording has just been stopped, for one CPU or all, whatever by: sections under way are not whole. Call it
+ * before recording is let on again. Any context.
+ */
+void trace_max_break(struct trace_array *tr);
+/* Around what keeps writers out without their being told: resizing, resetting the array's buffer. [t] */
+void trace_max_pause(struct trace_array *tr);
+void trace_max_resume(struct trace_array *tr);
+/* Resize the array's buffer and what is set aside, all or nothing; `cpu` or RING_BUFFER_ALL_CPUS. [t] */
+int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu);
+
+static inline unsigned long max_lock(struct trace_max *max)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&max->lock);
+	return flags;
+}
+
+static inline void max_unlock(struct trace_max *max, unsigned long flags)
+{
+	arch_spin_unlock(&max->lock);
+	raw_local_irq_restore(flags);
+}
+
+/* The newest object if nobody holds it, or the spare one in its place: readers keep theirs. NULL: nothing is
+ * allocated. Under the max lock. */
+struct trace_snapshot *trace_max_unheld(struct trace_max *max);
+
+/* Boot: tr->max. */
+int trace_max_init(struct trace_array *tr);
+/* Allocate what `newest` needs, if it is not there: 0, -ENOMEM. And free it (readers keep what they hold). [t] */
+int trace_max_alloc(struct trace_array *tr);
+void trace_max_free(struct trace_array *tr);
+/* Forget what was taken; `cpu` or RING_BUFFER_ALL_CPUS_FILE. Of a maximum: all of it, if that CPU has a part. [t] */
+void trace_max_clear(struct trace_array *tr, int cpu);
+/* The same, and empty the buffers. No maximum may come meanwhile (trace_max_pause). [t] */
+void trace_max_reset(struct trace_array *tr);
+/* An object for a whole new snapshot, with nothing in it, that nobody holds. Allocated before. [t] */
+struct trace_snapshot *trace_max_fresh(struct trace_array *tr);
+/* Note whom the header shall name. */
+void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struct *task);
+
+/*
+ * What `trace` of a latency tracer, or `snapshot`, shows now, held until put; it is complete. NULL: nothing is
+ * allocated; ERR_PTR(-ENOMEM). trace_types_lock; sleeps.
  */
 struct trace_snapshot *trace_snapshot_get(struct trace_array *tr);
 void trace_snapshot_put(struct trace_array *tr, struct trace_snapshot *snapshot);

@@ -66,6 +66,7 @@ static void el0_signal(struct pt_regs *regs, u64 esr, u64 far)
 
 void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 {
+	enter_with_irqs_off();
 	if (ESR_EC(esr) == ESR_EC_FP_ASIMD) {
 		do_fpsimd_acc(); /* with interrupts off: it changes this CPU's registers */
 	} else {
@@ -98,6 +99,7 @@ static void el1_abort(struct pt_regs *regs, u64 esr, u64 far)
 
 void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 {
+	enter_from_exception(regs);
 	switch (ESR_EC(esr)) {
 	case ESR_EC_DABT_CUR:
 	case ESR_EC_IABT_CUR:
@@ -114,6 +116,7 @@ void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 		pr_emerg("Unexpected kernel exception: %s\n", esr_class_name(esr));
 		die("Oops - unexpected exception", regs, esr);
 	}
+	exit_from_exception(regs);
 }
 
 /* Vectors that should never be taken; `reason` is the vector's number. Not with a stack worth trusting: no

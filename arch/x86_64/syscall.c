@@ -11,6 +11,7 @@
  */
 notrace void do_syscall_64(struct pt_regs *regs)
 {
+	enter_with_irqs_off();
 	local_irq_enable();
 	regs->rax = syscall_dispatch(regs, (u32)regs->orig_rax);
 	local_irq_disable();

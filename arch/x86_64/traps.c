@@ -197,6 +197,7 @@ static __always_inline void page_fault(struct pt_regs *regs)
 {
 	u64 address = read_cr(2);
 
+	enter_from_exception(regs);
 	if (interrupts_enabled(regs))
 		local_irq_enable();
 	do_page_fault_exception(regs, regs->orig_rax, address);
@@ -205,14 +206,19 @@ static __always_inline void page_fault(struct pt_regs *regs)
 
 notrace void exc_handler(struct pt_regs *regs)
 {
-	if (likely(regs->vector == X86_TRAP_PF))
+	if (likely(regs->vector == X86_TRAP_PF)) {
 		page_fault(regs);
-	else if (user_mode(regs))
-		user_exception(regs);
-	else
-		kernel_exception(regs);
+	} else {
+		enter_from_exception(regs);
+		if (user_mode(regs))
+			user_exception(regs);
+		else
+			kernel_exception(regs);
+	}
 	if (user_mode(regs))
 		exit_to_user_mode(regs);
+	else
+		exit_from_exception(regs);
 }
 
 /* On its own stack. Not traced: the task's is used up, and who traces looks at it. */

@@ -60,6 +60,7 @@ struct debugfs_entry {
 	const char *dir, *name;
 	mode_t mode;
 	const struct file_operations *fop;
+	const void *data; /* becomes inode->i_private */
 };
 #define REGISTER_DEBUGFS(e) REGISTER_IN(debugfs, e)
 

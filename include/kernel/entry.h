@@ -17,13 +17,36 @@
 /* Do what the flags ask for until none is left. Interrupts off, also at the last look. */
 void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags);
 /* Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are
- * restored. */
+ * restored. The last of C: tracers are told that interrupts go on, as they do in user mode. */
 void exit_to_user_mode(struct pt_regs *regs);
 /* A new process's way out of ret_from_fork: the same. */
 void exit_from_fork(struct pt_regs *regs);
 /* On this CPU's interrupt stack, unless that was in use already: hard interrupt context around
  * handle_arch_irq(). */
 void handle_irq(struct pt_regs *regs);
+
+/*
+ * The machine masks interrupts when it takes an exception and restores what was when it returns: these tell tracers.
+ * First thing in C after user mode, or on an interrupt, which has found interrupts on.
+ */
+static __always_inline void enter_with_irqs_off(void)
+{
+	trace_hook(trace_irqs_key, true, trace_hardirqs_off);
+}
+/* The last thing on the way back to where they were on. */
+static __always_inline void exit_to_irqs_on(void)
+{
+	trace_hook(trace_irqs_key, true, trace_hardirqs_on);
+}
+/* The same around an exception that may have found interrupts on or off. */
+static __always_inline void enter_from_exception(const struct pt_regs *regs)
+{
+	trace_hook(trace_irqs_key, interrupts_enabled(regs), trace_hardirqs_off);
+}
+static __always_inline void exit_from_exception(const struct pt_regs *regs)
+{
+	trace_hook(trace_irqs_key, interrupts_enabled(regs), trace_hardirqs_on);
+}
 
 /* The last look around: interrupts are off, and what is not seen now has raised no interrupt yet. */
 static __always_inline void exit_to_user_mode_work(struct pt_regs *regs)
@@ -32,6 +55,7 @@ static __always_inline void exit_to_user_mode_work(struct pt_regs *regs)
 
 	if (unlikely(flags & _TIF_WORK_MASK))
 		exit_to_user_mode_loop(regs, flags);
+	exit_to_irqs_on();
 }
 
 /* The call `nr` with the arguments in regs. An unknown one is counted. Interrupts on. */
@@ -53,6 +77,7 @@ static __always_inline void do_interrupt(struct pt_regs *regs)
 {
 	unsigned long sp = (unsigned long)__builtin_frame_address(0);
 
+	enter_with_irqs_off();
 	if (sp - (unsigned long)current->stack < THREAD_SIZE)
 		call_on_irq_stack(regs, handle_irq, this_cpu(irq_stack_end));
 	else
@@ -64,4 +89,5 @@ static __always_inline void exit_to_kernel_mode(void)
 {
 	if (need_resched() && !preempt_count())
 		preempt_schedule_irq();
+	exit_to_irqs_on();
 }

@@ -6,6 +6,7 @@
 
 #include <lib/types.h>
 #include <sched/current.h>
+#include <trace/preemptirq.h>
 
 #define PREEMPT_BITS   8
 #define SOFTIRQ_BITS   8
@@ -34,6 +35,7 @@
 #define in_task()            (!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
 #define in_atomic()          (preempt_count() != 0)
 
+/* These tell no tracer. */
 static inline void __preempt_count_add(u32 v)
 {
 	struct task_struct *t = current;
@@ -47,6 +49,21 @@ static inline void __preempt_count_sub(u32 v)
 
 	barrier();
 	WRITE_ONCE(t->preempt_count, t->preempt_count - v);
+}
+
+/*
+ * These tell when the count leaves zero, and when it is about to come back to it: an interrupt in between finds
+ * preemption off in both cases, so what it does is not told and nothing that began is forgotten.
+ */
+static __always_inline void preempt_count_add(u32 v)
+{
+	__preempt_count_add(v);
+	trace_hook(trace_preempt_key, preempt_count() == v, trace_preempt_off);
+}
+static __always_inline void preempt_count_sub(u32 v)
+{
+	trace_hook(trace_preempt_key, preempt_count() == v, trace_preempt_on);
+	__preempt_count_sub(v);
 }
 
 /*
@@ -79,15 +96,15 @@ static inline bool need_resched(void)
 }
 static inline void preempt_disable(void)
 {
-	__preempt_count_add(PREEMPT_OFFSET);
+	preempt_count_add(PREEMPT_OFFSET);
 }
 static inline void preempt_enable_no_resched(void)
 {
-	__preempt_count_sub(PREEMPT_OFFSET);
+	preempt_count_sub(PREEMPT_OFFSET);
 }
 static inline void preempt_enable(void)
 {
-	__preempt_count_sub(PREEMPT_OFFSET);
+	preempt_count_sub(PREEMPT_OFFSET);
 	if (unlikely(need_resched()) && !preempt_count())
 		preempt_schedule();
 }

@@ -46,6 +46,9 @@ void ring_buffer_free(struct trace_buffer *buffer);
  * any CPU.
  */
 int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu);
+/* The same for up to RB_RESIZE_MAX buffers: all of them or, on an error, none. */
+#define RB_RESIZE_MAX 3
+int ring_buffer_resize_together(struct trace_buffer *const *buffers, unsigned n, unsigned long size, int cpu);
 /* Bytes of data that the pages of `cpu` can hold. */
 unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu);
 /* Forget events and counts. Serialised, interrupts on. */
@@ -53,8 +56,9 @@ void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu);
 void ring_buffer_reset(struct trace_buffer *buffer);
 /*
  * Exchange what two buffers hold for `cpu`, in constant time: a latency tracer keeps its maximum so. On
- * `cpu`, interrupts off, not in an nmi. 0, -EINVAL when sizes differ, -EAGAIN when recording is disabled in
- * either (off switches do not count), -EBUSY when the code that we interrupted is writing an event to either.
+ * `cpu`, interrupts off, not in an nmi. 0, -EINVAL when sizes differ, -EAGAIN while either is resized or reset
+ * (whether recording is on does not matter), -EBUSY when the code that we interrupted is writing an event to
+ * either.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *a, struct trace_buffer *b, int cpu);
 /* RB_FL_OVERWRITE at run time. */

@@ -116,6 +116,12 @@ struct ring_buffer_per_cpu {
  * instruction. */
 #define rb_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
+/* Would an event be recorded now on this CPU, which is ours? */
+static __always_inline bool ring_buffer_cpu_is_on(const struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return !(rb_read(cpu_buffer->disabled) & ~RB_WAITERS);
+}
+
 struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
 					  u64 ts);
 void rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer);

@@ -18,7 +18,7 @@ static int create_entry(struct dentry *root, const struct debugfs_entry *e)
 		dir = simple_create_dir(root, e->dir, 0700, NULL);
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
-	d = simple_create_file(dir, e->name, S_IFREG | e->mode, e->fop, NULL);
+	d = simple_create_file(dir, e->name, S_IFREG | e->mode, e->fop, (void *)e->data);
 	return IS_ERR(d) ? PTR_ERR(d) : 0;
 }
 

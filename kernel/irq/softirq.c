@@ -86,11 +86,13 @@ static void noinline __do_softirq(void)
 	int rounds = MAX_SOFTIRQ_ROUNDS;
 
 	__preempt_count_add(SOFTIRQ_OFFSET);
+	trace_hook(trace_preempt_key, true, trace_irq_context_enter);
 	do {
 		softirq_round();
 	} while (this_cpu(softirq_pending) && --rounds && (s64)(sched_clock() - end) < 0 && !need_resched());
 	if (this_cpu(softirq_pending))
 		wakeup_softirqd();
+	trace_hook(trace_preempt_key, true, trace_irq_context_exit);
 	__preempt_count_sub(SOFTIRQ_OFFSET);
 }
 
@@ -106,27 +108,29 @@ void noinline do_softirq(void)
 	local_irq_restore(flags);
 }
 
-void noinline irq_enter(void)
+void noinline __lockfunc irq_enter(void)
 {
 	__preempt_count_add(HARDIRQ_OFFSET);
+	trace_hook(trace_preempt_key, true, trace_irq_context_enter);
 }
 
-void noinline irq_exit(void)
+void noinline __lockfunc irq_exit(void)
 {
+	trace_hook(trace_preempt_key, true, trace_irq_context_exit);
 	__preempt_count_sub(HARDIRQ_OFFSET);
 	if (unlikely(this_cpu(softirq_pending)) && !in_interrupt())
 		__do_softirq();
 }
 
-void local_bh_disable(void)
+void __lockfunc local_bh_disable(void)
 {
-	__preempt_count_add(SOFTIRQ_DISABLE_OFFSET);
+	preempt_count_add(SOFTIRQ_DISABLE_OFFSET);
 }
 
-void local_bh_enable(void)
+void __lockfunc local_bh_enable(void)
 {
 	/* One preemption level stays until the softirqs are served: what is pending belongs to this CPU. */
-	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET - PREEMPT_OFFSET);
+	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET - PREEMPT_OFFSET); /* not to zero: nothing to tell */
 	if (unlikely(local_softirq_pending()) && !in_interrupt())
 		do_softirq();
 	preempt_enable();

@@ -253,6 +253,7 @@ void do_exit(long code)
 	exit_mm();
 	exit_files(t);
 	exit_fs(t);
+	sched_exit(t);
 	exit_notify(t, last);
 	do_task_dead();
 }
@@ -272,7 +273,7 @@ void make_task_dead(int signr)
 	if (preempt_count()) {
 		/* Whatever spinlock that was stays locked. Better a chance that nobody needs it than none. */
 		pr_info("note: %s[%d] exited with preempt_count %u\n", t->comm, t->pid, preempt_count());
-		__preempt_count_sub(preempt_count());
+		preempt_count_sub(preempt_count());
 	}
 	do_exit(signr);
 }

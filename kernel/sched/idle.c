@@ -89,6 +89,14 @@ u64 cpu_idle_ns(int cpu)
 	return ns;
 }
 
+/* Waiting is nobody's latency; interrupts that come are, and tell so themselves. */
+static inline void wait_for_interrupt(void)
+{
+	stop_critical_timings();
+	arch_cpu_idle();
+	start_critical_timings();
+}
+
 /*
  * Wait for an interrupt. From here to the wait this CPU must be interrupted to reschedule. Clearing the
  * polling bit and setting need_resched are atomic operations on one word: either the test below sees
@@ -100,7 +108,7 @@ static void noinline default_idle_call(void)
 	local_irq_disable();
 	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	if (!need_resched() && !local_softirq_pending())
-		arch_cpu_idle();
+		wait_for_interrupt();
 	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	local_irq_enable();
 }

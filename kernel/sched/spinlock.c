@@ -7,19 +7,19 @@
  * Preemption goes off before the lock is taken: a holder that lost its CPU would make everybody spin for a
  * time slice.
  */
-void _raw_spin_lock(spinlock_t *l)
+void __lockfunc _raw_spin_lock(spinlock_t *l)
 {
 	preempt_disable();
 	arch_spin_lock(l);
 }
 
-void _raw_spin_unlock(spinlock_t *l)
+void __lockfunc _raw_spin_unlock(spinlock_t *l)
 {
 	arch_spin_unlock(l);
 	preempt_enable();
 }
 
-bool _raw_spin_trylock(spinlock_t *l)
+bool __lockfunc _raw_spin_trylock(spinlock_t *l)
 {
 	preempt_disable();
 	if (arch_spin_trylock(l))
@@ -28,7 +28,7 @@ bool _raw_spin_trylock(spinlock_t *l)
 	return false;
 }
 
-void _raw_spin_lock_irq(spinlock_t *l)
+void __lockfunc _raw_spin_lock_irq(spinlock_t *l)
 {
 	local_irq_disable();
 	preempt_disable();
@@ -36,14 +36,14 @@ void _raw_spin_lock_irq(spinlock_t *l)
 }
 
 /* Interrupts on before preempt_enable, so that a pending reschedule is not refused for masked interrupts. */
-void _raw_spin_unlock_irq(spinlock_t *l)
+void __lockfunc _raw_spin_unlock_irq(spinlock_t *l)
 {
 	arch_spin_unlock(l);
 	local_irq_enable();
 	preempt_enable();
 }
 
-void _raw_spin_lock_bh(spinlock_t *l)
+void __lockfunc _raw_spin_lock_bh(spinlock_t *l)
 {
 	local_bh_disable();
 	preempt_disable();
@@ -51,14 +51,14 @@ void _raw_spin_lock_bh(spinlock_t *l)
 }
 
 /* local_bh_enable is what looks at need_resched here: it comes last. */
-void _raw_spin_unlock_bh(spinlock_t *l)
+void __lockfunc _raw_spin_unlock_bh(spinlock_t *l)
 {
 	arch_spin_unlock(l);
 	preempt_enable_no_resched();
 	local_bh_enable();
 }
 
-unsigned long _raw_spin_lock_irqsave(spinlock_t *l)
+unsigned long __lockfunc _raw_spin_lock_irqsave(spinlock_t *l)
 {
 	unsigned long flags;
 
@@ -68,7 +68,7 @@ unsigned long _raw_spin_lock_irqsave(spinlock_t *l)
 	return flags;
 }
 
-void _raw_spin_unlock_irqrestore(spinlock_t *l, unsigned long flags)
+void __lockfunc _raw_spin_unlock_irqrestore(spinlock_t *l, unsigned long flags)
 {
 	arch_spin_unlock(l);
 	local_irq_restore(flags);

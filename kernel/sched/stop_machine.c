@@ -87,21 +87,34 @@ int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 /*
  * The stop. Two steps, each ended by the last CPU: first all arrive with interrupts on, since one that still
  * has to come may be waiting, with preemption off, for a call that one that is here must answer; then all
- * mask interrupts. What follows runs on no CPU but the initiator's.
+ * mask interrupts. What follows runs on the initiator's CPU; or on each, and none goes on before all are done.
  */
-enum stop_state { STOP_GATHER, STOP_MASKED, STOP_DONE };
+enum stop_state { STOP_GATHER, STOP_MASKED, STOP_RUN, STOP_DONE };
 struct stop_machine_data {
 	unsigned others;  /* CPUs to park */
 	unsigned arrived; /* [atomic] */
 	unsigned masked;  /* [atomic] */
+	unsigned ran;	  /* [atomic] */
 	unsigned left;	  /* [atomic] */
 	int state;	  /* enum stop_state, written by the initiator */
+	void (*each)(void *data); /* what every CPU runs once all are masked; NULL: the initiator alone runs */
+	void *data;
 };
 static DEFINE_MUTEX(stop_machine_mutex);
 
+/* What the code below cannot tell tracers itself. Named with the caller; nothing is being changed yet, or any more. */
+static noinline notrace __lockfunc void parked_irqs_off(unsigned long flags)
+{
+	trace_hook(trace_irqs_key, !irqs_disabled_flags(flags), trace_hardirqs_off);
+}
+static noinline notrace __lockfunc void parked_irqs_on(unsigned long flags)
+{
+	trace_hook(trace_irqs_key, !irqs_disabled_flags(flags), trace_hardirqs_on);
+}
+
 /*
- * From here to the `left` count only what is in the pages of .noinstr.text: they hold no site, so what is
- * being changed is neither met nor lies in a page that we run in (docs/tricks.md).
+ * From the `masked` count to the end of the stop only what is in the pages of .noinstr.text: they hold no site, so
+ * what is being changed is neither met nor lies in a page that we run in (docs/tricks.md).
  */
 static noinstr void wait_for_state(const int *state, int wanted)
 {
@@ -109,7 +122,10 @@ static noinstr void wait_for_state(const int *state, int wanted)
 		cpu_relax();
 }
 
-/* In the stopper of each other CPU. Neither traced nor patched, no calls but wait_for_state. */
+/*
+ * In the stopper of each other CPU. Neither traced nor patched; from `masked` to STOP_DONE no calls but wait_for_state,
+ * and `each`, which is there only when nothing is patched.
+ */
 static noinstr int multi_cpu_stop(void *arg)
 {
 	struct stop_machine_data *d = arg;
@@ -118,9 +134,16 @@ static noinstr int multi_cpu_stop(void *arg)
 	__atomic_fetch_add(&d->arrived, 1, __ATOMIC_RELEASE);
 	wait_for_state(&d->state, STOP_MASKED);
 	raw_local_irq_save(flags);
+	parked_irqs_off(flags);
 	__atomic_fetch_add(&d->masked, 1, __ATOMIC_RELEASE);
+	wait_for_state(&d->state, STOP_RUN);
+	if (d->each) {
+		d->each(d->data);
+		__atomic_fetch_add(&d->ran, 1, __ATOMIC_RELEASE);
+	}
 	wait_for_state(&d->state, STOP_DONE);
 	arch_sync_core(); /* what was fetched ahead of the change is forgotten */
+	parked_irqs_on(flags);
 	raw_local_irq_restore(flags);
 	__atomic_fetch_add(&d->left, 1, __ATOMIC_RELEASE); /* d is the initiator's: not touched after this */
 	return 0;
@@ -184,9 +207,8 @@ static int stop_alone(int (*fn)(void *), void *data)
 	return ret;
 }
 
-int noinline stop_machine(int (*fn)(void *), void *data)
+static int stop_all(struct stop_machine_data *d, int (*fn)(void *), void *data)
 {
-	struct stop_machine_data d = {0};
 	unsigned cpu, self;
 	int ret;
 
@@ -196,9 +218,9 @@ int noinline stop_machine(int (*fn)(void *), void *data)
 	/* Preemption off: nothing comes between the others' arrival and ours, and `self` stays true. */
 	preempt_disable();
 	self = smp_processor_id();
-	d.others = num_online_cpus() - 1;
-	queue_stops(&d, self);
-	ret = run_stopped(&d, fn, data);
+	d->others = num_online_cpus() - 1;
+	queue_stops(d, self);
+	ret = run_stopped(d, fn, data);
 	preempt_enable();
 	/* The works are used again by the next stop: the threads must be through with them. */
 	for_each_online_cpu (cpu)
@@ -206,6 +228,31 @@ int noinline stop_machine(int (*fn)(void *), void *data)
 			wait_for_completion(&per_cpu_ptr(stop_machine_work, cpu)->done);
 	mutex_unlock(&stop_machine_mutex);
 	return ret;
+}
+
+int noinline stop_machine(int (*fn)(void *), void *data)
+{
+	struct stop_machine_data d = {0};
+
+	return stop_all(&d, fn, data);
+}
+
+/* The initiator's part of stop_machine_each. */
+static int run_each(void *arg)
+{
+	struct stop_machine_data *d = arg;
+
+	__atomic_store_n(&d->state, STOP_RUN, __ATOMIC_RELEASE);
+	d->each(d->data);
+	wait_for_count(&d->ran, d->others);
+	return 0;
+}
+
+void stop_machine_each(void (*fn)(void *), void *data)
+{
+	struct stop_machine_data d = {.each = fn, .data = data};
+
+	stop_all(&d, run_each, &d);
 }
 
 /* A task of the stop class: above every priority there is. Before its first run. */

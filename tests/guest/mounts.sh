@@ -3,6 +3,7 @@
 # requires: smp=1 timeout=30
 . /run/prelude
 D=/tmp/debug
+umount /sys/kernel/debug # its first mount is what brings tracing
 mkdir $D
 runs 'mounted' mount -t debugfs debugfs $D
 cd $D

@@ -185,6 +185,9 @@ def test_language(userland, tmp_path, case):
 
 # What goes wrong says so, in these words, with this status.
 ERRORS = [
+    ("irqhog 0; irqhog 1e3; preempthog 1 2", "", "irqhog: number '0' is not in 1..1000000\nirqhog: invalid number '1e3'\nUsage: preempthog USEC\n", 1),
+    ("latency -P none; latency -P other -p 1; latency -t 65", "",
+     "latency: 'none' is none of other, fifo, rr, deadline\nlatency: policy other has no priorities\nlatency: number '65' is not in 1..64\n", 1),
     ("echo a | sed s/a", "", "sed: missing delimiter, at ''\n", 1),
     ("echo a | sed 's/a/b/;x'", "", "sed: unknown command, at 'x'\n", 1),
     ("echo a | sed 's/a/b/k'", "", "sed: extra characters after command, at 'k'\n", 1),
@@ -305,6 +308,10 @@ TOOLS = [
     ("date +%Y | tr -d 0-9; date -u +%s | tr -d 0-9; touch -c none; ls", "\n\n"),
     ("stress --cpu 1 --yield 2 --sleep 1 --pipe 2 --fork 1 --count 3 --verbose | sort | uniq -c | tr -s ' '",
      " 1 cpu: 3 rounds\n 1 fork: 3 rounds\n 2 pipe: 3 rounds\n 1 sleep: 3 rounds\n 2 yield: 3 rounds\n"),
+    ("stress --vm 2 --fs 2 --count 2 --verbose | sort | uniq -c | tr -s ' '; ls -d /tmp/stress-* 2> /dev/null", " 2 fs: 2 rounds\n 2 vm: 2 rounds\n"),
+    ("latency -q -l 5 -t 2 -i 2000 -h 2 | sed 's/([^)]*)//; s/Min.*//; /^00000/d; s/: [0-9 ]*$/:/'",
+     "policy: other\nT: 0  P: 0 I:2000 C:\nT: 1  P: 0 I:2000 C:\n# Histogram\n# Total:\n# Histogram Overflows:\n"),
+    ("latency -q > f & sleep 0.2; kill -INT $!; wait $!; echo $?; grep -c 'C: *[1-9]' f", "0\n1\n"),
     ("ps | head -1; ps -l | head -1; pidof nosuchprocess; echo $?; which sh | tr -d '\\n' | tail -c 3",
      "  PID  PPID TTY      S PRI  NI TIME  COMMAND\n  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND\n1\n/sh"),
     ("free | head -1; uptime | grep -c 'load average'", "           total        used        free  buff/cache\n1\n"),

@@ -1,15 +1,17 @@
 /*
- * stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] [--count
- * ROUNDS] [--verbose]: workers that compute, yield, sleep, talk through pipes or fork, for a time
- * or a number of rounds.
+ * stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--vm N] [--fs N] [--timeout
+ * SECONDS] [--count ROUNDS] [--verbose]: workers that compute, yield, sleep, talk through pipes,
+ * fork, map memory or make files, for a time or a number of rounds.
  *
  * Each worker is a process, and looks whether the kernel keeps its promises: a byte that changes or
- * a child that is lost is a failure. Left out: memory and disk, which the real one can fill.
+ * a child that is lost is a failure. A vm worker needs 4 MiB, an fs worker some 300 KiB of /tmp.
  */
 #include <vt.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -143,17 +145,100 @@ static long work_pipe(void)
 	return done;
 }
 
+/* Pages are made one by one and taken away all at once, by a whole process too: its child ends with them. */
+static long work_vm(void)
+{
+	const size_t size = 4 << 20, step = 4096;
+	long done = 0;
+	int status;
+
+	for (; goes_on(done); done++) {
+		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		pid_t pid;
+
+		if (p == MAP_FAILED)
+			vt_die_errno(1, "mmap");
+		for (size_t i = 0; i < size; i += step)
+			p[i] = (char)(i / step + (size_t)done);
+		pid = fork();
+		if (pid < 0)
+			vt_die_errno(1, "fork");
+		if (pid == 0) {
+			memset(p, 0, size / 2); /* its own copies */
+			_exit(0);
+		}
+		if (waitpid(pid, &status, 0) != pid || status != 0)
+			vt_die(1, "a child was lost");
+		for (size_t i = 0; i < size; i += step) {
+			if (p[i] != (char)(i / step + (size_t)done))
+				vt_die(1, "a byte of memory was changed");
+		}
+		munmap(p, size);
+	}
+	return done;
+}
+
+#define FS_FILES 32
+
+/* Write a file, read it back under another name, remove it. */
+static void check_file(const char *name, const char *other, long seed)
+{
+	static char out[8192], in[sizeof(out)];
+	int fd = open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
+
+	memset(out, (int)seed, sizeof(out));
+	if (fd < 0 || vt_write_all(fd, out, sizeof(out)) < 0 || close(fd) < 0 || rename(name, other) < 0)
+		vt_die_errno(1, name);
+	fd = open(other, O_RDONLY);
+	if (fd < 0 || read(fd, in, sizeof(in)) != sizeof(in) || close(fd) < 0)
+		vt_die_errno(1, other);
+	if (memcmp(in, out, sizeof(in)))
+		vt_die(1, "a byte of a file was changed");
+}
+
+/* A directory of files, listed and removed. */
+static long work_fs(void)
+{
+	char dir[32], name[48], other[48];
+	long done = 0;
+
+	snprintf(dir, sizeof(dir), "/tmp/stress-%d", (int)getpid());
+	for (; goes_on(done); done++) {
+		char **names;
+		size_t n = 0;
+
+		if (mkdir(dir, 0700) < 0)
+			vt_die_errno(1, dir);
+		for (int i = 0; i < FS_FILES; i++) {
+			snprintf(name, sizeof(name), "%s/new%d", dir, i);
+			snprintf(other, sizeof(other), "%s/%d", dir, i);
+			check_file(name, other, done + i);
+		}
+		names = vt_names(dir);
+		for (; names && names[n]; n++) {
+			snprintf(name, sizeof(name), "%s/%s", dir, names[n]);
+			if (unlink(name) < 0)
+				vt_die_errno(1, name);
+		}
+		vt_names_free(names);
+		if (n != FS_FILES || rmdir(dir) < 0)
+			vt_die(1, "%s: %ld files in place of %d", dir, (long)n, FS_FILES);
+	}
+	return done;
+}
+
 static const struct kind {
 	const char *name;
 	long (*work)(void);
 } kinds[] = {
 	{"cpu", work_cpu},   {"yield", work_yield}, {"sleep", work_sleep},
-	{"pipe", work_pipe}, {"fork", work_fork},
+	{"pipe", work_pipe}, {"fork", work_fork},   {"vm", work_vm},
+	{"fs", work_fs},
 };
 
 static const char usage[] =
-	"stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--timeout SECONDS] "
-	"[--count ROUNDS] [--verbose]";
+	"stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--vm N] [--fs N] "
+	"[--timeout SECONDS] [--count ROUNDS] [--verbose]";
 
 /* Returns the worker's id, or -1 after a message. */
 static pid_t start(const struct kind *kind)

@@ -31,28 +31,6 @@ static bool parse_mask(const char *text, cpu_set_t *set)
 	return true;
 }
 
-/* "0,2-5" */
-static bool parse_list(const char *text, cpu_set_t *set)
-{
-	char *end;
-
-	do {
-		unsigned long first, last;
-
-		if (!isdigit((unsigned char)*text))
-			return false;
-		first = last = strtoul(text, &end, 10);
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		if (last < first || last >= CPU_SETSIZE)
-			return false;
-		for (; first <= last; first++)
-			CPU_SET(first, set);
-		text = end + 1;
-	} while (*end == ',');
-	return *end == '\0';
-}
-
 /* Without leading zeros. */
 static void print_mask(const cpu_set_t *set)
 {
@@ -121,7 +99,7 @@ int main(int argc, char **argv)
 		if (argc - o.index == 1)
 			return vt_finish(0);
 	}
-	if (!(list ? parse_list : parse_mask)(argv[o.index], &set))
+	if (!(list ? vt_cpu_list : parse_mask)(argv[o.index], &set))
 		vt_die(1, "failed to parse CPU %s: %s", list ? "list" : "mask", argv[o.index]);
 	/* The kernel drops CPUs that do not exist; EINVAL when none is left. */
 	if (sched_setaffinity(pid, sizeof(set), &set) < 0)

@@ -166,6 +166,17 @@ struct vt_walker {
  */
 void vt_walk(const struct vt_walker *walker, const char *start);
 
+/* --- CPUs and latencies (cpus.c, plant.c) --- */
+
+struct vt_cpu_set;
+/* Add the CPUs of a list such as "0,2-5" to set (<sched.h>). Returns whether text is one. */
+bool vt_cpu_list(const char *text, struct vt_cpu_set *set);
+/*
+ * The rest of a program whose one operand is a number of microseconds: have the kernel keep off what its debug
+ * file `kind` keeps off for so long. Returns 0; what is wrong ends the program.
+ */
+int vt_plant(const struct vt_options *o, char **argv, const char *kind);
+
 /* --- running programs (run.c) --- */
 
 /* Become the program argv[0], searched in $PATH. Failure ends the process: 127 (not found) or 126, after a

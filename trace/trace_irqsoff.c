@@ -1,0 +1,195 @@
+/*
+ * irqsoff, preemptoff, preemptirqsoff: the longest time that interrupts, preemption, or one of the two were off.
+ * Sections begin and end in trace_preemptirq.c; here is what happens to one that is long enough, the function entries
+ * inside, and how the tracers are selected.
+ */
+#include <irq/irqflags.h>
+#include <lib/errno.h>
+#include <sched/sched.h>
+
+#include "trace_irqsoff.h"
+#include "trace_max.h"
+
+/* Context of both: the hook's. The barrier keeps the symbols two, and the call no jump. */
+static void take_section(struct critical *c, const struct critical_place *place, u64 end, unsigned long last)
+{
+	struct trace_array *tr = critical_tracer.tr;
+	unsigned long ip, parent_ip;
+	struct trace_section section = {
+		.start = c->start,
+		.end = end,
+		.first = c->first,
+		.critical_start = c->place,
+		.critical_end = critical_names(place, &ip, &parent_ip),
+		.task = current,
+	};
+
+	trace_function(tr, ip, parent_ip, place->pc, place->flags);
+	trace_function(tr, last, parent_ip, place->pc, place->flags);
+	trace_stack_from(tr, place->pc, place->flags, 0, place->fp);
+	cpumask_set_cpu(smp_processor_id(), &section.cpus);
+	trace_max_take(tr, &section);
+}
+
+void tracer_hardirqs_on(struct critical *c, const struct critical_place *place, u64 end)
+{
+	take_section(c, place, end, (unsigned long)tracer_hardirqs_on);
+}
+
+void tracer_preempt_on(struct critical *c, const struct critical_place *place, u64 end)
+{
+	take_section(c, place, end, (unsigned long)tracer_preempt_on);
+}
+
+/* ---- Function entries */
+
+static noinline void record_function(unsigned long ip, unsigned long parent_ip)
+{
+	struct trace_array *tr = critical_tracer.tr;
+	struct critical *c;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	c = this_cpu_ptr(critical_section);
+	if (tr && c->state == CRITICAL_OFF && !in_nmi() && !trace_ignores_pid(tr, current->pid)) {
+		WRITE_ONCE(c->state, CRITICAL_BUSY);
+		barrier();
+		trace_function(tr, ip, parent_ip, preempt_count(), flags);
+		barrier();
+		WRITE_ONCE(c->state, CRITICAL_OFF);
+	}
+	raw_local_irq_restore(flags);
+}
+
+/* Outside of sections we may be moved between finding the CPU and looking: whatever we see is asked again. */
+static void critical_function(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			      struct ftrace_regs *fregs)
+{
+	if (unlikely(READ_ONCE(this_cpu(critical_section).state) == CRITICAL_OFF))
+		record_function(ip, parent_ip);
+}
+
+static int trace_functions(struct trace_array *tr)
+{
+	ftrace_ops_set_func(tr->ops, critical_function);
+	return register_ftrace_function(tr->ops);
+}
+
+/* ---- Selecting. trace_types_lock held. */
+
+static u64 saved_flags; /* [t] the options as they were before */
+static bool functions;  /* [t] entries are recorded */
+
+static void change_keys(u32 kinds, void (*change)(struct static_key *key))
+{
+	if (kinds & CRITICAL_IRQS)
+		change(&trace_irqs_key);
+	if (kinds & CRITICAL_PREEMPT)
+		change(&trace_preempt_key);
+}
+
+static void forget_sections(void)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu (cpu)
+		*per_cpu_ptr(critical_section, cpu) = (struct critical){};
+}
+
+static void restore_options(struct trace_array *tr)
+{
+	set_tracer_flag(tr, OPT_OVERWRITE, saved_flags & TRACE_ITER(OVERWRITE));
+	set_tracer_flag(tr, OPT_LATENCY_FMT, saved_flags & TRACE_ITER(LATENCY_FMT));
+}
+
+static void save_options(struct trace_array *tr)
+{
+	saved_flags = tr->trace_flags;
+	set_tracer_flag(tr, OPT_OVERWRITE, true);
+	set_tracer_flag(tr, OPT_LATENCY_FMT, true);
+}
+
+/*
+ * The keys come last: before, no hook runs. A CPU has no section when they change, as it is stopped in a thread; but
+ * for the stop itself, whose end is then told without its beginning, and ends nothing.
+ */
+static int critical_init(struct trace_array *tr, u32 kinds)
+{
+	int ret = trace_clock_in_ns(tr) ? tracing_start_cmdline_record() : -EINVAL;
+
+	if (ret)
+		return ret;
+	save_options(tr);
+	ret = trace_max_start(tr);
+	if (ret)
+		goto restore;
+	forget_sections();
+	critical_tracer.kinds = kinds;
+	smp_store_release(&critical_tracer.tr, tr);
+	functions = tr->trace_flags & TRACE_ITER(FUNCTION);
+	ret = functions ? trace_functions(tr) : 0;
+	if (ret)
+		goto stop;
+	change_keys(kinds, static_key_slow_inc);
+	return 0;
+stop:
+	critical_tracer = (struct critical_tracer){};
+	trace_max_stop(tr);
+restore:
+	restore_options(tr);
+	tracing_stop_cmdline_record();
+	return ret;
+}
+
+/*
+ * After the change of keys no hook begins. One may have begun: a task can be preempted on its way into
+ * trace_hardirqs_disable, and later finds no tracer; whoever found one has had interrupts or preemption off since,
+ * and is through after the grace period.
+ */
+static void critical_reset(struct trace_array *tr)
+{
+	if (!critical_tracer.tr)
+		return;
+	change_keys(critical_tracer.kinds, static_key_slow_dec);
+	critical_tracer = (struct critical_tracer){};
+	if (functions)
+		unregister_ftrace_function(tr->ops);
+	functions = false;
+	synchronize_rcu();
+	trace_max_stop(tr);
+	restore_options(tr);
+	tracing_stop_cmdline_record();
+}
+
+static int critical_flag_changed(struct trace_array *tr, u64 mask, bool set)
+{
+	int ret;
+
+	if (!critical_tracer.tr)
+		return 0; /* our own changes */
+	ret = trace_keep_overwrite(mask, set);
+	if (ret || !(mask & TRACE_ITER(FUNCTION)))
+		return ret;
+	ret = set ? trace_functions(tr) : unregister_ftrace_function(tr->ops);
+	if (!ret)
+		functions = set;
+	return ret;
+}
+
+#define CRITICAL_TRACER(tracer_name, which)                                                                  \
+	static int tracer_name##_init(struct trace_array *tr)                                                \
+	{                                                                                                    \
+		return critical_init(tr, which);                                                             \
+	}                                                                                                    \
+	static const struct tracer tracer_name##_tracer = {                                                  \
+		.name = #tracer_name,                                                                        \
+		.init = tracer_name##_init,                                                                  \
+		.reset = critical_reset,                                                                     \
+		.flag_changed = critical_flag_changed,                                                       \
+		.use_max_tr = true,                                                                          \
+	};                                                                                                   \
+	REGISTER_TRACER(tracer_name##_tracer)
+
+CRITICAL_TRACER(irqsoff, CRITICAL_IRQS);
+CRITICAL_TRACER(preemptoff, CRITICAL_PREEMPT);
+CRITICAL_TRACER(preemptirqsoff, CRITICAL_IRQS | CRITICAL_PREEMPT);

@@ -1,0 +1,48 @@
+/* Between the hooks (trace_preemptirq.c) and the tracers irqsoff, preemptoff, preemptirqsoff (trace_irqsoff.c). */
+#pragma once
+
+#include "trace.h"
+
+/* What a tracer measures: a section lasts while one of its kinds is off. */
+#define CRITICAL_IRQS    1u
+#define CRITICAL_PREEMPT 2u
+
+enum critical_state {
+	CRITICAL_NONE, /* not known, or this CPU is not looked at: an `on` ends nothing */
+	CRITICAL_ON,   /* no section */
+	CRITICAL_OFF,  /* in a section, which is measured */
+	CRITICAL_BUSY, /* the tracer itself runs: hooks and functions under it are passed over */
+};
+
+/* The section of a CPU. Locks: c its CPU with interrupts off (raw); r anybody may read. */
+struct critical {
+	u8 state;            /* [c, r] enum critical_state */
+	u32 base;            /* [c] preempt_count when it was last known to be on: all but 0 is somebody's who does not tell */
+	u64 start;           /* [c] when it began: after our own work */
+	u64 first;           /* [c] stamp of its first record: before that */
+	unsigned long place; /* [c] "started at" */
+	unsigned long lost_ends, lost_begins; /* [c, r] hooks that did not fit the state: for the tests */
+} __cacheline_aligned;
+DECLARE_PER_CPU(struct critical, critical_section);
+
+/* Who measures. Written while both keys are off and nobody is left in a hook; NULL and 0 then. */
+struct critical_tracer {
+	struct trace_array *tr;
+	u32 kinds; /* CRITICAL_* */
+};
+extern struct critical_tracer critical_tracer;
+
+/* Where something goes off or on, as a hook is told it (<trace/preemptirq.h>), and the state there. */
+struct critical_place {
+	unsigned long func; /* the hook's own name */
+	unsigned long ip, fp;
+	u32 pc;              /* preempt_count */
+	unsigned long flags; /* of interrupts, in the traced code */
+};
+
+/* The end of a section that is long enough: its last records, and then it is taken. Interrupts off, state BUSY. */
+void tracer_hardirqs_on(struct critical *c, const struct critical_place *place, u64 end);
+void tracer_preempt_on(struct critical *c, const struct critical_place *place, u64 end);
+/* The functions named by a record of the place: a lock function and its caller, or the hook and the place. Returns
+ * the one who is responsible. */
+unsigned long critical_names(const struct critical_place *place, unsigned long *ip, unsigned long *parent_ip);

@@ -1,0 +1,224 @@
+/*
+ * snapshot: the buffer as it is at one moment, kept while tracing goes on. And the two numbers by which latency
+ * tracers decide what to keep by themselves: tracing_max_latency, tracing_thresh.
+ *
+ * A snapshot exchanges the CPUs' rings for empty ones, so no record is lost and none is in both buffers. While a
+ * latency tracer is selected the buffer set aside is its own.
+ */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <kernel/panic.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <sched/sched.h>
+
+#include "trace_max.h"
+
+/* ---- snapshot */
+
+/* What exchange_rings is to do, and how it went on a CPU. */
+struct exchange {
+	struct trace_array *tr;
+	struct trace_snapshot *snapshot;
+	int err; /* of the last try on one CPU */
+};
+
+/* On each CPU, interrupts off. */
+static void exchange_rings(void *arg)
+{
+	struct exchange *x = arg;
+	int err = ring_buffer_swap_cpu(x->tr->buffer, x->snapshot->buffer, smp_processor_id());
+
+	/* In a stop nobody can be writing, and trace_types_lock keeps resizing out: no CPU says anything but 0 then. */
+	if (err)
+		WRITE_ONCE(x->err, err);
+}
+
+/* All CPUs at one moment. */
+static int take_all(struct trace_array *tr)
+{
+	struct exchange x = {tr, trace_max_fresh(tr), 0};
+
+	stop_machine_each(exchange_rings, &x);
+	WARN_ON_ONCE(x.err);
+	x.snapshot->cpus = cpu_possible_mask;
+	x.snapshot->time_start = tr->time_start;
+	tr->time_start = trace_clock_now(tr);
+	return x.err;
+}
+
+/* One CPU's; the others keep what was taken of them before. */
+static int take_one(struct trace_array *tr, int cpu)
+{
+	struct exchange x = {tr, tr->max->newest, 0};
+
+	ring_buffer_reset_cpu(x.snapshot->buffer, cpu);
+	do {
+		/* Our interrupt may have come into the middle of a write: that takes a few instructions more. */
+		x.err = 0;
+		if (smp_call_function_single(cpu, exchange_rings, &x, true))
+			return -ENODEV;
+	} while (x.err == -EBUSY);
+	WARN_ON_ONCE(x.err);
+	if (cpumask_empty(&x.snapshot->cpus))
+		x.snapshot->time_start = tr->time_start;
+	cpumask_set_cpu(cpu, &x.snapshot->cpus);
+	return x.err;
+}
+
+static int take_snapshot(struct trace_array *tr, int cpu)
+{
+	struct trace_snapshot *snapshot;
+	int ret = tracing_expand(tr);
+
+	if (!ret)
+		ret = trace_max_alloc(tr);
+	if (ret)
+		return ret;
+	ret = cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
+	snapshot = tr->max->newest;
+	snapshot->time_end = U64_MAX;
+	snapshot->latency = 0;
+	snapshot->critical_start = snapshot->critical_end = 0;
+	snapshot->cpu = cpu == RING_BUFFER_ALL_CPUS_FILE ? (int)smp_processor_id() : cpu;
+	trace_max_describe(snapshot, current);
+	return ret;
+}
+
+/* trace_types_lock held. */
+static int snapshot_command(struct trace_array *tr, int cpu, unsigned long command)
+{
+	if (tr->current_trace->use_max_tr)
+		return -EBUSY;
+	switch (command) {
+	case 0:
+		if (cpu != RING_BUFFER_ALL_CPUS_FILE)
+			return -EINVAL;
+		trace_max_free(tr);
+		return 0;
+	case 1:
+		return take_snapshot(tr, cpu);
+	default:
+		trace_max_clear(tr, cpu);
+		return 0;
+	}
+}
+
+static int snapshot_store(struct trace_array *tr, int cpu, char *text)
+{
+	unsigned long command;
+	int ret = kstrtoul(text, 10, &command);
+
+	if (ret)
+		return ret;
+	mutex_lock(&trace_types_lock);
+	ret = snapshot_command(tr, cpu, command);
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+
+static const struct tracefs_text snapshot_text = { NULL, snapshot_store };
+
+static ssize_t snapshot_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	return tracefs_text_write(file, buf, n, &snapshot_text);
+}
+
+static int snapshot_open(struct inode *inode, struct file *file)
+{
+	bool busy;
+
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+	mutex_lock(&trace_types_lock);
+	busy = tracefs_array(file)->current_trace->use_max_tr;
+	mutex_unlock(&trace_types_lock);
+	return busy ? -EBUSY : trace_open_for_reading(file, TRACE_OPEN_SNAPSHOT);
+}
+
+static const struct file_operations snapshot_fops = {
+	.open = snapshot_open,
+	.read = seq_read,
+	.write = snapshot_write,
+	.llseek = tracing_lseek,
+	.release = tracing_release,
+};
+static const struct tracefs_file snapshot_file = { "snapshot", 0640, &snapshot_fops,
+						   TRACEFS_ARRAY | TRACEFS_PER_CPU };
+REGISTER_TRACEFS(snapshot_file);
+
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
+{
+	bool allocated = iter->tr->max->newest;
+
+	seq_printf(m, "# tracer: %s\n#\n#\n# * Snapshot is %s *\n#\n# Snapshot commands:\n", iter->trace->name,
+		   allocated ? "allocated" : "freed");
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
+		seq_puts(m, "# echo 0 > snapshot : Clears and frees snapshot buffer\n"
+			    "# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
+			    "#                      Takes a snapshot of the main buffer.\n"
+			    "# echo 2 > snapshot : Clears snapshot buffer (but does not allocate or free)\n");
+	else
+		seq_puts(m, "# echo 0 > snapshot : Invalid for per_cpu snapshot file.\n"
+			    "# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
+			    "#                      Takes a snapshot of the main buffer for this cpu.\n"
+			    "# echo 2 > snapshot : Clears this cpu's snapshot buffer (but does not allocate)\n");
+	seq_puts(m, "#                      (Doesn't have to be '2' works with any number that\n"
+		    "#                       is not a '0' or '1')\n");
+}
+
+/* ---- Microseconds in the files, nanoseconds inside */
+
+static void show_us(struct seq_file *m, u64 ns)
+{
+	seq_printf(m, "%llu\n", (unsigned long long)(ns / 1000 + (ns % 1000 >= 500)));
+}
+
+static int parse_us(const char *text, u64 *ns)
+{
+	u64 us;
+	int ret = kstrtoull(text, 10, &us);
+
+	if (ret)
+		return ret;
+	if (us > U64_MAX / 1000)
+		return -ERANGE;
+	*ns = us * 1000;
+	return 0;
+}
+
+static int tracing_max_latency_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	show_us(m, READ_ONCE(tr->max->latency));
+	return 0;
+}
+
+static int tracing_max_latency_store(struct trace_array *tr, int cpu, char *text)
+{
+	u64 ns;
+	int ret = parse_us(text, &ns);
+
+	if (!ret)
+		trace_max_set_latency(tr, ns);
+	return ret;
+}
+TRACEFS_TEXT_FILE(tracing_max_latency, "tracing_max_latency", 0640, TRACEFS_ARRAY, tracing_max_latency_show,
+		  tracing_max_latency_store);
+
+static int tracing_thresh_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	show_us(m, READ_ONCE(tracing_thresh));
+	return 0;
+}
+
+static int tracing_thresh_store(struct trace_array *tr, int cpu, char *text)
+{
+	u64 ns;
+	int ret = parse_us(text, &ns);
+
+	if (!ret)
+		WRITE_ONCE(tracing_thresh, ns);
+	return ret;
+}
+TRACEFS_TEXT_FILE(tracing_thresh, "tracing_thresh", 0640, TRACEFS_TOP, tracing_thresh_show, tracing_thresh_store);

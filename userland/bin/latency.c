@@ -1,0 +1,314 @@
+/*
+ * latency [-p PRIO] [-P POLICY] [-i USEC] [-l LOOPS] [-t THREADS] [-a CPUS] [-h USEC] [-q]: how
+ * late periodic timers wake their threads, in microseconds, as cyclictest measures it.
+ *
+ * Each thread sleeps to the end of every interval (1000 us) and looks at the clock when it runs
+ * again. -P is other, fifo, rr or deadline; -p alone means fifo. A deadline thread may run a tenth
+ * of its interval in each. -l: so many wake-ups, then an end; without, ^C ends it, and either way
+ * the result is printed. -a: a list such as 0,2-3, whose CPUs the threads get in turn. -h: a
+ * histogram of wake-ups up to USEC late. -q: nothing until the end.
+ *
+ * A thread is a process here. An interval that was slept through is left out, not made up for.
+ */
+#include <vt.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define NSEC 1000000000L
+
+/* What a thread has found: written by it alone, shown by all. In microseconds. */
+struct result {
+	pid_t pid;
+	unsigned long cycles, overflows;
+	long min, max, act;
+	int64_t sum;
+};
+
+static const struct policy {
+	const char *name;
+	int number;
+	bool has_priority;
+} policies[] = {
+	{"other", SCHED_OTHER, false},
+	{"fifo", SCHED_FIFO, true},
+	{"rr", SCHED_RR, true},
+	{"deadline", SCHED_DEADLINE, false},
+};
+
+static struct {
+	const struct policy *policy;
+	long priority, interval, loops, threads, buckets;
+	bool quiet, pinned;
+	cpu_set_t cpus;
+} opt = {.interval = 1000, .threads = 1};
+
+static struct result *results;	   /* shared; one a thread */
+static unsigned int *histogram;	   /* shared; opt.buckets of each thread */
+static volatile sig_atomic_t stop; /* of a thread, which is sent the signal itself */
+
+static void on_signal(int sig)
+{
+	stop = 1;
+}
+
+/* The n-th CPU of the list, which begins again at its end. */
+static int nth_cpu(long n)
+{
+	for (;;) {
+		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+			if (CPU_ISSET(cpu, &opt.cpus) && n-- == 0)
+				return cpu;
+		}
+	}
+}
+
+static void become(long thread)
+{
+	struct sched_param param = {.sched_priority = (int)opt.priority};
+	struct sched_attr attr = {.size = sizeof(attr),
+				  .sched_policy = SCHED_DEADLINE,
+				  .sched_runtime = (uint64_t)opt.interval * 100,
+				  .sched_deadline = (uint64_t)opt.interval * 1000,
+				  .sched_period = (uint64_t)opt.interval * 1000};
+	cpu_set_t set = {{0}};
+	int err;
+
+	if (opt.pinned) {
+		CPU_SET(nth_cpu(thread), &set);
+		if (sched_setaffinity(0, sizeof(set), &set) < 0)
+			vt_die_errno(1, "cannot run on the CPUs of -a");
+	}
+	if (opt.policy->number == SCHED_DEADLINE)
+		err = sched_setattr(0, &attr, 0);
+	else
+		err = sched_setscheduler(0, opt.policy->number, &param);
+	if (err < 0)
+		vt_die(1, "cannot be %s: %s", opt.policy->name, strerror(errno));
+}
+
+static void record(struct result *r, unsigned int *bucket, long us)
+{
+	if (us < r->min || !r->cycles)
+		r->min = us;
+	if (us > r->max)
+		r->max = us;
+	r->act = us;
+	r->sum += us;
+	r->cycles++;
+	if ((unsigned long)us < (unsigned long)opt.buckets)
+		bucket[us]++;
+	else
+		r->overflows++;
+}
+
+static void add_us(struct timespec *t, long us)
+{
+	t->tv_sec += us / 1000000;
+	t->tv_nsec += us % 1000000 * 1000;
+	if (t->tv_nsec >= NSEC) {
+		t->tv_sec++;
+		t->tv_nsec -= NSEC;
+	}
+}
+
+/* The thread. What it writes to is touched first, so that no page is made while it measures. */
+static void measure(long thread)
+{
+	struct result *r = &results[thread];
+	unsigned int *bucket = histogram + thread * opt.buckets;
+	struct timespec next, now;
+
+	r->pid = getpid();
+	memset(bucket, 0, (size_t)opt.buckets * sizeof(*bucket));
+	become(thread);
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	while (!stop && (!opt.loops || r->cycles < (unsigned long)opt.loops)) {
+		add_us(&next, opt.interval);
+		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL))
+			continue; /* a signal: to the end, or what was stopped goes on */
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		record(r, bucket, (long)vt_elapsed(&next, &now));
+		while (vt_elapsed(&next, &now) >= opt.interval)
+			add_us(&next, opt.interval);
+	}
+}
+
+static void show_threads(void)
+{
+	for (long i = 0; i < opt.threads; i++) {
+		const struct result *r = &results[i];
+
+		printf("T:%2ld (%5d) P:%2ld I:%ld C:%7lu Min:%7ld Act:%5ld Avg:%5ld Max:%8ld\n", i,
+		       (int)r->pid, opt.priority, opt.interval, r->cycles, r->min, r->act,
+		       r->cycles ? (long)(r->sum / (int64_t)r->cycles) : 0, r->max);
+	}
+	fflush(stdout);
+}
+
+/* A row a microsecond, a column a thread. */
+static void show_histogram(void)
+{
+	printf("# Histogram\n");
+	for (long us = 0; us < opt.buckets; us++) {
+		printf("%06ld", us);
+		for (long i = 0; i < opt.threads; i++)
+			printf("%s%06u", i ? "\t" : " ", histogram[i * opt.buckets + us]);
+		printf("\n");
+	}
+	printf("# Total:");
+	for (long i = 0; i < opt.threads; i++)
+		printf(" %09lu", results[i].cycles - results[i].overflows);
+	printf("\n# Histogram Overflows:");
+	for (long i = 0; i < opt.threads; i++)
+		printf(" %05lu", results[i].overflows);
+	printf("\n");
+}
+
+/* On a terminal: over the lines shown before. */
+static void show_again(void)
+{
+	static bool before;
+
+	if (before)
+		printf("\033[%ldA", opt.threads);
+	before = true;
+	show_threads();
+}
+
+/* Those that have ended. Adds to *failed; returns how many there are. */
+static long reap(int *failed)
+{
+	long n = 0;
+	int status;
+
+	for (; waitpid(-1, &status, WNOHANG) > 0; n++)
+		*failed += status != 0;
+	return n;
+}
+
+/*
+ * Until all have ended; signals, which are blocked, come out of sigtimedwait. What ends us ends the threads.
+ * Returns how many have failed.
+ */
+static int wait_all(const sigset_t *signals, bool watch)
+{
+	struct timespec span = {.tv_nsec = NSEC / 2};
+	int failed = 0;
+
+	for (long left = opt.threads; (left -= reap(&failed)) > 0;) {
+		int sig = sigtimedwait(signals, NULL, &span);
+
+		for (long i = 0; (sig == SIGINT || sig == SIGTERM) && i < opt.threads; i++)
+			kill(results[i].pid, SIGINT);
+		if (watch && sig < 0)
+			show_again();
+	}
+	if (watch)
+		show_again();
+	else if (!failed)
+		show_threads();
+	return failed;
+}
+
+/* Fork the threads. A signal that comes before one has its handler waits until it has. */
+static void start_all(const sigset_t *signals)
+{
+	const struct sigaction act = {.sa_handler = on_signal}; /* without SA_RESTART: it ends the sleep */
+
+	fflush(stdout); /* else each child would print it, too */
+	for (long i = 0; i < opt.threads; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			vt_die_errno(1, "fork");
+		if (pid == 0) {
+			sigaction(SIGINT, &act, NULL);
+			sigaction(SIGTERM, &act, NULL);
+			sigprocmask(SIG_UNBLOCK, signals, NULL);
+			measure(i);
+			_exit(0);
+		}
+		results[i].pid = pid;
+	}
+}
+
+static void *shared(size_t size)
+{
+	void *p = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		vt_die_errno(1, "mmap");
+	return p;
+}
+
+static const struct number {
+	char letter;
+	long *value, min, max;
+} numbers[] = {
+	{'p', &opt.priority, 1, 99}, {'i', &opt.interval, 10, 100000000}, {'l', &opt.loops, 1, LONG_MAX},
+	{'t', &opt.threads, 1, 64},  {'h', &opt.buckets, 1, 1000000},
+};
+
+static const struct policy *find_policy(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
+		if (!strcmp(name, policies[i].name))
+			return &policies[i];
+	}
+	vt_die(1, "'%s' is none of other, fifo, rr, deadline", name);
+}
+
+static void parse_option(int c, const char *arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (numbers[i].letter == c)
+			*numbers[i].value = vt_number_or_die(1, arg, numbers[i].min, numbers[i].max);
+	}
+	if (c == 'P')
+		opt.policy = find_policy(arg);
+	else if (c == 'q')
+		opt.quiet = true;
+	else if (c == 'a' && !(opt.pinned = vt_cpu_list(arg, &opt.cpus)))
+		vt_die(1, "'%s' is no list of CPUs", arg);
+}
+
+static void parse(int argc, char **argv)
+{
+	struct vt_options o = {.usage = "latency [-p PRIO] [-P other|fifo|rr|deadline] [-i USEC] [-l LOOPS] "
+					"[-t THREADS] [-a CPUS] [-h USEC] [-q]",
+			       .options = "p:P:i:l:t:a:h:q",
+			       .bad_status = 1};
+	int c;
+
+	while ((c = vt_option(&o, argc, argv)) != -1)
+		parse_option(c, o.arg);
+	if (argc > o.index)
+		vt_usage(&o);
+	if (!opt.policy)
+		opt.policy = find_policy(opt.priority ? "fifo" : "other");
+	if (opt.priority && !opt.policy->has_priority)
+		vt_die(1, "policy %s has no priorities", opt.policy->name);
+	if (!opt.priority && opt.policy->has_priority)
+		opt.priority = 1;
+}
+
+int main(int argc, char **argv)
+{
+	sigset_t signals = 1UL << (SIGINT - 1) | 1UL << (SIGTERM - 1) | 1UL << (SIGCHLD - 1);
+
+	parse(argc, argv);
+	results = shared((size_t)opt.threads * sizeof(*results));
+	histogram = shared((size_t)(opt.threads * opt.buckets) * sizeof(*histogram));
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	printf("policy: %s\n", opt.policy->name);
+	start_all(&signals);
+	if (wait_all(&signals, !opt.quiet && isatty(1)))
+		return 1; /* the thread has said why */
+	if (opt.buckets)
+		show_histogram();
+	return vt_finish(0);
+}

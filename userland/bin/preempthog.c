@@ -1,0 +1,16 @@
+/*
+ * preempthog USEC: keep preemption off for USEC microseconds (1 to 1000000) on the CPU that runs
+ * it: something for the tracers preemptoff and preemptirqsoff to find.
+ *
+ * It takes root, and debugfs mounted at /sys/kernel/debug.
+ */
+#include <vt.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = {.usage = "preempthog USEC", .options = "", .bad_status = 1};
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	return vt_plant(&o, argv, "preempt_off");
+}

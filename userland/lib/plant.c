@@ -1,0 +1,26 @@
+/* Latencies to order, through the kernel's debug files: what irqhog and preempthog do. */
+#include <vt.h>
+
+#define PLANT_DIR "/sys/kernel/debug/latency"
+
+int vt_plant(const struct vt_options *o, char **argv, const char *kind)
+{
+	char path[64], text[16];
+	long us;
+	int fd, n;
+
+	if (!argv[o->index] || argv[o->index + 1])
+		vt_usage(o);
+	us = vt_number_or_die(o->bad_status, argv[o->index], 1, 1000000);
+	snprintf(path, sizeof(path), PLANT_DIR "/%s", kind);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 && errno == ENOENT)
+		vt_die(1, "no %s (is debugfs mounted? mount -t debugfs debugfs /sys/kernel/debug)", path);
+	if (fd < 0)
+		vt_die_errno(1, path);
+	n = snprintf(text, sizeof(text), "%ld\n", us);
+	if (vt_write_all(fd, text, (size_t)n) < 0)
+		vt_die_errno(1, path);
+	close(fd);
+	return 0;
+}
