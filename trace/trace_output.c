@@ -113,6 +113,21 @@ static char *put_time(char *p, struct trace_iterator *iter)
 	return put_dec(p, us % 1000000, 6, '0');
 }
 
+/* "(   1408) ", or dashes for a task whose thread group was not noted. */
+static noinline char *put_tgid(char *p, const struct trace_entry *ent)
+{
+	int tgid = trace_find_tgid(ent->pid);
+
+	*p++ = '(';
+	if (tgid)
+		p = put_dec(p, tgid, 7, ' ');
+	else
+		p = memset(p, '-', 7) + 7;
+	*p++ = ')';
+	*p++ = ' ';
+	return p;
+}
+
 /* "            bash-1408    [000] d.h1.  1234.567890: " by hand: this is on every line of a trace. */
 static void print_context(struct seq_file *s, struct trace_iterator *iter)
 {
@@ -121,6 +136,8 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 	p = trace_put_comm(p, iter->ent, 16);
 	p = trace_put_pid(p, iter->ent);
 	*p++ = ' ';
+	if (iter->tr->trace_flags & TRACE_ITER(RECORD_TGID))
+		p = put_tgid(p, iter->ent);
 	*p++ = '[';
 	p = put_dec(p, iter->cpu, 3, '0');
 	*p++ = ']';

@@ -2,7 +2,8 @@
 #include "sched.h"
 
 #include <lib/string.h>
-#include <trace/events/sched.h>
+#include <proc/signal.h>
+#include <uapi/sched.h>
 
 /*
  * A server has a budget (dl.left) and a deadline. The budget is charged with what the task runs, to the
@@ -143,6 +144,21 @@ static void enqueue_task_dl(struct rq *rq, struct task_struct *p, int flags)
 		queue_dl(rq, p);
 }
 
+/* SIGXCPU cannot be sent under the runqueue's lock: p does it on its way to user space. */
+static void tell_overrun(struct task_struct *p)
+{
+	WRITE_ONCE(p->dl.overrun, true);
+	set_tsk_thread_flag(p, TIF_NOTIFY_RESUME); /* release: who sees it sees the word above */
+}
+
+void sched_notify_resume(void)
+{
+	if (!READ_ONCE(current->dl.overrun))
+		return;
+	WRITE_ONCE(current->dl.overrun, false);
+	send_sig(SIGXCPU, current, 1);
+}
+
 /* Charge the running task. It may be off the queue already, on its way out; then its next wake-up looks at the
  * budget. */
 static void update_curr_dl(struct rq *rq)
@@ -157,6 +173,8 @@ static void update_curr_dl(struct rq *rq)
 	dl->left -= delta;
 	if (dl->left > 0 || !dl->queued)
 		return;
+	if (dl->flags & SCHED_FLAG_DL_OVERRUN)
+		tell_overrun(p);
 	unqueue_dl(rq, p);
 	if (!throttle(dl, rq->clock))
 		queue_dl(rq, p);

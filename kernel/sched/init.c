@@ -61,6 +61,11 @@ struct task_struct *idle_task(int cpu)
 	return cpu_rq(cpu)->idle;
 }
 
+struct task_struct *curr_task(int cpu)
+{
+	return READ_ONCE(cpu_rq(cpu)->curr);
+}
+
 unsigned long nr_running(void)
 {
 	unsigned long sum = 0;
