@@ -19,17 +19,6 @@
 #include "trace.h"
 #include "trace_record.h"
 
-#define RECURSION_SHIFT 24 /* above PREEMPT, SOFTIRQ, HARDIRQ and NMI */
-static_assert(NMI_MASK < (1U << RECURSION_SHIFT));
-
-/* The bit of preempt_count that says: this context is in the tracer. */
-static __always_inline u32 recursion_bit(u32 pc)
-{
-	unsigned context = pc & NMI_MASK ? 3 : pc & HARDIRQ_MASK ? 2 : pc & SOFTIRQ_OFFSET ? 1 : 0;
-
-	return 1U << (RECURSION_SHIFT + context);
-}
-
 static __always_inline void fill_function(struct ring_buffer_event *event, u32 head, pid_t pid, unsigned long ip,
 					  unsigned long parent_ip)
 {

@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <irq/irqflags.h>
 #include <kernel/smp.h>
 #include <lib/types.h>
 #include <sched/spinlock.h>
@@ -64,18 +65,18 @@ struct trace_max {
 	struct cpumask pending;         /* [m; read by its CPU] parts of `newest` that are not exchanged yet */
 	struct trace_snapshot *newest;  /* [m] what is shown; NULL: nothing is allocated [t] */
 	struct trace_snapshot *spare;   /* [m] there is one whenever readers hold `newest` */
-	bool had_overwrite;             /* [t] the option before the tracer that is at work */
 	bool active;                    /* [t] between trace_max_start and trace_max_stop */
 };
 
 extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */
 
-/* A tracer's init and reset: get and give back what trace_max_take needs, forget the maximum. trace_types_lock.
- * 0, -ENOMEM. Overwriting is on in between. When stop is called no section may be under way any more. */
+/*
+ * A tracer's init and reset: get and give back what trace_max_take needs, forget the maximum. trace_types_lock.
+ * 0, -ENOMEM. The tracer keeps `overwrite` on in between, or a full buffer would record no section; when it calls
+ * stop no section may be under way any more.
+ */
 int trace_max_start(struct trace_array *tr);
 void trace_max_stop(struct trace_array *tr);
-/* A latency tracer's flag_changed: the oldest records must make room, or a full buffer would record no section. */
-int trace_max_flag_changed(struct trace_array *tr, u64 mask, bool set);
 
 /* Sections must be longer than this to be a maximum; 0: any. Thread context. */
 void trace_max_set_latency(struct trace_array *tr, u64 ns);
@@ -123,6 +124,25 @@ void trace_max_pause(struct trace_array *tr);
 void trace_max_resume(struct trace_array *tr);
 /* Resize the array's buffer and what is set aside, all or nothing; `cpu` or RING_BUFFER_ALL_CPUS. [t] */
 int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu);
+
+static inline unsigned long max_lock(struct trace_max *max)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&max->lock);
+	return flags;
+}
+
+static inline void max_unlock(struct trace_max *max, unsigned long flags)
+{
+	arch_spin_unlock(&max->lock);
+	raw_local_irq_restore(flags);
+}
+
+/* The newest object if nobody holds it, or the spare one in its place: readers keep theirs. NULL: nothing is
+ * allocated. Under the max lock. */
+struct trace_snapshot *trace_max_unheld(struct trace_max *max);
 
 /* Boot: tr->max. */
 int trace_max_init(struct trace_array *tr);
