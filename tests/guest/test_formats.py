@@ -37,7 +37,7 @@ def parse(line, option=""):
 
 def split_trace(text, option, tracer="function"):
     """(entries, written, cpus) from the header, and the lines below it; the header must be exactly Linux's."""
-    name = f"header_{option}.txt" if option in ("noirq-info", "nocontext-info") else "header.txt"
+    name = f"header_{option}.txt" if option in ("noirq-info", "nocontext-info", "record-tgid") else "header.txt"
     pattern = re.escape(read_format(name)).replace("function", tracer, 1)
     pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d+)", pattern)
     match = re.match(pattern, text)
