@@ -44,7 +44,7 @@ struct trace_snapshot {
 
 /* What a latency tracer says of a section that has just ended on this CPU. */
 struct trace_section {
-	u64 start, end;                         /* stamps of tr->clock (ns with every clock that latency tracers allow) */
+	u64 start, end;                         /* stamps of tr->clock */
 	unsigned long critical_start, critical_end; /* 0: none */
 	struct task_struct *task;               /* for the header */
 	struct cpumask cpus;                    /* on which its records were written; this CPU is among them */

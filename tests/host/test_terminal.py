@@ -215,15 +215,12 @@ def test_jobs(console):
 
 
 def test_a_finished_job_is_told_of_once(console):
-    console.send("sleep 100 &\r")
-    console.expect("@ ")
-    # The shell reaps what has ended while it waits for a program: only then has it something to tell.
+    # One line of commands each: before a prompt the shell would tell of what has ended itself.
+    # It reaps what has ended while it waits for a program: only then has it something to tell.
     gone = "while test -d /proc/$!; do sleep 0.05; done"
-    console.send(f"kill %1; {gone}; jobs\r")
-    console.expect("[1] Terminated sleep 100\r\n@ ")
-    console.send("(exit 3) &\r")
-    console.expect("@ ")
-    console.send(f"{gone}; jobs; jobs; echo end\r")
+    console.send(f"sleep 100 & kill %1; {gone}; jobs; jobs; echo end\r")
+    console.expect("[1] Terminated sleep 100\r\nend\r\n@ ")
+    console.send(f"(exit 3) & {gone}; jobs; jobs; echo end\r")
     console.expect("[1] Done(3)    (exit 3)\r\nend\r\n@ ")
 
 

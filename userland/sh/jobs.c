@@ -103,6 +103,28 @@ static void child_signals(bool background, bool own_group)
 	}
 }
 
+static sigset_t mask_before_fork;
+
+pid_t job_fork_blocked(void)
+{
+	const sigset_t all = ~(sigset_t)0;
+	pid_t pid;
+	int err;
+
+	sigprocmask(SIG_SETMASK, &all, &mask_before_fork);
+	pid = fork();
+	err = errno;
+	if (pid != 0)
+		sigprocmask(SIG_SETMASK, &mask_before_fork, NULL);
+	errno = err;
+	return pid;
+}
+
+void job_unblock_child(void)
+{
+	sigprocmask(SIG_SETMASK, &mask_before_fork, NULL);
+}
+
 void job_default_signals(void)
 {
 	child_signals(false, true);
@@ -158,6 +180,7 @@ static void child_start(struct job *job, bool background)
 	}
 	child_signals(background, own_group);
 	exec_child();
+	job_unblock_child();
 	if (background && !own_group)
 		detach_input();
 }
@@ -176,7 +199,7 @@ pid_t job_try_fork(struct job *job, bool background)
 	pid_t pid;
 
 	job->background = background;
-	pid = fork();
+	pid = job_fork_blocked();
 	if (pid < 0)
 		return -1;
 	if (pid == 0) {

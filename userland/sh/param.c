@@ -296,7 +296,7 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 	sh.substitutions++;
 	if (pipe(fds) < 0)
 		sh_error("cannot make a pipe: %s", strerror(errno));
-	pid = fork();
+	pid = job_fork_blocked();
 	if (pid < 0) {
 		close(fds[0]);
 		close(fds[1]);
@@ -305,6 +305,7 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 	if (pid == 0) {
 		job_default_signals();
 		exec_child();
+		job_unblock_child();
 		close(fds[0]);
 		if (dup2(fds[1], STDOUT_FILENO) < 0)
 			vt_die_errno(2, "pipe");

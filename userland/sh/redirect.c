@@ -83,10 +83,11 @@ static int here_write(const int fds[2], const char *text)
 
 	if (n <= HERE_AT_ONCE)
 		return vt_write_all(fds[1], text, n);
-	pid = fork();
+	pid = job_fork_blocked();
 	if (pid == 0) {
 		job_default_signals();
 		exec_child();
+		job_unblock_child();
 		close(fds[0]);
 		_exit(vt_write_all(fds[1], text, n) < 0);
 	}

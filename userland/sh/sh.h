@@ -306,6 +306,12 @@ void job_report(void);
 void job_forget(void);
 /* Take the terminal and the signals of an interactive shell. */
 void job_init(void);
+/*
+ * fork() with all signals blocked: the child must not get one before it has its own dispositions, as the shell ignores
+ * what shall end it. The child then calls job_unblock_child().
+ */
+pid_t job_fork_blocked(void);
+void job_unblock_child(void);
 /* In a child, or before another program takes this process over: undo job_init()'s signals, but for those
  * that trap ignores. */
 void job_default_signals(void);
