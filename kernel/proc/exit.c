@@ -253,6 +253,7 @@ void do_exit(long code)
 	exit_mm();
 	exit_files(t);
 	exit_fs(t);
+	sched_exit(t);
 	exit_notify(t, last);
 	do_task_dead();
 }
