@@ -7,7 +7,7 @@ from machines import product
 from test_storm import Storm
 
 TRACING = "/sys/kernel/tracing"
-LINE = re.compile(r" *(?P<comm>.*?)-(?P<pid>\d+) +\[(?P<cpu>\d+)\] (?P<flags>\S{5}) +(?P<time>[\d.]+): (?P<text>.*)")
+LINE = re.compile(r" *(?P<comm>.*?)-(?P<pid>\d+) +(?:\((?P<tgid>[ \d-]{7})\) )?\[(?P<cpu>\d+)\] (?P<flags>\S{5}) +(?P<time>[\d.]+): (?P<text>.*)")
 # Where a whole walk ends: what the machines enter the kernel by, and where threads and CPUs begin.
 ENDS = {"ret_from_fork", "primary_switched", "secondary_switched",
         "el0t_64_sync", "el0t_64_irq", "entry_SYSCALL_64", "interrupt_entry", "exception_entry", "nmi_entry"}
@@ -134,10 +134,10 @@ def test_stacks_of_what_nothing_masks(machine, command, line, flags, tmp_path):
         session.calm()
 
 
-def chain_of(session):
-    """Starts the program with the known chain; [(address, offset)] of the three callers, its own getppid recorded."""
-    session.ok("stacktest chain > /tmp/chain & until grep -q ready /tmp/chain; do usleep 1000; done")
-    return re.findall(r"^caller (\w+) (\w+)$", session.ok("cat /tmp/chain"), re.M)
+def start(session, what):
+    """Starts the program, which stays until it is killed (%1); the words that it printed, a list a line."""
+    session.ok(f"stacktest {what} > /tmp/out & until grep -q ready /tmp/out; do usleep 1000; done")
+    return [line.split()[1:] for line in session.ok("cat /tmp/out").splitlines()[:-1]]
 
 
 def shown_chain(session):
@@ -151,7 +151,7 @@ def test_user_stack_of_a_known_chain(machine):
         session = Session(guest)
         session.record("userstacktrace", "function", "true", "sys_getppid")
         session.ok("echo 1 > tracing_on")
-        callers = chain_of(session)
+        callers = start(session, "chain")
         session.ok("echo 0 > tracing_on")
         stack = shown_chain(session)
         assert stack[1:4] == [f"<{address}>" for address, _ in callers], (stack, callers)
@@ -211,14 +211,26 @@ def test_storm_of_stacks(machine, tracer):
 
 
 def test_tgids(machine):
-    with machine.guest(smp=2, timeout=120) as guest:
+    with machine.guest(smp=2, timeout=120, files=machine.programs("stacktest")) as guest:
         session = Session(guest)
         assert session.ok("cat saved_tgids") == ""
-        session.record("record-tgid", "sched_switch", "usleep 1000")
+        session.record("userstacktrace sym-userobj record-tgid", "sched_switch", "true")
+        session.ok("echo 1 > tracing_on")
+        threads = start(session, "threads")
+        session.ok("echo 0 > tracing_on")
         known = dict(line.split() for line in session.ok("cat saved_tgids").splitlines())
         shell = session.ok("echo $$").strip()
-        assert known[shell] == shell and len(known) >= 3
-        before = session.ok("echo norecord-tgid > trace_options; cat saved_tgids")
+        assert known[shell] == shell and len(known) >= 5
+        found = session.records()
+        for pid, tgid in threads:
+            assert pid != tgid and known[pid] == known[tgid] == tgid
+            assert {fields["tgid"].strip() for _, fields, _ in found if fields["pid"] == pid} == {tgid}
+            # The thread has ended, its process tells what is mapped.
+            stacks = [stack for text, fields, stack in found if text == "<user stack trace>" and fields["pid"] == pid]
+            assert stacks and all(entry.startswith("/bin/stacktest[+0x") for stack in stacks for entry in stack), stacks
+        assert {fields["tgid"] for _, fields, _ in found if fields["pid"] == "0"} == {"-------"}
+        session.ok("kill %1; wait; echo norecord-tgid > trace_options")
+        before = session.ok("cat saved_tgids")
         session.ok("echo 1 > tracing_on; usleep 1000; echo 0 > tracing_on")
         assert session.ok("cat saved_tgids") == before
         session.calm()
@@ -279,7 +291,7 @@ def test_trace_printk(machine):
 def test_free_buffer(machine):
     with machine.guest(smp=2, timeout=60) as guest:
         session = Session(guest)
-        assert session.ok("echo 1 > tracing_on; cat buffer_size_kb") == "1408\n"
+        assert session.ok("echo 1 > tracing_on; cat buffer_size_kb") == "1410\n"
         assert session.ok("echo > free_buffer; cat buffer_size_kb tracing_on") == "7\n1\n"
         session.ok("echo 64 > buffer_size_kb; echo disable_on_free > trace_options")
         # Whoever holds it open and is killed: the same as closing.

@@ -14,21 +14,21 @@
 
 static unsigned long callers[3];
 
-static void __attribute__((noinline)) inner(void)
+static void __attribute__((noinline, noclone)) inner(void)
 {
 	callers[0] = (unsigned long)__builtin_return_address(0);
 	vt_syscall(NR_getppid, 0, 0, 0, 0, 0, 0);
 	__asm__ volatile("" ::: "memory");
 }
 
-static void __attribute__((noinline)) middle(void)
+static void __attribute__((noinline, noclone)) middle(void)
 {
 	callers[1] = (unsigned long)__builtin_return_address(0);
 	inner();
 	__asm__ volatile("" ::: "memory");
 }
 
-static void __attribute__((noinline)) outer(void)
+static void __attribute__((noinline, noclone)) outer(void)
 {
 	callers[2] = (unsigned long)__builtin_return_address(0);
 	middle();
@@ -51,15 +51,42 @@ static unsigned long area_start(unsigned long addr)
 	exit(1);
 }
 
+static void wait_to_be_looked_at(void)
+{
+	printf("ready\n");
+	fflush(stdout);
+	for (;;)
+		check_sleep(1000000000);
+}
+
 static void chain(void)
 {
 	outer();
 	for (unsigned i = 0; i < 3; i++)
 		printf("caller %016lx %lx\n", callers[i], callers[i] - area_start(callers[i]));
-	printf("ready\n");
-	fflush(stdout);
-	for (;;)
-		check_sleep(1000000000);
+	wait_to_be_looked_at();
+}
+
+/* ---- threads: two of this process, which end before it does. */
+
+static volatile int ended;
+
+static void short_thread(void *arg)
+{
+	const long time[2] = {0, 1000000};
+
+	for (int i = 0; i < 5; i++)
+		vt_syscall(NR_nanosleep, (long)time, 0, 0, 0, 0, 0);
+	__atomic_fetch_add(&ended, 1, __ATOMIC_SEQ_CST);
+}
+
+static void threads(void)
+{
+	for (int i = 0; i < 2; i++)
+		printf("thread %d %d\n", thread_start_in_group(short_thread, NULL), getpid());
+	while (ended < 2)
+		check_sleep(1000000);
+	wait_to_be_looked_at();
 }
 
 /* ---- hostile: each case tells the trace what its stack shall be shown as, and enters the kernel with that frame. */
@@ -70,7 +97,8 @@ static void enter(unsigned long fp, unsigned long sp)
 #ifdef __aarch64__
 	register unsigned long nr __asm__("x8") = NR_getppid, frame __asm__("x11") = fp, stack __asm__("x12") = sp;
 
-	__asm__ volatile("mov x9, x29\n\tmov x10, sp\n\tmov x29, %1\n\tmov sp, %2\n\tsvc #0\n\tmov sp, x10\n\tmov x29, x9"
+	__asm__ volatile("mov x9, x29\n\tmov x10, sp\n\tmov x29, %1\n\tmov sp, %2\n\tsvc #0\n\t"
+			 "mov sp, x10\n\tmov x29, x9"
 			 :
 			 : "r"(nr), "r"(frame), "r"(stack)
 			 : "x0", "x9", "x10", "memory");
@@ -205,7 +233,8 @@ static void mapping_thread(void *arg)
 		char *at = area + watch_random(&state) % STORM_PAGES * PAGE;
 
 		vt_syscall(NR_munmap, (long)at, PAGE, 0, 0, 0, 0);
-		vt_syscall(NR_mmap, (long)at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		vt_syscall(NR_mmap, (long)at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			   -1, 0);
 		for (unsigned long *word = (unsigned long *)at; word < (unsigned long *)(at + PAGE); word += 2) {
 			word[0] = (unsigned long)(word + 2 + watch_random(&state) % 64 * 2);
 			word[1] = watch_random(&state) | 1;
@@ -231,10 +260,12 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "chain"))
 		chain();
+	if (argc == 2 && !strcmp(argv[1], "threads"))
+		threads();
 	if (argc == 2 && !strcmp(argv[1], "hostile"))
 		return hostile();
 	if (argc == 2 && !strcmp(argv[1], "storm"))
 		return storm();
-	printf("usage: stacktest chain|hostile|storm\n");
+	printf("usage: stacktest chain|threads|hostile|storm\n");
 	return 2;
 }
