@@ -11,9 +11,9 @@
 #include "trace_max.h"
 
 /* Context of both: the hook's. The barrier keeps the symbols two, and the call no jump. */
-static void take_section(struct critical *c, const struct critical_place *place, u64 end, unsigned long last)
+static __always_inline void take_section(struct critical *c, struct trace_array *tr, const struct critical_place *place,
+					 u64 end, unsigned long last)
 {
-	struct trace_array *tr = critical_tracer.tr;
 	unsigned long ip, parent_ip;
 	struct trace_section section = {
 		.start = c->start,
@@ -31,21 +31,21 @@ static void take_section(struct critical *c, const struct critical_place *place,
 	trace_max_take(tr, &section);
 }
 
-void tracer_hardirqs_on(struct critical *c, const struct critical_place *place, u64 end)
+void tracer_hardirqs_on(struct critical *c, struct trace_array *tr, const struct critical_place *place, u64 end)
 {
-	take_section(c, place, end, (unsigned long)tracer_hardirqs_on);
+	take_section(c, tr, place, end, (unsigned long)tracer_hardirqs_on);
 }
 
-void tracer_preempt_on(struct critical *c, const struct critical_place *place, u64 end)
+void tracer_preempt_on(struct critical *c, struct trace_array *tr, const struct critical_place *place, u64 end)
 {
-	take_section(c, place, end, (unsigned long)tracer_preempt_on);
+	take_section(c, tr, place, end, (unsigned long)tracer_preempt_on);
 }
 
 /* ---- Function entries */
 
 static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 {
-	struct trace_array *tr = critical_tracer.tr;
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
 	struct critical *c;
 	unsigned long flags;
 
@@ -110,8 +110,8 @@ static void save_options(struct trace_array *tr)
 }
 
 /*
- * The keys come last: before, no hook runs. A CPU has no section when they change, as it is stopped in a thread; but
- * for the stop itself, whose end is then told without its beginning, and ends nothing.
+ * The array is told last, when every hook is on, as two keys do not change at once. Sections that began before are
+ * left out: the state of their CPUs is not known, so their ends end nothing.
  */
 static int critical_init(struct trace_array *tr, u32 kinds)
 {
@@ -124,16 +124,15 @@ static int critical_init(struct trace_array *tr, u32 kinds)
 	if (ret)
 		goto restore;
 	forget_sections();
-	critical_tracer.kinds = kinds;
-	smp_store_release(&critical_tracer.tr, tr);
 	functions = tr->trace_flags & TRACE_ITER(FUNCTION);
 	ret = functions ? trace_functions(tr) : 0;
 	if (ret)
 		goto stop;
+	critical_tracer.kinds = kinds;
 	change_keys(kinds, static_key_slow_inc);
+	smp_store_release(&critical_tracer.tr, tr);
 	return 0;
 stop:
-	critical_tracer = (struct critical_tracer){};
 	trace_max_stop(tr);
 restore:
 	restore_options(tr);
@@ -142,16 +141,17 @@ restore:
 }
 
 /*
- * After the change of keys no hook begins. One may have begun: a task can be preempted on its way into
- * trace_hardirqs_disable, and later finds no tracer; whoever found one has had interrupts or preemption off since,
- * and is through after the grace period.
+ * Who finds no array does nothing, and that includes a task that was preempted on its way into trace_hardirqs_disable
+ * and gets there after the hooks are off. Whoever has found one has interrupts or preemption off until it is through,
+ * which the grace period waits for.
  */
 static void critical_reset(struct trace_array *tr)
 {
 	if (!critical_tracer.tr)
 		return;
+	WRITE_ONCE(critical_tracer.tr, NULL);
 	change_keys(critical_tracer.kinds, static_key_slow_dec);
-	critical_tracer = (struct critical_tracer){};
+	critical_tracer.kinds = 0;
 	if (functions)
 		unregister_ftrace_function(tr->ops);
 	functions = false;

@@ -25,24 +25,25 @@ struct critical {
 } __cacheline_aligned;
 DECLARE_PER_CPU(struct critical, critical_section);
 
-/* Who measures. Written while both keys are off and nobody is left in a hook; NULL and 0 then. */
+/* Who measures. Locks: t trace_types_lock, read without. */
 struct critical_tracer {
-	struct trace_array *tr;
-	u32 kinds; /* CRITICAL_* */
+	struct trace_array *tr; /* [t] set when all hooks are on, NULL before they go off */
+	u32 kinds;              /* [t] CRITICAL_*; changes while they are off */
 };
 extern struct critical_tracer critical_tracer;
 
 /* Where something goes off or on, as a hook is told it (<trace/preemptirq.h>), and the state there. */
 struct critical_place {
-	unsigned long func; /* the hook's own name */
+	unsigned long hook; /* the hook itself, as a name */
 	unsigned long ip, fp;
 	u32 pc;              /* preempt_count */
 	unsigned long flags; /* of interrupts, in the traced code */
 };
 
 /* The end of a section that is long enough: its last records, and then it is taken. Interrupts off, state BUSY. */
-void tracer_hardirqs_on(struct critical *c, const struct critical_place *place, u64 end);
-void tracer_preempt_on(struct critical *c, const struct critical_place *place, u64 end);
+typedef void (*critical_take_t)(struct critical *c, struct trace_array *tr, const struct critical_place *place, u64 end);
+void tracer_hardirqs_on(struct critical *c, struct trace_array *tr, const struct critical_place *place, u64 end);
+void tracer_preempt_on(struct critical *c, struct trace_array *tr, const struct critical_place *place, u64 end);
 /* The functions named by a record of the place: a lock function and its caller, or the hook and the place. Returns
  * the one who is responsible. */
 unsigned long critical_names(const struct critical_place *place, unsigned long *ip, unsigned long *parent_ip);

@@ -22,7 +22,7 @@ unsigned long critical_names(const struct critical_place *place, unsigned long *
 {
 	const unsigned long *record = (const unsigned long *)place->fp;
 
-	*ip = place->func;
+	*ip = place->hook;
 	*parent_ip = place->ip;
 	/* A lock function may call another one, seldom a third. */
 	for (int i = 0; i < 4 && in_lock_functions(*parent_ip); i++) {
@@ -31,6 +31,18 @@ unsigned long critical_names(const struct critical_place *place, unsigned long *
 		*parent_ip = record[1];
 	}
 	return *parent_ip;
+}
+
+/* ---- Beginning. Interrupts off. The usual case calls nothing: it is inlined into each hook, what is seldom is not. */
+
+static noinline void name_record(struct ftrace_entry *entry, const struct critical_place *place)
+{
+	critical_names(place, &entry->ip, &entry->parent_ip);
+}
+
+static noinline void fill_record(struct ftrace_entry *entry, u32 pc, unsigned long flags)
+{
+	trace_fill(&entry->ent, TRACE_FN, current, pc, flags);
 }
 
 /* The section's first record. False: recording is off. */
@@ -43,32 +55,51 @@ static __always_inline bool record_begin(struct critical *c, struct trace_array 
 
 	c->first = trace_clock_now(tr);
 	event = ring_buffer_reserve(buffer, sizeof(*entry), c->first);
-	if (!event)
+	if (unlikely(!event))
 		return false;
-	entry = ring_buffer_event_data(event);
-	trace_fill(&entry->ent, TRACE_FN, t, place->pc, place->flags);
-	c->place = critical_names(place, &entry->ip, &entry->parent_ip);
+	entry = (void *)event->array; /* a record this short has no length word of its own */
+	if (unlikely(place->pc > 15 || (READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED))) {
+		fill_record(entry, place->pc, place->flags);
+	} else {
+		u32 flags = irqs_disabled_flags(place->flags) ? TRACE_FLAG_IRQS_OFF : 0;
+
+		*(u32 *)(void *)entry = TRACE_FN | flags << 16 | place->pc << 24;
+		entry->ent.pid = t->pid;
+	}
+	entry->ip = place->hook;
+	entry->parent_ip = place->ip;
+	if (in_lock_functions(place->ip))
+		name_record(entry, place);
+	c->place = entry->parent_ip;
 	ring_buffer_commit(buffer);
 	return true;
 }
 
-/* Interrupts off. The start is taken last of all: our own time is not the section's. */
-static noinline void critical_begin(struct critical *c, const struct critical_place *place, u32 base)
+/* Not after an end that was told: may it begin all the same? */
+static noinline bool begins_oddly(struct critical *c)
+{
+	if (c->state == CRITICAL_BUSY)
+		return false;
+	if (c->state == CRITICAL_OFF)
+		c->lost_ends++;
+	return true;
+}
+
+/* The start is taken last of all: our own time is not the section's. */
+static __always_inline void critical_begin(struct critical *c, const struct critical_place *place, u32 base)
 {
 	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
 
-	if (c->state == CRITICAL_BUSY)
+	if (unlikely(c->state != CRITICAL_ON) && !begins_oddly(c))
 		return;
-	if (c->state == CRITICAL_OFF)
-		c->lost_ends++;
 	WRITE_ONCE(c->state, CRITICAL_NONE);
-	if (!tr || !cpumask_test_cpu(smp_processor_id(), &tr->tracing_cpumask))
+	if (unlikely(!tr))
 		return;
 	WRITE_ONCE(c->state, CRITICAL_BUSY);
 	barrier();
 	c->base = base;
 	trace_max_begin(tr);
-	if (!record_begin(c, tr, place)) {
+	if (unlikely(!record_begin(c, tr, place))) {
 		WRITE_ONCE(c->state, CRITICAL_NONE);
 		return;
 	}
@@ -77,21 +108,42 @@ static noinline void critical_begin(struct critical *c, const struct critical_pl
 	c->start = trace_clock_now(tr);
 }
 
-/* Interrupts off. `end` was taken first of all. */
-static __always_inline void critical_end(struct critical *c, const struct critical_place *place, u64 end,
-					 void (*take)(struct critical *, const struct critical_place *, u64))
+/* ---- Ending. Interrupts off. */
+
+/* An end, as soon as a hook has it: before everything else that we do. */
+struct critical_end {
+	struct trace_array *tr; /* NULL: nobody measures */
+	u64 time;
+};
+
+static __always_inline struct critical_end critical_end_now(void)
+{
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+
+	return (struct critical_end){ tr, likely(tr) ? trace_clock_now(tr) : 0 };
+}
+
+static noinline void ends_oddly(struct critical *c)
+{
+	if (c->state == CRITICAL_ON)
+		c->lost_begins++;
+}
+
+static __always_inline void critical_end(struct critical *c, const struct critical_place *place,
+					 struct critical_end end, critical_take_t take)
 {
 	if (unlikely(c->state != CRITICAL_OFF)) {
-		if (c->state == CRITICAL_ON)
-			c->lost_begins++;
+		ends_oddly(c);
 		return;
 	}
-	WRITE_ONCE(c->state, CRITICAL_BUSY);
-	barrier();
-	if (unlikely(trace_max_wanted(critical_tracer.tr, end - c->start)))
-		take(c, place, end);
-	barrier();
-	WRITE_ONCE(c->state, CRITICAL_ON);
+	if (unlikely(end.tr && trace_max_wanted(end.tr, end.time - c->start))) {
+		WRITE_ONCE(c->state, CRITICAL_BUSY);
+		barrier();
+		take(c, end.tr, place, end.time);
+		barrier();
+	}
+	/* On top of what was not told, the next `on` may be its end. */
+	WRITE_ONCE(c->state, c->base ? CRITICAL_NONE : CRITICAL_ON);
 }
 
 /* ---- Interrupts. They are off in all of these, or nothing is done. */
@@ -126,8 +178,7 @@ void trace_hardirqs_disable(unsigned long ip, unsigned long fp)
 
 void trace_hardirqs_on(unsigned long ip, unsigned long fp)
 {
-	const struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	u64 end = tr ? trace_clock_now(tr) : 0;
+	struct critical_end end = critical_end_now();
 	struct critical_place place = { (unsigned long)trace_hardirqs_on, ip, fp, preempt_count(),
 					arch_local_save_flags() };
 	struct critical *c;
@@ -154,8 +205,7 @@ void trace_preempt_off(unsigned long ip, unsigned long fp)
 
 void trace_preempt_on(unsigned long ip, unsigned long fp)
 {
-	const struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	u64 end = tr ? trace_clock_now(tr) : 0;
+	struct critical_end end = critical_end_now();
 	struct critical_place place = { (unsigned long)trace_preempt_on, ip, fp, preempt_count(), 0 };
 
 	raw_local_irq_save(place.flags);
@@ -185,8 +235,7 @@ void trace_irq_context_enter(unsigned long ip, unsigned long fp)
 
 void trace_irq_context_exit(unsigned long ip, unsigned long fp)
 {
-	const struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	u64 end = tr ? trace_clock_now(tr) : 0;
+	struct critical_end end = critical_end_now();
 	struct critical *c = this_cpu_ptr(critical_section);
 	struct critical_place place = { (unsigned long)trace_preempt_on, ip, fp, preempt_count(),
 					arch_local_save_flags() };
@@ -200,8 +249,7 @@ void trace_irq_context_exit(unsigned long ip, unsigned long fp)
 
 void trace_critical_stop(unsigned long ip, unsigned long fp)
 {
-	const struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	u64 end = tr ? trace_clock_now(tr) : 0;
+	struct critical_end end = critical_end_now();
 	bool irqs = critical_tracer.kinds & CRITICAL_IRQS;
 	struct critical_place place = { irqs ? (unsigned long)trace_hardirqs_on : (unsigned long)trace_preempt_on, ip,
 					fp, preempt_count(), arch_local_save_flags() };

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: with four CPUs writing, a snapshot loses and doubles no record, and gives all its memory back
-# requires: smp=4 timeout=180 progs="snaptest"
+# requires: smp=4 timeout=300 progs="snaptest"
 . /run/prelude
 tracing_reset
 echo sys_getppid > set_ftrace_filter
@@ -16,9 +16,9 @@ once() {
 	snaptest $1 || fail "snaptest $1"
 	echo 0 > snapshot
 }
-once 4
+once 2
 before=$(free_memory)
-once 40
+once 24
 after=$(free_memory)
 # One object is 4 * 1408 KiB.
 test $((before - after)) -lt 1000 || fail "memory: $before KiB were free, $after are"

@@ -16,7 +16,7 @@
 #include <watch.h>
 
 #define MAX_CPUS 8
-#define AHEAD	 1000 /* numbers that a writer may be ahead: some 70 KiB */
+#define AHEAD	 400 /* numbers that a writer may be ahead: some 30 KiB */
 
 static struct shared {
 	volatile int stop, readers_stop;
@@ -158,6 +158,7 @@ static int looker_on(const char *file)
 
 		read_file(file, &e, true);
 		__atomic_fetch_add(&shared->reads, 1, __ATOMIC_RELAXED);
+		check_sleep(10000000);
 	}
 	return vt_finish(check_failures != 0);
 }
