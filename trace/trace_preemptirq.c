@@ -102,10 +102,14 @@ static noinline void critical_commit_slow(struct critical *c, const struct trace
 	critical_begun(c, tr);
 }
 
-/* `pc` is the task's preempt_count; the rest as in critical_begin_general. */
+/*
+ * `pc` is the task's preempt_count; the rest as in critical_begin_general. `flags` NULL: interrupts are off in the traced
+ * code as they are here, so the usual case need not ask.
+ */
 static __always_inline void critical_begin(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
-					   u32 pc, u32 base, unsigned long flags)
+					   u32 pc, u32 base, const unsigned long *flags)
 {
+	bool off = !flags || irqs_disabled_flags(*flags);
 	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
 	struct task_struct *t = current;
 	void (*commit)(struct ring_buffer_per_cpu *);
@@ -116,7 +120,7 @@ static __always_inline void critical_begin(struct critical *c, unsigned long hoo
 
 	if (unlikely(c->state != CRITICAL_ON || !tr || tr->clock || pc > 15 ||
 		     (READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) || trace_max_is_pending(tr, t->cpu))) {
-		critical_begin_general(c, hook, ip, fp, base, flags);
+		critical_begin_general(c, hook, ip, fp, base, flags ? *flags : arch_local_save_flags());
 		return;
 	}
 	critical_set_state(c, CRITICAL_BUSY);
@@ -127,11 +131,11 @@ static __always_inline void critical_begin(struct critical *c, unsigned long hoo
 	c->first = sched_clock();
 	event = rb_try_reserve(buffer, sizeof(*entry), c->first);
 	if (unlikely(!event)) {
-		critical_begin_again(c, hook, ip, fp, buffer, flags);
+		critical_begin_again(c, hook, ip, fp, buffer, flags ? *flags : arch_local_save_flags());
 		return;
 	}
 	entry = (void *)event->array; /* a record this short has no length word of its own */
-	*(u32 *)(void *)entry = TRACE_FN | pc << 24 | (irqs_disabled_flags(flags) ? TRACE_FLAG_IRQS_OFF << 16 : 0);
+	*(u32 *)(void *)entry = TRACE_FN | pc << 24 | (off ? TRACE_FLAG_IRQS_OFF << 16 : 0);
 	entry->ent.pid = t->pid;
 	if (in_lock_functions(ip)) {
 		struct critical_names names = critical_names(hook, ip, fp);
@@ -194,7 +198,7 @@ static __always_inline void irqs_off(unsigned long ip, unsigned long fp)
 			return; /* preemption was off before: it goes on */
 		base = pc;
 	}
-	critical_begin(c, (unsigned long)trace_hardirqs_off, ip, fp, pc, base, arch_local_save_flags());
+	critical_begin(c, (unsigned long)trace_hardirqs_off, ip, fp, pc, base, NULL);
 }
 
 void trace_hardirqs_off(unsigned long ip, unsigned long fp)
@@ -249,7 +253,7 @@ void trace_preempt_off(unsigned long ip, unsigned long fp)
 	raw_local_irq_save(flags);
 	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
 		critical_begin(this_cpu_ptr(critical_section), (unsigned long)trace_preempt_off, ip, fp,
-			       preempt_count(), 0, flags);
+			       preempt_count(), 0, &flags);
 	raw_local_irq_restore(flags);
 }
 
