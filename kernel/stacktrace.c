@@ -4,6 +4,7 @@
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <kernel/stacktrace.h>
+#include <mm/uaccess.h>
 #include <sched/current.h>
 #include <sched/preempt.h>
 #include <sched/sched.h>
@@ -134,6 +135,23 @@ notrace unsigned stack_trace_save_regs(const struct pt_regs *regs, unsigned long
 	if (walk_start(&w, current, frame_pointer(regs)))
 		n = walk_store(&w, store, n, size, 0);
 	preempt_enable_notrace();
+	return n;
+}
+
+notrace unsigned stack_trace_save_user(unsigned long *store, unsigned size)
+{
+	const struct pt_regs *regs = task_pt_regs(current);
+	unsigned long fp = frame_pointer(regs), low = user_stack_pointer(regs), record[2];
+	unsigned n = 0;
+
+	if (size)
+		store[n++] = instruction_pointer(regs);
+	while (n < size && fp >= low && fp % sizeof(long) == 0 &&
+	       !copy_from_user_nofault(record, (const void __user *)fp, sizeof(record)) && record[1]) {
+		store[n++] = record[1];
+		low = fp + sizeof(record);
+		fp = record[0];
+	}
 	return n;
 }
 

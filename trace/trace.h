@@ -41,6 +41,8 @@ enum trace_type {
 	TRACE_WAKE = 3,
 	TRACE_STACK = 4,
 	TRACE_PRINT = 5,
+	TRACE_SPECIAL = 7, /* 2.6.33's number, which later Linux gave to what we have not */
+	TRACE_USER_STACK = 12,
 };
 struct ftrace_entry {
 	struct trace_entry ent;
@@ -62,6 +64,18 @@ struct stack_entry {
 	struct trace_entry ent;
 	s32 size;
 	unsigned long caller[];
+};
+/* The user's pc and the callers, zeros behind the last. */
+#define USER_STACK_FRAMES 8
+struct userstack_entry {
+	struct trace_entry ent;
+	u32 tgid;
+	unsigned long caller[USER_STACK_FRAMES];
+};
+/* A runnable task: pid, virtual and real run time in ns. */
+struct special_entry {
+	struct trace_entry ent;
+	unsigned long arg1, arg2, arg3;
 };
 struct print_entry {
 	struct trace_entry ent;
@@ -222,6 +236,7 @@ struct trace_iterator {
 	void *copy;                           /* latency format of `trace`: `ent` is copied here, to look ahead */
 	u64 next_ts;                          /* latency format: of the record behind `ent`; 0: not known */
 	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
+	bool atomic;                          /* ftrace_dump: who prints may not sleep */
 	bool paused;                          /* recording is off while we are open (pause-on-trace) */
 	struct cpumask started;               /* CPUs of which a record was shown and left behind */
 	struct seq_file text;                 /* trace_pipe: lines, and how much of them was handed out */
@@ -264,6 +279,27 @@ static __always_inline void __trace_stack(struct trace_array *tr, u32 pc, unsign
 	trace_stack_from(tr, pc, flags, skip, arch_caller_fp());
 	barrier();
 }
+/*
+ * What the options stacktrace and userstacktrace add behind the record of an event or a function entry. Likewise.
+ * trace_user_stack records the current program's stack when pc says that its task runs, no interrupt.
+ */
+void __trace_stacks(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
+void trace_user_stack(struct trace_array *tr, u32 pc, unsigned long flags);
+#define TRACE_STACK_OPTIONS (TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
+static __always_inline void trace_stacks_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip,
+					      unsigned long fp)
+{
+	if (unlikely(READ_ONCE(tr->trace_flags) & TRACE_STACK_OPTIONS))
+		__trace_stacks(tr, pc, flags, skip, fp);
+}
+/* For a tracepoint's probe itself: the stack begins where the tracepoint stands. */
+static __always_inline void trace_event_stacks(struct trace_array *tr, u32 pc, unsigned long flags)
+{
+	trace_stacks_from(tr, pc, flags, 1, arch_caller_fp());
+	barrier();
+}
+/* trace_sched_tree.c: the tasks on the runqueue of `cpu`, which is locked. Likewise. */
+void trace_sched_tree(struct trace_array *tr, int cpu, u32 pc, unsigned long flags);
 /* trace_sched_switch.c: "==>" and "+" records, likewise. */
 void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
 				struct task_struct *next, u32 pc, unsigned long flags);
@@ -276,6 +312,7 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter); /* w
 /* trace_output.c */
 void trace_print_line(struct seq_file *s, struct trace_iterator *iter);
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
+void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip); /* of a return address */
 void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five characters */
 
 /* trace_iter.c. trace_types_lock held. */
@@ -305,14 +342,17 @@ int tracing_start_cmdline_record(void);
 void tracing_stop_cmdline_record(void);
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN]);
 void tracing_record_cmdline(struct task_struct *task); /* any context */
+int trace_alloc_tgids(void);  /* record-tgid is about to be set. 0, -ENOMEM. trace_types_lock */
+int trace_find_tgid(int pid); /* 0: not known. Any context */
 
 /* trace_pid.c */
 #define TRACE_PID_MAX 32768 /* pids are below */
-/* A set of tasks; replaced as a whole, its readers hold preemption off. */
+/* A set of tasks; readers hold preemption off. Replaced as a whole by users, changed in place by forks and exits. */
 struct trace_pid_list {
-	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)];
+	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)]; /* [trace_pid.c's pid_lock; read by anybody] */
 };
 bool trace_array_filters_pids(const struct trace_array *tr);
+int trace_pid_follow_fork(struct trace_array *tr, bool on); /* the option function-fork. trace_types_lock; 0, -ENOMEM */
 
 static inline bool trace_pid_in(const struct trace_pid_list *list, int pid)
 {

@@ -1,6 +1,6 @@
 /*
- * Names of traced tasks. A record carries only the pid; who that was is noted at each switch while somebody
- * traces, in a table of the most recent tasks.
+ * Names and processes of traced tasks. A record carries only the pid; who that was is noted at each switch while
+ * somebody traces, in a table of the most recent tasks.
  */
 #include <fs/libfs.h>
 #include <kernel/panic.h>
@@ -30,6 +30,8 @@ struct saved_cmdlines {
 static struct saved_cmdlines *saved; /* [l, written under trace_types_lock too] */
 static spinlock_t cmdline_lock = __SPIN_LOCK_UNLOCKED;
 static int cmdline_users; /* [trace_types_lock] */
+/* Process of each pid, 0: not known. Made when the option record-tgid is first set, and kept. [trace_types_lock; a] */
+static u16 *tgids;
 
 static struct saved_cmdlines *cmdlines_alloc(unsigned num)
 {
@@ -59,12 +61,40 @@ static void save_comm(struct saved_cmdlines *s, const struct task_struct *task)
 	memcpy(s->slot[slot].comm, task->comm, TASK_COMM_LEN);
 }
 
+static void record_tgid(const struct task_struct *task)
+{
+	u16 *known = smp_load_acquire(&tgids); /* the option may be seen set before the table is */
+
+	if (known && task->pid < PID_MAX_DEFAULT)
+		WRITE_ONCE(known[task->pid], task->tgid);
+}
+
+int trace_alloc_tgids(void)
+{
+	u16 *new;
+
+	if (tgids)
+		return 0;
+	new = kvzalloc(PID_MAX_DEFAULT * sizeof(*new), GFP_KERNEL);
+	smp_store_release(&tgids, new);
+	return new ? 0 : -ENOMEM;
+}
+
+int trace_find_tgid(int pid)
+{
+	const u16 *known = smp_load_acquire(&tgids);
+
+	return known && pid > 0 && pid < PID_MAX_DEFAULT ? READ_ONCE(known[pid]) : 0;
+}
+
 void tracing_record_cmdline(struct task_struct *task)
 {
 	unsigned long flags;
 
 	if (!task->pid || task->pid >= PID_MAX_DEFAULT)
 		return;
+	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_TGID))
+		record_tgid(task);
 	raw_local_irq_save(flags);
 	if (arch_spin_trylock(&cmdline_lock)) {
 		save_comm(saved, task);
@@ -102,10 +132,17 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
-	if (!(global_trace.trace_flags & TRACE_ITER(RECORD_CMD)) || !tracer_tracing_is_on(&global_trace))
+	u64 options = READ_ONCE(global_trace.trace_flags);
+
+	if (!tracer_tracing_is_on(&global_trace))
 		return;
-	tracing_record_cmdline(prev);
-	tracing_record_cmdline(next);
+	if (options & TRACE_ITER(RECORD_CMD)) {
+		tracing_record_cmdline(prev);
+		tracing_record_cmdline(next);
+	} else if (options & TRACE_ITER(RECORD_TGID)) {
+		record_tgid(prev);
+		record_tgid(next);
+	}
 }
 
 /* Put a table in force and return the one before. trace_types_lock held. */
@@ -200,3 +237,15 @@ static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text
 }
 TRACEFS_TEXT_FILE(saved_cmdlines_size, "saved_cmdlines_size", 0640, TRACEFS_TOP, saved_cmdlines_size_show,
 		  saved_cmdlines_size_store);
+
+static int saved_tgids_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	for (int pid = 1; pid < PID_MAX_DEFAULT; pid++) {
+		int tgid = trace_find_tgid(pid);
+
+		if (tgid)
+			seq_printf(m, "%d %d\n", pid, tgid);
+	}
+	return 0;
+}
+TRACEFS_TEXT_FILE(saved_tgids, "saved_tgids", 0440, TRACEFS_TOP, saved_tgids_show, NULL);

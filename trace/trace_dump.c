@@ -40,6 +40,7 @@ void ftrace_dump(enum ftrace_dump_mode mode)
 	tracing_off();
 	memset(&dump_iter, 0, sizeof(dump_iter));
 	dump_iter.tr = &global_trace;
+	dump_iter.atomic = true;
 	dump_iter.trace = global_trace.current_trace;
 	dump_iter.buffer = global_trace.buffer;
 	dump_iter.cpu_file = mode == DUMP_ORIG ? (int)smp_processor_id() : RING_BUFFER_ALL_CPUS_FILE;

@@ -19,17 +19,6 @@
 #include "trace.h"
 #include "trace_record.h"
 
-#define RECURSION_SHIFT 24 /* above PREEMPT, SOFTIRQ, HARDIRQ and NMI */
-static_assert(NMI_MASK < (1U << RECURSION_SHIFT));
-
-/* The bit of preempt_count that says: this context is in the tracer. */
-static __always_inline u32 recursion_bit(u32 pc)
-{
-	unsigned context = pc & NMI_MASK ? 3 : pc & HARDIRQ_MASK ? 2 : pc & SOFTIRQ_OFFSET ? 1 : 0;
-
-	return 1U << (RECURSION_SHIFT + context);
-}
-
 static __always_inline void fill_function(struct ring_buffer_event *event, u32 head, pid_t pid, unsigned long ip,
 					  unsigned long parent_ip)
 {
@@ -84,9 +73,13 @@ static __always_inline void trace_function_end(struct task_struct *t, u32 pc)
 		trace_function_resched(pc);
 }
 
-/* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters. */
+/* What a user of the general path wants besides the record. */
+#define FUNCTION_PIDS   1
+#define FUNCTION_STACKS 2
+
+/* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters, stacks. */
 static noinline void function_trace_general(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
-					    bool filter_pids)
+					    const struct ftrace_regs *fregs, unsigned wants)
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
@@ -95,8 +88,13 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 		return;
 	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
 	barrier();
-	if (READ_ONCE(tr->function_enabled) && !(filter_pids && trace_ignores_pid(tr, t->pid)))
-		trace_function(tr, ip, parent_ip, pc, arch_local_save_flags());
+	if (READ_ONCE(tr->function_enabled) && !((wants & FUNCTION_PIDS) && trace_ignores_pid(tr, t->pid))) {
+		unsigned long flags = arch_local_save_flags();
+
+		trace_function(tr, ip, parent_ip, pc, flags);
+		if (wants & FUNCTION_STACKS)
+			trace_stacks_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
+	}
 	trace_function_end(t, pc);
 }
 
@@ -151,7 +149,7 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 
 	/* Any context but a task's, the recursion bits, and depths that need clamping all make the count large. */
 	if (unlikely(pc > 15)) {
-		function_trace_general(&global_trace, ip, parent_ip, false);
+		function_trace_general(&global_trace, ip, parent_ip, fregs, 0);
 		return;
 	}
 	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET | 1U << RECURSION_SHIFT));
@@ -160,7 +158,7 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 	buffer = READ_ONCE(this_cpu(fast_buffer));
 	if (unlikely(!buffer)) {
 		WRITE_ONCE(t->preempt_count, pc);
-		function_trace_general(&global_trace, ip, parent_ip, false);
+		function_trace_general(&global_trace, ip, parent_ip, fregs, 0);
 		return;
 	}
 	ts = sched_clock();
@@ -187,7 +185,14 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				     struct ftrace_regs *fregs)
 {
-	function_trace_general(&global_trace, ip, parent_ip, true);
+	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS);
+}
+
+/* With a stack record behind each entry. The lists of pids are asked for too: there may be none. */
+static void function_stacks_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				       struct ftrace_regs *fregs)
+{
+	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_STACKS);
 }
 
 static struct ftrace_ops global_ops = {
@@ -196,9 +201,27 @@ static struct ftrace_ops global_ops = {
 	.private = &global_trace,
 };
 
+/* What is called follows what is wanted, so that what is not wanted costs nothing. */
+static void choose_func(struct trace_array *tr, u64 options)
+{
+	if (options & TRACE_STACK_OPTIONS)
+		ftrace_ops_set_func(tr->ops, function_stacks_trace_call);
+	else if (trace_array_filters_pids(tr))
+		ftrace_ops_set_func(tr->ops, function_pids_trace_call);
+	else
+		ftrace_ops_set_func(tr->ops, function_trace_call);
+}
+
 static void function_trace_update_pids(struct trace_array *tr)
 {
-	ftrace_ops_set_func(tr->ops, trace_array_filters_pids(tr) ? function_pids_trace_call : function_trace_call);
+	choose_func(tr, tr->trace_flags);
+}
+
+static int function_trace_flag_changed(struct trace_array *tr, u64 mask, bool set)
+{
+	if (mask & TRACE_STACK_OPTIONS)
+		choose_func(tr, set ? tr->trace_flags | mask : tr->trace_flags & ~mask);
+	return 0;
 }
 
 static int function_trace_init(struct trace_array *tr)
@@ -243,6 +266,7 @@ static const struct tracer function_trace = {
 	.reset = function_trace_reset,
 	.start = function_trace_start,
 	.update_pids = function_trace_update_pids,
+	.flag_changed = function_trace_flag_changed,
 };
 REGISTER_TRACER(function_trace);
 

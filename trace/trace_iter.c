@@ -197,6 +197,8 @@ static void *s_step(struct trace_iterator *iter)
 		ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
 	if (!trace_find_next_entry(iter))
 		return NULL;
+	/* Should a CPU's records be exchanged while we read (snapshot), time does not go back for it. */
+	iter->from = iter->ts;
 	iter->idx++;
 	return iter;
 }
@@ -204,6 +206,7 @@ static void *s_step(struct trace_iterator *iter)
 unsigned long trace_count_shown(struct trace_iterator *iter)
 {
 	unsigned long n = 0;
+	u64 from = iter->from;
 	unsigned cpu;
 
 	while (s_step(iter))
@@ -212,6 +215,7 @@ unsigned long trace_count_shown(struct trace_iterator *iter)
 		if (iter->buffer_iter[cpu])
 			ring_buffer_iter_reset(iter->buffer_iter[cpu]);
 	memset(&iter->started, 0, sizeof(iter->started));
+	iter->from = from;
 	iter->idx = 0;
 	return n;
 }

@@ -7,18 +7,24 @@
 
 #include "trace.h"
 
-static void set_overwrite(struct trace_array *tr, bool on)
+static int set_overwrite(struct trace_array *tr, bool on)
 {
 	ring_buffer_change_overwrite(tr->buffer, on);
+	return 0;
+}
+
+static int set_record_tgid(struct trace_array *tr, bool on)
+{
+	return on ? trace_alloc_tgids() : 0;
 }
 
 /*
- * Every option here means something. `changed` is called after the bit has changed, trace_types_lock held; most
- * options are only looked at by who prints or records.
+ * Every option here means something. `change` is called before the bit changes, trace_types_lock held: 0, or -errno
+ * and it does not. Most options are only looked at by who prints or records.
  */
 static const struct trace_option {
 	const char *name;
-	void (*changed)(struct trace_array *tr, bool on);
+	int (*change)(struct trace_array *tr, bool on);
 } trace_option_table[NR_TRACE_OPTIONS] = {
 	[OPT_PRINT_PARENT] = { "print-parent" },
 	[OPT_SYM_OFFSET] = { "sym-offset" },
@@ -28,14 +34,23 @@ static const struct trace_option {
 	[OPT_HEX] = { "hex" },
 	[OPT_BIN] = { "bin" },
 	[OPT_BLOCK] = { "block" },
+	[OPT_SCHED_TREE] = { "sched-tree" },
+	[OPT_PRINTK] = { "trace_printk" },
 	[OPT_ANNOTATE] = { "annotate" },
+	[OPT_USERSTACKTRACE] = { "userstacktrace" },
+	[OPT_SYM_USEROBJ] = { "sym-userobj" },
 	[OPT_CONTEXT_INFO] = { "context-info" },
 	[OPT_LATENCY_FMT] = { "latency-format" },
 	[OPT_RECORD_CMD] = { "record-cmd" },
+	[OPT_RECORD_TGID] = { "record-tgid", set_record_tgid },
 	[OPT_OVERWRITE] = { "overwrite", set_overwrite },
+	[OPT_STOP_ON_FREE] = { "disable_on_free" },
 	[OPT_IRQ_INFO] = { "irq-info" },
 	[OPT_MARKERS] = { "markers" },
 	[OPT_PAUSE_ON_TRACE] = { "pause-on-trace" },
+	[OPT_FUNCTION] = { "function-trace" },
+	[OPT_FUNC_FORK] = { "function-fork", trace_pid_follow_fork },
+	[OPT_STACKTRACE] = { "stacktrace" },
 };
 
 int trace_keep_overwrite(u64 mask, bool set)
@@ -55,10 +70,13 @@ int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on)
 		ret = tr->current_trace->flag_changed(tr, mask, on);
 	if (ret)
 		return ret;
-	WRITE_ONCE(tr->trace_flags, on ? tr->trace_flags | mask : tr->trace_flags & ~mask);
-	if (option->changed)
-		option->changed(tr, on);
-	return 0;
+	if (option->change)
+		ret = option->change(tr, on);
+	if (!ret)
+		WRITE_ONCE(tr->trace_flags, on ? tr->trace_flags | mask : tr->trace_flags & ~mask);
+	else if (tr->current_trace->flag_changed)
+		tr->current_trace->flag_changed(tr, mask, !on); /* it stays as it was */
+	return ret;
 }
 
 /* ---- An option of either kind, found by name */

@@ -19,7 +19,7 @@ const struct trace_event *find_trace_event(struct trace_iterator *iter)
 }
 
 /* sym, sym+0x10/0x40 or sym <address>, as the options say. An address that is no symbol's is shown as it is. */
-void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
+static void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip, unsigned long lookup)
 {
 	unsigned long size, offset;
 	struct ksym sym;
@@ -29,7 +29,7 @@ void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long 
 		seq_puts(s, "0");
 		return;
 	}
-	nr = symbol_index(ip);
+	nr = symbol_index(lookup);
 	if (nr < 0 || !kallsyms_symbol(nr, &sym)) {
 		seq_printf(s, "0x%lx", ip);
 		return;
@@ -38,11 +38,22 @@ void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long 
 	if (tr->trace_flags & TRACE_ITER(SYM_OFFSET)) {
 		char name[KSYM_NAME_LEN];
 
-		kallsyms_lookup(ip, &size, &offset, name);
-		seq_printf(s, "+0x%lx/0x%lx", offset, size);
+		kallsyms_lookup(lookup, &size, &offset, name);
+		seq_printf(s, "+0x%lx/0x%lx", offset + (ip - lookup), size);
 	}
 	if (tr->trace_flags & TRACE_ITER(SYM_ADDR))
 		seq_printf(s, " <%016lx>", ip);
+}
+
+void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
+{
+	print_sym(s, tr, ip, ip);
+}
+
+/* The call stands before its return address; one that never returns may be the last of its function. */
+void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
+{
+	print_sym(s, tr, ip, ip - 1);
 }
 
 static char irqs_char(u8 flags)
@@ -102,6 +113,21 @@ static char *put_time(char *p, struct trace_iterator *iter)
 	return put_dec(p, us % 1000000, 6, '0');
 }
 
+/* "(   1408) ", or dashes for a task whose thread group was not noted. */
+static noinline char *put_tgid(char *p, const struct trace_entry *ent)
+{
+	int tgid = trace_find_tgid(ent->pid);
+
+	*p++ = '(';
+	if (tgid)
+		p = put_dec(p, tgid, 7, ' ');
+	else
+		p = memset(p, '-', 7) + 7;
+	*p++ = ')';
+	*p++ = ' ';
+	return p;
+}
+
 /* "            bash-1408    [000] d.h1.  1234.567890: " by hand: this is on every line of a trace. */
 static void print_context(struct seq_file *s, struct trace_iterator *iter)
 {
@@ -110,6 +136,8 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 	p = trace_put_comm(p, iter->ent, 16);
 	p = trace_put_pid(p, iter->ent);
 	*p++ = ' ';
+	if (iter->tr->trace_flags & TRACE_ITER(RECORD_TGID))
+		p = put_tgid(p, iter->ent);
 	*p++ = '[';
 	p = put_dec(p, iter->cpu, 3, '0');
 	*p++ = ']';

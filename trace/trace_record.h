@@ -6,6 +6,17 @@
 
 #include "trace.h"
 
+#define RECURSION_SHIFT 24 /* above PREEMPT, SOFTIRQ, HARDIRQ and NMI */
+static_assert(NMI_MASK < (1U << RECURSION_SHIFT));
+
+/* The bit of preempt_count that says: this context is in the tracer. */
+static __always_inline u32 recursion_bit(u32 pc)
+{
+	unsigned context = pc & NMI_MASK ? 3 : pc & HARDIRQ_MASK ? 2 : pc & SOFTIRQ_OFFSET ? 1 : 0;
+
+	return 1U << (RECURSION_SHIFT + context);
+}
+
 /*
  * `flags` is the interrupt state as saved by arch_local_save_flags(). preempt_count is what the traced code runs with:
  * a tracer that has disabled preemption for itself passes its task's count less its own.
@@ -28,6 +39,28 @@ static __always_inline void trace_fill(struct trace_entry *ent, int type, struct
 	ent->flags = trace_flags_of(pc, READ_ONCE(t->thread_flags), flags);
 	ent->preempt_count = depth > 15 ? 15 : depth;
 	ent->pid = t->pid;
+}
+
+/*
+ * Scratch memory of a CPU, a part for each context that can interrupt another one here: task, softirq, interrupt, nmi.
+ * Who finds `depth` at n uses part n; whoever interrupts meanwhile uses the next and puts `depth` back. Not the context
+ * counts, as an interrupt's entry runs traced code before preempt_count says interrupt. Between enter and leave nothing
+ * is traced, faults or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
+ */
+#define TRACE_NEST_MAX 4
+static __always_inline unsigned trace_nest_enter(unsigned *depth)
+{
+	unsigned n = READ_ONCE(*depth);
+
+	if (likely(n < TRACE_NEST_MAX))
+		WRITE_ONCE(*depth, n + 1);
+	barrier();
+	return n;
+}
+static __always_inline void trace_nest_leave(unsigned *depth, unsigned n)
+{
+	barrier();
+	WRITE_ONCE(*depth, n);
 }
 
 /* For callers that have disabled preemption once themselves (probes of tracepoints, markers). */

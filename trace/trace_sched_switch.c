@@ -51,12 +51,27 @@ static __always_inline u32 probe_pc(void)
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
-	tracing_sched_switch_trace(data, prev, prev_state, next, probe_pc(), arch_local_save_flags());
+	struct trace_array *tr = data;
+	unsigned long flags = arch_local_save_flags();
+	u32 pc = probe_pc();
+
+	tracing_sched_switch_trace(tr, prev, prev_state, next, pc, flags);
+	if (unlikely(tr->trace_flags & TRACE_ITER(SCHED_TREE)))
+		trace_sched_tree(tr, smp_processor_id(), pc, flags);
+	trace_event_stacks(tr, pc, flags);
 }
 
 static void probe_sched_wakeup(void *data, struct task_struct *wakee)
 {
-	tracing_sched_wakeup_trace(data, wakee, probe_pc(), arch_local_save_flags());
+	struct trace_array *tr = data;
+	unsigned long flags = arch_local_save_flags();
+	u32 pc = probe_pc();
+
+	tracing_sched_wakeup_trace(tr, wakee, pc, flags);
+	/* Who wakes himself has not left the runqueue, and does not lock it (wake_current). */
+	if (unlikely(tr->trace_flags & TRACE_ITER(SCHED_TREE)) && wakee != current)
+		trace_sched_tree(tr, wakee->cpu, pc, flags);
+	trace_event_stacks(tr, pc, flags);
 }
 
 static void sched_switch_trace_unregister(struct trace_array *tr, int registered)

@@ -12,16 +12,10 @@
 
 #define STACK_FRAMES_MAX 128 /* frames beyond are left out; the deepest paths of this kernel have about 60 */
 
-/*
- * Where frames are collected: a part for each context that can interrupt another one here (task, softirq, interrupt,
- * nmi). Who finds `depth` at n uses part n, and whoever interrupts puts it back: it is not the context that counts,
- * as an interrupt's entry runs traced code before preempt_count says interrupt. Nothing in between is traced or
- * faults, so a context cannot come twice. [this CPU]
- */
-#define STACK_CONTEXTS 4
+/* Where frames are collected. Nesting: trace_nest_enter. [this CPU] */
 struct stack_frames {
 	unsigned depth;
-	unsigned long callers[STACK_CONTEXTS][STACK_FRAMES_MAX];
+	unsigned long callers[TRACE_NEST_MAX][STACK_FRAMES_MAX];
 };
 static DEFINE_PER_CPU(struct stack_frames, stack_frames);
 
@@ -44,28 +38,53 @@ static void record_stack(struct trace_array *tr, u32 pc, unsigned long flags, co
 void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp)
 {
 	struct stack_frames *frames = this_cpu_ptr(stack_frames);
-	unsigned depth = READ_ONCE(frames->depth), n;
+	unsigned depth = trace_nest_enter(&frames->depth), n;
 
-	if (depth == STACK_CONTEXTS)
+	if (unlikely(depth == TRACE_NEST_MAX))
 		return;
-	WRITE_ONCE(frames->depth, depth + 1);
-	barrier();
 	n = stack_trace_save_fp(fp, frames->callers[depth], STACK_FRAMES_MAX, skip);
 	if (n)
 		record_stack(tr, pc, flags, frames->callers[depth], n);
-	barrier();
-	WRITE_ONCE(frames->depth, depth);
+	trace_nest_leave(&frames->depth, depth);
+}
+
+void __trace_stacks(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp)
+{
+	u64 options = READ_ONCE(tr->trace_flags);
+
+	if (options & TRACE_ITER(STACKTRACE))
+		trace_stack_from(tr, pc, flags, skip, fp);
+	if (options & TRACE_ITER(USERSTACKTRACE))
+		trace_user_stack(tr, pc, flags);
+}
+
+extern const char __entry_text_start[], __entry_text_end[];
+
+/*
+ * A return address stands behind its call, and when that never returns it may be the next function's first: so who
+ * called is found by the byte before. What the machine's entry code leads to is where an exception came from, exactly.
+ */
+static void print_caller(struct seq_file *s, struct trace_array *tr, unsigned long ip, bool exact)
+{
+	if (exact)
+		seq_print_ip_sym(s, tr, ip);
+	else
+		seq_print_caller_sym(s, tr, ip);
 }
 
 static void trace_stack_print(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct stack_entry *field = (const void *)iter->ent;
+	bool in_entry = false;
 
 	seq_puts(s, "<stack trace>\n");
 	for (int i = 0; i < field->size; i++) {
+		unsigned long ip = field->caller[i];
+
 		seq_puts(s, " => ");
-		seq_print_ip_sym(s, iter->tr, field->caller[i]);
+		print_caller(s, iter->tr, ip, in_entry);
 		seq_putc(s, '\n');
+		in_entry = ip >= (unsigned long)__entry_text_start && ip < (unsigned long)__entry_text_end;
 	}
 }
 

@@ -22,7 +22,8 @@ sed -i 's/-DMISSING_SYSCALL_NAMES//g' "$work/src/newlib/configure.host"
 
 # The compiler may be one for Linux with glibc: hide that it says so, or newlib takes itself for a guest of glibc.
 # Outline atomics would call into libgcc's glibc-only start-up. No stack protector: there is no TLS to keep the cookie.
-cflags="-Os -w -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix"
+# Frame pointers, as in our own programs (UFRAMES in mk/userland.mk).
+cflags="-Os -w -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix"
 case $arch in
 aarch64) cflags="$cflags -mno-outline-atomics" ;;
 x86_64) cflags="$cflags -fcf-protection=none" ;;

@@ -163,6 +163,11 @@ void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu
 	isb();
 }
 
+notrace bool arch_mm_in_use(const struct mm_struct *mm)
+{
+	return (read_sysreg(ttbr0_el1) & (BIT(48) - 1)) == __pa(mm->pgd);
+}
+
 int arch_init_new_context(struct mm_struct *mm)
 {
 	mm->context_id = 0;

@@ -18,6 +18,11 @@ void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu
 	write_cr(3, next == &init_mm ? __pa_symbol(swapper_pg_dir) : __pa(next->pgd));
 }
 
+notrace bool arch_mm_in_use(const struct mm_struct *mm)
+{
+	return read_cr(3) == __pa(mm->pgd);
+}
+
 int arch_init_new_context(struct mm_struct *mm)
 {
 	return 0;

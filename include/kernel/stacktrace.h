@@ -17,5 +17,11 @@ struct pt_regs;
 unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned skip);
 unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size, unsigned skip);
 unsigned stack_trace_save_regs(const struct pt_regs *regs, unsigned long *store, unsigned size);
+/*
+ * The program that entered the kernel in this task: its pc, then the return addresses that its frame pointers lead to,
+ * read without faulting anything in. Only as far as every frame lies above the one before: what a program's memory
+ * holds is its own choice. The task must be a user's and its address space in use. Context: preemption off, not nmi.
+ */
+unsigned stack_trace_save_user(unsigned long *store, unsigned size);
 /* Of ourselves, from the frame record at fp on, which must be one of our callers'. Preemption off. */
 unsigned stack_trace_save_fp(unsigned long fp, unsigned long *store, unsigned size, unsigned skip);

@@ -43,6 +43,12 @@ long strncpy_from_user(char *dst, const char __user *src, long n);
 /* Kernel memory that may not be there. 0 or -EFAULT (also for user addresses). Any context. */
 long copy_from_kernel_nofault(void *dst, const void *src, size_t n);
 
+/*
+ * User memory that happens to be there: 0, or -EFAULT where a fault would have to bring it. Never sleeps. Context: any
+ * but nmi; the caller makes sure whose address space is in use.
+ */
+long copy_from_user_nofault(void *dst, const void __user *src, size_t n);
+
 /* The machine's, with a check of the address. The value and 0, or 0 and -EFAULT: two registers. */
 struct user_value {
 	u64 value;

@@ -1,6 +1,7 @@
 /* Checked copies between kernel and user memory, over the machine's bare ones. */
 #include <lib/string.h>
 #include <mm/uaccess.h>
+#include <sched/sched.h>
 
 unsigned long copy_from_user_rest(void *to, unsigned long n, unsigned long left)
 {
@@ -38,4 +39,17 @@ notrace long copy_from_kernel_nofault(void *dst, const void *src, size_t n)
 	if (start < PAGE_OFFSET || start + n < start)
 		return -EFAULT;
 	return __copy_user(dst, src, n) ? -EFAULT : 0;
+}
+
+/* The fault handler does nothing for user addresses while preemption is off: it goes straight to the fix-up. */
+notrace long copy_from_user_nofault(void *dst, const void __user *src, size_t n)
+{
+	unsigned long left;
+
+	if (!access_ok(src, n))
+		return -EFAULT;
+	preempt_disable_notrace();
+	left = __copy_user(dst, src, n);
+	preempt_enable_notrace();
+	return left ? -EFAULT : 0;
 }

@@ -17,6 +17,12 @@ struct ftrace_regs {
 	unsigned long pc; /* ip + 4 */
 };
 
+/* Where a walk by frame records finds first the traced function, then its caller. */
+static inline unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
+{
+	return (unsigned long)fregs;
+}
+
 /* ftrace.S */
 void _mcount(void);
 void ftrace_caller(void);

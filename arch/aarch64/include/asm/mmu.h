@@ -12,6 +12,8 @@ static inline bool arch_mm_loaded(const struct mm_struct *mm)
 {
 	return true;
 }
+/* Are user addresses translated by mm's tables on this CPU at this moment? Preemption off. Not traced. */
+bool arch_mm_in_use(const struct mm_struct *mm);
 /* A new mm: no ASID yet; 0 or -errno. */
 int arch_init_new_context(struct mm_struct *mm);
 /* Before the pgd is freed. ASIDs are taken back all together when they run out, so there is nothing to give

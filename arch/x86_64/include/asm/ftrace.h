@@ -23,6 +23,12 @@ struct ftrace_regs {
 	unsigned long parent;		      /* where foo will return to: a tracer of returns replaces it */
 };
 
+/* Where a walk by frame records finds first the traced function, then its caller. */
+static inline unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
+{
+	return (unsigned long)fregs->record;
+}
+
 /* ftrace.S pushes it one by one. */
 static_assert(offsetof(struct ftrace_regs, si) == 8 && offsetof(struct ftrace_regs, r9) == 40);
 

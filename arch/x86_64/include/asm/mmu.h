@@ -17,6 +17,8 @@ static inline bool arch_mm_loaded(const struct mm_struct *mm)
 	__asm__ volatile("mov %%gs:loaded_mm, %0" : "=r"(loaded));
 	return loaded == mm;
 }
+/* Are user addresses translated by mm's tables on this CPU at this moment? Preemption off. Not traced. */
+bool arch_mm_in_use(const struct mm_struct *mm);
 /* A new mm has nothing that is the machine's: TLB entries carry no number of an address space (no PCID). 0.
  */
 int arch_init_new_context(struct mm_struct *mm);

@@ -19,6 +19,7 @@
 #define NR_getcpu	   168
 #define NR_gettid	   178
 #define NR_mprotect	   226
+#define NR_setuid	   146
 #define NR_prlimit64	   261
 #define NR_clone3	   435
 #else
@@ -35,6 +36,7 @@
 #define NR_getcpu	   309
 #define NR_gettid	   186
 #define NR_mprotect	   10
+#define NR_setuid	   105
 #define NR_prlimit64	   302
 #define NR_clone3	   435
 

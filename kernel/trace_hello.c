@@ -1,0 +1,112 @@
+/*
+ * trace_printk() to try out: debugfs's trace_printk/hello takes the name of a context, and a message is put into the
+ * trace from there. Also the shortest example of how trace_printk is used.
+ */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <irq/softirq.h>
+#include <kernel/smp.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <sched/mutex.h>
+#include <sched/sched.h>
+#include <sched/wait.h>
+#include <time/clock.h>
+#include <time/hrtimer.h>
+#include <trace/trace_printk.h>
+
+static DEFINE_MUTEX(hello_lock); /* one message at a time */
+static DECLARE_COMPLETION(said);
+
+static void noinline hello_task(void)
+{
+	trace_printk("hello from a task on CPU %u, preempt_count %x\n", smp_processor_id(), preempt_count());
+}
+
+static void noinline hello_puts(void)
+{
+	trace_puts("hello without a format\n");
+}
+
+static enum hrtimer_restart noinline hello_timer(struct hrtimer *timer)
+{
+	trace_printk("hello from an interrupt on CPU %u, preempt_count %x\n", smp_processor_id(), preempt_count());
+	complete(&said);
+	return HRTIMER_NORESTART;
+}
+
+static void hello_irq(void)
+{
+	struct hrtimer timer;
+
+	hrtimer_init(&timer, hello_timer);
+	hrtimer_start(&timer, sched_clock());
+	wait_for_completion(&said);
+	hrtimer_cancel(&timer);
+}
+
+static void noinline hello_action(void)
+{
+	trace_printk("hello from a softirq on CPU %u, preempt_count %x\n", smp_processor_id(), preempt_count());
+	complete(&said);
+}
+
+static void hello_softirq(void)
+{
+	open_softirq(HI_SOFTIRQ, hello_action);
+	raise_softirq(HI_SOFTIRQ);
+	wait_for_completion(&said);
+}
+
+/* More than fits: the message is cut off, and the newline is added. */
+static void noinline hello_long(void)
+{
+	trace_printk("%*d", 2 * TRACE_PRINTK_MAX, 1);
+}
+
+static const struct hello_context {
+	const char *name;
+	void (*say)(void);
+} hello_contexts[] = {
+	{"task", hello_task},	    {"puts", hello_puts}, {"irq", hello_irq},
+	{"softirq", hello_softirq}, {"long", hello_long},
+};
+
+static ssize_t hello_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	char name[32];
+	ssize_t len = copy_text_from_user(name, sizeof(name), buf, n);
+
+	if (len < 0)
+		return len;
+	for (unsigned i = 0; i < ARRAY_SIZE(hello_contexts); i++)
+		if (!strcmp(strim(name), hello_contexts[i].name)) {
+			mutex_lock(&hello_lock);
+			hello_contexts[i].say();
+			mutex_unlock(&hello_lock);
+			return n;
+		}
+	return -EINVAL;
+}
+
+static int hello_show(struct seq_file *m, void *unused)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(hello_contexts); i++)
+		seq_printf(m, "%s\n", hello_contexts[i].name);
+	return 0;
+}
+
+static int hello_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, hello_show, NULL);
+}
+
+static const struct file_operations hello_fops = {
+	.open = hello_open,
+	.read = seq_read,
+	.write = hello_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+static const struct debugfs_entry hello_file = {"trace_printk", "hello", 0600, &hello_fops, NULL};
+REGISTER_DEBUGFS(hello_file);

@@ -1,0 +1,7 @@
+#!/bin/sh
+# description: deadline tasks on one CPU: parameters, budgets and periods to the microsecond, order, admission
+# requires: icount timeout=240 progs="dltest"
+. /run/prelude
+dltest || fail dltest
+grep -q '^dl_total_bw *: 0$' /proc/sched_debug || fail 'bandwidth was lost'
+finish

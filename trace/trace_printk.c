@@ -1,0 +1,75 @@
+/* trace_printk(): the kernel's own messages in the trace. */
+#include <kernel/percpu.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <sched/sched.h>
+#include <trace/trace_printk.h>
+
+#include "trace.h"
+#include "trace_record.h"
+
+/* Where text is made before it is known how long it becomes. Nesting: trace_nest_enter. [this CPU] */
+struct printk_text {
+	unsigned depth;
+	char text[TRACE_NEST_MAX][TRACE_PRINTK_MAX];
+};
+static DEFINE_PER_CPU(struct printk_text, printk_text);
+
+/* From the function whose frame record is at fp, which has disabled preemption once. The length recorded. */
+static int record_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned n, unsigned long fp)
+{
+	bool newline = !n || text[n - 1] != '\n';
+	struct ring_buffer_event *event;
+	struct print_entry *entry = trace_reserve(tr, &event, TRACE_PRINT, sizeof(*entry) + n + newline + 1);
+
+	if (!entry)
+		return 0;
+	entry->ip = ip;
+	memcpy(entry->buf, text, n);
+	if (newline)
+		entry->buf[n++] = '\n';
+	entry->buf[n] = '\0';
+	trace_commit(tr);
+	trace_stacks_from(tr, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0, fp);
+	return n;
+}
+
+static bool printk_wanted(const struct trace_array *tr)
+{
+	return READ_ONCE(tr->buffer) && (READ_ONCE(tr->trace_flags) & TRACE_ITER(PRINTK));
+}
+
+int __trace_printk(unsigned long ip, const char *fmt, ...)
+{
+	struct printk_text *texts;
+	unsigned depth;
+	va_list args;
+	int n = 0;
+
+	if (!printk_wanted(&global_trace))
+		return 0;
+	preempt_disable_notrace();
+	texts = this_cpu_ptr(printk_text);
+	depth = trace_nest_enter(&texts->depth);
+	if (likely(depth < TRACE_NEST_MAX)) {
+		va_start(args, fmt);
+		n = vscnprintf(texts->text[depth], TRACE_PRINTK_MAX, fmt, args);
+		va_end(args);
+		n = record_text(&global_trace, ip, texts->text[depth], n, arch_caller_fp());
+		trace_nest_leave(&texts->depth, depth);
+	}
+	preempt_enable_notrace();
+	return n;
+}
+
+int __trace_puts(unsigned long ip, const char *text)
+{
+	int n;
+
+	if (!printk_wanted(&global_trace))
+		return 0;
+	preempt_disable_notrace();
+	n = record_text(&global_trace, ip, text, strnlen(text, TRACE_PRINTK_MAX - 1), arch_caller_fp());
+	preempt_enable_notrace();
+	return n;
+}
