@@ -165,6 +165,26 @@ def test_trace_pipe_has_the_same_lines(machine, form):
         assert lines_of(guest, "cat trace_pipe").splitlines() == lines and len(lines) > 20
 
 
+@pytest.mark.parametrize("tracer", ["wakeup", "wakeup_rt"])
+def test_wakeup_tracers(machine, tracer):
+    with machine.guest(smp=2, timeout=120) as guest:
+        lines_of(guest, f"cd {TRACING}; echo 'vfs_* hrtimer_*' > set_ftrace_filter; echo {tracer} > current_tracer; "
+                        "taskset 2 chrt -f 5 sleep 0.05; echo 0 > tracing_on")
+        header, short = tracetext.split_latency(lines_of(guest, "cat trace"))
+        tracetext.check_latency(header, short)
+        assert header["tracer"] == tracer and header["started"] is None and header["shown"] == len(short)
+        pairs = [line["rest"] for line in short if re.search(r"   \+ | ==> ", line["rest"])]
+        assert len(pairs) == 2, pairs
+        for pair, delim in zip(pairs, ("  +", "==>")):  # who wakes, and who goes, for the task of the header
+            match = re.fullmatch(r" ( *\d+):( *\d+):(\S) (  \+|==>) \[(\d{3})\] ( *\d+):( *\d+):R (\S.*)", pair)
+            assert match and match[4] == delim and int(match[6]) == header["pid"] and match[8] == header["comm"], pair
+            assert [len(match[i]) for i in (1, 2, 6, 7)] == [5, 3, 5, 3], pair
+        assert (header["policy"], header["rt_prio"]) == (1, 5) or tracer == "wakeup"
+        # The same records in the form for programs.
+        numbers = [tracetext.parse_raw(line) for line in shown(guest, "raw").splitlines() if re.match(r"\d", line)]
+        assert [one[3][0] for one in numbers if one[3][0] == "pair"] == ["pair"] * 2 and len(numbers) == len(short)
+
+
 @pytest.mark.parametrize("tracer", LATENCY_TRACERS)
 def test_latency_tracers(machine, tracer):
     with machine.guest(smp=2, timeout=120) as guest:
