@@ -23,7 +23,8 @@ static __always_inline struct ring_buffer_event *peek_iter(struct trace_iterator
 }
 
 /* The next record of one CPU, not taken yet. */
-static __always_inline struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts, unsigned long *lost)
+static __always_inline struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts,
+							  unsigned long *lost)
 {
 	return iter->buffer_iter ? peek_iter(iter, cpu, ts) : ring_buffer_peek(iter->buffer, cpu, ts, lost);
 }
