@@ -110,7 +110,7 @@ static pid_t start_metronome(int cpu)
 }
 
 /*
- * The budgets' utilisation is 2.8, none above 0.35: below m - (m - 1) * 0.35 = 2.95 for four CPUs, so global EDF misses no
+ * The utilisation is 2.8, none above 0.35: below m - (m - 1) * 0.35 = 2.95 for four CPUs, so global EDF misses no
  * deadline (Goossens, Funk, Baruah: "Priority-driven scheduling of periodic task systems on multiprocessors", 2003).
  * All are born on CPU 0, where any three of them would be too many. Two hogs want what is left.
  */
