@@ -10,35 +10,38 @@
 #include "trace_irqsoff.h"
 #include "trace_max.h"
 
-/* Context of both: the hook's. The barrier keeps the symbols two, and the call no jump. */
-static __always_inline void take_section(struct critical *c, struct trace_array *tr, const struct critical_place *place,
-					 u64 end, unsigned long last)
+static __always_inline void take_section(unsigned long hook, unsigned long ip, unsigned long fp, unsigned long flags,
+					 struct trace_array *tr, u64 end, unsigned long last)
 {
-	unsigned long ip, parent_ip;
+	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical_names names = critical_names(hook, ip, fp);
+	u32 pc = preempt_count();
 	struct trace_section section = {
 		.start = c->start,
 		.end = end,
 		.first = c->first,
 		.critical_start = c->place,
-		.critical_end = critical_names(place, &ip, &parent_ip),
+		.critical_end = names.parent_ip,
 		.task = current,
 	};
 
-	trace_function(tr, ip, parent_ip, place->pc, place->flags);
-	trace_function(tr, last, parent_ip, place->pc, place->flags);
-	trace_stack_from(tr, place->pc, place->flags, 0, place->fp);
+	critical_set_state(c, CRITICAL_BUSY);
+	trace_function(tr, names.ip, names.parent_ip, pc, flags);
+	trace_function(tr, last, names.parent_ip, pc, flags);
+	trace_stack_from(tr, pc, flags, 0, fp);
 	cpumask_set_cpu(smp_processor_id(), &section.cpus);
 	trace_max_take(tr, &section);
+	critical_ended(c);
 }
 
-void tracer_hardirqs_on(struct critical *c, struct trace_array *tr, const struct critical_place *place, u64 end)
+void tracer_hardirqs_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end)
 {
-	take_section(c, tr, place, end, (unsigned long)tracer_hardirqs_on);
+	take_section((unsigned long)trace_hardirqs_on, ip, fp, flags, tr, end, (unsigned long)tracer_hardirqs_on);
 }
 
-void tracer_preempt_on(struct critical *c, struct trace_array *tr, const struct critical_place *place, u64 end)
+void tracer_preempt_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end)
 {
-	take_section(c, tr, place, end, (unsigned long)tracer_preempt_on);
+	take_section((unsigned long)trace_preempt_on, ip, fp, flags, tr, end, (unsigned long)tracer_preempt_on);
 }
 
 /* ---- Function entries */
@@ -52,11 +55,9 @@ static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 	raw_local_irq_save(flags);
 	c = this_cpu_ptr(critical_section);
 	if (tr && c->state == CRITICAL_OFF && !in_nmi() && !trace_ignores_pid(tr, current->pid)) {
-		WRITE_ONCE(c->state, CRITICAL_BUSY);
-		barrier();
+		critical_set_state(c, CRITICAL_BUSY);
 		trace_function(tr, ip, parent_ip, preempt_count(), flags);
-		barrier();
-		WRITE_ONCE(c->state, CRITICAL_OFF);
+		critical_set_state(c, CRITICAL_OFF);
 	}
 	raw_local_irq_restore(flags);
 }

@@ -97,6 +97,19 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 
 void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for trace_max_begin */
 
+/* The two parts of trace_max_begin, for a caller whose usual case calls nothing. `cpu` is ours. */
+static __always_inline bool trace_max_is_pending(struct trace_array *tr, unsigned cpu)
+{
+	return cpumask_test_cpu(cpu, &tr->max->pending);
+}
+static __always_inline void trace_max_note_epoch(struct trace_array *tr, struct trace_array_cpu *data)
+{
+	/* In this order: see trace_max_break. */
+	u64 epoch = smp_load_acquire(&tr->max->epoch);
+
+	data->max_epoch = ring_buffer_cpu_is_on(data->buffer) ? epoch : 0;
+}
+
 /*
  * Before the first record of a section on each CPU that it has records on (once a section and CPU). Interrupts
  * off, not in an nmi. A few loads and a store when nothing is pending.
@@ -104,14 +117,10 @@ void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for tra
 static __always_inline void trace_max_begin(struct trace_array *tr)
 {
 	unsigned cpu = smp_processor_id();
-	struct trace_array_cpu *data = &tr->cpu_data[cpu];
-	u64 epoch;
 
-	if (unlikely(cpumask_test_cpu(cpu, &tr->max->pending)))
+	if (unlikely(trace_max_is_pending(tr, cpu)))
 		trace_max_exchange_pending(tr);
-	/* In this order: see trace_max_break. */
-	epoch = smp_load_acquire(&tr->max->epoch);
-	data->max_epoch = ring_buffer_cpu_is_on(data->buffer) ? epoch : 0;
+	trace_max_note_epoch(tr, &tr->cpu_data[cpu]);
 }
 
 /*
