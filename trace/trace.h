@@ -77,6 +77,11 @@ struct special_entry {
 	struct trace_entry ent;
 	unsigned long arg1, arg2, arg3;
 };
+/* A priority as ctx_switch_entry keeps it, in a byte as Linux does: a deadline task's -1 is 255 there. */
+static inline int ctx_switch_prio(u8 prio)
+{
+	return prio == 255 ? -1 : prio;
+}
 struct print_entry {
 	struct trace_entry ent;
 	unsigned long ip;
