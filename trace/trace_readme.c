@@ -24,6 +24,7 @@ static const char readme_text[] =
 	"  dyn_ftrace_total_info       - how many functions carry a site, and the memory of the records\n"
 	"  enabled_functions           - sites that call the tracer now, by how many users\n"
 	"  free_buffer                 - closing it gives the buffer's memory back\n"
+	"  latency_trace               - trace in the latency format, whatever trace_options says\n"
 	"  options/, trace_options     - how the trace is shown; write NAME or noNAME\n"
 	"  per_cpu/cpuN/               - trace, trace_pipe, buffer_size_kb and stats of one CPU\n"
 	"  saved_cmdlines              - pid and name of the tasks in the trace\n"

@@ -48,6 +48,15 @@ e options/overwrite 2
 e options/overwrite x
 e trace_options nosuchoption
 e trace_options ''
+e trace_options no
+e trace_options nonoraw
+e trace_options 'raw hex'
+e trace_options test_nop_refuse
+e options/test_nop_refuse 1
+e options/raw -1
+e options/raw ''
+e latency_trace x
+e latency_trace ''
 e trace_clock nosuchclock
 e tracing_cpumask 0
 e tracing_cpumask xyz
