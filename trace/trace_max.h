@@ -97,17 +97,21 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 
 void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for trace_max_begin */
 
-/* The two parts of trace_max_begin, for a caller whose usual case calls nothing. `cpu` is ours. */
-static __always_inline bool trace_max_is_pending(struct trace_array *tr, unsigned cpu)
+/*
+ * The parts of trace_max_begin, for a caller whose usual case calls nothing: nothing may be pending on the CPU, which is
+ * ours; the epoch is read; a record is reserved, so recording was on after that; the epoch is noted.
+ */
+static __always_inline bool trace_max_is_pending(const struct trace_max *max, unsigned cpu)
 {
-	return cpumask_test_cpu(cpu, &tr->max->pending);
+	return cpumask_test_cpu(cpu, &max->pending);
 }
-static __always_inline void trace_max_note_epoch(struct trace_array *tr, struct trace_array_cpu *data)
+static __always_inline u64 trace_max_epoch(const struct trace_max *max)
 {
-	/* In this order: see trace_max_break. */
-	u64 epoch = smp_load_acquire(&tr->max->epoch);
-
-	data->max_epoch = ring_buffer_cpu_is_on(data->buffer) ? epoch : 0;
+	return smp_load_acquire(&max->epoch);
+}
+static __always_inline void trace_max_note_epoch(struct trace_array_cpu *data, u64 epoch)
+{
+	data->max_epoch = epoch;
 }
 
 /*
@@ -117,10 +121,14 @@ static __always_inline void trace_max_note_epoch(struct trace_array *tr, struct 
 static __always_inline void trace_max_begin(struct trace_array *tr)
 {
 	unsigned cpu = smp_processor_id();
+	struct trace_array_cpu *data = &tr->cpu_data[cpu];
+	u64 epoch;
 
-	if (unlikely(trace_max_is_pending(tr, cpu)))
+	if (unlikely(trace_max_is_pending(tr->max, cpu)))
 		trace_max_exchange_pending(tr);
-	trace_max_note_epoch(tr, &tr->cpu_data[cpu]);
+	/* In this order: see trace_max_break. */
+	epoch = trace_max_epoch(tr->max);
+	trace_max_note_epoch(data, ring_buffer_cpu_is_on(data->buffer) ? epoch : 0);
 }
 
 /*

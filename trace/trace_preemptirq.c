@@ -117,16 +117,18 @@ static __always_inline void critical_begin(struct critical *c, unsigned long hoo
 	struct ring_buffer_event *event;
 	struct trace_array_cpu *data;
 	struct ftrace_entry *entry;
+	u32 cpu = t->cpu;
+	u64 epoch;
 
 	if (unlikely(c->state != CRITICAL_ON || !tr || tr->clock || pc > 15 ||
-		     (READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) || trace_max_is_pending(tr, t->cpu))) {
+		     (READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) || trace_max_is_pending(tr->max, cpu))) {
 		critical_begin_general(c, hook, ip, fp, base, flags ? *flags : arch_local_save_flags());
 		return;
 	}
-	critical_set_state(c, CRITICAL_BUSY);
-	data = &tr->cpu_data[t->cpu];
+	data = &tr->cpu_data[cpu];
 	buffer = data->buffer;
-	trace_max_note_epoch(tr, data);
+	critical_set_state(c, CRITICAL_BUSY);
+	epoch = trace_max_epoch(tr->max);
 	c->base = base;
 	c->first = sched_clock();
 	event = rb_try_reserve(buffer, sizeof(*entry), c->first);
@@ -134,6 +136,7 @@ static __always_inline void critical_begin(struct critical *c, unsigned long hoo
 		critical_begin_again(c, hook, ip, fp, buffer, flags ? *flags : arch_local_save_flags());
 		return;
 	}
+	trace_max_note_epoch(data, epoch);
 	entry = (void *)event->array; /* a record this short has no length word of its own */
 	*(u32 *)(void *)entry = TRACE_FN | pc << 24 | (off ? TRACE_FLAG_IRQS_OFF << 16 : 0);
 	entry->ent.pid = t->pid;

@@ -50,7 +50,7 @@ static void show_cpu(struct seq_file *m, unsigned cpu, const struct cpu_check *c
 	seq_printf(m, "; lost: %lu begins, %lu ends\n", READ_ONCE(c->lost_begins), READ_ONCE(c->lost_ends));
 }
 
-/* In worker threads of their CPUs, which nothing but their own code keeps from being preempted. */
+/* Each CPU is looked at by its worker thread, where nothing is off but what the thread switches off itself. */
 static int hook_check_show(struct seq_file *m, void *unused)
 {
 	unsigned cpu;
@@ -117,8 +117,8 @@ static u64 pair_cost(void (*loop)(void))
 
 static int hook_cost_show(struct seq_file *m, void *unused)
 {
-	seq_printf(m, "irqs off and on: %llu ns\n", (unsigned long long)pair_cost(irq_pairs));
-	seq_printf(m, "preemption off and on: %llu ns\n", (unsigned long long)pair_cost(preempt_pairs));
+	seq_printf(m, "interrupts off and on %llu ns\n", (unsigned long long)pair_cost(irq_pairs));
+	seq_printf(m, "preemption off and on %llu ns\n", (unsigned long long)pair_cost(preempt_pairs));
 	return 0;
 }
 
