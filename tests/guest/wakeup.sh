@@ -30,11 +30,11 @@ whole() {
 	count=$(wc -l < /tmp/records)
 	same "$what: as many records as the header says" $count "$(header latency: | cut -d '#' -f 2 | cut -d / -f 1)"
 	same "$what: the header has the maximum" "$LATENCY us" "$(header latency: | cut -d , -f 1)"
-	record 1 | grep -q " + \[000\]  *$1: " || fail "$what: begins with '$(record 1)'"
+	record 1 | grep -q " + \[000\]  *$1:" || fail "$what: begins with '$(record 1)'"
 	record 2 | grep -q ': <stack trace>$' || fail "$what: then '$(record 2)'"
 	record 3 | grep -q ': try_to_wake_up <-' || fail "$what: then '$(record 3)'"
 	record $((count - 2)) | grep -q ': __schedule <-' || fail "$what: at the end '$(record $((count - 2)))'"
-	record $((count - 1)) | grep -q " ==> \[000\]  *$1: " || fail "$what: then '$(record $((count - 1)))'"
+	record $((count - 1)) | grep -q " ==> \[000\]  *$1:" || fail "$what: then '$(record $((count - 1)))'"
 	record $count | grep -q ': <stack trace>$' || fail "$what: then '$(record $count)'"
 	grep -q '^ => try_to_wake_up$' trace || fail "$what: no try_to_wake_up in the first stack"
 	grep -q '^ => __schedule$' trace || fail "$what: no __schedule in the last stack"
@@ -44,22 +44,30 @@ whole() {
 	test $((count > 6)) = $(cat options/function-trace) || fail "$what: $count records"
 }
 
+# plan TRACER CASE: the tracer's maximum is the wake-up that was planned to be
+plan() {
+	what="$1, $2, function-trace $(cat options/function-trace)"
+	echo $1 > current_tracer
+	waketest $2 > /tmp/plan || fail "$what: $(cat /tmp/plan)"
+	echo 0 > tracing_on
+	read pid policy prio low high < /tmp/plan
+	read LATENCY < tracing_max_latency
+	test $LATENCY -ge $low -a $LATENCY -le $high || fail "$what: wanted $low to $high us, got $LATENCY"
+	same "$what: task" "waketest-$pid (uid:0 nice:0 policy:$policy rt_prio:$prio)" "$(header '| task:')"
+	whole $pid
+	echo nop > current_tracer
+	echo 1 > tracing_on
+}
+
 # -- who is followed
 for function_trace in 0 1; do
 	echo $function_trace > options/function-trace
-	for case in higher equal demoted killed; do
-		what="$case, function-trace $function_trace"
-		echo wakeup_rt > current_tracer
-		waketest $case > /tmp/plan || fail "$what: $(cat /tmp/plan)"
-		echo 0 > tracing_on
-		read pid prio low high < /tmp/plan
-		read LATENCY < tracing_max_latency
-		test $LATENCY -ge $low -a $LATENCY -le $high || fail "$what: wanted $low to $high us, got $LATENCY"
-		same "$what: task" "waketest-$pid (uid:0 nice:0 policy:1 rt_prio:$prio)" "$(header '| task:')"
-		whole $pid
-		echo nop > current_tracer
-		echo 1 > tracing_on
+	for case in higher equal demoted killed deadline; do
+		plan wakeup_rt $case
 	done
+	plan wakeup higher
+	plan wakeup deadline
+	plan wakeup_dl deadline
 done
 
 # -- a wake-up's latency is what the sched_switch tracer sees of it: the same sleeper, the same instructions
@@ -76,7 +84,7 @@ for function_trace in 0 1; do
 	echo wakeup_rt > current_tracer
 	waketest steps > /tmp/plan
 	echo 0 > tracing_on
-	read pid prio < /tmp/plan
+	read pid policy prio low high < /tmp/plan
 	read LATENCY < tracing_max_latency
 	what="steps, function-trace $function_trace"
 	same "$what: task" "waketest-$pid (uid:0 nice:0 policy:1 rt_prio:5)" "$(header '| task:')"
@@ -92,7 +100,7 @@ done
 echo sched_switch > current_tracer
 waketest steps > /tmp/plan
 echo 0 > tracing_on
-read pid prio < /tmp/plan
+read pid policy prio low high < /tmp/plan
 echo raw > trace_options
 grep -v '^#' trace > /tmp/raw
 echo noraw > trace_options
@@ -120,7 +128,7 @@ test "$(cat tracing_max_latency)" -gt 0 || fail 'wakeup does not see a fair task
 header '| task:' | grep -q 'policy:0 rt_prio:0)' || fail "wakeup: $(header '| task:')"
 echo 0 > tracing_max_latency
 waketest higher > /tmp/plan
-read pid prio low high < /tmp/plan
+read pid policy prio low high < /tmp/plan
 header '| task:' | grep -q "waketest-$pid .*policy:1 rt_prio:20)" || fail "wakeup, real-time: $(header '| task:')"
 
 # -- options and files
@@ -143,7 +151,7 @@ echo overwrite > trace_options
 entries() {
 	echo 0 > tracing_max_latency
 	waketest killed > /tmp/plan
-	read pid prio low high < /tmp/plan
+	read pid policy prio low high < /tmp/plan
 	read LATENCY < tracing_max_latency
 	test $LATENCY -ge $low -a $LATENCY -le $high || echo "$LATENCY us"
 	grep ' <-' trace | grep -c -v 'try_to_wake_up <-\|: __schedule <-'
@@ -169,7 +177,7 @@ same 'below tracing_thresh' 2 $(wc -l < trace)
 echo 200 > tracing_thresh
 for case in killed demoted; do
 	waketest $case > /tmp/plan
-	read pid prio low high < /tmp/plan
+	read pid policy prio low high < /tmp/plan
 	header '| task:' | grep -q "waketest-$pid .*rt_prio:$prio)" || fail "above tracing_thresh: $(header '| task:')"
 done
 echo 0 > tracing_thresh
