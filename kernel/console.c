@@ -90,9 +90,9 @@ static bool flush_one(void)
 	}
 	if (console_done && !line.closed && line.len == console_done)
 		return false;
-	raw_local_irq_save(flags);
+	local_irq_save(flags);
 	more = print_record(&line, text);
-	raw_local_irq_restore(flags);
+	local_irq_restore(flags);
 	if (more) {
 		console_seq++;
 		console_done = 0;
@@ -106,15 +106,15 @@ void console_flush(void)
 
 	do {
 		version = log_version();
-		preempt_disable_notrace(); /* the holder's time is everybody's: see above */
+		preempt_disable(); /* the holder's time is everybody's: see above */
 		if (!READ_ONCE(consoles) || !console_trylock()) {
-			preempt_enable_notrace();
+			preempt_enable();
 			return;
 		}
 		while (flush_one())
 			;
 		console_unlock();
-		preempt_enable_notrace();
+		preempt_enable();
 		/* Who failed to get the lock before this line has changed the log before it (both are full
 		 * barriers). */
 		smp_mb();
@@ -131,11 +131,11 @@ static void play_log(struct console *con)
 	for (u64 seq = 0; seq < console_seq && log_get(&seq, &line, text, sizeof(text)); seq++) {
 		if (line.level >= console_loglevel)
 			continue;
-		raw_local_irq_save(flags);
+		local_irq_save(flags);
 		con->write(con, stamp, log_stamp(stamp, sizeof(stamp), line.stamp));
 		con->write(con, text, line.len);
 		con->write(con, "\n", 1);
-		raw_local_irq_restore(flags);
+		local_irq_restore(flags);
 	}
 }
 

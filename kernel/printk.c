@@ -54,7 +54,7 @@ static struct record *record_of(u64 seq)
  */
 static bool log_lock_get(unsigned long *flags)
 {
-	raw_local_irq_save(*flags);
+	local_irq_save(*flags);
 	if (READ_ONCE(log_owner) == smp_processor_id())
 		return false;
 	for (u32 spins = 0; !arch_spin_trylock(&log_lock); spins++) {
@@ -72,7 +72,7 @@ static void log_lock_put(bool locked, unsigned long flags)
 		WRITE_ONCE(log_owner, ~0U);
 		arch_spin_unlock(&log_lock);
 	}
-	raw_local_irq_restore(flags);
+	local_irq_restore(flags);
 }
 
 /* Forget the oldest records until `end` is not more than the ring ahead of the oldest text. [l] */

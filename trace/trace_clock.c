@@ -58,6 +58,8 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++) {
 		if (strcmp(trace_clocks[i].name, name))
 			continue;
+		if (tr->current_trace->use_max_tr && !trace_clocks[i].in_ns)
+			return -EINVAL; /* a latency is a time */
 		trace_max_pause(tr);
 		tr->clock_id = i;
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);

@@ -98,6 +98,23 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for trace_max_begin */
 
 /*
+ * The parts of trace_max_begin, for a caller whose usual case calls nothing: nothing may be pending on the CPU, which is
+ * ours; the epoch is read; a record is reserved, so recording was on after that; the epoch is noted.
+ */
+static __always_inline bool trace_max_is_pending(const struct trace_max *max, unsigned cpu)
+{
+	return cpumask_test_cpu(cpu, &max->pending);
+}
+static __always_inline u64 trace_max_epoch(const struct trace_max *max)
+{
+	return smp_load_acquire(&max->epoch);
+}
+static __always_inline void trace_max_note_epoch(struct trace_array_cpu *data, u64 epoch)
+{
+	data->max_epoch = epoch;
+}
+
+/*
  * Before the first record of a section on each CPU that it has records on (once a section and CPU). Interrupts
  * off, not in an nmi. A few loads and a store when nothing is pending.
  */
@@ -107,11 +124,11 @@ static __always_inline void trace_max_begin(struct trace_array *tr)
 	struct trace_array_cpu *data = &tr->cpu_data[cpu];
 	u64 epoch;
 
-	if (unlikely(cpumask_test_cpu(cpu, &tr->max->pending)))
+	if (unlikely(trace_max_is_pending(tr->max, cpu)))
 		trace_max_exchange_pending(tr);
 	/* In this order: see trace_max_break. */
-	epoch = smp_load_acquire(&tr->max->epoch);
-	data->max_epoch = ring_buffer_cpu_is_on(data->buffer) ? epoch : 0;
+	epoch = trace_max_epoch(tr->max);
+	trace_max_note_epoch(data, ring_buffer_cpu_is_on(data->buffer) ? epoch : 0);
 }
 
 /*

@@ -18,8 +18,7 @@ static noinline void do_el0_svc(struct pt_regs *regs)
  * Not traced, as in Linux: do_el0_svc is. */
 notrace void el0_svc(struct pt_regs *regs)
 {
-	enter_with_irqs_off();
-	local_irq_enable();
+	enter_and_enable_irqs();
 	do_el0_svc(regs);
 	local_irq_disable();
 	exit_to_user_mode_work(regs);

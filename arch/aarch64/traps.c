@@ -66,11 +66,11 @@ static void el0_signal(struct pt_regs *regs, u64 esr, u64 far)
 
 void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 {
-	enter_with_irqs_off();
 	if (ESR_EC(esr) == ESR_EC_FP_ASIMD) {
+		enter_with_irqs_off();
 		do_fpsimd_acc(); /* with interrupts off: it changes this CPU's registers */
 	} else {
-		local_irq_enable();
+		enter_and_enable_irqs();
 		if (ESR_EC(esr) == ESR_EC_DABT_LOW || ESR_EC(esr) == ESR_EC_IABT_LOW)
 			do_mem_abort(far, esr, regs);
 		else

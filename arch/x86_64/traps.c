@@ -197,9 +197,8 @@ static __always_inline void page_fault(struct pt_regs *regs)
 {
 	u64 address = read_cr(2);
 
-	enter_from_exception(regs);
 	if (interrupts_enabled(regs))
-		local_irq_enable();
+		enter_and_enable_irqs();
 	do_page_fault_exception(regs, regs->orig_rax, address);
 	local_irq_disable();
 }

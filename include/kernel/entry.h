@@ -33,6 +33,11 @@ static __always_inline void enter_with_irqs_off(void)
 {
 	trace_hook(trace_irqs_key, true, trace_hardirqs_off);
 }
+/* First thing, where they go on again at once: told off and on here, it would be a section of no length. */
+static __always_inline void enter_and_enable_irqs(void)
+{
+	raw_local_irq_enable();
+}
 /* The last thing on the way back to where they were on. */
 static __always_inline void exit_to_irqs_on(void)
 {

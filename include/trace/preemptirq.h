@@ -47,12 +47,12 @@ void trace_critical_start(unsigned long ip, unsigned long fp);
 #define stop_critical_timings()                                                                              \
 	do {                                                                                                 \
 		trace_hook(trace_irqs_key, true, trace_critical_stop);                                       \
-		trace_hook(trace_preempt_key, true, trace_critical_stop);                                    \
+		trace_hook(trace_preempt_key, !static_key_enabled(&trace_irqs_key), trace_critical_stop);    \
 	} while (0)
 #define start_critical_timings()                                                                             \
 	do {                                                                                                 \
 		trace_hook(trace_irqs_key, true, trace_critical_start);                                      \
-		trace_hook(trace_preempt_key, true, trace_critical_start);                                   \
+		trace_hook(trace_preempt_key, !static_key_enabled(&trace_irqs_key), trace_critical_start);   \
 	} while (0)
 
 /*
