@@ -61,7 +61,7 @@ static struct {
 	int prio;                 /* [w] as it was woken with */
 	bool enabled;             /* [w] wake-ups may become followed */
 	u64 (*clock)(void);       /* [w] tr->clock at the start */
-	u64 start;                /* [w] stamp of try_to_wake_up */
+	u64 start;                /* [w] stamp of try_to_wake_up, later by what our own records took */
 	u64 first;                /* [w] stamp before the first record */
 	struct cpumask cpus;      /* on which there are records [w empties; each CPU adds itself, interrupts off] */
 } followed;
@@ -138,7 +138,10 @@ static void unfollow(void)
 		put_task_struct(p);
 }
 
-/* The last store lets function entries in: all of them come behind these records, and see `cpus` emptied. */
+/*
+ * The last store lets function entries in: all of them come behind these records, and see `cpus` emptied. The stack's
+ * walk alone takes as long as a wake-up's whole way on an idle CPU: what we take here is not the task's waiting.
+ */
 static void follow(struct trace_array *tr, struct task_struct *p, const struct waking *from,
 		   const struct frame_record *site)
 {
@@ -157,6 +160,7 @@ static void follow(struct trace_array *tr, struct task_struct *p, const struct w
 	tracing_sched_wakeup_trace(tr, p, pc, flags);
 	trace_stack_from(tr, pc, flags, 0, (unsigned long)site);
 	trace_function(tr, from->ip, from->parent_ip, pc, flags);
+	followed.start += stamp(from->clock) - followed.first;
 	smp_store_release(&followed_cpu, p->cpu);
 }
 
@@ -301,7 +305,8 @@ static noinline void wakeup_function(struct trace_array *tr, unsigned long ip, u
 	raw_local_irq_save(flags);
 	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
 	barrier();
-	if ((int)t->cpu == smp_load_acquire(&followed_cpu) && !(pids && trace_ignores_pid(tr, t->pid)) && begin_records(tr))
+	if ((int)t->cpu == smp_load_acquire(&followed_cpu) && !(pids && trace_ignores_pid(tr, t->pid)) &&
+	    begin_records(tr))
 		trace_function(tr, ip, parent_ip, pc, flags);
 	barrier();
 	WRITE_ONCE(t->preempt_count, pc);

@@ -6,12 +6,14 @@ minutes=$1
 set -- $(tr ' ' '\n' < $T/available_tracers | grep -E 'off$|^wakeup')
 seconds=$((minutes ? minutes * 60 / $# : 2))
 
-# More than one task a CPU, of each kind of load, and FIFO tasks that sleep and wake.
+# A task a CPU, of each kind of load, and tasks of both real-time classes that sleep and wake.
 load() {
-	stress --cpu 1 --yield 2 --pipe 2 --fork 1 --sleep 2 > /dev/null &
+	stress --cpu 1 --yield 1 --pipe 1 --fork 1 > /dev/null &
 	stress=$!
 	latency -q -p 5 -t 2 > /dev/null &
 	sleepers=$!
+	latency -q -P deadline -i 5000 > /dev/null &
+	sleepers="$sleepers $!"
 }
 
 tracing_reset

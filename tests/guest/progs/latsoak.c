@@ -5,7 +5,7 @@
  * new maxima come all the time; what makes them is the caller's. Each trace read: the header's count is that of its
  * lines; the first line has interrupts or preemption off (a wake-up's: the wake-up); the last is the tracer's own, when
  * they came on (the wake-up's: the task is switched to); times do not go back; one CPU, the header's (a wake-up's
- * second one at most); the latency is not more than what lies between the first line and the last.
+ * second one at most); no section's latency is more than what lies between the first line and the last.
  *
  * The tracer is selected by the caller, the working directory tracefs, the options as the tracer sets them.
  */
@@ -133,10 +133,13 @@ static bool check_trace(struct trace *t)
 		return t->said < 0 ? true : torn(t, "a header and no record");
 	if (t->said != t->lines)
 		return torn(t, "records are missing");
+	/* A wake-up begins before its first record: with the wait for the runqueue's lock. */
+	if (wakeup)
+		return wakeup_is_whole(t);
 	/* Each is rounded by itself. */
 	if (t->latency > t->last_us - t->first_us + 1)
 		return torn(t, "the latency is more than what is shown");
-	return wakeup ? wakeup_is_whole(t) : critical_is_whole(t);
+	return critical_is_whole(t);
 }
 
 /* `slow`: a line, then a while, so that other maxima come between. */
