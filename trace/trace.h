@@ -59,6 +59,11 @@ struct ctx_switch_entry {
 	u8 next_prio;
 	u8 next_state;
 };
+/* A priority as ctx_switch_entry keeps it, in a byte as Linux does: a deadline task's -1 is 255 there. */
+static inline int ctx_switch_prio(u8 prio)
+{
+	return prio == 255 ? -1 : prio;
+}
 /* As many callers as there were, innermost first. */
 struct stack_entry {
 	struct trace_entry ent;

@@ -149,7 +149,7 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 
 	/* Any context but a task's, the recursion bits, and depths that need clamping all make the count large. */
 	if (unlikely(pc > 15)) {
-		function_trace_general(&global_trace, ip, parent_ip, fregs, 0);
+		function_trace_general(&global_trace, ip, parent_ip, NULL, 0);
 		return;
 	}
 	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET | 1U << RECURSION_SHIFT));
@@ -158,7 +158,7 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 	buffer = READ_ONCE(this_cpu(fast_buffer));
 	if (unlikely(!buffer)) {
 		WRITE_ONCE(t->preempt_count, pc);
-		function_trace_general(&global_trace, ip, parent_ip, fregs, 0);
+		function_trace_general(&global_trace, ip, parent_ip, NULL, 0);
 		return;
 	}
 	ts = sched_clock();

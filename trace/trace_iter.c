@@ -10,7 +10,7 @@
 #include "trace_max.h"
 
 /* The next record of one CPU without consuming; those of the time before a maximum are left out. */
-static struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu, u64 *ts)
+static __always_inline struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu, u64 *ts)
 {
 	struct ring_buffer_iter *rb_iter = iter->buffer_iter[cpu];
 	struct ring_buffer_event *event;
@@ -23,7 +23,8 @@ static struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu,
 }
 
 /* The next record of one CPU, not taken yet. */
-static struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts, unsigned long *lost)
+static __always_inline struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts,
+							  unsigned long *lost)
 {
 	return iter->buffer_iter ? peek_iter(iter, cpu, ts) : ring_buffer_peek(iter->buffer, cpu, ts, lost);
 }

@@ -19,7 +19,8 @@ const struct trace_event *find_trace_event(struct trace_iterator *iter)
 }
 
 /* sym, sym+0x10/0x40 or sym <address>, as the options say. An address that is no symbol's is shown as it is. */
-static void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip, unsigned long lookup)
+static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip,
+				      unsigned long lookup)
 {
 	unsigned long size, offset;
 	struct ksym sym;

@@ -6,6 +6,7 @@
 #include <lib/list.h>
 #include <lib/rbtree.h>
 #include <lib/types.h>
+#include <sched/dl_params.h>
 #include <sched/spinlock_types.h>
 #include <time/hrtimer.h>
 
@@ -102,12 +103,6 @@ struct sched_rt_entity {
 	s64 time_slice;            /* [r] RR: ns left */
 };
 
-/* What a deadline task asked for. */
-struct dl_params {
-	u64 runtime;  /* ns of CPU in each period */
-	u64 deadline; /* ns after a period's beginning by which it has had them; runtime..period */
-	u64 period;   /* ns */
-};
 /*
  * Deadline class: the task's constant-bandwidth server. Locks: r the lock of the runqueue the task is on, and where it
  * is asleep the pi_lock as well; p pi_lock. What it holds stays when the task leaves the class.

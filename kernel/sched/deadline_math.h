@@ -7,8 +7,7 @@
  */
 #pragma once
 
-#include <lib/types.h>
-#include <sched/task.h>
+#include <sched/dl_params.h>
 
 #define BW_SHIFT 20 /* bandwidths are fractions of 2^20, as Linux has them */
 #define BW_UNIT	 (1ULL << BW_SHIFT)

@@ -55,6 +55,13 @@ e trace_options test_nop_refuse
 e options/test_nop_refuse 1
 e options/raw -1
 e options/raw ''
+e options/stacktrace 2
+e options/record-tgid ''
+e trace_options 'stacktrace x'
+e trace_options nonostacktrace
+e /sys/kernel/debug/trace_printk/hello nobody
+e /sys/kernel/debug/trace_printk/hello 'task task'
+cat options/stacktrace options/record-tgid
 e latency_trace x
 e latency_trace ''
 e trace_clock nosuchclock
@@ -101,6 +108,7 @@ e available_tracers x
 e -w available_filter_functions x
 e -w README x
 e -w saved_cmdlines x
+e -w saved_tgids x
 e -w per_cpu/cpu0/stats x
 e -w dyn_ftrace_total_info x
 e -w enabled_functions x

@@ -177,9 +177,10 @@ def test_wakeup_tracers(machine, tracer):
         assert len(pairs) == 2, pairs
         for pair, delim in zip(pairs, ("  +", "==>")):  # who wakes, and who goes, for the task of the header
             match = re.fullmatch(r" ( *\d+):( *\d+):(\S) (  \+|==>) \[(\d{3})\] ( *\d+):( *\d+):R (\S.*)", pair)
-            assert match and match[4] == delim and int(match[6]) == header["pid"] and match[8] == header["comm"], pair
+            assert match and match[4] == delim and int(match[6]) == header["pid"], pair
             assert [len(match[i]) for i in (1, 2, 6, 7)] == [5, 3, 5, 3], pair
-        assert (header["policy"], header["rt_prio"]) == (1, 5) or tracer == "wakeup"
+        # A stopper thread (99) may have waited longest.
+        assert (header["policy"], header["rt_prio"]) in ((1, 5), (1, 99)) or tracer == "wakeup"
         # The same records in the form for programs.
         numbers = [tracetext.parse_raw(line) for line in shown(guest, "raw").splitlines() if re.match(r"\d", line)]
         assert [one[3][0] for one in numbers if one[3][0] == "pair"] == ["pair"] * 2 and len(numbers) == len(short)

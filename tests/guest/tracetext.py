@@ -127,7 +127,7 @@ def parse_raw(line):
         return pid, cpu, stamp, ("text", int(match[1], 16), match[2])
     if match := re.fullmatch(r"type: (\d+)", rest):
         return pid, cpu, stamp, ("type", int(match[1]))
-    match = re.fullmatch(r"(\d+) (\d+) (\S) (\d+) (\d+) (\d+) (\S)", rest)
+    match = re.fullmatch(r"(\d+) (-?\d+) (\S) (\d+) (\d+) (-?\d+) (\S)", rest)
     assert match, line
     return pid, cpu, stamp, pair_of(match.groups())
 

@@ -75,13 +75,20 @@ static void set(int pid)
 {
 	if (sched_setattr(pid, &wanted, 0) < 0)
 		vt_die(1, "failed to set pid %d's policy: %s", pid, strerror(errno));
-	if (verbose)
-		show(pid, "new");
 }
 
 static void show_current(int pid)
 {
 	show(pid, "current");
+}
+
+static void change(int pid)
+{
+	if (verbose)
+		show(pid, "current");
+	set(pid);
+	if (verbose)
+		show(pid, "new");
 }
 
 /* Each thread of a process, or only the one. */
@@ -189,11 +196,9 @@ int main(int argc, char **argv)
 	complete_deadline();
 	wanted.sched_priority = (unsigned int)vt_number_or_die(1, argv[o.index], 0, 99);
 	if (process) {
-		each_thread((int)vt_number_or_die(1, argv[o.index + 1], 0, INT_MAX), all, set);
+		each_thread((int)vt_number_or_die(1, argv[o.index + 1], 0, INT_MAX), all, change);
 		return vt_finish(0);
 	}
 	set(0);
-	if (vt_finish(0))
-		return 1;
 	vt_exec(argv + o.index + 1);
 }

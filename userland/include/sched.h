@@ -50,7 +50,7 @@ struct sched_attr {
 };
 
 #define SCHED_FLAG_RESET_ON_FORK 0x01
-#define SCHED_FLAG_RECLAIM	 0x02 /* refused by our kernel */
+#define SCHED_FLAG_RECLAIM	 0x02 /* not in our kernel: EINVAL */
 #define SCHED_FLAG_DL_OVERRUN	 0x04 /* SIGXCPU when the budget is used up */
 #define SCHED_FLAG_KEEP_POLICY	 0x08
 #define SCHED_FLAG_KEEP_PARAMS	 0x10

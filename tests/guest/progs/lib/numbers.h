@@ -9,6 +9,7 @@
 #define NR_ppoll	   73
 #define NR_exit		   93
 #define NR_futex	   98
+#define NR_setitimer	   103
 #define NR_tkill	   130
 #define NR_tgkill	   131
 #define NR_sigaltstack	   132
@@ -26,6 +27,7 @@
 #define NR_ppoll	   271
 #define NR_exit		   60
 #define NR_futex	   202
+#define NR_setitimer	   38
 #define NR_tkill	   200
 #define NR_tgkill	   234
 #define NR_sigaltstack	   131
