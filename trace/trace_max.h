@@ -98,8 +98,8 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for trace_max_begin */
 
 /*
- * The parts of trace_max_begin, for a caller whose usual case calls nothing: nothing may be pending on the CPU, which is
- * ours; the epoch is read; a record is reserved, so recording was on after that; the epoch is noted.
+ * The parts of trace_max_begin, for a caller whose usual case calls nothing: nothing may be pending on the CPU,
+ * which is ours; the epoch is read; a record is reserved, so recording was on after that; the epoch is noted.
  */
 static __always_inline bool trace_max_is_pending(const struct trace_max *max, unsigned cpu)
 {
