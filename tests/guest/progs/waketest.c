@@ -287,7 +287,7 @@ static void end_storm(int sig)
 static void storm(void)
 {
 	int cpus = check_cpus();
-	pid_t workers[8];
+	pid_t workers[3];
 
 	signal(SIGTERM, end_storm);
 	for (unsigned i = 0; i < ARRAY_SIZE(workers); i++) {
