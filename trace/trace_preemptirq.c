@@ -32,8 +32,8 @@ struct critical_names critical_names(unsigned long hook, unsigned long ip, unsig
 }
 
 /*
- * ---- Beginning. Interrupts off. The usual case calls nothing and is inlined into each hook; what is not usual
- * leaves it by a tail call, so that it needs no stack frame. The start is taken last of all: our own time is not the
+ * ---- Beginning. Interrupts off. The usual case calls nothing and is inlined into each hook; what is not usual leaves
+ * it by a tail call, so that it needs no stack frame. The start is taken last of all: our own time is not the
  * section's.
  */
 
@@ -54,24 +54,12 @@ static bool begins_oddly(struct critical *c)
 	return true;
 }
 
-/* Any state, clock, preempt_count. */
-static noinline void critical_begin_general(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
-					    u32 base, unsigned long flags)
+/* The first record was reserved, or could not be. */
+static void critical_record(struct critical *c, struct trace_array *tr, struct ring_buffer_event *event,
+			    struct critical_names names, unsigned long flags)
 {
-	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	struct critical_names names = critical_names(hook, ip, fp);
-	struct ring_buffer_event *event;
 	struct ftrace_entry *entry;
 
-	if (c->state != CRITICAL_ON && !begins_oddly(c))
-		return;
-	critical_set_state(c, tr ? CRITICAL_BUSY : CRITICAL_NONE);
-	if (!tr)
-		return;
-	c->base = base;
-	trace_max_begin(tr);
-	c->first = trace_clock_now(tr);
-	event = ring_buffer_reserve(tr->cpu_data[smp_processor_id()].buffer, sizeof(*entry), c->first);
 	if (!event) {
 		critical_set_state(c, CRITICAL_NONE); /* recording is off */
 		return;
@@ -84,16 +72,35 @@ static noinline void critical_begin_general(struct critical *c, unsigned long ho
 	critical_begun(c, tr);
 }
 
-/* The fast path has reserved in vain, and the writer is counted: as if nothing had been. */
-static noinline void critical_begin_again(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
-					  struct ring_buffer_per_cpu *buffer, unsigned long flags)
+/* Any state, clock, preempt_count. */
+static noinline void critical_begin_general(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
+					    u32 base, unsigned long flags)
 {
-	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_entry), c->first);
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+	struct ring_buffer_per_cpu *buffer;
 
-	critical_set_state(c, CRITICAL_ON);
-	if (event)
-		ring_buffer_discard(buffer, event);
-	critical_begin_general(c, hook, ip, fp, c->base, flags);
+	if (c->state != CRITICAL_ON && !begins_oddly(c))
+		return;
+	critical_set_state(c, tr ? CRITICAL_BUSY : CRITICAL_NONE);
+	if (!tr)
+		return;
+	c->base = base;
+	trace_max_begin(tr);
+	buffer = tr->cpu_data[smp_processor_id()].buffer;
+	c->first = trace_clock_now(tr);
+	critical_record(c, tr, ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), c->first),
+			critical_names(hook, ip, fp), flags);
+}
+
+/* The fast path found no room where it looked, and the writer is counted. */
+static noinline void critical_begin_slow(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
+					 struct trace_array *tr, unsigned long flags)
+{
+	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;
+
+	trace_max_begin(tr);
+	critical_record(c, tr, rb_reserve_slow(buffer, sizeof(struct ftrace_entry), c->first),
+			critical_names(hook, ip, fp), flags);
 }
 
 static noinline void critical_commit_slow(struct critical *c, const struct trace_array *tr,
@@ -135,7 +142,7 @@ static __always_inline void critical_begin(struct critical *c, unsigned long hoo
 	c->first = sched_clock();
 	event = rb_try_reserve(buffer, sizeof(*entry), c->first);
 	if (unlikely(!event)) {
-		critical_begin_again(c, hook, ip, fp, buffer, flags ? *flags : arch_local_save_flags());
+		critical_begin_slow(c, hook, ip, fp, tr, flags ? *flags : arch_local_save_flags());
 		return;
 	}
 	trace_max_note_epoch(data, epoch);

@@ -17,12 +17,13 @@
 
 extern struct static_key trace_irqs_key, trace_preempt_key; /* on while a tracer wants these hooks */
 
-void trace_hardirqs_off(unsigned long ip, unsigned long fp);     /* interrupts, which were on, have gone off */
-/* they shall be off: does it, and tells if they were on */
+/* Interrupts, which were on, have gone off; shall be off: does it, and tells if they were on; are about to go on. */
+void trace_hardirqs_off(unsigned long ip, unsigned long fp);
 void trace_hardirqs_disable(unsigned long ip, unsigned long fp);
-void trace_hardirqs_on(unsigned long ip, unsigned long fp);      /* they are about to go on, if they are off */
-void trace_preempt_off(unsigned long ip, unsigned long fp);      /* preempt_count has left zero */
-void trace_preempt_on(unsigned long ip, unsigned long fp);       /* preempt_count is about to become zero */
+void trace_hardirqs_on(unsigned long ip, unsigned long fp);
+/* preempt_count has left zero; is about to become zero. */
+void trace_preempt_off(unsigned long ip, unsigned long fp);
+void trace_preempt_on(unsigned long ip, unsigned long fp);
 /* The same of a hard interrupt or softirq, at any count: it may have come on top of what is not told. */
 void trace_irq_context_enter(unsigned long ip, unsigned long fp);
 void trace_irq_context_exit(unsigned long ip, unsigned long fp);

@@ -34,7 +34,7 @@ whole() {
 	esac
 	echo 0 > tracing_on
 	sed '/^#/d;/^ =>/d' trace > /tmp/records
-	head -n 1 /tmp/records | grep -q ": \($begins\|_raw_spin[a-z_]*\|local_bh_disable\|irq_enter\) <-" ||
+	head -n 1 /tmp/records | grep -q ": \($begins\|_raw_spin[a-z_]*\|local_bh_disable\|irq_enter\|parked_irqs_off\) <-" ||
 		fail "$1: begins with $(head -n 1 /tmp/records)"
 	tail -n 1 /tmp/records | grep -q ': <stack trace>$' || fail "$1: ends with $(tail -n 1 /tmp/records)"
 	tail -n 2 /tmp/records | grep -q ": $ends <-" || fail "$1: last line $(tail -n 2 /tmp/records | head -n 1)"

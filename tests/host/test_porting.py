@@ -41,6 +41,7 @@ def declared(text):
     """Names that a header declares: macros, types and their enumerators, variables, functions."""
     text = code(text)
     names = set(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M))
+    text = re.sub(r"\b__asm__\s*\(\s*\"\"\s*\)", "", text)  # where a variable lives
     text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
     names.update(re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", text))
     names.update(re.findall(r"\bDECLARE_PER_CPU\([^,]*,\s*(\w+)\s*\)", text))
