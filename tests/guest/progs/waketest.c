@@ -92,7 +92,8 @@ static void finish(struct sleeper *sleepers, int n)
 
 static void wanted(struct sleeper *s, int priority, long at_least)
 {
-	printf("%d %d %d %ld %ld\n", s->pid, priority ? SCHED_FIFO : SCHED_DEADLINE, priority, at_least, at_least + SOME);
+	printf("%d %d %d %ld %ld\n", s->pid, priority ? SCHED_FIFO : SCHED_DEADLINE, priority, at_least,
+	       at_least + SOME);
 }
 
 /* The second one takes over from the first; the third is below it, and nobody is followed when it runs. */
