@@ -187,8 +187,9 @@ waketest killed > /dev/null
 holds 'tracing_on 0' tracing_max_latency 0
 echo 1 > tracing_on
 test "$(entries)" -gt 20 || fail 'nothing after tracing_on'
-echo counter > trace_clock
+echo counter > trace_clock 2> /dev/null && fail 'a clock without nanoseconds is taken while selected'
 echo nop > current_tracer
-echo wakeup_rt > current_tracer 2> /dev/null && fail 'a clock without nanoseconds is taken'
+echo counter > trace_clock
+echo wakeup_rt > current_tracer 2> /dev/null && fail 'selected with a clock without nanoseconds'
 echo local > trace_clock
 finish
