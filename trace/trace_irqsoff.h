@@ -17,7 +17,8 @@ enum critical_state {
 /* The section of a CPU. Locks: c its CPU with interrupts off (raw); r anybody may read. */
 struct critical {
 	u8 state;            /* [c, r] enum critical_state */
-	u32 base;            /* [c] preempt_count when it was last known to be on: all but 0 is somebody's who does not tell */
+	/* [c] preempt_count when it was last known to be on: all but 0 is somebody's who does not tell */
+	u32 base;
 	u64 start;           /* [c] when it began: after our own work */
 	u64 first;           /* [c] stamp of its first record: before that */
 	unsigned long place; /* [c] "started at" */
@@ -49,7 +50,8 @@ extern struct critical_tracer critical_tracer;
  * The end of a section that is long enough: its last records, and then it is taken. ip and fp as the hook has them;
  * flags: of interrupts, in the traced code. Interrupts off.
  */
-typedef void (*critical_take_t)(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end);
+typedef void (*critical_take_t)(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr,
+				u64 end);
 void tracer_hardirqs_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end);
 void tracer_preempt_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end);
 

@@ -32,8 +32,9 @@ struct critical_names critical_names(unsigned long hook, unsigned long ip, unsig
 }
 
 /*
- * ---- Beginning. Interrupts off. The usual case calls nothing and is inlined into each hook; what is not usual leaves it
- * by a tail call, so that it needs no stack frame. The start is taken last of all: our own time is not the section's.
+ * ---- Beginning. Interrupts off. The usual case calls nothing and is inlined into each hook; what is not usual
+ * leaves it by a tail call, so that it needs no stack frame. The start is taken last of all: our own time is not the
+ * section's.
  */
 
 /* The section's first record is there. */
@@ -96,15 +97,16 @@ static noinline void critical_begin_again(struct critical *c, unsigned long hook
 }
 
 static noinline void critical_commit_slow(struct critical *c, const struct trace_array *tr,
-					  struct ring_buffer_per_cpu *buffer, void (*commit)(struct ring_buffer_per_cpu *))
+					  struct ring_buffer_per_cpu *buffer,
+					  void (*commit)(struct ring_buffer_per_cpu *))
 {
 	commit(buffer);
 	critical_begun(c, tr);
 }
 
 /*
- * `pc` is the task's preempt_count; the rest as in critical_begin_general. `flags` NULL: interrupts are off in the traced
- * code as they are here, so the usual case need not ask.
+ * `pc` is the task's preempt_count; the rest as in critical_begin_general. `flags` NULL: interrupts are off in the
+ * traced code as they are here, so the usual case need not ask.
  */
 static __always_inline void critical_begin(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
 					   u32 pc, u32 base, const unsigned long *flags)

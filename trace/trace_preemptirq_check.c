@@ -1,6 +1,6 @@
 /*
- * For tests and figures, in debugfs's latency/: `hook_check` says what the tracer's state of each CPU is where the truth
- * is known, and how often a hook did not fit the state; `hook_cost` what a pair of hooks costs.
+ * For tests and figures, in debugfs's latency/: `hook_check` says what the tracer's state of each CPU is where the
+ * truth is known, and how often a hook did not fit the state; `hook_cost` what a pair of hooks costs.
  */
 #include <fs/libfs.h>
 #include <irq/irqflags.h>

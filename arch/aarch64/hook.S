@@ -1,6 +1,6 @@
 /*
- * Thunks: what arch_hook_call calls, in C's place. They keep every register but x30, so that the code around a hook that
- * is off is compiled as if there was no call.
+ * Thunks: what arch_hook_call calls, in C's place. They keep every register but x30, so that the code around a hook
+ * that is off is compiled as if there was no call.
  *
  *     void NAME_thunk(void)    calls    void NAME(unsigned long ip, unsigned long fp)
  *

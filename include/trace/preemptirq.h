@@ -18,7 +18,8 @@
 extern struct static_key trace_irqs_key, trace_preempt_key; /* on while a tracer wants these hooks */
 
 void trace_hardirqs_off(unsigned long ip, unsigned long fp);     /* interrupts, which were on, have gone off */
-void trace_hardirqs_disable(unsigned long ip, unsigned long fp); /* they shall be off: does it, and tells if they were on */
+/* they shall be off: does it, and tells if they were on */
+void trace_hardirqs_disable(unsigned long ip, unsigned long fp);
 void trace_hardirqs_on(unsigned long ip, unsigned long fp);      /* they are about to go on, if they are off */
 void trace_preempt_off(unsigned long ip, unsigned long fp);      /* preempt_count has left zero */
 void trace_preempt_on(unsigned long ip, unsigned long fp);       /* preempt_count is about to become zero */

@@ -4,5 +4,20 @@
 . /run/prelude
 dlcalls || fail dlcalls
 dltest || fail dltest
+
+# chrt, ps and the tracer
+cd $T
+echo sched_switch > current_tracer
+got=$(chrt -d -R --sched-runtime 2000000 -P 10000000 0 sh -c 'sleep 0.01; chrt -p $$; ps -l | grep -c " DL[N] "' | cut -d' ' -f3-)
+echo nop > current_tracer
+same 'chrt and ps' 'current scheduling policy: SCHED_DEADLINE|SCHED_RESET_ON_FORK
+current scheduling priority: 0
+current runtime/deadline/period parameters: 2000000/10000000/10000000
+1' "$got"
+echo sched_switch > current_tracer
+chrt -d -T 2000000 -D 5000000 -P 10000000 0 sleep 0.01
+grep -q ' -1:S ==> ' trace || fail 'the trace has no deadline task that goes to sleep'
+echo nop > current_tracer
+same 'children' 'sh: cannot fork: Resource temporarily unavailable' "$(chrt -d -P 10000000 -T 9000000 0 sh -c 'true; ps; true' 2>&1)"
 grep -q '^dl_total_bw *: 0$' /proc/sched_debug || fail 'bandwidth was lost'
 finish

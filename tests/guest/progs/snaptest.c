@@ -138,7 +138,8 @@ static void read_file(const char *file, struct expect *e, bool gaps)
 		if (us < last)
 			wrong(file, "time", cpu, us, last);
 		last = us;
-		if (gaps && strstr(text, "seq ") && e->known[cpu] && strtoul(strstr(text, "seq ") + 4, NULL, 10) > e->next[cpu])
+		if (gaps && strstr(text, "seq ") && e->known[cpu] &&
+		    strtoul(strstr(text, "seq ") + 4, NULL, 10) > e->next[cpu])
 			e->known[cpu] = false;
 		if (gaps && !strstr(text, "seq "))
 			continue;
@@ -244,6 +245,7 @@ int main(int argc, char **argv)
 		CHECK_EQ(e.next[cpu], shared->cpu[cpu].written);
 		total += e.next[cpu];
 	}
-	printf("snaptest: %ld snapshots, %lu numbers on %d CPUs, %lu reads beside\n", rounds, total, cpus, shared->reads);
+	printf("snaptest: %ld snapshots, %lu numbers on %d CPUs, %lu reads beside\n", rounds, total, cpus,
+	       shared->reads);
 	return vt_finish(check_failures != 0);
 }
