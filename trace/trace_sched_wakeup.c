@@ -102,12 +102,15 @@ static int prio_to_beat(void)
 	return p && READ_ONCE(p->prio) <= prio ? prio : MAX_PRIO;
 }
 
-/* Does p wait for something less important than itself? Its runqueue is locked. */
+/*
+ * Does p wait for its CPU, as one that should have it? Not if it was woken before it slept and just runs on, nor a
+ * deadline task that waits for its next budget. Its runqueue is locked.
+ */
 static bool waits(struct task_struct *p)
 {
 	struct task_struct *curr = curr_task(p->cpu);
 
-	if (READ_ONCE(p->on_cpu)) /* woken before it slept: it just runs on */
+	if (READ_ONCE(p->on_cpu) || (p->prio < MAX_DL_PRIO && p->dl.throttled))
 		return false;
 	return p->prio < MAX_RT_PRIO || is_idle_task(curr) || p->prio < curr->prio;
 }

@@ -122,6 +122,10 @@ holds 'wakeup_dl sees no real-time task' tracing_max_latency 0
 chrt -d -T 1000000 -P 10000000 0 sleep 0.01 || fail 'chrt -d'
 test "$(cat tracing_max_latency)" -gt 0 || fail 'wakeup_dl does not see a deadline task'
 header '| task:' | grep -q 'sleep-.*policy:6 rt_prio:0)' || fail "wakeup_dl: $(header '| task:')"
+echo 0 > tracing_max_latency
+waketest throttled > /tmp/plan || fail "$(cat /tmp/plan)"
+read pid policy prio low high < /tmp/plan
+test "$(cat tracing_max_latency)" -le $high || fail "a throttled task's wait is taken for latency: $(cat tracing_max_latency)"
 echo wakeup > current_tracer
 sleep 0.01
 test "$(cat tracing_max_latency)" -gt 0 || fail 'wakeup does not see a fair task'
@@ -187,8 +191,9 @@ waketest killed > /dev/null
 holds 'tracing_on 0' tracing_max_latency 0
 echo 1 > tracing_on
 test "$(entries)" -gt 20 || fail 'nothing after tracing_on'
-echo counter > trace_clock
+echo counter > trace_clock 2> /dev/null && fail 'a clock without nanoseconds is taken while selected'
 echo nop > current_tracer
-echo wakeup_rt > current_tracer 2> /dev/null && fail 'a clock without nanoseconds is taken'
+echo counter > trace_clock
+echo wakeup_rt > current_tracer 2> /dev/null && fail 'selected with a clock without nanoseconds'
 echo local > trace_clock
 finish

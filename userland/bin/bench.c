@@ -5,7 +5,7 @@
  *	bench clock			the clock's value, for timing from outside
  *	bench write FILE TEXT		one write(2)
  *	bench read FILE			a file from its beginning to its end
- *	bench NAME COUNT		COUNT times getpid, pipe, yield, open or fork: the mean of one
+ *	bench NAME COUNT		COUNT times getpid, pipe, wakeup, yield, open or fork: the mean of one
  *
  * Each prints one line: a word and numbers.
  */
@@ -83,9 +83,10 @@ static void echo(int in, int out)
 	_exit(0);
 }
 
-/* A round is two writes, two reads and, on one CPU, two switches. */
-static void pipe_loop(long n)
+/* A round is two writes, two reads and, on one CPU, two switches. The far side may be a real-time task. */
+static void pipe_rounds(long n, int priority)
 {
+	struct sched_param param = {.sched_priority = priority};
 	int there[2], back[2];
 	char byte = 0;
 	pid_t child;
@@ -98,6 +99,8 @@ static void pipe_loop(long n)
 	if (child == 0) {
 		close(there[1]);
 		close(back[0]);
+		if (priority && sched_setscheduler(0, SCHED_FIFO, &param))
+			fail("sched_setscheduler");
 		echo(there[0], back[1]);
 	}
 	close(there[0]);
@@ -111,12 +114,23 @@ static void pipe_loop(long n)
 		fail("waitpid");
 }
 
+static void pipe_loop(long n)
+{
+	pipe_rounds(n, 0);
+}
+
+/* Of the two wake-ups of a round one is that of a real-time task, which runs at once. */
+static void wakeup_loop(long n)
+{
+	pipe_rounds(n, 1);
+}
+
 static const struct operation {
 	const char *name;
 	void (*loop)(long n);
 } operations[] = {
-	{"getpid", getpid_loop}, {"pipe", pipe_loop}, {"yield", yield_loop},
-	{"open", open_loop},	 {"fork", fork_loop},
+	{"getpid", getpid_loop}, {"pipe", pipe_loop}, {"wakeup", wakeup_loop},
+	{"yield", yield_loop},	 {"open", open_loop}, {"fork", fork_loop},
 };
 
 /* The difference of a long and a short loop, so that setting up and the clock itself do not count. */
@@ -179,7 +193,7 @@ static void measure_read(const char *file)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage = "bench clock | write FILE TEXT | read FILE | {getpid|pipe|yield|open|fork} COUNT",
+		.usage = "bench clock | write FILE TEXT | read FILE | {getpid|pipe|wakeup|yield|open|fork} COUNT",
 		.options = "",
 		.bad_status = 2};
 	long count;

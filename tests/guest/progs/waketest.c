@@ -34,12 +34,12 @@ static void burn(long us)
 }
 
 /* Of two deadline tasks that become runnable now the one with the shorter period runs first. */
-static void be_deadline(unsigned long runtime, unsigned long period)
+static void be_deadline(unsigned long runtime, unsigned long deadline, unsigned long period)
 {
 	struct sched_attr attr = {.size = sizeof(attr),
 				  .sched_policy = SCHED_DEADLINE,
 				  .sched_runtime = runtime,
-				  .sched_deadline = period,
+				  .sched_deadline = deadline,
 				  .sched_period = period};
 
 	if (sched_setattr(0, &attr, 0))
@@ -57,7 +57,7 @@ static void start(struct sleeper *s, int priority)
 	if (priority)
 		be_fifo(0, priority);
 	else
-		be_deadline(5 * MS, 1000 * MS);
+		be_deadline(5 * MS, 1000 * MS, 1000 * MS);
 	check_take(s->wake[0]);
 	_exit(0);
 }
@@ -171,7 +171,7 @@ static void deadline(void)
 	start(&s[0], 0);
 	start(&s[1], 99);
 	begin();
-	be_deadline(50 * MS, 100 * MS);
+	be_deadline(50 * MS, 100 * MS, 100 * MS);
 	reset_maximum();
 	wake(&s[0]);
 	burn(300);
@@ -179,6 +179,29 @@ static void deadline(void)
 	burn(300);
 	finish(s, 2);
 	wanted(&s[0], 0, 600);
+}
+
+/* Woken behind its deadline and before its next period, a task waits for its budget: that is no latency. */
+static void throttled(void)
+{
+	int there[2];
+	long woken, ran;
+	pid_t pid;
+
+	CHECK_CALL(pipe(there));
+	pid = check_fork();
+	if (pid == 0) {
+		be_deadline(MS, 5 * MS, 300 * MS);
+		check_take(there[0]);
+		_exit(0);
+	}
+	check_sleep(20 * MS);
+	woken = check_now();
+	check_give(there[1], 'w');
+	CHECK_EQ(check_wait(pid), 0);
+	ran = check_now();
+	CHECK_RANGE((ran - woken) / MS, 200, 300);
+	printf("%d %d 0 0 %d\n", pid, SCHED_DEADLINE, SOME);
 }
 
 /*
@@ -311,6 +334,7 @@ static void storm(void)
 static const struct check_case cases[] = {
 	{"higher", higher}, {"equal", equal}, {"demoted", demoted},
 	{"killed", killed}, {"moved", moved}, {"steps", steps}, {"deadline", deadline}, {"storm", storm},
+	{"throttled", throttled},
 };
 
 /* One case: who wants to know its outcome reads what it prints. */
