@@ -36,7 +36,7 @@ static void replace_list(struct trace_array *tr, struct trace_pid_list **which, 
 
 	spin_lock_irqsave(&pid_lock, flags);
 	old = *which;
-	for (unsigned i = 0; add && old && i < BITS_TO_LONGS(TRACE_PID_MAX); i++)
+	for (unsigned i = 0; new && add && old && i < BITS_TO_LONGS(TRACE_PID_MAX); i++)
 		new->bits[i] |= old->bits[i];
 	if (new && list_empty_pids(new)) {
 		unused = new;

@@ -172,7 +172,9 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 
 static void show_us(struct seq_file *m, u64 ns)
 {
-	seq_printf(m, "%llu\n", (unsigned long long)(ns / 1000 + (ns % 1000 >= 500)));
+	u64 us = ns / 1000 + (ns % 1000 >= 500);
+
+	seq_printf(m, "%llu\n", (unsigned long long)us);
 }
 
 static int parse_us(const char *text, u64 *ns)

@@ -62,9 +62,14 @@ static inline u64 dl_next_period(const struct dl_params *dl, u64 deadline)
  */
 static inline void dl_postpone(const struct dl_params *dl, s64 *left, u64 *deadline)
 {
-	u64 n = *left > 0 ? 0 : -(u64)*left / dl->runtime + 1;
-	unsigned __int128 later = (unsigned __int128)n * dl->period + *deadline;
+	unsigned __int128 later;
+	u64 n = 0;
 
+	if (!dl->runtime)
+		__builtin_unreachable(); /* admission asked for a budget */
+	if (*left <= 0)
+		n = -(u64)*left / dl->runtime + 1;
+	later = (unsigned __int128)n * dl->period + *deadline;
 	*left += (s64)(n * dl->runtime);
 	*deadline = later >> 63 ? (u64)S64_MAX : (u64)later;
 }
