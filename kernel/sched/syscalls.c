@@ -185,11 +185,11 @@ static void get_attr(const struct task_struct *p, struct sched_attr *attr)
 
 static struct sched_params attr_params(const struct sched_attr *attr)
 {
-	s32 nice = attr->sched_nice;
+	s32 nice = clamp(attr->sched_nice, -20, 19);
 
 	return (struct sched_params){
 		.policy = attr->sched_policy,
-		.nice = clamp(nice, -20, 19),
+		.nice = nice,
 		.rt_priority = attr->sched_priority,
 		.reset_on_fork = attr->sched_flags & SCHED_FLAG_RESET_ON_FORK,
 		.dl = {.runtime = attr->sched_runtime,
