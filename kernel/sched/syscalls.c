@@ -228,7 +228,7 @@ SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, un
 
 SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, size, unsigned, flags)
 {
-	struct sched_attr attr = {.size = min_t(unsigned, size, sizeof(attr))};
+	struct sched_attr attr = {};
 	struct task_struct *p;
 
 	if (!uattr || pid < 0 || size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE || flags)
@@ -236,6 +236,7 @@ SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, un
 	p = sched_find_task(pid);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
+	attr.size = min_t(unsigned, size, sizeof(attr));
 	attr.sched_policy = p->policy;
 	attr.sched_flags = p->sched_reset_on_fork ? SCHED_FLAG_RESET_ON_FORK : 0;
 	get_attr(p, &attr);
