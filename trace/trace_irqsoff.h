@@ -17,6 +17,7 @@ enum critical_state {
 /* The section of a CPU. Locks: c its CPU with interrupts off (raw); r anybody may read. */
 struct critical {
 	u8 state;            /* [c, r] enum critical_state */
+	bool waits;          /* [c] the idle loop waits: its own preemption off does not count */
 	u32 base;            /* [c] preempt_count with preemption on: all but 0 is somebody's who does not tell */
 	u64 start;           /* [c] when it began: after our own work */
 	u64 first;           /* [c] stamp of its first record: before that */

@@ -200,6 +200,15 @@ static __always_inline void critical_end(struct critical *c, unsigned long ip, u
 
 /* ---- Interrupts. They are off in all of these, or nothing is done. */
 
+/*
+ * The preempt_count with which an interrupt's section ends, when the interrupt has found `count`: that. Not when it
+ * ends the idle loop's waiting: from then on the idle task holds up whom the interrupt wakes.
+ */
+static __always_inline u32 base_of_irq(const struct critical *c, u32 count)
+{
+	return c->waits ? 0 : count;
+}
+
 static __always_inline void irqs_off(unsigned long ip, unsigned long fp)
 {
 	struct critical *c = this_cpu_ptr(critical_section);
@@ -208,7 +217,7 @@ static __always_inline void irqs_off(unsigned long ip, unsigned long fp)
 	if (pc && (critical_tracer.kinds & CRITICAL_PREEMPT)) {
 		if (c->state == CRITICAL_OFF)
 			return; /* preemption was off before: it goes on */
-		base = pc;
+		base = base_of_irq(c, pc);
 	}
 	critical_begin(c, (unsigned long)trace_hardirqs_off, ip, fp, pc, base, NULL);
 }
@@ -235,7 +244,7 @@ static __always_inline void irqs_on(unsigned long ip, unsigned long fp, struct c
 	if (!irqs_disabled_flags(flags))
 		return;
 	c = this_cpu_ptr(critical_section);
-	if ((critical_tracer.kinds & CRITICAL_PREEMPT) && preempt_count() != c->base)
+	if ((critical_tracer.kinds & CRITICAL_PREEMPT) && preempt_count() > c->base)
 		return; /* preemption is still off */
 	critical_end(c, ip, fp, flags, end, tracer_hardirqs_on);
 }
@@ -272,11 +281,15 @@ void trace_preempt_off(unsigned long ip, unsigned long fp)
 void trace_preempt_on(unsigned long ip, unsigned long fp)
 {
 	struct critical_end end = critical_end_now();
+	struct critical *c;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
+	c = this_cpu_ptr(critical_section);
 	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
-		critical_end(this_cpu_ptr(critical_section), ip, fp, flags, end, tracer_preempt_on);
+		critical_end(c, ip, fp, flags, end, tracer_preempt_on);
+	else
+		c->base = 0; /* whoever did not tell is through, and interrupts go on to be off */
 	raw_local_irq_restore(flags);
 }
 
@@ -294,7 +307,8 @@ void trace_irq_context_enter(unsigned long ip, unsigned long fp)
 
 	if ((critical_tracer.kinds & CRITICAL_IRQS) || (base && c->state == CRITICAL_OFF))
 		return;
-	critical_begin_general(c, (unsigned long)trace_preempt_off, ip, fp, base, arch_local_save_flags());
+	critical_begin_general(c, (unsigned long)trace_preempt_off, ip, fp, base_of_irq(c, base),
+			       arch_local_save_flags());
 }
 
 void trace_irq_context_exit(unsigned long ip, unsigned long fp)
@@ -303,7 +317,7 @@ void trace_irq_context_exit(unsigned long ip, unsigned long fp)
 	struct critical *c = this_cpu_ptr(critical_section);
 	u32 pc = preempt_count();
 
-	if (!(critical_tracer.kinds & CRITICAL_IRQS) && pc - irq_context_offset(pc) == c->base)
+	if (!(critical_tracer.kinds & CRITICAL_IRQS) && pc - irq_context_offset(pc) <= c->base)
 		critical_end(c, ip, fp, arch_local_save_flags(), end, tracer_preempt_on);
 }
 
@@ -312,15 +326,21 @@ void trace_irq_context_exit(unsigned long ip, unsigned long fp)
 void trace_critical_stop(unsigned long ip, unsigned long fp)
 {
 	struct critical_end end = critical_end_now();
+	struct critical *c = this_cpu_ptr(critical_section);
 
-	critical_end(this_cpu_ptr(critical_section), ip, fp, arch_local_save_flags(), end,
+	critical_end(c, ip, fp, arch_local_save_flags(), end,
 		     critical_tracer.kinds & CRITICAL_IRQS ? tracer_hardirqs_on : tracer_preempt_on);
+	c->waits = true;
 }
 
 void trace_critical_start(unsigned long ip, unsigned long fp)
 {
 	unsigned long hook = critical_tracer.kinds & CRITICAL_IRQS ? (unsigned long)trace_hardirqs_off :
 								      (unsigned long)trace_preempt_off;
+	struct critical *c = this_cpu_ptr(critical_section);
 
-	critical_begin_general(this_cpu_ptr(critical_section), hook, ip, fp, 0, arch_local_save_flags());
+	c->waits = false;
+	/* Where interrupts are taken while it waits (x86_64) the section has begun with the first. */
+	if (!(critical_tracer.kinds & CRITICAL_PREEMPT) || c->state != CRITICAL_OFF)
+		critical_begin_general(c, hook, ip, fp, 0, arch_local_save_flags());
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# description: a CPU that waits for interrupts has no latency
+# description: a CPU that waits for interrupts has no latency; from the one that ends the waiting to the switch it has
 # requires: icount timeout=120
 . /run/prelude
 tracing_reset
@@ -11,5 +11,24 @@ for tracer in irqsoff preemptoff preemptirqsoff; do
 	test $latency -lt 1000 || fail "$tracer: $latency us while the CPU was idle: $(grep 'at:' trace)"
 	test $latency -gt 0 || fail "$tracer: nothing was measured"
 done
+
+# A task that wakes each millisecond: the longest section of a while is often from the idle task's interrupt to it.
+latency -q -i 1000 > /dev/null &
+sleeper=$!
+for tracer in preemptoff preemptirqsoff; do
+	echo $tracer > current_tracer
+	for round in 1 2 3 4 5 6 7 8 9 10; do
+		echo 0 > tracing_max_latency
+		sleep 0.02
+		echo 0 > tracing_on
+		sed '/^#/d;/^ =>/d' trace > /tmp/records
+		echo 1 > tracing_on
+		head -n 1 /tmp/records | grep -q '<idle>-0' && break
+	done
+	head -n 1 /tmp/records | grep -q '<idle>-0' || fail "$tracer: no section began in the idle task"
+	grep -q '<idle>-0 .* hrtimer_interrupt <-' /tmp/records || fail "$tracer: the interrupt is not in it"
+	grep -q 'latency-.* tracer_preempt_on <-schedule$' /tmp/records || fail "$tracer: it does not end in the task woken"
+done
+kill $sleeper
 echo nop > current_tracer
 finish
