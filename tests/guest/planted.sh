@@ -10,9 +10,10 @@ echo latency-format > trace_options
 taskset -p 1 $$ > /dev/null
 echo 1 > tracing_cpumask
 
-# near WHAT WANTED GOT: within 2 % + 5 us
+# near WHAT WANTED GOT: within 2 % + 5 us. With several CPUs the others' turns may come in between: 100 us more.
+if test "$(grep -c '^processor' /proc/cpuinfo)" -gt 1; then more=105; else more=5; fi
 near() {
-	test "$3" -ge $(($2 - $2 / 50 - 5)) -a "$3" -le $(($2 + $2 / 50 + 5)) || fail "$1: wanted $2 us, got $3"
+	test "$3" -ge $(($2 - $2 / 50 - 5)) -a "$3" -le $(($2 + $2 / 50 + more)) || fail "$1: wanted $2 us, got $3"
 }
 
 # plant KIND US: from a fresh maximum; LATENCY is the new one. The shell's own write: nothing is forked meanwhile.

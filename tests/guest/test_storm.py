@@ -78,7 +78,10 @@ def count_calls(machine, size):
 
 
 def record_all(machine, flag):
-    """Everything traced, what serves the interrupt too, with readers of both kinds; then the buffer is looked at."""
+    """Everything traced, what serves the interrupt too, with readers of both kinds; then the buffer is looked at.
+
+    How many records of it were made inside the interrupt: on a busy host there may be none for a whole buffer.
+    """
     machine.ok("echo > trace; echo 1 > tracing_on; timeout 1 cat trace_pipe > /dev/null; "
                "timeout 20 cat trace > /tmp/trace; test -s /tmp/trace && echo 0 > tracing_on")
     inside = 0
@@ -89,7 +92,7 @@ def record_all(machine, flag):
         seen = machine.ok("tracecheck < /tmp/trace")
         assert re.fullmatch(rf"lines {entries} lost \d+ cpu{cpu} {entries}\n", seen), seen
         inside += int(machine.guest.run(rf"grep -c '\] ..{flag}' /tmp/trace")[1])
-    assert inside > 0, "no record was made inside the interrupt"
+    return inside
 
 
 @pytest.mark.soak
@@ -106,7 +109,10 @@ def test_interrupts_storm_while_tracing(tmp_path, machine, command, line, flag):
                 inside.until_enough(lambda: count_calls(inside, size))
             inside.ok("storm 4 > /tmp/storm & storm=$!")
             inside.ok("echo > set_ftrace_filter; echo 256 > buffer_size_kb")
-            inside.until_enough(lambda: record_all(inside, flag))
+            found = []
+            inside.until_enough(lambda: found.append(record_all(inside, flag)))
+            while not any(found):
+                found.append(record_all(inside, flag))
             inside.ok("echo 1 > tracing_on")
             inside.until_enough(lambda: inside.ok(f"flip {10 + 100 * minutes}"))
             inside.ok("kill -TERM $storm; wait $storm && grep 'storm: all well' /tmp/storm")
