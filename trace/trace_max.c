@@ -334,7 +334,6 @@ struct trace_snapshot *trace_max_fresh(struct trace_array *tr)
 
 int trace_max_start(struct trace_array *tr)
 {
-	struct trace_max *max = tr->max;
 	int ret = tracing_expand(tr);
 
 	if (!ret)
@@ -343,10 +342,7 @@ int trace_max_start(struct trace_array *tr)
 		return ret;
 	trace_max_reset(tr);
 	trace_max_set_latency(tr, 0);
-	max->had_overwrite = tr->trace_flags & TRACE_ITER(OVERWRITE);
-	WRITE_ONCE(tr->trace_flags, tr->trace_flags | TRACE_ITER(OVERWRITE));
-	ring_buffer_change_overwrite(tr->buffer, true);
-	max->active = true;
+	tr->max->active = true;
 	trace_max_break(tr);
 	return 0;
 }
@@ -356,16 +352,7 @@ void trace_max_stop(struct trace_array *tr)
 	if (!tr->max->active)
 		return;
 	tr->max->active = false;
-	if (!tr->max->had_overwrite) {
-		WRITE_ONCE(tr->trace_flags, tr->trace_flags & ~TRACE_ITER(OVERWRITE));
-		ring_buffer_change_overwrite(tr->buffer, false);
-	}
 	trace_max_free(tr);
-}
-
-int trace_max_flag_changed(struct trace_array *tr, u64 mask, bool set)
-{
-	return (mask & TRACE_ITER(OVERWRITE)) && !set ? -EINVAL : 0;
 }
 
 /* ---- Readers. trace_types_lock held. */

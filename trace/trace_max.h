@@ -64,18 +64,18 @@ struct trace_max {
 	struct cpumask pending;         /* [m; read by its CPU] parts of `newest` that are not exchanged yet */
 	struct trace_snapshot *newest;  /* [m] what is shown; NULL: nothing is allocated [t] */
 	struct trace_snapshot *spare;   /* [m] there is one whenever readers hold `newest` */
-	bool had_overwrite;             /* [t] the option before the tracer that is at work */
 	bool active;                    /* [t] between trace_max_start and trace_max_stop */
 };
 
 extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */
 
-/* A tracer's init and reset: get and give back what trace_max_take needs, forget the maximum. trace_types_lock.
- * 0, -ENOMEM. Overwriting is on in between. When stop is called no section may be under way any more. */
+/*
+ * A tracer's init and reset: get and give back what trace_max_take needs, forget the maximum. trace_types_lock.
+ * 0, -ENOMEM. The tracer keeps `overwrite` on in between, or a full buffer would record no section; when it calls
+ * stop no section may be under way any more.
+ */
 int trace_max_start(struct trace_array *tr);
 void trace_max_stop(struct trace_array *tr);
-/* A latency tracer's flag_changed: the oldest records must make room, or a full buffer would record no section. */
-int trace_max_flag_changed(struct trace_array *tr, u64 mask, bool set);
 
 /* Sections must be longer than this to be a maximum; 0: any. Thread context. */
 void trace_max_set_latency(struct trace_array *tr, u64 ns);
