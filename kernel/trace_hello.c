@@ -108,5 +108,5 @@ static const struct file_operations hello_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
-static const struct debugfs_entry hello_file = {"trace_printk", "hello", 0600, &hello_fops};
+static const struct debugfs_entry hello_file = {"trace_printk", "hello", 0600, &hello_fops, NULL};
 REGISTER_DEBUGFS(hello_file);

@@ -7,8 +7,10 @@
  * other is on. Code that turns something off without telling (raw_*, *_notrace) is short and our own; an interrupt on
  * top of it is measured all the same: `base` is then the preempt_count that it found, and it ends when that is reached.
  */
+#include <asm/ftrace.h>
 #include <irq/irqflags.h>
 #include <sched/sched.h>
+#include <trace/fgraph.h>
 
 #include "trace_irqsoff.h"
 #include "trace_max.h"
@@ -29,6 +31,8 @@ unsigned long critical_names(const struct critical_place *place, unsigned long *
 		record = (const unsigned long *)record[0];
 		*ip = *parent_ip;
 		*parent_ip = record[1];
+		if (unlikely(*parent_ip == RETURN_TO_HANDLER_ADDR))
+			*parent_ip = fgraph_ret_addr(current, NULL, (unsigned long)&record[1]);
 	}
 	return *parent_ip;
 }
