@@ -74,7 +74,7 @@ static u32 tell_entry(struct fgraph_call *call, struct fgraph_frame *frame, u32 
 	return mask;
 }
 
-static void hook_call(struct fgraph_call *call)
+static void hook_call(struct fgraph_call *call, unsigned long parent_ip)
 {
 	struct fgraph_stack *stack = call->stack;
 	u32 mask = who_wants(call);
@@ -82,11 +82,11 @@ static void hook_call(struct fgraph_call *call)
 
 	if (!mask)
 		return;
-	if (stack->nr == FTRACE_RETFUNC_DEPTH) {
+	if (fgraph_full(stack)) {
 		WRITE_ONCE(stack->overrun, stack->overrun + 1);
 		return;
 	}
-	frame = fgraph_push(stack, call->ip, call->fregs);
+	frame = fgraph_push(stack, call->ip, parent_ip, call->fregs);
 	frame->calltime = sched_clock() - stack->slept;
 	mask = tell_entry(call, frame, mask);
 	frame->key = fgraph_epoch << FGRAPH_EPOCH_SHIFT | mask;
@@ -108,7 +108,7 @@ void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 	/* Asked with preemption off: what unregister_ftrace_graph waits for. */
 	call.stack = READ_ONCE(t->ret_stack);
 	if (call.stack)
-		hook_call(&call);
+		hook_call(&call, parent_ip);
 	trace_leave(t, pc);
 }
 
@@ -132,11 +132,11 @@ static void forget_frame(struct fgraph_stack *stack, struct fgraph_frame *frame)
 static noinline struct fgraph_frame *find_frame(struct fgraph_stack *stack, unsigned long mark)
 {
 	__atomic_fetch_add(&fgraph_mismatches, 1, __ATOMIC_RELAXED);
-	for (unsigned i = stack ? stack->nr : 0; i-- > 0;) {
+	for (unsigned i = stack ? fgraph_nr_frames(stack) : 0; i-- > 0;) {
 		if (stack->frames[i].mark != mark)
 			continue;
-		while (stack->nr > i + 1)
-			forget_frame(stack, &stack->frames[stack->nr - 1]);
+		while (stack->top > &stack->frames[i + 1])
+			forget_frame(stack, stack->top - 1);
 		return &stack->frames[i];
 	}
 	panic("function_graph: a return without a call, mark %lx", mark);
@@ -169,7 +169,7 @@ void fgraph_return(struct fgraph_ret_regs *regs)
 	struct fgraph_frame *frame;
 
 	trace_enter(t, pc, bit);
-	frame = stack && stack->nr ? &stack->frames[stack->nr - 1] : NULL;
+	frame = stack && fgraph_nr_frames(stack) ? stack->top - 1 : NULL;
 	if (unlikely(!frame || frame->mark != fgraph_ret_mark(regs)))
 		frame = find_frame(stack, fgraph_ret_mark(regs));
 	WRITE_ONCE(regs->ret, frame->ret);
@@ -205,7 +205,7 @@ unsigned long fgraph_ret_addr(const struct task_struct *task, unsigned *pos, uns
 
 	if (!pos)
 		pos = &all;
-	n = stack ? min(min(*pos, READ_ONCE(stack->nr)), (u32)FTRACE_RETFUNC_DEPTH) : 0;
+	n = stack ? min(min(*pos, fgraph_nr_frames(stack)), (u32)FTRACE_RETFUNC_DEPTH) : 0;
 	if (!n)
 		return RETURN_TO_HANDLER_ADDR;
 	for (unsigned i = n; i-- > 0;)

@@ -15,6 +15,7 @@ static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *st
 
 	if (unlikely(state->since != gops->since))
 		*state = (struct fgraph_state){ .since = gops->since };
+	state->key = gops->direct_key == FGRAPH_NOT_DIRECT ? 0 : gops->direct_key;
 	return state;
 }
 
@@ -23,19 +24,25 @@ static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *st
  * and it does not count as one that a walk can find until `slot` is set, last of all: frames not in use have none.
  */
 static __always_inline struct fgraph_frame *fgraph_push(struct fgraph_stack *stack, unsigned long ip,
-							struct ftrace_regs *fregs)
+							unsigned long parent_ip, struct ftrace_regs *fregs)
 {
-	struct fgraph_frame *frame = &stack->frames[stack->nr];
+	struct fgraph_frame *frame = stack->top;
 	unsigned long *slot = ftrace_regs_return_slot(fregs);
+	unsigned long mark = ftrace_regs_return_mark(fregs);
 
-	WRITE_ONCE(stack->nr, stack->nr + 1);
+	WRITE_ONCE(stack->top, frame + 1);
 	barrier();
+	frame->ret = parent_ip;
 	frame->func = ip;
-	frame->mark = ftrace_regs_return_mark(fregs);
-	frame->ret = *slot;
+	frame->mark = mark;
 	barrier();
 	WRITE_ONCE(frame->slot, (unsigned long)slot);
 	return frame;
+}
+
+static __always_inline bool fgraph_full(const struct fgraph_stack *stack)
+{
+	return stack->top == &stack->frames[FTRACE_RETFUNC_DEPTH];
 }
 
 /* From here on the function returns to the handler. */
@@ -51,7 +58,7 @@ static __always_inline void fgraph_pop(struct fgraph_stack *stack, struct fgraph
 	barrier();
 	WRITE_ONCE(frame->slot, 0);
 	barrier();
-	WRITE_ONCE(stack->nr, frame - stack->frames);
+	WRITE_ONCE(stack->top, frame);
 }
 
 /* The general way: any number of users, any context. ftrace_func_t, and its counterpart. */

@@ -17,7 +17,7 @@ static bool count_task(struct task_struct *task, void *data)
 	stats->tasks++;
 	if (stack) {
 		stats->stacks++;
-		stats->frames += READ_ONCE(stack->nr);
+		stats->frames += fgraph_nr_frames(stack);
 		stats->overruns += READ_ONCE(stack->overrun);
 	}
 	return true;

@@ -17,7 +17,11 @@ static DEFINE_MUTEX(ftrace_graph_lock); /* registering; inside it: ftrace_lock *
 
 static struct fgraph_stack *alloc_stack(void)
 {
-	return kzalloc(sizeof(struct fgraph_stack), GFP_KERNEL);
+	struct fgraph_stack *stack = kzalloc(sizeof(*stack), GFP_KERNEL);
+
+	if (stack)
+		stack->top = stack->frames;
+	return stack;
 }
 
 /* ---- All tasks */
@@ -84,7 +88,7 @@ static bool take_stack(struct task_struct *task, void *data)
 	struct stack_batch *batch = data;
 	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
 
-	if (!stack || READ_ONCE(stack->nr))
+	if (!stack || fgraph_nr_frames(stack))
 		return true;
 	if (batch->n == ARRAY_SIZE(batch->stacks))
 		return false;
@@ -163,24 +167,36 @@ void fgraph_choose(void)
 	for (unsigned i = 0; i < FGRAPH_USERS; i++) {
 		if (!fgraph_users[i])
 			continue;
-		fgraph_users[i]->direct_key = 0;
+		fgraph_users[i]->direct_key = FGRAPH_NOT_DIRECT;
 		only = fgraph_users[i];
 	}
 	if (fgraph_nr_users != 1)
 		only = NULL;
 	fgraph_enter_func = only && only->direct_enter ? only->direct_enter : fgraph_enter;
 	fgraph_return_func = only && only->direct_return ? only->direct_return : fgraph_return;
-	if (only)
+	if (only && only->direct_enter)
 		only->direct_key = fgraph_epoch << FGRAPH_EPOCH_SHIFT | 1U << only->bit;
+}
+
+void fgraph_set_direct_enter(struct fgraph_ops *gops, ftrace_func_t enter)
+{
+	mutex_lock(&ftrace_lock);
+	if (fgraph_enter_func == gops->direct_enter)
+		WRITE_ONCE(fgraph_enter_func, enter);
+	gops->direct_enter = enter;
+	mutex_unlock(&ftrace_lock);
 }
 
 /* [ftrace_lock] 0 or -EBUSY. What handlers call follows in the update of sites. */
 static int add_user(struct fgraph_ops *gops)
 {
-	for (unsigned i = 0; i < FGRAPH_USERS; i++) {
+	bool any = gops->bit == FGRAPH_ANY;
+
+	for (unsigned i = any ? FGRAPH_TRACER + 1 : gops->bit; i < (any ? FGRAPH_USERS : gops->bit + 1); i++) {
 		if (fgraph_users[i])
 			continue;
 		gops->bit = i;
+		gops->direct_key = FGRAPH_NOT_DIRECT;
 		gops->since = ++fgraph_epoch << FGRAPH_EPOCH_SHIFT;
 		gops->ops->flags |= FTRACE_OPS_FL_GRAPH;
 		fgraph_nr_users++;
@@ -196,7 +212,9 @@ static void remove_user(struct fgraph_ops *gops)
 	WRITE_ONCE(fgraph_users[gops->bit], NULL);
 	fgraph_nr_users--;
 	fgraph_epoch++;
-	gops->direct_key = 0;
+	gops->direct_key = FGRAPH_NOT_DIRECT;
+	if (gops->bit != FGRAPH_TRACER)
+		gops->bit = FGRAPH_ANY;
 }
 
 static int start_user(struct fgraph_ops *gops)
@@ -252,7 +270,7 @@ int unregister_ftrace_graph(struct fgraph_ops *gops)
 
 	mutex_lock(&ftrace_graph_lock);
 	mutex_lock(&ftrace_lock);
-	if (fgraph_users[gops->bit] == gops) {
+	if (gops->bit != FGRAPH_ANY && fgraph_users[gops->bit] == gops) {
 		remove_user(gops);
 		ret = 0;
 	}

@@ -236,7 +236,7 @@ static notrace void write_word(unsigned w)
 static notrace void write_callees(void)
 {
 	unsigned long callee = choose_callee(&function_trace_op);
-	unsigned long graph = fgraph_nr_users ? FTRACE_GRAPH_CALLER_ADDR : 0;
+	unsigned long graph = callee ? FTRACE_GRAPH_RELOAD_ADDR : FTRACE_GRAPH_CALLER_ADDR;
 
 	if (callee != ftrace_call_target) {
 		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
@@ -244,6 +244,8 @@ static notrace void write_callees(void)
 	}
 	ftrace_call_target = callee;
 	fgraph_choose();
+	if (!fgraph_nr_users)
+		graph = 0;
 	if (graph != ftrace_graph_call_target)
 		arch_patch_write(ftrace_graph_call_site, graph, PATCH_JUMP);
 	ftrace_graph_call_target = graph;

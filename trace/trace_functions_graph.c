@@ -40,22 +40,57 @@ static bool graph_enabled;  /* [t] */
 /* ---- Which calls */
 
 /* Linux leaves out what hard interrupts run, unless they were interrupted in what is traced. */
-static bool skips_irqs(u32 pc)
+static __always_inline bool skips_irqs(u32 pc)
 {
-	return !(READ_ONCE(graph_flags.val) & TRACE_GRAPH_PRINT_IRQS) && (pc & HARDIRQ_MASK);
+	return (pc & HARDIRQ_MASK) && !(READ_ONCE(graph_flags.val) & TRACE_GRAPH_PRINT_IRQS);
+}
+
+static __always_inline bool limits_want(const struct fgraph_state *state, unsigned long ip, u32 pc)
+{
+	u32 max = READ_ONCE(max_graph_depth);
+	const struct ip_hash *functions;
+
+	if ((max && state->depth >= max) || (state->flags & GRAPH_IN_NOTRACE))
+		return false;
+	functions = smp_load_acquire(&graph_functions.hash);
+	if (functions && !(state->flags & GRAPH_IN) && !ip_hash_has(functions, ip))
+		return false;
+	return !skips_irqs(pc) && !trace_ignores_pid(&global_trace, current->pid);
 }
 
 static bool graph_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
 {
-	u32 depth = READ_ONCE(max_graph_depth), flags = call->state->flags;
-	const struct ip_hash *functions;
+	return READ_ONCE(graph_enabled) && limits_want(call->state, call->ip, call->pc);
+}
 
-	if (!READ_ONCE(graph_enabled) || (depth && call->depth >= depth) || (flags & GRAPH_IN_NOTRACE))
+/* Is what begins here, and all that it calls, to be left out? Then its return is hooked to know when that ends. */
+static __always_inline bool begins_notrace(struct fgraph_state *state, unsigned long ip, u32 depth)
+{
+	const struct ip_hash *stops = smp_load_acquire(&graph_notrace.hash);
+
+	if (!stops || !ip_hash_has(stops, ip))
 		return false;
-	functions = smp_load_acquire(&graph_functions.hash);
-	if (functions && !(flags & GRAPH_IN) && !ip_hash_has(functions, call->ip))
-		return false;
-	return !skips_irqs(call->pc) && !trace_ignores_pid(&global_trace, current->pid);
+	state->flags = (state->flags & ~GRAPH_NOT_MASK) | GRAPH_NOT_AT(depth);
+	return true;
+}
+
+/* The call is recorded: with functions to begin at, this must be one, or within one. */
+static __always_inline void note_begin(struct fgraph_state *state, u32 depth)
+{
+	if (READ_ONCE(graph_functions.hash) && !(state->flags & GRAPH_IN))
+		state->flags = (state->flags & ~GRAPH_IN_MASK) | GRAPH_IN_AT(depth);
+}
+
+/* The call at this depth returns. True: nothing of it is recorded. */
+static __always_inline bool note_end(struct fgraph_state *state, u32 depth)
+{
+	if ((state->flags & GRAPH_NOT_MASK) == GRAPH_NOT_AT(depth)) {
+		state->flags &= ~GRAPH_NOT_MASK;
+		return true;
+	}
+	if ((state->flags & GRAPH_IN_MASK) == GRAPH_IN_AT(depth))
+		state->flags &= ~GRAPH_IN_MASK;
+	return false;
 }
 
 /* ---- Records */
@@ -103,37 +138,26 @@ static void record_return(struct trace_array *tr, const struct fgraph_call *call
 /* With a threshold only returns are recorded, of calls that took as long. */
 static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
 {
-	const struct ip_hash *stops = smp_load_acquire(&graph_notrace.hash);
-	u32 *flags = &call->state->flags;
-
-	if (stops && ip_hash_has(stops, call->ip)) {
-		*flags = (*flags & ~GRAPH_NOT_MASK) | GRAPH_NOT_AT(call->depth);
+	if (begins_notrace(call->state, call->ip, call->depth))
 		return true;
-	}
 	if (!READ_ONCE(tracing_thresh) && !record_entry(&global_trace, call, trace_clock_now(&global_trace)))
 		return false;
-	if (graph_functions.hash && !(*flags & GRAPH_IN))
-		*flags = (*flags & ~GRAPH_IN_MASK) | GRAPH_IN_AT(call->depth);
+	note_begin(call->state, call->depth);
 	return true;
 }
 
 static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	u64 rettime = sched_clock(), thresh = READ_ONCE(tracing_thresh);
-	u32 *flags = &call->state->flags;
 
-	if ((*flags & GRAPH_NOT_MASK) == GRAPH_NOT_AT(call->depth)) {
-		*flags &= ~GRAPH_NOT_MASK;
+	if (note_end(call->state, call->depth) || !READ_ONCE(graph_enabled))
 		return;
-	}
-	if ((*flags & GRAPH_IN_MASK) == GRAPH_IN_AT(call->depth))
-		*flags &= ~GRAPH_IN_MASK;
-	if (!READ_ONCE(graph_enabled) || (thresh && rettime - frame->calltime - call->stack->slept < thresh))
+	if (thresh && rettime - frame->calltime - call->stack->slept < thresh)
 		return;
 	record_return(&global_trace, call, frame, global_trace.clock ? trace_clock_now(&global_trace) : rettime, rettime);
 }
 
-/* ---- The usual case */
+/* ---- The usual case. Whatever is not, is left by a tail call, so that no registers are saved for it. */
 
 /* The first word of a record; preemption was `pc`, which is at most 15. */
 static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct *t)
@@ -147,117 +171,234 @@ static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct
 	return head;
 }
 
-static __always_inline void put_head(struct trace_entry *ent, u32 head, pid_t pid)
+static __always_inline void fill_entry(struct ring_buffer_event *event, struct task_struct *t, u32 pc,
+				       unsigned long ip, u32 depth)
 {
-	*(u32 *)(void *)ent = head;
-	ent->pid = pid;
+	struct ftrace_graph_ent_entry *entry = (void *)event->array;
+
+	*(u32 *)(void *)entry = usual_head(TRACE_GRAPH_ENT, pc, t);
+	entry->ent.pid = t->pid;
+	entry->func = ip;
+	entry->depth = depth;
 }
 
-/* Everything that is not usual is asked for here, with preemption off: a grace period waits for who has got the buffer. */
-static void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			       struct ftrace_regs *fregs)
+static __always_inline void fill_return(struct ring_buffer_event *event, struct task_struct *t, u32 pc,
+					const struct fgraph_frame *frame, unsigned long result, u64 ts, u32 depth)
+{
+	struct ftrace_graph_ret_entry *entry = (void *)event->array;
+
+	*(u32 *)(void *)entry = usual_head(TRACE_GRAPH_RET, pc, t);
+	entry->ent.pid = t->pid;
+	entry->func = frame->func;
+	entry->retval = result;
+	entry->depth = depth;
+	entry->overrun = t->ret_stack->overrun;
+	entry->calltime = frame->calltime + t->ret_stack->slept;
+	entry->rettime = ts;
+}
+
+static __always_inline struct fgraph_state *direct_state(struct fgraph_stack *stack)
+{
+	return &stack->user[FGRAPH_TRACER];
+}
+
+static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
+					struct fgraph_frame *frame, u64 ts)
+{
+	struct ring_buffer_event *event = rb_reserve_slow(buffer, GRAPH_ENT_SIZE, ts);
+	struct fgraph_state *state = direct_state(t->ret_stack);
+
+	if (event) {
+		fill_entry(event, t, pc, frame->func, state->depth - 1);
+		ring_buffer_commit(buffer);
+		note_begin(state, state->depth - 1);
+		fgraph_hook(frame);
+	} else {
+		WRITE_ONCE(state->depth, state->depth - 1);
+		fgraph_pop(t->ret_stack, frame);
+	}
+	trace_leave(t, pc);
+}
+
+static noinline void enter_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
+				       struct fgraph_frame *frame, void (*commit)(struct ring_buffer_per_cpu *))
+{
+	commit(buffer);
+	fgraph_hook(frame);
+	trace_leave(t, pc);
+}
+
+/* Preemption was switched off for nothing. */
+static noinline void leave_to_general(struct task_struct *t, u32 pc, unsigned long ip, unsigned long parent_ip,
+				      struct ftrace_regs *fregs)
+{
+	barrier();
+	WRITE_ONCE(t->preempt_count, pc);
+	fgraph_enter(ip, parent_ip, NULL, fregs);
+}
+
+/*
+ * What is not usual is asked for with preemption off: a grace period waits for who has got the buffer. A key that differs
+ * says that we are not the only user, or that this task has not been looked at since we are.
+ */
+static __always_inline void graph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
+					bool limited)
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), depth;
+	void (*commit)(struct ring_buffer_per_cpu *);
 	struct ring_buffer_per_cpu *buffer;
-	struct ftrace_graph_ent_entry *entry;
 	struct ring_buffer_event *event;
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct fgraph_frame *frame;
-	u64 ts, key;
+	bool silent = false;
+	u64 ts;
 
-	if (unlikely(!trace_is_usual(pc)))
-		goto general;
+	if (unlikely(!trace_is_usual(pc))) {
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+		return;
+	}
 	trace_enter(t, pc, RECURSION_TASK);
 	buffer = READ_ONCE(this_cpu(graph_buffer));
 	stack = t->ret_stack;
-	key = READ_ONCE(graph_ops.direct_key);
-	if (unlikely(!buffer || !stack || !key || stack->nr >= FTRACE_RETFUNC_DEPTH))
-		goto leave_to_general;
-	state = &stack->user[graph_ops.bit];
-	if (unlikely(state->since != graph_ops.since))
-		goto leave_to_general;
-	frame = fgraph_push(stack, ip, fregs);
-	frame->key = key;
-	depth = state->depth;
-	WRITE_ONCE(state->depth, depth + 1);
-	ts = sched_clock();
-	frame->calltime = ts - stack->slept;
-	event = ring_buffer_reserve(buffer, GRAPH_ENT_SIZE, ts);
-	if (unlikely(!event)) {
-		WRITE_ONCE(state->depth, depth);
-		fgraph_pop(stack, frame);
+	if (unlikely(!buffer || !stack))
+		goto general;
+	state = direct_state(stack);
+	if (unlikely(state->key != graph_ops.direct_key || fgraph_full(stack)))
+		goto general;
+	if (limited && !limits_want(state, ip, pc)) {
 		trace_leave(t, pc);
 		return;
 	}
-	entry = (void *)event->array;
-	put_head(&entry->ent, usual_head(TRACE_GRAPH_ENT, pc, t), t->pid);
-	entry->func = ip;
-	entry->depth = depth;
-	ring_buffer_commit(buffer);
+	frame = fgraph_push(stack, ip, parent_ip, fregs);
+	frame->key = state->key;
+	depth = state->depth;
+	WRITE_ONCE(state->depth, depth + 1);
+	if (limited)
+		silent = begins_notrace(state, ip, depth);
+	ts = sched_clock();
+	frame->calltime = ts - stack->slept;
+	if (silent)
+		goto hook;
+	event = rb_try_reserve(buffer, GRAPH_ENT_SIZE, ts);
+	if (unlikely(!event)) {
+		enter_reserve_slow(buffer, t, pc, frame, ts);
+		return;
+	}
+	fill_entry(event, t, pc, ip, depth);
+	if (limited)
+		note_begin(state, depth);
+	commit = rb_try_commit(buffer);
+	if (unlikely(commit)) {
+		enter_commit_slow(buffer, t, pc, frame, commit);
+		return;
+	}
+hook:
 	fgraph_hook(frame);
 	trace_leave(t, pc);
 	return;
-leave_to_general:
-	WRITE_ONCE(t->preempt_count, pc);
 general:
-	fgraph_enter(ip, parent_ip, op, fregs);
+	leave_to_general(t, pc, ip, parent_ip, fregs);
+}
+
+static void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			       struct ftrace_regs *fregs)
+{
+	graph_enter(ip, parent_ip, fregs, false);
+}
+
+/* With pids, a depth, functions to begin or to stop at. */
+static void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				struct ftrace_regs *fregs)
+{
+	graph_enter(ip, parent_ip, fregs, true);
+}
+
+static __always_inline void finish_return(struct task_struct *t, u32 pc, struct fgraph_frame *frame)
+{
+	struct fgraph_state *state = direct_state(t->ret_stack);
+
+	WRITE_ONCE(state->depth, state->depth - 1);
+	fgraph_pop(t->ret_stack, frame);
+	trace_leave(t, pc);
+}
+
+static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
+					 struct fgraph_frame *frame, u64 ts, unsigned long result)
+{
+	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
+
+	if (event) {
+		fill_return(event, t, pc, frame, result, ts, direct_state(t->ret_stack)->depth - 1);
+		ring_buffer_commit(buffer);
+	}
+	finish_return(t, pc, frame);
+}
+
+static noinline void return_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
+					struct fgraph_frame *frame, void (*commit)(struct ring_buffer_per_cpu *))
+{
+	commit(buffer);
+	finish_return(t, pc, frame);
 }
 
 static void graph_direct_return(struct fgraph_ret_regs *regs)
 {
 	struct task_struct *t = current;
-	u32 pc = READ_ONCE(t->preempt_count), depth;
+	u32 pc = READ_ONCE(t->preempt_count);
+	void (*commit)(struct ring_buffer_per_cpu *);
 	struct ring_buffer_per_cpu *buffer;
-	struct ftrace_graph_ret_entry *entry;
 	struct ring_buffer_event *event;
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct fgraph_frame *frame;
 	u64 ts;
 
-	if (unlikely(!trace_is_usual(pc)))
-		goto general;
+	if (unlikely(!trace_is_usual(pc))) {
+		fgraph_return(regs);
+		return;
+	}
 	trace_enter(t, pc, RECURSION_TASK);
 	buffer = READ_ONCE(this_cpu(graph_buffer));
 	stack = t->ret_stack;
-	if (unlikely(!buffer || !stack || !stack->nr))
-		goto leave_to_general;
-	frame = &stack->frames[stack->nr - 1];
-	state = &stack->user[graph_ops.bit];
-	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != READ_ONCE(graph_ops.direct_key) || state->flags))
-		goto leave_to_general;
+	if (unlikely(!buffer || !stack))
+		goto general;
+	frame = stack->top - 1;
+	state = direct_state(stack);
+	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != graph_ops.direct_key))
+		goto general;
 	WRITE_ONCE(regs->ret, frame->ret);
 	ts = sched_clock();
-	depth = state->depth - 1;
-	event = ring_buffer_reserve(buffer, sizeof(*entry), ts);
-	if (likely(event)) {
-		entry = (void *)event->array;
-		put_head(&entry->ent, usual_head(TRACE_GRAPH_RET, pc, t), t->pid);
-		entry->func = frame->func;
-		entry->retval = regs->result[0];
-		entry->depth = depth;
-		entry->overrun = stack->overrun;
-		entry->calltime = frame->calltime + stack->slept;
-		entry->rettime = ts;
-		ring_buffer_commit(buffer);
+	if (unlikely(state->flags) && note_end(state, state->depth - 1))
+		goto finish;
+	event = rb_try_reserve(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
+	if (unlikely(!event)) {
+		return_reserve_slow(buffer, t, pc, frame, ts, regs->result[0]);
+		return;
 	}
-	WRITE_ONCE(state->depth, depth);
-	fgraph_pop(stack, frame);
-	trace_leave(t, pc);
+	fill_return(event, t, pc, frame, regs->result[0], ts, state->depth - 1);
+	commit = rb_try_commit(buffer);
+	if (unlikely(commit)) {
+		return_commit_slow(buffer, t, pc, frame, commit);
+		return;
+	}
+finish:
+	finish_return(t, pc, frame);
 	return;
-leave_to_general:
-	WRITE_ONCE(t->preempt_count, pc);
 general:
+	barrier();
+	WRITE_ONCE(t->preempt_count, pc);
 	fgraph_return(regs);
 }
 
 void graph_update_fast(struct trace_array *tr)
 {
-	bool fast = graph_enabled && !tr->clock && !max_graph_depth && !graph_functions.hash && !graph_notrace.hash &&
-		    !tracing_thresh && !trace_array_filters_pids(tr) && !(graph_flags.val & TRACE_GRAPH_ARGS);
+	bool limited = max_graph_depth || graph_functions.hash || graph_notrace.hash || trace_array_filters_pids(tr);
+	bool fast = graph_enabled && !tr->clock && !tracing_thresh && !(graph_flags.val & TRACE_GRAPH_ARGS);
 	int cpu;
+
+	fgraph_set_direct_enter(&graph_ops, limited ? graph_limited_enter : graph_direct_enter);
 
 	for_each_possible_cpu (cpu)
 		WRITE_ONCE(per_cpu(graph_buffer, cpu), fast ? tr->cpu_data[cpu].buffer : NULL);
@@ -269,6 +410,7 @@ static struct fgraph_ops graph_ops = {
 	.wants = graph_wants,
 	.entryfunc = graph_entry,
 	.retfunc = graph_return,
+	.bit = FGRAPH_TRACER,
 	.direct_enter = graph_direct_enter,
 	.direct_return = graph_direct_return,
 };

@@ -33,15 +33,16 @@ struct fgraph_frame {
 /* What a user has in each task. [like frames] */
 struct fgraph_state {
 	u64 since;   /* fgraph_ops.since of whom it belongs to; others begin with zeros */
+	u64 key;     /* fgraph_ops.direct_key of that user when it was looked at the general way; 0: it had none */
 	u32 depth;   /* frames that are this user's */
 	u32 flags;   /* the user's own */
 };
 
 #define FGRAPH_STACK_SIZE 4096UL
-#define FTRACE_RETFUNC_DEPTH ((FGRAPH_STACK_SIZE - 24 - FGRAPH_USERS * sizeof(struct fgraph_state)) / \
+#define FTRACE_RETFUNC_DEPTH ((FGRAPH_STACK_SIZE - 32 - FGRAPH_USERS * sizeof(struct fgraph_state)) / \
 			      sizeof(struct fgraph_frame))
 struct fgraph_stack {
-	u32 nr;           /* frames in use */
+	struct fgraph_frame *top; /* the first frame not in use */
 	u32 overrun;      /* calls that found it full */
 	u64 slept;        /* ns off the CPU, counted while the option sleep-time is off */
 	u64 sleeps_since; /* [runqueue lock] when it went off the CPU; 0: not known */
@@ -75,10 +76,13 @@ struct fgraph_ops {
 	ftrace_func_t direct_enter;                            /* [I] */
 	void (*direct_return)(struct fgraph_ret_regs *regs);   /* [I] */
 	struct ftrace_ops *ops; /* [I] its sets of functions */
-	unsigned bit;           /* [l] of frame.key */
+	unsigned bit;           /* [l] of frame.key: FGRAPH_TRACER, or FGRAPH_ANY until it is given one */
 	u64 since;              /* [l] frames with a smaller key are not its own */
-	u64 direct_key;         /* [l] key of its frames while it is the only user, else 0 */
+	u64 direct_key;         /* [l] key of its frames while it is the only user, else FGRAPH_NOT_DIRECT */
 };
+#define FGRAPH_TRACER	  0u    /* function_graph's own */
+#define FGRAPH_ANY	  ~0u
+#define FGRAPH_NOT_DIRECT 1ULL
 
 /*
  * Begin and end. -EBUSY: registered already or too many users; -ENOMEM: no shadow stacks; -ENODEV. Thread context. After
@@ -86,6 +90,14 @@ struct fgraph_ops {
  */
 int register_ftrace_graph(struct fgraph_ops *gops);
 int unregister_ftrace_graph(struct fgraph_ops *gops);
+/* Change direct_enter, of a registered user too. Thread context. */
+void fgraph_set_direct_enter(struct fgraph_ops *gops, ftrace_func_t enter);
+
+/* How many frames a task has in use; of a running task it is a guess. */
+static inline unsigned fgraph_nr_frames(const struct fgraph_stack *stack)
+{
+	return READ_ONCE(stack->top) - stack->frames;
+}
 
 /* ---- Tasks: a new one before its first instruction, one that goes for good. */
 void fgraph_init_task(struct task_struct *task);

@@ -54,6 +54,7 @@ struct fgraph_ret_regs {
 void _mcount(void);
 void ftrace_caller(void);
 void ftrace_graph_caller(void);
+void ftrace_graph_reload(void);
 void ftrace_entry_caller(void);
 void ftrace_return_caller(void);
 void return_to_handler(void);
@@ -66,12 +67,14 @@ extern const unsigned int ftrace_call[], ftrace_entry_call[], ftrace_graph_call[
 #define FTRACE_RETURN_CALLER_ADDR ((unsigned long)ftrace_return_caller)
 /*
  * Patchable places, nops to begin with. In ftrace_caller the first becomes a call of a ftrace_func_t (PATCH_CALL), the
- * second a jump to ftrace_graph_caller (PATCH_JUMP); in ftrace_entry_caller the one is the same call.
+ * second a jump to ftrace_graph_caller (PATCH_JUMP), or to ftrace_graph_reload when the first is a call; in
+ * ftrace_entry_caller the one is the same call.
  */
 #define ftrace_call_site       ((unsigned long)ftrace_call)
 #define ftrace_graph_call_site ((unsigned long)ftrace_graph_call)
 #define ftrace_entry_call_site ((unsigned long)ftrace_entry_call)
 #define FTRACE_GRAPH_CALLER_ADDR ((unsigned long)ftrace_graph_caller)
+#define FTRACE_GRAPH_RELOAD_ADDR ((unsigned long)ftrace_graph_reload)
 /* What stands in place of a traced function's return address: behind return_to_handler's first instruction. */
 #define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler + 4)
 
