@@ -2,9 +2,9 @@
  * Hooked calls, the general way: any number of users, each told of its own functions, in any context. What is usual,
  * one user in a task's context, has a way of its own in that user (fgraph_ops.direct_enter).
  *
- * Order of stores, for interrupts that come between two of them: a call's frame is there before the users are told of the
- * entry, and goes after they are told of the return; so what an interrupt records in between is one level deeper than the
- * call, never beside it.
+ * Order of stores, for interrupts that come between two of them: a call's frame is there before the users are told of
+ * the entry, and goes after they are told of the return; so what an interrupt records in between is one level deeper
+ * than the call, never beside it.
  */
 #include <kernel/panic.h>
 #include <sched/sched.h>
@@ -157,8 +157,8 @@ static void tell_return(struct fgraph_call *call, const struct fgraph_frame *fra
 }
 
 /*
- * Whatever the context's bit says, the frame goes: it was pushed while the bit was clear. Users are told unless it is set,
- * as at the entry.
+ * Whatever the context's bit says, the frame goes: it was pushed while the bit was clear. Users are told unless it is
+ * set, as at the entry.
  */
 void fgraph_return(struct fgraph_ret_regs *regs)
 {

@@ -1,6 +1,6 @@
 /*
- * Time asleep, which durations leave out while the option sleep-time is off: each task's shadow stack counts it, an entry
- * takes the count off its time and the return adds what it is then.
+ * Time asleep, which durations leave out while the option sleep-time is off: each task's shadow stack counts it, an
+ * entry takes the count off its time and the return adds what it is then.
  */
 #include <lib/errno.h>
 #include <sched/sched.h>

@@ -114,7 +114,8 @@ static void show_users(struct seq_file *m, unsigned rec)
 		}
 	seq_printf(m, "%s (%u)           ", ftrace_rec_name(&ftrace_recs[rec]), users);
 	if (users == 1)
-		seq_printf(m, "\tops: %s (%pS)", one->name, (void *)one->func);
+		seq_printf(m, "\tops: %s (%pS)", one->name,
+			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR : (void *)one->func);
 	seq_putc(m, '\n');
 }
 

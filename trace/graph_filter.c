@@ -7,7 +7,9 @@
 #include "ftrace_internal.h"
 #include "trace_graph.h"
 
-/* Open addressing; at least half of the places are free, so that a miss is short. Never changed, replaced as a whole. */
+/*
+ * Open addressing; at least half of the places are free, so that a miss is short. Never changed, replaced as a whole.
+ */
 struct ip_hash {
 	unsigned long mask; /* places less one, a power of two less one */
 	unsigned long ips[]; /* 0: free */

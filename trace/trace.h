@@ -241,9 +241,9 @@ struct trace_iterator {
 	loff_t pos;
 	bool of_snapshot;                     /* the file is `snapshot` */
 	bool latency_format;                  /* asked for at open */
-	void *copy;                           /* not NULL: `ent` is copied here, to look ahead; room for `leaf` behind */
+	void *copy;                           /* not NULL: `ent` is copied here, to look ahead; behind it `leaf` */
 	unsigned ent_size;                    /* bytes of `ent`, where it is a copy */
-	struct trace_entry *leaf;             /* the return of the call that `ent` is, which follows at once; else NULL */
+	struct trace_entry *leaf;             /* the return, that follows at once, of the call `ent`; else NULL */
 	bool held;                            /* trace_pipe: `ent` is a copy, not in the buffer any more */
 	struct trace_graph_state *graph;      /* function graph's, from line to line */
 	u64 next_ts;                          /* latency format: of the record behind `ent`; 0: not known */

@@ -1,9 +1,9 @@
 /*
  * function_graph: a record at the entry of a traced function and one at its return, with the time between.
  *
- * What is usual (the only user of hooked returns, a task's context, nothing asked for but the functions) is written out in
- * graph_direct_enter and graph_direct_return; whoever asks for more takes the general way (fgraph.c) through the
- * functions in between.
+ * What is usual (the only user of hooked returns, a task's context, nothing asked for but the functions) is written
+ * out in graph_direct_enter and graph_direct_return; whoever asks for more takes the general way (fgraph.c) through
+ * the functions in between.
  */
 #include <asm/ftrace.h>
 #include <kernel/percpu.h>
@@ -154,7 +154,7 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call
 		return;
 	if (thresh && rettime - frame->calltime - call->stack->slept < thresh)
 		return;
-	record_return(&global_trace, call, frame, global_trace.clock ? trace_clock_now(&global_trace) : rettime, rettime);
+	record_return(&global_trace, call, frame, trace_clock_now(&global_trace), rettime);
 }
 
 /* ---- The usual case. Whatever is not, is left by a tail call, so that no registers are saved for it. */
@@ -238,8 +238,8 @@ static noinline void leave_to_general(struct task_struct *t, u32 pc, unsigned lo
 }
 
 /*
- * What is not usual is asked for with preemption off: a grace period waits for who has got the buffer. A key that differs
- * says that we are not the only user, or that this task has not been looked at since we are.
+ * What is not usual is asked for with preemption off: a grace period waits for who has got the buffer. A key that
+ * differs says that we are not the only user, or that this task has not been looked at since we are.
  */
 static __always_inline void graph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
 					bool limited)
@@ -431,8 +431,8 @@ static const struct tracer_opt graph_opts[] = {
 	{},
 };
 static struct tracer_flags graph_flags = {
-	.val = TRACE_GRAPH_PRINT_CPU | TRACE_GRAPH_PRINT_OVERHEAD | TRACE_GRAPH_PRINT_DURATION | TRACE_GRAPH_PRINT_IRQS |
-	       TRACE_GRAPH_SLEEP_TIME,
+	.val = TRACE_GRAPH_PRINT_CPU | TRACE_GRAPH_PRINT_OVERHEAD | TRACE_GRAPH_PRINT_DURATION |
+	       TRACE_GRAPH_PRINT_IRQS | TRACE_GRAPH_SLEEP_TIME,
 	.opts = graph_opts,
 };
 
@@ -444,7 +444,7 @@ static int graph_set_flag(struct trace_array *tr, u32 bit, bool set)
 	if (bit == TRACE_GRAPH_SLEEP_TIME && graph_enabled)
 		return fgraph_count_sleep(!set);
 	if (bit == TRACE_GRAPH_ARGS) {
-		/* The direct way writes none, so it is left first; graph_update_fast looks at the option as it was. */
+		/* The direct way writes none, so it is left first. */
 		WRITE_ONCE(graph_flags.val, set ? graph_flags.val | bit : graph_flags.val & ~bit);
 		graph_update_fast(tr);
 	}

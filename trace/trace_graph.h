@@ -1,4 +1,7 @@
-/* Function graph: its records, how they are written and how they are shown; for the tracer and those with display-graph. */
+/*
+ * Function graph: its records, how they are written and how they are shown; for the tracer and those with
+ * display-graph.
+ */
 #pragma once
 
 #include <trace/fgraph.h>
@@ -46,7 +49,7 @@ static_assert(GRAPH_ENT_SIZE == 20 && sizeof(struct ftrace_graph_ret_entry) == 4
 /* trace_graph_print.c. What it keeps from line to line, a CPU each. */
 struct trace_graph_state;
 int trace_graph_open(struct trace_iterator *iter); /* 0 or -ENOMEM */
-int trace_graph_alloc_dump(void); /* so that ftrace_dump need not: before the first record. 0 or -ENOMEM. Thread context */
+int trace_graph_alloc_dump(void); /* before the first record: ftrace_dump may not. 0 or -ENOMEM. Thread context */
 void trace_graph_close(struct trace_iterator *iter);
 /* One line, or two; false: the record is not shown in this form. */
 bool trace_graph_print(struct seq_file *s, struct trace_iterator *iter, u32 options);
@@ -65,5 +68,8 @@ bool ip_hash_has(const struct ip_hash *hash, unsigned long ip);
 /* Exchange the filter's set with another. Thread context, no lock held. 0 or -ENOMEM. */
 int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with);
 
-/* trace_functions_graph.c: which way calls go, after a change of clock, pids, filters, depth, threshold. trace_types_lock. */
+/*
+ * trace_functions_graph.c: which way calls go, after a change of clock, pids, filters, depth, threshold.
+ * trace_types_lock.
+ */
 void graph_update_fast(struct trace_array *tr);

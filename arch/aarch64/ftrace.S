@@ -69,7 +69,9 @@ FUNC_END _mcount
 	mov	x3, sp				/* fregs */
 .endm
 
-/* void fgraph_enter_func(ip, parent_ip, op, fregs): replaces parent_ip in foo's record, or leaves it (trace/fgraph.c). */
+/*
+ * void fgraph_enter_func(ip, parent_ip, op, fregs): replaces parent_ip in foo's record, or leaves it (trace/fgraph.c).
+ */
 .macro call_graph_enter
 	adrp	x4, fgraph_enter_func
 	ldr	x4, [x4, :lo12:fgraph_enter_func]
@@ -84,7 +86,8 @@ FUNC_END _mcount
  *     x2 = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
  *     x3 = fregs        our frame record, from which the whole entry of foo can be found (asm/ftrace.h)
  *
- * ftrace_graph_call is a nop too; while returns are traced it is a jump to ftrace_graph_caller, which ends as this does.
+ * ftrace_graph_call is a nop too; while returns are traced it is a jump to ftrace_graph_caller, which ends as this
+ * does.
  */
 FUNC ftrace_caller
 	.cfi_startproc
@@ -101,8 +104,8 @@ ftrace_graph_call:
 FUNC_END ftrace_caller
 
 /*
- * From ftrace_graph_call, with ftrace_caller's record. Where ftrace_call holds a call, by way of ftrace_graph_reload: it may
- * have used x0 to x3.
+ * From ftrace_graph_call, with ftrace_caller's record. Where ftrace_call holds a call, by way of ftrace_graph_reload:
+ * it may have used x0 to x3.
  */
 FUNC ftrace_graph_reload
 	ldp	x2, x0, [sp]			/* x29 of foo, ip + 4 */
@@ -156,7 +159,8 @@ FUNC_END ftrace_return_caller
  *     |   x29 of foo's caller           |    0  <- x29, SP: struct fgraph_ret_regs (asm/ftrace.h)
  *     +---------------------------------+
  *
- * RETURN_TO_HANDLER_ADDR is behind the nop: gdb and backtraces look for the name of a return address at the byte before.
+ * RETURN_TO_HANDLER_ADDR is behind the nop: gdb and backtraces look for the name of a return address at the byte
+ * before.
  */
 FUNC return_to_handler
 	nop

@@ -112,7 +112,8 @@ FUNC_END __fentry__
  *     rdx = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
  *     rcx = fregs        the registers above
  *
- * ftrace_graph_call is a nop too; while returns are traced it is a jump to ftrace_graph_caller, which ends as this does.
+ * ftrace_graph_call is a nop too; while returns are traced it is a jump to ftrace_graph_caller, which ends as this
+ * does.
  */
 FUNC ftrace_caller
 	.cfi_startproc
@@ -129,10 +130,10 @@ ftrace_graph_call:
 FUNC_END ftrace_caller
 
 /*
- * From ftrace_graph_call, with the stack as in the picture. Where ftrace_call holds a call, by way of ftrace_graph_reload: it
- * may have used the argument registers.
- * void fgraph_enter_func(ip, parent_ip, op, fregs) replaces `parent_ip` at 88, or leaves it (trace/fgraph.c). The
- * copy at 72 stays: a walk that begins in here finds the caller there.
+ * From ftrace_graph_call, with the stack as in the picture. Where ftrace_call holds a call, by way of
+ * ftrace_graph_reload: it may have used the argument registers. void fgraph_enter_func(ip, parent_ip, op, fregs)
+ * replaces `parent_ip` at 88, or leaves it (trace/fgraph.c). The copy at 72 stays: a walk that begins in here finds
+ * the caller there.
  */
 FUNC ftrace_graph_reload
 	arguments
@@ -183,7 +184,8 @@ FUNC_END ftrace_return_caller
  *     |   rdx, rax: what foo returns    |    0  <- %rsp: struct fgraph_ret_regs (asm/ftrace.h)
  *     +---------------------------------+
  *
- * RETURN_TO_HANDLER_ADDR is behind the nop: gdb and backtraces look for the name of a return address at the byte before.
+ * RETURN_TO_HANDLER_ADDR is behind the nop: gdb and backtraces look for the name of a return address at the byte
+ * before.
  */
 FUNC return_to_handler
 	nop

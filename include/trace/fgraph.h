@@ -18,11 +18,11 @@ struct fgraph_stack;
 #define FGRAPH_USERS 4 /* at once */
 
 /*
- * One hooked call. Written by the task itself and by interrupts on top of it, which leave what they found; read by those
- * who walk its stack. A frame that is not in use has slot 0.
+ * One hooked call. Written by the task itself and by interrupts on top of it, which leave what they found; read by
+ * those who walk its stack. A frame that is not in use has slot 0.
  */
 struct fgraph_frame {
-	unsigned long ret;  /* where the function shall return to; RETURN_TO_HANDLER_ADDR: a tail call, see the frame below */
+	unsigned long ret;  /* where it shall return to; the handler again: a tail call, see the frame below */
 	unsigned long func; /* its site */
 	unsigned long slot; /* address of the word that was replaced */
 	unsigned long mark; /* what return_to_handler finds when all is well (asm/ftrace.h) */
@@ -69,9 +69,9 @@ struct fgraph_call {
  * then says whether the return shall be told to retfunc. The frame's calltime is there in both.
  */
 struct fgraph_ops {
-	bool (*wants)(struct fgraph_ops *gops, const struct fgraph_call *call);                             /* [I] */
-	bool (*entryfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame); /* [I] */
-	void (*retfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame); /* [I] */
+	bool (*wants)(struct fgraph_ops *gops, const struct fgraph_call *call); /* [I], as the next two */
+	bool (*entryfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame);
+	void (*retfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame);
 	/* In place of all, while this is the only user; may be NULL (trace/fgraph_inline.h). */
 	ftrace_func_t direct_enter;                            /* [I] */
 	void (*direct_return)(struct fgraph_ret_regs *regs);   /* [I] */
@@ -85,8 +85,8 @@ struct fgraph_ops {
 #define FGRAPH_NOT_DIRECT 1ULL
 
 /*
- * Begin and end. -EBUSY: registered already or too many users; -ENOMEM: no shadow stacks; -ENODEV. Thread context. After
- * unregister none of its functions runs; calls that are hooked go on to return by way of the handler.
+ * Begin and end. -EBUSY: registered already or too many users; -ENOMEM: no shadow stacks; -ENODEV. Thread context.
+ * After unregister none of its functions runs; calls that are hooked go on to return by way of the handler.
  */
 int register_ftrace_graph(struct fgraph_ops *gops);
 int unregister_ftrace_graph(struct fgraph_ops *gops);
@@ -106,8 +106,8 @@ void fgraph_free_task(struct task_struct *task);
 /* ---- What a return address really is. Any context, not traced; of another task with preemption off. */
 
 /*
- * The word at `slot` was found to hold RETURN_TO_HANDLER_ADDR: what would it hold? *pos begins as FGRAPH_WALK and is kept
- * from word to word of a walk outwards; NULL: no walk.
+ * The word at `slot` was found to hold RETURN_TO_HANDLER_ADDR: what would it hold? *pos begins as FGRAPH_WALK and is
+ * kept from word to word of a walk outwards; NULL: no walk.
  */
 #define FGRAPH_WALK (~0U)
 unsigned long fgraph_ret_addr(const struct task_struct *task, unsigned *pos, unsigned long slot);

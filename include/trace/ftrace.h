@@ -35,8 +35,8 @@ struct ftrace_set {
 struct ftrace_ops {
 	ftrace_func_t func;         /* [l] */
 	/*
-	 * In place of func once a parent_ip may be the handler of hooked returns (trace/fgraph.h): it looks up what that
-	 * stands for. NULL: the list calls func, and looks it up before.
+	 * In place of func once a parent_ip may be the handler of hooked returns (trace/fgraph.h): it looks up what
+	 * that stands for. NULL: the list calls func, and looks it up before.
 	 */
 	ftrace_func_t hooked_func;  /* [l] */
 	const char *name;           /* [I] shown in enabled_functions */

@@ -24,8 +24,8 @@ static inline unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
 }
 
 /*
- * The word from which the traced function takes its return address, and what return_to_handler will find (mark) when that
- * function has returned: the caller's frame pointer.
+ * The word from which the traced function takes its return address, and what return_to_handler will find (mark) when
+ * that function has returned: the caller's frame pointer.
  */
 static inline unsigned long *ftrace_regs_return_slot(const struct ftrace_regs *fregs)
 {

@@ -30,8 +30,8 @@ static inline unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
 }
 
 /*
- * The word from which the traced function takes its return address, and what return_to_handler will find (mark) when that
- * function has returned: the stack pointer behind it.
+ * The word from which the traced function takes its return address, and what return_to_handler will find (mark) when
+ * that function has returned: the stack pointer behind it.
  */
 static inline unsigned long *ftrace_regs_return_slot(struct ftrace_regs *fregs)
 {
