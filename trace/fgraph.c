@@ -2,10 +2,11 @@
  * Hooked calls, the general way: any number of users, each told of its own functions, in any context. What is usual,
  * one user in a task's context, has a way of its own in that user (fgraph_ops.direct_enter).
  *
- * Order of stores, for interrupts that come between two of them: a call's frame is there before the users are told of
- * the entry, and goes after they are told of the return; so what an interrupt records in between is one level deeper
- * than the call, never beside it.
+ * A user's depth goes up and down together with its records of entry and return, interrupts off: what an interrupt
+ * records is either before the call, or inside of it and one level deeper. (An NMI may come in between. It is one level
+ * deeper than the call then, though it stands before or behind it.)
  */
+#include <irq/irqflags.h>
 #include <kernel/panic.h>
 #include <sched/sched.h>
 #include <time/clock.h>
@@ -59,6 +60,7 @@ static u32 tell_entry(struct fgraph_call *call, struct fgraph_frame *frame, u32 
 {
 	struct fgraph_ops *gops;
 
+	raw_local_irq_save(call->flags);
 	for_each_user(gops) {
 		u32 bit = 1U << gops->bit;
 
@@ -71,6 +73,7 @@ static u32 tell_entry(struct fgraph_call *call, struct fgraph_frame *frame, u32 
 		call->state->depth--;
 		mask &= ~bit;
 	}
+	raw_local_irq_restore(call->flags);
 	return mask;
 }
 
@@ -91,7 +94,7 @@ static void hook_call(struct fgraph_call *call, unsigned long parent_ip)
 	mask = tell_entry(call, frame, mask);
 	frame->key = fgraph_epoch << FGRAPH_EPOCH_SHIFT | mask;
 	if (mask)
-		fgraph_hook(frame);
+		fgraph_hook(call->fregs);
 	else
 		fgraph_pop(stack, frame);
 }
@@ -146,6 +149,7 @@ static void tell_return(struct fgraph_call *call, const struct fgraph_frame *fra
 {
 	struct fgraph_ops *gops;
 
+	raw_local_irq_save(call->flags);
 	for_each_user(gops) {
 		if (frame->key < gops->since || !((frame->key >> gops->bit) & 1))
 			continue;
@@ -154,6 +158,7 @@ static void tell_return(struct fgraph_call *call, const struct fgraph_frame *fra
 		gops->retfunc(gops, call, frame);
 		call->state->depth--;
 	}
+	raw_local_irq_restore(call->flags);
 }
 
 /*

@@ -27,7 +27,7 @@ static __always_inline struct fgraph_frame *fgraph_push(struct fgraph_stack *sta
 							unsigned long parent_ip, struct ftrace_regs *fregs)
 {
 	struct fgraph_frame *frame = stack->top;
-	unsigned long *slot = ftrace_regs_return_slot(fregs);
+	unsigned long slot = (unsigned long)ftrace_regs_return_slot(fregs);
 	unsigned long mark = ftrace_regs_return_mark(fregs);
 
 	WRITE_ONCE(stack->top, frame + 1);
@@ -36,7 +36,7 @@ static __always_inline struct fgraph_frame *fgraph_push(struct fgraph_stack *sta
 	frame->func = ip;
 	frame->mark = mark;
 	barrier();
-	WRITE_ONCE(frame->slot, (unsigned long)slot);
+	WRITE_ONCE(frame->slot, slot);
 	return frame;
 }
 
@@ -46,10 +46,10 @@ static __always_inline bool fgraph_full(const struct fgraph_stack *stack)
 }
 
 /* From here on the function returns to the handler. */
-static __always_inline void fgraph_hook(struct fgraph_frame *frame)
+static __always_inline void fgraph_hook(const struct ftrace_regs *fregs)
 {
 	barrier();
-	*(unsigned long *)frame->slot = RETURN_TO_HANDLER_ADDR;
+	*ftrace_regs_return_slot(fregs) = RETURN_TO_HANDLER_ADDR;
 }
 
 /* The innermost frame goes, whether its call was hooked in the end or not. */

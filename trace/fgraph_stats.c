@@ -1,4 +1,7 @@
-/* debugfs's fgraph/stats: what is hooked now, and what should never be other than 0. */
+/*
+ * debugfs's fgraph/stats: what is hooked now, and what should never be other than 0; and fgraph/tasks: pid and number of
+ * frames of those that have any.
+ */
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <sched/sched.h>
@@ -50,3 +53,32 @@ static const struct file_operations stats_fops = {
 };
 static const struct debugfs_entry stats_file = { "fgraph", "stats", 0400, &stats_fops, NULL };
 REGISTER_DEBUGFS(stats_file);
+
+static bool show_task(struct task_struct *task, void *data)
+{
+	const struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
+
+	if (stack && fgraph_nr_frames(stack))
+		seq_printf(data, "%d %u\n", task->pid, fgraph_nr_frames(stack));
+	return true;
+}
+
+static int tasks_show(struct seq_file *m, void *v)
+{
+	fgraph_with_all_tasks(show_task, m);
+	return 0;
+}
+
+static int tasks_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, tasks_show, NULL);
+}
+
+static const struct file_operations tasks_fops = {
+	.open = tasks_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+static const struct debugfs_entry tasks_file = { "fgraph", "tasks", 0400, &tasks_fops, NULL };
+REGISTER_DEBUGFS(tasks_file);

@@ -124,6 +124,17 @@ static int alloc_all_stacks(void)
 	return 0;
 }
 
+/* The user is gone for good: whoever gets its bit next is looked at the general way first. */
+static bool forget_key(struct task_struct *task, void *data)
+{
+	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
+	const unsigned *bit = data;
+
+	if (stack)
+		WRITE_ONCE(stack->user[*bit].key, 0);
+	return true;
+}
+
 static void free_empty_stacks(void)
 {
 	struct stack_batch batch = {};
@@ -266,6 +277,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
  */
 int unregister_ftrace_graph(struct fgraph_ops *gops)
 {
+	unsigned bit = gops->bit;
 	int ret = -EBUSY;
 
 	mutex_lock(&ftrace_graph_lock);
@@ -278,6 +290,7 @@ int unregister_ftrace_graph(struct fgraph_ops *gops)
 	if (!ret) {
 		ret = unregister_ftrace_function(gops->ops);
 		gops->ops->flags &= ~FTRACE_OPS_FL_GRAPH;
+		fgraph_with_all_tasks(forget_key, &bit);
 		drop_stacks();
 	}
 	mutex_unlock(&ftrace_graph_lock);

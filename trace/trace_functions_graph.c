@@ -6,6 +6,7 @@
  * the functions in between.
  */
 #include <asm/ftrace.h>
+#include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <sched/sched.h>
@@ -106,7 +107,7 @@ static bool record_entry(struct trace_array *tr, const struct fgraph_call *call,
 	if (!event)
 		return false;
 	entry = ring_buffer_event_data(event);
-	trace_fill(&entry->ent, TRACE_GRAPH_ENT, current, call->pc, arch_local_save_flags());
+	trace_fill(&entry->ent, TRACE_GRAPH_ENT, current, call->pc, call->flags);
 	entry->func = call->ip;
 	entry->depth = call->depth;
 	for (unsigned i = 0; i < args; i++)
@@ -125,7 +126,7 @@ static void record_return(struct trace_array *tr, const struct fgraph_call *call
 	if (!event)
 		return;
 	entry = ring_buffer_event_data(event);
-	trace_fill(&entry->ent, TRACE_GRAPH_RET, current, call->pc, arch_local_save_flags());
+	trace_fill(&entry->ent, TRACE_GRAPH_RET, current, call->pc, call->flags);
 	entry->func = call->ip;
 	entry->retval = call->result;
 	entry->depth = call->depth;
@@ -160,9 +161,9 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call
 /* ---- The usual case. Whatever is not, is left by a tail call, so that no registers are saved for it. */
 
 /* The first word of a record; preemption was `pc`, which is at most 15. */
-static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct *t)
+static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct *t, unsigned long flags)
 {
-	u32 head = type | pc << 24 | (u32)arch_irqs_disabled_flags(arch_local_save_flags()) << 16;
+	u32 head = type | pc << 24 | (u32)arch_irqs_disabled_flags(flags) << 16;
 
 	if (unlikely(t->thread_flags & _TIF_NEED_RESCHED)) {
 		barrier(); /* a branch that is not taken, instead of computing both */
@@ -172,28 +173,29 @@ static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct
 }
 
 static __always_inline void fill_entry(struct ring_buffer_event *event, struct task_struct *t, u32 pc,
-				       unsigned long ip, u32 depth)
+				       unsigned long flags, unsigned long ip, u32 depth)
 {
 	struct ftrace_graph_ent_entry *entry = (void *)event->array;
 
-	*(u32 *)(void *)entry = usual_head(TRACE_GRAPH_ENT, pc, t);
+	*(u32 *)(void *)entry = usual_head(TRACE_GRAPH_ENT, pc, t, flags);
 	entry->ent.pid = t->pid;
 	entry->func = ip;
 	entry->depth = depth;
 }
 
 static __always_inline void fill_return(struct ring_buffer_event *event, struct task_struct *t, u32 pc,
-					const struct fgraph_frame *frame, unsigned long result, u64 ts, u32 depth)
+					unsigned long flags, const struct fgraph_stack *stack, unsigned long result, u64 ts, u32 depth)
 {
 	struct ftrace_graph_ret_entry *entry = (void *)event->array;
+	const struct fgraph_frame *frame = stack->top - 1;
 
-	*(u32 *)(void *)entry = usual_head(TRACE_GRAPH_RET, pc, t);
+	*(u32 *)(void *)entry = usual_head(TRACE_GRAPH_RET, pc, t, flags);
 	entry->ent.pid = t->pid;
 	entry->func = frame->func;
 	entry->retval = result;
 	entry->depth = depth;
-	entry->overrun = t->ret_stack->overrun;
-	entry->calltime = frame->calltime + t->ret_stack->slept;
+	entry->overrun = stack->overrun;
+	entry->calltime = frame->calltime + stack->slept;
 	entry->rettime = ts;
 }
 
@@ -202,35 +204,38 @@ static __always_inline struct fgraph_state *direct_state(struct fgraph_stack *st
 	return &stack->user[FGRAPH_TRACER];
 }
 
+/* The frame is there; it is the innermost. Interrupts are off, they were `flags`. */
 static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
-					struct fgraph_frame *frame, u64 ts)
+					const struct ftrace_regs *fregs, u64 ts, unsigned long flags)
 {
 	struct ring_buffer_event *event = rb_reserve_slow(buffer, GRAPH_ENT_SIZE, ts);
 	struct fgraph_state *state = direct_state(t->ret_stack);
+	struct fgraph_frame *frame = t->ret_stack->top - 1;
 
 	if (event) {
-		fill_entry(event, t, pc, frame->func, state->depth - 1);
+		fill_entry(event, t, pc, flags, frame->func, state->depth - 1);
 		ring_buffer_commit(buffer);
 		note_begin(state, state->depth - 1);
-		fgraph_hook(frame);
+		fgraph_hook(fregs);
 	} else {
 		WRITE_ONCE(state->depth, state->depth - 1);
 		fgraph_pop(t->ret_stack, frame);
 	}
+	raw_local_irq_restore(flags);
 	trace_leave(t, pc);
 }
 
 static noinline void enter_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
-				       struct fgraph_frame *frame, void (*commit)(struct ring_buffer_per_cpu *))
+				       const struct ftrace_regs *fregs, void (*commit)(struct ring_buffer_per_cpu *))
 {
 	commit(buffer);
-	fgraph_hook(frame);
+	fgraph_hook(fregs);
 	trace_leave(t, pc);
 }
 
 /* Preemption was switched off for nothing. */
-static noinline void leave_to_general(struct task_struct *t, u32 pc, unsigned long ip, unsigned long parent_ip,
-				      struct ftrace_regs *fregs)
+static noinline void leave_to_general(unsigned long ip, unsigned long parent_ip, struct task_struct *t,
+				      struct ftrace_regs *fregs, u32 pc)
 {
 	barrier();
 	WRITE_ONCE(t->preempt_count, pc);
@@ -238,8 +243,9 @@ static noinline void leave_to_general(struct task_struct *t, u32 pc, unsigned lo
 }
 
 /*
- * What is not usual is asked for with preemption off: a grace period waits for who has got the buffer. A key that
- * differs says that we are not the only user, or that this task has not been looked at since we are.
+ * What is not usual is asked for with preemption off: a grace period waits for who has got the buffer. Without a key
+ * this task has not been looked at since we are the only user. (When another one has come, only those come here who
+ * were on their way: such a call began before the other user.)
  */
 static __always_inline void graph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
 					bool limited)
@@ -252,8 +258,9 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct fgraph_frame *frame;
+	unsigned long flags;
 	bool silent = false;
-	u64 ts;
+	u64 ts, key;
 
 	if (unlikely(!trace_is_usual(pc))) {
 		fgraph_enter(ip, parent_ip, NULL, fregs);
@@ -265,41 +272,46 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 	if (unlikely(!buffer || !stack))
 		goto general;
 	state = direct_state(stack);
-	if (unlikely(state->key != graph_ops.direct_key || fgraph_full(stack)))
+	key = state->key;
+	if (unlikely(!key || fgraph_full(stack)))
 		goto general;
 	if (limited && !limits_want(state, ip, pc)) {
 		trace_leave(t, pc);
 		return;
 	}
 	frame = fgraph_push(stack, ip, parent_ip, fregs);
-	frame->key = state->key;
+	frame->key = key;
 	depth = state->depth;
-	WRITE_ONCE(state->depth, depth + 1);
 	if (limited)
 		silent = begins_notrace(state, ip, depth);
+	raw_local_irq_save(flags);
+	WRITE_ONCE(state->depth, depth + 1);
 	ts = sched_clock();
 	frame->calltime = ts - stack->slept;
-	if (silent)
+	if (silent) {
+		raw_local_irq_restore(flags);
 		goto hook;
+	}
 	event = rb_try_reserve(buffer, GRAPH_ENT_SIZE, ts);
 	if (unlikely(!event)) {
-		enter_reserve_slow(buffer, t, pc, frame, ts);
+		enter_reserve_slow(buffer, t, pc, fregs, ts, flags);
 		return;
 	}
-	fill_entry(event, t, pc, ip, depth);
+	raw_local_irq_restore(flags);
+	fill_entry(event, t, pc, flags, ip, depth);
 	if (limited)
 		note_begin(state, depth);
 	commit = rb_try_commit(buffer);
 	if (unlikely(commit)) {
-		enter_commit_slow(buffer, t, pc, frame, commit);
+		enter_commit_slow(buffer, t, pc, fregs, commit);
 		return;
 	}
 hook:
-	fgraph_hook(frame);
+	fgraph_hook(fregs);
 	trace_leave(t, pc);
 	return;
 general:
-	leave_to_general(t, pc, ip, parent_ip, fregs);
+	leave_to_general(ip, parent_ip, t, fregs, pc);
 }
 
 static void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
@@ -315,44 +327,47 @@ static void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struc
 	graph_enter(ip, parent_ip, fregs, true);
 }
 
-static __always_inline void finish_return(struct task_struct *t, u32 pc, struct fgraph_frame *frame)
+static __always_inline void finish_return(struct task_struct *t, u32 pc, struct fgraph_stack *stack)
 {
-	struct fgraph_state *state = direct_state(t->ret_stack);
-
-	WRITE_ONCE(state->depth, state->depth - 1);
-	fgraph_pop(t->ret_stack, frame);
+	fgraph_pop(stack, stack->top - 1);
 	trace_leave(t, pc);
 }
 
+/* Interrupts are off, they were `flags`. */
 static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
-					 struct fgraph_frame *frame, u64 ts, unsigned long result)
+					 unsigned long flags, u64 ts, unsigned long result)
 {
 	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
+	struct fgraph_stack *stack = t->ret_stack;
+	u32 depth = direct_state(stack)->depth - 1;
 
 	if (event) {
-		fill_return(event, t, pc, frame, result, ts, direct_state(t->ret_stack)->depth - 1);
+		fill_return(event, t, pc, flags, stack, result, ts, depth);
 		ring_buffer_commit(buffer);
 	}
-	finish_return(t, pc, frame);
+	WRITE_ONCE(direct_state(stack)->depth, depth);
+	raw_local_irq_restore(flags);
+	finish_return(t, pc, stack);
 }
 
 static noinline void return_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
-					struct fgraph_frame *frame, void (*commit)(struct ring_buffer_per_cpu *))
+					struct fgraph_stack *stack, void (*commit)(struct ring_buffer_per_cpu *))
 {
 	commit(buffer);
-	finish_return(t, pc, frame);
+	finish_return(t, pc, stack);
 }
 
 static void graph_direct_return(struct fgraph_ret_regs *regs)
 {
 	struct task_struct *t = current;
-	u32 pc = READ_ONCE(t->preempt_count);
+	u32 pc = READ_ONCE(t->preempt_count), depth;
 	void (*commit)(struct ring_buffer_per_cpu *);
 	struct ring_buffer_per_cpu *buffer;
 	struct ring_buffer_event *event;
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct fgraph_frame *frame;
+	unsigned long flags;
 	u64 ts;
 
 	if (unlikely(!trace_is_usual(pc))) {
@@ -366,25 +381,31 @@ static void graph_direct_return(struct fgraph_ret_regs *regs)
 		goto general;
 	frame = stack->top - 1;
 	state = direct_state(stack);
-	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != graph_ops.direct_key))
+	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != state->key))
 		goto general;
 	WRITE_ONCE(regs->ret, frame->ret);
-	ts = sched_clock();
-	if (unlikely(state->flags) && note_end(state, state->depth - 1))
+	depth = state->depth - 1;
+	if (unlikely(state->flags) && note_end(state, depth)) {
+		WRITE_ONCE(state->depth, depth);
 		goto finish;
+	}
+	raw_local_irq_save(flags);
+	ts = sched_clock();
 	event = rb_try_reserve(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
 	if (unlikely(!event)) {
-		return_reserve_slow(buffer, t, pc, frame, ts, regs->result[0]);
+		return_reserve_slow(buffer, t, pc, flags, ts, regs->result[0]);
 		return;
 	}
-	fill_return(event, t, pc, frame, regs->result[0], ts, state->depth - 1);
+	WRITE_ONCE(state->depth, depth);
+	raw_local_irq_restore(flags);
+	fill_return(event, t, pc, flags, stack, regs->result[0], ts, depth);
 	commit = rb_try_commit(buffer);
 	if (unlikely(commit)) {
-		return_commit_slow(buffer, t, pc, frame, commit);
+		return_commit_slow(buffer, t, pc, stack, commit);
 		return;
 	}
 finish:
-	finish_return(t, pc, frame);
+	finish_return(t, pc, stack);
 	return;
 general:
 	barrier();

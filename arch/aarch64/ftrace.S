@@ -164,6 +164,8 @@ FUNC_END ftrace_return_caller
  */
 FUNC return_to_handler
 	nop
+	.globl	return_to_handler_entry
+return_to_handler_entry:
 	stp	x29, x30, [sp, #-32]!
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]

@@ -189,7 +189,9 @@ FUNC_END ftrace_return_caller
  */
 FUNC return_to_handler
 	nop
-	pushq	$return_to_handler + 1
+	.globl	return_to_handler_entry
+return_to_handler_entry:
+	pushq	$return_to_handler_entry
 	pushq	%rbp
 	movq	%rsp, %rbp
 	pushq	%rdx

@@ -33,7 +33,7 @@ struct fgraph_frame {
 /* What a user has in each task. [like frames] */
 struct fgraph_state {
 	u64 since;   /* fgraph_ops.since of whom it belongs to; others begin with zeros */
-	u64 key;     /* fgraph_ops.direct_key of that user when it was looked at the general way; 0: it had none */
+	u64 key;     /* key of its frames, if that user was the only one when it was last looked at the general way; else 0 */
 	u32 depth;   /* frames that are this user's */
 	u32 flags;   /* the user's own */
 };
@@ -56,6 +56,7 @@ struct fgraph_call {
 	unsigned long ip;
 	u32 pc;      /* preempt_count of the traced code */
 	u32 depth;   /* how many calls of this user it is inside of */
+	unsigned long flags; /* interrupt state of the traced code; in entryfunc and retfunc interrupts are off */
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct ftrace_regs *fregs;          /* entry only */

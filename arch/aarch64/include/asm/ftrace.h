@@ -57,7 +57,7 @@ void ftrace_graph_caller(void);
 void ftrace_graph_reload(void);
 void ftrace_entry_caller(void);
 void ftrace_return_caller(void);
-void return_to_handler(void);
+extern const unsigned char return_to_handler_entry[];
 extern const unsigned int ftrace_call[], ftrace_entry_call[], ftrace_graph_call[];
 
 #define MCOUNT_ADDR	       ((unsigned long)_mcount)
@@ -76,7 +76,7 @@ extern const unsigned int ftrace_call[], ftrace_entry_call[], ftrace_graph_call[
 #define FTRACE_GRAPH_CALLER_ADDR ((unsigned long)ftrace_graph_caller)
 #define FTRACE_GRAPH_RELOAD_ADDR ((unsigned long)ftrace_graph_reload)
 /* What stands in place of a traced function's return address: behind return_to_handler's first instruction. */
-#define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler + 4)
+#define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler_entry)
 
 /* Entry of __mcount_loc to address of the instruction that is patched: the same here. */
 static inline unsigned long ftrace_call_adjust(unsigned long addr)

@@ -33,9 +33,9 @@ static inline unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
  * The word from which the traced function takes its return address, and what return_to_handler will find (mark) when
  * that function has returned: the stack pointer behind it.
  */
-static inline unsigned long *ftrace_regs_return_slot(struct ftrace_regs *fregs)
+static inline unsigned long *ftrace_regs_return_slot(const struct ftrace_regs *fregs)
 {
-	return &fregs->parent;
+	return (unsigned long *)&fregs->parent;
 }
 static inline unsigned long ftrace_regs_return_mark(const struct ftrace_regs *fregs)
 {
@@ -66,7 +66,7 @@ void ftrace_graph_caller(void);
 void ftrace_graph_reload(void);
 void ftrace_entry_caller(void);
 void ftrace_return_caller(void);
-void return_to_handler(void);
+extern const unsigned char return_to_handler_entry[];
 extern const unsigned char ftrace_call[], ftrace_entry_call[], ftrace_graph_call[];
 
 #define MCOUNT_ADDR	       ((unsigned long)__fentry__)
@@ -85,7 +85,7 @@ extern const unsigned char ftrace_call[], ftrace_entry_call[], ftrace_graph_call
 #define FTRACE_GRAPH_CALLER_ADDR ((unsigned long)ftrace_graph_caller)
 #define FTRACE_GRAPH_RELOAD_ADDR ((unsigned long)ftrace_graph_reload)
 /* What stands in place of a traced function's return address: behind return_to_handler's first instruction. */
-#define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler + 1)
+#define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler_entry)
 
 /* Entry of __mcount_loc to address of the instruction that is patched: the same here. */
 static inline unsigned long ftrace_call_adjust(unsigned long addr)
