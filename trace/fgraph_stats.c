@@ -1,6 +1,6 @@
 /*
- * debugfs's fgraph/stats: what is hooked now, and what should never be other than 0; and fgraph/tasks: pid and number of
- * frames of those that have any.
+ * debugfs's fgraph/stats: what is hooked now, and what should never be other than 0; and fgraph/tasks: pid and number
+ * of frames of those that have any.
  */
 #include <fs/libfs.h>
 #include <fs/seq_file.h>

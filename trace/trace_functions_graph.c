@@ -184,7 +184,8 @@ static __always_inline void fill_entry(struct ring_buffer_event *event, struct t
 }
 
 static __always_inline void fill_return(struct ring_buffer_event *event, struct task_struct *t, u32 pc,
-					unsigned long flags, const struct fgraph_stack *stack, unsigned long result, u64 ts, u32 depth)
+					unsigned long flags, const struct fgraph_stack *stack,
+					unsigned long result, u64 ts, u32 depth)
 {
 	struct ftrace_graph_ret_entry *entry = (void *)event->array;
 	const struct fgraph_frame *frame = stack->top - 1;
@@ -357,6 +358,7 @@ static noinline void return_commit_slow(struct ring_buffer_per_cpu *buffer, stru
 	finish_return(t, pc, stack);
 }
 
+/* Who returns to the handler has a stack of frames, or there is nowhere to go. */
 static void graph_direct_return(struct fgraph_ret_regs *regs)
 {
 	struct task_struct *t = current;
@@ -377,7 +379,7 @@ static void graph_direct_return(struct fgraph_ret_regs *regs)
 	trace_enter(t, pc, RECURSION_TASK);
 	buffer = READ_ONCE(this_cpu(graph_buffer));
 	stack = t->ret_stack;
-	if (unlikely(!buffer || !stack))
+	if (unlikely(!buffer))
 		goto general;
 	frame = stack->top - 1;
 	state = direct_state(stack);

@@ -33,7 +33,7 @@ struct fgraph_frame {
 /* What a user has in each task. [like frames] */
 struct fgraph_state {
 	u64 since;   /* fgraph_ops.since of whom it belongs to; others begin with zeros */
-	u64 key;     /* key of its frames, if that user was the only one when it was last looked at the general way; else 0 */
+	u64 key;     /* of its frames, if that user was the only one when last looked at the general way; else 0 */
 	u32 depth;   /* frames that are this user's */
 	u32 flags;   /* the user's own */
 };

@@ -24,9 +24,10 @@ def test_figures():
     many = middle + calls * bench.loops(bench.LONG) + 50
     found = {"boot": [9_000_000], "getpid": [200], "pipe": [4000], "yield": [400], "open": [2000], "fork": [60000],
              "sites": [1000], "enable": [250_000], "short": [560], "long": [560], "few": [few, 0], "middle": [middle, 0],
-             "many": [many - 500, 500], "trace": [5000, 100, 10], "disable": [100_000]}
+             "many": [many - 500, 500], "trace": [5000, 100, 10], "disable": [100_000],
+             "graph": [1100], "passed": [500]}
     costs = bench.figures(found, BOOT)
-    assert costs["traced"] == 120
+    assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
     assert (costs["enable"], costs["disable"], costs["line"], costs["site"]) == (250, 100, 500, 70)
     assert "site" not in bench.figures(found, "nothing of that kind\n")
 
