@@ -70,8 +70,14 @@ static size_t first_not_below(unsigned long offset)
  * Answers given before: a trace asks for the same few addresses again and again. Bits 0-31 the offset, the others the
  * symbol's number plus 1. An entry is one word, read and written as such: no lock, and any context may interrupt.
  */
-#define RECENT 512
-static u64 recent[RECENT];
+#define RECENT_SHIFT 10
+static u64 recent[1 << RECENT_SHIFT];
+
+/* Functions begin at multiples of 16 on one machine, call sites anywhere: multiplied by 2^32 / phi, all bits tell. */
+static u64 *recent_slot(u32 offset)
+{
+	return &recent[offset * 0x9e3779b1u >> (32 - RECENT_SHIFT)];
+}
 
 static long search_symbol(unsigned long offset)
 {
@@ -86,7 +92,7 @@ static long search_symbol(unsigned long offset)
 long symbol_index(unsigned long address)
 {
 	unsigned long offset = address - (unsigned long)_text;
-	u64 *slot = &recent[(offset / 4) % RECENT], known = READ_ONCE(*slot);
+	u64 *slot = recent_slot(offset), known = READ_ONCE(*slot);
 	long nr;
 
 	if (offset >= (unsigned long)(_end - _text))

@@ -47,43 +47,46 @@ static notrace bool walk_start(struct walk *w, const struct task_struct *task, u
 	return find_stack(w, fp);
 }
 
-/* The next return address, 0 at the end. */
-static notrace unsigned long walk_next(struct walk *w)
+/*
+ * The frame pointer has left the stack that we are on: an interrupt stack leads to the task's, once; the task's leads
+ * nowhere (its records end with a zero), so that two damaged stacks cannot send us in circles.
+ */
+static notrace bool change_stack(struct walk *w, unsigned long fp)
 {
-	const unsigned long *record = (const unsigned long *)w->fp;
-	unsigned long next, ret;
+	bool on_task = w->high == (unsigned long)w->task->stack + THREAD_SIZE;
 
-	if (w->fp % sizeof(long) || w->fp < w->low || w->fp + 2 * sizeof(long) > w->high)
-		return 0;
-	next = READ_ONCE(record[0]);
-	ret = READ_ONCE(record[1]);
-	if (unlikely(ret == RETURN_TO_HANDLER_ADDR))
-		ret = fgraph_ret_addr(w->task, &w->hooked, (unsigned long)&record[1]);
-	w->low = w->fp + 2 * sizeof(long);
-	w->fp = next;
-	/*
-	 * Off this stack: an interrupt stack leads to the task's, once; the task's leads nowhere (its records
-	 * end with a zero), so that two damaged stacks cannot send us in circles.
-	 */
-	if (next < w->low || next >= w->high) {
-		bool on_task = w->high == (unsigned long)w->task->stack + THREAD_SIZE;
-
-		if (on_task || !find_stack(w, next))
-			w->low = w->high = 0;
-	}
-	return ret;
+	return !on_task && find_stack(w, fp);
 }
 
+/* Tracers walk a stack for a record: a dozen instructions a frame, with what a walk stands for kept in registers. */
 static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigned n, unsigned size,
 				   unsigned skip)
 {
-	unsigned long pc;
+	unsigned long fp = w->fp, low = w->low, high = w->high;
 
-	while (n < size && (pc = walk_next(w))) {
+	while (n < size) {
+		const unsigned long *record = (const unsigned long *)fp;
+		unsigned long ret;
+
+		if (unlikely(fp < low || fp >= high)) {
+			if (!change_stack(w, fp))
+				break;
+			low = w->low;
+			high = w->high;
+		}
+		if (fp % sizeof(long) || fp + 2 * sizeof(long) > high)
+			break;
+		ret = READ_ONCE(record[1]);
+		if (!ret)
+			break;
+		if (unlikely(ret == RETURN_TO_HANDLER_ADDR))
+			ret = fgraph_ret_addr(w->task, &w->hooked, (unsigned long)&record[1]);
 		if (skip)
 			skip--;
 		else
-			store[n++] = pc;
+			store[n++] = ret;
+		low = fp + 2 * sizeof(long);
+		fp = READ_ONCE(record[0]);
 	}
 	return n;
 }

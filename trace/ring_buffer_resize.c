@@ -240,19 +240,28 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 {
 	int err = 0;
 
+	RB_TEST_POINT(70);
 	/* Only an nmi can still come between: what it would write counts as dropped. */
 	__atomic_fetch_add(&a->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&b->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
 	rb_barrier();
+	RB_TEST_POINT(71);
 	/* We are in the place of an interrupt of the CPU: what it was writing is not done before we return.
 	 */
-	if (rb_busy(a) || rb_busy(b))
+	if (rb_busy(a) || rb_busy(b)) {
 		err = -EBUSY;
-	else
-		swap(a->ring, b->ring);
+	} else {
+		struct rb_ring was = a->ring;
+
+		RB_TEST_POINT(72);
+		a->ring = b->ring;
+		RB_TEST_POINT(74);
+		b->ring = was;
+	}
 	rb_barrier();
 	__atomic_fetch_sub(&a->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&b->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
+	RB_TEST_POINT(73);
 	return err;
 }
 

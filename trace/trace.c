@@ -115,24 +115,32 @@ void tracing_off(void)
 	trace_max_break(&global_trace);
 }
 
+/* What a latency tracer has found must stay readable: the switch below stops its recording only. */
+static bool tracer_runs(const struct trace_array *tr, const struct tracer *t)
+{
+	return tr->tracing_enabled || t->use_max_tr;
+}
+
 /*
  * The switch of 2.6: other than tracing_on it stops the tracer itself, so nothing is called any more, and nothing else
  * is recorded either.
  */
 int tracing_set_enabled(struct trace_array *tr, bool on)
 {
+	const struct tracer *t = tr->current_trace;
 	int ret = 0;
 
 	if (on == tr->tracing_enabled)
 		return 0;
 	if (on) {
-		ret = tr->current_trace->init(tr);
+		ret = t->use_max_tr ? 0 : t->init(tr);
 		if (!ret)
 			ring_buffer_record_enable(tr->buffer);
 	} else {
 		ring_buffer_record_disable(tr->buffer);
-		if (tr->current_trace->reset)
-			tr->current_trace->reset(tr);
+		trace_max_break(tr);
+		if (t->reset && !t->use_max_tr)
+			t->reset(tr);
 	}
 	if (!ret)
 		tr->tracing_enabled = on;
@@ -145,7 +153,7 @@ static int tracer_begin(struct trace_array *tr, const struct tracer *t)
 	int ret = 0;
 
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
-	if (tr->tracing_enabled)
+	if (tracer_runs(tr, t))
 		ret = t->init(tr);
 	if (!ret)
 		tr->current_trace = t;
@@ -154,7 +162,7 @@ static int tracer_begin(struct trace_array *tr, const struct tracer *t)
 
 static void tracer_end(struct trace_array *tr)
 {
-	if (tr->tracing_enabled && tr->current_trace->reset)
+	if (tracer_runs(tr, tr->current_trace) && tr->current_trace->reset)
 		tr->current_trace->reset(tr);
 	tr->current_trace = &nop_trace;
 }

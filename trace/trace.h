@@ -62,6 +62,11 @@ struct ctx_switch_entry {
 	u8 next_prio;
 	u8 next_state;
 };
+/* A priority as ctx_switch_entry keeps it, in a byte as Linux does: a deadline task's -1 is 255 there. */
+static inline int ctx_switch_prio(u8 prio)
+{
+	return prio == 255 ? -1 : prio;
+}
 /* As many callers as there were, innermost first. */
 struct stack_entry {
 	struct trace_entry ent;
@@ -362,11 +367,12 @@ int trace_find_tgid(int pid); /* 0: not known. Any context */
 
 /* trace_pid.c */
 #define TRACE_PID_MAX 32768 /* pids are below */
-/* A set of tasks; replaced as a whole, its readers hold preemption off. */
+/* A set of tasks; readers hold preemption off. Replaced as a whole by users, changed in place by forks and exits. */
 struct trace_pid_list {
-	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)];
+	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)]; /* [trace_pid.c's pid_lock; read by anybody] */
 };
 bool trace_array_filters_pids(const struct trace_array *tr);
+int trace_pid_follow_fork(struct trace_array *tr, bool on); /* the option function-fork. trace_types_lock; 0, -ENOMEM */
 
 static inline bool trace_pid_in(const struct trace_pid_list *list, int pid)
 {

@@ -117,7 +117,7 @@ void trace_update_fast(struct trace_array *tr)
  * Called straight from ftrace_caller: whichever user it hands over, it is the top array's (see function_trace_op).
  * The count is raised before the CPU is looked at, so we stay on it; restored exactly, as interrupts do too.
  */
-static __always_inline void record_call(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs)
+static __always_inline void record_call(unsigned long ip, unsigned long parent_ip)
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), head;
@@ -127,7 +127,7 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 	u64 ts;
 
 	if (unlikely(!trace_is_usual(pc))) {
-		function_trace_general(&global_trace, ip, parent_ip, fregs, 0);
+		function_trace_general(&global_trace, ip, parent_ip, NULL, 0);
 		return;
 	}
 	trace_enter(t, pc, RECURSION_TASK);
@@ -135,7 +135,7 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 	buffer = READ_ONCE(this_cpu(fast_buffer));
 	if (unlikely(!buffer)) {
 		WRITE_ONCE(t->preempt_count, pc);
-		function_trace_general(&global_trace, ip, parent_ip, fregs, 0);
+		function_trace_general(&global_trace, ip, parent_ip, NULL, 0);
 		return;
 	}
 	ts = sched_clock();
@@ -162,14 +162,14 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 static void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				struct ftrace_regs *fregs)
 {
-	record_call(ip, parent_ip, fregs);
+	record_call(ip, parent_ip);
 }
 
 /* The same once returns have been hooked: a function that is reached by a jump has the handler for its parent. */
 static void function_trace_hooked_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				       struct ftrace_regs *fregs)
 {
-	record_call(ip, fgraph_true_ret(parent_ip), fregs);
+	record_call(ip, fgraph_true_ret(parent_ip));
 }
 
 static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,

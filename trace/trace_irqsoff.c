@@ -10,53 +10,54 @@
 #include "trace_irqsoff.h"
 #include "trace_max.h"
 
-/* Context of both: the hook's. The barrier keeps the symbols two, and the call no jump. */
-static void take_section(struct critical *c, const struct critical_place *place, u64 end, unsigned long last)
+static __always_inline void take_section(unsigned long hook, unsigned long ip, unsigned long fp, unsigned long flags,
+					 struct trace_array *tr, u64 end, unsigned long last)
 {
-	struct trace_array *tr = critical_tracer.tr;
-	unsigned long ip, parent_ip;
+	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical_names names = critical_names(hook, ip, fp);
+	u32 pc = preempt_count();
 	struct trace_section section = {
 		.start = c->start,
 		.end = end,
 		.first = c->first,
 		.critical_start = c->place,
-		.critical_end = critical_names(place, &ip, &parent_ip),
+		.critical_end = names.parent_ip,
 		.task = current,
 	};
 
-	trace_function(tr, ip, parent_ip, place->pc, place->flags);
-	trace_function(tr, last, parent_ip, place->pc, place->flags);
-	trace_stack_from(tr, place->pc, place->flags, 0, place->fp);
+	critical_set_state(c, CRITICAL_BUSY);
+	trace_function(tr, names.ip, names.parent_ip, pc, flags);
+	trace_function(tr, last, names.parent_ip, pc, flags);
+	trace_stack_from(tr, pc, flags, 0, fp);
 	cpumask_set_cpu(smp_processor_id(), &section.cpus);
 	trace_max_take(tr, &section);
+	critical_ended(c);
 }
 
-void tracer_hardirqs_on(struct critical *c, const struct critical_place *place, u64 end)
+void tracer_hardirqs_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end)
 {
-	take_section(c, place, end, (unsigned long)tracer_hardirqs_on);
+	take_section((unsigned long)trace_hardirqs_on, ip, fp, flags, tr, end, (unsigned long)tracer_hardirqs_on);
 }
 
-void tracer_preempt_on(struct critical *c, const struct critical_place *place, u64 end)
+void tracer_preempt_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end)
 {
-	take_section(c, place, end, (unsigned long)tracer_preempt_on);
+	take_section((unsigned long)trace_preempt_on, ip, fp, flags, tr, end, (unsigned long)tracer_preempt_on);
 }
 
 /* ---- Function entries */
 
 static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 {
-	struct trace_array *tr = critical_tracer.tr;
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
 	struct critical *c;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
 	c = this_cpu_ptr(critical_section);
 	if (tr && c->state == CRITICAL_OFF && !in_nmi() && !trace_ignores_pid(tr, current->pid)) {
-		WRITE_ONCE(c->state, CRITICAL_BUSY);
-		barrier();
+		critical_set_state(c, CRITICAL_BUSY);
 		trace_function(tr, ip, parent_ip, preempt_count(), flags);
-		barrier();
-		WRITE_ONCE(c->state, CRITICAL_OFF);
+		critical_set_state(c, CRITICAL_OFF);
 	}
 	raw_local_irq_restore(flags);
 }
@@ -110,8 +111,8 @@ static void save_options(struct trace_array *tr)
 }
 
 /*
- * The keys come last: before, no hook runs. A CPU has no section when they change, as it is stopped in a thread; but
- * for the stop itself, whose end is then told without its beginning, and ends nothing.
+ * The array is told last, when every hook is on, as two keys do not change at once. Sections that began before are
+ * left out: the state of their CPUs is not known, so their ends end nothing.
  */
 static int critical_init(struct trace_array *tr, u32 kinds)
 {
@@ -124,16 +125,15 @@ static int critical_init(struct trace_array *tr, u32 kinds)
 	if (ret)
 		goto restore;
 	forget_sections();
-	critical_tracer.kinds = kinds;
-	smp_store_release(&critical_tracer.tr, tr);
 	functions = tr->trace_flags & TRACE_ITER(FUNCTION);
 	ret = functions ? trace_functions(tr) : 0;
 	if (ret)
 		goto stop;
+	critical_tracer.kinds = kinds;
 	change_keys(kinds, static_key_slow_inc);
+	smp_store_release(&critical_tracer.tr, tr);
 	return 0;
 stop:
-	critical_tracer = (struct critical_tracer){};
 	trace_max_stop(tr);
 restore:
 	restore_options(tr);
@@ -142,16 +142,17 @@ restore:
 }
 
 /*
- * After the change of keys no hook begins. One may have begun: a task can be preempted on its way into
- * trace_hardirqs_disable, and later finds no tracer; whoever found one has had interrupts or preemption off since,
- * and is through after the grace period.
+ * Who finds no array does nothing, and that includes a task that was preempted on its way into trace_hardirqs_disable
+ * and gets there after the hooks are off. Whoever has found one has interrupts or preemption off until it is through,
+ * which the grace period waits for.
  */
 static void critical_reset(struct trace_array *tr)
 {
 	if (!critical_tracer.tr)
 		return;
+	WRITE_ONCE(critical_tracer.tr, NULL);
 	change_keys(critical_tracer.kinds, static_key_slow_dec);
-	critical_tracer = (struct critical_tracer){};
+	critical_tracer.kinds = 0;
 	if (functions)
 		unregister_ftrace_function(tr->ops);
 	functions = false;

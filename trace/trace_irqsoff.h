@@ -25,24 +25,36 @@ struct critical {
 } __cacheline_aligned;
 DECLARE_PER_CPU(struct critical, critical_section);
 
-/* Who measures. Written while both keys are off and nobody is left in a hook; NULL and 0 then. */
+/* An nmi and an exception see it in its place. */
+static __always_inline void critical_set_state(struct critical *c, enum critical_state state)
+{
+	barrier();
+	WRITE_ONCE(c->state, state);
+	barrier();
+}
+/* On top of what was not told, the next `on` may be its end. */
+static __always_inline void critical_ended(struct critical *c)
+{
+	critical_set_state(c, c->base ? CRITICAL_NONE : CRITICAL_ON);
+}
+
+/* Who measures. Locks: t trace_types_lock, read without. */
 struct critical_tracer {
-	struct trace_array *tr;
-	u32 kinds; /* CRITICAL_* */
+	struct trace_array *tr; /* [t] set when all hooks are on, NULL before they go off */
+	u32 kinds;              /* [t] CRITICAL_*; changes while they are off */
 };
 extern struct critical_tracer critical_tracer;
 
-/* Where something goes off or on, as a hook is told it (<trace/preemptirq.h>), and the state there. */
-struct critical_place {
-	unsigned long func; /* the hook's own name */
-	unsigned long ip, fp;
-	u32 pc;              /* preempt_count */
-	unsigned long flags; /* of interrupts, in the traced code */
-};
+/*
+ * The end of a section that is long enough: its last records, and then it is taken. ip and fp as the hook has them;
+ * flags: of interrupts, in the traced code. Interrupts off.
+ */
+typedef void (*critical_take_t)(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end);
+void tracer_hardirqs_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end);
+void tracer_preempt_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end);
 
-/* The end of a section that is long enough: its last records, and then it is taken. Interrupts off, state BUSY. */
-void tracer_hardirqs_on(struct critical *c, const struct critical_place *place, u64 end);
-void tracer_preempt_on(struct critical *c, const struct critical_place *place, u64 end);
-/* The functions named by a record of the place: a lock function and its caller, or the hook and the place. Returns
- * the one who is responsible. */
-unsigned long critical_names(const struct critical_place *place, unsigned long *ip, unsigned long *parent_ip);
+/* What a record of a place says: a lock function and its caller, or the hook and the place. */
+struct critical_names {
+	unsigned long ip, parent_ip;
+};
+struct critical_names critical_names(unsigned long hook, unsigned long ip, unsigned long fp);

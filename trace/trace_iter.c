@@ -11,7 +11,7 @@
 #include "trace_max.h"
 
 /* The next record of one CPU without consuming; those of the time before a maximum are left out. */
-static struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu, u64 *ts)
+static __always_inline struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu, u64 *ts)
 {
 	struct ring_buffer_iter *rb_iter = iter->buffer_iter[cpu];
 	struct ring_buffer_event *event;
@@ -24,7 +24,8 @@ static struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu,
 }
 
 /* The next record of one CPU, not taken yet. */
-static struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts, unsigned long *lost)
+static __always_inline struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts,
+							  unsigned long *lost)
 {
 	return iter->buffer_iter ? peek_iter(iter, cpu, ts) : ring_buffer_peek(iter->buffer, cpu, ts, lost);
 }
@@ -263,6 +264,8 @@ static void *s_step(struct trace_iterator *iter)
 		ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
 	if (!trace_find_next_entry(iter))
 		return NULL;
+	/* Should a CPU's records be exchanged while we read (snapshot), time does not go back for it. */
+	iter->from = iter->ts;
 	iter->idx++;
 	return iter;
 }
@@ -270,6 +273,7 @@ static void *s_step(struct trace_iterator *iter)
 unsigned long trace_count_shown(struct trace_iterator *iter)
 {
 	unsigned long n = 0;
+	u64 from = iter->from;
 	unsigned cpu;
 
 	while (s_step(iter))
@@ -278,6 +282,7 @@ unsigned long trace_count_shown(struct trace_iterator *iter)
 		if (iter->buffer_iter[cpu])
 			ring_buffer_iter_reset(iter->buffer_iter[cpu]);
 	memset(&iter->started, 0, sizeof(iter->started));
+	iter->from = from;
 	iter->idx = 0;
 	return n;
 }

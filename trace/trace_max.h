@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <irq/irqflags.h>
 #include <kernel/smp.h>
 #include <lib/types.h>
 #include <sched/spinlock.h>
@@ -96,6 +97,19 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 
 void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for trace_max_begin */
 
+/* The two parts of trace_max_begin, for a caller whose usual case calls nothing. `cpu` is ours. */
+static __always_inline bool trace_max_is_pending(struct trace_array *tr, unsigned cpu)
+{
+	return cpumask_test_cpu(cpu, &tr->max->pending);
+}
+static __always_inline void trace_max_note_epoch(struct trace_array *tr, struct trace_array_cpu *data)
+{
+	/* In this order: see trace_max_break. */
+	u64 epoch = smp_load_acquire(&tr->max->epoch);
+
+	data->max_epoch = ring_buffer_cpu_is_on(data->buffer) ? epoch : 0;
+}
+
 /*
  * Before the first record of a section on each CPU that it has records on (once a section and CPU). Interrupts
  * off, not in an nmi. A few loads and a store when nothing is pending.
@@ -103,14 +117,10 @@ void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for tra
 static __always_inline void trace_max_begin(struct trace_array *tr)
 {
 	unsigned cpu = smp_processor_id();
-	struct trace_array_cpu *data = &tr->cpu_data[cpu];
-	u64 epoch;
 
-	if (unlikely(cpumask_test_cpu(cpu, &tr->max->pending)))
+	if (unlikely(trace_max_is_pending(tr, cpu)))
 		trace_max_exchange_pending(tr);
-	/* In this order: see trace_max_break. */
-	epoch = smp_load_acquire(&tr->max->epoch);
-	data->max_epoch = ring_buffer_cpu_is_on(data->buffer) ? epoch : 0;
+	trace_max_note_epoch(tr, &tr->cpu_data[cpu]);
 }
 
 /*
@@ -123,6 +133,25 @@ void trace_max_pause(struct trace_array *tr);
 void trace_max_resume(struct trace_array *tr);
 /* Resize the array's buffer and what is set aside, all or nothing; `cpu` or RING_BUFFER_ALL_CPUS. [t] */
 int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu);
+
+static inline unsigned long max_lock(struct trace_max *max)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&max->lock);
+	return flags;
+}
+
+static inline void max_unlock(struct trace_max *max, unsigned long flags)
+{
+	arch_spin_unlock(&max->lock);
+	raw_local_irq_restore(flags);
+}
+
+/* The newest object if nobody holds it, or the spare one in its place: readers keep theirs. NULL: nothing is
+ * allocated. Under the max lock. */
+struct trace_snapshot *trace_max_unheld(struct trace_max *max);
 
 /* Boot: tr->max. */
 int trace_max_init(struct trace_array *tr);

@@ -48,6 +48,8 @@ static const struct trace_option {
 	[OPT_IRQ_INFO] = { "irq-info" },
 	[OPT_MARKERS] = { "markers" },
 	[OPT_PAUSE_ON_TRACE] = { "pause-on-trace" },
+	[OPT_FUNCTION] = { "function-trace" },
+	[OPT_FUNC_FORK] = { "function-fork", trace_pid_follow_fork },
 	[OPT_STACKTRACE] = { "stacktrace" },
 };
 

@@ -19,7 +19,8 @@ const struct trace_event *find_trace_event(struct trace_iterator *iter)
 }
 
 /* sym, sym+0x10/0x40 or sym <address>, as the options say. An address that is no symbol's is shown as it is. */
-static void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip, unsigned long lookup)
+static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip,
+				      unsigned long lookup)
 {
 	unsigned long size, offset;
 	struct ksym sym;
@@ -113,6 +114,21 @@ static char *put_time(char *p, struct trace_iterator *iter)
 	return put_dec(p, us % 1000000, 6, '0');
 }
 
+/* "(   1408) ", or dashes for a task whose thread group was not noted. */
+static noinline char *put_tgid(char *p, const struct trace_entry *ent)
+{
+	int tgid = trace_find_tgid(ent->pid);
+
+	*p++ = '(';
+	if (tgid)
+		p = put_dec(p, tgid, 7, ' ');
+	else
+		p = memset(p, '-', 7) + 7;
+	*p++ = ')';
+	*p++ = ' ';
+	return p;
+}
+
 /* "            bash-1408    [000] d.h1.  1234.567890: " by hand: this is on every line of a trace. */
 static void print_context(struct seq_file *s, struct trace_iterator *iter)
 {
@@ -121,6 +137,8 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 	p = trace_put_comm(p, iter->ent, 16);
 	p = trace_put_pid(p, iter->ent);
 	*p++ = ' ';
+	if (iter->tr->trace_flags & TRACE_ITER(RECORD_TGID))
+		p = put_tgid(p, iter->ent);
 	*p++ = '[';
 	p = put_dec(p, iter->cpu, 3, '0');
 	*p++ = ']';

@@ -2,21 +2,29 @@
 #include "trace_max.h"
 #include "trace_output.h"
 
-static void print_columns(struct seq_file *s, bool irq_info)
+/*
+ * The column of thread groups pushes everything to the right; its name moves a little into the room that the pid's has.
+ * `%.*s` takes two blanks, or twelve characters.
+ */
+static void print_irq_columns(struct seq_file *s, bool tgid)
 {
-	if (!irq_info) {
-		seq_puts(s, "#           TASK-PID     CPU#     TIMESTAMP  FUNCTION\n"
-			    "#              | |         |         |         |\n");
-		return;
-	}
-	seq_puts(s, "#                                _-----=> irqs-off/BH-disabled\n"
-		    "#                               / _----=> need-resched\n"
-		    "#                              | / _---=> hardirq/softirq\n"
-		    "#                              || / _--=> preempt-depth\n"
-		    "#                              ||| / _-=> migrate-disable\n"
-		    "#                              |||| /     delay\n"
-		    "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
-		    "#              | |         |   |||||     |         |\n");
+	static const char blanks[] = "            ";
+	int room = tgid ? 12 : 2;
+
+	seq_printf(s, "#                            %.*s  _-----=> irqs-off/BH-disabled\n", room, blanks);
+	seq_printf(s, "#                            %.*s / _----=> need-resched\n", room, blanks);
+	seq_printf(s, "#                            %.*s| / _---=> hardirq/softirq\n", room, blanks);
+	seq_printf(s, "#                            %.*s|| / _--=> preempt-depth\n", room, blanks);
+	seq_printf(s, "#                            %.*s||| / _-=> migrate-disable\n", room, blanks);
+	seq_printf(s, "#                            %.*s|||| /     delay\n", room, blanks);
+	seq_printf(s, "#           TASK-PID  %.*s CPU#  |||||  TIMESTAMP  FUNCTION\n", room, "     TGID   ");
+	seq_printf(s, "#              | |    %.*s   |   |||||     |         |\n", room, "       |    ");
+}
+
+static void print_columns(struct seq_file *s, bool tgid)
+{
+	seq_printf(s, "#           TASK-PID    %s CPU#     TIMESTAMP  FUNCTION\n", tgid ? "   TGID   " : "");
+	seq_printf(s, "#              | |      %s   |         |         |\n", tgid ? "     |    " : "");
 }
 
 /* Of a maximum, those of its window: what lies outside is not shown. */
@@ -56,7 +64,10 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
 	trace_count_entries(iter, &total, &entries);
 	seq_printf(s, "# entries-in-buffer/entries-written: %lu/%lu   #P:%u\n#\n", entries, total,
 		   num_online_cpus());
-	print_columns(s, flags & TRACE_ITER(IRQ_INFO));
+	if (flags & TRACE_ITER(IRQ_INFO))
+		print_irq_columns(s, flags & TRACE_ITER(RECORD_TGID));
+	else
+		print_columns(s, flags & TRACE_ITER(RECORD_TGID));
 }
 
 void trace_print_header(struct seq_file *s, struct trace_iterator *iter)

@@ -6,6 +6,8 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <trace/events/sched.h>
 #include <uapi/fcntl.h>
 
 #include "trace.h"
@@ -15,17 +17,102 @@ bool trace_array_filters_pids(const struct trace_array *tr)
 	return tr->function_pids || tr->function_no_pids;
 }
 
-/* Put a new list (NULL: none) in force. trace_types_lock held. */
-static void replace_list(struct trace_array *tr, struct trace_pid_list **which, struct trace_pid_list *new)
-{
-	struct trace_pid_list *old = *which;
+/* Changes of the lists' bits and of which list is in force; the tracer reads them without. */
+static DEFINE_SPINLOCK(pid_lock);
 
-	smp_store_release(which, new);
-	if (tr->current_trace->update_pids)
-		tr->current_trace->update_pids(tr);
-	synchronize_rcu(); /* the tracer reads lists with preemption off */
-	kfree(old);
+static bool list_empty_pids(const struct trace_pid_list *list)
+{
+	return find_first_bit(list->bits, TRACE_PID_MAX) == TRACE_PID_MAX;
 }
+
+/*
+ * Put a new list (NULL: none) in force, with the pids of the one before when `add`; one that ends up empty is none.
+ * Forks cannot add a child to the old list after we have looked. trace_types_lock held.
+ */
+static void replace_list(struct trace_array *tr, struct trace_pid_list **which, struct trace_pid_list *new, bool add)
+{
+	struct trace_pid_list *old, *unused = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pid_lock, flags);
+	old = *which;
+	for (unsigned i = 0; add && old && i < BITS_TO_LONGS(TRACE_PID_MAX); i++)
+		new->bits[i] |= old->bits[i];
+	if (new && list_empty_pids(new)) {
+		unused = new;
+		new = NULL;
+	}
+	smp_store_release(which, new);
+	spin_unlock_irqrestore(&pid_lock, flags);
+	if ((new || old) && tr->current_trace->update_pids)
+		tr->current_trace->update_pids(tr);
+	if (old)
+		synchronize_rcu(); /* the tracer reads lists with preemption off */
+	kfree(old);
+	kfree(unused);
+}
+
+/* ---- function-fork: children of the tasks in a list join it, and whoever ends leaves it */
+
+/* pid_lock held. */
+static void change_pid(struct trace_pid_list *list, int pid, bool in)
+{
+	unsigned long *word = &list->bits[pid / 64], bit = BIT(pid % 64);
+
+	WRITE_ONCE(*word, in ? *word | bit : *word & ~bit);
+}
+
+static void follow_fork(struct trace_pid_list *list, struct task_struct *parent, struct task_struct *child)
+{
+	if (list && trace_pid_in(list, parent->pid) && child->pid < TRACE_PID_MAX)
+		change_pid(list, child->pid, true);
+}
+
+static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	struct trace_array *tr = data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pid_lock, flags);
+	follow_fork(tr->function_pids, parent, child);
+	follow_fork(tr->function_no_pids, parent, child);
+	spin_unlock_irqrestore(&pid_lock, flags);
+}
+
+static void probe_free(void *data, struct task_struct *p)
+{
+	struct trace_array *tr = data;
+	unsigned long flags;
+
+	if (p->pid >= TRACE_PID_MAX)
+		return;
+	spin_lock_irqsave(&pid_lock, flags);
+	if (tr->function_pids)
+		change_pid(tr->function_pids, p->pid, false);
+	if (tr->function_no_pids)
+		change_pid(tr->function_no_pids, p->pid, false);
+	spin_unlock_irqrestore(&pid_lock, flags);
+}
+
+int trace_pid_follow_fork(struct trace_array *tr, bool on)
+{
+	int ret;
+
+	if (!on) {
+		unregister_trace_sched_process_fork(probe_fork, tr);
+		unregister_trace_sched_process_free(probe_free, tr);
+		return 0;
+	}
+	ret = register_trace_sched_process_free(probe_free, tr);
+	if (ret)
+		return ret;
+	ret = register_trace_sched_process_fork(probe_fork, tr);
+	if (ret)
+		unregister_trace_sched_process_free(probe_free, tr);
+	return ret;
+}
+
+/* ---- The files */
 
 /* The list that a file of this name stands for. */
 static struct trace_pid_list **file_list(const struct file *file)
@@ -57,7 +144,7 @@ static int pid_open(struct inode *inode, struct file *file)
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
 		mutex_lock(&trace_types_lock);
 		if (*file_list(file))
-			replace_list(tracefs_array(file), file_list(file), NULL);
+			replace_list(tracefs_array(file), file_list(file), NULL, false);
 		mutex_unlock(&trace_types_lock);
 	}
 	return single_open(file, pid_show, NULL);
@@ -85,11 +172,6 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
 	return 0;
 }
 
-static bool list_empty_pids(const struct trace_pid_list *list)
-{
-	return find_first_bit(list->bits, TRACE_PID_MAX) == TRACE_PID_MAX;
-}
-
 static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_pid_list *new = kzalloc(sizeof(*new), GFP_KERNEL), **which = file_list(file);
@@ -102,19 +184,17 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 	ret = copy_text_from_user(text, sizeof(text), buf, n);
 	if (ret < 0)
 		goto free_new;
-	mutex_lock(&trace_types_lock);
-	if (*which)
-		*new = **which;
 	ret = parse_pids(text, new, &clear);
-	if (!ret && (clear || list_empty_pids(new))) {
+	if (ret)
+		goto free_new;
+	if (clear) {
 		kfree(new);
 		new = NULL;
 	}
-	if (!ret && (new || *which))
-		replace_list(tracefs_array(file), which, new);
+	mutex_lock(&trace_types_lock);
+	replace_list(tracefs_array(file), which, new, new);
 	mutex_unlock(&trace_types_lock);
-	if (!ret)
-		return n;
+	return n;
 free_new:
 	kfree(new);
 	return ret;

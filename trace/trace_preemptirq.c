@@ -20,103 +20,194 @@ struct static_key trace_irqs_key = STATIC_KEY_INIT, trace_preempt_key = STATIC_K
 struct critical_tracer critical_tracer;
 DEFINE_PER_CPU(struct critical, critical_section);
 
-unsigned long critical_names(const struct critical_place *place, unsigned long *ip, unsigned long *parent_ip)
+struct critical_names critical_names(unsigned long hook, unsigned long ip, unsigned long fp)
 {
-	const unsigned long *record = (const unsigned long *)place->fp;
+	struct critical_names names = { hook, ip };
 
-	*ip = place->func;
-	*parent_ip = place->ip;
 	/* A lock function may call another one, seldom a third. */
-	for (int i = 0; i < 4 && in_lock_functions(*parent_ip); i++) {
-		record = (const unsigned long *)record[0];
-		*ip = *parent_ip;
-		*parent_ip = record[1];
-		if (unlikely(*parent_ip == RETURN_TO_HANDLER_ADDR))
-			*parent_ip = fgraph_ret_addr(current, NULL, (unsigned long)&record[1]);
+	for (int i = 0; i < 4 && in_lock_functions(names.parent_ip); i++) {
+		fp = *(const unsigned long *)fp;
+		names.ip = names.parent_ip;
+		names.parent_ip = ((const unsigned long *)fp)[1];
+		if (unlikely(names.parent_ip == RETURN_TO_HANDLER_ADDR))
+			names.parent_ip = fgraph_ret_addr(current, NULL, fp + sizeof(long));
 	}
-	return *parent_ip;
+	return names;
 }
 
-/* The section's first record. False: recording is off. */
-static __always_inline bool record_begin(struct critical *c, struct trace_array *tr, const struct critical_place *place)
+/*
+ * ---- Beginning. Interrupts off. The usual case calls nothing and is inlined into each hook; what is not usual leaves it
+ * by a tail call, so that it needs no stack frame. The start is taken last of all: our own time is not the section's.
+ */
+
+/* The section's first record is there. */
+static void critical_begun(struct critical *c, const struct trace_array *tr)
 {
-	struct task_struct *t = current;
-	struct ring_buffer_per_cpu *buffer = tr->cpu_data[t->cpu].buffer;
-	struct ring_buffer_event *event;
-	struct ftrace_entry *entry;
-
-	c->first = trace_clock_now(tr);
-	event = ring_buffer_reserve(buffer, sizeof(*entry), c->first);
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	trace_fill(&entry->ent, TRACE_FN, t, place->pc, place->flags);
-	c->place = critical_names(place, &entry->ip, &entry->parent_ip);
-	ring_buffer_commit(buffer);
-	return true;
-}
-
-/* Interrupts off. The start is taken last of all: our own time is not the section's. */
-static noinline void critical_begin(struct critical *c, const struct critical_place *place, u32 base)
-{
-	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-
-	if (c->state == CRITICAL_BUSY)
-		return;
-	if (c->state == CRITICAL_OFF)
-		c->lost_ends++;
-	WRITE_ONCE(c->state, CRITICAL_NONE);
-	if (!tr || !cpumask_test_cpu(smp_processor_id(), &tr->tracing_cpumask))
-		return;
-	WRITE_ONCE(c->state, CRITICAL_BUSY);
-	barrier();
-	c->base = base;
-	trace_max_begin(tr);
-	if (!record_begin(c, tr, place)) {
-		WRITE_ONCE(c->state, CRITICAL_NONE);
-		return;
-	}
-	barrier();
-	WRITE_ONCE(c->state, CRITICAL_OFF);
+	critical_set_state(c, CRITICAL_OFF);
 	c->start = trace_clock_now(tr);
 }
 
-/* Interrupts off. `end` was taken first of all. */
-static __always_inline void critical_end(struct critical *c, const struct critical_place *place, u64 end,
-					 void (*take)(struct critical *, const struct critical_place *, u64))
+/* Not after an end that was told: may it begin all the same? */
+static bool begins_oddly(struct critical *c)
 {
-	if (unlikely(c->state != CRITICAL_OFF)) {
-		if (c->state == CRITICAL_ON)
-			c->lost_begins++;
+	if (c->state == CRITICAL_BUSY)
+		return false;
+	if (c->state == CRITICAL_OFF)
+		c->lost_ends++;
+	return true;
+}
+
+/* Any state, clock, preempt_count. */
+static noinline void critical_begin_general(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
+					    u32 base, unsigned long flags)
+{
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+	struct critical_names names = critical_names(hook, ip, fp);
+	struct ring_buffer_event *event;
+	struct ftrace_entry *entry;
+
+	if (c->state != CRITICAL_ON && !begins_oddly(c))
+		return;
+	critical_set_state(c, tr ? CRITICAL_BUSY : CRITICAL_NONE);
+	if (!tr)
+		return;
+	c->base = base;
+	trace_max_begin(tr);
+	c->first = trace_clock_now(tr);
+	event = ring_buffer_reserve(tr->cpu_data[smp_processor_id()].buffer, sizeof(*entry), c->first);
+	if (!event) {
+		critical_set_state(c, CRITICAL_NONE); /* recording is off */
 		return;
 	}
-	WRITE_ONCE(c->state, CRITICAL_BUSY);
-	barrier();
-	if (unlikely(trace_max_wanted(critical_tracer.tr, end - c->start)))
-		take(c, place, end);
-	barrier();
-	WRITE_ONCE(c->state, CRITICAL_ON);
+	entry = ring_buffer_event_data(event);
+	trace_fill(&entry->ent, TRACE_FN, current, preempt_count(), flags);
+	entry->ip = names.ip;
+	entry->parent_ip = c->place = names.parent_ip;
+	trace_commit(tr);
+	critical_begun(c, tr);
+}
+
+/* The fast path has reserved in vain, and the writer is counted: as if nothing had been. */
+static noinline void critical_begin_again(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
+					  struct ring_buffer_per_cpu *buffer, unsigned long flags)
+{
+	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_entry), c->first);
+
+	critical_set_state(c, CRITICAL_ON);
+	if (event)
+		ring_buffer_discard(buffer, event);
+	critical_begin_general(c, hook, ip, fp, c->base, flags);
+}
+
+static noinline void critical_commit_slow(struct critical *c, const struct trace_array *tr,
+					  struct ring_buffer_per_cpu *buffer, void (*commit)(struct ring_buffer_per_cpu *))
+{
+	commit(buffer);
+	critical_begun(c, tr);
+}
+
+/*
+ * `pc` is the task's preempt_count; the rest as in critical_begin_general. `flags` NULL: interrupts are off in the traced
+ * code as they are here, so the usual case need not ask.
+ */
+static __always_inline void critical_begin(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
+					   u32 pc, u32 base, const unsigned long *flags)
+{
+	bool off = !flags || irqs_disabled_flags(*flags);
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+	struct task_struct *t = current;
+	void (*commit)(struct ring_buffer_per_cpu *);
+	struct ring_buffer_per_cpu *buffer;
+	struct ring_buffer_event *event;
+	struct trace_array_cpu *data;
+	struct ftrace_entry *entry;
+
+	if (unlikely(c->state != CRITICAL_ON || !tr || tr->clock || pc > 15 ||
+		     (READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) || trace_max_is_pending(tr, t->cpu))) {
+		critical_begin_general(c, hook, ip, fp, base, flags ? *flags : arch_local_save_flags());
+		return;
+	}
+	critical_set_state(c, CRITICAL_BUSY);
+	data = &tr->cpu_data[t->cpu];
+	buffer = data->buffer;
+	trace_max_note_epoch(tr, data);
+	c->base = base;
+	c->first = sched_clock();
+	event = rb_try_reserve(buffer, sizeof(*entry), c->first);
+	if (unlikely(!event)) {
+		critical_begin_again(c, hook, ip, fp, buffer, flags ? *flags : arch_local_save_flags());
+		return;
+	}
+	entry = (void *)event->array; /* a record this short has no length word of its own */
+	*(u32 *)(void *)entry = TRACE_FN | pc << 24 | (off ? TRACE_FLAG_IRQS_OFF << 16 : 0);
+	entry->ent.pid = t->pid;
+	if (in_lock_functions(ip)) {
+		struct critical_names names = critical_names(hook, ip, fp);
+
+		hook = names.ip;
+		ip = names.parent_ip;
+	}
+	entry->ip = hook;
+	entry->parent_ip = c->place = ip;
+	commit = rb_try_commit(buffer);
+	if (unlikely(commit)) {
+		critical_commit_slow(c, tr, buffer, commit);
+		return;
+	}
+	critical_set_state(c, CRITICAL_OFF);
+	c->start = sched_clock();
+}
+
+/* ---- Ending. Interrupts off. */
+
+/* An end, as soon as a hook has it: before everything else that we do. */
+struct critical_end {
+	struct trace_array *tr; /* NULL: nobody measures */
+	u64 time;
+};
+
+static __always_inline struct critical_end critical_end_now(void)
+{
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+
+	return (struct critical_end){ tr, likely(tr) ? trace_clock_now(tr) : 0 };
+}
+
+static noinline void ends_oddly(struct critical *c)
+{
+	if (c->state == CRITICAL_ON)
+		c->lost_begins++;
+}
+
+static __always_inline void critical_end(struct critical *c, unsigned long ip, unsigned long fp, unsigned long flags,
+					 struct critical_end end, critical_take_t take)
+{
+	if (unlikely(c->state != CRITICAL_OFF))
+		ends_oddly(c);
+	else if (unlikely(end.tr && trace_max_wanted(end.tr, end.time - c->start)))
+		take(ip, fp, flags, end.tr, end.time);
+	else
+		critical_ended(c);
 }
 
 /* ---- Interrupts. They are off in all of these, or nothing is done. */
 
-static __always_inline void irqs_off(unsigned long ip, unsigned long fp, unsigned long flags)
+static __always_inline void irqs_off(unsigned long ip, unsigned long fp)
 {
 	struct critical *c = this_cpu_ptr(critical_section);
-	struct critical_place place = { (unsigned long)trace_hardirqs_off, ip, fp, preempt_count(), flags };
-	u32 base = 0;
+	u32 pc = preempt_count(), base = 0;
 
-	if (place.pc && (critical_tracer.kinds & CRITICAL_PREEMPT)) {
+	if (pc && (critical_tracer.kinds & CRITICAL_PREEMPT)) {
 		if (c->state == CRITICAL_OFF)
 			return; /* preemption was off before: it goes on */
-		base = place.pc;
+		base = pc;
 	}
-	critical_begin(c, &place, base);
+	critical_begin(c, (unsigned long)trace_hardirqs_off, ip, fp, pc, base, NULL);
 }
 
 void trace_hardirqs_off(unsigned long ip, unsigned long fp)
 {
-	irqs_off(ip, fp, arch_local_save_flags());
+	irqs_off(ip, fp);
 }
 
 void trace_hardirqs_disable(unsigned long ip, unsigned long fp)
@@ -125,47 +216,60 @@ void trace_hardirqs_disable(unsigned long ip, unsigned long fp)
 
 	raw_local_irq_save(flags);
 	if (!irqs_disabled_flags(flags))
-		irqs_off(ip, fp, arch_local_save_flags());
+		irqs_off(ip, fp);
+}
+
+static __always_inline void irqs_on(unsigned long ip, unsigned long fp, struct critical_end end)
+{
+	unsigned long flags = arch_local_save_flags();
+	struct critical *c;
+
+	if (!irqs_disabled_flags(flags))
+		return;
+	c = this_cpu_ptr(critical_section);
+	if ((critical_tracer.kinds & CRITICAL_PREEMPT) && preempt_count() != c->base)
+		return; /* preemption is still off */
+	critical_end(c, ip, fp, flags, end, tracer_hardirqs_on);
+}
+
+/* Any clock, and no tracer. */
+static noinline void irqs_on_general(unsigned long ip, unsigned long fp)
+{
+	irqs_on(ip, fp, critical_end_now());
 }
 
 void trace_hardirqs_on(unsigned long ip, unsigned long fp)
 {
-	const struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	u64 end = tr ? trace_clock_now(tr) : 0;
-	struct critical_place place = { (unsigned long)trace_hardirqs_on, ip, fp, preempt_count(),
-					arch_local_save_flags() };
-	struct critical *c;
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
 
-	if (!irqs_disabled_flags(place.flags))
-		return;
-	c = this_cpu_ptr(critical_section);
-	if ((critical_tracer.kinds & CRITICAL_PREEMPT) && place.pc != c->base)
-		return; /* preemption is still off */
-	critical_end(c, &place, end, tracer_hardirqs_on);
+	if (unlikely(!tr || tr->clock))
+		irqs_on_general(ip, fp);
+	else
+		irqs_on(ip, fp, (struct critical_end){ tr, sched_clock() });
 }
 
 /* ---- Preemption. It is off in all of these, interrupts may be on. */
 
 void trace_preempt_off(unsigned long ip, unsigned long fp)
 {
-	struct critical_place place = { (unsigned long)trace_preempt_off, ip, fp, preempt_count(), 0 };
+	unsigned long flags;
 
-	raw_local_irq_save(place.flags);
-	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(place.flags))
-		critical_begin(this_cpu_ptr(critical_section), &place, 0);
-	raw_local_irq_restore(place.flags);
+	raw_local_irq_save(flags);
+	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
+		critical_begin(this_cpu_ptr(critical_section), (unsigned long)trace_preempt_off, ip, fp,
+			       preempt_count(), 0, &flags);
+	raw_local_irq_restore(flags);
 }
 
 void trace_preempt_on(unsigned long ip, unsigned long fp)
 {
-	const struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	u64 end = tr ? trace_clock_now(tr) : 0;
-	struct critical_place place = { (unsigned long)trace_preempt_on, ip, fp, preempt_count(), 0 };
+	struct critical_end end = critical_end_now();
+	unsigned long flags;
 
-	raw_local_irq_save(place.flags);
-	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(place.flags))
-		critical_end(this_cpu_ptr(critical_section), &place, end, tracer_preempt_on);
-	raw_local_irq_restore(place.flags);
+	raw_local_irq_save(flags);
+	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
+		critical_end(this_cpu_ptr(critical_section), ip, fp, flags, end, tracer_preempt_on);
+	raw_local_irq_restore(flags);
 }
 
 /* ---- Hard interrupts and softirqs begin and end with interrupts off: where those count they tell it. */
@@ -178,46 +282,37 @@ static u32 irq_context_offset(u32 pc)
 void trace_irq_context_enter(unsigned long ip, unsigned long fp)
 {
 	struct critical *c = this_cpu_ptr(critical_section);
-	struct critical_place place = { (unsigned long)trace_preempt_off, ip, fp, preempt_count(),
-					arch_local_save_flags() };
-	u32 base = place.pc - irq_context_offset(place.pc);
+	u32 pc = preempt_count(), base = pc - irq_context_offset(pc);
 
 	if ((critical_tracer.kinds & CRITICAL_IRQS) || (base && c->state == CRITICAL_OFF))
 		return;
-	critical_begin(c, &place, base);
+	critical_begin_general(c, (unsigned long)trace_preempt_off, ip, fp, base, arch_local_save_flags());
 }
 
 void trace_irq_context_exit(unsigned long ip, unsigned long fp)
 {
-	const struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	u64 end = tr ? trace_clock_now(tr) : 0;
+	struct critical_end end = critical_end_now();
 	struct critical *c = this_cpu_ptr(critical_section);
-	struct critical_place place = { (unsigned long)trace_preempt_on, ip, fp, preempt_count(),
-					arch_local_save_flags() };
+	u32 pc = preempt_count();
 
-	if ((critical_tracer.kinds & CRITICAL_IRQS) || place.pc - irq_context_offset(place.pc) != c->base)
-		return;
-	critical_end(c, &place, end, tracer_preempt_on);
+	if (!(critical_tracer.kinds & CRITICAL_IRQS) && pc - irq_context_offset(pc) == c->base)
+		critical_end(c, ip, fp, arch_local_save_flags(), end, tracer_preempt_on);
 }
 
 /* ---- The idle loop's wait, within a section of every kind: the idle task has preemption off. */
 
 void trace_critical_stop(unsigned long ip, unsigned long fp)
 {
-	const struct trace_array *tr = READ_ONCE(critical_tracer.tr);
-	u64 end = tr ? trace_clock_now(tr) : 0;
-	bool irqs = critical_tracer.kinds & CRITICAL_IRQS;
-	struct critical_place place = { irqs ? (unsigned long)trace_hardirqs_on : (unsigned long)trace_preempt_on, ip,
-					fp, preempt_count(), arch_local_save_flags() };
+	struct critical_end end = critical_end_now();
 
-	critical_end(this_cpu_ptr(critical_section), &place, end, irqs ? tracer_hardirqs_on : tracer_preempt_on);
+	critical_end(this_cpu_ptr(critical_section), ip, fp, arch_local_save_flags(), end,
+		     critical_tracer.kinds & CRITICAL_IRQS ? tracer_hardirqs_on : tracer_preempt_on);
 }
 
 void trace_critical_start(unsigned long ip, unsigned long fp)
 {
-	bool irqs = critical_tracer.kinds & CRITICAL_IRQS;
-	struct critical_place place = { irqs ? (unsigned long)trace_hardirqs_off : (unsigned long)trace_preempt_off, ip,
-					fp, preempt_count(), arch_local_save_flags() };
+	unsigned long hook = critical_tracer.kinds & CRITICAL_IRQS ? (unsigned long)trace_hardirqs_off :
+								      (unsigned long)trace_preempt_off;
 
-	critical_begin(this_cpu_ptr(critical_section), &place, 0);
+	critical_begin_general(this_cpu_ptr(critical_section), hook, ip, fp, 0, arch_local_save_flags());
 }

@@ -5,6 +5,7 @@
 #include <sched/preempt.h>
 
 #include "trace.h"
+#include "trace_recursion.h"
 
 /*
  * `flags` is the interrupt state as saved by arch_local_save_flags(). preempt_count is what the traced code runs with:

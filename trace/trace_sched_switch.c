@@ -127,9 +127,9 @@ static void print_pair(struct seq_file *s, struct trace_iterator *iter, const ch
 	char comm[TASK_COMM_LEN];
 
 	trace_find_cmdline(field->next_pid, comm);
-	seq_printf(s, " %5d:%3d:%c %s [%03d] %5d:%3d:%c %s\n", field->prev_pid, field->prev_prio,
-		   task_index_to_char(field->prev_state), delim, field->next_cpu, field->next_pid, field->next_prio,
-		   task_index_to_char(field->next_state), comm);
+	seq_printf(s, " %5d:%3d:%c %s [%03d] %5d:%3d:%c %s\n", field->prev_pid, ctx_switch_prio(field->prev_prio),
+		   task_index_to_char(field->prev_state), delim, field->next_cpu, field->next_pid,
+		   ctx_switch_prio(field->next_prio), task_index_to_char(field->next_state), comm);
 }
 
 static void trace_ctx_trace(struct seq_file *s, struct trace_iterator *iter)
@@ -147,8 +147,9 @@ static void print_pair_raw(struct seq_file *s, struct trace_iterator *iter, char
 {
 	const struct ctx_switch_entry *field = (const void *)iter->ent;
 
-	seq_printf(s, "%d %d %c %d %d %d %c\n", field->prev_pid, field->prev_prio, from, field->next_cpu,
-		   field->next_pid, field->next_prio, task_index_to_char(field->next_state));
+	seq_printf(s, "%d %d %c %d %d %d %c\n", field->prev_pid, ctx_switch_prio(field->prev_prio), from,
+		   field->next_cpu, field->next_pid, ctx_switch_prio(field->next_prio),
+		   task_index_to_char(field->next_state));
 }
 
 /* The last field is an int's width, as Linux has it. */

@@ -27,12 +27,12 @@
 #define local_irq_save(flags)                                                                                \
 	do {                                                                                                 \
 		raw_local_irq_save(flags);                                                                   \
-		trace_hook(trace_irqs_key, !irqs_disabled_flags(flags), trace_hardirqs_off);                 \
+		trace_hook(trace_irqs_key, !irqs_disabled_flags(trace_opaque(flags)), trace_hardirqs_off);   \
 	} while (0)
 /* Never turns them off: what was saved is how they were before they went off, or were off already. */
 #define local_irq_restore(flags)                                                                             \
 	do {                                                                                                 \
-		trace_hook(trace_irqs_key, !irqs_disabled_flags(flags), trace_hardirqs_on);                  \
+		trace_hook(trace_irqs_key, !irqs_disabled_flags(trace_opaque(flags)), trace_hardirqs_on);    \
 		raw_local_irq_restore(flags);                                                                \
 	} while (0)
 #define local_save_flags(flags)  ((flags) = arch_local_save_flags())

@@ -44,6 +44,8 @@ bool wake_up_state(struct task_struct *p, unsigned mask);
 void wake_up_new_task(struct task_struct *p);
 /* Parts of fork: scheduler fields of the child (not yet runnable). */
 int sched_fork(struct task_struct *p, u64 clone_flags);
+/* p ends: what it was promised others may have, before its parent is told. Context: p itself. */
+void sched_exit(struct task_struct *p);
 /* After its last switch: drops the scheduler's reference (fork starts with 2). */
 void sched_dead(struct task_struct *p);
 void schedule_tail(struct task_struct *prev); /* first thing a new task runs: ends the switch that led to it */
@@ -61,6 +63,7 @@ int set_user_nice(struct task_struct *p, int nice); /* clamped to -20..19; 0 */
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask);
 void sched_set_fifo(struct task_struct *p); /* SCHED_FIFO at the middle priority, for kernel threads */
 void do_sched_yield(void);
+void sched_notify_resume(void); /* on the way to user space, for TIF_NOTIFY_RESUME: a deadline task's SIGXCPU */
 u64 sched_rr_interval_ns(struct task_struct *p); /* 0: runs as long as it likes (FIFO) */
 int task_nice(const struct task_struct *p);
 /* Is p running on a CPU at this moment (not merely runnable)? */
@@ -84,6 +87,7 @@ unsigned task_state_index(unsigned state); /* of state bits: its place in that r
 char task_index_to_char(unsigned index);
 
 struct task_struct *idle_task(int cpu);
+struct task_struct *curr_task(int cpu); /* what it runs; stays so, and stays there, with its runqueue locked */
 /*
  * fn for every runnable task of `cpu` but the idle one, in the order of classes, until it says false. Context: that
  * CPU's runqueue locked (as in the probes of sched_switch and of another task's sched_wakeup). Not traced.

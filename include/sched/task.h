@@ -6,7 +6,9 @@
 #include <lib/list.h>
 #include <lib/rbtree.h>
 #include <lib/types.h>
+#include <sched/dl_params.h>
 #include <sched/spinlock_types.h>
+#include <time/hrtimer.h>
 
 #define TASK_COMM_LEN 16
 #define THREAD_SHIFT  14
@@ -53,13 +55,17 @@
 #define PF_KTHREAD    0x00200000
 #define PF_NO_SETAFFINITY 0x04000000
 
-/* Scheduling policies, and priorities in the kernel's scale: 0..99 real time (99 - rt_priority), 100..139 nice. */
+/*
+ * Scheduling policies, and priorities in the kernel's scale: -1 deadline, 0..99 real time (99 - rt_priority),
+ * 100..139 nice.
+ */
 #define SCHED_NORMAL   0
 #define SCHED_FIFO     1
 #define SCHED_RR       2
 #define SCHED_BATCH    3
 #define SCHED_IDLE     5
 #define SCHED_DEADLINE 6
+#define MAX_DL_PRIO    0
 #define MAX_RT_PRIO    100
 #define MAX_PRIO       140
 #define DEFAULT_PRIO   120
@@ -98,6 +104,24 @@ struct sched_rt_entity {
 	s64 time_slice;            /* [r] RR: ns left */
 };
 
+/*
+ * Deadline class: the task's constant-bandwidth server. Locks: r the lock of the runqueue the task is on, and where it
+ * is asleep the pi_lock as well; p pi_lock. What it holds stays when the task leaves the class.
+ */
+struct sched_dl_entity {
+	struct rb_node node;     /* [r] in the runqueue's tree while `queued` */
+	struct dl_params params; /* [p, r] runtime 0: never was in this class */
+	u64 bw;                  /* [p, r] runtime / period << 20: its part of the sum that admission counts */
+	u64 deadline;            /* [r] the current one, sched_clock ns; 0: none yet */
+	u64 replenish_at;        /* [r] throttled: when its next period begins */
+	s64 left;                /* [r] ns of budget, negative: used too much */
+	u32 flags;               /* [p, r] SCHED_FLAG_DL_OVERRUN */
+	bool queued;             /* [r] in the tree, waiting or running */
+	bool throttled;          /* [r] no budget: `timer` puts it back */
+	bool overrun;            /* [t clears, r sets] SIGXCPU is due */
+	struct hrtimer timer;    /* started with r held */
+};
+
 typedef u64 sigset_t;
 struct sigpending {
 	struct list_head list; /* queued siginfo [sighand->siglock] */
@@ -119,7 +143,7 @@ struct task_struct {
 	u32 state;               /* [t sets, waker clears with p] */
 	s32 on_cpu;              /* [a] 1 while its context is live on a CPU; released last thing in the switch */
 	s32 on_rq;               /* [r] */
-	s32 prio;                /* [r] effective, 0..139 */
+	s32 prio;                /* [r] effective, -1..139 */
 	s32 static_prio;         /* [r] 120 + nice */
 	s32 normal_prio;         /* [r] */
 	u32 rt_priority;         /* [r] 1..99 for FIFO and RR, else 0 */
@@ -127,6 +151,7 @@ struct task_struct {
 	const struct sched_class *sched_class; /* [r] */
 	struct sched_entity se;                /* [r] */
 	struct sched_rt_entity rt;             /* [r] */
+	struct sched_dl_entity dl;             /* [r] */
 	spinlock_t pi_lock;                    /* serialises wake-up against changes of policy and affinity */
 	unsigned long cpus_mask[1];            /* [p, r] allowed CPUs (NR_CPUS <= 64) */
 	u32 wake_cpu;                          /* [p] */

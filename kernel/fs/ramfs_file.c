@@ -269,44 +269,49 @@ static ssize_t ramfs_write_kernel(struct file *f, const void *buf, size_t n, lof
 }
 
 /*
- * [l] Drop the pages from index `from` on below `node`, which covers indices from `base`. Returns how many
- * went. Recursion of at most 4 levels. put_page never sleeps.
+ * [l] Drop pages from index `from` on below `slot`, which covers indices from `base`, as many as *left says, and
+ * count them there: if some are left of it, all are gone. Recursion of at most 4 levels. put_page never sleeps.
  */
-static unsigned long prune(void **slot, unsigned level, unsigned long base, unsigned long from)
+static void prune(void **slot, unsigned level, unsigned long base, unsigned long from, unsigned *left)
 {
-	unsigned long n = 0, span = 1UL << ((level - (level > 0)) * RADIX_BITS);
+	unsigned long span = 1UL << ((level - (level > 0)) * RADIX_BITS);
 	void **node = *slot;
 
 	if (!node)
-		return 0;
+		return;
 	if (!level) {
 		if (base < from)
-			return 0;
+			return;
 		put_page(*slot);
 		*slot = NULL;
-		return 1;
+		--*left;
+		return;
 	}
-	for (unsigned i = 0; i < RADIX_SIZE; i++)
+	for (unsigned i = 0; i < RADIX_SIZE && *left; i++)
 		if (node[i] && base + (i + 1) * span > from)
-			n += prune(&node[i], level - 1, base + i * span, from);
-	if (base >= from) { /* nothing is left below */
+			prune(&node[i], level - 1, base + i * span, from, left);
+	if (base >= from && *left) { /* nothing is left below */
 		free_page(node);
 		*slot = NULL;
 	}
-	return n;
 }
+
+#define DROP_AT_ONCE 128 /* with the lock held, and preemption off */
 
 static void drop_pages(struct inode *inode, unsigned long from)
 {
 	struct ramfs_pages *t = inode->i_private;
-	unsigned long n;
+	unsigned left;
 
-	spin_lock(&t->lock);
-	n = prune(&t->root, t->height, 0, from);
-	if (!t->root)
-		t->height = 0;
-	spin_unlock(&t->lock);
-	__atomic_fetch_sub(&inode->i_blocks, n * (PAGE_SIZE / 512), __ATOMIC_RELAXED);
+	do {
+		left = DROP_AT_ONCE;
+		spin_lock(&t->lock);
+		prune(&t->root, t->height, 0, from, &left);
+		if (!t->root)
+			t->height = 0;
+		spin_unlock(&t->lock);
+		__atomic_fetch_sub(&inode->i_blocks, (DROP_AT_ONCE - left) * (PAGE_SIZE / 512), __ATOMIC_RELAXED);
+	} while (!left);
 }
 
 /* [i_lock] What lies behind the new end is gone, also in the last page: it must read as zeros if the file

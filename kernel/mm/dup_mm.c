@@ -11,6 +11,7 @@ struct copy {
 	unsigned long table_start;
 	bool cow;	/* write-protect in both */
 	int anon, file; /* pages copied */
+	struct pte_pause pause;
 };
 
 /* The child's slot: entries of a leaf table are consecutive, so the tables are walked once for each. */
@@ -47,20 +48,24 @@ static int copy_pte(pte_t *slot, unsigned long va, void *arg)
 			c->file++;
 	}
 	set_pte(to, pte);
-	return 0;
+	return pte_pause(&c->pause, va);
 }
 
 static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 {
-	int err;
+	unsigned long start = vma->vm_start;
+	int ret;
 
 	if (vma->vm_file && !(vma->vm_flags & VM_HASANON) && vma_pages(vma) > REFAULT_PAGES)
 		return 0;
 	c->cow = !(vma->vm_flags & VM_SHARED);
-	spin_lock(&c->old->page_table_lock);
-	err = pte_range(c->old->pgd, vma->vm_start, vma->vm_end, copy_pte, c);
-	spin_unlock(&c->old->page_table_lock);
-	return err;
+	do {
+		spin_lock(&c->old->page_table_lock);
+		ret = pte_range(c->old->pgd, start, vma->vm_end, copy_pte, c);
+		spin_unlock(&c->old->page_table_lock);
+		start = c->pause.next;
+	} while (ret > 0);
+	return ret;
 }
 
 static int copy_areas(struct copy *c)

@@ -3,11 +3,17 @@
 
 #include "vma.h"
 
+struct change {
+	const struct vm_area_struct *vma;
+	struct pte_pause pause;
+};
+
 /* [p] The page stays; a private one becomes writable again only through do_wp_page, which knows whether it is
  * shared. */
 static int change_pte(pte_t *slot, unsigned long va, void *arg)
 {
-	const struct vm_area_struct *vma = arg;
+	struct change *change = arg;
+	const struct vm_area_struct *vma = change->vma;
 	phys_addr_t phys = pte_phys(READ_ONCE(*slot));
 	pte_t pte = pte_mkyoung(mk_pte(phys, vm_get_page_prot(vma->vm_flags)));
 
@@ -16,18 +22,24 @@ static int change_pte(pte_t *slot, unsigned long va, void *arg)
 	if (vma->vm_flags & VM_EXEC)
 		arch_sync_icache(__va(phys), PAGE_SIZE);
 	set_pte(slot, pte);
-	return 0;
+	return pte_pause(&change->pause, va);
 }
 
 /* [m] A whole area. */
 static void change_area(struct vm_area_struct *vma, unsigned prot)
 {
+	struct change change = {.vma = vma};
 	struct mm_struct *mm = vma->vm_mm;
+	unsigned long start = vma->vm_start;
+	int more;
 
 	vma->vm_flags = (vma->vm_flags & ~(VM_READ | VM_WRITE | VM_EXEC)) | prot_to_vm_flags(prot);
-	spin_lock(&mm->page_table_lock);
-	pte_range(mm->pgd, vma->vm_start, vma->vm_end, change_pte, vma);
-	spin_unlock(&mm->page_table_lock);
+	do {
+		spin_lock(&mm->page_table_lock);
+		more = pte_range(mm->pgd, start, vma->vm_end, change_pte, &change);
+		spin_unlock(&mm->page_table_lock);
+		start = change.pause.next;
+	} while (more);
 	flush_tlb_range(mm, vma->vm_start, vma->vm_end);
 }
 

@@ -15,6 +15,7 @@ static bool can_grow(const struct vm_area_struct *vma, unsigned long end, unsign
 struct move {
 	struct mm_struct *mm;
 	unsigned long distance;
+	struct pte_pause pause;
 };
 
 static int move_pte(pte_t *slot, unsigned long va, void *arg)
@@ -25,19 +26,23 @@ static int move_pte(pte_t *slot, unsigned long va, void *arg)
 	if (!to)
 		return -ENOMEM;
 	set_pte(to, ptep_get_and_clear(slot));
-	return 0;
+	return pte_pause(&move->pause, va);
 }
 
 static int move_pages(struct mm_struct *mm, unsigned long from, unsigned long len, unsigned long to)
 {
-	struct move move = {mm, to - from};
-	int err;
+	struct move move = {.mm = mm, .distance = to - from};
+	unsigned long at = from;
+	int ret;
 
-	spin_lock(&mm->page_table_lock);
-	err = pte_range(mm->pgd, from, from + len, move_pte, &move);
-	spin_unlock(&mm->page_table_lock);
+	do {
+		spin_lock(&mm->page_table_lock);
+		ret = pte_range(mm->pgd, at, from + len, move_pte, &move);
+		spin_unlock(&mm->page_table_lock);
+		at = move.pause.next;
+	} while (ret > 0);
 	flush_tlb_range(mm, from, from + len);
-	return err;
+	return ret;
 }
 
 /*

@@ -42,6 +42,22 @@ void shm_get(struct shm_pages *shm);
 void shm_put(struct shm_pages *shm);
 struct page *shm_get_page(struct shm_pages *shm, unsigned long index); /* with a reference; ERR_PTR */
 
+/*
+ * For walks by pte_range() under the page-table lock: as the walk's function returns what this returns, the walk ends
+ * with 1 after so many entries, and its caller lets the lock go, so that others can run, before it goes on at `next`.
+ * That is safe for who holds the mmap_lock: nobody else makes or takes entries then.
+ */
+#define PAUSE_AFTER 128
+struct pte_pause {
+	unsigned nr;
+	unsigned long next;
+};
+static inline int pte_pause(struct pte_pause *pause, unsigned long va)
+{
+	pause->next = va + PAGE_SIZE;
+	return ++pause->nr % PAUSE_AFTER == 0;
+}
+
 static inline unsigned long vma_pages(const struct vm_area_struct *vma)
 {
 	return (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;

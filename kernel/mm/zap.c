@@ -9,6 +9,7 @@ struct gather {
 	struct mm_struct *mm;
 	unsigned long start, end; /* what was emptied since the last flush */
 	unsigned nr;
+	struct pte_pause pause;
 	bool full_mm; /* nobody runs in it any more: one flush at the end is enough */
 	struct page *pages[BATCH];
 };
@@ -39,7 +40,7 @@ static int zap_pte(pte_t *slot, unsigned long va, void *arg)
 	g->start = min(g->start, va);
 	g->end = va + PAGE_SIZE;
 	if (page == zero_page)
-		return 0;
+		return pte_pause(&g->pause, va);
 	count_page(g->mm, page, -1);
 	atomic_dec(&page->mapcount);
 	g->pages[g->nr++] = page;
@@ -55,7 +56,7 @@ static void zap_gather(struct gather *g, unsigned long start, unsigned long end)
 		more = pte_range(g->mm->pgd, start, end, zap_pte, g);
 		spin_unlock(&g->mm->page_table_lock);
 		if (more)
-			start = g->end;
+			start = g->end; /* of the last entry taken out */
 		/* Outside the spinlock: on machines that flush by interrupt, the others must be able to
 		 * answer. */
 		flush_batch(g);

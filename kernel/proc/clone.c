@@ -10,6 +10,7 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <sched/wait.h>
+#include <trace/events/sched.h>
 
 /* What clone(2) knows here. The last group changes nothing: what it speaks of (ptrace, SysV semaphores) is
  * not there. */
@@ -73,6 +74,7 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 		p->vfork_done = &vfork;
 		get_task_struct(p); /* it may end and be reaped before we look */
 	}
+	trace_sched_process_fork(current, p);
 	wake_up_new_task(p);
 	if (args->flags & CLONE_VFORK) {
 		wait_for_vfork_done(p, &vfork);

@@ -29,6 +29,7 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <sched/wait.h>
+#include <trace/events/sched.h>
 
 void mm_release(struct task_struct *t)
 {
@@ -219,6 +220,7 @@ void release_task(struct task_struct *p)
 		else
 			leader->exit_state = EXIT_DEAD;
 		spin_unlock_irq(&tasklist_lock);
+		trace_sched_process_free(p);
 		free_pid(p->pid);
 		put_task_struct(p);
 		p = leader;
@@ -253,6 +255,7 @@ void do_exit(long code)
 	exit_mm();
 	exit_files(t);
 	exit_fs(t);
+	sched_exit(t);
 	exit_notify(t, last);
 	do_task_dead();
 }

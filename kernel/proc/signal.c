@@ -251,8 +251,11 @@ void do_notify_resume(struct pt_regs *regs, u32 thread_flags)
 		local_irq_enable();
 		if (thread_flags & _TIF_NEED_RESCHED)
 			schedule();
-		if (thread_flags & _TIF_NOTIFY_RESUME)
+		if (thread_flags & _TIF_NOTIFY_RESUME) {
 			clear_tsk_thread_flag(current, TIF_NOTIFY_RESUME);
+			smp_mb(); /* what is asked for after this sets the flag again */
+			sched_notify_resume();
+		}
 		if (thread_flags & _TIF_SIGPENDING)
 			do_signal(regs);
 		local_irq_disable();

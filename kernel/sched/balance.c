@@ -14,7 +14,7 @@ static unsigned long cpu_load(const struct rq *rq)
 {
 	unsigned long load = READ_ONCE(rq->cfs.load);
 
-	if (READ_ONCE(rq->rt.nr_running))
+	if (READ_ONCE(rq->rt.nr_running) || READ_ONCE(rq->dl.nr_running))
 		load += 2 * NICE_0_LOAD;
 	return load;
 }

@@ -16,7 +16,6 @@ struct cpumask idle_cpus_mask;
  */
 static inline void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
 {
-	rq->nr_running--;
 	dequeue_task(rq, p, flags);
 	smp_store_release(&p->on_rq, 0);
 }
@@ -59,9 +58,11 @@ static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *
 	const struct sched_class *class;
 	struct task_struct *p;
 
-	/* The priority of this CPU falls: real-time tasks that wait behind others may be able to run here. */
-	if (rt_prio(prev->prio) && !cpumask_empty(&rt_overloaded_mask))
-		pull_rt_task(rq);
+	/* The priority of this CPU falls: what waits behind others elsewhere may be able to run here. */
+	if (rt_prio(prev->prio)) {
+		prev->sched_class->update_curr(rq); /* it may have used up its budget just now */
+		pull_tasks(rq);
+	}
 	if (!rq->nr_running)
 		newidle_balance(rq);
 	put_prev_task(rq, prev);
@@ -127,8 +128,7 @@ static void finish_task_switch(struct task_struct *prev)
 	 */
 	smp_store_release(&prev->on_cpu, 0);
 	rq_unlock(rq);
-	if (unlikely(rq->rt.nr_running > 1))
-		push_rt_tasks(rq);
+	push_tasks(rq);
 	local_irq_enable();
 	if (mm)
 		mmdrop(mm);
@@ -239,8 +239,21 @@ void do_task_dead(void)
 	BUG(); /* a dead task was run again */
 }
 
+void sched_exit(struct task_struct *p)
+{
+	unsigned long flags;
+
+	if (likely(!p->dl.bw))
+		return;
+	spin_lock_irqsave(&p->pi_lock, flags);
+	dl_release(p);
+	spin_unlock_irqrestore(&p->pi_lock, flags);
+}
+
 void sched_dead(struct task_struct *p)
 {
+	if (unlikely(p->dl.params.runtime))
+		dl_task_dead(p);
 	put_task_struct(p);
 }
 

@@ -21,6 +21,7 @@ static void show_rq(struct seq_file *m, int cpu)
 	seq_printf(m, "  .cfs.load          : %lu\n", rq->cfs.load);
 	seq_printf(m, "  .cfs.min_vruntime  : %lld\n", (long long)rq->cfs.min_vruntime);
 	seq_printf(m, "  .rt.nr_running     : %u\n", rq->rt.nr_running);
+	seq_printf(m, "  .dl.nr_running     : %u\n", rq->dl.nr_running);
 	seq_printf(m, "  .idle_ns           : %llu\n\n", (unsigned long long)rq->idle_ns);
 }
 
@@ -30,7 +31,8 @@ static int sched_debug_show(struct seq_file *m, void *v)
 
 	seq_printf(m, "ktime                : %llu\n", (unsigned long long)sched_clock());
 	seq_printf(m, "sched_latency_ns     : %ld\n", sched_latency_ns);
-	seq_printf(m, "sched_min_granularity: %ld\n\n", sched_min_granularity_ns);
+	seq_printf(m, "sched_min_granularity: %ld\n", sched_min_granularity_ns);
+	seq_printf(m, "dl_total_bw          : %llu\n\n", (unsigned long long)dl_total_bw());
 	rcu_read_lock(); /* curr's struct stays */
 	for_each_online_cpu (cpu)
 		show_rq(m, cpu);

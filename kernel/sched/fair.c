@@ -82,6 +82,7 @@ static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 		se->vruntime = place_sleeper(cfs, se);
 	cfs->load += se->weight;
 	cfs->nr_running++;
+	rq->nr_running++;
 	se->on_rq = true;
 	if (se != cfs->curr)
 		rb_add_cached(&se->run_node, &cfs->timeline, entity_less);
@@ -111,6 +112,7 @@ static void dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 	se->on_rq = false;
 	cfs->load -= se->weight;
 	cfs->nr_running--;
+	rq->nr_running--;
 	if (likely(flags & DEQUEUE_SLEEP))
 		update_min_vruntime(cfs, se); /* it ran until now */
 	else

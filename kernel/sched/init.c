@@ -37,6 +37,7 @@ static void init_rq(struct rq *rq, int cpu)
 	spin_lock_init(&rq->lock);
 	rq->cpu = cpu;
 	init_cfs_rq(&rq->cfs);
+	init_dl_rq(&rq->dl);
 	init_rt_rq(&rq->rt);
 }
 
@@ -58,6 +59,11 @@ void sched_init(void)
 struct task_struct *idle_task(int cpu)
 {
 	return cpu_rq(cpu)->idle;
+}
+
+struct task_struct *curr_task(int cpu)
+{
+	return READ_ONCE(cpu_rq(cpu)->curr);
 }
 
 unsigned long nr_running(void)

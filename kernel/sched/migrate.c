@@ -30,11 +30,9 @@ void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to)
 	 */
 	update_rq_clock(from);
 	dequeue_task(from, p, 0);
-	from->nr_running--;
 	set_task_cpu(p, to->cpu);
 	update_rq_clock(to);
 	enqueue_task(to, p, 0);
-	to->nr_running++;
 	wakeup_preempt(to, p);
 }
 
@@ -93,21 +91,22 @@ static bool must_move(struct task_struct *p)
 	return p->on_rq && !task_allowed(p, p->cpu);
 }
 
-/* Change the mask where it counts: the real-time class keeps a count of who may move. Context: pi_lock and
- * rq. */
+/* Change the mask where it counts: two classes keep a count of who may move. Context: pi_lock and rq. */
 static void set_cpus_allowed(struct rq *rq, struct task_struct *p, const struct cpumask *mask)
 {
 	bool queued_rt = p->on_rq && p->sched_class == &rt_sched_class;
+	int movable = p->nr_cpus_allowed > 1;
 
-	if (queued_rt)
-		rq->rt.nr_migratory -= p->nr_cpus_allowed > 1;
 	for (unsigned i = 0; i < ARRAY_SIZE(p->cpus_mask); i++)
 		WRITE_ONCE(p->cpus_mask[i], mask->bits[i]);
 	p->nr_cpus_allowed = cpumask_weight(mask);
-	if (queued_rt) {
-		rq->rt.nr_migratory += p->nr_cpus_allowed > 1;
-		update_rt_overload(rq);
-	}
+	movable = (p->nr_cpus_allowed > 1) - movable;
+	if (queued_rt)
+		rq->rt.nr_migratory += movable;
+	if (p->dl.queued)
+		rq->dl.nr_migratory += movable;
+	update_rt_overload(rq);
+	update_dl_overload(rq);
 }
 
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
@@ -117,9 +116,11 @@ int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
 	struct rq *rq;
 	int cpu;
 
-	if (arg.dest_cpu >= nr_cpu_ids)
-		return -EINVAL;
 	rq = task_rq_lock(p, &flags);
+	if (arg.dest_cpu >= nr_cpu_ids || !dl_affinity_allowed(p, mask)) {
+		task_rq_unlock(rq, p, flags);
+		return arg.dest_cpu >= nr_cpu_ids ? -EINVAL : -EBUSY;
+	}
 	set_cpus_allowed(rq, p, mask);
 	cpu = must_move(p) ? rq->cpu : -1;
 	task_rq_unlock(rq, p, flags);

@@ -1,6 +1,8 @@
 /* Changing how a task is scheduled: policy, priority, nice; and giving up the CPU. */
 #include "sched.h"
 
+#include <lib/string.h>
+
 static bool rt_policy(int policy)
 {
 	return policy == SCHED_FIFO || policy == SCHED_RR;
@@ -11,11 +13,27 @@ static bool fair_policy(int policy)
 	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
 
-static bool params_valid(const struct sched_params *sp)
+bool sched_params_valid(const struct sched_params *sp)
 {
+	if (sp->policy == SCHED_DEADLINE)
+		return sp->rt_priority == 0 && dl_params_allowed(&sp->dl);
 	if (rt_policy(sp->policy))
 		return sp->rt_priority >= 1 && sp->rt_priority < MAX_RT_PRIO;
 	return fair_policy(sp->policy) && sp->rt_priority == 0 && sp->nice >= -20 && sp->nice <= 19;
+}
+
+static int policy_prio(const struct task_struct *p)
+{
+	if (p->policy == SCHED_DEADLINE)
+		return MAX_DL_PRIO - 1;
+	return rt_policy(p->policy) ? MAX_RT_PRIO - 1 - (int)p->rt_priority : p->static_prio;
+}
+
+static const struct sched_class *prio_class(int prio)
+{
+	if (dl_prio(prio))
+		return &dl_sched_class;
+	return rt_prio(prio) ? &rt_sched_class : &fair_sched_class;
 }
 
 /* Context: rq locked, p taken off its queue. */
@@ -26,9 +44,13 @@ static void apply_params(struct task_struct *p, const struct sched_params *sp)
 	p->sched_reset_on_fork = sp->reset_on_fork;
 	if (fair_policy(sp->policy))
 		p->static_prio = DEFAULT_PRIO + sp->nice;
-	p->normal_prio = rt_policy(sp->policy) ? MAX_RT_PRIO - 1 - (int)sp->rt_priority : p->static_prio;
+	if (sp->policy == SCHED_DEADLINE) {
+		p->dl.params = sp->dl;
+		p->dl.flags = sp->dl_flags;
+	}
+	p->normal_prio = policy_prio(p);
 	p->prio = p->normal_prio;
-	p->sched_class = rt_policy(sp->policy) ? &rt_sched_class : &fair_sched_class;
+	p->sched_class = prio_class(p->prio);
 	set_load_weight(p);
 }
 
@@ -40,11 +62,11 @@ static void check_class_changed(struct rq *rq, struct task_struct *p, const stru
 		p->sched_class->switched_to(rq, p);
 		return;
 	}
-	if (!p->on_rq || p->prio == oldprio)
+	if (!p->on_rq || (p->prio == oldprio && !dl_task(p)))
 		return;
 	if (!task_current(rq, p))
 		wakeup_preempt(rq, p);
-	else if (p->prio > oldprio)
+	else if (p->prio > oldprio || dl_task(p)) /* another deadline, budget */
 		resched_curr(rq);
 }
 
@@ -66,28 +88,55 @@ static void change_params(struct rq *rq, struct task_struct *p, const struct sch
 		old->switched_from(rq, p);
 	/* A real-time task whose priority falls goes in front of its new equals, else behind them (POSIX). */
 	if (queued)
-		enqueue_task(rq, p, oldprio < p->prio ? ENQUEUE_HEAD : 0);
+		enqueue_task(rq, p, ENQUEUE_CHANGED | (oldprio < p->prio ? ENQUEUE_HEAD : 0));
 	if (running)
 		set_next_task(rq, p);
 	check_class_changed(rq, p, old, oldprio);
+	/* What it stood in front of elsewhere may come here now. Last, since the lock may be let go. */
+	if (running && sched_class_above(old, p->sched_class))
+		pull_tasks(rq);
+}
+
+/* The same parameters again leave a deadline task's budget and deadline alone. */
+static bool same_deadline(const struct task_struct *p, const struct sched_params *sp)
+{
+	return p->policy == SCHED_DEADLINE && sp->policy == SCHED_DEADLINE && p->dl.flags == sp->dl_flags &&
+	       !memcmp(&p->dl.params, &sp->dl, sizeof(sp->dl));
+}
+
+/* Context: rq locked, pi_lock. */
+static int try_change_params(struct rq *rq, struct task_struct *p, const struct sched_params *sp)
+{
+	bool deadline = p->policy == SCHED_DEADLINE || sp->policy == SCHED_DEADLINE;
+	int ret;
+
+	if (p == rq->stop || p == rq->idle)
+		return -EINVAL;
+	/* Past sched_dead() nobody would give its bandwidth back. */
+	if (deadline && READ_ONCE(p->state) == TASK_DEAD)
+		return -ESRCH;
+	ret = dl_admit(p, sp);
+	if (ret)
+		return ret;
+	if (same_deadline(p, sp))
+		p->sched_reset_on_fork = sp->reset_on_fork;
+	else
+		change_params(rq, p, sp);
+	return 0;
 }
 
 int __sched_setscheduler(struct task_struct *p, const struct sched_params *sp)
 {
 	unsigned long flags;
 	struct rq *rq;
-	int ret = -EINVAL;
+	int ret;
 
-	if (!params_valid(sp))
+	if (!sched_params_valid(sp))
 		return -EINVAL;
 	rq = task_rq_lock(p, &flags);
-	if (p != rq->stop && p != rq->idle) {
-		change_params(rq, p, sp);
-		ret = 0;
-	}
+	ret = try_change_params(rq, p, sp);
 	rq_unlock(rq);
-	if (rq->rt.nr_running > 1)
-		push_rt_tasks(rq);
+	push_tasks(rq);
 	spin_unlock_irqrestore(&p->pi_lock, flags);
 	return ret;
 }
@@ -117,7 +166,7 @@ int set_user_nice(struct task_struct *p, int nice)
 	sp.nice = clamp(nice, -20, 19);
 	if (fair_policy(sp.policy))
 		return __sched_setscheduler(p, &sp);
-	/* Real time: remembered for the day it goes back to the fair class. */
+	/* Real time or deadline: remembered for the day it goes back to the fair class. */
 	p->static_prio = DEFAULT_PRIO + sp.nice;
 	return 0;
 }
@@ -129,8 +178,8 @@ void do_sched_yield(void)
 	local_irq_disable();
 	rq = this_rq();
 	/* Alone on this CPU: there is nobody to give it to. Who arrives later preempts or waits like after a
-	 * yield. */
-	if (READ_ONCE(rq->nr_running) == 1) {
+	 * yield. But a deadline task gives its budget up, to whomever. */
+	if (READ_ONCE(rq->nr_running) == 1 && likely(!dl_task(current))) {
 		local_irq_enable();
 		return;
 	}

@@ -3,7 +3,16 @@
 
 #include <lib/bitmap.h>
 
-/* The real-time lists from the highest priority on; the running task is on its list. False: fn wants no more. */
+/* Deadline tasks in the order of their deadlines, the running one too. False: fn wants no more. */
+static notrace bool walk_dl(struct dl_rq *dl, bool (*fn)(struct task_struct *p, void *data), void *data)
+{
+	for (struct rb_node *n = rb_first_cached(&dl->tasks); n; n = rb_next(n))
+		if (!fn(rb_entry(n, struct task_struct, dl.node), data))
+			return false;
+	return true;
+}
+
+/* The real-time lists from the highest priority on; the running task is on its list. */
 static notrace bool walk_rt(struct rt_rq *rt, bool (*fn)(struct task_struct *p, void *data), void *data)
 {
 	struct task_struct *p;
@@ -35,6 +44,6 @@ notrace void for_each_queued_task(int cpu, bool (*fn)(struct task_struct *p, voi
 
 	if (rq->stop && rq->stop->on_rq && !fn(rq->stop, data))
 		return;
-	if (walk_rt(&rq->rt, fn, data))
+	if (walk_dl(&rq->dl, fn, data) && walk_rt(&rq->rt, fn, data))
 		walk_fair(&rq->cfs, fn, data);
 }

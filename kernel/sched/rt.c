@@ -29,7 +29,7 @@ void update_curr_common(struct rq *rq)
 /* Tell other CPUs whether there is something to pull from here. */
 void update_rt_overload(struct rq *rq)
 {
-	bool over = rq->rt.nr_running > 1 && rq->rt.nr_migratory;
+	bool over = rt_task_waits(rq);
 
 	if (over == cpumask_test_cpu(rq->cpu, &rt_overloaded_mask))
 		return;
@@ -49,6 +49,7 @@ static void enqueue_task_rt(struct rq *rq, struct task_struct *p, int flags)
 		list_add_tail(&p->rt.run_list, &rt->queue[p->prio]);
 	rt->bitmap[p->prio / 64] |= BIT(p->prio % 64);
 	rt->nr_running++;
+	rq->nr_running++;
 	rt->nr_migratory += p->nr_cpus_allowed > 1;
 	update_rt_overload(rq);
 }
@@ -63,6 +64,7 @@ static void dequeue_task_rt(struct rq *rq, struct task_struct *p, int flags)
 	if (list_empty(&rt->queue[p->prio]))
 		rt->bitmap[p->prio / 64] &= ~BIT(p->prio % 64);
 	rt->nr_running--;
+	rq->nr_running--;
 	rt->nr_migratory -= p->nr_cpus_allowed > 1;
 	update_rt_overload(rq);
 }
@@ -125,13 +127,6 @@ static void task_tick_rt(struct rq *rq, struct task_struct *p)
 	resched_curr(rq);
 }
 
-/* The CPU's priority fell: let __schedule look for what waits elsewhere. */
-static void switched_from_rt(struct rq *rq, struct task_struct *p)
-{
-	if (task_current(rq, p) && !cpumask_empty(&rt_overloaded_mask))
-		resched_curr(rq);
-}
-
 static void switched_to_rt(struct rq *rq, struct task_struct *p)
 {
 	p->rt.time_slice = RR_TIMESLICE_NS;
@@ -156,7 +151,6 @@ const struct sched_class rt_sched_class = {
 	.select_task_rq = select_task_rq_rt,
 	.task_tick = task_tick_rt,
 	.update_curr = update_curr_common,
-	.switched_from = switched_from_rt,
 	.switched_to = switched_to_rt,
 	.get_rr_interval = get_rr_interval_rt,
 };

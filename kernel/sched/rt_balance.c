@@ -15,7 +15,7 @@ static int cpu_priority(const struct rq *rq)
 {
 	unsigned long low = READ_ONCE(rq->rt.bitmap[0]), high = READ_ONCE(rq->rt.bitmap[1]);
 
-	if (READ_ONCE(rq->curr)->sched_class == &stop_sched_class)
+	if (READ_ONCE(rq->curr)->sched_class == &stop_sched_class || READ_ONCE(rq->dl.nr_running))
 		return -1;
 	if (low)
 		return __builtin_ctzl(low);
@@ -85,6 +85,13 @@ static bool can_push(struct rq *rq, struct task_struct *p, struct rq *to)
 	       task_allowed(p, to->cpu) && cpu_priority(to) > p->prio;
 }
 
+bool rt_task_waits(const struct rq *rq)
+{
+	unsigned n = READ_ONCE(rq->rt.nr_running);
+
+	return n && n + READ_ONCE(rq->dl.nr_running) > 1 && READ_ONCE(rq->rt.nr_migratory);
+}
+
 /* Move p to a CPU where it runs at once. Context: rq locked; may be let go. Returns whether one was found and
  * p moved. */
 static bool push_rt_task(struct rq *rq, struct task_struct *p)
@@ -110,7 +117,7 @@ void push_rt_tasks(struct rq *rq)
 	struct task_struct *p;
 	bool more = true;
 
-	while (more && READ_ONCE(rq->rt.nr_running) > 1 && READ_ONCE(rq->rt.nr_migratory)) {
+	while (more && rt_task_waits(rq)) {
 		rq_lock(rq);
 		p = pick_pushable(rq, -1);
 		/* Before the running one it gets this CPU anyway, and its wake-up has asked for that. */
@@ -126,29 +133,24 @@ void push_rt_tasks(struct rq *rq)
 }
 
 /* Take one task from `src` if it beats what waits here. Context: here locked, may be let go. */
-static bool pull_rt_from(struct rq *here, struct rq *src)
+static void pull_rt_from(struct rq *here, struct rq *src)
 {
 	struct task_struct *p;
-	bool pulled = false;
 
 	double_lock_balance(here, src);
 	p = pick_pushable(src, here->cpu);
 	/* One that beats what runs there is about to run there. */
-	if (p && p->prio >= src->curr->prio && (!here->rt.nr_running || p->prio < cpu_priority(here))) {
+	if (p && p->prio >= src->curr->prio && !here->dl.nr_running &&
+	    (!here->rt.nr_running || p->prio < cpu_priority(here)))
 		move_queued_task(src, p, here);
-		pulled = true;
-	}
 	rq_unlock(src);
-	return pulled;
 }
 
-bool pull_rt_task(struct rq *rq)
+void pull_rt_task(struct rq *rq)
 {
-	bool pulled = false;
 	unsigned cpu;
 
 	for_each_cpu (cpu, &rt_overloaded_mask)
 		if (cpu != rq->cpu)
-			pulled |= pull_rt_from(rq, cpu_rq(cpu));
-	return pulled;
+			pull_rt_from(rq, cpu_rq(cpu));
 }

@@ -15,12 +15,15 @@
 #include <sched/spinlock.h>
 #include <time/clock.h>
 
+#include "deadline_math.h"
+
 /* Flags of enqueue and dequeue. Without SLEEP/WAKEUP the task only changes queue or parameters. */
 #define DEQUEUE_SLEEP	 0x01
 #define ENQUEUE_WAKEUP	 0x01
 #define ENQUEUE_MIGRATED 0x02 /* woken on another CPU than it slept on */
 #define ENQUEUE_INITIAL	 0x04 /* the first time after fork */
 #define ENQUEUE_HEAD	 0x08 /* in front of its equals */
+#define ENQUEUE_CHANGED	 0x10 /* with another policy or other parameters than before */
 
 /* What a task is placed for. */
 #define WF_FORK 0x01
@@ -48,10 +51,20 @@ struct rt_rq {
 	unsigned nr_migratory;		     /* [r] those that may run elsewhere */
 };
 
+/* Deadline class: by deadline, the running task too. A throttled task is not here, and not in rq->nr_running. */
+struct dl_rq {
+	unsigned nr_running;	     /* [r] */
+	unsigned nr_migratory;	     /* [r] those that may run elsewhere */
+	u64 earliest;		     /* [r writes] the first deadline, DL_NONE */
+	struct rb_root_cached tasks; /* [r] */
+	struct hrtimer budget;	     /* on its CPU: the running task has used its budget up */
+};
+#define DL_NONE U64_MAX /* later than every deadline: these stay below 2^63 */
+
 /* Locks: r lock; c the owning CPU, interrupts off; I immutable after boot. */
 struct rq {
 	spinlock_t lock;
-	unsigned nr_running;	   /* [r] runnable tasks of all classes but idle */
+	unsigned nr_running;	   /* [r] runnable tasks of all classes but idle, counted by enqueue and dequeue */
 	struct task_struct *curr;  /* [r writes] */
 	struct task_struct *idle;  /* [I] */
 	struct task_struct *stop;  /* [I] stopper thread */
@@ -65,6 +78,7 @@ struct rq {
 	u64 idle_since;		   /* [r] */
 	u64 user_ns, system_ns;	   /* [c] by ticks */
 	struct cfs_rq cfs;
+	struct dl_rq dl;
 	struct rt_rq rt;
 };
 DECLARE_PER_CPU(struct rq, runqueues);
@@ -73,7 +87,8 @@ DECLARE_PER_CPU(struct rq, runqueues);
 #define task_rq(p)  cpu_rq(READ_ONCE((p)->cpu))
 
 extern struct cpumask idle_cpus_mask;	  /* CPUs that run their idle task [a: a hint] */
-extern struct cpumask rt_overloaded_mask; /* CPUs with a second, movable real-time task [a: a hint] */
+extern struct cpumask rt_overloaded_mask; /* CPUs with a movable real-time task that waits [a: a hint] */
+extern struct cpumask dl_overloaded_mask; /* the same with deadline tasks */
 
 /*
  * One scheduling policy family. Classes are linked in order of precedence, highest first; nothing knows their
@@ -105,7 +120,8 @@ struct sched_class {
 			 struct task_struct *p); /* the priority changed while off the queue; or NULL */
 	u64 (*get_rr_interval)(struct rq *rq, struct task_struct *p); /* ns */
 };
-extern const struct sched_class stop_sched_class, rt_sched_class, fair_sched_class, idle_sched_class;
+extern const struct sched_class stop_sched_class, dl_sched_class, rt_sched_class, fair_sched_class,
+	idle_sched_class;
 #define sched_class_highest (&stop_sched_class)
 #define for_each_class(c)   for ((c) = sched_class_highest; (c); (c) = (c)->next)
 
@@ -175,9 +191,18 @@ static inline bool idle_cpu(int cpu)
 
 	return READ_ONCE(rq->curr) == rq->idle && !READ_ONCE(rq->nr_running);
 }
+/* Real time or above. */
 static inline bool rt_prio(int prio)
 {
 	return prio < MAX_RT_PRIO;
+}
+static inline bool dl_prio(int prio)
+{
+	return prio < MAX_DL_PRIO;
+}
+static inline bool dl_task(const struct task_struct *p)
+{
+	return dl_prio(p->prio);
 }
 
 /* core.c */
@@ -193,7 +218,6 @@ static inline void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
 static inline void activate_task(struct rq *rq, struct task_struct *p, int flags)
 {
 	enqueue_task(rq, p, flags);
-	rq->nr_running++;
 	WRITE_ONCE(p->on_rq, 1);
 }
 void resched_curr(struct rq *rq);
@@ -274,9 +298,32 @@ struct task_struct *fair_migratable(struct rq *rq, int cpu, unsigned long max_we
 void init_rt_rq(struct rt_rq *rt);
 void update_rt_overload(struct rq *rq);
 void update_curr_common(struct rq *rq);
-bool pull_rt_task(struct rq *rq);  /* rq locked, may be dropped; something came? */
-void push_rt_tasks(struct rq *rq); /* not locked, interrupts off */
+bool rt_task_waits(const struct rq *rq); /* one that may move waits behind another or behind a deadline task */
+void pull_rt_task(struct rq *rq);	 /* rq locked, may be dropped */
+void push_rt_tasks(struct rq *rq);	 /* not locked, interrupts off */
 int select_task_rq_rt(struct task_struct *p, int cpu, int flags);
+
+/* deadline.c */
+void init_dl_rq(struct dl_rq *dl);
+void init_dl_entity(struct sched_dl_entity *dl);
+void dl_task_dead(struct task_struct *p); /* after its last switch, nothing locked */
+
+/* deadline_balance.c */
+void update_dl_overload(struct rq *rq);
+void pull_dl_task(struct rq *rq);  /* rq locked, may be dropped */
+void push_dl_tasks(struct rq *rq); /* not locked, interrupts off */
+int select_task_rq_dl(struct task_struct *p, int cpu, int flags);
+/* What this CPU runs gets less important: take what waits elsewhere. rq locked, may be dropped. */
+void pull_tasks(struct rq *rq);
+/* After something of a higher class than fair was put on rq, which is not locked; interrupts off. */
+static inline void push_tasks(struct rq *rq)
+{
+	if (likely(READ_ONCE(rq->dl.nr_running) + READ_ONCE(rq->rt.nr_running) <= 1))
+		return;
+	push_dl_tasks(rq);
+	push_rt_tasks(rq);
+}
+
 
 /* balance.c */
 bool newidle_balance(struct rq *rq); /* rq locked, may be dropped; is there something to run now? */
@@ -294,5 +341,15 @@ struct sched_params {
 	int nice;
 	unsigned rt_priority;
 	bool reset_on_fork;
+	struct dl_params dl;
+	u32 dl_flags;
 };
+bool sched_params_valid(const struct sched_params *sp);
+/* -EINVAL, -EPERM, -EBUSY (no bandwidth left) or -ESRCH. */
 int __sched_setscheduler(struct task_struct *p, const struct sched_params *sp);
+/* deadline_bw.c: admission. -errno; all but dl_release with pi_lock and p's runqueue locked. */
+bool dl_params_allowed(const struct dl_params *dl); /* as they are, whether or not they fit; nothing locked */
+int dl_admit(struct task_struct *p, const struct sched_params *sp); /* counts p as sp has it, or -EBUSY, -EPERM */
+bool dl_affinity_allowed(const struct task_struct *p, const struct cpumask *mask);
+void dl_release(struct task_struct *p); /* p no longer counts; p is dead or pi_lock held */
+u64 dl_total_bw(void);

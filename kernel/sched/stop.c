@@ -3,12 +3,13 @@
 
 static void enqueue_task_stop(struct rq *rq, struct task_struct *p, int flags)
 {
-	/* The runqueue's stop pointer and p->on_rq are all there is to it. */
+	rq->nr_running++; /* the rest are the runqueue's stop pointer and p->on_rq */
 }
 
 static void dequeue_task_stop(struct rq *rq, struct task_struct *p, int flags)
 {
 	update_curr_common(rq);
+	rq->nr_running--;
 }
 
 static void yield_task_stop(struct rq *rq)
@@ -56,7 +57,7 @@ static u64 get_rr_interval_stop(struct rq *rq, struct task_struct *p)
 }
 
 const struct sched_class stop_sched_class = {
-	.next = &rt_sched_class,
+	.next = &dl_sched_class,
 	.enqueue_task = enqueue_task_stop,
 	.dequeue_task = dequeue_task_stop,
 	.yield_task = yield_task_stop,

@@ -1,5 +1,6 @@
 /* System calls about policy and priority. */
 #include <asm/uaccess.h>
+#include <lib/string.h>
 #include <proc/fork.h>
 #include <proc/syscall.h>
 #include <uapi/sched.h>
@@ -28,14 +29,15 @@ bool sched_may_change(const struct task_struct *p)
 	return current->euid == 0 || current->euid == p->euid || current->euid == p->uid;
 }
 
-/* Who is not root may only give things up: keep its real-time priority or lower it, raise its nice value. */
+/* Who is not root may only give things up: keep its real-time priority or lower it, raise its nice value; no
+ * deadlines. */
 static int check_permission(const struct task_struct *p, const struct sched_params *sp)
 {
 	bool real_time = sp->policy == SCHED_FIFO || sp->policy == SCHED_RR;
 
 	if (current->euid == 0)
 		return 0;
-	if (!sched_may_change(p))
+	if (!sched_may_change(p) || sp->policy == SCHED_DEADLINE)
 		return -EPERM;
 	if (real_time && ((u32)sp->policy != p->policy || sp->rt_priority > p->rt_priority))
 		return -EPERM;
@@ -49,8 +51,10 @@ static int check_permission(const struct task_struct *p, const struct sched_para
 /* Drops the reference on p. */
 static int set_params(struct task_struct *p, const struct sched_params *sp)
 {
-	int ret = check_permission(p, sp);
+	int ret = -EINVAL;
 
+	if (sched_params_valid(sp))
+		ret = check_permission(p, sp);
 	if (!ret)
 		ret = __sched_setscheduler(p, sp);
 	put_task_struct(p);
@@ -60,7 +64,7 @@ static int set_params(struct task_struct *p, const struct sched_params *sp)
 /* policy -1: as it is. */
 static long do_sched_setscheduler(pid_t pid, int policy, struct sched_param __user *uparam)
 {
-	struct sched_params sp;
+	struct sched_params sp = {0}; /* no deadline: so that policy is refused */
 	struct sched_param param;
 	struct task_struct *p;
 
@@ -123,20 +127,23 @@ SYSCALL_DEFINE2(sched_getparam, pid_t, pid, struct sched_param __user *, uparam)
 	return copy_to_user(uparam, &param, sizeof(param)) ? -EFAULT : 0;
 }
 
-/* Newer, larger structures are fine as long as what we do not know is zero; else the caller is told our size.
+/*
+ * Older, shorter structures are filled up with zeros. Newer, larger ones are fine as long as what we do not know is
+ * zero; else the caller is told our size.
  */
 static int read_attr(struct sched_attr *attr, struct sched_attr __user *uattr)
 {
 	u8 extra;
 	u32 size;
 
+	memset(attr, 0, sizeof(*attr));
 	if (copy_from_user(&size, uattr, sizeof(size)))
 		return -EFAULT;
 	if (size == 0)
 		size = SCHED_ATTR_SIZE_VER0;
 	if (size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE)
 		goto tell_size;
-	if (copy_from_user(attr, uattr, sizeof(*attr)))
+	if (copy_from_user(attr, uattr, min_t(u32, size, sizeof(*attr))))
 		return -EFAULT;
 	for (u32 i = sizeof(*attr); i < size; i++) {
 		if (copy_from_user(&extra, (u8 __user *)uattr + i, 1))
@@ -144,10 +151,50 @@ static int read_attr(struct sched_attr *attr, struct sched_attr __user *uattr)
 		if (extra)
 			goto tell_size;
 	}
+	attr->size = size;
 	return 0;
 tell_size:
 	size = sizeof(*attr);
 	return copy_to_user(uattr, &size, sizeof(size)) ? -EFAULT : -E2BIG;
+}
+
+/* Reclaiming and utilisation clamps do not exist here. */
+static int check_attr(const struct sched_attr *attr)
+{
+	if ((attr->sched_flags & SCHED_FLAG_UTIL_CLAMP) && attr->size < SCHED_ATTR_SIZE_VER1)
+		return -EINVAL;
+	if ((int)attr->sched_policy < 0 || (attr->sched_flags & ~(u64)(SCHED_FLAGS | SCHED_FLAG_UTIL_CLAMP)))
+		return -EINVAL;
+	return attr->sched_flags & SCHED_FLAG_UTIL_CLAMP ? -EOPNOTSUPP : 0;
+}
+
+/* The parameters that p's policy has. */
+static void get_attr(const struct task_struct *p, struct sched_attr *attr)
+{
+	attr->sched_nice = 0;
+	attr->sched_priority = p->rt_priority;
+	if (p->policy == SCHED_DEADLINE) {
+		attr->sched_runtime = p->dl.params.runtime;
+		attr->sched_deadline = p->dl.params.deadline;
+		attr->sched_period = p->dl.params.period;
+		attr->sched_flags |= p->dl.flags;
+	} else if (!p->rt_priority) {
+		attr->sched_nice = task_nice(p);
+	}
+}
+
+static struct sched_params attr_params(const struct sched_attr *attr)
+{
+	return (struct sched_params){
+		.policy = attr->sched_policy,
+		.nice = clamp(attr->sched_nice, -20, 19),
+		.rt_priority = attr->sched_priority,
+		.reset_on_fork = attr->sched_flags & SCHED_FLAG_RESET_ON_FORK,
+		.dl = {.runtime = attr->sched_runtime,
+		       .deadline = attr->sched_deadline,
+		       .period = attr->sched_period ? attr->sched_period : attr->sched_deadline},
+		.dl_flags = attr->sched_flags & SCHED_FLAG_DL_OVERRUN,
+	};
 }
 
 SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, flags)
@@ -160,23 +207,26 @@ SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, un
 	if (!uattr || pid < 0 || flags)
 		return -EINVAL;
 	ret = read_attr(&attr, uattr);
+	if (!ret)
+		ret = check_attr(&attr);
 	if (ret)
 		return ret;
-	if (attr.sched_flags & ~(u64)SCHED_FLAG_RESET_ON_FORK || (int)attr.sched_policy < 0)
-		return -EINVAL;
 	p = sched_find_task(pid);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	sp.policy = attr.sched_policy;
-	sp.nice = clamp(attr.sched_nice, -20, 19);
-	sp.rt_priority = attr.sched_priority;
-	sp.reset_on_fork = attr.sched_flags & SCHED_FLAG_RESET_ON_FORK;
+	if (attr.sched_flags & SCHED_FLAG_KEEP_PARAMS)
+		get_attr(p, &attr);
+	sp = attr_params(&attr);
+	if (attr.sched_flags & SCHED_FLAG_KEEP_POLICY) {
+		sp.policy = p->policy;
+		sp.reset_on_fork = p->sched_reset_on_fork;
+	}
 	return set_params(p, &sp);
 }
 
 SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, size, unsigned, flags)
 {
-	struct sched_attr attr = {.size = sizeof(attr)};
+	struct sched_attr attr = {.size = min_t(unsigned, size, sizeof(attr))};
 	struct task_struct *p;
 
 	if (!uattr || pid < 0 || size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE || flags)
@@ -186,10 +236,9 @@ SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, un
 		return PTR_ERR(p);
 	attr.sched_policy = p->policy;
 	attr.sched_flags = p->sched_reset_on_fork ? SCHED_FLAG_RESET_ON_FORK : 0;
-	attr.sched_priority = p->rt_priority;
-	attr.sched_nice = p->rt_priority ? 0 : task_nice(p);
+	get_attr(p, &attr);
 	put_task_struct(p);
-	return copy_to_user(uattr, &attr, sizeof(attr)) ? -EFAULT : 0;
+	return copy_to_user(uattr, &attr, attr.size) ? -EFAULT : 0;
 }
 
 /* Highest or lowest priority of a policy. */

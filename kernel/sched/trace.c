@@ -8,4 +8,7 @@ DEFINE_TRACE(sched_switch,
 DEFINE_TRACE(sched_waking, TP_PROTO(struct task_struct *p), TP_ARGS(p));
 DEFINE_TRACE(sched_wakeup, TP_PROTO(struct task_struct *p), TP_ARGS(p));
 DEFINE_TRACE(sched_wakeup_new, TP_PROTO(struct task_struct *p), TP_ARGS(p));
+DEFINE_TRACE(sched_process_fork, TP_PROTO(struct task_struct *parent, struct task_struct *child),
+	     TP_ARGS(parent, child));
+DEFINE_TRACE(sched_process_free, TP_PROTO(struct task_struct *p), TP_ARGS(p));
 DEFINE_TRACE(sched_migrate_task, TP_PROTO(struct task_struct *p, int dest_cpu), TP_ARGS(p, dest_cpu));

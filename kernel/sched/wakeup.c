@@ -87,8 +87,7 @@ static void ttwu_queue(struct task_struct *p, int cpu, int flags)
 	rq_unlock(rq);
 	/* Placed behind a more important one that came at the same time: some other CPU may be free for it.
 	 */
-	if (unlikely(rq->rt.nr_running > 1))
-		push_rt_tasks(rq);
+	push_tasks(rq);
 }
 
 /* A task "wakes" itself before it slept, or an interrupt on top of it does: nobody else changes its state
@@ -191,11 +190,12 @@ static void __sched_fork(struct task_struct *p)
 	RB_CLEAR_NODE(&p->se.run_node);
 	INIT_LIST_HEAD(&p->rt.run_list);
 	p->rt.time_slice = RR_TIMESLICE_NS;
+	init_dl_entity(&p->dl);
 }
 
 static void reset_policy(struct task_struct *p)
 {
-	if (p->rt_priority || p->static_prio < DEFAULT_PRIO)
+	if (rt_prio(p->normal_prio) || p->static_prio < DEFAULT_PRIO)
 		p->static_prio = DEFAULT_PRIO;
 	p->policy = SCHED_NORMAL;
 	p->rt_priority = 0;
@@ -204,7 +204,7 @@ static void reset_policy(struct task_struct *p)
 	set_load_weight(p);
 }
 
-/* Returns 0; has an error result as Linux's, for classes that may refuse a child. */
+/* -EAGAIN for a deadline task's child: it would have to be admitted, too. */
 int sched_fork(struct task_struct *p, u64 clone_flags)
 {
 	/* Nothing may wake it or take it before wake_up_new_task. */
@@ -214,6 +214,8 @@ int sched_fork(struct task_struct *p, u64 clone_flags)
 	if (p->sched_reset_on_fork)
 		reset_policy(p);
 	p->prio = p->normal_prio;
+	if (dl_prio(p->prio))
+		return -EAGAIN;
 	p->sched_class = rt_prio(p->prio) ? &rt_sched_class : &fair_sched_class;
 	p->cpu = p->wake_cpu = smp_processor_id();
 	return 0;

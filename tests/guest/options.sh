@@ -60,4 +60,33 @@ same 'poll does not consume' 1 $(sum entries)
 timeout 1 cat trace_pipe > /tmp/read
 same 'what poll promised' 1 $(grep -c something /tmp/read)
 same 'and nothing is left' 0 $(pollfile trace_pipe 0)
+
+# -- function-fork: who is made by a task in set_ftrace_pid joins it, who ends leaves it
+echo sys_getppid > set_ftrace_filter
+echo $$ > set_ftrace_pid
+echo function > current_tracer
+recorded() {
+	echo > trace
+	calls 40 4
+	sum entries
+}
+same 'children without function-fork' 0 $(recorded)
+echo function-fork > trace_options
+same 'children and their children' 40 $(recorded)
+echo nofunction-fork > trace_options
+holds 'all of them have left' set_ftrace_pid $$
+same 'children after function-fork' 0 $(recorded)
+holds 'and nobody joined' set_ftrace_pid $$
+echo $$ > set_ftrace_notrace_pid
+echo > set_ftrace_pid
+same 'children of one who is not traced' 40 $(recorded)
+echo function-fork > trace_options
+same 'nor are they, with function-fork' 0 $(recorded)
+sh -c 'echo $$ > set_ftrace_pid; echo > set_ftrace_notrace_pid'
+holds 'who has ended has left, and nobody is traced' set_ftrace_pid ''
+same 'nobody' 0 $(recorded)
+echo > set_ftrace_pid
+echo nofunction-fork > trace_options
+same 'everybody' 40 $(recorded)
+echo nop > current_tracer
 finish

@@ -8,6 +8,7 @@ import pytest
 FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 OPTIONS = ["", "sym-offset", "sym-addr", "noprint-parent", "noirq-info", "nocontext-info"]
 TRACING = "/sys/kernel/tracing"
+TRACERS = ["function", "irqsoff", "nop", "preemptirqsoff", "preemptoff", "sched_switch", "wakeup", "wakeup_dl", "wakeup_rt"]
 
 SYMBOL = {"": r"[A-Za-z_][\w.]*", "sym-offset": r"[A-Za-z_][\w.]*\+0x[0-9a-f]+/0x[0-9a-f]+", "sym-addr": r"[A-Za-z_][\w.]* <[0-9a-f]{16}>"}
 COLUMNS = re.compile(r" *(?P<comm>\S.*?)-(?P<pid>\d+) *\[(?P<cpu>\d{3})\] (?P<flags>[.dDb][.nNp][.HhsZz][.1-9a-f][.1-9a-f])?"
@@ -37,7 +38,7 @@ def parse(line, option=""):
 
 def split_trace(text, option, tracer="function"):
     """(entries, written, cpus) from the header, and the lines below it; the header must be exactly Linux's."""
-    name = f"header_{option}.txt" if option in ("noirq-info", "nocontext-info") else "header.txt"
+    name = f"header_{option}.txt" if option in ("noirq-info", "nocontext-info", "record-tgid") else "header.txt"
     pattern = re.escape(read_format(name)).replace("function", tracer, 1)
     pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d+)", pattern)
     match = re.match(pattern, text)
@@ -159,7 +160,7 @@ def test_fresh_boot(machine):
                  "/proc/sys/kernel/ftrace_enabled": "1\n"}
         for name, wanted in files.items():
             assert lines_of(guest, f"cat {name}") == wanted, name
-        assert sorted(lines_of(guest, "cat available_tracers").split()) == ["function", "nop", "sched_switch"]
+        assert sorted(lines_of(guest, "cat available_tracers").split()) == sorted(TRACERS)
         sites = lines_of(guest, "wc -l < available_filter_functions").strip()
         assert re.fullmatch(rf"{sites} pages:\d+ groups: \d+\n", lines_of(guest, "cat dyn_ftrace_total_info"))
         # The size is that of the first use from here on: 1,408 KiB in whole pages of 4,080 bytes of records.

@@ -299,6 +299,11 @@ TOOLS = [
     ("uname -s; uname -m; id -u | tr -d 0-9", "Linux\nMACHINE\n\n"),
     ("n=$(nice); echo $(($(nice -n 5 nice) - n)); chrt -p $$ | grep -c SCHED_OTHER; chrt -m | grep FIFO", "5\n1\n"
      "SCHED_FIFO min/max priority\t: 1/99\n"),
+    ("chrt --all-tasks --pid $$ | cut -d' ' -f3- | sort -u; chrt -o -v -R -p 0 $$ | cut -d' ' -f3-; chrt -m | tail -1; "
+     "chrt -d -P 10000000 -T 20000000 0 true 2>&1 | sed 's/0/P/'; chrt -f -P 9 1 true; echo $?",
+     "current scheduling policy: SCHED_OTHER\ncurrent scheduling priority: 0\n"
+     "current scheduling policy: SCHED_OTHER\ncurrent scheduling priority: 0\nnew scheduling policy: SCHED_OTHER|SCHED_RESET_ON_FORK\nnew scheduling priority: 0\n"
+     "SCHED_DEADLINE min/max priority\t: 0/0\nchrt: failed to set pid P's policy: Invalid argument\n1\n"),
     ("taskset -c 0 taskset -p $$ > /dev/null; taskset 1 sh -c 'taskset -c -p $$' | cut -d: -f2", " 0\n"),
     ("sleep 0.01; sleep 0 0s; usleep 10; echo $?; sync; echo $?", "0\n0\n"),
     ("umask 022; touch f; for m in 640 +x u-x go=r,u+w a=rw =r,u+X -r o+t 755 u=s,g+x; do chmod $m f; stat -c %a f; done",

@@ -1,38 +1,59 @@
 /*
- * chrt [-f|-r|-o|-b|-i] PRIORITY COMMAND [ARG...] | chrt [-f...] -p [PRIORITY] PID | chrt -m: show
- * or set a scheduling policy, of a process or for a command.
+ * chrt [-f|-r|-o|-b|-i|-d] [-R] [-v] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND [ARG...]
+ * chrt [-f...] [-R] [-a] [-v] -p [PRIORITY] PID
+ * chrt -m
  *
- * Left out: -a (all threads), -d (deadline), -R, and getting away without PRIORITY for -o, -b and
- * -i: give 0.
+ * Show or set a scheduling policy, of a process or for a command. -d: CPU time of -T (--sched-runtime) in each -P
+ * (--sched-period), had by -D (--sched-deadline) after its beginning, in nanoseconds; without -D it is the period, and
+ * without -T the deadline. -R: children do not inherit it. -a: all threads.
+ *
+ * The words are util-linux's. Left out: getting away without PRIORITY for -o, -b, -i and -d (give 0).
  */
 #include <vt.h>
 #include <limits.h>
 #include <sched.h>
 
-static const struct {
+/* In the order of util-linux's -m. */
+static const struct policy {
 	char letter;
 	int policy;
 	const char *name;
 } policies[] = {
 	{'o', SCHED_OTHER, "SCHED_OTHER"}, {'f', SCHED_FIFO, "SCHED_FIFO"}, {'r', SCHED_RR, "SCHED_RR"},
-	{'b', SCHED_BATCH, "SCHED_BATCH"}, {'i', SCHED_IDLE, "SCHED_IDLE"},
+	{'b', SCHED_BATCH, "SCHED_BATCH"}, {'i', SCHED_IDLE, "SCHED_IDLE"}, {'d', SCHED_DEADLINE, "SCHED_DEADLINE"},
 };
 
-static void show(int pid)
+static const struct {
+	const char *name, *letter;
+} long_options[] = {
+	{"--other", "-o"}, {"--fifo", "-f"}, {"--rr", "-r"}, {"--batch", "-b"}, {"--idle", "-i"},
+	{"--deadline", "-d"}, {"--sched-runtime", "-T"}, {"--sched-deadline", "-D"}, {"--sched-period", "-P"},
+	{"--reset-on-fork", "-R"}, {"--all-tasks", "-a"}, {"--max", "-m"}, {"--pid", "-p"}, {"--verbose", "-v"},
+};
+
+/* What the command line asks for; all but the flags goes to the kernel as it is. */
+static struct sched_attr wanted = {.size = sizeof(wanted), .sched_policy = SCHED_RR}; /* the real one's default too */
+static bool verbose;
+
+static void show(int pid, const char *when)
 {
-	struct sched_param param;
-	int policy = sched_getscheduler(pid);
+	struct sched_attr attr;
 	const char *name = "unknown";
 
-	if (policy < 0 || sched_getparam(pid, &param) < 0)
+	if (sched_getattr(pid, &attr, sizeof(attr), 0) < 0)
 		vt_die(1, "failed to get pid %d's policy: %s", pid, strerror(errno));
 	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
-		/* The kernel tells of reset-on-fork by a bit in the policy. */
-		if (policies[i].policy == (policy & ~SCHED_RESET_ON_FORK))
+		if (policies[i].policy == (int)attr.sched_policy)
 			name = policies[i].name;
 	}
-	printf("pid %d's current scheduling policy: %s\n", pid, name);
-	printf("pid %d's current scheduling priority: %d\n", pid, param.sched_priority);
+	if (pid == 0)
+		pid = getpid();
+	printf("pid %d's %s scheduling policy: %s%s\n", pid, when, name,
+	       attr.sched_flags & SCHED_FLAG_RESET_ON_FORK ? "|SCHED_RESET_ON_FORK" : "");
+	printf("pid %d's %s scheduling priority: %u\n", pid, when, attr.sched_priority);
+	if (attr.sched_policy == SCHED_DEADLINE)
+		printf("pid %d's %s runtime/deadline/period parameters: %lu/%lu/%lu\n", pid, when,
+		       attr.sched_runtime, attr.sched_deadline, attr.sched_period);
 }
 
 /* The lowest and highest priority of each policy. */
@@ -50,39 +71,134 @@ static void show_limits(void)
 	}
 }
 
+static void set(int pid)
+{
+	if (sched_setattr(pid, &wanted, 0) < 0)
+		vt_die(1, "failed to set pid %d's policy: %s", pid, strerror(errno));
+}
+
+static void show_current(int pid)
+{
+	show(pid, "current");
+}
+
+static void change(int pid)
+{
+	if (verbose)
+		show(pid, "current");
+	set(pid);
+	if (verbose)
+		show(pid, "new");
+}
+
+/* Each thread of a process, or only the one. */
+static void each_thread(int pid, bool all, void (*work)(int tid))
+{
+	char path[32], **names;
+
+	if (!all) {
+		work(pid);
+		return;
+	}
+	sprintf(path, "/proc/%d/task", pid ? pid : getpid());
+	names = vt_names(path);
+	if (!names)
+		vt_die(1, "cannot obtain the list of tasks: %s", strerror(errno));
+	for (char **name = names; *name; name++)
+		work(atoi(*name));
+	vt_names_free(names);
+}
+
+/* The letters of the long names, in place. Options end at the first word that is none, or after "--". */
+static void shorten(int argc, char **argv)
+{
+	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
+		for (size_t n = 0; n < ARRAY_SIZE(long_options); n++) {
+			if (!strcmp(argv[i], long_options[n].name))
+				argv[i] = (char *)long_options[n].letter;
+		}
+		if (strchr("TDP", argv[i][1]) && argv[i][1] && !argv[i][2])
+			i++; /* its number */
+	}
+}
+
+static unsigned long nanoseconds(const char *text)
+{
+	return (unsigned long)vt_number_or_die(1, text, 0, LONG_MAX);
+}
+
+/* A letter other than m, a and p. */
+static void take_option(int letter, const char *arg)
+{
+	switch (letter) {
+	case 'R':
+		wanted.sched_flags |= SCHED_FLAG_RESET_ON_FORK;
+		return;
+	case 'v':
+		verbose = true;
+		return;
+	case 'T':
+		wanted.sched_runtime = nanoseconds(arg);
+		return;
+	case 'D':
+		wanted.sched_deadline = nanoseconds(arg);
+		return;
+	case 'P':
+		wanted.sched_period = nanoseconds(arg);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
+		if (policies[i].letter == letter)
+			wanted.sched_policy = (unsigned int)policies[i].policy;
+	}
+}
+
+/* What was not given is taken from what was. */
+static void complete_deadline(void)
+{
+	if (wanted.sched_policy != SCHED_DEADLINE) {
+		if (wanted.sched_runtime || wanted.sched_deadline || wanted.sched_period)
+			vt_die(1, "--sched-{runtime,deadline,period} options are supported for SCHED_DEADLINE only");
+		return;
+	}
+	if (!wanted.sched_deadline)
+		wanted.sched_deadline = wanted.sched_period;
+	if (!wanted.sched_runtime)
+		wanted.sched_runtime = wanted.sched_deadline;
+}
+
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "chrt [-f|-r|-o|-b|-i] PRIORITY COMMAND [ARG...] | chrt [-f...] -p "
-					"[PRIORITY] PID | chrt -m",
-			       .options = "ofrbipm",
+	struct vt_options o = {.usage = "chrt [-f|-r|-o|-b|-i|-d] [-Rv] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND "
+					"[ARG...] | chrt [-f...] [-av] -p [PRIORITY] PID | chrt -m",
+			       .options = "ofrbidT:D:P:Rapmv",
 			       .bad_status = 1};
-	struct sched_param param;
-	int policy = SCHED_RR, left, c; /* the real one's default too */
-	bool process = false;
+	bool process = false, all = false;
+	int left, c;
 
+	shorten(argc, argv);
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'm') {
 			show_limits();
 			return vt_finish(0);
 		}
 		process |= c == 'p';
-		for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
-			if (policies[i].letter == c)
-				policy = policies[i].policy;
-		}
+		all |= c == 'a';
+		take_option(c, o.arg);
 	}
 	left = argc - o.index;
 	if (process && left == 1) {
-		show((int)vt_number_or_die(1, argv[o.index], 0, INT_MAX));
+		each_thread((int)vt_number_or_die(1, argv[o.index], 0, INT_MAX), all, show_current);
 		return vt_finish(0);
 	}
 	if (left < 2)
 		vt_usage(&o);
-	param.sched_priority = (int)vt_number_or_die(1, argv[o.index], 0, 99);
-	c = process ? (int)vt_number_or_die(1, argv[o.index + 1], 0, INT_MAX) : 0;
-	if (sched_setscheduler(c, policy, &param) < 0)
-		vt_die(1, "failed to set pid %d's policy: %s", c, strerror(errno));
-	if (process)
-		return 0;
+	complete_deadline();
+	wanted.sched_priority = (unsigned int)vt_number_or_die(1, argv[o.index], 0, 99);
+	if (process) {
+		each_thread((int)vt_number_or_die(1, argv[o.index + 1], 0, INT_MAX), all, change);
+		return vt_finish(0);
+	}
+	set(0);
 	vt_exec(argv + o.index + 1);
 }

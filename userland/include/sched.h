@@ -2,7 +2,6 @@
 #ifndef VT_SCHED_H
 #define VT_SCHED_H
 
-#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 #include <sys/sched.h>
@@ -37,19 +36,27 @@ int sched_get_priority_max(int policy);
 int sched_get_priority_min(int policy);
 int sched_yield(void);
 
-/* Linux's, as it was first: 48 bytes. Times in nanoseconds. */
+/* As the kernel has it; size is sizeof(struct sched_attr). Times are nanoseconds. */
 struct sched_attr {
-	uint32_t size;
-	uint32_t sched_policy;
-	uint64_t sched_flags;
-	int32_t sched_nice;
-	uint32_t sched_priority;
-	uint64_t sched_runtime;
-	uint64_t sched_deadline;
-	uint64_t sched_period;
+	unsigned int size;
+	unsigned int sched_policy;
+	unsigned long sched_flags;
+	int sched_nice;
+	unsigned int sched_priority;
+	unsigned long sched_runtime; /* SCHED_DEADLINE: CPU time in each period, */
+	unsigned long sched_deadline; /* had so long after its beginning; */
+	unsigned long sched_period; /* 0: the deadline */
+	unsigned int sched_util_min, sched_util_max; /* 0 */
 };
-/* flags: 0. Return 0, or -1 with errno. */
-int sched_setattr(pid_t pid, struct sched_attr *attr, unsigned int flags);
+
+#define SCHED_FLAG_RESET_ON_FORK 0x01
+#define SCHED_FLAG_RECLAIM	 0x02 /* not in our kernel: EINVAL */
+#define SCHED_FLAG_DL_OVERRUN	 0x04 /* SIGXCPU when the budget is used up */
+#define SCHED_FLAG_KEEP_POLICY	 0x08
+#define SCHED_FLAG_KEEP_PARAMS	 0x10
+
+/* flags are 0. The kernel writes at most size bytes. */
+int sched_setattr(pid_t pid, const struct sched_attr *attr, unsigned int flags);
 int sched_getattr(pid_t pid, struct sched_attr *attr, unsigned int size, unsigned int flags);
 
 #endif

@@ -12,6 +12,7 @@
 #undef TIMER_ABSTIME
 #define CLOCK_REALTIME	0
 #define CLOCK_MONOTONIC 1
+#define CLOCK_THREAD_CPUTIME_ID 3
 #define TIMER_ABSTIME	1
 
 /* Return 0, or -1 with errno. */

@@ -366,6 +366,16 @@ int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 	return (int)CALL(sched_setscheduler, pid, policy, param);
 }
 
+int sched_setattr(pid_t pid, const struct sched_attr *attr, unsigned int flags)
+{
+	return (int)CALL(sched_setattr, pid, attr, flags);
+}
+
+int sched_getattr(pid_t pid, struct sched_attr *attr, unsigned int size, unsigned int flags)
+{
+	return (int)CALL(sched_getattr, pid, attr, size, flags);
+}
+
 int sched_getscheduler(pid_t pid)
 {
 	return (int)CALL(sched_getscheduler, pid);
@@ -394,16 +404,6 @@ int sched_get_priority_max(int policy)
 int sched_get_priority_min(int policy)
 {
 	return (int)CALL(sched_get_priority_min, policy);
-}
-
-int sched_setattr(pid_t pid, struct sched_attr *attr, unsigned int flags)
-{
-	return (int)CALL(sched_setattr, pid, attr, flags);
-}
-
-int sched_getattr(pid_t pid, struct sched_attr *attr, unsigned int size, unsigned int flags)
-{
-	return (int)CALL(sched_getattr, pid, attr, size, flags);
 }
 
 int sched_yield(void)

@@ -14,5 +14,10 @@ DECLARE_TRACE(sched_waking, TP_PROTO(struct task_struct *p), TP_ARGS(p));
 /* p is runnable now; on the CPU that made it so, its runqueue locked. */
 DECLARE_TRACE(sched_wakeup, TP_PROTO(struct task_struct *p), TP_ARGS(p));
 DECLARE_TRACE(sched_wakeup_new, TP_PROTO(struct task_struct *p), TP_ARGS(p));
+/* In the parent, which has made the child; the child does not run yet. */
+DECLARE_TRACE(sched_process_fork, TP_PROTO(struct task_struct *parent, struct task_struct *child),
+	      TP_ARGS(parent, child));
+/* p is gone from every list, and its pid not yet free for another. It may be the current task, on its last way. */
+DECLARE_TRACE(sched_process_free, TP_PROTO(struct task_struct *p), TP_ARGS(p));
 /* p is about to belong to dest_cpu's runqueue; its old runqueue or, when it wakes up there, its pi_lock held. */
 DECLARE_TRACE(sched_migrate_task, TP_PROTO(struct task_struct *p, int dest_cpu), TP_ARGS(p, dest_cpu));

@@ -9,6 +9,7 @@
 #define NR_ppoll	   73
 #define NR_exit		   93
 #define NR_futex	   98
+#define NR_setitimer	   103
 #define NR_tkill	   130
 #define NR_tgkill	   131
 #define NR_sigaltstack	   132
@@ -19,12 +20,14 @@
 #define NR_getcpu	   168
 #define NR_gettid	   178
 #define NR_mprotect	   226
+#define NR_setuid	   146
 #define NR_prlimit64	   261
 #define NR_clone3	   435
 #else
 #define NR_ppoll	   271
 #define NR_exit		   60
 #define NR_futex	   202
+#define NR_setitimer	   38
 #define NR_tkill	   200
 #define NR_tgkill	   234
 #define NR_sigaltstack	   131
@@ -35,6 +38,7 @@
 #define NR_getcpu	   309
 #define NR_gettid	   186
 #define NR_mprotect	   10
+#define NR_setuid	   105
 #define NR_prlimit64	   302
 #define NR_clone3	   435
 

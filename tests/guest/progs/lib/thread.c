@@ -7,7 +7,9 @@
 #define CLONE_VM    0x100
 #define CLONE_FS    0x200
 #define CLONE_FILES 0x400
-#define FLAGS	    (CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD)
+#define CLONE_SIGHAND 0x800
+#define CLONE_THREAD  0x10000
+#define FLAGS	    (CLONE_VM | CLONE_FS | CLONE_FILES)
 
 #define STACK_SIZE 16384
 struct thread {
@@ -76,7 +78,7 @@ static long start(long flags, void *stack, void (*f)(struct thread *), struct th
 #endif
 }
 
-pid_t thread_start(int cpu, void (*f)(void *arg), void *arg)
+static pid_t start_with(long flags, int cpu, void (*f)(void *arg), void *arg)
 {
 	struct thread *t = &threads[next++ % THREAD_MAX];
 	long pid;
@@ -85,12 +87,22 @@ pid_t thread_start(int cpu, void (*f)(void *arg), void *arg)
 	t->arg = arg;
 	t->cpu = cpu;
 	fflush(stdout);
-	pid = start(FLAGS, t->stack + STACK_SIZE, thread_main, t);
+	pid = start(flags, t->stack + STACK_SIZE, thread_main, t);
 	if (pid < 0) {
 		errno = (int)-pid;
 		vt_die_errno(2, "clone");
 	}
 	return (pid_t)pid;
+}
+
+pid_t thread_start(int cpu, void (*f)(void *arg), void *arg)
+{
+	return start_with(FLAGS | SIGCHLD, cpu, f, arg);
+}
+
+pid_t thread_start_in_group(void (*f)(void *arg), void *arg)
+{
+	return start_with(FLAGS | CLONE_SIGHAND | CLONE_THREAD, -1, f, arg);
 }
 
 bool thread_join(const pid_t *pids, int n)

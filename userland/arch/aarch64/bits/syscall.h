@@ -65,6 +65,8 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_sched_setparam	  118
 #define NR_sched_setscheduler	  119
 #define NR_sched_getscheduler	  120
+#define NR_sched_setattr	  274
+#define NR_sched_getattr	  275
 #define NR_sched_getparam	  121
 #define NR_sched_setaffinity	  122
 #define NR_sched_getaffinity	  123
@@ -98,7 +100,5 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_execve		  221
 #define NR_mmap			  222
 #define NR_wait4		  260
-#define NR_sched_setattr	  274
-#define NR_sched_getattr	  275
 
 #endif

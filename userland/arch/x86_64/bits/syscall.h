@@ -65,6 +65,8 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_sched_getparam	  143
 #define NR_sched_setscheduler	  144
 #define NR_sched_getscheduler	  145
+#define NR_sched_setattr	  314
+#define NR_sched_getattr	  315
 #define NR_sched_get_priority_max 146
 #define NR_sched_get_priority_min 147
 #define NR_sync			  162
@@ -92,7 +94,5 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_utimensat		  280
 #define NR_dup3			  292
 #define NR_pipe2		  293
-#define NR_sched_setattr	  314
-#define NR_sched_getattr	  315
 
 #endif

@@ -1,0 +1,8 @@
+#!/bin/sh
+# description: policies of all classes changed at random while tasks wake, migrate and end: none is lost
+# requires: smp=4 timeout=200 progs="dlsmp"
+. /run/prelude
+dlsmp storm || fail dlsmp
+dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
+grep -q '^dl_total_bw *: 0$' /proc/sched_debug || fail 'bandwidth was lost'
+finish

@@ -1,0 +1,29 @@
+#!/bin/sh
+# description: under load, with maxima coming and going, every trace that a latency tracer shows is whole
+# requires: smp=4 timeout=300 progs="latsoak" soak
+. /run/prelude
+minutes=$1
+set -- $(tr ' ' '\n' < $T/available_tracers | grep -E 'off$|^wakeup')
+seconds=$((minutes ? minutes * 60 / $# : 2))
+
+# More than one task a CPU, of each kind of load, and FIFO tasks that sleep and wake.
+load() {
+	stress --cpu 1 --yield 2 --pipe 2 --fork 1 --sleep 2 > /dev/null &
+	stress=$!
+	latency -q -p 5 -t 2 > /dev/null &
+	sleepers=$!
+}
+
+tracing_reset
+load
+for tracer; do
+	echo $tracer > current_tracer || fail "$tracer cannot be selected"
+	latsoak $tracer $seconds || fail "$tracer"
+	echo nop > current_tracer
+	test $failures = 0 || break
+done
+kill $stress $sleepers
+wait
+tracing_reset
+dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
+finish

@@ -1,0 +1,190 @@
+/*
+ * Every way for an exchange of two rings to meet writers of its CPU: it interrupts one anywhere, or an nmi writes
+ * anywhere inside it, or both. Afterwards each event is in one of the two buffers, once and whole, or was refused
+ * and counted; and who was inside of a write when the exchange came was told so.
+ */
+/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
+/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
+/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: tests/unit/host_cpu.c */
+#include <lib/errno.h>
+#include <mm/slab.h>
+#include <ring_buffer_check.h>
+
+static struct check check;
+static struct trace_buffer *other;
+
+enum action { WRITE_SMALL, WRITE_LONG, WRITE_PAGE, DISCARD_PAGE, SWAP, ACTIONS };
+
+static struct {
+	long at[2];
+	enum action what[2];
+	int next;
+	long passed;
+	bool swapping, off;
+} plan;
+static unsigned long swaps, refusals;
+
+/* As a tracer does it, on the CPU itself. Not from an nmi: never inside of another. */
+static void exchange(void)
+{
+	bool inside = check.cpu_buffer->committing || check.cpu_buffer->uncommitted;
+	int err;
+
+	if (plan.swapping)
+		return;
+	plan.swapping = true;
+	err = ring_buffer_swap_cpu(check.buffer, other, 0);
+	plan.swapping = false;
+	assert_int_equal(err, inside ? -EBUSY : 0);
+	swaps += !err;
+	refusals += err != 0;
+}
+
+static void act(enum action what)
+{
+	static const unsigned length[] = {[WRITE_SMALL] = 16, [WRITE_LONG] = 2000, [WRITE_PAGE] = 4072};
+	struct ring_buffer_event *event;
+	u32 id;
+
+	switch (what) {
+	case SWAP:
+		exchange();
+		break;
+	case DISCARD_PAGE:
+		event = check_reserve(&check, 4072, &id);
+		if (event)
+			check_discard(&check, id, event);
+		break;
+	default:
+		check_write(&check, length[what]);
+	}
+}
+
+void rb_test_point(int n)
+{
+	if (plan.off)
+		return;
+	plan.passed++;
+	if (plan.next < 2 && plan.passed == plan.at[plan.next])
+		act(plan.what[plan.next++]);
+}
+
+/* All that one of the two holds; each on its own is in order. */
+static unsigned read_all(struct trace_buffer *buffer)
+{
+	struct trace_buffer *was = check.buffer;
+
+	check.buffer = buffer;
+	check.last_ts = check.last_start = 0;
+	while (check_consume(&check))
+		;
+	check.buffer = was;
+	return ring_buffer_overrun_cpu(buffer, 0);
+}
+
+static unsigned refused_by(struct trace_buffer *buffer)
+{
+	return ring_buffer_dropped_events_cpu(buffer, 0) + ring_buffer_commit_overrun_cpu(buffer, 0);
+}
+
+static void run_case(struct trace_buffer *buffer, enum action outer, int filled, bool overwrite)
+{
+	unsigned overrun;
+
+	plan.off = true;
+	ring_buffer_change_overwrite(buffer, overwrite);
+	ring_buffer_reset(buffer);
+	ring_buffer_reset(other);
+	check_init(&check, buffer, 0);
+	for (int i = 0; i < filled; i++)
+		check_write(&check, 2000);
+	plan.off = false;
+	plan.passed = plan.next = 0;
+	act(outer);
+	plan.off = true;
+	assert_int_equal(check.cpu_buffer->committing, 0);
+	/* What is written now follows in the right one, and a further exchange is not hindered by anything left. */
+	check_write(&check, 16);
+	exchange();
+	check_write(&check, 16);
+	overrun = read_all(other) + read_all(buffer);
+	assert_int_equal(check.read + overrun, check.written);
+	assert_int_equal(check.refused, refused_by(buffer) + refused_by(other));
+	assert_true(ring_buffer_record_is_on(buffer) && ring_buffer_record_is_on(other));
+}
+
+static void all_points(struct trace_buffer *buffer, enum action outer, int filled, bool overwrite)
+{
+	for (plan.at[0] = 1;; plan.at[0]++) {
+		for (plan.at[1] = plan.at[0] + 1;; plan.at[1]++) {
+			run_case(buffer, outer, filled, overwrite);
+			if (plan.next < 2)
+				break;
+		}
+		if (plan.next < 1)
+			break;
+	}
+}
+
+static void test_points(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(2 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+
+	other = ring_buffer_alloc(2 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+	for (int outer = 0; outer < ACTIONS; outer++)
+		for (int filled = 0; filled < 6; filled++)
+			for (int kinds = 0; kinds < ACTIONS * ACTIONS * 2; kinds++) {
+				plan.what[0] = kinds / 2 % ACTIONS;
+				plan.what[1] = kinds / 2 / ACTIONS;
+				all_points(buffer, outer, filled, kinds % 2);
+			}
+	/* Both ends were met, often. */
+	assert_true(swaps > 1000 && refusals > 1000);
+	print_message("%lu exchanges, %lu refused\n", swaps, refusals);
+	ring_buffer_free(buffer);
+	ring_buffer_free(other);
+}
+
+/* Resizing several: all get the new size, or, wherever memory ends, none. */
+static void test_resize_together(void **state)
+{
+	struct trace_buffer *buffers[3];
+	int err;
+
+	for (int i = 0; i < 3; i++)
+		buffers[i] = ring_buffer_alloc(2 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+	check_init(&check, buffers[0], 0);
+	plan.off = true;
+	check_write(&check, 16);
+	other = buffers[1];
+	assert_int_equal(ring_buffer_resize_together(buffers, 3, 7 * RB_DATA_SIZE, 0), 0);
+	exchange();
+	assert_int_equal(ring_buffer_entries(buffers[1]), 1);
+	for (int n = 0;; n++) {
+		host_allocations_left = n;
+		err = ring_buffer_resize_together(buffers, 3, 9 * RB_DATA_SIZE, 0);
+		host_allocations_left = -1;
+		if (!err)
+			break;
+		assert_int_equal(err, -ENOMEM);
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(ring_buffer_size(buffers[i], 0), 7 * RB_DATA_SIZE);
+		assert_int_equal(ring_buffer_entries(buffers[1]), 1);
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(ring_buffer_size(buffers[i], 0), 9 * RB_DATA_SIZE);
+		ring_buffer_free(buffers[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_points),
+		cmocka_unit_test(test_resize_together),
+	};
+
+	host_cpu_start(0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,515 @@
+/*
+ * The tracers wakeup, wakeup_rt and wakeup_dl: how long the most important waiting task waits, from try_to_wake_up
+ * to the switch to it. wakeup looks at all tasks, wakeup_rt at real-time and deadline ones, wakeup_dl at deadline
+ * ones.
+ *
+ * One wake-up is followed at a time. One of higher priority takes over, an equal or lower one is ignored; nothing is
+ * above a deadline task, so that is followed to its end, another deadline task's nearer deadline notwithstanding (as
+ * in Linux). A fair task counts only where something less important runs, or nothing: behind its equals it waits for
+ * its turn, which is time sharing and no latency.
+ *
+ * THE STATE has one lock, wakeup_lock, taken with interrupts off and innermost but for trace_max's: pi_lock or a
+ * runqueue lock, then wakeup_lock, then the max lock. Whoever holds it calls nothing that is traced and takes no
+ * lock that traced code can hold. Probes look without it whether they are concerned, which most are not.
+ *
+ * THE FOLLOWED TASK is runnable and does not run: that is when it becomes followed (its runqueue locked), and the
+ * switch to it, under the same lock, ends that. So it cannot exit or sleep while it is followed, and the reference
+ * that we hold is never the last one: putting it back frees nothing. A switch cannot be missed, for its probe is
+ * there before those of the wake-ups and goes after them.
+ */
+#include <asm/stacktrace.h>
+#include <kernel/percpu.h>
+#include <lib/errno.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <trace/events/sched.h>
+
+#include "trace.h"
+#include "trace_max.h"
+#include "trace_record.h"
+
+/* Which tasks a tracer looks at: those whose prio is below. */
+#define WAKEUP_ALL MAX_PRIO
+#define WAKEUP_RT  MAX_RT_PRIO
+#define WAKEUP_DL  MAX_DL_PRIO
+
+#define NO_CPU (-1)
+
+/* What lies at a frame pointer, on both machines (<kernel/stacktrace.h>). */
+struct frame_record {
+	const struct frame_record *caller;
+	unsigned long ret;
+};
+
+/*
+ * A wake-up between sched_waking and sched_wakeup, which come on the same CPU with interrupts off all the while.
+ * [this CPU]
+ */
+struct waking {
+	struct task_struct *task; /* only compared */
+	u64 (*clock)(void);       /* tr->clock then */
+	u64 start;                /* its stamp */
+	unsigned long ip;         /* in try_to_wake_up */
+	unsigned long parent_ip;  /* in its caller */
+};
+static DEFINE_PER_CPU(struct waking, waking);
+
+/* Locks: w wakeup_lock, and read without it by who is told nothing wrong by an old value; t trace_types_lock. */
+static DEFINE_SPINLOCK(wakeup_lock);
+static struct {
+	struct task_struct *task; /* [w] referenced; NULL: nothing is followed */
+	int prio;                 /* [w] as it was woken with */
+	bool enabled;             /* [w] wake-ups may become followed */
+	u64 (*clock)(void);       /* [w] tr->clock at the start */
+	u64 start;                /* [w] stamp of try_to_wake_up, later by what our own records took */
+	u64 first;                /* [w] stamp before the first record */
+	struct cpumask cpus;      /* on which there are records [w empties; each CPU adds itself, interrupts off] */
+} followed;
+/* Where it waits, looked at by every function entry: apart from what changes more often. [w] */
+static int followed_cpu __cacheline_aligned = NO_CPU;
+
+static int prio_limit;      /* [t] WAKEUP_*, set before the probes are there */
+static bool wakeup_busy;    /* [t] one of the tracers is selected */
+static bool function_busy;  /* [t] its function entries are switched on */
+static u64 saved_flags;     /* [t] trace_flags before it was selected */
+
+static __always_inline u64 stamp(u64 (*clock)(void))
+{
+	return likely(!clock) ? sched_clock() : clock();
+}
+
+/* What the code runs with that calls a probe: the tracepoint has disabled preemption once. */
+static __always_inline u32 probe_pc(void)
+{
+	return preempt_count() - PREEMPT_OFFSET;
+}
+
+/* In a probe: the record with which the tracepoint's iterator returns to the function that the tracepoint stands in. */
+static __always_inline const struct frame_record *probe_site(void)
+{
+	return ((const struct frame_record *)arch_caller_fp())->caller;
+}
+
+/*
+ * The priority that a wake-up must beat. A followed task that was made less important meanwhile has nothing to tell
+ * any more. Without the lock it is a guess; the task may be gone, but its memory is not, as preemption is off.
+ */
+static int prio_to_beat(void)
+{
+	struct task_struct *p = READ_ONCE(followed.task);
+	int prio = READ_ONCE(followed.prio);
+
+	return p && READ_ONCE(p->prio) <= prio ? prio : MAX_PRIO;
+}
+
+/* Does p wait for something less important than itself? Its runqueue is locked. */
+static bool waits(struct task_struct *p)
+{
+	struct task_struct *curr = curr_task(p->cpu);
+
+	if (READ_ONCE(p->on_cpu)) /* woken before it slept: it just runs on */
+		return false;
+	return p->prio < MAX_RT_PRIO || is_idle_task(curr) || p->prio < curr->prio;
+}
+
+/* Before each record of the followed wake-up, on its CPU, interrupts off. False: none can be made from an nmi yet. */
+static bool begin_records(struct trace_array *tr)
+{
+	unsigned cpu = smp_processor_id();
+
+	if (likely(cpumask_test_cpu(cpu, &followed.cpus)))
+		return true;
+	if (in_nmi())
+		return false;
+	trace_max_begin(tr);
+	cpumask_test_and_set_cpu(cpu, &followed.cpus); /* after that, for who will see the bit: see finish() */
+	return true;
+}
+
+/* ---- The followed task: all with wakeup_lock held */
+
+static void unfollow(void)
+{
+	struct task_struct *p = followed.task;
+
+	WRITE_ONCE(followed_cpu, NO_CPU);
+	WRITE_ONCE(followed.task, NULL);
+	if (p)
+		put_task_struct(p);
+}
+
+/*
+ * The last store lets function entries in: all of them come behind these records, and see `cpus` emptied. The stack's
+ * walk alone takes as long as a wake-up's whole way on an idle CPU: what we take here is not the task's waiting.
+ */
+static void follow(struct trace_array *tr, struct task_struct *p, const struct waking *from,
+		   const struct frame_record *site)
+{
+	unsigned long flags = arch_local_save_flags();
+	u32 pc = probe_pc();
+
+	unfollow();
+	get_task_struct(p);
+	WRITE_ONCE(followed.prio, p->prio);
+	WRITE_ONCE(followed.task, p);
+	followed.clock = from->clock;
+	followed.start = from->start;
+	followed.cpus = (struct cpumask){};
+	begin_records(tr);
+	followed.first = stamp(from->clock);
+	tracing_sched_wakeup_trace(tr, p, pc, flags);
+	trace_stack_from(tr, pc, flags, 0, (unsigned long)site);
+	trace_function(tr, from->ip, from->parent_ip, pc, flags);
+	followed.start += stamp(from->clock) - followed.first;
+	smp_store_release(&followed_cpu, p->cpu);
+}
+
+/* The followed task was switched to at `end`. Does that count: was everything the same from head to end? */
+static bool is_whole(struct trace_array *tr, const struct task_struct *p, u64 (*clock)(void))
+{
+	return followed.enabled && followed.clock == clock && p->prio <= followed.prio &&
+	       cpumask_test_cpu(p->cpu, &tr->tracing_cpumask);
+}
+
+static void record_switch(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
+			  struct task_struct *next, const struct frame_record *site)
+{
+	unsigned long flags = arch_local_save_flags();
+	u32 pc = probe_pc();
+
+	begin_records(tr);
+	trace_function(tr, site->ret, site->caller->ret, pc, flags);
+	tracing_sched_switch_trace(tr, prev, prev_state, next, pc, flags);
+	trace_stack_from(tr, pc, flags, 0, (unsigned long)site);
+}
+
+/* ---- Probes: interrupts and preemption off */
+
+/* In try_to_wake_up, p->pi_lock held: the beginning, whose stamp sched_wakeup will want. */
+static void probe_waking(void *data, struct task_struct *p)
+{
+	struct trace_array *tr = data;
+	struct waking *w = this_cpu_ptr(waking);
+	const struct frame_record *site = probe_site();
+
+	if (p->prio >= prio_limit)
+		return;
+	w->task = p;
+	w->clock = READ_ONCE(tr->clock);
+	w->start = stamp(w->clock);
+	w->ip = site->ret;
+	w->parent_ip = site->caller->ret;
+}
+
+/*
+ * p's runqueue is locked. Both CPUs must be traced, that on which it is woken and that on which it waits: else its
+ * trace could not be whole.
+ */
+static void consider(struct trace_array *tr, struct task_struct *p, const struct waking *from,
+		     const struct frame_record *site)
+{
+	if (p->prio >= prio_to_beat() || !waits(p) || !cpumask_test_cpu(p->cpu, &tr->tracing_cpumask) ||
+	    !cpumask_test_cpu(smp_processor_id(), &tr->tracing_cpumask))
+		return;
+	if (READ_ONCE(tr->trace_flags) & TRACE_ITER(RECORD_CMD))
+		tracing_record_cmdline(current);
+	arch_spin_lock(&wakeup_lock);
+	if (followed.enabled && p->prio < prio_to_beat())
+		follow(tr, p, from, site);
+	arch_spin_unlock(&wakeup_lock);
+}
+
+/* The probes of the wake-ups are there later than that of sched_waking, and go before it: it has seen p. */
+static void probe_wakeup(void *data, struct task_struct *p)
+{
+	struct waking *w = this_cpu_ptr(waking);
+
+	if (w->task != p)
+		return;
+	w->task = NULL;
+	consider(data, p, w, probe_site());
+}
+
+/* A new task is not woken by try_to_wake_up: it begins here. */
+static void probe_wakeup_new(void *data, struct task_struct *p)
+{
+	struct trace_array *tr = data;
+	const struct frame_record *site = probe_site();
+	struct waking w = {.clock = READ_ONCE(tr->clock), .ip = site->ret, .parent_ip = site->caller->ret};
+
+	w.start = stamp(w.clock);
+	if (p->prio < prio_limit)
+		consider(tr, p, &w, site);
+}
+
+/* Whether p is followed changes only by taking over, while one of its locks is held: to be asked again. */
+static void probe_migrate_task(void *data, struct task_struct *p, int cpu)
+{
+	if (READ_ONCE(followed.task) != p)
+		return;
+	arch_spin_lock(&wakeup_lock);
+	if (followed.task == p)
+		WRITE_ONCE(followed_cpu, cpu);
+	arch_spin_unlock(&wakeup_lock);
+}
+
+/* The switch to the followed task, wakeup_lock held. The stamp is what the latency ends with, whatever we do here. */
+static void finish(struct trace_array *tr, struct task_struct *prev, unsigned prev_state, struct task_struct *next,
+		   u64 (*clock)(void), u64 now, const struct frame_record *site)
+{
+	struct trace_section section = {
+		.start = followed.start, .first = followed.first, .end = now, .task = next};
+
+	WRITE_ONCE(followed_cpu, NO_CPU);
+	if (is_whole(tr, next, clock) && trace_max_wanted(tr, now - followed.start)) {
+		record_switch(tr, prev, prev_state, next, site);
+		section.cpus = followed.cpus;
+		smp_rmb(); /* and what trace_max_begin has said on these CPUs */
+		trace_max_take(tr, &section);
+	}
+	unfollow();
+}
+
+/*
+ * The maximum is taken with the lock held: a wake-up followed next, on another CPU, must not write its first records
+ * between this end and the exchange of that CPU's buffer, or they would go with this one's.
+ */
+static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+			       unsigned prev_state)
+{
+	struct trace_array *tr = data;
+	u64 (*clock)(void);
+	u64 now;
+
+	if (likely(READ_ONCE(followed.task) != next))
+		return;
+	clock = READ_ONCE(tr->clock);
+	now = stamp(clock);
+	arch_spin_lock(&wakeup_lock);
+	if (followed.task == next)
+		finish(tr, prev, prev_state, next, clock, now, probe_site());
+	arch_spin_unlock(&wakeup_lock);
+}
+
+/* ---- Function entries, on the CPU where the followed task waits */
+
+/* Interrupts off: we stay on the CPU, and whoever asks us to let go of it interrupts us when they are on again. */
+static noinline void wakeup_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, bool pids)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
+	unsigned long flags;
+
+	if (pc & bit)
+		return;
+	raw_local_irq_save(flags);
+	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
+	barrier();
+	if ((int)t->cpu == smp_load_acquire(&followed_cpu) && !(pids && trace_ignores_pid(tr, t->pid)) &&
+	    begin_records(tr))
+		trace_function(tr, ip, parent_ip, pc, flags);
+	barrier();
+	WRITE_ONCE(t->preempt_count, pc);
+	raw_local_irq_restore(flags);
+}
+
+static void wakeup_tracer_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			       struct ftrace_regs *fregs)
+{
+	if (unlikely((int)READ_ONCE(current->cpu) == READ_ONCE(followed_cpu)))
+		wakeup_function(&global_trace, ip, parent_ip, false);
+}
+
+static void wakeup_pids_tracer_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				    struct ftrace_regs *fregs)
+{
+	if (unlikely((int)READ_ONCE(current->cpu) == READ_ONCE(followed_cpu)))
+		wakeup_function(&global_trace, ip, parent_ip, true);
+}
+
+static void wakeup_update_pids(struct trace_array *tr)
+{
+	ftrace_ops_set_func(tr->ops, trace_array_filters_pids(tr) ? wakeup_pids_tracer_call : wakeup_tracer_call);
+}
+
+/* The function entries on or off. A straggler finds nothing followed, or records where it may. */
+static int wakeup_function_set(struct trace_array *tr, bool on)
+{
+	int ret;
+
+	if (on == function_busy)
+		return 0;
+	if (on)
+		wakeup_update_pids(tr);
+	ret = on ? register_ftrace_function(tr->ops) : unregister_ftrace_function(tr->ops);
+	if (!ret)
+		function_busy = on;
+	return ret;
+}
+
+/* ---- The tracers: trace_types_lock held */
+
+static void wakeup_set_enabled(bool on)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&wakeup_lock);
+	followed.enabled = on;
+	unfollow();
+	arch_spin_unlock(&wakeup_lock);
+	raw_local_irq_restore(flags);
+}
+
+/* In this order, and back: whoever may become followed has its beginning, its moves and its end seen. */
+static const struct wakeup_probe {
+	struct tracepoint *tp;
+	void *probe;
+} wakeup_probes[] = {
+	{ &__tracepoint_sched_switch, probe_sched_switch },
+	{ &__tracepoint_sched_migrate_task, probe_migrate_task },
+	{ &__tracepoint_sched_waking, probe_waking },
+	{ &__tracepoint_sched_wakeup, probe_wakeup },
+	{ &__tracepoint_sched_wakeup_new, probe_wakeup_new },
+};
+
+/* The last n of `n` go; then none of them runs any more. */
+static void unregister_probes(struct trace_array *tr, int n)
+{
+	while (n--)
+		tracepoint_probe_unregister(wakeup_probes[n].tp, wakeup_probes[n].probe, tr);
+	tracepoint_synchronize_unregister();
+}
+
+static int register_probes(struct trace_array *tr)
+{
+	unsigned cpu;
+	int ret;
+
+	/* A wake-up may have been under way when the probes went the last time. */
+	for_each_possible_cpu (cpu)
+		per_cpu_ptr(waking, cpu)->task = NULL;
+	for (unsigned i = 0; i < ARRAY_SIZE(wakeup_probes); i++) {
+		ret = tracepoint_probe_register(wakeup_probes[i].tp, wakeup_probes[i].probe, tr);
+		if (ret) {
+			unregister_probes(tr, i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* A full buffer must make room for a maximum, and the latency format is what shows all of it. */
+static void set_options(struct trace_array *tr)
+{
+	saved_flags = tr->trace_flags;
+	set_tracer_flag(tr, OPT_OVERWRITE, true);
+	set_tracer_flag(tr, OPT_LATENCY_FMT, true);
+}
+
+static void restore_options(struct trace_array *tr)
+{
+	set_tracer_flag(tr, OPT_LATENCY_FMT, saved_flags & TRACE_ITER(LATENCY_FMT));
+	set_tracer_flag(tr, OPT_OVERWRITE, saved_flags & TRACE_ITER(OVERWRITE));
+}
+
+static int start_tracing(struct trace_array *tr)
+{
+	int ret = register_probes(tr);
+
+	if (ret)
+		return ret;
+	ret = wakeup_function_set(tr, tr->trace_flags & TRACE_ITER(FUNCTION));
+	if (ret)
+		unregister_probes(tr, ARRAY_SIZE(wakeup_probes));
+	return ret;
+}
+
+static int wakeup_init(struct trace_array *tr, int limit)
+{
+	int ret = trace_clock_in_ns(tr) ? tracing_start_cmdline_record() : -EINVAL;
+
+	if (ret)
+		return ret;
+	set_options(tr);
+	ret = trace_max_start(tr);
+	if (ret)
+		goto restore;
+	prio_limit = limit;
+	ret = start_tracing(tr);
+	if (ret)
+		goto stop_max;
+	wakeup_set_enabled(tracer_tracing_is_on(tr));
+	wakeup_busy = true;
+	return 0;
+stop_max:
+	trace_max_stop(tr);
+restore:
+	restore_options(tr);
+	tracing_stop_cmdline_record();
+	return ret;
+}
+
+static int wakeup_tracer_init(struct trace_array *tr)
+{
+	return wakeup_init(tr, WAKEUP_ALL);
+}
+
+static int wakeup_rt_tracer_init(struct trace_array *tr)
+{
+	return wakeup_init(tr, WAKEUP_RT);
+}
+
+static int wakeup_dl_tracer_init(struct trace_array *tr)
+{
+	return wakeup_init(tr, WAKEUP_DL);
+}
+
+/* Nothing is followed after the first line, so the function entries and the probes that still come do nothing. */
+static void wakeup_tracer_reset(struct trace_array *tr)
+{
+	wakeup_set_enabled(false);
+	wakeup_busy = false;
+	wakeup_function_set(tr, false);
+	unregister_probes(tr, ARRAY_SIZE(wakeup_probes));
+	trace_max_stop(tr);
+	restore_options(tr);
+	tracing_stop_cmdline_record();
+}
+
+static void wakeup_tracer_start(struct trace_array *tr)
+{
+	wakeup_set_enabled(true);
+}
+
+static void wakeup_tracer_stop(struct trace_array *tr)
+{
+	wakeup_set_enabled(false);
+}
+
+/* Before init and after reset it is not we who are asked: that is when they set options themselves. */
+static int wakeup_flag_changed(struct trace_array *tr, u64 mask, bool set)
+{
+	if (!wakeup_busy)
+		return 0;
+	if (mask & TRACE_ITER(FUNCTION))
+		return wakeup_function_set(tr, set);
+	return trace_keep_overwrite(mask, set);
+}
+
+#define WAKEUP_TRACER(id, tracer_name)                  \
+	static const struct tracer id##_tracer = {      \
+		.name = tracer_name,                    \
+		.init = id##_tracer_init,               \
+		.reset = wakeup_tracer_reset,           \
+		.start = wakeup_tracer_start,           \
+		.stop = wakeup_tracer_stop,             \
+		.update_pids = wakeup_update_pids,      \
+		.flag_changed = wakeup_flag_changed,    \
+		.use_max_tr = true,                     \
+	};                                              \
+	REGISTER_TRACER(id##_tracer)
+
+WAKEUP_TRACER(wakeup, "wakeup");
+WAKEUP_TRACER(wakeup_rt, "wakeup_rt");
+WAKEUP_TRACER(wakeup_dl, "wakeup_dl");
