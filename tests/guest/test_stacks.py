@@ -275,12 +275,14 @@ def test_trace_printk(machine):
         stacks = {text.split(":")[0]: (text, fields, stack) for text, fields, stack in pairs(found)}
         for name, flags, said in (("hello_task", r"\.\.\.\.\.", r"hello from a task on CPU \d, preempt_count 0"),
                                   ("hello_puts", r"\.\.\.\.\.", "hello without a format"),
-                                  ("hello_timer", r"d.h..", r"hello from an interrupt on CPU \d, preempt_count 10000"),
+                                  ("hello_timer", r"d.h..", r"hello from an interrupt on CPU \d, preempt_count 1000[01]"),
                                   ("hello_action", r"..s..", r"hello from a softirq on CPU \d, preempt_count 100"),
                                   ("hello_long", r"\.\.\.\.\.", " {1023}")):
             text, fields, stack = stacks[name]
             assert re.fullmatch(f"{name}: {said}", text) and re.fullmatch(flags, fields["flags"]), (text, fields)
             assert stack[0] == name and stack[-1] in ENDS, stack
+        text, fields, _ = stacks["hello_timer"]
+        assert (text[-1] == "1") == (fields["flags"][3] == "1"), (text, fields)  # the idle task runs with preemption off
         found = session.record("notrace_printk", "nop", f"echo task > {hello}; echo marked > trace_marker")
         assert [text for text, _, _ in found] == ["tracing_mark_write: marked"]
         session.ok("echo trace_printk > trace_options")
