@@ -1,0 +1,163 @@
+/*
+ * schedsmp: who runs where on several CPUs: when masks change. For six CPUs and -icount, where what is waited
+ * for comes at once or not at all.
+ */
+#include <deadline.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#define SECOND (1000 * MS)
+#define TURN   (20 * US)
+
+/* What a task that wants a CPU all the time shares with who looks at it. */
+struct spinner {
+	volatile long count; /* it runs */
+	volatile bool go;    /* asks it to end when it runs */
+	volatile bool gone;
+};
+
+static void *shared(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		vt_die_errno(2, "mmap");
+	return memory;
+}
+
+static void set_sysctl(const char *path, const char *text)
+{
+	int fd = (int)CHECK_CALL(open(path, O_WRONLY));
+
+	CHECK_EQ(write(fd, text, strlen(text)), (long)strlen(text));
+	close(fd);
+}
+
+static void set_cpus(pid_t pid, unsigned long cpus)
+{
+	cpu_set_t set = {.bits = {cpus}};
+
+	CHECK_EQ(sched_setaffinity(pid, sizeof(set), &set), 0);
+}
+
+/* Which of two tasks goes first: a real-time priority, or a deadline in seconds (the budget outlasts the test). */
+enum rank { LATER, SOONER };
+
+static void be_ranked(bool deadline, enum rank rank)
+{
+	static const int priorities[] = {10, 50}, deadlines[] = {2000, 1000};
+
+	if (deadline)
+		be_deadline(100 * SECOND, deadlines[rank] * SECOND, deadlines[rank] * SECOND);
+	else
+		be(SCHED_FIFO, priorities[rank]);
+}
+
+/* One on `cpu`, and it has run there. It becomes what it shall be here: there it might never get so far. */
+static pid_t start_spinner(struct spinner *s, int cpu, bool deadline, enum rank rank)
+{
+	pid_t pid;
+
+	*s = (struct spinner){0};
+	pid = check_fork();
+	if (pid == 0) {
+		be_ranked(deadline, rank);
+		check_pin(cpu);
+		while (!s->go)
+			s->count++;
+		s->gone = true;
+		_exit(0);
+	}
+	while (!s->count)
+		check_sleep(MS);
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	CHECK_CALL(kill(pid, SIGKILL));
+	check_wait(pid);
+}
+
+/* Timers every few microseconds on CPU 5: an emulator that runs the CPUs in turns makes no turn longer than that. */
+static pid_t start_ticker(void)
+{
+	pid_t pid = check_fork();
+
+	if (pid)
+		return pid;
+	be(SCHED_FIFO, 70);
+	check_pin(5);
+	for (;;)
+		check_sleep(TURN);
+}
+
+/* Without sleeping, so that this CPU does not look for work by itself: does it become true within 2 ms? */
+#define SOON(condition)                                             \
+	({                                                          \
+		long end_ = check_now() + 2 * MS;                   \
+		while (!(condition) && check_now() < end_)          \
+			;                                           \
+		CHECK(condition);                                   \
+	})
+
+/* Two on CPU 2, of which the first waits: when it may, it comes here, where only a fair task runs. */
+static void widened(struct spinner *s, bool deadline)
+{
+	pid_t waits, runs;
+	long count;
+
+	check_pin(1);
+	waits = start_spinner(&s[0], 2, deadline, LATER);
+	runs = start_spinner(&s[1], 2, deadline, SOONER);
+	count = s[0].count;
+	check_sleep(5 * MS);
+	CHECK_EQ(s[0].count, count);
+	s[0].go = true;
+	set_cpus(waits, 6);
+	SOON(s[0].gone);
+	stop(runs);
+	stop(waits);
+}
+
+/* One must leave CPU 1, and may use CPU 2, where it would wait, and CPU 3, which idles. */
+static void moved_off(struct spinner *s, bool deadline)
+{
+	pid_t moves, runs;
+	long count;
+
+	check_pin(4);
+	moves = start_spinner(&s[0], 1, deadline, LATER);
+	runs = start_spinner(&s[1], 2, deadline, SOONER);
+	set_cpus(moves, 12);
+	count = s[0].count;
+	SOON(s[0].count != count);
+	stop(runs);
+	stop(moves);
+}
+
+static void masks(void)
+{
+	struct spinner *s = shared(2 * sizeof(*s));
+	pid_t ticker = start_ticker();
+
+	/* Deadline tasks may be pinned where nothing is promised to them. */
+	set_sysctl("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	set_sysctl("/proc/sys/kernel/sched_deadline_period_max_us", "4000000000");
+	for (int deadline = 0; deadline < 2; deadline++) {
+		widened(s, deadline);
+		moved_off(s, deadline);
+	}
+	set_sysctl("/proc/sys/kernel/sched_deadline_period_max_us", "4194304");
+	set_sysctl("/proc/sys/kernel/sched_rt_runtime_us", "950000");
+	stop(ticker);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{"masks", masks},
+	};
+
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
