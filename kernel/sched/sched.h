@@ -336,17 +336,26 @@ void calc_global_load(u64 now);
 void account_process_tick(struct rq *rq, struct task_struct *p, u64 delta);
 /* rcu.c, stop_machine.c, policy.c */
 long nr_uninterruptible(void);
+/* What of its parameters is not given but stays as the task has it. KEEP_POLICY and KEEP_PARAMS: a nice value alone. */
+#define SCHED_KEEP_POLICY 0x01 /* and reset_on_fork */
+#define SCHED_KEEP_PARAMS 0x02 /* priority and deadline parameters */
+#define SCHED_KEEP_NICE	  0x04
 struct sched_params {
 	int policy;
-	int nice;
+	int nice; /* -20..19 */
 	unsigned rt_priority;
 	bool reset_on_fork;
 	struct dl_params dl;
 	u32 dl_flags;
+	unsigned keep; /* SCHED_KEEP_* */
+	/* May p be changed to sp, in which all is filled in? 0 or -errno; NULL: yes. Context: pi_lock and runqueue. */
+	int (*permit)(const struct task_struct *p, const struct sched_params *sp);
 };
-bool sched_params_valid(const struct sched_params *sp);
-/* -EINVAL, -EPERM, -EBUSY (no bandwidth left) or -ESRCH. */
-int __sched_setscheduler(struct task_struct *p, const struct sched_params *sp);
+/*
+ * The change, with what it depends on in p read under the locks under which it is made. Fills sp in. -EINVAL, -EBUSY
+ * (no bandwidth left), -ESRCH, -EPERM or what `permit` says.
+ */
+int __sched_setscheduler(struct task_struct *p, struct sched_params *sp);
 /* deadline_bw.c: admission. -errno; all but dl_release with pi_lock and p's runqueue locked. */
 bool dl_params_allowed(const struct dl_params *dl); /* as they are, whether or not they fit; nothing locked */
 int dl_admit(struct task_struct *p, const struct sched_params *sp); /* counts p as sp has it, or -EBUSY, -EPERM */

@@ -1,13 +1,15 @@
 /*
- * schedsmp: who runs where on several CPUs: when masks change. For six CPUs and -icount, where what is waited
- * for comes at once or not at all.
+ * schedsmp: who runs where on several CPUs, and what happens to one task from two of them. What is waited for comes at
+ * once or not at all, so the cases with a ticker want six CPUs and -icount; "renice" wants CPUs that run at once.
  */
 #include <deadline.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
-#define SECOND (1000 * MS)
-#define TURN   (20 * US)
+#define SECOND  (1000 * MS)
+#define CHANGES 10000
+#define TURN    (20 * US)
 
 /* What a task that wants a CPU all the time shares with who looks at it. */
 struct spinner {
@@ -153,10 +155,44 @@ static void masks(void)
 	stop(ticker);
 }
 
+static void spend(unsigned loops)
+{
+	for (volatile unsigned i = 0; i < loops; i++)
+		;
+}
+
+/* Somebody else's nice value for a task leaves alone the policy that it gets at the same time. */
+static void renice(void)
+{
+	pid_t target = check_fork(), nicer;
+	long lost = 0;
+
+	if (target == 0)
+		for (;;)
+			check_sleep(SECOND);
+	nicer = check_fork();
+	if (nicer == 0)
+		for (unsigned n = 0;; n++) {
+			setpriority(PRIO_PROCESS, target, 5);
+			spend(100 + n % 64); /* or it has the locks nearly all the time */
+		}
+	for (unsigned round = 0; round < CHANGES; round++) {
+		CHECK_EQ(set_policy(target, SCHED_OTHER, 0), 0);
+		spend(round * 7 % 400);
+		CHECK_EQ(set_policy(target, SCHED_FIFO, 10), 0);
+		spend(300);
+		lost += sched_getscheduler(target) != SCHED_FIFO;
+	}
+	CHECK_EQ(lost, 0);
+	stop(nicer);
+	stop(target);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
 		{"masks", masks},
+		{"renice", renice},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
