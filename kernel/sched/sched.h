@@ -191,6 +191,14 @@ static inline bool idle_cpu(int cpu)
 
 	return READ_ONCE(rq->curr) == rq->idle && !READ_ONCE(rq->nr_running);
 }
+/*
+ * Does the CPU run its stopper, or will at once? Not rq->curr: that still says so when the stopper has left the queue
+ * and its CPU has looked for tasks to pull.
+ */
+static inline bool stopper_queued(const struct rq *rq)
+{
+	return rq->stop && READ_ONCE(rq->stop->on_rq);
+}
 /* Real time or above. */
 static inline bool rt_prio(int prio)
 {
