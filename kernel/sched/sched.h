@@ -236,7 +236,7 @@ static inline void wakeup_preempt(struct rq *rq, struct task_struct *p)
 
 	if (p->sched_class == running)
 		running->wakeup_preempt(rq, p);
-	else if (sched_class_above(p->sched_class, running))
+	else if (sched_class_above(p->sched_class, running) && (!dl_task(p) || p->dl.queued)) /* not one throttled */
 		resched_curr(rq);
 }
 static inline void put_prev_task(struct rq *rq, struct task_struct *p)
