@@ -116,8 +116,6 @@ struct sched_class {
 	 * its. Or NULL. */
 	void (*switched_from)(struct rq *rq, struct task_struct *p);
 	void (*switched_to)(struct rq *rq, struct task_struct *p);
-	void (*reweight)(struct rq *rq,
-			 struct task_struct *p); /* the priority changed while off the queue; or NULL */
 	u64 (*get_rr_interval)(struct rq *rq, struct task_struct *p); /* ns */
 };
 extern const struct sched_class stop_sched_class, dl_sched_class, rt_sched_class, fair_sched_class,
