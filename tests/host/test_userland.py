@@ -196,6 +196,7 @@ ERRORS = [
      "[ARG...] | chrt [-f...] [-av] -p [PRIORITY] PID | chrt -m\n", 1),
     ("latency -l 0; latency -l 99999999999999999999; latency -l -99999999999999999999", "", "latency: number '0' is less than 1\n"
      "latency: number '99999999999999999999' is too large\nlatency: number '-99999999999999999999' is less than 1\n", 1),
+    ("nproc --ignore=x; nproc 1", "", "nproc: invalid number 'x'\nUsage: nproc [--all] [--ignore=N]\n", 1),
     ("latency -P none; latency -P other -p 1; latency -t 65", "",
      "latency: 'none' is none of other, fifo, rr, deadline\nlatency: policy other has no priorities\nlatency: number '65' is not in 1..64\n", 1),
     ("echo a | sed s/a", "", "sed: missing delimiter, at ''\n", 1),
@@ -349,6 +350,31 @@ def test_tools(userland, tmp_path, case):
     script, expected = case
     out, err, _ = run(userland, tmp_path, script)
     assert out == expected.replace("MACHINE", userland.arch), err
+
+
+# Ours and GNU's are given the same.
+GREP_CONTEXT = [
+    "-A1 4", "-A 1 -B1 4", "-n -C1 '[48]'", "-C0 '[48]'", "-C 2 '[37]'", "-B3 2", "-A99 19", "-c -C1 1", "-l -C1 1 f", "-v -A1 '[1-8]'",
+    "-m2 -A1 1", "-m 1 -A3 1", "-m0 -A1 1", "-n -A1 5 f g", "-h -B1 5 f g", "-H -n -C1 5 f", "-o -n -A1 1", "-o -C0 1", "-A1 -C3 9", "-C3 -B0 9",
+    "-A x 1", "-A 1 none", "-q -B1 3",
+]
+
+
+@pytest.mark.parametrize("words", GREP_CONTEXT)
+def test_grep_context(userland, tmp_path, words):
+    for name in "fg":
+        (tmp_path / name).write_text("".join(f"{n}\n" for n in range(1, 20)))
+    words += "" if words.endswith(("f", "g")) else " f"
+    theirs = subprocess.run(["/bin/sh", "-c", f"{shutil.which('grep')} {words}"], cwd=tmp_path, capture_output=True, timeout=60)
+    out, err, status = run(userland, tmp_path, f"env grep {words}")
+    assert (out, status, err != "") == (theirs.stdout.decode(), theirs.returncode, theirs.stderr != b"")
+
+
+def test_nproc(userland, tmp_path):
+    out = run(userland, tmp_path, "nproc; nproc --ignore=99999; nproc --all; taskset 1 nproc; nproc --help")[0].splitlines()
+    everywhere = sorted(os.sched_getaffinity(0))
+    online = pathlib.Path("/proc/cpuinfo").read_text().count("processor")
+    assert out == [str(len(everywhere)), "1", str(online), "1", "Usage: nproc [--all] [--ignore=N]"]
 
 
 # What our find and GNU's are given in the tree of find_tree().
