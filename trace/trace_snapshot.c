@@ -43,7 +43,7 @@ static int take_all(struct trace_array *tr)
 	stop_machine_each(exchange_rings, &x);
 	WARN_ON_ONCE(x.err);
 	x.snapshot->cpus = cpu_possible_mask;
-	x.snapshot->time_start = tr->time_start;
+	x.snapshot->time_zero = x.snapshot->time_start = tr->time_start;
 	tr->time_start = trace_clock_now(tr);
 	return x.err;
 }
@@ -62,7 +62,7 @@ static int take_one(struct trace_array *tr, int cpu)
 	} while (x.err == -EBUSY);
 	WARN_ON_ONCE(x.err);
 	if (cpumask_empty(&x.snapshot->cpus))
-		x.snapshot->time_start = tr->time_start;
+		x.snapshot->time_zero = x.snapshot->time_start = tr->time_start;
 	cpumask_set_cpu(cpu, &x.snapshot->cpus);
 	return x.err;
 }
@@ -77,13 +77,15 @@ static int take_snapshot(struct trace_array *tr, int cpu)
 	if (ret)
 		return ret;
 	ret = cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
+	if (ret)
+		return ret;
 	snapshot = tr->max->newest;
 	snapshot->time_end = U64_MAX;
 	snapshot->latency = 0;
 	snapshot->critical_start = snapshot->critical_end = 0;
 	snapshot->cpu = cpu == RING_BUFFER_ALL_CPUS_FILE ? (int)smp_processor_id() : cpu;
 	trace_max_describe(snapshot, current);
-	return ret;
+	return 0;
 }
 
 /* trace_types_lock held. */
@@ -177,7 +179,7 @@ static void show_us(struct seq_file *m, u64 ns)
 	seq_printf(m, "%llu\n", (unsigned long long)us);
 }
 
-static int parse_us(const char *text, u64 *ns)
+int trace_parse_us(const char *text, u64 *ns)
 {
 	u64 us;
 	int ret = kstrtoull(text, 10, &us);
@@ -199,7 +201,7 @@ static int tracing_max_latency_show(struct seq_file *m, struct trace_array *tr, 
 static int tracing_max_latency_store(struct trace_array *tr, int cpu, char *text)
 {
 	u64 ns;
-	int ret = parse_us(text, &ns);
+	int ret = trace_parse_us(text, &ns);
 
 	if (!ret)
 		trace_max_set_latency(tr, ns);
@@ -217,7 +219,7 @@ static int tracing_thresh_show(struct seq_file *m, struct trace_array *tr, int c
 static int tracing_thresh_store(struct trace_array *tr, int cpu, char *text)
 {
 	u64 ns;
-	int ret = parse_us(text, &ns);
+	int ret = trace_parse_us(text, &ns);
 
 	if (!ret)
 		WRITE_ONCE(tracing_thresh, ns);
