@@ -1,10 +1,7 @@
 /*
  * The function tracer: a record at the entry of every traced function.
  *
- * ftrace_caller calls function_trace_call with preemption as the traced function has it. Everything called from here
- * is built without -pg, so it cannot call us again; what can is an exception it takes (a fault handler is traced). Four
- * bits of preempt_count that nobody else uses, one a context, turn that away: an interrupt on top of us may well trace,
- * the same context may not. They are raised and lowered together with the preemption count, in one store each.
+ * ftrace_caller calls function_trace_call with preemption as the traced function has it (trace_recursion.h).
  *
  * The usual case (task context, room in the page) calls nothing, so it needs no stack frame; every other case leaves it
  * by a tail call.
@@ -15,9 +12,11 @@
 #include <lib/string.h>
 #include <sched/sched.h>
 #include <time/clock.h>
+#include <trace/fgraph.h>
 
-#include "trace.h"
+#include "trace_graph.h"
 #include "trace_record.h"
+#include "trace_recursion.h"
 
 static __always_inline void fill_function(struct ring_buffer_event *event, u32 head, pid_t pid, unsigned long ip,
 					  unsigned long parent_ip)
@@ -50,27 +49,8 @@ void trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 
 	if (!event)
 		return;
-	fill_function(event, entry_head(pc, t, flags), t->pid, ip, parent_ip);
+	fill_function(event, entry_head(pc, t, flags), t->pid, ip, fgraph_true_ret(parent_ip));
 	ring_buffer_commit(buffer);
-}
-
-static noinline void trace_function_resched(u32 pc)
-{
-	if (!pc)
-		preempt_schedule_notrace();
-}
-
-/*
- * Let go of the CPU if that was asked for meanwhile. Preempting here and not at the next preempt_enable keeps wake-up
- * latencies what they are without a tracer.
- */
-static __always_inline void trace_function_end(struct task_struct *t, u32 pc)
-{
-	barrier();
-	WRITE_ONCE(t->preempt_count, pc);
-	barrier();
-	if (unlikely(t->thread_flags & _TIF_NEED_RESCHED))
-		trace_function_resched(pc);
 }
 
 /* What a user of the general path wants besides the record. */
@@ -86,8 +66,7 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 
 	if (pc & bit)
 		return;
-	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
-	barrier();
+	trace_enter(t, pc, bit);
 	if (READ_ONCE(tr->function_enabled) && !((wants & FUNCTION_PIDS) && trace_ignores_pid(tr, t->pid))) {
 		unsigned long flags = arch_local_save_flags();
 
@@ -95,7 +74,7 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 		if (wants & FUNCTION_STACKS)
 			trace_stacks_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
 	}
-	trace_function_end(t, pc);
+	trace_leave(t, pc);
 }
 
 /* The fast path found no room where it looked; preemption is off and the writer counted. */
@@ -108,14 +87,14 @@ static noinline void function_reserve_slow(struct ring_buffer_per_cpu *buffer, s
 		fill_function(event, entry_head(pc, t, arch_local_save_flags()), t->pid, ip, parent_ip);
 		ring_buffer_commit(buffer);
 	}
-	trace_function_end(t, pc);
+	trace_leave(t, pc);
 }
 
 static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
 					  void (*commit)(struct ring_buffer_per_cpu *))
 {
 	commit(buffer);
-	trace_function_end(t, pc);
+	trace_leave(t, pc);
 }
 
 /*
@@ -131,14 +110,14 @@ void trace_update_fast(struct trace_array *tr)
 
 	for_each_possible_cpu (cpu)
 		WRITE_ONCE(per_cpu(fast_buffer, cpu), fast ? tr->cpu_data[cpu].buffer : NULL);
+	graph_update_fast(tr);
 }
 
 /*
  * Called straight from ftrace_caller: whichever user it hands over, it is the top array's (see function_trace_op).
  * The count is raised before the CPU is looked at, so we stay on it; restored exactly, as interrupts do too.
  */
-static void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				struct ftrace_regs *fregs)
+static __always_inline void record_call(unsigned long ip, unsigned long parent_ip)
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), head;
@@ -147,13 +126,11 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 	struct ring_buffer_event *event;
 	u64 ts;
 
-	/* Any context but a task's, the recursion bits, and depths that need clamping all make the count large. */
-	if (unlikely(pc > 15)) {
+	if (unlikely(!trace_is_usual(pc))) {
 		function_trace_general(&global_trace, ip, parent_ip, NULL, 0);
 		return;
 	}
-	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET | 1U << RECURSION_SHIFT));
-	barrier();
+	trace_enter(t, pc, RECURSION_TASK);
 	/* Asked with preemption off: what function_trace_reset waits for. */
 	buffer = READ_ONCE(this_cpu(fast_buffer));
 	if (unlikely(!buffer)) {
@@ -179,7 +156,20 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 		function_commit_slow(buffer, t, pc, commit);
 		return;
 	}
-	trace_function_end(t, pc);
+	trace_leave(t, pc);
+}
+
+static void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				struct ftrace_regs *fregs)
+{
+	record_call(ip, parent_ip);
+}
+
+/* The same once returns have been hooked: a function that is reached by a jump has the handler for its parent. */
+static void function_trace_hooked_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				       struct ftrace_regs *fregs)
+{
+	record_call(ip, fgraph_true_ret(parent_ip));
 }
 
 static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
@@ -197,6 +187,8 @@ static void function_stacks_trace_call(unsigned long ip, unsigned long parent_ip
 
 static struct ftrace_ops global_ops = {
 	.func = function_trace_call,
+	.hooked_func = function_trace_hooked_call,
+	.flags = FTRACE_OPS_FL_TRUE_PARENT,
 	.name = "global_ops",
 	.private = &global_trace,
 };
@@ -209,7 +201,7 @@ static void choose_func(struct trace_array *tr, u64 options)
 	else if (trace_array_filters_pids(tr))
 		ftrace_ops_set_func(tr->ops, function_pids_trace_call);
 	else
-		ftrace_ops_set_func(tr->ops, function_trace_call);
+		ftrace_ops_set_funcs(tr->ops, function_trace_call, function_trace_hooked_call);
 }
 
 static void function_trace_update_pids(struct trace_array *tr)

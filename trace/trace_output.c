@@ -182,6 +182,8 @@ void trace_print_line(struct seq_file *s, struct trace_iterator *iter)
 		trace_print_raw_form(s, iter);
 		return;
 	}
+	if (iter->trace->print_line && iter->trace->print_line(s, iter))
+		return;
 	print_cpu_start(s, iter);
 	if (iter->latency_format && (flags & TRACE_ITER(CONTEXT_INFO)))
 		trace_print_latency_context(s, iter);

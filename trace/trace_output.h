@@ -12,6 +12,7 @@ const struct trace_event *find_trace_event(struct trace_iterator *iter);
 /* trace_output_latency.c: the latency format's columns, and its header. */
 void trace_print_latency_context(struct seq_file *s, struct trace_iterator *iter);
 void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter);
+void trace_print_latency_summary(struct seq_file *s, struct trace_iterator *iter); /* without the columns' names */
 
 /* trace_output_raw.c: the record as one of TRACE_RAW_FORMS wants it; bin goes before hex, hex before raw. */
 #define TRACE_RAW_FORMS (TRACE_ITER(RAW) | TRACE_ITER(HEX) | TRACE_ITER(BIN))

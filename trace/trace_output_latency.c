@@ -134,15 +134,12 @@ static void print_ends(struct seq_file *s, struct trace_iterator *iter)
 	seq_puts(s, "\n#\n");
 }
 
-/* Nothing for an empty buffer, as Linux. */
-void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter)
+void trace_print_latency_summary(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_snapshot *of = iter->snapshot;
 	unsigned long total, entries;
 
 	trace_count_entries(iter, &total, &entries);
-	if (!entries)
-		return;
 	seq_printf(s, "# %s latency trace v1.1.5 on " UTS_RELEASE "\n", iter->trace->name);
 	seq_puts(s, "# --------------------------------------------------------------------\n");
 	seq_printf(s, "# latency: %llu us, #%lu/%lu, CPU#%d | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:%u)\n",
@@ -151,6 +148,14 @@ void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter)
 	print_task(s, of);
 	print_ends(s, iter);
 	seq_puts(s, "#\n");
+}
+
+/* Nothing for an empty buffer, as Linux. */
+void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	if (trace_iter_empty(iter))
+		return;
+	trace_print_latency_summary(s, iter);
 	if (!(iter->tr->trace_flags & TRACE_ITER(VERBOSE)))
 		print_columns(s);
 }

@@ -15,6 +15,7 @@
 static int tracing_open_pipe(struct inode *inode, struct file *file)
 {
 	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
+	int ret;
 
 	if (!iter)
 		return -ENOMEM;
@@ -31,8 +32,15 @@ static int tracing_open_pipe(struct inode *inode, struct file *file)
 	mutex_lock(&trace_types_lock);
 	iter->trace = iter->tr->current_trace;
 	iter->latency_format = iter->tr->trace_flags & TRACE_ITER(LATENCY_FMT);
-	iter->tr->trace_ref++;
+	ret = trace_iter_prepare(iter);
+	if (!ret)
+		iter->tr->trace_ref++;
 	mutex_unlock(&trace_types_lock);
+	if (ret) {
+		kfree(iter->text.buf);
+		kfree(iter);
+		return ret;
+	}
 	file->private_data = iter;
 	return 0;
 }
@@ -44,6 +52,7 @@ static int tracing_release_pipe(struct inode *inode, struct file *file)
 	mutex_lock(&trace_types_lock);
 	iter->tr->trace_ref--;
 	mutex_unlock(&trace_types_lock);
+	trace_iter_release(iter);
 	kfree(iter->text.buf);
 	kfree(iter);
 	return 0;
@@ -51,6 +60,8 @@ static int tracing_release_pipe(struct inode *inode, struct file *file)
 
 static bool trace_empty(struct trace_iterator *iter)
 {
+	if (iter->held)
+		return false;
 	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
 		return ring_buffer_empty(iter->buffer);
 	return ring_buffer_empty_cpu(iter->buffer, iter->cpu_file);
@@ -116,7 +127,7 @@ static void fill_text(struct trace_iterator *iter, size_t want)
 			if (before)
 				break;
 		}
-		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
+		trace_consume_entry(iter);
 		iter->pos++;
 	}
 }

@@ -7,8 +7,10 @@
  * other is on. Code that turns something off without telling (raw_*, *_notrace) is short and our own; an interrupt on
  * top of it is measured all the same: `base` is then the preempt_count that it found, and it ends when that is reached.
  */
+#include <asm/ftrace.h>
 #include <irq/irqflags.h>
 #include <sched/sched.h>
+#include <trace/fgraph.h>
 
 #include "trace_irqsoff.h"
 #include "trace_max.h"
@@ -27,6 +29,8 @@ struct critical_names critical_names(unsigned long hook, unsigned long ip, unsig
 		fp = *(const unsigned long *)fp;
 		names.ip = names.parent_ip;
 		names.parent_ip = ((const unsigned long *)fp)[1];
+		if (unlikely(names.parent_ip == RETURN_TO_HANDLER_ADDR))
+			names.parent_ip = fgraph_ret_addr(current, NULL, fp + sizeof(long));
 	}
 	return names;
 }
