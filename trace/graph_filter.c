@@ -82,6 +82,22 @@ int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 	return 0;
 }
 
+int graph_filter_add(struct graph_filter *filter, const char *pattern)
+{
+	struct ftrace_set set = {};
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_set_copy(&set, &filter->set);
+	if (!ret)
+		ret = ftrace_set_match(&set, pattern, true);
+	mutex_unlock(&ftrace_lock);
+	if (!ret)
+		ret = graph_filter_replace(filter, &set);
+	ftrace_set_clear(&set);
+	return ret;
+}
+
 static int max_graph_depth_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	seq_printf(m, "%u\n", READ_ONCE(max_graph_depth));

@@ -46,6 +46,7 @@ enum trace_type {
 	TRACE_GRAPH_RET = 10,
 	TRACE_GRAPH_ENT = 11,
 	TRACE_USER_STACK = 12,
+	TRACE_FUNC_REPEATS = 19,
 };
 struct ftrace_entry {
 	struct trace_entry ent;
@@ -138,6 +139,7 @@ enum trace_option_bit {
 	OPT_PAUSE_ON_TRACE,
 	OPT_FUNCTION, /* function-trace */
 	OPT_FUNC_FORK, /* function-fork */
+	OPT_DISPLAY_GRAPH,
 	OPT_STACKTRACE,
 	NR_TRACE_OPTIONS,
 };

@@ -14,6 +14,7 @@
 #include <time/clock.h>
 #include <trace/fgraph.h>
 
+#include "trace_functions.h"
 #include "trace_graph.h"
 #include "trace_record.h"
 #include "trace_recursion.h"
@@ -54,8 +55,34 @@ void trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 }
 
 /* What a user of the general path wants besides the record. */
-#define FUNCTION_PIDS   1
-#define FUNCTION_STACKS 2
+#define FUNCTION_PIDS    1
+#define FUNCTION_OPTIONS 2
+
+/* The tracer's own options. */
+#define FUNC_OPT_STACK	    0x1
+#define FUNC_OPT_NO_REPEATS 0x2
+static const struct tracer_opt function_opts[] = {
+	{ "func_stack_trace", FUNC_OPT_STACK },
+	{ "func-no-repeats", FUNC_OPT_NO_REPEATS },
+	{},
+};
+static struct tracer_flags function_flags = { .opts = function_opts };
+
+static void record_with_options(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
+				const struct ftrace_regs *fregs, u32 pc)
+{
+	u32 options = READ_ONCE(function_flags.val);
+	unsigned long flags = arch_local_save_flags();
+
+	parent_ip = fgraph_true_ret(parent_ip);
+	if (!(options & FUNC_OPT_NO_REPEATS))
+		trace_function(tr, ip, parent_ip, pc, flags);
+	else if (!trace_function_no_repeats(tr, ip, parent_ip, pc, flags))
+		return;
+	if ((options & FUNC_OPT_STACK) && !(READ_ONCE(tr->trace_flags) & TRACE_ITER(STACKTRACE)))
+		trace_stack_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
+	trace_stacks_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
+}
 
 /* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters, stacks. */
 static noinline void function_trace_general(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
@@ -68,11 +95,10 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 		return;
 	trace_enter(t, pc, bit);
 	if (READ_ONCE(tr->function_enabled) && !((wants & FUNCTION_PIDS) && trace_ignores_pid(tr, t->pid))) {
-		unsigned long flags = arch_local_save_flags();
-
-		trace_function(tr, ip, parent_ip, pc, flags);
-		if (wants & FUNCTION_STACKS)
-			trace_stacks_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
+		if (wants & FUNCTION_OPTIONS)
+			record_with_options(tr, ip, parent_ip, fregs, pc);
+		else
+			trace_function(tr, ip, parent_ip, pc, arch_local_save_flags());
 	}
 	trace_leave(t, pc);
 }
@@ -178,11 +204,11 @@ static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, 
 	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS);
 }
 
-/* With a stack record behind each entry. The lists of pids are asked for too: there may be none. */
-static void function_stacks_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				       struct ftrace_regs *fregs)
+/* With a stack record behind each entry, or without repetitions. Pids are asked for too: there may be no list. */
+static void function_options_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+					struct ftrace_regs *fregs)
 {
-	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_STACKS);
+	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_OPTIONS);
 }
 
 static struct ftrace_ops global_ops = {
@@ -194,10 +220,10 @@ static struct ftrace_ops global_ops = {
 };
 
 /* What is called follows what is wanted, so that what is not wanted costs nothing. */
-static void choose_func(struct trace_array *tr, u64 options)
+static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 {
-	if (options & TRACE_STACK_OPTIONS)
-		ftrace_ops_set_func(tr->ops, function_stacks_trace_call);
+	if ((options & TRACE_STACK_OPTIONS) || own_options)
+		ftrace_ops_set_func(tr->ops, function_options_trace_call);
 	else if (trace_array_filters_pids(tr))
 		ftrace_ops_set_func(tr->ops, function_pids_trace_call);
 	else
@@ -206,13 +232,22 @@ static void choose_func(struct trace_array *tr, u64 options)
 
 static void function_trace_update_pids(struct trace_array *tr)
 {
-	choose_func(tr, tr->trace_flags);
+	choose_func(tr, tr->trace_flags, function_flags.val);
 }
 
 static int function_trace_flag_changed(struct trace_array *tr, u64 mask, bool set)
 {
 	if (mask & TRACE_STACK_OPTIONS)
-		choose_func(tr, set ? tr->trace_flags | mask : tr->trace_flags & ~mask);
+		choose_func(tr, set ? tr->trace_flags | mask : tr->trace_flags & ~mask, function_flags.val);
+	return 0;
+}
+
+static int function_set_flag(struct trace_array *tr, u32 bit, bool set)
+{
+	if (bit == FUNC_OPT_NO_REPEATS)
+		trace_func_repeats_forget();
+	if (tr->function_enabled)
+		choose_func(tr, tr->trace_flags, set ? function_flags.val | bit : function_flags.val & ~bit);
 	return 0;
 }
 
@@ -259,6 +294,8 @@ static const struct tracer function_trace = {
 	.start = function_trace_start,
 	.update_pids = function_trace_update_pids,
 	.flag_changed = function_trace_flag_changed,
+	.flags = &function_flags,
+	.set_flag = function_set_flag,
 };
 REGISTER_TRACER(function_trace);
 
@@ -267,15 +304,20 @@ void function_trace_setup(struct trace_array *tr)
 	tr->ops = &global_ops;
 }
 
+void trace_print_function(struct seq_file *s, struct trace_array *tr, unsigned long ip, unsigned long parent_ip)
+{
+	seq_print_ip_sym(s, tr, ip);
+	if (tr->trace_flags & TRACE_ITER(PRINT_PARENT)) {
+		seq_puts(s, " <-");
+		seq_print_ip_sym(s, tr, parent_ip);
+	}
+}
+
 static void trace_fn_trace(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct ftrace_entry *field = (const void *)iter->ent;
 
-	seq_print_ip_sym(s, iter->tr, field->ip);
-	if (iter->tr->trace_flags & TRACE_ITER(PRINT_PARENT)) {
-		seq_puts(s, " <-");
-		seq_print_ip_sym(s, iter->tr, field->parent_ip);
-	}
+	trace_print_function(s, iter->tr, field->ip, field->parent_ip);
 	seq_putc(s, '\n');
 }
 

@@ -15,21 +15,10 @@
 #include "fgraph_inline.h"
 #include "fgraph_internal.h"
 #include "trace_graph.h"
+#include "trace_graph_limits.h"
 #include "trace_max.h"
 #include "trace_record.h"
 #include "trace_recursion.h"
-
-/*
- * fgraph_state.flags: is this task inside of a function of set_graph_function, or of set_graph_notrace, and at which
- * depth did that begin?
- */
-#define GRAPH_IN	    0x1u
-#define GRAPH_IN_NOTRACE    0x2u
-#define GRAPH_IN_AT(depth)  ((depth) << 8 | GRAPH_IN)
-#define GRAPH_NOT_AT(depth) ((depth) << 16 | GRAPH_IN_NOTRACE)
-#define GRAPH_IN_MASK	    (0xff00u | GRAPH_IN)
-#define GRAPH_NOT_MASK	    (0xff0000u | GRAPH_IN_NOTRACE)
-static_assert(FTRACE_RETFUNC_DEPTH <= 0xff);
 
 static struct fgraph_ops graph_ops;
 static struct tracer_flags graph_flags;
@@ -40,23 +29,15 @@ static bool graph_enabled;  /* [t] */
 
 /* ---- Which calls */
 
-/* Linux leaves out what hard interrupts run, unless they were interrupted in what is traced. */
-static __always_inline bool skips_irqs(u32 pc)
-{
-	return (pc & HARDIRQ_MASK) && !(READ_ONCE(graph_flags.val) & TRACE_GRAPH_PRINT_IRQS);
-}
-
+/* Linux leaves out what hard interrupts run with funcgraph-irqs off. */
 static __always_inline bool limits_want(const struct fgraph_state *state, unsigned long ip, u32 pc)
 {
-	u32 max = READ_ONCE(max_graph_depth);
-	const struct ip_hash *functions;
-
-	if ((max && state->depth >= max) || (state->flags & GRAPH_IN_NOTRACE))
+	if (!graph_limits_want(state, ip))
 		return false;
-	functions = smp_load_acquire(&graph_functions.hash);
-	if (functions && !(state->flags & GRAPH_IN) && !ip_hash_has(functions, ip))
+	if ((pc & HARDIRQ_MASK) && !(READ_ONCE(graph_flags.val) & TRACE_GRAPH_PRINT_IRQS) &&
+	    graph_limits_skip_irq(state))
 		return false;
-	return !skips_irqs(pc) && !trace_ignores_pid(&global_trace, current->pid);
+	return !trace_ignores_pid(&global_trace, current->pid);
 }
 
 static bool graph_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
@@ -64,86 +45,18 @@ static bool graph_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
 	return READ_ONCE(graph_enabled) && limits_want(call->state, call->ip, call->pc);
 }
 
-/* Is what begins here, and all that it calls, to be left out? Then its return is hooked to know when that ends. */
-static __always_inline bool begins_notrace(struct fgraph_state *state, unsigned long ip, u32 depth)
-{
-	const struct ip_hash *stops = smp_load_acquire(&graph_notrace.hash);
-
-	if (!stops || !ip_hash_has(stops, ip))
-		return false;
-	state->flags = (state->flags & ~GRAPH_NOT_MASK) | GRAPH_NOT_AT(depth);
-	return true;
-}
-
-/* The call is recorded: with functions to begin at, this must be one, or within one. */
-static __always_inline void note_begin(struct fgraph_state *state, u32 depth)
-{
-	if (READ_ONCE(graph_functions.hash) && !(state->flags & GRAPH_IN))
-		state->flags = (state->flags & ~GRAPH_IN_MASK) | GRAPH_IN_AT(depth);
-}
-
-/* The call at this depth returns. True: nothing of it is recorded. */
-static __always_inline bool note_end(struct fgraph_state *state, u32 depth)
-{
-	if ((state->flags & GRAPH_NOT_MASK) == GRAPH_NOT_AT(depth)) {
-		state->flags &= ~GRAPH_NOT_MASK;
-		return true;
-	}
-	if ((state->flags & GRAPH_IN_MASK) == GRAPH_IN_AT(depth))
-		state->flags &= ~GRAPH_IN_MASK;
-	return false;
-}
-
-/* ---- Records */
-
-static bool record_entry(struct trace_array *tr, const struct fgraph_call *call, u64 ts)
-{
-	unsigned args = READ_ONCE(graph_flags.val) & TRACE_GRAPH_ARGS ? FTRACE_REGS_ARGS : 0;
-	unsigned size = GRAPH_ENT_SIZE + args * sizeof(long);
-	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;
-	struct ring_buffer_event *event = ring_buffer_reserve(buffer, size, ts);
-	struct ftrace_graph_ent_entry *entry;
-
-	if (!event)
-		return false;
-	entry = ring_buffer_event_data(event);
-	trace_fill(&entry->ent, TRACE_GRAPH_ENT, current, call->pc, call->flags);
-	entry->func = call->ip;
-	entry->depth = call->depth;
-	for (unsigned i = 0; i < args; i++)
-		entry->args[i] = ftrace_regs_argument(call->fregs, i);
-	ring_buffer_commit(buffer);
-	return true;
-}
-
-static void record_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame,
-			  u64 ts, u64 rettime)
-{
-	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;
-	struct ring_buffer_event *event = ring_buffer_reserve(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
-	struct ftrace_graph_ret_entry *entry;
-
-	if (!event)
-		return;
-	entry = ring_buffer_event_data(event);
-	trace_fill(&entry->ent, TRACE_GRAPH_RET, current, call->pc, call->flags);
-	entry->func = call->ip;
-	entry->retval = call->result;
-	entry->depth = call->depth;
-	entry->overrun = call->stack->overrun;
-	entry->calltime = frame->calltime + call->stack->slept;
-	entry->rettime = rettime;
-	ring_buffer_commit(buffer);
-}
+/* ---- The general way */
 
 /* With a threshold only returns are recorded, of calls that took as long. */
 static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
 {
-	if (begins_notrace(call->state, call->ip, call->depth))
+	unsigned args = READ_ONCE(graph_flags.val) & TRACE_GRAPH_ARGS ? FTRACE_REGS_ARGS : 0;
+
+	if (graph_begins_notrace(call->state, call->ip, call->depth))
 		return true;
-	if (!READ_ONCE(tracing_thresh) && !record_entry(&global_trace, call, trace_clock_now(&global_trace)))
+	if (!READ_ONCE(tracing_thresh) && !trace_graph_entry(&global_trace, call, args))
 		return false;
-	note_begin(call->state, call->depth);
+	graph_note_begin(call->state, call->depth, call->pc);
 	return true;
 }
 
@@ -151,11 +64,11 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call
 {
 	u64 rettime = sched_clock(), thresh = READ_ONCE(tracing_thresh);
 
-	if (note_end(call->state, call->depth) || !READ_ONCE(graph_enabled))
+	if (graph_note_end(call->state, call->depth) || !READ_ONCE(graph_enabled))
 		return;
 	if (thresh && rettime - frame->calltime - call->stack->slept < thresh)
 		return;
-	record_return(&global_trace, call, frame, trace_clock_now(&global_trace), rettime);
+	trace_graph_return(&global_trace, call, frame, rettime);
 }
 
 /* ---- The usual case. Whatever is not, is left by a tail call, so that no registers are saved for it. */
@@ -216,7 +129,7 @@ static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, stru
 	if (event) {
 		fill_entry(event, t, pc, flags, frame->func, state->depth - 1);
 		ring_buffer_commit(buffer);
-		note_begin(state, state->depth - 1);
+		graph_note_begin(state, state->depth - 1, pc);
 		fgraph_hook(fregs);
 	} else {
 		WRITE_ONCE(state->depth, state->depth - 1);
@@ -284,7 +197,7 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 	frame->key = key;
 	depth = state->depth;
 	if (limited)
-		silent = begins_notrace(state, ip, depth);
+		silent = graph_begins_notrace(state, ip, depth);
 	raw_local_irq_save(flags);
 	WRITE_ONCE(state->depth, depth + 1);
 	ts = sched_clock();
@@ -301,7 +214,7 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 	raw_local_irq_restore(flags);
 	fill_entry(event, t, pc, flags, ip, depth);
 	if (limited)
-		note_begin(state, depth);
+		graph_note_begin(state, depth, pc);
 	commit = rb_try_commit(buffer);
 	if (unlikely(commit)) {
 		enter_commit_slow(buffer, t, pc, fregs, commit);
@@ -387,7 +300,7 @@ static void graph_direct_return(struct fgraph_ret_regs *regs)
 		goto general;
 	WRITE_ONCE(regs->ret, frame->ret);
 	depth = state->depth - 1;
-	if (unlikely(state->flags) && note_end(state, depth)) {
+	if (unlikely(state->flags) && graph_note_end(state, depth)) {
 		WRITE_ONCE(state->depth, depth);
 		goto finish;
 	}
@@ -451,13 +364,19 @@ static const struct tracer_opt graph_opts[] = {
 	{ "funcgraph-retval-hex", TRACE_GRAPH_PRINT_RETVAL_HEX },
 	{ "funcgraph-args", TRACE_GRAPH_ARGS },
 	{ "sleep-time", TRACE_GRAPH_SLEEP_TIME },
+	{ "graph-time", TRACE_GRAPH_GRAPH_TIME },
 	{},
 };
 static struct tracer_flags graph_flags = {
 	.val = TRACE_GRAPH_PRINT_CPU | TRACE_GRAPH_PRINT_OVERHEAD | TRACE_GRAPH_PRINT_DURATION |
-	       TRACE_GRAPH_PRINT_IRQS | TRACE_GRAPH_SLEEP_TIME,
+	       TRACE_GRAPH_PRINT_IRQS | TRACE_GRAPH_SLEEP_TIME | TRACE_GRAPH_GRAPH_TIME,
 	.opts = graph_opts,
 };
+
+bool trace_graph_time(void)
+{
+	return READ_ONCE(graph_flags.val) & TRACE_GRAPH_GRAPH_TIME;
+}
 
 /* gcc's hook on aarch64 cannot tell arguments: -EOPNOTSUPP there. */
 static int graph_set_flag(struct trace_array *tr, u32 bit, bool set)

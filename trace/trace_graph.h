@@ -42,9 +42,20 @@ static_assert(GRAPH_ENT_SIZE == 20 && sizeof(struct ftrace_graph_ret_entry) == 4
 #define TRACE_GRAPH_PRINT_RETVAL_HEX 0x200
 #define TRACE_GRAPH_SLEEP_TIME	     0x400
 #define TRACE_GRAPH_ARGS	     0x800
+#define TRACE_GRAPH_GRAPH_TIME	     0x2000
 #define TRACE_GRAPH_PRINT_REL_TIME   0x1000 /* no option: of latency tracers */
 
 #define TRACE_ITER_COPY (RB_MAX_EVENT + sizeof(struct ftrace_graph_ret_entry)) /* bytes of trace_iterator.copy */
+
+/*
+ * trace_graph_record.c: the records, with the state and at the depth that `call` tells; args: so many words of
+ * arguments. Of an entry, was there room for it? Preemption off.
+ */
+bool trace_graph_entry(struct trace_array *tr, const struct fgraph_call *call, unsigned args);
+void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame,
+			u64 rettime);
+/* A place, as a call that took no time. False: no room. Interrupts off. */
+bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsigned long flags);
 
 /* trace_graph_print.c. What it keeps from line to line, a CPU each. */
 struct trace_graph_state;
@@ -67,9 +78,13 @@ extern u32 max_graph_depth; /* [a] 0: any */
 bool ip_hash_has(const struct ip_hash *hash, unsigned long ip);
 /* Exchange the filter's set with another. Thread context, no lock held. 0 or -ENOMEM. */
 int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with);
+/* Add the functions that match a glob. -EINVAL: none does; -ENOMEM. Likewise. */
+int graph_filter_add(struct graph_filter *filter, const char *pattern);
 
 /*
  * trace_functions_graph.c: which way calls go, after a change of clock, pids, filters, depth, threshold.
  * trace_types_lock.
  */
 void graph_update_fast(struct trace_array *tr);
+/* The option graph-time, for the profiler: a function's time is with that of the functions it calls. Any context. */
+bool trace_graph_time(void);

@@ -9,6 +9,9 @@
 /* trace_output.c: how records of a type are shown, NULL when nobody does. */
 const struct trace_event *find_trace_event(struct trace_iterator *iter);
 
+/* " %5lu.%06lu" of nanoseconds, or " %12lu" of a clock that counts something else; returns the end. */
+char *trace_put_time(char *p, const struct trace_iterator *iter, u64 ts);
+
 /* trace_output_latency.c: the latency format's columns, and its header. */
 void trace_print_latency_context(struct seq_file *s, struct trace_iterator *iter);
 void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter);
