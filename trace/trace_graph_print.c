@@ -148,7 +148,7 @@ static void put_abs_time(struct seq_file *s, u64 ts)
 
 static void put_rel_time(struct seq_file *s, struct trace_iterator *iter)
 {
-	u64 us = iter->ts > iter->from ? (iter->ts - iter->from) / 1000 : 0;
+	u64 start = trace_time_start(iter), us = iter->ts > start ? (iter->ts - start) / 1000 : 0;
 
 	seq_printf(s, "%9llu us |  ", (unsigned long long)us);
 }

@@ -12,8 +12,7 @@ static u64 round_to_us(u64 ns)
 	return (ns + 500) / 1000;
 }
 
-/* The time of a line is told from here on. */
-static u64 time_start(const struct trace_iterator *iter)
+u64 trace_time_start(const struct trace_iterator *iter)
 {
 	return iter->snapshot ? iter->snapshot->time_start : iter->tr->time_start;
 }
@@ -86,7 +85,7 @@ static void print_short(struct seq_file *s, struct trace_iterator *iter, u64 sin
 /* A record may be a little older than the start: it was stamped, then an interrupt came and something cleared. */
 void trace_print_latency_context(struct seq_file *s, struct trace_iterator *iter)
 {
-	u64 start = time_start(iter), since = iter->ts > start ? iter->ts - start : 0;
+	u64 start = trace_time_start(iter), since = iter->ts > start ? iter->ts - start : 0;
 	u64 delay = iter->next_ts > iter->ts ? iter->next_ts - iter->ts : 0;
 
 	if (iter->tr->trace_flags & TRACE_ITER(VERBOSE))
