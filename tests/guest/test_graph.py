@@ -30,7 +30,7 @@ RULE = " ------------------------------------------"
 PROC = r" *\S+-\d+ *"
 
 
-def parse(line, prefix=r" (?P<cpu>\d)\) "):
+def parse(line, prefix=r" (?P<cpu>\d)\) ", overhead=True):
     """The fields of one line below the header; None for task switches. Fails when a byte is out of place."""
     if not line or line == RULE or re.fullmatch(rf" \d\) {PROC} => {PROC}", line):
         return None
@@ -43,7 +43,7 @@ def parse(line, prefix=r" (?P<cpu>\d)\) "):
     assert body, line
     if body["us"] is not None:
         nanoseconds = body["ns"].ljust(3, "0")
-        assert rest.startswith(duration(body["us"], nanoseconds)[:14] + "|  "), line
+        assert rest.startswith(duration(body["us"], nanoseconds, overhead)[:14] + "|  "), line
         fields["ns"] = int(body["us"]) * 1000 + int(nanoseconds)
     call = CALL.fullmatch(body["call"] if body["us"] is not None else body["plain"])
     assert call, line
