@@ -27,7 +27,7 @@ def test_figures():
              "many": [many - 500, 500], "trace": [5000, 100, 10], "disable": [100_000],
              "hooks": [10, 5], "irqsoff": [300, 6], "preemptoff": [11, 200], "getpid_irqsoff": [600], "wakeup": [2700],
              "wakeup_on": [4200], "wakeup_functions": [6600], "pipe_wakeup": [4100],
-             "graph": [1100], "passed": [500], "roots": [0, 0], "shallow": [700], "all_roots": [2 * bench.loops(bench.LONG), 0],
+             "graph": [1100], "passed": [500], "depth_few": [5000], "depth_many": [19400], "plain_few": [3000], "plain_many": [5400],
              "other_task": [530], "filtered": [203]}
     costs = bench.figures(found, BOOT)
     assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
