@@ -73,10 +73,20 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call
 
 /* ---- The usual case. Whatever is not, is left by a tail call, so that no registers are saved for it. */
 
-/* The first word of a record; preemption was `pc`, which is at most 15. */
-static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct *t, unsigned long flags)
+/*
+ * The first word of a record; preemption was `pc`, which is at most 15, interrupts were `flags`. `restore`: and are
+ * again, with one question for both.
+ */
+static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct *t, unsigned long flags, bool restore)
 {
-	u32 head = type | pc << 24 | (u32)arch_irqs_disabled_flags(flags) << 16;
+	u32 head = type | pc << 24;
+
+	if (unlikely(arch_irqs_disabled_flags(flags))) {
+		barrier();
+		head |= TRACE_FLAG_IRQS_OFF << 16;
+	} else if (restore) {
+		raw_local_irq_enable();
+	}
 
 	if (unlikely(t->thread_flags & _TIF_NEED_RESCHED)) {
 		barrier(); /* a branch that is not taken, instead of computing both */
@@ -85,25 +95,24 @@ static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct
 	return head;
 }
 
-static __always_inline void fill_entry(struct ring_buffer_event *event, struct task_struct *t, u32 pc,
-				       unsigned long flags, unsigned long ip, u32 depth)
+static __always_inline void fill_entry(struct ring_buffer_event *event, const struct task_struct *t, u32 head,
+				       unsigned long ip, u32 depth)
 {
 	struct ftrace_graph_ent_entry *entry = (void *)event->array;
 
-	*(u32 *)(void *)entry = usual_head(TRACE_GRAPH_ENT, pc, t, flags);
+	*(u32 *)(void *)entry = head;
 	entry->ent.pid = t->pid;
 	entry->func = ip;
 	entry->depth = depth;
 }
 
-static __always_inline void fill_return(struct ring_buffer_event *event, struct task_struct *t, u32 pc,
-					unsigned long flags, const struct fgraph_stack *stack,
-					unsigned long result, u64 ts, u32 depth)
+static __always_inline void fill_return(struct ring_buffer_event *event, const struct task_struct *t, u32 head,
+					const struct fgraph_stack *stack, unsigned long result, u64 ts, u32 depth)
 {
 	struct ftrace_graph_ret_entry *entry = (void *)event->array;
 	const struct fgraph_frame *frame = stack->top - 1;
 
-	*(u32 *)(void *)entry = usual_head(TRACE_GRAPH_RET, pc, t, flags);
+	*(u32 *)(void *)entry = head;
 	entry->ent.pid = t->pid;
 	entry->func = frame->func;
 	entry->retval = result;
@@ -127,7 +136,7 @@ static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, stru
 	struct fgraph_frame *frame = t->ret_stack->top - 1;
 
 	if (event) {
-		fill_entry(event, t, pc, flags, frame->func, state->depth - 1);
+		fill_entry(event, t, usual_head(TRACE_GRAPH_ENT, pc, t, flags, false), frame->func, state->depth - 1);
 		ring_buffer_commit(buffer);
 		graph_note_begin(state, state->depth - 1, pc);
 		fgraph_hook(fregs);
@@ -211,8 +220,7 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 		enter_reserve_slow(buffer, t, pc, fregs, ts, flags);
 		return;
 	}
-	raw_local_irq_restore(flags);
-	fill_entry(event, t, pc, flags, ip, depth);
+	fill_entry(event, t, usual_head(TRACE_GRAPH_ENT, pc, t, flags, true), ip, depth);
 	if (limited)
 		graph_note_begin(state, depth, pc);
 	commit = rb_try_commit(buffer);
@@ -256,7 +264,7 @@ static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, str
 	u32 depth = direct_state(stack)->depth - 1;
 
 	if (event) {
-		fill_return(event, t, pc, flags, stack, result, ts, depth);
+		fill_return(event, t, usual_head(TRACE_GRAPH_RET, pc, t, flags, false), stack, result, ts, depth);
 		ring_buffer_commit(buffer);
 	}
 	WRITE_ONCE(direct_state(stack)->depth, depth);
@@ -312,8 +320,7 @@ static void graph_direct_return(struct fgraph_ret_regs *regs)
 		return;
 	}
 	WRITE_ONCE(state->depth, depth);
-	raw_local_irq_restore(flags);
-	fill_return(event, t, pc, flags, stack, regs->result[0], ts, depth);
+	fill_return(event, t, usual_head(TRACE_GRAPH_RET, pc, t, flags, true), stack, regs->result[0], ts, depth);
 	commit = rb_try_commit(buffer);
 	if (unlikely(commit)) {
 		return_commit_slow(buffer, t, pc, stack, commit);
