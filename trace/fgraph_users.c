@@ -218,12 +218,20 @@ static int add_user(struct fgraph_ops *gops)
 	return -EBUSY;
 }
 
+/* Nobody finds it any more. Who has found it goes on with it, so its bit stays until a grace period is over. */
 static void remove_user(struct fgraph_ops *gops)
 {
 	WRITE_ONCE(fgraph_users[gops->bit], NULL);
 	fgraph_nr_users--;
 	fgraph_epoch++;
 	gops->direct_key = FGRAPH_NOT_DIRECT;
+}
+
+/* The grace period, and its bit is another's to have. */
+static void retire_user(struct fgraph_ops *gops)
+{
+	synchronize_rcu();
+	fgraph_with_all_tasks(forget_key, &gops->bit);
 	if (gops->bit != FGRAPH_TRACER)
 		gops->bit = FGRAPH_ANY;
 }
@@ -244,6 +252,7 @@ static int start_user(struct fgraph_ops *gops)
 	gops->ops->flags &= ~FTRACE_OPS_FL_GRAPH;
 	remove_user(gops);
 	mutex_unlock(&ftrace_lock);
+	retire_user(gops);
 	return ret;
 }
 
@@ -273,11 +282,10 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 
 /*
  * The user is off the list before its sites change, so whoever comes late by way of ftrace_caller finds it gone.
- * unregister_ftrace_function waits for those who found it there; after that no frame is pushed for it.
+ * retire_user waits for those who found it there; after that no frame is pushed for it.
  */
 int unregister_ftrace_graph(struct fgraph_ops *gops)
 {
-	unsigned bit = gops->bit;
 	int ret = -EBUSY;
 
 	mutex_lock(&ftrace_graph_lock);
@@ -290,7 +298,7 @@ int unregister_ftrace_graph(struct fgraph_ops *gops)
 	if (!ret) {
 		ret = unregister_ftrace_function(gops->ops);
 		gops->ops->flags &= ~FTRACE_OPS_FL_GRAPH;
-		fgraph_with_all_tasks(forget_key, &bit);
+		retire_user(gops);
 		drop_stacks();
 	}
 	mutex_unlock(&ftrace_graph_lock);

@@ -1,17 +1,18 @@
 #!/bin/sh
-# description: function_graph goes on and off and its filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
+# description: function_graph and display-graph go on and off and their filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
 # requires: smp=4 timeout=500 progs="storm killstorm" soak
 . /run/prelude
-rounds=24
+rounds=12
 test "$1" = 0 || rounds=1000
 debug=/sys/kernel/debug/fgraph
 
 storm 4 > /tmp/storm &
 storm=$!
-killstorm 4 100 > /tmp/killstorm &
+killstorm 4 30 > /tmp/killstorm &
 killstorm=$!
 cd $T
 echo 64 > buffer_size_kb
+echo 1 > options/display-graph
 round=0
 while [ $round -lt $rounds ]; do
 	echo function_graph > current_tracer || fail "round $round: function_graph"
@@ -26,7 +27,14 @@ while [ $round -lt $rounds ]; do
 	7) echo 1 > options/sleep-time; echo 100 > tracing_thresh ;;
 	esac
 	test $((round % 10)) = 0 && head -c 100000 trace > /dev/null
-	test $((round % 3)) = 0 && echo function > current_tracer || echo nop > current_tracer
+	# What comes next hooks entries only, or returns too, in sections; or nothing.
+	case $((round % 6)) in
+	0) echo function > current_tracer ;;
+	1) echo irqsoff > current_tracer ;;
+	2) echo wakeup > current_tracer ;;
+	3) echo 0 > options/display-graph; echo preemptirqsoff > current_tracer; echo 1 > options/display-graph ;;
+	*) echo nop > current_tracer ;;
+	esac
 	round=$((round + 1))
 done
 echo 0 > tracing_thresh
@@ -35,6 +43,7 @@ echo > set_graph_notrace
 echo 0 > max_graph_depth
 echo 1 > options/sleep-time
 tracing_reset
+echo 0 > options/display-graph
 wait $killstorm || fail "killstorm: $(cat /tmp/killstorm)"
 kill $storm
 wait $storm || fail "storm: $(cat /tmp/storm)"
