@@ -2,13 +2,13 @@
 # description: function_graph and display-graph go on and off and their filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
 # requires: smp=4 timeout=500 progs="storm killstorm" soak
 . /run/prelude
-rounds=12
+rounds=8
 test "$1" = 0 || rounds=1000
 debug=/sys/kernel/debug/fgraph
 
 storm 4 > /tmp/storm &
 storm=$!
-killstorm 4 30 > /tmp/killstorm &
+killstorm 4 20 > /tmp/killstorm &
 killstorm=$!
 cd $T
 echo 64 > buffer_size_kb
