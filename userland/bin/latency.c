@@ -276,11 +276,44 @@ static void parse_option(int c, const char *arg)
 		vt_die(1, "'%s' is no list of CPUs", arg);
 }
 
+/* What no thread could become is said once, before there are any. */
+static void check_deadline(void)
+{
+	unsigned long min, max, us = (unsigned long)opt.interval;
+
+	vt_deadline_periods(&min, &max);
+	if (us < min || us > max)
+		vt_die(1, "an interval of deadline threads has %lu to %lu us", min, max);
+}
+
+static void check_cpus(void)
+{
+	cpu_set_t there = {{0}};
+
+	if (!vt_cpus_online(&there))
+		return; /* the threads will find out */
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &opt.cpus) && !CPU_ISSET(cpu, &there))
+			vt_die(1, "there is no CPU %d; there is: %s", cpu, vt_cpu_text(&there));
+	}
+}
+
+static const char help[] =
+	"  -p PRIO     priority of real-time threads, 1 to 99; alone it means -P fifo\n"
+	"  -P POLICY   other, fifo, rr, or deadline: a tenth of each interval (other)\n"
+	"  -i USEC     interval between wake-ups, 10 to 100000000 (1000)\n"
+	"  -l LOOPS    an end after so many wake-ups (until ^C)\n"
+	"  -t THREADS  how many, 1 to 64 (1)\n"
+	"  -a CPUS     a list such as 0,2-3: the CPUs of the threads, in turn (any)\n"
+	"  -h USEC     a histogram of wake-ups up to USEC late\n"
+	"  -q          nothing until the end\n";
+
 static void parse(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "latency [-p PRIO] [-P other|fifo|rr|deadline] [-i USEC] [-l LOOPS] "
 					"[-t THREADS] [-a CPUS] [-h USEC] [-q]",
 			       .options = "p:P:i:l:t:a:h:q",
+			       .help = help,
 			       .bad_status = 1};
 	int c;
 
@@ -294,6 +327,10 @@ static void parse(int argc, char **argv)
 		vt_die(1, "policy %s has no priorities", opt.policy->name);
 	if (!opt.priority && opt.policy->has_priority)
 		opt.priority = 1;
+	if (opt.policy->number == SCHED_DEADLINE)
+		check_deadline();
+	if (opt.pinned)
+		check_cpus();
 }
 
 int main(int argc, char **argv)

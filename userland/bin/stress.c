@@ -240,6 +240,18 @@ static const char usage[] =
 	"stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--vm N] [--fs N] "
 	"[--timeout SECONDS] [--count ROUNDS] [--verbose]";
 
+static const char help[] =
+	"  --cpu N      N workers that compute\n"
+	"  --yield N    that call sched_yield\n"
+	"  --sleep N    that sleep a millisecond at a time\n"
+	"  --pipe N     pairs that send a byte there and back\n"
+	"  --fork N     that fork and wait\n"
+	"  --vm N       that map 4 MiB, write to it, and fork\n"
+	"  --fs N       that make, rename, read and remove files in /tmp\n"
+	"  --timeout SECONDS    an end after so long (1.5, 2m, 1h); else only ^C ends it, or\n"
+	"  --count ROUNDS       when each worker has done so many\n"
+	"  --verbose, -v        say how many rounds each has done\n";
+
 /* Returns the worker's id, or -1 after a message. */
 static pid_t start(const struct kind *kind)
 {
@@ -296,7 +308,7 @@ static void parse_option(int argc, char **argv, int *i, long *workers)
 	} else if (!strcmp(argv[*i], "--verbose") || !strcmp(argv[*i], "-v")) {
 		verbose = true;
 	} else if (!strcmp(argv[*i], "--help")) {
-		printf("Usage: %s\n", usage);
+		printf("Usage: %s\n%s", usage, help);
 		exit(vt_finish(0));
 	} else {
 		vt_die(1, "unknown option '%s' (try stress --help)", argv[*i]);
