@@ -27,7 +27,7 @@ def records(text, tracer, overhead):
     """(fields of calls, the lines of stack records) below exactly Linux's header."""
     header = read_format("header_graph_latency.txt").replace("{tracer}", tracer)
     if tracer.startswith("wakeup"):
-        header = re.sub(r"(?m)^#  => .*\n#  => .*\n#\n", "", header)
+        header = re.sub(r"(?m)^#  => .*\n#  => .*\n#\n", "", header).replace("policy:0 rt_prio:0", "policy:1 rt_prio:5")
     pattern = re.sub(r"\\{(\w+)\\}", r"\\S+", re.escape(header))
     match = re.match(pattern, text)
     assert match, f"header differs from formats/header_graph_latency.txt:\n{text[:1500]}"
@@ -51,8 +51,8 @@ def test_display_graph(machine):
     parts = script(machine, "echo 1 > tracing_cpumask\n" + plant("irqsoff", "irqs_off", 3000) + plant("preemptoff", "preempt_off", 3000)
                    + plant("preemptirqsoff", "irqs_preempt_off", 3000)
                    + "echo 0 > options/function-trace\n" + plant("irqsoff", "irqs_off", 2000).replace("== irqsoff", "== places")
-                   + "echo 1 > options/function-trace; echo 1 > options/display-graph; echo wakeup > current_tracer; echo 1 > tracing_on\n"
-                   + f"sleep 0.01; echo 0 > tracing_on; echo '== wakeup'; cat trace; echo nop > current_tracer; echo '== stats'; cat {STATS}\n")
+                   + "echo 1 > options/function-trace; echo 1 > options/display-graph; echo wakeup_rt > current_tracer; echo 1 > tracing_on\n"
+                   + f"chrt -f 5 sleep 0.01; echo 0 > tracing_on; echo '== wakeup'; cat trace; echo nop > current_tracer; echo '== stats'; cat {STATS}\n")
     for tracer in ("irqsoff", "preemptoff", "preemptirqsoff"):
         found, stacks = records(parts[f"{tracer} 1"], tracer, False)
         spins = [call.ns for call in calls_of(found) if call.name == "plant_spin"]
@@ -67,10 +67,10 @@ def test_display_graph(machine):
         assert "<-" not in parts[f"{tracer} 1"] and "() {" not in parts[f"{tracer} 0"] and ");" not in parts[f"{tracer} 0"]
     places, _ = records(parts["places 1"], "irqsoff", False)
     assert [fields["name"] for fields in places] == ["trace_hardirqs_off", "trace_hardirqs_on", "tracer_hardirqs_on"]
-    found, stacks = records(parts["wakeup"], "wakeup", True)
+    found, stacks = records(parts["wakeup"], "wakeup_rt", True)
     assert [fields["kind"] for fields in found][:2] == ["comment", "leaf"] and found[-1]["kind"] == "comment"
     assert " + [000]" in found[0]["name"] and " ==> [000]" in found[-1]["name"]
-    assert found[1]["name"] in ("try_to_wake_up", "wake_up_new_task") and found[-2]["name"] == "__schedule"
+    assert found[1]["name"] == "try_to_wake_up" and found[-2]["name"] == "__schedule"
     after = stats(parts["stats"])
     assert after["mismatches"] == 0 and after["users"] == 0
 
