@@ -6,6 +6,7 @@ import pytest
 import test_graph
 from test_formats import COLUMNS, TRACING, lines_of, read_format
 from test_graph import PROC, STATS, calls_of, graph, script, split, stats
+from vitrine_guest import PANICKED, GuestError
 
 # ---- display-graph: irqsoff and its like, and wakeup
 
@@ -138,8 +139,19 @@ def test_from_boot_and_the_owner_of_memory(machine):
         said = lines_of(guest, "echo 0 > tracing_on; dmesg")
         owners = re.findall(r"(?:Allocated|Freed) in (\w+)", said)
         assert owners and set(owners) == {"lkdtm_SLAB_FREE_DOUBLE"}, said[-2000:]
-    with machine.guest(append="ftrace_graph_max_depth=x") as guest:
+
+
+def test_a_panic_dumps_the_calls_that_led_to_it(machine):
+    """And a depth that is no number is none."""
+    append = "ftrace=function_graph ftrace_graph_filter=direct_entry ftrace_graph_max_depth=x ftrace_dump_on_oops"
+    with machine.guest(append=append, timeout=120) as guest:
         assert lines_of(guest, f"cat {TRACING}/max_graph_depth") == "0\n"
+        with pytest.raises(GuestError) as caught:
+            guest.run("echo PANIC > /sys/kernel/debug/provoke-crash/DIRECT")
+        assert caught.value.status == PANICKED
+        dumped = guest.console[guest.console.rindex("Dumping ftrace buffer") :]
+        calls = re.findall(r"\] +\d\) +(?:\d+\.\d+ us +)?\|  ( *)(\w+)\(\) \{", dumped)
+        assert calls[:1] == [("", "direct_entry")] and ("  ", "lkdtm_PANIC") in calls and ("    ", "panic") in calls, dumped[:3000]
 
 
 # ---- Values that functions return; pids; interrupts
