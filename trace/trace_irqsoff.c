@@ -165,8 +165,8 @@ static int critical_init(struct trace_array *tr, u32 kinds)
 
 /*
  * Who finds no array does nothing, and that includes a task that was preempted on its way into trace_hardirqs_disable
- * and gets there after the hooks are off; one of another tracer by then, it asks for its kind. Whoever has found one
- * has interrupts or preemption off until it is through, which the grace period waits for.
+ * and gets there after the hooks are off (with another tracer selected by then it asks for its kind). Whoever has found
+ * one has interrupts or preemption off until it is through, which the grace period waits for.
  */
 static void critical_reset(struct trace_array *tr)
 {

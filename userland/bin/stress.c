@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -255,12 +256,18 @@ static const char help[] =
 /* Returns the worker's id, or -1 after a message. */
 static pid_t start(const struct kind *kind)
 {
-	pid_t pid = fork();
+	pid_t us = getpid(), pid = fork();
 
 	if (pid < 0)
 		vt_warn_errno("fork");
 	if (pid == 0) {
-		long done = kind->work();
+		long done;
+
+		/* However we end, the workers end with us. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+		if (getppid() != us)
+			_exit(1);
+		done = kind->work();
 
 		if (verbose)
 			printf("%s: %ld rounds\n", kind->name, done);
