@@ -162,12 +162,24 @@ def test_values_pids_and_interrupts(machine):
     parts = script(machine, "echo sys_openat ksys_openat do_sys_open sys_open sys_access sys_faccessat sys_stat sys_fstatat > set_ftrace_filter 2>/dev/null\n"
                             "echo 'sys_*' > set_ftrace_filter; echo $$ > set_ftrace_pid; echo function_graph > current_tracer\n"
                             "echo 1 > options/funcgraph-retval; echo 1 > options/funcgraph-proc; echo 1 > tracing_on; test -e /nowhere; ls / > /dev/null\n"
-                            "echo 0 > tracing_on; echo '== decimal'; cat trace; echo 1 > options/funcgraph-retval-hex; echo '== hex'; cat trace; echo \"== pid $$\"")
+                            "echo 0 > tracing_on; echo '== decimal'; cat trace; echo 1 > options/funcgraph-retval-hex; echo '== hex'; cat trace; echo \"== pid $$\"\n"
+                            "echo 0 > options/funcgraph-retval; echo 0 > options/funcgraph-proc; echo > set_ftrace_pid; echo plant_recurse > set_ftrace_filter\n"
+                            "echo 1 > options/funcgraph-args 2> /dev/null; echo > trace; echo 1 > tracing_on; echo 3 > /sys/kernel/debug/fgraph/recurse\n"
+                            "echo 0 > tracing_on; echo '== args'; cat trace; echo 0 > options/funcgraph-args; echo > set_ftrace_filter\n"
+                            "echo 0 > options/funcgraph-irqs; for name in hrtimer_interrupt ''; do echo $name > set_graph_function; echo > trace\n"
+                            "echo 1 > tracing_on; sleep 0.02; echo 0 > tracing_on; echo \"== interrupts $name\"; cat trace; done")
     decimal, hexadecimal = (re.findall(r"(?m)(\w+)\(\); /\* = (\S+) \*/$", parts[name]) for name in ("decimal", "hex"))
     assert len(decimal) == len(hexadecimal) > 5 and "-2" in [value for _, value in decimal]
     for (name, value), (same, shown) in zip(decimal, hexadecimal):
         number = int(shown, 16)
         assert name == same and (int(value, 0) == number or number in (int(value) % 2**64, int(value) % 2**32)), (name, value, shown)
     pid = next(name for name in parts if name.startswith("pid ")).split()[1]
+    if machine.arguments:  # how many the function takes nobody knows: all registers that there may be
+        assert re.findall(r"plant_recurse\((\S+)(?:, 0x[0-9a-f]+){5}\)", parts["args"]) == ["0x3", "0x2", "0x1", "0x0"]
+    else:
+        assert len(re.findall(r"plant_recurse\(\)", parts["args"])) == 4
+    # With funcgraph-irqs off, what an interrupt runs is passed over, but for functions that are asked for.
+    assert {call.name for call in calls_of(graph(parts["interrupts hrtimer_interrupt"])) if not call.parent} == {"hrtimer_interrupt"}
+    assert "hrtimer_interrupt" not in parts["interrupts "] and "hrtimer_nanosleep" in parts["interrupts "]
     procs = set(re.findall(r"(?m)^ \d\) +\S+?-(\d+) +\| ", parts["decimal"]))
     assert procs == {pid}
