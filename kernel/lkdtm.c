@@ -7,6 +7,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
+#include <mm/slab.h>
 #include <uapi/mman.h>
 
 /* Each is a function of its own, so that the backtrace says which it was. Context: the writer's, nothing
@@ -109,6 +110,17 @@ static void noinline lkdtm_EXHAUST_STACK(void)
 	lkdtm_EXHAUST_STACK_step(1U << 20);
 }
 
+/* Given back twice. Without slub_debug on the command line it is the next allocations that go wrong. */
+static void noinline lkdtm_SLAB_FREE_DOUBLE(void)
+{
+	void *object = kmalloc(64, GFP_KERNEL);
+
+	kfree(object);
+	/* cppcheck-suppress doubleFree ; this fault is what is ordered */
+	kfree(object);
+	barrier(); /* no jump: it is we who give it back */
+}
+
 static const struct crashtype crashtypes[] = {
 	{"PANIC", lkdtm_PANIC},
 	{"BUG", lkdtm_BUG},
@@ -119,6 +131,7 @@ static const struct crashtype crashtypes[] = {
 	{"EXEC_USERSPACE", lkdtm_EXEC_USERSPACE},
 	{"ACCESS_USERSPACE", lkdtm_ACCESS_USERSPACE},
 	{"EXHAUST_STACK", lkdtm_EXHAUST_STACK},
+	{"SLAB_FREE_DOUBLE", lkdtm_SLAB_FREE_DOUBLE},
 };
 
 static ssize_t direct_entry(struct file *file, const char __user *buf, size_t n, loff_t *pos)

@@ -19,6 +19,7 @@
 #include <sched/preempt.h>
 #include <sched/spinlock.h>
 #include <time/clock.h>
+#include <trace/fgraph.h>
 
 DECLARE_TABLE(panic_notifiers, const struct panic_notifier);
 
@@ -163,7 +164,7 @@ void __warn(const char *file, int line, const char *cond)
 	notify_trouble(TROUBLE_WARNING); /* first: a trace shall end here, not with our printing */
 	pr_warn("------------[ cut here ]------------\n");
 	pr_warn("WARNING: CPU: %u PID: %d at %s:%d %pS: %s\n", smp_processor_id(), current->pid, file, line,
-		__builtin_return_address(0), cond);
+		(void *)TRUE_RET_ADDR(), cond);
 	warned = true;
 	raw_local_irq_save(flags); /* the lines of one backtrace together */
 	dump_stack();

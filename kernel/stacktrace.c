@@ -1,4 +1,5 @@
 /* Walking kernel stacks by frame records, and printing what was found. */
+#include <asm/ftrace.h>
 #include <asm/ptrace.h>
 #include <asm/stacktrace.h>
 #include <kernel/panic.h>
@@ -8,6 +9,7 @@
 #include <sched/current.h>
 #include <sched/preempt.h>
 #include <sched/sched.h>
+#include <trace/fgraph.h>
 
 #define MAX_PRINTED 64
 
@@ -20,6 +22,7 @@ extern const char _stext[], _etext[];
 struct walk {
 	const struct task_struct *task;
 	unsigned long fp, low, high;
+	unsigned hooked; /* position in the task's hooked returns */
 };
 
 /* The stack that addr lies on. The interrupt and overflow stacks are those of this CPU: for ourselves only. */
@@ -40,6 +43,7 @@ static notrace bool walk_start(struct walk *w, const struct task_struct *task, u
 {
 	w->task = task;
 	w->fp = fp;
+	w->hooked = FGRAPH_WALK;
 	return find_stack(w, fp);
 }
 
@@ -75,6 +79,8 @@ static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigne
 		ret = READ_ONCE(record[1]);
 		if (!ret)
 			break;
+		if (unlikely(ret == RETURN_TO_HANDLER_ADDR))
+			ret = fgraph_ret_addr(w->task, &w->hooked, (unsigned long)&record[1]);
 		if (skip)
 			skip--;
 		else

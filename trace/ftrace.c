@@ -13,6 +13,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 
+#include "fgraph_internal.h"
 #include "ftrace_internal.h"
 
 /* The build's table (tools/mcount.py): offsets of all sites from _text, ascending. */
@@ -24,7 +25,22 @@ struct dyn_ftrace *ftrace_recs;
 unsigned ftrace_nr_recs;
 unsigned ftrace_nr_pages;
 unsigned long *ftrace_enabled_map, *ftrace_touched_map;
-static unsigned long *wanted_map; /* [ftrace_lock] scratch: what the users want */
+
+/*
+ * What a site may call. While only entries or only returns are traced, all sites that anybody wants call ftrace_caller,
+ * whose two places then hold one call and one nop. While both are, that is for sites that both want, and the others
+ * call what does the one thing only. [maps: ftrace_lock]
+ */
+enum callers { CALLER_BOTH, CALLER_ENTRY, CALLER_RETURN, NR_CALLERS };
+static struct site_map {
+	unsigned long caller;
+	unsigned long *wanted; /* scratch: what the users want */
+	unsigned long *have;   /* sites that hold a call of it */
+} site_maps[NR_CALLERS] = {
+	[CALLER_BOTH] = { .caller = FTRACE_CALLER_ADDR },
+	[CALLER_ENTRY] = { .caller = FTRACE_ENTRY_CALLER_ADDR },
+	[CALLER_RETURN] = { .caller = FTRACE_RETURN_CALLER_ADDR },
+};
 struct ftrace_ops *ftrace_ops_list;
 int ftrace_enabled = 1; /* [ftrace_lock] */
 static bool ftrace_dead; /* [ftrace_lock] */
@@ -35,7 +51,7 @@ static bool ftrace_dead; /* [ftrace_lock] */
  * list) may not rely on which user it is given, and why users that can be freed always go through the list.
  */
 struct ftrace_ops *function_trace_op;
-static unsigned long ftrace_call_target; /* [ftrace_lock] 0: nop */
+static unsigned long ftrace_call_target, ftrace_graph_call_target; /* [ftrace_lock] 0: nop */
 
 bool ftrace_is_dead(void)
 {
@@ -79,48 +95,74 @@ static void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, stru
 
 	preempt_disable_notrace();
 	rec = ftrace_rec_of(ip);
+	parent_ip = fgraph_true_ret(parent_ip);
 	if (likely(rec >= 0))
 		for_each_ftrace_op(op)
-			if (!(op->flags & FTRACE_OPS_FL_STUB) && ftrace_ops_wants(op, rec))
+			if (!(op->flags & FTRACE_OPS_NO_CALL) && ftrace_ops_wants(op, rec))
 				op->func(ip, parent_ip, op, fregs);
 	preempt_enable_notrace();
 }
 
 /* What ftrace_call shall hold: nothing, the one user's function, or the list. */
-static unsigned long choose_callee(struct ftrace_ops **op)
+static unsigned long choose_callee(struct ftrace_ops **only)
 {
-	struct ftrace_ops *only = ftrace_ops_list;
+	struct ftrace_ops *op;
+	unsigned users = 0;
 
-	*op = only;
-	if (!only)
+	*only = NULL;
+	for_each_ftrace_op(op) {
+		if (op->flags & FTRACE_OPS_FL_GRAPH)
+			continue;
+		*only = op;
+		users++;
+	}
+	if (!users)
 		return 0;
-	if (!only->next && !(only->flags & FTRACE_OPS_FL_DYNAMIC))
-		return (unsigned long)only->func;
-	return (unsigned long)ftrace_ops_list_func;
+	if (users > 1 || ((*only)->flags & FTRACE_OPS_FL_DYNAMIC))
+		return (unsigned long)ftrace_ops_list_func;
+	if (!fgraph_was_used)
+		return (unsigned long)(*only)->func;
+	return (unsigned long)((*only)->hooked_func ?: ftrace_ops_list_func);
 }
 
-/* wanted_map = union of what the users want; all of it empty while ftrace is switched off. */
+/* map |= what the user wants. */
+static void add_wanted(unsigned long *map, const struct ftrace_ops *op)
+{
+	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++) {
+		unsigned long want = op->filter.count ? op->filter.bits[w] : ~0UL;
+
+		if (op->exclude.count)
+			want &= ~op->exclude.bits[w];
+		map[w] |= want;
+	}
+}
+
+/* The wanted maps, all of them empty while ftrace is switched off. */
 static void compute_wanted(void)
 {
+	unsigned long *entry = site_maps[CALLER_ENTRY].wanted, *ret = site_maps[CALLER_RETURN].wanted;
+	unsigned long *both = site_maps[CALLER_BOTH].wanted;
 	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
+	bool entries = false, returns = false;
 	struct ftrace_ops *op;
 
-	memset(wanted_map, 0, words * sizeof(long));
-	if (!ftrace_enabled)
-		return;
+	memset(entry, 0, words * sizeof(long));
+	memset(ret, 0, words * sizeof(long));
 	for_each_ftrace_op(op) {
-		if (op->flags & FTRACE_OPS_FL_STUB)
+		if (!ftrace_enabled || (op->flags & FTRACE_OPS_FL_STUB))
 			continue;
-		for (unsigned w = 0; w < words; w++) {
-			unsigned long want = op->filter.count ? op->filter.bits[w] : ~0UL;
-
-			if (op->exclude.count)
-				want &= ~op->exclude.bits[w];
-			wanted_map[w] |= want;
-		}
+		add_wanted(op->flags & FTRACE_OPS_FL_GRAPH ? ret : entry, op);
+		*(op->flags & FTRACE_OPS_FL_GRAPH ? &returns : &entries) = true;
 	}
-	if (ftrace_nr_recs % 64)
-		wanted_map[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
+	if (ftrace_nr_recs % 64) {
+		entry[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
+		ret[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
+	}
+	for (unsigned w = 0; w < words; w++) {
+		both[w] = entries && returns ? entry[w] & ret[w] : entry[w] | ret[w];
+		entry[w] &= ~both[w];
+		ret[w] &= ~both[w];
+	}
 }
 
 /* One change of users or sets, made while every other CPU is parked outside of all tracing. */
@@ -140,40 +182,73 @@ static __always_inline unsigned gather_sites(unsigned long *sites, unsigned w, u
 	return n;
 }
 
-/* Do these sites hold calls, or nops? */
-static notrace bool verify_sites(struct site_change *change, unsigned w, unsigned long bits, bool call)
+/* Do these sites call `caller`, or hold nops (0)? */
+static notrace bool verify_sites(struct site_change *change, unsigned w, unsigned long bits, unsigned long caller)
 {
 	unsigned long sites[64];
 	unsigned n = gather_sites(sites, w, bits);
-	size_t good = n ? arch_patch_verify_calls(sites, n, call ? FTRACE_CALLER_ADDR : 0) : 0;
+	size_t good = n ? arch_patch_verify_calls(sites, n, caller) : 0;
 
 	if (good == n)
 		return true;
 	change->bad = &ftrace_recs[ftrace_rec_of(sites[good])];
-	change->bad_had_call = call;
+	change->bad_had_call = caller;
 	return false;
 }
 
 static notrace bool verify_word(struct site_change *change, unsigned w)
 {
-	unsigned long diff = wanted_map[w] ^ ftrace_enabled_map[w];
+	unsigned long nops = 0;
 
-	return verify_sites(change, w, diff & ~wanted_map[w], true) &&
-	       verify_sites(change, w, diff & wanted_map[w], false);
+	for (const struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++) {
+		nops |= map->wanted[w];
+		if (!verify_sites(change, w, map->have[w] & ~map->wanted[w], map->caller))
+			return false;
+	}
+	return verify_sites(change, w, nops & ~ftrace_enabled_map[w], 0);
 }
 
-/* Verified: writing cannot fail but for a target out of reach, and ftrace_caller is in the same image. */
-static notrace void write_word(unsigned w)
+static notrace void write_sites(unsigned w, unsigned long bits, unsigned long caller)
 {
-	unsigned long diff = wanted_map[w] ^ ftrace_enabled_map[w], on = diff & wanted_map[w];
 	unsigned long sites[64];
 
-	if (diff & ~on)
-		arch_patch_write_calls(sites, gather_sites(sites, w, diff & ~on), 0);
-	if (on)
-		arch_patch_write_calls(sites, gather_sites(sites, w, on), FTRACE_CALLER_ADDR);
-	ftrace_touched_map[w] |= on;
-	ftrace_enabled_map[w] = wanted_map[w];
+	if (bits)
+		arch_patch_write_calls(sites, gather_sites(sites, w, bits), caller);
+}
+
+/* Verified: writing cannot fail but for a target out of reach, and what sites call is in the same image. */
+static notrace void write_word(unsigned w)
+{
+	unsigned long wanted = 0;
+
+	for (const struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++)
+		wanted |= map->wanted[w];
+	write_sites(w, ftrace_enabled_map[w] & ~wanted, 0);
+	for (struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++) {
+		write_sites(w, map->wanted[w] & ~map->have[w], map->caller);
+		map->have[w] = map->wanted[w];
+	}
+	ftrace_touched_map[w] |= wanted;
+	ftrace_enabled_map[w] = wanted;
+}
+
+/* What the places in ftrace_caller and its like call. */
+static notrace void write_callees(void)
+{
+	unsigned long callee = choose_callee(&function_trace_op);
+	unsigned long graph = callee ? FTRACE_GRAPH_RELOAD_ADDR : FTRACE_GRAPH_CALLER_ADDR;
+
+	if (callee != ftrace_call_target) {
+		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
+		arch_patch_write(ftrace_entry_call_site, callee, PATCH_CALL);
+	}
+	ftrace_call_target = callee;
+	fgraph_choose();
+	if (!fgraph_nr_users)
+		graph = 0;
+	if (graph != ftrace_graph_call_target)
+		arch_patch_write(ftrace_graph_call_site, graph, PATCH_JUMP);
+	ftrace_graph_call_target = graph;
 }
 
 /*
@@ -184,7 +259,6 @@ static notrace void update_stopped(void *data)
 {
 	struct site_change *change = data;
 	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
-	unsigned long callee;
 
 	if (change->set)
 		swap(*change->set, *change->with);
@@ -196,10 +270,7 @@ static notrace void update_stopped(void *data)
 			swap(*change->set, *change->with);
 		return;
 	}
-	callee = choose_callee(&function_trace_op);
-	if (callee != ftrace_call_target)
-		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
-	ftrace_call_target = callee;
+	write_callees();
 	for (unsigned w = 0; w < words; w++)
 		write_word(w);
 }
@@ -282,13 +353,19 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 	return ret;
 }
 
-void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t hooked_func)
 {
 	mutex_lock(&ftrace_lock);
 	WRITE_ONCE(ops->func, func);
+	ops->hooked_func = hooked_func;
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		ftrace_update();
 	mutex_unlock(&ftrace_lock);
+}
+
+void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+{
+	ftrace_ops_set_funcs(ops, func, ops->flags & FTRACE_OPS_FL_TRUE_PARENT ? func : NULL);
 }
 
 int ftrace_set_enabled(bool on)
@@ -319,6 +396,17 @@ static notrace void convert_nops(void)
 	raw_local_irq_restore(flags);
 }
 
+static bool alloc_site_maps(unsigned long size)
+{
+	for (struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++) {
+		map->wanted = kzalloc(size, GFP_KERNEL);
+		map->have = kzalloc(size, GFP_KERNEL);
+		if (!map->wanted || !map->have)
+			return false;
+	}
+	return true;
+}
+
 void ftrace_init(void)
 {
 	unsigned long map_size;
@@ -335,8 +423,7 @@ void ftrace_init(void)
 	ftrace_recs = kvzalloc(ftrace_nr_recs * sizeof(*ftrace_recs), GFP_KERNEL);
 	ftrace_enabled_map = kzalloc(map_size, GFP_KERNEL);
 	ftrace_touched_map = kzalloc(map_size, GFP_KERNEL);
-	wanted_map = kzalloc(map_size, GFP_KERNEL);
-	if (!ftrace_recs || !ftrace_enabled_map || !ftrace_touched_map || !wanted_map)
+	if (!ftrace_recs || !ftrace_enabled_map || !ftrace_touched_map || !alloc_site_maps(map_size))
 		panic("ftrace: no memory for %u sites", ftrace_nr_recs);
 	convert_nops();
 	start = sched_clock() - start;

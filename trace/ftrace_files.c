@@ -9,7 +9,7 @@
 #include <uapi/fcntl.h>
 
 #include "ftrace_internal.h"
-#include "trace.h"
+#include "trace_graph.h"
 
 /* ---- Lists of records: one seq_file walk, told apart by what it shows. */
 
@@ -114,7 +114,8 @@ static void show_users(struct seq_file *m, unsigned rec)
 		}
 	seq_printf(m, "%s (%u)           ", ftrace_rec_name(&ftrace_recs[rec]), users);
 	if (users == 1)
-		seq_printf(m, "\tops: %s (%pS)", one->name, (void *)one->func);
+		seq_printf(m, "\tops: %s (%pS)", one->name,
+			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR : (void *)one->func);
 	seq_putc(m, '\n');
 }
 
@@ -142,7 +143,8 @@ TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_
  */
 struct filter_writer {
 	struct mutex mutex;
-	struct ftrace_ops *ops;   /* [I] */
+	struct ftrace_ops *ops;   /* [I] NULL: it is a filter of function graph */
+	struct graph_filter *graph; /* [I] */
 	bool exclude;             /* [I] which of its sets */
 	bool changed;             /* [o] */
 	struct ftrace_set set;    /* [o] the copy */
@@ -152,6 +154,8 @@ struct filter_writer {
 
 static struct ftrace_set *writer_target(const struct filter_writer *w)
 {
+	if (w->graph)
+		return &w->graph->set;
 	return w->exclude ? &w->ops->exclude : &w->ops->filter;
 }
 
@@ -216,7 +220,7 @@ static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, si
 	return ret;
 }
 
-static struct filter_writer *writer_alloc(struct file *file, bool exclude)
+static struct filter_writer *writer_alloc(struct file *file, bool exclude, struct graph_filter *graph)
 {
 	struct filter_writer *w = kzalloc(sizeof(*w), GFP_KERNEL);
 	int ret = 0;
@@ -224,7 +228,8 @@ static struct filter_writer *writer_alloc(struct file *file, bool exclude)
 	if (!w)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&w->mutex);
-	w->ops = tracefs_array(file)->ops;
+	w->ops = graph ? NULL : tracefs_array(file)->ops;
+	w->graph = graph;
 	w->exclude = exclude;
 	if (file->f_flags & O_TRUNC) {
 		w->changed = true;
@@ -244,7 +249,9 @@ static void writer_finish(struct filter_writer *w)
 {
 	if (w->len)
 		process_token(w);
-	if (w->changed) {
+	if (w->changed && w->graph) {
+		graph_filter_replace(w->graph, &w->set);
+	} else if (w->changed) {
 		mutex_lock(&ftrace_lock);
 		ftrace_ops_replace_set(w->ops, writer_target(w), &w->set);
 		mutex_unlock(&ftrace_lock);
@@ -290,9 +297,9 @@ static int filter_show(struct seq_file *m, void *v)
 
 static const struct seq_operations filter_seq_ops = { filter_start, rec_stop, filter_next, filter_show };
 
-static int filter_open(struct file *file, bool exclude)
+static int filter_open(struct file *file, bool exclude, struct graph_filter *graph)
 {
-	struct filter_writer *w = writer_alloc(file, exclude);
+	struct filter_writer *w = writer_alloc(file, exclude, graph);
 	int ret = 0;
 
 	if (IS_ERR(w))
@@ -312,12 +319,22 @@ static int filter_open(struct file *file, bool exclude)
 
 static int ftrace_filter_open(struct inode *inode, struct file *file)
 {
-	return filter_open(file, false);
+	return filter_open(file, false, NULL);
 }
 
 static int ftrace_notrace_open(struct inode *inode, struct file *file)
 {
-	return filter_open(file, true);
+	return filter_open(file, true, NULL);
+}
+
+static int graph_function_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, false, &graph_functions);
+}
+
+static int graph_notrace_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, true, &graph_notrace);
 }
 
 static int ftrace_filter_release(struct inode *inode, struct file *file)
@@ -351,12 +368,32 @@ static const struct file_operations ftrace_notrace_fops = {
 	.llseek = default_llseek,
 	.release = ftrace_filter_release,
 };
+static const struct file_operations graph_function_fops = {
+	.open = graph_function_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
+static const struct file_operations graph_notrace_fops = {
+	.open = graph_notrace_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
 static const struct tracefs_file set_ftrace_filter_file = { "set_ftrace_filter", 0640, &ftrace_filter_fops,
 							    TRACEFS_ARRAY };
 static const struct tracefs_file set_ftrace_notrace_file = { "set_ftrace_notrace", 0640, &ftrace_notrace_fops,
 							     TRACEFS_ARRAY };
 REGISTER_TRACEFS(set_ftrace_filter_file);
 REGISTER_TRACEFS(set_ftrace_notrace_file);
+static const struct tracefs_file set_graph_function_file = { "set_graph_function", 0644, &graph_function_fops,
+							     TRACEFS_TOP };
+static const struct tracefs_file set_graph_notrace_file = { "set_graph_notrace", 0644, &graph_notrace_fops,
+							    TRACEFS_TOP };
+REGISTER_TRACEFS(set_graph_function_file);
+REGISTER_TRACEFS(set_graph_notrace_file);
 
 /* ---- /proc/sys/kernel/ftrace_enabled */
 

@@ -29,6 +29,7 @@ static inline bool ftrace_ops_wants(const struct ftrace_ops *ops, unsigned rec)
 		return false;
 	return !ops->exclude.count || !((ops->exclude.bits[rec / 64] >> (rec % 64)) & 1);
 }
+#define FTRACE_OPS_NO_CALL (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_GRAPH) /* not called at an entry */
 #define for_each_ftrace_op(op) for ((op) = READ_ONCE(ftrace_ops_list); (op); (op) = READ_ONCE((op)->next))
 
 /* Bring sites and ftrace_call in line with the users. ftrace_lock held; thread context. 0 or -errno. */

@@ -9,6 +9,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 
+#include "trace_functions.h"
 #include "trace_max.h"
 #include "trace_record.h"
 
@@ -61,6 +62,7 @@ void tracing_reset(struct trace_array *tr, int cpu)
 	} else {
 		ring_buffer_reset_cpu(tr->buffer, cpu);
 	}
+	trace_func_repeats_forget();
 }
 
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)

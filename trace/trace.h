@@ -17,6 +17,7 @@
 
 struct trace_array;
 struct trace_iterator;
+struct trace_graph_state;
 struct trace_pid_list;
 
 /* Every record begins with this; events/<system>/<event>/format shows it as the common fields. */
@@ -42,7 +43,10 @@ enum trace_type {
 	TRACE_STACK = 4,
 	TRACE_PRINT = 5,
 	TRACE_SPECIAL = 7, /* 2.6.33's number, which later Linux gave to what we have not */
+	TRACE_GRAPH_RET = 10,
+	TRACE_GRAPH_ENT = 11,
 	TRACE_USER_STACK = 12,
+	TRACE_FUNC_REPEATS = 19,
 };
 struct ftrace_entry {
 	struct trace_entry ent;
@@ -135,6 +139,7 @@ enum trace_option_bit {
 	OPT_PAUSE_ON_TRACE,
 	OPT_FUNCTION, /* function-trace */
 	OPT_FUNC_FORK, /* function-fork */
+	OPT_DISPLAY_GRAPH,
 	OPT_STACKTRACE,
 	NR_TRACE_OPTIONS,
 };
@@ -169,6 +174,11 @@ struct tracer {
 	struct tracer_flags *flags;            /* its own options; NULL: none */
 	/* One of them is about to change, maybe while the tracer is not selected. 0, or -errno: then it does not. */
 	int (*set_flag)(struct trace_array *tr, u32 bit, bool set);
+	/* Somebody begins to show our records, and ends; in the mutexes that this takes, or, iter->atomic, in none. */
+	int (*open)(struct trace_iterator *iter); /* 0 or -errno */
+	void (*close)(struct trace_iterator *iter);
+	/* The record in our own form; false: in the usual one. The options raw, hex and bin go before it. */
+	bool (*print_line)(struct seq_file *s, struct trace_iterator *iter);
 	/* What follows "# tracer: NAME" and "#"; NULL: trace_default_header. */
 	void (*print_header)(struct seq_file *s, struct trace_iterator *iter);
 	bool use_max_tr; /* a latency tracer: `trace` shows the maximum taken last (trace_max.h), not the buffer */
@@ -238,7 +248,11 @@ struct trace_iterator {
 	loff_t pos;
 	bool of_snapshot;                     /* the file is `snapshot` */
 	bool latency_format;                  /* asked for at open */
-	void *copy;                           /* latency format of `trace`: `ent` is copied here, to look ahead */
+	void *copy;                           /* not NULL: `ent` is copied here, to look ahead; behind it `leaf` */
+	unsigned ent_size;                    /* bytes of `ent`, where it is a copy */
+	struct trace_entry *leaf;             /* the return, that follows at once, of the call `ent`; else NULL */
+	bool held;                            /* trace_pipe: `ent` is a copy, not in the buffer any more */
+	struct trace_graph_state *graph;      /* function graph's, from line to line */
 	u64 next_ts;                          /* latency format: of the record behind `ent`; 0: not known */
 	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
 	bool atomic;                          /* ftrace_dump: who prints may not sleep */
@@ -322,6 +336,9 @@ void trace_print_lat_flags(char *to, const struct trace_entry *ent); /* five cha
 
 /* trace_iter.c. trace_types_lock held. */
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter);
+void trace_consume_entry(struct trace_iterator *iter); /* consuming: the record found is shown */
+int trace_iter_prepare(struct trace_iterator *iter);   /* `trace` is known: what its output needs. 0 or -errno */
+void trace_iter_release(struct trace_iterator *iter);
 /* Before the first step of `trace`, for its header: is there nothing to show? */
 bool trace_iter_empty(struct trace_iterator *iter);
 /* How many records the walk will show, from its beginning, where it then stands again. Before the first step. */

@@ -7,13 +7,14 @@
 #include <lib/string.h>
 #include <trace/trace_boot.h>
 
+#include "trace_graph.h"
 #include "trace_max.h"
 
 #define BOOT_TEXT_MAX 512
 
 /* What the command line asked for, kept until tracing is up. [boot] */
 static char boot_tracer[64], boot_filter[BOOT_TEXT_MAX], boot_notrace[BOOT_TEXT_MAX], boot_options[BOOT_TEXT_MAX],
-	boot_clock[32];
+	boot_clock[32], boot_graph_filter[BOOT_TEXT_MAX], boot_graph_notrace[BOOT_TEXT_MAX];
 static bool boot_snapshot; /* [boot] */
 
 static int keep(char *to, size_t size, const char *value)
@@ -38,6 +39,32 @@ static int set_boot_notrace(const char *value)
 	return keep(boot_notrace, sizeof(boot_notrace), value);
 }
 __setup("ftrace_notrace=", set_boot_notrace);
+
+static int set_boot_graph_filter(const char *value)
+{
+	return keep(boot_graph_filter, sizeof(boot_graph_filter), value);
+}
+__setup("ftrace_graph_filter=", set_boot_graph_filter);
+
+static int set_boot_graph_notrace(const char *value)
+{
+	return keep(boot_graph_notrace, sizeof(boot_graph_notrace), value);
+}
+__setup("ftrace_graph_notrace=", set_boot_graph_notrace);
+
+static int set_boot_graph_depth(const char *value)
+{
+	unsigned long depth;
+	int ret = kstrtoul(value, 10, &depth);
+
+	if (ret)
+		return ret;
+	if (depth > ~0U)
+		return -ERANGE;
+	max_graph_depth = depth;
+	return 0;
+}
+__setup("ftrace_graph_max_depth=", set_boot_graph_depth);
 
 static int set_boot_options(const char *value)
 {
@@ -103,6 +130,16 @@ static int apply_notrace(const char *word)
 	return ftrace_set_notrace(global_trace.ops, word, false);
 }
 
+static int apply_graph_filter(const char *word)
+{
+	return graph_filter_add(&graph_functions, word);
+}
+
+static int apply_graph_notrace(const char *word)
+{
+	return graph_filter_add(&graph_notrace, word);
+}
+
 static int apply_option(const char *word)
 {
 	return trace_set_option(&global_trace, word);
@@ -114,6 +151,8 @@ void trace_boot_start(void)
 
 	for_each_word(boot_filter, "ftrace_filter", apply_filter);
 	for_each_word(boot_notrace, "ftrace_notrace", apply_notrace);
+	for_each_word(boot_graph_filter, "ftrace_graph_filter", apply_graph_filter);
+	for_each_word(boot_graph_notrace, "ftrace_graph_notrace", apply_graph_notrace);
 	for_each_word(boot_options, "trace_options", apply_option);
 	mutex_lock(&trace_types_lock);
 	if (boot_clock[0] && tracing_set_clock(&global_trace, boot_clock))

@@ -5,7 +5,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 
-#include "trace.h"
+#include "trace_graph.h"
 
 static enum ftrace_dump_mode dump_on_oops; /* ftrace_dump_on_oops= [boot] */
 
@@ -13,7 +13,7 @@ static enum ftrace_dump_mode dump_on_oops; /* ftrace_dump_on_oops= [boot] */
 
 /* Nothing may be allocated here: one iterator and one line, used by whoever came first. */
 static struct trace_iterator dump_iter;
-static char dump_line[DUMP_LINE_MAX];
+static char dump_line[DUMP_LINE_MAX], dump_copy[TRACE_ITER_COPY] __attribute__((aligned(8)));
 static bool dumping; /* [atomic] */
 
 static void dump_records(struct trace_iterator *iter)
@@ -28,7 +28,7 @@ static void dump_records(struct trace_iterator *iter)
 		iter->text.count = 0;
 		trace_print_line(&iter->text, iter);
 		printk(KERN_EMERG "%.*s", (int)min(iter->text.count, sizeof(dump_line) - 1), dump_line);
-		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
+		trace_consume_entry(iter);
 	}
 	printk(KERN_EMERG "%s\n", count ? "---------------------------------" : "   (ftrace buffer empty)");
 }
@@ -46,8 +46,13 @@ void ftrace_dump(enum ftrace_dump_mode mode)
 	dump_iter.cpu_file = mode == DUMP_ORIG ? (int)smp_processor_id() : RING_BUFFER_ALL_CPUS_FILE;
 	dump_iter.text.buf = dump_line;
 	dump_iter.text.size = sizeof(dump_line);
-	if (dump_iter.buffer)
+	if (dump_iter.buffer) {
+		dump_iter.copy = dump_copy;
+		if (trace_iter_prepare(&dump_iter) || !dump_iter.graph)
+			dump_iter.copy = NULL;
 		dump_records(&dump_iter);
+		trace_iter_release(&dump_iter);
+	}
 	__atomic_store_n(&dumping, false, __ATOMIC_RELEASE);
 }
 

@@ -1,10 +1,7 @@
 /*
  * The function tracer: a record at the entry of every traced function.
  *
- * ftrace_caller calls function_trace_call with preemption as the traced function has it. Everything called from here
- * is built without -pg, so it cannot call us again; what can is an exception it takes (a fault handler is traced). Four
- * bits of preempt_count that nobody else uses, one a context, turn that away: an interrupt on top of us may well trace,
- * the same context may not. They are raised and lowered together with the preemption count, in one store each.
+ * ftrace_caller calls function_trace_call with preemption as the traced function has it (trace_recursion.h).
  *
  * The usual case (task context, room in the page) calls nothing, so it needs no stack frame; every other case leaves it
  * by a tail call.
@@ -15,9 +12,12 @@
 #include <lib/string.h>
 #include <sched/sched.h>
 #include <time/clock.h>
+#include <trace/fgraph.h>
 
-#include "trace.h"
+#include "trace_functions.h"
+#include "trace_graph.h"
 #include "trace_record.h"
+#include "trace_recursion.h"
 
 static __always_inline void fill_function(struct ring_buffer_event *event, u32 head, pid_t pid, unsigned long ip,
 					  unsigned long parent_ip)
@@ -50,32 +50,39 @@ void trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 
 	if (!event)
 		return;
-	fill_function(event, entry_head(pc, t, flags), t->pid, ip, parent_ip);
+	fill_function(event, entry_head(pc, t, flags), t->pid, ip, fgraph_true_ret(parent_ip));
 	ring_buffer_commit(buffer);
 }
 
-static noinline void trace_function_resched(u32 pc)
-{
-	if (!pc)
-		preempt_schedule_notrace();
-}
-
-/*
- * Let go of the CPU if that was asked for meanwhile. Preempting here and not at the next preempt_enable keeps wake-up
- * latencies what they are without a tracer.
- */
-static __always_inline void trace_function_end(struct task_struct *t, u32 pc)
-{
-	barrier();
-	WRITE_ONCE(t->preempt_count, pc);
-	barrier();
-	if (unlikely(t->thread_flags & _TIF_NEED_RESCHED))
-		trace_function_resched(pc);
-}
-
 /* What a user of the general path wants besides the record. */
-#define FUNCTION_PIDS   1
-#define FUNCTION_STACKS 2
+#define FUNCTION_PIDS    1
+#define FUNCTION_OPTIONS 2
+
+/* The tracer's own options. */
+#define FUNC_OPT_STACK	    0x1
+#define FUNC_OPT_NO_REPEATS 0x2
+static const struct tracer_opt function_opts[] = {
+	{ "func_stack_trace", FUNC_OPT_STACK },
+	{ "func-no-repeats", FUNC_OPT_NO_REPEATS },
+	{},
+};
+static struct tracer_flags function_flags = { .opts = function_opts };
+
+static void record_with_options(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
+				const struct ftrace_regs *fregs, u32 pc)
+{
+	u32 options = READ_ONCE(function_flags.val);
+	unsigned long flags = arch_local_save_flags();
+
+	parent_ip = fgraph_true_ret(parent_ip);
+	if (!(options & FUNC_OPT_NO_REPEATS))
+		trace_function(tr, ip, parent_ip, pc, flags);
+	else if (!trace_function_no_repeats(tr, ip, parent_ip, pc, flags))
+		return;
+	if ((options & FUNC_OPT_STACK) && !(READ_ONCE(tr->trace_flags) & TRACE_ITER(STACKTRACE)))
+		trace_stack_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
+	trace_stacks_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
+}
 
 /* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters, stacks. */
 static noinline void function_trace_general(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
@@ -86,16 +93,14 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 
 	if (pc & bit)
 		return;
-	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
-	barrier();
+	trace_enter(t, pc, bit);
 	if (READ_ONCE(tr->function_enabled) && !((wants & FUNCTION_PIDS) && trace_ignores_pid(tr, t->pid))) {
-		unsigned long flags = arch_local_save_flags();
-
-		trace_function(tr, ip, parent_ip, pc, flags);
-		if (wants & FUNCTION_STACKS)
-			trace_stacks_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
+		if (wants & FUNCTION_OPTIONS)
+			record_with_options(tr, ip, parent_ip, fregs, pc);
+		else
+			trace_function(tr, ip, parent_ip, pc, arch_local_save_flags());
 	}
-	trace_function_end(t, pc);
+	trace_leave(t, pc);
 }
 
 /* The fast path found no room where it looked; preemption is off and the writer counted. */
@@ -108,14 +113,14 @@ static noinline void function_reserve_slow(struct ring_buffer_per_cpu *buffer, s
 		fill_function(event, entry_head(pc, t, arch_local_save_flags()), t->pid, ip, parent_ip);
 		ring_buffer_commit(buffer);
 	}
-	trace_function_end(t, pc);
+	trace_leave(t, pc);
 }
 
 static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
 					  void (*commit)(struct ring_buffer_per_cpu *))
 {
 	commit(buffer);
-	trace_function_end(t, pc);
+	trace_leave(t, pc);
 }
 
 /*
@@ -131,14 +136,14 @@ void trace_update_fast(struct trace_array *tr)
 
 	for_each_possible_cpu (cpu)
 		WRITE_ONCE(per_cpu(fast_buffer, cpu), fast ? tr->cpu_data[cpu].buffer : NULL);
+	graph_update_fast(tr);
 }
 
 /*
  * Called straight from ftrace_caller: whichever user it hands over, it is the top array's (see function_trace_op).
  * The count is raised before the CPU is looked at, so we stay on it; restored exactly, as interrupts do too.
  */
-static void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				struct ftrace_regs *fregs)
+static __always_inline void record_call(unsigned long ip, unsigned long parent_ip)
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), head;
@@ -147,13 +152,11 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 	struct ring_buffer_event *event;
 	u64 ts;
 
-	/* Any context but a task's, the recursion bits, and depths that need clamping all make the count large. */
-	if (unlikely(pc > 15)) {
+	if (unlikely(!trace_is_usual(pc))) {
 		function_trace_general(&global_trace, ip, parent_ip, NULL, 0);
 		return;
 	}
-	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET | 1U << RECURSION_SHIFT));
-	barrier();
+	trace_enter(t, pc, RECURSION_TASK);
 	/* Asked with preemption off: what function_trace_reset waits for. */
 	buffer = READ_ONCE(this_cpu(fast_buffer));
 	if (unlikely(!buffer)) {
@@ -179,7 +182,20 @@ static void function_trace_call(unsigned long ip, unsigned long parent_ip, struc
 		function_commit_slow(buffer, t, pc, commit);
 		return;
 	}
-	trace_function_end(t, pc);
+	trace_leave(t, pc);
+}
+
+static void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				struct ftrace_regs *fregs)
+{
+	record_call(ip, parent_ip);
+}
+
+/* The same once returns have been hooked: a function that is reached by a jump has the handler for its parent. */
+static void function_trace_hooked_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				       struct ftrace_regs *fregs)
+{
+	record_call(ip, fgraph_true_ret(parent_ip));
 }
 
 static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
@@ -188,39 +204,50 @@ static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, 
 	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS);
 }
 
-/* With a stack record behind each entry. The lists of pids are asked for too: there may be none. */
-static void function_stacks_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				       struct ftrace_regs *fregs)
+/* With a stack record behind each entry, or without repetitions. Pids are asked for too: there may be no list. */
+static void function_options_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+					struct ftrace_regs *fregs)
 {
-	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_STACKS);
+	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_OPTIONS);
 }
 
 static struct ftrace_ops global_ops = {
 	.func = function_trace_call,
+	.hooked_func = function_trace_hooked_call,
+	.flags = FTRACE_OPS_FL_TRUE_PARENT,
 	.name = "global_ops",
 	.private = &global_trace,
 };
 
 /* What is called follows what is wanted, so that what is not wanted costs nothing. */
-static void choose_func(struct trace_array *tr, u64 options)
+static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 {
-	if (options & TRACE_STACK_OPTIONS)
-		ftrace_ops_set_func(tr->ops, function_stacks_trace_call);
+	if ((options & TRACE_STACK_OPTIONS) || own_options)
+		ftrace_ops_set_func(tr->ops, function_options_trace_call);
 	else if (trace_array_filters_pids(tr))
 		ftrace_ops_set_func(tr->ops, function_pids_trace_call);
 	else
-		ftrace_ops_set_func(tr->ops, function_trace_call);
+		ftrace_ops_set_funcs(tr->ops, function_trace_call, function_trace_hooked_call);
 }
 
 static void function_trace_update_pids(struct trace_array *tr)
 {
-	choose_func(tr, tr->trace_flags);
+	choose_func(tr, tr->trace_flags, function_flags.val);
 }
 
 static int function_trace_flag_changed(struct trace_array *tr, u64 mask, bool set)
 {
 	if (mask & TRACE_STACK_OPTIONS)
-		choose_func(tr, set ? tr->trace_flags | mask : tr->trace_flags & ~mask);
+		choose_func(tr, set ? tr->trace_flags | mask : tr->trace_flags & ~mask, function_flags.val);
+	return 0;
+}
+
+static int function_set_flag(struct trace_array *tr, u32 bit, bool set)
+{
+	if (bit == FUNC_OPT_NO_REPEATS)
+		trace_func_repeats_forget();
+	if (tr->function_enabled)
+		choose_func(tr, tr->trace_flags, set ? function_flags.val | bit : function_flags.val & ~bit);
 	return 0;
 }
 
@@ -267,6 +294,8 @@ static const struct tracer function_trace = {
 	.start = function_trace_start,
 	.update_pids = function_trace_update_pids,
 	.flag_changed = function_trace_flag_changed,
+	.flags = &function_flags,
+	.set_flag = function_set_flag,
 };
 REGISTER_TRACER(function_trace);
 
@@ -275,15 +304,20 @@ void function_trace_setup(struct trace_array *tr)
 	tr->ops = &global_ops;
 }
 
+void trace_print_function(struct seq_file *s, struct trace_array *tr, unsigned long ip, unsigned long parent_ip)
+{
+	seq_print_ip_sym(s, tr, ip);
+	if (tr->trace_flags & TRACE_ITER(PRINT_PARENT)) {
+		seq_puts(s, " <-");
+		seq_print_ip_sym(s, tr, parent_ip);
+	}
+}
+
 static void trace_fn_trace(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct ftrace_entry *field = (const void *)iter->ent;
 
-	seq_print_ip_sym(s, iter->tr, field->ip);
-	if (iter->tr->trace_flags & TRACE_ITER(PRINT_PARENT)) {
-		seq_puts(s, " <-");
-		seq_print_ip_sym(s, iter->tr, field->parent_ip);
-	}
+	trace_print_function(s, iter->tr, field->ip, field->parent_ip);
 	seq_putc(s, '\n');
 }
 

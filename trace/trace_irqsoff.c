@@ -8,7 +8,17 @@
 #include <sched/sched.h>
 
 #include "trace_irqsoff.h"
+#include "trace_latency_graph.h"
 #include "trace_max.h"
+
+/* A place, as a function entry, or with display-graph as a call. */
+static void record_place(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
+{
+	if (critical_tracer.graph)
+		trace_graph_function(tr, ip, pc, flags);
+	else
+		trace_function(tr, ip, parent_ip, pc, flags);
+}
 
 static __always_inline void take_section(unsigned long hook, unsigned long ip, unsigned long fp, unsigned long flags,
 					 struct trace_array *tr, u64 end, unsigned long last)
@@ -26,8 +36,8 @@ static __always_inline void take_section(unsigned long hook, unsigned long ip, u
 	};
 
 	critical_set_state(c, CRITICAL_BUSY);
-	trace_function(tr, names.ip, names.parent_ip, pc, flags);
-	trace_function(tr, last, names.parent_ip, pc, flags);
+	record_place(tr, names.ip, names.parent_ip, pc, flags);
+	record_place(tr, last, names.parent_ip, pc, flags);
 	trace_stack_from(tr, pc, flags, 0, fp);
 	cpumask_set_cpu(smp_processor_id(), &section.cpus);
 	trace_max_take(tr, &section);
@@ -70,10 +80,43 @@ static void critical_function(unsigned long ip, unsigned long parent_ip, struct 
 		record_function(ip, parent_ip);
 }
 
+/* ---- With display-graph: calls and returns */
+
+static bool critical_graph_concerned(void)
+{
+	return READ_ONCE(this_cpu(critical_section).state) == CRITICAL_OFF;
+}
+
+static bool critical_graph_begin(struct trace_array *tr)
+{
+	struct critical *c = this_cpu_ptr(critical_section);
+
+	if (!READ_ONCE(critical_tracer.tr) || c->state != CRITICAL_OFF || in_nmi())
+		return false;
+	critical_set_state(c, CRITICAL_BUSY);
+	return true;
+}
+
+static void critical_graph_end(void)
+{
+	critical_set_state(this_cpu_ptr(critical_section), CRITICAL_OFF);
+}
+
+static const struct latency_graph critical_graph = { critical_graph_concerned, critical_graph_begin,
+						     critical_graph_end };
+
+/* In the form that critical_tracer.graph says. */
 static int trace_functions(struct trace_array *tr)
 {
+	if (critical_tracer.graph)
+		return latency_graph_start(tr, &critical_graph);
 	ftrace_ops_set_func(tr->ops, critical_function);
 	return register_ftrace_function(tr->ops);
+}
+
+static int untrace_functions(struct trace_array *tr)
+{
+	return critical_tracer.graph ? latency_graph_stop() : unregister_ftrace_function(tr->ops);
 }
 
 /* ---- Selecting. trace_types_lock held. */
@@ -108,6 +151,7 @@ static int critical_init(struct trace_array *tr, u32 kinds)
 		return ret;
 	forget_sections();
 	functions = tr->trace_flags & TRACE_ITER(FUNCTION);
+	critical_tracer.graph = tr->trace_flags & TRACE_ITER(DISPLAY_GRAPH);
 	ret = functions ? trace_functions(tr) : 0;
 	if (ret) {
 		trace_max_stop(tr);
@@ -132,10 +176,33 @@ static void critical_reset(struct trace_array *tr)
 	change_keys(critical_tracer.kinds, static_key_slow_dec);
 	critical_tracer.kinds = 0;
 	if (functions)
-		unregister_ftrace_function(tr->ops);
+		untrace_functions(tr);
 	functions = false;
 	synchronize_rcu();
 	trace_max_stop(tr);
+}
+
+/*
+ * Records of the other form from now on, in an empty buffer. A section that has begun is none: the grace period sees
+ * to it that whoever finds the buffer restarted finds the new form, too.
+ */
+static int change_form(struct trace_array *tr, bool graph)
+{
+	int ret = 0;
+
+	if (functions)
+		untrace_functions(tr);
+	WRITE_ONCE(critical_tracer.graph, graph);
+	if (functions)
+		ret = trace_functions(tr);
+	if (ret) {
+		WRITE_ONCE(critical_tracer.graph, !graph);
+		functions = !trace_functions(tr);
+		return ret;
+	}
+	synchronize_rcu();
+	trace_max_restart(tr);
+	return 0;
 }
 
 static int critical_flag_changed(struct trace_array *tr, u64 mask, bool set)
@@ -144,13 +211,25 @@ static int critical_flag_changed(struct trace_array *tr, u64 mask, bool set)
 
 	if (!critical_tracer.tr)
 		return 0; /* our own changes */
+	if (mask & TRACE_ITER(DISPLAY_GRAPH))
+		return change_form(tr, set);
 	ret = trace_keep_overwrite(mask, set);
 	if (ret || !(mask & TRACE_ITER(FUNCTION)))
 		return ret;
-	ret = set ? trace_functions(tr) : unregister_ftrace_function(tr->ops);
+	ret = set ? trace_functions(tr) : untrace_functions(tr);
 	if (!ret)
 		functions = set;
 	return ret;
+}
+
+static void critical_print_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	latency_graph_header(s, iter, LATENCY_GRAPH_PRINT);
+}
+
+static bool critical_print_line(struct seq_file *s, struct trace_iterator *iter)
+{
+	return latency_graph_line(s, iter, LATENCY_GRAPH_PRINT);
 }
 
 #define CRITICAL_TRACER(tracer_name, which)                                                                  \
@@ -163,6 +242,10 @@ static int critical_flag_changed(struct trace_array *tr, u64 mask, bool set)
 		.init = tracer_name##_init,                                                                  \
 		.reset = critical_reset,                                                                     \
 		.flag_changed = critical_flag_changed,                                                       \
+		.open = latency_graph_open,                                                                  \
+		.close = trace_graph_close,                                                                  \
+		.print_header = critical_print_header,                                                       \
+		.print_line = critical_print_line,                                                           \
 		.use_max_tr = true,                                                                          \
 	};                                                                                                   \
 	REGISTER_TRACER(tracer_name##_tracer)

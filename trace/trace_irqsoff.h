@@ -43,6 +43,7 @@ static __always_inline void critical_ended(struct critical *c)
 struct critical_tracer {
 	struct trace_array *tr; /* [t] set when all hooks are on, NULL before they go off */
 	u32 kinds;              /* [t] CRITICAL_*; changes while they are off */
+	bool graph;             /* [t] display-graph: records are of function graph */
 };
 extern struct critical_tracer critical_tracer;
 

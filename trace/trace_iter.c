@@ -7,6 +7,7 @@
 #include <sched/sched.h>
 #include <uapi/fcntl.h>
 
+#include "trace_graph.h"
 #include "trace_max.h"
 
 /* The next record of one CPU without consuming; those of the time before a maximum are left out. */
@@ -54,25 +55,61 @@ static __always_inline struct ring_buffer_event *find_oldest(struct trace_iterat
 	return best;
 }
 
+static void step_cpu(struct trace_iterator *iter)
+{
+	if (iter->buffer_iter)
+		ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
+	else
+		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
+}
+
+/* A call whose return is the CPU's next record: both become one line, so the return is stepped over, too. */
+static void look_for_leaf(struct trace_iterator *iter)
+{
+	struct ring_buffer_event *event;
+	unsigned long lost = 0;
+	u64 ts;
+
+	iter->leaf = NULL;
+	if (iter->ent->type != TRACE_GRAPH_ENT || !iter->graph)
+		return;
+	event = peek_cpu(iter, iter->cpu, &ts, &lost);
+	if (!event || !trace_graph_is_leaf(iter->ent, ring_buffer_event_data(event)))
+		return;
+	iter->leaf = memcpy((char *)iter->copy + RB_MAX_EVENT, ring_buffer_event_data(event),
+			    sizeof(struct ftrace_graph_ret_entry));
+	step_cpu(iter);
+}
+
 /*
- * `trace` in the latency format marks how long it took to the record behind. Looking there may reuse the page that the
- * record lies in: keep the record itself.
+ * `trace` in the latency format marks how long it took to the record behind, function graph has calls that return at
+ * once in one line. Looking behind may reuse the page that the record lies in, or give it up: keep the record itself.
  */
 static noinline void look_ahead(struct trace_iterator *iter, struct ring_buffer_event *event)
 {
 	unsigned long lost;
 	int cpu;
 
-	iter->ent = memcpy(iter->copy, iter->ent, ring_buffer_event_length(event));
-	ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
-	find_oldest(iter, &cpu, &iter->next_ts, &lost);
+	iter->ent_size = ring_buffer_event_length(event);
+	iter->ent = memcpy(iter->copy, iter->ent, iter->ent_size);
+	iter->held = true;
+	step_cpu(iter);
+	look_for_leaf(iter);
+	if (iter->buffer_iter && iter->latency_format)
+		find_oldest(iter, &cpu, &iter->next_ts, &lost);
 }
 
-/* On return iter's fields describe the record; the step to it is not taken yet, but for the latency format's. */
+/*
+ * On return iter's fields describe the record; the step over it is not taken yet, unless it is held as a copy. A
+ * consuming reader finds the same one until it calls trace_consume_entry.
+ */
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 {
-	struct ring_buffer_event *event = find_oldest(iter, &iter->cpu, &iter->ts, &iter->lost_events);
+	struct ring_buffer_event *event;
 
+	if (iter->held && !iter->buffer_iter)
+		return iter->ent;
+	event = find_oldest(iter, &iter->cpu, &iter->ts, &iter->lost_events);
 	if (!event)
 		return iter->ent = NULL;
 	if (iter->buffer_iter)
@@ -81,6 +118,35 @@ struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 	if (iter->copy)
 		look_ahead(iter, event);
 	return iter->ent;
+}
+
+void trace_consume_entry(struct trace_iterator *iter)
+{
+	if (!iter->held)
+		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
+	iter->held = false;
+}
+
+int trace_iter_prepare(struct trace_iterator *iter)
+{
+	int ret = iter->trace->open ? iter->trace->open(iter) : 0;
+
+	if (ret || !(iter->graph || (iter->latency_format && iter->buffer_iter)))
+		return ret;
+	iter->copy = iter->atomic ? iter->copy : kmalloc(TRACE_ITER_COPY, GFP_KERNEL);
+	if (iter->copy)
+		return 0;
+	trace_iter_release(iter);
+	return -ENOMEM;
+}
+
+void trace_iter_release(struct trace_iterator *iter)
+{
+	if (iter->trace && iter->trace->close)
+		iter->trace->close(iter);
+	if (!iter->atomic)
+		kfree(iter->copy);
+	iter->copy = NULL;
 }
 
 static struct trace_iterator *iterator_alloc(struct file *file)
@@ -211,7 +277,7 @@ unsigned long trace_count_shown(struct trace_iterator *iter)
 	unsigned cpu;
 
 	while (s_step(iter))
-		n++;
+		n += iter->leaf ? 2 : 1;
 	for_each_possible_cpu(cpu)
 		if (iter->buffer_iter[cpu])
 			ring_buffer_iter_reset(iter->buffer_iter[cpu]);
@@ -285,8 +351,8 @@ static void iterator_free(struct trace_iterator *iter)
 {
 	if (iter->buffer_iter)
 		iterators_finish(iter);
+	trace_iter_release(iter);
 	kfree(iter->buffer_iter);
-	kfree(iter->copy);
 	kfree(iter);
 }
 
@@ -300,9 +366,7 @@ int trace_open_for_reading(struct file *file, unsigned how)
 	iter->of_snapshot = how & TRACE_OPEN_SNAPSHOT;
 	iter->latency_format = (how & TRACE_OPEN_LATENCY) || (iter->tr->trace_flags & TRACE_ITER(LATENCY_FMT));
 	iter->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*iter->buffer_iter), GFP_KERNEL);
-	if (iter->latency_format)
-		iter->copy = kmalloc(RB_MAX_EVENT, GFP_KERNEL);
-	if (!iter->buffer_iter || (iter->latency_format && !iter->copy))
+	if (!iter->buffer_iter)
 		goto free_iter;
 	ret = seq_open(file, &tracer_seq_ops);
 	if (ret)
@@ -310,6 +374,9 @@ int trace_open_for_reading(struct file *file, unsigned how)
 	((struct seq_file *)file->private_data)->private = iter;
 	mutex_lock(&trace_types_lock);
 	iter->trace = iter->tr->current_trace;
+	ret = trace_iter_prepare(iter);
+	if (ret)
+		goto unlock;
 	iter->paused = (iter->tr->trace_flags & TRACE_ITER(PAUSE_ON_TRACE)) && !iter->of_snapshot;
 	if (iter->paused) {
 		ring_buffer_record_disable(iter->tr->buffer);
@@ -317,6 +384,9 @@ int trace_open_for_reading(struct file *file, unsigned how)
 	}
 	mutex_unlock(&trace_types_lock);
 	return 0;
+unlock:
+	mutex_unlock(&trace_types_lock);
+	seq_release(file->f_inode, file);
 free_iter:
 	iterator_free(iter);
 	return ret;

@@ -167,6 +167,15 @@ int trace_max_start(struct trace_array *tr)
 	return 0;
 }
 
+void trace_max_restart(struct trace_array *tr)
+{
+	trace_max_pause(tr);
+	trace_max_reset(tr);
+	trace_max_set_latency(tr, 0);
+	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
+	trace_max_resume(tr);
+}
+
 void trace_max_stop(struct trace_array *tr)
 {
 	u64 flags = tr->max->saved_flags;

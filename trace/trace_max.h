@@ -84,6 +84,8 @@ int trace_parse_us(const char *text, u64 *ns);
  */
 int trace_max_start(struct trace_array *tr);
 void trace_max_stop(struct trace_array *tr);
+/* In between: forget the maximum and all records; sections under way are left out. trace_types_lock. */
+void trace_max_restart(struct trace_array *tr);
 
 /* Sections must be longer than this to be a maximum; 0: any. Thread context. */
 void trace_max_set_latency(struct trace_array *tr, u64 ns);

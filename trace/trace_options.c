@@ -50,6 +50,7 @@ static const struct trace_option {
 	[OPT_PAUSE_ON_TRACE] = { "pause-on-trace" },
 	[OPT_FUNCTION] = { "function-trace" },
 	[OPT_FUNC_FORK] = { "function-fork", trace_pid_follow_fork },
+	[OPT_DISPLAY_GRAPH] = { "display-graph" },
 	[OPT_STACKTRACE] = { "stacktrace" },
 };
 

@@ -100,18 +100,23 @@ void trace_print_lat_flags(char *to, const struct trace_entry *ent)
 	to[4] = depth_char(ent->preempt_count >> 4);
 }
 
-/* " %5lu.%06lu" of nanoseconds, or " %12llu" of a clock that counts something else. */
-static char *put_time(char *p, struct trace_iterator *iter)
+/* On every line of a trace: inlined there. */
+static __always_inline char *put_time(char *p, const struct trace_iterator *iter, u64 ts)
 {
 	u64 us;
 
 	*p++ = ' ';
 	if (!trace_clock_in_ns(iter->tr))
-		return put_dec(p, iter->ts, 12, ' ');
-	us = (iter->ts + 500) / 1000;
+		return put_dec(p, ts, 12, ' ');
+	us = (ts + 500) / 1000;
 	p = put_dec(p, us / 1000000, 5, ' ');
 	*p++ = '.';
 	return put_dec(p, us % 1000000, 6, '0');
+}
+
+char *trace_put_time(char *p, const struct trace_iterator *iter, u64 ts)
+{
+	return put_time(p, iter, ts);
 }
 
 /* "(   1408) ", or dashes for a task whose thread group was not noted. */
@@ -147,7 +152,7 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 		trace_print_lat_flags(p, iter->ent);
 		p += 5;
 	}
-	p = put_time(p, iter);
+	p = put_time(p, iter, iter->ts);
 	*p++ = ':';
 	*p++ = ' ';
 	seq_write(s, line, p - line);
@@ -182,6 +187,8 @@ void trace_print_line(struct seq_file *s, struct trace_iterator *iter)
 		trace_print_raw_form(s, iter);
 		return;
 	}
+	if (iter->trace->print_line && iter->trace->print_line(s, iter))
+		return;
 	print_cpu_start(s, iter);
 	if (iter->latency_format && (flags & TRACE_ITER(CONTEXT_INFO)))
 		trace_print_latency_context(s, iter);

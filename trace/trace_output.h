@@ -9,9 +9,14 @@
 /* trace_output.c: how records of a type are shown, NULL when nobody does. */
 const struct trace_event *find_trace_event(struct trace_iterator *iter);
 
-/* trace_output_latency.c: the latency format's columns, and its header. */
+/* " %5lu.%06lu" of nanoseconds, or " %12lu" of a clock that counts something else; returns the end. */
+char *trace_put_time(char *p, const struct trace_iterator *iter, u64 ts);
+
+/* trace_output_latency.c: from when on a line's time is told; the latency format's columns, and its header. */
+u64 trace_time_start(const struct trace_iterator *iter);
 void trace_print_latency_context(struct seq_file *s, struct trace_iterator *iter);
 void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter);
+void trace_print_latency_summary(struct seq_file *s, struct trace_iterator *iter); /* without the columns' names */
 
 /* trace_output_raw.c: the record as one of TRACE_RAW_FORMS wants it; bin goes before hex, hex before raw. */
 #define TRACE_RAW_FORMS (TRACE_ITER(RAW) | TRACE_ITER(HEX) | TRACE_ITER(BIN))

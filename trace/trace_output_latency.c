@@ -12,8 +12,7 @@ static u64 round_to_us(u64 ns)
 	return (ns + 500) / 1000;
 }
 
-/* The time of a line is told from here on. */
-static u64 time_zero(const struct trace_iterator *iter)
+u64 trace_time_start(const struct trace_iterator *iter)
 {
 	return iter->snapshot ? iter->snapshot->time_zero : iter->tr->time_start;
 }
@@ -86,7 +85,7 @@ static void print_short(struct seq_file *s, struct trace_iterator *iter, u64 sin
 /* A record may be a little older than the start: it was stamped, then an interrupt came and something cleared. */
 void trace_print_latency_context(struct seq_file *s, struct trace_iterator *iter)
 {
-	u64 start = time_zero(iter), since = iter->ts > start ? iter->ts - start : 0;
+	u64 start = trace_time_start(iter), since = iter->ts > start ? iter->ts - start : 0;
 	u64 delay = iter->next_ts > iter->ts ? iter->next_ts - iter->ts : 0;
 
 	if (iter->tr->trace_flags & TRACE_ITER(VERBOSE))
@@ -134,15 +133,12 @@ static void print_ends(struct seq_file *s, struct trace_iterator *iter)
 	seq_puts(s, "\n#\n");
 }
 
-/* Nothing for an empty buffer, as Linux. */
-void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter)
+void trace_print_latency_summary(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_snapshot *of = iter->snapshot;
 	unsigned long total, entries;
 
 	trace_count_entries(iter, &total, &entries);
-	if (!entries)
-		return;
 	seq_printf(s, "# %s latency trace v1.1.5 on " UTS_RELEASE "\n", iter->trace->name);
 	seq_puts(s, "# --------------------------------------------------------------------\n");
 	seq_printf(s, "# latency: %llu us, #%lu/%lu, CPU#%d | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:%u)\n",
@@ -151,6 +147,14 @@ void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter)
 	print_task(s, of);
 	print_ends(s, iter);
 	seq_puts(s, "#\n");
+}
+
+/* Nothing for an empty buffer, as Linux. */
+void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	if (trace_iter_empty(iter))
+		return;
+	trace_print_latency_summary(s, iter);
 	if (!(iter->tr->trace_flags & TRACE_ITER(VERBOSE)))
 		print_columns(s);
 }

@@ -19,15 +19,16 @@
 static int hold_tracer(struct trace_iterator *iter)
 {
 	struct trace_array *tr = iter->tr;
-	bool busy;
+	int ret = -EBUSY;
 
 	mutex_lock(&trace_types_lock);
-	busy = tr->current_trace->use_max_tr;
 	iter->trace = tr->current_trace;
 	iter->latency_format = tr->trace_flags & TRACE_ITER(LATENCY_FMT);
-	tr->trace_ref += !busy;
+	if (!iter->trace->use_max_tr)
+		ret = trace_iter_prepare(iter);
+	tr->trace_ref += !ret;
 	mutex_unlock(&trace_types_lock);
-	return busy ? -EBUSY : 0;
+	return ret;
 }
 
 static int tracing_open_pipe(struct inode *inode, struct file *file)
@@ -64,6 +65,7 @@ static int tracing_release_pipe(struct inode *inode, struct file *file)
 	mutex_lock(&trace_types_lock);
 	iter->tr->trace_ref--;
 	mutex_unlock(&trace_types_lock);
+	trace_iter_release(iter);
 	kfree(iter->text.buf);
 	kfree(iter);
 	return 0;
@@ -71,6 +73,8 @@ static int tracing_release_pipe(struct inode *inode, struct file *file)
 
 static bool trace_empty(struct trace_iterator *iter)
 {
+	if (iter->held)
+		return false;
 	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
 		return ring_buffer_empty(iter->buffer);
 	return ring_buffer_empty_cpu(iter->buffer, iter->cpu_file);
@@ -136,7 +140,7 @@ static void fill_text(struct trace_iterator *iter, size_t want)
 			if (before)
 				break;
 		}
-		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
+		trace_consume_entry(iter);
 		iter->pos++;
 	}
 }

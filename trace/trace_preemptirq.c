@@ -7,9 +7,12 @@
  * other is on. Code that turns something off without telling (raw_*, *_notrace) is short and our own; an interrupt on
  * top of it is measured all the same: `base` is then the preempt_count that it found, and it ends when that is reached.
  */
+#include <asm/ftrace.h>
 #include <irq/irqflags.h>
 #include <sched/sched.h>
+#include <trace/fgraph.h>
 
+#include "trace_graph.h"
 #include "trace_irqsoff.h"
 #include "trace_max.h"
 #include "trace_record.h"
@@ -27,6 +30,8 @@ struct critical_names critical_names(unsigned long hook, unsigned long ip, unsig
 		fp = *(const unsigned long *)fp;
 		names.ip = names.parent_ip;
 		names.parent_ip = ((const unsigned long *)fp)[1];
+		if (unlikely(names.parent_ip == RETURN_TO_HANDLER_ADDR))
+			names.parent_ip = fgraph_ret_addr(current, NULL, fp + sizeof(long));
 	}
 	return names;
 }
@@ -72,7 +77,19 @@ static void critical_record(struct critical *c, struct trace_array *tr, struct r
 	critical_begun(c, tr);
 }
 
-/* Any state, clock, preempt_count. */
+/* The same with display-graph. */
+static void critical_record_graph(struct critical *c, struct trace_array *tr, struct critical_names names,
+				  unsigned long flags)
+{
+	if (!trace_graph_function(tr, names.ip, preempt_count(), flags)) {
+		critical_set_state(c, CRITICAL_NONE);
+		return;
+	}
+	c->place = names.parent_ip;
+	critical_begun(c, tr);
+}
+
+/* Any state, clock, preempt_count, form of records. */
 static noinline void critical_begin_general(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
 					    u32 base, unsigned long flags)
 {
@@ -88,6 +105,10 @@ static noinline void critical_begin_general(struct critical *c, unsigned long ho
 	trace_max_begin(tr);
 	buffer = tr->cpu_data[smp_processor_id()].buffer;
 	c->first = trace_clock_now(tr);
+	if (critical_tracer.graph) {
+		critical_record_graph(c, tr, critical_names(hook, ip, fp), flags);
+		return;
+	}
 	critical_record(c, tr, ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), c->first),
 			critical_names(hook, ip, fp), flags);
 }
@@ -129,7 +150,7 @@ static __always_inline void critical_begin(struct critical *c, unsigned long hoo
 	u32 cpu = t->cpu;
 	u64 epoch;
 
-	if (unlikely(c->state != CRITICAL_ON || !tr || tr->clock || pc > 15 ||
+	if (unlikely(c->state != CRITICAL_ON || !tr || tr->clock || pc > 15 || critical_tracer.graph ||
 		     (READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) || trace_max_is_pending(tr->max, cpu))) {
 		critical_begin_general(c, hook, ip, fp, base, flags ? *flags : arch_local_save_flags());
 		return;

@@ -25,6 +25,7 @@ static const char readme_text[] =
 	"  enabled_functions           - sites that call the tracer now, by how many users\n"
 	"  free_buffer                 - closing it gives the buffer's memory back\n"
 	"  latency_trace               - trace in the latency format, whatever trace_options says\n"
+	"  max_graph_depth             - function_graph: how deep calls are followed, 0 for all the way\n"
 	"  options/, trace_options     - what is recorded and how it is shown; write NAME or noNAME\n"
 	"  per_cpu/cpuN/               - trace, trace_pipe, snapshot, buffer_size_kb and stats of one CPU\n"
 	"  saved_cmdlines              - pid and name of the tasks in the trace\n"
@@ -35,6 +36,8 @@ static const char readme_text[] =
 	"  set_ftrace_notrace          - functions not to trace, whatever the filter says\n"
 	"  set_ftrace_pid              - trace only these tasks; >> adds, an empty write ends it\n"
 	"  set_ftrace_notrace_pid      - do not trace these tasks\n"
+	"  set_graph_function          - function_graph: begin at these functions, with all that they call\n"
+	"  set_graph_notrace           - function_graph: leave these out, with all that they call\n"
 	"  snapshot                    - 1 keeps what is in the trace now, 2 forgets that, 0 frees it\n"
 	"  touched_functions           - sites that have called a tracer since boot\n"
 	"  trace                       - the buffer as text; reading leaves it, writing clears it\n"
@@ -45,7 +48,8 @@ static const char readme_text[] =
 	"  tracing_enabled             - 0 stops the tracer itself (the switch of Linux 2.6)\n"
 	"  tracing_max_latency         - us; the longest section so far, 0 to begin anew\n"
 	"  tracing_on                  - 0 stops recording only, the tracer goes on being called\n"
-	"  tracing_thresh              - us; not 0: every section as long is shown, not only the longest\n";
+	"  tracing_thresh              - us; not 0: every section as long is shown, not only the longest;\n"
+	"                                function_graph: only returns of calls that took as long\n";
 
 static ssize_t tracing_readme_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {

@@ -5,17 +5,7 @@
 #include <sched/preempt.h>
 
 #include "trace.h"
-
-#define RECURSION_SHIFT 24 /* above PREEMPT, SOFTIRQ, HARDIRQ and NMI */
-static_assert(NMI_MASK < (1U << RECURSION_SHIFT));
-
-/* The bit of preempt_count that says: this context is in the tracer. */
-static __always_inline u32 recursion_bit(u32 pc)
-{
-	unsigned context = pc & NMI_MASK ? 3 : pc & HARDIRQ_MASK ? 2 : pc & SOFTIRQ_OFFSET ? 1 : 0;
-
-	return 1U << (RECURSION_SHIFT + context);
-}
+#include "trace_recursion.h"
 
 /*
  * `flags` is the interrupt state as saved by arch_local_save_flags(). preempt_count is what the traced code runs with:

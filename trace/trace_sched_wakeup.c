@@ -24,7 +24,7 @@
 #include <sched/spinlock.h>
 #include <trace/events/sched.h>
 
-#include "trace.h"
+#include "trace_latency_graph.h"
 #include "trace_max.h"
 #include "trace_record.h"
 
@@ -34,6 +34,8 @@
 #define WAKEUP_DL  MAX_DL_PRIO
 
 #define NO_CPU (-1)
+
+#define WAKEUP_GRAPH_PRINT (LATENCY_GRAPH_PRINT | TRACE_GRAPH_PRINT_OVERHEAD | TRACE_GRAPH_PRINT_IRQS)
 
 /* What lies at a frame pointer, on both machines (<kernel/stacktrace.h>). */
 struct frame_record {
@@ -72,6 +74,7 @@ static int followed_cpu __cacheline_aligned = NO_CPU;
 static int prio_limit;      /* [t] WAKEUP_*, set before the probes are there */
 static bool wakeup_busy;    /* [t] one of the tracers is selected */
 static bool function_busy;  /* [t] its function entries are switched on */
+static bool graph_form;     /* [t, read by anybody] display-graph: records are of function graph */
 
 static __always_inline u64 stamp(u64 (*clock)(void))
 {
@@ -129,6 +132,15 @@ static bool begin_records(struct trace_array *tr)
 	return true;
 }
 
+/* A place, as a function entry, or with display-graph as a call. */
+static void record_place(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
+{
+	if (READ_ONCE(graph_form))
+		trace_graph_function(tr, ip, pc, flags);
+	else
+		trace_function(tr, ip, parent_ip, pc, flags);
+}
+
 /* ---- The followed task: all with wakeup_lock held */
 
 static void unfollow(void)
@@ -160,7 +172,7 @@ static void follow(struct trace_array *tr, struct task_struct *p, const struct w
 	followed.first = stamp(from->clock);
 	tracing_sched_wakeup_trace(tr, p, pc, flags);
 	trace_stack_from(tr, pc, flags, 0, (unsigned long)site);
-	trace_function(tr, from->ip, from->parent_ip, pc, flags);
+	record_place(tr, from->ip, from->parent_ip, pc, flags);
 	smp_store_release(&followed_cpu, p->cpu);
 }
 
@@ -179,7 +191,7 @@ static void record_switch(struct trace_array *tr, struct task_struct *prev, unsi
 	u32 pc = probe_pc();
 
 	begin_records(tr);
-	trace_function(tr, site->ret, site->caller->ret, pc, flags);
+	record_place(tr, site->ret, site->caller->ret, pc, flags);
 	tracing_sched_switch_trace(tr, prev, prev_state, next, pc, flags);
 	trace_stack_from(tr, pc, flags, 0, (unsigned long)site);
 }
@@ -333,6 +345,34 @@ static void wakeup_update_pids(struct trace_array *tr)
 	ftrace_ops_set_func(tr->ops, trace_array_filters_pids(tr) ? wakeup_pids_tracer_call : wakeup_tracer_call);
 }
 
+/* ---- With display-graph: calls and returns there */
+
+static bool wakeup_graph_concerned(void)
+{
+	return (int)READ_ONCE(current->cpu) == READ_ONCE(followed_cpu);
+}
+
+static bool wakeup_graph_begin(struct trace_array *tr)
+{
+	return (int)current->cpu == smp_load_acquire(&followed_cpu) && begin_records(tr);
+}
+
+static const struct latency_graph wakeup_graph = { wakeup_graph_concerned, wakeup_graph_begin, NULL };
+
+/* In the form that graph_form says. */
+static int trace_functions(struct trace_array *tr)
+{
+	if (graph_form)
+		return latency_graph_start(tr, &wakeup_graph);
+	wakeup_update_pids(tr);
+	return register_ftrace_function(tr->ops);
+}
+
+static int untrace_functions(struct trace_array *tr)
+{
+	return graph_form ? latency_graph_stop() : unregister_ftrace_function(tr->ops);
+}
+
 /* The function entries on or off. A straggler finds nothing followed, or records where it may. */
 static int wakeup_function_set(struct trace_array *tr, bool on)
 {
@@ -340,9 +380,7 @@ static int wakeup_function_set(struct trace_array *tr, bool on)
 
 	if (on == function_busy)
 		return 0;
-	if (on)
-		wakeup_update_pids(tr);
-	ret = on ? register_ftrace_function(tr->ops) : unregister_ftrace_function(tr->ops);
+	ret = on ? trace_functions(tr) : untrace_functions(tr);
 	if (!ret)
 		function_busy = on;
 	return ret;
@@ -406,6 +444,7 @@ static int start_tracing(struct trace_array *tr)
 
 	if (ret)
 		return ret;
+	graph_form = tr->trace_flags & TRACE_ITER(DISPLAY_GRAPH);
 	ret = wakeup_function_set(tr, tr->trace_flags & TRACE_ITER(FUNCTION));
 	if (ret)
 		unregister_probes(tr, ARRAY_SIZE(wakeup_probes));
@@ -464,6 +503,38 @@ static void wakeup_tracer_stop(struct trace_array *tr)
 	wakeup_set_enabled(false);
 }
 
+/*
+ * Records of the other form from now on, in an empty buffer: what is followed is not whole any more. The grace period
+ * is for probes that found the old form.
+ */
+static int change_form(struct trace_array *tr, bool graph)
+{
+	bool functions = function_busy;
+	int ret;
+
+	wakeup_function_set(tr, false);
+	WRITE_ONCE(graph_form, graph);
+	ret = functions ? wakeup_function_set(tr, true) : 0;
+	if (ret) {
+		WRITE_ONCE(graph_form, !graph);
+		wakeup_function_set(tr, true);
+		return ret;
+	}
+	synchronize_rcu();
+	trace_max_restart(tr);
+	return 0;
+}
+
+static void wakeup_print_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	latency_graph_header(s, iter, WAKEUP_GRAPH_PRINT);
+}
+
+static bool wakeup_print_line(struct seq_file *s, struct trace_iterator *iter)
+{
+	return latency_graph_line(s, iter, WAKEUP_GRAPH_PRINT);
+}
+
 /* Before init and after reset it is not we who are asked: that is when they set options themselves. */
 static int wakeup_flag_changed(struct trace_array *tr, u64 mask, bool set)
 {
@@ -471,6 +542,8 @@ static int wakeup_flag_changed(struct trace_array *tr, u64 mask, bool set)
 		return 0;
 	if (mask & TRACE_ITER(FUNCTION))
 		return wakeup_function_set(tr, set);
+	if (mask & TRACE_ITER(DISPLAY_GRAPH))
+		return change_form(tr, set);
 	return trace_keep_overwrite(mask, set);
 }
 
@@ -483,6 +556,10 @@ static int wakeup_flag_changed(struct trace_array *tr, u64 mask, bool set)
 		.stop = wakeup_tracer_stop,             \
 		.update_pids = wakeup_update_pids,      \
 		.flag_changed = wakeup_flag_changed,    \
+		.open = latency_graph_open,             \
+		.close = trace_graph_close,             \
+		.print_header = wakeup_print_header,    \
+		.print_line = wakeup_print_line,        \
 		.use_max_tr = true,                     \
 	};                                              \
 	REGISTER_TRACER(id##_tracer)

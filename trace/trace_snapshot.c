@@ -13,6 +13,7 @@
 #include <lib/string.h>
 #include <sched/sched.h>
 
+#include "trace_graph.h"
 #include "trace_max.h"
 
 /* ---- snapshot */
@@ -221,8 +222,12 @@ static int tracing_thresh_store(struct trace_array *tr, int cpu, char *text)
 	u64 ns;
 	int ret = trace_parse_us(text, &ns);
 
-	if (!ret)
-		WRITE_ONCE(tracing_thresh, ns);
-	return ret;
+	if (ret)
+		return ret;
+	mutex_lock(&trace_types_lock);
+	WRITE_ONCE(tracing_thresh, ns);
+	graph_update_fast(&global_trace);
+	mutex_unlock(&trace_types_lock);
+	return 0;
 }
 TRACEFS_TEXT_FILE(tracing_thresh, "tracing_thresh", 0640, TRACEFS_TOP, tracing_thresh_show, tracing_thresh_store);

@@ -3,6 +3,7 @@
  *
  *     void _mcount(unsigned long parent_ip)         as compiled: does nothing
  *     void ftrace_caller(unsigned long parent_ip)   when traced: calls what ftrace_call holds
+ *     void return_to_handler(void)                  where traced functions return to when their return is traced
  *
  * A traced function, when its site is reached (gcc emits the site where the frame record is complete):
  *
@@ -43,6 +44,40 @@ FUNC _mcount
 	ret
 FUNC_END _mcount
 
+/* For gdb: where x29 and x30 of foo are at each instruction. */
+.macro record_push
+	stp	x29, x30, [sp, #-16]!
+	.cfi_adjust_cfa_offset 16
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
+.endm
+
+/* Back into foo, behind its BL, with its own x29. */
+.macro record_pop_and_return
+	ldp	x29, x30, [sp], #16
+	.cfi_adjust_cfa_offset -16
+	.cfi_restore x29
+	.cfi_restore x30
+	ret
+.endm
+
+/* The arguments of what is called; x29 is foo's before, ours afterwards. */
+.macro arguments
+	ldr	x1, [x29, #8]			/* parent_ip */
+	sub	x0, x30, #4			/* ip */
+	mov	x29, sp				/* our record is the innermost from here on */
+	mov	x3, sp				/* fregs */
+.endm
+
+/*
+ * void fgraph_enter_func(ip, parent_ip, op, fregs): replaces parent_ip in foo's record, or leaves it (trace/fgraph.c).
+ */
+.macro call_graph_enter
+	adrp	x4, fgraph_enter_func
+	ldr	x4, [x4, :lo12:fgraph_enter_func]
+	blr	x4
+.endm
+
 /*
  * The hook when traced. ftrace_call is a nop until a tracer is on, and is then patched to
  *     bl fn    void fn(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
@@ -51,29 +86,94 @@ FUNC_END _mcount
  *     x2 = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
  *     x3 = fregs        our frame record, from which the whole entry of foo can be found (asm/ftrace.h)
  *
- * ftrace_graph_call is the place where a tracer of returns branches off, when one is on.
+ * ftrace_graph_call is a nop too; while returns are traced it is a jump to ftrace_graph_caller, which ends as this
+ * does.
  */
 FUNC ftrace_caller
-	.cfi_startproc				/* for gdb: where x29 and x30 of foo are at each instruction */
-	stp	x29, x30, [sp, #-16]!
-	.cfi_adjust_cfa_offset 16
-	.cfi_rel_offset x29, 0
-	.cfi_rel_offset x30, 8
-	ldr	x1, [x29, #8]			/* parent_ip */
-	sub	x0, x30, #4			/* ip */
-	mov	x29, sp				/* our record is the innermost from here on */
-	mov	x3, sp				/* fregs */
+	.cfi_startproc
+	record_push
+	arguments
 	.globl	ftrace_call
 ftrace_call:
 	nop					/* bl <tracer> */
 	.globl	ftrace_graph_call
 ftrace_graph_call:
-	nop					/* b <tracer of returns> */
-	/* Back into foo, behind its BL, with its own x29. */
-	ldp	x29, x30, [sp], #16
-	.cfi_adjust_cfa_offset -16
-	.cfi_restore x29
-	.cfi_restore x30
-	ret
+	nop					/* b ftrace_graph_caller */
+	record_pop_and_return
 	.cfi_endproc
 FUNC_END ftrace_caller
+
+/*
+ * From ftrace_graph_call, with ftrace_caller's record. Where ftrace_call holds a call, by way of ftrace_graph_reload:
+ * it may have used x0 to x3.
+ */
+FUNC ftrace_graph_reload
+	ldp	x2, x0, [sp]			/* x29 of foo, ip + 4 */
+	ldr	x1, [x2, #8]
+	sub	x0, x0, #4
+	mov	x3, sp
+	b	ftrace_graph_caller
+FUNC_END ftrace_graph_reload
+
+FUNC ftrace_graph_caller
+	.cfi_startproc
+	.cfi_adjust_cfa_offset 16
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
+	call_graph_enter
+	record_pop_and_return
+	.cfi_endproc
+FUNC_END ftrace_graph_caller
+
+/*
+ * While some sites are wanted by tracers of entries only and others by tracers of returns only, each kind of site calls
+ * one of these two in ftrace_caller's place, so that nobody looks at a call that is not for him.
+ */
+FUNC ftrace_entry_caller
+	.cfi_startproc
+	record_push
+	arguments
+	.globl	ftrace_entry_call
+ftrace_entry_call:
+	nop					/* bl <tracer>, the same as in ftrace_call */
+	record_pop_and_return
+	.cfi_endproc
+FUNC_END ftrace_entry_caller
+
+FUNC ftrace_return_caller
+	.cfi_startproc
+	record_push
+	arguments
+	call_graph_enter
+	record_pop_and_return
+	.cfi_endproc
+FUNC_END ftrace_return_caller
+
+/*
+ * Where a function returns to whose return address was replaced: as if its caller had called us in its place.
+ *
+ *     |   frame of foo's caller         |  <- x29, SP of that caller
+ *     +---------------------------------+
+ *     |   x1, x0: what foo returns      |   16   (AAPCS64, 6.9: at most these two; larger values go by memory)
+ *     |   x30: first return_to_handler, |    8   then, when C has looked it up, the address in foo's caller
+ *     |   x29 of foo's caller           |    0  <- x29, SP: struct fgraph_ret_regs (asm/ftrace.h)
+ *     +---------------------------------+
+ *
+ * RETURN_TO_HANDLER_ADDR is behind the nop: gdb and backtraces look for the name of a return address at the byte
+ * before.
+ */
+FUNC return_to_handler
+	nop
+	.globl	return_to_handler_entry
+return_to_handler_entry:
+	stp	x29, x30, [sp, #-32]!
+	mov	x29, sp
+	stp	x0, x1, [sp, #16]
+	mov	x0, sp
+	adrp	x4, fgraph_return_func
+	ldr	x4, [x4, :lo12:fgraph_return_func]
+	blr	x4				/* void fgraph_return_func(struct fgraph_ret_regs *) */
+	ldp	x0, x1, [sp, #16]
+	ldp	x29, x30, [sp], #32
+	ret
+FUNC_END return_to_handler

@@ -3,6 +3,7 @@
  *
  *     void __fentry__(void)       as compiled: does nothing
  *     void ftrace_caller(void)    when traced: calls what ftrace_call holds
+ *     void return_to_handler(void)    where traced functions return to when their return is traced
  *
  * A traced function, when its site is reached (the site is its first instruction):
  *
@@ -65,19 +66,8 @@ FUNC __fentry__
 	ret
 FUNC_END __fentry__
 
-/*
- * The hook when traced. ftrace_call is a nop until a tracer is on, and is then patched to
- *     call fn    void fn(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
- *     rdi = ip           address of the CALL in foo
- *     rsi = parent_ip    where foo will return to
- *     rdx = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
- *     rcx = fregs        the registers above
- *
- * ftrace_graph_call is the place where a tracer of returns branches off, when one is on: with rsp and rbp as
- * in the picture.
- */
-FUNC ftrace_caller
-	.cfi_startproc
+/* The stack of the picture; and the arguments of what is called. */
+.macro fregs_push
 	push_cfi 8(%rsp)				/* parent_ip */
 	push_cfi %rbp				/* the record that foo is about to push */
 	.cfi_rel_offset %rbp, 0
@@ -91,17 +81,16 @@ FUNC ftrace_caller
 	push_cfi %rdx
 	push_cfi %rsi
 	push_cfi %rdi
+.endm
+.macro arguments
 	movq	FREGS_PC(%rsp), %rdi
 	subq	$5, %rdi			/* ip */
 	movq	FREGS_PARENT(%rsp), %rsi	/* parent_ip */
 	movq	%rsp, %rcx			/* fregs */
-	.globl	ftrace_call
-ftrace_call:
-	nop5					/* call <tracer> */
-	.globl	ftrace_graph_call
-ftrace_graph_call:
-	nop5					/* jmp <tracer of returns> */
-	/* Back into foo, behind its CALL, with the registers it was entered with. */
+.endm
+
+/* Back into foo, behind its CALL, with the registers it was entered with. */
+.macro fregs_pop_and_return
 	pop_cfi	%rdi
 	pop_cfi	%rsi
 	pop_cfi	%rdx
@@ -113,5 +102,104 @@ ftrace_graph_call:
 	addq	$FREGS_PC - FREGS_RECORD, %rsp	/* only ip + 5 and parent_ip are left */
 	.cfi_adjust_cfa_offset -(FREGS_PC - FREGS_RECORD)
 	ret
+.endm
+
+/*
+ * The hook when traced. ftrace_call is a nop until a tracer is on, and is then patched to
+ *     call fn    void fn(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+ *     rdi = ip           address of the CALL in foo
+ *     rsi = parent_ip    where foo will return to
+ *     rdx = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
+ *     rcx = fregs        the registers above
+ *
+ * ftrace_graph_call is a nop too; while returns are traced it is a jump to ftrace_graph_caller, which ends as this
+ * does.
+ */
+FUNC ftrace_caller
+	.cfi_startproc
+	fregs_push
+	arguments
+	.globl	ftrace_call
+ftrace_call:
+	nop5					/* call <tracer> */
+	.globl	ftrace_graph_call
+ftrace_graph_call:
+	nop5					/* jmp ftrace_graph_caller */
+	fregs_pop_and_return
 	.cfi_endproc
 FUNC_END ftrace_caller
+
+/*
+ * From ftrace_graph_call, with the stack as in the picture. Where ftrace_call holds a call, by way of
+ * ftrace_graph_reload: it may have used the argument registers. void fgraph_enter_func(ip, parent_ip, op, fregs)
+ * replaces `parent_ip` at 88, or leaves it (trace/fgraph.c). The copy at 72 stays: a walk that begins in here finds
+ * the caller there.
+ */
+FUNC ftrace_graph_reload
+	arguments
+	jmp	ftrace_graph_caller
+FUNC_END ftrace_graph_reload
+
+FUNC ftrace_graph_caller
+	.cfi_startproc
+	.cfi_def_cfa %rsp, FREGS_PARENT
+	.cfi_offset %rbp, FREGS_CALLER_BP - FREGS_PARENT
+	call	*fgraph_enter_func(%rip)
+	fregs_pop_and_return
+	.cfi_endproc
+FUNC_END ftrace_graph_caller
+
+/*
+ * While some sites are wanted by tracers of entries only and others by tracers of returns only, each kind of site calls
+ * one of these two in ftrace_caller's place, so that nobody looks at a call that is not for him.
+ */
+FUNC ftrace_entry_caller
+	.cfi_startproc
+	fregs_push
+	arguments
+	.globl	ftrace_entry_call
+ftrace_entry_call:
+	nop5					/* call <tracer>, the same as in ftrace_call */
+	fregs_pop_and_return
+	.cfi_endproc
+FUNC_END ftrace_entry_caller
+
+FUNC ftrace_return_caller
+	.cfi_startproc
+	fregs_push
+	arguments
+	call	*fgraph_enter_func(%rip)
+	fregs_pop_and_return
+	.cfi_endproc
+FUNC_END ftrace_return_caller
+
+/*
+ * Where a function returns to whose return address was replaced: as if its caller had called us in its place. The
+ * first push puts the address back to where RET has just taken it from, so that a walk finds what is known of it.
+ *
+ *     |   frame of foo's caller         |  <- %rsp of that caller, a multiple of 16
+ *     +---------------------------------+
+ *     |   first return_to_handler, then,|   24   when C has looked it up, the address in foo's caller
+ *     |   rbp of foo's caller           |   16  <- %rbp
+ *     |   rdx, rax: what foo returns    |    0  <- %rsp: struct fgraph_ret_regs (asm/ftrace.h)
+ *     +---------------------------------+
+ *
+ * RETURN_TO_HANDLER_ADDR is behind the nop: gdb and backtraces look for the name of a return address at the byte
+ * before.
+ */
+FUNC return_to_handler
+	nop
+	.globl	return_to_handler_entry
+return_to_handler_entry:
+	pushq	$return_to_handler_entry
+	pushq	%rbp
+	movq	%rsp, %rbp
+	pushq	%rdx
+	pushq	%rax
+	movq	%rsp, %rdi
+	call	*fgraph_return_func(%rip)	/* void fgraph_return_func(struct fgraph_ret_regs *) */
+	popq	%rax
+	popq	%rdx
+	popq	%rbp
+	ret
+FUNC_END return_to_handler

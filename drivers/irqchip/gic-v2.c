@@ -70,7 +70,7 @@ static const struct irq_chip gic_chip = {
  * Reading IAR acknowledges the highest pending interrupt; the DMB in readl orders what its sender wrote
  * before what the handler reads. An IPI is ended first: IPI_STOP does not come back.
  */
-static void gic_handle_irq(struct pt_regs *regs)
+static void __irq_entry gic_handle_irq(struct pt_regs *regs)
 {
 	for (;;) {
 		u32 iar = readl(cpu_if + GICC_IAR), hwirq = iar & INTID_MASK;

@@ -89,7 +89,7 @@ static const struct irq_chip gic_chip = {
 
 /* The DSB makes the acknowledge's effect, and what the sender wrote before an IPI, precede the handler's
  * accesses. */
-static void gic_handle_irq(struct pt_regs *regs)
+static void __irq_entry gic_handle_irq(struct pt_regs *regs)
 {
 	for (;;) {
 		u32 hwirq = read_sysreg(ICC_IAR1_EL1);

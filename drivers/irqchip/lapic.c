@@ -202,7 +202,7 @@ static void noinline handle_error(void)
  * An IPI is ended first: IPI_STOP does not come back. A device's is ended last, when its line is down: the
  * IOAPIC would send a level-triggered one again.
  */
-static void lapic_handle_irq(struct pt_regs *regs)
+static void __irq_entry lapic_handle_irq(struct pt_regs *regs)
 {
 	unsigned vector = regs->vector;
 

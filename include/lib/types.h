@@ -41,6 +41,7 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
 #define __weak         __attribute__((weak))
 #define __packed       __attribute__((packed))
 #define __aligned(n)   __attribute__((aligned(n)))
+#define __irq_entry    noinline __attribute__((section(".irqentry.text"))) /* what handle_arch_irq is */
 #define __section(s)   __attribute__((section(s)))
 #define __printf(f, a) __attribute__((format(printf, f, a)))
 #define __must_check   __attribute__((warn_unused_result))

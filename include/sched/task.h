@@ -79,6 +79,7 @@ struct sighand_struct;
 struct cfs_rq;
 struct completion;
 struct file;
+struct fgraph_stack;
 
 /* A callback after a grace period, see call_rcu() in <sched/sched.h>. */
 struct rcu_head {
@@ -200,6 +201,8 @@ struct task_struct {
 	struct group_info *groups;      /* [t] supplementary groups, shared by reference; NULL: none */
 	void *robust_list;              /* [t] user address of the list of held futexes */
 	int pdeath_signal;              /* [t] to send when the parent ends, 0 none */
+
+	struct fgraph_stack *ret_stack; /* [a] calls whose return is traced (trace/fgraph.h); NULL: none is hooked */
 
 	struct thread_struct thread;    /* [t, switch] registers while not running (arch) */
 };

@@ -22,6 +22,8 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip, struct 
 
 #define FTRACE_OPS_FL_ENABLED 0x01u /* registered */
 #define FTRACE_OPS_FL_DYNAMIC 0x02u /* allocated: always called through the list, freed after a grace period */
+#define FTRACE_OPS_FL_TRUE_PARENT 0x10u /* func passes parent_ip through fgraph_true_ret (trace/fgraph.h) itself */
+#define FTRACE_OPS_FL_GRAPH   0x08u /* of an fgraph_ops: func is not called, its sites' returns are hooked */
 #define FTRACE_OPS_FL_STUB    0x04u /* does nothing now (its array is switched off): its sites need not call */
 
 /* A set of sites, one bit a record. An empty filter means every site, an empty notrace set none. */
@@ -32,6 +34,11 @@ struct ftrace_set {
 /* Locks: l ftrace_lock (changes; callers read under it being parked), I immutable while registered. */
 struct ftrace_ops {
 	ftrace_func_t func;         /* [l] */
+	/*
+	 * In place of func once a parent_ip may be the handler of hooked returns (trace/fgraph.h): it looks up what
+	 * that stands for. NULL: the list calls func, and looks it up before.
+	 */
+	ftrace_func_t hooked_func;  /* [l] */
 	const char *name;           /* [I] shown in enabled_functions */
 	void *private;              /* [I] */
 	u32 flags;                  /* [l] FTRACE_OPS_FL_* */
@@ -56,8 +63,9 @@ int unregister_ftrace_function(struct ftrace_ops *ops);
 int ftrace_set_filter(struct ftrace_ops *ops, const char *pattern, bool reset);
 int ftrace_set_notrace(struct ftrace_ops *ops, const char *pattern, bool reset);
 void ftrace_free_filter(struct ftrace_ops *ops); /* of an unregistered ops */
-/* Change ops->func of a registered ops. */
+/* Change ops->func of a registered ops; the second sets hooked_func, too. */
 void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
+void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t hooked_func);
 
 /* /proc/sys/kernel/ftrace_enabled: 0 turns every site into a nop whatever the users want. */
 extern int ftrace_enabled;

@@ -5,6 +5,7 @@
 #include <kernel/printk.h>
 #include <lib/string.h>
 #include <mm/vmalloc.h>
+#include <trace/fgraph.h>
 
 #define KMALLOC_MAX_CACHE_SIZE 8192
 
@@ -77,12 +78,12 @@ static __always_inline void *do_kmalloc(size_t size, gfp_t gfp, unsigned long ca
 
 void *kmalloc(size_t size, gfp_t gfp)
 {
-	return do_kmalloc(size, gfp, (unsigned long)__builtin_return_address(0));
+	return do_kmalloc(size, gfp, TRUE_RET_ADDR());
 }
 
 void *kzalloc(size_t size, gfp_t gfp)
 {
-	return do_kmalloc(size, gfp | __GFP_ZERO, (unsigned long)__builtin_return_address(0));
+	return do_kmalloc(size, gfp | __GFP_ZERO, TRUE_RET_ADDR());
 }
 
 void *kcalloc(size_t n, size_t size, gfp_t gfp)
@@ -91,7 +92,7 @@ void *kcalloc(size_t n, size_t size, gfp_t gfp)
 
 	if (__builtin_mul_overflow(n, size, &bytes))
 		return NULL;
-	return do_kmalloc(bytes, gfp | __GFP_ZERO, (unsigned long)__builtin_return_address(0));
+	return do_kmalloc(bytes, gfp | __GFP_ZERO, TRUE_RET_ADDR());
 }
 
 static noinline void free_large(struct page *page, const void *p, unsigned long caller)
@@ -107,7 +108,7 @@ static noinline void free_large(struct page *page, const void *p, unsigned long 
 
 void kfree(const void *p)
 {
-	unsigned long caller = (unsigned long)__builtin_return_address(0);
+	unsigned long caller = TRUE_RET_ADDR();
 	struct page *page;
 
 	if (!p)
@@ -140,7 +141,7 @@ void *krealloc(const void *p, size_t size, gfp_t gfp)
 	}
 	if (old >= size)
 		return (void *)p;
-	new = do_kmalloc(size, gfp, (unsigned long)__builtin_return_address(0));
+	new = do_kmalloc(size, gfp, TRUE_RET_ADDR());
 	if (!new)
 		return NULL;
 	if (p)

@@ -3,6 +3,7 @@
 
 #include <kernel/printk.h>
 #include <lib/string.h>
+#include <trace/fgraph.h>
 
 atomic64_t nr_slab_pages;
 
@@ -231,18 +232,18 @@ static __always_inline void slab_free(struct kmem_cache *s, void *object, unsign
 
 void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfp)
 {
-	return slab_alloc(s, gfp, (unsigned long)__builtin_return_address(0));
+	return slab_alloc(s, gfp, TRUE_RET_ADDR());
 }
 
 void *kmem_cache_zalloc(struct kmem_cache *s, gfp_t gfp)
 {
-	return slab_alloc(s, gfp | __GFP_ZERO, (unsigned long)__builtin_return_address(0));
+	return slab_alloc(s, gfp | __GFP_ZERO, TRUE_RET_ADDR());
 }
 
 void kmem_cache_free(struct kmem_cache *s, void *object)
 {
 	if (object)
-		slab_free(s, object, (unsigned long)__builtin_return_address(0));
+		slab_free(s, object, TRUE_RET_ADDR());
 }
 
 void *slab_alloc_from(struct kmem_cache *s, gfp_t gfp, unsigned long caller)

@@ -17,6 +17,7 @@
 #include <sched/wait.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
+#include <trace/fgraph.h>
 
 DEFINE_SPINLOCK(tasklist_lock);
 /* Marks fork_idle's tasks as kernel threads; they start in secondary_start_kernel instead. */
@@ -372,6 +373,7 @@ struct task_struct *copy_process(struct kernel_clone_args *args)
 	err = publish_task(p, args);
 	if (err)
 		goto free_pid;
+	fgraph_init_task(p);
 	return p;
 
 free_pid:
@@ -405,6 +407,7 @@ struct task_struct *fork_idle(int cpu)
 	if (err)
 		goto free_task;
 	init_idle(p, cpu);
+	fgraph_init_task(p);
 	return p;
 
 free_task:

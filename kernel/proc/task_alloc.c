@@ -14,6 +14,7 @@
 #include <proc/task_alloc.h>
 #include <sched/current.h>
 #include <sched/sched.h>
+#include <trace/fgraph.h>
 
 static struct kmem_cache *task_cache, *signal_cache, *sighand_cache;
 
@@ -25,6 +26,7 @@ struct task_struct *dup_task_struct(struct task_struct *orig)
 	if (!t)
 		return NULL;
 	*t = *orig;
+	t->ret_stack = NULL;
 	t->stack = alloc_thread_stack();
 	if (!t->stack)
 		goto free_task;
@@ -40,6 +42,7 @@ free_task:
 /* A task that never got so far as to be on any list. */
 void free_task(struct task_struct *t)
 {
+	fgraph_free_task(t);
 	free_thread_stack(t->stack);
 	kmem_cache_free(task_cache, t);
 }
@@ -59,6 +62,7 @@ void __put_task_struct(struct task_struct *t)
 	if (t->flags & PF_KTHREAD)
 		free_kthread_struct(t);
 	arch_release_thread(t);
+	fgraph_free_task(t);
 	free_thread_stack(t->stack);
 	t->stack = NULL;
 	flush_sigqueue(&t->pending);

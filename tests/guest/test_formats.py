@@ -8,7 +8,8 @@ import pytest
 FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 OPTIONS = ["", "sym-offset", "sym-addr", "noprint-parent", "noirq-info", "nocontext-info"]
 TRACING = "/sys/kernel/tracing"
-TRACERS = ["function", "irqsoff", "nop", "preemptirqsoff", "preemptoff", "sched_switch", "wakeup", "wakeup_dl", "wakeup_rt"]
+TRACERS = ["function", "function_graph", "irqsoff", "nop", "preemptirqsoff", "preemptoff", "sched_switch",
+           "wakeup", "wakeup_dl", "wakeup_rt"]
 
 SYMBOL = {"": r"[A-Za-z_][\w.]*", "sym-offset": r"[A-Za-z_][\w.]*\+0x[0-9a-f]+/0x[0-9a-f]+", "sym-addr": r"[A-Za-z_][\w.]* <[0-9a-f]{16}>"}
 COLUMNS = re.compile(r" *(?P<comm>\S.*?)-(?P<pid>\d+) *\[(?P<cpu>\d{3})\] (?P<flags>[.dDb][.nNp][.HhsZz][.1-9a-f][.1-9a-f])?"

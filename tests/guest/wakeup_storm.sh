@@ -20,7 +20,7 @@ whole() {
 	tail -n 1 /tmp/records | grep -q ': <stack trace>$' || fail "$what: ends with '$(tail -n 1 /tmp/records)'"
 	same "$what: one wake-up and one end" '1 1' "$(grep -c ' + \[' /tmp/records) $(grep -c ' ==> \[' /tmp/records)"
 	header latency: | grep -q "#$(wc -l < /tmp/records)/" || fail "$what: $(wc -l < /tmp/records) records, $(header latency:)"
-	sed 's/us.*//; s/.* //' /tmp/records > /tmp/times
+	sed 's/us.: .*//; s/.* //' /tmp/records > /tmp/times # a name may begin with us, too
 	same "$what: times rise" "$(cat /tmp/times)" "$(sort -n /tmp/times)"
 }
 

@@ -26,9 +26,12 @@ def test_figures():
              "sites": [1000], "enable": [250_000], "short": [560], "long": [560], "few": [few, 0], "middle": [middle, 0],
              "many": [many - 500, 500], "trace": [5000, 100, 10], "disable": [100_000],
              "hooks": [10, 5], "irqsoff": [300, 6], "preemptoff": [11, 200], "getpid_irqsoff": [600], "wakeup": [2700],
-             "wakeup_on": [4200], "wakeup_functions": [6600], "pipe_wakeup": [4100]}
+             "wakeup_on": [4200], "wakeup_functions": [6600], "pipe_wakeup": [4100],
+             "graph": [1100], "passed": [500], "depth_few": [5000], "depth_many": [19400], "plain_few": [3000], "plain_many": [5400],
+             "other_task": [530], "filtered": [203]}
     costs = bench.figures(found, BOOT)
-    assert costs["traced"] == 120
+    assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
+    assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
     assert (costs["enable"], costs["disable"], costs["line"], costs["site"]) == (250, 100, 500, 70)
     assert [costs[name] for name in ("irqs", "preempt", "irqs_on", "preempt_on", "pipe_wakeup")] == [10, 5, 300, 200, 4100]
     assert costs.keys() == bench.NAMES.keys()

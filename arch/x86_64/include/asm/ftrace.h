@@ -29,22 +29,63 @@ static inline unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
 	return (unsigned long)fregs->record;
 }
 
+/*
+ * The word from which the traced function takes its return address, and what return_to_handler will find (mark) when
+ * that function has returned: the stack pointer behind it.
+ */
+static inline unsigned long *ftrace_regs_return_slot(const struct ftrace_regs *fregs)
+{
+	return (unsigned long *)&fregs->parent;
+}
+static inline unsigned long ftrace_regs_return_mark(const struct ftrace_regs *fregs)
+{
+	return (unsigned long)(&fregs->parent + 1);
+}
+/* The argument registers. How many of them the function takes is not known here. */
+#define FTRACE_REGS_ARGS 6
+static inline unsigned long ftrace_regs_argument(const struct ftrace_regs *fregs, unsigned n)
+{
+	return (&fregs->di)[n];
+}
+
+/* What return_to_handler keeps on the stack. `ret` becomes the address to go to. */
+struct fgraph_ret_regs {
+	unsigned long result[2];
+	unsigned long bp;
+	unsigned long ret;
+};
+#define fgraph_ret_mark(regs) ((unsigned long)(&(regs)->ret + 1))
+
 /* ftrace.S pushes it one by one. */
 static_assert(offsetof(struct ftrace_regs, si) == 8 && offsetof(struct ftrace_regs, r9) == 40);
 
 /* ftrace.S */
 void __fentry__(void);
 void ftrace_caller(void);
-extern const unsigned char ftrace_call[], ftrace_graph_call[];
+void ftrace_graph_caller(void);
+void ftrace_graph_reload(void);
+void ftrace_entry_caller(void);
+void ftrace_return_caller(void);
+extern const unsigned char return_to_handler_entry[];
+extern const unsigned char ftrace_call[], ftrace_entry_call[], ftrace_graph_call[];
 
 #define MCOUNT_ADDR	       ((unsigned long)__fentry__)
 #define FTRACE_CALLER_ADDR     ((unsigned long)ftrace_caller)
+/* What sites call while some want only entries or only returns traced. */
+#define FTRACE_ENTRY_CALLER_ADDR  ((unsigned long)ftrace_entry_caller)
+#define FTRACE_RETURN_CALLER_ADDR ((unsigned long)ftrace_return_caller)
 /*
- * The two patchable places in ftrace_caller, nops to begin with: the first becomes a call of a ftrace_func_t
- * (PATCH_CALL), the second a jump to the tracer of returns (PATCH_JUMP).
+ * Patchable places, nops to begin with. In ftrace_caller the first becomes a call of a ftrace_func_t (PATCH_CALL), the
+ * second a jump to ftrace_graph_caller (PATCH_JUMP), or to ftrace_graph_reload when the first is a call; in
+ * ftrace_entry_caller the one is the same call.
  */
 #define ftrace_call_site       ((unsigned long)ftrace_call)
 #define ftrace_graph_call_site ((unsigned long)ftrace_graph_call)
+#define ftrace_entry_call_site ((unsigned long)ftrace_entry_call)
+#define FTRACE_GRAPH_CALLER_ADDR ((unsigned long)ftrace_graph_caller)
+#define FTRACE_GRAPH_RELOAD_ADDR ((unsigned long)ftrace_graph_reload)
+/* What stands in place of a traced function's return address: behind return_to_handler's first instruction. */
+#define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler_entry)
 
 /* Entry of __mcount_loc to address of the instruction that is patched: the same here. */
 static inline unsigned long ftrace_call_adjust(unsigned long addr)

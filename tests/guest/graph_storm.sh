@@ -1,0 +1,59 @@
+#!/bin/sh
+# description: function_graph and display-graph go on and off and their filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
+# requires: smp=4 timeout=500 progs="storm killstorm" soak
+. /run/prelude
+rounds=8
+test "$1" = 0 || rounds=1000
+debug=/sys/kernel/debug/fgraph
+
+storm 4 > /tmp/storm &
+storm=$!
+killstorm 4 20 > /tmp/killstorm &
+killstorm=$!
+cd $T
+echo 64 > buffer_size_kb
+echo 1 > options/display-graph
+round=0
+while [ $round -lt $rounds ]; do
+	echo function_graph > current_tracer || fail "round $round: function_graph"
+	case $((round % 8)) in
+	0) echo 0 > tracing_thresh ;;
+	1) echo schedule > set_graph_function ;;
+	2) echo > set_graph_function; echo 3 > max_graph_depth ;;
+	3) echo 0 > max_graph_depth; echo 'vfs_*' > set_ftrace_filter ;;
+	4) echo > set_ftrace_filter; echo do_page_fault > set_graph_notrace ;;
+	5) echo > set_graph_notrace; echo $storm > set_ftrace_pid ;;
+	6) echo > set_ftrace_pid; echo 0 > options/sleep-time ;;
+	7) echo 1 > options/sleep-time; echo 100 > tracing_thresh ;;
+	esac
+	test $((round % 10)) = 0 && head -c 100000 trace > /dev/null
+	# What comes next hooks entries only, or returns too, in sections; or nothing.
+	case $((round % 6)) in
+	0) echo function > current_tracer ;;
+	1) echo irqsoff > current_tracer ;;
+	2) echo wakeup > current_tracer ;;
+	3) echo 0 > options/display-graph; echo preemptirqsoff > current_tracer; echo 1 > options/display-graph ;;
+	*) echo nop > current_tracer ;;
+	esac
+	round=$((round + 1))
+done
+echo 0 > tracing_thresh
+echo > set_graph_function
+echo > set_graph_notrace
+echo 0 > max_graph_depth
+echo 1 > options/sleep-time
+tracing_reset
+echo 0 > options/display-graph
+wait $killstorm || fail "killstorm: $(cat /tmp/killstorm)"
+kill $storm
+wait $storm || fail "storm: $(cat /tmp/storm)"
+same mismatches 0 "$(field mismatches $debug/stats)"
+same users 0 "$(field users $debug/stats)"
+# Who still has hooked returns has slept ever since: whoever runs has none.
+while read -r pid frames; do
+	case $(cut -d' ' -f3 /proc/$pid/stat) in
+	R) fail "task $pid runs with $frames hooked returns" ;;
+	esac
+done < $debug/tasks
+dmesg | grep -E 'Oops|BUG|WARNING|panic' && fail 'the kernel complained'
+finish

@@ -1,0 +1,70 @@
+/* Entry and return of a hooked call, inlined into who does both: the general way and a tracer's own. */
+#pragma once
+
+#include <asm/ftrace.h>
+#include <trace/fgraph.h>
+
+/* Bits of frame.key above those of users. */
+#define FGRAPH_EPOCH_SHIFT 8
+static_assert(FGRAPH_USERS <= FGRAPH_EPOCH_SHIFT);
+
+/* What a user has in this task, as of now. */
+static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *stack, const struct fgraph_ops *gops)
+{
+	struct fgraph_state *state = &stack->user[gops->bit];
+
+	if (unlikely(state->since != gops->since))
+		*state = (struct fgraph_state){ .since = gops->since };
+	state->key = gops->direct_key == FGRAPH_NOT_DIRECT ? 0 : gops->direct_key;
+	return state;
+}
+
+/*
+ * A frame for the call that is being entered. There is room. From the first store on an interrupt's frames go above it,
+ * and it does not count as one that a walk can find until `slot` is set, last of all: frames not in use have none.
+ */
+static __always_inline struct fgraph_frame *fgraph_push(struct fgraph_stack *stack, unsigned long ip,
+							unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	struct fgraph_frame *frame = stack->top;
+	unsigned long slot = (unsigned long)ftrace_regs_return_slot(fregs);
+	unsigned long mark = ftrace_regs_return_mark(fregs);
+
+	WRITE_ONCE(stack->top, frame + 1);
+	barrier();
+	frame->ret = parent_ip;
+	frame->func = ip;
+	frame->mark = mark;
+	barrier();
+	WRITE_ONCE(frame->slot, slot);
+	return frame;
+}
+
+static __always_inline bool fgraph_full(const struct fgraph_stack *stack)
+{
+	return stack->top == &stack->frames[FTRACE_RETFUNC_DEPTH];
+}
+
+/* From here on the function returns to the handler. */
+static __always_inline void fgraph_hook(const struct ftrace_regs *fregs)
+{
+	barrier();
+	*ftrace_regs_return_slot(fregs) = RETURN_TO_HANDLER_ADDR;
+}
+
+/* The innermost frame goes, whether its call was hooked in the end or not. */
+static __always_inline void fgraph_pop(struct fgraph_stack *stack, struct fgraph_frame *frame)
+{
+	barrier();
+	WRITE_ONCE(frame->slot, 0);
+	barrier();
+	WRITE_ONCE(stack->top, frame);
+}
+
+/* The general way: any number of users, any context. ftrace_func_t, and its counterpart. */
+void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs);
+void fgraph_return(struct fgraph_ret_regs *regs);
+
+/* What ftrace_caller and return_to_handler call. [ftrace_lock, all other CPUs parked] */
+extern ftrace_func_t fgraph_enter_func;
+extern void (*fgraph_return_func)(struct fgraph_ret_regs *regs);

@@ -1,0 +1,54 @@
+/*
+ * Time asleep, which durations leave out while the option sleep-time is off: each task's shadow stack counts it, an
+ * entry takes the count off its time and the return adds what it is then.
+ */
+#include <lib/errno.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+#include <trace/events/sched.h>
+
+#include "fgraph_internal.h"
+
+/* Of the stretch of sched_switches that we listen to; a task that left the CPU before has another. */
+static bool listening; /* [trace_types_lock] */
+
+static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+			       unsigned prev_state)
+{
+	struct fgraph_stack *from = READ_ONCE(prev->ret_stack), *to = READ_ONCE(next->ret_stack);
+	u64 now = sched_clock();
+
+	if (from)
+		from->sleeps_since = now;
+	if (to && to->sleeps_since) {
+		to->slept += now - to->sleeps_since;
+		to->sleeps_since = 0;
+	}
+}
+
+static bool forget_sleep(struct task_struct *task, void *data)
+{
+	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
+
+	if (stack)
+		stack->sleeps_since = 0;
+	return true;
+}
+
+/* A task that sleeps since before the last time must not take all that for one sleep. */
+int fgraph_count_sleep(bool on)
+{
+	int ret = 0;
+
+	if (on == listening)
+		return 0;
+	if (on) {
+		fgraph_with_all_tasks(forget_sleep, NULL);
+		ret = register_trace_sched_switch(probe_sched_switch, NULL);
+	} else {
+		unregister_trace_sched_switch(probe_sched_switch, NULL);
+	}
+	if (!ret)
+		listening = on;
+	return ret;
+}

@@ -1,0 +1,49 @@
+/*
+ * Who is in a tracer's hook. What hooks call is built without -pg, so it cannot call a hook again; what can is an
+ * exception that it takes (a fault handler is traced). Four bits of preempt_count that nobody else uses, one a context,
+ * turn that away: an interrupt on top of a hook may well trace, the same context may not. They are raised and lowered
+ * together with the preemption count, in one store each.
+ */
+#pragma once
+
+#include <sched/preempt.h>
+#include <sched/sched.h>
+
+#define RECURSION_SHIFT 24 /* above PREEMPT, SOFTIRQ, HARDIRQ and NMI */
+static_assert(NMI_MASK < (1U << RECURSION_SHIFT));
+#define RECURSION_TASK (1U << RECURSION_SHIFT)
+
+/* The bit of preempt_count that says: this context is in the tracer. */
+static __always_inline u32 recursion_bit(u32 pc)
+{
+	unsigned context = pc & NMI_MASK ? 3 : pc & HARDIRQ_MASK ? 2 : pc & SOFTIRQ_OFFSET ? 1 : 0;
+
+	return RECURSION_TASK << context;
+}
+
+/* The count as it was becomes one with preemption off. Any context but a task's, the bits themselves and depths beyond
+ * what a record can hold make it larger than 15: those go other ways than the usual one. */
+static __always_inline bool trace_is_usual(u32 pc)
+{
+	return likely(pc <= 15);
+}
+static __always_inline void trace_enter(struct task_struct *t, u32 pc, u32 bit)
+{
+	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
+	barrier();
+}
+
+void trace_leave_resched(u32 pc);
+
+/*
+ * Let go of the CPU if that was asked for meanwhile. Preempting here and not at the next preempt_enable keeps wake-up
+ * latencies what they are without a tracer.
+ */
+static __always_inline void trace_leave(struct task_struct *t, u32 pc)
+{
+	barrier();
+	WRITE_ONCE(t->preempt_count, pc);
+	barrier();
+	if (unlikely(t->thread_flags & _TIF_NEED_RESCHED))
+		trace_leave_resched(pc);
+}
