@@ -95,7 +95,8 @@ static __always_inline const struct frame_record *probe_site(void)
 
 /*
  * The priority that a wake-up must beat. A followed task that was made less important or throttled meanwhile has
- * nothing to tell any more. Without the lock it is a guess; the task may be gone, but its memory is not, as preemption is off.
+ * nothing to tell any more. Without the lock it is a guess; the task may be gone, but its memory is not, as preemption
+ * is off.
  */
 static int prio_to_beat(void)
 {
