@@ -128,6 +128,8 @@ static unsigned long choose_callee(struct ftrace_ops **only)
 /* map |= what the user wants. */
 static void add_wanted(unsigned long *map, const struct ftrace_ops *op)
 {
+	if (op->sets_of)
+		op = op->sets_of;
 	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++) {
 		unsigned long want = op->filter.count ? op->filter.bits[w] : ~0UL;
 
@@ -299,11 +301,22 @@ int ftrace_update(void)
 	return update(&change);
 }
 
+/* Does any registered user go by the sets of ops? [ftrace_lock] */
+static bool sets_in_use(const struct ftrace_ops *ops)
+{
+	const struct ftrace_ops *op;
+
+	for_each_ftrace_op(op)
+		if (op == ops || op->sets_of == ops)
+			return true;
+	return false;
+}
+
 int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struct ftrace_set *with)
 {
 	struct site_change change = { .set = set, .with = with };
 
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+	if (sets_in_use(ops))
 		return update(&change);
 	swap(*set, *with);
 	return 0;

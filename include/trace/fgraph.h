@@ -28,6 +28,7 @@ struct fgraph_frame {
 	unsigned long mark; /* what return_to_handler finds when all is well (asm/ftrace.h) */
 	u64 calltime;       /* sched_clock at the entry less fgraph_stack.slept of then */
 	u64 key;            /* bits below FGRAPH_USERS: who wants the return; above: fgraph_epoch */
+	u64 inner;          /* the profiler's: its fgraph_state.inner at the entry */
 };
 
 /* What a user has in each task. [like frames] */
@@ -36,6 +37,7 @@ struct fgraph_state {
 	u64 key;     /* of its frames, if that user was the only one when last looked at the general way; else 0 */
 	u32 depth;   /* frames that are this user's */
 	u32 flags;   /* the user's own */
+	u64 inner;   /* the profiler's: ns in calls that returned, each counted once, in the outermost */
 };
 
 #define FGRAPH_STACK_SIZE 4096UL
