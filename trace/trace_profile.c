@@ -18,6 +18,7 @@
 #include "ftrace_internal.h"
 #include "trace_graph.h"
 #include "trace_profile.h"
+#include "trace_recursion.h"
 
 /* Open addressing by the low half of a site's address, at least half of the places free. [immutable once published] */
 struct profile_index {
@@ -116,17 +117,110 @@ static __always_inline void add_time(struct profile_count *count, u64 ns)
  * state->inner grows by a call's whole time when it returns, less what it grew by meanwhile: that was the time of the
  * calls inside, which is theirs. So nobody has to look for the caller's frame.
  */
-static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
+static __always_inline void end_call(struct fgraph_stack *stack, struct fgraph_state *state,
+				     const struct fgraph_frame *frame)
 {
-	u64 total = sched_clock() - call->stack->slept - frame->calltime, inner = call->state->inner - frame->inner;
+	u64 total = sched_clock() - stack->slept - frame->calltime, inner = state->inner - frame->inner;
 	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
-	struct profile_count *count = count_begin(here, call->ip);
+	struct profile_count *count = count_begin(here, frame->func);
 
-	call->state->inner = frame->inner + total;
-	if (!count)
+	state->inner = frame->inner + total;
+	if (unlikely(!count))
 		return;
 	add_time(count, trace_graph_time() ? total : total - min(inner, total));
 	count_end(here);
+}
+
+static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
+{
+	end_call(call->stack, call->state, frame);
+}
+
+/* ---- The same for the only user of hooked returns, in a task's context; what is not that goes the general way. */
+
+static noinline void leave_to_general(unsigned long ip, unsigned long parent_ip, struct task_struct *t,
+				      struct ftrace_regs *fregs, u32 pc)
+{
+	barrier();
+	WRITE_ONCE(t->preempt_count, pc);
+	fgraph_enter(ip, parent_ip, NULL, fregs);
+}
+
+/* Without a key this task has not been looked at since we are the only user. */
+static void profile_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				 struct ftrace_regs *fregs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count);
+	struct profile_count *count;
+	struct fgraph_stack *stack;
+	struct fgraph_state *state;
+	struct fgraph_frame *frame;
+	struct profile_cpu *here;
+	unsigned long flags;
+
+	if (unlikely(!trace_is_usual(pc))) {
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+		return;
+	}
+	trace_enter(t, pc, RECURSION_TASK);
+	stack = t->ret_stack;
+	if (unlikely(!stack))
+		goto general;
+	state = &stack->user[FGRAPH_PROFILER];
+	if (unlikely(!state->key || fgraph_full(stack)))
+		goto general;
+	frame = fgraph_push(stack, ip, parent_ip, fregs);
+	frame->key = state->key;
+	raw_local_irq_save(flags);
+	WRITE_ONCE(state->depth, state->depth + 1);
+	here = this_cpu_ptr(profile_cpu);
+	count = count_begin(here, ip);
+	if (likely(count)) {
+		count->hits++;
+		count_end(here);
+	}
+	frame->inner = state->inner;
+	frame->calltime = sched_clock() - stack->slept;
+	raw_local_irq_restore(flags);
+	fgraph_hook(fregs);
+	trace_leave(t, pc);
+	return;
+general:
+	leave_to_general(ip, parent_ip, t, fregs, pc);
+}
+
+/* Who returns to the handler has a stack of frames, or there is nowhere to go. */
+static void profile_direct_return(struct fgraph_ret_regs *regs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count);
+	struct fgraph_stack *stack;
+	struct fgraph_state *state;
+	struct fgraph_frame *frame;
+	unsigned long flags;
+
+	if (unlikely(!trace_is_usual(pc))) {
+		fgraph_return(regs);
+		return;
+	}
+	trace_enter(t, pc, RECURSION_TASK);
+	stack = t->ret_stack;
+	frame = stack->top - 1;
+	state = &stack->user[FGRAPH_PROFILER];
+	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != state->key)) {
+		barrier();
+		WRITE_ONCE(t->preempt_count, pc);
+		fgraph_return(regs);
+		return;
+	}
+	WRITE_ONCE(regs->ret, frame->ret);
+	raw_local_irq_save(flags);
+	end_call(stack, state, frame);
+	WRITE_ONCE(state->depth, state->depth - 1);
+	raw_local_irq_restore(flags);
+	fgraph_pop(stack, frame);
+	trace_leave(t, pc);
 }
 
 /* ---- Memory: had when first enabled, and kept */
@@ -184,7 +278,9 @@ static struct fgraph_ops profile_fgraph = {
 	.entryfunc = profile_entry,
 	.retfunc = profile_return,
 	.ops = &profile_ops,
-	.bit = FGRAPH_ANY,
+	.bit = FGRAPH_PROFILER,
+	.direct_enter = profile_direct_enter,
+	.direct_return = profile_direct_return,
 };
 
 static int profile_start(void)

@@ -79,11 +79,13 @@ struct fgraph_ops {
 	ftrace_func_t direct_enter;                            /* [I] */
 	void (*direct_return)(struct fgraph_ret_regs *regs);   /* [I] */
 	struct ftrace_ops *ops; /* [I] its sets of functions */
-	unsigned bit;           /* [l] of frame.key: FGRAPH_TRACER, or FGRAPH_ANY until it is given one */
+	unsigned bit;           /* [l] of frame.key: FGRAPH_TRACER or _PROFILER, or FGRAPH_ANY until it is given one */
 	u64 since;              /* [l] frames with a smaller key are not its own */
 	u64 direct_key;         /* [l] key of its frames while it is the only user, else FGRAPH_NOT_DIRECT */
 };
 #define FGRAPH_TRACER	  0u    /* function_graph's own */
+#define FGRAPH_PROFILER	  1u    /* the profiler's own */
+#define FGRAPH_FIRST_ANY  2u
 #define FGRAPH_ANY	  ~0u
 #define FGRAPH_NOT_DIRECT 1ULL
 
