@@ -7,12 +7,14 @@
 #:   make gdb-arm64                boot stopped, under gdb-multiarch with symbols; make console-arm64 is its console
 #:     with SMP=1 MEM=256M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
 #:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n
+#:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
 #:   make qemu-x86_64 BOOT=cdrom|disk|usb|uefi-cdrom|uefi-disk|uefi-usb    through GRUB, from the image of make iso
 SMP     ?= 1
 MEM     ?= 256M
 CPU     ?=
 BOARD   ?=
 IRQCHIP ?=
+ICOUNT  ?=
 GIC     ?=
 BOOT    ?= kernel
 APPEND  ?=
@@ -21,7 +23,7 @@ SCRIPT  ?=
 GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 
 vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $(CPU),--cpu $(CPU)) $(if $(BOARD),--board $(BOARD)) \
-	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(if $(GIC),--gic $(GIC)) \
+	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
 	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT))
 
 $(MACHINES:%=qemu-%): qemu-%: deps-run %

@@ -90,13 +90,22 @@ MACHINES = {
                       exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, firmware=["-bios", "qboot.rom"]),
 }
 
+# With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody: milliseconds, by which
+# the clock goes on for whoever waits. A timer that nobody waits for makes turns short: a net filter's, of a network without a card.
+# (Between idle CPUs, QEMU 7.2 may then pass over one at each turn for a while: it always comes when a turn has just ended.)
+def turns_of(turn):
+    """Arguments that let no CPU run longer than so many microseconds while others wait."""
+    return ["-netdev", "user,id=turns,restrict=on", "-object", f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}"]
+
 
 class Setup:
     """One machine's settings, from keywords of Guest() or options of vrun."""
 
     def __init__(self, arch="aarch64", smp=1, mem="256M", cpu=None, board=None, irqchip=None, boot="kernel", icount=False,
-                 append="", build=None, kernel=None, initrd=None, iso=None, qemu=None, qemu_args=()):
-        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; initrd "": none."""
+                 turn=0, append="", build=None, kernel=None, initrd=None, iso=None, qemu=None, qemu_args=()):
+        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; turn: microseconds that a CPU runs
+        before the others under icount, 0 for QEMU's own way;
+        initrd "": none."""
         self.arch, self.append, self.boot = arch, append, boot
         self.machine = machine = self._choose("machine", arch, MACHINES)
         board_more, cpu_more = self._choose("irqchip", irqchip or next(iter(machine.irqchips)), machine.irqchips)
@@ -114,6 +123,7 @@ class Setup:
             self.command += machine.firmware
         if icount:  # one guest instruction is one nanosecond of guest time, and the same on every run
             self.command += ["-icount", "shift=0,sleep=off"]
+            self.command += turns_of(turn) if smp > 1 and turn else []
         self.command += list(qemu_args)
 
     @staticmethod

@@ -27,9 +27,9 @@ unsigned ftrace_nr_pages;
 unsigned long *ftrace_enabled_map, *ftrace_touched_map;
 
 /*
- * What a site may call. While only entries or only returns are traced, all sites that anybody wants call ftrace_caller,
- * whose two places then hold one call and one nop. While both are, that is for sites that both want, and the others
- * call what does the one thing only. [maps: ftrace_lock]
+ * What a site may call. While only entries are traced, all sites that anybody wants call ftrace_caller, whose two
+ * places then hold a call and a nop. While returns are too, that is for sites that both want, and the others call what
+ * does the one thing only. [maps: ftrace_lock]
  */
 enum callers { CALLER_BOTH, CALLER_ENTRY, CALLER_RETURN, NR_CALLERS };
 static struct site_map {
@@ -145,7 +145,7 @@ static void compute_wanted(void)
 	unsigned long *entry = site_maps[CALLER_ENTRY].wanted, *ret = site_maps[CALLER_RETURN].wanted;
 	unsigned long *both = site_maps[CALLER_BOTH].wanted;
 	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
-	bool entries = false, returns = false;
+	bool returns = false;
 	struct ftrace_ops *op;
 
 	memset(entry, 0, words * sizeof(long));
@@ -154,14 +154,14 @@ static void compute_wanted(void)
 		if (!ftrace_enabled || (op->flags & FTRACE_OPS_FL_STUB))
 			continue;
 		add_wanted(op->flags & FTRACE_OPS_FL_GRAPH ? ret : entry, op);
-		*(op->flags & FTRACE_OPS_FL_GRAPH ? &returns : &entries) = true;
+		returns |= op->flags & FTRACE_OPS_FL_GRAPH;
 	}
 	if (ftrace_nr_recs % 64) {
 		entry[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
 		ret[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
 	}
 	for (unsigned w = 0; w < words; w++) {
-		both[w] = entries && returns ? entry[w] & ret[w] : entry[w] | ret[w];
+		both[w] = returns ? entry[w] & ret[w] : entry[w];
 		entry[w] &= ~both[w];
 		ret[w] &= ~both[w];
 	}
@@ -238,7 +238,7 @@ static notrace void write_word(unsigned w)
 static notrace void write_callees(void)
 {
 	unsigned long callee = choose_callee(&function_trace_op);
-	unsigned long graph = callee ? FTRACE_GRAPH_RELOAD_ADDR : FTRACE_GRAPH_CALLER_ADDR;
+	unsigned long graph;
 
 	if (callee != ftrace_call_target) {
 		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
@@ -246,8 +246,7 @@ static notrace void write_callees(void)
 	}
 	ftrace_call_target = callee;
 	fgraph_choose();
-	if (!fgraph_nr_users)
-		graph = 0;
+	graph = callee && fgraph_nr_users ? FTRACE_GRAPH_CALLER_ADDR : 0;
 	if (graph != ftrace_graph_call_target)
 		arch_patch_write(ftrace_graph_call_site, graph, PATCH_JUMP);
 	ftrace_graph_call_target = graph;

@@ -84,6 +84,18 @@ static u64 rb_read_events(struct rb_ring *ring)
 	return ring->read_events;
 }
 
+/*
+ * A page that was reset by no clock (of a buffer set aside) says nothing: what lies on it does. 0: nothing. The writer
+ * may begin the page anew meanwhile: then what comes out is thrown away.
+ */
+static u64 rb_page_stamp(struct buffer_page *page)
+{
+	struct rb_cursor c = {page->data, 0, rb_committed(page), rb_read(page->data->time_stamp)};
+	u64 ts = c.stamp;
+
+	return c.size && (ts || rb_cursor_event(&c, &ts)) ? ts : 0;
+}
+
 /* Of the first page with something unread. Another try when the writer dropped that page as we looked. */
 static u64 rb_oldest(struct rb_ring *ring)
 {
@@ -97,7 +109,7 @@ again:
 	seq = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE));
 	for (; seq <= __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE); seq++) {
 		page = rb_slot_page(ring, seq);
-		ts = rb_committed(page) ? rb_read(page->data->time_stamp) : 0;
+		ts = rb_page_stamp(page);
 		smp_rmb();
 		if (rb_head_seq(rb_read(ring->head)) > seq)
 			goto again;

@@ -401,6 +401,7 @@ int create_options_dir(struct trace_array *tr);
 void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `local` */
 int tracing_set_clock(struct trace_array *tr, const char *name);
 bool trace_clock_in_ns(const struct trace_array *tr);
+bool trace_clock_measures(unsigned clock_id); /* are its differences times, in ns? */
 static __always_inline u64 trace_clock_now(const struct trace_array *tr)
 {
 	u64 (*clock)(void) = READ_ONCE(tr->clock);

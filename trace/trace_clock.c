@@ -3,6 +3,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <time/hrtimer.h>
+#include <uapi/time.h>
 
 #include "trace_max.h"
 
@@ -14,10 +15,10 @@ static u64 trace_clock_counter(void)
 	return atomic64_inc_return(&count);
 }
 
-/* Whole ticks since boot. */
+/* Hundredths of a second since boot, as times() counts them. */
 static u64 trace_clock_uptime(void)
 {
-	return sched_clock() / TICK_NSEC * TICK_NSEC;
+	return sched_clock() / (NSEC_PER_SEC / USER_HZ);
 }
 
 static u64 trace_clock_sched(void)
@@ -30,17 +31,23 @@ static const struct trace_clock {
 	const char *name;
 	u64 (*read)(void);
 	bool in_ns;
+	bool may_be_set; /* by clock_settime: its differences are no times */
 } trace_clocks[] = {
-	{ "local", NULL, true },
-	{ "global", trace_clock_sched, true },
-	{ "counter", trace_clock_counter, false },
-	{ "uptime", trace_clock_uptime, true },
-	{ "perf", trace_clock_sched, true },
-	{ "mono", trace_clock_sched, true },
-	{ "mono_raw", trace_clock_sched, true },
-	{ "boot", trace_clock_sched, true },
-	{ "tai", ktime_get_real_ns, true },
+	{ "local", NULL, true, false },
+	{ "global", trace_clock_sched, true, false },
+	{ "counter", trace_clock_counter, false, false },
+	{ "uptime", trace_clock_uptime, false, false },
+	{ "perf", trace_clock_sched, true, false },
+	{ "mono", trace_clock_sched, true, false },
+	{ "mono_raw", trace_clock_sched, true, false },
+	{ "boot", trace_clock_sched, true, false },
+	{ "tai", ktime_get_real_ns, true, true },
 };
+
+bool trace_clock_measures(unsigned clock_id)
+{
+	return trace_clocks[clock_id].in_ns && !trace_clocks[clock_id].may_be_set;
+}
 
 bool trace_clock_in_ns(const struct trace_array *tr)
 {
@@ -58,7 +65,7 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++) {
 		if (strcmp(trace_clocks[i].name, name))
 			continue;
-		if (tr->current_trace->use_max_tr && !trace_clocks[i].in_ns)
+		if (tr->current_trace->use_max_tr && !trace_clock_measures(i))
 			return -EINVAL; /* a latency is a time */
 		trace_max_pause(tr);
 		tr->clock_id = i;

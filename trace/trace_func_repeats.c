@@ -65,11 +65,11 @@ static void record_repeats(struct trace_array *tr, const struct func_repeats *r,
 }
 
 /* The same call again, and its entry is in the buffer? Then it is counted. */
-static bool is_repeated(struct trace_array *tr, struct func_repeats *r, unsigned long ip, unsigned long parent_ip)
+static bool is_repeated(const struct trace_array *tr, struct func_repeats *r, unsigned long ip, unsigned long parent_ip)
 {
 	unsigned epoch = __atomic_load_n(&repeats_epoch, __ATOMIC_ACQUIRE);
 
-	if (r->epoch != epoch || !ring_buffer_cpu_is_on(tr->cpu_data[smp_processor_id()].buffer))
+	if (r->epoch != epoch)
 		*r = (struct func_repeats){ .epoch = epoch };
 	if (r->ip != ip || r->parent_ip != parent_ip || r->count == 0xffff)
 		return false;
@@ -83,7 +83,7 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 {
 	struct func_repeats *r;
 	unsigned long irqs;
-	bool repeated;
+	bool on, repeated;
 
 	/* What an nmi does may come in the middle of this, so it is neither repeated nor ends a repetition. */
 	if (pc & NMI_MASK) {
@@ -92,11 +92,12 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 	}
 	raw_local_irq_save(irqs);
 	r = this_cpu_ptr(func_repeats);
-	repeated = is_repeated(tr, r, ip, parent_ip);
+	on = ring_buffer_cpu_is_on(tr->cpu_data[smp_processor_id()].buffer);
+	repeated = on && is_repeated(tr, r, ip, parent_ip);
 	if (!repeated) {
 		if (r->count)
 			record_repeats(tr, r, pc, flags);
-		r->ip = ip;
+		r->ip = on ? ip : 0; /* what is not recorded cannot be repeated */
 		r->parent_ip = parent_ip;
 		r->count = 0;
 		trace_function(tr, ip, parent_ip, pc, flags);

@@ -179,8 +179,8 @@ char *trace_put_us(char *p, u64 ns)
 		memcpy(p, rest, places);
 		p += places;
 	}
-	memcpy(p, " us ", 4);
-	p += 4;
+	for (const char *unit = " us "; *unit; unit++)
+		*p++ = *unit;
 	while (p < begin + 12)
 		*p++ = ' ';
 	return p;

@@ -121,8 +121,7 @@ static int untrace_functions(struct trace_array *tr)
 
 /* ---- Selecting. trace_types_lock held. */
 
-static u64 saved_flags; /* [t] the options as they were before */
-static bool functions;  /* [t] entries are recorded */
+static bool functions; /* [t] entries are recorded */
 
 static void change_keys(u32 kinds, void (*change)(struct static_key *key))
 {
@@ -140,55 +139,34 @@ static void forget_sections(void)
 		*per_cpu_ptr(critical_section, cpu) = (struct critical){};
 }
 
-static void restore_options(struct trace_array *tr)
-{
-	set_tracer_flag(tr, OPT_OVERWRITE, saved_flags & TRACE_ITER(OVERWRITE));
-	set_tracer_flag(tr, OPT_LATENCY_FMT, saved_flags & TRACE_ITER(LATENCY_FMT));
-}
-
-static void save_options(struct trace_array *tr)
-{
-	saved_flags = tr->trace_flags;
-	set_tracer_flag(tr, OPT_OVERWRITE, true);
-	set_tracer_flag(tr, OPT_LATENCY_FMT, true);
-}
-
 /*
  * The array is told last, when every hook is on, as two keys do not change at once. Sections that began before are
  * left out: the state of their CPUs is not known, so their ends end nothing.
  */
 static int critical_init(struct trace_array *tr, u32 kinds)
 {
-	int ret = trace_clock_in_ns(tr) ? tracing_start_cmdline_record() : -EINVAL;
+	int ret = trace_max_start(tr);
 
 	if (ret)
 		return ret;
-	save_options(tr);
-	ret = trace_max_start(tr);
-	if (ret)
-		goto restore;
 	forget_sections();
 	functions = tr->trace_flags & TRACE_ITER(FUNCTION);
 	critical_tracer.graph = tr->trace_flags & TRACE_ITER(DISPLAY_GRAPH);
 	ret = functions ? trace_functions(tr) : 0;
-	if (ret)
-		goto stop;
+	if (ret) {
+		trace_max_stop(tr);
+		return ret;
+	}
 	critical_tracer.kinds = kinds;
 	change_keys(kinds, static_key_slow_inc);
 	smp_store_release(&critical_tracer.tr, tr);
 	return 0;
-stop:
-	trace_max_stop(tr);
-restore:
-	restore_options(tr);
-	tracing_stop_cmdline_record();
-	return ret;
 }
 
 /*
  * Who finds no array does nothing, and that includes a task that was preempted on its way into trace_hardirqs_disable
- * and gets there after the hooks are off. Whoever has found one has interrupts or preemption off until it is through,
- * which the grace period waits for.
+ * and gets there after the hooks are off (with another tracer selected by then it asks for its kind). Whoever has found
+ * one has interrupts or preemption off until it is through, which the grace period waits for.
  */
 static void critical_reset(struct trace_array *tr)
 {
@@ -202,8 +180,6 @@ static void critical_reset(struct trace_array *tr)
 	functions = false;
 	synchronize_rcu();
 	trace_max_stop(tr);
-	restore_options(tr);
-	tracing_stop_cmdline_record();
 }
 
 /*

@@ -188,12 +188,12 @@ bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu)
 	return !shows_aside(iter) || (iter->snapshot && cpumask_test_cpu(cpu, &iter->snapshot->cpus));
 }
 
-/* At each beginning what is newest then; with another tracer than at open, what we had. */
+/* At each beginning what is newest then; with another tracer than at open, what we had, or nothing. */
 static int take_hold(struct trace_iterator *iter)
 {
 	struct trace_snapshot *snapshot;
 
-	if (iter->snapshot && iter->trace != iter->tr->current_trace)
+	if (iter->trace != iter->tr->current_trace && (iter->snapshot || !iter->of_snapshot))
 		return 0;
 	if (iter->of_snapshot && iter->tr->current_trace->use_max_tr)
 		return -EBUSY;

@@ -83,6 +83,7 @@ static void describe(struct trace_array *tr, struct trace_snapshot *snapshot, co
 {
 	snapshot->cpus = section->cpus;
 	snapshot->time_start = section->first ? section->first : section->start;
+	snapshot->time_zero = min(section->start, snapshot->time_start);
 	snapshot->time_end = trace_clock_now(tr);
 	snapshot->latency = section->end - section->start;
 	snapshot->critical_start = section->critical_start;
@@ -148,12 +149,17 @@ void trace_max_resume(struct trace_array *tr)
 
 int trace_max_start(struct trace_array *tr)
 {
-	int ret = tracing_expand(tr);
+	int ret = trace_clock_measures(tr->clock_id) ? tracing_expand(tr) : -EINVAL;
 
 	if (!ret)
 		ret = trace_max_alloc(tr);
+	if (!ret)
+		ret = tracing_start_cmdline_record();
 	if (ret)
 		return ret;
+	tr->max->saved_flags = tr->trace_flags;
+	set_tracer_flag(tr, OPT_OVERWRITE, true);
+	set_tracer_flag(tr, OPT_LATENCY_FMT, true);
 	trace_max_reset(tr);
 	trace_max_set_latency(tr, 0);
 	tr->max->active = true;
@@ -172,8 +178,13 @@ void trace_max_restart(struct trace_array *tr)
 
 void trace_max_stop(struct trace_array *tr)
 {
+	u64 flags = tr->max->saved_flags;
+
 	if (!tr->max->active)
 		return;
 	tr->max->active = false;
 	trace_max_free(tr);
+	set_tracer_flag(tr, OPT_LATENCY_FMT, flags & TRACE_ITER(LATENCY_FMT));
+	set_tracer_flag(tr, OPT_OVERWRITE, flags & TRACE_ITER(OVERWRITE));
+	tracing_stop_cmdline_record();
 }

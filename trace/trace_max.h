@@ -34,6 +34,7 @@ struct trace_snapshot {
 	struct trace_buffer *buffer;  /* [I] as large as the array's own */
 	struct cpumask cpus;          /* [m] whose records belong to it; empty: nothing was taken yet */
 	u64 time_start, time_end;     /* [m] stamps of tr->clock: of a maximum, records outside are left out */
+	u64 time_zero;                /* [m] what the latency format counts from */
 	u64 latency;                  /* [m] ns; 0: a snapshot, not a maximum */
 	unsigned long critical_start; /* [m] "=> started at", 0: none */
 	unsigned long critical_end;   /* [m] "=> ended at" */
@@ -43,6 +44,7 @@ struct trace_snapshot {
 	u32 uid, policy, rt_priority; /* [m] */
 	int nice;                     /* [m] */
 	unsigned readers;             /* [m, t to raise it] who show it */
+	unsigned clock_id;            /* [t] what its records were stamped with since its rings were reset */
 };
 
 /*
@@ -66,14 +68,16 @@ struct trace_max {
 	struct trace_snapshot *newest;  /* [m] what is shown; NULL: nothing is allocated [t] */
 	struct trace_snapshot *spare;   /* [m] there is one whenever readers hold `newest` */
 	bool active;                    /* [t] between trace_max_start and trace_max_stop */
+	u64 saved_flags;                /* [t] the array's options before trace_max_start */
 };
 
 extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */
 
 /*
- * A tracer's init and reset: get and give back what trace_max_take needs, forget the maximum. trace_types_lock.
- * 0, -ENOMEM. The tracer keeps `overwrite` on in between, or a full buffer would record no section; when it calls
- * stop no section may be under way any more.
+ * A tracer's init and reset: get and give back what trace_max_take needs, record tasks' names, set the options
+ * overwrite (a full buffer must make room for a maximum; trace_keep_overwrite keeps it on) and latency-format and put
+ * them back, forget the maximum. trace_types_lock. 0, -EINVAL with a clock whose differences are no times, -ENOMEM.
+ * When the tracer calls stop no section may be under way any more.
  */
 int trace_max_start(struct trace_array *tr);
 void trace_max_stop(struct trace_array *tr);

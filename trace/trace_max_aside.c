@@ -34,7 +34,7 @@ static bool fits(struct trace_array *tr, struct trace_snapshot *snapshot)
 	for_each_possible_cpu (cpu)
 		if (ring_buffer_size(snapshot->buffer, cpu) != ring_buffer_size(tr->buffer, cpu))
 			return false;
-	return true;
+	return snapshot->clock_id == tr->clock_id; /* or its old stamps would lie among new ones */
 }
 
 static struct trace_snapshot *snapshot_alloc(struct trace_array *tr)
@@ -51,6 +51,7 @@ static struct trace_snapshot *snapshot_alloc(struct trace_array *tr)
 		if (ring_buffer_size(tr->buffer, cpu) != ring_buffer_size(tr->buffer, 0) &&
 		    ring_buffer_resize(snapshot->buffer, ring_buffer_size(tr->buffer, cpu), cpu))
 			goto free_snapshot;
+	snapshot->clock_id = tr->clock_id;
 	return snapshot;
 
 free_snapshot:
@@ -132,6 +133,12 @@ void trace_max_clear(struct trace_array *tr, int cpu)
 	max_unlock(max, flags);
 }
 
+static void reset_rings(struct trace_array *tr, struct trace_snapshot *snapshot)
+{
+	ring_buffer_reset(snapshot->buffer);
+	snapshot->clock_id = tr->clock_id;
+}
+
 void trace_max_reset(struct trace_array *tr)
 {
 	struct trace_max *max = tr->max;
@@ -139,9 +146,9 @@ void trace_max_reset(struct trace_array *tr)
 	trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
 	/* A maximum that comes now finds them being reset and is left pending. */
 	if (max->newest)
-		ring_buffer_reset(max->newest->buffer);
+		reset_rings(tr, max->newest);
 	if (max->spare)
-		ring_buffer_reset(max->spare->buffer);
+		reset_rings(tr, max->spare);
 }
 
 struct trace_snapshot *trace_max_fresh(struct trace_array *tr)

@@ -27,24 +27,34 @@ static void print_columns(struct seq_file *s, bool tgid)
 	seq_printf(s, "#              | |      %s   |         |         |\n", tgid ? "     |    " : "");
 }
 
+/*
+ * How many records of what is shown on this CPU were overwritten. Of a maximum longer than the buffer it is not known
+ * how many: all that the ring has lost since it was cleared.
+ */
+static unsigned long lost_of_shown(struct trace_iterator *iter, unsigned cpu)
+{
+	if (ring_buffer_oldest_event_ts(iter->buffer, cpu) <= iter->from)
+		return 0;
+	return ring_buffer_overrun_cpu(iter->buffer, cpu);
+}
+
 /* Of a maximum, those of its window: what lies outside is not shown. */
 void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
 {
+	bool window = iter->snapshot && iter->snapshot->latency;
 	unsigned cpu;
 
-	*total = *entries = 0;
-	if (iter->snapshot && iter->snapshot->latency) {
-		*total = *entries = trace_count_shown(iter);
-		return;
-	}
+	*entries = window ? trace_count_shown(iter) : 0;
+	*total = *entries;
 	for_each_possible_cpu(cpu) {
-		unsigned long here;
+		unsigned long here = 0;
 
 		if (!trace_iter_shows(iter, cpu))
 			continue;
-		here = ring_buffer_entries_cpu(iter->buffer, cpu);
+		if (!window)
+			here = ring_buffer_entries_cpu(iter->buffer, cpu);
 		*entries += here;
-		*total += here + ring_buffer_overrun_cpu(iter->buffer, cpu);
+		*total += here + lost_of_shown(iter, cpu);
 	}
 }
 

@@ -14,7 +14,7 @@ static u64 round_to_us(u64 ns)
 
 u64 trace_time_start(const struct trace_iterator *iter)
 {
-	return iter->snapshot ? iter->snapshot->time_start : iter->tr->time_start;
+	return iter->snapshot ? iter->snapshot->time_zero : iter->tr->time_start;
 }
 
 /* What eyes look for first: how long it took from this line to the next one. */

@@ -12,37 +12,50 @@
 
 #define PIPE_TEXT_SIZE 8192 /* room for the lines of one read; the longest line must fit */
 
+/*
+ * The tracer stays as long as the pipe is open. Not a latency tracer: what a reader took would be missing in the
+ * maximum that the live buffer becomes.
+ */
+static int hold_tracer(struct trace_iterator *iter)
+{
+	struct trace_array *tr = iter->tr;
+	int ret = -EBUSY;
+
+	mutex_lock(&trace_types_lock);
+	iter->trace = tr->current_trace;
+	iter->latency_format = tr->trace_flags & TRACE_ITER(LATENCY_FMT);
+	if (!iter->trace->use_max_tr)
+		ret = trace_iter_prepare(iter);
+	tr->trace_ref += !ret;
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+
 static int tracing_open_pipe(struct inode *inode, struct file *file)
 {
 	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
-	int ret;
+	int ret = -ENOMEM;
 
 	if (!iter)
 		return -ENOMEM;
 	iter->text.buf = kmalloc(PIPE_TEXT_SIZE, GFP_KERNEL);
-	if (!iter->text.buf) {
-		kfree(iter);
-		return -ENOMEM;
-	}
+	if (!iter->text.buf)
+		goto free_iter;
 	iter->text.size = PIPE_TEXT_SIZE;
 	iter->tr = tracefs_array(file);
 	iter->buffer = iter->tr->buffer;
 	iter->cpu_file = tracefs_cpu(file);
 	mutex_init(&iter->mutex);
-	mutex_lock(&trace_types_lock);
-	iter->trace = iter->tr->current_trace;
-	iter->latency_format = iter->tr->trace_flags & TRACE_ITER(LATENCY_FMT);
-	ret = trace_iter_prepare(iter);
-	if (!ret)
-		iter->tr->trace_ref++;
-	mutex_unlock(&trace_types_lock);
-	if (ret) {
-		kfree(iter->text.buf);
-		kfree(iter);
-		return ret;
-	}
+	ret = hold_tracer(iter);
+	if (ret)
+		goto free_text;
 	file->private_data = iter;
 	return 0;
+free_text:
+	kfree(iter->text.buf);
+free_iter:
+	kfree(iter);
+	return ret;
 }
 
 static int tracing_release_pipe(struct inode *inode, struct file *file)

@@ -253,7 +253,7 @@ void trace_hardirqs_disable(unsigned long ip, unsigned long fp)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	if (!irqs_disabled_flags(flags))
+	if (!irqs_disabled_flags(flags) && (critical_tracer.kinds & CRITICAL_IRQS))
 		irqs_off(ip, fp);
 }
 

@@ -120,14 +120,14 @@ static const struct tracer sched_switch_trace = {
 };
 REGISTER_TRACER(sched_switch_trace);
 
-/* "  1408:120:R ==> [000]     9:120:R events/0", column for column as Linux 2.6.33 prints it. */
+/* "  1408:120:R ==> [000]     9:120:R events/0", column for column as Linux prints it. */
 static void print_pair(struct seq_file *s, struct trace_iterator *iter, const char *delim)
 {
 	const struct ctx_switch_entry *field = (const void *)iter->ent;
 	char comm[TASK_COMM_LEN];
 
 	trace_find_cmdline(field->next_pid, comm);
-	seq_printf(s, " %5d:%3d:%c %s [%03d] %5d:%3d:%c %s\n", field->prev_pid, ctx_switch_prio(field->prev_prio),
+	seq_printf(s, " %7d:%3d:%c %s [%03d] %7d:%3d:%c %s\n", field->prev_pid, ctx_switch_prio(field->prev_prio),
 		   task_index_to_char(field->prev_state), delim, field->next_cpu, field->next_pid,
 		   ctx_switch_prio(field->next_prio), task_index_to_char(field->next_state), comm);
 }

@@ -5,8 +5,8 @@
  *
  * One wake-up is followed at a time. One of higher priority takes over, an equal or lower one is ignored; nothing is
  * above a deadline task, so that is followed to its end, another deadline task's nearer deadline notwithstanding (as
- * in Linux). A fair task counts only where something less important runs, or nothing: behind its equals it waits for
- * its turn, which is time sharing and no latency.
+ * in Linux). A fair task counts only if it is more important than its waker (as in Linux): behind its equals it waits
+ * for its turn, which is time sharing and no latency.
  *
  * THE STATE has one lock, wakeup_lock, taken with interrupts off and innermost but for trace_max's: pi_lock or a
  * runqueue lock, then wakeup_lock, then the max lock. Whoever holds it calls nothing that is traced and takes no
@@ -63,7 +63,7 @@ static struct {
 	int prio;                 /* [w] as it was woken with */
 	bool enabled;             /* [w] wake-ups may become followed */
 	u64 (*clock)(void);       /* [w] tr->clock at the start */
-	u64 start;                /* [w] stamp of try_to_wake_up, later by what our own records took */
+	u64 start;                /* [w] stamp of try_to_wake_up */
 	u64 first;                /* [w] stamp before the first record */
 	struct cpumask cpus;      /* on which there are records [w empties; each CPU adds itself, interrupts off] */
 } followed;
@@ -74,7 +74,6 @@ static int prio_limit;      /* [t] WAKEUP_*, set before the probes are there */
 static bool wakeup_busy;    /* [t] one of the tracers is selected */
 static bool function_busy;  /* [t] its function entries are switched on */
 static bool graph_form;     /* [t, read by anybody] display-graph: records are of function graph */
-static u64 saved_flags;     /* [t] trace_flags before it was selected */
 
 static __always_inline u64 stamp(u64 (*clock)(void))
 {
@@ -107,15 +106,13 @@ static int prio_to_beat(void)
 
 /*
  * Does p wait for its CPU, as one that should have it? Not if it was woken before it slept and just runs on, nor a
- * deadline task that waits for its next budget. Its runqueue is locked.
+ * deadline task that waits for its next budget, nor a fair one whose waker is as important. Its runqueue is locked.
  */
-static bool waits(struct task_struct *p)
+static bool waits(const struct task_struct *p)
 {
-	struct task_struct *curr = curr_task(p->cpu);
-
 	if (READ_ONCE(p->on_cpu) || (p->prio < MAX_DL_PRIO && p->dl.throttled))
 		return false;
-	return p->prio < MAX_RT_PRIO || is_idle_task(curr) || p->prio < curr->prio;
+	return p->prio < MAX_RT_PRIO || p->prio < current->prio;
 }
 
 /* Before each record of the followed wake-up, on its CPU, interrupts off. False: none can be made from an nmi yet. */
@@ -153,10 +150,7 @@ static void unfollow(void)
 		put_task_struct(p);
 }
 
-/*
- * The last store lets function entries in: all of them come behind these records, and see `cpus` emptied. The stack's
- * walk alone takes as long as a wake-up's whole way on an idle CPU: what we take here is not the task's waiting.
- */
+/* The last store lets function entries in: all of them come behind these records, and see `cpus` emptied. */
 static void follow(struct trace_array *tr, struct task_struct *p, const struct waking *from,
 		   const struct frame_record *site)
 {
@@ -175,7 +169,6 @@ static void follow(struct trace_array *tr, struct task_struct *p, const struct w
 	tracing_sched_wakeup_trace(tr, p, pc, flags);
 	trace_stack_from(tr, pc, flags, 0, (unsigned long)site);
 	record_place(tr, from->ip, from->parent_ip, pc, flags);
-	followed.start += stamp(from->clock) - followed.first;
 	smp_store_release(&followed_cpu, p->cpu);
 }
 
@@ -440,20 +433,6 @@ static int register_probes(struct trace_array *tr)
 	return 0;
 }
 
-/* A full buffer must make room for a maximum, and the latency format is what shows all of it. */
-static void set_options(struct trace_array *tr)
-{
-	saved_flags = tr->trace_flags;
-	set_tracer_flag(tr, OPT_OVERWRITE, true);
-	set_tracer_flag(tr, OPT_LATENCY_FMT, true);
-}
-
-static void restore_options(struct trace_array *tr)
-{
-	set_tracer_flag(tr, OPT_LATENCY_FMT, saved_flags & TRACE_ITER(LATENCY_FMT));
-	set_tracer_flag(tr, OPT_OVERWRITE, saved_flags & TRACE_ITER(OVERWRITE));
-}
-
 static int start_tracing(struct trace_array *tr)
 {
 	int ret = register_probes(tr);
@@ -469,27 +448,19 @@ static int start_tracing(struct trace_array *tr)
 
 static int wakeup_init(struct trace_array *tr, int limit)
 {
-	int ret = trace_clock_in_ns(tr) ? tracing_start_cmdline_record() : -EINVAL;
+	int ret = trace_max_start(tr);
 
 	if (ret)
 		return ret;
-	set_options(tr);
-	ret = trace_max_start(tr);
-	if (ret)
-		goto restore;
 	prio_limit = limit;
 	ret = start_tracing(tr);
-	if (ret)
-		goto stop_max;
+	if (ret) {
+		trace_max_stop(tr);
+		return ret;
+	}
 	wakeup_set_enabled(tracer_tracing_is_on(tr));
 	wakeup_busy = true;
 	return 0;
-stop_max:
-	trace_max_stop(tr);
-restore:
-	restore_options(tr);
-	tracing_stop_cmdline_record();
-	return ret;
 }
 
 static int wakeup_tracer_init(struct trace_array *tr)
@@ -515,8 +486,6 @@ static void wakeup_tracer_reset(struct trace_array *tr)
 	wakeup_function_set(tr, false);
 	unregister_probes(tr, ARRAY_SIZE(wakeup_probes));
 	trace_max_stop(tr);
-	restore_options(tr);
-	tracing_stop_cmdline_record();
 }
 
 static void wakeup_tracer_start(struct trace_array *tr)

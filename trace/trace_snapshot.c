@@ -44,7 +44,7 @@ static int take_all(struct trace_array *tr)
 	stop_machine_each(exchange_rings, &x);
 	WARN_ON_ONCE(x.err);
 	x.snapshot->cpus = cpu_possible_mask;
-	x.snapshot->time_start = tr->time_start;
+	x.snapshot->time_zero = x.snapshot->time_start = tr->time_start;
 	tr->time_start = trace_clock_now(tr);
 	return x.err;
 }
@@ -63,7 +63,7 @@ static int take_one(struct trace_array *tr, int cpu)
 	} while (x.err == -EBUSY);
 	WARN_ON_ONCE(x.err);
 	if (cpumask_empty(&x.snapshot->cpus))
-		x.snapshot->time_start = tr->time_start;
+		x.snapshot->time_zero = x.snapshot->time_start = tr->time_start;
 	cpumask_set_cpu(cpu, &x.snapshot->cpus);
 	return x.err;
 }
@@ -78,13 +78,15 @@ static int take_snapshot(struct trace_array *tr, int cpu)
 	if (ret)
 		return ret;
 	ret = cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
+	if (ret)
+		return ret;
 	snapshot = tr->max->newest;
 	snapshot->time_end = U64_MAX;
 	snapshot->latency = 0;
 	snapshot->critical_start = snapshot->critical_end = 0;
 	snapshot->cpu = cpu == RING_BUFFER_ALL_CPUS_FILE ? (int)smp_processor_id() : cpu;
 	trace_max_describe(snapshot, current);
-	return ret;
+	return 0;
 }
 
 /* trace_types_lock held. */

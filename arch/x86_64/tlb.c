@@ -128,7 +128,9 @@ void tlb_shootdown_interrupt(void)
 static void wait_for_answers(const struct tlb_request *r)
 {
 	while (__atomic_load_n(&r->waiting, __ATOMIC_ACQUIRE) & READ_ONCE(tlb_cpus)) {
-		serve_requests();
+		/* Asked here: a call each time round would be all that a trace of the wait shows. */
+		if (READ_ONCE(*this_cpu_ptr(tlb_pending)))
+			serve_requests();
 		cpu_relax();
 	}
 }

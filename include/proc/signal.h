@@ -126,6 +126,7 @@ struct signal_struct {
 	struct task_struct *group_exec; /* [S] thread that runs exec: all others are to go */
 	struct task_struct *leader;     /* [T, S] for who has only the signal_struct (timers) */
 	pid_t pgrp, session;            /* [T] */
+	u64 birth;                      /* [I] rises along the list of processes */
 	struct tty_struct *tty;         /* [T] controlling terminal */
 	u64 utime, stime;               /* [S] of threads that ended, ns */
 	u64 nvcsw, nivcsw;              /* [S] likewise: switches */

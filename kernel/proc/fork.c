@@ -272,6 +272,8 @@ static int publish_task(struct task_struct *p, const struct kernel_clone_args *a
 	attach_pid(p);
 	count_tasks(!(args->flags & CLONE_THREAD), 1);
 	fork_count++;
+	if (!(args->flags & CLONE_THREAD))
+		p->signal->birth = fork_count;
 unlock:
 	spin_unlock(&current->sighand->siglock);
 	spin_unlock_irqrestore(&tasklist_lock, flags);

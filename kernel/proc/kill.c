@@ -40,69 +40,88 @@ static int kill_pid_info(int sig, struct siginfo *info, pid_t pid)
 	return err;
 }
 
-/* 0 when one of the group took it, else what the last one said. */
-static int kill_pgrp_info(int sig, struct siginfo *info, pid_t pgrp)
+/* A signal to many processes, and what has come of it. */
+struct many {
+	int sig;
+	struct siginfo *info; /* NULL: the kernel asks, without permission */
+	pid_t pgrp;           /* 0: everybody but init, kernel threads and who asks */
+	int ret;              /* what the last one said */
+	bool sent;            /* one took it */
+};
+
+static bool is_one_of(const struct many *many, const struct task_struct *p)
+{
+	if (many->pgrp)
+		return p->signal->pgrp == many->pgrp;
+	return p->pid > 1 && p->signal != current->signal && !(p->flags & PF_KTHREAD);
+}
+
+static void send_one(struct many *many, struct task_struct *p)
+{
+	int ret = many->info ? check_and_send(many->sig, many->info, p, true) : send_sig(many->sig, p, 1);
+
+	if (ret == -EPERM && !many->pgrp)
+		return;
+	many->ret = ret;
+	many->sent |= !ret;
+}
+
+/*
+ * The next processes in the order of their births, as many as are not too long to have interrupts off. Returns whether
+ * there are more. Nobody slips through by a fork: its child comes last in the list, and who has got the signal makes
+ * none before taking it (see publish_task).
+ */
+#define SENT_AT_ONCE 32
+
+static bool send_some(struct many *many, u64 *last)
 {
 	struct task_struct *p;
 	unsigned long flags;
-	int ret = -ESRCH;
-	bool sent = false;
+	int sent = 0;
 
-	spin_lock_irqsave(&tasklist_lock, flags); /* against fork, see publish_task */
+	spin_lock_irqsave(&tasklist_lock, flags);
 	for_each_process(p) {
-		if (p->signal->pgrp != pgrp)
+		if (p->signal->birth <= *last || !is_one_of(many, p))
 			continue;
-		ret = check_and_send(sig, info, p, true);
-		sent |= !ret;
+		if (sent++ == SENT_AT_ONCE)
+			break;
+		*last = p->signal->birth;
+		send_one(many, p);
 	}
 	spin_unlock_irqrestore(&tasklist_lock, flags);
-	return sent ? 0 : ret;
+	return sent > SENT_AT_ONCE;
+}
+
+static void send_many(struct many *many)
+{
+	u64 last = 0;
+
+	while (send_some(many, &last))
+		;
 }
 
 int kill_pgrp(pid_t pgrp, int sig)
 {
-	struct task_struct *p;
-	unsigned long flags;
-	int ret = -ESRCH;
+	struct many many = {.sig = sig, .pgrp = pgrp, .ret = -ESRCH};
 
-	spin_lock_irqsave(&tasklist_lock, flags);
-	for_each_process(p)
-		if (p->signal->pgrp == pgrp)
-			ret = send_sig(sig, p, 1); /* the kernel asks: no permission */
-	spin_unlock_irqrestore(&tasklist_lock, flags);
-	return ret;
-}
-
-static int kill_everybody(int sig, struct siginfo *info)
-{
-	struct task_struct *p;
-	unsigned long flags;
-	int ret = -ESRCH, err;
-
-	spin_lock_irqsave(&tasklist_lock, flags);
-	for_each_process(p) {
-		if (p->pid <= 1 || p->signal == current->signal || (p->flags & PF_KTHREAD))
-			continue;
-		err = check_and_send(sig, info, p, true);
-		if (err != -EPERM)
-			ret = err;
-	}
-	spin_unlock_irqrestore(&tasklist_lock, flags);
-	return ret;
+	send_many(&many);
+	return many.ret;
 }
 
 SYSCALL_DEFINE2(kill, pid_t, pid, int, sig)
 {
 	struct siginfo info;
+	struct many many = {.sig = sig, .info = &info, .ret = -ESRCH};
 
 	siginfo_from_user(&info, sig, SI_USER);
 	if (pid > 0)
 		return kill_pid_info(sig, &info, pid);
-	if (pid == -1)
-		return kill_everybody(sig, &info);
 	if (pid == -INT_MAX - 1)
 		return -ESRCH;
-	return kill_pgrp_info(sig, &info, pid ? -pid : current->signal->pgrp);
+	if (pid != -1)
+		many.pgrp = pid ? -pid : current->signal->pgrp;
+	send_many(&many);
+	return many.sent ? 0 : many.ret;
 }
 
 /* tgid 0: whatever process the thread is of. */

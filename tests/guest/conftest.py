@@ -3,7 +3,7 @@
 Its first comment lines say what it is and which machine it wants:
 
     # description: counts calls of one function
-    # requires: smp=1,4 cpu=all irqchip=all mem=512M icount timeout=120 append="quiet loglevel=3" progs="calls storm" soak
+    # requires: smp=1,4 cpu=all irqchip=all mem=512M icount turn=10 timeout=120 append="quiet loglevel=3" progs="calls storm" soak
 
 Each runs on every machine. progs: programs of tests/guest/progs, which the script finds in /bin. /run/prelude is what scripts share.
 Values separated by commas make one test for each (smp=1,4 runs twice; several such: each combination); cpu=all and irqchip=all
@@ -22,7 +22,7 @@ from machines import TARGETS, want_features
 from vitrine_guest import Guest, GuestError
 
 GROWTH = 60  # seconds of life beyond the soak's own minutes
-KEYS = {"smp": int, "mem": str, "cpu": str, "irqchip": str, "timeout": float, "append": str, "progs": str.split}
+KEYS = {"smp": int, "mem": str, "cpu": str, "irqchip": str, "turn": int, "timeout": float, "append": str, "progs": str.split}
 WHOLE = ("append", "progs")  # may hold commas
 FLAGS = ("icount", "soak")
 

@@ -19,5 +19,13 @@ chrt -d -T 2000000 -D 5000000 -P 10000000 0 sleep 0.01
 grep -q ' -1:S ==> ' trace || fail 'the trace has no deadline task that goes to sleep'
 echo nop > current_tracer
 same 'children' 'sh: cannot fork: Resource temporarily unavailable' "$(chrt -d -P 10000000 -T 9000000 0 sh -c 'true; ps; true' 2>&1)"
+
+# what cannot be is said before anything runs
+same 'bad times' "chrt: failed to set pid 0's policy: Invalid argument: 1024 ns <= runtime <= deadline <= period is wanted, and a period of 100 to 4194304 us
+latency: an interval of deadline threads has 100 to 4194304 us
+latency: there is no CPU 9; there is: 0" "$(chrt -d -P 50000 -T 20000 0 true 2>&1; latency -P deadline -i 50 2>&1; latency -l 1 -a 0,9 2>&1)"
+same 'chrt -v' "new scheduling policy: SCHED_FIFO
+new scheduling priority: 5
+1" "$(chrt -v -f 5 nproc | sed "s/.*'s //")"
 grep -q '^dl_total_bw *: 0$' /proc/sched_debug || fail 'bandwidth was lost'
 finish

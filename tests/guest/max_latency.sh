@@ -67,6 +67,52 @@ echo nop > current_tracer
 same 'a reader keeps it when the tracer goes' 1 $(grep -c tracer_hardirqs_on <&3)
 exec 3<&-
 same 'freed with the tracer' '# * Snapshot is freed *' "$(state)"
+
+# ---- A file that was opened under another tracer and not read then shows nothing of the next one's.
+echo irqsoff > current_tracer
+exec 3< trace
+echo preemptoff > current_tracer
+preemptoff_section() { echo 3000 > /sys/kernel/debug/latency/preempt_off; }
+preemptoff_section
+same 'opened under irqsoff' 0 $(grep -c tracer_preempt_on <&3)
+exec 3<&-
+same 'opened now' 1 $(grep -c tracer_preempt_on trace)
+
+# ---- Records with another clock's stamps never come back.
+exec 3< trace
+read line <&3
+preemptoff_section
+echo mono > trace_clock
+exec 3<&-
+exec 3< trace
+for us in 3000 4000 5000; do
+	echo $us > /sys/kernel/debug/latency/preempt_off
+	same "after the clock changed, $us us" 'trace_preempt_off tracer_preempt_on ' "$(ends trace)"
+	exec 3< trace
+	read line <&3
+done
+exec 3<&-
+echo local > trace_clock
+
+# ---- The live buffer becomes the maximum: nobody may take records out of it.
+cat trace_pipe 2> /tmp/pipe && fail 'trace_pipe opens under a latency tracer'
+grep -q 'Device or resource busy' /tmp/pipe || fail "trace_pipe: $(cat /tmp/pipe)"
+
+# ---- A section of more records than the buffer holds: the header says that some are missing.
+echo 4 > buffer_size_kb
+echo 1 > options/function-trace
+echo 200000 > /sys/kernel/debug/latency/preempt_off
+count=$(grep 'latency:' trace | cut -d '#' -f 3 | cut -d , -f 1)
+test ${count%/*} -lt ${count#*/} || fail "cut, and the header says #$count"
+echo nop > current_tracer
+echo 0 > options/function-trace
+
+# ---- The oldest record of a buffer that was set aside once.
+echo 1 > snapshot
+echo once > trace_marker
+grep -q '^oldest event ts: *0.000000' per_cpu/cpu*/stats && grep -q '^entries: [1-9]' per_cpu/cpu*/stats &&
+	test "$(grep -l '^entries: [1-9]' per_cpu/cpu*/stats | xargs grep -h '^oldest' | grep -c ' 0.000000')" != 0 && fail 'oldest event ts is 0'
+echo 0 > snapshot
 tracing_reset
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -116,10 +116,10 @@ def test_sched_switch_tracer_lines(machine):
         for line in lines:
             match = COLUMNS.fullmatch(line)
             assert match, line
-            # A line's rest begins with the blank of " %5d:%3d:%c".
+            # A line's rest begins with the blank of " %7d:%3d:%c".
             rest = re.fullmatch(r" ( *\d+):( *\d+):([RSDTtZXIW]) (==>|  \+) \[(\d{3})\] ( *\d+):( *\d+):([RSDTtZXIW]) (\S+)", match["rest"])
             assert rest, line
-            assert [len(rest[i]) for i in (1, 2, 6, 7)] == [5, 3, 5, 3], line
+            assert [len(rest[i]) for i in (1, 2, 6, 7)] == [7, 3, 7, 3], line
             if rest[4] == "==>":
                 # The one that ran is the one whose line it is, and both are on the line's CPU.
                 assert rest[1].strip() == match["pid"] and rest[5] == match["cpu"], line

@@ -178,7 +178,7 @@ def test_wakeup_tracers(machine, tracer):
         for pair, delim in zip(pairs, ("  +", "==>")):  # who wakes, and who goes, for the task of the header
             match = re.fullmatch(r" ( *\d+):( *\d+):(\S) (  \+|==>) \[(\d{3})\] ( *\d+):( *\d+):R (\S.*)", pair)
             assert match and match[4] == delim and int(match[6]) == header["pid"], pair
-            assert [len(match[i]) for i in (1, 2, 6, 7)] == [5, 3, 5, 3], pair
+            assert [len(match[i]) for i in (1, 2, 6, 7)] == [7, 3, 7, 3], pair
         # A stopper thread (99) may have waited longest.
         assert (header["policy"], header["rt_prio"]) in ((1, 5), (1, 99)) or tracer == "wakeup"
         # The same records in the form for programs.

@@ -6,6 +6,7 @@ import pytest
 import test_graph
 from test_formats import COLUMNS, TRACING, lines_of, read_format
 from test_graph import PROC, STATS, calls_of, graph, script, split, stats
+from vitrine_guest import PANICKED, GuestError
 
 # ---- display-graph: irqsoff and its like, and wakeup
 
@@ -27,7 +28,7 @@ def records(text, tracer, overhead):
     """(fields of calls, the lines of stack records) below exactly Linux's header."""
     header = read_format("header_graph_latency.txt").replace("{tracer}", tracer)
     if tracer.startswith("wakeup"):
-        header = re.sub(r"(?m)^#  => .*\n#  => .*\n#\n", "", header)
+        header = re.sub(r"(?m)^#  => .*\n#  => .*\n#\n", "", header).replace("policy:0 rt_prio:0", "policy:1 rt_prio:5")
     pattern = re.sub(r"\\{(\w+)\\}", r"\\S+", re.escape(header))
     match = re.match(pattern, text)
     assert match, f"header differs from formats/header_graph_latency.txt:\n{text[:1500]}"
@@ -51,8 +52,8 @@ def test_display_graph(machine):
     parts = script(machine, "echo 1 > tracing_cpumask\n" + plant("irqsoff", "irqs_off", 3000) + plant("preemptoff", "preempt_off", 3000)
                    + plant("preemptirqsoff", "irqs_preempt_off", 3000)
                    + "echo 0 > options/function-trace\n" + plant("irqsoff", "irqs_off", 2000).replace("== irqsoff", "== places")
-                   + "echo 1 > options/function-trace; echo 1 > options/display-graph; echo wakeup > current_tracer; echo 1 > tracing_on\n"
-                   + f"sleep 0.01; echo 0 > tracing_on; echo '== wakeup'; cat trace; echo nop > current_tracer; echo '== stats'; cat {STATS}\n")
+                   + "echo 1 > options/function-trace; echo 1 > options/display-graph; echo wakeup_rt > current_tracer; echo 1 > tracing_on\n"
+                   + f"chrt -f 5 sleep 0.01; echo 0 > tracing_on; echo '== wakeup'; cat trace; echo nop > current_tracer; echo '== stats'; cat {STATS}\n")
     for tracer in ("irqsoff", "preemptoff", "preemptirqsoff"):
         found, stacks = records(parts[f"{tracer} 1"], tracer, False)
         spins = [call.ns for call in calls_of(found) if call.name == "plant_spin"]
@@ -67,10 +68,10 @@ def test_display_graph(machine):
         assert "<-" not in parts[f"{tracer} 1"] and "() {" not in parts[f"{tracer} 0"] and ");" not in parts[f"{tracer} 0"]
     places, _ = records(parts["places 1"], "irqsoff", False)
     assert [fields["name"] for fields in places] == ["trace_hardirqs_off", "trace_hardirqs_on", "tracer_hardirqs_on"]
-    found, stacks = records(parts["wakeup"], "wakeup", True)
+    found, stacks = records(parts["wakeup"], "wakeup_rt", True)
     assert [fields["kind"] for fields in found][:2] == ["comment", "leaf"] and found[-1]["kind"] == "comment"
     assert " + [000]" in found[0]["name"] and " ==> [000]" in found[-1]["name"]
-    assert found[1]["name"] in ("try_to_wake_up", "wake_up_new_task") and found[-2]["name"] == "__schedule"
+    assert found[1]["name"] == "try_to_wake_up" and found[-2]["name"] == "__schedule"
     after = stats(parts["stats"])
     assert after["mismatches"] == 0 and after["users"] == 0
 
@@ -138,8 +139,19 @@ def test_from_boot_and_the_owner_of_memory(machine):
         said = lines_of(guest, "echo 0 > tracing_on; dmesg")
         owners = re.findall(r"(?:Allocated|Freed) in (\w+)", said)
         assert owners and set(owners) == {"lkdtm_SLAB_FREE_DOUBLE"}, said[-2000:]
-    with machine.guest(append="ftrace_graph_max_depth=x") as guest:
+
+
+def test_a_panic_dumps_the_calls_that_led_to_it(machine):
+    """And a depth that is no number is none."""
+    append = "ftrace=function_graph ftrace_graph_filter=direct_entry ftrace_graph_max_depth=x ftrace_dump_on_oops"
+    with machine.guest(append=append, timeout=120) as guest:
         assert lines_of(guest, f"cat {TRACING}/max_graph_depth") == "0\n"
+        with pytest.raises(GuestError) as caught:
+            guest.run("echo PANIC > /sys/kernel/debug/provoke-crash/DIRECT")
+        assert caught.value.status == PANICKED
+        dumped = guest.console[guest.console.rindex("Dumping ftrace buffer") :]
+        calls = re.findall(r"\] +\d\) +(?:\d+\.\d+ us +)?\|  ( *)(\w+)\(\) \{", dumped)
+        assert calls[:1] == [("", "direct_entry")] and ("  ", "lkdtm_PANIC") in calls and ("    ", "panic") in calls, dumped[:3000]
 
 
 # ---- Values that functions return; pids; interrupts
@@ -150,12 +162,24 @@ def test_values_pids_and_interrupts(machine):
     parts = script(machine, "echo sys_openat ksys_openat do_sys_open sys_open sys_access sys_faccessat sys_stat sys_fstatat > set_ftrace_filter 2>/dev/null\n"
                             "echo 'sys_*' > set_ftrace_filter; echo $$ > set_ftrace_pid; echo function_graph > current_tracer\n"
                             "echo 1 > options/funcgraph-retval; echo 1 > options/funcgraph-proc; echo 1 > tracing_on; test -e /nowhere; ls / > /dev/null\n"
-                            "echo 0 > tracing_on; echo '== decimal'; cat trace; echo 1 > options/funcgraph-retval-hex; echo '== hex'; cat trace; echo \"== pid $$\"")
+                            "echo 0 > tracing_on; echo '== decimal'; cat trace; echo 1 > options/funcgraph-retval-hex; echo '== hex'; cat trace; echo \"== pid $$\"\n"
+                            "echo 0 > options/funcgraph-retval; echo 0 > options/funcgraph-proc; echo > set_ftrace_pid; echo plant_recurse > set_ftrace_filter\n"
+                            "echo 1 > options/funcgraph-args 2> /dev/null; echo > trace; echo 1 > tracing_on; echo 3 > /sys/kernel/debug/fgraph/recurse\n"
+                            "echo 0 > tracing_on; echo '== args'; cat trace; echo 0 > options/funcgraph-args; echo > set_ftrace_filter\n"
+                            "echo 0 > options/funcgraph-irqs; for name in hrtimer_interrupt ''; do echo $name > set_graph_function; echo > trace\n"
+                            "echo 1 > tracing_on; sleep 0.02; echo 0 > tracing_on; echo \"== interrupts $name\"; cat trace; done")
     decimal, hexadecimal = (re.findall(r"(?m)(\w+)\(\); /\* = (\S+) \*/$", parts[name]) for name in ("decimal", "hex"))
     assert len(decimal) == len(hexadecimal) > 5 and "-2" in [value for _, value in decimal]
     for (name, value), (same, shown) in zip(decimal, hexadecimal):
         number = int(shown, 16)
         assert name == same and (int(value, 0) == number or number in (int(value) % 2**64, int(value) % 2**32)), (name, value, shown)
     pid = next(name for name in parts if name.startswith("pid ")).split()[1]
+    if machine.arguments:  # how many the function takes nobody knows: all registers that there may be
+        assert re.findall(r"plant_recurse\((\S+)(?:, 0x[0-9a-f]+){5}\)", parts["args"]) == ["0x3", "0x2", "0x1", "0x0"]
+    else:
+        assert len(re.findall(r"plant_recurse\(\)", parts["args"])) == 4
+    # With funcgraph-irqs off, what an interrupt runs is passed over, but for functions that are asked for.
+    assert {call.name for call in calls_of(graph(parts["interrupts hrtimer_interrupt"])) if not call.parent} == {"hrtimer_interrupt"}
+    assert "hrtimer_interrupt" not in parts["interrupts "] and "hrtimer_nanosleep" in parts["interrupts "]
     procs = set(re.findall(r"(?m)^ \d\) +\S+?-(\d+) +\| ", parts["decimal"]))
     assert procs == {pid}

@@ -127,9 +127,11 @@ waketest throttled > /tmp/plan || fail "$(cat /tmp/plan)"
 read pid policy prio low high < /tmp/plan
 test "$(cat tracing_max_latency)" -le $high || fail "a throttled task's wait is taken for latency: $(cat tracing_max_latency)"
 echo wakeup > current_tracer
-sleep 0.01
+for i in 1 2 3; do sleep 0.01; done
+holds 'wakeup sees no fair task that is as important as its waker' tracing_max_latency 0
+nice -n -5 sleep 0.01
 test "$(cat tracing_max_latency)" -gt 0 || fail 'wakeup does not see a fair task'
-header '| task:' | grep -q 'policy:0 rt_prio:0)' || fail "wakeup: $(header '| task:')"
+header '| task:' | grep -q 'sleep-.*nice:-5 policy:0 rt_prio:0)' || fail "wakeup: $(header '| task:')"
 echo 0 > tracing_max_latency
 waketest higher > /tmp/plan
 read pid policy prio low high < /tmp/plan

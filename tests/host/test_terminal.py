@@ -210,6 +210,11 @@ def test_jobs(console):
     console.expect("[2] Stopped    sleep 50\r\n@ ")
     console.send("bg\r")
     console.expect("[2] Running    sleep 50\r\n@ ")
+    # Stopped and continued by signals.
+    console.send("kill -STOP %2; until jobs > j; grep -q Stopped j; do :; done; cat j\r")
+    console.expect("[2] Stopped    sleep 50\r\n@ ")
+    console.send("kill -CONT %2; until jobs > j; grep -q Running.*50 j; do :; done; cat j\r")
+    console.expect("[2] Running    sleep 50\r\n@ ")
     console.send("kill %1 %2; wait; echo ok\r")
     console.expect("\nok\r\n")
 

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -186,6 +187,16 @@ def test_language(userland, tmp_path, case):
 # What goes wrong says so, in these words, with this status.
 ERRORS = [
     ("irqhog 0; irqhog 1e3; preempthog 1 2", "", "irqhog: number '0' is not in 1..1000000\nirqhog: invalid number '1e3'\nUsage: preempthog USEC\n", 1),
+    ("irqhog -l -l 0; irqhog -p -q 100", "", "irqhog: number '0' is not in 1..1000000\nirqhog: one of -l, -p and -q at a time\n", 1),
+    ("chrt 0 true; chrt -f 100 true; chrt -o 1 true; chrt -p -- -1 $$", "", "".join(
+        f"chrt: unsupported priority value for the policy: {n}: see --max for valid range\n" for n in (0, 100, 1, -1)), 1),
+    ("chrt -d -T 99999999999999999999 0 true; chrt -d -D 18446744073709551616 0 true; chrt -d -P -1 0 true; chrt x true; chrt -p 1 2 3", "",
+     "chrt: number '99999999999999999999' is too large\nchrt: number '18446744073709551616' is too large\n"
+     "chrt: invalid number '-1'\nchrt: invalid number 'x'\nUsage: chrt [-f|-r|-o|-b|-i|-d] [-Rv] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND "
+     "[ARG...] | chrt [-f...] [-av] -p [PRIORITY] PID | chrt -m\n", 1),
+    ("latency -l 0; latency -l 99999999999999999999; latency -l -99999999999999999999", "", "latency: number '0' is less than 1\n"
+     "latency: number '99999999999999999999' is too large\nlatency: number '-99999999999999999999' is less than 1\n", 1),
+    ("nproc --ignore=x; nproc 1", "", "nproc: invalid number 'x'\nUsage: nproc [--all] [--ignore=N]\n", 1),
     ("latency -P none; latency -P other -p 1; latency -t 65", "",
      "latency: 'none' is none of other, fifo, rr, deadline\nlatency: policy other has no priorities\nlatency: number '65' is not in 1..64\n", 1),
     ("echo a | sed s/a", "", "sed: missing delimiter, at ''\n", 1),
@@ -207,6 +218,9 @@ ERRORS = [
     ("echo $((1/0)); echo no", "", "sh: arithmetic: division by zero\n", 2),
     ("echo ${x?gone}", "", "sh: x: gone\n", 2),
     ("set -u; echo $nope", "", "sh: nope: parameter not set\n", 2),
+    ("set -v; echo a\necho b; eval 'echo c'\nset +v\necho d", "a\nb\nc\nd\n", "echo b; eval 'echo c'\nset +v\n", 0),
+    ("printf 'echo $-\\n2>&1 cat <<E\\nx\\nE\\n# end' > s; sh -v s; sh -v < s; set -v; . ./s", "v\nx\nv\nx\nv\nx\n",
+     3 * "echo $-\n2>&1 cat <<E\nx\nE\n# end\n", 0),
     ("set -x; echo a 'b c'", "a b c\n", "+ echo a b c\n", 0),
     ("sh -c 'kill -SEGV $$'; echo alive", "alive\n", "Segmentation fault\n", 0),
     ("cat /nonexistent", "", "cat: /nonexistent: No such file or directory\n", 1),
@@ -303,7 +317,8 @@ TOOLS = [
      "chrt -d -P 10000000 -T 20000000 0 true 2>&1 | sed 's/0/P/'; chrt -f -P 9 1 true; echo $?",
      "current scheduling policy: SCHED_OTHER\ncurrent scheduling priority: 0\n"
      "current scheduling policy: SCHED_OTHER\ncurrent scheduling priority: 0\nnew scheduling policy: SCHED_OTHER|SCHED_RESET_ON_FORK\nnew scheduling priority: 0\n"
-     "SCHED_DEADLINE min/max priority\t: 0/0\nchrt: failed to set pid P's policy: Invalid argument\n1\n"),
+     "SCHED_DEADLINE min/max priority\t: 0/0\nchrt: failed to set pid P's policy: Invalid argument: 1024 ns <= runtime <= deadline <= period "
+     "is wanted, and a period of 100 to 4194304 us\n1\n"),
     ("taskset -c 0 taskset -p $$ > /dev/null; taskset 1 sh -c 'taskset -c -p $$' | cut -d: -f2", " 0\n"),
     ("sleep 0.01; sleep 0 0s; usleep 10; echo $?; sync; echo $?", "0\n0\n"),
     ("umask 022; touch f; for m in 640 +x u-x go=r,u+w a=rw =r,u+X -r o+t 755 u=s,g+x; do chmod $m f; stat -c %a f; done",
@@ -338,6 +353,31 @@ def test_tools(userland, tmp_path, case):
     script, expected = case
     out, err, _ = run(userland, tmp_path, script)
     assert out == expected.replace("MACHINE", userland.arch), err
+
+
+# Ours and GNU's are given the same.
+GREP_CONTEXT = [
+    "-A1 4", "-A 1 -B1 4", "-n -C1 '[48]'", "-C0 '[48]'", "-C 2 '[37]'", "-B3 2", "-A99 19", "-c -C1 1", "-l -C1 1 f", "-v -A1 '[1-8]'",
+    "-m2 -A1 1", "-m 1 -A3 1", "-m0 -A1 1", "-n -A1 5 f g", "-h -B1 5 f g", "-H -n -C1 5 f", "-o -n -A1 1", "-o -C0 1", "-A1 -C3 9", "-C3 -B0 9",
+    "-A x 1", "-A 1 none", "-q -B1 3",
+]
+
+
+@pytest.mark.parametrize("words", GREP_CONTEXT)
+def test_grep_context(userland, tmp_path, words):
+    for name in "fg":
+        (tmp_path / name).write_text("".join(f"{n}\n" for n in range(1, 20)))
+    words += "" if words.endswith(("f", "g")) else " f"
+    theirs = subprocess.run(["/bin/sh", "-c", f"{shutil.which('grep')} {words}"], cwd=tmp_path, capture_output=True, timeout=60)
+    out, err, status = run(userland, tmp_path, f"env grep {words}")
+    assert (out, status, err != "") == (theirs.stdout.decode(), theirs.returncode, theirs.stderr != b"")
+
+
+def test_nproc(userland, tmp_path):
+    out = run(userland, tmp_path, "nproc; nproc --ignore=99999; nproc --all; taskset 1 nproc; nproc --help")[0].splitlines()
+    everywhere = sorted(os.sched_getaffinity(0))
+    online = pathlib.Path("/proc/cpuinfo").read_text().count("processor")
+    assert out == [str(len(everywhere)), "1", str(online), "1", "Usage: nproc [--all] [--ignore=N]"]
 
 
 # What our find and GNU's are given in the tree of find_tree().
@@ -459,7 +499,24 @@ def test_every_program_has_a_usage_line(userland, tmp_path):
     assert len(programs) > 50
     for name in programs:
         out, err, status = run(userland, tmp_path, f"env {name} --help")
-        assert out.startswith("Usage: ") and out.count("\n") == 1 and status == 0, (name, out, err)
+        usage, *lines = out.splitlines()
+        assert usage.startswith("Usage: ") and status == 0, (name, out, err)
+        assert all(line.startswith("  ") and len(line) <= 120 for line in lines), (name, out)
+
+
+@pytest.mark.parametrize("name, options", [
+    ("chrt", "-f -r -o -b -i -d -T -D -P -R -a -p -m -v -h -V --fifo --rr --other --batch --idle --deadline --sched-runtime "
+             "--sched-deadline --sched-period --reset-on-fork --all-tasks --pid --max --verbose --help --version"),
+    ("latency", "-p -P -i -l -t -a -h -q"), ("irqhog", "-l -p -q USEC"), ("preempthog", "USEC"),
+    ("stress", "--cpu --yield --sleep --pipe --fork --vm --fs --timeout --count --verbose -v"),
+])
+def test_help_has_a_line_for_each_option(userland, tmp_path, name, options):
+    lines = run(userland, tmp_path, f"{name} --help")[0].splitlines()[1:]
+    words = [word.strip(",") for line in lines for word in line.split("   ")[0].split() if word[0] == "-" or word == "USEC"]
+    assert set(options.split()) <= set(words), words
+    source = (TOP / "userland/bin" / f"{name}.c").read_text()
+    taken = set(re.findall(r"[A-Za-z]", re.search(r'\.options = "([^"]*)"', source).group(1))) if ".options" in source else set()
+    assert {f"-{letter}" for letter in taken} <= set(words)
 
 
 def test_script_on_standard_input(userland, tmp_path):

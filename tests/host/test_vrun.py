@@ -171,3 +171,12 @@ def test_no_guest_after_a_normal_run(build):
     unique = f"word={build}"
     assert vrun(build, "exit 0\n", "--append", unique).returncode == 0
     assert not processes(unique)
+
+
+@pytest.mark.parametrize("given, wanted", [((), 0), (("ICOUNT=0",), 0), (("ICOUNT=1",), 3)])
+def test_make_hands_icount_on(given, wanted):
+    for machine in MACHINES.values():
+        goals = [f"{goal}-{machine.goal}" for goal in ("qemu", "run", "gdb")]
+        done = subprocess.run(["make", "-n", "-o", "deps-run", "-o", machine.goal, *goals, "SCRIPT=x", *given], text=True,
+                              cwd=os.path.join(HERE, "../.."), capture_output=True, check=True)
+        assert done.stdout.split().count("--icount") == wanted, done.stdout

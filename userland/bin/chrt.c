@@ -1,7 +1,7 @@
 /*
  * chrt [-f|-r|-o|-b|-i|-d] [-R] [-v] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND [ARG...]
  * chrt [-f...] [-R] [-a] [-v] -p [PRIORITY] PID
- * chrt -m
+ * chrt -m | -V | -h
  *
  * Show or set a scheduling policy, of a process or for a command. -d: CPU time of -T (--sched-runtime) in each -P
  * (--sched-period), had by -D (--sched-deadline) after its beginning, in nanoseconds; without -D it is the period, and
@@ -29,7 +29,28 @@ static const struct {
 	{"--other", "-o"}, {"--fifo", "-f"}, {"--rr", "-r"}, {"--batch", "-b"}, {"--idle", "-i"},
 	{"--deadline", "-d"}, {"--sched-runtime", "-T"}, {"--sched-deadline", "-D"}, {"--sched-period", "-P"},
 	{"--reset-on-fork", "-R"}, {"--all-tasks", "-a"}, {"--max", "-m"}, {"--pid", "-p"}, {"--verbose", "-v"},
+	{"--version", "-V"}, /* --help is everybody's */
 };
+
+static const char usage[] = "chrt [-f|-r|-o|-b|-i|-d] [-Rv] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND [ARG...] | "
+			    "chrt [-f...] [-av] -p [PRIORITY] PID | chrt -m";
+static const char help[] =
+	"  -f, --fifo             real time, until it sleeps or one of higher priority (1 to 99) comes\n"
+	"  -r, --rr               the same, in turns with those of its priority; the default\n"
+	"  -o, --other            ordinary time sharing; PRIORITY is 0, here and below\n"
+	"  -b, --batch            the same for work that nobody waits for\n"
+	"  -i, --idle             when nobody else wants the CPU\n"
+	"  -d, --deadline         so much CPU time in each period\n"
+	"  -T, --sched-runtime NS    -d: how much, in nanoseconds, 1024 at least; by default the deadline\n"
+	"  -D, --sched-deadline NS   -d: how long after the period's beginning at the latest; by default the period\n"
+	"  -P, --sched-period NS     -d: how long a period is; by default the deadline\n"
+	"  -R, --reset-on-fork    children begin as ordinary tasks\n"
+	"  -a, --all-tasks        -p: all threads of the process\n"
+	"  -p, --pid              show, or set, the policy of a process that runs\n"
+	"  -m, --max              show the priorities of each policy\n"
+	"  -v, --verbose          show the policy that was set (-p: the old one too)\n"
+	"  -h, --help             this\n"
+	"  -V, --version          the version\n";
 
 /* What the command line asks for; all but the flags goes to the kernel as it is. */
 static struct sched_attr wanted = {.size = sizeof(wanted), .sched_policy = SCHED_RR}; /* the real one's default too */
@@ -71,10 +92,18 @@ static void show_limits(void)
 	}
 }
 
+/* The kernel says no more than EINVAL of times that do not fit together. */
 static void set(int pid)
 {
-	if (sched_setattr(pid, &wanted, 0) < 0)
-		vt_die(1, "failed to set pid %d's policy: %s", pid, strerror(errno));
+	const char *fault = NULL;
+	int err;
+
+	if (sched_setattr(pid, &wanted, 0) == 0)
+		return;
+	err = errno;
+	if (err == EINVAL && wanted.sched_policy == SCHED_DEADLINE)
+		fault = vt_deadline_fault(&wanted);
+	vt_die(1, "failed to set pid %d's policy: %s%s%s", pid, strerror(err), fault ? ": " : "", fault ? fault : "");
 }
 
 static void show_current(int pid)
@@ -122,9 +151,31 @@ static void shorten(int argc, char **argv)
 	}
 }
 
+/* All that 64 bits hold; the kernel knows what is too long. */
 static unsigned long nanoseconds(const char *text)
 {
-	return (unsigned long)vt_number_or_die(1, text, 0, LONG_MAX);
+	unsigned long ns;
+	char *end;
+
+	errno = 0;
+	ns = strtoul(text, &end, 0);
+	if (end == text || *end || strchr(text, '-'))
+		vt_die(1, "invalid number '%s'", text);
+	if (errno == ERANGE)
+		vt_die(1, "number '%s' is too large", text);
+	return ns;
+}
+
+/* Before anything is changed, in util-linux's words. A policy that the kernel does not have fails later. */
+static unsigned int priority(const char *text)
+{
+	int min = sched_get_priority_min((int)wanted.sched_policy),
+	    max = sched_get_priority_max((int)wanted.sched_policy);
+	long n = vt_number_or_die(1, text, INT_MIN, INT_MAX);
+
+	if (min >= 0 && max >= 0 && (n < min || n > max))
+		vt_die(1, "unsupported priority value for the policy: %ld: see --max for valid range", n);
+	return (unsigned int)n;
 }
 
 /* A letter other than m, a and p. */
@@ -167,12 +218,22 @@ static void complete_deadline(void)
 		wanted.sched_runtime = wanted.sched_deadline;
 }
 
+/* -p, with its operands: PID, or PRIORITY PID. */
+static int of_process(char **operands, int left, bool all)
+{
+	int pid = (int)vt_number_or_die(1, operands[left - 1], 0, INT_MAX);
+
+	if (left > 1) {
+		complete_deadline();
+		wanted.sched_priority = priority(operands[0]);
+	}
+	each_thread(pid, all, left > 1 ? change : show_current);
+	return vt_finish(0);
+}
+
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "chrt [-f|-r|-o|-b|-i|-d] [-Rv] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND "
-					"[ARG...] | chrt [-f...] [-av] -p [PRIORITY] PID | chrt -m",
-			       .options = "ofrbidT:D:P:Rapmv",
-			       .bad_status = 1};
+	struct vt_options o = {.usage = usage, .options = "ofrbidT:D:P:RapmvVh", .help = help, .bad_status = 1};
 	bool process = false, all = false;
 	int left, c;
 
@@ -182,23 +243,27 @@ int main(int argc, char **argv)
 			show_limits();
 			return vt_finish(0);
 		}
+		if (c == 'V') {
+			printf("chrt from Vitrine\n");
+			return vt_finish(0);
+		}
+		if (c == 'h')
+			vt_help(&o);
 		process |= c == 'p';
 		all |= c == 'a';
 		take_option(c, o.arg);
 	}
 	left = argc - o.index;
-	if (process && left == 1) {
-		each_thread((int)vt_number_or_die(1, argv[o.index], 0, INT_MAX), all, show_current);
-		return vt_finish(0);
-	}
-	if (left < 2)
+	if (left < (process ? 1 : 2) || (process && left > 2))
 		vt_usage(&o);
+	if (process)
+		return of_process(argv + o.index, left, all);
 	complete_deadline();
-	wanted.sched_priority = (unsigned int)vt_number_or_die(1, argv[o.index], 0, 99);
-	if (process) {
-		each_thread((int)vt_number_or_die(1, argv[o.index + 1], 0, INT_MAX), all, change);
-		return vt_finish(0);
-	}
+	wanted.sched_priority = priority(argv[o.index]);
 	set(0);
+	if (verbose) {
+		show(0, "new");
+		fflush(stdout); /* the command's output comes behind */
+	}
 	vt_exec(argv + o.index + 1);
 }

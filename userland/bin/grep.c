@@ -1,20 +1,33 @@
 /*
- * grep [-EFHchilnoqrsvwx] [-m COUNT] [-e] PATTERN [FILE...]: lines that match an expression.
+ * grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match an expression.
  *
- * Status 0: some line matched; 1: none; 2: an error. Left out: context (-A -B -C), -f, -P, colours,
- * back-references, telling binary files.
+ * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in between. Status 0: some
+ * line matched; 1: none; 2: an error. Left out: -f, -P, colours, back-references, telling binary files.
  */
 #include <vt.h>
 #include <ctype.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+#define CONTEXT_MAX (1L << 20) /* lines; -B keeps as many */
+
 struct grep {
 	struct vt_regex *regex; /* NULL with -F */
 	const char *fixed;	/* -F: this text instead */
 	bool invert, numbers, count, quiet, only, list, names, ignore_case, silent, recurse, words, whole;
 	bool found, failed;
-	long most; /* -m; -1: all */
+	long most;	    /* -m; -1: all */
+	long before, after; /* lines of context; -1: not asked for, so that no "--" is shown either */
+	bool shown;	    /* a line, of any file */
+};
+
+/* Where grep_file() stands in one file. */
+struct place {
+	const char *name;
+	long number; /* of the line just read */
+	long last;   /* line that was shown last; 0: none */
+	long due;    /* lines after a match that are still to be shown */
+	char **kept; /* ring of the last g->before lines, each in its own memory; NULL where none is */
 };
 
 /* As vt_regex_search(), for one fixed text. */
@@ -57,13 +70,13 @@ static bool find(const struct grep *g, const char *text, size_t from, size_t *st
 	}
 }
 
-/* What stands before a line: the file when there are several, and the number with -n. */
-static void print_prefix(const struct grep *g, const char *name, long number)
+/* What stands before a line: the file when there are several, and the number with -n. sep: ':' of a match, else '-'. */
+static void print_prefix(const struct grep *g, const char *name, long number, char sep)
 {
 	if (g->names)
-		printf("%s:", name);
+		printf("%s%c", name, sep);
 	if (g->numbers)
-		printf("%ld:", number);
+		printf("%ld%c", number, sep);
 }
 
 /* -o: each match on a line of its own; empty ones are not shown. */
@@ -74,7 +87,7 @@ static void print_matches(const struct grep *g, const char *name, long number, c
 		size_t from = end;
 
 		if (end > start) {
-			print_prefix(g, name, number);
+			print_prefix(g, name, number, ':');
 			printf("%.*s\n", (int)(end - start), line + start);
 		} else {
 			from++;
@@ -83,6 +96,62 @@ static void print_matches(const struct grep *g, const char *name, long number, c
 			return;
 		end = from;
 	} while (find(g, line, end, &start, &end));
+}
+
+/* Keep a line for -B. */
+static void keep(const struct grep *g, struct place *p, const char *line)
+{
+	char **slot;
+
+	if (g->before <= 0)
+		return;
+	slot = &p->kept[p->number % g->before];
+	free(*slot);
+	*slot = vt_strdup(line);
+}
+
+/* The "--" and the lines kept that come before a match. With -o only matches are shown. */
+static void print_before(struct grep *g, struct place *p)
+{
+	long first = p->number - (g->before > 0 ? g->before : 0);
+
+	if (first <= p->last)
+		first = p->last + 1;
+	if (g->shown && (g->before >= 0 || g->after >= 0) && (!p->last || first > p->last + 1))
+		printf("--\n");
+	for (; !g->only && first < p->number; first++) {
+		print_prefix(g, p->name, first, '-');
+		printf("%s\n", p->kept[first % g->before]);
+	}
+	g->shown = true;
+	p->last = p->number;
+	p->due = g->only ? 0 : g->after;
+}
+
+/* A line that does not match, if it stands behind one that does. Returns whether it was shown. */
+static bool print_after(const struct grep *g, struct place *p, const char *line)
+{
+	if (p->due <= 0)
+		return false;
+	p->due--;
+	p->last = p->number;
+	print_prefix(g, p->name, p->number, '-');
+	printf("%s\n", line);
+	return true;
+}
+
+/* A line that matches, with what stands around it. */
+static void print_line(struct grep *g, struct place *p, const char *line, size_t start, size_t end)
+{
+	if (g->only && g->invert)
+		return;
+	print_before(g, p);
+	if (g->only) {
+		print_matches(g, p->name, p->number, line, start, end);
+	} else {
+		print_prefix(g, p->name, p->number, ':');
+		printf("%s\n", line);
+	}
 }
 
 /* Input that is not a file (trace_pipe, another program) may pause for long: what was found is shown at once.
@@ -94,38 +163,53 @@ static bool is_live(int fd)
 	return fstat(fd, &st) == 0 && !(S_ISREG(st.st_mode) && st.st_size > 0);
 }
 
+/* Each line. Returns how many matched; behind the last one of -m only what is due is read. */
+static long grep_lines(struct grep *g, struct vt_lines *lines, struct place *p, bool live)
+{
+	bool more = g->most != 0;
+	long count = 0;
+	char *line;
+
+	while ((more || p->due > 0) && vt_line(lines, &line, NULL)) {
+		size_t start = 0, end = 0;
+		bool shown;
+
+		p->number++;
+		if (!more || find(g, line, 0, &start, &end) == g->invert) {
+			shown = print_after(g, p, line);
+		} else {
+			g->found = true;
+			more = ++count != g->most;
+			/* One line is enough to know. */
+			if (g->quiet || g->list)
+				break;
+			shown = !g->count;
+			if (shown)
+				print_line(g, p, line, start, end);
+		}
+		keep(g, p, line);
+		if (shown && live)
+			fflush(stdout);
+	}
+	return count;
+}
+
 /* Returns 0: what went wrong is noted in g->failed, as one file does not end the search. */
 static int grep_file(int fd, const char *name, void *arg)
 {
 	struct grep *g = arg;
+	struct place p = {.name = name};
 	struct vt_lines lines;
-	size_t start, end;
-	long number = 0, count = 0;
 	/* Only where somebody watches: a flush a line would slow down everything else. */
 	bool live = is_live(fd) && isatty(STDOUT_FILENO);
-	char *line;
+	long count;
 
+	if (g->before > 0)
+		p.kept = vt_malloc((size_t)g->before * sizeof(*p.kept));
+	for (long i = 0; i < g->before; i++)
+		p.kept[i] = NULL;
 	vt_lines_open(&lines, fd);
-	while ((g->most < 0 || count < g->most) && vt_line(&lines, &line, NULL)) {
-		number++;
-		if (find(g, line, 0, &start, &end) == g->invert)
-			continue;
-		g->found = true;
-		count++;
-		/* One line is enough to know. */
-		if (g->quiet || g->list)
-			break;
-		if (g->count)
-			continue;
-		if (g->only && !g->invert) {
-			print_matches(g, name, number, line, start, end);
-		} else {
-			print_prefix(g, name, number);
-			printf("%s\n", line);
-		}
-		if (live)
-			fflush(stdout);
-	}
+	count = grep_lines(g, &lines, &p, live);
 	if (lines.error && !g->silent)
 		vt_warn("%s: %s", name, strerror(lines.error));
 	g->failed |= lines.error != 0;
@@ -134,6 +218,9 @@ static int grep_file(int fd, const char *name, void *arg)
 	else if (g->count && !g->quiet)
 		printf(g->names ? "%s:%ld\n" : "%.0s%ld\n", name, count);
 	vt_lines_free(&lines);
+	for (long i = 0; i < g->before; i++)
+		free(p.kept[i]);
+	free(p.kept);
 	return 0;
 }
 
@@ -227,12 +314,27 @@ static bool *grep_flag(struct grep *g, int c)
 	return NULL;
 }
 
+/* The one that is given for each way (-A, -B) goes before -C, wherever it stands. */
+static void take_context(struct grep *g, int c, const char *arg)
+{
+	static bool own_before, own_after;
+	long n = vt_number_or_die(2, arg, 0, CONTEXT_MAX);
+
+	if (c == 'A' || (c == 'C' && !own_after))
+		g->after = n;
+	if (c == 'B' || (c == 'C' && !own_before))
+		g->before = n;
+	own_after |= c == 'A';
+	own_before |= c == 'B';
+}
+
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "grep [-EFHchilnoqrsvwx] [-m COUNT] [-e] PATTERN [FILE...]",
-			       .options = "EFHchilnoqrsvwxe:m:",
+	struct vt_options o = {.usage = "grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN "
+					"[FILE...]",
+			       .options = "EFHchilnoqrsvwxe:m:A:B:C:",
 			       .bad_status = 2};
-	struct grep g = {.most = -1};
+	struct grep g = {.most = -1, .before = -1, .after = -1};
 	const char *patterns[32], *error = NULL;
 	bool extended = false, fixed = false, no_names = false, names = false;
 	char *all = NULL;
@@ -248,6 +350,8 @@ int main(int argc, char **argv)
 			patterns[count++] = o.arg;
 		else if (c == 'm')
 			g.most = vt_number_or_die(2, o.arg, 0, 1L << 40);
+		else if (strchr("ABC", c))
+			take_context(&g, c, o.arg);
 		else
 			*(c == 'E' ? &extended : c == 'F' ? &fixed : c == 'H' ? &names : &no_names) = true;
 	}

@@ -46,13 +46,16 @@ static struct {
 	cpu_set_t cpus;
 } opt = {.interval = 1000, .threads = 1};
 
-static struct result *results;	   /* shared; one a thread */
-static unsigned int *histogram;	   /* shared; opt.buckets of each thread */
-static volatile sig_atomic_t stop; /* of a thread, which is sent the signal itself */
+#define MAX_THREADS 64
 
+static struct result *results;	   /* shared; one a thread */
+static pid_t pids[MAX_THREADS]; /* of the threads that are there; 0: ended */
+static unsigned int *histogram;	   /* shared; opt.buckets of each thread */
+
+/* Of a thread, which is sent the signal itself: its results are where they belong. */
 static void on_signal(int sig)
 {
-	stop = 1;
+	_exit(0);
 }
 
 /* The n-th CPU of the list, which begins again at its end. */
@@ -126,10 +129,10 @@ static void measure(long thread)
 	memset(bucket, 0, (size_t)opt.buckets * sizeof(*bucket));
 	become(thread);
 	clock_gettime(CLOCK_MONOTONIC, &next);
-	while (!stop && (!opt.loops || r->cycles < (unsigned long)opt.loops)) {
+	while (!opt.loops || r->cycles < (unsigned long)opt.loops) {
 		add_us(&next, opt.interval);
 		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL))
-			continue; /* a signal: to the end, or what was stopped goes on */
+			continue; /* what was stopped goes on */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		record(r, bucket, (long)vt_elapsed(&next, &now));
 		while (vt_elapsed(&next, &now) >= opt.interval)
@@ -184,14 +187,26 @@ static long reap(int *failed)
 {
 	long n = 0;
 	int status;
+	pid_t pid;
 
-	for (; waitpid(-1, &status, WNOHANG) > 0; n++)
+	for (; (pid = waitpid(-1, &status, WNOHANG)) > 0; n++) {
 		*failed += status != 0;
+		for (long i = 0; i < opt.threads; i++)
+			if (pids[i] == pid)
+				pids[i] = 0;
+	}
 	return n;
 }
 
+static void end_all(void)
+{
+	for (long i = 0; i < opt.threads; i++)
+		if (pids[i])
+			kill(pids[i], SIGINT);
+}
+
 /*
- * Until all have ended; signals, which are blocked, come out of sigtimedwait. What ends us ends the threads.
+ * Until all have ended; signals, which are blocked, come out of sigtimedwait. What ends us, or one, ends all threads.
  * Returns how many have failed.
  */
 static int wait_all(const sigset_t *signals, bool watch)
@@ -202,8 +217,8 @@ static int wait_all(const sigset_t *signals, bool watch)
 	for (long left = opt.threads; (left -= reap(&failed)) > 0;) {
 		int sig = sigtimedwait(signals, NULL, &span);
 
-		for (long i = 0; (sig == SIGINT || sig == SIGTERM) && i < opt.threads; i++)
-			kill(results[i].pid, SIGINT);
+		if (sig == SIGINT || sig == SIGTERM || failed)
+			end_all();
 		if (watch && sig < 0)
 			show_again();
 	}
@@ -217,14 +232,16 @@ static int wait_all(const sigset_t *signals, bool watch)
 /* Fork the threads. A signal that comes before one has its handler waits until it has. */
 static void start_all(const sigset_t *signals)
 {
-	const struct sigaction act = {.sa_handler = on_signal}; /* without SA_RESTART: it ends the sleep */
+	const struct sigaction act = {.sa_handler = on_signal};
 
 	fflush(stdout); /* else each child would print it, too */
 	for (long i = 0; i < opt.threads; i++) {
 		pid_t pid = fork();
 
-		if (pid < 0)
+		if (pid < 0) {
+			end_all();
 			vt_die_errno(1, "fork");
+		}
 		if (pid == 0) {
 			sigaction(SIGINT, &act, NULL);
 			sigaction(SIGTERM, &act, NULL);
@@ -232,7 +249,7 @@ static void start_all(const sigset_t *signals)
 			measure(i);
 			_exit(0);
 		}
-		results[i].pid = pid;
+		pids[i] = pid;
 	}
 }
 
@@ -250,7 +267,7 @@ static const struct number {
 	long *value, min, max;
 } numbers[] = {
 	{'p', &opt.priority, 1, 99}, {'i', &opt.interval, 10, 100000000}, {'l', &opt.loops, 1, LONG_MAX},
-	{'t', &opt.threads, 1, 64},  {'h', &opt.buckets, 1, 1000000},
+	{'t', &opt.threads, 1, MAX_THREADS},  {'h', &opt.buckets, 1, 1000000},
 };
 
 static const struct policy *find_policy(const char *name)
@@ -276,11 +293,44 @@ static void parse_option(int c, const char *arg)
 		vt_die(1, "'%s' is no list of CPUs", arg);
 }
 
+/* What no thread could become is said once, before there are any. */
+static void check_deadline(void)
+{
+	unsigned long min, max, us = (unsigned long)opt.interval;
+
+	vt_deadline_periods(&min, &max);
+	if (us < min || us > max)
+		vt_die(1, "an interval of deadline threads has %lu to %lu us", min, max);
+}
+
+static void check_cpus(void)
+{
+	cpu_set_t there = {{0}};
+
+	if (!vt_cpus_online(&there))
+		return; /* the threads will find out */
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &opt.cpus) && !CPU_ISSET(cpu, &there))
+			vt_die(1, "there is no CPU %d; there is: %s", cpu, vt_cpu_text(&there));
+	}
+}
+
+static const char help[] =
+	"  -p PRIO     priority of real-time threads, 1 to 99; alone it means -P fifo\n"
+	"  -P POLICY   other, fifo, rr, or deadline: a tenth of each interval (other)\n"
+	"  -i USEC     interval between wake-ups, 10 to 100000000 (1000)\n"
+	"  -l LOOPS    an end after so many wake-ups (until ^C)\n"
+	"  -t THREADS  how many, 1 to 64 (1)\n"
+	"  -a CPUS     a list such as 0,2-3: the CPUs of the threads, in turn (any)\n"
+	"  -h USEC     a histogram of wake-ups up to USEC late\n"
+	"  -q          nothing until the end\n";
+
 static void parse(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "latency [-p PRIO] [-P other|fifo|rr|deadline] [-i USEC] [-l LOOPS] "
 					"[-t THREADS] [-a CPUS] [-h USEC] [-q]",
 			       .options = "p:P:i:l:t:a:h:q",
+			       .help = help,
 			       .bad_status = 1};
 	int c;
 
@@ -294,6 +344,10 @@ static void parse(int argc, char **argv)
 		vt_die(1, "policy %s has no priorities", opt.policy->name);
 	if (!opt.priority && opt.policy->has_priority)
 		opt.priority = 1;
+	if (opt.policy->number == SCHED_DEADLINE)
+		check_deadline();
+	if (opt.pinned)
+		check_cpus();
 }
 
 int main(int argc, char **argv)

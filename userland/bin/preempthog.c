@@ -8,7 +8,10 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "preempthog USEC", .options = "", .bad_status = 1};
+	struct vt_options o = {.usage = "preempthog USEC",
+			       .options = "",
+			       .help = "  USEC  how long, in microseconds (1 to 1000000)\n",
+			       .bad_status = 1};
 
 	while (vt_option(&o, argc, argv) != -1)
 		;

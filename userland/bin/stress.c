@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -240,15 +241,33 @@ static const char usage[] =
 	"stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--vm N] [--fs N] "
 	"[--timeout SECONDS] [--count ROUNDS] [--verbose]";
 
+static const char help[] =
+	"  --cpu N      N workers that compute\n"
+	"  --yield N    that call sched_yield\n"
+	"  --sleep N    that sleep a millisecond at a time\n"
+	"  --pipe N     pairs that send a byte there and back\n"
+	"  --fork N     that fork and wait\n"
+	"  --vm N       that map 4 MiB, write to it, and fork\n"
+	"  --fs N       that make, rename, read and remove files in /tmp\n"
+	"  --timeout SECONDS    an end after so long (1.5, 2m, 1h); else only ^C ends it, or\n"
+	"  --count ROUNDS       when each worker has done so many\n"
+	"  --verbose, -v        say how many rounds each has done\n";
+
 /* Returns the worker's id, or -1 after a message. */
 static pid_t start(const struct kind *kind)
 {
-	pid_t pid = fork();
+	pid_t us = getpid(), pid = fork();
 
 	if (pid < 0)
 		vt_warn_errno("fork");
 	if (pid == 0) {
-		long done = kind->work();
+		long done;
+
+		/* However we end, the workers end with us. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+		if (getppid() != us)
+			_exit(1);
+		done = kind->work();
 
 		if (verbose)
 			printf("%s: %ld rounds\n", kind->name, done);
@@ -296,7 +315,7 @@ static void parse_option(int argc, char **argv, int *i, long *workers)
 	} else if (!strcmp(argv[*i], "--verbose") || !strcmp(argv[*i], "-v")) {
 		verbose = true;
 	} else if (!strcmp(argv[*i], "--help")) {
-		printf("Usage: %s\n", usage);
+		printf("Usage: %s\n%s", usage, help);
 		exit(vt_finish(0));
 	} else {
 		vt_die(1, "unknown option '%s' (try stress --help)", argv[*i]);

@@ -46,23 +46,12 @@ static void print_mask(const cpu_set_t *set)
 	printf("\n");
 }
 
-/* Runs of neighbours as a range. */
 static void print_list(const cpu_set_t *set)
 {
-	const char *between = "";
+	char *text = vt_cpu_text(set);
 
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		int last = cpu;
-
-		if (!CPU_ISSET(cpu, set))
-			continue;
-		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
-			last++;
-		printf(last > cpu ? "%s%d-%d" : "%s%d", between, cpu, last);
-		between = ",";
-		cpu = last;
-	}
-	printf("\n");
+	printf("%s\n", text);
+	free(text);
 }
 
 /* In the words of util-linux, which scripts look for. */

@@ -42,11 +42,12 @@ char *vt_strdup(const char *s);
 /*
  * Options of one program, read by vt_option(). usage is what follows "Usage: "; options as for getopt: a
  * letter each, a colon after those that take an argument. bad_status is what the program exits with on a bad
- * option (1 or 2).
+ * option (1 or 2). help is what --help says below the usage line, or NULL: whole lines, one for each option.
  */
 struct vt_options {
 	const char *usage;
 	const char *options;
+	const char *help;
 	int bad_status;
 	int index;	 /* of the next argument; after the last option, of the first operand */
 	const char *arg; /* argument of the option just returned */
@@ -56,10 +57,12 @@ struct vt_options {
 /*
  * Take the next option. Returns its letter, or -1 when there are no more; options end at the first operand or
  * after "--".
- * --help prints the usage line and exits 0; an unknown option or a missing argument says so and exits
+ * --help is vt_help(); an unknown option or a missing argument says so and exits
  * bad_status.
  */
 int vt_option(struct vt_options *o, int argc, char **argv);
+/* Print "Usage: ..." and what else there is to say on standard output, and exit with status 0. */
+void vt_help(const struct vt_options *o) __attribute__((noreturn));
 /* Say "Usage: ..." on standard error and exit with bad_status. */
 void vt_usage(const struct vt_options *o) __attribute__((noreturn));
 /* Read a decimal, 0x or 0 number that is all of text. Returns 0, or -EINVAL or -ERANGE (out of min..max). */
@@ -166,11 +169,21 @@ struct vt_walker {
  */
 void vt_walk(const struct vt_walker *walker, const char *start);
 
-/* --- CPUs and latencies (cpus.c, plant.c) --- */
+/* --- CPUs and latencies (cpus.c, deadline.c, plant.c) --- */
 
 struct vt_cpu_set;
+struct sched_attr;
+
 /* Add the CPUs of a list such as "0,2-5" to set (<sched.h>). Returns whether text is one. */
 bool vt_cpu_list(const char *text, struct vt_cpu_set *set);
+/* The list of a set, in new memory. */
+char *vt_cpu_text(const struct vt_cpu_set *set);
+/* Set those CPUs in set that are online, by /proc/cpuinfo. Returns how many; 0 when that cannot be read. */
+int vt_cpus_online(struct vt_cpu_set *set);
+/* The periods that deadline tasks may have, from /proc/sys/kernel. */
+void vt_deadline_periods(unsigned long *min_us, unsigned long *max_us);
+/* Says which times of a deadline task the kernel takes, if it does not take these; else returns NULL. */
+const char *vt_deadline_fault(const struct sched_attr *attr);
 /*
  * The rest of a program whose one operand is a number of microseconds: have the kernel keep off what its debug
  * file `kind` keeps off for so long. Returns 0; what is wrong ends the program.

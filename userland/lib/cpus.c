@@ -1,4 +1,4 @@
-/* Lists of CPUs on command lines. */
+/* CPUs: lists of them, as on command lines, and those there are. */
 #include <vt.h>
 #include <ctype.h>
 #include <sched.h>
@@ -22,4 +22,42 @@ bool vt_cpu_list(const char *text, cpu_set_t *set)
 		text = end + 1;
 	} while (*end == ',');
 	return *end == '\0';
+}
+
+char *vt_cpu_text(const cpu_set_t *set)
+{
+	char *text = vt_malloc(CPU_SETSIZE * 5), *at = text; /* "1023," */
+
+	*at = '\0';
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		int first = cpu;
+
+		if (!CPU_ISSET(cpu, set))
+			continue;
+		while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, set))
+			cpu++;
+		at += sprintf(at, cpu > first ? "%s%d-%d" : "%s%d", at > text ? "," : "", first, cpu);
+	}
+	return text;
+}
+
+/* A paragraph a CPU, which begins with its number. */
+int vt_cpus_online(cpu_set_t *set)
+{
+	char *text = vt_read_file("/proc/cpuinfo", NULL), *at = text;
+	int n = 0;
+
+	while (at && *at) {
+		const char *colon = strchr(at, ':');
+		unsigned long cpu;
+
+		if (colon && !strncmp(at, "processor", 9) && (cpu = strtoul(colon + 1, NULL, 10)) < CPU_SETSIZE) {
+			CPU_SET(cpu, set);
+			n++;
+		}
+		at = strchr(at, '\n');
+		at += at != NULL;
+	}
+	free(text);
+	return n;
 }

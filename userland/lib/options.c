@@ -13,6 +13,12 @@ void vt_usage(const struct vt_options *o)
 	exit(o->bad_status);
 }
 
+void vt_help(const struct vt_options *o)
+{
+	printf("Usage: %s\n%s", o->usage, o->help ? o->help : "");
+	exit(vt_finish(0));
+}
+
 /* Does not return. */
 static void option_bad(const struct vt_options *o, const char *why, const char *what)
 {
@@ -50,10 +56,8 @@ static bool option_word(struct vt_options *o, int argc, char **argv)
 	o->index++;
 	if (!strcmp(word, "--"))
 		return false;
-	if (!strcmp(word, "--help")) {
-		printf("Usage: %s\n", o->usage);
-		exit(vt_finish(0));
-	}
+	if (!strcmp(word, "--help"))
+		vt_help(o);
 	if (word[1] == '-')
 		option_bad(o, "unknown option", word);
 	o->at = word + 1;
@@ -104,8 +108,10 @@ long vt_number_or_die(int status, const char *text, long min, long max)
 	case -EINVAL:
 		vt_die(status, "invalid number '%s'", text);
 	case -ERANGE:
-		if (max == LONG_MAX)
+		if (max == LONG_MAX && strtol(text, NULL, 0) < min)
 			vt_die(status, "number '%s' is less than %ld", text, min);
+		if (max == LONG_MAX)
+			vt_die(status, "number '%s' is too large", text);
 		vt_die(status, "number '%s' is not in %ld..%ld", text, min, max);
 	}
 	return n;

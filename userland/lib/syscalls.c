@@ -19,6 +19,7 @@
 #include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/prctl.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -443,6 +444,11 @@ int nanosleep(const struct timespec *span, struct timespec *left)
 int uname(struct utsname *names)
 {
 	return (int)CALL(uname, names);
+}
+
+int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+	return (int)CALL(prctl, option, a, b, c, d);
 }
 
 int sysinfo(struct sysinfo *info)

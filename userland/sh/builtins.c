@@ -250,7 +250,7 @@ static int builtin_source(int argc, char **argv)
 	/* `return` leaves it as it leaves a function. Without arguments the caller's stay, and `set --`
 	 * changes them. */
 	frame_enter(&frame, argc > 2 ? argv + 2 : NULL);
-	status = exec_string(text);
+	status = exec_script(text);
 	frame_leave(&frame);
 	free(text);
 	return status;

@@ -15,6 +15,8 @@ static bool *option_flag(char letter)
 		return &sh.opt_f;
 	case 'n':
 		return &sh.opt_n;
+	case 'v':
+		return &sh.opt_v;
 	}
 	return NULL;
 }
@@ -47,7 +49,7 @@ void sh_set_params(char **args)
 }
 
 /*
- * set [-+efnux] [--] [ARG...]. Options come first; "--" alone clears the parameters. Left out: -o
+ * set [-+efnuvx] [--] [ARG...]. Options come first; "--" alone clears the parameters. Left out: -o
  * NAME.
  */
 int builtin_set(int argc, char **argv)

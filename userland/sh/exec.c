@@ -363,15 +363,26 @@ int exec_input(struct lexer *lx)
 	return sh.status;
 }
 
-int exec_string(const char *text)
+static int exec_text(const char *text, bool input)
 {
 	struct lexer lx;
 
 	lex_string(&lx, text, NULL);
+	lx.input = input;
 	/* $? keeps its value for the first command; a text of no commands gives 0. */
 	if (!text[strspn(text, " \t\n")])
 		sh.status = 0;
 	while (exec_next(&lx))
 		;
 	return sh.status;
+}
+
+int exec_string(const char *text)
+{
+	return exec_text(text, false);
+}
+
+int exec_script(const char *text)
+{
+	return exec_text(text, true);
 }

@@ -267,10 +267,12 @@ static void note(pid_t pid, int status)
 {
 	for (struct job *job = jobs; job; job = job->next) {
 		for (int i = 0; i < job->count; i++) {
-			if (job->processes[i].pid != pid)
-				continue;
-			job->processes[i].status = status;
-			job->processes[i].state = WIFSTOPPED(status) ? STOPPED : DONE;
+			struct process *p = &job->processes[i];
+
+			if (p->pid != pid || p->state == DONE)
+				continue; /* numbers come again */
+			p->status = WIFCONTINUED(status) ? 0 : status;
+			p->state = WIFCONTINUED(status) ? RUNNING : WIFSTOPPED(status) ? STOPPED : DONE;
 			return;
 		}
 	}
@@ -281,7 +283,7 @@ static void note(pid_t pid, int status)
 static bool take_one(int options)
 {
 	int status;
-	pid_t pid = waitpid(-1, &status, options | (sh.job_control ? WUNTRACED : 0));
+	pid_t pid = waitpid(-1, &status, options | (sh.job_control ? WUNTRACED | WCONTINUED : 0));
 
 	if (pid <= 0)
 		return false;

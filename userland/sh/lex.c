@@ -51,13 +51,25 @@ static int peek(struct lexer *lx)
 	return peek_at(lx, 0);
 }
 
+/* set -v: a line, before any of it is taken, and so before it runs. */
+static void show_line(const struct lexer *lx)
+{
+	const char *line = lx->buf + lx->at, *end = memchr(line, '\n', lx->end - lx->at);
+
+	fprintf(stderr, "%.*s\n", (int)((end ? end : lx->buf + lx->end) - line), line);
+}
+
 /* Step over one byte, counting lines for messages. Returns it, or -1 at the end. */
 static int take(struct lexer *lx)
 {
 	int c = peek(lx);
 
-	if (c >= 0)
-		lx->at++;
+	if (c < 0)
+		return c;
+	if (sh.opt_v && lx->input && !lx->in_line)
+		show_line(lx);
+	lx->in_line = c != '\n';
+	lx->at++;
 	if (c == '\n')
 		lx->line++;
 	return c;
@@ -351,7 +363,8 @@ static int descriptor(struct lexer *lx)
 	/* Then they are the start of a word: `echo 2` has an argument. */
 	if (i == 0 || (peek_at(lx, i) != '<' && peek_at(lx, i) != '>'))
 		return -1;
-	lx->at += i;
+	while (i--)
+		take(lx);
 	return fd;
 }
 

@@ -1,7 +1,7 @@
 /*
  * sh: a shell. Where commands come from, and where errors go back to.
  *
- * sh [-efinsux] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]
+ * sh [-efinsuvx] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]
  *
  * The language is POSIX's (Shell and Utilities, chapter 2), with bash's `local`, `source`, `time`,
  * $'..' and ${x:n:m}. Left out: aliases, $ENV and start-up files, getopts, set -o, ulimit, times,
@@ -174,7 +174,7 @@ static bool more_stdin(struct lexer *lx)
 /* Errors and ^C come back here and the next line is read. */
 static void run_console(void)
 {
-	struct lexer lx = {.more = more_console, .line = 1};
+	struct lexer lx = {.more = more_console, .line = 1, .input = true};
 	struct arena_mark none = {NULL, 0};
 	jmp_buf top;
 
@@ -184,6 +184,7 @@ static void run_console(void)
 	 */
 	if (setjmp(top)) {
 		lx.at = lx.end = 0;
+		lx.in_line = false;
 		arena_release(&sh.temp, none);
 	}
 	sh.top = &top;
@@ -194,7 +195,7 @@ static void run_console(void)
 /* An error ends it (sh.top is NULL), as for any script. */
 static void run_stdin(void)
 {
-	struct lexer lx = {.more = more_stdin, .fd = STDIN_FILENO, .line = 1};
+	struct lexer lx = {.more = more_stdin, .fd = STDIN_FILENO, .line = 1, .input = true};
 
 	exec_input(&lx);
 }
@@ -234,7 +235,7 @@ static int options(int argc, char **argv, bool *command, bool *interactive, bool
 		if (!strcmp(argv[i], "--"))
 			return i + 1;
 		if (!strcmp(argv[i], "--help")) {
-			printf("Usage: sh [-efinsux] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]\n");
+			printf("Usage: sh [-efinsuvx] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]\n");
 			exit(vt_finish(0));
 		}
 		for (const char *letter = argv[i] + 1; *letter; letter++) {
@@ -272,12 +273,12 @@ int main(int argc, char **argv)
 		if (i + 1 < argc)
 			sh.arg0 = argv[i + 1];
 		sh_set_params(argv + (i + 2 < argc ? i + 2 : argc));
-		sh_exit(exec_string(argv[i]));
+		sh_exit(exec_script(argv[i]));
 	}
 	if (i < argc && !standard) {
 		sh.arg0 = argv[i];
 		sh_set_params(argv + i + 1);
-		sh_exit(exec_string(read_script(argv[i])));
+		sh_exit(exec_script(read_script(argv[i])));
 	}
 	sh_set_params(argv + i);
 	if (is_console(interactive)) {

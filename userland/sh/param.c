@@ -32,9 +32,9 @@ static const char *special_value(const char *name)
 		break;
 	case '-':
 		flags = arena_alloc(&sh.temp, 8);
-		sprintf(flags, "%s%s%s%s%s%s", sh.opt_e ? "e" : "", sh.opt_f ? "f" : "",
+		sprintf(flags, "%s%s%s%s%s%s%s", sh.opt_e ? "e" : "", sh.opt_f ? "f" : "",
 			sh.interactive ? "i" : "", sh.opt_n ? "n" : "", sh.opt_u ? "u" : "",
-			sh.opt_x ? "x" : "");
+			sh.opt_v ? "v" : "", sh.opt_x ? "x" : "");
 		return flags;
 	default:
 		value = atol(name);

@@ -114,6 +114,8 @@ struct lexer {
 	int fd;		     /* for more() */
 	bool first_line;     /* the next line begins a command: choose the prompt */
 	bool fixed;	     /* buf belongs to somebody else */
+	bool input;	     /* of the shell itself: what set -v shows */
+	bool in_line;	     /* the first byte of a line has been taken */
 	int line;	     /* number of the current one */
 	struct arena *arena; /* where words go */
 	/* The token just taken. */
@@ -225,8 +227,9 @@ int exec_node(struct node *n, int flags);
 int exec_simple(struct node *n, int flags);
 /* Make n's body the function of its name: the tree must be kept. Returns 0. */
 int exec_define_function(struct node *n);
-/* Run text as a script in this shell. */
+/* Run text in this shell: a command's (eval, a trap), or a script, which is input for set -v. */
 int exec_string(const char *text);
+int exec_script(const char *text);
 /* Run a whole script from what lx reads. */
 int exec_input(struct lexer *lx);
 /* Run the function, builtin or program argv[0] without looking for functions. */
@@ -345,7 +348,7 @@ enum skip { SKIP_NONE, SKIP_BREAK, SKIP_CONTINUE, SKIP_RETURN };
 
 struct shell {
 	bool interactive, job_control;
-	bool opt_e, opt_x, opt_u, opt_f, opt_n;
+	bool opt_e, opt_x, opt_u, opt_f, opt_n, opt_v;
 	int status;	       /* $? */
 	pid_t pid;	       /* $$: of the shell, also in its subshells */
 	pid_t last_background; /* $!, 0: none */

@@ -93,6 +93,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_geteuid		  175
 #define NR_getgid		  176
 #define NR_getegid		  177
+#define NR_prctl		  167
 #define NR_sysinfo		  179
 #define NR_brk			  214
 #define NR_munmap		  215

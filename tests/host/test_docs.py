@@ -1,0 +1,93 @@
+"""What the documentation names is there: files, functions, and in the tables which file a function is in."""
+
+import functools
+import glob
+import os
+import re
+import subprocess
+
+import pytest
+from vitrine_guest import MACHINES
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGES = sorted(glob.glob("docs/*.md", root_dir=ROOT)) + ["README.md", "userland/README.md"]
+CODE = (".c", ".h", ".S", ".s", ".ld", ".py")
+FILE_NAME = re.compile(r"(<?[\w.-]+>?/)*[\w.-]+\.(c|h|S|s|ld|py|sh|md|mk)")
+
+
+@functools.cache
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+@functools.cache
+def files():
+    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True, check=True)
+    return [path for path in done.stdout.splitlines() if os.path.exists(os.path.join(ROOT, path))]
+
+
+@functools.cache
+def called():
+    """All that code calls, defines or declares with parentheses."""
+    tools = tuple(path for path in files() if path.startswith("tools/"))
+    return {name for path in files() if path.endswith(CODE) or path in tools for name in re.findall(r"(\w+)\s*\(", read(path))}
+
+
+def quoted(page):
+    """What stands between backquotes in running text and tables."""
+    text = "\n".join(line for line in read(page).splitlines() if not line.startswith("    "))
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def is_there(name):
+    """A file by its path or the end of it, of every machine where the machine is left open, a header as it is included."""
+    if "NAME" in name or name.startswith(("build/", "/")):
+        return True
+    if re.search(r"<?\b(arch|machine|ARCH)\b>?/", name.partition("/")[2]):
+        return all(is_there(re.sub(r"/(<arch>|<machine>|ARCH)/", f"/{arch}/", name)) for arch in MACHINES)
+    return any(path == name or path.endswith(name if name[0] == "_" else f"/{name}") for path in files())
+
+
+def has(path, name):
+    """Whether it is there that a function, macro or variable is defined (a header: named), or a tracepoint hit."""
+    if path.endswith(".h"):
+        return re.search(rf"\b{name}\b", read(path))
+    return re.search(rf"^(#\s*define\s+|[A-Za-z_].*\b){name}\b(?!.*;$)|\btrace_{name}\(", read(path), re.M)
+
+
+def misplaced(page):
+    """(name, files) of table rows with functions in the first column and files in the second."""
+    for row in re.findall(r"^\|([^|\n]*)\|([^|\n]*)\|.*\|$", read(page), re.M):
+        names = re.findall(r"`([A-Za-z_]\w*)(?:\(\))?`", row[0])
+        where = [path for path in re.findall(r"`<?([\w/-]+/[\w.-]+\.[chS])>?`", row[1])]
+        paths = [path for path in files() for end in where if path == end or path.endswith(f"include/{end}")]
+        yield from ((name, where) for name in names if where and not any(has(path, name) for path in paths))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_names_is_there(page):
+    words = quoted(page)
+    assert not [word for word in words if FILE_NAME.fullmatch(word) and not is_there(word)]
+    assert not [word for word in words if re.fullmatch(r"<(?!generated/)[\w/-]+\.h>", word) and not is_there(f"include/{word[1:-1]}")]  # of <generated/...> there is one a build
+    assert not [word for word in words for name in re.findall(r"\b([A-Za-z_]\w*)\(\)", word) if name not in called()]
+    assert not list(misplaced(page))
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for link, mark in re.findall(r"\]\(([\w./-]*)(?:#([\w-]+))?\)", read(page)):
+            target = os.path.normpath(os.path.join(os.path.dirname(page), link)) if link else page
+            assert os.path.exists(os.path.join(ROOT, target)), (page, link)
+            heads = {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in re.findall(r"^#+ (.*)", read(target), re.M)} \
+                if mark else {mark}
+            assert mark in heads, (page, link, mark)
+
+
+def test_a_page_explains_its_own_session():
+    """tracer-irqsoff.md reads its session aloud: head and record are the ones that stand there."""
+    page = read("docs/tracer-irqsoff.md")
+    session, rest = page.split("<!-- session:")[1].split("<!-- end of session -->")
+    explained = re.findall(r"^\| `((?:# |#\d|task:|CPU#|M:)[^`]*?)(?: \.\.\.)?` \|", rest, re.M) + re.findall(r"^ {6}(\S+ .*us.: \S.*)$", rest, re.M)
+    assert len(explained) >= 6
+    assert not [text for text in explained if text not in session]

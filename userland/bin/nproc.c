@@ -1,0 +1,55 @@
+/*
+ * nproc [--all] [--ignore=N]: how many CPUs this process may run on; with --all, how many are online. --ignore
+ * leaves out N of them, but never the last one.
+ */
+#include <vt.h>
+#include <limits.h>
+#include <sched.h>
+
+static long allowed(void)
+{
+	cpu_set_t set;
+	long n = 0;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		vt_die_errno(1, "sched_getaffinity");
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		n += CPU_ISSET(cpu, &set);
+	return n;
+}
+
+static long online(void)
+{
+	cpu_set_t set = {{0}};
+	long n = vt_cpus_online(&set);
+
+	if (!n)
+		vt_die_errno(1, "/proc/cpuinfo");
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = {.usage = "nproc [--all] [--ignore=N]", .options = "", .bad_status = 1};
+	long n, ignore = 0;
+	bool all = false;
+	int i = 1;
+
+	for (; i < argc; i++) {
+		if (!strcmp(argv[i], "--all"))
+			all = true;
+		else if (!strncmp(argv[i], "--ignore=", 9))
+			ignore = vt_number_or_die(1, argv[i] + 9, 0, LONG_MAX);
+		else
+			break;
+	}
+	/* --help, what is unknown, and operands, of which there are none. */
+	o.index = i;
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (o.index < argc)
+		vt_usage(&o);
+	n = all ? online() : allowed();
+	printf("%ld\n", n > ignore ? n - ignore : 1);
+	return vt_finish(0);
+}
