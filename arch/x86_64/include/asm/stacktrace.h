@@ -8,7 +8,7 @@ struct task_struct;
 /* Of the function that uses it. */
 #define arch_caller_fp() ((unsigned long)__builtin_frame_address(0))
 
-/* Frame records are the far end of their frame, next to the return address: what is below them is the same function's. */
+/* Frame records are the far end of their frame, next to the return address: what is below is the same function's. */
 #define FRAME_RECORD_AT_END 1
 
 /* Of a task that does not run: its frame pointer and pc in the switch. */
