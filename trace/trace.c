@@ -209,7 +209,10 @@ static struct tracer_flags nop_flags = { .opts = nop_opts };
 
 static int nop_set_flag(struct trace_array *tr, u32 bit, bool set)
 {
-	return bit == NOP_REFUSE ? -EINVAL : 0;
+	bool refused = bit == NOP_REFUSE;
+
+	pr_debug("nop: %s set to %d is %s\n", nop_opts[refused].name, set, refused ? "refused" : "accepted");
+	return refused ? -EINVAL : 0;
 }
 
 const struct tracer nop_trace = {

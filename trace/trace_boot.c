@@ -8,6 +8,7 @@
 #include <trace/trace_boot.h>
 
 #include "trace_graph.h"
+#include "trace_max.h"
 #include "trace_stack_max.h"
 
 #define BOOT_TEXT_MAX 512
@@ -16,6 +17,7 @@
 static char boot_tracer[64], boot_filter[BOOT_TEXT_MAX], boot_notrace[BOOT_TEXT_MAX], boot_options[BOOT_TEXT_MAX],
 	boot_clock[32], boot_graph_filter[BOOT_TEXT_MAX], boot_graph_notrace[BOOT_TEXT_MAX],
 	boot_stack_filter[BOOT_TEXT_MAX];
+static bool boot_snapshot; /* [boot] */
 
 static int keep(char *to, size_t size, const char *value)
 {
@@ -109,6 +111,19 @@ static int set_buf_size(const char *value)
 }
 __setup("trace_buf_size=", set_buf_size);
 
+static int set_thresh(const char *value)
+{
+	return trace_parse_us(value, &tracing_thresh);
+}
+__setup("tracing_thresh=", set_thresh);
+
+static int set_alloc_snapshot(const char *value)
+{
+	boot_snapshot = true;
+	return 0;
+}
+__setup("alloc_snapshot", set_alloc_snapshot);
+
 static int set_traceoff_on_warning(const char *value)
 {
 	traceoff_on_warning = strcmp(value, "0") && strcmp(value, "off");
@@ -181,6 +196,8 @@ void trace_boot_start(void)
 	mutex_lock(&trace_types_lock);
 	if (boot_clock[0] && tracing_set_clock(&global_trace, boot_clock))
 		pr_warn("trace_clock: '%s' does not exist here, ignored\n", boot_clock);
+	if (boot_snapshot && (tracing_expand(&global_trace) || trace_max_alloc(&global_trace)))
+		pr_warn("alloc_snapshot: not enough memory\n");
 	if (boot_tracer[0])
 		ret = tracing_set_tracer(&global_trace, boot_tracer);
 	mutex_unlock(&trace_types_lock);

@@ -73,6 +73,9 @@ struct trace_max {
 
 extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */
 
+/* Microseconds in decimal, to nanoseconds. 0; -EINVAL, -ERANGE and nothing is changed. */
+int trace_parse_us(const char *text, u64 *ns);
+
 /*
  * A tracer's init and reset: get and give back what trace_max_take needs, record tasks' names, set the options
  * overwrite (a full buffer must make room for a maximum; trace_keep_overwrite keeps it on) and latency-format and put

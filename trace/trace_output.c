@@ -1,6 +1,8 @@
 /* Records as lines of text: the columns common to all lines, symbols. */
 #include <kernel/ksyms.h>
+#include <lib/string.h>
 
+#include "trace_max.h"
 #include "trace_output.h"
 
 DECLARE_TABLE(trace_events, struct trace_event);
@@ -91,6 +93,16 @@ static char depth_char(unsigned depth)
 	return depth ? "0123456789abcdef"[depth & 15] : '.';
 }
 
+void trace_iter_find_cmdline(const struct trace_iterator *iter, int pid, char comm[TASK_COMM_LEN])
+{
+	const struct trace_snapshot *snapshot = iter->snapshot;
+
+	if (snapshot && snapshot->latency && pid == snapshot->pid && pid)
+		memcpy(comm, snapshot->comm, TASK_COMM_LEN);
+	else
+		trace_find_cmdline(pid, comm);
+}
+
 void trace_print_lat_flags(char *to, const struct trace_entry *ent)
 {
 	to[0] = irqs_char(ent->flags);
@@ -139,7 +151,7 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 {
 	char line[96], *p = line;
 
-	p = trace_put_comm(p, iter->ent, 16);
+	p = trace_put_comm(p, iter, 16);
 	p = trace_put_pid(p, iter->ent);
 	*p++ = ' ';
 	if (iter->tr->trace_flags & TRACE_ITER(RECORD_TGID))

@@ -25,15 +25,18 @@ void trace_print_raw_form(struct seq_file *s, struct trace_iterator *iter);
 /* trace_output_header.c: records that can be read, and that plus what was overwritten. */
 void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries);
 
+/* trace_output.c: a task's name; that of a maximum's task is as it was then, however many others have come since. */
+void trace_iter_find_cmdline(const struct trace_iterator *iter, int pid, char comm[TASK_COMM_LEN]);
+
 /* ---- Pieces of a line. Inline: they are on every line of a trace. */
 
 /* The name of the record's task, right aligned in `width` columns, at most 16, and cut off there; returns the end. */
-static __always_inline char *trace_put_comm(char *p, const struct trace_entry *ent, unsigned width)
+static __always_inline char *trace_put_comm(char *p, const struct trace_iterator *iter, unsigned width)
 {
 	char comm[TASK_COMM_LEN];
 	size_t len;
 
-	trace_find_cmdline(ent->pid, comm);
+	trace_iter_find_cmdline(iter, iter->ent->pid, comm);
 	len = strlen(comm);
 	if (len > width)
 		len = width;

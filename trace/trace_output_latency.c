@@ -42,7 +42,7 @@ static void print_verbose(struct seq_file *s, struct trace_iterator *iter, u64 s
 	const struct trace_entry *ent = iter->ent;
 	char comm[TASK_COMM_LEN];
 
-	trace_find_cmdline(ent->pid, comm);
+	trace_iter_find_cmdline(iter, ent->pid, comm);
 	seq_printf(s, "%16s %7d %3d %d %08x %08llx ", comm, ent->pid, iter->cpu, ent->flags, ent->preempt_count & 15,
 		   (unsigned long long)iter->idx - 1);
 	if (!trace_clock_in_ns(iter->tr)) {
@@ -62,7 +62,7 @@ static void print_short(struct seq_file *s, struct trace_iterator *iter, u64 sin
 {
 	char line[96], *p = line;
 
-	p = trace_put_comm(p, iter->ent, 8);
+	p = trace_put_comm(p, iter, 8);
 	p = trace_put_pid(p, iter->ent);
 	*p++ = ' ';
 	p = put_dec(p, iter->cpu, 3, ' ');

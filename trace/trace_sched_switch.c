@@ -7,6 +7,7 @@
 #include <trace/events/sched.h>
 
 #include "trace.h"
+#include "trace_output.h"
 #include "trace_record.h"
 
 static void record_pair(struct trace_array *tr, int type, struct task_struct *from, unsigned from_state,
@@ -126,7 +127,7 @@ static void print_pair(struct seq_file *s, struct trace_iterator *iter, const ch
 	const struct ctx_switch_entry *field = (const void *)iter->ent;
 	char comm[TASK_COMM_LEN];
 
-	trace_find_cmdline(field->next_pid, comm);
+	trace_iter_find_cmdline(iter, field->next_pid, comm);
 	seq_printf(s, " %7d:%3d:%c %s [%03d] %7d:%3d:%c %s\n", field->prev_pid, ctx_switch_prio(field->prev_prio),
 		   task_index_to_char(field->prev_state), delim, field->next_cpu, field->next_pid,
 		   ctx_switch_prio(field->next_prio), task_index_to_char(field->next_state), comm);

@@ -61,6 +61,7 @@ static DEFINE_SPINLOCK(wakeup_lock);
 static struct {
 	struct task_struct *task; /* [w] referenced; NULL: nothing is followed */
 	int prio;                 /* [w] as it was woken with */
+	u32 throttles;            /* [w] of its deadline budget until then: with one more it waits for the next */
 	bool enabled;             /* [w] wake-ups may become followed */
 	u64 (*clock)(void);       /* [w] tr->clock at the start */
 	u64 start;                /* [w] stamp of try_to_wake_up */
@@ -93,15 +94,18 @@ static __always_inline const struct frame_record *probe_site(void)
 }
 
 /*
- * The priority that a wake-up must beat. A followed task that was made less important meanwhile has nothing to tell
- * any more. Without the lock it is a guess; the task may be gone, but its memory is not, as preemption is off.
+ * The priority that a wake-up must beat. A followed task that was made less important or throttled meanwhile has
+ * nothing to tell any more. Without the lock it is a guess; the task may be gone, but its memory is not, as preemption
+ * is off.
  */
 static int prio_to_beat(void)
 {
 	struct task_struct *p = READ_ONCE(followed.task);
 	int prio = READ_ONCE(followed.prio);
 
-	return p && READ_ONCE(p->prio) <= prio ? prio : MAX_PRIO;
+	if (!p || READ_ONCE(p->prio) > prio || READ_ONCE(p->dl.throttles) != READ_ONCE(followed.throttles))
+		return MAX_PRIO;
+	return prio;
 }
 
 /*
@@ -160,6 +164,7 @@ static void follow(struct trace_array *tr, struct task_struct *p, const struct w
 	unfollow();
 	get_task_struct(p);
 	WRITE_ONCE(followed.prio, p->prio);
+	WRITE_ONCE(followed.throttles, p->dl.throttles);
 	WRITE_ONCE(followed.task, p);
 	followed.clock = from->clock;
 	followed.start = from->start;
@@ -176,6 +181,7 @@ static void follow(struct trace_array *tr, struct task_struct *p, const struct w
 static bool is_whole(struct trace_array *tr, const struct task_struct *p, u64 (*clock)(void))
 {
 	return followed.enabled && followed.clock == clock && p->prio <= followed.prio &&
+	       p->dl.throttles == followed.throttles &&
 	       cpumask_test_cpu(p->cpu, &tr->tracing_cpumask);
 }
 

@@ -180,7 +180,7 @@ static void show_us(struct seq_file *m, u64 ns)
 	seq_printf(m, "%llu\n", (unsigned long long)us);
 }
 
-static int parse_us(const char *text, u64 *ns)
+int trace_parse_us(const char *text, u64 *ns)
 {
 	u64 us;
 	int ret = kstrtoull(text, 10, &us);
@@ -202,7 +202,7 @@ static int tracing_max_latency_show(struct seq_file *m, struct trace_array *tr, 
 static int tracing_max_latency_store(struct trace_array *tr, int cpu, char *text)
 {
 	u64 ns;
-	int ret = parse_us(text, &ns);
+	int ret = trace_parse_us(text, &ns);
 
 	if (!ret)
 		trace_max_set_latency(tr, ns);
@@ -220,7 +220,7 @@ static int tracing_thresh_show(struct seq_file *m, struct trace_array *tr, int c
 static int tracing_thresh_store(struct trace_array *tr, int cpu, char *text)
 {
 	u64 ns;
-	int ret = parse_us(text, &ns);
+	int ret = trace_parse_us(text, &ns);
 
 	if (ret)
 		return ret;

@@ -53,15 +53,8 @@ void schedule_tail(struct task_struct *prev); /* first thing a new task runs: en
 void set_tsk_need_resched(struct task_struct *p);
 void resched_cpu(int cpu);
 
-/*
- * Policies and priorities as sched_setscheduler(2) has them, without asking who may. 0 or -EINVAL. Thread context.
- * rt_priority is 1..99 for SCHED_FIFO and SCHED_RR and 0 for the others.
- */
-int sched_setscheduler(struct task_struct *p, int policy, int rt_priority);
-int set_user_nice(struct task_struct *p, int nice); /* clamped to -20..19; 0 */
 /* Returns when p runs on an allowed CPU, or will when it runs next. -EINVAL when no online CPU is in mask. Sleeps. */
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask);
-void sched_set_fifo(struct task_struct *p); /* SCHED_FIFO at the middle priority, for kernel threads */
 void do_sched_yield(void);
 void sched_notify_resume(void); /* on the way to user space, for TIF_NOTIFY_RESUME: a deadline task's SIGXCPU */
 u64 sched_rr_interval_ns(struct task_struct *p); /* 0: runs as long as it likes (FIFO) */

@@ -116,6 +116,7 @@ struct sched_dl_entity {
 	u64 replenish_at;        /* [r] throttled: when its next period begins */
 	s64 left;                /* [r] ns of budget, negative: used too much */
 	u32 flags;               /* [p, r] SCHED_FLAG_DL_OVERRUN */
+	u32 throttles;           /* [r] how often it was: a waiting that saw it change was for budget */
 	bool queued;             /* [r] in the tree, waiting or running */
 	bool throttled;          /* [r] no budget: `timer` puts it back */
 	bool overrun;            /* [t clears, r sets] SIGXCPU is due */

@@ -101,11 +101,13 @@ static bool throttle(struct sched_dl_entity *dl, u64 now)
 {
 	dl->replenish_at = dl_next_period(&dl->params, dl->deadline);
 	dl->throttled = dl->replenish_at > now;
-	if (dl->throttled)
-		hrtimer_start(&dl->timer, dl->replenish_at);
-	else
+	if (!dl->throttled) {
 		replenish(dl, now);
-	return dl->throttled;
+		return false;
+	}
+	WRITE_ONCE(dl->throttles, dl->throttles + 1); /* tracers that follow p's waiting compare it */
+	hrtimer_start(&dl->timer, dl->replenish_at);
+	return true;
 }
 
 /*

@@ -33,7 +33,7 @@ static u64 cpu_deadline(const struct rq *rq)
 {
 	u64 earliest = READ_ONCE(rq->dl.earliest);
 
-	if (READ_ONCE(rq->curr)->sched_class == &stop_sched_class)
+	if (stopper_queued(rq))
 		return 0;
 	if (earliest != DL_NONE)
 		return earliest;

@@ -15,26 +15,27 @@
 
 static DEFINE_SPINLOCK(dl_bw_lock); /* inside pi_lock and runqueue locks */
 static u64 total_bw;		    /* [dl_bw_lock] */
-static int rt_runtime_us = 950000;  /* [dl_bw_lock writes] -1: no limit */
-static int rt_period_us = 1000000;  /* [dl_bw_lock writes] */
-static unsigned period_min_us = 100;
-static unsigned period_max_us = 1U << 22;
+
+/* What /proc/sys/kernel sets, microseconds. [dl_bw_lock writes] */
+enum dl_limit { RT_RUNTIME /* -1: no limit */, RT_PERIOD, PERIOD_MIN, PERIOD_MAX, NR_DL_LIMITS };
+static s64 limits[NR_DL_LIMITS] = {
+	[RT_RUNTIME] = 950000, [RT_PERIOD] = 1000000, [PERIOD_MIN] = 100, [PERIOD_MAX] = 1U << 22};
 
 bool dl_params_allowed(const struct dl_params *dl)
 {
-	return dl_params_valid(dl, READ_ONCE(period_min_us) * NSEC_PER_USEC,
-			       READ_ONCE(period_max_us) * NSEC_PER_USEC);
+	return dl_params_valid(dl, (u64)READ_ONCE(limits[PERIOD_MIN]) * NSEC_PER_USEC,
+			       (u64)READ_ONCE(limits[PERIOD_MAX]) * NSEC_PER_USEC);
 }
 
 static bool limited(void)
 {
-	return READ_ONCE(rt_runtime_us) >= 0;
+	return READ_ONCE(limits[RT_RUNTIME]) >= 0;
 }
 
-/* What each CPU may give, as to_ratio() has it. */
-static u64 cpu_limit(int runtime_us, int period_us)
+/* What all CPUs may give, as to_ratio() has it. */
+static u64 bw_limit(const s64 *l)
 {
-	return to_ratio(period_us, runtime_us);
+	return to_ratio((u64)l[RT_PERIOD], (u64)l[RT_RUNTIME]) * num_online_cpus();
 }
 
 static bool allows_all(const unsigned long *mask)
@@ -61,11 +62,10 @@ int dl_admit(struct task_struct *p, const struct sched_params *sp)
 
 	if (!deadline && !p->dl.bw)
 		return 0;
-	if (deadline && limited() && (!allows_all(p->cpus_mask) || rt_runtime_us == 0))
+	if (deadline && limited() && (!allows_all(p->cpus_mask) || READ_ONCE(limits[RT_RUNTIME]) == 0))
 		return -EPERM;
 	spin_lock(&dl_bw_lock);
-	if (bw > p->dl.bw && limited() &&
-	    total_bw - p->dl.bw + bw > cpu_limit(rt_runtime_us, rt_period_us) * num_online_cpus()) {
+	if (bw > p->dl.bw && limited() && total_bw - p->dl.bw + bw > bw_limit(limits)) {
 		ret = -EBUSY;
 	} else {
 		total_bw += bw - p->dl.bw;
@@ -90,104 +90,50 @@ u64 dl_total_bw(void)
 	return READ_ONCE(total_bw);
 }
 
-/* Not below what is promised already. */
-static int set_limit(int runtime_us, int period_us)
+/* Tasks that are admitted keep their periods, and what is promised to them. */
+static int check_limits(const s64 *l)
 {
-	int ret = 0;
-
-	if (runtime_us > period_us)
+	if (l[RT_RUNTIME] < -1 || l[RT_RUNTIME] > INT_MAX || l[RT_PERIOD] < 1 || l[RT_PERIOD] > INT_MAX ||
+	    l[RT_RUNTIME] > l[RT_PERIOD])
 		return -EINVAL;
+	if (l[PERIOD_MIN] < 0 || l[PERIOD_MAX] > U32_MAX || l[PERIOD_MIN] > l[PERIOD_MAX])
+		return -EINVAL;
+	return l[RT_RUNTIME] >= 0 && bw_limit(l) < total_bw ? -EBUSY : 0;
+}
+
+/* One of them changes. The others that it must fit to are looked at, and stay, under the lock. */
+static int set_limit(enum dl_limit which, const char *text)
+{
+	s64 us, wanted[NR_DL_LIMITS];
+	int ret = kstrtoll(text, 10, &us);
+
+	if (ret)
+		return ret;
 	spin_lock_irq(&dl_bw_lock);
-	if (runtime_us >= 0 && cpu_limit(runtime_us, period_us) * num_online_cpus() < total_bw) {
-		ret = -EBUSY;
-	} else {
-		WRITE_ONCE(rt_runtime_us, runtime_us);
-		WRITE_ONCE(rt_period_us, period_us);
-	}
+	memcpy(wanted, limits, sizeof(wanted));
+	wanted[which] = us;
+	ret = check_limits(wanted);
+	if (!ret)
+		WRITE_ONCE(limits[which], us);
 	spin_unlock_irq(&dl_bw_lock);
 	return ret;
 }
 
-static int rt_runtime_show(struct seq_file *m, void *v)
-{
-	seq_printf(m, "%d\n", READ_ONCE(rt_runtime_us));
-	return 0;
-}
+#define DL_LIMIT(which, file)                                                                    \
+	static int which##_show(struct seq_file *m, void *v)                                     \
+	{                                                                                        \
+		seq_printf(m, "%lld\n", (long long)READ_ONCE(limits[which]));                    \
+		return 0;                                                                        \
+	}                                                                                        \
+	static int which##_store(const char *text, size_t len)                                   \
+	{                                                                                        \
+		return set_limit(which, text);                                                   \
+	}                                                                                        \
+	static const struct proc_entry which##_entry = {                                         \
+		.path = "sys/kernel/" file, .mode = 0644, .show = which##_show, .store = which##_store}; \
+	REGISTER_PROC(which##_entry)
 
-static int rt_runtime_store(const char *text, size_t len)
-{
-	int us, ret = kstrtoint(text, 10, &us);
-
-	if (ret)
-		return ret;
-	return us < -1 ? -EINVAL : set_limit(us, READ_ONCE(rt_period_us));
-}
-
-static int rt_period_show(struct seq_file *m, void *v)
-{
-	seq_printf(m, "%d\n", READ_ONCE(rt_period_us));
-	return 0;
-}
-
-static int rt_period_store(const char *text, size_t len)
-{
-	int us, ret = kstrtoint(text, 10, &us);
-
-	if (ret)
-		return ret;
-	return us < 1 ? -EINVAL : set_limit(READ_ONCE(rt_runtime_us), us);
-}
-
-static int period_min_show(struct seq_file *m, void *v)
-{
-	seq_printf(m, "%u\n", READ_ONCE(period_min_us));
-	return 0;
-}
-
-/* Tasks that are admitted keep their periods. */
-static int period_min_store(const char *text, size_t len)
-{
-	unsigned us;
-	int ret = kstrtouint(text, 10, &us);
-
-	if (!ret && us > READ_ONCE(period_max_us))
-		ret = -EINVAL;
-	if (!ret)
-		WRITE_ONCE(period_min_us, us);
-	return ret;
-}
-
-static int period_max_show(struct seq_file *m, void *v)
-{
-	seq_printf(m, "%u\n", READ_ONCE(period_max_us));
-	return 0;
-}
-
-static int period_max_store(const char *text, size_t len)
-{
-	unsigned us;
-	int ret = kstrtouint(text, 10, &us);
-
-	if (!ret && us < READ_ONCE(period_min_us))
-		ret = -EINVAL;
-	if (!ret)
-		WRITE_ONCE(period_max_us, us);
-	return ret;
-}
-
-static const struct proc_entry rt_runtime_entry = {
-	.path = "sys/kernel/sched_rt_runtime_us", .mode = 0644, .show = rt_runtime_show, .store = rt_runtime_store};
-static const struct proc_entry rt_period_entry = {
-	.path = "sys/kernel/sched_rt_period_us", .mode = 0644, .show = rt_period_show, .store = rt_period_store};
-static const struct proc_entry period_min_entry = {.path = "sys/kernel/sched_deadline_period_min_us",
-						   .mode = 0644,
-						   .show = period_min_show,
-						   .store = period_min_store};
-static const struct proc_entry period_max_entry = {.path = "sys/kernel/sched_deadline_period_max_us",
-						   .mode = 0644,
-						   .show = period_max_show,
-						   .store = period_max_store};
-REGISTER_PROC(rt_runtime_entry);
-REGISTER_PROC(rt_period_entry);
-REGISTER_PROC(period_min_entry);
-REGISTER_PROC(period_max_entry);
+DL_LIMIT(RT_RUNTIME, "sched_rt_runtime_us");
+DL_LIMIT(RT_PERIOD, "sched_rt_period_us");
+DL_LIMIT(PERIOD_MIN, "sched_deadline_period_min_us");
+DL_LIMIT(PERIOD_MAX, "sched_deadline_period_max_us");

@@ -48,47 +48,44 @@ int select_fallback_rq(struct task_struct *p)
 	return cpumask_first(&cpu_online_mask);
 }
 
-struct migration_arg {
-	struct task_struct *task;
-	int dest_cpu;
-};
-
-/* In the stopper of the CPU p runs on: it runs no longer, so it can be moved like any queued task. */
-static int migration_cpu_stop(void *data)
-{
-	struct migration_arg *arg = data;
-	struct task_struct *p = arg->task;
-	struct rq *rq, *dest = cpu_rq(arg->dest_cpu);
-	unsigned long flags;
-
-	spin_lock_irqsave(&p->pi_lock, flags);
-	for (;;) {
-		rq = task_rq(p);
-		double_rq_lock(rq, dest);
-		if (rq == task_rq(p))
-			break;
-		double_rq_unlock(rq, dest);
-	}
-	if (p->on_rq && rq != dest && !task_current(rq, p) && task_allowed(p, dest->cpu))
-		move_queued_task(rq, p, dest);
-	double_rq_unlock(rq, dest);
-	spin_unlock_irqrestore(&p->pi_lock, flags);
-	return 0;
-}
-
-static unsigned first_allowed(const struct cpumask *mask)
-{
-	struct cpumask online;
-
-	if (!cpumask_and(&online, mask, &cpu_online_mask))
-		return nr_cpu_ids;
-	return cpumask_first(&online);
-}
-
 /* Must p leave the CPU it is on? A sleeper need not: its wake-up looks at the mask. */
 static bool must_move(struct task_struct *p)
 {
 	return p->on_rq && !task_allowed(p, p->cpu);
+}
+
+/* Both queues locked, p on the first of them. Context: pi_lock. Returns the first. */
+static struct rq *lock_both(struct task_struct *p, struct rq *to)
+{
+	for (;;) {
+		struct rq *rq = task_rq(p);
+
+		double_rq_lock(rq, to);
+		if (rq == task_rq(p))
+			return rq;
+		double_rq_unlock(rq, to);
+	}
+}
+
+/*
+ * In the stopper of the CPU p runs on: it runs no longer, so it can be moved like any queued task. Where to is found
+ * out only now, when the mask is what counts: where it runs at once, if there is such a CPU.
+ */
+static int migration_cpu_stop(void *data)
+{
+	struct task_struct *p = data;
+	struct rq *rq, *dest;
+	unsigned long flags;
+
+	spin_lock_irqsave(&p->pi_lock, flags);
+	dest = cpu_rq(select_task_rq(p, select_fallback_rq(p), 0));
+	rq = lock_both(p, dest);
+	if (must_move(p) && !task_current(rq, p))
+		move_queued_task(rq, p, dest);
+	double_rq_unlock(rq, dest);
+	push_tasks(dest); /* something more important may have come there first */
+	spin_unlock_irqrestore(&p->pi_lock, flags);
+	return 0;
 }
 
 /* Change the mask where it counts: two classes keep a count of who may move. Context: pi_lock and rq. */
@@ -109,32 +106,42 @@ static void set_cpus_allowed(struct rq *rq, struct task_struct *p, const struct 
 	update_dl_overload(rq);
 }
 
+/* Context: pi_lock and rq. */
+static int try_set_cpus(struct rq *rq, struct task_struct *p, const struct cpumask *mask)
+{
+	struct cpumask online;
+
+	if (!cpumask_and(&online, mask, &cpu_online_mask))
+		return -EINVAL;
+	if (!dl_affinity_allowed(p, mask))
+		return -EBUSY;
+	set_cpus_allowed(rq, p, mask);
+	return 0;
+}
+
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
 {
-	struct migration_arg arg = {p, first_allowed(mask)};
 	unsigned long flags;
 	struct rq *rq;
-	int cpu;
+	int ret, cpu;
 
 	rq = task_rq_lock(p, &flags);
-	if (arg.dest_cpu >= nr_cpu_ids || !dl_affinity_allowed(p, mask)) {
-		task_rq_unlock(rq, p, flags);
-		return arg.dest_cpu >= nr_cpu_ids ? -EINVAL : -EBUSY;
-	}
-	set_cpus_allowed(rq, p, mask);
+	ret = try_set_cpus(rq, p, mask);
 	cpu = must_move(p) ? rq->cpu : -1;
-	task_rq_unlock(rq, p, flags);
+	rq_unlock(rq);
+	push_tasks(rq); /* if p waits here: some CPU that is new to it may be free */
+	spin_unlock_irqrestore(&p->pi_lock, flags);
 	/*
 	 * It may have moved by itself since; then the stopper on its old CPU finds it elsewhere, allowed, or
 	 * running where it may not: only in the last case is there something left to do.
 	 */
-	while (cpu >= 0) {
-		stop_one_cpu(cpu, migration_cpu_stop, &arg);
+	while (!ret && cpu >= 0) {
+		stop_one_cpu(cpu, migration_cpu_stop, p);
 		rq = task_rq_lock(p, &flags);
 		cpu = must_move(p) ? rq->cpu : -1;
 		task_rq_unlock(rq, p, flags);
 	}
-	return 0;
+	return ret;
 }
 
 bool task_curr(const struct task_struct *p)

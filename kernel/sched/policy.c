@@ -13,7 +13,7 @@ static bool fair_policy(int policy)
 	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
 
-bool sched_params_valid(const struct sched_params *sp)
+static bool sched_params_valid(const struct sched_params *sp)
 {
 	if (sp->policy == SCHED_DEADLINE)
 		return sp->rt_priority == 0 && dl_params_allowed(&sp->dl);
@@ -125,50 +125,53 @@ static int try_change_params(struct rq *rq, struct task_struct *p, const struct 
 	return 0;
 }
 
-int __sched_setscheduler(struct task_struct *p, const struct sched_params *sp)
+/* Context: rq locked. */
+static void fill_kept(const struct task_struct *p, struct sched_params *sp)
 {
-	unsigned long flags;
-	struct rq *rq;
+	if (sp->keep & SCHED_KEEP_POLICY) {
+		sp->policy = p->policy;
+		sp->reset_on_fork = p->sched_reset_on_fork;
+	}
+	if (sp->keep & SCHED_KEEP_NICE)
+		sp->nice = task_nice(p);
+	if (!(sp->keep & SCHED_KEEP_PARAMS))
+		return;
+	sp->rt_priority = p->rt_priority;
+	if (p->policy == SCHED_DEADLINE) {
+		sp->dl = p->dl.params;
+		sp->dl_flags = p->dl.flags;
+	}
+}
+
+/* Context: rq locked, pi_lock. */
+static int resolve_and_change(struct rq *rq, struct task_struct *p, struct sched_params *sp)
+{
+	bool nice_only = sp->keep == (SCHED_KEEP_POLICY | SCHED_KEEP_PARAMS);
 	int ret;
 
-	if (!sched_params_valid(sp))
+	fill_kept(p, sp);
+	if (!nice_only && !sched_params_valid(sp))
 		return -EINVAL;
-	rq = task_rq_lock(p, &flags);
-	ret = try_change_params(rq, p, sp);
+	ret = sp->permit ? sp->permit(p, sp) : 0;
+	if (ret)
+		return ret;
+	if (!nice_only || fair_policy(p->policy))
+		return try_change_params(rq, p, sp);
+	/* Real time or deadline: remembered for the day it goes back to the fair class. */
+	p->static_prio = DEFAULT_PRIO + sp->nice;
+	return 0;
+}
+
+int __sched_setscheduler(struct task_struct *p, struct sched_params *sp)
+{
+	unsigned long flags;
+	struct rq *rq = task_rq_lock(p, &flags);
+	int ret = resolve_and_change(rq, p, sp);
+
 	rq_unlock(rq);
 	push_tasks(rq);
 	spin_unlock_irqrestore(&p->pi_lock, flags);
 	return ret;
-}
-
-int sched_setscheduler(struct task_struct *p, int policy, int rt_priority)
-{
-	struct sched_params sp = {
-		.policy = policy,
-		.nice = task_nice(p),
-		.rt_priority = rt_priority,
-		.reset_on_fork = p->sched_reset_on_fork,
-	};
-
-	return __sched_setscheduler(p, &sp);
-}
-
-void sched_set_fifo(struct task_struct *p)
-{
-	WARN_ON(sched_setscheduler(p, SCHED_FIFO, MAX_RT_PRIO / 2));
-}
-
-int set_user_nice(struct task_struct *p, int nice)
-{
-	struct sched_params sp = {
-		.policy = p->policy, .rt_priority = p->rt_priority, .reset_on_fork = p->sched_reset_on_fork};
-
-	sp.nice = clamp(nice, -20, 19);
-	if (fair_policy(sp.policy))
-		return __sched_setscheduler(p, &sp);
-	/* Real time or deadline: remembered for the day it goes back to the fair class. */
-	p->static_prio = DEFAULT_PRIO + sp.nice;
-	return 0;
 }
 
 void do_sched_yield(void)

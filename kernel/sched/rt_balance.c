@@ -15,7 +15,7 @@ static int cpu_priority(const struct rq *rq)
 {
 	unsigned long low = READ_ONCE(rq->rt.bitmap[0]), high = READ_ONCE(rq->rt.bitmap[1]);
 
-	if (READ_ONCE(rq->curr)->sched_class == &stop_sched_class || READ_ONCE(rq->dl.nr_running))
+	if (stopper_queued(rq) || READ_ONCE(rq->dl.nr_running))
 		return -1;
 	if (low)
 		return __builtin_ctzl(low);
@@ -126,6 +126,7 @@ void push_rt_tasks(struct rq *rq)
 			return;
 		}
 		get_task_struct(p); /* the lock may be dropped, p may exit meanwhile */
+		smp_mb();	    /* as in push_dl_tasks: marked as overloaded, then looks at the others */
 		more = push_rt_task(rq, p);
 		rq_unlock(rq);
 		put_task_struct(p);

@@ -116,8 +116,6 @@ struct sched_class {
 	 * its. Or NULL. */
 	void (*switched_from)(struct rq *rq, struct task_struct *p);
 	void (*switched_to)(struct rq *rq, struct task_struct *p);
-	void (*reweight)(struct rq *rq,
-			 struct task_struct *p); /* the priority changed while off the queue; or NULL */
 	u64 (*get_rr_interval)(struct rq *rq, struct task_struct *p); /* ns */
 };
 extern const struct sched_class stop_sched_class, dl_sched_class, rt_sched_class, fair_sched_class,
@@ -191,6 +189,14 @@ static inline bool idle_cpu(int cpu)
 
 	return READ_ONCE(rq->curr) == rq->idle && !READ_ONCE(rq->nr_running);
 }
+/*
+ * Does the CPU run its stopper, or will at once? Not rq->curr: that still says so when the stopper has left the queue
+ * and its CPU has looked for tasks to pull.
+ */
+static inline bool stopper_queued(const struct rq *rq)
+{
+	return rq->stop && READ_ONCE(rq->stop->on_rq);
+}
 /* Real time or above. */
 static inline bool rt_prio(int prio)
 {
@@ -228,7 +234,7 @@ static inline void wakeup_preempt(struct rq *rq, struct task_struct *p)
 
 	if (p->sched_class == running)
 		running->wakeup_preempt(rq, p);
-	else if (sched_class_above(p->sched_class, running))
+	else if (sched_class_above(p->sched_class, running) && (!dl_task(p) || p->dl.queued)) /* not one throttled */
 		resched_curr(rq);
 }
 static inline void put_prev_task(struct rq *rq, struct task_struct *p)
@@ -336,17 +342,26 @@ void calc_global_load(u64 now);
 void account_process_tick(struct rq *rq, struct task_struct *p, u64 delta);
 /* rcu.c, stop_machine.c, policy.c */
 long nr_uninterruptible(void);
+/* What of its parameters is not given but stays as the task has it. KEEP_POLICY and KEEP_PARAMS: a nice value alone. */
+#define SCHED_KEEP_POLICY 0x01 /* and reset_on_fork */
+#define SCHED_KEEP_PARAMS 0x02 /* priority and deadline parameters */
+#define SCHED_KEEP_NICE	  0x04
 struct sched_params {
 	int policy;
-	int nice;
+	int nice; /* -20..19 */
 	unsigned rt_priority;
 	bool reset_on_fork;
 	struct dl_params dl;
 	u32 dl_flags;
+	unsigned keep; /* SCHED_KEEP_* */
+	/* May p be changed to sp, in which all is filled in? 0 or -errno; NULL: yes. Context: pi_lock and runqueue. */
+	int (*permit)(const struct task_struct *p, const struct sched_params *sp);
 };
-bool sched_params_valid(const struct sched_params *sp);
-/* -EINVAL, -EPERM, -EBUSY (no bandwidth left) or -ESRCH. */
-int __sched_setscheduler(struct task_struct *p, const struct sched_params *sp);
+/*
+ * The change, with what it depends on in p read under the locks under which it is made. Fills sp in. -EINVAL, -EBUSY
+ * (no bandwidth left), -ESRCH, -EPERM or what `permit` says.
+ */
+int __sched_setscheduler(struct task_struct *p, struct sched_params *sp);
 /* deadline_bw.c: admission. -errno; all but dl_release with pi_lock and p's runqueue locked. */
 bool dl_params_allowed(const struct dl_params *dl); /* as they are, whether or not they fit; nothing locked */
 int dl_admit(struct task_struct *p, const struct sched_params *sp); /* counts p as sp has it, or -EBUSY, -EPERM */

@@ -29,8 +29,10 @@ bool sched_may_change(const struct task_struct *p)
 	return current->euid == 0 || current->euid == p->euid || current->euid == p->uid;
 }
 
-/* Who is not root may only give things up: keep its real-time priority or lower it, raise its nice value; no
- * deadlines. */
+/*
+ * Who is not root may only give things up: keep its real-time priority or lower it, raise its nice value; no
+ * deadlines. p's runqueue is locked: what is compared with is what is replaced.
+ */
 static int check_permission(const struct task_struct *p, const struct sched_params *sp)
 {
 	bool real_time = sp->policy == SCHED_FIFO || sp->policy == SCHED_RR;
@@ -48,56 +50,47 @@ static int check_permission(const struct task_struct *p, const struct sched_para
 	return 0;
 }
 
-/* Drops the reference on p. */
-static int set_params(struct task_struct *p, const struct sched_params *sp)
+/* As the caller may. */
+static int set_params(pid_t pid, struct sched_params *sp)
 {
-	int ret = -EINVAL;
+	struct task_struct *p = sched_find_task(pid);
+	int ret;
 
-	if (sched_params_valid(sp))
-		ret = check_permission(p, sp);
-	if (!ret)
-		ret = __sched_setscheduler(p, sp);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	sp->permit = check_permission;
+	ret = __sched_setscheduler(p, sp);
 	put_task_struct(p);
 	return ret;
 }
 
-/* policy -1: as it is. */
-static long do_sched_setscheduler(pid_t pid, int policy, struct sched_param __user *uparam)
+/* There are no parameters for a deadline in sp, so that policy is refused. */
+static long set_priority(pid_t pid, struct sched_params *sp, struct sched_param __user *uparam)
 {
-	struct sched_params sp = {0}; /* no deadline: so that policy is refused */
 	struct sched_param param;
-	struct task_struct *p;
 
 	if (!uparam || pid < 0)
 		return -EINVAL;
 	if (copy_from_user(&param, uparam, sizeof(param)))
 		return -EFAULT;
-	p = sched_find_task(pid);
-	if (IS_ERR(p))
-		return PTR_ERR(p);
-	sp.reset_on_fork = p->sched_reset_on_fork;
-	if (policy < 0) {
-		policy = p->policy;
-	} else {
-		sp.reset_on_fork = policy & SCHED_RESET_ON_FORK;
-		policy &= ~SCHED_RESET_ON_FORK;
-	}
-	sp.policy = policy;
-	sp.nice = task_nice(p);
-	sp.rt_priority = param.sched_priority;
-	return set_params(p, &sp);
+	sp->rt_priority = param.sched_priority;
+	return set_params(pid, sp);
 }
 
 SYSCALL_DEFINE3(sched_setscheduler, pid_t, pid, int, policy, struct sched_param __user *, param)
 {
-	if (policy < 0)
-		return -EINVAL;
-	return do_sched_setscheduler(pid, policy, param);
+	struct sched_params sp = {.policy = policy & ~SCHED_RESET_ON_FORK,
+				  .reset_on_fork = policy & SCHED_RESET_ON_FORK,
+				  .keep = SCHED_KEEP_NICE};
+
+	return policy < 0 ? -EINVAL : set_priority(pid, &sp, param);
 }
 
 SYSCALL_DEFINE2(sched_setparam, pid_t, pid, struct sched_param __user *, param)
 {
-	return do_sched_setscheduler(pid, -1, param);
+	struct sched_params sp = {.keep = SCHED_KEEP_POLICY | SCHED_KEEP_NICE};
+
+	return set_priority(pid, &sp, param);
 }
 
 SYSCALL_DEFINE1(sched_getscheduler, pid_t, pid)
@@ -168,19 +161,10 @@ static int check_attr(const struct sched_attr *attr)
 	return attr->sched_flags & SCHED_FLAG_UTIL_CLAMP ? -EOPNOTSUPP : 0;
 }
 
-/* The parameters that p's policy has. */
-static void get_attr(const struct task_struct *p, struct sched_attr *attr)
+static unsigned attr_keeps(u64 flags)
 {
-	attr->sched_nice = 0;
-	attr->sched_priority = p->rt_priority;
-	if (p->policy == SCHED_DEADLINE) {
-		attr->sched_runtime = p->dl.params.runtime;
-		attr->sched_deadline = p->dl.params.deadline;
-		attr->sched_period = p->dl.params.period;
-		attr->sched_flags |= p->dl.flags;
-	} else if (!p->rt_priority) {
-		attr->sched_nice = task_nice(p);
-	}
+	return (flags & SCHED_FLAG_KEEP_POLICY ? SCHED_KEEP_POLICY : 0) |
+	       (flags & SCHED_FLAG_KEEP_PARAMS ? SCHED_KEEP_PARAMS | SCHED_KEEP_NICE : 0);
 }
 
 static struct sched_params attr_params(const struct sched_attr *attr)
@@ -196,6 +180,7 @@ static struct sched_params attr_params(const struct sched_attr *attr)
 		       .deadline = attr->sched_deadline,
 		       .period = attr->sched_period ? attr->sched_period : attr->sched_deadline},
 		.dl_flags = attr->sched_flags & SCHED_FLAG_DL_OVERRUN,
+		.keep = attr_keeps(attr->sched_flags),
 	};
 }
 
@@ -203,7 +188,6 @@ SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, un
 {
 	struct sched_params sp;
 	struct sched_attr attr;
-	struct task_struct *p;
 	int ret;
 
 	if (!uattr || pid < 0 || flags)
@@ -213,17 +197,28 @@ SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, un
 		ret = check_attr(&attr);
 	if (ret)
 		return ret;
-	p = sched_find_task(pid);
-	if (IS_ERR(p))
-		return PTR_ERR(p);
-	if (attr.sched_flags & SCHED_FLAG_KEEP_PARAMS)
-		get_attr(p, &attr);
 	sp = attr_params(&attr);
-	if (attr.sched_flags & SCHED_FLAG_KEEP_POLICY) {
-		sp.policy = p->policy;
-		sp.reset_on_fork = p->sched_reset_on_fork;
+	return set_params(pid, &sp);
+}
+
+/* The parameters that p's policy has, all as they were at one moment. */
+static void get_attr(struct task_struct *p, struct sched_attr *attr)
+{
+	unsigned long flags;
+	struct rq *rq = task_rq_lock(p, &flags);
+
+	attr->sched_policy = p->policy;
+	attr->sched_flags = p->sched_reset_on_fork ? SCHED_FLAG_RESET_ON_FORK : 0;
+	attr->sched_priority = p->rt_priority;
+	if (p->policy == SCHED_DEADLINE) {
+		attr->sched_runtime = p->dl.params.runtime;
+		attr->sched_deadline = p->dl.params.deadline;
+		attr->sched_period = p->dl.params.period;
+		attr->sched_flags |= p->dl.flags;
+	} else if (!p->rt_priority) {
+		attr->sched_nice = task_nice(p);
 	}
-	return set_params(p, &sp);
+	task_rq_unlock(rq, p, flags);
 }
 
 SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, size, unsigned, flags)
@@ -237,8 +232,6 @@ SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, un
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	attr.size = min_t(unsigned, size, sizeof(attr));
-	attr.sched_policy = p->policy;
-	attr.sched_flags = p->sched_reset_on_fork ? SCHED_FLAG_RESET_ON_FORK : 0;
 	get_attr(p, &attr);
 	put_task_struct(p);
 	return copy_to_user(uattr, &attr, attr.size) ? -EFAULT : 0;

@@ -86,13 +86,22 @@ static long for_each_selected(int which, int who, long (*fn)(struct task_struct 
 	return ret;
 }
 
-static long set_one_nice(struct task_struct *p, long nice, long so_far)
+/* p's runqueue is locked. */
+static int may_renice(const struct task_struct *p, const struct sched_params *sp)
 {
 	if (!sched_may_change(p))
 		return -EPERM;
-	if (nice < task_nice(p) && current->euid != 0)
-		return -EACCES;
-	set_user_nice(p, nice);
+	return sp->nice < task_nice(p) && current->euid != 0 ? -EACCES : 0;
+}
+
+static long set_one_nice(struct task_struct *p, long nice, long so_far)
+{
+	struct sched_params sp = {
+		.nice = (int)nice, .keep = SCHED_KEEP_POLICY | SCHED_KEEP_PARAMS, .permit = may_renice};
+	int ret = __sched_setscheduler(p, &sp);
+
+	if (ret)
+		return ret;
 	return so_far == -ESRCH ? 0 : so_far;
 }
 

@@ -172,6 +172,7 @@ void wake_up_new_task(struct task_struct *p)
 	trace_sched_wakeup_new(p);
 	wakeup_preempt(rq, p);
 	rq_unlock(rq);
+	push_tasks(rq); /* as in ttwu_queue */
 	spin_unlock_irqrestore(&p->pi_lock, flags);
 }
 

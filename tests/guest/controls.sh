@@ -127,7 +127,8 @@ echo markers > trace_options
 
 # -- options: the folder and the file are two views of one thing. A tracer's own are in the file while it is selected;
 # test_nop_refuse and, on one machine, funcgraph-args say no.
-own='funcgraph-.*|sleep-time'
+graph='funcgraph-.*|sleep-time|graph-time'
+function='func_stack_trace|func-no-repeats'
 flip() {
 	for name in "$@"; do
 		old=$(cat options/$name)
@@ -137,11 +138,14 @@ flip() {
 		echo $old > options/$name
 	done
 }
-flip $(ls options | grep -vE "^(test_nop_refuse|$own)$")
-same 'as many options' $(ls options | grep -cvE "^($own)$") $(wc -l < trace_options)
+flip $(ls options | grep -vE "^(test_nop_refuse|$graph|$function)$")
+same 'as many options' $(ls options | grep -cvE "^($graph|$function)$") $(wc -l < trace_options)
 echo function_graph > current_tracer
-flip $(ls options | grep -E "^($own)$" | grep -v funcgraph-args)
-same 'as many options of function_graph' $(ls options | grep -vc '^test_nop') $(wc -l < trace_options)
+flip $(ls options | grep -E "^($graph)$" | grep -v funcgraph-args)
+same 'as many options of function_graph' $(ls options | grep -cvE "^(test_nop.*|$function)$") $(wc -l < trace_options)
+echo function > current_tracer
+flip $(ls options | grep -E "^($function)$")
+same 'as many options of function' $(ls options | grep -cvE "^(test_nop.*|$graph)$") $(wc -l < trace_options)
 echo nop > current_tracer
 
 # -- clocks: each can be chosen; counter counts records

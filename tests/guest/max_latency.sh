@@ -41,6 +41,16 @@ echo 100000 > tracing_max_latency
 holds 'set' tracing_max_latency 100000
 irqhog 5000
 same 'less than was set' '' "$(ends trace)"
+
+# ---- Its task keeps its name, however many came after it.
+size=$(cat saved_cmdlines_size)
+echo 4 > saved_cmdlines_size
+echo 0 > tracing_max_latency
+irqhog 6000
+for i in 1 2 3 4 5 6; do /bin/true; done
+grep -q '^ *irqhog-' trace || fail "the name is gone: $(grep -v '^#' trace | head -n 1)"
+echo $size > saved_cmdlines_size
+
 echo 4000 > tracing_thresh
 irqhog 5000
 latency=$(cat tracing_max_latency)
@@ -85,6 +95,7 @@ preemptoff_section
 echo mono > trace_clock
 exec 3<&-
 exec 3< trace
+echo 0 > tracing_max_latency
 for us in 3000 4000 5000; do
 	echo $us > /sys/kernel/debug/latency/preempt_off
 	same "after the clock changed, $us us" 'trace_preempt_off tracer_preempt_on ' "$(ends trace)"

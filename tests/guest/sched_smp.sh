@@ -1,4 +1,4 @@
 #!/bin/sh
-# description: idle CPUs take work, and tasks stay where they may be
-# requires: smp=4 timeout=120 progs="schedtest"
-schedtest policies affinity spread
+# description: idle CPUs take work, tasks stay where they may be, and two who change one task's policy lose nothing
+# requires: smp=4 timeout=120 progs="schedtest schedsmp"
+schedtest policies affinity spread && schedsmp renice

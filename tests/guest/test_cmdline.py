@@ -26,11 +26,14 @@ def test_tracing_from_boot(machine):
 
 
 def test_options_and_clock_from_boot(machine):
-    with machine.guest(append="trace_options=sym-offset,noirq-info trace_clock=global ftrace=sched_switch") as guest:
+    with machine.guest(append="trace_options=sym-offset,noirq-info trace_clock=global ftrace=sched_switch tracing_thresh=300 alloc_snapshot") as guest:
         options = ask(guest, f"cd {TRACING}; cat trace_options").split()
         assert "sym-offset" in options and "noirq-info" in options
         assert "[global]" in ask(guest, "cat trace_clock")
-        assert ask(guest, "cat current_tracer") == "sched_switch\n"
+        assert ask(guest, "cat current_tracer tracing_thresh") == "sched_switch\n300\n"
+        assert "# * Snapshot is allocated *" in ask(guest, "cat snapshot")
+        ask(guest, "echo 1 > options/test_nop_accept; ! echo 1 > options/test_nop_refuse")
+        assert "test_nop_refuse set to 1 is refused" in ask(guest, "dmesg")
         assert "==>" in ask(guest, "cat trace")
 
 

@@ -68,8 +68,8 @@ echo plant_recurse > set_ftrace_filter; echo 'plant_stack_[12]' > stack_trace_fi
 echo > trace; echo function > current_tracer; echo 1 > function_profile_enabled
 echo '== users'; cat enabled_functions
 echo 20 > /sys/kernel/debug/fgraph/recurse; {PLANT}
-echo 0 > function_profile_enabled; echo nop > current_tracer
-echo '== function'; grep -v '^#' trace
+echo 0 > function_profile_enabled
+echo '== function'; grep -v '^#' trace; echo nop > current_tracer
 echo '== profile'; tail -n +3 trace_stat/function0
 echo '== stack'; cat stack_trace
 echo > set_ftrace_filter; echo > stack_trace_filter; echo 0 > stack_max_size
