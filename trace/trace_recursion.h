@@ -27,9 +27,10 @@ static __always_inline bool trace_is_usual(u32 pc)
 {
 	return likely(pc <= 15);
 }
+/* The bit is not set: a sum can be one instruction, as `bit` is mostly a constant. */
 static __always_inline void trace_enter(struct task_struct *t, u32 pc, u32 bit)
 {
-	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
+	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET + bit));
 	barrier();
 }
 

@@ -89,22 +89,23 @@ static void el1_brk(struct pt_regs *regs, u64 esr)
 	regs->pc += 4;
 }
 
+/* Interrupts are as they were but for a moment at either end, of which nobody is told (enter_and_enable_irqs). */
 static void el1_abort(struct pt_regs *regs, u64 esr, u64 far)
 {
 	if (interrupts_enabled(regs))
-		local_irq_enable();
+		raw_local_irq_enable();
 	do_mem_abort(far, esr, regs);
-	local_irq_disable();
+	raw_local_irq_disable();
 }
 
 void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 {
+	if (ESR_EC(esr) == ESR_EC_DABT_CUR || ESR_EC(esr) == ESR_EC_IABT_CUR) {
+		el1_abort(regs, esr, far);
+		return;
+	}
 	enter_from_exception(regs);
 	switch (ESR_EC(esr)) {
-	case ESR_EC_DABT_CUR:
-	case ESR_EC_IABT_CUR:
-		el1_abort(regs, esr, far);
-		break;
 	case ESR_EC_BRK64:
 		el1_brk(regs, esr);
 		break;
