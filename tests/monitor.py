@@ -175,7 +175,7 @@ class Text:
         for site in self.kernel.sites:
             found = self.take(site)
             assert self.kernel.read(site, code.SIZE) == code.call(site, symbols[code.HOOK])
-            if found == code.call(site, symbols["ftrace_caller"]):
+            if found in (code.call(site, symbols[caller]) for caller in ("ftrace_caller", "ftrace_entry_caller", "ftrace_return_caller")):
                 calling.add(site)
             else:
                 assert found == code.NOP, f"site {site:#x} holds {found.hex()}"
@@ -186,7 +186,9 @@ class Text:
         for address, new in self.kernel.alternatives.items():
             found = self.take(address, len(new))
             assert found in (self.kernel.read(address, len(new)), new), f"alternative {address:#x} holds {found.hex()}"
-        for name in ("ftrace_call", "ftrace_graph_call"):
+        found = self.take(symbols["ftrace_graph_call"])
+        assert found in (code.NOP, code.jump(symbols["ftrace_graph_call"], symbols["ftrace_graph_caller"])), found.hex()
+        for name in ("ftrace_call", "ftrace_entry_call"):
             found = self.take(symbols[name])
             assert found == code.NOP or code.is_call(found), f"{name} holds {found.hex()}"
         if self.now != self.built:

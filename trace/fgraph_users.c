@@ -203,7 +203,7 @@ static int add_user(struct fgraph_ops *gops)
 {
 	bool any = gops->bit == FGRAPH_ANY;
 
-	for (unsigned i = any ? FGRAPH_TRACER + 1 : gops->bit; i < (any ? FGRAPH_USERS : gops->bit + 1); i++) {
+	for (unsigned i = any ? FGRAPH_FIRST_ANY : gops->bit; i < (any ? FGRAPH_USERS : gops->bit + 1); i++) {
 		if (fgraph_users[i])
 			continue;
 		gops->bit = i;
@@ -232,7 +232,7 @@ static void retire_user(struct fgraph_ops *gops)
 {
 	synchronize_rcu();
 	fgraph_with_all_tasks(forget_key, &gops->bit);
-	if (gops->bit != FGRAPH_TRACER)
+	if (gops->bit >= FGRAPH_FIRST_ANY)
 		gops->bit = FGRAPH_ANY;
 }
 

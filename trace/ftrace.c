@@ -27,9 +27,9 @@ unsigned ftrace_nr_pages;
 unsigned long *ftrace_enabled_map, *ftrace_touched_map;
 
 /*
- * What a site may call. While only entries or only returns are traced, all sites that anybody wants call ftrace_caller,
- * whose two places then hold one call and one nop. While both are, that is for sites that both want, and the others
- * call what does the one thing only. [maps: ftrace_lock]
+ * What a site may call. While only entries are traced, all sites that anybody wants call ftrace_caller, whose two
+ * places then hold a call and a nop. While returns are too, that is for sites that both want, and the others call what
+ * does the one thing only. [maps: ftrace_lock]
  */
 enum callers { CALLER_BOTH, CALLER_ENTRY, CALLER_RETURN, NR_CALLERS };
 static struct site_map {
@@ -128,6 +128,8 @@ static unsigned long choose_callee(struct ftrace_ops **only)
 /* map |= what the user wants. */
 static void add_wanted(unsigned long *map, const struct ftrace_ops *op)
 {
+	if (op->sets_of)
+		op = op->sets_of;
 	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++) {
 		unsigned long want = op->filter.count ? op->filter.bits[w] : ~0UL;
 
@@ -143,7 +145,7 @@ static void compute_wanted(void)
 	unsigned long *entry = site_maps[CALLER_ENTRY].wanted, *ret = site_maps[CALLER_RETURN].wanted;
 	unsigned long *both = site_maps[CALLER_BOTH].wanted;
 	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
-	bool entries = false, returns = false;
+	bool returns = false;
 	struct ftrace_ops *op;
 
 	memset(entry, 0, words * sizeof(long));
@@ -152,14 +154,14 @@ static void compute_wanted(void)
 		if (!ftrace_enabled || (op->flags & FTRACE_OPS_FL_STUB))
 			continue;
 		add_wanted(op->flags & FTRACE_OPS_FL_GRAPH ? ret : entry, op);
-		*(op->flags & FTRACE_OPS_FL_GRAPH ? &returns : &entries) = true;
+		returns |= op->flags & FTRACE_OPS_FL_GRAPH;
 	}
 	if (ftrace_nr_recs % 64) {
 		entry[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
 		ret[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
 	}
 	for (unsigned w = 0; w < words; w++) {
-		both[w] = entries && returns ? entry[w] & ret[w] : entry[w] | ret[w];
+		both[w] = returns ? entry[w] & ret[w] : entry[w];
 		entry[w] &= ~both[w];
 		ret[w] &= ~both[w];
 	}
@@ -236,7 +238,7 @@ static notrace void write_word(unsigned w)
 static notrace void write_callees(void)
 {
 	unsigned long callee = choose_callee(&function_trace_op);
-	unsigned long graph = callee ? FTRACE_GRAPH_RELOAD_ADDR : FTRACE_GRAPH_CALLER_ADDR;
+	unsigned long graph;
 
 	if (callee != ftrace_call_target) {
 		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
@@ -244,8 +246,7 @@ static notrace void write_callees(void)
 	}
 	ftrace_call_target = callee;
 	fgraph_choose();
-	if (!fgraph_nr_users)
-		graph = 0;
+	graph = callee && fgraph_nr_users ? FTRACE_GRAPH_CALLER_ADDR : 0;
 	if (graph != ftrace_graph_call_target)
 		arch_patch_write(ftrace_graph_call_site, graph, PATCH_JUMP);
 	ftrace_graph_call_target = graph;
@@ -299,11 +300,22 @@ int ftrace_update(void)
 	return update(&change);
 }
 
+/* Does any registered user go by the sets of ops? [ftrace_lock] */
+static bool sets_in_use(const struct ftrace_ops *ops)
+{
+	const struct ftrace_ops *op;
+
+	for_each_ftrace_op(op)
+		if (op == ops || op->sets_of == ops)
+			return true;
+	return false;
+}
+
 int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struct ftrace_set *with)
 {
 	struct site_change change = { .set = set, .with = with };
 
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+	if (sets_in_use(ops))
 		return update(&change);
 	swap(*set, *with);
 	return 0;

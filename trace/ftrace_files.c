@@ -10,6 +10,7 @@
 
 #include "ftrace_internal.h"
 #include "trace_graph.h"
+#include "trace_stack_max.h"
 
 /* ---- Lists of records: one seq_file walk, told apart by what it shows. */
 
@@ -220,7 +221,8 @@ static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, si
 	return ret;
 }
 
-static struct filter_writer *writer_alloc(struct file *file, bool exclude, struct graph_filter *graph)
+static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *ops, bool exclude,
+					  struct graph_filter *graph)
 {
 	struct filter_writer *w = kzalloc(sizeof(*w), GFP_KERNEL);
 	int ret = 0;
@@ -228,7 +230,7 @@ static struct filter_writer *writer_alloc(struct file *file, bool exclude, struc
 	if (!w)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&w->mutex);
-	w->ops = graph ? NULL : tracefs_array(file)->ops;
+	w->ops = ops;
 	w->graph = graph;
 	w->exclude = exclude;
 	if (file->f_flags & O_TRUNC) {
@@ -297,9 +299,9 @@ static int filter_show(struct seq_file *m, void *v)
 
 static const struct seq_operations filter_seq_ops = { filter_start, rec_stop, filter_next, filter_show };
 
-static int filter_open(struct file *file, bool exclude, struct graph_filter *graph)
+static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph)
 {
-	struct filter_writer *w = writer_alloc(file, exclude, graph);
+	struct filter_writer *w = writer_alloc(file, ops, exclude, graph);
 	int ret = 0;
 
 	if (IS_ERR(w))
@@ -319,22 +321,27 @@ static int filter_open(struct file *file, bool exclude, struct graph_filter *gra
 
 static int ftrace_filter_open(struct inode *inode, struct file *file)
 {
-	return filter_open(file, false, NULL);
+	return filter_open(file, tracefs_array(file)->ops, false, NULL);
 }
 
 static int ftrace_notrace_open(struct inode *inode, struct file *file)
 {
-	return filter_open(file, true, NULL);
+	return filter_open(file, tracefs_array(file)->ops, true, NULL);
 }
 
 static int graph_function_open(struct inode *inode, struct file *file)
 {
-	return filter_open(file, false, &graph_functions);
+	return filter_open(file, NULL, false, &graph_functions);
 }
 
 static int graph_notrace_open(struct inode *inode, struct file *file)
 {
-	return filter_open(file, true, &graph_notrace);
+	return filter_open(file, NULL, true, &graph_notrace);
+}
+
+static int stack_filter_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, &stack_trace_ops, false, NULL);
 }
 
 static int ftrace_filter_release(struct inode *inode, struct file *file)
@@ -382,6 +389,13 @@ static const struct file_operations graph_notrace_fops = {
 	.llseek = default_llseek,
 	.release = ftrace_filter_release,
 };
+static const struct file_operations stack_filter_fops = {
+	.open = stack_filter_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
 static const struct tracefs_file set_ftrace_filter_file = { "set_ftrace_filter", 0640, &ftrace_filter_fops,
 							    TRACEFS_ARRAY };
 static const struct tracefs_file set_ftrace_notrace_file = { "set_ftrace_notrace", 0640, &ftrace_notrace_fops,
@@ -394,6 +408,9 @@ static const struct tracefs_file set_graph_notrace_file = { "set_graph_notrace",
 							    TRACEFS_TOP };
 REGISTER_TRACEFS(set_graph_function_file);
 REGISTER_TRACEFS(set_graph_notrace_file);
+static const struct tracefs_file stack_trace_filter_file = { "stack_trace_filter", 0640, &stack_filter_fops,
+							     TRACEFS_TOP };
+REGISTER_TRACEFS(stack_trace_filter_file);
 
 /* ---- /proc/sys/kernel/ftrace_enabled */
 

@@ -25,6 +25,8 @@ long ftrace_rec_of(unsigned long ip);
 /* Does ops want this record (its sets only)? */
 static inline bool ftrace_ops_wants(const struct ftrace_ops *ops, unsigned rec)
 {
+	if (unlikely(ops->sets_of))
+		ops = ops->sets_of;
 	if (ops->filter.count && !((ops->filter.bits[rec / 64] >> (rec % 64)) & 1))
 		return false;
 	return !ops->exclude.count || !((ops->exclude.bits[rec / 64] >> (rec % 64)) & 1);

@@ -9,12 +9,14 @@
 
 #include "trace_graph.h"
 #include "trace_max.h"
+#include "trace_stack_max.h"
 
 #define BOOT_TEXT_MAX 512
 
 /* What the command line asked for, kept until tracing is up. [boot] */
 static char boot_tracer[64], boot_filter[BOOT_TEXT_MAX], boot_notrace[BOOT_TEXT_MAX], boot_options[BOOT_TEXT_MAX],
-	boot_clock[32], boot_graph_filter[BOOT_TEXT_MAX], boot_graph_notrace[BOOT_TEXT_MAX];
+	boot_clock[32], boot_graph_filter[BOOT_TEXT_MAX], boot_graph_notrace[BOOT_TEXT_MAX],
+	boot_stack_filter[BOOT_TEXT_MAX];
 static bool boot_snapshot; /* [boot] */
 
 static int keep(char *to, size_t size, const char *value)
@@ -65,6 +67,25 @@ static int set_boot_graph_depth(const char *value)
 	return 0;
 }
 __setup("ftrace_graph_max_depth=", set_boot_graph_depth);
+
+/* Both switch the stack tracer on. */
+static bool boot_stacktrace; /* [boot] */
+
+static int set_boot_stacktrace(const char *value)
+{
+	if (*value)
+		return -EINVAL;
+	boot_stacktrace = true;
+	return 0;
+}
+__setup("stacktrace", set_boot_stacktrace);
+
+static int set_boot_stack_filter(const char *value)
+{
+	boot_stacktrace = true;
+	return keep(boot_stack_filter, sizeof(boot_stack_filter), value);
+}
+__setup("stacktrace_filter=", set_boot_stack_filter);
 
 static int set_boot_options(const char *value)
 {
@@ -145,6 +166,23 @@ static int apply_option(const char *word)
 	return trace_set_option(&global_trace, word);
 }
 
+static int apply_stack_filter(const char *word)
+{
+	return ftrace_set_filter(&stack_trace_ops, word, false);
+}
+
+static void start_stack_tracer(void)
+{
+	int ret;
+
+	for_each_word(boot_stack_filter, "stacktrace_filter", apply_stack_filter);
+	if (!boot_stacktrace)
+		return;
+	ret = stack_tracer_set(1);
+	if (ret)
+		pr_warn("ftrace: cannot start the stack tracer (error %d)\n", -ret);
+}
+
 void trace_boot_start(void)
 {
 	int ret = 0;
@@ -153,6 +191,7 @@ void trace_boot_start(void)
 	for_each_word(boot_notrace, "ftrace_notrace", apply_notrace);
 	for_each_word(boot_graph_filter, "ftrace_graph_filter", apply_graph_filter);
 	for_each_word(boot_graph_notrace, "ftrace_graph_notrace", apply_graph_notrace);
+	start_stack_tracer();
 	for_each_word(boot_options, "trace_options", apply_option);
 	mutex_lock(&trace_types_lock);
 	if (boot_clock[0] && tracing_set_clock(&global_trace, boot_clock))

@@ -26,6 +26,7 @@ static struct tracer_flags graph_flags;
 /* Where a CPU's calls are recorded by the direct way; NULL: not at all, or not so. [t] */
 static DEFINE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
 static bool graph_enabled;  /* [t] */
+static bool graph_profiled; /* [t] the profiler wants the option sleep-time to have its effect */
 
 /* ---- Which calls */
 
@@ -380,6 +381,26 @@ static struct tracer_flags graph_flags = {
 	.opts = graph_opts,
 };
 
+/* Time asleep is counted while anybody is there to leave it out and the option sleep-time says so. [t] */
+static int count_sleep(bool wanted, bool option)
+{
+	return fgraph_count_sleep(wanted && !option);
+}
+
+static bool sleep_option(void)
+{
+	return graph_flags.val & TRACE_GRAPH_SLEEP_TIME;
+}
+
+int trace_graph_profiled(bool on)
+{
+	int ret = count_sleep(graph_enabled || on, sleep_option());
+
+	if (!ret)
+		graph_profiled = on;
+	return ret;
+}
+
 bool trace_graph_time(void)
 {
 	return READ_ONCE(graph_flags.val) & TRACE_GRAPH_GRAPH_TIME;
@@ -390,8 +411,8 @@ static int graph_set_flag(struct trace_array *tr, u32 bit, bool set)
 {
 	if (bit == TRACE_GRAPH_ARGS && set && !FTRACE_REGS_ARGS)
 		return -EOPNOTSUPP;
-	if (bit == TRACE_GRAPH_SLEEP_TIME && graph_enabled)
-		return fgraph_count_sleep(!set);
+	if (bit == TRACE_GRAPH_SLEEP_TIME)
+		return count_sleep(graph_enabled || graph_profiled, set);
 	if (bit == TRACE_GRAPH_ARGS) {
 		/* The direct way writes none, so it is left first. */
 		WRITE_ONCE(graph_flags.val, set ? graph_flags.val | bit : graph_flags.val & ~bit);
@@ -406,7 +427,7 @@ static int graph_trace_init(struct trace_array *tr)
 
 	if (ret)
 		return ret;
-	ret = fgraph_count_sleep(!(graph_flags.val & TRACE_GRAPH_SLEEP_TIME));
+	ret = count_sleep(true, sleep_option());
 	if (ret)
 		goto stop_cmdlines;
 	graph_ops.ops = tr->ops;
@@ -417,7 +438,7 @@ static int graph_trace_init(struct trace_array *tr)
 		return 0;
 	graph_enabled = false;
 	graph_update_fast(tr);
-	fgraph_count_sleep(false);
+	count_sleep(graph_profiled, sleep_option());
 stop_cmdlines:
 	tracing_stop_cmdline_record();
 	return ret;
@@ -428,7 +449,7 @@ static void graph_trace_reset(struct trace_array *tr)
 	graph_enabled = false;
 	graph_update_fast(tr);
 	unregister_ftrace_graph(&graph_ops);
-	fgraph_count_sleep(false);
+	count_sleep(graph_profiled, sleep_option());
 	tracing_stop_cmdline_record();
 }
 

@@ -65,6 +65,11 @@ void trace_graph_close(struct trace_iterator *iter);
 /* One line, or two; false: the record is not shown in this form. */
 bool trace_graph_print(struct seq_file *s, struct trace_iterator *iter, u32 options);
 void trace_graph_header(struct seq_file *s, struct trace_iterator *iter, u32 options);
+/*
+ * Twelve characters or more: seven digits of microseconds, with as many of the nanoseconds as the column has room for,
+ * and the unit. Returns where they end.
+ */
+char *trace_put_us(char *p, u64 ns);
 /* Is `ret` the return of the call `ent`, with nothing between? */
 bool trace_graph_is_leaf(const struct trace_entry *ent, const struct trace_entry *ret);
 
@@ -86,5 +91,7 @@ int graph_filter_add(struct graph_filter *filter, const char *pattern);
  * trace_types_lock.
  */
 void graph_update_fast(struct trace_array *tr);
+/* The profiler comes or goes: it goes by the option sleep-time, too. trace_types_lock. 0 or -errno. */
+int trace_graph_profiled(bool on);
 /* The option graph-time, for the profiler: a function's time is with that of the functions it calls. Any context. */
 bool trace_graph_time(void);

@@ -163,8 +163,7 @@ static void put_lat_flags(struct seq_file *s, const struct trace_entry *ent)
 	seq_puts(s, " | ");
 }
 
-/* Seven digits of microseconds, with as many of the nanoseconds as the column has room for. */
-static char *put_us(char *p, u64 ns)
+char *trace_put_us(char *p, u64 ns)
 {
 	char *begin = p;
 	int places;
@@ -217,7 +216,7 @@ static void put_duration(struct seq_file *s, struct trace_iterator *iter, u32 op
 		return;
 	*p++ = options & TRACE_GRAPH_PRINT_OVERHEAD ? overhead_mark(ns) : ' ';
 	*p++ = ' ';
-	p = put_us(p, ns);
+	p = trace_put_us(p, ns);
 	memcpy(p, "|  ", 3);
 	seq_write(s, text, p + 3 - text);
 }

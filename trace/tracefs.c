@@ -8,6 +8,7 @@
 #include <mm/slab.h>
 
 #include "trace.h"
+#include "trace_stat.h"
 
 #define TRACEFS_MAGIC 0x74726163
 
@@ -116,7 +117,8 @@ static int tracefs_fill_super(struct super_block *sb, const char *options)
 	if (ret)
 		return ret;
 	global_trace.dir = sb->s_root;
-	return create_array_dir(&global_trace, TRACEFS_TOP | TRACEFS_ARRAY);
+	ret = create_array_dir(&global_trace, TRACEFS_TOP | TRACEFS_ARRAY);
+	return ret ?: create_trace_stats(sb->s_root);
 }
 
 static const struct file_system_type tracefs_type = {

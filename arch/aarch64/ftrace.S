@@ -86,8 +86,8 @@ FUNC_END _mcount
  *     x2 = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
  *     x3 = fregs        our frame record, from which the whole entry of foo can be found (asm/ftrace.h)
  *
- * ftrace_graph_call is a nop too; while returns are traced it is a jump to ftrace_graph_caller, which ends as this
- * does.
+ * ftrace_graph_call is a nop too; while returns are traced as well it is a jump to ftrace_graph_caller, which ends as
+ * this does.
  */
 FUNC ftrace_caller
 	.cfi_startproc
@@ -104,22 +104,18 @@ ftrace_graph_call:
 FUNC_END ftrace_caller
 
 /*
- * From ftrace_graph_call, with ftrace_caller's record. Where ftrace_call holds a call, by way of ftrace_graph_reload:
- * it may have used x0 to x3.
+ * From ftrace_graph_call, with ftrace_caller's record. ftrace_call holds a call, or did when it was reached, and that
+ * may have used x0 to x3.
  */
-FUNC ftrace_graph_reload
-	ldp	x2, x0, [sp]			/* x29 of foo, ip + 4 */
-	ldr	x1, [x2, #8]
-	sub	x0, x0, #4
-	mov	x3, sp
-	b	ftrace_graph_caller
-FUNC_END ftrace_graph_reload
-
 FUNC ftrace_graph_caller
 	.cfi_startproc
 	.cfi_adjust_cfa_offset 16
 	.cfi_rel_offset x29, 0
 	.cfi_rel_offset x30, 8
+	ldp	x2, x0, [sp]			/* x29 of foo, ip + 4 */
+	ldr	x1, [x2, #8]
+	sub	x0, x0, #4
+	mov	x3, sp
 	call_graph_enter
 	record_pop_and_return
 	.cfi_endproc

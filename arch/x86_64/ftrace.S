@@ -112,8 +112,8 @@ FUNC_END __fentry__
  *     rdx = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
  *     rcx = fregs        the registers above
  *
- * ftrace_graph_call is a nop too; while returns are traced it is a jump to ftrace_graph_caller, which ends as this
- * does.
+ * ftrace_graph_call is a nop too; while returns are traced as well it is a jump to ftrace_graph_caller, which ends as
+ * this does.
  */
 FUNC ftrace_caller
 	.cfi_startproc
@@ -130,20 +130,16 @@ ftrace_graph_call:
 FUNC_END ftrace_caller
 
 /*
- * From ftrace_graph_call, with the stack as in the picture. Where ftrace_call holds a call, by way of
- * ftrace_graph_reload: it may have used the argument registers. void fgraph_enter_func(ip, parent_ip, op, fregs)
+ * From ftrace_graph_call, with the stack as in the picture. ftrace_call holds a call, or did when it was reached, and
+ * that may have used the argument registers. void fgraph_enter_func(ip, parent_ip, op, fregs)
  * replaces `parent_ip` at 88, or leaves it (trace/fgraph.c). The copy at 72 stays: a walk that begins in here finds
  * the caller there.
  */
-FUNC ftrace_graph_reload
-	arguments
-	jmp	ftrace_graph_caller
-FUNC_END ftrace_graph_reload
-
 FUNC ftrace_graph_caller
 	.cfi_startproc
 	.cfi_def_cfa %rsp, FREGS_PARENT
 	.cfi_offset %rbp, FREGS_CALLER_BP - FREGS_PARENT
+	arguments
 	call	*fgraph_enter_func(%rip)
 	fregs_pop_and_return
 	.cfi_endproc

@@ -28,6 +28,7 @@ struct fgraph_frame {
 	unsigned long mark; /* what return_to_handler finds when all is well (asm/ftrace.h) */
 	u64 calltime;       /* sched_clock at the entry less fgraph_stack.slept of then */
 	u64 key;            /* bits below FGRAPH_USERS: who wants the return; above: fgraph_epoch */
+	u64 inner;          /* the profiler's: its fgraph_state.inner at the entry */
 };
 
 /* What a user has in each task. [like frames] */
@@ -36,6 +37,7 @@ struct fgraph_state {
 	u64 key;     /* of its frames, if that user was the only one when last looked at the general way; else 0 */
 	u32 depth;   /* frames that are this user's */
 	u32 flags;   /* the user's own */
+	u64 inner;   /* the profiler's: ns in calls that returned, each counted once, in the outermost */
 };
 
 #define FGRAPH_STACK_SIZE 4096UL
@@ -77,11 +79,13 @@ struct fgraph_ops {
 	ftrace_func_t direct_enter;                            /* [I] */
 	void (*direct_return)(struct fgraph_ret_regs *regs);   /* [I] */
 	struct ftrace_ops *ops; /* [I] its sets of functions */
-	unsigned bit;           /* [l] of frame.key: FGRAPH_TRACER, or FGRAPH_ANY until it is given one */
+	unsigned bit;           /* [l] of frame.key: FGRAPH_TRACER or _PROFILER, or FGRAPH_ANY until it is given one */
 	u64 since;              /* [l] frames with a smaller key are not its own */
 	u64 direct_key;         /* [l] key of its frames while it is the only user, else FGRAPH_NOT_DIRECT */
 };
 #define FGRAPH_TRACER	  0u    /* function_graph's own */
+#define FGRAPH_PROFILER	  1u    /* the profiler's own */
+#define FGRAPH_FIRST_ANY  2u
 #define FGRAPH_ANY	  ~0u
 #define FGRAPH_NOT_DIRECT 1ULL
 

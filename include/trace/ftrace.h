@@ -44,6 +44,8 @@ struct ftrace_ops {
 	u32 flags;                  /* [l] FTRACE_OPS_FL_* */
 	struct ftrace_set filter;   /* [l] */
 	struct ftrace_set exclude;  /* [l] */
+	/* NULL, or the user whose sets these are in place of our own, which stay empty: set_ftrace_filter's. */
+	const struct ftrace_ops *sets_of; /* [I] */
 	struct ftrace_ops *next;    /* [l] */
 };
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# description: function_graph and display-graph go on and off and their filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
+# description: function_graph, display-graph and the profiler go on and off and their filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
 # requires: smp=4 timeout=500 progs="storm killstorm" soak
 . /run/prelude
 rounds=8
@@ -35,8 +35,11 @@ while [ $round -lt $rounds ]; do
 	3) echo 0 > options/display-graph; echo preemptirqsoff > current_tracer; echo 1 > options/display-graph ;;
 	*) echo nop > current_tracer ;;
 	esac
+	# The profiler beside any of them, and alone.
+	test $((round % 3)) = 2 || echo $((1 - round % 3)) > function_profile_enabled || fail "round $round: profiler"
 	round=$((round + 1))
 done
+echo 0 > function_profile_enabled
 echo 0 > tracing_thresh
 echo > set_graph_function
 echo > set_graph_notrace

@@ -44,7 +44,15 @@ def test_sites_are_what_they_should_be(tmp_path, machine, cpu):
         guest.run("echo > set_ftrace_notrace; echo sched_switch > current_tracer")
         calling, branching = Text(guest, kernel).calls()
         assert calling == set() and branching > 0, "sched_switch uses tracepoints and no sites"
-        guest.run("echo nop > current_tracer")
+        assert guest.run("echo schedule > set_ftrace_filter; echo > set_ftrace_notrace; echo function > current_tracer; "
+                         "echo 1 > function_profile_enabled; echo vfs_read > stack_trace_filter; "
+                         "echo 1 > /proc/sys/kernel/stack_tracer_enabled")[0] == 0
+        calling, _ = Text(guest, kernel).calls()
+        assert len(calling) == 2 and calling == addresses(guest, "enabled_functions"), "entries and returns of different users"
+        guest.run("echo nop > current_tracer; echo 0 > /proc/sys/kernel/stack_tracer_enabled")
+        calling, _ = Text(guest, kernel).calls()
+        assert calling == addresses(guest, "set_ftrace_filter"), "returns only"
+        guest.run("echo 0 > function_profile_enabled")
         assert Text(guest, kernel).calls() == (set(), 0)
 
 

@@ -8,6 +8,9 @@ struct task_struct;
 /* Of the function that uses it. */
 #define arch_caller_fp() ((unsigned long)__builtin_frame_address(0))
 
+/* Frame records are the near end of their frame: what is above them is the same function's. */
+#define FRAME_RECORD_AT_END 0
+
 /* Of a task that does not run: its frame pointer and pc in the switch. */
 unsigned long arch_task_fp(const struct task_struct *task);
 unsigned long arch_task_pc(const struct task_struct *task);

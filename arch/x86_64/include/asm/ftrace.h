@@ -41,6 +41,11 @@ static inline unsigned long ftrace_regs_return_mark(const struct ftrace_regs *fr
 {
 	return (unsigned long)(&fregs->parent + 1);
 }
+/* The traced function's stack pointer at its site. */
+static inline unsigned long ftrace_regs_sp(const struct ftrace_regs *fregs)
+{
+	return (unsigned long)&fregs->parent;
+}
 /* The argument registers. How many of them the function takes is not known here. */
 #define FTRACE_REGS_ARGS 6
 static inline unsigned long ftrace_regs_argument(const struct ftrace_regs *fregs, unsigned n)
@@ -63,7 +68,6 @@ static_assert(offsetof(struct ftrace_regs, si) == 8 && offsetof(struct ftrace_re
 void __fentry__(void);
 void ftrace_caller(void);
 void ftrace_graph_caller(void);
-void ftrace_graph_reload(void);
 void ftrace_entry_caller(void);
 void ftrace_return_caller(void);
 extern const unsigned char return_to_handler_entry[];
@@ -76,14 +80,13 @@ extern const unsigned char ftrace_call[], ftrace_entry_call[], ftrace_graph_call
 #define FTRACE_RETURN_CALLER_ADDR ((unsigned long)ftrace_return_caller)
 /*
  * Patchable places, nops to begin with. In ftrace_caller the first becomes a call of a ftrace_func_t (PATCH_CALL), the
- * second a jump to ftrace_graph_caller (PATCH_JUMP), or to ftrace_graph_reload when the first is a call; in
- * ftrace_entry_caller the one is the same call.
+ * second, while that is so, a jump to ftrace_graph_caller (PATCH_JUMP); in ftrace_entry_caller the one is the same
+ * call.
  */
 #define ftrace_call_site       ((unsigned long)ftrace_call)
 #define ftrace_graph_call_site ((unsigned long)ftrace_graph_call)
 #define ftrace_entry_call_site ((unsigned long)ftrace_entry_call)
 #define FTRACE_GRAPH_CALLER_ADDR ((unsigned long)ftrace_graph_caller)
-#define FTRACE_GRAPH_RELOAD_ADDR ((unsigned long)ftrace_graph_reload)
 /* What stands in place of a traced function's return address: behind return_to_handler's first instruction. */
 #define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler_entry)
 
