@@ -166,9 +166,10 @@ def test_the_tree_is_the_one_that_parents_tell(machine, what):
     parts = script(machine, "echo '== known'; cat available_filter_functions; echo $$ > set_ftrace_pid\n"
                             "for tracer in function function_graph; do echo $tracer > current_tracer\n"
                             f"for i in 1 2 3 4 5; do {COMMANDS[what]}; echo > trace; echo 1 > tracing_on; {COMMANDS[what]}; echo 0 > tracing_on\n"
-                            "echo == $tracer $i; cat trace; done; done")
+                            "cat trace > /tmp/$tracer.$i; done; done\n"  # not yet to the console, whose interrupts would come in
+                            "for file in /tmp/function*; do echo == ${file#/tmp/}; cat $file; done")
     known = set(parts["known"].split())
-    entries, text = (next(parts[f"{tracer} {i}"] for i in range(2, 6) if not interrupted(parts[f"{tracer} {i}"]))
+    entries, text = (next(parts[f"{tracer}.{i}"] for i in range(2, 6) if not interrupted(parts[f"{tracer}.{i}"]))
                      for tracer in ("function", "function_graph"))
     entries, calls = entries_of(entries), calls_of(graph(text))
     assert [name for name, _ in entries] == [call.name for call in calls]
