@@ -28,6 +28,19 @@ wait
 grep -q 'do_exit() {$' /tmp/graph || fail 'no end of the process in its graph'
 same 'put back' "$(cat /tmp/before)" "$(state)"
 
+# The profile: each line has a name, calls, their time and a mean that times the calls is the time, but for rounding.
+trace-fn --profile -l 'vfs_open do_exit' -- sh -c 'cat /proc/uptime > /dev/null; ls / > /dev/null' > /tmp/profile || fail "--profile has status $?"
+same 'the profile functions' 'do_exit vfs_open ' "$(sed '1d; s/ .*//' /tmp/profile | sort | tr '\n' ' ')"
+while read name hits time unit mean rest; do
+	test $name = Function && continue
+	test $hits -gt 0 || fail "$name: $hits calls"
+	test $name = do_exit && continue # it does not return
+	whole=${time%.*}${time#*.} part=${mean%.*}${mean#*.}
+	whole=${whole#${whole%%[1-9]*}} part=$((${part#${part%%[1-9]*}} * hits))
+	test $part -le $whole -a $((part + hits)) -gt $whole || fail "$name: $hits calls of $mean are not $time us"
+done < /tmp/profile
+same 'put back after the profile' "$(cat /tmp/before)" "$(state)"
+
 # wrong TEXT ARGS...: it says so, with status 125, and changes nothing
 wrong() {
 	text=$1

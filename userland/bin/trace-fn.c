@@ -168,7 +168,7 @@ static void begin(void)
 
 struct row {
 	char name[64];
-	unsigned long long hits, ns;
+	unsigned long hits, ns;
 };
 
 static struct row *rows;
@@ -186,13 +186,13 @@ static struct row *row_of(const char *name)
 }
 
 /* "123.456 us" in ns. */
-static unsigned long long ns_of(const char *text)
+static unsigned long ns_of(const char *text)
 {
 	char *end;
-	unsigned long long ns = strtoull(text, &end, 10) * 1000;
+	unsigned long ns = strtoul(text, &end, 10) * 1000;
 
 	if (*end == '.')
-		ns += strtoull(end + 1, NULL, 10); /* three digits */
+		ns += strtoul(end + 1, NULL, 10); /* three digits */
 	return ns;
 }
 
@@ -212,7 +212,7 @@ static void add_table(char *text)
 		if (got < 3)
 			continue;
 		row = row_of(words[0]);
-		row->hits += strtoull(words[1], NULL, 10);
+		row->hits += strtoul(words[1], NULL, 10);
 		row->ns += ns_of(words[2]);
 	}
 }
@@ -247,11 +247,10 @@ static void show_profile(void)
 	qsort(rows, nr_rows, sizeof(*rows), by_time);
 	printf("%-40s %10s %16s %14s\n", "Function", "Hit", "Time", "Avg");
 	for (size_t i = 0; i < nr_rows; i++) {
-		unsigned long long avg = rows[i].hits ? rows[i].ns / rows[i].hits : 0;
+		unsigned long avg = rows[i].hits ? rows[i].ns / rows[i].hits : 0;
 
-		if (rows[i].ns >= (unsigned long long)opt.min_us * 1000)
-			printf("%-40s %10llu %9llu.%03llu us %7llu.%03llu us\n", rows[i].name, rows[i].hits,
-			       rows[i].ns / 1000, rows[i].ns % 1000, avg / 1000, avg % 1000);
+		printf("%-40s %10lu %9lu.%03lu us %7lu.%03lu us\n", rows[i].name, rows[i].hits, rows[i].ns / 1000,
+		       rows[i].ns % 1000, avg / 1000, avg % 1000);
 	}
 }
 
@@ -320,7 +319,7 @@ static const char help[] =
 	"  -g, --graph      a call graph with times (function_graph) in place of a list of calls\n"
 	"  -d DEPTH         with -g: no deeper than so many calls\n"
 	"  -l FILTER        only functions that match, such as 'vfs_*'; several separated by blanks\n"
-	"  -t USEC          with -g and --profile: only what takes at least so long\n"
+	"  -t USEC          with -g: only calls that take at least so long; with --profile: functions, on average\n"
 	"  -p PID           a process that runs, until ^C or its end, in place of a command\n"
 	"  --profile        hits and times of each function, of all tasks while the command runs\n";
 
