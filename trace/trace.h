@@ -207,9 +207,7 @@ struct trace_array {
 	unsigned clock_id;                    /* [t] */
 	u64 (*clock)(void);                   /* [t] time stamps; NULL: sched_clock, inline */
 	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
-	bool tracer_active;                   /* [t] the tracer was started and not stopped */
 	bool function_enabled;                /* [t] the function tracer records */
-	int stop_count;                       /* [t] */
 	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
 	bool buffer_expanded;                 /* [t] grew to its real size at first use */
 	struct trace_pid_list *function_pids;    /* [t, RCU] NULL: every task */
@@ -292,12 +290,6 @@ void trace_commit(struct trace_array *tr);
 void trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags);
 /* The return address in the frame record at fp is the first (but for `skip` others). */
 void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
-/* Part of its caller, whose frame it begins at; the barrier keeps the call from becoming a jump that gives it up. */
-static __always_inline void __trace_stack(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip)
-{
-	trace_stack_from(tr, pc, flags, skip, arch_caller_fp());
-	barrier();
-}
 /*
  * What the options stacktrace and userstacktrace add behind the record of an event or a function entry. Likewise.
  * trace_user_stack records the current program's stack when pc says that its task runs, no interrupt.

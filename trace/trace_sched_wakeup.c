@@ -317,8 +317,7 @@ static noinline void wakeup_function(struct trace_array *tr, unsigned long ip, u
 	if (pc & bit)
 		return;
 	raw_local_irq_save(flags);
-	WRITE_ONCE(t->preempt_count, (pc + PREEMPT_OFFSET) | bit);
-	barrier();
+	trace_enter(t, pc, bit);
 	if ((int)t->cpu == smp_load_acquire(&followed_cpu) && !(pids && trace_ignores_pid(tr, t->pid)) &&
 	    begin_records(tr))
 		trace_function(tr, ip, parent_ip, pc, flags);
