@@ -35,7 +35,8 @@ KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
 KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
 instrument = $(if $(NOPG)$(filter $(NOTRACE),$(1)),,$(PG_$(ARCH)))
 # A leaf function of the tracer needs no frame: a walk that starts in one leaves out its caller, the tracer's own entry.
-LEAF_x86_64 := -momit-leaf-frame-pointer
+# rbp stays that one's all the same: as a register for data it would lead an interrupt's walk anywhere.
+LEAF_x86_64 := -momit-leaf-frame-pointer -ffixed-rbp
 lean = $(if $(filter trace/%,$(1)),$(LEAF_$(ARCH)))
 kcc = $(CC) $(KCFLAGS) $(call lean,$(1)) $(call instrument,$(1))
 
