@@ -11,8 +11,9 @@ endif
 
 # ---- Instrumentation, decided here and nowhere else. Do not trace the tracer: the hook may not be entered from
 # what it runs itself (trace/, the clock, the symbol table, the small library) nor before memory is mapped (boot/).
-NOTRACE_aarch64 := boot.c early.c ftrace.c patch.c stacktrace.c clock.c
-NOTRACE_x86_64  := $(NOTRACE_aarch64) percpu.c desc.c
+NOTRACE_both := boot.c early.c ftrace.c patch.c stacktrace.c clock.c
+NOTRACE_aarch64 := $(NOTRACE_both) prologue.c
+NOTRACE_x86_64  := $(NOTRACE_both) percpu.c desc.c
 NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/time/clock.c $(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
 # mcount_site.s: a macro that spares each site an instruction.
 PG_aarch64 := -pg -Wa,arch/aarch64/mcount_site.s

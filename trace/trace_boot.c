@@ -143,12 +143,12 @@ static void for_each_word(char *list, const char *what, int (*apply)(const char 
 
 static int apply_filter(const char *word)
 {
-	return ftrace_set_filter(global_trace.ops, word, false);
+	return ftrace_set_filter(global_trace.ops, (unsigned char *)word, strlen(word), false);
 }
 
 static int apply_notrace(const char *word)
 {
-	return ftrace_set_notrace(global_trace.ops, word, false);
+	return ftrace_set_notrace(global_trace.ops, (unsigned char *)word, strlen(word), false);
 }
 
 static int apply_graph_filter(const char *word)
@@ -168,7 +168,7 @@ static int apply_option(const char *word)
 
 static int apply_stack_filter(const char *word)
 {
-	return ftrace_set_filter(&stack_trace_ops, word, false);
+	return ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false);
 }
 
 static void start_stack_tracer(void)
