@@ -149,7 +149,7 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 	u32 pc = READ_ONCE(t->preempt_count), head;
 	void (*commit)(struct ring_buffer_per_cpu *);
 	struct ring_buffer_per_cpu *buffer;
-	struct ring_buffer_event *event;
+	struct rb_claimed claimed;
 	u64 ts;
 
 	if (unlikely(!trace_is_usual(pc))) {
@@ -165,8 +165,8 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 		return;
 	}
 	ts = sched_clock();
-	event = rb_try_reserve(buffer, sizeof(struct ftrace_entry), ts);
-	if (unlikely(!event)) {
+	claimed = rb_try_open(buffer, sizeof(struct ftrace_entry), ts);
+	if (unlikely(!claimed.event)) {
 		function_reserve_slow(buffer, t, pc, ts, ip, parent_ip);
 		return;
 	}
@@ -176,8 +176,8 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 		barrier(); /* a branch that is not taken, instead of computing both */
 		head |= (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
 	}
-	fill_function(event, head, t->pid, ip, parent_ip);
-	commit = rb_try_commit(buffer);
+	fill_function(claimed.event, head, t->pid, ip, parent_ip);
+	commit = rb_try_close(buffer, claimed);
 	if (unlikely(commit)) {
 		function_commit_slow(buffer, t, pc, commit);
 		return;
