@@ -264,10 +264,12 @@ static void remove_user(struct fgraph_ops *gops)
 	gops->direct_key = 0;
 }
 
-/* The grace period, and its bit is another's to have. Who still found room has a key to go with it, by one more. */
+/*
+ * The grace period, and its bit is another's to have. Room goes first, so that who still found it has a key to go with
+ * it. (Nobody gives it back: the stop that changed the sites waited for those who had found the user before.)
+ */
 static void retire_user(struct fgraph_ops *gops)
 {
-	synchronize_rcu();
 	fgraph_with_all_tasks(forget_room, &gops->bit);
 	synchronize_rcu();
 	fgraph_with_all_tasks(forget_key, &gops->bit);
