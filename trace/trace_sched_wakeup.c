@@ -1,7 +1,6 @@
 /*
- * The tracers wakeup, wakeup_rt and wakeup_dl: how long the most important waiting task waits, from try_to_wake_up
- * to the switch to it. wakeup looks at all tasks, wakeup_rt at real-time and deadline ones, wakeup_dl at deadline
- * ones.
+ * How long the most important waiting task waits, from try_to_wake_up to the switch to it: what the tracers of
+ * trace_wakeup_tracers.c measure, of which one is selected at a time.
  *
  * One wake-up is followed at a time. One of higher priority takes over, an equal or lower one is ignored; nothing is
  * above a deadline task, so that is followed to its end, another deadline task's nearer deadline notwithstanding (as
@@ -27,15 +26,9 @@
 #include "trace_latency_graph.h"
 #include "trace_max.h"
 #include "trace_record.h"
-
-/* Which tasks a tracer looks at: those whose prio is below. */
-#define WAKEUP_ALL MAX_PRIO
-#define WAKEUP_RT  MAX_RT_PRIO
-#define WAKEUP_DL  MAX_DL_PRIO
+#include "trace_wakeup.h"
 
 #define NO_CPU (-1)
-
-#define WAKEUP_GRAPH_PRINT (LATENCY_GRAPH_PRINT | TRACE_GRAPH_PRINT_OVERHEAD | TRACE_GRAPH_PRINT_IRQS)
 
 /* What lies at a frame pointer, on both machines (<kernel/stacktrace.h>). */
 struct frame_record {
@@ -68,12 +61,13 @@ static struct {
 	u64 first;                /* [w] stamp before the first record */
 	struct cpumask cpus;      /* on which there are records [w empties; each CPU adds itself, interrupts off] */
 } followed;
-/* Where it waits, looked at by every function entry: apart from what changes more often. [w] */
+/* Where it waits, looked at by every function entry: apart from what changes more often. [w, by set_followed_cpu] */
 static int followed_cpu __cacheline_aligned = NO_CPU;
+/* Function entries that are being recorded because it waits here: an nmi's inside of another's. [this CPU] */
+static DEFINE_PER_CPU(unsigned, recorders);
 
 static int prio_limit;      /* [t] WAKEUP_*, set before the probes are there */
-static bool wakeup_busy;    /* [t] one of the tracers is selected */
-static bool function_busy;  /* [t] its function entries are switched on */
+static bool function_busy;  /* [t] function entries are switched on */
 static bool graph_form;     /* [t, read by anybody] display-graph: records are of function graph */
 
 static __always_inline u64 stamp(u64 (*clock)(void))
@@ -144,11 +138,29 @@ static void record_place(struct trace_array *tr, unsigned long ip, unsigned long
 
 /* ---- The followed task: all with wakeup_lock held */
 
+/*
+ * From here on nobody records for the CPU where it waited until now: a recorder that has not finished would take its
+ * time stamp when the next wake-up may be followed already. It is counted before it looks at followed_cpu, which we
+ * set before we look at the count; interrupts are off there, and it waits for nobody who waits for us. On our own CPU
+ * there is none.
+ */
+static void set_followed_cpu(int cpu)
+{
+	int was = followed_cpu;
+
+	WRITE_ONCE(followed_cpu, cpu);
+	if (was == NO_CPU)
+		return;
+	smp_mb();
+	while (smp_load_acquire(per_cpu_ptr(recorders, was)))
+		cpu_relax();
+}
+
 static void unfollow(void)
 {
 	struct task_struct *p = followed.task;
 
-	WRITE_ONCE(followed_cpu, NO_CPU);
+	set_followed_cpu(NO_CPU);
 	WRITE_ONCE(followed.task, NULL);
 	if (p)
 		put_task_struct(p);
@@ -263,7 +275,7 @@ static void probe_migrate_task(void *data, struct task_struct *p, int cpu)
 		return;
 	arch_spin_lock(&wakeup_lock);
 	if (followed.task == p)
-		WRITE_ONCE(followed_cpu, cpu);
+		set_followed_cpu(cpu);
 	arch_spin_unlock(&wakeup_lock);
 }
 
@@ -274,7 +286,7 @@ static void finish(struct trace_array *tr, struct task_struct *prev, unsigned pr
 	struct trace_section section = {
 		.start = followed.start, .first = followed.first, .end = now, .task = next};
 
-	WRITE_ONCE(followed_cpu, NO_CPU);
+	set_followed_cpu(NO_CPU);
 	if (is_whole(tr, next, clock) && trace_max_wanted(tr, now - followed.start)) {
 		record_switch(tr, prev, prev_state, next, site);
 		section.cpus = followed.cpus;
@@ -307,6 +319,26 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 
 /* ---- Function entries, on the CPU where the followed task waits */
 
+/* Is this record the followed wake-up's? Then recorder_leave() comes after it. Interrupts off. */
+static bool recorder_enter(struct trace_array *tr)
+{
+	unsigned *n = this_cpu_ptr(recorders);
+
+	WRITE_ONCE(*n, *n + 1);
+	smp_mb(); /* see set_followed_cpu */
+	if ((int)current->cpu == smp_load_acquire(&followed_cpu) && begin_records(tr))
+		return true;
+	smp_store_release(n, *n - 1);
+	return false;
+}
+
+static void recorder_leave(void)
+{
+	unsigned *n = this_cpu_ptr(recorders);
+
+	smp_store_release(n, *n - 1);
+}
+
 /* Interrupts off: we stay on the CPU, and whoever asks us to let go of it interrupts us when they are on again. */
 static noinline void wakeup_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, bool pids)
 {
@@ -318,9 +350,10 @@ static noinline void wakeup_function(struct trace_array *tr, unsigned long ip, u
 		return;
 	raw_local_irq_save(flags);
 	trace_enter(t, pc, bit);
-	if ((int)t->cpu == smp_load_acquire(&followed_cpu) && !(pids && trace_ignores_pid(tr, t->pid)) &&
-	    begin_records(tr))
+	if (!(pids && trace_ignores_pid(tr, t->pid)) && recorder_enter(tr)) {
 		trace_function(tr, ip, parent_ip, pc, flags);
+		recorder_leave();
+	}
 	barrier();
 	WRITE_ONCE(t->preempt_count, pc);
 	raw_local_irq_restore(flags);
@@ -340,7 +373,7 @@ static void wakeup_pids_tracer_call(unsigned long ip, unsigned long parent_ip, s
 		wakeup_function(&global_trace, ip, parent_ip, true);
 }
 
-static void wakeup_update_pids(struct trace_array *tr)
+void wakeup_update_pids(struct trace_array *tr)
 {
 	ftrace_ops_set_func(tr->ops, trace_array_filters_pids(tr) ? wakeup_pids_tracer_call : wakeup_tracer_call);
 }
@@ -352,12 +385,7 @@ static bool wakeup_graph_concerned(void)
 	return (int)READ_ONCE(current->cpu) == READ_ONCE(followed_cpu);
 }
 
-static bool wakeup_graph_begin(struct trace_array *tr)
-{
-	return (int)current->cpu == smp_load_acquire(&followed_cpu) && begin_records(tr);
-}
-
-static const struct latency_graph wakeup_graph = { wakeup_graph_concerned, wakeup_graph_begin, NULL };
+static const struct latency_graph wakeup_graph = { wakeup_graph_concerned, recorder_enter, recorder_leave };
 
 /* In the form that graph_form says. */
 static int trace_functions(struct trace_array *tr)
@@ -373,8 +401,8 @@ static int untrace_functions(struct trace_array *tr)
 	return graph_form ? latency_graph_stop() : unregister_ftrace_function(tr->ops);
 }
 
-/* The function entries on or off. A straggler finds nothing followed, or records where it may. */
-static int wakeup_function_set(struct trace_array *tr, bool on)
+/* A straggler finds nothing followed, or records where it may. */
+int wakeup_function_set(struct trace_array *tr, bool on)
 {
 	int ret;
 
@@ -386,9 +414,27 @@ static int wakeup_function_set(struct trace_array *tr, bool on)
 	return ret;
 }
 
-/* ---- The tracers: trace_types_lock held */
+/* The grace period is for probes that found the old form. */
+int wakeup_set_form(struct trace_array *tr, bool graph)
+{
+	bool functions = function_busy;
+	int ret;
 
-static void wakeup_set_enabled(bool on)
+	wakeup_function_set(tr, false);
+	WRITE_ONCE(graph_form, graph);
+	ret = functions ? wakeup_function_set(tr, true) : 0;
+	if (ret) {
+		WRITE_ONCE(graph_form, !graph);
+		wakeup_function_set(tr, true);
+		return ret;
+	}
+	synchronize_rcu();
+	return 0;
+}
+
+/* ---- On and off: trace_types_lock held */
+
+void wakeup_set_enabled(bool on)
 {
 	unsigned long flags;
 
@@ -420,11 +466,12 @@ static void unregister_probes(struct trace_array *tr, int n)
 	tracepoint_synchronize_unregister();
 }
 
-static int register_probes(struct trace_array *tr)
+int wakeup_register_probes(struct trace_array *tr, int limit)
 {
 	unsigned cpu;
 	int ret;
 
+	prio_limit = limit;
 	/* A wake-up may have been under way when the probes went the last time. */
 	for_each_possible_cpu (cpu)
 		per_cpu_ptr(waking, cpu)->task = NULL;
@@ -438,132 +485,7 @@ static int register_probes(struct trace_array *tr)
 	return 0;
 }
 
-static int start_tracing(struct trace_array *tr)
+void wakeup_unregister_probes(struct trace_array *tr)
 {
-	int ret = register_probes(tr);
-
-	if (ret)
-		return ret;
-	graph_form = tr->trace_flags & TRACE_ITER(DISPLAY_GRAPH);
-	ret = wakeup_function_set(tr, tr->trace_flags & TRACE_ITER(FUNCTION));
-	if (ret)
-		unregister_probes(tr, ARRAY_SIZE(wakeup_probes));
-	return ret;
-}
-
-static int wakeup_init(struct trace_array *tr, int limit)
-{
-	int ret = trace_max_start(tr);
-
-	if (ret)
-		return ret;
-	prio_limit = limit;
-	ret = start_tracing(tr);
-	if (ret) {
-		trace_max_stop(tr);
-		return ret;
-	}
-	wakeup_set_enabled(tracer_tracing_is_on(tr));
-	wakeup_busy = true;
-	return 0;
-}
-
-static int wakeup_tracer_init(struct trace_array *tr)
-{
-	return wakeup_init(tr, WAKEUP_ALL);
-}
-
-static int wakeup_rt_tracer_init(struct trace_array *tr)
-{
-	return wakeup_init(tr, WAKEUP_RT);
-}
-
-static int wakeup_dl_tracer_init(struct trace_array *tr)
-{
-	return wakeup_init(tr, WAKEUP_DL);
-}
-
-/* Nothing is followed after the first line, so the function entries and the probes that still come do nothing. */
-static void wakeup_tracer_reset(struct trace_array *tr)
-{
-	wakeup_set_enabled(false);
-	wakeup_busy = false;
-	wakeup_function_set(tr, false);
 	unregister_probes(tr, ARRAY_SIZE(wakeup_probes));
-	trace_max_stop(tr);
 }
-
-static void wakeup_tracer_start(struct trace_array *tr)
-{
-	wakeup_set_enabled(true);
-}
-
-static void wakeup_tracer_stop(struct trace_array *tr)
-{
-	wakeup_set_enabled(false);
-}
-
-/*
- * Records of the other form from now on, in an empty buffer: what is followed is not whole any more. The grace period
- * is for probes that found the old form.
- */
-static int change_form(struct trace_array *tr, bool graph)
-{
-	bool functions = function_busy;
-	int ret;
-
-	wakeup_function_set(tr, false);
-	WRITE_ONCE(graph_form, graph);
-	ret = functions ? wakeup_function_set(tr, true) : 0;
-	if (ret) {
-		WRITE_ONCE(graph_form, !graph);
-		wakeup_function_set(tr, true);
-		return ret;
-	}
-	synchronize_rcu();
-	trace_max_restart(tr);
-	return 0;
-}
-
-static void wakeup_print_header(struct seq_file *s, struct trace_iterator *iter)
-{
-	latency_graph_header(s, iter, WAKEUP_GRAPH_PRINT);
-}
-
-static bool wakeup_print_line(struct seq_file *s, struct trace_iterator *iter)
-{
-	return latency_graph_line(s, iter, WAKEUP_GRAPH_PRINT);
-}
-
-/* Before init and after reset it is not we who are asked: that is when they set options themselves. */
-static int wakeup_flag_changed(struct trace_array *tr, u64 mask, bool set)
-{
-	if (!wakeup_busy)
-		return 0;
-	if (mask & TRACE_ITER(FUNCTION))
-		return wakeup_function_set(tr, set);
-	if (mask & TRACE_ITER(DISPLAY_GRAPH))
-		return change_form(tr, set);
-	return trace_keep_overwrite(mask, set);
-}
-
-#define WAKEUP_TRACER(id, tracer_name)                  \
-	static const struct tracer id##_tracer = {      \
-		.name = tracer_name,                    \
-		.init = id##_tracer_init,               \
-		.reset = wakeup_tracer_reset,           \
-		.start = wakeup_tracer_start,           \
-		.stop = wakeup_tracer_stop,             \
-		.update_pids = wakeup_update_pids,      \
-		.flag_changed = wakeup_flag_changed,    \
-		.open = latency_graph_open,             \
-		.close = trace_graph_close,             \
-		.print_header = wakeup_print_header,    \
-		.print_line = wakeup_print_line,        \
-		.use_max_tr = true,                     \
-	};                                              \
-	REGISTER_TRACER(id##_tracer)
-
-WAKEUP_TRACER(wakeup, "wakeup");
-WAKEUP_TRACER(wakeup_rt, "wakeup_rt");
-WAKEUP_TRACER(wakeup_dl, "wakeup_dl");
