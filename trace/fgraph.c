@@ -115,14 +115,11 @@ void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
-	struct fgraph_call call;
+	struct fgraph_call call = { .ip = ip, .pc = pc, .fregs = fregs };
 
 	if (pc & bit)
 		return;
 	trace_enter(t, pc, bit);
-	call.ip = ip;
-	call.pc = pc;
-	call.fregs = fregs;
 	/* Asked with preemption off: what unregister_ftrace_graph waits for. */
 	call.stack = READ_ONCE(t->ret_stack);
 	if (call.stack)
@@ -186,8 +183,8 @@ void fgraph_return(struct fgraph_ret_regs *regs)
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
 	struct fgraph_stack *stack = t->ret_stack;
+	struct fgraph_call call = { .pc = pc, .stack = stack, .result = regs->result[0] };
 	struct fgraph_frame *frame;
-	struct fgraph_call call;
 
 	trace_enter(t, pc, bit);
 	frame = stack && fgraph_nr_frames(stack) ? stack->top - 1 : NULL;
@@ -195,9 +192,6 @@ void fgraph_return(struct fgraph_ret_regs *regs)
 		frame = find_frame(stack, fgraph_ret_mark(regs));
 	WRITE_ONCE(regs->ret, frame->ret);
 	call.ip = frame->func;
-	call.pc = pc;
-	call.stack = stack;
-	call.result = regs->result[0];
 	if (!(pc & bit))
 		tell_return(&call, frame);
 	else
