@@ -20,10 +20,10 @@ PG_x86_64  := -pg -mfentry -mrecord-mcount
 NOTRACE_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(filter $(NOTRACE),$(KSRC))))
 
 # ---- Flags. Builtins are on (memcpy of a known size becomes moves), but for those whose names our <lib/string.h> declares
-# in its own way.
+# in its own way. char is unsigned on both machines, as in Linux: the format files of events say so.
 OUR_BUILTINS := isspace isdigit isalpha isalnum isprint isxdigit isupper islower ispunct tolower toupper
 KINC := -Iinclude -Iarch/$(ARCH)/include -I$(BUILD)/include
-KCFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
+KCFLAGS := -std=gnu11 -O2 -g -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
 	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
 	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables \
