@@ -30,7 +30,7 @@ struct fgraph_frame {
 	unsigned long slot; /* address of the word that was replaced */
 	unsigned long mark; /* what return_to_handler finds when all is well (asm/ftrace.h) */
 	u64 calltime;       /* sched_clock at the entry; later by the time asleep, while that does not count */
-	u64 key;            /* who wants the return, the entry's context, FGRAPH_KEY_ENDS, fgraph_epoch: fgraph_inline.h */
+	u64 key;            /* who wants the return; context of the entry; FGRAPH_KEY_ENDS; epoch: fgraph_inline.h */
 	u64 inner;          /* the profiler's: its fgraph_state.inner at the entry */
 };
 
