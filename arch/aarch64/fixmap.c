@@ -31,8 +31,8 @@ static __always_inline void flush_tlb_local_page(unsigned long va)
 }
 
 /*
- * Broken before it is made. A CPU that does not use the slot may have looked at it ahead of time and still hold an older
- * page: it forgets that here, when the slot is its own again, before the new page can be seen.
+ * Broken before it is made. A CPU that does not use the slot may hold an older page, looked at ahead of time: it
+ * forgets that here, when the slot is its own again, before the new page can be seen.
  */
 notrace void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot)
 {
