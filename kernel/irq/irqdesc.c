@@ -11,6 +11,7 @@
 #include <mm/slab.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
+#include <trace/events/irq.h>
 
 #define NR_IRQS 256
 
@@ -182,9 +183,15 @@ static irqreturn_t noinline handle_irq_event(int irq, struct irq_desc *d)
 	irqreturn_t ret = IRQ_NONE;
 	struct irq_action *a;
 
-	for (a = smp_load_acquire(&d->actions); a; a = smp_load_acquire(&a->next))
-		if (a->handler(irq, a->dev) == IRQ_HANDLED)
+	for (a = smp_load_acquire(&d->actions); a; a = smp_load_acquire(&a->next)) {
+		irqreturn_t one;
+
+		trace_irq_handler_entry(irq, a->name);
+		one = a->handler(irq, a->dev);
+		trace_irq_handler_exit(irq, one);
+		if (one == IRQ_HANDLED)
 			ret = IRQ_HANDLED;
+	}
 	return ret;
 }
 

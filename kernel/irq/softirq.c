@@ -7,6 +7,7 @@
 #include <lib/errno.h>
 #include <sched/sched.h>
 #include <time/clock.h>
+#include <trace/events/irq.h>
 
 const char *const softirq_to_name[NR_SOFTIRQS] = {
 	"HI", "TIMER", "TTY", "TRACE", "SCHED", "HRTIMER", "RCU",
@@ -43,6 +44,7 @@ static void wakeup_softirqd(void)
 
 notrace void __raise_softirq_irqoff(int nr)
 {
+	trace_softirq_raise(nr);
 	this_cpu(softirq_pending) |= 1U << nr;
 }
 
@@ -74,7 +76,9 @@ static void softirq_round(void)
 		int nr = __builtin_ctz(pending);
 
 		pending &= pending - 1;
+		trace_softirq_entry(nr);
 		softirq_vec[nr]();
+		trace_softirq_exit(nr);
 	}
 	local_irq_disable();
 }

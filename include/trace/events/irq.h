@@ -1,0 +1,62 @@
+/* Tracepoints of interrupts. Fields and texts are Linux's, but for the names of softirqs, which are our own. */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM irq
+
+#if !defined(_TRACE_IRQ_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_IRQ_H
+
+#include <irq/irq.h>
+#include <trace/tracepoint.h>
+
+/* Around each handler of a line, in its interrupt. Interrupts without a line (IPIs, x86's timer) have none of these. */
+TRACE_EVENT(irq_handler_entry,
+	TP_PROTO(int irq, const char *handler),
+	TP_ARGS(irq, handler),
+	TP_STRUCT__entry(
+		__field(int, irq)
+		__string(name, handler)
+	),
+	TP_fast_assign(
+		__entry->irq = irq;
+		__assign_str(name);
+	),
+	TP_printk("irq=%d name=%s", __entry->irq, __get_str(name))
+);
+
+TRACE_EVENT(irq_handler_exit,
+	TP_PROTO(int irq, irqreturn_t ret),
+	TP_ARGS(irq, ret),
+	TP_STRUCT__entry(
+		__field(int, irq)
+		__field(int, ret)
+	),
+	TP_fast_assign(
+		__entry->irq = irq;
+		__entry->ret = ret == IRQ_HANDLED;
+	),
+	TP_printk("irq=%d ret=%s", __entry->irq, __entry->ret ? "handled" : "unhandled")
+);
+
+DECLARE_EVENT_CLASS(softirq,
+	TP_PROTO(unsigned vec_nr),
+	TP_ARGS(vec_nr),
+	TP_STRUCT__entry(
+		__field(unsigned int, vec)
+	),
+	TP_fast_assign(
+		__entry->vec = vec_nr;
+	),
+	TP_printk("vec=%u [action=%s]", __entry->vec,
+		__print_symbolic(__entry->vec, { 0, "HI" }, { 1, "TIMER" }, { 2, "TTY" }, { 3, "TRACE" },
+			{ 4, "SCHED" }, { 5, "HRTIMER" }, { 6, "RCU" }))
+);
+
+/* About to be marked; interrupts off, maybe under runqueue locks. Raised twice, it may be served once. */
+DEFINE_EVENT(softirq, softirq_raise, TP_PROTO(unsigned vec_nr), TP_ARGS(vec_nr));
+/* Around the action; interrupts on. */
+DEFINE_EVENT(softirq, softirq_entry, TP_PROTO(unsigned vec_nr), TP_ARGS(vec_nr));
+DEFINE_EVENT(softirq, softirq_exit, TP_PROTO(unsigned vec_nr), TP_ARGS(vec_nr));
+
+#endif
+
+#include <trace/define_trace.h>
