@@ -146,6 +146,9 @@ static const char *parse_length(const char *fmt, char *length)
 			fmt++;
 		}
 		break;
+	case 'L': /* with integers the same as ll */
+		*length = *fmt++;
+		break;
 	case 'z':
 	case 't':
 	case 'j':

@@ -15,6 +15,7 @@
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
+#include <trace/events/sched.h>
 #include <uapi/fcntl.h>
 
 static const struct binfmt *const formats[] = { &elf_format, &script_format };
@@ -83,6 +84,7 @@ static int name_program(struct binprm *bprm, int dfd, const char *name, char **a
 static int do_execve(int dfd, const char *name, struct user_strings argv, struct user_strings envp, int flags)
 {
 	struct binprm *bprm = kzalloc(sizeof(*bprm), GFP_KERNEL);
+	pid_t old_pid = current->pid;
 	char *allocated = NULL;
 	bool dead;
 	int err;
@@ -101,6 +103,8 @@ static int do_execve(int dfd, const char *name, struct user_strings argv, struct
 	err = copy_strings(bprm, argv, envp);
 	if (!err)
 		err = search_binary_handler(bprm);
+	if (!err)
+		trace_sched_process_exec(current, old_pid, bprm->filename);
 free_bprm:
 	dead = err && bprm->point_of_no_return;
 	free_bprm(bprm);

@@ -253,6 +253,7 @@ void do_exit(long code)
 	if (last)
 		exit_process(t->signal->group_exit ? t->signal->group_exit_code : code);
 	exit_mm();
+	trace_sched_process_exit(t);
 	exit_files(t);
 	exit_fs(t);
 	sched_exit(t);

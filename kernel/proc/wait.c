@@ -17,6 +17,7 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <sched/wait.h>
+#include <trace/events/sched.h>
 
 /* What is asked for, and what was found. */
 struct wait_opts {
@@ -159,6 +160,7 @@ static int do_wait(struct wait_opts *wo)
 	DEFINE_WAIT(wait);
 	int ret;
 
+	trace_sched_process_wait(wo->type == P_ALL ? 0 : wo->id);
 	for (;;) {
 		prepare_to_wait(queue, &wait, TASK_INTERRUPTIBLE);
 		spin_lock_irq(&tasklist_lock);

@@ -1,6 +1,8 @@
 /* The fair class: SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE by weighted virtual run time in a red-black tree. */
 #include "sched.h"
 
+#include <trace/events/sched.h>
+
 /*
  * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between
  * queues (it migrates, is new, or is of another class), so that the queues' clocks need not agree. A sleeper
@@ -57,6 +59,7 @@ static inline void update_curr(struct rq *rq)
 	delta = rq->clock - curr->exec_start;
 	if (delta <= 0)
 		return;
+	trace_sched_stat_runtime(task_of(curr), delta);
 	curr->exec_start = rq->clock;
 	curr->sum_exec_runtime += delta;
 	curr->vruntime += calc_delta_fair(delta, curr);

@@ -7,6 +7,7 @@
 #include <mm/slab.h>
 #include <proc/fork.h>
 #include <sched/wait.h>
+#include <trace/events/sched.h>
 
 #include "sched.h"
 
@@ -222,6 +223,7 @@ int kthread_stop(struct task_struct *t)
 	struct kthread *k = to_kthread(t);
 	int result;
 
+	trace_sched_kthread_stop(t);
 	get_task_struct(t); /* keeps k too */
 	smp_store_release(&k->should_stop, true);
 	/* Full barrier in the wake-up, against set_current_state before kthread_should_stop in the thread's
@@ -230,5 +232,6 @@ int kthread_stop(struct task_struct *t)
 	wait_for_completion(&k->exited);
 	result = k->result;
 	put_task_struct(t);
+	trace_sched_kthread_stop_ret(result);
 	return result;
 }

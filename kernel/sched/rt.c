@@ -2,6 +2,7 @@
 #include "sched.h"
 
 #include <time/hrtimer.h>
+#include <trace/events/sched.h>
 
 /*
  * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among
@@ -22,6 +23,7 @@ void update_curr_common(struct rq *rq)
 
 	if (delta <= 0)
 		return;
+	trace_sched_stat_runtime(rq->curr, delta);
 	se->exec_start = rq->clock;
 	se->sum_exec_runtime += delta;
 }

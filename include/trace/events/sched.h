@@ -127,8 +127,88 @@ DECLARE_EVENT_CLASS(sched_process_template,
 	TP_printk("comm=%s pid=%d prio=%d", __entry->comm, __entry->pid, __entry->prio)
 );
 
+/* p, current, has given its memory back; it will be a zombie. */
+DEFINE_EVENT(sched_process_template, sched_process_exit, TP_PROTO(struct task_struct *p), TP_ARGS(p));
 /* p is gone from every list, and its pid not yet free for another. It may be the current task, on its last way. */
 DEFINE_EVENT(sched_process_template, sched_process_free, TP_PROTO(struct task_struct *p), TP_ARGS(p));
+
+/* Before current looks for a child of that number (a group's, when it asked for a group; 0: of any). */
+TRACE_EVENT(sched_process_wait,
+	TP_PROTO(pid_t pid),
+	TP_ARGS(pid),
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+		__field(int, prio)
+	),
+	TP_fast_assign(
+		memcpy(__entry->comm, current->comm, TASK_COMM_LEN);
+		__entry->pid = pid;
+		__entry->prio = current->prio;
+	),
+	TP_printk("comm=%s pid=%d prio=%d", __entry->comm, __entry->pid, __entry->prio)
+);
+
+/* p, current, has another program now. A thread that is not the leader has the leader's number from then on. */
+TRACE_EVENT(sched_process_exec,
+	TP_PROTO(struct task_struct *p, pid_t old_pid, const char *path),
+	TP_ARGS(p, old_pid, path),
+	TP_STRUCT__entry(
+		__string(filename, path)
+		__field(pid_t, pid)
+		__field(pid_t, old_pid)
+	),
+	TP_fast_assign(
+		__assign_str(filename);
+		__entry->pid = p->pid;
+		__entry->old_pid = old_pid;
+	),
+	TP_printk("filename=%s pid=%d old_pid=%d", __get_str(filename), __entry->pid, __entry->old_pid)
+);
+
+/* Time is charged to p: at ticks, when it leaves the CPU, when somebody wants to know; its runqueue locked. */
+TRACE_EVENT(sched_stat_runtime,
+	TP_PROTO(struct task_struct *p, u64 runtime),
+	TP_ARGS(p, runtime),
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+		__field(u64, runtime)
+	),
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid = p->pid;
+		__entry->runtime = runtime;
+	),
+	TP_printk("comm=%s pid=%d runtime=%Lu [ns]",
+		__entry->comm, __entry->pid, (unsigned long long)__entry->runtime)
+);
+
+/* In kthread_stop, before p is told, and what p returned. */
+TRACE_EVENT(sched_kthread_stop,
+	TP_PROTO(struct task_struct *p),
+	TP_ARGS(p),
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+	),
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid = p->pid;
+	),
+	TP_printk("comm=%s pid=%d", __entry->comm, __entry->pid)
+);
+TRACE_EVENT(sched_kthread_stop_ret,
+	TP_PROTO(int ret),
+	TP_ARGS(ret),
+	TP_STRUCT__entry(
+		__field(int, ret)
+	),
+	TP_fast_assign(
+		__entry->ret = ret;
+	),
+	TP_printk("ret=%d", __entry->ret)
+);
 
 #endif
 
