@@ -199,7 +199,15 @@ void restore_saved_sigmask_unless(bool interrupted);
 #define SIG_UNBLOCKABLE       (sigmask(SIGKILL) | sigmask(SIGSTOP))
 /* Status of a process that this signal ended, with the bit that says "core" where Linux would write one. */
 #define signal_exit_code(sig) ((sig) | (sigmask(sig) & SIG_KERNEL_CORE ? 0x80 : 0))
-int sigqueue_add(struct sigpending *q, int sig, const struct siginfo *info); /* 0, -EAGAIN */
+/* What has become of a signal that was sent; Linux's numbers, which the event signal_generate shows. */
+enum signal_result {
+	SIGNAL_DELIVERED,
+	SIGNAL_IGNORED,
+	SIGNAL_ALREADY_PENDING,
+	SIGNAL_OVERFLOW,  /* the only one that is an error: not queued */
+	SIGNAL_LOSE_INFO, /* no memory for its siginfo */
+};
+enum signal_result sigqueue_add(struct sigpending *q, int sig, const struct siginfo *info);
 void sigqueue_remove(struct sigpending *q, sigset_t set);
 /* Take a pending signal that is not in `mask`, own ones first; 0: none. For current. */
 int dequeue_signal(sigset_t mask, struct siginfo *info);

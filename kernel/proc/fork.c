@@ -17,6 +17,7 @@
 #include <sched/wait.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
+#include <trace/events/task.h>
 #include <trace/fgraph.h>
 
 DEFINE_SPINLOCK(tasklist_lock);
@@ -374,6 +375,7 @@ struct task_struct *copy_process(struct kernel_clone_args *args)
 	if (err)
 		goto free_pid;
 	fgraph_init_task(p);
+	trace_task_newtask(p, args->flags);
 	return p;
 
 free_pid:

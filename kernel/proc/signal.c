@@ -11,6 +11,7 @@
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
+#include <trace/events/signal.h>
 
 /*
  * Stand still until the process goes on or is killed. The last thread to arrive completes the stop and tells
@@ -95,6 +96,7 @@ static void notify_continued(struct signal_struct *sig)
 static bool group_events(struct signal_struct *sig)
 {
 	if (sig->group_exit || (sig->group_exec && sig->group_exec != current)) {
+		trace_signal_deliver(SIGKILL, &(struct siginfo){}, &current->sighand->action[SIGKILL - 1]);
 		spin_unlock_irq(&current->sighand->siglock);
 		current->flags |= PF_SIGNALED;
 		do_group_exit(SIGKILL); /* with a group exit under way it takes that one's code */
@@ -142,6 +144,7 @@ bool get_signal(struct ksignal *ksig)
 			break;
 		}
 		ka = &sighand->action[ksig->sig - 1];
+		trace_signal_deliver(ksig->sig, &ksig->info, ka);
 		if ((void *)ka->sa_handler == SIG_DFL) {
 			default_action(sig, ksig->sig);
 		} else if ((void *)ka->sa_handler != SIG_IGN) {

@@ -45,24 +45,27 @@ static void sigqueue_free(struct sigqueue *q)
 	atomic_dec(&nr_queued);
 }
 
-int sigqueue_add(struct sigpending *pending, int sig, const struct siginfo *info)
+enum signal_result sigqueue_add(struct sigpending *pending, int sig, const struct siginfo *info)
 {
+	enum signal_result result = SIGNAL_DELIVERED;
 	struct sigqueue *q;
 
 	/* Standard signals do not queue: the first one's info stays. */
 	if (sig < SIGRTMIN && (pending->signal & sigmask(sig)))
-		return 0;
+		return SIGNAL_ALREADY_PENDING;
 	if (sig != SIGKILL) { /* nobody gets to see its info */
 		q = sigqueue_alloc();
 		if (q) {
 			q->info = *info;
 			list_add_tail(&q->list, &pending->list);
 		} else if (sig >= SIGRTMIN && info->si_code < 0) {
-			return -EAGAIN; /* sigqueue(3) promises the value; kill(2) only the signal */
+			return SIGNAL_OVERFLOW; /* sigqueue(3) promises the value; kill(2) only the signal */
+		} else {
+			result = SIGNAL_LOSE_INFO;
 		}
 	}
 	pending->signal |= sigmask(sig);
-	return 0;
+	return result;
 }
 
 void sigqueue_remove(struct sigpending *pending, sigset_t set)

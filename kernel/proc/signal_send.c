@@ -16,6 +16,7 @@
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
+#include <trace/events/signal.h>
 
 atomic_t nr_stopped_groups;
 
@@ -190,14 +191,15 @@ static void complete_signal(int sig, struct task_struct *p, bool group)
 int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {
 	struct sigpending *pending = group ? &p->signal->shared_pending : &p->pending;
-	int err;
+	enum signal_result result = SIGNAL_IGNORED;
 
-	if (!prepare_signal(p, sig, info->si_code == SI_KERNEL && info->si_pid == 0))
-		return 0;
-	err = sigqueue_add(pending, sig, info);
-	if (!err)
-		complete_signal(sig, p, group);
-	return err;
+	if (prepare_signal(p, sig, info->si_code == SI_KERNEL && info->si_pid == 0)) {
+		result = sigqueue_add(pending, sig, info);
+		if (result != SIGNAL_OVERFLOW)
+			complete_signal(sig, p, group);
+	}
+	trace_signal_generate(sig, info, p, group, result);
+	return result == SIGNAL_OVERFLOW ? -EAGAIN : 0;
 }
 
 static int send_to(int sig, struct siginfo *info, struct task_struct *p, bool group)

@@ -14,6 +14,7 @@
 #include <proc/task_alloc.h>
 #include <sched/current.h>
 #include <sched/sched.h>
+#include <trace/events/task.h>
 #include <trace/fgraph.h>
 
 static struct kmem_cache *task_cache, *signal_cache, *sighand_cache;
@@ -116,5 +117,6 @@ void fork_init(void)
 
 void set_task_comm(struct task_struct *t, const char *name)
 {
+	trace_task_rename(t, name);
 	strscpy(t->comm, name, sizeof(t->comm));
 }
