@@ -8,6 +8,11 @@ enum hrtimer_restart {
 	HRTIMER_NORESTART,
 	HRTIMER_RESTART, /* the callback moved `expires` forward */
 };
+typedef int clockid_t; /* CLOCK_* */
+/* How `expires` is given; as in Linux, whose other modes nobody needs here. */
+enum hrtimer_mode {
+	HRTIMER_MODE_ABS,
+};
 struct hrtimer_cpu_base;
 
 /* Locks: b the lock of its base. */

@@ -4,6 +4,7 @@
 #include <asm/processor.h>
 #include <irq/softirq.h>
 #include <time/hrtimer.h>
+#include <trace/events/power.h>
 
 /* The idle task is on no queue: it is what is left when every class above has nothing. */
 static void enqueue_task_idle(struct rq *rq, struct task_struct *p, int flags)
@@ -92,9 +93,11 @@ u64 cpu_idle_ns(int cpu)
 /* Waiting is nobody's latency; interrupts that come are, and tell so themselves. */
 static inline void wait_for_interrupt(void)
 {
+	trace_cpu_idle(1, smp_processor_id());
 	stop_critical_timings();
 	arch_cpu_idle();
 	start_critical_timings();
+	trace_cpu_idle(PWR_EVENT_EXIT, smp_processor_id());
 }
 
 /*

@@ -6,6 +6,8 @@
 #include <sched/spinlock.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
+#include <trace/events/timer.h>
+#include <uapi/time.h>
 
 /*
  * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its
@@ -42,6 +44,7 @@ static struct hrtimer *first_timer(struct hrtimer_cpu_base *base)
 
 void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *))
 {
+	trace_hrtimer_init(t, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	*t = (struct hrtimer){.function = fn, .base = per_cpu_ptr(hrtimer_bases, 0)};
 }
 
@@ -82,8 +85,9 @@ static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
 	clock_event->set_next_event(expires > now ? expires - now : 0);
 }
 
-static void enqueue_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t)
+static void enqueue_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t, bool was_armed)
 {
+	trace_hrtimer_start(t, HRTIMER_MODE_ABS, was_armed);
 	t->state = 1;
 	rb_add_cached(&t->node, &base->timers, timer_less);
 }
@@ -116,13 +120,14 @@ void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 {
 	struct hrtimer_cpu_base *base;
 	unsigned long flags;
+	bool was_armed;
 
 	local_irq_save(flags);
 	base = lock_base(t);
-	remove_hrtimer(base, t);
+	was_armed = remove_hrtimer(base, t);
 	base = switch_base(t, base);
 	t->expires = expires;
-	enqueue_hrtimer(base, t);
+	enqueue_hrtimer(base, t, was_armed);
 	/* On another CPU's base only while its interrupt runs our callback: that one sets the hardware
 	 * afterwards. */
 	if (base == this_cpu_ptr(hrtimer_bases))
@@ -141,6 +146,8 @@ int hrtimer_try_to_cancel(struct hrtimer *t)
 	base = lock_base(t);
 	if (base->running != t)
 		ret = remove_hrtimer(base, t);
+	if (ret > 0)
+		trace_hrtimer_cancel(t);
 	unlock_base(base);
 	local_irq_restore(flags);
 	return ret;
@@ -183,19 +190,21 @@ u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval)
 
 /* Call one back. Context: base locked, dropped around the callback, which may do anything with the timer,
  * also free it. */
-static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t)
+static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t, ktime_t now)
 {
 	enum hrtimer_restart restart;
 
 	remove_hrtimer(base, t);
 	WRITE_ONCE(base->running, t);
 	unlock_base(base);
+	trace_hrtimer_expire_entry(t, now);
 	restart = t->function(t);
+	trace_hrtimer_expire_exit(t);
 	arch_spin_lock(&base->lock);
 	/* Without a restart t may be gone by now. With one, somebody may have started it anew meanwhile: that
 	 * holds. */
 	if (restart == HRTIMER_RESTART && !t->state)
-		enqueue_hrtimer(base, t);
+		enqueue_hrtimer(base, t, false);
 	WRITE_ONCE(base->running, NULL);
 }
 
@@ -204,7 +213,7 @@ static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t
 	struct hrtimer *t;
 
 	while ((t = first_timer(base)) && t->expires <= now)
-		__run_hrtimer(base, t);
+		__run_hrtimer(base, t, now);
 }
 
 void noinline hrtimer_interrupt(void)

@@ -5,6 +5,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
+#include <trace/events/timer.h>
 
 /*
  * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a
@@ -30,6 +31,7 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 	 */
 	if (is_idle_task(current) && !need_resched()) {
 		tick->armed = false;
+		trace_tick_stop(1, 0);
 		return HRTIMER_NORESTART;
 	}
 	scheduler_tick();
