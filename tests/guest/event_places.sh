@@ -1,0 +1,112 @@
+#!/bin/sh
+# description: the kernel's own events: ordinary commands provoke each, its text is as Linux words it, what belongs together comes in pairs
+# requires: smp=2 icount
+. /run/prelude
+tracing_reset
+
+# Those that no command provokes: no kernel thread ends while the system runs.
+exceptions='sched_kthread_stop sched_kthread_stop_ret'
+name='[^ ]+'
+number='-?[0-9]+'
+pointer='[0-9a-f]{16}'
+: > /tmp/provoked
+
+# traced SYSTEMS COMMAND...: what the command provokes of these systems, in /tmp/trace
+traced() {
+	systems=$1
+	shift
+	echo > trace
+	for system in $systems; do
+		echo 1 > events/$system/enable
+	done
+	"$@" > /tmp/output 2>&1
+	echo 0 > events/enable
+	cat trace > /tmp/trace
+}
+
+# seen EVENT PATTERN: there is such a record, and no other form of it
+seen() {
+	echo "$1" >> /tmp/provoked
+	grep " $1: " /tmp/trace > /tmp/seen || fail "no $1"
+	grep -vE ": $1: $2\$" /tmp/seen && fail "$1 looks different"
+}
+
+# paired ENTRY EXIT: on each CPU they come in turn
+paired() {
+	for cpu in 000 001; do
+		grep -F "[$cpu]" /tmp/trace | grep -oE " ($1|$2): " | uniq -d | grep . && fail "CPU $cpu: twice, of $1 and $2"
+	done
+}
+
+interrupts() {
+	taskset 1 sleep 0.02
+	taskset 2 sleep 0.02
+	taskset 1 seq 40000 > /dev/null &
+	taskset 1 seq 40000 > /dev/null
+	wait
+}
+traced 'irq timer power' interrupts
+if test $(uname -m) = x86_64; then # its timer has no line, and the only one that is there needs somebody who types
+	exceptions="$exceptions irq_handler_entry irq_handler_exit"
+else
+	seen irq_handler_entry "irq=[0-9]+ name=$name"
+	seen irq_handler_exit 'irq=[0-9]+ ret=(un)?handled'
+	paired irq_handler_entry irq_handler_exit
+fi
+softirq='vec=[0-6] \[action=(HI|TIMER|TTY|TRACE|SCHED|HRTIMER|RCU)\]'
+for event in softirq_raise softirq_entry softirq_exit; do
+	seen $event "$softirq"
+done
+paired softirq_entry softirq_exit
+mode='mode=ABS'
+seen hrtimer_init "hrtimer=$pointer clockid=CLOCK_MONOTONIC $mode"
+seen hrtimer_start "hrtimer=$pointer function=$name expires=[0-9]+ softexpires=[0-9]+ $mode was_armed=[01]"
+seen hrtimer_expire_entry "hrtimer=$pointer function=$name now=[0-9]+"
+seen hrtimer_expire_exit "hrtimer=$pointer"
+paired hrtimer_expire_entry hrtimer_expire_exit
+seen tick_stop 'success=1 dependency=NONE'
+seen cpu_idle 'state=(1|4294967295) cpu_id=[01]'
+for cpu in 0 1; do
+	grep -oE "state=[0-9]+ cpu_id=$cpu\$" /tmp/trace | uniq -d | grep . && fail "CPU $cpu: idle twice"
+done
+
+processes() {
+	timeout 5 sleep 0.01
+	sh -c 'kill -USR1 $$'
+	sh -c 'trap : USR1; kill -USR1 $$; true'
+}
+traced 'sched task signal timer' processes
+seen hrtimer_cancel "hrtimer=$pointer"
+for event in sched_process_exit sched_process_wait sched_process_free; do
+	seen $event "comm=$name pid=$number prio=$number"
+done
+seen sched_process_exec "filename=$name pid=[0-9]+ old_pid=[0-9]+"
+grep -q 'sched_process_exec: filename=/bin/sleep ' /tmp/trace || fail 'sleep was not executed'
+seen sched_stat_runtime "comm=$name pid=[0-9]+ runtime=[0-9]+ \[ns\]"
+seen sched_switch "prev_comm=$name prev_pid=$number prev_prio=$number prev_state=[^ ]+ ==> .*"
+seen sched_process_fork "comm=$name pid=[0-9]+ child_comm=$name child_pid=[0-9]+"
+for event in sched_waking sched_wakeup sched_wakeup_new; do
+	seen $event "comm=$name pid=[0-9]+ prio=$number target_cpu=00[01]"
+done
+seen task_newtask "pid=[0-9]+ comm=$name clone_flags=[0-9a-f]+ oom_score_adj=0"
+seen task_rename "pid=[0-9]+ oldcomm=$name newcomm=$name oom_score_adj=0"
+grep -q 'task_rename: .* oldcomm=timeout newcomm=sleep ' /tmp/trace || fail 'timeout did not become sleep'
+seen signal_generate "sig=[0-9]+ errno=0 code=$number comm=$name pid=[0-9]+ grp=[01] res=[0-4]"
+seen signal_deliver 'sig=[0-9]+ errno=0 code=-?[0-9]+ sa_handler=[0-9a-f]+ sa_flags=[0-9a-f]+'
+grep -q 'signal_generate: sig=10 errno=0 code=0 comm=sh .* res=0$' /tmp/trace || fail 'no SIGUSR1'
+grep -q 'signal_deliver: sig=9 errno=0 code=0 sa_handler=0 ' /tmp/trace || fail 'SIGUSR1 by default did not end a process'
+grep -q 'signal_deliver: sig=10 errno=0 code=0 sa_handler=[0-9a-f]*[1-9a-f]' /tmp/trace || fail 'no SIGUSR1 with a handler'
+
+moves() {
+	sh -c 'taskset -p 1 $$; taskset -p 2 $$'
+}
+traced sched moves
+seen sched_migrate_task "comm=$name pid=[0-9]+ prio=$number orig_cpu=[01] dest_cpu=[01]"
+
+# -- every event there is
+for event in $(sed 's/.*://' available_events); do
+	grep -qx $event /tmp/provoked && continue
+	echo $exceptions | grep -qw $event || fail "nothing provokes $event"
+done
+tracing_reset
+finish
