@@ -4,6 +4,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <sched/wait.h>
+#include <trace/events/workqueue.h>
 
 /*
  * `pending` is won by one of those who queue and cleared by the worker right before the call, so a work that
@@ -52,7 +53,9 @@ bool queue_work_on(int cpu, struct work_struct *w)
 		return false;
 	local_irq_save(flags);
 	pool = lock_pool_for(w, cpu);
+	trace_workqueue_queue_work(cpu, w->cpu, "events", w);
 	list_add_tail(&w->entry, &pool->works);
+	trace_workqueue_activate_work(w);
 	worker = pool->worker;
 	spin_unlock(&pool->lock);
 	if (worker)
@@ -78,7 +81,9 @@ static void noinline process_one_work(struct worker_pool *pool)
 	/* Before the call and with full order: who queues it after this, with new data, gets another run. */
 	__atomic_exchange_n(&w->pending, 0UL, __ATOMIC_SEQ_CST);
 	spin_unlock_irq(&pool->lock);
+	trace_workqueue_execute_start(w);
 	func(w); /* may free w */
+	trace_workqueue_execute_end(w, func);
 	cond_resched();
 	spin_lock_irq(&pool->lock);
 	pool->current_work = NULL;

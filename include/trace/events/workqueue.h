@@ -1,0 +1,76 @@
+/* Tracepoints of workqueues. Fields and texts are Linux's. */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM workqueue
+
+#if !defined(_TRACE_WORKQUEUE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_WORKQUEUE_H
+
+#include <irq/workqueue.h>
+#include <trace/tracepoint.h>
+
+/* About to be put on a pool's list. cpu is the pool's: where the work runs at the moment, else req_cpu. [p] */
+TRACE_EVENT(workqueue_queue_work,
+	TP_PROTO(int req_cpu, int cpu, const char *queue, struct work_struct *work),
+	TP_ARGS(req_cpu, cpu, queue, work),
+	TP_STRUCT__entry(
+		__field(void *, work)
+		__field(void *, function)
+		__string(workqueue, queue)
+		__field(int, req_cpu)
+		__field(int, cpu)
+	),
+	TP_fast_assign(
+		__entry->work = work;
+		__entry->function = (void *)work->func;
+		__assign_str(workqueue);
+		__entry->req_cpu = req_cpu;
+		__entry->cpu = cpu;
+	),
+	TP_printk("work struct=%p function=%ps workqueue=%s req_cpu=%d cpu=%d",
+		__entry->work, __entry->function, __get_str(workqueue), __entry->req_cpu, __entry->cpu)
+);
+
+/* It may run from here on: there is no limit to wait for. [p] */
+TRACE_EVENT(workqueue_activate_work,
+	TP_PROTO(struct work_struct *work),
+	TP_ARGS(work),
+	TP_STRUCT__entry(
+		__field(void *, work)
+	),
+	TP_fast_assign(
+		__entry->work = work;
+	),
+	TP_printk("work struct %p", __entry->work)
+);
+
+/* Around the call, in the worker. At the end the work may be gone: its address and function are what the start had. */
+TRACE_EVENT(workqueue_execute_start,
+	TP_PROTO(struct work_struct *work),
+	TP_ARGS(work),
+	TP_STRUCT__entry(
+		__field(void *, work)
+		__field(void *, function)
+	),
+	TP_fast_assign(
+		__entry->work = work;
+		__entry->function = (void *)work->func;
+	),
+	TP_printk("work struct %p: function %ps", __entry->work, __entry->function)
+);
+TRACE_EVENT(workqueue_execute_end,
+	TP_PROTO(struct work_struct *work, work_func_t function),
+	TP_ARGS(work, function),
+	TP_STRUCT__entry(
+		__field(void *, work)
+		__field(void *, function)
+	),
+	TP_fast_assign(
+		__entry->work = work;
+		__entry->function = (void *)function;
+	),
+	TP_printk("work struct %p: function %ps", __entry->work, __entry->function)
+);
+
+#endif
+
+#include <trace/define_trace.h>
