@@ -6,6 +6,7 @@
 #include <mm/mm.h>
 #include <proc/signal.h>
 #include <sched/current.h>
+#include <trace/events/exceptions.h>
 
 #include "exception.h"
 
@@ -61,6 +62,10 @@ noinline void do_mem_abort(u64 far, u64 esr, struct pt_regs *regs)
 {
 	unsigned type = esr & ESR_FSC_MASK & ESR_FSC_TYPE;
 
+	if (user_mode(regs))
+		trace_page_fault_user(far, regs, esr);
+	else
+		trace_page_fault_kernel(far, regs, esr);
 	if (type != ESR_FSC_TRANSLATION && type != ESR_FSC_ACCESS && type != ESR_FSC_PERMISSION)
 		other_abort(far, esr, regs);
 	else if (user_mode(regs))

@@ -7,6 +7,7 @@
 #include <mm/mm.h>
 #include <proc/signal.h>
 #include <sched/current.h>
+#include <trace/events/exceptions.h>
 
 #include "exception.h"
 
@@ -82,6 +83,10 @@ static void user_fault(struct pt_regs *regs, u64 error_code, u64 address)
 
 noinline void do_page_fault_exception(struct pt_regs *regs, u64 error_code, u64 address)
 {
+	if (user_mode(regs))
+		trace_page_fault_user(address, regs, error_code);
+	else
+		trace_page_fault_kernel(address, regs, error_code);
 	/* No entry of ours has one: whoever's access it was, the tables are not to be trusted. */
 	if (unlikely(error_code & PF_RSVD))
 		die_kernel_fault(regs, address, "paging request through a corrupted page table", error_code);

@@ -1,0 +1,3 @@
+/* The events of memory; their headers say where each stands. */
+#define CREATE_TRACE_POINTS
+#include <trace/events/exceptions.h>
