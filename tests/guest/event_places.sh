@@ -74,8 +74,9 @@ processes() {
 	timeout 5 sleep 0.01
 	sh -c 'kill -USR1 $$'
 	sh -c 'trap : USR1; kill -USR1 $$; true'
+	cat /sys/kernel/debug/latency/hook_check # by a work on each CPU
 }
-traced 'sched task signal timer' processes
+traced 'sched task signal timer exceptions workqueue' processes
 seen hrtimer_cancel "hrtimer=$pointer"
 for event in sched_process_exit sched_process_wait sched_process_free; do
 	seen $event "comm=$name pid=$number prio=$number"
@@ -96,6 +97,17 @@ seen signal_deliver 'sig=[0-9]+ errno=0 code=-?[0-9]+ sa_handler=[0-9a-f]+ sa_fl
 grep -q 'signal_generate: sig=10 errno=0 code=0 comm=sh .* res=0$' /tmp/trace || fail 'no SIGUSR1'
 grep -q 'signal_deliver: sig=9 errno=0 code=0 sa_handler=0 ' /tmp/trace || fail 'SIGUSR1 by default did not end a process'
 grep -q 'signal_deliver: sig=10 errno=0 code=0 sa_handler=[0-9a-f]*[1-9a-f]' /tmp/trace || fail 'no SIGUSR1 with a handler'
+
+for event in page_fault_user page_fault_kernel; do
+	seen $event "address=$name ip=$name error_code=0x[0-9a-f]+"
+done
+grep 'page_fault_user: ' /tmp/trace | grep -v ' ip=0x[0-9a-f]* ' && fail 'a fault in a program has an address of the kernel'
+grep 'page_fault_kernel: ' /tmp/trace | grep ' ip=0x[0-9a-f]* ' && fail 'a fault in the kernel has no address of the kernel'
+seen workqueue_queue_work "work struct=$pointer function=$name workqueue=events req_cpu=[01] cpu=[01]"
+seen workqueue_activate_work "work struct $pointer"
+seen workqueue_execute_start "work struct $pointer: function $name"
+seen workqueue_execute_end "work struct $pointer: function $name"
+paired workqueue_execute_start workqueue_execute_end
 
 moves() {
 	sh -c 'taskset -p 1 $$; taskset -p 2 $$'
