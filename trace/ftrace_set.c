@@ -49,26 +49,44 @@ static bool match_by_number(struct ftrace_set *set, const char *pattern, bool ad
 	return true;
 }
 
-int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
+static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned found = 0;
 
-	if (!set->bits && !add)
-		return 0; /* nothing to take away from */
-	if (!set->bits) {
-		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
-		if (!set->bits)
-			return -ENOMEM;
-	}
-	if (match_by_number(set, pattern, add))
-		return 0;
 	for (unsigned i = 0; i < ftrace_nr_recs; i++) {
 		if (!glob_match(pattern, ftrace_rec_name(&ftrace_recs[i])))
 			continue;
 		set_one(set, i, add);
 		found++;
 	}
-	return found ? 0 : -EINVAL;
+	return found;
+}
+
+static int set_alloc(struct ftrace_set *set)
+{
+	if (!set->bits)
+		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
+	return set->bits ? 0 : -ENOMEM;
+}
+
+int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
+{
+	if (!set->bits && !add)
+		return 0; /* nothing to take away from */
+	if (set_alloc(set))
+		return -ENOMEM;
+	return match_by_number(set, pattern, add) || match_names(set, pattern, add) ? 0 : -EINVAL;
+}
+
+int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add)
+{
+	unsigned before = set->count;
+
+	if (isdigit(*pattern))
+		return -EINVAL;
+	if (set_alloc(set))
+		return -ENOMEM;
+	return match_names(set, pattern, add) && (add || set->count != before) ? 0 : -EINVAL;
 }
 
 /* Replace or extend one of the sets of a user, and let the sites follow. */
