@@ -11,8 +11,9 @@ endif
 
 # ---- Instrumentation, decided here and nowhere else. Do not trace the tracer: the hook may not be entered from
 # what it runs itself (trace/, the clock, the symbol table, the small library) nor before memory is mapped (boot/).
-NOTRACE_aarch64 := boot.c early.c ftrace.c patch.c stacktrace.c clock.c
-NOTRACE_x86_64  := $(NOTRACE_aarch64) percpu.c desc.c
+NOTRACE_both := boot.c early.c ftrace.c patch.c stacktrace.c clock.c
+NOTRACE_aarch64 := $(NOTRACE_both) prologue.c
+NOTRACE_x86_64  := $(NOTRACE_both) percpu.c desc.c
 NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/time/clock.c $(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
 # mcount_site.s: a macro that spares each site an instruction.
 PG_aarch64 := -pg -Wa,arch/aarch64/mcount_site.s
@@ -20,10 +21,10 @@ PG_x86_64  := -pg -mfentry -mrecord-mcount
 NOTRACE_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(filter $(NOTRACE),$(KSRC))))
 
 # ---- Flags. Builtins are on (memcpy of a known size becomes moves), but for those whose names our <lib/string.h> declares
-# in its own way.
+# in its own way. char is unsigned on both machines, as in Linux: the format files of events say so.
 OUR_BUILTINS := isspace isdigit isalpha isalnum isprint isxdigit isupper islower ispunct tolower toupper
 KINC := -Iinclude -Iarch/$(ARCH)/include -I$(BUILD)/include
-KCFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
+KCFLAGS := -std=gnu11 -O2 -g -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
 	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
 	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables \
@@ -35,7 +36,8 @@ KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
 KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
 instrument = $(if $(NOPG)$(filter $(NOTRACE),$(1)),,$(PG_$(ARCH)))
 # A leaf function of the tracer needs no frame: a walk that starts in one leaves out its caller, the tracer's own entry.
-LEAF_x86_64 := -momit-leaf-frame-pointer
+# rbp stays that one's all the same: as a register for data it would lead an interrupt's walk anywhere.
+LEAF_x86_64 := -momit-leaf-frame-pointer -ffixed-rbp
 lean = $(if $(filter trace/%,$(1)),$(LEAF_$(ARCH)))
 kcc = $(CC) $(KCFLAGS) $(call lean,$(1)) $(call instrument,$(1))
 

@@ -149,6 +149,10 @@ class Kernel:
         return {start + 8 * index + distance: new for index, (distance, new) in enumerate(entries)}
 
 
+CALLERS = ("ftrace_caller", "ftrace_entry_caller", "ftrace_return_caller", "ftrace_list_caller", "ftrace_regs_caller",
+           *(f"ftrace_single_caller_{n}" for n in range(4)))
+
+
 class Text:
     """A kernel's text in a running guest, against what was built: nothing but patchable places may differ."""
 
@@ -175,7 +179,7 @@ class Text:
         for site in self.kernel.sites:
             found = self.take(site)
             assert self.kernel.read(site, code.SIZE) == code.call(site, symbols[code.HOOK])
-            if found in (code.call(site, symbols[caller]) for caller in ("ftrace_caller", "ftrace_entry_caller", "ftrace_return_caller")):
+            if found in (code.call(site, symbols[caller]) for caller in CALLERS):
                 calling.add(site)
             else:
                 assert found == code.NOP, f"site {site:#x} holds {found.hex()}"

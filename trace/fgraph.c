@@ -45,7 +45,7 @@ static u32 who_wants(struct fgraph_call *call)
 	u32 mask = 0;
 
 	for_each_user(gops) {
-		if (rec >= 0 && ((gops->ops->flags & FTRACE_OPS_FL_STUB) || !ftrace_ops_wants(gops->ops, rec)))
+		if (rec >= 0 && !ftrace_ops_wants(gops->ops, rec))
 			continue;
 		call->state = fgraph_state(call->stack, gops);
 		call->depth = call->state->depth;

@@ -27,11 +27,21 @@ unsigned ftrace_nr_pages;
 unsigned long *ftrace_enabled_map, *ftrace_touched_map;
 
 /*
- * What a site may call. While only entries are traced, all sites that anybody wants call ftrace_caller, whose two
- * places then hold a call and a nop. While returns are too, that is for sites that both want, and the others call what
- * does the one thing only. [maps: ftrace_lock]
+ * What a site may call. The first three are for the user that is called straight (ftrace_call_target): while only
+ * entries are traced, all sites that only it wants call ftrace_caller, whose two places then hold a call and a nop.
+ * While returns are too, that is for sites that both want, and the others call what does the one thing only.
+ * Sites of other users go by C: to the one that wants them, to several, or to several with registers. [maps:
+ * ftrace_lock]
  */
-enum callers { CALLER_BOTH, CALLER_ENTRY, CALLER_RETURN, NR_CALLERS };
+enum callers {
+	CALLER_BOTH,
+	CALLER_ENTRY,
+	CALLER_RETURN,
+	CALLER_LIST,
+	CALLER_REGS,
+	CALLER_SINGLE,
+	NR_CALLERS = CALLER_SINGLE + FTRACE_SINGLE_CALLERS
+};
 static struct site_map {
 	unsigned long caller;
 	unsigned long *wanted; /* scratch: what the users want */
@@ -40,17 +50,22 @@ static struct site_map {
 	[CALLER_BOTH] = { .caller = FTRACE_CALLER_ADDR },
 	[CALLER_ENTRY] = { .caller = FTRACE_ENTRY_CALLER_ADDR },
 	[CALLER_RETURN] = { .caller = FTRACE_RETURN_CALLER_ADDR },
+	[CALLER_LIST] = { .caller = FTRACE_LIST_CALLER_ADDR },
+	[CALLER_REGS] = { .caller = FTRACE_REGS_CALLER_ADDR },
 };
+/* The same of what C reads: scratch, and in force as ftrace_single_ops and ftrace_return_map. [ftrace_lock] */
+static struct ftrace_ops *single_wanted[FTRACE_SINGLE_CALLERS];
+static unsigned long *return_wanted;
+unsigned long *ftrace_return_map;
 struct ftrace_ops *ftrace_ops_list;
 int ftrace_enabled = 1; /* [ftrace_lock] */
 static bool ftrace_dead; /* [ftrace_lock] */
 
 /*
- * The user that ftrace_caller hands to its callee, and the callee that ftrace_call holds now. A task preempted in
- * ftrace_caller may go on with an old user and a new callee: that is why a callee that is called directly (not by the
- * list) may not rely on which user it is given, and why users that can be freed always go through the list.
+ * The callee that ftrace_call holds now. A task preempted in ftrace_caller may go on with the callee of another time,
+ * for a site that the one of now does not want: only functions that cope with it are called straight
+ * (FTRACE_OPS_FL_CORE).
  */
-struct ftrace_ops *function_trace_op;
 static unsigned long ftrace_call_target, ftrace_graph_call_target; /* [ftrace_lock] 0: nop */
 
 bool ftrace_is_dead(void)
@@ -71,105 +86,194 @@ const char *ftrace_rec_name(struct dyn_ftrace *rec)
 	return kallsyms_symbol(nr - 1, &sym) ? sym.name : "?";
 }
 
+/* For each piece of text this long, from the first site on: the first record in it or behind it. [after boot: I] */
+#define HINT_SHIFT 8
+static u32 *rec_hints;
+
+unsigned ftrace_rec_at_or_after(unsigned long ip)
+{
+	unsigned long first, last;
+	unsigned i;
+
+	if (!rec_hints)
+		return ftrace_nr_recs;
+	first = ftrace_recs[0].ip;
+	last = ftrace_recs[ftrace_nr_recs - 1].ip;
+	if (ip > last)
+		return ftrace_nr_recs;
+	i = ip > first ? rec_hints[(ip - first) >> HINT_SHIFT] : 0;
+	while (ftrace_recs[i].ip < ip)
+		i++;
+	return i;
+}
+
 long ftrace_rec_of(unsigned long ip)
 {
-	unsigned lo = 0, hi = ftrace_nr_recs;
+	unsigned i = ftrace_rec_at_or_after(ip);
 
-	while (lo < hi) {
-		unsigned mid = (lo + hi) / 2;
+	return i < ftrace_nr_recs && ftrace_recs[i].ip == ip ? (long)i : -1;
+}
 
-		if (ftrace_recs[mid].ip < ip)
-			lo = mid + 1;
-		else
-			hi = mid;
+static void make_hints(void)
+{
+	unsigned long first = ftrace_recs[0].ip, last = ftrace_recs[ftrace_nr_recs - 1].ip;
+	unsigned n = ((last - first) >> HINT_SHIFT) + 1, rec = 0;
+	u32 *hints = kvzalloc(n * sizeof(*hints), GFP_KERNEL);
+
+	if (!hints)
+		panic("ftrace: no memory for %u hints", n);
+	for (unsigned i = 0; i < n; i++) {
+		while (ftrace_recs[rec].ip < first + ((unsigned long)i << HINT_SHIFT))
+			rec++;
+		hints[i] = rec;
 	}
-	return lo < ftrace_nr_recs && ftrace_recs[lo].ip == ip ? (long)lo : -1;
+	rec_hints = hints;
 }
 
-/* Several users, or one that may be freed: ask each. The list changes only while we are parked or by RCU. */
-static void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *unused,
-				 struct ftrace_regs *fregs)
+/* ---- Who calls whom */
+
+/* The user that is called straight, by the function in *callee; NULL: none can be. The one that came first. */
+static struct ftrace_ops *choose_straight(unsigned long *callee)
 {
-	struct ftrace_ops *op;
-	long rec;
+	struct ftrace_ops *op, *chosen = NULL;
 
-	preempt_disable_notrace();
-	rec = ftrace_rec_of(ip);
-	parent_ip = fgraph_true_ret(parent_ip);
-	if (likely(rec >= 0))
-		for_each_ftrace_op(op)
-			if (!(op->flags & FTRACE_OPS_NO_CALL) && ftrace_ops_wants(op, rec))
-				op->func(ip, parent_ip, op, fregs);
-	preempt_enable_notrace();
-}
-
-/* What ftrace_call shall hold: nothing, the one user's function, or the list. */
-static unsigned long choose_callee(struct ftrace_ops **only)
-{
-	struct ftrace_ops *op;
-	unsigned users = 0;
-
-	*only = NULL;
+	*callee = 0;
 	for_each_ftrace_op(op) {
-		if (op->flags & FTRACE_OPS_FL_GRAPH)
+		ftrace_func_t func = fgraph_was_used ? op->hooked_func : op->func;
+
+		if (!(op->flags & FTRACE_OPS_FL_CORE) || (op->flags & FTRACE_OPS_FL_GRAPH) || !func)
 			continue;
-		*only = op;
-		users++;
+		chosen = op;
+		*callee = (unsigned long)func;
 	}
-	if (!users)
-		return 0;
-	if (users > 1 || ((*only)->flags & FTRACE_OPS_FL_DYNAMIC))
-		return (unsigned long)ftrace_ops_list_func;
-	if (!fgraph_was_used)
-		return (unsigned long)(*only)->func;
-	return (unsigned long)((*only)->hooked_func ?: ftrace_ops_list_func);
+	return chosen;
 }
 
-/* map |= what the user wants. */
-static void add_wanted(unsigned long *map, const struct ftrace_ops *op)
+/* Bits of 64 sites: who wants them. */
+struct wishes {
+	unsigned long entry, several, regs, ret;
+};
+
+/* Of the sites of word w, those that op wants. */
+static unsigned long wanted_by(const struct ftrace_ops *op, unsigned w)
 {
+	unsigned long want;
+
 	if (op->sets_of)
 		op = op->sets_of;
-	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++) {
-		unsigned long want = op->filter.count ? op->filter.bits[w] : ~0UL;
+	want = op->filter.count ? op->filter.bits[w] : ~0UL;
+	if (op->exclude.count)
+		want &= ~op->exclude.bits[w];
+	if (w == ftrace_nr_recs / 64)
+		want &= BIT(ftrace_nr_recs % 64) - 1;
+	return want;
+}
 
-		if (op->exclude.count)
-			want &= ~op->exclude.bits[w];
-		map[w] |= want;
+static struct wishes sum_wishes(unsigned w)
+{
+	struct wishes sum = {};
+	struct ftrace_ops *op;
+
+	for_each_ftrace_op(op) {
+		unsigned long want = wanted_by(op, w);
+
+		if (op->flags & FTRACE_OPS_FL_GRAPH) {
+			sum.ret |= want;
+			continue;
+		}
+		sum.several |= sum.entry & want;
+		sum.entry |= want;
+		if (op->flags & FTRACE_OPS_FL_SAVE_REGS)
+			sum.regs |= want;
 	}
+	return sum;
+}
+
+/* Users that are not called straight get a caller of their own while there is one left. */
+static void share_out_callers(const struct ftrace_ops *straight)
+{
+	struct ftrace_ops *op;
+	unsigned n = 0;
+
+	memset(single_wanted, 0, sizeof(single_wanted));
+	for_each_ftrace_op(op)
+		if (n < FTRACE_SINGLE_CALLERS && op != straight &&
+		    !(op->flags & (FTRACE_OPS_FL_GRAPH | FTRACE_OPS_FL_SAVE_REGS)))
+			single_wanted[n++] = op;
+}
+
+/* What the sites of word w shall call. */
+static void compute_word(unsigned w, const struct ftrace_ops *straight, bool returns)
+{
+	struct wishes sum = sum_wishes(w);
+	unsigned long rest = sum.entry & ~sum.regs, alone = rest & ~sum.several, own;
+
+	own = straight ? alone & wanted_by(straight, w) : 0;
+	rest &= ~own;
+	site_maps[CALLER_BOTH].wanted[w] = returns ? own & sum.ret : own;
+	site_maps[CALLER_ENTRY].wanted[w] = own & ~site_maps[CALLER_BOTH].wanted[w];
+	site_maps[CALLER_RETURN].wanted[w] = sum.ret & ~sum.entry;
+	site_maps[CALLER_REGS].wanted[w] = sum.regs;
+	for (unsigned i = 0; i < FTRACE_SINGLE_CALLERS; i++) {
+		const struct ftrace_ops *op = single_wanted[i];
+
+		own = op ? alone & ~sum.ret & rest & wanted_by(op, w) : 0;
+		site_maps[CALLER_SINGLE + i].wanted[w] = own;
+		rest &= ~own;
+	}
+	site_maps[CALLER_LIST].wanted[w] = rest;
+	return_wanted[w] = sum.ret;
 }
 
 /* The wanted maps, all of them empty while ftrace is switched off. */
 static void compute_wanted(void)
 {
-	unsigned long *entry = site_maps[CALLER_ENTRY].wanted, *ret = site_maps[CALLER_RETURN].wanted;
-	unsigned long *both = site_maps[CALLER_BOTH].wanted;
 	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
-	bool returns = false;
+	const struct ftrace_ops *straight;
+	unsigned long callee;
+
+	straight = choose_straight(&callee);
+	share_out_callers(straight);
+	for (unsigned w = 0; w < words; w++) {
+		if (ftrace_enabled)
+			compute_word(w, straight, fgraph_nr_users);
+		else
+			for (struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++)
+				map->wanted[w] = 0;
+	}
+}
+
+/* The sites whose functions may be replaced have one user that does so, and it has said which they are. */
+static int check_ipmodify(void)
+{
 	struct ftrace_ops *op;
 
-	memset(entry, 0, words * sizeof(long));
-	memset(ret, 0, words * sizeof(long));
-	for_each_ftrace_op(op) {
-		if (!ftrace_enabled || (op->flags & FTRACE_OPS_FL_STUB))
-			continue;
-		add_wanted(op->flags & FTRACE_OPS_FL_GRAPH ? ret : entry, op);
-		returns |= op->flags & FTRACE_OPS_FL_GRAPH;
+	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++) {
+		unsigned long taken = 0;
+
+		for_each_ftrace_op(op) {
+			unsigned long want;
+
+			if (!(op->flags & FTRACE_OPS_FL_IPMODIFY))
+				continue;
+			if (!(op->sets_of ?: op)->filter.count)
+				return -EINVAL;
+			want = wanted_by(op, w);
+			if (want & taken)
+				return -EBUSY;
+			taken |= want;
+		}
+		for (; taken; taken &= taken - 1)
+			if (!arch_ftrace_can_redirect(ftrace_recs[w * 64 + __builtin_ctzl(taken)].ip))
+				return -EOPNOTSUPP;
 	}
-	if (ftrace_nr_recs % 64) {
-		entry[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
-		ret[words - 1] &= BIT(ftrace_nr_recs % 64) - 1;
-	}
-	for (unsigned w = 0; w < words; w++) {
-		both[w] = returns ? entry[w] & ret[w] : entry[w];
-		entry[w] &= ~both[w];
-		ret[w] &= ~both[w];
-	}
+	return 0;
 }
 
 /* One change of users or sets, made while every other CPU is parked outside of all tracing. */
 struct site_change {
 	struct ftrace_set *set, *with;  /* exchange these two, if not NULL */
+	int refused;                    /* result: what check_ipmodify says */
 	struct dyn_ftrace *bad;         /* result: site that does not hold what it should */
 	bool bad_had_call;
 };
@@ -234,12 +338,14 @@ static notrace void write_word(unsigned w)
 	ftrace_enabled_map[w] = wanted;
 }
 
-/* What the places in ftrace_caller and its like call. */
+/* What the places in ftrace_caller and its like call, and whom C calls. */
 static notrace void write_callees(void)
 {
-	unsigned long callee = choose_callee(&function_trace_op);
-	unsigned long graph;
+	unsigned long callee, graph;
 
+	memcpy(ftrace_single_ops, single_wanted, sizeof(single_wanted));
+	memcpy(ftrace_return_map, return_wanted, BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long));
+	choose_straight(&callee);
 	if (callee != ftrace_call_target) {
 		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
 		arch_patch_write(ftrace_entry_call_site, callee, PATCH_CALL);
@@ -252,27 +358,35 @@ static notrace void write_callees(void)
 	ftrace_graph_call_target = graph;
 }
 
+/* Does every site that will change hold what we believe? */
+static notrace bool verify_all(struct site_change *change)
+{
+	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++)
+		if (!verify_word(change, w))
+			return false;
+	return true;
+}
+
 /*
- * All or nothing: before the first write, every site that will change must hold what we believe. Context: every other
- * CPU parked, so nobody is inside ftrace_ops_list_func and the sets it reads may be exchanged.
+ * All or nothing. Context: every other CPU parked, so nobody is inside ftrace_ops_list_func and its like, and the sets
+ * and users that they read may be exchanged.
  */
 static notrace void update_stopped(void *data)
 {
 	struct site_change *change = data;
-	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
 
 	if (change->set)
 		swap(*change->set, *change->with);
-	compute_wanted();
-	for (unsigned w = 0; w < words; w++) {
-		if (verify_word(change, w))
-			continue;
+	change->refused = check_ipmodify();
+	if (!change->refused)
+		compute_wanted();
+	if (change->refused || !verify_all(change)) {
 		if (change->set)
 			swap(*change->set, *change->with);
 		return;
 	}
 	write_callees();
-	for (unsigned w = 0; w < words; w++)
+	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++)
 		write_word(w);
 }
 
@@ -284,7 +398,7 @@ static int update(struct site_change *change)
 	text_patch_stopped(update_stopped, change);
 	mutex_unlock(&text_mutex);
 	if (!change->bad)
-		return 0;
+		return change->refused;
 	/* Something else than ftrace wrote there: say so once and keep our hands off from now on. */
 	ftrace_dead = true;
 	pr_err("ftrace: %s at %lx does not hold the %s it should: function tracing is off for good\n",
@@ -334,12 +448,29 @@ static int unlink_ops(struct ftrace_ops *ops)
 	return 0;
 }
 
+/* Flags that make sense together, of a user that is to be registered. */
+static int check_flags(const struct ftrace_ops *ops)
+{
+	if (ops->flags & ~FTRACE_OPS_FL_MASK)
+		return -EINVAL;
+	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && !(ops->flags & FTRACE_OPS_FL_SAVE_REGS))
+		return -EINVAL;
+	if (!ops->func && !(ops->flags & FTRACE_OPS_FL_GRAPH))
+		return -EINVAL;
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		return -EBUSY;
+	return (ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled ? -EBUSY : 0;
+}
+
 int register_ftrace_function(struct ftrace_ops *ops)
 {
-	int ret = -EBUSY;
+	int ret;
 
 	mutex_lock(&ftrace_lock);
-	if (!(ops->flags & FTRACE_OPS_FL_ENABLED)) {
+	ret = check_flags(ops);
+	if (!ret) {
+		if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
+			ops->flags |= FTRACE_OPS_FL_SAVE_REGS;
 		ops->flags |= FTRACE_OPS_FL_ENABLED;
 		ops->next = ftrace_ops_list;
 		smp_store_release(&ftrace_ops_list, ops);
@@ -359,7 +490,7 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 	ret = unlink_ops(ops);
 	if (!ret) {
 		ret = ftrace_update();
-		synchronize_rcu(); /* whoever walks the list or runs ops->func is through after this */
+		synchronize_rcu(); /* whoever runs the function of one that is called straight is through then */
 	}
 	mutex_unlock(&ftrace_lock);
 	return ret;
@@ -382,11 +513,17 @@ void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 
 int ftrace_set_enabled(bool on)
 {
-	int ret;
+	struct ftrace_ops *op;
+	int ret = 0;
 
 	mutex_lock(&ftrace_lock);
-	ftrace_enabled = on;
-	ret = ftrace_update();
+	for_each_ftrace_op(op)
+		if (!on && (op->flags & FTRACE_OPS_FL_PERMANENT))
+			ret = -EBUSY;
+	if (!ret) {
+		ftrace_enabled = on;
+		ret = ftrace_update();
+	}
 	mutex_unlock(&ftrace_lock);
 	return ret;
 }
@@ -410,13 +547,17 @@ static notrace void convert_nops(void)
 
 static bool alloc_site_maps(unsigned long size)
 {
+	for (unsigned i = 0; i < FTRACE_SINGLE_CALLERS; i++)
+		site_maps[CALLER_SINGLE + i].caller = FTRACE_SINGLE_CALLER_ADDR(i);
+	ftrace_return_map = kzalloc(size, GFP_KERNEL);
+	return_wanted = kzalloc(size, GFP_KERNEL);
 	for (struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++) {
 		map->wanted = kzalloc(size, GFP_KERNEL);
 		map->have = kzalloc(size, GFP_KERNEL);
 		if (!map->wanted || !map->have)
 			return false;
 	}
-	return true;
+	return ftrace_return_map && return_wanted;
 }
 
 void ftrace_init(void)
@@ -439,6 +580,7 @@ void ftrace_init(void)
 		panic("ftrace: no memory for %u sites", ftrace_nr_recs);
 	convert_nops();
 	start = sched_clock() - start;
+	make_hints();
 	pr_info("ftrace: allocated %u pages with 1 groups, %u sites made nops in %llu ns\n", ftrace_nr_pages,
 		ftrace_nr_recs, (unsigned long long)start);
 }

@@ -102,20 +102,26 @@ static void show_name_addr(struct seq_file *m, unsigned rec)
 	seq_printf(m, "%016lx %s\n", ftrace_recs[rec].ip, ftrace_rec_name(&ftrace_recs[rec]));
 }
 
-/* How many users call from this site, and, when it is called at all, what it reaches. */
+/*
+ * How many users call from this site, R: one has registers saved, I: one may replace the function; and, when there is
+ * one alone, who that is.
+ */
 static void show_users(struct seq_file *m, unsigned rec)
 {
 	struct ftrace_ops *op, *one = NULL;
 	unsigned users = 0;
+	u32 flags = 0;
 
 	for_each_ftrace_op(op)
 		if (rec_enabled(rec) && ftrace_ops_wants(op, rec)) {
 			users++;
+			flags |= op->flags;
 			one = op;
 		}
-	seq_printf(m, "%s (%u)           ", ftrace_rec_name(&ftrace_recs[rec]), users);
+	seq_printf(m, "%s (%u)%s%s       ", ftrace_rec_name(&ftrace_recs[rec]), users,
+		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ", flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ");
 	if (users == 1)
-		seq_printf(m, "\tops: %s (%pS)", one->name,
+		seq_printf(m, "\tops: %s (%pS)", one->name ?: "?",
 			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR : (void *)one->func);
 	seq_putc(m, '\n');
 }

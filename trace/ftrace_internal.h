@@ -17,10 +17,15 @@ extern unsigned ftrace_nr_recs;
 extern unsigned long *ftrace_enabled_map; /* [l] sites that hold a call now */
 extern unsigned long *ftrace_touched_map; /* [l] sites that held one at some time */
 extern struct ftrace_ops *ftrace_ops_list; /* [l] registered users */
+/* Read on the way to a user; changed with all other CPUs parked, where nobody is on one. */
+extern struct ftrace_ops *ftrace_single_ops[]; /* whom ftrace_single_caller_N is for */
+extern unsigned long *ftrace_return_map; /* sites whose returns are wanted */
 extern unsigned ftrace_nr_pages;         /* of memory the records take, for dyn_ftrace_total_info */
 
 const char *ftrace_rec_name(struct dyn_ftrace *rec);
-/* Number of the record at exactly this site, -1: none. Any context. */
+/* Number of the first record at this address or behind it, ftrace_nr_recs: none. Any context, as the next. */
+unsigned ftrace_rec_at_or_after(unsigned long ip);
+/* Number of the record at exactly this site, -1: none. */
 long ftrace_rec_of(unsigned long ip);
 /* Does ops want this record (its sets only)? */
 static inline bool ftrace_ops_wants(const struct ftrace_ops *ops, unsigned rec)
@@ -31,8 +36,15 @@ static inline bool ftrace_ops_wants(const struct ftrace_ops *ops, unsigned rec)
 		return false;
 	return !ops->exclude.count || !((ops->exclude.bits[rec / 64] >> (rec % 64)) & 1);
 }
-#define FTRACE_OPS_NO_CALL (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_GRAPH) /* not called at an entry */
 #define for_each_ftrace_op(op) for ((op) = READ_ONCE(ftrace_ops_list); (op); (op) = READ_ONCE((op)->next))
+
+/* What the entry code calls (trace/ftrace_ops.c): preemption is off by one, and is on again at the end. */
+void ftrace_ops_single_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			    struct ftrace_regs *fregs);
+void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *unused,
+			  struct ftrace_regs *fregs);
+/* True: regs have become those of the start of another function, where to go on. */
+bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs);
 
 /* Bring sites and ftrace_call in line with the users. ftrace_lock held; thread context. 0 or -errno. */
 int ftrace_update(void);

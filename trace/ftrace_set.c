@@ -1,13 +1,23 @@
 /* Sets of traced functions: matching names, copying, and the in-kernel interface to a user's sets. */
+#include <kernel/ksyms.h>
+#include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 
 #include "ftrace_internal.h"
+#include "trace.h"
 
 static size_t set_bytes(void)
 {
 	return BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
+}
+
+static int set_alloc(struct ftrace_set *set)
+{
+	if (!set->bits)
+		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
+	return set->bits ? 0 : -ENOMEM;
 }
 
 void ftrace_set_clear(struct ftrace_set *set)
@@ -62,13 +72,6 @@ static unsigned match_names(struct ftrace_set *set, const char *pattern, bool ad
 	return found;
 }
 
-static int set_alloc(struct ftrace_set *set)
-{
-	if (!set->bits)
-		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
-	return set->bits ? 0 : -ENOMEM;
-}
-
 int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
 {
 	if (!set->bits && !add)
@@ -89,36 +92,111 @@ int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add
 	return match_names(set, pattern, add) && (add || set->count != before) ? 0 : -EINVAL;
 }
 
-/* Replace or extend one of the sets of a user, and let the sites follow. */
-static int change_set(struct ftrace_ops *ops, struct ftrace_set *set, const char *pattern, bool reset)
+unsigned long ftrace_location(unsigned long ip)
 {
-	struct ftrace_set new = {};
+	long sym = symbol_index(ip);
+	struct ksym start, site;
+	unsigned rec = ftrace_rec_at_or_after(ip);
+
+	if (ftrace_rec_of(ip) >= 0)
+		return ip;
+	if (sym < 0 || !kallsyms_symbol(sym, &start) || start.address != ip)
+		return 0;
+	if (rec == ftrace_nr_recs || !kallsyms_symbol(symbol_index(ftrace_recs[rec].ip), &site) || site.address != ip)
+		return 0;
+	return ftrace_recs[rec].ip;
+}
+
+static int match_ip(struct ftrace_set *set, unsigned long ip, bool remove)
+{
+	long rec = ftrace_rec_of(ftrace_location(ip));
+
+	if (rec < 0)
+		return -EINVAL;
+	if (remove && !(set->count && test_bit(rec, set->bits)))
+		return -ENOENT;
+	if (set_alloc(set))
+		return -ENOMEM;
+	set_one(set, rec, !remove);
+	return 0;
+}
+
+/* A change of one of the sets of a user: a pattern, or, when that is NULL and ip is not 0, one function. */
+struct set_edit {
+	const char *pattern;
+	unsigned long ip;
+	bool remove, reset;
+};
+
+static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit *edit)
+{
+	struct ftrace_ops *owner = ops->sets_of ?: ops;
+	struct ftrace_set *set = exclude ? &owner->exclude : &owner->filter, new = {};
 	int ret = 0;
 
 	mutex_lock(&ftrace_lock);
-	if (!reset)
+	if (!edit->reset)
 		ret = ftrace_set_copy(&new, set);
-	if (!ret && pattern)
-		ret = ftrace_set_match(&new, pattern, true);
+	if (!ret && edit->pattern)
+		ret = ftrace_set_match(&new, edit->pattern, !edit->remove);
+	else if (!ret && edit->ip)
+		ret = match_ip(&new, edit->ip, edit->remove);
 	if (!ret)
-		ret = ftrace_ops_replace_set(ops, set, &new);
+		ret = ftrace_ops_replace_set(owner, set, &new);
 	mutex_unlock(&ftrace_lock);
 	ftrace_set_clear(&new);
 	return ret;
 }
 
-int ftrace_set_filter(struct ftrace_ops *ops, const char *pattern, bool reset)
+static int edit_by_pattern(struct ftrace_ops *ops, bool exclude, const unsigned char *buf, int len, bool reset)
 {
-	return change_set(ops, &ops->filter, pattern, reset);
+	char pattern[KSYM_NAME_LEN];
+	struct set_edit edit = { .reset = reset };
+
+	if (!buf)
+		return edit_set(ops, exclude, &edit);
+	edit.remove = len > 0 && buf[0] == '!';
+	buf += edit.remove;
+	len -= edit.remove;
+	if (len <= 0 || len >= (int)sizeof(pattern))
+		return -EINVAL;
+	memcpy(pattern, buf, len);
+	pattern[len] = '\0';
+	edit.pattern = pattern;
+	return edit_set(ops, exclude, &edit);
 }
 
-int ftrace_set_notrace(struct ftrace_ops *ops, const char *pattern, bool reset)
+int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
 {
-	return change_set(ops, &ops->exclude, pattern, reset);
+	return edit_by_pattern(ops, false, buf, len, reset);
+}
+
+int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return edit_by_pattern(ops, true, buf, len, reset);
+}
+
+int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, int reset)
+{
+	const struct set_edit edit = { .ip = ip, .remove = remove, .reset = reset };
+
+	return ip ? edit_set(ops, false, &edit) : -EINVAL;
 }
 
 void ftrace_free_filter(struct ftrace_ops *ops)
 {
-	ftrace_set_clear(&ops->filter);
-	ftrace_set_clear(&ops->exclude);
+	mutex_lock(&ftrace_lock);
+	if (!WARN_ON(ops->flags & FTRACE_OPS_FL_ENABLED)) {
+		ftrace_set_clear(&ops->filter);
+		ftrace_set_clear(&ops->exclude);
+	}
+	mutex_unlock(&ftrace_lock);
+}
+
+void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
+{
+	if (WARN_ON(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return;
+	ftrace_free_filter(ops);
+	ops->sets_of = global_trace.ops;
 }

@@ -9,6 +9,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 
+#include "trace_event_file.h"
 #include "trace_functions.h"
 #include "trace_max.h"
 #include "trace_record.h"
@@ -234,7 +235,7 @@ void trace_init(void)
 	tr->tracing_cpumask = cpu_possible_mask;
 	tr->cpu_data = kcalloc(nr_cpu_ids, sizeof(*tr->cpu_data), GFP_KERNEL);
 	tr->buffer = ring_buffer_alloc(BOOT_BUFFER_SIZE, RB_FL_OVERWRITE);
-	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr))
+	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr) || trace_events_init(tr))
 		panic("tracing: no memory for the ring buffer");
 	for_each_possible_cpu(cpu)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);

@@ -14,19 +14,14 @@
 #include <trace/ftrace.h>
 #include <trace/ring_buffer.h>
 #include <trace/trace_boot.h>
+#include <trace/trace_events.h>
 
 struct trace_array;
 struct trace_iterator;
 struct trace_graph_state;
 struct trace_pid_list;
 
-/* Every record begins with this; events/<system>/<event>/format shows it as the common fields. */
-struct trace_entry {
-	u16 type;
-	u8 flags;         /* TRACE_FLAG_* */
-	u8 preempt_count; /* low four bits: preemption depth, at most 15 */
-	s32 pid;
-};
+/* trace_entry.flags */
 #define TRACE_FLAG_IRQS_OFF     0x01
 #define TRACE_FLAG_NEED_RESCHED 0x04
 #define TRACE_FLAG_HARDIRQ      0x08
@@ -221,6 +216,7 @@ struct trace_array {
 	int poll_armed;                       /* [a] it will go off */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
+	struct trace_event_set *events;       /* [I] trace_events.h */
 };
 extern struct trace_array global_trace;
 extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex */
@@ -258,6 +254,8 @@ struct trace_iterator {
 	struct cpumask started;               /* CPUs of which a record was shown and left behind */
 	struct seq_file text;                 /* trace_pipe: lines, and how much of them was handed out */
 	size_t text_read;
+	char texts[512];                      /* of the line in the making: what TP_printk's functions return */
+	unsigned texts_used;
 };
 
 /* trace.c: arrays, tracers, buffers. trace_types_lock held unless said. */

@@ -152,12 +152,12 @@ static const char *why_no_match(int ret)
 
 static const char *apply_filter(const char *word)
 {
-	return why_no_match(ftrace_set_filter(global_trace.ops, word, false));
+	return why_no_match(ftrace_set_filter(global_trace.ops, (unsigned char *)word, strlen(word), false));
 }
 
 static const char *apply_notrace(const char *word)
 {
-	return why_no_match(ftrace_set_notrace(global_trace.ops, word, false));
+	return why_no_match(ftrace_set_notrace(global_trace.ops, (unsigned char *)word, strlen(word), false));
 }
 
 static const char *apply_graph_filter(const char *word)
@@ -172,7 +172,7 @@ static const char *apply_graph_notrace(const char *word)
 
 static const char *apply_stack_filter(const char *word)
 {
-	return why_no_match(ftrace_set_filter(&stack_trace_ops, word, false));
+	return why_no_match(ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false));
 }
 
 /* Before the tracer begins. A tracer's own option has its turn once the tracer is selected. */

@@ -140,7 +140,7 @@ void trace_update_fast(struct trace_array *tr)
 }
 
 /*
- * Called straight from ftrace_caller: whichever user it hands over, it is the top array's (see function_trace_op).
+ * Called straight from ftrace_caller, which hands over no user: it is the top array's (FTRACE_OPS_FL_CORE).
  * The count is raised before the CPU is looked at, so we stay on it; restored exactly, as interrupts do too.
  */
 static __always_inline void record_call(unsigned long ip, unsigned long parent_ip)
@@ -214,7 +214,7 @@ static void function_options_trace_call(unsigned long ip, unsigned long parent_i
 static struct ftrace_ops global_ops = {
 	.func = function_trace_call,
 	.hooked_func = function_trace_hooked_call,
-	.flags = FTRACE_OPS_FL_TRUE_PARENT,
+	.flags = FTRACE_OPS_FL_CORE | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_TRUE_PARENT,
 	.name = "global_ops",
 	.private = &global_trace,
 };

@@ -2,6 +2,7 @@
 #include <kernel/ksyms.h>
 #include <lib/string.h>
 
+#include "trace_event_file.h"
 #include "trace_max.h"
 #include "trace_output.h"
 
@@ -14,6 +15,8 @@ const struct trace_event *find_trace_event(struct trace_iterator *iter)
 
 	if (likely(e && e->type == iter->ent->type))
 		return e;
+	if (trace_event_of_type(iter->ent->type))
+		return &trace_event_output;
 	for_each_in_table(trace_events, e)
 		if (e->type == iter->ent->type)
 			return iter->event = e;

@@ -105,6 +105,7 @@ static void stack_trace_call(unsigned long ip, unsigned long parent_ip, struct f
 struct ftrace_ops stack_trace_ops = {
 	.func = stack_trace_call,
 	.hooked_func = stack_trace_call, /* it does not look at parent_ip */
+	.flags = FTRACE_OPS_FL_CORE | FTRACE_OPS_FL_RECURSION,
 	.name = "stack_trace",
 };
 

@@ -8,6 +8,7 @@
 #include <mm/slab.h>
 
 #include "trace.h"
+#include "trace_event_file.h"
 #include "trace_stat.h"
 
 #define TRACEFS_MAGIC 0x74726163
@@ -107,6 +108,8 @@ static int create_array_dir(struct trace_array *tr, unsigned where)
 		ret = create_percpu_dirs(tr, array_files);
 	if (!ret)
 		ret = create_options_dir(tr);
+	if (!ret)
+		ret = create_event_files(tr);
 	return ret;
 }
 

@@ -17,8 +17,11 @@ void asm_offsets(void)
 	DEFINE(S_SP, offsetof(struct pt_regs, sp));
 	DEFINE(S_PC, offsetof(struct pt_regs, pc));
 	DEFINE(S_SYSCALLNO, offsetof(struct pt_regs, syscallno));
+	DEFINE(S_ORIG_X0, offsetof(struct pt_regs, orig_x0));
+	DEFINE(NO_SYSCALL_ASM, (unsigned)NO_SYSCALL);
 	DEFINE(S_STACKFRAME, offsetof(struct pt_regs, stackframe));
 	DEFINE(TSK_THREAD_CTX, offsetof(struct task_struct, thread.ctx));
+	DEFINE(TSK_PREEMPT_COUNT, offsetof(struct task_struct, preempt_count));
 	DEFINE(TSK_STACK, offsetof(struct task_struct, stack));
 	DEFINE(THREAD_SIZE_ASM, THREAD_SIZE);
 	DEFINE(FPSIMD_FPSR, offsetof(struct user_fpsimd, fpsr));

@@ -34,6 +34,8 @@
  * record in any case, and nothing here looks at SP of foo.
  */
 #include <asm/assembler.h>
+#include <asm/sysreg.h>
+#include <generated/asm-offsets.h>
 
 	.text
 	.cfi_sections .debug_frame		/* the file has it, the memory has not */
@@ -144,6 +146,128 @@ FUNC ftrace_return_caller
 	record_pop_and_return
 	.cfi_endproc
 FUNC_END ftrace_return_caller
+
+/*
+ * What sites call whose users are handed to C with the user, one by one, or with all registers. The first instructions
+ * of each keep preemption off until C has called the user, and an interrupt between them does not preempt
+ * (.ftrace.text, <kernel/entry.h>): while the machine is stopped to change users nobody is on his way to one
+ * (docs/tricks.md).
+ */
+.macro user_head name
+	.pushsection .ftrace.text, "ax", %progbits
+FUNC \name
+	.cfi_startproc
+	mrs	x16, sp_el0
+	ldr	w17, [x16, #TSK_PREEMPT_COUNT]
+	add	w17, w17, #1
+	str	w17, [x16, #TSK_PREEMPT_COUNT]
+	b	\name\()_body
+	.cfi_endproc
+FUNC_END \name
+	.popsection
+	.type	\name\()_body, %function
+	.balign	4
+\name\()_body:
+.endm
+
+/* Sites that only one user wants: void ftrace_ops_single_func(ip, parent_ip, op, fregs) */
+.macro single_caller nr
+	user_head ftrace_single_caller_\nr
+	.cfi_startproc
+	record_push
+	arguments
+	adrp	x2, ftrace_single_ops + 8 * \nr
+	ldr	x2, [x2, :lo12:ftrace_single_ops + 8 * \nr]
+	bl	ftrace_ops_single_func
+	record_pop_and_return
+	.cfi_endproc
+	.size	ftrace_single_caller_\nr\()_body, . - ftrace_single_caller_\nr\()_body
+.endm
+	single_caller 0
+	single_caller 1
+	single_caller 2
+	single_caller 3
+
+/* Sites with several: void ftrace_ops_list_func(ip, parent_ip, unused, fregs) */
+	user_head ftrace_list_caller
+	.cfi_startproc
+	record_push
+	arguments
+	bl	ftrace_ops_list_func
+	record_pop_and_return
+	.cfi_endproc
+	.size	ftrace_list_caller_body, . - ftrace_list_caller_body
+
+/*
+ * Sites with a user that wants registers: bool ftrace_ops_regs_func(ip, parent_ip, regs, fregs). Below our record
+ * lies a struct pt_regs, with the registers as they are at foo's site: pc is behind the hook, sp and x29 are foo's,
+ * x30 is parent_ip, which the site had in it; x16 and x17 mean nothing. False: on in foo, with x0 to x28 taken from
+ * regs. True: regs are those of the start of another function, and all are taken.
+ */
+	user_head ftrace_regs_caller
+	.cfi_startproc
+	record_push
+	sub	sp, sp, #PT_REGS_SIZE
+	.cfi_adjust_cfa_offset PT_REGS_SIZE
+	stp	x0, x1, [sp, #0]
+	stp	x2, x3, [sp, #16]
+	stp	x4, x5, [sp, #32]
+	stp	x6, x7, [sp, #48]
+	stp	x8, x9, [sp, #64]
+	stp	x10, x11, [sp, #80]
+	stp	x12, x13, [sp, #96]
+	stp	x14, x15, [sp, #112]
+	stp	x16, x17, [sp, #128]
+	stp	x18, x19, [sp, #144]
+	stp	x20, x21, [sp, #160]
+	stp	x22, x23, [sp, #176]
+	stp	x24, x25, [sp, #192]
+	stp	x26, x27, [sp, #208]
+	stp	x28, x29, [sp, #224]
+	ldr	x1, [x29, #8]			/* parent_ip */
+	add	x3, sp, #PT_REGS_SIZE		/* fregs */
+	add	x4, x3, #16			/* sp of foo */
+	stp	x1, x4, [sp, #S_LR]
+	mrs	x5, nzcv
+	mrs	x6, daif
+	orr	x5, x5, x6
+	mov	x6, #PSR_MODE_EL1h
+	orr	x5, x5, x6
+	stp	x30, x5, [sp, #S_PC]
+	mov	x5, #NO_SYSCALL_ASM
+	stp	x0, x5, [sp, #S_ORIG_X0]
+	stp	x29, x30, [sp, #S_STACKFRAME]
+	sub	x0, x30, #4			/* ip */
+	mov	x2, sp				/* regs */
+	mov	x29, x3				/* our record is the innermost from here on */
+	bl	ftrace_ops_regs_func
+	and	w16, w0, #0xff
+	ldp	x0, x1, [sp, #0]
+	ldp	x2, x3, [sp, #16]
+	ldp	x4, x5, [sp, #32]
+	ldp	x6, x7, [sp, #48]
+	ldp	x8, x9, [sp, #64]
+	ldp	x10, x11, [sp, #80]
+	ldp	x12, x13, [sp, #96]
+	ldp	x14, x15, [sp, #112]
+	ldp	x18, x19, [sp, #144]
+	ldp	x20, x21, [sp, #160]
+	ldp	x22, x23, [sp, #176]
+	ldp	x24, x25, [sp, #192]
+	ldp	x26, x27, [sp, #208]
+	ldr	x28, [sp, #224]
+	cbnz	w16, 1f
+	add	sp, sp, #PT_REGS_SIZE
+	.cfi_remember_state
+	.cfi_adjust_cfa_offset -PT_REGS_SIZE
+	record_pop_and_return
+	.cfi_restore_state
+1:	ldp	x16, x17, [sp, #S_SP]		/* and pc, which is next */
+	ldp	x29, x30, [sp, #232]
+	mov	sp, x16
+	br	x17
+	.cfi_endproc
+	.size	ftrace_regs_caller_body, . - ftrace_regs_caller_body
 
 /*
  * Where a function returns to whose return address was replaced: as if its caller had called us in its place.

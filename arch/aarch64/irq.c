@@ -42,7 +42,7 @@ void el0t_64_irq_handler(struct pt_regs *regs)
 void el1h_64_irq_handler(struct pt_regs *regs)
 {
 	do_interrupt(regs);
-	exit_to_kernel_mode();
+	exit_to_kernel_mode(regs);
 }
 
 void arch_show_interrupts(struct seq_file *m)

@@ -34,6 +34,7 @@ void asm_offsets(void)
 	DEFINE(IRQ_STACK_SIZE_ASM, IRQ_STACK_SIZE);
 	DEFINE(EFAULT_ASM, EFAULT);
 	DEFINE(ENOSYS_ASM, ENOSYS);
+	DEFINE(NO_VECTOR_ASM, NO_VECTOR);
 	DEFINE(FREGS_RECORD, offsetof(struct ftrace_regs, record[0]));
 	DEFINE(FREGS_CALLER_BP, offsetof(struct ftrace_regs, record[2]));
 	DEFINE(FREGS_PC, offsetof(struct ftrace_regs, pc));

@@ -40,6 +40,7 @@
  * ftrace_caller and 10 pushes make that a multiple of 16 again, as the call of a C function wants it.
  */
 #include <asm/assembler.h>
+#include <asm/segment.h>
 #include <generated/asm-offsets.h>
 
 /* The one five-byte nop that sites hold (arch/x86_64/patch.c). */
@@ -48,7 +49,7 @@
 .endm
 
 /* What each instruction moves is told to gdb, so that its backtrace is complete at every one of them. */
-.macro push_cfi what
+.macro push_cfi what:vararg
 	pushq	\what
 	.cfi_adjust_cfa_offset 8
 .endm
@@ -168,6 +169,120 @@ FUNC ftrace_return_caller
 	fregs_pop_and_return
 	.cfi_endproc
 FUNC_END ftrace_return_caller
+
+/*
+ * What sites call whose users are handed to C with the user, one by one, or with all registers. The first two
+ * instructions of each keep preemption off until C has called the user, and an interrupt between them does not preempt
+ * (.ftrace.text, <kernel/entry.h>): while the machine is stopped to change users nobody is on his way to one
+ * (docs/tricks.md). r11 means nothing at a function's entry.
+ */
+.macro user_head name
+	.pushsection .ftrace.text, "ax", @progbits
+FUNC \name
+	.cfi_startproc
+	movq	%gs:current_task, %r11
+	incl	TSK_PREEMPT_COUNT(%r11)
+	jmp	\name\()_body
+	.cfi_endproc
+FUNC_END \name
+	.popsection
+	.type	\name\()_body, @function
+\name\()_body:
+.endm
+
+/* Sites that only one user wants: void ftrace_ops_single_func(ip, parent_ip, op, fregs) */
+.macro single_caller nr
+	user_head ftrace_single_caller_\nr
+	.cfi_startproc
+	fregs_push
+	arguments
+	movq	ftrace_single_ops + 8 * \nr(%rip), %rdx
+	call	ftrace_ops_single_func
+	fregs_pop_and_return
+	.cfi_endproc
+	.size	ftrace_single_caller_\nr\()_body, . - ftrace_single_caller_\nr\()_body
+.endm
+	single_caller 0
+	single_caller 1
+	single_caller 2
+	single_caller 3
+
+/* Sites with several: void ftrace_ops_list_func(ip, parent_ip, unused, fregs) */
+	user_head ftrace_list_caller
+	.cfi_startproc
+	fregs_push
+	arguments
+	call	ftrace_ops_list_func
+	fregs_pop_and_return
+	.cfi_endproc
+	.size	ftrace_list_caller_body, . - ftrace_list_caller_body
+
+/*
+ * Sites with a user that wants registers: void ftrace_ops_regs_func(ip, parent_ip, regs, fregs). Below the stack of
+ * the picture lies a struct pt_regs, with the registers as they are at foo's first instruction: rip is behind the
+ * hook, rsp where the return address is, rbp the caller's; r11 and the flags mean nothing there. All but rsp and the
+ * flags are taken from it afterwards, and rip is where foo's caller finds itself instead of foo.
+ */
+	user_head ftrace_regs_caller
+	.cfi_startproc
+	fregs_push
+	push_cfi $__KERNEL_DS
+	leaq	FREGS_PARENT + 8(%rsp), %rdi		/* kept in fregs */
+	push_cfi %rdi				/* rsp */
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	push_cfi $__KERNEL_CS
+	push_cfi FREGS_PC + 4 * 8(%rsp)		/* rip */
+	push_cfi $0				/* orig_rax */
+	push_cfi $NO_VECTOR_ASM
+	push_cfi 7 * 8(%rsp)			/* rdi */
+	push_cfi %rsi
+	push_cfi %rdx
+	push_cfi %rcx
+	push_cfi %rax
+	push_cfi %r8
+	push_cfi %r9
+	push_cfi %r10
+	push_cfi %r11
+	push_cfi %rbx
+	push_cfi FREGS_CALLER_BP + 17 * 8(%rsp)	/* rbp */
+	push_cfi %r12
+	push_cfi %r13
+	push_cfi %r14
+	push_cfi %r15
+	push_cfi FREGS_PC + 22 * 8(%rsp)		/* stackframe */
+	push_cfi FREGS_CALLER_BP + 23 * 8(%rsp)
+	movq	%rsp, %rdx			/* regs */
+	leaq	PT_REGS_SIZE(%rsp), %rcx	/* fregs */
+	movq	FREGS_PC(%rcx), %rdi
+	subq	$5, %rdi			/* ip */
+	movq	FREGS_PARENT(%rcx), %rsi	/* parent_ip */
+	call	ftrace_ops_regs_func
+	movq	S_RIP(%rsp), %rax
+	movq	%rax, PT_REGS_SIZE + FREGS_PC(%rsp)
+	addq	$16, %rsp			/* stackframe */
+	.cfi_adjust_cfa_offset -16
+	pop_cfi	%r15
+	pop_cfi	%r14
+	pop_cfi	%r13
+	pop_cfi	%r12
+	pop_cfi	%rbp
+	.cfi_restore %rbp
+	pop_cfi	%rbx
+	pop_cfi	%r11
+	pop_cfi	%r10
+	pop_cfi	%r9
+	pop_cfi	%r8
+	pop_cfi	%rax
+	pop_cfi	%rcx
+	pop_cfi	%rdx
+	pop_cfi	%rsi
+	pop_cfi	%rdi
+	addq	$7 * 8 + FREGS_PC, %rsp		/* the seven words that are left, and fregs as far as rip */
+	.cfi_adjust_cfa_offset -(7 * 8 + FREGS_PC)
+	ret
+	.cfi_endproc
+	.size	ftrace_regs_caller_body, . - ftrace_regs_caller_body
 
 /*
  * Where a function returns to whose return address was replaced: as if its caller had called us in its place. The

@@ -36,5 +36,5 @@ void interrupt_handler(struct pt_regs *regs)
 	if (user_mode(regs))
 		exit_to_user_mode(regs);
 	else
-		exit_to_kernel_mode();
+		exit_to_kernel_mode(regs);
 }

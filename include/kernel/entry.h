@@ -14,6 +14,8 @@
 #include <sched/current.h>
 #include <sched/preempt.h>
 
+extern const char __ftrace_text_start[], __ftrace_text_end[]; /* linker.ld */
+
 /* Do what the flags ask for until none is left. Interrupts off, also at the last look. */
 void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags);
 /* Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are
@@ -89,10 +91,19 @@ static __always_inline void do_interrupt(struct pt_regs *regs)
 		handle_irq(regs);
 }
 
-/* Back to kernel code that an interrupt interrupted: it may have to make room first. Interrupts off. */
-static __always_inline void exit_to_kernel_mode(void)
+/* The first instructions of a call to a user of ftrace, which switch preemption off. */
+static __always_inline bool in_ftrace_text(unsigned long pc)
 {
-	if (need_resched() && !preempt_count())
+	return pc >= (unsigned long)__ftrace_text_start && pc < (unsigned long)__ftrace_text_end;
+}
+
+/*
+ * Back to kernel code that an interrupt interrupted: it may have to make room first. Interrupts off. Who is on his way
+ * to a user of ftrace makes room when he comes out of it (docs/tricks.md).
+ */
+static __always_inline void exit_to_kernel_mode(const struct pt_regs *regs)
+{
+	if (need_resched() && !preempt_count() && likely(!in_ftrace_text(instruction_pointer(regs))))
 		preempt_schedule_irq();
 	exit_to_irqs_on();
 }

@@ -76,7 +76,23 @@ void scheduler_tick(void);    /* from the tick's hrtimer, interrupts off */
 /* The letter of a state in ps, /proc and traces: R S D T t X Z P I. */
 char task_state_to_char(const struct task_struct *p);
 /* The same for state bits TASK_* | EXIT_*, such as sched_switch's prev_state. */
-unsigned task_state_index(unsigned state); /* of state bits: its place in that row of letters, as records keep it */
+/* Of state bits: its place in that row of letters, as records keep it. */
+static __always_inline unsigned task_state_index(unsigned state)
+{
+	if ((state & TASK_IDLE) == TASK_IDLE)
+		return 8;
+	if (state & TASK_DEAD)
+		return 5;
+	state &= 0x7f;
+	return state ? 32 - __builtin_clz(state) : 0;
+}
+/* The same as a bit, none for R: events keep that. */
+static __always_inline unsigned task_state_bit(unsigned state)
+{
+	unsigned index = task_state_index(state);
+
+	return index ? 1U << (index - 1) : 0;
+}
 char task_index_to_char(unsigned index);
 
 struct task_struct *idle_task(int cpu);

@@ -37,12 +37,17 @@ void tracepoint_synchronize_unregister(void);
 #define TP_PROTO(...) __VA_ARGS__
 #define TP_ARGS(...)  __VA_ARGS__
 
-#define DECLARE_TRACE(name, proto, args)                                                                     \
+#define TP_CONDITION(...) __VA_ARGS__
+#define PARAMS(...)   __VA_ARGS__
+
+/* With a condition that is asked for at the place, only when there is a probe. */
+#define DECLARE_TRACE(name, proto, args) DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), true)
+#define DECLARE_TRACE_CONDITION(name, proto, args, cond)                                                     \
 	extern struct tracepoint __tracepoint_##name;                                                        \
 	void __traceiter_##name(void *unused, proto);                                                        \
 	static __always_inline void trace_##name(proto)                                                      \
 	{                                                                                                    \
-		if (static_key_false(&__tracepoint_##name.key))                                              \
+		if (static_key_false(&__tracepoint_##name.key) && (cond))                                    \
 			__traceiter_##name(NULL, args);                                                      \
 	}                                                                                                    \
 	static __always_inline bool trace_##name##_enabled(void)                                             \
@@ -73,3 +78,16 @@ void tracepoint_synchronize_unregister(void);
 			((void (*)(void *, proto))it->func)(it->data, args);                                 \
 		preempt_enable_notrace();                                                                    \
 	}
+
+/*
+ * Tracepoints that are recorded (<trace/trace_events.h>). At first sight of a header they are tracepoints like any
+ * other; <trace/define_trace.h> reads it again.
+ */
+#define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)
+#define DEFINE_EVENT(class, name, proto, args) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DEFINE_EVENT_PRINT(class, name, proto, args, print) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DEFINE_EVENT_CONDITION(class, name, proto, args, cond) \
+	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
+#define TRACE_EVENT(name, proto, args, tstruct, assign, print) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define TRACE_EVENT_CONDITION(name, proto, args, cond, tstruct, assign, print) \
+	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))

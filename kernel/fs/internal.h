@@ -33,6 +33,8 @@ void d_move(struct dentry *old, struct dentry *new);
 void d_exchange(struct dentry *a, struct dentry *b);
 bool d_is_ancestor(struct dentry *a, struct dentry *d); /* a == d counts. rename_mutex or dcache_lock held */
 /* "." and ".." of a directory; false: the reader has no room. */
+/* A new inode (NULL: -ENOMEM) into a tree of libfs.h, taken over: the dentry, which the tree holds, or ERR_PTR. */
+struct dentry *simple_attach(struct dentry *parent, const char *name, struct inode *inode);
 bool dir_emit_dots(struct file *file, struct dir_context *ctx);
 bool d_has_children(struct dentry *dir); /* positive ones. i_lock of dir held */
 void shrink_negative_children(struct dentry *dir);

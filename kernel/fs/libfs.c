@@ -59,7 +59,7 @@ static struct dentry *attach_locked(struct dentry *parent, const char *name, str
 	return d;
 }
 
-static struct dentry *attach(struct dentry *parent, const char *name, struct inode *inode)
+struct dentry *simple_attach(struct dentry *parent, const char *name, struct inode *inode)
 {
 	struct dentry *d;
 
@@ -81,7 +81,7 @@ struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_
 		inode->i_fop = fop;
 		inode->i_private = data;
 	}
-	return attach(parent, name, inode);
+	return simple_attach(parent, name, inode);
 }
 
 struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t mode,
@@ -93,7 +93,7 @@ struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t
 		inode->i_op = iop ? iop : &simple_dir_iops;
 		inode->i_fop = &simple_dir_fops;
 	}
-	return attach(parent, name, inode);
+	return simple_attach(parent, name, inode);
 }
 
 struct dentry *simple_create_symlink(struct dentry *parent, const char *name, const char *target)
@@ -109,7 +109,7 @@ struct dentry *simple_create_symlink(struct dentry *parent, const char *name, co
 			inode = NULL;
 		}
 	}
-	return attach(parent, name, inode);
+	return simple_attach(parent, name, inode);
 }
 
 int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode,

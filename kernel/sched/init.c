@@ -101,16 +101,6 @@ int task_nice(const struct task_struct *p)
 	return p->static_prio - DEFAULT_PRIO;
 }
 
-unsigned task_state_index(unsigned state)
-{
-	if ((state & TASK_IDLE) == TASK_IDLE)
-		return 8;
-	if (state & TASK_DEAD)
-		return 5;
-	state &= 0x7f;
-	return state ? 32 - __builtin_clz(state) : 0;
-}
-
 char task_index_to_char(unsigned index)
 {
 	static const char letters[] = "RSDTtXZPI";

@@ -8,31 +8,36 @@ import pytest
 from machines import product
 from vitrine_guest import ROOT
 
-# Steps through ftrace_caller from its first instruction to its last, the tracer itself in one go, with a line for each.
+# Steps through a caller from its first instruction to its last, what it calls in one go, with a line for each.
 STEPS = r"""
 set pagination off
 set confirm off
 set width 0
 target remote SOCKET
-hbreak *ftrace_caller
-continue
-delete
 python
 import gdb
-for step in range(200):
-    block = gdb.execute("info symbol $pc", to_string=True).split()[0]
-    if block not in ("ftrace_caller", "ftrace_call", "ftrace_graph_call"):
-        break
-    names, frame = [], gdb.newest_frame()
-    while frame and len(names) < 12:
-        names.append(str(frame.name()))
-        frame = frame.older()
-    print("step", step, " ".join(names))
-    gdb.execute("nexti", to_string=True)
+def steps(caller, parts):
+    gdb.execute("hbreak *" + caller)
+    gdb.execute("continue")
+    gdb.execute("delete")
+    for step in range(200):
+        block = gdb.execute("info symbol $pc", to_string=True).split()[0]
+        if block not in parts:
+            break
+        names, frame = [], gdb.newest_frame()
+        while frame and len(names) < 12:
+            names.append(str(frame.name()))
+            frame = frame.older()
+        print("step", step, caller, " ".join(names))
+        gdb.execute("nexti", to_string=True)
+steps("ftrace_caller", ("ftrace_caller", "ftrace_call", "ftrace_graph_call"))
+steps("ftrace_regs_caller", ("ftrace_regs_caller", "ftrace_regs_caller_body"))
 end
 detach
 quit
 """
+# Who is traced, and somebody further out. sys_write has jumped to ksys_write.
+TRACED = {"ftrace_caller": ("vfs_write", "write"), "ftrace_regs_caller": ("ksys_write", "syscall_dispatch")}
 
 
 # What a traced function was called with: at the hook, as the tracer's callee finds it in struct ftrace_regs, and behind the hook.
@@ -61,11 +66,13 @@ quit
 
 
 def traced_write(machine, tmp_path, commands):
-    """gdb's output from these commands, while the guest's shell writes into a file again and again and vfs_write is traced."""
+    """gdb's output from these commands, while the guest's shell writes into a file again and again; vfs_write is traced, ksys_write
+    with registers."""
     socket = tmp_path / "gdb"
     stub = ["-chardev", f"socket,id=gdb,path={socket},server=on,wait=off", "-gdb", "chardev:gdb"]
     with machine.guest(timeout=120, qemu_args=stub) as guest:
         assert guest.run("cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; echo function > current_tracer; "
+                         "echo ksys_write > /sys/kernel/debug/ftrace_sample/watch; "
                          "while :; do echo 1 > /tmp/x; sleep 0.1; done &")[0] == 0
         script = tmp_path / "commands"
         script.write_text(commands.replace("SOCKET", str(socket)))
@@ -76,12 +83,13 @@ def traced_write(machine, tmp_path, commands):
 
 def test_backtraces_are_complete_in_ftrace_caller(tmp_path, machine):
     output = traced_write(machine, tmp_path, STEPS)
-    steps = re.findall(r"^step \d+ (.*)$", output, re.MULTILINE)
-    assert len(steps) > 8, output
-    for number, frames in enumerate(steps):
-        # The hook is the first thing that vfs_write does; who called that is known all the same.
-        assert re.match(r"ftrace_\w+ vfs_write (ksys_write )?(\S+ )*\w+", frames), f"at step {number}: {frames}\n{output}"
-        assert "write" in frames.split(" ", 2)[2], f"at step {number}: {frames}"
+    for caller, (function, outer) in TRACED.items():
+        steps = re.findall(rf"^step \d+ {caller} (.*)$", output, re.MULTILINE)
+        assert len(steps) > 8, output
+        for number, frames in enumerate(steps):
+            # The hook is the first thing that the function does; who called that is known all the same.
+            assert re.match(rf"ftrace_\w+ {function} (\S+ )*\w+", frames), f"{caller}, step {number}: {frames}\n{output}"
+            assert outer in frames.split(" ", 2)[2], f"{caller}, step {number}: {frames}"
 
 
 @pytest.mark.parametrize("machine,registers", product(lambda machine: [("arguments", machine.arguments)] if machine.arguments else []))

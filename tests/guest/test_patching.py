@@ -52,7 +52,12 @@ def test_sites_are_what_they_should_be(tmp_path, machine, cpu):
         guest.run("echo nop > current_tracer; echo 0 > /proc/sys/kernel/stack_tracer_enabled")
         calling, _ = Text(guest, kernel).calls()
         assert calling == addresses(guest, "set_ftrace_filter"), "returns only"
-        guest.run("echo 0 > function_profile_enabled")
+        users = "/sys/kernel/debug/ftrace_sample/users"
+        assert guest.run(f"for user in '0 filter vfs_*' '1 filter vfs_r*' '2 flags 1' '2 filter vfs_w*' '0 on' '1 on' '2 on'; do "
+                         f"echo $user > {users} || exit; done")[0] == 0
+        calling, _ = Text(guest, kernel).calls()
+        assert len(calling) > 5 and calling == addresses(guest, "enabled_functions"), "users alone, together, with registers"
+        guest.run(f"for user in 0 1 2; do echo $user off > {users}; done; echo 0 > function_profile_enabled")
         assert Text(guest, kernel).calls() == (set(), 0)
 
 

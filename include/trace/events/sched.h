@@ -1,23 +1,135 @@
-/* Tracepoints of the scheduler. */
-#pragma once
+/* Tracepoints of the scheduler. Fields and texts are Linux's. */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM sched
 
+#if !defined(_TRACE_SCHED_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_SCHED_H
+
+#include <sched/sched.h>
 #include <trace/tracepoint.h>
 
-struct task_struct;
+/* A state as sched_switch keeps it: a bit for its letter, none for R; behind them: still runnable. */
+#define TASK_STATE_BITS    0xff
+#define TASK_STATE_RUNS_ON 0x100
 
 /* In __schedule, runqueue lock held, interrupts off, before the switch; prev_state is what prev goes to sleep with. */
-DECLARE_TRACE(sched_switch,
-	      TP_PROTO(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned prev_state),
-	      TP_ARGS(preempt, prev, next, prev_state));
+TRACE_EVENT(sched_switch,
+	TP_PROTO(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned prev_state),
+	TP_ARGS(preempt, prev, next, prev_state),
+	TP_STRUCT__entry(
+		__array(char, prev_comm, TASK_COMM_LEN)
+		__field(pid_t, prev_pid)
+		__field(int, prev_prio)
+		__field(long, prev_state)
+		__array(char, next_comm, TASK_COMM_LEN)
+		__field(pid_t, next_pid)
+		__field(int, next_prio)
+	),
+	TP_fast_assign(
+		memcpy(__entry->prev_comm, prev->comm, TASK_COMM_LEN);
+		__entry->prev_pid = prev->pid;
+		__entry->prev_prio = prev->prio;
+		__entry->prev_state = preempt ? TASK_STATE_RUNS_ON : task_state_bit(prev_state);
+		memcpy(__entry->next_comm, next->comm, TASK_COMM_LEN);
+		__entry->next_pid = next->pid;
+		__entry->next_prio = next->prio;
+	),
+	TP_printk("prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s next_pid=%d next_prio=%d",
+		__entry->prev_comm, __entry->prev_pid, __entry->prev_prio,
+		__entry->prev_state & TASK_STATE_BITS ?
+			__print_flags(__entry->prev_state & TASK_STATE_BITS, "|", { 0x01, "S" }, { 0x02, "D" },
+				{ 0x04, "T" }, { 0x08, "t" }, { 0x10, "X" }, { 0x20, "Z" }, { 0x40, "P" },
+				{ 0x80, "I" }) : "R",
+		__entry->prev_state & TASK_STATE_RUNS_ON ? "+" : "", __entry->next_comm, __entry->next_pid,
+		__entry->next_prio)
+);
+
+DECLARE_EVENT_CLASS(sched_wakeup_template,
+	TP_PROTO(struct task_struct *p),
+	TP_ARGS(p),
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+		__field(int, prio)
+		__field(int, target_cpu)
+	),
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid = p->pid;
+		__entry->prio = p->prio;
+		__entry->target_cpu = p->cpu;
+	),
+	TP_printk("comm=%s pid=%d prio=%d target_cpu=%03d",
+		__entry->comm, __entry->pid, __entry->prio, __entry->target_cpu)
+);
+
 /* In try_to_wake_up, before p is put on a runqueue; in the waker's context, interrupts off, p->pi_lock held. */
-DECLARE_TRACE(sched_waking, TP_PROTO(struct task_struct *p), TP_ARGS(p));
+DEFINE_EVENT(sched_wakeup_template, sched_waking, TP_PROTO(struct task_struct *p), TP_ARGS(p));
 /* p is runnable now; on the CPU that made it so, its runqueue locked. */
-DECLARE_TRACE(sched_wakeup, TP_PROTO(struct task_struct *p), TP_ARGS(p));
-DECLARE_TRACE(sched_wakeup_new, TP_PROTO(struct task_struct *p), TP_ARGS(p));
-/* In the parent, which has made the child; the child does not run yet. */
-DECLARE_TRACE(sched_process_fork, TP_PROTO(struct task_struct *parent, struct task_struct *child),
-	      TP_ARGS(parent, child));
-/* p is gone from every list, and its pid not yet free for another. It may be the current task, on its last way. */
-DECLARE_TRACE(sched_process_free, TP_PROTO(struct task_struct *p), TP_ARGS(p));
+DEFINE_EVENT(sched_wakeup_template, sched_wakeup, TP_PROTO(struct task_struct *p), TP_ARGS(p));
+DEFINE_EVENT(sched_wakeup_template, sched_wakeup_new, TP_PROTO(struct task_struct *p), TP_ARGS(p));
+
 /* p is about to belong to dest_cpu's runqueue; its old runqueue or, when it wakes up there, its pi_lock held. */
-DECLARE_TRACE(sched_migrate_task, TP_PROTO(struct task_struct *p, int dest_cpu), TP_ARGS(p, dest_cpu));
+TRACE_EVENT(sched_migrate_task,
+	TP_PROTO(struct task_struct *p, int dest_cpu),
+	TP_ARGS(p, dest_cpu),
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+		__field(int, prio)
+		__field(int, orig_cpu)
+		__field(int, dest_cpu)
+	),
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid = p->pid;
+		__entry->prio = p->prio;
+		__entry->orig_cpu = p->cpu;
+		__entry->dest_cpu = dest_cpu;
+	),
+	TP_printk("comm=%s pid=%d prio=%d orig_cpu=%d dest_cpu=%d",
+		__entry->comm, __entry->pid, __entry->prio, __entry->orig_cpu, __entry->dest_cpu)
+);
+
+/* In the parent, which has made the child; the child does not run yet. */
+TRACE_EVENT(sched_process_fork,
+	TP_PROTO(struct task_struct *parent, struct task_struct *child),
+	TP_ARGS(parent, child),
+	TP_STRUCT__entry(
+		__array(char, parent_comm, TASK_COMM_LEN)
+		__field(pid_t, parent_pid)
+		__array(char, child_comm, TASK_COMM_LEN)
+		__field(pid_t, child_pid)
+	),
+	TP_fast_assign(
+		memcpy(__entry->parent_comm, parent->comm, TASK_COMM_LEN);
+		__entry->parent_pid = parent->pid;
+		memcpy(__entry->child_comm, child->comm, TASK_COMM_LEN);
+		__entry->child_pid = child->pid;
+	),
+	TP_printk("comm=%s pid=%d child_comm=%s child_pid=%d",
+		__entry->parent_comm, __entry->parent_pid, __entry->child_comm, __entry->child_pid)
+);
+
+DECLARE_EVENT_CLASS(sched_process_template,
+	TP_PROTO(struct task_struct *p),
+	TP_ARGS(p),
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+		__field(int, prio)
+	),
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid = p->pid;
+		__entry->prio = p->prio;
+	),
+	TP_printk("comm=%s pid=%d prio=%d", __entry->comm, __entry->pid, __entry->prio)
+);
+
+/* p is gone from every list, and its pid not yet free for another. It may be the current task, on its last way. */
+DEFINE_EVENT(sched_process_template, sched_process_free, TP_PROTO(struct task_struct *p), TP_ARGS(p));
+
+#endif
+
+#include <trace/define_trace.h>

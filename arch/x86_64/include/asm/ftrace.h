@@ -13,8 +13,8 @@
 
 /*
  * What ftrace_caller hands its callee: the registers in which the traced function got its arguments, and the
- * frame records that stand in for the one it has not pushed yet (ftrace.S has the picture). A callee may
- * change the argument registers: the traced function then sees the new values.
+ * frame records that stand in for the one it has not pushed yet (ftrace.S has the picture). Who wants to change
+ * registers asks for all of them (FTRACE_OPS_FL_SAVE_REGS).
  */
 struct ftrace_regs {
 	unsigned long di, si, dx, cx, r8, r9; /* arguments, in their order */
@@ -53,6 +53,19 @@ static inline unsigned long ftrace_regs_argument(const struct ftrace_regs *fregs
 	return (&fregs->di)[n];
 }
 
+/*
+ * With FTRACE_OPS_FL_SAVE_REGS a struct pt_regs lies right below. At a function's first instruction its registers are
+ * those of any other's, so any function's start can be gone to from there.
+ */
+struct pt_regs;
+static inline bool arch_ftrace_can_redirect(unsigned long ip)
+{
+	return true;
+}
+static inline void arch_ftrace_redirect(unsigned long ip, struct pt_regs *regs)
+{
+}
+
 /* What return_to_handler keeps on the stack. `ret` becomes the address to go to. */
 struct fgraph_ret_regs {
 	unsigned long result[2];
@@ -70,6 +83,12 @@ void ftrace_caller(void);
 void ftrace_graph_caller(void);
 void ftrace_entry_caller(void);
 void ftrace_return_caller(void);
+void ftrace_single_caller_0(void);
+void ftrace_single_caller_1(void);
+void ftrace_single_caller_2(void);
+void ftrace_single_caller_3(void);
+void ftrace_list_caller(void);
+void ftrace_regs_caller(void);
 extern const unsigned char return_to_handler_entry[];
 extern const unsigned char ftrace_call[], ftrace_entry_call[], ftrace_graph_call[];
 
@@ -78,6 +97,15 @@ extern const unsigned char ftrace_call[], ftrace_entry_call[], ftrace_graph_call
 /* What sites call while some want only entries or only returns traced. */
 #define FTRACE_ENTRY_CALLER_ADDR  ((unsigned long)ftrace_entry_caller)
 #define FTRACE_RETURN_CALLER_ADDR ((unsigned long)ftrace_return_caller)
+/* What sites call for users that C calls: one of a few, where it is alone; several; one that wants registers. */
+#define FTRACE_SINGLE_CALLERS 4
+#define FTRACE_SINGLE_CALLER_ADDR(nr)                                                   \
+	((nr) == 0   ? (unsigned long)ftrace_single_caller_0                            \
+	 : (nr) == 1 ? (unsigned long)ftrace_single_caller_1                            \
+	 : (nr) == 2 ? (unsigned long)ftrace_single_caller_2                            \
+		     : (unsigned long)ftrace_single_caller_3)
+#define FTRACE_LIST_CALLER_ADDR ((unsigned long)ftrace_list_caller)
+#define FTRACE_REGS_CALLER_ADDR ((unsigned long)ftrace_regs_caller)
 /*
  * Patchable places, nops to begin with. In ftrace_caller the first becomes a call of a ftrace_func_t (PATCH_CALL), the
  * second, while that is so, a jump to ftrace_graph_caller (PATCH_JUMP); in ftrace_entry_caller the one is the same

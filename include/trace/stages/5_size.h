@@ -1,0 +1,26 @@
+/* Pass 5: how many bytes the dynamic data of a record take, and where each lies. */
+#include <trace/stages/no_fields.h>
+#define __field(type, item)
+#define __field_ext(type, item, filter)
+#define __field_struct(type, item)
+#define __array(type, item, len)
+#define __dynamic_array(type, item, len)                                                 \
+	item_size = (len) * sizeof(type);                                                \
+	offsets->item = (size + offsetof(__typeof__(*entry), __data)) | item_size << 16; \
+	size += item_size;
+#define __string(item, src)                        \
+	offsets->item##_src = (src) ?: "(null)";   \
+	__dynamic_array(char, item, strlen(offsets->item##_src) + 1)
+
+#undef DECLARE_EVENT_CLASS
+#define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)                                   \
+	static __always_inline notrace unsigned trace_event_get_offsets_##name(                          \
+		struct trace_event_data_offsets_##name *offsets, proto)                                  \
+	{                                                                                                \
+		struct trace_event_raw_##name __maybe_unused *entry = NULL;                              \
+		unsigned __maybe_unused item_size;                                                       \
+		unsigned size = 0;                                                                       \
+                                                                                                         \
+		tstruct                                                                                  \
+		return size;                                                                             \
+	}

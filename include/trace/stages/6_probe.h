@@ -1,0 +1,35 @@
+/* Pass 6: trace_event_raw_event_CLASS(), the probe that makes a record. */
+#include <trace/stages/no_fields.h>
+#define __field(type, item)
+#define __field_ext(type, item, filter)
+#define __field_struct(type, item)
+#define __array(type, item, len)
+#define __dynamic_array(type, item, len)         __entry->__data_loc_##item = offsets.item;
+#define __string(item, src)                      __dynamic_array(char, item, )
+
+#undef __entry
+#define __entry entry
+#define __get_dynamic_array(item)     ((void *)((char *)__entry + (__entry->__data_loc_##item & 0xffff)))
+#define __get_dynamic_array_len(item) (__entry->__data_loc_##item >> 16)
+#define __get_str(item)               ((char *)__get_dynamic_array(item))
+#define __assign_str(item, ...)       memcpy(__get_str(item), offsets.item##_src, __get_dynamic_array_len(item))
+
+#undef DECLARE_EVENT_CLASS
+#define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)                                     \
+	static notrace void trace_event_raw_event_##name(void *file, proto)                                \
+	{                                                                                                  \
+		struct trace_event_data_offsets_##name __maybe_unused offsets;                             \
+		struct trace_event_raw_##name *entry;                                                      \
+		struct trace_event_buffer buffer;                                                          \
+                                                                                                           \
+		entry = trace_event_begin(&buffer, file,                                                   \
+					  sizeof(*entry) + trace_event_get_offsets_##name(&offsets, args)); \
+		if (!entry)                                                                                \
+			return;                                                                            \
+		tstruct                                                                                    \
+		{                                                                                          \
+			assign                                                                             \
+		}                                                                                          \
+		trace_event_end(&buffer, arch_caller_fp());                                                \
+		barrier();                                                                                 \
+	}

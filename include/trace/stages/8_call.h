@@ -1,0 +1,41 @@
+/* Pass 8: what TP_printk says, as text for `format`; the class and the events in their table. */
+#include <trace/stages/no_fields.h>
+#undef __print_flags
+#undef __print_symbolic
+#undef __print_hex
+#undef __print_hex_str
+#undef __print_array
+#undef __get_dynamic_array
+#undef __get_dynamic_array_len
+#undef __get_str
+#undef __entry
+#define __entry REC
+
+#undef TP_printk
+#define TP_printk(fmt, ...) "\"" fmt "\", " __stringify(__VA_ARGS__)
+
+#undef DECLARE_EVENT_CLASS
+#define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, text) \
+	static const struct trace_event_class event_class_##name = {   \
+		.system = __stringify(TRACE_SYSTEM),                   \
+		.fields = trace_event_fields_##name,                   \
+		.probe = (void *)trace_event_raw_event_##name,         \
+		.print = trace_raw_output_##name,                      \
+		.print_fmt = text,                                     \
+	};
+
+#define TRACE_EVENT_CALL(class_name, event, ...)                                      \
+	static const struct trace_event_call event_##event = {                        \
+		.name = #event,                                                       \
+		.class = &event_class_##class_name,                                   \
+		.tp = &__tracepoint_##event,                                          \
+		__VA_ARGS__                                                           \
+	};                                                                            \
+	static const struct trace_event_call *const __event_ptr_##event __used       \
+		__section("ptrs_ftrace_events") = &event_##event;
+
+#undef DEFINE_EVENT
+#define DEFINE_EVENT(class, name, proto, args) TRACE_EVENT_CALL(class, name)
+#undef DEFINE_EVENT_PRINT
+#define DEFINE_EVENT_PRINT(class, name, proto, args, text) \
+	TRACE_EVENT_CALL(class, name, .print = trace_raw_output_event_##name, .print_fmt = text)

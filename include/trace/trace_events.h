@@ -1,0 +1,99 @@
+/*
+ * Events: tracepoints that are recorded. TRACE_EVENT says all there is to say of one (what it is told, what is kept,
+ * how that is filled and printed); <trace/define_trace.h> makes the rest of it. Here is what it makes.
+ */
+#pragma once
+
+#include <kernel/percpu.h>
+#include <lib/types.h>
+#include <trace/tracepoint.h>
+
+struct seq_file;
+struct trace_array;
+struct trace_iterator;
+
+/* Every record begins with this; events/<system>/<event>/format shows it as the common fields. */
+struct trace_entry {
+	u16 type;
+	u8 flags;         /* TRACE_FLAG_* */
+	u8 preempt_count; /* low four bits: preemption depth, at most 15 */
+	s32 pid;
+};
+
+/* How a filter compares a field. */
+enum trace_filter_type {
+	FILTER_OTHER, /* a number */
+	FILTER_STATIC_STRING, /* an array of characters */
+	FILTER_DYN_STRING,    /* __string, __dynamic_array of characters */
+	FILTER_PTR_STRING,    /* a pointer to a string that lives for ever */
+	FILTER_CPU,
+	FILTER_COMM,
+	FILTER_NONE, /* nothing a filter can mean */
+};
+
+/* A field of a record. Tables of them end with name NULL. */
+struct trace_event_field {
+	const char *type; /* as in C; of an array with its length behind: "char[16]" */
+	const char *name;
+	u16 offset, size; /* bytes. Of a dynamic array its __data_loc word's: offset | length << 16 of the data */
+	bool is_signed;
+	enum trace_filter_type filter_type;
+};
+
+/* What events of one form share (DECLARE_EVENT_CLASS). */
+struct trace_event_class {
+	const char *system;
+	const struct trace_event_field *(*fields)(void);
+	void *probe; /* of the class's prototype, behind void *data: the struct trace_event_file */
+	/* What stands behind "name: ", with newline. */
+	void (*print)(struct seq_file *s, struct trace_iterator *iter);
+	const char *print_fmt; /* the line of `format` behind "print fmt: " */
+};
+
+/* An event. In a table of the linker's; its number there says its type. */
+struct trace_event_call {
+	const char *name;
+	const struct trace_event_class *class;
+	struct tracepoint *tp;
+	/* DEFINE_EVENT_PRINT has its own; else the class's. */
+	void (*print)(struct seq_file *s, struct trace_iterator *iter);
+	const char *print_fmt;
+};
+#define TRACE_EVENT_FIRST 20 /* type of the first; those below are the tracers' */
+
+/* An event of an array: what its probe is told. */
+struct trace_event_file;
+
+/* From trace_event_begin to trace_event_end. */
+struct trace_event_buffer {
+	struct trace_event_file *file;
+	struct ring_buffer_event *event;
+	void *entry;
+	unsigned long flags;
+	u32 pc;
+};
+
+/*
+ * A record of `len` bytes, its common fields filled, or NULL: there is no room, recording is off. Then end, to which
+ * the probe hands its frame record: with the option stacktrace the stack begins where the tracepoint stands. Any
+ * context, preemption off, as probes have it.
+ */
+void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_file *file, unsigned len);
+void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp);
+
+/* ---- For TP_printk. Texts live until the line is printed; "" when there is no room. */
+
+struct trace_print_flags {
+	unsigned long mask;
+	const char *name;
+};
+/* The record that is being printed. */
+void *trace_iter_entry(struct trace_iterator *iter);
+const char *trace_print_flags(struct trace_iterator *iter, const char *delim, unsigned long flags,
+			      const struct trace_print_flags *names);
+const char *trace_print_symbols(struct trace_iterator *iter, unsigned long value,
+				const struct trace_print_flags *names);
+const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsigned len, bool joined);
+const char *trace_print_array(struct trace_iterator *iter, const void *array, unsigned count, unsigned size);
+
+#define is_signed_type(type) ((type)-1 < (type)1)

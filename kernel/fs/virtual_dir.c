@@ -1,0 +1,81 @@
+/* Directories whose entries are computed. */
+#include "internal.h"
+
+#include <fs/libfs.h>
+#include <fs/virtual_dir.h>
+
+static const struct inode_operations virtual_dir_iops;
+static const struct file_operations virtual_dir_fops;
+
+static struct inode *make_inode(struct super_block *sb, const struct virtual_entry *e)
+{
+	struct inode *inode = new_inode(sb, (e->dir ? S_IFDIR : S_IFREG) | e->mode);
+
+	if (!inode)
+		return NULL;
+	inode->i_uid = inode->i_gid = 0;
+	if (e->dir) {
+		inode->i_op = &virtual_dir_iops;
+		inode->i_fop = &virtual_dir_fops;
+		inode->i_private = e->dir;
+	} else {
+		inode->i_fop = e->fop;
+		inode->i_private = e->data;
+	}
+	return inode;
+}
+
+static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
+{
+	struct virtual_dir *dir = inode->i_private;
+	struct virtual_entry e = {};
+	struct inode *found;
+
+	for (unsigned n = 0; dir->entry(dir, n, &e); n++, e = (struct virtual_entry){}) {
+		if (strcmp(e.name, dentry->d_name))
+			continue;
+		found = make_inode(inode->i_sb, &e);
+		if (!found)
+			return -ENOMEM;
+		d_add(dentry, found);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* For the kernel alone to fill. */
+static int virtual_dir_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
+{
+	return -EACCES;
+}
+
+/* Positions: number of the entry + 2. */
+static int virtual_dir_iterate(struct file *file, struct dir_context *ctx)
+{
+	struct virtual_dir *dir = file->f_inode->i_private;
+	struct virtual_entry e = {};
+
+	if (!dir_emit_dots(file, ctx))
+		return 0;
+	while (dir->entry(dir, ctx->pos - 2, &e)) {
+		if (!ctx->emit(ctx, e.name, strlen(e.name), ctx->pos, file->f_inode->i_ino + ctx->pos,
+			       (e.dir ? S_IFDIR : S_IFREG) >> 12))
+			break;
+		ctx->pos++;
+		e = (struct virtual_entry){};
+	}
+	return 0;
+}
+
+static const struct inode_operations virtual_dir_iops = {
+	.lookup = virtual_dir_lookup,
+	.create = virtual_dir_no_create,
+};
+static const struct file_operations virtual_dir_fops = { .iterate = virtual_dir_iterate };
+
+struct dentry *virtual_dir_create(struct dentry *parent, const char *name, mode_t mode, struct virtual_dir *dir)
+{
+	const struct virtual_entry e = { .mode = mode, .dir = dir };
+
+	return simple_attach(parent, name, make_inode(parent->d_sb, &e));
+}

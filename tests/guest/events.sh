@@ -1,0 +1,92 @@
+#!/bin/sh
+# description: events: their files, on and off by every way there is, their records as Linux words them
+# requires: smp=2 icount
+. /run/prelude
+tracing_reset
+sched=events/sched
+
+# on EVENT...: exactly these are on, by set_event
+on() {
+	same 'set_event' "$(printf 'sched:%s\n' "$@" | sort)" "$(sort set_event)"
+}
+
+# -- files
+same 'events of the scheduler' "$(ls $sched | grep sched_ | sort)" "$(sed -n 's/^sched://p' available_events | sort)"
+same 'files of an event' 'enable format id' "$(echo $(ls $sched/sched_switch))"
+same 'twice the same' "$(cat $sched/sched_waking/format)" "$(cat events/sched/sched_waking/format)"
+same 'name' 'name: sched_wakeup_new' "$(head -n 1 $sched/sched_wakeup_new/format)"
+grep -q 'field:char prev_comm\[16\];	offset:8;	size:16;	signed:0;' $sched/sched_switch/format || fail 'prev_comm in format'
+same 'id' "ID: $(cat $sched/sched_wakeup/id)" "$(sed -n 2p $sched/sched_wakeup/format)"
+cat $sched/*/id | sort | uniq -d | grep . && fail 'two events have one id'
+test -e $sched/nosuch && fail 'there is an event that nobody defined'
+for file in $sched/sched_switch/format $sched/sched_switch/id events/header_page; do
+	echo 1 2> /dev/null > $file && fail "$file can be written"
+done
+
+# -- on and off
+holds 'at first' events/enable 0
+echo 1 > $sched/sched_switch/enable
+holds 'one' $sched/sched_switch/enable 1
+holds 'some' $sched/enable X
+holds 'some' events/enable X
+echo 1 > $sched/enable
+holds 'all of a system' $sched/enable 1
+echo 0 > events/enable
+holds 'none' $sched/enable 0
+echo sched_switch sched:sched_wakeup > set_event
+on sched_switch sched_wakeup
+echo 'sched:*_new' >> set_event
+on sched_switch sched_wakeup sched_wakeup_new
+echo '!*:sched_wakeup*' >> set_event
+on sched_switch
+echo sched: > set_event
+same 'a system' "$(sort available_events)" "$(sort set_event)"
+for bad in nosuch:event sched:nosuch nosuch: '!sched:nosuch' nosuch; do
+	echo $bad 2> /dev/null >> set_event && fail "set_event takes $bad"
+done
+same 'after errors' "$(sort available_events)" "$(sort set_event)"
+for bad in 2 x -1 '' '1 1'; do
+	echo "$bad" 2> /dev/null > $sched/enable && fail "enable takes '$bad'"
+done
+holds 'after errors' $sched/enable 1
+echo > set_event
+same 'an empty write clears' '' "$(cat set_event)"
+
+# -- records
+echo > trace
+echo 1 > $sched/enable
+sleep 0.01
+/bin/true
+echo 0 > $sched/enable
+cat trace > /tmp/trace
+# seen EVENT PATTERN: there is such a record, and no other form of it
+seen() {
+	grep " $1: " /tmp/trace > /tmp/seen || fail "no $1"
+	grep -vE ": $1: $2\$" /tmp/seen && fail "$1 looks different"
+}
+task='comm=[^ ]+ pid=[0-9]+ prio=-?[0-9]+'
+seen sched_switch 'prev_comm=[^ ]+ prev_pid=[0-9]+ prev_prio=-?[0-9]+ prev_state=(R\+?|[SDTtXZPI]) ==> next_comm=[^ ]+ next_pid=[0-9]+ next_prio=-?[0-9]+'
+for event in sched_waking sched_wakeup sched_wakeup_new; do
+	seen $event "$task target_cpu=00[01]"
+done
+seen sched_process_fork 'comm=sh pid=[0-9]+ child_comm=sh child_pid=[0-9]+'
+seen sched_process_free "$task"
+grep -q "sched_wakeup: comm=sleep pid=[0-9]* prio=120" /tmp/trace || fail 'nobody woke sleep'
+lines=$(grep -c : trace)
+sleep 0.01
+same 'nothing comes when they are off' $lines "$(grep -c : trace)"
+
+# -- beside a tracer, and with stacks that begin where the tracepoint stands
+echo > trace
+echo schedule > set_ftrace_filter
+echo function > current_tracer
+echo 1 > options/stacktrace
+echo 1 > $sched/sched_switch/enable
+sleep 0.01
+echo 0 > tracing_on
+echo 0 > $sched/sched_switch/enable
+grep -q ': schedule <-' trace || fail 'no function'
+grep -A2 'prev_comm=sleep' trace | grep -q '^ => __schedule$' || fail 'the stack does not begin in __schedule'
+echo 0 > options/stacktrace
+tracing_reset
+finish

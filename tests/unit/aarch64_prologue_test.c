@@ -1,0 +1,194 @@
+/* Prologues as gcc makes them are undone, and what cannot be is refused. */
+/* sources: */
+/* include: tests/unit/include-prologue */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../arch/aarch64/prologue.c"
+
+static const u32 *function;
+
+long symbol_index(unsigned long address)
+{
+	return 0;
+}
+
+bool kallsyms_symbol(long i, struct ksym *sym)
+{
+	sym->address = (unsigned long)function;
+	return true;
+}
+
+#define STP_FRAME_48 0xa9bd7bfd /* stp x29, x30, [sp, #-48]! */
+#define MOV_FP_SP    0x910003fd
+#define STP_19_20    0xa90153f3 /* stp x19, x20, [sp, #16] */
+#define STP_21_22    0xa9025bf5 /* stp x21, x22, [sp, #32] */
+#define MOV_19_0     0xaa0003f3
+#define MOV_W20_W1   0x2a0103f4
+#define MOV_0_30     0xaa1e03e0
+
+/* The stack from `sp` at the function's start downwards, and registers of which each is told from all others. */
+static u64 stack[64];
+#define ENTRY_SP ((unsigned long)&stack[60])
+
+static u64 entry_value(unsigned reg)
+{
+	return 0x1111000000000000UL + reg;
+}
+
+static struct pt_regs entry_regs(void)
+{
+	struct pt_regs regs = {.sp = ENTRY_SP};
+
+	for (unsigned i = 0; i < 31; i++)
+		regs.regs[i] = entry_value(i);
+	return regs;
+}
+
+/* sp at the site lies `size` bytes lower, and the frame record at `record` from there. */
+static void push_frame(struct pt_regs *regs, unsigned size, unsigned record)
+{
+	regs->sp = ENTRY_SP - size;
+	*(u64 *)(regs->sp + record) = regs->regs[29];
+	*(u64 *)(regs->sp + record + 8) = regs->regs[30];
+	regs->regs[29] = regs->sp + record;
+}
+
+static void save(const struct pt_regs *regs, unsigned reg, unsigned offset)
+{
+	*(u64 *)(regs->sp + offset) = regs->regs[reg];
+}
+
+static unsigned long site_of(const u32 *code, unsigned n)
+{
+	function = code;
+	return (unsigned long)(code + n);
+}
+
+/* All is as at the entry, but for the registers of a mask, which are 0. */
+static void expect_entry(const struct pt_regs *regs, u64 zero)
+{
+	for (unsigned i = 0; i < 31; i++)
+		assert_int_equal(regs->regs[i], (zero >> i) & 1 ? 0 : entry_value(i));
+	assert_int_equal(regs->sp, ENTRY_SP);
+}
+
+static void test_arguments_in_saved_registers(void **state)
+{
+	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP,	STP_19_20, STP_21_22, MOV_19_0,
+				   0xaa0103f5 /* mov x21, x1 */, MOV_0_30,  0xaa0203f4 /* mov x20, x2 */};
+	struct pt_regs regs = entry_regs();
+	unsigned long ip = site_of(code, 8);
+
+	push_frame(&regs, 48, 0);
+	for (unsigned i = 0; i < 4; i++)
+		save(&regs, 19 + i, 16 + 8 * i);
+	regs.regs[19] = regs.regs[0];
+	regs.regs[21] = regs.regs[1];
+	regs.regs[20] = regs.regs[2];
+	regs.regs[0] = regs.regs[30];
+	assert_true(arch_ftrace_can_redirect(ip));
+	arch_ftrace_redirect(ip, &regs);
+	expect_entry(&regs, 0);
+}
+
+/* A frame with the record in its middle, x0 in the frame, x1 only as x1 + 8. */
+static void test_arguments_in_the_frame(void **state)
+{
+	static const u32 code[] = {0xd10143ff /* sub sp, sp, #80 */,	     0xa9017bfd /* stp x29, x30, [sp, #16] */,
+				   0x910043fd /* add x29, sp, #16 */,	     0xf90013f3 /* str x19, [sp, #32] */,
+				   0xf90017e0 /* str x0, [sp, #40] */,	     0x91002033 /* add x19, x1, #8 */,
+				   0xd2800001 /* mov x1, #0 */,		     MOV_0_30};
+	struct pt_regs regs = entry_regs();
+	unsigned long ip = site_of(code, 8);
+
+	push_frame(&regs, 80, 16);
+	save(&regs, 19, 32);
+	save(&regs, 0, 40);
+	regs.regs[19] = regs.regs[1] + 8;
+	regs.regs[1] = 0;
+	regs.regs[0] = regs.regs[30];
+	assert_true(arch_ftrace_can_redirect(ip));
+	arch_ftrace_redirect(ip, &regs);
+	expect_entry(&regs, 0);
+}
+
+/* A return that is hooked is in the record by then: the new function takes it from x30. */
+static void test_unused_argument_and_hooked_return(void **state)
+{
+	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, MOV_0_30};
+	struct pt_regs regs = entry_regs();
+	unsigned long ip = site_of(code, 3);
+
+	push_frame(&regs, 48, 0);
+	regs.regs[0] = regs.regs[30];
+	*(u64 *)(regs.sp + 8) = 0x4242;
+	assert_true(arch_ftrace_can_redirect(ip));
+	arch_ftrace_redirect(ip, &regs);
+	assert_int_equal(regs.regs[30], 0x4242);
+	regs.regs[30] = entry_value(30);
+	expect_entry(&regs, 1);
+}
+
+static void test_a_narrow_argument(void **state)
+{
+	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20, MOV_W20_W1, 0xaa1e03e1 /* mov x1, x30 */};
+	struct pt_regs regs = entry_regs();
+	unsigned long ip = site_of(code, 5);
+
+	push_frame(&regs, 48, 0);
+	save(&regs, 19, 16);
+	save(&regs, 20, 24);
+	regs.regs[20] = (u32)regs.regs[1];
+	regs.regs[1] = regs.regs[30];
+	assert_true(arch_ftrace_can_redirect(ip));
+	arch_ftrace_redirect(ip, &regs);
+	assert_int_equal(regs.regs[1], (u32)entry_value(1));
+	regs.regs[1] = entry_value(1);
+	expect_entry(&regs, 0);
+}
+
+#define REFUSED(what, ...)                                                                      \
+	do {                                                                                    \
+		static const u32 code[] = {__VA_ARGS__};                                        \
+		assert_false(arch_ftrace_can_redirect(site_of(code, sizeof(code) / 4)));        \
+	} while (0)
+
+static void test_refusals(void **state)
+{
+	static u32 nops[80];
+
+	REFUSED("no record", MOV_0_30);
+	REFUSED("a branch", STP_FRAME_48, MOV_FP_SP, 0xb4000040 /* cbz x0, .+8 */, MOV_0_30);
+	REFUSED("a call", STP_FRAME_48, MOV_FP_SP, 0x94000010 /* bl */, MOV_0_30);
+	REFUSED("a load", STP_FRAME_48, MOV_FP_SP, 0xf9400001 /* ldr x1, [x0] */, MOV_0_30);
+	REFUSED("a store elsewhere", STP_FRAME_48, MOV_FP_SP, 0xf9000001 /* str x1, [x0] */, MOV_0_30);
+	REFUSED("x19 is not saved", STP_FRAME_48, MOV_FP_SP, MOV_19_0, MOV_0_30);
+	REFUSED("sp is aligned", STP_FRAME_48, MOV_FP_SP, 0x927cec1f /* and sp, x0, #-16 */, MOV_0_30);
+	REFUSED("x0 is there only in part", STP_FRAME_48, MOV_FP_SP, STP_19_20, 0x53087c13 /* lsr w19, w0, #8 */,
+		MOV_0_30);
+	for (unsigned i = 0; i < 80; i++)
+		nops[i] = MOV_0_30;
+	nops[0] = STP_FRAME_48;
+	nops[1] = MOV_FP_SP;
+	assert_true(arch_ftrace_can_redirect(site_of(nops, 60)));
+	assert_false(arch_ftrace_can_redirect(site_of(nops, 80)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arguments_in_saved_registers),
+		cmocka_unit_test(test_arguments_in_the_frame),
+		cmocka_unit_test(test_unused_argument_and_hooked_return),
+		cmocka_unit_test(test_a_narrow_argument),
+		cmocka_unit_test(test_refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,9 @@
+/* Stand-in: the test's function is the one symbol there is. */
+#pragma once
+
+struct ksym {
+	unsigned long address;
+};
+
+long symbol_index(unsigned long address);
+bool kallsyms_symbol(long i, struct ksym *sym);

@@ -1,0 +1,74 @@
+/* The events of an array: which are recorded, and with what. Private to trace/. */
+#pragma once
+
+#include <fs/virtual_dir.h>
+
+#include "trace.h"
+
+/* Outside of trace_types_lock. */
+extern struct mutex event_mutex;
+
+/* trace_event_file.flags */
+#define EVENT_FILE_ENABLED 0x1u /* its probe is registered; alone: nothing stands between a hit and its record */
+
+/* Locks: e event_mutex; I immutable. */
+struct trace_event_file {
+	struct virtual_dir dir;              /* [I] events/<system>/<event> */
+	const struct trace_event_call *call; /* [I] */
+	struct trace_array *tr;              /* [I] */
+	u32 flags;                           /* [e; read by probes] EVENT_FILE_* */
+	u16 type;                            /* [I] of its records */
+	bool records_cmdline;                /* [e] it has asked for tasks' names */
+};
+
+/* events/<system> of an array. Its events are those of the set whose class names the system. */
+struct trace_event_system {
+	struct virtual_dir dir;
+	const char *name;
+	struct trace_event_set *set;
+};
+
+/* All events of an array. [I, boot or the array's creation] */
+struct trace_event_set {
+	struct virtual_dir dir; /* events */
+	struct trace_array *tr;
+	struct trace_event_system *systems; /* in order of their first event */
+	unsigned nr_systems, nr_files;
+	struct trace_event_file files[]; /* in the order of the linker's table */
+};
+
+DECLARE_TABLE(ftrace_events, const struct trace_event_call);
+static inline unsigned trace_nr_events(void)
+{
+	return __stop_ptrs_ftrace_events - __start_ptrs_ftrace_events;
+}
+/* NULL: not an event's type. */
+static inline const struct trace_event_call *trace_event_of_type(unsigned type)
+{
+	unsigned nr = type - TRACE_EVENT_FIRST;
+
+	return nr < trace_nr_events() ? __start_ptrs_ftrace_events[nr] : NULL;
+}
+#define for_each_event(set, file) \
+	for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++)
+
+/* Which events: by patterns (glob_match), NULL: any. `either`: the name of the system or of the event. */
+struct trace_event_match {
+	const char *system, *event, *either;
+};
+bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match);
+
+/* trace_events.c. event_mutex held. */
+int trace_event_enable(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
+/* All that match. -EINVAL: there is none; -ENOMEM: those before are done. */
+int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on);
+/* "sys:event", "sys:", ":event", "name of either", each a pattern; `!` before it: off. 0 or -errno. Writes to text. */
+int trace_event_set_by_text(struct trace_event_set *set, char *text);
+/* Boot, or an array is made: tr->events. 0, -ENOMEM. */
+int trace_events_init(struct trace_array *tr);
+
+/* trace_events_files.c: tr->dir is there. 0 or -errno. */
+int create_event_files(struct trace_array *tr);
+/* trace_events_show.c */
+int trace_event_show_format(struct seq_file *m, const struct trace_event_file *file);
+extern const struct trace_event trace_event_output; /* of every event */

@@ -1,0 +1,193 @@
+/*
+ * Events on and off, and what their probes do. A probe runs with preemption off and knows its trace_event_file; what
+ * that points to is changed under event_mutex and lives a grace period longer than probes can see it.
+ */
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "trace_event_file.h"
+#include "trace_record.h"
+
+DEFINE_MUTEX(event_mutex);
+
+/* ---- Probes */
+
+void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_file *file, unsigned len)
+{
+	struct trace_array *tr = file->tr;
+	struct ring_buffer_per_cpu *cpu_buffer = tr->cpu_data[smp_processor_id()].buffer;
+	struct ring_buffer_event *event = ring_buffer_reserve(cpu_buffer, len, trace_clock_now(tr));
+
+	if (!event)
+		return NULL;
+	buffer->file = file;
+	buffer->event = event;
+	buffer->entry = ring_buffer_event_data(event);
+	buffer->flags = arch_local_save_flags();
+	buffer->pc = preempt_count() - PREEMPT_OFFSET; /* the tracepoint has disabled preemption once */
+	trace_fill(buffer->entry, file->type, current, buffer->pc, buffer->flags);
+	return buffer->entry;
+}
+
+void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
+{
+	struct trace_array *tr = buffer->file->tr;
+
+	trace_commit(tr);
+	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
+}
+
+/* ---- On and off: event_mutex held */
+
+static int start_cmdlines(struct trace_event_file *file)
+{
+	int ret = 0;
+
+	mutex_lock(&trace_types_lock);
+	ret = tracing_expand(file->tr);
+	if (!ret && (file->tr->trace_flags & TRACE_ITER(RECORD_CMD))) {
+		ret = tracing_start_cmdline_record();
+		file->records_cmdline = !ret;
+	}
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+
+static void stop_cmdlines(struct trace_event_file *file)
+{
+	mutex_lock(&trace_types_lock);
+	if (file->records_cmdline)
+		tracing_stop_cmdline_record();
+	file->records_cmdline = false;
+	mutex_unlock(&trace_types_lock);
+}
+
+static int enable(struct trace_event_file *file)
+{
+	int ret = start_cmdlines(file);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(file->flags, file->flags | EVENT_FILE_ENABLED);
+	ret = tracepoint_probe_register(file->call->tp, file->call->class->probe, file);
+	if (!ret)
+		return 0;
+	WRITE_ONCE(file->flags, file->flags & ~EVENT_FILE_ENABLED);
+	stop_cmdlines(file);
+	return ret;
+}
+
+static void disable(struct trace_event_file *file)
+{
+	tracepoint_probe_unregister(file->call->tp, file->call->class->probe, file);
+	WRITE_ONCE(file->flags, file->flags & ~EVENT_FILE_ENABLED);
+	stop_cmdlines(file);
+}
+
+int trace_event_enable(struct trace_event_file *file, bool on)
+{
+	if (on == !!(file->flags & EVENT_FILE_ENABLED))
+		return 0;
+	if (on)
+		return enable(file);
+	disable(file);
+	return 0;
+}
+
+bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match)
+{
+	const char *system = file->call->class->system, *event = file->call->name;
+
+	return (!match->system || glob_match(match->system, system)) &&
+	       (!match->event || glob_match(match->event, event)) &&
+	       (!match->either || glob_match(match->either, system) || glob_match(match->either, event));
+}
+
+int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on)
+{
+	struct trace_event_file *file;
+	int ret = -EINVAL, err;
+
+	for_each_event (set, file) {
+		if (!trace_event_matches(file, match))
+			continue;
+		err = trace_event_enable(file, on);
+		if (err)
+			return err;
+		ret = 0;
+	}
+	return ret;
+}
+
+/* An empty part stands for all. */
+static const char *part(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+int trace_event_set_by_text(struct trace_event_set *set, char *text)
+{
+	struct trace_event_match match = {};
+	bool on = *text != '!';
+	char *name = text + !on, *system = strsep(&name, ":");
+
+	if (name) {
+		match.system = part(system);
+		match.event = part(name);
+	} else {
+		match.either = part(system);
+	}
+	return trace_events_enable(set, &match, on);
+}
+
+/* ---- Boot */
+
+static struct trace_event_set *alloc_set(struct trace_array *tr)
+{
+	struct trace_event_set *set = kvzalloc(sizeof(*set) + trace_nr_events() * sizeof(set->files[0]), GFP_KERNEL);
+
+	if (!set)
+		return NULL;
+	set->tr = tr;
+	set->nr_files = trace_nr_events();
+	for (unsigned i = 0; i < set->nr_files; i++) {
+		set->files[i].call = __start_ptrs_ftrace_events[i];
+		set->files[i].tr = tr;
+		set->files[i].type = TRACE_EVENT_FIRST + i;
+	}
+	return set;
+}
+
+static bool has_system(const struct trace_event_set *set, const char *name)
+{
+	for (unsigned i = 0; i < set->nr_systems; i++)
+		if (!strcmp(set->systems[i].name, name))
+			return true;
+	return false;
+}
+
+/* One for each event would be enough. */
+static int alloc_systems(struct trace_event_set *set)
+{
+	struct trace_event_file *file;
+
+	set->systems = kcalloc(set->nr_files + 1, sizeof(*set->systems), GFP_KERNEL);
+	if (!set->systems)
+		return -ENOMEM;
+	for_each_event (set, file) {
+		const char *name = file->call->class->system;
+
+		if (!has_system(set, name))
+			set->systems[set->nr_systems++] = (struct trace_event_system){ .name = name, .set = set };
+	}
+	return 0;
+}
+
+int trace_events_init(struct trace_array *tr)
+{
+	tr->events = alloc_set(tr);
+	if (!tr->events)
+		return -ENOMEM;
+	return alloc_systems(tr->events);
+}

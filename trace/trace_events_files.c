@@ -1,0 +1,233 @@
+/* The directory events, and the files of an event, a system and all of them. */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+
+#include "trace_event_file.h"
+
+/* ---- Texts: i_private is what the file belongs to, its operations lie beside it in a table. */
+
+struct event_text {
+	struct file_operations fop;
+	int (*show)(struct seq_file *m, void *owner);
+	int (*store)(void *owner, char *text); /* event_mutex held; white space at the end cut off */
+};
+
+static const struct event_text *text_of(const struct file *file)
+{
+	return container_of(file->f_inode->i_fop, struct event_text, fop);
+}
+
+static int text_show(struct seq_file *m, void *v)
+{
+	int ret;
+
+	mutex_lock(&event_mutex);
+	ret = text_of(m->file)->show(m, m->file->f_inode->i_private);
+	mutex_unlock(&event_mutex);
+	return ret;
+}
+
+static int text_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, text_show, NULL);
+}
+
+static ssize_t text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	char text[TRACEFS_TEXT_MAX];
+	ssize_t ret = text_of(file)->store ? copy_text_from_user(text, sizeof(text), buf, n) : -EINVAL;
+
+	if (ret < 0)
+		return ret;
+	mutex_lock(&event_mutex);
+	ret = text_of(file)->store(file->f_inode->i_private, strim(text));
+	mutex_unlock(&event_mutex);
+	return ret ? ret : (ssize_t)n;
+}
+
+#define EVENT_TEXT(show_fn, store_fn)                                                                         \
+	{                                                                                                     \
+		{ .open = text_open, .read = seq_read, .write = text_write,                                  \
+		  .llseek = seq_lseek, .release = single_release }, show_fn, store_fn                         \
+	}
+
+/* ---- enable */
+
+static int parse_switch(const char *text, bool *on)
+{
+	unsigned long val;
+	int ret = kstrtoul(text, 10, &val);
+
+	*on = val;
+	return ret ? ret : val > 1 ? -EINVAL : 0;
+}
+
+static int event_enable_show(struct seq_file *m, void *owner)
+{
+	const struct trace_event_file *file = owner;
+
+	seq_printf(m, "%d\n", !!(file->flags & EVENT_FILE_ENABLED));
+	return 0;
+}
+
+static int event_enable_store(void *owner, char *text)
+{
+	bool on;
+
+	return parse_switch(text, &on) ?: trace_event_enable(owner, on);
+}
+static const struct event_text event_enable = EVENT_TEXT(event_enable_show, event_enable_store);
+
+/* 0, 1, or X: some are on. */
+static void show_enabled(struct seq_file *m, struct trace_event_set *set, const struct trace_event_match *match)
+{
+	unsigned seen[2] = {};
+	struct trace_event_file *file;
+
+	for_each_event (set, file)
+		if (trace_event_matches(file, match))
+			seen[!!(file->flags & EVENT_FILE_ENABLED)]++;
+	seq_puts(m, seen[0] && seen[1] ? "X\n" : seen[1] ? "1\n" : "0\n");
+}
+
+static int system_enable_show(struct seq_file *m, void *owner)
+{
+	const struct trace_event_system *system = owner;
+
+	show_enabled(m, system->set, &(struct trace_event_match){ .system = system->name });
+	return 0;
+}
+
+static int system_enable_store(void *owner, char *text)
+{
+	const struct trace_event_system *system = owner;
+	bool on;
+
+	return parse_switch(text, &on) ?:
+		trace_events_enable(system->set, &(struct trace_event_match){ .system = system->name }, on);
+}
+static const struct event_text system_enable = EVENT_TEXT(system_enable_show, system_enable_store);
+
+static int all_enable_show(struct seq_file *m, void *owner)
+{
+	show_enabled(m, owner, &(struct trace_event_match){});
+	return 0;
+}
+
+static int all_enable_store(void *owner, char *text)
+{
+	bool on;
+
+	return parse_switch(text, &on) ?: trace_events_enable(owner, &(struct trace_event_match){}, on);
+}
+static const struct event_text all_enable = EVENT_TEXT(all_enable_show, all_enable_store);
+
+/* ---- What does not change */
+
+static int event_id_show(struct seq_file *m, void *owner)
+{
+	seq_printf(m, "%d\n", ((const struct trace_event_file *)owner)->type);
+	return 0;
+}
+static const struct event_text event_id = EVENT_TEXT(event_id_show, NULL);
+
+static int event_format_show(struct seq_file *m, void *owner)
+{
+	return trace_event_show_format(m, owner);
+}
+static const struct event_text event_format = EVENT_TEXT(event_format_show, NULL);
+
+static int header_page_show(struct seq_file *m, void *owner)
+{
+	seq_puts(m, ring_buffer_header_page);
+	return 0;
+}
+static const struct event_text header_page = EVENT_TEXT(header_page_show, NULL);
+
+static int header_event_show(struct seq_file *m, void *owner)
+{
+	seq_puts(m, ring_buffer_header_event);
+	return 0;
+}
+static const struct event_text header_event = EVENT_TEXT(header_event_show, NULL);
+
+/* ---- Directories */
+
+struct event_file_name {
+	const char *name;
+	mode_t mode;
+	const struct event_text *text;
+};
+static const struct event_file_name of_event[] = {
+	{ "enable", 0640, &event_enable },
+	{ "format", 0440, &event_format },
+	{ "id", 0440, &event_id },
+};
+static const struct event_file_name of_system[] = {
+	{ "enable", 0640, &system_enable },
+};
+static const struct event_file_name of_all[] = {
+	{ "enable", 0640, &all_enable },
+	{ "header_event", 0440, &header_event },
+	{ "header_page", 0440, &header_page },
+};
+
+static bool file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner)
+{
+	*e = (struct virtual_entry){ .name = file->name, .mode = file->mode, .fop = &file->text->fop, .data = owner };
+	return true;
+}
+
+static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
+{
+	struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
+
+	return n < ARRAY_SIZE(of_event) && file_entry(e, &of_event[n], file);
+}
+
+static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
+{
+	struct trace_event_system *system = container_of(dir, struct trace_event_system, dir);
+	struct trace_event_file *file;
+
+	if (n < ARRAY_SIZE(of_system))
+		return file_entry(e, &of_system[n], system);
+	n -= ARRAY_SIZE(of_system);
+	for_each_event (system->set, file) {
+		if (strcmp(file->call->class->system, system->name) || n--)
+			continue;
+		*e = (struct virtual_entry){ .name = file->call->name, .mode = 0750, .dir = &file->dir };
+		return true;
+	}
+	return false;
+}
+
+static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
+{
+	struct trace_event_set *set = container_of(dir, struct trace_event_set, dir);
+
+	if (n < ARRAY_SIZE(of_all))
+		return file_entry(e, &of_all[n], set);
+	n -= ARRAY_SIZE(of_all);
+	if (n >= set->nr_systems)
+		return false;
+	*e = (struct virtual_entry){ .name = set->systems[n].name, .mode = 0750, .dir = &set->systems[n].dir };
+	return true;
+}
+
+int create_event_files(struct trace_array *tr)
+{
+	struct trace_event_set *set = tr->events;
+	struct trace_event_file *file;
+	struct dentry *d;
+
+	set->dir.entry = all_entry;
+	for (unsigned i = 0; i < set->nr_systems; i++)
+		set->systems[i].dir.entry = system_entry;
+	for_each_event (set, file)
+		file->dir.entry = event_entry;
+	d = virtual_dir_create(tr->dir, "events", 0750, &set->dir);
+	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
+}
