@@ -162,8 +162,9 @@ static void tell_return(struct fgraph_call *call, const struct fgraph_frame *fra
 }
 
 /*
- * Whatever the context's bit says, the frame goes: it was pushed while the bit was clear. Users are told unless it is
- * set, as at the entry.
+ * Users who were told of the entry are told, whatever the context's bit says. It was clear then; that it is set now
+ * means that the function began in an interrupt and has left it (irq_exit), on top of a hook that has interrupts on: no
+ * user's function is below us, and we are as good as any function of that interrupt.
  */
 void fgraph_return(struct fgraph_ret_regs *regs)
 {
@@ -173,16 +174,13 @@ void fgraph_return(struct fgraph_ret_regs *regs)
 	struct fgraph_call call = { .pc = pc, .stack = stack, .result = regs->result[0] };
 	struct fgraph_frame *frame;
 
-	trace_enter(t, pc, bit);
+	trace_enter(t, pc, bit & ~pc);
 	frame = stack && fgraph_nr_frames(stack) ? stack->top - 1 : NULL;
 	if (unlikely(!frame || frame->mark != fgraph_ret_mark(regs)))
 		frame = find_frame(stack, fgraph_ret_mark(regs));
 	WRITE_ONCE(regs->ret, frame->ret);
 	call.ip = frame->func;
-	if (!(pc & bit))
-		tell_return(&call, frame);
-	else
-		forget_frame(stack, frame);
+	tell_return(&call, frame);
 	fgraph_pop(stack, frame);
 	trace_leave(t, pc);
 }
