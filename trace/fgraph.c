@@ -21,6 +21,7 @@ void (*fgraph_return_func)(struct fgraph_ret_regs *regs) = fgraph_return;
 
 struct fgraph_ops *fgraph_users[FGRAPH_USERS];
 unsigned fgraph_nr_users;
+bool fgraph_sets_differ;
 u64 fgraph_epoch;
 bool fgraph_was_used;
 u64 fgraph_mismatches;
@@ -37,66 +38,87 @@ noinline void trace_leave_resched(u32 pc)
 
 /* ---- Entry */
 
-/* Which users want this call: bits. With one user, only its sites come here. */
-static u32 who_wants(struct fgraph_call *call)
+/*
+ * Is the site one of this user's? Asked only where that is not clear: sites of all users come here, and `rec` has been
+ * looked for if their sets are not the same.
+ */
+static __always_inline bool site_is_of(const struct fgraph_ops *gops, long rec)
 {
-	long rec = fgraph_nr_users > 1 ? ftrace_rec_of(call->ip) : -1;
+	return rec < 0 || ftrace_ops_wants(gops->ops, rec);
+}
+
+static __always_inline bool user_wants(struct fgraph_ops *gops, struct fgraph_call *call, long rec)
+{
+	if (!site_is_of(gops, rec))
+		return false;
+	call->state = fgraph_state(call->stack, gops);
+	call->depth = call->state->depth;
+	return !gops->wants || gops->wants(gops, call);
+}
+
+/* There is no room: does anybody miss it? */
+static noinline void count_overrun(struct fgraph_call *call, long rec)
+{
+	struct fgraph_ops *gops;
+
+	for_each_user(gops) {
+		if (!user_wants(gops, call, rec))
+			continue;
+		WRITE_ONCE(call->stack->overrun, call->stack->overrun + 1);
+		return;
+	}
+}
+
+/* The frame is there. Returns who wants to be told of the return: bits. */
+static __always_inline u32 tell_entry(struct fgraph_call *call, struct fgraph_frame *frame, long rec)
+{
 	struct fgraph_ops *gops;
 	u32 mask = 0;
 
 	for_each_user(gops) {
-		if (rec >= 0 && !ftrace_ops_wants(gops->ops, rec))
+		if (!user_wants(gops, call, rec))
 			continue;
-		call->state = fgraph_state(call->stack, gops);
-		call->depth = call->state->depth;
-		if (!gops->wants || gops->wants(gops, call))
+		call->state->depth++;
+		if (gops->entryfunc(gops, call, frame))
 			mask |= 1U << gops->bit;
+		else
+			call->state->depth--;
 	}
 	return mask;
 }
 
-/* The frame is there. Returns who wants to be told of the return. */
-static u32 tell_entry(struct fgraph_call *call, struct fgraph_frame *frame, u32 mask)
+/* What a frame keeps of the context's recursion bit, and back. */
+static __always_inline u64 context_key(u32 bit)
 {
-	struct fgraph_ops *gops;
+	return (u64)__builtin_ctz(bit >> RECURSION_SHIFT) << FGRAPH_CONTEXT_SHIFT;
+}
+static __always_inline u32 context_bit(u64 key)
+{
+	return RECURSION_TASK << ((key >> FGRAPH_CONTEXT_SHIFT) & 3);
+}
+
+static __always_inline void hook_call(struct fgraph_call *call, unsigned long parent_ip, u32 bit)
+{
+	long rec = unlikely(READ_ONCE(fgraph_sets_differ)) ? ftrace_rec_of(call->ip) : -1;
+	struct fgraph_stack *stack = call->stack;
+	struct fgraph_frame *frame;
+	u32 mask;
 
 	raw_local_irq_save(call->flags);
-	for_each_user(gops) {
-		u32 bit = 1U << gops->bit;
-
-		if (!(mask & bit))
-			continue;
-		call->state = fgraph_state(call->stack, gops);
-		call->depth = call->state->depth++;
-		if (gops->entryfunc(gops, call, frame))
-			continue;
-		call->state->depth--;
-		mask &= ~bit;
+	if (likely(!fgraph_full(stack))) {
+		frame = fgraph_push(stack, call->ip, parent_ip, call->fregs);
+		frame->calltime = call->time = sched_clock();
+		frame->key = fgraph_epoch << FGRAPH_EPOCH_SHIFT | context_key(bit);
+		mask = tell_entry(call, frame, rec);
+		frame->key |= mask;
+		if (mask)
+			fgraph_hook(call->fregs);
+		else
+			fgraph_pop(stack, frame);
+	} else {
+		count_overrun(call, rec);
 	}
 	raw_local_irq_restore(call->flags);
-	return mask;
-}
-
-static void hook_call(struct fgraph_call *call, unsigned long parent_ip)
-{
-	struct fgraph_stack *stack = call->stack;
-	u32 mask = who_wants(call);
-	struct fgraph_frame *frame;
-
-	if (!mask)
-		return;
-	if (fgraph_full(stack)) {
-		WRITE_ONCE(stack->overrun, stack->overrun + 1);
-		return;
-	}
-	frame = fgraph_push(stack, call->ip, parent_ip, call->fregs);
-	frame->calltime = sched_clock() - stack->slept;
-	mask = tell_entry(call, frame, mask);
-	frame->key = fgraph_epoch << FGRAPH_EPOCH_SHIFT | mask;
-	if (mask)
-		fgraph_hook(call->fregs);
-	else
-		fgraph_pop(stack, frame);
 }
 
 void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
@@ -111,7 +133,7 @@ void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 	/* Asked with preemption off: what unregister_ftrace_graph waits for. */
 	call.stack = READ_ONCE(t->ret_stack);
 	if (call.stack)
-		hook_call(&call, parent_ip);
+		hook_call(&call, parent_ip, bit);
 	trace_leave(t, pc);
 }
 
@@ -145,11 +167,12 @@ static noinline struct fgraph_frame *find_frame(struct fgraph_stack *stack, unsi
 	panic("function_graph: a return without a call, mark %lx", mark);
 }
 
-static void tell_return(struct fgraph_call *call, const struct fgraph_frame *frame)
+static __always_inline void tell_return(struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	struct fgraph_ops *gops;
 
 	raw_local_irq_save(call->flags);
+	call->time = sched_clock();
 	for_each_user(gops) {
 		if (frame->key < gops->since || !((frame->key >> gops->bit) & 1))
 			continue;
@@ -162,25 +185,31 @@ static void tell_return(struct fgraph_call *call, const struct fgraph_frame *fra
 }
 
 /*
- * Users who were told of the entry are told, whatever the context's bit says. It was clear then; that it is set now
- * means that the function began in an interrupt and has left it (irq_exit), on top of a hook that has interrupts on: no
- * user's function is below us, and we are as good as any function of that interrupt.
+ * Whatever the bit says, the frame goes: it was pushed while the bit was clear. Users are told unless it is set, as at
+ * the entry. It is the entry's context that counts: irq_exit comes back in the context of what was interrupted, which
+ * may be a tracer, and has not nested for that.
  */
 void fgraph_return(struct fgraph_ret_regs *regs)
 {
 	struct task_struct *t = current;
-	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
+	u32 pc = READ_ONCE(t->preempt_count), bit;
 	struct fgraph_stack *stack = t->ret_stack;
 	struct fgraph_call call = { .pc = pc, .stack = stack, .result = regs->result[0] };
 	struct fgraph_frame *frame;
 
-	trace_enter(t, pc, bit & ~pc);
+	trace_enter(t, pc, 0);
 	frame = stack && fgraph_nr_frames(stack) ? stack->top - 1 : NULL;
 	if (unlikely(!frame || frame->mark != fgraph_ret_mark(regs)))
 		frame = find_frame(stack, fgraph_ret_mark(regs));
 	WRITE_ONCE(regs->ret, frame->ret);
 	call.ip = frame->func;
-	tell_return(&call, frame);
+	bit = context_bit(frame->key);
+	if (!(pc & bit)) {
+		trace_enter(t, pc, bit);
+		tell_return(&call, frame);
+	} else {
+		forget_frame(stack, frame);
+	}
 	fgraph_pop(stack, frame);
 	trace_leave(t, pc);
 }
@@ -214,7 +243,10 @@ unsigned long fgraph_ret_addr(const struct task_struct *task, unsigned *pos, uns
 	for (unsigned i = n; i-- > 0;)
 		if (READ_ONCE(stack->frames[i].slot) == slot)
 			return chase_tail_calls(stack, i, pos);
-	return chase_tail_calls(stack, n - 1, pos);
+	/* What is being pushed, or was popped just now, has no slot and counts for nothing. */
+	while (n && !READ_ONCE(stack->frames[n - 1].slot))
+		n--;
+	return n ? chase_tail_calls(stack, n - 1, pos) : RETURN_TO_HANDLER_ADDR;
 }
 
 unsigned long fgraph_innermost_ret(void)

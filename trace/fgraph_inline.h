@@ -5,8 +5,10 @@
 #include <trace/fgraph.h>
 
 /* Bits of frame.key above those of users. */
+#define FGRAPH_CONTEXT_SHIFT 4 /* two bits: the context of the entry, 0 a task's (recursion_bit) */
 #define FGRAPH_EPOCH_SHIFT 8
-static_assert(FGRAPH_USERS <= FGRAPH_EPOCH_SHIFT);
+static_assert(FGRAPH_USERS <= FGRAPH_CONTEXT_SHIFT && (4U << FGRAPH_CONTEXT_SHIFT) <= FGRAPH_KEY_ENDS &&
+	      FGRAPH_KEY_ENDS < (1U << FGRAPH_EPOCH_SHIFT));
 
 /* What a user has in this task, as of now. */
 static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *stack, const struct fgraph_ops *gops)
@@ -15,7 +17,8 @@ static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *st
 
 	if (unlikely(state->since != gops->since))
 		*state = (struct fgraph_state){ .since = gops->since };
-	state->key = gops->direct_key == FGRAPH_NOT_DIRECT ? 0 : gops->direct_key;
+	state->key = gops->direct_key;
+	state->room = state->key ? &stack->frames[FTRACE_RETFUNC_DEPTH] : NULL;
 	return state;
 }
 

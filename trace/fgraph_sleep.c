@@ -1,6 +1,6 @@
 /*
- * Time asleep, which durations leave out while the option sleep-time is off: each task's shadow stack counts it, an
- * entry takes the count off its time and the return adds what it is then.
+ * Time asleep, which durations leave out while the option sleep-time is off: for who goes on after a sleep, all that it
+ * is inside of began as much later. So calls themselves need not know of it.
  */
 #include <lib/errno.h>
 #include <sched/sched.h>
@@ -12,6 +12,13 @@
 /* Of the stretch of sched_switches that we listen to; a task that left the CPU before has another. */
 static bool listening; /* [trace_types_lock] */
 
+/* Its task does not run yet: the frames stand still, but for an NMI's above them. */
+static void begin_later(struct fgraph_stack *stack, u64 ns)
+{
+	for (unsigned i = fgraph_nr_frames(stack); i-- > 0;)
+		stack->frames[i].calltime += ns;
+}
+
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
@@ -21,7 +28,7 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 	if (from)
 		from->sleeps_since = now;
 	if (to && to->sleeps_since) {
-		to->slept += now - to->sleeps_since;
+		begin_later(to, now - to->sleeps_since);
 		to->sleeps_since = 0;
 	}
 }

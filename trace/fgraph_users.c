@@ -125,6 +125,16 @@ static int alloc_all_stacks(void)
 }
 
 /* The user is gone for good: whoever gets its bit next is looked at the general way first. */
+static bool forget_room(struct task_struct *task, void *data)
+{
+	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
+	const unsigned *bit = data;
+
+	if (stack)
+		WRITE_ONCE(stack->user[*bit].room, NULL);
+	return true;
+}
+
 static bool forget_key(struct task_struct *task, void *data)
 {
 	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
@@ -171,22 +181,45 @@ void fgraph_free_task(struct task_struct *task)
 
 /* ---- Users */
 
+/* Two users of the same sets want the same sites, without a search for each call. */
+static bool sets_differ(const struct ftrace_ops *a, const struct ftrace_ops *b)
+{
+	return (a->sets_of ?: a) != (b->sets_of ?: b);
+}
+
+/* Handlers for what there is besides the general way. */
+static void set_handlers(ftrace_func_t enter, void (*leave)(struct fgraph_ret_regs *regs))
+{
+	fgraph_enter_func = enter ?: fgraph_enter;
+	fgraph_return_func = leave ?: fgraph_return;
+}
+
 void fgraph_choose(void)
 {
+	struct fgraph_ops *tracer = fgraph_users[FGRAPH_TRACER], *profiler = fgraph_users[FGRAPH_PROFILER];
 	struct fgraph_ops *only = NULL;
+	bool differ = false;
+	u64 key = 0;
 
 	for (unsigned i = 0; i < FGRAPH_USERS; i++) {
 		if (!fgraph_users[i])
 			continue;
-		fgraph_users[i]->direct_key = FGRAPH_NOT_DIRECT;
+		key |= 1U << i;
+		differ |= only && sets_differ(only->ops, fgraph_users[i]->ops);
+		fgraph_users[i]->direct_key = 0;
 		only = fgraph_users[i];
 	}
-	if (fgraph_nr_users != 1)
-		only = NULL;
-	fgraph_enter_func = only && only->direct_enter ? only->direct_enter : fgraph_enter;
-	fgraph_return_func = only && only->direct_return ? only->direct_return : fgraph_return;
-	if (only && only->direct_enter)
-		only->direct_key = fgraph_epoch << FGRAPH_EPOCH_SHIFT | 1U << only->bit;
+	fgraph_sets_differ = differ;
+	key |= fgraph_epoch << FGRAPH_EPOCH_SHIFT;
+	if (fgraph_nr_users == 1 && only->direct_enter) {
+		set_handlers(only->direct_enter, only->direct_return);
+		only->direct_key = key;
+	} else if (fgraph_nr_users == 2 && tracer && profiler && tracer->profiled_enter && !differ) {
+		set_handlers(tracer->profiled_enter, tracer->profiled_return);
+		tracer->direct_key = profiler->direct_key = key;
+	} else {
+		set_handlers(NULL, NULL);
+	}
 }
 
 void fgraph_set_direct_enter(struct fgraph_ops *gops, ftrace_func_t enter)
@@ -207,11 +240,14 @@ static int add_user(struct fgraph_ops *gops)
 		if (fgraph_users[i])
 			continue;
 		gops->bit = i;
-		gops->direct_key = FGRAPH_NOT_DIRECT;
+		gops->direct_key = 0;
 		gops->since = ++fgraph_epoch << FGRAPH_EPOCH_SHIFT;
 		gops->ops->flags |= FTRACE_OPS_FL_GRAPH;
 		fgraph_nr_users++;
 		fgraph_was_used = true;
+		/* Its sites do not call us yet, others' do: whoever finds it shall ask. */
+		WRITE_ONCE(fgraph_sets_differ, true);
+		synchronize_rcu();
 		WRITE_ONCE(fgraph_users[i], gops);
 		return 0;
 	}
@@ -221,15 +257,20 @@ static int add_user(struct fgraph_ops *gops)
 /* Nobody finds it any more. Who has found it goes on with it, so its bit stays until a grace period is over. */
 static void remove_user(struct fgraph_ops *gops)
 {
+	WRITE_ONCE(fgraph_sets_differ, true); /* its sites still call us */
 	WRITE_ONCE(fgraph_users[gops->bit], NULL);
 	fgraph_nr_users--;
 	fgraph_epoch++;
-	gops->direct_key = FGRAPH_NOT_DIRECT;
+	gops->direct_key = 0;
 }
 
-/* The grace period, and its bit is another's to have. */
+/*
+ * The grace period, and its bit is another's to have. Room goes first, so that who still found it has a key to go with
+ * it. (Nobody gives it back: the stop that changed the sites waited for those who had found the user before.)
+ */
 static void retire_user(struct fgraph_ops *gops)
 {
+	fgraph_with_all_tasks(forget_room, &gops->bit);
 	synchronize_rcu();
 	fgraph_with_all_tasks(forget_key, &gops->bit);
 	if (gops->bit >= FGRAPH_FIRST_ANY)

@@ -283,9 +283,9 @@ void trace_commit(struct trace_array *tr);
 /*
  * For tracers, preemption off: a record of a function entry, and one of the kernel stack from the caller's caller
  * on (`skip` more frames left out), with the state that preempt_count `pc` and the saved interrupt flags `flags`
- * stand for. Any context; what finds no room is counted by the buffer.
+ * stand for. Any context; what finds no room is counted by the buffer, and false.
  */
-void trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags);
+bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags);
 /* The return address in the frame record at fp is the first (but for `skip` others). */
 void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
 /*

@@ -83,7 +83,7 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 {
 	struct func_repeats *r;
 	unsigned long irqs;
-	bool on, repeated;
+	bool repeated;
 
 	/* What an nmi does may come in the middle of this, so it is neither repeated nor ends a repetition. */
 	if (pc & NMI_MASK) {
@@ -92,15 +92,15 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 	}
 	raw_local_irq_save(irqs);
 	r = this_cpu_ptr(func_repeats);
-	on = ring_buffer_cpu_is_on(tr->cpu_data[smp_processor_id()].buffer);
-	repeated = on && is_repeated(tr, r, ip, parent_ip);
+	repeated = ring_buffer_cpu_is_on(tr->cpu_data[smp_processor_id()].buffer) &&
+		   is_repeated(tr, r, ip, parent_ip);
 	if (!repeated) {
 		if (r->count)
 			record_repeats(tr, r, pc, flags);
-		r->ip = on ? ip : 0; /* what is not recorded cannot be repeated */
+		/* What is not recorded cannot be repeated. */
+		r->ip = trace_function(tr, ip, parent_ip, pc, flags) ? ip : 0;
 		r->parent_ip = parent_ip;
 		r->count = 0;
-		trace_function(tr, ip, parent_ip, pc, flags);
 	}
 	raw_local_irq_restore(irqs);
 	return !repeated;

@@ -41,7 +41,7 @@ static u32 entry_head(u32 pc, struct task_struct *t, unsigned long flags)
 	return head;
 }
 
-void trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
+bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
 {
 	struct task_struct *t = current;
 	struct ring_buffer_per_cpu *buffer = tr->cpu_data[t->cpu].buffer;
@@ -49,9 +49,10 @@ void trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 		ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
 
 	if (!event)
-		return;
+		return false;
 	fill_function(event, entry_head(pc, t, flags), t->pid, ip, fgraph_true_ret(parent_ip));
 	ring_buffer_commit(buffer);
+	return true;
 }
 
 /* What a user of the general path wants besides the record. */
@@ -149,7 +150,7 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 	u32 pc = READ_ONCE(t->preempt_count), head;
 	void (*commit)(struct ring_buffer_per_cpu *);
 	struct ring_buffer_per_cpu *buffer;
-	struct ring_buffer_event *event;
+	struct rb_claimed claimed;
 	u64 ts;
 
 	if (unlikely(!trace_is_usual(pc))) {
@@ -165,8 +166,8 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 		return;
 	}
 	ts = sched_clock();
-	event = rb_try_reserve(buffer, sizeof(struct ftrace_entry), ts);
-	if (unlikely(!event)) {
+	claimed = rb_try_open(buffer, sizeof(struct ftrace_entry), ts);
+	if (unlikely(!claimed.event)) {
 		function_reserve_slow(buffer, t, pc, ts, ip, parent_ip);
 		return;
 	}
@@ -176,8 +177,8 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 		barrier(); /* a branch that is not taken, instead of computing both */
 		head |= (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
 	}
-	fill_function(event, head, t->pid, ip, parent_ip);
-	commit = rb_try_commit(buffer);
+	fill_function(claimed.event, head, t->pid, ip, parent_ip);
+	commit = rb_try_close(buffer, claimed);
 	if (unlikely(commit)) {
 		function_commit_slow(buffer, t, pc, commit);
 		return;

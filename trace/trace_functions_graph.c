@@ -17,6 +17,7 @@
 #include "trace_graph.h"
 #include "trace_graph_limits.h"
 #include "trace_max.h"
+#include "trace_profile.h"
 #include "trace_record.h"
 #include "trace_recursion.h"
 
@@ -26,6 +27,7 @@ static struct tracer_flags graph_flags;
 /* Where a CPU's calls are recorded by the direct way; NULL: not at all, or not so. [t] */
 static DEFINE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
 static bool graph_enabled;  /* [t] */
+static bool graph_limited;  /* [t] to pids, a depth, or by functions to begin or to stop at */
 static bool graph_profiled; /* [t] the profiler wants the option sleep-time to have its effect */
 
 /* ---- Which calls */
@@ -46,48 +48,12 @@ static bool graph_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
 	return READ_ONCE(graph_enabled) && limits_want(call->state, call->ip, call->pc);
 }
 
-/* ---- The general way */
+/* ---- Records of tasks, with preemption disabled up to 15 times; interrupts are off. */
 
-/* With a threshold only returns are recorded, of calls that took as long. */
-static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
+/* The first word of a record; preemption is as the record shall say, at most 15. */
+static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct *t, bool masked)
 {
-	unsigned args = READ_ONCE(graph_flags.val) & TRACE_GRAPH_ARGS ? FTRACE_REGS_ARGS : 0;
-
-	if (graph_begins_notrace(call->state, call->ip, call->depth))
-		return true;
-	if (!READ_ONCE(tracing_thresh) && !trace_graph_entry(&global_trace, call, args))
-		return false;
-	graph_note_begin(call->state, call->depth, call->pc);
-	return true;
-}
-
-static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
-{
-	u64 rettime = sched_clock(), thresh = READ_ONCE(tracing_thresh);
-
-	if (graph_note_end(call->state, call->depth) || !READ_ONCE(graph_enabled))
-		return;
-	if (thresh && rettime - frame->calltime - call->stack->slept < thresh)
-		return;
-	trace_graph_return(&global_trace, call, frame, rettime);
-}
-
-/* ---- The usual case. Whatever is not, is left by a tail call, so that no registers are saved for it. */
-
-/*
- * The first word of a record; preemption was `pc`, which is at most 15, interrupts were `flags`. `restore`: and are
- * again, with one question for both.
- */
-static __always_inline u32 usual_head(int type, u32 pc, const struct task_struct *t, unsigned long flags, bool restore)
-{
-	u32 head = type | pc << 24;
-
-	if (unlikely(arch_irqs_disabled_flags(flags))) {
-		barrier();
-		head |= TRACE_FLAG_IRQS_OFF << 16;
-	} else if (restore) {
-		raw_local_irq_enable();
-	}
+	u32 head = (type | (masked ? TRACE_FLAG_IRQS_OFF << 16 : 0)) + (pc << 24);
 
 	if (unlikely(t->thread_flags & _TIF_NEED_RESCHED)) {
 		barrier(); /* a branch that is not taken, instead of computing both */
@@ -108,10 +74,10 @@ static __always_inline void fill_entry(struct ring_buffer_event *event, const st
 }
 
 static __always_inline void fill_return(struct ring_buffer_event *event, const struct task_struct *t, u32 head,
-					const struct fgraph_stack *stack, unsigned long result, u64 ts, u32 depth)
+					const struct fgraph_stack *stack, const struct fgraph_frame *frame,
+					unsigned long result, u64 ts, u32 depth)
 {
 	struct ftrace_graph_ret_entry *entry = (void *)event->array;
-	const struct fgraph_frame *frame = stack->top - 1;
 
 	*(u32 *)(void *)entry = head;
 	entry->ent.pid = t->pid;
@@ -119,8 +85,84 @@ static __always_inline void fill_return(struct ring_buffer_event *event, const s
 	entry->retval = result;
 	entry->depth = depth;
 	entry->overrun = stack->overrun;
-	entry->calltime = frame->calltime + stack->slept;
+	entry->calltime = frame->calltime;
 	entry->rettime = ts;
+}
+
+/* ---- The general way */
+
+/* Where a call is recorded as the direct way does; NULL: it is not so. */
+static __always_inline struct ring_buffer_per_cpu *usual_buffer(const struct fgraph_call *call)
+{
+	return trace_is_usual(call->pc) ? READ_ONCE(this_cpu(graph_buffer)) : NULL;
+}
+
+/* With a threshold only returns are recorded, of calls that took as long. */
+static bool record_entry(const struct fgraph_call *call)
+{
+	unsigned args = READ_ONCE(graph_flags.val) & TRACE_GRAPH_ARGS ? FTRACE_REGS_ARGS : 0;
+	struct ring_buffer_per_cpu *buffer = usual_buffer(call);
+	struct ring_buffer_event *event;
+
+	if (!buffer)
+		return READ_ONCE(tracing_thresh) || trace_graph_entry(&global_trace, call, args);
+	event = ring_buffer_reserve(buffer, GRAPH_ENT_SIZE, call->time);
+	if (!event)
+		return false;
+	fill_entry(event, current, usual_head(TRACE_GRAPH_ENT, call->pc, current, irqs_disabled_flags(call->flags)),
+		   call->ip, call->depth);
+	ring_buffer_commit(buffer);
+	return true;
+}
+
+static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
+{
+	if (graph_begins_notrace(call->state, frame, call->ip, call->depth))
+		return true;
+	if (!record_entry(call))
+		return false;
+	graph_note_begin(call->state, frame, call->depth, call->pc);
+	return true;
+}
+
+static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
+{
+	struct ring_buffer_per_cpu *buffer = usual_buffer(call);
+	struct ring_buffer_event *event;
+
+	if (graph_note_end(call->state, call->depth) || !READ_ONCE(graph_enabled))
+		return;
+	if (!buffer) {
+		if (call->time - frame->calltime >= READ_ONCE(tracing_thresh))
+			trace_graph_return(&global_trace, call, frame);
+		return;
+	}
+	event = ring_buffer_reserve(buffer, sizeof(struct ftrace_graph_ret_entry), call->time);
+	if (!event)
+		return;
+	fill_return(event, current, usual_head(TRACE_GRAPH_RET, call->pc, current, irqs_disabled_flags(call->flags)),
+		    call->stack, frame, call->result, call->time, call->depth);
+	ring_buffer_commit(buffer);
+}
+
+/*
+ * ---- The usual case: interrupts stay off from the first look at anything of this CPU to the commit, so preemption
+ * need not be counted, and nothing but an NMI comes in between. `masked`: they were off before; mostly a constant,
+ * with a copy of the function for each. Whatever is not usual is left by a tail call, so that no registers are saved
+ * for it.
+ */
+
+static __always_inline void direct_begin(bool masked)
+{
+	if (!masked)
+		raw_local_irq_disable();
+}
+
+static __always_inline void direct_end(bool masked)
+{
+	barrier();
+	if (!masked)
+		raw_local_irq_enable();
 }
 
 static __always_inline struct fgraph_state *direct_state(struct fgraph_stack *stack)
@@ -128,211 +170,281 @@ static __always_inline struct fgraph_state *direct_state(struct fgraph_stack *st
 	return &stack->user[FGRAPH_TRACER];
 }
 
-/* The frame is there; it is the innermost. Interrupts are off, they were `flags`. */
-static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
-					const struct ftrace_regs *fregs, u64 ts, unsigned long flags)
+/* The ways there are, each with its copy: the only user; the same with limits; with the profiler beside us. */
+enum graph_way { GRAPH_ALONE, GRAPH_LIMITED, GRAPH_PROFILED };
+
+/*
+ * Whose key it is: ours and the profiler's, as of now. (A task that has slept may have one of when we were alone, and
+ * frames that the profiler does not know.)
+ */
+static __always_inline bool profiled_key(u64 key)
+{
+	return likely(key == READ_ONCE(profile_fgraph.direct_key));
+}
+
+/* The frame is there; it is the innermost. It stays if the profiler alone wants it. */
+static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t,
+					const struct ftrace_regs *fregs, u64 ts, enum graph_way way,
+					bool masked)
 {
 	struct ring_buffer_event *event = rb_reserve_slow(buffer, GRAPH_ENT_SIZE, ts);
 	struct fgraph_state *state = direct_state(t->ret_stack);
 	struct fgraph_frame *frame = t->ret_stack->top - 1;
+	u32 depth = state->depth - 1, pc = t->preempt_count;
 
 	if (event) {
-		fill_entry(event, t, usual_head(TRACE_GRAPH_ENT, pc, t, flags, false), frame->func, state->depth - 1);
+		fill_entry(event, t, usual_head(TRACE_GRAPH_ENT, pc, t, masked), frame->func, depth);
 		ring_buffer_commit(buffer);
-		graph_note_begin(state, state->depth - 1, pc);
+		graph_note_begin(state, frame, depth, pc);
+		fgraph_hook(fregs);
+	} else if (way == GRAPH_PROFILED) {
+		WRITE_ONCE(state->depth, depth);
+		frame->key &= ~(1ULL << FGRAPH_TRACER);
 		fgraph_hook(fregs);
 	} else {
-		WRITE_ONCE(state->depth, state->depth - 1);
+		WRITE_ONCE(state->depth, depth);
 		fgraph_pop(t->ret_stack, frame);
 	}
-	raw_local_irq_restore(flags);
-	trace_leave(t, pc);
+	direct_end(masked);
 }
 
-static noinline void enter_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
-				       const struct ftrace_regs *fregs, void (*commit)(struct ring_buffer_per_cpu *))
+/* What is left to do when the record is there. */
+static noinline void commit_slow(struct ring_buffer_per_cpu *buffer, void (*commit)(struct ring_buffer_per_cpu *),
+				 bool masked)
 {
 	commit(buffer);
-	fgraph_hook(fregs);
-	trace_leave(t, pc);
+	direct_end(masked);
 }
 
-/* Preemption was switched off for nothing. */
-static noinline void leave_to_general(unsigned long ip, unsigned long parent_ip, struct task_struct *t,
-				      struct ftrace_regs *fregs, u32 pc)
+static noinline void enter_general(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs, bool masked)
 {
-	barrier();
-	WRITE_ONCE(t->preempt_count, pc);
+	direct_end(masked);
 	fgraph_enter(ip, parent_ip, NULL, fregs);
 }
 
 /*
- * What is not usual is asked for with preemption off: a grace period waits for who has got the buffer. Without a key
- * this task has not been looked at since we are the only user. (When another one has come, only those come here who
- * were on their way: such a call began before the other user.)
+ * `pc`: preempt_count. What is not usual is asked for with interrupts off: a grace period waits for who has got the
+ * buffer. Without room this task has not been looked at since we are the only user, or the stack is full. (When another
+ * one has come, only those come here who were on their way: such a call began before the other user.)
  */
 static __always_inline void graph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
-					bool limited)
+					u32 pc, enum graph_way way, bool masked)
 {
+	const bool limited = way == GRAPH_LIMITED;
 	struct task_struct *t = current;
-	u32 pc = READ_ONCE(t->preempt_count), depth;
 	void (*commit)(struct ring_buffer_per_cpu *);
 	struct ring_buffer_per_cpu *buffer;
-	struct ring_buffer_event *event;
+	struct rb_claimed claimed;
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct fgraph_frame *frame;
-	unsigned long flags;
-	bool silent = false;
 	u64 ts, key;
+	u32 depth;
 
-	if (unlikely(!trace_is_usual(pc))) {
-		fgraph_enter(ip, parent_ip, NULL, fregs);
-		return;
-	}
-	trace_enter(t, pc, RECURSION_TASK);
+	direct_begin(masked);
 	buffer = READ_ONCE(this_cpu(graph_buffer));
 	stack = t->ret_stack;
 	if (unlikely(!buffer || !stack))
 		goto general;
 	state = direct_state(stack);
-	key = state->key;
-	if (unlikely(!key || fgraph_full(stack)))
+	key = READ_ONCE(state->key); /* before room: an NMI may take both away, one way and the other */
+	if (unlikely(stack->top >= READ_ONCE(state->room) || (way == GRAPH_PROFILED && !profiled_key(key))))
 		goto general;
 	if (limited && !limits_want(state, ip, pc)) {
-		trace_leave(t, pc);
+		direct_end(masked);
 		return;
 	}
 	frame = fgraph_push(stack, ip, parent_ip, fregs);
 	frame->key = key;
 	depth = state->depth;
-	if (limited)
-		silent = graph_begins_notrace(state, ip, depth);
-	raw_local_irq_save(flags);
 	WRITE_ONCE(state->depth, depth + 1);
 	ts = sched_clock();
-	frame->calltime = ts - stack->slept;
-	if (silent) {
-		raw_local_irq_restore(flags);
-		goto hook;
-	}
-	event = rb_try_reserve(buffer, GRAPH_ENT_SIZE, ts);
-	if (unlikely(!event)) {
-		enter_reserve_slow(buffer, t, pc, fregs, ts, flags);
+	frame->calltime = ts;
+	if (way == GRAPH_PROFILED)
+		profile_enter(stack, frame);
+	if (limited && graph_begins_notrace(state, frame, ip, depth)) {
+		fgraph_hook(fregs);
+		direct_end(masked);
 		return;
 	}
-	fill_entry(event, t, usual_head(TRACE_GRAPH_ENT, pc, t, flags, true), ip, depth);
-	if (limited)
-		graph_note_begin(state, depth, pc);
-	commit = rb_try_commit(buffer);
-	if (unlikely(commit)) {
-		enter_commit_slow(buffer, t, pc, fregs, commit);
+	claimed = rb_try_open(buffer, GRAPH_ENT_SIZE, ts);
+	if (unlikely(!claimed.event)) {
+		enter_reserve_slow(buffer, t, fregs, ts, way, masked);
 		return;
 	}
-hook:
 	fgraph_hook(fregs);
-	trace_leave(t, pc);
+	fill_entry(claimed.event, t, usual_head(TRACE_GRAPH_ENT, pc, t, masked), ip, depth);
+	if (limited)
+		graph_note_begin(state, frame, depth, pc);
+	commit = rb_try_close(buffer, claimed);
+	if (unlikely(commit)) {
+		commit_slow(buffer, commit, masked);
+		return;
+	}
+	direct_end(masked);
 	return;
 general:
-	leave_to_general(ip, parent_ip, t, fregs, pc);
+	enter_general(ip, parent_ip, fregs, masked);
+}
+
+static noinline void graph_enter_masked(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	graph_enter(ip, parent_ip, fregs, current->preempt_count, GRAPH_ALONE, true);
+}
+
+static noinline void graph_enter_limited_masked(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	graph_enter(ip, parent_ip, fregs, current->preempt_count, GRAPH_LIMITED, true);
 }
 
 static void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			       struct ftrace_regs *fregs)
 {
-	graph_enter(ip, parent_ip, fregs, false);
+	u32 pc = READ_ONCE(current->preempt_count);
+
+	if (unlikely(!trace_is_usual(pc)))
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+	else if (unlikely(irqs_disabled()))
+		graph_enter_masked(ip, parent_ip, fregs);
+	else
+		graph_enter(ip, parent_ip, fregs, pc, GRAPH_ALONE, false);
 }
 
 /* With pids, a depth, functions to begin or to stop at. */
 static void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				struct ftrace_regs *fregs)
 {
-	graph_enter(ip, parent_ip, fregs, true);
+	u32 pc = READ_ONCE(current->preempt_count);
+
+	if (unlikely(!trace_is_usual(pc)))
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+	else if (unlikely(irqs_disabled()))
+		graph_enter_limited_masked(ip, parent_ip, fregs);
+	else
+		graph_enter(ip, parent_ip, fregs, pc, GRAPH_LIMITED, false);
 }
 
-static __always_inline void finish_return(struct task_struct *t, u32 pc, struct fgraph_stack *stack)
+static void graph_profiled_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				 struct ftrace_regs *fregs)
 {
-	fgraph_pop(stack, stack->top - 1);
-	trace_leave(t, pc);
+	u32 pc = READ_ONCE(current->preempt_count);
+
+	if (unlikely(!trace_is_usual(pc) || READ_ONCE(graph_limited)))
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+	else
+		graph_enter(ip, parent_ip, fregs, pc, GRAPH_PROFILED, irqs_disabled());
 }
 
-/* Interrupts are off, they were `flags`. */
-static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
-					 unsigned long flags, u64 ts, unsigned long result)
+static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u64 ts,
+					 unsigned long result, bool masked)
 {
 	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
 	struct fgraph_stack *stack = t->ret_stack;
+	struct fgraph_frame *frame = stack->top - 1;
 	u32 depth = direct_state(stack)->depth - 1;
 
 	if (event) {
-		fill_return(event, t, usual_head(TRACE_GRAPH_RET, pc, t, flags, false), stack, result, ts, depth);
+		fill_return(event, t, usual_head(TRACE_GRAPH_RET, t->preempt_count, t, masked), stack, frame, result,
+			    ts, depth);
 		ring_buffer_commit(buffer);
 	}
 	WRITE_ONCE(direct_state(stack)->depth, depth);
-	raw_local_irq_restore(flags);
-	finish_return(t, pc, stack);
+	fgraph_pop(stack, frame);
+	direct_end(masked);
 }
 
-static noinline void return_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
-					struct fgraph_stack *stack, void (*commit)(struct ring_buffer_per_cpu *))
+/* Also where a limit ends, or nothing is recorded up to here. */
+static __always_inline bool graph_leave(struct fgraph_ret_regs *regs, bool masked, u32 ends, bool profiled)
 {
-	commit(buffer);
-	finish_return(t, pc, stack);
+	struct task_struct *t = current;
+	void (*commit)(struct ring_buffer_per_cpu *);
+	struct ring_buffer_per_cpu *buffer;
+	struct rb_claimed claimed;
+	struct fgraph_stack *stack;
+	struct fgraph_state *state;
+	struct fgraph_frame *frame;
+	u32 depth;
+	u64 ts;
+
+	buffer = READ_ONCE(this_cpu(graph_buffer));
+	stack = t->ret_stack;
+	frame = stack->top - 1;
+	state = direct_state(stack);
+	if (unlikely(!buffer || frame->mark != fgraph_ret_mark(regs) || frame->key != (state->key | ends)))
+		return false;
+	if (profiled && !profiled_key(frame->key))
+		return false;
+	WRITE_ONCE(regs->ret, frame->ret);
+	if (ends && graph_note_end(state, state->depth - 1)) {
+		WRITE_ONCE(state->depth, state->depth - 1);
+		fgraph_pop(stack, frame);
+		direct_end(masked);
+		return true;
+	}
+	ts = sched_clock();
+	if (profiled)
+		profile_leave(stack, frame, ts);
+	claimed = rb_try_open(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
+	if (unlikely(!claimed.event)) {
+		return_reserve_slow(buffer, t, ts, regs->result[0], masked);
+		return true;
+	}
+	depth = state->depth - 1;
+	WRITE_ONCE(state->depth, depth);
+	fill_return(claimed.event, t, usual_head(TRACE_GRAPH_RET, t->preempt_count, t, masked), stack, frame,
+		    regs->result[0], ts, depth);
+	fgraph_pop(stack, frame);
+	commit = rb_try_close(buffer, claimed);
+	if (unlikely(commit)) {
+		commit_slow(buffer, commit, masked);
+		return true;
+	}
+	direct_end(masked);
+	return true;
+}
+
+/* Interrupts are off. */
+static noinline void leave_other(struct fgraph_ret_regs *regs, bool masked)
+{
+	if (graph_leave(regs, masked, FGRAPH_KEY_ENDS, false))
+		return;
+	direct_end(masked);
+	fgraph_return(regs);
+}
+
+static noinline void graph_leave_masked(struct fgraph_ret_regs *regs)
+{
+	if (!graph_leave(regs, true, 0, false))
+		leave_other(regs, true);
 }
 
 /* Who returns to the handler has a stack of frames, or there is nowhere to go. */
 static void graph_direct_return(struct fgraph_ret_regs *regs)
 {
-	struct task_struct *t = current;
-	u32 pc = READ_ONCE(t->preempt_count), depth;
-	void (*commit)(struct ring_buffer_per_cpu *);
-	struct ring_buffer_per_cpu *buffer;
-	struct ring_buffer_event *event;
-	struct fgraph_stack *stack;
-	struct fgraph_state *state;
-	struct fgraph_frame *frame;
-	unsigned long flags;
-	u64 ts;
+	if (unlikely(!trace_is_usual(READ_ONCE(current->preempt_count)))) {
+		fgraph_return(regs);
+	} else if (unlikely(irqs_disabled())) {
+		graph_leave_masked(regs);
+	} else {
+		direct_begin(false);
+		if (!graph_leave(regs, false, 0, false))
+			leave_other(regs, false);
+	}
+}
 
-	if (unlikely(!trace_is_usual(pc))) {
+static void graph_profiled_return(struct fgraph_ret_regs *regs)
+{
+	bool masked;
+
+	if (unlikely(!trace_is_usual(READ_ONCE(current->preempt_count)))) {
 		fgraph_return(regs);
 		return;
 	}
-	trace_enter(t, pc, RECURSION_TASK);
-	buffer = READ_ONCE(this_cpu(graph_buffer));
-	stack = t->ret_stack;
-	if (unlikely(!buffer))
-		goto general;
-	frame = stack->top - 1;
-	state = direct_state(stack);
-	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != state->key))
-		goto general;
-	WRITE_ONCE(regs->ret, frame->ret);
-	depth = state->depth - 1;
-	if (unlikely(state->flags) && graph_note_end(state, depth)) {
-		WRITE_ONCE(state->depth, depth);
-		goto finish;
-	}
-	raw_local_irq_save(flags);
-	ts = sched_clock();
-	event = rb_try_reserve(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
-	if (unlikely(!event)) {
-		return_reserve_slow(buffer, t, pc, flags, ts, regs->result[0]);
+	masked = irqs_disabled();
+	direct_begin(masked);
+	if (likely(graph_leave(regs, masked, 0, true)))
 		return;
-	}
-	WRITE_ONCE(state->depth, depth);
-	fill_return(event, t, usual_head(TRACE_GRAPH_RET, pc, t, flags, true), stack, regs->result[0], ts, depth);
-	commit = rb_try_commit(buffer);
-	if (unlikely(commit)) {
-		return_commit_slow(buffer, t, pc, stack, commit);
-		return;
-	}
-finish:
-	finish_return(t, pc, stack);
-	return;
-general:
-	barrier();
-	WRITE_ONCE(t->preempt_count, pc);
+	direct_end(masked);
 	fgraph_return(regs);
 }
 
@@ -342,6 +454,7 @@ void graph_update_fast(struct trace_array *tr)
 	bool fast = graph_enabled && !tr->clock && !tracing_thresh && !(graph_flags.val & TRACE_GRAPH_ARGS);
 	int cpu;
 
+	WRITE_ONCE(graph_limited, limited);
 	fgraph_set_direct_enter(&graph_ops, limited ? graph_limited_enter : graph_direct_enter);
 
 	for_each_possible_cpu (cpu)
@@ -357,6 +470,8 @@ static struct fgraph_ops graph_ops = {
 	.bit = FGRAPH_TRACER,
 	.direct_enter = graph_direct_enter,
 	.direct_return = graph_direct_return,
+	.profiled_enter = graph_profiled_enter,
+	.profiled_return = graph_profiled_return,
 };
 
 static const struct tracer_opt graph_opts[] = {

@@ -52,8 +52,7 @@ static_assert(GRAPH_ENT_SIZE == 20 && sizeof(struct ftrace_graph_ret_entry) == 4
  * arguments. Of an entry, was there room for it? Preemption off.
  */
 bool trace_graph_entry(struct trace_array *tr, const struct fgraph_call *call, unsigned args);
-void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame,
-			u64 rettime);
+void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame);
 /* A place, as a call that took no time. False: no room. Interrupts off. */
 bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsigned long flags);
 

@@ -42,22 +42,25 @@ static __always_inline bool graph_limits_skip_irq(const struct fgraph_state *sta
 }
 
 /* Is what begins here, and all that it calls, to be left out? Then its return is hooked to know when that ends. */
-static __always_inline bool graph_begins_notrace(struct fgraph_state *state, unsigned long ip, u32 depth)
+static __always_inline bool graph_begins_notrace(struct fgraph_state *state, struct fgraph_frame *frame,
+						 unsigned long ip, u32 depth)
 {
 	const struct ip_hash *stops = smp_load_acquire(&graph_notrace.hash);
 
 	if (!stops || !ip_hash_has(stops, ip))
 		return false;
 	state->flags = (state->flags & ~GRAPH_NOT_MASK) | GRAPH_NOT_AT(depth);
+	frame->key |= FGRAPH_KEY_ENDS;
 	return true;
 }
 
 /* The call is recorded: with functions to begin at, this must be one, or within one. */
-static __always_inline void graph_note_begin(struct fgraph_state *state, u32 depth, u32 pc)
+static __always_inline void graph_note_begin(struct fgraph_state *state, struct fgraph_frame *frame, u32 depth, u32 pc)
 {
-	if (READ_ONCE(graph_functions.hash) && !(state->flags & GRAPH_IN))
-		state->flags = (state->flags & ~GRAPH_IN_MASK) | GRAPH_IN_AT(depth) |
-			       (pc & HARDIRQ_MASK ? GRAPH_IN_IRQ : 0);
+	if (!READ_ONCE(graph_functions.hash) || (state->flags & GRAPH_IN))
+		return;
+	state->flags = (state->flags & ~GRAPH_IN_MASK) | GRAPH_IN_AT(depth) | (pc & HARDIRQ_MASK ? GRAPH_IN_IRQ : 0);
+	frame->key |= FGRAPH_KEY_ENDS;
 }
 
 /* The call at this depth returns. True: nothing of it is recorded. */

@@ -33,8 +33,7 @@ static struct ftrace_graph_ret_entry *reserve_return(struct trace_array *tr)
 	return event ? ring_buffer_event_data(event) : NULL;
 }
 
-void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame,
-			u64 rettime)
+void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	struct ftrace_graph_ret_entry *entry = reserve_return(tr);
 
@@ -45,8 +44,8 @@ void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, 
 	entry->retval = call->result;
 	entry->depth = call->depth;
 	entry->overrun = call->stack->overrun;
-	entry->calltime = frame->calltime + call->stack->slept;
-	entry->rettime = rettime;
+	entry->calltime = frame->calltime;
+	entry->rettime = call->time;
 	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);
 }
 

@@ -26,25 +26,23 @@ static bool latency_entry(struct fgraph_ops *gops, const struct fgraph_call *cal
 {
 	bool recorded;
 
-	if (graph_begins_notrace(call->state, call->ip, call->depth))
+	if (graph_begins_notrace(call->state, frame, call->ip, call->depth))
 		return true;
 	if (!latency_user->begin(latency_array))
 		return false;
 	recorded = trace_graph_entry(latency_array, call, 0);
 	end_record();
 	if (recorded)
-		graph_note_begin(call->state, call->depth, call->pc);
+		graph_note_begin(call->state, frame, call->depth, call->pc);
 	return recorded;
 }
 
 /* The section may be another one by now, or none. */
 static void latency_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
-	u64 rettime = sched_clock();
-
 	if (graph_note_end(call->state, call->depth) || !latency_user->begin(latency_array))
 		return;
-	trace_graph_return(latency_array, call, frame, rettime);
+	trace_graph_return(latency_array, call, frame);
 	end_record();
 }
 

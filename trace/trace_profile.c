@@ -31,7 +31,8 @@ struct profile_index {
 
 struct profile_cpu {
 	struct profile_count *counts; /* [t] one a record */
-	u32 seq;                      /* [this CPU, interrupts off] odd: somebody counts */
+	u32 seq;                      /* [this CPU, while busy] odd: counts are changing */
+	bool busy;                    /* [this CPU, interrupts off] somebody counts */
 	u64 missed;                   /* [this CPU's NMIs] calls not counted, as an NMI found it busy */
 };
 
@@ -75,10 +76,13 @@ static __always_inline u32 index_find(const struct profile_index *index, unsigne
 /* NULL: this is an NMI on top of somebody who counts. Otherwise count_end. */
 static __always_inline struct profile_count *count_begin(struct profile_cpu *here, unsigned long ip)
 {
-	if (unlikely(here->seq & 1)) {
+	if (unlikely(READ_ONCE(here->busy))) {
 		here->missed++;
 		return NULL;
 	}
+	/* An NMI up to here has put it back. From here on seq is ours alone. */
+	WRITE_ONCE(here->busy, true);
+	barrier();
 	WRITE_ONCE(here->seq, here->seq + 1);
 	smp_wmb();
 	return &here->counts[index_find(profile_index, ip)];
@@ -88,6 +92,8 @@ static __always_inline void count_end(struct profile_cpu *here)
 {
 	smp_wmb();
 	WRITE_ONCE(here->seq, here->seq + 1);
+	barrier();
+	WRITE_ONCE(here->busy, false);
 }
 
 static bool profile_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
@@ -117,10 +123,9 @@ static __always_inline void add_time(struct profile_count *count, u64 ns)
  * state->inner grows by a call's whole time when it returns, less what it grew by meanwhile: that was the time of the
  * calls inside, which is theirs. So nobody has to look for the caller's frame.
  */
-static __always_inline void end_call(struct fgraph_stack *stack, struct fgraph_state *state,
-				     const struct fgraph_frame *frame)
+static __always_inline void end_call(struct fgraph_state *state, const struct fgraph_frame *frame, u64 now)
 {
-	u64 total = sched_clock() - stack->slept - frame->calltime, inner = state->inner - frame->inner;
+	u64 total = now - frame->calltime, inner = state->inner - frame->inner;
 	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
 	struct profile_count *count = count_begin(here, frame->func);
 
@@ -133,46 +138,71 @@ static __always_inline void end_call(struct fgraph_stack *stack, struct fgraph_s
 
 static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
-	end_call(call->stack, call->state, frame);
+	end_call(call->state, frame, call->time);
 }
 
-/* ---- The same for the only user of hooked returns, in a task's context; what is not that goes the general way. */
+/* ---- Beside function_graph */
 
-static noinline void leave_to_general(unsigned long ip, unsigned long parent_ip, struct task_struct *t,
-				      struct ftrace_regs *fregs, u32 pc)
+void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
-	barrier();
-	WRITE_ONCE(t->preempt_count, pc);
+	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
+	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
+	struct profile_count *count = count_begin(here, frame->func);
+
+	WRITE_ONCE(state->depth, state->depth + 1);
+	frame->inner = state->inner;
+	if (unlikely(!count))
+		return;
+	count->hits++;
+	count_end(here);
+}
+
+void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
+{
+	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
+
+	end_call(state, frame, now);
+	WRITE_ONCE(state->depth, state->depth - 1);
+}
+
+/*
+ * ---- The same for the only user of hooked returns, in a task's context; what is not that goes the general way.
+ * Interrupts stay off in place of preemption, as in function_graph's direct way.
+ */
+
+static noinline void leave_to_general(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
+				      unsigned long flags)
+{
+	raw_local_irq_restore(flags);
 	fgraph_enter(ip, parent_ip, NULL, fregs);
 }
 
-/* Without a key this task has not been looked at since we are the only user. */
 static void profile_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				 struct ftrace_regs *fregs)
 {
 	struct task_struct *t = current;
-	u32 pc = READ_ONCE(t->preempt_count);
 	struct profile_count *count;
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct fgraph_frame *frame;
 	struct profile_cpu *here;
 	unsigned long flags;
+	u64 key;
 
-	if (unlikely(!trace_is_usual(pc))) {
+	if (unlikely(!trace_is_usual(READ_ONCE(t->preempt_count)))) {
 		fgraph_enter(ip, parent_ip, NULL, fregs);
 		return;
 	}
-	trace_enter(t, pc, RECURSION_TASK);
+	raw_local_irq_save(flags);
 	stack = t->ret_stack;
 	if (unlikely(!stack))
 		goto general;
 	state = &stack->user[FGRAPH_PROFILER];
-	if (unlikely(!state->key || fgraph_full(stack)))
+	key = READ_ONCE(state->key); /* before room, as in graph_enter */
+	if (unlikely(stack->top >= READ_ONCE(state->room)))
 		goto general;
 	frame = fgraph_push(stack, ip, parent_ip, fregs);
-	frame->key = state->key;
-	raw_local_irq_save(flags);
+	frame->key = key;
 	WRITE_ONCE(state->depth, state->depth + 1);
 	here = this_cpu_ptr(profile_cpu);
 	count = count_begin(here, ip);
@@ -181,46 +211,41 @@ static void profile_direct_enter(unsigned long ip, unsigned long parent_ip, stru
 		count_end(here);
 	}
 	frame->inner = state->inner;
-	frame->calltime = sched_clock() - stack->slept;
-	raw_local_irq_restore(flags);
+	frame->calltime = sched_clock();
 	fgraph_hook(fregs);
-	trace_leave(t, pc);
+	raw_local_irq_restore(flags);
 	return;
 general:
-	leave_to_general(ip, parent_ip, t, fregs, pc);
+	leave_to_general(ip, parent_ip, fregs, flags);
 }
 
 /* Who returns to the handler has a stack of frames, or there is nowhere to go. */
 static void profile_direct_return(struct fgraph_ret_regs *regs)
 {
 	struct task_struct *t = current;
-	u32 pc = READ_ONCE(t->preempt_count);
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct fgraph_frame *frame;
 	unsigned long flags;
 
-	if (unlikely(!trace_is_usual(pc))) {
+	if (unlikely(!trace_is_usual(READ_ONCE(t->preempt_count)))) {
 		fgraph_return(regs);
 		return;
 	}
-	trace_enter(t, pc, RECURSION_TASK);
+	raw_local_irq_save(flags);
 	stack = t->ret_stack;
 	frame = stack->top - 1;
 	state = &stack->user[FGRAPH_PROFILER];
 	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != state->key)) {
-		barrier();
-		WRITE_ONCE(t->preempt_count, pc);
+		raw_local_irq_restore(flags);
 		fgraph_return(regs);
 		return;
 	}
 	WRITE_ONCE(regs->ret, frame->ret);
-	raw_local_irq_save(flags);
-	end_call(stack, state, frame);
+	end_call(state, frame, sched_clock());
 	WRITE_ONCE(state->depth, state->depth - 1);
-	raw_local_irq_restore(flags);
 	fgraph_pop(stack, frame);
-	trace_leave(t, pc);
+	raw_local_irq_restore(flags);
 }
 
 /* ---- Memory: had when first enabled, and kept */
@@ -274,7 +299,7 @@ static int prepare_counts(void)
 /* ---- function_profile_enabled */
 
 static struct ftrace_ops profile_ops = { .name = "function_profile" };
-static struct fgraph_ops profile_fgraph = {
+struct fgraph_ops profile_fgraph = {
 	.entryfunc = profile_entry,
 	.retfunc = profile_return,
 	.ops = &profile_ops,

@@ -64,7 +64,7 @@ static unsigned __int128 div_u128(unsigned __int128 n, u64 d)
 	return quotient;
 }
 
-/* (n * sum of squares - square of sum) / (n * (n - 1)), of the calls that returned. */
+/* (n * sum of squares - square of sum) / (n * (n - 1)), of the calls that returned; at most what 64 bits hold. */
 u64 profile_variance(const struct profile_count *count)
 {
 	unsigned __int128 squares = (unsigned __int128)count->squares[1] << 64 | count->squares[0];
@@ -73,7 +73,8 @@ u64 profile_variance(const struct profile_count *count)
 	if (n <= 1)
 		return 0;
 	squares = squares * n - (unsigned __int128)count->time * count->time;
-	return (u64)div_u128(div_u128(squares, n), (n - 1) * 1000);
+	squares = div_u128(div_u128(squares, n), (n - 1) * 1000);
+	return min(squares, (unsigned __int128)U64_MAX);
 }
 
 static void profile_header(struct seq_file *m)

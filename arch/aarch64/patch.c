@@ -111,11 +111,9 @@ static notrace phys_addr_t text_phys(unsigned long site)
 
 static noinline notrace void map_alias(unsigned long page)
 {
-	/* Break before make (Arm ARM D8.13.1): a valid entry may not change its output address directly. */
-	if (alias_page) {
+	/* Written through the old one: before it goes. set_fixmap breaks before it makes (Arm ARM D8.13.1). */
+	if (alias_page)
 		dsb(ish);
-		set_fixmap(FIX_PATCH, 0, __pgprot(0));
-	}
 	alias_page = page;
 	set_fixmap(FIX_PATCH, text_phys(page), PAGE_KERNEL);
 	patch_stats.alias_maps++;

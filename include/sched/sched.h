@@ -130,6 +130,8 @@ void stop_machine_each(void (*fn)(void *data), void *data);
  * result, or -ENODEV when it has none (yet). Thread context; fn must not sleep.
  */
 int stop_one_cpu(int cpu, int (*fn)(void *arg), void *arg);
+/* The same on all online CPUs but one, all at once; their results are dropped. */
+void stop_each_cpu_but(unsigned except, int (*fn)(void *arg), void *arg);
 void cpu_stop_init(void); /* smp_init: a stopper thread for every online CPU */
 
 /* Wait until every CPU has passed a point with preemption on: whoever ran with preemption off when this was called

@@ -17,6 +17,9 @@ struct fgraph_stack;
 
 #define FGRAPH_USERS 4 /* at once */
 
+/* In frame.key: at its return the user has more to do than usual, which its direct way does not know of. */
+#define FGRAPH_KEY_ENDS 0x80u
+
 /*
  * One hooked call. Written by the task itself and by interrupts on top of it, which leave what they found; read by
  * those who walk its stack. A frame that is not in use has slot 0.
@@ -26,28 +29,28 @@ struct fgraph_frame {
 	unsigned long func; /* its site */
 	unsigned long slot; /* address of the word that was replaced */
 	unsigned long mark; /* what return_to_handler finds when all is well (asm/ftrace.h) */
-	u64 calltime;       /* sched_clock at the entry less fgraph_stack.slept of then */
-	u64 key;            /* bits below FGRAPH_USERS: who wants the return; above: fgraph_epoch */
+	u64 calltime;       /* sched_clock at the entry; later by the time asleep, while that does not count */
+	u64 key;            /* who wants the return; context of the entry; FGRAPH_KEY_ENDS; epoch: fgraph_inline.h */
 	u64 inner;          /* the profiler's: its fgraph_state.inner at the entry */
 };
 
 /* What a user has in each task. [like frames] */
 struct fgraph_state {
 	u64 since;   /* fgraph_ops.since of whom it belongs to; others begin with zeros */
-	u64 key;     /* of its frames, if that user was the only one when last looked at the general way; else 0 */
+	u64 key;     /* of its frames, if there was a direct way when last looked at the general way; else 0 */
+	struct fgraph_frame *room; /* with a key: the end of frames; without: NULL, so that none seems free */
 	u32 depth;   /* frames that are this user's */
 	u32 flags;   /* the user's own */
 	u64 inner;   /* the profiler's: ns in calls that returned, each counted once, in the outermost */
 };
 
 #define FGRAPH_STACK_SIZE 4096UL
-#define FTRACE_RETFUNC_DEPTH ((FGRAPH_STACK_SIZE - 32 - FGRAPH_USERS * sizeof(struct fgraph_state)) / \
+#define FTRACE_RETFUNC_DEPTH ((FGRAPH_STACK_SIZE - 24 - FGRAPH_USERS * sizeof(struct fgraph_state)) / \
 			      sizeof(struct fgraph_frame))
 struct fgraph_stack {
 	struct fgraph_frame *top; /* the first frame not in use */
 	u32 overrun;      /* calls that found it full */
-	u64 slept;        /* ns off the CPU, counted while the option sleep-time is off */
-	u64 sleeps_since; /* [runqueue lock] when it went off the CPU; 0: not known */
+	u64 sleeps_since; /* [runqueue lock] when it went off the CPU, while sleep does not count; 0: not known */
 	struct fgraph_state user[FGRAPH_USERS];
 	struct fgraph_frame frames[FTRACE_RETFUNC_DEPTH];
 };
@@ -63,6 +66,7 @@ struct fgraph_call {
 	struct fgraph_state *state;
 	struct ftrace_regs *fregs;          /* entry only */
 	unsigned long result;               /* return only */
+	u64 time;                           /* sched_clock: at the entry, at the return */
 };
 
 /*
@@ -78,16 +82,18 @@ struct fgraph_ops {
 	/* In place of all, while this is the only user; may be NULL (trace/fgraph_inline.h). */
 	ftrace_func_t direct_enter;                            /* [I] */
 	void (*direct_return)(struct fgraph_ret_regs *regs);   /* [I] */
+	/* Likewise while there is, besides, the profiler, of the same sets: they call it (trace/trace_profile.h). */
+	ftrace_func_t profiled_enter;                          /* [I] */
+	void (*profiled_return)(struct fgraph_ret_regs *regs); /* [I] */
 	struct ftrace_ops *ops; /* [I] its sets of functions */
 	unsigned bit;           /* [l] of frame.key: FGRAPH_TRACER or _PROFILER, or FGRAPH_ANY until it is given one */
 	u64 since;              /* [l] frames with a smaller key are not its own */
-	u64 direct_key;         /* [l] key of its frames while it is the only user, else FGRAPH_NOT_DIRECT */
+	u64 direct_key;         /* [l] key of its frames while there is a direct way for all users, else 0 */
 };
 #define FGRAPH_TRACER	  0u    /* function_graph's own */
 #define FGRAPH_PROFILER	  1u    /* the profiler's own */
 #define FGRAPH_FIRST_ANY  2u
 #define FGRAPH_ANY	  ~0u
-#define FGRAPH_NOT_DIRECT 1ULL
 
 /*
  * Begin and end. -EBUSY: registered already or too many users; -ENOMEM: no shadow stacks; -ENODEV. Thread context.

@@ -127,18 +127,55 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 void rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer);
 
+/* An event that was claimed, and up to where it fills its page: what rb_try_close makes known to readers. */
+struct rb_claimed {
+	struct ring_buffer_event *event; /* NULL: not claimed */
+	struct buffer_data_page *data;
+	u64 end;
+};
+
+/* Claim room on the tail page; the writer is counted. No event: not so easy. */
+static __always_inline struct rb_claimed rb_claim(struct ring_buffer_per_cpu *cpu_buffer, u64 words, u64 ts)
+{
+	struct rb_claimed claimed = {};
+	struct buffer_page *page;
+	u64 state, delta;
+
+	rb_barrier();
+	RB_TEST_POINT(0);
+	page = rb_read(cpu_buffer->ring.tail_page);
+	RB_TEST_POINT(1);
+	state = rb_read(page->state);
+	RB_TEST_POINT(2);
+	claimed.data = page->data;
+	/* A stamp before the last one wraps to a great number here. */
+	delta = ts - rb_look(claimed.data->time_stamp) - (state >> RB_TIME_SHIFT);
+	if (unlikely((state & (RB_FULL | RB_INDEX_MASK)) > RB_PAGE_WORDS - words || delta >= 1ULL << RB_TS_SHIFT))
+		return claimed;
+	RB_TEST_POINT(3);
+	/*
+	 * Fails when an interrupt recorded something since `state` was read: this is the one place where that
+	 * matters.
+	 */
+	if (unlikely(!__atomic_compare_exchange_n(&page->state, &state,
+						  state + words + RB_ONE_EVENT + (delta << RB_TIME_SHIFT), true,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+		return claimed;
+	rb_barrier();
+	RB_TEST_POINT(4);
+	state = (state & RB_INDEX_MASK) * 4;
+	claimed.event = (struct ring_buffer_event *)(void *)(claimed.data->data + state);
+	claimed.event->header = (u32)(delta << 5) | (u32)(words - 1);
+	claimed.end = state + words * 4;
+	return claimed;
+}
+
 /*
  * ring_buffer_reserve in the usual case. NULL: not so easy, go on with rb_reserve_slow (the writer is counted already).
- * Apart, so that a tracer whose usual case calls nothing needs no stack frame.
  */
 static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buffer_per_cpu *cpu_buffer,
 								unsigned long length, u64 ts)
 {
-	u64 words = (length + 3) / 4 + 1, state, delta;
-	struct ring_buffer_event *event;
-	struct buffer_data_page *data;
-	struct buffer_page *page;
-
 	/*
 	 * An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at
 	 * it last.
@@ -148,32 +185,45 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 	rb_barrier();
 	if (unlikely(rb_look(cpu_buffer->disabled) || length - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4))
 		return NULL;
+	return rb_claim(cpu_buffer, (length + 3) / 4 + 1, ts).event;
+}
+
+/*
+ * The same for the outermost writer, who knows from it what to publish: rb_try_close does that without another look
+ * at the ring. Whose usual case calls nothing in between needs no stack frame. `length` is a constant of at most 112
+ * bytes. No event: go on with rb_reserve_slow and ring_buffer_commit.
+ */
+static __always_inline struct rb_claimed rb_try_open(struct ring_buffer_per_cpu *cpu_buffer,
+						     unsigned long length, u64 ts)
+{
+	u32 outside;
 
 	rb_barrier();
-	RB_TEST_POINT(0);
-	page = rb_read(cpu_buffer->ring.tail_page);
-	RB_TEST_POINT(1);
-	state = rb_read(page->state);
-	RB_TEST_POINT(2);
-	data = page->data;
-	/* A stamp before the last one wraps to a great number here. */
-	delta = ts - rb_read(data->time_stamp) - (state >> RB_TIME_SHIFT);
-	if (unlikely((state & (RB_FULL | RB_INDEX_MASK)) > RB_PAGE_WORDS - words || delta >> RB_TS_SHIFT))
-		return NULL;
-	RB_TEST_POINT(3);
-	/*
-	 * Fails when an interrupt recorded something since `state` was read: this is the one place where that
-	 * matters.
-	 */
-	if (unlikely(!__atomic_compare_exchange_n(&page->state, &state,
-						  state + words + RB_ONE_EVENT + (delta << RB_TIME_SHIFT), true,
-						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
-		return NULL;
+	outside = rb_read(cpu_buffer->committing);
+	rb_write(cpu_buffer->committing, outside + 1);
 	rb_barrier();
-	RB_TEST_POINT(4);
-	event = (struct ring_buffer_event *)(void *)(data->data + (state & RB_INDEX_MASK) * 4);
-	event->header = (u32)(delta << 5) | (u32)(words - 1);
-	return event;
+	if (unlikely(rb_look(cpu_buffer->disabled) | outside))
+		return (struct rb_claimed){};
+	return rb_claim(cpu_buffer, (length + 3) / 4 + 1, ts);
+}
+
+/*
+ * What is left to call to be through, mostly nothing (NULL). Writers that nested since the claim left their commits to
+ * us, and their events are behind ours.
+ */
+static __always_inline void (*rb_try_close(struct ring_buffer_per_cpu *cpu_buffer, struct rb_claimed claimed))(
+	struct ring_buffer_per_cpu *)
+{
+	rb_barrier();
+	RB_TEST_POINT(8);
+	/* Pairs with the acquire of readers: they see the events before this count of their bytes. */
+	__atomic_store_n(&claimed.data->commit, claimed.end, __ATOMIC_RELEASE);
+	rb_barrier();
+	RB_TEST_POINT(6);
+	rb_write(cpu_buffer->committing, 0);
+	rb_barrier();
+	RB_TEST_POINT(7);
+	return unlikely(rb_look(cpu_buffer->uncommitted)) ? rb_commit_again : NULL;
 }
 
 /* See ring_buffer.h. `length` of at most 112 bytes and known to the compiler makes it shortest. */

@@ -18,18 +18,13 @@ static int rcu_pass(void *unused)
 
 void noinline synchronize_rcu(void)
 {
-	unsigned cpu, self;
-
 	/* Also in early boot, where nothing can be preempted yet: the caller itself is no reader. */
 	if (num_online_cpus() == 1)
 		return;
 	WARN_ON_ONCE(preempt_count());
 	smp_mb(); /* the caller's unpublishing comes before, for readers that start from now on */
 	/* The caller can be preempted: no reader is in progress on the CPU it is on at this moment. */
-	self = READ_ONCE(current->cpu);
-	for_each_online_cpu (cpu)
-		if (cpu != self)
-			stop_one_cpu(cpu, rcu_pass, NULL);
+	stop_each_cpu_but(READ_ONCE(current->cpu), rcu_pass, NULL);
 	smp_mb(); /* and what readers did comes before what the caller does next */
 }
 

@@ -84,6 +84,28 @@ int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 	return w.ret;
 }
 
+static DEFINE_MUTEX(stop_each_mutex);
+static DEFINE_PER_CPU(struct cpu_stop_work, stop_each_work); /* [stop_each_mutex] */
+
+void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
+{
+	struct cpumask asked = {};
+	unsigned cpu;
+
+	mutex_lock(&stop_each_mutex);
+	for_each_online_cpu (cpu) {
+		struct cpu_stop_work *w = per_cpu_ptr(stop_each_work, cpu);
+
+		w->fn = fn;
+		w->arg = arg;
+		if (cpu != except && queue_stop_work(cpu, w))
+			cpumask_set_cpu(cpu, &asked);
+	}
+	for_each_cpu (cpu, &asked)
+		wait_for_completion(&per_cpu_ptr(stop_each_work, cpu)->done);
+	mutex_unlock(&stop_each_mutex);
+}
+
 /*
  * The stop. Two steps, each ended by the last CPU: first all arrive with interrupts on, since one that still
  * has to come may be waiting, with preemption off, for a call that one that is here must answer; then all

@@ -21,6 +21,7 @@ static struct buffer_data_page *raw;
 /* What may happen at a point, or as the outer thing. */
 enum action {
 	WRITE_SMALL,   /* 16 bytes */
+	WRITE_OPEN,    /* the same, by rb_try_open and rb_try_close */
 	WRITE_LONG,    /* 2,000 bytes: two to a page */
 	WRITE_PAGE,    /* 4,072 bytes: a page of its own */
 	WRITE_FLOOD,   /* more pages than the buffer has */
@@ -119,6 +120,9 @@ static void act(enum action what)
 	case WRITE_SMALL:
 		check_write(&check, 16);
 		break;
+	case WRITE_OPEN:
+		check_write_open(&check);
+		break;
 	case WRITE_LONG:
 		check_write(&check, 2000);
 		break;
@@ -201,7 +205,7 @@ static unsigned long cases;
  * To the next second point. All of them are three million cases: with SOAK_MINUTES in the environment. Else
  * one in THIN, picked by a generator with a fixed seed; the first points are always complete.
  */
-#define THIN 12
+#define THIN 16
 static long step(void)
 {
 	static u64 seed = 12345;
@@ -254,7 +258,7 @@ static void run_all(unsigned long pages, const enum action *outer, int nr_outer,
 /* A writer, interrupted twice by writers or readers of any kind, in the smallest buffer. */
 static void test_writer_two_pages(void **state)
 {
-	static const enum action outer[] = {WRITE_SMALL, WRITE_PAGE, DISCARD_SMALL, LATER};
+	static const enum action outer[] = {WRITE_SMALL, WRITE_OPEN, WRITE_PAGE, DISCARD_SMALL, LATER};
 
 	run_all(2, outer, ARRAY_SIZE(outer), ACTIONS);
 }
@@ -262,7 +266,7 @@ static void test_writer_two_pages(void **state)
 /* The same where nested writers can get two pages ahead of the one they interrupt. */
 static void test_writer_three_pages(void **state)
 {
-	static const enum action outer[] = {WRITE_LONG, DISCARD_PAGE, MUCH_LATER};
+	static const enum action outer[] = {WRITE_OPEN, WRITE_LONG, DISCARD_PAGE, MUCH_LATER};
 
 	run_all(3, outer, ARRAY_SIZE(outer), ACTIONS);
 }

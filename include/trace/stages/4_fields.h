@@ -19,7 +19,7 @@
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)          \
-	static const struct trace_event_field *trace_event_fields_##name(void)  \
+	static notrace const struct trace_event_field *trace_event_fields_##name(void) \
 	{                                                                       \
 		typedef struct trace_event_raw_##name record;                   \
 		static const struct trace_event_field fields[] = {              \

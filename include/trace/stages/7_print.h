@@ -21,7 +21,7 @@
 #define TP_printk(fmt, ...) fmt "\n", ##__VA_ARGS__
 
 #define TRACE_EVENT_OUTPUT(fn, class, print)                                             \
-	static void fn(struct seq_file *s, struct trace_iterator *iter)                  \
+	static notrace void fn(struct seq_file *s, struct trace_iterator *iter)          \
 	{                                                                                \
 		struct trace_event_raw_##class __maybe_unused *field = trace_iter_entry(iter); \
                                                                                          \

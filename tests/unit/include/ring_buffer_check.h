@@ -58,22 +58,26 @@ static inline void check_init(struct check *c, struct trace_buffer *buffer, int 
 	c->lost_unsaid = false;
 }
 
-/* Reserve and fill. NULL when refused. Something may nest in it; the caller commits or discards. */
-static inline struct ring_buffer_event *check_reserve(struct check *c, unsigned length, u32 *idp)
+/* A writer comes: its event's number. */
+static inline u32 check_begin(struct check *c)
 {
 	u32 id = c->nr++;
-	struct check_event *e = &c->event[id];
-	struct ring_buffer_event *event;
-	struct check_payload *p;
 
 	assert_true(id < CHECK_MAX);
-	*e = (struct check_event){.start = c->now += c->step, .state = CHECK_OPEN};
-	e->ts = e->start;
-	event = ring_buffer_reserve(c->cpu_buffer, length, e->ts);
-	e->claimed = c->now;
-	*idp = id;
+	c->event[id] = (struct check_event){.start = c->now += c->step, .state = CHECK_OPEN};
+	c->event[id].ts = c->event[id].start;
+	return id;
+}
+
+/* It has got room, or was refused; fill it. */
+static inline struct ring_buffer_event *check_fill(struct check *c, u32 id, unsigned length,
+						   struct ring_buffer_event *event)
+{
+	struct check_payload *p;
+
+	c->event[id].claimed = c->now;
 	if (!event) {
-		e->state = CHECK_NONE;
+		c->event[id].state = CHECK_NONE;
 		c->refused++;
 		return NULL;
 	}
@@ -83,6 +87,14 @@ static inline struct ring_buffer_event *check_reserve(struct check *c, unsigned 
 	p->length = length;
 	memset(p->fill, (u8)id, length - CHECK_MIN);
 	return event;
+}
+
+/* Reserve and fill. NULL when refused. Something may nest in it; the caller commits or discards. */
+static inline struct ring_buffer_event *check_reserve(struct check *c, unsigned length, u32 *idp)
+{
+	u32 id = *idp = check_begin(c);
+
+	return check_fill(c, id, length, ring_buffer_reserve(c->cpu_buffer, length, c->event[id].ts));
 }
 
 static inline void check_commit(struct check *c, u32 id)
@@ -109,6 +121,25 @@ static inline bool check_write(struct check *c, unsigned length)
 		return false;
 	/* From its first look at the counts on, a reader may find it. */
 	check_commit(c, id);
+	return true;
+}
+
+/* The same in 16 bytes, as tracers do it whose usual case is the outermost writer. */
+static inline bool check_write_open(struct check *c)
+{
+	u32 id = check_begin(c);
+	struct rb_claimed claimed = rb_try_open(c->cpu_buffer, 16, c->event[id].ts);
+	void (*rest)(struct ring_buffer_per_cpu *) = ring_buffer_commit;
+	struct ring_buffer_event *event = claimed.event ?: rb_reserve_slow(c->cpu_buffer, 16, c->event[id].ts);
+
+	if (!check_fill(c, id, 16, event))
+		return false;
+	if (claimed.event)
+		rest = rb_try_close(c->cpu_buffer, claimed);
+	if (rest)
+		rest(c->cpu_buffer);
+	c->event[id].state = CHECK_DONE;
+	c->written++;
 	return true;
 }
 

@@ -31,7 +31,7 @@ static inline unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
 
 /*
  * The word from which the traced function takes its return address, and what return_to_handler will find (mark) when
- * that function has returned: the stack pointer behind it.
+ * that function has returned, at the same place: its address.
  */
 static inline unsigned long *ftrace_regs_return_slot(const struct ftrace_regs *fregs)
 {
@@ -39,7 +39,7 @@ static inline unsigned long *ftrace_regs_return_slot(const struct ftrace_regs *f
 }
 static inline unsigned long ftrace_regs_return_mark(const struct ftrace_regs *fregs)
 {
-	return (unsigned long)(&fregs->parent + 1);
+	return (unsigned long)&fregs->parent;
 }
 /* The traced function's stack pointer at its site. */
 static inline unsigned long ftrace_regs_sp(const struct ftrace_regs *fregs)
@@ -72,7 +72,7 @@ struct fgraph_ret_regs {
 	unsigned long bp;
 	unsigned long ret;
 };
-#define fgraph_ret_mark(regs) ((unsigned long)(&(regs)->ret + 1))
+#define fgraph_ret_mark(regs) ((unsigned long)&(regs)->ret)
 
 /* ftrace.S pushes it one by one. */
 static_assert(offsetof(struct ftrace_regs, si) == 8 && offsetof(struct ftrace_regs, r9) == 40);

@@ -1,0 +1,124 @@
+#!/bin/sh
+# description: function_graph, the profiler and the stack tracer, each with its own filter, go on and off in any order under load; each shows its own functions only
+# requires: smp=4 timeout=200 progs="storm"
+. /run/prelude
+debug=/sys/kernel/debug/fgraph
+stack=/proc/sys/kernel/stack_tracer_enabled
+seed=20117
+
+# any N: a number below N, the same ones in each run
+any() {
+	seed=$(((seed * 1103515245 + 12345) % 2147483648))
+	any=$((seed / 65536 % $1))
+}
+
+storm 2 > /tmp/storm &
+storm=$!
+cd $T
+echo 64 > buffer_size_kb
+echo 'ksys_*' > stack_trace_filter
+graph=0 profile=0 stacks=0 switches=0
+for step in $(seq 80); do
+	any 5
+	case $any in
+	0)
+		graph=$((1 - graph))
+		test $graph = 1 && tracer=function_graph || tracer=nop
+		echo $tracer > current_tracer || fail "step $step: $tracer"
+		;;
+	1)
+		profile=$((1 - profile))
+		echo $profile > function_profile_enabled || fail "step $step: profiler $profile"
+		;;
+	2)
+		stacks=$((1 - stacks))
+		echo $stacks > $stack || fail "step $step: stack tracer $stacks"
+		;;
+	3)
+		any 3
+		case $any in
+		0) echo > set_graph_function ;;
+		1) echo vfs_write > set_graph_function ;;
+		2) echo vfs_read > set_graph_function ;;
+		esac
+		;;
+	4)
+		any 3
+		case $any in
+		0) echo > set_ftrace_filter ;;
+		1) echo 'vfs_*' > set_ftrace_filter ;;
+		2) echo 'vfs_* *sched*' > set_ftrace_filter ;;
+		esac
+		;;
+	esac
+	switches=$((switches + 1))
+done
+kill $storm
+wait $storm || fail "storm: $(cat /tmp/storm)"
+
+# All of them, from nothing, and one pipe.
+echo nop > current_tracer
+echo 0 > function_profile_enabled
+echo 0 > $stack
+echo 'vfs_*' > set_ftrace_filter
+echo vfs_read > set_graph_function
+echo 0 > stack_max_size
+echo > trace
+for order in graph profile stack; do
+	case $order in
+	graph) echo function_graph > current_tracer ;;
+	profile) echo 1 > function_profile_enabled ;;
+	stack) echo 1 > $stack ;;
+	esac
+done
+cat /proc/version | cat > /tmp/version
+same 'users of returns' 2 "$(field users $debug/stats)"
+echo 0 > tracing_on
+echo 0 > function_profile_enabled
+echo 0 > $stack
+
+# The graph: what vfs_read calls and is in the filter; it stands outermost.
+grep '()' trace | sed 's/^.*|  //' | sed 's/().*//' > /tmp/graph
+grep -q '^vfs_read$' /tmp/graph || fail "no vfs_read: $(head -20 trace)"
+grep -v '^ *vfs_' /tmp/graph && fail 'the graph has what set_ftrace_filter leaves out'
+grep '^[a-z]' /tmp/graph | grep -v '^vfs_read$' && fail 'the graph has what is outside of vfs_read'
+# The profiler: all of the filter, whatever the graph begins at.
+cat trace_stat/function* | grep '^  [a-z]' | grep -v '^  vfs_' && fail 'the profiler has what is not in its filter'
+cat trace_stat/function* | grep -q '^  vfs_write ' || fail 'the profiler goes by set_graph_function'
+# The stack tracer: the innermost function is one of its own.
+grep -q '^ *0).* ksys_[a-z]*+' stack_trace || fail "the deepest stack is not one of the filter's: $(cat stack_trace)"
+test "$(cat stack_max_size)" -gt 0 || fail 'no maximum'
+
+# An interrupt's last function returns to where the tracer itself may have been interrupted: it closes all the same
+echo > set_ftrace_filter
+echo 2048 > buffer_size_kb
+echo 1 > options/funcgraph-tail
+echo do_page_fault > set_graph_notrace
+echo 1 > function_profile_enabled
+echo function_graph > current_tracer
+echo 0 > tracing_on; echo > trace
+for n in 1 2 3 4; do
+	dd if=/dev/zero of=/dev/null bs=1 count=100000000 2> /dev/null &
+	busy="$busy $!"
+done
+echo 1 > tracing_on
+sleep 0.3
+echo 0 > tracing_on
+kill $busy
+opened=$(grep -c 'irq_exit() {' trace)
+closed=$(grep -c '} /\* irq_exit' trace)
+test $opened -gt 5 || fail "only $opened interrupts"
+test $((opened - closed)) -le 4 || fail "$opened calls of irq_exit, $closed returns"
+echo 0 > function_profile_enabled
+echo nop > current_tracer
+same mismatches 0 "$(field mismatches $debug/stats)"
+same users 0 "$(field users $debug/stats)"
+same switches 80 $switches
+# Who still has hooked returns has slept ever since: whoever runs has none.
+while read -r pid frames; do
+	case $(cut -d' ' -f3 /proc/$pid/stat) in
+	R) grep -q "^$pid $frames\$" $debug/tasks && fail "task $pid runs with $frames hooked returns" ;;
+	esac
+done < $debug/tasks
+dmesg | grep -E 'Oops|BUG|WARNING|panic' && fail 'the kernel complained'
+finish
