@@ -52,6 +52,11 @@ $(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%
 	$(call say,CC,$@)
 	$(Q)$(call kcc,$<) -MMD -MP -c -o $@ $<
 
+# What the preprocessor makes of a source: make ARCH=aarch64 build/aarch64/kernel/sched/trace.i
+$(patsubst %.c,$(BUILD)/%.i,$(filter %.c,$(KSRC))): $(BUILD)/%.i: %.c $(BUILD)/kernel.flags | $(OFFSETS_H)
+	$(call say,CPP,$@)
+	$(Q)$(call kcc,$<) -E -P -o $@ $<
+
 $(patsubst %.S,$(BUILD)/%.o,$(filter %.S,$(KSRC))): $(BUILD)/%.o: %.S $(BUILD)/kernel.flags mk/kernel.mk | $(OFFSETS_H)
 	$(call say,AS,$@)
 	$(Q)$(CC) $(KAFLAGS) -MMD -MP -c -o $@ $<
