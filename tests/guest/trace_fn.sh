@@ -30,7 +30,7 @@ grep -q 'do_exit() {$' /tmp/graph || fail 'no end of the process in its graph'
 same 'put back' "$(cat /tmp/before)" "$(state)"
 
 # The trace begins with the execve, and all is put back when the first line is shown, whoever reads it and goes away.
-trace-fn -l '*' true > /tmp/calls
+trace-fn -l '*' sh -c 'kill -USR1 $PPID' > /tmp/calls
 same 'the first call' sys_execve "$(grep -v '^#' /tmp/calls | sed 's/.*: //; s/ <-.*//' | head -n 1)"
 trace-fn -g --depth=3 -l '*execve*,*open*' -l '*read' -N 'vfs_open execve_user' cat /proc/version > /tmp/graph
 same 'the first block' ' sys_execve() {' "$(grep '^[^#].*|  ' /tmp/graph | sed 's/.*| //' | head -n 1)"

@@ -582,7 +582,7 @@ int main(int argc, char **argv)
 		close(go);
 		status = wait_command();
 	}
-	if (exec_failed)
+	if (exec_failed && (status == 126 || status == 127)) /* else it was the command that sent SIGUSR1 */
 		return status;
 	stop();
 	put_back();
