@@ -1,5 +1,4 @@
 /* Running filters. In probes: any context, NMI included, preemption off. */
-#include <kernel/smp.h>
 #include <lib/string.h>
 #include <sched/sched.h>
 
@@ -7,71 +6,62 @@
 
 #define PTR_STRING_MAX 4096 /* bytes of a text behind a pointer that are looked at */
 
-static u64 signed_number(const void *at, unsigned size)
+/* As wide as the field, so that it does not matter whether it is signed: the parser has made the range accordingly. */
+static __always_inline bool in_range(const struct filter_pred *p, const void *at)
 {
-	switch (size) {
+	switch (p->size) {
 	case 1:
-		return *(const s8 *)at;
+		return (u8)(*(const u8 *)at - p->low) <= p->span;
 	case 2:
-		return *(const s16 *)at;
+		return (u16)(*(const u16 *)at - p->low) <= p->span;
 	case 4:
-		return *(const s32 *)at;
+		return (u32)(*(const u32 *)at - p->low) <= p->span;
 	default:
-		return *(const u64 *)at;
+		return *(const u64 *)at - p->low <= p->span;
 	}
 }
 
-static u64 unsigned_number(const void *at, unsigned size)
+static bool has_bits(const struct filter_pred *p, const void *at)
 {
-	switch (size) {
+	switch (p->size) {
 	case 1:
-		return *(const u8 *)at;
+		return *(const u8 *)at & p->low;
 	case 2:
-		return *(const u16 *)at;
+		return *(const u16 *)at & p->low;
 	case 4:
-		return *(const u32 *)at;
+		return *(const u32 *)at & p->low;
 	default:
-		return *(const u64 *)at;
+		return *(const u64 *)at & p->low;
 	}
 }
 
-/* Both are extended to 64 bits in the same way, so that neither equality nor common bits depend on the field's size. */
-static bool compare(const struct filter_pred *p, u64 number)
+static __always_inline bool compare(const struct filter_pred *p, const void *at)
 {
-	bool less = p->is_signed ? (s64)number < (s64)p->value : number < p->value;
-
-	switch (p->op) {
-	case OP_NE:
-		return number != p->value;
-	case OP_EQ:
-		return number == p->value;
-	case OP_LE:
-		return less || number == p->value;
-	case OP_LT:
-		return less;
-	case OP_GE:
-		return !less;
-	case OP_GT:
-		return !less && number != p->value;
-	default:
-		return number & p->value;
-	}
+	if (p->op == OP_BAND)
+		return has_bits(p, at);
+	return in_range(p, at) != p->invert;
 }
 
 /* `at` ends with a zero or after `max` bytes. */
+static bool is_same_text(const char *text, const char *at, size_t max)
+{
+	for (size_t i = 0; i < max; i++) {
+		if (text[i] != at[i])
+			return false;
+		if (!at[i])
+			return true;
+	}
+	return !text[max];
+}
+
 static bool compare_text(const struct filter_pred *p, const char *at, size_t max)
 {
-	size_t len = strnlen(at, max);
-	bool same;
+	bool same = p->op == OP_GLOB ? glob_match_len(p->text, at, max) : is_same_text(p->text, at, max);
 
-	if (p->op == OP_GLOB)
-		same = glob_match_len(p->text, at, len);
-	else
-		same = !strncmp(p->text, at, len) && !p->text[len];
 	return same != p->invert;
 }
 
-static bool match(const struct filter_pred *p, const void *record)
+static bool match_other(const struct filter_pred *p, const void *record)
 {
 	const void *at = record + p->offset;
 	u32 loc;
@@ -87,18 +77,22 @@ static bool match(const struct filter_pred *p, const void *record)
 		return at && compare_text(p, at, PTR_STRING_MAX);
 	case FILTER_COMM:
 		return compare_text(p, current->comm, TASK_COMM_LEN);
-	case FILTER_CPU:
-		return compare(p, smp_processor_id());
-	default:
-		return compare(p, p->is_signed ? signed_number(at, p->size) : unsigned_number(at, p->size));
+	default: /* FILTER_CPU */
+		return compare(p, &current->cpu);
 	}
 }
 
 bool filter_match(const struct event_filter *filter, const void *record)
 {
-	unsigned i = 0;
+	unsigned i = 0, nr = filter->nr;
 
-	while (i < filter->nr)
-		i = filter->preds[i].next[match(&filter->preds[i], record)];
-	return i == filter->nr;
+	do {
+		const struct filter_pred *p = &filter->preds[i];
+
+		if (likely(p->filter_type == FILTER_OTHER))
+			i = p->next[compare(p, record + p->offset)];
+		else
+			i = p->next[match_other(p, record)];
+	} while (i < nr);
+	return i == nr;
 }

@@ -52,13 +52,14 @@ struct filter_pred {
 	u8 filter_type; /* enum trace_filter_type */
 	u8 op;          /* enum filter_op */
 	bool is_signed;
-	bool invert;     /* of a text: != and a pattern that begins with ! */
+	bool invert;      /* the result */
 	u16 offset, size; /* of the field; of COMM and CPU only the size counts */
 	u16 next[2];
 	union {
-		u64 value;        /* as wide as the field, then extended as the field is */
 		const char *text; /* in event_filter.words */
+		u64 low;          /* OP_BAND: the bits; all other comparisons of numbers: low <= field <= low + span */
 	};
+	u64 span;
 };
 
 /* A program. Immutable from when it is made. */

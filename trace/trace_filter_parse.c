@@ -286,18 +286,35 @@ static int parse_text(struct parser *p, struct filter_pred *pred)
 	return 0;
 }
 
-/* As the field's type would hold it: comparing is done in 64 bits. */
-static u64 as_field(const struct filter_pred *pred, u64 value)
+/*
+ * A comparison as a range, counted upwards in the field's width from `low`, and maybe inverted. What of the value does
+ * not fit the field is cut off, as Linux does.
+ */
+static void set_range(struct filter_pred *pred, u64 value)
 {
-	unsigned unused = 64 - pred->size * 8;
+	unsigned bits = pred->size * 8;
+	u64 all = ~0ULL >> (64 - bits), least = pred->is_signed ? 1ULL << (bits - 1) : 0;
 
-	return pred->is_signed ? (u64)((s64)(value << unused) >> unused) : value << unused >> unused;
+	pred->low = value & all;
+	switch (pred->op) {
+	case OP_LE:
+	case OP_GT:
+		pred->low = least;
+		pred->span = (value - least) & all;
+		break;
+	case OP_GE:
+	case OP_LT:
+		pred->span = (least - 1 - value) & all;
+		break;
+	}
+	pred->invert = pred->op == OP_NE || pred->op == OP_GT || pred->op == OP_LT;
 }
 
 static int parse_number(struct parser *p, struct filter_pred *pred)
 {
 	char number[24];
 	unsigned from = p->at, len;
+	u64 value;
 	int ret;
 
 	if (is_text(pred))
@@ -313,12 +330,12 @@ static int parse_number(struct parser *p, struct filter_pred *pred)
 	memcpy(number, p->text + from, len);
 	number[len] = '\0';
 	if (pred->is_signed)
-		ret = kstrtoll(number, 0, (s64 *)&pred->value);
+		ret = kstrtoll(number, 0, (s64 *)&value);
 	else
-		ret = kstrtoull(number, 0, &pred->value);
+		ret = kstrtoull(number, 0, &value);
 	if (ret)
 		return term_problem(p, FILT_ERR_ILLEGAL_INTVAL, from);
-	pred->value = as_field(pred, pred->value);
+	set_range(pred, value);
 	return 0;
 }
 
