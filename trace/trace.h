@@ -217,6 +217,8 @@ struct trace_array {
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 	struct trace_event_set *events;       /* [I] trace_events.h */
+	struct list_head errors;              /* [errors_lock] for error_log; begun with the first */
+	unsigned nr_errors;                   /* [errors_lock] in it, at most 8 */
 };
 extern struct trace_array global_trace;
 extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex */

@@ -4,12 +4,14 @@
 #include <fs/virtual_dir.h>
 
 #include "trace.h"
+#include "trace_filter.h"
 
 /* Outside of trace_types_lock. */
 extern struct mutex event_mutex;
 
 /* trace_event_file.flags */
 #define EVENT_FILE_ENABLED 0x1u /* its probe is registered; alone: nothing stands between a hit and its record */
+#define EVENT_FILE_FILTERED 0x2u /* records that `filter` refuses are taken back */
 
 /* Locks: e event_mutex; I immutable. */
 struct trace_event_file {
@@ -19,6 +21,8 @@ struct trace_event_file {
 	u32 flags;                           /* [e; read by probes] EVENT_FILE_* */
 	u16 type;                            /* [I] of its records */
 	bool records_cmdline;                /* [e] it has asked for tasks' names */
+	struct event_filter *filter;         /* [e, RCU; read by probes] NULL: none */
+	char *filter_text;                   /* [e] what the file `filter` shows; NULL: none */
 };
 
 /* events/<system> of an array. Its events are those of the set whose class names the system. */
@@ -26,6 +30,7 @@ struct trace_event_system {
 	struct virtual_dir dir;
 	const char *name;
 	struct trace_event_set *set;
+	char *filter_text; /* [e] the last error in its file `filter`; NULL: none */
 };
 
 /* All events of an array. [I, boot or the array's creation] */
@@ -66,6 +71,17 @@ int trace_events_enable(struct trace_event_set *set, const struct trace_event_ma
 int trace_event_set_by_text(struct trace_event_set *set, char *text);
 /* Boot, or an array is made: tr->events. 0, -ENOMEM. */
 int trace_events_init(struct trace_array *tr);
+
+/*
+ * trace_events_filter.c. event_mutex held. "0": no filter. Wrong: what filter_parse returns, there is none then, and
+ * error_log and the file `filter` say why. -ENOMEM: nothing has changed (of a system: for those that come behind). May
+ * sleep.
+ */
+int trace_event_set_filter(struct trace_event_file *file, const char *text);
+void trace_event_show_filter(struct seq_file *m, const struct trace_event_file *file);
+/* For those of its events that have the fields; -EINVAL: there are none. */
+int trace_system_set_filter(struct trace_event_system *system, const char *text);
+void trace_system_show_filter(struct seq_file *m, const struct trace_event_system *system);
 
 /* trace_events_files.c: tr->dir is there. 0 or -errno. */
 int create_event_files(struct trace_array *tr);

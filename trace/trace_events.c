@@ -30,10 +30,23 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 	return buffer->entry;
 }
 
+/* The record is complete, but not committed. Refused: it is taken back. */
+static bool refused(const struct trace_event_buffer *buffer)
+{
+	const struct event_filter *filter = smp_load_acquire(&buffer->file->filter);
+
+	if (!filter || filter_match(filter, buffer->entry))
+		return false;
+	ring_buffer_discard(buffer->file->tr->cpu_data[smp_processor_id()].buffer, buffer->event);
+	return true;
+}
+
 void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 {
 	struct trace_array *tr = buffer->file->tr;
 
+	if (unlikely(READ_ONCE(buffer->file->flags) & EVENT_FILE_FILTERED) && refused(buffer))
+		return;
 	trace_commit(tr);
 	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
 }

@@ -3,6 +3,7 @@
 #include <fs/libfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <mm/slab.h>
 
 #include "trace_event_file.h"
 
@@ -36,14 +37,21 @@ static int text_open(struct inode *inode, struct file *file)
 
 static ssize_t text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
-	char text[TRACEFS_TEXT_MAX];
-	ssize_t ret = text_of(file)->store ? copy_text_from_user(text, sizeof(text), buf, n) : -EINVAL;
+	char *text;
+	ssize_t ret;
 
-	if (ret < 0)
-		return ret;
-	mutex_lock(&event_mutex);
-	ret = text_of(file)->store(file->f_inode->i_private, strim(text));
-	mutex_unlock(&event_mutex);
+	if (!text_of(file)->store)
+		return -EINVAL;
+	text = kmalloc(FILTER_TEXT_MAX, GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	ret = copy_text_from_user(text, FILTER_TEXT_MAX, buf, n);
+	if (ret >= 0) {
+		mutex_lock(&event_mutex);
+		ret = text_of(file)->store(file->f_inode->i_private, strim(text));
+		mutex_unlock(&event_mutex);
+	}
+	kfree(text);
 	return ret ? ret : (ssize_t)n;
 }
 
@@ -124,6 +132,32 @@ static int all_enable_store(void *owner, char *text)
 }
 static const struct event_text all_enable = EVENT_TEXT(all_enable_show, all_enable_store);
 
+/* ---- filter */
+
+static int event_filter_show(struct seq_file *m, void *owner)
+{
+	trace_event_show_filter(m, owner);
+	return 0;
+}
+
+static int event_filter_store(void *owner, char *text)
+{
+	return trace_event_set_filter(owner, text);
+}
+static const struct event_text event_filter = EVENT_TEXT(event_filter_show, event_filter_store);
+
+static int system_filter_show(struct seq_file *m, void *owner)
+{
+	trace_system_show_filter(m, owner);
+	return 0;
+}
+
+static int system_filter_store(void *owner, char *text)
+{
+	return trace_system_set_filter(owner, text);
+}
+static const struct event_text system_filter = EVENT_TEXT(system_filter_show, system_filter_store);
+
 /* ---- What does not change */
 
 static int event_id_show(struct seq_file *m, void *owner)
@@ -162,11 +196,13 @@ struct event_file_name {
 };
 static const struct event_file_name of_event[] = {
 	{ "enable", 0640, &event_enable },
+	{ "filter", 0640, &event_filter },
 	{ "format", 0440, &event_format },
 	{ "id", 0440, &event_id },
 };
 static const struct event_file_name of_system[] = {
 	{ "enable", 0640, &system_enable },
+	{ "filter", 0640, &system_filter },
 };
 static const struct event_file_name of_all[] = {
 	{ "enable", 0640, &all_enable },

@@ -113,14 +113,6 @@ const char *trace_print_array(struct trace_iterator *iter, const void *array, un
 
 /* ---- format */
 
-static const struct trace_event_field common_fields[] = {
-	{ "unsigned short", "common_type", 0, 2, false, FILTER_OTHER },
-	{ "unsigned char", "common_flags", 2, 1, false, FILTER_OTHER },
-	{ "unsigned char", "common_preempt_count", 3, 1, false, FILTER_OTHER },
-	{ "int", "common_pid", 4, 4, true, FILTER_OTHER },
-	{},
-};
-
 /* The length of an array stands behind the name; that of a dynamic one, which is not known, stays with the type. */
 static void show_fields(struct seq_file *m, const struct trace_event_field *f)
 {
@@ -138,7 +130,7 @@ int trace_event_show_format(struct seq_file *m, const struct trace_event_file *f
 	const struct trace_event_call *call = file->call;
 
 	seq_printf(m, "name: %s\nID: %d\nformat:\n", call->name, file->type);
-	show_fields(m, common_fields);
+	show_fields(m, trace_common_fields);
 	seq_putc(m, '\n');
 	show_fields(m, call->class->fields());
 	seq_printf(m, "\nprint fmt: %s\n", call->print_fmt ? call->print_fmt : call->class->print_fmt);

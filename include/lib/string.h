@@ -26,6 +26,8 @@ ssize_t strscpy(char *dst, const char *src, size_t size);
 char *strim(char *s);
 /* Does `name` match shell pattern `pat` (* ? [a-z] [!a-z] \x)? */
 bool glob_match(const char *pat, const char *name);
+/* The same for a name that ends after `max` bytes if no zero comes before. */
+bool glob_match_len(const char *pat, const char *name, size_t max);
 
 /* kmalloc'ed copies; NULL when out of memory. */
 char *kstrdup(const char *s, gfp_t gfp);

@@ -53,8 +53,9 @@ static const char *element_match(const char *pat, char c)
 	return *pat == c ? pat + 1 : NULL;
 }
 
-bool glob_match(const char *pat, const char *name)
+bool glob_match_len(const char *pat, const char *name, size_t max)
 {
+	const char *end = name + strnlen(name, max);
 	const char *star = NULL, *star_name = NULL, *next;
 
 	for (;;) {
@@ -63,17 +64,22 @@ bool glob_match(const char *pat, const char *name)
 			star_name = name;
 			continue;
 		}
-		if (!*name && !*pat)
+		if (name == end && !*pat)
 			return true;
-		next = *name ? element_match(pat, *name) : NULL;
+		next = name != end ? element_match(pat, *name) : NULL;
 		if (next) {
 			pat = next;
 			name++;
-		} else if (star && *star_name) {
+		} else if (star && star_name != end) {
 			pat = star;
 			name = ++star_name;
 		} else {
 			return false;
 		}
 	}
+}
+
+bool glob_match(const char *pat, const char *name)
+{
+	return glob_match_len(pat, name, strlen(name));
 }

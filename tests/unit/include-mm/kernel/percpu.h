@@ -1,0 +1,3 @@
+/* No variables of CPUs on the host. */
+#pragma once
+#include <kernel/smp.h>

@@ -1,0 +1,3 @@
+/* No tracepoints on the host. */
+#pragma once
+struct tracepoint;

@@ -1,0 +1,514 @@
+/* Event filters: random expressions over random records against an evaluator of their trees, mutated texts, errors. */
+/* sources: */
+/* include: tests/unit/include-mm */
+#include <host_test.h>
+#include <errno.h>
+#include <fnmatch.h>
+
+/* Structures of the ABI that the host has as well. */
+#define sigset_t  k_sigset_t
+#define timespec  k_timespec
+#define timeval	  k_timeval
+#define itimerval k_itimerval
+#include "../../kernel/lib/glob.c"
+#include "../../kernel/lib/kstrto.c"
+#include "../../trace/trace_filter.c"
+#include "../../trace/trace_filter_parse.c"
+
+struct task_struct host_task = {.comm = "task"};
+
+/* Allocations that succeed from now on; negative: all. */
+static long allocations_left = -1;
+static long allocated;
+void *kvzalloc(size_t size, gfp_t gfp)
+{
+	if (allocations_left == 0)
+		return NULL;
+	allocations_left -= allocations_left > 0;
+	allocated++;
+	return calloc(1, size);
+}
+void kvfree(const void *p)
+{
+	allocated -= p != NULL;
+	free((void *)p);
+}
+
+/* A record with a field of every kind. */
+struct record {
+	struct trace_entry ent;
+	s8 s1;
+	u8 u1;
+	s16 s2;
+	u16 u2;
+	s32 s4;
+	u32 u4;
+	s64 s8_;
+	u64 u8_;
+	char text[6]; /* when full, without a zero */
+	int numbers[4];
+	u32 loc;
+	const char *ptr;
+	char data[8];
+};
+#define FIELD(type, name, is_signed, how) \
+	{type, #name, offsetof(struct record, name), sizeof(((struct record *)0)->name), is_signed, how}
+static const struct trace_event_field fields[] = {
+	FIELD("s8", s1, true, FILTER_OTHER),	     FIELD("u8", u1, false, FILTER_OTHER),
+	FIELD("s16", s2, true, FILTER_OTHER),	     FIELD("u16", u2, false, FILTER_OTHER),
+	FIELD("s32", s4, true, FILTER_OTHER),	     FIELD("u32", u4, false, FILTER_OTHER),
+	FIELD("s64", s8_, true, FILTER_OTHER),	     FIELD("u64", u8_, false, FILTER_OTHER),
+	FIELD("char[6]", text, false, FILTER_STATIC_STRING),
+	FIELD("int[4]", numbers, true, FILTER_NONE), FIELD("__data_loc char[]", loc, false, FILTER_DYN_STRING),
+	FIELD("const char *", ptr, false, FILTER_PTR_STRING), {},
+};
+
+static int below(int n)
+{
+	return host_random() % n;
+}
+
+/* ---- Expressions as trees, and what they mean */
+
+enum { TERM, NOT, AND, OR };
+static const char *const numbers[] = {"s1", "u1",  "s2",  "u2",	    "s4",	  "u4",
+				      "s8_", "u8_", "common_pid", "common_flags", "CPU"};
+static const char *const texts[] = {"text", "loc", "ptr", "comm"};
+static const char *const ops[] = {"~", "!=", "==", "<=", "<", ">=", ">", "&"};
+
+struct node {
+	int kind, op;
+	int number, text; /* of numbers, of texts; -1 */
+	long long value;
+	char pattern[8];
+	struct node *left, *right;
+};
+
+static struct node nodes[256];
+static int nr_nodes;
+
+static struct node *random_term(void)
+{
+	struct node *n = &nodes[nr_nodes++];
+
+	*n = (struct node){.kind = TERM, .number = -1, .text = -1};
+	if (below(3)) {
+		n->number = below(ARRAY_SIZE(numbers));
+		n->op = 1 + below(7);
+		n->value = below(4) ? below(5) : (long long)(host_random() >> below(64));
+		if (n->value < 0 && (n->number & 1) && n->number < 9)
+			n->value = ~n->value;
+		if (!(n->number & 1) && below(2))
+			n->value = -(n->value & ~(1ULL << 63));
+		if (n->number == 9 && n->value < 0)
+			n->value = 1;
+		return n;
+	}
+	n->text = below(ARRAY_SIZE(texts));
+	n->op = below(3);
+	for (int i = 0, len = below(7); i < len; i++)
+		n->pattern[i] = n->op ? "ab"[below(2)] : "ab*?"[below(4)];
+	return n;
+}
+
+static struct node *random_tree(int depth)
+{
+	struct node *n;
+	int kind = depth ? below(5) : 0;
+
+	if (kind <= 1)
+		return random_term();
+	n = &nodes[nr_nodes++];
+	*n = (struct node){.kind = kind - 1};
+	n->left = random_tree(depth - 1);
+	n->right = n->kind == NOT ? NULL : random_tree(depth - 1);
+	return n;
+}
+
+#define COMPARE(type, field)                          \
+	do {                                          \
+		type a = (field), b = (type)n->value; \
+		switch (n->op) {                      \
+		case 1:                               \
+			return a != b;                \
+		case 2:                               \
+			return a == b;                \
+		case 3:                               \
+			return a <= b;                \
+		case 4:                               \
+			return a < b;                 \
+		case 5:                               \
+			return a >= b;                \
+		case 6:                               \
+			return a > b;                 \
+		default:                              \
+			return (a & b) != 0;          \
+		}                                     \
+	} while (0)
+
+static bool number_is(const struct node *n, const struct record *r)
+{
+	switch (n->number) {
+	case 0:
+		COMPARE(signed char, r->s1);
+	case 1:
+		COMPARE(unsigned char, r->u1);
+	case 2:
+		COMPARE(short, r->s2);
+	case 3:
+		COMPARE(unsigned short, r->u2);
+	case 4:
+		COMPARE(int, r->s4);
+	case 5:
+		COMPARE(unsigned, r->u4);
+	case 6:
+		COMPARE(long long, r->s8_);
+	case 7:
+		COMPARE(unsigned long long, r->u8_);
+	case 8:
+		COMPARE(int, r->ent.pid);
+	case 9:
+		COMPARE(unsigned char, r->ent.flags);
+	default:
+		COMPARE(int, (int)host_task.cpu);
+	}
+}
+
+static bool text_is(const struct node *n, const struct record *r)
+{
+	char text[16];
+	bool same;
+
+	switch (n->text) {
+	case 0:
+		snprintf(text, sizeof(text), "%.6s", r->text);
+		break;
+	case 1:
+		snprintf(text, sizeof(text), "%.*s", (int)(r->loc >> 16), (const char *)r + (r->loc & 0xffff));
+		break;
+	case 2:
+		if (!r->ptr)
+			return false;
+		snprintf(text, sizeof(text), "%s", r->ptr);
+		break;
+	default:
+		snprintf(text, sizeof(text), "%s", host_task.comm);
+	}
+	same = n->op ? !strcmp(n->pattern, text) : !fnmatch(n->pattern, text, 0);
+	return n->op == 1 ? !same : same;
+}
+
+static bool tree_is(const struct node *n, const struct record *r)
+{
+	switch (n->kind) {
+	case NOT:
+		return !tree_is(n->left, r);
+	case AND:
+		return tree_is(n->left, r) && tree_is(n->right, r);
+	case OR:
+		return tree_is(n->left, r) || tree_is(n->right, r);
+	default:
+		return n->number >= 0 ? number_is(n, r) : text_is(n, r);
+	}
+}
+
+/* ---- As text: parentheses where they are needed, and now and then where they are not */
+
+static char *space(char *to)
+{
+	while (!below(3))
+		*to++ = " \t"[below(2)];
+	return to;
+}
+
+static char *print_term(char *to, const struct node *n)
+{
+	const char *quote = below(2) ? "'" : "\"";
+
+	to += sprintf(to, "%s", n->number >= 0 ? numbers[n->number] : texts[n->text]);
+	to = space(to);
+	to += sprintf(to, "%s", ops[n->op]);
+	to = space(to);
+	if (n->number < 0)
+		return to + sprintf(to, "%s%s%s", quote, n->pattern, quote);
+	if (n->value < 0)
+		return to + sprintf(to, "%lld", n->value);
+	return to + sprintf(to, below(2) ? "%llu" : "0x%llx", n->value);
+}
+
+/* `binds`: what stands around it; NOT binds most. */
+static char *print_tree(char *to, const struct node *n, int binds)
+{
+	static const int strength[] = {[TERM] = 4, [NOT] = 3, [AND] = 2, [OR] = 1};
+	bool parens = strength[n->kind] < binds || !below(8);
+
+	to = space(to);
+	if (parens) {
+		*to++ = '(';
+		to = space(to);
+	}
+	if (n->kind == TERM) {
+		to = print_term(to, n);
+	} else if (n->kind == NOT) {
+		*to++ = '!';
+		to = print_tree(to, n->left, 3);
+	} else {
+		to = print_tree(to, n->left, strength[n->kind]);
+		to = space(to);
+		to += sprintf(to, n->kind == AND ? "&&" : "||");
+		to = print_tree(to, n->right, strength[n->kind]);
+	}
+	to = space(to);
+	if (parens)
+		*to++ = ')';
+	*to = '\0';
+	return to;
+}
+
+static void random_record(struct record *r)
+{
+	static const char *const pointers[] = {"a", "ab", "abba", "", NULL};
+	u64 *words = (u64 *)r;
+
+	memset(r, 0, sizeof(*r));
+	for (unsigned i = 0; i < offsetof(struct record, text) / 8; i++)
+		words[i] = below(2) ? host_random() : host_random() & 0x0303030303030303;
+	r->ent.pid = below(6) - 2;
+	if (below(2))
+		r->s4 = r->s2 = below(5) - 2;
+	for (unsigned i = 0, len = below(7); i < len; i++)
+		r->text[i] = "ab"[below(2)];
+	for (unsigned i = 0, len = below(9); i < len; i++)
+		r->data[i] = "ab"[below(2)];
+	r->loc = offsetof(struct record, data) | below(9) << 16;
+	r->ptr = pointers[below(5)];
+	strcpy(host_task.comm, pointers[below(4)]);
+	host_task.cpu = below(4);
+}
+
+/* From memory that ends where it does. */
+static struct event_filter *parse_exact(const char *text, struct filter_problem *problem)
+{
+	char *copy = strdup(text);
+	struct event_filter *filter = filter_parse(fields, copy, problem);
+
+	free(copy);
+	return filter;
+}
+
+#define ROUNDS(n) ((n) * (getenv("SOAK_MINUTES") ? 50 : 1))
+
+static void test_expressions_against_their_trees(void **state)
+{
+	static char text[65536];
+	struct filter_problem problem;
+	struct record r;
+	unsigned passed = 0, refused = 0;
+
+	for (int round = 0; round < ROUNDS(10000); round++) {
+		struct event_filter *filter;
+		struct node *tree;
+
+		nr_nodes = 0;
+		tree = random_tree(below(7));
+		print_tree(text, tree, 0);
+		filter = parse_exact(text, &problem);
+		if (IS_ERR(filter))
+			fail_msg("%ld, error %d at %u: %s", PTR_ERR(filter), problem.error, problem.column, text);
+		for (int i = 0; i < 20; i++) {
+			bool wanted;
+
+			random_record(&r);
+			wanted = tree_is(tree, &r);
+			if (filter_match(filter, &r) != wanted)
+				fail_msg("not %d: %s", wanted, text);
+			passed += wanted;
+			refused += !wanted;
+		}
+		filter_free(filter);
+	}
+	assert_true(passed > 20000 && refused > 20000);
+	assert_int_equal(allocated, 0);
+}
+
+/* ---- Texts that are nearly right */
+
+static void mutate(char *text)
+{
+	static const char letters[] = "()!&|<>=~\"' \t0x9-_acCPUs1\\[*";
+	size_t len = strlen(text), at = below(len + 1);
+
+	switch (below(4)) {
+	case 0:
+		text[at] = at == len ? '\0' : letters[below(sizeof(letters) - 1)];
+		break;
+	case 1:
+		memmove(text + at, text + at + (at < len), len - at + (at == len));
+		break;
+	case 2:
+		memmove(text + at + 1, text + at, len - at + 1);
+		text[at] = letters[below(sizeof(letters) - 1)];
+		break;
+	default:
+		memmove(text + 2 * at, text + at, len - at + 1);
+		memcpy(text + at, text, at);
+	}
+}
+
+static void test_mutations_do_no_harm(void **state)
+{
+	static char text[1 << 20];
+	unsigned taken = 0, refused = 0;
+	struct filter_problem problem;
+	struct record r;
+
+	for (int round = 0; round < ROUNDS(100000); round++) {
+		struct event_filter *filter;
+
+		nr_nodes = 0;
+		print_tree(text, random_tree(below(4)), 0);
+		for (int i = below(4); i >= 0; i--)
+			mutate(text);
+		allocations_left = below(20) ? -1 : below(3);
+		filter = parse_exact(text, &problem);
+		allocations_left = -1;
+		if (IS_ERR(filter)) {
+			assert_in_range(problem.error, FILT_ERR_NONE, FILT_ERR_NO_FILTER);
+			assert_in_range(problem.column, 0, strlen(text) + 1);
+			refused++;
+			continue;
+		}
+		/* Forward only, so it ends. */
+		for (unsigned i = 0; i < filter->nr; i++)
+			for (unsigned j = 0; j < 2; j++)
+				assert_in_range(filter->preds[i].next[j], i + 1, filter->nr + 1);
+		random_record(&r);
+		filter_match(filter, &r);
+		filter_free(filter);
+		taken++;
+	}
+	assert_true(taken > 5000 && refused > 20000);
+	assert_int_equal(allocated, 0);
+}
+
+/* As long and as deep as a write can be. */
+static void test_long_and_deep(void **state)
+{
+	static char text[FILTER_TEXT_MAX];
+	struct filter_problem problem;
+	struct event_filter *filter;
+	struct record r = {.s1 = 1};
+	size_t n = 0;
+
+	while (n + 8 < sizeof(text))
+		n += sprintf(text + n, "%s", n ? "||s1==1" : "s1==0");
+	filter = parse_exact(text, &problem);
+	assert_false(IS_ERR(filter));
+	assert_true(filter_match(filter, &r));
+	filter_free(filter);
+	memset(text, '(', 2000);
+	strcpy(text + 2000, "s1==1");
+	memset(text + 2005, ')', 2000);
+	text[4005] = '\0';
+	filter = parse_exact(text, &problem);
+	assert_false(IS_ERR(filter));
+	assert_true(filter_match(filter, &r));
+	filter_free(filter);
+	text[4004] = '\0';
+	assert_int_equal(PTR_ERR(parse_exact(text, &problem)), -ENOENT);
+	assert_int_equal(problem.column, 0);
+}
+
+/* ---- Errors */
+
+static void test_errors(void **state)
+{
+	static const struct {
+		const char *text;
+		int ret;
+		enum filter_error error;
+		unsigned column;
+	} bad[] = {
+		{"nosuch == 1", -EINVAL, FILT_ERR_FIELD_NOT_FOUND, 7},
+		{"((s1 == 1)", -ENOENT, FILT_ERR_TOO_MANY_OPEN, 0},
+		{"(s1 == 1) && (u1 == 1", -ENOENT, FILT_ERR_TOO_MANY_OPEN, 13},
+		{"s1 == 1)", -EPERM, FILT_ERR_TOO_MANY_CLOSE, 7},
+		{"text == \"a", -ESRCH, FILT_ERR_MISSING_QUOTE, 8},
+		{"text > 1", -EINVAL, FILT_ERR_EXPECT_STRING, 8},
+		{"s1 ~ \"x\"", -EINVAL, FILT_ERR_EXPECT_DIGIT, 6},
+		{"s1 == \"x\"", -EINVAL, FILT_ERR_EXPECT_DIGIT, 7},
+		{"s1 ~ 1", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 6},
+		{"text < \"x\"", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 8},
+		{"numbers == 1", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 12},
+		{"s1 = 1", -EINVAL, FILT_ERR_INVALID_OP, 4},
+		{"s1", -EINVAL, FILT_ERR_INVALID_OP, 3},
+		{"s1 & & 1", -EINVAL, FILT_ERR_INVALID_VALUE, 6},
+		{"text == a", -EINVAL, FILT_ERR_INVALID_VALUE, 9},
+		{"s1 ==", -EINVAL, FILT_ERR_INVALID_VALUE, 6},
+		{"u1 == -1", -EINVAL, FILT_ERR_ILLEGAL_INTVAL, 7},
+		{"s1 == 1x", -EINVAL, FILT_ERR_ILLEGAL_INTVAL, 7},
+		{"s1 == 111111111111111111111111", -EINVAL, FILT_ERR_OPERAND_TOO_LONG, 31},
+		{"s1 == 1 u1 == 1", -EPERM, FILT_ERR_TOO_MANY_PREDS, 8},
+		{"s1 == 1 & u1 == 1", -EPERM, FILT_ERR_TOO_MANY_PREDS, 8},
+		{"s1 == 1 &&", -EINVAL, FILT_ERR_NO_FILTER, 10},
+		{"!", -EINVAL, FILT_ERR_NO_FILTER, 1},
+		{"== 1", -EPERM, FILT_ERR_NONE, 0},
+		{"", -EINVAL, FILT_ERR_NONE, 0},
+		{"()", -EINVAL, FILT_ERR_NONE, 0},
+	};
+	struct filter_problem problem;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct event_filter *filter = parse_exact(bad[i].text, &problem);
+
+		if (PTR_ERR(filter) != bad[i].ret || problem.error != bad[i].error ||
+		    problem.column != bad[i].column)
+			fail_msg("%s: %ld, error %d at %u", bad[i].text, PTR_ERR(filter), problem.error,
+				 problem.column);
+	}
+	assert_int_equal(allocated, 0);
+}
+
+static void test_by_hand(void **state)
+{
+	static const struct {
+		const char *text;
+		bool passes;
+	} cases[] = {
+		{"s4 == -3", true},	       {"s4 == 0xfffffffd", true}, {"s4 < 0", true},
+		{"u4 > 0x7fffffff", true},     {"u4 & 0x80000000", true},  {"u1 == 010", true},
+		{"text ~ '!ab*'", false},      {"text ~ \"ab[!x]*\"", true}, {"text == abcdef", false},
+		{"text == 'abcdef'", true},    {"text == 'abcde'", false}, {"text ~ '*ef'", true},
+		{"ptr == 'x'", false},	       {"ptr != 'x'", false},	   {"loc == 'dyn'", true},
+		{"s4==-3||u1==0&&u1==0", true}, {"(s4==-3||u1==0)&&u1==0", false}, {"!s4==-3||u1==8", true},
+		{"!(s4==-3||u1==8)", false},   {"!!(s4==-3)", true},	   {"COMM == \"task\" && cpu == 2", true},
+	};
+	struct record r = {.s4 = -3, .u4 = 0x80000000, .u1 = 8, .loc = offsetof(struct record, data) | 4 << 16};
+	struct filter_problem problem;
+
+	memcpy(r.text, "abcdef", 6);
+	strcpy(r.data, "dyn");
+	strcpy(host_task.comm, "task");
+	host_task.cpu = 2;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct event_filter *filter = parse_exact(cases[i].text, &problem);
+
+		if (IS_ERR(filter) ? cases[i].passes : filter_match(filter, &r) != cases[i].passes)
+			fail_msg("not %d: %s", cases[i].passes, cases[i].text);
+		if (!IS_ERR(filter))
+			filter_free(filter);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_long_and_deep),
+		cmocka_unit_test(test_expressions_against_their_trees),
+		cmocka_unit_test(test_mutations_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* Running filters. In probes: any context, NMI included, preemption off. */
+#include <lib/string.h>
+#include <sched/sched.h>
+
+#include "trace_filter.h"
+
+#define PTR_STRING_MAX 4096 /* bytes of a text behind a pointer that are looked at */
+
+/* As wide as the field, so that it does not matter whether it is signed: the parser has made the range accordingly. */
+static __always_inline bool in_range(const struct filter_pred *p, const void *at)
+{
+	switch (p->size) {
+	case 1:
+		return (u8)(*(const u8 *)at - p->low) <= p->span;
+	case 2:
+		return (u16)(*(const u16 *)at - p->low) <= p->span;
+	case 4:
+		return (u32)(*(const u32 *)at - p->low) <= p->span;
+	default:
+		return *(const u64 *)at - p->low <= p->span;
+	}
+}
+
+static bool has_bits(const struct filter_pred *p, const void *at)
+{
+	switch (p->size) {
+	case 1:
+		return *(const u8 *)at & p->low;
+	case 2:
+		return *(const u16 *)at & p->low;
+	case 4:
+		return *(const u32 *)at & p->low;
+	default:
+		return *(const u64 *)at & p->low;
+	}
+}
+
+static __always_inline bool compare(const struct filter_pred *p, const void *at)
+{
+	if (p->op == OP_BAND)
+		return has_bits(p, at);
+	return in_range(p, at) != p->invert;
+}
+
+/* `at` ends with a zero or after `max` bytes. */
+static bool is_same_text(const char *text, const char *at, size_t max)
+{
+	for (size_t i = 0; i < max; i++) {
+		if (text[i] != at[i])
+			return false;
+		if (!at[i])
+			return true;
+	}
+	return !text[max];
+}
+
+static bool compare_text(const struct filter_pred *p, const char *at, size_t max)
+{
+	bool same = p->op == OP_GLOB ? glob_match_len(p->text, at, max) : is_same_text(p->text, at, max);
+
+	return same != p->invert;
+}
+
+static bool match_other(const struct filter_pred *p, const void *record)
+{
+	const void *at = record + p->offset;
+	u32 loc;
+
+	switch (p->filter_type) {
+	case FILTER_STATIC_STRING:
+		return compare_text(p, at, p->size);
+	case FILTER_DYN_STRING:
+		loc = *(const u32 *)at;
+		return compare_text(p, record + (loc & 0xffff), loc >> 16);
+	case FILTER_PTR_STRING:
+		at = *(const char *const *)at;
+		return at && compare_text(p, at, PTR_STRING_MAX);
+	case FILTER_COMM:
+		return compare_text(p, current->comm, TASK_COMM_LEN);
+	default: /* FILTER_CPU */
+		return compare(p, &current->cpu);
+	}
+}
+
+bool filter_match(const struct event_filter *filter, const void *record)
+{
+	unsigned i = 0, nr = filter->nr;
+
+	do {
+		const struct filter_pred *p = &filter->preds[i];
+
+		if (likely(p->filter_type == FILTER_OTHER))
+			i = p->next[compare(p, record + p->offset)];
+		else
+			i = p->next[match_other(p, record)];
+	} while (i < nr);
+	return i == nr;
+}
