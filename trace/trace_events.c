@@ -141,7 +141,7 @@ int trace_event_set_by_text(struct trace_event_set *set, char *text)
 	return trace_events_enable(set, &match, on);
 }
 
-/* ---- Boot */
+/* ---- The set of an array */
 
 static struct trace_event_set *alloc_set(struct trace_array *tr)
 {
@@ -190,4 +190,11 @@ int trace_events_init(struct trace_array *tr)
 	if (!tr->events)
 		return -ENOMEM;
 	return alloc_systems(tr->events);
+}
+
+void trace_events_free(struct trace_array *tr)
+{
+	if (tr->events)
+		kfree(tr->events->systems);
+	kvfree(tr->events);
 }
