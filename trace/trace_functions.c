@@ -221,20 +221,12 @@ static void function_options_trace_call(unsigned long ip, unsigned long parent_i
 	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_OPTIONS);
 }
 
-static struct ftrace_ops global_ops = {
-	.func = function_trace_call,
-	.hooked_func = function_trace_hooked_call,
-	.flags = FTRACE_OPS_FL_CORE | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_TRUE_PARENT,
-	.name = "global_ops",
-	.private = &global_trace,
-};
-
 /*
- * An instance's calls come by C, with its user: preemption is counted once more than in the traced function, the parent
- * is the true one, and when the user is gone none is under way (trace/ftrace_ops.c).
+ * Called by C, with the user (trace/ftrace_ops.c): an instance always, the top array at sites that it shares.
+ * Preemption is counted once more than in the traced function, and the parent is the true one.
  */
-static __always_inline void instance_record(struct ftrace_ops *op, unsigned long ip, unsigned long parent_ip,
-					    struct ftrace_regs *fregs, unsigned wants)
+static __always_inline void record_counted(struct ftrace_ops *op, unsigned long ip, unsigned long parent_ip,
+					   struct ftrace_regs *fregs, unsigned wants)
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
@@ -248,37 +240,51 @@ static __always_inline void instance_record(struct ftrace_ops *op, unsigned long
 	WRITE_ONCE(t->preempt_count, pc);
 }
 
-static void instance_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				struct ftrace_regs *fregs)
+static void counted_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			       struct ftrace_regs *fregs)
 {
-	instance_record(op, ip, parent_ip, fregs, 0);
+	record_counted(op, ip, parent_ip, fregs, 0);
 }
 
-static void instance_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				     struct ftrace_regs *fregs)
+static void counted_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				    struct ftrace_regs *fregs)
 {
-	instance_record(op, ip, parent_ip, fregs, FUNCTION_PIDS);
+	record_counted(op, ip, parent_ip, fregs, FUNCTION_PIDS);
 }
 
-static void instance_options_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-					struct ftrace_regs *fregs)
+static void counted_options_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				       struct ftrace_regs *fregs)
 {
-	instance_record(op, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_OPTIONS);
+	record_counted(op, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_OPTIONS);
+}
+
+static struct ftrace_ops global_ops = {
+	.func = counted_trace_call,
+	.straight_func = function_trace_call,
+	.hooked_func = function_trace_hooked_call,
+	.flags = FTRACE_OPS_FL_CORE | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_TRUE_PARENT,
+	.name = "global_ops",
+	.private = &global_trace,
+};
+
+/* The top array's and an instance's functions. */
+static void set_funcs(struct trace_array *tr, ftrace_func_t func, ftrace_func_t straight, ftrace_func_t hooked)
+{
+	if (trace_array_is_top(tr))
+		ftrace_ops_set_funcs(tr->ops, func, straight, hooked);
+	else
+		ftrace_ops_set_func(tr->ops, func);
 }
 
 /* What is called follows what is wanted, so that what is not wanted costs nothing. */
 static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 {
-	bool top = trace_array_is_top(tr);
-
 	if ((options & TRACE_STACK_OPTIONS) || own_options)
-		ftrace_ops_set_func(tr->ops, top ? function_options_trace_call : instance_options_trace_call);
+		set_funcs(tr, counted_options_trace_call, function_options_trace_call, function_options_trace_call);
 	else if (trace_array_filters_pids(tr))
-		ftrace_ops_set_func(tr->ops, top ? function_pids_trace_call : instance_pids_trace_call);
-	else if (!top)
-		ftrace_ops_set_func(tr->ops, instance_trace_call);
+		set_funcs(tr, counted_pids_trace_call, function_pids_trace_call, function_pids_trace_call);
 	else
-		ftrace_ops_set_funcs(tr->ops, function_trace_call, function_trace_hooked_call);
+		set_funcs(tr, counted_trace_call, function_trace_call, function_trace_hooked_call);
 }
 
 static void function_trace_update_pids(struct trace_array *tr)
@@ -365,7 +371,7 @@ int function_trace_setup(struct trace_array *tr)
 	tr->ops = kzalloc(sizeof(*tr->ops), GFP_KERNEL);
 	if (!tr->ops)
 		return -ENOMEM;
-	tr->ops->func = instance_trace_call;
+	tr->ops->func = counted_trace_call;
 	tr->ops->flags = FTRACE_OPS_FL_RECURSION;
 	tr->ops->name = tr->name;
 	tr->ops->private = tr;
