@@ -1,6 +1,7 @@
 /* The kernel command line: cutting it into words and handing each to who registered for it. */
 #include <kernel/cmdline.h>
 #include <kernel/printk.h>
+#include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <proc/fork.h>
@@ -80,7 +81,7 @@ static bool parse_word(const char *word, bool early)
 			continue;
 		err = param->set(value);
 		if (err)
-			pr_warn("Kernel command line: '%s' refused: error %d\n", word, err);
+			pr_warn("Kernel command line: '%s' refused: %s\n", word, errno_text(-err));
 	}
 	return known;
 }

@@ -177,7 +177,7 @@ static int process_token(struct filter_writer *w)
 	w->changed = true;
 	if (strchr(w->token, ':'))
 		return -EINVAL;
-	return ftrace_set_match(&w->set, w->token + remove, !remove);
+	return (w->graph ? ftrace_set_match_names : ftrace_set_match)(&w->set, w->token + remove, !remove);
 }
 
 /*
@@ -409,9 +409,9 @@ static const struct tracefs_file set_ftrace_notrace_file = { "set_ftrace_notrace
 							     TRACEFS_ARRAY };
 REGISTER_TRACEFS(set_ftrace_filter_file);
 REGISTER_TRACEFS(set_ftrace_notrace_file);
-static const struct tracefs_file set_graph_function_file = { "set_graph_function", 0644, &graph_function_fops,
+static const struct tracefs_file set_graph_function_file = { "set_graph_function", 0640, &graph_function_fops,
 							     TRACEFS_TOP };
-static const struct tracefs_file set_graph_notrace_file = { "set_graph_notrace", 0644, &graph_notrace_fops,
+static const struct tracefs_file set_graph_notrace_file = { "set_graph_notrace", 0640, &graph_notrace_fops,
 							    TRACEFS_TOP };
 REGISTER_TRACEFS(set_graph_function_file);
 REGISTER_TRACEFS(set_graph_notrace_file);

@@ -51,6 +51,8 @@ int ftrace_update(void);
 
 /* Sets. ftrace_lock held unless the set is private to the caller. -ENOMEM, -EINVAL when nothing matches. */
 int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add);
+/* For filters of function_graph: a number names nothing, and to take away what is not in the set is -EINVAL, too. */
+int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add);
 int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from);
 void ftrace_set_clear(struct ftrace_set *set);
 /*

@@ -13,6 +13,13 @@ static size_t set_bytes(void)
 	return BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
 }
 
+static int set_alloc(struct ftrace_set *set)
+{
+	if (!set->bits)
+		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
+	return set->bits ? 0 : -ENOMEM;
+}
+
 void ftrace_set_clear(struct ftrace_set *set)
 {
 	kfree(set->bits);
@@ -52,26 +59,37 @@ static bool match_by_number(struct ftrace_set *set, const char *pattern, bool ad
 	return true;
 }
 
-int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
+static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned found = 0;
 
-	if (!set->bits && !add)
-		return 0; /* nothing to take away from */
-	if (!set->bits) {
-		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
-		if (!set->bits)
-			return -ENOMEM;
-	}
-	if (match_by_number(set, pattern, add))
-		return 0;
 	for (unsigned i = 0; i < ftrace_nr_recs; i++) {
 		if (!glob_match(pattern, ftrace_rec_name(&ftrace_recs[i])))
 			continue;
 		set_one(set, i, add);
 		found++;
 	}
-	return found ? 0 : -EINVAL;
+	return found;
+}
+
+int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
+{
+	if (!set->bits && !add)
+		return 0; /* nothing to take away from */
+	if (set_alloc(set))
+		return -ENOMEM;
+	return match_by_number(set, pattern, add) || match_names(set, pattern, add) ? 0 : -EINVAL;
+}
+
+int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add)
+{
+	unsigned before = set->count;
+
+	if (isdigit(*pattern))
+		return -EINVAL;
+	if (set_alloc(set))
+		return -ENOMEM;
+	return match_names(set, pattern, add) && (add || set->count != before) ? 0 : -EINVAL;
 }
 
 unsigned long ftrace_location(unsigned long ip)
@@ -97,9 +115,7 @@ static int match_ip(struct ftrace_set *set, unsigned long ip, bool remove)
 		return -EINVAL;
 	if (remove && !(set->count && test_bit(rec, set->bits)))
 		return -ENOENT;
-	if (!set->bits)
-		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
-	if (!set->bits)
+	if (set_alloc(set))
 		return -ENOMEM;
 	set_one(set, rec, !remove);
 	return 0;

@@ -90,7 +90,7 @@ int graph_filter_add(struct graph_filter *filter, const char *pattern)
 	mutex_lock(&ftrace_lock);
 	ret = ftrace_set_copy(&set, &filter->set);
 	if (!ret)
-		ret = ftrace_set_match(&set, pattern, true);
+		ret = ftrace_set_match_names(&set, pattern, true);
 	mutex_unlock(&ftrace_lock);
 	if (!ret)
 		ret = graph_filter_replace(filter, &set);

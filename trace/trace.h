@@ -416,6 +416,8 @@ static inline bool trace_ignores_pid(struct trace_array *tr, int pid)
 
 /* trace_options.c */
 int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr"; takes trace_types_lock */
+/* Is it an option, likewise with or without "no", of that tracer, or, when NULL, of all of them? Any context. */
+bool trace_option_of(const char *text, const struct tracer *tracer);
 /* One general option: the tracer is asked, then its side effects happen. trace_types_lock held. 0 or -errno. */
 int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on);
 /* For flag_changed of a tracer that relies on `overwrite`: -EINVAL when that is about to go off. */

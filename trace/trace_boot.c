@@ -71,10 +71,9 @@ __setup("ftrace_graph_max_depth=", set_boot_graph_depth);
 /* Both switch the stack tracer on. */
 static bool boot_stacktrace; /* [boot] */
 
+/* Whatever value follows, as in Linux. */
 static int set_boot_stacktrace(const char *value)
 {
-	if (*value)
-		return -EINVAL;
 	boot_stacktrace = true;
 	return 0;
 }
@@ -131,44 +130,79 @@ static int set_traceoff_on_warning(const char *value)
 }
 __setup("traceoff_on_warning", set_traceoff_on_warning);
 
-/* Call `apply` for each of the comma-separated words. */
-static void for_each_word(char *list, const char *what, int (*apply)(const char *word))
+/* Call `apply` for each of the comma-separated words; it returns NULL, or why not. The list stays as it is. */
+static void for_each_word(const char *list, const char *what, const char *(*apply)(const char *word))
 {
-	char *word;
+	static char copy[BOOT_TEXT_MAX]; /* [boot] */
+	char *rest = copy, *word;
 
-	while ((word = strsep(&list, ",")))
-		if (*word && apply(word))
-			pr_warn("%s: '%s' does not exist here, ignored\n", what, word);
+	strscpy(copy, list, sizeof(copy));
+	while ((word = strsep(&rest, ","))) {
+		const char *why = *word ? apply(word) : NULL;
+
+		if (why)
+			pr_warn("%s: '%s' ignored: %s\n", what, word, why);
+	}
 }
 
-static int apply_filter(const char *word)
+static const char *why_no_match(int ret)
 {
-	return ftrace_set_filter(global_trace.ops, (unsigned char *)word, strlen(word), false);
+	return !ret ? NULL : ret == -EINVAL ? "no function matches" : errno_text(-ret);
 }
 
-static int apply_notrace(const char *word)
+static const char *apply_filter(const char *word)
 {
-	return ftrace_set_notrace(global_trace.ops, (unsigned char *)word, strlen(word), false);
+	return why_no_match(ftrace_set_filter(global_trace.ops, (unsigned char *)word, strlen(word), false));
 }
 
-static int apply_graph_filter(const char *word)
+static const char *apply_notrace(const char *word)
 {
-	return graph_filter_add(&graph_functions, word);
+	return why_no_match(ftrace_set_notrace(global_trace.ops, (unsigned char *)word, strlen(word), false));
 }
 
-static int apply_graph_notrace(const char *word)
+static const char *apply_graph_filter(const char *word)
 {
-	return graph_filter_add(&graph_notrace, word);
+	return why_no_match(graph_filter_add(&graph_functions, word));
 }
 
-static int apply_option(const char *word)
+static const char *apply_graph_notrace(const char *word)
 {
-	return trace_set_option(&global_trace, word);
+	return why_no_match(graph_filter_add(&graph_notrace, word));
 }
 
-static int apply_stack_filter(const char *word)
+static const char *apply_stack_filter(const char *word)
 {
-	return ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false);
+	return why_no_match(ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false));
+}
+
+/* Before the tracer begins. A tracer's own option has its turn once the tracer is selected. */
+static const char *apply_option(const char *word)
+{
+	int ret = trace_option_of(word, NULL) ? trace_set_option(&global_trace, word) : 0;
+
+	return ret ? errno_text(-ret) : NULL;
+}
+
+static const char *apply_own_option(const char *word)
+{
+	static char why[80]; /* [boot] */
+	const struct tracer *owner;
+	int ret;
+
+	if (trace_option_of(word, NULL))
+		return NULL;
+	ret = trace_set_option(&global_trace, word);
+	if (!ret)
+		return NULL;
+	if (trace_option_of(word, global_trace.current_trace))
+		return errno_text(-ret);
+	for_each_in_table(tracers, owner) {
+		if (!trace_option_of(word, owner))
+			continue;
+		scnprintf(why, sizeof(why), "it is the tracer %s's, which is not selected", owner->name);
+		return why;
+	}
+	return "no such option";
 }
 
 static void start_stack_tracer(void)
@@ -180,29 +214,38 @@ static void start_stack_tracer(void)
 		return;
 	ret = stack_tracer_set(1);
 	if (ret)
-		pr_warn("ftrace: cannot start the stack tracer (error %d)\n", -ret);
+		pr_warn("ftrace: cannot start the stack tracer: %s\n", errno_text(-ret));
+}
+
+static void start_tracer(void)
+{
+	int ret = 0;
+
+	mutex_lock(&trace_types_lock);
+	if (boot_clock[0])
+		ret = tracing_set_clock(&global_trace, boot_clock);
+	if (ret)
+		pr_warn("trace_clock: '%s' ignored: %s\n", boot_clock,
+			ret == -EINVAL ? "no such clock" : errno_text(-ret));
+	if (boot_snapshot && (tracing_expand(&global_trace) || trace_max_alloc(&global_trace)))
+		pr_warn("alloc_snapshot: not enough memory\n");
+	ret = boot_tracer[0] ? tracing_set_tracer(&global_trace, boot_tracer) : 0;
+	mutex_unlock(&trace_types_lock);
+	if (ret)
+		pr_warn("ftrace: cannot start tracer '%s': %s\n", boot_tracer,
+			find_tracer(boot_tracer) ? errno_text(-ret) : "no such tracer");
+	else if (boot_tracer[0])
+		pr_info("Starting tracer '%s'\n", boot_tracer);
 }
 
 void trace_boot_start(void)
 {
-	int ret = 0;
-
 	for_each_word(boot_filter, "ftrace_filter", apply_filter);
 	for_each_word(boot_notrace, "ftrace_notrace", apply_notrace);
 	for_each_word(boot_graph_filter, "ftrace_graph_filter", apply_graph_filter);
 	for_each_word(boot_graph_notrace, "ftrace_graph_notrace", apply_graph_notrace);
 	start_stack_tracer();
 	for_each_word(boot_options, "trace_options", apply_option);
-	mutex_lock(&trace_types_lock);
-	if (boot_clock[0] && tracing_set_clock(&global_trace, boot_clock))
-		pr_warn("trace_clock: '%s' does not exist here, ignored\n", boot_clock);
-	if (boot_snapshot && (tracing_expand(&global_trace) || trace_max_alloc(&global_trace)))
-		pr_warn("alloc_snapshot: not enough memory\n");
-	if (boot_tracer[0])
-		ret = tracing_set_tracer(&global_trace, boot_tracer);
-	mutex_unlock(&trace_types_lock);
-	if (ret)
-		pr_warn("ftrace: cannot start tracer '%s' (error %d)\n", boot_tracer, -ret);
-	else if (boot_tracer[0])
-		pr_info("Starting tracer '%s'\n", boot_tracer);
+	start_tracer();
+	for_each_word(boot_options, "trace_options", apply_own_option);
 }

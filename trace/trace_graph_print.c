@@ -328,12 +328,6 @@ static u64 duration(const struct ftrace_graph_ret_entry *ret)
 	return ret->rettime - ret->calltime;
 }
 
-static void put_overrun(struct seq_file *s, u32 options, const struct ftrace_graph_ret_entry *ret)
-{
-	if (options & TRACE_GRAPH_PRINT_OVERRUN)
-		seq_printf(s, " (Overruns: %u)\n", ret->overrun);
-}
-
 static void print_leaf(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	const struct ftrace_graph_ent_entry *call = (const void *)iter->ent;
@@ -353,7 +347,6 @@ static void print_leaf(struct seq_file *s, struct trace_iterator *iter, u32 opti
 	} else {
 		seq_putc(s, '\n');
 	}
-	put_overrun(s, options, ret);
 	put_irq_arrow(s, iter, options, call->func, "<==========");
 }
 
@@ -413,7 +406,8 @@ static void print_return(struct seq_file *s, struct trace_iterator *iter, u32 op
 		put_retval(s, options, ret->retval);
 	else
 		seq_puts(s, named ? "*/\n" : "\n");
-	put_overrun(s, options, ret);
+	if (options & TRACE_GRAPH_PRINT_OVERRUN)
+		seq_printf(s, " (Overruns: %u)\n", ret->overrun);
 	put_irq_arrow(s, iter, options, ret->func, "<==========");
 }
 

@@ -144,6 +144,14 @@ static bool option_is_on(const struct trace_array *tr, const struct found_option
 	return o->opt ? o->tracer->flags->val & o->opt->bit : tr->trace_flags & (1ULL << o->general);
 }
 
+bool trace_option_of(const char *text, const struct tracer *tracer)
+{
+	const char *name = strncmp(text, "no", 2) ? text : text + 2;
+	struct found_option option;
+
+	return tracer ? find_own(tracer, name, &option) : find_general(name, &option);
+}
+
 /* trace_types_lock held. */
 static int set_option(struct trace_array *tr, const struct found_option *o, bool on)
 {

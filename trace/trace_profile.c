@@ -31,8 +31,7 @@ struct profile_index {
 
 struct profile_cpu {
 	struct profile_count *counts; /* [t] one a record */
-	u32 seq;                      /* [this CPU, while busy] odd: counts are changing */
-	bool busy;                    /* [this CPU, interrupts off] somebody counts */
+	u32 seq;                      /* [this CPU, interrupts off] odd: somebody counts */
 	u64 missed;                   /* [this CPU's NMIs] calls not counted, as an NMI found it busy */
 };
 
@@ -76,14 +75,12 @@ static __always_inline u32 index_find(const struct profile_index *index, unsigne
 /* NULL: this is an NMI on top of somebody who counts. Otherwise count_end. */
 static __always_inline struct profile_count *count_begin(struct profile_cpu *here, unsigned long ip)
 {
-	if (unlikely(READ_ONCE(here->busy))) {
+	if (unlikely(READ_ONCE(here->seq) & 1)) {
 		here->missed++;
 		return NULL;
 	}
-	/* An NMI up to here has put it back. From here on seq is ours alone. */
-	WRITE_ONCE(here->busy, true);
-	barrier();
-	WRITE_ONCE(here->seq, here->seq + 1);
+	/* Not what was read plus one: an NMI may have counted since. */
+	__atomic_fetch_add(&here->seq, 1, __ATOMIC_RELAXED);
 	smp_wmb();
 	return &here->counts[index_find(profile_index, ip)];
 }
@@ -92,8 +89,6 @@ static __always_inline void count_end(struct profile_cpu *here)
 {
 	smp_wmb();
 	WRITE_ONCE(here->seq, here->seq + 1);
-	barrier();
-	WRITE_ONCE(here->busy, false);
 }
 
 static bool profile_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)

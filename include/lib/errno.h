@@ -55,6 +55,9 @@
 
 #define MAX_ERRNO 4095
 
+/* A positive error in words, for messages: "Invalid argument". Never NULL. Any context. */
+const char *errno_text(int err);
+
 /* Errors in pointers: the top page of the address space is never mapped, so -4095..-1 cannot be addresses. */
 static inline void *ERR_PTR(long error)
 {

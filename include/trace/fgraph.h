@@ -2,8 +2,8 @@
  * Tracing of returns. When a traced function is entered, its return address is kept on a shadow stack of the task and
  * replaced by return_to_handler; when it returns, that finds the address there, tells the users, and goes on to it.
  *
- * A task has its shadow stack while anybody traces returns, and for as long as it has frames on it. A task without one,
- * or whose stack is full, runs unhooked. Interrupts on top of a task use the task's.
+ * A task has its shadow stack while anybody traces returns; one with frames on it then keeps it for good. One without
+ * it, or whose stack is full, runs unhooked. Interrupts on top of a task use the task's.
  */
 #pragma once
 

@@ -15,6 +15,7 @@ struct fault {
 	unsigned long addr; /* page aligned */
 	unsigned flags;	    /* FAULT_FLAG_* */
 	pte_t *slot;
+	struct page *page; /* of a file's or shared memory's area, with a reference; by __do_fault() */
 };
 
 /* A page the CPU will fetch from must be coherent; once is enough until somebody writes into it. */
@@ -109,12 +110,23 @@ static void do_fault_around(struct fault *f)
 	}
 }
 
+/* Gets the page. A function of its own because tutorials trace it by this name. */
+static noinline int __do_fault(struct fault *f)
+{
+	f->page = area_page(f->vma, f->addr);
+	if (IS_ERR(f->page))
+		return PTR_ERR(f->page) == -ENOMEM ? -ENOMEM : -EIO;
+	return 0;
+}
+
 static noinline int do_file_page(struct fault *f)
 {
-	struct page *page = area_page(f->vma, f->addr), *copy;
+	struct page *page, *copy;
+	int err = __do_fault(f);
 
-	if (IS_ERR(page))
-		return PTR_ERR(page) == -ENOMEM ? -ENOMEM : -EIO;
+	if (err)
+		return err;
+	page = f->page;
 	if (!(f->flags & FAULT_FLAG_WRITE) || f->vma->vm_flags & VM_SHARED) {
 		install_page(f, f->slot, page, f->vma->vm_flags & VM_SHARED);
 		if (f->vma->vm_file)

@@ -222,17 +222,24 @@ def stats(text):
     return {key: int(value) for key, value in (line.split(": ") for line in text.splitlines())}
 
 
-def test_recursion_deeper_than_the_shadow_stack(machine):
+def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(machine):
     parts = script(machine, "echo plant_recurse > set_ftrace_filter; echo 1 > options/funcgraph-overrun; echo function_graph > current_tracer\n"
                             "echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse || exit 1; echo 0 > tracing_on\n"
-                            f"echo '== trace'; cat trace; echo '== stats'; cat {STATS}")
+                            f"echo '== trace'; cat trace; echo '== stats'; cat {STATS}\n"
+                            "echo nop > current_tracer; echo > set_ftrace_filter; echo irq_exit > set_graph_function; echo function_graph > current_tracer\n"
+                            "echo 0 > options/funcgraph-overrun; echo 1 > options/funcgraph-tail; echo 1 > tracing_on; bench getpid 700000 > /dev/null\n"
+                            "echo 0 > tracing_on; echo '== interrupts'; cat trace")
+    # An interrupt comes upon the hook, too. Its last function returns in the context of that hook: it has an end all the same.
+    ends = [parts["interrupts"].count(line) for line in ("irq_exit();", "irq_exit() {", "} /* irq_exit */")]
+    assert sum(ends) >= 20 and ends[1] == ends[2], ends
     lines = split(parts["trace"], "header_graph.txt")
+    assert all(line.startswith(" 0)") and "}" in line for line, after in zip(lines, lines[1:]) if "Overruns" in after)  # of no leaf
     overruns = [int(match[1]) for match in (re.fullmatch(r" \(Overruns: (\d+)\)", line) for line in lines) if match]
     calls = calls_of([fields for fields in map(parse, [line for line in lines if "Overruns" not in line]) if fields])
     assert 60 < len(calls) < 100 and {call.name for call in calls} == {"plant_recurse"}
     assert all(call.ns is not None for call in calls)
     # 141 calls, of which those beyond the limit were counted, and all of them before the first return.
-    assert overruns == [141 - len(calls)] * len(calls)
+    assert overruns == [141 - len(calls)] * (len(calls) - 1)  # the innermost is a leaf
     after = stats(parts["stats"])
     assert after["overruns"] == 141 - len(calls) and after["mismatches"] == 0
 
@@ -375,14 +382,26 @@ def test_bad_input(machine):
         lines_of(guest, f"cd {TRACING}; echo vfs_open > set_graph_function; echo 7 > max_graph_depth")
         for command, says in (("echo nosuch_function > set_graph_function", "Invalid argument"),
                               ("echo nosuch_function > set_graph_notrace", "Invalid argument"),
+                              # As in Linux: only what is in the set can leave it, and numbers are for set_ftrace_filter.
+                              ("echo '!schedule' > set_graph_function", "Invalid argument"),
+                              ("echo '!schedule' >> set_graph_function", "Invalid argument"),
+                              ("echo '!schedule' > set_graph_notrace", "Invalid argument"),
+                              ("echo 5 > set_graph_function", "Invalid argument"), ("echo 5 > set_graph_notrace", "Invalid argument"),
                               ("echo x > max_graph_depth", "Invalid argument"), ("echo > max_graph_depth", "Invalid argument"),
                               ("echo -1 > max_graph_depth", "Invalid argument"), ("echo 4294967296 > max_graph_depth", "out of range"),
                               ("echo 2 > options/funcgraph-cpu", "Invalid argument"), ("echo 1000 > /sys/kernel/debug/fgraph/recurse", "Invalid argument")):
             status, output = guest.run(command)
             assert status and says in output, (command, output)
+        lines_of(guest, "echo 'vfs_open vfs_read' > set_graph_function; echo '!vfs_open' >> set_graph_function")
+        assert lines_of(guest, "cat set_graph_function") == "vfs_read\n"
         # A name that is still open when the file is closed is nobody's error, as in Linux; the set is empty then.
         lines_of(guest, "echo -n nosuch_function > set_graph_function")
         assert lines_of(guest, "cat set_graph_function max_graph_depth set_graph_notrace").splitlines() == \
             ["#### all functions enabled ####", "7", "#### no functions disabled ####"]
         status, output = guest.run("echo 1 > options/funcgraph-args")
         assert bool(status) == (not machine.arguments) and (not status or "not supported" in output)
+        # What else these files are: not for others to read, as Linux has them. And the function of the tutorials is there.
+        assert [line.split()[0] for line in lines_of(guest, "ls -l set_graph_function set_graph_notrace").splitlines()] == ["-rw-r-----"] * 2
+        text = lines_of(guest, "echo 0 > options/funcgraph-args; echo 0 > max_graph_depth; echo __do_fault > set_graph_function; echo function_graph > current_tracer; "
+                               "cat /proc/version > /dev/null; echo 0 > tracing_on; cat trace")
+        assert {fields["name"] for fields in graph(text) if fields["kind"] in ("leaf", "open") and not fields["depth"]} == {"__do_fault"}

@@ -123,9 +123,13 @@ def test_function_options(machine):
 
 
 def test_from_boot_and_the_owner_of_memory(machine):
-    append = "ftrace=function_graph ftrace_graph_filter=vfs_*,nosuch_function ftrace_graph_notrace=vfs_read ftrace_graph_max_depth=2 slab_debug"
+    append = "ftrace=function_graph ftrace_graph_filter=vfs_*,nosuch_function ftrace_graph_notrace=vfs_read ftrace_graph_max_depth=2 "\
+             "trace_options=funcgraph-proc,nofuncgraph-overhead slab_debug"
     with machine.guest(append=append, timeout=300) as guest:
         lines_of(guest, f"cd {TRACING}; echo 0 > tracing_on")
+        assert {"funcgraph-proc", "nofuncgraph-overhead"} <= set(lines_of(guest, "cat trace_options").split())
+        assert "ignored" not in re.sub("'nosuch_function' ignored: no function matches", "", lines_of(guest, "dmesg"))
+        lines_of(guest, "echo 0 > options/funcgraph-proc; echo 1 > options/funcgraph-overhead")
         names = lines_of(guest, "cat set_graph_function").split()
         assert "vfs_open" in names and all(name.startswith("vfs_") for name in names)
         assert lines_of(guest, "cat set_graph_notrace max_graph_depth current_tracer") == "vfs_read\n2\nfunction_graph\n"

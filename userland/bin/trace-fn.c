@@ -3,7 +3,8 @@
  * trace, as a call graph (-g) or summed up (--profile); trace-fn [options] -p PID: those of a process, until ^C or its
  * end.
  *
- * It writes tracefs files as a person would, and puts back what they held.
+ * It writes tracefs files as a person would, and puts back what they held: before it prints, so that nobody who reads
+ * slowly or goes away keeps them changed, and whatever signal it gets but SIGKILL.
  */
 #include <vt.h>
 #include <limits.h>
@@ -17,7 +18,7 @@
 static struct {
 	bool graph, profile;
 	long depth, pid, min_us;
-	const char *filter;
+	char *filter, *notrace; /* words between blanks, NULL: not given */
 } opt;
 
 /* Files that we change, in the order of being written, with what they held before. */
@@ -25,24 +26,48 @@ static struct setting {
 	const char *file;
 	char *before; /* NULL: not changed */
 } settings[] = {
-	{.file = "set_ftrace_filter"}, {.file = "set_ftrace_pid"},	{.file = "options/function-fork"},
-	{.file = "max_graph_depth"},   {.file = "tracing_thresh"},	{.file = "tracing_on"},
-	{.file = "current_tracer"},    {.file = "function_profile_enabled"},
+	{.file = "set_ftrace_filter"},	   {.file = "set_ftrace_notrace"}, {.file = "set_ftrace_pid"},
+	{.file = "options/function-fork"}, {.file = "max_graph_depth"},	   {.file = "tracing_thresh"},
+	{.file = "tracing_on"},		   {.file = "current_tracer"},	   {.file = "function_profile_enabled"},
 };
 
-static volatile sig_atomic_t interrupted;
+/* Written by the handler, or (command) read by it. */
+static volatile sig_atomic_t interrupted, exec_failed, command;
 
+/*
+ * The terminal sends ^C, ^\ and its end to the command as well; who tells us alone to end means both. SIGUSR1 is from
+ * our child, see become().
+ */
 static void on_signal(int sig)
 {
-	interrupted = sig;
+	int err = errno;
+
+	if (sig == SIGUSR1)
+		exec_failed = 1;
+	else
+		interrupted = sig;
+	if (command && (sig == SIGTERM || sig == SIGHUP))
+		kill((pid_t)command, sig);
+	errno = err;
+}
+
+/* Those that would end us with files changed. nohup's SIGHUP stays ignored. */
+static void catch_signals(void (*handler)(int sig))
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGUSR1, SIGHUP};
+	struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && (signals[i] != SIGHUP || old.sa_handler != SIG_IGN))
+			sigaction(signals[i], &act, NULL);
 }
 
 /* ---- Files of tracefs */
 
 /* The newline has a word looked at by the write; the close of the file would have nobody to tell what is wrong. */
-static int write_setting(const char *file, const char *text)
+static int write_setting(const char *file, const char *text, int how)
 {
-	int fd = open(file, O_WRONLY | O_TRUNC), ret = 0, err;
+	int fd = open(file, O_WRONLY | how), ret = 0, err;
 	size_t n = strlen(text);
 	char *line;
 
@@ -80,41 +105,55 @@ static char *read_setting(const char *file)
 	return text;
 }
 
-/* Last first: the tracer goes before its filters change. */
+/* Last first: the tracer goes before its filters change. Also run at every exit; then there is nothing left to do. */
 static void put_back(void)
 {
 	for (size_t i = ARRAY_SIZE(settings); i-- > 0;) {
-		if (settings[i].before && write_setting(settings[i].file, settings[i].before) < 0)
+		char *before = settings[i].before;
+
+		settings[i].before = NULL;
+		if (before && write_setting(settings[i].file, before, O_TRUNC) < 0)
 			vt_warn("%s keeps a value of this trace: %s", settings[i].file, strerror(errno));
+		free(before);
 	}
 }
 
-static void give_up(const char *what)
+/* Before the first change. */
+static void note(const char *file)
 {
-	int err = errno;
-
-	put_back();
-	errno = err;
-	vt_die_errno(FAULT, what);
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		if (strcmp(settings[i].file, file) || settings[i].before)
+			continue;
+		settings[i].before = read_setting(file);
+		if (!settings[i].before)
+			vt_die_errno(FAULT, file);
+	}
 }
 
 static void set(const char *file, const char *text)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
-		if (strcmp(settings[i].file, file))
+	note(file);
+	if (write_setting(file, text, O_TRUNC) < 0)
+		vt_die_errno(FAULT, file);
+}
+
+/* One word a time, so that the one that is wrong can be named. */
+static void set_words(const char *file, char *words)
+{
+	int how = O_TRUNC;
+	char *word;
+
+	note(file);
+	while ((word = strsep(&words, " \t\n,"))) {
+		if (!*word)
 			continue;
-		if (!settings[i].before)
-			settings[i].before = read_setting(file);
-		if (!settings[i].before)
-			give_up(file);
+		if (write_setting(file, word, how) < 0) {
+			if (errno == EINVAL)
+				vt_die(FAULT, "no function matches '%s': available_filter_functions lists them", word);
+			vt_die_errno(FAULT, file);
+		}
+		how = O_APPEND;
 	}
-	if (write_setting(file, text) == 0)
-		return;
-	if (errno == EINVAL && opt.filter && text == opt.filter) {
-		put_back();
-		vt_die(FAULT, "no function matches '%s': available_filter_functions lists them", text);
-	}
-	give_up(file);
 }
 
 static void set_number(const char *file, long value)
@@ -125,43 +164,44 @@ static void set_number(const char *file, long value)
 	set(file, text);
 }
 
-/* Everything but the start. Who else uses the tracer would lose the trace. */
-static void prepare(long pid)
+/* Who else uses the tracer would lose the trace, and the profiler its counts. */
+static void refuse_if_used(void)
 {
-	char *tracer;
+	char *tracer = read_setting("current_tracer"), *profile = read_setting("function_profile_enabled");
 
-	if (chdir(TRACING) < 0)
-		vt_die(FAULT, "no tracefs at " TRACING ": mount -t tracefs tracefs " TRACING);
-	tracer = read_setting("current_tracer");
-	if (!tracer)
-		vt_die_errno(FAULT, "current_tracer");
+	if (!tracer || !profile)
+		vt_die_errno(FAULT, tracer ? "function_profile_enabled" : "current_tracer");
 	if (strcmp(tracer, "nop\n"))
 		vt_die(FAULT, "the tracer %.*s is in use: echo nop > " TRACING "/current_tracer ends it",
 		       (int)strcspn(tracer, "\n"), tracer);
+	if (opt.profile && strcmp(profile, "0\n"))
+		vt_die(FAULT, "the profiler is in use: echo 0 > " TRACING "/function_profile_enabled ends it");
 	free(tracer);
-	set("tracing_on", "0");
+	free(profile);
+}
+
+/* Everything but the start. */
+static void prepare(long pid)
+{
+	if (chdir(TRACING) < 0)
+		vt_die(FAULT, "no tracefs at " TRACING ": mount -t tracefs tracefs " TRACING);
+	refuse_if_used();
 	if (opt.filter)
-		set("set_ftrace_filter", opt.filter);
+		set_words("set_ftrace_filter", opt.filter);
+	if (opt.notrace)
+		set_words("set_ftrace_notrace", opt.notrace);
 	if (opt.depth)
 		set_number("max_graph_depth", opt.depth);
 	if (opt.min_us)
 		set_number("tracing_thresh", opt.min_us);
 	if (opt.profile)
 		return;
+	set("tracing_on", "0");
 	set_number("set_ftrace_pid", pid);
 	set("options/function-fork", "1");
-	if (write_setting("trace", "") < 0)
-		give_up("trace");
-}
-
-static void begin(void)
-{
-	if (opt.profile) {
-		set("function_profile_enabled", "1");
-		return;
-	}
+	if (write_setting("trace", "", O_TRUNC) < 0)
+		vt_die_errno(FAULT, "trace");
 	set("current_tracer", opt.graph ? "function_graph" : "function");
-	set("tracing_on", "1");
 }
 
 /* ---- The profiler's tables, one a CPU, as one */
@@ -185,14 +225,16 @@ static struct row *row_of(const char *name)
 	return &rows[nr_rows++];
 }
 
-/* "123.456 us" in ns. */
+/* "123.456 us" in ns. Seven digits at most: the longer the time, the fewer behind the point. */
 static unsigned long ns_of(const char *text)
 {
-	char *end;
-	unsigned long ns = strtoul(text, &end, 10) * 1000;
+	char *digit;
+	unsigned long ns = strtoul(text, &digit, 10) * 1000;
 
-	if (*end == '.')
-		ns += strtoul(end + 1, NULL, 10); /* three digits */
+	if (*digit++ != '.')
+		return ns;
+	for (unsigned long unit = 100; *digit >= '0' && *digit <= '9'; unit /= 10)
+		ns += (unsigned long)(*digit++ - '0') * unit;
 	return ns;
 }
 
@@ -224,12 +266,12 @@ static int by_time(const void *a, const void *b)
 	return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : strcmp(x->name, y->name);
 }
 
-static void show_profile(void)
+static void read_profile(void)
 {
 	char **names = vt_names("trace_stat");
 
 	if (!names)
-		give_up("trace_stat");
+		vt_die_errno(FAULT, "trace_stat");
 	for (char **name = names; *name; name++) {
 		char *path, *text;
 
@@ -238,12 +280,16 @@ static void show_profile(void)
 		path = vt_join("trace_stat", *name);
 		text = vt_read_file(path, NULL);
 		if (!text)
-			give_up(path);
+			vt_die_errno(FAULT, path);
 		add_table(text);
 		free(text);
 		free(path);
 	}
 	vt_names_free(names);
+}
+
+static void print_profile(void)
+{
 	qsort(rows, nr_rows, sizeof(*rows), by_time);
 	printf("%-40s %10s %16s %14s\n", "Function", "Hit", "Time", "Avg");
 	for (size_t i = 0; i < nr_rows; i++) {
@@ -254,31 +300,106 @@ static void show_profile(void)
 	}
 }
 
-static void show(void)
-{
-	int fd;
+/* ---- What there is to see, kept in memory: once the tracer is nop the records have another form */
 
+static char *trace_text;
+static size_t trace_size;
+
+/* Is nothing of the beginning lost? */
+static bool trace_is_whole(void)
+{
+	char **cpus = vt_names("per_cpu");
+	bool whole = cpus;
+
+	for (char **cpu = cpus; whole && *cpu; cpu++) {
+		char *dir = vt_join("per_cpu", *cpu), *path = vt_join(dir, "stats"), *text = vt_read_file(path, NULL);
+
+		whole = text && strstr(text, "\noverrun: 0\n");
+		free(text);
+		free(path);
+		free(dir);
+	}
+	vt_names_free(cpus);
+	return whole;
+}
+
+/*
+ * What a command's trace has before its execve is the end of the write that switched recording on, see become(). A
+ * filter may leave the execve out: then that stays, a mutex_unlock if it is chosen.
+ */
+static void begin_at_execve(void)
+{
+	char *from = trace_text, *to;
+
+	while (*from == '#')
+		from += strcspn(from, "\n") + 1;
+	to = strstr(from, "sys_execve");
+	if (!to || !trace_is_whole())
+		return;
+	while (to > from && to[-1] != '\n')
+		to--;
+	trace_size -= (size_t)(to - from);
+	memmove(from, to, trace_size - (size_t)(from - trace_text) + 1);
+}
+
+static void stop(void)
+{
 	if (opt.profile) {
 		set("function_profile_enabled", "0");
-		show_profile();
+		read_profile();
 		return;
 	}
 	set("tracing_on", "0");
-	fd = open("trace", O_RDONLY);
-	if (fd < 0 || vt_copy(fd, STDOUT_FILENO) < 0)
-		give_up("trace");
-	close(fd);
+	trace_text = vt_read_file("trace", &trace_size);
+	if (!trace_text)
+		vt_die_errno(FAULT, "trace");
+	if (!opt.pid)
+		begin_at_execve();
+}
+
+static int show(int status)
+{
+	if (opt.profile) {
+		print_profile();
+		return vt_finish(status);
+	}
+	if (vt_write_all(STDOUT_FILENO, trace_text, trace_size) == 0)
+		return status;
+	vt_warn_errno("write error");
+	return 1;
 }
 
 /* ---- Whom it traces */
 
+/*
+ * The child's last step. It switches recording on by itself, so that how it was woken to do it is not recorded. When
+ * the execve fails nothing has run that anybody asked to see; the parent is told by a signal, as a pipe would have to
+ * be closed in the command's trace.
+ */
+static void become(const char *path, char **argv)
+{
+	int fd = opt.profile ? -1 : open(TRACING "/tracing_on", O_WRONLY | O_CLOEXEC), err;
+
+	if (fd < 0 && !opt.profile)
+		vt_die_errno(FAULT, "tracing_on");
+	if (fd >= 0 && write(fd, "1", 1) != 1)
+		vt_die_errno(FAULT, "tracing_on");
+	execve(path, argv, environ);
+	err = errno;
+	kill(getppid(), SIGUSR1);
+	errno = err;
+	vt_die_errno(err == ENOENT ? 127 : 126, argv[0]);
+}
+
 /* A child that becomes the command when we say so, with the folder that we were started in. */
 static pid_t start_command(char **argv, int *go)
 {
+	char *path = vt_which(argv[0]), c;
 	int pipe_fd[2];
 	pid_t pid;
-	char c;
 
+	if (!path)
+		vt_die(127, "%s: %s", argv[0], strerror(ENOENT));
 	if (pipe(pipe_fd) < 0)
 		vt_die_errno(FAULT, "pipe");
 	pid = fork();
@@ -289,21 +410,21 @@ static pid_t start_command(char **argv, int *go)
 		if (vt_read(pipe_fd[0], &c, 1) != 1)
 			_exit(FAULT); /* there is nothing to trace with */
 		close(pipe_fd[0]);
-		vt_exec(argv);
+		become(path, argv);
 	}
 	close(pipe_fd[0]);
-	fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC);
 	*go = pipe_fd[1];
 	return pid;
 }
 
-static int wait_command(pid_t pid)
+static int wait_command(void)
 {
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0)
+	while (waitpid((pid_t)command, &status, 0) < 0)
 		if (errno != EINTR)
-			give_up("wait");
+			vt_die_errno(FAULT, "wait");
+	command = 0;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -316,12 +437,54 @@ static void wait_process(pid_t pid)
 }
 
 static const char help[] =
-	"  -g, --graph      a call graph with times (function_graph) in place of a list of calls\n"
-	"  -d DEPTH         with -g: no deeper than so many calls\n"
-	"  -l FILTER        only functions that match, such as 'vfs_*'; several separated by blanks\n"
-	"  -t USEC          with -g: only calls that take at least so long; with --profile: functions, on average\n"
-	"  -p PID           a process that runs, until ^C or its end, in place of a command\n"
-	"  --profile        hits and times of each function, of all tasks while the command runs\n";
+	"  -g, --graph           a call graph with times (function_graph) in place of a list of calls\n"
+	"  -d, --depth N         with -g: no deeper than so many calls\n"
+	"  -l, --filter FILTER   only functions that match, such as 'vfs_*'; several with commas, blanks or -l again\n"
+	"  -N, --notrace FILTER  but not these, likewise\n"
+	"  -t, --threshold USEC  with -g: only calls that take so long; with --profile: functions, on average\n"
+	"  -p, --pid PID         a process that runs, until ^C or its end, in place of a command\n"
+	"      --profile         hits and times of each function, of all tasks while the command runs\n"
+	"  -h, --help            this\n"
+	"The trace begins with the command's execve and ends when the command does: children that it leaves behind\n"
+	"are cut off. What was in `trace` before is gone; settings are put back. Refused while a tracer (with\n"
+	"--profile: the profiler) is in use. ^C, SIGTERM and SIGHUP end the command; what there is by then is shown.\n"
+	"The exit status is the command's, or 125 when trace-fn itself failed.\n";
+
+/* Those that have one: the letter of a long option. */
+static const struct {
+	const char *name;
+	char letter;
+} long_options[] = {{"graph", 'g'},	{"profile", 'P'}, {"depth", 'd'}, {"filter", 'l'}, {"notrace", 'N'},
+		    {"threshold", 't'}, {"pid", 'p'}};
+#define WITH_ARGUMENT "dltpN"
+
+/* -l again adds. Words that are none match nothing, and would choose everything. */
+static void add_words(char **words, const char *more)
+{
+	char *all;
+
+	if (!more[strspn(more, " \t\n,")])
+		vt_die(FAULT, "no function matches '%s'", more);
+	all = *words ? vt_malloc(strlen(*words) + strlen(more) + 2) : vt_strdup(more);
+	if (*words)
+		sprintf(all, "%s %s", *words, more);
+	free(*words);
+	*words = all;
+}
+
+static void check(const struct vt_options *o, int argc)
+{
+	if (opt.depth && !opt.graph)
+		vt_die(FAULT, "-d DEPTH wants -g: only a call graph has a depth");
+	if (opt.min_us && !opt.graph && !opt.profile)
+		vt_die(FAULT, "-t USEC wants -g or --profile: a list of calls has no times");
+	if (opt.graph && opt.profile)
+		vt_die(FAULT, "one of -g and --profile at a time");
+	if (opt.pid && o->index < argc)
+		vt_die(FAULT, "a PID or a command, not both");
+	if (!opt.pid && o->index == argc)
+		vt_usage(o);
+}
 
 static void parse(struct vt_options *o, int argc, char **argv)
 {
@@ -345,64 +508,84 @@ static void parse(struct vt_options *o, int argc, char **argv)
 			opt.pid = vt_number_or_die(FAULT, o->arg, 1, INT_MAX);
 			break;
 		case 'l':
-			opt.filter = o->arg;
+			add_words(&opt.filter, o->arg);
 			break;
+		case 'N':
+			add_words(&opt.notrace, o->arg);
+			break;
+		case 'h':
+			vt_help(o);
 		}
 	}
-	if (opt.depth && !opt.graph)
-		vt_die(FAULT, "-d DEPTH wants -g: only a call graph has a depth");
-	if (opt.min_us && !opt.graph && !opt.profile)
-		vt_die(FAULT, "-t USEC wants -g or --profile: a list of calls has no times");
-	if (opt.graph && opt.profile)
-		vt_die(FAULT, "one of -g and --profile at a time");
-	if (!opt.pid == (o->index == argc))
-		vt_usage(o);
+	check(o, argc);
 }
 
-/* Long options as the letters that stand for them. */
+/* "--depth" as "-d", "--depth=3" as "-d3"; what is neither is left for vt_option() to refuse. */
+static void shorten_one(char **word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(long_options); i++) {
+		size_t n = strlen(long_options[i].name);
+		const char *rest = *word + 2 + n;
+		char *new;
+
+		if (strncmp(*word + 2, long_options[i].name, n))
+			continue;
+		if (*rest && !(*rest == '=' && rest[1] && strchr(WITH_ARGUMENT, long_options[i].letter)))
+			continue;
+		new = vt_malloc(strlen(rest) + 3);
+		sprintf(new, "-%c%s", long_options[i].letter, *rest ? rest + 1 : rest);
+		*word = new;
+		return;
+	}
+}
+
+/* Long options as the letters that stand for them, up to the command, whose own they may be. */
 static void shorten(int argc, char **argv)
 {
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		if (!strcmp(argv[i], "--graph"))
-			argv[i] = "-g";
-		else if (!strcmp(argv[i], "--profile"))
-			argv[i] = "-P";
-		else if (argv[i][0] != '-')
-			break;
-		else if (strchr("dltp", argv[i][1]) && !argv[i][2])
-			i++; /* its argument */
+	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
+		const char *argument;
+
+		if (argv[i][1] == '-')
+			shorten_one(&argv[i]);
+		argument = strpbrk(argv[i] + 1, WITH_ARGUMENT);
+		if (argv[i][1] != '-' && argument && !argument[1])
+			i++; /* the next word */
 	}
 }
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "trace-fn [-g|--profile] [-d DEPTH] [-l FILTER] [-t USEC] "
-					"{-p PID | [--] COMMAND [ARG...]}",
-			       .options = "gPd:l:t:p:",
+	struct vt_options o = {.usage = "trace-fn [-g|--profile] [-d N] [-l FILTER] [-N FILTER] [-t USEC] "
+					"{-p PID | [--] COMMAND [ARG...]}, or trace-fn --help",
+			       .options = "gPhd:l:N:t:p:",
 			       .help = help,
 			       .bad_status = FAULT};
-	const struct sigaction act = {.sa_handler = on_signal};
 	int go = -1, status = 0;
-	pid_t pid;
 
 	shorten(argc, argv);
 	parse(&o, argc, argv);
 	if (opt.pid && kill((pid_t)opt.pid, 0) < 0)
 		vt_die(FAULT, "no process %ld", opt.pid);
-	pid = opt.pid ? (pid_t)opt.pid : start_command(argv + o.index, &go);
-	/* ^C is the command's; we show what there is, and clean up. */
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	prepare(pid);
-	begin();
+	if (!opt.pid)
+		command = start_command(argv + o.index, &go);
+	catch_signals(on_signal);
+	atexit(put_back);
+	prepare(opt.pid ? opt.pid : command);
+	if (opt.profile)
+		set("function_profile_enabled", "1");
 	if (opt.pid) {
-		wait_process(pid);
+		if (!opt.profile)
+			set("tracing_on", "1");
+		wait_process((pid_t)opt.pid);
 	} else {
 		vt_write_all(go, "g", 1);
 		close(go);
-		status = wait_command(pid);
+		status = wait_command();
 	}
-	show();
+	if (exec_failed && (status == 126 || status == 127)) /* else it was the command that sent SIGUSR1 */
+		return status;
+	stop();
 	put_back();
-	return vt_finish(status);
+	catch_signals(SIG_DFL);
+	return show(status);
 }
