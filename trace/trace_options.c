@@ -149,7 +149,7 @@ bool trace_option_of(const char *text, const struct tracer *tracer)
 	const char *name = strncmp(text, "no", 2) ? text : text + 2;
 	struct found_option option;
 
-	return tracer ? find_own(tracer, name, &option) : find_general(name, &option);
+	return tracer ? find_own(tracer, name, &option) : find_general(&global_trace, name, &option);
 }
 
 /* trace_types_lock held. */
