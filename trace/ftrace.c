@@ -139,7 +139,7 @@ static struct ftrace_ops *choose_straight(unsigned long *callee)
 
 	*callee = 0;
 	for_each_ftrace_op(op) {
-		ftrace_func_t func = fgraph_was_used ? op->hooked_func : op->func;
+		ftrace_func_t func = fgraph_was_used ? op->hooked_func : op->straight_func ?: op->func;
 
 		if (!(op->flags & FTRACE_OPS_FL_CORE) || (op->flags & FTRACE_OPS_FL_GRAPH) || !func)
 			continue;
@@ -496,10 +496,12 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 	return ret;
 }
 
-void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t hooked_func)
+void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t straight_func,
+			  ftrace_func_t hooked_func)
 {
 	mutex_lock(&ftrace_lock);
 	WRITE_ONCE(ops->func, func);
+	ops->straight_func = straight_func;
 	ops->hooked_func = hooked_func;
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		ftrace_update();
@@ -508,7 +510,7 @@ void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_fun
 
 void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 {
-	ftrace_ops_set_funcs(ops, func, ops->flags & FTRACE_OPS_FL_TRUE_PARENT ? func : NULL);
+	ftrace_ops_set_funcs(ops, func, NULL, ops->flags & FTRACE_OPS_FL_TRUE_PARENT ? func : NULL);
 }
 
 int ftrace_set_enabled(bool on)

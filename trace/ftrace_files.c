@@ -122,7 +122,8 @@ static void show_users(struct seq_file *m, unsigned rec)
 		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ", flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ");
 	if (users == 1)
 		seq_printf(m, "\tops: %s (%pS)", one->name ?: "?",
-			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR : (void *)one->func);
+			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR
+							      : (void *)(one->straight_func ?: one->func));
 	seq_putc(m, '\n');
 }
 

@@ -10,6 +10,7 @@
 #include <time/clock.h>
 
 #include "trace_event_file.h"
+#include "trace_error_log.h"
 #include "trace_functions.h"
 #include "trace_max.h"
 #include "trace_record.h"
@@ -63,7 +64,7 @@ void tracing_reset(struct trace_array *tr, int cpu)
 	} else {
 		ring_buffer_reset_cpu(tr->buffer, cpu);
 	}
-	trace_func_repeats_forget();
+	trace_func_repeats_forget(tr);
 }
 
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
@@ -175,7 +176,7 @@ int tracing_set_tracer(struct trace_array *tr, const char *name)
 	const struct tracer *t = find_tracer(name);
 	int ret;
 
-	if (!t)
+	if (!t || !tracer_is_for(t, tr))
 		return -EINVAL;
 	if (t == tr->current_trace)
 		return 0;
@@ -218,29 +219,48 @@ static int nop_set_flag(struct trace_array *tr, u32 bit, bool set)
 
 const struct tracer nop_trace = {
 	.name = "nop",
+	.allow_instances = true,
 	.init = nop_trace_init,
 	.flags = &nop_flags,
 	.set_flag = nop_set_flag,
 };
 REGISTER_TRACER(nop_trace);
 
-#define BOOT_BUFFER_SIZE 7000UL /* rounds up to two pages: what Linux shows as 7 KiB */
-
-/* Boot, after the slab and per-CPU areas: the buffers. Allocated here so that recording never allocates. */
-void trace_init(void)
+/* Allocated as a whole, so that recording never allocates. */
+int trace_array_init(struct trace_array *tr, unsigned long bytes)
 {
-	struct trace_array *tr = &global_trace;
 	unsigned cpu;
 
 	tr->tracing_cpumask = cpu_possible_mask;
 	tr->cpu_data = kcalloc(nr_cpu_ids, sizeof(*tr->cpu_data), GFP_KERNEL);
-	tr->buffer = ring_buffer_alloc(BOOT_BUFFER_SIZE, RB_FL_OVERWRITE);
-	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr) || trace_events_init(tr))
-		panic("tracing: no memory for the ring buffer");
+	tr->buffer = ring_buffer_alloc(bytes, RB_FL_OVERWRITE);
+	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr) || trace_events_init(tr) || function_trace_setup(tr))
+		return -ENOMEM;
 	for_each_possible_cpu(cpu)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);
 	trace_clock_init(tr);
 	trace_pipe_setup(tr);
-	function_trace_setup(tr);
+	return 0;
+}
+
+void trace_array_free(struct trace_array *tr)
+{
+	function_trace_free(tr);
+	tracing_clear_errors(tr);
+	trace_events_free(tr);
+	trace_max_exit(tr);
+	if (tr->buffer)
+		ring_buffer_free(tr->buffer);
+	kfree(tr->cpu_data);
+	kfree(tr->files);
+}
+
+#define BOOT_BUFFER_SIZE 7000UL /* rounds up to two pages: what Linux shows as 7 KiB */
+
+/* Boot, after the slab and per-CPU areas: the buffers. */
+void trace_init(void)
+{
+	if (trace_array_init(&global_trace, BOOT_BUFFER_SIZE))
+		panic("tracing: no memory for the ring buffer");
 	trace_cmdline_init();
 }

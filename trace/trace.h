@@ -176,17 +176,28 @@ struct tracer {
 	bool (*print_line)(struct seq_file *s, struct trace_iterator *iter);
 	/* What follows "# tracer: NAME" and "#"; NULL: trace_default_header. */
 	void (*print_header)(struct seq_file *s, struct trace_iterator *iter);
+	bool allow_instances; /* may be an instance's; else the top array's only */
 	bool use_max_tr; /* a latency tracer: `trace` shows the maximum taken last (trace_max.h), not the buffer */
 };
 #define REGISTER_TRACER(t) REGISTER_IN(tracers, t)
 DECLARE_TABLE(tracers, struct tracer);
 extern const struct tracer nop_trace;
 
+/* What was called last, for func-no-repeats. Locks: c its CPU, interrupts off. */
+struct func_repeats {
+	unsigned long ip;        /* [c] 0: nothing that can be repeated */
+	unsigned long parent_ip; /* [c] */
+	u64 last;                /* [c] stamp of the last repetition */
+	unsigned epoch;          /* [c] tr->repeats_epoch at its record */
+	u16 count;               /* [c] how often it was repeated */
+};
+
 /* What an array keeps for each CPU. */
 struct trace_array_cpu {
 	struct ring_buffer_per_cpu *buffer; /* [I] */
 	u64 max_epoch;     /* [its CPU] tr->max->epoch when the last section began here; 0: recording was off */
 	u64 max_exchanges; /* [max lock] how often its ring was exchanged for one set aside */
+	struct func_repeats repeats;
 } __cacheline_aligned;
 
 /*
@@ -194,7 +205,7 @@ struct trace_array_cpu {
  */
 struct trace_array {
 	const char *name;                     /* [I] NULL: the top one */
-	struct list_head list;                /* [t] */
+	struct list_head list;                /* [t] of all, the top one is its head */
 	struct trace_buffer *buffer;          /* [I] */
 	struct trace_array_cpu *cpu_data;     /* [I] one a possible CPU */
 	const struct tracer *current_trace;   /* [t] */
@@ -210,6 +221,7 @@ struct trace_array {
 	struct ftrace_ops *ops;               /* [I] the function tracer's user */
 	struct cpumask tracing_cpumask;       /* [t] */
 	struct dentry *dir;                   /* [I] in tracefs */
+	struct trace_cpu_file *files;         /* [I] one a CPU and one for all: i_private of its files */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;               /* readers of trace_pipe */
 	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
@@ -219,8 +231,21 @@ struct trace_array {
 	struct trace_event_set *events;       /* [I] trace_events.h */
 	struct list_head errors;              /* [errors_lock] for error_log; begun with the first */
 	unsigned nr_errors;                   /* [errors_lock] in it, at most 8 */
+	unsigned repeats_epoch;               /* [a] records of before this began are not there any more */
 };
 extern struct trace_array global_trace;
+static inline bool trace_array_is_top(const struct trace_array *tr)
+{
+	return tr == &global_trace;
+}
+/* All arrays, the top one first. trace_types_lock held. */
+static inline struct trace_array *trace_array_after(const struct trace_array *tr)
+{
+	struct trace_array *next = list_entry(tr->list.next, struct trace_array, list);
+
+	return trace_array_is_top(next) ? NULL : next;
+}
+#define for_each_trace_array(tr) for ((tr) = &global_trace; (tr); (tr) = trace_array_after(tr))
 extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex */
 
 #define RING_BUFFER_ALL_CPUS_FILE (-1) /* cpu_file of an iterator over all CPUs */
@@ -263,6 +288,14 @@ struct trace_iterator {
 /* trace.c: arrays, tracers, buffers. trace_types_lock held unless said. */
 int tracing_set_tracer(struct trace_array *tr, const char *name);
 const struct tracer *find_tracer(const char *name);
+/* May it be selected in this array? */
+static inline bool tracer_is_for(const struct tracer *t, const struct trace_array *tr)
+{
+	return t->allow_instances || trace_array_is_top(tr);
+}
+/* What an array has of its own, and options as said there; -ENOMEM: some of it, for trace_array_free. Boot, thread. */
+int trace_array_init(struct trace_array *tr, unsigned long bytes);
+void trace_array_free(struct trace_array *tr); /* nobody knows of it any more. No lock */
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu); /* RING_BUFFER_ALL_CPUS */
 int tracing_expand(struct trace_array *tr); /* to its real size, if it is not yet */
 void tracing_reset(struct trace_array *tr, int cpu);
@@ -273,7 +306,8 @@ int tracing_set_enabled(struct trace_array *tr, bool on);
 extern unsigned long trace_buf_size;
 /* function_enabled or the clock has changed: may the function tracer take its fast path? (trace_functions.c) [t] */
 void trace_update_fast(struct trace_array *tr);
-void function_trace_setup(struct trace_array *tr); /* boot: tr->ops */
+int function_trace_setup(struct trace_array *tr); /* boot, or the array is made: tr->ops. 0, -ENOMEM */
+void function_trace_free(struct trace_array *tr);
 
 /*
  * Recording, for callers that have disabled preemption once (probes do). Fills the common fields with the state before
@@ -356,7 +390,7 @@ int tracing_start_cmdline_record(void);
 void tracing_stop_cmdline_record(void);
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN]);
 void tracing_record_cmdline(struct task_struct *task); /* any context */
-int trace_alloc_tgids(void);  /* record-tgid is about to be set. 0, -ENOMEM. trace_types_lock */
+int trace_record_tgids(bool on); /* record-tgid of an array is about to change. 0, -ENOMEM. trace_types_lock */
 int trace_find_tgid(int pid); /* 0: not known. Any context */
 
 /* trace_pid.c */
@@ -366,6 +400,7 @@ struct trace_pid_list {
 	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)]; /* [trace_pid.c's pid_lock; read by anybody] */
 };
 bool trace_array_filters_pids(const struct trace_array *tr);
+void trace_pid_free(struct trace_array *tr); /* no tracer and no fork looks at them any more */
 int trace_pid_follow_fork(struct trace_array *tr, bool on); /* the option function-fork. trace_types_lock; 0, -ENOMEM */
 
 static inline bool trace_pid_in(const struct trace_pid_list *list, int pid)
@@ -390,6 +425,9 @@ int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on);
 /* For flag_changed of a tracer that relies on `overwrite`: -EINVAL when that is about to go off. */
 int trace_keep_overwrite(u64 mask, bool set);
 int create_options_dir(struct trace_array *tr);
+/* An array that is made begins with the options of the top one, but those that follow forks. trace_types_lock */
+int trace_options_inherit(struct trace_array *tr);
+void trace_options_free(struct trace_array *tr); /* end what options have begun. trace_types_lock */
 
 /* trace_clock.c */
 void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `local` */
@@ -425,6 +463,10 @@ struct trace_cpu_file {
 	int cpu;
 };
 struct trace_array *tracefs_array(const struct file *file);
+int create_array_dir(struct trace_array *tr); /* all files of tr, in tr->dir. 0 or -errno */
+
+/* trace_instances.c: the root of tracefs is there: the directory instances. 0 or -errno. */
+int create_instances_dir(struct dentry *root);
 int tracefs_cpu(const struct file *file);
 
 /*

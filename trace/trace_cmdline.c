@@ -32,6 +32,7 @@ static spinlock_t cmdline_lock = __SPIN_LOCK_UNLOCKED;
 static int cmdline_users; /* [trace_types_lock] */
 /* Process of each pid, 0: not known. Made when the option record-tgid is first set, and kept. [trace_types_lock; a] */
 static u16 *tgids;
+static int tgid_users; /* arrays with that option. [trace_types_lock; read by anybody] */
 
 static struct saved_cmdlines *cmdlines_alloc(unsigned num)
 {
@@ -69,15 +70,18 @@ static void record_tgid(const struct task_struct *task)
 		WRITE_ONCE(known[task->pid], task->tgid);
 }
 
-int trace_alloc_tgids(void)
+int trace_record_tgids(bool on)
 {
 	u16 *new;
 
-	if (tgids)
-		return 0;
-	new = kvzalloc(PID_MAX_DEFAULT * sizeof(*new), GFP_KERNEL);
-	smp_store_release(&tgids, new);
-	return new ? 0 : -ENOMEM;
+	if (on && !tgids) {
+		new = kvzalloc(PID_MAX_DEFAULT * sizeof(*new), GFP_KERNEL);
+		if (!new)
+			return -ENOMEM;
+		smp_store_release(&tgids, new);
+	}
+	WRITE_ONCE(tgid_users, tgid_users + (on ? 1 : -1));
+	return 0;
 }
 
 int trace_find_tgid(int pid)
@@ -93,7 +97,7 @@ void tracing_record_cmdline(struct task_struct *task)
 
 	if (!task->pid || task->pid >= PID_MAX_DEFAULT)
 		return;
-	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_TGID))
+	if (READ_ONCE(tgid_users))
 		record_tgid(task);
 	raw_local_irq_save(flags);
 	if (arch_spin_trylock(&cmdline_lock)) {
@@ -132,14 +136,13 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
-	u64 options = READ_ONCE(global_trace.trace_flags);
-
-	if (!tracer_tracing_is_on(&global_trace))
+	/* The top array's switch counts while it is the only one. */
+	if (!tracer_tracing_is_on(&global_trace) && READ_ONCE(global_trace.list.next) == &global_trace.list)
 		return;
-	if (options & TRACE_ITER(RECORD_CMD)) {
+	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_CMD)) {
 		tracing_record_cmdline(prev);
 		tracing_record_cmdline(next);
-	} else if (options & TRACE_ITER(RECORD_TGID)) {
+	} else if (READ_ONCE(tgid_users)) {
 		record_tgid(prev);
 		record_tgid(next);
 	}

@@ -71,6 +71,8 @@ int trace_events_enable(struct trace_event_set *set, const struct trace_event_ma
 int trace_event_set_by_text(struct trace_event_set *set, char *text);
 /* Boot, or an array is made: tr->events. 0, -ENOMEM. */
 int trace_events_init(struct trace_array *tr);
+/* The array goes: all are off, nobody has a file of them. tr->events may be a part of it, or NULL. */
+void trace_events_free(struct trace_array *tr);
 
 /*
  * trace_events_filter.c. event_mutex held. "0": no filter. Wrong: what filter_parse returns, there is none then, and

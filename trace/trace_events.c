@@ -154,7 +154,7 @@ int trace_event_set_by_text(struct trace_event_set *set, char *text)
 	return trace_events_enable(set, &match, on);
 }
 
-/* ---- Boot */
+/* ---- The set of an array */
 
 static struct trace_event_set *alloc_set(struct trace_array *tr)
 {
@@ -203,4 +203,21 @@ int trace_events_init(struct trace_array *tr)
 	if (!tr->events)
 		return -ENOMEM;
 	return alloc_systems(tr->events);
+}
+
+void trace_events_free(struct trace_array *tr)
+{
+	struct trace_event_set *set = tr->events;
+	struct trace_event_file *file;
+
+	if (!set)
+		return;
+	for_each_event (set, file) {
+		filter_free(file->filter);
+		kfree(file->filter_text);
+	}
+	for (unsigned i = 0; i < set->nr_systems; i++)
+		kfree(set->systems[i].filter_text);
+	kfree(set->systems);
+	kvfree(set);
 }

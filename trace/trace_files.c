@@ -12,13 +12,13 @@ static int available_tracers_show(struct seq_file *m, struct trace_array *tr, in
 
 	/* nop comes last, as in Linux; the others in the order they were linked. */
 	for_each_in_table(tracers, t) {
-		if (t != &nop_trace)
+		if (t != &nop_trace && tracer_is_for(t, tr))
 			seq_printf(m, "%s ", t->name);
 	}
 	seq_printf(m, "%s\n", nop_trace.name);
 	return 0;
 }
-TRACEFS_TEXT_FILE(available_tracers, "available_tracers", 0440, TRACEFS_TOP, available_tracers_show, NULL);
+TRACEFS_TEXT_FILE(available_tracers, "available_tracers", 0440, TRACEFS_ARRAY, available_tracers_show, NULL);
 
 static int current_tracer_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {

@@ -4,7 +4,6 @@
  * the last time.
  */
 #include <irq/irqflags.h>
-#include <kernel/percpu.h>
 #include <lib/printf.h>
 #include <sched/sched.h>
 
@@ -12,22 +11,9 @@
 #include "trace_output.h"
 #include "trace_record.h"
 
-/* What was called last. Locks: c its CPU, interrupts off. */
-struct func_repeats {
-	unsigned long ip;        /* [c] 0: nothing that can be repeated */
-	unsigned long parent_ip; /* [c] */
-	u64 last;                /* [c] stamp of the last repetition */
-	unsigned epoch;          /* [c] repeats_epoch at its record */
-	u16 count;               /* [c] how often it was repeated */
-};
-static DEFINE_PER_CPU(struct func_repeats, func_repeats);
-
-/* Records before this began are not there any more, so there is nothing to repeat. [a] */
-static unsigned repeats_epoch;
-
-void trace_func_repeats_forget(void)
+void trace_func_repeats_forget(struct trace_array *tr)
 {
-	__atomic_fetch_add(&repeats_epoch, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&tr->repeats_epoch, 1, __ATOMIC_RELEASE);
 }
 
 /* Linux's form: the time since the last repetition in 48 bits. */
@@ -67,7 +53,7 @@ static void record_repeats(struct trace_array *tr, const struct func_repeats *r,
 /* The same call again, and its entry is in the buffer? Then it is counted. */
 static bool is_repeated(const struct trace_array *tr, struct func_repeats *r, unsigned long ip, unsigned long parent_ip)
 {
-	unsigned epoch = __atomic_load_n(&repeats_epoch, __ATOMIC_ACQUIRE);
+	unsigned epoch = __atomic_load_n(&tr->repeats_epoch, __ATOMIC_ACQUIRE);
 
 	if (r->epoch != epoch)
 		*r = (struct func_repeats){ .epoch = epoch };
@@ -91,7 +77,7 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 		return true;
 	}
 	raw_local_irq_save(irqs);
-	r = this_cpu_ptr(func_repeats);
+	r = &tr->cpu_data[smp_processor_id()].repeats;
 	repeated = ring_buffer_cpu_is_on(tr->cpu_data[smp_processor_id()].buffer) &&
 		   is_repeated(tr, r, ip, parent_ip);
 	if (!repeated) {

@@ -10,6 +10,7 @@
 #include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <mm/slab.h>
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <trace/fgraph.h>
@@ -85,6 +86,17 @@ static void record_with_options(struct trace_array *tr, unsigned long ip, unsign
 	trace_stacks_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
 }
 
+static __always_inline void record_wanted(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
+					  const struct ftrace_regs *fregs, u32 pc, unsigned wants)
+{
+	if (!READ_ONCE(tr->function_enabled) || ((wants & FUNCTION_PIDS) && trace_ignores_pid(tr, current->pid)))
+		return;
+	if (wants & FUNCTION_OPTIONS)
+		record_with_options(tr, ip, parent_ip, fregs, pc);
+	else
+		trace_function(tr, ip, parent_ip, pc, arch_local_save_flags());
+}
+
 /* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters, stacks. */
 static noinline void function_trace_general(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 					    const struct ftrace_regs *fregs, unsigned wants)
@@ -95,12 +107,7 @@ static noinline void function_trace_general(struct trace_array *tr, unsigned lon
 	if (pc & bit)
 		return;
 	trace_enter(t, pc, bit);
-	if (READ_ONCE(tr->function_enabled) && !((wants & FUNCTION_PIDS) && trace_ignores_pid(tr, t->pid))) {
-		if (wants & FUNCTION_OPTIONS)
-			record_with_options(tr, ip, parent_ip, fregs, pc);
-		else
-			trace_function(tr, ip, parent_ip, pc, arch_local_save_flags());
-	}
+	record_wanted(tr, ip, parent_ip, fregs, pc, wants);
 	trace_leave(t, pc);
 }
 
@@ -135,6 +142,8 @@ void trace_update_fast(struct trace_array *tr)
 	bool fast = tr->function_enabled && !tr->clock;
 	int cpu;
 
+	if (!trace_array_is_top(tr))
+		return;
 	for_each_possible_cpu (cpu)
 		WRITE_ONCE(per_cpu(fast_buffer, cpu), fast ? tr->cpu_data[cpu].buffer : NULL);
 	graph_update_fast(tr);
@@ -212,23 +221,70 @@ static void function_options_trace_call(unsigned long ip, unsigned long parent_i
 	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_OPTIONS);
 }
 
+/*
+ * Called by C, with the user (trace/ftrace_ops.c): an instance always, the top array at sites that it shares.
+ * Preemption is counted once more than in the traced function, and the parent is the true one.
+ */
+static __always_inline void record_counted(struct ftrace_ops *op, unsigned long ip, unsigned long parent_ip,
+					   struct ftrace_regs *fregs, unsigned wants)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
+
+	if (pc & bit)
+		return;
+	WRITE_ONCE(t->preempt_count, pc + bit);
+	barrier();
+	record_wanted(op->private, ip, parent_ip, fregs, pc - PREEMPT_OFFSET, wants);
+	barrier();
+	WRITE_ONCE(t->preempt_count, pc);
+}
+
+static void counted_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			       struct ftrace_regs *fregs)
+{
+	record_counted(op, ip, parent_ip, fregs, 0);
+}
+
+static void counted_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				    struct ftrace_regs *fregs)
+{
+	record_counted(op, ip, parent_ip, fregs, FUNCTION_PIDS);
+}
+
+static void counted_options_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				       struct ftrace_regs *fregs)
+{
+	record_counted(op, ip, parent_ip, fregs, FUNCTION_PIDS | FUNCTION_OPTIONS);
+}
+
 static struct ftrace_ops global_ops = {
-	.func = function_trace_call,
+	.func = counted_trace_call,
+	.straight_func = function_trace_call,
 	.hooked_func = function_trace_hooked_call,
 	.flags = FTRACE_OPS_FL_CORE | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_TRUE_PARENT,
 	.name = "global_ops",
 	.private = &global_trace,
 };
 
+/* The top array's and an instance's functions. */
+static void set_funcs(struct trace_array *tr, ftrace_func_t func, ftrace_func_t straight, ftrace_func_t hooked)
+{
+	if (trace_array_is_top(tr))
+		ftrace_ops_set_funcs(tr->ops, func, straight, hooked);
+	else
+		ftrace_ops_set_func(tr->ops, func);
+}
+
 /* What is called follows what is wanted, so that what is not wanted costs nothing. */
 static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 {
 	if ((options & TRACE_STACK_OPTIONS) || own_options)
-		ftrace_ops_set_func(tr->ops, function_options_trace_call);
+		set_funcs(tr, counted_options_trace_call, function_options_trace_call, function_options_trace_call);
 	else if (trace_array_filters_pids(tr))
-		ftrace_ops_set_func(tr->ops, function_pids_trace_call);
+		set_funcs(tr, counted_pids_trace_call, function_pids_trace_call, function_pids_trace_call);
 	else
-		ftrace_ops_set_funcs(tr->ops, function_trace_call, function_trace_hooked_call);
+		set_funcs(tr, counted_trace_call, function_trace_call, function_trace_hooked_call);
 }
 
 static void function_trace_update_pids(struct trace_array *tr)
@@ -243,12 +299,17 @@ static int function_trace_flag_changed(struct trace_array *tr, u64 mask, bool se
 	return 0;
 }
 
-static int function_set_flag(struct trace_array *tr, u32 bit, bool set)
+/* The options are those of the tracer, in whatever array it is selected. */
+static int function_set_flag(struct trace_array *unused, u32 bit, bool set)
 {
-	if (bit == FUNC_OPT_NO_REPEATS)
-		trace_func_repeats_forget();
-	if (tr->function_enabled)
-		choose_func(tr, tr->trace_flags, set ? function_flags.val | bit : function_flags.val & ~bit);
+	struct trace_array *tr;
+
+	for_each_trace_array(tr) {
+		if (bit == FUNC_OPT_NO_REPEATS)
+			trace_func_repeats_forget(tr);
+		if (tr->function_enabled)
+			choose_func(tr, tr->trace_flags, set ? function_flags.val | bit : function_flags.val & ~bit);
+	}
 	return 0;
 }
 
@@ -290,6 +351,7 @@ static void function_trace_start(struct trace_array *tr)
 
 static const struct tracer function_trace = {
 	.name = "function",
+	.allow_instances = true,
 	.init = function_trace_init,
 	.reset = function_trace_reset,
 	.start = function_trace_start,
@@ -300,9 +362,27 @@ static const struct tracer function_trace = {
 };
 REGISTER_TRACER(function_trace);
 
-void function_trace_setup(struct trace_array *tr)
+int function_trace_setup(struct trace_array *tr)
 {
-	tr->ops = &global_ops;
+	if (trace_array_is_top(tr)) {
+		tr->ops = &global_ops;
+		return 0;
+	}
+	tr->ops = kzalloc(sizeof(*tr->ops), GFP_KERNEL);
+	if (!tr->ops)
+		return -ENOMEM;
+	tr->ops->func = counted_trace_call;
+	tr->ops->flags = FTRACE_OPS_FL_RECURSION;
+	tr->ops->name = tr->name;
+	tr->ops->private = tr;
+	return 0;
+}
+
+void function_trace_free(struct trace_array *tr)
+{
+	if (tr->ops)
+		ftrace_free_filter(tr->ops);
+	kfree(tr->ops);
 }
 
 void trace_print_function(struct seq_file *s, struct trace_array *tr, unsigned long ip, unsigned long parent_ip)

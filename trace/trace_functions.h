@@ -10,7 +10,7 @@
 bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc,
 			       unsigned long flags);
 /* The buffer was emptied, or the option is about to be set: nothing was called yet. Any context. */
-void trace_func_repeats_forget(void);
+void trace_func_repeats_forget(struct trace_array *tr);
 
 /* "schedule <-do_wait", as the options say. */
 void trace_print_function(struct seq_file *s, struct trace_array *tr, unsigned long ip, unsigned long parent_ip);

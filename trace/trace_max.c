@@ -23,6 +23,13 @@ int trace_max_init(struct trace_array *tr)
 	return 0;
 }
 
+void trace_max_exit(struct trace_array *tr)
+{
+	if (tr->max)
+		trace_max_free(tr);
+	kfree(tr->max);
+}
+
 /* ---- Taking. Interrupts off, in the section's own CPU. */
 
 /* Ours. The array's buffer keeps what the one set aside held before: older than any section to come. */

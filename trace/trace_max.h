@@ -170,8 +170,9 @@ static inline void max_unlock(struct trace_max *max, unsigned long flags)
  * allocated. Under the max lock. */
 struct trace_snapshot *trace_max_unheld(struct trace_max *max);
 
-/* Boot: tr->max. */
+/* Boot, or the array is made: tr->max. And its end, with all that is set aside, which nobody reads. */
 int trace_max_init(struct trace_array *tr);
+void trace_max_exit(struct trace_array *tr);
 /* Allocate what `newest` needs, if it is not there: 0, -ENOMEM. And free it (readers keep what they hold). [t] */
 int trace_max_alloc(struct trace_array *tr);
 void trace_max_free(struct trace_array *tr);

@@ -15,7 +15,7 @@ static int set_overwrite(struct trace_array *tr, bool on)
 
 static int set_record_tgid(struct trace_array *tr, bool on)
 {
-	return on ? trace_alloc_tgids() : 0;
+	return trace_record_tgids(on);
 }
 
 /*
@@ -54,6 +54,16 @@ static const struct trace_option {
 	[OPT_STACKTRACE] = { "stacktrace" },
 };
 
+/* What concerns all arrays is an option of the top one alone. */
+#define TOP_OPTIONS (TRACE_ITER(PRINTK) | TRACE_ITER(RECORD_CMD))
+/* What begins with nothing to follow. */
+#define FORK_OPTIONS (TRACE_ITER(EVENT_FORK) | TRACE_ITER(FUNC_FORK))
+
+static bool array_has_option(const struct trace_array *tr, unsigned i)
+{
+	return trace_option_table[i].name && (trace_array_is_top(tr) || !(TOP_OPTIONS & (1ULL << i)));
+}
+
 int trace_keep_overwrite(u64 mask, bool set)
 {
 	return (mask & TRACE_ITER(OVERWRITE)) && !set ? -EINVAL : 0;
@@ -80,6 +90,22 @@ int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on)
 	return ret;
 }
 
+int trace_options_inherit(struct trace_array *tr)
+{
+	int ret = 0;
+
+	for (unsigned i = 0; i < NR_TRACE_OPTIONS && !ret; i++)
+		if (array_has_option(tr, i) && !(FORK_OPTIONS & (1ULL << i)))
+			ret = set_tracer_flag(tr, i, global_trace.trace_flags & (1ULL << i));
+	return ret;
+}
+
+void trace_options_free(struct trace_array *tr)
+{
+	set_tracer_flag(tr, OPT_FUNC_FORK, false);
+	set_tracer_flag(tr, OPT_RECORD_TGID, false);
+}
+
 /* ---- An option of either kind, found by name */
 
 /* `opt` names a tracer's own option, or, when NULL, `general` is the bit. */
@@ -89,10 +115,10 @@ struct found_option {
 	const struct tracer_opt *opt;
 };
 
-static bool find_general(const char *name, struct found_option *found)
+static bool find_general(const struct trace_array *tr, const char *name, struct found_option *found)
 {
 	for (unsigned i = 0; i < NR_TRACE_OPTIONS; i++) {
-		if (trace_option_table[i].name && !strcmp(trace_option_table[i].name, name)) {
+		if (array_has_option(tr, i) && !strcmp(trace_option_table[i].name, name)) {
 			*found = (struct found_option){ .general = i };
 			return true;
 		}
@@ -123,7 +149,7 @@ bool trace_option_of(const char *text, const struct tracer *tracer)
 	const char *name = strncmp(text, "no", 2) ? text : text + 2;
 	struct found_option option;
 
-	return tracer ? find_own(tracer, name, &option) : find_general(name, &option);
+	return tracer ? find_own(tracer, name, &option) : find_general(&global_trace, name, &option);
 }
 
 /* trace_types_lock held. */
@@ -154,7 +180,7 @@ int trace_set_option(struct trace_array *tr, const char *text)
 	int ret = -EINVAL;
 
 	mutex_lock(&trace_types_lock);
-	if (find_general(name, &option) || find_own(tr->current_trace, name, &option))
+	if (find_general(tr, name, &option) || find_own(tr->current_trace, name, &option))
 		ret = set_option(tr, &option, on);
 	mutex_unlock(&trace_types_lock);
 	return ret;
@@ -172,7 +198,7 @@ static int trace_options_show(struct seq_file *m, struct trace_array *tr, int cp
 	mutex_lock(&trace_types_lock);
 	own = tr->current_trace->flags;
 	for (int i = 0; i < NR_TRACE_OPTIONS; i++)
-		if (trace_option_table[i].name)
+		if (array_has_option(tr, i))
 			show_option(m, trace_option_table[i].name, tr->trace_flags & (1ULL << i));
 	for (const struct tracer_opt *opt = own ? own->opts : NULL; opt && opt->name; opt++)
 		show_option(m, opt->name, own->val & opt->bit);
@@ -194,7 +220,7 @@ static struct found_option file_option(const struct file *file)
 	struct found_option option = {};
 	const struct tracer *t;
 
-	if (find_general(name, &option))
+	if (find_general(file->f_inode->i_private, name, &option))
 		return option;
 	for_each_in_table(tracers, t)
 		if (find_own(t, name, &option))
@@ -262,10 +288,10 @@ int create_options_dir(struct trace_array *tr)
 	if (IS_ERR(tr->options_dir))
 		return PTR_ERR(tr->options_dir);
 	for (int i = 0; i < NR_TRACE_OPTIONS && !ret; i++)
-		if (trace_option_table[i].name)
+		if (array_has_option(tr, i))
 			ret = create_option_file(tr, trace_option_table[i].name);
 	for_each_in_table(tracers, t)
-		if (!ret)
+		if (!ret && tracer_is_for(t, tr))
 			ret = create_own_option_files(tr, t);
 	return ret;
 }

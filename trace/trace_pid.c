@@ -94,6 +94,12 @@ static void probe_free(void *data, struct task_struct *p)
 	spin_unlock_irqrestore(&pid_lock, flags);
 }
 
+void trace_pid_free(struct trace_array *tr)
+{
+	kfree(tr->function_pids);
+	kfree(tr->function_no_pids);
+}
+
 int trace_pid_follow_fork(struct trace_array *tr, bool on)
 {
 	int ret;

@@ -116,6 +116,7 @@ static void sched_switch_trace_reset(struct trace_array *tr)
 
 static const struct tracer sched_switch_trace = {
 	.name = "sched_switch",
+	.allow_instances = true,
 	.init = sched_switch_trace_init,
 	.reset = sched_switch_trace_reset,
 };

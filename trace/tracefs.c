@@ -13,9 +13,6 @@
 
 #define TRACEFS_MAGIC 0x74726163
 
-/* inode->i_private of every control file. */
-static struct trace_cpu_file *array_files; /* one for the array itself and one a CPU [immutable after boot] */
-
 struct trace_array *tracefs_array(const struct file *file)
 {
 	return ((struct trace_cpu_file *)file->f_inode->i_private)->tr;
@@ -71,7 +68,7 @@ static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsign
 	return 0;
 }
 
-static int create_percpu_dirs(struct trace_array *tr, struct trace_cpu_file *files)
+static int create_percpu_dirs(struct trace_array *tr)
 {
 	unsigned cpu;
 	int ret = 0;
@@ -87,25 +84,27 @@ static int create_percpu_dirs(struct trace_array *tr, struct trace_cpu_file *fil
 		dir = simple_create_dir(tr->percpu_dir, name, 0750, NULL);
 		if (IS_ERR(dir))
 			return PTR_ERR(dir);
-		files[cpu] = (struct trace_cpu_file){ tr, cpu };
-		ret = create_files(dir, &files[cpu], TRACEFS_PER_CPU);
+		tr->files[cpu] = (struct trace_cpu_file){ tr, cpu };
+		ret = create_files(dir, &tr->files[cpu], TRACEFS_PER_CPU);
 		if (ret)
 			return ret;
 	}
 	return ret;
 }
 
-static int create_array_dir(struct trace_array *tr, unsigned where)
+int create_array_dir(struct trace_array *tr)
 {
+	struct trace_cpu_file *all;
 	int ret;
 
-	array_files = kcalloc(nr_cpu_ids + 1, sizeof(*array_files), GFP_KERNEL);
-	if (!array_files)
+	tr->files = kcalloc(nr_cpu_ids + 1, sizeof(*tr->files), GFP_KERNEL);
+	if (!tr->files)
 		return -ENOMEM;
-	array_files[nr_cpu_ids] = (struct trace_cpu_file){ tr, RING_BUFFER_ALL_CPUS_FILE };
-	ret = create_files(tr->dir, &array_files[nr_cpu_ids], where);
+	all = &tr->files[nr_cpu_ids];
+	*all = (struct trace_cpu_file){ tr, RING_BUFFER_ALL_CPUS_FILE };
+	ret = create_files(tr->dir, all, TRACEFS_ARRAY | (trace_array_is_top(tr) ? TRACEFS_TOP : 0));
 	if (!ret)
-		ret = create_percpu_dirs(tr, array_files);
+		ret = create_percpu_dirs(tr);
 	if (!ret)
 		ret = create_options_dir(tr);
 	if (!ret)
@@ -120,8 +119,10 @@ static int tracefs_fill_super(struct super_block *sb, const char *options)
 	if (ret)
 		return ret;
 	global_trace.dir = sb->s_root;
-	ret = create_array_dir(&global_trace, TRACEFS_TOP | TRACEFS_ARRAY);
-	return ret ?: create_trace_stats(sb->s_root);
+	ret = create_array_dir(&global_trace);
+	if (!ret)
+		ret = create_trace_stats(sb->s_root);
+	return ret ?: create_instances_dir(sb->s_root);
 }
 
 static const struct file_system_type tracefs_type = {

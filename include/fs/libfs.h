@@ -16,6 +16,23 @@ struct dentry *simple_create_dir(
 	const struct inode_operations *iop); /* iop NULL: mkdir, rm inside give -EPERM, create -EACCES */
 struct dentry *simple_create_symlink(struct dentry *parent, const char *name, const char *target);
 void simple_remove(struct dentry *dentry); /* with everything below it; open files go on working */
+/* Parts of iop for directories that only the kernel fills. */
+int simple_lookup(struct inode *dir, struct dentry *dentry);
+int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode); /* -EACCES */
+
+/*
+ * For an iop->mkdir that makes a whole tree: a directory for the name of the negative dentry that it was given, which
+ * nobody finds before simple_publish_dir. In between it is filled like any other. The dentry, the caller's, or ERR_PTR.
+ * Not published after all: simple_remove_unused, dput.
+ */
+struct dentry *simple_prepare_dir(struct dentry *negative, mode_t mode);
+void simple_publish_dir(struct dentry *negative, struct dentry *dir); /* takes over the caller's reference */
+/*
+ * For an iop->rmdir, with its locks: remove the directory with everything below it, unless anything below is in use:
+ * open, somebody's current directory, mounted on, just being looked up. 0: nobody has or gets any of it; -EBUSY:
+ * nothing has changed. The directory itself may be somebody's still; it is empty then.
+ */
+int simple_remove_unused(struct dentry *dir);
 int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode,
 		      const struct inode_operations *root_iop);
 

@@ -53,8 +53,10 @@ struct ftrace_set {
 /* Locks: l ftrace_lock (changes; callers read under it being parked), I immutable while registered. */
 struct ftrace_ops {
 	ftrace_func_t func;         /* [l] */
+	/* With FTRACE_OPS_FL_CORE: in place of func when it is called straight; NULL: func is, too. */
+	ftrace_func_t straight_func; /* [l] */
 	/*
-	 * With FTRACE_OPS_FL_CORE: in place of func once a parent_ip may be the handler of hooked returns
+	 * With FTRACE_OPS_FL_CORE: in place of these two once a parent_ip may be the handler of hooked returns
 	 * (trace/fgraph.h): it looks up what that stands for. NULL: func is not called straight then.
 	 */
 	ftrace_func_t hooked_func;  /* [l] */
@@ -133,9 +135,10 @@ void ftrace_test_recursion_unlock(int bit);
 
 /* ---- For the core's tracers */
 
-/* Change ops->func of a registered ops; the second sets hooked_func, too. */
+/* Change ops->func of a registered ops; the second sets what is called straight, too. */
 void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
-void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t hooked_func);
+void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t straight_func,
+			  ftrace_func_t hooked_func);
 
 /* /proc/sys/kernel/ftrace_enabled: 0 turns every site into a nop whatever the users want. */
 extern int ftrace_enabled;

@@ -232,8 +232,7 @@ void d_pin(struct dentry *d)
 	spin_unlock(&dcache_lock);
 }
 
-/* [dcache_lock] Returns whether the pin's reference is left for the caller to drop. */
-static bool __d_drop(struct dentry *d)
+bool __d_drop(struct dentry *d)
 {
 	bool pinned = d->d_flags & DCACHE_PINNED;
 

@@ -37,6 +37,9 @@ bool d_is_ancestor(struct dentry *a, struct dentry *d); /* a == d counts. rename
 struct dentry *simple_attach(struct dentry *parent, const char *name, struct inode *inode);
 bool dir_emit_dots(struct file *file, struct dir_context *ctx);
 bool d_has_children(struct dentry *dir); /* positive ones. i_lock of dir held */
+/* d_delete's part under [dcache_lock]. Returns whether the pin's reference is left for the caller to drop. */
+bool __d_drop(struct dentry *d);
+struct inode *simple_dir_inode(struct super_block *sb, mode_t mode, const struct inode_operations *iop); /* or NULL */
 void shrink_negative_children(struct dentry *dir);
 void dcache_init(void);
 void inode_init(void);

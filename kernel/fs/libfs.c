@@ -6,13 +6,13 @@
 
 /* For directories that only the kernel fills: creating a file gives EACCES, everything else EPERM (no
  * operation). */
-static int simple_lookup(struct inode *dir, struct dentry *dentry)
+int simple_lookup(struct inode *dir, struct dentry *dentry)
 {
 	d_add(dentry, NULL);
 	return 0;
 }
 
-static int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
+int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	return -EACCES;
 }
@@ -84,16 +84,22 @@ struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_
 	return simple_attach(parent, name, inode);
 }
 
-struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t mode,
-				 const struct inode_operations *iop)
+struct inode *simple_dir_inode(struct super_block *sb, mode_t mode, const struct inode_operations *iop)
 {
-	struct inode *inode = new_inode(parent->d_sb, S_IFDIR | (mode & 07777));
+	struct inode *inode = new_inode(sb, S_IFDIR | (mode & 07777));
 
 	if (inode) {
 		inode->i_op = iop ? iop : &simple_dir_iops;
 		inode->i_fop = &simple_dir_fops;
+		inode->i_uid = inode->i_gid = 0;
 	}
-	return simple_attach(parent, name, inode);
+	return inode;
+}
+
+struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t mode,
+				 const struct inode_operations *iop)
+{
+	return simple_attach(parent, name, simple_dir_inode(parent->d_sb, mode, iop));
 }
 
 struct dentry *simple_create_symlink(struct dentry *parent, const char *name, const char *target)

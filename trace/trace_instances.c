@@ -1,0 +1,121 @@
+/*
+ * instances/: mkdir makes a trace array with everything of its own, rmdir frees it.
+ *
+ * Who uses an array does so by one of its files, so rmdir need not count users: it takes all names of the tree away in
+ * one step, unless one is in use (simple_remove_unused). From then on the array is ours alone, but for what it has
+ * started itself, which is stopped.
+ */
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <trace/tracepoint.h>
+
+#include "trace_event_file.h"
+
+/* No lock. Nobody has a file of it. */
+static void trace_array_destroy(struct trace_array *tr)
+{
+	mutex_lock(&event_mutex);
+	trace_events_enable(tr->events, &(struct trace_event_match){}, false);
+	mutex_unlock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	tracing_set_tracer(tr, nop_trace.name);
+	trace_options_free(tr);
+	list_del(&tr->list);
+	mutex_unlock(&trace_types_lock);
+	tracepoint_synchronize_unregister(); /* probes write to the buffer */
+	hrtimer_cancel(&tr->poll_timer);
+	trace_pid_free(tr);
+	trace_array_free(tr);
+	kfree(tr->name);
+	kfree(tr);
+}
+
+/* ERR_PTR(-ENOMEM), with nothing left. */
+static struct trace_array *trace_array_create(const char *name)
+{
+	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL);
+	int ret;
+
+	if (!tr)
+		return ERR_PTR(-ENOMEM);
+	tr->name = kstrdup(name, GFP_KERNEL);
+	tr->current_trace = &nop_trace;
+	tr->trace_flags = TRACE_DEFAULT_FLAGS;
+	tr->tracing_enabled = tr->buffer_expanded = true;
+	init_waitqueue_head(&tr->wait);
+	if (!tr->name || trace_array_init(tr, trace_buf_size)) {
+		trace_array_free(tr);
+		kfree(tr->name);
+		kfree(tr);
+		return ERR_PTR(-ENOMEM);
+	}
+	mutex_lock(&trace_types_lock);
+	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
+	list_add_tail(&tr->list, &global_trace.list);
+	ret = trace_options_inherit(tr);
+	mutex_unlock(&trace_types_lock);
+	if (!ret)
+		return tr;
+	trace_array_destroy(tr);
+	return ERR_PTR(ret);
+}
+
+/* i_lock of instances held, as for the next. All files appear at one moment. */
+static int instance_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
+{
+	struct trace_array *tr = trace_array_create(dentry->d_name);
+	int ret;
+
+	if (IS_ERR(tr))
+		return PTR_ERR(tr);
+	tr->dir = simple_prepare_dir(dentry, 0750);
+	ret = IS_ERR(tr->dir) ? PTR_ERR(tr->dir) : create_array_dir(tr);
+	if (!ret) {
+		simple_publish_dir(dentry, tr->dir);
+		return 0;
+	}
+	if (!IS_ERR(tr->dir)) {
+		simple_remove_unused(tr->dir);
+		dput(tr->dir);
+	}
+	trace_array_destroy(tr);
+	return ret;
+}
+
+static struct trace_array *array_of_dir(const struct dentry *dir)
+{
+	struct trace_array *tr;
+
+	mutex_lock(&trace_types_lock);
+	for_each_trace_array(tr)
+		if (tr->dir == dir)
+			break;
+	mutex_unlock(&trace_types_lock);
+	return tr;
+}
+
+static int instance_rmdir(struct inode *dir, struct dentry *dentry)
+{
+	struct trace_array *tr = array_of_dir(dentry);
+	int ret = tr ? simple_remove_unused(dentry) : -ENOENT;
+
+	if (!ret)
+		trace_array_destroy(tr);
+	return ret;
+}
+
+static const struct inode_operations instances_iops = {
+	.lookup = simple_lookup,
+	.create = simple_no_create,
+	.mkdir = instance_mkdir,
+	.rmdir = instance_rmdir,
+};
+
+int create_instances_dir(struct dentry *root)
+{
+	struct dentry *d = simple_create_dir(root, "instances", 0750, &instances_iops);
+
+	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
+}
