@@ -80,14 +80,14 @@ static uint64_t random_value(void)
 
 static void test_integers_as_the_host(void **state)
 {
-	static const char *const lengths[] = {"", "hh", "h", "l", "ll", "z", "t", "j"};
+	static const char *const lengths[] = {"", "hh", "h", "l", "ll", "L", "z", "t", "j"};
 
 	for (int i = 0; i < 60000; i++) {
 		char fmt[64], letter;
 		const char *length;
 		long value;
 
-		random_format(fmt, (const char **)lengths, 8, "diuxXo", &letter, &length);
+		random_format(fmt, (const char **)lengths, 9, "diuxXo", &letter, &length);
 		value = random_value();
 		if (!*length || *length == 'h')
 			compare(fmt, (int)value);
