@@ -148,6 +148,12 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 	}
 }
 
+/* Who ends while recording is switched off on another CPU may never be seen to be switched: the new name counts. */
+static void probe_process_exec(void *data, struct task_struct *p, pid_t old_pid, const char *filename)
+{
+	probe_sched_switch(data, false, p, p, 0);
+}
+
 /* Put a table in force and return the one before. trace_types_lock held. */
 static struct saved_cmdlines *exchange_saved(struct saved_cmdlines *new)
 {
@@ -170,12 +176,24 @@ void trace_cmdline_init(void)
 		panic("tracing: no memory for the names of tasks");
 }
 
+static int register_probes(void)
+{
+	int ret = register_trace_sched_switch(probe_sched_switch, NULL);
+
+	if (ret)
+		return ret;
+	ret = register_trace_sched_process_exec(probe_process_exec, NULL);
+	if (ret)
+		unregister_trace_sched_switch(probe_sched_switch, NULL);
+	return ret;
+}
+
 int tracing_start_cmdline_record(void)
 {
 	int ret = 0;
 
 	if (!cmdline_users)
-		ret = register_trace_sched_switch(probe_sched_switch, NULL);
+		ret = register_probes();
 	if (ret)
 		return ret;
 	cmdline_users++;
@@ -187,6 +205,7 @@ void tracing_stop_cmdline_record(void)
 {
 	if (--cmdline_users)
 		return;
+	unregister_trace_sched_process_exec(probe_process_exec, NULL);
 	unregister_trace_sched_switch(probe_sched_switch, NULL);
 }
 
