@@ -218,6 +218,7 @@ struct trace_array {
 	bool buffer_expanded;                 /* [t] grew to its real size at first use */
 	struct trace_pid_list *function_pids;    /* [t, RCU] NULL: every task */
 	struct trace_pid_list *function_no_pids; /* [t, RCU] NULL: no exception */
+	struct trace_pid_list *event_pids, *event_no_pids; /* [t, RCU] the same for events */
 	struct ftrace_ops *ops;               /* [I] the function tracer's user */
 	struct cpumask tracing_cpumask;       /* [t] */
 	struct dentry *dir;                   /* [I] in tracefs */
@@ -401,11 +402,21 @@ struct trace_pid_list {
 };
 bool trace_array_filters_pids(const struct trace_array *tr);
 void trace_pid_free(struct trace_array *tr); /* no tracer and no fork looks at them any more */
-int trace_pid_follow_fork(struct trace_array *tr, bool on); /* the option function-fork. trace_types_lock; 0, -ENOMEM */
+/* The options function-fork and event-fork. trace_types_lock; 0, -ENOMEM. */
+int trace_pid_follow_fork(struct trace_array *tr, bool on);
+int trace_event_follow_fork(struct trace_array *tr, bool on);
 
 static inline bool trace_pid_in(const struct trace_pid_list *list, int pid)
 {
 	return pid < TRACE_PID_MAX && ((list->bits[pid / 64] >> (pid % 64)) & 1);
+}
+/* Do set_event_pid and set_event_notrace_pid say that the task's events are not recorded? Preemption off. */
+static inline bool trace_event_ignores_pid(struct trace_array *tr, int pid)
+{
+	const struct trace_pid_list *pids = smp_load_acquire(&tr->event_pids);
+	const struct trace_pid_list *no_pids = smp_load_acquire(&tr->event_no_pids);
+
+	return (pids && !trace_pid_in(pids, pid)) || (no_pids && trace_pid_in(no_pids, pid));
 }
 /* Do set_ftrace_pid and set_ftrace_notrace_pid say that the task is not traced? Preemption off. */
 static inline bool trace_ignores_pid(struct trace_array *tr, int pid)

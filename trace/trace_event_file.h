@@ -12,6 +12,7 @@ extern struct mutex event_mutex;
 /* trace_event_file.flags */
 #define EVENT_FILE_ENABLED 0x1u /* its probe is registered; alone: nothing stands between a hit and its record */
 #define EVENT_FILE_FILTERED 0x2u /* records that `filter` refuses are taken back */
+#define EVENT_FILE_PIDS     0x4u /* and those of tasks that are not in the array's lists of pids */
 
 /* Locks: e event_mutex; I immutable. */
 struct trace_event_file {
@@ -20,6 +21,7 @@ struct trace_event_file {
 	struct trace_array *tr;              /* [I] */
 	u32 flags;                           /* [e; read by probes] EVENT_FILE_* */
 	u16 type;                            /* [I] of its records */
+	u16 other_pid;                       /* [I] offset of the pid of a second task that it is about; 0: none */
 	bool records_cmdline;                /* [e] it has asked for tasks' names */
 	struct event_filter *filter;         /* [e, RCU; read by probes] NULL: none */
 	char *filter_text;                   /* [e] what the file `filter` shows; NULL: none */
@@ -64,6 +66,7 @@ struct trace_event_match {
 bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match);
 
 /* trace_events.c. event_mutex held. */
+void trace_events_update_pids(struct trace_array *tr); /* event_pids or event_no_pids have changed */
 int trace_event_enable(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
 /* All that match. -EINVAL: there is none; -ENOMEM: those before are done. */
 int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on);

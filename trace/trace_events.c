@@ -30,12 +30,29 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 	return buffer->entry;
 }
 
-/* The record is complete, but not committed. Refused: it is taken back. */
-static bool refused(const struct trace_event_buffer *buffer)
+/* Is it nobody's whom the lists of pids ask for? A switch is also the next task's, a wake-up that of whom it wakes. */
+static bool refused_by_pid(const struct trace_event_buffer *buffer)
+{
+	const struct trace_event_file *file = buffer->file;
+
+	if (!trace_event_ignores_pid(file->tr, current->pid))
+		return false;
+	return !file->other_pid ||
+	       trace_event_ignores_pid(file->tr, *(const pid_t *)((const char *)buffer->entry + file->other_pid));
+}
+
+static bool refused_by_filter(const struct trace_event_buffer *buffer)
 {
 	const struct event_filter *filter = smp_load_acquire(&buffer->file->filter);
 
-	if (!filter || filter_match(filter, buffer->entry))
+	return filter && !filter_match(filter, buffer->entry);
+}
+
+/* The record is complete, but not committed. Refused: it is taken back. */
+static noinline bool refused(const struct trace_event_buffer *buffer, u32 flags)
+{
+	if (!((flags & EVENT_FILE_PIDS) && refused_by_pid(buffer)) &&
+	    !((flags & EVENT_FILE_FILTERED) && refused_by_filter(buffer)))
 		return false;
 	ring_buffer_discard(buffer->file->tr->cpu_data[smp_processor_id()].buffer, buffer->event);
 	return true;
@@ -44,8 +61,9 @@ static bool refused(const struct trace_event_buffer *buffer)
 void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 {
 	struct trace_array *tr = buffer->file->tr;
+	u32 flags = READ_ONCE(buffer->file->flags);
 
-	if (unlikely(READ_ONCE(buffer->file->flags) & EVENT_FILE_FILTERED) && refused(buffer))
+	if (unlikely(flags & (EVENT_FILE_FILTERED | EVENT_FILE_PIDS)) && refused(buffer, flags))
 		return;
 	trace_commit(tr);
 	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
@@ -96,6 +114,15 @@ static void disable(struct trace_event_file *file)
 	tracepoint_probe_unregister(file->call->tp, file->call->class->probe, file);
 	WRITE_ONCE(file->flags, file->flags & ~EVENT_FILE_ENABLED);
 	stop_cmdlines(file);
+}
+
+void trace_events_update_pids(struct trace_array *tr)
+{
+	bool on = tr->event_pids || tr->event_no_pids;
+	struct trace_event_file *file;
+
+	for_each_event (tr->events, file)
+		WRITE_ONCE(file->flags, on ? file->flags | EVENT_FILE_PIDS : file->flags & ~EVENT_FILE_PIDS);
 }
 
 int trace_event_enable(struct trace_event_file *file, bool on)
@@ -156,6 +183,19 @@ int trace_event_set_by_text(struct trace_event_set *set, char *text)
 
 /* ---- The set of an array */
 
+/* Where the records of these events name a second task. */
+static u16 find_other_pid(const struct trace_event_call *call)
+{
+	static const char *const events[][2] = { { "sched_switch", "next_pid" }, { "sched_waking", "pid" },
+						 { "sched_wakeup", "pid" }, { "sched_wakeup_new", "pid" } };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(events); i++)
+		for (const struct trace_event_field *f = call->class->fields(); f->name; f++)
+			if (!strcmp(events[i][0], call->name) && !strcmp(events[i][1], f->name))
+				return f->offset;
+	return 0;
+}
+
 static struct trace_event_set *alloc_set(struct trace_array *tr)
 {
 	struct trace_event_set *set = kvzalloc(sizeof(*set) + trace_nr_events() * sizeof(set->files[0]), GFP_KERNEL);
@@ -168,6 +208,7 @@ static struct trace_event_set *alloc_set(struct trace_array *tr)
 		set->files[i].call = __start_ptrs_ftrace_events[i];
 		set->files[i].tr = tr;
 		set->files[i].type = TRACE_EVENT_FIRST + i;
+		set->files[i].other_pid = find_other_pid(set->files[i].call);
 	}
 	return set;
 }

@@ -47,6 +47,7 @@ static const struct trace_option {
 	[OPT_STOP_ON_FREE] = { "disable_on_free" },
 	[OPT_IRQ_INFO] = { "irq-info" },
 	[OPT_MARKERS] = { "markers" },
+	[OPT_EVENT_FORK] = { "event-fork", trace_event_follow_fork },
 	[OPT_PAUSE_ON_TRACE] = { "pause-on-trace" },
 	[OPT_FUNCTION] = { "function-trace" },
 	[OPT_FUNC_FORK] = { "function-fork", trace_pid_follow_fork },
@@ -103,6 +104,7 @@ int trace_options_inherit(struct trace_array *tr)
 void trace_options_free(struct trace_array *tr)
 {
 	set_tracer_flag(tr, OPT_FUNC_FORK, false);
+	set_tracer_flag(tr, OPT_EVENT_FORK, false);
 	set_tracer_flag(tr, OPT_RECORD_TGID, false);
 }
 

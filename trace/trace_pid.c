@@ -1,4 +1,4 @@
-/* set_ftrace_pid and set_ftrace_notrace_pid: which tasks the function tracer records. */
+/* set_ftrace_pid, set_event_pid and their like with notrace: of which tasks functions and events are recorded. */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <lib/bitmap.h>
@@ -10,7 +10,7 @@
 #include <trace/events/sched.h>
 #include <uapi/fcntl.h>
 
-#include "trace.h"
+#include "trace_event_file.h"
 
 bool trace_array_filters_pids(const struct trace_array *tr)
 {
@@ -27,7 +27,7 @@ static bool list_empty_pids(const struct trace_pid_list *list)
 
 /*
  * Put a new list (NULL: none) in force, with the pids of the one before when `add`; one that ends up empty is none.
- * Forks cannot add a child to the old list after we have looked. trace_types_lock held.
+ * Forks cannot add a child to the old list after we have looked. event_mutex and trace_types_lock held.
  */
 static void replace_list(struct trace_array *tr, struct trace_pid_list **which, struct trace_pid_list *new, bool add)
 {
@@ -46,13 +46,14 @@ static void replace_list(struct trace_array *tr, struct trace_pid_list **which, 
 	spin_unlock_irqrestore(&pid_lock, flags);
 	if ((new || old) && tr->current_trace->update_pids)
 		tr->current_trace->update_pids(tr);
+	trace_events_update_pids(tr);
 	if (old)
-		synchronize_rcu(); /* the tracer reads lists with preemption off */
+		synchronize_rcu(); /* the tracer and events read lists with preemption off */
 	kfree(old);
 	kfree(unused);
 }
 
-/* ---- function-fork: children of the tasks in a list join it, and whoever ends leaves it */
+/* ---- function-fork, event-fork: children of the tasks in a list join it, and whoever ends leaves it */
 
 /* pid_lock held. */
 static void change_pid(struct trace_pid_list *list, int pid, bool in)
@@ -66,6 +67,12 @@ static void follow_fork(struct trace_pid_list *list, struct task_struct *parent,
 {
 	if (list && trace_pid_in(list, parent->pid) && child->pid < TRACE_PID_MAX)
 		change_pid(list, child->pid, true);
+}
+
+static void leave_list(struct trace_pid_list *list, struct task_struct *p)
+{
+	if (list && p->pid < TRACE_PID_MAX)
+		change_pid(list, p->pid, false);
 }
 
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
@@ -84,13 +91,31 @@ static void probe_free(void *data, struct task_struct *p)
 	struct trace_array *tr = data;
 	unsigned long flags;
 
-	if (p->pid >= TRACE_PID_MAX)
-		return;
 	spin_lock_irqsave(&pid_lock, flags);
-	if (tr->function_pids)
-		change_pid(tr->function_pids, p->pid, false);
-	if (tr->function_no_pids)
-		change_pid(tr->function_no_pids, p->pid, false);
+	leave_list(tr->function_pids, p);
+	leave_list(tr->function_no_pids, p);
+	spin_unlock_irqrestore(&pid_lock, flags);
+}
+
+static void probe_event_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	struct trace_array *tr = data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pid_lock, flags);
+	follow_fork(tr->event_pids, parent, child);
+	follow_fork(tr->event_no_pids, parent, child);
+	spin_unlock_irqrestore(&pid_lock, flags);
+}
+
+static void probe_event_free(void *data, struct task_struct *p)
+{
+	struct trace_array *tr = data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pid_lock, flags);
+	leave_list(tr->event_pids, p);
+	leave_list(tr->event_no_pids, p);
 	spin_unlock_irqrestore(&pid_lock, flags);
 }
 
@@ -98,24 +123,38 @@ void trace_pid_free(struct trace_array *tr)
 {
 	kfree(tr->function_pids);
 	kfree(tr->function_no_pids);
+	kfree(tr->event_pids);
+	kfree(tr->event_no_pids);
 }
 
-int trace_pid_follow_fork(struct trace_array *tr, bool on)
+/* Who ends is seen first and last: a child that has joined shall leave. */
+static int follow(struct trace_array *tr, bool on, void (*fork)(void *, struct task_struct *, struct task_struct *),
+		  void (*free)(void *, struct task_struct *))
 {
 	int ret;
 
 	if (!on) {
-		unregister_trace_sched_process_fork(probe_fork, tr);
-		unregister_trace_sched_process_free(probe_free, tr);
+		unregister_trace_sched_process_fork(fork, tr);
+		unregister_trace_sched_process_free(free, tr);
 		return 0;
 	}
-	ret = register_trace_sched_process_free(probe_free, tr);
+	ret = register_trace_sched_process_free(free, tr);
 	if (ret)
 		return ret;
-	ret = register_trace_sched_process_fork(probe_fork, tr);
+	ret = register_trace_sched_process_fork(fork, tr);
 	if (ret)
-		unregister_trace_sched_process_free(probe_free, tr);
+		unregister_trace_sched_process_free(free, tr);
 	return ret;
+}
+
+int trace_pid_follow_fork(struct trace_array *tr, bool on)
+{
+	return follow(tr, on, probe_fork, probe_free);
+}
+
+int trace_event_follow_fork(struct trace_array *tr, bool on)
+{
+	return follow(tr, on, probe_event_fork, probe_event_free);
 }
 
 /* ---- The files */
@@ -124,8 +163,19 @@ int trace_pid_follow_fork(struct trace_array *tr, bool on)
 static struct trace_pid_list **file_list(const struct file *file)
 {
 	struct trace_array *tr = tracefs_array(file);
+	const char *name = file->f_dentry->d_name;
 
-	return !strcmp(file->f_dentry->d_name, "set_ftrace_pid") ? &tr->function_pids : &tr->function_no_pids;
+	if (!strcmp(name, "set_event_pid"))
+		return &tr->event_pids;
+	if (!strcmp(name, "set_event_notrace_pid"))
+		return &tr->event_no_pids;
+	return !strcmp(name, "set_ftrace_pid") ? &tr->function_pids : &tr->function_no_pids;
+}
+
+/* Only set_ftrace_pid and set_ftrace_notrace_pid say so when there is none. */
+static bool of_events(const struct file *file)
+{
+	return !strncmp(file->f_dentry->d_name, "set_event", 9);
 }
 
 static int pid_show(struct seq_file *m, void *v)
@@ -134,7 +184,7 @@ static int pid_show(struct seq_file *m, void *v)
 
 	mutex_lock(&trace_types_lock);
 	list = *file_list(m->file);
-	if (!list)
+	if (!list && !of_events(m->file))
 		seq_puts(m, "no pid\n");
 	for (unsigned pid = 0; list && pid < TRACE_PID_MAX; pid++) {
 		pid = find_next_bit(list->bits, TRACE_PID_MAX, pid);
@@ -148,15 +198,17 @@ static int pid_show(struct seq_file *m, void *v)
 static int pid_open(struct inode *inode, struct file *file)
 {
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
+		mutex_lock(&event_mutex);
 		mutex_lock(&trace_types_lock);
 		if (*file_list(file))
 			replace_list(tracefs_array(file), file_list(file), NULL, false);
 		mutex_unlock(&trace_types_lock);
+		mutex_unlock(&event_mutex);
 	}
 	return single_open(file, pid_show, NULL);
 }
 
-/* Adds the numbers in `text` to `list`. *clear: the -1 of Linux 2.6, which empties the list. */
+/* Adds the numbers in `text` to `list`. *clear (NULL: EINVAL): the -1 of Linux 2.6, which empties the list. */
 static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
 {
 	char *word;
@@ -169,9 +221,10 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
 		ret = kstrtol(word, 10, &pid);
 		if (ret)
 			return ret;
-		*clear = pid < 0;
-		if (pid >= TRACE_PID_MAX)
+		if (pid >= TRACE_PID_MAX || (pid < 0 && !clear))
 			return -EINVAL;
+		if (clear)
+			*clear = pid < 0;
 		if (pid >= 0)
 			list->bits[pid / 64] |= BIT(pid % 64);
 	}
@@ -190,16 +243,18 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 	ret = copy_text_from_user(text, sizeof(text), buf, n);
 	if (ret < 0)
 		goto free_new;
-	ret = parse_pids(text, new, &clear);
+	ret = parse_pids(text, new, of_events(file) ? NULL : &clear);
 	if (ret)
 		goto free_new;
 	if (clear) {
 		kfree(new);
 		new = NULL;
 	}
+	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
 	replace_list(tracefs_array(file), which, new, new);
 	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
 	return n;
 free_new:
 	kfree(new);
@@ -216,5 +271,10 @@ static const struct file_operations pid_fops = {
 static const struct tracefs_file set_ftrace_pid_file = { "set_ftrace_pid", 0640, &pid_fops, TRACEFS_ARRAY };
 static const struct tracefs_file set_ftrace_notrace_pid_file = { "set_ftrace_notrace_pid", 0640, &pid_fops,
 								 TRACEFS_ARRAY };
+static const struct tracefs_file set_event_pid_file = { "set_event_pid", 0640, &pid_fops, TRACEFS_ARRAY };
+static const struct tracefs_file set_event_notrace_pid_file = { "set_event_notrace_pid", 0640, &pid_fops,
+								TRACEFS_ARRAY };
+REGISTER_TRACEFS(set_event_pid_file);
+REGISTER_TRACEFS(set_event_notrace_pid_file);
 REGISTER_TRACEFS(set_ftrace_pid_file);
 REGISTER_TRACEFS(set_ftrace_notrace_pid_file);

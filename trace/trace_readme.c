@@ -37,6 +37,7 @@ static const char readme_text[] =
 	"  set_ftrace_notrace          - functions not to trace, whatever the filter says\n"
 	"  set_ftrace_pid              - trace only these tasks; >> adds, an empty write ends it\n"
 	"  set_ftrace_notrace_pid      - do not trace these tasks\n"
+	"  set_event_pid               - record only these tasks' events; set_event_notrace_pid: not theirs\n"
 	"  set_graph_function          - function_graph: begin at these functions, with all that they call\n"
 	"  set_graph_notrace           - function_graph: leave these out, with all that they call\n"
 	"  snapshot                    - 1 keeps what is in the trace now, 2 forgets that, 0 frees it\n"

@@ -77,6 +77,36 @@ lines=$(grep -c : trace)
 sleep 0.01
 same 'nothing comes when they are off' $lines "$(grep -c : trace)"
 
+# -- of some tasks only: a switch to one of them counts, a wake-up of one too
+taskset 1 sh -c 'while :; do sleep 0.001; done' &
+other=$!
+echo > trace
+echo $$ > set_event_pid
+holds 'pids' set_event_pid $$
+for bad in -1 x 99999 '12 y'; do
+	echo "$bad" 2> /dev/null >> set_event_pid && fail "set_event_pid takes '$bad'"
+done
+holds 'after errors' set_event_pid $$
+echo 1 > options/event-fork
+echo 1 > $sched/enable
+sh -c 'sleep 0.01; exit' # a child of ours: event-fork has it
+echo 0 > $sched/enable
+echo 0 > options/event-fork
+grep -q "sched_switch: prev_comm=[^ ]* prev_pid=[0-9]* .* next_comm=sh next_pid=$$ " trace || fail 'no switch to us'
+grep -q 'prev_comm=sleep .* ==> ' trace || fail 'nothing of our grandchild'
+grep "$other" trace && fail "there is what only task $other did"
+echo > set_event_pid
+same 'no pids' '' "$(cat set_event_pid)"
+echo $other > set_event_notrace_pid
+echo > trace
+echo 1 > $sched/sched_switch/enable
+sleep 0.02
+echo 0 > $sched/sched_switch/enable
+grep -q 'prev_comm=sleep' trace || fail 'nothing of others'
+grep -E "prev_pid=$other .* next_pid=0 " trace && fail 'a switch from the task that is left out to the idle task, too'
+kill $other
+echo > set_event_notrace_pid
+
 # -- beside a tracer, and with stacks that begin where the tracepoint stands
 echo > trace
 echo schedule > set_ftrace_filter

@@ -445,10 +445,10 @@ static const char help[] =
 	"  -p, --pid PID         a process that runs, until ^C or its end, in place of a command\n"
 	"      --profile         hits and times of each function, of all tasks while the command runs\n"
 	"  -h, --help            this\n"
-	"The trace begins with the command's execve and ends when the command does: children that it leaves behind\n"
-	"are cut off. What was in `trace` before is gone; settings are put back. Refused while a tracer (with\n"
-	"--profile: the profiler) is in use. ^C, SIGTERM and SIGHUP end the command; what there is by then is shown.\n"
-	"The exit status is the command's, or 125 when trace-fn itself failed.\n";
+	"  The trace begins with the command's execve and ends when the command does: children that it leaves behind\n"
+	"  are cut off. What was in `trace` before is gone; settings are put back. Refused while a tracer (with\n"
+	"  --profile: the profiler) is in use. ^C, SIGTERM and SIGHUP end the command; what there is then is shown.\n"
+	"  The exit status is the command's, or 125 when trace-fn itself failed.\n";
 
 /* Those that have one: the letter of a long option. */
 static const struct {

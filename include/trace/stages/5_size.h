@@ -6,7 +6,7 @@
 #define __array(type, item, len)
 #define __dynamic_array(type, item, len)                                                 \
 	item_size = (len) * sizeof(type);                                                \
-	offsets->item = (size + offsetof(__typeof__(*entry), __data)) | item_size << 16; \
+	offsets->item = (size + offsetof(record, __data)) | item_size << 16;              \
 	size += item_size;
 #define __string(item, src)                        \
 	offsets->item##_src = (src) ?: "(null)";   \
@@ -17,7 +17,7 @@
 	static __always_inline notrace unsigned trace_event_get_offsets_##name(                          \
 		struct trace_event_data_offsets_##name *offsets, proto)                                  \
 	{                                                                                                \
-		struct trace_event_raw_##name __maybe_unused *entry = NULL;                              \
+		typedef struct trace_event_raw_##name record __maybe_unused;                             \
 		unsigned __maybe_unused item_size;                                                       \
 		unsigned size = 0;                                                                       \
                                                                                                          \
