@@ -61,7 +61,7 @@ static struct {
 	u64 first;                /* [w] stamp before the first record */
 	struct cpumask cpus;      /* on which there are records [w empties; each CPU adds itself, interrupts off] */
 } followed;
-/* Where it waits, looked at by every function entry: apart from what changes more often. [w, by set_followed_cpu] */
+/* Where it waits, looked at by every function entry: apart from what changes more often. [w] */
 static int followed_cpu __cacheline_aligned = NO_CPU;
 /* Function entries that are being recorded because it waits here: an nmi's inside of another's. [this CPU] */
 static DEFINE_PER_CPU(unsigned, recorders);
@@ -139,28 +139,26 @@ static void record_place(struct trace_array *tr, unsigned long ip, unsigned long
 /* ---- The followed task: all with wakeup_lock held */
 
 /*
- * From here on nobody records for the CPU where it waited until now: a recorder that has not finished would take its
- * time stamp when the next wake-up may be followed already. It is counted before it looks at followed_cpu, which we
- * set before we look at the count; interrupts are off there, and it waits for nobody who waits for us. On our own CPU
- * there is none.
+ * Nothing is followed now: nobody records for the wake-up before any more. A recorder that has not finished would take
+ * its time stamp when the next one is followed already. It is counted before it looks at followed_cpu, which was set
+ * before we look at the count; interrupts are off there, and it waits for nobody who waits for us. On our own CPU there
+ * is none.
  */
-static void set_followed_cpu(int cpu)
+static void await_recorders(void)
 {
-	int was = followed_cpu;
+	unsigned cpu;
 
-	WRITE_ONCE(followed_cpu, cpu);
-	if (was == NO_CPU)
-		return;
 	smp_mb();
-	while (smp_load_acquire(per_cpu_ptr(recorders, was)))
-		cpu_relax();
+	for_each_online_cpu (cpu)
+		while (smp_load_acquire(per_cpu_ptr(recorders, cpu)))
+			cpu_relax();
 }
 
 static void unfollow(void)
 {
 	struct task_struct *p = followed.task;
 
-	set_followed_cpu(NO_CPU);
+	WRITE_ONCE(followed_cpu, NO_CPU);
 	WRITE_ONCE(followed.task, NULL);
 	if (p)
 		put_task_struct(p);
@@ -174,6 +172,7 @@ static void follow(struct trace_array *tr, struct task_struct *p, const struct w
 	u32 pc = probe_pc();
 
 	unfollow();
+	await_recorders();
 	get_task_struct(p);
 	WRITE_ONCE(followed.prio, p->prio);
 	WRITE_ONCE(followed.throttles, p->dl.throttles);
@@ -275,7 +274,7 @@ static void probe_migrate_task(void *data, struct task_struct *p, int cpu)
 		return;
 	arch_spin_lock(&wakeup_lock);
 	if (followed.task == p)
-		set_followed_cpu(cpu);
+		WRITE_ONCE(followed_cpu, cpu);
 	arch_spin_unlock(&wakeup_lock);
 }
 
@@ -286,7 +285,7 @@ static void finish(struct trace_array *tr, struct task_struct *prev, unsigned pr
 	struct trace_section section = {
 		.start = followed.start, .first = followed.first, .end = now, .task = next};
 
-	set_followed_cpu(NO_CPU);
+	WRITE_ONCE(followed_cpu, NO_CPU);
 	if (is_whole(tr, next, clock) && trace_max_wanted(tr, now - followed.start)) {
 		record_switch(tr, prev, prev_state, next, site);
 		section.cpus = followed.cpus;
@@ -325,7 +324,7 @@ static bool recorder_enter(struct trace_array *tr)
 	unsigned *n = this_cpu_ptr(recorders);
 
 	WRITE_ONCE(*n, *n + 1);
-	smp_mb(); /* see set_followed_cpu */
+	smp_mb(); /* see await_recorders */
 	if ((int)current->cpu == smp_load_acquire(&followed_cpu) && begin_records(tr))
 		return true;
 	smp_store_release(n, *n - 1);
