@@ -200,6 +200,16 @@ struct trace_array_cpu {
 	struct func_repeats repeats;
 } __cacheline_aligned;
 
+#define TRACE_PID_MAX 32768 /* pids are below */
+/* A set of tasks; readers hold preemption off. Replaced as a whole by users, changed in place by forks and exits. */
+struct trace_pid_list {
+	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)]; /* [trace_pid.c's pid_lock; read by anybody] */
+};
+struct trace_pids {
+	struct trace_pid_list *only; /* [t, RCU] NULL: every task */
+	struct trace_pid_list *but;  /* [t, RCU] NULL: no exception */
+};
+
 /*
  * One set of tracing state: a buffer, a tracer, options. Locks: t trace_types_lock; a atomic; I immutable.
  */
@@ -216,9 +226,8 @@ struct trace_array {
 	bool function_enabled;                /* [t] the function tracer records */
 	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
 	bool buffer_expanded;                 /* [t] grew to its real size at first use */
-	struct trace_pid_list *function_pids;    /* [t, RCU] NULL: every task */
-	struct trace_pid_list *function_no_pids; /* [t, RCU] NULL: no exception */
-	struct trace_pid_list *event_pids, *event_no_pids; /* [t, RCU] the same for events */
+	struct trace_pids function_pids;      /* set_ftrace_pid, set_ftrace_notrace_pid */
+	struct trace_pids event_pids;         /* set_event_pid, set_event_notrace_pid */
 	struct ftrace_ops *ops;               /* [I] the function tracer's user */
 	struct cpumask tracing_cpumask;       /* [t] */
 	struct dentry *dir;                   /* [I] in tracefs */
@@ -395,36 +404,25 @@ int trace_record_tgids(bool on); /* record-tgid of an array is about to change. 
 int trace_find_tgid(int pid); /* 0: not known. Any context */
 
 /* trace_pid.c */
-#define TRACE_PID_MAX 32768 /* pids are below */
-/* A set of tasks; readers hold preemption off. Replaced as a whole by users, changed in place by forks and exits. */
-struct trace_pid_list {
-	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)]; /* [trace_pid.c's pid_lock; read by anybody] */
-};
-bool trace_array_filters_pids(const struct trace_array *tr);
-void trace_pid_free(struct trace_array *tr); /* no tracer and no fork looks at them any more */
+static inline bool trace_pids_any(const struct trace_pids *pids)
+{
+	return READ_ONCE(pids->only) || READ_ONCE(pids->but);
+}
 /* The options function-fork and event-fork. trace_types_lock; 0, -ENOMEM. */
 int trace_pid_follow_fork(struct trace_array *tr, bool on);
 int trace_event_follow_fork(struct trace_array *tr, bool on);
-
+void trace_pid_free(struct trace_array *tr); /* no tracer and no fork looks at them any more */
 static inline bool trace_pid_in(const struct trace_pid_list *list, int pid)
 {
 	return pid < TRACE_PID_MAX && ((list->bits[pid / 64] >> (pid % 64)) & 1);
 }
-/* Do set_event_pid and set_event_notrace_pid say that the task's events are not recorded? Preemption off. */
-static inline bool trace_event_ignores_pid(struct trace_array *tr, int pid)
+/* Is the task left out? Preemption off. */
+static inline bool trace_pids_ignore(const struct trace_pids *pids, int pid)
 {
-	const struct trace_pid_list *pids = smp_load_acquire(&tr->event_pids);
-	const struct trace_pid_list *no_pids = smp_load_acquire(&tr->event_no_pids);
+	const struct trace_pid_list *only = smp_load_acquire(&pids->only);
+	const struct trace_pid_list *but = smp_load_acquire(&pids->but);
 
-	return (pids && !trace_pid_in(pids, pid)) || (no_pids && trace_pid_in(no_pids, pid));
-}
-/* Do set_ftrace_pid and set_ftrace_notrace_pid say that the task is not traced? Preemption off. */
-static inline bool trace_ignores_pid(struct trace_array *tr, int pid)
-{
-	const struct trace_pid_list *pids = smp_load_acquire(&tr->function_pids);
-	const struct trace_pid_list *no_pids = smp_load_acquire(&tr->function_no_pids);
-
-	return (pids && !trace_pid_in(pids, pid)) || (no_pids && trace_pid_in(no_pids, pid));
+	return (only && !trace_pid_in(only, pid)) || (but && trace_pid_in(but, pid));
 }
 
 /* trace_options.c */

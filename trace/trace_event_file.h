@@ -66,7 +66,7 @@ struct trace_event_match {
 bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match);
 
 /* trace_events.c. event_mutex held. */
-void trace_events_update_pids(struct trace_array *tr); /* event_pids or event_no_pids have changed */
+void trace_events_update_pids(struct trace_array *tr); /* tr->event_pids have changed */
 int trace_event_enable(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
 /* All that match. -EINVAL: there is none; -ENOMEM: those before are done. */
 int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on);

@@ -34,11 +34,12 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 static bool refused_by_pid(const struct trace_event_buffer *buffer)
 {
 	const struct trace_event_file *file = buffer->file;
+	const struct trace_pids *pids = &file->tr->event_pids;
 
-	if (!trace_event_ignores_pid(file->tr, current->pid))
+	if (!trace_pids_ignore(pids, current->pid))
 		return false;
 	return !file->other_pid ||
-	       trace_event_ignores_pid(file->tr, *(const pid_t *)((const char *)buffer->entry + file->other_pid));
+	       trace_pids_ignore(pids, *(const pid_t *)((const char *)buffer->entry + file->other_pid));
 }
 
 static bool refused_by_filter(const struct trace_event_buffer *buffer)
@@ -118,7 +119,7 @@ static void disable(struct trace_event_file *file)
 
 void trace_events_update_pids(struct trace_array *tr)
 {
-	bool on = tr->event_pids || tr->event_no_pids;
+	bool on = trace_pids_any(&tr->event_pids);
 	struct trace_event_file *file;
 
 	for_each_event (tr->events, file)

@@ -89,7 +89,9 @@ static void record_with_options(struct trace_array *tr, unsigned long ip, unsign
 static __always_inline void record_wanted(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 					  const struct ftrace_regs *fregs, u32 pc, unsigned wants)
 {
-	if (!READ_ONCE(tr->function_enabled) || ((wants & FUNCTION_PIDS) && trace_ignores_pid(tr, current->pid)))
+	if (!READ_ONCE(tr->function_enabled))
+		return;
+	if ((wants & FUNCTION_PIDS) && trace_pids_ignore(&tr->function_pids, current->pid))
 		return;
 	if (wants & FUNCTION_OPTIONS)
 		record_with_options(tr, ip, parent_ip, fregs, pc);
@@ -281,7 +283,7 @@ static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 {
 	if ((options & TRACE_STACK_OPTIONS) || own_options)
 		set_funcs(tr, counted_options_trace_call, function_options_trace_call, function_options_trace_call);
-	else if (trace_array_filters_pids(tr))
+	else if (trace_pids_any(&tr->function_pids))
 		set_funcs(tr, counted_pids_trace_call, function_pids_trace_call, function_pids_trace_call);
 	else
 		set_funcs(tr, counted_trace_call, function_trace_call, function_trace_hooked_call);

@@ -95,7 +95,8 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call
 
 void graph_update_fast(struct trace_array *tr)
 {
-	bool limited = max_graph_depth || graph_functions.hash || graph_notrace.hash || trace_array_filters_pids(tr);
+	bool limited = max_graph_depth || graph_functions.hash || graph_notrace.hash ||
+		       trace_pids_any(&tr->function_pids);
 	bool fast = graph_enabled && !tr->clock && !tracing_thresh && !(graph_flags.val & TRACE_GRAPH_ARGS);
 	int cpu;
 

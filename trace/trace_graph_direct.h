@@ -27,7 +27,7 @@ static __always_inline bool graph_limits_allow(const struct fgraph_state *state,
 	if ((pc & HARDIRQ_MASK) && !(READ_ONCE(graph_flags.val) & TRACE_GRAPH_PRINT_IRQS) &&
 	    graph_limits_skip_irq(state))
 		return false;
-	return !trace_ignores_pid(&global_trace, current->pid);
+	return !trace_pids_ignore(&global_trace.function_pids, current->pid);
 }
 
 /* ---- Records of tasks, with preemption disabled up to 15 times; interrupts are off. */

@@ -64,7 +64,7 @@ static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 
 	raw_local_irq_save(flags);
 	c = this_cpu_ptr(critical_section);
-	if (tr && c->state == CRITICAL_OFF && !in_nmi() && !trace_ignores_pid(tr, current->pid)) {
+	if (tr && c->state == CRITICAL_OFF && !in_nmi() && !trace_pids_ignore(&tr->function_pids, current->pid)) {
 		critical_set_state(c, CRITICAL_BUSY);
 		trace_function(tr, ip, parent_ip, preempt_count(), flags);
 		critical_set_state(c, CRITICAL_OFF);

@@ -12,7 +12,7 @@ static struct trace_array *latency_array;        /* [t] likewise */
 static bool latency_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
 {
 	return latency_user->concerned() && graph_limits_want(call->state, call->ip) &&
-	       !trace_ignores_pid(latency_array, current->pid);
+	       !trace_pids_ignore(&latency_array->function_pids, current->pid);
 }
 
 static void end_record(void)

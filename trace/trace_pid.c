@@ -12,17 +12,17 @@
 
 #include "trace_event_file.h"
 
-bool trace_array_filters_pids(const struct trace_array *tr)
-{
-	return tr->function_pids || tr->function_no_pids;
-}
-
 /* Changes of the lists' bits and of which list is in force; the tracer reads them without. */
 static DEFINE_SPINLOCK(pid_lock);
 
 static bool list_empty_pids(const struct trace_pid_list *list)
 {
 	return find_first_bit(list->bits, TRACE_PID_MAX) == TRACE_PID_MAX;
+}
+
+static bool of_events(struct trace_array *tr, struct trace_pid_list **which)
+{
+	return which == &tr->event_pids.only || which == &tr->event_pids.but;
 }
 
 /*
@@ -44,9 +44,10 @@ static void replace_list(struct trace_array *tr, struct trace_pid_list **which, 
 	}
 	smp_store_release(which, new);
 	spin_unlock_irqrestore(&pid_lock, flags);
-	if ((new || old) && tr->current_trace->update_pids)
+	if (of_events(tr, which))
+		trace_events_update_pids(tr);
+	else if ((new || old) && tr->current_trace->update_pids)
 		tr->current_trace->update_pids(tr);
-	trace_events_update_pids(tr);
 	if (old)
 		synchronize_rcu(); /* the tracer and events read lists with preemption off */
 	kfree(old);
@@ -77,84 +78,61 @@ static void leave_list(struct trace_pid_list *list, struct task_struct *p)
 
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	struct trace_array *tr = data;
+	struct trace_pids *pids = data;
 	unsigned long flags;
 
 	spin_lock_irqsave(&pid_lock, flags);
-	follow_fork(tr->function_pids, parent, child);
-	follow_fork(tr->function_no_pids, parent, child);
+	follow_fork(pids->only, parent, child);
+	follow_fork(pids->but, parent, child);
 	spin_unlock_irqrestore(&pid_lock, flags);
 }
 
 static void probe_free(void *data, struct task_struct *p)
 {
-	struct trace_array *tr = data;
+	struct trace_pids *pids = data;
 	unsigned long flags;
 
 	spin_lock_irqsave(&pid_lock, flags);
-	leave_list(tr->function_pids, p);
-	leave_list(tr->function_no_pids, p);
-	spin_unlock_irqrestore(&pid_lock, flags);
-}
-
-static void probe_event_fork(void *data, struct task_struct *parent, struct task_struct *child)
-{
-	struct trace_array *tr = data;
-	unsigned long flags;
-
-	spin_lock_irqsave(&pid_lock, flags);
-	follow_fork(tr->event_pids, parent, child);
-	follow_fork(tr->event_no_pids, parent, child);
-	spin_unlock_irqrestore(&pid_lock, flags);
-}
-
-static void probe_event_free(void *data, struct task_struct *p)
-{
-	struct trace_array *tr = data;
-	unsigned long flags;
-
-	spin_lock_irqsave(&pid_lock, flags);
-	leave_list(tr->event_pids, p);
-	leave_list(tr->event_no_pids, p);
+	leave_list(pids->only, p);
+	leave_list(pids->but, p);
 	spin_unlock_irqrestore(&pid_lock, flags);
 }
 
 void trace_pid_free(struct trace_array *tr)
 {
-	kfree(tr->function_pids);
-	kfree(tr->function_no_pids);
-	kfree(tr->event_pids);
-	kfree(tr->event_no_pids);
+	kfree(tr->function_pids.only);
+	kfree(tr->function_pids.but);
+	kfree(tr->event_pids.only);
+	kfree(tr->event_pids.but);
 }
 
 /* Who ends is seen first and last: a child that has joined shall leave. */
-static int follow(struct trace_array *tr, bool on, void (*fork)(void *, struct task_struct *, struct task_struct *),
-		  void (*free)(void *, struct task_struct *))
+static int follow(struct trace_pids *pids, bool on)
 {
 	int ret;
 
 	if (!on) {
-		unregister_trace_sched_process_fork(fork, tr);
-		unregister_trace_sched_process_free(free, tr);
+		unregister_trace_sched_process_fork(probe_fork, pids);
+		unregister_trace_sched_process_free(probe_free, pids);
 		return 0;
 	}
-	ret = register_trace_sched_process_free(free, tr);
+	ret = register_trace_sched_process_free(probe_free, pids);
 	if (ret)
 		return ret;
-	ret = register_trace_sched_process_fork(fork, tr);
+	ret = register_trace_sched_process_fork(probe_fork, pids);
 	if (ret)
-		unregister_trace_sched_process_free(free, tr);
+		unregister_trace_sched_process_free(probe_free, pids);
 	return ret;
 }
 
 int trace_pid_follow_fork(struct trace_array *tr, bool on)
 {
-	return follow(tr, on, probe_fork, probe_free);
+	return follow(&tr->function_pids, on);
 }
 
 int trace_event_follow_fork(struct trace_array *tr, bool on)
 {
-	return follow(tr, on, probe_event_fork, probe_event_free);
+	return follow(&tr->event_pids, on);
 }
 
 /* ---- The files */
@@ -166,25 +144,19 @@ static struct trace_pid_list **file_list(const struct file *file)
 	const char *name = file->f_dentry->d_name;
 
 	if (!strcmp(name, "set_event_pid"))
-		return &tr->event_pids;
+		return &tr->event_pids.only;
 	if (!strcmp(name, "set_event_notrace_pid"))
-		return &tr->event_no_pids;
-	return !strcmp(name, "set_ftrace_pid") ? &tr->function_pids : &tr->function_no_pids;
-}
-
-/* Only set_ftrace_pid and set_ftrace_notrace_pid say so when there is none. */
-static bool of_events(const struct file *file)
-{
-	return !strncmp(file->f_dentry->d_name, "set_event", 9);
+		return &tr->event_pids.but;
+	return !strcmp(name, "set_ftrace_pid") ? &tr->function_pids.only : &tr->function_pids.but;
 }
 
 static int pid_show(struct seq_file *m, void *v)
 {
-	struct trace_pid_list *list;
+	struct trace_pid_list **which = file_list(m->file), *list;
 
 	mutex_lock(&trace_types_lock);
-	list = *file_list(m->file);
-	if (!list && !of_events(m->file))
+	list = *which;
+	if (!list && !of_events(tracefs_array(m->file), which))
 		seq_puts(m, "no pid\n");
 	for (unsigned pid = 0; list && pid < TRACE_PID_MAX; pid++) {
 		pid = find_next_bit(list->bits, TRACE_PID_MAX, pid);
@@ -243,7 +215,7 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 	ret = copy_text_from_user(text, sizeof(text), buf, n);
 	if (ret < 0)
 		goto free_new;
-	ret = parse_pids(text, new, of_events(file) ? NULL : &clear);
+	ret = parse_pids(text, new, of_events(tracefs_array(file), which) ? NULL : &clear);
 	if (ret)
 		goto free_new;
 	if (clear) {

@@ -349,7 +349,7 @@ static noinline void wakeup_function(struct trace_array *tr, unsigned long ip, u
 		return;
 	raw_local_irq_save(flags);
 	trace_enter(t, pc, bit);
-	if (!(pids && trace_ignores_pid(tr, t->pid)) && recorder_enter(tr)) {
+	if (!(pids && trace_pids_ignore(&tr->function_pids, t->pid)) && recorder_enter(tr)) {
 		trace_function(tr, ip, parent_ip, pc, flags);
 		recorder_leave();
 	}
@@ -374,7 +374,7 @@ static void wakeup_pids_tracer_call(unsigned long ip, unsigned long parent_ip, s
 
 void wakeup_update_pids(struct trace_array *tr)
 {
-	ftrace_ops_set_func(tr->ops, trace_array_filters_pids(tr) ? wakeup_pids_tracer_call : wakeup_tracer_call);
+	ftrace_ops_set_func(tr->ops, trace_pids_any(&tr->function_pids) ? wakeup_pids_tracer_call : wakeup_tracer_call);
 }
 
 /* ---- With display-graph: calls and returns there */
