@@ -7,11 +7,9 @@
 /* x8 holds the number, x0 to x5 the arguments; x0 takes the result. */
 static noinline void do_el0_svc(struct pt_regs *regs)
 {
-	u32 nr = regs->regs[8];
-
 	regs->orig_x0 = regs->regs[0];
-	regs->syscallno = nr;
-	regs->regs[0] = syscall_dispatch(regs, nr);
+	regs->syscallno = regs->regs[8];
+	syscall_dispatch(regs, regs->syscallno);
 }
 
 /* From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored.

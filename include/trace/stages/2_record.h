@@ -5,6 +5,8 @@
 #define DECLARE_TRACE_CONDITION(name, proto, args, cond)
 #undef DEFINE_EVENT
 #define DEFINE_EVENT(class, name, proto, args)
+#undef DEFINE_EVENT_FN
+#define DEFINE_EVENT_FN(class, name, proto, args, reg, unreg) DEFINE_EVENT(class, name, PARAMS(proto), PARAMS(args))
 #undef DEFINE_EVENT_PRINT
 #define DEFINE_EVENT_PRINT(class, name, proto, args, print)
 

@@ -5,3 +5,5 @@
  * round? */
 #define CLONE_TLS_FOURTH   true
 #define NR_RESTART_SYSCALL 128
+/* Does Linux's new task pass the end of a system call on its way to user mode, so that sys_exit sees it? */
+#define NEW_TASK_SHOWS_SYS_EXIT false
