@@ -17,7 +17,8 @@ static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
 	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
 
 	iter->texts_used = 0;
-	seq_printf(s, "%s: ", call->name);
+	if (!call->class->names_itself)
+		seq_printf(s, "%s: ", call->name);
 	(call->print ? call->print : call->class->print)(s, iter);
 }
 

@@ -18,6 +18,9 @@ enum {
 };
 #undef SYSCALL
 
+/* personality(2), for machines that have a name of their own for it. 0, -EINVAL. */
+long ksys_personality(unsigned persona);
+
 extern const syscall_fn_t sys_call_table[]; /* NR_SYSCALLS; those in between that are no calls have sys_ni_syscall */
 /* Counts in /proc/unknown_syscalls that there was such a number. -ENOSYS. */
 long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e,

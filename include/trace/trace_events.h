@@ -40,6 +40,8 @@ struct trace_event_field {
 	enum trace_filter_type filter_type;
 };
 
+struct trace_event_file;
+
 /* What events of one form share (DECLARE_EVENT_CLASS). */
 struct trace_event_class {
 	const char *system;
@@ -48,6 +50,9 @@ struct trace_event_class {
 	/* What stands behind "name: ", with newline. */
 	void (*print)(struct seq_file *s, struct trace_iterator *iter);
 	const char *print_fmt; /* the line of `format` behind "print fmt: " */
+	bool names_itself;     /* print begins the line: "name: " does not stand before it */
+	/* On (0 or -errno) and off instead of registering probe; event_mutex held. NULL: the probe is registered. */
+	int (*reg)(struct trace_event_file *file, bool on);
 };
 
 /* An event. In a table of the linker's; its number there says its type. */
