@@ -293,6 +293,8 @@ void trace_events_free(struct trace_array *tr)
 	if (!set)
 		return;
 	for_each_event (set, file) {
+		if (!file->filter_text)
+			continue; /* and no filter: most of them */
 		filter_free(file->filter);
 		kfree(file->filter_text);
 	}

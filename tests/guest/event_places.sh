@@ -115,6 +115,41 @@ moves() {
 traced sched moves
 seen sched_migrate_task "comm=$name pid=[0-9]+ prio=$number orig_cpu=[01] dest_cpu=[01]"
 
+# -- memory: by whom, for whom, how much; also while the callers' return addresses are hooked
+memory() {
+	echo 1 > events/kmem/enable # kmalloc and kfree in text_write
+	sh -c 'exit 0'
+	mkdir instances/memory # more than a slab has
+	rmdir instances/memory
+}
+traced kmem memory
+site="call_site=$name\+0x[0-9a-f]+/0x[0-9a-f]+"
+flags='gfp_flags=(GFP_KERNEL|GFP_ATOMIC)(\|__GFP_ZERO)?(\|__GFP_NOWARN)? node=-1 accounted=false'
+seen kmalloc "$site ptr=$pointer bytes_req=[0-9]+ bytes_alloc=[0-9]+ $flags"
+seen kfree "$site ptr=$pointer"
+seen kmem_cache_alloc "$site ptr=$pointer bytes_req=[0-9]+ bytes_alloc=[0-9]+ $flags"
+seen kmem_cache_free "$site ptr=$pointer name=$name"
+seen mm_page_alloc "page=$pointer pfn=0x[0-9a-f]+ order=[0-9]+ migratetype=0 gfp_flags=[A-Z_|]+"
+seen mm_page_free "page=$pointer pfn=0x[0-9a-f]+ order=[0-9]+"
+# Who writes to `enable` has 4096 bytes, which it gives back.
+text=$(grep -m 1 'kmalloc: call_site=text_write+.* bytes_req=4096 bytes_alloc=4096 gfp_flags=GFP_KERNEL ' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
+test -n "$text" || fail 'no kmalloc in text_write'
+grep -q "kfree: call_site=text_write+[^ ]* $text\$" /tmp/trace || fail 'no kfree of what text_write had'
+grep -qE 'kmalloc: call_site=kvzalloc\+.* bytes_req=[12][0-9]{4} bytes_alloc=(16384|32768) ' /tmp/trace || fail 'no kmalloc of pages'
+grep -qE 'kmem_cache_alloc: call_site=dup_task_struct\+.*=GFP_KERNEL ' /tmp/trace || fail 'no task'
+signals=$(grep -m 1 'kmem_cache_free: call_site=__put_task_struct+.* name=signal_cache$' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
+grep -q "kmem_cache_alloc: .* $signals bytes_req=" /tmp/trace || fail "what is freed at $signals was never had"
+page=$(grep -m 1 'mm_page_alloc: .* order=0 ' /tmp/trace | grep -o 'page=.* pfn=[0-9a-fx]*')
+grep -q "mm_page_free: $page order=0\$" /tmp/trace || fail "$page is not freed"
+echo 'kmalloc kzalloc kfree kmem_cache_alloc kmem_cache_free' > set_ftrace_filter
+echo function_graph > current_tracer
+traced kmem memory
+echo nop > current_tracer
+echo > set_ftrace_filter
+for site in kmalloc:.call_site=text_write kfree:.call_site=text_write alloc:.call_site=dup_task_struct free:.call_site=__put_task_struct; do
+	grep -q "$site+" /tmp/trace || fail "under function_graph, no $site"
+done
+
 # -- every event there is
 for event in $(grep -v syscalls: available_events | sed 's/.*://'); do # syscall_events.sh has those
 	grep -qx $event /tmp/provoked && continue
