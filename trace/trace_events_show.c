@@ -88,6 +88,18 @@ const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsi
 	return end_text(iter, from);
 }
 
+const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, unsigned len)
+{
+	unsigned from = iter->texts_used;
+	u32 word;
+
+	for (unsigned at = len; at >= sizeof(word); at -= sizeof(word)) {
+		memcpy(&word, mask + at - sizeof(word), sizeof(word)); /* nothing aligns it */
+		add(iter, "%s%08x", at == len ? "" : ",", word);
+	}
+	return end_text(iter, from);
+}
+
 static u64 element(const void *array, unsigned i, unsigned size)
 {
 	switch (size) {

@@ -67,6 +67,8 @@
 #define SYSCALL_ARGS_pwritev unsigned long, fd, const struct iovec *, vec, unsigned long, vlen, \
 	unsigned long, pos_l, unsigned long, pos_h
 #define SYSCALL_ARGS_sendfile64 int, out_fd, int, in_fd, loff_t *, offset, size_t, count
+#define SYSCALL_ARGS_splice int, fd_in, loff_t *, off_in, int, fd_out, loff_t *, off_out, size_t, len, \
+	unsigned int, flags
 #define SYSCALL_ARGS_pselect6 int, n, fd_set *, inp, fd_set *, outp, fd_set *, exp, struct __kernel_timespec *, tsp, \
 	void *, sig
 #define SYSCALL_ARGS_select int, n, fd_set *, inp, fd_set *, outp, fd_set *, exp, struct __kernel_old_timeval *, tvp

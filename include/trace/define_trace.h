@@ -59,6 +59,8 @@
 #include <trace/stages/no_fields.h>
 #undef __entry
 #undef __assign_str
+#undef __assign_bitmask
+#undef __assign_cpumask
 #undef TRACE_FIELD
 #undef TRACE_FIELD_FILTER
 #undef TRACE_ARRAY_FILTER

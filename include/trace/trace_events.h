@@ -27,6 +27,7 @@ enum trace_filter_type {
 	FILTER_DYN_STRING,    /* __string, __dynamic_array of characters */
 	FILTER_PTR_STRING,    /* a pointer to a string that lives for ever */
 	FILTER_CPU,
+	FILTER_CPUMASK, /* __bitmask, __cpumask */
 	FILTER_COMM,
 	FILTER_NONE, /* nothing a filter can mean */
 };
@@ -99,6 +100,8 @@ const char *trace_print_flags(struct trace_iterator *iter, const char *delim, un
 const char *trace_print_symbols(struct trace_iterator *iter, unsigned long value,
 				const struct trace_print_flags *names);
 const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsigned len, bool joined);
+/* In words of 32 bits, the highest first. `len`: bytes. */
+const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, unsigned len);
 const char *trace_print_array(struct trace_iterator *iter, const void *array, unsigned count, unsigned size);
 
 #define is_signed_type(type) ((type)-1 < (type)1)

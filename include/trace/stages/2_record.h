@@ -16,6 +16,8 @@
 #define __array(type, item, len)                 type item[len];
 #define __dynamic_array(type, item, len)         u32 __data_loc_##item;
 #define __string(item, src)                      u32 __data_loc_##item;
+#define __bitmask(item, nr_bits)                 u32 __data_loc_##item;
+#define __cpumask(item)                          u32 __data_loc_##item;
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print) \

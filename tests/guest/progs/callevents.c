@@ -1,8 +1,12 @@
-/* callevents: system calls whose events are special, each in a child of its own, whose pid is printed. */
+/*
+ * callevents: system calls whose events are special, each in a child of its own, whose pid is printed.
+ * callevents barrier: one that interrupts all other CPUs.
+ */
 #include <check.h>
 #include <fcntl.h>
 #include <numbers.h>
 #include <signal.h>
+#include <string.h>
 
 static volatile sig_atomic_t seen;
 
@@ -93,6 +97,8 @@ int main(int argc, char **argv)
 		{"older", older},
 	};
 
+	if (argc > 1 && !strcmp(argv[1], "barrier")) /* MEMBARRIER_CMD_GLOBAL: a call on all CPUs at once */
+		return check_syscall(NR_membarrier, 1, 0, 0, 0, 0, 0) != 0;
 	if (argc > 1)
 		_exit(7);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
