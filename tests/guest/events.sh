@@ -94,7 +94,7 @@ echo 0 > $sched/enable
 echo 0 > options/event-fork
 grep -q "sched_switch: prev_comm=[^ ]* prev_pid=[0-9]* .* next_comm=sh next_pid=$$ " trace || fail 'no switch to us'
 grep -q 'prev_comm=sleep .* ==> ' trace || fail 'nothing of our grandchild'
-grep "$other" trace && fail "there is what only task $other did"
+grep -E "sched_(stat_runtime|process_fork|process_exit): comm=[a-z]* pid=$other " trace && fail "there is what only task $other did"
 echo > set_event_pid
 same 'no pids' '' "$(cat set_event_pid)"
 echo $other > set_event_notrace_pid
