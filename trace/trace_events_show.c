@@ -125,14 +125,12 @@ static void show_fields(struct seq_file *m, const struct trace_event_field *f)
 	}
 }
 
-int trace_event_show_format(struct seq_file *m, const struct trace_event_file *file)
+void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
+		       const char *print_fmt)
 {
-	const struct trace_event_call *call = file->call;
-
-	seq_printf(m, "name: %s\nID: %d\nformat:\n", call->name, file->type);
+	seq_printf(m, "name: %s\nID: %u\nformat:\n", name, type);
 	show_fields(m, trace_common_fields);
 	seq_putc(m, '\n');
-	show_fields(m, call->class->fields());
-	seq_printf(m, "\nprint fmt: %s\n", call->print_fmt ? call->print_fmt : call->class->print_fmt);
-	return 0;
+	show_fields(m, fields);
+	seq_printf(m, "\nprint fmt: %s\n", print_fmt);
 }
