@@ -142,13 +142,7 @@ put nop $T/current_tracer
 put 1 $T/tracing_on
 
 # -- busy
-sleep 10 < a/trace_pipe &
-reader=$!
-sleep 0.1
-refused 'an open pipe' busy rmdir a
-kill $reader
-wait
-for file in trace events/sched/sched_switch/enable events/enable options/raw per_cpu/cpu1/stats set_ftrace_filter set_event; do
+for file in trace trace_pipe events/sched/sched_switch/enable events/enable options/raw per_cpu/cpu1/stats set_ftrace_filter set_event; do
 	exec 5< a/$file
 	refused "open $file" busy rmdir a
 	test -e a/trace -a -e a/events/sched/sched_switch/format || fail 'something is gone of what was busy'
@@ -205,16 +199,15 @@ lost=$((before - $(free_kb)))
 test $lost -lt 400 || fail "$lost KiB are lost in 15 rounds" # one instance is 5 MiB and more
 
 # -- a storm: made and removed while others use whatever is there
-end=/tmp/storm-over
+end=/tmp/storm-over # there when the first of them has made its rounds
 rm -f $end
-while [ ! -e $end ]; do mkdir x; rmdir x; done 2> /dev/null &
 while [ ! -e $end ]; do rmdir x; mkdir y; mkdir x; rmdir y; done 2> /dev/null &
 while [ ! -e $end ]; do cat x/trace y/per_cpu/cpu*/stats x/set_ftrace_filter; done > /dev/null 2>&1 &
 while [ ! -e $end ]; do echo 1 > x/events/sched/enable; echo 0 > y/events/enable; cat x/events/sched/*/format; done > /dev/null 2>&1 &
 while [ ! -e $end ]; do echo sched_switch > x/current_tracer; echo function > y/current_tracer; echo hallo > x/trace_marker; done 2> /dev/null &
 while [ ! -e $end ]; do ls -lR .; (cd x && cat options/raw); done > /dev/null 2>&1 &
 while [ ! -e $end ]; do echo nop > $T/current_tracer; echo function > $T/current_tracer; done 2> /dev/null &
-sleep 4
+for round in $(seq 25); do mkdir x; rmdir x; done 2> /dev/null
 touch $end
 wait
 for array in *; do
