@@ -184,9 +184,10 @@ struct trace_array {
 	struct dentry *dir;                   /* [I] in tracefs */
 	struct trace_cpu_file *files;         /* [I] one a CPU and one for all: i_private of its files */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
-	wait_queue_head_t wait;               /* readers of trace_pipe */
+	wait_queue_head_t wait;               /* readers of trace_pipe and trace_pipe_raw */
 	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
 	int poll_armed;                       /* [a] it will go off */
+	unsigned buffer_percent;              /* [a] how full a CPU's buffer is when readers of trace_pipe_raw wake */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 	struct trace_event_set *events;       /* [I] trace_events.h */
@@ -344,6 +345,10 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t
 
 /* trace_pipe.c */
 void trace_pipe_setup(struct trace_array *tr); /* boot */
+/* Wait for some ms, or not at all when it is `ready`. 0, -ERESTARTSYS. Thread context, no lock. */
+int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg);
+/* For a poll that is on tr->wait and has found nothing: it will be asked again in some ms. */
+void trace_poll_later(struct trace_array *tr);
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */
