@@ -232,6 +232,7 @@ int trace_array_init(struct trace_array *tr, unsigned long bytes)
 	unsigned cpu;
 
 	tr->tracing_cpumask = cpu_possible_mask;
+	tr->buffer_percent = 50;
 	tr->cpu_data = kcalloc(nr_cpu_ids, sizeof(*tr->cpu_data), GFP_KERNEL);
 	tr->buffer = ring_buffer_alloc(bytes, RB_FL_OVERWRITE);
 	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr) || trace_events_init(tr) || function_trace_setup(tr) ||
