@@ -16,6 +16,8 @@
 #include <trace/trace_boot.h>
 #include <trace/trace_events.h>
 
+#include "trace_entry.h"
+
 struct trace_array;
 struct trace_iterator;
 struct trace_graph_state;
@@ -30,62 +32,11 @@ struct trace_pid_list;
 #define TRACE_FLAG_NMI          0x40
 #define TRACE_FLAG_BH_OFF       0x80
 
-/* Types of records, with Linux's numbers. */
-enum trace_type {
-	TRACE_FN = 1,
-	TRACE_CTX = 2,
-	TRACE_WAKE = 3,
-	TRACE_STACK = 4,
-	TRACE_PRINT = 5,
-	TRACE_SPECIAL = 7, /* 2.6.33's number, which later Linux gave to what we have not */
-	TRACE_GRAPH_RET = 10,
-	TRACE_GRAPH_ENT = 11,
-	TRACE_USER_STACK = 12,
-	TRACE_FUNC_REPEATS = 19,
-};
-struct ftrace_entry {
-	struct trace_entry ent;
-	unsigned long ip;
-	unsigned long parent_ip;
-};
-struct ctx_switch_entry {
-	struct trace_entry ent;
-	u32 prev_pid;
-	u32 next_pid;
-	u32 next_cpu;
-	u8 prev_prio;
-	u8 prev_state;
-	u8 next_prio;
-	u8 next_state;
-};
 /* A priority as ctx_switch_entry keeps it, in a byte as Linux does: a deadline task's -1 is 255 there. */
 static inline int ctx_switch_prio(u8 prio)
 {
 	return prio == 255 ? -1 : prio;
 }
-/* As many callers as there were, innermost first. */
-struct stack_entry {
-	struct trace_entry ent;
-	s32 size;
-	unsigned long caller[];
-};
-/* The user's pc and the callers, zeros behind the last. */
-#define USER_STACK_FRAMES 8
-struct userstack_entry {
-	struct trace_entry ent;
-	u32 tgid;
-	unsigned long caller[USER_STACK_FRAMES];
-};
-/* A runnable task: pid, virtual and real run time in ns. */
-struct special_entry {
-	struct trace_entry ent;
-	unsigned long arg1, arg2, arg3;
-};
-struct print_entry {
-	struct trace_entry ent;
-	unsigned long ip;
-	char buf[];
-};
 
 /* How records of a type are shown: one struct beside the code that makes them, found through a linker table. */
 struct trace_event {
@@ -229,13 +180,15 @@ struct trace_array {
 	struct trace_pids function_pids;      /* set_ftrace_pid, set_ftrace_notrace_pid */
 	struct trace_pids event_pids;         /* set_event_pid, set_event_notrace_pid */
 	struct ftrace_ops *ops;               /* [I] the function tracer's user */
+	struct graph_array *graph;            /* [I] function_graph's (trace_functions_graph.c) */
 	struct cpumask tracing_cpumask;       /* [t] */
 	struct dentry *dir;                   /* [I] in tracefs */
 	struct trace_cpu_file *files;         /* [I] one a CPU and one for all: i_private of its files */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
-	wait_queue_head_t wait;               /* readers of trace_pipe */
+	wait_queue_head_t wait;               /* readers of trace_pipe and trace_pipe_raw */
 	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
 	int poll_armed;                       /* [a] it will go off */
+	unsigned buffer_percent;              /* [a] how full a CPU's buffer is when readers of trace_pipe_raw wake */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 	struct trace_event_set *events;       /* [I] trace_events.h */
@@ -318,6 +271,7 @@ extern unsigned long trace_buf_size;
 void trace_update_fast(struct trace_array *tr);
 int function_trace_setup(struct trace_array *tr); /* boot, or the array is made: tr->ops. 0, -ENOMEM */
 void function_trace_free(struct trace_array *tr);
+int graph_trace_setup(struct trace_array *tr); /* the same for tr->graph, after it; kfree gives it back */
 
 /*
  * Recording, for callers that have disabled preemption once (probes do). Fills the common fields with the state before
@@ -393,6 +347,10 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t
 
 /* trace_pipe.c */
 void trace_pipe_setup(struct trace_array *tr); /* boot */
+/* Wait for some ms, or not at all when it is `ready`. 0, -ERESTARTSYS. Thread context, no lock. */
+int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg);
+/* For a poll that is on tr->wait and has found nothing: it will be asked again in some ms. */
+void trace_poll_later(struct trace_array *tr);
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */

@@ -95,5 +95,6 @@ void trace_system_show_filter(struct seq_file *m, const struct trace_event_syste
 /* trace_events_files.c: tr->dir is there. 0 or -errno. */
 int create_event_files(struct trace_array *tr);
 /* trace_events_show.c */
-int trace_event_show_format(struct seq_file *m, const struct trace_event_file *file);
+void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
+		       const char *print_fmt);
 extern const struct trace_event trace_event_output; /* of every event */

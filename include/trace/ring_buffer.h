@@ -129,6 +129,11 @@ struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int c
 /* Nothing committed that was not read? */
 bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu);
 bool ring_buffer_empty(struct trace_buffer *buffer);
+/*
+ * Are `percent` of the CPU's pages unread and left by the writer, the one that it is on counted in, and at least one?
+ * With 0: is anything unread? A moment ago, while somebody writes.
+ */
+bool ring_buffer_filled(struct trace_buffer *buffer, int cpu, unsigned percent);
 
 /* A page for ring_buffer_read_page, or NULL. */
 struct buffer_data_page *ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu);
@@ -136,8 +141,8 @@ void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buf
 /*
  * Consume up to a page of events into *page, in Linux's raw form: `len` bytes of it may be used, header
  * included. A page that the writer has left and nobody has read from is exchanged (*page is another one
- * then), else events are copied. With `full`, only the exchange will do. The rest of the page is zero. 0,
- * -EAGAIN when there is nothing (so), -EINVAL when `len` cannot hold the next event.
+ * then), else events are copied. With `full`, only a page that the writer has left will do, to its end. The rest of
+ * the page is zero. 0, -EAGAIN when there is nothing (so), -EINVAL when `len` cannot hold the next event.
  */
 int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu,
 			  bool full);
