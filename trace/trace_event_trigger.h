@@ -50,6 +50,8 @@ static __always_inline void trace_event_keep(struct trace_event_buffer *buffer, 
 {
 	struct trace_array *tr = buffer->file->tr;
 
+	if (unlikely(READ_ONCE(buffer->file->flags) & EVENT_FILE_PRINTK))
+		trace_event_printk(buffer);
 	trace_commit(tr);
 	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
 }

@@ -255,6 +255,7 @@ static struct trace_event_set *alloc_set(struct trace_array *tr)
 	for (unsigned i = 0; i < set->nr_files; i++) {
 		set->files[i].call = __start_ptrs_ftrace_events[i];
 		set->files[i].tr = tr;
+		set->files[i].flags = trace_event_printk_flag();
 		set->files[i].type = TRACE_EVENT_FIRST + i;
 		set->files[i].other_pid = find_other_pid(set->files[i].call);
 	}
