@@ -5,7 +5,6 @@
  *	probes	a number: register a probe and unregister it so many times; reading shows the sums of all since boot:
  *		seen (hits that the probe saw), lost (that it should have seen), late (after it was gone)
  */
-#include <asm/barrier.h>
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <lib/atomic.h>

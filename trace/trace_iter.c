@@ -9,6 +9,7 @@
 
 #include "trace_graph.h"
 #include "trace_max.h"
+#include "trace_output.h"
 
 /* The next record of one CPU without consuming; those of the time before a maximum are left out. */
 static __always_inline struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu, u64 *ts)
@@ -63,7 +64,10 @@ static void step_cpu(struct trace_iterator *iter)
 		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
 }
 
-/* A call whose return is the CPU's next record: both become one line, so the return is stepped over, too. */
+/*
+ * A call whose return is the CPU's next record: both become one line, so the return is stepped over, too. In the forms
+ * for programs each record is one.
+ */
 static void look_for_leaf(struct trace_iterator *iter)
 {
 	struct ring_buffer_event *event;
@@ -71,7 +75,7 @@ static void look_for_leaf(struct trace_iterator *iter)
 	u64 ts;
 
 	iter->leaf = NULL;
-	if (iter->ent->type != TRACE_GRAPH_ENT || !iter->graph)
+	if (iter->ent->type != TRACE_GRAPH_ENT || !iter->graph || (iter->tr->trace_flags & TRACE_RAW_FORMS))
 		return;
 	event = peek_cpu(iter, iter->cpu, &ts, &lost);
 	if (!event || !trace_graph_is_leaf(iter->ent, ring_buffer_event_data(event)))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: events: their files, on and off by every way there is, their records as Linux words them
-# requires: smp=2 icount
+# requires: smp=2 icount progs="replay"
 . /run/prelude
 tracing_reset
 sched=events/sched
@@ -106,6 +106,23 @@ grep -q 'prev_comm=sleep' trace || fail 'nothing of others'
 grep -E "prev_pid=$other .* next_pid=0 " trace && fail 'a switch from the task that is left out to the idle task, too'
 kill $other
 echo > set_event_notrace_pid
+
+# -- the scheduler's story, to the microsecond: what tasks are charged is what they run
+stress --sleep 2 --fork 1 > /dev/null &
+stress=$!
+echo > trace
+echo 0 > tracing_on
+echo 4096 > buffer_size_kb
+echo 1 > $sched/enable
+echo 1 > tracing_on
+sleep 0.1
+echo 0 > tracing_on
+kill $stress
+same 'all is there' 0 "$(sum overrun)"
+replay -t < trace > /tmp/story || fail "the story does not hold: $(cat /tmp/story)"
+test "$(field switches /tmp/story)" -gt 200 || fail "few switches: $(cat /tmp/story)"
+echo 0 > $sched/enable
+echo 1 > tracing_on
 
 # -- beside a tracer, and with stacks that begin where the tracepoint stands
 echo > trace
