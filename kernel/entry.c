@@ -1,4 +1,5 @@
 /* The way from the machine's entry code into the kernel and back to user mode: what is not worth inlining. */
+#include <asm/syscall_abi.h>
 #include <kernel/entry.h>
 #include <proc/signal.h>
 
@@ -18,6 +19,8 @@ void exit_to_user_mode(struct pt_regs *regs)
 
 void exit_from_fork(struct pt_regs *regs)
 {
+	if (NEW_TASK_SHOWS_SYS_EXIT && static_key_false(&syscall_trace_key))
+		syscall_trace_exit(regs);
 	exit_to_user_mode(regs);
 }
 

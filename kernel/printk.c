@@ -13,6 +13,9 @@
 #include <sched/wait.h>
 #include <time/clock.h>
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/printk.h>
+
 #define NR_RECORDS (1U << 11)
 #define LINE_MAX   960 /* longest text of one record; a stack buffer must hold it */
 
@@ -221,6 +224,7 @@ int vprintk(const char *fmt, va_list args)
 
 	if (level < 0)
 		level = 4; /* KERN_WARNING, Linux's default for a message without a level */
+	trace_console(text, len);
 	/* Once the kernel is failing, what is said counts more than what may be held. */
 	if (unlikely(in_nmi()) && !oops_in_progress) {
 		log_store_nmi(level, cont, text, len);

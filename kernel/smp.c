@@ -11,7 +11,11 @@
 #include <proc/fork.h>
 #include <sched/sched.h>
 #include <time/clock.h>
+#include <trace/fgraph.h>
 #include <time/hrtimer.h>
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/ipi.h>
 
 unsigned nr_cpu_ids = 1;
 struct cpumask cpu_online_mask = {{1}};
@@ -56,16 +60,23 @@ u64 ipi_count(unsigned kind, int cpu)
 	return READ_ONCE(per_cpu(ipi_counts, cpu).kind[kind]);
 }
 
+static void send_ipi(const struct cpumask *mask, enum ipi_kind kind)
+{
+	trace_ipi_raise(mask, ipi_names[kind]);
+	arch_send_ipi(mask, kind);
+}
+
 static void send_ipi_single(int cpu, enum ipi_kind kind)
 {
 	struct cpumask mask = {{0}};
 
 	mask.bits[cpu / 64] = BIT(cpu % 64);
-	arch_send_ipi(&mask, kind);
+	send_ipi(&mask, kind);
 }
 
 void noinline smp_send_reschedule(int cpu)
 {
+	trace_ipi_send_cpu(cpu, TRUE_RET_ADDR(), NULL);
 	send_ipi_single(cpu, IPI_RESCHEDULE);
 }
 
@@ -117,8 +128,19 @@ static void noinline generic_smp_call_function_interrupt(void)
 	}
 }
 
+/* Tell CPUs that they have calls to run. */
+static void send_call_ipi(const struct cpumask *mask, unsigned long callsite)
+{
+	if (trace_ipi_send_cpu_enabled() && cpumask_weight(mask) == 1)
+		trace_ipi_send_cpu(cpumask_first(mask), callsite, generic_smp_call_function_interrupt);
+	if (trace_ipi_send_cpumask_enabled() && cpumask_weight(mask) > 1)
+		trace_ipi_send_cpumask(mask, callsite, generic_smp_call_function_interrupt);
+	send_ipi(mask, IPI_CALL_FUNCTION);
+}
+
 int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 {
+	struct cpumask one = {{0}};
 	struct call_single_data *csd;
 	unsigned long flags;
 
@@ -133,8 +155,10 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 		/* With interrupts off two CPUs that call each other would wait for ever. */
 		WARN_ON_ONCE(irqs_disabled());
 		csd = &this_cpu(call_data).to[cpu];
-		if (queue_call(cpu, csd, fn, info, wait))
-			send_ipi_single(cpu, IPI_CALL_FUNCTION);
+		if (queue_call(cpu, csd, fn, info, wait)) {
+			one.bits[cpu / 64] = BIT(cpu % 64);
+			send_call_ipi(&one, TRUE_RET_ADDR());
+		}
 		if (wait)
 			csd_lock_wait(csd);
 	}
@@ -157,7 +181,7 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 		if (queue_call(cpu, &data->to[cpu], fn, info, wait))
 			cpumask_set_cpu(cpu, &ring);
 	if (!cpumask_empty(&ring))
-		arch_send_ipi(&ring, IPI_CALL_FUNCTION);
+		send_call_ipi(&ring, TRUE_RET_ADDR());
 	if (wait)
 		for_each_cpu (cpu, &targets)
 			csd_lock_wait(&data->to[cpu]);
@@ -184,7 +208,7 @@ void smp_send_stop(void)
 
 	cpumask_clear_cpu(smp_processor_id(), &others);
 	if (!cpumask_empty(&others))
-		arch_send_ipi(&others, IPI_STOP);
+		send_ipi(&others, IPI_STOP);
 }
 
 static void stop_this_cpu(void)
@@ -217,7 +241,7 @@ static void request_backtrace(unsigned cpu)
 
 	cpumask_set_cpu(cpu, &one);
 	cpumask_set_cpu(cpu, &cpu_backtrace_mask);
-	arch_send_ipi(&one, IPI_BACKTRACE);
+	send_ipi(&one, IPI_BACKTRACE);
 	while (cpumask_test_cpu(cpu, &cpu_backtrace_mask)) {
 		if ((s64)(sched_clock() - end) > 0) {
 			cpumask_clear_cpu(cpu, &cpu_backtrace_mask);
@@ -246,6 +270,7 @@ void trigger_all_cpu_backtrace(void)
 void noinline handle_ipi(enum ipi_kind kind)
 {
 	this_cpu(ipi_counts).kind[kind]++;
+	trace_ipi_entry(ipi_names[kind]);
 	switch (kind) {
 	case IPI_RESCHEDULE:
 		break; /* TIF_NEED_RESCHED is set already: the way out of the interrupt looks at it */
@@ -261,6 +286,7 @@ void noinline handle_ipi(enum ipi_kind kind)
 	case IPI_MAX:
 		break;
 	}
+	trace_ipi_exit(ipi_names[kind]);
 }
 
 void smp_setup_boot_cpu(unsigned nr_cpus)

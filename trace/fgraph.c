@@ -20,15 +20,24 @@ ftrace_func_t fgraph_enter_func = fgraph_enter;
 void (*fgraph_return_func)(struct fgraph_ret_regs *regs) = fgraph_return;
 
 struct fgraph_ops *fgraph_users[FGRAPH_USERS];
+u32 fgraph_mask;
 unsigned fgraph_nr_users;
 bool fgraph_sets_differ;
 u64 fgraph_epoch;
 bool fgraph_was_used;
 u64 fgraph_mismatches;
 
-#define for_each_user(gops)                                       \
-	for (unsigned i_ = 0; i_ < FGRAPH_USERS; i_++)            \
-		if (((gops) = READ_ONCE(fgraph_users[i_])))
+/* Those users whose bits are set. Preemption off. */
+#define for_each_user(gops, bits)                                   \
+	for (u32 bits_ = (bits); bits_; bits_ &= bits_ - 1)         \
+		if (((gops) = READ_ONCE(fgraph_users[__builtin_ctz(bits_)])))
+#define all_users() READ_ONCE(fgraph_mask)
+
+/* Those that want a frame's return, unless they are gone: a bit may be another user's by now (fgraph_ops.since). */
+static __always_inline u32 users_of(const struct fgraph_frame *frame)
+{
+	return (u32)frame->key & ((1U << FGRAPH_USERS) - 1);
+}
 
 noinline void trace_leave_resched(u32 pc)
 {
@@ -56,17 +65,20 @@ static __always_inline bool user_wants(struct fgraph_ops *gops, struct fgraph_ca
 	return !gops->wants || gops->wants(gops, call);
 }
 
-/* There is no room: does anybody miss it? */
+/* There is no room: who misses it? */
 static noinline void count_overrun(struct fgraph_call *call, long rec)
 {
 	struct fgraph_ops *gops;
+	bool missed = false;
 
-	for_each_user(gops) {
+	for_each_user(gops, all_users()) {
 		if (!user_wants(gops, call, rec))
 			continue;
-		WRITE_ONCE(call->stack->overrun, call->stack->overrun + 1);
-		return;
+		call->state->overrun++;
+		missed = true;
 	}
+	if (missed)
+		WRITE_ONCE(call->stack->overrun, call->stack->overrun + 1);
 }
 
 /* The frame is there. Returns who wants to be told of the return: bits. */
@@ -75,7 +87,7 @@ static __always_inline u32 tell_entry(struct fgraph_call *call, struct fgraph_fr
 	struct fgraph_ops *gops;
 	u32 mask = 0;
 
-	for_each_user(gops) {
+	for_each_user(gops, all_users()) {
 		if (!user_wants(gops, call, rec))
 			continue;
 		call->state->depth++;
@@ -144,8 +156,8 @@ static void forget_frame(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	struct fgraph_ops *gops;
 
-	for_each_user(gops)
-		if (frame->key >= gops->since && ((frame->key >> gops->bit) & 1))
+	for_each_user(gops, users_of(frame))
+		if (frame->key >= gops->since)
 			fgraph_state(stack, gops)->depth--;
 	fgraph_pop(stack, frame);
 }
@@ -173,8 +185,8 @@ static __always_inline void tell_return(struct fgraph_call *call, const struct f
 
 	raw_local_irq_save(call->flags);
 	call->time = sched_clock();
-	for_each_user(gops) {
-		if (frame->key < gops->since || !((frame->key >> gops->bit) & 1))
+	for_each_user(gops, users_of(frame)) {
+		if (frame->key < gops->since)
 			continue;
 		call->state = fgraph_state(call->stack, gops);
 		call->depth = call->state->depth - 1;

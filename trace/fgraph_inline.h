@@ -5,10 +5,9 @@
 #include <trace/fgraph.h>
 
 /* Bits of frame.key above those of users. */
-#define FGRAPH_CONTEXT_SHIFT 4 /* two bits: the context of the entry, 0 a task's (recursion_bit) */
-#define FGRAPH_EPOCH_SHIFT 8
-static_assert(FGRAPH_USERS <= FGRAPH_CONTEXT_SHIFT && (4U << FGRAPH_CONTEXT_SHIFT) <= FGRAPH_KEY_ENDS &&
-	      FGRAPH_KEY_ENDS < (1U << FGRAPH_EPOCH_SHIFT));
+#define FGRAPH_CONTEXT_SHIFT FGRAPH_USERS /* two bits: the context of the entry, 0 a task's (recursion_bit) */
+#define FGRAPH_EPOCH_SHIFT 20
+static_assert((4U << FGRAPH_CONTEXT_SHIFT) <= FGRAPH_KEY_ENDS && FGRAPH_KEY_ENDS < (1U << FGRAPH_EPOCH_SHIFT));
 
 /* What a user has in this task, as of now. */
 static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *stack, const struct fgraph_ops *gops)
@@ -17,8 +16,12 @@ static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *st
 
 	if (unlikely(state->since != gops->since))
 		*state = (struct fgraph_state){ .since = gops->since };
-	state->key = gops->direct_key;
-	state->room = state->key ? &stack->frames[FTRACE_RETFUNC_DEPTH] : NULL;
+	if (gops->bit < FGRAPH_FIRST_ANY) {
+		struct fgraph_direct *direct = &stack->direct[gops->bit];
+
+		direct->key = gops->direct_key;
+		direct->room = direct->key ? &stack->frames[FTRACE_RETFUNC_DEPTH] : NULL;
+	}
 	return state;
 }
 

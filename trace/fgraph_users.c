@@ -131,7 +131,7 @@ static bool forget_room(struct task_struct *task, void *data)
 	const unsigned *bit = data;
 
 	if (stack)
-		WRITE_ONCE(stack->user[*bit].room, NULL);
+		WRITE_ONCE(stack->direct[*bit].room, NULL);
 	return true;
 }
 
@@ -141,7 +141,7 @@ static bool forget_key(struct task_struct *task, void *data)
 	const unsigned *bit = data;
 
 	if (stack)
-		WRITE_ONCE(stack->user[*bit].key, 0);
+		WRITE_ONCE(stack->direct[*bit].key, 0);
 	return true;
 }
 
@@ -231,7 +231,7 @@ void fgraph_set_direct_enter(struct fgraph_ops *gops, ftrace_func_t enter)
 	mutex_unlock(&ftrace_lock);
 }
 
-/* [ftrace_lock] 0 or -EBUSY. What handlers call follows in the update of sites. */
+/* [ftrace_lock] 0, -EBUSY or -ENOSPC. What handlers call follows in the update of sites. */
 static int add_user(struct fgraph_ops *gops)
 {
 	bool any = gops->bit == FGRAPH_ANY;
@@ -249,15 +249,17 @@ static int add_user(struct fgraph_ops *gops)
 		WRITE_ONCE(fgraph_sets_differ, true);
 		synchronize_rcu();
 		WRITE_ONCE(fgraph_users[i], gops);
+		WRITE_ONCE(fgraph_mask, fgraph_mask | 1U << i);
 		return 0;
 	}
-	return -EBUSY;
+	return any ? -ENOSPC : -EBUSY;
 }
 
 /* Nobody finds it any more. Who has found it goes on with it, so its bit stays until a grace period is over. */
 static void remove_user(struct fgraph_ops *gops)
 {
 	WRITE_ONCE(fgraph_sets_differ, true); /* its sites still call us */
+	WRITE_ONCE(fgraph_mask, fgraph_mask & ~(1U << gops->bit));
 	WRITE_ONCE(fgraph_users[gops->bit], NULL);
 	fgraph_nr_users--;
 	fgraph_epoch++;
@@ -270,11 +272,14 @@ static void remove_user(struct fgraph_ops *gops)
  */
 static void retire_user(struct fgraph_ops *gops)
 {
+	if (gops->bit >= FGRAPH_FIRST_ANY) {
+		synchronize_rcu();
+		gops->bit = FGRAPH_ANY;
+		return;
+	}
 	fgraph_with_all_tasks(forget_room, &gops->bit);
 	synchronize_rcu();
 	fgraph_with_all_tasks(forget_key, &gops->bit);
-	if (gops->bit >= FGRAPH_FIRST_ANY)
-		gops->bit = FGRAPH_ANY;
 }
 
 static int start_user(struct fgraph_ops *gops)

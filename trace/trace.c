@@ -235,7 +235,8 @@ int trace_array_init(struct trace_array *tr, unsigned long bytes)
 	tr->buffer_percent = 50;
 	tr->cpu_data = kcalloc(nr_cpu_ids, sizeof(*tr->cpu_data), GFP_KERNEL);
 	tr->buffer = ring_buffer_alloc(bytes, RB_FL_OVERWRITE);
-	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr) || trace_events_init(tr) || function_trace_setup(tr))
+	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr) || trace_events_init(tr) || function_trace_setup(tr) ||
+	    graph_trace_setup(tr))
 		return -ENOMEM;
 	for_each_possible_cpu(cpu)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);
@@ -246,6 +247,7 @@ int trace_array_init(struct trace_array *tr, unsigned long bytes)
 
 void trace_array_free(struct trace_array *tr)
 {
+	kfree(tr->graph);
 	function_trace_free(tr);
 	tracing_clear_errors(tr);
 	trace_events_free(tr);

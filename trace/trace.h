@@ -180,6 +180,7 @@ struct trace_array {
 	struct trace_pids function_pids;      /* set_ftrace_pid, set_ftrace_notrace_pid */
 	struct trace_pids event_pids;         /* set_event_pid, set_event_notrace_pid */
 	struct ftrace_ops *ops;               /* [I] the function tracer's user */
+	struct graph_array *graph;            /* [I] function_graph's (trace_functions_graph.c) */
 	struct cpumask tracing_cpumask;       /* [t] */
 	struct dentry *dir;                   /* [I] in tracefs */
 	struct trace_cpu_file *files;         /* [I] one a CPU and one for all: i_private of its files */
@@ -270,6 +271,7 @@ extern unsigned long trace_buf_size;
 void trace_update_fast(struct trace_array *tr);
 int function_trace_setup(struct trace_array *tr); /* boot, or the array is made: tr->ops. 0, -ENOMEM */
 void function_trace_free(struct trace_array *tr);
+int graph_trace_setup(struct trace_array *tr); /* the same for tr->graph, after it; kfree gives it back */
 
 /*
  * Recording, for callers that have disabled preemption once (probes do). Fills the common fields with the state before

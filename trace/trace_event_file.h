@@ -32,6 +32,8 @@ struct trace_event_system {
 	struct virtual_dir dir;
 	const char *name;
 	struct trace_event_set *set;
+	struct trace_event_file **files; /* its events, in set->by_system */
+	unsigned nr_files;
 	char *filter_text; /* [e] the last error in its file `filter`; NULL: none */
 };
 
@@ -40,6 +42,8 @@ struct trace_event_set {
 	struct virtual_dir dir; /* events */
 	struct trace_array *tr;
 	struct trace_event_system *systems; /* in order of their first event */
+	struct trace_event_file **by_system; /* all files, a system's together */
+	unsigned nr_syscalls_on[2];          /* [e] of system calls: their beginnings, their ends */
 	unsigned nr_systems, nr_files;
 	struct trace_event_file files[]; /* in the order of the linker's table */
 };

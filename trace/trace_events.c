@@ -95,6 +95,16 @@ static void stop_cmdlines(struct trace_event_file *file)
 	mutex_unlock(&trace_types_lock);
 }
 
+static int reg_probe(struct trace_event_file *file, bool on)
+{
+	const struct trace_event_class *class = file->call->class;
+
+	if (class->reg)
+		return class->reg(file, on);
+	return on ? tracepoint_probe_register(file->call->tp, class->probe, file) :
+		    tracepoint_probe_unregister(file->call->tp, class->probe, file);
+}
+
 static int enable(struct trace_event_file *file)
 {
 	int ret = start_cmdlines(file);
@@ -102,7 +112,7 @@ static int enable(struct trace_event_file *file)
 	if (ret)
 		return ret;
 	WRITE_ONCE(file->flags, file->flags | EVENT_FILE_ENABLED);
-	ret = tracepoint_probe_register(file->call->tp, file->call->class->probe, file);
+	ret = reg_probe(file, true);
 	if (!ret)
 		return 0;
 	WRITE_ONCE(file->flags, file->flags & ~EVENT_FILE_ENABLED);
@@ -112,7 +122,7 @@ static int enable(struct trace_event_file *file)
 
 static void disable(struct trace_event_file *file)
 {
-	tracepoint_probe_unregister(file->call->tp, file->call->class->probe, file);
+	reg_probe(file, false);
 	WRITE_ONCE(file->flags, file->flags & ~EVENT_FILE_ENABLED);
 	stop_cmdlines(file);
 }
@@ -190,10 +200,13 @@ static u16 find_other_pid(const struct trace_event_call *call)
 	static const char *const events[][2] = { { "sched_switch", "next_pid" }, { "sched_waking", "pid" },
 						 { "sched_wakeup", "pid" }, { "sched_wakeup_new", "pid" } };
 
-	for (unsigned i = 0; i < ARRAY_SIZE(events); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(events); i++) {
+		if (strcmp(events[i][0], call->name))
+			continue;
 		for (const struct trace_event_field *f = call->class->fields(); f->name; f++)
-			if (!strcmp(events[i][0], call->name) && !strcmp(events[i][1], f->name))
+			if (!strcmp(events[i][1], f->name))
 				return f->offset;
+	}
 	return 0;
 }
 
@@ -214,27 +227,52 @@ static struct trace_event_set *alloc_set(struct trace_array *tr)
 	return set;
 }
 
-static bool has_system(const struct trace_event_set *set, const char *name)
+/* From the last on: that is whose events come one after the other. */
+static struct trace_event_system *find_system(const struct trace_event_set *set, const char *name)
 {
-	for (unsigned i = 0; i < set->nr_systems; i++)
-		if (!strcmp(set->systems[i].name, name))
-			return true;
-	return false;
+	for (unsigned i = set->nr_systems; i-- > 0;)
+		if (set->systems[i].name == name || !strcmp(set->systems[i].name, name))
+			return &set->systems[i];
+	return NULL;
 }
 
-/* One for each event would be enough. */
-static int alloc_systems(struct trace_event_set *set)
+/* Their names, and how many events each has. */
+static void count_systems(struct trace_event_set *set)
 {
 	struct trace_event_file *file;
 
-	set->systems = kcalloc(set->nr_files + 1, sizeof(*set->systems), GFP_KERNEL);
-	if (!set->systems)
-		return -ENOMEM;
 	for_each_event (set, file) {
 		const char *name = file->call->class->system;
+		struct trace_event_system *system = find_system(set, name);
 
-		if (!has_system(set, name))
-			set->systems[set->nr_systems++] = (struct trace_event_system){ .name = name, .set = set };
+		if (!system) {
+			system = &set->systems[set->nr_systems++];
+			*system = (struct trace_event_system){ .name = name, .set = set };
+		}
+		system->nr_files++;
+	}
+}
+
+/* One for each event would be enough. The files of a system lie together in set->by_system. */
+static int alloc_systems(struct trace_event_set *set)
+{
+	struct trace_event_file *file, **next;
+
+	set->systems = kvzalloc((set->nr_files + 1) * sizeof(*set->systems), GFP_KERNEL);
+	set->by_system = kvzalloc(set->nr_files * sizeof(set->by_system[0]), GFP_KERNEL);
+	if (!set->systems || !set->by_system)
+		return -ENOMEM;
+	count_systems(set);
+	next = set->by_system;
+	for (unsigned i = 0; i < set->nr_systems; i++) {
+		set->systems[i].files = next;
+		next += set->systems[i].nr_files;
+		set->systems[i].nr_files = 0;
+	}
+	for_each_event (set, file) {
+		struct trace_event_system *system = find_system(set, file->call->class->system);
+
+		system->files[system->nr_files++] = file;
 	}
 	return 0;
 }
@@ -255,11 +293,14 @@ void trace_events_free(struct trace_array *tr)
 	if (!set)
 		return;
 	for_each_event (set, file) {
+		if (!file->filter_text)
+			continue; /* and no filter: most of them */
 		filter_free(file->filter);
 		kfree(file->filter_text);
 	}
 	for (unsigned i = 0; i < set->nr_systems; i++)
 		kfree(set->systems[i].filter_text);
-	kfree(set->systems);
+	kvfree(set->systems);
+	kvfree(set->by_system);
 	kvfree(set);
 }

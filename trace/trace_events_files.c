@@ -214,18 +214,16 @@ static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entr
 static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	struct trace_event_system *system = container_of(dir, struct trace_event_system, dir);
-	struct trace_event_file *file;
 
 	if (n < ARRAY_SIZE(of_system))
 		return event_file_entry(e, &of_system[n], system);
 	n -= ARRAY_SIZE(of_system);
-	for_each_event (system->set, file) {
-		if (strcmp(file->call->class->system, system->name) || n--)
-			continue;
-		*e = (struct virtual_entry){ .name = file->call->name, .mode = 0750, .dir = &file->dir };
-		return true;
-	}
-	return false;
+	if (n >= system->nr_files)
+		return false;
+	*e = (struct virtual_entry){
+		.name = system->files[n]->call->name, .mode = 0750, .dir = &system->files[n]->dir
+	};
+	return true;
 }
 
 static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)

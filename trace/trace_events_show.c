@@ -2,6 +2,7 @@
 #include <kernel/ksyms.h>
 #include <lib/printf.h>
 #include <lib/string.h>
+#include <mm/page.h>
 
 #include "trace_event_file.h"
 
@@ -17,7 +18,8 @@ static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
 	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
 
 	iter->texts_used = 0;
-	seq_printf(s, "%s: ", call->name);
+	if (!call->class->names_itself)
+		seq_printf(s, "%s: ", call->name);
 	(call->print ? call->print : call->class->print)(s, iter);
 }
 
@@ -86,6 +88,18 @@ const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsi
 	return end_text(iter, from);
 }
 
+const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, unsigned len)
+{
+	unsigned from = iter->texts_used;
+	u32 word;
+
+	for (unsigned at = len; at >= sizeof(word); at -= sizeof(word)) {
+		memcpy(&word, mask + at - sizeof(word), sizeof(word)); /* nothing aligns it */
+		add(iter, "%s%08x", at == len ? "" : ",", word);
+	}
+	return end_text(iter, from);
+}
+
 static u64 element(const void *array, unsigned i, unsigned size)
 {
 	switch (size) {
@@ -125,6 +139,18 @@ static void show_fields(struct seq_file *m, const struct trace_event_field *f)
 	}
 }
 
+/* What is a constant from boot on only is shown by its value: readers of `format` do not know the name. */
+static void show_print_fmt(struct seq_file *m, const char *fmt)
+{
+	static const char name[] = "mem_map_pfn0";
+	const char *at;
+
+	seq_puts(m, "\nprint fmt: ");
+	for (; (at = strstr(fmt, name)); fmt = at + strlen(name))
+		seq_printf(m, "%.*s0x%lx", (int)(at - fmt), fmt, mem_map_pfn0);
+	seq_printf(m, "%s\n", fmt);
+}
+
 void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
 		       const char *print_fmt)
 {
@@ -132,5 +158,5 @@ void trace_show_format(struct seq_file *m, const char *name, unsigned type, cons
 	show_fields(m, trace_common_fields);
 	seq_putc(m, '\n');
 	show_fields(m, fields);
-	seq_printf(m, "\nprint fmt: %s\n", print_fmt);
+	show_print_fmt(m, print_fmt);
 }

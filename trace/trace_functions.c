@@ -144,11 +144,11 @@ void trace_update_fast(struct trace_array *tr)
 	bool fast = tr->function_enabled && !tr->clock;
 	int cpu;
 
+	graph_update_fast(tr);
 	if (!trace_array_is_top(tr))
 		return;
 	for_each_possible_cpu (cpu)
 		WRITE_ONCE(per_cpu(fast_buffer, cpu), fast ? tr->cpu_data[cpu].buffer : NULL);
-	graph_update_fast(tr);
 }
 
 /*

@@ -1,13 +1,15 @@
 /*
- * function_graph: a record at the entry of a traced function and one at its return, with the time between.
+ * function_graph: a record at the entry of a traced function and one at its return, with the time between. Each array
+ * is a user of hooked returns of its own.
  *
- * What is usual (the only user of hooked returns, a task's context, nothing asked for but the functions) goes the
- * direct way (trace_graph_direct.c); whoever asks for more takes the general way (fgraph.c) through the functions here.
+ * What is usual (the top array as the only user, a task's context, nothing asked for but the functions) goes the direct
+ * way (trace_graph_direct.c); whoever asks for more takes the general way (fgraph.c) through the functions here.
  */
 #include <asm/ftrace.h>
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
+#include <mm/slab.h>
 #include <sched/sched.h>
 #include <time/clock.h>
 
@@ -21,37 +23,53 @@
 #include "trace_record.h"
 #include "trace_recursion.h"
 
-static struct fgraph_ops graph_ops;
+/* What function_graph keeps for an array. [t; read with preemption off] */
+struct graph_array {
+	struct fgraph_ops gops;
+	struct trace_array *tr; /* [I] */
+	bool enabled;           /* calls are recorded */
+	bool plain;             /* by nothing but the functions: the usual clock, no arguments, no threshold */
+};
 
 DEFINE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
 bool graph_limited;
-static bool graph_enabled;  /* [t] */
-static bool graph_profiled; /* [t] the profiler wants the option sleep-time to have its effect */
+static unsigned graph_arrays; /* [t] that are enabled */
+static bool graph_profiled;   /* [t] the profiler wants the option sleep-time to have its effect */
+
+static __always_inline struct graph_array *graph_of(struct fgraph_ops *gops)
+{
+	return container_of(gops, struct graph_array, gops);
+}
 
 /* ---- Which calls */
 
 static bool graph_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
 {
-	return READ_ONCE(graph_enabled) && graph_limits_allow(call->state, call->ip, call->pc);
+	const struct graph_array *graph = graph_of(gops);
+
+	return READ_ONCE(graph->enabled) && graph_limits_allow(graph->tr, call->state, call->ip, call->pc);
 }
 
 /* ---- The general way */
 
 /* Where a call is recorded as the direct way does; NULL: it is not so. */
-static __always_inline struct ring_buffer_per_cpu *usual_buffer(const struct fgraph_call *call)
+static __always_inline struct ring_buffer_per_cpu *usual_buffer(const struct graph_array *graph,
+								const struct fgraph_call *call)
 {
-	return trace_is_usual(call->pc) ? READ_ONCE(this_cpu(graph_buffer)) : NULL;
+	if (!trace_is_usual(call->pc) || !READ_ONCE(graph->plain))
+		return NULL;
+	return graph->tr->cpu_data[smp_processor_id()].buffer;
 }
 
 /* With a threshold only returns are recorded, of calls that took as long. */
-static bool record_entry(const struct fgraph_call *call)
+static bool record_entry(const struct graph_array *graph, const struct fgraph_call *call)
 {
 	unsigned args = READ_ONCE(graph_flags.val) & TRACE_GRAPH_ARGS ? FTRACE_REGS_ARGS : 0;
-	struct ring_buffer_per_cpu *buffer = usual_buffer(call);
+	struct ring_buffer_per_cpu *buffer = usual_buffer(graph, call);
 	struct ring_buffer_event *event;
 
 	if (!buffer)
-		return READ_ONCE(tracing_thresh) || trace_graph_entry(&global_trace, call, args);
+		return READ_ONCE(tracing_thresh) || trace_graph_entry(graph->tr, call, args);
 	event = ring_buffer_reserve(buffer, GRAPH_ENT_SIZE, call->time);
 	if (!event)
 		return false;
@@ -66,7 +84,7 @@ static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call,
 {
 	if (graph_begins_notrace(call->state, frame, call->ip, call->depth))
 		return true;
-	if (!record_entry(call))
+	if (!record_entry(graph_of(gops), call))
 		return false;
 	graph_note_begin(call->state, frame, call->depth, call->pc);
 	return true;
@@ -74,14 +92,15 @@ static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call,
 
 static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
-	struct ring_buffer_per_cpu *buffer = usual_buffer(call);
+	const struct graph_array *graph = graph_of(gops);
+	struct ring_buffer_per_cpu *buffer = usual_buffer(graph, call);
 	struct ring_buffer_event *event;
 
-	if (graph_note_end(call->state, call->depth) || !READ_ONCE(graph_enabled))
+	if (graph_note_end(call->state, call->depth) || !READ_ONCE(graph->enabled))
 		return;
 	if (!buffer) {
 		if (call->time - frame->calltime >= READ_ONCE(tracing_thresh))
-			trace_graph_return(&global_trace, call, frame);
+			trace_graph_return(graph->tr, call, frame);
 		return;
 	}
 	event = ring_buffer_reserve(buffer, sizeof(struct ftrace_graph_ret_entry), call->time);
@@ -89,36 +108,43 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call
 		return;
 	graph_fill_return(event, current,
 			  graph_head(TRACE_GRAPH_RET, call->pc, current, irqs_disabled_flags(call->flags)),
-			  call->stack, frame, call->result, call->time, call->depth);
+			  call->state, frame, call->result, call->time, call->depth);
 	ring_buffer_commit(buffer);
+}
+
+/* The direct ways of the top array. */
+static void update_direct(struct graph_array *graph)
+{
+	bool limited = max_graph_depth || graph_functions.hash || graph_notrace.hash ||
+		       trace_pids_any(&graph->tr->function_pids);
+	int cpu;
+
+	WRITE_ONCE(graph_limited, limited);
+	fgraph_set_direct_enter(&graph->gops, limited ? graph_limited_enter : graph_direct_enter);
+
+	for_each_possible_cpu (cpu)
+		WRITE_ONCE(per_cpu(graph_buffer, cpu), graph->plain ? graph->tr->cpu_data[cpu].buffer : NULL);
 }
 
 void graph_update_fast(struct trace_array *tr)
 {
-	bool limited = max_graph_depth || graph_functions.hash || graph_notrace.hash ||
-		       trace_pids_any(&tr->function_pids);
-	bool fast = graph_enabled && !tr->clock && !tracing_thresh && !(graph_flags.val & TRACE_GRAPH_ARGS);
-	int cpu;
+	struct graph_array *graph = tr->graph;
+	bool args = graph_flags.val & TRACE_GRAPH_ARGS;
 
-	WRITE_ONCE(graph_limited, limited);
-	fgraph_set_direct_enter(&graph_ops, limited ? graph_limited_enter : graph_direct_enter);
+	WRITE_ONCE(graph->plain, graph->enabled && !tr->clock && !tracing_thresh && !args);
+	if (trace_array_is_top(tr))
+		update_direct(graph);
+}
 
-	for_each_possible_cpu (cpu)
-		WRITE_ONCE(per_cpu(graph_buffer, cpu), fast ? tr->cpu_data[cpu].buffer : NULL);
+void graph_update_all(void)
+{
+	struct trace_array *tr;
+
+	for_each_trace_array(tr)
+		graph_update_fast(tr);
 }
 
 /* ---- The tracer */
-
-static struct fgraph_ops graph_ops = {
-	.wants = graph_wants,
-	.entryfunc = graph_entry,
-	.retfunc = graph_return,
-	.bit = FGRAPH_TRACER,
-	.direct_enter = graph_direct_enter,
-	.direct_return = graph_direct_return,
-	.profiled_enter = graph_profiled_enter,
-	.profiled_return = graph_profiled_return,
-};
 
 static const struct tracer_opt graph_opts[] = {
 	{ "funcgraph-overrun", TRACE_GRAPH_PRINT_OVERRUN },
@@ -142,7 +168,10 @@ struct tracer_flags graph_flags = {
 	.opts = graph_opts,
 };
 
-/* Time asleep is counted while anybody is there to leave it out and the option sleep-time says so. [t] */
+/*
+ * All options are those of the tracer, in whatever array it is selected. Time asleep is counted while anybody is there
+ * to leave it out and the option sleep-time says so. [t]
+ */
 static int count_sleep(bool wanted, bool option)
 {
 	return fgraph_count_sleep(wanted && !option);
@@ -155,7 +184,7 @@ static bool sleep_option(void)
 
 int trace_graph_profiled(bool on)
 {
-	int ret = count_sleep(graph_enabled || on, sleep_option());
+	int ret = count_sleep(graph_arrays || on, sleep_option());
 
 	if (!ret)
 		graph_profiled = on;
@@ -173,44 +202,51 @@ static int graph_set_flag(struct trace_array *tr, u32 bit, bool set)
 	if (bit == TRACE_GRAPH_ARGS && set && !FTRACE_REGS_ARGS)
 		return -EOPNOTSUPP;
 	if (bit == TRACE_GRAPH_SLEEP_TIME)
-		return count_sleep(graph_enabled || graph_profiled, set);
+		return count_sleep(graph_arrays || graph_profiled, set);
 	if (bit == TRACE_GRAPH_ARGS) {
 		/* The direct way writes none, so it is left first. */
 		WRITE_ONCE(graph_flags.val, set ? graph_flags.val | bit : graph_flags.val & ~bit);
-		graph_update_fast(tr);
+		graph_update_all();
 	}
 	return 0;
 }
 
+static void graph_enable(struct graph_array *graph, bool on)
+{
+	graph_arrays += on ? 1 : -1;
+	WRITE_ONCE(graph->enabled, on);
+	graph_update_fast(graph->tr);
+	if (!on)
+		count_sleep(graph_arrays || graph_profiled, sleep_option());
+}
+
 static int graph_trace_init(struct trace_array *tr)
 {
-	int ret = trace_graph_alloc_dump() ?: tracing_start_cmdline_record();
+	int ret = tracing_start_cmdline_record();
 
 	if (ret)
 		return ret;
-	ret = count_sleep(true, sleep_option());
+	ret = (trace_array_is_top(tr) ? trace_graph_alloc_dump() : 0) ?: count_sleep(true, sleep_option());
 	if (ret)
 		goto stop_cmdlines;
-	graph_ops.ops = tr->ops;
-	graph_enabled = true;
-	graph_update_fast(tr);
-	ret = register_ftrace_graph(&graph_ops);
+	graph_enable(tr->graph, true);
+	ret = register_ftrace_graph(&tr->graph->gops);
 	if (!ret)
 		return 0;
-	graph_enabled = false;
-	graph_update_fast(tr);
-	count_sleep(graph_profiled, sleep_option());
+	graph_enable(tr->graph, false);
 stop_cmdlines:
 	tracing_stop_cmdline_record();
 	return ret;
 }
 
+/*
+ * Who is about to record finds `enabled` false, or is waited for by unregister_ftrace_graph: from then on the array's
+ * buffer and what this keeps may be freed, though calls that it hooked are open.
+ */
 static void graph_trace_reset(struct trace_array *tr)
 {
-	graph_enabled = false;
-	graph_update_fast(tr);
-	unregister_ftrace_graph(&graph_ops);
-	count_sleep(graph_profiled, sleep_option());
+	graph_enable(tr->graph, false);
+	unregister_ftrace_graph(&tr->graph->gops);
 	tracing_stop_cmdline_record();
 }
 
@@ -226,6 +262,7 @@ static bool graph_print_line(struct seq_file *s, struct trace_iterator *iter)
 
 static const struct tracer graph_trace = {
 	.name = "function_graph",
+	.allow_instances = true,
 	.init = graph_trace_init,
 	.reset = graph_trace_reset,
 	.update_pids = graph_update_fast,
@@ -237,3 +274,26 @@ static const struct tracer graph_trace = {
 	.set_flag = graph_set_flag,
 };
 REGISTER_TRACER(graph_trace);
+
+int graph_trace_setup(struct trace_array *tr)
+{
+	tr->graph = kzalloc(sizeof(*tr->graph), GFP_KERNEL);
+	if (!tr->graph)
+		return -ENOMEM;
+	tr->graph->tr = tr;
+	tr->graph->gops = (struct fgraph_ops){
+		.wants = graph_wants,
+		.entryfunc = graph_entry,
+		.retfunc = graph_return,
+		.ops = tr->ops,
+		.bit = FGRAPH_ANY,
+	};
+	if (trace_array_is_top(tr)) {
+		tr->graph->gops.bit = FGRAPH_TRACER;
+		tr->graph->gops.direct_enter = graph_direct_enter;
+		tr->graph->gops.direct_return = graph_direct_return;
+		tr->graph->gops.profiled_enter = graph_profiled_enter;
+		tr->graph->gops.profiled_return = graph_profiled_return;
+	}
+	return 0;
+}

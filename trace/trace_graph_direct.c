@@ -98,6 +98,7 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 	void (*commit)(struct ring_buffer_per_cpu *);
 	struct ring_buffer_per_cpu *buffer;
 	struct rb_claimed claimed;
+	struct fgraph_direct *direct;
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
 	struct fgraph_frame *frame;
@@ -110,10 +111,11 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 	if (unlikely(!buffer || !stack))
 		goto general;
 	state = direct_state(stack);
-	key = READ_ONCE(state->key); /* before room: an NMI may take both away, one way and the other */
-	if (unlikely(stack->top >= READ_ONCE(state->room) || (way == GRAPH_PROFILED && !profiled_key(key))))
+	direct = &stack->direct[FGRAPH_TRACER];
+	key = READ_ONCE(direct->key); /* before room: an NMI may take both away, one way and the other */
+	if (unlikely(stack->top >= READ_ONCE(direct->room) || (way == GRAPH_PROFILED && !profiled_key(key))))
 		goto general;
-	if (limited && !graph_limits_allow(state, ip, pc)) {
+	if (limited && !graph_limits_allow(&global_trace, state, ip, pc)) {
 		direct_end(masked);
 		return;
 	}
@@ -204,14 +206,15 @@ static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, str
 	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
 	struct fgraph_stack *stack = t->ret_stack;
 	struct fgraph_frame *frame = stack->top - 1;
-	u32 depth = direct_state(stack)->depth - 1;
+	struct fgraph_state *state = direct_state(stack);
+	u32 depth = state->depth - 1;
 
 	if (event) {
-		graph_fill_return(event, t, graph_head(TRACE_GRAPH_RET, t->preempt_count, t, masked), stack, frame,
+		graph_fill_return(event, t, graph_head(TRACE_GRAPH_RET, t->preempt_count, t, masked), state, frame,
 				  result, ts, depth);
 		ring_buffer_commit(buffer);
 	}
-	WRITE_ONCE(direct_state(stack)->depth, depth);
+	WRITE_ONCE(state->depth, depth);
 	fgraph_pop(stack, frame);
 	direct_end(masked);
 }
@@ -233,7 +236,8 @@ static __always_inline bool graph_leave(struct fgraph_ret_regs *regs, bool maske
 	stack = t->ret_stack;
 	frame = stack->top - 1;
 	state = direct_state(stack);
-	if (unlikely(!buffer || frame->mark != fgraph_ret_mark(regs) || frame->key != (state->key | ends)))
+	if (unlikely(!buffer || frame->mark != fgraph_ret_mark(regs) ||
+		     frame->key != (stack->direct[FGRAPH_TRACER].key | ends)))
 		return false;
 	if (profiled && !profiled_key(frame->key))
 		return false;
@@ -254,7 +258,7 @@ static __always_inline bool graph_leave(struct fgraph_ret_regs *regs, bool maske
 	}
 	depth = state->depth - 1;
 	WRITE_ONCE(state->depth, depth);
-	graph_fill_return(claimed.event, t, graph_head(TRACE_GRAPH_RET, t->preempt_count, t, masked), stack, frame,
+	graph_fill_return(claimed.event, t, graph_head(TRACE_GRAPH_RET, t->preempt_count, t, masked), state, frame,
 			  regs->result[0], ts, depth);
 	fgraph_pop(stack, frame);
 	commit = rb_try_close(buffer, claimed);

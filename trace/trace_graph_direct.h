@@ -20,14 +20,15 @@ void graph_direct_return(struct fgraph_ret_regs *regs);
 void graph_profiled_return(struct fgraph_ret_regs *regs);
 
 /* Linux leaves out what hard interrupts run with funcgraph-irqs off. */
-static __always_inline bool graph_limits_allow(const struct fgraph_state *state, unsigned long ip, u32 pc)
+static __always_inline bool graph_limits_allow(const struct trace_array *tr, const struct fgraph_state *state,
+					       unsigned long ip, u32 pc)
 {
 	if (!graph_limits_want(state, ip))
 		return false;
 	if ((pc & HARDIRQ_MASK) && !(READ_ONCE(graph_flags.val) & TRACE_GRAPH_PRINT_IRQS) &&
 	    graph_limits_skip_irq(state))
 		return false;
-	return !trace_pids_ignore(&global_trace.function_pids, current->pid);
+	return !trace_pids_ignore(&tr->function_pids, current->pid);
 }
 
 /* ---- Records of tasks, with preemption disabled up to 15 times; interrupts are off. */
@@ -56,7 +57,7 @@ static __always_inline void graph_fill_entry(struct ring_buffer_event *event, co
 }
 
 static __always_inline void graph_fill_return(struct ring_buffer_event *event, const struct task_struct *t, u32 head,
-					const struct fgraph_stack *stack, const struct fgraph_frame *frame,
+					const struct fgraph_state *state, const struct fgraph_frame *frame,
 					unsigned long result, u64 ts, u32 depth)
 {
 	struct ftrace_graph_ret_entry *entry = (void *)event->array;
@@ -66,7 +67,7 @@ static __always_inline void graph_fill_return(struct ring_buffer_event *event, c
 	entry->func = frame->func;
 	entry->retval = result;
 	entry->depth = depth;
-	entry->overrun = stack->overrun;
+	entry->overrun = state->overrun;
 	entry->calltime = frame->calltime;
 	entry->rettime = ts;
 }

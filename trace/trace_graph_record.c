@@ -43,7 +43,7 @@ void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, 
 	entry->func = call->ip;
 	entry->retval = call->result;
 	entry->depth = call->depth;
-	entry->overrun = call->stack->overrun;
+	entry->overrun = call->state->overrun;
 	entry->calltime = frame->calltime;
 	entry->rettime = call->time;
 	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);

@@ -65,8 +65,8 @@ static void step_cpu(struct trace_iterator *iter)
 }
 
 /*
- * A call whose return is the CPU's next record: both become one line, so the return is stepped over, too. Not in the
- * forms for programs, which show every record.
+ * A call whose return is the CPU's next record: both become one line, so the return is stepped over, too. In the forms
+ * for programs each record is one.
  */
 static void look_for_leaf(struct trace_iterator *iter)
 {

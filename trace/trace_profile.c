@@ -100,7 +100,7 @@ static bool profile_entry(struct fgraph_ops *gops, const struct fgraph_call *cal
 		return false;
 	count->hits++;
 	count_end(here);
-	frame->inner = call->state->inner;
+	frame->inner = call->stack->inner;
 	return true;
 }
 
@@ -115,16 +115,16 @@ static __always_inline void add_time(struct profile_count *count, u64 ns)
 }
 
 /*
- * state->inner grows by a call's whole time when it returns, less what it grew by meanwhile: that was the time of the
+ * stack->inner grows by a call's whole time when it returns, less what it grew by meanwhile: that was the time of the
  * calls inside, which is theirs. So nobody has to look for the caller's frame.
  */
-static __always_inline void end_call(struct fgraph_state *state, const struct fgraph_frame *frame, u64 now)
+static __always_inline void end_call(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
 {
-	u64 total = now - frame->calltime, inner = state->inner - frame->inner;
+	u64 total = now - frame->calltime, inner = stack->inner - frame->inner;
 	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
 	struct profile_count *count = count_begin(here, frame->func);
 
-	state->inner = frame->inner + total;
+	stack->inner = frame->inner + total;
 	if (unlikely(!count))
 		return;
 	add_time(count, trace_graph_time() ? total : total - min(inner, total));
@@ -133,7 +133,7 @@ static __always_inline void end_call(struct fgraph_state *state, const struct fg
 
 static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
-	end_call(call->state, frame, call->time);
+	end_call(call->stack, frame, call->time);
 }
 
 /* ---- Beside function_graph */
@@ -145,7 +145,7 @@ void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
 	struct profile_count *count = count_begin(here, frame->func);
 
 	WRITE_ONCE(state->depth, state->depth + 1);
-	frame->inner = state->inner;
+	frame->inner = stack->inner;
 	if (unlikely(!count))
 		return;
 	count->hits++;
@@ -156,7 +156,7 @@ void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame,
 {
 	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
 
-	end_call(state, frame, now);
+	end_call(stack, frame, now);
 	WRITE_ONCE(state->depth, state->depth - 1);
 }
 
@@ -193,8 +193,8 @@ static void profile_direct_enter(unsigned long ip, unsigned long parent_ip, stru
 	if (unlikely(!stack))
 		goto general;
 	state = &stack->user[FGRAPH_PROFILER];
-	key = READ_ONCE(state->key); /* before room, as in graph_enter */
-	if (unlikely(stack->top >= READ_ONCE(state->room)))
+	key = READ_ONCE(stack->direct[FGRAPH_PROFILER].key); /* before room, as in graph_enter */
+	if (unlikely(stack->top >= READ_ONCE(stack->direct[FGRAPH_PROFILER].room)))
 		goto general;
 	frame = fgraph_push(stack, ip, parent_ip, fregs);
 	frame->key = key;
@@ -205,7 +205,7 @@ static void profile_direct_enter(unsigned long ip, unsigned long parent_ip, stru
 		count->hits++;
 		count_end(here);
 	}
-	frame->inner = state->inner;
+	frame->inner = stack->inner;
 	frame->calltime = sched_clock();
 	fgraph_hook(fregs);
 	raw_local_irq_restore(flags);
@@ -231,13 +231,13 @@ static void profile_direct_return(struct fgraph_ret_regs *regs)
 	stack = t->ret_stack;
 	frame = stack->top - 1;
 	state = &stack->user[FGRAPH_PROFILER];
-	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != state->key)) {
+	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != stack->direct[FGRAPH_PROFILER].key)) {
 		raw_local_irq_restore(flags);
 		fgraph_return(regs);
 		return;
 	}
 	WRITE_ONCE(regs->ret, frame->ret);
-	end_call(state, frame, sched_clock());
+	end_call(stack, frame, sched_clock());
 	WRITE_ONCE(state->depth, state->depth - 1);
 	fgraph_pop(stack, frame);
 	raw_local_irq_restore(flags);

@@ -226,7 +226,7 @@ static int tracing_thresh_store(struct trace_array *tr, int cpu, char *text)
 		return ret;
 	mutex_lock(&trace_types_lock);
 	WRITE_ONCE(tracing_thresh, ns);
-	graph_update_fast(&global_trace);
+	graph_update_all();
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }

@@ -55,16 +55,34 @@ static void publish_funcs(struct tracepoint *tp, struct tracepoint_func *new)
 	}
 }
 
-/* The key is on while there is an array. */
+/* The key is on while there is an array, and so is what regfunc has begun. */
+static int start_point(struct tracepoint *tp)
+{
+	return tp->regfunc ? tp->regfunc() : 0;
+}
+
+static void stop_point(struct tracepoint *tp)
+{
+	static_key_slow_dec(&tp->key);
+	if (tp->unregfunc)
+		tp->unregfunc();
+}
+
 static int add_func(struct tracepoint *tp, void *probe, void *data)
 {
 	struct tracepoint_func *new, *old = tp->funcs;
+	int ret;
 
 	if (find_func(old, probe, data) >= 0)
 		return -EEXIST;
 	new = kcalloc(count_funcs(old) + 2, sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
+	ret = old ? 0 : start_point(tp);
+	if (ret) {
+		kfree(new);
+		return ret;
+	}
 	new[copy_probes(new, old, -1)] = (struct tracepoint_func){ probe, data };
 	publish_funcs(tp, new);
 	if (!old)
@@ -89,7 +107,7 @@ static int remove_func(struct tracepoint *tp, void *probe, void *data)
 	if (!copy_probes(new, tp->funcs, at)) {
 		kfree(new);
 		new = NULL;
-		static_key_slow_dec(&tp->key);
+		stop_point(tp);
 	}
 	publish_funcs(tp, new);
 	return 0;

@@ -74,11 +74,13 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 
 void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)
 {
+	s32 nr = regs->syscallno; /* execve's, for sys_exit */
+
 	memset(regs, 0, sizeof(*regs));
 	regs->pc = pc;
 	regs->sp = sp;
 	regs->pstate = PSR_MODE_EL0t;
-	regs->syscallno = NO_SYSCALL;
+	regs->syscallno = nr;
 }
 
 void arch_flush_thread(struct task_struct *task)

@@ -1,17 +1,22 @@
 /* System calls from user mode: number and arguments from the registers, the result into x0. */
 #include <asm/ptrace.h>
 #include <kernel/entry.h>
+#include <proc/syscall.h>
 
 #include "exception.h"
+
+/* Linux's arm64 has one of its own, because of 32-bit programs; there are none here, but the name shows in events. */
+SYSCALL_DEFINE1(arm64_personality, unsigned, persona)
+{
+	return ksys_personality(persona);
+}
 
 /* x8 holds the number, x0 to x5 the arguments; x0 takes the result. */
 static noinline void do_el0_svc(struct pt_regs *regs)
 {
-	u32 nr = regs->regs[8];
-
 	regs->orig_x0 = regs->regs[0];
-	regs->syscallno = nr;
-	regs->regs[0] = syscall_dispatch(regs, nr);
+	regs->syscallno = regs->regs[8];
+	syscall_dispatch(regs, regs->syscallno);
 }
 
 /* From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored.

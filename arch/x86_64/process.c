@@ -85,7 +85,11 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 
 void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)
 {
+	u64 vector = regs->vector, nr = regs->orig_rax; /* execve's, for sys_exit */
+
 	fresh_regs(regs);
+	regs->vector = vector;
+	regs->orig_rax = nr;
 	regs->rip = pc;
 	regs->rsp = sp;
 }

@@ -12,7 +12,7 @@
 notrace void do_syscall_64(struct pt_regs *regs)
 {
 	enter_and_enable_irqs();
-	regs->rax = syscall_dispatch(regs, (u32)regs->orig_rax);
+	syscall_dispatch(regs, (u32)regs->orig_rax);
 	local_irq_disable();
 	exit_to_user_mode_work(regs);
 }

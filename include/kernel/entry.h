@@ -8,8 +8,8 @@
 #include <asm/ptrace.h>
 #include <irq/irq.h>
 #include <irq/irqflags.h>
+#include <kernel/jump_label.h>
 #include <kernel/percpu.h>
-#include <lib/errno.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/preempt.h>
@@ -21,7 +21,7 @@ void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags);
 /* Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are
  * restored. The last of C: tracers are told that interrupts go on, as they do in user mode. */
 void exit_to_user_mode(struct pt_regs *regs);
-/* A new process's way out of ret_from_fork: the same. */
+/* A new task's way out of ret_from_fork: the same, and where Linux's shows it the end of the call that made it. */
 void exit_from_fork(struct pt_regs *regs);
 /* On this CPU's interrupt stack, unless that was in use already: hard interrupt context around
  * handle_arch_irq(). */
@@ -65,18 +65,29 @@ static __always_inline void exit_to_user_mode_work(struct pt_regs *regs)
 	exit_to_irqs_on();
 }
 
-/* The call `nr` with the arguments in regs. An unknown one is counted. Interrupts on. */
-static __always_inline long syscall_dispatch(const struct pt_regs *regs, u32 nr)
-{
-	syscall_fn_t fn = NULL;
+/*
+ * kernel/proc/syscall_trace.c. While the key is on: before a call, regs as user mode left them, and after it, with its
+ * result. Not traced. Interrupts on.
+ */
+extern struct static_key syscall_trace_key;
+u32 syscall_trace_enter(struct pt_regs *regs, u32 nr); /* nr: handed back, it need not be kept across the call */
+void syscall_trace_exit(struct pt_regs *regs);
 
-	if (likely(nr < nr_syscalls))
+/* The call `nr` with the arguments in regs, which take the result. An unknown one is counted. Interrupts on. */
+static __always_inline void syscall_dispatch(struct pt_regs *regs, u32 nr)
+{
+	syscall_fn_t fn = sys_ni_syscall;
+	long ret;
+
+	if (static_key_false(&syscall_trace_key))
+		nr = syscall_trace_enter(regs, nr);
+	if (likely(nr < NR_SYSCALLS))
 		fn = sys_call_table[nr];
-	if (likely(fn))
-		return fn(syscall_get_arg(regs, 0), syscall_get_arg(regs, 1), syscall_get_arg(regs, 2),
-			  syscall_get_arg(regs, 3), syscall_get_arg(regs, 4), syscall_get_arg(regs, 5));
-	__atomic_fetch_add(&nr_unknown_syscalls, 1, __ATOMIC_RELAXED);
-	return -ENOSYS;
+	ret = fn(syscall_get_arg(regs, 0), syscall_get_arg(regs, 1), syscall_get_arg(regs, 2), syscall_get_arg(regs, 3),
+		 syscall_get_arg(regs, 4), syscall_get_arg(regs, 5));
+	syscall_set_return_value(regs, ret);
+	if (static_key_false(&syscall_trace_key))
+		syscall_trace_exit(regs);
 }
 
 /* An interrupt, on the task's own stack: go over to the interrupt stack. Interrupts off. */

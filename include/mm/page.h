@@ -54,6 +54,7 @@ struct page {
 
 extern struct page *mem_map;          /* mem_map[pfn - min_pfn] [immutable] */
 extern unsigned long min_pfn, max_pfn;
+extern unsigned long mem_map_pfn0;    /* where frame 0's entry would be, as a number [immutable] */
 #define pfn_to_page(pfn) (mem_map + ((pfn)-min_pfn))
 #define page_to_pfn(p)   ((unsigned long)((p)-mem_map) + min_pfn)
 #define page_to_phys(p)  ((phys_addr_t)page_to_pfn(p) << PAGE_SHIFT)

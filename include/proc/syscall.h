@@ -10,11 +10,21 @@
 struct pt_regs;
 typedef long (*syscall_fn_t)(unsigned long, unsigned long, unsigned long, unsigned long, unsigned long, unsigned long);
 
-extern const syscall_fn_t sys_call_table[]; /* NULL: -ENOSYS, counted in nr_unknown_syscalls */
-extern const char *const sys_call_names[];
-extern const u8 sys_call_nargs[];
-extern const unsigned nr_syscalls;
-extern unsigned long nr_unknown_syscalls;
+/* Their numbers on this machine, in order, and how far these go. */
+#define SYSCALL(nr, name, nargs) __NR_##name = (nr),
+enum {
+#include <asm/syscall_table.h>
+	NR_SYSCALLS
+};
+#undef SYSCALL
+
+/* personality(2), for machines that have a name of their own for it. 0, -EINVAL. */
+long ksys_personality(unsigned persona);
+
+extern const syscall_fn_t sys_call_table[]; /* NR_SYSCALLS; those in between that are no calls have sys_ni_syscall */
+/* Counts in /proc/unknown_syscalls that there was such a number. -ENOSYS. */
+long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e,
+		    unsigned long f);
 
 /*
  * The function sys_<name> takes its arguments with their own types; the table entry __se_sys_<name> takes six

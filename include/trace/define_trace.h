@@ -27,10 +27,12 @@
 #pragma push_macro("DECLARE_TRACE_CONDITION")
 #pragma push_macro("DECLARE_EVENT_CLASS")
 #pragma push_macro("DEFINE_EVENT")
+#pragma push_macro("DEFINE_EVENT_FN")
 #pragma push_macro("DEFINE_EVENT_PRINT")
 #pragma push_macro("DEFINE_EVENT_CONDITION")
 #pragma push_macro("TRACE_EVENT")
 #pragma push_macro("TRACE_EVENT_CONDITION")
+#pragma push_macro("TRACE_EVENT_FN")
 
 #define TRACE_HEADER_MULTI_READ
 #define TP_STRUCT__entry(...) __VA_ARGS__
@@ -57,6 +59,8 @@
 #include <trace/stages/no_fields.h>
 #undef __entry
 #undef __assign_str
+#undef __assign_bitmask
+#undef __assign_cpumask
 #undef TRACE_FIELD
 #undef TRACE_FIELD_FILTER
 #undef TRACE_ARRAY_FILTER
@@ -76,8 +80,10 @@
 #pragma pop_macro("DECLARE_TRACE_CONDITION")
 #pragma pop_macro("DECLARE_EVENT_CLASS")
 #pragma pop_macro("DEFINE_EVENT")
+#pragma pop_macro("DEFINE_EVENT_FN")
 #pragma pop_macro("DEFINE_EVENT_PRINT")
 #pragma pop_macro("DEFINE_EVENT_CONDITION")
 #pragma pop_macro("TRACE_EVENT")
 #pragma pop_macro("TRACE_EVENT_CONDITION")
+#pragma pop_macro("TRACE_EVENT_FN")
 #endif

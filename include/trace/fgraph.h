@@ -15,10 +15,10 @@ struct task_struct;
 struct fgraph_ret_regs;
 struct fgraph_stack;
 
-#define FGRAPH_USERS 4 /* at once */
+#define FGRAPH_USERS 16 /* at once, as in Linux */
 
 /* In frame.key: at its return the user has more to do than usual, which its direct way does not know of. */
-#define FGRAPH_KEY_ENDS 0x80u
+#define FGRAPH_KEY_ENDS 0x80000u
 
 /*
  * One hooked call. Written by the task itself and by interrupts on top of it, which leave what they found; read by
@@ -31,26 +31,38 @@ struct fgraph_frame {
 	unsigned long mark; /* what return_to_handler finds when all is well (asm/ftrace.h) */
 	u64 calltime;       /* sched_clock at the entry; later by the time asleep, while that does not count */
 	u64 key;            /* who wants the return; context of the entry; FGRAPH_KEY_ENDS; epoch: fgraph_inline.h */
-	u64 inner;          /* the profiler's: its fgraph_state.inner at the entry */
+	u64 inner;          /* the profiler's: fgraph_stack.inner at the entry */
 };
 
 /* What a user has in each task. [like frames] */
 struct fgraph_state {
 	u64 since;   /* fgraph_ops.since of whom it belongs to; others begin with zeros */
-	u64 key;     /* of its frames, if there was a direct way when last looked at the general way; else 0 */
-	struct fgraph_frame *room; /* with a key: the end of frames; without: NULL, so that none seems free */
 	u32 depth;   /* frames that are this user's */
 	u32 flags;   /* the user's own */
-	u64 inner;   /* the profiler's: ns in calls that returned, each counted once, in the outermost */
+	u32 overrun; /* calls that it wanted and that found the stack full */
 };
 
+/* And a user with a direct way, as of when it was last looked at the general way. [likewise; retire_user] */
+struct fgraph_direct {
+	u64 key;                   /* of its frames, if there was a direct way for all users; else 0 */
+	struct fgraph_frame *room; /* with a key: the end of frames; without: NULL, so that none seems free */
+};
+
+/* Users by bit (struct fgraph_ops): the first two may have a direct way. */
+#define FGRAPH_TRACER	  0u    /* the top array's function_graph */
+#define FGRAPH_PROFILER	  1u    /* the profiler's own */
+#define FGRAPH_FIRST_ANY  2u
+#define FGRAPH_ANY	  ~0u
+
 #define FGRAPH_STACK_SIZE 4096UL
-#define FTRACE_RETFUNC_DEPTH ((FGRAPH_STACK_SIZE - 24 - FGRAPH_USERS * sizeof(struct fgraph_state)) / \
-			      sizeof(struct fgraph_frame))
+#define FTRACE_RETFUNC_DEPTH ((FGRAPH_STACK_SIZE - 32 - FGRAPH_FIRST_ANY * sizeof(struct fgraph_direct) - \
+			       FGRAPH_USERS * sizeof(struct fgraph_state)) / sizeof(struct fgraph_frame))
 struct fgraph_stack {
 	struct fgraph_frame *top; /* the first frame not in use */
-	u32 overrun;      /* calls that found it full */
+	u32 overrun;      /* calls that found it full, whoever wanted them */
 	u64 sleeps_since; /* [runqueue lock] when it went off the CPU, while sleep does not count; 0: not known */
+	u64 inner;        /* the profiler's: ns in calls that returned, each counted once, in the outermost */
+	struct fgraph_direct direct[FGRAPH_FIRST_ANY];
 	struct fgraph_state user[FGRAPH_USERS];
 	struct fgraph_frame frames[FTRACE_RETFUNC_DEPTH];
 };
@@ -90,13 +102,10 @@ struct fgraph_ops {
 	u64 since;              /* [l] frames with a smaller key are not its own */
 	u64 direct_key;         /* [l] key of its frames while there is a direct way for all users, else 0 */
 };
-#define FGRAPH_TRACER	  0u    /* function_graph's own */
-#define FGRAPH_PROFILER	  1u    /* the profiler's own */
-#define FGRAPH_FIRST_ANY  2u
-#define FGRAPH_ANY	  ~0u
 
 /*
- * Begin and end. -EBUSY: registered already or too many users; -ENOMEM: no shadow stacks; -ENODEV. Thread context.
+ * Begin and end. -EBUSY: registered already; -ENOSPC: too many users; -ENOMEM: no shadow stacks; -ENODEV. Thread
+ * context.
  * After unregister none of its functions runs; calls that are hooked go on to return by way of the handler.
  */
 int register_ftrace_graph(struct fgraph_ops *gops);

@@ -27,6 +27,7 @@ enum trace_filter_type {
 	FILTER_DYN_STRING,    /* __string, __dynamic_array of characters */
 	FILTER_PTR_STRING,    /* a pointer to a string that lives for ever */
 	FILTER_CPU,
+	FILTER_CPUMASK, /* __bitmask, __cpumask */
 	FILTER_COMM,
 	FILTER_NONE, /* nothing a filter can mean */
 };
@@ -40,6 +41,8 @@ struct trace_event_field {
 	enum trace_filter_type filter_type;
 };
 
+struct trace_event_file;
+
 /* What events of one form share (DECLARE_EVENT_CLASS). */
 struct trace_event_class {
 	const char *system;
@@ -48,6 +51,9 @@ struct trace_event_class {
 	/* What stands behind "name: ", with newline. */
 	void (*print)(struct seq_file *s, struct trace_iterator *iter);
 	const char *print_fmt; /* the line of `format` behind "print fmt: " */
+	bool names_itself;     /* print begins the line: "name: " does not stand before it */
+	/* On (0 or -errno) and off instead of registering probe; event_mutex held. NULL: the probe is registered. */
+	int (*reg)(struct trace_event_file *file, bool on);
 };
 
 /* An event. In a table of the linker's; its number there says its type. */
@@ -94,6 +100,8 @@ const char *trace_print_flags(struct trace_iterator *iter, const char *delim, un
 const char *trace_print_symbols(struct trace_iterator *iter, unsigned long value,
 				const struct trace_print_flags *names);
 const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsigned len, bool joined);
+/* In words of 32 bits, the highest first. `len`: bytes. */
+const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, unsigned len);
 const char *trace_print_array(struct trace_iterator *iter, const void *array, unsigned count, unsigned size);
 
 #define is_signed_type(type) ((type)-1 < (type)1)

@@ -8,6 +8,9 @@
  *     trace_sched_wakeup(p);                                                      // the place
  *     register_trace_sched_wakeup(probe, data);  // void probe(void *data, struct task_struct *p)
  *
+ * DEFINE_TRACE_FN names two functions besides: one that is called before the first probe is there (its -errno refuses
+ * the probe), one when the last is gone. Both may sleep; the lock of all registrations is held.
+ *
  * Probes run with preemption off and must follow the rules of the context they are called in. After unregister,
  * tracepoint_synchronize_unregister() waits until no probe can be running any more.
  */
@@ -25,6 +28,8 @@ struct tracepoint_func {
 struct tracepoint {
 	const char *name;      /* [immutable] */
 	struct static_key key; /* on while there is a probe */
+	int (*regfunc)(void);    /* [immutable] before the key goes on; NULL: nothing to do */
+	void (*unregfunc)(void); /* [immutable] after it has gone off */
 	struct tracepoint_func *funcs; /* [tracepoints_mutex for changes, RCU for callers] NULL: none */
 };
 
@@ -64,8 +69,9 @@ void tracepoint_synchronize_unregister(void);
 	}
 
 /* Once, in the .c that owns the tracepoint. The iterator calls every probe; it is out of line and not traced. */
-#define DEFINE_TRACE(name, proto, args)                                                                      \
-	struct tracepoint __tracepoint_##name = { #name, STATIC_KEY_INIT, NULL };                            \
+#define DEFINE_TRACE(name, proto, args) DEFINE_TRACE_FN(name, NULL, NULL, PARAMS(proto), PARAMS(args))
+#define DEFINE_TRACE_FN(name, reg, unreg, proto, args)                                                       \
+	struct tracepoint __tracepoint_##name = { #name, STATIC_KEY_INIT, reg, unreg, NULL };                \
 	static const struct tracepoint *const __tracepoint_ptr_##name __used                                 \
 		__section("ptrs_tracepoints") = &__tracepoint_##name;                                        \
 	notrace noinline void __traceiter_##name(void *unused, proto)                                        \
@@ -85,9 +91,12 @@ void tracepoint_synchronize_unregister(void);
  */
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)
 #define DEFINE_EVENT(class, name, proto, args) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DEFINE_EVENT_FN(class, name, proto, args, reg, unreg) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 #define DEFINE_EVENT_PRINT(class, name, proto, args, print) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 #define DEFINE_EVENT_CONDITION(class, name, proto, args, cond) \
 	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
 #define TRACE_EVENT(name, proto, args, tstruct, assign, print) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 #define TRACE_EVENT_CONDITION(name, proto, args, cond, tstruct, assign, print) \
 	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
+#define TRACE_EVENT_FN(name, proto, args, tstruct, assign, print, reg, unreg) \
+	DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))

@@ -82,7 +82,7 @@ static ssize_t do_sendfile(struct file *out, struct file *in, loff_t *pos, size_
 	return done;
 }
 
-SYSCALL_DEFINE4(sendfile, unsigned, out_fd, unsigned, in_fd, loff_t __user *, upos, size_t, n)
+SYSCALL_DEFINE4(sendfile64, unsigned, out_fd, unsigned, in_fd, loff_t __user *, upos, size_t, n)
 {
 	struct file *in = fget(in_fd), *out = fget(out_fd);
 	loff_t pos = 0;

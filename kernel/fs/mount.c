@@ -353,7 +353,7 @@ SYSCALL_DEFINE5(mount, const char __user *, source, const char __user *, target,
 	return err;
 }
 
-SYSCALL_DEFINE2(umount2, const char __user *, target, int, flags)
+SYSCALL_DEFINE2(umount, const char __user *, target, int, flags)
 {
 	struct filename f;
 	int err = current->euid ? -EPERM : getname(&f, target, false);

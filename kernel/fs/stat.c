@@ -89,7 +89,7 @@ SYSCALL_DEFINE4(newfstatat, int, dfd, const char __user *, name, struct stat __u
 	return err ? err : stat_to_user(&stat, to);
 }
 
-SYSCALL_DEFINE2(fstat, unsigned, fd, struct stat __user *, to)
+SYSCALL_DEFINE2(newfstat, unsigned, fd, struct stat __user *, to)
 {
 	struct kstat stat;
 	int err = vfs_fstat(fd, &stat);
@@ -97,12 +97,12 @@ SYSCALL_DEFINE2(fstat, unsigned, fd, struct stat __user *, to)
 	return err ? err : stat_to_user(&stat, to);
 }
 
-SYSCALL_DEFINE2(stat, const char __user *, name, struct stat __user *, to)
+SYSCALL_DEFINE2(newstat, const char __user *, name, struct stat __user *, to)
 {
 	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, 0);
 }
 
-SYSCALL_DEFINE2(lstat, const char __user *, name, struct stat __user *, to)
+SYSCALL_DEFINE2(newlstat, const char __user *, name, struct stat __user *, to)
 {
 	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, AT_SYMLINK_NOFOLLOW);
 }

@@ -5,6 +5,7 @@
 #include <kernel/printk.h>
 #include <lib/string.h>
 #include <mm/vmalloc.h>
+#include <trace/events/kmem.h>
 #include <trace/fgraph.h>
 
 #define KMALLOC_MAX_CACHE_SIZE 8192
@@ -69,11 +70,28 @@ static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 	return page_to_virt(page);
 }
 
-static __always_inline void *do_kmalloc(size_t size, gfp_t gfp, unsigned long caller)
+static __always_inline void *kmalloc_untraced(size_t size, gfp_t gfp, unsigned long caller)
 {
 	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
 		return kmalloc_large(size, gfp);
 	return slab_alloc_from(kmalloc_slab(size + !size), gfp, caller);
+}
+
+/* By itself, with all that is to be kept for the event, so that without it nothing is. */
+static notrace noinline void *kmalloc_traced(size_t size, gfp_t gfp, unsigned long caller)
+{
+	void *p = kmalloc_untraced(size, gfp, caller);
+	size_t bytes = size > KMALLOC_MAX_CACHE_SIZE ? PAGE_SIZE << get_order(size) : kmalloc_slab(size + !size)->size;
+
+	trace_kmalloc(caller, p, size, bytes, gfp);
+	return p;
+}
+
+static __always_inline void *do_kmalloc(size_t size, gfp_t gfp, unsigned long caller)
+{
+	if (trace_kmalloc_enabled())
+		return kmalloc_traced(size, gfp, caller);
+	return kmalloc_untraced(size, gfp, caller);
 }
 
 void *kmalloc(size_t size, gfp_t gfp)
@@ -106,9 +124,8 @@ static noinline void free_large(struct page *page, const void *p, unsigned long 
 	put_page(page);
 }
 
-void kfree(const void *p)
+static __always_inline void do_kfree(const void *p, unsigned long caller)
 {
-	unsigned long caller = TRUE_RET_ADDR();
 	struct page *page;
 
 	if (!p)
@@ -118,6 +135,20 @@ void kfree(const void *p)
 		slab_free_from(page->slab_cache, (void *)p, caller);
 	else
 		free_large(page, p, caller);
+}
+
+static notrace noinline void kfree_traced(const void *p, unsigned long caller)
+{
+	trace_kfree(caller, p);
+	do_kfree(p, caller);
+}
+
+void kfree(const void *p)
+{
+	if (trace_kfree_enabled())
+		kfree_traced(p, TRUE_RET_ADDR());
+	else
+		do_kfree(p, TRUE_RET_ADDR());
 }
 
 size_t ksize(const void *p)

@@ -2,10 +2,12 @@
 #include "internal.h"
 
 #include <kernel/printk.h>
+#include <trace/events/kmem.h>
 #include <lib/string.h>
 
 struct zone zone = {.lock = __SPIN_LOCK_UNLOCKED};
 struct page *mem_map;
+unsigned long mem_map_pfn0;
 unsigned long min_pfn, max_pfn;
 
 static void add_to_free_list(struct page *page, unsigned order)
@@ -138,7 +140,7 @@ static struct page *alloc_pages_slowpath(gfp_t gfp, unsigned order)
 	return page;
 }
 
-noinline struct page *__alloc_pages(gfp_t gfp, unsigned order)
+static __always_inline struct page *do_alloc_pages(gfp_t gfp, unsigned order)
 {
 	struct page *page;
 
@@ -146,6 +148,21 @@ noinline struct page *__alloc_pages(gfp_t gfp, unsigned order)
 		return NULL;
 	page = get_page_from_freelist(gfp, order);
 	return likely(page) ? page : alloc_pages_slowpath(gfp, order);
+}
+
+static notrace noinline struct page *alloc_pages_traced(gfp_t gfp, unsigned order)
+{
+	struct page *page = do_alloc_pages(gfp, order);
+
+	trace_mm_page_alloc(page, order, gfp);
+	return page;
+}
+
+noinline struct page *__alloc_pages(gfp_t gfp, unsigned order)
+{
+	if (trace_mm_page_alloc_enabled())
+		return alloc_pages_traced(gfp, order);
+	return do_alloc_pages(gfp, order);
 }
 
 /* Why a page whose last reference is gone must not be freed; NULL when it may. */
@@ -164,9 +181,11 @@ static const char *bad_free_reason(const struct page *page, unsigned order)
 
 static noinline void free_the_page(struct page *page, unsigned order)
 {
-	const char *reason = bad_free_reason(page, order);
+	const char *reason;
 	unsigned long flags;
 
+	trace_mm_page_free(page, order);
+	reason = bad_free_reason(page, order);
 	if (unlikely(reason)) {
 		bad_page(page, reason);
 		return;

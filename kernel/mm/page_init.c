@@ -50,6 +50,7 @@ void page_alloc_init(void)
 	min_pfn = memblock_start() >> PAGE_SHIFT;
 	max_pfn = memblock_end() >> PAGE_SHIFT;
 	mem_map = __va(memblock_alloc((max_pfn - min_pfn) * sizeof(struct page), 64));
+	mem_map_pfn0 = (unsigned long)mem_map - min_pfn * sizeof(struct page);
 	/* Zeroed memory is right for pages inside a free block; only heads and what lies between the runs are
 	 * touched. */
 	for (pfn = min_pfn; memblock_next_free(&base, &end); pfn = end >> PAGE_SHIFT) {

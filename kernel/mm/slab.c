@@ -3,6 +3,7 @@
 
 #include <kernel/printk.h>
 #include <lib/string.h>
+#include <trace/events/kmem.h>
 #include <trace/fgraph.h>
 
 atomic64_t nr_slab_pages;
@@ -230,19 +231,45 @@ static __always_inline void slab_free(struct kmem_cache *s, void *object, unsign
 	local_irq_restore(flags);
 }
 
+/* By themselves, with what is to be kept for the events, so that without them nothing is. */
+static notrace noinline void *cache_alloc_traced(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
+{
+	void *object = slab_alloc(s, gfp, caller);
+
+	trace_kmem_cache_alloc(caller, object, s->object_size, s->size, gfp);
+	return object;
+}
+
+static notrace noinline void cache_free_traced(struct kmem_cache *s, void *object, unsigned long caller)
+{
+	trace_kmem_cache_free(caller, object, s->name);
+	slab_free(s, object, caller);
+}
+
+static __always_inline void *cache_alloc(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
+{
+	if (trace_kmem_cache_alloc_enabled())
+		return cache_alloc_traced(s, gfp, caller);
+	return slab_alloc(s, gfp, caller);
+}
+
 void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfp)
 {
-	return slab_alloc(s, gfp, TRUE_RET_ADDR());
+	return cache_alloc(s, gfp, TRUE_RET_ADDR());
 }
 
 void *kmem_cache_zalloc(struct kmem_cache *s, gfp_t gfp)
 {
-	return slab_alloc(s, gfp | __GFP_ZERO, TRUE_RET_ADDR());
+	return cache_alloc(s, gfp | __GFP_ZERO, TRUE_RET_ADDR());
 }
 
 void kmem_cache_free(struct kmem_cache *s, void *object)
 {
-	if (object)
+	if (!object)
+		return;
+	if (trace_kmem_cache_free_enabled())
+		cache_free_traced(s, object, TRUE_RET_ADDR());
+	else
 		slab_free(s, object, TRUE_RET_ADDR());
 }
 

@@ -32,7 +32,7 @@ void get_utsname(struct new_utsname *name)
 	mutex_unlock(&uts_mutex);
 }
 
-SYSCALL_DEFINE1(uname, struct new_utsname __user *, uname)
+SYSCALL_DEFINE1(newuname, struct new_utsname __user *, uname)
 {
 	struct new_utsname name;
 
@@ -131,9 +131,14 @@ SYSCALL_DEFINE3(getrandom, char __user *, buf, size_t, n, unsigned, flags)
 #define PER_QUERY 0xffffffffu
 
 /* The only personality is Linux's own, without its flags. */
-SYSCALL_DEFINE1(personality, unsigned, persona)
+long ksys_personality(unsigned persona)
 {
 	return persona == 0 || persona == PER_QUERY ? 0 : -EINVAL;
+}
+
+SYSCALL_DEFINE1(personality, unsigned, persona)
+{
+	return ksys_personality(persona);
 }
 
 #define PR_SET_PDEATHSIG 1

@@ -1,15 +1,22 @@
 /* The table of system calls, made from each machine's list of numbers, and what becomes of unknown ones. */
 #include <fs/libfs.h>
-#include <kernel/panic.h>
-#include <kernel/printk.h>
+#include <lib/errno.h>
 #include <lib/types.h>
 #include <proc/syscall.h>
-#include <sched/current.h>
+
+/* Counted by any call, without a lock. */
+static unsigned long nr_unknown_syscalls;
+
+long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e,
+		    unsigned long f)
+{
+	__atomic_fetch_add(&nr_unknown_syscalls, 1, __ATOMIC_RELAXED);
+	return -ENOSYS;
+}
 
 /*
- * Three passes over the list: prototypes, functions, names. All functions are called with six registers;
- * those that take fewer do not look at the rest (both machines' C calling conventions pass the first six in
- * registers).
+ * Two passes over the list: prototypes, functions. All functions are called with six registers; those that take fewer
+ * do not look at the rest (both machines' C calling conventions pass the first six in registers).
  */
 #define SYSCALL(nr, name, nargs) long sys_##name(void);
 #pragma GCC diagnostic push
@@ -21,28 +28,14 @@
 #define SYSCALL(nr, name, nargs) [nr] = (syscall_fn_t)sys_##name,
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-function-type"
+#pragma GCC diagnostic ignored "-Woverride-init"
 const syscall_fn_t sys_call_table[] = {
+	[0 ... NR_SYSCALLS - 1] = sys_ni_syscall,
 #include <asm/syscall_table.h>
 };
 #pragma GCC diagnostic pop
 #undef SYSCALL
-
-#define SYSCALL(nr, name, nargs) [nr] = #name,
-const char *const sys_call_names[] = {
-#include <asm/syscall_table.h>
-};
-#undef SYSCALL
-
-#define SYSCALL(nr, name, nargs) [nr] = nargs,
-const u8 sys_call_nargs[] = {
-#include <asm/syscall_table.h>
-};
-#undef SYSCALL
-
-const unsigned nr_syscalls = ARRAY_SIZE(sys_call_table);
-
-/* Counted by who dispatches, without a lock: two at the same moment may count as one. */
-unsigned long nr_unknown_syscalls;
+static_assert(ARRAY_SIZE(sys_call_table) == NR_SYSCALLS, "the numbers are not in order");
 
 static int unknown_syscalls_show(struct seq_file *m, void *v)
 {

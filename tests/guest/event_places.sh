@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: the kernel's own events: ordinary commands provoke each, its text is as Linux words it, what belongs together comes in pairs
-# requires: smp=2 icount
+# requires: smp=3 icount progs="callevents"
 . /run/prelude
 tracing_reset
 
@@ -33,7 +33,7 @@ seen() {
 
 # paired ENTRY EXIT: on each CPU they come in turn
 paired() {
-	for cpu in 000 001; do
+	for cpu in 000 001 002; do
 		grep -F "[$cpu]" /tmp/trace | grep -oE " ($1|$2): " | uniq -d | grep . && fail "CPU $cpu: twice, of $1 and $2"
 	done
 }
@@ -46,7 +46,7 @@ interrupts() {
 	wait
 }
 traced 'irq timer power' interrupts
-if test $(uname -m) = x86_64; then # its timer has no line, and the only one that is there needs somebody who types
+if test $(uname -m) = x86_64; then # its timer has no line, and the only one that is there needs somebody who types: test_tty.py
 	exceptions="$exceptions irq_handler_entry irq_handler_exit"
 else
 	seen irq_handler_entry "irq=[0-9]+ name=$name"
@@ -65,8 +65,8 @@ seen hrtimer_expire_entry "hrtimer=$pointer function=$name now=[0-9]+"
 seen hrtimer_expire_exit "hrtimer=$pointer"
 paired hrtimer_expire_entry hrtimer_expire_exit
 seen tick_stop 'success=1 dependency=NONE'
-seen cpu_idle 'state=(1|4294967295) cpu_id=[01]'
-for cpu in 0 1; do
+seen cpu_idle 'state=(1|4294967295) cpu_id=[012]'
+for cpu in 0 1 2; do
 	grep -oE "state=[0-9]+ cpu_id=$cpu\$" /tmp/trace | uniq -d | grep . && fail "CPU $cpu: idle twice"
 done
 
@@ -87,7 +87,7 @@ seen sched_stat_runtime "comm=$name pid=[0-9]+ runtime=[0-9]+ \[ns\]"
 seen sched_switch "prev_comm=$name prev_pid=$number prev_prio=$number prev_state=[^ ]+ ==> .*"
 seen sched_process_fork "comm=$name pid=[0-9]+ child_comm=$name child_pid=[0-9]+"
 for event in sched_waking sched_wakeup sched_wakeup_new; do
-	seen $event "comm=$name pid=[0-9]+ prio=$number target_cpu=00[01]"
+	seen $event "comm=$name pid=[0-9]+ prio=$number target_cpu=00[012]"
 done
 seen task_newtask "pid=[0-9]+ comm=$name clone_flags=[0-9a-f]+ oom_score_adj=0"
 seen task_rename "pid=[0-9]+ oldcomm=$name newcomm=$name oom_score_adj=0"
@@ -103,7 +103,7 @@ for event in page_fault_user page_fault_kernel; do
 done
 grep 'page_fault_user: ' /tmp/trace | grep -v ' ip=0x[0-9a-f]* ' && fail 'a fault in a program has an address of the kernel'
 grep 'page_fault_kernel: ' /tmp/trace | grep ' ip=0x[0-9a-f]* ' && fail 'a fault in the kernel has no address of the kernel'
-seen workqueue_queue_work "work struct=$pointer function=$name workqueue=events req_cpu=[01] cpu=[01]"
+seen workqueue_queue_work "work struct=$pointer function=$name workqueue=events req_cpu=[012] cpu=[012]"
 seen workqueue_activate_work "work struct $pointer"
 seen workqueue_execute_start "work struct $pointer: function $name"
 seen workqueue_execute_end "work struct $pointer: function $name"
@@ -113,10 +113,90 @@ moves() {
 	sh -c 'taskset -p 1 $$; taskset -p 2 $$'
 }
 traced sched moves
-seen sched_migrate_task "comm=$name pid=[0-9]+ prio=$number orig_cpu=[01] dest_cpu=[01]"
+seen sched_migrate_task "comm=$name pid=[0-9]+ prio=$number orig_cpu=[012] dest_cpu=[012]"
+
+# -- memory: by whom, for whom, how much; also while the callers' return addresses are hooked
+memory() {
+	echo 1 > events/kmem/enable # kmalloc and kfree in text_write
+	sh -c 'exit 0'
+	mkdir instances/memory # more than a slab has
+	rmdir instances/memory
+}
+traced kmem memory
+site="call_site=$name\+0x[0-9a-f]+/0x[0-9a-f]+"
+flags='gfp_flags=(GFP_KERNEL|GFP_ATOMIC)(\|__GFP_ZERO)?(\|__GFP_NOWARN)? node=-1 accounted=false'
+seen kmalloc "$site ptr=$pointer bytes_req=[0-9]+ bytes_alloc=[0-9]+ $flags"
+seen kfree "$site ptr=$pointer"
+seen kmem_cache_alloc "$site ptr=$pointer bytes_req=[0-9]+ bytes_alloc=[0-9]+ $flags"
+seen kmem_cache_free "$site ptr=$pointer name=$name"
+seen mm_page_alloc "page=$pointer pfn=0x[0-9a-f]+ order=[0-9]+ migratetype=0 gfp_flags=[A-Z_|]+"
+seen mm_page_free "page=$pointer pfn=0x[0-9a-f]+ order=[0-9]+"
+# Who writes to `enable` has 4096 bytes, which it gives back.
+text=$(grep -m 1 'kmalloc: call_site=text_write+.* bytes_req=4096 bytes_alloc=4096 gfp_flags=GFP_KERNEL ' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
+test -n "$text" || fail 'no kmalloc in text_write'
+grep -q "kfree: call_site=text_write+[^ ]* $text\$" /tmp/trace || fail 'no kfree of what text_write had'
+grep -qE 'kmalloc: call_site=kvzalloc\+.* bytes_req=[12][0-9]{4} bytes_alloc=(16384|32768) ' /tmp/trace || fail 'no kmalloc of pages'
+grep -qE 'kmem_cache_alloc: call_site=dup_task_struct\+.*=GFP_KERNEL ' /tmp/trace || fail 'no task'
+signals=$(grep -m 1 'kmem_cache_free: call_site=__put_task_struct+.* name=signal_cache$' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
+grep -q "kmem_cache_alloc: .* $signals bytes_req=" /tmp/trace || fail "what is freed at $signals was never had"
+page=$(grep -m 1 'mm_page_alloc: .* order=0 ' /tmp/trace | grep -o 'page=.* pfn=[0-9a-fx]*')
+grep -q "mm_page_free: $page order=0\$" /tmp/trace || fail "$page is not freed"
+echo 'kmalloc kzalloc kfree kmem_cache_alloc kmem_cache_free' > set_ftrace_filter
+echo function_graph > current_tracer
+traced kmem memory
+echo nop > current_tracer
+echo > set_ftrace_filter
+for site in kmalloc:.call_site=text_write kfree:.call_site=text_write alloc:.call_site=dup_task_struct free:.call_site=__put_task_struct; do
+	grep -q "$site+" /tmp/trace || fail "under function_graph, no $site"
+done
+
+# -- interrupts between CPUs: each that is raised is served, on the CPU that was meant, for that reason
+between() {
+	echo begin > trace_marker # switching on has raised some before
+	cat /sys/kernel/debug/latency/hook_check # a call on each CPU
+	taskset 2 cat /sys/kernel/debug/latency/hook_check
+	echo 1 > tracing_cpumask # and on one
+	echo 7 > tracing_cpumask
+	taskset 1 seq 3000 | taskset 2 tail -n 1
+	callevents barrier # and on all at once
+	sleep 0.01
+	echo end > trace_marker
+}
+traced ipi between
+sed -n '/: begin$/,/: end$/p' /tmp/trace > /tmp/part
+mv /tmp/part /tmp/trace
+mask='00000000,0000000[1-7]'
+reason='\((Rescheduling|Function call) interrupts\)'
+site="callsite=$name\+0x[0-9a-f]+/0x[0-9a-f]+"
+call='generic_smp_call_function_interrupt\+0x0/0x[0-9a-f]+'
+seen ipi_raise "target_mask=$mask $reason"
+seen ipi_entry "$reason"
+seen ipi_exit "$reason"
+seen ipi_send_cpu "cpu=[012] $site callback=(0x0|$call)"
+seen ipi_send_cpumask "cpumask=00000000,0000000[3567] $site callback=$call"
+paired ipi_entry ipi_exit
+bits=1
+for cpu in 0 1 2; do
+	raised=0
+	for mask in 1 2 3 4 5 6 7; do
+		test $((mask & bits)) = 0 || raised=$((raised + $(grep -c "ipi_raise: target_mask=00000000,0000000$mask " /tmp/trace)))
+	done
+	same "raised for and served by CPU $cpu" $raised "$(grep -cE "\[00$cpu\] .* ipi_entry: " /tmp/trace)"
+	bits=$((bits * 2))
+done
+same 'all were announced' "$(grep -c 'ipi_raise: ' /tmp/trace)" "$(grep -cE 'ipi_send_cpu(mask)?: ' /tmp/trace)"
+
+# -- kernel messages
+messages() {
+	echo h > /proc/sysrq-trigger
+}
+traced printk messages
+seen console '.*'
+grep -q 'console: sysrq: HELP :' /tmp/trace || fail 'the help is no message'
+same 'as in the log' "$(dmesg | tail -n 2 | sed 's/^\[[^]]*\] //' | tr -d '\n')" "$(grep -o 'console: .*' /tmp/trace | cut -c 10- | tr -d '\n')"
 
 # -- every event there is
-for event in $(sed 's/.*://' available_events); do
+for event in $(grep -vE 'syscalls:|^lab:' available_events | sed 's/.*://'); do # syscall_events.sh and lab.sh have those
 	grep -qx $event /tmp/provoked && continue
 	echo $exceptions | grep -qw $event || fail "nothing provokes $event"
 done

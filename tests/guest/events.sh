@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: events: their files, on and off by every way there is, their records as Linux words them
-# requires: smp=2 icount
+# requires: smp=2 icount progs="replay"
 . /run/prelude
 tracing_reset
 sched=events/sched
@@ -94,7 +94,7 @@ echo 0 > $sched/enable
 echo 0 > options/event-fork
 grep -q "sched_switch: prev_comm=[^ ]* prev_pid=[0-9]* .* next_comm=sh next_pid=$$ " trace || fail 'no switch to us'
 grep -q 'prev_comm=sleep .* ==> ' trace || fail 'nothing of our grandchild'
-grep "$other" trace && fail "there is what only task $other did"
+grep -E "sched_(stat_runtime|process_fork|process_exit): comm=[a-z]* pid=$other " trace && fail "there is what only task $other did"
 echo > set_event_pid
 same 'no pids' '' "$(cat set_event_pid)"
 echo $other > set_event_notrace_pid
@@ -106,6 +106,23 @@ grep -q 'prev_comm=sleep' trace || fail 'nothing of others'
 grep -E "prev_pid=$other .* next_pid=0 " trace && fail 'a switch from the task that is left out to the idle task, too'
 kill $other
 echo > set_event_notrace_pid
+
+# -- the scheduler's story, to the microsecond: what tasks are charged is what they run
+stress --sleep 2 --fork 1 > /dev/null &
+stress=$!
+echo > trace
+echo 0 > tracing_on
+echo 4096 > buffer_size_kb
+echo 1 > $sched/enable
+echo 1 > tracing_on
+sleep 0.1
+echo 0 > tracing_on
+kill $stress
+same 'all is there' 0 "$(sum overrun)"
+replay -t < trace > /tmp/story || fail "the story does not hold: $(cat /tmp/story)"
+test "$(field switches /tmp/story)" -gt 200 || fail "few switches: $(cat /tmp/story)"
+echo 0 > $sched/enable
+echo 1 > tracing_on
 
 # -- beside a tracer, and with stacks that begin where the tracepoint stands
 echo > trace

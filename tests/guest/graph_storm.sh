@@ -1,5 +1,5 @@
 #!/bin/sh
-# description: function_graph, display-graph and the profiler go on and off and their filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
+# description: function_graph, also in an instance, display-graph and the profiler go on and off and their filters change while four CPUs fork, exec, kill and use pipes: no return goes astray
 # requires: smp=4 timeout=500 progs="storm killstorm" soak
 . /run/prelude
 rounds=8
@@ -12,6 +12,8 @@ killstorm=$!
 cd $T
 echo 64 > buffer_size_kb
 echo 1 > options/display-graph
+mkdir instances/x
+echo 64 > instances/x/buffer_size_kb
 round=0
 while [ $round -lt $rounds ]; do
 	echo function_graph > current_tracer || fail "round $round: function_graph"
@@ -36,8 +38,17 @@ while [ $round -lt $rounds ]; do
 	esac
 	# The profiler beside any of them, and alone.
 	test $((round % 3)) = 2 || echo $((1 - round % 3)) > function_profile_enabled || fail "round $round: profiler"
+	# And in an instance, which goes while it traces every tenth time.
+	case $((round % 10)) in
+	2) echo 'vfs_* *sched*' > instances/x/set_ftrace_filter; echo function_graph > instances/x/current_tracer ;;
+	4) echo > instances/x/set_ftrace_filter ;;
+	6) echo nop > instances/x/current_tracer ;;
+	7) echo function_graph > instances/x/current_tracer || fail "round $round: an instance" ;;
+	9) rmdir instances/x && mkdir instances/x || fail "round $round: rmdir" ;;
+	esac
 	round=$((round + 1))
 done
+rmdir instances/x
 echo 0 > function_profile_enabled
 echo 0 > tracing_thresh
 echo > set_graph_function

@@ -41,15 +41,15 @@ refused 'at the top' 'not permitted' mkdir $T/x
 refused 'itself' 'not permitted' rmdir $T/instances
 refused 'a long name' 'too long' mkdir $(printf '%0300d' 0)
 for file in README available_events available_filter_functions enabled_functions instances saved_cmdlines set_graph_function \
-	trace_stat tracing_thresh options/record-cmd options/trace_printk options/funcgraph-cpu; do
+	trace_stat tracing_thresh max_graph_depth options/record-cmd options/trace_printk; do
 	test -e a/$file && fail "a/$file is there, though it is the top's"
 done
 for file in $(ls); do
 	test -e $T/$file || continue
 	test $file = instances || test -e a/$file || fail "a/$file is not there"
 done
-same 'tracers' 'function nop sched_switch' "$(tr ' ' '\n' < a/available_tracers | sort | xargs)"
-for tracer in irqsoff wakeup function_graph; do
+same 'tracers' 'function function_graph nop sched_switch' "$(tr ' ' '\n' < a/available_tracers | sort | xargs)"
+for tracer in irqsoff wakeup; do
 	refused 'of the top only' 'Invalid' put $tracer a/current_tracer
 done
 refused 'of the top only' 'Invalid' put norecord-cmd a/trace_options
@@ -141,6 +141,70 @@ has 0 ' cat-' a/trace
 put nop $T/current_tracer
 put 1 $T/tracing_on
 
+# -- function_graph: each its functions, its tasks, its clock; the options are the tracer's, depth and the like all arrays'
+put '' a/set_ftrace_pid
+put 'ksys_read vfs_read' a/set_ftrace_filter
+put 'ksys_* vfs_write' b/set_ftrace_filter
+put counter b/trace_clock
+for array in a b; do
+	put nop $array/current_tracer
+	put 1 $array/tracing_on
+	put function_graph $array/current_tracer
+done
+put 1 $T/options/funcgraph-tail
+put $$ b/set_ftrace_pid
+cat /proc/uptime > /dev/null
+put 0 a/tracing_on
+put 0 b/tracing_on
+has some '^ [0-9])  *|  ksys_read() {' a/trace
+has some '^ [0-9]) .* us *|    vfs_read();' a/trace
+has some '^ [0-9]) .* us *|  } /\* ksys_read \*/' a/trace
+has 0 'write' a/trace
+has some '|    vfs_write();' b/trace
+has 0 'vfs_read' b/trace
+holds 'option' a/options/funcgraph-tail 1
+has 1 '^funcgraph-tail' b/trace_options
+put nofuncgraph-tail a/trace_options
+holds 'option' $T/options/funcgraph-tail 0
+put funcgraph-proc b/trace_options
+has some ' cat-[0-9]* *|.*ksys_read' a/trace
+has 0 ' cat-' b/trace
+put nofuncgraph-proc b/trace_options
+put 1 $T/max_graph_depth
+put 1 a/tracing_on
+cat /proc/uptime > /dev/null
+put 0 a/tracing_on
+put 0 $T/max_graph_depth
+tail -1 a/trace | grep -q '|  ksys_read();' || fail "max_graph_depth does not concern an instance: $(tail -3 a/trace)"
+put '' b/set_ftrace_pid
+put nop a/current_tracer
+put 1 a/tracing_on
+put 1 b/tracing_on
+
+# -- as many users of returns as there are bits for
+for one in $(seq 13); do
+	mkdir g$one
+	put 16 g$one/buffer_size_kb
+	put vfs_read g$one/set_ftrace_filter
+	put function_graph g$one/current_tracer
+done
+refused 'one too many' 'No space left' put function_graph a/current_tracer
+holds 'refused' a/current_tracer nop
+runs 'the top one has its place' put function_graph $T/current_tracer
+put 0 $T/tracing_on
+cat /proc/uptime > /dev/null
+for one in $(seq 13); do
+	has some '  vfs_read();' g$one/trace
+	runs 'while it traces' rmdir g$one
+done
+put nop $T/current_tracer
+put 1 $T/tracing_on
+runs 'room again' put function_graph a/current_tracer
+sleep 30 & # in calls that are hooked for a
+sleeper=$!
+sleep 0.1
+put 0 a/tracing_on
+
 # -- busy
 for file in trace trace_pipe events/sched/sched_switch/enable events/enable options/raw per_cpu/cpu1/stats set_ftrace_filter set_event; do
 	exec 5< a/$file
@@ -157,6 +221,9 @@ exec 5>&-
 (cd a && runs 'an empty current directory' rmdir $T/instances/a; ls; refused 'in what is gone' 'No such' cat trace; exit $failures) ||
 	failures=$((failures + 1))
 runs 'while it traces' rmdir b
+kill $sleeper
+wait
+returns_are_whole
 same 'none is left' '' "$(ls)"
 grep -c vfs_read $T/enabled_functions | grep -q '^0$' || fail 'vfs_read is traced still'
 
@@ -170,7 +237,8 @@ rounds() {
 		mkdir x || fail 'mkdir in a round'
 		echo sched_switch > x/set_event
 		echo vfs_read > x/set_ftrace_filter
-		echo function > x/current_tracer
+		test $((i % 2)) = 0 && tracer=function || tracer=function_graph
+		echo $tracer > x/current_tracer
 		echo 1 > x/set_ftrace_pid
 		echo function-fork > x/trace_options
 		echo record-tgid > x/trace_options
@@ -202,6 +270,7 @@ test $lost -lt 400 || fail "$lost KiB are lost in 15 rounds" # one instance is 5
 end=/tmp/storm-over # there when the first of them has made its rounds
 rm -f $end
 while [ ! -e $end ]; do rmdir x; mkdir y; mkdir x; rmdir y; done 2> /dev/null &
+while [ ! -e $end ]; do echo 'vfs_*' > y/set_ftrace_filter; echo function_graph > y/current_tracer; head -c 10000 y/trace; done > /dev/null 2>&1 &
 while [ ! -e $end ]; do cat x/trace y/per_cpu/cpu*/stats x/set_ftrace_filter; done > /dev/null 2>&1 &
 while [ ! -e $end ]; do echo 1 > x/events/sched/enable; echo 0 > y/events/enable; cat x/events/sched/*/format; done > /dev/null 2>&1 &
 while [ ! -e $end ]; do echo sched_switch > x/current_tracer; echo function > y/current_tracer; echo hallo > x/trace_marker; done 2> /dev/null &
@@ -216,4 +285,5 @@ done
 same 'after the storm' '' "$(ls)"
 tracing_reset
 has 0 . $T/enabled_functions
+returns_are_whole
 finish

@@ -224,8 +224,11 @@ def stats(text):
 
 def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(machine):
     parts = script(machine, "echo plant_recurse > set_ftrace_filter; echo 1 > options/funcgraph-overrun; echo function_graph > current_tracer\n"
+                            "mkdir instances/outer; echo recurse_write ksys_write > instances/outer/set_ftrace_filter\n"
+                            "echo function_graph > instances/outer/current_tracer\n"
                             "echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse || exit 1; echo 0 > tracing_on\n"
                             f"echo '== trace'; cat trace; echo '== stats'; cat {STATS}\n"
+                            "echo 0 > instances/outer/tracing_on; echo '== outer'; cat instances/outer/trace; rmdir instances/outer\n"
                             "echo nop > current_tracer; echo > set_ftrace_filter; echo irq_exit > set_graph_function; echo function_graph > current_tracer\n"
                             "echo 0 > options/funcgraph-overrun; echo 1 > options/funcgraph-tail; echo 1 > tracing_on; bench getpid 700000 > /dev/null\n"
                             "echo 0 > tracing_on; echo '== interrupts'; cat trace")
@@ -240,6 +243,11 @@ def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(mac
     assert all(call.ns is not None for call in calls)
     # 141 calls, of which those beyond the limit were counted, and all of them before the first return.
     assert overruns == [141 - len(calls)] * (len(calls) - 1)  # the innermost is a leaf
+    # Another array, which wants none of those calls, has missed none.
+    lines = split(parts["outer"], "header_graph.txt")
+    assert {line for line in lines if "Overruns" in line} == {" (Overruns: 0)"}
+    outer = calls_of([fields for fields in map(parse, [line for line in lines if "Overruns" not in line]) if fields])
+    assert [call.parent.name for call in outer if call.name == "recurse_write" and call.ns] == ["ksys_write"]
     after = stats(parts["stats"])
     assert after["overruns"] == 141 - len(calls) and after["mismatches"] == 0
 

@@ -163,7 +163,7 @@ def test_a_panic_dumps_the_calls_that_led_to_it(machine):
 
 def test_values_pids_and_interrupts(machine):
     """An errno is shown as one, or all values in hexadecimal; only the tasks asked for; interrupts when they are asked for."""
-    parts = script(machine, "echo sys_openat ksys_openat do_sys_open sys_open sys_access sys_faccessat sys_stat sys_fstatat > set_ftrace_filter 2>/dev/null\n"
+    parts = script(machine, "echo sys_openat ksys_openat do_sys_open sys_open sys_access sys_faccessat sys_newstat sys_newfstatat > set_ftrace_filter 2>/dev/null\n"
                             "echo 'sys_*' > set_ftrace_filter; echo $$ > set_ftrace_pid; echo function_graph > current_tracer\n"
                             "echo 1 > options/funcgraph-retval; echo 1 > options/funcgraph-proc; echo 1 > tracing_on; test -e /nowhere; ls / > /dev/null\n"
                             "echo 0 > tracing_on; echo '== decimal'; cat trace; echo 1 > options/funcgraph-retval-hex; echo '== hex'; cat trace; echo \"== pid $$\"\n"

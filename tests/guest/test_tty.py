@@ -1,5 +1,6 @@
 """The console as a terminal: echo, erasing, signals, end of file, and pages of pasted text."""
 
+import re
 import threading
 
 import pytest
@@ -89,3 +90,22 @@ def test_typed_ahead(guest):
     for word in ("first", "second", "third"):
         guest.expect(f"\r\n{word}\r\n")
     guest.expect(guest.PROMPT)
+
+
+def test_typing_shows_in_irq_events(guest):
+    """Who types interrupts a CPU by the terminal's line: the only one there is on x86_64."""
+    assert guest.run("cd /sys/kernel/tracing; echo 0 > tracing_on; echo 1 > events/irq/enable; echo 1 > tracing_on")[0] == 0
+    status, line = guest.run("grep -iE 'ttyS|uart|pl011|serial' /proc/interrupts")
+    number, name = line.split(":")[0].strip(), line.split()[-1]
+    assert status == 0 and number.isdigit(), line
+    status, trace = guest.run("echo 0 > tracing_on; grep ' irq_handler_' trace")
+    found = re.findall(r"\[(\d+)\] d[.NnpP][hH]\S+ +[\d.]+: irq_handler_(entry|exit): irq=(\d+) (?:name=(\S+)|ret=(\S+))\r?$", trace, re.M)
+    assert status == 0 and len(found) == len(trace.splitlines()), trace
+    # Bytes that come while it is served need no interrupt of their own.
+    assert ("entry", number, name, "") in {one[1:] for one in found} and ("exit", number, "", "handled") in {one[1:] for one in found}, trace
+    assert not [one for one in found if one[2] == number and one[3:] not in ((name, ""), ("", "handled"), ("", "unhandled"))], trace
+    for cpu in {one[0] for one in found}:
+        mine = [one[1:3] for one in found if one[0] == cpu]
+        mine = mine[mine[0][0] == "exit":len(mine) - (mine[-1][0] == "entry")]  # cut where recording was switched
+        assert [(what, irq) for what, irq in mine[::2]] == [("entry", irq) for _, irq in mine[1::2]], trace
+        assert {what for what, _ in mine[1::2]} <= {"exit"}, trace

@@ -1,6 +1,6 @@
 #!/bin/sh
-# description: function_graph, the profiler and the stack tracer, each with its own filter, go on and off in any order under load; each shows its own functions only
-# requires: smp=4 timeout=200 progs="storm"
+# description: function_graph in three arrays, the profiler and the stack tracer, each with its own filter, go on and off in any order under load; each has whole trees, of its own functions only
+# requires: smp=4 timeout=240 progs="storm calls treecheck"
 . /run/prelude
 debug=/sys/kernel/debug/fgraph
 stack=/proc/sys/kernel/stack_tracer_enabled
@@ -17,9 +17,12 @@ storm=$!
 cd $T
 echo 64 > buffer_size_kb
 echo 'ksys_*' > stack_trace_filter
-graph=0 profile=0 stacks=0
-for step in $(seq 80); do
-	any 5
+mkdir instances/a
+echo 64 > instances/a/buffer_size_kb
+echo 'vfs_* *sched*' > instances/a/set_ftrace_filter
+graph=0 inner=0 profile=0 stacks=0
+for step in $(seq 60); do
+	any 8
 	case $any in
 	0)
 		graph=$((1 - graph))
@@ -50,12 +53,36 @@ for step in $(seq 80); do
 		2) echo 'vfs_* *sched*' > set_ftrace_filter ;;
 		esac
 		;;
+	5)
+		inner=$((1 - inner))
+		test $inner = 1 && tracer=function_graph || tracer=nop
+		echo $tracer > instances/a/current_tracer || fail "step $step: $tracer in an instance"
+		;;
+	6)
+		any 2
+		case $any in
+		0) echo 'ksys_* *page*' > instances/a/set_ftrace_filter ;;
+		1) echo 'vfs_* *sched*' > instances/a/set_ftrace_filter ;;
+		esac
+		;;
+	7)
+		# Made, and removed with calls open that it has hooked.
+		if test -e instances/b; then
+			rmdir instances/b || fail "step $step: rmdir"
+		else
+			mkdir instances/b
+			echo 64 > instances/b/buffer_size_kb
+			echo '*a*' > instances/b/set_ftrace_filter
+			echo function_graph > instances/b/current_tracer || fail "step $step: function_graph in b"
+		fi
+		;;
 	esac
 done
 kill $storm
 wait $storm || fail "storm: $(cat /tmp/storm)"
 
 # All of them, from nothing, and one pipe.
+rmdir $(echo instances/*)
 echo nop > current_tracer
 echo 0 > function_profile_enabled
 echo 0 > $stack
@@ -110,5 +137,59 @@ test "$(grep -c 'irq_exit()' trace)" -gt 3 || fail "only $(grep -c 'irq_exit()' 
 test $((opened - closed)) -le 4 || fail "$opened calls of irq_exit, $closed returns"
 echo 0 > function_profile_enabled
 echo nop > current_tracer
+echo 0 > options/funcgraph-tail
+echo > set_graph_notrace
+
+# Each array's trees are whole, though their functions are neither the same nor apart.
+mkdir instances/a instances/b
+echo '*a* sys_getppid' > instances/a/set_ftrace_filter
+echo '*e* sys_getppid' > instances/b/set_ftrace_filter
+echo '*s*' > set_ftrace_filter
+echo > set_graph_function
+echo 1 > function_profile_enabled
+echo 1 > $stack
+arrays='. instances/a instances/b'
+for array in $arrays; do
+	echo 3000 > $array/buffer_size_kb
+	echo 1 > $array/tracing_on
+done
+for array in $arrays; do
+	echo function_graph > $array/current_tracer
+done
+same 'users of returns' 4 "$(field users $debug/stats)"
+calls 400 4
+for n in 1 2 3; do
+	cat /proc/version | cat > /dev/null &
+	works="$works $!"
+done
+wait $works
+sleep 1000 & # inside of calls that are hooked for all
+sleeper=$!
+for array in $arrays; do
+	echo 0 > $array/tracing_on
+	echo vfs_rmdir > $array/set_ftrace_filter # what follows runs faster
+done
+echo 0 > function_profile_enabled
+echo 0 > $stack
+for array in $arrays; do
+	cat $array/per_cpu/cpu*/stats | grep -E '^(overrun|commit overrun|dropped events): [1-9]' && fail "$array: records are lost"
+	cat $array/trace > /tmp/trace
+	same "$array: calls of sys_getppid" 400 "$(grep -c ' sys_getppid()' /tmp/trace)"
+	case $array in
+	.) letter=s ;;
+	*/a) letter=a ;;
+	*/b) letter=e ;;
+	esac
+	grep '()' /tmp/trace | sed 's/.*|  *//' | grep -v "$letter.*()" | grep -v '^sys_getppid()' &&
+		fail "$array: of another's filter"
+	echo 1 > $array/options/raw
+	treecheck < $array/trace > /tmp/trees || fail "$array: $(cat /tmp/trees)"
+	test "$(field calls /tmp/trees)" -gt 2000 || fail "$array: $(cat /tmp/trees)"
+	echo 0 > $array/options/raw
+done
+echo nop > current_tracer
+rmdir instances/a instances/b
+kill $sleeper
+wait $sleeper
 returns_are_whole
 finish

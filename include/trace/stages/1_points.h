@@ -7,6 +7,9 @@
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)
 #undef DEFINE_EVENT
 #define DEFINE_EVENT(class, name, proto, args) DEFINE_TRACE(name, PARAMS(proto), PARAMS(args))
+#undef DEFINE_EVENT_FN
+#define DEFINE_EVENT_FN(class, name, proto, args, reg, unreg) \
+	DEFINE_TRACE_FN(name, reg, unreg, PARAMS(proto), PARAMS(args))
 #undef DEFINE_EVENT_PRINT
 #define DEFINE_EVENT_PRINT(class, name, proto, args, print) DEFINE_TRACE(name, PARAMS(proto), PARAMS(args))
 
@@ -15,6 +18,10 @@
 #define TRACE_EVENT(name, proto, args, tstruct, assign, print)                                              \
 	DECLARE_EVENT_CLASS(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct), PARAMS(assign), PARAMS(print)) \
 	DEFINE_EVENT(name, name, PARAMS(proto), PARAMS(args))
+#undef TRACE_EVENT_FN
+#define TRACE_EVENT_FN(name, proto, args, tstruct, assign, print, reg, unreg)                               \
+	DECLARE_EVENT_CLASS(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct), PARAMS(assign), PARAMS(print)) \
+	DEFINE_EVENT_FN(name, name, PARAMS(proto), PARAMS(args), reg, unreg)
 #undef TRACE_EVENT_CONDITION
 #define TRACE_EVENT_CONDITION(name, proto, args, cond, tstruct, assign, print) \
 	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct), PARAMS(assign), PARAMS(print))

@@ -5,6 +5,8 @@
 #define DECLARE_TRACE_CONDITION(name, proto, args, cond)
 #undef DEFINE_EVENT
 #define DEFINE_EVENT(class, name, proto, args)
+#undef DEFINE_EVENT_FN
+#define DEFINE_EVENT_FN(class, name, proto, args, reg, unreg) DEFINE_EVENT(class, name, PARAMS(proto), PARAMS(args))
 #undef DEFINE_EVENT_PRINT
 #define DEFINE_EVENT_PRINT(class, name, proto, args, print)
 
@@ -14,6 +16,8 @@
 #define __array(type, item, len)                 type item[len];
 #define __dynamic_array(type, item, len)         u32 __data_loc_##item;
 #define __string(item, src)                      u32 __data_loc_##item;
+#define __bitmask(item, nr_bits)                 u32 __data_loc_##item;
+#define __cpumask(item)                          u32 __data_loc_##item;
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print) \

@@ -9,6 +9,8 @@
 #define __array(type, item, len)
 #define __dynamic_array(type, item, len)         u32 item;
 #define __string(item, src)                      u32 item; const char *item##_src;
+#define __bitmask(item, nr_bits)                 u32 item;
+#define __cpumask(item)                          u32 item;
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print) \

@@ -16,6 +16,9 @@
 	TRACE_FIELD("__data_loc " #type "[]", item, __data_loc_##item, is_signed_type(type), \
 		    TRACE_ARRAY_FILTER(type, FILTER_DYN_STRING))
 #define __string(item, src) __dynamic_array(char, item, )
+#define __bitmask(item, nr_bits) \
+	TRACE_FIELD("__data_loc unsigned long[]", item, __data_loc_##item, false, FILTER_CPUMASK)
+#define __cpumask(item) TRACE_FIELD("__data_loc cpumask_t", item, __data_loc_##item, false, FILTER_CPUMASK)
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)          \

@@ -11,6 +11,8 @@
 #define __string(item, src)                        \
 	offsets->item##_src = (src) ?: "(null)";   \
 	__dynamic_array(char, item, strlen(offsets->item##_src) + 1)
+#define __bitmask(item, nr_bits) __dynamic_array(unsigned long, item, BITS_TO_LONGS(nr_bits))
+#define __cpumask(item)          __bitmask(item, NR_CPUS)
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)                                   \

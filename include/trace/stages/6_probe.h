@@ -6,6 +6,8 @@
 #define __array(type, item, len)
 #define __dynamic_array(type, item, len)         __entry->__data_loc_##item = offsets.item;
 #define __string(item, src)                      __dynamic_array(char, item, )
+#define __bitmask(item, nr_bits)                 __dynamic_array(unsigned long, item, )
+#define __cpumask(item)                          __dynamic_array(unsigned long, item, )
 
 #undef __entry
 #define __entry entry
@@ -13,6 +15,8 @@
 #define __get_dynamic_array_len(item) (__entry->__data_loc_##item >> 16)
 #define __get_str(item)               ((char *)__get_dynamic_array(item))
 #define __assign_str(item, ...)       memcpy(__get_str(item), offsets.item##_src, __get_dynamic_array_len(item))
+#define __assign_bitmask(item, src, nr_bits) memcpy(__get_dynamic_array(item), src, __get_dynamic_array_len(item))
+#define __assign_cpumask(item, src)          __assign_bitmask(item, src, NR_CPUS)
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)                                     \

@@ -6,6 +6,8 @@
 #define __array(type, item, len)
 #define __dynamic_array(type, item, len)
 #define __string(item, src)
+#define __bitmask(item, nr_bits)
+#define __cpumask(item)
 
 #undef __entry
 #define __entry field
@@ -15,6 +17,8 @@
 	trace_print_symbols(iter, value, (const struct trace_print_flags[]){ __VA_ARGS__, { 0, NULL } })
 #define __print_hex(bytes, len)              trace_print_hex(iter, bytes, len, false)
 #define __print_hex_str(bytes, len)          trace_print_hex(iter, bytes, len, true)
+#define __get_bitmask(item) trace_print_bitmask(iter, __get_dynamic_array(item), __get_dynamic_array_len(item))
+#define __get_cpumask(item) __get_bitmask(item)
 #define __print_array(array, count, el_size) trace_print_array(iter, array, count, el_size)
 
 #undef TP_printk

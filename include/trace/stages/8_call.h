@@ -8,6 +8,8 @@
 #undef __get_dynamic_array
 #undef __get_dynamic_array_len
 #undef __get_str
+#undef __get_bitmask
+#undef __get_cpumask
 #undef __entry
 #define __entry REC
 

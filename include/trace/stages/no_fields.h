@@ -5,3 +5,5 @@
 #undef __array
 #undef __dynamic_array
 #undef __string
+#undef __bitmask
+#undef __cpumask

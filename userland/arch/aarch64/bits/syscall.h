@@ -101,6 +101,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_clone		  220
 #define NR_execve		  221
 #define NR_mmap			  222
+#define NR_membarrier		  283
 #define NR_wait4		  260
 
 #endif

@@ -95,6 +95,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_splice		  275
 #define NR_utimensat		  280
 #define NR_dup3			  292
+#define NR_membarrier		  324
 #define NR_pipe2		  293
 
 #endif

@@ -1,0 +1,30 @@
+/* System calls as events: what their way through <kernel/entry.h> does while somebody listens. */
+#include <kernel/entry.h>
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/syscalls.h>
+
+struct static_key syscall_trace_key;
+
+/* One key for both tracepoints: a call that is under way when it goes on shows its end, as in Linux. */
+int syscall_regfunc(void)
+{
+	static_key_slow_inc(&syscall_trace_key);
+	return 0;
+}
+
+void syscall_unregfunc(void)
+{
+	static_key_slow_dec(&syscall_trace_key);
+}
+
+notrace u32 syscall_trace_enter(struct pt_regs *regs, u32 nr)
+{
+	trace_sys_enter(regs, (s32)nr);
+	return nr;
+}
+
+notrace void syscall_trace_exit(struct pt_regs *regs)
+{
+	trace_sys_exit(regs, regs_return_value(regs));
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# description: the story of the events holds: what scheduler, interrupts and softirqs tell of four busy CPUs is lived through again without a contradiction, also where events were lost
+# requires: smp=4 mem=512M timeout=300 progs="replay" soak
+. /run/prelude
+cd $T
+wanted=60000
+test "$1" = 0 || wanted=1000000
+
+# story FILE: the checker's sums are in it; the first complaints are said
+story() {
+	same 'contradictions' 0 "$(field contradictions $1)"
+	test $failures = 0 || cat $1
+}
+
+stress --cpu 2 --yield 2 --sleep 2 --pipe 2 --fork 2 --vm 1 > /tmp/stress &
+stress=$!
+echo 0 > tracing_on
+echo 20000 > buffer_size_kb
+echo sched_switch sched_waking sched_wakeup sched_wakeup_new sched_migrate_task sched_stat_runtime 'irq:*' > set_event
+events=0
+while [ $events -lt $wanted ]; do
+	echo > trace
+	echo 1 > tracing_on
+	sleep 1
+	echo 0 > tracing_on
+	same 'overrun' 0 "$(sum overrun)"
+	recorded=$(sum entries)
+	replay < trace > /tmp/story || fail 'the whole story does not hold'
+	story /tmp/story
+	same 'every record has a line' $recorded "$(field events /tmp/story)"
+	test "$(field lost /tmp/story)" = 0 || fail 'events are lost'
+	events=$((events + recorded))
+	test $failures = 0 || break
+done
+
+# -- with a reader that cannot keep up
+echo > trace
+echo 16 > buffer_size_kb
+exec 5< trace_pipe
+echo 1 > tracing_on
+for burst in 1 2 3 4 5; do
+	dd bs=8192 count=8 <&5 2> /dev/null
+	sleep 0.1
+done | replay > /tmp/story || fail 'the story with gaps does not hold'
+echo 0 > tracing_on
+exec 5<&-
+story /tmp/story
+test "$(field lost /tmp/story)" -gt 0 || fail 'nothing was lost'
+kill $stress
+wait $stress
+ended=$?
+same "stress until it was ended: $(cat /tmp/stress)" 143 $ended
+echo > set_event
+tracing_reset
+dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
+finish
