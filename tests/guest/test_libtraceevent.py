@@ -121,8 +121,9 @@ class Session:
 
 def plain(text):
     """%p in one form: the host's printf has 0x and its digits, ours sixteen digits. %pS without the symbol's length, which the host does
-    not know."""
-    text = re.sub(r"\b([0-9a-f]{16})\b", lambda match: f"{int(match[1], 16):#x}", text)
+    not know. Arrays (__print_array) as the host has them."""
+    text = re.sub(r"\{((?:0x[0-9a-f]+,?)*)\}", lambda match: " ".join(str(int(one, 16)) for one in match[1].split(",") if one), text)
+    text = re.sub(r"\b([0-9a-f]{16})\b", lambda match: f"{int(match[1], 16):#x}", text.replace("(nil)", "0x0"))
     return re.sub(r"(\+0x[0-9a-f]+)/0x[0-9a-f]+", r"\1", text)
 
 
@@ -194,6 +195,8 @@ def test_every_record(machine, tmp_path, tepdump):
         session = Session(guest, tmp_path, tepdump)
         events = [line.split(":") for line in session.run("cat available_events").split()]
         wanted = {name for system, name in events if system not in UNCOUNTED and name not in NOT_PROVOKED}
+        session.record("echo 'lab:*' > set_event", "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do "
+                       "echo $i four > /sys/kernel/debug/lab/step; echo -$j dark > /sys/kernel/debug/lab/step; done; done", "echo > set_event")
         for turn in range(ROUNDS):
             rare = sorted(name for name in wanted if session.seen[name] < ENOUGH)
             if not rare:
