@@ -22,7 +22,7 @@ struct cpumask cpu_online_mask = {{1}};
 struct cpumask cpu_possible_mask = {{1}};
 struct cpumask cpu_backtrace_mask;
 
-const char *const ipi_names[IPI_MAX] = {
+const char *const ipi_names[IPI_MAX] __tracepoint_string = {
 	[IPI_RESCHEDULE] = "Rescheduling interrupts",
 	[IPI_CALL_FUNCTION] = "Function call interrupts",
 	[IPI_STOP] = "CPU stop interrupts",

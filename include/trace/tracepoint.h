@@ -42,6 +42,12 @@ void tracepoint_synchronize_unregister(void);
 #define TP_PROTO(...) __VA_ARGS__
 #define TP_ARGS(...)  __VA_ARGS__
 
+/*
+ * For an array of pointers to constant texts, of which records keep the address alone: the file printk_formats lists
+ * them, for readers of raw records.
+ */
+#define __tracepoint_string __used __section("ptrs_printk_formats")
+
 #define TP_CONDITION(...) __VA_ARGS__
 #define PARAMS(...)   __VA_ARGS__
 
