@@ -108,19 +108,19 @@ static void rb_finish_page(struct buffer_data_page *page, u64 lost)
 static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, unsigned room, bool full)
 {
 	struct buffer_page *reader = rb_get_reader_page(ring);
+	bool complete;
 	u64 lost;
-	bool whole;
 	int err;
 
 	if (!reader)
 		return -EAGAIN;
 	/* The writer has left it when the commit is past it; the acquire brings its last commit. */
-	whole = reader->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) && ring->read == 0 &&
-		rb_committed(reader) <= room;
-	if (full && !whole)
+	complete = reader->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) &&
+		   rb_committed(reader) - ring->read <= room;
+	if (full && !complete)
 		return -EAGAIN;
 	lost = ring->lost_events;
-	if (whole) {
+	if (complete && ring->read == 0) {
 		*page = rb_exchange(ring, *page);
 	} else {
 		err = rb_copy_events(ring, *page, room);

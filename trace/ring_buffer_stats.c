@@ -64,6 +64,23 @@ static u64 rb_capacity(struct rb_ring *ring)
 	return ring->nr_pages * RB_DATA_SIZE;
 }
 
+/* Unread pages that the writer has left. The head before the commit: neither goes back. */
+static u64 rb_complete(struct rb_ring *ring)
+{
+	struct buffer_page *reader = ring->reader_page;
+	u64 head = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE));
+	u64 commit = __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE);
+	bool of_reader = reader->seq != RB_SEQ_NONE && reader->seq < commit && ring->read < rb_committed(reader);
+
+	/* The head is past the commit when the writer is on the reader's page. */
+	return rb_less(commit, head) + of_reader;
+}
+
+static u64 rb_nr_pages(struct rb_ring *ring)
+{
+	return ring->nr_pages;
+}
+
 static u64 rb_overrun(struct rb_ring *ring)
 {
 	return rb_read(ring->overrun);
@@ -148,6 +165,16 @@ static u64 rb_sum(struct trace_buffer *buffer, u64 (*count)(struct rb_ring *))
 unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
 {
 	return rb_count(buffer, cpu, rb_capacity);
+}
+
+bool ring_buffer_filled(struct trace_buffer *buffer, int cpu, unsigned percent)
+{
+	u64 complete;
+
+	if (!percent)
+		return !ring_buffer_empty_cpu(buffer, cpu);
+	complete = rb_count(buffer, cpu, rb_complete);
+	return complete && (complete + 1) * 100 >= percent * rb_count(buffer, cpu, rb_nr_pages);
 }
 
 unsigned long ring_buffer_entries(struct trace_buffer *buffer)

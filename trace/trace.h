@@ -16,10 +16,13 @@
 #include <trace/trace_boot.h>
 #include <trace/trace_events.h>
 
+#include "trace_entry.h"
+
 struct trace_array;
 struct trace_iterator;
 struct trace_graph_state;
 struct trace_pid_list;
+struct func_probe;
 
 /* trace_entry.flags */
 #define TRACE_FLAG_IRQS_OFF     0x01
@@ -30,62 +33,11 @@ struct trace_pid_list;
 #define TRACE_FLAG_NMI          0x40
 #define TRACE_FLAG_BH_OFF       0x80
 
-/* Types of records, with Linux's numbers. */
-enum trace_type {
-	TRACE_FN = 1,
-	TRACE_CTX = 2,
-	TRACE_WAKE = 3,
-	TRACE_STACK = 4,
-	TRACE_PRINT = 5,
-	TRACE_SPECIAL = 7, /* 2.6.33's number, which later Linux gave to what we have not */
-	TRACE_GRAPH_RET = 10,
-	TRACE_GRAPH_ENT = 11,
-	TRACE_USER_STACK = 12,
-	TRACE_FUNC_REPEATS = 19,
-};
-struct ftrace_entry {
-	struct trace_entry ent;
-	unsigned long ip;
-	unsigned long parent_ip;
-};
-struct ctx_switch_entry {
-	struct trace_entry ent;
-	u32 prev_pid;
-	u32 next_pid;
-	u32 next_cpu;
-	u8 prev_prio;
-	u8 prev_state;
-	u8 next_prio;
-	u8 next_state;
-};
 /* A priority as ctx_switch_entry keeps it, in a byte as Linux does: a deadline task's -1 is 255 there. */
 static inline int ctx_switch_prio(u8 prio)
 {
 	return prio == 255 ? -1 : prio;
 }
-/* As many callers as there were, innermost first. */
-struct stack_entry {
-	struct trace_entry ent;
-	s32 size;
-	unsigned long caller[];
-};
-/* The user's pc and the callers, zeros behind the last. */
-#define USER_STACK_FRAMES 8
-struct userstack_entry {
-	struct trace_entry ent;
-	u32 tgid;
-	unsigned long caller[USER_STACK_FRAMES];
-};
-/* A runnable task: pid, virtual and real run time in ns. */
-struct special_entry {
-	struct trace_entry ent;
-	unsigned long arg1, arg2, arg3;
-};
-struct print_entry {
-	struct trace_entry ent;
-	unsigned long ip;
-	char buf[];
-};
 
 /* How records of a type are shown: one struct beside the code that makes them, found through a linker table. */
 struct trace_event {
@@ -229,14 +181,16 @@ struct trace_array {
 	struct trace_pids function_pids;      /* set_ftrace_pid, set_ftrace_notrace_pid */
 	struct trace_pids event_pids;         /* set_event_pid, set_event_notrace_pid */
 	struct ftrace_ops *ops;               /* [I] the function tracer's user */
+	struct func_probe *func_probes;       /* [event_mutex] function commands */
 	struct graph_array *graph;            /* [I] function_graph's (trace_functions_graph.c) */
 	struct cpumask tracing_cpumask;       /* [t] */
 	struct dentry *dir;                   /* [I] in tracefs */
 	struct trace_cpu_file *files;         /* [I] one a CPU and one for all: i_private of its files */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
-	wait_queue_head_t wait;               /* readers of trace_pipe */
+	wait_queue_head_t wait;               /* readers of trace_pipe and trace_pipe_raw */
 	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
 	int poll_armed;                       /* [a] it will go off */
+	unsigned buffer_percent;              /* [a] how full a CPU's buffer is when readers of trace_pipe_raw wake */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
 	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (trace_max.h) */
 	struct trace_event_set *events;       /* [I] trace_events.h */
@@ -311,6 +265,9 @@ int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu); /* RIN
 int tracing_expand(struct trace_array *tr); /* to its real size, if it is not yet */
 void tracing_reset(struct trace_array *tr, int cpu);
 bool tracer_tracing_is_on(struct trace_array *tr);
+/* The switch alone, without the tracer's start and stop. Any context. */
+void tracer_tracing_on(struct trace_array *tr);
+void tracer_tracing_off(struct trace_array *tr);
 void tracing_set_on(struct trace_array *tr, bool on);
 int tracing_set_enabled(struct trace_array *tr, bool on);
 #define TRACE_BUF_SIZE_DEFAULT 1441792UL /* bytes a CPU, as Linux: 1408 KiB */
@@ -390,11 +347,19 @@ int trace_open_for_reading(struct file *file, unsigned how);
 int tracing_release(struct inode *inode, struct file *file);
 loff_t tracing_lseek(struct file *file, loff_t off, int whence);
 
+/* trace_snapshot_now.c */
+void tracing_snapshot_instance(struct trace_array *tr); /* tracing_snapshot() of any array. Any context */
+int tracing_arm_snapshot(struct trace_array *tr); /* so that it can be. 0, -ENOMEM. Takes trace_types_lock */
+
 /* trace_snapshot.c */
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
 
 /* trace_pipe.c */
 void trace_pipe_setup(struct trace_array *tr); /* boot */
+/* Wait for some ms, or not at all when it is `ready`. 0, -ERESTARTSYS. Thread context, no lock. */
+int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg);
+/* For a poll that is on tr->wait and has found nothing: it will be asked again in some ms. */
+void trace_poll_later(struct trace_array *tr);
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */
@@ -476,8 +441,12 @@ struct trace_cpu_file {
 struct trace_array *tracefs_array(const struct file *file);
 int create_array_dir(struct trace_array *tr); /* all files of tr, in tr->dir. 0 or -errno */
 
-/* trace_instances.c: the root of tracefs is there: the directory instances. 0 or -errno. */
+/* trace_instances.c: the root of tracefs is there: the directory instances, with those made before. 0 or -errno. */
 int create_instances_dir(struct dentry *root);
+/* An array without a directory, for which there is no tracefs yet. ERR_PTR: -EEXIST, -ENOMEM. Boot, thread. */
+struct trace_array *trace_array_create(const char *name);
+/* trace_boot_events.c. Boot, thread, as trace_boot_start. */
+void trace_boot_events(void);
 int tracefs_cpu(const struct file *file);
 
 /*

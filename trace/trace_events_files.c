@@ -5,15 +5,10 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 
-#include "trace_event_file.h"
+#include "trace_event_text.h"
+#include "trace_event_trigger.h"
 
-/* ---- Texts: i_private is what the file belongs to, its operations lie beside it in a table. */
-
-struct event_text {
-	struct file_operations fop;
-	int (*show)(struct seq_file *m, void *owner);
-	int (*store)(void *owner, char *text); /* event_mutex held; white space at the end cut off */
-};
+/* ---- Texts */
 
 static const struct event_text *text_of(const struct file *file)
 {
@@ -30,12 +25,12 @@ static int text_show(struct seq_file *m, void *v)
 	return ret;
 }
 
-static int text_open(struct inode *inode, struct file *file)
+int event_text_open(struct inode *inode, struct file *file)
 {
 	return single_open(file, text_show, NULL);
 }
 
-static ssize_t text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	char *text;
 	ssize_t ret;
@@ -55,12 +50,6 @@ static ssize_t text_write(struct file *file, const char __user *buf, size_t n, l
 	return ret ? ret : (ssize_t)n;
 }
 
-#define EVENT_TEXT(show_fn, store_fn)                                                                         \
-	{                                                                                                     \
-		{ .open = text_open, .read = seq_read, .write = text_write,                                  \
-		  .llseek = seq_lseek, .release = single_release }, show_fn, store_fn                         \
-	}
-
 /* ---- enable */
 
 static int parse_switch(const char *text, bool *on)
@@ -76,7 +65,8 @@ static int event_enable_show(struct seq_file *m, void *owner)
 {
 	const struct trace_event_file *file = owner;
 
-	seq_printf(m, "%d\n", !!(file->flags & EVENT_FILE_ENABLED));
+	/* The star: a probe may switch it. */
+	seq_printf(m, "%d%s\n", trace_event_is_on(file), file->soft_users ? "*" : "");
 	return 0;
 }
 
@@ -158,6 +148,20 @@ static int system_filter_store(void *owner, char *text)
 }
 static const struct event_text system_filter = EVENT_TEXT(system_filter_show, system_filter_store);
 
+/* ---- trigger */
+
+static int event_trigger_show(struct seq_file *m, void *owner)
+{
+	trace_event_show_triggers(m, owner);
+	return 0;
+}
+
+static int event_trigger_store(void *owner, char *text)
+{
+	return trace_event_set_trigger(owner, text);
+}
+static const struct event_text event_trigger = EVENT_TEXT(event_trigger_show, event_trigger_store);
+
 /* ---- What does not change */
 
 static int event_id_show(struct seq_file *m, void *owner)
@@ -169,7 +173,12 @@ static const struct event_text event_id = EVENT_TEXT(event_id_show, NULL);
 
 static int event_format_show(struct seq_file *m, void *owner)
 {
-	return trace_event_show_format(m, owner);
+	const struct trace_event_file *file = owner;
+	const struct trace_event_call *call = file->call;
+
+	trace_show_format(m, call->name, file->type, call->class->fields(),
+			  call->print_fmt ? call->print_fmt : call->class->print_fmt);
+	return 0;
 }
 static const struct event_text event_format = EVENT_TEXT(event_format_show, NULL);
 
@@ -189,16 +198,12 @@ static const struct event_text header_event = EVENT_TEXT(header_event_show, NULL
 
 /* ---- Directories */
 
-struct event_file_name {
-	const char *name;
-	mode_t mode;
-	const struct event_text *text;
-};
 static const struct event_file_name of_event[] = {
 	{ "enable", 0640, &event_enable },
 	{ "filter", 0640, &event_filter },
 	{ "format", 0440, &event_format },
 	{ "id", 0440, &event_id },
+	{ "trigger", 0640, &event_trigger },
 };
 static const struct event_file_name of_system[] = {
 	{ "enable", 0640, &system_enable },
@@ -210,7 +215,7 @@ static const struct event_file_name of_all[] = {
 	{ "header_page", 0440, &header_page },
 };
 
-static bool file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner)
+bool event_file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner)
 {
 	*e = (struct virtual_entry){ .name = file->name, .mode = file->mode, .fop = &file->text->fop, .data = owner };
 	return true;
@@ -220,7 +225,7 @@ static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entr
 {
 	struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
 
-	return n < ARRAY_SIZE(of_event) && file_entry(e, &of_event[n], file);
+	return n < ARRAY_SIZE(of_event) && event_file_entry(e, &of_event[n], file);
 }
 
 static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
@@ -228,7 +233,7 @@ static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_ent
 	struct trace_event_system *system = container_of(dir, struct trace_event_system, dir);
 
 	if (n < ARRAY_SIZE(of_system))
-		return file_entry(e, &of_system[n], system);
+		return event_file_entry(e, &of_system[n], system);
 	n -= ARRAY_SIZE(of_system);
 	if (n >= system->nr_files)
 		return false;
@@ -243,9 +248,13 @@ static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry 
 	struct trace_event_set *set = container_of(dir, struct trace_event_set, dir);
 
 	if (n < ARRAY_SIZE(of_all))
-		return file_entry(e, &of_all[n], set);
+		return event_file_entry(e, &of_all[n], set);
 	n -= ARRAY_SIZE(of_all);
-	if (n >= set->nr_systems)
+	if (n == set->nr_systems) {
+		*e = (struct virtual_entry){ .name = "ftrace", .mode = 0750, .dir = &trace_entry_dir };
+		return true;
+	}
+	if (n > set->nr_systems)
 		return false;
 	*e = (struct virtual_entry){ .name = set->systems[n].name, .mode = 0750, .dir = &set->systems[n].dir };
 	return true;

@@ -151,14 +151,12 @@ static void show_print_fmt(struct seq_file *m, const char *fmt)
 	seq_printf(m, "%s\n", fmt);
 }
 
-int trace_event_show_format(struct seq_file *m, const struct trace_event_file *file)
+void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
+		       const char *print_fmt)
 {
-	const struct trace_event_call *call = file->call;
-
-	seq_printf(m, "name: %s\nID: %d\nformat:\n", call->name, file->type);
+	seq_printf(m, "name: %s\nID: %u\nformat:\n", name, type);
 	show_fields(m, trace_common_fields);
 	seq_putc(m, '\n');
-	show_fields(m, call->class->fields());
-	show_print_fmt(m, call->print_fmt ? call->print_fmt : call->class->print_fmt);
-	return 0;
+	show_fields(m, fields);
+	show_print_fmt(m, print_fmt);
 }

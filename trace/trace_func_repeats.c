@@ -16,16 +16,6 @@ void trace_func_repeats_forget(struct trace_array *tr)
 	__atomic_fetch_add(&tr->repeats_epoch, 1, __ATOMIC_RELEASE);
 }
 
-/* Linux's form: the time since the last repetition in 48 bits. */
-struct func_repeats_entry {
-	struct trace_entry ent;
-	unsigned long ip;
-	unsigned long parent_ip;
-	u16 count;
-	u16 top_delta_ts;
-	u32 bottom_delta_ts;
-};
-
 static u64 delta_of(const struct func_repeats_entry *entry)
 {
 	return (u64)entry->top_delta_ts << 32 | entry->bottom_delta_ts;

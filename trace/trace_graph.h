@@ -8,25 +8,8 @@
 
 #include "trace.h"
 
-/* A call. args: as many as the record is long. */
-struct ftrace_graph_ent_entry {
-	struct trace_entry ent;
-	unsigned long func;
-	s32 depth;
-	unsigned long args[];
-} __attribute__((packed, aligned(4)));
 #define GRAPH_ENT_SIZE offsetof(struct ftrace_graph_ent_entry, args)
 
-/* And its return. Times are sched_clock's; calltime may be later than it was, by the time asleep. */
-struct ftrace_graph_ret_entry {
-	struct trace_entry ent;
-	unsigned long func;
-	unsigned long retval;
-	s32 depth;
-	u32 overrun;
-	u64 calltime;
-	u64 rettime;
-} __attribute__((packed, aligned(4)));
 static_assert(GRAPH_ENT_SIZE == 20 && sizeof(struct ftrace_graph_ret_entry) == 48, "Linux's form");
 
 /* Options, as the tracer has them; also what trace_graph_print is told to show. */

@@ -2,6 +2,7 @@
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
+#include <fs/splice.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -87,15 +88,26 @@ static bool trace_empty(struct trace_iterator *iter)
  */
 #define PIPE_POLL_NS (10 * NSEC_PER_MSEC)
 
-static int wait_for_records(struct trace_iterator *iter)
+int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg)
 {
 	DEFINE_WAIT(wait);
 
-	prepare_to_wait(&iter->tr->wait, &wait, TASK_INTERRUPTIBLE);
-	if (trace_empty(iter) && !signal_pending(current))
+	prepare_to_wait(&tr->wait, &wait, TASK_INTERRUPTIBLE);
+	if (!ready(arg) && !signal_pending(current))
 		schedule_timeout_ns(PIPE_POLL_NS);
-	finish_wait(&iter->tr->wait, &wait);
+	finish_wait(&tr->wait, &wait);
 	return signal_pending(current) ? -ERESTARTSYS : 0;
+}
+
+void trace_poll_later(struct trace_array *tr)
+{
+	if (!__atomic_exchange_n(&tr->poll_armed, 1, __ATOMIC_SEQ_CST))
+		hrtimer_start(&tr->poll_timer, ktime_get() + PIPE_POLL_NS);
+}
+
+static bool pipe_ready(void *iter)
+{
+	return !trace_empty(iter);
 }
 
 /* When the tracer has changed, or tracing is off after something was read, the reader gets end of file, as in Linux. */
@@ -108,16 +120,16 @@ static bool pipe_at_end(struct trace_iterator *iter)
  * Nothing to read: wait a little. 0, 1 for end of file, -EAGAIN, -ERESTARTSYS. Context: iter->mutex held, let go of
  * while waiting.
  */
-static int tracing_wait_pipe(struct file *file, struct trace_iterator *iter)
+static int tracing_wait_pipe(struct trace_iterator *iter, bool nonblock)
 {
 	int ret;
 
-	if (file->f_flags & O_NONBLOCK)
+	if (nonblock)
 		return -EAGAIN;
 	if (pipe_at_end(iter))
 		return 1;
 	mutex_unlock(&iter->mutex);
-	ret = wait_for_records(iter);
+	ret = trace_wait_for(iter->tr, pipe_ready, iter);
 	mutex_lock(&iter->mutex);
 	return ret;
 }
@@ -160,10 +172,10 @@ static ssize_t hand_out(struct trace_iterator *iter, char __user *buf, size_t n)
  * Until there is text. A look at the buffer says nothing for long: another reader may take the records first, they may
  * all be discarded ones, and who shares our file may have made text while we waited. 0 or as tracing_wait_pipe.
  */
-static int get_text(struct file *file, struct trace_iterator *iter, size_t want)
+static int get_text(struct trace_iterator *iter, size_t want, bool nonblock)
 {
 	while (iter->text_read == iter->text.count) {
-		int ret = trace_empty(iter) ? tracing_wait_pipe(file, iter) : 0;
+		int ret = trace_empty(iter) ? tracing_wait_pipe(iter, nonblock) : 0;
 
 		if (ret)
 			return ret;
@@ -184,13 +196,49 @@ static ssize_t tracing_read_pipe(struct file *file, char __user *buf, size_t n, 
 	if (!n)
 		return 0;
 	mutex_lock(&iter->mutex);
-	ret = get_text(file, iter, min(n, (size_t)PIPE_TEXT_SIZE - 1));
+	ret = get_text(iter, min(n, (size_t)PIPE_TEXT_SIZE - 1), file->f_flags & O_NONBLOCK);
 	if (!ret)
 		ret = hand_out(iter, buf, n);
 	else if (ret > 0)
 		ret = 0;
 	mutex_unlock(&iter->mutex);
 	return ret;
+}
+
+/* Up to a page of text, copied. 0: the end, or somebody who shares our file was faster; -errno. */
+static ssize_t splice_text(struct trace_iterator *iter, struct file *pipe, size_t n, bool nonblock)
+{
+	ssize_t ret;
+
+	mutex_lock(&iter->mutex);
+	ret = get_text(iter, min(n, PAGE_SIZE), nonblock);
+	mutex_unlock(&iter->mutex);
+	if (!ret)
+		ret = pipe_lock_room(pipe, nonblock);
+	if (ret)
+		return min_t(ssize_t, ret, 0);
+	mutex_lock(&iter->mutex);
+	n = min(min(n, PAGE_SIZE), iter->text.count - iter->text_read);
+	ret = pipe_give_bytes(pipe, iter->text.buf + iter->text_read, n);
+	if (ret > 0)
+		iter->text_read += ret;
+	mutex_unlock(&iter->mutex);
+	pipe_unlock(pipe);
+	return ret;
+}
+
+/* Waits for the first text only. */
+static ssize_t tracing_splice_pipe(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
+{
+	ssize_t done = 0, ret = 1;
+
+	nonblock |= !!(file->f_flags & O_NONBLOCK);
+	while (ret > 0 && done < n) {
+		ret = splice_text(file->private_data, pipe, n - done, nonblock || done);
+		if (ret > 0)
+			done += ret;
+	}
+	return done ? done : ret;
 }
 
 /* Hard interrupt. Whoever polls looks again and, when there is still nothing, arms the timer again. */
@@ -224,14 +272,14 @@ static unsigned tracing_poll_pipe(struct file *file, struct poll_table *pt)
 	poll_wait(file, &tr->wait, pt);
 	if (READ_ONCE(iter->text_read) != READ_ONCE(iter->text.count) || !trace_empty(iter) || pipe_at_end(iter))
 		return POLLIN | POLLRDNORM;
-	if (!__atomic_exchange_n(&tr->poll_armed, 1, __ATOMIC_SEQ_CST))
-		hrtimer_start(&tr->poll_timer, ktime_get() + PIPE_POLL_NS);
+	trace_poll_later(tr);
 	return 0;
 }
 
 static const struct file_operations tracing_pipe_fops = {
 	.open = tracing_open_pipe,
 	.read = tracing_read_pipe,
+	.splice_read = tracing_splice_pipe,
 	.poll = tracing_poll_pipe,
 	.llseek = no_llseek,
 	.release = tracing_release_pipe,

@@ -57,6 +57,8 @@ struct file_operations {
 	/* As write, from kernel memory: what sendfile(2) and the kernel itself write with. Missing: -EINVAL.
 	 */
 	ssize_t (*write_kernel)(struct file *file, const void *buf, size_t n, loff_t *pos);
+	/* Up to n bytes into a pipe (fs/splice.h); nonblock: waits for nothing. Missing: by get_page. */
+	ssize_t (*splice_read)(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock);
 };
 /* What a directory or link can do. All are called with the directory's i_lock held; new dentries are
  * negative. */

@@ -61,6 +61,18 @@ void ring_buffer_reset(struct trace_buffer *buffer);
  * either.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *a, struct trace_buffer *b, int cpu);
+/*
+ * The same, but what `aside` holds for `cpu` is forgotten before: `buffer` goes on with nothing in it. Nobody reads
+ * `aside`. As many steps as the ring has pages.
+ */
+int ring_buffer_swap_empty_cpu(struct trace_buffer *buffer, struct trace_buffer *aside, int cpu);
+/*
+ * `exchange` is called, with `arg`, by the next writer of a CPU for which that is wanted, outside of its event: it
+ * swaps the ring and takes the wish back, or leaves both for the next writer. In the writer's context. Set once, before
+ * any wish; wishes: any context.
+ */
+void ring_buffer_set_exchange(struct trace_buffer *buffer, void (*exchange)(void *arg), void *arg);
+void ring_buffer_want_exchange(struct trace_buffer *buffer, int cpu, bool wanted);
 /* RB_FL_OVERWRITE at run time. */
 void ring_buffer_change_overwrite(struct trace_buffer *buffer, bool overwrite);
 /* The clock of ring_buffer_lock_reserve, and of ring_buffer_time_stamp. Any context, notrace. Reset the
@@ -129,6 +141,11 @@ struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int c
 /* Nothing committed that was not read? */
 bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu);
 bool ring_buffer_empty(struct trace_buffer *buffer);
+/*
+ * Are `percent` of the CPU's pages unread and left by the writer, the one that it is on counted in, and at least one?
+ * With 0: is anything unread? A moment ago, while somebody writes.
+ */
+bool ring_buffer_filled(struct trace_buffer *buffer, int cpu, unsigned percent);
 
 /* A page for ring_buffer_read_page, or NULL. */
 struct buffer_data_page *ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu);
@@ -136,8 +153,8 @@ void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buf
 /*
  * Consume up to a page of events into *page, in Linux's raw form: `len` bytes of it may be used, header
  * included. A page that the writer has left and nobody has read from is exchanged (*page is another one
- * then), else events are copied. With `full`, only the exchange will do. The rest of the page is zero. 0,
- * -EAGAIN when there is nothing (so), -EINVAL when `len` cannot hold the next event.
+ * then), else events are copied. With `full`, only a page that the writer has left will do, to its end. The rest of
+ * the page is zero. 0, -EAGAIN when there is nothing (so), -EINVAL when `len` cannot hold the next event.
  */
 int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu,
 			  bool full);

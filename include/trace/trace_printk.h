@@ -39,3 +39,7 @@ here:                                                   \
 
 int __trace_printk(unsigned long ip, const char *fmt, ...) __printf(2, 3);
 int __trace_puts(unsigned long ip, const char *text);
+
+struct trace_array;
+/* The same into any array. */
+int __trace_array_puts(struct trace_array *tr, unsigned long ip, const char *text);

@@ -46,6 +46,12 @@
 #define PATH_MAX 4096
 #define PIPE_BUF 4096
 
+#define SPLICE_F_MOVE     1 /* a wish: pages that can be moved are moved anyway */
+#define SPLICE_F_NONBLOCK 2
+#define SPLICE_F_MORE     4 /* a hint for sockets */
+#define SPLICE_F_GIFT     8 /* vmsplice's */
+#define SPLICE_F_ALL      15
+
 #define RENAME_NOREPLACE 1
 #define RENAME_EXCHANGE  2
 #define RENAME_WHITEOUT  4

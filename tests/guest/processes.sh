@@ -1,8 +1,8 @@
 #!/bin/sh
 # description: processes, memory, signals, pipes and files as Linux has them
-# requires: smp=1,4 timeout=120 progs="proctest memtest sigtest pipetest fstest"
+# requires: smp=1,4 timeout=120 progs="proctest memtest sigtest pipetest splicetest fstest"
 . /run/prelude
-for program in proctest memtest sigtest pipetest fstest; do
+for program in proctest memtest sigtest pipetest splicetest fstest; do
 	$program || fail $program
 done
 test -f /proc/1/task/1/stat || fail 'a thread has no files in /proc'

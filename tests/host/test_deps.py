@@ -12,7 +12,8 @@ SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env
 COMMANDS = ("aarch64-linux-gnu-gcc", "x86_64-linux-gnu-gcc", "gcc", "tar", "xz", "bzip2", "cpio", "qemu-system-aarch64",
             "qemu-system-x86_64", "gdb-multiarch", "qemu-aarch64", "qemu-x86_64", "grub-mkrescue", "xorriso", "mformat",
             "clang-format", "clang-tidy", "cppcheck")
-FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/include/cmocka.h", "usr/share/ovmf/OVMF.fd",
+FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/include/cmocka.h",
+         "usr/include/traceevent/event-parse.h", "usr/share/ovmf/OVMF.fd",
          "usr/lib/grub/i386-pc", "usr/lib/grub/x86_64-efi")
 
 

@@ -74,6 +74,49 @@ static void test_raw_page(void **state)
 	ring_buffer_free(buffer);
 }
 
+/* With `full`: only what the writer has left, but then also the rest of a page that somebody has begun to read. */
+static void test_complete_pages(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(4 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+	struct buffer_data_page *page = ring_buffer_alloc_read_page(buffer, 0);
+	unsigned n = 0, per_page = RB_DATA_SIZE / 28;
+	u64 lost;
+
+	assert_false(ring_buffer_filled(buffer, 0, 0));
+	put(buffer, n, 24, n);
+	n++;
+	assert_true(ring_buffer_filled(buffer, 0, 0));
+	assert_false(ring_buffer_filled(buffer, 0, 1));
+	assert_non_null(ring_buffer_consume(buffer, 0, NULL, NULL));
+	for (; n < per_page; n++)
+		put(buffer, n, 24, n);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), -EAGAIN);
+	assert_false(ring_buffer_filled(buffer, 0, 1));
+	for (; n < 2 * per_page; n++)
+		put(buffer, n, 24, n);
+	/* The rest of the first page, and the one that the writer is on: 2 of 4. */
+	assert_true(ring_buffer_filled(buffer, 0, 50));
+	assert_false(ring_buffer_filled(buffer, 0, 51));
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), 0);
+	assert_int_equal(page->commit, (per_page - 1) * 28);
+	assert_int_equal(word(page, 4), 0x01010101);
+	assert_false(ring_buffer_filled(buffer, 0, 1));
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), -EAGAIN);
+	/* Full, and then some: the number of those lost stands behind the data, where there is room. */
+	for (; n < 8 * per_page; n++)
+		put(buffer, n, 24, n);
+	assert_true(ring_buffer_filled(buffer, 0, 100));
+	/* First the reader's own, before which nothing is missing. */
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), 0);
+	assert_int_equal(page->commit, per_page * 28);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), 0);
+	assert_int_equal(page->commit & (RB_MISSED_EVENTS | RB_MISSED_STORED), RB_MISSED_EVENTS | RB_MISSED_STORED);
+	memcpy(&lost, page->data + per_page * 28, sizeof(lost));
+	assert_int_equal(lost, ring_buffer_overrun_cpu(buffer, 0));
+	ring_buffer_free_read_page(buffer, 0, page);
+	ring_buffer_free(buffer);
+}
+
 /* The texts of events/header_page and header_event are Linux's, to the byte: recorded from a 6.12 on arm64.
  */
 static void test_texts(void **state)
@@ -365,7 +408,8 @@ static void test_iterator_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_raw_page),       cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_raw_page),       cmocka_unit_test(test_complete_pages),
+		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_lengths),	       cmocka_unit_test(test_times),
 		cmocka_unit_test(test_time_backwards), cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_wake),	       cmocka_unit_test(test_swap),

@@ -32,9 +32,18 @@
 #define AT_SYMLINK_NOFOLLOW 0x100
 #define AT_REMOVEDIR	    0x200
 
+#define SPLICE_F_MOVE	  1
+#define SPLICE_F_NONBLOCK 2
+#define SPLICE_F_MORE	  4
+
 /* mode is looked at with O_CREAT only. Returns a descriptor, or -1 with errno. */
 int open(const char *path, int flags, ...);
 /* The third argument is a long by whatever name. Returns what the command returns, or -1 with errno. */
 int fcntl(int fd, int cmd, ...);
+/*
+ * Bytes between a pipe and another file, inside the kernel; *off_in and *off_out in place of the file's position, NULL
+ * for a pipe. Returns how many, 0 at the end, or -1 with errno.
+ */
+ssize_t splice(int in, off_t *off_in, int out, off_t *off_out, size_t n, unsigned flags);
 
 #endif

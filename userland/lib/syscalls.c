@@ -123,6 +123,11 @@ int pipe(int fds[2])
 	return (int)CALL(pipe2, fds, 0);
 }
 
+ssize_t splice(int in, off_t *off_in, int out, off_t *off_out, size_t n, unsigned flags)
+{
+	return (ssize_t)CALL(splice, in, off_in, out, off_out, n, flags);
+}
+
 int truncate(const char *path, off_t size)
 {
 	return (int)CALL(truncate, path, size);

@@ -1,0 +1,97 @@
+/* The inside of a pipe, for pipe.c and for what moves pages into and out of one (splice.c). */
+#pragma once
+
+#include "internal.h"
+
+#include <mm/page.h>
+#include <proc/signal.h>
+#include <sched/wait.h>
+
+#define PIPE_PAGES 16
+#define PIPE_SIZE  (PIPE_PAGES * PAGE_SIZE) /* bytes: 64 KiB, as Linux */
+static_assert(PIPE_BUF >= PAGE_SIZE, "who waits for room for a page is woken");
+
+/*
+ * head and tail count bytes since the pipe was made; the byte number n lies in pages[(n / PAGE_SIZE) %
+ * PIPE_PAGES]. Locks: l lock. Sleepers queue themselves before they drop the lock, so waitqueue_active()
+ * under it is exact.
+ */
+struct pipe_inode_info {
+	struct mutex lock;
+	u64 head, tail;		       /* [l] written, read */
+	char *pages[PIPE_PAGES];       /* [l] NULL: none there yet */
+	unsigned readers, writers;     /* [l] open ends */
+	unsigned r_counter, w_counter; /* [l] ends ever opened: a fifo's open waits for the other side */
+	unsigned files;		       /* [l] open files: the last frees a fifo's ring */
+	wait_queue_head_t rd_wait, wr_wait;
+};
+
+static inline size_t pipe_used(const struct pipe_inode_info *pipe)
+{
+	return pipe->head - pipe->tail;
+}
+
+static inline size_t pipe_room(const struct pipe_inode_info *pipe)
+{
+	return PIPE_SIZE - pipe_used(pipe);
+}
+
+static inline char **pipe_slot(struct pipe_inode_info *pipe, u64 at)
+{
+	return &pipe->pages[(at >> PAGE_SHIFT) % PIPE_PAGES];
+}
+
+/* The pipe that a file is an end of; NULL: of none. */
+static inline struct pipe_inode_info *pipe_of(const struct file *f)
+{
+	return f->f_op == &fifo_fops ? f->private_data : NULL;
+}
+
+/* [l, dropped while asleep] 0, or -ERESTARTSYS. The condition is for the caller to look at again. */
+static __always_inline int pipe_sleep(struct pipe_inode_info *pipe, wait_queue_head_t *q)
+{
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(q, &wait, TASK_INTERRUPTIBLE);
+	mutex_unlock(&pipe->lock);
+	if (!signal_pending(current))
+		schedule();
+	finish_wait(q, &wait);
+	mutex_lock(&pipe->lock);
+	return signal_pending(current) ? -ERESTARTSYS : 0;
+}
+
+/* [l] Copy in up to n bytes, n <= room. */
+static __always_inline ssize_t pipe_fill(struct pipe_inode_info *pipe, const char *buf, size_t n, bool kernel)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		char **slot = pipe_slot(pipe, pipe->head);
+		unsigned off = pipe->head & (PAGE_SIZE - 1);
+		size_t part = min_t(size_t, n - done, PAGE_SIZE - off), left;
+
+		if (!*slot)
+			*slot = get_free_page(GFP_KERNEL);
+		if (!*slot)
+			return done ? (ssize_t)done : -ENOMEM;
+		left = copy_in(*slot + off, buf + done, part, kernel);
+		pipe->head += part - left;
+		done += part - left;
+		if (left)
+			return done ? (ssize_t)done : -EFAULT;
+	}
+	return done;
+}
+
+/* [l] The page in which the oldest byte lies is read to its end, and the next write does not want it: it goes. */
+static __always_inline void pipe_drop_page(struct pipe_inode_info *pipe, char **slot)
+{
+	char *page = *slot;
+
+	*slot = NULL;
+	if (!*pipe_slot(pipe, pipe->head))
+		*pipe_slot(pipe, pipe->head) = page;
+	else
+		free_page(page);
+}

@@ -1,0 +1,318 @@
+/*
+ * splice(2): bytes go between a pipe and another file, or another pipe, without the program's memory.
+ *
+ * A file that makes pages of its own (trace_pipe_raw) gives them away: where the pipe stands at the start of a page,
+ * they become the pipe's as they are. Everything else is copied once, from the file's page to the pipe's or back.
+ */
+#include <fs/splice.h>
+#include <proc/syscall.h>
+#include <uapi/uio.h>
+
+#include "pipe.h"
+
+/* ---- For splice_read */
+
+int pipe_lock_room(struct file *f, bool nonblock)
+{
+	struct pipe_inode_info *pipe = pipe_of(f);
+	int err = 0;
+
+	mutex_lock(&pipe->lock);
+	while (!err) {
+		if (!pipe->readers) {
+			send_sig(SIGPIPE, current, 0);
+			err = -EPIPE;
+		} else if (pipe_room(pipe) >= PAGE_SIZE) {
+			return 0;
+		} else {
+			err = nonblock ? -EAGAIN : pipe_sleep(pipe, &pipe->wr_wait);
+		}
+	}
+	mutex_unlock(&pipe->lock);
+	return err;
+}
+
+void pipe_unlock(struct file *f)
+{
+	struct pipe_inode_info *pipe = pipe_of(f);
+	bool wake = pipe_used(pipe) && waitqueue_active(&pipe->rd_wait);
+
+	mutex_unlock(&pipe->lock);
+	if (wake)
+		wake_up_interruptible_all(&pipe->rd_wait);
+}
+
+/* [l] The head is in the middle of a page: its rest takes the first part, the new page moves up for the other. */
+static void give_page_in_parts(struct pipe_inode_info *pipe, char *page, unsigned off)
+{
+	unsigned first = PAGE_SIZE - off;
+	char **slot;
+
+	memcpy(*pipe_slot(pipe, pipe->head) + off, page, first);
+	memmove(page, page + first, off);
+	slot = pipe_slot(pipe, pipe->head + first);
+	if (*slot) { /* the oldest bytes, which are not read yet, are the end of that page */
+		memcpy(*slot, page, off);
+		free_page(page);
+	} else {
+		*slot = page;
+	}
+	pipe->head += PAGE_SIZE;
+}
+
+void pipe_give_page(struct file *f, void *page)
+{
+	struct pipe_inode_info *pipe = pipe_of(f);
+	unsigned off = pipe->head & (PAGE_SIZE - 1);
+	char **slot = pipe_slot(pipe, pipe->head);
+
+	if (off) {
+		give_page_in_parts(pipe, page, off);
+		return;
+	}
+	free_page(*slot); /* NULL, or one that was kept for the next write */
+	*slot = page;
+	pipe->head += PAGE_SIZE;
+}
+
+ssize_t pipe_give_bytes(struct file *f, const void *data, size_t n)
+{
+	return pipe_fill(pipe_of(f), data, n, true);
+}
+
+/* ---- From a file to a pipe */
+
+/* Pipe locked, with room for a page. What there is at *pos, at most n bytes and not across pages; 0: the end. */
+static ssize_t give_part(struct file *in, loff_t pos, struct file *pipe, size_t n)
+{
+	loff_t left = READ_ONCE(in->f_inode->i_size) - pos;
+	unsigned off = pos & (PAGE_SIZE - 1);
+	struct page *page;
+	ssize_t res;
+
+	if (left <= 0)
+		return 0;
+	page = in->f_op->get_page(in, pos >> PAGE_SHIFT);
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	n = min_t(u64, min_t(u64, n, PAGE_SIZE - off), left);
+	res = pipe_give_bytes(pipe, (char *)page_to_virt(page) + off, n);
+	put_page(page);
+	return res;
+}
+
+/* A file that has pages. Once something is in the pipe nothing is waited for. */
+static ssize_t splice_pages(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
+{
+	ssize_t done = 0, res = 0;
+
+	while (done < n) {
+		res = pipe_lock_room(pipe, nonblock || done);
+		if (res)
+			break;
+		res = give_part(in, *pos, pipe, n - done);
+		pipe_unlock(pipe);
+		if (res <= 0)
+			break;
+		done += res;
+		*pos += res;
+	}
+	return done ? done : res;
+}
+
+static ssize_t splice_from_file(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
+{
+	if (*pos < 0)
+		return -EINVAL;
+	nonblock |= !!(pipe->f_flags & O_NONBLOCK);
+	if (in->f_op->splice_read)
+		return in->f_op->splice_read(in, pos, pipe, n, nonblock);
+	return in->f_op->get_page ? splice_pages(in, pos, pipe, n, nonblock) : -EINVAL;
+}
+
+/* ---- From a pipe to a file */
+
+/* [l, dropped while asleep] Until there is something. 1, 0: nobody writes any more; -EAGAIN, -ERESTARTSYS. */
+static int wait_data(struct pipe_inode_info *pipe, bool nonblock)
+{
+	while (!pipe_used(pipe)) {
+		int err;
+
+		if (!pipe->writers)
+			return 0;
+		err = nonblock ? -EAGAIN : pipe_sleep(pipe, &pipe->rd_wait);
+		if (err)
+			return err;
+	}
+	return 1;
+}
+
+/* [l] n bytes of the oldest page are through. */
+static void advance(struct pipe_inode_info *pipe, size_t n)
+{
+	char **slot = pipe_slot(pipe, pipe->tail);
+
+	pipe->tail += n;
+	if (!(pipe->tail & (PAGE_SIZE - 1)))
+		pipe_drop_page(pipe, slot);
+}
+
+/* [l] How much lies at the tail in one piece, at most n. */
+static size_t piece(const struct pipe_inode_info *pipe, size_t n)
+{
+	return min_t(size_t, min(n, pipe_used(pipe)), PAGE_SIZE - (pipe->tail & (PAGE_SIZE - 1)));
+}
+
+static char *tail_data(struct pipe_inode_info *pipe)
+{
+	return *pipe_slot(pipe, pipe->tail) + (pipe->tail & (PAGE_SIZE - 1));
+}
+
+/* Unlock after something may have been taken. */
+static void unlock_taken(struct pipe_inode_info *pipe)
+{
+	bool wake = pipe_room(pipe) >= PIPE_BUF && waitqueue_active(&pipe->wr_wait);
+
+	mutex_unlock(&pipe->lock);
+	if (wake)
+		wake_up_interruptible_all(&pipe->wr_wait);
+}
+
+/* What is in the pipe, until n bytes are through; waits only for the first of them. */
+static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, size_t n, bool nonblock)
+{
+	struct pipe_inode_info *pipe = pipe_of(in);
+	ssize_t done = 0, res;
+
+	if (!out->f_op->write_kernel || (out->f_flags & O_APPEND) || *pos < 0)
+		return -EINVAL;
+	mutex_lock(&pipe->lock);
+	res = wait_data(pipe, nonblock);
+	while (res > 0 && done < n && pipe_used(pipe)) {
+		res = out->f_op->write_kernel(out, tail_data(pipe), piece(pipe, n - done), pos);
+		if (res > 0) {
+			advance(pipe, res);
+			done += res;
+		}
+	}
+	unlock_taken(pipe);
+	return done ? done : res;
+}
+
+/* ---- From pipe to pipe */
+
+/* Both locked. */
+static ssize_t move_bytes(struct pipe_inode_info *from, struct pipe_inode_info *to, size_t n)
+{
+	ssize_t done = 0, res = 1;
+
+	while (res > 0 && done < n && pipe_used(from) && pipe_room(to)) {
+		res = pipe_fill(to, tail_data(from), min(piece(from, n - done), pipe_room(to)), true);
+		if (res > 0) {
+			advance(from, res);
+			done += res;
+		}
+	}
+	return done ? done : min_t(ssize_t, res, 0);
+}
+
+static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool nonblock)
+{
+	struct pipe_inode_info *from = pipe_of(in), *to = pipe_of(out);
+	ssize_t res;
+
+	if (from == to)
+		return -EINVAL;
+	/* Looked at one by one, then again with both held: others may be faster, and it begins anew. */
+	do {
+		mutex_lock(&from->lock);
+		res = wait_data(from, nonblock);
+		mutex_unlock(&from->lock);
+		if (res > 0)
+			res = pipe_lock_room(out, nonblock) ?: 1;
+		if (res <= 0)
+			return res;
+		pipe_unlock(out);
+		mutex_lock(from < to ? &from->lock : &to->lock);
+		mutex_lock(from < to ? &to->lock : &from->lock);
+		res = move_bytes(from, to, n);
+		unlock_taken(from);
+		pipe_unlock(out);
+	} while (!res);
+	return res;
+}
+
+/* ---- The call */
+
+/* pos_in, pos_out: NULL where the file is a pipe. */
+static ssize_t do_splice(struct file *in, loff_t *pos_in, struct file *out, loff_t *pos_out, size_t n, unsigned flags)
+{
+	bool nonblock = flags & SPLICE_F_NONBLOCK;
+
+	if (pipe_of(in) && pipe_of(out))
+		return splice_pipes(in, out, n, nonblock || ((in->f_flags | out->f_flags) & O_NONBLOCK));
+	if (pipe_of(in))
+		return splice_to_file(in, out, pos_out, n, nonblock || (in->f_flags & O_NONBLOCK));
+	return pipe_of(out) ? splice_from_file(in, pos_in, out, n, nonblock) : -EINVAL;
+}
+
+/* The position to use: the caller's, or the file's. A pipe has none. */
+static int get_pos(struct file *f, const loff_t __user *user, loff_t *pos)
+{
+	*pos = f->f_pos;
+	if (!user)
+		return 0;
+	if (pipe_of(f))
+		return -ESPIPE;
+	if (f->f_mode & FMODE_NOSEEK)
+		return -EINVAL;
+	return copy_from_user(pos, user, sizeof(*pos)) ? -EFAULT : 0;
+}
+
+static int put_pos(struct file *f, loff_t __user *user, loff_t pos)
+{
+	if (user)
+		return copy_to_user(user, &pos, sizeof(pos)) ? -EFAULT : 0;
+	if (!pipe_of(f))
+		f->f_pos = pos;
+	return 0;
+}
+
+static ssize_t splice_files(struct file *in, loff_t __user *off_in, struct file *out, loff_t __user *off_out, size_t n,
+			    unsigned flags)
+{
+	loff_t pos_in, pos_out;
+	ssize_t res;
+	int err;
+
+	if (!(in->f_mode & FMODE_READ) || !(out->f_mode & FMODE_WRITE))
+		return -EBADF;
+	err = get_pos(in, off_in, &pos_in) ?: get_pos(out, off_out, &pos_out);
+	if (err)
+		return err;
+	res = do_splice(in, &pos_in, out, &pos_out, min(n, MAX_RW_COUNT), flags);
+	if (res > 0)
+		err = put_pos(in, off_in, pos_in) ?: put_pos(out, off_out, pos_out);
+	return err ? err : res;
+}
+
+SYSCALL_DEFINE6(splice, unsigned, fd_in, loff_t __user *, off_in, unsigned, fd_out, loff_t __user *, off_out, size_t, n,
+		unsigned, flags)
+{
+	struct file *in, *out;
+	ssize_t res = -EBADF;
+
+	if (!n)
+		return 0;
+	if (flags & ~SPLICE_F_ALL)
+		return -EINVAL;
+	in = fget(fd_in);
+	out = fget(fd_out);
+	if (in && out)
+		res = splice_files(in, off_in, out, off_out, n, flags);
+	if (in)
+		fput(in);
+	if (out)
+		fput(out);
+	return res;
+}

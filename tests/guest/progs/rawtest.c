@@ -1,0 +1,366 @@
+/*
+ * rawtest: per_cpu/cpuN/trace_pipe_raw, by read, poll and splice: every record comes once, in order, or is counted as
+ * lost. Records are markers "seq N". The working directory is tracefs, nothing else records.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <numbers.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <watch.h>
+
+#define PAGE	      4096
+#define MISSED_EVENTS 0x80000000u
+#define MISSED_STORED 0x40000000u
+#define TRACE_PRINT   5
+
+static void control(const char *file, const char *text)
+{
+	int fd = (int)CHECK_CALL(open(file, O_WRONLY | O_TRUNC));
+
+	CHECK_EQ(write(fd, text, strlen(text)), (long)strlen(text));
+	close(fd);
+}
+
+static int raw_open(int cpu, int flags)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", cpu);
+	return (int)CHECK_CALL(open(name, O_RDONLY | flags));
+}
+
+/* Can it be read within so many ms? */
+static bool readable(int fd, long ms)
+{
+	struct {
+		int fd;
+		short events, revents;
+	} one = {.fd = fd, .events = 1};
+	struct timespec patience = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	return CHECK_CALL(check_syscall(NR_ppoll, (long)&one, 1, (long)&patience, 0, 0, 0)) == 1;
+}
+
+/* "seq N" for n numbers from `first` on. */
+static void mark(int fd, unsigned long first, unsigned long n)
+{
+	char text[32];
+
+	for (; n; n--) {
+		snprintf(text, sizeof(text), "seq %lu\n", first++);
+		CHECK_EQ(write(fd, text, strlen(text)), (long)strlen(text));
+	}
+}
+
+/* ---- Pages */
+
+struct stream {
+	unsigned long next, lost; /* the number due; how many were said to be lost */
+	bool gap;		  /* some are missing, and the page had no room to say how many */
+};
+
+static unsigned word(const unsigned char *at)
+{
+	unsigned w;
+
+	memcpy(&w, at, sizeof(w));
+	return w;
+}
+
+/* One event at p: 0, or the bytes to step over. */
+static size_t feed_event(struct stream *s, const unsigned char *p, size_t room)
+{
+	unsigned type = word(p) & 31;
+	const unsigned char *data = p + 4;
+	size_t size = 4 + 4 * (size_t)type;
+
+	if (type == 30)
+		return 8;
+	if (type == 29 || type == 0) {
+		size = 4 + word(p + 4);
+		data += 4;
+	}
+	if (!CHECK(type <= 29 && size <= room))
+		return 0;
+	if (type == 29 || !CHECK_EQ(data[0] | data[1] << 8, TRACE_PRINT))
+		return size;
+	if (CHECK(!strncmp((const char *)data + 16, "seq ", 4))) {
+		unsigned long n = strtoul((const char *)data + 20, NULL, 10);
+
+		if (s->gap && CHECK(n > s->next)) {
+			s->lost += n - s->next;
+			s->next = n;
+		}
+		CHECK_EQ(n, s->next);
+		s->next = n + 1;
+		s->gap = false;
+	}
+	return size;
+}
+
+static bool feed_page(struct stream *s, const unsigned char *page)
+{
+	unsigned commit = word(page + 8), size = commit & 0xfffff;
+	size_t step = 1;
+	unsigned long lost;
+
+	if (!CHECK(size <= PAGE - 16 && size))
+		return false;
+	if (commit & MISSED_EVENTS) {
+		if (commit & MISSED_STORED) {
+			memcpy(&lost, page + 16 + size, sizeof(lost));
+			s->lost += lost;
+			s->next += lost;
+		} else {
+			s->gap = true;
+		}
+	}
+	for (size_t at = 0; at < size && step; at += step)
+		step = feed_event(s, page + 16 + at, size - at);
+	return step != 0;
+}
+
+/* ---- Cases */
+
+static void start(const char *kib)
+{
+	control("tracing_on", "0");
+	control("buffer_size_kb", kib);
+	control("buffer_percent", "50");
+	control("trace", "");
+	control("tracing_on", "1");
+	check_pin(0);
+}
+
+static void nothing(void)
+{
+	static char page[2 * PAGE];
+	int fd, ends[2];
+
+	start("64");
+	fd = raw_open(0, O_NONBLOCK);
+	CHECK_CALL(pipe(ends));
+	CHECK_ERRNO(read(fd, page, PAGE), EAGAIN);
+	CHECK_ERRNO(splice(fd, NULL, ends[1], NULL, PAGE, 0), EAGAIN);
+	CHECK_ERRNO(splice(fd, NULL, ends[1], NULL, PAGE - 1, 0), EINVAL);
+	CHECK_ERRNO(lseek(fd, 0, SEEK_SET), ESPIPE);
+	CHECK_ERRNO(write(fd, page, 1), EBADF);
+	CHECK_EQ(read(fd, page, 0), 0);
+	CHECK(!readable(fd, 0));
+	CHECK_ERRNO(open("per_cpu/cpu9/trace_pipe_raw", O_RDONLY), ENOENT);
+}
+
+/* A stream of whole pages, each begun with as many records as the read had room for. */
+static void small_reads(void)
+{
+	static unsigned char page[PAGE + 100];
+	struct stream s = {0};
+	int fd, marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+
+	start("64");
+	fd = raw_open(0, O_NONBLOCK);
+	mark(marker, 0, 5);
+	CHECK_EQ(read(fd, page, 16), 0); /* no record has room */
+	CHECK_EQ(read(fd, page, 30), 0);
+	CHECK_EQ(read(fd, page, 100), 100);
+	CHECK_RANGE(word(page + 8), 28, 84);
+	CHECK_ERRNO(splice(fd, NULL, marker, NULL, PAGE, 0), EINVAL);
+	CHECK(readable(fd, 0));
+	CHECK_EQ(read(fd, page + 100, PAGE), PAGE - 100);
+	feed_page(&s, page);
+	CHECK_RANGE(s.next, 1, 3);
+	for (unsigned i = 16 + word(page + 8); i < PAGE; i++)
+		CHECK_EQ(page[i], 0);
+	CHECK_ERRNO(read(fd, (void *)8, PAGE), EFAULT); /* and nothing is lost by that */
+	CHECK_EQ(read(fd, page, PAGE), PAGE);
+	feed_page(&s, page);
+	CHECK_EQ(s.next, 5);
+	CHECK_ERRNO(read(fd, page, PAGE), EAGAIN);
+}
+
+/* Half of the pages must be full; or recording is off, then no more will come. */
+static void percent(void)
+{
+	static unsigned char page[PAGE];
+	int fd, marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	pid_t reader;
+
+	start("64");
+	fd = raw_open(0, 0);
+	for (int round = 0; round < 2; round++) {
+		reader = check_fork();
+		if (!reader)
+			_exit(read(fd, page, PAGE) != PAGE);
+		check_sleep(20000000);
+		mark(marker, 0, 600); /* some 24 KiB: 6 of 17 pages */
+		CHECK(!readable(fd, 50));
+		CHECK_EQ(waitpid(reader, NULL, WNOHANG), 0);
+		if (round)
+			control("tracing_on", "0");
+		else
+			mark(marker, 600, 600);
+		CHECK_EQ(check_wait(reader), 0);
+		CHECK(readable(fd, 1000));
+		start("64");
+	}
+	control("buffer_percent", "0");
+	CHECK(!readable(fd, 0));
+	mark(marker, 0, 1);
+	CHECK(readable(fd, 1000));
+	CHECK_EQ(read(fd, page, PAGE), PAGE);
+}
+
+/* Pages by splice, and at the end by read; writers on this CPU meanwhile. */
+static void collect(struct stream *s, int fd, pid_t writer)
+{
+	static unsigned char page[PAGE];
+	int ends[2], status;
+	bool ended = false;
+	ssize_t n;
+
+	CHECK_CALL(pipe(ends));
+	do {
+		ended = ended || waitpid(writer, &status, WNOHANG) == writer;
+		n = splice(fd, NULL, ends[1], NULL, 8 * PAGE, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+		CHECK(n % PAGE == 0 || (n < 0 && errno == EAGAIN));
+		for (; n >= PAGE; n -= PAGE)
+			if (!CHECK_EQ(vt_read(ends[0], page, PAGE), PAGE) || !feed_page(s, page))
+				return;
+	} while (n == 0 || !ended);
+	CHECK_EQ(status, 0);
+	while ((n = read(fd, page, PAGE)) > 0)
+		feed_page(s, page);
+	CHECK_EQ(n < 0 ? errno : 0, EAGAIN);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static unsigned long overrun(int cpu)
+{
+	char name[64], text[512] = "", *at;
+	int fd;
+
+	snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", cpu);
+	fd = (int)CHECK_CALL(open(name, O_RDONLY));
+	CHECK_CALL(read(fd, text, sizeof(text) - 1));
+	close(fd);
+	at = strstr(text, "\noverrun: ");
+	return CHECK(at) ? strtoul(at + 10, NULL, 10) : 0;
+}
+
+static void run_writer(unsigned long n, unsigned burst)
+{
+	int marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	unsigned long state = 7;
+
+	for (unsigned long i = 0, some; i < n; i += some) {
+		some = 1 + watch_random(&state) % burst;
+		some = some < n - i ? some : n - i;
+		mark(marker, i, some);
+		sched_yield();
+	}
+	_exit(check_failures != 0);
+}
+
+static void every_record(const char *kib, unsigned burst, bool lossy)
+{
+	enum { RECORDS = 20000 };
+	struct stream s = {0};
+	pid_t writer;
+	int fd;
+
+	start(kib);
+	fd = raw_open(0, O_NONBLOCK);
+	writer = check_fork();
+	if (!writer)
+		run_writer(RECORDS, burst);
+	check_pin(check_cpus() > 1 ? 1 : 0);
+	collect(&s, fd, writer);
+	CHECK_EQ(s.next, RECORDS);
+	CHECK_EQ(s.lost, overrun(0));
+	CHECK_EQ(s.lost > 0, lossy);
+	close(fd);
+}
+
+static void lossless(void)
+{
+	every_record("2048", 100, false);
+}
+
+static void with_losses(void)
+{
+	every_record("16", 3000, true);
+}
+
+/* Pages that went through pipes are free again. */
+static void memory(void)
+{
+	long before;
+
+	start("2048");
+	before = watch_free_memory();
+	for (int i = 0; i < 3; i++)
+		every_record("2048", 100, false); /* each 1.2 MiB through the pipe */
+	CHECK_RANGE(before - watch_free_memory(), -400, 400);
+}
+
+/* The text of trace_pipe the same way. */
+static void text_pipe(void)
+{
+	static char text[64 * 1024];
+	int fd, ends[2], marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	ssize_t n, all = 0;
+	unsigned long lines = 0;
+	char *at = text;
+
+	start("64");
+	fd = (int)CHECK_CALL(open("per_cpu/cpu0/trace_pipe", O_RDONLY | O_NONBLOCK));
+	CHECK_CALL(pipe(ends));
+	CHECK_ERRNO(splice(fd, NULL, ends[1], NULL, 100, 0), EAGAIN);
+	mark(marker, 0, 300);
+	while ((n = splice(fd, NULL, ends[1], NULL, 10000, 0)) > 0) {
+		CHECK_EQ(vt_read(ends[0], text + all, n), n);
+		all += n;
+	}
+	CHECK_EQ(n < 0 ? errno : 0, EAGAIN);
+	while ((at = strstr(at, ": seq "))) {
+		CHECK_EQ(strtoul(at + 6, NULL, 10), lines++);
+		at += 6;
+	}
+	CHECK_EQ(lines, 300);
+}
+
+static void instance(void)
+{
+	static unsigned char page[PAGE];
+	struct stream s = {0};
+	int fd, marker;
+
+	start("64");
+	CHECK_CALL(mkdir("instances/raw", 0700));
+	CHECK_CALL(chdir("instances/raw"));
+	marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	control("buffer_percent", "0");
+	fd = raw_open(0, 0);
+	mark(marker, 0, 3);
+	CHECK_EQ(read(fd, page, PAGE), PAGE);
+	feed_page(&s, page);
+	CHECK_EQ(s.next, 3);
+	close(marker);
+	CHECK_CALL(chdir("../.."));
+	CHECK_ERRNO(rmdir("instances/raw"), EBUSY);
+	close(fd);
+	CHECK_CALL(rmdir("instances/raw"));
+}
+
+static const struct check_case cases[] = {
+	{"nothing", nothing},	      {"small_reads", small_reads}, {"percent", percent},   {"lossless", lossless},
+	{"with_losses", with_losses}, {"memory", memory},	    {"text_pipe", text_pipe}, {"instance", instance},
+};
+
+int main(int argc, char **argv)
+{
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,192 @@
+"""What libtraceevent, and so trace-cmd, perf and KernelShark, make of raw pages is what `trace` shows of the same records."""
+
+import base64
+import collections
+import functools
+import os
+import re
+import subprocess
+
+import pytest
+from test_formats import lines_of
+from tracetext import PLAIN
+
+TRACING = "/sys/kernel/tracing"
+SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "host", "tepdump.c")
+CPUS = 2
+NUMBERS = re.compile(r"(\d+) (\d+) (\d+) (.*)")  # with the option raw
+STATES = "RSDTtXZPI"
+ENOUGH = 100  # records of each event that can be provoked
+ROUNDS = 5  # as long as some event has not enough, it is recorded in another, in which more happens
+# A little of everything: %d processes that kill themselves, that sleep, and that are killed while they sleep.
+WORK = "storm 2 6 > /dev/null; i=0; while [ $i -lt %d ]; do sh -c 'kill $$'; sleep 9 & sleep 0.001; kill $!; i=$((i + 1)); done; wait"
+NOT_PROVOKED = {"sched_kthread_stop", "sched_kthread_stop_ret"}  # no thread of this kernel is stopped
+UNCOUNTED = ()  # systems with more events than a test can provoke: what comes is compared
+
+Record = collections.namedtuple("Record", "cpu us pid comm flags system name text")
+
+
+@pytest.fixture(scope="module")
+def tepdump(tmp_path_factory):
+    program = tmp_path_factory.mktemp("tep") / "tepdump"
+    subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-g", "-O1", "-fsanitize=address",
+                    "-o", program, SOURCE, "-ltraceevent"], check=True)
+    return program
+
+
+class Session:
+    """A guest whose records are taken as pages and as text."""
+
+    def __init__(self, guest, folder, tepdump):
+        self.guest, self.folder, self.tepdump = guest, folder, tepdump
+        self.seen = collections.Counter()
+        self.run(f"cd {TRACING}; echo 0 > tracing_on; echo 2000 > buffer_size_kb")
+        self.run("cd events; for s in *; do for e in $s/*/format; do test -e $e && echo @$s && cat $e; done; done > /tmp/formats; cd ..")
+        formats = self.fetch("/tmp/formats").decode()
+        self.formats = dict(zip(re.findall(r"^name: (\w+)$", formats, re.M), re.findall(r"^print fmt: (.*)$", formats, re.M)))
+        (folder / "formats").write_text(formats)
+        (folder / "header_page").write_text(self.run("cat events/header_page"))
+        (folder / "kallsyms").write_bytes(self.fetch("/proc/kallsyms"))
+
+    def run(self, command):
+        return lines_of(self.guest, command).replace("\r", "")
+
+    def fetch(self, path):
+        """The bytes of a file in the guest, by its program `pack`."""
+        packed, out, at = b"".join(map(base64.b64decode, self.run(f"pack {path}").split())), bytearray(), 0
+        while at < len(packed):
+            n = packed[at]
+            if n < 128:
+                out += packed[at + 1 : at + n + 2]
+                at += n + 2
+                continue
+            distance, n = packed[at + 1] | packed[at + 2] << 8, n - 124
+            piece = out[-distance:][:n] if distance < n else out[len(out) - distance : len(out) - distance + n]
+            out += (piece * n)[:n]
+            at += 3
+        return bytes(out)
+
+    def record(self, before, command, after="true"):
+        """Every record that this makes is the same in both."""
+        self.run(f"echo > trace; {before}; echo 1 > tracing_on")
+        self.run(command)
+        self.run("echo 0 > tracing_on")
+        shown = self.text_records()
+        for name in ("saved_cmdlines", "printk_formats"):
+            (self.folder / name).write_text(self.run(f"test ! -e {name} || cat {name}"))
+        raw = self.raw_records()
+        for cpu in range(CPUS):
+            assert len(raw[cpu]) == len(shown[cpu]), f"CPU {cpu}"
+            for one, other in zip(raw[cpu], shown[cpu]):
+                assert (one.us, one.pid) == (other.us, other.pid), (one, other)
+                assert other.comm is None or (one.comm, one.flags) == (other.comm, other.flags), (one, other)
+                assert same_text(one, other, self.formats), f"\nlibtraceevent: {one.name}: {one.text}\ntrace:         {other.text}"
+        self.seen += collections.Counter(record.name for records in raw for record in records)
+        self.run(after)
+
+    def raw_records(self):
+        """Takes the buffer's pages; what tepdump says of them, by CPU."""
+        for cpu in range(CPUS):
+            (self.folder / f"cpu{cpu}").write_bytes(self.fetch(f"per_cpu/cpu{cpu}/trace_pipe_raw"))
+        done = subprocess.run([self.tepdump, self.folder, str(CPUS)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        records = [[] for _ in range(CPUS)]
+        for line in done.stdout.splitlines():
+            cpu, stamp, *rest = line.split("\t", 7)
+            assert stamp != "LOST", "the buffer was too small"
+            pid, comm, flags, system, name, text = rest
+            records[int(cpu)].append(Record(int(cpu), (int(stamp) + 500) // 1000, int(pid), comm, flags, system, name, text))
+        return records
+
+    def text_records(self):
+        """The same from `trace`; the name stays in the text."""
+        records = [[] for _ in range(CPUS)]
+        last = None
+        for line in self.fetch("trace").decode().splitlines():
+            match, numbers = PLAIN.fullmatch(line), NUMBERS.fullmatch(line)
+            if numbers:
+                pid, cpu, ns, rest = numbers.groups()
+                records[int(cpu)].append(Record(int(cpu), (int(ns) + 500) // 1000, int(pid), None, None, None, None, rest))
+            elif match:
+                us = int(match["seconds"]) * 1000000 + int(match["fraction"])
+                last = Record(int(match["cpu"]), us, int(match["pid"]), match["comm"], match["flags"], None, None, match["rest"])
+                records[last.cpu].append(last)
+            elif not line.startswith("#"):
+                records[last.cpu][-1] = last = last._replace(text=last.text + "\\n" + line)
+        return records
+
+
+def wide_pointers(text):
+    """%p: 0x... and its digits, as the host's printf has it, in sixteen digits, as ours does."""
+    return re.sub(r"\b0x([0-9a-f]{1,16})\b", lambda match: match[1].zfill(16), text)
+
+
+def fields_of(raw):
+    """What tepdump puts before some texts."""
+    return {name: int(value, 16) for name, value in re.findall(r"(\w+)=([0-9a-f]+) ", raw.partition("|")[0])}
+
+
+def same_switch(raw, shown):
+    """Of sched_switch's records, field by field."""
+    fields = re.match(r" *(\d+): *(-?\d+):(\w) +(==>|\+) \[(\d+)\] +(\d+): *(-?\d+):(\w)", shown)
+    prev_pid, prev_prio, prev_state, _, cpu, next_pid, next_prio, next_state = fields.groups()
+    wanted = [int(prev_pid), int(next_pid), int(cpu), int(prev_prio) & 255, STATES.index(prev_state), int(next_prio) & 255,
+              STATES.index(next_state)]
+    return list(fields_of(raw).values()) == wanted
+
+
+def same_graph(raw, shown):
+    """Of function_graph's records, which `trace` shows with the option raw."""
+    entry, fields = raw.name == "funcgraph_entry", fields_of(raw.text)
+    wanted = [int(number, base) for number, base in zip(shown, [16, 10] if entry else [16, 16, 10, 10, 10, 10])]
+    text = re.fullmatch(r".*\| (-->|<--) [\w.]+ \((\d+)\).*", raw.text)
+    return list(fields.values()) == wanted and text.groups() == ("-->" if entry else "<--", str(fields["depth"]))
+
+
+def same_text(raw, shown, formats):
+    """An event's line is made by the same rule in both; what tracers record `trace` shows in its own way."""
+    if raw.name == "function":
+        return re.fullmatch(r" (.*) <-- (.*)", raw.text).groups() == re.fullmatch(r"(.*) <-(.*)", shown.text).groups()
+    if raw.name == "kernel_stack":
+        callers = [line.removeprefix(" => ").split("|") for line in raw.text.split("\\n")]
+        names = shown.text.split("\\n => ")
+        return names[0] == "<stack trace>" and len(names) == len(callers) + 1 and all(map(list.__contains__, callers, names[1:]))
+    if raw.name == "user_stack":
+        callers = [int(ip, 16) for ip in re.findall(r"=> (0x[0-9a-f]+)", raw.text)]
+        return re.findall(r"=>  <([0-9a-f]{16})>", shown.text) == [f"{ip:016x}" for ip in callers if ip]
+    if raw.name in ("context_switch", "wakeup"):
+        return same_switch(raw.text, shown.text)
+    if raw.name.startswith("funcgraph_"):
+        return same_graph(raw, shown.text.split())
+    if raw.system == "ftrace":
+        return raw.text == shown.text
+    text = wide_pointers(raw.text) if re.search(r"%p(?!\w)", formats[raw.name]) else raw.text
+    return f"{raw.name}: {text}" == shown.text
+
+
+def test_every_record(machine, tmp_path, tepdump):
+    """All events that this kernel has, and what tracers, stacks and markers record."""
+    with machine.guest(smp=CPUS, timeout=100, files=machine.programs("pack", "storm")) as guest:
+        session = Session(guest, tmp_path, tepdump)
+        events = [line.split(":") for line in session.run("cat available_events").split()]
+        wanted = {name for system, name in events if system not in UNCOUNTED and name not in NOT_PROVOKED}
+        for turn in range(ROUNDS):
+            rare = sorted(name for name in wanted if session.seen[name] < ENOUGH)
+            if not rare:
+                break
+            session.record(f"echo {' '.join(rare)} > set_event", WORK % (20 << turn), "echo > set_event")
+        # What is typed comes by interrupts, some bytes at a time.
+        session.record("echo irq:irq_handler_entry irq:irq_handler_exit > set_event", f": {'x' * 2500}", "echo > set_event")
+        # Function entries with their stacks, markers, both kinds of stacks behind events.
+        session.record("echo 'vfs_read vfs_write' > set_ftrace_filter; echo 1 > options/func_stack_trace; echo function > current_tracer",
+                       "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo $i $j > trace_marker; done; done",
+                       "echo 0 > options/func_stack_trace; echo nop > current_tracer")
+        session.record("echo 1 > options/stacktrace; echo 1 > options/userstacktrace; echo sched_switch > set_event",
+                       "i=0; while [ $i -lt 60 ]; do sleep 0.001; i=$((i + 1)); done",
+                       "echo 0 > options/stacktrace; echo 0 > options/userstacktrace; echo > set_event")
+        session.record("echo sched_switch > current_tracer", "i=0; while [ $i -lt 60 ]; do sleep 0.001; i=$((i + 1)); done",
+                       "echo nop > current_tracer")
+        session.record("echo vfs_read > set_graph_function; echo 1 > options/raw; echo function_graph > current_tracer",
+                       "cat /proc/meminfo > /dev/null", "echo 0 > options/raw; echo nop > current_tracer")
+        wanted |= {"function", "kernel_stack", "user_stack", "context_switch", "wakeup", "funcgraph_entry", "funcgraph_exit", "print"}
+        assert not {name: session.seen[name] for name in wanted if session.seen[name] < ENOUGH}
