@@ -258,7 +258,7 @@ while [ ! -e $end ]; do echo 1 > x/events/sched/enable; echo 0 > y/events/enable
 while [ ! -e $end ]; do echo sched_switch > x/current_tracer; echo function > y/current_tracer; echo hallo > x/trace_marker; done 2> /dev/null &
 while [ ! -e $end ]; do ls -lR .; (cd x && cat options/raw); done > /dev/null 2>&1 &
 while [ ! -e $end ]; do echo nop > $T/current_tracer; echo function > $T/current_tracer; done 2> /dev/null &
-for round in $(seq 25); do mkdir x; rmdir x; done 2> /dev/null
+for round in $(seq 15); do mkdir x; rmdir x; done 2> /dev/null
 touch $end
 wait
 for array in *; do
