@@ -252,6 +252,26 @@ def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(mac
     assert after["overruns"] == 141 - len(calls) and after["mismatches"] == 0
 
 
+def test_as_many_arrays_as_there_are_places(machine):
+    """Each has its trees; one more is refused, and has its place when another one goes, while it traces."""
+    graph_on = "echo function_graph > {}/current_tracer"
+    parts = script(machine, "for n in $(seq 15); do mkdir instances/$n; echo 16 > instances/$n/buffer_size_kb\n"
+                            "echo plant_recurse > instances/$n/set_ftrace_filter; done\n"
+                            f"for n in $(seq 14); do {graph_on.format('instances/$n')} || exit 1; done\n"
+                            f"echo '== refused'; ({graph_on.format('instances/15')}) 2>&1; cat instances/15/current_tracer\n"
+                            f"echo plant_recurse > set_ftrace_filter; echo 1 > function_profile_enabled && {graph_on.format('.')} || exit 1\n"
+                            "echo 1 > tracing_on; echo 2 > /sys/kernel/debug/fgraph/recurse; rmdir instances/3\n"
+                            f"{graph_on.format('instances/15')} || exit 1; echo 1 > /sys/kernel/debug/fgraph/recurse\n"
+                            f"echo '== users'; cat {STATS}; for array in . $(ls -d instances/*); do echo \"== $array\"; cat $array/trace; done\n"
+                            "echo nop > current_tracer; rmdir instances/*; echo 0 > function_profile_enabled\n"
+                            f"echo 1 > /sys/kernel/debug/fgraph/recurse; echo '== after'; cat {STATS}")
+    assert parts["refused"].splitlines()[1:] == ["nop"] and "No space left on device" in parts["refused"]
+    assert stats(parts["users"])["users"] == 16 and stats(parts["after"])["users"] == stats(parts["after"])["mismatches"] == 0
+    arrays = {name: [call.name for call in calls_of(graph(text))] for name, text in parts.items() if name == "." or "/" in name}
+    assert arrays.pop("instances/15") == ["plant_recurse"] * 2
+    assert len(arrays) == 14 and all(calls == ["plant_recurse"] * 5 for calls in arrays.values()), arrays
+
+
 # ---- What options show
 
 
