@@ -58,6 +58,32 @@ static void hello_softirq(void)
 	wait_for_completion(&said);
 }
 
+/* What is kept as values till somebody reads it. */
+static void noinline hello_kept(void)
+{
+	trace_printk("%d %05u %lx %llu %s|%.3s|%*d %ps 100%%\n", -5, 17u, 0xfeedUL, 1ULL << 40, "kept", "shorter",
+		     6, 42, (void *)hello_kept);
+}
+
+/* And what only the text itself can keep. */
+static void noinline hello_text(void)
+{
+	trace_printk("%c %-5d| %#x %pS\n", 'c', 5, 17, (void *)hello_text);
+}
+
+/* For measuring: the two ways, again and again. */
+static void noinline hello_many(void)
+{
+	static const char *volatile format = "one of many: %d, %lu\n"; /* not known to the compiler */
+
+	for (int i = 0; i < 100; i++)
+		trace_printk("one of many: %d, %lu\n", i, 5UL);
+	for (int i = 0; i < 100; i++)
+		trace_printk(format, i, 5UL);
+	for (int i = 0; i < 100; i++)
+		trace_puts("one of many\n");
+}
+
 /* More than fits: the message is cut off, and the newline is added. */
 static void noinline hello_long(void)
 {
@@ -69,7 +95,8 @@ static const struct hello_context {
 	void (*say)(void);
 } hello_contexts[] = {
 	{"task", hello_task},	    {"puts", hello_puts}, {"irq", hello_irq},
-	{"softirq", hello_softirq}, {"long", hello_long},
+	{"softirq", hello_softirq}, {"long", hello_long}, {"kept", hello_kept},
+	{"text", hello_text},	    {"many", hello_many},
 };
 
 static ssize_t hello_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)

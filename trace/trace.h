@@ -235,7 +235,7 @@ struct trace_iterator {
 	bool of_snapshot;                     /* the file is `snapshot` */
 	bool latency_format;                  /* asked for at open */
 	void *copy;                           /* not NULL: `ent` is copied here, to look ahead; behind it `leaf` */
-	unsigned ent_size;                    /* bytes of `ent`, where it is a copy */
+	unsigned ent_size;                    /* bytes of `ent`, in whole words */
 	struct trace_entry *leaf;             /* the return, that follows at once, of the call `ent`; else NULL */
 	bool held;                            /* trace_pipe: `ent` is a copy, not in the buffer any more */
 	struct trace_graph_state *graph;      /* function graph's, from line to line */

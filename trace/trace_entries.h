@@ -69,6 +69,16 @@ FTRACE_ENTRY(print, print_entry, TRACE_PRINT, 5,
 	F_PRINTK("%ps: %s", (void *)REC->ip, REC->buf)
 )
 
+/* Text of a constant format: it, and its arguments as vbin_printf keeps them. */
+FTRACE_ENTRY(bprint, bprint_entry, TRACE_BPRINT, 6,
+	F_STRUCT(
+		__field(unsigned long, ip)
+		__field(const char *, fmt)
+		__dynamic_array(u32, buf)
+	),
+	F_PRINTK("%ps: %s", (void *)REC->ip, REC->fmt)
+)
+
 /* A runnable task: pid, virtual and real run time in ns. The number is 2.6.33's; later Linux gave it to others. */
 FTRACE_ENTRY(special, special_entry, TRACE_SPECIAL, 7,
 	F_STRUCT(
@@ -112,6 +122,24 @@ FTRACE_ENTRY(user_stack, userstack_entry, TRACE_USER_STACK, 12,
 	F_PRINTK("\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n",
 		 (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3],
 		 (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7])
+)
+
+/* A constant text. */
+FTRACE_ENTRY(bputs, bputs_entry, TRACE_BPUTS, 14,
+	F_STRUCT(
+		__field(unsigned long, ip)
+		__field(const char *, str)
+	),
+	F_PRINTK("%ps: %s", (void *)REC->ip, REC->str)
+)
+
+/* Of trace_marker_raw: a number that says which kind of data they are, and they. */
+FTRACE_ENTRY(raw_data, raw_data_entry, TRACE_RAW_DATA, 18,
+	F_STRUCT(
+		__field(unsigned int, id)
+		__dynamic_array(char, buf)
+	),
+	F_PRINTK("id:%04x %08x", REC->id, (int)REC->buf[0])
 )
 
 /* The function entry before it was repeated so often; 48 bits of ns since the last time. */

@@ -424,6 +424,10 @@ static void print_comment(struct seq_file *s, struct trace_iterator *iter, u32 o
 	seq_puts(s, "/* ");
 	if (iter->ent->type == TRACE_PRINT)
 		seq_puts(s, ((const struct print_entry *)iter->ent)->buf);
+	else if (iter->ent->type == TRACE_BPRINT)
+		trace_bprint_text(s, iter);
+	else if (iter->ent->type == TRACE_BPUTS)
+		trace_bputs_text(s, iter);
 	else if (event)
 		event->trace(s, iter);
 	else

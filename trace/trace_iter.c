@@ -94,7 +94,6 @@ static noinline void look_ahead(struct trace_iterator *iter, struct ring_buffer_
 	unsigned long lost;
 	int cpu;
 
-	iter->ent_size = ring_buffer_event_length(event);
 	iter->ent = memcpy(iter->copy, iter->ent, iter->ent_size);
 	iter->held = true;
 	step_cpu(iter);
@@ -119,6 +118,7 @@ struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 	if (iter->buffer_iter)
 		iter->lost_events = ring_buffer_iter_dropped(iter->buffer_iter[iter->cpu]);
 	iter->ent = ring_buffer_event_data(event);
+	iter->ent_size = ring_buffer_event_length(event);
 	if (iter->copy)
 		look_ahead(iter, event);
 	return iter->ent;

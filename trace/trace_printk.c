@@ -1,4 +1,7 @@
-/* trace_printk(): the kernel's own messages in the trace. */
+/*
+ * trace_printk(): the kernel's own messages in the trace. How they are recorded; trace_printk_show.c makes text of what
+ * is recorded by address.
+ */
 #include <kernel/percpu.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -11,7 +14,7 @@
 /* Where text is made before it is known how long it becomes. Nesting: trace_nest_enter. [this CPU] */
 struct printk_text {
 	unsigned depth;
-	char text[TRACE_NEST_MAX][TRACE_PRINTK_MAX];
+	char text[TRACE_NEST_MAX][TRACE_PRINTK_MAX] __attribute__((aligned(8))); /* or words */
 };
 static DEFINE_PER_CPU(struct printk_text, printk_text);
 
@@ -39,6 +42,12 @@ static bool printk_wanted(const struct trace_array *tr)
 	return READ_ONCE(tr->buffer) && (READ_ONCE(tr->trace_flags) & TRACE_ITER(PRINTK));
 }
 
+/* Preemption off, depth is ours. */
+static int record_format(unsigned long ip, char *text, const char *fmt, va_list args, unsigned long fp)
+{
+	return record_text(&global_trace, ip, text, vscnprintf(text, TRACE_PRINTK_MAX, fmt, args), fp);
+}
+
 int __trace_printk(unsigned long ip, const char *fmt, ...)
 {
 	struct printk_text *texts;
@@ -53,13 +62,78 @@ int __trace_printk(unsigned long ip, const char *fmt, ...)
 	depth = trace_nest_enter(&texts->depth);
 	if (likely(depth < TRACE_NEST_MAX)) {
 		va_start(args, fmt);
-		n = vscnprintf(texts->text[depth], TRACE_PRINTK_MAX, fmt, args);
+		n = record_format(ip, texts->text[depth], fmt, args, arch_caller_fp());
 		va_end(args);
-		n = record_text(&global_trace, ip, texts->text[depth], n, arch_caller_fp());
 		trace_nest_leave(&texts->depth, depth);
 	}
 	preempt_enable_notrace();
 	return n;
+}
+
+/* The format's address and so many words of arguments. */
+static int record_words(struct trace_array *tr, unsigned long ip, const char *fmt, const u32 *words, unsigned n,
+			unsigned long fp)
+{
+	struct ring_buffer_event *event;
+	struct bprint_entry *entry = trace_reserve(tr, &event, TRACE_BPRINT, sizeof(*entry) + n * sizeof(*words));
+
+	if (!entry)
+		return 0;
+	entry->ip = ip;
+	entry->fmt = fmt;
+	memcpy(entry->buf, words, n * sizeof(*words));
+	trace_commit(tr);
+	trace_stacks_from(tr, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0, fp);
+	return 1 + n;
+}
+
+/* What cannot be kept as words becomes text at once. */
+int __trace_bprintk(unsigned long ip, const char *fmt, ...)
+{
+	struct printk_text *texts;
+	unsigned depth;
+	va_list args;
+	int n = 0;
+
+	if (!printk_wanted(&global_trace))
+		return 0;
+	preempt_disable_notrace();
+	texts = this_cpu_ptr(printk_text);
+	depth = trace_nest_enter(&texts->depth);
+	if (likely(depth < TRACE_NEST_MAX)) {
+		u32 *words = (u32 *)(void *)texts->text[depth];
+
+		va_start(args, fmt);
+		n = vbin_printf(words, TRACE_PRINTK_MAX / sizeof(*words), fmt, args);
+		if (likely(n >= 0))
+			n = record_words(&global_trace, ip, fmt, words, n, arch_caller_fp());
+		else
+			n = record_format(ip, texts->text[depth], fmt, args, arch_caller_fp());
+		va_end(args);
+		trace_nest_leave(&texts->depth, depth);
+	}
+	preempt_enable_notrace();
+	return n;
+}
+
+int __trace_bputs(unsigned long ip, const char *str)
+{
+	struct ring_buffer_event *event;
+	struct bputs_entry *entry;
+
+	if (!printk_wanted(&global_trace))
+		return 0;
+	preempt_disable_notrace();
+	entry = trace_reserve(&global_trace, &event, TRACE_BPUTS, sizeof(*entry));
+	if (entry) {
+		entry->ip = ip;
+		entry->str = str;
+		trace_commit(&global_trace);
+		trace_stacks_from(&global_trace, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0,
+				  arch_caller_fp());
+	}
+	preempt_enable_notrace();
+	return entry != NULL;
 }
 
 static int put_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned long fp)

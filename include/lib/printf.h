@@ -14,6 +14,14 @@ int snprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 int vscnprintf(char *buf, size_t size, const char *fmt, va_list args);
 int scnprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 int sprintf(char *buf, const char *fmt, ...) __printf(2, 3);
+/*
+ * A message in two parts: what its arguments are is kept as words now, the text is made of them later, by the same
+ * format (Linux's form, which libtraceevent reads). vbin_printf: how many words, or -EINVAL: the format has what only
+ * the text can keep (flags but 0, %c, pointers to things); -E2BIG: there are not so many words. bstr_printf: the
+ * length written, as vscnprintf; arguments that are not in the words read as zeros.
+ */
+int vbin_printf(u32 *words, size_t n, const char *fmt, va_list args);
+int bstr_printf(char *buf, size_t size, const char *fmt, const u32 *words, size_t n);
 /* kmalloc'ed text, NULL when out of memory. */
 char *kasprintf(gfp_t gfp, const char *fmt, ...) __printf(2, 3);
 /* Digits of `v`, right aligned in `width` columns padded with `pad`; returns the end. For hot output paths. */

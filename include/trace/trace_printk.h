@@ -3,9 +3,10 @@
  *
  *     trace_printk("slot %d of %pS\n", slot, fn);
  *
- * Costs about a thousandth of what printk costs, and works where printk must not be used: with any lock held, with
- * interrupts off, in an nmi, in the scheduler. Nothing is recorded while the option trace_printk is cleared, while
- * recording is off, and before the buffers are there. Not traced.
+ * A constant format costs its numbers, not its text (docs/raw.md). All of it costs about a thousandth of what printk
+ * costs, and works where printk must not be used: with any lock held, with interrupts off, in an nmi, in the
+ * scheduler. Nothing is recorded while the option trace_printk is cleared, while recording is off, and before the
+ * buffers are there. Not traced.
  */
 #pragma once
 
@@ -21,25 +22,42 @@ here:                                                   \
 		(unsigned long)&&here;                  \
 	})
 /*
- * A message without a newline at its end gets one. Any context. The length recorded, 0: not recorded. The barrier
- * keeps the call from becoming a jump: the stack record of the option stacktrace shall begin with who wrote this.
+ * A constant format or text is recorded by its address, and listed in the file printk_formats; of the arguments their
+ * values are, and text is made when somebody reads it. Any context. Not 0: recorded. A message without a newline at its
+ * end gets one. The barrier keeps the call from becoming a jump: the stack record of the option stacktrace shall begin
+ * with who wrote this.
  */
-#define trace_printk(...)                                                  \
-	({                                                                 \
-		int recorded = __trace_printk(trace_this_ip(), __VA_ARGS__); \
-		barrier();                                                 \
-		recorded;                                                  \
+#define trace_printk(fmt, ...)                                                                     \
+	({                                                                                         \
+		static const char *const kept __used __section("ptrs_printk_formats") =            \
+			__builtin_constant_p(fmt) ? (fmt) : NULL;                                  \
+		int recorded = __builtin_constant_p(fmt) ?                                         \
+				       __trace_bprintk(trace_this_ip(), kept, ##__VA_ARGS__) :     \
+				       __trace_printk(trace_this_ip(), fmt, ##__VA_ARGS__);        \
+		if (0)                                                                             \
+			trace_printk_check(fmt, ##__VA_ARGS__);                                    \
+		barrier();                                                                         \
+		recorded;                                                                          \
 	})
-#define trace_puts(text)                                            \
-	({                                                          \
-		int recorded = __trace_puts(trace_this_ip(), text); \
-		barrier();                                          \
-		recorded;                                           \
+#define trace_puts(text)                                                                           \
+	({                                                                                         \
+		static const char *const kept __used __section("ptrs_printk_formats") =            \
+			__builtin_constant_p(text) ? (text) : NULL;                                \
+		int recorded = __builtin_constant_p(text) ? __trace_bputs(trace_this_ip(), kept) : \
+							    __trace_puts(trace_this_ip(), text);   \
+		barrier();                                                                         \
+		recorded;                                                                          \
 	})
 
+/* fmt, str: constants, which live as long as the trace does. */
+int __trace_bprintk(unsigned long ip, const char *fmt, ...);
+int __trace_bputs(unsigned long ip, const char *str);
 int __trace_printk(unsigned long ip, const char *fmt, ...) __printf(2, 3);
 int __trace_puts(unsigned long ip, const char *text);
 
 struct trace_array;
 /* The same into any array. */
 int __trace_array_puts(struct trace_array *tr, unsigned long ip, const char *text);
+static inline __printf(1, 2) void trace_printk_check(const char *fmt, ...)
+{
+}

@@ -16,6 +16,8 @@ struct text_out {
 #define FORMAT_ALT   0x08 /* '#' */
 #define FORMAT_ZERO  0x10 /* '0' */
 #define FORMAT_UPPER 0x20 /* X */
+#define FORMAT_STAR_WIDTH     0x40 /* '*': the width is the next argument, */
+#define FORMAT_STAR_PRECISION 0x80 /* and so is the precision */
 
 struct format_spec {
 	u8 flags;      /* FORMAT_* */
@@ -24,6 +26,11 @@ struct format_spec {
 	int width;     /* 0: none */
 	int precision; /* -1: none */
 };
+
+/* Everything between '%' and the conversion letter; returns where that stands. For each star then: format_star. */
+const char *format_parse(const char *fmt, struct format_spec *spec);
+void format_star_width(struct format_spec *spec, int width);
+void format_star_precision(struct format_spec *spec, int precision);
 
 static inline void put_char(struct text_out *out, char c)
 {
@@ -34,6 +41,7 @@ static inline void put_char(struct text_out *out, char c)
 void put_fill(struct text_out *out, char c, int n); /* n <= 0: nothing */
 void put_bytes(struct text_out *out, const char *s, size_t n);
 
+const char *printable_string(const char *s); /* or what to print in place of an address that is none */
 void format_string(struct text_out *out, const char *s, const struct format_spec *spec);
 void format_number(struct text_out *out, u64 v, bool negative, const struct format_spec *spec);
 /* %p and what letters follow it; returns how many of them belong to the conversion. */

@@ -22,7 +22,7 @@ void put_bytes(struct text_out *out, const char *s, size_t n)
 
 /* Addresses that are plainly no strings: what a bad caller passes most is NULL with an offset, or an ERR_PTR.
  */
-static const char *printable_string(const char *s)
+const char *printable_string(const char *s)
 {
 	if ((unsigned long)s < 4096)
 		return "(null)";
@@ -158,35 +158,51 @@ static const char *parse_length(const char *fmt, char *length)
 	return fmt;
 }
 
-/* Everything between '%' and the conversion letter. `args` is a pointer so that '*' moves the caller's list.
- */
-static const char *parse_spec(const char *fmt, struct format_spec *spec, va_list *args)
+void format_star_width(struct format_spec *spec, int width)
+{
+	spec->width = width;
+	if (width < 0) {
+		spec->width = -width;
+		spec->flags |= FORMAT_LEFT;
+	}
+}
+
+void format_star_precision(struct format_spec *spec, int precision)
+{
+	spec->precision = max(precision, -1);
+}
+
+const char *format_parse(const char *fmt, struct format_spec *spec)
 {
 	spec->flags = 0;
 	spec->base = 10;
 	spec->precision = -1;
 	for (u8 flag; (flag = flag_of(*fmt)); fmt++)
 		spec->flags |= flag;
+	fmt = parse_int(fmt, &spec->width);
 	if (*fmt == '*') {
 		fmt++;
-		spec->width = va_arg(*args, int);
-		if (spec->width < 0) {
-			spec->width = -spec->width;
-			spec->flags |= FORMAT_LEFT;
-		}
-	} else {
-		fmt = parse_int(fmt, &spec->width);
+		spec->flags |= FORMAT_STAR_WIDTH;
 	}
 	if (*fmt == '.') {
-		fmt++;
+		fmt = parse_int(fmt + 1, &spec->precision);
 		if (*fmt == '*') {
 			fmt++;
-			spec->precision = max(va_arg(*args, int), -1);
-		} else {
-			fmt = parse_int(fmt, &spec->precision);
+			spec->flags |= FORMAT_STAR_PRECISION;
 		}
 	}
 	return parse_length(fmt, &spec->length);
+}
+
+/* `args` is a pointer so that a star moves the caller's list. */
+static const char *parse_spec(const char *fmt, struct format_spec *spec, va_list *args)
+{
+	fmt = format_parse(fmt, spec);
+	if (spec->flags & FORMAT_STAR_WIDTH)
+		format_star_width(spec, va_arg(*args, int));
+	if (spec->flags & FORMAT_STAR_PRECISION)
+		format_star_precision(spec, va_arg(*args, int));
+	return fmt;
 }
 
 static s64 signed_arg(char length, va_list *args)

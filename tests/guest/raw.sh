@@ -22,6 +22,28 @@ done
 holds 'unchanged' buffer_subbuf_size_kb 4
 holds 'stamps' timestamp_mode '[delta] absolute'
 
+# -- trace_marker_raw: a number, and bytes
+echo > trace
+echo 64 > buffer_size_kb
+echo -n abc 2> /dev/null > trace_marker_raw && fail 'less than a number'
+dd if=/dev/zero of=trace_marker_raw bs=4096 count=1 2> /dev/null && fail 'more than a record holds'
+same 'nothing is recorded' 0 "$(grep -c buf: trace)"
+echo -n abcdefg > trace_marker_raw
+echo -n abcd > trace_marker_raw
+same 'number and bytes' '# 64636261 buf: 65 66 67 00' "$(grep buf: trace | head -n 1 | sed 's/.*: #/#/')"
+same 'a number alone' '# 64636261 buf:' "$(grep buf: trace | tail -n 1 | sed 's/.*: #/#/')"
+echo 0 > options/markers
+echo -n abcd 2> /dev/null > trace_marker_raw && fail 'without the option markers'
+echo 1 > options/markers
+cat trace_marker_raw 2> /dev/null && fail 'trace_marker_raw can be read'
+
+# -- printk_formats: all messages of the kernel that are recorded by address
+mkdir -p /sys/kernel/debug
+test -e /sys/kernel/debug/trace_printk || mount -t debugfs debugfs /sys/kernel/debug
+grep -q '^0xffffff[0-9a-f]* : "hello without a format\\n"$' printk_formats || fail 'a text in printk_formats'
+grep -q '^0xffffff[0-9a-f]* : "hello from a task on CPU %u, preempt_count %x\\n"$' printk_formats || fail 'a format'
+same 'each once' '' "$(cut -d' ' -f1 printk_formats | sort | uniq -d)"
+
 # What a reader takes would be missing in a maximum, and the tracer stays while one reads.
 echo irqsoff > current_tracer
 cat per_cpu/cpu0/trace_pipe_raw 2> /dev/null && fail 'trace_pipe_raw under irqsoff'

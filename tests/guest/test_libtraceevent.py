@@ -13,6 +13,7 @@ from tracetext import PLAIN
 
 TRACING = "/sys/kernel/tracing"
 SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "host", "tepdump.c")
+HELLO = "/sys/kernel/debug/trace_printk/hello"
 CPUS = 2
 NUMBERS = re.compile(r"(\d+) (\d+) (\d+) (.*)")  # with the option raw
 STATES = "RSDTtXZPI"
@@ -41,6 +42,7 @@ class Session:
     def __init__(self, guest, folder, tepdump):
         self.guest, self.folder, self.tepdump = guest, folder, tepdump
         self.seen = collections.Counter()
+        self.run("test -e /sys/kernel/debug/trace_printk || mount -t debugfs debugfs /sys/kernel/debug")
         self.run(f"cd {TRACING}; echo 0 > tracing_on; echo 2000 > buffer_size_kb")
         self.run("cd events; for s in *; do for e in $s/*/format; do test -e $e && echo @$s && cat $e; done; done > /tmp/formats; cd ..")
         formats = self.fetch("/tmp/formats").decode()
@@ -175,6 +177,10 @@ def same_text(raw, shown, formats):
     if raw.system == "syscalls":
         return re.findall(r"0x0*([0-9a-f]+)", raw.text) == re.findall(r"(?:: |-> 0x)([0-9a-f]+)", shown.text) and \
             raw.name.split("_", 2)[2] == re.match(r"sys_(\w+)(?:\(| ->)", shown.text)[1]
+    if raw.name == "raw_data":
+        found = re.fullmatch(r"# ([0-9a-f]+) buf:((?: [0-9a-f]{2})*)", shown.text)
+        first = int(found[2].split()[0], 16) if found[2] else 0
+        return raw.text == f"id:{int(found[1], 16):04x} {first:08x}"
     if raw.system == "ftrace":
         return raw.text == shown.text
     if raw.name in ("ipi_raise", "ipi_entry", "ipi_exit"):
@@ -203,6 +209,9 @@ def test_every_record(machine, tmp_path, tepdump):
                        "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4; do echo h > /proc/sysrq-trigger; done; done", "echo > set_event")
         # What is typed comes by interrupts, some bytes at a time.
         session.record("echo irq:irq_handler_entry irq:irq_handler_exit > set_event", f": {'x' * 2500}", "echo > set_event")
+        # The kernel's messages: text, constant text, constant formats with their arguments; and a program's bytes.
+        session.record("echo > set_event", f"for c in many kept text puts softirq kept; do echo $c > {HELLO}; done; "
+                       "for i in 1 2 3 4 5; do for j in '' a ab abc abcd; do echo -n id_$i$j > trace_marker_raw; done; done")
         # Function entries with their stacks, markers, both kinds of stacks behind events.
         session.record("echo 'vfs_read vfs_write' > set_ftrace_filter; echo 1 > options/func_stack_trace; echo function > current_tracer",
                        "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo $i $j > trace_marker; done; done",
@@ -214,5 +223,6 @@ def test_every_record(machine, tmp_path, tepdump):
                        "echo nop > current_tracer")
         session.record("echo vfs_read > set_graph_function; echo 1 > options/raw; echo function_graph > current_tracer",
                        "cat /proc/meminfo > /dev/null", "echo 0 > options/raw; echo nop > current_tracer")
-        wanted |= {"function", "kernel_stack", "user_stack", "context_switch", "wakeup", "funcgraph_entry", "funcgraph_exit", "print"}
+        wanted |= {"function", "kernel_stack", "user_stack", "context_switch", "wakeup", "funcgraph_entry", "funcgraph_exit", "print",
+                   "bprint", "bputs"}
         assert not {name: session.seen[name] for name in wanted if session.seen[name] < ENOUGH}

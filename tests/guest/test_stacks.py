@@ -269,7 +269,8 @@ def test_trace_printk(machine):
         session = Session(guest)
         session.ok("test -e /sys/kernel/debug/trace_printk || mount -t debugfs debugfs /sys/kernel/debug")
         contexts = session.ok(f"cat {hello}").split()
-        assert contexts == ["task", "puts", "irq", "softirq", "long"]
+        assert contexts == ["task", "puts", "irq", "softirq", "long", "kept", "text", "many"]
+        contexts.remove("many")
         session.record("stacktrace", "nop", f"for c in {' '.join(contexts)}; do echo $c > {hello}; done")
         found = session.records()
         stacks = {text.split(":")[0]: (text, fields, stack) for text, fields, stack in pairs(found)}
@@ -277,6 +278,8 @@ def test_trace_printk(machine):
                                   ("hello_puts", r"\.\.\.\.\.", "hello without a format"),
                                   ("hello_timer", r"d.h..", r"hello from an interrupt on CPU \d, preempt_count 1000[01]"),
                                   ("hello_action", r"..s..", r"hello from a softirq on CPU \d, preempt_count 100"),
+                                  ("hello_kept", r"\.\.\.\.\.", r"-5 00017 feed 1099511627776 kept\|sho\|    42 hello_kept 100%"),
+                                  ("hello_text", r"\.\.\.\.\.", r"c 5    \| 0x11 hello_text\+0x0/0x[0-9a-f]+"),
                                   ("hello_long", r"\.\.\.\.\.", " {1023}")):
             text, fields, stack = stacks[name]
             assert re.fullmatch(f"{name}: {said}", text) and re.fullmatch(flags, fields["flags"]), (text, fields)

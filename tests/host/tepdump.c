@@ -129,12 +129,11 @@ static void read_symbols(void)
 	free(text);
 	at = text = slurp("printk_formats", NULL);
 	for (char *line; (line = strsep(&at, "\n")) && *line;) {
-		char *quote = strchr(line, '"'), *end = strrchr(line, '"');
+		char *quote = strchr(line, '"');
 
-		if (!quote || end == quote)
+		if (!quote)
 			die(line, "printk_formats");
-		*end = '\0';
-		tep_register_print_string(tep, quote + 1, strtoull(line, NULL, 16));
+		tep_register_print_string(tep, quote, strtoull(line, NULL, 16)); /* takes the quotes off */
 	}
 	free(text);
 }

@@ -29,10 +29,11 @@ def test_figures():
              "wakeup_on": [4200], "wakeup_functions": [6600], "pipe_wakeup": [4100],
              "graph": [1100], "passed": [500], "depth_few": [5000], "depth_many": [19400], "plain_few": [3000], "plain_many": [5400],
              "other_task": [530], "filtered": [203], "profiled": [920], "graph_profiled": [1400], "graph_instance": [1970],
-             "stack": [290], "two": [1250]}
+             "stack": [290], "two": [1250], "messages": [100, 9100, 9300, 27300, 27400, 31900]}
     costs = bench.figures(found, BOOT)
     assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
     assert [costs[name] for name in ("profiled", "graph_profiled", "graph_instance", "stack", "two")] == [240, 400, 590, 30, 350]
+    assert (costs["printk"], costs["printk_text"], costs["puts"]) == (100, 200, 50)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
     assert (costs["enable"], costs["disable"], costs["line"], costs["site"]) == (250, 100, 500, 70)
     assert [costs[name] for name in ("irqs", "preempt", "irqs_on", "preempt_on", "pipe_wakeup")] == [10, 5, 300, 200, 4100]

@@ -11,6 +11,7 @@
 #include "../../kernel/lib/vsprintf.c"
 #include "../../kernel/lib/put_dec.c"
 #include "../../kernel/lib/vsprintf_pointer.c"
+#include "../../kernel/lib/bin_printf.c"
 #include "../../kernel/lib/bitmap.c"
 #include "../../kernel/lib/bitmap_text.c"
 #undef vsnprintf
@@ -183,6 +184,71 @@ static void test_unknown_conversion_stops(void **state)
 	expect("1 (bad format)", "%d %k %s", 1, 2, "never read");
 }
 
+/* Through words and back; what vbin_printf says when it refuses. */
+static int binary(char *buf, size_t size, unsigned room, const char *fmt, ...)
+{
+	u32 words[64];
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vbin_printf(words, room, fmt, args);
+	va_end(args);
+	return n < 0 ? n : bstr_printf(buf, size, fmt, words, n);
+}
+
+/* The arguments are evaluated twice. */
+#define compare_binary(size, fmt, ...)                                                             \
+	do {                                                                                       \
+		char direct[256], later[256];                                                      \
+		int wanted = k_scnprintf(direct, size, fmt, __VA_ARGS__);                          \
+		assert_int_equal(binary(later, size, 64, fmt, __VA_ARGS__), wanted);               \
+		assert_string_equal(later, direct);                                                \
+	} while (0)
+
+static void test_words_and_back(void **state)
+{
+	static const char *const small[] = {"%d", "%i", "%u", "%x", "%X", "%o", "%5d", "%05u", "%.3x", "%8.4d"};
+	static const char *const large[] = {"%ld", "%lu", "%llx", "%Lu", "%lli", "%zu", "%020lx", "%px", "%ps", "%p"};
+	const char *volatile none = NULL;
+	char fmt[64];
+
+	for (int i = 0; i < 20000; i++) {
+		const char *a = small[host_random() % 10], *b = large[host_random() % 10];
+		const char *string = "some text" + host_random() % 10;
+		int star = host_random() % 20, first = random_value(), last = random_value();
+		unsigned long middle = random_value();
+		size_t room = 1 + host_random() % 200;
+
+		snprintf(fmt, sizeof(fmt), "<%s %%s%s%%%%%%*d %s>", a, b, small[host_random() % 10]);
+		compare_binary(room, fmt, first, string, middle, star, last, first);
+	}
+	compare_binary(100, "%.3s|%5s|%.*s", "abcdef", "ab", 2, "abcdef");
+	compare_binary(100, "%s%s%d", none, "", 7);
+	compare_binary(100, "%ps", (void *)0x1010);
+}
+
+static void test_not_as_words(void **state)
+{
+	char buf[64];
+
+	assert_int_equal(binary(buf, 64, 64, "%c", 'a'), -EINVAL);
+	assert_int_equal(binary(buf, 64, 64, "%-5d", 1), -EINVAL);
+	assert_int_equal(binary(buf, 64, 64, "%#x", 1), -EINVAL);
+	assert_int_equal(binary(buf, 64, 64, "%hd", 1), -EINVAL);
+	assert_int_equal(binary(buf, 64, 64, "%pS", buf), -EINVAL);
+	assert_int_equal(binary(buf, 64, 64, "%4ph", buf), -EINVAL);
+	assert_int_equal(binary(buf, 64, 64, "%k", 1), -EINVAL);
+	assert_int_equal(binary(buf, 64, 64, "100%", 1), -EINVAL);
+	assert_int_equal(binary(buf, 64, 1, "%d", 1), 1);
+	assert_int_equal(binary(buf, 64, 1, "%ld", 1L), -E2BIG);
+	assert_int_equal(binary(buf, 64, 1, "%s", "abc"), 3);
+	assert_int_equal(binary(buf, 64, 1, "%s", "abcd"), -E2BIG);
+	/* Words that are not those of the format: no reading behind them. */
+	assert_int_equal(bstr_printf(buf, 64, "%d %ld %s %*d", (u32[]){5}, 1), 6);
+	assert_string_equal(buf, "5 0  0");
+}
+
 static void test_put_dec(void **state)
 {
 	char text[32], want[32];
@@ -208,6 +274,8 @@ int main(void)
 		cmocka_unit_test(test_bytes_and_bitmaps),
 		cmocka_unit_test(test_truncated_pointers),
 		cmocka_unit_test(test_unknown_conversion_stops),
+		cmocka_unit_test(test_words_and_back),
+		cmocka_unit_test(test_not_as_words),
 		cmocka_unit_test(test_put_dec),
 	};
 
