@@ -35,6 +35,7 @@ static int kernel_init(void *unused)
 	trace_boot_start();              /* ftrace= and its relatives */
 	populate_rootfs(boot_info.initrd.base, boot_info.initrd.base + boot_info.initrd.size); /* the first files */
 	console_on_rootfs();             /* its descriptors 0, 1 and 2 */
+	trace_boot_end();                /* traceoff_after_boot */
 	return run_init_process();       /* we are /init now, and return into user mode */
 }
 

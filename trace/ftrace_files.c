@@ -8,7 +8,9 @@
 #include <mm/slab.h>
 #include <uapi/fcntl.h>
 
+#include "ftrace_commands.h"
 #include "ftrace_internal.h"
+#include "trace_event_file.h"
 #include "trace_graph.h"
 #include "trace_stack_max.h"
 
@@ -154,6 +156,8 @@ struct filter_writer {
 	struct ftrace_ops *ops;   /* [I] NULL: it is a filter of function graph */
 	struct graph_filter *graph; /* [I] */
 	bool exclude;             /* [I] which of its sets */
+	struct trace_array *tr;   /* [I] whose function commands it takes; NULL: none's */
+	loff_t command;           /* [the reader] number of the one that is shown */
 	bool changed;             /* [o] */
 	struct ftrace_set set;    /* [o] the copy */
 	char token[FTRACE_TOKEN_MAX]; /* [o] name so far */
@@ -167,16 +171,16 @@ static struct ftrace_set *writer_target(const struct filter_writer *w)
 	return w->exclude ? &w->ops->exclude : &w->ops->filter;
 }
 
-/* One complete name. "func:command:param" needs commands, of which there are none yet: -EINVAL. */
+/* One complete name; or a command, which is in force at once and does not touch the set. */
 static int process_token(struct filter_writer *w)
 {
 	bool remove = w->token[0] == '!';
 
 	w->token[w->len] = '\0';
 	w->len = 0;
-	w->changed = true;
 	if (strchr(w->token, ':'))
-		return -EINVAL;
+		return w->graph || w->exclude ? -EINVAL : ftrace_process_command(w->tr, w->token);
+	w->changed = true;
 	return (w->graph ? ftrace_set_match_names : ftrace_set_match)(&w->set, w->token + remove, !remove);
 }
 
@@ -228,6 +232,14 @@ static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, si
 	return ret;
 }
 
+/* Of the filter files of arrays set_ftrace_filter has commands. */
+static struct trace_array *commands_of(const struct file *file, const struct ftrace_ops *ops, bool exclude)
+{
+	struct trace_array *tr = tracefs_array(file);
+
+	return !exclude && ops == tr->ops ? tr : NULL;
+}
+
 static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *ops, bool exclude,
 					  struct graph_filter *graph)
 {
@@ -240,6 +252,7 @@ static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *
 	w->ops = ops;
 	w->graph = graph;
 	w->exclude = exclude;
+	w->tr = commands_of(file, ops, exclude);
 	if (file->f_flags & O_TRUNC) {
 		w->changed = true;
 		return w;
@@ -269,22 +282,42 @@ static void writer_finish(struct filter_writer *w)
 	kfree(w);
 }
 
+/* Behind the set, from ftrace_nr_recs on. */
+static void *command_from(struct filter_writer *w, loff_t *pos)
+{
+	if (!w->tr)
+		return NULL;
+	w->command = *pos - ftrace_nr_recs;
+	if (!ftrace_command_from(w->tr, &w->command))
+		return NULL;
+	*pos = ftrace_nr_recs + w->command;
+	return w;
+}
+
 /* Reading shows the set in force. Position 0 is the line that says "all" or "none" when there is no set. */
 static void *filter_from(struct seq_file *m, loff_t *pos)
 {
-	const struct filter_writer *w = m->private;
+	struct filter_writer *w = m->private;
 	const struct ftrace_set *set = writer_target(w);
 
-	if (!set->count)
-		return *pos ? NULL : m;
-	*pos = find_next_bit(set->bits, ftrace_nr_recs, *pos);
-	return *pos < ftrace_nr_recs ? &ftrace_recs[*pos] : NULL;
+	if (!set->count && !*pos)
+		return m;
+	if (*pos < ftrace_nr_recs)
+		*pos = set->count ? find_next_bit(set->bits, ftrace_nr_recs, *pos) : ftrace_nr_recs;
+	return *pos < ftrace_nr_recs ? &ftrace_recs[*pos] : command_from(w, pos);
 }
 
 static void *filter_start(struct seq_file *m, loff_t *pos)
 {
+	mutex_lock(&event_mutex);
 	mutex_lock(&ftrace_lock);
 	return filter_from(m, pos);
+}
+
+static void filter_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&ftrace_lock);
+	mutex_unlock(&event_mutex);
 }
 
 static void *filter_next(struct seq_file *m, void *v, loff_t *pos)
@@ -297,14 +330,16 @@ static int filter_show(struct seq_file *m, void *v)
 {
 	const struct filter_writer *w = m->private;
 
-	if (v != m)
+	if (v == w)
+		ftrace_command_show(m, w->tr, w->command);
+	else if (v != m)
 		show_name(m, (struct dyn_ftrace *)v - ftrace_recs);
 	else
 		seq_puts(m, w->exclude ? "#### no functions disabled ####\n" : "#### all functions enabled ####\n");
 	return 0;
 }
 
-static const struct seq_operations filter_seq_ops = { filter_start, rec_stop, filter_next, filter_show };
+static const struct seq_operations filter_seq_ops = { filter_start, filter_stop, filter_next, filter_show };
 
 static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph)
 {

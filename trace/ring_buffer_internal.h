@@ -16,6 +16,8 @@ struct trace_buffer {
 	u32 wakeup_pending;			  /* [a] a writer has seen that */
 	void (*wake)(void *arg);		  /* [s] */
 	void *wake_arg;				  /* [s] */
+	void (*exchange)(void *arg);		  /* [I once there is a wish] */
+	void *exchange_arg;			  /* [I once there is a wish] */
 	struct ring_buffer_per_cpu *cpu[NR_CPUS]; /* [I] NULL where no CPU is possible */
 };
 

@@ -235,8 +235,12 @@ static bool rb_quiesced(struct ring_buffer_per_cpu *cpu_buffer)
 	return rb_read(cpu_buffer->disabled) & (RB_OFF - RB_QUIESCE_ONE);
 }
 
-/* Contents, not pointers: a writer of this CPU that has looked up its buffer goes on in the same one. */
-static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b)
+/*
+ * Contents, not pointers: a writer of this CPU that has looked up its buffer goes on in the same one. `empty` (NULL:
+ * none): one of the two rings, which is emptied before.
+ */
+static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b,
+			 struct ring_buffer_per_cpu *empty)
 {
 	int err = 0;
 
@@ -251,8 +255,11 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 	if (rb_busy(a) || rb_busy(b)) {
 		err = -EBUSY;
 	} else {
-		struct rb_ring was = a->ring;
+		struct rb_ring was;
 
+		if (empty)
+			rb_ring_reset(&empty->ring, ring_buffer_time_stamp(empty->buffer));
+		was = a->ring;
 		RB_TEST_POINT(72);
 		a->ring = b->ring;
 		RB_TEST_POINT(74);
@@ -265,9 +272,8 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 	return err;
 }
 
-int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
+static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b, struct ring_buffer_per_cpu *empty)
 {
-	struct ring_buffer_per_cpu *a = rb_cpu(buffer_a, cpu), *b = rb_cpu(buffer_b, cpu);
 	int err;
 
 	if (!a || !b || a == b)
@@ -280,8 +286,20 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 		swap(a, b);
 	arch_spin_lock(&a->reader_lock);
 	arch_spin_lock(&b->reader_lock);
-	err = a->ring.nr_pages == b->ring.nr_pages ? rb_swap_rings(a, b) : -EINVAL;
+	err = a->ring.nr_pages == b->ring.nr_pages ? rb_swap_rings(a, b, empty) : -EINVAL;
 	arch_spin_unlock(&b->reader_lock);
 	arch_spin_unlock(&a->reader_lock);
 	return err;
+}
+
+int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
+{
+	return rb_swap_cpu(rb_cpu(buffer_a, cpu), rb_cpu(buffer_b, cpu), NULL);
+}
+
+int ring_buffer_swap_empty_cpu(struct trace_buffer *buffer, struct trace_buffer *aside, int cpu)
+{
+	struct ring_buffer_per_cpu *empty = rb_cpu(aside, cpu);
+
+	return rb_swap_cpu(rb_cpu(buffer, cpu), empty, empty);
 }

@@ -3,9 +3,6 @@
 #include <kernel/smp.h>
 #include "ring_buffer_internal.h"
 
-/* Not a waiter's bit: those only slow the writer down. */
-#define RB_STOPPED (~RB_WAITERS)
-
 /* A reason that counts: `one` is added or (its negative) taken away. */
 static void rb_count(struct ring_buffer_per_cpu *cpu_buffer, u32 one)
 {
@@ -94,6 +91,17 @@ bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
 		if (rb_read(buffer->cpu[cpu]->disabled) & RB_OFF)
 			return false;
 	return true;
+}
+
+void ring_buffer_set_exchange(struct trace_buffer *buffer, void (*exchange)(void *arg), void *arg)
+{
+	buffer->exchange_arg = arg;
+	__atomic_store_n(&buffer->exchange, exchange, __ATOMIC_RELEASE);
+}
+
+void ring_buffer_want_exchange(struct trace_buffer *buffer, int cpu, bool wanted)
+{
+	rb_switch(rb_cpu(buffer, cpu), RB_EXCHANGE, wanted);
 }
 
 void ring_buffer_set_wake(struct trace_buffer *buffer, void (*wake)(void *arg), void *arg)

@@ -190,14 +190,14 @@ static bool rb_kept_out(struct ring_buffer_per_cpu *cpu_buffer)
 
 	if (likely(!disabled))
 		return false;
-	if (disabled & ~RB_WAITERS) {
+	if (disabled & RB_STOPPED) {
 		/* With another reason besides, it would not have been recorded anyway. */
-		if ((disabled & ~RB_WAITERS & (RB_QUIESCE_ONE - 1)) == 0 &&
+		if ((disabled & (RB_QUIESCE_ONE - 1)) == 0 &&
 		    !(disabled & (RB_OFF | RB_CPU_OFF)))
 			rb_add(&cpu_buffer->kept_out, 1);
 		return true;
 	}
-	if (rb_read(cpu_buffer->committing) == 1) {
+	if ((disabled & RB_WAITERS) && rb_read(cpu_buffer->committing) == 1) {
 		__atomic_fetch_and(&cpu_buffer->disabled, ~RB_WAITERS, __ATOMIC_RELAXED);
 		rb_write(cpu_buffer->committing, 1 | RB_NOTIFY);
 	}
@@ -238,6 +238,21 @@ static void rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 		rb_commit_again(cpu_buffer);
 }
 
+/* Who asked for it does it now, outside of every event: nothing is claimed yet, and we come back as a new writer. */
+static void rb_let_exchange(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct trace_buffer *buffer = cpu_buffer->buffer;
+	void (*exchange)(void *arg) = __atomic_load_n(&buffer->exchange, __ATOMIC_ACQUIRE);
+
+	if (rb_read(cpu_buffer->committing) != 1)
+		return; /* we interrupt a writer: the next one does it */
+	rb_leave(cpu_buffer);
+	exchange(buffer->exchange_arg);
+	rb_barrier();
+	rb_inc(cpu_buffer->committing);
+	rb_barrier();
+}
+
 /* The fast path has raised `committing` and found something in its way. */
 struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
 							   unsigned long length, u64 ts)
@@ -246,6 +261,8 @@ struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_pe
 	struct rb_claim claim = {.ts = ts, .length = length ? length : 1};
 	struct ring_buffer_event *event = NULL;
 
+	if (unlikely(rb_read(cpu_buffer->disabled) & RB_EXCHANGE))
+		rb_let_exchange(cpu_buffer);
 	if (length <= RB_MAX_EVENT && !rb_kept_out(cpu_buffer)) {
 		claim.words = DIV_ROUND_UP(claim.length, 4) + 1;
 		claim.words += claim.length > RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4;

@@ -94,29 +94,37 @@ void tracing_set_on(struct trace_array *tr, bool on)
 	if (on == tracer_tracing_is_on(tr))
 		return;
 	if (on) {
-		ring_buffer_record_on(tr->buffer);
+		tracer_tracing_on(tr);
 		if (tr->current_trace->start)
 			tr->current_trace->start(tr);
 	} else {
-		ring_buffer_record_off(tr->buffer);
-		trace_max_break(tr);
+		tracer_tracing_off(tr);
 		if (tr->current_trace->stop)
 			tr->current_trace->stop(tr);
 	}
 }
 
+void tracer_tracing_on(struct trace_array *tr)
+{
+	ring_buffer_record_on(tr->buffer);
+}
+
+void tracer_tracing_off(struct trace_array *tr)
+{
+	ring_buffer_record_off(tr->buffer);
+	trace_max_break(tr);
+}
+
 void tracing_on(void)
 {
 	if (global_trace.buffer)
-		ring_buffer_record_on(global_trace.buffer);
+		tracer_tracing_on(&global_trace);
 }
 
 void tracing_off(void)
 {
-	if (!global_trace.max)
-		return;
-	ring_buffer_record_off(global_trace.buffer);
-	trace_max_break(&global_trace);
+	if (global_trace.max)
+		tracer_tracing_off(&global_trace);
 }
 
 /* What a latency tracer has found must stay readable: the switch below stops its recording only. */
@@ -242,6 +250,7 @@ int trace_array_init(struct trace_array *tr, unsigned long bytes)
 		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);
 	trace_clock_init(tr);
 	trace_pipe_setup(tr);
+	trace_snapshot_setup(tr);
 	return 0;
 }
 

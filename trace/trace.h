@@ -22,6 +22,7 @@ struct trace_array;
 struct trace_iterator;
 struct trace_graph_state;
 struct trace_pid_list;
+struct func_probe;
 
 /* trace_entry.flags */
 #define TRACE_FLAG_IRQS_OFF     0x01
@@ -180,6 +181,7 @@ struct trace_array {
 	struct trace_pids function_pids;      /* set_ftrace_pid, set_ftrace_notrace_pid */
 	struct trace_pids event_pids;         /* set_event_pid, set_event_notrace_pid */
 	struct ftrace_ops *ops;               /* [I] the function tracer's user */
+	struct func_probe *func_probes;       /* [event_mutex] function commands */
 	struct graph_array *graph;            /* [I] function_graph's (trace_functions_graph.c) */
 	struct cpumask tracing_cpumask;       /* [t] */
 	struct dentry *dir;                   /* [I] in tracefs */
@@ -263,6 +265,9 @@ int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu); /* RIN
 int tracing_expand(struct trace_array *tr); /* to its real size, if it is not yet */
 void tracing_reset(struct trace_array *tr, int cpu);
 bool tracer_tracing_is_on(struct trace_array *tr);
+/* The switch alone, without the tracer's start and stop. Any context. */
+void tracer_tracing_on(struct trace_array *tr);
+void tracer_tracing_off(struct trace_array *tr);
 void tracing_set_on(struct trace_array *tr, bool on);
 int tracing_set_enabled(struct trace_array *tr, bool on);
 #define TRACE_BUF_SIZE_DEFAULT 1441792UL /* bytes a CPU, as Linux: 1408 KiB */
@@ -341,6 +346,10 @@ bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu);
 int trace_open_for_reading(struct file *file, unsigned how);
 int tracing_release(struct inode *inode, struct file *file);
 loff_t tracing_lseek(struct file *file, loff_t off, int whence);
+
+/* trace_snapshot_now.c */
+void tracing_snapshot_instance(struct trace_array *tr); /* tracing_snapshot() of any array. Any context */
+int tracing_arm_snapshot(struct trace_array *tr); /* so that it can be. 0, -ENOMEM. Takes trace_types_lock */
 
 /* trace_snapshot.c */
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
@@ -432,8 +441,12 @@ struct trace_cpu_file {
 struct trace_array *tracefs_array(const struct file *file);
 int create_array_dir(struct trace_array *tr); /* all files of tr, in tr->dir. 0 or -errno */
 
-/* trace_instances.c: the root of tracefs is there: the directory instances. 0 or -errno. */
+/* trace_instances.c: the root of tracefs is there: the directory instances, with those made before. 0 or -errno. */
 int create_instances_dir(struct dentry *root);
+/* An array without a directory, for which there is no tracefs yet. ERR_PTR: -EEXIST, -ENOMEM. Boot, thread. */
+struct trace_array *trace_array_create(const char *name);
+/* trace_boot_events.c. Boot, thread, as trace_boot_start. */
+void trace_boot_events(void);
 int tracefs_cpu(const struct file *file);
 
 /*

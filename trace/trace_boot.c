@@ -248,4 +248,5 @@ void trace_boot_start(void)
 	for_each_word(boot_options, "trace_options", apply_option);
 	start_tracer();
 	for_each_word(boot_options, "trace_options", apply_own_option);
+	trace_boot_events();
 }

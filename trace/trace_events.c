@@ -6,7 +6,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 
-#include "trace_event_file.h"
+#include "trace_event_trigger.h"
 #include "trace_record.h"
 
 DEFINE_MUTEX(event_mutex);
@@ -20,7 +20,7 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 	struct ring_buffer_event *event = ring_buffer_reserve(cpu_buffer, len, trace_clock_now(tr));
 
 	if (!event)
-		return NULL;
+		return trace_event_begin_unrecorded(buffer, file, len);
 	buffer->file = file;
 	buffer->event = event;
 	buffer->entry = ring_buffer_event_data(event);
@@ -49,14 +49,21 @@ static bool refused_by_filter(const struct trace_event_buffer *buffer)
 	return filter && !filter_match(filter, buffer->entry);
 }
 
-/* The record is complete, but not committed. Refused: it is taken back. */
-static noinline bool refused(const struct trace_event_buffer *buffer, u32 flags)
+bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags)
 {
-	if (!((flags & EVENT_FILE_PIDS) && refused_by_pid(buffer)) &&
-	    !((flags & EVENT_FILE_FILTERED) && refused_by_filter(buffer)))
-		return false;
-	ring_buffer_discard(buffer->file->tr->cpu_data[smp_processor_id()].buffer, buffer->event);
-	return true;
+	return (flags & EVENT_FILE_SOFT_DISABLED) || ((flags & EVENT_FILE_PIDS) && refused_by_pid(buffer)) ||
+	       ((flags & EVENT_FILE_FILTERED) && refused_by_filter(buffer));
+}
+
+/* The record is complete, but not committed, and something is to be asked before. Refused: it is taken back. */
+static noinline void end_not_plain(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
+{
+	if (flags & EVENT_FILE_TRIGGERS)
+		trace_event_end_triggers(buffer, fp, flags);
+	else if (trace_event_refused(buffer, flags))
+		ring_buffer_discard(buffer->file->tr->cpu_data[smp_processor_id()].buffer, buffer->event);
+	else
+		trace_event_keep(buffer, fp);
 }
 
 void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
@@ -64,8 +71,10 @@ void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 	struct trace_array *tr = buffer->file->tr;
 	u32 flags = READ_ONCE(buffer->file->flags);
 
-	if (unlikely(flags & (EVENT_FILE_FILTERED | EVENT_FILE_PIDS)) && refused(buffer, flags))
+	if (unlikely(flags & ~EVENT_FILE_ENABLED)) {
+		end_not_plain(buffer, fp, flags);
 		return;
+	}
 	trace_commit(tr);
 	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
 }
@@ -111,11 +120,11 @@ static int enable(struct trace_event_file *file)
 
 	if (ret)
 		return ret;
-	WRITE_ONCE(file->flags, file->flags | EVENT_FILE_ENABLED);
+	trace_event_set_flag(file, EVENT_FILE_ENABLED, true);
 	ret = reg_probe(file, true);
 	if (!ret)
 		return 0;
-	WRITE_ONCE(file->flags, file->flags & ~EVENT_FILE_ENABLED);
+	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
 	stop_cmdlines(file);
 	return ret;
 }
@@ -123,7 +132,7 @@ static int enable(struct trace_event_file *file)
 static void disable(struct trace_event_file *file)
 {
 	reg_probe(file, false);
-	WRITE_ONCE(file->flags, file->flags & ~EVENT_FILE_ENABLED);
+	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
 	stop_cmdlines(file);
 }
 
@@ -133,17 +142,55 @@ void trace_events_update_pids(struct trace_array *tr)
 	struct trace_event_file *file;
 
 	for_each_event (tr->events, file)
-		WRITE_ONCE(file->flags, on ? file->flags | EVENT_FILE_PIDS : file->flags & ~EVENT_FILE_PIDS);
+		trace_event_set_flag(file, EVENT_FILE_PIDS, on);
 }
 
 int trace_event_enable(struct trace_event_file *file, bool on)
 {
-	if (on == !!(file->flags & EVENT_FILE_ENABLED))
-		return 0;
-	if (on)
-		return enable(file);
-	disable(file);
+	bool registered = file->flags & EVENT_FILE_ENABLED;
+
+	if (on) {
+		trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
+		return registered ? 0 : enable(file);
+	}
+	if (file->soft_users)
+		trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, true);
+	else if (registered)
+		disable(file);
 	return 0;
+}
+
+int trace_event_hold(struct trace_event_file *file)
+{
+	int ret;
+
+	if (file->soft_users++ || (file->flags & EVENT_FILE_ENABLED))
+		return 0;
+	trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, true);
+	ret = enable(file);
+	if (!ret)
+		return 0;
+	file->soft_users--;
+	trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
+	return ret;
+}
+
+void trace_event_release(struct trace_event_file *file)
+{
+	if (--file->soft_users || !(file->flags & EVENT_FILE_SOFT_DISABLED))
+		return;
+	disable(file);
+	trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
+}
+
+struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event)
+{
+	struct trace_event_file *file;
+
+	for_each_event (set, file)
+		if (!strcmp(file->call->class->system, system) && !strcmp(file->call->name, event))
+			return file;
+	return NULL;
 }
 
 bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match)
@@ -221,6 +268,7 @@ static struct trace_event_set *alloc_set(struct trace_array *tr)
 	for (unsigned i = 0; i < set->nr_files; i++) {
 		set->files[i].call = __start_ptrs_ftrace_events[i];
 		set->files[i].tr = tr;
+		set->files[i].flags = trace_event_printk_flag();
 		set->files[i].type = TRACE_EVENT_FIRST + i;
 		set->files[i].other_pid = find_other_pid(set->files[i].call);
 	}

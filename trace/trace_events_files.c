@@ -6,6 +6,7 @@
 #include <mm/slab.h>
 
 #include "trace_event_text.h"
+#include "trace_event_trigger.h"
 
 /* ---- Texts */
 
@@ -64,7 +65,8 @@ static int event_enable_show(struct seq_file *m, void *owner)
 {
 	const struct trace_event_file *file = owner;
 
-	seq_printf(m, "%d\n", !!(file->flags & EVENT_FILE_ENABLED));
+	/* The star: a probe may switch it. */
+	seq_printf(m, "%d%s\n", trace_event_is_on(file), file->soft_users ? "*" : "");
 	return 0;
 }
 
@@ -146,6 +148,20 @@ static int system_filter_store(void *owner, char *text)
 }
 static const struct event_text system_filter = EVENT_TEXT(system_filter_show, system_filter_store);
 
+/* ---- trigger */
+
+static int event_trigger_show(struct seq_file *m, void *owner)
+{
+	trace_event_show_triggers(m, owner);
+	return 0;
+}
+
+static int event_trigger_store(void *owner, char *text)
+{
+	return trace_event_set_trigger(owner, text);
+}
+static const struct event_text event_trigger = EVENT_TEXT(event_trigger_show, event_trigger_store);
+
 /* ---- What does not change */
 
 static int event_id_show(struct seq_file *m, void *owner)
@@ -187,6 +203,7 @@ static const struct event_file_name of_event[] = {
 	{ "filter", 0640, &event_filter },
 	{ "format", 0440, &event_format },
 	{ "id", 0440, &event_id },
+	{ "trigger", 0640, &event_trigger },
 };
 static const struct event_file_name of_system[] = {
 	{ "enable", 0640, &system_enable },

@@ -32,10 +32,9 @@ static void install(struct trace_event_file *file, struct event_filter *filter, 
 		    struct event_filter **retired)
 {
 	struct event_filter *old = file->filter;
-	u32 flags = file->flags & ~EVENT_FILE_FILTERED;
 
 	smp_store_release(&file->filter, filter);
-	WRITE_ONCE(file->flags, flags | (filter ? EVENT_FILE_FILTERED : 0));
+	trace_event_set_flag(file, EVENT_FILE_FILTERED, filter);
 	kfree(file->filter_text);
 	file->filter_text = text;
 	if (old) {
@@ -64,6 +63,16 @@ static char *explain(struct trace_array *tr, const char *text, const struct filt
 static bool clears(const char *text)
 {
 	return !strcmp(text, "0");
+}
+
+struct event_filter *trace_event_parse_filter(const struct trace_event_file *file, const char *text)
+{
+	struct filter_problem problem;
+	struct event_filter *filter = filter_parse(file->call->class->fields(), text, &problem);
+
+	if (IS_ERR(filter) && filter != ERR_PTR(-ENOMEM))
+		kfree(explain(file->tr, text, &problem));
+	return filter;
 }
 
 /* ---- Of an event */

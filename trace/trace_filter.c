@@ -61,11 +61,35 @@ static bool compare_text(const struct filter_pred *p, const char *at, size_t max
 	return same != p->invert;
 }
 
+static_assert(NR_CPUS <= 64, "a set of CPUs is a word here");
+
+/* Sets are compared; a number is the set of itself, and no CPU's number matches nothing. */
+static bool compare_cpus(const struct filter_pred *p, const void *record, const void *at)
+{
+	u64 set = 0;
+	u32 loc;
+
+	if (p->filter_type == FILTER_CPUMASK) {
+		loc = *(const u32 *)at;
+		memcpy(&set, record + (loc & 0xffff), min_t(size_t, loc >> 16, sizeof(set)));
+	} else {
+		memcpy(&set, p->filter_type == FILTER_CPU ? (const void *)&current->cpu : at, p->size);
+		if (set >= NR_CPUS)
+			return false;
+		set = BIT(set);
+	}
+	if (p->op == OP_BAND)
+		return set & p->low;
+	return (set == p->low) == (p->op == OP_EQ);
+}
+
 static bool match_other(const struct filter_pred *p, const void *record)
 {
 	const void *at = record + p->offset;
 	u32 loc;
 
+	if (p->in_cpus)
+		return compare_cpus(p, record, at);
 	switch (p->filter_type) {
 	case FILTER_STATIC_STRING:
 		return compare_text(p, at, p->size);
@@ -89,7 +113,7 @@ bool filter_match(const struct event_filter *filter, const void *record)
 	do {
 		const struct filter_pred *p = &filter->preds[i];
 
-		if (likely(p->filter_type == FILTER_OTHER))
+		if (likely(p->filter_type == FILTER_OTHER && !p->in_cpus))
 			i = p->next[compare(p, record + p->offset)];
 		else
 			i = p->next[match_other(p, record)];

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <kernel/smp.h>
 #include <trace/trace_events.h>
 
 /* A pattern, or a comparison of numbers; texts have the first three. */
@@ -26,6 +27,8 @@ enum filter_error {
 	FILT_ERR_TOO_MANY_OPEN,
 	FILT_ERR_TOO_MANY_CLOSE,
 	FILT_ERR_MISSING_QUOTE,
+	FILT_ERR_MISSING_BRACE_OPEN,
+	FILT_ERR_MISSING_BRACE_CLOSE,
 	FILT_ERR_OPERAND_TOO_LONG,
 	FILT_ERR_EXPECT_STRING,
 	FILT_ERR_EXPECT_DIGIT,
@@ -33,6 +36,7 @@ enum filter_error {
 	FILT_ERR_FIELD_NOT_FOUND,
 	FILT_ERR_ILLEGAL_INTVAL,
 	FILT_ERR_BAD_SUBSYS_FILTER,
+	FILT_ERR_INVALID_CPULIST,
 	FILT_ERR_TOO_MANY_PREDS,
 	FILT_ERR_INVALID_VALUE,
 	FILT_ERR_ERRNO,
@@ -53,11 +57,12 @@ struct filter_pred {
 	u8 op;          /* enum filter_op */
 	bool is_signed;
 	bool invert;      /* the result */
+	bool in_cpus;     /* the field against the set of CPUs `low`: one of OP_EQ, OP_NE, OP_BAND */
 	u16 offset, size; /* of the field; of COMM and CPU only the size counts */
 	u16 next[2];
 	union {
 		const char *text; /* in event_filter.words */
-		u64 low;          /* OP_BAND: the bits; all other comparisons of numbers: low <= field <= low + span */
+		u64 low;          /* OP_BAND, in_cpus: the bits; else, of numbers: low <= field <= low + span */
 	};
 	u64 span;
 };
@@ -83,6 +88,9 @@ extern const struct trace_event_field trace_common_fields[];
 struct event_filter *filter_parse(const struct trace_event_field *fields, const char *text,
 				  struct filter_problem *problem);
 void filter_free(struct event_filter *filter);
+
+/* What stands between the braces of CPUS{}, as Linux lists CPUs. False: it is no list, or beyond NR_CPUS. */
+bool filter_parse_cpus(const char *at, const char *end, u64 *cpus);
 
 /* Does the record pass? Any context, preemption off; nothing is locked or allocated, and no term comes twice. */
 bool filter_match(const struct event_filter *filter, const void *record);

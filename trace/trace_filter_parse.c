@@ -15,6 +15,8 @@ const char *const filter_error_texts[NR_FILTER_ERRORS] = {
 	[FILT_ERR_TOO_MANY_OPEN] = "Too many '('",
 	[FILT_ERR_TOO_MANY_CLOSE] = "Too few '('",
 	[FILT_ERR_MISSING_QUOTE] = "Missing matching quote",
+	[FILT_ERR_MISSING_BRACE_OPEN] = "Missing '{'",
+	[FILT_ERR_MISSING_BRACE_CLOSE] = "Missing '}'",
 	[FILT_ERR_OPERAND_TOO_LONG] = "Operand too long",
 	[FILT_ERR_EXPECT_STRING] = "Expecting string field",
 	[FILT_ERR_EXPECT_DIGIT] = "Expecting numeric field",
@@ -22,6 +24,7 @@ const char *const filter_error_texts[NR_FILTER_ERRORS] = {
 	[FILT_ERR_FIELD_NOT_FOUND] = "Field not found",
 	[FILT_ERR_ILLEGAL_INTVAL] = "Illegal integer value",
 	[FILT_ERR_BAD_SUBSYS_FILTER] = "Couldn't find or set field in one of a subsystem's events",
+	[FILT_ERR_INVALID_CPULIST] = "Invalid cpulist",
 	[FILT_ERR_TOO_MANY_PREDS] = "Too many terms in predicate expression",
 	[FILT_ERR_INVALID_VALUE] = "Invalid value (did you forget quotes)?",
 	[FILT_ERR_ERRNO] = "Error",
@@ -319,7 +322,7 @@ static int parse_number(struct parser *p, struct filter_pred *pred)
 
 	if (is_text(pred))
 		return term_problem(p, FILT_ERR_EXPECT_STRING, from);
-	if (pred->op == OP_GLOB)
+	if (pred->op == OP_GLOB || pred->filter_type == FILTER_CPUMASK)
 		return term_problem(p, FILT_ERR_ILLEGAL_FIELD_OP, from);
 	p->at += p->text[from] == '-';
 	while (isalnum(p->text[p->at]))
@@ -339,12 +342,44 @@ static int parse_number(struct parser *p, struct filter_pred *pred)
 	return 0;
 }
 
+/* CPUS{list}. Of one CPU, for a number: that number. */
+static int parse_cpus(struct parser *p, struct filter_pred *pred)
+{
+	const char *text = p->text;
+	unsigned from;
+	u64 cpus;
+
+	if (is_text(pred) || (pred->op != OP_EQ && pred->op != OP_NE && pred->op != OP_BAND))
+		return term_problem(p, FILT_ERR_ILLEGAL_FIELD_OP, p->at);
+	p->at += strlen("CPUS");
+	if (text[p->at] != '{')
+		return term_problem(p, FILT_ERR_MISSING_BRACE_OPEN, p->at);
+	from = ++p->at;
+	while (text[p->at] && text[p->at] != '}')
+		p->at++;
+	if (!text[p->at])
+		return term_problem(p, FILT_ERR_MISSING_BRACE_CLOSE, p->at);
+	if (p->at == from || !filter_parse_cpus(text + from, text + p->at, &cpus))
+		return term_problem(p, FILT_ERR_INVALID_CPULIST, p->at);
+	p->at++;
+	if (pred->filter_type != FILTER_CPUMASK && cpus && !(cpus & (cpus - 1))) {
+		pred->op = pred->op == OP_BAND ? OP_EQ : pred->op;
+		set_range(pred, __builtin_ctzll(cpus));
+		return 0;
+	}
+	pred->in_cpus = true;
+	pred->low = cpus;
+	return 0;
+}
+
 static int parse_value(struct parser *p, struct filter_pred *pred)
 {
 	char c = p->text[p->at];
 
 	if (c == '\'' || c == '"')
 		return parse_text(p, pred);
+	if (!strncmp(p->text + p->at, "CPUS", 4))
+		return parse_cpus(p, pred);
 	if (isdigit(c) || c == '-')
 		return parse_number(p, pred);
 	return term_problem(p, FILT_ERR_INVALID_VALUE, p->at);

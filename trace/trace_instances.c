@@ -11,12 +11,15 @@
 #include <mm/slab.h>
 #include <trace/tracepoint.h>
 
-#include "trace_event_file.h"
+#include "ftrace_commands.h"
+#include "trace_event_trigger.h"
 
 /* No lock. Nobody has a file of it. */
 static void trace_array_destroy(struct trace_array *tr)
 {
 	mutex_lock(&event_mutex);
+	ftrace_clear_commands(tr);
+	trace_event_clear_triggers(tr->events);
 	trace_events_enable(tr->events, &(struct trace_event_match){}, false);
 	mutex_unlock(&event_mutex);
 	mutex_lock(&trace_types_lock);
@@ -32,12 +35,26 @@ static void trace_array_destroy(struct trace_array *tr)
 	kfree(tr);
 }
 
-/* ERR_PTR(-ENOMEM), with nothing left. */
-static struct trace_array *trace_array_create(const char *name)
+static bool name_is_taken(const char *name)
 {
-	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL);
+	struct trace_array *tr;
+	bool taken = false;
+
+	mutex_lock(&trace_types_lock);
+	for_each_trace_array(tr)
+		taken |= tr->name && !strcmp(tr->name, name);
+	mutex_unlock(&trace_types_lock);
+	return taken;
+}
+
+/* ERR_PTR, with nothing left. Nobody makes another meanwhile: the boot, or who has instances' i_lock. */
+struct trace_array *trace_array_create(const char *name)
+{
+	struct trace_array *tr = name_is_taken(name) ? ERR_PTR(-EEXIST) : kzalloc(sizeof(*tr), GFP_KERNEL);
 	int ret;
 
+	if (IS_ERR(tr))
+		return tr;
 	if (!tr)
 		return ERR_PTR(-ENOMEM);
 	tr->name = kstrdup(name, GFP_KERNEL);
@@ -116,6 +133,15 @@ static const struct inode_operations instances_iops = {
 int create_instances_dir(struct dentry *root)
 {
 	struct dentry *d = simple_create_dir(root, "instances", 0750, &instances_iops);
+	struct trace_array *tr;
+	int ret = IS_ERR(d) ? (int)PTR_ERR(d) : 0;
 
-	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
+	/* The command line's. The list stays as it is: nobody can make or remove one before we return. */
+	for_each_trace_array(tr) {
+		if (ret || trace_array_is_top(tr))
+			continue;
+		tr->dir = simple_create_dir(d, tr->name, 0750, NULL);
+		ret = IS_ERR(tr->dir) ? (int)PTR_ERR(tr->dir) : create_array_dir(tr);
+	}
+	return ret;
 }

@@ -216,13 +216,18 @@ static int take_hold(struct trace_iterator *iter)
  */
 static int set_window(struct trace_iterator *iter)
 {
-	int ret = shows_aside(iter) ? take_hold(iter) : 0;
+	int ret;
 
+	trace_snapshot_settle(iter->tr);
+	ret = shows_aside(iter) ? take_hold(iter) : 0;
 	if (ret)
 		return ret;
 	iter->buffer = iter->snapshot ? iter->snapshot->buffer : iter->tr->buffer;
 	iter->from = iter->snapshot && iter->snapshot->latency ? iter->snapshot->time_start : 0;
-	iter->until = iter->snapshot ? iter->snapshot->time_end : trace_clock_now(iter->tr);
+	if (iter->snapshot)
+		iter->until = iter->snapshot->latency ? iter->snapshot->time_end : U64_MAX;
+	else
+		iter->until = trace_clock_now(iter->tr);
 	iter->annotate = !shows_aside(iter) && ring_buffer_overruns(iter->buffer) != 0;
 	return 0;
 }

@@ -32,26 +32,30 @@ void trace_max_exit(struct trace_array *tr)
 
 /* ---- Taking. Interrupts off, in the section's own CPU. */
 
-/* Ours. The array's buffer keeps what the one set aside held before: older than any section to come. */
-static bool exchange_here(struct trace_array *tr, struct trace_snapshot *snapshot)
+int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snapshot)
 {
 	int cpu = smp_processor_id();
+	/* After a maximum the buffer keeps what the other held before: older than any section to come. */
+	int err = snapshot->latency ? ring_buffer_swap_cpu(tr->buffer, snapshot->buffer, cpu)
+				    : ring_buffer_swap_empty_cpu(tr->buffer, snapshot->buffer, cpu);
 
-	if (ring_buffer_swap_cpu(tr->buffer, snapshot->buffer, cpu))
-		return false;
+	if (err)
+		return err;
 	cpumask_clear_cpu(cpu, &tr->max->pending);
 	tr->cpu_data[cpu].max_exchanges++;
-	return true;
+	return 0;
 }
 
-void trace_max_exchange_pending(struct trace_array *tr)
+int trace_max_exchange_pending(struct trace_array *tr)
 {
 	unsigned long flags = max_lock(tr->max);
+	int err = 0;
 
 	/* A reader may have copied it since we looked, or another maximum have replaced it. */
 	if (cpumask_test_cpu(smp_processor_id(), &tr->max->pending))
-		exchange_here(tr, tr->max->newest);
+		err = trace_max_exchange_here(tr, tr->max->newest);
 	max_unlock(tr->max, flags);
+	return err;
 }
 
 /*
@@ -116,7 +120,7 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 	/* What an older maximum had pending is of no use any more: it stays where it is. */
 	for (unsigned i = 0; i < ARRAY_SIZE(max->pending.bits); i++)
 		WRITE_ONCE(max->pending.bits[i], section->cpus.bits[i]);
-	exchange_here(tr, snapshot);
+	trace_max_exchange_here(tr, snapshot);
 unlock:
 	max_unlock(max, flags);
 }
@@ -167,9 +171,9 @@ int trace_max_start(struct trace_array *tr)
 	tr->max->saved_flags = tr->trace_flags;
 	set_tracer_flag(tr, OPT_OVERWRITE, true);
 	set_tracer_flag(tr, OPT_LATENCY_FMT, true);
+	WRITE_ONCE(tr->max->active, true); /* whoever takes a snapshot has done so before the reset, or does not */
 	trace_max_reset(tr);
 	trace_max_set_latency(tr, 0);
-	tr->max->active = true;
 	trace_max_break(tr);
 	return 0;
 }
@@ -189,7 +193,7 @@ void trace_max_stop(struct trace_array *tr)
 
 	if (!tr->max->active)
 		return;
-	tr->max->active = false;
+	WRITE_ONCE(tr->max->active, false);
 	trace_max_free(tr);
 	set_tracer_flag(tr, OPT_LATENCY_FMT, flags & TRACE_ITER(LATENCY_FMT));
 	set_tracer_flag(tr, OPT_OVERWRITE, flags & TRACE_ITER(OVERWRITE));

@@ -11,6 +11,10 @@
  * reader that comes first gets a copy of that part. So no maximum is lost and none is torn, neither the one that
  * is shown nor the one that is being measured.
  *
+ * A snapshot goes the same way when it is taken where nobody can wait for other CPUs (trace_snapshot_now.c). Then the
+ * buffer goes on empty, and the parts that are pending are exchanged by the next writer on their CPU, or before a
+ * reader opens.
+ *
  * A reader holds the object that it shows (trace_snapshot_get). A maximum that comes meanwhile goes to a spare
  * one, which the first reader has allocated: it sees one section from head to end.
  *
@@ -33,7 +37,8 @@
 struct trace_snapshot {
 	struct trace_buffer *buffer;  /* [I] as large as the array's own */
 	struct cpumask cpus;          /* [m] whose records belong to it; empty: nothing was taken yet */
-	u64 time_start, time_end;     /* [m] stamps of tr->clock: of a maximum, records outside are left out */
+	/* [m] Stamps of tr->clock: of a maximum, and where a part is copied, records outside are left out. */
+	u64 time_start, time_end;
 	u64 time_zero;                /* [m] what the latency format counts from */
 	u64 latency;                  /* [m] ns; 0: a snapshot, not a maximum */
 	unsigned long critical_start; /* [m] "=> started at", 0: none */
@@ -67,7 +72,7 @@ struct trace_max {
 	struct cpumask pending;         /* [m; read by its CPU] parts of `newest` that are not exchanged yet */
 	struct trace_snapshot *newest;  /* [m] what is shown; NULL: nothing is allocated [t] */
 	struct trace_snapshot *spare;   /* [m] there is one whenever readers hold `newest` */
-	bool active;                    /* [t] between trace_max_start and trace_max_stop */
+	bool active;                    /* [t; read under m] between trace_max_start and trace_max_stop */
 	u64 saved_flags;                /* [t] the array's options before trace_max_start */
 };
 
@@ -104,7 +109,9 @@ static __always_inline bool trace_max_wanted(struct trace_array *tr, u64 ns)
  */
 void trace_max_take(struct trace_array *tr, const struct trace_section *section);
 
-void trace_max_exchange_pending(struct trace_array *tr); /* of this CPU; for trace_max_begin */
+int trace_max_exchange_pending(struct trace_array *tr); /* of this CPU. 0, or what the swap says: it stays pending */
+/* This CPU's part into `snapshot`. Under the max lock. 0, or as above. */
+int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snapshot);
 
 /*
  * The parts of trace_max_begin, for a caller whose usual case calls nothing: nothing may be pending on the CPU,
@@ -180,8 +187,15 @@ void trace_max_free(struct trace_array *tr);
 void trace_max_clear(struct trace_array *tr, int cpu);
 /* The same, and empty the buffers. No maximum may come meanwhile (trace_max_pause). [t] */
 void trace_max_reset(struct trace_array *tr);
-/* An object for a whole new snapshot, with nothing in it, that nobody holds. Allocated before. [t] */
-struct trace_snapshot *trace_max_fresh(struct trace_array *tr);
+/*
+ * trace_snapshot_now.c: begin a snapshot of all CPUs, all parts of it pending; trace_max_exchange_here follows. The
+ * header names the task. Under the max lock; NULL: nothing is allocated.
+ */
+struct trace_snapshot *trace_snapshot_begin(struct trace_array *tr, const struct task_struct *task);
+/* Exchange what is pending of a snapshot, as far as that can be done now. trace_types_lock; thread. */
+void trace_snapshot_settle(struct trace_array *tr);
+/* Boot, or the array is made: its buffer calls us when a part is pending. */
+void trace_snapshot_setup(struct trace_array *tr);
 /* Note whom the header shall name. */
 void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struct *task);
 

@@ -151,16 +151,6 @@ void trace_max_reset(struct trace_array *tr)
 		reset_rings(tr, max->spare);
 }
 
-struct trace_snapshot *trace_max_fresh(struct trace_array *tr)
-{
-	struct trace_snapshot *snapshot;
-
-	trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
-	snapshot = tr->max->newest;
-	ring_buffer_reset(snapshot->buffer);
-	return snapshot;
-}
-
 /*
  * Held objects change their size too: the newest records stay. Not so those that readers still have of older
  * maxima; they will not be used again then (see fits).

@@ -136,14 +136,24 @@ int __trace_bputs(unsigned long ip, const char *str)
 	return entry != NULL;
 }
 
-int __trace_puts(unsigned long ip, const char *text)
+static int put_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned long fp)
 {
 	int n;
 
-	if (!printk_wanted(&global_trace))
+	if (!printk_wanted(tr))
 		return 0;
 	preempt_disable_notrace();
-	n = record_text(&global_trace, ip, text, strnlen(text, TRACE_PRINTK_MAX - 1), arch_caller_fp());
+	n = record_text(tr, ip, text, strnlen(text, TRACE_PRINTK_MAX - 1), fp);
 	preempt_enable_notrace();
 	return n;
+}
+
+int __trace_puts(unsigned long ip, const char *text)
+{
+	return put_text(&global_trace, ip, text, arch_caller_fp());
+}
+
+int __trace_array_puts(struct trace_array *tr, unsigned long ip, const char *text)
+{
+	return put_text(tr, ip, text, arch_caller_fp());
 }

@@ -18,75 +18,85 @@
 
 /* ---- snapshot */
 
-/* What exchange_rings is to do, and how it went on a CPU. */
+/* What is to be done on each CPU, and how it went on one. */
 struct exchange {
 	struct trace_array *tr;
-	struct trace_snapshot *snapshot;
-	int err; /* of the last try on one CPU */
+	const struct task_struct *task; /* who asks */
+	bool begun; /* [max lock] the first CPU to come has begun a snapshot */
+	int err;    /* of the last try on one CPU */
 };
 
-/* On each CPU, interrupts off. */
-static void exchange_rings(void *arg)
+/*
+ * On each CPU, interrupts off, while no other does anything else: nobody can be writing, and trace_types_lock keeps
+ * resizing out, so no CPU says anything but 0.
+ */
+static void take_part(void *arg)
 {
 	struct exchange *x = arg;
-	int err = ring_buffer_swap_cpu(x->tr->buffer, x->snapshot->buffer, smp_processor_id());
+	unsigned long flags = max_lock(x->tr->max);
 
-	/* In a stop nobody can be writing, and trace_types_lock keeps resizing out: no CPU says anything but 0 then. */
-	if (err)
-		WRITE_ONCE(x->err, err);
+	if (!x->begun)
+		trace_snapshot_begin(x->tr, x->task);
+	x->begun = true;
+	x->err = x->err ?: trace_max_exchange_here(x->tr, x->tr->max->newest);
+	max_unlock(x->tr->max, flags);
 }
 
 /* All CPUs at one moment. */
 static int take_all(struct trace_array *tr)
 {
-	struct exchange x = {tr, trace_max_fresh(tr), 0};
+	struct exchange x = { .tr = tr, .task = current };
 
-	stop_machine_each(exchange_rings, &x);
+	stop_machine_each(take_part, &x);
 	WARN_ON_ONCE(x.err);
-	x.snapshot->cpus = cpu_possible_mask;
-	x.snapshot->time_zero = x.snapshot->time_start = tr->time_start;
-	tr->time_start = trace_clock_now(tr);
 	return x.err;
 }
 
-/* One CPU's; the others keep what was taken of them before. */
+/* On the one CPU, in its interrupt. The first snapshot begins with it alone; another keeps what it has of others. */
+static void take_only_part(void *arg)
+{
+	struct exchange *x = arg;
+	struct trace_array *tr = x->tr;
+	unsigned long flags = max_lock(tr->max);
+	struct trace_snapshot *snapshot = tr->max->newest;
+	unsigned cpu = smp_processor_id();
+
+	snapshot->latency = 0;
+	x->err = trace_max_exchange_here(tr, snapshot);
+	if (!x->err) {
+		if (cpumask_empty(&snapshot->cpus))
+			snapshot->time_zero = snapshot->time_start = tr->time_start;
+		cpumask_set_cpu(cpu, &snapshot->cpus);
+		snapshot->time_end = U64_MAX;
+		snapshot->critical_start = snapshot->critical_end = 0;
+		snapshot->cpu = cpu;
+		trace_max_describe(snapshot, x->task);
+	}
+	max_unlock(tr->max, flags);
+}
+
 static int take_one(struct trace_array *tr, int cpu)
 {
-	struct exchange x = {tr, tr->max->newest, 0};
+	struct exchange x = { .tr = tr, .task = current };
 
-	ring_buffer_reset_cpu(x.snapshot->buffer, cpu);
 	do {
 		/* Our interrupt may have come into the middle of a write: that takes a few instructions more. */
-		x.err = 0;
-		if (smp_call_function_single(cpu, exchange_rings, &x, true))
+		if (smp_call_function_single(cpu, take_only_part, &x, true))
 			return -ENODEV;
 	} while (x.err == -EBUSY);
 	WARN_ON_ONCE(x.err);
-	if (cpumask_empty(&x.snapshot->cpus))
-		x.snapshot->time_zero = x.snapshot->time_start = tr->time_start;
-	cpumask_set_cpu(cpu, &x.snapshot->cpus);
 	return x.err;
 }
 
 static int take_snapshot(struct trace_array *tr, int cpu)
 {
-	struct trace_snapshot *snapshot;
 	int ret = tracing_expand(tr);
 
 	if (!ret)
 		ret = trace_max_alloc(tr);
 	if (ret)
 		return ret;
-	ret = cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
-	if (ret)
-		return ret;
-	snapshot = tr->max->newest;
-	snapshot->time_end = U64_MAX;
-	snapshot->latency = 0;
-	snapshot->critical_start = snapshot->critical_end = 0;
-	snapshot->cpu = cpu == RING_BUFFER_ALL_CPUS_FILE ? (int)smp_processor_id() : cpu;
-	trace_max_describe(snapshot, current);
-	return 0;
+	return cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
 }
 
 /* trace_types_lock held. */

@@ -99,6 +99,12 @@ struct sched_entity {
 	u32 inv_weight;            /* [r] 2^32 / weight */
 	bool on_rq;                /* [r] */
 };
+/* For the events sched_stat_*: what it does, and since when; kept only while one of them is on. */
+enum sched_stat_kind { SCHED_STAT_NONE, SCHED_STAT_WAIT, SCHED_STAT_SLEEP, SCHED_STAT_BLOCKED };
+struct sched_stat {
+	u64 since; /* [r] ns */
+	enum sched_stat_kind kind; /* [r] */
+};
 struct sched_rt_entity {
 	struct list_head run_list; /* [r] */
 	s64 time_slice;            /* [r] RR: ns left */
@@ -153,6 +159,7 @@ struct task_struct {
 	struct sched_entity se;                /* [r] */
 	struct sched_rt_entity rt;             /* [r] */
 	struct sched_dl_entity dl;             /* [r] */
+	struct sched_stat stat;                /* [r] */
 	spinlock_t pi_lock;                    /* serialises wake-up against changes of policy and affinity */
 	unsigned long cpus_mask[1];            /* [p, r] allowed CPUs (NR_CPUS <= 64) */
 	u32 wake_cpu;                          /* [p] */

@@ -61,6 +61,18 @@ void ring_buffer_reset(struct trace_buffer *buffer);
  * either.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *a, struct trace_buffer *b, int cpu);
+/*
+ * The same, but what `aside` holds for `cpu` is forgotten before: `buffer` goes on with nothing in it. Nobody reads
+ * `aside`. As many steps as the ring has pages.
+ */
+int ring_buffer_swap_empty_cpu(struct trace_buffer *buffer, struct trace_buffer *aside, int cpu);
+/*
+ * `exchange` is called, with `arg`, by the next writer of a CPU for which that is wanted, outside of its event: it
+ * swaps the ring and takes the wish back, or leaves both for the next writer. In the writer's context. Set once, before
+ * any wish; wishes: any context.
+ */
+void ring_buffer_set_exchange(struct trace_buffer *buffer, void (*exchange)(void *arg), void *arg);
+void ring_buffer_want_exchange(struct trace_buffer *buffer, int cpu, bool wanted);
 /* RB_FL_OVERWRITE at run time. */
 void ring_buffer_change_overwrite(struct trace_buffer *buffer, bool overwrite);
 /* The clock of ring_buffer_lock_reserve, and of ring_buffer_time_stamp. Any context, notrace. Reset the

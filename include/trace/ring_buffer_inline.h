@@ -96,6 +96,8 @@ struct rb_ring {
 #define RB_OFF	       0x1000000u /* ring_buffer_record_off */
 #define RB_CPU_OFF     0x2000000u /* ring_buffer_record_off_cpu */
 #define RB_WAITERS     0x4000000u /* not disabled: somebody waits for the next event */
+#define RB_EXCHANGE    0x8000000u /* not disabled: the ring shall be exchanged before the next event */
+#define RB_STOPPED     (~(RB_WAITERS | RB_EXCHANGE)) /* those that do keep writers out */
 
 struct ring_buffer_per_cpu {
 	u32 committing;	 /* [this CPU] writers nested inside each other; RB_NOTIFY */
@@ -119,7 +121,7 @@ struct ring_buffer_per_cpu {
 /* Would an event be recorded now on this CPU, which is ours? */
 static __always_inline bool ring_buffer_cpu_is_on(const struct ring_buffer_per_cpu *cpu_buffer)
 {
-	return !(rb_read(cpu_buffer->disabled) & ~RB_WAITERS);
+	return !(rb_read(cpu_buffer->disabled) & RB_STOPPED);
 }
 
 struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,

@@ -7,6 +7,8 @@
 void trace_init(void);
 /* Boot: what the command line asked for. Thread-like context, before or after the other CPUs start. */
 void trace_boot_start(void);
+/* Boot: process 1 is about to become the first program. */
+void trace_boot_end(void);
 
 /*
  * Stop and start recording in the top buffer, as writing tracing_on does, but for tracers' own start and
@@ -14,6 +16,14 @@ void trace_boot_start(void);
  */
 void tracing_on(void);
 void tracing_off(void);
+
+/*
+ * Set aside what the top buffer holds, as `echo 1 > snapshot` does, which must have allocated what that needs, or
+ * tracing_alloc_snapshot. Else, or under a latency tracer, a message in the trace says why not. Any context.
+ */
+void tracing_snapshot(void);
+/* Thread context. 0, -ENOMEM. */
+int tracing_alloc_snapshot(void);
 
 enum ftrace_dump_mode {
 	DUMP_NONE,

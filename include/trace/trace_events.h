@@ -77,10 +77,12 @@ struct trace_event_buffer {
 	void *entry;
 	unsigned long flags;
 	u32 pc;
+	unsigned len, depth; /* of a record that lies aside (trace_event_trigger.c); at first only when event is NULL */
 };
 
 /*
- * A record of `len` bytes, its common fields filled, or NULL: there is no room, recording is off. Then end, to which
+ * A record of `len` bytes, its common fields filled, or NULL: there is no room, recording is off, unless the event has
+ * triggers, which see a record all the same. Then end, to which
  * the probe hands its frame record: with the option stacktrace the stack begins where the tracepoint stands. Any
  * context, preemption off, as probes have it.
  */

@@ -57,3 +57,7 @@ int __trace_puts(unsigned long ip, const char *text);
 static inline __printf(1, 2) void trace_printk_check(const char *fmt, ...)
 {
 }
+
+struct trace_array;
+/* The same into any array. */
+int __trace_array_puts(struct trace_array *tr, unsigned long ip, const char *text);

@@ -285,8 +285,11 @@ static enum hrtimer_restart noinline replenish_timer(struct hrtimer *t)
 	if (!p->on_rq)
 		goto unlock;
 	queue_dl(rq, p);
-	if (!task_current(rq, p))
+	if (!task_current(rq, p)) {
+		if (static_key_false(&sched_stat_key))
+			sched_stat_queued(rq, p);
 		wakeup_preempt(rq, p);
+	}
 unlock:
 	rq_unlock(rq);
 	push_tasks(rq);

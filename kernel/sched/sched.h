@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <kernel/jump_label.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <lib/atomic.h>
@@ -245,6 +246,13 @@ static inline void set_next_task(struct rq *rq, struct task_struct *p)
 {
 	p->sched_class->set_next_task(rq, p);
 }
+
+/* stat.c: only while the key is on; rq locked, its clock updated. */
+extern struct static_key sched_stat_key;
+/* prev goes, to sleep when it is not on_rq any more, and next comes. */
+void sched_stat_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next, unsigned prev_state);
+void sched_stat_wake(struct rq *rq, struct task_struct *p);   /* it sleeps no longer: it waits */
+void sched_stat_queued(struct rq *rq, struct task_struct *p); /* it waits from now on, and did not sleep */
 
 /* migrate.c */
 void set_task_cpu(struct task_struct *p, int cpu);

@@ -68,6 +68,8 @@ static void ttwu_do_activate(struct rq *rq, struct task_struct *p, int flags)
 		rq->nr_uninterruptible--;
 		p->contributes_to_load = false;
 	}
+	if (static_key_false(&sched_stat_key))
+		sched_stat_wake(rq, p);
 	activate_task(rq, p, flags | ENQUEUE_WAKEUP);
 	wakeup_preempt(rq, p);
 	ttwu_do_wakeup(p);
@@ -168,6 +170,8 @@ void wake_up_new_task(struct task_struct *p)
 		set_task_cpu(p, cpu);
 	rq = __task_rq_lock(p);
 	update_rq_clock(rq);
+	if (static_key_false(&sched_stat_key))
+		sched_stat_queued(rq, p);
 	activate_task(rq, p, ENQUEUE_INITIAL);
 	trace_sched_wakeup_new(p);
 	wakeup_preempt(rq, p);
@@ -184,6 +188,7 @@ static void __sched_fork(struct task_struct *p)
 	p->nvcsw = p->nivcsw = 0;
 	p->utime = p->stime = 0;
 	p->contributes_to_load = false;
+	p->stat.kind = SCHED_STAT_NONE;
 	p->thread_flags &= ~(_TIF_NEED_RESCHED | _TIF_POLLING_NRFLAG);
 	p->preempt_count = SCHED_SWITCH_PREEMPT_COUNT;
 	spin_lock_init(&p->pi_lock);

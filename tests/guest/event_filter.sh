@@ -134,6 +134,31 @@ holds 'too long' $filter 'prev_pid == 1'
 echo > error_log
 holds 'cleared' error_log ''
 
+# -- sets of CPUs
+wrong 'prev_pid & CPUS' "Missing '{'" 16
+wrong 'prev_pid & CPUS{0-1' "Missing '}'" 20
+wrong 'prev_pid & CPUS{3-1}' 'Invalid cpulist' 20
+echo > error_log
+echo 0 > $filter
+echo > trace
+echo 'CPU & CPUS{1,3}' > $filter
+echo 'target_cpu & CPUS{0}' > $sched/sched_waking/filter
+echo 'target_cpus & CPUS{1}' > events/ipi/ipi_raise/filter
+echo sched_switch sched_waking ipi_raise > set_event
+taskset 1 sleep 0.001
+taskset 2 sleep 0.001
+cat /sys/kernel/debug/latency/hook_check > /dev/null
+echo > set_event
+for event in sched_switch sched_waking ipi_raise; do
+	grep -q " $event: " trace || fail "CPUS let no $event pass"
+done
+grep ' sched_switch: ' trace | grep -F '[000]' && fail 'a switch on CPU 0'
+grep ' sched_waking: ' trace | grep 'target_cpu=001' && fail 'a wake-up for CPU 1'
+grep ' ipi_raise: ' trace | grep -v 'target_mask=00000000,0000000[2367] ' && fail 'not for CPU 1'
+echo 0 > $filter
+echo 0 > $sched/sched_waking/filter
+echo 0 > events/ipi/ipi_raise/filter
+
 # -- changed while events come
 echo 1 > $sched/enable
 for i in 1 2 3 4 5 6 7 8; do

@@ -113,6 +113,9 @@ moves() {
 	sh -c 'taskset -p 1 $$; taskset -p 2 $$'
 }
 traced sched moves
+for event in sched_stat_wait sched_stat_sleep sched_stat_blocked; do # test_sched_stat.py measures them
+	seen $event "comm=$name pid=[0-9]+ delay=[0-9]+ \[ns\]"
+done
 seen sched_migrate_task "comm=$name pid=[0-9]+ prio=$number orig_cpu=[012] dest_cpu=[012]"
 
 # -- memory: by whom, for whom, how much; also while the callers' return addresses are hooked

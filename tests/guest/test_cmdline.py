@@ -37,6 +37,37 @@ def test_options_and_clock_from_boot(machine):
         assert "==>" in ask(guest, "cat trace")
 
 
+def test_events_from_boot(machine):
+    append = 'trace_event=sched:sched_switch,task: trace_trigger="sched_process_exec.stacktrace:1 if pid == 9999,sched_process_exec.nosuch" ' \
+             'trace_instance=one,sched:sched_process_fork,nosuch:* trace_instance=two trace_instance=a/b traceoff_after_boot'
+    with machine.guest(append=append, smp=2) as guest:
+        assert ask(guest, f"cd {TRACING}; grep -c sched_switch: trace") != "0\n"
+        assert ask(guest, "cat set_event | sort") == "sched:sched_process_exec\nsched:sched_switch\ntask:task_newtask\ntask:task_rename\n"
+        assert ask(guest, "cat events/sched/sched_process_exec/trigger tracing_on") == "stacktrace:count=1 if pid == 9999\n0\n"
+        assert ask(guest, "ls instances").split() == ["one", "two"]
+        assert ask(guest, "cat instances/one/set_event instances/one/tracing_on instances/two/set_event") == "sched:sched_process_fork\n1\n"
+        assert "child_comm" in ask(guest, "cat instances/one/trace")
+        said = ask(guest, "dmesg")
+        for word in ("trace_trigger: 'sched_process_exec.nosuch'", "trace_instance: 'nosuch:*'", "trace_instance: 'a/b'"):
+            assert f"{word} ignored: " in said
+        ask(guest, "rmdir instances/one && mkdir instances/one && rmdir instances/*")
+
+
+def test_events_printed(machine):
+    with machine.guest(append="quiet tp_printk trace_event=lab_step,sched:sched_switch", smp=2) as guest:
+        ask(guest, "echo 3 half > /sys/kernel/debug/lab/step; sleep 0.1")
+        assert "lab_step: step=3 what=half" in ask(guest, "dmesg")
+        assert "prev_comm=sleep" in ask(guest, "dmesg | grep sched_switch:")
+        ask(guest, "echo 'step == 5' > /sys/kernel/tracing/events/lab/lab_step/filter; echo 4 half > /sys/kernel/debug/lab/step")
+        ask(guest, "echo 0 > /proc/sys/kernel/tracepoint_printk; echo 5 half > /sys/kernel/debug/lab/step")
+        assert "step=4" not in ask(guest, "dmesg") and "step=5" not in ask(guest, "dmesg")
+        assert "step=5" in ask(guest, "cat /sys/kernel/tracing/trace")
+        ask(guest, "echo 1 > /proc/sys/kernel/tracepoint_printk; echo 5 half > /sys/kernel/debug/lab/step; echo 0 > /proc/sys/kernel/tracepoint_printk")
+        assert "step=5" in ask(guest, "dmesg")
+    with machine.guest() as guest:
+        assert ask(guest, "echo 1 > /proc/sys/kernel/tracepoint_printk; cat /proc/sys/kernel/tracepoint_printk") == "0\n"
+
+
 def test_what_does_not_exist_is_said_and_passed_over(machine):
     append = "ftrace=nosuchtracer ftrace_filter=nosuch_function,schedule trace_options=nosuchoption,nofuncgraph-proc trace_buf_size=x " \
              "trace_clock=sundial stacktrace=1"

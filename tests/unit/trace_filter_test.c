@@ -13,6 +13,7 @@
 #include "../../kernel/lib/glob.c"
 #include "../../kernel/lib/kstrto.c"
 #include "../../trace/trace_filter.c"
+#include "../../trace/trace_filter_cpus.c"
 #include "../../trace/trace_filter_parse.c"
 
 struct task_struct host_task = {.comm = "task"};
@@ -49,7 +50,10 @@ struct record {
 	int numbers[4];
 	u32 loc;
 	const char *ptr;
+	u32 cpus_loc;
 	char data[8];
+	u8 unaligned;
+	u8 cpus[8];
 };
 #define FIELD(type, name, is_signed, how) \
 	{type, #name, offsetof(struct record, name), sizeof(((struct record *)0)->name), is_signed, how}
@@ -60,7 +64,8 @@ static const struct trace_event_field fields[] = {
 	FIELD("s64", s8_, true, FILTER_OTHER),	     FIELD("u64", u8_, false, FILTER_OTHER),
 	FIELD("char[6]", text, false, FILTER_STATIC_STRING),
 	FIELD("int[4]", numbers, true, FILTER_NONE), FIELD("__data_loc char[]", loc, false, FILTER_DYN_STRING),
-	FIELD("const char *", ptr, false, FILTER_PTR_STRING), {},
+	FIELD("const char *", ptr, false, FILTER_PTR_STRING),
+	FIELD("__data_loc cpumask_t", cpus_loc, false, FILTER_CPUMASK), {},
 };
 
 static int below(int n)
@@ -72,7 +77,8 @@ static int below(int n)
 
 enum { TERM, NOT, AND, OR };
 static const char *const numbers[] = {"s1", "u1",  "s2",  "u2",	    "s4",	  "u4",
-				      "s8_", "u8_", "common_pid", "common_flags", "CPU"};
+				      "s8_", "u8_", "common_pid", "common_flags", "CPU", "cpus_loc"};
+#define CPUS_FIELD 11
 static const char *const texts[] = {"text", "loc", "ptr", "comm"};
 static const char *const ops[] = {"~", "!=", "==", "<=", "<", ">=", ">", "&"};
 
@@ -81,6 +87,8 @@ struct node {
 	int number, text; /* of numbers, of texts; -1 */
 	long long value;
 	char pattern[8];
+	u64 cpus;
+	bool is_set; /* against cpus */
 	struct node *left, *right;
 };
 
@@ -92,8 +100,16 @@ static struct node *random_term(void)
 	struct node *n = &nodes[nr_nodes++];
 
 	*n = (struct node){.kind = TERM, .number = -1, .text = -1};
-	if (below(3)) {
+	if (!below(4)) {
 		n->number = below(ARRAY_SIZE(numbers));
+		n->op = "\1\2\7"[below(3)];
+		n->is_set = true;
+		while (!n->cpus)
+			n->cpus = below(2) ? 1ULL << below(6) : host_random() >> below(64);
+		return n;
+	}
+	if (below(3)) {
+		n->number = below(CPUS_FIELD);
 		n->op = 1 + below(7);
 		n->value = below(4) ? below(5) : (long long)(host_random() >> below(64));
 		if (n->value < 0 && (n->number & 1) && n->number < 9)
@@ -146,8 +162,35 @@ static struct node *random_tree(int depth)
 		}                                     \
 	} while (0)
 
+/* A number as the set of itself. False: no CPU has it. */
+static bool as_set(const struct node *n, const struct record *r, u64 *set)
+{
+	const u64 values[] = {(u8)r->s1, r->u1, (u16)r->s2, r->u2, (u32)r->s4, r->u4, (u64)r->s8_, r->u8_,
+			      (u32)r->ent.pid, r->ent.flags, host_task.cpu};
+
+	memcpy(set, r->cpus, 8);
+	if (n->number == CPUS_FIELD)
+		return true;
+	if (values[n->number] >= 64)
+		return false;
+	*set = 1ULL << values[n->number];
+	return true;
+}
+
+/* What no CPU has is not equal to one of them, but no more than that is said of several. */
+static bool set_is(const struct node *n, const struct record *r)
+{
+	u64 set;
+
+	if (!as_set(n, r, &set))
+		return n->op == 1 && !(n->cpus & (n->cpus - 1));
+	return n->op == 7 ? (set & n->cpus) != 0 : (set == n->cpus) == (n->op == 2);
+}
+
 static bool number_is(const struct node *n, const struct record *r)
 {
+	if (n->is_set)
+		return set_is(n, r);
 	switch (n->number) {
 	case 0:
 		COMPARE(signed char, r->s1);
@@ -221,6 +264,26 @@ static char *space(char *to)
 	return to;
 }
 
+/* One list of many that mean the same. */
+static char *print_cpus(char *to, u64 cpus)
+{
+	to += sprintf(to, "CPUS{%s", below(8) ? "" : " ,");
+	for (int cpu = 0, last; cpu < 64; cpu = last + 1) {
+		last = cpu;
+		if (!(cpus >> cpu & 1))
+			continue;
+		while (last < 63 && (cpus >> (last + 1) & 1) && below(8))
+			last++;
+		to += sprintf(to, "%d", cpu);
+		if (last > cpu)
+			to += sprintf(to, "-%d", last);
+		to += sprintf(to, below(8) ? "," : " ");
+	}
+	to[-1] = '}';
+	*to = '\0';
+	return to;
+}
+
 static char *print_term(char *to, const struct node *n)
 {
 	const char *quote = below(2) ? "'" : "\"";
@@ -229,6 +292,8 @@ static char *print_term(char *to, const struct node *n)
 	to = space(to);
 	to += sprintf(to, "%s", ops[n->op]);
 	to = space(to);
+	if (n->is_set)
+		return print_cpus(to, n->cpus);
 	if (n->number < 0)
 		return to + sprintf(to, "%s%s%s", quote, n->pattern, quote);
 	if (n->value < 0)
@@ -282,11 +347,17 @@ static void random_record(struct record *r)
 		r->data[i] = "ab"[below(2)];
 	r->loc = offsetof(struct record, data) | below(9) << 16;
 	r->ptr = pointers[below(5)];
+	r->cpus_loc = offsetof(struct record, cpus) | 8 << 16;
+	r->cpus[0] = below(8);
+	for (int i = 1; i < 8 && !below(3); i++)
+		r->cpus[i] = host_random();
+	if (!below(3))
+		r->u1 = r->s1 = r->u4 = below(64);
 	strcpy(host_task.comm, pointers[below(4)]);
 	host_task.cpu = below(4);
 }
 
-/* From memory that ends where it does. */
+/* Its memory ends where it does. */
 static struct event_filter *parse_exact(const char *text, struct filter_problem *problem)
 {
 	char *copy = strdup(text);
@@ -335,7 +406,7 @@ static void test_expressions_against_their_trees(void **state)
 
 static void mutate(char *text)
 {
-	static const char letters[] = "()!&|<>=~\"' \t0x9-_acCPUs1\\[*";
+	static const char letters[] = "()!&|<>=~\"' \t0x9-_acCPUs1\\[*{},S:/N";
 	size_t len = strlen(text), at = below(len + 1);
 
 	switch (below(4)) {
@@ -448,6 +519,18 @@ static void test_errors(void **state)
 		{"u1 == -1", -EINVAL, FILT_ERR_ILLEGAL_INTVAL, 7},
 		{"s1 == 1x", -EINVAL, FILT_ERR_ILLEGAL_INTVAL, 7},
 		{"s1 == 111111111111111111111111", -EINVAL, FILT_ERR_OPERAND_TOO_LONG, 31},
+		{"u1 & CPUS", -EINVAL, FILT_ERR_MISSING_BRACE_OPEN, 10},
+		{"u1 & CPUS{0-1", -EINVAL, FILT_ERR_MISSING_BRACE_CLOSE, 14},
+		{"u1 & CPUS{}", -EINVAL, FILT_ERR_INVALID_CPULIST, 11},
+		{"u1 & CPUS{3-1}", -EINVAL, FILT_ERR_INVALID_CPULIST, 14},
+		{"u1 & CPUS{64}", -EINVAL, FILT_ERR_INVALID_CPULIST, 13},
+		{"u1 & CPUS{1x}", -EINVAL, FILT_ERR_INVALID_CPULIST, 13},
+		{"u1 & CPUS{0-7:2}", -EINVAL, FILT_ERR_INVALID_CPULIST, 16},
+		{"u1 & CPUS{0-7:2/0}", -EINVAL, FILT_ERR_INVALID_CPULIST, 18},
+		{"u1 < CPUS{1}", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 6},
+		{"text == CPUS{1}", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 9},
+		{"cpus_loc == 1", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 13},
+		{"cpus_loc == \"1\"", -EINVAL, FILT_ERR_EXPECT_DIGIT, 13},
 		{"s1 == 1 u1 == 1", -EPERM, FILT_ERR_TOO_MANY_PREDS, 8},
 		{"s1 == 1 & u1 == 1", -EPERM, FILT_ERR_TOO_MANY_PREDS, 8},
 		{"s1 == 1 &&", -EINVAL, FILT_ERR_NO_FILTER, 10},
@@ -461,8 +544,7 @@ static void test_errors(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct event_filter *filter = parse_exact(bad[i].text, &problem);
 
-		if (PTR_ERR(filter) != bad[i].ret || problem.error != bad[i].error ||
-		    problem.column != bad[i].column)
+		if (PTR_ERR(filter) != bad[i].ret || problem.error != bad[i].error || problem.column != bad[i].column)
 			fail_msg("%s: %ld, error %d at %u", bad[i].text, PTR_ERR(filter), problem.error,
 				 problem.column);
 	}
@@ -481,6 +563,10 @@ static void test_by_hand(void **state)
 		{"text == 'abcdef'", true},    {"text == 'abcde'", false}, {"text ~ '*ef'", true},
 		{"ptr == 'x'", false},	       {"ptr != 'x'", false},	   {"loc == 'dyn'", true},
 		{"s4==-3||u1==0&&u1==0", true}, {"(s4==-3||u1==0)&&u1==0", false}, {"!s4==-3||u1==8", true},
+		{"u1 & CPUS{0-3}", false},     {"u1 & CPUS{8}", true},	   {"u1 == CPUS{8}", true},
+		{"CPU & CPUS{0-7:1/2}", true}, {"CPU & CPUS{1-7:1/2}", false}, {"cpu == CPUS{1-3}", false},
+		{"CPU != CPUS{1-3}", true},    {"u1 & CPUS{4-N}", true},   {"u1 & CPUS{all}", true},
+		{"s4 & CPUS{all}", false},     {"s4 != CPUS{1-2}", false}, {"s4 != CPUS{1}", true},
 		{"!(s4==-3||u1==8)", false},   {"!!(s4==-3)", true},	   {"COMM == \"task\" && cpu == 2", true},
 	};
 	struct record r = {.s4 = -3, .u4 = 0x80000000, .u1 = 8, .loc = offsetof(struct record, data) | 4 << 16};

@@ -184,6 +184,37 @@ TRACE_EVENT(sched_stat_runtime,
 		__entry->comm, __entry->pid, (unsigned long long)__entry->runtime)
 );
 
+/* kernel/sched/stat.c: tasks remember since when they wait and sleep, from now on and no longer. Sleep. */
+int sched_stat_regfunc(void);
+void sched_stat_unregfunc(void);
+
+/*
+ * p's runqueue locked, before the switch to it (wait: since it was runnable, in one go) or before it is put on a queue
+ * (sleep: interruptibly; blocked: not so). What began before the first of these events was on has none.
+ */
+DECLARE_EVENT_CLASS(sched_stat_template,
+	TP_PROTO(struct task_struct *p, u64 delay),
+	TP_ARGS(p, delay),
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+		__field(u64, delay)
+	),
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid = p->pid;
+		__entry->delay = delay;
+	),
+	TP_printk("comm=%s pid=%d delay=%Lu [ns]",
+		__entry->comm, __entry->pid, (unsigned long long)__entry->delay)
+);
+DEFINE_EVENT_FN(sched_stat_template, sched_stat_wait,
+	TP_PROTO(struct task_struct *p, u64 delay), TP_ARGS(p, delay), sched_stat_regfunc, sched_stat_unregfunc);
+DEFINE_EVENT_FN(sched_stat_template, sched_stat_sleep,
+	TP_PROTO(struct task_struct *p, u64 delay), TP_ARGS(p, delay), sched_stat_regfunc, sched_stat_unregfunc);
+DEFINE_EVENT_FN(sched_stat_template, sched_stat_blocked,
+	TP_PROTO(struct task_struct *p, u64 delay), TP_ARGS(p, delay), sched_stat_regfunc, sched_stat_unregfunc);
+
 /* In kthread_stop, before p is told, and what p returned. */
 TRACE_EVENT(sched_kthread_stop,
 	TP_PROTO(struct task_struct *p),

@@ -1,0 +1,87 @@
+/*
+ * How long tasks sleep and wait: the events sched_stat_*. While one of them has a probe each task remembers since when
+ * it waits for a CPU or sleeps; the rest of the time the scheduler asks one static key at a switch and at a wake-up.
+ */
+#include "sched.h"
+
+#include <trace/events/sched.h>
+
+struct static_key sched_stat_key;
+/* What was remembered before this is from an earlier time that the key was on. [writes while the key is off] */
+static u64 sched_stat_on_since;
+
+/* Several tracepoints share the key; the lock of all registrations is held. */
+int sched_stat_regfunc(void)
+{
+	if (!static_key_enabled(&sched_stat_key))
+		sched_stat_on_since = sched_clock();
+	static_key_slow_inc(&sched_stat_key);
+	return 0;
+}
+
+void sched_stat_unregfunc(void)
+{
+	static_key_slow_dec(&sched_stat_key);
+}
+
+static void begin(struct rq *rq, struct task_struct *p, enum sched_stat_kind kind)
+{
+	p->stat.kind = kind;
+	p->stat.since = rq->clock;
+}
+
+/* Whatever it was, it ends, after so long; NONE when its beginning was not seen. */
+static enum sched_stat_kind end(struct rq *rq, struct task_struct *p, u64 *delay)
+{
+	enum sched_stat_kind kind = p->stat.kind;
+
+	p->stat.kind = SCHED_STAT_NONE;
+	*delay = rq->clock > p->stat.since ? rq->clock - p->stat.since : 0;
+	return p->stat.since >= sched_stat_on_since ? kind : SCHED_STAT_NONE;
+}
+
+/* The stopper and the idle task are nobody's to wait with. */
+static bool is_counted(const struct task_struct *p)
+{
+	return p->sched_class != &stop_sched_class && p->sched_class != &idle_sched_class;
+}
+
+void sched_stat_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next, unsigned prev_state)
+{
+	u64 delay;
+
+	if (is_counted(prev)) {
+		if (prev->on_rq)
+			begin(rq, prev, dl_task(prev) && !prev->dl.queued ? SCHED_STAT_NONE : SCHED_STAT_WAIT);
+		else if (prev_state & TASK_INTERRUPTIBLE)
+			begin(rq, prev, SCHED_STAT_SLEEP);
+		else
+			begin(rq, prev, prev_state & TASK_UNINTERRUPTIBLE ? SCHED_STAT_BLOCKED : SCHED_STAT_NONE);
+	}
+	if (is_counted(next) && end(rq, next, &delay) == SCHED_STAT_WAIT)
+		trace_sched_stat_wait(next, delay);
+}
+
+void sched_stat_wake(struct rq *rq, struct task_struct *p)
+{
+	u64 delay;
+
+	if (!is_counted(p))
+		return;
+	switch (end(rq, p, &delay)) {
+	case SCHED_STAT_SLEEP:
+		trace_sched_stat_sleep(p, delay);
+		break;
+	case SCHED_STAT_BLOCKED:
+		trace_sched_stat_blocked(p, delay);
+		break;
+	default: /* stopped, new, or put to sleep before the key was on */
+		break;
+	}
+	begin(rq, p, SCHED_STAT_WAIT);
+}
+
+void sched_stat_queued(struct rq *rq, struct task_struct *p)
+{
+	begin(rq, p, SCHED_STAT_WAIT);
+}

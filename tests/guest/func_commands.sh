@@ -1,0 +1,203 @@
+#!/bin/sh
+# description: function commands of set_ftrace_filter: what each does, counts, globs, how they are listed, what is refused
+# requires: smp=2 icount progs="errno" timeout=120
+. /run/prelude
+tracing_reset
+F=set_ftrace_filter
+D=/sys/kernel/debug/ftrace_sample
+none='#### all functions enabled ####'
+switch=events/lab/lab_enter
+
+# call COMMAND...: what the users' file of the sample takes; users_target is a function that nothing else calls
+target() {
+	for i in $(seq $1); do
+		echo 0 call > $D/users
+	done
+}
+
+# add COMMAND... and gone COMMAND...: each is taken
+add() {
+	for command in "$@"; do
+		echo "$command" >> $F || fail "refused: $command"
+	done
+}
+
+gone() {
+	for command in "$@"; do
+		echo "!$command" >> $F || fail "not taken away: $command"
+	done
+}
+
+# -- listed: the newest command first, behind the functions
+add schedule:traceoff schedule:traceon:0 vfs_rmdir:stacktrace vfs_rmdir:snapshot:0 vfs_mkdir:dump vfs_mkdir:cpudump \
+	users_target:enable_event:lab:lab_enter users_target:disable_event:lab:lab_enter:0
+all='users_target:disable_event:lab:lab_enter:count=0
+users_target:enable_event:lab:lab_enter:unlimited
+vfs_mkdir:cpudump:unlimited
+vfs_mkdir:dump:count=1
+vfs_rmdir:snapshot:count=0
+vfs_rmdir:stacktrace:unlimited
+schedule:traceon:count=0
+schedule:traceoff:unlimited'
+holds 'all' $F "$none
+$all"
+grep -v '^#' available_filter_functions | grep -x -e schedule -e vfs_rmdir > /tmp/names
+echo schedule vfs_rmdir >> $F
+holds 'with functions' $F "$(cat /tmp/names)
+$all"
+echo > $F
+holds 'a new filter leaves them' $F "$none
+$all"
+holds 'the event is held' $switch/enable '0*'
+same 'users of functions' 4 "$(grep -c '(2)' enabled_functions)"
+
+# -- refused, and nothing changes: at once when the word is complete
+refused() {
+	errno -a $F "$1\n" > /tmp/said
+	same "$1" "$2" "$(sed 's/.*errno=//; s/ .*//' /tmp/said | tail -n 1)"
+	holds "$1" $F "$none
+$all"
+}
+for bad in schedule:nosuchcmd schedule:traceoff:x nosuchfn:traceoff 'nosuch*:traceoff:1' schedule: :traceoff schedule:traceoff \
+	schedule:traceon:5 vfs_mkdir:dump:1 schedule:enable_event schedule:enable_event:lab schedule:enable_event:nosuch:event \
+	schedule:enable_event:lab:lab_enter:x schedule:enable_event:lab:lab_enter: users_target:enable_event:lab:lab_step \
+	'!schedule:nosuchcmd' '!schedule:stacktrace' '!vfs_rmdir:traceoff' '!schedule:traceoff:0' '!schedule:traceon' \
+	'!vfs_rmdir:enable_event:lab:lab_enter' '!users_target:enable_event:no:such'; do
+	refused "$bad" 22
+done
+refused schedule:stacktrace:18446744073709551616 34
+errno set_ftrace_notrace 'schedule:traceoff\n' | grep -q 'errno=22' || fail 'set_ftrace_notrace takes a command'
+errno stack_trace_filter 'schedule:traceoff\n' | grep -q 'errno=19' || fail 'stack_trace_filter takes a command'
+errno set_graph_function 'schedule:traceoff\n' | grep -q 'errno=22' || fail 'set_graph_function takes a command'
+gone schedule:traceoff schedule:traceon:0 '*:stacktrace' ':snapshot:0' vfs_mkdir:dump vfs_mkdir:cpudump \
+	users_target:enable_event:lab:lab_enter '*:disable_event:lab:lab_enter:7'
+holds 'none' $F "$none"
+holds 'none' enabled_functions ''
+holds 'the event is let go' $switch/enable 0
+
+# -- traceoff and traceon: one of the count when it changes something
+echo 1 > tracing_on
+add users_target:traceoff:2
+target 2
+holds 'off' tracing_on 0
+holds 'used once' $F "$none
+users_target:traceoff:count=1"
+echo 1 > tracing_on
+target 1
+echo 1 > tracing_on
+target 1
+holds 'used up' tracing_on 1
+gone users_target:traceoff:0
+add users_target:traceoff
+target 1
+holds 'unlimited' tracing_on 0
+gone users_target:traceoff
+add users_target:traceon:1
+target 3
+holds 'on' tracing_on 1
+holds 'used' $F "$none
+users_target:traceon:count=0"
+gone users_target:traceon:0
+
+# -- stacktrace, of each function of a glob so often; a tracer beside it sees the same calls
+echo > trace
+echo 'users_*' > set_ftrace_filter
+echo function > current_tracer
+add 'users_[ti]*:stacktrace:2'
+target 3
+same 'two of each' 'users_inner:stacktrace:count=2 users_target:stacktrace:count=0' "$(echo $(grep stacktrace $F | sort))"
+same 'stacks' 2 "$(grep -c '<stack trace>' trace)"
+same 'it begins with the function' ' => users_target' "$(grep ' => ' trace | head -n 1)"
+same 'calls' 3 "$(grep -c ': users_target <-' trace)"
+grep -A 1 'users_target <-' trace | head -n 2 | cut -c 34-39 | uniq | grep -c . > /tmp/flags
+holds 'with the same state' /tmp/flags 1
+echo 0 > tracing_on
+gone 'users_*:stacktrace:0'
+add users_target:stacktrace:1
+target 1
+same 'none is used while nothing is recorded' users_target:stacktrace:count=1 "$(grep stacktrace $F)"
+echo 1 > tracing_on
+gone users_target:stacktrace:0
+echo nop > current_tracer
+echo > $F
+
+# -- snapshot
+echo > trace
+add users_target:snapshot:1
+grep -q 'Snapshot is allocated' snapshot || fail 'setting it allocates'
+echo one > trace_marker
+target 1
+echo two > trace_marker
+target 1
+same 'aside, and on' 'one two' "$(echo $(cat snapshot trace | grep tracing_mark_write | sed 's/.*: //'))"
+gone users_target:snapshot:0
+echo 0 > snapshot
+
+# -- dump: to the console, once, and recording stops; cpudump: our CPU's, each time
+echo > trace
+taskset 2 sh -c 'echo second > /sys/kernel/tracing/trace_marker'
+taskset 1 sh -c 'echo first > /sys/kernel/tracing/trace_marker'
+add users_target:dump
+dmesg > /tmp/before
+taskset 2 sh -c "echo 0 call > $D/users"
+taskset 2 sh -c "echo 0 call > $D/users"
+dmesg | tail -n +$(($(grep -c '' /tmp/before) + 1)) > /tmp/dump
+same 'all' 'second first' "$(echo $(grep tracing_mark_write /tmp/dump | sed 's/.*: //'))"
+same 'once' 1 "$(grep -c 'Dumping ftrace' /tmp/dump)"
+holds 'and stops' tracing_on 0
+gone users_target:dump
+echo 1 > tracing_on
+taskset 1 sh -c 'echo third > /sys/kernel/tracing/trace_marker'
+taskset 2 sh -c 'echo fourth > /sys/kernel/tracing/trace_marker'
+add users_target:cpudump
+dmesg > /tmp/before
+taskset 2 sh -c "echo 0 call > $D/users"
+taskset 2 sh -c "echo 0 call > $D/users"
+dmesg | tail -n +$(($(grep -c '' /tmp/before) + 1)) > /tmp/dump
+same 'our CPU' fourth "$(echo $(grep tracing_mark_write /tmp/dump | sed 's/.*: //'))"
+same 'each time' 2 "$(grep -c 'Dumping ftrace' /tmp/dump)"
+gone users_target:cpudump
+echo 1 > tracing_on
+
+# -- events; what one write counts, its functions have together
+rooms() {
+	echo 1 half > /sys/kernel/debug/lab/step
+	echo 0 call > $D/users
+	echo 2 half > /sys/kernel/debug/lab/step
+}
+echo > trace
+add users_target:enable_event:lab:lab_enter:1
+holds 'off' $switch/enable '0*'
+rooms
+holds 'on' $switch/enable '1*'
+same 'from the call on' 'room=2' "$(grep lab_enter trace | sed 's/.*room/room/; s/ .*//')"
+echo 0 > $switch/enable
+rooms
+holds 'used up' $switch/enable '0*'
+gone users_target:enable_event:lab:lab_enter:0
+echo 1 > $switch/enable
+add 'users_*:disable_event:lab:lab_enter:1'
+rooms
+holds 'off' $switch/enable '0*'
+same 'one count' 'count=0' "$(grep disable_event $F | sed 's/.*://' | sort -u)"
+gone '*:disable_event:lab:lab_enter:0'
+holds 'it stays off' $switch/enable 0
+
+# -- each array has its own
+mkdir instances/i
+echo users_target:traceoff > instances/i/$F
+echo users_target:enable_event:lab:lab_enter > instances/i/$F
+holds "an instance's" instances/i/$F "$none
+users_target:enable_event:lab:lab_enter:unlimited
+users_target:traceoff:unlimited"
+holds "not the top's" $F "$none"
+target 1
+holds 'its switch' instances/i/tracing_on 0
+holds 'its event' instances/i/$switch/enable '1*'
+holds "not the top's" tracing_on 1
+holds "not the top's" $switch/enable 0
+runs 'it goes with its commands' rmdir instances/i
+holds 'and its users' enabled_functions ''
+target 1
+tracing_reset
+finish

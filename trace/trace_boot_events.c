@@ -1,0 +1,129 @@
+/* Events, triggers and instances from the kernel command line. */
+#include <kernel/cmdline.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <trace/trace_boot.h>
+
+#include "trace_event_trigger.h"
+
+#define BOOT_TEXT_MAX	   512
+#define BOOT_INSTANCES_MAX 8
+
+/* What the command line asked for, kept until tracing is up, and then cut into pieces where it lies. [boot] */
+static char boot_events[BOOT_TEXT_MAX], boot_triggers[BOOT_TEXT_MAX], boot_instances[BOOT_INSTANCES_MAX][BOOT_TEXT_MAX];
+static unsigned nr_boot_instances;
+static bool traceoff_after_boot;
+
+static int keep(char *to, const char *value)
+{
+	return strscpy(to, value, BOOT_TEXT_MAX) < 0 ? -E2BIG : 0;
+}
+
+static int set_boot_events(const char *value)
+{
+	return keep(boot_events, value);
+}
+__setup("trace_event=", set_boot_events);
+
+static int set_boot_triggers(const char *value)
+{
+	return keep(boot_triggers, value);
+}
+__setup("trace_trigger=", set_boot_triggers);
+
+/* Each time another one. */
+static int set_boot_instance(const char *value)
+{
+	int ret = nr_boot_instances < BOOT_INSTANCES_MAX ? keep(boot_instances[nr_boot_instances], value) : -ENOSPC;
+
+	nr_boot_instances += !ret;
+	return ret;
+}
+__setup("trace_instance=", set_boot_instance);
+
+static int set_traceoff_after_boot(const char *value)
+{
+	traceoff_after_boot = true;
+	return 0;
+}
+__setup("traceoff_after_boot", set_traceoff_after_boot);
+
+static const char *why(int ret)
+{
+	return ret == -EINVAL ? "not there, or not understood" : errno_text(-ret);
+}
+
+static void enable_events(struct trace_array *tr, const char *what, char *list)
+{
+	char *word, copy[80];
+	int ret;
+
+	while ((word = strsep(&list, ","))) {
+		if (!*word)
+			continue;
+		strscpy(copy, word, sizeof(copy));
+		mutex_lock(&event_mutex);
+		ret = trace_event_set_by_text(tr->events, word);
+		mutex_unlock(&event_mutex);
+		if (ret)
+			pr_warn("%s: '%s' ignored: %s\n", what, copy, why(ret));
+	}
+}
+
+/* "EVENT.TRIGGER". Names of events are each there once. */
+static int set_trigger(char *text)
+{
+	const char *event = strsep(&text, ".");
+	struct trace_event_file *file;
+
+	for_each_event (global_trace.events, file)
+		if (text && !strcmp(file->call->name, event))
+			return trace_event_set_trigger(file, text);
+	return -EINVAL;
+}
+
+static void set_triggers(char *list)
+{
+	char *word, copy[80];
+	int ret;
+
+	while ((word = strsep(&list, ","))) {
+		if (!*word)
+			continue;
+		strscpy(copy, word, sizeof(copy));
+		mutex_lock(&event_mutex);
+		ret = set_trigger(word);
+		mutex_unlock(&event_mutex);
+		if (ret)
+			pr_warn("trace_trigger: '%s' ignored: %s\n", copy, why(ret));
+	}
+}
+
+/* "NAME,EVENT,...". What Linux writes behind the name (flags, an address) is not meant by ours. */
+static void make_instance(char *text)
+{
+	const char *name = strsep(&text, ",");
+	bool plain = *name && !strchr(name, '/') && !strchr(name, '^') && !strchr(name, '@');
+	struct trace_array *tr = plain ? trace_array_create(name) : ERR_PTR(-EINVAL);
+
+	if (IS_ERR(tr))
+		pr_warn("trace_instance: '%s' ignored: %s\n", name, errno_text(-PTR_ERR(tr)));
+	else
+		enable_events(tr, "trace_instance", text);
+}
+
+void trace_boot_events(void)
+{
+	for (unsigned i = 0; i < nr_boot_instances; i++)
+		make_instance(boot_instances[i]);
+	enable_events(&global_trace, "trace_event", boot_events);
+	set_triggers(boot_triggers);
+}
+
+void trace_boot_end(void)
+{
+	tp_printk_boot_end();
+	if (traceoff_after_boot)
+		tracing_off();
+}

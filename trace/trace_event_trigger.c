@@ -1,0 +1,252 @@
+/*
+ * Triggers in the probes of events. A hit's record is made as always; what triggers add comes when it is complete
+ * (trace_event_end), so that an event without triggers pays for nothing.
+ *
+ * Triggers without a filter act before the record: it is taken out of the ring, and made again behind them, if it still
+ * is to be. With a filter on any of them, or one that acts behind the record, it stays where it is meanwhile: what
+ * `traceoff if ...` stops at is the last record. That order is Linux's.
+ */
+#include <irq/irqflags.h>
+#include <kernel/percpu.h>
+#include <lib/string.h>
+#include <sched/sched.h>
+
+#include "trace_event_trigger.h"
+#include "trace_record.h"
+
+/* ---- Counts */
+
+bool trace_count_take(unsigned long *count)
+{
+	unsigned long old = READ_ONCE(*count);
+
+	while (old && old != TRIGGER_UNLIMITED)
+		if (__atomic_compare_exchange_n(count, &old, old - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return true;
+	return old;
+}
+
+/* Never: nothing is left of it. */
+static bool count_is_up(const unsigned long *count, unsigned long *old)
+{
+	*old = count ? READ_ONCE(*count) : TRIGGER_UNLIMITED;
+	smp_rmb(); /* the count as it was before a switch: then the switch is seen as it was before, or done */
+	return !*old;
+}
+
+/* The switch is done. Who did the same meanwhile, on another CPU, has taken the same one. */
+static void count_used(unsigned long *count, unsigned long old)
+{
+	if (old == TRIGGER_UNLIMITED)
+		return;
+	smp_wmb(); /* who finds the count less finds the switch done */
+	__atomic_compare_exchange_n(count, &old, old - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+void trace_switch_counted(struct trace_array *tr, bool on, unsigned long *count)
+{
+	unsigned long old;
+
+	if (count_is_up(count, &old) || tracer_tracing_is_on(tr) == on)
+		return;
+	if (on)
+		tracer_tracing_on(tr);
+	else
+		tracer_tracing_off(tr);
+	count_used(count, old);
+}
+
+void trace_event_switch_counted(struct trace_event_file *file, bool on, unsigned long *count)
+{
+	unsigned long old;
+
+	if (count_is_up(count, &old) || !(READ_ONCE(file->flags) & EVENT_FILE_SOFT_DISABLED) == on)
+		return;
+	trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, !on);
+	count_used(count, old);
+}
+
+/* ---- What they do */
+
+static void fire_onoff(struct event_trigger *trigger, const struct trigger_hit *hit)
+{
+	trace_switch_counted(trigger->file->tr, trigger->command->on, &trigger->count);
+}
+
+static void fire_event(struct event_trigger *trigger, const struct trigger_hit *hit)
+{
+	trace_event_switch_counted(trigger->target, trigger->command->on, &trigger->count);
+}
+
+static void fire_snapshot(struct event_trigger *trigger, const struct trigger_hit *hit)
+{
+	if (trace_count_take(&trigger->count))
+		tracing_snapshot_instance(trigger->file->tr);
+}
+
+/* From where the tracepoint stands. */
+static void fire_stacktrace(struct event_trigger *trigger, const struct trigger_hit *hit)
+{
+	if (trace_count_take(&trigger->count))
+		trace_stack_from(trigger->file->tr, hit->pc, hit->flags, 1, hit->fp);
+}
+
+/* As the file lists them. */
+const struct trigger_command trigger_commands[] = {
+	{ .name = "traceon", .type = TRIGGER_ONOFF, .on = true, .fire = fire_onoff },
+	{ .name = "traceoff", .type = TRIGGER_ONOFF, .on = false, .fire = fire_onoff },
+	{ .name = "snapshot", .type = TRIGGER_SNAPSHOT, .not_within = true, .prepare = tracing_arm_snapshot,
+	  .fire = fire_snapshot },
+	{ .name = "stacktrace", .type = TRIGGER_STACKTRACE, .behind = true, .fire = fire_stacktrace },
+	{ .name = "enable_event", .type = TRIGGER_EVENT, .on = true, .fire = fire_event },
+	{ .name = "disable_event", .type = TRIGGER_EVENT, .on = false, .fire = fire_event },
+};
+const unsigned nr_trigger_commands = ARRAY_SIZE(trigger_commands);
+
+#define for_each_trigger(t, file) \
+	for ((t) = smp_load_acquire(&(file)->triggers); (t); (t) = smp_load_acquire(&(t)->next))
+
+/* Those that want this record; what cannot be done within a record, or acts behind it, is left: a bit for each type. */
+static unsigned fire_within(struct trace_event_file *file, const void *record, const struct trigger_hit *hit)
+{
+	struct event_trigger *t;
+	unsigned left = 0;
+
+	for_each_trigger (t, file) {
+		if (t->filter && !filter_match(t->filter, record))
+			continue;
+		if (t->command->behind || t->command->not_within)
+			left |= 1u << t->command->type;
+		else
+			t->command->fire(t, hit);
+	}
+	return left;
+}
+
+static void fire_left(struct trace_event_file *file, unsigned left, const struct trigger_hit *hit)
+{
+	struct event_trigger *t;
+
+	if (!left)
+		return;
+	for_each_trigger (t, file)
+		if (left & (1u << t->command->type))
+			t->command->fire(t, hit);
+}
+
+/* No record is being made. */
+static void fire_all(struct trace_event_file *file, const struct trigger_hit *hit)
+{
+	struct event_trigger *t;
+
+	for_each_trigger (t, file)
+		t->command->fire(t, hit);
+}
+
+/* ---- Records aside, in no ring */
+
+#define ASIDE_MAX RB_MAX_EVENT
+
+/* Nesting: trace_nest_enter. [this CPU] */
+struct records_aside {
+	unsigned depth;
+	char record[TRACE_NEST_MAX][ALIGN(ASIDE_MAX, 8)] __attribute__((aligned(8)));
+};
+static DEFINE_PER_CPU(struct records_aside, records_aside);
+
+/* NULL: there is no place. Else trace_nest_leave follows. */
+static void *aside_enter(unsigned *depth)
+{
+	struct records_aside *aside = this_cpu_ptr(records_aside);
+
+	*depth = trace_nest_enter(&aside->depth);
+	return *depth < TRACE_NEST_MAX ? aside->record[*depth] : NULL;
+}
+
+static void aside_leave(unsigned depth)
+{
+	trace_nest_leave(&this_cpu_ptr(records_aside)->depth, depth);
+}
+
+void *noinline trace_event_begin_unrecorded(struct trace_event_buffer *buffer, struct trace_event_file *file,
+					    unsigned len)
+{
+	if (!(READ_ONCE(file->flags) & EVENT_FILE_TRIGGERS) || len > ASIDE_MAX)
+		return NULL;
+	buffer->entry = aside_enter(&buffer->depth);
+	if (!buffer->entry)
+		return NULL;
+	buffer->file = file;
+	buffer->event = NULL;
+	buffer->len = len;
+	buffer->flags = arch_local_save_flags();
+	buffer->pc = preempt_count() - PREEMPT_OFFSET;
+	trace_fill(buffer->entry, file->type, current, buffer->pc, buffer->flags);
+	return buffer->entry;
+}
+
+/* ---- The end of a record */
+
+static struct ring_buffer_per_cpu *ring_here(const struct trace_event_file *file)
+{
+	return file->tr->cpu_data[smp_processor_id()].buffer;
+}
+
+/* The record stays where it is, if it is in the ring at all, until the triggers have looked at it. */
+static void end_with_conditions(struct trace_event_buffer *buffer, const struct trigger_hit *hit)
+{
+	struct trace_event_file *file = buffer->file;
+	unsigned left = fire_within(file, buffer->entry, hit);
+
+	if (!buffer->event)
+		aside_leave(buffer->depth);
+	else if (trace_event_refused(buffer, READ_ONCE(file->flags)))
+		ring_buffer_discard(ring_here(file), buffer->event);
+	else
+		trace_event_keep(buffer, hit->fp);
+	fire_left(file, left, hit);
+}
+
+/* Out of the ring. False: there is no place, and it stays there. */
+static bool put_aside(struct trace_event_buffer *buffer)
+{
+	void *aside;
+
+	if (!buffer->event)
+		return true;
+	aside = aside_enter(&buffer->depth);
+	if (!aside)
+		return false;
+	buffer->len = ring_buffer_event_length(buffer->event);
+	memcpy(aside, buffer->entry, buffer->len);
+	ring_buffer_discard(ring_here(buffer->file), buffer->event);
+	buffer->entry = aside;
+	return true;
+}
+
+/* Into the ring, which may have no room, or be off. */
+static void record_aside(struct trace_event_buffer *buffer, unsigned long fp)
+{
+	struct trace_event_file *file = buffer->file;
+
+	buffer->event = ring_buffer_reserve(ring_here(file), buffer->len, trace_clock_now(file->tr));
+	if (!buffer->event)
+		return;
+	memcpy(ring_buffer_event_data(buffer->event), buffer->entry, buffer->len);
+	trace_event_keep(buffer, fp);
+}
+
+void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
+{
+	const struct trigger_hit hit = { buffer->pc, buffer->flags, fp };
+	struct trace_event_file *file = buffer->file;
+
+	if ((flags & EVENT_FILE_CONDITIONS) || !put_aside(buffer)) {
+		end_with_conditions(buffer, &hit);
+		return;
+	}
+	fire_all(file, &hit);
+	if (!trace_event_refused(buffer, READ_ONCE(file->flags)))
+		record_aside(buffer, fp);
+	aside_leave(buffer->depth);
+}
