@@ -20,7 +20,7 @@ DEFINE_MUTEX(trace_types_lock);
 struct trace_array global_trace = {
 	.list = LIST_HEAD_INIT(global_trace.list),
 	.current_trace = &nop_trace,
-	.trace_flags = TRACE_DEFAULT_FLAGS,
+	.trace_flags = TRACE_DEFAULT_FLAGS | TRACE_ITER(PRINTK_DEST),
 	.tracing_enabled = true,
 	.wait = __WAIT_QUEUE_HEAD_INIT(global_trace.wait),
 };

@@ -83,6 +83,7 @@ enum trace_option_bit {
 	OPT_IRQ_INFO,
 	OPT_MARKERS,
 	OPT_EVENT_FORK,
+	OPT_PRINTK_DEST, /* trace_printk_dest */
 	OPT_PAUSE_ON_TRACE,
 	OPT_FUNCTION, /* function-trace */
 	OPT_FUNC_FORK, /* function-fork */
@@ -199,6 +200,8 @@ struct trace_array {
 	unsigned repeats_epoch;               /* [a] records of before this began are not there any more */
 };
 extern struct trace_array global_trace;
+/* Where trace_printk() goes: the option trace_printk_dest. [t; read with preemption off, which is waited for] */
+extern struct trace_array *printk_trace;
 static inline bool trace_array_is_top(const struct trace_array *tr)
 {
 	return tr == &global_trace;

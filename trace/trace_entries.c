@@ -46,6 +46,16 @@ static struct trace_entry_format formats[] = {
 #include "trace_entries.h"
 };
 
+const struct trace_event_field *trace_entry_fields(unsigned type, const char **name)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i].type == type) {
+			*name = formats[i].name;
+			return formats[i].fields();
+		}
+	return NULL;
+}
+
 /* ---- Files */
 
 static int entry_format_show(struct seq_file *m, void *owner)

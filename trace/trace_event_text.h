@@ -27,4 +27,7 @@ struct event_file_name {
 };
 bool event_file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner);
 
-extern struct virtual_dir trace_entry_dir; /* events/ftrace, the same in every array. trace_entries.c */
+/* trace_entries.c */
+extern struct virtual_dir trace_entry_dir; /* events/ftrace, the same in every array */
+/* Of the records that are no events'; NULL, and *name stays: no such type. */
+const struct trace_event_field *trace_entry_fields(unsigned type, const char **name);

@@ -18,6 +18,19 @@ static int set_record_tgid(struct trace_array *tr, bool on)
 	return trace_record_tgids(on);
 }
 
+/* One array has it: to give it up is to give it back to the top one, which cannot. */
+static int set_printk_dest(struct trace_array *tr, bool on)
+{
+	struct trace_array *from = printk_trace, *to = on ? tr : &global_trace;
+
+	if (from == to)
+		return -EINVAL;
+	smp_store_release(&printk_trace, to);
+	WRITE_ONCE(from->trace_flags, from->trace_flags & ~TRACE_ITER(PRINTK_DEST));
+	WRITE_ONCE(to->trace_flags, to->trace_flags | TRACE_ITER(PRINTK_DEST));
+	return 0;
+}
+
 /*
  * Every option here means something. `change` is called before the bit changes, trace_types_lock held: 0, or -errno
  * and it does not. Most options are only looked at by who prints or records.
@@ -34,6 +47,7 @@ static const struct trace_option {
 	[OPT_HEX] = { "hex" },
 	[OPT_BIN] = { "bin" },
 	[OPT_BLOCK] = { "block" },
+	[OPT_FIELDS] = { "fields" },
 	[OPT_SCHED_TREE] = { "sched-tree" },
 	[OPT_PRINTK] = { "trace_printk" },
 	[OPT_ANNOTATE] = { "annotate" },
@@ -48,6 +62,7 @@ static const struct trace_option {
 	[OPT_IRQ_INFO] = { "irq-info" },
 	[OPT_MARKERS] = { "markers" },
 	[OPT_EVENT_FORK] = { "event-fork", trace_event_follow_fork },
+	[OPT_PRINTK_DEST] = { "trace_printk_dest", set_printk_dest },
 	[OPT_PAUSE_ON_TRACE] = { "pause-on-trace" },
 	[OPT_FUNCTION] = { "function-trace" },
 	[OPT_FUNC_FORK] = { "function-fork", trace_pid_follow_fork },
@@ -57,8 +72,8 @@ static const struct trace_option {
 
 /* What concerns all arrays is an option of the top one alone. */
 #define TOP_OPTIONS (TRACE_ITER(PRINTK) | TRACE_ITER(RECORD_CMD))
-/* What begins with nothing to follow. */
-#define FORK_OPTIONS (TRACE_ITER(EVENT_FORK) | TRACE_ITER(FUNC_FORK))
+/* What begins with nothing to follow, and what one array has. */
+#define OWN_OPTIONS (TRACE_ITER(EVENT_FORK) | TRACE_ITER(FUNC_FORK) | TRACE_ITER(PRINTK_DEST))
 
 static bool array_has_option(const struct trace_array *tr, unsigned i)
 {
@@ -96,7 +111,7 @@ int trace_options_inherit(struct trace_array *tr)
 	int ret = 0;
 
 	for (unsigned i = 0; i < NR_TRACE_OPTIONS && !ret; i++)
-		if (array_has_option(tr, i) && !(FORK_OPTIONS & (1ULL << i)))
+		if (array_has_option(tr, i) && !(OWN_OPTIONS & (1ULL << i)))
 			ret = set_tracer_flag(tr, i, global_trace.trace_flags & (1ULL << i));
 	return ret;
 }
@@ -106,6 +121,7 @@ void trace_options_free(struct trace_array *tr)
 	set_tracer_flag(tr, OPT_FUNC_FORK, false);
 	set_tracer_flag(tr, OPT_EVENT_FORK, false);
 	set_tracer_flag(tr, OPT_RECORD_TGID, false);
+	set_tracer_flag(tr, OPT_PRINTK_DEST, false);
 }
 
 /* ---- An option of either kind, found by name */

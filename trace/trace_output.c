@@ -210,7 +210,9 @@ void trace_print_line(struct seq_file *s, struct trace_iterator *iter)
 	else if (flags & TRACE_ITER(CONTEXT_INFO))
 		print_context(s, iter);
 	event = find_trace_event(iter);
-	if (event)
+	if (unlikely(flags & TRACE_ITER(FIELDS)))
+		trace_print_fields(s, iter);
+	else if (event)
 		event->trace(s, iter);
 	else
 		seq_printf(s, "Unknown type %d\n", iter->ent->type);

@@ -22,6 +22,9 @@ void trace_print_latency_summary(struct seq_file *s, struct trace_iterator *iter
 #define TRACE_RAW_FORMS (TRACE_ITER(RAW) | TRACE_ITER(HEX) | TRACE_ITER(BIN))
 void trace_print_raw_form(struct seq_file *s, struct trace_iterator *iter);
 
+/* trace_output_fields.c: "event: field=value ...", with newline. */
+void trace_print_fields(struct seq_file *s, struct trace_iterator *iter);
+
 /* trace_printk_show.c: the message of a bprint, of a bputs record, with a newline. */
 void trace_bprint_text(struct seq_file *s, struct trace_iterator *iter);
 void trace_bputs_text(struct seq_file *s, struct trace_iterator *iter);

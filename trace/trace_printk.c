@@ -39,33 +39,47 @@ static int record_text(struct trace_array *tr, unsigned long ip, const char *tex
 
 static bool printk_wanted(const struct trace_array *tr)
 {
-	return READ_ONCE(tr->buffer) && (READ_ONCE(tr->trace_flags) & TRACE_ITER(PRINTK));
+	return READ_ONCE(tr->buffer) && (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(PRINTK));
+}
+
+struct trace_array *printk_trace = &global_trace;
+
+/* Where messages go, NULL: nowhere. Preemption off, until it is not used any more. */
+static struct trace_array *printk_array(void)
+{
+	struct trace_array *tr = smp_load_acquire(&printk_trace);
+
+	return printk_wanted(tr) ? tr : NULL;
 }
 
 /* Preemption off, depth is ours. */
-static int record_format(unsigned long ip, char *text, const char *fmt, va_list args, unsigned long fp)
+static int record_format(struct trace_array *tr, unsigned long ip, char *text, const char *fmt, va_list args,
+			 unsigned long fp)
 {
-	return record_text(&global_trace, ip, text, vscnprintf(text, TRACE_PRINTK_MAX, fmt, args), fp);
+	return record_text(tr, ip, text, vscnprintf(text, TRACE_PRINTK_MAX, fmt, args), fp);
 }
 
 int __trace_printk(unsigned long ip, const char *fmt, ...)
 {
 	struct printk_text *texts;
+	struct trace_array *tr;
 	unsigned depth;
 	va_list args;
 	int n = 0;
 
-	if (!printk_wanted(&global_trace))
-		return 0;
 	preempt_disable_notrace();
+	tr = printk_array();
+	if (!tr)
+		goto enable;
 	texts = this_cpu_ptr(printk_text);
 	depth = trace_nest_enter(&texts->depth);
 	if (likely(depth < TRACE_NEST_MAX)) {
 		va_start(args, fmt);
-		n = record_format(ip, texts->text[depth], fmt, args, arch_caller_fp());
+		n = record_format(tr, ip, texts->text[depth], fmt, args, arch_caller_fp());
 		va_end(args);
 		trace_nest_leave(&texts->depth, depth);
 	}
+enable:
 	preempt_enable_notrace();
 	return n;
 }
@@ -91,13 +105,15 @@ static int record_words(struct trace_array *tr, unsigned long ip, const char *fm
 int __trace_bprintk(unsigned long ip, const char *fmt, ...)
 {
 	struct printk_text *texts;
+	struct trace_array *tr;
 	unsigned depth;
 	va_list args;
 	int n = 0;
 
-	if (!printk_wanted(&global_trace))
-		return 0;
 	preempt_disable_notrace();
+	tr = printk_array();
+	if (!tr)
+		goto enable;
 	texts = this_cpu_ptr(printk_text);
 	depth = trace_nest_enter(&texts->depth);
 	if (likely(depth < TRACE_NEST_MAX)) {
@@ -106,12 +122,13 @@ int __trace_bprintk(unsigned long ip, const char *fmt, ...)
 		va_start(args, fmt);
 		n = vbin_printf(words, TRACE_PRINTK_MAX / sizeof(*words), fmt, args);
 		if (likely(n >= 0))
-			n = record_words(&global_trace, ip, fmt, words, n, arch_caller_fp());
+			n = record_words(tr, ip, fmt, words, n, arch_caller_fp());
 		else
-			n = record_format(ip, texts->text[depth], fmt, args, arch_caller_fp());
+			n = record_format(tr, ip, texts->text[depth], fmt, args, arch_caller_fp());
 		va_end(args);
 		trace_nest_leave(&texts->depth, depth);
 	}
+enable:
 	preempt_enable_notrace();
 	return n;
 }
@@ -120,40 +137,45 @@ int __trace_bputs(unsigned long ip, const char *str)
 {
 	struct ring_buffer_event *event;
 	struct bputs_entry *entry;
+	struct trace_array *tr;
 
-	if (!printk_wanted(&global_trace))
-		return 0;
 	preempt_disable_notrace();
-	entry = trace_reserve(&global_trace, &event, TRACE_BPUTS, sizeof(*entry));
+	tr = printk_array();
+	entry = tr ? trace_reserve(tr, &event, TRACE_BPUTS, sizeof(*entry)) : NULL;
 	if (entry) {
 		entry->ip = ip;
 		entry->str = str;
-		trace_commit(&global_trace);
-		trace_stacks_from(&global_trace, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0,
-				  arch_caller_fp());
+		trace_commit(tr);
+		trace_stacks_from(tr, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0, arch_caller_fp());
 	}
 	preempt_enable_notrace();
 	return entry != NULL;
 }
 
+/* Preemption off, once. */
 static int put_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned long fp)
 {
-	int n;
-
-	if (!printk_wanted(tr))
-		return 0;
-	preempt_disable_notrace();
-	n = record_text(tr, ip, text, strnlen(text, TRACE_PRINTK_MAX - 1), fp);
-	preempt_enable_notrace();
-	return n;
+	return record_text(tr, ip, text, strnlen(text, TRACE_PRINTK_MAX - 1), fp);
 }
 
 int __trace_puts(unsigned long ip, const char *text)
 {
-	return put_text(&global_trace, ip, text, arch_caller_fp());
+	struct trace_array *tr;
+	int n;
+
+	preempt_disable_notrace();
+	tr = printk_array();
+	n = tr ? put_text(tr, ip, text, arch_caller_fp()) : 0;
+	preempt_enable_notrace();
+	return n;
 }
 
 int __trace_array_puts(struct trace_array *tr, unsigned long ip, const char *text)
 {
-	return put_text(tr, ip, text, arch_caller_fp());
+	int n;
+
+	preempt_disable_notrace();
+	n = printk_wanted(tr) ? put_text(tr, ip, text, arch_caller_fp()) : 0;
+	preempt_enable_notrace();
+	return n;
 }

@@ -187,6 +187,33 @@ sleeper=$!
 sleep 0.1
 put 0 a/tracing_on
 
+# -- trace_printk() goes where the option trace_printk_dest is set: to one of them
+hello=/sys/kernel/debug/trace_printk/hello
+said() {
+	echo $(grep -c 'hello from a task' $T/trace) $(grep -c 'hello from a task' a/trace) $(grep -c 'hello from a task' b/trace)
+}
+for array in a b $T; do
+	put 1 $array/tracing_on
+	put '' $array/trace
+done
+put task $hello
+same 'the top one' '1 0 0' "$(said)"
+put 1 a/options/trace_printk_dest
+put task $hello
+same 'one' '1 1 0' "$(said)"
+put trace_printk_dest b/trace_options
+put task $hello
+same 'the other' '1 1 1' "$(said)"
+same 'one has it' '0 0 1' "$(echo $(cat $T/options/trace_printk_dest a/options/trace_printk_dest b/options/trace_printk_dest))"
+put 0 $T/options/trace_printk_dest # is 0
+put 0 b/options/trace_printk_dest
+put task $hello
+same 'it falls back' '2 1 1' "$(said)"
+refused 'the last' 'Invalid' put 0 $T/options/trace_printk_dest
+put 1 b/options/trace_printk_dest
+put 0 a/tracing_on
+put 0 b/tracing_on
+
 # -- busy
 for file in trace trace_pipe events/sched/sched_switch/enable events/enable options/raw per_cpu/cpu1/stats set_ftrace_filter set_event; do
 	exec 5< a/$file
@@ -203,6 +230,7 @@ exec 5>&-
 (cd a && runs 'an empty current directory' rmdir $T/instances/a; ls; refused 'in what is gone' 'No such' cat trace; exit $failures) ||
 	failures=$((failures + 1))
 runs 'while it traces' rmdir b
+holds 'fallen back' $T/options/trace_printk_dest 1
 kill $sleeper
 wait
 returns_are_whole

@@ -30,8 +30,20 @@ echo '3 my way' > $lab/step
 echo '4 my way' > $lab/step
 echo '5 my why' > $lab/step
 same 'filtered' 'lab_step: step=4 what=my way' "$(said | grep -o 'lab_step: step=[0-9]* what=[a-z ]*way')"
-echo 0 > events/lab/enable
 echo 0 > events/lab/lab_step/filter
+
+# -- as fields, whatever the text
+echo > trace
+echo 1 > options/fields
+echo '66 half' > $lab/step
+echo 'a marker' > trace_marker
+echo 0 > options/fields
+same 'text again' 'room=66 left=dark' "$(grep -o 'room=66 left.*' trace)"
+echo 1 > options/fields
+same 'fields' "lab_step: step=0x42 (66) what=half lab_enter: room=0x42 (66) lights=0x0 (0) lab_enter_dark: room=0x42 (66) lights=0x0 (0) lab_bytes: count=0x4 (4) ends=0x660068 (6684776) bytes=68 61 6c 66 lab_leave: room=0x42 (66) lights=0x0 (0)" "$(echo $(grep -o 'lab_[a-z_]*: .*' trace))"
+grep -q ': print: ip=0x[0-9a-f]* (-[0-9]*) buf=a marker$' trace || fail 'a marker as fields'
+echo 0 > options/fields
+echo 0 > events/lab/enable
 grep -q '^	field:__data_loc unsigned char\[\] bytes;	offset:16;	size:4;	signed:0;$' events/lab/lab_bytes/format || fail 'bytes in format'
 grep -q '^	field:unsigned short ends\[2\];	offset:12;	size:4;	signed:0;$' events/lab/lab_bytes/format || fail 'ends in format'
 same 'own text' 'print fmt: "room=%d left=%s", REC->room, __print_symbolic(REC->lights, { 0, "dark" }, { 1, "lit" }, { 2, "sunny" }, { 3, "bright" })' "$(tail -n 1 events/lab/lab_leave/format)"
