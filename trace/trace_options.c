@@ -53,6 +53,7 @@ static const struct trace_option {
 	[OPT_ANNOTATE] = { "annotate" },
 	[OPT_USERSTACKTRACE] = { "userstacktrace" },
 	[OPT_SYM_USEROBJ] = { "sym-userobj" },
+	[OPT_PRINTK_MSGONLY] = { "printk-msg-only" },
 	[OPT_CONTEXT_INFO] = { "context-info" },
 	[OPT_LATENCY_FMT] = { "latency-format" },
 	[OPT_RECORD_CMD] = { "record-cmd" },

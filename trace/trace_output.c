@@ -198,6 +198,8 @@ void trace_print_line(struct seq_file *s, struct trace_iterator *iter)
 
 	if (iter->lost_events)
 		print_lost(s, iter);
+	if (unlikely(flags & TRACE_ITER(PRINTK_MSGONLY)) && trace_print_message(s, iter))
+		return;
 	if (unlikely(flags & TRACE_RAW_FORMS)) {
 		trace_print_raw_form(s, iter);
 		return;

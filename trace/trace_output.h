@@ -28,6 +28,8 @@ void trace_print_fields(struct seq_file *s, struct trace_iterator *iter);
 /* trace_printk_show.c: the message of a bprint, of a bputs record, with a newline. */
 void trace_bprint_text(struct seq_file *s, struct trace_iterator *iter);
 void trace_bputs_text(struct seq_file *s, struct trace_iterator *iter);
+/* The message alone, of any kind; false: it is none. */
+bool trace_print_message(struct seq_file *s, struct trace_iterator *iter);
 
 /* trace_output_header.c: records that can be read, and that plus what was overwritten. */
 void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries);

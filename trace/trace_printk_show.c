@@ -20,7 +20,11 @@ void trace_bprint_text(struct seq_file *s, struct trace_iterator *iter)
 
 	room = seq_get_buf(s, &to);
 	n = bstr_printf(to, min(room, (size_t)TRACE_PRINTK_MAX), field->fmt, field->buf, bprint_words(iter));
-	seq_commit(s, n + 1 < room ? (int)n : -1);
+	if (n + 1 >= room) {
+		seq_commit(s, -1);
+		return;
+	}
+	seq_commit(s, (int)n);
 	if (!n || to[n - 1] != '\n')
 		seq_putc(s, '\n');
 }
@@ -59,6 +63,22 @@ static void trace_bputs_raw(struct seq_file *s, struct trace_iterator *iter)
 {
 	seq_printf(s, ": %lx : ", ((const struct bputs_entry *)iter->ent)->ip);
 	trace_bputs_text(s, iter);
+}
+
+bool trace_print_message(struct seq_file *s, struct trace_iterator *iter)
+{
+	switch (iter->ent->type) {
+	case TRACE_PRINT:
+		seq_puts(s, ((const struct print_entry *)iter->ent)->buf);
+		return true;
+	case TRACE_BPRINT:
+		trace_bprint_text(s, iter);
+		return true;
+	case TRACE_BPUTS:
+		trace_bputs_text(s, iter);
+		return true;
+	}
+	return false;
 }
 
 static const struct trace_event trace_bprint_event = {

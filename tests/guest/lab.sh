@@ -43,6 +43,11 @@ echo 1 > options/fields
 same 'fields' "lab_step: step=0x42 (66) what=half lab_enter: room=0x42 (66) lights=0x0 (0) lab_enter_dark: room=0x42 (66) lights=0x0 (0) lab_bytes: count=0x4 (4) ends=0x660068 (6684776) bytes=68 61 6c 66 lab_leave: room=0x42 (66) lights=0x0 (0)" "$(echo $(grep -o 'lab_[a-z_]*: .*' trace))"
 grep -q ': print: ip=0x[0-9a-f]* (-[0-9]*) buf=a marker$' trace || fail 'a marker as fields'
 echo 0 > options/fields
+echo task > /sys/kernel/debug/trace_printk/hello
+echo puts > /sys/kernel/debug/trace_printk/hello
+echo 1 > options/printk-msg-only
+same 'messages alone' 'a marker hello from a task on CPU, preempt_count 0 hello without a format' "$(echo $(grep -v '\[00' trace | grep -v '^#' | sed 's/ on CPU [0-9]/ on CPU/'))"
+echo 0 > options/printk-msg-only
 echo 0 > events/lab/enable
 grep -q '^	field:__data_loc unsigned char\[\] bytes;	offset:16;	size:4;	signed:0;$' events/lab/lab_bytes/format || fail 'bytes in format'
 grep -q '^	field:unsigned short ends\[2\];	offset:12;	size:4;	signed:0;$' events/lab/lab_bytes/format || fail 'ends in format'
