@@ -34,14 +34,15 @@ include mk/machines.mk
 ifeq ($(origin ARCH),command line)
 
 NOPG ?=
+NOEVENTS ?=
 .DEFAULT_GOAL := all
-BUILD := build/$(ARCH)$(if $(NOPG),-nopg)
+BUILD := build/$(ARCH)$(if $(NOPG),-nopg)$(if $(NOEVENTS),-noevents)
 include mk/toolchain.mk mk/kernel.mk
-include $(if $(NOPG),,$(wildcard mk/userland.mk mk/guest_progs.mk))
+include $(if $(NOPG)$(NOEVENTS),,$(wildcard mk/userland.mk mk/guest_progs.mk))
 
-# The variant without call sites runs the same programs.
+# The variants without call sites and without tracepoints run the same programs.
 all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio)
-ifdef NOPG
+ifneq ($(NOPG)$(NOEVENTS),)
 $(BUILD)/initramfs.cpio: FORCE
 	@ln -sf ../$(ARCH)/initramfs.cpio $@
 endif

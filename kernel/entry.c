@@ -19,7 +19,7 @@ void exit_to_user_mode(struct pt_regs *regs)
 
 void exit_from_fork(struct pt_regs *regs)
 {
-	if (NEW_TASK_SHOWS_SYS_EXIT && static_key_false(&syscall_trace_key))
+	if (NEW_TASK_SHOWS_SYS_EXIT && tracepoint_key_on(&syscall_trace_key))
 		syscall_trace_exit(regs);
 	exit_to_user_mode(regs);
 }

@@ -32,6 +32,7 @@ KCFLAGS := -std=gnu11 -O2 -g -funsigned-char -ffreestanding -fbuiltin $(OUR_BUIL
 KCFLAGS_aarch64 := -mno-outline-atomics
 KCFLAGS_x86_64  := -mno-red-zone -mcmodel=kernel -fcf-protection=none
 KCFLAGS += $(KCFLAGS_$(ARCH))
+KCFLAGS += $(if $(NOEVENTS),-DNO_TRACEPOINTS)
 KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
 KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
 instrument = $(if $(NOPG)$(filter $(NOTRACE),$(1)),,$(PG_$(ARCH)))

@@ -12,7 +12,7 @@
 #:   make measures         lines, functions, comments: the figures that we keep an eye on
 #:
 #: V=1 shows commands; CROSS=prefix- chooses the compiler (CROSS_x86_64=prefix-: only that machine's); NOPG=1 with ARCH=aarch64
-#: or ARCH=x86_64 builds without call sites, for comparing.
+#: or ARCH=x86_64 builds without call sites, NOEVENTS=1 without tracepoints, for comparing.
 SOAK_MINUTES ?= 10
 ONLY ?=
 
@@ -34,12 +34,15 @@ $(MACHINES:%=guest-programs-%): guest-programs-%: %
 # Each machine's kernel without call sites, for what the nops cost.
 $(MACHINES:%=nopg-%): nopg-%: %
 	$(call inner,$(ARCH_$*)) NOPG=1 all
+# And without tracepoints, for what these cost.
+$(MACHINES:%=noevents-%): noevents-%: %
+	$(call inner,$(ARCH_$*)) NOEVENTS=1 all
 
-bench: deps-run $(HERE:%=nopg-%)
+bench: deps-run $(HERE:%=nopg-%) $(HERE:%=noevents-%)
 	$(Q)$(PYTHON) tools/bench $(foreach m,$(HERE),--arch $(ARCH_$(m)))
-$(MACHINES:%=bench-%): bench-%: deps-run nopg-%
+$(MACHINES:%=bench-%): bench-%: deps-run nopg-% noevents-%
 	$(Q)$(PYTHON) tools/bench --arch $(ARCH_$*)
-bench-docs: deps-run $(HERE:%=nopg-%)
+bench-docs: deps-run $(HERE:%=nopg-%) $(HERE:%=noevents-%)
 	$(Q)$(PYTHON) tools/bench --write docs/benchmarks.md $(foreach m,$(HERE),--arch $(ARCH_$(m)))
 
 # ---- C unit tests: tests/unit/NAME_test.c names in its head what it tests (/* sources: a.c b.c */). Each is built for
@@ -119,4 +122,4 @@ format:
 	$(Q)clang-format -i $(FILES)
 
 .PHONY: test soak guest-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
-	$(foreach goal,soak guest-programs nopg bench,$(MACHINES:%=$(goal)-%))
+	$(foreach goal,soak guest-programs nopg noevents bench,$(MACHINES:%=$(goal)-%))

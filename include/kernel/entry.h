@@ -8,11 +8,11 @@
 #include <asm/ptrace.h>
 #include <irq/irq.h>
 #include <irq/irqflags.h>
-#include <kernel/jump_label.h>
 #include <kernel/percpu.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/preempt.h>
+#include <trace/tracepoint.h>
 
 extern const char __ftrace_text_start[], __ftrace_text_end[]; /* linker.ld */
 
@@ -79,14 +79,14 @@ static __always_inline void syscall_dispatch(struct pt_regs *regs, u32 nr)
 	syscall_fn_t fn = sys_ni_syscall;
 	long ret;
 
-	if (static_key_false(&syscall_trace_key))
+	if (tracepoint_key_on(&syscall_trace_key))
 		nr = syscall_trace_enter(regs, nr);
 	if (likely(nr < NR_SYSCALLS))
 		fn = sys_call_table[nr];
 	ret = fn(syscall_get_arg(regs, 0), syscall_get_arg(regs, 1), syscall_get_arg(regs, 2), syscall_get_arg(regs, 3),
 		 syscall_get_arg(regs, 4), syscall_get_arg(regs, 5));
 	syscall_set_return_value(regs, ret);
-	if (static_key_false(&syscall_trace_key))
+	if (tracepoint_key_on(&syscall_trace_key))
 		syscall_trace_exit(regs);
 }
 

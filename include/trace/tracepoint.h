@@ -51,6 +51,13 @@ void tracepoint_synchronize_unregister(void);
 #define TP_CONDITION(...) __VA_ARGS__
 #define PARAMS(...)   __VA_ARGS__
 
+/* Is there a probe? make NOEVENTS=1 leaves out all places where that is asked, to measure what they cost. */
+#ifdef NO_TRACEPOINTS
+#define tracepoint_key_on(key) false
+#else
+#define tracepoint_key_on(key) static_key_false(key)
+#endif
+
 /* With a condition that is asked for at the place, only when there is a probe. */
 #define DECLARE_TRACE(name, proto, args) DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), true)
 #define DECLARE_TRACE_CONDITION(name, proto, args, cond)                                                     \
@@ -58,12 +65,12 @@ void tracepoint_synchronize_unregister(void);
 	void __traceiter_##name(void *unused, proto);                                                        \
 	static __always_inline void trace_##name(proto)                                                      \
 	{                                                                                                    \
-		if (static_key_false(&__tracepoint_##name.key) && (cond))                                    \
+		if (tracepoint_key_on(&__tracepoint_##name.key) && (cond))                                    \
 			__traceiter_##name(NULL, args);                                                      \
 	}                                                                                                    \
 	static __always_inline bool trace_##name##_enabled(void)                                             \
 	{                                                                                                    \
-		return static_key_false(&__tracepoint_##name.key);                                           \
+		return tracepoint_key_on(&__tracepoint_##name.key);                                           \
 	}                                                                                                    \
 	static inline int register_trace_##name(void (*probe)(void *data, proto), void *data)                \
 	{                                                                                                    \

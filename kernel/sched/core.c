@@ -203,7 +203,7 @@ static void noinline __schedule(bool preempt)
 		rq->nr_switches++;
 		++*switch_count;
 		WRITE_ONCE(rq->curr, next);
-		if (static_key_false(&sched_stat_key))
+		if (tracepoint_key_on(&sched_stat_key))
 			sched_stat_switch(rq, prev, next, prev_state);
 		trace_sched_switch(preempt, prev, next, prev_state);
 		context_switch(rq, prev, next);

@@ -286,7 +286,7 @@ static enum hrtimer_restart noinline replenish_timer(struct hrtimer *t)
 		goto unlock;
 	queue_dl(rq, p);
 	if (!task_current(rq, p)) {
-		if (static_key_false(&sched_stat_key))
+		if (tracepoint_key_on(&sched_stat_key))
 			sched_stat_queued(rq, p);
 		wakeup_preempt(rq, p);
 	}

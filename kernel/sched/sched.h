@@ -8,13 +8,13 @@
  */
 #pragma once
 
-#include <kernel/jump_label.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <lib/atomic.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <time/clock.h>
+#include <trace/tracepoint.h>
 
 #include "deadline_math.h"
 

@@ -68,7 +68,7 @@ static void ttwu_do_activate(struct rq *rq, struct task_struct *p, int flags)
 		rq->nr_uninterruptible--;
 		p->contributes_to_load = false;
 	}
-	if (static_key_false(&sched_stat_key))
+	if (tracepoint_key_on(&sched_stat_key))
 		sched_stat_wake(rq, p);
 	activate_task(rq, p, flags | ENQUEUE_WAKEUP);
 	wakeup_preempt(rq, p);
@@ -170,7 +170,7 @@ void wake_up_new_task(struct task_struct *p)
 		set_task_cpu(p, cpu);
 	rq = __task_rq_lock(p);
 	update_rq_clock(rq);
-	if (static_key_false(&sched_stat_key))
+	if (tracepoint_key_on(&sched_stat_key))
 		sched_stat_queued(rq, p);
 	activate_task(rq, p, ENQUEUE_INITIAL);
 	trace_sched_wakeup_new(p);

@@ -108,16 +108,13 @@ kill $other
 echo > set_event_notrace_pid
 
 # -- the scheduler's story, to the microsecond: what tasks are charged is what they run
-stress --sleep 2 --fork 1 > /dev/null &
-stress=$!
 echo > trace
 echo 0 > tracing_on
 echo 4096 > buffer_size_kb
 echo 1 > $sched/enable
 echo 1 > tracing_on
-sleep 0.1
+stress --sleep 2 --fork 1 --count 50 > /dev/null
 echo 0 > tracing_on
-kill $stress
 same 'all is there' 0 "$(sum overrun)"
 replay -t < trace > /tmp/story || fail "the story does not hold: $(cat /tmp/story)"
 test "$(field switches /tmp/story)" -gt 200 || fail "few switches: $(cat /tmp/story)"

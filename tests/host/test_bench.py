@@ -29,10 +29,12 @@ def test_figures():
              "wakeup_on": [4200], "wakeup_functions": [6600], "pipe_wakeup": [4100],
              "graph": [1100], "passed": [500], "depth_few": [5000], "depth_many": [19400], "plain_few": [3000], "plain_many": [5400],
              "other_task": [530], "filtered": [203], "profiled": [920], "graph_profiled": [1400], "graph_instance": [1970],
-             "stack": [290], "two": [1250], "messages": [100, 9100, 9300, 27300, 27400, 31900]}
+             "stack": [290], "two": [1250], "switches": [4700], "refused": [4900],
+             "sys_enter": [460], "messages": [100, 9100, 9300, 27300, 27400, 31900]}
     costs = bench.figures(found, BOOT)
     assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
     assert [costs[name] for name in ("profiled", "graph_profiled", "graph_instance", "stack", "two")] == [240, 400, 590, 30, 350]
+    assert [costs[name] for name in ("switch_event", "switch_refused", "sys_enter_event")] == [350, 450, 260]
     assert (costs["printk"], costs["printk_text"], costs["puts"]) == (100, 200, 50)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
     assert (costs["enable"], costs["disable"], costs["line"], costs["site"]) == (250, 100, 500, 70)
@@ -47,7 +49,7 @@ def test_every_target_has_a_name():
 
 
 def column(figure):
-    return {row: figure for row in [*bench.NAMES.values(), *(f"what the nops add: {text}" for text in bench.NOPS.values())]}
+    return {row: figure for row in [*bench.NAMES.values(), *(f"what {what} add: {text}" for what in bench.OFF for text in bench.NOPS.values())]}
 
 
 def test_the_document_has_a_place_for_every_figure():
