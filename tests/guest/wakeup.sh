@@ -72,7 +72,7 @@ for function_trace in 0 1; do
 	plan wakeup_dl deadline
 done
 
-# -- a wake-up's latency is what the sched_switch tracer sees of it: the same sleeper, the same instructions
+# -- a wake-up's latency is what the sched_switch tracer, in an instance, sees of it
 # stamps PID FILE: how long each of its real-time wake-ups took, in ns, from raw records
 stamps() {
 	while read who cpu stamp prev prio kind to next priority state; do
@@ -97,20 +97,23 @@ for function_trace in 0 1; do
 	near "$what: + and ==>" $LATENCY $((($(stamps $pid /tmp/raw) + 500) / 1000)) 1
 	echo nop > current_tracer
 	echo 1 > tracing_on
-	test $function_trace = 1 || of_wakeup=$LATENCY
 done
-echo sched_switch > current_tracer
+echo 0 > options/function-trace
+mkdir instances/seen
+echo sched_switch > instances/seen/current_tracer
+echo wakeup_rt > current_tracer
 waketest steps > /tmp/plan
 echo 0 > tracing_on
 read pid policy prio low high < /tmp/plan
-echo raw > trace_options
-grep -v '^#' trace > /tmp/raw
-echo noraw > trace_options
+read LATENCY < tracing_max_latency
+echo raw > instances/seen/trace_options
+grep -v '^#' instances/seen/trace > /tmp/raw
 echo nop > current_tracer
+rmdir instances/seen
 echo 1 > tracing_on
 stamps $pid /tmp/raw > /tmp/all
 same 'wake-ups that the sched_switch tracer has' 20 $(wc -l < /tmp/all)
-near 'wakeup_rt and sched_switch of the same wake-up' $of_wakeup $((($(sort -n /tmp/all | tail -n 1) + 500) / 1000)) 1
+near 'wakeup_rt and sched_switch of the same wake-up' $LATENCY $((($(sort -n /tmp/all | tail -n 1) + 500) / 1000)) 1
 
 # -- which tasks
 echo wakeup_rt > current_tracer
