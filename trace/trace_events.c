@@ -58,7 +58,8 @@ bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags)
 /* The record is complete, but not committed, and something is to be asked before. Refused: it is taken back. */
 static noinline void end_not_plain(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
 {
-	if (flags & EVENT_FILE_TRIGGERS)
+	/* A record that lies aside does so whatever has become of the triggers since. */
+	if ((flags & EVENT_FILE_TRIGGERS) || !buffer->event)
 		trace_event_end_triggers(buffer, fp, flags);
 	else if (trace_event_refused(buffer, flags))
 		ring_buffer_discard(buffer->file->tr->cpu_data[smp_processor_id()].buffer, buffer->event);
@@ -71,7 +72,7 @@ void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 	struct trace_array *tr = buffer->file->tr;
 	u32 flags = READ_ONCE(buffer->file->flags);
 
-	if (unlikely(flags & ~EVENT_FILE_ENABLED)) {
+	if (unlikely((flags & ~EVENT_FILE_ENABLED) || !buffer->event)) {
 		end_not_plain(buffer, fp, flags);
 		return;
 	}

@@ -26,8 +26,9 @@ for round in 1 2 3; do
 	same "round $round: stacks" '300 100' "$(grep -A 1 '<stack trace>' trace | grep -c ' lab_step$') $(grep -A 1 '<stack trace>' trace | grep -c ' step_write$')"
 done
 
-# -- set and taken away while they are hit, from the scheduler, too, and in an instance
+# -- set and taken away while they are hit, from the scheduler, too, and in an instance; recording goes on and off meanwhile
 mkdir instances/i
+while [ ! -e $stop ]; do echo 0 > tracing_on; echo 1 > tracing_on; done &
 for round in $(seq 15); do
 	for event in $step $switch; do
 		echo 'traceoff:1 if common_pid == -1' > $event/trigger
@@ -57,6 +58,7 @@ runs 'with all that is in force' rmdir instances/i
 touch $stop
 wait
 rm $stop
+echo 1 > tracing_on
 holds 'no commands' set_ftrace_filter "$none"
 holds 'nobody is called' enabled_functions ''
 for event in $step $switch; do
