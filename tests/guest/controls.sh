@@ -126,7 +126,7 @@ echo five > trace_marker 2> /dev/null && fail 'trace_marker takes text with noma
 echo markers > trace_options
 
 # -- options: the folder and the file are two views of one thing. A tracer's own are in the file while it is selected;
-# test_nop_refuse and, on one machine, funcgraph-args say no.
+# test_nop_refuse, trace_printk_dest without another array to go to and, on one machine, funcgraph-args say no.
 graph='funcgraph-.*|sleep-time|graph-time'
 function='func_stack_trace|func-no-repeats'
 flip() {
@@ -138,7 +138,7 @@ flip() {
 		echo $old > options/$name
 	done
 }
-flip $(ls options | grep -vE "^(test_nop_refuse|$graph|$function)$")
+flip $(ls options | grep -vE "^(test_nop_refuse|trace_printk_dest|$graph|$function)$")
 same 'as many options' $(ls options | grep -cvE "^($graph|$function)$") $(wc -l < trace_options)
 echo function_graph > current_tracer
 flip $(ls options | grep -E "^($graph)$" | grep -v funcgraph-args)
