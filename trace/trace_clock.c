@@ -79,6 +79,7 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);
 		ring_buffer_set_clock(tr->buffer, tr->clock ? tr->clock : trace_clock_sched);
 		trace_update_fast(tr);
+		synchronize_rcu(); /* who has read the one before has recorded it, and it goes */
 		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 		trace_max_reset(tr);
 		trace_max_resume(tr);

@@ -116,6 +116,7 @@ traced sched moves
 for event in sched_stat_wait sched_stat_sleep sched_stat_blocked; do # test_sched_stat.py measures them
 	seen $event "comm=$name pid=[0-9]+ delay=[0-9]+ \[ns\]"
 done
+grep -A 1 sched_migrate_task: /tmp/trace | grep -q 'sched_wakeup_new:' && fail 'a new task is moved before it has been anywhere'
 seen sched_migrate_task "comm=$name pid=[0-9]+ prio=$number orig_cpu=[012] dest_cpu=[012]"
 
 # -- memory: by whom, for whom, how much; also while the callers' return addresses are hooked
