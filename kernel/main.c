@@ -1,4 +1,7 @@
-/* The map of the kernel: everything that is initialised, in order. */
+/*
+ * The map of the kernel: everything that is initialised, in order. Levels of initcalls are what stands beside the
+ * functions themselves (<kernel/init.h>); the event initcall_start and initcall_debug show them one by one.
+ */
 #include <asm/mmu.h>
 #include <boot/boot_info.h>
 #include <drivers/driver.h>
@@ -7,6 +10,7 @@
 #include <irq/softirq.h>
 #include <irq/workqueue.h>
 #include <kernel/cmdline.h>
+#include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
@@ -16,7 +20,6 @@
 #include <mm/slab.h>
 #include <mm/vmalloc.h>
 #include <proc/fork.h>
-#include <proc/futex.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
 #include <sched/sched.h>
@@ -27,15 +30,14 @@
 /* Process 1: the rest of initialisation, with everything there that a thread may use; then it becomes /init. */
 static int kernel_init(void *unused)
 {
+	do_initcalls(early);             /* what is easiest while there is one CPU: futexes */
 	smp_init();                      /* the other CPUs, and the threads that stop them */
-	rcu_init();                      /* the thread that serves call_rcu() */
-	spawn_ksoftirqd();               /* softirqs under load */
-	workqueue_init();                /* kworker/N:0 */
-	drivers_probe(DRIVER_DEVICE);    /* serial port, real-time clock, ... */
+	do_initcalls(core);              /* threads that serve all others: softirqs, work queues, call_rcu() */
+	do_initcalls(fs);                /* the first files, from the initramfs */
+	do_initcalls(device);            /* drivers: serial port, real-time clock, ... */
 	trace_boot_start();              /* ftrace= and its relatives */
-	populate_rootfs(boot_info.initrd.base, boot_info.initrd.base + boot_info.initrd.size); /* the first files */
 	console_on_rootfs();             /* its descriptors 0, 1 and 2 */
-	trace_boot_end();                /* traceoff_after_boot */
+	do_initcalls(late);              /* when all else is there: traceoff_after_boot */
 	return run_init_process();       /* we are /init now, and return into user mode */
 }
 
@@ -76,7 +78,6 @@ void start_kernel(void)
 	tick_init_cpu();
 	fork_init();                     /* tasks and their limits */
 	signals_init();
-	futex_init();
 	vfs_init();                      /* caches, the root file system, registered file systems */
 	local_irq_enable();
 	rest_init();                     /* process 1 does the rest; we idle */

@@ -7,8 +7,6 @@
 void trace_init(void);
 /* Boot: what the command line asked for. Thread-like context, before or after the other CPUs start. */
 void trace_boot_start(void);
-/* Boot: process 1 is about to become the first program. */
-void trace_boot_end(void);
 
 /*
  * Stop and start recording in the top buffer, as writing tracing_on does, but for tracers' own start and

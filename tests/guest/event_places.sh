@@ -4,8 +4,8 @@
 . /run/prelude
 tracing_reset
 
-# Those that no command provokes: no kernel thread ends while the system runs.
-exceptions='sched_kthread_stop sched_kthread_stop_ret'
+# Those that no command provokes: no kernel thread ends while the system runs, and the boot is over.
+exceptions='sched_kthread_stop sched_kthread_stop_ret initcall_level initcall_start initcall_finish'
 name='[^ ]+'
 number='-?[0-9]+'
 pointer='[0-9a-f]{16}'

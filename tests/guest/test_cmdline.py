@@ -1,5 +1,7 @@
 """The kernel's command line: tracing from the first moment, quietness, the first program, and what is wrong in it."""
 
+import re
+
 import pytest
 from vitrine_guest import PANICKED, GuestError
 
@@ -39,7 +41,7 @@ def test_options_and_clock_from_boot(machine):
 
 def test_events_from_boot(machine):
     append = 'trace_event=sched:sched_switch,task: trace_trigger="sched_process_exec.stacktrace:1 if pid == 9999,sched_process_exec.nosuch" ' \
-             'trace_instance=one,sched:sched_process_fork,nosuch:* trace_instance=two trace_instance=a/b traceoff_after_boot'
+             'trace_instance=one,sched:sched_process_fork,nosuch:* trace_instance=two trace_instance=a/b traceoff_after_boot initcall_debug'
     with machine.guest(append=append, smp=2) as guest:
         assert ask(guest, f"cd {TRACING}; grep -c sched_switch: trace") != "0\n"
         assert ask(guest, "cat set_event | sort") == "sched:sched_process_exec\nsched:sched_switch\ntask:task_newtask\ntask:task_rename\n"
@@ -51,6 +53,12 @@ def test_events_from_boot(machine):
         for word in ("trace_trigger: 'sched_process_exec.nosuch'", "trace_instance: 'nosuch:*'", "trace_instance: 'a/b'"):
             assert f"{word} ignored: " in said
         ask(guest, "rmdir instances/one && mkdir instances/one && rmdir instances/*")
+        said = re.sub(r"(?m)^\[[^]]*\] ", "", said)
+        assert re.findall("^entering initcall level: (.*)$", said, re.M) == ["early", "core", "fs", "device", "late"]
+        calls = re.findall(r"^calling  (\w+\+0x0/0x[0-9a-f]+) @ 1 irqs_disabled\(\) 0$", said, re.M)
+        assert calls == re.findall(r"^initcall (\S+) returned 0 after \d+ usecs, irqs_disabled\(\) 0$", said, re.M)
+        assert [call.split("+")[0] for call in calls if call.startswith(("futex_", "rcu_", "populate_", "probe_", "late_"))] == \
+            ["futex_init", "rcu_init", "populate_rootfs", "probe_devices", "late_trace_init"]
 
 
 def test_events_printed(machine):
