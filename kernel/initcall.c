@@ -54,7 +54,7 @@ __setup("initcall_debug", set_initcall_debug);
 
 /* ---- The calls */
 
-static void do_one_initcall(initcall_t fn)
+static noinline void do_one_initcall(initcall_t fn)
 {
 	int depth = preempt_count(), ret;
 

@@ -35,7 +35,6 @@ static int kernel_init(void *unused)
 	do_initcalls(core);              /* threads that serve all others: softirqs, work queues, call_rcu() */
 	do_initcalls(fs);                /* the first files, from the initramfs */
 	do_initcalls(device);            /* drivers: serial port, real-time clock, ... */
-	trace_boot_start();              /* ftrace= and its relatives */
 	console_on_rootfs();             /* its descriptors 0, 1 and 2 */
 	do_initcalls(late);              /* when all else is there: traceoff_after_boot */
 	return run_init_process();       /* we are /init now, and return into user mode */
@@ -55,6 +54,7 @@ static void __noreturn rest_init(void)
 
 void start_kernel(void)
 {
+	ftrace_early_command_line();     /* are calls noted until there is a tracer? */
 	smp_setup_boot_cpu(boot_info.nr_cpus); /* how many CPUs there can be */
 	pr_notice(UTS_SYSNAME " version " UTS_RELEASE " " UTS_VERSION "\n");
 	pr_info("Machine: %s\n", boot_info.machine);
@@ -66,9 +66,10 @@ void start_kernel(void)
 	vmalloc_init();                  /* from here on: vmalloc(), ioremap() */
 	mm_init();                       /* caches of address spaces, the zero page */
 	sched_init();                    /* runqueues; we are the boot CPU's idle task */
-	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
 	parse_params();                  /* the rest of the command line */
+	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
 	trace_init();                    /* ring buffers: from here on records can be taken */
+	trace_boot_start();              /* and are: ftrace=, trace_event= and their relatives */
 	softirq_init();                  /* before the first interrupt */
 	workqueue_init_early();          /* work can be queued; it waits for its threads */
 	hrtimers_init();                 /* timers; their hardware comes next */
