@@ -73,7 +73,7 @@ void ftrace_early_command_line(void)
 /* What the note would have been as a record. */
 static void move_call(struct trace_array *tr, struct ring_buffer_per_cpu *buffer, const struct early_call *call)
 {
-	u64 ts = trace_clock_at(tr, cycles_to_ns(call->counter));
+	u64 ts = trace_clock_at(tr, call->counter);
 	struct ring_buffer_event *event = ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), ts);
 	struct ftrace_entry *entry;
 
@@ -95,7 +95,7 @@ void ftrace_early_move(struct trace_array *tr)
 	if (call == end)
 		return;
 	/* The ring was emptied just now: it shall begin as early as they do, or they would all be as late as that. */
-	tr->time_start = trace_clock_at(tr, cycles_to_ns(call->counter));
+	tr->time_start = trace_clock_at(tr, call->counter);
 	ring_buffer_begin(buffer, tr->time_start);
 	for (; call < end; call++) {
 		long rec = ftrace_rec_of((unsigned long)_text + call->ip);
