@@ -1,7 +1,7 @@
 /*
  * What the call sites of -pg -mfentry call.
  *
- *     void __fentry__(void)       as compiled: does nothing
+ *     void __fentry__(void)       as compiled: notes the call, or does nothing
  *     void ftrace_caller(void)    when traced: calls what ftrace_call holds
  *     void return_to_handler(void)    where traced functions return to when their return is traced
  *
