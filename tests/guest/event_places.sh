@@ -1,7 +1,8 @@
 #!/bin/sh
 # description: the kernel's own events: ordinary commands provoke each, its text is as Linux words it, what belongs together comes in pairs
-# requires: smp=3 icount progs="callevents"
+# requires: smp=3 icount progs="callevents" append="trace_event=initcall:*"
 . /run/prelude
+cat $T/trace > /tmp/boot
 tracing_reset
 
 # Those that no command provokes: no kernel thread ends while the system runs.
@@ -37,6 +38,14 @@ paired() {
 		grep -F "[$cpu]" /tmp/trace | grep -oE " ($1|$2): " | uniq -d | grep . && fail "CPU $cpu: twice, of $1 and $2"
 	done
 }
+
+# -- of the boot: what it called, level by level
+mv /tmp/boot /tmp/trace
+function="func=$name\+0x0/0x[0-9a-f]+"
+seen initcall_level 'level=(early|core|fs|device|late)'
+seen initcall_start "$function"
+seen initcall_finish "$function ret=0"
+paired initcall_start initcall_finish
 
 interrupts() {
 	taskset 1 sleep 0.02
