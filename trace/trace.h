@@ -24,15 +24,6 @@ struct trace_graph_state;
 struct trace_pid_list;
 struct func_probe;
 
-/* trace_entry.flags */
-#define TRACE_FLAG_IRQS_OFF     0x01
-#define TRACE_FLAG_NEED_RESCHED 0x04
-#define TRACE_FLAG_HARDIRQ      0x08
-#define TRACE_FLAG_SOFTIRQ      0x10
-#define TRACE_FLAG_PREEMPT_RESCHED 0x20
-#define TRACE_FLAG_NMI          0x40
-#define TRACE_FLAG_BH_OFF       0x80
-
 /* A priority as ctx_switch_entry keeps it, in a byte as Linux does: a deadline task's -1 is 255 there. */
 static inline int ctx_switch_prio(u8 prio)
 {

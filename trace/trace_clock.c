@@ -5,6 +5,7 @@
 #include <time/hrtimer.h>
 #include <uapi/time.h>
 
+#include "trace_event_file.h"
 #include "trace_max.h"
 
 /* Counts records, for an order across CPUs that no clock can give. */
@@ -92,6 +93,7 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);
 		ring_buffer_set_clock(tr->buffer, tr->clock ? tr->clock : trace_clock_sched);
 		trace_update_fast(tr);
+		trace_events_update_options(tr);
 		synchronize_rcu(); /* who has read the one before has recorded it, and it goes */
 		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 		trace_max_reset(tr);

@@ -86,6 +86,8 @@ u64 ring_buffer_time_stamp(struct trace_buffer *buffer);
 
 /* What ring_buffer_reserve takes; stays the same for the buffer's life, so it can be kept. */
 struct ring_buffer_per_cpu *ring_buffer_cpu(struct trace_buffer *buffer, int cpu);
+/* All of them, by CPU; they stay the same for the buffer's life. */
+struct ring_buffer_per_cpu *const *ring_buffer_cpus(struct trace_buffer *buffer);
 /*
  * static inline struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *cpu_buffer,
  *							       unsigned long length, u64 ts);

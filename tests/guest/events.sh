@@ -161,5 +161,32 @@ echo 0 > $sched/sched_switch/enable
 grep -q ': schedule <-' trace || fail 'no function'
 grep -A2 'prev_comm=sleep' trace | grep -q '^ => __schedule$' || fail 'the stack does not begin in __schedule'
 echo 0 > options/stacktrace
+
+# -- the names of tasks: a new name is noted when its task leaves the CPU, and again after others have pushed it out
+# name: our own, as the table has it
+name() {
+	while read pid rest; do
+		[ "$pid" != $$ ] || echo "$rest"
+	done < saved_cmdlines
+}
+tracing_reset
+size=$(cat saved_cmdlines_size)
+was=$(cat /proc/$$/comm)
+echo 3 > saved_cmdlines_size
+echo 1 > $sched/sched_wakeup/enable
+for new in first second second third; do
+	echo $new > /proc/$$/comm
+	sleep 0.001
+	name > /tmp/name
+	same 'our new name is in saved_cmdlines' $new "$(cat /tmp/name)"
+	for i in 1 2 3 4; do
+		sh -c 'sleep 0.001; exit'
+	done
+	name > /tmp/name
+	same 'and still, or once more' $new "$(cat /tmp/name)"
+done
+echo 0 > $sched/sched_wakeup/enable
+echo $was > /proc/$$/comm
+echo $size > saved_cmdlines_size
 tracing_reset
 finish
