@@ -38,7 +38,7 @@ def read(address, size):
     """Bytes of the guest's memory."""
     if not size:
         return b""
-    return bytes(gdb.selected_inferior().read_memory(address, size))
+    return bytes(gdb.selected_inferior().read_memory(address & ALL, size))
 
 
 def word(address):

@@ -9,7 +9,7 @@ from vt import kernel
 
 class Aarch64:
     pc, fp, sp = "pc", "x29", "sp"
-    # What a call keeps, and what says who runs (arch/aarch64/include/asm/current.h).
+    # What a call keeps, and what says who runs (asm/current.h).
     kept = [f"x{n}" for n in range(19, 31)] + ["sp", "pc", "SP_EL0"]
 
     @staticmethod
@@ -31,9 +31,16 @@ class Aarch64:
         yield kernel.per_cpu("overflow_stack_end", cpu), 4096
 
     @staticmethod
-    def mark(registers):
-        """What return_to_handler goes by (fgraph_ret_mark)."""
-        return registers("x29")
+    def handler_frame(frame, depth):
+        """return_to_handler, so many bytes on its stack: (stack pointer before, caller's frame pointer, return address, mark)."""
+        end = register(frame, "sp") + depth
+        fp, address = kernel.words(end - 32, 2) if depth else (register(frame, "x29"), register(frame, "x30"))
+        return end, fp, address, fp
+
+    @staticmethod
+    def current_of(frame):
+        """Of a frame of the kernel's: nothing changes SP_EL0 there but a switch of tasks."""
+        return register(frame, "SP_EL0")
 
     @staticmethod
     @contextlib.contextmanager
@@ -52,7 +59,8 @@ class Aarch64:
 
 class X86:
     pc, fp, sp = "rip", "rbp", "rsp"
-    kept = ["rbx", "rbp", "r12", "r13", "r14", "r15", "rsp", "rip"]
+    kept = ["rbx", "rbp", "r12", "r13", "r14", "r15", "rsp", "rip", "gs_base"]
+    current_task = 0  # where it is in per-CPU memory: set by note_symbols()
 
     @staticmethod
     def asleep_at(task):
@@ -71,8 +79,14 @@ class X86:
             yield ends[number], 2 * 4096
 
     @staticmethod
-    def mark(registers):
-        return registers("rsp") - 8
+    def handler_frame(frame, depth):
+        end = register(frame, "rsp") + depth
+        fp = kernel.word(end - 16) if depth >= 16 else register(frame, "rbp")
+        return end, fp, kernel.word(end - 8) if depth >= 8 else None, end - 8
+
+    @classmethod
+    def current_of(cls, frame):
+        return kernel.word(register(frame, "gs_base") + cls.current_task)
 
     @staticmethod
     @contextlib.contextmanager
@@ -84,6 +98,12 @@ class X86:
 def machine():
     """Of the kernel whose symbols are loaded."""
     return X86 if "x86" in gdb.selected_inferior().architecture().name() else Aarch64
+
+
+def note_symbols():
+    """What unwinders need: they must not look symbols up."""
+    if machine() is X86:
+        X86.current_task = kernel.address_of("current_task")
 
 
 def register(frame, name):
