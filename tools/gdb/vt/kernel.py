@@ -27,6 +27,16 @@ def address_of(name):
     return int(variable(f"(unsigned long)&{name}"))
 
 
+_enumerators = {}
+
+
+def enumerator(name):
+    """The number of a name of some enum."""
+    if name not in _enumerators:
+        _enumerators[name] = int(variable(name))
+    return _enumerators[name]
+
+
 def type_of(name):
     try:
         return gdb.lookup_type(name)
@@ -59,6 +69,12 @@ def text(pointer, limit=256):
             return (found + part[:end]).decode(errors="replace")
         found += part
     return found[:limit].decode(errors="replace")
+
+
+def constant_text(address):
+    """The same, from the kernel's file where it is constant."""
+    found = image().text(address)
+    return text(address) if found is None else found
 
 
 def chars(value):
@@ -202,6 +218,10 @@ def task_state(task):
     if state & 0x80:  # TASK_DEAD
         return "X"
     return STATES[(state & 0x7F).bit_length()]
+
+
+def state_letter(index):
+    return STATES[index] if index < len(STATES) else "?"
 
 
 def comm(task):

@@ -1,9 +1,12 @@
 """Pretty-printers: a task, a list, a tree, a page, a trace record in one line each. `print/r` shows the struct itself."""
 
+import struct
+
 import gdb
 from gdb.printing import RegexpCollectionPrettyPrinter, register_pretty_printer
 
 from vt import kernel
+from vt.trace import Array, Line
 
 PAGE_FLAGS = ("reserved", "buddy", "slab", "pcp", "large", "icache", "anon")
 
@@ -114,12 +117,47 @@ class PagePrinter(Printer):
         return f"frame {index + int(kernel.variable('min_pfn')):#x}"
 
 
+class RecordPrinter(Printer):
+    """A trace record, by whichever of its structs: its text, and whose it is."""
+
+    @one_line
+    def to_string(self):
+        if self.value.address is None:
+            return "a record without a place"
+        return self.text(int(self.value.address), int(self.value.type.sizeof))
+
+    @staticmethod
+    def text(address, size):
+        line = Line(0, 0, 0, kernel.read(address, max(size, min(512, 4096 - address % 4096))))
+        text = Array(None).texts.text(line).rstrip("\n")
+        return f"pid {line.pid} {line.flag_letters()} {text}"
+
+
+class RingEventPrinter(RecordPrinter):
+    """What stands in a ring buffer: its header, and the record."""
+
+    @one_line
+    def to_string(self):
+        kind, delta = int(self.value["type_len"]), int(self.value["time_delta"])
+        if kind >= 29:
+            return ("padding", "time extend", "time stamp")[kind - 29]
+        if not kind and not int(self.value["array"][0]):
+            return "nothing yet"
+        address = int(self.value.address) + (4 if kind else 8)
+        size = kind * 4 if kind else struct.unpack("<I", kernel.read(address - 4, 4))[0] - 4
+        return f"+{delta} ns, {size} bytes: {self.text(address, size)}"
+
+
+RECORDS = "trace_entry|trace_event_raw_.*|ftrace_entry|print_entry|stack_entry|ctx_switch_entry|ftrace_graph_(ent|ret)_entry"
+
+
 def printers():
     found = RegexpCollectionPrettyPrinter("vitrine")
     for name, kind, printer in (("task", "task_struct", TaskPrinter), ("list", "list_head", ListPrinter),
                                 ("tree", "rb_root", TreePrinter), ("cached tree", "rb_root_cached", CachedTreePrinter),
-                                ("tree node", "rb_node", NodePrinter), ("page", "page", PagePrinter)):
-        found.add_printer(name, f"^{kind}$", printer)
+                                ("tree node", "rb_node", NodePrinter), ("page", "page", PagePrinter),
+                                ("record", RECORDS, RecordPrinter), ("ring buffer event", "ring_buffer_event", RingEventPrinter)):
+        found.add_printer(name, f"^({kind})$", printer)
     return found
 
 
