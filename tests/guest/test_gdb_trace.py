@@ -30,6 +30,8 @@ BAD = {
     "vt-trace -x 1": "-x: no such option",
     "vt-trace some": "some: a number of records is wanted",
     "vt-trace 1 2": "usage: vt-trace [-i INSTANCE] [-c CPU] [N]",
+    "vt-hooks": "usage: vt-hooks FUNCTION",
+    "vt-hooks vfs_read": "vfs_read is not traced now, its site holds a nop: vt-ftrace vfs_read",
     "vt-ftrace": "usage: vt-ftrace SITE|FUNCTION",
     "vt-ftrace zork": "zork: no function that can be traced (available_filter_functions lists them)",
     "vt-ftrace 0x1": "0x1: no function that can be traced (available_filter_functions lists them)",
