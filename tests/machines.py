@@ -43,6 +43,7 @@ class Target:
     arguments: tuple  # registers of a call's arguments, where a traced function's are handed to the tracer
     kept: tuple  # registers that a call keeps
     results: tuple  # and those that it returns values in
+    back_to_breakpoints: bool  # a replay finds breakpoints and watchpoints backwards, not only the instruction before
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
     # its letter in the third of a trace line's flags)
     storms: tuple
@@ -99,6 +100,7 @@ AARCH64 = Target(
     arguments=(),  # gcc's hook comes when they may be anywhere
     kept=tuple(f"x{n}" for n in range(19, 30)),
     results=("x0", "x1"),
+    back_to_breakpoints=True,
     storms=(),
 )
 
@@ -132,6 +134,7 @@ X86_64 = Target(
     arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
     kept=("rbx", "rbp", "r12", "r13", "r14", "r15"),
     results=("rax", "rdx"),
+    back_to_breakpoints=False,  # QEMU 7.2 does not come to an end there
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
 )
 

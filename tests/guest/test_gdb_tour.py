@@ -48,6 +48,19 @@ def test_tour(tmp_path):
     assert re.search(r"#0 +return_to_handler<vfs_write> .*\n +#1 .* ksys_write ", shown) and "vfs_write returns to ksys_write" in shown, shown
 
 
+def test_hunt(tmp_path):
+    """docs/time-travel.md: backwards from the maximum to who asked for it."""
+    page = tmp_path / "page.md"
+    with open(os.path.join(ROOT, "docs", "time-travel.md"), encoding="utf-8") as file:
+        page.write_text(file.read())
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tools/doc-gdb"), page], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    after = page.read_text()
+    assert done.returncode == 0 and re.search(r"= 70\d{4}\n", after), done.stdout
+    assert re.search(r"#0 +trace_max_take .*(\n.*)*plant_spin_lock_irqsave \(ns=700000\)", after) and "$2 = 700000" in after, after
+    assert re.search(r"\(gdb\) x/i .*\n.*<_raw_spin_lock_irqsave.*msr\s+daifset, #", after), after
+
+
 def test_a_session_that_fails_is_told(tmp_path):
     page = tmp_path / "page.md"
     for text, said in (("<!-- gdb: x86_64 -->\n    (gdb) vt-bt zork\n<!-- end of gdb -->\n", "(gdb) vt-bt zork: zork: a pid or `all` is wanted"),
