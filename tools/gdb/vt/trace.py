@@ -39,9 +39,8 @@ class Line:
         irqs = "D" if flags & BH_OFF else "d"
         if not flags & IRQS_OFF:
             irqs = "b" if flags & BH_OFF else "."
-        resched = ".np"[(flags & NEED_RESCHED and 1) + (flags & PREEMPT_RESCHED and 2)] if not (
-            flags & NEED_RESCHED and flags & PREEMPT_RESCHED) else "N"
-        context = ".sh" [bool(flags & SOFTIRQ) + 2 * bool(flags & HARDIRQ)] if not (flags & HARDIRQ and flags & SOFTIRQ) else "H"
+        resched = ".npN"[bool(flags & NEED_RESCHED) + 2 * bool(flags & PREEMPT_RESCHED)]
+        context = ".shH"[bool(flags & SOFTIRQ) + 2 * bool(flags & HARDIRQ)]
         if flags & NMI:
             context = "Z" if flags & HARDIRQ else "z"
         return irqs + resched + context + DEPTHS[self.count & 15] + DEPTHS[self.count >> 4]

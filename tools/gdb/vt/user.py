@@ -69,7 +69,7 @@ class User(command.Command):
     """Use the symbols of a user program: of the one named, or of a task's. Without a word: say which are in use.
 
 At a stop in user mode the program that runs is chosen by itself. All programs lie at the same addresses, so a breakpoint in one
-may stop in another: look at vt-ps, or make it `hbreak main if $vt_task(PID)...`."""
+may stop in another: vt-user tells then in which."""
 
     name = "vt-user"
     usage = "vt-user [PROGRAM|PID]"
