@@ -413,6 +413,7 @@ void trace_options_free(struct trace_array *tr); /* end what options have begun.
 void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `local` */
 int tracing_set_clock(struct trace_array *tr, const char *name);
 bool trace_clock_in_ns(const struct trace_array *tr);
+u64 trace_clock_at(const struct trace_array *tr, u64 cycles); /* its stamp of when the counter showed this */
 bool trace_clock_measures(unsigned clock_id); /* are its differences times, in ns? */
 static __always_inline u64 trace_clock_now(const struct trace_array *tr)
 {

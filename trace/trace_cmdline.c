@@ -133,19 +133,23 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 	comm[TASK_COMM_LEN - 1] = '\0'; /* noted while its task may have been changing it */
 }
 
+/* By the options as they are now. */
+static __always_inline void record_as_wanted(struct task_struct *task)
+{
+	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_CMD))
+		tracing_record_cmdline(task);
+	else if (READ_ONCE(tgid_users))
+		record_tgid(task);
+}
+
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
 	/* The top array's switch counts while it is the only one. */
 	if (!tracer_tracing_is_on(&global_trace) && READ_ONCE(global_trace.list.next) == &global_trace.list)
 		return;
-	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_CMD)) {
-		tracing_record_cmdline(prev);
-		tracing_record_cmdline(next);
-	} else if (READ_ONCE(tgid_users)) {
-		record_tgid(prev);
-		record_tgid(next);
-	}
+	record_as_wanted(prev);
+	record_as_wanted(next);
 }
 
 /* Who ends while recording is switched off on another CPU may never be seen to be switched: the new name counts. */
@@ -197,7 +201,7 @@ int tracing_start_cmdline_record(void)
 	if (ret)
 		return ret;
 	cmdline_users++;
-	tracing_record_cmdline(current);
+	record_as_wanted(current);
 	return 0;
 }
 

@@ -27,7 +27,6 @@ struct trace_event_file {
 	unsigned soft_users;                 /* [e] who need the probe, whether it is on or not */
 	u16 type;                            /* [I] of its records */
 	u16 other_pid;                       /* [I] offset of the pid of a second task that it is about; 0: none */
-	bool records_cmdline;                /* [e] it has asked for tasks' names */
 	struct event_filter *filter;         /* [e, RCU; read by probes] NULL: none */
 	char *filter_text;                   /* [e] what the file `filter` shows; NULL: none */
 	struct event_trigger *triggers;      /* [e, RCU; read by probes] the newest first; NULL: none */

@@ -134,13 +134,17 @@ static void fire_left(struct trace_event_file *file, unsigned left, const struct
 			t->command->fire(t, hit);
 }
 
-/* No record is being made. */
-static void fire_all(struct trace_event_file *file, const struct trigger_hit *hit)
+/*
+ * No record is being made; `record` is aside. There was no condition when the event's flags were read, but a trigger
+ * that has come since may have one.
+ */
+static void fire_all(struct trace_event_file *file, const void *record, const struct trigger_hit *hit)
 {
 	struct event_trigger *t;
 
 	for_each_trigger (t, file)
-		t->command->fire(t, hit);
+		if (!t->filter || filter_match(t->filter, record))
+			t->command->fire(t, hit);
 }
 
 /* ---- Records aside, in no ring */
@@ -245,7 +249,7 @@ void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long f
 		end_with_conditions(buffer, &hit);
 		return;
 	}
-	fire_all(file, &hit);
+	fire_all(file, buffer->entry, &hit);
 	if (!trace_event_refused(buffer, READ_ONCE(file->flags)))
 		record_aside(buffer, fp);
 	aside_leave(buffer->depth);

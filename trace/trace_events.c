@@ -82,26 +82,23 @@ void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 
 /* ---- On and off: event_mutex held */
 
+/* Whether names and processes are noted is asked at each switch: the options may change while the event is on. */
 static int start_cmdlines(struct trace_event_file *file)
 {
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&trace_types_lock);
 	ret = tracing_expand(file->tr);
-	if (!ret && (file->tr->trace_flags & TRACE_ITER(RECORD_CMD))) {
+	if (!ret)
 		ret = tracing_start_cmdline_record();
-		file->records_cmdline = !ret;
-	}
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
 
-static void stop_cmdlines(struct trace_event_file *file)
+static void stop_cmdlines(void)
 {
 	mutex_lock(&trace_types_lock);
-	if (file->records_cmdline)
-		tracing_stop_cmdline_record();
-	file->records_cmdline = false;
+	tracing_stop_cmdline_record();
 	mutex_unlock(&trace_types_lock);
 }
 
@@ -126,7 +123,7 @@ static int enable(struct trace_event_file *file)
 	if (!ret)
 		return 0;
 	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
-	stop_cmdlines(file);
+	stop_cmdlines();
 	return ret;
 }
 
@@ -134,7 +131,7 @@ static void disable(struct trace_event_file *file)
 {
 	reg_probe(file, false);
 	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
-	stop_cmdlines(file);
+	stop_cmdlines();
 }
 
 void trace_events_update_pids(struct trace_array *tr)
@@ -231,6 +228,8 @@ int trace_event_set_by_text(struct trace_event_set *set, char *text)
 	bool on = *text != '!';
 	char *name = text + !on, *system = strsep(&name, ":");
 
+	if (!name && !*system)
+		return -EINVAL; /* a "!" alone */
 	if (name) {
 		match.system = part(system);
 		match.event = part(name);

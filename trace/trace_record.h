@@ -35,7 +35,7 @@ static __always_inline void trace_fill(struct trace_entry *ent, int type, struct
  * Scratch memory of a CPU, a part for each context that can interrupt another one here: task, softirq, interrupt, nmi.
  * Who finds `depth` at n uses part n; whoever interrupts meanwhile uses the next and puts `depth` back. Not the context
  * counts, as an interrupt's entry runs traced code before preempt_count says interrupt. Between enter and leave nothing
- * is traced, faults or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
+ * is traced or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
  */
 #define TRACE_NEST_MAX 4
 static __always_inline unsigned trace_nest_enter(unsigned *depth)

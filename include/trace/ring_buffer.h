@@ -54,6 +54,8 @@ unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu);
 /* Forget events and counts. Serialised, interrupts on. */
 void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu);
 void ring_buffer_reset(struct trace_buffer *buffer);
+/* The same, of a ring whose next event is as early as ts, which is over. Boot: nobody else uses the ring. */
+void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts);
 /*
  * Exchange what two buffers hold for `cpu`, in constant time: a latency tracer keeps its maximum so. On
  * `cpu`, interrupts off, not in an nmi. 0, -EINVAL when sizes differ, -EAGAIN while either is resized or reset
