@@ -41,6 +41,9 @@ class Target:
     kept_out: tuple  # lkdtm's crash types that end in an oops on the last of `cpus`: the kernel astray in user memory
     jumped_from: tuple  # how a dump tells who jumped to data; () where nothing but the stack knows
     arguments: tuple  # registers of a call's arguments, where a traced function's are handed to the tracer
+    kept: tuple  # registers that a call keeps
+    results: tuple  # and those that it returns values in
+    back_to_breakpoints: bool  # a replay finds breakpoints and watchpoints backwards, not only the instruction before
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
     # its letter in the third of a trace line's flags)
     storms: tuple
@@ -95,6 +98,9 @@ AARCH64 = Target(
     kept_out=("EXEC_USERSPACE",),  # loads and stores would need PAN
     jumped_from=("lr : lkdtm_EXEC_DATA",),
     arguments=(),  # gcc's hook comes when they may be anywhere
+    kept=tuple(f"x{n}" for n in range(19, 30)),
+    results=("x0", "x1"),
+    back_to_breakpoints=True,
     storms=(),
 )
 
@@ -126,6 +132,9 @@ X86_64 = Target(
     kept_out=("EXEC_USERSPACE", "ACCESS_USERSPACE"),
     jumped_from=(),
     arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
+    kept=("rbx", "rbp", "r12", "r13", "r14", "r15"),
+    results=("rax", "rdx"),
+    back_to_breakpoints=False,  # QEMU 7.2 does not come to an end there
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
 )
 

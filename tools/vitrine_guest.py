@@ -41,9 +41,9 @@ class GuestError(Exception):
 class Machine:
     """What to start for one architecture, and what its end says."""
 
-    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, firmware=()):
-        """firmware: for QEMU's own -kernel on that board, in place of the board's."""
-        self.goal, self.qemu, self.kernel, self.board, self.cpu = goal, qemu, kernel, board, cpu
+    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, firmware=()):
+        """gdb: its word for the architecture; firmware: for QEMU's own -kernel on that board, in place of the board's."""
+        self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
         self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
         self.firmware = list(firmware)
 
@@ -81,13 +81,14 @@ MACHINES = {
     "aarch64": Machine(goal="arm64", qemu="qemu-system-aarch64", kernel="Image", board="virt", cpu="cortex-a57",
                        irqchips={"gicv2": (",gic-version=2", ""), "gicv3": (",gic-version=3", "")},
                        exit_device=["-semihosting-config", "enable=on,target=native"],
-                       exit_status=exit_status_semihosting, boots=DIRECTLY),
+                       exit_status=exit_status_semihosting, boots=DIRECTLY, gdb="aarch64"),
     # The ELF file itself, by its PVH note; the firmware is QEMU's small one, made for that: SeaBIOS looks at devices for 16 million
     # instructions first. (GRUB wants a BIOS, and other boards have theirs.)
     "x86_64": Machine(goal="x86_64", qemu="qemu-system-x86_64", kernel="vmlinux", board="q35", cpu="qemu64",
                       irqchips={"apic": ("", ""), "x2apic": ("", ",+x2apic")},
                       exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
-                      exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, firmware=["-bios", "qboot.rom"]),
+                      exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, gdb="i386:x86-64",
+                      firmware=["-bios", "qboot.rom"]),
 }
 
 # With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody: milliseconds, by which
