@@ -52,9 +52,13 @@ class Monitor:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def take_file(guest, monitor, output):
-    """`tohost FILE` was started in the guest: write that file's bytes to `output` and let the program end."""
-    at, size, crc = guest.expect(HANDED).groups()
+def take_file(guest, monitor, output, instead="(?!)"):
+    """`tohost FILE` was started in the guest: write that file's bytes to `output` and let the program end. False when the
+    console says `instead`."""
+    match = guest.expect(f"{HANDED}|{instead}")
+    if match.group(1) is None:
+        return False
+    at, size, crc = match.groups()
     if monitor.link is None:
         monitor.connect()
     for _ in range(TRIES):
@@ -65,5 +69,5 @@ def take_file(guest, monitor, output):
             with open(output, "rb") as file:
                 if zlib.crc32(file.read()) == int(crc, 16):
                     guest.send("\n")
-                    return
+                    return True
     raise GuestError(f"{output}: the guest's file did not come over whole: {fault or 'its checksum differs'}", NO_STATUS)

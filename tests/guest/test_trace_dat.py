@@ -10,6 +10,7 @@ from test_formats import lines_of
 from tohost import Monitor, take_file
 from tracetext import PLAIN
 
+VRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/vrun")
 TRACING = "/sys/kernel/tracing"
 HELLO = "/sys/kernel/debug/trace_printk/hello"
 CPUS = 2
@@ -227,3 +228,15 @@ def check_streamed(session):
         status, said = session.guest.run(f"cd /tmp; trace-record {wrong}")
         assert (status, said.count("\n")) == (1, 1) and message in said and said.startswith("trace-record: "), (wrong, said)
     assert session.run(f"cd {TRACING}; {state}") == before and "trace.dat" not in session.run("ls /tmp")
+
+
+def test_vrun_brings_the_trace(machine, tmp_path):
+    """The script's output and status are its own; a trace that cannot be made is a line and status 1."""
+    (tmp_path / "script").write_text("echo said $1; exit 3\n")
+    for arguments, status, said in ((["-e sched"], 3, "said it\n"), (["-p nonsense"], 1, "trace-record: no tracer 'nonsense'\n")):
+        done = subprocess.run([VRUN, "--arch", machine.arch, "--smp", "2", "--trace", tmp_path / "t.dat", "--trace-args", *arguments,
+                               tmp_path / "script", "it"], capture_output=True, text=True, check=False, timeout=100)
+        assert (done.returncode, done.stdout) == (status, said), done
+        assert done.stderr == (f"vrun: {tmp_path}/t.dat: no trace was made\n" if status == 1 else "")
+    found, _ = report(tmp_path / "t.dat", "-N")
+    assert any(line.name == "sched_switch" for line in found[0])

@@ -33,7 +33,7 @@ static size_t nr_wishes;
 
 static struct {
 	int version;
-	bool extract, only_command;
+	bool extract, only_command, quiet;
 	const char *output;
 } opt = {.version = 7, .output = "trace.dat"};
 
@@ -441,7 +441,8 @@ static int run(char **argv)
 		vt_warn("%s has what was taken until then, the rest is in the buffers: trace-record -x takes it",
 			opt.output);
 	write_file(d);
-	fprintf(stderr, "%s: %lu pages of records of %d CPUs\n", opt.output, total_pages(), nr_cpus);
+	if (!opt.quiet)
+		fprintf(stderr, "%s: %lu pages of records of %d CPUs\n", opt.output, total_pages(), nr_cpus);
 	clean_up();
 	return good ? command_status : 1;
 }
@@ -458,6 +459,7 @@ static const char help[] =
 	"  -x           only take what is in the buffers, as tracing is set up now\n"
 	"  -6           write version 6 of the format, for old readers\n"
 	"  -o FILE      in place of trace.dat; it may be a pipe or a port\n"
+	"  -q           say nothing when all is well\n"
 	"  Without a command it records until ^C. Settings are put back. The exit status is the command's, or 1 and a\n"
 	"  message when something else failed.\n";
 
@@ -498,6 +500,9 @@ static void parse(struct vt_options *o, int argc, char **argv)
 		case 'F':
 			opt.only_command = true;
 			break;
+		case 'q':
+			opt.quiet = true;
+			break;
 		case 'o':
 			opt.output = o->arg;
 			break;
@@ -531,9 +536,9 @@ int main(int argc, char **argv)
 {
 	struct vt_options o = {
 		.usage =
-			"trace-record [-6Fx] [-p TRACER] [-e EVENT] [-l FUNC] [-n FUNC] [-g FUNC] [-O OPTION] "
+			"trace-record [-6Fqx] [-p TRACER] [-e EVENT] [-l FUNC] [-n FUNC] [-g FUNC] [-O OPTION] "
 			"[-C CLOCK] [-b KB] [-B NAME ...] [-o FILE] [-- COMMAND [ARG...]]",
-		.options = "6Fxp:e:l:n:g:O:C:b:B:o:",
+		.options = "6Fqxp:e:l:n:g:O:C:b:B:o:",
 		.help = help,
 		.bad_status = 1};
 
