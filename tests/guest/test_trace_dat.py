@@ -220,6 +220,7 @@ def check_streamed(session):
     text = session.run("trace-record -C local -p irqsoff -o /tmp/l.dat -- true > /dev/null 2>&1; echo $?")
     assert text.split() == ["0"]
     assert "# tracer: irqsoff\n" in trace_cmd("report", session.fetch("/tmp/l.dat"))
+    check_pipes_and_state(session)
     for wrong, message in (("-p nonsense -- true", "no tracer 'nonsense'"), ("-e no:such -- true", "no event 'no:such'"),
                            ("-p function -l nonsense -- true", "no function 'nonsense'"), ("-e sched -O nonsense -- true", "no option 'nonsense'"),
                            ("-e sched -- /nonsense", "/nonsense: No such file or directory"), ("true", "nothing to record"),
@@ -228,6 +229,20 @@ def check_streamed(session):
         status, said = session.guest.run(f"cd /tmp; trace-record {wrong}")
         assert (status, said.count("\n")) == (1, 1) and message in said and said.startswith("trace-record: "), (wrong, said)
     assert session.run(f"cd {TRACING}; {state}") == before and "trace.dat" not in session.run("ls /tmp")
+
+
+def check_pipes_and_state(session):
+    """An output that cannot seek gets the same bytes; one that fails, a message that says where they are. What trace-show and trace-stat say."""
+    session.run("cd /tmp; trace-record -C local -qe sched -o /dev/stdout -- sleep 0.01 | cat > p.dat")
+    assert any(line.name == "sched_switch" for line in report(session.fetch("/tmp/p.dat"), "-N")[0][0])
+    status, said = session.guest.run("trace-record -C local -qe sched -o /dev/full -- sleep 0.01")
+    saved = re.fullmatch(r"trace-record: /dev/full: No space left on device: the trace is in (\S+)\n", said)
+    assert status == 1 and trace_cmd("dump", "--validate", "-i", session.fetch(saved[1])).endswith("is a valid trace-cmd file\n")
+    shown_now = session.run(f"cd {TRACING}; mkdir instances/two; echo shown > instances/two/trace_marker; trace-show -B two; trace-stat -B two; trace-stat; "
+                            "rmdir instances/two; trace-show -c 7 || trace-show -B two || trace-stat -B two || true")
+    assert "tracing_mark_write: shown" in shown_now and re.search(r"CPU [01]: 1 records in \d+ bytes, 0 overwritten, 0 dropped", shown_now)
+    assert "Functions: schedule\n" in shown_now and "Instance two\n" in shown_now
+    assert "trace-show: no CPU 7\n" in shown_now and "trace-stat: no instance 'two'\n" in shown_now
 
 
 def test_vrun_brings_the_trace(machine, tmp_path):

@@ -39,7 +39,7 @@ static struct {
 
 static int nr_cpus, output_fd = -1, command_status;
 static char *prefix; /* of files that hold pages meanwhile; NULL: none may be there */
-static bool output_made;
+static bool output_regular, output_made;
 
 /* Written by the handler, or (command) read by it. */
 static volatile sig_atomic_t interrupted, command;
@@ -334,7 +334,7 @@ static bool record(int go)
 	while (!ended()) {
 		wait_pages(20);
 		if (good && !take(false)) {
-			vt_warn("%s: %s: recording ends here", prefix, strerror(errno));
+			vt_warn("%s: %s: recording ends here", opt.output, strerror(errno));
 			good = false;
 			for (size_t i = 0; i < nr_arrays; i++)
 				set(&arrays[i], "tracing_on", "0");
@@ -363,19 +363,33 @@ static void reserve(size_t n)
 static void open_output(const struct vt_dat *d)
 {
 	struct stat st;
-	bool there = stat(opt.output, &st) == 0, regular;
+	bool there = stat(opt.output, &st) == 0;
 
 	output_fd = open(opt.output, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (output_fd < 0 || fstat(output_fd, &st) < 0)
 		vt_die_errno(1, opt.output);
-	regular = S_ISREG(st.st_mode);
-	output_made = regular && !there;
+	output_regular = S_ISREG(st.st_mode);
+	output_made = output_regular && !there;
 	prefix = vt_malloc(strlen(opt.output) + 40);
-	sprintf(prefix, "%s.%d", regular ? opt.output : "/tmp/trace-record", (int)getpid());
-	if (regular) {
+	sprintf(prefix, "%s.%d", output_regular ? opt.output : "/tmp/trace-record", (int)getpid());
+	if (output_regular) {
 		ftruncate(output_fd, 0);
 		reserve(vt_dat_room(d));
 	}
+}
+
+/* The port is closed, or the pipe's reader is gone. The pages are there still. */
+static void save_elsewhere(struct vt_dat *d, struct vt_dat_buffer *buffers)
+{
+	const char *why = strerror(errno);
+	char name[48];
+	int fd;
+
+	snprintf(name, sizeof(name), "/tmp/trace-record.%d.dat", (int)getpid());
+	fd = output_regular ? -1 : open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || vt_dat_write(d, fd, buffers, nr_arrays, false) < 0)
+		vt_die(1, "%s: %s", opt.output, why);
+	vt_die(1, "%s: %s: the trace is in %s", opt.output, why, name);
 }
 
 static void write_file(struct vt_dat *d)
@@ -388,10 +402,10 @@ static void write_file(struct vt_dat *d)
 			arrays[i].buffer.text = vt_tracefs_read_or_die(arrays[i].name, "trace");
 		buffers[i] = arrays[i].buffer;
 	}
-	if (vt_dat_write(d, output_fd, buffers, nr_arrays) < 0)
-		vt_die_errno(1, opt.output);
+	if (vt_dat_write(d, output_fd, buffers, nr_arrays, !output_regular) < 0)
+		save_elsewhere(d, buffers);
 	end = lseek(output_fd, 0, SEEK_CUR);
-	if (end >= 0)
+	if (output_regular)
 		ftruncate(output_fd, end);
 	if (close(output_fd) < 0)
 		vt_die_errno(1, opt.output);
@@ -437,9 +451,10 @@ static int run(char **argv)
 		vt_warn("%s: %s", prefix, strerror(errno));
 		good = false;
 	}
-	if (!good)
-		vt_warn("%s has what was taken until then, the rest is in the buffers: trace-record -x takes it",
-			opt.output);
+	if (!good) {
+		vt_warn("the rest is in the buffers, and tracing stays as it is set: trace-record -x takes it");
+		vt_tracefs_keep();
+	}
 	write_file(d);
 	if (!opt.quiet)
 		fprintf(stderr, "%s: %lu pages of records of %d CPUs\n", opt.output, total_pages(), nr_cpus);

@@ -28,6 +28,8 @@ void vt_tracefs_set(const char *instance, const char *file, const char *text, in
 void vt_tracefs_instance(const char *instance);
 /* Put back all that was set, the last first. Safe to call again: there is nothing left to do. */
 void vt_tracefs_restore(void);
+/* Leave all as it is set now: to put a tracer back would empty the buffers. */
+void vt_tracefs_keep(void);
 /* How many CPUs the kernel has buffers for. */
 int vt_tracefs_cpus(void);
 /* Exit with status 1 unless tracefs is mounted. */
@@ -69,8 +71,9 @@ int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, 
 /* Take what is there; rest: also the page that the writer is on. Returns 0, or -1 with errno: then pages are
  * still there. */
 int vt_spool_take(struct vt_spool *s, bool rest);
-/* Write all pages to fd, taking each segment away once it is written. Returns 0, or -1 with errno. */
-int vt_spool_give(struct vt_spool *s, int fd);
+/* Write all pages to fd; unless keep: taking each segment away once it is written. Returns 0, or -1 with
+ * errno. */
+int vt_spool_give(struct vt_spool *s, int fd, bool keep);
 /* Take the files away. */
 void vt_spool_close(struct vt_spool *s);
 
@@ -89,7 +92,8 @@ struct vt_dat;
 struct vt_dat *vt_dat_new(int version, int nr_cpus);
 /* How large all but the pages becomes, at most: what to have in store. */
 size_t vt_dat_room(const struct vt_dat *d);
-/* Write the whole file, from its beginning on and without seeking. Returns 0, or -1 with errno. */
-int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t nr);
+/* Write the whole file, from its beginning on and without seeking. keep: it can be written again. Returns 0,
+ * or -1 with errno. */
+int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t nr, bool keep);
 
 #endif

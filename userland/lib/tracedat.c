@@ -39,6 +39,7 @@ struct vt_dat {
 	struct vt_bytes sections[NR_SECTIONS]; /* what is in them */
 	struct vt_bytes tgids;
 	int fd;
+	bool keep;	       /* what is written */
 	unsigned long long at; /* bytes written */
 };
 
@@ -320,7 +321,7 @@ static int put_data(struct vt_dat *d, struct vt_dat_buffer *buffer, unsigned lon
 	if (pad_to(d, at) < 0)
 		return -1;
 	for (int cpu = 0; cpu < d->nr_cpus; cpu++) {
-		if (vt_spool_give(&buffer->cpus[cpu], d->fd) < 0)
+		if (vt_spool_give(&buffer->cpus[cpu], d->fd, d->keep) < 0)
 			return -1;
 		d->at += (unsigned long long)buffer->cpus[cpu].pages * VT_TRACE_PAGE;
 	}
@@ -500,7 +501,7 @@ out:
 }
 
 /* Names of tasks and their groups are those of now: whoever was recorded has been seen. */
-int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t nr)
+int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t nr, bool keep)
 {
 	struct place *places = vt_malloc(nr * sizeof(*places));
 	char *tgids = vt_tracefs_read(NULL, "saved_tgids");
@@ -508,6 +509,9 @@ int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t
 	int ret;
 
 	d->fd = fd;
+	d->at = 0;
+	d->keep = keep;
+	section(d, OPT_CMDLINES)->n = d->tgids.n = 0;
 	put_tracefs_file(section(d, OPT_CMDLINES), "saved_cmdlines", 8);
 	if (tgids && *tgids)
 		vt_put_text(&d->tgids, tgids);

@@ -181,6 +181,11 @@ void vt_tracefs_restore(void)
 	}
 }
 
+void vt_tracefs_keep(void)
+{
+	last = NULL;
+}
+
 int vt_tracefs_cpus(void)
 {
 	char *path = vt_tracefs_path(NULL, "per_cpu"), **names = vt_names(path);

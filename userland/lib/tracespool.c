@@ -131,7 +131,7 @@ int vt_spool_take(struct vt_spool *s, bool rest)
 	return more;
 }
 
-int vt_spool_give(struct vt_spool *s, int fd)
+int vt_spool_give(struct vt_spool *s, int fd, bool keep)
 {
 	static char page[VT_TRACE_PAGE];
 
@@ -151,7 +151,8 @@ int vt_spool_give(struct vt_spool *s, int fd)
 			free(name);
 			return -1;
 		}
-		unlink(name);
+		if (!keep)
+			unlink(name);
 		free(name);
 	}
 	return 0;
