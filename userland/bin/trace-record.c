@@ -200,6 +200,18 @@ static void set_tracer(const struct array *a)
 	set(a, "current_tracer", a->tracer);
 }
 
+/*
+ * Not ourselves: to take a page away takes as many calls as fill another, so there would be no end of it. Of
+ * events there are few, and sched_switch is wanted of everybody.
+ */
+static void leave_us_out(const struct array *a)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	vt_tracefs_set(a->name, "set_ftrace_notrace_pid", text, O_APPEND, NULL);
+}
+
 /* Everything but the start. */
 static void prepare(struct array *a)
 {
@@ -213,8 +225,10 @@ static void prepare(struct array *a)
 		choose_task(a, command);
 	if (vt_tracefs_write(a->name, "trace", "", O_TRUNC) < 0)
 		vt_die_errno(1, "trace");
-	if (a->tracer)
+	if (a->tracer) {
+		leave_us_out(a);
 		set_tracer(a);
+	}
 }
 
 /* ---- Pages */
