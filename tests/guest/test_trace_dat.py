@@ -9,6 +9,7 @@ import pytest
 from test_formats import lines_of
 from tohost import Monitor, take_file
 from tracetext import PLAIN
+from vtrace_files import Vtrace, build, check_bad_files, check_formats
 
 VRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/vrun")
 TRACING = "/sys/kernel/tracing"
@@ -148,6 +149,11 @@ class Session:
             return file.read(), self.fetch("/tmp/t.dat")
 
 
+@pytest.fixture(scope="module")
+def vtrace(tmp_path_factory):
+    return Vtrace(build(tmp_path_factory.mktemp("vtrace")))
+
+
 @pytest.fixture
 def session(machine, tmp_path):
     monitor = Monitor()
@@ -174,17 +180,25 @@ def check_plain(session, options):
     filtered, _ = report(dat, "-F", "sched_switch: prev_pid == 0")
     switches = [line for lines in filtered.values() for line in lines if line.name != "kernel_stack"]  # trace-cmd shows what stacks come next
     assert len(switches) == len(re.findall(r": sched_switch: .* prev_pid=0 ", text))
+    shares = re.findall(r"^ +%[\d.]+ .* bputs #(\d+)$", trace_cmd("hist", dat), re.M)
+    assert sum(map(int, shares)) == counts["bputs"]
     session.run("echo 0 > options/func_stack_trace; echo > set_event; echo > set_ftrace_filter; echo nop > current_tracer")
     return sum(counts.values())
 
 
-def test_report_is_trace(session):
+def test_report_is_trace(session, vtrace, tmp_path):
     for version in ("", "-6"):
-        check_plain(session, version)
+        records = check_plain(session, version)
+        assert vtrace.good("check", session.folder + "/t.dat") == f"in order: {records} records of {CPUS} CPUs\n".encode()
     # A graph, with events and a marker in it.
     text, dat = session.take("echo 'vfs_read' > set_graph_function", "echo sched_switch > set_event", "echo function_graph > current_tracer",
                              "echo 1 > tracing_on", "cat /proc/meminfo > /dev/null; echo hello > trace_marker", "cd .")
     assert compare_graph(text, dat) > 50
+    assert vtrace.good("check", dat).startswith(b"in order: ")
+    slices = check_formats(vtrace, dat)
+    reads = [name for found in slices.values() for name, *_ in found if name == "vfs_read"]
+    assert len(reads) == text.count("|  vfs_read() {") and any(name.startswith("CPU ") for name in slices)
+    check_bad_files(vtrace, dat, tmp_path)
     session.run("echo > set_event; echo > set_graph_function; echo nop > current_tracer")
     # What was overwritten is said where it is missing, with its number.
     text, dat = session.take("echo 8 > buffer_size_kb", "echo 'sched:*' > set_event", "echo 1 > tracing_on",
@@ -197,6 +211,9 @@ def test_report_is_trace(session):
         assert cpu in lost if overrun[cpu] else cpu not in lost
         assert lost.get(cpu, 0) in (None, overrun[cpu])
     assert compare(text, dat)["sched_switch"]
+    assert f"{sum(number or 0 for number in lost.values())} lost in {len(lost)} gaps" in vtrace.good("check", dat).decode()
+    gaps = [name for found in check_formats(vtrace, dat).values() for name, *_ in found if name.endswith("records lost")]
+    assert len(gaps) == len(lost)
     check_streamed(session)
 
 
@@ -205,7 +222,7 @@ def check_streamed(session):
     state = "cat tracing_on current_tracer set_event buffer_size_kb trace_clock set_ftrace_filter options/stacktrace; ls instances"
     session.run("echo 1 > tracing_on; echo irq:irq_handler_entry > set_event; echo schedule > set_ftrace_filter; echo counter > trace_clock")
     before = session.run(state)
-    said = session.run("cd /tmp; trace-record -C local -b 64 -p function -e sched -B one -e irq:* -O stacktrace -o s.dat -- "
+    said = session.run("cd /tmp; trace-record -C local -b 64 -p function -e sched -O record-tgid -B one -e irq:* -O stacktrace -o s.dat -- "
                        f"sh -c 'cat /proc/meminfo; i=0; while [ $i -lt 100 ]; do sleep 0.001; i=$((i + 1)); done; exit 0'; cd {TRACING}")
     assert "s.dat: " in said and session.run(state) == before
     dat = session.fetch("/tmp/s.dat")

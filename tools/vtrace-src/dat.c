@@ -261,6 +261,7 @@ static void read_v7(struct bytes *b)
 	next = number(b, 8);
 	for (int n = 0; next; n++) {
 		struct bytes s = from(next), data;
+		uint64_t size;
 		int id;
 
 		if (n == MAX_SECTIONS)
@@ -268,12 +269,10 @@ static void read_v7(struct bytes *b)
 		if (number(&s, 2) != OPT_DONE)
 			die("no options at %llu", (unsigned long long)next);
 		take(&s, 6);
-		s.end = s.at + 8 + number(&s, 8); /* checked by each taking */
-		if (s.end > file_start + dat->size)
-			die("cut off within its options");
+		size = number(&s, 8);
+		s.end = take(&s, size) + size;
+		s.at = s.end - size;
 		do {
-			uint64_t size;
-
 			id = (int)number(&s, 2);
 			size = number(&s, 4);
 			data.at = take(&s, size);

@@ -193,8 +193,9 @@ static void speedscope_finish(uint64_t first, uint64_t last)
 	bool comma = false;
 	const char *name;
 
-	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"vtrace\",\n\"shared\":{\"frames\":[",
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"vtrace\",\n",
 	      out);
+	fputs("\"shared\":{\"frames\":[", out);
 	for (unsigned i = 0; (name = interned(i)); i++) {
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
 		put_text(name);

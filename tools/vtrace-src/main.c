@@ -118,8 +118,8 @@ static const char usage[] =
 	"usage: vtrace [info] FILE               what a trace.dat holds\n"
 	"       vtrace check FILE                is it in order? says what is not\n"
 	"       vtrace chrome|perfetto|speedscope|folded FILE\n"
-	"                                        the same as that tool's file: CPUs, interrupts and tasks as tracks, what runs\n"
-	"                                        and what is called as slices, all else as moments; gaps where records were lost\n"
+	"                                        the same as that tool's file: CPUs, interrupts and tasks as tracks,\n"
+	"                                        who runs and what is called as slices, all else as moments\n"
 	"  -o OUT   in place of standard output\n"
 	"  -B NAME  of this instance, in place of the buffer that is always there\n";
 

@@ -70,11 +70,11 @@ int vt_tracefs_write(const char *instance, const char *file, const char *text, i
  * be 1408. */
 static char *as_setting(const char *file, char *text)
 {
-	char *to = text, *open = strchr(text, '['), *expanded = strstr(text, "(expanded: ");
+	char *to = text, *bracket = strchr(text, '['), *expanded = strstr(text, "(expanded: ");
 
-	if (!strcmp(file, "trace_clock") && open) {
-		open[strcspn(open, "]")] = '\0';
-		memmove(text, open + 1, strlen(open));
+	if (!strcmp(file, "trace_clock") && bracket) {
+		bracket[strcspn(bracket, "]")] = '\0';
+		memmove(text, bracket + 1, strlen(bracket));
 		return text;
 	}
 	if (expanded) {
