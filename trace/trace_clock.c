@@ -26,6 +26,12 @@ static u64 trace_clock_sched(void)
 	return sched_clock();
 }
 
+/* The machine's counter as it is, for those who compare with what they read of it themselves. */
+static u64 trace_clock_arch(void)
+{
+	return arch_read_counter();
+}
+
 /* `read` NULL: sched_clock, inline. Our one clock agrees on all CPUs, so global is no dearer than local. */
 static const struct trace_clock {
 	const char *name;
@@ -42,6 +48,7 @@ static const struct trace_clock {
 	{ "mono_raw", trace_clock_sched, true, false },
 	{ "boot", trace_clock_sched, true, false },
 	{ "tai", ktime_get_real_ns, true, true },
+	{ ARCH_COUNTER_NAME, trace_clock_arch, false, false },
 };
 
 bool trace_clock_measures(unsigned clock_id)

@@ -59,31 +59,6 @@ static int record_format(struct trace_array *tr, unsigned long ip, char *text, c
 	return record_text(tr, ip, text, vscnprintf(text, TRACE_PRINTK_MAX, fmt, args), fp);
 }
 
-int __trace_printk(unsigned long ip, const char *fmt, ...)
-{
-	struct printk_text *texts;
-	struct trace_array *tr;
-	unsigned depth;
-	va_list args;
-	int n = 0;
-
-	preempt_disable_notrace();
-	tr = printk_array();
-	if (!tr)
-		goto enable;
-	texts = this_cpu_ptr(printk_text);
-	depth = trace_nest_enter(&texts->depth);
-	if (likely(depth < TRACE_NEST_MAX)) {
-		va_start(args, fmt);
-		n = record_format(tr, ip, texts->text[depth], fmt, args, arch_caller_fp());
-		va_end(args);
-		trace_nest_leave(&texts->depth, depth);
-	}
-enable:
-	preempt_enable_notrace();
-	return n;
-}
-
 /* The format's address and so many words of arguments. */
 static int record_words(struct trace_array *tr, unsigned long ip, const char *fmt, const u32 *words, unsigned n,
 			unsigned long fp)
@@ -101,13 +76,24 @@ static int record_words(struct trace_array *tr, unsigned long ip, const char *fm
 	return 1 + n;
 }
 
-/* What cannot be kept as words becomes text at once. */
-int __trace_bprintk(unsigned long ip, const char *fmt, ...)
+/* What cannot be kept as words becomes text at once. As record_format(). */
+static int record_binary(struct trace_array *tr, unsigned long ip, char *text, const char *fmt, va_list args,
+			 unsigned long fp)
+{
+	u32 *words = (u32 *)(void *)text;
+	int n = vbin_printf(words, TRACE_PRINTK_MAX / sizeof(*words), fmt, args);
+
+	return likely(n >= 0) ? record_words(tr, ip, fmt, words, n, fp) : record_format(tr, ip, text, fmt, args, fp);
+}
+
+/* With a place of this CPU for the text, or the words; `record` is a constant. */
+static __always_inline int record_message(unsigned long ip, const char *fmt, va_list args, unsigned long fp,
+					  int (*record)(struct trace_array *, unsigned long, char *, const char *,
+							va_list, unsigned long))
 {
 	struct printk_text *texts;
 	struct trace_array *tr;
 	unsigned depth;
-	va_list args;
 	int n = 0;
 
 	preempt_disable_notrace();
@@ -117,19 +103,33 @@ int __trace_bprintk(unsigned long ip, const char *fmt, ...)
 	texts = this_cpu_ptr(printk_text);
 	depth = trace_nest_enter(&texts->depth);
 	if (likely(depth < TRACE_NEST_MAX)) {
-		u32 *words = (u32 *)(void *)texts->text[depth];
-
-		va_start(args, fmt);
-		n = vbin_printf(words, TRACE_PRINTK_MAX / sizeof(*words), fmt, args);
-		if (likely(n >= 0))
-			n = record_words(tr, ip, fmt, words, n, arch_caller_fp());
-		else
-			n = record_format(tr, ip, texts->text[depth], fmt, args, arch_caller_fp());
-		va_end(args);
+		n = record(tr, ip, texts->text[depth], fmt, args, fp);
 		trace_nest_leave(&texts->depth, depth);
 	}
 enable:
 	preempt_enable_notrace();
+	return n;
+}
+
+int __trace_printk(unsigned long ip, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = record_message(ip, fmt, args, arch_caller_fp(), record_format);
+	va_end(args);
+	return n;
+}
+
+int __trace_bprintk(unsigned long ip, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = record_message(ip, fmt, args, arch_caller_fp(), record_binary);
+	va_end(args);
 	return n;
 }
 

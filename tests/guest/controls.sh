@@ -158,6 +158,15 @@ echo a > trace_marker
 echo b > trace_marker
 grep -q ' [0-9]*: tracing_mark_write: b' trace || fail 'no counter in the trace'
 grep '[0-9]\.[0-9]*: tracing_mark_write: b' trace && fail 'counter shows seconds'
+case $(uname -m) in
+aarch64) counter=cntvct ;;
+x86_64) counter=x86-tsc ;;
+esac
+echo $counter > trace_clock # at its own rate: it goes on, and is not in nanoseconds
+echo a > trace_marker
+echo b > trace_marker
+same 'the counter rises' 'a b' "$(echo $(grep -o '[0-9]*: tracing_mark_write: [ab]' trace | sort -n | grep -o '[ab]$'))"
+grep '[0-9]\.[0-9]*: tracing_mark_write: b' trace && fail "$counter shows seconds"
 echo local > trace_clock
 same 'another clock, an empty buffer' 0 $(sum entries)
 

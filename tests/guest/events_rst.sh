@@ -1,9 +1,17 @@
 #!/bin/sh
 # description: the examples of Linux's documentation of events (events.rst), in its order; docs/events.md says where they differ
-# requires: smp=1 icount
+# requires: smp=1 icount progs="errno"
 . /run/prelude
 tracing_reset
 cd $T
+
+# refused FILE TEXT: EINVAL is the answer
+refused() {
+	case $(errno "$1" "$2") in
+	*' = -1 errno=22 (Invalid argument)') ;;
+	*) fail "$2 > $1 is taken" ;;
+	esac
+}
 
 # shows FILE TEXT...: these are its lines
 shows() {
@@ -19,7 +27,8 @@ echo '!sched_wakeup' >> set_event
 shows set_event
 echo 'irq:*' > set_event
 same 'irq:*' "$(grep '^irq:' available_events | sort)" "$(sort set_event)"
-echo > set_event
+refused set_event 'ext4:*\n'
+refused set_event ':mod:ext4\n'
 shows set_event
 echo '*:*' > set_event
 same '*:*' "$(sort available_events)" "$(sort set_event)"
@@ -115,6 +124,7 @@ holds 'off' tracing_on 0
 grep -q ': before$' snapshot || fail 'nothing in the snapshot'
 echo '!snapshot' > events/lab/lab_step/trigger
 echo '!traceoff:1 if step > 1' > events/lab/lab_step/trigger
+refused events/sched/sched_switch/trigger 'hist:keys=next_pid\n'
 echo 0 > snapshot
 tracing_reset
 finish

@@ -182,9 +182,10 @@ put 1 a/tracing_on
 put 1 b/tracing_on
 
 put function_graph a/current_tracer
-sleep 30 & # in calls that are hooked for a
-sleeper=$!
-sleep 0.1
+mkdir quiet
+cat quiet/trace_pipe > /dev/null & # who waits in read() stands in calls that are hooked for a
+reader=$!
+until grep -q "^$reader " /sys/kernel/debug/fgraph/tasks; do sleep 0.01; done
 put 0 a/tracing_on
 
 # -- trace_printk() goes where the option trace_printk_dest is set: to one of them
@@ -231,8 +232,9 @@ exec 5>&-
 	failures=$((failures + 1))
 runs 'while it traces' rmdir b
 holds 'fallen back' $T/options/trace_printk_dest 1
-kill $sleeper
+kill $reader
 wait
+rmdir quiet
 returns_are_whole
 same 'none is left' '' "$(ls)"
 grep -c vfs_read $T/enabled_functions | grep -q '^0$' || fail 'vfs_read is traced still'

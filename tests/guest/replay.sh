@@ -37,10 +37,12 @@ done
 echo > trace
 echo 16 > buffer_size_kb
 exec 5< trace_pipe
+lost=0
 echo 1 > tracing_on
 for burst in 1 2 3 4 5; do
 	dd bs=8192 count=8 <&5 2> /dev/null
-	sleep 0.1
+	until [ $(sum overrun) -gt $lost ]; do sleep 0.01; done
+	lost=$(sum overrun)
 done | replay > /tmp/story || fail 'the story with gaps does not hold'
 echo 0 > tracing_on
 exec 5<&-

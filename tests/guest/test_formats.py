@@ -8,6 +8,7 @@ import pytest
 FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 OPTIONS = ["", "sym-offset", "sym-addr", "noprint-parent", "noirq-info", "nocontext-info"]
 TRACING = "/sys/kernel/tracing"
+COUNTER = {"aarch64": "cntvct", "x86_64": "x86-tsc"}  # the last of the clocks
 TRACERS = ["function", "function_graph", "irqsoff", "nop", "preemptirqsoff", "preemptoff", "sched_switch",
            "wakeup", "wakeup_dl", "wakeup_rt"]
 
@@ -156,7 +157,7 @@ def test_fresh_boot(machine):
                  "tracing_enabled": "1\n", "set_ftrace_filter": "#### all functions enabled ####\n",
                  "set_ftrace_notrace": "#### no functions disabled ####\n", "set_ftrace_pid": "no pid\n",
                  "set_ftrace_notrace_pid": "no pid\n", "tracing_cpumask": "3\n", "enabled_functions": "", "touched_functions": "",
-                 "trace_clock": "[local] global counter uptime perf mono mono_raw boot tai\n",
+                 "trace_clock": f"[local] global counter uptime perf mono mono_raw boot tai {COUNTER[machine.arch]}\n",
                  "trace": read_format("header.txt").replace("function", "nop", 1).format(entries=0, written=0, cpus=2),
                  "/proc/sys/kernel/ftrace_enabled": "1\n"}
         for name, wanted in files.items():

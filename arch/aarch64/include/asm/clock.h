@@ -3,6 +3,8 @@
 
 #include <lib/types.h>
 
+#define ARCH_COUNTER_NAME "cntvct"
+
 /* The ISB keeps the read from being taken early: without it two reads may appear out of order to other CPUs.
  */
 static __always_inline u64 arch_read_counter(void)

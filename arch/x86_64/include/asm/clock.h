@@ -7,6 +7,8 @@
 #include <kernel/jump_label.h>
 #include <lib/types.h>
 
+#define ARCH_COUNTER_NAME "x86-tsc"
+
 extern u64 tsc_hz;			/* 0: not known yet [immutable after tsc_init] */
 extern struct static_key clock_by_hpet; /* on: the TSCs do not agree, or the command line wants the HPET */
 /*
