@@ -195,9 +195,10 @@ def test_report_is_trace(session, vtrace, tmp_path):
                              "echo 1 > tracing_on", "cat /proc/meminfo > /dev/null; echo hello > trace_marker", "cd .")
     assert compare_graph(text, dat) > 50
     assert vtrace.good("check", dat).startswith(b"in order: ")
-    slices = check_formats(vtrace, dat)
-    reads = [name for found in slices.values() for name, *_ in found if name == "vfs_read"]
+    slices, marks = check_formats(vtrace, dat)
+    reads = [name for found in slices.values() for name in found if name == "vfs_read"]
     assert len(reads) == text.count("|  vfs_read() {") and any(name.startswith("CPU ") for name in slices)
+    assert all(mark.startswith("unfinished: ") for found in marks.values() for mark in found)
     check_bad_files(vtrace, dat, tmp_path)
     session.run("echo > set_event; echo > set_graph_function; echo nop > current_tracer")
     # What was overwritten is said where it is missing, with its number.
@@ -212,7 +213,7 @@ def test_report_is_trace(session, vtrace, tmp_path):
         assert lost.get(cpu, 0) in (None, overrun[cpu])
     assert compare(text, dat)["sched_switch"]
     assert f"{sum(number or 0 for number in lost.values())} lost in {len(lost)} gaps" in vtrace.good("check", dat).decode()
-    gaps = [name for found in check_formats(vtrace, dat).values() for name, *_ in found if name.endswith("records lost")]
+    gaps = [name for part in check_formats(vtrace, dat) for found in part.values() for name in found if name.endswith("records lost")]
     assert len(gaps) == len(lost)
     check_streamed(session)
 

@@ -1,13 +1,18 @@
 """What vtrace writes, taken apart: is each file whole, and do all of them say the same?"""
 
 import collections
+import glob
 import json
 import os
 import random
 import re
 import subprocess
+import tempfile
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/vtrace-src")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+FOLDER = os.path.join(ROOT, "tools/vtrace-src")
+SPEEDSCOPE = os.path.join(ROOT, "build/host/npm/node_modules/speedscope/dist/release")
+IMPORTER = os.path.join(ROOT, "tests/host/speedscope_import.js")
 
 
 def build(folder):
@@ -41,8 +46,8 @@ class Vtrace:
 
 
 def chrome_slices(data):
-    """{track: (name, begin, end, ns, why it was closed) of each slice}; all are nested, and times rise."""
-    names, stacks, slices, last = {}, collections.defaultdict(list), collections.defaultdict(list), {}
+    """{track: name of each slice}, and {track: the marks of those that were closed}; all are nested, and times rise."""
+    names, stacks, slices, marks, last = {}, collections.defaultdict(list), collections.defaultdict(list), collections.defaultdict(list), {}
     for event in json.loads(data)["traceEvents"]:
         track = (event["pid"], event.get("tid"))
         if event["ph"] == "M":
@@ -51,14 +56,16 @@ def chrome_slices(data):
         assert event["ts"] >= last.get(track, 0), event
         last[track] = event["ts"]
         if event["ph"] == "B":
-            stacks[track].append(event)
+            stacks[track].append(event["name"])
         elif event["ph"] == "E":
-            begun = stacks[track].pop()
-            slices[names[track]].append((begun["name"], begun["ts"], event["ts"], event["args"]["ns"], event["args"].get("closed")))
+            assert stacks[track].pop() == event["name"]
+            slices[names[track]].append(event["name"])
         else:
             assert event["ph"] == "i" and event["s"] == "t"
+            if re.match("(unfinished|records lost|no return|no end): |.*records lost$", event["name"]):
+                marks[names[track]].append(event["name"])
     assert not any(stacks.values())
-    return slices
+    return slices, marks
 
 
 def folded_sums(text):
@@ -87,38 +94,66 @@ def speedscope_counts(data):
     return counts
 
 
-def perfetto_counts(data):
-    """Slices of each track, from what protoc makes of the file without knowing the schema: numbers of fields."""
-    text = subprocess.run(["protoc", "--decode_raw"], input=data, capture_output=True, check=True).stdout.decode()
-    names, counts, last = {}, collections.Counter(), 0
-    for packet in re.split(r"^1 \{\n", text, flags=re.M)[1:]:
-        if described := re.search(r'^  60 \{\n    1: (\d+)\n    2: "(.*)"', packet, re.M):
+# Of Perfetto's published schema (protos/perfetto/trace), the fields that we write.
+SCHEMA = """syntax = "proto2";
+message Descriptor { optional uint64 uuid = 1; optional string name = 2; optional uint64 parent_uuid = 5; }
+message Annotation { optional string name = 10; optional uint64 uint_value = 3; optional string string_value = 6; }
+message Event { repeated Annotation debug_annotations = 4; optional int32 type = 9; optional uint64 track_uuid = 11; optional string name = 23; }
+message Packet { optional uint64 timestamp = 8; optional uint32 sequence = 10; optional Event event = 11; optional Descriptor track_descriptor = 60; }
+message Trace { repeated Packet packet = 1; }
+"""
+
+
+def perfetto_slices(data):
+    """{track: slices}, {track: ns of the outermost}, as protoc reads the file."""
+    with tempfile.NamedTemporaryFile("w", suffix=".proto") as schema:
+        schema.write(SCHEMA)
+        schema.flush()
+        command = ["protoc", f"-I{os.path.dirname(schema.name)}", "--decode=Trace", os.path.basename(schema.name)]
+        text = subprocess.run(command, input=data, capture_output=True, check=True).stdout.decode()
+    assert not re.search(r"^ *\d+[:{ ]", text, re.M), "a field that is none"
+    names, counts, sums, depth = {}, collections.Counter(), collections.Counter(), collections.Counter()
+    for packet in re.split(r"^packet \{\n", text, flags=re.M)[1:]:
+        if described := re.search(r'  track_descriptor \{\n    uuid: (\d+)\n    name: "(.*)"', packet):
             names[described[1]] = described[2]
             continue
-        assert re.search(r"^  10: 1$", packet, re.M)
-        stamp = int(re.search(r"^  8: (\d+)$", packet, re.M)[1])
-        kind, track = re.search(r"^  11 \{\n    9: (\d)\n    11: (\d+)$", packet, re.M).groups()
-        assert stamp >= 0 and track in names
-        counts[names[track]] += kind == "1"
-        last = max(last, stamp)
-    return {name: number for name, number in counts.items() if number}
+        assert re.match(r"  timestamp: \d+\n  sequence: 1\n  event \{\n", packet), packet
+        kind, track = re.search(r"^    type: (\d)\n    track_uuid: (\d+)$", packet, re.M).groups()
+        name = names[track]
+        depth[name] += {"1": 1, "2": -1, "3": 0}[kind]
+        counts[name] += kind == "1"
+        if kind == "2" and not depth[name]:
+            sums[name] += int(re.search(r'^      uint_value: (\d+)\n      name: "ns"$', packet, re.M)[1])
+        assert depth[name] >= 0 and (kind == "2" or re.search(r'^    name: "', packet, re.M)), packet
+    assert not any(depth.values())
+    return {name: number for name, number in counts.items() if number}, sums
 
 
 def check_formats(vtrace, dat):
-    """All four files of a trace agree; returns Chrome's slices."""
-    slices = chrome_slices(vtrace.good("chrome", dat))
+    """All four files of a trace agree; returns Chrome's slices, and the marks of those that were closed."""
+    slices, marks = chrome_slices(vtrace.good("chrome", dat))
     counts = {name: len(found) for name, found in slices.items()}
-    assert speedscope_counts(vtrace.good("speedscope", dat)) == counts
-    assert perfetto_counts(vtrace.good("perfetto", dat)) == counts
-    folded = vtrace.good("folded", dat)
-    graph = any(name for name in slices if not re.match(r"CPU \d+", name))
-    for name, ns in folded_sums(folded).items():
-        outermost, until = 0, -1
-        for _, begin, end, took, _ in sorted(slices[name], key=lambda one: (one[1], -one[2])):
-            if begin >= until:  # what is called within is counted with its caller
-                outermost, until = outermost + took, end
-        assert not graph or abs(outermost - ns) <= outermost // 100, (name, outermost, ns)
-    return slices
+    speedscope, perfetto = vtrace.good("speedscope", dat), perfetto_slices(vtrace.good("perfetto", dat))
+    assert speedscope_counts(speedscope) == counts == perfetto[0]
+    folded = folded_sums(vtrace.good("folded", dat))
+    assert folded and all(folded[name] == perfetto[1][name] for name in folded)
+    check_importer(vtrace, dat, counts)
+    return slices, marks
+
+
+def check_importer(vtrace, dat, counts):
+    """speedscope's own importer (make speedscope fetches it) finds the slices of its own form and of Chrome's, without complaints."""
+    release = glob.glob(os.path.join(SPEEDSCOPE, "speedscope-*.js"))
+    if not release:
+        return
+    files = [dat + ".speedscope.json", dat + ".json"]
+    for form, path in zip(("speedscope", "chrome"), files):
+        vtrace.good(form, dat, "-o", path)
+    done = subprocess.run(["node", IMPORTER, release[0], *files], capture_output=True, text=True, check=True)
+    assert not re.search("Tried to end|still open|rror", done.stdout + done.stderr), done.stdout[-2000:]
+    for line in re.findall(r"^\{.*\}$", done.stdout, re.M):
+        found = {re.sub(r"^\w+ \(pid \d+\), (.*) \(tid \d+\)$", r"\1", one["name"]): one["slices"] for one in json.loads(line)["profiles"]}
+        assert found == counts, (found, counts)
 
 
 def check_bad_files(vtrace, dat, folder):

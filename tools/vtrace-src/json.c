@@ -59,18 +59,6 @@ static void chrome_begin(struct track *t, uint64_t ts, const char *name)
 	putc('}', out);
 }
 
-static void chrome_end(struct track *t, uint64_t ts, const char *name, uint64_t ns, const char *mark)
-{
-	(void)name;
-	chrome_head("E", t, ts);
-	fprintf(out, ",\"args\":{\"ns\":%llu", (unsigned long long)ns);
-	if (mark) {
-		fputs(",\"closed\":", out);
-		put_text(mark);
-	}
-	fputs("}}", out);
-}
-
 static void chrome_instant(struct track *t, uint64_t ts, const char *name, const char *text)
 {
 	chrome_head("i", t, ts);
@@ -81,6 +69,23 @@ static void chrome_instant(struct track *t, uint64_t ts, const char *name, const
 		put_text(text);
 		putc('}', out);
 	}
+	putc('}', out);
+}
+
+/* Both ends have the name, and no more: speedscope takes what differs for another slice. So a mark is a
+ * moment. */
+static void chrome_end(struct track *t, uint64_t ts, const char *name, uint64_t ns, const char *mark)
+{
+	char text[300];
+
+	(void)ns;
+	if (mark) {
+		snprintf(text, sizeof(text), "%s: %s", mark, name);
+		chrome_instant(t, ts, text, NULL);
+	}
+	chrome_head("E", t, ts);
+	fputs(",\"name\":", out);
+	put_text(name);
 	putc('}', out);
 }
 

@@ -222,7 +222,7 @@ static void sched_switch(const struct type *t, const struct record *r)
 		say_odd(r->cpu, r->ts, "%d goes, but it was %d that ran", prev, c->running);
 	if (prev != r->pid)
 		say_odd(r->cpu, r->ts, "sched_switch by %d of %d", r->pid, prev);
-	if (!c->running_known && !line->nr_frames) {
+	if (!c->running_known && prev && c->first < r->ts) {
 		snprintf(name, sizeof(name), "%s-%d", comm_of(prev), prev);
 		begin(line, c->first, intern(name, NULL));
 	}
@@ -358,8 +358,12 @@ static void gap(const struct record *r)
 	for (struct track *t = first_track; t; t = t->next)
 		if (t->kind == TRACK_TASK && t->cpu == r->cpu)
 			end_all(t, since, "records lost");
-	begin(line, since, intern(name, NULL));
-	end(line, r->ts, r->ts - since, NULL);
+	if (c->seen) {
+		begin(line, since, intern(name, NULL));
+		end(line, r->ts, r->ts - since, NULL);
+	} else {
+		instant(line, r->ts, name, "before the first that is left");
+	}
 	c->running_known = false;
 	c->first = r->ts;
 }
