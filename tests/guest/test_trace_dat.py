@@ -9,7 +9,7 @@ import pytest
 from test_formats import lines_of
 from tohost import Monitor, take_file
 from tracetext import PLAIN
-from vtrace_files import Vtrace, build, check_bad_files, check_formats
+from vtrace_files import Vtrace, build, check_bad_files, check_formats, folded_sums
 
 VRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/vrun")
 TRACING = "/sys/kernel/tracing"
@@ -192,7 +192,8 @@ def test_report_is_trace(session, vtrace, tmp_path):
         assert vtrace.good("check", session.folder + "/t.dat") == f"in order: {records} records of {CPUS} CPUs\n".encode()
     # A graph, with events and a marker in it.
     text, dat = session.take("echo 'vfs_read' > set_graph_function", "echo sched_switch > set_event", "echo function_graph > current_tracer",
-                             "echo 1 > tracing_on", "cat /proc/meminfo > /dev/null; echo hello > trace_marker", "cd .")
+                             "echo 1 > tracing_on; echo 1 > function_profile_enabled",
+                             "cat /proc/meminfo > /dev/null; echo hello > trace_marker", "echo 0 > function_profile_enabled")
     assert compare_graph(text, dat) > 50
     assert vtrace.good("check", dat).startswith(b"in order: ")
     slices, marks = check_formats(vtrace, dat)
@@ -200,6 +201,9 @@ def test_report_is_trace(session, vtrace, tmp_path):
     assert len(reads) == text.count("|  vfs_read() {") and any(name.startswith("CPU ") for name in slices)
     assert all(mark.startswith("unfinished: ") for found in marks.values() for mark in found)
     check_bad_files(vtrace, dat, tmp_path)
+    counted = re.findall(r"^  seq_printf +\d+ +([\d.]+) us", session.run("cat trace_stat/function0 trace_stat/function1"), re.M)
+    folded, counted = sum(folded_sums(vtrace.good("folded", dat), "seq_printf").values()), 1000 * sum(map(float, counted))
+    assert counted and abs(folded - counted) <= counted / 1000 + 2, (folded, counted)
     session.run("echo > set_event; echo > set_graph_function; echo nop > current_tracer")
     # What was overwritten is said where it is missing, with its number.
     text, dat = session.take("echo 8 > buffer_size_kb", "echo 'sched:*' > set_event", "echo 1 > tracing_on",
@@ -221,7 +225,7 @@ def test_report_is_trace(session, vtrace, tmp_path):
 def check_streamed(session):
     """Recorded while it ran, more than the buffers hold; settings come back; instances; a latency tracer's text; errors."""
     state = "cat tracing_on current_tracer set_event buffer_size_kb trace_clock set_ftrace_filter options/stacktrace; ls instances"
-    session.run("echo 1 > tracing_on; echo irq:irq_handler_entry > set_event; echo schedule > set_ftrace_filter; echo counter > trace_clock")
+    session.run("echo 1 > tracing_on; echo '*:*' > set_event; echo schedule > set_ftrace_filter; echo counter > trace_clock")
     before = session.run(state)
     said = session.run("cd /tmp; trace-record -C local -b 64 -p function -e sched -O record-tgid -B one -e irq:* -O stacktrace -o s.dat -- "
                        f"sh -c 'cat /proc/meminfo; i=0; while [ $i -lt 100 ]; do sleep 0.001; i=$((i + 1)); done; exit 0'; cd {TRACING}")

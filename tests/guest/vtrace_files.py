@@ -68,12 +68,13 @@ def chrome_slices(data):
     return slices, marks
 
 
-def folded_sums(text):
-    """Time of each task, all its functions together."""
+def folded_sums(text, function=""):
+    """Time of each task, all its functions together, or of one that is no caller of itself with what it calls."""
     sums = collections.Counter()
     for line in text.decode().splitlines():
         stack, ns = line.rsplit(" ", 1)
-        sums[stack.split(";")[0]] += int(ns)
+        if not function or function in stack.split(";"):
+            sums[stack.split(";")[0]] += int(ns)
     return sums
 
 
