@@ -8,7 +8,7 @@
 
 #include "trace_event_file.h"
 
-#define SET_EVENT_MAX 4096 /* bytes of a write that are looked at */
+#define SET_EVENT_MAX 4096 /* bytes of a write that are looked at; the rest comes with another */
 
 static void show_name(struct seq_file *m, const struct trace_event_file *file)
 {
@@ -64,36 +64,19 @@ static int set_by_words(struct trace_event_set *set, char *text)
 	return ret;
 }
 
-/* Ends the text behind its last whole word; its new length. */
-static size_t cut_to_words(char *text, size_t n)
-{
-	while (n && !strchr(" \t\n", text[n - 1]))
-		n--;
-	text[n] = '\0';
-	return n;
-}
-
-/* Of a long list, such as the file's own content written back, as many words as there is room for: the writer comes
- * again with the rest. */
 static ssize_t set_event_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	char *text = kmalloc(SET_EVENT_MAX, GFP_KERNEL);
-	bool long_list = n >= SET_EVENT_MAX;
-	ssize_t ret;
+	ssize_t taken;
+	int ret = 0;
 
 	if (!text)
 		return -ENOMEM;
-	if (long_list)
-		n = SET_EVENT_MAX - 1;
-	ret = copy_text_from_user(text, SET_EVENT_MAX, buf, n);
-	if (ret >= 0 && long_list) {
-		n = cut_to_words(text, n);
-		ret = n ? 0 : -EINVAL;
-	}
-	if (ret >= 0)
+	taken = copy_words_from_user(text, SET_EVENT_MAX, buf, n);
+	if (taken > 0)
 		ret = set_by_words(tracefs_array(file)->events, text);
 	kfree(text);
-	return ret ? ret : (ssize_t)n;
+	return ret ? ret : taken;
 }
 
 static const struct file_operations set_event_fops = {
