@@ -53,3 +53,15 @@ qemu-x86_64 gdb-x86_64: iso
 endif
 
 .PHONY: $(foreach goal,qemu run gdb replay console,$(MACHINES:%=$(goal)-%))
+
+# tools/vtrace: reads traces with the host's libtraceevent.
+VTRACE_SRC := $(wildcard tools/vtrace-src/*.c)
+build/host/vtrace: $(VTRACE_SRC) tools/vtrace-src/vtrace.h mk/qemu.mk
+	$(Q)test -e /usr/include/traceevent/event-parse.h || tools/deps.sh test
+	@mkdir -p $(@D)
+	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Werror $(VTRACE_CFLAGS) -o $@ $(VTRACE_SRC) -ltraceevent
+
+# speedscope itself, from npm: with it the tests also hand our files to its importer.
+speedscope:
+	$(Q)npm install --silent --no-fund --no-audit --prefix build/host/npm speedscope@1.25.0
+.PHONY: speedscope

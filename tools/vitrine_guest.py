@@ -373,9 +373,10 @@ RUN_INIT = """#!/bin/sh
 true 2>/dev/null >&1 || exec < /dev/console > /dev/console 2>&1  # a kernel starts us without, before there is a /dev
 token={token}
 echo "vrun-start-$token"
-/bin/sh /run/script {arguments}
+{within} /bin/sh /run/script {arguments}
 status=$?
 echo "vrun-exit-$token $status"
+{after}
 poweroff -f
 """
 
@@ -389,10 +390,11 @@ mount -t debugfs debugfs /sys/kernel/debug"""
 class ScriptRun:
     """A script inside a guest: started as the first program, its status read from a marker on the console."""
 
-    def __init__(self, script, arguments=(), files=None, append="", **guest):
-        """script: bytes of the shell script; files: more files for the guest; guest: keywords of Guest."""
+    def __init__(self, script, arguments=(), files=None, append="", within="", after="", **guest):
+        """script: bytes of the shell script; files: more files for the guest; within: a command that runs what stands behind it;
+        after: shell text to run behind the script, unseen; guest: keywords of Guest."""
         self.token = secrets.token_hex(8)
-        init = RUN_INIT.format(mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments))
+        init = RUN_INIT.format(mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments), within=within, after=after)
         inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}
         append = f"{append} init=/run/vrun-init".strip()
         self.guest = Guest(files=inside, append=append, wait_prompt=False, **guest)
@@ -402,12 +404,13 @@ class ScriptRun:
         """Wait until the script begins."""
         self.guest.expect(f"vrun-start-{self.token}\r?\n")
 
-    def wait_exit(self):
-        """Wait for the script's end and the guest's; the status. GuestError as Guest.expect()."""
+    def wait_exit(self, between=lambda: None):
+        """Wait for the script's end and the guest's, and call `between` in between; the status. GuestError as Guest.expect()."""
         try:
             status = int(self.guest.expect(f"vrun-exit-{self.token} (\\d+)\r?\n").group(1))
         finally:
             self.output = self._between_markers()
+        between()
         if not self.guest.wait_end():
             print("vrun: the guest did not power off and was ended", file=sys.stderr)
         return status
