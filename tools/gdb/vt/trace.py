@@ -12,7 +12,6 @@ from vt.ring import Ring
 
 IRQS_OFF, NEED_RESCHED, HARDIRQ, SOFTIRQ, PREEMPT_RESCHED, NMI, BH_OFF = 0x01, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80
 DEPTHS = ".123456789abcdef"
-NO_CMDLINE = 0xFFFF
 COLUMNS = """#                            {0}  _-----=> irqs-off/BH-disabled
 #                            {0} / _----=> need-resched
 #                            {0}| / _---=> hardirq/softirq
@@ -61,12 +60,12 @@ class Names:
     def _find(self, pid):
         if pid < 0:
             return "<XXX>"
-        slot = NO_CMDLINE
+        slot = 0
         if int(self.saved) and pid <= self.saved["pid_to_slot"].type.range()[1]:
             slot = int(self.saved["pid_to_slot"][pid])
-        if slot == NO_CMDLINE:
+        if not slot:
             return "<...>"
-        entry = self.saved["slot"].address.cast(self.saved["slot"].type.target().pointer())[slot]
+        entry = self.saved["slot"].address.cast(self.saved["slot"].type.target().pointer())[slot - 1]
         return kernel.chars(entry["comm"])[:15]
 
 
