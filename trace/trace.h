@@ -405,6 +405,8 @@ void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `loc
 int tracing_set_clock(struct trace_array *tr, const char *name);
 bool trace_clock_in_ns(const struct trace_array *tr);
 u64 trace_clock_at(const struct trace_array *tr, u64 cycles); /* its stamp of when the counter showed this */
+/* What markers record of memory that cannot be read, as in Linux. */
+#define TRACE_FAULTED "<faulted>"
 bool trace_clock_measures(unsigned clock_id); /* are its differences times, in ns? */
 static __always_inline u64 trace_clock_now(const struct trace_array *tr)
 {

@@ -66,7 +66,7 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 
 /* trace_events.c. event_mutex held. */
 void trace_events_update_pids(struct trace_array *tr); /* tr->event_pids have changed */
-/* Or what every record depends on, its clock and the options of stacks. trace_types_lock held, not event_mutex. */
+/* Or what every record depends on: clock, options of stacks, tp_printk. trace_types_lock held. */
 void trace_events_update_options(struct trace_array *tr);
 int trace_event_enable(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
 /*

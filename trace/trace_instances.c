@@ -71,6 +71,7 @@ struct trace_array *trace_array_create(const char *name)
 	mutex_lock(&trace_types_lock);
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 	list_add_tail(&tr->list, &global_trace.list);
+	trace_events_update_options(tr); /* what was switched for all while it was not listed, too */
 	ret = trace_options_inherit(tr);
 	mutex_unlock(&trace_types_lock);
 	if (!ret)

@@ -34,6 +34,7 @@ static ssize_t tracing_mark_write(struct file *file, const char __user *buf, siz
 	char small[MARKER_STACK], *text = small;
 	size_t len = min(n, MARKER_MAX);
 	ssize_t ret;
+	bool fault;
 
 	if (!(tr->trace_flags & TRACE_ITER(MARKERS)))
 		return -EINVAL;
@@ -44,16 +45,15 @@ static ssize_t tracing_mark_write(struct file *file, const char __user *buf, siz
 		if (!text)
 			return -ENOMEM;
 	}
-	ret = -EFAULT;
-	if (!copy_from_user(text, buf, len)) {
-		tracing_record_cmdline(current);
-		preempt_disable_notrace();
-		ret = record_marker(tr, (unsigned long)tracing_mark_write, text, len);
-		preempt_enable_notrace();
-	}
+	fault = copy_from_user(text, buf, len);
+	tracing_record_cmdline(current);
+	preempt_disable_notrace();
+	ret = record_marker(tr, (unsigned long)tracing_mark_write, fault ? TRACE_FAULTED : text,
+			    fault ? strlen(TRACE_FAULTED) : len);
+	preempt_enable_notrace();
 	if (text != small)
 		kfree(text);
-	return ret ? ret : (ssize_t)len;
+	return ret ? ret : fault ? -EFAULT : (ssize_t)len;
 }
 
 static const struct file_operations tracing_mark_fops = {

@@ -10,6 +10,12 @@
 #define RAW_MAX	  (RB_MAX_EVENT - sizeof(struct trace_entry)) /* number and bytes */
 #define RAW_STACK 256 /* up to here they wait on the stack */
 
+/* What is recorded of bytes that cannot be read: Linux's number and text. */
+static const struct {
+	u32 id;
+	char text[sizeof(TRACE_FAULTED)];
+} faulted = { ~0U, TRACE_FAULTED };
+
 /* Context: preemption off. */
 static ssize_t record_raw(struct trace_array *tr, const void *data, size_t n)
 {
@@ -31,7 +37,8 @@ static ssize_t raw_mark_write(struct file *file, const char __user *buf, size_t 
 {
 	struct trace_array *tr = tracefs_array(file);
 	char small[RAW_STACK], *data = small;
-	ssize_t ret = -EFAULT;
+	ssize_t ret;
+	bool fault;
 
 	if (!(tr->trace_flags & TRACE_ITER(MARKERS)) || n < sizeof(u32) || n > RAW_MAX)
 		return -EINVAL;
@@ -40,15 +47,14 @@ static ssize_t raw_mark_write(struct file *file, const char __user *buf, size_t 
 		if (!data)
 			return -ENOMEM;
 	}
-	if (!copy_from_user(data, buf, n)) {
-		tracing_record_cmdline(current);
-		preempt_disable_notrace();
-		ret = record_raw(tr, data, n);
-		preempt_enable_notrace();
-	}
+	fault = copy_from_user(data, buf, n);
+	tracing_record_cmdline(current);
+	preempt_disable_notrace();
+	ret = record_raw(tr, fault ? &faulted : (void *)data, fault ? sizeof(faulted) : n);
+	preempt_enable_notrace();
 	if (data != small)
 		kfree(data);
-	return ret;
+	return fault && ret > 0 ? -EFAULT : ret;
 }
 
 static const struct file_operations raw_mark_fops = {

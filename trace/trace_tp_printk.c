@@ -16,7 +16,7 @@
 #define LINE_MAX 900
 
 static bool tp_printk_possible, stop_on_boot; /* [I, the command line] */
-static bool tp_printk_on; /* [event_mutex; the command line] */
+static bool tp_printk_on; /* [trace_types_lock; the command line] */
 
 /* Where the line is made. A bare lock, as it is taken under any others. */
 static spinlock_t line_lock = __SPIN_LOCK_UNLOCKED;

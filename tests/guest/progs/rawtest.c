@@ -355,9 +355,31 @@ static void instance(void)
 	CHECK_CALL(rmdir("instances/raw"));
 }
 
+/* Memory that cannot be read leaves a record that says so. */
+static void faulted(void)
+{
+	static char text[4096];
+	int marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	int raw = (int)CHECK_CALL(open("trace_marker_raw", O_WRONLY)), fd;
+	size_t n;
+
+	start("64");
+	CHECK_ERRNO(write(marker, (void *)8, 10), EFAULT);
+	CHECK_ERRNO(write(raw, (void *)8, 10), EFAULT);
+	close(marker);
+	close(raw);
+	fd = (int)CHECK_CALL(open("trace", O_RDONLY));
+	n = (size_t)CHECK_CALL(read(fd, text, sizeof(text) - 1));
+	text[n] = '\0';
+	CHECK_EQ(strstr(text, "tracing_mark_write: <faulted>\n") != NULL, 1);
+	CHECK_EQ(strstr(text, "# ffffffff buf: 3c 66 61 75 6c 74 65 64 3e 00") != NULL, 1);
+	close(fd);
+}
+
 static const struct check_case cases[] = {
 	{"nothing", nothing},	      {"small_reads", small_reads}, {"percent", percent},   {"lossless", lossless},
 	{"with_losses", with_losses}, {"memory", memory},	    {"text_pipe", text_pipe}, {"instance", instance},
+	{"faulted", faulted},
 };
 
 int main(int argc, char **argv)
