@@ -10,6 +10,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
+#include <kernel/random.h>
 #include <kernel/utsname.h>
 #include <mm/mm.h>
 #include <mm/page.h>
@@ -66,6 +67,7 @@ void start_kernel(void)
 	sched_init();                    /* runqueues; we are the boot CPU's idle task */
 	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
 	parse_params();                  /* the rest of the command line */
+	random_init();                   /* what firmware gives for a beginning */
 	trace_init();                    /* ring buffers: from here on records can be taken */
 	softirq_init();                  /* before the first interrupt */
 	workqueue_init_early();          /* work can be queued; it waits for its threads */

@@ -41,6 +41,8 @@ class Target:
     kept_out: tuple  # lkdtm's crash types that end in an oops on the last of `cpus`: the kernel astray in user memory
     jumped_from: tuple  # how a dump tells who jumped to data; () where nothing but the stack knows
     arguments: tuple  # registers of a call's arguments, where a traced function's are handed to the tracer
+    rng: tuple  # arguments for QEMU: a virtio device with random bytes
+    legacy_rng: tuple  # the same, without the interface of virtio 1.0
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
     # its letter in the third of a trace line's flags)
     storms: tuple
@@ -95,6 +97,8 @@ AARCH64 = Target(
     kept_out=("EXEC_USERSPACE",),  # loads and stores would need PAN
     jumped_from=("lr : lkdtm_EXEC_DATA",),
     arguments=(),  # gcc's hook comes when they may be anywhere
+    rng=("-global", "virtio-mmio.force-legacy=false", "-device", "virtio-rng-device"),
+    legacy_rng=("-device", "virtio-rng-device"),
     storms=(),
 )
 
@@ -126,6 +130,8 @@ X86_64 = Target(
     kept_out=("EXEC_USERSPACE", "ACCESS_USERSPACE"),
     jumped_from=(),
     arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
+    rng=("-device", "virtio-rng-pci"),
+    legacy_rng=("-device", "virtio-rng-pci,disable-modern=on,disable-legacy=off"),
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
 )
 
