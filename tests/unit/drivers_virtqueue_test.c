@@ -8,7 +8,7 @@
 #include "../../drivers/virtio/virtqueue.c"
 
 #include <pthread.h>
-#include <semaphore.h>
+#include <sched.h>
 #include <unistd.h>
 
 #define SIZE	8
@@ -21,7 +21,7 @@ static struct device {
 	u16 taken, used; /* indices */
 	bool asleep;	 /* it will not look before it is notified */
 	unsigned notified, interrupts;
-	sem_t wake; /* between threads: a notification */
+	unsigned long wake; /* [atomic] between threads: notifications */
 } device;
 
 static unsigned said; /* lines of printk */
@@ -47,7 +47,7 @@ static void notify(struct virtqueue *vq)
 {
 	device.notified++;
 	device.asleep = false;
-	sem_post(&device.wake);
+	__atomic_fetch_add(&device.wake, 1, __ATOMIC_RELEASE);
 }
 
 static const struct virtio_transport transport = {
@@ -63,7 +63,6 @@ static struct virtqueue *fresh_queue(u64 features, unsigned size)
 	struct virtqueue *vq;
 
 	memset(&device, 0, sizeof(device));
-	sem_init(&device.wake, 0, 0);
 	said = 0;
 	virtio = (struct virtio_device){.ops = &transport, .features = features, .name = "model"};
 	assert_null(virtio_make_queue(&virtio, 1, size, callback, NULL));
@@ -313,43 +312,67 @@ static void test_lies(void **state)
 	}
 }
 
-/* ---- Two threads, each of which sleeps as soon as it may: without a full barrier on either side both would
- * in the end */
+/* ---- Two threads, each of which waits to be told as soon as it may */
 
-static sem_t interrupt;
+#define ROUNDS 100000
+
+static unsigned long interrupt; /* [atomic] */
+
+/* Spinning, so that the two meet within nanoseconds: where a full barrier is missing they miss each other
+ * soon. */
+static void wait_for(unsigned long *told, unsigned long *seen)
+{
+	for (unsigned n = 1; __atomic_load_n(told, __ATOMIC_ACQUIRE) == *seen; n++)
+		if (!(n % 4096))
+			sched_yield();
+	(*seen)++;
+}
+
+/* Some nanoseconds, each time others. */
+static void dawdle(unsigned *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	for (unsigned n = *state >> 26; n; n--)
+		__asm__ volatile("");
+}
 
 static void *device_thread(void *unused)
 {
-	for (unsigned n = 0; n < BUFFERS; n++) {
-		while (available() == device.taken)
+	unsigned long seen = 0;
+	unsigned state = 1;
+
+	for (unsigned n = 0; n < ROUNDS; n++) {
+		while (available() == device.taken) {
+			dawdle(&state);
 			if (device_sleeps())
-				sem_wait(&device.wake);
+				wait_for(&device.wake, &seen);
+		}
 		if (device_returns(device_takes(), 0))
-			sem_post(&interrupt);
+			__atomic_fetch_add(&interrupt, 1, __ATOMIC_RELEASE);
 	}
 	return NULL;
 }
 
-static void test_nobody_sleeps_for_ever(void **state)
+static void test_nobody_waits_for_ever(void **arg)
 {
 	struct virtqueue *vq = fresh_queue(VIRTIO_F_EVENT_IDX, SIZE);
-	unsigned added = 0, got = 0;
+	unsigned added = 0, got = 0, state = 2;
+	unsigned long seen = 0;
 	pthread_t thread;
 
-	alarm(250); /* a hang is a failure */
-	sem_init(&interrupt, 0, 0);
+	alarm(250); /* who waits for ever fails */
 	assert_int_equal(pthread_create(&thread, NULL, device_thread, NULL), 0);
-	while (got < BUFFERS) {
-		if (added < BUFFERS && added - got < 1 + added % 3) {
+	while (got < ROUNDS) {
+		if (added < ROUNDS && added == got) {
 			assert_int_equal(virtqueue_add_outbuf(vq, room[0], 1, &room[added++ % SIZE]), 0);
 			virtqueue_kick(vq);
-			continue;
 		}
+		dawdle(&state);
 		virtqueue_disable_cb(vq);
 		while (virtqueue_get_buf(vq, NULL))
 			got++;
 		if (got < added && virtqueue_enable_cb(vq))
-			sem_wait(&interrupt);
+			wait_for(&interrupt, &seen);
 	}
 	pthread_join(thread, NULL);
 	virtqueue_free(vq);
@@ -362,7 +385,7 @@ int main(void)
 		cmocka_unit_test(test_nobody_is_told_for_nothing),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_nobody_sleeps_for_ever),
+		cmocka_unit_test(test_nobody_waits_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
