@@ -35,6 +35,7 @@ enum control_event {
 #define MESSAGE_BYTES 128
 #define MESSAGES      (PAGE_SIZE / MESSAGE_BYTES)
 #define NAME_FOLDER   "virtio-ports"
+#define SETTLE_NS     (100 * NSEC_PER_USEC)
 
 /* Queues of a port and of the control messages (5.3.2). */
 #define CONTROL_IN  2
@@ -101,7 +102,7 @@ static void port_named(struct port *port, const char *name, unsigned len)
 
 static void control_message(struct virtio_console *con, const struct console_control *msg, unsigned len)
 {
-	struct port *port = &con->ports[msg->id];
+	struct port *port;
 
 	if (len < sizeof(*msg))
 		return;
@@ -109,6 +110,7 @@ static void control_message(struct virtio_console *con, const struct console_con
 		pr_warn("virtio-console: port %u is one too many\n", msg->id);
 		return;
 	}
+	port = &con->ports[msg->id];
 	switch (msg->event) {
 	case PORT_ADD:
 		port_added(port);
@@ -291,14 +293,14 @@ static void start(struct virtio_console *con)
 }
 
 /*
- * Until the ports have their names: what runs first in user mode finds them. A device that does not answer
- * holds the boot up for a second.
+ * Until the ports have their names: what runs first in user mode finds them. A device that does not answer holds the
+ * boot up for a second.
  */
 static void wait_settled(struct virtio_console *con)
 {
-	for (unsigned ms = 0; con->ctl_in && !READ_ONCE(con->settled) && ms < 1000; ms++) {
+	for (unsigned n = 0; con->ctl_in && !READ_ONCE(con->settled) && n < NSEC_PER_SEC / SETTLE_NS; n++) {
 		__set_current_state(TASK_UNINTERRUPTIBLE);
-		schedule_timeout_ns(NSEC_PER_MSEC);
+		schedule_timeout_ns(SETTLE_NS);
 	}
 }
 

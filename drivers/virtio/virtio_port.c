@@ -302,10 +302,18 @@ static bool drained(struct port *port)
 	       virtqueue_is_broken(port->out);
 }
 
+/* Is the caller going because of a signal? */
+static bool killed(void)
+{
+	const struct signal_struct *sig = current->signal;
+
+	return READ_ONCE(sig->group_exit) && (READ_ONCE(sig->group_exit_code) & 0x7f);
+}
+
 /*
- * Each close(2) waits for the host to have taken what was written, so that a program that has closed its port
- * can end the machine. A signal ends the wait; what is under way stays so. Who exits cannot be reached by a
- * signal any more, and waits a bounded time.
+ * Each close(2) waits for the host to have taken what was written, so that a program that has closed its port can
+ * end the machine. A signal ends the wait; what is under way stays so. Who exits cannot be reached by a signal any
+ * more, and waits a bounded time.
  */
 static int port_flush(struct file *f)
 {
@@ -314,7 +322,7 @@ static int port_flush(struct file *f)
 	int err = 0;
 	DEFINE_WAIT(wait);
 
-	if (f->f_flags & O_NONBLOCK)
+	if (f->f_flags & O_NONBLOCK || killed())
 		return 0;
 	while (!err && left > 0) {
 		prepare_to_wait(&port->wait, &wait, TASK_INTERRUPTIBLE);

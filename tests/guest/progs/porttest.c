@@ -153,6 +153,21 @@ static void alone(void)
 	close(fd);
 }
 
+/* Neither its write nor the close that its end brings waits for the other end. */
+static void killed_while_full(int fd)
+{
+	pid_t writer = check_fork();
+	bool had_to_be_killed;
+	int status;
+
+	if (!writer)
+		_exit(write(fd, "x", 1) != 1);
+	let_sleep();
+	kill(writer, SIGTERM);
+	status = watch_child(writer, 5000, &had_to_be_killed);
+	CHECK(!had_to_be_killed && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
 /* The other end takes nothing, then all. */
 static void full(void)
 {
@@ -161,6 +176,7 @@ static void full(void)
 	pid_t writer;
 	long n;
 
+	watch_init();
 	while ((n = write(fd, pattern(at), 10000)) > 0)
 		at += n;
 	CHECK_ERRNO(n, EAGAIN);
@@ -173,6 +189,7 @@ static void full(void)
 	}
 	CHECK_EQ(poll_now(fd), 0);
 	CHECK_CALL(fcntl(fd, F_SETFL, 0));
+	killed_while_full(fd);
 	writer = check_fork();
 	if (!writer) {
 		write_all(fd, at, at + MORE);
