@@ -18,10 +18,11 @@ def passes(guest, command):
     return output
 
 
-def test_ports(machine, tmp_path):
-    """Two ports, a file and a socket: by name, whole, beside the console; alone, full, hung up, pulled out, and there again."""
+def test_ports_and_random_bytes(machine, tmp_path):
+    """Two ports, a file and a socket: by name, whole, beside the console; alone, full, hung up, pulled out, and there again. The
+    other device gives what never repeats."""
     file, line = tmp_path / "file", tmp_path / "line"
-    with machine.monitored(tmp_path, smp=4, timeout=180, files=machine.programs("porttest"),
+    with machine.monitored(tmp_path, smp=4, timeout=180, files=machine.programs("porttest"), qemu_args=machine.rng,
                            ports={"file": str(file), "line": f"socket:{line}"}) as guest:
         assert passes(guest, "ls -l /dev/virtio-ports | grep -c ' -> ../vport0p[12]'") == "2\n"
         passes(guest, "porttest manners")
@@ -54,6 +55,8 @@ def test_ports(machine, tmp_path):
         guest.qmp("device_add", driver="virtserialport", id="next", chardev="next", name="next", nr=2)
         passes(guest, "porttest plug")
         assert (tmp_path / "next").read_bytes() == b"next"
+        reads = [passes(guest, "dd if=/dev/hwrng bs=1000 count=1 2>/dev/null | hexdump") for _ in range(2)]
+        assert reads[0] != reads[1] and all(len(set(re.findall(r"\b[0-9a-f]{4}\b", read))) > 400 for read in reads)
         assert guest.run("dmesg | grep -i virtio")[0], "the drivers complain"
 
 
@@ -70,15 +73,6 @@ def received(link, size):
         assert part, f"the guest's side ended after {len(data)} of {size} bytes"
         data += part
     return data
-
-
-def test_random_bytes(machine):
-    """The device's file gives what never repeats."""
-    with machine.guest(timeout=60, qemu_args=machine.rng) as guest:
-        reads = [passes(guest, "dd if=/dev/hwrng bs=1000 count=1 2>/dev/null | hexdump") for _ in range(2)]
-        for read in reads:
-            assert len(set(re.findall(r"\b[0-9a-f]{4}\b", read))) > 400
-        assert reads[0] != reads[1]
 
 
 def test_old_interface(machine):
