@@ -4,6 +4,7 @@
 #include <kernel/cmdline.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
+#include <trace/trace_boot.h>
 
 struct boot_info boot_info;
 
@@ -70,4 +71,5 @@ void boot_set_command_line(const char *line)
 	if (strscpy(boot_command_line, line, sizeof(boot_command_line)) < 0)
 		pr_warn("boot: command line cut at %lu bytes\n",
 			(unsigned long)sizeof(boot_command_line) - 1);
+	ftrace_early_command_line();
 }

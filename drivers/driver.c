@@ -4,6 +4,7 @@
  */
 #include <drivers/driver.h>
 #include <irq/irq.h>
+#include <kernel/init.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
 
@@ -28,3 +29,11 @@ void driver_probe(const struct driver *drv, const struct device_desc *dev, const
 	if (err)
 		pr_err("%s: %s: probe failed, error %d\n", drv->name, name, err);
 }
+
+/* Each reports its own error. */
+static int probe_devices(void)
+{
+	drivers_probe(DRIVER_DEVICE);
+	return 0;
+}
+device_initcall(probe_devices);

@@ -95,6 +95,22 @@ void parse_early_params(void)
 		parse_word(word, true);
 }
 
+const char *cmdline_value(const char *name)
+{
+	const char *value = NULL, *found;
+	char *line = early_words, *word;
+
+	if (!strstr(boot_command_line, name))
+		return NULL;
+	strscpy(early_words, boot_command_line, sizeof(early_words));
+	while ((word = next_word(&line)) && strcmp(word, "--")) {
+		found = param_value(name, word);
+		if (found)
+			value = found;
+	}
+	return value;
+}
+
 /* Append to a NULL-terminated list of 32; a variable of the same name is replaced. */
 static void pass_to_init(const char *word)
 {

@@ -1,4 +1,7 @@
-/* The map of the kernel: everything that is initialised, in order. */
+/*
+ * The map of the kernel: everything that is initialised, in order. Levels of initcalls are what stands beside the
+ * functions themselves (<kernel/init.h>); the event initcall_start and initcall_debug show them one by one.
+ */
 #include <asm/mmu.h>
 #include <boot/boot_info.h>
 #include <drivers/driver.h>
@@ -7,6 +10,7 @@
 #include <irq/softirq.h>
 #include <irq/workqueue.h>
 #include <kernel/cmdline.h>
+#include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
@@ -17,7 +21,6 @@
 #include <mm/slab.h>
 #include <mm/vmalloc.h>
 #include <proc/fork.h>
-#include <proc/futex.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
 #include <sched/sched.h>
@@ -28,15 +31,13 @@
 /* Process 1: the rest of initialisation, with everything there that a thread may use; then it becomes /init. */
 static int kernel_init(void *unused)
 {
+	do_initcalls(early);             /* what is easiest while there is one CPU: futexes */
 	smp_init();                      /* the other CPUs, and the threads that stop them */
-	rcu_init();                      /* the thread that serves call_rcu() */
-	spawn_ksoftirqd();               /* softirqs under load */
-	workqueue_init();                /* kworker/N:0 */
-	drivers_probe(DRIVER_DEVICE);    /* serial port, real-time clock, ... */
-	trace_boot_start();              /* ftrace= and its relatives */
-	populate_rootfs(boot_info.initrd.base, boot_info.initrd.base + boot_info.initrd.size); /* the first files */
+	do_initcalls(core);              /* threads that serve all others: softirqs, work queues, call_rcu() */
+	do_initcalls(fs);                /* the first files, from the initramfs */
+	do_initcalls(device);            /* drivers: serial port, real-time clock, ... */
 	console_on_rootfs();             /* its descriptors 0, 1 and 2 */
-	trace_boot_end();                /* traceoff_after_boot */
+	do_initcalls(late);              /* when all else is there: traceoff_after_boot */
 	return run_init_process();       /* we are /init now, and return into user mode */
 }
 
@@ -54,6 +55,7 @@ static void __noreturn rest_init(void)
 
 void start_kernel(void)
 {
+	ftrace_early_command_line();     /* are calls noted until there is a tracer? */
 	smp_setup_boot_cpu(boot_info.nr_cpus); /* how many CPUs there can be */
 	pr_notice(UTS_SYSNAME " version " UTS_RELEASE " " UTS_VERSION "\n");
 	pr_info("Machine: %s\n", boot_info.machine);
@@ -65,10 +67,11 @@ void start_kernel(void)
 	vmalloc_init();                  /* from here on: vmalloc(), ioremap() */
 	mm_init();                       /* caches of address spaces, the zero page */
 	sched_init();                    /* runqueues; we are the boot CPU's idle task */
-	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
 	parse_params();                  /* the rest of the command line */
 	random_init();                   /* what firmware gives for a beginning */
+	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
 	trace_init();                    /* ring buffers: from here on records can be taken */
+	trace_boot_start();              /* and are: ftrace=, trace_event= and their relatives */
 	softirq_init();                  /* before the first interrupt */
 	workqueue_init_early();          /* work can be queued; it waits for its threads */
 	hrtimers_init();                 /* timers; their hardware comes next */
@@ -78,7 +81,6 @@ void start_kernel(void)
 	tick_init_cpu();
 	fork_init();                     /* tasks and their limits */
 	signals_init();
-	futex_init();
 	vfs_init();                      /* caches, the root file system, registered file systems */
 	local_irq_enable();
 	rest_init();                     /* process 1 does the rest; we idle */

@@ -7,6 +7,7 @@
  * belongs to a function is written before it is in the filter, and freed when it is not any more, without more ado.
  */
 #include <asm/ftrace.h>
+#include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -270,6 +271,21 @@ static int leave_functions(struct func_probe *probe, struct ftrace_set *set)
 	return ret;
 }
 
+/* As leave_functions(), and what the others had is given back; a probe that has none left is gone. */
+static int keep_functions(struct func_probe *probe, struct ftrace_set *set)
+{
+	int ret = leave_functions(probe, set);
+
+	if (ret)
+		return ret;
+	for (unsigned rec = 0; probe->command->of_event && rec < ftrace_nr_recs; rec++)
+		if (in_set(set, rec) && !in_set(&probe->ops.filter, rec))
+			event_switch_put(probe->slots[rec].event);
+	if (!probe->ops.filter.count)
+		free_probe(probe);
+	return 0;
+}
+
 static int remove_functions(struct func_probe *probe, const char *glob)
 {
 	struct ftrace_set set = {};
@@ -280,20 +296,21 @@ static int remove_functions(struct func_probe *probe, const char *glob)
 	if (!ret && set.count == probe->ops.filter.count)
 		ret = -EINVAL;
 	if (!ret)
-		ret = leave_functions(probe, &set);
-	for (unsigned rec = 0; !ret && probe->command->of_event && rec < ftrace_nr_recs; rec++)
-		if (in_set(&set, rec) && !in_set(&probe->ops.filter, rec))
-			event_switch_put(probe->slots[rec].event);
-	if (!ret && !probe->ops.filter.count)
-		free_probe(probe);
+		ret = keep_functions(probe, &set);
 	ftrace_set_clear(&set);
 	return ret;
 }
 
+/* Without memory: the array goes, whatever there is left. */
 void ftrace_clear_commands(struct trace_array *tr)
 {
-	while (tr->func_probes && !remove_functions(tr->func_probes, "*"))
-		;
+	while (tr->func_probes) {
+		struct ftrace_set none = {};
+
+		if (WARN_ON(keep_functions(tr->func_probes, &none)))
+			return;
+		ftrace_set_clear(&none);
+	}
 }
 
 /* ---- Reading a command. The text is cut into pieces where it lies. */

@@ -172,6 +172,11 @@ struct ring_buffer_per_cpu *ring_buffer_cpu(struct trace_buffer *buffer, int cpu
 	return rb_cpu(buffer, cpu);
 }
 
+struct ring_buffer_per_cpu *const *ring_buffer_cpus(struct trace_buffer *buffer)
+{
+	return buffer->cpu;
+}
+
 void ring_buffer_change_overwrite(struct trace_buffer *buffer, bool overwrite)
 {
 	rb_write(buffer->overwrite, overwrite);

@@ -77,6 +77,11 @@ void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 	rb_release(cpu_buffer);
 }
 
+void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts)
+{
+	rb_ring_reset(&cpu_buffer->ring, ts);
+}
+
 void ring_buffer_reset(struct trace_buffer *buffer)
 {
 	int cpu;

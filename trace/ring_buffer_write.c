@@ -221,8 +221,8 @@ static struct ring_buffer_event *rb_claim_somewhere(struct ring_buffer_per_cpu *
 	}
 }
 
-/* Out of a reservation that has come to nothing. Not by way of the ring: when kept out, it is not ours. */
-static void rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
+/* Not by way of the ring: when kept out, it is not ours. */
+void noinline notrace rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	u32 committing = rb_read(cpu_buffer->committing);
 

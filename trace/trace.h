@@ -24,15 +24,6 @@ struct trace_graph_state;
 struct trace_pid_list;
 struct func_probe;
 
-/* trace_entry.flags */
-#define TRACE_FLAG_IRQS_OFF     0x01
-#define TRACE_FLAG_NEED_RESCHED 0x04
-#define TRACE_FLAG_HARDIRQ      0x08
-#define TRACE_FLAG_SOFTIRQ      0x10
-#define TRACE_FLAG_PREEMPT_RESCHED 0x20
-#define TRACE_FLAG_NMI          0x40
-#define TRACE_FLAG_BH_OFF       0x80
-
 /* A priority as ctx_switch_entry keeps it, in a byte as Linux does: a deadline task's -1 is 255 there. */
 static inline int ctx_switch_prio(u8 prio)
 {
@@ -413,6 +404,7 @@ void trace_options_free(struct trace_array *tr); /* end what options have begun.
 void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `local` */
 int tracing_set_clock(struct trace_array *tr, const char *name);
 bool trace_clock_in_ns(const struct trace_array *tr);
+u64 trace_clock_at(const struct trace_array *tr, u64 cycles); /* its stamp of when the counter showed this */
 bool trace_clock_measures(unsigned clock_id); /* are its differences times, in ns? */
 static __always_inline u64 trace_clock_now(const struct trace_array *tr)
 {

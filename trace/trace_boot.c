@@ -7,6 +7,7 @@
 #include <lib/string.h>
 #include <trace/trace_boot.h>
 
+#include "ftrace_early.h"
 #include "trace_graph.h"
 #include "trace_max.h"
 #include "trace_stack_max.h"
@@ -244,9 +245,10 @@ void trace_boot_start(void)
 	for_each_word(boot_notrace, "ftrace_notrace", apply_notrace);
 	for_each_word(boot_graph_filter, "ftrace_graph_filter", apply_graph_filter);
 	for_each_word(boot_graph_notrace, "ftrace_graph_notrace", apply_graph_notrace);
-	start_stack_tracer();
 	for_each_word(boot_options, "trace_options", apply_option);
 	start_tracer();
+	ftrace_early_drop();
 	for_each_word(boot_options, "trace_options", apply_own_option);
+	start_stack_tracer();
 	trace_boot_events();
 }

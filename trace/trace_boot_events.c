@@ -1,5 +1,6 @@
 /* Events, triggers and instances from the kernel command line. */
 #include <kernel/cmdline.h>
+#include <kernel/init.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -121,9 +122,12 @@ void trace_boot_events(void)
 	set_triggers(boot_triggers);
 }
 
-void trace_boot_end(void)
+/* The boot ends for tracing: what wants to see no more than that. */
+static int late_trace_init(void)
 {
 	tp_printk_boot_end();
 	if (traceoff_after_boot)
 		tracing_off();
+	return 0;
 }
+late_initcall(late_trace_init);

@@ -5,6 +5,7 @@
 #include <time/hrtimer.h>
 #include <uapi/time.h>
 
+#include "trace_event_file.h"
 #include "trace_max.h"
 
 /* Counts records, for an order across CPUs that no clock can give. */
@@ -56,6 +57,19 @@ bool trace_clock_measures(unsigned clock_id)
 	return trace_clocks[clock_id].in_ns && !trace_clocks[clock_id].may_be_set;
 }
 
+u64 trace_clock_at(const struct trace_array *tr, u64 cycles)
+{
+	u64 (*read)(void) = trace_clocks[tr->clock_id].read, ns = cycles_to_ns(cycles);
+
+	if (read == trace_clock_counter)
+		return read();
+	if (read == trace_clock_arch)
+		return cycles;
+	if (read == trace_clock_uptime)
+		return ns / (NSEC_PER_SEC / USER_HZ);
+	return trace_clocks[tr->clock_id].may_be_set ? ns + ktime_get_real_ns() - sched_clock() : ns;
+}
+
 bool trace_clock_in_ns(const struct trace_array *tr)
 {
 	return trace_clocks[tr->clock_id].in_ns;
@@ -79,6 +93,8 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);
 		ring_buffer_set_clock(tr->buffer, tr->clock ? tr->clock : trace_clock_sched);
 		trace_update_fast(tr);
+		trace_events_update_options(tr);
+		synchronize_rcu(); /* who has read the one before has recorded it, and it goes */
 		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 		trace_max_reset(tr);
 		trace_max_resume(tr);

@@ -10,22 +10,22 @@
 #include <mm/vmalloc.h>
 #include <sched/sched.h>
 #include <trace/events/sched.h>
+#include <trace/trace_comm.h>
 
 #include "trace.h"
 
 #define PID_MAX_DEFAULT        32768
 #define SAVED_CMDLINES_DEFAULT 128
-#define NO_CMDLINE             0xffff
 
 /* Locks: l cmdline_lock, a bare lock that recording only tries: it may interrupt, or be, its holder. */
 struct saved_cmdlines {
-	u16 pid_to_slot[PID_MAX_DEFAULT]; /* [l] NO_CMDLINE: not kept */
+	u16 pid_to_slot[PID_MAX_DEFAULT]; /* [l] its number and one; 0: not kept */
 	unsigned num;                     /* [I] */
 	unsigned next;                    /* [l] slot to use next */
-	struct {
-		int pid;                  /* -1: never used */
+	struct saved_cmdline {
 		char comm[TASK_COMM_LEN];
-	} slot[];                         /* [l] */
+		int pid;                  /* 0: never used */
+	} __attribute__((aligned(8))) slot[]; /* [l] */
 };
 static struct saved_cmdlines *saved; /* [l, written under trace_types_lock too] */
 static spinlock_t cmdline_lock = __SPIN_LOCK_UNLOCKED;
@@ -38,28 +38,41 @@ static struct saved_cmdlines *cmdlines_alloc(unsigned num)
 {
 	struct saved_cmdlines *s = kvzalloc(sizeof(*s) + num * sizeof(s->slot[0]), GFP_KERNEL);
 
-	if (!s)
-		return NULL;
-	memset(s->pid_to_slot, 0xff, sizeof(s->pid_to_slot));
-	s->num = num;
-	for (unsigned i = 0; i < num; i++)
-		s->slot[i].pid = -1;
+	if (s)
+		s->num = num;
 	return s;
+}
+
+/*
+ * Tasks are marked with the round in which they were noted (task->comm_noted): as long as it lasts, and their name does
+ * not change, there is nothing to note. It ends when somebody's note is lost, or more is to be noted.
+ */
+static u32 trace_comm_round = 1; /* [a] not 0 */
+struct static_key trace_comm_key;
+
+static void begin_round(void)
+{
+	if (!__atomic_add_fetch(&trace_comm_round, 1, __ATOMIC_RELEASE))
+		__atomic_add_fetch(&trace_comm_round, 1, __ATOMIC_RELEASE);
 }
 
 static void save_comm(struct saved_cmdlines *s, const struct task_struct *task)
 {
 	unsigned slot = s->pid_to_slot[task->pid];
 
-	if (slot == NO_CMDLINE) {
-		slot = s->next;
-		s->next = slot + 1 == s->num ? 0 : slot + 1;
-		if (s->slot[slot].pid >= 0)
-			s->pid_to_slot[s->slot[slot].pid] = NO_CMDLINE;
-		s->slot[slot].pid = task->pid;
+	if (!slot) {
+		struct saved_cmdline *next = &s->slot[s->next];
+
+		slot = s->next + 1;
+		s->next = slot == s->num ? 0 : slot;
+		if (next->pid) {
+			s->pid_to_slot[next->pid] = 0;
+			begin_round();
+		}
+		next->pid = task->pid;
 		s->pid_to_slot[task->pid] = slot;
 	}
-	memcpy(s->slot[slot].comm, task->comm, TASK_COMM_LEN);
+	memcpy(s->slot[slot - 1].comm, task->comm, TASK_COMM_LEN);
 }
 
 static void record_tgid(const struct task_struct *task)
@@ -81,6 +94,7 @@ int trace_record_tgids(bool on)
 		smp_store_release(&tgids, new);
 	}
 	WRITE_ONCE(tgid_users, tgid_users + (on ? 1 : -1));
+	begin_round();
 	return 0;
 }
 
@@ -91,26 +105,51 @@ int trace_find_tgid(int pid)
 	return known && pid > 0 && pid < PID_MAX_DEFAULT ? READ_ONCE(known[pid]) : 0;
 }
 
-void tracing_record_cmdline(struct task_struct *task)
+static void note_tgid(const struct task_struct *task)
 {
-	unsigned long flags;
-
-	if (!task->pid || task->pid >= PID_MAX_DEFAULT)
-		return;
 	if (READ_ONCE(tgid_users))
 		record_tgid(task);
+}
+
+/* False: the lock was not to be had. Any context. */
+static bool note_all(const struct task_struct *task)
+{
+	unsigned long flags;
+	bool free;
+
+	if (!task->pid || task->pid >= PID_MAX_DEFAULT)
+		return true;
+	note_tgid(task);
 	raw_local_irq_save(flags);
-	if (arch_spin_trylock(&cmdline_lock)) {
+	free = arch_spin_trylock(&cmdline_lock);
+	if (free) {
 		save_comm(saved, task);
 		arch_spin_unlock(&cmdline_lock);
 	}
 	raw_local_irq_restore(flags);
+	return free;
+}
+
+/*
+ * The mark comes first: a name that changes while it is copied takes the mark away behind that (set_task_comm), and
+ * what is forgotten after the round was read begins another one. No lock was to be had: no mark.
+ */
+void tracing_record_cmdline(struct task_struct *task)
+{
+	u32 round = smp_load_acquire(&trace_comm_round);
+
+	if (READ_ONCE(task->comm_noted) == round)
+		return;
+	WRITE_ONCE(task->comm_noted, round);
+	smp_mb(); /* pairs with set_task_comm's barrier */
+	if (!note_all(task))
+		WRITE_ONCE(task->comm_noted, 0);
 }
 
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 {
 	unsigned long flags;
-	unsigned slot = NO_CMDLINE;
+	unsigned slot = 0;
 
 	if (!pid) {
 		strscpy(comm, "<idle>", TASK_COMM_LEN);
@@ -124,34 +163,50 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 	arch_spin_lock(&cmdline_lock);
 	if (saved && pid < PID_MAX_DEFAULT)
 		slot = saved->pid_to_slot[pid];
-	if (slot != NO_CMDLINE)
-		memcpy(comm, saved->slot[slot].comm, TASK_COMM_LEN);
+	if (slot)
+		memcpy(comm, saved->slot[slot - 1].comm, TASK_COMM_LEN);
 	arch_spin_unlock(&cmdline_lock);
 	raw_local_irq_restore(flags);
-	if (slot == NO_CMDLINE)
+	if (!slot)
 		strscpy(comm, "<...>", TASK_COMM_LEN);
 	comm[TASK_COMM_LEN - 1] = '\0'; /* noted while its task may have been changing it */
 }
 
-static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
-			       unsigned prev_state)
+/* By the options as they are now. */
+static void note_task(struct task_struct *task)
 {
-	/* The top array's switch counts while it is the only one. */
-	if (!tracer_tracing_is_on(&global_trace) && READ_ONCE(global_trace.list.next) == &global_trace.list)
+	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_CMD))
+		tracing_record_cmdline(task);
+	else
+		note_tgid(task);
+}
+
+/* Is anything recorded? The top array's switch counts while it is the only one. */
+static bool notes_wanted(void)
+{
+	return READ_ONCE(global_trace.list.next) != &global_trace.list || tracer_tracing_is_on(&global_trace);
+}
+
+static noinline void note_switch(struct task_struct *prev, struct task_struct *next)
+{
+	if (!notes_wanted())
 		return;
-	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_CMD)) {
-		tracing_record_cmdline(prev);
-		tracing_record_cmdline(next);
-	} else if (READ_ONCE(tgid_users)) {
-		record_tgid(prev);
-		record_tgid(next);
-	}
+	note_task(prev);
+	note_task(next);
+}
+
+void trace_comm_switch(struct task_struct *prev, struct task_struct *next)
+{
+	u32 round = READ_ONCE(trace_comm_round);
+
+	if (unlikely(prev->comm_noted != round || next->comm_noted != round))
+		note_switch(prev, next);
 }
 
 /* Who ends while recording is switched off on another CPU may never be seen to be switched: the new name counts. */
 static void probe_process_exec(void *data, struct task_struct *p, pid_t old_pid, const char *filename)
 {
-	probe_sched_switch(data, false, p, p, 0);
+	note_switch(p, p);
 }
 
 /* Put a table in force and return the one before. trace_types_lock held. */
@@ -165,6 +220,7 @@ static struct saved_cmdlines *exchange_saved(struct saved_cmdlines *new)
 	old = saved;
 	saved = new;
 	arch_spin_unlock(&cmdline_lock);
+	begin_round();
 	raw_local_irq_restore(flags);
 	return old;
 }
@@ -176,28 +232,17 @@ void trace_cmdline_init(void)
 		panic("tracing: no memory for the names of tasks");
 }
 
-static int register_probes(void)
-{
-	int ret = register_trace_sched_switch(probe_sched_switch, NULL);
-
-	if (ret)
-		return ret;
-	ret = register_trace_sched_process_exec(probe_process_exec, NULL);
-	if (ret)
-		unregister_trace_sched_switch(probe_sched_switch, NULL);
-	return ret;
-}
-
 int tracing_start_cmdline_record(void)
 {
 	int ret = 0;
 
 	if (!cmdline_users)
-		ret = register_probes();
+		ret = register_trace_sched_process_exec(probe_process_exec, NULL);
 	if (ret)
 		return ret;
-	cmdline_users++;
-	tracing_record_cmdline(current);
+	if (!cmdline_users++)
+		static_key_slow_inc(&trace_comm_key);
+	note_task(current);
 	return 0;
 }
 
@@ -205,8 +250,8 @@ void tracing_stop_cmdline_record(void)
 {
 	if (--cmdline_users)
 		return;
+	static_key_slow_dec(&trace_comm_key);
 	unregister_trace_sched_process_exec(probe_process_exec, NULL);
-	unregister_trace_sched_switch(probe_sched_switch, NULL);
 }
 
 static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int cpu)
@@ -219,7 +264,7 @@ static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int c
 		char comm[TASK_COMM_LEN];
 		int pid = READ_ONCE(saved->slot[i].pid);
 
-		if (pid < 0)
+		if (!pid)
 			continue;
 		trace_find_cmdline(pid, comm);
 		seq_printf(m, "%d %s\n", pid, comm);

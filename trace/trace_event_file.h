@@ -1,7 +1,7 @@
 /* The events of an array: which are recorded, and with what. Private to trace/. */
 #pragma once
 
-#include <fs/virtual_dir.h>
+#include <trace/trace_event_probe.h>
 
 #include "trace.h"
 #include "trace_filter.h"
@@ -9,29 +9,6 @@
 /* Outside of trace_types_lock. */
 extern struct mutex event_mutex;
 
-/* trace_event_file.flags */
-#define EVENT_FILE_ENABLED  0x1u /* its probe is registered; alone: nothing stands between a hit and its record */
-#define EVENT_FILE_FILTERED 0x2u /* records that `filter` refuses are taken back */
-#define EVENT_FILE_PIDS     0x4u /* and those of tasks that are not in the array's lists of pids */
-#define EVENT_FILE_SOFT_DISABLED 0x8u /* and all: the probe is there for somebody else [changed by triggers, too] */
-#define EVENT_FILE_TRIGGERS 0x10u /* has triggers */
-#define EVENT_FILE_CONDITIONS 0x20u /* of which one looks at the record, or acts behind it */
-#define EVENT_FILE_PRINTK   0x40u /* its records are printed, too */
-
-/* Locks: e event_mutex; a changed atomically, as triggers change a bit anywhere; I immutable. */
-struct trace_event_file {
-	struct virtual_dir dir;              /* [I] events/<system>/<event> */
-	const struct trace_event_call *call; /* [I] */
-	struct trace_array *tr;              /* [I] */
-	u32 flags;                           /* [e, a; read by probes] EVENT_FILE_* */
-	unsigned soft_users;                 /* [e] who need the probe, whether it is on or not */
-	u16 type;                            /* [I] of its records */
-	u16 other_pid;                       /* [I] offset of the pid of a second task that it is about; 0: none */
-	bool records_cmdline;                /* [e] it has asked for tasks' names */
-	struct event_filter *filter;         /* [e, RCU; read by probes] NULL: none */
-	char *filter_text;                   /* [e] what the file `filter` shows; NULL: none */
-	struct event_trigger *triggers;      /* [e, RCU; read by probes] the newest first; NULL: none */
-};
 static inline void trace_event_set_flag(struct trace_event_file *file, u32 flag, bool on)
 {
 	if (on)
@@ -89,6 +66,8 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 
 /* trace_events.c. event_mutex held. */
 void trace_events_update_pids(struct trace_array *tr); /* tr->event_pids have changed */
+/* Or what every record depends on, its clock and the options of stacks. trace_types_lock held, not event_mutex. */
+void trace_events_update_options(struct trace_array *tr);
 int trace_event_enable(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
 /*
  * Somebody needs the event's probe, be the event on or off: a trigger on it, or one that will switch it from a probe by
@@ -97,7 +76,7 @@ int trace_event_enable(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
 int trace_event_hold(struct trace_event_file *file);
 void trace_event_release(struct trace_event_file *file);
 struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event);
-/* The complete record is not to be kept, for one of these flags. Probes. */
+/* trace_event_record.c: the complete record is not to be kept, for one of these flags. Probes. */
 bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags);
 /* All that match. -EINVAL: there is none; -ENOMEM: those before are done. */
 int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on);

@@ -6,8 +6,6 @@
  * is to be. With a filter on any of them, or one that acts behind the record, it stays where it is meanwhile: what
  * `traceoff if ...` stops at is the last record. That order is Linux's.
  */
-#include <irq/irqflags.h>
-#include <kernel/percpu.h>
 #include <lib/string.h>
 #include <sched/sched.h>
 
@@ -134,63 +132,20 @@ static void fire_left(struct trace_event_file *file, unsigned left, const struct
 			t->command->fire(t, hit);
 }
 
-/* No record is being made. */
-static void fire_all(struct trace_event_file *file, const struct trigger_hit *hit)
+/*
+ * No record is being made; `record` is aside. There was no condition when the event's flags were read, but a trigger
+ * that has come since may have one.
+ */
+static void fire_all(struct trace_event_file *file, const void *record, const struct trigger_hit *hit)
 {
 	struct event_trigger *t;
 
 	for_each_trigger (t, file)
-		t->command->fire(t, hit);
-}
-
-/* ---- Records aside, in no ring */
-
-#define ASIDE_MAX RB_MAX_EVENT
-
-/* Nesting: trace_nest_enter. [this CPU] */
-struct records_aside {
-	unsigned depth;
-	char record[TRACE_NEST_MAX][ALIGN(ASIDE_MAX, 8)] __attribute__((aligned(8)));
-};
-static DEFINE_PER_CPU(struct records_aside, records_aside);
-
-/* NULL: there is no place. Else trace_nest_leave follows. */
-static void *aside_enter(unsigned *depth)
-{
-	struct records_aside *aside = this_cpu_ptr(records_aside);
-
-	*depth = trace_nest_enter(&aside->depth);
-	return *depth < TRACE_NEST_MAX ? aside->record[*depth] : NULL;
-}
-
-static void aside_leave(unsigned depth)
-{
-	trace_nest_leave(&this_cpu_ptr(records_aside)->depth, depth);
-}
-
-void *noinline trace_event_begin_unrecorded(struct trace_event_buffer *buffer, struct trace_event_file *file,
-					    unsigned len)
-{
-	if (!(READ_ONCE(file->flags) & EVENT_FILE_TRIGGERS) || len > ASIDE_MAX)
-		return NULL;
-	buffer->entry = aside_enter(&buffer->depth);
-	if (!buffer->entry)
-		return NULL;
-	buffer->file = file;
-	buffer->event = NULL;
-	buffer->len = len;
-	buffer->flags = arch_local_save_flags();
-	buffer->pc = preempt_count() - PREEMPT_OFFSET;
-	trace_fill(buffer->entry, file->type, current, buffer->pc, buffer->flags);
-	return buffer->entry;
+		if (!t->filter || filter_match(t->filter, record))
+			t->command->fire(t, hit);
 }
 
 /* ---- The end of a record */
-
-static struct ring_buffer_per_cpu *ring_here(const struct trace_event_file *file)
-{
-	return file->tr->cpu_data[smp_processor_id()].buffer;
-}
 
 /* The record stays where it is, if it is in the ring at all, until the triggers have looked at it. */
 static void end_with_conditions(struct trace_event_buffer *buffer, const struct trigger_hit *hit)
@@ -199,41 +154,12 @@ static void end_with_conditions(struct trace_event_buffer *buffer, const struct 
 	unsigned left = fire_within(file, buffer->entry, hit);
 
 	if (!buffer->event)
-		aside_leave(buffer->depth);
+		trace_event_leave_aside(buffer);
 	else if (trace_event_refused(buffer, READ_ONCE(file->flags)))
-		ring_buffer_discard(ring_here(file), buffer->event);
+		trace_event_discard(buffer);
 	else
 		trace_event_keep(buffer, hit->fp);
 	fire_left(file, left, hit);
-}
-
-/* Out of the ring. False: there is no place, and it stays there. */
-static bool put_aside(struct trace_event_buffer *buffer)
-{
-	void *aside;
-
-	if (!buffer->event)
-		return true;
-	aside = aside_enter(&buffer->depth);
-	if (!aside)
-		return false;
-	buffer->len = ring_buffer_event_length(buffer->event);
-	memcpy(aside, buffer->entry, buffer->len);
-	ring_buffer_discard(ring_here(buffer->file), buffer->event);
-	buffer->entry = aside;
-	return true;
-}
-
-/* Into the ring, which may have no room, or be off. */
-static void record_aside(struct trace_event_buffer *buffer, unsigned long fp)
-{
-	struct trace_event_file *file = buffer->file;
-
-	buffer->event = ring_buffer_reserve(ring_here(file), buffer->len, trace_clock_now(file->tr));
-	if (!buffer->event)
-		return;
-	memcpy(ring_buffer_event_data(buffer->event), buffer->entry, buffer->len);
-	trace_event_keep(buffer, fp);
 }
 
 void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
@@ -241,12 +167,12 @@ void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long f
 	const struct trigger_hit hit = { buffer->pc, buffer->flags, fp };
 	struct trace_event_file *file = buffer->file;
 
-	if ((flags & EVENT_FILE_CONDITIONS) || !put_aside(buffer)) {
+	if ((flags & EVENT_FILE_CONDITIONS) || !trace_event_put_aside(buffer)) {
 		end_with_conditions(buffer, &hit);
 		return;
 	}
-	fire_all(file, &hit);
+	fire_all(file, buffer->entry, &hit);
 	if (!trace_event_refused(buffer, READ_ONCE(file->flags)))
-		record_aside(buffer, fp);
-	aside_leave(buffer->depth);
+		trace_event_record_aside(buffer, fp);
+	trace_event_leave_aside(buffer);
 }

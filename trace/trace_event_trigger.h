@@ -42,8 +42,6 @@ struct trigger_hit {
 
 /* ---- trace_event_trigger.c: in probes */
 
-/* The ring has no room for a record or is off: if there are triggers, one that lies aside; else NULL. */
-void *trace_event_begin_unrecorded(struct trace_event_buffer *buffer, struct trace_event_file *file, unsigned len);
 void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags);
 /* Commit, with the stacks that options ask for. */
 static __always_inline void trace_event_keep(struct trace_event_buffer *buffer, unsigned long fp)
@@ -55,6 +53,15 @@ static __always_inline void trace_event_keep(struct trace_event_buffer *buffer, 
 	trace_commit(tr);
 	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
 }
+
+/*
+ * trace_event_record.c: a record aside, in no ring: out of the ring (false: there is no place, and it stays there; done
+ * when it lies there already), into it, which may have no room, or be off, and its end. Or out of it for good.
+ */
+bool trace_event_put_aside(struct trace_event_buffer *buffer);
+void trace_event_record_aside(struct trace_event_buffer *buffer, unsigned long fp);
+void trace_event_leave_aside(const struct trace_event_buffer *buffer);
+void trace_event_discard(struct trace_event_buffer *buffer);
 
 /* One less, if there is one. False: there is none. */
 bool trace_count_take(unsigned long *count);

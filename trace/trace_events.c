@@ -11,97 +11,25 @@
 
 DEFINE_MUTEX(event_mutex);
 
-/* ---- Probes */
-
-void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_file *file, unsigned len)
-{
-	struct trace_array *tr = file->tr;
-	struct ring_buffer_per_cpu *cpu_buffer = tr->cpu_data[smp_processor_id()].buffer;
-	struct ring_buffer_event *event = ring_buffer_reserve(cpu_buffer, len, trace_clock_now(tr));
-
-	if (!event)
-		return trace_event_begin_unrecorded(buffer, file, len);
-	buffer->file = file;
-	buffer->event = event;
-	buffer->entry = ring_buffer_event_data(event);
-	buffer->flags = arch_local_save_flags();
-	buffer->pc = preempt_count() - PREEMPT_OFFSET; /* the tracepoint has disabled preemption once */
-	trace_fill(buffer->entry, file->type, current, buffer->pc, buffer->flags);
-	return buffer->entry;
-}
-
-/* Is it nobody's whom the lists of pids ask for? A switch is also the next task's, a wake-up that of whom it wakes. */
-static bool refused_by_pid(const struct trace_event_buffer *buffer)
-{
-	const struct trace_event_file *file = buffer->file;
-	const struct trace_pids *pids = &file->tr->event_pids;
-
-	if (!trace_pids_ignore(pids, current->pid))
-		return false;
-	return !file->other_pid ||
-	       trace_pids_ignore(pids, *(const pid_t *)((const char *)buffer->entry + file->other_pid));
-}
-
-static bool refused_by_filter(const struct trace_event_buffer *buffer)
-{
-	const struct event_filter *filter = smp_load_acquire(&buffer->file->filter);
-
-	return filter && !filter_match(filter, buffer->entry);
-}
-
-bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags)
-{
-	return (flags & EVENT_FILE_SOFT_DISABLED) || ((flags & EVENT_FILE_PIDS) && refused_by_pid(buffer)) ||
-	       ((flags & EVENT_FILE_FILTERED) && refused_by_filter(buffer));
-}
-
-/* The record is complete, but not committed, and something is to be asked before. Refused: it is taken back. */
-static noinline void end_not_plain(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
-{
-	/* A record that lies aside does so whatever has become of the triggers since. */
-	if ((flags & EVENT_FILE_TRIGGERS) || !buffer->event)
-		trace_event_end_triggers(buffer, fp, flags);
-	else if (trace_event_refused(buffer, flags))
-		ring_buffer_discard(buffer->file->tr->cpu_data[smp_processor_id()].buffer, buffer->event);
-	else
-		trace_event_keep(buffer, fp);
-}
-
-void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
-{
-	struct trace_array *tr = buffer->file->tr;
-	u32 flags = READ_ONCE(buffer->file->flags);
-
-	if (unlikely((flags & ~EVENT_FILE_ENABLED) || !buffer->event)) {
-		end_not_plain(buffer, fp, flags);
-		return;
-	}
-	trace_commit(tr);
-	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
-}
-
 /* ---- On and off: event_mutex held */
 
+/* Whether names and processes are noted is asked at each switch: the options may change while the event is on. */
 static int start_cmdlines(struct trace_event_file *file)
 {
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&trace_types_lock);
 	ret = tracing_expand(file->tr);
-	if (!ret && (file->tr->trace_flags & TRACE_ITER(RECORD_CMD))) {
+	if (!ret)
 		ret = tracing_start_cmdline_record();
-		file->records_cmdline = !ret;
-	}
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
 
-static void stop_cmdlines(struct trace_event_file *file)
+static void stop_cmdlines(void)
 {
 	mutex_lock(&trace_types_lock);
-	if (file->records_cmdline)
-		tracing_stop_cmdline_record();
-	file->records_cmdline = false;
+	tracing_stop_cmdline_record();
 	mutex_unlock(&trace_types_lock);
 }
 
@@ -126,7 +54,7 @@ static int enable(struct trace_event_file *file)
 	if (!ret)
 		return 0;
 	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
-	stop_cmdlines(file);
+	stop_cmdlines();
 	return ret;
 }
 
@@ -134,7 +62,7 @@ static void disable(struct trace_event_file *file)
 {
 	reg_probe(file, false);
 	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
-	stop_cmdlines(file);
+	stop_cmdlines();
 }
 
 void trace_events_update_pids(struct trace_array *tr)
@@ -144,6 +72,17 @@ void trace_events_update_pids(struct trace_array *tr)
 
 	for_each_event (tr->events, file)
 		trace_event_set_flag(file, EVENT_FILE_PIDS, on);
+}
+
+void trace_events_update_options(struct trace_array *tr)
+{
+	bool stacks = tr->trace_flags & TRACE_STACK_OPTIONS;
+	struct trace_event_file *file;
+
+	for_each_event (tr->events, file) {
+		trace_event_set_flag(file, EVENT_FILE_STACKS, stacks);
+		trace_event_set_flag(file, EVENT_FILE_CLOCK, tr->clock);
+	}
 }
 
 int trace_event_enable(struct trace_event_file *file, bool on)
@@ -231,6 +170,8 @@ int trace_event_set_by_text(struct trace_event_set *set, char *text)
 	bool on = *text != '!';
 	char *name = text + !on, *system = strsep(&name, ":");
 
+	if (!name && !*system)
+		return -EINVAL; /* a "!" alone */
 	if (name) {
 		match.system = part(system);
 		match.event = part(name);
@@ -270,6 +211,7 @@ static struct trace_event_set *alloc_set(struct trace_array *tr)
 		set->files[i].call = __start_ptrs_ftrace_events[i];
 		set->files[i].tr = tr;
 		set->files[i].flags = trace_event_printk_flag();
+		set->files[i].buffers = ring_buffer_cpus(tr->buffer);
 		set->files[i].type = TRACE_EVENT_FIRST + i;
 		set->files[i].other_pid = find_other_pid(set->files[i].call);
 	}

@@ -21,7 +21,7 @@ static __always_inline bool in_range(const struct filter_pred *p, const void *at
 	}
 }
 
-static bool has_bits(const struct filter_pred *p, const void *at)
+static __always_inline bool has_bits(const struct filter_pred *p, const void *at)
 {
 	switch (p->size) {
 	case 1:
@@ -106,9 +106,10 @@ static bool match_other(const struct filter_pred *p, const void *record)
 	}
 }
 
-bool filter_match(const struct event_filter *filter, const void *record)
+/* From term i on, of any kind. */
+static noinline bool match_from(const struct event_filter *filter, const void *record, unsigned i)
 {
-	unsigned i = 0, nr = filter->nr;
+	unsigned nr = filter->nr;
 
 	do {
 		const struct filter_pred *p = &filter->preds[i];
@@ -117,6 +118,21 @@ bool filter_match(const struct event_filter *filter, const void *record)
 			i = p->next[compare(p, record + p->offset)];
 		else
 			i = p->next[match_other(p, record)];
+	} while (i < nr);
+	return i == nr;
+}
+
+/* Comparisons of numbers call nothing, so that filters of nothing else need no stack frame. */
+bool filter_match(const struct event_filter *filter, const void *record)
+{
+	unsigned i = 0, nr = filter->nr;
+
+	do {
+		const struct filter_pred *p = &filter->preds[i];
+
+		if (unlikely(p->filter_type != FILTER_OTHER || p->in_cpus))
+			return match_from(filter, record, i);
+		i = p->next[compare(p, record + p->offset)];
 	} while (i < nr);
 	return i == nr;
 }

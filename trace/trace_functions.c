@@ -15,6 +15,7 @@
 #include <time/clock.h>
 #include <trace/fgraph.h>
 
+#include "ftrace_early.h"
 #include "trace_functions.h"
 #include "trace_graph.h"
 #include "trace_record.h"
@@ -324,6 +325,8 @@ static int function_trace_init(struct trace_array *tr)
 	function_trace_update_pids(tr);
 	tr->function_enabled = true;
 	trace_update_fast(tr);
+	if (trace_array_is_top(tr))
+		ftrace_early_move(tr);
 	ret = register_ftrace_function(tr->ops);
 	if (ret) {
 		tr->function_enabled = false;

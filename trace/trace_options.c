@@ -5,7 +5,7 @@
 #include <lib/string.h>
 #include <sched/sched.h>
 
-#include "trace.h"
+#include "trace_event_file.h"
 
 static int set_overwrite(struct trace_array *tr, bool on)
 {
@@ -100,9 +100,11 @@ int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on)
 		return ret;
 	if (option->change)
 		ret = option->change(tr, on);
-	if (!ret)
+	if (!ret) {
 		WRITE_ONCE(tr->trace_flags, on ? tr->trace_flags | mask : tr->trace_flags & ~mask);
-	else if (tr->current_trace->flag_changed)
+		if (mask & TRACE_STACK_OPTIONS)
+			trace_events_update_options(tr);
+	} else if (tr->current_trace->flag_changed)
 		tr->current_trace->flag_changed(tr, mask, !on); /* it stays as it was */
 	return ret;
 }

@@ -190,7 +190,7 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
 	while ((word = strsep(&text, " \t\n"))) {
 		if (!*word)
 			continue;
-		ret = kstrtol(word, 10, &pid);
+		ret = kstrtol(word, 0, &pid);
 		if (ret)
 			return ret;
 		if (pid >= TRACE_PID_MAX || (pid < 0 && !clear))
@@ -208,11 +208,11 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 	struct trace_pid_list *new = kzalloc(sizeof(*new), GFP_KERNEL), **which = file_list(file);
 	char text[TRACEFS_TEXT_MAX];
 	bool clear = false;
-	ssize_t ret;
+	ssize_t taken, ret;
 
 	if (!new)
 		return -ENOMEM;
-	ret = copy_text_from_user(text, sizeof(text), buf, n);
+	ret = taken = copy_words_from_user(text, sizeof(text), buf, n);
 	if (ret < 0)
 		goto free_new;
 	ret = parse_pids(text, new, of_events(tracefs_array(file), which) ? NULL : &clear);
@@ -227,7 +227,7 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 	replace_list(tracefs_array(file), which, new, new);
 	mutex_unlock(&trace_types_lock);
 	mutex_unlock(&event_mutex);
-	return n;
+	return taken;
 free_new:
 	kfree(new);
 	return ret;

@@ -3,31 +3,16 @@
 
 #include <irq/irqflags.h>
 #include <sched/preempt.h>
+#include <trace/trace_event_probe.h>
 
 #include "trace.h"
 #include "trace_recursion.h"
 
-/*
- * `flags` is the interrupt state as saved by arch_local_save_flags(). preempt_count is what the traced code runs with:
- * a tracer that has disabled preemption for itself passes its task's count less its own.
- */
-static __always_inline u8 trace_flags_of(u32 pc, u32 thread_flags, unsigned long flags)
-{
-	return (arch_irqs_disabled_flags(flags) ? TRACE_FLAG_IRQS_OFF : 0) |
-	       ((pc & NMI_MASK) ? TRACE_FLAG_NMI : 0) | ((pc & HARDIRQ_MASK) ? TRACE_FLAG_HARDIRQ : 0) |
-	       ((pc & SOFTIRQ_OFFSET) ? TRACE_FLAG_SOFTIRQ : 0) |
-	       ((pc & SOFTIRQ_MASK & ~SOFTIRQ_OFFSET) ? TRACE_FLAG_BH_OFF : 0) |
-	       ((thread_flags & _TIF_NEED_RESCHED) ? TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED : 0);
-}
-
+/* A tracer that has disabled preemption for itself passes its task's count less its own. */
 static __always_inline void trace_fill(struct trace_entry *ent, int type, struct task_struct *t, u32 pc,
 				       unsigned long flags)
 {
-	u32 depth = pc & PREEMPT_MASK;
-
-	ent->type = type;
-	ent->flags = trace_flags_of(pc, READ_ONCE(t->thread_flags), flags);
-	ent->preempt_count = depth > 15 ? 15 : depth;
+	*(u32 *)(void *)ent = trace_entry_head(type, pc, READ_ONCE(t->thread_flags), flags);
 	ent->pid = t->pid;
 }
 
@@ -35,7 +20,7 @@ static __always_inline void trace_fill(struct trace_entry *ent, int type, struct
  * Scratch memory of a CPU, a part for each context that can interrupt another one here: task, softirq, interrupt, nmi.
  * Who finds `depth` at n uses part n; whoever interrupts meanwhile uses the next and puts `depth` back. Not the context
  * counts, as an interrupt's entry runs traced code before preempt_count says interrupt. Between enter and leave nothing
- * is traced, faults or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
+ * is traced or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
  */
 #define TRACE_NEST_MAX 4
 static __always_inline unsigned trace_nest_enter(unsigned *depth)

@@ -8,7 +8,7 @@
 
 #include "trace_event_file.h"
 
-#define SET_EVENT_MAX 4096 /* bytes of a write that are looked at */
+#define SET_EVENT_MAX 4096 /* bytes of a write that are looked at; the rest comes with another */
 
 static void show_name(struct seq_file *m, const struct trace_event_file *file)
 {
@@ -67,15 +67,16 @@ static int set_by_words(struct trace_event_set *set, char *text)
 static ssize_t set_event_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	char *text = kmalloc(SET_EVENT_MAX, GFP_KERNEL);
-	ssize_t ret;
+	ssize_t taken;
+	int ret = 0;
 
 	if (!text)
 		return -ENOMEM;
-	ret = copy_text_from_user(text, SET_EVENT_MAX, buf, n);
-	if (ret >= 0)
+	taken = copy_words_from_user(text, SET_EVENT_MAX, buf, n);
+	if (taken > 0)
 		ret = set_by_words(tracefs_array(file)->events, text);
 	kfree(text);
-	return ret ? ret : (ssize_t)n;
+	return ret ? ret : taken;
 }
 
 static const struct file_operations set_event_fops = {

@@ -151,12 +151,32 @@ static struct trace_event_file *find_on(struct trace_event_set *set, const struc
 	return READ_ONCE(file->flags) & EVENT_FILE_ENABLED ? file : NULL;
 }
 
-static void enter_probe(void *set, struct pt_regs *regs, long id)
+static __always_inline void fill_enter(struct syscall_trace_enter *entry, struct pt_regs *regs, int nr, unsigned nargs)
+{
+	entry->nr = nr;
+	for (unsigned i = 0; i < nargs; i++)
+		entry->args[i] = syscall_get_arg(regs, i);
+}
+
+/* Not directly; `fp` is the probe's. */
+static noinline void enter_general(struct trace_event_file *file, struct pt_regs *regs, int nr, unsigned nargs,
+				   unsigned len, unsigned long fp)
 {
 	struct trace_event_buffer buffer;
-	struct syscall_trace_enter *entry;
+	void *entry = trace_event_begin(&buffer, file, len);
+
+	if (!entry)
+		return;
+	fill_enter(entry, regs, nr, nargs);
+	trace_event_end(&buffer, fp);
+}
+
+static void enter_probe(void *set, struct pt_regs *regs, long id)
+{
+	struct trace_event_opened opened;
 	struct trace_event_file *file;
-	unsigned nargs;
+	unsigned nargs, len;
+	void *entry;
 
 	if ((unsigned long)id >= NR_SYSCALLS)
 		return;
@@ -164,19 +184,36 @@ static void enter_probe(void *set, struct pt_regs *regs, long id)
 	if (!file)
 		return;
 	nargs = syscall_events[id].nargs;
-	entry = trace_event_begin(&buffer, file, sizeof(*entry) + nargs * sizeof(entry->args[0]));
+	len = sizeof(struct syscall_trace_enter) + nargs * sizeof(long);
+	if (trace_event_is_plain(file)) {
+		entry = trace_event_open(&opened, file, len);
+		if (likely(entry)) {
+			fill_enter(entry, regs, id, nargs);
+			trace_event_close(&opened);
+			return;
+		}
+		trace_event_leave(file);
+	}
+	enter_general(file, regs, id, nargs, len, arch_caller_fp());
+	barrier();
+}
+
+static noinline void exit_general(struct trace_event_file *file, int nr, long ret, unsigned long fp)
+{
+	struct syscall_trace_exit *entry;
+	struct trace_event_buffer buffer;
+
+	entry = trace_event_begin(&buffer, file, sizeof(*entry));
 	if (!entry)
 		return;
-	entry->nr = id;
-	for (unsigned i = 0; i < nargs; i++)
-		entry->args[i] = syscall_get_arg(regs, i);
-	trace_event_end(&buffer, arch_caller_fp());
-	barrier();
+	entry->nr = nr;
+	entry->ret = ret;
+	trace_event_end(&buffer, fp);
 }
 
 static void exit_probe(void *set, struct pt_regs *regs, long ret)
 {
-	struct trace_event_buffer buffer;
+	struct trace_event_opened opened;
 	struct syscall_trace_exit *entry;
 	struct trace_event_file *file;
 	int nr = syscall_get_nr(regs);
@@ -186,12 +223,17 @@ static void exit_probe(void *set, struct pt_regs *regs, long ret)
 	file = find_on(set, syscall_events[nr].exit);
 	if (!file)
 		return;
-	entry = trace_event_begin(&buffer, file, sizeof(*entry));
-	if (!entry)
-		return;
-	entry->nr = nr;
-	entry->ret = ret;
-	trace_event_end(&buffer, arch_caller_fp());
+	if (trace_event_is_direct(file, sizeof(*entry))) {
+		entry = trace_event_open(&opened, file, sizeof(*entry));
+		if (likely(entry)) {
+			entry->nr = nr;
+			entry->ret = ret;
+			trace_event_close(&opened);
+			return;
+		}
+		trace_event_leave(file);
+	}
+	exit_general(file, nr, ret, arch_caller_fp());
 	barrier();
 }
 

@@ -1,7 +1,7 @@
 /*
  * What the call sites of -pg call.
  *
- *     void _mcount(unsigned long parent_ip)         as compiled: does nothing
+ *     void _mcount(unsigned long parent_ip)         as compiled: notes the call, or does nothing
  *     void ftrace_caller(unsigned long parent_ip)   when traced: calls what ftrace_call holds
  *     void return_to_handler(void)                  where traced functions return to when their return is traced
  *
@@ -39,13 +39,6 @@
 
 	.text
 	.cfi_sections .debug_frame		/* the file has it, the memory has not */
-/*
- * The hook as compiled. Boot replaces all calls of it by nops; code that runs before then comes here.
- */
-FUNC _mcount
-	ret
-FUNC_END _mcount
-
 /* For gdb: where x29 and x30 of foo are at each instruction. */
 .macro record_push
 	stp	x29, x30, [sp, #-16]!
@@ -70,6 +63,23 @@ FUNC_END _mcount
 	mov	x29, sp				/* our record is the innermost from here on */
 	mov	x3, sp				/* fregs */
 .endm
+
+/*
+ * The hook as compiled. Boot replaces all calls of it; what runs before then comes here, and is kept while somebody may
+ * want it: void ftrace_early_call(unsigned long ip, unsigned long parent_ip) (trace/ftrace_early.c).
+ */
+FUNC _mcount
+	.cfi_startproc
+	adrp	x1, ftrace_early_on
+	ldrb	w1, [x1, :lo12:ftrace_early_on]
+	cbnz	w1, 1f
+	ret
+1:	record_push
+	arguments
+	bl	ftrace_early_call
+	record_pop_and_return
+	.cfi_endproc
+FUNC_END _mcount
 
 /*
  * void fgraph_enter_func(ip, parent_ip, op, fregs): replaces parent_ip in foo's record, or leaves it (trace/fgraph.c).

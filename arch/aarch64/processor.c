@@ -5,7 +5,7 @@
 #include <asm/sysreg.h>
 #include <lib/printf.h>
 
-void arch_cpu_idle(void)
+notrace void arch_cpu_idle(void)
 {
 	dsb(sy); /* what was written before is on its way before the CPU goes to sleep */
 	__asm__ volatile("wfi" : : : "memory");

@@ -1,7 +1,7 @@
 /*
  * What the call sites of -pg -mfentry call.
  *
- *     void __fentry__(void)       as compiled: does nothing
+ *     void __fentry__(void)       as compiled: notes the call, or does nothing
  *     void ftrace_caller(void)    when traced: calls what ftrace_call holds
  *     void return_to_handler(void)    where traced functions return to when their return is traced
  *
@@ -60,13 +60,6 @@
 
 	.text
 	.cfi_sections .debug_frame		/* the file has it, the memory has not */
-/*
- * The hook as compiled. Boot replaces all calls of it by nops; code that runs before then comes here.
- */
-FUNC __fentry__
-	ret
-FUNC_END __fentry__
-
 /* The stack of the picture; and the arguments of what is called. */
 .macro fregs_push
 	push_cfi 8(%rsp)				/* parent_ip */
@@ -104,6 +97,22 @@ FUNC_END __fentry__
 	.cfi_adjust_cfa_offset -(FREGS_PC - FREGS_RECORD)
 	ret
 .endm
+
+/*
+ * The hook as compiled. Boot replaces all calls of it; what runs before then comes here, and is kept while somebody may
+ * want it: void ftrace_early_call(unsigned long ip, unsigned long parent_ip) (trace/ftrace_early.c).
+ */
+FUNC __fentry__
+	.cfi_startproc
+	cmpb	$0, ftrace_early_on(%rip)
+	jne	1f
+	ret
+1:	fregs_push
+	arguments
+	call	ftrace_early_call
+	fregs_pop_and_return
+	.cfi_endproc
+FUNC_END __fentry__
 
 /*
  * The hook when traced. ftrace_call is a nop until a tracer is on, and is then patched to

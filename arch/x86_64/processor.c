@@ -38,7 +38,7 @@ struct cpu_features cpu_features;
  * STI): an interrupt that is pending now ends the HLT. idle_hlt is for the NMI handler, as NMIs know no such
  * pause: where HLT is, and what follows it.
  */
-void arch_cpu_idle(void)
+notrace void arch_cpu_idle(void)
 {
 	__asm__ volatile("sti\n\t"
 			 ".globl idle_hlt\n"

@@ -8,7 +8,7 @@
 #include "calibrate.h"
 
 /* The bits above are another 8 of the counter on some machines, zero on others. */
-static u32 pm_timer_read(void)
+static notrace u32 pm_timer_read(void)
 {
 	return inl(acpi_info.pm_timer) & 0xffffff;
 }

@@ -45,7 +45,8 @@ static u64 mul_div(u64 a, u64 b, u64 c)
 	return a;
 }
 
-static bool next_edge(const struct calibration_counter *c, struct edge *edge)
+/* Not traced, nor is what reads a counter: a record in the bracket would widen it. */
+static notrace bool next_edge(const struct calibration_counter *c, struct edge *edge)
 {
 	u64 before = rdtsc_ordered(), after;
 	u32 old = c->read(), count;

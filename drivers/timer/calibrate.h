@@ -6,7 +6,7 @@
 /* A counter of at most 32 bits that goes up at a steady rate. */
 struct calibration_counter {
 	const char *name;
-	u32 (*read)(void);
+	u32 (*read)(void); /* notrace */
 	u32 mask;      /* all ones: the highest value; 0 follows */
 	u64 period_fs; /* femtoseconds a tick; 0: to be measured */
 };

@@ -26,7 +26,7 @@
 
 static void *hpet; /* [boot, then immutable] NULL: none */
 
-static u32 hpet_read_low(void)
+static notrace u32 hpet_read_low(void)
 {
 	return readl_relaxed(hpet + HPET_COUNTER);
 }

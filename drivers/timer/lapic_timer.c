@@ -87,7 +87,7 @@ void local_apic_timer_interrupt(void)
 	hrtimer_interrupt();
 }
 
-static u32 elapsed_count(void)
+static notrace u32 elapsed_count(void)
 {
 	return U32_MAX - apic_read(APIC_TMCCT);
 }

@@ -22,7 +22,7 @@
 #define PORT_B_SOUND 0x02
 
 /* The counter goes down from 65536, which is written and read as 0. */
-static u32 pit_read(void)
+static notrace u32 pit_read(void)
 {
 	u32 low;
 

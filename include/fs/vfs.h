@@ -293,9 +293,7 @@ static inline void path_get(const struct path *path)
 
 extern struct mount *root_mount; /* the root file system [immutable after vfs_init] */
 void vfs_init(void);		 /* boot: caches, rootfs */
-void populate_rootfs(phys_addr_t start,
-		     phys_addr_t end); /* unpack cpio archives of the initrd, then free it */
-void console_on_rootfs(void); /* process 1: /dev/console as descriptors 0, 1, 2. After populate_rootfs */
+void console_on_rootfs(void); /* process 1: /dev/console as descriptors 0, 1, 2. The initramfs is there */
 int show_mounts(struct seq_file *m);
 int show_filesystems(struct seq_file *m);
 

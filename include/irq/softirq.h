@@ -26,7 +26,6 @@ void raise_softirq_irqoff(int nr);               /* interrupts off */
 void __raise_softirq_irqoff(int nr);
 void do_softirq(void);                           /* serve now if pending; thread context with bh on */
 void softirq_init(void);                         /* boot: before the first interrupt */
-void spawn_ksoftirqd(void);                      /* boot, after smp_init: threads, one a CPU */
 
 void local_bh_disable(void);
 void local_bh_enable(void); /* serves what came meanwhile */

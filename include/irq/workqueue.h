@@ -38,4 +38,3 @@ bool cancel_delayed_work_sync(struct delayed_work *w);
 bool flush_work(struct work_struct *w);
 bool cancel_work_sync(struct work_struct *w);
 void workqueue_init_early(void); /* boot, after setup_per_cpu_areas: works may be queued from now on */
-void workqueue_init(void);       /* boot, after smp_init: the workers */

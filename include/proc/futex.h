@@ -22,4 +22,3 @@ int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset);
 /* The list of locks that a thread holds, walked when it ends: marks each FUTEX_OWNER_DIED and wakes one
  * waiter. */
 void exit_robust_list(void *head);
-void futex_init(void); /* boot */

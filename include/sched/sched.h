@@ -141,4 +141,3 @@ void synchronize_rcu(void);
 #define rcu_read_unlock() preempt_enable()
 /* Call func after a grace period, from a kernel thread. Any context. */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *));
-void rcu_init(void); /* boot: the thread that serves call_rcu */

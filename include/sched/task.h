@@ -172,6 +172,7 @@ struct task_struct {
 
 	pid_t pid, tgid;                /* [I] thread and process id */
 	char comm[TASK_COMM_LEN];       /* [t writes; readers may see a mix while it changes] */
+	u32 comm_noted;                 /* [a] tracing knows pid and comm, since its round of this number; 0: not */
 	struct task_struct *parent;     /* [T] who gets SIGCHLD and may wait */
 	struct list_head children;      /* [T] */
 	struct list_head sibling;       /* [T] in parent's children */

@@ -13,7 +13,7 @@
 #include <asm/stacktrace.h>
 #include <fs/seq_file.h>
 #include <lib/string.h>
-#include <trace/trace_events.h>
+#include <trace/trace_event_probe.h>
 
 #ifndef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE TRACE_SYSTEM

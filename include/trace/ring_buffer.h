@@ -54,6 +54,8 @@ unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu);
 /* Forget events and counts. Serialised, interrupts on. */
 void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu);
 void ring_buffer_reset(struct trace_buffer *buffer);
+/* The same, of a ring whose next event is as early as ts, which is over. Boot: nobody else uses the ring. */
+void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts);
 /*
  * Exchange what two buffers hold for `cpu`, in constant time: a latency tracer keeps its maximum so. On
  * `cpu`, interrupts off, not in an nmi. 0, -EINVAL when sizes differ, -EAGAIN while either is resized or reset
@@ -84,6 +86,8 @@ u64 ring_buffer_time_stamp(struct trace_buffer *buffer);
 
 /* What ring_buffer_reserve takes; stays the same for the buffer's life, so it can be kept. */
 struct ring_buffer_per_cpu *ring_buffer_cpu(struct trace_buffer *buffer, int cpu);
+/* All of them, by CPU; they stay the same for the buffer's life. */
+struct ring_buffer_per_cpu *const *ring_buffer_cpus(struct trace_buffer *buffer);
 /*
  * static inline struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *cpu_buffer,
  *							       unsigned long length, u64 ts);

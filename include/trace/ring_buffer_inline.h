@@ -126,6 +126,8 @@ static __always_inline bool ring_buffer_cpu_is_on(const struct ring_buffer_per_c
 
 struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
 					  u64 ts);
+/* Out of a reservation that has come to nothing, in place of rb_reserve_slow. */
+void rb_leave(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer);
 

@@ -3,12 +3,15 @@
 
 #include <lib/types.h>
 
+/*
+ * Boot: the command line is known, or there is none. Calls are noted up to here, and from here on if the function
+ * tracer will want them: as soon as possible, for it costs.
+ */
+void ftrace_early_command_line(void);
 /* Boot: buffers and arrays, after the allocators and parse_params(). */
 void trace_init(void);
-/* Boot: what the command line asked for. Thread-like context, before or after the other CPUs start. */
+/* Boot, one CPU, interrupts off: what the command line wants traced. */
 void trace_boot_start(void);
-/* Boot: process 1 is about to become the first program. */
-void trace_boot_end(void);
 
 /*
  * Stop and start recording in the top buffer, as writing tracing_on does, but for tracers' own start and

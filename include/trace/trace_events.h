@@ -20,6 +20,15 @@ struct trace_entry {
 	s32 pid;
 };
 
+/* trace_entry.flags */
+#define TRACE_FLAG_IRQS_OFF     0x01
+#define TRACE_FLAG_NEED_RESCHED 0x04
+#define TRACE_FLAG_HARDIRQ      0x08
+#define TRACE_FLAG_SOFTIRQ      0x10
+#define TRACE_FLAG_PREEMPT_RESCHED 0x20
+#define TRACE_FLAG_NMI          0x40
+#define TRACE_FLAG_BH_OFF       0x80
+
 /* How a filter compares a field. */
 enum trace_filter_type {
 	FILTER_OTHER, /* a number */
@@ -77,17 +86,19 @@ struct trace_event_buffer {
 	void *entry;
 	unsigned long flags;
 	u32 pc;
-	unsigned len, depth; /* of a record that lies aside (trace_event_trigger.c); at first only when event is NULL */
+	unsigned len, depth; /* of a record that lies aside (trace_event_record.c); at first only when event is NULL */
+	bool judged;         /* it does so until it is known whether it is refused */
 };
 
 /*
- * A record of `len` bytes, its common fields filled, or NULL: there is no room, recording is off, unless the event has
- * triggers, which see a record all the same. Then end, to which
- * the probe hands its frame record: with the option stacktrace the stack begins where the tracepoint stands. Any
- * context, preemption off, as probes have it.
+ * A record of `len` bytes, its common fields filled, or NULL: it is refused, there is no room, recording is off, unless
+ * the event has triggers, which see a record all the same. Then end, to which the probe hands its frame record: with
+ * the option stacktrace the stack begins where the tracepoint stands. Any context, preemption off, as probes have it.
  */
 void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_file *file, unsigned len);
 void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp);
+/* The complete record, anywhere, is recorded if the event's filter lets it pass. Nothing else is asked or done. */
+void trace_event_judge(const struct trace_event_file *file, const void *record, unsigned len);
 
 /* ---- For TP_printk. Texts live until the line is printed; "" when there is no room. */
 

@@ -81,20 +81,36 @@ void tracepoint_synchronize_unregister(void);
 		return tracepoint_probe_unregister(&__tracepoint_##name, (void *)probe, data);               \
 	}
 
-/* Once, in the .c that owns the tracepoint. The iterator calls every probe; it is out of line and not traced. */
+/*
+ * Once, in the .c that owns the tracepoint. __traceiter_NAME calls the only probe, keeping nothing, or jumps to who
+ * calls several: to a walk of the stack both look the same. Not traced. What the array's address leads to is there
+ * before the address is (publish_funcs), so a plain read of that does.
+ */
 #define DEFINE_TRACE(name, proto, args) DEFINE_TRACE_FN(name, NULL, NULL, PARAMS(proto), PARAMS(args))
 #define DEFINE_TRACE_FN(name, reg, unreg, proto, args)                                                       \
 	struct tracepoint __tracepoint_##name = { #name, STATIC_KEY_INIT, reg, unreg, NULL };                \
 	static const struct tracepoint *const __tracepoint_ptr_##name __used                                 \
 		__section("ptrs_tracepoints") = &__tracepoint_##name;                                        \
+	static notrace noinline void __traceeach_##name(void *funcs, proto)                                  \
+	{                                                                                                    \
+		for (struct tracepoint_func *it = funcs; it->func; it++)                                     \
+			((void (*)(void *, proto))it->func)(it->data, args);                                 \
+		preempt_enable_notrace();                                                                    \
+	}                                                                                                    \
 	notrace noinline void __traceiter_##name(void *unused, proto)                                        \
 	{                                                                                                    \
-		struct tracepoint_func *it;                                                                  \
+		struct tracepoint_func *funcs;                                                               \
                                                                                                              \
 		preempt_disable_notrace();                                                                   \
-		it = smp_load_acquire(&__tracepoint_##name.funcs);                                           \
-		for (; it && it->func; it++)                                                                 \
-			((void (*)(void *, proto))it->func)(it->data, args);                                 \
+		funcs = __tracepoint_##name.funcs;                                                           \
+		barrier(); /* read once: not through a volatile, which costs an instruction */               \
+		if (likely(funcs)) {                                                                         \
+			if (funcs[1].func) {                                                                 \
+				__traceeach_##name(funcs, args);                                             \
+				return;                                                                      \
+			}                                                                                    \
+			((void (*)(void *, proto))funcs->func)(funcs->data, args);                           \
+		}                                                                                            \
 		preempt_enable_notrace();                                                                    \
 	}
 

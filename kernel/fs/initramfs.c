@@ -1,7 +1,9 @@
 /* Unpacks the initrd, cpio archives in the newc format (cpio(5)), into the root file system. */
 #include "internal.h"
 
+#include <boot/boot_info.h>
 #include <fs/libfs.h>
+#include <kernel/init.h>
 #include <kernel/printk.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -340,13 +342,15 @@ static void unpack(struct cpio *c)
 	}
 }
 
-void populate_rootfs(phys_addr_t start, phys_addr_t end)
+/* The initrd's archives; then its memory is free. */
+static int populate_rootfs(void)
 {
+	phys_addr_t start = boot_info.initrd.base, end = start + boot_info.initrd.size;
 	struct cpio c = {.at = __va(start), .start = __va(start), .end = __va(end)};
 
 	if (start >= end) {
 		pr_err("initramfs: the boot loader gave none: there are no files, and no first program\n");
-		return;
+		return -ENOENT;
 	}
 	unpack(&c);
 	free_links(&c);
@@ -354,4 +358,6 @@ void populate_rootfs(phys_addr_t start, phys_addr_t end)
 		c.errors ? ", with errors" : "");
 	/* Whole pages only: the ends may be shared with something else. */
 	free_reserved_area(ALIGN(start, PAGE_SIZE), ALIGN_DOWN(end, PAGE_SIZE));
+	return 0;
 }
+fs_initcall(populate_rootfs);

@@ -2,6 +2,7 @@
 #include <irq/irq.h>
 #include <irq/irqflags.h>
 #include <irq/softirq.h>
+#include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
@@ -159,8 +160,8 @@ static int run_ksoftirqd(void *unused)
 	return 0;
 }
 
-/* Context: boot; the CPUs are up, no softirq is missed: until then the ends of interrupts serve them. */
-void spawn_ksoftirqd(void)
+/* A thread a CPU. No softirq is missed: until then the ends of interrupts serve them. */
+static int spawn_ksoftirqd(void)
 {
 	unsigned cpu;
 
@@ -172,7 +173,9 @@ void spawn_ksoftirqd(void)
 		WRITE_ONCE(per_cpu(ksoftirqd, cpu), t);
 		wake_up_process(t);
 	}
+	return 0;
 }
+core_initcall(spawn_ksoftirqd);
 
 static void no_action(void)
 {

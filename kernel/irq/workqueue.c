@@ -1,6 +1,7 @@
 /* Workqueues: functions to be called in thread context, by one worker a CPU. */
 #include <asm/processor.h>
 #include <irq/workqueue.h>
+#include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <sched/wait.h>
@@ -225,10 +226,13 @@ void workqueue_init_early(void)
 	}
 }
 
-void workqueue_init(void)
+/* kworker/N:0 */
+static int workqueue_init(void)
 {
 	unsigned cpu;
 
 	for_each_online_cpu (cpu)
 		start_worker(cpu);
+	return 0;
 }
+core_initcall(workqueue_init);

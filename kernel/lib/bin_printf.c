@@ -18,7 +18,7 @@ struct bin_args {
 };
 
 /* 4 or 8 bytes; the size is of whole words. */
-static inline bool put_number(struct bin_args *bin, u64 value, unsigned bytes)
+static __always_inline bool put_number(struct bin_args *bin, u64 value, unsigned bytes)
 {
 	u32 *to;
 
@@ -109,6 +109,25 @@ static int keep(struct bin_args *bin, const char *letter, struct format_spec *sp
 	return fits ? 0 : -E2BIG;
 }
 
+/*
+ * Bytes of the number that the conversion at *fmt, behind its '%', keeps if it is one of the plain ones that nearly all
+ * are, with *fmt moved behind it; else 0, and format_parse must look.
+ */
+static __always_inline unsigned plain_size(const char **fmt)
+{
+	const char *at = *fmt;
+	unsigned bytes = 4;
+
+	if (*at == 'l') {
+		at++;
+		bytes = 8;
+	}
+	if (*at != 'd' && *at != 'u' && *at != 'x')
+		return 0;
+	*fmt = at + 1;
+	return bytes;
+}
+
 int vbin_printf(u32 *words, size_t n, const char *fmt, va_list args)
 {
 	struct bin_args bin = {.bytes = (u8 *)words, .size = n * sizeof(*words)};
@@ -118,8 +137,16 @@ int vbin_printf(u32 *words, size_t n, const char *fmt, va_list args)
 
 	va_copy(copy, args);
 	while (!ret && *fmt) {
+		unsigned bytes;
+
 		if (*fmt++ != '%')
 			continue;
+		bytes = plain_size(&fmt);
+		if (likely(bytes)) {
+			if (!put_number(&bin, bytes == 8 ? va_arg(copy, u64) : va_arg(copy, u32), bytes))
+				ret = -E2BIG;
+			continue;
+		}
 		fmt = format_parse(fmt, &spec);
 		if (!*fmt)
 			ret = -EINVAL;

@@ -93,6 +93,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->pid_node.pprev = NULL;
 	INIT_LIST_HEAD(&p->pending.list);
 	p->pending.signal = 0;
+	p->comm_noted = 0;
 	p->exit_state = 0;
 	p->exit_code = 0;
 	p->clear_child_tid = NULL;

@@ -7,6 +7,7 @@
  * under the lock.
  */
 #include <asm/uaccess.h>
+#include <kernel/init.h>
 #include <lib/errno.h>
 #include <lib/hash.h>
 #include <mm/mm.h>
@@ -42,13 +43,15 @@ struct futex_waiter {
 };
 static struct futex_bucket buckets[1 << BUCKET_BITS];
 
-void futex_init(void)
+static int futex_init(void)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(buckets); i++) {
 		spin_lock_init(&buckets[i].lock);
 		INIT_LIST_HEAD(&buckets[i].waiters);
 	}
+	return 0;
 }
+early_initcall(futex_init);
 
 static struct futex_bucket *bucket_of(const struct futex_key *key)
 {

@@ -72,6 +72,8 @@ void exchange_pids(struct task_struct *p, struct task_struct *leader)
 	detach_pid(p);
 	detach_pid(leader);
 	swap(p->pid, leader->pid);
+	WRITE_ONCE(p->comm_noted, 0);
+	WRITE_ONCE(leader->comm_noted, 0);
 	attach_pid(p);
 	attach_pid(leader);
 	smp_store_release(&pid_moves, pid_moves + 1);

@@ -119,4 +119,6 @@ void set_task_comm(struct task_struct *t, const char *name)
 {
 	trace_task_rename(t, name);
 	strscpy(t->comm, name, sizeof(t->comm));
+	smp_wmb(); /* who notes the name, and marks it before, notes this one or loses the mark */
+	WRITE_ONCE(t->comm_noted, 0);
 }

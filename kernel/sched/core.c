@@ -5,6 +5,7 @@
 #include <mm/mm.h>
 #include <proc/signal.h>
 #include <trace/events/sched.h>
+#include <trace/trace_comm.h>
 
 DEFINE_PER_CPU(struct rq, runqueues);
 struct cpumask idle_cpus_mask;
@@ -205,6 +206,7 @@ static void noinline __schedule(bool preempt)
 		WRITE_ONCE(rq->curr, next);
 		if (tracepoint_key_on(&sched_stat_key))
 			sched_stat_switch(rq, prev, next, prev_state);
+		trace_comm_sched_switch(prev, next);
 		trace_sched_switch(preempt, prev, next, prev_state);
 		context_switch(rq, prev, next);
 		return;

@@ -90,12 +90,22 @@ u64 cpu_idle_ns(int cpu)
 	return ns;
 }
 
-/* Waiting is nobody's latency; interrupts that come are, and tell so themselves. */
+static inline bool idle_has_work(void)
+{
+	return need_resched() || local_softirq_pending();
+}
+
+/*
+ * Waiting is nobody's latency; interrupts that come are, and tell so themselves. Who listens to the event may wake a
+ * task of this CPU (tp_printk, by the console), of which no interrupt tells. So the last look is here, and between it
+ * and the wait is nothing that could be traced.
+ */
 static inline void wait_for_interrupt(void)
 {
 	trace_cpu_idle(1, smp_processor_id());
 	stop_critical_timings();
-	arch_cpu_idle();
+	if (!idle_has_work())
+		arch_cpu_idle();
 	start_critical_timings();
 	trace_cpu_idle(PWR_EVENT_EXIT, smp_processor_id());
 }
@@ -110,7 +120,7 @@ static void noinline default_idle_call(void)
 {
 	local_irq_disable();
 	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
-	if (!need_resched() && !local_softirq_pending())
+	if (!idle_has_work())
 		wait_for_interrupt();
 	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	local_irq_enable();

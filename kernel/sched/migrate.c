@@ -3,6 +3,15 @@
 
 #include <trace/events/sched.h>
 
+/* p, which is new and has not been anywhere yet, begins on cpu. [pi_lock] */
+void __set_task_cpu(struct task_struct *p, int cpu)
+{
+	p->wake_cpu = cpu;
+	/* Release: who reads the new number and takes that queue's lock sees what was done to the entity
+	 * before. */
+	smp_store_release(&p->cpu, cpu);
+}
+
 /*
  * p belongs to cpu from now on. Context: neither queued nor running with pi_lock held, or both runqueues
  * locked (then the caller has it off its queue).
@@ -15,10 +24,7 @@ void set_task_cpu(struct task_struct *p, int cpu)
 	if (p->sched_class->migrate_task_rq)
 		p->sched_class->migrate_task_rq(p, cpu);
 	p->se.nr_migrations++;
-	p->wake_cpu = cpu;
-	/* Release: who reads the new number and takes that queue's lock sees what was done to the entity
-	 * before. */
-	smp_store_release(&p->cpu, cpu);
+	__set_task_cpu(p, cpu);
 }
 
 /* Between two locked queues; the target's CPU is told if p is to run at once. */

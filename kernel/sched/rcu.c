@@ -1,4 +1,5 @@
 /* Grace periods: waiting until everybody who ran with preemption off is through. */
+#include <kernel/init.h>
 #include <lib/list.h>
 #include <sched/wait.h>
 #include <time/hrtimer.h>
@@ -90,7 +91,8 @@ static int rcu_thread(void *unused)
 	return 0;
 }
 
-void rcu_init(void)
+/* All CPUs are there: before that a grace period of the thread could miss one that comes up (stop_each_cpu_but). */
+static int rcu_init(void)
 {
 	struct task_struct *t;
 
@@ -101,4 +103,6 @@ void rcu_init(void)
 	/* What was queued earlier did not arm the timer; the thread looks before it sleeps. */
 	smp_store_release(&rcu_running, true);
 	wake_up(&rcu_wait);
+	return 0;
 }
+core_initcall(rcu_init);

@@ -256,6 +256,7 @@ void sched_stat_queued(struct rq *rq, struct task_struct *p); /* it waits from n
 
 /* migrate.c */
 void set_task_cpu(struct task_struct *p, int cpu);
+void __set_task_cpu(struct task_struct *p, int cpu);
 void move_queued_task(struct rq *from, struct task_struct *p,
 		      struct rq *to);			       /* both locked; p queued, not running */
 int select_fallback_rq(struct task_struct *p);

@@ -161,13 +161,10 @@ void wake_up_new_task(struct task_struct *p)
 {
 	unsigned long flags;
 	struct rq *rq;
-	int cpu;
 
 	spin_lock_irqsave(&p->pi_lock, flags);
 	WRITE_ONCE(p->state, TASK_RUNNING);
-	cpu = select_task_rq(p, p->cpu, WF_FORK);
-	if (cpu != p->cpu)
-		set_task_cpu(p, cpu);
+	__set_task_cpu(p, select_task_rq(p, p->cpu, WF_FORK));
 	rq = __task_rq_lock(p);
 	update_rq_clock(rq);
 	if (tracepoint_key_on(&sched_stat_key))

@@ -159,6 +159,25 @@ echo 0 > $filter
 echo 0 > $sched/sched_waking/filter
 echo 0 > events/ipi/ipi_raise/filter
 
+# -- what is refused was in no page: a record of numbers, one with a text of any length, and by pid
+echo > trace
+echo 'next_pid == 99999' > $filter
+echo 'filename == "none"' > $sched/sched_process_exec/filter
+echo 32000 > set_event_pid
+for event in sched_switch sched_process_exec sched_process_exit; do
+	echo 1 > $sched/$event/enable
+done
+/bin/true
+echo > set_event_pid
+/bin/true
+sleep 0.001
+echo 0 > $sched/sched_process_exit/enable
+echo 0 > events/enable
+same 'nothing but two ends is there' 2 "$(grep -c 'sched_process_exit:' trace)"
+same 'and nothing else counted' '2 0 0' "$(sum entries) $(sum overrun) $(sum 'dropped events')"
+echo 0 > $filter
+echo 0 > $sched/sched_process_exec/filter
+
 # -- changed while events come
 echo 1 > $sched/enable
 for i in 1 2 3 4 5 6 7 8; do

@@ -1,7 +1,8 @@
 #!/bin/sh
 # description: the kernel's own events: ordinary commands provoke each, its text is as Linux words it, what belongs together comes in pairs
-# requires: smp=3 icount progs="callevents"
+# requires: smp=3 icount progs="callevents" append="trace_event=initcall:*"
 . /run/prelude
+cat $T/trace > /tmp/boot
 tracing_reset
 
 # Those that no command provokes: no kernel thread ends while the system runs.
@@ -37,6 +38,14 @@ paired() {
 		grep -F "[$cpu]" /tmp/trace | grep -oE " ($1|$2): " | uniq -d | grep . && fail "CPU $cpu: twice, of $1 and $2"
 	done
 }
+
+# -- of the boot: what it called, level by level
+mv /tmp/boot /tmp/trace
+function="func=$name\+0x0/0x[0-9a-f]+"
+seen initcall_level 'level=(early|core|fs|device|late)'
+seen initcall_start "$function"
+seen initcall_finish "$function ret=0"
+paired initcall_start initcall_finish
 
 interrupts() {
 	taskset 1 sleep 0.02
@@ -116,6 +125,7 @@ traced sched moves
 for event in sched_stat_wait sched_stat_sleep sched_stat_blocked; do # test_sched_stat.py measures them
 	seen $event "comm=$name pid=[0-9]+ delay=[0-9]+ \[ns\]"
 done
+grep -A 1 sched_migrate_task: /tmp/trace | grep -q 'sched_wakeup_new:' && fail 'a new task is moved before it has been anywhere'
 seen sched_migrate_task "comm=$name pid=[0-9]+ prio=$number orig_cpu=[012] dest_cpu=[012]"
 
 # -- memory: by whom, for whom, how much; also while the callers' return addresses are hooked

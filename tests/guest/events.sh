@@ -42,7 +42,7 @@ echo '!*:sched_wakeup*' >> set_event
 on sched_switch
 echo sched: > set_event
 same 'a system' "$(grep '^sched:' available_events | sort)" "$(sort set_event)"
-for bad in nosuch:event sched:nosuch nosuch: '!sched:nosuch' nosuch; do
+for bad in nosuch:event sched:nosuch nosuch: '!sched:nosuch' nosuch '!'; do
 	echo $bad 2> /dev/null >> set_event && fail "set_event takes $bad"
 done
 same 'after errors' "$(grep '^sched:' available_events | sort)" "$(sort set_event)"
@@ -52,6 +52,28 @@ done
 holds 'after errors' $sched/enable 1
 echo > set_event
 same 'an empty write clears' '' "$(cat set_event)"
+all=$(cat available_events)
+echo $all > set_event
+same 'more than a page' "$(sort available_events)" "$(sort set_event)"
+echo > set_event
+
+# -- what is kept of tasks is up to the options, also while events are on
+for first in record-cmd record-tgid; do
+	echo 0 > options/record-cmd
+	echo 1 > $sched/sched_process_exit/enable
+	echo 1 > options/$first
+	echo > trace
+	/bin/true
+	echo 0 > $sched/sched_process_exit/enable
+	case $first in
+	record-cmd) grep -q '^ *true-[0-9]* ' trace || fail "$first comes while the event is on: $(tail -n 1 trace)" ;;
+	record-tgid) grep -qE '^ *<\.\.\.>-([0-9]+) +\( *[0-9]+\) ' trace || fail "$first alone: $(tail -n 1 trace)" ;;
+	esac
+	echo 0 > options/record-tgid
+	echo 1 > saved_cmdlines_size # nobody is known any more
+	echo 128 > saved_cmdlines_size
+done
+echo 1 > options/record-cmd
 
 # -- records
 echo > trace
@@ -83,6 +105,12 @@ other=$!
 echo > trace
 echo $$ > set_event_pid
 holds 'pids' set_event_pid $$
+numbers=$(seq 100 299)
+echo $numbers > set_event_pid
+same 'many pids' "$numbers" "$(cat set_event_pid)"
+printf '0x10 %d' $$ > set_event_pid
+same 'as numbers are written' "$(printf '%d\n' 16 $$ | sort -n)" "$(cat set_event_pid)"
+echo $$ > set_event_pid
 for bad in -1 x 99999 '12 y'; do
 	echo "$bad" 2> /dev/null >> set_event_pid && fail "set_event_pid takes '$bad'"
 done
@@ -133,5 +161,32 @@ echo 0 > $sched/sched_switch/enable
 grep -q ': schedule <-' trace || fail 'no function'
 grep -A2 'prev_comm=sleep' trace | grep -q '^ => __schedule$' || fail 'the stack does not begin in __schedule'
 echo 0 > options/stacktrace
+
+# -- the names of tasks: a new name is noted when its task leaves the CPU, and again after others have pushed it out
+# name: our own, as the table has it
+name() {
+	while read pid rest; do
+		[ "$pid" != $$ ] || echo "$rest"
+	done < saved_cmdlines
+}
+tracing_reset
+size=$(cat saved_cmdlines_size)
+was=$(cat /proc/$$/comm)
+echo 3 > saved_cmdlines_size
+echo 1 > $sched/sched_wakeup/enable
+for new in first second second third; do
+	echo $new > /proc/$$/comm
+	sleep 0.001
+	name > /tmp/name
+	same 'our new name is in saved_cmdlines' $new "$(cat /tmp/name)"
+	for i in 1 2 3 4; do
+		sh -c 'sleep 0.001; exit'
+	done
+	name > /tmp/name
+	same 'and still, or once more' $new "$(cat /tmp/name)"
+done
+echo 0 > $sched/sched_wakeup/enable
+echo $was > /proc/$$/comm
+echo $size > saved_cmdlines_size
 tracing_reset
 finish

@@ -1,9 +1,19 @@
 """The kernel's command line: tracing from the first moment, quietness, the first program, and what is wrong in it."""
 
+import os
+import re
+
 import pytest
 from vitrine_guest import PANICKED, GuestError
 
 TRACING = "/sys/kernel/tracing"
+
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def lines_of(guest, command):
+    return ask(guest, command).replace("\r", "").splitlines()
 
 
 def ask(guest, command):
@@ -13,16 +23,47 @@ def ask(guest, command):
 
 
 def test_tracing_from_boot(machine):
-    with machine.guest(append="ftrace=function ftrace_filter=schedule,vfs_* ftrace_notrace=vfs_read trace_buf_size=64K", smp=2) as guest:
+    """With the calls of before the tracer, of which a long command line makes more than are kept."""
+    append = "ftrace=function ftrace_filter=schedule,vfs_*,*_boot_cpu,paging_init ftrace_notrace=vfs_read,vfs_init trace_buf_size=64K"
+    with machine.guest(append=append + 90 * " loglevel=7", smp=2) as guest:
         ask(guest, f"cd {TRACING}; echo 0 > tracing_on")
+        assert re.search(r"ftrace: 6144 calls from before the tracer, [1-9]\d* lost", guest.console)
         assert ask(guest, "cat current_tracer") == "function\n"
         names = ask(guest, "cat set_ftrace_filter").split()
-        assert "schedule" in names and "vfs_read" in names and all(n == "schedule" or n.startswith("vfs_") for n in names)
-        assert ask(guest, "cat set_ftrace_notrace") == "vfs_read\n"
+        early = ["smp_setup_boot_cpu", "paging_init"]
+        assert "schedule" in names and "vfs_read" in names and all(n in ["schedule", *early] or n.startswith("vfs_") for n in names)
+        assert ask(guest, "cat set_ftrace_notrace").split() == ["vfs_init", "vfs_read"]
         assert ask(guest, "cat buffer_size_kb") == "67\n"  # 64 KiB in whole pages of 4,080 bytes of records
         trace = ask(guest, "cat trace")
-        assert "schedule <-" in trace and "vfs_open" in trace and "vfs_read" not in trace
+        assert "schedule <-" in trace and "vfs_open" in trace and "vfs_read" not in trace and "vfs_init" not in trace
+        lines = [line.split() for line in trace.splitlines() if not line.startswith("#")]
+        assert [line[4] for line in lines if line[4] in early] == early == [line[4] for line in lines[:2]]
         assert "Starting tracer 'function'" in guest.console
+
+
+def order_on_the_map(function):
+    """What kernel/main.c calls in a function, in that order."""
+    with open(os.path.join(TOP, "kernel", "main.c"), encoding="ascii") as file:
+        body = re.search(rf"^[^\n]*\b{function}\(.*?^}}", file.read(), re.M | re.S)[0]
+    return re.findall(r"^\t(?:return )?(\w+)\(", body, re.M)
+
+
+def test_a_boot_traced_whole(machine):
+    """From the first C function that has a site to the first program, in order."""
+    with machine.guest(append="ftrace=function trace_buf_size=8M", smp=2) as guest:
+        ask(guest, f"cd {TRACING}; echo 0 > tracing_on")
+        assert re.search(r"ftrace: [1-9]\d* calls from before the tracer, 0 lost", guest.console)
+        assert ask(guest, "cat per_cpu/cpu*/stats | grep -E '^(overrun|dropped)' | sort -u") == "dropped events: 0\noverrun: 0\n"
+        first = lines_of(guest, "head -13 trace | tail -1")[0]
+        assert re.fullmatch(r" +<idle>-0 +\[000\] d\.\.1\. +\d+\.\d+: (asid_init <-arm64_boot|cpu_features_init <-x86_boot)", first)
+        sites = set(ask(guest, "cat available_filter_functions").split())
+        lines = lines_of(guest, "grep -E ' <-(start_kernel|kernel_init|do_one_initcall)$' trace")
+        for function, last in (("start_kernel", "rest_init"), ("kernel_init", "run_init_process")):  # which is jumped to
+            listed = [call for call in order_on_the_map(function) if call in sites and call != last]
+            assert listed and [line.split()[4] for line in lines if line.endswith(f" <-{function}") and line.split()[4] in listed] == listed
+        assert [line.split()[4] for line in lines if line.endswith("<-do_one_initcall")][-2:] == ["populate_rootfs", "probe_devices"]
+        stamps = [float(line.split()[3].rstrip(":")) for line in lines]
+        assert stamps == sorted(stamps)
 
 
 def test_options_and_clock_from_boot(machine):
@@ -38,11 +79,13 @@ def test_options_and_clock_from_boot(machine):
 
 
 def test_events_from_boot(machine):
-    append = 'trace_event=sched:sched_switch,task: trace_trigger="sched_process_exec.stacktrace:1 if pid == 9999,sched_process_exec.nosuch" ' \
-             'trace_instance=one,sched:sched_process_fork,nosuch:* trace_instance=two trace_instance=a/b traceoff_after_boot'
+    append = 'trace_event=sched:sched_switch,task:,initcall:* trace_trigger="sched_process_exec.stacktrace:1 if pid == 9999,sched_process_exec.nosuch" ' \
+             'trace_instance=one,sched:sched_process_fork,nosuch:* trace_instance=two trace_instance=a/b traceoff_after_boot initcall_debug'
     with machine.guest(append=append, smp=2) as guest:
         assert ask(guest, f"cd {TRACING}; grep -c sched_switch: trace") != "0\n"
-        assert ask(guest, "cat set_event | sort") == "sched:sched_process_exec\nsched:sched_switch\ntask:task_newtask\ntask:task_rename\n"
+        assert ask(guest, "cat set_event | sort") == \
+            "initcall:initcall_finish\ninitcall:initcall_level\ninitcall:initcall_start\n" \
+            "sched:sched_process_exec\nsched:sched_switch\ntask:task_newtask\ntask:task_rename\n"
         assert ask(guest, "cat events/sched/sched_process_exec/trigger tracing_on") == "stacktrace:count=1 if pid == 9999\n0\n"
         assert ask(guest, "ls instances").split() == ["one", "two"]
         assert ask(guest, "cat instances/one/set_event instances/one/tracing_on instances/two/set_event") == "sched:sched_process_fork\n1\n"
@@ -51,6 +94,17 @@ def test_events_from_boot(machine):
         for word in ("trace_trigger: 'sched_process_exec.nosuch'", "trace_instance: 'nosuch:*'", "trace_instance: 'a/b'"):
             assert f"{word} ignored: " in said
         ask(guest, "rmdir instances/one && mkdir instances/one && rmdir instances/*")
+        said = re.sub(r"(?m)^\[[^]]*\] ", "", said)
+        assert re.findall("^entering initcall level: (.*)$", said, re.M) == ["early", "core", "fs", "device", "late"]
+        calls = re.findall(r"^calling  (\w+\+0x0/0x[0-9a-f]+) @ 1 irqs_disabled\(\) 0$", said, re.M)
+        assert calls == re.findall(r"^initcall (\S+) returned 0 after \d+ usecs, irqs_disabled\(\) 0$", said, re.M)
+        assert [call.split("+")[0] for call in calls if call.startswith(("futex_", "rcu_", "populate_", "probe_", "late_"))] == \
+            ["futex_init", "rcu_init", "populate_rootfs", "probe_devices", "late_trace_init"]
+        events = re.findall(r"initcall_(level|start|finish): (.*)\n", ask(guest, "cat trace"))
+        assert [text for event, text in events if event == "level"] == [f"level={name}" for name in ("early", "core", "fs", "device", "late")]
+        assert [text for event, text in events if event == "start"] == [f"func={call}" for call in calls]
+        # The last one is what ends the trace.
+        assert [text for event, text in events if event == "finish"] == [f"func={call} ret=0" for call in calls[:-1]]
 
 
 def test_events_printed(machine):

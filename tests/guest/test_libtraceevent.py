@@ -23,7 +23,7 @@ ROUNDS = 5  # as long as some event has not enough, it is recorded in another, i
 WORK = "storm 2 6 > /dev/null; i=0; while [ $i -lt %d ]; do sh -c 'kill $$'; sleep 9 & sleep 0.001; kill $!; i=$((i + 1)); done; wait"
 # No thread of this kernel is stopped; others need three CPUs, or have a part of their own.
 NOT_PROVOKED = {"sched_kthread_stop", "sched_kthread_stop_ret", "console", "ipi_send_cpumask"}
-UNCOUNTED = ("syscalls",)  # more events than a test can provoke: of these, what a storm makes is compared
+UNCOUNTED = ("syscalls", "initcall")  # more events than a test can provoke, and those of the boot: what a storm and a boot make is compared
 
 Record = collections.namedtuple("Record", "cpu us pid comm flags system name text")
 
@@ -74,6 +74,11 @@ class Session:
         self.run(f"echo > trace; {before}; echo 1 > tracing_on")
         self.run(command)
         self.run("echo 0 > tracing_on")
+        self.compare()
+        self.run(after)
+
+    def compare(self):
+        """What the buffer has is the same in both."""
         shown = self.text_records()
         for name in ("saved_cmdlines", "printk_formats"):
             (self.folder / name).write_text(self.run(f"test ! -e {name} || cat {name}"))
@@ -85,7 +90,6 @@ class Session:
                 assert other.comm is None or (one.comm, one.flags) == (other.comm, other.flags), (one, other)
                 assert same_text(one, other, self.formats), f"\nlibtraceevent: {one.name}: {one.text}\ntrace:         {other.text}"
         self.seen += collections.Counter(record.name for records in raw for record in records)
-        self.run(after)
 
     def raw_records(self):
         """Takes the buffer's pages; what tepdump says of them, by CPU."""
@@ -186,8 +190,12 @@ def same_text(raw, shown, formats):
 
 def test_every_record(machine, tmp_path, tepdump):
     """All events that this kernel has, and what tracers, stacks and markers record."""
-    with machine.guest(smp=CPUS, timeout=100, files=machine.programs("pack", "storm")) as guest:
+    append = "trace_event=initcall:* ftrace=function ftrace_filter=*_init*"
+    with machine.guest(smp=CPUS, timeout=200, append=append, files=machine.programs("pack", "storm")) as guest:
         session = Session(guest, tmp_path, tepdump)
+        session.compare()  # of the boot, from its beginning
+        assert session.seen["initcall_level"] == 5 and session.seen["initcall_start"] == session.seen["initcall_finish"] > 5
+        session.run("echo nop > current_tracer; echo > set_ftrace_filter; echo > set_event")
         events = [line.split(":") for line in session.run("cat available_events").split()]
         wanted = {name for system, name in events if system not in UNCOUNTED and name not in NOT_PROVOKED}
         for turn in range(ROUNDS):

@@ -82,7 +82,9 @@ def test_without_an_initrd(machine):
         with pytest.raises(GuestError, match="No working init found") as caught:
             guest.expect("never")
         assert caught.value.status == PANICKED
-        assert re.search(r"initramfs: the boot loader gave none[^\r\n]*\r\n", guest.console.split("Kernel panic", 1)[0])
+        before = guest.console.split("Kernel panic", 1)[0]
+        assert re.search(r"initramfs: the boot loader gave none[^\r\n]*\r\n", before)
+        assert re.search(r"initcall populate_rootfs\+0x0/0x[0-9a-f]+ failed: No such file or directory\r\n", before)
     finally:
         guest.close()
 

@@ -26,6 +26,17 @@ for round in 1 2 3; do
 	same "round $round: stacks" '300 100' "$(grep -A 1 '<stack trace>' trace | grep -c ' lab_step$') $(grep -A 1 '<stack trace>' trace | grep -c ' step_write$')"
 done
 
+# -- a filter holds from the first moment, also beside a trigger that has none
+echo enable_event:lab:lab_leave > $step/trigger
+for round in $(seq 300); do
+	echo 'traceoff if step == 99999' > $step/trigger
+	echo '!traceoff' > $step/trigger
+	read on < tracing_on
+	test $on = 1 || { fail "round $round: traceoff if step == 99999, of step 1"; break; }
+done
+echo '!enable_event:lab:lab_leave' > $step/trigger
+echo 1 > tracing_on
+
 # -- set and taken away while they are hit, from the scheduler, too, and in an instance; recording goes on and off meanwhile
 mkdir instances/i
 while [ ! -e $stop ]; do echo 0 > tracing_on; echo 1 > tracing_on; done &

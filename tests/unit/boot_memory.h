@@ -67,6 +67,10 @@ const void *boot_map(u64 phys, u64 size)
 	return memcpy(mapped[nr_mapped++], ram + phys, size);
 }
 
+void ftrace_early_command_line(void)
+{
+}
+
 int printk(const char *fmt, ...)
 {
 	va_list args;

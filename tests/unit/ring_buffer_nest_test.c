@@ -35,7 +35,8 @@ enum action {
 	READ_PAGE, /* raw */
 	ITERATE,   /* all, without consuming */
 	RESIZE,	   /* if another CPU could get at it here */
-	ACTIONS
+	ACTIONS,
+	WRITE_DIRECT = ACTIONS, /* WRITE_OPEN that leaves and begins anew; outermost only */
 };
 
 /* The points at which actions come in, counted over all that are passed while nothing is skipped. */
@@ -121,7 +122,10 @@ static void act(enum action what)
 		check_write(&check, 16);
 		break;
 	case WRITE_OPEN:
-		check_write_open(&check);
+		check_write_open(&check, false);
+		break;
+	case WRITE_DIRECT:
+		check_write_open(&check, true);
 		break;
 	case WRITE_LONG:
 		check_write(&check, 2000);
@@ -258,7 +262,7 @@ static void run_all(unsigned long pages, const enum action *outer, int nr_outer,
 /* A writer, interrupted twice by writers or readers of any kind, in the smallest buffer. */
 static void test_writer_two_pages(void **state)
 {
-	static const enum action outer[] = {WRITE_SMALL, WRITE_OPEN, WRITE_PAGE, DISCARD_SMALL, LATER};
+	static const enum action outer[] = {WRITE_SMALL, WRITE_OPEN, WRITE_DIRECT, WRITE_PAGE, DISCARD_SMALL, LATER};
 
 	run_all(2, outer, ARRAY_SIZE(outer), ACTIONS);
 }

@@ -1,7 +1,8 @@
 /*
  * Every way for an exchange of two rings to meet writers of its CPU: it interrupts one anywhere, or an nmi writes
- * anywhere inside it, or both. Afterwards each event is in one of the two buffers, once and whole, or was refused
- * and counted; and who was inside of a write when the exchange came was told so.
+ * anywhere inside it, or both; or it is left to the next writer, by a wish that may come anywhere. Afterwards each
+ * event is in one of the two buffers, once and whole, or was refused and counted; and who was inside of a write when
+ * the exchange came was told so.
  */
 /* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
 /* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
@@ -14,7 +15,7 @@
 static struct check check;
 static struct trace_buffer *other;
 
-enum action { WRITE_SMALL, WRITE_LONG, WRITE_PAGE, DISCARD_PAGE, SWAP, ACTIONS };
+enum action { WRITE_DIRECT, WRITE_LONG, WRITE_PAGE, DISCARD_PAGE, SWAP, WISH, ACTIONS };
 
 static struct {
 	long at[2];
@@ -22,8 +23,9 @@ static struct {
 	int next;
 	long passed;
 	bool swapping, off;
+	bool wished; /* and not yet done */
 } plan;
-static unsigned long swaps, refusals;
+static unsigned long swaps, refusals, granted, postponed;
 
 /* As a tracer does it, on the CPU itself. Not from an nmi: never inside of another. */
 static void exchange(void)
@@ -41,15 +43,49 @@ static void exchange(void)
 	refusals += err != 0;
 }
 
+/* The next writer shall do it. */
+static void wish(void)
+{
+	plan.wished = true;
+	ring_buffer_want_exchange(check.buffer, 0, true);
+}
+
+/*
+ * What the writer calls, on its way to an event: as the outermost one, with nothing left to commit, so nothing is in
+ * the way but an exchange that it interrupts. Then the wish stays for the next one.
+ */
+static void grant(void *arg)
+{
+	assert_ptr_equal(arg, &check);
+	assert_int_equal(check.cpu_buffer->committing, 0);
+	ring_buffer_want_exchange(check.buffer, 0, false);
+	if (plan.swapping) {
+		postponed++;
+		ring_buffer_want_exchange(check.buffer, 0, true);
+		return;
+	}
+	plan.swapping = true;
+	assert_int_equal(ring_buffer_swap_cpu(check.buffer, other, 0), 0);
+	plan.swapping = false;
+	plan.wished = false;
+	granted++;
+}
+
 static void act(enum action what)
 {
-	static const unsigned length[] = {[WRITE_SMALL] = 16, [WRITE_LONG] = 2000, [WRITE_PAGE] = 4072};
+	static const unsigned length[] = {[WRITE_LONG] = 2000, [WRITE_PAGE] = 4072};
 	struct ring_buffer_event *event;
 	u32 id;
 
 	switch (what) {
 	case SWAP:
 		exchange();
+		break;
+	case WISH:
+		wish();
+		break;
+	case WRITE_DIRECT:
+		check_write_open(&check, true);
 		break;
 	case DISCARD_PAGE:
 		event = check_reserve(&check, 4072, &id);
@@ -104,6 +140,10 @@ static void run_case(struct trace_buffer *buffer, enum action outer, int filled,
 	act(outer);
 	plan.off = true;
 	assert_int_equal(check.cpu_buffer->committing, 0);
+	/* A wish that nobody has come to yet is the next writer's; no other one finds it. */
+	check_write(&check, 16);
+	assert_false(plan.wished);
+	assert_false(check.cpu_buffer->disabled & RB_EXCHANGE);
 	/* What is written now follows in the right one, and a further exchange is not hindered by anything left. */
 	check_write(&check, 16);
 	exchange();
@@ -132,6 +172,7 @@ static void test_points(void **state)
 	struct trace_buffer *buffer = ring_buffer_alloc(2 * RB_DATA_SIZE, RB_FL_OVERWRITE);
 
 	other = ring_buffer_alloc(2 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+	ring_buffer_set_exchange(buffer, grant, &check);
 	for (int outer = 0; outer < ACTIONS; outer++)
 		for (int filled = 0; filled < 6; filled++)
 			for (int kinds = 0; kinds < ACTIONS * ACTIONS * 2; kinds++) {
@@ -140,8 +181,9 @@ static void test_points(void **state)
 				all_points(buffer, outer, filled, kinds % 2);
 			}
 	/* Both ends were met, often. */
-	assert_true(swaps > 1000 && refusals > 1000);
-	print_message("%lu exchanges, %lu refused\n", swaps, refusals);
+	assert_true(swaps > 1000 && refusals > 1000 && granted > 1000 && postponed > 100);
+	print_message("%lu exchanges, %lu refused, %lu by writers, %lu left to a later one\n", swaps, refusals, granted,
+		      postponed);
 	ring_buffer_free(buffer);
 	ring_buffer_free(other);
 }

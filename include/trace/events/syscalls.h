@@ -24,8 +24,12 @@ TRACE_EVENT_FN(sys_enter,
 	),
 	TP_fast_assign(
 		__entry->id = id;
-		for (unsigned i = 0; i < 6; i++)
-			__entry->args[i] = syscall_get_arg(regs, i);
+		__entry->args[0] = syscall_get_arg(regs, 0);
+		__entry->args[1] = syscall_get_arg(regs, 1);
+		__entry->args[2] = syscall_get_arg(regs, 2);
+		__entry->args[3] = syscall_get_arg(regs, 3);
+		__entry->args[4] = syscall_get_arg(regs, 4);
+		__entry->args[5] = syscall_get_arg(regs, 5);
 	),
 	TP_printk("NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)", __entry->id, __entry->args[0], __entry->args[1],
 		__entry->args[2], __entry->args[3], __entry->args[4], __entry->args[5]),

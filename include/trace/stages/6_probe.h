@@ -1,4 +1,8 @@
-/* Pass 6: trace_event_raw_event_CLASS(), the probe that makes a record. */
+/*
+ * Pass 6: trace_event_raw_event_CLASS(), the probe that makes a record: directly; or, with only a filter between,
+ * on the stack first; or else in the general way. It jumps to these: so the direct way needs no frame, and the frame of
+ * the general way is the one that the tracepoint has called.
+ */
 #include <trace/stages/no_fields.h>
 #define __field(type, item)
 #define __field_ext(type, item, filter)
@@ -20,14 +24,29 @@
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)                                     \
-	static notrace void trace_event_raw_event_##name(void *file, proto)                                \
+	static noinline notrace void trace_event_filtered_##name(void *file, proto)                        \
 	{                                                                                                  \
 		struct trace_event_data_offsets_##name __maybe_unused offsets;                             \
+		struct trace_event_raw_##name record __attribute__((aligned(8)));                          \
+		struct trace_event_raw_##name *entry = &record;                                            \
+                                                                                                           \
+		trace_event_get_offsets_##name(&offsets, args);                                            \
+		trace_event_fill(&record.ent, file);                                                       \
+		tstruct                                                                                    \
+		{                                                                                          \
+			assign                                                                             \
+		}                                                                                          \
+		trace_event_judge(file, entry, sizeof(record));                                            \
+	}                                                                                                  \
+	static noinline notrace void trace_event_general_##name(void *file, proto)                         \
+	{                                                                                                  \
+		struct trace_event_data_offsets_##name __maybe_unused offsets;                             \
+		const unsigned record_len = sizeof(struct trace_event_raw_##name) +                        \
+					    trace_event_get_offsets_##name(&offsets, args);                \
 		struct trace_event_raw_##name *entry;                                                      \
 		struct trace_event_buffer buffer;                                                          \
                                                                                                            \
-		entry = trace_event_begin(&buffer, file,                                                   \
-					  sizeof(*entry) + trace_event_get_offsets_##name(&offsets, args)); \
+		entry = trace_event_begin(&buffer, file, record_len);                                      \
 		if (!entry)                                                                                \
 			return;                                                                            \
 		tstruct                                                                                    \
@@ -36,4 +55,36 @@
 		}                                                                                          \
 		trace_event_end(&buffer, arch_caller_fp());                                                \
 		barrier();                                                                                 \
+	}                                                                                                  \
+	static noinline notrace void trace_event_retry_##name(void *file, proto)                           \
+	{                                                                                                  \
+		trace_event_leave(file);                                                                   \
+		trace_event_general_##name(file, args);                                                    \
+	}                                                                                                  \
+	static notrace void trace_event_raw_event_##name(void *file, proto)                                \
+	{                                                                                                  \
+		struct trace_event_data_offsets_##name __maybe_unused offsets;                             \
+		const unsigned record_len = sizeof(struct trace_event_raw_##name) +                        \
+					    trace_event_get_offsets_##name(&offsets, args);                \
+		struct trace_event_raw_##name *entry;                                                      \
+		struct trace_event_opened opened;                                                          \
+                                                                                                           \
+		if (unlikely(!trace_event_is_direct(file, record_len))) {                                  \
+			if (trace_event_is_judged(file, record_len) &&                                     \
+			    record_len == sizeof(struct trace_event_raw_##name))                           \
+				trace_event_filtered_##name(file, args);                                   \
+			else                                                                               \
+				trace_event_general_##name(file, args);                                    \
+			return;                                                                            \
+		}                                                                                          \
+		entry = trace_event_open(&opened, file, record_len);                                       \
+		if (unlikely(!entry)) {                                                                    \
+			trace_event_retry_##name(file, args);                                              \
+			return;                                                                            \
+		}                                                                                          \
+		tstruct                                                                                    \
+		{                                                                                          \
+			assign                                                                             \
+		}                                                                                          \
+		trace_event_close(&opened);                                                                \
 	}

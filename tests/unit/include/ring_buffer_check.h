@@ -124,14 +124,23 @@ static inline bool check_write(struct check *c, unsigned length)
 	return true;
 }
 
-/* The same in 16 bytes, as tracers do it whose usual case is the outermost writer. */
-static inline bool check_write_open(struct check *c)
+/*
+ * The same in 16 bytes, as tracers do it whose usual case is the outermost writer. In the other case they go on with
+ * what they have begun, or, `again`, leave it and begin anew, as probes of events do.
+ */
+static inline bool check_write_open(struct check *c, bool again)
 {
 	u32 id = check_begin(c);
 	struct rb_claimed claimed = rb_try_open(c->cpu_buffer, 16, c->event[id].ts);
 	void (*rest)(struct ring_buffer_per_cpu *) = ring_buffer_commit;
-	struct ring_buffer_event *event = claimed.event ?: rb_reserve_slow(c->cpu_buffer, 16, c->event[id].ts);
+	struct ring_buffer_event *event = claimed.event;
 
+	if (!event && again) {
+		rb_leave(c->cpu_buffer);
+		event = ring_buffer_reserve(c->cpu_buffer, 16, c->event[id].ts);
+	} else if (!event) {
+		event = rb_reserve_slow(c->cpu_buffer, 16, c->event[id].ts);
+	}
 	if (!check_fill(c, id, 16, event))
 		return false;
 	if (claimed.event)

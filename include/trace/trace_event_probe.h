@@ -1,0 +1,124 @@
+/*
+ * What probes of events are made of: an array's state of an event, and the direct way to a record, inlined into each
+ * probe. It is taken while nothing stands between a hit and its record, and calls nothing: so it needs no stack frame.
+ * Every other case is trace_event_begin's.
+ */
+#pragma once
+
+#include <fs/virtual_dir.h>
+#include <irq/irqflags.h>
+#include <sched/preempt.h>
+#include <time/clock.h>
+#include <trace/ring_buffer_inline.h>
+#include <trace/trace_events.h>
+
+/* trace_event_file.flags */
+#define EVENT_FILE_ENABLED  0x1u /* its probe is registered; alone: nothing stands between a hit and its record */
+#define EVENT_FILE_FILTERED 0x2u /* records that `filter` refuses are not kept */
+#define EVENT_FILE_PIDS     0x4u /* nor those of tasks that are not in the array's lists of pids */
+#define EVENT_FILE_SOFT_DISABLED 0x8u /* none is: the probe is there for somebody else [changed by triggers, too] */
+#define EVENT_FILE_TRIGGERS 0x10u /* has triggers */
+#define EVENT_FILE_CONDITIONS 0x20u /* of which one looks at the record, or acts behind it */
+#define EVENT_FILE_PRINTK   0x40u /* its records are printed, too */
+#define EVENT_FILE_STACKS   0x80u /* the array's options add records of stacks [t] */
+#define EVENT_FILE_CLOCK    0x100u /* the array's clock is not the usual one [t] */
+#define EVENT_FILE_PLAIN (EVENT_FILE_ENABLED | EVENT_FILE_STACKS | EVENT_FILE_CLOCK) /* alone: nothing is to be asked */
+
+/* Locks: e event_mutex; a changed atomically, as triggers change a bit anywhere; t trace_types_lock; I immutable. */
+struct trace_event_file {
+	struct virtual_dir dir;              /* [I] events/<system>/<event> */
+	const struct trace_event_call *call; /* [I] */
+	struct trace_array *tr;              /* [I] */
+	struct ring_buffer_per_cpu *const *buffers; /* [I] the array's, by CPU */
+	u32 flags;                           /* [e, a; read by probes] EVENT_FILE_* */
+	unsigned soft_users;                 /* [e] who need the probe, whether it is on or not */
+	u16 type;                            /* [I] of its records */
+	u16 other_pid;                       /* [I] offset of the pid of a second task that it is about; 0: none */
+	struct event_filter *filter;         /* [e, RCU; read by probes] NULL: none */
+	char *filter_text;                   /* [e] what the file `filter` shows; NULL: none */
+	struct event_trigger *triggers;      /* [e, RCU; read by probes] the newest first; NULL: none */
+};
+
+/*
+ * The fields common to all records but the pid, as their first word, from the real state of the CPU. preempt_count is
+ * what the traced code runs with, `flags` the interrupt state as saved by arch_local_save_flags().
+ */
+static __always_inline u32 trace_entry_head(u16 type, u32 pc, u32 thread_flags, unsigned long flags)
+{
+	u32 head = (arch_irqs_disabled_flags(flags) ? TRACE_FLAG_IRQS_OFF : 0);
+
+	if (unlikely(thread_flags & _TIF_NEED_RESCHED)) {
+		barrier(); /* branches that are not taken, instead of computing it all */
+		head |= TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED;
+	}
+	if (unlikely(pc > 15)) {
+		barrier();
+		head |= ((pc & NMI_MASK) ? TRACE_FLAG_NMI : 0) | ((pc & HARDIRQ_MASK) ? TRACE_FLAG_HARDIRQ : 0) |
+			((pc & SOFTIRQ_OFFSET) ? TRACE_FLAG_SOFTIRQ : 0) |
+			((pc & SOFTIRQ_MASK & ~SOFTIRQ_OFFSET) ? TRACE_FLAG_BH_OFF : 0);
+		pc &= PREEMPT_MASK;
+		pc = pc > 15 ? 15 : pc;
+	}
+	return type | head << 16 | pc << 24;
+}
+
+/* From trace_event_open to trace_event_close, in registers. */
+struct trace_event_opened {
+	struct ring_buffer_per_cpu *buffer;
+	struct rb_claimed claimed;
+};
+
+/* The usual case: nothing but the record is wanted, */
+static __always_inline bool trace_event_is_plain(const struct trace_event_file *file)
+{
+	return likely(READ_ONCE(file->flags) == EVENT_FILE_ENABLED);
+}
+/* whose length is known to the compiler and needs no word of its own. */
+#define TRACE_EVENT_SHORT(len) (__builtin_constant_p(len) && (len) <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4)
+#define trace_event_is_direct(file, len) (TRACE_EVENT_SHORT(len) && trace_event_is_plain(file))
+/* Or nothing but such a record and a filter: trace_event_judge. */
+#define trace_event_is_judged(file, len) \
+	(TRACE_EVENT_SHORT(len) &&       \
+	 READ_ONCE(((struct trace_event_file *)(file))->flags) == (EVENT_FILE_ENABLED | EVENT_FILE_FILTERED))
+
+/* The common fields. Preemption is off, once by the tracepoint. */
+static __always_inline void trace_event_fill(struct trace_entry *entry, const struct trace_event_file *file)
+{
+	struct task_struct *t = current;
+
+	*(u32 *)(void *)entry = trace_entry_head(file->type, READ_ONCE(t->preempt_count) - PREEMPT_OFFSET,
+						 READ_ONCE(t->thread_flags), arch_local_save_flags());
+	entry->pid = t->pid;
+}
+
+/*
+ * Then: the record of `len` bytes, its common fields filled. NULL: not so easy, trace_event_leave and go on with
+ * trace_event_begin. Any context, preemption off, once by the tracepoint.
+ */
+static __always_inline void *trace_event_open(struct trace_event_opened *opened, const struct trace_event_file *file,
+					      unsigned len)
+{
+	struct trace_entry *entry;
+
+	opened->buffer = file->buffers[current->cpu];
+	opened->claimed = rb_try_open(opened->buffer, len, sched_clock());
+	if (unlikely(!opened->claimed.event))
+		return NULL;
+	entry = (void *)opened->claimed.event->array;
+	trace_event_fill(entry, file);
+	return entry;
+}
+
+static __always_inline void trace_event_close(const struct trace_event_opened *opened)
+{
+	void (*rest)(struct ring_buffer_per_cpu *) = rb_try_close(opened->buffer, opened->claimed);
+
+	if (unlikely(rest))
+		rest(opened->buffer);
+}
+
+/* A call that keeps a probe from needing a frame only when it is the last: so it has a function of its own there. */
+static __always_inline void trace_event_leave(const struct trace_event_file *file)
+{
+	rb_leave(file->buffers[current->cpu]);
+}
