@@ -4,7 +4,10 @@
 #: Run (arm64 or x86_64)
 #:   make qemu-arm64               set up, build, boot; the console is this terminal (Ctrl-A x ends QEMU, Ctrl-A c: its monitor)
 #:   make run-arm64 SCRIPT=file    boot, run a shell script inside, fail if it does (tools/vrun ends with its status)
-#:   make gdb-arm64                boot stopped, under gdb-multiarch with symbols; make console-arm64 is its console
+#:   make gdb-arm64                boot stopped, under gdb with symbols and our commands (`help vitrine`); make console-arm64 is its
+#:                                 console; GDB=gdb chooses the program, LAYOUT=none (or a name of gdb's) its windows
+#:   make replay-arm64 SCRIPT=file    record a script's run, then replay it under gdb, which goes backwards too (docs/time-travel.md);
+#:                                 without SCRIPT: what was recorded last
 #:     with SMP=1 MEM=256M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
 #:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n
 #:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
@@ -19,6 +22,8 @@ GIC     ?=
 BOOT    ?= kernel
 APPEND  ?=
 SCRIPT  ?=
+LAYOUT  ?=
+export GDB
 # A port for each user of a shared machine.
 GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 
@@ -34,7 +39,10 @@ $(MACHINES:%=run-%): run-%: deps-run %
 	$(Q)$(call vrun,$*) '$(SCRIPT)'
 
 $(MACHINES:%=gdb-%): gdb-%: deps-run %
-	$(Q)$(call vrun,$*) --gdb $(GDB_PORT)
+	$(Q)$(call vrun,$*) --gdb $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT))
+
+$(MACHINES:%=replay-%): replay-%: deps-run %
+	$(Q)$(call vrun,$*) --replay $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT)) $(if $(SCRIPT),'$(SCRIPT)')
 
 $(MACHINES:%=console-%): console-%:
 	$(Q)$(call vrun,$*) --console
@@ -44,4 +52,16 @@ ifneq ($(BOOT),kernel)
 qemu-x86_64 gdb-x86_64: iso
 endif
 
-.PHONY: $(foreach goal,qemu run gdb console,$(MACHINES:%=$(goal)-%))
+.PHONY: $(foreach goal,qemu run gdb replay console,$(MACHINES:%=$(goal)-%))
+
+# tools/vtrace: reads traces with the host's libtraceevent.
+VTRACE_SRC := $(wildcard tools/vtrace-src/*.c)
+build/host/vtrace: $(VTRACE_SRC) tools/vtrace-src/vtrace.h mk/qemu.mk
+	$(Q)test -e /usr/include/traceevent/event-parse.h || tools/deps.sh test
+	@mkdir -p $(@D)
+	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Werror $(VTRACE_CFLAGS) -o $@ $(VTRACE_SRC) -ltraceevent
+
+# speedscope itself, from npm: with it the tests also hand our files to its importer.
+speedscope:
+	$(Q)npm install --silent --no-fund --no-audit --prefix build/host/npm speedscope@1.25.0
+.PHONY: speedscope

@@ -43,6 +43,9 @@ class Target:
     arguments: tuple  # registers of a call's arguments, where a traced function's are handed to the tracer
     rng: tuple  # arguments for QEMU: a virtio device with random bytes
     legacy_rng: tuple  # the same, without the interface of virtio 1.0
+    kept: tuple  # registers that a call keeps
+    results: tuple  # and those that it returns values in
+    back_to_breakpoints: bool  # a replay finds breakpoints and watchpoints backwards, not only the instruction before
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
     # its letter in the third of a trace line's flags)
     storms: tuple
@@ -99,6 +102,9 @@ AARCH64 = Target(
     arguments=(),  # gcc's hook comes when they may be anywhere
     rng=("-global", "virtio-mmio.force-legacy=false", "-device", "virtio-rng-device"),
     legacy_rng=("-device", "virtio-rng-device"),
+    kept=tuple(f"x{n}" for n in range(19, 30)),
+    results=("x0", "x1"),
+    back_to_breakpoints=True,
     storms=(),
 )
 
@@ -132,6 +138,9 @@ X86_64 = Target(
     arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
     rng=("-device", "virtio-rng-pci"),
     legacy_rng=("-device", "virtio-rng-pci,disable-modern=on,disable-legacy=off"),
+    kept=("rbx", "rbp", "r12", "r13", "r14", "r15"),
+    results=("rax", "rdx"),
+    back_to_breakpoints=False,  # QEMU 7.2 does not come to an end there
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
 )
 

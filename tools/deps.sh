@@ -29,6 +29,8 @@ test   py:pytest                      python3-pytest
 test   py:xdist                       python3-pytest-xdist
 test   /usr/include/cmocka.h          libcmocka-dev
 test   /usr/include/traceevent/event-parse.h  libtraceevent-dev
+test   trace-cmd                      trace-cmd
+test   protoc                         protobuf-compiler
 test   qemu-aarch64|qemu-aarch64-static  qemu-user
 test   qemu-x86_64|qemu-x86_64-static  qemu-user
 test   /usr/share/ovmf/OVMF.fd        ovmf

@@ -41,11 +41,10 @@ class GuestError(Exception):
 class Machine:
     """What to start for one architecture, and what its end says."""
 
-    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, ports,
-                 firmware=()):
-        """ports: the device that ports hang at, to which the number of ports is added; firmware: for QEMU's own -kernel on that
-        board, in place of the board's."""
-        self.goal, self.qemu, self.kernel, self.board, self.cpu = goal, qemu, kernel, board, cpu
+    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=()):
+        """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is added;
+        firmware: for QEMU's own -kernel on that board, in place of the board's."""
+        self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
         self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
         self.ports, self.firmware = list(ports), list(firmware)
 
@@ -83,14 +82,15 @@ MACHINES = {
     "aarch64": Machine(goal="arm64", qemu="qemu-system-aarch64", kernel="Image", board="virt", cpu="cortex-a57",
                        irqchips={"gicv2": (",gic-version=2", ""), "gicv3": (",gic-version=3", "")},
                        exit_device=["-semihosting-config", "enable=on,target=native"],
-                       exit_status=exit_status_semihosting, boots=DIRECTLY,
+                       exit_status=exit_status_semihosting, boots=DIRECTLY, gdb="aarch64",
                        ports=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-serial-device"]),
     # The ELF file itself, by its PVH note; the firmware is QEMU's small one, made for that: SeaBIOS looks at devices for 16 million
     # instructions first. (GRUB wants a BIOS, and other boards have theirs.)
     "x86_64": Machine(goal="x86_64", qemu="qemu-system-x86_64", kernel="vmlinux", board="q35", cpu="qemu64",
                       irqchips={"apic": ("", ""), "x2apic": ("", ",+x2apic")},
                       exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
-                      exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, ports=["-device", "virtio-serial-pci"],
+                      exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, gdb="i386:x86-64",
+                      ports=["-device", "virtio-serial-pci"],
                       firmware=["-bios", "qboot.rom"]),
 }
 
@@ -417,9 +417,10 @@ RUN_INIT = """#!/bin/sh
 true 2>/dev/null >&1 || exec < /dev/console > /dev/console 2>&1  # a kernel starts us without, before there is a /dev
 token={token}
 echo "vrun-start-$token"
-/bin/sh /run/script {arguments}
+{within} /bin/sh /run/script {arguments}
 status=$?
 echo "vrun-exit-$token $status"
+{after}
 poweroff -f
 """
 
@@ -433,10 +434,11 @@ mount -t debugfs debugfs /sys/kernel/debug"""
 class ScriptRun:
     """A script inside a guest: started as the first program, its status read from a marker on the console."""
 
-    def __init__(self, script, arguments=(), files=None, append="", **guest):
-        """script: bytes of the shell script; files: more files for the guest; guest: keywords of Guest."""
+    def __init__(self, script, arguments=(), files=None, append="", within="", after="", **guest):
+        """script: bytes of the shell script; files: more files for the guest; within: a command that runs what stands behind it;
+        after: shell text to run behind the script, unseen; guest: keywords of Guest."""
         self.token = secrets.token_hex(8)
-        init = RUN_INIT.format(mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments))
+        init = RUN_INIT.format(mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments), within=within, after=after)
         inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}
         append = f"{append} init=/run/vrun-init".strip()
         self.guest = Guest(files=inside, append=append, wait_prompt=False, **guest)
@@ -446,12 +448,13 @@ class ScriptRun:
         """Wait until the script begins."""
         self.guest.expect(f"vrun-start-{self.token}\r?\n")
 
-    def wait_exit(self):
-        """Wait for the script's end and the guest's; the status. GuestError as Guest.expect()."""
+    def wait_exit(self, between=lambda: None):
+        """Wait for the script's end and the guest's, and call `between` in between; the status. GuestError as Guest.expect()."""
         try:
             status = int(self.guest.expect(f"vrun-exit-{self.token} (\\d+)\r?\n").group(1))
         finally:
             self.output = self._between_markers()
+        between()
         if not self.guest.wait_end():
             print("vrun: the guest did not power off and was ended", file=sys.stderr)
         return status

@@ -9,12 +9,26 @@
 
 static enum ftrace_dump_mode dump_on_oops; /* ftrace_dump_on_oops= [boot] */
 
-#define DUMP_LINE_MAX 512
+#define DUMP_TEXT_MAX 4096 /* of a record: a stack has many lines */
 
-/* Nothing may be allocated here: one iterator and one line, used by whoever came first. */
+/* Nothing may be allocated here: one iterator and one text, used by whoever came first. */
 static struct trace_iterator dump_iter;
-static char dump_line[DUMP_LINE_MAX], dump_copy[TRACE_ITER_COPY] __attribute__((aligned(8)));
+static char dump_text[DUMP_TEXT_MAX], dump_copy[TRACE_ITER_COPY] __attribute__((aligned(8)));
 static bool dumping; /* [atomic] */
+
+/* A printk takes no more than a line of the log's, so each line is one. */
+static void print_lines(const char *text, size_t len)
+{
+	while (len) {
+		const char *newline = memchr(text, '\n', len);
+		size_t n = newline ? (size_t)(newline - text) : len;
+
+		printk(KERN_EMERG "%.*s\n", (int)n, text);
+		n += n < len; /* the newline */
+		text += n;
+		len -= n;
+	}
+}
 
 static void dump_records(struct trace_iterator *iter)
 {
@@ -27,7 +41,7 @@ static void dump_records(struct trace_iterator *iter)
 		iter->idx++;
 		iter->text.count = 0;
 		trace_print_line(&iter->text, iter);
-		printk(KERN_EMERG "%.*s", (int)min(iter->text.count, sizeof(dump_line) - 1), dump_line);
+		print_lines(dump_text, min(iter->text.count, sizeof(dump_text) - 1));
 		trace_consume_entry(iter);
 	}
 	printk(KERN_EMERG "%s\n", count ? "---------------------------------" : "   (ftrace buffer empty)");
@@ -44,8 +58,8 @@ void ftrace_dump(enum ftrace_dump_mode mode)
 	dump_iter.trace = global_trace.current_trace;
 	dump_iter.buffer = global_trace.buffer;
 	dump_iter.cpu_file = mode == DUMP_ORIG ? (int)smp_processor_id() : RING_BUFFER_ALL_CPUS_FILE;
-	dump_iter.text.buf = dump_line;
-	dump_iter.text.size = sizeof(dump_line);
+	dump_iter.text.buf = dump_text;
+	dump_iter.text.size = sizeof(dump_text);
 	if (dump_iter.buffer) {
 		dump_iter.copy = dump_copy;
 		if (trace_iter_prepare(&dump_iter) || !dump_iter.graph)

@@ -293,10 +293,15 @@ FUNC_END \name
  * before.
  */
 FUNC return_to_handler
+	.cfi_startproc
+	.cfi_undefined x30			/* only the shadow stack knows: tools/gdb */
 	nop
 	.globl	return_to_handler_entry
 return_to_handler_entry:
 	stp	x29, x30, [sp, #-32]!
+	.cfi_def_cfa_offset 32
+	.cfi_offset x29, -32
+	.cfi_offset x30, -24
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
 	mov	x0, sp
@@ -305,5 +310,9 @@ return_to_handler_entry:
 	blr	x4				/* void fgraph_return_func(struct fgraph_ret_regs *) */
 	ldp	x0, x1, [sp, #16]
 	ldp	x29, x30, [sp], #32
+	.cfi_def_cfa_offset 0
+	.cfi_restore x29
+	.cfi_same_value x30
 	ret
+	.cfi_endproc
 FUNC_END return_to_handler

@@ -308,18 +308,26 @@ FUNC_END \name
  * before.
  */
 FUNC return_to_handler
+	.cfi_startproc
+	.cfi_undefined %rip			/* only the shadow stack knows: tools/gdb */
 	nop
 	.globl	return_to_handler_entry
 return_to_handler_entry:
+	.cfi_def_cfa_offset 0
 	pushq	$return_to_handler_entry
-	pushq	%rbp
+	.cfi_def_cfa_offset 8
+	.cfi_offset %rip, -8
+	push_cfi %rbp
+	.cfi_rel_offset %rbp, 0
 	movq	%rsp, %rbp
-	pushq	%rdx
-	pushq	%rax
+	push_cfi %rdx
+	push_cfi %rax
 	movq	%rsp, %rdi
 	call	*fgraph_return_func(%rip)	/* void fgraph_return_func(struct fgraph_ret_regs *) */
-	popq	%rax
-	popq	%rdx
-	popq	%rbp
+	pop_cfi	%rax
+	pop_cfi	%rdx
+	pop_cfi	%rbp
+	.cfi_restore %rbp
 	ret
+	.cfi_endproc
 FUNC_END return_to_handler

@@ -7,6 +7,7 @@
  */
 #include <vt.h>
 #include <dirent.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -126,6 +127,13 @@ int pipe(int fds[2])
 ssize_t splice(int in, off_t *off_in, int out, off_t *off_out, size_t n, unsigned flags)
 {
 	return (ssize_t)CALL(splice, in, off_in, out, off_out, n, flags);
+}
+
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	return (int)CALL(ppoll, fds, n, ms < 0 ? NULL : &limit, NULL, 0);
 }
 
 int truncate(const char *path, off_t size)

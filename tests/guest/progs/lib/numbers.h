@@ -6,7 +6,6 @@
 #include <bits/syscall.h>
 
 #ifdef __aarch64__
-#define NR_ppoll	   73
 #define NR_exit		   93
 #define NR_futex	   98
 #define NR_setitimer	   103
@@ -24,7 +23,6 @@
 #define NR_prlimit64	   261
 #define NR_clone3	   435
 #else
-#define NR_ppoll	   271
 #define NR_exit		   60
 #define NR_futex	   202
 #define NR_setitimer	   38

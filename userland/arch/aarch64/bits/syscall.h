@@ -51,6 +51,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_lseek		  62
 #define NR_read			  63
 #define NR_write		  64
+#define NR_ppoll		  73
 #define NR_splice		  76
 #define NR_readlinkat		  78
 #define NR_newfstatat		  79

@@ -92,6 +92,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_readlinkat		  267
 #define NR_fchmodat		  268
 #define NR_faccessat		  269
+#define NR_ppoll		  271
 #define NR_splice		  275
 #define NR_utimensat		  280
 #define NR_dup3			  292

@@ -1,0 +1,114 @@
+"""The commands of tools/gdb: what they say of a running guest is what the guest says itself."""
+
+import platform
+import re
+import shutil
+import socket
+import subprocess
+
+from gdbstub import Gdb, under_gdb
+from vitrine_guest import ROOT
+
+BAD = {
+    "vt-ps 3": "usage: vt-ps",
+    "vt-bt": "usage: vt-bt PID|all",
+    "vt-bt 4711": "no task has the pid 4711: vt-ps lists them",
+    "vt-bt zork": "zork: a pid or `all` is wanted",
+    "vt-dmesg -1": "-1: a number of lines is wanted",
+    "vt-runq 7": "there is no CPU 7: 0 to 1",
+    "vt-percpu": "usage: vt-percpu NAME[.MEMBER...]",
+    "vt-percpu 3x": "3x: the name of a per-CPU variable is wanted, maybe with members: runqueues.nr_running",
+    "vt-percpu init_task": "init_task is no per-CPU variable",
+    "vt-percpu nonesuch": 'nonesuch: No symbol "nonesuch" in current context. Are these the symbols of a Vitrine kernel?',
+    "vt-kernel": "usage: vt-kernel COMMAND",
+    "vt-user 2": "the task 2 is a kernel thread",
+    "print $vt_task(4711)": "no task has the pid 4711: vt-ps lists them",
+}
+
+
+def columns_of_ps(text):
+    """pid, parent, state and name: what stands in brackets is a kernel thread's, else its arguments."""
+    lines = [line.split() for line in text.splitlines()[1:]]
+    return {int(line[0]): (int(line[1]), line[3], line[7][1:-1] if line[7].startswith("[") else line[7].split("/")[-1]) for line in lines}
+
+
+def columns_of_vt_ps(text):
+    lines = [line.split() for line in text.splitlines()[1:]]
+    return {int(line[0]): (int(line[2]), line[4], line[7]) for line in lines if line[0] != "0"}
+
+
+def check_tasks(guest_ps, vt_ps):
+    theirs, ours = columns_of_ps(guest_ps), columns_of_vt_ps(vt_ps)
+    lasting = {pid: task for pid, task in theirs.items() if task[2] != "ps" and task[1] != "R"}
+    assert len(lasting) > 8 and {pid: ours.get(pid) for pid in lasting} == lasting, vt_ps
+
+
+def check_interrupts(theirs, ours):
+    """The same lines but for counts that go on, and the handlers' functions."""
+    known = [line.split() for line in theirs.splitlines() if re.match(r" *\d+:", line)]
+    for words in known:
+        shown = next(line.split() for line in ours.splitlines() if line.split()[0] == words[0])
+        assert shown[3 : len(words)] == words[3:] and shown[len(words)] == "<-" and re.match(r"\w+", shown[-1]), ours
+
+
+def check_printers(task, tree_type, listed, page):
+    assert re.search(r"= kthreadd-2 state I, CPU \d, prio 120, stack 0xffff", task), task
+    assert re.search(r"= (\d+) nodes = \{0x", listed) and listed.count("0x") == int(re.search(r"= (\d+)", listed).group(1)), listed
+    assert re.search(r"= (black|red), parent 0x\w+, left 0x\w+, right 0x\w+", tree_type), tree_type
+    assert re.search(r"= frame 0x\w+ \S+ order \d+, \d+ references, mapped \d+ times", page), page
+
+
+def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
+    with under_gdb(machine, tmp_path, smp=2) as (guest, gdb):
+        guest.run("(while :; do :; done) & (while :; do :; done) & (while :; do :; done) & sleep 0.5; echo hello > /dev/kmsg")
+        ps, dmesg, interrupts = (guest.run(command)[1] for command in ("ps", "dmesg", "cat /proc/interrupts"))
+        answers = gdb.ask("vt-ps", "vt-dmesg", "vt-dmesg 1", "vt-irq", "vt-percpu runqueues.cpu", "vt-runq", "vt-bt 2", "vt-bt all",
+                          "print $vt_task(2)", "vt-kernel print $vt_task(2).se.run_node", "vt-kernel print init_tasks",
+                          "vt-kernel print mem_map[0]",
+                          "vt-percpu 'softirq.c'::softirq_pending", "help vitrine", *BAD)
+        check_tasks(ps, answers[0])
+        assert answers[1].splitlines() == dmesg.splitlines() and answers[2].endswith("hello"), answers[1]
+        check_interrupts(interrupts, answers[3])
+        assert answers[4] == "CPU 0: 0\nCPU 1: 1" and re.fullmatch(r"CPU 0: \d+\nCPU 1: \d+", answers[12]), answers[4]
+        waits = re.findall(r"^    fair sh-(\d+) vruntime=\d+ weight=1024$", answers[5], re.M)
+        assert waits and len(re.findall(r"^CPU \d: \d runnable, runs \S+-\d+, ", answers[5], re.M)) == 2, answers[5]
+        assert re.match(r"task:kthreadd +state:I pid:2 +ppid:0\nCall trace:\n __schedule\+\w+/\w+\n schedule\+", answers[6]), answers[6]
+        assert answers[7].count("Call trace:") == len(answers[0].splitlines()) - 1 and answers[6] in answers[7]
+        check_printers(answers[8], answers[9], answers[10], answers[11])
+        for name in ("vt-ps", "vt-bt", "vt-irq"):
+            assert re.search(rf"^{name} +\w", answers[13], re.M), answers[13]
+        assert dict(zip(BAD, answers[14:])) == BAD
+
+
+def user_program(gdb):
+    """Stops in a user program and says what there is: the program whose symbols are in use, the backtrace, the tasks."""
+    return gdb.ask("vt-user true", "hbreak main", "continue", "vt-user", "backtrace 1", "vt-ps", "delete")
+
+
+def check_user_program(answers, cpu_task):
+    program = re.search(r"symbols of (\w+)", answers[3]).group(1)
+    assert re.search(cpu_task.format(program), answers[5], re.M), "\n".join(answers)
+    assert re.match(r"#0 +(0x\w+ in )?\w+ \(", answers[4]), "\n".join(answers)
+
+
+def test_symbols_of_user_programs(tmp_path, machine):
+    with under_gdb(machine, tmp_path) as (guest, gdb):
+        guest.run("while :; do /bin/true; done &")
+        check_user_program(user_program(gdb), r" {}\s+on CPU 0$")
+        if machine.arch == platform.machine() and shutil.which("gdb"):
+            check_user_program(user_program(Gdb(machine, gdb.socket, "gdb")), r" {}\s+on CPU 0$")
+
+
+def test_before_the_kernel_is_up(machine):
+    """make gdb-...: gdb stands at the machine's first instruction, where no address of the kernel's means anything."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    commands = [f"--gdb-arg={word}" for command in ("vt-ps", "vt-bt 1", "break start_kernel", "continue", "vt-ps", "vt-dmesg")
+                for word in ("-ex", command)]
+    done = subprocess.run(["tools/vrun", "--arch", machine.arch, "--gdb", port, "--gdb-arg=-batch", *commands], cwd=ROOT, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+    assert done.returncode == 0 and "Python" not in done.stdout, done.stdout
+    assert re.search(r"Breakpoint 1, start_kernel \((.*\n)*  PID .*\n +0 .* swapper/0 +on CPU 0\n\[", done.stdout), done.stdout
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", int(port))), "QEMU has ended with gdb"

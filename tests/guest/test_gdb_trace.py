@@ -1,0 +1,144 @@
+"""vt-trace and vt-ftrace: the trace buffers and call sites as gdb finds them in memory are what the guest shows of them."""
+
+import concurrent.futures
+import difflib
+import re
+import time
+
+from gdbstub import under_gdb
+
+# Arrays in several states: all kinds of records, both forms of text, lost records. Then the options that change lines.
+MAKE = """cd /sys/kernel/tracing; echo 8 > buffer_size_kb; mkdir instances/f instances/g instances/s instances/e
+for i in f g s e; do echo 8 > instances/$i/buffer_size_kb; done; echo counter > instances/s/trace_clock
+echo function > instances/f/current_tracer; echo 0 > instances/f/tracing_on
+echo function_graph > instances/g/current_tracer; echo hallo > instances/g/trace_marker; echo 0 > instances/g/tracing_on
+echo sched_switch > instances/s/current_tracer; echo 1 > instances/s/options/stacktrace; echo 0 > instances/s/options/irq-info
+for e in lab sched/sched_switch syscalls/sys_enter_write syscalls/sys_exit_write; do echo 1 > instances/e/events/$e/enable; done
+echo 1 > instances/e/events/kmem/kmalloc/enable; echo 1 > instances/e/events/irq/softirq_entry/enable
+echo "5 hello" > ../debug/lab/step; ls > /dev/null; echo 0 > instances/e/tracing_on
+for c in task irq formats; do echo $c > ../debug/trace_printk/hello; done; echo hallo > trace_marker; echo nix > trace_marker
+printf '\\001\\000\\000\\000abc' > trace_marker_raw; sleep 0.1; echo 0 > tracing_on; echo 0 > instances/s/tracing_on"""
+CHANGE = """for o in proc abstime retval tail overrun; do echo 1 > options/funcgraph-$o; done; echo 0 > options/funcgraph-irqs
+for o in record-tgid sym-offset sym-addr; do echo 1 > instances/f/options/$o; done
+echo 1 > instances/g/events/sched/enable; echo 1 > instances/g/tracing_on; sleep 0.1; echo 0 > instances/g/tracing_on
+echo 1 > instances/f/tracing_on; sleep 0.1; echo 0 > instances/f/tracing_on"""
+SHOWN = (".", "instances/f", "instances/g", "instances/s", "instances/e")
+BAD = {
+    "vt-trace -i nonesuch": "no instance nonesuch: f, g, s, e",
+    "vt-trace -c 2": "there is no CPU 2: 0 to 1",
+    "vt-trace -c": "-c: a value is missing",
+    "vt-trace -x 1": "-x: no such option",
+    "vt-trace some": "some: a number of records is wanted",
+    "vt-trace 1 2": "usage: vt-trace [-i INSTANCE] [-c CPU] [N]",
+    "vt-hooks": "usage: vt-hooks FUNCTION",
+    "vt-hooks vfs_read": "vfs_read is not traced now, its site holds a nop: vt-ftrace vfs_read",
+    "vt-ftrace": "usage: vt-ftrace SITE|FUNCTION",
+    "vt-ftrace zork": "zork: no function that can be traced (available_filter_functions lists them)",
+    "vt-ftrace 0x1": "0x1: no function that can be traced (available_filter_functions lists them)",
+}
+
+
+SITES = """echo 0 > instances/f/tracing_on; echo nop > instances/f/current_tracer; echo 0 > options/funcgraph-overrun
+echo vfs_write vfs_read > set_ftrace_filter; echo vfs_read > set_ftrace_notrace; echo function > current_tracer
+echo vfs_write > instances/g/set_ftrace_filter"""
+# Are all print formats understood?
+EVERY = "python import vt.events as e; print(sum(1 for kind in range(20, 2000) if e.event_of(kind)))"
+# A record by itself, and where it lies in the ring buffer.
+FIRST = "global_trace.buffer->cpu[0]->ring.commit_page->data->data"
+RECORDS = (f"vt-kernel print *(struct trace_entry *)({FIRST} + 4)",
+           "vt-kernel print *(struct ring_buffer_event *)global_trace.buffer->cpu[0]->ring.commit_page->data->data")
+
+
+def run_all(guest, commands):
+    """Line by line: the terminal takes no longer ones."""
+    for line in commands.splitlines():
+        status, output = guest.run(line)
+        assert status == 0, output
+
+
+def assert_equal(theirs, ours):
+    differences = "\n".join(list(difflib.unified_diff(theirs.splitlines(), ours.splitlines(), "guest", "gdb", lineterm="", n=0))[:40])
+    assert not differences, differences
+
+
+def check_traces(guest, gdb):
+    asked = gdb.ask(*("vt-trace" + (f" -i {name[-1]}" if "/" in name else "") for name in SHOWN))
+    for name, ours in zip(SHOWN, asked):
+        theirs = guest.run(f"cat {name}/trace")[1]
+        assert len(theirs.splitlines()) > 11, theirs
+        assert_equal(theirs, ours + "\n")
+
+
+def check_sites(both, none):
+    """A site that is told of by two users, and one by nobody."""
+    assert re.match(r"vfs_write\+0x\w+/0x\w+: site \d+ of \d+ at 0x\w+: call ftrace_caller\n", both), both
+    assert re.search(r"^  ftrace_call in ftrace_caller holds: call function_\w+$", both, re.M), both
+    assert "  ftrace_graph_call in ftrace_caller holds: jump ftrace_graph_caller\n" in both, both
+    assert "  g is told of its return: one of the 1 of its filter" in both and "  global_ops is told: one of the 2 of its filter" in both
+    assert none.split("\n")[0].endswith(": nop") and "global_ops does not want it: among the 1 that it excludes" in none, none
+
+
+def test_trace_from_memory(tmp_path, machine):
+    with under_gdb(machine, tmp_path, smp=2) as (guest, gdb):
+        run_all(guest, MAKE)
+        check_traces(guest, gdb)
+        run_all(guest, CHANGE)
+        check_traces(guest, gdb)
+        run_all(guest, SITES)
+        answers = gdb.ask("vt-trace -i e -c 1", "vt-trace -i e 3", "vt-ftrace vfs_write", "vt-ftrace vfs_read", EVERY, *RECORDS, *BAD)
+        assert_equal(guest.run("cat instances/e/per_cpu/cpu1/trace")[1], answers[0] + "\n")
+        whole = guest.run("cat instances/e/trace")[1].splitlines()
+        assert answers[1].splitlines() == whole[:12] + whole[-3:]
+        check_sites(answers[2], answers[3])
+        assert int(answers[4]) == len(guest.run("cat available_events")[1].splitlines()), answers[4]
+        assert re.search(r"= pid \d+ \S{5} ", answers[5]), answers[5]
+        assert re.search(r"= (time \w+|padding|nothing yet|\+\d+ ns, \d+ bytes: pid )", answers[6]), answers[6]
+        assert dict(zip(BAD, answers[7:])) == BAD
+
+
+# ---- A panicked guest
+
+CRASH = """cd /sys/kernel/tracing; echo 'vfs_* ksys_*' > set_ftrace_filter; echo function > current_tracer
+echo 1 > events/sched/enable; echo 1 > options/stacktrace; sleep 0.1; echo t > /proc/sysrq-trigger"""
+
+
+def without_stamps(console):
+    return re.sub(r"^\[ *\d+\.\d+\] ", "", console.replace("\r\n", "\n"), flags=re.M)
+
+
+def stacks(text):
+    """{(name, pid): lines} of what sysrq-t prints."""
+    found = re.findall(r"^task:(\S+) +state:\S+ +pid:(\d+) .*\nCall trace:.*\n((?: .*\n)*)", text, re.M)
+    return {(name, int(pid)): lines for name, pid, lines in found}
+
+
+def check_stacks(console, ours):
+    """Of every task that slept then and sleeps now: the kernel's own dump, line for line."""
+    theirs, now = stacks(console), stacks(ours + "\n")
+    # But for who may be in the middle of a grace period.
+    sleeping = {task: lines for task, lines in theirs.items() if " schedule+" in lines and task[0] != "rcu_sched"}
+    assert len(sleeping) >= 8 and {task: now.get(task) for task in sleeping} == sleeping, ours
+
+
+def test_panicked(tmp_path, machine):
+    with under_gdb(machine, tmp_path, smp=2, append="ftrace_dump_on_oops loglevel=7") as (guest, gdb):
+        run_all(guest, CRASH)
+        before = without_stamps(guest.console)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            stopped = pool.submit(gdb.ask, "hbreak ftrace_dump", f"shell touch {tmp_path}/set", "continue", "vt-trace", "backtrace", "delete")
+            while not (tmp_path / "set").exists() and not stopped.done():
+                time.sleep(0.05)
+            guest.send("echo c > /proc/sysrq-trigger\n")
+            guest.expect("end Kernel panic", panic=False)
+            answers = stopped.result()
+        console = without_stamps(guest.console)
+        dump = re.search(r"Dumping ftrace buffer:\n-+\n(.*\n)-+\n", console, re.S).group(1)
+        lines = answers[3].splitlines(keepends=True)
+        assert_equal(dump, "".join(lines[12:]) + "\n")
+        assert "sysrq_crash" in answers[4]
+        after = gdb.ask("vt-bt all", "vt-trace", "vt-ps", "vt-dmesg")
+        check_stacks(before, after[0])
+        assert len(after[1].splitlines()) == 12, "what was dumped has been consumed"
+        own = console.split("Kernel panic - not syncing")[1].split("Call trace:\n")[1].split("\nDumping")[0]
+        assert own.split("\n", 3)[3] in after[0], after[0]
+        assert without_stamps(after[3]).splitlines()[-1].startswith("---[ end Kernel panic")

@@ -1,0 +1,203 @@
+/* vtrace [FORMAT] FILE [-o OUT] [-B NAME]: see usage below. */
+#include "vtrace.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASHES 4096
+
+FILE *out;
+static const char *file = "", *output;
+
+void die(const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "vtrace: %s: ", file);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	if (output && out)
+		remove(output); /* half a file would be taken for a whole one */
+	exit(1);
+}
+
+void *get_memory(void *old, size_t size)
+{
+	void *p = realloc(old, size);
+
+	if (!p)
+		die("no memory");
+	return p;
+}
+
+/* ---- Texts, each once */
+
+static struct interned {
+	struct interned *chain;
+	unsigned number;
+	char text[];
+} * *by_number, *hashes[HASHES];
+static unsigned nr_texts;
+
+const char *intern(const char *text, unsigned *number)
+{
+	unsigned hash = 5381;
+	struct interned *t;
+
+	for (const char *c = text; *c; c++)
+		hash = hash * 33 ^ (unsigned char)*c;
+	for (t = hashes[hash % HASHES]; t && strcmp(t->text, text); t = t->chain)
+		;
+	if (!t) {
+		t = get_memory(NULL, sizeof(*t) + strlen(text) + 1);
+		*t = (struct interned){.chain = hashes[hash % HASHES], .number = nr_texts};
+		strcpy(t->text, text);
+		hashes[hash % HASHES] = t;
+		by_number = get_memory(by_number, (nr_texts + 1) * sizeof(*by_number));
+		by_number[nr_texts++] = t;
+	}
+	if (number)
+		*number = t->number;
+	return t->text;
+}
+
+const char *interned(unsigned number)
+{
+	return number < nr_texts ? by_number[number]->text : NULL;
+}
+
+/* ---- What the file holds, in words */
+
+static void print_totals(const struct dat *d, const struct buffer *b)
+{
+	static const struct sink nothing;
+	const struct totals *t;
+
+	printf("%s%s%s: ", *b->name ? "instance " : "buffer", b->name,
+	       b->is_text ? " (text of a latency tracer)" : "");
+	if (b->is_text) {
+		puts("trace-cmd report shows it");
+		return;
+	}
+	t = convert(d, b, &nothing, NULL);
+	printf("%llu records of %d CPUs, %llu.%09llu s to %llu.%09llu s", (unsigned long long)t->records,
+	       b->nr_cpus, (unsigned long long)(t->first / 1000000000),
+	       (unsigned long long)(t->first % 1000000000), (unsigned long long)(t->last / 1000000000),
+	       (unsigned long long)(t->last % 1000000000));
+	printf(", %llu lost in %llu gaps\n", (unsigned long long)t->lost, (unsigned long long)t->gaps);
+	for (int i = 0; i < 65536; i++) {
+		struct tep_event *event = t->of_type[i] ? tep_find_event(d->tep, i) : NULL;
+
+		if (t->of_type[i])
+			printf("%12llu  %s:%s\n", (unsigned long long)t->of_type[i],
+			       event ? event->system : "?", event ? event->name : "?");
+	}
+}
+
+static void info(const struct dat *d, const struct buffer *chosen)
+{
+	printf("%s: trace.dat version %d of %s, %d CPUs\n", file, d->version,
+	       d->uname ? d->uname : "an unknown machine", d->nr_cpus);
+	for (int i = 0; i < d->nr_buffers; i++)
+		if (chosen != &d->buffers[i])
+			printf("%s%s\n",
+			       *d->buffers[i].name ? "also: instance "
+						   : "also: the buffer that is always there",
+			       d->buffers[i].name);
+	print_totals(d, chosen);
+}
+
+/* ---- The command line */
+
+static const char usage[] =
+	"usage: vtrace [info] FILE               what a trace.dat holds\n"
+	"       vtrace check FILE                is it in order? says what is not\n"
+	"       vtrace chrome|perfetto|speedscope|folded FILE\n"
+	"                                        the same as that tool's file: CPUs, interrupts and tasks as tracks,\n"
+	"                                        who runs and what is called as slices, all else as moments\n"
+	"  -o OUT   in place of standard output\n"
+	"  -B NAME  of this instance, in place of the buffer that is always there\n";
+
+static const struct {
+	const char *name;
+	const struct sink *sink;
+} formats[] = {
+	{"chrome", &chrome_sink},
+	{"perfetto", &perfetto_sink},
+	{"speedscope", &speedscope_sink},
+	{"folded", &folded_sink},
+};
+
+static const struct buffer *find_buffer(const struct dat *d, const char *name)
+{
+	for (int i = 0; i < d->nr_buffers; i++)
+		if (!strcmp(d->buffers[i].name, name))
+			return &d->buffers[i];
+	if (*name)
+		die("no instance '%s'", name);
+	return &d->buffers[0];
+}
+
+static int write_as(const struct sink *sink, const struct dat *d, const struct buffer *b)
+{
+	if (b->is_text)
+		die("the text of a latency tracer, not records");
+	out = output ? fopen(output, "wb") : stdout;
+	if (!out) {
+		fprintf(stderr, "vtrace: %s: %s\n", output, strerror(errno));
+		return 1;
+	}
+	convert(d, b, sink, NULL);
+	if (fflush(out) || ferror(out) || (output && fclose(out))) {
+		fprintf(stderr, "vtrace: %s: %s\n", output ? output : "standard output", strerror(errno));
+		if (output)
+			remove(output);
+		return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = "", *command = "info";
+	static struct dat d;
+	int c;
+
+	while ((c = getopt(argc, argv, "o:B:h")) != -1) {
+		if (c == 'o')
+			output = optarg;
+		else if (c == 'B')
+			name = optarg;
+		else {
+			fputs(usage, c == 'h' ? stdout : stderr);
+			return c != 'h';
+		}
+	}
+	if (argc - optind == 2)
+		command = argv[optind++];
+	if (argc - optind != 1) {
+		fputs(usage, stderr);
+		return 1;
+	}
+	file = argv[optind];
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		if (strcmp(command, formats[i].name))
+			continue;
+		dat_open(&d, file);
+		return write_as(formats[i].sink, &d, find_buffer(&d, name));
+	}
+	if (strcmp(command, "check") && strcmp(command, "info")) {
+		fprintf(stderr, "vtrace: no command '%s'\n%s", command, usage);
+		return 1;
+	}
+	dat_open(&d, file);
+	if (!strcmp(command, "check"))
+		return check(&d, find_buffer(&d, name));
+	info(&d, find_buffer(&d, name));
+	return 0;
+}

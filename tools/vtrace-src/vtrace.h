@@ -1,0 +1,117 @@
+/* vtrace: what a trace.dat holds, as other tools' files. The parts and what they tell each other. */
+#ifndef VTRACE_H
+#define VTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <traceevent/event-parse.h>
+
+/* Say "vtrace: FILE: text" and exit with status 1. */
+void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void *get_memory(void *old, size_t size);
+/* The one copy of a text, which lives for ever; *number (may be NULL) counts them from 0. */
+const char *intern(const char *text, unsigned *number);
+/* The text with that number, or NULL. */
+const char *interned(unsigned number);
+
+/* --- the file (dat.c) --- */
+
+struct cpu_data {
+	int cpu;
+	uint64_t offset, size;
+};
+
+struct buffer {
+	const char *name; /* of the instance, or "" */
+	const char *clock;
+	struct cpu_data *cpus;
+	int nr_cpus;
+	bool is_text; /* what a latency tracer kept */
+};
+
+struct dat {
+	int fd, version, long_size, nr_cpus;
+	unsigned page_size;
+	uint64_t size;
+	struct buffer *buffers;
+	int nr_buffers;
+	struct tep_handle *tep;
+	const char *uname;
+	unsigned formats_failed; /* events whose format libtraceevent does not understand */
+};
+
+/* Read all but the records. Whatever does not fit ends the program with one line. */
+void dat_open(struct dat *d, const char *path);
+
+/* --- records in the order of time (records.c) --- */
+
+struct record {
+	int cpu, type, pid, size;
+	uint64_t ts;
+	void *data;
+	long lost; /* before it on its CPU: how many, or -1: nobody knows how many; 0: none */
+};
+
+/* Call work for each record of a buffer. Where pages contradict themselves, fault says how, and the rest of
+ * that page is passed over. */
+void each_record(const struct dat *d, const struct buffer *b, void (*work)(const struct record *r),
+		 void (*fault)(int cpu, uint64_t ts, const char *text));
+
+/* --- from records to slices (model.c) --- */
+
+enum track_kind { TRACK_CPU, TRACK_IRQ, TRACK_TASK };
+
+struct frame {
+	const char *name;
+	uint64_t ts, func;
+	int depth; /* as the tracer counts, of slices of a graph */
+};
+
+/* A line of the picture: who runs on a CPU, its interrupts, or what a task does. */
+struct track {
+	struct track *next, *chain; /* in the order they came; of one hash */
+	enum track_kind kind;
+	int id; /* CPU or pid; idle tasks, which all have pid 0, are -1 - CPU */
+	unsigned number;
+	const char *name;
+	struct frame *stack;
+	int nr_frames, room;
+	int cpu;	/* a task: where its last record was made */
+	void *private_; /* the sink's */
+};
+
+/* Who writes a file. All may be NULL. Times on one track never go back. */
+struct sink {
+	void (*start)(const struct dat *d, const struct buffer *b);
+	void (*track)(struct track *t); /* a new one */
+	void (*begin)(struct track *t, uint64_t ts, const char *name);
+	/* Of the newest begun. ns: how long it took, as the tracer measured. mark: why it ends here if not by
+	 * itself, or NULL */
+	void (*end)(struct track *t, uint64_t ts, const char *name, uint64_t ns, const char *mark);
+	/* text may be NULL */
+	void (*instant)(struct track *t, uint64_t ts, const char *name, const char *text);
+	void (*finish)(uint64_t first, uint64_t last);
+	bool wants_instants;
+};
+
+struct track *tracks(void);
+
+struct totals {
+	uint64_t records, lost, gaps, first, last, unfinished;
+	uint64_t of_type[65536];
+};
+
+/* Make slices of all records. odd (may be NULL) is told of what cannot have happened. */
+const struct totals *convert(const struct dat *d, const struct buffer *b, const struct sink *sink,
+			     void (*odd)(int cpu, uint64_t ts, const char *text));
+
+/* --- writers --- */
+
+extern FILE *out;
+extern const struct sink chrome_sink, speedscope_sink, folded_sink, perfetto_sink;
+/* Is the trace in order? Says what is not. Returns the exit status. */
+int check(const struct dat *d, const struct buffer *b);
+
+#endif

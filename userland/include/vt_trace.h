@@ -1,0 +1,99 @@
+/* What the programs around tracefs share: its files, trace.dat files, and the pages on their way from one to
+ * the other. */
+#ifndef VT_TRACE_H
+#define VT_TRACE_H
+
+#include <vt.h>
+
+#define VT_TRACING    "/sys/kernel/tracing"
+#define VT_TRACE_PAGE 4096
+
+/* --- files of tracefs (tracefs.c); `instance` is the name of one, or NULL for the buffer that is always
+ * there --- */
+
+/* The path of a file in new memory. */
+char *vt_tracefs_path(const char *instance, const char *file);
+/* What it holds in new memory, or NULL with errno. */
+char *vt_tracefs_read(const char *instance, const char *file);
+/* The same; a file that cannot be read ends the program with status 1. */
+char *vt_tracefs_read_or_die(const char *instance, const char *file);
+/* Write one value or word; how: O_TRUNC or O_APPEND. Returns 0, or -1 with errno. */
+int vt_tracefs_write(const char *instance, const char *file, const char *text, int how);
+/*
+ * The same, having noted what the file held before, for vt_tracefs_restore(). Says what is wrong and exits
+ * with status 1; `what` names the value in that message ("no tracer").
+ */
+void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what);
+/* Make an instance if there is none of that name; the end takes away what this has made. */
+void vt_tracefs_instance(const char *instance);
+/* Put back all that was set, the last first. Safe to call again: there is nothing left to do. */
+void vt_tracefs_restore(void);
+/* Leave all as it is set now: to put a tracer back would empty the buffers. */
+void vt_tracefs_keep(void);
+/* How many CPUs the kernel has buffers for. */
+int vt_tracefs_cpus(void);
+/* Exit with status 1 unless tracefs is mounted. */
+void vt_tracefs_check(void);
+
+/* --- bytes that grow (tracebytes.c) --- */
+
+struct vt_bytes {
+	char *data;
+	size_t n, room;
+};
+
+void vt_put(struct vt_bytes *b, const void *data, size_t n);
+/* A number of so many bytes, the lowest first: that is this machine's order, and the file's. */
+void vt_put_number(struct vt_bytes *b, unsigned long long value, size_t size);
+/* A text with its ending zero. */
+void vt_put_text(struct vt_bytes *b, const char *text);
+/* A file's content behind its length in so many bytes. A file that is not there is an empty one; else exits
+ * with status 1. */
+void vt_put_file(struct vt_bytes *b, const char *path, size_t length_size);
+
+/* --- pages kept aside until their number is known (tracespool.c) --- */
+
+/* What one CPU recorded. Pages go into files of VT_SEGMENT bytes, each written full of zeros first: no page
+ * is taken from the kernel that has no place. */
+#define VT_SEGMENT (32 * VT_TRACE_PAGE)
+
+struct vt_spool {
+	char *prefix; /* of the names of its files */
+	int raw;      /* trace_pipe_raw, not blocking */
+	int pipe[2];
+	int fd;			/* of the newest segment, or -1 */
+	unsigned long segments; /* how many files */
+	unsigned long pages;	/* how many are in them */
+};
+
+/* Begin one for trace_pipe_raw of a CPU. Returns 0, or -1 with errno. */
+int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, int cpu);
+/* Take what is there; rest: also the page that the writer is on. Returns 0, or -1 with errno: then pages are
+ * still there. */
+int vt_spool_take(struct vt_spool *s, bool rest);
+/* Write all pages to fd; unless keep: taking each segment away once it is written. Returns 0, or -1 with
+ * errno. */
+int vt_spool_give(struct vt_spool *s, int fd, bool keep);
+/* Take the files away. */
+void vt_spool_close(struct vt_spool *s);
+
+/* --- trace.dat (tracedat.c) --- */
+
+/* A buffer in the file: of pages, one spool a CPU; or (latency tracers) of text. */
+struct vt_dat_buffer {
+	const char *instance; /* NULL: the buffer that is always there, which comes first */
+	struct vt_spool *cpus;
+	char *text; /* or NULL */
+};
+
+/* What the beginning of the file says of this machine and its events: version is 6 or 7. */
+struct vt_dat;
+
+struct vt_dat *vt_dat_new(int version, int nr_cpus);
+/* How large all but the pages becomes, at most: what to have in store. */
+size_t vt_dat_room(const struct vt_dat *d);
+/* Write the whole file, from its beginning on and without seeking. keep: it can be written again. Returns 0,
+ * or -1 with errno. */
+int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t nr, bool keep);
+
+#endif

@@ -1,0 +1,34 @@
+/* Bytes that grow, for the parts of a trace.dat. */
+#include <vt_trace.h>
+
+void vt_put(struct vt_bytes *b, const void *data, size_t n)
+{
+	if (b->n + n > b->room) {
+		b->room = 2 * b->room + n + 256;
+		b->data = vt_realloc(b->data, b->room);
+	}
+	memcpy(b->data + b->n, data, n);
+	b->n += n;
+}
+
+void vt_put_number(struct vt_bytes *b, unsigned long long value, size_t size)
+{
+	vt_put(b, &value, size);
+}
+
+void vt_put_text(struct vt_bytes *b, const char *text)
+{
+	vt_put(b, text, strlen(text) + 1);
+}
+
+void vt_put_file(struct vt_bytes *b, const char *path, size_t length_size)
+{
+	size_t n = 0;
+	char *text = vt_read_file(path, &n);
+
+	if (!text && errno != ENOENT)
+		vt_die_errno(1, path);
+	vt_put_number(b, n, length_size);
+	vt_put(b, text ?: "", n);
+	free(text);
+}

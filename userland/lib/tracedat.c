@@ -1,0 +1,528 @@
+/*
+ * trace.dat, as trace-cmd and KernelShark read it: version 7, in which a section of options says where all
+ * others are, and version 6, in which all stand one behind the other. All sizes are known before the first
+ * byte is written, so the file may be a pipe. Numbers have this machine's order, the lowest byte first;
+ * nothing is compressed.
+ */
+#include <vt_trace.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+/* Options, and sections, which have the number of the option that tells where they are. */
+enum {
+	OPT_DONE,
+	OPT_CPUSTAT = 2,
+	OPT_BUFFER = 3,
+	OPT_TRACECLOCK = 4,
+	OPT_UNAME = 5,
+	OPT_CPUCOUNT = 8,
+	OPT_VERSION = 9,
+	OPT_TRACEID = 11,
+	OPT_STRINGS = 15,
+	OPT_HEADER_INFO = 16,
+	OPT_FTRACE_EVENTS,
+	OPT_EVENT_FORMATS,
+	OPT_KALLSYMS,
+	OPT_PRINTK,
+	OPT_CMDLINES,
+	OPT_BUFFER_TEXT,
+	OPT_TGIDS = 0x7467, /* ours: text, "pid tgid" a line. Readers pass over what they do not know. */
+};
+
+#define FIRST_SECTION OPT_HEADER_INFO
+#define LAST_SECTION  OPT_CMDLINES
+#define NR_SECTIONS   (LAST_SECTION - FIRST_SECTION + 1)
+#define SECTION_HEAD  16
+
+struct vt_dat {
+	int version, nr_cpus;
+	struct vt_bytes sections[NR_SECTIONS]; /* what is in them */
+	struct vt_bytes tgids;
+	int fd;
+	bool keep;	       /* what is written */
+	unsigned long long at; /* bytes written */
+};
+
+/* Descriptions of sections, each for the number of its section. */
+static const char *const descriptions[] = {"headers",  "ftrace events", "event formats",
+					   "kallsyms", "trace_printk",	"saved command lines"};
+static const char data_description[] = "trace data", text_description[] = "latency trace";
+
+/* ---- What the file says before the first record */
+
+static void put_tracefs_file(struct vt_bytes *b, const char *file, size_t length_size)
+{
+	char *path = vt_tracefs_path(NULL, file);
+
+	vt_put_file(b, path, length_size);
+	free(path);
+}
+
+static void put_headers(struct vt_bytes *b)
+{
+	vt_put_text(b, "header_page");
+	put_tracefs_file(b, "events/header_page", 8);
+	vt_put_text(b, "header_event");
+	put_tracefs_file(b, "events/header_event", 8);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names in a folder, sorted. */
+static char **sorted_names(const char *dir, size_t *n)
+{
+	char **names = vt_names(dir);
+
+	if (!names)
+		vt_die_errno(1, dir);
+	for (*n = 0; names[*n];)
+		++*n;
+	qsort(names, *n, sizeof(*names), by_name);
+	return names;
+}
+
+/* A number of formats, then each behind its length; how many. */
+static unsigned put_formats(struct vt_bytes *b, const char *system)
+{
+	char *folder = vt_tracefs_path(NULL, "events"), *dir = vt_join(folder, system);
+	struct vt_bytes formats = {};
+	unsigned count = 0;
+	size_t n;
+	char **names = sorted_names(dir, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		char *event = vt_join(dir, names[i]), *path = vt_join(event, "format");
+
+		if (access(path, R_OK) == 0) {
+			vt_put_file(&formats, path, 8);
+			count++;
+		}
+		free(path);
+		free(event);
+	}
+	vt_put_number(b, count, 4);
+	vt_put(b, formats.data ?: "", formats.n);
+	free(formats.data);
+	vt_names_free(names);
+	free(dir);
+	free(folder);
+	return count;
+}
+
+static void put_systems(struct vt_bytes *b)
+{
+	char *folder = vt_tracefs_path(NULL, "events");
+	struct vt_bytes systems = {};
+	unsigned count = 0;
+	size_t n;
+	char **names = sorted_names(folder, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		char *dir = vt_join(folder, names[i]), *filter = vt_join(dir, "filter");
+
+		if (access(filter, F_OK) == 0 && strcmp(names[i], "ftrace")) {
+			vt_put_text(&systems, names[i]);
+			put_formats(&systems, names[i]);
+			count++;
+		}
+		free(filter);
+		free(dir);
+	}
+	vt_put_number(b, count, 4);
+	vt_put(b, systems.data ?: "", systems.n);
+	free(systems.data);
+	vt_names_free(names);
+	free(folder);
+}
+
+static struct vt_bytes *section(struct vt_dat *d, int id)
+{
+	return &d->sections[id - FIRST_SECTION];
+}
+
+struct vt_dat *vt_dat_new(int version, int nr_cpus)
+{
+	struct vt_dat *d = vt_malloc(sizeof(*d));
+
+	*d = (struct vt_dat){.version = version, .nr_cpus = nr_cpus};
+	put_headers(section(d, OPT_HEADER_INFO));
+	put_formats(section(d, OPT_FTRACE_EVENTS), "ftrace");
+	put_systems(section(d, OPT_EVENT_FORMATS));
+	vt_put_file(section(d, OPT_KALLSYMS), "/proc/kallsyms", 4);
+	put_tracefs_file(section(d, OPT_PRINTK), "printk_formats", 4);
+	return d;
+}
+
+size_t vt_dat_room(const struct vt_dat *d)
+{
+	size_t n = VT_SEGMENT + (1 << 16) * (size_t)(1 + d->nr_cpus / 8);
+
+	for (int i = 0; i < NR_SECTIONS; i++)
+		n += d->sections[i].n;
+	return n;
+}
+
+/* ---- Options */
+
+static void put_option(struct vt_bytes *b, int id, const void *data, size_t n)
+{
+	vt_put_number(b, (unsigned)id, 2);
+	vt_put_number(b, n, 4);
+	vt_put(b, data, n);
+}
+
+static void put_text_option(struct vt_bytes *b, int id, const char *text)
+{
+	put_option(b, id, text, strlen(text) + 1);
+}
+
+/* What one CPU's buffer counted, of all buffers. */
+static void put_stats(struct vt_bytes *b, const struct vt_dat *d, const struct vt_dat_buffer *buffer)
+{
+	struct vt_bytes text = {};
+
+	for (int cpu = 0; cpu < d->nr_cpus; cpu++) {
+		char file[48], head[120], *stats;
+
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
+		stats = vt_tracefs_read_or_die(buffer->instance, file);
+		snprintf(head, sizeof(head), "%s%s%sCPU: %d\n", buffer->instance && !cpu ? "\nBuffer: " : "",
+			 buffer->instance && !cpu ? buffer->instance : "",
+			 buffer->instance && !cpu ? "\n\n" : "", cpu);
+		text.n = 0;
+		vt_put(&text, head, strlen(head));
+		vt_put_text(&text, stats);
+		put_option(b, OPT_CPUSTAT, text.data, text.n);
+		free(stats);
+	}
+	free(text.data);
+}
+
+static void put_machine(struct vt_bytes *b, const struct vt_dat *d)
+{
+	char text[400], *clock = vt_tracefs_read_or_die(NULL, "trace_clock");
+	unsigned long long id;
+	struct utsname u;
+	struct timespec now;
+	unsigned cpus = (unsigned)d->nr_cpus;
+
+	put_text_option(b, OPT_TRACECLOCK, clock);
+	free(clock);
+	if (uname(&u) < 0)
+		vt_die_errno(1, "uname");
+	snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release, u.machine);
+	put_text_option(b, OPT_UNAME, text);
+	put_option(b, OPT_CPUCOUNT, &cpus, sizeof(cpus));
+	put_text_option(b, OPT_VERSION, "trace-record of Vitrine");
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	id = (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec;
+	id ^= (unsigned long long)getpid() << 48;
+	put_option(b, OPT_TRACEID, &id, sizeof(id));
+	if (d->tgids.n)
+		put_option(b, OPT_TGIDS, d->tgids.data, d->tgids.n);
+}
+
+/* The word in brackets. */
+static char *clock_of(const char *instance)
+{
+	char *text = vt_tracefs_read_or_die(instance, "trace_clock"), *from = strchr(text, '['), *name;
+
+	if (!from)
+		vt_die(1, "trace_clock says '%s'", text);
+	from[strcspn(from, "]")] = '\0';
+	name = vt_strdup(from + 1);
+	free(text);
+	return name;
+}
+
+/* ---- Where things come to stand */
+
+struct place {
+	unsigned long long section, data; /* of a buffer: its section, and the first page behind it */
+};
+
+static unsigned long long page_align(unsigned long long at)
+{
+	return (at + VT_TRACE_PAGE - 1) / VT_TRACE_PAGE * VT_TRACE_PAGE;
+}
+
+static unsigned long long size_of(const struct vt_dat *d, const struct vt_dat_buffer *buffer)
+{
+	unsigned long long pages = 0;
+
+	for (int cpu = 0; cpu < d->nr_cpus && !buffer->text; cpu++)
+		pages += buffer->cpus[cpu].pages;
+	return buffer->text ? strlen(buffer->text) : pages * VT_TRACE_PAGE;
+}
+
+/* CPUs' pages follow each other. with_number: v7's tables begin with the CPU's number. */
+static void put_table(struct vt_bytes *b, const struct vt_dat *d, const struct vt_dat_buffer *buffer,
+		      unsigned long long at, bool with_number)
+{
+	for (int cpu = 0; cpu < d->nr_cpus; cpu++) {
+		unsigned long long size = (unsigned long long)buffer->cpus[cpu].pages * VT_TRACE_PAGE;
+
+		if (with_number)
+			vt_put_number(b, (unsigned)cpu, 4);
+		vt_put_number(b, at, 8);
+		vt_put_number(b, size, 8);
+		at += size;
+	}
+}
+
+static void put_buffer_option(struct vt_bytes *b, const struct vt_dat *d, const struct vt_dat_buffer *buffer,
+			      const struct place *place)
+{
+	struct vt_bytes option = {};
+	char *clock = clock_of(buffer->instance);
+
+	vt_put_number(&option, place->section, 8);
+	vt_put_text(&option, buffer->instance ?: "");
+	if (d->version == 7) {
+		vt_put_text(&option, clock);
+		if (!buffer->text) {
+			vt_put_number(&option, VT_TRACE_PAGE, 4);
+			vt_put_number(&option, (unsigned)d->nr_cpus, 4);
+			put_table(&option, d, buffer, place->data, true);
+		}
+	}
+	put_option(b, buffer->text ? OPT_BUFFER_TEXT : OPT_BUFFER, option.data, option.n);
+	free(clock);
+	free(option.data);
+}
+
+/* ---- Writing */
+
+static int put_out(struct vt_dat *d, const void *data, size_t n)
+{
+	d->at += n;
+	return vt_write_all(d->fd, data, n);
+}
+
+static int put_out_bytes(struct vt_dat *d, const struct vt_bytes *b)
+{
+	return put_out(d, b->data ?: "", b->n);
+}
+
+static int pad_to(struct vt_dat *d, unsigned long long at)
+{
+	static const char zeros[VT_TRACE_PAGE];
+
+	return put_out(d, zeros, (size_t)(at - d->at));
+}
+
+static int put_data(struct vt_dat *d, struct vt_dat_buffer *buffer, unsigned long long at)
+{
+	if (buffer->text)
+		return put_out(d, buffer->text, strlen(buffer->text));
+	if (pad_to(d, at) < 0)
+		return -1;
+	for (int cpu = 0; cpu < d->nr_cpus; cpu++) {
+		if (vt_spool_give(&buffer->cpus[cpu], d->fd, d->keep) < 0)
+			return -1;
+		d->at += (unsigned long long)buffer->cpus[cpu].pages * VT_TRACE_PAGE;
+	}
+	return 0;
+}
+
+static int put_magic(struct vt_dat *d)
+{
+	struct vt_bytes b = {};
+	int ret;
+
+	vt_put(&b, "\x17\x08\x44tracing", 10);
+	vt_put_text(&b, d->version == 7 ? "7" : "6");
+	vt_put_number(&b, 0, 1); /* the lowest byte first */
+	vt_put_number(&b, sizeof(long), 1);
+	vt_put_number(&b, VT_TRACE_PAGE, 4);
+	if (d->version == 7) {
+		vt_put_text(&b, "none");
+		vt_put_text(&b, "");
+		vt_put_number(&b, d->at + b.n + 8, 8); /* options come next */
+	}
+	ret = put_out_bytes(d, &b);
+	free(b.data);
+	return ret;
+}
+
+/* ---- Version 7 */
+
+static void put_section_head(struct vt_bytes *b, int id, unsigned long long description,
+			     unsigned long long size)
+{
+	vt_put_number(b, (unsigned)id, 2);
+	vt_put_number(b, 0, 2); /* not compressed */
+	vt_put_number(b, description, 4);
+	vt_put_number(b, size, 8);
+}
+
+static void strings_of(struct vt_bytes *b, size_t at[NR_SECTIONS + 2])
+{
+	for (int i = 0; i < NR_SECTIONS; i++) {
+		at[i] = b->n;
+		vt_put_text(b, descriptions[i]);
+	}
+	at[NR_SECTIONS] = b->n;
+	vt_put_text(b, data_description);
+	at[NR_SECTIONS + 1] = b->n;
+	vt_put_text(b, text_description);
+}
+
+/* The options as they are when the sections begin at `at`, and where each buffer will be. Their size does not
+ * depend on `at`. */
+static void options_v7(struct vt_bytes *b, const struct vt_dat *d, const struct vt_bytes *fixed,
+		       struct vt_dat_buffer *buffers, struct place *places, size_t nr, unsigned long long at)
+{
+	b->n = 0;
+	vt_put(b, fixed->data, fixed->n);
+	for (int id = FIRST_SECTION; id <= LAST_SECTION; id++) {
+		put_option(b, id, &at, sizeof(at));
+		at += SECTION_HEAD + d->sections[id - FIRST_SECTION].n;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		places[i].section = at;
+		places[i].data = buffers[i].text ? at + SECTION_HEAD : page_align(at + SECTION_HEAD);
+		put_buffer_option(b, d, &buffers[i], &places[i]);
+		at = places[i].data + size_of(d, &buffers[i]);
+	}
+	at = 0; /* no more options */
+	put_option(b, OPT_DONE, &at, sizeof(at));
+}
+
+static int put_section(struct vt_dat *d, int id, size_t description, const struct vt_bytes *content)
+{
+	struct vt_bytes head = {};
+	int ret;
+
+	put_section_head(&head, id, description, content->n);
+	ret = put_out_bytes(d, &head) < 0 || put_out_bytes(d, content) < 0 ? -1 : 0;
+	free(head.data);
+	return ret;
+}
+
+static int put_buffer_v7(struct vt_dat *d, struct vt_dat_buffer *buffer, const struct place *place,
+			 const size_t strings[NR_SECTIONS + 2])
+{
+	unsigned long long size = place->data - place->section - SECTION_HEAD + size_of(d, buffer);
+	struct vt_bytes head = {};
+	int ret;
+
+	put_section_head(&head, buffer->text ? OPT_BUFFER_TEXT : OPT_BUFFER,
+			 strings[NR_SECTIONS + !!buffer->text], size);
+	ret = put_out_bytes(d, &head) < 0 ? -1 : put_data(d, buffer, place->data);
+	free(head.data);
+	return ret;
+}
+
+static int write_v7(struct vt_dat *d, const struct vt_bytes *fixed, struct vt_dat_buffer *buffers,
+		    struct place *places, size_t nr)
+{
+	struct vt_bytes options = {}, strings = {};
+	size_t at[NR_SECTIONS + 2];
+	int ret = -1;
+
+	strings_of(&strings, at);
+	options_v7(&options, d, fixed, buffers, places, nr, 0);
+	options_v7(&options, d, fixed, buffers, places, nr,
+		   d->at + SECTION_HEAD + options.n + SECTION_HEAD + strings.n);
+	if (put_section(d, OPT_DONE, 0, &options) < 0 || put_section(d, OPT_STRINGS, 0, &strings) < 0)
+		goto out;
+	for (int i = 0; i < NR_SECTIONS; i++)
+		if (put_section(d, FIRST_SECTION + i, at[i], &d->sections[i]) < 0)
+			goto out;
+	for (size_t i = 0; i < nr; i++)
+		if (put_buffer_v7(d, &buffers[i], &places[i], at) < 0)
+			goto out;
+	ret = 0;
+out:
+	free(options.data);
+	free(strings.data);
+	return ret;
+}
+
+/* ---- Version 6 */
+
+#define WORD_SIZE 10 /* of the words between parts, with their ending zero */
+
+/* The options, and behind them the word that says what comes next with the first buffer's table. */
+static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, const struct vt_bytes *fixed,
+		    struct vt_dat_buffer *buffers, struct place *places, size_t nr, unsigned long long at)
+{
+	size_t table = 16 * (size_t)d->nr_cpus;
+
+	b->n = 0;
+	vt_put_number(b, (unsigned)d->nr_cpus, 4);
+	vt_put(b, "options  ", WORD_SIZE);
+	vt_put(b, fixed->data, fixed->n);
+	for (size_t i = 1; i < nr; i++)
+		put_buffer_option(b, d, &buffers[i], &places[i]);
+	vt_put_number(b, OPT_DONE, 2);
+	at += b->n;
+	for (size_t i = 0; i < nr; i++) {
+		places[i].section = at;
+		places[i].data = page_align(at + WORD_SIZE + table);
+		at = places[i].data + size_of(d, &buffers[i]);
+	}
+	if (buffers[0].text) {
+		vt_put(b, "latency  ", WORD_SIZE);
+		return;
+	}
+	vt_put(b, "flyrecord", WORD_SIZE);
+	put_table(b, d, &buffers[0], places[0].data, false);
+}
+
+static int write_v6(struct vt_dat *d, const struct vt_bytes *fixed, struct vt_dat_buffer *buffers,
+		    struct place *places, size_t nr)
+{
+	struct vt_bytes b = {};
+	int ret = -1;
+
+	for (int i = 0; i < NR_SECTIONS; i++)
+		if (put_out_bytes(d, &d->sections[i]) < 0)
+			return -1;
+	for (int again = 0; again < 2; again++) /* the second time, instances' options know their places */
+		tail_v6(&b, d, fixed, buffers, places, nr, d->at);
+	if (put_out_bytes(d, &b) < 0 || put_data(d, &buffers[0], places[0].data) < 0)
+		goto out;
+	for (size_t i = 1; i < nr; i++) {
+		b.n = 0;
+		vt_put(&b, "flyrecord", WORD_SIZE);
+		put_table(&b, d, &buffers[i], places[i].data, false);
+		if (put_out_bytes(d, &b) < 0 || put_data(d, &buffers[i], places[i].data) < 0)
+			goto out;
+	}
+	ret = 0;
+out:
+	free(b.data);
+	return ret;
+}
+
+/* Names of tasks and their groups are those of now: whoever was recorded has been seen. */
+int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t nr, bool keep)
+{
+	struct place *places = vt_malloc(nr * sizeof(*places));
+	char *tgids = vt_tracefs_read(NULL, "saved_tgids");
+	struct vt_bytes fixed = {};
+	int ret;
+
+	d->fd = fd;
+	d->at = 0;
+	d->keep = keep;
+	section(d, OPT_CMDLINES)->n = d->tgids.n = 0;
+	put_tracefs_file(section(d, OPT_CMDLINES), "saved_cmdlines", 8);
+	if (tgids && *tgids)
+		vt_put_text(&d->tgids, tgids);
+	put_machine(&fixed, d);
+	for (size_t i = 0; i < nr; i++)
+		put_stats(&fixed, d, &buffers[i]);
+	ret = put_magic(d);
+	if (ret == 0)
+		ret = (d->version == 7 ? write_v7 : write_v6)(d, &fixed, buffers, places, nr);
+	free(fixed.data);
+	free(tgids);
+	free(places);
+	return ret;
+}

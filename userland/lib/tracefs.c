@@ -1,0 +1,207 @@
+/*
+ * Files of tracefs that a program changes for a while: each is noted before its first change, and written
+ * back in the reverse order.
+ */
+#include <vt_trace.h>
+#include <sys/stat.h>
+
+static struct change {
+	struct change *before; /* the one made before this */
+	char *instance, *file;
+	char *text; /* what to write; NULL: the instance itself was made */
+} * last;
+
+char *vt_tracefs_path(const char *instance, const char *file)
+{
+	size_t n = strlen(VT_TRACING "/instances//") + (instance ? strlen(instance) : 0) + strlen(file) + 1;
+	char *path = vt_malloc(n);
+
+	if (instance)
+		snprintf(path, n, VT_TRACING "/instances/%s/%s", instance, file);
+	else
+		snprintf(path, n, VT_TRACING "/%s", file);
+	return path;
+}
+
+char *vt_tracefs_read(const char *instance, const char *file)
+{
+	char *path = vt_tracefs_path(instance, file), *text = vt_read_file(path, NULL);
+	int err = errno;
+
+	free(path);
+	errno = err;
+	return text;
+}
+
+char *vt_tracefs_read_or_die(const char *instance, const char *file)
+{
+	char *text = vt_tracefs_read(instance, file);
+
+	if (!text)
+		vt_die_errno(1, file);
+	return text;
+}
+
+/* The newline has a word looked at by the write; the close of the file would have nobody to tell what is
+ * wrong. */
+int vt_tracefs_write(const char *instance, const char *file, const char *text, int how)
+{
+	char *path = vt_tracefs_path(instance, file), *line = vt_malloc(strlen(text) + 2);
+	int fd = open(path, O_WRONLY | O_CLOEXEC | how), ret = -1, err;
+	size_t n = strlen(text);
+
+	memcpy(line, text, n + 1);
+	if (n && line[n - 1] != '\n')
+		strcpy(line + n++, "\n");
+	if (fd >= 0)
+		ret = n ? vt_write_all(fd, line, n) : 0;
+	err = errno;
+	if (fd >= 0)
+		close(fd);
+	free(line);
+	free(path);
+	errno = err;
+	return ret;
+}
+
+/* ---- What to write back */
+
+/* Lines that are comments are no settings; of "[local] global" the chosen one is; "7 (expanded: 1408)" will
+ * be 1408. */
+static char *as_setting(const char *file, char *text)
+{
+	char *to = text, *bracket = strchr(text, '['), *expanded = strstr(text, "(expanded: ");
+
+	if (!strcmp(file, "trace_clock") && bracket) {
+		bracket[strcspn(bracket, "]")] = '\0';
+		memmove(text, bracket + 1, strlen(bracket));
+		return text;
+	}
+	if (expanded) {
+		expanded += strlen("(expanded: ");
+		expanded[strcspn(expanded, ")")] = '\0';
+		memmove(text, expanded, strlen(expanded) + 1);
+		return text;
+	}
+	for (char *line = text, *end; *line; line = end) {
+		end = strchr(line, '\n');
+		end = end ? end + 1 : line + strlen(line);
+		if (*line == '#' || !strncmp(line, "no pid", 6))
+			continue;
+		memmove(to, line, (size_t)(end - line));
+		to += end - line;
+	}
+	*to = '\0';
+	return text;
+}
+
+static void push(const char *instance, const char *file, char *text)
+{
+	struct change *c = vt_malloc(sizeof(*c));
+
+	*c = (struct change){last, instance ? vt_strdup(instance) : NULL, vt_strdup(file), text};
+	last = c;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Before the first change. */
+static void note(const char *instance, const char *file)
+{
+	char *text;
+
+	for (struct change *c = last; c; c = c->before)
+		if (same(c->instance, instance) && !strcmp(c->file, file))
+			return;
+	text = as_setting(file, vt_tracefs_read_or_die(instance, file));
+	if (!strcmp(file, "buffer_size_kb") && *text == 'X')
+		vt_die(1, "the CPUs' buffers differ in size, which would be lost");
+	push(instance, file, text);
+}
+
+void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what)
+{
+	note(instance, file);
+	if (vt_tracefs_write(instance, file, text, how) == 0)
+		return;
+	if (what && (errno == EINVAL || errno == ENOENT))
+		vt_die(1, "%s '%s'", what, text);
+	vt_die_errno(1, file);
+}
+
+void vt_tracefs_instance(const char *instance)
+{
+	char *path = vt_tracefs_path(instance, "");
+
+	if (strchr(instance, '/') || !*instance || *instance == '.')
+		vt_die(1, "no name of an instance: '%s'", instance);
+	path[strlen(path) - 1] = '\0';
+	if (mkdir(path, 0755) == 0)
+		push(instance, "", NULL);
+	else if (errno != EEXIST)
+		vt_die_errno(1, path);
+	free(path);
+}
+
+static int undo(const struct change *c)
+{
+	char *path;
+	int ret, err;
+
+	if (c->text)
+		return vt_tracefs_write(c->instance, c->file, c->text, O_TRUNC);
+	path = vt_tracefs_path(c->instance, "");
+	ret = rmdir(path);
+	err = errno;
+	free(path);
+	errno = err;
+	return ret;
+}
+
+/* No tracer runs while what it goes by changes back: one of latencies would refuse other clocks. */
+void vt_tracefs_restore(void)
+{
+	for (const struct change *c = last; c; c = c->before)
+		if (!strcmp(c->file, "current_tracer"))
+			vt_tracefs_write(c->instance, c->file, "nop", O_TRUNC);
+	while (last) {
+		struct change *c = last;
+
+		last = c->before;
+		if (undo(c) < 0)
+			vt_warn("%s%s%s could not be put back: %s", c->instance ?: "", c->instance ? "/" : "",
+				c->file, strerror(errno));
+		free(c->instance);
+		free(c->file);
+		free(c->text);
+		free(c);
+	}
+}
+
+void vt_tracefs_keep(void)
+{
+	last = NULL;
+}
+
+int vt_tracefs_cpus(void)
+{
+	char *path = vt_tracefs_path(NULL, "per_cpu"), **names = vt_names(path);
+	int n = 0;
+
+	if (!names)
+		vt_die_errno(1, path);
+	while (names[n])
+		n++;
+	vt_names_free(names);
+	free(path);
+	return n;
+}
+
+void vt_tracefs_check(void)
+{
+	if (access(VT_TRACING "/current_tracer", R_OK) < 0)
+		vt_die(1, "no tracefs at " VT_TRACING ": mount -t tracefs tracefs " VT_TRACING);
+}

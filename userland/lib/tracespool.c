@@ -1,0 +1,180 @@
+/*
+ * Pages of trace_pipe_raw kept in files until the recording is over: trace.dat has each CPU's pages in one
+ * piece, and says where before they come. The files are short, so that while they are joined no more than one
+ * of them is there twice.
+ */
+#include <vt_trace.h>
+
+#define SEGMENT_PAGES (VT_SEGMENT / VT_TRACE_PAGE)
+#define PIPE_PAGES    16
+
+static char *segment_name(const struct vt_spool *s, unsigned long number)
+{
+	size_t n = strlen(s->prefix) + 24;
+	char *name = vt_malloc(n);
+
+	snprintf(name, n, "%s.%lu", s->prefix, number);
+	return name;
+}
+
+int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, int cpu)
+{
+	char file[64], *path;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", cpu);
+	*s = (struct vt_spool){.fd = -1, .prefix = vt_strdup(prefix)};
+	path = vt_tracefs_path(instance, file);
+	s->raw = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	free(path);
+	if (s->raw < 0)
+		return -1;
+	return pipe2(s->pipe, O_CLOEXEC);
+}
+
+/* The next segment, with all its room. */
+static int next_segment(struct vt_spool *s)
+{
+	static const char zeros[VT_TRACE_PAGE];
+	char *name = segment_name(s, s->segments);
+	int err = 0;
+
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (s->fd < 0)
+		err = errno;
+	for (int i = 0; i < SEGMENT_PAGES && !err; i++)
+		if (vt_write_all(s->fd, zeros, sizeof(zeros)) < 0)
+			err = errno;
+	if (err) {
+		if (s->fd >= 0)
+			close(s->fd);
+		s->fd = -1;
+		unlink(name);
+	} else {
+		lseek(s->fd, 0, SEEK_SET);
+		s->segments++;
+	}
+	free(name);
+	errno = err;
+	return err ? -1 : 0;
+}
+
+/* Is there room for so many more pages? At least one. */
+static int room(struct vt_spool *s)
+{
+	if (s->pages == s->segments * SEGMENT_PAGES && next_segment(s) < 0)
+		return -1;
+	return (int)(s->segments * SEGMENT_PAGES - s->pages);
+}
+
+/* Whole pages from the pipe into the segment. */
+static int drain_pipe(struct vt_spool *s, size_t n)
+{
+	while (n) {
+		ssize_t got = splice(s->pipe[0], NULL, s->fd, NULL, n, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return -1;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+/* Pages that the writer has left. 1: some; 0: none now. */
+static int take_whole(struct vt_spool *s)
+{
+	int free_pages = room(s);
+	ssize_t n;
+
+	if (free_pages < 0)
+		return -1;
+	if (free_pages > PIPE_PAGES)
+		free_pages = PIPE_PAGES;
+	n = splice(s->raw, NULL, s->pipe[1], NULL, (size_t)free_pages * VT_TRACE_PAGE, 0);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	if (drain_pipe(s, (size_t)n) < 0)
+		return -1;
+	s->pages += (unsigned long)n / VT_TRACE_PAGE;
+	return n > 0;
+}
+
+/* The page that the writer is on. */
+static int take_part(struct vt_spool *s)
+{
+	static char page[VT_TRACE_PAGE];
+	ssize_t n;
+
+	if (room(s) < 0)
+		return -1;
+	n = vt_read(s->raw, page, sizeof(page));
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -1;
+	if (n && vt_write_all(s->fd, page, sizeof(page)) < 0)
+		return -1;
+	s->pages += n > 0;
+	return n > 0;
+}
+
+int vt_spool_take(struct vt_spool *s, bool rest)
+{
+	int more;
+
+	do {
+		more = take_whole(s);
+	} while (more > 0);
+	while (more == 0 && rest && (more = take_part(s)) > 0)
+		more = 0;
+	return more;
+}
+
+int vt_spool_give(struct vt_spool *s, int fd, bool keep)
+{
+	static char page[VT_TRACE_PAGE];
+
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	for (unsigned long i = 0; i < s->pages;) {
+		char *name = segment_name(s, i / SEGMENT_PAGES);
+		int from = open(name, O_RDONLY | O_CLOEXEC), bad = from < 0;
+
+		for (int j = 0; j < SEGMENT_PAGES && i < s->pages && !bad; j++, i++)
+			bad = vt_read(from, page, sizeof(page)) != sizeof(page) ||
+			      vt_write_all(fd, page, sizeof(page)) < 0;
+		if (from >= 0)
+			close(from);
+		if (bad) {
+			free(name);
+			return -1;
+		}
+		if (!keep)
+			unlink(name);
+		free(name);
+	}
+	return 0;
+}
+
+void vt_spool_close(struct vt_spool *s)
+{
+	if (!s->prefix)
+		return;
+	for (unsigned long i = 0; i < s->segments; i++) {
+		char *name = segment_name(s, i);
+
+		unlink(name);
+		free(name);
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->raw >= 0) {
+		close(s->raw);
+		close(s->pipe[0]);
+		close(s->pipe[1]);
+	}
+	free(s->prefix);
+	*s = (struct vt_spool){.fd = -1, .raw = -1};
+}
