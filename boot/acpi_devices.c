@@ -9,7 +9,7 @@
 
 DECLARE_TABLE(drivers, const struct driver);
 
-#define MAX_DEVICES (ACPI_MAX_IOAPICS + 6)
+#define MAX_DEVICES (ACPI_MAX_IOAPICS + 7)
 
 /*
  * In the order in which they are probed within a level: what others of the level ask for stands before them.
@@ -30,6 +30,7 @@ static unsigned nr_devices;
 #define COM1_HZ	  1843200 /* of the 16550's input; 16 times the highest baud rate */
 #define RTC_PORT  0x70
 #define RTC_IRQ	  8
+#define PCI_CONFIG_PORT 0xcf8 /* PCI 3.0, 3.2.2.3.2 */
 
 static struct device_desc *add_device(const char *compatible, phys_addr_t base, u64 size)
 {
@@ -75,6 +76,7 @@ static void find_devices(void)
 	add_isa_device("ns16550a", COM1_PORT, 8, COM1_IRQ, COM1_HZ);
 	if (!acpi_info.no_cmos_rtc)
 		add_isa_device("pc,mc146818", RTC_PORT, 2, RTC_IRQ, 0);
+	add_device("pc,pci", PCI_CONFIG_PORT, 8);
 }
 
 static bool matches(const struct driver *drv, const char *compatible)

@@ -40,6 +40,33 @@ static bool within(u32 offset, u32 size, u32 total)
 	return offset <= total && size <= total - offset;
 }
 
+/*
+ * Two answers of the kind that is asked for again and again while drivers look at one node after the other,
+ * and that cost a walk: a node's parent, a phandle's node. Question and answer are one word, which is read
+ * and written whole, so any context may.
+ */
+struct memo {
+	u32 question;
+	int answer;
+} __aligned(8);
+static struct memo last_parent, last_phandle = {0, -1}; /* no node but the root, which has no parent, is at 0 */
+
+static struct memo memo_read(const struct memo *memo)
+{
+	struct memo copy;
+
+	__atomic_load((const u64 *)memo, (u64 *)&copy, __ATOMIC_RELAXED);
+	return copy;
+}
+
+static void memo_write(struct memo *memo, u32 question, int answer)
+{
+	struct memo copy = {question, answer};
+
+	__atomic_store((u64 *)memo, (u64 *)&copy, __ATOMIC_RELAXED);
+}
+static_assert(sizeof(struct memo) == sizeof(u64));
+
 const char *fdt_open(const void *base, size_t max)
 {
 	const struct fdt_header *h = base;
@@ -63,6 +90,8 @@ const char *fdt_open(const void *base, size_t max)
 	    !within(tree.strings, tree.strings_size, tree.size) || tree.reservations > tree.size)
 		return "a block lies outside it";
 	tree.base = base;
+	memo_write(&last_parent, 0, -1);
+	memo_write(&last_phandle, 0, -1);
 	if (fdt_next_node(-1, NULL) < 0)
 		return "it has no root node";
 	return NULL;
@@ -225,18 +254,33 @@ int fdt_read_number(int node, const char *name, u64 *value)
 	return 0;
 }
 
-int fdt_parent(int node)
+/* The parent of `node`, walking on from `from`, whose parent is `above`. -1: it is not below `above`, or too deep. */
+static int walk_to_parent(int node, int from, int above)
 {
 	int path[MAX_DEPTH], depth = 0;
 
-	for (int n = fdt_next_node(-1, &depth); n >= 0; n = fdt_next_node(n, &depth)) {
-		if (depth < 0 || depth >= MAX_DEPTH)
-			return -1;
+	for (int n = from; n >= 0 && depth >= 0 && depth < MAX_DEPTH; n = fdt_next_node(n, &depth)) {
 		path[depth] = n;
 		if (n == node)
-			return depth ? path[depth - 1] : -1;
+			return depth ? path[depth - 1] : above;
 	}
 	return -1;
+}
+
+int fdt_parent(int node)
+{
+	struct memo last = memo_read(&last_parent);
+	int parent = -1;
+
+	if (node <= 0)
+		return -1;
+	if (last.question && node >= (int)last.question)
+		parent = walk_to_parent(node, last.question, last.answer);
+	if (parent < 0)
+		parent = walk_to_parent(node, fdt_next_node(-1, NULL), -1);
+	if (parent >= 0)
+		memo_write(&last_parent, node, parent);
+	return parent;
 }
 
 bool fdt_is_compatible(int node, const char *compatible)
@@ -274,11 +318,17 @@ int fdt_next_compatible(int node, const char *compatible)
 
 int fdt_phandle_node(u32 phandle)
 {
+	struct memo last = memo_read(&last_phandle);
 	u32 v;
 
-	for (int n = fdt_next_node(-1, NULL); n >= 0; n = fdt_next_node(n, NULL))
-		if (!fdt_read_u32(n, "phandle", &v) && v == phandle)
-			return n;
+	if (last.question == phandle && last.answer >= 0)
+		return last.answer;
+	for (int n = fdt_next_node(-1, NULL); n >= 0; n = fdt_next_node(n, NULL)) {
+		if (fdt_read_u32(n, "phandle", &v) || v != phandle)
+			continue;
+		memo_write(&last_phandle, phandle, n);
+		return n;
+	}
 	return -1;
 }
 

@@ -14,6 +14,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
+#include <kernel/random.h>
 #include <kernel/utsname.h>
 #include <mm/mm.h>
 #include <mm/page.h>
@@ -67,6 +68,7 @@ void start_kernel(void)
 	mm_init();                       /* caches of address spaces, the zero page */
 	sched_init();                    /* runqueues; we are the boot CPU's idle task */
 	parse_params();                  /* the rest of the command line */
+	random_init();                   /* what firmware gives for a beginning */
 	ftrace_init();                   /* every mcount site becomes a nop, before a second CPU can run one */
 	trace_init();                    /* ring buffers: from here on records can be taken */
 	trace_boot_start();              /* and are: ftrace=, trace_event= and their relatives */

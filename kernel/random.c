@@ -1,5 +1,6 @@
 /* Random bytes: ChaCha20 (RFC 8439) over a key that is stirred with the counter. */
 #include <asm/clock.h>
+#include <boot/boot_info.h>
 #include <kernel/random.h>
 #include <lib/string.h>
 #include <sched/current.h>
@@ -79,4 +80,12 @@ void add_random_seed(const void *seed, size_t n)
 	chacha_block(block); /* so that what comes out next cannot be steered byte by byte */
 	memcpy(&state[4], &block[8], sizeof(block) / 2);
 	spin_unlock_irqrestore(&random_lock, flags);
+}
+
+/* Used once, and wiped: only what has been stirred since tells the state. */
+void random_init(void)
+{
+	add_random_seed(boot_info.rng_seed, boot_info.rng_seed_len);
+	memset(boot_info.rng_seed, 0, sizeof(boot_info.rng_seed));
+	boot_info.rng_seed_len = 0;
 }

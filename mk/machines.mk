@@ -9,11 +9,11 @@ HERE := $(foreach m,$(MACHINES),$(if $(wildcard arch/$(ARCH_$(m))/asm-offsets.c)
 
 # What one machine has and the others leave out. Everything else in these folders is every machine's.
 OWN_aarch64 := arch/aarch64/% boot/arm64% boot/fdt% drivers/irqchip/gic% drivers/timer/arm_generic% drivers/uart/pl011% \
-	drivers/uart/semihosting% drivers/rtc/pl031%
+	drivers/uart/semihosting% drivers/rtc/pl031% drivers/virtio/virtio_mmio%
 OWN_x86_64  := arch/x86_64/% boot/x86% boot/pvh% boot/multiboot2% boot/acpi% boot/smbios% \
 	$(foreach n,apic ioapic lapic pic,drivers/irqchip/$(n)%) \
 	$(foreach n,acpi_pm calibrate hpet lapic_timer pit tsc,drivers/timer/$(n)%) \
-	drivers/uart/ns16550% drivers/rtc/mc146818%
+	drivers/uart/ns16550% drivers/rtc/mc146818% drivers/pci/% drivers/virtio/virtio_pci%
 
 # What machine $(1) leaves out.
 foreign = $(foreach m,$(MACHINES),$(if $(filter-out $(1),$(ARCH_$(m))),$(OWN_$(ARCH_$(m)))))

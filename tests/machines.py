@@ -41,6 +41,8 @@ class Target:
     kept_out: tuple  # lkdtm's crash types that end in an oops on the last of `cpus`: the kernel astray in user memory
     jumped_from: tuple  # how a dump tells who jumped to data; () where nothing but the stack knows
     arguments: tuple  # registers of a call's arguments, where a traced function's are handed to the tracer
+    rng: tuple  # arguments for QEMU: a virtio device with random bytes
+    legacy_rng: tuple  # the same, without the interface of virtio 1.0
     kept: tuple  # registers that a call keeps
     results: tuple  # and those that it returns values in
     back_to_breakpoints: bool  # a replay finds breakpoints and watchpoints backwards, not only the instruction before
@@ -98,6 +100,8 @@ AARCH64 = Target(
     kept_out=("EXEC_USERSPACE",),  # loads and stores would need PAN
     jumped_from=("lr : lkdtm_EXEC_DATA",),
     arguments=(),  # gcc's hook comes when they may be anywhere
+    rng=("-global", "virtio-mmio.force-legacy=false", "-device", "virtio-rng-device"),
+    legacy_rng=("-device", "virtio-rng-device"),
     kept=tuple(f"x{n}" for n in range(19, 30)),
     results=("x0", "x1"),
     back_to_breakpoints=True,
@@ -132,6 +136,8 @@ X86_64 = Target(
     kept_out=("EXEC_USERSPACE", "ACCESS_USERSPACE"),
     jumped_from=(),
     arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
+    rng=("-device", "virtio-rng-pci"),
+    legacy_rng=("-device", "virtio-rng-pci,disable-modern=on,disable-legacy=off"),
     kept=("rbx", "rbp", "r12", "r13", "r14", "r15"),
     results=("rax", "rdx"),
     back_to_breakpoints=False,  # QEMU 7.2 does not come to an end there

@@ -41,11 +41,12 @@ class GuestError(Exception):
 class Machine:
     """What to start for one architecture, and what its end says."""
 
-    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, firmware=()):
-        """gdb: its word for the architecture; firmware: for QEMU's own -kernel on that board, in place of the board's."""
+    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=()):
+        """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is added;
+        firmware: for QEMU's own -kernel on that board, in place of the board's."""
         self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
         self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
-        self.firmware = list(firmware)
+        self.ports, self.firmware = list(ports), list(firmware)
 
 
 def exit_status_semihosting(code):
@@ -81,13 +82,15 @@ MACHINES = {
     "aarch64": Machine(goal="arm64", qemu="qemu-system-aarch64", kernel="Image", board="virt", cpu="cortex-a57",
                        irqchips={"gicv2": (",gic-version=2", ""), "gicv3": (",gic-version=3", "")},
                        exit_device=["-semihosting-config", "enable=on,target=native"],
-                       exit_status=exit_status_semihosting, boots=DIRECTLY, gdb="aarch64"),
+                       exit_status=exit_status_semihosting, boots=DIRECTLY, gdb="aarch64",
+                       ports=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-serial-device"]),
     # The ELF file itself, by its PVH note; the firmware is QEMU's small one, made for that: SeaBIOS looks at devices for 16 million
     # instructions first. (GRUB wants a BIOS, and other boards have theirs.)
     "x86_64": Machine(goal="x86_64", qemu="qemu-system-x86_64", kernel="vmlinux", board="q35", cpu="qemu64",
                       irqchips={"apic": ("", ""), "x2apic": ("", ",+x2apic")},
                       exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
                       exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, gdb="i386:x86-64",
+                      ports=["-device", "virtio-serial-pci"],
                       firmware=["-bios", "qboot.rom"]),
 }
 
@@ -99,12 +102,53 @@ def turns_of(turn):
     return ["-netdev", "user,id=turns,restrict=on", "-object", f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}"]
 
 
+MAX_PORTS = 30  # of one device; its number 0 is not for named ones
+
+
+def port_arguments(machine, ports):
+    """Arguments that give the guest these channels, {name there (/dev/virtio-ports/NAME): file or socket here}.
+
+    A file is emptied and gets what the guest writes. "socket:PATH" is a socket on which QEMU listens: who connects is the host's
+    side, and may go and come again."""
+    if not ports:
+        return []
+    if len(ports) > MAX_PORTS:
+        raise GuestError(f"{len(ports)} ports: there can be {MAX_PORTS}", NO_STATUS)
+    *before, device = machine.ports
+    words = [*before, f"{device},max_ports={len(ports) + 1}"]
+    for number, (name, target) in enumerate(ports.items()):
+        if not name or "/" in name or name in (".", "..") or len(name) > 100:
+            raise GuestError(f"port '{name}': this is no name for a file", NO_STATUS)
+        kind, colon, path = target.partition(":")
+        if kind == "socket" and colon:
+            backend = f"socket,server=on,wait=off,path={quoted(path)}"
+        else:
+            check_writable(name, target)
+            backend = f"file,path={quoted(target)}"
+        words += ["-chardev", f"{backend},id=port{number}", "-device", f"virtserialport,chardev=port{number},id=port{number},name={quoted(name)}"]
+    return words
+
+
+def quoted(text):
+    """As a value in one of QEMU's lists."""
+    return text.replace(",", ",,")
+
+
+def check_writable(name, path):
+    """The file exists then, empty: QEMU's own message would come after others of its own."""
+    try:
+        with open(path, "wb"):
+            pass
+    except OSError as error:
+        raise GuestError(f"port {name}: {path}: {error.strerror}", NO_STATUS) from error
+
+
 class Setup:
     """One machine's settings, from keywords of Guest() or options of vrun."""
 
     def __init__(self, arch="aarch64", smp=1, mem="256M", cpu=None, board=None, irqchip=None, boot="kernel", icount=False,
-                 turn=0, append="", build=None, kernel=None, initrd=None, iso=None, qemu=None, qemu_args=()):
-        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; turn: microseconds that a CPU runs
+                 turn=0, append="", build=None, kernel=None, initrd=None, iso=None, qemu=None, qemu_args=(), ports=None):
+        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; turn: microseconds that a CPU runs
         before the others under icount, 0 for QEMU's own way;
         initrd "": none."""
         self.arch, self.append, self.boot = arch, append, boot
@@ -125,7 +169,7 @@ class Setup:
         if icount:  # one guest instruction is one nanosecond of guest time, and the same on every run
             self.command += ["-icount", "shift=0,sleep=off"]
             self.command += turns_of(turn) if smp > 1 and turn else []
-        self.command += list(qemu_args)
+        self.command += port_arguments(machine, ports) + list(qemu_args)
 
     @staticmethod
     def _choose(what, name, table):

@@ -57,6 +57,8 @@ static __always_inline void apic_write(unsigned reg, u32 v)
 
 /* Dispatch of what the IOAPICs deliver: hwirq is the GSI. Hard interrupt context. (ioapic.c) */
 void ioapic_dispatch(unsigned gsi);
+/* The same for what devices send by themselves: hwirq counts from MSI_VECTOR. (drivers/pci/msi.c) */
+void msi_dispatch(unsigned hwirq);
 /* Remap both 8259s and mask all they have. Boot. (pic.c) */
 void pic_disable(void);
 /* LOCAL_TIMER_VECTOR's handler (drivers/timer/lapic_timer.c). Hard interrupt context. */

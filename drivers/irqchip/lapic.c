@@ -220,6 +220,9 @@ static void __irq_entry lapic_handle_irq(struct pt_regs *regs)
 	} else if (vector - GSI_VECTOR < NR_GSI_VECTORS) {
 		ioapic_dispatch(vector - GSI_VECTOR);
 		apic_eoi();
+	} else if (vector - MSI_VECTOR < NR_MSI_VECTORS) {
+		msi_dispatch(vector - MSI_VECTOR);
+		apic_eoi();
 	} else if (vector == ERROR_VECTOR) {
 		handle_error();
 	} else {

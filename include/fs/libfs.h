@@ -98,4 +98,11 @@ struct device_node {
 #define MAJOR(d)	    ((unsigned)((d) >> 20))
 #define MINOR(d)	    ((unsigned)((d)&0xfffff))
 #define REGISTER_DEVICE(d)  REGISTER_IN(devices, d)
-int device_add(const struct device_node *dev); /* at run time; boot or thread */
+/*
+ * At run time; boot or thread. device_add: -ENOSPC, -EEXIST. The node must stay for ever: an open may still
+ * have it when it is removed, and its fop->open says -ENODEV then. It may be added again.
+ */
+int device_add(const struct device_node *dev);
+/* A second name for an added one until it is removed: a symbolic link folder/name, both kept by the caller. -EEXIST. */
+int device_alias(const struct device_node *dev, const char *folder, const char *name);
+void device_remove(const struct device_node *dev);

@@ -3,14 +3,19 @@
 
 #include <fs/libfs.h>
 #include <kernel/printk.h>
+#include <lib/printf.h>
 #include <mm/slab.h>
 #include <uapi/statfs.h>
 
 DECLARE_TABLE(devices, const struct device_node);
 
 #define MAX_ADDED 64
-static const struct device_node *added[MAX_ADDED]; /* [devfs_mutex for changes] by device_add */
-static unsigned nr_added;			   /* [devfs_mutex for changes; read with acquire] */
+/* What device_add has been given. Locks: m devfs_mutex. */
+static struct {
+	const struct device_node *dev;	    /* [m for changes; release, acquire] NULL: none any more */
+	const char *alias_folder, *alias;   /* [m] NULL: no second name */
+} added[MAX_ADDED];
+static unsigned nr_added;			   /* [m for changes; read with acquire] only grows */
 static struct super_block *devfs_sb;		   /* [devfs_mutex] NULL: not mounted yet */
 static DEFINE_MUTEX(devfs_mutex);
 
@@ -19,9 +24,11 @@ static const struct device_node *find_device(dev_t rdev)
 	const struct device_node *dev;
 	unsigned n = smp_load_acquire(&nr_added);
 
-	for (unsigned i = 0; i < n; i++)
-		if (added[i]->rdev == rdev)
-			return added[i];
+	for (unsigned i = 0; i < n; i++) {
+		dev = smp_load_acquire(&added[i].dev);
+		if (dev && dev->rdev == rdev)
+			return dev;
+	}
 	for_each_in_table(devices, dev) if (dev->rdev == rdev) return dev;
 	return NULL;
 }
@@ -69,18 +76,111 @@ static int devfs_create(const struct device_node *dev)
 	return 0;
 }
 
+/* [m] A folder of the root, which is made when it is wanted first, with a reference; ERR_PTR. */
+static struct dentry *devfs_folder(const char *name)
+{
+	struct dentry *d = d_find_child(devfs_sb->s_root, name, strlen(name));
+
+	if (d)
+		return d;
+	d = simple_create_dir(devfs_sb->s_root, name, 0755, NULL);
+	return IS_ERR(d) ? d : dget(d);
+}
+
+/* [m] The link, if the i'th has one: its target is the device's name as seen from the folder. */
+static int create_alias(unsigned i)
+{
+	char target[64];
+	struct dentry *folder, *d;
+
+	if (!added[i].alias)
+		return 0;
+	folder = devfs_folder(added[i].alias_folder);
+	if (IS_ERR(folder))
+		return PTR_ERR(folder);
+	snprintf(target, sizeof(target), "../%s", added[i].dev->name);
+	d = simple_create_symlink(folder, added[i].alias, target);
+	dput(folder);
+	return IS_ERR(d) ? PTR_ERR(d) : 0;
+}
+
+/* [m] */
+static void remove_child(struct dentry *parent, const char *name)
+{
+	struct dentry *d = d_find_child(parent, name, strlen(name));
+
+	if (!d)
+		return;
+	simple_remove(d);
+	dput(d);
+}
+
+/* [m] Where the node is, or (NULL) the first free place; MAX_ADDED: nowhere. */
+static unsigned find_added(const struct device_node *dev)
+{
+	unsigned i = 0;
+
+	while (i < nr_added && added[i].dev != dev)
+		i++;
+	return dev && i == nr_added ? MAX_ADDED : i;
+}
+
 int device_add(const struct device_node *dev)
 {
 	int err = -ENOSPC;
+	unsigned i;
 
 	mutex_lock(&devfs_mutex);
-	if (nr_added < MAX_ADDED) {
-		added[nr_added] = dev;
-		smp_store_release(&nr_added, nr_added + 1);
+	i = find_added(NULL);
+	if (i < MAX_ADDED)
 		err = devfs_sb ? devfs_create(dev) : 0;
+	if (!err) {
+		added[i].alias = NULL;
+		smp_store_release(&added[i].dev, dev);
+		if (i == nr_added)
+			smp_store_release(&nr_added, nr_added + 1);
 	}
 	mutex_unlock(&devfs_mutex);
 	return err;
+}
+
+int device_alias(const struct device_node *dev, const char *folder, const char *name)
+{
+	int err = -ENODEV;
+	unsigned i;
+
+	mutex_lock(&devfs_mutex);
+	i = find_added(dev);
+	if (i < MAX_ADDED) {
+		added[i].alias_folder = folder;
+		added[i].alias = name;
+		err = devfs_sb ? create_alias(i) : 0;
+		if (err)
+			added[i].alias = NULL;
+	}
+	mutex_unlock(&devfs_mutex);
+	return err;
+}
+
+void device_remove(const struct device_node *dev)
+{
+	unsigned i;
+
+	mutex_lock(&devfs_mutex);
+	i = find_added(dev);
+	if (i < MAX_ADDED) {
+		if (devfs_sb) {
+			struct dentry *folder = added[i].alias ? devfs_folder(added[i].alias_folder) : NULL;
+
+			if (folder && !IS_ERR(folder)) {
+				remove_child(folder, added[i].alias);
+				dput(folder);
+			}
+			remove_child(devfs_sb->s_root, dev->name);
+		}
+		smp_store_release(&added[i].dev, NULL);
+	}
+	mutex_unlock(&devfs_mutex);
 }
 
 /* What every /dev has besides devices. */
@@ -99,8 +199,13 @@ static int devfs_populate(void)
 	int err = 0;
 
 	for_each_in_table(devices, dev) if (!err) err = devfs_create(dev);
-	for (unsigned i = 0; i < nr_added && !err; i++)
-		err = devfs_create(added[i]);
+	for (unsigned i = 0; i < nr_added && !err; i++) {
+		if (!added[i].dev)
+			continue;
+		err = devfs_create(added[i].dev);
+		if (!err && create_alias(i))
+			pr_warn("devtmpfs: no second name %s for %s\n", added[i].alias, added[i].dev->name);
+	}
 	for (unsigned i = 0; i < ARRAY_SIZE(dev_links) && !err; i++) {
 		struct dentry *d =
 			simple_create_symlink(devfs_sb->s_root, dev_links[i].name, dev_links[i].target);

@@ -103,3 +103,14 @@ def test_an_image_has_its_own_command_line_and_files(settings):
         assert caught.value.status == NO_STATUS
         with pytest.raises(GuestError, match="its own files"):
             settings_of(settings, boot=boot).argv(console_stdio(), append="quiet")
+
+
+def test_ports_are_words_for_qemu(settings, tmp_path):
+    file = tmp_path / "a,b"
+    argv = settings_of(settings, ports={"one": str(file), "two,three": "socket:s"}).argv(console_stdio())
+    assert file.read_bytes() == b""
+    assert set(MACHINES[settings["arch"]].ports[:-1]) <= set(argv) and any(word.endswith(",max_ports=3") for word in argv)
+    assert f"file,path={tmp_path}/a,,b,id=port0" in argv and "socket,server=on,wait=off,path=s,id=port1" in argv
+    assert "virtserialport,chardev=port1,id=port1,name=two,,three" in argv
+    with pytest.raises(GuestError, match="31 ports: there can be 30"):
+        settings_of(settings, ports={str(number): "socket:s" for number in range(31)})

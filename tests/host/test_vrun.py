@@ -120,6 +120,10 @@ def test_qemus_own_failure_is_no_status(build):
     (["--boot", "tape"], "no boot 'tape': there are kernel"),
     (["--file", "nocolon"], "HOST:GUEST is wanted"),
     (["--file", "/nonexistent:/run/x"], "vrun: /nonexistent: No such file or directory\n"),
+    (["--port", "name"], "--port name: NAME=FILE is wanted"),
+    (["--port", "a=/nonexistent/x"], "vrun: port a: /nonexistent/x: No such file or directory\n"),
+    (["--port", "a/b=x"], "port 'a/b': this is no name for a file"),
+    (["--port", "a=socket:x", "--port", "a=socket:y"], "there is a port a already"),
 ])
 def test_what_cannot_start_says_why(build, options, words):
     done = vrun(build, "exit 0\n", *options)

@@ -26,8 +26,10 @@
 #define NR_EXCEPTIONS 32
 
 #define LEGACY_VECTOR	 0x20 /* the two 8259s, all masked: what still comes is spurious */
-#define GSI_VECTOR	 0x30 /* + global system interrupt, below LOCAL_TIMER_VECTOR */
-#define NR_GSI_VECTORS	 (LOCAL_TIMER_VECTOR - GSI_VECTOR)
+#define GSI_VECTOR	 0x30 /* + global system interrupt */
+#define NR_GSI_VECTORS	 (MSI_VECTOR - GSI_VECTOR)
+#define MSI_VECTOR	 0xcc /* + number of a message-signalled interrupt, below LOCAL_TIMER_VECTOR */
+#define NR_MSI_VECTORS	 (LOCAL_TIMER_VECTOR - MSI_VECTOR)
 #define LOCAL_TIMER_VECTOR 0xec
 #define IPI_VECTOR	 0xf0 /* + enum ipi_kind */
 #define TLB_VECTOR	 0xf8 /* TLB shootdown; above the other IPIs */

@@ -1,0 +1,335 @@
+/*
+ * Consoles with ports (virtio 1.2, 5.3): what the device and we tell each other about them. Every port is a
+ * channel of bytes with files (virtio_port.c), also one that the device calls a console: ours is the serial
+ * port.
+ *
+ * One message at a time is under way to the device, and the next one leaves when all of its answers have been
+ * read. So a device with many ports never finds our queue full, where it would drop messages (QEMU does).
+ */
+#include "virtio_console.h"
+
+#include <kernel/printk.h>
+#include <lib/atomic.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+
+#define VIRTIO_CONSOLE_F_MULTIPORT BIT(1)
+#define CONFIG_MAX_NR_PORTS	   4 /* offset in the device's configuration (5.3.4) */
+
+/* Events (5.3.6.2). */
+enum control_event {
+	DEVICE_READY, /* to the device: value 1, we are there */
+	PORT_ADD,
+	PORT_REMOVE,
+	PORT_READY, /* to the device: value 1, tell us all about it */
+	CONSOLE_PORT,
+	RESIZE,
+	PORT_OPEN, /* both ways: value says whether the other side is open */
+	PORT_NAME, /* the name follows */
+};
+#define NO_PORT (~0u)
+
+#define MESSAGE_BYTES 128
+#define MESSAGES      (PAGE_SIZE / MESSAGE_BYTES)
+#define NAME_FOLDER   "virtio-ports"
+#define SETTLE_NS     (100 * NSEC_PER_USEC)
+
+/* Queues of a port and of the control messages (5.3.2). */
+#define CONTROL_IN  2
+#define CONTROL_OUT 3
+static unsigned in_queue_of(unsigned id)
+{
+	return id ? 2 * id + 2 : 0;
+}
+
+static void set_flag(struct port *port, bool *flag, bool value)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->lock, flags);
+	smp_store_release(flag, value);
+	spin_unlock_irqrestore(&port->lock, flags);
+	wake_up_interruptible_all(&port->wait);
+}
+
+/* ---- What the device tells. [w] all */
+
+static void port_added(struct port *port)
+{
+	int err;
+
+	if (port->present)
+		return;
+	port->wants_ready = true;
+	port->name[0] = '\0';
+	set_flag(port, &port->host_open, false);
+	set_flag(port, &port->present, true);
+	err = device_add(&port->node);
+	if (err)
+		pr_err("virtio-console: /dev/%s: error %d\n", port->node_name, err);
+}
+
+/* Who is in a call of it finds out; a file that is open stays open, and each call gives -ENODEV. */
+static void port_removed(struct port *port)
+{
+	if (!port->present)
+		return;
+	set_flag(port, &port->present, false);
+	set_flag(port, &port->host_open, false);
+	port->wants_ready = false;
+	device_remove(&port->node);
+}
+
+/* A name that is none for a file is left to who knows the number. */
+static void port_named(struct port *port, const char *name, unsigned len)
+{
+	int err = -EINVAL;
+
+	if (port->name[0] || !port->present)
+		return;
+	len = strnlen(name, min_t(unsigned, len, sizeof(port->name) - 1));
+	memcpy(port->name, name, len);
+	port->name[len] = '\0';
+	if (len && !strchr(port->name, '/') && strcmp(port->name, ".") && strcmp(port->name, ".."))
+		err = device_alias(&port->node, NAME_FOLDER, port->name);
+	if (err)
+		pr_err("virtio-console: %s: no file for the name '%s' (error %d)\n", port->node_name,
+		       port->name, err);
+}
+
+static void control_message(struct virtio_console *con, const struct console_control *msg, unsigned len)
+{
+	struct port *port;
+
+	if (len < sizeof(*msg))
+		return;
+	if (msg->id >= con->nr_ports) {
+		pr_warn("virtio-console: port %u is one too many\n", msg->id);
+		return;
+	}
+	port = &con->ports[msg->id];
+	switch (msg->event) {
+	case PORT_ADD:
+		port_added(port);
+		break;
+	case PORT_REMOVE:
+		port_removed(port);
+		break;
+	case PORT_OPEN:
+		set_flag(port, &port->host_open, port->present && msg->value);
+		break;
+	case PORT_NAME:
+		port_named(port, (const char *)(msg + 1), len - sizeof(*msg));
+		break;
+	default: /* CONSOLE_PORT: a port like all others here; RESIZE: of a terminal that it is not */
+		break;
+	}
+}
+
+/* Each piece goes back at once, after it was copied: the device may have more to say. */
+static void read_control(struct virtio_console *con)
+{
+	u64 message[MESSAGE_BYTES / sizeof(u64)];
+	unsigned len;
+	void *piece;
+
+	while ((piece = virtqueue_get_buf(con->ctl_in, &len))) {
+		memcpy(message, piece, MESSAGE_BYTES);
+		if (!virtqueue_add_inbuf(con->ctl_in, piece, MESSAGE_BYTES, piece))
+			virtqueue_kick(con->ctl_in);
+		control_message(con, (const struct console_control *)message, len);
+	}
+}
+
+/* ---- What we tell. [w] all */
+
+static bool send_control(struct virtio_console *con, u32 id, u16 event, u16 value)
+{
+	*con->ctl_sent = (struct console_control){.id = id, .event = event, .value = value};
+	con->ctl_busy = !virtqueue_add_outbuf(con->ctl_out, con->ctl_sent, sizeof(*con->ctl_sent), con);
+	virtqueue_kick(con->ctl_out);
+	return con->ctl_busy;
+}
+
+/* The first thing that the device does not know yet about a port; false: it knows all. */
+static bool tell_of_port(struct virtio_console *con, struct port *port)
+{
+	bool open = READ_ONCE(port->guest_open);
+
+	if (!port->present) {
+		port->told_open = false; /* the next one of this number will be told */
+		return false;
+	}
+	if (port->wants_ready) {
+		port->wants_ready = false;
+		return send_control(con, port->id, PORT_READY, 1);
+	}
+	if (port->told_open == open)
+		return false;
+	port->told_open = open;
+	return send_control(con, port->id, PORT_OPEN, open);
+}
+
+static bool tell_something(struct virtio_console *con)
+{
+	if (con->wants_ready) {
+		con->wants_ready = false;
+		return send_control(con, NO_PORT, DEVICE_READY, 1);
+	}
+	for (unsigned id = 0; id < con->nr_ports; id++)
+		if (tell_of_port(con, &con->ports[id]))
+			return true;
+	return false;
+}
+
+/*
+ * All that is to be done at the moment. Runs on one CPU at a time; what comes meanwhile queues it again.
+ * First the device's answer to our last message, then the end of that: the answers came before it.
+ */
+static void control_work(struct work_struct *work)
+{
+	struct virtio_console *con = container_of(work, struct virtio_console, work);
+
+	do {
+		if (con->ctl_busy && virtqueue_get_buf(con->ctl_out, NULL))
+			con->ctl_busy = false;
+		read_control(con);
+	} while (!con->ctl_busy && tell_something(con));
+	WRITE_ONCE(con->settled, !con->ctl_busy);
+}
+
+/* Without control messages there is one port, which is always there and open, and nobody wants to be told
+ * anything. */
+static void no_control_work(struct work_struct *work)
+{
+}
+
+static void control_callback(struct virtqueue *vq)
+{
+	struct virtio_console *con = vq->private;
+
+	schedule_work(&con->work);
+}
+
+/* ---- Found */
+
+/* 0 or -ENOMEM. The queues must be made before the device is ready, so all ports have theirs, used or not. */
+static int setup_port(struct virtio_console *con, unsigned id)
+{
+	struct port *port = &con->ports[id];
+
+	port->con = con;
+	port->id = id;
+	spin_lock_init(&port->lock);
+	mutex_init(&port->read_mutex);
+	init_waitqueue_head(&port->wait);
+	snprintf(port->node_name, sizeof(port->node_name), "vport%up%u", con->number, id);
+	port->node = (struct device_node){port->node_name, S_IFCHR | 0600,
+					  MKDEV(PORT_MAJOR, con->number * MAX_PORTS + id), &port_fops, port};
+	port->in = virtio_make_queue(con->dev, in_queue_of(id), PORT_RX_PAGES, port_in_callback, port);
+	port->out = virtio_make_queue(con->dev, in_queue_of(id) + 1, PORT_TX_PAGES, port_out_callback, port);
+	return port->in && port->out ? port_fill_rx(port) : -ENOMEM;
+}
+
+static int setup_control(struct virtio_console *con)
+{
+	con->ctl_in = virtio_make_queue(con->dev, CONTROL_IN, MESSAGES, control_callback, con);
+	con->ctl_out = virtio_make_queue(con->dev, CONTROL_OUT, 1, control_callback, con);
+	con->ctl_messages = get_free_page(GFP_KERNEL);
+	con->ctl_sent = kzalloc(sizeof(*con->ctl_sent), GFP_KERNEL);
+	if (!con->ctl_in || !con->ctl_out || !con->ctl_messages || !con->ctl_sent)
+		return -ENOMEM;
+	for (unsigned i = 0; i < min_t(unsigned, MESSAGES, con->ctl_in->size); i++) {
+		char *piece = con->ctl_messages + i * MESSAGE_BYTES;
+
+		virtqueue_add_inbuf(con->ctl_in, piece, MESSAGE_BYTES, piece);
+	}
+	con->wants_ready = true;
+	return 0;
+}
+
+static unsigned count_ports(struct virtio_device *dev)
+{
+	unsigned n = 1;
+
+	if (virtio_has_feature(dev, VIRTIO_CONSOLE_F_MULTIPORT))
+		n = dev->ops->read_config(dev, CONFIG_MAX_NR_PORTS);
+	return clamp(n, 1u, (unsigned)MAX_PORTS);
+}
+
+static int setup(struct virtio_console *con)
+{
+	int err = 0;
+
+	con->nr_ports = count_ports(con->dev);
+	con->ports = kcalloc(con->nr_ports, sizeof(*con->ports), GFP_KERNEL);
+	if (!con->ports)
+		return -ENOMEM;
+	for (unsigned id = 0; id < con->nr_ports && !err; id++)
+		err = setup_port(con, id);
+	if (err || !virtio_has_feature(con->dev, VIRTIO_CONSOLE_F_MULTIPORT)) {
+		INIT_WORK(&con->work, no_control_work);
+		return err;
+	}
+	INIT_WORK(&con->work, control_work);
+	return setup_control(con);
+}
+
+static void start(struct virtio_console *con)
+{
+	virtio_device_ready(con->dev);
+	for (unsigned id = 0; id < con->nr_ports; id++)
+		virtqueue_kick(con->ports[id].in);
+	if (!con->ctl_in) {
+		port_added(con->ports);
+		set_flag(con->ports, &con->ports->host_open, true);
+		return;
+	}
+	virtqueue_kick(con->ctl_in);
+	schedule_work(&con->work);
+}
+
+/*
+ * Until the ports have their names: what runs first in user mode finds them. A device that does not answer holds the
+ * boot up for a second.
+ */
+static void wait_settled(struct virtio_console *con)
+{
+	for (unsigned n = 0; con->ctl_in && !READ_ONCE(con->settled) && n < NSEC_PER_SEC / SETTLE_NS; n++) {
+		__set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_timeout_ns(SETTLE_NS);
+	}
+}
+
+/* After an error memory stays: the device may have seen it. */
+static int console_probe(struct virtio_device *dev)
+{
+	static unsigned nr_consoles; /* [boot] */
+	struct virtio_console *con;
+	int err;
+
+	if (nr_consoles == MAX_CONSOLES)
+		return -ENOSPC;
+	con = kzalloc(sizeof(*con), GFP_KERNEL);
+	if (!con)
+		return -ENOMEM;
+	con->dev = dev;
+	con->number = nr_consoles++;
+	err = setup(con);
+	if (err)
+		return err;
+	start(con);
+	wait_settled(con);
+	return 0;
+}
+
+static const struct virtio_driver console_driver = {
+	.name = "virtio-console",
+	.id = VIRTIO_ID_CONSOLE,
+	.features = VIRTIO_CONSOLE_F_MULTIPORT,
+	.probe = console_probe,
+};
+REGISTER_VIRTIO_DRIVER(console_driver);

@@ -1,0 +1,77 @@
+/*
+ * Within the console's driver: ports, which are channels of bytes between guest and host. virtio_console.c
+ * finds them and talks about them with the device, virtio_port.c is their files.
+ */
+#pragma once
+
+#include <drivers/virtio.h>
+#include <fs/libfs.h>
+#include <irq/workqueue.h>
+#include <sched/mutex.h>
+#include <sched/wait.h>
+
+#define MAX_PORTS     32 /* of one device */
+#define MAX_CONSOLES  4
+#define PORT_MAJOR    244 /* of the numbers that Linux leaves to whoever comes first */
+#define PORT_RX_PAGES 8	  /* that the host can write before the guest has read any */
+#define PORT_TX_PAGES 16  /* that the guest can write before the host has read any */
+
+/*
+ * A port. Its memory stays for the next port of its number, as a file that is open may outlive it.
+ * Locks: w the control work alone; r read_mutex; p lock, with interrupts off; I immutable after probe. What
+ * is [p] may be looked at without: each change is followed by a wake-up of `wait`.
+ */
+struct port {
+	struct virtio_console *con; /* [I] */
+	unsigned id;		    /* [I] */
+	struct virtqueue *in, *out; /* [I] */
+	struct device_node node;    /* [I] */
+	char node_name[32];	    /* [I] "vport0p1" */
+	char name[128];		    /* [w] what the host calls it, "" nothing */
+	wait_queue_head_t wait;	    /* readers, writers, pollers, and who closes */
+	spinlock_t lock;
+	bool present;	   /* [p] added by the device and not removed */
+	bool host_open;	   /* [p] */
+	bool guest_open;   /* [p] a file is open */
+	bool told_open;	   /* [w] what the device was told of guest_open */
+	bool wants_ready;  /* [w] the device is to be told that the port is ready */
+	unsigned tx_pages; /* [p] pages that were written and that the device has */
+	struct mutex read_mutex;
+	char *rx;		/* [r] page that is being read, NULL: none */
+	unsigned rx_at, rx_len; /* [r] */
+};
+
+/* As the device sees it (5.3.6.2). */
+struct console_control {
+	u32 id;
+	u16 event, value;
+};
+
+/* Locks: w the control work alone; I immutable after probe. */
+struct virtio_console {
+	struct virtio_device *dev;	    /* [I] */
+	unsigned number;		    /* [I] the N of vportNp0 */
+	unsigned nr_ports;		    /* [I] */
+	struct virtqueue *ctl_in, *ctl_out; /* [I] NULL: no MULTIPORT */
+	char *ctl_messages;		    /* [I] a page in pieces; each is the device's, or [w] */
+	struct console_control *ctl_sent;   /* [I] the one message under way to the device */
+	bool ctl_busy;			    /* [w] ... which has not taken it yet */
+	bool wants_ready;		    /* [w] the device is to be told that we are ready */
+	bool settled;			    /* [w writes] nothing is under way and there is nothing to tell */
+	struct work_struct work;	    /* control_work */
+	struct port *ports;		    /* [I] by number */
+};
+
+/* virtio_port.c */
+extern const struct file_operations port_fops;
+/* Queues have something for us. Hard interrupt. */
+void port_in_callback(struct virtqueue *vq);
+void port_out_callback(struct virtqueue *vq);
+/* The device is given pages to write to. 0, -ENOMEM. Thread context, boot. */
+int port_fill_rx(struct port *port);
+
+/* guest_open has changed: the device will be told. Any context but nmi. */
+static inline void port_tell_host(struct port *port)
+{
+	schedule_work(&port->con->work);
+}

@@ -1,0 +1,373 @@
+/*
+ * Files of console ports: /dev/vportNpM. They behave as Linux's do: open by one at a time, a write waits
+ * until somebody listens on the host, a read ends when nobody does.
+ *
+ * Bytes go through whole pages. A page that is written is the device's until it has been taken; at most
+ * PORT_TX_PAGES are, then writers sleep. Pages for reading belong to the port for ever and go round.
+ */
+#include <asm/uaccess.h>
+#include <fs/poll.h>
+#include <kernel/printk.h>
+#include <lib/atomic.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+#include <uapi/fcntl.h>
+
+#include "virtio_console.h"
+
+#define CLOSING_WAIT_NS (10 * NSEC_PER_SEC)
+
+static bool read_flag(const bool *flag)
+{
+	return smp_load_acquire(flag);
+}
+
+/* ---- From the host */
+
+/* Looking without a lock is enough: readers look again under read_mutex. */
+static bool has_input(const struct port *port)
+{
+	return READ_ONCE(port->rx) || virtqueue_has_used(port->in);
+}
+
+static void give_back(struct port *port, char *page)
+{
+	if (!virtqueue_add_inbuf(port->in, page, PAGE_SIZE, page))
+		virtqueue_kick(port->in);
+}
+
+int port_fill_rx(struct port *port)
+{
+	for (unsigned i = 0; i < min(PORT_RX_PAGES, port->in->size); i++) {
+		char *page = get_free_page(GFP_KERNEL);
+
+		if (!page)
+			return -ENOMEM;
+		virtqueue_add_inbuf(port->in, page, PAGE_SIZE, page);
+	}
+	return 0;
+}
+
+void port_in_callback(struct virtqueue *vq)
+{
+	struct port *port = vq->private;
+
+	wake_up_interruptible_all(&port->wait);
+}
+
+/* [r] The next page that has something, or NULL. */
+static char *next_input(struct port *port)
+{
+	char *page;
+
+	while ((page = virtqueue_get_buf(port->in, &port->rx_len)) && !port->rx_len)
+		give_back(port, page);
+	port->rx_at = 0;
+	WRITE_ONCE(port->rx, page);
+	return page;
+}
+
+/* [r] What is there, at most n bytes: how many, -EFAULT. 0: nothing is. */
+static ssize_t read_pages(struct port *port, char __user *buf, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n && (port->rx || next_input(port))) {
+		unsigned part = min_t(size_t, n - done, port->rx_len - port->rx_at);
+		unsigned left = copy_to_user(buf + done, port->rx + port->rx_at, part);
+
+		done += part - left;
+		port->rx_at += part - left;
+		if (left)
+			return done ? (ssize_t)done : -EFAULT;
+		if (port->rx_at == port->rx_len) {
+			give_back(port, port->rx);
+			WRITE_ONCE(port->rx, NULL);
+		}
+	}
+	return done;
+}
+
+static bool read_would_block(const struct port *port)
+{
+	return read_flag(&port->present) && read_flag(&port->host_open) && !has_input(port) &&
+	       !virtqueue_is_broken(port->in);
+}
+
+/* What has come is read even when the host has closed since. */
+static ssize_t port_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	struct port *port = f->private_data;
+	bool host_open;
+	ssize_t res;
+
+	while (n) {
+		if (!read_flag(&port->present))
+			return -ENODEV;
+		host_open = read_flag(&port->host_open); /* before looking: what came first is found */
+		res = mutex_lock_interruptible(&port->read_mutex);
+		if (res)
+			return -ERESTARTSYS;
+		res = read_pages(port, buf, n);
+		mutex_unlock(&port->read_mutex);
+		if (res || !host_open)
+			return res;
+		if (virtqueue_is_broken(port->in))
+			return -EIO;
+		if (f->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		res = wait_event_interruptible(&port->wait, !read_would_block(port));
+		if (res)
+			return res;
+	}
+	return 0;
+}
+
+/* ---- To the host */
+
+/* [p] The device has taken some. */
+static void free_taken(struct port *port)
+{
+	void *page;
+
+	while ((page = virtqueue_get_buf(port->out, NULL))) {
+		free_page(page);
+		port->tx_pages--;
+	}
+}
+
+/* Hard interrupt. While we are at it, what the device takes besides need not interrupt. */
+void port_out_callback(struct virtqueue *vq)
+{
+	struct port *port = vq->private;
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->lock, flags);
+	do {
+		virtqueue_disable_cb(vq);
+		free_taken(port);
+	} while (!virtqueue_enable_cb(vq));
+	spin_unlock_irqrestore(&port->lock, flags);
+	wake_up_interruptible_all(&port->wait);
+}
+
+/* A page more for the device: so many may be under way. Undone by unreserve_page or the device. */
+static bool reserve_page(struct port *port)
+{
+	unsigned long flags;
+	bool there;
+
+	spin_lock_irqsave(&port->lock, flags);
+	there = port->present && port->host_open && port->tx_pages < min(PORT_TX_PAGES, port->out->size);
+	port->tx_pages += there;
+	spin_unlock_irqrestore(&port->lock, flags);
+	return there;
+}
+
+static void unreserve_page(struct port *port)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->lock, flags);
+	port->tx_pages--;
+	spin_unlock_irqrestore(&port->lock, flags);
+	wake_up_interruptible_all(&port->wait);
+}
+
+static bool write_would_block(struct port *port)
+{
+	return read_flag(&port->present) && !virtqueue_is_broken(port->out) &&
+	       (!read_flag(&port->host_open) ||
+		READ_ONCE(port->tx_pages) >= min(PORT_TX_PAGES, port->out->size));
+}
+
+/* 0: a page is reserved. -ENODEV, -EIO, -EAGAIN, -ERESTARTSYS. */
+static int wait_page(struct port *port, bool nonblock)
+{
+	int err;
+
+	while (!reserve_page(port)) {
+		if (!read_flag(&port->present))
+			return -ENODEV;
+		if (virtqueue_is_broken(port->out))
+			return -EIO;
+		if (nonblock)
+			return -EAGAIN;
+		err = wait_event_interruptible(&port->wait, !write_would_block(port));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A page reserved. Copies and hands over at most a page: how many bytes, -ENOMEM, -EFAULT, -EIO. */
+static ssize_t send_page(struct port *port, const char *buf, size_t n, bool kernel)
+{
+	char *page = get_free_page(GFP_KERNEL);
+	size_t left = 0;
+	int err = -ENOMEM;
+
+	n = min_t(size_t, n, PAGE_SIZE);
+	if (page) {
+		if (kernel)
+			memcpy(page, buf, n);
+		else
+			left = copy_from_user(page, buf, n);
+		err = left == n ? -EFAULT : virtqueue_add_outbuf(port->out, page, n - left, page);
+	}
+	if (err) {
+		free_page(page);
+		unreserve_page(port);
+		return err;
+	}
+	virtqueue_kick(port->out);
+	return n - left;
+}
+
+/* All of it, in pieces between which other writers' may come; after an error what was written before it
+ * counts. */
+static ssize_t port_write_any(struct file *f, const char *buf, size_t n, bool kernel)
+{
+	struct port *port = f->private_data;
+	size_t done = 0;
+	ssize_t res;
+
+	while (done < n) {
+		res = wait_page(port, f->f_flags & O_NONBLOCK);
+		if (!res)
+			res = send_page(port, buf + done, n - done, kernel);
+		if (res < 0)
+			return done ? (ssize_t)done : res;
+		done += res;
+	}
+	return done;
+}
+
+static ssize_t port_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	return port_write_any(f, buf, n, false);
+}
+
+static ssize_t port_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
+{
+	return port_write_any(f, buf, n, true);
+}
+
+/* ---- Open, poll, close */
+
+static int port_open(struct inode *inode, struct file *f)
+{
+	struct port *port = f->private_data;
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&port->lock, flags);
+	if (!port->present)
+		err = -ENODEV;
+	else if (port->guest_open)
+		err = -EBUSY;
+	else
+		port->guest_open = true;
+	spin_unlock_irqrestore(&port->lock, flags);
+	if (err)
+		return err;
+	f->f_mode |= FMODE_NOSEEK;
+	port_tell_host(port);
+	return 0;
+}
+
+static unsigned port_poll(struct file *f, struct poll_table *pt)
+{
+	struct port *port = f->private_data;
+	unsigned mask = 0;
+
+	poll_wait(f, &port->wait, pt);
+	if (!read_flag(&port->present))
+		return POLLHUP;
+	if (!read_would_block(port))
+		mask |= POLLIN | POLLRDNORM;
+	if (!write_would_block(port))
+		mask |= POLLOUT | POLLWRNORM;
+	if (!read_flag(&port->host_open))
+		mask |= POLLHUP;
+	return mask;
+}
+
+/* Has the host taken all, or will it never? */
+static bool drained(struct port *port)
+{
+	return !READ_ONCE(port->tx_pages) || !read_flag(&port->present) || !read_flag(&port->host_open) ||
+	       virtqueue_is_broken(port->out);
+}
+
+/* Is the caller going because of a signal? */
+static bool killed(void)
+{
+	const struct signal_struct *sig = current->signal;
+
+	return READ_ONCE(sig->group_exit) && (READ_ONCE(sig->group_exit_code) & 0x7f);
+}
+
+/*
+ * Each close(2) waits for the host to have taken what was written, so that a program that has closed its port can
+ * end the machine. A signal ends the wait; what is under way stays so. Who exits cannot be reached by a signal any
+ * more, and waits a bounded time.
+ */
+static int port_flush(struct file *f)
+{
+	struct port *port = f->private_data;
+	s64 left = current->flags & PF_EXITING ? CLOSING_WAIT_NS : S64_MAX / 2;
+	int err = 0;
+	DEFINE_WAIT(wait);
+
+	if (f->f_flags & O_NONBLOCK || killed())
+		return 0;
+	while (!err && left > 0) {
+		prepare_to_wait(&port->wait, &wait, TASK_INTERRUPTIBLE);
+		if (drained(port))
+			break;
+		if (signal_pending(current))
+			err = -EINTR;
+		else
+			left = schedule_timeout_ns(left);
+	}
+	finish_wait(&port->wait, &wait);
+	return err;
+}
+
+/* What came and was not read is nobody's. */
+static void discard_input(struct port *port)
+{
+	mutex_lock(&port->read_mutex);
+	while (port->rx || next_input(port)) {
+		give_back(port, port->rx);
+		WRITE_ONCE(port->rx, NULL);
+	}
+	mutex_unlock(&port->read_mutex);
+}
+
+static int port_release(struct inode *inode, struct file *f)
+{
+	struct port *port = f->private_data;
+	unsigned long flags;
+
+	discard_input(port);
+	spin_lock_irqsave(&port->lock, flags);
+	port->guest_open = false;
+	spin_unlock_irqrestore(&port->lock, flags);
+	port_tell_host(port);
+	return 0;
+}
+
+const struct file_operations port_fops = {
+	.open = port_open,
+	.release = port_release,
+	.flush = port_flush,
+	.read = port_read,
+	.write = port_write,
+	.write_kernel = port_write_kernel,
+	.poll = port_poll,
+	.llseek = no_llseek,
+};

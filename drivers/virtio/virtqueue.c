@@ -1,0 +1,313 @@
+/*
+ * Split virtqueues (virtio 1.2, 2.7) with event index (2.7.7, 2.7.10). docs/tricks.md says why its barriers
+ * suffice.
+ *
+ * Both sides write where only the other reads, but for the descriptors of a buffer, which change hands with
+ * it. All indices count modulo 2^16 from the beginning; the slot in a ring is the index modulo the ring's
+ * size.
+ */
+#include <drivers/virtio.h>
+#include <kernel/printk.h>
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <sched/spinlock.h>
+
+#define USED_ALIGN 4
+
+static unsigned avail_offset(unsigned size)
+{
+	return size * sizeof(struct virtq_desc);
+}
+
+static unsigned used_offset(unsigned size)
+{
+	/* The event behind the ring is part of it: one u16 more. */
+	return ALIGN(avail_offset(size) + sizeof(struct virtq_avail) + (size + 1) * sizeof(u16), USED_ALIGN);
+}
+
+static unsigned ring_bytes(unsigned size)
+{
+	return used_offset(size) + sizeof(struct virtq_used) + size * sizeof(struct virtq_used_elem) +
+	       sizeof(u16);
+}
+
+phys_addr_t virtqueue_desc_addr(const struct virtqueue *vq)
+{
+	return __pa(vq->desc);
+}
+
+phys_addr_t virtqueue_avail_addr(const struct virtqueue *vq)
+{
+	return __pa(vq->avail);
+}
+
+phys_addr_t virtqueue_used_addr(const struct virtqueue *vq)
+{
+	return __pa(vq->used);
+}
+
+/* Ours, for the device: interrupt us when the used index goes past it. */
+static u16 *used_event(struct virtqueue *vq)
+{
+	return &vq->avail->ring[vq->size];
+}
+
+/* The device's, for us: notify it when the available index goes past it. */
+static const u16 *avail_event(const struct virtqueue *vq)
+{
+	return (const u16 *)&vq->used->ring[vq->size];
+}
+
+static bool has_event_idx(const struct virtqueue *vq)
+{
+	return virtio_has_feature(vq->dev, VIRTIO_F_EVENT_IDX);
+}
+
+static void link_free(struct virtqueue *vq)
+{
+	for (unsigned i = 0; i < vq->size; i++)
+		vq->desc[i].next = i + 1;
+	vq->nr_free = vq->size;
+}
+
+/* The rings take one page, which bounds the size at 128. */
+static struct virtqueue *virtqueue_alloc(unsigned size)
+{
+	struct virtqueue *vq = kzalloc(sizeof(*vq), GFP_KERNEL);
+	char *ring = get_zeroed_page(GFP_KERNEL);
+
+	if (vq)
+		vq->tokens = kcalloc(size, sizeof(*vq->tokens), GFP_KERNEL);
+	if (!vq || !ring || !vq->tokens) {
+		if (vq)
+			kfree(vq->tokens);
+		kfree(vq);
+		free_page(ring);
+		return NULL;
+	}
+	vq->size = size;
+	vq->desc = (void *)ring;
+	vq->avail = (void *)(ring + avail_offset(size));
+	vq->used = (void *)(ring + used_offset(size));
+	spin_lock_init(&vq->lock);
+	link_free(vq);
+	return vq;
+}
+
+static void virtqueue_free(struct virtqueue *vq)
+{
+	free_page(vq->desc);
+	kfree(vq->tokens);
+	kfree(vq);
+}
+
+/* The largest power of 2 that device, caller and a page allow; 0: the device has no such queue. */
+static unsigned fitting_size(unsigned max, unsigned wanted)
+{
+	unsigned size = 1;
+
+	max = min(max, wanted);
+	if (!max)
+		return 0;
+	while (size * 2 <= max && ring_bytes(size * 2) <= PAGE_SIZE)
+		size *= 2;
+	return size;
+}
+
+struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, unsigned max,
+				    virtqueue_callback_t cb, void *private)
+{
+	unsigned size = fitting_size(dev->ops->queue_max(dev, index), max);
+	struct virtqueue *vq;
+
+	if (!size || dev->nr_queues == ARRAY_SIZE(dev->queues))
+		return NULL;
+	vq = virtqueue_alloc(size);
+	if (!vq)
+		return NULL;
+	vq->dev = dev;
+	vq->index = index;
+	vq->callback = cb;
+	vq->private = private;
+	vq->quiet = !cb;
+	if (!cb)
+		vq->avail->flags = VIRTQ_AVAIL_NO_INTERRUPT;
+	if (dev->ops->queue_enable(vq)) {
+		virtqueue_free(vq);
+		return NULL;
+	}
+	dev->queues[dev->nr_queues] = vq;
+	smp_store_release(&dev->nr_queues, dev->nr_queues + 1);
+	return vq;
+}
+
+static int add_buf(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags, void *token)
+{
+	unsigned long flags;
+	int err = 0;
+	u16 id;
+
+	spin_lock_irqsave(&vq->lock, flags);
+	if (vq->broken) {
+		err = -EIO;
+	} else if (!vq->nr_free) {
+		err = -ENOSPC;
+	} else {
+		id = vq->free_head;
+		vq->free_head = vq->desc[id].next;
+		vq->nr_free--;
+		vq->tokens[id] = token;
+		vq->desc[id] = (struct virtq_desc){.addr = __pa(buf), .len = len, .flags = desc_flags};
+		vq->avail->ring[vq->avail_idx & (vq->size - 1)] = id;
+		/* Release: who sees the index sees the descriptor, and what is in the buffer (2.7.13.3). */
+		smp_store_release(&vq->avail->idx, ++vq->avail_idx);
+	}
+	spin_unlock_irqrestore(&vq->lock, flags);
+	return err;
+}
+
+int virtqueue_add_outbuf(struct virtqueue *vq, void *buf, unsigned len, void *token)
+{
+	return add_buf(vq, buf, len, 0, token);
+}
+
+int virtqueue_add_inbuf(struct virtqueue *vq, void *buf, unsigned len, void *token)
+{
+	return add_buf(vq, buf, len, VIRTQ_DESC_WRITE, token);
+}
+
+/* Did an index that went from `old` to `new` go past `event` (2.7.7.2)? */
+static bool went_past(u16 event, u16 new, u16 old)
+{
+	return (u16)(new - event - 1) < (u16)(new - old);
+}
+
+/* [v] The full barrier: either the device sees our index before it sleeps, or we see what it asked for
+ * (2.7.13.4.1). */
+static bool kick_prepare(struct virtqueue *vq)
+{
+	u16 old = vq->kicked_idx;
+
+	smp_mb();
+	vq->kicked_idx = vq->avail_idx;
+	if (vq->broken)
+		return false;
+	if (has_event_idx(vq))
+		return went_past(READ_ONCE(*avail_event(vq)), vq->avail_idx, old);
+	return !(READ_ONCE(vq->used->flags) & VIRTQ_USED_NO_NOTIFY);
+}
+
+void virtqueue_kick(struct virtqueue *vq)
+{
+	unsigned long flags;
+	bool notify;
+
+	spin_lock_irqsave(&vq->lock, flags);
+	notify = kick_prepare(vq);
+	spin_unlock_irqrestore(&vq->lock, flags);
+	/* Without the lock: an emulated device may do all its work here, and that with our interrupts on. */
+	if (notify)
+		vq->dev->ops->notify(vq);
+}
+
+/* Acquire: what the device wrote before the index is seen after it (2.7.14). */
+bool virtqueue_has_used(const struct virtqueue *vq)
+{
+	return smp_load_acquire(&vq->used->idx) != READ_ONCE(vq->used_idx) && !READ_ONCE(vq->broken);
+}
+
+/* [v] Nothing that a device says is believed: an index beyond the ring, or a buffer that it does not have,
+ * ends the queue. */
+static void *take_used(struct virtqueue *vq, unsigned *len)
+{
+	const struct virtq_used_elem *elem = &vq->used->ring[vq->used_idx & (vq->size - 1)];
+	u32 id = READ_ONCE(elem->id);
+	void *token = id < vq->size ? vq->tokens[id] : NULL;
+
+	if (!token) {
+		vq->broken = true;
+		pr_err("virtio: queue %u of %s: the device returns buffer %u, which it does not have\n",
+		       vq->index, vq->dev->name, id);
+		return NULL;
+	}
+	if (len)
+		*len = min(READ_ONCE(elem->len), vq->desc[id].len);
+	vq->tokens[id] = NULL;
+	vq->desc[id].next = vq->free_head;
+	vq->free_head = id;
+	vq->nr_free++;
+	WRITE_ONCE(vq->used_idx, vq->used_idx + 1);
+	return token;
+}
+
+/* [v] Interrupt us for the next one that is used from here on. */
+static void want_next(struct virtqueue *vq)
+{
+	if (has_event_idx(vq))
+		smp_store_mb(*used_event(vq), vq->used_idx);
+	else
+		smp_store_mb(vq->avail->flags, 0);
+}
+
+void *virtqueue_get_buf(struct virtqueue *vq, unsigned *len)
+{
+	unsigned long flags;
+	void *token = NULL;
+
+	spin_lock_irqsave(&vq->lock, flags);
+	if (virtqueue_has_used(vq)) {
+		token = take_used(vq, len);
+		/* Before the caller looks again and finds nothing: what comes after that look interrupts. */
+		if (token && !vq->quiet && has_event_idx(vq))
+			want_next(vq);
+	}
+	spin_unlock_irqrestore(&vq->lock, flags);
+	return token;
+}
+
+/* The event index has no "never": one that has just been passed is the farthest away. */
+void virtqueue_disable_cb(struct virtqueue *vq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&vq->lock, flags);
+	vq->quiet = true;
+	if (has_event_idx(vq))
+		WRITE_ONCE(*used_event(vq), (u16)(vq->used_idx - 1));
+	else
+		WRITE_ONCE(vq->avail->flags, VIRTQ_AVAIL_NO_INTERRUPT);
+	spin_unlock_irqrestore(&vq->lock, flags);
+}
+
+bool virtqueue_enable_cb(struct virtqueue *vq)
+{
+	unsigned long flags;
+	bool nothing;
+
+	spin_lock_irqsave(&vq->lock, flags);
+	vq->quiet = false;
+	want_next(vq);
+	nothing = !virtqueue_has_used(vq);
+	spin_unlock_irqrestore(&vq->lock, flags);
+	return nothing;
+}
+
+bool virtqueue_is_broken(struct virtqueue *vq)
+{
+	return READ_ONCE(vq->broken);
+}
+
+/* Looking without the lock: who has just taken the last one is the reason why there is none left. */
+void virtio_queues_interrupt(struct virtio_device *dev)
+{
+	unsigned n = smp_load_acquire(&dev->nr_queues);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct virtqueue *vq = dev->queues[i];
+
+		if (vq->callback && virtqueue_has_used(vq))
+			vq->callback(vq);
+	}
+}
