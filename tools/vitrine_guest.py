@@ -167,7 +167,7 @@ class Setup:
         if not self._start and board in (None, machine.board):
             self.command += machine.firmware
         if icount:  # one guest instruction is one nanosecond of guest time, and the same on every run
-            self.command += ["-icount", "shift=0,sleep=off"]
+            self.command += ["-icount", "shift=0,sleep=off", "-seed", "1"]  # nor is there another seed for random bytes
             self.command += turns_of(turn) if smp > 1 and turn else []
         self.command += port_arguments(machine, ports) + list(qemu_args)
 

@@ -277,3 +277,13 @@ def test_vrun_brings_the_trace(machine, tmp_path):
         assert done.stderr == (f"vrun: {tmp_path}/t.dat: no trace was made\n" if status == 1 else "")
     found, _ = report(tmp_path / "t.dat", "-N")
     assert any(line.name == "sched_switch" for line in found[0])
+
+
+def test_to_a_port(machine, tmp_path):
+    """The file comes out while the machine runs, and nothing of it over the console."""
+    (tmp_path / "script").write_text("trace-record -qe sched -P out -- sleep 0.01; trace-record -e sched -P in -- true\n")
+    done = subprocess.run([VRUN, "--arch", machine.arch, "--smp", "2", "--port", f"out={tmp_path}/t.dat", tmp_path / "script"],
+                          capture_output=True, text=True, check=False, timeout=100)
+    assert (done.returncode, done.stdout) == (1, "trace-record: no port 'in': vrun --port in=FILE gives the machine one\n"), done
+    found, _ = report(tmp_path / "t.dat", "-N")
+    assert any(line.name == "sched_switch" for line in found[0])

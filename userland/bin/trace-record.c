@@ -488,6 +488,7 @@ static const char help[] =
 	"  -x           only take what is in the buffers, as tracing is set up now\n"
 	"  -6           write version 6 of the format, for old readers\n"
 	"  -o FILE      in place of trace.dat; it may be a pipe or a port\n"
+	"  -P PORT      to the virtio port of that name, and so into a file of the host\n"
 	"  -q           say nothing when all is well\n"
 	"  Without a command it records until ^C. Settings are put back. The exit status is the command's, or 1 and a\n"
 	"  message when something else failed.\n";
@@ -513,6 +514,18 @@ static void add_wish(struct array *a, int letter, const char *text)
 		a->events = true;
 }
 
+/* A port of virtio-serial, by the name that the host has given it. */
+static const char *port_path(const char *name)
+{
+	static const char ports[] = "/dev/virtio-ports/";
+	char *path = vt_malloc(sizeof(ports) + strlen(name));
+
+	sprintf(path, "%s%s", ports, name);
+	if (access(path, W_OK) < 0)
+		vt_die(1, "no port '%s': vrun --port %s=FILE gives the machine one", name, name);
+	return path;
+}
+
 static void parse(struct vt_options *o, int argc, char **argv)
 {
 	struct array *a = &arrays[0];
@@ -534,6 +547,9 @@ static void parse(struct vt_options *o, int argc, char **argv)
 			break;
 		case 'o':
 			opt.output = o->arg;
+			break;
+		case 'P':
+			opt.output = port_path(o->arg);
 			break;
 		case 'B':
 			a = find_array(o->arg);
@@ -566,8 +582,8 @@ int main(int argc, char **argv)
 	struct vt_options o = {
 		.usage =
 			"trace-record [-6Fqx] [-p TRACER] [-e EVENT] [-l FUNC] [-n FUNC] [-g FUNC] [-O OPTION] "
-			"[-C CLOCK] [-b KB] [-B NAME ...] [-o FILE] [-- COMMAND [ARG...]]",
-		.options = "6Fqxp:e:l:n:g:O:C:b:B:o:",
+			"[-C CLOCK] [-b KB] [-B NAME ...] [-o FILE | -P PORT] [-- COMMAND [ARG...]]",
+		.options = "6Fqxp:e:l:n:g:O:C:b:B:o:P:",
 		.help = help,
 		.bad_status = 1};
 
