@@ -50,41 +50,26 @@ static int set_traceoff_after_boot(const char *value)
 }
 __setup("traceoff_after_boot", set_traceoff_after_boot);
 
-static const char *why(int ret)
+static int set_event(struct trace_array *tr, char *text)
 {
-	return ret == -EINVAL ? "not there, or not understood" : errno_text(-ret);
-}
-
-static void enable_events(struct trace_array *tr, const char *what, char *list)
-{
-	char *word, copy[80];
-	int ret;
-
-	while ((word = strsep(&list, ","))) {
-		if (!*word)
-			continue;
-		strscpy(copy, word, sizeof(copy));
-		mutex_lock(&event_mutex);
-		ret = trace_event_set_by_text(tr->events, word);
-		mutex_unlock(&event_mutex);
-		if (ret)
-			pr_warn("%s: '%s' ignored: %s\n", what, copy, why(ret));
-	}
+	return trace_event_set_by_text(tr->events, text);
 }
 
 /* "EVENT.TRIGGER". Names of events are each there once. */
-static int set_trigger(char *text)
+static int set_trigger(struct trace_array *tr, char *text)
 {
 	const char *event = strsep(&text, ".");
 	struct trace_event_file *file;
 
-	for_each_event (global_trace.events, file)
+	for_each_event (tr->events, file)
 		if (text && !strcmp(file->call->name, event))
 			return trace_event_set_trigger(file, text);
 	return -EINVAL;
 }
 
-static void set_triggers(char *list)
+/* The words of `list`, which is cut into them, one after the other; `what` asked for them. */
+static void set_words(struct trace_array *tr, const char *what, char *list,
+		      int (*set)(struct trace_array *tr, char *word))
 {
 	char *word, copy[80];
 	int ret;
@@ -94,10 +79,11 @@ static void set_triggers(char *list)
 			continue;
 		strscpy(copy, word, sizeof(copy));
 		mutex_lock(&event_mutex);
-		ret = set_trigger(word);
+		ret = set(tr, word);
 		mutex_unlock(&event_mutex);
 		if (ret)
-			pr_warn("trace_trigger: '%s' ignored: %s\n", copy, why(ret));
+			pr_warn("%s: '%s' ignored: %s\n", what, copy,
+				ret == -EINVAL ? "not there, or not understood" : errno_text(-ret));
 	}
 }
 
@@ -111,15 +97,15 @@ static void make_instance(char *text)
 	if (IS_ERR(tr))
 		pr_warn("trace_instance: '%s' ignored: %s\n", name, errno_text(-PTR_ERR(tr)));
 	else
-		enable_events(tr, "trace_instance", text);
+		set_words(tr, "trace_instance", text, set_event);
 }
 
 void trace_boot_events(void)
 {
 	for (unsigned i = 0; i < nr_boot_instances; i++)
 		make_instance(boot_instances[i]);
-	enable_events(&global_trace, "trace_event", boot_events);
-	set_triggers(boot_triggers);
+	set_words(&global_trace, "trace_event", boot_events, set_event);
+	set_words(&global_trace, "trace_trigger", boot_triggers, set_trigger);
 }
 
 /* The boot ends for tracing: what wants to see no more than that. */

@@ -50,6 +50,7 @@ struct trace_event_field {
 	enum trace_filter_type filter_type;
 };
 
+/* An event of an array: what its probe is told. */
 struct trace_event_file;
 
 /* What events of one form share (DECLARE_EVENT_CLASS). */
@@ -75,9 +76,6 @@ struct trace_event_call {
 	const char *print_fmt;
 };
 #define TRACE_EVENT_FIRST 20 /* type of the first; those below are the tracers' */
-
-/* An event of an array: what its probe is told. */
-struct trace_event_file;
 
 /* From trace_event_begin to trace_event_end. */
 struct trace_event_buffer {
