@@ -169,6 +169,7 @@ struct trace_array {
 	u64 (*clock)(void);                   /* [t] time stamps; NULL: sched_clock, inline */
 	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
 	bool function_enabled;                /* [t] the function tracer records */
+	struct cpumask pipe_cpus;             /* [t] whose text an open trace_pipe takes */
 	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
 	bool buffer_expanded;                 /* [t] grew to its real size at first use */
 	struct trace_pids function_pids;      /* set_ftrace_pid, set_ftrace_notrace_pid */

@@ -124,13 +124,6 @@ static int set_alloc_snapshot(const char *value)
 }
 __setup("alloc_snapshot", set_alloc_snapshot);
 
-static int set_traceoff_on_warning(const char *value)
-{
-	traceoff_on_warning = strcmp(value, "0") && strcmp(value, "off");
-	return 0;
-}
-__setup("traceoff_on_warning", set_traceoff_on_warning);
-
 /* Call `apply` for each of the comma-separated words; it returns NULL, or why not. The list stays as it is. */
 static void for_each_word(const char *list, const char *what, const char *(*apply)(const char *word))
 {

@@ -1,4 +1,6 @@
 /* ftrace_dump(): the trace through printk, from a kernel in trouble. */
+#include <drivers/tty.h>
+#include <fs/libfs.h>
 #include <kernel/cmdline.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
@@ -7,7 +9,7 @@
 
 #include "trace_graph.h"
 
-static enum ftrace_dump_mode dump_on_oops; /* ftrace_dump_on_oops= [boot] */
+static enum ftrace_dump_mode dump_on_oops; /* [any] */
 
 #define DUMP_TEXT_MAX 4096 /* of a record: a stack has many lines */
 
@@ -83,6 +85,64 @@ static int set_dump_on_oops(const char *value)
 	return 0;
 }
 __setup("ftrace_dump_on_oops", set_dump_on_oops);
+
+/* ---- /proc/sys/kernel: the same while it runs */
+
+static int dump_on_oops_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", READ_ONCE(dump_on_oops));
+	return 0;
+}
+
+static int dump_on_oops_store(const char *text, size_t len)
+{
+	char word[16];
+
+	if (strscpy(word, text, sizeof(word)) < 0)
+		return -EINVAL;
+	text = strim(word);
+	return *text ? set_dump_on_oops(text) : -EINVAL;
+}
+
+static const struct proc_entry dump_on_oops_proc = {
+	.path = "sys/kernel/ftrace_dump_on_oops",
+	.mode = 0644,
+	.show = dump_on_oops_show,
+	.store = dump_on_oops_store,
+};
+REGISTER_PROC(dump_on_oops_proc);
+
+static int off_on_warning_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", READ_ONCE(traceoff_on_warning));
+	return 0;
+}
+
+static int off_on_warning_store(const char *text, size_t len)
+{
+	int val, ret = kstrtoint(text, 10, &val);
+
+	if (!ret)
+		WRITE_ONCE(traceoff_on_warning, val != 0);
+	return ret;
+}
+
+static const struct proc_entry off_on_warning_proc = {
+	.path = "sys/kernel/traceoff_on_warning",
+	.mode = 0644,
+	.show = off_on_warning_show,
+	.store = off_on_warning_store,
+};
+REGISTER_PROC(off_on_warning_proc);
+
+static void sysrq_dump(void)
+{
+	ftrace_dump(DUMP_ALL);
+}
+static const struct sysrq_key dump_key = { 'z', "dump-ftrace-buffer", sysrq_dump };
+REGISTER_SYSRQ(dump_key);
+
+/* ---- In trouble */
 
 /* An oops that becomes a panic comes by twice: the second time there is nothing left to show, so it shows nothing. */
 static void trace_in_trouble(enum trouble what)

@@ -193,7 +193,7 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
 		ret = kstrtol(word, 0, &pid);
 		if (ret)
 			return ret;
-		if (pid >= TRACE_PID_MAX || (pid < 0 && !clear))
+		if (pid >= TRACE_PID_MAX || pid < -1 || (pid < 0 && !clear))
 			return -EINVAL;
 		if (clear)
 			*clear = pid < 0;

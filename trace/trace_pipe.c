@@ -13,6 +13,29 @@
 
 #define PIPE_TEXT_SIZE 8192 /* room for the lines of one read; the longest line must fit */
 
+/* What one reader takes another would miss: each CPU has one at a time. -EBUSY, and none is taken. [t] */
+static int take_cpus(struct trace_iterator *iter)
+{
+	struct cpumask *taken = &iter->tr->pipe_cpus;
+
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE ? !cpumask_empty(taken) :
+							  cpumask_test_cpu(iter->cpu_file, taken))
+		return -EBUSY;
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
+		*taken = cpu_possible_mask;
+	else
+		cpumask_set_cpu(iter->cpu_file, taken);
+	return 0;
+}
+
+static void give_cpus(struct trace_iterator *iter)
+{
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
+		iter->tr->pipe_cpus = (struct cpumask){};
+	else
+		cpumask_clear_cpu(iter->cpu_file, &iter->tr->pipe_cpus);
+}
+
 /*
  * The tracer stays as long as the pipe is open. Not a latency tracer: what a reader took would be missing in the
  * maximum that the live buffer becomes.
@@ -20,13 +43,17 @@
 static int hold_tracer(struct trace_iterator *iter)
 {
 	struct trace_array *tr = iter->tr;
-	int ret = -EBUSY;
+	int ret;
 
 	mutex_lock(&trace_types_lock);
 	iter->trace = tr->current_trace;
 	iter->latency_format = tr->trace_flags & TRACE_ITER(LATENCY_FMT);
-	if (!iter->trace->use_max_tr)
+	ret = iter->trace->use_max_tr ? -EBUSY : take_cpus(iter);
+	if (!ret) {
 		ret = trace_iter_prepare(iter);
+		if (ret)
+			give_cpus(iter);
+	}
 	tr->trace_ref += !ret;
 	mutex_unlock(&trace_types_lock);
 	return ret;
@@ -64,6 +91,7 @@ static int tracing_release_pipe(struct inode *inode, struct file *file)
 	struct trace_iterator *iter = file->private_data;
 
 	mutex_lock(&trace_types_lock);
+	give_cpus(iter);
 	iter->tr->trace_ref--;
 	mutex_unlock(&trace_types_lock);
 	trace_iter_release(iter);

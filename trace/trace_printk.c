@@ -49,7 +49,10 @@ static struct trace_array *printk_array(void)
 {
 	struct trace_array *tr = smp_load_acquire(&printk_trace);
 
-	return printk_wanted(tr) ? tr : NULL;
+	if (!printk_wanted(tr))
+		return NULL;
+	tracing_record_cmdline(current);
+	return tr;
 }
 
 /* Preemption off, depth is ours. */

@@ -68,6 +68,7 @@ e trace_clock nosuchclock
 e tracing_cpumask 0
 e tracing_cpumask xyz
 e set_ftrace_pid abc
+e set_ftrace_pid -5
 e set_ftrace_notrace_pid 12x
 cat tracing_on tracing_cpumask set_ftrace_pid
 echo '-- snapshots and latencies'

@@ -204,20 +204,41 @@ for on in 0 1; do
 	same "after pause-on-trace was $on" 400 $(entries calls 400 4)
 done
 echo 0 > options/pause-on-trace
-# Two read one pipe: who comes too late waits, and together they get all.
+# Two read one pipe: who comes too late waits, and together they get all. A second pipe of the same CPUs there is not.
 echo nop > current_tracer
 echo > trace
 echo 1 > tracing_on
-cat trace_pipe > /tmp/pipe1 &
+exec 6< per_cpu/cpu1/trace_pipe
+cat trace_pipe 2> /dev/null && fail 'a trace_pipe of all CPUs, while one has its own'
+exec 5< per_cpu/cpu0/trace_pipe 6<&- || fail 'each CPU has its trace_pipe'
+exec 5<&-
+exec 5< trace_pipe
+cat per_cpu/cpu1/trace_pipe 2> /dev/null && fail 'two readers take the same records'
+cat <&5 > /tmp/pipe1 &
 one=$!
-cat trace_pipe > /tmp/pipe2 &
+cat <&5 > /tmp/pipe2 &
 two=$!
+exec 5<&-
 for i in $(seq 200); do echo "marker $i" > trace_marker; done
 until test "$(sum entries)" = 0; do sleep 0.05; done
 kill $one && kill $two || fail 'a reader of trace_pipe found the end of the file'
 wait $one $two
 same 'lines of both readers' 200 $(cat /tmp/pipe1 /tmp/pipe2 | grep -c 'marker [0-9]')
 echo 0 > tracing_on
+
+# -- what happens to the trace in trouble
+for file in ftrace_dump_on_oops traceoff_on_warning; do
+	for value in 1 0; do
+		echo $value > /proc/sys/kernel/$file
+		holds 'as written' /proc/sys/kernel/$file $value
+	done
+	echo x 2> /dev/null > /proc/sys/kernel/$file && fail "$file takes x"
+done
+echo > trace
+echo 1 > tracing_on
+echo '*** the end ***' > trace_marker
+echo z > /proc/sysrq-trigger
+dmesg | grep -q 'tracing_mark_write: \*\*\* the end \*\*\*$' || fail "sysrq-z: $(dmesg | tail -n 3)"
 
 # -- tasks' names
 grep -q "^$$ " saved_cmdlines || grep -q storm saved_cmdlines || fail 'saved_cmdlines knows neither us nor storm'

@@ -168,6 +168,10 @@ int main(int argc, char **argv)
 	static struct dat d;
 	int c;
 
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		fputs(usage, stdout);
+		return 0;
+	}
 	while ((c = getopt(argc, argv, "o:B:h")) != -1) {
 		if (c == 'o')
 			output = optarg;
