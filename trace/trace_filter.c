@@ -4,7 +4,8 @@
 
 #include "trace_filter.h"
 
-#define PTR_STRING_MAX 4096 /* bytes of a text behind a pointer that are looked at */
+#define PTR_STRING_MAX	4096 /* bytes of a text behind a pointer that are looked at */
+#define USER_STRING_MAX 512  /* and of one in a program's memory, which is copied to the stack */
 
 /* As wide as the field, so that it does not matter whether it is signed: the parser has made the range accordingly. */
 static __always_inline bool in_range(const struct filter_pred *p, const void *at)
@@ -83,6 +84,14 @@ static bool compare_cpus(const struct filter_pred *p, const void *record, const 
 	return (set == p->low) == (p->op == OP_EQ);
 }
 
+/* What is not in memory matches nothing, != neither. */
+static noinline bool compare_user_text(const struct filter_pred *p, const char __user *at)
+{
+	char text[USER_STRING_MAX];
+
+	return filter_user_text(text, sizeof(text), at) && compare_text(p, text, sizeof(text));
+}
+
 static bool match_other(const struct filter_pred *p, const void *record)
 {
 	const void *at = record + p->offset;
@@ -99,6 +108,8 @@ static bool match_other(const struct filter_pred *p, const void *record)
 	case FILTER_PTR_STRING:
 		at = *(const char *const *)at;
 		return at && compare_text(p, at, PTR_STRING_MAX);
+	case FILTER_USER_STRING:
+		return compare_user_text(p, *(const char __user *const *)at);
 	case FILTER_COMM:
 		return compare_text(p, current->comm, TASK_COMM_LEN);
 	default: /* FILTER_CPU */

@@ -41,6 +41,7 @@ enum filter_error {
 	FILT_ERR_INVALID_VALUE,
 	FILT_ERR_ERRNO,
 	FILT_ERR_NO_FILTER,
+	FILT_ERR_NO_FUNCTION,
 	NR_FILTER_ERRORS,
 };
 extern const char *const filter_error_texts[NR_FILTER_ERRORS];
@@ -57,6 +58,7 @@ struct filter_pred {
 	u8 op;          /* enum filter_op */
 	bool is_signed;
 	bool invert;      /* the result */
+	bool in_function; /* .function: low and span are that of one */
 	bool in_cpus;     /* the field against the set of CPUs `low`: one of OP_EQ, OP_NE, OP_BAND */
 	u16 offset, size; /* of the field; of COMM and CPU only the size counts */
 	u16 next[2];
@@ -91,6 +93,12 @@ void filter_free(struct event_filter *filter);
 
 /* What stands between the braces of CPUS{}, as Linux lists CPUs. False: it is no list, or beyond NR_CPUS. */
 bool filter_parse_cpus(const char *at, const char *end, u64 *cpus);
+
+/*
+ * A string of current's own memory, cut to what fits with its zero; nothing is brought into memory for it. False: it is
+ * not there. Context: as filter_match. trace_filter_user.c
+ */
+bool filter_user_text(char *to, size_t size, const char __user *from);
 
 /* Does the record pass? Any context, preemption off; nothing is locked or allocated, and no term comes twice. */
 bool filter_match(const struct event_filter *filter, const void *record);

@@ -2,6 +2,7 @@
  * From the text of a filter to its program, in one walk: each term is one entry of the program, and of the jumps whose
  * target is not known yet those that belong together are chained through their own places (struct jumps).
  */
+#include <kernel/ksyms.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -29,6 +30,7 @@ const char *const filter_error_texts[NR_FILTER_ERRORS] = {
 	[FILT_ERR_INVALID_VALUE] = "Invalid value (did you forget quotes)?",
 	[FILT_ERR_ERRNO] = "Error",
 	[FILT_ERR_NO_FILTER] = "No filter found",
+	[FILT_ERR_NO_FUNCTION] = "Function not found",
 };
 
 const struct trace_event_field trace_common_fields[] = {
@@ -214,6 +216,30 @@ static const struct trace_event_field *find_in(const struct trace_event_field *f
 	return NULL;
 }
 
+static bool takes(struct parser *p, const char *word)
+{
+	unsigned len = strlen(word);
+
+	if (strncmp(p->text + p->at, word, len))
+		return false;
+	p->at += len;
+	return true;
+}
+
+/* What a field of a pointer's size may be looked at as: an address in a function, a string of the task's. */
+static int parse_suffix(struct parser *p, struct filter_pred *pred)
+{
+	bool user = takes(p, ".ustring");
+
+	pred->in_function = !user && takes(p, ".function");
+	if (!user && !pred->in_function)
+		return 0;
+	if (pred->size != sizeof(long) || (pred->filter_type != FILTER_OTHER && pred->filter_type != FILTER_PTR_STRING))
+		return term_problem(p, FILT_ERR_ILLEGAL_FIELD_OP, p->at);
+	pred->filter_type = user ? FILTER_USER_STRING : FILTER_OTHER;
+	return 0;
+}
+
 /* The record's own fields go before the names that always stand for something. */
 static int parse_field(struct parser *p, struct filter_pred *pred)
 {
@@ -234,13 +260,14 @@ static int parse_field(struct parser *p, struct filter_pred *pred)
 	pred->offset = f->offset;
 	pred->size = f->size;
 	pred->is_signed = f->is_signed;
-	return 0;
+	return parse_suffix(p, pred);
 }
 
 static bool is_text(const struct filter_pred *pred)
 {
 	return pred->filter_type == FILTER_STATIC_STRING || pred->filter_type == FILTER_DYN_STRING ||
-	       pred->filter_type == FILTER_PTR_STRING || pred->filter_type == FILTER_COMM;
+	       pred->filter_type == FILTER_PTR_STRING || pred->filter_type == FILTER_USER_STRING ||
+	       pred->filter_type == FILTER_COMM;
 }
 
 /* A number's size; a structure or an array of numbers can be compared with nothing. */
@@ -372,10 +399,41 @@ static int parse_cpus(struct parser *p, struct filter_pred *pred)
 	return 0;
 }
 
+/* A function by name, or by an address in it: the field is anywhere in it. */
+static int parse_function(struct parser *p, struct filter_pred *pred)
+{
+	const char *at = p->text + p->at;
+	unsigned long address, size, offset;
+	char name[KSYM_NAME_LEN];
+	unsigned len = 0;
+
+	if (pred->op != OP_EQ && pred->op != OP_NE)
+		return term_problem(p, FILT_ERR_INVALID_OP, p->at);
+	while (at[len] && !isspace(at[len]) && at[len] != ')' && at[len] != '&' && at[len] != '|')
+		len++;
+	if (len >= sizeof(name))
+		return term_problem(p, FILT_ERR_OPERAND_TOO_LONG, p->at + len);
+	memcpy(name, at, len);
+	name[len] = '\0';
+	if (!isdigit(*name))
+		address = kallsyms_lookup_name(name);
+	else if (kstrtoul(name, 0, &address))
+		return term_problem(p, FILT_ERR_ILLEGAL_INTVAL, p->at);
+	if (!address || !kallsyms_lookup(address, &size, &offset, name))
+		return term_problem(p, FILT_ERR_NO_FUNCTION, p->at);
+	p->at += len;
+	pred->low = address - offset;
+	pred->span = size - 1;
+	pred->invert = pred->op == OP_NE;
+	return 0;
+}
+
 static int parse_value(struct parser *p, struct filter_pred *pred)
 {
 	char c = p->text[p->at];
 
+	if (pred->in_function)
+		return parse_function(p, pred);
 	if (c == '\'' || c == '"')
 		return parse_text(p, pred);
 	if (!strncmp(p->text + p->at, "CPUS", 4))

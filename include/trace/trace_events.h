@@ -35,6 +35,7 @@ enum trace_filter_type {
 	FILTER_STATIC_STRING, /* an array of characters */
 	FILTER_DYN_STRING,    /* __string, __dynamic_array of characters */
 	FILTER_PTR_STRING,    /* a pointer to a string that lives for ever */
+	FILTER_USER_STRING,   /* a pointer into the task's own memory, with .ustring */
 	FILTER_CPU,
 	FILTER_CPUMASK, /* __bitmask, __cpumask */
 	FILTER_COMM,

@@ -75,6 +75,29 @@ same 'the error' '((sig >= 10 && sig < 15) || dsig == 17) && comm != bash
 parse_error: Field not found' "$(cat filter)"
 echo 0 > filter
 shows filter none
+# a function by its name: whichever has allocated first, so only it
+cd ../../kmem/kmalloc
+calls() {
+	echo > $T/trace
+	echo 1 > enable
+	cat /proc/self/maps > /dev/null
+	echo 0 > enable
+	echo $(grep -o 'call_site=[a-zA-Z0-9_.]*' $T/trace | sort | uniq)
+}
+one=$(calls)
+one=${one%% *}
+echo "call_site.function == ${one#*=}" > filter
+same '.function' "$one" "$(calls)"
+refused filter 'call_site.function == no_such_function\n'
+echo 0 > filter
+cd ../../syscalls/sys_enter_openat
+echo 'filename.ustring ~ "*uptime*"' > filter
+echo > $T/trace
+echo 1 > enable
+cat /proc/version /proc/uptime > /dev/null
+echo 0 > enable
+same '.ustring' 1 "$(grep -c 'sys_openat(' $T/trace)"
+echo 0 > filter
 cd $T/events/sched
 echo 0 > filter
 shows sched_switch/filter none

@@ -18,6 +18,24 @@
 
 struct task_struct host_task = {.comm = "task"};
 
+/* A kernel of one function, and of programs whose memory is all there. */
+unsigned long kallsyms_lookup_name(const char *name)
+{
+	return !strcmp(name, "vfs_open") ? 0x1000 : 0;
+}
+const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
+{
+	if (address < 0x1000 || address >= 0x1040)
+		return NULL;
+	*size = 0x40;
+	*offset = address - 0x1000;
+	return strcpy(name, "vfs_open");
+}
+bool filter_user_text(char *to, size_t size, const char *from)
+{
+	return from && snprintf(to, size, "%s", from) >= 0;
+}
+
 /* Allocations that succeed from now on; negative: all. */
 static long allocations_left = -1;
 static long allocated;
@@ -531,6 +549,13 @@ static void test_errors(void **state)
 		{"text == CPUS{1}", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 9},
 		{"cpus_loc == 1", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 13},
 		{"cpus_loc == \"1\"", -EINVAL, FILT_ERR_EXPECT_DIGIT, 13},
+		{"u8_.function == nosuch", -EINVAL, FILT_ERR_NO_FUNCTION, 17},
+		{"u8_.function == 0x2000", -EINVAL, FILT_ERR_NO_FUNCTION, 17},
+		{"u8_.function > vfs_open", -EINVAL, FILT_ERR_INVALID_OP, 16},
+		{"u4.function == vfs_open", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 12},
+		{"text.ustring == 'x'", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 13},
+		{"u8_.ustring == 1", -EINVAL, FILT_ERR_EXPECT_STRING, 16},
+		{"u8_.other == 1", -EINVAL, FILT_ERR_INVALID_OP, 4},
 		{"s1 == 1 u1 == 1", -EPERM, FILT_ERR_TOO_MANY_PREDS, 8},
 		{"s1 == 1 & u1 == 1", -EPERM, FILT_ERR_TOO_MANY_PREDS, 8},
 		{"s1 == 1 &&", -EINVAL, FILT_ERR_NO_FILTER, 10},
@@ -568,8 +593,11 @@ static void test_by_hand(void **state)
 		{"CPU != CPUS{1-3}", true},    {"u1 & CPUS{4-N}", true},   {"u1 & CPUS{all}", true},
 		{"s4 & CPUS{all}", false},     {"s4 != CPUS{1-2}", false}, {"s4 != CPUS{1}", true},
 		{"!(s4==-3||u1==8)", false},   {"!!(s4==-3)", true},	   {"COMM == \"task\" && cpu == 2", true},
+		{"u8_.function == vfs_open", true}, {"(u8_.function == vfs_open)&&u1==8", true}, {"u8_.function == 0x1004", true},
+		{"u8_.function != vfs_open", false}, {"u4.function != vfs_open", false}, {"s8_.ustring == 'user'", true},
+		{"s8_.ustring ~ 'u*r'", true}, {"s8_.ustring != 'user'", false}, {"ptr.ustring != 'user'", false},
 	};
-	struct record r = {.s4 = -3, .u4 = 0x80000000, .u1 = 8, .loc = offsetof(struct record, data) | 4 << 16};
+	struct record r = {.s4 = -3, .u4 = 0x80000000, .u1 = 8, .u8_ = 0x103f, .s8_ = (s64)"user", .loc = offsetof(struct record, data) | 4 << 16};
 	struct filter_problem problem;
 
 	memcpy(r.text, "abcdef", 6);
