@@ -67,6 +67,7 @@ echo 0 > tracing_on
 irqhog 9000
 echo 1 > tracing_on
 test $(cat tracing_max_latency) -lt 9000 || fail 'a section is taken with recording off'
+irqhog 3000
 echo 128 > buffer_size_kb
 same 'resized' 'trace_hardirqs_off tracer_hardirqs_on ' "$(ends trace)"
 irqhog 8000

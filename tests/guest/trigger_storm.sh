@@ -28,7 +28,7 @@ done
 
 # -- a filter holds from the first moment, also beside a trigger that has none
 echo enable_event:lab:lab_leave > $step/trigger
-for round in $(seq 300); do
+for round in $(seq 60); do
 	echo 'traceoff if step == 99999' > $step/trigger
 	echo '!traceoff' > $step/trigger
 	read on < tracing_on
