@@ -27,7 +27,7 @@
 	static noinline notrace void trace_event_filtered_##name(void *file, proto)                        \
 	{                                                                                                  \
 		struct trace_event_data_offsets_##name __maybe_unused offsets;                             \
-		struct trace_event_raw_##name record __attribute__((aligned(8))) = {}; /* no holes */      \
+		struct trace_event_raw_##name record __attribute__((aligned(8)));                          \
 		struct trace_event_raw_##name *entry = &record;                                            \
                                                                                                            \
 		trace_event_get_offsets_##name(&offsets, args);                                            \
