@@ -48,9 +48,11 @@ same 'poll of an empty trace_pipe' 0 $(pollfile trace_pipe 50)
 echo block > trace_options
 same 'poll with block' 1 $(pollfile trace_pipe 0)
 echo noblock > trace_options
+exec 7< trace_pipe
 for n in 1 2; do
-	pollfile trace_pipe 60000 > /tmp/poll.$n &
+	pollfile - 60000 <&7 > /tmp/poll.$n &
 done
+exec 7<&-
 sleep 0.05
 test -s /tmp/poll.1 && fail 'poll came back with nothing to read'
 echo something > trace_marker

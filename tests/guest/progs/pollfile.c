@@ -1,4 +1,4 @@
-/* pollfile FILE MS: 1 when poll says within that time that FILE can be read, else 0. */
+/* pollfile FILE MS: 1 when poll says within that time that FILE (-: standard input) can be read, else 0. */
 #include <vt.h>
 #include <numbers.h>
 #include <time.h>
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		vt_die(2, "usage: pollfile FILE MS");
-	file.fd = open(argv[1], O_RDONLY);
+	file.fd = strcmp(argv[1], "-") ? open(argv[1], O_RDONLY) : 0;
 	if (file.fd < 0)
 		vt_die_errno(2, argv[1]);
 	ms = atol(argv[2]);
