@@ -9,7 +9,7 @@ import pytest
 from test_formats import lines_of
 from tohost import Monitor, take_file
 from tracetext import PLAIN
-from vtrace_files import Vtrace, build, check_bad_files, check_formats, folded_sums
+from vtrace_files import Vtrace, build, check_bad_files, check_formats, folded_sums, importer
 
 VRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/vrun")
 TRACING = "/sys/kernel/tracing"
@@ -277,6 +277,12 @@ def test_vrun_brings_the_trace(machine, tmp_path):
         assert done.stderr == (f"vrun: {tmp_path}/t.dat: no trace was made\n" if status == 1 else "")
     found, _ = report(tmp_path / "t.dat", "-N")
     assert any(line.name == "sched_switch" for line in found[0])
+
+
+def test_speedscope_is_there():
+    """What vtrace_files.check_importer hands to speedscope's own importer is handed to nobody without it."""
+    if not importer():
+        pytest.skip("make speedscope fetches it from npm")
 
 
 def test_to_a_port(machine, tmp_path):

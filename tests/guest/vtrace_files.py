@@ -145,10 +145,15 @@ def check_formats(vtrace, dat):
     return slices, marks
 
 
+def importer():
+    """speedscope's program in one file, in a list; empty before make speedscope."""
+    return glob.glob(os.path.join(SPEEDSCOPE, "speedscope-*.js"))
+
+
 def check_importer(vtrace, dat, counts):
     """speedscope's own importer (make speedscope fetches it) finds the slices of its own form and of Chrome's, without complaints; it
     leaves out what begins and ends in the same nanosecond, as a slice does that begins with the last record."""
-    release = glob.glob(os.path.join(SPEEDSCOPE, "speedscope-*.js"))
+    release = importer()
     if not release:
         return
     files = [dat + ".speedscope.json", dat + ".json"]

@@ -199,6 +199,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "vtrace: no command '%s'\n%s", command, usage);
 		return 1;
 	}
+	if (output) {
+		fprintf(stderr, "vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n", command);
+		return 1;
+	}
 	dat_open(&d, file);
 	if (!strcmp(command, "check"))
 		return check(&d, find_buffer(&d, name));

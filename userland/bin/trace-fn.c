@@ -6,7 +6,7 @@
  * It writes tracefs files as a person would, and puts back what they held: before it prints, so that nobody who reads
  * slowly or goes away keeps them changed, and whatever signal it gets but SIGKILL.
  */
-#include <vt.h>
+#include <vt_trace.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -86,23 +86,12 @@ static int write_setting(const char *file, const char *text, int how)
 	return ret;
 }
 
-/* What a file holds, as it can be written again: lines of comment are no settings. */
+/* What a file holds, as it can be written again; NULL: there is none. */
 static char *read_setting(const char *file)
 {
-	char *text = vt_read_file(file, NULL), *to = text;
+	char *text = vt_read_file(file, NULL);
 
-	if (!text)
-		return NULL;
-	for (char *line = text, *end; *line; line = end) {
-		end = strchr(line, '\n');
-		end = end ? end + 1 : line + strlen(line);
-		if (*line == '#' || !strncmp(line, "no pid", 6))
-			continue;
-		memmove(to, line, (size_t)(end - line));
-		to += end - line;
-	}
-	*to = '\0';
-	return text;
+	return text ? vt_tracefs_settings(text) : NULL;
 }
 
 /* Last first: the tracer goes before its filters change. Also run at every exit; then there is nothing left to do. */

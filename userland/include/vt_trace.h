@@ -17,6 +17,8 @@ char *vt_tracefs_path(const char *instance, const char *file);
 char *vt_tracefs_read(const char *instance, const char *file);
 /* The same; a file that cannot be read ends the program with status 1. */
 char *vt_tracefs_read_or_die(const char *instance, const char *file);
+/* What a file holds, as it can be written again, in place: its lines of comment go. Returns `text`. */
+char *vt_tracefs_settings(char *text);
 /* Write one value or word; how: O_TRUNC or O_APPEND. Returns 0, or -1 with errno. */
 int vt_tracefs_write(const char *instance, const char *file, const char *text, int how);
 /*

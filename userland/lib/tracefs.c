@@ -66,11 +66,26 @@ int vt_tracefs_write(const char *instance, const char *file, const char *text, i
 
 /* ---- What to write back */
 
-/* Lines that are comments are no settings; of "[local] global" the chosen one is; "7 (expanded: 1408)" will
- * be 1408. */
+char *vt_tracefs_settings(char *text)
+{
+	char *to = text;
+
+	for (char *line = text, *end; *line; line = end) {
+		end = strchr(line, '\n');
+		end = end ? end + 1 : line + strlen(line);
+		if (*line == '#' || !strncmp(line, "no pid", 6))
+			continue;
+		memmove(to, line, (size_t)(end - line));
+		to += end - line;
+	}
+	*to = '\0';
+	return text;
+}
+
+/* Of "[local] global" the chosen one is the setting; "7 (expanded: 1408)" will be 1408. */
 static char *as_setting(const char *file, char *text)
 {
-	char *to = text, *bracket = strchr(text, '['), *expanded = strstr(text, "(expanded: ");
+	char *bracket = strchr(text, '['), *expanded = strstr(text, "(expanded: ");
 
 	if (!strcmp(file, "trace_clock") && bracket) {
 		bracket[strcspn(bracket, "]")] = '\0';
@@ -83,16 +98,7 @@ static char *as_setting(const char *file, char *text)
 		memmove(text, expanded, strlen(expanded) + 1);
 		return text;
 	}
-	for (char *line = text, *end; *line; line = end) {
-		end = strchr(line, '\n');
-		end = end ? end + 1 : line + strlen(line);
-		if (*line == '#' || !strncmp(line, "no pid", 6))
-			continue;
-		memmove(to, line, (size_t)(end - line));
-		to += end - line;
-	}
-	*to = '\0';
-	return text;
+	return vt_tracefs_settings(text);
 }
 
 static void push(const char *instance, const char *file, char *text)
