@@ -48,33 +48,31 @@ static void noinline plant_preempt_off(u64 ns)
 	barrier();
 }
 
-/* Interrupts off for the first two thirds, preemption for the last two: neither alone lasts the whole. */
+/*
+ * Interrupts off for the first two thirds, preemption for the last two: neither alone lasts the whole. A third is
+ * counted from its own beginning: what holds up the one before it (an interrupt, another CPU's turn in QEMU) makes
+ * the whole longer, and none of the sections shorter than it was ordered.
+ */
 static void noinline plant_irqs_preempt_off(u64 ns)
 {
-	u64 start;
-
 	local_irq_disable();
-	start = sched_clock();
-	plant_spin(start + ns / 3);
+	plant_spin(sched_clock() + ns / 3);
 	preempt_disable();
-	plant_spin(start + 2 * ns / 3);
+	plant_spin(sched_clock() + ns / 3);
 	local_irq_enable();
-	plant_spin(start + ns);
+	plant_spin(sched_clock() + ns / 3);
 	preempt_enable();
 	barrier();
 }
 
 static void noinline plant_preempt_irqs_off(u64 ns)
 {
-	u64 start;
-
 	preempt_disable();
-	start = sched_clock();
-	plant_spin(start + ns / 3);
+	plant_spin(sched_clock() + ns / 3);
 	local_irq_disable();
-	plant_spin(start + 2 * ns / 3);
+	plant_spin(sched_clock() + ns / 3);
 	preempt_enable(); /* nothing is due to be run yet: interrupts are off */
-	plant_spin(start + ns);
+	plant_spin(sched_clock() + ns / 3);
 	local_irq_enable();
 	barrier();
 }
