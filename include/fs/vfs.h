@@ -88,11 +88,14 @@ struct dentry_operations {
 	/* What a file without a place in the tree is called in /proc: "pipe:[4711]". NULL: its d_name. */
 	char *(*d_dname)(struct dentry *dentry, char *buf, int len);
 };
+struct statfs;
 struct super_operations {
 	void (*evict_inode)(
 		struct inode *inode); /* last reference and no link left: free the file system's part */
 	int (*show_options)(struct seq_file *m, struct super_block *sb);
 	void (*put_super)(struct super_block *sb); /* the last mount is gone: free s_fs_info */
+	/* Sizes in pages, of a file system that has files of its own; where there is none, they are 0. Any context. */
+	void (*statfs)(const struct super_block *sb, struct statfs *to);
 };
 
 /* Locks: i the inode's i_lock (a mutex); a atomic; I immutable. */

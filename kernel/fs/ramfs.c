@@ -192,21 +192,95 @@ static void ramfs_evict(struct inode *inode)
 		kfree(inode->i_private);
 }
 
-static const struct super_operations ramfs_super_ops = {.evict_inode = ramfs_evict};
-
-/* The only option is mode=, the root directory's permissions. */
-static int ramfs_fill_super(struct super_block *sb, const char *options)
+static int ramfs_show_options(struct seq_file *m, struct super_block *sb)
 {
-	mode_t mode = 0755;
+	const struct ramfs_usage *usage = sb->s_fs_info;
+
+	if (usage->limit != U64_MAX)
+		seq_printf(m, ",size=%luk", (unsigned long)usage->limit * (PAGE_SIZE / 1024));
+	return 0;
+}
+
+static void ramfs_put_super(struct super_block *sb)
+{
+	kfree(sb->s_fs_info);
+}
+
+/* Free: what neither its own limit nor the machine forbids. */
+static void ramfs_statfs(const struct super_block *sb, struct statfs *to)
+{
+	struct ramfs_usage *usage = sb->s_fs_info;
+	u64 pages = atomic64_read(&usage->pages), room = usage->limit - min_t(u64, pages, usage->limit);
+
+	to->f_blocks = min_t(u64, usage->limit, totalram_pages());
+	to->f_bfree = to->f_bavail = min_t(u64, room, nr_free_pages());
+}
+
+static const struct super_operations ramfs_super_ops = {
+	.evict_inode = ramfs_evict,
+	.show_options = ramfs_show_options,
+	.put_super = ramfs_put_super,
+	.statfs = ramfs_statfs,
+};
+
+/* Bytes, with a unit or not, or a share of memory; rounded up to pages. 0: no size, or one that nothing fits into. */
+static u64 parse_size(const char *text)
+{
+	char *end;
+	u64 bytes = memparse(text, &end);
+
+	if (*end == '%' && bytes <= 100) {
+		bytes = totalram_pages() * bytes / 100 * PAGE_SIZE;
+		end++;
+	}
+	return *end || end == text || bytes > (u64)1 << 62 ? 0 : DIV_ROUND_UP(bytes, PAGE_SIZE);
+}
+
+/* mode=, the root directory's permissions, and, of tmpfs, size=: what files may have together. */
+static int ramfs_option(struct super_block *sb, const char *option, mode_t *mode)
+{
+	struct ramfs_usage *usage = sb->s_fs_info;
 	unsigned v;
 
-	if (*options) {
-		if (strncmp(options, "mode=", 5) || kstrtouint(options + 5, 8, &v) || v > 07777)
+	if (!strncmp(option, "mode=", 5)) {
+		if (kstrtouint(option + 5, 8, &v) || v > 07777)
 			return -EINVAL;
-		mode = v;
+		*mode = v;
+		return 0;
 	}
+	if (strncmp(option, "size=", 5) || strcmp(sb->s_type->name, "tmpfs"))
+		return -EINVAL;
+	usage->limit = parse_size(option + 5);
+	return usage->limit ? 0 : -EINVAL;
+}
+
+static int ramfs_options(struct super_block *sb, const char *options, mode_t *mode)
+{
+	char *copy = kstrdup(options, GFP_KERNEL), *rest = copy, *option;
+	int err = copy ? 0 : -ENOMEM;
+
+	while (!err && (option = strsep(&rest, ",")))
+		if (*option)
+			err = ramfs_option(sb, option, mode);
+	kfree(copy);
+	return err;
+}
+
+static int ramfs_fill_super(struct super_block *sb, const char *options)
+{
+	struct ramfs_usage *usage = kzalloc(sizeof(*usage), GFP_KERNEL);
+	mode_t mode = 0755;
+	int err;
+
+	if (!usage)
+		return -ENOMEM;
+	usage->limit = U64_MAX;
+	sb->s_fs_info = usage;
 	sb->s_op = &ramfs_super_ops;
 	sb->s_magic = TMPFS_MAGIC;
+	err = ramfs_options(sb, options, &mode);
+	if (err)
+		return err;
 	sb->s_root = d_make_root(sb, ramfs_inode(sb, S_IFDIR | mode, 0));
 	return sb->s_root ? 0 : -ENOMEM;
 }

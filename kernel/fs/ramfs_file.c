@@ -137,22 +137,39 @@ static struct page *find_get_page(struct ramfs_pages *t, unsigned long index)
 	return page;
 }
 
-static struct page *find_or_create_page(struct inode *inode, unsigned long index)
+/* One more page of the file system's? Who was told so and makes none gives it back. */
+static bool charge_page(struct ramfs_usage *usage)
 {
-	struct ramfs_pages *t = inode->i_private;
-	struct page *page = find_get_page(t, index);
+	if ((u64)atomic64_inc_return(&usage->pages) <= usage->limit)
+		return true;
+	atomic64_add(-1, &usage->pages);
+	return false;
+}
 
-	bool raced;
+static struct page *create_page(struct inode *inode, unsigned long index)
+{
+	struct ramfs_usage *usage = inode->i_sb->s_fs_info;
+	struct page *page;
+	bool raced = true;
 
-	if (page)
-		return page;
-	page = alloc_page(GFP_KERNEL | __GFP_ZERO);
-	if (!page)
+	if (!charge_page(usage))
 		return NULL;
-	page = tree_insert(t, index, page, &raced);
+	page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (page)
+		page = tree_insert(inode->i_private, index, page, &raced);
 	if (page && !raced)
 		__atomic_fetch_add(&inode->i_blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
+	else
+		atomic64_add(-1, &usage->pages);
 	return page;
+}
+
+/* With a reference; NULL: neither memory nor the file system has room. */
+static struct page *find_or_create_page(struct inode *inode, unsigned long index)
+{
+	struct page *page = find_get_page(inode->i_private, index);
+
+	return page ? page : create_page(inode, index);
 }
 
 /* A hole that is mapped becomes a page, so that writers and readers go on to see the same memory. */
@@ -300,8 +317,9 @@ static void prune(void **slot, unsigned level, unsigned long base, unsigned long
 
 static void drop_pages(struct inode *inode, unsigned long from)
 {
+	struct ramfs_usage *usage = inode->i_sb->s_fs_info;
 	struct ramfs_pages *t = inode->i_private;
-	unsigned left;
+	unsigned left, dropped;
 
 	do {
 		left = DROP_AT_ONCE;
@@ -310,7 +328,9 @@ static void drop_pages(struct inode *inode, unsigned long from)
 		if (!t->root)
 			t->height = 0;
 		spin_unlock(&t->lock);
-		__atomic_fetch_sub(&inode->i_blocks, (DROP_AT_ONCE - left) * (PAGE_SIZE / 512), __ATOMIC_RELAXED);
+		dropped = DROP_AT_ONCE - left;
+		__atomic_fetch_sub(&inode->i_blocks, dropped * (PAGE_SIZE / 512), __ATOMIC_RELAXED);
+		atomic64_add(-(s64)dropped, &usage->pages);
 	} while (!left);
 }
 

@@ -9,7 +9,6 @@
 #define ST_VALID   0x0020
 #define ST_NOATIME 0x0400
 
-/* File systems in memory: their blocks are the machine's pages, for the one that has files of its own. */
 static long do_statfs(const struct path *path, struct statfs __user *to)
 {
 	const struct super_block *sb = path->dentry->d_sb;
@@ -22,10 +21,8 @@ static long do_statfs(const struct path *path, struct statfs __user *to)
 		.f_flags = ST_VALID,
 	};
 
-	if (sb->s_magic == TMPFS_MAGIC) {
-		out.f_blocks = totalram_pages();
-		out.f_bfree = out.f_bavail = nr_free_pages();
-	}
+	if (sb->s_op && sb->s_op->statfs)
+		sb->s_op->statfs(sb, &out);
 	if (path->mnt) {
 		out.f_flags |= path->mnt->mnt_flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
 		if (path->mnt->mnt_flags & MS_NOATIME)
