@@ -39,6 +39,11 @@ steps("entry", BLOCKS_ENTRY, gdb.newest_frame().older().pc(), REGISTERS_ENTRY)
 gdb.execute("vt-graph")
 go_to("*return_to_handler_entry")
 steps("return", BLOCKS_RETURN, gdb.newest_frame().older().pc(), REGISTERS_RETURN)
+go_to("*vfs_write")
+for number in range(12):
+    running = text("vt-bt all").split("(on CPU 0)\n")[1].split("task:")[0]
+    print("records", *re.findall(r"^ (\w+)", running, re.M))
+    gdb.execute("nexti", to_string=True)
 end
 """
 
@@ -70,6 +75,8 @@ def test_callers_through_entry_and_return(tmp_path, machine):
     check_part(output, "entry", {"ftrace_caller", "ftrace_graph_caller"},
                r"ftrace_\w+ vfs_write (return_to_handler<vfs_write> )?ksys_write return_to_handler<ksys_write> \w+")
     check_part(output, "return", {"return_to_handler"}, r"return_to_handler<vfs_write> ksys_write return_to_handler<ksys_write> \w+")
+    # From the first instruction on, when neither it nor its caller's caller is to be found by records.
+    assert len(re.findall(r"^records vfs_write ksys_write \w+", output, re.M)) == 12, output
     graph = r"sh-\d+: 2 hooked calls\n  \[1\] vfs_write returns to ksys_write\+.*holds return_to_handler.*\n  \[0\] ksys_write returns to"
     assert re.search(graph, output) and re.search(graph.replace("holds return_to_handler", ""), outer[3]), output + outer[3]
     assert outer[4] == "kthreadd-2: 0 hooked calls" and outer[5] == "x: a pid is wanted"

@@ -11,6 +11,7 @@ from vt.image import image
 
 WORD = 8
 ALL = (1 << 64) - 1
+HIGH_HALF = 1 << 63  # the kernel's addresses, on both machines
 
 
 def variable(name):
@@ -222,6 +223,11 @@ def task_state(task):
 
 def state_letter(index):
     return STATES[index] if index < len(STATES) else "?"
+
+
+def signed(value):
+    """A u64 of the kernel's that it compares and prints as s64: a vruntime begins below 0."""
+    return (int(value) & ALL) - (int(value) & HIGH_HALF) * 2
 
 
 def comm(task):

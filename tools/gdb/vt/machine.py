@@ -19,11 +19,10 @@ class Aarch64:
 
     @staticmethod
     def current(cpu):
-        """In SP_EL0, while the CPU is in the kernel."""
+        """In SP_EL0, while the CPU is in the kernel: but for the first and last instructions there, when it is user mode's."""
         with selected(cpu) as frame:
-            if register(frame, "pc") < kernel.address_of("_text"):
-                return None
-            return register(frame, "SP_EL0")
+            task = register(frame, "SP_EL0")
+            return task if min(task, register(frame, "pc")) >= kernel.HIGH_HALF else None
 
     @staticmethod
     def stacks(cpu):

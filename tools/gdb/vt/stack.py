@@ -160,15 +160,28 @@ def running_on(task):
     return None
 
 
+def outer_by_rules(frame):
+    """Of the function that a frame is in, by gdb's own rules, as find_caller(); all None where they fail."""
+    try:
+        while frame.type() == gdb.INLINE_FRAME:
+            frame = frame.older()
+        frame = frame.older()
+        while frame and frame.pc() in layout().depths:
+            frame = frame.older()
+    except gdb.error:
+        frame = None
+    return (register(frame, machine().sp), register(frame, machine().fp), frame.pc()) if frame else (None, None, None)
+
+
 def running(task, cpu):
     """The trace of a task that runs: from the CPU's registers."""
     with selected(cpu) as frame:
         pc, record = register(frame, machine().pc), register(frame, machine().fp)
-        caller = find_caller(frame, layout()) if pc in layout().depths else None
-    if pc < kernel.address_of("_text"):
-        return [pc]
-    # return_to_handler has no record of its own at first: its caller is not in those yet.
-    return [pc, *([caller[2]] if caller and caller[1] == record else []), *walk(task, record, cpu)]
+        if pc < kernel.address_of("_text"):
+            return [pc]
+        _, fp, address = (pc in layout().depths and find_caller(frame, layout())) or outer_by_rules(frame)
+    # Who has no record of its own yet (at a function's first instruction) or no more: its caller is not in those.
+    return [pc, *([address] if fp == record else []), *walk(task, record, cpu)]
 
 
 def trace(task):

@@ -49,7 +49,7 @@ def waiting(queue):
             yield f"    rt {named(task)} prio={int(task['prio'])} {POLICIES.get(int(task['policy']), '?')}"
     for task in kernel.tree_entries(queue["cfs"]["timeline"]["root"], "struct task_struct", "se.run_node"):
         entity = task["se"]
-        yield f"    fair {named(task)} vruntime={int(entity['vruntime'])} weight={int(entity['weight'])}"
+        yield f"    fair {named(task)} vruntime={kernel.signed(entity['vruntime'])} weight={int(entity['weight'])}"
 
 
 class Runq(command.Command):
@@ -69,7 +69,7 @@ The running task of the fair class is not in its tree; those of the other classe
             queue = kernel.per_cpu("runqueues", cpu)
             held = ", locked" if int(queue["lock"]["locked"]) else ""
             yield (f"CPU {cpu}: {int(queue['nr_running'])} runnable, runs {named(kernel.current(cpu))}, "
-                   f"{int(queue['nr_switches'])} switches, min_vruntime {int(queue['cfs']['min_vruntime'])}{held}")
+                   f"{int(queue['nr_switches'])} switches, min_vruntime {kernel.signed(queue['cfs']['min_vruntime'])}{held}")
             yield from waiting(queue)
 
 
