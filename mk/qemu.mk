@@ -60,8 +60,3 @@ build/host/vtrace: $(VTRACE_SRC) tools/vtrace-src/vtrace.h mk/qemu.mk
 	$(Q)test -e /usr/include/traceevent/event-parse.h || tools/deps.sh test
 	@mkdir -p $(@D)
 	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Werror $(VTRACE_CFLAGS) -o $@ $(VTRACE_SRC) -ltraceevent
-
-# speedscope itself, from npm: with it the tests also hand our files to its importer.
-speedscope:
-	$(Q)npm install --silent --no-fund --no-audit --prefix build/host/npm speedscope@1.25.0
-.PHONY: speedscope

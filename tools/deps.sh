@@ -31,6 +31,11 @@ test   /usr/include/cmocka.h          libcmocka-dev
 test   /usr/include/traceevent/event-parse.h  libtraceevent-dev
 test   trace-cmd                      trace-cmd
 test   protoc                         protobuf-compiler
+test   kernelshark                    kernelshark
+test   Xvfb                           xvfb
+test   tesseract                      tesseract-ocr
+test   node                           nodejs
+test   npm                            npm
 test   qemu-aarch64|qemu-aarch64-static  qemu-user
 test   qemu-x86_64|qemu-x86_64-static  qemu-user
 test   /usr/share/ovmf/OVMF.fd        ovmf

@@ -4,10 +4,12 @@ import collections
 import glob
 import json
 import os
+import pty
 import random
 import re
 import subprocess
 import tempfile
+import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 FOLDER = os.path.join(ROOT, "tools/vtrace-src")
@@ -146,12 +148,12 @@ def check_formats(vtrace, dat):
 
 
 def importer():
-    """speedscope's program in one file, in a list; empty before make speedscope."""
+    """speedscope's program in one file, in a list; empty where `make test` could not fetch it."""
     return glob.glob(os.path.join(SPEEDSCOPE, "speedscope-*.js"))
 
 
 def check_importer(vtrace, dat, counts):
-    """speedscope's own importer (make speedscope fetches it) finds the slices of its own form and of Chrome's, without complaints; it
+    """speedscope's own importer finds the slices of its own form and of Chrome's, without complaints; it
     leaves out what begins and ends in the same nanosecond, as a slice does that begins with the last record."""
     release = importer()
     if not release:
@@ -164,6 +166,18 @@ def check_importer(vtrace, dat, counts):
     for line in re.findall(r"^\{.*\}$", done.stdout, re.M):
         found = {re.sub(r"^\w+ \(pid \d+\), (.*) \(tid \d+\)$", r"\1", one["name"]): one["slices"] for one in json.loads(line)["profiles"]}
         assert found == {name: number for name, number in counts.items() if number}, (found, counts)
+
+
+def check_progress(vtrace, dat):
+    """Held up for more than two seconds by who reads its output, it says on a terminal how far it is, and wipes that out at the end."""
+    ours, its = pty.openpty()
+    with subprocess.Popen([vtrace.program, "chrome", dat], stdout=subprocess.PIPE, stderr=its) as process:
+        os.close(its)
+        time.sleep(2.5)  # its output is more than a pipe holds
+        assert len(process.stdout.read()) > 65536 and process.wait() == 0
+    said = os.read(ours, 1000).decode()
+    os.close(ours)
+    assert re.fullmatch(r"(\rvtrace: [ \d]{3} %)+\r {30}\r", said), said
 
 
 def check_bad_files(vtrace, dat, folder):

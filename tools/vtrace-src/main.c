@@ -200,7 +200,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (output) {
-		fprintf(stderr, "vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n", command);
+		fprintf(stderr, "vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n",
+			command);
 		return 1;
 	}
 	dat_open(&d, file);
