@@ -22,7 +22,7 @@ balanced() {
 }
 
 load() {
-	runs "$1: load" stress --cpu 1 --yield 1 --sleep 2 --pipe 2 --fork 2 --vm 1 --fs 1 --count ${2:-3}
+	runs "$1: load" stress --cpu 1 --yield 1 --sleep 2 --pipe 2 --fork 2 --vm 1 --fs 1 --count ${2:-2}
 }
 
 # whole TRACER: what `trace` shows is one section, from its beginning to its end
@@ -53,7 +53,7 @@ for tracer in irqsoff preemptoff preemptirqsoff; do
 	balanced $tracer 'after load'
 	whole $tracer
 	echo 0 > options/function-trace
-	load $tracer 2
+	load $tracer 1
 	balanced $tracer 'without function entries'
 	whole $tracer
 	echo 1 > options/function-trace
@@ -121,7 +121,7 @@ kill $worker
 wait $worker 2> /dev/null
 echo 1 > options/function-trace
 echo preemptirqsoff > current_tracer
-load 'after all that' 3
+load 'after all that'
 balanced preemptirqsoff 'after all that'
 whole preemptirqsoff
 

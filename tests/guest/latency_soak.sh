@@ -4,7 +4,7 @@
 . /run/prelude
 minutes=$1
 set -- $(tr ' ' '\n' < $T/available_tracers | grep -E 'off$|^wakeup')
-seconds=$((minutes ? minutes * 60 / $# : 2))
+seconds=$((minutes ? minutes * 60 / $# : 1))
 
 # A task a CPU, of each kind of load, and tasks of both real-time classes that sleep and wake.
 load() {

@@ -3,7 +3,7 @@
 # requires: smp=4 mem=512M timeout=300 progs="replay" soak
 . /run/prelude
 cd $T
-wanted=60000
+wanted=20000
 test "$1" = 0 || wanted=1000000
 
 # story FILE: the checker's sums are in it; the first complaints are said

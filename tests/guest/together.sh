@@ -1,7 +1,8 @@
 #!/bin/sh
 # description: function_graph in three arrays, the profiler and the stack tracer, each with its own filter, go on and off in any order under load; each has whole trees, of its own functions only
-# requires: smp=4 timeout=240 progs="storm calls treecheck"
+# requires: smp=4 timeout=240 progs="storm calls treecheck" soak
 . /run/prelude
+test "$1" = 0 && steps=30 || steps=300
 debug=/sys/kernel/debug/fgraph
 stack=/proc/sys/kernel/stack_tracer_enabled
 seed=20117
@@ -21,7 +22,7 @@ mkdir instances/a
 echo 64 > instances/a/buffer_size_kb
 echo 'vfs_* *sched*' > instances/a/set_ftrace_filter
 graph=0 inner=0 profile=0 stacks=0
-for step in $(seq 60); do
+for step in $(seq $steps); do
 	any 8
 	case $any in
 	0)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # description: triggers and function commands come and go while 4 CPUs hit them; counts are exact, snapshots lose nothing
-# requires: smp=4 timeout=240
+# requires: smp=4 timeout=240 soak
 . /run/prelude
+test "$1" = 0 && rounds=6 || rounds=60
 tracing_reset
 step=events/lab/lab_step
 switch=events/sched/sched_switch
@@ -28,7 +29,7 @@ done
 
 # -- a filter holds from the first moment, also beside a trigger that has none
 echo enable_event:lab:lab_leave > $step/trigger
-for round in $(seq 60); do
+for round in $(seq $((rounds * 4))); do
 	echo 'traceoff if step == 99999' > $step/trigger
 	echo '!traceoff' > $step/trigger
 	read on < tracing_on
@@ -40,7 +41,7 @@ echo 1 > tracing_on
 # -- set and taken away while they are hit, from the scheduler, too, and in an instance; recording goes on and off meanwhile
 mkdir instances/i
 while [ ! -e $stop ]; do echo 0 > tracing_on; echo 1 > tracing_on; done &
-for round in $(seq 15); do
+for round in $(seq $rounds); do
 	for event in $step $switch; do
 		echo 'traceoff:1 if common_pid == -1' > $event/trigger
 		echo 'enable_event:lab:lab_enter' > $event/trigger
@@ -87,16 +88,16 @@ echo > trace
 echo snapshot:1 > $step/trigger
 cat > /tmp/writer << 'END'
 exec 3> /sys/kernel/tracing/trace_marker
-for n in $(seq 800); do
+for n in $(seq 400); do
 	echo writer$1 $n >&3
-	test $1 = 4 && test $n = 400 && echo 1 half > /sys/kernel/debug/lab/step
+	test $1 = 4 && test $n = 200 && echo 1 half > /sys/kernel/debug/lab/step
 done
 END
 for writer in 1 2 4 8; do
 	taskset $writer sh /tmp/writer $writer &
 done
 wait
-seq 800 > /tmp/wanted
+seq 400 > /tmp/wanted
 for writer in 1 2 4 8; do
 	for part in snapshot trace; do
 		grep "writer$writer " $part | sed 's/.* //' > /tmp/$part.$writer
@@ -104,7 +105,7 @@ for writer in 1 2 4 8; do
 	both="$(cat /tmp/snapshot.$writer /tmp/trace.$writer)"
 	test "$both" = "$(cat /tmp/wanted)" || fail "of writer $writer: $(grep -c . /tmp/snapshot.$writer) and $(grep -c . /tmp/trace.$writer)"
 done
-same 'who takes it has one half in it' '400 400' "$(grep -c . /tmp/snapshot.4) $(grep -c . /tmp/trace.4)"
+same 'who takes it has one half in it' '200 200' "$(grep -c . /tmp/snapshot.4) $(grep -c . /tmp/trace.4)"
 echo '!snapshot' > $step/trigger
 echo 0 > snapshot
 tracing_reset
