@@ -111,6 +111,14 @@ const char *cmdline_value(const char *name)
 	return value;
 }
 
+int param_keep(char *to, size_t size, const char *value)
+{
+	if (strscpy(to, value, size) >= 0)
+		return 0;
+	*to = '\0';
+	return -E2BIG;
+}
+
 /* Append to a NULL-terminated list of 32; a variable of the same name is replaced. */
 static void pass_to_init(const char *word)
 {

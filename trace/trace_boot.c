@@ -20,40 +20,13 @@ static char boot_tracer[64], boot_filter[BOOT_TEXT_MAX], boot_notrace[BOOT_TEXT_
 	boot_stack_filter[BOOT_TEXT_MAX];
 static bool boot_snapshot; /* [boot] */
 
-static int keep(char *to, size_t size, const char *value)
-{
-	return strscpy(to, value, size) < 0 ? -E2BIG : 0;
-}
-
-static int set_boot_tracer(const char *value)
-{
-	return keep(boot_tracer, sizeof(boot_tracer), value);
-}
-__setup("ftrace=", set_boot_tracer);
-
-static int set_boot_filter(const char *value)
-{
-	return keep(boot_filter, sizeof(boot_filter), value);
-}
-__setup("ftrace_filter=", set_boot_filter);
-
-static int set_boot_notrace(const char *value)
-{
-	return keep(boot_notrace, sizeof(boot_notrace), value);
-}
-__setup("ftrace_notrace=", set_boot_notrace);
-
-static int set_boot_graph_filter(const char *value)
-{
-	return keep(boot_graph_filter, sizeof(boot_graph_filter), value);
-}
-__setup("ftrace_graph_filter=", set_boot_graph_filter);
-
-static int set_boot_graph_notrace(const char *value)
-{
-	return keep(boot_graph_notrace, sizeof(boot_graph_notrace), value);
-}
-__setup("ftrace_graph_notrace=", set_boot_graph_notrace);
+__setup_text("ftrace=", boot_tracer);
+__setup_text("ftrace_filter=", boot_filter);
+__setup_text("ftrace_notrace=", boot_notrace);
+__setup_text("ftrace_graph_filter=", boot_graph_filter);
+__setup_text("ftrace_graph_notrace=", boot_graph_notrace);
+__setup_text("trace_options=", boot_options);
+__setup_text("trace_clock=", boot_clock);
 
 static int set_boot_graph_depth(const char *value)
 {
@@ -83,21 +56,9 @@ __setup("stacktrace", set_boot_stacktrace);
 static int set_boot_stack_filter(const char *value)
 {
 	boot_stacktrace = true;
-	return keep(boot_stack_filter, sizeof(boot_stack_filter), value);
+	return param_keep(boot_stack_filter, sizeof(boot_stack_filter), value);
 }
 __setup("stacktrace_filter=", set_boot_stack_filter);
-
-static int set_boot_options(const char *value)
-{
-	return keep(boot_options, sizeof(boot_options), value);
-}
-__setup("trace_options=", set_boot_options);
-
-static int set_boot_clock(const char *value)
-{
-	return keep(boot_clock, sizeof(boot_clock), value);
-}
-__setup("trace_clock=", set_boot_clock);
 
 static int set_buf_size(const char *value)
 {

@@ -16,27 +16,15 @@ static char boot_events[BOOT_TEXT_MAX], boot_triggers[BOOT_TEXT_MAX], boot_insta
 static unsigned nr_boot_instances;
 static bool traceoff_after_boot;
 
-static int keep(char *to, const char *value)
-{
-	return strscpy(to, value, BOOT_TEXT_MAX) < 0 ? -E2BIG : 0;
-}
-
-static int set_boot_events(const char *value)
-{
-	return keep(boot_events, value);
-}
-__setup("trace_event=", set_boot_events);
-
-static int set_boot_triggers(const char *value)
-{
-	return keep(boot_triggers, value);
-}
-__setup("trace_trigger=", set_boot_triggers);
+__setup_text("trace_event=", boot_events);
+__setup_text("trace_trigger=", boot_triggers);
 
 /* Each time another one. */
 static int set_boot_instance(const char *value)
 {
-	int ret = nr_boot_instances < BOOT_INSTANCES_MAX ? keep(boot_instances[nr_boot_instances], value) : -ENOSPC;
+	int ret = nr_boot_instances < BOOT_INSTANCES_MAX ?
+			  param_keep(boot_instances[nr_boot_instances], BOOT_TEXT_MAX, value) :
+			  -ENOSPC;
 
 	nr_boot_instances += !ret;
 	return ret;

@@ -15,6 +15,14 @@ struct kernel_param {
 #define early_param(str, fn)                                                                                 \
 	static const struct kernel_param __concat(__param_, fn) = { .name = str, .set = fn, .early = true }; \
 	REGISTER_IN(params, __concat(__param_, fn))
+/* The value of `str` goes into the array `to`, until it can be used; one that is too long is refused. */
+#define __setup_text(str, to)                                                                                \
+	static int __concat(keep_, to)(const char *value)                                                    \
+	{                                                                                                    \
+		return param_keep(to, sizeof(to), value);                                                    \
+	}                                                                                                    \
+	__setup(str, __concat(keep_, to))
+int param_keep(char *to, size_t size, const char *value); /* 0; -E2BIG: `to` is empty then. Context: boot */
 
 extern char boot_command_line[2048];
 /* Walk the line once for the early and once for the other parameters. Unknown words go to init: "a=b" as

@@ -124,16 +124,17 @@ def test_events_printed(machine):
 
 def test_what_does_not_exist_is_said_and_passed_over(machine):
     append = "ftrace=nosuchtracer ftrace_filter=nosuch_function,schedule trace_options=nosuchoption,nofuncgraph-proc trace_buf_size=x " \
-             "trace_clock=sundial stacktrace=1"
+             "trace_clock=sundial stacktrace=1 ftrace_notrace=schedule" + 40 * ",vfs_statistics"
     with machine.guest(append=append) as guest:
         said = ask(guest, "dmesg")
         for message in ("cannot start tracer 'nosuchtracer': no such tracer", "ftrace_filter: 'nosuch_function' ignored: no function matches",
                         "trace_options: 'nosuchoption' ignored: no such option",
                         "trace_options: 'nofuncgraph-proc' ignored: it is the tracer function_graph's, which is not selected",
-                        "trace_clock: 'sundial' ignored: no such clock", "'trace_buf_size=x' refused: Invalid argument"):
+                        "trace_clock: 'sundial' ignored: no such clock", "'trace_buf_size=x' refused: Invalid argument",
+                        "ftrace_notrace=schedule,vfs_statistics", "refused: Argument list too long"):
             assert message in said, message
         assert ask(guest, "cat /proc/sys/kernel/stack_tracer_enabled") == "1\n"  # Linux does not look at what is behind it
-        assert ask(guest, f"cd {TRACING}; cat current_tracer set_ftrace_filter") == "nop\nschedule\n"
+        assert ask(guest, f"cd {TRACING}; cat current_tracer set_ftrace_filter set_ftrace_notrace") == "nop\nschedule\n#### no functions disabled ####\n"
         assert ask(guest, "cat buffer_size_kb") == "7 (expanded: 1408)\n"
 
 
