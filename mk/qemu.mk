@@ -56,7 +56,7 @@ endif
 
 # tools/vtrace: reads traces with the host's libtraceevent.
 VTRACE_SRC := $(wildcard tools/vtrace-src/*.c)
-build/host/vtrace: $(VTRACE_SRC) tools/vtrace-src/vtrace.h mk/qemu.mk
+build/host/vtrace: $(VTRACE_SRC) tools/vtrace-src/vtrace.h include/uapi/trace_dat.h mk/qemu.mk
 	$(Q)test -e /usr/include/traceevent/event-parse.h || tools/deps.sh test
 	@mkdir -p $(@D)
 	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Werror $(VTRACE_CFLAGS) -o $@ $(VTRACE_SRC) -ltraceevent

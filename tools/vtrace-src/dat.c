@@ -10,19 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	OPT_DONE,
-	OPT_BUFFER = 3,
-	OPT_UNAME = 5,
-	OPT_CPUCOUNT = 8,
-	OPT_HEADER_INFO = 16,
-	OPT_FTRACE_EVENTS,
-	OPT_EVENT_FORMATS,
-	OPT_KALLSYMS,
-	OPT_PRINTK,
-	OPT_CMDLINES,
-	OPT_BUFFER_TEXT,
-};
+#include "../../include/uapi/trace_dat.h"
 
 #define MAX_SECTIONS 1000 /* of options, else they go round in a circle */
 
