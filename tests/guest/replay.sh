@@ -32,6 +32,7 @@ while [ $events -lt $wanted ]; do
 	events=$((events + recorded))
 	test $failures = 0 || break
 done
+echo "$events events"
 
 # -- with a reader that cannot keep up
 echo > trace
