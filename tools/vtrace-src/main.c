@@ -6,11 +6,22 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define HASHES 4096
 
 FILE *out;
 static const char *file = "", *output;
+
+/* Half a file would be taken for a whole one. A device or a link stays: it was there before us. */
+static void remove_output(void)
+{
+	struct stat st;
+
+	if (output && out && !lstat(output, &st) && S_ISREG(st.st_mode))
+		remove(output);
+}
 
 void die(const char *format, ...)
 {
@@ -21,8 +32,7 @@ void die(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
-	if (output && out)
-		remove(output); /* half a file would be taken for a whole one */
+	remove_output();
 	exit(1);
 }
 
@@ -143,10 +153,31 @@ static const struct buffer *find_buffer(const struct dat *d, const char *name)
 	return &d->buffers[0];
 }
 
+/* Opening the output makes it empty, so it must not be what we read. */
+static void refuse_own_input(const struct dat *d)
+{
+	struct stat from, to;
+
+	if ((output ? stat(output, &to) : fstat(STDOUT_FILENO, &to)) || fstat(d->fd, &from))
+		return;
+	if (from.st_dev == to.st_dev && from.st_ino == to.st_ino)
+		die("it is the output as well");
+}
+
+/* What is said on standard output is said, or the status is 1. */
+static int finish_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "vtrace: standard output: %s\n", strerror(errno));
+	return 1;
+}
+
 static int write_as(const struct sink *sink, const struct dat *d, const struct buffer *b)
 {
 	if (b->is_text)
 		die("the text of a latency tracer, not records");
+	refuse_own_input(d);
 	out = output ? fopen(output, "wb") : stdout;
 	if (!out) {
 		fprintf(stderr, "vtrace: %s: %s\n", output, strerror(errno));
@@ -155,8 +186,7 @@ static int write_as(const struct sink *sink, const struct dat *d, const struct b
 	convert(d, b, sink, NULL);
 	if (fflush(out) || ferror(out) || (output && fclose(out))) {
 		fprintf(stderr, "vtrace: %s: %s\n", output ? output : "standard output", strerror(errno));
-		if (output)
-			remove(output);
+		remove_output();
 		return 1;
 	}
 	return 0;
@@ -166,7 +196,7 @@ int main(int argc, char **argv)
 {
 	const char *name = "", *command = "info";
 	static struct dat d;
-	int c;
+	int c, status = 0;
 
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
@@ -206,7 +236,8 @@ int main(int argc, char **argv)
 	}
 	dat_open(&d, file);
 	if (!strcmp(command, "check"))
-		return check(&d, find_buffer(&d, name));
-	info(&d, find_buffer(&d, name));
-	return 0;
+		status = check(&d, find_buffer(&d, name));
+	else
+		info(&d, find_buffer(&d, name));
+	return finish_output() ? 1 : status;
 }

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASHES 1024
+#define HASHES	  1024
+#define MAX_DEPTH 256 /* of calls: no tracer follows so many, and writers' work grows with the depth */
 
 enum what {
 	WHAT_UNKNOWN,
@@ -246,6 +247,11 @@ static void graph_entry(const struct type *t, const struct record *r)
 	int depth = (int)field(t, 1, r);
 	struct frame *f;
 
+	if (depth < 0 || depth >= MAX_DEPTH) {
+		say_odd(r->cpu, r->ts, "%s is called at depth %d", function_name(func), depth);
+		instant(task, r->ts, function_name(func), "is called at a depth that no tracer follows");
+		return;
+	}
 	while (task->nr_frames && task->stack[task->nr_frames - 1].depth >= depth) {
 		say_odd(r->cpu, r->ts, "%s is called at depth %d, in which %s has not returned",
 			function_name(func), depth, task->stack[task->nr_frames - 1].name);
@@ -296,6 +302,17 @@ static const char *interrupt_name(const struct type *t, const struct record *r)
 		return softirqs[number];
 	snprintf(name, sizeof(name), "%s %u", soft ? "softirq" : "irq", number);
 	return intern(name, NULL);
+}
+
+/* A trace may have all beginnings and no ends. */
+static void interrupt_begin(const struct type *t, const struct record *r)
+{
+	struct track *line = track(TRACK_IRQ, r->cpu);
+
+	if (line->nr_frames < MAX_DEPTH)
+		begin(line, r->ts, interrupt_name(t, r));
+	else
+		instant(line, r->ts, interrupt_name(t, r), "begins; too many have not ended");
 }
 
 static void interrupt_end(const struct type *t, const struct record *r)
@@ -405,7 +422,7 @@ static void one(const struct record *r)
 	else if (t->what == WHAT_EXIT)
 		graph_exit(t, r);
 	else if (t->what == WHAT_IRQ || t->what == WHAT_SOFTIRQ)
-		begin(track(TRACK_IRQ, r->cpu), r->ts, interrupt_name(t, r));
+		interrupt_begin(t, r);
 	else if (t->what == WHAT_IRQ_END || t->what == WHAT_SOFTIRQ_END)
 		interrupt_end(t, r);
 	else

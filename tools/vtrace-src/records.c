@@ -11,7 +11,6 @@
 #define HEAD	      16 /* time and commit */
 #define MISSED_EVENTS (1u << 31)
 #define SIZE_BITS     0x7ffffff
-#define MAX_RECORD    65536
 
 struct cursor {
 	const struct cpu_data *cpu;
@@ -155,7 +154,7 @@ static struct cursor *oldest(struct cursor *cursors, int n)
 /* The record itself goes into zeros, so that fields beyond its end read as such. */
 static void hand_out(struct cursor *c, void (*work)(const struct record *r))
 {
-	static char copy[2 * MAX_RECORD];
+	static char copy[4 * MAX_RECORD]; /* what a field says of where its data lie may go so far */
 	static int before;
 	struct record r = {.cpu = c->cpu->cpu, .ts = c->ts, .data = copy, .lost = c->lost};
 	struct tep_record t = {.data = copy};

@@ -16,6 +16,8 @@ const char *intern(const char *text, unsigned *number);
 /* The text with that number, or NULL. */
 const char *interned(unsigned number);
 
+#define MAX_RECORD 65536 /* bytes; no field lies beyond it */
+
 /* --- the file (dat.c) --- */
 
 struct cpu_data {

@@ -1,0 +1,114 @@
+"""vtrace and files that contradict themselves, made by hand: no guest runs here."""
+
+import os
+import stat
+import subprocess
+
+import dat_files as dat
+import pytest
+from vtrace_files import Vtrace, build
+
+CALLS = (dat.switch(0, 7), dat.entry(7, 0x1000, 0), dat.entry(7, 0x2000, 1), dat.leave(7, 0x2000, 1, 1010, 1020), dat.leave(7, 0x1000, 0, 1000, 1040),
+         dat.switch(7, 0))
+SYMBOLS = b"1000 T outer\n2000 T inner\n"
+FORMS = ("chrome", "perfetto", "speedscope", "folded")
+
+
+@pytest.fixture(scope="module")
+def vtrace(tmp_path_factory):
+    return Vtrace(build(tmp_path_factory.mktemp("vtrace")))
+
+
+@pytest.fixture
+def put(tmp_path):
+    """Writes a file, and says where."""
+
+    def work(data, name="t.dat"):
+        (tmp_path / name).write_bytes(data)
+        return str(tmp_path / name)
+
+    return work
+
+
+def whole(**replaced):
+    return dat.version_7([("", "local", {0: dat.page(1000, *CALLS), 1: dat.page(1000)})], symbols=SYMBOLS, **replaced)
+
+
+def test_good_files(vtrace, put):
+    """What the others break is in order; so are files of version 6."""
+    for data, cpus in ((whole(), 2), (dat.version_6(None, dat.page(1000, *CALLS)), 1)):
+        assert vtrace.good("check", put(data)) == f"in order: 6 records of {cpus} CPUs\n".encode()
+    assert vtrace.good("folded", put(whole())) == b"<...>-7;outer 30\n<...>-7;outer;inner 10\n"
+
+
+def test_numbers_of_cpus(vtrace, put):
+    """They index tables. Each is in a buffer once, and each page is of one CPU, or a small file would make endless work."""
+    for cpu in (1 << 16, 50_000_000, 10 ** 9, 0x7fffffff, 0xffffffff):
+        assert f"claims to have a CPU {cpu}\n" in vtrace.refused("check", put(dat.version_7([("", "local", {cpu: dat.page(1000, *CALLS)})])))
+    assert vtrace.good("check", put(dat.version_7([("", "local", {65535: dat.page(1000, *CALLS)})])))
+    twice = [(3, dat.page(1000, *CALLS)), (3, dat.page(2000))]
+    assert "CPU 3 is twice in one buffer" in vtrace.refused("check", put(dat.version_7([("", "local", twice)])))
+    shared = [(0, bytes(100 * dat.PAGE))] + [(cpu, (dat.PAGE, 100 * dat.PAGE)) for cpu in range(1, 1000)]
+    assert "are another's as well" in vtrace.refused("check", put(dat.version_7([("", "local", shared)])))
+
+
+def test_places_of_fields(vtrace, put):
+    """libtraceevent reads where a format says that a field is."""
+    for offset, size in ((10 ** 9, 4), (200_000, 4), (65_533, 4), (0, 10 ** 9)):
+        sched = {"sched": (dat.event_format("sched_switch", dat.SWITCH, ("pid_t prev_pid", offset, size), ("pid_t next_pid", 12, 4)),)}
+        assert "sched_switch has a field prev_pid beyond its end" in vtrace.refused("folded", put(whole(events=sched)))
+    common = (("unsigned short common_type", 10 ** 9, 2), *dat.COMMON[1:])
+    ftrace = (dat.event_format("funcgraph_entry", dat.ENTRY, ("unsigned long func", 8, 8), ("int depth", 16, 4), common=common),)
+    assert "funcgraph_entry has a field common_type beyond its end" in vtrace.refused("check", put(whole(ftrace=ftrace)))
+    broken = {"sched": (dat.SYSTEMS["sched"][0].replace(b"offset:8;", b"offset:-8;"),)}
+    status, said, _ = vtrace.run("check", put(whole(events=broken)))
+    assert status == 1 and said.startswith(b"1 formats of events are not understood\n")
+
+
+def test_sections_once(vtrace, put):
+    """Each is read once, however many options name it. No text goes on behind a byte that ends it."""
+    for section in (16, 19, 21):
+        assert f"section {section} a second time" in vtrace.refused("check", put(whole(again=(section,))))
+    assert "says nothing that can be understood" in vtrace.refused("check", put(whole(header=b"\tfield\0: u64 timestamp;\toffset:0;\tsize:8;\n")))
+
+
+def test_depth(vtrace, put):
+    """A graph that is deeper than any tracer's neither ends the stack nor writes a line of all its callers for each call."""
+    calls = [dat.entry(7, 0x1000 + depth % 100, depth) for depth in range(20_000)]
+    path = put(dat.version_7([("", "local", {0: dat.pages(calls)})]))
+    for form in FORMS:
+        assert len(vtrace.good(form, path)) < 8 << 20, form
+    status, said, _ = vtrace.run("check", path)
+    assert status == 1 and b"is called at depth 256\n" in said
+    irqs = [dat.irq(0, 3)] * 5000
+    assert vtrace.good("check", put(dat.version_7([("", "local", {0: dat.pages(irqs)})]))) == b"in order: 5000 records of 1 CPUs\n"
+    assert vtrace.good("chrome", put(dat.version_7([("", "local", {0: dat.pages(irqs)})]))).count(b'"ph":"B"') == 256
+
+
+def test_output(vtrace, put, tmp_path):
+    """It is never what is read; what is removed, when not all could be written, is a file of ours."""
+    path, link = put(whole()), tmp_path / "link"
+    link.symlink_to(path)
+    os.link(path, tmp_path / "hard")
+    for output in (path, str(link), str(tmp_path / "hard")):
+        assert "it is the output as well" in vtrace.refused("chrome", path, "-o", output)
+        assert (tmp_path / "t.dat").read_bytes() == whole()
+    with open(path, "ab") as same:
+        done = subprocess.run([vtrace.program, "chrome", path], stdout=same, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1 and (tmp_path / "t.dat").read_bytes() == whole()
+    full = tmp_path / "full"
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    full.symlink_to("/dev/full")
+    assert "No space left" in vtrace.refused("chrome", path, "-o", str(full)) and full.is_symlink()
+    limit = "ulimit -f 0; trap '' XFSZ; exec \"$0\" \"$@\""
+    done = subprocess.run(["bash", "-c", limit, vtrace.program, "chrome", path, "-o", tmp_path / "half"], capture_output=True, check=False)
+    assert done.returncode == 1 and b"File too large" in done.stderr and not (tmp_path / "half").exists()
+    for command in ("info", "check", *FORMS):
+        with open("/dev/full", "wb") as nowhere:
+            done = subprocess.run([vtrace.program, command, path], stdout=nowhere, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 1 and done.stderr == b"vtrace: standard output: No space left on device\n", command
+
+
+def test_fifo(vtrace, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    assert "no regular file" in vtrace.refused("check", str(tmp_path / "fifo"))
