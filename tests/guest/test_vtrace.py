@@ -1,12 +1,15 @@
 """vtrace and files that contradict themselves, made by hand: no guest runs here."""
 
+import json
 import os
+import re
 import stat
+import struct
 import subprocess
 
 import dat_files as dat
 import pytest
-from vtrace_files import Vtrace, build
+from vtrace_files import Vtrace, build, chrome_slices
 
 CALLS = (dat.switch(0, 7), dat.entry(7, 0x1000, 0), dat.entry(7, 0x2000, 1), dat.leave(7, 0x2000, 1, 1010, 1020), dat.leave(7, 0x1000, 0, 1000, 1040),
          dat.switch(7, 0))
@@ -112,3 +115,55 @@ def test_output(vtrace, put, tmp_path):
 def test_fifo(vtrace, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     assert "no regular file" in vtrace.refused("check", str(tmp_path / "fifo"))
+
+
+BROKEN = struct.pack("<QQ", 2000, 0x7ffffff) + bytes(dat.PAGE - 16)
+OPEN = CALLS[:3]
+FAULT = "CPU 0, the page at {}: it claims to hold more than a page"
+
+
+def test_check_looks_at_all_buffers(vtrace, put):
+    """And says which one it speaks of, but of the only one."""
+    good, bad = {0: dat.page(1000, *CALLS)}, {0: dat.page(1000, *OPEN) + BROKEN}
+    names = ("", "one", "two")
+    for worst in range(3):
+        path = put(dat.version_7([(name, "local", bad if number == worst else good) for number, name in enumerate(names)]))
+        status, said, _ = vtrace.run("check", path)
+        lines = said.decode().splitlines()
+        places = [("buffer: ", "instance one: ", "instance two: ")[number] for number in (0, 1, 2)]
+        assert status == 1 and len(lines) == 4
+        assert re.fullmatch(places[worst] + "CPU 0, 0.000002000: the page at \\d+: it claims to hold more than a page", lines.pop(worst))
+        assert [line.split("in order: ")[0] for line in lines] == [place + "not " * (number == worst) for number, place in enumerate(places)]
+        for number, name in enumerate(names[1:], 1):
+            assert vtrace.run("check", "-B", name, path)[0] == (number == worst)
+
+
+@pytest.mark.parametrize("after", (True, False))
+def test_broken_pages_are_gaps(vtrace, put, after):
+    """What was open on that CPU, and only there, ends before; the rest is written. One line says it, and the status."""
+    pages = {0: dat.page(1000, *OPEN) + BROKEN + BROKEN + dat.page(3000, *CALLS) * after, 1: dat.page(1000, dat.switch(0, 8), dat.entry(8, 0x1000, 0)) +
+             dat.page(4000, dat.switch(8, 0))}
+    path = put(dat.version_7([("", "local", pages)], symbols=SYMBOLS), "broken.dat")
+    at = (dat.version_7([("", "local", pages)], symbols=SYMBOLS)).index(BROKEN)
+    line = f"vtrace: {path}: broken: {FAULT.format(at)}, and 1 more\n"
+    for form in ("info", *FORMS):
+        status, output, said = vtrace.run(form, path)
+        assert (status, said) == (1, line) and output, form
+        if form in FORMS:
+            assert vtrace.run(form, path, "-o", path + ".out")[0] == 1
+            with open(path + ".out", "rb") as file:
+                assert file.read() == output
+    slices, marks = chrome_slices(vtrace.run("chrome", path)[1])
+    assert marks["<...>-7"] == ["records lost: inner", "records lost: outer"] and marks["<...>-8"] == ["unfinished: outer"]
+    assert slices["<...>-7"] == ["inner", "outer"] * (1 + after) and ("records lost" in slices["CPU 0"]) == after
+    ends = [event for event in json.loads(vtrace.run("chrome", path)[1])["traceEvents"] if event["ph"] == "E" and event["name"] == "inner"]
+    assert ends[0]["ts"] == 1.03
+
+
+def test_broken_records_are_gaps(vtrace, put):
+    """A record of no possible size, too, takes what was open with it."""
+    path = put(dat.version_7([("", "local", {0: dat.page(1000, *OPEN, b"abcd", *CALLS[3:])})], symbols=SYMBOLS))
+    status, output, said = vtrace.run("chrome", path)
+    assert status == 1 and said.count("\n") == 1 and "a record of a size that none has" in said
+    slices, marks = chrome_slices(output)
+    assert marks["<...>-7"] == ["records lost: inner", "records lost: outer"] and "records lost" in slices["CPU 0"]

@@ -83,7 +83,20 @@ const char *interned(unsigned number)
 
 /* ---- What the file holds, in words */
 
-static void print_totals(const struct dat *d, const struct buffer *b)
+/* What writers cannot show. Returns the exit status. */
+static int complain(const struct totals *t)
+{
+	if (!t->faults)
+		return 0;
+	fflush(stdout);
+	fprintf(stderr, "vtrace: %s: broken: %s", file, t->fault);
+	if (t->faults > 1)
+		fprintf(stderr, ", and %llu more", (unsigned long long)t->faults - 1);
+	fputc('\n', stderr);
+	return 1;
+}
+
+static int print_totals(const struct dat *d, const struct buffer *b)
 {
 	static const struct sink nothing;
 	const struct totals *t;
@@ -92,7 +105,7 @@ static void print_totals(const struct dat *d, const struct buffer *b)
 	       b->is_text ? " (text of a latency tracer)" : "");
 	if (b->is_text) {
 		puts("trace-cmd report shows it");
-		return;
+		return 0;
 	}
 	t = convert(d, b, &nothing, NULL);
 	printf("%llu records of %d CPUs, %llu.%09llu s to %llu.%09llu s", (unsigned long long)t->records,
@@ -107,9 +120,10 @@ static void print_totals(const struct dat *d, const struct buffer *b)
 			printf("%12llu  %s:%s\n", (unsigned long long)t->of_type[i],
 			       event ? event->system : "?", event ? event->name : "?");
 	}
+	return complain(t);
 }
 
-static void info(const struct dat *d, const struct buffer *chosen)
+static int info(const struct dat *d, const struct buffer *chosen)
 {
 	printf("%s: trace.dat version %d of %s, %d CPUs\n", file, d->version,
 	       d->uname ? d->uname : "an unknown machine", d->nr_cpus);
@@ -119,14 +133,14 @@ static void info(const struct dat *d, const struct buffer *chosen)
 			       *d->buffers[i].name ? "also: instance "
 						   : "also: the buffer that is always there",
 			       d->buffers[i].name);
-	print_totals(d, chosen);
+	return print_totals(d, chosen);
 }
 
 /* ---- The command line */
 
 static const char usage[] =
 	"usage: vtrace [info] FILE               what a trace.dat holds\n"
-	"       vtrace check FILE                is it in order? says what is not\n"
+	"       vtrace check FILE                are all its buffers in order? says what is not\n"
 	"       vtrace chrome|perfetto|speedscope|folded FILE\n"
 	"                                        the same as that tool's file: CPUs, interrupts and tasks as tracks,\n"
 	"                                        who runs and what is called as slices, all else as moments\n"
@@ -175,6 +189,8 @@ static int finish_output(void)
 
 static int write_as(const struct sink *sink, const struct dat *d, const struct buffer *b)
 {
+	const struct totals *t;
+
 	if (b->is_text)
 		die("the text of a latency tracer, not records");
 	refuse_own_input(d);
@@ -183,13 +199,13 @@ static int write_as(const struct sink *sink, const struct dat *d, const struct b
 		fprintf(stderr, "vtrace: %s: %s\n", output, strerror(errno));
 		return 1;
 	}
-	convert(d, b, sink, NULL);
+	t = convert(d, b, sink, NULL);
 	if (fflush(out) || ferror(out) || (output && fclose(out))) {
 		fprintf(stderr, "vtrace: %s: %s\n", output ? output : "standard output", strerror(errno));
 		remove_output();
 		return 1;
 	}
-	return 0;
+	return complain(t);
 }
 
 int main(int argc, char **argv)
@@ -236,8 +252,8 @@ int main(int argc, char **argv)
 	}
 	dat_open(&d, file);
 	if (!strcmp(command, "check"))
-		status = check(&d, find_buffer(&d, name));
+		status = check(&d, *name ? find_buffer(&d, name) : NULL);
 	else
-		info(&d, find_buffer(&d, name));
+		status = info(&d, find_buffer(&d, name));
 	return finish_output() ? 1 : status;
 }

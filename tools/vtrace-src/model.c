@@ -359,7 +359,17 @@ static void moment(const struct type *t, const struct record *r)
 	instant(task, r->ts, t->event->name, text.buffer);
 }
 
-/* Who ran, what was called and which interrupts came meanwhile is not known. */
+/* Who ran, what was called and which interrupts came after that is not known. */
+static void close_cpu(int cpu, uint64_t ts)
+{
+	end_all(track(TRACK_CPU, cpu), ts, "records lost");
+	end_all(track(TRACK_IRQ, cpu), ts, "records lost");
+	for (struct track *t = first_track; t; t = t->next)
+		if (t->kind == TRACK_TASK && t->cpu == cpu)
+			end_all(t, ts, "records lost");
+	cpus[cpu].running_known = false;
+}
+
 static void gap(const struct record *r)
 {
 	struct cpu *c = &cpus[r->cpu];
@@ -370,18 +380,13 @@ static void gap(const struct record *r)
 	totals.gaps++;
 	totals.lost += r->lost > 0 ? r->lost : 0;
 	snprintf(name, sizeof(name), r->lost > 0 ? "%ld records lost" : "records lost", r->lost);
-	end_all(line, since, "records lost");
-	end_all(track(TRACK_IRQ, r->cpu), since, "records lost");
-	for (struct track *t = first_track; t; t = t->next)
-		if (t->kind == TRACK_TASK && t->cpu == r->cpu)
-			end_all(t, since, "records lost");
+	close_cpu(r->cpu, since);
 	if (c->seen) {
 		begin(line, since, intern(name, NULL));
 		end(line, r->ts, r->ts - since, NULL);
 	} else {
 		instant(line, r->ts, name, "before the first that is left");
 	}
-	c->running_known = false;
 	c->first = r->ts;
 }
 
@@ -433,9 +438,34 @@ static void one(const struct record *r)
 	c->last = r->ts;
 }
 
-static void ignore(int cpu, uint64_t ts, const char *text)
+/* There may be no further record of that CPU. */
+static void fault(int cpu, uint64_t ts, const char *text)
 {
-	(void)cpu, (void)ts, (void)text;
+	const struct cpu *c = cpu_of(cpu, ts);
+
+	if (!totals.faults++)
+		snprintf(totals.fault, sizeof(totals.fault), "CPU %d, %s", cpu, text);
+	say_odd(cpu, ts, "%s", text);
+	if (c->seen)
+		close_cpu(cpu, c->last);
+}
+
+static void forget(void)
+{
+	while (first_track) {
+		struct track *t = first_track;
+
+		first_track = t->next;
+		free(t->stack);
+		free(t);
+	}
+	last_track = &first_track;
+	memset(hashes, 0, sizeof(hashes));
+	nr_tracks = 0;
+	free(cpus);
+	cpus = NULL;
+	nr_cpus = 0;
+	memset(&totals, 0, sizeof(totals));
 }
 
 const struct totals *convert(const struct dat *d, const struct buffer *b, const struct sink *to,
@@ -444,9 +474,10 @@ const struct totals *convert(const struct dat *d, const struct buffer *b, const 
 	dat = d;
 	sink = to;
 	odd = odd_work;
+	forget();
 	if (sink->start)
 		sink->start(d, b);
-	each_record(d, b, one, odd ? odd : ignore);
+	each_record(d, b, one, fault);
 	for (struct track *t = first_track; t; t = t->next)
 		end_all(t, totals.last, "unfinished");
 	if (sink->finish)

@@ -56,8 +56,8 @@ struct record {
 	long lost; /* before it on its CPU: how many, or -1: nobody knows how many; 0: none */
 };
 
-/* Call work for each record of a buffer. Where pages contradict themselves, fault says how, and the rest of
- * that page is passed over. */
+/* Call work for each record of a buffer. Where pages contradict themselves, fault says how. What cannot be read
+ * is passed over, and lost before the next record of that CPU. */
 void each_record(const struct dat *d, const struct buffer *b, void (*work)(const struct record *r),
 		 void (*fault)(int cpu, uint64_t ts, const char *text));
 
@@ -103,9 +103,12 @@ struct track *tracks(void);
 struct totals {
 	uint64_t records, lost, gaps, first, last, unfinished;
 	uint64_t of_type[65536];
+	uint64_t faults; /* contradictions in the file itself */
+	char fault[200]; /* the first */
 };
 
-/* Make slices of all records. odd (may be NULL) is told of what cannot have happened. */
+/* Make slices of all records, and forget those of the buffer before. odd (may be NULL) is told of what cannot
+ * have happened, faults too. */
 const struct totals *convert(const struct dat *d, const struct buffer *b, const struct sink *sink,
 			     void (*odd)(int cpu, uint64_t ts, const char *text));
 
@@ -113,7 +116,7 @@ const struct totals *convert(const struct dat *d, const struct buffer *b, const 
 
 extern FILE *out;
 extern const struct sink chrome_sink, speedscope_sink, folded_sink, perfetto_sink;
-/* Is the trace in order? Says what is not. Returns the exit status. */
-int check(const struct dat *d, const struct buffer *b);
+/* Is the buffer in order, or with NULL: are all? Says what is not. Returns the exit status. */
+int check(const struct dat *d, const struct buffer *only);
 
 #endif
