@@ -9,7 +9,7 @@ import subprocess
 
 import dat_files as dat
 import pytest
-from vtrace_files import Vtrace, build, chrome_slices
+from vtrace_files import Vtrace, build, chrome_slices, perfetto_slices
 
 CALLS = (dat.switch(0, 7), dat.entry(7, 0x1000, 0), dat.entry(7, 0x2000, 1), dat.leave(7, 0x2000, 1, 1010, 1020), dat.leave(7, 0x1000, 0, 1000, 1040),
          dat.switch(7, 0))
@@ -167,3 +167,62 @@ def test_broken_records_are_gaps(vtrace, put):
     assert status == 1 and said.count("\n") == 1 and "a record of a size that none has" in said
     slices, marks = chrome_slices(output)
     assert marks["<...>-7"] == ["records lost: inner", "records lost: outer"] and "records lost" in slices["CPU 0"]
+
+
+@pytest.mark.parametrize("clock", ("", "local", "global", "perf", "mono", "mono_raw", "boot", "tai"))
+def test_clocks_in_ns(vtrace, put, clock):
+    path = put(dat.version_7([("", clock, {0: dat.page(1000, *CALLS)})]))
+    assert b" 0.000001010 s to 0.000001060 s, " in vtrace.good("info", path)
+    assert b'"unit":"nanoseconds"' in vtrace.good("speedscope", path)
+
+
+@pytest.mark.parametrize("clock", ("counter", "uptime", "x86-tsc", "cntvct"))
+@pytest.mark.parametrize("version", (6, 7))
+def test_clocks_that_count(vtrace, put, clock, version):
+    """info and check tell such times as they are; conversions say so in a line, and are good."""
+    good, bad = dat.page(1000, *CALLS), dat.page(1000, *CALLS, dat.switch(5, 7))
+    paths = [put(dat.version_6(f"local [{clock}] mono\n", data) if version == 6 else dat.version_7([("", clock, {0: data})]), name)
+             for name, data in (("good.dat", good), ("bad.dat", bad))]
+    assert f" 1010 to 1060 of the clock {clock}, which does not count nanoseconds, " in vtrace.good("info", paths[0]).decode()
+    assert b"CPU 0, 1070: 5 goes, but it was 0 that ran\n" in vtrace.run("check", paths[1])[1]
+    for form in FORMS:
+        status, output, said = vtrace.run(form, paths[0])
+        assert (status, said) == (0, f"vtrace: {paths[0]}: the clock {clock} does not count nanoseconds: times are its counts\n") and output
+    assert b'"unit":"none"' in vtrace.run("speedscope", paths[0])[1]
+
+
+def test_options_of_the_clock(vtrace, put):
+    """Of a file without one, or whose option says nothing, times are nanoseconds; a buffer's own clock is nearer than the file's."""
+    for text in (None, "", "[local] counter mono\n", "[counter"):
+        assert b" 0.000001010 s to " in vtrace.good("info", put(dat.version_6(text, dat.page(1000, *CALLS))))
+    path = put(dat.version_7([("", "local", {0: dat.page(1000, *CALLS)}), ("one", "counter", {0: dat.page(1000, *CALLS)})]))
+    assert b" 0.000001010 s to " in vtrace.good("info", path) and b" of the clock counter, " in vtrace.good("info", "-B", "one", path)
+
+
+NAMES = ((b"plain", "plain"), ("gr\u00fc\u00df \u20ac \U0001f600".encode(), "gr\u00fc\u00df \u20ac \U0001f600"), (b"\"\\\x01\x7f", "\"\\\x01\x7f"),
+         (b"\xff\xfe", "\ufffd" * 2), (b"cut \xe2\x82", "cut " + "\ufffd" * 2), (b"\xc0\xaf", "\ufffd" * 2), (b"\xed\xa0\x80", "\ufffd" * 3),
+         (b"\xf4\x90\x80\x80", "\ufffd" * 4), (b"\xe0\x9f\xbf", "\ufffd" * 3), ("\ud7ff\ue000\U0010ffff".encode(), "\ud7ff\ue000\U0010ffff"))
+
+
+@pytest.mark.parametrize("name, shown", NAMES)
+def test_names_are_utf8(vtrace, put, name, shown):
+    """What is UTF-8 stays as it is; each byte that is not becomes U+FFFD."""
+    path, name = put(whole(comms=b"7 " + name + b"\n")), shown + "-7"
+    slices, _ = chrome_slices(vtrace.good("chrome", path))
+    assert name in slices and slices["CPU 0"] == [name]
+    profiles = json.loads(vtrace.good("speedscope", path))["profiles"]
+    assert [profile["name"] for profile in profiles] == ["CPU 0", name]
+    found = vtrace.good("perfetto", path)
+    assert b"\x12" + bytes([len(name.encode())]) + name.encode() in found  # a descriptor's name
+    assert perfetto_slices(found)[0]["CPU 0"] == 1
+
+
+def test_long_texts(vtrace, put):
+    """Perfetto's are cut behind a whole character."""
+    record = struct.pack("<HBBi", 70, 0, 0, 7) + b"a" + b"\xff" * 3999
+    said = dat.event_format("long", 70, ("char text[4000]", 8, 4000)).replace(b'"text"', b'"%s", REC->text')
+    path = put(dat.version_7([("", "local", {0: dat.page(1000, record)})], events={"test": (said,)}))
+    assert vtrace.good("chrome", path).count("\ufffd".encode()) == 3999
+    found = vtrace.good("perfetto", path)
+    assert found.count("\ufffd".encode()) == 2666 and found.endswith(b"a" + "\ufffd".encode() * 2666)
+    perfetto_slices(found)

@@ -20,8 +20,9 @@ static void fault(int cpu, uint64_t ts, const char *text)
 	if (++faults > MAX_LINES)
 		return;
 	say_which();
-	printf("CPU %d, %llu.%09llu: %s\n", cpu, (unsigned long long)(ts / 1000000000),
-	       (unsigned long long)(ts % 1000000000), text);
+	printf("CPU %d, ", cpu);
+	print_time(buffer, ts);
+	printf(": %s\n", text);
 }
 
 static void check_buffer(void)

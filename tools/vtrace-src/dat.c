@@ -22,6 +22,7 @@ struct bytes {
 
 static const char *file_start;
 static struct dat *dat;
+static const char *main_clock = ""; /* what the option of the file says */
 
 static const char *take(struct bytes *b, uint64_t n)
 {
@@ -257,10 +258,41 @@ static void read_section(uint64_t offset, int id)
 		each_line(&b, 8, read_comm);
 }
 
+/* Text of trace_clock: the one in brackets. It need not have an end. */
+static void read_clock(struct bytes b)
+{
+	const char *from = memchr(b.at, '[', b.end - b.at),
+		   *to = from ? memchr(from, ']', b.end - from) : NULL;
+
+	if (to)
+		main_clock = strndup(from + 1, to - from - 1);
+}
+
+/* Where the buffer itself tells of none, as in version 6, it is the file's. */
+static void find_clocks(void)
+{
+	for (int i = 0; i < dat->nr_buffers; i++)
+		if (!*dat->buffers[i].clock)
+			dat->buffers[i].clock = main_clock;
+}
+
+bool in_ns(const struct buffer *b)
+{
+	static const char *const clocks[] = {"",     "local",	 "global", "perf",
+					     "mono", "mono_raw", "boot",   "tai"};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		if (!strcmp(b->clock, clocks[i]))
+			return true;
+	return false;
+}
+
 static void read_option(int id, struct bytes data)
 {
 	if (id == OPT_UNAME)
 		dat->uname = text(&data);
+	else if (id == OPT_TRACECLOCK)
+		read_clock(data);
 	else if (id == OPT_CPUCOUNT)
 		dat->nr_cpus = (int)number(&data, 4);
 	else if (dat->version == 7 && id >= OPT_HEADER_INFO && id <= OPT_CMDLINES)
@@ -386,4 +418,5 @@ void dat_open(struct dat *d, const char *path)
 		read_v6(&b);
 	if (!d->nr_buffers)
 		die("it has no buffer");
+	find_clocks();
 }

@@ -83,6 +83,27 @@ const char *interned(unsigned number)
 
 /* ---- What the file holds, in words */
 
+void print_time(const struct buffer *b, uint64_t ts)
+{
+	if (in_ns(b))
+		printf("%llu.%09llu", (unsigned long long)(ts / 1000000000),
+		       (unsigned long long)(ts % 1000000000));
+	else
+		printf("%llu", (unsigned long long)ts);
+}
+
+static void print_times(const struct buffer *b, const struct totals *t)
+{
+	const char *unit = in_ns(b) ? " s" : "";
+
+	print_time(b, t->first);
+	printf("%s to ", unit);
+	print_time(b, t->last);
+	fputs(unit, stdout);
+	if (!*unit)
+		printf(" of the clock %s, which does not count nanoseconds", b->clock);
+}
+
 /* What writers cannot show. Returns the exit status. */
 static int complain(const struct totals *t)
 {
@@ -108,10 +129,8 @@ static int print_totals(const struct dat *d, const struct buffer *b)
 		return 0;
 	}
 	t = convert(d, b, &nothing, NULL);
-	printf("%llu records of %d CPUs, %llu.%09llu s to %llu.%09llu s", (unsigned long long)t->records,
-	       b->nr_cpus, (unsigned long long)(t->first / 1000000000),
-	       (unsigned long long)(t->first % 1000000000), (unsigned long long)(t->last / 1000000000),
-	       (unsigned long long)(t->last % 1000000000));
+	printf("%llu records of %d CPUs, ", (unsigned long long)t->records, b->nr_cpus);
+	print_times(b, t);
 	printf(", %llu lost in %llu gaps\n", (unsigned long long)t->lost, (unsigned long long)t->gaps);
 	for (int i = 0; i < 65536; i++) {
 		struct tep_event *event = t->of_type[i] ? tep_find_event(d->tep, i) : NULL;
@@ -199,6 +218,9 @@ static int write_as(const struct sink *sink, const struct dat *d, const struct b
 		fprintf(stderr, "vtrace: %s: %s\n", output, strerror(errno));
 		return 1;
 	}
+	if (!in_ns(b))
+		fprintf(stderr, "vtrace: %s: the clock %s does not count nanoseconds: times are its counts\n",
+			file, b->clock);
 	t = convert(d, b, sink, NULL);
 	if (fflush(out) || ferror(out) || (output && fclose(out))) {
 		fprintf(stderr, "vtrace: %s: %s\n", output ? output : "standard output", strerror(errno));
@@ -246,7 +268,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (output) {
-		fprintf(stderr, "vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n",
+		fprintf(stderr,
+			"vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n",
 			command);
 		return 1;
 	}
