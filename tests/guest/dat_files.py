@@ -77,10 +77,10 @@ def text(lines, size="<I"):
     return struct.pack(size, len(lines)) + lines
 
 
-def parts(header=None, ftrace=FTRACE, events=None, symbols=b"", comms=b""):
+def parts(header=None, ftrace=FTRACE, events=None, symbols=b"", printk=b"", comms=b""):
     """{section: what it has}, in the order of both versions."""
     return {16: headers() if header is None else headers(header), 17: formats(ftrace), 18: systems(SYSTEMS if events is None else events),
-            19: text(symbols), 20: text(b""), 21: text(comms, "<Q")}
+            19: text(symbols), 20: text(printk), 21: text(comms, "<Q")}
 
 
 def start(version):

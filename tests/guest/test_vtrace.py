@@ -226,3 +226,13 @@ def test_long_texts(vtrace, put):
     found = vtrace.good("perfetto", path)
     assert found.count("\ufffd".encode()) == 2666 and found.endswith(b"a" + "\ufffd".encode() * 2666)
     perfetto_slices(found)
+
+
+@pytest.mark.parametrize("quoted, shown", ((b'"longer"', "longer"), (b'"ab"', "ab"), (b'"a"', "a"), (b'""', ""), (b'"', ""), (b'"ab', "ab"), (b'"a\\n"', "a")))
+def test_short_texts_of_the_kernel(vtrace, put, quoted, shown):
+    """libtraceevent looks for what may be at their end before their beginning."""
+    bputs = dat.event_format("bputs", 71, ("unsigned long ip", 8, 8), ("const char * str", 16, 8)).replace(b'"text"', b'"%s", REC->str')
+    record = struct.pack("<HBBiQQ", 71, 0, 0, 7, 0x1000, 0xffff1000)
+    path = put(dat.version_7([("", "local", {0: dat.page(1000, record)})], ftrace=(bputs,), printk=b"0xffff1000 : " + quoted + b"\n"))
+    found = [event for event in json.loads(vtrace.good("chrome", path))["traceEvents"] if event["ph"] == "i"]
+    assert [event["args"]["text"] for event in found] == [shown]

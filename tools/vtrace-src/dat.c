@@ -139,10 +139,16 @@ static void read_symbol(char *line)
 		tep_register_function(dat->tep, name, at, got == 4 ? module : NULL);
 }
 
+/* libtraceevent takes the quotes away, and the \n that may be before the last; for which it looks at as many
+ * characters, also where there are fewer. So a short text gets one. */
 static void read_printk(char *line)
 {
-	char *quote = strchr(line, '"');
+	char *quote = strchr(line, '"'), longer[8];
 
+	if (quote && strlen(quote) < 4) {
+		snprintf(longer, sizeof(longer), "\"%.*s\\n\"", (int)strcspn(quote + 1, "\""), quote + 1);
+		quote = longer;
+	}
 	if (quote)
 		tep_register_print_string(dat->tep, quote, strtoull(line, NULL, 16));
 }
