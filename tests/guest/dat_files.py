@@ -19,7 +19,8 @@ def event_format(name, number, *fields, common=COMMON):
 FTRACE = (event_format("funcgraph_entry", ENTRY, ("unsigned long func", 8, 8), ("int depth", 16, 4)),
           event_format("funcgraph_exit", EXIT, ("unsigned long func", 8, 8), ("unsigned long retval", 16, 8), ("int depth", 24, 4),
                        ("unsigned int overrun", 28, 4), ("unsigned long long calltime", 32, 8), ("unsigned long long rettime", 40, 8)))
-SYSTEMS = {"sched": (event_format("sched_switch", SWITCH, ("pid_t prev_pid", 8, 4), ("pid_t next_pid", 12, 4)),),
+SWITCH_FIELDS = ("pid_t next_pid", 12, 4), ("long prev_state", 16, 8), ("char prev_comm[16]", 24, 16), ("char next_comm[16]", 40, 16)
+SYSTEMS = {"sched": (event_format("sched_switch", SWITCH, ("pid_t prev_pid", 8, 4), *SWITCH_FIELDS),),
            "irq": (event_format("irq_handler_entry", IRQ, ("int irq", 8, 4)),)}
 
 
@@ -31,8 +32,8 @@ def leave(pid, func, depth, since, until):
     return struct.pack("<HBBiQQiIQQ", EXIT, 0, 0, pid, func, 0, depth, 0, since, until)
 
 
-def switch(prev, following):
-    return struct.pack("<HBBiii", SWITCH, 0, 0, prev, prev, following)
+def switch(prev, following, prev_comm=b"task", next_comm=b"task"):
+    return struct.pack("<HBBiiiq16s16s", SWITCH, 0, 0, prev, prev, following, 0, prev_comm, next_comm)
 
 
 def irq(pid, number):
@@ -77,10 +78,10 @@ def text(lines, size="<I"):
     return struct.pack(size, len(lines)) + lines
 
 
-def parts(header=None, ftrace=FTRACE, events=None, symbols=b"", printk=b"", comms=b""):
+def parts(header=None, ftrace=FTRACE, events=None, symbols=b"", printk=b""):
     """{section: what it has}, in the order of both versions."""
     return {16: headers() if header is None else headers(header), 17: formats(ftrace), 18: systems(SYSTEMS if events is None else events),
-            19: text(symbols), 20: text(printk), 21: text(comms, "<Q")}
+            19: text(symbols), 20: text(printk), 21: text(b"", "<Q")}
 
 
 def start(version):

@@ -41,7 +41,7 @@ def test_good_files(vtrace, put):
     """What the others break is in order; so are files of version 6."""
     for data, cpus in ((whole(), 2), (dat.version_6(None, dat.page(1000, *CALLS)), 1)):
         assert vtrace.good("check", put(data)) == f"in order: 6 records of {cpus} CPUs\n".encode()
-    assert vtrace.good("folded", put(whole())) == b"<...>-7;outer 30\n<...>-7;outer;inner 10\n"
+    assert vtrace.good("folded", put(whole())) == b"task-7;outer 30\ntask-7;outer;inner 10\n"
 
 
 def test_numbers_of_cpus(vtrace, put):
@@ -58,7 +58,7 @@ def test_numbers_of_cpus(vtrace, put):
 def test_places_of_fields(vtrace, put):
     """libtraceevent reads where a format says that a field is."""
     for offset, size in ((10 ** 9, 4), (200_000, 4), (65_533, 4), (0, 10 ** 9)):
-        sched = {"sched": (dat.event_format("sched_switch", dat.SWITCH, ("pid_t prev_pid", offset, size), ("pid_t next_pid", 12, 4)),)}
+        sched = {"sched": (dat.event_format("sched_switch", dat.SWITCH, ("pid_t prev_pid", offset, size), *dat.SWITCH_FIELDS),)}
         assert "sched_switch has a field prev_pid beyond its end" in vtrace.refused("folded", put(whole(events=sched)))
     common = (("unsigned short common_type", 10 ** 9, 2), *dat.COMMON[1:])
     ftrace = (dat.event_format("funcgraph_entry", dat.ENTRY, ("unsigned long func", 8, 8), ("int depth", 16, 4), common=common),)
@@ -154,8 +154,8 @@ def test_broken_pages_are_gaps(vtrace, put, after):
             with open(path + ".out", "rb") as file:
                 assert file.read() == output
     slices, marks = chrome_slices(vtrace.run("chrome", path)[1])
-    assert marks["<...>-7"] == ["records lost: inner", "records lost: outer"] and marks["<...>-8"] == ["unfinished: outer"]
-    assert slices["<...>-7"] == ["inner", "outer"] * (1 + after) and ("records lost" in slices["CPU 0"]) == after
+    assert marks["task-7"] == ["records lost: inner", "records lost: outer"] and marks["task-8"] == ["unfinished: outer"]
+    assert slices["task-7"] == ["inner", "outer"] * (1 + after) and ("records lost" in slices["CPU 0"]) == after
     ends = [event for event in json.loads(vtrace.run("chrome", path)[1])["traceEvents"] if event["ph"] == "E" and event["name"] == "inner"]
     assert ends[0]["ts"] == 1.03
 
@@ -166,7 +166,7 @@ def test_broken_records_are_gaps(vtrace, put):
     status, output, said = vtrace.run("chrome", path)
     assert status == 1 and said.count("\n") == 1 and "a record of a size that none has" in said
     slices, marks = chrome_slices(output)
-    assert marks["<...>-7"] == ["records lost: inner", "records lost: outer"] and "records lost" in slices["CPU 0"]
+    assert marks["task-7"] == ["records lost: inner", "records lost: outer"] and "records lost" in slices["CPU 0"]
 
 
 @pytest.mark.parametrize("clock", ("", "local", "global", "perf", "mono", "mono_raw", "boot", "tai"))
@@ -207,7 +207,8 @@ NAMES = ((b"plain", "plain"), ("gr\u00fc\u00df \u20ac \U0001f600".encode(), "gr\
 @pytest.mark.parametrize("name, shown", NAMES)
 def test_names_are_utf8(vtrace, put, name, shown):
     """What is UTF-8 stays as it is; each byte that is not becomes U+FFFD."""
-    path, name = put(whole(comms=b"7 " + name + b"\n")), shown + "-7"
+    calls = dat.switch(0, 7, b"", name), *CALLS[1:-1], dat.switch(7, 0, name, b"")
+    path, name = put(dat.version_7([("", "local", {0: dat.page(1000, *calls)})])), shown + "-7"
     slices, _ = chrome_slices(vtrace.good("chrome", path))
     assert name in slices and slices["CPU 0"] == [name]
     profiles = json.loads(vtrace.good("speedscope", path))["profiles"]

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASHES	  1024
-#define MAX_DEPTH 256 /* of calls: no tracer follows so many, and writers' work grows with the depth */
+#define HASHES	   1024
+#define MAX_FIELDS 5
+#define MAX_DEPTH  256	/* of calls: no tracer follows so many, and writers' work grows with the depth */
+#define DEAD	   0x30 /* of prev_state: X and Z, a task that will not come back */
 
 enum what {
 	WHAT_UNKNOWN,
@@ -28,9 +30,12 @@ enum what {
 static const struct {
 	const char *system, *name;
 	enum what what;
-	const char *fields[4];
+	const char *fields[MAX_FIELDS];
 } kinds[] = {
-	{"sched", "sched_switch", WHAT_SWITCH, {"prev_pid", "next_pid"}},
+	{"sched",
+	 "sched_switch",
+	 WHAT_SWITCH,
+	 {"prev_pid", "next_pid", "prev_state", "prev_comm", "next_comm"}},
 	{"ftrace", "funcgraph_entry", WHAT_ENTRY, {"func", "depth"}},
 	{"ftrace", "funcgraph_exit", WHAT_EXIT, {"func", "depth", "calltime", "rettime"}},
 	{"ftrace", "function", WHAT_FUNCTION, {"ip"}},
@@ -45,13 +50,14 @@ static struct type {
 	bool known;
 	enum what what;
 	struct tep_event *event;
-	struct tep_format_field *fields[4];
+	struct tep_format_field *fields[MAX_FIELDS];
 } types[65536];
 
 /* Of a CPU: who runs, as far as is known. */
 static struct cpu {
 	bool seen, running_known;
 	int running, going; /* the one before, which may still make records, or -1 */
+	int dying;	    /* the one before, if it will not come back, or 0 */
 	uint64_t first, last;
 } * cpus;
 static int nr_cpus;
@@ -173,7 +179,7 @@ static struct type *type_of(int number)
 		if (strcmp(t->event->system, kinds[i].system) || strcmp(t->event->name, kinds[i].name))
 			continue;
 		t->what = kinds[i].what;
-		for (int j = 0; j < 4 && kinds[i].fields[j]; j++) {
+		for (int j = 0; j < MAX_FIELDS && kinds[i].fields[j]; j++) {
 			t->fields[j] = tep_find_any_field(t->event, kinds[i].fields[j]);
 			if (!t->fields[j])
 				t->what = WHAT_OTHER;
@@ -230,6 +236,7 @@ static void sched_switch(const struct type *t, const struct record *r)
 	if (line->nr_frames)
 		end(line, r->ts, r->ts - line->stack[line->nr_frames - 1].ts, NULL);
 	c->going = prev;
+	c->dying = field(t, 2, r) & DEAD ? prev : 0;
 	c->running = next;
 	c->running_known = true;
 	if (next) {
@@ -368,6 +375,7 @@ static void close_cpu(int cpu, uint64_t ts)
 		if (t->kind == TRACK_TASK && t->cpu == cpu)
 			end_all(t, ts, "records lost");
 	cpus[cpu].running_known = false;
+	cpus[cpu].dying = 0;
 }
 
 static void gap(const struct record *r)
@@ -413,6 +421,10 @@ static void one(const struct record *r)
 	totals.of_type[r->type & 65535]++;
 	if (r->lost)
 		gap(r);
+	if (c->dying && c->dying != r->pid) {
+		end_all(track(TRACK_TASK, c->dying), c->last, "the task has ended");
+		c->dying = 0;
+	}
 	if (c->running == r->pid)
 		c->going = -1;
 	if (c->running_known && c->running != r->pid && c->going != r->pid && t->what != WHAT_UNKNOWN)
@@ -436,6 +448,36 @@ static void one(const struct record *r)
 		task_track(r->pid, r->cpu)->cpu = r->cpu;
 	c->seen = true;
 	c->last = r->ts;
+}
+
+/* ---- Names: the kernel keeps those of a few tasks, switches tell the others' and which name was the last */
+
+static void learn_name(const struct type *t, int pid_field, int comm_field, const struct record *r)
+{
+	const struct tep_format_field *f = t->fields[comm_field];
+	int pid = (int)field(t, pid_field, r);
+	char name[17] = "";
+
+	if (!pid || f->size >= (int)sizeof(name) || f->offset + f->size > r->size)
+		return;
+	memcpy(name, (const char *)r->data + f->offset, f->size);
+	if (strcmp(name, comm_of(pid)))
+		tep_override_comm(dat->tep, name, pid);
+}
+
+static void learn_names(const struct record *r)
+{
+	const struct type *t = type_of(r->type);
+
+	if (t->what == WHAT_SWITCH) {
+		learn_name(t, 0, 3, r);
+		learn_name(t, 1, 4, r);
+	}
+}
+
+static void ignore(int cpu, uint64_t ts, const char *text)
+{
+	(void)cpu, (void)ts, (void)text;
 }
 
 /* There may be no further record of that CPU. */
@@ -477,6 +519,7 @@ const struct totals *convert(const struct dat *d, const struct buffer *b, const 
 	forget();
 	if (sink->start)
 		sink->start(d, b);
+	each_record(d, b, learn_names, ignore);
 	each_record(d, b, one, fault);
 	for (struct track *t = first_track; t; t = t->next)
 		end_all(t, totals.last, "unfinished");
