@@ -1,5 +1,6 @@
 """The commands of tools/gdb: what they say of a running guest is what the guest says itself."""
 
+import pathlib
 import platform
 import re
 import shutil
@@ -97,6 +98,27 @@ def test_symbols_of_user_programs(tmp_path, machine):
         check_user_program(user_program(gdb), r" {}\s+on CPU 0$")
         if machine.arch == platform.machine() and shutil.which("gdb"):
             check_user_program(user_program(Gdb(machine, gdb.socket, "gdb")), r" {}\s+on CPU 0$")
+
+
+def altered(vmlinux, copy):
+    """Another build's file: its own table of symbols calls vfs_read otherwise."""
+    data = vmlinux.read_bytes()
+    assert b"\0vfs_read\0" in data
+    copy.write_bytes(data.replace(b"\0vfs_read\0", b"\0vfs_rxxd\0"))
+
+
+def test_rebuilt_kernel(tmp_path, machine):
+    """When gdb reads the kernel's file again, nothing is kept of what it was before."""
+    vmlinux, file = pathlib.Path(ROOT, "build", machine.arch, "vmlinux"), tmp_path / "vmlinux"
+    altered(vmlinux, tmp_path / "altered")
+    shutil.copy(vmlinux, file)
+    name = "python print('name', kernel.symbols().name(address))"
+    commands = [f"source {ROOT}/tools/gdb/vitrine.py", "python from vt import kernel; address = kernel.address_of('vfs_read')", name,
+                f"shell cp {tmp_path}/altered {file}", name, f"file {file}", name]
+    done = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *(word for one in commands for word in ("-ex", one)), file], text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+    # In between gdb's own symbols are the old ones still.
+    assert re.findall("^name (.*)$", done.stdout, re.M) == ["vfs_read", "vfs_read", "vfs_rxxd"], done.stdout
 
 
 def test_before_the_kernel_is_up(machine):

@@ -7,7 +7,7 @@ import struct
 
 import gdb
 
-from vt.image import image
+from vt.image import image, kept
 
 WORD = 8
 ALL = (1 << 64) - 1
@@ -28,14 +28,9 @@ def address_of(name):
     return int(variable(f"(unsigned long)&{name}"))
 
 
-_enumerators = {}
-
-
 def enumerator(name):
     """The number of a name of some enum."""
-    if name not in _enumerators:
-        _enumerators[name] = int(variable(name))
-    return _enumerators[name]
+    return kept(("enumerator", name), lambda: int(variable(name)))
 
 
 def type_of(name):
@@ -295,12 +290,6 @@ class Symbols:
         return f"{found[0]}+{found[1] + back:#x}/{found[2]:#x}"
 
 
-_symbols = {}
-
-
 def symbols():
     """The table of the program that gdb has loaded."""
-    program = gdb.current_progspace().filename
-    if program not in _symbols:
-        _symbols[program] = Symbols()
-    return _symbols[program]
+    return kept("symbols", Symbols)

@@ -8,6 +8,7 @@ import struct
 import gdb
 
 from vt import kernel
+from vt.image import kept
 from vt.machine import machine, register, selected
 
 MOST = 64  # as the kernel's own dumps
@@ -46,19 +47,13 @@ class Layout:
         self.depths = depths_from(self.handler)
 
 
-_layouts = {}
-
-
 def layout():
-    program = gdb.current_progspace().filename
-    if program not in _layouts:
-        _layouts[program] = Layout()
-    return _layouts[program]
+    return kept("layout", Layout)
 
 
 def known_layout():
     """For unwinders: None, if it has not been asked for before."""
-    return _layouts.get(gdb.current_progspace().filename)
+    return kept("layout")
 
 
 class Shadow:
