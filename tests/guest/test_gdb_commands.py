@@ -59,6 +59,14 @@ def check_printers(task, tree_type, listed, page):
     assert re.search(r"= frame 0x\w+ \S+ order \d+, \d+ references, mapped \d+ times", page), page
 
 
+def check_other_build(gdb, other):
+    """Symbols of another kernel of the same machine: no command answers from them."""
+    altered(pathlib.Path(gdb.vmlinux), other)
+    gdb.vmlinux = str(other)
+    for answer in gdb.ask("vt-ps", "vt-trace", "print $vt_task(2)", "vt-kernel print $vt_task(2)"):
+        assert answer.removeprefix("vt-kernel: ") == f"{other} is not what the guest runs: another kernel does, or none yet"
+
+
 def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
     with under_gdb(machine, tmp_path, smp=2) as (guest, gdb):
         guest.run("(while :; do :; done) & (while :; do :; done) & (while :; do :; done) & sleep 0.5; echo hello > /dev/kmsg")
@@ -79,6 +87,7 @@ def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
         for name in ("vt-ps", "vt-bt", "vt-irq"):
             assert re.search(rf"^{name} +\w", answers[13], re.M), answers[13]
         assert dict(zip(BAD, answers[14:])) == BAD
+        check_other_build(gdb, tmp_path / "vmlinux")
 
 
 def user_program(gdb):

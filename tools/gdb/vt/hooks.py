@@ -104,7 +104,12 @@ The function's site must hold a call: trace it first (vt-ftrace FUNCTION tells).
         site = sites.addresses[sites.of(words[0])[0]]
         if decoded(site) == "nop":
             raise gdb.GdbError(f"{words[0]} is not traced now, its site holds a nop: vt-ftrace {words[0]}")
-        return self._entry(words[0], site)
+        lines = []
+        try:
+            for line in self._entry(words[0], site):
+                lines.append(line)
+        finally:
+            yield from lines  # in one piece, also when it came to an end early: gdb has told of each stop meanwhile
 
     def _entry(self, name, site):
         go_to(site)

@@ -13,6 +13,27 @@ WORD = 8
 ALL = (1 << 64) - 1
 HIGH_HALF = 1 << 63  # the kernel's addresses, on both machines
 
+# What reading of memory ends in: it is not there, or what is there makes no sense.
+NONSENSE = (struct.error, OverflowError, IndexError, KeyError, ValueError, ZeroDivisionError)
+UNREADABLE = (gdb.error, gdb.GdbError, *NONSENSE)
+
+
+def why(error):
+    """One of these in words."""
+    return f"this makes no sense: {error}" if isinstance(error, NONSENSE) else str(error)
+
+
+def check_guest():
+    """Does the guest run what gdb has the symbols of? Its constant data, the table of symbols among them, are the file's."""
+    connection = gdb.selected_inferior().connection
+    if not gdb.selected_thread() or kept("guest") == [connection]:
+        return
+    place = address_of("__start_ksyms_offset")
+    data, at = image().find(place)
+    if read(place - at, len(data)) != data:
+        raise gdb.GdbError(f"{gdb.current_progspace().filename} is not what the guest runs: another kernel does, or none yet")
+    kept("guest", list)[:] = [connection]
+
 
 def variable(name):
     """A variable of the kernel, as a gdb.Value. `name` may be any expression of constant place."""
@@ -147,10 +168,12 @@ def list_nodes(head):
     for _ in range(MOST):
         if node == first:
             return
-        if not node:
-            raise gdb.GdbError(f"the list at {first:#x} is broken behind {before:#x}")
+        try:
+            following = word(node)
+        except gdb.MemoryError as error:
+            raise gdb.GdbError(f"the list at {first:#x} is broken behind {before:#x}: {error}") from error
         yield node
-        node, before = word(node), node
+        node, before = following, node
     raise gdb.GdbError(f"the list at {first:#x} does not come back to its head")
 
 

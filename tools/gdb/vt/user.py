@@ -61,7 +61,7 @@ def at_stop(event):
                 name = program_of(kernel.current())
             if name:
                 Loaded.load(name)
-    except (gdb.error, gdb.GdbError):
+    except kernel.UNREADABLE:
         return
 
 
@@ -98,7 +98,7 @@ reach the kernel's memory. (The commands of ours do.)"""
     def invoke(self, argument, from_tty):
         if not argument:
             raise gdb.GdbError(f"usage: {self.usage}")
-        with privileged():
+        with command.one_line(self.name), privileged():
             gdb.execute(argument, from_tty)
 
 
