@@ -101,10 +101,29 @@ def check_user_program(answers, cpu_task):
     assert re.match(r"#0 +(0x\w+ in )?\w+ \(", answers[4]), "\n".join(answers)
 
 
+TRACED = "cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; echo function_graph > current_tracer; while :; do echo > /dev/null; done &"
+# vt-kernel: what it does not do, since the guest might run meanwhile, with rights that it has not.
+REFUSED = ("continue", "stepi", "vt-hooks vfs_write", "frame apply all stepi", "thread 1", "print vfs_write(0, 0, 0, 0)")
+
+
+def check_rights(gdb):
+    """From a stop in user mode: nothing lets the guest run with the rights by which the kernel's memory is read."""
+    answers = gdb.ask("vt-user true", "hbreak main", "continue", "delete", "print/x $pc", *(f"vt-kernel {command}" for command in REFUSED), "print/x $pc",
+                      "vt-kernel print/x nr_cpu_ids", "vt-hooks vfs_write", "show may-call-functions", timeout=50)[1:]
+    assert re.fullmatch(r"\$1 = 0x\w{6}", answers[3]) and answers[10] == answers[3].replace("$1", "$2"), answers
+    for command, answer in zip(REFUSED[:-1], answers[4:9]):
+        assert re.fullmatch(rf"{command.split()[0]}: vt-kernel knows print, .*: nothing that may let the guest run", answer), answer
+    assert "may-call-functions is off" in answers[9] and answers[11] == "$3 = 0x1" and answers[13].endswith(" on."), answers
+    assert re.search(r"^back in \w+: what vfs_write returned is as it was$", answers[12], re.M), answers[12]
+
+
 def test_symbols_of_user_programs(tmp_path, machine):
     with under_gdb(machine, tmp_path) as (guest, gdb):
         guest.run("while :; do /bin/true; done &")
         check_user_program(user_program(gdb), r" {}\s+on CPU 0$")
+        guest.run(TRACED)
+        check_rights(gdb)
+        assert guest.run("echo alive") == (0, "alive\n")
         if machine.arch == platform.machine() and shutil.which("gdb"):
             check_user_program(user_program(Gdb(machine, gdb.socket, "gdb")), r" {}\s+on CPU 0$")
 
