@@ -24,7 +24,7 @@ echo 1 > instances/g/events/sched/enable; echo 1 > instances/g/tracing_on; sleep
 echo 1 > instances/f/tracing_on; sleep 0.1; echo 0 > instances/f/tracing_on"""
 SHOWN = (".", "instances/f", "instances/g", "instances/s", "instances/e")
 BAD = {
-    "vt-trace -i nonesuch": "no instance nonesuch: f, g, s, e",
+    "vt-trace -i nonesuch": "no instance nonesuch: there are f, g, s, e",
     "vt-trace -c 2": "there is no CPU 2: 0 to 1",
     "vt-trace -c": "-c: a value is missing",
     "vt-trace -x 1": "-x: no such option",
@@ -216,8 +216,9 @@ def test_panicked(tmp_path, machine):
         lines = answers[3].splitlines(keepends=True)
         assert_equal(dump, "".join(lines[12:]) + "\n")
         assert "sysrq_crash" in answers[4]
-        after = gdb.ask("vt-bt all", "vt-trace", "vt-ps", "vt-dmesg")
+        after = gdb.ask("vt-bt all", "vt-trace", "vt-ps", "vt-dmesg", "vt-irq")
         check_stacks(before, after[0])
+        assert sorted(re.findall(r"^CPU \d: (stopped; )?", after[4], re.M)) == ["", "stopped; "] and " CPU1" in after[4], after[4]
         assert len(after[1].splitlines()) == 12, "what was dumped has been consumed"
         own = console.split("Kernel panic - not syncing")[1].split("Call trace:\n")[1].split("\nDumping")[0]
         assert own.split("\n", 3)[3] in after[0], after[0]

@@ -110,7 +110,9 @@ def callee_lines(target):
 
 
 class Ftrace(command.Command):
-    """Show a function's site: whether it holds a nop or a call now and of whom, what that calls in turn, and for each user of
+    """Show a function's site: a nop or a call, whom it calls, and which users want it.
+
+Whether it holds a nop or a call now and of whom, what that calls in turn, and for each user of
 ftrace whether its filters want the function.
 
 The function is named, or an address in it is given: vt-ftrace vfs_write, vt-ftrace 0xffffffc080012340"""

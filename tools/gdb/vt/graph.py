@@ -24,7 +24,9 @@ def returns_to(frame, shadow):
 
 
 class Graph(command.Command):
-    """Show a task's shadow stack, innermost call first: where each call returns to in truth, the word of the stack that holds
+    """Show a task's shadow stack: the calls whose returns are hooked.
+
+Innermost call first: where each call returns to in truth, the word of the stack that holds
 return_to_handler in its place, when the call began (ns of sched_clock), and who is told of its return.
 
 Without a pid: of the task that runs on the CPU that gdb looks at."""

@@ -90,7 +90,9 @@ def go_to_return(call, places):
 
 
 class Hooks(command.Command):
-    """Go along with one hooked call: wait until the function is called, then step each instruction of the tracer's entry code with a
+    """Go along with one hooked call, instruction by instruction, with comments.
+
+It waits until the function is called, then steps each instruction of the tracer's entry code with a
 comment on what it did, and, while returns are traced, of its return by return_to_handler.
 
 The function's site must hold a call: trace it first (vt-ftrace FUNCTION tells). The guest runs until it is called, ^C gives up."""
@@ -104,6 +106,8 @@ The function's site must hold a call: trace it first (vt-ftrace FUNCTION tells).
         site = sites.addresses[sites.of(words[0])[0]]
         if decoded(site) == "nop":
             raise gdb.GdbError(f"{words[0]} is not traced now, its site holds a nop: vt-ftrace {words[0]}")
+        gdb.write(f"waiting for a call of {words[0]}; ^C gives up\n")
+        gdb.flush()
         lines = []
         try:
             for line in self._entry(words[0], site):

@@ -25,7 +25,7 @@ def line_text(line):
 
 
 def lines_of_descriptors():
-    counts = {cpu: kernel.per_cpu("'irqdesc.c'::irq_counts", cpu)["irqs"] for cpu in kernel.online_cpus()}
+    counts = {cpu: kernel.per_cpu("'irqdesc.c'::irq_counts", cpu)["irqs"] for cpu in kernel.started_cpus()}
     table = kernel.variable("'irqdesc.c'::irq_descs")
     for number in range(1, table.type.range()[1] + 1):
         line = table[number]
@@ -59,11 +59,12 @@ behind an arrow; then in which context each CPU is, and the softirqs that wait t
     name = "vt-irq"
 
     def run(self, words):
-        yield " " * 11 + "".join(f"CPU{cpu:<8}" for cpu in kernel.online_cpus())
+        yield " " * 11 + "".join(f"CPU{cpu:<8}" for cpu in kernel.started_cpus())
         yield from lines_of_descriptors()
-        for cpu in kernel.online_cpus():
-            task = kernel.current(cpu)
-            yield f"CPU {cpu}: {context(int(task['preempt_count']))}; softirqs pending: {pending(cpu)}"
+        online = kernel.online_cpus()
+        for cpu in kernel.started_cpus():
+            task, stopped = kernel.current(cpu), "" if cpu in online else "stopped; "
+            yield f"CPU {cpu}: {stopped}{context(int(task['preempt_count']))}; softirqs pending: {pending(cpu)}"
 
 
 Irq()

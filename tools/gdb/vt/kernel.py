@@ -130,6 +130,12 @@ def online_cpus():
     return [cpu for cpu in cpus() if bits >> cpu & 1]
 
 
+def started_cpus():
+    """Those that run, and those that did until a panic stopped them."""
+    online = online_cpus()
+    return [cpu for cpu in cpus() if cpu in online or int(per_cpu("runqueues", cpu)["nr_switches"])]
+
+
 def per_cpu(name, cpu):
     """A CPU's own copy of a per-CPU variable."""
     return per_cpu_of(variable(name), cpu)

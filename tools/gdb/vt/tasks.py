@@ -137,7 +137,19 @@ class TaskFunction(gdb.Function):
         return task
 
 
+class CurrentFunction(gdb.Function):
+    """$vt_current(): the struct task_struct of the task that runs on the CPU that gdb looks at."""
+
+    def invoke(self):
+        with command.one_line("$vt_current"), privileged():
+            kernel.check_guest()
+            task = kernel.current()
+            task.fetch_lazy()
+        return task
+
+
 Ps()
 Runq()
 Backtrace()
 TaskFunction("vt_task")
+CurrentFunction("vt_current")

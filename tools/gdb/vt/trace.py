@@ -84,8 +84,8 @@ class Array:
     def __init__(self, name):
         found = [array for one, array in arrays() if one == name]
         if not found:
-            names = ", ".join(one for one, _ in arrays() if one) or "there are none"
-            raise gdb.GdbError(f"no instance {name}: {names}")
+            names = ", ".join(one for one, _ in arrays() if one)
+            raise gdb.GdbError(f"no instance {name}: {f'there are {names}' if names else 'there are none'}")
         self.value = found[0]
         self.buffer = self.value["buffer"]
         if not int(self.buffer):
