@@ -169,6 +169,15 @@ def test_broken_records_are_gaps(vtrace, put):
     assert marks["task-7"] == ["records lost: inner", "records lost: outer"] and "records lost" in slices["CPU 0"]
 
 
+def test_pages_of_times(vtrace, put):
+    """Time stamps come with records; a page that ones fill is broken. Of a record that was taken back, a gap in the page is left."""
+    ones = struct.pack("<QQ", 5, 4000) + b"\xff" * (dat.PAGE - 16)
+    status, said, _ = vtrace.run("check", put(dat.version_7([("", "local", {0: dat.page(1000, *CALLS)}), ("one", "local", {0: ones})])))
+    assert status == 1 and b"instance one: CPU 0, 0.000000005: the page at " in said and b": it holds times and no record\n" in said
+    taken_back = struct.pack("<QQIII", 5, 12, 10 << 5 | 29, 8, 0).ljust(dat.PAGE, b"\0")
+    assert vtrace.good("check", put(dat.version_7([("", "local", {0: taken_back})]))) == b"in order: 0 records of 1 CPUs\n"
+
+
 @pytest.mark.parametrize("clock", ("", "local", "global", "perf", "mono", "mono_raw", "boot", "tai"))
 def test_clocks_in_ns(vtrace, put, clock):
     path = put(dat.version_7([("", clock, {0: dat.page(1000, *CALLS)})]))

@@ -75,6 +75,7 @@ static bool page_is_whole(const struct cursor *c)
 {
 	uint64_t commit, ts, size;
 	size_t at = 0;
+	bool records = false; /* or what is left of one that was taken back */
 
 	memcpy(&ts, c->page, 8);
 	memcpy(&commit, c->page + 8, 8);
@@ -101,6 +102,11 @@ static bool page_is_whole(const struct cursor *c)
 			return false;
 		}
 		at += step;
+		records |= (head & 31) < 30;
+	}
+	if (size && !records) {
+		fault(c, ts, "it holds times and no record");
+		return false;
 	}
 	return true;
 }
