@@ -290,6 +290,11 @@ def check_full_disk(session):
     assert re.search(r"^trace-record: f.dat: No space left on device: what was recorded is in pieces, /?\S*f.dat.\d+\*$", said, re.M) and status == 1, said
     session.run("kill $(pidof sleep); cat f.dat.* > /tmp/joined.dat; rm *")
     assert sum(map(len, report(session.fetch("/tmp/joined.dat"), "-N")[0].values())) > 1000
+    # No room for a latency tracer's text: it stays where it is.
+    status, said = session.guest.run("cd /tmp/full; trace-record -C local -p irqsoff -o f.dat -- sh -c 'cat /dev/zero > fill 2> /dev/null'; ls")
+    assert said == "trace-record: f.dat: No space left on device: the trace is in the buffers: trace-record -x takes it\nfill\n", said
+    session.run("trace-record -qx -o /tmp/l2.dat; cd /; rm /tmp/full/fill")
+    assert "# tracer: irqsoff\n" in trace_cmd("report", session.fetch("/tmp/l2.dat"))
 
 
 def test_vrun_brings_the_trace(machine, tmp_path):

@@ -336,6 +336,22 @@ static void prepare(void)
 	}
 }
 
+/* A latency tracer's maximum, for which there is room before the tracer goes. Without, it stays, and so do pages. */
+static void take_text(struct vt_array *a)
+{
+	int err;
+
+	a->buffer.text = vt_tracefs_read_or_die(a->name, "trace");
+	if (vt_out_more(&out, strlen(a->buffer.text)) == 0)
+		return;
+	err = errno;
+	vt_tracefs_keep();
+	vt_out_drop(&out);
+	in_pieces = total_pages() > 0;
+	vt_die(1, "%s: %s: the trace is in the buffers: trace-record -x takes it%s%s%s", opt.output, strerror(err),
+	       in_pieces ? "; other buffers' pages are in " : "", in_pieces ? out.part : "", in_pieces ? ".*" : "");
+}
+
 /* The rest of the pages, and what the file says besides; then everything is as it was, whoever reads the file. */
 static bool finish(struct vt_dat *d, struct vt_dat_buffer *buffers, bool good)
 {
@@ -347,7 +363,7 @@ static bool finish(struct vt_dat *d, struct vt_dat_buffer *buffers, bool good)
 	}
 	for (size_t i = 0; i < nr_arrays; i++) {
 		if (arrays[i].buffer.text)
-			arrays[i].buffer.text = vt_tracefs_read_or_die(arrays[i].name, "trace");
+			take_text(&arrays[i]);
 		buffers[i] = arrays[i].buffer;
 	}
 	vt_dat_note(d, buffers, nr_arrays);

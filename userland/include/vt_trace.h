@@ -131,6 +131,8 @@ void vt_out_open(struct vt_out *o, const char *path);
 /* Make the file beside with n bytes of room, so that a full disk is known before anything is taken from the
  * buffers. A full disk ends the program. */
 void vt_out_reserve(struct vt_out *o, size_t n);
+/* Before it is written: so much more room. Returns 0, or -1 with errno. */
+int vt_out_more(struct vt_out *o, size_t n);
 /* The file beside is whole: give it the name `to`. Returns 0, or -1 with errno. */
 int vt_out_rename(struct vt_out *o, const char *to);
 /* Take the file beside away, if it is there. */

@@ -43,23 +43,31 @@ void vt_out_open(struct vt_out *o, const char *path)
 	sprintf(o->part, "%s.%d", base, (int)getpid());
 }
 
-void vt_out_reserve(struct vt_out *o, size_t n)
+int vt_out_more(struct vt_out *o, size_t n)
 {
 	static const char zeros[VT_TRACE_PAGE];
+	int ret = 0;
+
+	lseek(o->part_fd, 0, SEEK_END);
+	for (size_t done = 0; done < n && ret == 0; done += sizeof(zeros))
+		ret = vt_write_all(o->part_fd, zeros, sizeof(zeros));
+	lseek(o->part_fd, 0, SEEK_SET);
+	return ret;
+}
+
+void vt_out_reserve(struct vt_out *o, size_t n)
+{
 	const char *where = o->regular ? o->path : o->part;
+	int err;
 
 	o->part_fd = open(o->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (o->part_fd < 0)
 		vt_die_errno(1, where);
-	for (size_t done = 0; done < n; done += sizeof(zeros)) {
-		if (vt_write_all(o->part_fd, zeros, sizeof(zeros)) < 0) {
-			int err = errno;
-
-			vt_out_drop(o);
-			vt_die(1, "%s: %s: nothing was recorded, the buffers are as they were", where, strerror(err));
-		}
+	if (vt_out_more(o, n) < 0) {
+		err = errno;
+		vt_out_drop(o);
+		vt_die(1, "%s: %s: nothing was recorded, the buffers are as they were", where, strerror(err));
 	}
-	lseek(o->part_fd, 0, SEEK_SET);
 }
 
 int vt_out_rename(struct vt_out *o, const char *to)
