@@ -15,6 +15,7 @@ import re
 import secrets
 import shlex
 import signal
+import stat
 import sys
 import termios
 import time
@@ -117,7 +118,7 @@ def port_arguments(machine, ports):
     *before, device = machine.ports
     words = [*before, f"{device},max_ports={len(ports) + 1}"]
     for number, (name, target) in enumerate(ports.items()):
-        if not name or "/" in name or name in (".", "..") or len(name) > 100:
+        if not name or "/" in name or name in (".", "..") or len(os.fsencode(name)) > 100:
             raise GuestError(f"port '{name}': this is no name for a file", NO_STATUS)
         kind, colon, path = target.partition(":")
         if kind == "socket" and colon:
@@ -137,6 +138,8 @@ def quoted(text):
 def check_writable(name, path):
     """The file exists then, empty: QEMU's own message would come after others of its own."""
     try:
+        if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
+            raise GuestError(f"port {name}: {path}: a FIFO; a file or socket:PATH is wanted", NO_STATUS)
         with open(path, "wb"):
             pass
     except OSError as error:

@@ -36,6 +36,7 @@
 
 #define RFLAGS_TF_RF 0x10100
 
+	.cfi_sections .debug_frame		/* the file has it, the memory has not */
 	.section .entry.text, "ax"
 
 /*
@@ -254,6 +255,9 @@ FUNC_END ret_to_user
  * itself. pt_regs is built whole, so that signals, fork and tracers find every register.
  */
 FUNC entry_SYSCALL_64
+	.cfi_startproc simple			/* for debuggers: nobody has called us */
+	.cfi_def_cfa %rsp, 8
+	.cfi_undefined %rip
 	swapgs
 	mov	%rsp, %gs:user_rsp		/* for these few instructions only: no switch can come between */
 	mov	%gs:kernel_stack_end, %rsp
@@ -295,6 +299,7 @@ FUNC entry_SYSCALL_64
 	mov	S_RSP-S_VECTOR(%rsp), %rsp	/* rsp was at `vector` */
 	swapgs
 	sysretq
+	.cfi_endproc
 FUNC_END entry_SYSCALL_64
 
 /*

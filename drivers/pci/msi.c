@@ -55,14 +55,20 @@ static void msi_unmask(unsigned hwirq)
 	write_entry(hwirq, ENTRY_CONTROL, 0);
 }
 
-/* One word changes: a message goes to the old or to the new CPU. An id that does not fit stays where it was.
- */
+/* Masked meanwhile: a device may keep what it has read of one that is not (PCI 3.0, 6.8.2). An id that does not fit
+ * changes nothing. */
 static void msi_set_affinity(unsigned hwirq, unsigned cpu)
 {
+	void *entry = __atomic_load_n(&msi_entries[hwirq], __ATOMIC_ACQUIRE);
 	u64 id = boot_info.cpu_hwid[cpu];
+	u32 control;
 
-	if (id <= XAPIC_MAX_ID)
-		write_entry(hwirq, ENTRY_ADDRESS, MSI_ADDRESS | (u32)id << MSI_DESTINATION);
+	if (!entry || id > XAPIC_MAX_ID)
+		return;
+	control = readl(entry + ENTRY_CONTROL);
+	writel(control | ENTRY_MASKED, entry + ENTRY_CONTROL);
+	writel(MSI_ADDRESS | (u32)id << MSI_DESTINATION, entry + ENTRY_ADDRESS);
+	writel(control, entry + ENTRY_CONTROL);
 }
 
 static const struct irq_chip msi_chip = {

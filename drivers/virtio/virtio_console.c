@@ -57,30 +57,41 @@ static void set_flag(struct port *port, bool *flag, bool value)
 
 /* ---- What the device tells. [w] all */
 
+/* It came or went. Nothing of its life before holds, and the device knows of no file. */
+static void begin_life(struct port *port)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->lock, flags);
+	port->host_open = port->guest_open = false;
+	smp_store_release(&port->generation, port->generation + 1);
+	spin_unlock_irqrestore(&port->lock, flags);
+	port->told_open = false;
+	wake_up_interruptible_all(&port->wait);
+}
+
 static void port_added(struct port *port)
 {
 	int err;
 
-	if (port->present)
+	if (port_present(port))
 		return;
 	port->wants_ready = true;
 	port->name[0] = '\0';
-	set_flag(port, &port->host_open, false);
-	set_flag(port, &port->present, true);
+	begin_life(port);
 	err = device_add(&port->node);
 	if (err)
 		pr_err("virtio-console: /dev/%s: error %d\n", port->node_name, err);
 }
 
-/* Who is in a call of it finds out; a file that is open stays open, and each call gives -ENODEV. */
+/* Who is in a call of it finds out, once the name is gone. An open file stays so, and each call gives -ENODEV. */
 static void port_removed(struct port *port)
 {
-	if (!port->present)
+	if (!port_present(port))
 		return;
-	set_flag(port, &port->present, false);
-	set_flag(port, &port->host_open, false);
-	port->wants_ready = false;
 	device_remove(&port->node);
+	port->wants_ready = false;
+	begin_life(port);
 }
 
 /* A name that is none for a file is left to who knows the number. */
@@ -88,7 +99,7 @@ static void port_named(struct port *port, const char *name, unsigned len)
 {
 	int err = -EINVAL;
 
-	if (port->name[0] || !port->present)
+	if (port->name[0] || !port_present(port))
 		return;
 	len = strnlen(name, min_t(unsigned, len, sizeof(port->name) - 1));
 	memcpy(port->name, name, len);
@@ -119,7 +130,7 @@ static void control_message(struct virtio_console *con, const struct console_con
 		port_removed(port);
 		break;
 	case PORT_OPEN:
-		set_flag(port, &port->host_open, port->present && msg->value);
+		set_flag(port, &port->host_open, port_present(port) && msg->value);
 		break;
 	case PORT_NAME:
 		port_named(port, (const char *)(msg + 1), len - sizeof(*msg));
@@ -159,10 +170,8 @@ static bool tell_of_port(struct virtio_console *con, struct port *port)
 {
 	bool open = READ_ONCE(port->guest_open);
 
-	if (!port->present) {
-		port->told_open = false; /* the next one of this number will be told */
+	if (!port_present(port))
 		return false;
-	}
 	if (port->wants_ready) {
 		port->wants_ready = false;
 		return send_control(con, port->id, PORT_READY, 1);

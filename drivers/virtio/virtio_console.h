@@ -30,9 +30,13 @@ struct port {
 	char name[128];		    /* [w] what the host calls it, "" nothing */
 	wait_queue_head_t wait;	    /* readers, writers, pollers, and who closes */
 	spinlock_t lock;
-	bool present;	   /* [p] added by the device and not removed */
+	/*
+	 * [p] Counts its lives: one more when the device adds it, which makes it odd, and when it takes it away. A file
+	 * belongs to the life that it was opened in.
+	 */
+	unsigned generation;
 	bool host_open;	   /* [p] */
-	bool guest_open;   /* [p] a file is open */
+	bool guest_open;   /* [p] a file of this life is open */
 	bool told_open;	   /* [w] what the device was told of guest_open */
 	bool wants_ready;  /* [w] the device is to be told that the port is ready */
 	unsigned tx_pages; /* [p] pages that were written and that the device has */
@@ -69,6 +73,12 @@ void port_in_callback(struct virtqueue *vq);
 void port_out_callback(struct virtqueue *vq);
 /* The device is given pages to write to. 0, -ENOMEM. Thread context, boot. */
 int port_fill_rx(struct port *port);
+
+/* Added by the device and not removed? */
+static inline bool port_present(const struct port *port)
+{
+	return READ_ONCE(port->generation) & 1;
+}
 
 /* guest_open has changed: the device will be told. Any context but nmi. */
 static inline void port_tell_host(struct port *port)

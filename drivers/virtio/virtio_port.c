@@ -11,6 +11,7 @@
 #include <lib/atomic.h>
 #include <lib/string.h>
 #include <mm/page.h>
+#include <mm/slab.h>
 #include <proc/signal.h>
 #include <sched/current.h>
 #include <uapi/fcntl.h>
@@ -19,9 +20,28 @@
 
 #define CLOSING_WAIT_NS (10 * NSEC_PER_SEC)
 
+/* An open file: of this life of the port only. [I] all */
+struct port_file {
+	struct port *port;
+	unsigned generation;
+};
+
+static struct port *port_of(const struct file *f)
+{
+	return ((struct port_file *)f->private_data)->port;
+}
+
 static bool read_flag(const bool *flag)
 {
 	return smp_load_acquire(flag);
+}
+
+/* Is the file's port still the one that it was opened for? */
+static bool alive(const struct file *f)
+{
+	const struct port_file *own = f->private_data;
+
+	return smp_load_acquire(&own->port->generation) == own->generation;
 }
 
 /* ---- From the host */
@@ -62,8 +82,12 @@ static char *next_input(struct port *port)
 {
 	char *page;
 
-	while ((page = virtqueue_get_buf(port->in, &port->rx_len)) && !port->rx_len)
+	/* One that is empty goes back at once; a device may not keep us busy with such. */
+	for (unsigned n = 0; (page = virtqueue_get_buf(port->in, &port->rx_len)) && !port->rx_len; n++) {
 		give_back(port, page);
+		if (n == PORT_RX_PAGES)
+			return NULL;
+	}
 	port->rx_at = 0;
 	WRITE_ONCE(port->rx, page);
 	return page;
@@ -90,27 +114,27 @@ static ssize_t read_pages(struct port *port, char __user *buf, size_t n)
 	return done;
 }
 
-static bool read_would_block(const struct port *port)
+static bool read_would_block(const struct file *f)
 {
-	return read_flag(&port->present) && read_flag(&port->host_open) && !has_input(port) &&
+	const struct port *port = port_of(f);
+
+	return alive(f) && read_flag(&port->host_open) && !has_input(port) &&
 	       !virtqueue_is_broken(port->in);
 }
 
 /* What has come is read even when the host has closed since. */
 static ssize_t port_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
-	struct port *port = f->private_data;
+	struct port *port = port_of(f);
 	bool host_open;
 	ssize_t res;
 
 	while (n) {
-		if (!read_flag(&port->present))
-			return -ENODEV;
 		host_open = read_flag(&port->host_open); /* before looking: what came first is found */
 		res = mutex_lock_interruptible(&port->read_mutex);
 		if (res)
 			return -ERESTARTSYS;
-		res = read_pages(port, buf, n);
+		res = alive(f) ? read_pages(port, buf, n) : -ENODEV;
 		mutex_unlock(&port->read_mutex);
 		if (res || !host_open)
 			return res;
@@ -118,7 +142,9 @@ static ssize_t port_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 			return -EIO;
 		if (f->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		res = wait_event_interruptible(&port->wait, !read_would_block(port));
+		if (signal_pending(current)) /* a device that sends nothing, over and over, does not let us sleep */
+			return -ERESTARTSYS;
+		res = wait_event_interruptible(&port->wait, !read_would_block(f));
 		if (res)
 			return res;
 	}
@@ -154,13 +180,14 @@ void port_out_callback(struct virtqueue *vq)
 }
 
 /* A page more for the device: so many may be under way. Undone by unreserve_page or the device. */
-static bool reserve_page(struct port *port)
+static bool reserve_page(const struct file *f)
 {
+	struct port *port = port_of(f);
 	unsigned long flags;
 	bool there;
 
 	spin_lock_irqsave(&port->lock, flags);
-	there = port->present && port->host_open && port->tx_pages < min(PORT_TX_PAGES, port->out->size);
+	there = alive(f) && port->host_open && port->tx_pages < min(PORT_TX_PAGES, port->out->size);
 	port->tx_pages += there;
 	spin_unlock_irqrestore(&port->lock, flags);
 	return there;
@@ -176,26 +203,29 @@ static void unreserve_page(struct port *port)
 	wake_up_interruptible_all(&port->wait);
 }
 
-static bool write_would_block(struct port *port)
+static bool write_would_block(const struct file *f)
 {
-	return read_flag(&port->present) && !virtqueue_is_broken(port->out) &&
+	const struct port *port = port_of(f);
+
+	return alive(f) && !virtqueue_is_broken(port->out) &&
 	       (!read_flag(&port->host_open) ||
 		READ_ONCE(port->tx_pages) >= min(PORT_TX_PAGES, port->out->size));
 }
 
 /* 0: a page is reserved. -ENODEV, -EIO, -EAGAIN, -ERESTARTSYS. */
-static int wait_page(struct port *port, bool nonblock)
+static int wait_page(struct file *f)
 {
+	struct port *port = port_of(f);
 	int err;
 
-	while (!reserve_page(port)) {
-		if (!read_flag(&port->present))
+	while (!reserve_page(f)) {
+		if (!alive(f))
 			return -ENODEV;
 		if (virtqueue_is_broken(port->out))
 			return -EIO;
-		if (nonblock)
+		if (f->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(&port->wait, !write_would_block(port));
+		err = wait_event_interruptible(&port->wait, !write_would_block(f));
 		if (err)
 			return err;
 	}
@@ -230,14 +260,13 @@ static ssize_t send_page(struct port *port, const char *buf, size_t n, bool kern
  * counts. */
 static ssize_t port_write_any(struct file *f, const char *buf, size_t n, bool kernel)
 {
-	struct port *port = f->private_data;
 	size_t done = 0;
 	ssize_t res;
 
 	while (done < n) {
-		res = wait_page(port, f->f_flags & O_NONBLOCK);
+		res = wait_page(f);
 		if (!res)
-			res = send_page(port, buf + done, n - done, kernel);
+			res = send_page(port_of(f), buf + done, n - done, kernel);
 		if (res < 0)
 			return done ? (ssize_t)done : res;
 		done += res;
@@ -257,38 +286,67 @@ static ssize_t port_write_kernel(struct file *f, const void *buf, size_t n, loff
 
 /* ---- Open, poll, close */
 
-static int port_open(struct inode *inode, struct file *f)
+/* Who opens finds nothing of what came for others: the host is told of us, and writes, only then. */
+static void discard_input(struct port *port)
 {
-	struct port *port = f->private_data;
+	mutex_lock(&port->read_mutex);
+	while (port->rx || next_input(port)) {
+		give_back(port, port->rx);
+		WRITE_ONCE(port->rx, NULL);
+	}
+	mutex_unlock(&port->read_mutex);
+}
+
+/* The port is the file's. -ENODEV, -EBUSY. */
+static int claim_port(struct port_file *own)
+{
+	struct port *port = own->port;
 	unsigned long flags;
 	int err = 0;
 
 	spin_lock_irqsave(&port->lock, flags);
-	if (!port->present)
+	own->generation = port->generation;
+	if (!port_present(port))
 		err = -ENODEV;
 	else if (port->guest_open)
 		err = -EBUSY;
 	else
 		port->guest_open = true;
 	spin_unlock_irqrestore(&port->lock, flags);
-	if (err)
+	return err;
+}
+
+static int port_open(struct inode *inode, struct file *f)
+{
+	struct port_file *own = kmalloc(sizeof(*own), GFP_KERNEL);
+	int err;
+
+	if (!own)
+		return -ENOMEM;
+	own->port = f->private_data;
+	err = claim_port(own);
+	if (err) {
+		kfree(own);
 		return err;
+	}
+	f->private_data = own;
 	f->f_mode |= FMODE_NOSEEK;
-	port_tell_host(port);
+	discard_input(own->port);
+	port_tell_host(own->port);
 	return 0;
 }
 
 static unsigned port_poll(struct file *f, struct poll_table *pt)
 {
-	struct port *port = f->private_data;
+	struct port *port = port_of(f);
 	unsigned mask = 0;
 
 	poll_wait(f, &port->wait, pt);
-	if (!read_flag(&port->present))
+	if (!alive(f))
 		return POLLHUP;
-	if (!read_would_block(port))
+	if (!read_would_block(f))
 		mask |= POLLIN | POLLRDNORM;
-	if (!write_would_block(port))
+	if (!write_would_block(f))
 		mask |= POLLOUT | POLLWRNORM;
 	if (!read_flag(&port->host_open))
 		mask |= POLLHUP;
@@ -296,9 +354,11 @@ static unsigned port_poll(struct file *f, struct poll_table *pt)
 }
 
 /* Has the host taken all, or will it never? */
-static bool drained(struct port *port)
+static bool drained(const struct file *f)
 {
-	return !READ_ONCE(port->tx_pages) || !read_flag(&port->present) || !read_flag(&port->host_open) ||
+	const struct port *port = port_of(f);
+
+	return !READ_ONCE(port->tx_pages) || !alive(f) || !read_flag(&port->host_open) ||
 	       virtqueue_is_broken(port->out);
 }
 
@@ -317,7 +377,7 @@ static bool killed(void)
  */
 static int port_flush(struct file *f)
 {
-	struct port *port = f->private_data;
+	struct port *port = port_of(f);
 	s64 left = current->flags & PF_EXITING ? CLOSING_WAIT_NS : S64_MAX / 2;
 	int err = 0;
 	DEFINE_WAIT(wait);
@@ -326,7 +386,7 @@ static int port_flush(struct file *f)
 		return 0;
 	while (!err && left > 0) {
 		prepare_to_wait(&port->wait, &wait, TASK_INTERRUPTIBLE);
-		if (drained(port))
+		if (drained(f))
 			break;
 		if (signal_pending(current))
 			err = -EINTR;
@@ -337,27 +397,17 @@ static int port_flush(struct file *f)
 	return err;
 }
 
-/* What came and was not read is nobody's. */
-static void discard_input(struct port *port)
-{
-	mutex_lock(&port->read_mutex);
-	while (port->rx || next_input(port)) {
-		give_back(port, port->rx);
-		WRITE_ONCE(port->rx, NULL);
-	}
-	mutex_unlock(&port->read_mutex);
-}
-
 static int port_release(struct inode *inode, struct file *f)
 {
-	struct port *port = f->private_data;
+	struct port *port = port_of(f);
 	unsigned long flags;
 
-	discard_input(port);
 	spin_lock_irqsave(&port->lock, flags);
-	port->guest_open = false;
+	if (alive(f))
+		port->guest_open = false;
 	spin_unlock_irqrestore(&port->lock, flags);
 	port_tell_host(port);
+	kfree(f->private_data);
 	return 0;
 }
 

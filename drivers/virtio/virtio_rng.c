@@ -131,6 +131,7 @@ static const struct device_node rng_node = {"hwrng", S_IFCHR | 0600, MKDEV(10, 1
 static int rng_probe(struct virtio_device *dev)
 {
 	struct virtio_rng *rng;
+	int err;
 
 	if (the_rng)
 		return -EBUSY;
@@ -148,9 +149,12 @@ static int rng_probe(struct virtio_device *dev)
 		return -ENOMEM;
 	}
 	the_rng = rng;
-	virtio_device_ready(dev);
+	virtio_device_ready(dev); /* from here on the memory is the device's: no error any more */
 	ask(rng);
-	return device_add(&rng_node);
+	err = device_add(&rng_node);
+	if (err)
+		pr_err("virtio-rng: no /dev/hwrng: error %d\n", err);
+	return 0;
 }
 
 static const struct virtio_driver rng_driver = {

@@ -79,6 +79,6 @@ int kstrtoint(const char *s, unsigned base, int *res);
 int kstrtouint(const char *s, unsigned base, unsigned *res);
 /* y n 1 0 on off as Linux takes them. */
 int kstrtobool(const char *s, bool *res);
-/* "64K", "1M", "2G": value in bytes; *end is where parsing stopped. */
+/* "64K", "1M", "2G": value in bytes, U64_MAX if it is more; *end is where parsing stopped. */
 u64 memparse(const char *s, char **end);
 u64 simple_strtoull(const char *s, char **end, unsigned base);

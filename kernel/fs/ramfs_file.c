@@ -153,7 +153,7 @@ static struct page *create_page(struct inode *inode, unsigned long index)
 	bool raced = true;
 
 	if (!charge_page(usage))
-		return NULL;
+		return ERR_PTR(-ENOSPC);
 	page = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	if (page)
 		page = tree_insert(inode->i_private, index, page, &raced);
@@ -161,10 +161,10 @@ static struct page *create_page(struct inode *inode, unsigned long index)
 		__atomic_fetch_add(&inode->i_blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
 	else
 		atomic64_add(-1, &usage->pages);
-	return page;
+	return page ? page : ERR_PTR(-ENOMEM);
 }
 
-/* With a reference; NULL: neither memory nor the file system has room. */
+/* With a reference; -ENOSPC: the file system is full, -ENOMEM: memory is. */
 static struct page *find_or_create_page(struct inode *inode, unsigned long index)
 {
 	struct page *page = find_get_page(inode->i_private, index);
@@ -175,12 +175,9 @@ static struct page *find_or_create_page(struct inode *inode, unsigned long index
 /* A hole that is mapped becomes a page, so that writers and readers go on to see the same memory. */
 static struct page *ramfs_get_page(struct file *file, unsigned long pgoff)
 {
-	struct page *page;
-
 	if (pgoff >= DIV_ROUND_UP((u64)READ_ONCE(file->f_inode->i_size), PAGE_SIZE))
 		return ERR_PTR(-EIO);
-	page = find_or_create_page(file->f_inode, pgoff);
-	return page ? page : ERR_PTR(-ENOMEM);
+	return find_or_create_page(file->f_inode, pgoff);
 }
 
 /* Bytes copied out of one page; short when user memory faults. */
@@ -227,8 +224,8 @@ static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size
 	struct page *page = find_or_create_page(inode, at >> PAGE_SHIFT);
 	size_t left;
 
-	if (!page)
-		return -ENOSPC;
+	if (IS_ERR(page))
+		return -ENOSPC; /* also where memory is what is full */
 	left = copy_in((char *)page_to_virt(page) + (at & (PAGE_SIZE - 1)), from, n, kernel);
 	put_page(page);
 	return left == n ? -EFAULT : (ssize_t)(n - left);

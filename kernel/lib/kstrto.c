@@ -159,7 +159,9 @@ u64 memparse(const char *s, char **end)
 	const char *unit = *rest ? strchr(units, *rest | 32) : NULL;
 
 	if (unit) {
-		v <<= 10 * (unit - units + 1);
+		unsigned shift = 10 * (unit - units + 1);
+
+		v = v <= U64_MAX >> shift ? v << shift : U64_MAX;
 		rest++;
 	}
 	if (end)

@@ -26,10 +26,14 @@ echo x 2> /dev/null > /tmp/small/b && fail 'a full file system took a byte'
 rm /tmp/small/a
 runs 'room again' sh -c 'echo x > /tmp/small/b'
 runs 'and again' dd if=/dev/zero of=/tmp/small/a bs=1k count=8 2> /dev/null
+rm /tmp/small/a
+dd if=/dev/zero of=/tmp/small/holes bs=1 count=1 seek=60000 2> /dev/null
+tohost /tmp/small/holes > /dev/null 2>&1
+same 'a mapped hole that has no room ends with SIGBUS' 135 $?
 runs 'a share of memory' mount -t tmpfs -o size=50% none /tmp/small
 umount /tmp/small
 umount /tmp/small
-for bad in size= size=0 size=x size=5q size=101% size=1k1 size size=4k,mode=9 nonsense; do
+for bad in size= size=0 size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nonsense; do
 	mount -t tmpfs -o $bad none /tmp/small 2> /dev/null && fail "mount -o $bad"
 done
 mount -t ramfs -o size=4k none /tmp/small 2> /dev/null && fail 'ramfs has no limit'

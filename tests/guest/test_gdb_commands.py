@@ -1,5 +1,6 @@
 """The commands of tools/gdb: what they say of a running guest is what the guest says itself."""
 
+import pathlib
 import platform
 import re
 import shutil
@@ -58,6 +59,14 @@ def check_printers(task, tree_type, listed, page):
     assert re.search(r"= frame 0x\w+ \S+ order \d+, \d+ references, mapped \d+ times", page), page
 
 
+def check_other_build(gdb, other):
+    """Symbols of another kernel of the same machine: no command answers from them."""
+    altered(pathlib.Path(gdb.vmlinux), other)
+    gdb.vmlinux = str(other)
+    for answer in gdb.ask("vt-ps", "vt-trace", "print $vt_task(2)", "vt-kernel print $vt_task(2)"):
+        assert answer.removeprefix("vt-kernel: ") == f"{other} is not what the guest runs: another kernel does, or none yet"
+
+
 def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
     with under_gdb(machine, tmp_path, smp=2) as (guest, gdb):
         guest.run("(while :; do :; done) & (while :; do :; done) & (while :; do :; done) & sleep 0.5; echo hello > /dev/kmsg")
@@ -78,6 +87,7 @@ def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
         for name in ("vt-ps", "vt-bt", "vt-irq"):
             assert re.search(rf"^{name} +\w", answers[13], re.M), answers[13]
         assert dict(zip(BAD, answers[14:])) == BAD
+        check_other_build(gdb, tmp_path / "vmlinux")
 
 
 def user_program(gdb):
@@ -91,12 +101,52 @@ def check_user_program(answers, cpu_task):
     assert re.match(r"#0 +(0x\w+ in )?\w+ \(", answers[4]), "\n".join(answers)
 
 
+TRACED = "cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; echo function_graph > current_tracer; while :; do echo > /dev/null; done &"
+# vt-kernel: what it does not do, since the guest might run meanwhile, with rights that it has not.
+REFUSED = ("continue", "stepi", "vt-hooks vfs_write", "frame apply all stepi", "thread 1", "print vfs_write(0, 0, 0, 0)")
+
+
+def check_rights(gdb):
+    """From a stop in user mode: nothing lets the guest run with the rights by which the kernel's memory is read."""
+    answers = gdb.ask("vt-user true", "hbreak main", "continue", "delete", "print/x $pc", *(f"vt-kernel {command}" for command in REFUSED), "print/x $pc",
+                      "vt-kernel print/x nr_cpu_ids", "vt-hooks vfs_write", "show may-call-functions", timeout=50)[1:]
+    assert re.fullmatch(r"\$1 = 0x\w{6}", answers[3]) and answers[10] == answers[3].replace("$1", "$2"), answers
+    for command, answer in zip(REFUSED[:-1], answers[4:9]):
+        assert re.fullmatch(rf"{command.split()[0]}: vt-kernel knows print, .*: nothing that may let the guest run", answer), answer
+    assert "may-call-functions is off" in answers[9] and answers[11] == "$3 = 0x1" and answers[13].endswith(" on."), answers
+    assert re.search(r"^back in \w+: what vfs_write returned is as it was$", answers[12], re.M), answers[12]
+
+
 def test_symbols_of_user_programs(tmp_path, machine):
     with under_gdb(machine, tmp_path) as (guest, gdb):
         guest.run("while :; do /bin/true; done &")
         check_user_program(user_program(gdb), r" {}\s+on CPU 0$")
+        guest.run(TRACED)
+        check_rights(gdb)
+        assert guest.run("echo alive") == (0, "alive\n")
         if machine.arch == platform.machine() and shutil.which("gdb"):
             check_user_program(user_program(Gdb(machine, gdb.socket, "gdb")), r" {}\s+on CPU 0$")
+
+
+def altered(vmlinux, copy):
+    """Another build's file: its own table of symbols calls vfs_read otherwise."""
+    data = vmlinux.read_bytes()
+    assert b"\0vfs_read\0" in data
+    copy.write_bytes(data.replace(b"\0vfs_read\0", b"\0vfs_rxxd\0"))
+
+
+def test_rebuilt_kernel(tmp_path, machine):
+    """When gdb reads the kernel's file again, nothing is kept of what it was before."""
+    vmlinux, file = pathlib.Path(ROOT, "build", machine.arch, "vmlinux"), tmp_path / "vmlinux"
+    altered(vmlinux, tmp_path / "altered")
+    shutil.copy(vmlinux, file)
+    name = "python print('name', kernel.symbols().name(address))"
+    commands = [f"source {ROOT}/tools/gdb/vitrine.py", "python from vt import kernel; address = kernel.address_of('vfs_read')", name,
+                f"shell cp {tmp_path}/altered {file}", name, f"file {file}", name]
+    done = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *(word for one in commands for word in ("-ex", one)), file], text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+    # In between gdb's own symbols are the old ones still.
+    assert re.findall("^name (.*)$", done.stdout, re.M) == ["vfs_read", "vfs_read", "vfs_rxxd"], done.stdout
 
 
 def test_before_the_kernel_is_up(machine):

@@ -49,6 +49,85 @@ RECORDS = (f"vt-kernel print *(struct trace_entry *)({FIRST} + 4)",
            "vt-kernel print *(struct ring_buffer_event *)global_trace.buffer->cpu[0]->ring.commit_page->data->data")
 
 
+# ---- Damaged memory: what can be read is shown, and one line says what cannot.
+
+DAMAGE = """python
+import struct
+from vt import irq, kernel, trace
+memory, undone = gdb.selected_inferior(), []
+def write(address, data):
+    undone.append((address, kernel.read(address, len(data))))
+    memory.write_memory(address, data)
+def undo():
+    while undone:
+        memory.write_memory(*undone.pop())
+def ring(cpu):
+    return trace.Array("e").buffer["cpu"][cpu]["ring"]
+def cut(cpu):
+    at = int(ring(cpu)["commit_page"]["data"]) + 16
+    while not 3 < kernel.word(at) & 31 < 29:
+        at += 8 if kernel.word(at) & 31 > 29 else (kernel.word(at) & 31) * 4 + 4
+    header, = struct.unpack("<I", kernel.read(at, 4))
+    write(at, struct.pack("<I", header & ~31 | 2))
+    write(at + 12, struct.pack("<II", 29, (header & 31) * 4 - 8 - 4))
+def set_word(value, new):
+    write(int(value.address), struct.pack("<Q", new))
+def task(pid):
+    return kernel.task_of_pid(pid)
+def circle():
+    table = kernel.variable("'irqdesc.c'::irq_descs")
+    action = next(table[n]["actions"] for n in range(1, 1000) if int(table[n]["actions"]))
+    set_word(action["next"], int(action))
+end"""
+# What is done to memory, each undone before the next, and the commands whose answers are looked at then.
+DAMAGES = (
+    ("pass", ("vt-trace -i e", "vt-bt {shell}", "vt-bt all", "vt-ps", "vt-irq")),
+    ("cut(0)", ("vt-trace -i e",)),
+    ("set_word(ring(0)['commit_seq'], int(ring(0)['commit_seq']) + 10**9)", ("vt-trace -i e",)),
+    ("set_word(task({shell})['ret_stack']['top'], 0)", ("vt-graph {shell}", "vt-bt {shell}", "vt-bt all", "vt-ps")),
+    ("set_word(task(1)['tasks']['next'], 8)", ("vt-ps", "print $vt_task(30000)")),
+    ("circle()", ("vt-irq",)),
+)
+
+
+def check_damaged_trace(whole, cut, endless):
+    changed = [(good, bad) for good, bad in zip(whole, cut) if good != bad]
+    assert len(changed) == 1 and len(cut) == len(whole) + 1, cut
+    assert re.match(r"\[000\] +\d+\.\d{6}: <this makes no sense: unpack_from requires .*>$", changed[0][1]), changed
+    assert re.match(r"vt-trace: CPU 0: a record of type \d+: this makes no sense: unpack_from requires ", cut[-1]), cut[-1]
+    assert re.fullmatch(r"vt-trace: CPU 0: the ring buffer's ends make no sense: pages \d+ to 1\d{9} of \d+", endless[-1]), endless[-1]
+    assert [line for line in whole if "[001]" in line] == [line for line in endless if "[001]" in line and "started" not in line]
+
+
+def check_damaged_tasks(good, damaged, broken):
+    """good: vt-bt, vt-bt all, vt-ps; damaged: the shadow stack of the shell, which vt-graph was asked for as well."""
+    wrong = r"the shadow stack at 0x\w+ makes no sense: its top is 0x0"
+    assert re.fullmatch(wrong, damaged[0][0]) and re.fullmatch(wrong, damaged[1][-1]), damaged[:2]
+    shown = damaged[1][:-1]
+    assert shown == good[0][: len(shown)] and shown[-1].startswith(" ksys_read+") and len(good[0]) > len(shown), damaged[1]
+    assert damaged[2].count("Call trace:") == good[1].count("Call trace:") and set(good[1]) >= {
+        line for line in damaged[2] if not re.fullmatch(rf" <task at 0x\w+: {wrong}>", line)}, damaged[2]
+    assert damaged[3] == good[2], damaged[3]
+    assert broken[0][-2].split()[:3] == ["1", "1", "0"] and set(broken[0][:-1]) < set(good[2]), broken[0]
+    for line in broken[0][-1], broken[1][0]:
+        assert re.fullmatch(r"the list at 0x\w+ is broken behind 0x\w+: Cannot access memory at address 0x8", line), broken
+
+
+def check_damage(guest, gdb):
+    assert guest.run("echo ksys_read >> instances/g/set_ftrace_filter; echo 1 > instances/g/tracing_on")[0] == 0
+    shell = guest.run("echo $$")[1].strip()
+    commands = [(f"python undo(); {damage}", *asked) for damage, asked in DAMAGES]
+    flat = [command.format(shell=shell) for group in commands for command in group]
+    answers = [answer.splitlines() for answer in gdb.ask(DAMAGE, *flat, "python undo()")]
+    shown = [answer for command, answer in zip(flat, answers[1:]) if not command.startswith("python")]
+    whole, backtrace, every, tasks, interrupts = shown[:5]
+    check_damaged_trace(whole, *shown[5:7])
+    check_damaged_tasks((backtrace, every, tasks), shown[7:11], shown[11:13])
+    changed = [(good, bad) for good, bad in zip(interrupts, shown[13]) if good != bad]
+    assert len(shown[13]) == len(interrupts) and len(changed) == 1, shown[13]
+    assert changed[0][1].endswith(" <more than 64 handlers: their list is damaged>"), changed
+
+
 def run_all(guest, commands):
     """Line by line: the terminal takes no longer ones."""
     for line in commands.splitlines():
@@ -94,6 +173,7 @@ def test_trace_from_memory(tmp_path, machine):
         assert re.search(r"= pid \d+ \S{5} ", answers[5]), answers[5]
         assert re.search(r"= (time \w+|padding|nothing yet|\+\d+ ns, \d+ bytes: pid )", answers[6]), answers[6]
         assert dict(zip(BAD, answers[7:])) == BAD
+        check_damage(guest, gdb)
 
 
 # ---- A panicked guest

@@ -309,6 +309,17 @@ def test_vrun_brings_the_trace(machine, tmp_path):
     assert any(line.name == "sched_switch" for line in found[0])
 
 
+def test_tasks_that_end(machine, vtrace, tmp_path):
+    """The calls that a task never returns from end with it, and each task has the name that switches give it."""
+    (tmp_path / "script").write_text("for i in 1 2 3 4 5; do ls / > /dev/null; done; sleep 1\n")
+    subprocess.run([VRUN, "--arch", machine.arch, "--trace", tmp_path / "t.dat", "--trace-args", "-p function_graph -g do_exit -e sched -b 8000",
+                    tmp_path / "script"], check=True, timeout=100)
+    lines = vtrace.good("folded", tmp_path / "t.dat").decode().splitlines()
+    dead = [line for line in lines if ";do_task_dead" in line]
+    assert len(dead) > 5 and sum(int(line.rsplit(" ", 1)[1]) for line in dead) < 500_000_000, dead
+    assert {line.split("-")[0] for line in dead} >= {"ls", "sleep"} and not any(line.startswith("<...>") for line in lines), dead
+
+
 def test_speedscope_is_there():
     """What vtrace_files.check_importer hands to speedscope's own importer is handed to nobody without it."""
     if not importer():

@@ -55,9 +55,24 @@ def test_ports_and_random_bytes(machine, tmp_path):
         guest.qmp("device_add", driver="virtserialport", id="next", chardev="next", name="next", nr=2)
         passes(guest, "porttest plug")
         assert (tmp_path / "next").read_bytes() == b"next"
+        check_successor(guest, tmp_path)
         reads = [passes(guest, "dd if=/dev/hwrng bs=1000 count=1 2>/dev/null | hexdump") for _ in range(2)]
         assert reads[0] != reads[1] and all(len(set(re.findall(r"\b[0-9a-f]{4}\b", read))) > 400 for read in reads)
         assert guest.run("dmesg | grep -i virtio")[0], "the drivers complain"
+
+
+def check_successor(guest, folder):
+    """One port goes and another takes its number before the guest has seen either: an open file is the first one's for ever."""
+    assert guest.run("exec 5<> /dev/virtio-ports/next; cat <&5 > /tmp/heard 2>&1 & reader=$!")[0] == 0
+    guest.qmp("stop")
+    guest.qmp("device_del", id="next")
+    guest.qmp("chardev-add", id="after", backend={"type": "file", "data": {"out": str(folder / "after")}})
+    guest.qmp("device_add", driver="virtserialport", id="after", chardev="after", name="after", nr=2)
+    guest.qmp("cont")
+    assert guest.run("wait $reader; cat /tmp/heard") == (0, "cat: -: No such device\n")
+    assert guest.run("echo old >&5") == (1, "sh: echo: write error: No such device\n")
+    assert guest.run("echo new > /dev/virtio-ports/after; exec 5>&-; echo more > /dev/virtio-ports/after")[0] == 0
+    assert (folder / "after").read_bytes() == b"new\nmore\n"
 
 
 def connected(path):

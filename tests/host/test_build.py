@@ -1,11 +1,14 @@
 """The kernel's build with a small kernel of its own: what is built, when it is built again, and what fails it."""
 
 import os
+import re
 import shutil
 import socket
 import struct
 import subprocess
+import time
 
+import pexpect
 import pytest
 from elfimage import BuildError, Image
 from elftools.elf.elffile import ELFFile
@@ -291,3 +294,28 @@ def test_gdb_session_ends_qemu(made):
     assert "until the kernel has switched the MMU on" in done.stdout
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", int(port))), "QEMU's stub is gone"
+
+
+def listens(port):
+    """Does anybody on this machine? To connect would use up what the listener has room for."""
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        return any(re.match(rf" *\d+: [0-9A-F]+:{port:04X} \S+ 0A ", line) for line in file)
+
+
+def test_closed_terminal_ends_a_gdb_session(made):
+    """Also where the terminal tells only somebody who then waits for us, as make does."""
+    (made / "build" / made.name / "initramfs.cpio").write_bytes(b"")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    session = pexpect.spawn("bash", ["-c", f"trap : HUP; tools/vrun --arch {made.name} --build build/{made.name} --layout none --gdb {port} "
+                                           "--gdb-arg=-ex --gdb-arg='p 6 * 7' --gdb-arg=-ex --gdb-arg=continue; true"], cwd=made, timeout=60, encoding="utf-8")
+    session.expect(" = 42[^$]*Continuing")
+    os.close(session.child_fd)
+    for _ in range(600):
+        if not listens(port):
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("QEMU is still there")
+    session.closed = True

@@ -130,6 +130,17 @@ def test_what_cannot_start_says_why(build, options, words):
     assert done.returncode == 126 and words in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("options, words", [
+    (["--trace-args=-e sched"], "--trace OUT.DAT is wanted, too"),
+    (["--trace", "t.dat", "--trace-args=-e sched -o x"], "no -o, no -P"),
+    (["--trace", "t.dat", "--trace-args=-e sched", "--trace-args=-P x"], "no -o, no -P"),
+    (["--trace", "/", "--trace-args=-e sched"], "--trace /: a folder; a file is wanted"),
+])
+def test_trace_options_that_mean_nothing(build, options, words):
+    done = vrun(build, "exit 0\n", *options)
+    assert done.returncode in (2, 126) and words in done.stderr and "Traceback" not in done.stderr
+
+
 def test_missing_qemu_says_so(build):
     done = subprocess.run(command(build, "exit 0\n"), env={**os.environ, "VITRINE_QEMU": "/nonexistent/qemu"},
                           capture_output=True, text=True, timeout=60, check=False)

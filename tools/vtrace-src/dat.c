@@ -13,6 +13,7 @@
 #include "../../include/uapi/trace_dat.h"
 
 #define MAX_SECTIONS 1000 /* of options, else they go round in a circle */
+#define MAX_CPUS     65536
 
 /* Bytes of the file that are still to be read. */
 struct bytes {
@@ -21,6 +22,7 @@ struct bytes {
 
 static const char *file_start;
 static struct dat *dat;
+static const char *main_clock = ""; /* what the option of the file says */
 
 static const char *take(struct bytes *b, uint64_t n)
 {
@@ -69,25 +71,40 @@ static struct bytes from(uint64_t offset)
 static void read_headers(struct bytes *b)
 {
 	uint64_t size;
-	char *copy;
+	const char *page;
 
 	expect(b, "header_page", 12);
 	size = number(b, 8);
-	copy = strndup(take(b, size), size);
-	if (tep_parse_header_page(dat->tep, copy, size, dat->long_size))
+	page = take(b, size);
+	/* libtraceevent only reads it. */
+	if (memchr(page, '\0', size) || tep_parse_header_page(dat->tep, (char *)page, size, dat->long_size))
 		die("its header_page says nothing that can be understood");
-	free(copy);
 	expect(b, "header_event", 13);
 	take(b, number(b, 8));
+}
+
+/* libtraceevent reads a field wherever its format says that it is. */
+static void check_fields(const struct tep_event *event, const struct tep_format_field *f)
+{
+	for (; f; f = f->next)
+		if (f->offset < 0 || f->size < 0 || f->offset > MAX_RECORD ||
+		    f->size > MAX_RECORD - f->offset)
+			die("%s has a field %s beyond its end", event->name, f->name);
 }
 
 static void read_formats(struct bytes *b, const char *system)
 {
 	for (uint64_t n = number(b, 4); n; n--) {
 		uint64_t size = number(b, 8);
+		struct tep_event *event = NULL;
 
-		if (tep_parse_event(dat->tep, take(b, size), size, system))
+		tep_parse_format(dat->tep, &event, take(b, size), size, system);
+		if (!event || event->flags & TEP_EVENT_FL_FAILED)
 			dat->formats_failed++;
+		if (event) {
+			check_fields(event, event->format.common_fields);
+			check_fields(event, event->format.fields);
+		}
 	}
 }
 
@@ -122,10 +139,16 @@ static void read_symbol(char *line)
 		tep_register_function(dat->tep, name, at, got == 4 ? module : NULL);
 }
 
+/* libtraceevent takes the quotes away, and the \n that may be before the last; for which it looks at as many
+ * characters, also where there are fewer. So a short text gets one. */
 static void read_printk(char *line)
 {
-	char *quote = strchr(line, '"');
+	char *quote = strchr(line, '"'), longer[8];
 
+	if (quote && strlen(quote) < 4) {
+		snprintf(longer, sizeof(longer), "\"%.*s\\n\"", (int)strcspn(quote + 1, "\""), quote + 1);
+		quote = longer;
+	}
 	if (quote)
 		tep_register_print_string(dat->tep, quote, strtoull(line, NULL, 16));
 }
@@ -145,7 +168,7 @@ static struct buffer *add_buffer(const char *name, const char *clock, int nr_cpu
 {
 	struct buffer *b;
 
-	if (nr_cpus < 0 || nr_cpus > 65536)
+	if (nr_cpus < 0 || nr_cpus > MAX_CPUS)
 		die("it claims %d CPUs", nr_cpus);
 	dat->buffers = get_memory(dat->buffers, (dat->nr_buffers + 1) * sizeof(*b));
 	b = &dat->buffers[dat->nr_buffers++];
@@ -154,16 +177,28 @@ static struct buffer *add_buffer(const char *name, const char *clock, int nr_cpu
 	return b;
 }
 
-static void read_cpu(struct bytes *b, struct cpu_data *c, int cpu)
+/* Numbers index tables, and each page is of one CPU: a small file cannot make much work. */
+static void read_cpu(struct bytes *b, struct cpu_data *c, unsigned cpu)
 {
-	c->cpu = cpu;
+	static int of_buffer[MAX_CPUS]; /* the last that has this CPU, from 1 */
+	static uint64_t sum;
+
+	if (cpu >= MAX_CPUS)
+		die("it claims to have a CPU %u", cpu);
+	if (of_buffer[cpu] == dat->nr_buffers)
+		die("CPU %u is twice in one buffer", cpu);
+	of_buffer[cpu] = dat->nr_buffers;
+	c->cpu = (int)cpu;
 	c->offset = number(b, 8);
 	c->size = number(b, 8);
 	if (c->offset > dat->size || c->size > dat->size - c->offset)
-		die("cut off: CPU %d's pages would end at %llu, the file ends at %llu", cpu,
+		die("cut off: CPU %u's pages would end at %llu, the file ends at %llu", cpu,
 		    (unsigned long long)(c->offset + c->size), (unsigned long long)dat->size);
 	if (c->size % dat->page_size)
-		die("CPU %d has no whole pages", cpu);
+		die("CPU %u has no whole pages", cpu);
+	sum += c->size;
+	if (sum > dat->size)
+		die("CPU %u's pages are another's as well", cpu);
 }
 
 static void read_buffer_v7(struct bytes *b, bool is_text)
@@ -181,7 +216,7 @@ static void read_buffer_v7(struct bytes *b, bool is_text)
 	buffer = add_buffer(name, clock, is_text ? 0 : (int)number(b, 4));
 	buffer->is_text = is_text;
 	for (int i = 0; i < buffer->nr_cpus; i++) {
-		int cpu = (int)number(b, 4);
+		unsigned cpu = (unsigned)number(b, 4);
 
 		read_cpu(b, &buffer->cpus[i], cpu);
 	}
@@ -199,6 +234,7 @@ static void read_table_v6(struct bytes *b, const char *name)
 
 static void read_section(uint64_t offset, int id)
 {
+	static bool seen[OPT_CMDLINES + 1];
 	struct bytes b = from(offset);
 	int got = (int)number(&b, 2);
 	uint64_t flags = number(&b, 2), size;
@@ -207,6 +243,9 @@ static void read_section(uint64_t offset, int id)
 	size = number(&b, 8);
 	if (got != id)
 		die("section %d where section %d belongs", got, id);
+	if (seen[id])
+		die("section %d a second time", id);
+	seen[id] = true;
 	if (flags & 1)
 		die("section %d is compressed", id);
 	b.end = take(&b, size) + size;
@@ -225,10 +264,41 @@ static void read_section(uint64_t offset, int id)
 		each_line(&b, 8, read_comm);
 }
 
+/* Text of trace_clock: the one in brackets. It need not have an end. */
+static void read_clock(struct bytes b)
+{
+	const char *from = memchr(b.at, '[', b.end - b.at),
+		   *to = from ? memchr(from, ']', b.end - from) : NULL;
+
+	if (to)
+		main_clock = strndup(from + 1, to - from - 1);
+}
+
+/* Where the buffer itself tells of none, as in version 6, it is the file's. */
+static void find_clocks(void)
+{
+	for (int i = 0; i < dat->nr_buffers; i++)
+		if (!*dat->buffers[i].clock)
+			dat->buffers[i].clock = main_clock;
+}
+
+bool in_ns(const struct buffer *b)
+{
+	static const char *const clocks[] = {"",     "local",	 "global", "perf",
+					     "mono", "mono_raw", "boot",   "tai"};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		if (!strcmp(b->clock, clocks[i]))
+			return true;
+	return false;
+}
+
 static void read_option(int id, struct bytes data)
 {
 	if (id == OPT_UNAME)
 		dat->uname = text(&data);
+	else if (id == OPT_TRACECLOCK)
+		read_clock(data);
 	else if (id == OPT_CPUCOUNT)
 		dat->nr_cpus = (int)number(&data, 4);
 	else if (dat->version == 7 && id >= OPT_HEADER_INFO && id <= OPT_CMDLINES)
@@ -318,7 +388,7 @@ void dat_open(struct dat *d, const char *path)
 	const char *version;
 
 	dat = d;
-	d->fd = open(path, O_RDONLY | O_CLOEXEC);
+	d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for who writes */
 	if (d->fd < 0 || fstat(d->fd, &st) < 0)
 		die("%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
@@ -354,4 +424,5 @@ void dat_open(struct dat *d, const char *path)
 		read_v6(&b);
 	if (!d->nr_buffers)
 		die("it has no buffer");
+	find_clocks();
 }

@@ -7,13 +7,16 @@
 static void put_text(const char *text)
 {
 	putc('"', out);
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			fprintf(out, "\\%c", *p);
-		else if (*p < 32 || *p > 126)
-			fprintf(out, "\\u%04x", *p);
+	while (*text) {
+		size_t n;
+		const char *c = utf8(&text, &n);
+
+		if (*c == '"' || *c == '\\')
+			fprintf(out, "\\%c", *c);
+		else if (n == 1 && *c < 32)
+			fprintf(out, "\\u%04x", *c);
 		else
-			putc(*p, out);
+			fwrite(c, 1, n, out);
 	}
 	putc('"', out);
 }
@@ -116,10 +119,12 @@ struct waiting {
 };
 
 static FILE *aside;
+static const char *unit;
 
 static void speedscope_start(const struct dat *d, const struct buffer *b)
 {
-	(void)d, (void)b;
+	(void)d;
+	unit = in_ns(b) ? "nanoseconds" : "none";
 	aside = tmpfile();
 	if (!aside)
 		die("no room for a temporary file");
@@ -179,7 +184,7 @@ static void put_profile(const struct track *t, uint64_t first, uint64_t last)
 	const struct waiting *w = t->private_;
 	bool comma = false;
 
-	fputs("{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":", out);
+	fprintf(out, "{\"type\":\"evented\",\"unit\":\"%s\",\"name\":", unit);
 	put_text(t->name);
 	fprintf(out, ",\"startValue\":%llu,\"endValue\":%llu,\"events\":[\n", (unsigned long long)first,
 		(unsigned long long)last);

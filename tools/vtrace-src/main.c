@@ -6,11 +6,22 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define HASHES 4096
 
 FILE *out;
 static const char *file = "", *output;
+
+/* Half a file would be taken for a whole one. A device or a link stays: it was there before us. */
+static void remove_output(void)
+{
+	struct stat st;
+
+	if (output && out && !lstat(output, &st) && S_ISREG(st.st_mode))
+		remove(output);
+}
 
 void die(const char *format, ...)
 {
@@ -21,8 +32,7 @@ void die(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
-	if (output && out)
-		remove(output); /* half a file would be taken for a whole one */
+	remove_output();
 	exit(1);
 }
 
@@ -73,7 +83,41 @@ const char *interned(unsigned number)
 
 /* ---- What the file holds, in words */
 
-static void print_totals(const struct dat *d, const struct buffer *b)
+void print_time(const struct buffer *b, uint64_t ts)
+{
+	if (in_ns(b))
+		printf("%llu.%09llu", (unsigned long long)(ts / 1000000000),
+		       (unsigned long long)(ts % 1000000000));
+	else
+		printf("%llu", (unsigned long long)ts);
+}
+
+static void print_times(const struct buffer *b, const struct totals *t)
+{
+	const char *unit = in_ns(b) ? " s" : "";
+
+	print_time(b, t->first);
+	printf("%s to ", unit);
+	print_time(b, t->last);
+	fputs(unit, stdout);
+	if (!*unit)
+		printf(" of the clock %s, which does not count nanoseconds", b->clock);
+}
+
+/* What writers cannot show. Returns the exit status. */
+static int complain(const struct totals *t)
+{
+	if (!t->faults)
+		return 0;
+	fflush(stdout);
+	fprintf(stderr, "vtrace: %s: broken: %s", file, t->fault);
+	if (t->faults > 1)
+		fprintf(stderr, ", and %llu more", (unsigned long long)t->faults - 1);
+	fputc('\n', stderr);
+	return 1;
+}
+
+static int print_totals(const struct dat *d, const struct buffer *b)
 {
 	static const struct sink nothing;
 	const struct totals *t;
@@ -82,13 +126,11 @@ static void print_totals(const struct dat *d, const struct buffer *b)
 	       b->is_text ? " (text of a latency tracer)" : "");
 	if (b->is_text) {
 		puts("trace-cmd report shows it");
-		return;
+		return 0;
 	}
 	t = convert(d, b, &nothing, NULL);
-	printf("%llu records of %d CPUs, %llu.%09llu s to %llu.%09llu s", (unsigned long long)t->records,
-	       b->nr_cpus, (unsigned long long)(t->first / 1000000000),
-	       (unsigned long long)(t->first % 1000000000), (unsigned long long)(t->last / 1000000000),
-	       (unsigned long long)(t->last % 1000000000));
+	printf("%llu records of %d CPUs, ", (unsigned long long)t->records, b->nr_cpus);
+	print_times(b, t);
 	printf(", %llu lost in %llu gaps\n", (unsigned long long)t->lost, (unsigned long long)t->gaps);
 	for (int i = 0; i < 65536; i++) {
 		struct tep_event *event = t->of_type[i] ? tep_find_event(d->tep, i) : NULL;
@@ -97,9 +139,10 @@ static void print_totals(const struct dat *d, const struct buffer *b)
 			printf("%12llu  %s:%s\n", (unsigned long long)t->of_type[i],
 			       event ? event->system : "?", event ? event->name : "?");
 	}
+	return complain(t);
 }
 
-static void info(const struct dat *d, const struct buffer *chosen)
+static int info(const struct dat *d, const struct buffer *chosen)
 {
 	printf("%s: trace.dat version %d of %s, %d CPUs\n", file, d->version,
 	       d->uname ? d->uname : "an unknown machine", d->nr_cpus);
@@ -109,14 +152,14 @@ static void info(const struct dat *d, const struct buffer *chosen)
 			       *d->buffers[i].name ? "also: instance "
 						   : "also: the buffer that is always there",
 			       d->buffers[i].name);
-	print_totals(d, chosen);
+	return print_totals(d, chosen);
 }
 
 /* ---- The command line */
 
 static const char usage[] =
 	"usage: vtrace [info] FILE               what a trace.dat holds\n"
-	"       vtrace check FILE                is it in order? says what is not\n"
+	"       vtrace check FILE                are all its buffers in order? says what is not\n"
 	"       vtrace chrome|perfetto|speedscope|folded FILE\n"
 	"                                        the same as that tool's file: CPUs, interrupts and tasks as tracks,\n"
 	"                                        who runs and what is called as slices, all else as moments\n"
@@ -143,30 +186,55 @@ static const struct buffer *find_buffer(const struct dat *d, const char *name)
 	return &d->buffers[0];
 }
 
+/* Opening the output makes it empty, so it must not be what we read. */
+static void refuse_own_input(const struct dat *d)
+{
+	struct stat from, to;
+
+	if ((output ? stat(output, &to) : fstat(STDOUT_FILENO, &to)) || fstat(d->fd, &from))
+		return;
+	if (from.st_dev == to.st_dev && from.st_ino == to.st_ino)
+		die("it is the output as well");
+}
+
+/* What is said on standard output is said, or the status is 1. */
+static int finish_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "vtrace: standard output: %s\n", strerror(errno));
+	return 1;
+}
+
 static int write_as(const struct sink *sink, const struct dat *d, const struct buffer *b)
 {
+	const struct totals *t;
+
 	if (b->is_text)
 		die("the text of a latency tracer, not records");
+	refuse_own_input(d);
 	out = output ? fopen(output, "wb") : stdout;
 	if (!out) {
 		fprintf(stderr, "vtrace: %s: %s\n", output, strerror(errno));
 		return 1;
 	}
-	convert(d, b, sink, NULL);
+	if (!in_ns(b))
+		fprintf(stderr, "vtrace: %s: the clock %s does not count nanoseconds: times are its counts\n",
+			file, b->clock);
+	t = convert(d, b, sink, NULL);
 	if (fflush(out) || ferror(out) || (output && fclose(out))) {
 		fprintf(stderr, "vtrace: %s: %s\n", output ? output : "standard output", strerror(errno));
-		if (output)
-			remove(output);
+		remove_output();
 		return 1;
 	}
-	return 0;
+	return complain(t);
 }
 
 int main(int argc, char **argv)
 {
 	const char *name = "", *command = "info";
 	static struct dat d;
-	int c;
+	int c, status = 0;
 
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
@@ -200,13 +268,15 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (output) {
-		fprintf(stderr, "vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n",
+		fprintf(stderr,
+			"vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n",
 			command);
 		return 1;
 	}
 	dat_open(&d, file);
 	if (!strcmp(command, "check"))
-		return check(&d, find_buffer(&d, name));
-	info(&d, find_buffer(&d, name));
-	return 0;
+		status = check(&d, *name ? find_buffer(&d, name) : NULL);
+	else
+		status = info(&d, find_buffer(&d, name));
+	return finish_output() ? 1 : status;
 }

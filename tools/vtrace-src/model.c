@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASHES 1024
+#define HASHES	   1024
+#define MAX_FIELDS 5
+#define MAX_DEPTH  256	/* of calls: no tracer follows so many, and writers' work grows with the depth */
+#define DEAD	   0x30 /* of prev_state: X and Z, a task that will not come back */
 
 enum what {
 	WHAT_UNKNOWN,
@@ -27,9 +30,12 @@ enum what {
 static const struct {
 	const char *system, *name;
 	enum what what;
-	const char *fields[4];
+	const char *fields[MAX_FIELDS];
 } kinds[] = {
-	{"sched", "sched_switch", WHAT_SWITCH, {"prev_pid", "next_pid"}},
+	{"sched",
+	 "sched_switch",
+	 WHAT_SWITCH,
+	 {"prev_pid", "next_pid", "prev_state", "prev_comm", "next_comm"}},
 	{"ftrace", "funcgraph_entry", WHAT_ENTRY, {"func", "depth"}},
 	{"ftrace", "funcgraph_exit", WHAT_EXIT, {"func", "depth", "calltime", "rettime"}},
 	{"ftrace", "function", WHAT_FUNCTION, {"ip"}},
@@ -44,13 +50,14 @@ static struct type {
 	bool known;
 	enum what what;
 	struct tep_event *event;
-	struct tep_format_field *fields[4];
+	struct tep_format_field *fields[MAX_FIELDS];
 } types[65536];
 
 /* Of a CPU: who runs, as far as is known. */
 static struct cpu {
 	bool seen, running_known;
 	int running, going; /* the one before, which may still make records, or -1 */
+	int dying;	    /* the one before, if it will not come back, or 0 */
 	uint64_t first, last;
 } * cpus;
 static int nr_cpus;
@@ -172,7 +179,7 @@ static struct type *type_of(int number)
 		if (strcmp(t->event->system, kinds[i].system) || strcmp(t->event->name, kinds[i].name))
 			continue;
 		t->what = kinds[i].what;
-		for (int j = 0; j < 4 && kinds[i].fields[j]; j++) {
+		for (int j = 0; j < MAX_FIELDS && kinds[i].fields[j]; j++) {
 			t->fields[j] = tep_find_any_field(t->event, kinds[i].fields[j]);
 			if (!t->fields[j])
 				t->what = WHAT_OTHER;
@@ -229,6 +236,7 @@ static void sched_switch(const struct type *t, const struct record *r)
 	if (line->nr_frames)
 		end(line, r->ts, r->ts - line->stack[line->nr_frames - 1].ts, NULL);
 	c->going = prev;
+	c->dying = field(t, 2, r) & DEAD ? prev : 0;
 	c->running = next;
 	c->running_known = true;
 	if (next) {
@@ -246,6 +254,11 @@ static void graph_entry(const struct type *t, const struct record *r)
 	int depth = (int)field(t, 1, r);
 	struct frame *f;
 
+	if (depth < 0 || depth >= MAX_DEPTH) {
+		say_odd(r->cpu, r->ts, "%s is called at depth %d", function_name(func), depth);
+		instant(task, r->ts, function_name(func), "is called at a depth that no tracer follows");
+		return;
+	}
 	while (task->nr_frames && task->stack[task->nr_frames - 1].depth >= depth) {
 		say_odd(r->cpu, r->ts, "%s is called at depth %d, in which %s has not returned",
 			function_name(func), depth, task->stack[task->nr_frames - 1].name);
@@ -298,6 +311,17 @@ static const char *interrupt_name(const struct type *t, const struct record *r)
 	return intern(name, NULL);
 }
 
+/* A trace may have all beginnings and no ends. */
+static void interrupt_begin(const struct type *t, const struct record *r)
+{
+	struct track *line = track(TRACK_IRQ, r->cpu);
+
+	if (line->nr_frames < MAX_DEPTH)
+		begin(line, r->ts, interrupt_name(t, r));
+	else
+		instant(line, r->ts, interrupt_name(t, r), "begins; too many have not ended");
+}
+
 static void interrupt_end(const struct type *t, const struct record *r)
 {
 	struct track *line = track(TRACK_IRQ, r->cpu);
@@ -342,7 +366,18 @@ static void moment(const struct type *t, const struct record *r)
 	instant(task, r->ts, t->event->name, text.buffer);
 }
 
-/* Who ran, what was called and which interrupts came meanwhile is not known. */
+/* Who ran, what was called and which interrupts came after that is not known. */
+static void close_cpu(int cpu, uint64_t ts)
+{
+	end_all(track(TRACK_CPU, cpu), ts, "records lost");
+	end_all(track(TRACK_IRQ, cpu), ts, "records lost");
+	for (struct track *t = first_track; t; t = t->next)
+		if (t->kind == TRACK_TASK && t->cpu == cpu)
+			end_all(t, ts, "records lost");
+	cpus[cpu].running_known = false;
+	cpus[cpu].dying = 0;
+}
+
 static void gap(const struct record *r)
 {
 	struct cpu *c = &cpus[r->cpu];
@@ -353,18 +388,13 @@ static void gap(const struct record *r)
 	totals.gaps++;
 	totals.lost += r->lost > 0 ? r->lost : 0;
 	snprintf(name, sizeof(name), r->lost > 0 ? "%ld records lost" : "records lost", r->lost);
-	end_all(line, since, "records lost");
-	end_all(track(TRACK_IRQ, r->cpu), since, "records lost");
-	for (struct track *t = first_track; t; t = t->next)
-		if (t->kind == TRACK_TASK && t->cpu == r->cpu)
-			end_all(t, since, "records lost");
+	close_cpu(r->cpu, since);
 	if (c->seen) {
 		begin(line, since, intern(name, NULL));
 		end(line, r->ts, r->ts - since, NULL);
 	} else {
 		instant(line, r->ts, name, "before the first that is left");
 	}
-	c->running_known = false;
 	c->first = r->ts;
 }
 
@@ -391,6 +421,10 @@ static void one(const struct record *r)
 	totals.of_type[r->type & 65535]++;
 	if (r->lost)
 		gap(r);
+	if (c->dying && c->dying != r->pid) {
+		end_all(track(TRACK_TASK, c->dying), c->last, "the task has ended");
+		c->dying = 0;
+	}
 	if (c->running == r->pid)
 		c->going = -1;
 	if (c->running_known && c->running != r->pid && c->going != r->pid && t->what != WHAT_UNKNOWN)
@@ -405,7 +439,7 @@ static void one(const struct record *r)
 	else if (t->what == WHAT_EXIT)
 		graph_exit(t, r);
 	else if (t->what == WHAT_IRQ || t->what == WHAT_SOFTIRQ)
-		begin(track(TRACK_IRQ, r->cpu), r->ts, interrupt_name(t, r));
+		interrupt_begin(t, r);
 	else if (t->what == WHAT_IRQ_END || t->what == WHAT_SOFTIRQ_END)
 		interrupt_end(t, r);
 	else
@@ -416,9 +450,64 @@ static void one(const struct record *r)
 	c->last = r->ts;
 }
 
+/* ---- Names: the kernel keeps those of a few tasks, switches tell the others' and which name was the last */
+
+static void learn_name(const struct type *t, int pid_field, int comm_field, const struct record *r)
+{
+	const struct tep_format_field *f = t->fields[comm_field];
+	int pid = (int)field(t, pid_field, r);
+	char name[17] = "";
+
+	if (!pid || f->size >= (int)sizeof(name) || f->offset + f->size > r->size)
+		return;
+	memcpy(name, (const char *)r->data + f->offset, f->size);
+	if (strcmp(name, comm_of(pid)))
+		tep_override_comm(dat->tep, name, pid);
+}
+
+static void learn_names(const struct record *r)
+{
+	const struct type *t = type_of(r->type);
+
+	if (t->what == WHAT_SWITCH) {
+		learn_name(t, 0, 3, r);
+		learn_name(t, 1, 4, r);
+	}
+}
+
 static void ignore(int cpu, uint64_t ts, const char *text)
 {
 	(void)cpu, (void)ts, (void)text;
+}
+
+/* There may be no further record of that CPU. */
+static void fault(int cpu, uint64_t ts, const char *text)
+{
+	const struct cpu *c = cpu_of(cpu, ts);
+
+	if (!totals.faults++)
+		snprintf(totals.fault, sizeof(totals.fault), "CPU %d, %s", cpu, text);
+	say_odd(cpu, ts, "%s", text);
+	if (c->seen)
+		close_cpu(cpu, c->last);
+}
+
+static void forget(void)
+{
+	while (first_track) {
+		struct track *t = first_track;
+
+		first_track = t->next;
+		free(t->stack);
+		free(t);
+	}
+	last_track = &first_track;
+	memset(hashes, 0, sizeof(hashes));
+	nr_tracks = 0;
+	free(cpus);
+	cpus = NULL;
+	nr_cpus = 0;
+	memset(&totals, 0, sizeof(totals));
 }
 
 const struct totals *convert(const struct dat *d, const struct buffer *b, const struct sink *to,
@@ -427,9 +516,11 @@ const struct totals *convert(const struct dat *d, const struct buffer *b, const 
 	dat = d;
 	sink = to;
 	odd = odd_work;
+	forget();
 	if (sink->start)
 		sink->start(d, b);
-	each_record(d, b, one, odd ? odd : ignore);
+	each_record(d, b, learn_names, ignore);
+	each_record(d, b, one, fault);
 	for (struct track *t = first_track; t; t = t->next)
 		end_all(t, totals.last, "unfinished");
 	if (sink->finish)

@@ -64,16 +64,22 @@ static void put_bytes(struct message *m, int field, const void *data, size_t n)
 	m->n += n;
 }
 
-/* Text is UTF-8 there: what is not of ASCII becomes a question mark. */
+/* As many whole characters as there is room for. */
 static void put_text(struct message *m, int field, const char *text)
 {
-	size_t n = strnlen(text, MAX_TEXT), start;
+	char clean[MAX_TEXT];
+	size_t n = 0;
 
-	put_bytes(m, field, text, n);
-	start = m->n - n;
-	for (size_t i = start; i < m->n; i++)
-		if (m->data[i] > 126)
-			m->data[i] = '?';
+	while (*text) {
+		size_t size;
+		const char *c = utf8(&text, &size);
+
+		if (n + size > MAX_TEXT)
+			break;
+		memcpy(clean + n, c, size);
+		n += size;
+	}
+	put_bytes(m, field, clean, n);
 }
 
 static void put_message(struct message *m, int field, const struct message *inner)

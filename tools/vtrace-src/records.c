@@ -11,7 +11,6 @@
 #define HEAD	      16 /* time and commit */
 #define MISSED_EVENTS (1u << 31)
 #define SIZE_BITS     0x7ffffff
-#define MAX_RECORD    65536
 
 struct cursor {
 	const struct cpu_data *cpu;
@@ -117,8 +116,10 @@ static bool next_page(struct cursor *c)
 		c->next += dat->page_size;
 		pages_done++;
 		progress(false);
-		if (!page_is_whole(c) || kbuffer_load_subbuffer(c->kbuf, c->page))
+		if (!page_is_whole(c) || kbuffer_load_subbuffer(c->kbuf, c->page)) {
+			c->lost = -1;
 			continue;
+		}
 		if (kbuffer_missed_events(c->kbuf) && !c->lost)
 			c->lost = kbuffer_missed_events(c->kbuf);
 		c->data = kbuffer_read_event(c->kbuf, &c->ts);
@@ -132,7 +133,6 @@ static bool next_page(struct cursor *c)
 static void advance(struct cursor *c)
 {
 	c->last = c->ts;
-	c->lost = 0;
 	c->data = kbuffer_next_event(c->kbuf, &c->ts);
 	if (!c->data)
 		next_page(c);
@@ -155,7 +155,7 @@ static struct cursor *oldest(struct cursor *cursors, int n)
 /* The record itself goes into zeros, so that fields beyond its end read as such. */
 static void hand_out(struct cursor *c, void (*work)(const struct record *r))
 {
-	static char copy[2 * MAX_RECORD];
+	static char copy[4 * MAX_RECORD]; /* what a field says of where its data lie may go so far */
 	static int before;
 	struct record r = {.cpu = c->cpu->cpu, .ts = c->ts, .data = copy, .lost = c->lost};
 	struct tep_record t = {.data = copy};
@@ -163,6 +163,7 @@ static void hand_out(struct cursor *c, void (*work)(const struct record *r))
 	r.size = kbuffer_event_size(c->kbuf);
 	if (r.size > MAX_RECORD || r.size < 8) {
 		fault(c, c->ts, "a record of a size that none has");
+		c->lost = -1;
 		return;
 	}
 	memcpy(copy, c->data, r.size);
@@ -173,6 +174,7 @@ static void hand_out(struct cursor *c, void (*work)(const struct record *r))
 	r.type = tep_data_type(dat->tep, &t);
 	r.pid = tep_data_pid(dat->tep, &t);
 	work(&r);
+	c->lost = 0;
 }
 
 void each_record(const struct dat *d, const struct buffer *b, void (*work)(const struct record *r),

@@ -16,6 +16,12 @@ const char *intern(const char *text, unsigned *number);
 /* The text with that number, or NULL. */
 const char *interned(unsigned number);
 
+/* The next character of a text that is not at its end, as UTF-8 of *n bytes: U+FFFD for a byte of none
+ * (utf8.c). */
+const char *utf8(const char **text, size_t *n);
+
+#define MAX_RECORD 65536 /* bytes; no field lies beyond it */
+
 /* --- the file (dat.c) --- */
 
 struct cpu_data {
@@ -24,8 +30,8 @@ struct cpu_data {
 };
 
 struct buffer {
-	const char *name; /* of the instance, or "" */
-	const char *clock;
+	const char *name;  /* of the instance, or "" */
+	const char *clock; /* "": the file does not tell */
 	struct cpu_data *cpus;
 	int nr_cpus;
 	bool is_text; /* what a latency tracer kept */
@@ -42,6 +48,8 @@ struct dat {
 	unsigned formats_failed; /* events whose format libtraceevent does not understand */
 };
 
+/* Are the buffer's times nanoseconds? If not, they are what its clock counts. */
+bool in_ns(const struct buffer *b);
 /* Read all but the records. Whatever does not fit ends the program with one line. */
 void dat_open(struct dat *d, const char *path);
 
@@ -54,8 +62,8 @@ struct record {
 	long lost; /* before it on its CPU: how many, or -1: nobody knows how many; 0: none */
 };
 
-/* Call work for each record of a buffer. Where pages contradict themselves, fault says how, and the rest of
- * that page is passed over. */
+/* Call work for each record of a buffer. Where pages contradict themselves, fault says how. What cannot be
+ * read is passed over, and lost before the next record of that CPU. */
 void each_record(const struct dat *d, const struct buffer *b, void (*work)(const struct record *r),
 		 void (*fault)(int cpu, uint64_t ts, const char *text));
 
@@ -101,9 +109,12 @@ struct track *tracks(void);
 struct totals {
 	uint64_t records, lost, gaps, first, last, unfinished;
 	uint64_t of_type[65536];
+	uint64_t faults; /* contradictions in the file itself */
+	char fault[200]; /* the first */
 };
 
-/* Make slices of all records. odd (may be NULL) is told of what cannot have happened. */
+/* Make slices of all records, and forget those of the buffer before. odd (may be NULL) is told of what cannot
+ * have happened, faults too. */
 const struct totals *convert(const struct dat *d, const struct buffer *b, const struct sink *sink,
 			     void (*odd)(int cpu, uint64_t ts, const char *text));
 
@@ -111,7 +122,9 @@ const struct totals *convert(const struct dat *d, const struct buffer *b, const 
 
 extern FILE *out;
 extern const struct sink chrome_sink, speedscope_sink, folded_sink, perfetto_sink;
-/* Is the trace in order? Says what is not. Returns the exit status. */
-int check(const struct dat *d, const struct buffer *b);
+/* A time of the buffer: seconds, or what its clock counts. */
+void print_time(const struct buffer *b, uint64_t ts);
+/* Is the buffer in order, or with NULL: are all? Says what is not. Returns the exit status. */
+int check(const struct dat *d, const struct buffer *only);
 
 #endif

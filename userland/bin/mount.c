@@ -49,10 +49,17 @@ static unsigned long flags_of(const char *list, char *rest)
 	return flags;
 }
 
+static const char help[] =
+	"  -o OPTIONS   ro, rw, remount; of ramfs and tmpfs mode=0755, permissions; of tmpfs size=64k, 10m or 25%:\n"
+	"               what its files may have together\n"
+	"  Without operands: what is mounted.\n";
+
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "mount [-t TYPE] [-o OPTIONS] DEVICE DIRECTORY", .options = "t:o:", .bad_status = 1};
+	struct vt_options o = {.usage = "mount [-t TYPE] [-o OPTIONS] DEVICE DIRECTORY",
+			       .options = "t:o:",
+			       .help = help,
+			       .bad_status = 1};
 	const char *type = NULL, *list = NULL;
 	unsigned long flags;
 	char *rest;

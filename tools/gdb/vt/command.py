@@ -1,7 +1,10 @@
 """What all commands have in common: words as arguments, and one clear line for whatever is wrong."""
 
+import contextlib
+
 import gdb
 
+from vt import kernel
 from vt.machine import privileged
 
 
@@ -16,8 +19,15 @@ def number(text, what):
     return value
 
 
-def write(lines):
-    gdb.write("".join(f"{line}\n" for line in lines))
+@contextlib.contextmanager
+def one_line(name):
+    """What cannot be read is said in one line."""
+    try:
+        yield
+    except gdb.MemoryError as error:
+        raise gdb.GdbError(f"{name}: {error}: is the guest up, its MMU on?") from error
+    except (gdb.error, *kernel.NONSENSE) as error:
+        raise gdb.GdbError(f"{name}: {kernel.why(error)}") from error
 
 
 KNOWN = []  # all there are, in their order
@@ -39,13 +49,10 @@ class Command(gdb.Command):
         words = gdb.string_to_argv(argument)
         if not self.least <= len(words) <= self.most:
             raise gdb.GdbError(f"usage: {self.usage or self.name}")
-        try:
-            with privileged():
-                write(self.run(words))
-        except gdb.MemoryError as error:
-            raise gdb.GdbError(f"{self.name}: {error}: is the guest up, its MMU on?") from error
-        except gdb.error as error:
-            raise gdb.GdbError(f"{self.name}: {error}") from error
+        with one_line(self.name), privileged():
+            kernel.check_guest()
+            for line in self.run(words):  # each as it comes: a later one may be unreadable
+                gdb.write(f"{line}\n")
 
     def run(self, words):
         raise NotImplementedError

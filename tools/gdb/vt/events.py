@@ -2,9 +2,8 @@
 
 import struct
 
-import gdb
-
 from vt import kernel, printexpr, printfmt
+from vt.image import kept
 
 SIZES = {1: "b", 2: "h", 4: "i", 8: "q"}
 
@@ -110,18 +109,18 @@ def exit_text(event, data):
 
 SYSCALLS = {"print_enter": enter_text, "print_exit": exit_text}
 
-_events = {}
+FIRST = 20  # the type of the first event's records
+
+
+def find_event(kind):
+    start = kernel.address_of("__start_ptrs_ftrace_events")
+    count = (kernel.address_of("__stop_ptrs_ftrace_events") - start) // 8
+    if not 0 <= kind - FIRST < count:
+        return None
+    pointer, = struct.unpack("<Q", kernel.image().read(start + 8 * (kind - FIRST), 8))
+    return Event(kernel.at(pointer, "struct trace_event_call"))
 
 
 def event_of(kind):
     """The event whose records have this type; None: they are a tracer's own."""
-    key = gdb.current_progspace().filename, kind
-    if key not in _events:
-        first, start = 20, kernel.address_of("__start_ptrs_ftrace_events")
-        count = (kernel.address_of("__stop_ptrs_ftrace_events") - start) // 8
-        number = kind - first
-        _events[key] = None
-        if 0 <= number < count:
-            pointer, = struct.unpack("<Q", kernel.image().read(start + 8 * number, 8))
-            _events[key] = Event(kernel.at(pointer, "struct trace_event_call"))
-    return _events[key]
+    return kept(("event", kind), lambda: find_event(kind))

@@ -9,6 +9,7 @@ from vt import kernel
 OPTIONS = ("overrun", "cpu", "overhead", "proc", "duration", "abstime", "irqs", "tail", "retval", "retval-hex")
 MARKS = ((10**9, "$"), (10**8, "@"), (10**7, "*"), (10**6, "#"), (10**5, "!"), (10**4, "+"))
 PROC_WIDTH = 14
+MOST_DEPTH = 1000
 
 
 class Cpu:
@@ -18,11 +19,18 @@ class Cpu:
         self.last_pid, self.depth, self.depth_irq, self.calls = -1, 0, None, {}
 
 
+def check_depth(depth):
+    """No shadow stack is as deep as a damaged record may say."""
+    if depth > MOST_DEPTH:
+        raise ValueError(f"a depth of {depth}")
+
+
 class Call:
     """A funcgraph_entry record."""
 
     def __init__(self, data):
         self.func, self.depth = struct.unpack_from("<Qi", data, 8)
+        check_depth(self.depth)
         self.args = struct.unpack_from(f"<{(len(data) - 20) // 8}Q", data, 20)
 
 
@@ -31,6 +39,7 @@ class Return:
 
     def __init__(self, data):
         self.func, self.retval, self.depth, self.overrun, self.begin, self.end = struct.unpack_from("<QQiIQQ", data, 8)
+        check_depth(self.depth)
 
     @property
     def duration(self):
@@ -76,7 +85,10 @@ class GraphText:
         """A call whose return is the CPU's next record: both are one line."""
         if line.kind != self.entry or following is None or following.kind != self.exit or following.pid != line.pid:
             return False
-        call, end = Call(line.data), Return(following.data)
+        try:
+            call, end = Call(line.data), Return(following.data)
+        except kernel.NONSENSE:
+            return False  # whichever it is will be told of by itself
         return call.func == end.func and call.depth == end.depth
 
     def text(self, line, leaf):

@@ -4,7 +4,7 @@ import gdb
 
 from vt import command, kernel, stack
 from vt.ftrace import Sites, decoded, decoded_text
-from vt.machine import X86, machine, register
+from vt.machine import X86, machine, register, resume
 
 CALLS = ("call", "callq", "bl", "blr")
 # What is said where one of these begins.
@@ -50,7 +50,7 @@ def step(into=False):
     """One instruction, or all of a call that is not gone into. Its line."""
     pc, text, before = gdb.newest_frame().pc(), instruction(), registers()
     called = not into and text.split()[0] in CALLS
-    gdb.execute("nexti" if called else "stepi", to_string=True)
+    resume("nexti" if called else "stepi")
     said = "the call has returned" if called else comment(before, registers())
     return f"    {kernel.symbols().place(pc):<34} {text:<44} ; {said}"
 
@@ -72,7 +72,7 @@ def go_to(address):
     """Until a CPU is there."""
     place = gdb.Breakpoint(f"*{address:#x}", gdb.BP_HARDWARE_BREAKPOINT, internal=True)
     try:
-        gdb.execute("continue", to_string=True)
+        resume("continue")
     finally:
         place.delete()
     if gdb.newest_frame().pc() != address:
@@ -85,7 +85,7 @@ def go_to_return(call, places):
         go_to(places.handler)
         if machine().handler_frame(gdb.newest_frame(), 0)[3] == call["mark"]:
             return
-        gdb.execute("stepi", to_string=True)
+        resume("stepi")
     raise gdb.GdbError("the call did not come back: it may sleep for long")
 
 
@@ -104,7 +104,12 @@ The function's site must hold a call: trace it first (vt-ftrace FUNCTION tells).
         site = sites.addresses[sites.of(words[0])[0]]
         if decoded(site) == "nop":
             raise gdb.GdbError(f"{words[0]} is not traced now, its site holds a nop: vt-ftrace {words[0]}")
-        return self._entry(words[0], site)
+        lines = []
+        try:
+            for line in self._entry(words[0], site):
+                lines.append(line)
+        finally:
+            yield from lines  # in one piece, also when it came to an end early: gdb has told of each stop meanwhile
 
     def _entry(self, name, site):
         go_to(site)

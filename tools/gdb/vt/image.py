@@ -42,14 +42,20 @@ class Image:
         return found and found[0][found[1] : found[0].index(b"\0", found[1])].decode(errors="replace")
 
 
-_images = {}
+def kept(key, make=None):
+    """What make() has made of the kernel's file: once, as long as gdb has these symbols. Without make: None, if it was not made yet.
+
+    It hangs on gdb's object for the file: when gdb has read a file again, since it was rebuilt, that is another object."""
+    program = gdb.current_progspace()
+    file = next((one for one in program.objfiles() if one.filename == program.filename), None)
+    if make and file is None:
+        raise gdb.GdbError("no kernel is loaded: `file build/ARCH/vmlinux`")
+    made = vars(file).setdefault("vt_kept", {}) if file else {}
+    if make and key not in made:
+        made[key] = make()
+    return made.get(key)
 
 
 def image():
     """The file whose symbols gdb has loaded."""
-    path = gdb.current_progspace().filename
-    if not path:
-        raise gdb.GdbError("no kernel is loaded: `file build/ARCH/vmlinux`")
-    if path not in _images:
-        _images[path] = Image(path)
-    return _images[path]
+    return kept("image", lambda: Image(gdb.current_progspace().filename))

@@ -1,13 +1,27 @@
 """vt-irq: what /proc/interrupts shows, and what each CPU is doing about interrupts."""
 
+import gdb
+
 from vt import command, kernel
+
+MOST_HANDLERS = 64  # of one line
 
 
 def handlers(action):
     """(name, function) of each handler of a line."""
-    while int(action):
+    for _ in range(MOST_HANDLERS):
+        if not int(action):
+            return
         yield kernel.text(action["name"]), kernel.symbols().name(int(action["handler"]))
         action = action["next"]
+    raise gdb.GdbError(f"more than {MOST_HANDLERS} handlers: their list is damaged")
+
+
+def line_text(line):
+    """Behind the counts."""
+    every = list(handlers(line["actions"]))
+    return (f" {kernel.text(line['chip']['name']):>8} {int(line['hwirq']):3} {'Edge' if int(line['type']) & 1 else 'Level':<8}"
+            + "  " + ", ".join(name for name, _ in every) + "  <- " + ", ".join(function for _, function in every))
 
 
 def lines_of_descriptors():
@@ -17,10 +31,11 @@ def lines_of_descriptors():
         line = table[number]
         if not int(line["actions"]):
             continue
-        every = list(handlers(line["actions"]))
-        yield (f"{number:3}: " + "".join(f"{int(count[number]):10} " for count in counts.values())
-               + f" {kernel.text(line['chip']['name']):>8} {int(line['hwirq']):3} {'Edge' if int(line['type']) & 1 else 'Level':<8}"
-               + "  " + ", ".join(name for name, _ in every) + "  <- " + ", ".join(function for _, function in every))
+        text = f"{number:3}: " + "".join(f"{int(count[number]):10} " for count in counts.values())
+        try:
+            yield text + line_text(line)
+        except kernel.UNREADABLE as error:
+            yield f"{text} <{kernel.why(error)}>"
 
 
 def context(count):

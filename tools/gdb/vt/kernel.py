@@ -7,11 +7,32 @@ import struct
 
 import gdb
 
-from vt.image import image
+from vt.image import image, kept
 
 WORD = 8
 ALL = (1 << 64) - 1
 HIGH_HALF = 1 << 63  # the kernel's addresses, on both machines
+
+# What reading of memory ends in: it is not there, or what is there makes no sense.
+NONSENSE = (struct.error, OverflowError, IndexError, KeyError, ValueError, ZeroDivisionError)
+UNREADABLE = (gdb.error, gdb.GdbError, *NONSENSE)
+
+
+def why(error):
+    """One of these in words."""
+    return f"this makes no sense: {error}" if isinstance(error, NONSENSE) else str(error)
+
+
+def check_guest():
+    """Does the guest run what gdb has the symbols of? Its constant data, the table of symbols among them, are the file's."""
+    connection = gdb.selected_inferior().connection
+    if not gdb.selected_thread() or kept("guest") == [connection]:
+        return
+    place = address_of("__start_ksyms_offset")
+    data, at = image().find(place)
+    if read(place - at, len(data)) != data:
+        raise gdb.GdbError(f"{gdb.current_progspace().filename} is not what the guest runs: another kernel does, or none yet")
+    kept("guest", list)[:] = [connection]
 
 
 def variable(name):
@@ -28,14 +49,9 @@ def address_of(name):
     return int(variable(f"(unsigned long)&{name}"))
 
 
-_enumerators = {}
-
-
 def enumerator(name):
     """The number of a name of some enum."""
-    if name not in _enumerators:
-        _enumerators[name] = int(variable(name))
-    return _enumerators[name]
+    return kept(("enumerator", name), lambda: int(variable(name)))
 
 
 def type_of(name):
@@ -152,10 +168,12 @@ def list_nodes(head):
     for _ in range(MOST):
         if node == first:
             return
-        if not node:
-            raise gdb.GdbError(f"the list at {first:#x} is broken behind {before:#x}")
+        try:
+            following = word(node)
+        except gdb.MemoryError as error:
+            raise gdb.GdbError(f"the list at {first:#x} is broken behind {before:#x}: {error}") from error
         yield node
-        node, before = word(node), node
+        node, before = following, node
     raise gdb.GdbError(f"the list at {first:#x} does not come back to its head")
 
 
@@ -295,12 +313,6 @@ class Symbols:
         return f"{found[0]}+{found[1] + back:#x}/{found[2]:#x}"
 
 
-_symbols = {}
-
-
 def symbols():
     """The table of the program that gdb has loaded."""
-    program = gdb.current_progspace().filename
-    if program not in _symbols:
-        _symbols[program] = Symbols()
-    return _symbols[program]
+    return kept("symbols", Symbols)

@@ -42,18 +42,10 @@ class Aarch64:
         return register(frame, "SP_EL0")
 
     @staticmethod
-    @contextlib.contextmanager
-    def privileged():
-        """QEMU reads memory with the rights that the CPU has: those of EL0 are not enough, so for a moment it has EL1h's."""
+    def rights():
+        """QEMU reads memory with the rights that the CPU has; those of EL0 are not enough, EL1h's are: (register, as it is, with them)."""
         state = register(gdb.newest_frame(), "cpsr")
-        if state & 0xC:
-            yield
-            return
-        set_newest("cpsr", state | 5)
-        try:
-            yield
-        finally:
-            set_newest("cpsr", state)
+        return None if state & 0xC else ("cpsr", state, state | 5)
 
 
 class X86:
@@ -88,10 +80,9 @@ class X86:
         return kernel.word(register(frame, "gs_base") + cls.current_task)
 
     @staticmethod
-    @contextlib.contextmanager
-    def privileged():
-        """Nothing to do: QEMU reads memory whatever the CPU may."""
-        yield
+    def rights():
+        """QEMU reads memory whatever the CPU may."""
+        return None
 
 
 def machine():
@@ -118,14 +109,53 @@ def set_newest(name, value):
         frame.select()
 
 
+class Rights:
+    """The one CPU that has more rights than the guest gave it. Whoever lets the guest run gives them back first."""
+
+    lent = None  # (thread, register, what it holds in truth)
+
+    @classmethod
+    def take(cls):
+        wanted = machine().rights() if gdb.selected_thread() else None
+        if wanted:
+            name, state, more = wanted
+            cls.lent = gdb.selected_thread(), name, state
+            set_newest(name, more)
+
+    @classmethod
+    def give_back(cls):
+        if not cls.lent:
+            return
+        (thread, name, state), cls.lent = cls.lent, None
+        if not thread.is_valid():
+            return  # the guest has gone meanwhile
+        chosen = gdb.selected_thread()
+        thread.switch()
+        set_newest(name, state)
+        if chosen != thread:
+            chosen.switch()
+
+
 @contextlib.contextmanager
 def privileged():
-    """In here all the kernel's memory can be read."""
-    if gdb.selected_thread() is None:
+    """In here all the kernel's memory can be read. The guest runs by resume() alone."""
+    if Rights.lent:
         yield
         return
-    with machine().privileged():
+    try:
+        Rights.take()
         yield
+    finally:
+        Rights.give_back()
+
+
+def resume(command):
+    """For a command of gdb that lets the guest run, inside of privileged(): it runs with its own rights."""
+    Rights.give_back()
+    try:
+        gdb.execute(command, to_string=True)
+    finally:
+        Rights.take()
 
 
 @contextlib.contextmanager

@@ -16,8 +16,8 @@ def one_line(method):
     def safely(self):
         try:
             return method(self)
-        except (gdb.error, gdb.GdbError) as error:
-            return f"<{error}>"
+        except kernel.UNREADABLE as error:
+            return f"<{kernel.why(error)}>"
     return safely
 
 
@@ -53,8 +53,8 @@ class Children(Printer):
         try:
             for number, address in enumerate(self.addresses()):
                 yield f"[{number}]", gdb.Value(address).cast(pointer)
-        except (gdb.error, gdb.GdbError) as error:
-            yield "[?]", str(error)
+        except kernel.UNREADABLE as error:
+            yield "[?]", kernel.why(error)
 
     def display_hint(self):
         return "array"

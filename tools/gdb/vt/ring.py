@@ -74,7 +74,10 @@ class Ring:
             _, data, size = self._page(int(reader.address))
             yield int(self.ring["next_event"]), data, int(self.ring["read"]), size, int(self.ring["read_stamp"])
             wanted = int(reader["seq"]) + 1
-        for seq in range(max(wanted, int(self.ring["head"]) >> HEAD_BITS), int(self.ring["commit_seq"]) + 1):
+        head, last = int(self.ring["head"]) >> HEAD_BITS, int(self.ring["commit_seq"])
+        if last - head > self.count:
+            raise gdb.GdbError(f"the ring buffer's ends make no sense: pages {head} to {last} of {self.count}")
+        for seq in range(max(wanted, head), last + 1):
             first, data, size = self._page(self.pages + self.slots[seq % self.count] * self.page_type.sizeof)
             yield first, data, 0, size, struct.unpack_from("<Q", data)[0]
 

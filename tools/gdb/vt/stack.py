@@ -8,6 +8,7 @@ import struct
 import gdb
 
 from vt import kernel
+from vt.image import kept
 from vt.machine import machine, register, selected
 
 MOST = 64  # as the kernel's own dumps
@@ -46,19 +47,13 @@ class Layout:
         self.depths = depths_from(self.handler)
 
 
-_layouts = {}
-
-
 def layout():
-    program = gdb.current_progspace().filename
-    if program not in _layouts:
-        _layouts[program] = Layout()
-    return _layouts[program]
+    return kept("layout", Layout)
 
 
 def known_layout():
     """For unwinders: None, if it has not been asked for before."""
-    return _layouts.get(gdb.current_progspace().filename)
+    return kept("layout")
 
 
 class Shadow:
@@ -72,8 +67,10 @@ class Shadow:
         stack = kernel.word(task + places.ret_stack)
         if not stack:
             return
-        base = stack + places.frames
-        count = min((kernel.word(stack + places.top) - base) // places.size, places.depth)
+        base, top = stack + places.frames, kernel.word(stack + places.top)
+        count = (top - base) // places.size
+        if not 0 <= count <= places.depth:
+            raise gdb.GdbError(f"the shadow stack at {stack:#x} makes no sense: its top is {top:#x}")
         data = kernel.read(base, min(count + 1, places.depth) * places.size)
         every = [{name: struct.unpack_from("<Q", data, at + offset)[0] for name, offset in places.fields}
                  for at in range(0, len(data), places.size)]
@@ -132,7 +129,7 @@ def stacks(task, cpu):
 
 def walk(task, frame, cpu=None):
     """Return addresses from the frame record at `frame` outwards."""
-    shadow, below = Shadow(int(task.address)), 1 << 30
+    shadow, below = None, 1 << 30
     places, on = stacks(task, cpu), None
     low = frame
     for _ in range(MOST):
@@ -146,7 +143,8 @@ def walk(task, frame, cpu=None):
         outer, address = kernel.words(frame, 2)
         if not address:
             return
-        if address == shadow.handler:
+        if address == layout().handler:
+            shadow = shadow or Shadow(int(task.address))  # asked for where it is needed: it may be damaged
             address, below = shadow.true_return(frame + 8, below)
         yield address
         low, frame = frame + 16, outer
@@ -177,17 +175,25 @@ def running(task, cpu):
     """The trace of a task that runs: from the CPU's registers."""
     with selected(cpu) as frame:
         pc, record = register(frame, machine().pc), register(frame, machine().fp)
+        yield pc
         if pc < kernel.address_of("_text"):
-            return [pc]
+            return
         _, fp, address = (pc in layout().depths and find_caller(frame, layout())) or outer_by_rules(frame)
     # Who has no record of its own yet (at a function's first instruction) or no more: its caller is not in those.
-    return [pc, *([address] if fp == record else []), *walk(task, record, cpu)]
+    if fp == record:
+        yield address
+    yield from walk(task, record, cpu)
+
+
+def asleep(task):
+    pc, record = machine().asleep_at(task)
+    yield pc
+    yield from walk(task, record)
 
 
 def trace(task):
-    """(the CPU it runs on or None, addresses innermost first): the first is where it is, the others are return addresses."""
+    """(the CPU it runs on or None, addresses innermost first): the first is where it is, the others are return addresses.
+
+    They are read one by one: what is behind one that cannot be read is lost, what is before it is not."""
     cpu = running_on(task)
-    if cpu is not None:
-        return cpu, running(task, cpu)
-    pc, record = machine().asleep_at(task)
-    return None, [pc, *walk(task, record)]
+    return cpu, asleep(task) if cpu is None else running(task, cpu)

@@ -1,5 +1,7 @@
 """vt-ps, vt-runq, vt-bt, and $vt_task(pid)."""
 
+import itertools
+
 import gdb
 
 from vt import command, kernel, stack
@@ -15,8 +17,32 @@ def place(task):
     cpu, addresses = stack.trace(task)
     if cpu is not None:
         return f"on CPU {cpu}"
-    names = [kernel.symbols().name(address - 1) for address in addresses[:6]]
-    return next((name for name in names if not name.startswith(SWITCHING)), names[0])
+    first = None
+    for address in itertools.islice(addresses, 6):
+        name = kernel.symbols().name(address - 1)
+        if not name.startswith(SWITCHING):
+            return name
+        first = first or name
+    return first
+
+
+def readable(lines, address):
+    """The lines on a task, as far as it can be read; then one that says why not further."""
+    try:
+        yield from lines
+    except kernel.UNREADABLE as error:
+        yield f" <task at {address:#x}: {kernel.why(error)}>"
+
+
+def line_of(task):
+    """Of vt-ps."""
+    parent = int(task["parent"]["pid"]) if int(task["parent"]) else 0
+    text = (f"{int(task['pid']):5} {int(task['tgid']):5} {parent:5} {int(task['cpu']):3} {kernel.task_state(task)} "
+            f"{POLICIES.get(int(task['policy']), '?'):8} {int(task['prio']):4} {kernel.comm(task):<16}")
+    try:
+        yield f"{text} {place(task)}"
+    except kernel.UNREADABLE as error:
+        yield f"{text} <{kernel.why(error)}>"
 
 
 class Ps(command.Command):
@@ -30,9 +56,7 @@ tasks have pid 0, one a CPU."""
     def run(self, words):
         yield "  PID  TGID  PPID CPU S POLICY   PRIO COMM             WHERE"
         for task in kernel.tasks():
-            parent = int(task["parent"]["pid"]) if int(task["parent"]) else 0
-            yield (f"{int(task['pid']):5} {int(task['tgid']):5} {parent:5} {int(task['cpu']):3} {kernel.task_state(task)} "
-                   f"{POLICIES.get(int(task['policy']), '?'):8} {int(task['prio']):4} {kernel.comm(task):<16} {place(task)}")
+            yield from readable(line_of(task), int(task.address))
 
 
 def named(task):
@@ -97,7 +121,7 @@ returns, whose true callers it shows. A task in user mode has one line."""
     def run(self, words):
         if words[0] == "all":
             for task in kernel.tasks():
-                yield from backtrace(task)
+                yield from readable(backtrace(task), int(task.address))
         else:
             yield from backtrace(kernel.task_of_pid(command.number(words[0], "a pid or `all`")))
 
@@ -106,7 +130,8 @@ class TaskFunction(gdb.Function):
     """$vt_task(PID): the struct task_struct of that task, for `print $vt_task(1).comm`."""
 
     def invoke(self, pid):
-        with privileged():
+        with command.one_line("$vt_task"), privileged():
+            kernel.check_guest()
             task = kernel.task_of_pid(int(pid))
             task.fetch_lazy()
         return task

@@ -1,5 +1,6 @@
 """vt-trace: what the file `trace` would show, from memory."""
 
+import contextlib
 import heapq
 import struct
 
@@ -164,13 +165,35 @@ class Shown:
     """All the texts of an array's buffer, in the order of time; oldest of several with one stamp: the lowest CPU's."""
 
     def __init__(self, array, cpus):
-        self.array = array
-        self.rings = {cpu: Ring(array.buffer, cpu) for cpu in cpus}
+        self.array, self.rings = array, {}
+        self.wrong = []  # what cannot be read
+        for cpu in cpus:
+            with self._noting(cpu):
+                self.rings[cpu] = Ring(array.buffer, cpu)
         self.overrun = sum(ring.overrun for ring in self.rings.values())
         self.entries = 0
 
+    @contextlib.contextmanager
+    def _noting(self, cpu):
+        try:
+            yield
+        except kernel.UNREADABLE as error:
+            self.wrong.append(f"CPU {cpu}: {kernel.why(error)}")
+
+    def _readable(self, cpu, ring):
+        """Its lines up to where it cannot be read."""
+        with self._noting(cpu):
+            yield from lines_of(ring, cpu)
+
+    def _text(self, line, leaf):
+        try:
+            return self.array.text(line, leaf)
+        except kernel.UNREADABLE as error:
+            self.wrong.append(f"CPU {line.cpu}: a record of type {line.kind}: {kernel.why(error)}")
+            return f"[{line.cpu:03}]{self.array.time(line.stamp)}: <{kernel.why(error)}>\n"
+
     def lines(self):
-        merged = heapq.merge(*(with_leaves(lines_of(ring, cpu), self.array.graph) for cpu, ring in self.rings.items()),
+        merged = heapq.merge(*(with_leaves(self._readable(cpu, ring), self.array.graph) for cpu, ring in self.rings.items()),
                              key=lambda pair: (pair[0].stamp, pair[0].cpu))
         started, annotate = set(), self.overrun and self.array.option("ANNOTATE")
         for number, (line, leaf) in enumerate(merged):
@@ -180,7 +203,7 @@ class Shown:
             if annotate and line.cpu not in started and number and not graph:
                 text += f"##### CPU {line.cpu} buffer started ####\n"
             started.add(line.cpu)
-            yield text + self.array.text(line, leaf)
+            yield text + self._text(line, leaf)
 
 
 class Trace(command.Command):
@@ -213,6 +236,9 @@ taken are not there any more.
         yield array.header(shown.entries, shown.entries + shown.overrun).removesuffix("\n")
         for text in texts if last is None else texts[len(texts) - min(last, len(texts)) :]:
             yield text.removesuffix("\n")
+        if shown.wrong:
+            more = f" (and {len(shown.wrong) - 1} more)" if len(shown.wrong) > 1 else ""
+            raise gdb.GdbError(f"vt-trace: {shown.wrong[0]}{more}")
 
 
 Trace()

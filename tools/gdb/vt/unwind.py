@@ -36,9 +36,9 @@ class HookedReturn(Unwinder):
             if register(pending, one.pc) not in places.depths:
                 return None
             caller = find_caller(pending, places)
-        except (gdb.error, ValueError):
-            return None  # no kernel, or none of its tasks: other unwinders may know
-        return self._info(pending, places, *caller) if caller else None
+            return self._info(pending, places, *caller) if caller else None
+        except kernel.UNREADABLE:
+            return None  # no kernel, none of its tasks, or a damaged one: other unwinders may know
 
     @staticmethod
     def _info(pending, places, before, fp, address):
@@ -90,7 +90,7 @@ class ShowReturning:
         frame = decorated.inferior_frame()
         try:
             name = hooked_function(frame) if frame.name() == HANDLER else None
-        except (gdb.error, gdb.GdbError, ValueError, KeyError):
+        except kernel.UNREADABLE:
             name = None
         return Returning(decorated, name) if name else decorated
 
@@ -102,7 +102,7 @@ def prepare(event=None):
     try:
         layout()
         note_symbols()
-    except (gdb.error, gdb.GdbError):
+    except kernel.UNREADABLE:
         return
     gdb.invalidate_cached_frames()
 

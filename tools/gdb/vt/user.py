@@ -3,6 +3,7 @@
 At a stop in user mode they become those of the program that runs; vt-user chooses, for breakpoints before it runs."""
 
 import os
+import re
 
 import gdb
 
@@ -61,7 +62,7 @@ def at_stop(event):
                 name = program_of(kernel.current())
             if name:
                 Loaded.load(name)
-    except (gdb.error, gdb.GdbError):
+    except kernel.UNREADABLE:
         return
 
 
@@ -86,11 +87,17 @@ may stop in another: vt-user tells then in which."""
         yield f"symbols of {os.path.basename(Loaded.file)}" if Loaded.file else "no user program's symbols"
 
 
+# None of them, with whatever argument, lets the guest run or looks at another CPU, but for calls of the guest's functions.
+READING = ("print", "p", "inspect", "output", "printf", "x", "info", "i", "backtrace", "bt", "where", "list", "l", "ptype", "whatis", "find",
+           "disassemble")
+
+
 class Kernel(command.Command):
-    """Run a command of gdb with the kernel's rights to memory: vt-kernel print init_tasks
+    """Run a command of gdb that reads with the kernel's rights to memory: vt-kernel print init_tasks
 
 On aarch64 QEMU lets gdb read what the CPU that is looked at may read, so at a stop in user mode `print`, `x` and the like do not
-reach the kernel's memory. (The commands of ours do.)"""
+reach the kernel's memory. (The commands of ours do.) The CPU itself has those rights meanwhile, so nothing that may let it run is
+done here: print, x, info, backtrace, list, ptype, whatis, find, disassemble and their like are; functions are not called."""
 
     name = "vt-kernel"
     usage = "vt-kernel COMMAND"
@@ -98,8 +105,15 @@ reach the kernel's memory. (The commands of ours do.)"""
     def invoke(self, argument, from_tty):
         if not argument:
             raise gdb.GdbError(f"usage: {self.usage}")
-        with privileged():
-            gdb.execute(argument, from_tty)
+        if re.match(r"\w*", argument)[0] not in READING:
+            raise gdb.GdbError(f"{argument.split()[0]}: vt-kernel knows {', '.join(READING)}: nothing that may let the guest run")
+        calls = gdb.parameter("may-call-functions")
+        gdb.execute("set may-call-functions off")
+        try:
+            with command.one_line(self.name), privileged():
+                gdb.execute(argument, from_tty)
+        finally:
+            gdb.execute(f"set may-call-functions {'on' if calls else 'off'}")
 
 
 User()
