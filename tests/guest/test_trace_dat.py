@@ -283,6 +283,18 @@ def check_full_disk(session):
     session.run("rm -r /tmp/full/*; dd if=/dev/zero of=/tmp/full/fill bs=1k count=1100 2> /dev/null")
     status, said = session.guest.run("cd /tmp/full; trace-record -e sched -o f.dat -- true; ls")
     assert (status, said) == (0, "trace-record: f.dat: No space left on device: nothing was recorded, the buffers are as they were\nfill\n"), said
+    # Room that others take while the pieces are joined (here: whoever has those open): they stay, and make one file.
+    session.run("cd /; rm -r /tmp/full/*; umount /tmp/full; mount -t tmpfs -o size=2m none /tmp/full")
+    calls = calls.replace("400", "60") + "; for f in f.dat.*.cpu*; do sleep 1000 < $f & done; cat /dev/zero > fill 2> /dev/null"
+    status, said = session.guest.run(f"cd /tmp/full; trace-record -C local -b 1000 -p function -l '*' -o f.dat -- sh -c '{calls}'")
+    assert re.search(r"^trace-record: f.dat: No space left on device: what was recorded is in pieces, /?\S*f.dat.\d+\*$", said, re.M) and status == 1, said
+    session.run("kill $(pidof sleep); cat f.dat.* > /tmp/joined.dat; rm *")
+    assert sum(map(len, report(session.fetch("/tmp/joined.dat"), "-N")[0].values())) > 1000
+    # No room for a latency tracer's text: it stays where it is.
+    status, said = session.guest.run("cd /tmp/full; trace-record -C local -p irqsoff -o f.dat -- sh -c 'cat /dev/zero > fill 2> /dev/null'; ls")
+    assert said == "trace-record: f.dat: No space left on device: the trace is in the buffers: trace-record -x takes it\nfill\n", said
+    session.run("trace-record -qx -o /tmp/l2.dat; cd /; rm /tmp/full/fill")
+    assert "# tracer: irqsoff\n" in trace_cmd("report", session.fetch("/tmp/l2.dat"))
 
 
 def test_vrun_brings_the_trace(machine, tmp_path):
@@ -322,3 +334,21 @@ def test_to_a_port(machine, tmp_path):
     assert (done.returncode, done.stdout) == (1, "trace-record: no port 'in': vrun --port in=FILE gives the machine one\n"), done
     found, _ = report(tmp_path / "t.dat", "-N")
     assert any(line.name == "sched_switch" for line in found[0])
+
+
+def test_to_a_port_that_nobody_reads(machine, tmp_path):
+    """A signal ends the wait, in a write as in the close; the file is elsewhere, and settings are back before."""
+    (tmp_path / "script").write_text("""
+        trace-record -qe sched -P live -- true &
+        until test -e /tmp/trace-record.$!; do usleep 5000; done
+        until grep -q sched_switch /sys/kernel/tracing/set_event; do usleep 5000; done
+        while grep -q sched_switch /sys/kernel/tracing/set_event; do usleep 5000; done
+        usleep 500000
+        kill -INT $!
+        wait $!
+        echo $? $(ls /tmp | sed s/[0-9][0-9]*/N/) $(cat /sys/kernel/tracing/set_event)
+    """)
+    done = subprocess.run([VRUN, "--arch", machine.arch, "--smp", "2", "--port", f"live=socket:{tmp_path}/s", tmp_path / "script"],
+                          capture_output=True, text=True, check=False, timeout=100)
+    assert re.fullmatch(r"trace-record: /dev/virtio-ports/live: Interrupted system call: the trace is in (/tmp/trace-record.\d+.dat)\n1 trace-record.N.dat\n",
+                        done.stdout), done

@@ -3,7 +3,7 @@
  * ^C, into a trace.dat, which trace-cmd report and KernelShark open on any machine.
  *
  * Pages go from the buffers into files while it runs, so that a recording may be longer than the buffers.
- * What tracefs held before is put back at the end, whatever signal comes but SIGKILL.
+ * What tracefs held before is put back as soon as recording ends, whatever signal comes but SIGKILL.
  */
 #include <vt_trace.h>
 #include <limits.h>
@@ -15,21 +15,8 @@
 #define MAX_ARRAYS 16
 
 /* The buffer that is always there, and instances. */
-static struct array {
-	const char *name; /* NULL: the former */
-	const char *tracer;
-	bool events; /* some were asked for */
-	struct vt_dat_buffer buffer;
-} arrays[MAX_ARRAYS];
+static struct vt_array arrays[MAX_ARRAYS];
 static size_t nr_arrays = 1;
-
-/* What was asked for, in order; applied once the whole line is understood. */
-static struct wish {
-	struct array *array;
-	int letter;
-	const char *text;
-} * wishes;
-static size_t nr_wishes;
 
 static struct {
 	int version;
@@ -37,204 +24,90 @@ static struct {
 	const char *output;
 } opt = {.version = 7, .output = "trace.dat"};
 
-static int nr_cpus, output_fd = -1, command_status;
-static char *prefix; /* of files that hold pages meanwhile; NULL: none may be there */
-static bool output_regular, output_made;
+static struct vt_out out = {.fd = -1, .part_fd = -1};
+static int nr_cpus, command_status;
+static bool in_pieces; /* what was recorded stays where it is */
 
-/* Written by the handler, or (command) read by it. */
-static volatile sig_atomic_t interrupted, command;
+/* Written by the handler, or read by it (command; waiting: a descriptor whose writes may have no end, or -1). */
+static volatile sig_atomic_t interrupted, command, waiting = -1;
 
 /* ---- Signals and the end */
 
-/* The terminal sends ^C, ^\ and its end to the command as well; who tells us alone to end means both. */
-static void on_signal(int sig)
+/*
+ * Who tells us alone to end means the command as well. What comes from the kernel (^C) has come to both. A write
+ * or close that waits ends with EINTR, one that is about to wait with EAGAIN.
+ */
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	int err = errno;
 
 	interrupted = sig;
-	if (command > 0 && (sig == SIGTERM || sig == SIGHUP))
+	if (waiting >= 0)
+		fcntl((int)waiting, F_SETFL, O_WRONLY | O_NONBLOCK);
+	if (command > 0 && info->si_code <= 0)
 		kill((pid_t)command, sig);
 	errno = err;
 }
 
-/* Without SA_RESTART: a wait ends. nohup's SIGHUP stays ignored. */
-static void catch_signals(void)
+/* They come while it records, and while it waits for who reads the file; never while settings change. */
+static void hold_signals(bool hold)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP};
-	struct sigaction act = {.sa_handler = on_signal}, old;
+	static const sigset_t all = ~0UL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 &&
-		    (signals[i] != SIGHUP || old.sa_handler != SIG_IGN))
-			sigaction(signals[i], &act, NULL);
+	sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &all, NULL);
 }
 
-/* Also at every exit; then there may be nothing left to do. The pages are let go first: until then the tracer
- * stays. */
-static void clean_up(void)
+static bool ends_programs(int sig)
+{
+	static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (sig == others[i])
+			return false;
+	return true;
+}
+
+/* Without SA_RESTART: a wait ends. A fault comes again at once, and then ends us. What is ignored (nohup) stays so,
+ * but for what shells ignore for those in the background, and for SIGCHLD, without which nobody could be waited for. */
+static void catch_signals(void)
+{
+	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, old;
+
+	hold_signals(true);
+	signal(SIGCHLD, SIG_DFL);
+	for (int sig = 1; sig < NSIG; sig++) {
+		bool fault = sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP;
+
+		act.sa_flags = SA_SIGINFO | (fault ? SA_RESETHAND : 0);
+		if (ends_programs(sig) && sigaction(sig, NULL, &old) == 0 &&
+		    (old.sa_handler != SIG_IGN || sig == SIGINT || sig == SIGQUIT))
+			sigaction(sig, &act, NULL);
+	}
+}
+
+static void each_spool(void (*work)(struct vt_spool *s))
 {
 	for (size_t i = 0; i < nr_arrays; i++)
 		for (int cpu = 0; cpu < nr_cpus && arrays[i].buffer.cpus; cpu++)
-			vt_spool_close(&arrays[i].buffer.cpus[cpu]);
+			work(&arrays[i].buffer.cpus[cpu]);
+}
+
+/* At every exit; after a whole recording there is nothing left to do. The pages are let go first: until then the
+ * tracer stays. */
+static void clean_up(void)
+{
+	hold_signals(true);
+	each_spool(in_pieces ? vt_spool_stop : vt_spool_close);
 	vt_tracefs_restore();
-	if (output_made)
-		unlink(opt.output);
-	output_made = false;
-}
-
-/* ---- What tracefs is told */
-
-static void set(const struct array *a, const char *file, const char *text)
-{
-	vt_tracefs_set(a->name, file, text, O_TRUNC, NULL);
-}
-
-/* "all", "sched", "sched:sched_switch", "sched_switch", patterns. */
-static void add_event(const struct array *a, const char *text)
-{
-	vt_tracefs_set(a->name, "set_event", strcmp(text, "all") ? text : "*:*", O_APPEND, "no event");
-}
-
-/* Functions between blanks or commas, one a time, so that the one that is wrong can be named. */
-static void add_functions(const struct array *a, const char *file, const char *text)
-{
-	char *words = vt_strdup(text), *rest = words, *word;
-
-	while ((word = strsep(&rest, " \t\n,")))
-		if (*word)
-			vt_tracefs_set(a->name, file, word, O_APPEND, "no function");
-	free(words);
-}
-
-/* "stacktrace" or "nostacktrace". */
-static void set_trace_option(const struct array *a, const char *text)
-{
-	char file[80], *path;
-	bool off = !strncmp(text, "no", 2);
-
-	for (int skip = 0; skip <= 2 * off; skip += 2) { /* "nonblock" may be an option's own name */
-		snprintf(file, sizeof(file), "options/%s", text + skip);
-		path = vt_tracefs_path(a->name, file);
-		if (!strchr(text, '/') && access(path, W_OK) == 0) {
-			set(a, file, skip ? "0" : "1");
-			free(path);
-			return;
-		}
-		free(path);
-	}
-	vt_die(1, "no option '%s'", text);
-}
-
-static void grant(const struct wish *w)
-{
-	switch (w->letter) {
-	case 'e':
-		add_event(w->array, w->text);
-		break;
-	case 'l':
-		add_functions(w->array, "set_ftrace_filter", w->text);
-		break;
-	case 'n':
-		add_functions(w->array, "set_ftrace_notrace", w->text);
-		break;
-	case 'g':
-		add_functions(w->array, "set_graph_function", w->text);
-		break;
-	case 'O':
-		set_trace_option(w->array, w->text);
-		break;
-	case 'C':
-		vt_tracefs_set(w->array->name, "trace_clock", w->text, O_TRUNC, "no clock");
-		break;
-	case 'b':
-		set(w->array, "buffer_size_kb", w->text);
-		break;
-	}
-}
-
-static bool has_wish(const struct array *a, int letter)
-{
-	for (size_t i = 0; i < nr_wishes; i++)
-		if (wishes[i].array == a && wishes[i].letter == letter)
-			return true;
-	return false;
-}
-
-/* A list that is asked for replaces the one that was there; events always do, for nobody asked for those. */
-static void empty_lists(const struct array *a)
-{
-	static const struct {
-		int letter;
-		const char *file;
-	} lists[] = {{'l', "set_ftrace_filter"}, {'n', "set_ftrace_notrace"}, {'g', "set_graph_function"}};
-
-	set(a, "set_event", "");
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		if (has_wish(a, lists[i].letter))
-			set(a, lists[i].file, "");
-}
-
-/* The command and its children only. */
-static void choose_task(const struct array *a, long pid)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%ld", pid);
-	set(a, "set_event_pid", text);
-	set(a, "set_ftrace_pid", text);
-	set(a, "options/event-fork", "1");
-	set(a, "options/function-fork", "1");
-}
-
-/* One that exists may be refused too: those of latencies want a clock of nanoseconds. */
-static void set_tracer(const struct array *a)
-{
-	char *known = vt_tracefs_read_or_die(a->name, "available_tracers"), *rest = known, *word;
-	bool found = false;
-
-	while ((word = strsep(&rest, " \n")))
-		found |= !strcmp(word, a->tracer);
-	free(known);
-	if (!found)
-		vt_die(1, "no tracer '%s'", a->tracer);
-	set(a, "current_tracer", a->tracer);
-}
-
-/*
- * Not ourselves: to take a page away takes as many calls as fill another, so there would be no end of it. Of
- * events there are few, and sched_switch is wanted of everybody.
- */
-static void leave_us_out(const struct array *a)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%d", (int)getpid());
-	vt_tracefs_set(a->name, "set_ftrace_notrace_pid", text, O_APPEND, NULL);
-}
-
-/* Everything but the start. */
-static void prepare(struct array *a)
-{
-	set(a, "tracing_on", "0");
-	set(a, "current_tracer", "nop");
-	empty_lists(a);
-	for (size_t i = 0; i < nr_wishes; i++)
-		if (wishes[i].array == a)
-			grant(&wishes[i]);
-	if (opt.only_command)
-		choose_task(a, command);
-	if (vt_tracefs_write(a->name, "trace", "", O_TRUNC) < 0)
-		vt_die_errno(1, "trace");
-	if (a->tracer) {
-		leave_us_out(a);
-		set_tracer(a);
-	}
+	if (!in_pieces)
+		vt_out_drop(&out);
+	vt_trace_unlock();
 }
 
 /* ---- Pages */
 
 /* The tracers that keep one maximum, which is text to be read at the end. */
-static bool is_latency_tracer(const struct array *a)
+static bool is_latency_tracer(const struct vt_array *a)
 {
 	static const char *const names[] = {"irqsoff", "preemptoff", "preemptirqsoff",
 					    "wakeup",  "wakeup_rt",  "wakeup_dl"};
@@ -248,58 +121,91 @@ static bool is_latency_tracer(const struct array *a)
 	return found;
 }
 
-static void open_buffer(struct array *a, size_t number)
+static void open_buffer(struct vt_array *a, size_t number)
 {
 	a->buffer.instance = a->name;
-	if (is_latency_tracer(a)) {
+	if (a->used && is_latency_tracer(a)) {
 		a->buffer.text = vt_strdup("");
 		return;
 	}
 	a->buffer.cpus = vt_malloc((size_t)nr_cpus * sizeof(*a->buffer.cpus));
-	memset(a->buffer.cpus, 0, (size_t)nr_cpus * sizeof(*a->buffer.cpus));
-	for (int cpu = 0; cpu < nr_cpus; cpu++) {
-		char *name = vt_malloc(strlen(prefix) + 32);
+	for (int cpu = 0; cpu < nr_cpus; cpu++)
+		a->buffer.cpus[cpu] = (struct vt_spool){.fd = -1, .raw = -1};
+	for (int cpu = 0; cpu < nr_cpus && a->used; cpu++) {
+		char *name = vt_malloc(strlen(out.part) + 32);
 
-		sprintf(name, "%s.%u.cpu%d", prefix, (unsigned)number, cpu);
+		sprintf(name, "%s.%02u.cpu%03d", out.part, (unsigned)number, cpu); /* so that names sort */
 		if (vt_spool_open(&a->buffer.cpus[cpu], name, a->name, cpu) < 0)
 			vt_die_errno(1, "trace_pipe_raw");
 		free(name);
 	}
 }
 
+static void set_tracing(bool on)
+{
+	for (size_t i = 0; i < nr_arrays; i++)
+		if (arrays[i].used)
+			vt_tracefs_set(arrays[i].name, "tracing_on", on ? "1" : "0", O_TRUNC, NULL);
+}
+
 /* Whether all pages found a place. The rest stays in the kernel's buffers. */
 static bool take(bool rest)
 {
 	for (size_t i = 0; i < nr_arrays; i++)
-		for (int cpu = 0; cpu < nr_cpus && arrays[i].buffer.cpus; cpu++)
+		for (int cpu = 0; cpu < nr_cpus && arrays[i].used && arrays[i].buffer.cpus; cpu++)
 			if (vt_spool_take(&arrays[i].buffer.cpus[cpu], rest) < 0)
 				return false;
 	return true;
 }
 
-/* Sleep until a buffer has pages to take, or some ms. */
-static void wait_pages(int ms)
+/* Sleep until a buffer has pages to take, if they are wanted, or some ms. */
+static void wait_pages(bool wanted, int ms)
 {
 	static struct pollfd fds[MAX_ARRAYS * 64];
 	nfds_t n = 0;
 
-	for (size_t i = 0; i < nr_arrays; i++)
-		for (int cpu = 0; cpu < nr_cpus && arrays[i].buffer.cpus && n < ARRAY_SIZE(fds); cpu++)
-			fds[n++] = (struct pollfd){.fd = arrays[i].buffer.cpus[cpu].raw, .events = POLLIN};
+	for (size_t i = 0; i < nr_arrays && wanted; i++)
+		for (int cpu = 0; cpu < nr_cpus && arrays[i].used && arrays[i].buffer.cpus; cpu++)
+			if (n < ARRAY_SIZE(fds))
+				fds[n++] = (struct pollfd){.fd = arrays[i].buffer.cpus[cpu].raw, .events = POLLIN};
 	poll(fds, n, ms);
 }
 
 /* ---- The command */
 
-/* A child that becomes the command when it can read a byte. */
-static void start_command(char **argv, int *go)
+static char *find_command(const char *name)
 {
-	char *path = vt_which(argv[0]), c;
+	char *path = vt_which(name);
+
+	if (!path || access(path, X_OK) < 0)
+		vt_die(1, "%s: %s", name, strerror(path ? errno : ENOENT));
+	return path;
+}
+
+/* The child becomes the command when it can read a byte. Signals meanwhile end it. */
+static void become(const char *path, char **argv, int go)
+{
+	char c;
+
+	for (int sig = 1; sig < NSIG; sig++) {
+		struct sigaction now;
+
+		if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN && now.sa_handler != SIG_DFL)
+			signal(sig, SIG_DFL);
+	}
+	hold_signals(false);
+	if (vt_read(go, &c, 1) != 1)
+		_exit(1); /* there is nothing to trace with */
+	execve(path, argv, environ);
+	vt_warn_errno(argv[0]);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static int start_command(const char *path, char **argv)
+{
 	int ends[2];
 	pid_t pid;
 
-	if (!path || access(path, X_OK) < 0)
-		vt_die(1, "%s: %s", argv[0], strerror(path ? errno : ENOENT));
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		vt_die_errno(1, "pipe");
 	pid = fork();
@@ -307,16 +213,11 @@ static void start_command(char **argv, int *go)
 		vt_die_errno(1, "fork");
 	if (pid == 0) {
 		close(ends[1]);
-		if (vt_read(ends[0], &c, 1) != 1)
-			_exit(1); /* there is nothing to trace with */
-		execve(path, argv, environ);
-		vt_warn_errno(argv[0]);
-		_exit(errno == ENOENT ? 127 : 126);
+		become(path, argv, ends[0]);
 	}
-	free(path);
 	close(ends[0]);
-	*go = ends[1];
 	command = pid;
+	return ends[1];
 }
 
 /* Has it ended? Then command_status is what the shell would say of it. Without a command: did ^C come? */
@@ -333,97 +234,83 @@ static bool ended(void)
 	return true;
 }
 
-/* Until the command's end, or ^C; false when the disk was full before: then the command has run on untraced.
- */
+/* What came meanwhile came before the command: then that does not begin. */
+static void begin(int go)
+{
+	set_tracing(true);
+	hold_signals(false);
+	if (!command)
+		return;
+	if (interrupted)
+		vt_die(128 + (int)interrupted, "signal %d: nothing was recorded", (int)interrupted);
+	vt_write_all(go, "g", 1);
+	close(go);
+}
+
+/* Until the command's end, or ^C; false when the disk was full before: then the command has run on untraced. */
 static bool record(int go)
 {
 	bool good = true;
 
-	for (size_t i = 0; i < nr_arrays; i++)
-		set(&arrays[i], "tracing_on", "1");
-	if (command) {
-		vt_write_all(go, "g", 1);
-		close(go);
-	}
+	begin(go);
 	while (!ended()) {
-		wait_pages(20);
+		wait_pages(good, 20);
 		if (good && !take(false)) {
 			vt_warn("%s: %s: recording ends here", opt.output, strerror(errno));
 			good = false;
-			for (size_t i = 0; i < nr_arrays; i++)
-				set(&arrays[i], "tracing_on", "0");
+			set_tracing(false);
 			if (command <= 0)
 				break;
 		}
 	}
+	hold_signals(true);
 	return good;
 }
 
 /* ---- The file */
 
-/* Room for all but the pages, so that a full disk is known before anything is taken from the buffers. */
-static void reserve(size_t n)
+/* Nobody reads, or the port is closed: whatever waits ends by a signal. The pages are there still. */
+static bool give_away(struct vt_dat *d, struct vt_dat_buffer *buffers)
 {
-	static const char zeros[VT_TRACE_PAGE];
+	int ret;
 
-	for (size_t done = 0; done < n; done += sizeof(zeros))
-		if (vt_write_all(output_fd, zeros, sizeof(zeros)) < 0)
-			vt_die(1, "%s: %s: nothing was recorded, the buffers are as they were", opt.output,
-			       strerror(errno));
-	lseek(output_fd, 0, SEEK_SET);
+	interrupted = 0;
+	waiting = out.fd;
+	hold_signals(false);
+	ret = vt_dat_write(d, out.fd, buffers, nr_arrays, true);
+	if (ret < 0)
+		fcntl(out.fd, F_SETFL, O_WRONLY | O_NONBLOCK); /* so that close waits for nobody */
+	if (close(out.fd) < 0)
+		ret = -1;
+	hold_signals(true);
+	waiting = -1;
+	if (interrupted)
+		errno = EINTR;
+	return ret == 0 && !interrupted;
 }
 
-/* What cannot seek (a port, a pipe) gets the file once it is whole; pages wait in /tmp. */
-static void open_output(const struct vt_dat *d)
+/* To the place beside, in which there is room for all but the pages, and then to its name. */
+static void write_beside(struct vt_dat *d, struct vt_dat_buffer *buffers, const char *name)
 {
-	struct stat st;
-	bool there = stat(opt.output, &st) == 0;
-
-	output_fd = open(opt.output, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	if (output_fd < 0 || fstat(output_fd, &st) < 0)
-		vt_die_errno(1, opt.output);
-	output_regular = S_ISREG(st.st_mode);
-	output_made = output_regular && !there;
-	prefix = vt_malloc(strlen(opt.output) + 40);
-	sprintf(prefix, "%s.%d", output_regular ? opt.output : "/tmp/trace-record", (int)getpid());
-	if (output_regular) {
-		ftruncate(output_fd, 0);
-		reserve(vt_dat_room(d));
-	}
+	if (vt_dat_write(d, out.part_fd, buffers, nr_arrays, false) == 0 && vt_out_rename(&out, name) == 0)
+		return;
+	in_pieces = true;
+	vt_die(1, "%s: %s: what was recorded is in pieces, %s*", name, strerror(errno), out.part);
 }
 
-/* The port is closed, or the pipe's reader is gone. The pages are there still. */
-static void save_elsewhere(struct vt_dat *d, struct vt_dat_buffer *buffers)
+static void write_file(struct vt_dat *d, struct vt_dat_buffer *buffers)
 {
-	const char *why = strerror(errno);
+	const char *why;
 	char name[48];
-	int fd;
 
-	snprintf(name, sizeof(name), "/tmp/trace-record.%d.dat", (int)getpid());
-	fd = output_regular ? -1 : open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0 || vt_dat_write(d, fd, buffers, nr_arrays, false) < 0)
-		vt_die(1, "%s: %s", opt.output, why);
-	vt_die(1, "%s: %s: the trace is in %s", opt.output, why, name);
-}
-
-static void write_file(struct vt_dat *d)
-{
-	struct vt_dat_buffer buffers[MAX_ARRAYS];
-	off_t end;
-
-	for (size_t i = 0; i < nr_arrays; i++) {
-		if (arrays[i].buffer.text)
-			arrays[i].buffer.text = vt_tracefs_read_or_die(arrays[i].name, "trace");
-		buffers[i] = arrays[i].buffer;
+	if (out.regular) {
+		write_beside(d, buffers, out.dest);
+	} else if (!give_away(d, buffers)) {
+		why = strerror(errno);
+		snprintf(name, sizeof(name), "%s.dat", out.part);
+		write_beside(d, buffers, name);
+		vt_die(1, "%s: %s: the trace is in %s", opt.output, why, name);
 	}
-	if (vt_dat_write(d, output_fd, buffers, nr_arrays, !output_regular) < 0)
-		save_elsewhere(d, buffers);
-	end = lseek(output_fd, 0, SEEK_CUR);
-	if (output_regular)
-		ftruncate(output_fd, end);
-	if (close(output_fd) < 0)
-		vt_die_errno(1, opt.output);
-	output_made = false;
 }
 
 static unsigned long total_pages(void)
@@ -436,40 +323,80 @@ static unsigned long total_pages(void)
 	return n;
 }
 
-static int run(char **argv)
+static void prepare(void)
 {
-	struct vt_dat *d;
-	int go = -1;
-	bool good = true;
-
-	vt_tracefs_check();
-	nr_cpus = vt_tracefs_cpus();
-	d = vt_dat_new(opt.version, nr_cpus);
-	open_output(d);
-	if (*argv)
-		start_command(argv, &go);
 	for (size_t i = 1; i < nr_arrays; i++) /* new ones get the options of the first */
-		vt_tracefs_instance(arrays[i].name);
+		vt_tracefs_instance(arrays[i].name, !opt.extract);
+	if (opt.extract)
+		set_tracing(false);
 	for (size_t i = 0; i < nr_arrays; i++) {
-		if (opt.extract)
-			set(&arrays[i], "tracing_on", "0");
-		else
-			prepare(&arrays[i]);
+		if (arrays[i].used && !opt.extract)
+			vt_wish_prepare(&arrays[i], opt.only_command ? command : 0);
 		open_buffer(&arrays[i], i);
 	}
-	if (!opt.extract)
-		good = record(go);
-	for (size_t i = 0; i < nr_arrays && good; i++)
-		set(&arrays[i], "tracing_on", "0");
+}
+
+/* A latency tracer's maximum, for which there is room before the tracer goes. Without, it stays, and so do pages. */
+static void take_text(struct vt_array *a)
+{
+	int err;
+
+	a->buffer.text = vt_tracefs_read_or_die(a->name, "trace");
+	if (vt_out_more(&out, strlen(a->buffer.text)) == 0)
+		return;
+	err = errno;
+	vt_tracefs_keep();
+	vt_out_drop(&out);
+	in_pieces = total_pages() > 0;
+	vt_die(1, "%s: %s: the trace is in the buffers: trace-record -x takes it%s%s%s", opt.output, strerror(err),
+	       in_pieces ? "; other buffers' pages are in " : "", in_pieces ? out.part : "", in_pieces ? ".*" : "");
+}
+
+/* The rest of the pages, and what the file says besides; then everything is as it was, whoever reads the file. */
+static bool finish(struct vt_dat *d, struct vt_dat_buffer *buffers, bool good)
+{
+	if (good)
+		set_tracing(false);
 	if (good && !take(true)) {
-		vt_warn("%s: %s", prefix, strerror(errno));
+		vt_warn("%s: %s", opt.output, strerror(errno));
 		good = false;
 	}
+	for (size_t i = 0; i < nr_arrays; i++) {
+		if (arrays[i].buffer.text)
+			take_text(&arrays[i]);
+		buffers[i] = arrays[i].buffer;
+	}
+	vt_dat_note(d, buffers, nr_arrays);
+	each_spool(vt_spool_stop);
 	if (!good) {
 		vt_warn("the rest is in the buffers, and tracing stays as it is set: trace-record -x takes it");
 		vt_tracefs_keep();
 	}
-	write_file(d);
+	return vt_tracefs_restore() && good;
+}
+
+static int run(char **argv)
+{
+	struct vt_dat_buffer buffers[MAX_ARRAYS];
+	char *path = *argv ? find_command(*argv) : NULL;
+	struct vt_dat *d;
+	bool good = true;
+	int go = -1;
+
+	vt_tracefs_check();
+	nr_cpus = vt_tracefs_cpus();
+	d = vt_dat_new(opt.version, nr_cpus);
+	vt_out_open(&out, opt.output);
+	catch_signals();
+	vt_trace_lock();
+	vt_out_reserve(&out, vt_dat_room(d));
+	if (path)
+		go = start_command(path, argv);
+	prepare();
+	if (!opt.extract)
+		good = record(go);
+	good = finish(d, buffers, good);
+	write_file(d, buffers);
 	if (!opt.quiet)
 		fprintf(stderr, "%s: %lu pages of records of %d CPUs\n", opt.output, total_pages(), nr_cpus);
 	clean_up();
@@ -493,7 +420,7 @@ static const char help[] =
 	"  Without a command it records until ^C. Settings are put back. The exit status is the command's, or 1 and a\n"
 	"  message when something else failed.\n";
 
-static struct array *find_array(const char *name)
+static struct vt_array *find_array(const char *name)
 {
 	for (size_t i = 1; i < nr_arrays; i++)
 		if (!strcmp(arrays[i].name, name))
@@ -504,10 +431,9 @@ static struct array *find_array(const char *name)
 	return &arrays[nr_arrays++];
 }
 
-static void add_wish(struct array *a, int letter, const char *text)
+static void add_wish(struct vt_array *a, int letter, const char *text)
 {
-	wishes = vt_realloc(wishes, (nr_wishes + 1) * sizeof(*wishes));
-	wishes[nr_wishes++] = (struct wish){a, letter, text};
+	vt_wish_add(a, letter, text);
 	if (letter == 'b')
 		vt_number_or_die(1, text, 1, INT_MAX);
 	if (letter == 'e')
@@ -528,7 +454,7 @@ static const char *port_path(const char *name)
 
 static void parse(struct vt_options *o, int argc, char **argv)
 {
-	struct array *a = &arrays[0];
+	struct vt_array *a = &arrays[0];
 	int c;
 
 	while ((c = vt_option(o, argc, argv)) != -1) {
@@ -556,6 +482,7 @@ static void parse(struct vt_options *o, int argc, char **argv)
 			break;
 		case 'p':
 			a->tracer = o->arg;
+			a->used = true;
 			break;
 		default:
 			add_wish(a, c, o->arg);
@@ -565,15 +492,18 @@ static void parse(struct vt_options *o, int argc, char **argv)
 
 static void check(const struct vt_options *o, int argc)
 {
-	bool something = opt.extract;
+	bool something = opt.extract, tracer = false;
 
-	for (size_t i = 0; i < nr_arrays; i++)
+	for (size_t i = 0; i < nr_arrays; i++) {
 		something |= arrays[i].tracer || arrays[i].events;
+		tracer |= arrays[i].tracer != NULL;
+		arrays[i].used |= i > 0 || opt.extract;
+	}
 	if (!something)
 		vt_die(1, "nothing to record: -p TRACER, -e EVENT, or -x for what is there");
 	if (opt.only_command && o->index == argc)
 		vt_die(1, "-F wants a command");
-	if (opt.extract && (o->index < argc || nr_wishes || arrays[0].tracer))
+	if (opt.extract && (o->index < argc || vt_wish_count() || tracer))
 		vt_die(1, "-x takes what is there: no command, and nothing to set");
 }
 
@@ -589,7 +519,6 @@ int main(int argc, char **argv)
 
 	parse(&o, argc, argv);
 	check(&o, argc);
-	catch_signals();
 	atexit(clean_up);
 	return run(argv + o.index);
 }

@@ -7,6 +7,12 @@
 
 static bool all;
 
+/* Lines of comment say how it is after booting; commands (vfs_read:traceoff) may stand below. */
+static char *without_comments(char *text)
+{
+	return all ? text : vt_tracefs_settings(text);
+}
+
 /* A file's content that says something, behind a name; more than one line below it. */
 static void show(const char *instance, const char *file, const char *name, const char *usual)
 {
@@ -15,10 +21,11 @@ static void show(const char *instance, const char *file, const char *name, const
 
 	if (!text) /* instances have fewer files */
 		return;
+	text = without_comments(text);
 	to = text + strlen(text);
 	while (to > text && to[-1] == '\n')
 		*--to = '\0';
-	if (all || (*text && *text != '#' && strcmp(text, usual))) {
+	if (all || (*text && strcmp(text, usual))) {
 		lines = strchr(text, '\n');
 		printf("%s:%s", name, lines ? "\n" : " ");
 		for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
@@ -42,7 +49,13 @@ static void show_cpus(const char *instance, int nr_cpus)
 		char file[48], *stats;
 
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
-		stats = vt_tracefs_read_or_die(instance, file);
+		stats = vt_tracefs_read(instance, file);
+		if (!stats && instance && errno == ENOENT) { /* taken away meanwhile */
+			printf("gone\n");
+			return;
+		}
+		if (!stats)
+			vt_die_errno(1, file);
 		entries = number(stats, "entries: ");
 		overrun = number(stats, "\noverrun: ");
 		bytes = number(stats, "\nbytes: ");

@@ -57,12 +57,22 @@ typedef unsigned long sigset_t;
 
 #define SA_NOCLDSTOP 0x00000001
 #define SA_NOCLDWAIT 0x00000002
+#define SA_SIGINFO   0x00000004
 #define SA_RESTORER  0x04000000
 #define SA_RESTART   0x10000000
+#define SA_RESETHAND 0x80000000u
+
+/* The beginning of the kernel's, all that is used here: with si_code > 0 it comes from the kernel, not a process. */
+typedef struct {
+	int si_signo, si_errno, si_code;
+} siginfo_t;
 
 /* The kernel's layout, so that it is passed as it stands; sa_restorer is filled in by sigaction(). */
 struct sigaction {
-	sighandler_t sa_handler;
+	union {
+		sighandler_t sa_handler;
+		void (*sa_sigaction)(int sig, siginfo_t *info, void *context); /* with SA_SIGINFO */
+	};
 	unsigned long sa_flags;
 	void (*sa_restorer)(void);
 	sigset_t sa_mask;

@@ -26,16 +26,25 @@ int vt_tracefs_write(const char *instance, const char *file, const char *text, i
  * with status 1; `what` names the value in that message ("no tracer").
  */
 void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what);
-/* Make an instance if there is none of that name; the end takes away what this has made. */
-void vt_tracefs_instance(const char *instance);
-/* Put back all that was set, the last first. Safe to call again: there is nothing left to do. */
-void vt_tracefs_restore(void);
+/* Make an instance if there is none of that name; the end takes away what this has made. Unless make: one that
+ * is not there ends the program. */
+void vt_tracefs_instance(const char *instance, bool make);
+/* Put back all that was set, the last first; says what could not be, and returns false then. Safe to call
+ * again: there is nothing left to do. */
+bool vt_tracefs_restore(void);
 /* Leave all as it is set now: to put a tracer back would empty the buffers. */
 void vt_tracefs_keep(void);
 /* How many CPUs the kernel has buffers for. */
 int vt_tracefs_cpus(void);
 /* Exit with status 1 unless tracefs is mounted. */
 void vt_tracefs_check(void);
+
+/* --- one recording at a time (tracelock.c) --- */
+
+/* Exit with status 1 while another process of this program's name has it; who was killed has it no more. */
+void vt_trace_lock(void);
+/* Give it back, if it is ours. */
+void vt_trace_unlock(void);
 
 /* --- bytes that grow (tracebytes.c) --- */
 
@@ -73,10 +82,14 @@ int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, 
 /* Take what is there; rest: also the page that the writer is on. Returns 0, or -1 with errno: then pages are
  * still there. */
 int vt_spool_take(struct vt_spool *s, bool rest);
-/* Write all pages to fd; unless keep: taking each segment away once it is written. Returns 0, or -1 with
- * errno. */
+/* Let go of the kernel's buffer; the files stay, as long as their pages are. */
+void vt_spool_stop(struct vt_spool *s);
+/*
+ * Write all pages to fd; unless keep: taking each segment away once it is written. Returns 0, or -1 with
+ * errno: then, unless keep, fd ends where the first segment that is left begins.
+ */
 int vt_spool_give(struct vt_spool *s, int fd, bool keep);
-/* Take the files away. */
+/* Stop, and take the files away. */
 void vt_spool_close(struct vt_spool *s);
 
 /* --- trace.dat (tracedat.c) --- */
@@ -94,8 +107,52 @@ struct vt_dat;
 struct vt_dat *vt_dat_new(int version, int nr_cpus);
 /* How large all but the pages becomes, at most: what to have in store. */
 size_t vt_dat_room(const struct vt_dat *d);
+/* Take from tracefs what the file says of the recording: before settings are put back, once. */
+void vt_dat_note(struct vt_dat *d, const struct vt_dat_buffer *buffers, size_t nr);
 /* Write the whole file, from its beginning on and without seeking. keep: it can be written again. Returns 0,
  * or -1 with errno. */
 int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t nr, bool keep);
+
+/* --- where the file goes (traceout.c) --- */
+
+/* A regular file is written beside its name and renamed once it is whole. What cannot seek (a port, a pipe)
+ * gets the file when it is whole; the same place, then in /tmp, is for when that fails. */
+struct vt_out {
+	const char *path; /* as it was asked for */
+	char *dest;	  /* the same, links followed */
+	char *part;	  /* the file beside; names of spools begin with it, too */
+	int fd, part_fd;  /* fd: of what cannot seek, or -1 */
+	unsigned mode;
+	bool regular;
+};
+
+/* Look at the output, harming nothing. May wait, for a pipe's reader. What is wrong ends the program. */
+void vt_out_open(struct vt_out *o, const char *path);
+/* Make the file beside with n bytes of room, so that a full disk is known before anything is taken from the
+ * buffers. A full disk ends the program. */
+void vt_out_reserve(struct vt_out *o, size_t n);
+/* Before it is written: so much more room. Returns 0, or -1 with errno. */
+int vt_out_more(struct vt_out *o, size_t n);
+/* The file beside is whole: give it the name `to`. Returns 0, or -1 with errno. */
+int vt_out_rename(struct vt_out *o, const char *to);
+/* Take the file beside away, if it is there. */
+void vt_out_drop(struct vt_out *o);
+
+/* --- what trace-record was asked for (tracewish.c) --- */
+
+struct vt_array {
+	const char *name; /* NULL: the buffer that is always there */
+	const char *tracer;
+	bool events; /* some were asked for */
+	bool used;   /* something was; else it is left alone */
+	struct vt_dat_buffer buffer;
+};
+
+/* An option (its letter) for that buffer. */
+void vt_wish_add(struct vt_array *a, int letter, const char *text);
+size_t vt_wish_count(void);
+/* Set all that was asked for, and empty the buffer; only: of this process and its children (0: all). All but
+ * the start. What is wrong ends the program. */
+void vt_wish_prepare(const struct vt_array *a, long only);
 
 #endif

@@ -18,7 +18,8 @@
 struct vt_dat {
 	int version, nr_cpus;
 	struct vt_bytes sections[NR_SECTIONS]; /* what is in them */
-	struct vt_bytes tgids;
+	struct vt_bytes tgids, fixed; /* noted at the end of the recording */
+	char **clocks;		      /* of each buffer, the same */
 	int fd;
 	bool keep;	       /* what is written */
 	unsigned long long at; /* bytes written */
@@ -255,10 +256,9 @@ static void put_table(struct vt_bytes *b, const struct vt_dat *d, const struct v
 }
 
 static void put_buffer_option(struct vt_bytes *b, const struct vt_dat *d, const struct vt_dat_buffer *buffer,
-			      const struct place *place)
+			      const char *clock, const struct place *place)
 {
 	struct vt_bytes option = {};
-	char *clock = clock_of(buffer->instance);
 
 	vt_put_number(&option, place->section, 8);
 	vt_put_text(&option, buffer->instance ?: "");
@@ -271,7 +271,6 @@ static void put_buffer_option(struct vt_bytes *b, const struct vt_dat *d, const 
 		}
 	}
 	put_option(b, buffer->text ? OPT_BUFFER_TEXT : OPT_BUFFER, option.data, option.n);
-	free(clock);
 	free(option.data);
 }
 
@@ -354,11 +353,11 @@ static void strings_of(struct vt_bytes *b, size_t at[NR_SECTIONS + 2])
 
 /* The options as they are when the sections begin at `at`, and where each buffer will be. Their size does not
  * depend on `at`. */
-static void options_v7(struct vt_bytes *b, const struct vt_dat *d, const struct vt_bytes *fixed,
-		       struct vt_dat_buffer *buffers, struct place *places, size_t nr, unsigned long long at)
+static void options_v7(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_buffer *buffers,
+		       struct place *places, size_t nr, unsigned long long at)
 {
 	b->n = 0;
-	vt_put(b, fixed->data, fixed->n);
+	vt_put(b, d->fixed.data, d->fixed.n);
 	for (int id = FIRST_SECTION; id <= LAST_SECTION; id++) {
 		put_option(b, id, &at, sizeof(at));
 		at += SECTION_HEAD + d->sections[id - FIRST_SECTION].n;
@@ -366,7 +365,7 @@ static void options_v7(struct vt_bytes *b, const struct vt_dat *d, const struct 
 	for (size_t i = 0; i < nr; i++) {
 		places[i].section = at;
 		places[i].data = buffers[i].text ? at + SECTION_HEAD : page_align(at + SECTION_HEAD);
-		put_buffer_option(b, d, &buffers[i], &places[i]);
+		put_buffer_option(b, d, &buffers[i], d->clocks[i], &places[i]);
 		at = places[i].data + size_of(d, &buffers[i]);
 	}
 	at = 0; /* no more options */
@@ -398,16 +397,15 @@ static int put_buffer_v7(struct vt_dat *d, struct vt_dat_buffer *buffer, const s
 	return ret;
 }
 
-static int write_v7(struct vt_dat *d, const struct vt_bytes *fixed, struct vt_dat_buffer *buffers,
-		    struct place *places, size_t nr)
+static int write_v7(struct vt_dat *d, struct vt_dat_buffer *buffers, struct place *places, size_t nr)
 {
 	struct vt_bytes options = {}, strings = {};
 	size_t at[NR_SECTIONS + 2];
 	int ret = -1;
 
 	strings_of(&strings, at);
-	options_v7(&options, d, fixed, buffers, places, nr, 0);
-	options_v7(&options, d, fixed, buffers, places, nr,
+	options_v7(&options, d, buffers, places, nr, 0);
+	options_v7(&options, d, buffers, places, nr,
 		   d->at + SECTION_HEAD + options.n + SECTION_HEAD + strings.n);
 	if (put_section(d, OPT_DONE, 0, &options) < 0 || put_section(d, OPT_STRINGS, 0, &strings) < 0)
 		goto out;
@@ -429,17 +427,17 @@ out:
 #define WORD_SIZE 10 /* of the words between parts, with their ending zero */
 
 /* The options, and behind them the word that says what comes next with the first buffer's table. */
-static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, const struct vt_bytes *fixed,
-		    struct vt_dat_buffer *buffers, struct place *places, size_t nr, unsigned long long at)
+static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_buffer *buffers,
+		    struct place *places, size_t nr, unsigned long long at)
 {
 	size_t table = 16 * (size_t)d->nr_cpus;
 
 	b->n = 0;
 	vt_put_number(b, (unsigned)d->nr_cpus, 4);
 	vt_put(b, "options  ", WORD_SIZE);
-	vt_put(b, fixed->data, fixed->n);
+	vt_put(b, d->fixed.data, d->fixed.n);
 	for (size_t i = 1; i < nr; i++)
-		put_buffer_option(b, d, &buffers[i], &places[i]);
+		put_buffer_option(b, d, &buffers[i], d->clocks[i], &places[i]);
 	vt_put_number(b, OPT_DONE, 2);
 	at += b->n;
 	for (size_t i = 0; i < nr; i++) {
@@ -455,8 +453,7 @@ static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, const struct vt_
 	put_table(b, d, &buffers[0], places[0].data, false);
 }
 
-static int write_v6(struct vt_dat *d, const struct vt_bytes *fixed, struct vt_dat_buffer *buffers,
-		    struct place *places, size_t nr)
+static int write_v6(struct vt_dat *d, struct vt_dat_buffer *buffers, struct place *places, size_t nr)
 {
 	struct vt_bytes b = {};
 	int ret = -1;
@@ -465,7 +462,7 @@ static int write_v6(struct vt_dat *d, const struct vt_bytes *fixed, struct vt_da
 		if (put_out_bytes(d, &d->sections[i]) < 0)
 			return -1;
 	for (int again = 0; again < 2; again++) /* the second time, instances' options know their places */
-		tail_v6(&b, d, fixed, buffers, places, nr, d->at);
+		tail_v6(&b, d, buffers, places, nr, d->at);
 	if (put_out_bytes(d, &b) < 0 || put_data(d, &buffers[0], places[0].data) < 0)
 		goto out;
 	for (size_t i = 1; i < nr; i++) {
@@ -482,28 +479,33 @@ out:
 }
 
 /* Names of tasks and their groups are those of now: whoever was recorded has been seen. */
+void vt_dat_note(struct vt_dat *d, const struct vt_dat_buffer *buffers, size_t nr)
+{
+	char *tgids = vt_tracefs_read(NULL, "saved_tgids");
+
+	put_tracefs_file(section(d, OPT_CMDLINES), "saved_cmdlines", 8);
+	if (tgids && *tgids)
+		vt_put_text(&d->tgids, tgids);
+	free(tgids);
+	put_machine(&d->fixed, d);
+	d->clocks = vt_malloc(nr * sizeof(*d->clocks));
+	for (size_t i = 0; i < nr; i++) {
+		put_stats(&d->fixed, d, &buffers[i]);
+		d->clocks[i] = clock_of(buffers[i].instance);
+	}
+}
+
 int vt_dat_write(struct vt_dat *d, int fd, struct vt_dat_buffer *buffers, size_t nr, bool keep)
 {
 	struct place *places = vt_malloc(nr * sizeof(*places));
-	char *tgids = vt_tracefs_read(NULL, "saved_tgids");
-	struct vt_bytes fixed = {};
 	int ret;
 
 	d->fd = fd;
 	d->at = 0;
 	d->keep = keep;
-	section(d, OPT_CMDLINES)->n = d->tgids.n = 0;
-	put_tracefs_file(section(d, OPT_CMDLINES), "saved_cmdlines", 8);
-	if (tgids && *tgids)
-		vt_put_text(&d->tgids, tgids);
-	put_machine(&fixed, d);
-	for (size_t i = 0; i < nr; i++)
-		put_stats(&fixed, d, &buffers[i]);
 	ret = put_magic(d);
 	if (ret == 0)
-		ret = (d->version == 7 ? write_v7 : write_v6)(d, &fixed, buffers, places, nr);
-	free(fixed.data);
-	free(tgids);
+		ret = (d->version == 7 ? write_v7 : write_v6)(d, buffers, places, nr);
 	free(places);
 	return ret;
 }

@@ -82,6 +82,23 @@ char *vt_tracefs_settings(char *text)
 	return text;
 }
 
+/* Commands (`vfs_read:traceoff`) are no functions: an emptied list keeps them, and would refuse them. */
+static char *without_commands(char *text)
+{
+	char *to = text;
+
+	for (char *line = text, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		end += *end == '\n';
+		if (memchr(line, ':', (size_t)(end - line)))
+			continue;
+		memmove(to, line, (size_t)(end - line));
+		to += end - line;
+	}
+	*to = '\0';
+	return text;
+}
+
 /* Of "[local] global" the chosen one is the setting; "7 (expanded: 1408)" will be 1408. */
 static char *as_setting(const char *file, char *text)
 {
@@ -98,7 +115,8 @@ static char *as_setting(const char *file, char *text)
 		memmove(text, expanded, strlen(expanded) + 1);
 		return text;
 	}
-	return vt_tracefs_settings(text);
+	text = vt_tracefs_settings(text);
+	return strcmp(file, "set_ftrace_filter") ? text : without_commands(text);
 }
 
 static void push(const char *instance, const char *file, char *text)
@@ -138,16 +156,18 @@ void vt_tracefs_set(const char *instance, const char *file, const char *text, in
 	vt_die_errno(1, file);
 }
 
-void vt_tracefs_instance(const char *instance)
+void vt_tracefs_instance(const char *instance, bool make)
 {
 	char *path = vt_tracefs_path(instance, "");
 
 	if (strchr(instance, '/') || !*instance || *instance == '.')
 		vt_die(1, "no name of an instance: '%s'", instance);
 	path[strlen(path) - 1] = '\0';
-	if (mkdir(path, 0755) == 0)
+	if (!make && access(path, F_OK) < 0)
+		vt_die(1, "no instance '%s'", instance);
+	if (make && mkdir(path, 0755) == 0)
 		push(instance, "", NULL);
-	else if (errno != EEXIST)
+	else if (make && errno != EEXIST)
 		vt_die_errno(1, path);
 	free(path);
 }
@@ -168,8 +188,10 @@ static int undo(const struct change *c)
 }
 
 /* No tracer runs while what it goes by changes back: one of latencies would refuse other clocks. */
-void vt_tracefs_restore(void)
+bool vt_tracefs_restore(void)
 {
+	bool good = true;
+
 	for (const struct change *c = last; c; c = c->before)
 		if (!strcmp(c->file, "current_tracer"))
 			vt_tracefs_write(c->instance, c->file, "nop", O_TRUNC);
@@ -177,14 +199,17 @@ void vt_tracefs_restore(void)
 		struct change *c = last;
 
 		last = c->before;
-		if (undo(c) < 0)
+		if (undo(c) < 0) {
+			good = false;
 			vt_warn("%s%s%s could not be put back: %s", c->instance ?: "", c->instance ? "/" : "",
 				c->file, strerror(errno));
+		}
 		free(c->instance);
 		free(c->file);
 		free(c->text);
 		free(c);
 	}
+	return good;
 }
 
 void vt_tracefs_keep(void)

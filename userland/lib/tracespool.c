@@ -13,7 +13,7 @@ static char *segment_name(const struct vt_spool *s, unsigned long number)
 	size_t n = strlen(s->prefix) + 24;
 	char *name = vt_malloc(n);
 
-	snprintf(name, n, "%s.%lu", s->prefix, number);
+	snprintf(name, n, "%s.%06lu", s->prefix, number);
 	return name;
 }
 
@@ -131,29 +131,53 @@ int vt_spool_take(struct vt_spool *s, bool rest)
 	return more;
 }
 
-int vt_spool_give(struct vt_spool *s, int fd, bool keep)
+void vt_spool_stop(struct vt_spool *s)
+{
+	if (s->fd >= 0) {
+		ftruncate(s->fd, (off_t)(s->pages - (s->segments - 1) * SEGMENT_PAGES) * VT_TRACE_PAGE);
+		close(s->fd);
+	}
+	if (s->raw >= 0) {
+		close(s->raw);
+		close(s->pipe[0]);
+		close(s->pipe[1]);
+	}
+	s->fd = s->raw = -1;
+}
+
+/* One segment's pages; a half-written copy is taken back, so that what there is can be joined by cat. */
+static int give_segment(const char *name, unsigned long pages, int fd, bool keep)
 {
 	static char page[VT_TRACE_PAGE];
+	off_t start = keep ? 0 : lseek(fd, 0, SEEK_CUR);
+	int from = open(name, O_RDONLY | O_CLOEXEC), err;
+	bool bad = from < 0;
 
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
-	for (unsigned long i = 0; i < s->pages;) {
-		char *name = segment_name(s, i / SEGMENT_PAGES);
-		int from = open(name, O_RDONLY | O_CLOEXEC), bad = from < 0;
+	for (; pages && !bad; pages--)
+		bad = vt_read(from, page, sizeof(page)) != sizeof(page) ||
+		      vt_write_all(fd, page, sizeof(page)) < 0;
+	err = errno;
+	if (from >= 0)
+		close(from);
+	if (!bad && !keep)
+		unlink(name);
+	else if (bad && !keep)
+		ftruncate(fd, start);
+	errno = err;
+	return bad ? -1 : 0;
+}
 
-		for (int j = 0; j < SEGMENT_PAGES && i < s->pages && !bad; j++, i++)
-			bad = vt_read(from, page, sizeof(page)) != sizeof(page) ||
-			      vt_write_all(fd, page, sizeof(page)) < 0;
-		if (from >= 0)
-			close(from);
-		if (bad) {
-			free(name);
-			return -1;
-		}
-		if (!keep)
-			unlink(name);
+int vt_spool_give(struct vt_spool *s, int fd, bool keep)
+{
+	for (unsigned long left = s->pages, i = 0; left; i++) {
+		unsigned long pages = left < SEGMENT_PAGES ? left : SEGMENT_PAGES;
+		char *name = segment_name(s, i);
+		int ret = give_segment(name, pages, fd, keep);
+
 		free(name);
+		if (ret < 0)
+			return -1;
+		left -= pages;
 	}
 	return 0;
 }
@@ -162,18 +186,12 @@ void vt_spool_close(struct vt_spool *s)
 {
 	if (!s->prefix)
 		return;
+	vt_spool_stop(s);
 	for (unsigned long i = 0; i < s->segments; i++) {
 		char *name = segment_name(s, i);
 
 		unlink(name);
 		free(name);
-	}
-	if (s->fd >= 0)
-		close(s->fd);
-	if (s->raw >= 0) {
-		close(s->raw);
-		close(s->pipe[0]);
-		close(s->pipe[1]);
 	}
 	free(s->prefix);
 	*s = (struct vt_spool){.fd = -1, .raw = -1};

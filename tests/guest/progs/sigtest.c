@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #define SA_NODEFER   0x40000000
-#define SA_RESETHAND 0x80000000u
 #define BIT_OF(sig)  (1UL << ((sig)-1))
 
 static volatile sig_atomic_t seen[NSIG], depth, deepest;

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#define SA_SIGINFO  4
 #define SA_NODEFER  0x40000000
 #define SI_KERNEL   0x80
 #define ILL_ILLOPC  1

@@ -6,7 +6,6 @@
 #include <vt.h>
 #include <signal.h>
 
-#define SA_SIGINFO    0x00000004
 #define SA_ONSTACK    0x08000000
 #define SS_DISABLE    2
 #define SS_AUTODISARM 0x80000000u

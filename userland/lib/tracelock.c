@@ -1,0 +1,79 @@
+/*
+ * One recording at a time: two would take each other's settings away and put back the other's.
+ *
+ * The lock is a symbolic link, whose text is the owner's pid: it is there with its text in one step, also when
+ * no file has room.
+ */
+#include <vt_trace.h>
+#include <sys/types.h>
+
+#define LOCK "/run/trace.lock"
+
+static bool ours;
+
+/* The pid in a link, or 0. */
+static long owner(const char *link)
+{
+	char text[24];
+	ssize_t n = readlink(link, text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return strtol(text, NULL, 10);
+}
+
+/* By its name as well: pids come again. */
+static bool alive(long pid)
+{
+	char path[48], *comm;
+	bool same;
+
+	snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
+	comm = vt_read_file(path, NULL);
+	if (!comm)
+		return false;
+	comm[strcspn(comm, "\n")] = '\0';
+	same = pid != getpid() && !strncmp(comm, vt_name, 15); /* the kernel keeps so many bytes */
+	free(comm);
+	return same;
+}
+
+/* Two that find a dead one's lock at once: one of them moves it aside. The other has moved what the first has
+ * made since, and gives it back. */
+static void take_away(long dead)
+{
+	char aside[48];
+
+	snprintf(aside, sizeof(aside), LOCK ".%d", (int)getpid());
+	if (rename(LOCK, aside) < 0) {
+		if (errno != ENOENT)
+			vt_die_errno(1, LOCK);
+	} else if (owner(aside) == dead) {
+		unlink(aside);
+	} else {
+		rename(aside, LOCK);
+	}
+}
+
+void vt_trace_lock(void)
+{
+	char pid[24];
+	long other;
+
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	while (symlink(pid, LOCK) < 0) {
+		if (errno != EEXIST)
+			vt_die_errno(1, LOCK);
+		other = owner(LOCK);
+		if (alive(other))
+			vt_die(1, "process %ld records already", other);
+		take_away(other);
+	}
+	ours = true;
+}
+
+void vt_trace_unlock(void)
+{
+	if (ours)
+		unlink(LOCK);
+	ours = false;
+}

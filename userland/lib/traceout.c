@@ -1,0 +1,91 @@
+/* Where a trace.dat goes. What was there before stays until the new file is whole. */
+#include <vt_trace.h>
+#include <sys/stat.h>
+
+/* The name that a file is open under: of a link, the one at its end. */
+static char *name_of(int fd, const char *path)
+{
+	static char name[4096];
+	char link[40];
+	struct stat st;
+	ssize_t n;
+
+	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
+		return vt_strdup(path);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, name, sizeof(name) - 1);
+	if (n <= 0)
+		vt_die_errno(1, path);
+	name[n] = '\0';
+	return vt_strdup(name);
+}
+
+void vt_out_open(struct vt_out *o, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	struct stat st;
+	const char *base;
+
+	*o = (struct vt_out){.path = path, .fd = -1, .part_fd = -1, .mode = 0644, .regular = true};
+	if (fd < 0 ? errno != ENOENT : fstat(fd, &st) < 0)
+		vt_die_errno(1, path);
+	o->dest = fd < 0 ? vt_strdup(path) : name_of(fd, path);
+	if (fd >= 0) {
+		o->regular = S_ISREG(st.st_mode);
+		o->mode = st.st_mode & 07777;
+	}
+	if (o->regular && fd >= 0)
+		close(fd);
+	else
+		o->fd = fd;
+	base = o->regular ? o->dest : "/tmp/trace-record";
+	o->part = vt_malloc(strlen(base) + 24);
+	sprintf(o->part, "%s.%d", base, (int)getpid());
+}
+
+int vt_out_more(struct vt_out *o, size_t n)
+{
+	static const char zeros[VT_TRACE_PAGE];
+	int ret = 0;
+
+	lseek(o->part_fd, 0, SEEK_END);
+	for (size_t done = 0; done < n && ret == 0; done += sizeof(zeros))
+		ret = vt_write_all(o->part_fd, zeros, sizeof(zeros));
+	lseek(o->part_fd, 0, SEEK_SET);
+	return ret;
+}
+
+void vt_out_reserve(struct vt_out *o, size_t n)
+{
+	const char *where = o->regular ? o->path : o->part;
+	int err;
+
+	o->part_fd = open(o->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (o->part_fd < 0)
+		vt_die_errno(1, where);
+	if (vt_out_more(o, n) < 0) {
+		err = errno;
+		vt_out_drop(o);
+		vt_die(1, "%s: %s: nothing was recorded, the buffers are as they were", where, strerror(err));
+	}
+}
+
+int vt_out_rename(struct vt_out *o, const char *to)
+{
+	ftruncate(o->part_fd, lseek(o->part_fd, 0, SEEK_CUR));
+	if (o->regular)
+		chmod(o->part, o->mode);
+	if (close(o->part_fd) < 0 || rename(o->part, to) < 0)
+		return -1;
+	o->part_fd = -1;
+	return 0;
+}
+
+void vt_out_drop(struct vt_out *o)
+{
+	if (o->part_fd < 0)
+		return;
+	unlink(o->part);
+	close(o->part_fd);
+	o->part_fd = -1;
+}

@@ -1,0 +1,168 @@
+/* What trace-record was asked for, and how tracefs is told. */
+#include <vt_trace.h>
+
+/* In the order of the command line; applied once the whole of it is understood. */
+static struct wish {
+	const struct vt_array *array;
+	int letter;
+	const char *text;
+} * wishes;
+static size_t nr_wishes;
+
+static void set(const struct vt_array *a, const char *file, const char *text)
+{
+	vt_tracefs_set(a->name, file, text, O_TRUNC, NULL);
+}
+
+/* "all", "sched", "sched:sched_switch", "sched_switch", patterns. */
+static void add_event(const struct vt_array *a, const char *text)
+{
+	vt_tracefs_set(a->name, "set_event", strcmp(text, "all") ? text : "*:*", O_APPEND, "no event");
+}
+
+/* Functions between blanks or commas, one a time, so that the one that is wrong can be named. */
+static void add_functions(const struct vt_array *a, const char *file, const char *text)
+{
+	char *words = vt_strdup(text), *rest = words, *word;
+
+	while ((word = strsep(&rest, " \t\n,")))
+		if (*word)
+			vt_tracefs_set(a->name, file, word, O_APPEND, "no function");
+	free(words);
+}
+
+/* "stacktrace" or "nostacktrace". */
+static void set_trace_option(const struct vt_array *a, const char *text)
+{
+	char file[80], *path;
+	bool off = !strncmp(text, "no", 2);
+
+	for (int skip = 0; skip <= 2 * off; skip += 2) { /* "nonblock" may be an option's own name */
+		snprintf(file, sizeof(file), "options/%s", text + skip);
+		path = vt_tracefs_path(a->name, file);
+		if (!strchr(text, '/') && access(path, W_OK) == 0) {
+			set(a, file, skip ? "0" : "1");
+			free(path);
+			return;
+		}
+		free(path);
+	}
+	vt_die(1, "no option '%s'", text);
+}
+
+static void grant(const struct wish *w)
+{
+	switch (w->letter) {
+	case 'e':
+		add_event(w->array, w->text);
+		break;
+	case 'l':
+		add_functions(w->array, "set_ftrace_filter", w->text);
+		break;
+	case 'n':
+		add_functions(w->array, "set_ftrace_notrace", w->text);
+		break;
+	case 'g':
+		add_functions(w->array, "set_graph_function", w->text);
+		break;
+	case 'O':
+		set_trace_option(w->array, w->text);
+		break;
+	case 'C':
+		vt_tracefs_set(w->array->name, "trace_clock", w->text, O_TRUNC, "no clock");
+		break;
+	case 'b':
+		set(w->array, "buffer_size_kb", w->text);
+		break;
+	}
+}
+
+void vt_wish_add(struct vt_array *a, int letter, const char *text)
+{
+	wishes = vt_realloc(wishes, (nr_wishes + 1) * sizeof(*wishes));
+	wishes[nr_wishes++] = (struct wish){a, letter, text};
+	a->used = true;
+}
+
+size_t vt_wish_count(void)
+{
+	return nr_wishes;
+}
+
+static bool has_wish(const struct vt_array *a, int letter)
+{
+	for (size_t i = 0; i < nr_wishes; i++)
+		if (wishes[i].array == a && wishes[i].letter == letter)
+			return true;
+	return false;
+}
+
+/* A list that is asked for replaces the one that was there; events always do, for nobody asked for those. */
+static void empty_lists(const struct vt_array *a)
+{
+	static const struct {
+		int letter;
+		const char *file;
+	} lists[] = {{'l', "set_ftrace_filter"}, {'n', "set_ftrace_notrace"}, {'g', "set_graph_function"}};
+
+	set(a, "set_event", "");
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (has_wish(a, lists[i].letter))
+			set(a, lists[i].file, "");
+}
+
+/* The command and its children only. */
+static void choose_task(const struct vt_array *a, long pid)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%ld", pid);
+	set(a, "set_event_pid", text);
+	set(a, "set_ftrace_pid", text);
+	set(a, "options/event-fork", "1");
+	set(a, "options/function-fork", "1");
+}
+
+/* One that exists may be refused too: those of latencies want a clock of nanoseconds. */
+static void set_tracer(const struct vt_array *a)
+{
+	char *known = vt_tracefs_read_or_die(a->name, "available_tracers"), *rest = known, *word;
+	bool found = false;
+
+	while ((word = strsep(&rest, " \n")))
+		found |= !strcmp(word, a->tracer);
+	free(known);
+	if (!found)
+		vt_die(1, "no tracer '%s'", a->tracer);
+	set(a, "current_tracer", a->tracer);
+}
+
+/*
+ * Not ourselves: to take a page away takes as many calls as fill another, so there would be no end of it. Of
+ * events there are few, and sched_switch is wanted of everybody.
+ */
+static void leave_us_out(const struct vt_array *a)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	vt_tracefs_set(a->name, "set_ftrace_notrace_pid", text, O_APPEND, NULL);
+}
+
+void vt_wish_prepare(const struct vt_array *a, long only)
+{
+	set(a, "tracing_on", "0");
+	set(a, "current_tracer", "nop");
+	empty_lists(a);
+	for (size_t i = 0; i < nr_wishes; i++)
+		if (wishes[i].array == a)
+			grant(&wishes[i]);
+	if (only)
+		choose_task(a, only);
+	if (vt_tracefs_write(a->name, "trace", "", O_TRUNC) < 0)
+		vt_die_errno(1, "trace");
+	if (a->tracer) {
+		leave_us_out(a);
+		set_tracer(a);
+	}
+}
