@@ -279,7 +279,7 @@ def check_full_disk(session):
     first = sum(map(len, report(session.fetch("/tmp/full/f.dat"), "-N")[0].values()))
     session.run("trace-record -qx -o /tmp/rest.dat")
     rest = sum(map(len, report(session.fetch("/tmp/rest.dat"), "-N")[0].values()))
-    assert first > 1000 and rest > 1000, (first, rest)
+    assert first > 1000 and rest > 0, (first, rest)  # what came between the last page that found room and the stop
     session.run("rm -r /tmp/full/*; dd if=/dev/zero of=/tmp/full/fill bs=1k count=1100 2> /dev/null")
     status, said = session.guest.run("cd /tmp/full; trace-record -e sched -o f.dat -- true; ls")
     assert (status, said) == (0, "trace-record: f.dat: No space left on device: nothing was recorded, the buffers are as they were\nfill\n"), said
