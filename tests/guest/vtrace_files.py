@@ -175,9 +175,13 @@ def check_progress(vtrace, dat):
         os.close(its)
         time.sleep(2.5)  # its output is more than a pipe holds
         assert len(process.stdout.read()) > 65536 and process.wait() == 0
-    said = os.read(ours, 1000).decode()
-    os.close(ours)
-    assert re.fullmatch(r"(\rvtrace: [ \d]{3} %)+\r {30}\r", said), said
+    said = b""
+    try:
+        while part := os.read(ours, 1000):
+            said += part
+    except OSError:  # how a terminal says that all is read
+        os.close(ours)
+    assert re.fullmatch(rb"((\rvtrace: [ \d]{3} %)+\r {30}\r)+", said), said
 
 
 def check_bad_files(vtrace, dat, folder):
