@@ -2,7 +2,7 @@
 
 #:
 #: Test
-#:   make test             the whole suite on every machine: lint, unit tests on the host, guests (at most 15 minutes on 2 cores)
+#:   make test             the whole suite on every machine: lint, unit tests on the host, guests (some 15 minutes on 2 cores)
 #:   make test ONLY=text   only tests whose name matches (pytest -k): ONLY=x86_64 is one machine's
 #:   make unit             only the C unit tests, under sanitizers
 #:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes; soak-arm64, soak-x86_64: on one machine

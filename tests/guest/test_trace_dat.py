@@ -286,7 +286,7 @@ def check_full_disk(session):
     # Room that others take while the pieces are joined (here: whoever has those open): they stay, and make one file.
     session.run("cd /; rm -r /tmp/full/*; umount /tmp/full; mount -t tmpfs -o size=2m none /tmp/full")
     calls = ("until test $(cat f.dat.*.cpu* | wc -c) -gt 800000; do read line < /proc/version; done; echo 0 > /sys/kernel/tracing/tracing_on; sleep 0.1; "
-             "for f in f.dat.*.cpu*; do sleep 1000 < $f & done; until test $(pidof sleep | wc -w) = $(ls f.dat.*.cpu* | wc -l); do :; done; "
+             "n=0; for f in f.dat.*.cpu*; do sleep 1000 < $f & n=$((n + 1)); done; until test $(pidof sleep | wc -w) = $n; do :; done; "
              "cat /dev/zero > fill 2> /dev/null")
     status, said = session.guest.run(f"cd /tmp/full; trace-record -C local -b 1000 -p function -l '*' -o f.dat -- sh -c '{calls}'")
     assert re.search(r"^trace-record: f.dat: No space left on device: what was recorded is in pieces, /?\S*f.dat.\d+\*$", said, re.M) and status == 1, said

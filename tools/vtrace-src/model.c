@@ -519,7 +519,8 @@ const struct totals *convert(const struct dat *d, const struct buffer *b, const 
 	forget();
 	if (sink->start)
 		sink->start(d, b);
-	each_record(d, b, learn_names, ignore);
+	if (sink->end) /* who only counts needs no names */
+		each_record(d, b, learn_names, ignore);
 	each_record(d, b, one, fault);
 	for (struct track *t = first_track; t; t = t->next)
 		end_all(t, totals.last, "unfinished");

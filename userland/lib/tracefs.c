@@ -66,14 +66,15 @@ int vt_tracefs_write(const char *instance, const char *file, const char *text, i
 
 /* ---- What to write back */
 
-char *vt_tracefs_settings(char *text)
+/* Only lines that are wanted: where they lie. */
+static char *keep_lines(char *text, bool (*wanted)(const char *line, size_t n))
 {
 	char *to = text;
 
 	for (char *line = text, *end; *line; line = end) {
-		end = strchr(line, '\n');
-		end = end ? end + 1 : line + strlen(line);
-		if (*line == '#' || !strncmp(line, "no pid", 6))
+		end = line + strcspn(line, "\n");
+		end += *end == '\n';
+		if (!wanted(line, (size_t)(end - line)))
 			continue;
 		memmove(to, line, (size_t)(end - line));
 		to += end - line;
@@ -82,21 +83,20 @@ char *vt_tracefs_settings(char *text)
 	return text;
 }
 
-/* Commands (`vfs_read:traceoff`) are no functions: an emptied list keeps them, and would refuse them. */
-static char *without_commands(char *text)
+static bool is_setting(const char *line, size_t n)
 {
-	char *to = text;
+	return *line != '#' && (n < 6 || strncmp(line, "no pid", 6));
+}
 
-	for (char *line = text, *end; *line; line = end) {
-		end = line + strcspn(line, "\n");
-		end += *end == '\n';
-		if (memchr(line, ':', (size_t)(end - line)))
-			continue;
-		memmove(to, line, (size_t)(end - line));
-		to += end - line;
-	}
-	*to = '\0';
-	return text;
+char *vt_tracefs_settings(char *text)
+{
+	return keep_lines(text, is_setting);
+}
+
+/* Commands (`vfs_read:traceoff`) are no functions: an emptied list keeps them, and would refuse them. */
+static bool is_function(const char *line, size_t n)
+{
+	return !memchr(line, ':', n);
 }
 
 /* Of "[local] global" the chosen one is the setting; "7 (expanded: 1408)" will be 1408. */
@@ -116,7 +116,7 @@ static char *as_setting(const char *file, char *text)
 		return text;
 	}
 	text = vt_tracefs_settings(text);
-	return strcmp(file, "set_ftrace_filter") ? text : without_commands(text);
+	return strcmp(file, "set_ftrace_filter") ? text : keep_lines(text, is_function);
 }
 
 static void push(const char *instance, const char *file, char *text)
