@@ -22,6 +22,7 @@ size_t strcspn(const char *s, const char *reject);
 char *strsep(char **s, const char *delim);
 /* Copies at most size-1 bytes and terminates. Returns the length copied or -E2BIG when cut. */
 ssize_t strscpy(char *dst, const char *src, size_t size);
+ssize_t strscpy_pad(char *dst, const char *src, size_t size); /* the same, with zeros to the end */
 /* Cuts white space off the end, returns the first byte that is not white space. */
 char *strim(char *s);
 /* Does `name` match shell pattern `pat` (* ? [a-z] [!a-z] \x)? */

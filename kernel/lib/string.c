@@ -142,6 +142,15 @@ ssize_t strscpy(char *dst, const char *src, size_t size)
 	return n;
 }
 
+ssize_t strscpy_pad(char *dst, const char *src, size_t size)
+{
+	ssize_t n = strscpy(dst, src, size);
+
+	if (n >= 0)
+		memset(dst + n, 0, size - n);
+	return n;
+}
+
 char *strim(char *s)
 {
 	size_t n = strlen(s);

@@ -117,11 +117,8 @@ void fork_init(void)
 
 void set_task_comm(struct task_struct *t, const char *name)
 {
-	char padded[TASK_COMM_LEN] = ""; /* all bytes are copied about: nothing of the old name stays behind the new */
-
 	trace_task_rename(t, name);
-	strscpy(padded, name, sizeof(padded));
-	memcpy(t->comm, padded, sizeof(t->comm));
+	strscpy_pad(t->comm, name, sizeof(t->comm)); /* all bytes are copied about: nothing of the old name stays */
 	smp_wmb(); /* who notes the name, and marks it before, notes this one or loses the mark */
 	WRITE_ONCE(t->comm_noted, 0);
 }

@@ -73,8 +73,7 @@ static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 	if (IS_ERR(p))
 		return p;
 	p->kthread_data = k;
-	memset(p->comm, 0, sizeof(p->comm));
-	strscpy(p->comm, name, sizeof(p->comm));
+	strscpy_pad(p->comm, name, sizeof(p->comm));
 	p->flags |= PF_KTHREAD;
 	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any
 	 * CPU. */

@@ -82,6 +82,11 @@ static void test_strscpy_and_strim(void **state)
 	assert_int_equal(strscpy(small, "abcd", 4), -E2BIG);
 	assert_string_equal(small, "abc");
 	assert_int_equal(strscpy(small, "x", 0), -E2BIG);
+	memset(small, 'o', sizeof(small));
+	assert_int_equal(strscpy_pad(small, "x", sizeof(small)), 1);
+	for (size_t i = 1; i < sizeof(small); i++)
+		assert_int_equal(small[i], 0);
+	assert_int_equal(strscpy_pad(small, "x", 0), -E2BIG);
 	assert_string_equal(strim(text), "a b");
 	assert_string_equal(k_strsep(&p, ","), "one");
 	assert_string_equal(k_strsep(&p, ","), "");
