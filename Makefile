@@ -38,10 +38,10 @@ NOEVENTS ?=
 .DEFAULT_GOAL := all
 BUILD := build/$(ARCH)$(if $(NOPG),-nopg)$(if $(NOEVENTS),-noevents)
 include mk/toolchain.mk mk/kernel.mk
-include $(if $(NOPG)$(NOEVENTS),,$(wildcard mk/userland.mk mk/guest_progs.mk))
+include $(if $(NOPG)$(NOEVENTS),,$(wildcard mk/userland.mk $(if $(wildcard mk/userland.mk),mk/session.mk) mk/guest_progs.mk))
 
 # The variants without call sites and without tracepoints run the same programs.
-all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio)
+all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio) $(SESSION)
 ifneq ($(NOPG)$(NOEVENTS),)
 $(BUILD)/initramfs.cpio: FORCE
 	@ln -sf ../$(ARCH)/initramfs.cpio $@
@@ -65,6 +65,7 @@ help:
 #:   make all              both
 #:   make iso              build/x86_64/vitrine.iso: GRUB, kernel, initramfs; for CD or USB stick, BIOS or UEFI
 #:                         (APPEND="kernel arguments" go into it)
+#:   make busybox          fetch Debian's busybox-static again (the first build does; vi, awk, diff and others of a session are its)
 #:   make clean            remove build/ and nothing else
 #:   make compile_commands.json   for clangd and other editors' helpers
 deps:
@@ -79,6 +80,9 @@ $(MACHINES): deps-build
 
 all: $(HERE)
 
+busybox: deps-build
+	$(foreach m,$(HERE),$(call inner,$(ARCH_$(m))) busybox$(newline)	)
+
 iso: deps-iso x86_64
 	$(call inner,x86_64) iso
 
@@ -90,7 +94,7 @@ compile_commands.json: FORCE deps-build
 clean:
 	$(Q)rm -rf build compile_commands.json
 
-.PHONY: help deps deps-build deps-run deps-iso deps-test deps-lint $(MACHINES) all iso clean
+.PHONY: help deps deps-build deps-run deps-iso deps-test deps-lint $(MACHINES) all busybox iso clean
 include mk/qemu.mk mk/tests.mk
 
 endif

@@ -14,6 +14,7 @@
 #include <time/clock.h>
 
 #include "../arch/aarch64/context.h"
+#include "../arch/aarch64/exception.h"
 #include "../arch/aarch64/smp.h"
 
 extern char _text[], _end[], reserved_pg_dir[];
@@ -120,6 +121,7 @@ void arm64_boot(phys_addr_t fdt, u64 entry_time, u64 entry_el)
 	__asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
 	asid_init();
 	fixmap_init();
+	pan_init();
 	clock_init(read_sysreg(
 		cntfrq_el0)); /* stamps from here on; the timer's driver knows better if the FDT does */
 	boot_info.boot_cpu_time = entry_time;

@@ -150,6 +150,37 @@ void console_register(struct console *con)
 	console_flush();
 }
 
+void console_unregister(struct console *con)
+{
+	struct console **link;
+
+	while (!console_trylock())
+		cpu_relax();
+	for (link = &consoles; *link && *link != con; link = &(*link)->next)
+		;
+	if (*link)
+		WRITE_ONCE(*link, con->next);
+	console_unlock();
+	console_flush();
+}
+
+bool console_name(unsigned n, char *name, size_t size)
+{
+	struct console *con;
+
+	preempt_disable();
+	while (!console_trylock())
+		cpu_relax();
+	for (con = consoles; con && n; con = con->next)
+		n--;
+	if (con)
+		strscpy(name, con->name, size);
+	console_unlock();
+	preempt_enable();
+	console_flush(); /* who found it locked left his line to us */
+	return con;
+}
+
 void console_verbose(void)
 {
 	console_loglevel = LOGLEVEL_ALL;

@@ -13,18 +13,18 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/initcall.h>
 
-/* ---- initcall_debug: Linux's lines, by probes of the tracepoints */
+/* ---- initcall_debug: Linux's lines, by probes of the tracepoints; on the console, where they are looked for */
 
 static u64 called_at; /* [process 1] */
 
 static void debug_level(void *data, const char *level)
 {
-	pr_debug("entering initcall level: %s\n", level);
+	pr_info("entering initcall level: %s\n", level);
 }
 
 static void debug_start(void *data, initcall_t fn)
 {
-	pr_debug("calling  %pS @ %i irqs_disabled() %d\n", fn, current->pid, irqs_disabled());
+	pr_info("calling  %pS @ %i irqs_disabled() %d\n", fn, current->pid, irqs_disabled());
 	called_at = sched_clock();
 }
 
@@ -32,7 +32,7 @@ static void debug_finish(void *data, initcall_t fn, int ret)
 {
 	u64 took = sched_clock() - called_at;
 
-	pr_debug("initcall %pS returned %d after %llu usecs, irqs_disabled() %d\n", fn, ret,
+	pr_info("initcall %pS returned %d after %llu usecs, irqs_disabled() %d\n", fn, ret,
 		 (unsigned long long)(took / NSEC_PER_USEC), irqs_disabled());
 }
 

@@ -8,6 +8,7 @@
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/slab.h>
+#include <sched/sched.h>
 #include <uapi/mman.h>
 
 /* Each is a function of its own, so that the backtrace says which it was. Context: the writer's, nothing
@@ -121,6 +122,14 @@ static void noinline lkdtm_SLAB_FREE_DOUBLE(void)
 	barrier(); /* no jump: it is we who give it back */
 }
 
+/* The kernel says so, and goes on. */
+static void noinline lkdtm_SCHEDULE_ATOMIC(void)
+{
+	preempt_disable();
+	schedule();
+	preempt_enable();
+}
+
 static const struct crashtype crashtypes[] = {
 	{"PANIC", lkdtm_PANIC},
 	{"BUG", lkdtm_BUG},
@@ -132,6 +141,7 @@ static const struct crashtype crashtypes[] = {
 	{"ACCESS_USERSPACE", lkdtm_ACCESS_USERSPACE},
 	{"EXHAUST_STACK", lkdtm_EXHAUST_STACK},
 	{"SLAB_FREE_DOUBLE", lkdtm_SLAB_FREE_DOUBLE},
+	{"SCHEDULE_ATOMIC", lkdtm_SCHEDULE_ATOMIC},
 };
 
 static ssize_t direct_entry(struct file *file, const char __user *buf, size_t n, loff_t *pos)

@@ -26,12 +26,20 @@ DECLARE_TABLE(panic_notifiers, const struct panic_notifier);
 int panic_on_oops;
 int oops_in_progress;
 bool traceoff_on_warning;
-/* Seconds from a panic to a restart; 0: stay, for who wants to look; below 0: end the machine at once. */
-static int panic_timeout;
+int panic_timeout;
 static int panic_cpu = -1;  /* [cmpxchg] the first one to panic; it alone prints */
 static int die_owner = -1;  /* [cmpxchg] CPU that prints an oops, so that two do not mix */
 static unsigned oops_count; /* [die_owner] */
 static bool warned;         /* a WARN happened: "Tainted: G W" */
+
+/* Linux's bits. */
+#define TAINT_DIE  7
+#define TAINT_WARN 9
+
+unsigned long get_taint(void)
+{
+	return (READ_ONCE(oops_count) ? 1UL << TAINT_DIE : 0) | (READ_ONCE(warned) ? 1UL << TAINT_WARN : 0);
+}
 
 void notify_trouble(enum trouble what)
 {

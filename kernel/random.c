@@ -1,6 +1,8 @@
 /* Random bytes: ChaCha20 (RFC 8439) over a key that is stirred with the counter. */
 #include <asm/clock.h>
 #include <boot/boot_info.h>
+#include <fs/libfs.h>
+#include <kernel/init.h>
 #include <kernel/random.h>
 #include <lib/string.h>
 #include <sched/current.h>
@@ -81,6 +83,53 @@ void add_random_seed(const void *seed, size_t n)
 	memcpy(&state[4], &block[8], sizeof(block) / 2);
 	spin_unlock_irqrestore(&random_lock, flags);
 }
+
+/* A random UUID (RFC 9562, version 4) as text. */
+static int show_uuid(struct seq_file *m, const u8 *b)
+{
+	for (unsigned i = 0; i < 16; i++)
+		seq_printf(m, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", b[i]);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static void make_uuid(u8 *b)
+{
+	get_random_bytes(b, 16);
+	b[6] = (b[6] & 0x0f) | 0x40;
+	b[8] = (b[8] & 0x3f) | 0x80;
+}
+
+/* Another one for each reading. */
+static int uuid_show(struct seq_file *m, void *v)
+{
+	u8 id[16];
+
+	make_uuid(id);
+	return show_uuid(m, id);
+}
+
+static u8 boot_id[16]; /* [immutable after boot] */
+
+static int boot_id_show(struct seq_file *m, void *v)
+{
+	return show_uuid(m, boot_id);
+}
+
+static const struct proc_entry uuid_entry = {
+	.path = "sys/kernel/random/uuid", .mode = 0444, .show = uuid_show};
+static const struct proc_entry boot_id_entry = {
+	.path = "sys/kernel/random/boot_id", .mode = 0444, .show = boot_id_show};
+REGISTER_PROC(uuid_entry);
+REGISTER_PROC(boot_id_entry);
+
+/* Late: by then devices have given their random bytes, too. */
+static int make_boot_id(void)
+{
+	make_uuid(boot_id);
+	return 0;
+}
+late_initcall(make_boot_id);
 
 /* Used once, and wiped: only what has been stirred since tells the state. */
 void random_init(void)

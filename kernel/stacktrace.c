@@ -12,8 +12,9 @@
 #include <trace/fgraph.h>
 
 #define MAX_PRINTED 64
+#define WCHAN_DEPTH 16
 
-extern const char _stext[], _etext[];
+extern const char _stext[], _etext[], __sched_text_start[], __sched_text_end[];
 
 /*
  * Where a walk stands: the frame record at fp is next, and must lie in [low, high) of the stack we are on.
@@ -145,6 +146,20 @@ notrace unsigned stack_trace_save_regs(const struct pt_regs *regs, unsigned long
 		n = walk_store(&w, store, n, size, 0);
 	preempt_enable_notrace();
 	return n;
+}
+
+unsigned long get_wchan(struct task_struct *task)
+{
+	unsigned long entries[WCHAN_DEPTH];
+	unsigned n;
+
+	if (task == current || READ_ONCE(task->state) == TASK_RUNNING)
+		return 0;
+	n = stack_trace_save_tsk(task, entries, WCHAN_DEPTH, 0);
+	for (unsigned i = 0; i < n; i++)
+		if (entries[i] < (unsigned long)__sched_text_start || entries[i] >= (unsigned long)__sched_text_end)
+			return entries[i];
+	return 0;
 }
 
 notrace unsigned stack_trace_save_user(unsigned long *store, unsigned size)

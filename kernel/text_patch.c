@@ -1,5 +1,6 @@
 /* Changing kernel code while it runs. */
 #include <asm/patch.h>
+#include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
 #include <sched/sched.h>
 
@@ -16,6 +17,7 @@ static notrace int run_patch_job(void *arg)
 	const struct patch_job *job = arg;
 
 	arch_patch_begin();
+	jump_label_switch_stopped();
 	job->fn(job->data);
 	arch_patch_end();
 	return 0;

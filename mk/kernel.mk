@@ -71,6 +71,18 @@ $(OFFSETS_H): $(BUILD)/asm-offsets.s
 	$(Q)sed -n 's/^.*->\([A-Za-z_][A-Za-z0-9_]*\) [$$#]*\(-\{0,1\}[0-9][0-9]*\).*$$/#define \1 \2/p' $< > $@
 	$(Q)grep -q '#define' $@ || { echo '$<: no line ->NAME value found' >&2; exit 1; }
 
+# /proc/config.gz. A kernel without call sites or tracepoints says so.
+CONFIG_H := $(BUILD)/include/generated/config_gz.h
+CONFIG_TEXT := $(BUILD)/config
+RELEASE := $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(wildcard include/kernel/utsname.h) /dev/null)
+CONFIG_NOT := $(if $(NOPG),FUNCTION_TRACER DYNAMIC_FTRACE FUNCTION_GRAPH_TRACER FUNCTION_PROFILER STACK_TRACER) \
+	$(if $(NOEVENTS),EVENT_TRACING FTRACE_SYSCALLS)
+$(CONFIG_H) $(CONFIG_TEXT) &: kernel/config.list tools/kconfig.py include/kernel/utsname.h
+	$(call say,GEN,$(CONFIG_H))
+	$(Q)$(PYTHON) tools/kconfig.py --arch $(ARCH) $(CONFIG_NOT:%=--without %) --release $(RELEASE) \
+		--text $(CONFIG_TEXT) --header $(CONFIG_H) kernel/config.list
+$(BUILD)/kernel/config.o: | $(CONFIG_H)
+
 # ---- Two links. The tables lie behind text and before data, so that the second link moves no instruction;
 # both tools check it by reading their table back out of the finished kernel.
 LDS := $(BUILD)/linker.lds
@@ -119,7 +131,7 @@ $(BUILD)/vitrine.iso: $(BUILD)/vmlinux $(BUILD)/initramfs.cpio $(BUILD)/iso.appe
 endif
 
 # ---- For editors and clang-tidy: one line `source<tab>command` each; tools/compdb.py makes them JSON.
-$(BUILD)/commands.txt: $(OFFSETS_H) FORCE
+$(BUILD)/commands.txt: $(OFFSETS_H) $(CONFIG_H) FORCE
 	$(call say,GEN,$@)
 	$(file >$@)$(foreach s,$(filter %.c,$(KSRC)),$(file >>$@,$(s)	$(call kcc,$(s)) -c $(s)))@:
 

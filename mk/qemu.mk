@@ -8,12 +8,13 @@
 #:                                 console; GDB=gdb chooses the program, LAYOUT=none (or a name of gdb's) its windows
 #:   make replay-arm64 SCRIPT=file    record a script's run, then replay it under gdb, which goes backwards too (docs/time-travel.md);
 #:                                 without SCRIPT: what was recorded last
-#:     with SMP=1 MEM=256M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
+#:     with SMP=1 MEM=512M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
 #:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n
+#:          FILES="here:/there ..." puts files into the guest; out of a session: `tohost FILE` in it, to the folder OUT=build/ARCH/out
 #:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
 #:   make qemu-x86_64 BOOT=cdrom|disk|usb|uefi-cdrom|uefi-disk|uefi-usb    through GRUB, from the image of make iso
 SMP     ?= 1
-MEM     ?= 256M
+MEM     ?= 512M
 CPU     ?=
 BOARD   ?=
 IRQCHIP ?=
@@ -22,21 +23,23 @@ GIC     ?=
 BOOT    ?= kernel
 APPEND  ?=
 SCRIPT  ?=
+FILES   ?=
+OUT     ?=
 LAYOUT  ?=
 export GDB
 # A port for each user of a shared machine.
 GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 
 vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $(CPU),--cpu $(CPU)) $(if $(BOARD),--board $(BOARD)) \
-	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
+	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(FILES:%=--file '%') $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
 	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT))
 
 $(MACHINES:%=qemu-%): qemu-%: deps-run %
-	$(Q)$(call vrun,$*) --interactive
+	$(Q)$(call vrun,$*) --interactive $(if $(OUT),--out '$(OUT)')
 
 $(MACHINES:%=run-%): run-%: deps-run %
 	$(Q)test -n '$(SCRIPT)' || { echo 'make $@: SCRIPT=file names the shell script to run inside' >&2; exit 2; }
-	$(Q)$(call vrun,$*) '$(SCRIPT)'
+	$(Q)$(call vrun,$*) --session '$(SCRIPT)'
 
 $(MACHINES:%=gdb-%): gdb-%: deps-run %
 	$(Q)$(call vrun,$*) --gdb $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT))
@@ -44,6 +47,7 @@ $(MACHINES:%=gdb-%): gdb-%: deps-run %
 $(MACHINES:%=replay-%): replay-%: deps-run %
 	$(Q)$(call vrun,$*) --replay $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT)) $(if $(SCRIPT),'$(SCRIPT)')
 
+$(MACHINES:%=console-%): override FILES :=
 $(MACHINES:%=console-%): console-%:
 	$(Q)$(call vrun,$*) --console
 

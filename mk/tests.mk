@@ -3,7 +3,7 @@
 #:
 #: Test
 #:   make test             the whole suite on every machine: lint, unit tests on the host, guests (some 15 minutes on 2 cores)
-#:   make test ONLY=text   only tests whose name matches (pytest -k): ONLY=x86_64 is one machine's
+#:   make test ONLY=text   only tests whose name matches (pytest -k), and only what they need is built: ONLY=x86_64 is one machine's
 #:   make unit             only the C unit tests, under sanitizers
 #:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes; soak-arm64, soak-x86_64: on one machine
 #:   make bench            costs in guest instructions, a column for each machine; bench-arm64, bench-x86_64: of one machine;
@@ -16,8 +16,9 @@
 SOAK_MINUTES ?= 10
 ONLY ?=
 
-test: deps $(HERE) guest-programs importer $(if $(filter x86_64,$(HERE)),iso)
-	$(Q)tests/run $(if $(ONLY),-k '$(ONLY)')
+# With ONLY tests/run finds out what the chosen tests need, and calls make for it.
+test: deps $(if $(ONLY),,$(HERE) guest-programs importer $(if $(filter x86_64,$(HERE)),iso))
+	$(Q)tests/run $(if $(ONLY),--build -k '$(ONLY)')
 
 # speedscope itself, from npm: its own importer reads our files in tests/guest/test_trace_dat.py. Where it cannot be fetched, that test is skipped.
 SPEEDSCOPE := build/host/npm/node_modules/speedscope/package.json
@@ -56,7 +57,8 @@ bench-docs: deps-run $(HERE:%=nopg-%) $(HERE:%=noevents-%)
 
 # ---- C unit tests: tests/unit/NAME_test.c names in its head what it tests (/* sources: a.c b.c */). Each is built for
 # the host under ASan and UBSan, and under TSan too where its head says /* sanitizers: thread */.
-# What runs a machine's own assembly is for hosts of that kind.
+# What runs a machine's own assembly is for hosts of that kind. A step of its own writes what a binary is made of: of several sources gcc
+# notes the last one's headers only when it compiles, and headers found by -idirafter not at all with -MMD.
 UNIT      := $(filter-out $(if $(filter x86_64,$(shell uname -m)),,x86_64_%),$(patsubst tests/unit/%_test.c,%,$(sort $(wildcard tests/unit/*_test.c))))
 UNIT_DIR  := build/host/unit
 UNIT_asan := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -75,7 +77,8 @@ UNIT_BINARIES += $(UNIT_DIR)/$(1).$(2)
 $(UNIT_DIR)/$(1).$(2): tests/unit/$(1)_test.c $(call unit_sources,$(1)) mk/tests.mk
 	$(call say,HOSTCC,$$@)
 	@mkdir -p $$(@D)
-	$(Q)gcc $(UNIT_FLAGS) -I$(call unit_include,$(1)) $(UNIT_$(2)) -MMD -MP -MT $$@ -o $$@ tests/unit/$(1)_test.c $(call unit_sources,$(1)) -lcmocka
+	$(Q)gcc $(UNIT_FLAGS) -I$(call unit_include,$(1)) -M -MP -MT $$@ tests/unit/$(1)_test.c $(call unit_sources,$(1)) > $$@.d
+	$(Q)gcc $(UNIT_FLAGS) -I$(call unit_include,$(1)) $(UNIT_$(2)) -o $$@ tests/unit/$(1)_test.c $(call unit_sources,$(1)) -lcmocka
 endef
 $(foreach t,$(UNIT),$(foreach k,$(call unit_kinds,$(t)),$(eval $(call unit_rule,$(t),$(k)))))
 

@@ -30,6 +30,7 @@ USH_OBJS := $(patsubst userland/sh/%.c,$(UOBJ)/sh/%.o,$(wildcard userland/sh/*.c
 UBIN_OBJS := $(patsubst userland/bin/%.c,$(UOBJ)/bin/%.o,$(wildcard userland/bin/*.c))
 UPROGRAMS := $(patsubst $(UOBJ)/bin/%.o,$(UROOT)/bin/%,$(UBIN_OBJS)) $(UROOT)/bin/sh
 UETC := $(patsubst userland/etc/%,$(UROOT)/etc/%,$(wildcard userland/etc/*))
+UBOOT := $(UROOT)/boot/config-$(RELEASE)
 ULIBVT := $(UOBJ)/libvt.a
 UCRT0 := $(UOBJ)/crt0.o
 
@@ -70,22 +71,28 @@ $(UROOT)/bin/sh: $(USH_OBJS) $(UCRT0) $(ULIBVT) userland/program.ld
 $(UROOT)/etc/%: userland/etc/%
 	$(call say,COPY,$@)
 	@mkdir -p $(@D)
-	$(Q)install -m 755 $< $@
+	$(Q)install -m $(if $(filter rc,$*),755,644) $< $@
+
+# What the kernel was built with, where tutorials look for it.
+$(UBOOT): $(CONFIG_TEXT)
+	$(call say,COPY,$@)
+	@mkdir -p $(@D)
+	$(Q)install -m 644 $< $@
 
 # A list of what belongs into the image: the image is made again when a program or file is added or taken away.
 ULIST := $(UOBJ)/list
-ULIST_NOW := $(sort $(UPROGRAMS) $(UETC))
+ULIST_NOW := $(sort $(UPROGRAMS) $(UETC) $(UBOOT))
 ifneq ($(file < $(ULIST)),$(ULIST_NOW))
 .PHONY: $(ULIST)
 endif
-$(ULIST): | $(UPROGRAMS) $(UETC)
+$(ULIST): | $(UPROGRAMS) $(UETC) $(UBOOT)
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' '$(ULIST_NOW)' > $@
 
 # Reproducible: sorted names, owner 0:0, all times 2020-01-01, inode numbers given by cpio in that order.
-$(INITRAMFS): $(UPROGRAMS) $(UETC) $(ULIST) userland/mkroot.sh
+$(INITRAMFS): $(UPROGRAMS) $(UETC) $(UBOOT) $(ULIST) userland/mkroot.sh
 	$(call say,CPIO,$@)
-	$(Q)sh userland/mkroot.sh $(UROOT) $@ $(UPROGRAMS:$(UROOT)/%=%) $(UETC:$(UROOT)/%=%)
+	$(Q)sh userland/mkroot.sh $(UROOT) $@ $(UPROGRAMS:$(UROOT)/%=%) $(UETC:$(UROOT)/%=%) $(UBOOT:$(UROOT)/%=%)
 
 -include $(ULIB_OBJS:.o=.d) $(USH_OBJS:.o=.d) $(UBIN_OBJS:.o=.d) $(UCRT0:.o=.d)
 

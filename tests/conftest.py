@@ -1,13 +1,50 @@
 """What all tests share: the tree's root, the tools' folder on the path, the markers, the machines."""
 
 import os
+import re
+import signal
 import sys
+
+import pytest
+
+# A shell without job control starts what runs in the background with SIGINT ignored, and children inherit that: whatever a test
+# sends SIGINT to, or types ^C at, would then ignore it. nohup does the same with SIGHUP.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 for folder in ("tools", "tests"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 
 from machines import params  # noqa: E402
+
+
+with open(os.path.join(ROOT, "tests/longest"), encoding="ascii") as lines:
+    LONGEST = {name: number for number, name in enumerate(lines.read().split())}
+
+
+def place(nodeid):
+    """Where the test stands in tests/longest, which names scripts, C files and functions; behind all of them when it does not."""
+    return LONGEST.get(re.match(r"(?:tests/)?(.*\.sh|.*\.c|[^\[]*)", nodeid)[1], len(LONGEST))
+
+
+def pytest_collection_modifyitems(items):
+    """The longest tests come first: else the last of them runs alone, when the other worker has nothing left to do."""
+    items.sort(key=lambda item: place(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Deals the longest tests out one by one, so that they do not all lie with one worker; the others in xdist's blocks."""
+    from xdist.scheduler import LoadScheduling  # not everybody who runs a test alone has it
+
+    class LongestFirst(LoadScheduling):
+        def _send_tests(self, node, num):
+            if self.pending and place(self.collection[self.pending[0]]) < len(LONGEST):
+                num = max(0, 2 - len(self.node2pending[node]))  # a worker begins a test when it knows the next one
+            super()._send_tests(node, num)
+
+    return LongestFirst(config, log)
 
 
 def pytest_configure(config):

@@ -97,7 +97,7 @@ AARCH64 = Target(
     host_gcc=("aarch64-none-elf-", "aarch64-elf-", "aarch64-linux-gnu-"),
     syscall_entry=r"el0t_64_sync",
     registers=("pc : ", "lr : ", "sp : ", "x29: "),
-    kept_out=("EXEC_USERSPACE",),  # loads and stores would need PAN
+    kept_out=("EXEC_USERSPACE", "ACCESS_USERSPACE"),
     jumped_from=("lr : lkdtm_EXEC_DATA",),
     arguments=(),  # gcc's hook comes when they may be anywhere
     rng=("-global", "virtio-mmio.force-legacy=false", "-device", "virtio-rng-device"),

@@ -57,6 +57,7 @@ class A64:
     """Patchable places on aarch64: one instruction word."""
 
     HOOK, SIZE, NOP = "_mcount", 4, 0xD503201F.to_bytes(4, "little")
+    ALTERNATIVE = "<i4s"  # of struct alternative: where, and the instruction
 
     @staticmethod
     def branch(kind, site, target):
@@ -79,6 +80,7 @@ class X64:
     """The same on x86_64: five bytes."""
 
     HOOK, SIZE, NOP = "__fentry__", 5, bytes.fromhex("0f1f440000")
+    ALTERNATIVE = "<i3sx"
 
     @staticmethod
     def branch(opcode, site, target):
@@ -143,9 +145,9 @@ class Kernel:
 
     @property
     def alternatives(self):
-        """{address of an instruction of three bytes that boot may replace: what by}, where the machine has such."""
-        start = self.symbols["__start___alternatives"] if "__start___alternatives" in self.symbols else None
-        entries = self.table("__start___alternatives", "__stop___alternatives", "<i3sx") if start else []
+        """{address of an instruction that boot may replace: what by}."""
+        start = self.symbols["__start___alternatives"]
+        entries = self.table("__start___alternatives", "__stop___alternatives", self.code.ALTERNATIVE)
         return {start + 8 * index + distance: new for index, (distance, new) in enumerate(entries)}
 
 

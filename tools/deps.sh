@@ -27,6 +27,7 @@ run    gdb-multiarch                  gdb-multiarch
 run    py:pexpect                     python3-pexpect
 test   py:pytest                      python3-pytest
 test   py:xdist                       python3-pytest-xdist
+test   py:pyte                        python3-pyte
 test   /usr/include/cmocka.h          libcmocka-dev
 test   /usr/include/traceevent/event-parse.h  libtraceevent-dev
 test   trace-cmd                      trace-cmd

@@ -42,12 +42,14 @@ class GuestError(Exception):
 class Machine:
     """What to start for one architecture, and what its end says."""
 
-    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=()):
+    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=(),
+                 turn=0):
         """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is added;
-        firmware: for QEMU's own -kernel on that board, in place of the board's."""
+        firmware: for QEMU's own -kernel on that board, in place of the board's; turn: turns_of() where nobody says."""
         self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
         self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
         self.ports, self.firmware = list(ports), list(firmware)
+        self.turn = turn
 
 
 def exit_status_semihosting(code):
@@ -92,12 +94,14 @@ MACHINES = {
                       exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
                       exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, gdb="i386:x86-64",
                       ports=["-device", "virtio-serial-pci"],
-                      firmware=["-bios", "qboot.rom"]),
+                      firmware=["-bios", "qboot.rom"], turn=1000),
 }
 
 # With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody: milliseconds, by which
 # the clock goes on for whoever waits. A timer that nobody waits for makes turns short: a net filter's, of a network without a card.
 # (Between idle CPUs, QEMU 7.2 may then pass over one at each turn for a while: it always comes when a turn has just ended.)
+# On x86_64 a turn that nothing ends can last for ever: with all CPUs busy QEMU 7.2 ran one of four not at all for 90 seconds. There
+# a short turn is the default (Machine.turn). One CPU has no turns.
 def turns_of(turn):
     """Arguments that let no CPU run longer than so many microseconds while others wait."""
     return ["-netdev", "user,id=turns,restrict=on", "-object", f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}"]
@@ -109,7 +113,7 @@ MAX_PORTS = 30  # of one device; its number 0 is not for named ones
 def port_arguments(machine, ports):
     """Arguments that give the guest these channels, {name there (/dev/virtio-ports/NAME): file or socket here}.
 
-    A file is emptied and gets what the guest writes. "socket:PATH" is a socket on which QEMU listens: who connects is the host's
+    A number is the descriptor of a connected socket that QEMU inherits. A file is emptied and gets what the guest writes. "socket:PATH" is a socket on which QEMU listens: who connects is the host's
     side, and may go and come again."""
     if not ports:
         return []
@@ -120,9 +124,10 @@ def port_arguments(machine, ports):
     for number, (name, target) in enumerate(ports.items()):
         if not name or "/" in name or name in (".", "..") or len(os.fsencode(name)) > 100:
             raise GuestError(f"port '{name}': this is no name for a file", NO_STATUS)
-        kind, colon, path = target.partition(":")
-        if kind == "socket" and colon:
-            backend = f"socket,server=on,wait=off,path={quoted(path)}"
+        if isinstance(target, int):
+            backend = f"socket,fd={target}"
+        elif target.startswith("socket:"):
+            backend = f"socket,server=on,wait=off,path={quoted(target.removeprefix('socket:'))}"
         else:
             check_writable(name, target)
             backend = f"file,path={quoted(target)}"
@@ -146,21 +151,36 @@ def check_writable(name, path):
         raise GuestError(f"port {name}: {path}: {error.strerror}", NO_STATUS) from error
 
 
+def has_ports(machine, board):
+    """Whether this board (-M) is one of those that ports hang at; the others have another bus, or none."""
+    return board is None or board.split(",")[0] in (machine.board, "pc", "q35")
+
+
+def file_archive(initrd, files):
+    """An initramfs with more files (see cpio_archive) behind this one's: the descriptor of a nameless file."""
+    base = b""
+    if initrd:
+        with open(initrd, "rb") as file:
+            base = file.read()
+    return memory_file([base, cpio_archive(files)])
+
+
 class Setup:
     """One machine's settings, from keywords of Guest() or options of vrun."""
 
     def __init__(self, arch="aarch64", smp=1, mem="256M", cpu=None, board=None, irqchip=None, boot="kernel", icount=False,
-                 turn=0, append="", build=None, kernel=None, initrd=None, iso=None, qemu=None, qemu_args=(), ports=None):
+                 turn=None, append="", build=None, kernel=None, initrd=None, iso=None, qemu=None, qemu_args=(), ports=None,
+                 session=False):
         """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; turn: microseconds that a CPU runs
-        before the others under icount, 0 for QEMU's own way;
-        initrd "": none."""
+        before the others under icount, 0 for QEMU's own way, None for what the machine needs;
+        initrd "": none; session: the first files of a session at the prompt, with man's pages and busybox, where they are built."""
         self.arch, self.append, self.boot = arch, append, boot
         self.machine = machine = self._choose("machine", arch, MACHINES)
         board_more, cpu_more = self._choose("irqchip", irqchip or next(iter(machine.irqchips)), machine.irqchips)
         self._start = self._choose("boot", boot, machine.boots)
         self.build = build or os.path.join(ROOT, "build", arch)
         self.kernel = kernel or os.path.join(self.build, machine.kernel)
-        self.initrd = os.path.join(self.build, "initramfs.cpio") if initrd is None else initrd
+        self.initrd = self._first_files(session) if initrd is None else initrd
         self.iso = iso or os.path.join(self.build, "vitrine.iso")
         self._check_files()
         # VITRINE_QEMU: another QEMU than the one on PATH, for whoever has built their own.
@@ -171,6 +191,7 @@ class Setup:
             self.command += machine.firmware
         if icount:  # one guest instruction is one nanosecond of guest time, and the same on every run
             self.command += ["-icount", "shift=0,sleep=off", "-seed", "1"]  # nor is there another seed for random bytes
+            turn = machine.turn if turn is None else turn
             self.command += turns_of(turn) if smp > 1 and turn else []
         self.command += port_arguments(machine, ports) + list(qemu_args)
 
@@ -179,6 +200,11 @@ class Setup:
         if name not in table:
             raise GuestError(f"no {what} '{name}': there are {', '.join(table)}", NO_STATUS)
         return table[name]
+
+    def _first_files(self, session):
+        """The initramfs; a variant of the kernel has none for sessions."""
+        more = os.path.join(self.build, "session.cpio")
+        return more if session and os.path.exists(more) else os.path.join(self.build, "initramfs.cpio")
 
     def _check_files(self):
         """What will be started is there, and is of this build."""
@@ -253,8 +279,9 @@ def die_with_parent():
 
 def prepare_child():
     """For QEMU on a terminal of ours, before exec. QEMU switches output processing on and keeps the kind it finds: here none,
-    since the guest ends its lines with \\r\\n itself."""
+    since the guest ends its lines with \\r\\n itself. SIGINT, which a background job inherits as ignored, is QEMU's to have."""
     die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     attributes = termios.tcgetattr(1)
     attributes[1] &= ~termios.ONLCR
     termios.tcsetattr(1, termios.TCSANOW, attributes)
@@ -278,8 +305,7 @@ class Guest:
         self._initrd = None
         initrd = None
         if files:
-            with open(self.setup.initrd, "rb") as base:
-                self._initrd = memory_file([base.read(), cpio_archive(files)])
+            self._initrd = file_archive(self.setup.initrd, files)
             initrd = f"/proc/{os.getpid()}/fd/{self._initrd}"
         self.argv = self.setup.argv(console_stdio(), initrd, append)
         try:
@@ -390,11 +416,16 @@ class Guest:
             self._initrd = None
 
     def _drain_panic(self):
-        """Take in the rest of the panic's report: to its closing line, QEMU's end, or two silent seconds."""
-        try:
-            self.child.expect([PANIC_END, pexpect.EOF], timeout=2)
-        except pexpect.TIMEOUT:
-            pass
+        """Take in the rest of the panic's report: to its closing line, QEMU's end, two silent seconds, or the guest's time."""
+        said = None
+        while said != len(self._console):
+            said = len(self._console)
+            try:
+                self.child.expect([PANIC_END, pexpect.EOF], timeout=max(0, min(2, self.deadline - time.monotonic())))
+                return
+            except pexpect.TIMEOUT:
+                if time.monotonic() >= self.deadline:
+                    return
 
 
 class _Tee:
@@ -427,9 +458,11 @@ echo "vrun-exit-$token $status"
 poweroff -f
 """
 
-MOUNTS = """mkdir -p /sys/kernel/tracing /sys/kernel/debug
-mount -t proc proc /proc
+MOUNTS = """mount -t proc proc /proc
 mount -t devtmpfs dev /dev
+mkdir -p /dev/pts /dev/shm
+mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs /dev/shm
+mount -t sysfs sysfs /sys
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t debugfs debugfs /sys/kernel/debug"""
 

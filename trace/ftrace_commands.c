@@ -180,15 +180,28 @@ static int put_in_force(struct func_probe *probe, struct ftrace_set *set)
 /* A function more, or less, has it. */
 static int event_switch_get(struct event_switch *event)
 {
-	return event->functions++ ? 0 : trace_event_hold(event->file);
+	int ret = 0;
+
+	if (!event->functions++) {
+		ret = trace_event_hold_later(event->file);
+		trace_events_complete(event->file->tr->events);
+	}
+	return ret;
 }
 
-static void event_switch_put(struct event_switch *event)
+/* trace_events_complete() comes later. */
+static void event_switch_put_later(struct event_switch *event)
 {
 	if (--event->functions)
 		return;
-	trace_event_release(event->file);
+	trace_event_release_later(event->file);
 	kfree(event);
+}
+
+static void give_event_back(struct trace_event_file *file)
+{
+	trace_event_release_later(file);
+	trace_events_complete(file->tr->events);
 }
 
 /* Those of `set` that the probe has not yet get what `slot` says; none calls it before put_in_force. */
@@ -230,7 +243,7 @@ static int add_functions(struct func_probe *probe, const char *glob, union func_
 		if (command->of_event && !ret)
 			slot.event->functions--; /* ours */
 		else if (command->of_event)
-			trace_event_release(slot.event->file);
+			give_event_back(slot.event->file);
 	}
 	ftrace_set_clear(&set);
 	return ret;
@@ -280,7 +293,8 @@ static int keep_functions(struct func_probe *probe, struct ftrace_set *set)
 		return ret;
 	for (unsigned rec = 0; probe->command->of_event && rec < ftrace_nr_recs; rec++)
 		if (in_set(set, rec) && !in_set(&probe->ops.filter, rec))
-			event_switch_put(probe->slots[rec].event);
+			event_switch_put_later(probe->slots[rec].event);
+	trace_events_complete(probe->tr->events);
 	if (!probe->ops.filter.count)
 		free_probe(probe);
 	return 0;
@@ -323,12 +337,40 @@ static const struct func_command *find_command(const char *name)
 	return NULL;
 }
 
-/* No function at all stands for every one, where they are taken away. */
-static int remove_command(struct trace_array *tr, const struct func_command *command, bool counted, const char *glob)
+const char *ftrace_command_name(unsigned n, bool *of_event)
 {
-	struct func_probe *probe = find_probe(tr, command, counted);
+	if (n >= ARRAY_SIZE(commands))
+		return NULL;
+	*of_event = commands[n].of_event;
+	return commands[n].name;
+}
 
+/* No function at all stands for every one, where they are taken away. */
+static int remove_from(struct func_probe *probe, const char *glob)
+{
 	return probe ? remove_functions(probe, *glob ? glob : "*") : -EINVAL;
+}
+
+/*
+ * Which of a command's two probes a line without its '!' means. The file prints ":unlimited" for a function without
+ * count, so the word means the same here; ":count=3" and ":3" both mean a counted one, whatever is left of its count.
+ */
+static bool means_counted(const char *param)
+{
+	return param && strcmp(param, "unlimited");
+}
+
+/*
+ * A line that says nothing of a count takes away a command without one, or else one with a count, as the documents of
+ * Linux 2.6 have it; today's Linux refuses the second.
+ */
+static int remove_command(struct trace_array *tr, const struct func_command *command, const char *glob,
+			  const char *param)
+{
+	bool counted = command->once || means_counted(param);
+	int ret = remove_from(find_probe(tr, command, counted), glob);
+
+	return ret == -EINVAL && !param && !counted ? remove_from(find_probe(tr, command, true), glob) : ret;
 }
 
 /* What is behind another colon does not count, as in Linux. */
@@ -341,17 +383,15 @@ static int parse_count(char *param, unsigned long *count)
 static int process_plain(struct trace_array *tr, const struct func_command *command, const char *glob, char *param)
 {
 	union func_slot slot = { .count = 1 };
-	bool counted;
 	int ret = 0;
 
 	if (command->once || command->never || (param && !*param))
 		param = NULL;
-	counted = command->once || param;
 	if (*glob == '!')
-		return remove_command(tr, command, counted, glob + 1);
+		return remove_command(tr, command, glob + 1, param);
 	if (!command->once)
 		ret = parse_count(param, &slot.count);
-	return ret ?: add_command(tr, command, counted, glob, slot);
+	return ret ?: add_command(tr, command, slot.count != TRIGGER_UNLIMITED, glob, slot);
 }
 
 /* "system:event" and maybe ":count". */
@@ -365,12 +405,14 @@ static int process_event(struct trace_array *tr, const struct func_command *comm
 	if (!file)
 		return -EINVAL;
 	if (*glob == '!')
-		return remove_command(tr, command, param, glob + 1);
+		return remove_command(tr, command, glob + 1, param);
 	slot.event = kzalloc(sizeof(*slot.event), GFP_KERNEL);
 	if (!slot.event)
 		return -ENOMEM;
 	slot.event->file = file;
-	ret = parse_count(param, &slot.event->count) ?: add_command(tr, command, param, glob, slot);
+	ret = parse_count(param, &slot.event->count);
+	if (!ret)
+		ret = add_command(tr, command, slot.event->count != TRIGGER_UNLIMITED, glob, slot);
 	if (ret)
 		kfree(slot.event);
 	return ret;

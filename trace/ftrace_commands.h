@@ -12,6 +12,8 @@ struct trace_array;
  * -ENOMEM: and nothing has changed. Takes event_mutex.
  */
 int ftrace_process_command(struct trace_array *tr, char *text);
+/* The name of the Nth command, NULL: there are fewer; *of_event: its parameters begin with an event. Any context. */
+const char *ftrace_command_name(unsigned n, bool *of_event);
 /* The array goes. event_mutex held. */
 void ftrace_clear_commands(struct trace_array *tr);
 

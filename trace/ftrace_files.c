@@ -10,8 +10,10 @@
 
 #include "ftrace_commands.h"
 #include "ftrace_internal.h"
+#include "ftrace_modules.h"
 #include "trace_event_file.h"
 #include "trace_graph.h"
+#include "trace_refused.h"
 #include "trace_stack_max.h"
 
 /* ---- Lists of records: one seq_file walk, told apart by what it shows. */
@@ -157,10 +159,13 @@ struct filter_writer {
 	struct graph_filter *graph; /* [I] */
 	bool exclude;             /* [I] which of its sets */
 	struct trace_array *tr;   /* [I] whose function commands it takes; NULL: none's */
+	struct trace_array *modules; /* [I] likewise, whose filters by module */
 	loff_t command;           /* [the reader] number of the one that is shown */
+	loff_t shown;             /* [the reader] number of the filter by module that is shown */
 	bool changed;             /* [o] */
 	struct ftrace_set set;    /* [o] the copy */
 	char token[FTRACE_TOKEN_MAX]; /* [o] name so far */
+	char refused[FTRACE_TOKEN_MAX]; /* [o] the last word as it was written: a command is cut into its parts */
 	unsigned len;             /* [o] */
 };
 
@@ -178,6 +183,11 @@ static int process_token(struct filter_writer *w)
 
 	w->token[w->len] = '\0';
 	w->len = 0;
+	strscpy(w->refused, w->token, sizeof(w->refused));
+	if (w->modules && ftrace_is_module_word(w->token)) {
+		w->changed = true;
+		return ftrace_module_word(w->modules, &w->set, w->exclude, w->token);
+	}
 	if (strchr(w->token, ':'))
 		return w->graph || w->exclude ? -EINVAL : ftrace_process_command(w->tr, w->token);
 	w->changed = true;
@@ -219,25 +229,24 @@ static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, si
 	struct filter_writer *w = m ? m->private : file->private_data;
 	bool complete;
 	ssize_t ret;
-	int err;
+	int err = 0;
 
 	mutex_lock(&w->mutex);
 	ret = take_token(w, buf, n, &complete);
-	if (ret >= 0 && complete) {
+	if (ret >= 0 && complete)
 		err = process_token(w);
-		if (err)
-			ret = err;
-	}
+	if (err || ret < 0) /* the mutex keeps the word */
+		ret = tracefs_refused(file, NULL, err ? w->refused : NULL, err ?: ret);
 	mutex_unlock(&w->mutex);
 	return ret;
 }
 
-/* Of the filter files of arrays set_ftrace_filter has commands. */
-static struct trace_array *commands_of(const struct file *file, const struct ftrace_ops *ops, bool exclude)
+/* The array whose set_ftrace_filter or set_ftrace_notrace this is; NULL: neither. */
+static struct trace_array *array_of_filter(const struct file *file, const struct ftrace_ops *ops)
 {
 	struct trace_array *tr = tracefs_array(file);
 
-	return !exclude && ops == tr->ops ? tr : NULL;
+	return ops && ops == tr->ops ? tr : NULL;
 }
 
 static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *ops, bool exclude,
@@ -252,8 +261,11 @@ static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *
 	w->ops = ops;
 	w->graph = graph;
 	w->exclude = exclude;
-	w->tr = commands_of(file, ops, exclude);
+	w->modules = array_of_filter(file, ops);
+	w->tr = exclude ? NULL : w->modules;
 	if (file->f_flags & O_TRUNC) {
+		if (w->modules)
+			ftrace_modules_clear(w->modules, exclude);
 		w->changed = true;
 		return w;
 	}
@@ -275,23 +287,42 @@ static void writer_finish(struct filter_writer *w)
 		graph_filter_replace(w->graph, &w->set);
 	} else if (w->changed) {
 		mutex_lock(&ftrace_lock);
-		ftrace_ops_replace_set(w->ops, writer_target(w), &w->set);
+		if (!w->tr || !ftrace_set_wait(&w->set, ftrace_module_is_there(w->tr, false, 0)))
+			ftrace_ops_replace_set(w->ops, writer_target(w), &w->set);
 		mutex_unlock(&ftrace_lock);
 	}
 	ftrace_set_clear(&w->set);
 	kfree(w);
 }
 
-/* Behind the set, from ftrace_nr_recs on. */
+/*
+ * Positions of what a file shows: the functions by their numbers, then the filters by module, then the commands. The
+ * room for filters is fixed, so that a position means the same while they change.
+ */
+#define ROOM_FOR_MODULES (1U << 20)
+
 static void *command_from(struct filter_writer *w, loff_t *pos)
 {
+	loff_t first = ftrace_nr_recs + ROOM_FOR_MODULES;
+
 	if (!w->tr)
 		return NULL;
-	w->command = *pos - ftrace_nr_recs;
+	w->command = max(*pos, first) - first;
 	if (!ftrace_command_from(w->tr, &w->command))
 		return NULL;
-	*pos = ftrace_nr_recs + w->command;
+	*pos = first + w->command;
 	return w;
+}
+
+static void *behind_functions(struct filter_writer *w, loff_t *pos)
+{
+	loff_t n = *pos - ftrace_nr_recs;
+
+	if (w->modules && n < ROOM_FOR_MODULES && ftrace_module_is_there(w->modules, w->exclude, n)) {
+		w->shown = n;
+		return &w->modules;
+	}
+	return command_from(w, pos);
 }
 
 /* Reading shows the set in force. Position 0 is the line that says "all" or "none" when there is no set. */
@@ -304,7 +335,7 @@ static void *filter_from(struct seq_file *m, loff_t *pos)
 		return m;
 	if (*pos < ftrace_nr_recs)
 		*pos = set->count ? find_next_bit(set->bits, ftrace_nr_recs, *pos) : ftrace_nr_recs;
-	return *pos < ftrace_nr_recs ? &ftrace_recs[*pos] : command_from(w, pos);
+	return *pos < ftrace_nr_recs ? &ftrace_recs[*pos] : behind_functions(w, pos);
 }
 
 static void *filter_start(struct seq_file *m, loff_t *pos)
@@ -332,6 +363,8 @@ static int filter_show(struct seq_file *m, void *v)
 
 	if (v == w)
 		ftrace_command_show(m, w->tr, w->command);
+	else if (v == &w->modules)
+		ftrace_module_show(m, w->modules, w->exclude, w->shown);
 	else if (v != m)
 		show_name(m, (struct dyn_ftrace *)v - ftrace_recs);
 	else

@@ -55,6 +55,8 @@ int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add);
 int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add);
 int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from);
 void ftrace_set_clear(struct ftrace_set *set);
+/* Whether modules to come are waited for: then an empty set does not mean all functions. -ENOMEM. */
+int ftrace_set_wait(struct ftrace_set *set, bool waits);
 /*
  * Exchange ops' set `set` with `with` and let the sites follow: the old one is in `with` afterwards and can be freed at
  * once. On error nothing has changed. ftrace_lock held; thread context.

@@ -35,6 +35,18 @@ int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from)
 	if (!to->bits)
 		return -ENOMEM;
 	to->count = from->count;
+	to->waits = from->waits;
+	return 0;
+}
+
+int ftrace_set_wait(struct ftrace_set *set, bool waits)
+{
+	if (set->waits == waits)
+		return 0;
+	if (set_alloc(set))
+		return -ENOMEM;
+	set->waits = waits;
+	set->count += waits ? 1 : -1;
 	return 0;
 }
 

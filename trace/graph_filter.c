@@ -6,6 +6,7 @@
 
 #include "ftrace_internal.h"
 #include "trace_graph.h"
+#include "trace_refused.h"
 
 /*
  * Open addressing; at least half of the places are free, so that a miss is short. Never changed, replaced as a whole.
@@ -120,3 +121,4 @@ static int max_graph_depth_store(struct trace_array *tr, int cpu, char *text)
 	return 0;
 }
 TRACEFS_TEXT_FILE(max_graph_depth, "max_graph_depth", 0640, TRACEFS_TOP, max_graph_depth_show, max_graph_depth_store);
+TRACEFS_TAKES(max_graph_depth, "max_graph_depth", "a number of calls inside of each other; 0: all of them");

@@ -38,29 +38,42 @@ unsigned long rb_pages_for(unsigned long size)
 	return max(pages, 2UL);
 }
 
-/* Every page out of use and in its own slot; the last one is the reader's. */
-static void rb_ring_clean(struct rb_ring *ring)
+/* The first `n` pages and the last one out of use, the first `n` in their own slots; the last one is the reader's. */
+static void rb_ring_clean(struct rb_ring *ring, unsigned long n)
 {
-	for (unsigned long i = 0; i <= ring->nr_pages; i++) {
-		ring->pages[i].state = RB_FULL;
-		ring->pages[i].seq = RB_SEQ_NONE;
+	for (unsigned long i = 0; i <= n; i++) {
+		struct buffer_page *page = &ring->pages[i < n ? i : ring->nr_pages];
+
+		page->state = RB_FULL;
+		page->seq = RB_SEQ_NONE;
 	}
-	for (unsigned long i = 0; i < ring->nr_pages; i++)
+	for (unsigned long i = 0; i < n; i++)
 		ring->slot[i] = i;
 }
 
-void rb_ring_reset(struct rb_ring *ring, u64 now)
+unsigned long rb_touched(const struct rb_ring *ring)
 {
-	static u64 generations; /* [atomic] over all rings, so that a swap too brings another number */
+	return min(ring->tail_page->seq + 1, (u64)ring->nr_pages);
+}
 
-	for (unsigned long i = 0; i <= ring->nr_pages; i++) {
-		struct buffer_page *page = &ring->pages[i];
+/* What has been in the first `n` pages and the reader's is forgotten; the others are as the last reset left them. */
+static void rb_forget_pages(struct rb_ring *ring, unsigned long n, u64 now)
+{
+	for (unsigned long i = 0; i <= n; i++) {
+		struct buffer_page *page = &ring->pages[i < n ? i : ring->nr_pages];
 
 		page->data->time_stamp = now;
 		page->data->commit = 0;
 		page->first = 0;
 	}
-	rb_ring_clean(ring);
+	rb_ring_clean(ring, n);
+}
+
+void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
+{
+	static u64 generations; /* [atomic] over all rings, so that a swap too brings another number */
+
+	rb_forget_pages(ring, n, now);
 	ring->reader_page = &ring->pages[ring->nr_pages];
 	ring->tail_page = ring->commit_page = &ring->pages[0];
 	ring->tail_page->state = 0;
@@ -86,7 +99,7 @@ int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr
 		if (!ring->pages[i].data)
 			goto free_ring;
 	}
-	rb_ring_clean(ring);
+	rb_ring_clean(ring, nr_pages);
 	return 0;
 
 free_ring:
@@ -120,7 +133,7 @@ static struct ring_buffer_per_cpu *rb_cpu_alloc(struct trace_buffer *buffer, int
 		kfree(cpu_buffer);
 		return NULL;
 	}
-	rb_ring_reset(&cpu_buffer->ring, 0);
+	rb_ring_reset(&cpu_buffer->ring, nr_pages, 0);
 	spin_lock_init(&cpu_buffer->reader_lock);
 	cpu_buffer->cpu = cpu;
 	cpu_buffer->buffer = buffer;

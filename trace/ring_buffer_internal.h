@@ -112,6 +112,12 @@ unsigned rb_event_size(const struct ring_buffer_event *event);
 struct ring_buffer_event *rb_cursor_event(struct rb_cursor *c, u64 *ts);
 /* Go past one event of any type. */
 void rb_cursor_skip(struct rb_cursor *c);
+/*
+ * The time of the first data event among the `size` (at most RB_DATA_SIZE) committed bytes of a page that the writer
+ * may begin again meanwhile: the caller looks afterwards whether it has, and throws the answer away. 0 when there is
+ * none.
+ */
+u64 rb_first_stamp_racing(const struct buffer_data_page *data, unsigned size);
 
 /* Under reader_lock: a reader page with unread bytes, swapping in the next page of the ring as needed; or
  * NULL. */
@@ -119,8 +125,18 @@ struct buffer_page *rb_get_reader_page(struct rb_ring *ring);
 /* Is anything committed and unread? Under reader_lock. */
 bool rb_ring_empty(struct rb_ring *ring);
 
-/* Fill a ring's fields as of nothing recorded, with its pages in place; `now` starts its first page. */
-void rb_ring_reset(struct rb_ring *ring, u64 now);
+/*
+ * How many of the first pages have been in use since the last reset. Number N was begun in slot N, and what the reader
+ * gave back for it is a page before it or the last one: so as long as the tail has not come round, what lies behind it
+ * is as the reset left it.
+ */
+unsigned long rb_touched(const struct rb_ring *ring);
+/*
+ * Fill a ring's fields as of nothing recorded, with its pages in place; `now` starts its first page. `n`: nr_pages, or
+ * rb_touched() where the clock is the same as at the last reset. (A page's stamp may not be later than what it will be
+ * begun with: rb_begin_page knows by it whether somebody came in between.)
+ */
+void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now);
 /* A ring for nr_pages, with memory behind the first nr_data of its nr_pages + 1. 0, or -ENOMEM and nothing is
  * left. */
 int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data);

@@ -25,11 +25,13 @@ struct ring_buffer_iter {
  */
 __attribute__((no_sanitize("thread"))) static void rb_copy_racing(void *to, const void *from, unsigned bytes)
 {
-	const u32 *src = from;
-	u32 *dst = to;
+	const u64 *src = from;
+	u64 *dst = to;
 
-	for (unsigned i = 0; i < bytes / 4; i++)
-		dst[i] = READ_ONCE(src[i]);
+	for (; bytes >= 8; bytes -= 8, src++)
+		*dst++ = READ_ONCE(*src);
+	if (bytes)
+		*(u32 *)dst = READ_ONCE(*(const u32 *)src);
 }
 
 /*

@@ -71,7 +71,7 @@ void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 		return;
 	rb_quiesce(cpu_buffer);
 	flags = rb_lock(cpu_buffer);
-	rb_ring_reset(&cpu_buffer->ring, ring_buffer_time_stamp(buffer));
+	rb_ring_reset(&cpu_buffer->ring, cpu_buffer->ring.nr_pages, ring_buffer_time_stamp(buffer));
 	rb_write(cpu_buffer->kept_out, 0);
 	rb_unlock(cpu_buffer, flags);
 	rb_release(cpu_buffer);
@@ -79,7 +79,7 @@ void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 
 void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts)
 {
-	rb_ring_reset(&cpu_buffer->ring, ts);
+	rb_ring_reset(&cpu_buffer->ring, rb_touched(&cpu_buffer->ring), ts);
 }
 
 void ring_buffer_reset(struct trace_buffer *buffer)
@@ -263,7 +263,7 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 		struct rb_ring was;
 
 		if (empty)
-			rb_ring_reset(&empty->ring, ring_buffer_time_stamp(empty->buffer));
+			rb_ring_reset(&empty->ring, rb_touched(&empty->ring), ring_buffer_time_stamp(empty->buffer));
 		was = a->ring;
 		RB_TEST_POINT(72);
 		a->ring = b->ring;

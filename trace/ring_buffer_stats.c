@@ -102,18 +102,10 @@ static u64 rb_read_events(struct rb_ring *ring)
 }
 
 /*
- * A page that was reset by no clock (of a buffer set aside) says nothing: what lies on it does. 0: nothing. The writer
- * may begin the page anew meanwhile: then what comes out is thrown away.
+ * The time of the first unread event. A page's own stamp will not do: that of a page that was reset is of the time of
+ * the reset, or 0 where no clock was set. Another try when the writer dropped that page while we looked: the fence
+ * pairs with the one in rb_begin_page, as in rb_copy_ring_page.
  */
-static u64 rb_page_stamp(struct buffer_page *page)
-{
-	struct rb_cursor c = {page->data, 0, rb_committed(page), rb_read(page->data->time_stamp)};
-	u64 ts = c.stamp;
-
-	return c.size && (ts || rb_cursor_event(&c, &ts)) ? ts : 0;
-}
-
-/* Of the first page with something unread. Another try when the writer dropped that page as we looked. */
 static u64 rb_oldest(struct rb_ring *ring)
 {
 	struct buffer_page *page = ring->reader_page;
@@ -126,7 +118,7 @@ again:
 	seq = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE));
 	for (; seq <= __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE); seq++) {
 		page = rb_slot_page(ring, seq);
-		ts = rb_page_stamp(page);
+		ts = rb_first_stamp_racing(page->data, min(rb_committed(page), (unsigned)RB_DATA_SIZE));
 		smp_rmb();
 		if (rb_head_seq(rb_read(ring->head)) > seq)
 			goto again;

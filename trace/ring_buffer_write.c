@@ -77,6 +77,8 @@ static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct
 	if (rb_read(ring->tail_page) != page)
 		return;
 	RB_TEST_POINT(23);
+	/* An iterator that copies the page sees that it has left the ring before it sees a new stamp or event in it. */
+	smp_wmb();
 	if (!rb_change(&next->data->time_stamp, stamp, max(ts, rb_last_stamp(page))))
 		return;
 	RB_TEST_POINT(24);
@@ -89,9 +91,6 @@ static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct
 	if ((state & RB_FULL) && !rb_change(&next->state, state, ~state & RB_LIFE))
 		return;
 	RB_TEST_POINT(26);
-	/* An iterator that copies the page sees that it has left the ring before it sees anything new in it.
-	 */
-	smp_wmb();
 	__atomic_compare_exchange_n(&ring->tail_page, &page, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	RB_TEST_POINT(27);
 }

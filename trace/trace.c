@@ -46,10 +46,13 @@ void trace_commit(struct trace_array *tr)
 	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);
 }
 
+/* Linux 2.6.27 called the tracer of functions `ftrace`, and some tutorials still do. */
 const struct tracer *find_tracer(const char *name)
 {
 	const struct tracer *t;
 
+	if (!strcmp(name, "ftrace"))
+		name = "function";
 	for_each_in_table(tracers, t)
 		if (!strcmp(t->name, name))
 			return t;

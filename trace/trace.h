@@ -176,6 +176,7 @@ struct trace_array {
 	struct trace_pids event_pids;         /* set_event_pid, set_event_notrace_pid */
 	struct ftrace_ops *ops;               /* [I] the function tracer's user */
 	struct func_probe *func_probes;       /* [event_mutex] function commands */
+	struct ftrace_module *modules[2];     /* [ftrace_lock] filters for modules to come; [1]: notrace */
 	struct graph_array *graph;            /* [I] function_graph's (trace_functions_graph.c) */
 	struct cpumask tracing_cpumask;       /* [t] */
 	struct dentry *dir;                   /* [I] in tracefs */
@@ -224,6 +225,7 @@ struct trace_iterator {
 	const struct trace_event *event;      /* how the last one shown is shown */
 	u64 ts;
 	u64 from, until;                      /* trace: older and younger records are left out */
+	unsigned clock_id;                    /* `trace` of the live buffer: the clock that these two are of */
 	unsigned long lost_events;            /* before it, on its CPU */
 	int cpu;
 	u64 idx;                              /* records shown so far */
@@ -359,8 +361,10 @@ void trace_poll_later(struct trace_array *tr);
 
 /* trace_cmdline.c: pid to name. */
 void trace_cmdline_init(void); /* boot */
-int tracing_start_cmdline_record(void);
+int tracing_start_cmdline_record(void); /* 0, -ENOMEM. This and the next three: trace_types_lock held; sleep */
 void tracing_stop_cmdline_record(void);
+int tracing_start_cmdline_record_later(void); /* complete after tracepoint_switch() */
+void tracing_stop_cmdline_record_later(void);
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN]);
 void tracing_record_cmdline(struct task_struct *task); /* any context */
 int trace_record_tgids(bool on); /* record-tgid of an array is about to change. 0, -ENOMEM. trace_types_lock */

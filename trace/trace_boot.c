@@ -10,6 +10,7 @@
 #include "ftrace_early.h"
 #include "trace_graph.h"
 #include "trace_max.h"
+#include "trace_refused.h"
 #include "trace_stack_max.h"
 
 #define BOOT_TEXT_MAX 512
@@ -100,34 +101,37 @@ static void for_each_word(const char *list, const char *what, const char *(*appl
 	}
 }
 
-static const char *why_no_match(int ret)
+static const char *why(const char *file, const char *word, int ret)
 {
-	return !ret ? NULL : ret == -EINVAL ? "no function matches" : errno_text(-ret);
+	return ret ? trace_boot_why(file, word, ret) : NULL;
 }
 
 static const char *apply_filter(const char *word)
 {
-	return why_no_match(ftrace_set_filter(global_trace.ops, (unsigned char *)word, strlen(word), false));
+	return why("set_ftrace_filter", word,
+		   ftrace_set_filter(global_trace.ops, (unsigned char *)word, strlen(word), false));
 }
 
 static const char *apply_notrace(const char *word)
 {
-	return why_no_match(ftrace_set_notrace(global_trace.ops, (unsigned char *)word, strlen(word), false));
+	return why("set_ftrace_notrace", word,
+		   ftrace_set_notrace(global_trace.ops, (unsigned char *)word, strlen(word), false));
 }
 
 static const char *apply_graph_filter(const char *word)
 {
-	return why_no_match(graph_filter_add(&graph_functions, word));
+	return why("set_graph_function", word, graph_filter_add(&graph_functions, word));
 }
 
 static const char *apply_graph_notrace(const char *word)
 {
-	return why_no_match(graph_filter_add(&graph_notrace, word));
+	return why("set_graph_notrace", word, graph_filter_add(&graph_notrace, word));
 }
 
 static const char *apply_stack_filter(const char *word)
 {
-	return why_no_match(ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false));
+	return why("stack_trace_filter", word,
+		   ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false));
 }
 
 /* Before the tracer begins. A tracer's own option has its turn once the tracer is selected. */
@@ -140,24 +144,7 @@ static const char *apply_option(const char *word)
 
 static const char *apply_own_option(const char *word)
 {
-	static char why[80]; /* [boot] */
-	const struct tracer *owner;
-	int ret;
-
-	if (trace_option_of(word, NULL))
-		return NULL;
-	ret = trace_set_option(&global_trace, word);
-	if (!ret)
-		return NULL;
-	if (trace_option_of(word, global_trace.current_trace))
-		return errno_text(-ret);
-	for_each_in_table(tracers, owner) {
-		if (!trace_option_of(word, owner))
-			continue;
-		scnprintf(why, sizeof(why), "it is the tracer %s's, which is not selected", owner->name);
-		return why;
-	}
-	return "no such option";
+	return trace_option_of(word, NULL) ? NULL : why("trace_options", word, trace_set_option(&global_trace, word));
 }
 
 static void start_stack_tracer(void)
@@ -180,15 +167,14 @@ static void start_tracer(void)
 	if (boot_clock[0])
 		ret = tracing_set_clock(&global_trace, boot_clock);
 	if (ret)
-		pr_warn("trace_clock: '%s' ignored: %s\n", boot_clock,
-			ret == -EINVAL ? "no such clock" : errno_text(-ret));
+		pr_warn("trace_clock: '%s' ignored: %s\n", boot_clock, trace_boot_why("trace_clock", boot_clock, ret));
 	if (boot_snapshot && (tracing_expand(&global_trace) || trace_max_alloc(&global_trace)))
 		pr_warn("alloc_snapshot: not enough memory\n");
 	ret = boot_tracer[0] ? tracing_set_tracer(&global_trace, boot_tracer) : 0;
 	mutex_unlock(&trace_types_lock);
 	if (ret)
 		pr_warn("ftrace: cannot start tracer '%s': %s\n", boot_tracer,
-			find_tracer(boot_tracer) ? errno_text(-ret) : "no such tracer");
+			trace_boot_why("current_tracer", boot_tracer, ret));
 	else if (boot_tracer[0])
 		pr_info("Starting tracer '%s'\n", boot_tracer);
 }

@@ -7,6 +7,7 @@
 #include <trace/trace_boot.h>
 
 #include "trace_event_trigger.h"
+#include "trace_refused.h"
 
 #define BOOT_TEXT_MAX	   512
 #define BOOT_INSTANCES_MAX 8
@@ -40,7 +41,7 @@ __setup("traceoff_after_boot", set_traceoff_after_boot);
 
 static int set_event(struct trace_array *tr, char *text)
 {
-	return trace_event_set_by_text(tr->events, text);
+	return trace_event_set_by_text_later(tr->events, text);
 }
 
 /* "EVENT.TRIGGER". Names of events are each there once. */
@@ -55,7 +56,7 @@ static int set_trigger(struct trace_array *tr, char *text)
 	return -EINVAL;
 }
 
-/* The words of `list`, which is cut into them, one after the other; `what` asked for them. */
+/* The words of `list`, which is cut into them, one after the other; `what` asked for them. They are complete then. */
 static void set_words(struct trace_array *tr, const char *what, char *list,
 		      int (*set)(struct trace_array *tr, char *word))
 {
@@ -71,8 +72,12 @@ static void set_words(struct trace_array *tr, const char *what, char *list,
 		mutex_unlock(&event_mutex);
 		if (ret)
 			pr_warn("%s: '%s' ignored: %s\n", what, copy,
+				set == set_event ? trace_boot_why("set_event", copy, ret) :
 				ret == -EINVAL ? "not there, or not understood" : errno_text(-ret));
 	}
+	mutex_lock(&event_mutex);
+	trace_events_complete(tr->events);
+	mutex_unlock(&event_mutex);
 }
 
 /* "NAME,EVENT,...". What Linux writes behind the name (flags, an address) is not meant by ours. */

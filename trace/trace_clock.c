@@ -7,6 +7,7 @@
 
 #include "trace_event_file.h"
 #include "trace_max.h"
+#include "trace_refused.h"
 
 /* Counts records, for an order across CPUs that no clock can give. */
 static u64 trace_clock_counter(void)
@@ -121,3 +122,20 @@ static int trace_clock_store(struct trace_array *tr, int cpu, char *text)
 	return ret;
 }
 TRACEFS_TEXT_FILE(trace_clock, "trace_clock", 0640, TRACEFS_ARRAY, trace_clock_show, trace_clock_store);
+
+static void explain_trace_clock(struct trace_refusal *r)
+{
+	bool there = false;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++)
+		there |= !strcmp(trace_clocks[i].name, r->text);
+	if (there) {
+		refusal_quote(r, "a latency tracer needs a clock that measures time, which ", r->text, " does not");
+		return;
+	}
+	refusal_quote(r, "no clock ", r->text, "; there are:");
+	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++)
+		refusal_say(r, " %s", trace_clocks[i].name);
+}
+static const struct trace_hint trace_clock_hint = { .file = "trace_clock", .explain = explain_trace_clock };
+REGISTER_TRACE_HINT(trace_clock_hint);

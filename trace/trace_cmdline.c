@@ -13,6 +13,7 @@
 #include <trace/trace_comm.h>
 
 #include "trace.h"
+#include "trace_refused.h"
 
 #define PID_MAX_DEFAULT        32768
 #define SAVED_CMDLINES_DEFAULT 128
@@ -232,26 +233,40 @@ void trace_cmdline_init(void)
 		panic("tracing: no memory for the names of tasks");
 }
 
-int tracing_start_cmdline_record(void)
+int tracing_start_cmdline_record_later(void)
 {
 	int ret = 0;
 
 	if (!cmdline_users)
-		ret = register_trace_sched_process_exec(probe_process_exec, NULL);
+		ret = tracepoint_probe_register_later(&__tracepoint_sched_process_exec, probe_process_exec, NULL);
 	if (ret)
 		return ret;
 	if (!cmdline_users++)
-		static_key_slow_inc(&trace_comm_key);
+		static_key_inc_later(&trace_comm_key);
 	note_task(current);
 	return 0;
 }
 
-void tracing_stop_cmdline_record(void)
+void tracing_stop_cmdline_record_later(void)
 {
 	if (--cmdline_users)
 		return;
-	static_key_slow_dec(&trace_comm_key);
-	unregister_trace_sched_process_exec(probe_process_exec, NULL);
+	static_key_dec_later(&trace_comm_key);
+	tracepoint_probe_unregister_later(&__tracepoint_sched_process_exec, probe_process_exec, NULL);
+}
+
+int tracing_start_cmdline_record(void)
+{
+	int ret = tracing_start_cmdline_record_later();
+
+	tracepoint_switch();
+	return ret;
+}
+
+void tracing_stop_cmdline_record(void)
+{
+	tracing_stop_cmdline_record_later();
+	tracepoint_switch();
 }
 
 static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int cpu)
@@ -304,6 +319,7 @@ static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text
 }
 TRACEFS_TEXT_FILE(saved_cmdlines_size, "saved_cmdlines_size", 0640, TRACEFS_TOP, saved_cmdlines_size_show,
 		  saved_cmdlines_size_store);
+TRACEFS_TAKES(saved_cmdlines_size, "saved_cmdlines_size", "a number of tasks, 1 to " __stringify(PID_MAX_DEFAULT));
 
 static int saved_tgids_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {

@@ -65,14 +65,14 @@ static int entry_format_show(struct seq_file *m, void *owner)
 	trace_show_format(m, format->name, format->type, format->fields(), format->print_fmt);
 	return 0;
 }
-static const struct event_text entry_format = EVENT_TEXT(entry_format_show, NULL);
+static const struct event_text entry_format = EVENT_TEXT(entry_format_show, NULL, NULL);
 
 static int entry_id_show(struct seq_file *m, void *owner)
 {
 	seq_printf(m, "%u\n", ((const struct trace_entry_format *)owner)->type);
 	return 0;
 }
-static const struct event_text entry_id = EVENT_TEXT(entry_id_show, NULL);
+static const struct event_text entry_id = EVENT_TEXT(entry_id_show, NULL, NULL);
 
 static bool entry_file(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {

@@ -13,8 +13,8 @@ struct trace_error {
 	struct list_head list; /* [errors_lock] tr->errors, oldest first */
 	u64 time;
 	unsigned column;
-	const char *where, *what; /* live for ever */
-	char command[];
+	const char *where, *what, *command; /* in texts */
+	char texts[];
 };
 
 #define ERRORS_MAX 8
@@ -38,18 +38,30 @@ static void forget_all(struct trace_array *tr)
 		forget(tr, e);
 }
 
+/* A copy at *at, which moves behind it. */
+static const char *keep(char **at, const char *text)
+{
+	size_t size = strlen(text) + 1;
+	char *copy = memcpy(*at, text, size);
+
+	*at += size;
+	return copy;
+}
+
 void tracing_log_err(struct trace_array *tr, const char *where, const char *command, const char *what, unsigned column)
 {
-	size_t len = strlen(command) + 1;
+	size_t len = strlen(where) + strlen(command) + strlen(what) + 3;
 	struct trace_error *e = kvzalloc(sizeof(*e) + len, GFP_KERNEL);
+	char *at;
 
 	if (!e)
 		return;
+	at = e->texts;
 	e->time = sched_clock();
 	e->column = column;
-	e->where = where;
-	e->what = what;
-	memcpy(e->command, command, len);
+	e->where = keep(&at, where);
+	e->what = keep(&at, what);
+	e->command = keep(&at, command);
 	mutex_lock(&errors_lock);
 	if (!tr->nr_errors)
 		INIT_LIST_HEAD(&tr->errors);

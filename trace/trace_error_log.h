@@ -7,7 +7,7 @@ struct trace_array;
 
 /*
  * Remember that `command` was refused by `where` ("event filter parse error") for the reason `what`, and at which
- * column of it the fault lies; `where` and `what` live for ever. Thread context; takes a mutex of its own, inside of
+ * column of it the fault lies; all three are copied. Thread context; takes a mutex of its own, inside of
  * any other. Out of memory: it is forgotten.
  */
 void tracing_log_err(struct trace_array *tr, const char *where, const char *command, const char *what, unsigned column);

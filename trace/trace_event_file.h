@@ -68,20 +68,26 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 void trace_events_update_pids(struct trace_array *tr); /* tr->event_pids have changed */
 /* Or what every record depends on: clock, options of stacks, tp_printk. trace_types_lock held. */
 void trace_events_update_options(struct trace_array *tr);
-int trace_event_enable(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
+/*
+ * Those that end in _later only begin a change, so that a request that switches many events stops the machine once:
+ * after the last of them, whatever they returned, comes trace_events_complete(). All of them may sleep.
+ */
+void trace_events_complete(struct trace_event_set *set);
+int trace_event_enable_later(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
 /*
  * Somebody needs the event's probe, be the event on or off: a trigger on it, or one that will switch it from a probe by
  * EVENT_FILE_SOFT_DISABLED. 0, -ENOMEM. And does not any more, in no context; the event stays on if that is its state.
  */
-int trace_event_hold(struct trace_event_file *file);
-void trace_event_release(struct trace_event_file *file);
+int trace_event_hold_later(struct trace_event_file *file);
+void trace_event_release_later(struct trace_event_file *file);
 struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event);
 /* trace_event_record.c: the complete record is not to be kept, for one of these flags. Probes. */
 bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags);
-/* All that match. -EINVAL: there is none; -ENOMEM: those before are done. */
+/* All that match. -EINVAL: there is none; -ENOMEM: none was switched. The second is complete when it returns. */
+int trace_events_enable_later(struct trace_event_set *set, const struct trace_event_match *match, bool on);
 int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on);
 /* "sys:event", "sys:", ":event", "name of either", each a pattern; `!` before it: off. 0 or -errno. Writes to text. */
-int trace_event_set_by_text(struct trace_event_set *set, char *text);
+int trace_event_set_by_text_later(struct trace_event_set *set, char *text);
 /* Boot, or an array is made: tr->events. 0, -ENOMEM. */
 int trace_events_init(struct trace_array *tr);
 /* The array goes: all are off, nobody has a file of them. tr->events may be a part of it, or NULL. */

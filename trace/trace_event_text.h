@@ -4,20 +4,27 @@
 #include <fs/libfs.h>
 
 #include "trace_event_file.h"
+#include "trace_refused.h"
 
 /* i_private is what the file belongs to; which text it is, its operations say, as they lie in one of these. */
 struct event_text {
 	struct file_operations fop;
 	int (*show)(struct seq_file *m, void *owner); /* event_mutex held, as for the next */
 	int (*store)(void *owner, char *text); /* white space at the end is cut off. NULL: -EINVAL */
+	const struct trace_hint *hint;         /* what store takes */
 };
 int event_text_open(struct inode *inode, struct file *file);
 ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos);
-#define EVENT_TEXT(show_fn, store_fn)                                                                         \
+#define EVENT_TEXT(show_fn, store_fn, store_hint)                                                             \
 	{                                                                                                     \
 		{ .open = event_text_open, .read = seq_read, .write = event_text_write,                      \
-		  .llseek = seq_lseek, .release = single_release }, show_fn, store_fn                         \
+		  .llseek = seq_lseek, .release = single_release }, show_fn, store_fn, store_hint             \
 	}
+/* The hints of what can be written (trace_event_refused.c). */
+extern const struct trace_hint event_enable_hint, system_enable_hint, all_enable_hint, event_filter_hint,
+	system_filter_hint, event_trigger_hint;
+/* Events and systems with names like these. `system` NULL: somebody knows the event's name only. */
+void refusal_say_close_events(struct trace_refusal *r, const char *system, const char *event);
 
 /* A file of a directory, and its entry there for `owner`: always true. */
 struct event_file_name {

@@ -26,6 +26,7 @@ struct trigger_command {
 /* Locks: e event_mutex; a changed by probes, atomically; I immutable. */
 struct event_trigger {
 	struct event_trigger *next; /* [e, RCU] */
+	struct event_trigger *removed; /* [e] the next of those that are being taken away together */
 	const struct trigger_command *command; /* [I] */
 	struct trace_event_file *file;   /* [I] it stands on */
 	struct trace_event_file *target; /* [I] TRIGGER_EVENT: that it switches */

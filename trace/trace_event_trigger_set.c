@@ -36,6 +36,18 @@ static struct event_trigger *find_trigger(struct trace_event_file *file, const s
 }
 
 /* Its event's probe is held first, that of the event it switches before: the first hit finds all in place. */
+static int hold_both(const struct event_trigger *t)
+{
+	int ret = t->target ? trace_event_hold_later(t->target) : 0;
+
+	if (ret)
+		return ret;
+	ret = trace_event_hold_later(t->file);
+	if (ret && t->target)
+		trace_event_release_later(t->target);
+	return ret;
+}
+
 static int add_trigger(struct event_trigger *t)
 {
 	struct trace_event_file *file = t->file;
@@ -45,46 +57,64 @@ static int add_trigger(struct event_trigger *t)
 		return -EEXIST;
 	if (t->command->prepare)
 		ret = t->command->prepare(file->tr);
-	if (!ret && t->target)
-		ret = trace_event_hold(t->target);
 	if (ret)
 		return ret;
-	ret = trace_event_hold(file);
-	if (ret) {
-		if (t->target)
-			trace_event_release(t->target);
+	ret = hold_both(t);
+	trace_events_complete(file->tr->events);
+	if (ret)
 		return ret;
-	}
 	t->next = file->triggers;
 	smp_store_release(&file->triggers, t);
 	update_flags(file);
 	return 0;
 }
 
-/* Probes run with preemption off: none knows it any more when the grace period is over. */
-static void remove_trigger(struct event_trigger *t)
+/* Out of its event's list. Probes may still be in it. */
+static void unlink_trigger(struct event_trigger *t)
 {
-	struct trace_event_file *file = t->file;
-	struct event_trigger **p = &file->triggers;
+	struct event_trigger **p = &t->file->triggers;
 
 	while (*p != t)
 		p = &(*p)->next;
 	smp_store_release(p, t->next);
-	update_flags(file);
+	update_flags(t->file);
+}
+
+/*
+ * Those that unlink_trigger() has taken out, a list by `removed`. Probes run with preemption off: after the grace
+ * period no probe knows any of them, and so none of them switches an event any more whose state is looked at here. One
+ * grace period, and one stop of the machine, for all.
+ */
+static void free_unlinked(struct trace_event_set *set, struct event_trigger *removed)
+{
+	struct event_trigger *next;
+
+	if (!removed)
+		return;
 	synchronize_rcu();
-	trace_event_release(file);
-	if (t->target)
-		trace_event_release(t->target);
-	free_trigger(t);
+	for (; removed; removed = next) {
+		next = removed->removed;
+		trace_event_release_later(removed->file);
+		if (removed->target)
+			trace_event_release_later(removed->target);
+		free_trigger(removed);
+	}
+	trace_events_complete(set);
 }
 
 void trace_event_clear_triggers(struct trace_event_set *set)
 {
+	struct event_trigger *removed = NULL, *t;
 	struct trace_event_file *file;
 
-	for_each_event (set, file)
-		while (file->triggers)
-			remove_trigger(file->triggers);
+	for_each_event (set, file) {
+		while ((t = file->triggers)) {
+			unlink_trigger(t);
+			t->removed = removed;
+			removed = t;
+		}
+	}
+	free_unlinked(set, removed);
 }
 
 /* ---- Reading a command. The text is cut into pieces where it lies. */
@@ -184,8 +214,10 @@ static int remove_like(struct trace_event_file *file, const struct trigger_comma
 	int ret = parse_rest(&like, rest, true);
 
 	t = ret ? NULL : find_trigger(file, &like);
-	if (t)
-		remove_trigger(t);
+	if (t) {
+		unlink_trigger(t);
+		free_unlinked(file->tr->events, t);
+	}
 	return ret;
 }
 

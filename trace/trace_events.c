@@ -11,7 +11,13 @@
 
 DEFINE_MUTEX(event_mutex);
 
-/* ---- On and off: event_mutex held */
+/*
+ * ---- On and off: event_mutex held
+ *
+ * What is switched is complete only after trace_events_complete(): all sites that a request switches change in one stop
+ * of the machine, and one grace period serves all probes that went. Until then a probe that went may still run, so an
+ * event that was soft-disabled keeps that flag, without ENABLED: what its probe sees is still refused.
+ */
 
 /* Whether names and processes are noted is asked at each switch: the options may change while the event is on. */
 static int start_cmdlines(struct trace_event_file *file)
@@ -21,7 +27,7 @@ static int start_cmdlines(struct trace_event_file *file)
 	mutex_lock(&trace_types_lock);
 	ret = tracing_expand(file->tr);
 	if (!ret)
-		ret = tracing_start_cmdline_record();
+		ret = tracing_start_cmdline_record_later();
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
@@ -29,7 +35,7 @@ static int start_cmdlines(struct trace_event_file *file)
 static void stop_cmdlines(void)
 {
 	mutex_lock(&trace_types_lock);
-	tracing_stop_cmdline_record();
+	tracing_stop_cmdline_record_later();
 	mutex_unlock(&trace_types_lock);
 }
 
@@ -39,8 +45,8 @@ static int reg_probe(struct trace_event_file *file, bool on)
 
 	if (class->reg)
 		return class->reg(file, on);
-	return on ? tracepoint_probe_register(file->call->tp, class->probe, file) :
-		    tracepoint_probe_unregister(file->call->tp, class->probe, file);
+	return on ? tracepoint_probe_register_later(file->call->tp, class->probe, file) :
+		    tracepoint_probe_unregister_later(file->call->tp, class->probe, file);
 }
 
 static int enable(struct trace_event_file *file)
@@ -86,7 +92,18 @@ void trace_events_update_options(struct trace_array *tr)
 	}
 }
 
-int trace_event_enable(struct trace_event_file *file, bool on)
+/* After each request that has called one of the functions above or below that end in _later, whatever came of it. */
+void trace_events_complete(struct trace_event_set *set)
+{
+	struct trace_event_file *file;
+
+	tracepoint_switch();
+	for_each_event (set, file)
+		if ((file->flags & (EVENT_FILE_ENABLED | EVENT_FILE_SOFT_DISABLED)) == EVENT_FILE_SOFT_DISABLED)
+			trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
+}
+
+int trace_event_enable_later(struct trace_event_file *file, bool on)
 {
 	bool registered = file->flags & EVENT_FILE_ENABLED;
 
@@ -101,7 +118,7 @@ int trace_event_enable(struct trace_event_file *file, bool on)
 	return 0;
 }
 
-int trace_event_hold(struct trace_event_file *file)
+int trace_event_hold_later(struct trace_event_file *file)
 {
 	int ret;
 
@@ -112,16 +129,13 @@ int trace_event_hold(struct trace_event_file *file)
 	if (!ret)
 		return 0;
 	file->soft_users--;
-	trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
 	return ret;
 }
 
-void trace_event_release(struct trace_event_file *file)
+void trace_event_release_later(struct trace_event_file *file)
 {
-	if (--file->soft_users || !(file->flags & EVENT_FILE_SOFT_DISABLED))
-		return;
-	disable(file);
-	trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
+	if (!--file->soft_users && (file->flags & EVENT_FILE_SOFT_DISABLED))
+		disable(file);
 }
 
 struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event)
@@ -143,19 +157,38 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 	       (!match->either || glob_match(match->either, system) || glob_match(match->either, event));
 }
 
-int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on)
+/* What this request switched on before `end` goes off again. */
+static void undo(struct trace_event_set *set, const struct trace_event_file *end)
+{
+	for (struct trace_event_file *file = set->files; file < end; file++)
+		if (file->switched_on)
+			trace_event_enable_later(file, false);
+}
+
+int trace_events_enable_later(struct trace_event_set *set, const struct trace_event_match *match, bool on)
 {
 	struct trace_event_file *file;
-	int ret = -EINVAL, err;
+	int ret = -EINVAL;
 
 	for_each_event (set, file) {
+		file->switched_on = false;
 		if (!trace_event_matches(file, match))
 			continue;
-		err = trace_event_enable(file, on);
-		if (err)
-			return err;
-		ret = 0;
+		file->switched_on = on && !trace_event_is_on(file);
+		ret = trace_event_enable_later(file, on);
+		if (ret) {
+			undo(set, file);
+			break;
+		}
 	}
+	return ret;
+}
+
+int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on)
+{
+	int ret = trace_events_enable_later(set, match, on);
+
+	trace_events_complete(set);
 	return ret;
 }
 
@@ -165,7 +198,7 @@ static const char *part(const char *text)
 	return text && *text ? text : NULL;
 }
 
-int trace_event_set_by_text(struct trace_event_set *set, char *text)
+int trace_event_set_by_text_later(struct trace_event_set *set, char *text)
 {
 	struct trace_event_match match = {};
 	bool on = *text != '!';
@@ -179,7 +212,7 @@ int trace_event_set_by_text(struct trace_event_set *set, char *text)
 	} else {
 		match.either = part(system);
 	}
-	return trace_events_enable(set, &match, on);
+	return trace_events_enable_later(set, &match, on);
 }
 
 /* ---- The set of an array */

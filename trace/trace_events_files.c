@@ -46,6 +46,11 @@ ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, lo
 		ret = text_of(file)->store(file->f_inode->i_private, strim(text));
 		mutex_unlock(&event_mutex);
 	}
+	if (ret) { /* explained by the text as it was before it was cut into pieces */
+		bool whole = copy_text_from_user(text, FILTER_TEXT_MAX, buf, n) >= 0;
+
+		tracefs_refused(file, text_of(file)->hint, whole ? strim(text) : NULL, ret);
+	}
 	kfree(text);
 	return ret ? ret : (ssize_t)n;
 }
@@ -72,11 +77,17 @@ static int event_enable_show(struct seq_file *m, void *owner)
 
 static int event_enable_store(void *owner, char *text)
 {
+	struct trace_event_file *file = owner;
 	bool on;
+	int ret = parse_switch(text, &on);
 
-	return parse_switch(text, &on) ?: trace_event_enable(owner, on);
+	if (ret)
+		return ret;
+	ret = trace_event_enable_later(file, on);
+	trace_events_complete(file->tr->events);
+	return ret;
 }
-static const struct event_text event_enable = EVENT_TEXT(event_enable_show, event_enable_store);
+static const struct event_text event_enable = EVENT_TEXT(event_enable_show, event_enable_store, &event_enable_hint);
 
 /* 0, 1, or X: some are on. */
 static void show_enabled(struct seq_file *m, struct trace_event_set *set, const struct trace_event_match *match)
@@ -106,7 +117,7 @@ static int system_enable_store(void *owner, char *text)
 	return parse_switch(text, &on) ?:
 		trace_events_enable(system->set, &(struct trace_event_match){ .system = system->name }, on);
 }
-static const struct event_text system_enable = EVENT_TEXT(system_enable_show, system_enable_store);
+static const struct event_text system_enable = EVENT_TEXT(system_enable_show, system_enable_store, &system_enable_hint);
 
 static int all_enable_show(struct seq_file *m, void *owner)
 {
@@ -120,7 +131,7 @@ static int all_enable_store(void *owner, char *text)
 
 	return parse_switch(text, &on) ?: trace_events_enable(owner, &(struct trace_event_match){}, on);
 }
-static const struct event_text all_enable = EVENT_TEXT(all_enable_show, all_enable_store);
+static const struct event_text all_enable = EVENT_TEXT(all_enable_show, all_enable_store, &all_enable_hint);
 
 /* ---- filter */
 
@@ -134,7 +145,7 @@ static int event_filter_store(void *owner, char *text)
 {
 	return trace_event_set_filter(owner, text);
 }
-static const struct event_text event_filter = EVENT_TEXT(event_filter_show, event_filter_store);
+static const struct event_text event_filter = EVENT_TEXT(event_filter_show, event_filter_store, &event_filter_hint);
 
 static int system_filter_show(struct seq_file *m, void *owner)
 {
@@ -146,7 +157,7 @@ static int system_filter_store(void *owner, char *text)
 {
 	return trace_system_set_filter(owner, text);
 }
-static const struct event_text system_filter = EVENT_TEXT(system_filter_show, system_filter_store);
+static const struct event_text system_filter = EVENT_TEXT(system_filter_show, system_filter_store, &system_filter_hint);
 
 /* ---- trigger */
 
@@ -160,7 +171,7 @@ static int event_trigger_store(void *owner, char *text)
 {
 	return trace_event_set_trigger(owner, text);
 }
-static const struct event_text event_trigger = EVENT_TEXT(event_trigger_show, event_trigger_store);
+static const struct event_text event_trigger = EVENT_TEXT(event_trigger_show, event_trigger_store, &event_trigger_hint);
 
 /* ---- What does not change */
 
@@ -169,7 +180,7 @@ static int event_id_show(struct seq_file *m, void *owner)
 	seq_printf(m, "%d\n", ((const struct trace_event_file *)owner)->type);
 	return 0;
 }
-static const struct event_text event_id = EVENT_TEXT(event_id_show, NULL);
+static const struct event_text event_id = EVENT_TEXT(event_id_show, NULL, NULL);
 
 static int event_format_show(struct seq_file *m, void *owner)
 {
@@ -180,21 +191,21 @@ static int event_format_show(struct seq_file *m, void *owner)
 			  call->print_fmt ? call->print_fmt : call->class->print_fmt);
 	return 0;
 }
-static const struct event_text event_format = EVENT_TEXT(event_format_show, NULL);
+static const struct event_text event_format = EVENT_TEXT(event_format_show, NULL, NULL);
 
 static int header_page_show(struct seq_file *m, void *owner)
 {
 	seq_puts(m, ring_buffer_header_page);
 	return 0;
 }
-static const struct event_text header_page = EVENT_TEXT(header_page_show, NULL);
+static const struct event_text header_page = EVENT_TEXT(header_page_show, NULL, NULL);
 
 static int header_event_show(struct seq_file *m, void *owner)
 {
 	seq_puts(m, ring_buffer_header_event);
 	return 0;
 }
-static const struct event_text header_event = EVENT_TEXT(header_event_show, NULL);
+static const struct event_text header_event = EVENT_TEXT(header_event_show, NULL, NULL);
 
 /* ---- Directories */
 

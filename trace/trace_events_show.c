@@ -18,8 +18,10 @@ static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
 	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
 
 	iter->texts_used = 0;
-	if (!call->class->names_itself)
-		seq_printf(s, "%s: ", call->name);
+	if (!call->class->names_itself) {
+		seq_puts(s, call->name);
+		seq_write(s, ": ", 2);
+	}
 	(call->print ? call->print : call->class->print)(s, iter);
 }
 
@@ -41,6 +43,13 @@ static void __printf(2, 3) add(struct trace_iterator *iter, const char *fmt, ...
 	va_end(args);
 }
 
+static void add_text(struct trace_iterator *iter, const char *text)
+{
+	/* One byte is left for the zero, as vscnprintf does. */
+	while (*text && iter->texts_used < sizeof(iter->texts) - 1)
+		iter->texts[iter->texts_used++] = *text++;
+}
+
 /* Its ending zero belongs to it. What did not fit is cut off. */
 static const char *end_text(struct trace_iterator *iter, unsigned from)
 {
@@ -59,7 +68,9 @@ const char *trace_print_flags(struct trace_iterator *iter, const char *delim, un
 	for (; names->name && flags; names++) {
 		if ((flags & names->mask) != names->mask || (!names->mask && flags))
 			continue;
-		add(iter, "%s%s", iter->texts_used == from ? "" : delim, names->name);
+		if (iter->texts_used != from)
+			add_text(iter, delim);
+		add_text(iter, names->name);
 		flags &= ~names->mask;
 	}
 	if (flags)

@@ -3,8 +3,10 @@
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
+#include <mm/page.h>
 
 #include "trace_max.h"
+#include "trace_refused.h"
 
 static int available_tracers_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
@@ -59,6 +61,7 @@ static int tracing_on_store(struct trace_array *tr, int cpu, char *text)
 	return 0;
 }
 TRACEFS_TEXT_FILE(tracing_on, "tracing_on", 0640, TRACEFS_ARRAY, tracing_on_show, tracing_on_store);
+TRACEFS_TAKES(tracing_on, "tracing_on", "a number: 0 stops recording, any other lets it go on");
 
 static int tracing_enabled_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
@@ -80,6 +83,7 @@ static int tracing_enabled_store(struct trace_array *tr, int cpu, char *text)
 }
 TRACEFS_TEXT_FILE(tracing_enabled, "tracing_enabled", 0640, TRACEFS_ARRAY, tracing_enabled_show,
 		  tracing_enabled_store);
+TRACEFS_TAKES(tracing_enabled, "tracing_enabled", "a number: 0 stops the tracer, any other starts it");
 
 /* KiB of one CPU, or of each CPU when they are the same, else X. */
 static int buffer_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
@@ -121,6 +125,19 @@ static int buffer_size_store(struct trace_array *tr, int cpu, char *text)
 }
 TRACEFS_TEXT_FILE(buffer_size, "buffer_size_kb", 0640, TRACEFS_ARRAY | TRACEFS_PER_CPU, buffer_size_show,
 		  buffer_size_store);
+
+static void explain_buffer_size(struct trace_refusal *r)
+{
+	if (r->error != ENOMEM)
+		return;
+	refusal_quote(r, "not enough memory for ", r->text, " KiB");
+	refusal_say(r, " for each of %u CPUs; %lu KiB are free in all", nr_cpu_ids,
+		    nr_free_pages() * (PAGE_SIZE >> 10));
+}
+static const struct trace_hint buffer_size_hint = {
+	.file = "buffer_size_kb", .takes = "a number of KiB for each CPU, 1 or more", .explain = explain_buffer_size
+};
+REGISTER_TRACE_HINT(buffer_size_hint);
 
 static int buffer_total_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
@@ -200,3 +217,14 @@ static int tracing_cpumask_store(struct trace_array *tr, int unused, char *text)
 }
 TRACEFS_TEXT_FILE(tracing_cpumask, "tracing_cpumask", 0640, TRACEFS_ARRAY, tracing_cpumask_show,
 		  tracing_cpumask_store);
+
+static void explain_tracing_cpumask(struct trace_refusal *r)
+{
+	char all[NR_CPUS / 4 + 8];
+
+	bitmap_print(all, sizeof(all), cpu_possible_mask.bits, nr_cpu_ids);
+	refusal_quote(r, "", r->text, " is not a hexadecimal mask of CPUs, bit 0 for CPU 0");
+	refusal_say(r, "; all CPUs are %s", all);
+}
+static const struct trace_hint tracing_cpumask_hint = { .file = "tracing_cpumask", .explain = explain_tracing_cpumask };
+REGISTER_TRACE_HINT(tracing_cpumask_hint);

@@ -14,6 +14,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <trace/fgraph.h>
+#include <trace/tracepoint.h>
 
 #include "ftrace_early.h"
 #include "trace_functions.h"
@@ -318,7 +319,7 @@ static int function_set_flag(struct trace_array *unused, u32 bit, bool set)
 
 static int function_trace_init(struct trace_array *tr)
 {
-	int ret = tracing_start_cmdline_record();
+	int ret = tracing_start_cmdline_record_later(); /* the stop that changes our sites completes it */
 
 	if (ret)
 		return ret;
@@ -331,8 +332,9 @@ static int function_trace_init(struct trace_array *tr)
 	if (ret) {
 		tr->function_enabled = false;
 		trace_update_fast(tr);
-		tracing_stop_cmdline_record();
+		tracing_stop_cmdline_record_later();
 	}
+	tracepoint_switch();
 	return ret;
 }
 
@@ -344,8 +346,9 @@ static void function_trace_reset(struct trace_array *tr)
 {
 	tr->function_enabled = false;
 	trace_update_fast(tr);
+	tracing_stop_cmdline_record_later();
 	unregister_ftrace_function(tr->ops);
-	tracing_stop_cmdline_record();
+	tracepoint_switch();
 }
 
 /* Linux begins with an empty buffer when tracing_on is written under this tracer. */

@@ -12,6 +12,7 @@
 #include <mm/slab.h>
 #include <sched/sched.h>
 #include <time/clock.h>
+#include <trace/tracepoint.h>
 
 #include "fgraph_inline.h"
 #include "fgraph_internal.h"
@@ -222,7 +223,7 @@ static void graph_enable(struct graph_array *graph, bool on)
 
 static int graph_trace_init(struct trace_array *tr)
 {
-	int ret = tracing_start_cmdline_record();
+	int ret = tracing_start_cmdline_record_later();
 
 	if (ret)
 		return ret;
@@ -232,10 +233,12 @@ static int graph_trace_init(struct trace_array *tr)
 	graph_enable(tr->graph, true);
 	ret = register_ftrace_graph(&tr->graph->gops);
 	if (!ret)
-		return 0;
+		goto complete;
 	graph_enable(tr->graph, false);
 stop_cmdlines:
-	tracing_stop_cmdline_record();
+	tracing_stop_cmdline_record_later();
+complete:
+	tracepoint_switch();
 	return ret;
 }
 
@@ -246,8 +249,9 @@ stop_cmdlines:
 static void graph_trace_reset(struct trace_array *tr)
 {
 	graph_enable(tr->graph, false);
+	tracing_stop_cmdline_record_later();
 	unregister_ftrace_graph(&tr->graph->gops);
-	tracing_stop_cmdline_record();
+	tracepoint_switch();
 }
 
 static void graph_print_header(struct seq_file *s, struct trace_iterator *iter)

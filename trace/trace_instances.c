@@ -12,13 +12,17 @@
 #include <trace/tracepoint.h>
 
 #include "ftrace_commands.h"
+#include "ftrace_modules.h"
 #include "trace_event_trigger.h"
+#include "trace_refused.h"
 
 /* No lock. Nobody has a file of it. */
 static void trace_array_destroy(struct trace_array *tr)
 {
 	mutex_lock(&event_mutex);
 	ftrace_clear_commands(tr);
+	ftrace_modules_clear(tr, false);
+	ftrace_modules_clear(tr, true);
 	trace_event_clear_triggers(tr->events);
 	trace_events_enable(tr->events, &(struct trace_event_match){}, false);
 	mutex_unlock(&event_mutex);
@@ -80,14 +84,25 @@ struct trace_array *trace_array_create(const char *name)
 	return ERR_PTR(ret);
 }
 
+static void refuse_instance(const char *name, int ret)
+{
+	if (ret == -ENOMEM)
+		tracefs_refused_name("instances", name,
+				     "not enough memory for its buffers; trace_buf_size= at boot makes them smaller");
+	else if (ret == -EBUSY)
+		tracefs_refused_name("instances", name, "it is in use: somebody has a file of it open or stands in it");
+}
+
 /* i_lock of instances held, as for the next. All files appear at one moment. */
 static int instance_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	struct trace_array *tr = trace_array_create(dentry->d_name);
 	int ret;
 
-	if (IS_ERR(tr))
+	if (IS_ERR(tr)) {
+		refuse_instance(dentry->d_name, PTR_ERR(tr));
 		return PTR_ERR(tr);
+	}
 	tr->dir = simple_prepare_dir(dentry, 0750);
 	ret = IS_ERR(tr->dir) ? PTR_ERR(tr->dir) : create_array_dir(tr);
 	if (!ret) {
@@ -99,6 +114,7 @@ static int instance_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 		dput(tr->dir);
 	}
 	trace_array_destroy(tr);
+	refuse_instance(dentry->d_name, ret);
 	return ret;
 }
 
@@ -121,6 +137,8 @@ static int instance_rmdir(struct inode *dir, struct dentry *dentry)
 
 	if (!ret)
 		trace_array_destroy(tr);
+	else
+		refuse_instance(dentry->d_name, ret);
 	return ret;
 }
 

@@ -6,6 +6,7 @@
 #include <irq/irqflags.h>
 #include <lib/errno.h>
 #include <sched/sched.h>
+#include <trace/tracepoint.h>
 
 #include "trace_irqsoff.h"
 #include "trace_latency_graph.h"
@@ -140,7 +141,7 @@ static void forget_sections(void)
 }
 
 /*
- * The array is told last, when every hook is on, as two keys do not change at once. Sections that began before are
+ * The array is told last, when every hook is on. Sections that began before are
  * left out: the state of their CPUs is not known, so their ends end nothing.
  */
 static int critical_init(struct trace_array *tr, u32 kinds)
@@ -158,7 +159,8 @@ static int critical_init(struct trace_array *tr, u32 kinds)
 		return ret;
 	}
 	critical_tracer.kinds = kinds;
-	change_keys(kinds, static_key_slow_inc);
+	change_keys(kinds, static_key_inc_later);
+	tracepoint_switch();
 	smp_store_release(&critical_tracer.tr, tr);
 	return 0;
 }
@@ -173,7 +175,8 @@ static void critical_reset(struct trace_array *tr)
 	if (!critical_tracer.tr)
 		return;
 	WRITE_ONCE(critical_tracer.tr, NULL);
-	change_keys(critical_tracer.kinds, static_key_slow_dec);
+	change_keys(critical_tracer.kinds, static_key_dec_later);
+	static_key_switch();
 	critical_tracer.kinds = 0;
 	if (functions)
 		untrace_functions(tr);

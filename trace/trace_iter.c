@@ -228,6 +228,7 @@ static int set_window(struct trace_iterator *iter)
 		iter->until = iter->snapshot->latency ? iter->snapshot->time_end : U64_MAX;
 	else
 		iter->until = trace_clock_now(iter->tr);
+	iter->clock_id = iter->tr->clock_id;
 	iter->annotate = !shows_aside(iter) && ring_buffer_overruns(iter->buffer) != 0;
 	return 0;
 }
@@ -264,8 +265,20 @@ bool trace_iter_empty(struct trace_iterator *iter)
 	return !find_oldest(iter, &cpu, &ts, &lost);
 }
 
+/*
+ * Another clock has been set since we began: the buffer started over, and `from` and `until` are of the clock before.
+ * By them every new record could count as old, and we would pass over them under the lock for as long as they come.
+ */
+static bool clock_has_changed(const struct trace_iterator *iter)
+{
+	return !shows_aside(iter) && iter->clock_id != iter->tr->clock_id;
+}
+
+/* The next record, or NULL: the end. trace_types_lock held. */
 static void *s_step(struct trace_iterator *iter)
 {
+	if (clock_has_changed(iter))
+		return iter->ent = NULL;
 	/* Not while it is shown: a line that does not fit is made again. */
 	if (iter->annotate && iter->ent)
 		cpumask_set_cpu(iter->cpu, &iter->started);

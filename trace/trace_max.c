@@ -8,6 +8,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/sched.h>
+#include <trace/tracepoint.h>
 
 #include "trace_max.h"
 
@@ -165,7 +166,7 @@ int trace_max_start(struct trace_array *tr)
 	if (!ret)
 		ret = trace_max_alloc(tr);
 	if (!ret)
-		ret = tracing_start_cmdline_record();
+		ret = tracing_start_cmdline_record_later();
 	if (ret)
 		return ret;
 	tr->max->saved_flags = tr->trace_flags;
@@ -197,5 +198,6 @@ void trace_max_stop(struct trace_array *tr)
 	trace_max_free(tr);
 	set_tracer_flag(tr, OPT_LATENCY_FMT, flags & TRACE_ITER(LATENCY_FMT));
 	set_tracer_flag(tr, OPT_OVERWRITE, flags & TRACE_ITER(OVERWRITE));
-	tracing_stop_cmdline_record();
+	tracing_stop_cmdline_record_later();
+	tracepoint_switch();
 }

@@ -85,7 +85,8 @@ int trace_parse_us(const char *text, u64 *ns);
  * A tracer's init and reset: get and give back what trace_max_take needs, record tasks' names, set the options
  * overwrite (a full buffer must make room for a maximum; trace_keep_overwrite keeps it on) and latency-format and put
  * them back, forget the maximum. trace_types_lock. 0, -EINVAL with a clock whose differences are no times, -ENOMEM.
- * When the tracer calls stop no section may be under way any more.
+ * When the tracer calls stop no section may be under way any more. Names are recorded from the next tracepoint_switch()
+ * on, or the next change of functions: the tracer's own.
  */
 int trace_max_start(struct trace_array *tr);
 void trace_max_stop(struct trace_array *tr);

@@ -1,11 +1,13 @@
 /* trace_options and the directory options/: one bit each, by name. */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
+#include <lib/close_names.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <sched/sched.h>
 
 #include "trace_event_file.h"
+#include "trace_refused.h"
 
 static int set_overwrite(struct trace_array *tr, bool on)
 {
@@ -233,6 +235,53 @@ static int trace_options_store(struct trace_array *tr, int cpu, char *text)
 }
 TRACEFS_TEXT_FILE(trace_options, "trace_options", 0640, TRACEFS_ARRAY, trace_options_show, trace_options_store);
 
+/* An option that is there was refused: by the tracer, or because all arrays have it together. */
+static void explain_known_option(struct trace_refusal *r)
+{
+	const struct tracer *owner;
+
+	if (trace_option_of(r->text, NULL) || trace_option_of(r->text, r->tr->current_trace)) {
+		refusal_quote(r, "", r->text, " is an option, but it cannot be changed so here and now");
+		refusal_say(r, " (tracer %s)", r->tr->current_trace->name);
+		return;
+	}
+	for_each_in_table(tracers, owner) {
+		if (!trace_option_of(r->text, owner))
+			continue;
+		refusal_quote(r, "", r->text, " is an option of a tracer that is not selected: ");
+		refusal_say(r, "%s", owner->name);
+		return;
+	}
+}
+
+static void explain_trace_options(struct trace_refusal *r)
+{
+	const char *name = strncmp(r->text, "no", 2) ? r->text : r->text + 2;
+	const struct tracer_flags *own;
+	struct close_names close;
+
+	if (r->error != EINVAL)
+		return;
+	explain_known_option(r);
+	if (r->len)
+		return;
+	refusal_quote(r, "no option ", r->text, "");
+	close_names_init(&close, name);
+	for (unsigned i = 0; i < NR_TRACE_OPTIONS; i++)
+		if (array_has_option(r->tr, i))
+			close_names_offer(&close, trace_option_table[i].name);
+	mutex_lock(&trace_types_lock);
+	own = r->tr->current_trace->flags;
+	mutex_unlock(&trace_types_lock);
+	for (const struct tracer_opt *opt = own ? own->opts : NULL; opt && opt->name; opt++)
+		close_names_offer(&close, opt->name);
+	refusal_say_close(r, &close);
+	if (!close.nr)
+		refusal_say(r, "; the file shows them all");
+}
+static const struct trace_hint trace_options_hint = { .file = "trace_options", .explain = explain_trace_options };
+REGISTER_TRACE_HINT(trace_options_hint);
+
 /* ---- options/NAME holds 0 or 1. i_private is the array; the option is known by the file's name. */
 
 static struct found_option file_option(const struct file *file)
@@ -257,16 +306,28 @@ static ssize_t option_read(struct file *file, char __user *buf, size_t n, loff_t
 	return simple_read_from_buffer(buf, n, pos, on ? "1\n" : "0\n", 2);
 }
 
-static ssize_t option_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+static struct trace_array *array_of_option(void *owner)
+{
+	return owner;
+}
+
+static void explain_option(struct trace_refusal *r)
+{
+	unsigned long val;
+
+	if (!kstrtoul(r->text, 10, &val) && val <= 1)
+		refusal_say(r, "the option cannot be changed so here and now (tracer %s)", r->tr->current_trace->name);
+}
+static const struct trace_hint option_hint = {
+	.takes = "0 (off) or 1 (on)", .explain = explain_option, .array_of = array_of_option
+};
+
+static int option_store(const struct file *file, const char *text)
 {
 	struct found_option option = file_option(file);
-	char text[32];
 	unsigned long val;
-	ssize_t ret = copy_text_from_user(text, sizeof(text), buf, n);
+	int ret = kstrtoul(text, 10, &val);
 
-	if (ret < 0)
-		return ret;
-	ret = kstrtoul(strim(text), 10, &val);
 	if (ret)
 		return ret;
 	if (val > 1)
@@ -274,7 +335,18 @@ static ssize_t option_write(struct file *file, const char __user *buf, size_t n,
 	mutex_lock(&trace_types_lock);
 	ret = set_option(file->f_inode->i_private, &option, val);
 	mutex_unlock(&trace_types_lock);
-	return ret ? ret : (ssize_t)n;
+	return ret;
+}
+
+static ssize_t option_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	char text[32];
+	ssize_t ret = copy_text_from_user(text, sizeof(text), buf, n);
+
+	if (ret < 0)
+		return tracefs_refused(file, &option_hint, NULL, ret);
+	ret = option_store(file, strim(text));
+	return ret ? tracefs_refused(file, &option_hint, text, ret) : (ssize_t)n;
 }
 
 static const struct file_operations option_fops = {

@@ -124,9 +124,14 @@ static __always_inline char *put_time(char *p, const struct trace_iterator *iter
 	if (!trace_clock_in_ns(iter->tr))
 		return put_dec(p, ts, 12, ' ');
 	us = (ts + 500) / 1000;
-	p = put_dec(p, us / 1000000, 5, ' ');
+	if (us < 10 * 1000000) {
+		__builtin_memcpy(p, "    ", 4);
+		p = put_dec_fixed(p + 4, us / 1000000, 1);
+	} else {
+		p = put_dec(p, us / 1000000, 5, ' ');
+	}
 	*p++ = '.';
-	return put_dec(p, us % 1000000, 6, '0');
+	return put_dec_fixed(p, us % 1000000, 6);
 }
 
 char *trace_put_time(char *p, const struct trace_iterator *iter, u64 ts)
@@ -149,10 +154,13 @@ static noinline char *put_tgid(char *p, const struct trace_entry *ent)
 	return p;
 }
 
-/* "            bash-1408    [000] d.h1.  1234.567890: " by hand: this is on every line of a trace. */
+/*
+ * "            bash-1408    [000] d.h1.  1234.567890: " by hand: this is on every line of a trace. It is made in its
+ * place if that has room for the longest.
+ */
 static void print_context(struct seq_file *s, struct trace_iterator *iter)
 {
-	char line[96], *p = line;
+	char own[96], *line = s->size - s->count > sizeof(own) ? s->buf + s->count : own, *p = line;
 
 	p = trace_put_comm(p, iter, 16);
 	p = trace_put_pid(p, iter->ent);
@@ -160,7 +168,7 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 	if (iter->tr->trace_flags & TRACE_ITER(RECORD_TGID))
 		p = put_tgid(p, iter->ent);
 	*p++ = '[';
-	p = put_dec(p, iter->cpu, 3, '0');
+	p = put_dec_fixed(p, iter->cpu, 3);
 	*p++ = ']';
 	*p++ = ' ';
 	if (iter->tr->trace_flags & TRACE_ITER(IRQ_INFO)) {
@@ -170,7 +178,10 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 	p = put_time(p, iter, iter->ts);
 	*p++ = ':';
 	*p++ = ' ';
-	seq_write(s, line, p - line);
+	if (line == own)
+		seq_write(s, line, p - line);
+	else
+		s->count += p - line;
 }
 
 static void print_lost(struct seq_file *s, struct trace_iterator *iter)

@@ -49,7 +49,8 @@ static __always_inline char *trace_put_comm(char *p, const struct trace_iterator
 	len = strlen(comm);
 	if (len > width)
 		len = width;
-	memset(p, ' ', width);
+	for (size_t i = 0; i < width; i += 8) /* the columns are whole words of blanks */
+		__builtin_memcpy(p + i, "        ", 8);
 	memcpy(p + width - len, comm, len);
 	return p + width;
 }
@@ -57,14 +58,10 @@ static __always_inline char *trace_put_comm(char *p, const struct trace_iterator
 /* "-", and its pid in seven columns. */
 static __always_inline char *trace_put_pid(char *p, const struct trace_entry *ent)
 {
-	char *pid;
+	char *end = p + 8, *to;
 
-	*p++ = '-';
-	pid = p;
-	if (ent->pid < 0)
-		*p++ = '-';
-	p = put_dec(p, ent->pid < 0 ? -(s64)ent->pid : ent->pid, 0, ' ');
-	while (p < pid + 7)
-		*p++ = ' ';
-	return p;
+	__builtin_memcpy(p, "-       ", 8);
+	p[1] = '-'; /* a digit's place, unless the pid is negative */
+	to = put_dec_short(p + 1 + (ent->pid < 0), ent->pid < 0 ? -(s64)ent->pid : ent->pid);
+	return max(to, end);
 }

@@ -80,9 +80,17 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
 		print_columns(s, flags & TRACE_ITER(RECORD_TGID));
 }
 
+/* The switch of Linux 2.6 is easily forgotten: Linux has none any more, and tracing_on shows 1 all the same. */
+static bool stays_empty_for_the_switch(struct trace_iterator *iter)
+{
+	return !iter->tr->tracing_enabled && iter->trace != &nop_trace && !iter->of_snapshot && trace_iter_empty(iter);
+}
+
 void trace_print_header(struct seq_file *s, struct trace_iterator *iter)
 {
 	seq_printf(s, "# tracer: %s\n#\n", iter->trace->name);
+	if (stays_empty_for_the_switch(iter))
+		seq_puts(s, "# tracing_enabled is 0\n#\n");
 	if (iter->trace->print_header)
 		iter->trace->print_header(s, iter);
 	else

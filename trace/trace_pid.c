@@ -11,6 +11,7 @@
 #include <uapi/fcntl.h>
 
 #include "trace_event_file.h"
+#include "trace_refused.h"
 
 /* Changes of the lists' bits and of which list is in force; the tracer reads them without. */
 static DEFINE_SPINLOCK(pid_lock);
@@ -109,20 +110,15 @@ void trace_pid_free(struct trace_array *tr)
 /* Who ends is seen first and last: a child that has joined shall leave. */
 static int follow(struct trace_pids *pids, bool on)
 {
-	int ret;
+	static const struct tracepoint_probe probes[] = {
+		{ &__tracepoint_sched_process_free, (void *)probe_free },
+		{ &__tracepoint_sched_process_fork, (void *)probe_fork },
+	};
 
-	if (!on) {
-		unregister_trace_sched_process_fork(probe_fork, pids);
-		unregister_trace_sched_process_free(probe_free, pids);
-		return 0;
-	}
-	ret = register_trace_sched_process_free(probe_free, pids);
-	if (ret)
-		return ret;
-	ret = register_trace_sched_process_fork(probe_fork, pids);
-	if (ret)
-		unregister_trace_sched_process_free(probe_free, pids);
-	return ret;
+	if (on)
+		return tracepoint_probes_register(probes, ARRAY_SIZE(probes), pids);
+	tracepoint_probes_unregister(probes, ARRAY_SIZE(probes), pids);
+	return 0;
 }
 
 int trace_pid_follow_fork(struct trace_array *tr, bool on)
@@ -180,8 +176,11 @@ static int pid_open(struct inode *inode, struct file *file)
 	return single_open(file, pid_show, NULL);
 }
 
-/* Adds the numbers in `text` to `list`. *clear (NULL: EINVAL): the -1 of Linux 2.6, which empties the list. */
-static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
+/*
+ * Adds the numbers in `text` to `list`. *clear (NULL: EINVAL): the -1 of Linux 2.6, which empties the list. *wrong: the
+ * word that an error is about.
+ */
+static int parse_pids(char *text, struct trace_pid_list *list, bool *clear, const char **wrong)
 {
 	char *word;
 	long pid;
@@ -190,6 +189,7 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear)
 	while ((word = strsep(&text, " \t\n"))) {
 		if (!*word)
 			continue;
+		*wrong = word;
 		ret = kstrtol(word, 0, &pid);
 		if (ret)
 			return ret;
@@ -207,6 +207,7 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 {
 	struct trace_pid_list *new = kzalloc(sizeof(*new), GFP_KERNEL), **which = file_list(file);
 	char text[TRACEFS_TEXT_MAX];
+	const char *wrong = NULL;
 	bool clear = false;
 	ssize_t taken, ret;
 
@@ -215,7 +216,7 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 	ret = taken = copy_words_from_user(text, sizeof(text), buf, n);
 	if (ret < 0)
 		goto free_new;
-	ret = parse_pids(text, new, of_events(tracefs_array(file), which) ? NULL : &clear);
+	ret = parse_pids(text, new, of_events(tracefs_array(file), which) ? NULL : &clear, &wrong);
 	if (ret)
 		goto free_new;
 	if (clear) {
@@ -230,8 +231,14 @@ static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, lo
 	return taken;
 free_new:
 	kfree(new);
-	return ret;
+	return tracefs_refused(file, NULL, wrong, ret);
 }
+
+#define TAKES_PID "the number of a task, below " __stringify(TRACE_PID_MAX) "; an empty text empties the list"
+TRACEFS_TAKES(set_ftrace_pid, "set_ftrace_pid", TAKES_PID);
+TRACEFS_TAKES(set_ftrace_notrace_pid, "set_ftrace_notrace_pid", TAKES_PID);
+TRACEFS_TAKES(set_event_pid, "set_event_pid", TAKES_PID);
+TRACEFS_TAKES(set_event_notrace_pid, "set_event_notrace_pid", TAKES_PID);
 
 static const struct file_operations pid_fops = {
 	.open = pid_open,

@@ -12,6 +12,7 @@
 #include "trace.h"
 
 #define PIPE_TEXT_SIZE 8192 /* room for the lines of one read; the longest line must fit */
+#define PIPE_RECORDS   1024 /* that are looked at before others have their turn with trace_types_lock */
 
 /* What one reader takes another would miss: each CPU has one at a time. -EBUSY, and none is taken. [t] */
 static int take_cpus(struct trace_iterator *iter)
@@ -162,15 +163,18 @@ static int tracing_wait_pipe(struct trace_iterator *iter, bool nonblock)
 	return ret;
 }
 
-/* Take whole lines while they fit; a line that does not stays in the buffer for the next read, or is left out when
- * even an empty buffer is too small for it. */
+/*
+ * Take whole lines while they fit; a line that does not stays in the buffer for the next read, or is left out when
+ * even an empty buffer is too small for it. Some records have no line (function_graph's of what its options hide), and
+ * they may come faster than we take them: so text or not, after PIPE_RECORDS we let go of the lock.
+ */
 static void fill_text(struct trace_iterator *iter, size_t want)
 {
 	struct seq_file *s = &iter->text;
 
 	s->count = 0;
 	iter->text_read = 0;
-	while (s->count < want && trace_find_next_entry(iter)) {
+	for (unsigned n = 0; n < PIPE_RECORDS && s->count < want && trace_find_next_entry(iter); n++) {
 		size_t before = s->count;
 
 		iter->idx++;
@@ -198,7 +202,8 @@ static ssize_t hand_out(struct trace_iterator *iter, char __user *buf, size_t n)
 
 /*
  * Until there is text. A look at the buffer says nothing for long: another reader may take the records first, they may
- * all be discarded ones, and who shares our file may have made text while we waited. 0 or as tracing_wait_pipe.
+ * all be discarded ones or have no line, and who shares our file may have made text while we waited. 0 or as
+ * tracing_wait_pipe.
  */
 static int get_text(struct trace_iterator *iter, size_t want, bool nonblock)
 {
@@ -209,6 +214,8 @@ static int get_text(struct trace_iterator *iter, size_t want, bool nonblock)
 			return ret;
 		if (iter->text_read != iter->text.count)
 			break;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
 		mutex_lock(&trace_types_lock);
 		fill_text(iter, want);
 		mutex_unlock(&trace_types_lock);

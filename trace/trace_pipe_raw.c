@@ -13,6 +13,7 @@
 #include <uapi/fcntl.h>
 
 #include "trace.h"
+#include "trace_refused.h"
 
 /* An open file. Locks: l lock, inside it trace_types_lock; I immutable. */
 struct raw_reader {
@@ -262,6 +263,7 @@ static int buffer_percent_store(struct trace_array *tr, int cpu, char *text)
 	return 0;
 }
 TRACEFS_TEXT_FILE(buffer_percent, "buffer_percent", 0640, TRACEFS_ARRAY, buffer_percent_show, buffer_percent_store);
+TRACEFS_TAKES(buffer_percent, "buffer_percent", "a number from 0 to 100");
 
 /*
  * The buffer's pages are what the machine's are: 4 KiB. Linux can have pages of up to 512. Ours count words, events and
@@ -285,6 +287,7 @@ static int subbuf_size_store(struct trace_array *tr, int cpu, char *text)
 	return ret ? ret : val >= 1 && val <= SUBBUF_KB ? 0 : -EINVAL;
 }
 TRACEFS_TEXT_FILE(subbuf_size, "buffer_subbuf_size_kb", 0640, TRACEFS_ARRAY, subbuf_size_show, subbuf_size_store);
+TRACEFS_TAKES(subbuf_size, "buffer_subbuf_size_kb", "a number of KiB from 1 to 4: the buffer's pages have 4 KiB");
 
 /* Records tell their time as the distance from the one before. (Whole stamps are for Linux's histograms.) */
 static int timestamp_mode_show(struct seq_file *m, struct trace_array *tr, int cpu)

@@ -19,6 +19,7 @@
 #include "trace_graph.h"
 #include "trace_profile.h"
 #include "trace_recursion.h"
+#include "trace_refused.h"
 
 /* Open addressing by the low half of a site's address, at least half of the places free. [immutable once published] */
 struct profile_index {
@@ -353,6 +354,7 @@ static int function_profile_enabled_store(struct trace_array *tr, int cpu, char 
 }
 TRACEFS_TEXT_FILE(function_profile_enabled, "function_profile_enabled", 0640, TRACEFS_TOP,
 		  function_profile_enabled_show, function_profile_enabled_store);
+TRACEFS_TAKES(function_profile_enabled, "function_profile_enabled", "a number: 0 ends counting, any other begins it");
 
 /* debugfs's fgraph/profile */
 static int missed_show(struct seq_file *m, void *v)

@@ -75,43 +75,28 @@ static void probe_sched_wakeup(void *data, struct task_struct *wakee)
 	trace_event_stacks(tr, pc, flags);
 }
 
-static void sched_switch_trace_unregister(struct trace_array *tr, int registered)
-{
-	if (registered > 2)
-		unregister_trace_sched_switch(probe_sched_switch, tr);
-	if (registered > 1)
-		unregister_trace_sched_wakeup_new(probe_sched_wakeup, tr);
-	if (registered > 0)
-		unregister_trace_sched_wakeup(probe_sched_wakeup, tr);
-	tracing_stop_cmdline_record();
-}
+static const struct tracepoint_probe sched_switch_probes[] = {
+	{ &__tracepoint_sched_wakeup, (void *)probe_sched_wakeup },
+	{ &__tracepoint_sched_wakeup_new, (void *)probe_sched_wakeup },
+	{ &__tracepoint_sched_switch, (void *)probe_sched_switch },
+};
 
 static int sched_switch_trace_init(struct trace_array *tr)
 {
-	int ret = tracing_start_cmdline_record(), registered = 0;
+	int ret = tracing_start_cmdline_record_later();
 
 	if (ret)
 		return ret;
-	ret = register_trace_sched_wakeup(probe_sched_wakeup, tr);
+	ret = tracepoint_probes_register(sched_switch_probes, ARRAY_SIZE(sched_switch_probes), tr);
 	if (ret)
-		goto unregister;
-	registered++;
-	ret = register_trace_sched_wakeup_new(probe_sched_wakeup, tr);
-	if (ret)
-		goto unregister;
-	registered++;
-	ret = register_trace_sched_switch(probe_sched_switch, tr);
-	if (ret)
-		goto unregister;
-	return 0;
-unregister:
-	sched_switch_trace_unregister(tr, registered);
+		tracing_stop_cmdline_record();
 	return ret;
 }
 
 static void sched_switch_trace_reset(struct trace_array *tr)
 {
-	sched_switch_trace_unregister(tr, 3);
+	tracing_stop_cmdline_record_later();
+	tracepoint_probes_unregister(sched_switch_probes, ARRAY_SIZE(sched_switch_probes), tr);
 }
 
 static const struct tracer sched_switch_trace = {

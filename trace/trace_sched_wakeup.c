@@ -446,10 +446,7 @@ void wakeup_set_enabled(bool on)
 }
 
 /* In this order, and back: whoever may become followed has its beginning, its moves and its end seen. */
-static const struct wakeup_probe {
-	struct tracepoint *tp;
-	void *probe;
-} wakeup_probes[] = {
+static const struct tracepoint_probe wakeup_probes[] = {
 	{ &__tracepoint_sched_switch, probe_sched_switch },
 	{ &__tracepoint_sched_migrate_task, probe_migrate_task },
 	{ &__tracepoint_sched_waking, probe_waking },
@@ -457,34 +454,18 @@ static const struct wakeup_probe {
 	{ &__tracepoint_sched_wakeup_new, probe_wakeup_new },
 };
 
-/* The last n of `n` go; then none of them runs any more. */
-static void unregister_probes(struct trace_array *tr, int n)
-{
-	while (n--)
-		tracepoint_probe_unregister(wakeup_probes[n].tp, wakeup_probes[n].probe, tr);
-	tracepoint_synchronize_unregister();
-}
-
 int wakeup_register_probes(struct trace_array *tr, int limit)
 {
 	unsigned cpu;
-	int ret;
 
 	prio_limit = limit;
 	/* A wake-up may have been under way when the probes went the last time. */
 	for_each_possible_cpu (cpu)
 		per_cpu_ptr(waking, cpu)->task = NULL;
-	for (unsigned i = 0; i < ARRAY_SIZE(wakeup_probes); i++) {
-		ret = tracepoint_probe_register(wakeup_probes[i].tp, wakeup_probes[i].probe, tr);
-		if (ret) {
-			unregister_probes(tr, i);
-			return ret;
-		}
-	}
-	return 0;
+	return tracepoint_probes_register(wakeup_probes, ARRAY_SIZE(wakeup_probes), tr);
 }
 
 void wakeup_unregister_probes(struct trace_array *tr)
 {
-	unregister_probes(tr, ARRAY_SIZE(wakeup_probes));
+	tracepoint_probes_unregister(wakeup_probes, ARRAY_SIZE(wakeup_probes), tr);
 }

@@ -6,7 +6,7 @@
 #include <mm/slab.h>
 #include <uapi/fcntl.h>
 
-#include "trace_event_file.h"
+#include "trace_event_text.h"
 
 #define SET_EVENT_MAX 4096 /* bytes of a write that are looked at; the rest comes with another */
 
@@ -50,23 +50,30 @@ static int set_event_open(struct inode *inode, struct file *file)
 	return single_open(file, set_event_show, NULL);
 }
 
-/* Words, one after the other, until one is wrong: those before it count. */
-static int set_by_words(struct trace_event_set *set, char *text)
+/*
+ * Words, one after the other, until one is wrong: those before it count. That one is copied to `refused`. All of them
+ * take one stop of the machine.
+ */
+static int set_by_words(struct trace_event_set *set, char *text, char *refused, size_t size)
 {
 	char *word;
 	int ret = 0;
 
 	mutex_lock(&event_mutex);
-	while (!ret && (word = strsep(&text, " \t\n")))
-		if (*word)
-			ret = trace_event_set_by_text(set, word);
+	while (!ret && (word = strsep(&text, " \t\n"))) {
+		if (!*word)
+			continue;
+		strscpy(refused, word, size); /* before it is cut into its parts */
+		ret = trace_event_set_by_text_later(set, word);
+	}
+	trace_events_complete(set);
 	mutex_unlock(&event_mutex);
 	return ret;
 }
 
 static ssize_t set_event_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
-	char *text = kmalloc(SET_EVENT_MAX, GFP_KERNEL);
+	char *text = kmalloc(SET_EVENT_MAX, GFP_KERNEL), refused[64];
 	ssize_t taken;
 	int ret = 0;
 
@@ -74,9 +81,9 @@ static ssize_t set_event_write(struct file *file, const char __user *buf, size_t
 		return -ENOMEM;
 	taken = copy_words_from_user(text, SET_EVENT_MAX, buf, n);
 	if (taken > 0)
-		ret = set_by_words(tracefs_array(file)->events, text);
+		ret = set_by_words(tracefs_array(file)->events, text, refused, sizeof(refused));
 	kfree(text);
-	return ret ? ret : taken;
+	return ret ? tracefs_refused(file, NULL, refused, ret) : tracefs_refused(file, NULL, NULL, taken);
 }
 
 static const struct file_operations set_event_fops = {

@@ -15,6 +15,7 @@
 
 #include "trace_graph.h"
 #include "trace_max.h"
+#include "trace_refused.h"
 
 /* ---- snapshot */
 
@@ -161,6 +162,19 @@ static const struct tracefs_file snapshot_file = { "snapshot", 0640, &snapshot_f
 						   TRACEFS_ARRAY | TRACEFS_PER_CPU };
 REGISTER_TRACEFS(snapshot_file);
 
+static void explain_snapshot(struct trace_refusal *r)
+{
+	if (r->error == EBUSY)
+		refusal_say(r, "the latency tracer in current_tracer uses the second buffer; set nop first");
+	else if (r->error == ENOMEM)
+		refusal_say(r, "not enough memory for a second buffer like the first; make buffer_size_kb smaller");
+}
+static const struct trace_hint snapshot_hint = {
+	.file = "snapshot", .explain = explain_snapshot,
+	.takes = "0 (free it; not for one CPU), 1 (take a snapshot) or 2 (clear it)"
+};
+REGISTER_TRACE_HINT(snapshot_hint);
+
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 {
 	bool allocated = iter->tr->max->newest;
@@ -220,6 +234,7 @@ static int tracing_max_latency_store(struct trace_array *tr, int cpu, char *text
 }
 TRACEFS_TEXT_FILE(tracing_max_latency, "tracing_max_latency", 0640, TRACEFS_ARRAY, tracing_max_latency_show,
 		  tracing_max_latency_store);
+TRACEFS_TAKES(tracing_max_latency, "tracing_max_latency", "a number of microseconds; 0 begins again");
 
 static int tracing_thresh_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
@@ -241,3 +256,4 @@ static int tracing_thresh_store(struct trace_array *tr, int cpu, char *text)
 	return 0;
 }
 TRACEFS_TEXT_FILE(tracing_thresh, "tracing_thresh", 0640, TRACEFS_TOP, tracing_thresh_show, tracing_thresh_store);
+TRACEFS_TAKES(tracing_thresh, "tracing_thresh", "a number of microseconds; 0: no threshold");

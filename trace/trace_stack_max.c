@@ -16,6 +16,7 @@
 
 #include "trace.h"
 #include "trace_recursion.h"
+#include "trace_refused.h"
 #include "trace_stack_max.h"
 
 #define STACK_MAX_FRAMES 128 /* frames beyond are left out */
@@ -206,6 +207,7 @@ static int stack_max_size_store(struct trace_array *tr, int cpu, char *text)
 	return 0;
 }
 TRACEFS_TEXT_FILE(stack_max_size, "stack_max_size", 0640, TRACEFS_TOP, stack_max_size_show, stack_max_size_store);
+TRACEFS_TAKES(stack_max_size, "stack_max_size", "a number of bytes; 0 begins again");
 
 static int irq_stack_show(struct seq_file *m, void *v)
 {

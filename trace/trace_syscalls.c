@@ -245,9 +245,9 @@ static int reg_counted(struct trace_event_file *file, bool on, unsigned which, v
 	int ret = 0;
 
 	if (on && !*count)
-		ret = tracepoint_probe_register(file->call->tp, probe, set);
+		ret = tracepoint_probe_register_later(file->call->tp, probe, set);
 	if (!on && *count == 1)
-		ret = tracepoint_probe_unregister(file->call->tp, probe, set);
+		ret = tracepoint_probe_unregister_later(file->call->tp, probe, set);
 	if (!ret)
 		*count += on ? 1 : -1;
 	return ret;

@@ -9,6 +9,7 @@
 
 #include "trace.h"
 #include "trace_event_file.h"
+#include "trace_refused.h"
 #include "trace_stat.h"
 
 #define TRACEFS_MAGIC 0x74726163
@@ -38,6 +39,7 @@ int tracefs_text_open(struct inode *inode, struct file *file, const struct trace
 	return single_open(file, text_show, (void *)ops);
 }
 
+/* A text that was refused is fetched again to be explained: `store` may have cut it into pieces. */
 ssize_t tracefs_text_write(struct file *file, const char __user *buf, size_t n, const struct tracefs_text *ops)
 {
 	char text[TRACEFS_TEXT_MAX];
@@ -45,12 +47,15 @@ ssize_t tracefs_text_write(struct file *file, const char __user *buf, size_t n, 
 	int ret;
 
 	if (!ops->store)
-		return -EINVAL;
+		return tracefs_refused(file, NULL, NULL, -EINVAL);
 	len = copy_text_from_user(text, sizeof(text), buf, n);
 	if (len < 0)
-		return len;
+		return tracefs_refused(file, NULL, NULL, len);
 	ret = ops->store(tracefs_array(file), tracefs_cpu(file), strim(text));
-	return ret < 0 ? ret : (ssize_t)n;
+	if (ret >= 0)
+		return n;
+	len = copy_text_from_user(text, sizeof(text), buf, n);
+	return tracefs_refused(file, NULL, len < 0 ? NULL : strim(text), ret);
 }
 
 static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsigned where)
@@ -118,6 +123,8 @@ static int tracefs_fill_super(struct super_block *sb, const char *options)
 
 	if (ret)
 		return ret;
+	/* `echo 1 > tracing_onn` is a missing file, not a lack of permission: nobody can ever make one. */
+	sb->s_create_error = -ENOENT;
 	global_trace.dir = sb->s_root;
 	ret = create_array_dir(&global_trace);
 	if (!ret)

@@ -1,4 +1,8 @@
-/* Registering probes with tracepoints. */
+/*
+ * Registering probes with tracepoints. Callers walk an array of probes with preemption off; a change publishes another
+ * array at once. Two things are left for later, when all changes of a request are made: the stop of the machine that
+ * switches the sites, and the grace period after which the old arrays are freed.
+ */
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -43,15 +47,56 @@ static int find_func(const struct tracepoint_func *funcs, void *probe, void *dat
 	return -1;
 }
 
-/* The new array is whole before callers can see it; the old one goes when no caller can be walking it. */
+/* An array and, when callers may still be walking it though it is out of use, the next such array. */
+struct probe_array {
+	struct probe_array *retired;
+	struct tracepoint_func funcs[];
+};
+
+/* Out of use, not freed yet. [tracepoints_mutex] */
+static struct probe_array *retired_arrays;
+/* A caller may still be in a probe that no_probe has replaced. [tracepoints_mutex] */
+static bool grace_period_due;
+
+static struct tracepoint_func *alloc_funcs(int n)
+{
+	struct probe_array *array = kzalloc(sizeof(*array) + n * sizeof(array->funcs[0]), GFP_KERNEL);
+
+	return array ? array->funcs : NULL;
+}
+
+static void free_funcs(struct tracepoint_func *funcs)
+{
+	kfree(container_of(funcs, struct probe_array, funcs[0]));
+}
+
+/* The new array is whole before callers can see it; switch_and_wait() frees the old one. */
 static void publish_funcs(struct tracepoint *tp, struct tracepoint_func *new)
 {
 	struct tracepoint_func *old = tp->funcs;
 
 	smp_store_release(&tp->funcs, new);
 	if (old) {
+		struct probe_array *array = container_of(old, struct probe_array, funcs[0]);
+
+		array->retired = retired_arrays;
+		retired_arrays = array;
+	}
+}
+
+/* One stop and one grace period at most, for all that has changed since. tracepoints_mutex held. */
+static void switch_and_wait(bool wait)
+{
+	struct probe_array *array = retired_arrays, *next;
+
+	static_key_switch();
+	if (wait || array || grace_period_due)
 		synchronize_rcu();
-		kfree(old);
+	retired_arrays = NULL;
+	grace_period_due = false;
+	for (; array; array = next) {
+		next = array->retired;
+		kfree(array);
 	}
 }
 
@@ -63,7 +108,7 @@ static int start_point(struct tracepoint *tp)
 
 static void stop_point(struct tracepoint *tp)
 {
-	static_key_slow_dec(&tp->key);
+	static_key_dec_later(&tp->key);
 	if (tp->unregfunc)
 		tp->unregfunc();
 }
@@ -75,18 +120,18 @@ static int add_func(struct tracepoint *tp, void *probe, void *data)
 
 	if (find_func(old, probe, data) >= 0)
 		return -EEXIST;
-	new = kcalloc(count_funcs(old) + 2, sizeof(*new), GFP_KERNEL);
+	new = alloc_funcs(count_funcs(old) + 2);
 	if (!new)
 		return -ENOMEM;
 	ret = old ? 0 : start_point(tp);
 	if (ret) {
-		kfree(new);
+		free_funcs(new);
 		return ret;
 	}
 	new[copy_probes(new, old, -1)] = (struct tracepoint_func){ probe, data };
 	publish_funcs(tp, new);
 	if (!old)
-		static_key_slow_inc(&tp->key);
+		static_key_inc_later(&tp->key);
 	return 0;
 }
 
@@ -98,19 +143,46 @@ static int remove_func(struct tracepoint *tp, void *probe, void *data)
 
 	if (at < 0)
 		return -ENOENT;
-	new = kcalloc(count_funcs(tp->funcs), sizeof(*new), GFP_KERNEL);
+	new = alloc_funcs(count_funcs(tp->funcs));
 	if (!new) {
 		WRITE_ONCE(tp->funcs[at].func, (void *)no_probe);
-		synchronize_rcu();
+		grace_period_due = true;
 		return 0;
 	}
 	if (!copy_probes(new, tp->funcs, at)) {
-		kfree(new);
+		free_funcs(new);
 		new = NULL;
 		stop_point(tp);
 	}
 	publish_funcs(tp, new);
 	return 0;
+}
+
+int tracepoint_probe_register_later(struct tracepoint *tp, void *probe, void *data)
+{
+	int ret;
+
+	mutex_lock(&tracepoints_mutex);
+	ret = add_func(tp, probe, data);
+	mutex_unlock(&tracepoints_mutex);
+	return ret;
+}
+
+int tracepoint_probe_unregister_later(struct tracepoint *tp, void *probe, void *data)
+{
+	int ret;
+
+	mutex_lock(&tracepoints_mutex);
+	ret = remove_func(tp, probe, data);
+	mutex_unlock(&tracepoints_mutex);
+	return ret;
+}
+
+void tracepoint_switch(void)
+{
+	mutex_lock(&tracepoints_mutex);
+	switch_and_wait(false);
+	mutex_unlock(&tracepoints_mutex);
 }
 
 int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
@@ -119,6 +191,7 @@ int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
 
 	mutex_lock(&tracepoints_mutex);
 	ret = add_func(tp, probe, data);
+	switch_and_wait(false);
 	mutex_unlock(&tracepoints_mutex);
 	return ret;
 }
@@ -129,11 +202,35 @@ int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
 
 	mutex_lock(&tracepoints_mutex);
 	ret = remove_func(tp, probe, data);
+	switch_and_wait(false);
 	mutex_unlock(&tracepoints_mutex);
 	return ret;
 }
 
 void tracepoint_synchronize_unregister(void)
 {
-	synchronize_rcu();
+	mutex_lock(&tracepoints_mutex);
+	switch_and_wait(true);
+	mutex_unlock(&tracepoints_mutex);
+}
+
+void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigned n, void *data)
+{
+	while (n--)
+		tracepoint_probe_unregister_later(probes[n].tp, probes[n].probe, data);
+	tracepoint_synchronize_unregister();
+}
+
+int tracepoint_probes_register(const struct tracepoint_probe *probes, unsigned n, void *data)
+{
+	for (unsigned i = 0; i < n; i++) {
+		int ret = tracepoint_probe_register_later(probes[i].tp, probes[i].probe, data);
+
+		if (ret) {
+			tracepoint_probes_unregister(probes, i, data);
+			return ret;
+		}
+	}
+	tracepoint_switch();
+	return 0;
 }

@@ -5,10 +5,10 @@ set -e
 root=$1 output=$2
 shift 2
 
-# Names that are not programs of their own. bash: scripts from everywhere begin with #!/bin/bash and are POSIX after that.
+# Names that are not programs of their own. None is bash: sh is a POSIX shell, and says what of bash it lacks.
 links="sbin/init:../bin/init bin/[:test init:bin/init sbin/poweroff:../bin/poweroff sbin/reboot:../bin/reboot
-sbin/sysctl:../bin/sysctl bin/halt:poweroff bin/bash:sh bin/less:more"
-dirs="bin dev etc mnt proc root run sbin sys sys/kernel sys/kernel/debug sys/kernel/tracing tmp var"
+sbin/sysctl:../bin/sysctl bin/halt:poweroff bin/less:more"
+dirs="bin boot dev etc mnt proc root run sbin sys tmp var"
 
 cd "$root"
 for dir in $dirs; do
@@ -23,10 +23,16 @@ for link in $links; do
 done
 
 # What an earlier build left behind and is no longer wanted.
-find bin etc -type f | LC_ALL=C sort | while read -r file; do
+find bin etc boot -type f | LC_ALL=C sort | while read -r file; do
 	case " $* " in
 	*" $file "*) ;;
 	*) rm -f "$file" ;;
+	esac
+done
+find bin sbin -type l | while read -r link; do
+	case " $(echo $links) " in
+	*" $link:"*) ;;
+	*) rm -f "$link" ;;
 	esac
 done
 

@@ -19,6 +19,11 @@ void ret_from_fork(void);
 
 /* Translation, permission, alignment and other aborts. Interrupts as they were in the interrupted context. */
 void do_mem_abort(u64 far, u64 esr, struct pt_regs *regs);
+/* PAN (pan.c): the boot CPU, before it touches user memory and alone; and each other CPU. Interrupts off. */
+void pan_init(void);
+void pan_init_cpu(void);
+/* Was user memory out of bounds for the kernel code that these are the registers of? */
+bool pan_violation(const struct pt_regs *regs);
 /* Text for an exception class. */
 const char *esr_class_name(u64 esr);
 

@@ -58,6 +58,17 @@ static void other_abort(u64 far, u64 esr, struct pt_regs *regs)
 	}
 }
 
+/*
+ * Touching user memory outside of the functions that clear PAN is a bug even where a fix-up stands, and not one that a
+ * page would mend.
+ */
+static void kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
+{
+	if (unlikely(ESR_EC(esr) == ESR_EC_DABT_CUR && far < TASK_SIZE && !(esr & ESR_CM) && pan_violation(regs)))
+		die_kernel_fault(regs, far, "access to user memory", esr);
+	do_kernel_fault(regs, far, fault_flags(regs, esr), describe(esr), esr);
+}
+
 noinline void do_mem_abort(u64 far, u64 esr, struct pt_regs *regs)
 {
 	unsigned type = esr & ESR_FSC_MASK & ESR_FSC_TYPE;
@@ -71,5 +82,5 @@ noinline void do_mem_abort(u64 far, u64 esr, struct pt_regs *regs)
 	else if (user_mode(regs))
 		user_fault(far, esr, regs);
 	else
-		do_kernel_fault(regs, far, fault_flags(regs, esr), describe(esr), esr);
+		kernel_fault(far, esr, regs);
 }

@@ -50,6 +50,8 @@ static __always_inline bool in_reach(unsigned long site, unsigned long target)
 /* What `site` shall hold, when target is in reach. */
 static __always_inline u32 encode(unsigned long site, unsigned long target, enum patch_kind kind)
 {
+	if (kind == PATCH_WORD)
+		return target;
 	if (!target)
 		return INSN_NOP;
 	return (kind == PATCH_CALL ? INSN_BL : INSN_B) | (((target - site) >> 2) & 0x3ffffff);
@@ -127,7 +129,7 @@ static __always_inline int write_sites(const unsigned long *sites, size_t n, uns
 	unsigned noted = nr_lines, cleaned = 0;
 	size_t i;
 
-	if (!all_in_reach(sites, n, target))
+	if (kind != PATCH_WORD && !all_in_reach(sites, n, target))
 		return -ERANGE;
 	for (i = 0; i < n; i++) {
 		if (unlikely((sites[i] & 3) || !is_text(sites[i])))

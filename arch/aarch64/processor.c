@@ -11,6 +11,12 @@ notrace void arch_cpu_idle(void)
 	__asm__ volatile("wfi" : : : "memory");
 }
 
+noinstr void arch_parked_wait(void)
+{
+	dsb(sy);
+	__asm__ volatile("wfi" : : : "memory");
+}
+
 void arch_halt(void)
 {
 	__asm__ volatile("msr daifset, #0xf" : : : "memory");

@@ -43,6 +43,7 @@ void secondary_cpu_init(void)
 	write_sysreg(__pa_symbol(reserved_pg_dir), ttbr0_el1);
 	isb();
 	__asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
+	pan_init_cpu();
 }
 
 void arch_smp_cpu_init(void)

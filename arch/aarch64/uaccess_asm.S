@@ -1,8 +1,9 @@
 /*
  * Loads and stores that may fault. Each has an entry in __ex_table right where it stands, so the table is ascending.
  *
- * User pages are reached with ordinary loads and stores: SCTLR_EL1.SPAN keeps PSTATE.PAN off, a page that user mode
- * may not write is read-only here too, and one that it may not read is invalid.
+ * User pages are reached with ordinary loads and stores, with PSTATE.PAN clear where the CPU has it (pan.c): a page
+ * that user mode may not write is read-only here too, and one that it may not read is invalid. An exception on the way
+ * sets PAN, and the return from it brings back what it was: so the code behind a fix-up begins with PAN clear.
  */
 #include <asm/assembler.h>
 #include <asm/sysreg.h>
@@ -25,6 +26,7 @@
  * byte loop at the end then finds the exact place.
  */
 FUNC __copy_user
+	USER_ACCESS_ON
 	add	x3, x0, x2
 	subs	x2, x2, #64
 	b.lo	2f
@@ -71,7 +73,8 @@ FUNC __copy_user
 7:	tbz	x2, #0, 10f
 	try 8f, ldrb	w4, [x1]
 	try 8f, strb	w4, [x0]
-10:	mov	x0, #0
+10:	USER_ACCESS_OFF
+	mov	x0, #0
 	ret
 8:	/* Something faulted: byte by byte up to the place. */
 	cmp	x0, x3
@@ -81,12 +84,14 @@ FUNC __copy_user
 	add	x1, x1, #1
 	add	x0, x0, #1
 	b	8b
-9:	sub	x0, x3, x0
+9:	USER_ACCESS_OFF
+	sub	x0, x3, x0
 	ret
 FUNC_END __copy_user
 
 /* unsigned long __clear_user(void *to, unsigned long n): returns the bytes not cleared. x2 = end. */
 FUNC __clear_user
+	USER_ACCESS_ON
 	add	x2, x0, x1
 	subs	x1, x1, #16
 	b.lo	2f
@@ -99,7 +104,8 @@ FUNC __clear_user
 3:	try 4f, strb	wzr, [x0]
 	add	x0, x0, #1
 	b	2b
-4:	sub	x0, x2, x0
+4:	USER_ACCESS_OFF
+	sub	x0, x2, x0
 	ret
 FUNC_END __clear_user
 
@@ -108,6 +114,7 @@ FUNC_END __clear_user
  * -EFAULT. x3 = bytes done.
  */
 FUNC __strncpy_from_user
+	USER_ACCESS_ON
 	mov	x3, #0
 1:	try 3f, ldrb	w4, [x1, x3]
 	strb	w4, [x0, x3]
@@ -115,9 +122,11 @@ FUNC __strncpy_from_user
 	add	x3, x3, #1
 	cmp	x3, x2
 	b.lo	1b
-2:	mov	x0, x3
+2:	USER_ACCESS_OFF
+	mov	x0, x3
 	ret
-3:	mov	x0, #-EFAULT_ASM
+3:	USER_ACCESS_OFF
+	mov	x0, #-EFAULT_ASM
 	ret
 FUNC_END __strncpy_from_user
 
@@ -126,7 +135,9 @@ FUNC_END __strncpy_from_user
 FUNC __get_user_\size
 	lsr	x1, x0, #VA_BITS
 	cbnz	x1, .Lget_user_bad
+	USER_ACCESS_ON
 	try .Lget_user_bad, \insn
+	USER_ACCESS_OFF
 	ret					/* x1 is 0 */
 FUNC_END __get_user_\size
 .endm
@@ -134,7 +145,8 @@ FUNC_END __get_user_\size
 	get_user_func 2, ldrh	w0, [x0]
 	get_user_func 4, ldr	w0, [x0]
 	get_user_func 8, ldr	x0, [x0]
-.Lget_user_bad:
+.Lget_user_bad:					/* PAN is set already when it was the address */
+	USER_ACCESS_OFF
 	mov	x0, #0
 	mov	x1, #-EFAULT_ASM
 	ret
@@ -144,7 +156,9 @@ FUNC_END __get_user_\size
 FUNC __put_user_\size
 	lsr	x2, x1, #VA_BITS
 	cbnz	x2, .Lput_user_bad
+	USER_ACCESS_ON
 	try .Lput_user_bad, \insn
+	USER_ACCESS_OFF
 	mov	x0, #0
 	ret
 FUNC_END __put_user_\size
@@ -154,6 +168,7 @@ FUNC_END __put_user_\size
 	put_user_func 4, str	w0, [x1]
 	put_user_func 8, str	x0, [x1]
 .Lput_user_bad:
+	USER_ACCESS_OFF
 	mov	x0, #-EFAULT_ASM
 	ret
 

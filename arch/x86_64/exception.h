@@ -18,7 +18,7 @@ void ret_from_fork(void);
 void entry_SYSCALL_64(void);
 
 /* #PF (fault.c); address is CR2, error_code as pushed. Interrupts as they were in the interrupted context. */
-void do_page_fault_exception(struct pt_regs *regs, u64 error_code, u64 address);
+void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address);
 /* Text for a vector. */
 const char *exception_name(u64 vector);
 

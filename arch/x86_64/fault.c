@@ -81,7 +81,7 @@ static void user_fault(struct pt_regs *regs, u64 error_code, u64 address)
 		do_page_fault(regs, address, fault_flags(error_code));
 }
 
-noinline void do_page_fault_exception(struct pt_regs *regs, u64 error_code, u64 address)
+noinline void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address)
 {
 	if (user_mode(regs))
 		trace_page_fault_user(address, regs, error_code);

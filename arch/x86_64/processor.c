@@ -54,6 +54,12 @@ notrace void arch_cpu_idle(void)
 			 : "memory");
 }
 
+/* HLT would sleep through what is masked, so the CPU spins. */
+noinstr void arch_parked_wait(void)
+{
+	cpu_relax();
+}
+
 void arch_halt(void)
 {
 	tlb_cpu_leave();

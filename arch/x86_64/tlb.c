@@ -140,7 +140,8 @@ static void wait_for_answers(const struct tlb_request *r)
  * either not begun or complete, and waits for its answers first, as they come whether or not its owner
  * runs. Preemption off.
  */
-static struct tlb_request *ask(u64 cpus, const struct mm_struct *mm, unsigned long start, unsigned long end)
+static noinline struct tlb_request *native_flush_tlb_others(u64 cpus, const struct mm_struct *mm,
+							     unsigned long start, unsigned long end)
 {
 	struct tlb_request *r = this_cpu_ptr(tlb_request);
 	struct cpumask ring = {{0}};
@@ -193,7 +194,7 @@ static void flush(const struct mm_struct *mm, unsigned long start, unsigned long
 	preempt_disable();
 	cpus = holders(mm);
 	if (cpus)
-		r = ask(cpus, mm, start, end);
+		r = native_flush_tlb_others(cpus, mm, start, end);
 	flush_local(mm, start, end);
 	if (r)
 		wait_for_answers(r);

@@ -199,7 +199,7 @@ static __always_inline void page_fault(struct pt_regs *regs)
 
 	if (interrupts_enabled(regs))
 		enter_and_enable_irqs();
-	do_page_fault_exception(regs, regs->orig_rax, address);
+	exc_page_fault(regs, regs->orig_rax, address);
 	local_irq_disable();
 }
 

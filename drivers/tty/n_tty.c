@@ -2,6 +2,7 @@
 #include "tty.h"
 
 #include <irq/softirq.h>
+#include <lib/char_width.h>
 #include <lib/string.h>
 #include <proc/signal.h>
 
@@ -57,37 +58,73 @@ static bool utf8_later(const struct tty_struct *tty, char c)
 	return I_FLAG(tty, IUTF8) && ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* [l] Columns that the byte before `end` takes; a tab's depend on all before it. */
-static unsigned width_of(const struct tty_struct *tty, u32 end)
+/* [l] Where the character begins whose last byte stands before `end`. */
+static u32 char_start(const struct tty_struct *tty, u32 end)
 {
-	unsigned column = tty->line_column, before = column;
-
-	for (u32 i = tty->canon; i != end; i++) {
-		unsigned char c = buf_at(tty, i);
-
-		before = column;
-		if (c == '\t')
-			column = (column | 7) + 1;
-		else if (c < ' ' || c == 127)
-			column += L_FLAG(tty, ECHOCTL) ? 2 : 0;
-		else if (!utf8_later(tty, c))
-			column++;
-	}
-	return column - before;
+	do
+		end--;
+	while (end != tty->canon && utf8_later(tty, buf_at(tty, end)));
+	return end;
 }
 
-/* [l] The last character of the line in work goes, from the screen too. */
+/* [l] The column behind the character of bytes start..end, which begins at `column`, as echo() has shown it.
+ */
+static unsigned column_behind(const struct tty_struct *tty, u32 start, u32 end, unsigned column)
+{
+	unsigned char c = buf_at(tty, start);
+	char bytes[4];
+	unsigned n = 0;
+
+	if (c == '\t')
+		return (column | 7) + 1;
+	if (c < ' ' || c == 127)
+		return column + (L_FLAG(tty, ECHOCTL) ? 2 : 0);
+	if (!I_FLAG(tty, IUTF8))
+		return column + 1;
+	while (start != end && n < sizeof(bytes))
+		bytes[n++] = buf_at(tty, start++);
+	return column + utf8_columns(bytes, n);
+}
+
+/* [l] Columns that the character of bytes start..end takes, the last of the line; a tab's depend on all
+ * before it. */
+static unsigned width_of(const struct tty_struct *tty, u32 start, u32 end)
+{
+	unsigned column = tty->line_column;
+
+	if (buf_at(tty, start) != '\t')
+		return column_behind(tty, start, end, 0);
+	for (u32 i = tty->canon; i != start;) {
+		u32 next = i + 1;
+
+		while (next != start && utf8_later(tty, buf_at(tty, next)))
+			next++;
+		column = column_behind(tty, i, next, column);
+		i = next;
+	}
+	return column_behind(tty, start, end, column) - column;
+}
+
+/*
+ * [l] The last character of the line in work goes, from the screen too. With IUTF8 that is all of its bytes,
+ * and marks that combine with it go with it: they take no column, so that a line of them alone would be
+ * erased without a trace on the screen.
+ */
 static void erase_one(struct tty_struct *tty)
 {
 	unsigned width = 0;
 
-	while (tty->head != tty->canon && utf8_later(tty, buf_at(tty, tty->head - 1)))
-		tty->head--;
-	if (tty->head == tty->canon)
+	while (tty->head != tty->canon && !width) {
+		u32 start = char_start(tty, tty->head);
+		bool control = (unsigned char)buf_at(tty, start) < ' ';
+
+		width = width_of(tty, start, tty->head);
+		tty->head = start;
+		if (control)
+			break; /* without ECHOCTL it takes no column, and is a character all the same */
+	}
+	if (!L_FLAG(tty, ECHO) || !L_FLAG(tty, ECHOE))
 		return;
-	if (L_FLAG(tty, ECHO) && L_FLAG(tty, ECHOE))
-		width = width_of(tty, tty->head);
-	tty->head--;
 	while (width--)
 		tty_echo(tty, "\b \b", 3);
 }

@@ -62,16 +62,14 @@ int tty_check_change(struct tty_struct *tty, int sig)
 /* Has any process the session? A session whose processes are all gone lets go of its terminal. */
 static bool session_lives(pid_t session)
 {
-	struct task_struct *p;
+	struct signal_struct *sig;
 	unsigned long flags;
 	bool found = false;
 
 	spin_lock_irqsave(&tasklist_lock, flags);
-	for_each_process(p) if (p->signal->session == session && !p->exit_state)
-	{
-		found = true;
-		break;
-	}
+	for_each_in_group(PIDTYPE_SID, session, sig)
+		if ((found = !sig->leader->exit_state))
+			break;
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	return found;
 }
@@ -93,10 +91,11 @@ static long set_ctty(struct tty_struct *tty, bool steal)
 	if (tty->session != owner) { /* somebody was quicker */
 		err = -EPERM;
 	} else {
-		struct task_struct *p;
+		struct signal_struct *loser;
 
-		for_each_process(p) /* of the session that loses it */
-			if (p->signal->tty == tty) p->signal->tty = NULL;
+		for_each_in_group(PIDTYPE_SID, owner, loser)
+			if (loser->tty == tty)
+				loser->tty = NULL;
 		tty->session = sig->session;
 		tty->pgrp = sig->pgrp;
 		sig->tty = tty;
@@ -117,14 +116,16 @@ void tty_open_ctty(struct tty_struct *tty, struct file *f)
 /* [tasklist_lock] No process of the session has the terminal from now on. Its foreground group, or 0. */
 static pid_t release_session(struct tty_struct *tty, pid_t session)
 {
-	struct task_struct *p;
+	struct signal_struct *sig;
 	pid_t pgrp;
 
 	spin_lock(&tty->lock);
 	pgrp = tty->pgrp;
 	tty->session = tty->pgrp = 0;
 	spin_unlock(&tty->lock);
-	for_each_process(p) if (p->signal->session == session && p->signal->tty == tty) p->signal->tty = NULL;
+	for_each_in_group(PIDTYPE_SID, session, sig)
+		if (sig->tty == tty)
+			sig->tty = NULL;
 	return pgrp;
 }
 
@@ -165,10 +166,11 @@ static long give_up_tty(struct tty_struct *tty)
 /* [tasklist_lock] Is there a process of this group in our session? */
 static bool group_in_session(pid_t pgrp)
 {
-	struct task_struct *p;
+	struct signal_struct *sig;
 
-	for_each_process(p) if (p->signal->pgrp == pgrp &&
-				p->signal->session == current->signal->session) return true;
+	for_each_in_group(PIDTYPE_PGID, pgrp, sig)
+		if (sig->session == current->signal->session)
+			return true;
 	return false;
 }
 

@@ -82,7 +82,10 @@ unsigned tty_echo_room(struct tty_struct *tty)
 	return READ_ONCE(tty->tx_tail) + TTY_TX_SIZE - READ_ONCE(tty->tx_head);
 }
 
-unsigned tty_output(struct tty_struct *tty, const char *text, unsigned n)
+/* Bytes that are put into the ring with interrupts off: a whole chunk would be the longest such time of the kernel. */
+#define OUTPUT_BATCH 16
+
+static unsigned output_batch(struct tty_struct *tty, const char *text, unsigned n)
 {
 	unsigned long flags;
 	unsigned i;
@@ -94,6 +97,18 @@ unsigned tty_output(struct tty_struct *tty, const char *text, unsigned n)
 	tty->writers_wait |= i < n;
 	spin_unlock_irqrestore(&tty->tx_lock, flags);
 	return i;
+}
+
+unsigned tty_output(struct tty_struct *tty, const char *text, unsigned n)
+{
+	unsigned done = 0, part, got;
+
+	do {
+		part = min(n - done, (unsigned)OUTPUT_BATCH);
+		got = output_batch(tty, text + done, part);
+		done += got;
+	} while (got == part && done < n);
+	return done;
 }
 
 unsigned tty_output_pending(struct tty_struct *tty)

@@ -35,4 +35,5 @@ bool early_console_active(phys_addr_t base)
 void early_console_stop(void)
 {
 	WRITE_ONCE(early_base, 0);
+	console_unregister(&early_console);
 }

@@ -13,12 +13,12 @@ struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_
 				  const struct file_operations *fop, void *data);
 struct dentry *simple_create_dir(
 	struct dentry *parent, const char *name, mode_t mode,
-	const struct inode_operations *iop); /* iop NULL: mkdir, rm inside give -EPERM, create -EACCES */
+	const struct inode_operations *iop); /* iop NULL: mkdir, rm inside give -EPERM, create s_create_error */
 struct dentry *simple_create_symlink(struct dentry *parent, const char *name, const char *target);
 void simple_remove(struct dentry *dentry); /* with everything below it; open files go on working */
 /* Parts of iop for directories that only the kernel fills. */
 int simple_lookup(struct inode *dir, struct dentry *dentry);
-int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode); /* -EACCES */
+int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode); /* the super block's s_create_error */
 
 /*
  * For an iop->mkdir that makes a whole tree: a directory for the name of the negative dentry that it was given, which
@@ -49,31 +49,49 @@ ssize_t copy_words_from_user(char *buf, size_t size, const char __user *from, si
 int simple_open(struct inode *inode, struct file *file); /* file->private_data = i_private */
 loff_t noop_llseek(struct file *file, loff_t off, int whence);
 loff_t no_llseek(struct file *file, loff_t off, int whence);
+/*
+ * RLIMIT_FSIZE of the current process, for file systems that hold data. A write of *n bytes at pos: *n becomes what is
+ * left; -EFBIG and SIGXFSZ: nothing is. A new size: 0, or -EFBIG and SIGXFSZ. [i_lock]
+ */
+int generic_write_checks(loff_t pos, size_t *n);
+int inode_newsize_ok(const struct inode *inode, loff_t size);
 loff_t default_llseek(struct file *file, loff_t off, int whence);
 int dcache_readdir(struct file *file, struct dir_context *ctx); /* iterate() for such trees */
 bool dcache_readdir_done(struct file *file,
 			 struct dir_context *ctx); /* all was listed ; false: the reader had no room */
 
-/* Files in /proc that are not of a process: one struct a file, found through a table. */
+/*
+ * Files in /proc that are not of a process, and files of sysfs: one struct a file, found through a table. Such a tree
+ * is built from its table by proc_entry_create.
+ */
 struct proc_entry {
 	const char *path; /* "meminfo", "sys/kernel/ftrace_enabled": directories appear by themselves */
-	mode_t mode;
+	mode_t mode;	  /* permissions; with S_IFDIR an empty directory, which others mount on */
 	int (*show)(struct seq_file *m, void *v); /* text, or */
 	const struct file_operations *fop;	  /* its own operations */
 	/* Takes a terminated text of at most 255 bytes; 0 or -errno. With show: makes the file writable. */
 	int (*store)(const char *text, size_t len);
 };
-#define REGISTER_PROC(e) REGISTER_IN(proc, e)
+/* For store: root's alone, whoever opened the file, and one number with nothing behind it. 0, -EPERM, -EINVAL. */
+int sysctl_number(const char *text, unsigned *v);
+#define REGISTER_PROC(e)  REGISTER_IN(proc, e)
+#define REGISTER_SYSFS(e) REGISTER_IN(sysfs, e)
 /* Files in /proc/<pid>. */
 struct proc_pid_entry {
 	const char *name;
 	mode_t mode;
+	/* PTRACE_MODE_* that the reader must have of the process, else -EACCES. 0: anybody may. Links always ask. */
+	unsigned access;
 	int (*show)(struct seq_file *m, struct task_struct *task);
 	/* For links (exe, cwd): the target. */
 	int (*link)(struct task_struct *task, char *buf, size_t size);
 	/* For links to an object of the tree: its place, with references. */
 	int (*path)(struct task_struct *task, struct path *out);
 	int (*store)(struct task_struct *task, const char *text, size_t len);
+	/* Its own operations instead, which ask for the right themselves; with S_IFDIR in mode, a directory's. */
+	const struct file_operations *fop;
+	const struct inode_operations *iop; /* of a directory */
+	bool process;			    /* not in <pid>/task/<tid> */
 };
 #define REGISTER_PROC_PID(e) REGISTER_IN(proc_pid, e)
 
@@ -106,3 +124,5 @@ int device_add(const struct device_node *dev);
 /* A second name for an added one until it is removed: a symbolic link folder/name, both kept by the caller. -EEXIST. */
 int device_alias(const struct device_node *dev, const char *folder, const char *name);
 void device_remove(const struct device_node *dev);
+/* Each device that there is now, for each value of *at from 0 on, which it moves; NULL: no more. Any context. */
+const struct device_node *device_next(unsigned *at);

@@ -29,6 +29,7 @@ struct seq_file {
 	const struct seq_operations *op;
 	struct file *file;
 	void *private;
+	u32 exec_id;  /* [I] of /proc/<pid>: the program that the file was opened for */
 };
 
 int seq_open(struct file *file,
@@ -46,6 +47,8 @@ void seq_puts(struct seq_file *m, const char *s);
 void seq_write(struct seq_file *m, const void *data, size_t len);
 void seq_printf(struct seq_file *m, const char *fmt, ...) __printf(2, 3);
 void seq_vprintf(struct seq_file *m, const char *fmt, va_list args);
+void seq_escape(struct seq_file *m, const char *s,
+		const char *which); /* those characters as a backslash and three octal digits */
 void seq_put_decimal_ull(struct seq_file *m, const char *prefix, u64 v);
 static inline bool seq_has_overflowed(const struct seq_file *m)
 {

@@ -80,6 +80,8 @@ struct inode_operations {
 	int (*get_path)(struct inode *inode, struct path *out);
 	int (*setattr)(struct dentry *dentry, const struct iattr *attr);
 	int (*getattr)(struct dentry *dentry, struct kstat *stat);
+	/* May the current task do `mask` (MAY_*)? Missing: mode_permission(). Any context, dcache_lock may be held. */
+	int (*permission)(const struct inode *inode, int mask);
 };
 /* Is a cached dentry still true? procfs says no for processes that are gone. NULL: always. dcache_lock held.
  */
@@ -96,6 +98,8 @@ struct super_operations {
 	void (*put_super)(struct super_block *sb); /* the last mount is gone: free s_fs_info */
 	/* Sizes in pages, of a file system that has files of its own; where there is none, they are 0. Any context. */
 	void (*statfs)(const struct super_block *sb, struct statfs *to);
+	/* mount -o remount with options for the file system; all or nothing. 0 or -errno. [mount_mutex] */
+	int (*remount)(struct super_block *sb, const char *options);
 };
 
 /* Locks: i the inode's i_lock (a mutex); a atomic; I immutable. */
@@ -110,6 +114,7 @@ struct inode {
 	u64 i_atime, i_mtime, i_ctime; /* [i] ns since 1970 */
 	u32 i_blocks;		       /* [i] of 512 bytes */
 	atomic_t i_count;	       /* [a] */
+	atomic_t i_writecount;	       /* [a] > 0: files open for writing; < 0: programs that run it */
 	struct mutex i_lock;
 	const struct inode_operations *i_op; /* [I] */
 	const struct file_operations *i_fop; /* [I] */
@@ -137,7 +142,7 @@ struct dentry {
 	u64 d_off;		    /* [d] readdir position: grows along d_subdirs; 0 while negative */
 	struct super_block *d_sb;   /* [I] */
 	const struct dentry_operations *d_op; /* [I] */
-	struct mount *d_mounted;	      /* [d] what is mounted here */
+	struct mount *d_mounted;	      /* [d] what is mounted here, one for each mount that shows this tree */
 	u32 d_namelen;
 	const char *d_name; /* [d] allocated or d_iname */
 	char d_iname[32];
@@ -151,6 +156,7 @@ struct super_block {
 	dev_t s_dev;	      /* [I] */
 	u32 s_magic, s_flags; /* [I] statfs(2)'s f_type; MS_* */
 	void *s_fs_info;      /* [I] */
+	int s_create_error;   /* [I] of a tree that only the kernel fills: what creating a file gives; 0: -EACCES */
 	atomic64_t s_next_ino;
 };
 /* A super block seen at a place. Locks: m mount_mutex; a atomic; I immutable. */
@@ -159,6 +165,8 @@ struct mount {
 	struct super_block *mnt_sb; /* [I] */
 	struct dentry *mnt_root;    /* [I] with a reference */
 	struct path mnt_at;	   /* [I] covered place, with references; dentry NULL: the root file system */
+	struct mount *mnt_next_here; /* [dcache_lock] on the same dentry, seen through another mount */
+	unsigned mnt_id;	   /* [I] */
 	struct list_head mnt_list; /* [m] in mount order */
 	u32 mnt_flags;	     /* [I] MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC as shown in /proc/mounts */
 	char mnt_source[32]; /* [I] first column of /proc/mounts */
@@ -166,7 +174,7 @@ struct mount {
 /* A kind of file system. One with single=true has one super block that every mount shows. */
 struct file_system_type {
 	const char *name;
-	bool single; /* proc, tracefs, devfs */
+	bool single; /* tracefs, sysfs, devtmpfs */
 	bool nodev;
 	int (*fill_super)(struct super_block *sb, const char *options); /* makes s_root */
 	/* After a mount of it: may mount others inside (debugfs: tracefs). Failure is only reported. */
@@ -195,6 +203,7 @@ static inline struct path file_path(const struct file *f)
 #define FMODE_WRITE  2u
 #define FMODE_NOSEEK 4u /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
 #define FMODE_EXEC   8u /* opened to be executed */
+#define FMODE_WRITER 16u /* counted in i_writecount */
 
 /* Files and paths (kernel/fs/open.c, namei.c). Thread context; paths are kernel strings here. */
 struct file *filp_open(const char *path, int flags, mode_t mode); /* ERR_PTR */
@@ -257,10 +266,20 @@ int mode_permission(const struct inode *inode, int mask);
 /* May the current task do this (MAY_*)? 0 or -EACCES. Any context. Root passing through a directory: answered here. */
 static inline int inode_permission(const struct inode *inode, int mask)
 {
-	if (likely(current->euid == 0 && S_ISDIR(READ_ONCE(inode->i_mode))))
+	if (likely(current->fsuid == 0 && S_ISDIR(READ_ONCE(inode->i_mode))))
 		return 0;
+	if (unlikely(inode->i_op && inode->i_op->permission))
+		return inode->i_op->permission(inode, mask);
 	return mode_permission(inode, mask);
 }
+/*
+ * A running program and writers of its file exclude each other: whoever comes second gets -ETXTBSY. Both are counted in
+ * inode->i_writecount, each get or deny undone by its put or allow. Any context. (kernel/fs/write_access.c)
+ */
+int get_write_access(struct inode *inode);   /* 0: until put_write_access() nobody can execute it */
+void put_write_access(struct inode *inode);
+int deny_write_access(struct file *file);    /* 0: until allow_write_access() nobody can open it for writing */
+void allow_write_access(struct file *file);
 u64 inode_now(void);						     /* for i_*time: ns since 1970 */
 int simple_setattr(struct dentry *dentry, const struct iattr *attr); /* all but the size. i_lock held */
 void generic_fillattr(const struct inode *inode, struct kstat *stat);
@@ -297,7 +316,6 @@ static inline void path_get(const struct path *path)
 extern struct mount *root_mount; /* the root file system [immutable after vfs_init] */
 void vfs_init(void);		 /* boot: caches, rootfs */
 void console_on_rootfs(void); /* process 1: /dev/console as descriptors 0, 1, 2. The initramfs is there */
-int show_mounts(struct seq_file *m);
 int show_filesystems(struct seq_file *m);
 
 /* Descriptor tables (kernel/fs/file.c). */
@@ -319,6 +337,7 @@ unsigned files_count_open(struct files_struct *files);
  * is open. */
 struct file *fget_task(struct task_struct *task, unsigned fd);
 struct file *fget_task_next(struct task_struct *task, unsigned *fd);
+bool fd_cloexec_task(struct task_struct *task, unsigned fd); /* will exec close it? */
 
 /*
  * root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock; a single user reads its own without it.

@@ -24,6 +24,7 @@ void raise_softirq_irqoff(int nr);               /* interrupts off */
  * Wakes nobody and takes no lock, so also under runqueue locks. Not traced. Interrupts off.
  */
 void __raise_softirq_irqoff(int nr);
+u64 kstat_softirqs_cpu(int nr, int cpu);         /* how often it was served there */
 void do_softirq(void);                           /* serve now if pending; thread context with bh on */
 void softirq_init(void);                         /* boot: before the first interrupt */
 

@@ -10,8 +10,9 @@
 
 struct static_key {
 	atomic_t enabled; /* how often it was enabled [text_mutex for changes] */
+	bool switched;    /* its sites jump [text_mutex] */
 };
-#define STATIC_KEY_INIT { ATOMIC_INIT(0) }
+#define STATIC_KEY_INIT { ATOMIC_INIT(0), false }
 
 struct jump_entry {
 	unsigned long code;   /* address of the nop */
@@ -26,3 +27,16 @@ struct jump_entry {
 /* Counted: the n-th inc needs the n-th dec. Context: thread; sleeps. Sites are switched when they return. */
 void static_key_slow_inc(struct static_key *key);
 void static_key_slow_dec(struct static_key *key);
+
+/*
+ * The same for many keys in one stop: each is counted now, and static_key_switch() switches the sites of all keys that
+ * were counted on or off since, also of those that another thread has counted; so does whoever stops the machine to
+ * change other text before that. In between the sites stay as they were.
+ * Context: thread; sleep. They cannot fail.
+ */
+void static_key_inc_later(struct static_key *key);
+void static_key_dec_later(struct static_key *key);
+void static_key_switch(void);
+
+/* For text_patch_stopped(): what is left to switch, with every other CPU parked, text writable and text_mutex held. */
+void jump_label_switch_stopped(void);

@@ -45,6 +45,9 @@ struct console {
 };
 /* Adds a console and plays the log so far to it. Context: boot, thread. */
 void console_register(struct console *con);
+void console_unregister(struct console *con); /* nobody is in its write any more. Boot */
+/* The name of the n-th console, the newest first; false: there are fewer. Thread context. */
+bool console_name(unsigned n, char *name, size_t size);
 extern int console_loglevel; /* messages below this level are shown; loglevel= and quiet set it */
 /* Oops and panic: show everything, whatever the level and whoever holds the console. */
 void console_verbose(void);
@@ -75,6 +78,8 @@ int log_stamp(char *buf, size_t size, u64 stamp); /* "[    1.234567] "; returns 
  * "level,seq,microseconds,-;text\n", advances *seq. 0: none yet; *lost counts records overwritten before they
  * were read. Context: any. */
 ssize_t printk_read(u64 *seq, char *buf, size_t size, u64 *lost);
+/* May the current task read the log (kernel.dmesg_restrict)? Any context. */
+bool log_may_read(void);
 u64 printk_first_seq(void);
 u64 printk_next_seq(void);
 struct wait_queue_head;

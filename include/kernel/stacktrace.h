@@ -23,5 +23,7 @@ unsigned stack_trace_save_regs(const struct pt_regs *regs, unsigned long *store,
  * holds is its own choice. The task must be a user's and its address space in use. Context: preemption off, not nmi.
  */
 unsigned stack_trace_save_user(unsigned long *store, unsigned size);
+/* The function that a sleeping task waits in, the scheduler's own left out; 0: it runs, or that cannot be told. */
+unsigned long get_wchan(struct task_struct *task);
 /* Of ourselves, from the frame record at fp on, which must be one of our callers'. Preemption off. */
 unsigned stack_trace_save_fp(unsigned long fp, unsigned long *store, unsigned size, unsigned skip);

@@ -21,6 +21,7 @@ typedef struct {
 #define atomic_sub(v, a)          ((void)__atomic_fetch_sub(&(a)->counter, (v), __ATOMIC_RELAXED))
 #define atomic_inc(a)             atomic_add(1, a)
 #define atomic_dec(a)             atomic_sub(1, a)
+#define atomic_or(v, a)           ((void)__atomic_fetch_or(&(a)->counter, (v), __ATOMIC_RELAXED))
 #define atomic_add_return(v, a)   __atomic_add_fetch(&(a)->counter, (v), __ATOMIC_SEQ_CST)
 #define atomic_sub_return(v, a)   __atomic_sub_fetch(&(a)->counter, (v), __ATOMIC_SEQ_CST)
 #define atomic_inc_return(a)      atomic_add_return(1, a)

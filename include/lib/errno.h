@@ -44,6 +44,7 @@
 #define ELOOP 40
 #define ENODATA 61
 #define EOVERFLOW 75
+#define ELIBBAD 80
 #define EOPNOTSUPP 95
 #define ETIMEDOUT 110
 

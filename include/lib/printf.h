@@ -26,3 +26,21 @@ int bstr_printf(char *buf, size_t size, const char *fmt, const u32 *words, size_
 char *kasprintf(gfp_t gfp, const char *fmt, ...) __printf(2, 3);
 /* Digits of `v`, right aligned in `width` columns padded with `pad`; returns the end. For hot output paths. */
 char *put_dec(char *p, u64 v, int width, char pad);
+
+/* `digits` of them, a constant; v has no more. Without a call or a division, as lines of traces have several. */
+static __always_inline char *put_dec_fixed(char *p, u32 v, int digits)
+{
+	for (int i = digits - 1; i >= 0; i--, v /= 10)
+		p[i] = '0' + v % 10;
+	return p + digits;
+}
+
+/* As many as it has. Most numbers of a trace are pids and priorities: short. */
+static __always_inline char *put_dec_short(char *p, u64 v)
+{
+	if (v >= 1000)
+		return put_dec(p, v, 0, ' ');
+	if (v < 10)
+		return put_dec_fixed(p, v, 1);
+	return v < 100 ? put_dec_fixed(p, v, 2) : put_dec_fixed(p, v, 3);
+}

@@ -30,8 +30,22 @@ static inline void rb_link_node(struct rb_node *n, struct rb_node *parent, struc
 	n->left = n->right = NULL;
 	*link = n;
 }
+static inline struct rb_node *rb_parent(const struct rb_node *n)
+{
+	return (struct rb_node *)(n->parent_color & ~RB_BLACK);
+}
 void rb_insert_color(struct rb_node *n, struct rb_root *root);
 void rb_erase(struct rb_node *n, struct rb_root *root);
+/*
+ * Trees whose nodes keep something that is computed from all of their subtree, a maximum for instance. `update`
+ * computes it for one node from what is the node's own and what its children have, and tells whether it has changed.
+ * One tree has one update.
+ */
+typedef bool (*rb_update_fn)(struct rb_node *n);
+void rb_insert_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update); /* after rb_link_node */
+void rb_erase_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update);
+/* What is `n`'s own has changed: bring it and those above it up to date, as far as anything changes. NULL is fine. */
+void rb_update_path(struct rb_node *n, rb_update_fn update);
 struct rb_node *rb_first(const struct rb_root *root);
 struct rb_node *rb_last(const struct rb_root *root);
 struct rb_node *rb_next(const struct rb_node *n);

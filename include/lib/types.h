@@ -97,6 +97,7 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
 #define U32_MAX  (~(u32)0)
 #define INT_MAX  0x7fffffff
 #define LONG_MAX ((long)(~0UL >> 1))
+#define LONG_MIN (-LONG_MAX - 1)
 
 #define NSEC_PER_SEC  1000000000L
 #define NSEC_PER_MSEC 1000000L

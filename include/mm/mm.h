@@ -35,16 +35,22 @@ struct vm_area_struct;
 #define VM_EXEC   0x04u
 #define VM_SHARED 0x08u
 #define VM_MAYWRITE 0x20u   /* mprotect may add VM_WRITE: private, or the file was opened for writing */
+#define VM_NOEXEC 0x40u     /* mprotect may not add VM_EXEC: the file lies on a noexec mount */
 #define VM_GROWSDOWN 0x100u
 #define VM_HEAP   0x1000u  /* [heap] in maps */
 #define VM_STACK  0x2000u  /* [stack] */
 #define VM_SIGPAGE 0x4000u /* [sigpage]: the signal trampoline */
 #define VM_HASANON 0x8000u /* a private file mapping that holds copies of its own */
 
-#define STACK_LIMIT     (8UL << 20)  /* what a stack may grow to, unless RLIMIT_STACK is lower, bytes */
+#define STACK_LIMIT     (8UL << 20)  /* what RLIMIT_STACK is at first, bytes */
 #define STACK_GUARD_GAP (1UL << 20)  /* kept free below a growing stack (Linux: 256 pages) */
 #define MMAP_MIN_ADDR   0x10000UL    /* nothing may be mapped below: a NULL pointer with an offset must fault */
-#define MAX_MAP_COUNT   65530u       /* areas in one address space (Linux's default) */
+
+/* Values of mm->dumpable. */
+#define SUID_DUMP_DISABLE 0 /* only root: it runs, or has run, with rights that its user does not have */
+#define SUID_DUMP_USER    1
+
+#define SAVED_AUXV_MAX 52 /* words: AUXV_MAX and what setup_arg_stack adds */
 
 struct shm_pages;
 
@@ -54,10 +60,12 @@ struct vm_area_struct {
 	u32 vm_flags;                   /* [m] VM_* */
 	struct rb_node node;            /* [m] by address */
 	struct list_head list;          /* [m] by address */
+	unsigned long max_hole;         /* [m] the largest hole below an area of the node's subtree, bytes */
 	struct mm_struct *vm_mm;        /* [I] */
 	struct file *vm_file;           /* [I] NULL: anonymous; holds a reference */
 	struct shm_pages *vm_shm;       /* [I] pages of a shared anonymous mapping; holds a reference */
 	unsigned long vm_pgoff;         /* [m] offset in the file or vm_shm, pages */
+	struct vm_area_struct *dup;     /* [m] only while fork runs: the child's copy */
 };
 
 /* Locks: m mmap_lock; p page_table_lock; a atomic; I immutable after exec. */
@@ -79,7 +87,12 @@ struct mm_struct {
 	unsigned long total_vm;         /* [m] pages */
 	u64 min_flt, maj_flt;           /* [m] */
 	u64 context_id;                 /* [a] arch: ASID and generation */
-	struct file *exe_file;          /* [I] */
+	atomic_t membarrier_state;      /* [a] MEMBARRIER_CMD_REGISTER_* commands that were given */
+	struct file *exe_file;          /* [I] the program, which nobody can write (set_mm_exe_file) */
+	unsigned nr_auxv;               /* [I] words of saved_auxv */
+	u64 saved_auxv[SAVED_AUXV_MAX]; /* [I] the auxiliary vector as the program got it */
+	u32 dumpable;                   /* [a] SUID_DUMP_*: may others of the same user look into it? */
+	bool oom_victim;                /* [a] its processes were killed for its memory, see <mm/oom.h> */
 };
 extern struct mm_struct init_mm; /* the kernel's own page table */
 
@@ -87,9 +100,19 @@ struct mm_struct *mm_alloc(void); /* empty; NULL when out of memory */
 struct mm_struct *dup_mm(struct mm_struct *old); /* fork: copy-on-write; NULL when out of memory */
 void mmput(struct mm_struct *mm);  /* may sleep */
 void mmdrop(struct mm_struct *mm); /* any context */
+/*
+ * A new address space runs this program: takes a reference, and keeps writers out until the last mmput. The caller
+ * keeps them out already, so it cannot fail.
+ */
+void set_mm_exe_file(struct mm_struct *mm, struct file *file);
 static inline void mmget(struct mm_struct *mm)
 {
 	atomic_inc(&mm->mm_users);
+}
+/* For who holds mm_count only. False: its last user is gone, and so is what was mapped. */
+static inline bool mmget_not_zero(struct mm_struct *mm)
+{
+	return atomic_inc_not_zero(&mm->mm_users);
 }
 static inline void mmgrab(struct mm_struct *mm)
 {
@@ -137,6 +160,8 @@ void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what
 
 /* Look at or change another process's memory (or our own): for /proc and exec. Returns bytes done. */
 int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
+/* The same in an address space that the caller holds a reference to. Thread context; takes m. */
+int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, bool write);
 /* The address space of a task that may be exiting, with a reference (mmput), or NULL. Whoever changes p->mm of a
  * running task holds its pi_lock. Any context but nmi. */
 struct mm_struct *get_task_mm(struct task_struct *p);
@@ -158,3 +183,7 @@ void exec_mmap(struct mm_struct *mm);
 struct seq_file;
 int meminfo_show(struct seq_file *m);
 int show_maps(struct seq_file *m, struct mm_struct *mm);
+/* /proc/<pid>/smaps, or (rollup) one sum of all areas. Take m. 0, -ENOMEM. */
+int show_smaps(struct seq_file *m, struct mm_struct *mm, bool rollup);
+/* What /proc/<pid>/pagemap says of n pages from addr on; pfns: with frame numbers. Takes m. */
+void read_pagemap(struct mm_struct *mm, unsigned long addr, u64 *entries, unsigned n, bool pfns);

@@ -105,6 +105,8 @@ void drain_all_pages(void);
 
 unsigned long nr_free_pages(void);
 unsigned long totalram_pages(void);
+/* So many free pages are kept from file contents: they are for programs and the kernel itself. Any context. */
+unsigned long totalreserve_pages(void);
 struct seq_file;
 int buddyinfo_show(struct seq_file *m);
 

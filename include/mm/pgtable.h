@@ -19,6 +19,8 @@ pte_t ptep_get_and_clear(pte_t *slot);
 pgd_t *pgd_alloc(void);
 /* With all tables below it, not the pages. No CPU may use it any more, nor hold it in its TLB. */
 void pgd_free(pgd_t *pgd);
+/* How many pages an address space's tables take; the caller has a reference to it. Any context. */
+unsigned long pgd_pages(pgd_t *pgd);
 /* Boot: from here on no entry of the kernel's top level changes, and pgd_alloc may copy them. */
 void pgd_kernel_complete(void);
 /* fn for each non-empty user leaf of [start, end), ascending; a non-zero result ends the walk and is

@@ -38,6 +38,11 @@ static __always_inline unsigned long copy_to_user(void __user *to, const void *f
 	return likely(access_ok(to, n)) ? __copy_user(to, from, n) : n;
 }
 unsigned long clear_user(void __user *to, unsigned long n);
+/*
+ * A structure that begins with its oldest fields and grows with time, of `usize` bytes, into the `ksize` bytes that are
+ * known here: what a short one lacks becomes zero, and what a long one has beyond must be zero. 0, -EFAULT or -E2BIG.
+ */
+int copy_struct_from_user(void *to, size_t ksize, const void __user *from, size_t usize);
 /* Length without the zero, n when there is none in the first n bytes, -EFAULT. */
 long strncpy_from_user(char *dst, const char __user *src, long n);
 /* Kernel memory that may not be there. 0 or -EFAULT (also for user addresses). Any context. */

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <lib/atomic.h>
+#include <lib/list.h>
 #include <lib/types.h>
+#include <sched/task.h>
 
 #define NGROUPS_MAX 65536
 
@@ -18,3 +20,45 @@ static inline void get_groups(struct group_info *groups)
 	if (groups)
 		atomic_inc(&groups->count);
 }
+
+/* The ids of a task, to be changed all at once. */
+struct cred_ids {
+	u32 uid, euid, suid, fsuid; /* real, effective, saved, for files */
+	u32 gid, egid, sgid, fsgid;
+};
+struct cred_ids current_ids(void);
+/* They become the current task's. Whoever gains or loses rights by it is not dumpable any more. Thread context. */
+void commit_ids(const struct cred_ids *new);
+
+/* access(2) asks for the real user: from override_fsids() to revert_fsids() files are looked at with the real ids. */
+struct fsids {
+	u32 uid, gid;
+};
+struct fsids override_fsids(void);
+void revert_fsids(struct fsids old);
+
+/*
+ * What all tasks of one real user have together, which RLIMIT_NPROC and RLIMIT_SIGPENDING bound. It exists as long as
+ * the user has a task or a queued signal. Locks: a atomic, h the lock of the hash, I immutable.
+ */
+struct user_struct {
+	atomic_t refs;		/* [a] */
+	atomic_t processes;	/* [a] tasks, zombies and threads included */
+	atomic_t sigpending;	/* [a] queued signals */
+	u32 uid;		/* [I] */
+	struct hlist_node node; /* [h] */
+	struct rcu_head rcu;
+};
+extern struct user_struct root_user; /* never goes */
+
+/* The user of a task that may be changing it, with a reference. Any context but nmi. */
+struct user_struct *get_task_user(struct task_struct *t);
+void put_user_struct(struct user_struct *user); /* any context but nmi */
+/*
+ * The current task becomes another real user's: its count moves there. To be called before its uid is written. When
+ * that user has too many tasks, PF_NPROC_EXCEEDED tells exec, as on Linux, since programs do not expect setuid to
+ * fail. 0, or -EAGAIN: no memory. Thread context.
+ */
+int set_user(u32 uid);
+/* Has the user more tasks than the caller's limit, and is that a limit to the caller? Root has no such limit. */
+bool nproc_exceeded(const struct user_struct *user);

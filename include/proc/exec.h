@@ -44,7 +44,9 @@ struct binfmt {
 extern const struct binfmt elf_format, script_format;
 
 int search_binary_handler(struct binprm *bprm);
-struct file *open_exec(int dfd, const char *name, int flags); /* ERR_PTR */
+/* A file to execute, which nobody can write until close_exec(): -ETXTBSY if somebody has it open for that. ERR_PTR. */
+struct file *open_exec(int dfd, const char *name, int flags);
+void close_exec(struct file *file);
 /*
  * The point of no return: other threads end, `mm` replaces the address space, handlers, descriptors and names
  * are those of a fresh program. -EAGAIN (another exec or exit was faster, the task is about to die), -ENOMEM.
@@ -61,7 +63,7 @@ void free_arg_pages(struct binprm *bprm);
 /* Write strings, auxiliary vector and pointers to the stack of the (new) current mm; the stack pointer to
  * *sp. */
 int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp);
-#define AUXV_MAX 44 /* words */
+#define AUXV_MAX 44 /* words; setup_arg_stack adds four pairs */
 
 /* kernel/proc/sigpage.c: map the signal trampoline into a new mm. 0 or -errno. */
 int map_sigpage(struct mm_struct *mm);

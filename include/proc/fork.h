@@ -94,7 +94,23 @@ static inline bool thread_group_leader(const struct task_struct *p)
 }
 extern struct task_struct init_task;     /* the boot CPU's idle task, pid 0 */
 extern struct task_struct *child_reaper; /* pid 1 */
-#define PID_MAX 32768
+#define PID_MAX 32768 /* numbers are below */
+
+/*
+ * Groups of processes and sessions (signal->pgrp, signal->session). All [T]. A process joins when it is published and
+ * leaves when it is reaped.
+ */
+struct signal_struct;
+void join_groups(struct signal_struct *sig, pid_t pgrp, pid_t session);
+void change_group(struct signal_struct *sig, enum pid_type type, pid_t nr);
+/* p is reaped: it leaves its groups, if it is a leader, and the numbers that nothing has any more are free. p is not
+ * found by its number any more. */
+void leave_groups(struct task_struct *p);
+/* The process after `sig` (NULL: the first) in the order of joining; NULL: that was the last. */
+struct signal_struct *next_in_group(enum pid_type type, pid_t nr, struct signal_struct *sig);
+#define for_each_in_group(type, nr, sig) \
+	for (sig = next_in_group(type, nr, NULL); sig; sig = next_in_group(type, nr, sig))
+void pid_init(void); /* boot, before the first fork */
 pid_t alloc_pid(struct task_struct *p); /* sets p->pid; -EAGAIN when all are taken */
 void free_pid(pid_t pid);
 void attach_pid(struct task_struct *p); /* find_get_task finds it from now on [tasklist_lock] */

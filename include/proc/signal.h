@@ -125,17 +125,28 @@ struct signal_struct {
 	bool unkillable;    /* [S] init: signals it does not handle are dropped */
 	struct task_struct *group_exec; /* [S] thread that runs exec: all others are to go */
 	struct task_struct *leader;     /* [T, S] for who has only the signal_struct (timers) */
-	pid_t pgrp, session;            /* [T] */
+	union {
+		struct {
+			pid_t pgrp, session;    /* [T] */
+		};
+		pid_t group_nr[NR_PID_TYPES];   /* [T] the same, by enum pid_type */
+	};
+	struct list_head group_node[NR_PID_TYPES]; /* [T] among the processes of its group, its session */
+	u64 joined;                     /* [T] rises along the group's list */
 	u64 birth;                      /* [I] rises along the list of processes */
 	struct tty_struct *tty;         /* [T] controlling terminal */
 	u64 utime, stime;               /* [S] of threads that ended, ns */
 	u64 nvcsw, nivcsw;              /* [S] likewise: switches */
+	struct task_io io;              /* [S] likewise */
 	u64 cutime, cstime;             /* [S] of waited-for children, ns */
 	u64 cnvcsw, cnivcsw;            /* [S] */
 	u64 cmin_flt, cmaj_flt;         /* [S] */
 	struct hrtimer real_timer;      /* setitimer, alarm */
 	u64 it_interval;                /* [S] */
+	u64 tick_ns;                    /* [a] CPU time of all threads as the ticks saw it: RLIMIT_CPU */
 	u64 rlim[16][2];                /* [S] cur, max by RLIMIT_* */
+	int oom_score_adj;              /* [a, written under oom_mutex] see <mm/oom.h> */
+	int oom_score_adj_min;          /* [oom_mutex] what root set last: others may not go below */
 };
 
 /* SI codes of more senders than the kernel. */
@@ -207,7 +218,8 @@ enum signal_result {
 	SIGNAL_OVERFLOW,  /* the only one that is an error: not queued */
 	SIGNAL_LOSE_INFO, /* no memory for its siginfo */
 };
-enum signal_result sigqueue_add(struct sigpending *q, int sig, const struct siginfo *info);
+/* To t, into its own queue or its process's. */
+enum signal_result sigqueue_add(struct task_struct *t, struct sigpending *q, int sig, const struct siginfo *info);
 void sigqueue_remove(struct sigpending *q, sigset_t set);
 /* Take a pending signal that is not in `mask`, own ones first; 0: none. For current. */
 int dequeue_signal(sigset_t mask, struct siginfo *info);

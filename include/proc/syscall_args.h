@@ -151,6 +151,20 @@
 #define SYSCALL_ARGS_getresuid uid_t *, ruidp, uid_t *, euidp, uid_t *, suidp
 #define SYSCALL_ARGS_setresgid gid_t, rgid, gid_t, egid, gid_t, sgid
 #define SYSCALL_ARGS_getresgid gid_t *, rgidp, gid_t *, egidp, gid_t *, sgidp
+#define SYSCALL_ARGS_setxattr const char *, pathname, const char *, name, const void *, value, size_t, size, int, flags
+#define SYSCALL_ARGS_lsetxattr const char *, pathname, const char *, name, const void *, value, size_t, size, int, flags
+#define SYSCALL_ARGS_fsetxattr int, fd, const char *, name, const void *, value, size_t, size, int, flags
+#define SYSCALL_ARGS_getxattr const char *, pathname, const char *, name, void *, value, size_t, size
+#define SYSCALL_ARGS_lgetxattr const char *, pathname, const char *, name, void *, value, size_t, size
+#define SYSCALL_ARGS_fgetxattr int, fd, const char *, name, void *, value, size_t, size
+#define SYSCALL_ARGS_listxattr const char *, pathname, char *, list, size_t, size
+#define SYSCALL_ARGS_llistxattr const char *, pathname, char *, list, size_t, size
+#define SYSCALL_ARGS_flistxattr int, fd, char *, list, size_t, size
+#define SYSCALL_ARGS_removexattr const char *, pathname, const char *, name
+#define SYSCALL_ARGS_lremovexattr const char *, pathname, const char *, name
+#define SYSCALL_ARGS_fremovexattr int, fd, const char *, name
+#define SYSCALL_ARGS_setfsuid uid_t, uid
+#define SYSCALL_ARGS_setfsgid gid_t, gid
 #define SYSCALL_ARGS_times struct tms *, tbuf
 #define SYSCALL_ARGS_setpgid pid_t, pid, pid_t, pgid
 #define SYSCALL_ARGS_getpgid pid_t, pid

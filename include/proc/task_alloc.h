@@ -5,8 +5,9 @@ struct sighand_struct;
 struct signal_struct;
 struct task_struct;
 
-#define RESERVED_THREADS 64  /* pids that fork leaves for exec's and the kernel's needs */
-extern unsigned max_threads; /* [immutable after fork_init] */
+#define MIN_THREADS 20		/* as Linux bounds what it takes from the memory there is */
+#define MAX_THREADS 0x3fffffff	/* as many as a futex's word can tell apart */
+extern unsigned max_threads;	/* /proc/sys/kernel/threads-max; a word is read whole */
 
 /* All return NULL when out of memory; thread context. */
 struct task_struct *dup_task_struct(struct task_struct *orig); /* usage 2 */

@@ -52,6 +52,7 @@
 #define PF_WQ_WORKER  0x00000020
 #define PF_FORKNOEXEC 0x00000040
 #define PF_SIGNALED   0x00000400
+#define PF_NPROC_EXCEEDED 0x00001000 /* set_user() found too many tasks: exec looks again */
 #define PF_KTHREAD    0x00200000
 #define PF_NO_SETAFFINITY 0x04000000
 
@@ -70,6 +71,9 @@
 #define MAX_PRIO       140
 #define DEFAULT_PRIO   120
 
+/* What a number can be besides a task's. */
+enum pid_type { PIDTYPE_PGID, PIDTYPE_SID, NR_PID_TYPES };
+
 struct sched_class;
 struct mm_struct;
 struct files_struct;
@@ -80,6 +84,7 @@ struct cfs_rq;
 struct completion;
 struct file;
 struct fgraph_stack;
+struct user_struct;
 
 /* A callback after a grace period, see call_rcu() in <sched/sched.h>. */
 struct rcu_head {
@@ -108,6 +113,12 @@ struct sched_stat {
 struct sched_rt_entity {
 	struct list_head run_list; /* [r] */
 	s64 time_slice;            /* [r] RR: ns left */
+	u64 timeout;               /* [r] ns since it last slept, by ticks: RLIMIT_RTTIME */
+};
+
+/* What read(2), write(2) and their relatives have done: bytes and calls. Locks: t the task itself. */
+struct task_io {
+	u64 rchar, wchar, syscr, syscw; /* [t] */
 };
 
 /*
@@ -169,13 +180,15 @@ struct task_struct {
 	u64 nvcsw, nivcsw;                     /* [r] voluntary and involuntary switches */
 	u64 start_time;                        /* [I] ns since boot */
 	u64 utime, stime;                      /* [t] ns */
+	struct task_io io;                     /* [t] */
 
 	pid_t pid, tgid;                /* [I] thread and process id */
 	char comm[TASK_COMM_LEN];       /* [t writes; readers may see a mix while it changes] */
 	u32 comm_noted;                 /* [a] tracing knows pid and comm, since its round of this number; 0: not */
 	struct task_struct *parent;     /* [T] who gets SIGCHLD and may wait */
-	struct list_head children;      /* [T] */
-	struct list_head sibling;       /* [T] in parent's children */
+	struct list_head children;      /* [T] that live, or whose threads do */
+	struct list_head zombies;       /* [T] children that can be waited for, in the order of their deaths */
+	struct list_head sibling;       /* [T] in one of the parent's two */
 	struct list_head tasks;         /* [T] all processes (group leaders) */
 	struct list_head thread_group;  /* [T] threads of this process, the leader's is the head */
 	struct task_struct *group_leader; /* [I] */
@@ -206,6 +219,10 @@ struct task_struct {
 	void *kthread_data;             /* [I] struct kthread */
 	u32 uid, euid, gid, egid;       /* [t] */
 	u32 suid, sgid;                 /* [t] saved ids */
+	u32 fsuid, fsgid;               /* [t] those that count for files: euid and egid, but for setfsuid and access */
+	bool no_new_privs;              /* [t] exec gives no rights, for good */
+	u32 self_exec_id;               /* [t] counts the programs it has executed */
+	struct user_struct *user;       /* [t, RCU] counts for uid's tasks, with a reference */
 	struct group_info *groups;      /* [t] supplementary groups, shared by reference; NULL: none */
 	void *robust_list;              /* [t] user address of the list of held futexes */
 	int pdeath_signal;              /* [t] to send when the parent ends, 0 none */

@@ -27,6 +27,13 @@ static inline void put_task_struct(struct task_struct *t)
 	if (atomic_dec_and_test(&t->usage))
 		__put_task_struct(t);
 }
+static inline void task_io_add(struct task_io *sum, const struct task_io *io)
+{
+	sum->rchar += READ_ONCE(io->rchar);
+	sum->wchar += READ_ONCE(io->wchar);
+	sum->syscr += READ_ONCE(io->syscr);
+	sum->syscw += READ_ONCE(io->syscw);
+}
 static inline bool is_idle_task(const struct task_struct *t)
 {
 	return t->flags & PF_IDLE;

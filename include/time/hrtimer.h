@@ -3,6 +3,7 @@
 
 #include <lib/rbtree.h>
 #include <lib/types.h>
+#include <time/ktime.h>
 
 enum hrtimer_restart {
 	HRTIMER_NORESTART,
@@ -26,6 +27,13 @@ struct hrtimer {
 	void *data;                     /* the callback's */
 };
 
+/* A queued timer as /proc/timer_list shows it. */
+struct hrtimer_view {
+	const struct hrtimer *timer; /* an address only: it may be gone */
+	enum hrtimer_restart (*function)(struct hrtimer *);
+	ktime_t expires;
+};
+
 void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *));
 /* Queue on this CPU (moving it there), at an absolute time. Any context but nmi. */
 void hrtimer_start(struct hrtimer *t, ktime_t expires);
@@ -33,9 +41,11 @@ void hrtimer_start(struct hrtimer *t, ktime_t expires);
 int hrtimer_try_to_cancel(struct hrtimer *t);
 int hrtimer_cancel(struct hrtimer *t); /* waits for a running callback. Not from the callback itself. */
 bool hrtimer_active(const struct hrtimer *t); /* queued, or its callback runs */
-/* Move expires past `now` by whole intervals; returns how many. */
+/* Move expires past `now` by whole intervals; returns how many. From the callback, or while t is not queued. */
 u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval);
 void hrtimer_interrupt(void); /* by the timer driver's handler: runs what is due, sets the next event */
+/* The timers that wait on a CPU, soonest first: at most n into `to`, without their links. Returns how many. */
+unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n);
 void hrtimers_init(void);     /* boot */
 void hrtimers_init_cpu(void); /* each CPU, interrupts off */
 /*
@@ -61,3 +71,5 @@ void tick_nohz_idle_enter(void);
 void tick_nohz_idle_exit(void);
 /* Real-time interval timer (setitimer): ITIMER_REAL's callback, for fork's hrtimer_init of signal->real_timer. */
 enum hrtimer_restart it_real_fn(struct hrtimer *t);
+/* Current has taken SIGALRM: start its process's interval timer again if that has an interval. siglock held. */
+void posixtimer_rearm_itimer(void);

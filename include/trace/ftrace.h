@@ -48,7 +48,8 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip, struct 
 /* A set of sites, one bit a record. An empty filter means every site, an empty notrace set none. */
 struct ftrace_set {
 	unsigned long *bits; /* [ftrace_lock] NULL: empty */
-	unsigned count;      /* [ftrace_lock] bits set */
+	unsigned count;      /* [ftrace_lock] bits set, and one more while modules are waited for */
+	bool waits;          /* [ftrace_lock] for modules: a filter, then, even without a bit (ftrace_modules.c) */
 };
 /* Locks: l ftrace_lock (changes; callers read under it being parked), I immutable while registered. */
 struct ftrace_ops {

@@ -32,6 +32,7 @@ struct trace_event_file {
 	struct ring_buffer_per_cpu *const *buffers; /* [I] the array's, by CPU */
 	u32 flags;                           /* [e, a; read by probes] EVENT_FILE_* */
 	unsigned soft_users;                 /* [e] who need the probe, whether it is on or not */
+	bool switched_on;                    /* [e] by the request that is being carried out */
 	u16 type;                            /* [I] of its records */
 	u16 other_pid;                       /* [I] offset of the pid of a second task that it is about; 0: none */
 	struct event_filter *filter;         /* [e, RCU; read by probes] NULL: none */

@@ -9,7 +9,8 @@
  *     register_trace_sched_wakeup(probe, data);  // void probe(void *data, struct task_struct *p)
  *
  * DEFINE_TRACE_FN names two functions besides: one that is called before the first probe is there (its -errno refuses
- * the probe), one when the last is gone. Both may sleep; the lock of all registrations is held.
+ * the probe), one when the last is gone. Both may sleep; the lock of all registrations is held. Static keys that they
+ * count (static_key_inc_later) are switched with the tracepoint's own.
  *
  * Probes run with preemption off and must follow the rules of the context they are called in. After unregister,
  * tracepoint_synchronize_unregister() waits until no probe can be running any more.
@@ -29,7 +30,7 @@ struct tracepoint {
 	const char *name;      /* [immutable] */
 	struct static_key key; /* on while there is a probe */
 	int (*regfunc)(void);    /* [immutable] before the key goes on; NULL: nothing to do */
-	void (*unregfunc)(void); /* [immutable] after it has gone off */
+	void (*unregfunc)(void); /* [immutable] no probe is left; the key goes off with the next switch */
 	struct tracepoint_func *funcs; /* [tracepoints_mutex for changes, RCU for callers] NULL: none */
 };
 
@@ -38,6 +39,25 @@ struct tracepoint {
 int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data);
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data);
 void tracepoint_synchronize_unregister(void);
+/*
+ * The same for many probes: each of these publishes its change, and tracepoint_switch() completes all that were made
+ * since, in one stop of the machine and at most one grace period. Until then a first probe need not be called yet, and
+ * a probe that was removed may still be.
+ */
+int tracepoint_probe_register_later(struct tracepoint *tp, void *probe, void *data);
+int tracepoint_probe_unregister_later(struct tracepoint *tp, void *probe, void *data);
+void tracepoint_switch(void);
+
+/*
+ * A set of probes with the same data, in one stop. Registered in this order, removed in the opposite one: all of them,
+ * or a -errno and no probe of them can be running any more, as after unregister. Thread context; sleep.
+ */
+struct tracepoint_probe {
+	struct tracepoint *tp;
+	void *probe;
+};
+int tracepoint_probes_register(const struct tracepoint_probe *probes, unsigned n, void *data);
+void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigned n, void *data);
 
 #define TP_PROTO(...) __VA_ARGS__
 #define TP_ARGS(...)  __VA_ARGS__

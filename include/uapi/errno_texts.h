@@ -40,5 +40,6 @@
 [ELOOP] = "Too many levels of symbolic links",
 [ENODATA] = "No data available",
 [EOVERFLOW] = "Value too large for defined data type",
+[ELIBBAD] = "Accessing a corrupted shared library",
 [EOPNOTSUPP] = "Operation not supported",
 [ETIMEDOUT] = "Connection timed out",

@@ -31,6 +31,7 @@
 #define FD_CLOEXEC      1
 #define O_ASYNC         020000
 #define O_DSYNC         010000
+#define O_NOATIME       01000000
 #define O_PATH          010000000
 #define __FMODE_EXEC    040 /* inside the kernel: open for execve */
 

@@ -50,6 +50,7 @@ struct kstat {
 #define ATTR_ATIME 16u
 #define ATTR_MTIME 32u
 #define ATTR_TOUCH 64u /* the times are "now": who may write the file may set them */
+#define ATTR_KILL_PRIV 128u /* set-user-id and set-group-id bits go by it */
 struct iattr {
 	unsigned valid; /* ATTR_* */
 	mode_t mode;

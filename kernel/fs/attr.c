@@ -1,7 +1,9 @@
 /* Changing what a file is: chmod, chown, truncate; and asking what one may do: access. */
 #include "files.h"
 
+#include <proc/cred.h>
 #include <proc/syscall.h>
+#include <uapi/mount.h>
 
 int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr)
 {
@@ -20,11 +22,15 @@ int change_path(int dfd, const char __user *name, unsigned how, const struct iat
 int change_fd(unsigned fd, const struct iattr *attr)
 {
 	struct fd f = fdget(fd);
+	struct path path;
 	int err;
 
 	if (!f.file)
 		return -EBADF;
-	err = f.file->f_flags & O_PATH ? -EBADF : notify_change(f.file->f_dentry, attr);
+	path = file_path(f.file);
+	err = f.file->f_flags & O_PATH ? -EBADF : mnt_want_write(&path);
+	if (!err)
+		err = notify_change(path.dentry, attr);
 	fdput(f);
 	return err;
 }
@@ -48,11 +54,11 @@ SYSCALL_DEFINE2(fchmod, unsigned, fd, mode_t, mode)
 	return change_fd(fd, &attr);
 }
 
-/* -1 leaves an id as it is. */
+/* -1 leaves an id as it is. What gave its runner the old owner's rights must not give him the new one's. */
 static struct iattr chown_attr(uid_t uid, gid_t gid)
 {
 	return (struct iattr){
-		.valid = (uid != (uid_t)-1 ? ATTR_UID : 0) | (gid != (gid_t)-1 ? ATTR_GID : 0),
+		.valid = ATTR_KILL_PRIV | (uid != (uid_t)-1 ? ATTR_UID : 0) | (gid != (gid_t)-1 ? ATTR_GID : 0),
 		.uid = uid,
 		.gid = gid,
 	};
@@ -96,7 +102,11 @@ SYSCALL_DEFINE2(truncate, const char __user *, name, loff_t, size)
 	if (!err && S_ISREG(path.dentry->d_inode->i_mode))
 		err = inode_permission(path.dentry->d_inode, MAY_WRITE);
 	if (!err)
+		err = get_write_access(path.dentry->d_inode);
+	if (!err) {
 		err = vfs_truncate(path.dentry->d_inode, path.dentry, size);
+		put_write_access(path.dentry->d_inode);
+	}
 	path_put(&path);
 	return err;
 }
@@ -114,38 +124,41 @@ SYSCALL_DEFINE2(ftruncate, unsigned, fd, loff_t, size)
 	return err;
 }
 
-/* access(2) asks for the real user: exchange the ids for the question. */
-static int access_as_real(const struct path *path, int mode)
+/* May the caller, as the ids for files are now, do `mode` with this name? */
+static int access_path(int dfd, const char __user *name, unsigned how, int mode)
 {
-	u32 euid = current->euid, egid = current->egid;
-	int err;
+	struct path path;
+	struct inode *inode;
+	int err = user_path_at(dfd, name, how, &path);
 
-	current->euid = current->uid;
-	current->egid = current->gid;
-	err = inode_permission(path->dentry->d_inode, mode);
-	current->euid = euid;
-	current->egid = egid;
+	if (err)
+		return err;
+	inode = path.dentry->d_inode;
+	if ((mode & X_OK) && S_ISREG(inode->i_mode) && path.mnt && (path.mnt->mnt_flags & MS_NOEXEC))
+		err = -EACCES;
+	if (!err)
+		err = inode_permission(inode, mode);
+	if (!err && (mode & W_OK) && !is_special(inode))
+		err = mnt_want_write(&path);
+	path_put(&path);
 	return err;
 }
 
+/* access(2) asks for the real user, on the way to the file as well. */
 static long do_faccessat(int dfd, const char __user *name, int mode, int flags)
 {
-	struct path path;
 	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
-	int err;
+	struct fsids old;
+	long err;
 
 	if ((mode & ~(R_OK | W_OK | X_OK)) || (flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)))
 		return -EINVAL;
-	err = user_path_at(dfd, name, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &path);
-	if (err)
-		return err;
+	how |= flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0;
 	if (flags & AT_EACCESS)
-		err = inode_permission(path.dentry->d_inode, mode);
-	else
-		err = access_as_real(&path, mode);
-	if (!err && (mode & W_OK) && !S_ISCHR(path.dentry->d_inode->i_mode))
-		err = mnt_want_write(&path);
-	path_put(&path);
+		return access_path(dfd, name, how, mode);
+	old = override_fsids();
+	err = access_path(dfd, name, how, mode);
+	revert_fsids(old);
 	return err;
 }
 

@@ -41,16 +41,15 @@ static int debugfs_fill_super(struct super_block *sb, const char *options)
 	return 0;
 }
 
-/* The first mount of debugfs brings tracefs with it; it stays where it is for later ones. */
+/* Each mount of debugfs brings tracefs with it. */
 static int debugfs_mounted(struct mount *mnt)
 {
 	struct dentry *dir = d_find_child(mnt->mnt_root, "tracing", 7);
-	int err = 0;
+	int err;
 
 	if (!dir)
 		return -ENOENT;
-	if (!dir->d_mounted)
-		err = mount_inside(mnt, dir, "tracefs", "tracefs");
+	err = mount_inside(mnt, dir, "tracefs", "tracefs");
 	dput(dir);
 	return err;
 }

@@ -93,6 +93,8 @@ static int kmsg_open(struct inode *inode, struct file *f)
 	f->private_data = NULL;
 	if (!(f->f_mode & FMODE_READ))
 		return 0;
+	if (!log_may_read())
+		return -EPERM;
 	r = kmalloc(sizeof(*r), GFP_KERNEL);
 	if (!r)
 		return -ENOMEM;

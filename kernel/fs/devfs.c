@@ -1,5 +1,12 @@
-/* devtmpfs: the device files of drivers, and from a device's number to its operations. */
+/*
+ * devtmpfs: the device files of drivers, and from a device's number to its operations.
+ *
+ * The tree is a ramfs: root may make and remove in it what he likes (mount points, links, nodes of his own),
+ * and what drivers add and remove comes and goes beside that. A node finds its driver by its number when it
+ * is opened, whoever made it.
+ */
 #include "internal.h"
+#include "ramfs.h"
 
 #include <fs/libfs.h>
 #include <kernel/printk.h>
@@ -12,11 +19,11 @@ DECLARE_TABLE(devices, const struct device_node);
 #define MAX_ADDED 64
 /* What device_add has been given. Locks: m devfs_mutex. */
 static struct {
-	const struct device_node *dev;	    /* [m for changes; release, acquire] NULL: none any more */
-	const char *alias_folder, *alias;   /* [m] NULL: no second name */
+	const struct device_node *dev;	  /* [m for changes; release, acquire] NULL: none any more */
+	const char *alias_folder, *alias; /* [m] NULL: no second name */
 } added[MAX_ADDED];
-static unsigned nr_added;			   /* [m for changes; read with acquire] only grows */
-static struct super_block *devfs_sb;		   /* [devfs_mutex] NULL: not mounted yet */
+static unsigned nr_added;	     /* [m for changes; read with acquire] only grows */
+static struct super_block *devfs_sb; /* [devfs_mutex] NULL: not mounted yet */
 static DEFINE_MUTEX(devfs_mutex);
 
 static const struct device_node *find_device(dev_t rdev)
@@ -31,6 +38,19 @@ static const struct device_node *find_device(dev_t rdev)
 	}
 	for_each_in_table(devices, dev) if (dev->rdev == rdev) return dev;
 	return NULL;
+}
+
+const struct device_node *device_next(unsigned *at)
+{
+	const struct device_node *const *table = __start_ptrs_devices;
+	unsigned nr = __stop_ptrs_devices - __start_ptrs_devices, n = smp_load_acquire(&nr_added);
+	const struct device_node *dev = NULL;
+
+	while (!dev && *at < nr + n) {
+		dev = *at < nr ? table[*at] : smp_load_acquire(&added[*at - nr].dev);
+		++*at;
+	}
+	return dev;
 }
 
 /* A device file made by mknod finds its driver when it is opened. */
@@ -65,33 +85,62 @@ void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev)
 		inode->i_fop = &no_device_fops; /* there are no block devices; sockets are not opened */
 }
 
+/* [m] A root-owned name in a directory of the tree: a link when it has a target. -EEXIST: somebody was first.
+ */
+static int devfs_make(struct dentry *dir, const char *name, mode_t mode, dev_t rdev, const char *target)
+{
+	struct inode *inode = dir->d_inode;
+	unsigned len = strlen(name);
+	struct dentry *d;
+	int err;
+
+	mutex_lock(&inode->i_lock);
+	d = lookup_one(dir, name, len, name_hash(name, len));
+	if (IS_ERR(d))
+		err = PTR_ERR(d);
+	else if (d->d_inode)
+		err = -EEXIST;
+	else if (target)
+		err = inode->i_op->symlink(inode, d, target);
+	else if (S_ISDIR(mode))
+		err = inode->i_op->mkdir(inode, d, mode);
+	else
+		err = inode->i_op->mknod(inode, d, mode, rdev);
+	if (!err)
+		d->d_inode->i_uid = d->d_inode->i_gid = 0;
+	mutex_unlock(&inode->i_lock);
+	if (!IS_ERR(d))
+		dput(d);
+	return err;
+}
+
 static int devfs_create(const struct device_node *dev)
 {
-	struct dentry *d =
-		simple_create_file(devfs_sb->s_root, dev->name, dev->mode, &chrdev_fops, dev->data);
-
-	if (IS_ERR(d))
-		return PTR_ERR(d);
-	d->d_inode->i_rdev = dev->rdev;
-	return 0;
+	return devfs_make(devfs_sb->s_root, dev->name, dev->mode, dev->rdev, NULL);
 }
 
 /* [m] A folder of the root, which is made when it is wanted first, with a reference; ERR_PTR. */
 static struct dentry *devfs_folder(const char *name)
 {
-	struct dentry *d = d_find_child(devfs_sb->s_root, name, strlen(name));
+	int err = devfs_make(devfs_sb->s_root, name, S_IFDIR | 0755, 0, NULL);
+	struct dentry *d = NULL;
 
-	if (d)
+	if (!err || err == -EEXIST)
+		d = d_find_child(devfs_sb->s_root, name, strlen(name));
+	if (!d)
+		return ERR_PTR(err ? err : -ENOENT);
+	if (S_ISDIR(d->d_inode->i_mode))
 		return d;
-	d = simple_create_dir(devfs_sb->s_root, name, 0755, NULL);
-	return IS_ERR(d) ? d : dget(d);
+	dput(d);
+	return ERR_PTR(-ENOTDIR);
 }
 
 /* [m] The link, if the i'th has one: its target is the device's name as seen from the folder. */
 static int create_alias(unsigned i)
 {
 	char target[64];
-	struct dentry *folder, *d;
+	struct dentry *folder;
+	int err;
 
 	if (!added[i].alias)
 		return 0;
@@ -99,20 +148,41 @@ static int create_alias(unsigned i)
 	if (IS_ERR(folder))
 		return PTR_ERR(folder);
 	snprintf(target, sizeof(target), "../%s", added[i].dev->name);
-	d = simple_create_symlink(folder, added[i].alias, target);
+	err = devfs_make(folder, added[i].alias, S_IFLNK, 0, target);
 	dput(folder);
-	return IS_ERR(d) ? PTR_ERR(d) : 0;
+	return err;
+}
+
+/* [m] If it is still what we made: a node of this number, or (rdev 0) a link. */
+static void devfs_remove(struct dentry *dir, const char *name, dev_t rdev)
+{
+	struct inode *inode = dir->d_inode, *victim;
+	unsigned len = strlen(name);
+	struct dentry *d;
+
+	mutex_lock(&inode->i_lock);
+	d = lookup_one(dir, name, len, name_hash(name, len));
+	victim = IS_ERR(d) ? NULL : d->d_inode;
+	if (victim && (rdev ? S_ISCHR(victim->i_mode) && victim->i_rdev == rdev : S_ISLNK(victim->i_mode)))
+		inode->i_op->unlink(inode, d);
+	mutex_unlock(&inode->i_lock);
+	if (!IS_ERR(d))
+		dput(d);
 }
 
 /* [m] */
-static void remove_child(struct dentry *parent, const char *name)
+static void remove_alias(unsigned i)
 {
-	struct dentry *d = d_find_child(parent, name, strlen(name));
+	struct dentry *folder;
 
-	if (!d)
+	if (!added[i].alias)
 		return;
-	simple_remove(d);
-	dput(d);
+	folder = d_find_child(devfs_sb->s_root, added[i].alias_folder, strlen(added[i].alias_folder));
+	if (!folder)
+		return;
+	if (S_ISDIR(folder->d_inode->i_mode))
+		devfs_remove(folder, added[i].alias, 0);
+	dput(folder);
 }
 
 /* [m] Where the node is, or (NULL) the first free place; MAX_ADDED: nowhere. */
@@ -170,13 +240,8 @@ void device_remove(const struct device_node *dev)
 	i = find_added(dev);
 	if (i < MAX_ADDED) {
 		if (devfs_sb) {
-			struct dentry *folder = added[i].alias ? devfs_folder(added[i].alias_folder) : NULL;
-
-			if (folder && !IS_ERR(folder)) {
-				remove_child(folder, added[i].alias);
-				dput(folder);
-			}
-			remove_child(devfs_sb->s_root, dev->name);
+			remove_alias(i);
+			devfs_remove(devfs_sb->s_root, dev->name, dev->rdev);
 		}
 		smp_store_release(&added[i].dev, NULL);
 	}
@@ -206,18 +271,14 @@ static int devfs_populate(void)
 		if (!err && create_alias(i))
 			pr_warn("devtmpfs: no second name %s for %s\n", added[i].alias, added[i].dev->name);
 	}
-	for (unsigned i = 0; i < ARRAY_SIZE(dev_links) && !err; i++) {
-		struct dentry *d =
-			simple_create_symlink(devfs_sb->s_root, dev_links[i].name, dev_links[i].target);
-
-		err = IS_ERR(d) ? PTR_ERR(d) : 0;
-	}
+	for (unsigned i = 0; i < ARRAY_SIZE(dev_links) && !err; i++)
+		err = devfs_make(devfs_sb->s_root, dev_links[i].name, S_IFLNK, 0, dev_links[i].target);
 	return err;
 }
 
 static int devfs_fill_super(struct super_block *sb, const char *options)
 {
-	int err = simple_fill_super(sb, TMPFS_MAGIC, 0755, NULL);
+	int err = ramfs_fill_super(sb, options);
 
 	if (err)
 		return err;

@@ -4,7 +4,7 @@
 #include <proc/syscall.h>
 #include <uapi/termios.h>
 
-#define SETFL_MASK (O_APPEND | O_NONBLOCK) /* what F_SETFL may change here */
+#define SETFL_MASK (O_APPEND | O_NONBLOCK | O_NOATIME) /* what F_SETFL may change here */
 
 /* Another thread may change other bits at the same time. */
 static void set_flags(struct file *f, u32 mask, u32 value)
@@ -29,6 +29,8 @@ static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long ar
 	case F_GETFL:
 		return f->f_flags;
 	case F_SETFL:
+		if ((arg & O_NOATIME & ~f->f_flags) && !inode_owner_or_capable(f->f_inode))
+			return -EPERM;
 		set_flags(f, SETFL_MASK, arg);
 		return 0;
 	case F_GETPIPE_SZ:

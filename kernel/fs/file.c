@@ -470,6 +470,20 @@ struct file *fget_task(struct task_struct *task, unsigned fd)
 	return f;
 }
 
+bool fd_cloexec_task(struct task_struct *task, unsigned fd)
+{
+	struct files_struct *files = get_task_files(task);
+	bool cloexec;
+
+	if (!files)
+		return false;
+	spin_lock(&files->lock);
+	cloexec = fd < files->max && test_bit(fd, files->cloexec);
+	spin_unlock(&files->lock);
+	put_files_struct(files);
+	return cloexec;
+}
+
 void files_init(void)
 {
 	files_cache = kmem_cache_create("files_cache", sizeof(struct files_struct), 0, SLAB_PANIC, NULL);

@@ -64,6 +64,22 @@ static __always_inline struct fd fdget_pos(unsigned fd)
 	return f;
 }
 
+/* For /proc/<pid>/io: a call has read or written (res < 0: or not). Returns res. */
+static __always_inline ssize_t account_read(ssize_t res)
+{
+	current->io.syscr++;
+	if (likely(res > 0))
+		current->io.rchar += res;
+	return res;
+}
+static __always_inline ssize_t account_write(ssize_t res)
+{
+	current->io.syscw++;
+	if (likely(res > 0))
+		current->io.wchar += res;
+	return res;
+}
+
 static inline void fdput(struct fd f)
 {
 	if (unlikely(f.flags & FDPUT_FPUT) && f.file)

@@ -95,12 +95,23 @@ struct dentry *walk_last(struct nameidata *nd);
 int follow_link(struct nameidata *nd, struct dentry *link);
 /* Before sleeping: references for nd->path, and the lock dropped. [dcache_lock] */
 void walk_unlock(struct nameidata *nd);
+/* What covers d as seen through mnt: several mounts may show one tree, each covered by others. [dcache_lock] NULL */
+static inline struct mount *mounted_at(const struct mount *mnt, const struct dentry *d)
+{
+	struct mount *over = d->d_mounted;
+
+	while (over && over->mnt_at.mnt != mnt)
+		over = over->mnt_next_here;
+	return over;
+}
 /* Into d and what is mounted there. [dcache_lock] */
 static inline void step_into(struct nameidata *nd, struct dentry *d)
 {
-	while (unlikely(d->d_mounted)) {
-		nd->path.mnt = d->d_mounted;
-		d = d->d_mounted->mnt_root;
+	struct mount *over;
+
+	while (unlikely(d->d_mounted) && (over = mounted_at(nd->path.mnt, d))) {
+		nd->path.mnt = over;
+		d = over->mnt_root;
 	}
 	nd->path.dentry = d;
 }
@@ -114,6 +125,8 @@ void path_free_names(struct nameidata *nd);
 /* The dentry (maybe negative) of nd->last in parent, whose i_lock is held; with a reference. ERR_PTR. */
 struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len, u32 hash);
 
+/* The n-th mount, in mount order, with a reference; NULL: there are fewer. */
+struct mount *nth_mount(unsigned n);
 struct mount *mount_of(struct super_block *sb); /* its first mount, with a reference; NULL: not mounted */
 void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev); /* operations of devices and fifos */
 extern const struct file_operations fifo_fops;
@@ -122,10 +135,24 @@ void pipe_init(void);
 int rootfs_populate(struct dentry *root); /* /dev/console, for a root without an initramfs of its own */
 
 /* File table. */
+/* ERR_PTR: -ENFILE (there are files_max, and we are not root), -ENOMEM. */
 struct file *alloc_empty_file(unsigned flags);
+extern u64 files_max;	   /* [read and written whole] sysctl */
+u64 nr_open_files(void);   /* of the whole system */
 void free_empty_file(struct file *f);
 int vfs_open(const struct path *path, struct file *f); /* takes over the path's references when it returns 0 */
 struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode);
+bool in_group_p(gid_t gid); /* is it one of the caller's groups, as they count for files? Any context */
+/* Is the file the caller's own, or is he root? Any context. */
+bool inode_owner_or_capable(const struct inode *inode);
+/* A new inode that goes into `dir`: a set-group-id directory hands its group down. The inode is the caller's alone. */
+void inode_init_owner(struct inode *inode, const struct inode *dir);
+/* Before a write: somebody else than root takes its set-id bits from the file. [i_lock] */
+void file_remove_privs(struct inode *inode);
+static inline bool is_special(const struct inode *inode) /* a device or fifo: what is written goes elsewhere */
+{
+	return S_ISCHR(inode->i_mode) || S_ISBLK(inode->i_mode) || S_ISFIFO(inode->i_mode);
+}
 int may_create(struct inode *dir, struct dentry *dentry);
 int may_delete(struct inode *dir, struct dentry *victim, bool is_dir);
 int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode);

@@ -1,5 +1,5 @@
 /* Reading and writing files from inside the kernel, and sendfile(2). */
-#include "internal.h"
+#include "files.h"
 
 #include <mm/page.h>
 #include <proc/signal.h>
@@ -94,7 +94,7 @@ SYSCALL_DEFINE4(sendfile64, unsigned, out_fd, unsigned, in_fd, loff_t __user *, 
 	res = -EFAULT;
 	if (upos && copy_from_user(&pos, upos, sizeof(pos)))
 		goto put;
-	res = do_sendfile(out, in, &pos, min(n, MAX_RW_COUNT));
+	res = account_write(account_read(do_sendfile(out, in, &pos, min(n, MAX_RW_COUNT))));
 	if (!upos)
 		in->f_pos = pos;
 	else if (put_user(pos, upos))

@@ -4,8 +4,10 @@
 #include <fs/libfs.h>
 #include <mm/slab.h>
 
-/* For directories that only the kernel fills: creating a file gives EACCES, everything else EPERM (no
- * operation). */
+/*
+ * For directories that only the kernel fills: creating a file gives EACCES unless the super block says otherwise,
+ * everything else EPERM (no operation).
+ */
 int simple_lookup(struct inode *dir, struct dentry *dentry)
 {
 	d_add(dentry, NULL);
@@ -14,7 +16,7 @@ int simple_lookup(struct inode *dir, struct dentry *dentry)
 
 int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
-	return -EACCES;
+	return dir->i_sb->s_create_error ?: -EACCES;
 }
 
 static const struct inode_operations simple_dir_iops = {.lookup = simple_lookup, .create = simple_no_create};

@@ -14,6 +14,7 @@ DECLARE_TABLE(filesystems, const struct file_system_type);
 DEFINE_MUTEX(mount_mutex);
 static LIST_HEAD(mounts);     /* [mount_mutex, dcache_lock for changes] in mount order */
 static unsigned next_dev = 1; /* [mount_mutex] minor numbers of anonymous devices, major 0 */
+static unsigned next_id = 1;  /* [mount_mutex] of /proc/<pid>/mountinfo */
 struct mount *root_mount;
 
 /* The one super block of each `single` file system. */
@@ -94,6 +95,7 @@ static struct mount *alloc_mount(struct super_block *sb, const char *source, uns
 	if (!mnt)
 		return NULL;
 	atomic_set(&mnt->mnt_count, 1);
+	mnt->mnt_id = next_id++;
 	mnt->mnt_sb = sb;
 	mnt->mnt_root = dget(sb->s_root);
 	mnt->mnt_flags = flags & MNT_KEPT;
@@ -102,7 +104,9 @@ static struct mount *alloc_mount(struct super_block *sb, const char *source, uns
 	return mnt;
 }
 
-/* [mount_mutex] Into the tree: takes over the references of `at`. -EBUSY: this file system is there already.
+/*
+ * [mount_mutex] Into the tree: takes over the references of `at`. -EBUSY: the same file system is what is seen there
+ * already, as on Linux; another one covers it. -EAGAIN: somebody else has just mounted there: the walk must see that.
  */
 static int attach_mount(struct mount *mnt, const struct path *at)
 {
@@ -110,12 +114,15 @@ static int attach_mount(struct mount *mnt, const struct path *at)
 	int err = 0;
 
 	spin_lock(&dcache_lock);
-	if (d->d_mounted || d == mnt->mnt_root)
+	if (mounted_at(at->mnt, d))
+		err = -EAGAIN;
+	else if (d == at->mnt->mnt_root && d == mnt->mnt_root)
 		err = -EBUSY;
 	else if (d->d_flags & DCACHE_UNLINKED)
 		err = -ENOENT;
 	if (!err) {
 		mnt->mnt_at = *at;
+		mnt->mnt_next_here = d->d_mounted;
 		d->d_mounted = mnt;
 		list_add_tail(&mnt->mnt_list, &mounts);
 	}
@@ -193,14 +200,41 @@ int mount_inside(struct mount *at, struct dentry *dir, const char *source, const
 	return err;
 }
 
-static int do_remount(const struct path *at, unsigned flags)
+/* Options of a file system that has no use for any are ignored. */
+static int do_remount(const struct path *at, unsigned flags, const char *options)
 {
+	struct super_block *sb = at->mnt->mnt_sb;
+	int err = 0;
+
 	if (at->dentry != at->mnt->mnt_root)
 		return -EINVAL;
 	mutex_lock(&mount_mutex);
-	at->mnt->mnt_flags = flags & MNT_KEPT;
+	if (options && sb->s_op && sb->s_op->remount)
+		err = sb->s_op->remount(sb, options);
+	if (!err)
+		at->mnt->mnt_flags = flags & MNT_KEPT;
 	mutex_unlock(&mount_mutex);
-	return 0;
+	return err;
+}
+
+/* One try at a walked path, whose references it takes over when it mounts something (0 and no remount). */
+static int mount_on(struct path *at, const char *source, const char *type, unsigned long flags, const char *data)
+{
+	int err;
+
+	if (flags & MS_REMOUNT)
+		err = do_remount(at, flags, data);
+	else if (!type)
+		err = -EINVAL;
+	else if (!S_ISDIR(at->dentry->d_inode->i_mode))
+		err = -ENOTDIR;
+	else {
+		err = mount_at(at, source, type, flags, data);
+		if (!err)
+			return 0; /* the mount has the references */
+	}
+	path_put(at);
+	return err;
 }
 
 int do_mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)
@@ -210,23 +244,16 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
 
 	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
 		flags &= ~MS_MGC_MSK;
-	err = kern_path_at(AT_FDCWD, target, LOOKUP_FOLLOW, &at);
-	if (err)
-		return err;
-	if (flags & ~(MNT_HARMLESS | MS_REMOUNT)) /* bind, move, shared...: not here */
-		err = -EINVAL;
-	else if (flags & MS_REMOUNT)
-		err = do_remount(&at, flags);
-	else if (!type)
-		err = -EINVAL;
-	else if (!S_ISDIR(at.dentry->d_inode->i_mode))
-		err = -ENOTDIR;
-	else {
-		err = mount_at(&at, source, type, flags, data);
-		if (!err)
-			return 0; /* the mount has the references */
-	}
-	path_put(&at);
+	do {
+		err = kern_path_at(AT_FDCWD, target, LOOKUP_FOLLOW, &at);
+		if (err)
+			return err;
+		if (flags & ~(MNT_HARMLESS | MS_REMOUNT)) { /* bind, move, shared...: not here */
+			path_put(&at);
+			return -EINVAL;
+		}
+		err = mount_on(&at, source, type, flags, data);
+	} while (err == -EAGAIN);
 	return err;
 }
 
@@ -234,15 +261,18 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
  * has. */
 static int detach_mount(struct mount *mnt, int flags)
 {
+	struct mount **link;
 	int err = 0;
 
 	spin_lock(&dcache_lock);
-	if (!mnt->mnt_at.dentry || !mnt->mnt_at.dentry->d_mounted)
-		err = -EINVAL;
+	if (!mnt->mnt_at.dentry || mounted_at(mnt->mnt_at.mnt, mnt->mnt_at.dentry) != mnt)
+		err = -EINVAL; /* the root, or gone already */
 	else if (!(flags & MNT_DETACH) && atomic_read(&mnt->mnt_count) > 2)
 		err = -EBUSY;
 	if (!err) {
-		mnt->mnt_at.dentry->d_mounted = NULL;
+		for (link = &mnt->mnt_at.dentry->d_mounted; *link != mnt; link = &(*link)->mnt_next_here)
+			;
+		*link = mnt->mnt_next_here;
 		list_del(&mnt->mnt_list);
 	}
 	spin_unlock(&dcache_lock);
@@ -396,8 +426,7 @@ void vfs_init(void)
 	pipe_init();
 }
 
-/* A mount that is not the last, with a reference, by position. */
-static struct mount *nth_mount(unsigned n)
+struct mount *nth_mount(unsigned n)
 {
 	struct mount *mnt, *found = NULL;
 
@@ -410,36 +439,6 @@ static struct mount *nth_mount(unsigned n)
 		}
 	spin_unlock(&dcache_lock);
 	return found;
-}
-
-static void show_mount(struct seq_file *m, const struct mount *mnt, char *page)
-{
-	struct path root = {(struct mount *)mnt, mnt->mnt_root};
-	char *where = d_path(&root, page, PAGE_SIZE);
-	unsigned f = mnt->mnt_flags;
-
-	seq_printf(m, "%s %s %s %s%s%s%s%s", mnt->mnt_source, IS_ERR(where) ? "?" : where,
-		   mnt->mnt_sb->s_type->name, f & MS_RDONLY ? "ro" : "rw", f & MS_NOSUID ? ",nosuid" : "",
-		   f & MS_NODEV ? ",nodev" : "", f & MS_NOEXEC ? ",noexec" : "",
-		   f & MS_NOATIME ? ",noatime" : "");
-	if (mnt->mnt_sb->s_op && mnt->mnt_sb->s_op->show_options)
-		mnt->mnt_sb->s_op->show_options(m, mnt->mnt_sb);
-	seq_puts(m, " 0 0\n");
-}
-
-int show_mounts(struct seq_file *m)
-{
-	char *page = get_free_page(GFP_KERNEL);
-	struct mount *mnt;
-
-	if (!page)
-		return -ENOMEM;
-	for (unsigned i = 0; (mnt = nth_mount(i)); i++) {
-		show_mount(m, mnt, page);
-		mntput(mnt);
-	}
-	free_page(page);
-	return 0;
 }
 
 int show_filesystems(struct seq_file *m)

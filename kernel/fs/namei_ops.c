@@ -26,8 +26,8 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	if (err)
 		return err;
 	/* In a sticky directory only the owner of the file or of the directory removes. */
-	if ((dir->i_mode & S_ISVTX) && current->euid && current->euid != inode->i_uid &&
-	    current->euid != dir->i_uid)
+	if ((dir->i_mode & S_ISVTX) && current->fsuid && current->fsuid != inode->i_uid &&
+	    current->fsuid != dir->i_uid)
 		return -EPERM;
 	if (is_dir && !S_ISDIR(inode->i_mode))
 		return -ENOTDIR;
@@ -60,7 +60,7 @@ static noinline int vfs_mknod(struct inode *dir, struct dentry *dentry, mode_t m
 
 	if (err)
 		return err;
-	if ((S_ISCHR(mode) || S_ISBLK(mode)) && current->euid)
+	if ((S_ISCHR(mode) || S_ISBLK(mode)) && current->fsuid)
 		return -EPERM;
 	return dir->i_op->mknod ? dir->i_op->mknod(dir, dentry, mode, dev) : -EPERM;
 }

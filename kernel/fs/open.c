@@ -19,8 +19,16 @@ noinline int vfs_open(const struct path *path, struct file *f)
 	f->f_op = inode->i_fop ? inode->i_fop : &path_only_fops;
 	if (unlikely(f->f_flags & O_PATH))
 		f->f_op = &path_only_fops;
+	if ((f->f_mode & FMODE_WRITE) && !is_special(inode)) {
+		err = get_write_access(inode);
+		if (err)
+			return err;
+		f->f_mode |= FMODE_WRITER;
+	}
 	if (f->f_op->open)
 		err = f->f_op->open(inode, f);
+	if (err && (f->f_mode & FMODE_WRITER))
+		put_write_access(inode);
 	/* What concerns opening only: open() may look at it (tracefs, terminals), fcntl() does not show it. */
 	f->f_flags &= ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC);
 	return err;
@@ -47,6 +55,10 @@ static int may_open(const struct path *path, int flags)
 		return flags & __FMODE_EXEC ? -EACCES : -EISDIR;
 	if ((inode->i_mode & S_IFMT) == S_IFSOCK)
 		return -ENXIO;
+	if ((S_ISCHR(inode->i_mode) || S_ISBLK(inode->i_mode)) && path->mnt && (path->mnt->mnt_flags & MS_NODEV))
+		return -EACCES;
+	if ((flags & O_NOATIME) && !inode_owner_or_capable(inode))
+		return -EPERM;
 	if (write && S_ISREG(inode->i_mode) && mnt_want_write(path))
 		return -EROFS;
 	if (flags & __FMODE_EXEC) {
@@ -156,6 +168,22 @@ static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct p
 	return err < 0 ? err : 0;
 }
 
+/* O_TRUNC: the file is emptied. One that is not open for writing counts as a writer for this time only. */
+static int handle_truncate(struct file *f)
+{
+	struct inode *inode = f->f_inode;
+	int err;
+
+	if (!S_ISREG(inode->i_mode) || !inode->i_op || !inode->i_op->setattr)
+		return 0;
+	err = get_write_access(inode);
+	if (err)
+		return err;
+	err = vfs_truncate(inode, f->f_dentry, 0);
+	put_write_access(inode);
+	return err;
+}
+
 static noinline struct file *path_openat(int dfd, const char *name, int flags, mode_t mode)
 {
 	struct file *f;
@@ -172,8 +200,8 @@ static noinline struct file *path_openat(int dfd, const char *name, int flags, m
 	if (err)
 		goto put_path;
 	f = alloc_empty_file(flags);
-	err = -ENOMEM;
-	if (!f)
+	err = IS_ERR(f) ? PTR_ERR(f) : 0;
+	if (err)
 		goto put_path;
 	if (flags & __FMODE_EXEC)
 		f->f_mode |= FMODE_EXEC;
@@ -182,9 +210,8 @@ static noinline struct file *path_openat(int dfd, const char *name, int flags, m
 		free_empty_file(f);
 		goto put_path;
 	}
-	if ((flags & O_TRUNC) && !created && S_ISREG(f->f_inode->i_mode) && f->f_inode->i_op &&
-	    f->f_inode->i_op->setattr)
-		err = vfs_truncate(f->f_inode, f->f_dentry, 0);
+	if ((flags & O_TRUNC) && !created)
+		err = handle_truncate(f);
 	if (err) {
 		fput(f);
 		return ERR_PTR(err);

@@ -276,17 +276,18 @@ static int fifo_wait_partner(struct pipe_inode_info *pipe, unsigned *ends, unsig
 	return 0;
 }
 
-/* [l] */
-static int fifo_open_wait(struct pipe_inode_info *pipe, struct file *f)
+/* [l] A pipe of pipe(2), opened through /proc/<pid>/fd, waits for nobody: its other end was there from the start. */
+static int fifo_open_wait(struct inode *inode, struct pipe_inode_info *pipe, struct file *f)
 {
 	bool rd = f->f_mode & FMODE_READ, wr = f->f_mode & FMODE_WRITE;
+	bool is_pipe = inode->i_sb == pipe_sb;
 
 	/* Who waits for us. */
 	if (rd)
 		wake_up_interruptible_all(&pipe->wr_wait);
 	if (wr)
 		wake_up_interruptible_all(&pipe->rd_wait);
-	if (rd && wr)
+	if (is_pipe || (rd && wr))
 		return 0;
 	if (f->f_flags & O_NONBLOCK)
 		return wr && !pipe->readers ? -ENXIO : 0;
@@ -310,7 +311,7 @@ static int fifo_open(struct inode *inode, struct file *f)
 	mutex_lock(&pipe->lock);
 	pipe_add_ends(pipe, f);
 	mutex_unlock(&fifo_mutex);
-	err = fifo_open_wait(pipe, f);
+	err = fifo_open_wait(inode, pipe, f);
 	mutex_unlock(&pipe->lock);
 	if (err)
 		pipe_release(inode, f);

@@ -27,6 +27,8 @@ struct task_struct *proc_task(const struct inode *inode);
 struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, mode_t mode);
 /* Finish a look-up: name found. Such dentries are never kept once nobody uses them. */
 int proc_attach(struct dentry *dentry, struct inode *inode);
+/* A file of a tree made of proc_entries, with the directories that lead to it. 0, -errno. Thread context. */
+int proc_entry_create(struct dentry *root, const struct proc_entry *e);
 void proc_evict_node(struct inode *inode);
 bool proc_number(const struct dentry *dentry, unsigned *v); /* is the name a plain decimal number? */
 int proc_pid_lookup(struct inode *dir, struct dentry *dentry,
@@ -34,8 +36,7 @@ int proc_pid_lookup(struct inode *dir, struct dentry *dentry,
 int proc_tid_lookup(struct inode *dir, struct dentry *dentry,
 		    struct task_struct *task); /* /proc/<pid>/task/<tid> */
 
+bool proc_of_thread(const struct seq_file *m); /* is the file one of task/<tid>, and so of that thread alone? */
 extern const struct dentry_operations proc_pid_dentry_ops;
-extern const struct inode_operations proc_fd_dir_iops, proc_task_dir_iops;
-extern const struct file_operations proc_fd_dir_fops, proc_task_dir_fops;
 extern const struct inode_operations proc_pid_dir_iops, proc_tid_dir_iops;
 extern const struct file_operations proc_pid_dir_fops;

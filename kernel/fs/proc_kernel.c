@@ -6,7 +6,6 @@
 #include <irq/irq.h>
 #include <irq/softirq.h>
 #include <kernel/cmdline.h>
-#include <kernel/ksyms.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
 #include <kernel/utsname.h>
@@ -20,20 +19,20 @@
 #define NSEC_PER_TICK (NSEC_PER_SEC / USER_HZ)
 
 /* Show functions of other subsystems: they take no second argument. */
-#define SHOW_OF(name, fn)                                               \
+#define SHOW_OF(name, perm, fn)                                         \
 	static int name##_proc_show(struct seq_file *m, void *v)        \
 	{                                                               \
 		return fn(m);                                           \
 	}                                                               \
 	static const struct proc_entry name##_entry = {                 \
-		.path = #name, .mode = 0444, .show = name##_proc_show}; \
+		.path = #name, .mode = (perm), .show = name##_proc_show}; \
 	REGISTER_PROC(name##_entry)
 
-SHOW_OF(meminfo, meminfo_show);
-SHOW_OF(buddyinfo, buddyinfo_show);
-SHOW_OF(slabinfo, slabinfo_show);
-SHOW_OF(interrupts, show_interrupts);
-SHOW_OF(filesystems, show_filesystems);
+SHOW_OF(meminfo, 0444, meminfo_show);
+SHOW_OF(buddyinfo, 0444, buddyinfo_show);
+SHOW_OF(slabinfo, 0400, slabinfo_show);
+SHOW_OF(interrupts, 0444, show_interrupts);
+SHOW_OF(filesystems, 0444, show_filesystems);
 
 static int uptime_show(struct seq_file *m, void *v)
 {
@@ -82,33 +81,73 @@ static int loadavg_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Busy and idle is what is measured; busy time stands as system time. */
-static void show_cpu_times(struct seq_file *m, const char *name, u64 busy, u64 idle)
+struct cpu_times {
+	u64 user, system, idle; /* ns */
+};
+
+/* Busy and idle is what is measured; what ticks saw says how the busy time divides. */
+static struct cpu_times cpu_times(unsigned cpu, u64 now)
 {
-	seq_printf(m, "%s 0 0 %llu %llu 0 0 0 0 0 0\n", name, (unsigned long long)(busy / NSEC_PER_TICK),
-		   (unsigned long long)(idle / NSEC_PER_TICK));
+	struct cpu_times t;
+	u64 busy, seen;
+
+	cpu_times_ns(cpu, &t.user, &t.system, &t.idle);
+	t.idle = min(t.idle, now);
+	busy = (now - t.idle) / NSEC_PER_TICK;
+	seen = (t.user + t.system) / NSEC_PER_TICK;
+	t.user = seen ? busy * (t.user / NSEC_PER_TICK) / seen * NSEC_PER_TICK : 0;
+	t.system = now - t.idle - t.user;
+	return t;
+}
+
+static void show_cpu_times(struct seq_file *m, const char *name, const struct cpu_times *t)
+{
+	seq_printf(m, "%s %llu 0 %llu %llu 0 0 0 0 0 0\n", name, (unsigned long long)(t->user / NSEC_PER_TICK),
+		   (unsigned long long)(t->system / NSEC_PER_TICK),
+		   (unsigned long long)(t->idle / NSEC_PER_TICK));
+}
+
+/* "softirq": all of them, then each kind's. */
+static void show_softirq_sums(struct seq_file *m)
+{
+	u64 sums[NR_SOFTIRQS] = {0}, total = 0;
+	unsigned cpu;
+
+	for (int nr = 0; nr < NR_SOFTIRQS; nr++) {
+		for_each_possible_cpu (cpu)
+			sums[nr] += kstat_softirqs_cpu(nr, cpu);
+		total += sums[nr];
+	}
+	seq_printf(m, "softirq %llu", (unsigned long long)total);
+	for (int nr = 0; nr < NR_SOFTIRQS; nr++)
+		seq_printf(m, " %llu", (unsigned long long)sums[nr]);
+	seq_putc(m, '\n');
 }
 
 static int stat_show(struct seq_file *m, void *v)
 {
-	u64 now = sched_clock(), idle = 0, n = 0;
+	struct cpu_times t, sum = {0};
+	u64 now = sched_clock();
 	unsigned cpu;
 
 	for_each_online_cpu (cpu) {
-		idle += cpu_idle_ns(cpu);
-		n++;
+		t = cpu_times(cpu, now);
+		sum.user += t.user;
+		sum.system += t.system;
+		sum.idle += t.idle;
 	}
-	show_cpu_times(m, "cpu ", n * now > idle ? n * now - idle : 0, idle);
+	show_cpu_times(m, "cpu ", &sum);
 	for_each_online_cpu (cpu) {
-		u64 cpu_idle = min(cpu_idle_ns(cpu), now);
-
+		t = cpu_times(cpu, now);
 		seq_printf(m, "cpu%u", cpu);
-		show_cpu_times(m, "", now - cpu_idle, cpu_idle);
+		show_cpu_times(m, "", &t);
 	}
+	seq_printf(m, "intr %llu\n", (unsigned long long)nr_irqs_total());
 	seq_printf(m, "ctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %lu\nprocs_blocked 0\n",
 		   (unsigned long long)nr_context_switches(),
 		   (unsigned long long)((ktime_get_real_ns() - now) / NSEC_PER_SEC),
 		   (unsigned long long)total_forks(), nr_running());
+	show_softirq_sums(m);
 	return 0;
 }
 
@@ -121,68 +160,18 @@ static int cpuinfo_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int devices_show(struct seq_file *m, void *v)
-{
-	seq_puts(
-		m,
-		"Character devices:\n  1 mem\n  4 ttyS\n  5 /dev/tty\n  5 /dev/console\n204 ttyAMA\n"
-		    "\nBlock devices:\n");
-	return 0;
-}
-
 static const struct proc_entry uptime_entry = {.path = "uptime", .mode = 0444, .show = uptime_show};
 static const struct proc_entry version_entry = {.path = "version", .mode = 0444, .show = version_show};
 static const struct proc_entry cmdline_entry = {.path = "cmdline", .mode = 0444, .show = cmdline_show};
 static const struct proc_entry loadavg_entry = {.path = "loadavg", .mode = 0444, .show = loadavg_show};
 static const struct proc_entry stat_entry = {.path = "stat", .mode = 0444, .show = stat_show};
 static const struct proc_entry cpuinfo_entry = {.path = "cpuinfo", .mode = 0444, .show = cpuinfo_show};
-static const struct proc_entry devices_entry = {.path = "devices", .mode = 0444, .show = devices_show};
 REGISTER_PROC(uptime_entry);
 REGISTER_PROC(version_entry);
 REGISTER_PROC(cmdline_entry);
 REGISTER_PROC(loadavg_entry);
 REGISTER_PROC(stat_entry);
 REGISTER_PROC(cpuinfo_entry);
-REGISTER_PROC(devices_entry);
-
-/* kallsyms: too long for one record, so it is walked. */
-static void *kallsyms_start(struct seq_file *m, loff_t *pos)
-{
-	return *pos < kallsyms_count() ? (void *)(unsigned long)(*pos + 1) : NULL;
-}
-
-static void *kallsyms_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	++*pos;
-	return kallsyms_start(m, pos);
-}
-
-static void kallsyms_stop(struct seq_file *m, void *v)
-{
-}
-
-static int kallsyms_show(struct seq_file *m, void *v)
-{
-	struct ksym sym;
-
-	if (!kallsyms_symbol((unsigned long)v - 1, &sym))
-		return SEQ_SKIP;
-	seq_printf(m, "%016lx %c %s\n", sym.address, sym.type, sym.name);
-	return 0;
-}
-
-static const struct seq_operations kallsyms_ops = {kallsyms_start, kallsyms_stop, kallsyms_next,
-						   kallsyms_show};
-
-static int kallsyms_open(struct inode *inode, struct file *f)
-{
-	return seq_open(f, &kallsyms_ops);
-}
-
-static const struct file_operations kallsyms_fops = {
-	.open = kallsyms_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release};
-static const struct proc_entry kallsyms_entry = {.path = "kallsyms", .mode = 0444, .fop = &kallsyms_fops};
-REGISTER_PROC(kallsyms_entry);
 
 /* sys/kernel: one word a file. */
 static int ostype_show(struct seq_file *m, void *v)
@@ -240,12 +229,6 @@ static int printk_store(const char *text, size_t len)
 	return 0;
 }
 
-static int pid_max_show(struct seq_file *m, void *v)
-{
-	seq_printf(m, "%d\n", PID_MAX);
-	return 0;
-}
-
 static const struct proc_entry ostype_entry = {
 	.path = "sys/kernel/ostype", .mode = 0444, .show = ostype_show};
 static const struct proc_entry osrelease_entry = {
@@ -254,13 +237,10 @@ static const struct proc_entry osversion_entry = {
 	.path = "sys/kernel/version", .mode = 0444, .show = osversion_show};
 static const struct proc_entry hostname_entry = {
 	.path = "sys/kernel/hostname", .mode = 0444, .show = hostname_show};
-static const struct proc_entry pid_max_entry = {
-	.path = "sys/kernel/pid_max", .mode = 0444, .show = pid_max_show};
 static const struct proc_entry printk_entry = {
 	.path = "sys/kernel/printk", .mode = 0644, .show = printk_show, .store = printk_store};
 REGISTER_PROC(ostype_entry);
 REGISTER_PROC(osrelease_entry);
 REGISTER_PROC(osversion_entry);
 REGISTER_PROC(hostname_entry);
-REGISTER_PROC(pid_max_entry);
 REGISTER_PROC(printk_entry);

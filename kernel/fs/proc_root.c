@@ -76,7 +76,7 @@ static struct dentry *proc_make_dirs(struct dentry *root, const char *path, cons
 	return dir;
 }
 
-static int proc_create(struct dentry *root, const struct proc_entry *e)
+int proc_entry_create(struct dentry *root, const struct proc_entry *e)
 {
 	const struct file_operations *fop = e->fop ? e->fop : e->store ? &proc_rw_fops : &proc_ro_fops;
 	const char *name = e->path;
@@ -84,7 +84,8 @@ static int proc_create(struct dentry *root, const struct proc_entry *e)
 
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
-	d = simple_create_file(dir, name, e->mode, fop, (void *)e);
+	d = S_ISDIR(e->mode) ? simple_create_dir(dir, name, e->mode & 07777, NULL)
+			     : simple_create_file(dir, name, e->mode, fop, (void *)e);
 	dput(dir);
 	return IS_ERR(d) ? PTR_ERR(d) : 0;
 }
@@ -190,11 +191,14 @@ static int proc_create_link(struct dentry *root, const char *name, const struct 
 
 static const struct super_operations proc_super_ops = {.evict_inode = proc_evict_node};
 
+/* Each mount has a super block of its own. There are no options: hidepid= and gid= would change what others see. */
 static int proc_fill_super(struct super_block *sb, const char *options)
 {
 	const struct proc_entry *e;
 	int err;
 
+	if (*options)
+		return -EINVAL;
 	sb->s_op = &proc_super_ops;
 	err = simple_fill_super(sb, PROC_SUPER_MAGIC, 0555, &proc_root_iops);
 	if (err)
@@ -202,7 +206,7 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 	sb->s_root->d_inode->i_fop = &proc_root_fops;
 	for_each_in_table(proc, e)
 	{
-		err = proc_create(sb->s_root, e);
+		err = proc_entry_create(sb->s_root, e);
 		if (err)
 			pr_err("proc: cannot create %s: error %d\n", e->path, err);
 	}
@@ -213,5 +217,5 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 }
 
 static const struct file_system_type proc_type = {
-	.name = "proc", .single = true, .nodev = true, .fill_super = proc_fill_super};
+	.name = "proc", .nodev = true, .fill_super = proc_fill_super};
 REGISTER_FILESYSTEM(proc_type);

@@ -1,8 +1,9 @@
-/* The other files of /proc/<pid>: names, arguments, memory areas, and the links exe, cwd and root. */
+/* The other files of /proc/<pid>: names, arguments, and the links exe, cwd and root. */
 #include "proc_internal.h"
 
 #include <mm/mm.h>
 #include <mm/page.h>
+#include <proc/ptrace.h>
 
 static int comm_show(struct seq_file *m, struct task_struct *t)
 {
@@ -23,8 +24,8 @@ static int comm_store(struct task_struct *t, const char *text, size_t len)
 	return 0;
 }
 
-/* A range of the task's memory as it is, page by page; nothing for kernel threads. */
-static int show_task_memory(struct seq_file *m, struct task_struct *t, unsigned long start, unsigned long end)
+/* A range of an address space as it is, page by page. */
+static int show_memory(struct seq_file *m, struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	char *page = get_free_page(GFP_KERNEL);
 
@@ -32,7 +33,7 @@ static int show_task_memory(struct seq_file *m, struct task_struct *t, unsigned 
 		return -ENOMEM;
 	while (start < end && !seq_has_overflowed(m)) {
 		int part = min_t(unsigned long, end - start, PAGE_SIZE);
-		int got = access_process_vm(t, start, page, part, false);
+		int got = access_remote_vm(mm, start, page, part, false);
 
 		if (got <= 0)
 			break;
@@ -50,31 +51,19 @@ static int cmdline_show(struct seq_file *m, struct task_struct *t)
 
 	if (!mm)
 		return 0;
-	err = show_task_memory(m, t, mm->arg_start, mm->arg_end);
+	err = show_memory(m, mm, mm->arg_start, mm->arg_end);
 	mmput(mm);
 	return err;
 }
 
 static int environ_show(struct seq_file *m, struct task_struct *t)
 {
-	struct mm_struct *mm = get_task_mm(t);
+	struct mm_struct *mm = mm_access(t, PTRACE_MODE_READ_FSCREDS);
 	int err;
 
-	if (!mm)
-		return 0;
-	err = show_task_memory(m, t, mm->env_start, mm->env_end);
-	mmput(mm);
-	return err;
-}
-
-static int maps_show(struct seq_file *m, struct task_struct *t)
-{
-	struct mm_struct *mm = get_task_mm(t);
-	int err;
-
-	if (!mm)
-		return 0;
-	err = show_maps(m, mm);
+	if (!mm || IS_ERR(mm))
+		return PTR_ERR(mm);
+	err = show_memory(m, mm, mm->env_start, mm->env_end);
 	mmput(mm);
 	return err;
 }
@@ -95,25 +84,17 @@ static int exe_path(struct task_struct *t, struct path *out)
 	return err;
 }
 
-static int pid_mounts_show(struct seq_file *m, struct task_struct *t)
-{
-	return show_mounts(m);
-}
-
 static const struct proc_pid_entry comm_entry = {
 	.name = "comm", .mode = 0644, .show = comm_show, .store = comm_store};
 static const struct proc_pid_entry cmdline_entry = {.name = "cmdline", .mode = 0444, .show = cmdline_show};
-static const struct proc_pid_entry environ_entry = {.name = "environ", .mode = 0400, .show = environ_show};
-static const struct proc_pid_entry maps_entry = {.name = "maps", .mode = 0444, .show = maps_show};
-static const struct proc_pid_entry mounts_entry = {.name = "mounts", .mode = 0444, .show = pid_mounts_show};
+static const struct proc_pid_entry environ_entry = {
+	.name = "environ", .mode = 0400, .access = PTRACE_MODE_READ_FSCREDS, .show = environ_show};
 static const struct proc_pid_entry exe_entry = {.name = "exe", .path = exe_path};
 static const struct proc_pid_entry cwd_entry = {.name = "cwd", .path = task_cwd};
 static const struct proc_pid_entry root_entry = {.name = "root", .path = task_root};
 REGISTER_PROC_PID(comm_entry);
 REGISTER_PROC_PID(cmdline_entry);
 REGISTER_PROC_PID(environ_entry);
-REGISTER_PROC_PID(maps_entry);
-REGISTER_PROC_PID(mounts_entry);
 REGISTER_PROC_PID(exe_entry);
 REGISTER_PROC_PID(cwd_entry);
 REGISTER_PROC_PID(root_entry);

@@ -7,6 +7,7 @@
 #include <lib/printf.h>
 #include <mm/mm.h>
 #include <proc/cred.h>
+#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <sched/sched.h>
@@ -88,11 +89,17 @@ static unsigned long mm_rss(struct mm_struct *mm)
 	return atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file);
 }
 
-/* Columns 1 to 52 as proc(5) numbers them. Those about what there is not here (swap, wchan, guests) are 0. */
+/*
+ * Columns 1 to 52 as proc(5) numbers them. Those about what there is not here (swap, wchan, guests) are 0. So are the
+ * addresses and the exit code for readers who may not look into the process; for the code's bounds they see 1.
+ */
 static int stat_show(struct seq_file *m, struct task_struct *t)
 {
+	static const struct mm_struct hidden = {.start_code = 1, .end_code = 1};
 	struct mm_struct *mm = get_task_mm(t), none = {0};
 	struct mm_struct *v = mm ? mm : &none;
+	bool permitted = ptrace_may_access(t, PTRACE_MODE_READ_FSCREDS);
+	const struct mm_struct *at = permitted || !mm ? v : &hidden;
 	struct sig_sets s;
 	struct ids ids;
 
@@ -106,13 +113,13 @@ static int stat_show(struct seq_file *m, struct task_struct *t)
 	seq_printf(m, " %d %d %d 0 %llu %lu %lu %llu", t->prio - MAX_RT_PRIO, task_nice(t), ids.threads,
 		   (unsigned long long)(t->start_time / NSEC_PER_TICK), v->total_vm * PAGE_SIZE, mm_rss(v),
 		   (unsigned long long)RLIM_INFINITY);
-	seq_printf(m, " %lu %lu %lu 0 0 %llu %llu %llu %llu 0 0 0 %d %u %u %u 0 0 0", v->start_code,
-		   v->end_code, v->start_stack, (unsigned long long)s.pending & 0x7fffffff,
+	seq_printf(m, " %lu %lu %lu 0 0 %llu %llu %llu %llu 0 0 0 %d %u %u %u 0 0 0", at->start_code,
+		   at->end_code, at->start_stack, (unsigned long long)s.pending & 0x7fffffff,
 		   (unsigned long long)s.blocked & 0x7fffffff, (unsigned long long)s.ignored & 0x7fffffff,
 		   (unsigned long long)s.caught & 0x7fffffff, t->exit_signal, t->cpu, t->rt_priority,
 		   t->policy);
-	seq_printf(m, " %lu %lu %lu %lu %lu %lu %lu %d\n", v->start_data, v->end_data, v->start_brk,
-		   v->arg_start, v->arg_end, v->env_start, v->env_end, t->exit_code);
+	seq_printf(m, " %lu %lu %lu %lu %lu %lu %lu %d\n", at->start_data, at->end_data, at->start_brk,
+		   at->arg_start, at->arg_end, at->env_start, at->env_end, permitted ? t->exit_code : 0);
 	if (mm)
 		mmput(mm);
 	return 0;
@@ -151,8 +158,8 @@ static void status_ids(struct seq_file *m, struct task_struct *t)
 	get_ids(t, &ids);
 	seq_printf(m, "Name:\t%s\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n",
 		   t->comm, c, state_name(c), t->tgid, t->pid, ids.ppid);
-	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->euid,
-		   t->gid, t->egid, t->sgid, t->egid);
+	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->fsuid,
+		   t->gid, t->egid, t->sgid, t->fsgid);
 	seq_puts(m, "Groups:\t");
 	rcu_read_lock(); /* only our own groups are certain to stay: others' are shown while they can be */
 	g = t == current ? t->groups : NULL;
@@ -191,6 +198,7 @@ static int status_show(struct seq_file *m, struct task_struct *t)
 		(unsigned long long)s.pending, (unsigned long long)s.shared, (unsigned long long)s.blocked,
 		(unsigned long long)s.ignored, (unsigned long long)s.caught);
 	bitmap_print(cpus, sizeof(cpus), t->cpus_mask, nr_cpu_ids);
+	seq_printf(m, "NoNewPrivs:\t%d\n", t->no_new_privs);
 	seq_printf(m, "Cpus_allowed:\t%s\nCpus_allowed_list:\t%*pbl\n", cpus, nr_cpu_ids, t->cpus_mask);
 	seq_printf(m, "voluntary_ctxt_switches:\t%llu\nnonvoluntary_ctxt_switches:\t%llu\n",
 		   (unsigned long long)t->nvcsw, (unsigned long long)t->nivcsw);

@@ -17,12 +17,19 @@ static const char *ramfs_get_link(struct dentry *dentry, struct inode *inode, ch
 static const struct inode_operations ramfs_link_iops = {.get_link = ramfs_get_link};
 static const struct inode_operations ramfs_node_iops; /* nothing special can be done with a device or fifo */
 
+/* A node of the file system, counted as one; ramfs_evict gives back what is taken here. ERR_PTR: -ENOSPC,
+ * -ENOMEM. */
 static struct inode *ramfs_inode(struct super_block *sb, mode_t mode, dev_t dev)
 {
-	struct inode *inode = new_inode(sb, mode);
+	struct inode *inode;
 
-	if (!inode)
-		return NULL;
+	if (!ramfs_charge_inode(sb))
+		return ERR_PTR(-ENOSPC);
+	inode = new_inode(sb, mode);
+	if (!inode) {
+		ramfs_uncharge_inode(sb);
+		return ERR_PTR(-ENOMEM);
+	}
 	switch (mode & S_IFMT) {
 	case S_IFDIR:
 		inode->i_op = &ramfs_dir_iops;
@@ -34,7 +41,7 @@ static struct inode *ramfs_inode(struct super_block *sb, mode_t mode, dev_t dev)
 	case S_IFREG:
 		if (ramfs_init_file(inode)) {
 			iput(inode);
-			return NULL;
+			return ERR_PTR(-ENOMEM);
 		}
 		break;
 	default:
@@ -62,8 +69,9 @@ static int ramfs_mknod(struct inode *dir, struct dentry *dentry, mode_t mode, de
 {
 	struct inode *inode = ramfs_inode(dir->i_sb, mode, dev);
 
-	if (!inode)
-		return -ENOMEM;
+	if (IS_ERR(inode))
+		return PTR_ERR(inode);
+	inode_init_owner(inode, dir);
 	ramfs_attach(dir, dentry, inode);
 	return 0;
 }
@@ -82,28 +90,51 @@ static int ramfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 	return err;
 }
 
+#define SHORT_LINK 128 /* bytes: a longer text counts as a page of the file system (Linux's limit) */
+
+/* The text of a symbolic link. i_blocks remembers that it was counted. 0, -ENOSPC, -ENOMEM. */
+static int ramfs_set_link(struct inode *inode, const char *target)
+{
+	inode->i_size = strlen(target);
+	if (inode->i_size >= SHORT_LINK) {
+		if (!ramfs_charge_page(inode->i_sb))
+			return -ENOSPC;
+		inode->i_blocks = PAGE_SIZE / 512;
+	}
+	inode->i_private = kstrdup(target, GFP_KERNEL);
+	return inode->i_private ? 0 : -ENOMEM;
+}
+
 static int ramfs_symlink(struct inode *dir, struct dentry *dentry, const char *target)
 {
 	struct inode *inode = ramfs_inode(dir->i_sb, S_IFLNK | 0777, 0);
+	int err;
 
-	if (!inode)
-		return -ENOMEM;
-	inode->i_size = strlen(target);
-	inode->i_private = kstrdup(target, GFP_KERNEL);
-	if (!inode->i_private) {
+	if (IS_ERR(inode))
+		return PTR_ERR(inode);
+	err = ramfs_set_link(inode, target);
+	if (err) {
 		iput(inode);
-		return -ENOMEM;
+		return err;
 	}
+	inode_init_owner(inode, dir);
 	ramfs_attach(dir, dentry, inode);
 	return 0;
 }
 
+/*
+ * Each further name counts as a node, as on tmpfs: its dentry takes memory that only an unlink gives back. A
+ * file that has lost its last name meanwhile gets its first again, which is counted with the inode. i_nlink
+ * is atomic, because names in other directories change it too.
+ */
 static int ramfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode = old->d_inode;
 
-	__atomic_fetch_add(&inode->i_nlink, 1,
-			   __ATOMIC_RELAXED); /* names in other directories change it too */
+	if (!ramfs_charge_inode(dir->i_sb))
+		return -ENOSPC;
+	if (!__atomic_fetch_add(&inode->i_nlink, 1, __ATOMIC_RELAXED))
+		ramfs_uncharge_inode(dir->i_sb);
 	inode->i_ctime = inode_now();
 	ihold(inode);
 	ramfs_attach(dir, dentry, inode);
@@ -113,7 +144,10 @@ static int ramfs_link(struct dentry *old, struct inode *dir, struct dentry *dent
 /* A name goes; its file goes with the last name and the last user. [i_lock of dir] */
 static void ramfs_detach(struct inode *dir, struct inode *inode)
 {
-	__atomic_fetch_sub(&inode->i_nlink, 1, __ATOMIC_RELAXED);
+	u32 names = __atomic_fetch_sub(&inode->i_nlink, 1, __ATOMIC_RELAXED);
+
+	if (names > 1 && !S_ISDIR(inode->i_mode))
+		ramfs_uncharge_inode(dir->i_sb);
 	inode->i_ctime = inode_now();
 	dir->i_size -= 20;
 	touch_dir(dir);
@@ -190,30 +224,9 @@ static void ramfs_evict(struct inode *inode)
 		ramfs_free_file(inode);
 	else if (S_ISLNK(inode->i_mode))
 		kfree(inode->i_private);
-}
-
-static int ramfs_show_options(struct seq_file *m, struct super_block *sb)
-{
-	const struct ramfs_usage *usage = sb->s_fs_info;
-
-	if (usage->limit != U64_MAX)
-		seq_printf(m, ",size=%luk", (unsigned long)usage->limit * (PAGE_SIZE / 1024));
-	return 0;
-}
-
-static void ramfs_put_super(struct super_block *sb)
-{
-	kfree(sb->s_fs_info);
-}
-
-/* Free: what neither its own limit nor the machine forbids. */
-static void ramfs_statfs(const struct super_block *sb, struct statfs *to)
-{
-	struct ramfs_usage *usage = sb->s_fs_info;
-	u64 pages = atomic64_read(&usage->pages), room = usage->limit - min_t(u64, pages, usage->limit);
-
-	to->f_blocks = min_t(u64, usage->limit, totalram_pages());
-	to->f_bfree = to->f_bavail = min_t(u64, room, nr_free_pages());
+	if (S_ISLNK(inode->i_mode) && inode->i_blocks)
+		ramfs_uncharge_pages(inode->i_sb, 1);
+	ramfs_uncharge_inode(inode->i_sb);
 }
 
 static const struct super_operations ramfs_super_ops = {
@@ -221,67 +234,24 @@ static const struct super_operations ramfs_super_ops = {
 	.show_options = ramfs_show_options,
 	.put_super = ramfs_put_super,
 	.statfs = ramfs_statfs,
+	.remount = ramfs_remount,
 };
 
-/* Bytes, with a unit or not, or a share of memory; rounded up to pages. 0: no size, or one that nothing fits into. */
-static u64 parse_size(const char *text)
+int ramfs_fill_super(struct super_block *sb, const char *options)
 {
-	char *end;
-	u64 bytes = memparse(text, &end);
-
-	if (*end == '%' && bytes <= 100) {
-		bytes = totalram_pages() * bytes / 100 * PAGE_SIZE;
-		end++;
-	}
-	return *end || end == text || bytes > (u64)1 << 62 ? 0 : DIV_ROUND_UP(bytes, PAGE_SIZE);
-}
-
-/* mode=, the root directory's permissions, and, of tmpfs, size=: what files may have together. */
-static int ramfs_option(struct super_block *sb, const char *option, mode_t *mode)
-{
-	struct ramfs_usage *usage = sb->s_fs_info;
-	unsigned v;
-
-	if (!strncmp(option, "mode=", 5)) {
-		if (kstrtouint(option + 5, 8, &v) || v > 07777)
-			return -EINVAL;
-		*mode = v;
-		return 0;
-	}
-	if (strncmp(option, "size=", 5) || strcmp(sb->s_type->name, "tmpfs"))
-		return -EINVAL;
-	usage->limit = parse_size(option + 5);
-	return usage->limit ? 0 : -EINVAL;
-}
-
-static int ramfs_options(struct super_block *sb, const char *options, mode_t *mode)
-{
-	char *copy = kstrdup(options, GFP_KERNEL), *rest = copy, *option;
-	int err = copy ? 0 : -ENOMEM;
-
-	while (!err && (option = strsep(&rest, ",")))
-		if (*option)
-			err = ramfs_option(sb, option, mode);
-	kfree(copy);
-	return err;
-}
-
-static int ramfs_fill_super(struct super_block *sb, const char *options)
-{
-	struct ramfs_usage *usage = kzalloc(sizeof(*usage), GFP_KERNEL);
 	mode_t mode = 0755;
+	struct inode *root;
 	int err;
 
-	if (!usage)
-		return -ENOMEM;
-	usage->limit = U64_MAX;
-	sb->s_fs_info = usage;
 	sb->s_op = &ramfs_super_ops;
 	sb->s_magic = TMPFS_MAGIC;
-	err = ramfs_options(sb, options, &mode);
+	err = ramfs_init_usage(sb, options, &mode);
 	if (err)
 		return err;
-	sb->s_root = d_make_root(sb, ramfs_inode(sb, S_IFDIR | mode, 0));
+	root = ramfs_inode(sb, S_IFDIR | mode, 0);
+	if (IS_ERR(root))
+		return PTR_ERR(root);
+	sb->s_root = d_make_root(sb, root);
 	return sb->s_root ? 0 : -ENOMEM;
 }
 

@@ -1,13 +1,37 @@
-/* Between ramfs's directories and its files. */
+/* Between the files of ramfs: what its file systems may hold, its directories, the contents of its files. */
 #pragma once
 
 #include <fs/vfs.h>
 
-/* s_fs_info: what the files of one file system may have, and have. Nodes of their trees are not counted. */
+/*
+ * s_fs_info: what one file system may have, and has. Pages are those of file contents and of long links; the
+ * nodes of a file's tree (one for 512 pages) are not counted. Inodes are files, directories and further names
+ * of a file. Locks: a atomic; m written under mount_mutex (a remount), read anywhere.
+ */
 struct ramfs_usage {
-	atomic64_t pages; /* [a] */
-	u64 limit;	  /* [I] pages; U64_MAX: as many as the machine has */
+	atomic64_t pages, inodes; /* [a] */
+	u64 page_limit;		  /* [m] pages; USAGE_DEFAULT, USAGE_UNLIMITED */
+	u64 inode_limit;	  /* [m] the same */
 };
+#define USAGE_DEFAULT	0	/* half of what memory has in pages, as tmpfs */
+#define USAGE_UNLIMITED U64_MAX /* ramfs: what the machine has */
 
+/* ramfs_usage.c. Any context, but options are read in thread context; ramfs_remount has mount_mutex. */
+bool ramfs_charge_page(
+	struct super_block *sb); /* false: -ENOSPC; the limit, or the kernel's reserve of free pages */
+void ramfs_uncharge_pages(struct super_block *sb, u64 nr);
+bool ramfs_charge_inode(struct super_block *sb); /* false: -ENOSPC */
+void ramfs_uncharge_inode(struct super_block *sb);
+void ramfs_statfs(const struct super_block *sb, struct statfs *to);
+int ramfs_show_options(struct seq_file *m, struct super_block *sb);
+int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode); /* 0, -EINVAL, -ENOMEM */
+int ramfs_remount(struct super_block *sb,
+		  const char *options); /* 0, -EINVAL (or it has more already), -ENOMEM */
+void ramfs_put_super(struct super_block *sb);
+
+/* Of file systems whose tree is a ramfs: a new root with the operations for all that may be made in it. 0, -errno */
+int ramfs_fill_super(struct super_block *sb, const char *options);
+
+/* ramfs_file.c */
 int ramfs_init_file(struct inode *inode);  /* operations and an empty page tree. 0, -ENOMEM */
 void ramfs_free_file(struct inode *inode); /* all pages; nobody uses it any more */

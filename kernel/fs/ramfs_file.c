@@ -7,10 +7,11 @@
 #include <fs/libfs.h>
 #include <uapi/uio.h>
 
-#define RADIX_BITS     9 /* a node is a page of 512 pointers */
-#define RADIX_SIZE     (1u << RADIX_BITS)
-#define RAMFS_MAX_SIZE (1LL << 42) /* bytes: what a tree of 30 index bits could hold, more than any memory \
-				    */
+#define RADIX_BITS 9 /* a node is a page of 512 pointers */
+#define RADIX_SIZE (1u << RADIX_BITS)
+#define RAMFS_MAX_SIZE                                                                      \
+	(1LL << 42) /* bytes: what a tree of 30 index bits could hold, more than any memory \
+		     */
 
 /*
  * The tree grows in height as the file does: a file of one page is a pointer, 2 MiB one node. Locks: l its
@@ -137,22 +138,12 @@ static struct page *find_get_page(struct ramfs_pages *t, unsigned long index)
 	return page;
 }
 
-/* One more page of the file system's? Who was told so and makes none gives it back. */
-static bool charge_page(struct ramfs_usage *usage)
-{
-	if ((u64)atomic64_inc_return(&usage->pages) <= usage->limit)
-		return true;
-	atomic64_add(-1, &usage->pages);
-	return false;
-}
-
 static struct page *create_page(struct inode *inode, unsigned long index)
 {
-	struct ramfs_usage *usage = inode->i_sb->s_fs_info;
 	struct page *page;
 	bool raced = true;
 
-	if (!charge_page(usage))
+	if (!ramfs_charge_page(inode->i_sb))
 		return ERR_PTR(-ENOSPC);
 	page = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	if (page)
@@ -160,7 +151,7 @@ static struct page *create_page(struct inode *inode, unsigned long index)
 	if (page && !raced)
 		__atomic_fetch_add(&inode->i_blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
 	else
-		atomic64_add(-1, &usage->pages);
+		ramfs_uncharge_pages(inode->i_sb, 1);
 	return page ? page : ERR_PTR(-ENOMEM);
 }
 
@@ -212,79 +203,16 @@ static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 			break;
 	}
 	/* As relatime: only the first read after a change moves it. */
-	if (READ_ONCE(inode->i_atime) <= READ_ONCE(inode->i_mtime))
+	if (!(f->f_flags & O_NOATIME) && READ_ONCE(inode->i_atime) <= READ_ONCE(inode->i_mtime))
 		WRITE_ONCE(inode->i_atime, inode_now());
 	*pos = at;
 	return done || !n ? (ssize_t)done : -EFAULT;
 }
 
-/* [i_lock] Bytes written to one page, or -errno when none. */
-static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size_t n, bool kernel)
-{
-	struct page *page = find_or_create_page(inode, at >> PAGE_SHIFT);
-	size_t left;
-
-	if (IS_ERR(page))
-		return -ENOSPC; /* also where memory is what is full */
-	left = copy_in((char *)page_to_virt(page) + (at & (PAGE_SIZE - 1)), from, n, kernel);
-	put_page(page);
-	return left == n ? -EFAULT : (ssize_t)(n - left);
-}
-
-/* [i_lock] */
-static ssize_t write_pages(struct inode *inode, const char *buf, size_t n, loff_t *pos, bool kernel)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		size_t part = min_t(size_t, n - done, PAGE_SIZE - (*pos & (PAGE_SIZE - 1)));
-		ssize_t got = write_page(inode, *pos, buf + done, part, kernel);
-
-		if (got < 0)
-			return done ? (ssize_t)done : got;
-		done += got;
-		*pos += got;
-		/* Readers that see the size see the bytes. */
-		if (*pos > inode->i_size)
-			__atomic_store_n(&inode->i_size, *pos, __ATOMIC_RELEASE);
-		if (got < part)
-			break;
-	}
-	return done;
-}
-
-static ssize_t ramfs_write_any(struct file *f, const char *buf, size_t n, loff_t *pos, bool kernel)
-{
-	struct inode *inode = f->f_inode;
-	ssize_t res;
-
-	mutex_lock(&inode->i_lock);
-	if (f->f_flags & O_APPEND)
-		*pos = inode->i_size;
-	if (*pos >= RAMFS_MAX_SIZE) {
-		res = n ? -EFBIG : 0;
-	} else {
-		res = write_pages(inode, buf, min_t(u64, n, RAMFS_MAX_SIZE - *pos), pos, kernel);
-		if (res > 0)
-			inode->i_mtime = inode->i_ctime = inode_now();
-	}
-	mutex_unlock(&inode->i_lock);
-	return res;
-}
-
-static ssize_t ramfs_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
-{
-	return ramfs_write_any(f, buf, n, pos, false);
-}
-
-static ssize_t ramfs_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
-{
-	return ramfs_write_any(f, buf, n, pos, true);
-}
-
 /*
- * [l] Drop pages from index `from` on below `slot`, which covers indices from `base`, as many as *left says, and
- * count them there: if some are left of it, all are gone. Recursion of at most 4 levels. put_page never sleeps.
+ * [l] Drop pages from index `from` on below `slot`, which covers indices from `base`, as many as *left says,
+ * and count them there: if some are left of it, all are gone. Recursion of at most 4 levels. put_page never
+ * sleeps.
  */
 static void prune(void **slot, unsigned level, unsigned long base, unsigned long from, unsigned *left)
 {
@@ -314,7 +242,6 @@ static void prune(void **slot, unsigned level, unsigned long base, unsigned long
 
 static void drop_pages(struct inode *inode, unsigned long from)
 {
-	struct ramfs_usage *usage = inode->i_sb->s_fs_info;
 	struct ramfs_pages *t = inode->i_private;
 	unsigned left, dropped;
 
@@ -327,8 +254,78 @@ static void drop_pages(struct inode *inode, unsigned long from)
 		spin_unlock(&t->lock);
 		dropped = DROP_AT_ONCE - left;
 		__atomic_fetch_sub(&inode->i_blocks, dropped * (PAGE_SIZE / 512), __ATOMIC_RELAXED);
-		atomic64_add(-(s64)dropped, &usage->pages);
+		ramfs_uncharge_pages(inode->i_sb, dropped);
 	} while (!left);
+}
+
+/* [i_lock] Bytes written to one page, or -errno when none. */
+static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size_t n, bool kernel)
+{
+	struct page *page = find_or_create_page(inode, at >> PAGE_SHIFT);
+	size_t left;
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	left = copy_in((char *)page_to_virt(page) + (at & (PAGE_SIZE - 1)), from, n, kernel);
+	put_page(page);
+	return left == n ? -EFAULT : (ssize_t)(n - left);
+}
+
+/* [i_lock] */
+static ssize_t write_pages(struct inode *inode, const char *buf, size_t n, loff_t *pos, bool kernel)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		size_t part = min_t(size_t, n - done, PAGE_SIZE - (*pos & (PAGE_SIZE - 1)));
+		ssize_t got = write_page(inode, *pos, buf + done, part, kernel);
+
+		if (got < 0) {
+			/* Nobody else makes pages behind the end, so the one made in vain is the only one. */
+			drop_pages(inode, DIV_ROUND_UP((u64)inode->i_size, PAGE_SIZE));
+			return done ? (ssize_t)done : got;
+		}
+		done += got;
+		*pos += got;
+		/* Readers that see the size see the bytes. */
+		if (*pos > inode->i_size)
+			__atomic_store_n(&inode->i_size, *pos, __ATOMIC_RELEASE);
+		if (got < part)
+			break;
+	}
+	return done;
+}
+
+static ssize_t ramfs_write_any(struct file *f, const char *buf, size_t n, loff_t *pos, bool kernel)
+{
+	struct inode *inode = f->f_inode;
+	ssize_t res;
+
+	mutex_lock(&inode->i_lock);
+	if (f->f_flags & O_APPEND)
+		*pos = inode->i_size;
+	res = generic_write_checks(*pos, &n);
+	if (!res && *pos >= RAMFS_MAX_SIZE) {
+		res = n ? -EFBIG : 0;
+	} else if (!res) {
+		if (n)
+			file_remove_privs(inode);
+		res = write_pages(inode, buf, min_t(u64, n, RAMFS_MAX_SIZE - *pos), pos, kernel);
+		if (res > 0)
+			inode->i_mtime = inode->i_ctime = inode_now();
+	}
+	mutex_unlock(&inode->i_lock);
+	return res;
+}
+
+static ssize_t ramfs_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	return ramfs_write_any(f, buf, n, pos, false);
+}
+
+static ssize_t ramfs_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
+{
+	return ramfs_write_any(f, buf, n, pos, true);
 }
 
 /* [i_lock] What lies behind the new end is gone, also in the last page: it must read as zeros if the file
@@ -352,6 +349,10 @@ static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
 	struct iattr rest = *attr;
 
 	if (attr->valid & ATTR_SIZE) {
+		int err = inode_newsize_ok(inode, attr->size);
+
+		if (err)
+			return err;
 		if (attr->size > RAMFS_MAX_SIZE)
 			return -EFBIG;
 		if (attr->size < inode->i_size)

@@ -1,6 +1,7 @@
 /* read(2), write(2), lseek(2) and the calls that only differ in where they read and write. */
 #include "files.h"
 
+#include <proc/resource.h>
 #include <proc/syscall.h>
 #include <uapi/uio.h>
 
@@ -33,7 +34,7 @@ noinline ssize_t ksys_read(unsigned fd, char __user *buf, size_t n)
 
 	if (unlikely(!f.file))
 		return -EBADF;
-	res = vfs_read(f.file, buf, n, &f.file->f_pos);
+	res = account_read(vfs_read(f.file, buf, n, &f.file->f_pos));
 	fdput_pos(f);
 	return res;
 }
@@ -45,9 +46,33 @@ noinline ssize_t ksys_write(unsigned fd, const char __user *buf, size_t n)
 
 	if (unlikely(!f.file))
 		return -EBADF;
-	res = vfs_write(f.file, buf, n, &f.file->f_pos);
+	res = account_write(vfs_write(f.file, buf, n, &f.file->f_pos));
 	fdput_pos(f);
 	return res;
+}
+
+/* SIGXFSZ, as if the process had sent it to itself. */
+static int file_too_big(void)
+{
+	send_sig(SIGXFSZ, current, 0);
+	return -EFBIG;
+}
+
+int generic_write_checks(loff_t pos, size_t *n)
+{
+	u64 limit = rlimit(RLIMIT_FSIZE);
+
+	if (likely(limit == RLIM_INFINITY) || !*n)
+		return 0;
+	if ((u64)pos >= limit)
+		return file_too_big();
+	*n = min(*n, limit - pos);
+	return 0;
+}
+
+int inode_newsize_ok(const struct inode *inode, loff_t size)
+{
+	return size > READ_ONCE(inode->i_size) && (u64)size > rlimit(RLIMIT_FSIZE) ? file_too_big() : 0;
 }
 
 SYSCALL_DEFINE3(read, unsigned, fd, char __user *, buf, size_t, n)
@@ -70,7 +95,7 @@ SYSCALL_DEFINE4(pread64, unsigned, fd, char __user *, buf, size_t, n, loff_t, po
 	f = fdget(fd);
 	if (!f.file)
 		return -EBADF;
-	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : vfs_read(f.file, buf, n, &pos);
+	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : account_read(vfs_read(f.file, buf, n, &pos));
 	fdput(f);
 	return res;
 }
@@ -85,7 +110,7 @@ SYSCALL_DEFINE4(pwrite64, unsigned, fd, const char __user *, buf, size_t, n, lof
 	f = fdget(fd);
 	if (!f.file)
 		return -EBADF;
-	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : vfs_write(f.file, buf, n, &pos);
+	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : account_write(vfs_write(f.file, buf, n, &pos));
 	fdput(f);
 	return res;
 }

@@ -68,6 +68,10 @@ static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned 
 	res = import_iovec(uvec, n, fast, &vec);
 	if (!res)
 		res = do_iter(f, vec, n, pos, write);
+	if (write)
+		account_write(res);
+	else
+		account_read(res);
 	if (vec != fast)
 		kfree(vec);
 	return res;

@@ -50,6 +50,13 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
 		return err;
 	if (old->d_sb != newdir->d_sb)
 		return -EXDEV;
+	/* A directory that gets another parent is written: its ".." changes. */
+	if (olddir != newdir && is_dir)
+		err = inode_permission(old->d_inode, MAY_WRITE);
+	if (!err && olddir != newdir && (flags & RENAME_EXCHANGE) && S_ISDIR(new->d_inode->i_mode))
+		err = inode_permission(new->d_inode, MAY_WRITE);
+	if (err)
+		return err;
 	return olddir->d_inode->i_op->rename ? 0 : -EPERM;
 }
 

@@ -8,11 +8,12 @@
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <time/clock.h>
+#include <time/ktime.h>
 #include <time/posix.h>
 #include <uapi/time.h>
 
 #define PAGE_ENTRIES ((PAGE_SIZE - sizeof(struct poll_table_page)) / sizeof(struct poll_table_entry))
-#define NO_TIMEOUT   S64_MAX
+#define NO_TIMEOUT   KTIME_MAX
 
 /* Queue lock held. The flag comes before the wake-up: the sleeper looks at it after it set its state. */
 static bool pollwake(struct wait_queue_entry *w, unsigned mode)
@@ -195,9 +196,7 @@ static int deadline_in(s64 sec, s64 nsec, ktime_t *deadline)
 {
 	if (sec < 0 || nsec < 0 || nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	*deadline = NO_TIMEOUT;
-	if (sec < S64_MAX / NSEC_PER_SEC / 2)
-		*deadline = ktime_get() + sec * NSEC_PER_SEC + nsec;
+	*deadline = ktime_add_safe(ktime_get(), ktime_set(sec, nsec));
 	return 0;
 }
 
@@ -423,9 +422,11 @@ SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user
 
 	if (utv && copy_from_user(&tv, utv, sizeof(tv)))
 		return -EFAULT;
+	if (utv && (tv.tv_sec < 0 || tv.tv_usec < 0))
+		return -EINVAL;
 	if (utv)
-		res = deadline_in(tv.tv_sec + tv.tv_usec / second, tv.tv_usec % second * NSEC_PER_USEC,
-				  &deadline);
+		res = deadline_in(ktime_add_safe(tv.tv_sec, tv.tv_usec / second), /* a sum of seconds, not of ns */
+				  tv.tv_usec % second * NSEC_PER_USEC, &deadline);
 	if (res)
 		return res;
 	res = do_select(n, sets, deadline);

@@ -224,6 +224,16 @@ void seq_putc(struct seq_file *m, char c)
 		m->buf[m->count++] = c;
 }
 
+void seq_escape(struct seq_file *m, const char *s, const char *which)
+{
+	for (; *s; s++) {
+		if (strchr(which, *s))
+			seq_printf(m, "\\%03o", (unsigned char)*s);
+		else
+			seq_putc(m, *s);
+	}
+}
+
 void seq_write(struct seq_file *m, const void *data, size_t len)
 {
 	if (m->count + len >= m->size) {

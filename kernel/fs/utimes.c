@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include <proc/syscall.h>
+#include <time/ktime.h>
 #include <uapi/time.h>
 
 /* One of utimensat's two times into `attr`. 0 or -EINVAL. */
@@ -15,7 +16,7 @@ static int take_time(struct iattr *attr, const struct timespec *t, unsigned whic
 	else if (t->tv_nsec < 0 || t->tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
 	else
-		*ns = t->tv_sec < 0 ? 0 : t->tv_sec * NSEC_PER_SEC + t->tv_nsec;
+		*ns = t->tv_sec < 0 ? 0 : ktime_set(t->tv_sec, t->tv_nsec);
 	return 0;
 }
 

@@ -43,12 +43,6 @@ static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 	return -ENOENT;
 }
 
-/* For the kernel alone to fill. */
-static int virtual_dir_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
-{
-	return -EACCES;
-}
-
 /* Positions: number of the entry + 2. */
 static int virtual_dir_iterate(struct file *file, struct dir_context *ctx)
 {
@@ -69,7 +63,7 @@ static int virtual_dir_iterate(struct file *file, struct dir_context *ctx)
 
 static const struct inode_operations virtual_dir_iops = {
 	.lookup = virtual_dir_lookup,
-	.create = virtual_dir_no_create,
+	.create = simple_no_create,
 };
 static const struct file_operations virtual_dir_fops = { .iterate = virtual_dir_iterate };
 

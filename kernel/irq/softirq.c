@@ -1,4 +1,5 @@
 /* Softirqs: work that an interrupt leaves for when it is over; and the entry and exit of interrupts. */
+#include <fs/libfs.h>
 #include <irq/irq.h>
 #include <irq/irqflags.h>
 #include <irq/softirq.h>
@@ -22,6 +23,10 @@ const char *const softirq_to_name[NR_SOFTIRQS] = {
 static void (*softirq_vec[NR_SOFTIRQS])(void); /* [immutable after boot] */
 
 /* Locks: c its CPU with interrupts off. */
+struct softirq_counts {
+	u32 served[NR_SOFTIRQS]; /* [its CPU, with preemption off] */
+};
+static DEFINE_PER_CPU(struct softirq_counts, softirq_counts);
 static DEFINE_PER_CPU(u32, softirq_pending);		/* [c] */
 static DEFINE_PER_CPU(struct task_struct *, ksoftirqd); /* [immutable once set] */
 
@@ -77,6 +82,7 @@ static void softirq_round(void)
 		int nr = __builtin_ctz(pending);
 
 		pending &= pending - 1;
+		this_cpu(softirq_counts).served[nr]++;
 		trace_softirq_entry(nr);
 		softirq_vec[nr]();
 		trace_softirq_exit(nr);
@@ -180,6 +186,31 @@ core_initcall(spawn_ksoftirqd);
 static void no_action(void)
 {
 }
+
+u64 kstat_softirqs_cpu(int nr, int cpu)
+{
+	return READ_ONCE(per_cpu(softirq_counts, cpu).served[nr]);
+}
+
+static int softirqs_show(struct seq_file *m, void *v)
+{
+	unsigned cpu;
+
+	seq_printf(m, "%20s", "");
+	for_each_possible_cpu (cpu)
+		seq_printf(m, "CPU%-8u", cpu);
+	seq_putc(m, '\n');
+	for (int nr = 0; nr < NR_SOFTIRQS; nr++) {
+		seq_printf(m, "%12s:", softirq_to_name[nr]);
+		for_each_possible_cpu (cpu)
+			seq_printf(m, " %10llu", (unsigned long long)kstat_softirqs_cpu(nr, cpu));
+		seq_putc(m, '\n');
+	}
+	return 0;
+}
+
+static const struct proc_entry softirqs_entry = {.path = "softirqs", .mode = 0444, .show = softirqs_show};
+REGISTER_PROC(softirqs_entry);
 
 void softirq_init(void)
 {

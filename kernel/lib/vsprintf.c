@@ -1,4 +1,5 @@
 /* vsnprintf: a format walked conversion by conversion into a buffer. */
+#include <asm/page.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -287,25 +288,141 @@ static const char *convert(struct text_out *out, const char *fmt, struct format_
 	return fmt + 1;
 }
 
+/* ---- The common case: most of a format is text, and most conversions are a letter alone */
+
+#define WORDS_ROOM   64 /* longer than any number, too */
+#define SPRINTF_ROOM (INT_MAX - 1)
+#define EACH_BYTE(c)	 (0x0101010101010101UL * (u8)(c))
+/* The lowest bit that is set is the highest of the first byte that is 0; those above it mean nothing. */
+#define ZERO_BYTES(word) (((word) - EACH_BYTE(1)) & ~(word) & EACH_BYTE(0x80))
+
+/* ASan counts the bytes of a word one by one: there the functions that read whole words must stay functions. */
+#ifdef __SANITIZE_ADDRESS__
+#define WORDWISE __attribute__((no_sanitize("address"))) static noinline
+#else
+#define WORDWISE static __always_inline
+#endif
+
+/*
+ * Copies text up to a zero or `stop` to `to`, or as far as it goes by whole words; *from moves behind it. A word may
+ * reach over the end of the text, so none is read that lies in two pages, and none is written less than WORDS_ROOM in
+ * front of `end`: what stands behind the text in a small buffer is its owner's.
+ */
+WORDWISE char *copy_words(char *to, const char *end, const char **from, char stop)
+{
+	const char *s = *from;
+	unsigned long word, hits;
+
+	while (end - to >= WORDS_ROOM && ((unsigned long)s & (PAGE_SIZE - 1)) <= PAGE_SIZE - sizeof(word)) {
+		__builtin_memcpy(&word, s, sizeof(word));
+		__builtin_memcpy(to, &word, sizeof(word));
+		hits = ZERO_BYTES(word) | (stop ? ZERO_BYTES(word ^ EACH_BYTE(stop)) : 0);
+		if (hits) {
+			*from = s + __builtin_ctzl(hits) / 8;
+			return to + __builtin_ctzl(hits) / 8;
+		}
+		to += sizeof(word);
+		s += sizeof(word);
+	}
+	*from = s;
+	return to;
+}
+
+static __always_inline char *put_plain_hex(char *p, u64 v)
+{
+	for (int shift = v ? (63 - __builtin_clzl(v)) & ~3 : 0; shift >= 0; shift -= 4)
+		*p++ = "0123456789abcdef"[v >> shift & 15];
+	return p;
+}
+
+static __always_inline char *put_plain_signed(char *p, s64 v)
+{
+	if (v < 0)
+		*p++ = '-';
+	return put_dec_short(p, v < 0 ? -(u64)v : (u64)v);
+}
+
+/*
+ * The start of a format, text and conversions without flags, width and precision, as long as there is a lot of room: at
+ * `to`, which moves behind what was put there. Returns where the format goes on: at its end, at a '%' whose argument is
+ * not taken yet, or at text.
+ */
+static __always_inline const char *format_plain(char **at, const char *end, const char *fmt, va_list *args)
+{
+	char *to = *at;
+	const char *s, *letter;
+
+	while (end - to >= WORDS_ROOM) {
+		if (*fmt != '%')
+			to = copy_words(to, end, &fmt, '%');
+		if (*fmt != '%')
+			break;
+		letter = fmt + 1;
+		if (*letter == 's') {
+			s = va_arg(*args, const char *);
+			s = printable_string(s);
+			to = copy_words(to, end, &s, '\0');
+			while (*s && to < end)
+				*to++ = *s++;
+			if (*s) /* how long it is counts: not for this loop */
+				to += strlen(s);
+		} else if (*letter == 'd') {
+			to = put_plain_signed(to, va_arg(*args, int));
+		} else if (*letter == 'u') {
+			to = put_dec_short(to, va_arg(*args, unsigned));
+		} else if (*letter == 'x') {
+			to = put_plain_hex(to, va_arg(*args, unsigned));
+		} else if (*letter == 'l') {
+			letter += 1 + (letter[1] == 'l');
+			if (*letter == 'd')
+				to = put_plain_signed(to, va_arg(*args, s64));
+			else if (*letter == 'u')
+				to = put_dec_short(to, va_arg(*args, u64));
+			else if (*letter == 'x')
+				to = put_plain_hex(to, va_arg(*args, u64));
+			else
+				break;
+		} else {
+			break;
+		}
+		fmt = letter + 1;
+	}
+	*at = to;
+	return fmt;
+}
+
+/* The same with anything in it, until the common case may come again. */
+static const char *format_rest(struct text_out *out, const char *fmt, va_list *args)
+{
+	struct format_spec spec;
+
+	while (*fmt && *fmt != '%')
+		put_char(out, *fmt++);
+	if (!*fmt)
+		return fmt;
+	fmt = parse_spec(fmt + 1, &spec, args);
+	return convert(out, fmt, &spec, args);
+}
+
 int vsnprintf(char *buf, size_t size, const char *fmt, va_list args)
 {
 	struct text_out out = {.buf = buf, .room = size ? size - 1 : 0};
-	struct format_spec spec;
+	/* sprintf() does not know how much room there is. */
+	const char *end = out.room < SPRINTF_ROOM ? buf + out.room : buf;
 	va_list copy;
+	char *to;
 
 	va_copy(copy, args); /* a va_list parameter may be an array in disguise: only a copy has an address to
 				pass */
-	while (*fmt) {
-		const char *start = fmt;
-
-		while (*fmt && *fmt != '%')
-			fmt++;
-		if (fmt != start)
-			put_bytes(&out, start, fmt - start);
-		if (*fmt) {
-			fmt = parse_spec(fmt + 1, &spec, &copy);
-			fmt = convert(&out, fmt, &spec, &copy);
-		}
+	for (;;) {
+		to = buf + out.len;
+		fmt = format_plain(&to, end, fmt, &copy);
+		out.len = to - buf;
+		if (!*fmt)
+			break;
+		fmt = format_rest(&out, fmt, &copy);
+		if (!*fmt)
+			break;
 	}
 	va_end(copy);
 	if (size)
@@ -348,7 +465,7 @@ int sprintf(char *buf, const char *fmt, ...)
 	int n;
 
 	va_start(args, fmt);
-	n = vsnprintf(buf, INT_MAX, fmt, args);
+	n = vsnprintf(buf, SPRINTF_ROOM + 1, fmt, args);
 	va_end(args);
 	return n;
 }

@@ -35,7 +35,7 @@ static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, bool
 	return NULL;
 }
 
-static int access_mm(struct mm_struct *mm, unsigned long addr, void *buf, int len, bool write)
+int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, bool write)
 {
 	int done = 0;
 
@@ -72,7 +72,7 @@ int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int 
 
 	if (!mm)
 		return 0;
-	done = access_mm(mm, addr, buf, len, write);
+	done = access_remote_vm(mm, addr, buf, len, write);
 	mmput(mm);
 	return done;
 }

@@ -3,6 +3,7 @@
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
 #include <kernel/printk.h>
+#include <mm/oom.h>
 #include <proc/signal.h>
 #include <sched/sched.h>
 
@@ -62,7 +63,8 @@ void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, c
 		fixup_or_die(regs, addr);
 }
 
-static void signal_fault(unsigned long addr, int err)
+/* Nothing of the program's own is there, or not for this access. Linux has the name on x86_64 alone. */
+static noinline void __bad_area_nosemaphore(unsigned long addr, int err)
 {
 	switch (err) {
 	case -EACCES:
@@ -72,11 +74,7 @@ static void signal_fault(unsigned long addr, int err)
 		force_sig_fault(SIGBUS, BUS_ADRERR, addr);
 		break;
 	case -ENOMEM:
-		/* The access can neither be made good nor skipped, and a handler would need memory as well.
-		 */
-		pr_err("Out of memory: Killed process %d (%s)\n", current->pid, current->comm);
-		send_sig(SIGKILL, current, 1);
-		break;
+		break; /* out_of_memory() has given up on us: SIGKILL is waiting */
 	default:
 		force_sig_fault(SIGSEGV, SEGV_MAPERR, addr);
 	}
@@ -91,11 +89,13 @@ noinline void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned f
 		fixup_or_die(regs, addr);
 		return;
 	}
-	err = handle_mm_fault(mm, addr, flags);
+	do
+		err = handle_mm_fault(mm, addr, flags);
+	while (unlikely(err == -ENOMEM) && out_of_memory());
 	if (likely(!err))
 		return;
 	if (user_mode(regs))
-		signal_fault(addr, err);
+		__bad_area_nosemaphore(addr, err);
 	else
 		fixup_or_die(regs, addr);
 }

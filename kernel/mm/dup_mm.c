@@ -1,4 +1,6 @@
 /* fork's copy of an address space: the areas, and the mapped pages shared copy-on-write. */
+#include <lib/string.h>
+
 #include "vma.h"
 
 #define TABLE_SPAN    (PAGE_SIZE * (PAGE_SIZE / sizeof(pte_t))) /* what one leaf table maps */
@@ -68,21 +70,23 @@ static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 	return ret;
 }
 
+/* After a failure the child has a list and no tree, which is enough to end it. */
 static int copy_areas(struct copy *c)
 {
-	struct vm_area_struct *vma, *copy;
-	int err = 0;
+	struct vm_area_struct *vma;
+	int err;
 
 	list_for_each_entry (vma, &c->old->area_list, list) {
-		copy = vma_dup(c->new, vma);
-		if (!copy)
+		vma->dup = vma_dup(c->new, vma);
+		if (!vma->dup)
 			return -ENOMEM;
-		vma_insert(c->new, copy);
+		list_add_tail(&vma->dup->list, &c->new->area_list);
 		err = copy_page_range(c, vma);
 		if (err)
-			break;
+			return err;
 	}
-	return err;
+	vma_copy_tree(c->new, c->old);
+	return 0;
 }
 
 static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
@@ -98,8 +102,13 @@ static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
 	new->arg_end = old->arg_end;
 	new->env_start = old->env_start;
 	new->env_end = old->env_end;
+	new->nr_auxv = old->nr_auxv;
+	memcpy(new->saved_auxv, old->saved_auxv, sizeof(new->saved_auxv));
 	new->mmap_base = old->mmap_base;
-	new->exe_file = old->exe_file ? get_file(old->exe_file) : NULL;
+	atomic_set(&new->membarrier_state, atomic_read(&old->membarrier_state));
+	new->dumpable = READ_ONCE(old->dumpable);
+	if (old->exe_file)
+		set_mm_exe_file(new, old->exe_file);
 }
 
 /*

@@ -54,7 +54,7 @@ static noinline int do_anonymous_page(struct fault *f)
 	struct page *page = zero_page;
 
 	if (f->flags & FAULT_FLAG_WRITE) {
-		page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		page = alloc_page(GFP_USER | __GFP_ZERO);
 		if (!page)
 			return -ENOMEM;
 		page->flags = PG_ANON;
@@ -75,7 +75,7 @@ static struct page *area_page(const struct vm_area_struct *vma, unsigned long ad
  * memory. */
 static struct page *copy_of(struct page *page)
 {
-	struct page *copy = alloc_page(page == zero_page ? GFP_KERNEL | __GFP_ZERO : GFP_KERNEL);
+	struct page *copy = alloc_page(page == zero_page ? GFP_USER | __GFP_ZERO : GFP_USER);
 
 	if (!copy)
 		return NULL;
@@ -215,24 +215,19 @@ static noinline int handle_pte_fault(struct fault *f)
 	return 0;
 }
 
-static unsigned long stack_limit(const struct mm_struct *mm)
-{
-	return mm == current->mm && current->signal ? min((u64)STACK_LIMIT, rlimit(RLIMIT_STACK))
-						    : STACK_LIMIT;
-}
-
 /* Grow a stack down to hold addr, if it may become that large and what lies below stays far enough away. [m]
  */
 static noinline int expand_stack(struct vm_area_struct *vma, unsigned long addr)
 {
 	struct vm_area_struct *prev = vma_prev(vma);
 
-	if (vma->vm_end - addr > stack_limit(vma->vm_mm) || addr < MMAP_MIN_ADDR)
+	if (vma->vm_end - addr > rlimit(RLIMIT_STACK) || addr < MMAP_MIN_ADDR)
 		return -EFAULT;
+	if (!may_expand_vm(vma->vm_mm, vma->vm_flags, (vma->vm_start - addr) >> PAGE_SHIFT))
+		return -EFAULT; /* what the fault's caller makes SIGSEGV of, as on Linux */
 	if (prev && prev->vm_end + STACK_GUARD_GAP > addr)
 		return -EFAULT;
-	vma->vm_mm->total_vm += (vma->vm_start - addr) >> PAGE_SHIFT;
-	vma->vm_start = addr; /* anonymous: no offset to move; the order in the tree stays */
+	vma_set_range(vma, addr, vma->vm_end); /* anonymous: no offset to move; the order in the tree stays */
 	return 0;
 }
 
@@ -264,6 +259,7 @@ static int __handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned 
 	if (err)
 		return err;
 	mm->min_flt++;
+	count_page_fault();
 	return handle_pte_fault(&f);
 }
 

@@ -33,7 +33,7 @@ static int format_area(char *text, size_t size, const struct vm_area_struct *vma
 			 (unsigned)(dev & 0xfffff), (unsigned long long)(inode ? inode->i_ino : 0));
 }
 
-static void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path)
+void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path)
 {
 	const char *name = special_name(vma);
 	char text[96];

@@ -5,6 +5,7 @@
 #include <asm/mmu.h>
 #include <fs/vfs.h>
 #include <kernel/smp.h>
+#include <mm/oom.h>
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <sched/sched.h>
@@ -52,6 +53,7 @@ struct mm_struct *mm_alloc(void)
 	spin_lock_init(&mm->page_table_lock);
 	atomic_set(&mm->mm_users, 1);
 	atomic_set(&mm->mm_count, 1);
+	mm->dumpable = SUID_DUMP_USER;
 	mm->mmap_base = STACK_TOP - STACK_LIMIT - STACK_GUARD_GAP;
 	mm->pgd = pgd_alloc();
 	if (!mm->pgd)
@@ -76,13 +78,24 @@ void mmdrop(struct mm_struct *mm)
 	kmem_cache_free(mm_cache, mm);
 }
 
+void set_mm_exe_file(struct mm_struct *mm, struct file *file)
+{
+	if (deny_write_access(file))
+		panic("set_mm_exe_file: the program is open for writing");
+	mm->exe_file = get_file(file);
+}
+
 void mmput(struct mm_struct *mm)
 {
 	if (!atomic_dec_and_test(&mm->mm_users))
 		return;
 	exit_mmap(mm);
-	if (mm->exe_file)
+	if (unlikely(READ_ONCE(mm->oom_victim)))
+		oom_victim_gone(mm);
+	if (mm->exe_file) {
+		allow_write_access(mm->exe_file);
 		fput(mm->exe_file);
+	}
 	mmdrop(mm);
 }
 

@@ -2,22 +2,17 @@
 #include <lib/string.h>
 #include <sched/sched.h>
 #include <uapi/mman.h>
+#include <uapi/mount.h>
 
 #include "vma.h"
 
 static_assert(VM_READ == PROT_READ && VM_WRITE == PROT_WRITE && VM_EXEC == PROT_EXEC, "one bit, one meaning");
 
+unsigned sysctl_max_map_count = 65530;
+
 unsigned prot_to_vm_flags(unsigned prot)
 {
 	return prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
-}
-
-/* Where an area begins for those who want to lie below it: a stack may grow, and keeps its distance. */
-static unsigned long start_with_gap(const struct vm_area_struct *vma)
-{
-	unsigned long gap = vma->vm_flags & VM_GROWSDOWN ? STACK_GUARD_GAP : 0;
-
-	return vma->vm_start > gap ? vma->vm_start - gap : 0;
 }
 
 static bool range_is_free(struct mm_struct *mm, unsigned long addr, unsigned long len)
@@ -30,22 +25,23 @@ static bool range_is_free(struct mm_struct *mm, unsigned long addr, unsigned lon
 	return !vma || addr + len <= start_with_gap(vma);
 }
 
-/* Top down: the highest gap below mmap_base. Areas above the base (the stack) only matter by their distance.
+/*
+ * Top down: the highest hole below mmap_base. The one that the base cuts is looked at by itself, all others
+ * by the tree. Areas above the base (the stack) only matter by their distance.
  */
 static long search_top_down(struct mm_struct *mm, unsigned long len)
 {
-	unsigned long top = mm->mmap_base;
-	struct vm_area_struct *vma = find_vma(mm, top);
+	struct vm_area_struct *above = find_vma(mm, mm->mmap_base), *below;
+	unsigned long top = above ? min(mm->mmap_base, start_with_gap(above)) : mm->mmap_base;
 
-	if (vma)
-		top = min(top, start_with_gap(vma));
-	vma = vma			   ? vma_prev(vma)
-	      : list_empty(&mm->area_list) ? NULL
-					   : list_last_entry(&mm->area_list, struct vm_area_struct, list);
-	for (; vma; vma = vma_prev(vma)) {
-		if (top >= len && vma->vm_end <= top - len)
-			break;
-		top = min(top, start_with_gap(vma));
+	below = above			     ? vma_prev(above)
+		: list_empty(&mm->area_list) ? NULL
+					     : list_last_entry(&mm->area_list, struct vm_area_struct, list);
+	if (below && below->vm_end + len > top) {
+		above = vma_above_hole(mm, above, len);
+		if (!above)
+			return -ENOMEM;
+		top = start_with_gap(above);
 	}
 	return top >= len && top - len >= MMAP_MIN_ADDR ? (long)(top - len) : -ENOMEM;
 }
@@ -128,6 +124,11 @@ static int mapping_flags(struct file *file, unsigned prot, unsigned flags)
 	}
 	if (vm_flags & VM_GROWSDOWN)
 		return -EINVAL;
+	if (file->f_mnt && (file->f_mnt->mnt_flags & MS_NOEXEC)) {
+		if (prot & PROT_EXEC)
+			return -EPERM;
+		vm_flags |= VM_NOEXEC;
+	}
 	return file->f_op->get_page ? (int)vm_flags : -ENODEV;
 }
 
@@ -140,8 +141,6 @@ static bool plainly_too_much(unsigned long len, unsigned vm_flags)
 /* Settle where it goes. [m] */
 static long place_mapping(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned flags)
 {
-	int err;
-
 	if (!(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)))
 		return get_unmapped_area(mm, addr, len);
 	if (addr & ~PAGE_MASK)
@@ -150,10 +149,9 @@ static long place_mapping(struct mm_struct *mm, unsigned long addr, unsigned lon
 		return -ENOMEM;
 	if (addr < MMAP_MIN_ADDR)
 		return -EPERM;
-	if (flags & MAP_FIXED_NOREPLACE)
-		return find_vma_intersection(mm, addr, addr + len) ? -EEXIST : (long)addr;
-	err = unmap_locked(mm, addr, addr + len);
-	return err ? err : (long)addr;
+	if (flags & MAP_FIXED_NOREPLACE && find_vma_intersection(mm, addr, addr + len))
+		return -EEXIST;
+	return addr;
 }
 
 /* What backs the area: a reference on the file, or new shared pages; then the file may have its say. */
@@ -170,19 +168,38 @@ static int back_mapping(struct vm_area_struct *vma, struct file *file, unsigned 
 	return vma->vm_shm ? 0 : -ENOMEM;
 }
 
-/* [m] The area itself, at a free place. */
+/* [m] Do the limits allow it? What it takes the place of (MAP_FIXED) goes, and is counted only where it must
+ * be. */
+static bool has_room_for(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned vm_flags)
+{
+	struct vm_area_struct *vma;
+	unsigned long end = addr + len, goes = 0;
+
+	if (may_expand_vm(mm, vm_flags, len >> PAGE_SHIFT))
+		return true;
+	for (vma = find_vma_intersection(mm, addr, end); vma && vma->vm_start < end; vma = vma_next(vma))
+		goes += (min(end, vma->vm_end) - max(addr, vma->vm_start)) >> PAGE_SHIFT;
+	return goes && may_expand_vm(mm, vm_flags, (len >> PAGE_SHIFT) - goes);
+}
+
+/*
+ * [m] The area itself, in the place of what is there (MAP_FIXED). That goes last, when nothing else can fail:
+ * a call that fails leaves the old mapping.
+ */
 static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len,
 			unsigned vm_flags, unsigned long pgoff)
 {
 	struct vm_area_struct *vma;
 	int err;
 
-	if (mm->nr_areas >= MAX_MAP_COUNT)
+	if (mm->nr_areas > READ_ONCE(sysctl_max_map_count) || !has_room_for(mm, addr, len, vm_flags))
 		return -ENOMEM;
 	vma = vma_alloc(mm, addr, addr + len, vm_flags);
 	if (!vma)
 		return -ENOMEM;
 	err = back_mapping(vma, file, pgoff);
+	if (!err)
+		err = unmap_locked(mm, addr, addr + len);
 	if (err) {
 		vma_free(vma);
 		return err;
@@ -226,10 +243,12 @@ static int grow_heap(struct mm_struct *mm, unsigned long from, unsigned long to)
 
 	if (plainly_too_much(to - mm->start_brk, flags) || !range_is_free(mm, from, to - from))
 		return -ENOMEM;
+	if (!may_expand_vm(mm, flags, (to - from) >> PAGE_SHIFT))
+		return -ENOMEM;
 	vma = find_vma(mm, from - 1);
 	if (vma && vma->vm_end == from && vma->vm_flags == flags) {
-		mm->total_vm += (to - from) >> PAGE_SHIFT;
-		vma->vm_end = to; /* the usual case: no second area, no search, no merge */
+		vma_set_range(vma, vma->vm_start,
+			      to); /* the usual case: no second area, no search, no merge */
 		return 0;
 	}
 	return mmap_region(mm, NULL, from, to - from, flags, 0) < 0 ? -ENOMEM : 0;

@@ -43,20 +43,25 @@ static void change_area(struct vm_area_struct *vma, unsigned prot)
 	flush_tlb_range(mm, vma->vm_start, vma->vm_end);
 }
 
-/* [m] Is [start, end) wholly mapped, and may all of it have these rights? */
+/* [m] Is [start, end) wholly mapped, and may all of it have these rights, and become data? */
 static int check_range(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned prot)
 {
 	struct vm_area_struct *vma = find_vma(mm, start);
+	unsigned long data = 0;
 
 	for (; start < end; start = vma->vm_end, vma = vma_next(vma)) {
 		if (!vma || vma->vm_start > start)
 			return -ENOMEM;
+		if (prot & PROT_EXEC && vma->vm_flags & VM_NOEXEC)
+			return -EACCES;
 		if (prot & PROT_WRITE && !(vma->vm_flags & VM_MAYWRITE))
 			return -EACCES;
+		if (prot & ~vma->vm_flags & PROT_WRITE && !(vma->vm_flags & (VM_SHARED | VM_GROWSDOWN)))
+			data += min(end, vma->vm_end) - start;
 		if (vma->vm_end >= end)
 			break;
 	}
-	return 0;
+	return data && !may_expand_data(mm, VM_WRITE, data >> PAGE_SHIFT) ? -ENOMEM : 0;
 }
 
 /* [m] */

@@ -58,7 +58,8 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 
 	if (to < 0)
 		return to;
-	new = mm->nr_areas < MAX_MAP_COUNT ? vma_dup(mm, vma) : NULL;
+	new = mm->nr_areas + 3 < READ_ONCE(sysctl_max_map_count) ? vma_dup(mm, vma)
+								 : NULL; /* Linux keeps three */
 	if (!new)
 		return -ENOMEM;
 	new->vm_pgoff += (addr - vma->vm_start) >> PAGE_SHIFT;
@@ -91,9 +92,11 @@ static long remap_locked(struct mm_struct *mm, unsigned long addr, unsigned long
 	}
 	if (vma->vm_shm)
 		return -EINVAL; /* its pages were counted when it was made */
+	if (!may_expand_vm(mm, vma->vm_flags, (new_len - old_len) >> PAGE_SHIFT))
+		return -ENOMEM;
 	if (can_grow(vma, addr + old_len, new_len - old_len)) {
-		mm->total_vm += (new_len - old_len) >> PAGE_SHIFT;
-		vma->vm_end = addr + new_len;
+		vma_set_range(vma, vma->vm_start, addr + new_len);
+		vma_merge(vma); /* it may have grown up to its like */
 		return addr;
 	}
 	return flags & MREMAP_MAYMOVE ? move_area(vma, addr, old_len, new_len) : -ENOMEM;

@@ -82,3 +82,8 @@ unsigned long totalram_pages(void)
 {
 	return READ_ONCE(zone.managed_pages);
 }
+
+unsigned long totalreserve_pages(void)
+{
+	return totalram_pages() / 16;
+}

@@ -32,7 +32,7 @@ static inline unsigned long *groups_of(const void *table)
 
 static void *new_table(void)
 {
-	void *table = get_zeroed_page(GFP_KERNEL);
+	void *table = get_zeroed_page(GFP_USER);
 
 	if (table)
 		*groups_of(table) = 0;
@@ -148,6 +148,30 @@ static void free_table(u64 *table, unsigned shift)
 void pgd_free(pgd_t *pgd)
 {
 	free_table(&pgd->v, PGDIR_SHIFT);
+}
+
+/* Pages of this table and of those below. They may grow meanwhile, and stay as long as the address space
+ * does. */
+static unsigned long pages_of_tables(u64 *table, unsigned shift)
+{
+	unsigned long n = 1;
+
+	for (unsigned long groups = READ_ONCE(*groups_of(table)); groups; groups &= groups - 1) {
+		const u64 *entry = table + __builtin_ctzl(groups) * GROUP;
+
+		for (unsigned i = 0; i < GROUP; i++) {
+			u64 *below = table_of(&entry[i]);
+
+			if (below)
+				n += shift > PMD_SHIFT ? pages_of_tables(below, shift - TABLE_BITS) : 1;
+		}
+	}
+	return n;
+}
+
+unsigned long pgd_pages(pgd_t *pgd)
+{
+	return pages_of_tables(&pgd->v, PGDIR_SHIFT);
 }
 
 /* The leaf entries of one table within [va, end). */

@@ -52,7 +52,7 @@ struct page *shm_get_page(struct shm_pages *shm, unsigned long index)
 		return ERR_PTR(-EIO);
 	page = smp_load_acquire(&shm->pages[index]);
 	if (!page) {
-		page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		page = alloc_page(GFP_USER | __GFP_ZERO);
 		if (!page)
 			return ERR_PTR(-ENOMEM);
 		winner = cmpxchg(&shm->pages[index], NULL, page);

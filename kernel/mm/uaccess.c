@@ -14,6 +14,36 @@ unsigned long clear_user(void __user *to, unsigned long n)
 	return likely(access_ok(to, n)) ? __clear_user(to, n) : n;
 }
 
+/* 0, -EFAULT or -E2BIG: a byte is not zero. */
+static int check_zeroed_user(const u8 __user *from, size_t n)
+{
+	u8 part[64];
+
+	while (n) {
+		size_t len = min(n, sizeof(part));
+
+		if (copy_from_user(part, from, len))
+			return -EFAULT;
+		for (size_t i = 0; i < len; i++)
+			if (part[i])
+				return -E2BIG;
+		from += len;
+		n -= len;
+	}
+	return 0;
+}
+
+int copy_struct_from_user(void *to, size_t ksize, const void __user *from, size_t usize)
+{
+	size_t known = min(ksize, usize);
+	int err = check_zeroed_user((const u8 __user *)from + known, usize - known);
+
+	if (err)
+		return err;
+	memset((char *)to + known, 0, ksize - known);
+	return copy_from_user(to, from, known) ? -EFAULT : 0;
+}
+
 /* A string that runs into the end of user space without a zero is one that cannot be read. */
 long strncpy_from_user(char *dst, const char __user *src, long n)
 {

@@ -1,5 +1,12 @@
-/* Areas of an address space: a tree and a list by address, splitting and uniting. mmap_lock is held
- * throughout. */
+/*
+ * Areas of an address space: a tree and a list by address, splitting and uniting. mmap_lock is held
+ * throughout.
+ *
+ * The tree finds holes as well: each node knows the largest hole right below one of its subtree's areas
+ * (max_hole). What such a hole is depends on the area's own start and on the end of the one before it in the
+ * list; whoever changes one of the two updates the path from the area above the hole to the root. All of it
+ * takes a time that grows with the height.
+ */
 #include <mm/slab.h>
 
 #include "vma.h"
@@ -81,6 +88,77 @@ struct vm_area_struct *vma_next(struct vm_area_struct *vma)
 	return vma->list.next == &vma->vm_mm->area_list ? NULL : list_next_entry(vma, list);
 }
 
+/* The room between an area and the one before it that a mapping may use, bytes. */
+static unsigned long hole_below(struct vm_area_struct *vma)
+{
+	struct vm_area_struct *prev = vma_prev(vma);
+	unsigned long from = prev ? prev->vm_end : 0, to = start_with_gap(vma);
+
+	return to > from ? to - from : 0;
+}
+
+static unsigned long max_hole(const struct rb_node *n)
+{
+	return n ? vma_of(n)->max_hole : 0;
+}
+
+/* The tree's rb_update_fn. */
+static bool update_hole(struct rb_node *n)
+{
+	struct vm_area_struct *vma = vma_of(n);
+	unsigned long hole = max(hole_below(vma), max(max_hole(n->left), max_hole(n->right)));
+	bool changed = vma->max_hole != hole;
+
+	vma->max_hole = hole;
+	return changed;
+}
+
+static void update_hole_above(struct vm_area_struct *vma)
+{
+	struct vm_area_struct *next = vma_next(vma);
+
+	if (next)
+		rb_update_path(&next->node, update_hole);
+}
+
+/* The highest area of a subtree that has a hole of `len` below it; there is one. */
+static struct vm_area_struct *highest_hole_in(struct rb_node *n, unsigned long len)
+{
+	for (;;) {
+		if (max_hole(n->right) >= len)
+			n = n->right;
+		else if (hole_below(vma_of(n)) >= len)
+			return vma_of(n);
+		else
+			n = n->left;
+	}
+}
+
+/* One way up from `before`, past the subtrees that lie below it, and one down in the first that has what we
+ * want. */
+struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struct *before, unsigned long len)
+{
+	struct rb_node *n = before ? &before->node : NULL, *parent;
+
+	if (!n)
+		return max_hole(mm->areas.node) >= len ? highest_hole_in(mm->areas.node, len) : NULL;
+	if (max_hole(n->left) >= len)
+		return highest_hole_in(n->left, len);
+	for (; (parent = rb_parent(n)); n = parent) {
+		if (n != parent->right)
+			continue;
+		if (hole_below(vma_of(parent)) >= len)
+			return vma_of(parent);
+		if (max_hole(parent->left) >= len)
+			return highest_hole_in(parent->left, len);
+	}
+	return NULL;
+}
+
+/*
+ * The area above gets its smaller hole before the tree is balanced: a rotation computes what it touches from
+ * the list, and must not find something there that those above it have not heard of.
+ */
 void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 {
 	struct rb_node **link = &mm->areas.node, *parent = NULL;
@@ -96,29 +174,72 @@ void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 					  ->list; /* the last one we pass on its right is our predecessor */
 		}
 	}
-	rb_link_node(&vma->node, parent, link);
-	rb_insert_color(&vma->node, &mm->areas);
 	list_add(&vma->list, before);
+	vma->max_hole = 0;
+	rb_link_node(&vma->node, parent, link);
+	update_hole_above(vma);
+	rb_insert_augmented(&vma->node, &mm->areas, update_hole);
 	mm->nr_areas++;
 	mm->total_vm += vma_pages(vma);
 }
 
+static struct rb_node *copy_of_node(struct rb_node *n)
+{
+	return n ? &vma_of(n)->dup->node : NULL;
+}
+
+/* Nothing is searched or balanced: the same shape and colours; and what a node knows of holes came with its
+ * copy. */
+void vma_copy_tree(struct mm_struct *new, const struct mm_struct *old)
+{
+	struct vm_area_struct *vma;
+
+	list_for_each_entry (vma, &old->area_list, list) {
+		struct rb_node *n = &vma->dup->node;
+
+		n->left = copy_of_node(vma->node.left);
+		n->right = copy_of_node(vma->node.right);
+		n->parent_color = (unsigned long)copy_of_node(rb_parent(&vma->node)) |
+				  (vma->node.parent_color & RB_BLACK);
+	}
+	new->areas.node = copy_of_node(old->areas.node);
+	new->nr_areas = old->nr_areas;
+	new->total_vm = old->total_vm;
+}
+
+/* For the same reason the list keeps the area until the tree is balanced. */
 void vma_remove(struct vm_area_struct *vma)
 {
 	struct mm_struct *mm = vma->vm_mm;
+	struct vm_area_struct *next = vma_next(vma);
 
-	rb_erase(&vma->node, &mm->areas);
+	rb_erase_augmented(&vma->node, &mm->areas, update_hole);
 	list_del(&vma->list);
+	if (next)
+		rb_update_path(&next->node, update_hole);
 	mm->nr_areas--;
 	mm->total_vm -= vma_pages(vma);
 }
 
+void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	bool end_moves = vma->vm_end != end;
+
+	vma->vm_mm->total_vm += ((end - start) >> PAGE_SHIFT) - vma_pages(vma);
+	vma->vm_start = start;
+	vma->vm_end = end;
+	rb_update_path(&vma->node, update_hole);
+	if (end_moves)
+		update_hole_above(vma);
+}
+
+/* No hole changes: the upper area ends where the whole one did. */
 int vma_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	struct mm_struct *mm = vma->vm_mm;
 	struct vm_area_struct *upper;
 
-	if (mm->nr_areas >= MAX_MAP_COUNT)
+	if (mm->nr_areas >= READ_ONCE(sysctl_max_map_count))
 		return -ENOMEM;
 	upper = vma_dup(mm, vma);
 	if (!upper)
@@ -141,12 +262,9 @@ static bool can_merge(const struct vm_area_struct *low, const struct vm_area_str
 
 static void absorb(struct vm_area_struct *low, struct vm_area_struct *high)
 {
-	struct mm_struct *mm = low->vm_mm;
-	unsigned long pages = vma_pages(high);
-
+	low->vm_mm->total_vm += vma_pages(high); /* its removal counts them out */
+	low->vm_end = high->vm_end;		 /* at once, so that there is never a hole where it was */
 	vma_remove(high);
-	low->vm_end = high->vm_end;
-	mm->total_vm += pages;
 	vma_free(high);
 }
 

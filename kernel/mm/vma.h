@@ -19,11 +19,23 @@ struct vm_area_struct *vma_dup(struct mm_struct *mm,
 void vma_free(struct vm_area_struct *vma);			  /* drops the references to file and pages */
 void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma); /* [m] */
 void vma_remove(struct vm_area_struct *vma);			   /* [m] */
+/* [m of old] The tree and the counts of a copy whose list is complete: each area of `old` says which is its
+ * own. */
+void vma_copy_tree(struct mm_struct *new, const struct mm_struct *old);
+/* [m] Another start or end, in whole pages, within what is free around it. */
+void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned long end);
+/* [m] The highest area before `before` (NULL: of all) with a free hole of `len` bytes right below it; NULL.
+ */
+struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struct *before, unsigned long len);
 int vma_split(struct vm_area_struct *vma, unsigned long addr); /* [m] at addr, a new area above; -ENOMEM */
 /* [m] Unite with the neighbours where all is alike; returns the area that holds what `vma` held. */
 struct vm_area_struct *vma_merge(struct vm_area_struct *vma);
 struct vm_area_struct *vma_prev(struct vm_area_struct *vma); /* [m] NULL: first */
 struct vm_area_struct *vma_next(struct vm_area_struct *vma); /* [m] NULL: last */
+
+/* How many areas an address space may have: vm.max_map_count. As on Linux, mmap looks before it adds one. [a]
+ */
+extern unsigned sysctl_max_map_count;
 
 /* mmap.c. The flags of an area as PROT_* and back. */
 unsigned prot_to_vm_flags(unsigned prot);
@@ -31,6 +43,15 @@ int unmap_locked(struct mm_struct *mm, unsigned long start,
 		 unsigned long end); /* [m] munmap of whole pages */
 /* [m] Highest free place of `len` bytes below mmap_base; -ENOMEM. */
 long get_unmapped_area(struct mm_struct *mm, unsigned long addr, unsigned long len);
+
+/* limits.c: may so many pages come, as VM_* flags say? The limits are the current process's, also for the memory that
+ * exec builds. [m] */
+bool may_expand_vm(struct mm_struct *mm, unsigned vm_flags, unsigned long pages);
+bool may_expand_data(struct mm_struct *mm, unsigned vm_flags, unsigned long pages); /* RLIMIT_DATA alone */
+void count_page_fault(void); /* vmstat.c. Thread context */
+/* maps.c: the line of /proc/<pid>/maps. path: a page to work in. [m] */
+struct seq_file;
+void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path);
 
 /* zap.c */
 void zap_range(struct mm_struct *mm, unsigned long start, unsigned long end); /* [m] */
@@ -43,9 +64,9 @@ void shm_put(struct shm_pages *shm);
 struct page *shm_get_page(struct shm_pages *shm, unsigned long index); /* with a reference; ERR_PTR */
 
 /*
- * For walks by pte_range() under the page-table lock: as the walk's function returns what this returns, the walk ends
- * with 1 after so many entries, and its caller lets the lock go, so that others can run, before it goes on at `next`.
- * That is safe for who holds the mmap_lock: nobody else makes or takes entries then.
+ * For walks by pte_range() under the page-table lock: as the walk's function returns what this returns, the
+ * walk ends with 1 after so many entries, and its caller lets the lock go, so that others can run, before it
+ * goes on at `next`. That is safe for who holds the mmap_lock: nobody else makes or takes entries then.
  */
 #define PAUSE_AFTER 128
 struct pte_pause {
@@ -67,4 +88,12 @@ static inline void count_page(struct mm_struct *mm, const struct page *page, int
 {
 	if (page != zero_page)
 		atomic_add(n, page->flags & PG_ANON ? &mm->rss_anon : &mm->rss_file);
+}
+
+/* Where an area begins for those who want to lie below it: a stack may grow, and keeps its distance. */
+static inline unsigned long start_with_gap(const struct vm_area_struct *vma)
+{
+	unsigned long gap = vma->vm_flags & VM_GROWSDOWN ? STACK_GUARD_GAP : 0;
+
+	return vma->vm_start > gap ? vma->vm_start - gap : 0;
 }

@@ -10,12 +10,14 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
+#include <mm/page.h>
 #include <mm/slab.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
 #include <sched/current.h>
 #include <uapi/elf.h>
+#include <uapi/fcntl.h>
 #include <uapi/mman.h>
 #include <uapi/time.h>
 
@@ -112,8 +114,6 @@ static int check_phdrs(struct elf_image *img, u64 file_size)
 		struct elf64_phdr *ph = &img->phdr[i];
 		int err;
 
-		if (ph->p_type == PT_INTERP)
-			return -ENOEXEC; /* there is no dynamic linker here */
 		if (ph->p_type == PT_GNU_STACK)
 			img->exec_stack = ph->p_flags & PF_X;
 		if (ph->p_type != PT_LOAD || !ph->p_memsz)
@@ -125,6 +125,49 @@ static int check_phdrs(struct elf_image *img, u64 file_size)
 		prev = ph;
 	}
 	return prev ? 0 : -ENOEXEC;
+}
+
+/*
+ * A program that names an interpreter (a dynamic linker): the error is that of looking at the interpreter, as on Linux;
+ * -ELIBBAD: it is no program. One that is good is not run: -ENOEXEC, there is no dynamic linking.
+ */
+static int check_interp(struct binprm *bprm, const struct elf64_phdr *ph)
+{
+	struct elf64_hdr hdr = { 0 };
+	loff_t pos = ph->p_offset;
+	struct file *file;
+	char *name;
+	int err;
+
+	if (ph->p_filesz > PATH_MAX || ph->p_filesz < 2 || ph->p_offset > LONG_MAX - PATH_MAX)
+		return -ENOEXEC;
+	name = get_free_page(GFP_KERNEL);
+	if (!name)
+		return -ENOMEM;
+	err = kernel_read(bprm->file, name, ph->p_filesz, &pos);
+	if (err >= 0)
+		err = err < (int)ph->p_filesz ? -EIO : name[ph->p_filesz - 1] ? -ENOEXEC : 0;
+	file = err ? ERR_PTR(err) : open_exec(AT_FDCWD, name, 0);
+	free_page(name);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	pos = 0;
+	err = kernel_read(file, &hdr, sizeof(hdr), &pos);
+	close_exec(file);
+	if (err < 0)
+		return err;
+	if (err < (int)sizeof(hdr))
+		return -EIO;
+	return check_header(&hdr) ? -ELIBBAD : -ENOEXEC;
+}
+
+/* The first interpreter that the headers name counts. 0: they name none. */
+static int check_interps(struct binprm *bprm, const struct elf_image *img)
+{
+	for (unsigned i = 0; i < img->hdr.e_phnum; i++)
+		if (img->phdr[i].p_type == PT_INTERP)
+			return check_interp(bprm, &img->phdr[i]);
+	return 0;
 }
 
 /* Where to: position-independent programs to their place in the address space, and all of it below the stack. */
@@ -189,6 +232,9 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 	unsigned long gap = clamp(rlimit(RLIMIT_STACK), MIN_GAP, TASK_SIZE / 6 * 5);
 	long addr;
 
+	/* Whoever starts a set-user-id program does not choose where it lies. */
+	if (bprm->file->f_inode->i_mode & (S_ISUID | S_ISGID))
+		gap = MIN_GAP;
 	addr = do_mmap(mm, NULL, STACK_TOP - size, size,
 		       PROT_READ | PROT_WRITE | (exec_stack ? PROT_EXEC : 0),
 		       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_GROWSDOWN, 0);
@@ -220,16 +266,19 @@ static int map_image(struct binprm *bprm, struct mm_struct *mm, const struct elf
 	return err ? err : map_sigpage(mm);
 }
 
-/* The last page of a segment's file part goes on with zeros where the segment does. Only now: it is the
- * current mm. */
+/*
+ * Where a segment is longer in memory than in the file, the page that holds the file part's end goes on with zeros, to
+ * the end of the page: what lies behind in the file belongs to nobody, and a program may use the page's rest as its
+ * first heap. Only now: it is the current mm.
+ */
 static int clear_bss_starts(const struct elf_image *img)
 {
 	for (unsigned i = 0; i < img->hdr.e_phnum; i++) {
 		const struct elf64_phdr *ph = &img->phdr[i];
 		unsigned long end = ph->p_vaddr + ph->p_filesz + img->bias;
-		unsigned long rest = min(ALIGN(end, PAGE_SIZE) - end, ph->p_memsz - ph->p_filesz);
+		unsigned long rest = ALIGN(end, PAGE_SIZE) - end;
 
-		if (ph->p_type != PT_LOAD || !ph->p_filesz || !(ph->p_flags & PF_W))
+		if (ph->p_type != PT_LOAD || !ph->p_filesz || !(ph->p_flags & PF_W) || ph->p_memsz == ph->p_filesz)
 			continue;
 		if (rest && clear_user((void __user *)end, rest))
 			return -EFAULT;
@@ -289,6 +338,8 @@ static int load_elf(struct binprm *bprm)
 		return err;
 	err = read_phdrs(bprm, &img);
 	if (!err)
+		err = check_interps(bprm, &img);
+	if (!err)
 		err = check_phdrs(&img, bprm->file->f_inode->i_size);
 	if (!err)
 		err = place_image(&img);
@@ -298,7 +349,7 @@ static int load_elf(struct binprm *bprm)
 	mm = mm_alloc();
 	if (!mm)
 		goto free_phdrs;
-	mm->exe_file = get_file(bprm->file);
+	set_mm_exe_file(mm, bprm->file);
 	err = map_image(bprm, mm, &img);
 	if (!err)
 		err = begin_new_exec(bprm, mm); /* from here on mm is current's */

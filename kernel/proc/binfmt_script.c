@@ -95,7 +95,7 @@ static int load_script(struct binprm *bprm)
 	file = open_exec(AT_FDCWD, interp, 0);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	fput(bprm->file);
+	close_exec(bprm->file);
 	bprm->file = file;
 	return search_binary_handler(bprm);
 }

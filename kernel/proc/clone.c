@@ -130,15 +130,15 @@ SYSCALL_DEFINE2(clone3, struct clone_args __user *, uargs, size_t, size)
 {
 	struct clone_args a = { 0 };
 	struct kernel_clone_args args;
+	int ret;
 
 	if (size > PAGE_SIZE)
 		return -E2BIG;
 	if (size < CLONE_ARGS_SIZE_VER0)
 		return -EINVAL;
-	if (size > sizeof(a))
-		return -E2BIG; /* fields nobody here knows */
-	if (copy_from_user(&a, uargs, size))
-		return -EFAULT;
+	ret = copy_struct_from_user(&a, sizeof(a), uargs, size);
+	if (ret)
+		return ret;
 	if ((a.flags & ~(u64)CLONE_KNOWN) || (a.flags & CLONE_DETACHED) || a.set_tid || a.set_tid_size)
 		return -EINVAL;
 	if (a.exit_signal > NSIG || ((a.flags & (CLONE_THREAD | CLONE_PARENT)) && a.exit_signal))

@@ -10,6 +10,7 @@
 #include <lib/string.h>
 #include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/cred.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
@@ -17,26 +18,51 @@
 #include <sched/current.h>
 #include <trace/events/sched.h>
 #include <uapi/fcntl.h>
+#include <uapi/mount.h>
 
 static const struct binfmt *const formats[] = { &elf_format, &script_format };
 
-struct file *open_exec(int dfd, const char *name, int flags)
+/* fexecve: what the descriptor stands for. ERR_PTR. */
+static struct file *open_exec_fd(int fd)
 {
-	struct file *file;
+	struct file *file = fget(fd);
 	int err;
 
-	if (*name || !(flags & AT_EMPTY_PATH))
-		return do_filp_open(dfd, name,
-				    O_RDONLY | __FMODE_EXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0),
-				    0);
-	file = fget(dfd); /* fexecve: the descriptor itself */
 	if (!file)
 		return ERR_PTR(-EBADF);
-	err = S_ISREG(file->f_inode->i_mode) ? inode_permission(file->f_inode, MAY_EXEC) : -EACCES;
+	if (!S_ISREG(file->f_inode->i_mode) || (file->f_mnt && (file->f_mnt->mnt_flags & MS_NOEXEC)))
+		err = -EACCES;
+	else
+		err = inode_permission(file->f_inode, MAY_EXEC);
 	if (!err)
 		return file;
 	fput(file);
 	return ERR_PTR(err);
+}
+
+struct file *open_exec(int dfd, const char *name, int flags)
+{
+	unsigned how = O_RDONLY | __FMODE_EXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0);
+	struct file *file;
+	int err;
+
+	if (*name || !(flags & AT_EMPTY_PATH))
+		file = do_filp_open(dfd, name, how, 0);
+	else
+		file = open_exec_fd(dfd);
+	if (IS_ERR(file))
+		return file;
+	err = deny_write_access(file);
+	if (!err)
+		return file;
+	fput(file);
+	return ERR_PTR(err);
+}
+
+void close_exec(struct file *file)
+{
+	allow_write_access(file);
+	fput(file);
 }
 
 int search_binary_handler(struct binprm *bprm)
@@ -64,7 +90,7 @@ static void free_bprm(struct binprm *bprm)
 	if (bprm->page)
 		free_arg_pages(bprm);
 	if (bprm->file)
-		fput(bprm->file);
+		close_exec(bprm->file);
 	kfree(bprm);
 }
 
@@ -87,10 +113,13 @@ static int do_execve(int dfd, const char *name, struct user_strings argv, struct
 	pid_t old_pid = current->pid;
 	char *allocated = NULL;
 	bool dead;
-	int err;
+	int err = -EAGAIN;
 
 	if (!bprm)
 		return -ENOMEM;
+	if ((current->flags & PF_NPROC_EXCEEDED) && nproc_exceeded(current->user))
+		goto free_bprm;
+	current->flags &= ~PF_NPROC_EXCEEDED;
 	err = name_program(bprm, dfd, name, &allocated);
 	if (err)
 		goto free_bprm;

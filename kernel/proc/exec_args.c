@@ -232,6 +232,17 @@ static void put_pointers(struct word_writer *w, struct binprm *bprm, struct mm_s
 	put_word(w, 0);
 }
 
+/* The whole vector, kept for /proc/<pid>/auxv: what the program does to its own copy is its business. */
+static void save_auxv(struct mm_struct *mm, const u64 *auxv, unsigned n, unsigned long platform, unsigned long random)
+{
+	const u64 more[] = { AT_PLATFORM, platform, AT_RANDOM, random, AT_EXECFN, mm->env_end, AT_NULL, 0 };
+
+	static_assert(AUXV_MAX + ARRAY_SIZE(more) <= SAVED_AUXV_MAX);
+	memcpy(mm->saved_auxv, auxv, n * sizeof(u64));
+	memcpy(mm->saved_auxv + n, more, sizeof(more));
+	mm->nr_auxv = n + ARRAY_SIZE(more);
+}
+
 int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp)
 {
 	struct mm_struct *mm = current->mm;
@@ -258,16 +269,9 @@ int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsi
 		return -EFAULT;
 	w.addr = *sp;
 	put_pointers(&w, bprm, mm);
-	for (unsigned i = 0; i < nr_auxv; i++)
-		put_word(&w, auxv[i]);
-	put_word(&w, AT_PLATFORM);
-	put_word(&w, platform_at);
-	put_word(&w, AT_RANDOM);
-	put_word(&w, random_at);
-	put_word(&w, AT_EXECFN);
-	put_word(&w, mm->env_end);
-	put_word(&w, AT_NULL);
-	put_word(&w, 0);
+	save_auxv(mm, auxv, nr_auxv, platform_at, random_at);
+	for (unsigned i = 0; i < mm->nr_auxv; i++)
+		put_word(&w, mm->saved_auxv[i]);
 	flush_words(&w);
 	return w.err;
 }

@@ -12,6 +12,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
+#include <proc/cred.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
@@ -19,6 +20,7 @@
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
+#include <uapi/mount.h>
 
 /* Are we alone, but for a leader that is a zombie? [T] */
 static bool others_gone(struct task_struct *t)
@@ -57,7 +59,10 @@ static struct task_struct *become_leader(struct task_struct *t)
 	exchange_pids(t, leader);
 	list_for_each_entry(p, &leader->children, sibling)
 		p->parent = t;
+	list_for_each_entry(p, &leader->zombies, sibling)
+		p->parent = t;
 	list_splice_tail_init(&leader->children, &t->children);
+	list_splice_tail_init(&leader->zombies, &t->zombies);
 	t->parent = leader->parent;
 	list_add(&t->sibling, &leader->sibling);
 	list_del_init(&leader->sibling);
@@ -126,25 +131,62 @@ static int unshare_sighand(struct task_struct *t)
 	return 0;
 }
 
-static void set_ids(struct binprm *bprm, struct task_struct *t)
+/*
+ * What the file's set-user-id and set-group-id bits make of the ids: the file of the program itself, so that a script's
+ * bits do nothing. Mode and owner are read together, and the right to execute is asked once more: who may no longer
+ * run the file must not get what a chmod gave it meanwhile.
+ */
+static void take_file_ids(const struct binprm *bprm, struct cred_ids *ids)
 {
-	const struct inode *inode = bprm->file->f_inode;
+	struct inode *inode = bprm->file->f_inode;
+	const struct mount *mnt = bprm->file->f_mnt;
 
-	if (inode->i_mode & S_ISUID)
-		t->euid = inode->i_uid;
-	if ((inode->i_mode & S_ISGID) && (inode->i_mode & 0010))
-		t->egid = inode->i_gid;
-	t->suid = t->euid;
-	t->sgid = t->egid;
-	bprm->secure = t->euid != t->uid || t->egid != t->gid;
-	if (bprm->secure)
-		t->pdeath_signal = 0;
+	if (current->no_new_privs || !mnt || (mnt->mnt_flags & MS_NOSUID))
+		return;
+	mutex_lock(&inode->i_lock);
+	if (!inode_permission(inode, MAY_EXEC)) {
+		if (inode->i_mode & S_ISUID)
+			ids->euid = inode->i_uid;
+		if ((inode->i_mode & S_ISGID) && (inode->i_mode & 0010))
+			ids->egid = inode->i_gid;
+	}
+	mutex_unlock(&inode->i_lock);
+}
+
+static bool ids_change(const struct cred_ids *ids, const struct task_struct *t)
+{
+	return ids->euid != t->euid || ids->egid != t->egid;
+}
+
+/*
+ * The ids of the new program, and whether its memory is closed to its user. A process that shares its root directory
+ * with another gains nothing, unless it is root: the other could change what the program takes for /etc. We are the
+ * only thread by now, so another user of `fs` is another process, and one that is alone stays so.
+ */
+static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm)
+{
+	struct task_struct *t = current;
+	struct cred_ids ids = current_ids();
+
+	take_file_ids(bprm, &ids);
+	if (ids_change(&ids, t) && t->euid && atomic_read(&t->fs->users) > 1) {
+		ids.euid = ids.uid;
+		ids.egid = ids.gid;
+	}
+	ids.suid = ids.fsuid = ids.euid;
+	ids.sgid = ids.fsgid = ids.egid;
+	bprm->secure = ids.euid != ids.uid || ids.egid != ids.gid;
+	if (ids_change(&ids, t) || t->euid != t->uid || t->egid != t->gid ||
+	    inode_permission(bprm->file->f_inode, MAY_READ))
+		mm->dumpable = SUID_DUMP_DISABLE;
+	return ids;
 }
 
 int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 {
 	struct task_struct *t = current;
 	const char *slash = strrchr(bprm->filename, '/');
+	struct cred_ids ids;
 	int err = de_thread(t);
 
 	if (!err)
@@ -154,11 +196,16 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	if (err)
 		return err;
 	bprm->point_of_no_return = true;
+	ids = exec_ids(bprm, mm);
 	mm_release(t);
-	exec_mmap(mm);
+	WRITE_ONCE(t->self_exec_id, t->self_exec_id + 1);
+	smp_wmb(); /* whoever sees something of the new program sees the new number (pid_show) */
+	exec_mmap(mm); /* before the ids change: may_access_mm relies on it */
 	do_close_on_exec(t->files);
 	set_task_comm(t, slash ? slash + 1 : bprm->filename);
-	set_ids(bprm, t);
+	commit_ids(&ids);
+	if (bprm->secure)
+		t->pdeath_signal = 0;
 	t->flags &= ~(PF_KTHREAD | PF_FORKNOEXEC);
 	t->sas_ss_sp = t->sas_ss_size = 0;
 	t->sas_ss_flags = SS_DISABLE;

@@ -19,6 +19,7 @@
 #include <kernel/printk.h>
 #include <lib/errno.h>
 #include <mm/mm.h>
+#include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/futex.h>
 #include <proc/resource.h>
@@ -97,9 +98,10 @@ bool exit_signals(struct task_struct *t)
 	last = --t->signal->live == 0;
 	clear_tsk_thread_flag(t, TIF_SIGPENDING);
 	/* A signal to the process that was left for us to take: any other thread may. */
-	for_each_thread(t, other)
-		if (t->signal->shared_pending.signal && !(other->flags & PF_EXITING))
-			signal_wake_up(other, false);
+	if (t->signal->shared_pending.signal)
+		for_each_thread(t, other)
+			if (!(other->flags & PF_EXITING))
+				signal_wake_up(other, false);
 	/* A stop that waited for us alone is complete. */
 	if (t->signal->stopped && !t->signal->stop_done && !last &&
 	    t->signal->nr_stopped == t->signal->live) {
@@ -133,24 +135,43 @@ static void wake_group_exec(struct signal_struct *sig)
 		wake_up_process(sig->group_exec);
 }
 
-/* Children go to init; those that are dead and that init does not care for, onto `dead`. [T] */
+/* Init's from now on; one that is dead and that init does not care for goes onto `dead`. [T] */
+static void reparent_child(struct task_struct *p, struct task_struct *father, struct list_head *dead)
+{
+	bool zombie = p->exit_state == EXIT_ZOMBIE && thread_group_empty(p);
+
+	p->parent = child_reaper;
+	list_move_tail(&p->sibling, zombie ? &child_reaper->zombies : &child_reaper->children);
+	if (p->pdeath_signal)
+		send_sig(p->pdeath_signal, p, 1);
+	p->exit_signal = SIGCHLD;
+	if (zombie && do_notify_parent(p, SIGCHLD)) {
+		p->exit_state = EXIT_DEAD;
+		list_move_tail(&p->sibling, dead);
+	}
+	/* A stopped group that loses its last tie to its session gets SIGHUP and SIGCONT. */
+	kill_orphaned_pgrp(p, father);
+}
+
+/* [T] */
 static void reparent_children(struct task_struct *father, struct list_head *dead)
 {
 	struct task_struct *p, *next;
 
-	list_for_each_entry_safe(p, next, &father->children, sibling) {
-		p->parent = child_reaper;
-		list_move_tail(&p->sibling, &child_reaper->children);
-		if (p->pdeath_signal)
-			send_sig(p->pdeath_signal, p, 1);
-		p->exit_signal = SIGCHLD;
-		if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && do_notify_parent(p, SIGCHLD)) {
-			p->exit_state = EXIT_DEAD;
-			list_move_tail(&p->sibling, dead);
-		}
-		/* A stopped group that loses its last tie to its session gets SIGHUP and SIGCONT. */
-		kill_orphaned_pgrp(p, father);
-	}
+	list_for_each_entry_safe(p, next, &father->children, sibling)
+		reparent_child(p, father, dead);
+	list_for_each_entry_safe(p, next, &father->zombies, sibling)
+		reparent_child(p, father, dead);
+}
+
+/*
+ * A leader without threads is a zombie: its parent is told, and finds it among those that can be waited for. True when
+ * nobody will wait. [T]
+ */
+static bool announce_zombie(struct task_struct *leader)
+{
+	list_move_tail(&leader->sibling, &leader->parent->zombies);
+	return do_notify_parent(leader, leader->exit_signal);
 }
 
 /* Become a zombie, or nothing at all when nobody waits. `last`: the process ends with this thread. */
@@ -168,7 +189,7 @@ static void exit_notify(struct task_struct *t, bool last)
 	t->exit_state = EXIT_ZOMBIE;
 	if (t == leader) {
 		/* With threads left, the last of them tells the parent, in release_task. */
-		autoreap = thread_group_empty(t) && do_notify_parent(t, t->exit_signal);
+		autoreap = thread_group_empty(t) && announce_zombie(t);
 		wake_group_exec(t->signal);
 	}
 	if (autoreap)
@@ -189,6 +210,7 @@ static void unlink_task(struct task_struct *p)
 	sig->stime += p->stime;
 	sig->nvcsw += p->nvcsw;
 	sig->nivcsw += p->nivcsw;
+	task_io_add(&sig->io, &p->io);
 	sig->nr_threads--;
 	detach_pid(p);
 	if (thread_group_leader(p)) {
@@ -196,7 +218,9 @@ static void unlink_task(struct task_struct *p)
 		list_del_init(&p->sibling);
 	}
 	list_del_init(&p->thread_group);
+	leave_groups(p);
 	count_tasks(thread_group_leader(p) ? -1 : 0, -1);
+	atomic_dec(&p->user->processes); /* a task that is reaped changes its user no more */
 	wake_group_exec(sig);
 }
 
@@ -210,18 +234,17 @@ void release_task(struct task_struct *p)
 
 	while (p) {
 		leader = p->group_leader;
+		trace_sched_process_free(p); /* while nobody else can have its number: filters go by it */
 		spin_lock_irq(&tasklist_lock);
 		spin_lock(&p->sighand->siglock); /* nobody execs any more: the sighand is p's for good */
 		unlink_task(p);
 		spin_unlock(&p->sighand->siglock);
 		if (p == leader || !thread_group_empty(leader) || leader->exit_state != EXIT_ZOMBIE ||
-		    !do_notify_parent(leader, leader->exit_signal))
+		    !announce_zombie(leader))
 			leader = NULL;
 		else
 			leader->exit_state = EXIT_DEAD;
 		spin_unlock_irq(&tasklist_lock);
-		trace_sched_process_free(p);
-		free_pid(p->pid);
 		put_task_struct(p);
 		p = leader;
 	}

@@ -83,10 +83,12 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->on_cpu = 0;
 	p->on_rq = 0;
 	p->utime = p->stime = 0;
+	p->io = (struct task_io){ 0 };
 	p->nvcsw = p->nivcsw = 0;
 	p->start_time = sched_clock();
 	spin_lock_init(&p->pi_lock);
 	INIT_LIST_HEAD(&p->children);
+	INIT_LIST_HEAD(&p->zombies);
 	INIT_LIST_HEAD(&p->sibling);
 	INIT_LIST_HEAD(&p->tasks);
 	INIT_LIST_HEAD(&p->thread_group);
@@ -164,8 +166,12 @@ static int copy_signal(u64 flags, struct task_struct *p)
 	init_waitqueue_head(&sig->wait_chldexit);
 	sig->nr_threads = sig->live = 1;
 	sig->leader = p;
+	for (unsigned type = 0; type < NR_PID_TYPES; type++)
+		INIT_LIST_HEAD(&sig->group_node[type]); /* a kernel thread stays in none */
 	hrtimer_init(&sig->real_timer, it_real_fn);
 	memcpy(sig->rlim, old->rlim, sizeof(sig->rlim));
+	sig->oom_score_adj = READ_ONCE(old->oom_score_adj);
+	sig->oom_score_adj_min = READ_ONCE(old->oom_score_adj_min);
 	p->signal = sig;
 	return 0;
 }
@@ -194,19 +200,40 @@ static void detach_from_user(struct task_struct *p)
 	p->files = init_task.files;
 	p->signal = init_task.signal;
 	p->sighand = init_task.sighand;
-	p->uid = p->euid = p->suid = p->gid = p->egid = p->sgid = 0;
+	p->uid = p->euid = p->suid = p->fsuid = 0;
+	p->gid = p->egid = p->sgid = p->fsgid = 0;
+	p->no_new_privs = false;
 	put_groups(p->groups);
 	p->groups = NULL;
+	put_user_struct(p->user);
+	p->user = &root_user;
+	atomic_inc(&root_user.refs);
 	p->blocked = 0;
 	p->sas_ss_sp = p->sas_ss_size = 0;
 }
 
-/* Limits: of the user (root here, and bound too, or a fork bomb would not be) and of the machine. */
-static int check_limits(void)
+/*
+ * Count the child for its user, and look at the limits of that and of the machine. As on Linux RLIMIT_NPROC does not
+ * bind root; threads-max does.
+ */
+static int count_for_user(struct task_struct *p)
 {
-	if (nr_threads() >= max_threads)
+	p->flags &= ~PF_NPROC_EXCEEDED;
+	atomic_inc(&p->user->processes);
+	if (nr_threads() >= READ_ONCE(max_threads) || (!(p->flags & PF_KTHREAD) && nproc_exceeded(p->user))) {
+		atomic_dec(&p->user->processes);
 		return -EAGAIN;
-	return !(current->flags & PF_KTHREAD) && nr_threads() >= rlimit(RLIMIT_NPROC) ? -EAGAIN : 0;
+	}
+	current->flags &= ~PF_NPROC_EXCEEDED;
+	return 0;
+}
+
+/* What new_task() gave it. */
+static void free_new_task(struct task_struct *p)
+{
+	put_groups(p->groups);
+	put_user_struct(p->user);
+	free_task(p);
 }
 
 /* Group, parent and signals of a new process; of a new thread its place in the process. [T, S] */
@@ -243,8 +270,7 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 		p->signal->unkillable = true;
 	}
 	if (!args->fn) {
-		p->signal->pgrp = current->signal->pgrp;
-		p->signal->session = current->signal->session;
+		join_groups(p->signal, current->signal->pgrp, current->signal->session);
 		p->signal->tty = current->signal->tty;
 	}
 	list_add_tail(&p->sibling, &p->parent->children);
@@ -337,6 +363,7 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 		return NULL;
 	reset_task(p, args);
 	get_groups(p->groups);
+	atomic_inc(&p->user->refs);
 	if (args->fn)
 		detach_from_user(p);
 	if ((args->flags & (CLONE_VM | CLONE_VFORK)) ==
@@ -353,19 +380,20 @@ struct task_struct *copy_process(struct kernel_clone_args *args)
 	struct task_struct *p;
 	int err = check_flags(args);
 
-	if (!err)
-		err = check_limits();
 	if (err)
 		return ERR_PTR(err);
 	p = new_task(args);
 	if (!p)
 		return ERR_PTR(-ENOMEM);
+	err = count_for_user(p);
+	if (err)
+		goto free_task;
 	err = sched_fork(p, flags);
 	if (err)
-		goto free_task;
+		goto uncount;
 	err = copy_parts(flags, p);
 	if (err)
-		goto free_task;
+		goto uncount;
 	err = arch_copy_thread(p, args, args->stack, args->tls);
 	if (err)
 		goto put_parts;
@@ -383,9 +411,10 @@ free_pid:
 	free_pid(p->pid);
 put_parts:
 	put_parts(flags, p);
+uncount:
+	atomic_dec(&p->user->processes);
 free_task:
-	put_groups(p->groups);
-	free_task(p);
+	free_new_task(p);
 	return ERR_PTR(err);
 }
 
@@ -414,6 +443,6 @@ struct task_struct *fork_idle(int cpu)
 	return p;
 
 free_task:
-	free_task(p);
+	free_new_task(p);
 	return ERR_PTR(err);
 }

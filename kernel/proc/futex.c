@@ -19,7 +19,8 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <time/clock.h>
-#include <uapi/time.h>
+#include <time/ktime.h>
+#include <time/posix.h>
 
 #define BUCKET_BITS 8
 
@@ -171,13 +172,13 @@ static bool unqueue_waiter(struct futex_waiter *w)
 	return false;
 }
 
-/* Returns 0: woken; -ETIMEDOUT; -ERESTARTSYS. `expires` on the monotonic clock, S64_MAX for ever. */
+/* Returns 0: woken; -ETIMEDOUT; -ERESTARTSYS. `expires` on the monotonic clock, KTIME_MAX for ever. */
 static int sleep_as_waiter(struct futex_waiter *w, s64 expires)
 {
 	int ret = 0;
 
 	while (smp_load_acquire(&w->bucket)) {
-		s64 left = S64_MAX;
+		s64 left = KTIME_MAX;
 
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!smp_load_acquire(&w->bucket))
@@ -186,7 +187,7 @@ static int sleep_as_waiter(struct futex_waiter *w, s64 expires)
 			ret = -ERESTARTSYS;
 			break;
 		}
-		if (expires != S64_MAX) {
+		if (expires != KTIME_MAX) {
 			left = expires - ktime_get();
 			if (left <= 0) {
 				ret = -ETIMEDOUT;
@@ -292,24 +293,22 @@ static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_w
  * clock. */
 static int wait_expires(const struct timespec __user *utime, int op, s64 *expires)
 {
-	struct timespec ts;
-	s64 ns;
+	u64 ns, offset;
+	int ret;
 
-	*expires = S64_MAX;
+	*expires = KTIME_MAX;
 	if (!utime)
 		return 0;
-	if (copy_from_user(&ts, utime, sizeof(ts)))
-		return -EFAULT;
-	if (ts.tv_sec < 0 || ts.tv_nsec < 0 || ts.tv_nsec >= NSEC_PER_SEC)
-		return -EINVAL;
-	if (ts.tv_sec >= S64_MAX / NSEC_PER_SEC / 2)
+	ret = get_timespec_ns(utime, &ns);
+	if (ret)
+		return ret;
+	if ((op & FUTEX_CMD_MASK) == FUTEX_WAIT) {
+		*expires = ktime_add_safe(ktime_get(), ns);
 		return 0;
-	ns = ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-	if ((op & FUTEX_CMD_MASK) == FUTEX_WAIT)
-		ns += ktime_get();
-	else if (op & FUTEX_CLOCK_REALTIME)
-		ns -= ktime_get_real_ns() - ktime_get();
-	*expires = max(ns, (s64)0);
+	}
+	offset = op & FUTEX_CLOCK_REALTIME ? ktime_get_real_ns() - ktime_get() : 0;
+	if (ns != KTIME_MAX) /* that is "never", on either clock */
+		*expires = ns > offset ? ns - offset : 0;
 	return 0;
 }
 
@@ -322,7 +321,7 @@ static long do_futex_wait(u32 __user *uaddr, int op, u32 val, const struct times
 	if (ret)
 		return ret;
 	ret = futex_wait(uaddr, shared, val, expires, bitset);
-	if (ret != -ERESTARTSYS || expires == S64_MAX)
+	if (ret != -ERESTARTSYS || expires == KTIME_MAX)
 		return ret;
 	/* A relative time must not start again from the beginning. */
 	current->restart_fn = futex_wait_restart;

@@ -2,6 +2,7 @@
 #include <asm/thread.h>
 #include <fs/vfs.h>
 #include <mm/mm.h>
+#include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -21,15 +22,14 @@ static struct signal_struct init_signals = {
 		[RLIMIT_CPU] = { RLIM_INFINITY, RLIM_INFINITY },
 		[RLIMIT_FSIZE] = { RLIM_INFINITY, RLIM_INFINITY },
 		[RLIMIT_DATA] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_STACK] = { 8 << 20, RLIM_INFINITY },
+		[RLIMIT_STACK] = { STACK_LIMIT, RLIM_INFINITY },
 		[RLIMIT_CORE] = { 0, RLIM_INFINITY },
 		[RLIMIT_RSS] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_NPROC] = { PID_MAX / 2, PID_MAX / 2 }, /* fork_init adapts it to the memory there is */
+		/* NPROC and SIGPENDING come from fork_init, by the memory there is. */
 		[RLIMIT_NOFILE] = { 1024, 4096 },
 		[RLIMIT_MEMLOCK] = { RLIM_INFINITY, RLIM_INFINITY },
 		[RLIMIT_AS] = { RLIM_INFINITY, RLIM_INFINITY },
 		[RLIMIT_LOCKS] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_SIGPENDING] = { 4096, 4096 },
 		[RLIMIT_MSGQUEUE] = { 819200, 819200 },
 		[RLIMIT_RTTIME] = { RLIM_INFINITY, RLIM_INFINITY },
 	},
@@ -53,6 +53,7 @@ struct task_struct init_task = {
 	.comm = "swapper/0",
 	.parent = &init_task,
 	.children = LIST_HEAD_INIT(init_task.children),
+	.zombies = LIST_HEAD_INIT(init_task.zombies),
 	.sibling = LIST_HEAD_INIT(init_task.sibling),
 	.tasks = LIST_HEAD_INIT(init_task.tasks),
 	.thread_group = LIST_HEAD_INIT(init_task.thread_group),
@@ -62,6 +63,7 @@ struct task_struct init_task = {
 	.active_mm = &init_mm,
 	.files = &init_files,
 	.fs = &init_fs,
+	.user = &root_user,
 	.signal = &init_signals,
 	.sighand = &init_sighand,
 	.pending = { LIST_HEAD_INIT(init_task.pending.list), 0 },

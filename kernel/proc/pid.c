@@ -1,21 +1,29 @@
-/* Numbers of tasks: giving them out and finding tasks by them. */
+/*
+ * Numbers: giving them out, finding tasks by them, and the processes of a group or a session. A number is taken as long
+ * as a task, a group or a session has it. Nothing here takes longer because there are many tasks: free numbers are
+ * found in two levels of bitmaps, tasks and groups in hashes.
+ */
+#include <fs/libfs.h>
 #include <lib/bitmap.h>
 #include <lib/errno.h>
 #include <lib/hash.h>
+#include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/signal.h>
 #include <sched/preempt.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 
 #define RESERVED_PIDS \
 	300 /* after the first round: daemons started at boot keep the low numbers to themselves */
-#define HASH_BITS 10
+#define HASH_BITS 12
+#define MAP_WORDS BITS_TO_LONGS(PID_MAX)
 
-static DEFINE_SPINLOCK(pid_lock); /* irqsave; innermost */
-static unsigned long pid_map[BITS_TO_LONGS(PID_MAX)] = {
-	1
-};                     /* [pid_lock] taken numbers; 0 is the idle tasks' */
-static pid_t last_pid; /* [pid_lock] */
+static DEFINE_SPINLOCK(pid_lock);                     /* irqsave; innermost */
+static unsigned long pid_map[MAP_WORDS] = {1};        /* [pid_lock] taken numbers; 0 is the idle tasks' */
+static unsigned long pid_full[BITS_TO_LONGS(MAP_WORDS)]; /* [pid_lock] words of pid_map that have no number left */
+static pid_t last_pid;                                /* [pid_lock] */
+static unsigned pid_max = PID_MAX;                    /* [pid_lock writes] numbers are below; sys/kernel/pid_max */
 
 /*
  * Changes: tasklist_lock. Readers may hold that or RCU: a task is freed only a grace period after its last
@@ -26,21 +34,50 @@ static pid_t last_pid; /* [pid_lock] */
 static struct hlist_head pid_hash[1 << HASH_BITS];
 static u32 pid_moves; /* [tasklist_lock] */
 
+/* The first free number from `from` on, PID_MAX when there is none. [pid_lock] */
+static unsigned next_free(unsigned from)
+{
+	unsigned word = from / 64;
+	unsigned long rest;
+
+	if (from >= PID_MAX)
+		return PID_MAX;
+	rest = ~pid_map[word] & (~0UL << from % 64);
+	if (!rest) {
+		word = find_next_zero_bit(pid_full, MAP_WORDS, word + 1);
+		if (word >= MAP_WORDS)
+			return PID_MAX;
+		rest = ~pid_map[word];
+	}
+	return word * 64 + __builtin_ctzl(rest);
+}
+
+/* [pid_lock] */
+static void take_number(unsigned nr)
+{
+	unsigned word = nr / 64;
+
+	pid_map[word] |= BIT(nr % 64);
+	if (!~pid_map[word])
+		pid_full[word / 64] |= BIT(word % 64);
+	last_pid = nr;
+}
+
 pid_t alloc_pid(struct task_struct *p)
 {
 	unsigned long flags;
 	unsigned pid;
+	bool found;
 
 	spin_lock_irqsave(&pid_lock, flags);
-	pid = find_next_zero_bit(pid_map, PID_MAX, last_pid + 1);
-	if (pid >= PID_MAX)
-		pid = find_next_zero_bit(pid_map, PID_MAX, RESERVED_PIDS);
-	if (pid < PID_MAX) {
-		pid_map[pid / 64] |= BIT(pid % 64);
-		last_pid = pid;
-	}
+	pid = next_free(last_pid + 1);
+	if (pid >= pid_max)
+		pid = next_free(RESERVED_PIDS);
+	found = pid < pid_max;
+	if (found)
+		take_number(pid);
 	spin_unlock_irqrestore(&pid_lock, flags);
-	if (pid >= PID_MAX)
+	if (!found)
 		return -EAGAIN;
 	p->pid = pid;
 	return pid;
@@ -52,6 +89,7 @@ void free_pid(pid_t pid)
 
 	spin_lock_irqsave(&pid_lock, flags);
 	pid_map[pid / 64] &= ~BIT(pid % 64);
+	pid_full[pid / 64 / 64] &= ~BIT(pid / 64 % 64);
 	spin_unlock_irqrestore(&pid_lock, flags);
 }
 
@@ -132,3 +170,114 @@ struct task_struct *next_process(pid_t from)
 	}
 	return NULL;
 }
+
+/*
+ * Groups and sessions: their processes by number, in the order in which they joined. A bucket may hold several groups:
+ * whoever walks one skips the others' processes. [tasklist_lock]
+ */
+static struct list_head group_hash[NR_PID_TYPES][1 << HASH_BITS];
+
+void pid_init(void)
+{
+	for (unsigned type = 0; type < NR_PID_TYPES; type++)
+		for (unsigned i = 0; i < ARRAY_SIZE(group_hash[type]); i++)
+			INIT_LIST_HEAD(&group_hash[type][i]);
+}
+
+static struct list_head *group_bucket(enum pid_type type, pid_t nr)
+{
+	return &group_hash[type][hash_64(nr, HASH_BITS)];
+}
+
+struct signal_struct *next_in_group(enum pid_type type, pid_t nr, struct signal_struct *sig)
+{
+	struct list_head *bucket = group_bucket(type, nr), *at = sig ? &sig->group_node[type] : bucket;
+
+	while ((at = at->next) != bucket) {
+		sig = container_of(at, struct signal_struct, group_node[type]);
+		if (sig->group_nr[type] == nr)
+			return sig;
+	}
+	return NULL;
+}
+
+static void join_one(struct signal_struct *sig, enum pid_type type, pid_t nr)
+{
+	static u64 joins; /* [tasklist_lock] */
+
+	sig->group_nr[type] = nr;
+	sig->joined = ++joins;
+	list_add_tail(&sig->group_node[type], group_bucket(type, nr));
+}
+
+void join_groups(struct signal_struct *sig, pid_t pgrp, pid_t session)
+{
+	join_one(sig, PIDTYPE_SID, session);
+	join_one(sig, PIDTYPE_PGID, pgrp);
+}
+
+static bool number_in_use(pid_t nr)
+{
+	return find_task_by_pid(nr) || next_in_group(PIDTYPE_PGID, nr, NULL) || next_in_group(PIDTYPE_SID, nr, NULL);
+}
+
+/* Each number once: freed twice it could be somebody else's by then. */
+static void free_unused(pid_t a, pid_t b, pid_t c)
+{
+	if (a && !number_in_use(a))
+		free_pid(a);
+	if (b && b != a && !number_in_use(b))
+		free_pid(b);
+	if (c && c != a && c != b && !number_in_use(c))
+		free_pid(c);
+}
+
+void change_group(struct signal_struct *sig, enum pid_type type, pid_t nr)
+{
+	pid_t old = sig->group_nr[type];
+
+	if (old == nr)
+		return;
+	list_del(&sig->group_node[type]);
+	join_one(sig, type, nr);
+	free_unused(old, 0, 0);
+}
+
+void leave_groups(struct task_struct *p)
+{
+	struct signal_struct *sig = p->signal;
+
+	if (!thread_group_leader(p)) {
+		free_unused(p->pid, 0, 0);
+		return;
+	}
+	list_del_init(&sig->group_node[PIDTYPE_PGID]);
+	list_del_init(&sig->group_node[PIDTYPE_SID]);
+	free_unused(p->pid, sig->pgrp, sig->session);
+}
+
+/* What Linux takes, but for more than PID_MAX: the tables of tracing are as long as that. */
+static int pid_max_store(const char *text, size_t len)
+{
+	u64 max;
+	int err = kstrtoull(text, 10, &max);
+
+	if (err)
+		return err;
+	if (max < RESERVED_PIDS + 1 || max > PID_MAX)
+		return -EINVAL;
+	spin_lock_irq(&pid_lock);
+	pid_max = max;
+	spin_unlock_irq(&pid_lock);
+	return 0;
+}
+
+static int pid_max_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", READ_ONCE(pid_max));
+	return 0;
+}
+
+static const struct proc_entry pid_max_entry = {
+	.path = "sys/kernel/pid_max", .mode = 0644, .show = pid_max_show, .store = pid_max_store};
+REGISTER_PROC(pid_max_entry);

@@ -4,6 +4,7 @@
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <proc/fork.h>
+#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/syscall.h>
 #include <proc/task_alloc.h>
@@ -104,13 +105,16 @@ SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)
 	return copy_to_user(uru, &ru, sizeof(ru)) ? -EFAULT : 0;
 }
 
-/* Both halves of old and new in one critical section, so that the old one returned is what the new one
- * replaced. */
+/*
+ * Both halves of old and new in one critical section, so that the old one returned is what the new one replaced. Only
+ * root raises a hard limit.
+ */
 static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit64 *new, struct rlimit64 *old)
 {
 	struct sighand_struct *sighand;
 	unsigned long flags;
 	u64 *limit;
+	int err = 0;
 
 	if (which >= RLIM_NLIMITS)
 		return -EINVAL;
@@ -122,12 +126,20 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 	sighand = lock_task_sighand(p, &flags);
 	if (old)
 		*old = (struct rlimit64){ limit[0], limit[1] };
-	if (new) {
+	if (new && new->rlim_max > limit[1] && current->euid) {
+		err = -EPERM;
+	} else if (new) {
 		WRITE_ONCE(limit[0], new->rlim_cur);
 		WRITE_ONCE(limit[1], new->rlim_max);
 	}
 	unlock_task_sighand(sighand, flags);
-	return 0;
+	return err;
+}
+
+/* Another's limits are for its own user, all ids of whose process must be the caller's real ones; and for root. */
+static bool may_prlimit(const struct task_struct *p)
+{
+	return p == current || !current->euid || ids_match(p, current->uid, current->gid);
 }
 
 SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __user *, unew,
@@ -142,7 +154,7 @@ SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __
 	p = find_get_task(pid ? pid : current->pid);
 	if (!p)
 		return -ESRCH;
-	err = do_prlimit(p, which, unew ? &new : NULL, &old);
+	err = may_prlimit(p) ? do_prlimit(p, which, unew ? &new : NULL, &old) : -EPERM;
 	put_task_struct(p);
 	if (!err && uold && copy_to_user(uold, &old, sizeof(old)))
 		return -EFAULT;

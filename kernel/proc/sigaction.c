@@ -10,7 +10,8 @@
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
-#include <uapi/time.h>
+#include <time/ktime.h>
+#include <time/posix.h>
 
 #define SIG_BLOCK   0
 #define SIG_UNBLOCK 1
@@ -193,8 +194,7 @@ static int do_sigtimedwait(sigset_t set, struct siginfo *info, s64 timeout)
 SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uset, struct siginfo __user *, uinfo,
 		const struct timespec __user *, utimeout, size_t, size)
 {
-	s64 timeout = S64_MAX;
-	struct timespec ts;
+	u64 timeout = KTIME_MAX;
 	struct siginfo info;
 	sigset_t set;
 	int ret;
@@ -204,12 +204,9 @@ SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uset, struct siginfo _
 	if (get_user(set, uset))
 		return -EFAULT;
 	if (utimeout) {
-		if (copy_from_user(&ts, utimeout, sizeof(ts)))
-			return -EFAULT;
-		if (ts.tv_sec < 0 || ts.tv_nsec < 0 || ts.tv_nsec >= NSEC_PER_SEC)
-			return -EINVAL;
-		if (ts.tv_sec < S64_MAX / NSEC_PER_SEC)
-			timeout = ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+		ret = get_timespec_ns(utimeout, &timeout);
+		if (ret)
+			return ret;
 	}
 	ret = do_sigtimedwait(set, &info, timeout);
 	if (ret > 0 && uinfo && copy_to_user(uinfo, &info, sizeof(info)))

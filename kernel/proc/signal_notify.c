@@ -87,10 +87,12 @@ void do_notify_parent_cldstop(struct task_struct *leader, int why)
 
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore)
 {
-	struct task_struct *p;
+	struct signal_struct *sig;
 
-	for_each_process(p) {
-		if (p->signal->pgrp != pgrp || p == ignore || (p->exit_state && thread_group_empty(p)) ||
+	for_each_in_group(PIDTYPE_PGID, pgrp, sig) {
+		struct task_struct *p = sig->leader;
+
+		if (p == ignore || (p->exit_state && thread_group_empty(p)) ||
 		    p->parent == child_reaper || (p->parent->flags & PF_KTHREAD))
 			continue;
 		if (p->parent->signal->pgrp != pgrp && p->parent->signal->session == p->signal->session)
@@ -101,10 +103,10 @@ bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore)
 
 static bool has_stopped_jobs(pid_t pgrp)
 {
-	struct task_struct *p;
+	struct signal_struct *sig;
 
-	for_each_process(p)
-		if (p->signal->pgrp == pgrp && p->signal->stopped)
+	for_each_in_group(PIDTYPE_PGID, pgrp, sig)
+		if (sig->stopped)
 			return true;
 	return false;
 }
@@ -113,7 +115,7 @@ void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 {
 	struct task_struct *ignore = NULL;
 	pid_t pgrp = p->signal->pgrp;
-	struct task_struct *q;
+	struct signal_struct *sig;
 
 	if (!atomic_read(&nr_stopped_groups))
 		return; /* and spare every exit a walk over all processes */
@@ -124,10 +126,8 @@ void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 	if (parent->signal->pgrp == pgrp || parent->signal->session != p->signal->session ||
 	    !is_orphaned_pgrp(pgrp, ignore) || !has_stopped_jobs(pgrp))
 		return;
-	for_each_process(q) {
-		if (q->signal->pgrp != pgrp)
-			continue;
-		send_sig(SIGHUP, q, 1);
-		send_sig(SIGCONT, q, 1);
+	for_each_in_group(PIDTYPE_PGID, pgrp, sig) {
+		send_sig(SIGHUP, sig->leader, 1);
+		send_sig(SIGCONT, sig->leader, 1);
 	}
 }

@@ -3,6 +3,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
+#include <proc/cred.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
@@ -10,11 +11,11 @@
 #include <sched/spinlock.h>
 
 struct sigqueue {
-	struct list_head list; /* [S of who it is for] */
+	struct list_head list;	  /* [S of who it is for] */
+	struct user_struct *user; /* who it counts for, with a reference */
 	struct siginfo info;
 };
 static struct kmem_cache *sigqueue_cache;
-static atomic_t nr_queued; /* of all processes: RLIMIT_SIGPENDING counts for the user, and there is one */
 
 /* Faults come first: their handler must see the registers of the instruction that faulted, not of another
  * handler. */
@@ -27,25 +28,33 @@ void signals_init(void)
 	sigqueue_cache = kmem_cache_create("sigqueue", sizeof(struct sigqueue), 0, SLAB_PANIC, NULL);
 }
 
-static struct sigqueue *sigqueue_alloc(void)
+/* Counted for t's user, against t's limit unless it is overridden: the limit of who gets it, not of who sends it. */
+static struct sigqueue *sigqueue_alloc(struct task_struct *t, bool override)
 {
+	struct user_struct *user = get_task_user(t);
+	u64 limit = READ_ONCE(t->signal->rlim[RLIMIT_SIGPENDING][0]);
 	struct sigqueue *q = NULL;
 
-	if (atomic_inc_return(&nr_queued) <= rlimit(RLIMIT_SIGPENDING))
+	if ((u64)atomic_inc_return(&user->sigpending) <= limit || override)
 		q = kmem_cache_alloc(sigqueue_cache, GFP_ATOMIC);
-	if (!q)
-		atomic_dec(&nr_queued);
-	return q;
+	if (q) {
+		q->user = user;
+		return q;
+	}
+	atomic_dec(&user->sigpending);
+	put_user_struct(user);
+	return NULL;
 }
 
 static void sigqueue_free(struct sigqueue *q)
 {
 	list_del(&q->list);
+	atomic_dec(&q->user->sigpending);
+	put_user_struct(q->user);
 	kmem_cache_free(sigqueue_cache, q);
-	atomic_dec(&nr_queued);
 }
 
-enum signal_result sigqueue_add(struct sigpending *pending, int sig, const struct siginfo *info)
+enum signal_result sigqueue_add(struct task_struct *t, struct sigpending *pending, int sig, const struct siginfo *info)
 {
 	enum signal_result result = SIGNAL_DELIVERED;
 	struct sigqueue *q;
@@ -54,7 +63,8 @@ enum signal_result sigqueue_add(struct sigpending *pending, int sig, const struc
 	if (sig < SIGRTMIN && (pending->signal & sigmask(sig)))
 		return SIGNAL_ALREADY_PENDING;
 	if (sig != SIGKILL) { /* nobody gets to see its info */
-		q = sigqueue_alloc();
+		/* The kernel's and kill's standard signals are one each: no limit keeps their siginfo away. */
+		q = sigqueue_alloc(t, sig < SIGRTMIN && info->si_code >= 0);
 		if (q) {
 			q->info = *info;
 			list_add_tail(&q->list, &pending->list);
@@ -134,6 +144,8 @@ int dequeue_signal(sigset_t mask, struct siginfo *info)
 	collect_signal(pending, sig, info);
 	if (sigmask(sig) & SIG_KERNEL_STOP)
 		current->signal->stop_dequeued = true;
+	if (sig == SIGALRM)
+		posixtimer_rearm_itimer();
 	recalc_sigpending();
 	return sig;
 }

@@ -56,16 +56,19 @@ bool sig_handler_ignored(struct task_struct *p, int sig)
 	return handler == SIG_IGN || (handler == SIG_DFL && (sigmask(sig) & SIG_KERNEL_IGNORE));
 }
 
-/* Would it have no effect at all? Blocked signals stay pending: the handler may change before they are
- * unblocked. */
+/*
+ * Would it have no effect at all? Blocked signals stay pending, also init's: the handler may change before they are
+ * unblocked, or sigwaitinfo may take them. Blocked is asked first, since an init that collects its signals so
+ * (busybox's USR1, USR2 and TERM of poweroff, halt and reboot) leaves their actions at the default.
+ */
 static bool sig_ignored(struct task_struct *p, int sig, bool force)
 {
 	if (p->flags & PF_KTHREAD)
 		return true;
-	if (p->signal->unkillable && !force && (void *)p->sighand->action[sig - 1].sa_handler == SIG_DFL)
-		return true;
 	if ((p->blocked | p->real_blocked) & sigmask(sig))
 		return false;
+	if (p->signal->unkillable && !force && (void *)p->sighand->action[sig - 1].sa_handler == SIG_DFL)
+		return true;
 	return sig_handler_ignored(p, sig);
 }
 
@@ -178,8 +181,12 @@ static void complete_signal(int sig, struct task_struct *p, bool group)
 
 	if (!t)
 		return;
-	if (sig_fatal(p, t, sig) && !p->signal->unkillable) {
-		/* At once for all threads: none shall run on in user mode until another gets to handle it. */
+	/*
+	 * At once for all threads: none must run on in user mode until another gets to handle it. As on Linux not for
+	 * the signals that leave a core: t takes such a one from its queue, so that signal_deliver tells which it was,
+	 * and ends the others then.
+	 */
+	if (sig_fatal(p, t, sig) && !p->signal->unkillable && !(sigmask(sig) & SIG_KERNEL_CORE)) {
 		p->signal->group_exit = 1;
 		p->signal->group_exit_code = signal_exit_code(sig);
 		zap_other_threads(t);
@@ -194,7 +201,7 @@ int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, boo
 	enum signal_result result = SIGNAL_IGNORED;
 
 	if (prepare_signal(p, sig, info->si_code == SI_KERNEL && info->si_pid == 0)) {
-		result = sigqueue_add(pending, sig, info);
+		result = sigqueue_add(p, pending, sig, info);
 		if (result != SIGNAL_OVERFLOW)
 			complete_signal(sig, p, group);
 	}

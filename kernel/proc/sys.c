@@ -6,6 +6,7 @@
 #include <kernel/utsname.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <mm/mm.h>
 #include <mm/page.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
@@ -144,8 +145,11 @@ SYSCALL_DEFINE1(personality, unsigned, persona)
 #define PR_SET_PDEATHSIG 1
 #define PR_GET_PDEATHSIG 2
 #define PR_GET_DUMPABLE  3
+#define PR_SET_DUMPABLE  4
 #define PR_SET_NAME      15
 #define PR_GET_NAME      16
+#define PR_SET_NO_NEW_PRIVS 38
+#define PR_GET_NO_NEW_PRIVS 39
 
 static long set_name_from_user(const char __user *uname)
 {
@@ -170,41 +174,24 @@ SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, un
 		return 0;
 	case PR_GET_PDEATHSIG:
 		return put_user(current->pdeath_signal, (int __user *)arg2);
-	case PR_GET_DUMPABLE:
-		return 0; /* there are no core files */
+	case PR_GET_DUMPABLE: /* there are no core files: it says who may look into the process */
+		return READ_ONCE(current->mm->dumpable);
+	case PR_SET_DUMPABLE:
+		if (arg2 != SUID_DUMP_DISABLE && arg2 != SUID_DUMP_USER)
+			return -EINVAL;
+		WRITE_ONCE(current->mm->dumpable, arg2);
+		return 0;
+	case PR_SET_NO_NEW_PRIVS:
+		if (arg2 != 1 || arg3 || arg4 || arg5)
+			return -EINVAL;
+		current->no_new_privs = true;
+		return 0;
+	case PR_GET_NO_NEW_PRIVS:
+		return arg2 || arg3 || arg4 || arg5 ? -EINVAL : current->no_new_privs;
 	case PR_SET_NAME:
 		return set_name_from_user((const char __user *)arg2);
 	case PR_GET_NAME:
 		return copy_to_user((void __user *)arg2, current->comm, TASK_COMM_LEN) ? -EFAULT : 0;
-	}
-	return -EINVAL;
-}
-
-#define MEMBARRIER_CMD_QUERY                      0
-#define MEMBARRIER_CMD_GLOBAL                     1
-#define MEMBARRIER_CMD_PRIVATE_EXPEDITED          8
-#define MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED 16
-
-static void ipi_mb(void *unused)
-{
-	smp_mb();
-}
-
-SYSCALL_DEFINE3(membarrier, int, cmd, unsigned, flags, int, cpu)
-{
-	if (flags)
-		return -EINVAL;
-	switch (cmd) {
-	case MEMBARRIER_CMD_QUERY:
-		return MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_PRIVATE_EXPEDITED |
-		       MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
-	case MEMBARRIER_CMD_GLOBAL:
-	case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
-		on_each_cpu(ipi_mb, NULL,
-			    true); /* a CPU that switches meanwhile passes a barrier in the switch */
-		return 0;
-	case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED:
-		return 0; /* everybody may: nothing has to be known before */
 	}
 	return -EINVAL;
 }

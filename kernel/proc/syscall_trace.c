@@ -6,16 +6,19 @@
 
 struct static_key syscall_trace_key;
 
-/* One key for both tracepoints: a call that is under way when it goes on shows its end, as in Linux. */
+/*
+ * One key for both tracepoints: a call that is under way when it goes on shows its end, as in Linux. Whoever registers
+ * switches the sites.
+ */
 int syscall_regfunc(void)
 {
-	static_key_slow_inc(&syscall_trace_key);
+	static_key_inc_later(&syscall_trace_key);
 	return 0;
 }
 
 void syscall_unregfunc(void)
 {
-	static_key_slow_dec(&syscall_trace_key);
+	static_key_dec_later(&syscall_trace_key);
 }
 
 notrace u32 syscall_trace_enter(struct pt_regs *regs, u32 nr)

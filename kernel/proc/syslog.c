@@ -1,5 +1,7 @@
 /* syslog(2): reading and controlling the kernel log. */
 #include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <fs/poll.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -9,6 +11,7 @@
 #include <sched/current.h>
 #include <sched/mutex.h>
 #include <sched/wait.h>
+#include <uapi/fcntl.h>
 
 #define SYSLOG_ACTION_CLOSE         0
 #define SYSLOG_ACTION_OPEN          1
@@ -159,15 +162,52 @@ static long do_syslog(int type, char __user *ubuf, int len, char *buf)
 	return -EINVAL;
 }
 
-SYSCALL_DEFINE3(syslog, int, type, char __user *, ubuf, int, len)
+static int dmesg_restrict; /* sysctl: only root reads the log. A word, read whole */
+
+bool log_may_read(void)
+{
+	return !READ_ONCE(dmesg_restrict) || !current->euid;
+}
+
+/* Anybody may ask for the newest records and the buffer's size, unless dmesg_restrict is set; the rest is root's. */
+static bool may_syslog(int type)
+{
+	if (type == SYSLOG_ACTION_READ_ALL || type == SYSLOG_ACTION_SIZE_BUFFER)
+		return log_may_read();
+	return !current->euid;
+}
+
+static int dmesg_restrict_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", READ_ONCE(dmesg_restrict));
+	return 0;
+}
+
+/* 0 or 1. Only root, whoever opened the file. */
+static int dmesg_restrict_store(const char *text, size_t len)
+{
+	char *end;
+	u64 value = simple_strtoull(text, &end, 10);
+
+	if (current->euid)
+		return -EPERM;
+	if (end == text || (*end && !isspace(*end)) || value > 1)
+		return -EINVAL;
+	WRITE_ONCE(dmesg_restrict, value);
+	return 0;
+}
+
+static const struct proc_entry dmesg_restrict_entry = {
+	.path = "sys/kernel/dmesg_restrict", .mode = 0644, .show = dmesg_restrict_show, .store = dmesg_restrict_store};
+REGISTER_PROC(dmesg_restrict_entry);
+
+static long ksys_syslog(int type, char __user *ubuf, int len)
 {
 	char *buf;
 	long ret;
 
 	if (type >= SYSLOG_ACTION_READ && type <= SYSLOG_ACTION_READ_CLEAR && (!ubuf || len < 0))
 		return -EINVAL;
-	if (current->euid && type != SYSLOG_ACTION_READ_ALL && type != SYSLOG_ACTION_SIZE_BUFFER)
-		return -EPERM;
 	buf = kmalloc(LINE_SIZE, GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;
@@ -177,3 +217,37 @@ SYSCALL_DEFINE3(syslog, int, type, char __user *, ubuf, int, len)
 	kfree(buf);
 	return ret;
 }
+
+SYSCALL_DEFINE3(syslog, int, type, char __user *, ubuf, int, len)
+{
+	return may_syslog(type) ? ksys_syslog(type, ubuf, len) : -EPERM;
+}
+
+/* /proc/kmsg: what SYSLOG_ACTION_READ gives, for whoever was root when he opened it. All readers share one position. */
+static int kmsg_open(struct inode *inode, struct file *f)
+{
+	return current->euid ? -EPERM : 0;
+}
+
+static bool kmsg_has_more(void)
+{
+	return READ_ONCE(read_seq) < printk_next_seq();
+}
+
+static ssize_t kmsg_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	if ((f->f_flags & O_NONBLOCK) && !kmsg_has_more())
+		return -EAGAIN;
+	return ksys_syslog(SYSLOG_ACTION_READ, buf, min_t(size_t, n, INT_MAX));
+}
+
+static unsigned kmsg_poll(struct file *f, struct poll_table *pt)
+{
+	poll_wait(f, &printk_wait, pt);
+	return kmsg_has_more() ? POLLIN | POLLRDNORM : 0;
+}
+
+static const struct file_operations kmsg_fops = {
+	.open = kmsg_open, .read = kmsg_read, .poll = kmsg_poll, .llseek = no_llseek};
+static const struct proc_entry kmsg_entry = {.path = "kmsg", .mode = 0400, .fop = &kmsg_fops};
+REGISTER_PROC(kmsg_entry);

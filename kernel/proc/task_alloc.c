@@ -1,5 +1,6 @@
 /* Memory of tasks: struct and stack, and what hangs on them until the last reference goes. */
 #include <asm/thread.h>
+#include <fs/libfs.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -70,6 +71,7 @@ void __put_task_struct(struct task_struct *t)
 	put_sighand(t->sighand);
 	put_signal(t->signal);
 	put_groups(t->groups);
+	put_user_struct(t->user);
 	call_rcu(&t->rcu, free_task_rcu);
 }
 
@@ -98,21 +100,27 @@ void put_sighand(struct sighand_struct *sighand)
 }
 
 /*
- * How many tasks: their stacks and structs shall fit into a quarter of the memory, so that a fork bomb gets
- * -EAGAIN and not the whole machine -ENOMEM.
+ * How many tasks: their stacks must fit into an eighth of the memory, as on Linux, so that a fork bomb gets -EAGAIN and
+ * not the whole machine -ENOMEM. A user other than root may have half of them.
  */
-unsigned max_threads = PID_MAX - RESERVED_THREADS;
+unsigned max_threads;
+
+static void set_default_limit(unsigned which, u64 limit)
+{
+	init_task.signal->rlim[which][0] = init_task.signal->rlim[which][1] = limit;
+}
 
 void fork_init(void)
 {
-	unsigned long fit = totalram_pages() / (4 * THREAD_SIZE / PAGE_SIZE);
-
+	pid_init();
 	task_cache = kmem_cache_create("task_struct", sizeof(struct task_struct), 64, SLAB_PANIC, NULL);
 	signal_cache = kmem_cache_create("signal_cache", sizeof(struct signal_struct), 0, SLAB_PANIC, NULL);
 	sighand_cache =
 		kmem_cache_create("sighand_cache", sizeof(struct sighand_struct), 0, SLAB_PANIC, NULL);
-	max_threads = min_t(unsigned long, fit, max_threads);
-	init_task.signal->rlim[RLIMIT_NPROC][0] = init_task.signal->rlim[RLIMIT_NPROC][1] = max_threads / 2;
+	max_threads = clamp(totalram_pages() / (8 * THREAD_SIZE / PAGE_SIZE), (unsigned long)MIN_THREADS,
+			    (unsigned long)MAX_THREADS);
+	set_default_limit(RLIMIT_NPROC, max_threads / 2);
+	set_default_limit(RLIMIT_SIGPENDING, max_threads / 2);
 }
 
 void set_task_comm(struct task_struct *t, const char *name)
@@ -122,3 +130,26 @@ void set_task_comm(struct task_struct *t, const char *name)
 	smp_wmb(); /* who notes the name, and marks it before, notes this one or loses the mark */
 	WRITE_ONCE(t->comm_noted, 0);
 }
+
+static int threads_max_store(const char *text, size_t len)
+{
+	u64 max;
+	int err = kstrtoull(text, 10, &max);
+
+	if (err)
+		return err;
+	if (max < 1 || max > MAX_THREADS)
+		return -EINVAL;
+	WRITE_ONCE(max_threads, max);
+	return 0;
+}
+
+static int threads_max_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", READ_ONCE(max_threads));
+	return 0;
+}
+
+static const struct proc_entry threads_max_entry = {
+	.path = "sys/kernel/threads-max", .mode = 0644, .show = threads_max_show, .store = threads_max_store};
+REGISTER_PROC(threads_max_entry);

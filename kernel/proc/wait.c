@@ -130,25 +130,53 @@ static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
 	return continued;
 }
 
-/* Look at every child. Returns 1: found, 0: there are some, but not so far, -ECHILD: none that could. [T] */
+/* Returns 1: this is it, 0: not so far, -ECHILD: it cannot be. [T] */
+static int look_at_child(struct wait_opts *wo, struct task_struct *p)
+{
+	if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p))
+		return -ECHILD;
+	/* A leader that ended before its threads is no zombie to us yet. */
+	if (p->exit_state == EXIT_ZOMBIE)
+		return thread_group_empty(p) && wait_task_zombie(wo, p);
+	return wait_task_stopped(wo, p) || wait_task_continued(wo, p);
+}
+
+/* The one that is asked for by its number, if it is a child of ours. [T] */
+static int look_at_pid(struct wait_opts *wo)
+{
+	struct task_struct *p = find_task_by_pid(wo->id);
+
+	if (!p || !thread_group_leader(p) || p->parent != current->group_leader)
+		return -ECHILD;
+	return look_at_child(wo, p);
+}
+
+/*
+ * Zombies first, in the order of their deaths. Of those that live the first tells that there are some, unless stopped
+ * and continued ones are asked for. So a wait takes no longer because there are many children. Returns 1: found, 0:
+ * there are some, but not so far, -ECHILD: none that could. [T]
+ */
 static int find_child(struct wait_opts *wo)
 {
-	struct task_struct *p;
-	int ret = -ECHILD;
+	struct task_struct *self = current->group_leader, *p;
+	bool only_dead = !(wo->options & (WUNTRACED | WCONTINUED));
+	int ret = -ECHILD, one;
 
-	list_for_each_entry(p, &current->group_leader->children, sibling) {
-		if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p))
-			continue;
-		ret = 0;
-		/* A leader that ended before its threads is no zombie to us yet. */
-		if (p->exit_state == EXIT_ZOMBIE && !thread_group_empty(p))
-			continue;
-		if (p->exit_state == EXIT_ZOMBIE) {
-			if (wait_task_zombie(wo, p))
-				return 1;
-		} else if (wait_task_stopped(wo, p) || wait_task_continued(wo, p)) {
-			return 1;
-		}
+	if (wo->type == P_PID)
+		return look_at_pid(wo);
+	list_for_each_entry(p, &self->zombies, sibling) {
+		one = look_at_child(wo, p);
+		if (one > 0)
+			return one;
+		ret = max(ret, one);
+	}
+	list_for_each_entry(p, &self->children, sibling) {
+		if (ret == 0 && only_dead)
+			break;
+		one = look_at_child(wo, p);
+		if (one > 0)
+			return one;
+		ret = max(ret, one);
 	}
 	return ret;
 }

@@ -2,6 +2,8 @@
 #include "sched.h"
 
 #include <asm/thread.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
 #include <mm/mm.h>
 #include <proc/signal.h>
 #include <trace/events/sched.h>
@@ -215,8 +217,20 @@ static void noinline __schedule(bool preempt)
 	local_irq_enable();
 }
 
+/*
+ * schedule() was called with preemption off: maybe under a spinlock that whoever runs next wants. The count is the
+ * task's own and comes back with it, so the kernel goes on.
+ */
+static noinline void __schedule_bug(struct task_struct *prev)
+{
+	pr_err("BUG: scheduling while atomic: %s/%d/0x%08x\n", prev->comm, prev->pid, preempt_count());
+	dump_stack();
+}
+
 void noinline schedule(void)
 {
+	if (unlikely(preempt_count()))
+		__schedule_bug(current);
 	do {
 		preempt_disable();
 		__schedule(false);

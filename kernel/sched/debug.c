@@ -1,4 +1,4 @@
-/* /proc/sched_debug: what every runqueue holds, in short. */
+/* sched/debug in debugfs: what every runqueue holds, in short. Root alone can reach it there. */
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <lib/printf.h>
@@ -40,6 +40,13 @@ static int sched_debug_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry sched_debug_entry = {
-	.path = "sched_debug", .mode = 0444, .show = sched_debug_show};
-REGISTER_PROC(sched_debug_entry);
+static int sched_debug_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, sched_debug_show, NULL);
+}
+
+static const struct file_operations sched_debug_fops = {
+	.open = sched_debug_open, .read = seq_read, .llseek = seq_lseek, .release = single_release};
+static const struct debugfs_entry sched_debug_entry = {
+	.dir = "sched", .name = "debug", .mode = 0444, .fop = &sched_debug_fops};
+REGISTER_DEBUGFS(sched_debug_entry);

@@ -45,6 +45,8 @@ static void enqueue_task_rt(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct rt_rq *rt = &rq->rt;
 
+	if (flags & (ENQUEUE_WAKEUP | ENQUEUE_INITIAL))
+		p->rt.timeout = 0;
 	if (flags & ENQUEUE_HEAD)
 		list_add(&p->rt.run_list, &rt->queue[p->prio]);
 	else
@@ -117,6 +119,7 @@ static void task_tick_rt(struct rq *rq, struct task_struct *p)
 	struct list_head *queue = &rq->rt.queue[p->prio];
 
 	update_curr_common(rq);
+	p->rt.timeout += TICK_NSEC;
 	if (p->policy != SCHED_RR)
 		return;
 	p->rt.time_slice -= TICK_NSEC;
@@ -132,6 +135,7 @@ static void task_tick_rt(struct rq *rq, struct task_struct *p)
 static void switched_to_rt(struct rq *rq, struct task_struct *p)
 {
 	p->rt.time_slice = RR_TIMESLICE_NS;
+	p->rt.timeout = 0;
 	if (p->on_rq && !task_current(rq, p))
 		wakeup_preempt(rq, p);
 }

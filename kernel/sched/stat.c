@@ -7,21 +7,25 @@
 #include <trace/events/sched.h>
 
 struct static_key sched_stat_key;
-/* What was remembered before this is from an earlier time that the key was on. [writes while the key is off] */
+/* What was remembered before this is from an earlier time that the key was on. [tracepoints_mutex for changes] */
 static u64 sched_stat_on_since;
 
-/* Several tracepoints share the key; the lock of all registrations is held. */
+/*
+ * Several tracepoints share the key; the lock of all registrations is held, and whoever registers switches the sites.
+ * The key may be off and on again before that: then its sites stay on, and what a task remembers from before is
+ * forgotten all the same.
+ */
 int sched_stat_regfunc(void)
 {
 	if (!static_key_enabled(&sched_stat_key))
 		sched_stat_on_since = sched_clock();
-	static_key_slow_inc(&sched_stat_key);
+	static_key_inc_later(&sched_stat_key);
 	return 0;
 }
 
 void sched_stat_unregfunc(void)
 {
-	static_key_slow_dec(&sched_stat_key);
+	static_key_dec_later(&sched_stat_key);
 }
 
 static void begin(struct rq *rq, struct task_struct *p, enum sched_stat_kind kind)

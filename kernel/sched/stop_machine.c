@@ -1,6 +1,7 @@
-/* Stopping CPUs: a stopper thread each; stop_machine has all but one spin outside of patched code. */
+/* Stopping CPUs: a stopper thread each; stop_machine has all but one wait outside of patched code. */
 #include <asm/patch.h>
 #include <asm/processor.h>
+#include <kernel/smp.h>
 #include <sched/mutex.h>
 #include <sched/wait.h>
 
@@ -117,7 +118,8 @@ struct stop_machine_data {
 	unsigned arrived; /* [atomic] */
 	unsigned masked;  /* [atomic] */
 	unsigned ran;	  /* [atomic] */
-	unsigned left;	  /* [atomic] */
+	u64 asleep;	  /* [atomic] a bit for each CPU that may sleep until `state` changes */
+	unsigned waiter;  /* [atomic] the initiator's CPU + 1 while it may sleep until all have arrived; else 0 */
 	int state;	  /* enum stop_state, written by the initiator */
 	void (*each)(void *data); /* what every CPU runs once all are masked; NULL: the initiator alone runs */
 	void *data;
@@ -135,40 +137,97 @@ static noinline notrace __lockfunc void parked_irqs_on(unsigned long flags)
 }
 
 /*
- * From the `masked` count to the end of the stop only what is in the pages of .noinstr.text: they hold no site, so
- * what is being changed is neither met nor lies in a page that we run in (docs/tricks.md).
+ * Waiting for each other. A CPU looks so many times, and then sleeps until an interrupt: where CPUs are threads of a
+ * host that has fewer, one that spins takes the time of those it waits for (docs/tricks.md, "A parked CPU sleeps").
+ *
+ * No wake-up is lost. A CPU says that it may sleep, and looks once more, with interrupts masked; whoever changes what
+ * it waits for does so first and looks second who may sleep. These accesses are all sequentially consistent, so one of
+ * the two sees the other, and an interrupt that comes between the last look and the sleep ends the sleep.
  */
-static noinstr void wait_for_state(const int *state, int wanted)
+#define STOP_LOOKS 100
+static_assert(NR_CPUS <= 64, "a bit for each in `asleep`");
+
+static notrace void set_state(struct stop_machine_data *d, int state)
 {
-	while (__atomic_load_n(state, __ATOMIC_ACQUIRE) < wanted)
-		cpu_relax();
+	u64 asleep;
+
+	__atomic_store_n(&d->state, state, __ATOMIC_SEQ_CST);
+	for (asleep = __atomic_exchange_n(&d->asleep, 0, __ATOMIC_SEQ_CST); asleep; asleep &= asleep - 1)
+		smp_send_reschedule(__builtin_ctzll(asleep));
+}
+
+/* Until all are to mask interrupts. They are on here: handlers run. Preemption off. */
+static notrace void wait_gathered(struct stop_machine_data *d, u64 self)
+{
+	unsigned long flags;
+
+	for (unsigned looks = 0; __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) < STOP_MASKED; looks++) {
+		if (looks < STOP_LOOKS) {
+			cpu_relax();
+			continue;
+		}
+		raw_local_irq_save(flags);
+		__atomic_fetch_or(&d->asleep, self, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&d->state, __ATOMIC_SEQ_CST) < STOP_MASKED)
+			arch_cpu_idle();
+		raw_local_irq_restore(flags);
+	}
 }
 
 /*
- * In the stopper of each other CPU. Neither traced nor patched; from `masked` to STOP_DONE no calls but wait_for_state,
+ * From the `masked` count to the end of the stop only what is in the pages of .noinstr.text: they hold no site, so
+ * what is being changed is neither met nor lies in a page that we run in (docs/tricks.md).
+ */
+static noinstr void wait_masked(struct stop_machine_data *d, int wanted, u64 self)
+{
+	for (unsigned looks = 0; __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) < wanted; looks++) {
+		if (looks < STOP_LOOKS) {
+			cpu_relax();
+			continue;
+		}
+		__atomic_fetch_or(&d->asleep, self, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&d->state, __ATOMIC_SEQ_CST) < wanted)
+			arch_parked_wait();
+	}
+}
+
+/* We are one of those that the initiator waits for; the last of them wakes it. Nothing is patched before we mask. */
+static notrace void arrive(struct stop_machine_data *d)
+{
+	unsigned waiter;
+
+	if (__atomic_add_fetch(&d->arrived, 1, __ATOMIC_SEQ_CST) != d->others)
+		return;
+	waiter = __atomic_exchange_n(&d->waiter, 0, __ATOMIC_SEQ_CST);
+	if (waiter)
+		smp_send_reschedule(waiter - 1);
+}
+
+/*
+ * In the stopper of each other CPU. Neither traced nor patched; from `masked` to STOP_DONE no calls but wait_masked,
  * and `each`, which is there only when nothing is patched.
  */
 static noinstr int multi_cpu_stop(void *arg)
 {
 	struct stop_machine_data *d = arg;
+	u64 self = BIT(smp_processor_id());
 	unsigned long flags;
 
-	__atomic_fetch_add(&d->arrived, 1, __ATOMIC_RELEASE);
-	wait_for_state(&d->state, STOP_MASKED);
+	arrive(d);
+	wait_gathered(d, self);
 	raw_local_irq_save(flags);
 	parked_irqs_off(flags);
 	__atomic_fetch_add(&d->masked, 1, __ATOMIC_RELEASE);
-	wait_for_state(&d->state, STOP_RUN);
+	wait_masked(d, STOP_RUN, self);
 	if (d->each) {
 		d->each(d->data);
 		__atomic_fetch_add(&d->ran, 1, __ATOMIC_RELEASE);
 	}
-	wait_for_state(&d->state, STOP_DONE);
+	wait_masked(d, STOP_DONE, self);
 	arch_sync_core(); /* what was fetched ahead of the change is forgotten */
 	parked_irqs_on(flags);
 	raw_local_irq_restore(flags);
-	__atomic_fetch_add(&d->left, 1, __ATOMIC_RELEASE); /* d is the initiator's: not touched after this */
-	return 0;
+	return 0; /* d is the initiator's: it lives until the work is complete */
 }
 
 static notrace void wait_for_count(const unsigned *count, unsigned wanted)
@@ -177,21 +236,38 @@ static notrace void wait_for_count(const unsigned *count, unsigned wanted)
 		cpu_relax();
 }
 
+/* The initiator's: until the last CPU has come. Interrupts on, preemption off. */
+static notrace void wait_for_arrivals(struct stop_machine_data *d, unsigned self)
+{
+	unsigned long flags;
+
+	for (unsigned looks = 0; __atomic_load_n(&d->arrived, __ATOMIC_ACQUIRE) != d->others; looks++) {
+		if (looks < STOP_LOOKS) {
+			cpu_relax();
+			continue;
+		}
+		raw_local_irq_save(flags);
+		__atomic_store_n(&d->waiter, self + 1, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&d->arrived, __ATOMIC_SEQ_CST) != d->others)
+			arch_cpu_idle();
+		raw_local_irq_restore(flags);
+	}
+}
+
 /* With the others on their way: gather, mask, run, release. Interrupts stay on until everybody has come. */
-static int run_stopped(struct stop_machine_data *d, int (*fn)(void *), void *data)
+static int run_stopped(struct stop_machine_data *d, unsigned self, int (*fn)(void *), void *data)
 {
 	unsigned long flags;
 	int ret;
 
-	wait_for_count(&d->arrived, d->others);
+	wait_for_arrivals(d, self);
 	local_irq_save(flags);
-	__atomic_store_n(&d->state, STOP_MASKED, __ATOMIC_RELEASE);
+	set_state(d, STOP_MASKED);
 	wait_for_count(&d->masked, d->others);
 	ret = fn(data);
 	arch_sync_core();
-	__atomic_store_n(&d->state, STOP_DONE, __ATOMIC_RELEASE);
+	set_state(d, STOP_DONE);
 	local_irq_restore(flags);
-	wait_for_count(&d->left, d->others);
 	return ret;
 }
 
@@ -242,9 +318,9 @@ static int stop_all(struct stop_machine_data *d, int (*fn)(void *), void *data)
 	self = smp_processor_id();
 	d->others = num_online_cpus() - 1;
 	queue_stops(d, self);
-	ret = run_stopped(d, fn, data);
+	ret = run_stopped(d, self, fn, data);
 	preempt_enable();
-	/* The works are used again by the next stop: the threads must be through with them. */
+	/* The works are used again by the next stop, and d goes: the threads must be through with them. */
 	for_each_online_cpu (cpu)
 		if (cpu != self)
 			wait_for_completion(&per_cpu_ptr(stop_machine_work, cpu)->done);
@@ -264,7 +340,7 @@ static int run_each(void *arg)
 {
 	struct stop_machine_data *d = arg;
 
-	__atomic_store_n(&d->state, STOP_RUN, __ATOMIC_RELEASE);
+	set_state(d, STOP_RUN);
 	d->each(d->data);
 	wait_for_count(&d->ran, d->others);
 	return 0;

@@ -2,6 +2,8 @@
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
 #include <proc/syscall.h>
 #include <uapi/sched.h>
 #include <uapi/time.h>
@@ -29,9 +31,30 @@ bool sched_may_change(const struct task_struct *p)
 	return current->euid == 0 || current->euid == p->euid || current->euid == p->uid;
 }
 
+/* Does p's RLIMIT_NICE let it have this nice value? The limit counts 1..40 for nice 19..-20. */
+static bool nice_limit_allows(const struct task_struct *p, int nice)
+{
+	return (u64)(20 - nice) <= READ_ONCE(p->signal->rlim[RLIMIT_NICE][0]);
+}
+
+bool can_nice(const struct task_struct *p, int nice)
+{
+	return current->euid == 0 || nice >= task_nice(p) || nice_limit_allows(p, nice);
+}
+
+/* Real time, for others than root: RLIMIT_RTPRIO lets them in and up; a priority they have they may keep or lower. */
+static bool may_be_real_time(const struct task_struct *p, const struct sched_params *sp)
+{
+	u64 limit = READ_ONCE(p->signal->rlim[RLIMIT_RTPRIO][0]);
+
+	if ((u32)sp->policy != p->policy && !limit)
+		return false;
+	return sp->rt_priority <= p->rt_priority || sp->rt_priority <= limit;
+}
+
 /*
- * Who is not root may only give things up: keep its real-time priority or lower it, raise its nice value; no
- * deadlines. p's runqueue is locked: what is compared with is what is replaced.
+ * Who is not root may only give things up, as far as limits do not allow more; no deadlines. Leaving SCHED_IDLE is a
+ * rise, as it counts less than nice 19. p's runqueue is locked: what is compared with is what is replaced.
  */
 static int check_permission(const struct task_struct *p, const struct sched_params *sp)
 {
@@ -41,9 +64,9 @@ static int check_permission(const struct task_struct *p, const struct sched_para
 		return 0;
 	if (!sched_may_change(p) || sp->policy == SCHED_DEADLINE)
 		return -EPERM;
-	if (real_time && ((u32)sp->policy != p->policy || sp->rt_priority > p->rt_priority))
+	if (real_time ? !may_be_real_time(p, sp) : !can_nice(p, sp->nice))
 		return -EPERM;
-	if (!real_time && sp->nice < task_nice(p))
+	if (p->policy == SCHED_IDLE && sp->policy != SCHED_IDLE && !nice_limit_allows(p, task_nice(p)))
 		return -EPERM;
 	if (p->sched_reset_on_fork && !sp->reset_on_fork)
 		return -EPERM;
@@ -126,24 +149,20 @@ SYSCALL_DEFINE2(sched_getparam, pid_t, pid, struct sched_param __user *, uparam)
  */
 static int read_attr(struct sched_attr *attr, struct sched_attr __user *uattr)
 {
-	u8 extra;
 	u32 size;
+	int err;
 
-	memset(attr, 0, sizeof(*attr));
 	if (copy_from_user(&size, uattr, sizeof(size)))
 		return -EFAULT;
 	if (size == 0)
 		size = SCHED_ATTR_SIZE_VER0;
 	if (size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE)
 		goto tell_size;
-	if (copy_from_user(attr, uattr, min_t(u32, size, sizeof(*attr))))
-		return -EFAULT;
-	for (u32 i = sizeof(*attr); i < size; i++) {
-		if (copy_from_user(&extra, (u8 __user *)uattr + i, 1))
-			return -EFAULT;
-		if (extra)
-			goto tell_size;
-	}
+	err = copy_struct_from_user(attr, sizeof(*attr), uattr, size);
+	if (err == -E2BIG)
+		goto tell_size;
+	if (err)
+		return err;
 	attr->size = size;
 	return 0;
 tell_size:

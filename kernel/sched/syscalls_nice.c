@@ -91,7 +91,7 @@ static int may_renice(const struct task_struct *p, const struct sched_params *sp
 {
 	if (!sched_may_change(p))
 		return -EPERM;
-	return sp->nice < task_nice(p) && current->euid != 0 ? -EACCES : 0;
+	return can_nice(p, sp->nice) ? 0 : -EACCES;
 }
 
 static long set_one_nice(struct task_struct *p, long nice, long so_far)

@@ -1,4 +1,5 @@
 /* What the scheduler does at each tick. */
+#include <proc/resource.h>
 #include <time/hrtimer.h>
 
 #include "sched.h"
@@ -14,6 +15,7 @@ void noinline scheduler_tick(void)
 	account_process_tick(rq, curr, TICK_NSEC);
 	curr->sched_class->task_tick(rq, curr);
 	rq_unlock(rq);
+	check_cpu_limits(TICK_NSEC);
 	trigger_load_balance(rq);
 	calc_global_load(rq->clock);
 }

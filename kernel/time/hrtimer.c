@@ -15,8 +15,6 @@
  * callback's CPU would not find it, and hrtimer_cancel would not see that it runs.
  */
 
-#define TIME_NEVER S64_MAX
-
 /* Locks: b lock, taken with interrupts off; c the owning CPU, interrupts off. */
 struct hrtimer_cpu_base {
 	spinlock_t lock;
@@ -179,13 +177,7 @@ bool hrtimer_active(const struct hrtimer *t)
 
 u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval)
 {
-	u64 n;
-
-	if (now < t->expires || interval <= 0)
-		return 0;
-	n = (now - t->expires) / interval + 1;
-	t->expires += n * interval;
-	return n;
+	return ktime_forward(&t->expires, now, interval);
 }
 
 /* Call one back. Context: base locked, dropped around the callback, which may do anything with the timer,
@@ -223,7 +215,7 @@ void noinline hrtimer_interrupt(void)
 
 	arch_spin_lock(&base->lock);
 	base->in_interrupt = true;
-	base->next_event = TIME_NEVER;
+	base->next_event = KTIME_MAX;
 	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for
 	 * ever. */
 	__hrtimer_run_queues(base, ktime_get());
@@ -236,6 +228,24 @@ void noinline hrtimer_interrupt(void)
 	unlock_base(base);
 }
 
+unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n)
+{
+	struct hrtimer_cpu_base *base = per_cpu_ptr(hrtimer_bases, cpu);
+	unsigned long flags;
+	unsigned nr = 0;
+
+	local_irq_save(flags);
+	arch_spin_lock(&base->lock);
+	for (struct rb_node *node = rb_first_cached(&base->timers); node && nr < n; node = rb_next(node)) {
+		const struct hrtimer *t = rb_entry(node, struct hrtimer, node);
+
+		to[nr++] = (struct hrtimer_view){t, t->function, t->expires};
+	}
+	unlock_base(base);
+	local_irq_restore(flags);
+	return nr;
+}
+
 void hrtimers_init(void)
 {
 	unsigned cpu;
@@ -245,7 +255,7 @@ void hrtimers_init(void)
 
 		spin_lock_init(&base->lock);
 		base->timers = RB_ROOT_CACHED;
-		base->next_event = TIME_NEVER;
+		base->next_event = KTIME_MAX;
 	}
 }
 

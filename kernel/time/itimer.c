@@ -8,21 +8,34 @@
 #include <time/hrtimer.h>
 #include <time/posix.h>
 
-/* In the timer interrupt. The process is found by its number: it may be on its way out. */
+/*
+ * In the timer interrupt. The process is found by its number: it may be on its way out. A timer with an interval is not
+ * started again here but when the signal is taken, as on Linux. So an interval of a microsecond costs the process that
+ * asked for it, one signal at a time, and not the CPU, which would serve timer interrupts and nothing else.
+ */
 enum hrtimer_restart noinline it_real_fn(struct hrtimer *t)
 {
-	struct signal_struct *sig = container_of(t, struct signal_struct, real_timer);
-	u64 interval = READ_ONCE(sig->it_interval);
 	struct task_struct *p = find_get_task((long)t->data);
 
 	if (!p)
 		return HRTIMER_NORESTART;
 	send_sig(SIGALRM, p, 1);
 	put_task_struct(p);
-	if (!interval)
-		return HRTIMER_NORESTART;
-	hrtimer_forward(t, ktime_get(), interval);
-	return HRTIMER_RESTART;
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * The timer may be queued: then the signal came from somebody else. Its callback may run on another CPU: it waits for
+ * siglock to send, or has sent; hrtimer_start() copes with that.
+ */
+void posixtimer_rearm_itimer(void)
+{
+	struct signal_struct *sig = current->signal;
+
+	if (!sig->it_interval || sig->real_timer.state)
+		return;
+	hrtimer_forward(&sig->real_timer, ktime_get(), sig->it_interval);
+	hrtimer_start(&sig->real_timer, sig->real_timer.expires);
 }
 
 /* Context: siglock. At least a microsecond while it is still to come: 0 would say that it is not set. */
@@ -56,13 +69,10 @@ static void do_setitimer(u64 value, u64 interval, struct itimerval *old)
 		spin_unlock_irq(&current->sighand->siglock);
 		cpu_relax();
 	}
-	WRITE_ONCE(sig->it_interval, value ? interval : 0);
+	sig->it_interval = value ? interval : 0;
 	sig->real_timer.data = (void *)(long)current->tgid;
-	if (value) {
-		u64 now = ktime_get();
-
-		hrtimer_start(&sig->real_timer, min(value, (u64)S64_MAX - now) + now);
-	}
+	if (value)
+		hrtimer_start(&sig->real_timer, ktime_add_safe(ktime_get(), value));
 	spin_unlock_irq(&current->sighand->siglock);
 }
 

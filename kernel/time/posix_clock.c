@@ -4,16 +4,10 @@
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/sched.h>
+#include <sched/spinlock.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
 #include <time/posix.h>
-
-#define MAX_SEC (S64_MAX / NSEC_PER_SEC)
-
-static u64 to_ns(s64 sec, s64 nsec)
-{
-	return sec >= MAX_SEC ? (u64)S64_MAX : (u64)sec * NSEC_PER_SEC + nsec;
-}
 
 int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
 {
@@ -23,7 +17,7 @@ int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
 		return -EFAULT;
 	if (ts.tv_sec < 0 || ts.tv_nsec < 0 || ts.tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	*ns = to_ns(ts.tv_sec, ts.tv_nsec);
+	*ns = ktime_set(ts.tv_sec, ts.tv_nsec);
 	return 0;
 }
 
@@ -31,7 +25,7 @@ int get_timeval_ns(const struct timeval *tv, u64 *ns)
 {
 	if (tv->tv_sec < 0 || tv->tv_usec < 0 || tv->tv_usec >= NSEC_PER_SEC / NSEC_PER_USEC)
 		return -EINVAL;
-	*ns = to_ns(tv->tv_sec, tv->tv_usec * NSEC_PER_USEC);
+	*ns = ktime_set(tv->tv_sec, tv->tv_usec * NSEC_PER_USEC);
 	return 0;
 }
 
@@ -96,30 +90,73 @@ SYSCALL_DEFINE2(clock_getres, int, clock, struct timespec __user *, uts)
 	return put_timespec_ns(uts, 1);
 }
 
-static long settime(u64 ns)
+/*
+ * Linux's bounds of the wall clock: not so late that it overflowed within 30 years of running on, and not before the
+ * machine was started, since the clock minus the time it has been up would be negative.
+ */
+#define UPTIME_SEC_MAX (30LL * 365 * 24 * 3600)
+#define SETTOD_SEC_MAX (KTIME_SEC_MAX - UPTIME_SEC_MAX)
+
+static struct timezone sys_tz; /* [tz_lock] the kernel lives in UTC and only keeps it */
+static bool tz_was_set;        /* [tz_lock] */
+static DEFINE_SPINLOCK(tz_lock);
+
+/* The first zone that is given alone says that the clock ran on local time until now, as on Linux. */
+static void set_timezone(const struct timezone *tz, bool alone)
 {
+	bool warp;
+
+	spin_lock(&tz_lock);
+	sys_tz = *tz;
+	warp = alone && !tz_was_set;
+	tz_was_set = true;
+	spin_unlock(&tz_lock);
+	if (warp)
+		set_wall_clock(ktime_get_real_ns() + tz->tz_minuteswest * 60 * NSEC_PER_SEC);
+}
+
+/* NULL: that one stays as it is. The order of the errors is Linux's. 0, -EINVAL or -EPERM. */
+static int do_settimeofday(const struct timespec *ts, const struct timezone *tz)
+{
+	u64 ns = 0;
+
+	if (ts) {
+		if (ts->tv_sec < 0 || ts->tv_nsec < 0 || ts->tv_nsec >= NSEC_PER_SEC || ts->tv_sec >= SETTOD_SEC_MAX)
+			return -EINVAL;
+		ns = ktime_set(ts->tv_sec, ts->tv_nsec);
+	}
 	if (current->euid != 0)
 		return -EPERM;
-	set_wall_clock(ns);
+	if (tz && (tz->tz_minuteswest > 15 * 60 || tz->tz_minuteswest < -15 * 60))
+		return -EINVAL;
+	if (tz)
+		set_timezone(tz, !ts);
+	if (ts && ns < sched_clock())
+		return -EINVAL;
+	if (ts)
+		set_wall_clock(ns);
 	return 0;
 }
 
 SYSCALL_DEFINE2(clock_settime, int, clock, const struct timespec __user *, uts)
 {
-	u64 ns;
-	int ret;
+	struct timespec ts;
 
 	if (clock != CLOCK_REALTIME)
 		return -EINVAL;
-	ret = get_timespec_ns(uts, &ns);
-	return ret ? ret : settime(ns);
+	if (copy_from_user(&ts, uts, sizeof(ts)))
+		return -EFAULT;
+	return do_settimeofday(&ts, NULL);
 }
 
 SYSCALL_DEFINE2(gettimeofday, struct timeval __user *, utv, struct timezone __user *, utz)
 {
 	struct timeval tv = ns_to_timeval(ktime_get_real_ns());
-	struct timezone tz = {0, 0}; /* the kernel lives in UTC */
+	struct timezone tz;
 
+	spin_lock(&tz_lock);
+	tz = sys_tz;
+	spin_unlock(&tz_lock);
 	if (utv && copy_to_user(utv, &tv, sizeof(tv)))
 		return -EFAULT;
 	if (utz && copy_to_user(utz, &tz, sizeof(tz)))
@@ -136,18 +173,19 @@ SYSCALL_DEFINE1(time, s64 __user *, utime)
 
 SYSCALL_DEFINE2(settimeofday, const struct timeval __user *, utv, const struct timezone __user *, utz)
 {
+	struct timespec ts;
+	struct timezone tz;
 	struct timeval tv;
-	u64 ns;
-	int ret;
 
-	if (utz)
-		return -EINVAL;
-	if (!utv)
-		return 0;
-	if (copy_from_user(&tv, utv, sizeof(tv)))
+	if (utv && copy_from_user(&tv, utv, sizeof(tv)))
 		return -EFAULT;
-	ret = get_timeval_ns(&tv, &ns);
-	return ret ? ret : settime(ns);
+	if (utv && (tv.tv_usec < 0 || tv.tv_usec > NSEC_PER_SEC / NSEC_PER_USEC))
+		return -EINVAL; /* a whole million is found below */
+	if (utz && copy_from_user(&tz, utz, sizeof(tz)))
+		return -EFAULT;
+	if (utv)
+		ts = (struct timespec){tv.tv_sec, tv.tv_usec * NSEC_PER_USEC};
+	return do_settimeofday(utv ? &ts : NULL, utz ? &tz : NULL);
 }
 
 static s64 ns_to_clock_t(u64 ns)

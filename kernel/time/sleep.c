@@ -69,7 +69,7 @@ s64 schedule_timeout_ns(s64 timeout)
 		__set_current_state(TASK_RUNNING);
 		return 0;
 	}
-	expires = ktime_get() + min(timeout, S64_MAX / 2);
+	expires = ktime_add_safe(ktime_get(), timeout);
 	sleeper_init(&s);
 	if (sleep_once(&s, expires))
 		return 0;
@@ -106,19 +106,12 @@ static long nanosleep_restart(struct task_struct *t)
 	return hrtimer_nanosleep(t->restart_data[0], (struct timespec __user *)t->restart_data[1]);
 }
 
-static ktime_t time_after(u64 ns)
-{
-	u64 now = ktime_get();
-
-	return min(ns, (u64)S64_MAX - now) + now;
-}
-
 SYSCALL_DEFINE2(nanosleep, struct timespec __user *, rqtp, struct timespec __user *, rmtp)
 {
 	u64 ns;
 	int ret = get_timespec_ns(rqtp, &ns);
 
-	return ret ? ret : hrtimer_nanosleep(time_after(ns), rmtp);
+	return ret ? ret : hrtimer_nanosleep(ktime_add_safe(ktime_get(), ns), rmtp);
 }
 
 /* The absolute end in our clock. A wall clock set during the sleep does not move it. */
@@ -126,7 +119,7 @@ static ktime_t absolute_end(int clock, u64 ns)
 {
 	u64 offset = clock == CLOCK_REALTIME ? ktime_get_real_ns() - sched_clock() : 0;
 
-	return ns > offset ? min(ns - offset, (u64)S64_MAX) : 0;
+	return ns > offset ? ns - offset : 0;
 }
 
 SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp,
@@ -152,6 +145,6 @@ SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user 
 	if (ret)
 		return ret;
 	if (!(flags & TIMER_ABSTIME))
-		return hrtimer_nanosleep(time_after(ns), rmtp);
+		return hrtimer_nanosleep(ktime_add_safe(ktime_get(), ns), rmtp);
 	return hrtimer_sleep_until(absolute_end(clock, ns), TASK_INTERRUPTIBLE);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: what the tracing files answer to wrong input, errno for errno as Linux does
-# requires: smp=2 progs="errno"
+# requires: smp=2 append="loglevel=5" progs="errno"
 cd /sys/kernel/tracing
 e() { errno "$@"; }
 echo '-- tracer'

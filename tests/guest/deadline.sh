@@ -27,5 +27,5 @@ latency: there is no CPU 9; there is: 0" "$(chrt -d -P 50000 -T 20000 0 true 2>&
 same 'chrt -v' "new scheduling policy: SCHED_FIFO
 new scheduling priority: 5
 1" "$(chrt -v -f 5 nproc | sed "s/.*'s //")"
-grep -q '^dl_total_bw *: 0$' /proc/sched_debug || fail 'bandwidth was lost'
+grep -q '^dl_total_bw *: 0$' /sys/kernel/debug/sched/debug || fail 'bandwidth was lost'
 finish

@@ -3,5 +3,5 @@
 # requires: smp=4 timeout=200 progs="dlsmp"
 . /run/prelude
 dlsmp affinity admission earliest || fail dlsmp
-grep -q '^dl_total_bw *: 0$' /proc/sched_debug || fail 'bandwidth was lost'
+grep -q '^dl_total_bw *: 0$' /sys/kernel/debug/sched/debug || fail 'bandwidth was lost'
 finish

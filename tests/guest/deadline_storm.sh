@@ -4,5 +4,5 @@
 . /run/prelude
 dlsmp storm || fail dlsmp
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
-grep -q '^dl_total_bw *: 0$' /proc/sched_debug || fail 'bandwidth was lost'
+grep -q '^dl_total_bw *: 0$' /sys/kernel/debug/sched/debug || fail 'bandwidth was lost'
 finish

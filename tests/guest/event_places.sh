@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: the kernel's own events: ordinary commands provoke each, its text is as Linux words it, what belongs together comes in pairs
-# requires: smp=3 icount progs="callevents" append="trace_event=initcall:*"
+# requires: smp=3 icount progs="callevents crash" append="trace_event=initcall:*"
 . /run/prelude
 cat $T/trace > /tmp/boot
 tracing_reset
@@ -83,6 +83,8 @@ processes() {
 	timeout 5 sleep 0.01
 	sh -c 'kill -USR1 $$'
 	sh -c 'trap : USR1; kill -USR1 $$; true'
+	sh -c 'kill -ABRT $$'
+	crash null
 	cat /sys/kernel/debug/latency/hook_check # by a work on each CPU
 }
 traced 'sched task signal timer exceptions workqueue' processes
@@ -105,6 +107,11 @@ seen signal_generate "sig=[0-9]+ errno=0 code=$number comm=$name pid=[0-9]+ grp=
 seen signal_deliver 'sig=[0-9]+ errno=0 code=-?[0-9]+ sa_handler=[0-9a-f]+ sa_flags=[0-9a-f]+'
 grep -q 'signal_generate: sig=10 errno=0 code=0 comm=sh .* res=0$' /tmp/trace || fail 'no SIGUSR1'
 grep -q 'signal_deliver: sig=9 errno=0 code=0 sa_handler=0 ' /tmp/trace || fail 'SIGUSR1 by default did not end a process'
+grep -q 'signal_generate: sig=11 errno=0 code=1 comm=crash .* grp=0 res=0$' /tmp/trace || fail 'no SIGSEGV was sent'
+# A signal that leaves a core is delivered as itself, the others by default as what ends all threads.
+same 'signals of crash' 'signal_deliver: sig=11 errno=0 code=1 sa_handler=0 sa_flags=0' \
+	"$(grep -o 'crash-.*signal_deliver: .*' /tmp/trace | sed 's/.*signal_deliver/signal_deliver/')"
+grep -q 'signal_deliver: sig=6 errno=0 code=0 sa_handler=0 ' /tmp/trace || fail 'no SIGABRT'
 grep -q 'signal_deliver: sig=10 errno=0 code=0 sa_handler=[0-9a-f]*[1-9a-f]' /tmp/trace || fail 'no SIGUSR1 with a handler'
 
 for event in page_fault_user page_fault_kernel; do

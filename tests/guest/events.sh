@@ -189,4 +189,52 @@ echo 0 > $sched/sched_wakeup/enable
 echo $was > /proc/$$/comm
 echo $size > saved_cmdlines_size
 tracing_reset
+
+# -- however much one write switches, the machine stops as often for it as for one event, and as many grace periods pass.
+# An instance records the two functions where all others would only be noise; the kernel's own grace periods do not count.
+mkdir instances/watch
+watch=instances/watch
+echo stop_machine synchronize_rcu > $watch/set_ftrace_filter
+echo function > $watch/current_tracer
+# costs COMMAND: "stops grace-periods"
+costs() {
+	echo > $watch/trace
+	eval "$1"
+	grep -v -e '^#' -e rcu_sched $watch/trace > /tmp/costs
+	echo $(grep -c ': stop_machine <-' /tmp/costs) $(grep -c ': synchronize_rcu <-' /tmp/costs)
+}
+# instance_costs SET-UP: what taking an instance away costs on which that was done
+instance_costs() {
+	mkdir instances/some
+	eval "$1"
+	costs 'rmdir instances/some'
+}
+# No event on: neither counts that of tasks' names.
+same 'one event on' '1 0' "$(costs "echo 1 > $sched/sched_waking/enable")"
+same 'one event off' '1 1' "$(costs "echo 0 > $sched/sched_waking/enable")"
+# Three points have had a probe before: our names' and those that tests register.
+same 'all on: stops' 1 "$(costs 'echo 1 > events/enable' | cut -d' ' -f1)"
+same 'all off' '1 1' "$(costs 'echo 0 > events/enable')"
+same 'a system on: stops' 1 "$(costs "echo 1 > $sched/enable" | cut -d' ' -f1)"
+same 'a system off' '1 1' "$(costs "echo 0 > $sched/enable")"
+same 'words on' '1 0' "$(costs 'echo sched_waking sched_switch irq: syscalls:*read* > set_event')"
+same 'some off, some on' '1 1' "$(costs 'echo !sched_waking !irq: timer: >> set_event')"
+same 'a wrong word at the end' '1 0' "$(costs 'echo signal: nosuch: 2> /dev/null >> set_event')"
+same 'words before it count' 4 "$(grep -c -e ^signal: -e ^sched: -e ^syscalls:sys_enter_read$ set_event)"
+same 'all that are on off' '1 1' "$(costs 'echo > set_event')"
+same 'a trigger' '1 0' "$(costs "echo stacktrace > $sched/sched_waking/trigger")"
+same 'a trigger with an event of its own' '1 0' "$(costs "echo enable_event:irq:irq_handler_entry > $sched/sched_switch/trigger")"
+same 'that one away' '1 2' "$(costs "echo !enable_event:irq:irq_handler_entry > $sched/sched_switch/trigger")"
+same 'a trigger away' '1 2' "$(costs "echo !stacktrace > $sched/sched_waking/trigger")"
+same 'a tracer with three probes' '1 0' "$(costs 'echo sched_switch > current_tracer')"
+same 'the tracer off' '1 1' "$(costs 'echo nop > current_tracer')"
+one=$(instance_costs 'echo 1 > instances/some/events/sched/sched_waking/enable')
+same 'instances: stops' 1 "${one% *}"
+same 'an instance with all on' "$one" "$(instance_costs 'echo 1 > instances/some/events/enable')"
+one=$(instance_costs 'echo traceoff > instances/some/events/sched/sched_waking/trigger')
+same 'an instance with many triggers' "$one" "$(instance_costs 'for t in instances/some/events/sched/*/trigger; do
+	echo traceon > $t; echo stacktrace > $t; done')"
+echo nop > $watch/current_tracer
+rmdir $watch
+tracing_reset
 finish

@@ -61,7 +61,7 @@ $all"
 for bad in schedule:nosuchcmd schedule:traceoff:x nosuchfn:traceoff 'nosuch*:traceoff:1' schedule: :traceoff schedule:traceoff \
 	schedule:traceon:5 vfs_mkdir:dump:1 schedule:enable_event schedule:enable_event:lab schedule:enable_event:nosuch:event \
 	schedule:enable_event:lab:lab_enter:x schedule:enable_event:lab:lab_enter: users_target:enable_event:lab:lab_step \
-	'!schedule:nosuchcmd' '!schedule:stacktrace' '!vfs_rmdir:traceoff' '!schedule:traceoff:0' '!schedule:traceon' \
+	'!schedule:nosuchcmd' '!schedule:stacktrace' '!vfs_rmdir:traceoff' '!schedule:traceoff:0' \
 	'!vfs_rmdir:enable_event:lab:lab_enter' '!users_target:enable_event:no:such'; do
 	refused "$bad" 22
 done
@@ -69,11 +69,90 @@ refused schedule:stacktrace:18446744073709551616 34
 errno set_ftrace_notrace 'schedule:traceoff\n' | grep -q 'errno=22' || fail 'set_ftrace_notrace takes a command'
 errno stack_trace_filter 'schedule:traceoff\n' | grep -q 'errno=19' || fail 'stack_trace_filter takes a command'
 errno set_graph_function 'schedule:traceoff\n' | grep -q 'errno=22' || fail 'set_graph_function takes a command'
+for bad in '!schedule:traceoff:count=1' '!schedule:traceon:unlimited' '!schedule:nosuchcmd:unlimited' schedule:stacktrace:unlimited \
+	schedule:stacktrace:count=3; do
+	refused "$bad" 22
+done
 gone schedule:traceoff schedule:traceon:0 '*:stacktrace' ':snapshot:0' vfs_mkdir:dump vfs_mkdir:cpudump \
 	users_target:enable_event:lab:lab_enter '*:disable_event:lab:lab_enter:7'
 holds 'none' $F "$none"
 holds 'none' enabled_functions ''
 holds 'the event is let go' $switch/enable 0
+
+# -- what the file prints takes away what it prints, and nothing else
+add schedule:traceoff
+for params in '' :0 :3 :18446744073709551615; do
+	for name in traceon traceoff snapshot stacktrace dump cpudump enable_event:lab:lab_enter disable_event:lab:lab_enter; do
+		before=$(cat $F)
+		add users_target:$name$params
+		line=$(grep users_target $F)
+		case $line in
+		users_target:$name:unlimited | users_target:$name:count=[013]) ;;
+		*) fail "$name$params is listed as '$line'" ;;
+		esac
+		gone "$line"
+		holds "$line" $F "$before"
+		case $params in :[03]) # both of a function, with and without a count
+			add users_target:$name$params vfs_rmdir:$name
+			gone $(grep -e users_target -e vfs_rmdir $F)
+			holds "two of $name$params" $F "$before"
+			;;
+		esac
+	done
+done
+gone "$(grep -v '^#' $F)"
+holds 'none' enabled_functions ''
+
+# -- filters by module: all functions are the kernel's own here, so what is asked of a module waits for it
+M=set_ftrace_notrace
+taken() {
+	echo "$1" >> $2 || fail "$2 refuses $1"
+}
+echo > $F
+taken ':mod:ext4' $F
+holds 'kept, and no longer all functions' $F '*:mod:ext4'
+echo function > current_tracer
+holds 'nothing is traced until then' enabled_functions ''
+taken 'write*:mod:ext3' $F
+taken 'write*:mod:ext4' $F
+taken users_target $F
+taken users_target:traceoff:0 $F
+holds 'behind the functions, before the commands' $F 'users_target
+*:mod:ext4
+write*:mod:ext3
+write*:mod:ext4
+users_target:traceoff:count=0'
+same 'a function beside them is traced' users_target "$(sed 's/ .*//' enabled_functions | sort -u)"
+gone users_target:traceoff:0
+for bad in '!write*:mod:ext5' '!read*:mod:ext4'; do
+	errno -a $F "$bad\n" | grep -q 'errno=22' || fail "$bad is taken"
+done
+taken '!write*:mod:ext3' $F
+taken '!*:mod:ext4' $F
+holds 'taken away, the star all of a module' $F users_target
+taken ':mod:one' $F
+echo users_target > $F
+holds 'a new filter forgets them' $F users_target
+taken ':mod:one' $M
+holds 'the other file keeps its own' $M '#### no functions disabled ####
+*:mod:one'
+holds 'and only that' $F users_target
+taken '!:mod:one' $M
+echo '*write*:mod:!*' > $F
+grep write available_filter_functions | sort > /tmp/wanted
+sort $F > /tmp/got
+same 'what is in no module' "$(cat /tmp/wanted)" "$(cat /tmp/got)"
+taken '!vfs_*:mod:!*' $F
+same 'less some' "$(grep -v '^vfs_' /tmp/wanted)" "$(sort $F)"
+echo ':mod:!ext4' > $F
+same 'all that is not of a module' "$(grep -c '' available_filter_functions)" "$(grep -c '' $F)"
+echo nop > current_tracer
+mkdir instances/m
+taken ':mod:ext4' instances/m/$F
+holds "an instance has its own" instances/m/$F '*:mod:ext4'
+rmdir instances/m
+echo > $F
+holds 'none' $F "$none"
 
 # -- traceoff and traceon: one of the count when it changes something
 echo 1 > tracing_on
@@ -98,6 +177,22 @@ holds 'on' tracing_on 1
 holds 'used' $F "$none
 users_target:traceon:count=0"
 gone users_target:traceon:0
+
+# -- what tutorials stop the trace at: somebody sleeps with preemption off
+echo 1 > tracing_on
+add __schedule_bug:traceoff:5
+echo SCHEDULE_ATOMIC > /sys/kernel/debug/provoke-crash/DIRECT
+dmesg | grep -q "BUG: scheduling while atomic: sh/$$/0x00000001" || fail 'the kernel does not say so'
+dmesg | grep -q ' schedule+0x' || fail 'without its stack'
+holds 'the trace stops there' tracing_on 0
+holds 'one of five' $F "$none
+__schedule_bug:traceoff:count=4"
+gone __schedule_bug:traceoff:count=4
+# the documents of Linux 2.6 name no count where they take a counted command away
+add __schedule_bug:traceoff:5
+gone __schedule_bug:traceoff
+same 'taken away without its count' '' "$(grep schedule_bug $F)"
+echo 1 > tracing_on
 
 # -- stacktrace, of each function of a glob so often; a tracer beside it sees the same calls
 echo > trace

@@ -97,18 +97,19 @@ done
 # -- function entries of one task only
 echo $$ > set_ftrace_pid
 echo irqsoff > current_tracer
-sh -c "echo 500000 > $D/irqs_off"
+sh -c "echo 300000 > $D/irqs_off"
 grep -q 'started at: plant_irqs_off' trace || fail 'set_ftrace_pid: the section of another task was not seen'
 grep -q ' plant_spin <-' trace && fail 'set_ftrace_pid: an entry of another task'
-echo 700000 > $D/irqs_off
+echo 400000 > $D/irqs_off
 grep -q ' plant_spin <-' trace || fail 'set_ftrace_pid: no entry of the task'
 echo > set_ftrace_pid
 echo nop > current_tracer
 
-# -- selected and left again and again while all CPUs are in and out of sections, functions on and off
+# -- selected and left again and again while all CPUs are in and out of sections, functions on and off; of a small buffer `trace` is short
+echo 128 > buffer_size_kb
 stress --cpu 1 --yield 2 --pipe 2 --fork 1 --timeout 1000 > /dev/null &
 worker=$!
-for round in 1 2 3; do
+for round in 1 2; do
 	for tracer in irqsoff function preemptirqsoff preemptoff nop; do
 		echo $tracer > current_tracer
 		echo $((round % 2)) > options/function-trace
@@ -119,6 +120,7 @@ for round in 1 2 3; do
 done
 kill $worker
 wait $worker 2> /dev/null
+echo 1408 > buffer_size_kb
 echo 1 > options/function-trace
 echo preemptirqsoff > current_tracer
 load 'after all that'

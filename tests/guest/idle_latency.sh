@@ -1,5 +1,5 @@
 #!/bin/sh
-# description: a CPU that waits for interrupts has no latency; from the one that ends the waiting to the switch it has
+# description: a CPU that waits for interrupts has no latency; from the one that ends the waiting to the switch it has; a terminal has little
 # requires: icount timeout=120
 . /run/prelude
 tracing_reset
@@ -30,5 +30,16 @@ for tracer in preemptoff preemptirqsoff; do
 	grep -q 'latency-.* tracer_preempt_on <-schedule$' /tmp/records || fail "$tracer: it does not end in the task woken"
 done
 kill $sleeper
+
+# What the terminal costs whoever writes to it: a line of any length keeps interrupts off for a few bytes at a time.
+line=$(seq -s ' ' 100)
+echo irqsoff > current_tracer
+echo "$line"
+echo 0 > tracing_max_latency
+for i in 1 2 3; do
+	echo "$line"
+done
+read latency < tracing_max_latency
+test $latency -gt 0 -a $latency -lt 45 || fail "writing to the terminal: interrupts off for $latency us"
 echo nop > current_tracer
 finish

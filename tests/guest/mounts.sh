@@ -1,6 +1,6 @@
 #!/bin/sh
-# description: a file system that is in use stays mounted, with all that is mounted inside it; a tmpfs holds what size= says
-# requires: smp=1 timeout=30
+# description: a file system that is in use stays mounted, with all that is mounted inside it; a tmpfs holds what size= says, the root half of memory
+# requires: smp=1 mem=96M timeout=30 progs="sizetest"
 . /run/prelude
 D=/tmp/debug
 umount /sys/kernel/debug # its first mount is what brings tracing
@@ -28,12 +28,51 @@ runs 'room again' sh -c 'echo x > /tmp/small/b'
 runs 'and again' dd if=/dev/zero of=/tmp/small/a bs=1k count=8 2> /dev/null
 rm /tmp/small/a
 dd if=/dev/zero of=/tmp/small/holes bs=1 count=1 seek=60000 2> /dev/null
-tohost /tmp/small/holes > /dev/null 2>&1
+tohost -m /tmp/small/holes > /dev/null 2>&1
 same 'a mapped hole that has no room ends with SIGBUS' 135 $?
 runs 'a share of memory' mount -t tmpfs -o size=50% none /tmp/small
 umount /tmp/small
 umount /tmp/small
-for bad in size= size=0 size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nonsense; do
+
+# -- what statfs says is exact, whatever happens to the files; a remount changes the limits, but not below what is there
+mount -t tmpfs -o size=256k,nr_inodes=20 none /tmp/small
+grep -q ',size=256k,nr_inodes=20 ' /proc/mounts || fail "in /proc/mounts: $(grep small /proc/mounts)"
+cd /tmp/small
+sizetest || fail sizetest
+cd /
+dd if=/dev/zero of=/tmp/small/a bs=1k count=100 2> /dev/null
+mount -t tmpfs -o remount,size=96k none /tmp/small 2> /dev/null && fail 'made smaller than what is in it'
+mount -t tmpfs -o remount,size=x none /tmp/small 2> /dev/null && fail 'remount takes anything'
+grep -q ',size=256k,nr_inodes=20 ' /proc/mounts || fail "after a refusal: $(grep small /proc/mounts)"
+runs 'a smaller size' mount -t tmpfs -o remount,size=100k none /tmp/small
+grep -q ',size=100k,nr_inodes=20 ' /proc/mounts || fail "remounted: $(grep small /proc/mounts)"
+echo x 2> /dev/null >> /tmp/small/a && fail 'more than the new size'
+umount /tmp/small
+
+# -- the root file system has half of memory: then a write fails, programs start, and a removal gives all of it back
+free_kib() { grep '^MemFree:' /proc/meminfo | tr -dc 0-9; }
+total=$(grep '^MemTotal:' /proc/meminfo | tr -dc 0-9)
+before=$(free_kib)
+said=$(dd if=/dev/zero of=/tmp/test bs=32k count=1048576 2>&1) && fail 'a file of 32 GiB fits'
+test "${said#*No space left on device}" != "$said" || fail "dd: $said"
+left=$((total / 2 - $(wc -c < /tmp/test) / 1024))
+test $left -ge 0 && test $left -lt 16384 || fail "of half of $total KiB $left are left"
+test $(free_kib) -gt $((total * 2 / 5)) || fail "only $(free_kib) KiB of $total are free"
+# As many file systems as one likes: the last sixteenth of memory is not for files.
+for i in 1 2 3; do
+	mkdir -p /mnt/$i
+	mount -t tmpfs none /mnt/$i
+	dd if=/dev/zero of=/mnt/$i/test bs=32k count=1048576 2> /dev/null
+done
+test $(free_kib) -gt $((total / 17)) || fail "only $(free_kib) KiB of $total are free"
+same 'a program still starts' 'still here' "$(sh -c 'echo still here | cat')"
+for i in 1 2 3; do
+	umount /mnt/$i
+	rmdir /mnt/$i
+done
+rm /tmp/test
+test $(free_kib) -ge $((before - 256)) || fail "memory did not come back: $before KiB free before, $(free_kib) after"
+for bad in size= size=0 size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nr_inodes=x nonsense; do
 	mount -t tmpfs -o $bad none /tmp/small 2> /dev/null && fail "mount -o $bad"
 done
 mount -t ramfs -o size=4k none /tmp/small 2> /dev/null && fail 'ramfs has no limit'

@@ -61,7 +61,7 @@ def test_a_boot_traced_whole(machine):
         for function, last in (("start_kernel", "rest_init"), ("kernel_init", "run_init_process")):  # which is jumped to
             listed = [call for call in order_on_the_map(function) if call in sites and call != last]
             assert listed and [line.split()[4] for line in lines if line.endswith(f" <-{function}") and line.split()[4] in listed] == listed
-        assert [line.split()[4] for line in lines if line.endswith("<-do_one_initcall")][-2:] == ["populate_rootfs", "probe_devices"]
+        assert [line.split()[4] for line in lines if line.endswith("<-do_one_initcall")][-3:] == ["populate_rootfs", "probe_devices", "make_boot_id"]
         stamps = [float(line.split()[3].rstrip(":")) for line in lines]
         assert stamps == sorted(stamps)
 
@@ -91,6 +91,7 @@ def test_events_from_boot(machine):
         assert ask(guest, "cat instances/one/set_event instances/one/tracing_on instances/two/set_event") == "sched:sched_process_fork\n1\n"
         assert "child_comm" in ask(guest, "cat instances/one/trace")
         said = ask(guest, "dmesg")
+        assert "calling  futex_init+0x0/" in guest.console and "initcall futex_init+0x0/" in guest.console
         for word in ("trace_trigger: 'sched_process_exec.nosuch'", "trace_instance: 'nosuch:*'", "trace_instance: 'a/b'"):
             assert f"{word} ignored: " in said
         ask(guest, "rmdir instances/one && mkdir instances/one && rmdir instances/*")
@@ -123,14 +124,15 @@ def test_events_printed(machine):
 
 
 def test_what_does_not_exist_is_said_and_passed_over(machine):
-    append = "ftrace=nosuchtracer ftrace_filter=nosuch_function,schedule trace_options=nosuchoption,nofuncgraph-proc trace_buf_size=x " \
+    append = "ftrace=nosuchtracer ftrace_filter=shcedule,schedule trace_options=nosuchoption,nofuncgraph-proc trace_buf_size=x " \
              "trace_clock=sundial stacktrace=1 ftrace_notrace=schedule" + 40 * ",vfs_statistics"
     with machine.guest(append=append) as guest:
         said = ask(guest, "dmesg")
-        for message in ("cannot start tracer 'nosuchtracer': no such tracer", "ftrace_filter: 'nosuch_function' ignored: no function matches",
-                        "trace_options: 'nosuchoption' ignored: no such option",
-                        "trace_options: 'nofuncgraph-proc' ignored: it is the tracer function_graph's, which is not selected",
-                        "trace_clock: 'sundial' ignored: no such clock", "'trace_buf_size=x' refused: Invalid argument",
+        for message in ("cannot start tracer 'nosuchtracer': no tracer 'nosuchtracer'; there are: function ",
+                        "ftrace_filter: 'shcedule' ignored: nothing matches 'shcedule'; close: schedule\n",
+                        "trace_options: 'nosuchoption' ignored: no option 'nosuchoption'",
+                        "trace_options: 'nofuncgraph-proc' ignored: 'nofuncgraph-proc' is an option of a tracer that is not selected: function_graph",
+                        "trace_clock: 'sundial' ignored: no clock 'sundial'; there are: local global ", "'trace_buf_size=x' refused: Invalid argument",
                         "ftrace_notrace=schedule,vfs_statistics", "refused: Argument list too long"):
             assert message in said, message
         assert ask(guest, "cat /proc/sys/kernel/stack_tracer_enabled") == "1\n"  # Linux does not look at what is behind it

@@ -61,6 +61,17 @@ def test_a_stack_that_overflows_hits_its_guard(machine):
         assert "stack overflow" in guest.console and "lkdtm_EXHAUST_STACK" in guest.console
 
 
+def test_memory_is_full_and_nobody_may_be_killed(machine):
+    with machine.guest(mem="64M", timeout=60) as guest:
+        with pytest.raises(GuestError, match="Kernel panic") as caught:
+            guest.run("for p in /proc/[0-9]*; do echo -1000 > $p/oom_score_adj; done")
+            guest.run("for i in 1 2 3 4; do sh -c 'text=$(yes)' & done; wait")
+        assert caught.value.status == PANICKED
+        assert "Out of memory and no killable processes..." in guest.console
+        assert "Kernel panic - not syncing: System is deadlocked on memory" in guest.console
+        assert "Killed process" not in guest.console
+
+
 def test_trace_is_dumped_on_oops(machine):
     with machine.guest(smp=2, timeout=60, append="ftrace_dump_on_oops trace_buf_size=16K") as guest:
         guest.run(f"cd {TRACING}; echo 'vfs_*' > set_ftrace_filter; echo function > current_tracer")

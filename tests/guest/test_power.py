@@ -30,6 +30,14 @@ def test_reboot(machine, setup):
             assert guest.run("grep -c ^processor /proc/cpuinfo") == (0, "2\n")
 
 
+def test_init_collects_signals(machine):
+    """busybox's init blocks the signals of poweroff, halt and reboot and takes them by sigwaitinfo: they reach it."""
+    files = machine.programs("waitinit")
+    with machine.guest(append="init=/bin/waitinit", files=files, wait_prompt=False, timeout=60) as guest:
+        guest.expect("waitinit: 0 checks failed")
+        assert guest.wait_end() and guest.exit_status() == 0
+
+
 @pytest.mark.parametrize("machine,setup", BOARDS)
 @pytest.mark.parametrize("date", ["1999-12-31T23:59:59", "2000-02-29T12:00:00", "2001-03-01T00:30:00", "2038-01-19T03:14:07",
                                   "2100-02-28T23:59:58"])

@@ -136,7 +136,7 @@ class Session:
 
     def fetch(self, path):
         output = os.path.join(self.folder, os.path.basename(path))
-        self.guest.send(f"tohost {path}\n")
+        self.guest.send(f"tohost -m {path}\n")
         take_file(self.guest, self.monitor, output)
         self.guest.expect(self.guest.PROMPT)
         return output
@@ -158,7 +158,7 @@ def vtrace(tmp_path_factory):
 def session(machine, tmp_path):
     monitor = Monitor()
     try:
-        with machine.guest(smp=CPUS, timeout=240, qemu_args=monitor.arguments()) as guest:
+        with machine.guest(smp=CPUS, timeout=240, append="loglevel=5", qemu_args=monitor.arguments()) as guest:
             session = Session(guest, monitor, tmp_path)
             session.run("test -e /sys/kernel/debug/trace_printk || mount -t debugfs debugfs /sys/kernel/debug")
             session.run(f"cd {TRACING}; echo 0 > tracing_on; echo 4000 > buffer_size_kb")

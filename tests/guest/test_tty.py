@@ -1,6 +1,7 @@
 """The console as a terminal: echo, erasing, signals, end of file, and pages of pasted text."""
 
 import re
+import struct
 import threading
 
 import pytest
@@ -13,9 +14,24 @@ def fnv1a(data):
     return value
 
 
+ELF_MACHINES = {"aarch64": 183, "x86_64": 62}
+
+
+def dynamic_program(number):
+    """An ELF file for this machine that wants an interpreter which is not there."""
+    name = b"/lib/ld-nowhere.so.1\0"
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, number, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 64 + 2 * 56 + len(name), 64 + 2 * 56 + len(name), 4096)
+    return head + struct.pack("<IIQQQQQQ", 3, 4, 64 + 2 * 56, 64 + 2 * 56, 0, len(name), len(name), 1) + load + name
+
+
 @pytest.fixture
 def guest(machine):
-    with machine.guest(smp=2, timeout=60, files=machine.programs("checksum")) as one:
+    own, other = (number for _, number in sorted(ELF_MACHINES.items(), key=lambda one: one[0] != machine.arch))
+    files = {"t/dynamic": dynamic_program(own), "t/foreign": dynamic_program(other).replace(b"/lib/ld-nowhere.so.1", b"/bin/sh" + bytes(13)),
+             "t/bash": b"#! /bin/nosuch -x\necho no\n", "t/text": b"echo text $1\n", "t/zeros": bytes(100)}
+    files = {name: (0o755, data) for name, data in files.items()}
+    with machine.guest(smp=2, timeout=60, files={**files, **machine.programs("checksum", "leaves")}) as one:
         yield one
 
 
@@ -109,3 +125,49 @@ def test_typing_shows_in_irq_events(guest):
         mine = mine[mine[0][0] == "exit":len(mine) - (mine[-1][0] == "entry")]  # cut where recording was switched
         assert [(what, irq) for what, irq in mine[::2]] == [("entry", irq) for _, irq in mine[1::2]], trace
         assert {what for what, _ in mine[1::2]} <= {"exit"}, trace
+
+
+USUAL = r"speed 115200 baud; line = 0;\niutf8\n"  # what `stty` says
+
+
+def test_what_programs_leave_behind(guest):
+    """Modes, O_NONBLOCK and the foreground are put back after each program; what it was there to set stays."""
+    assert re.fullmatch(USUAL, guest.run("stty")[1])
+    shell = guest.run("echo $$")  # init would start another one
+    for what in ("raw", "raw 3", "raw -1", "nonblock", "nonblock 1", "nonblock -1"):
+        guest.send(f"leaves {what}\n")
+        guest.expect(guest.PROMPT)
+        assert re.fullmatch(USUAL, guest.run("stty")[1]), what
+        assert guest.run("echo $$") == shell, what
+        guest.send("echo re''ady; cat\n")  # a program that reads has a terminal that waits, echoes and edits
+        guest.expect("\r\nready\r\n")
+        guest.send("sex\x7fen\n\x04")
+        guest.expect("seen\r\n")
+        guest.expect(guest.PROMPT)
+    # By job control: a group that has the foreground from the background, and one that goes on with O_NONBLOCK.
+    guest.send("leaves pgrp & sleep 0.1; leaves again\n")
+    guest.expect(guest.PROMPT)
+    for number in range(20):
+        assert guest.run(f"sleep 0.05; echo {number}") == (0, f"{number}\n")
+    assert guest.run("echo $$") == shell
+    # stty is there to change them.
+    assert guest.run("stty -echo intr ^G; stty -a | grep -o -- '-echo \\|intr = ..'") == (0, "intr = ^G\n-echo \n")
+    saved = guest.run("stty -g")[1].strip()
+    assert guest.run(f"stty sane; stty {saved}; stty -g") == (0, saved + "\n")
+    assert guest.run("sh -c 'stty echo intr ^C'; stty")[1].splitlines() == ["speed 115200 baud; line = 0;", "iutf8"]
+    assert guest.run("stty raw; stty -a | grep -c -- '-icanon.*\\|-opost'; stty cooked; stty nosuch; stty size rows 30 columns 100; stty size")[1].replace("\r", "") == (
+        "2\nstty: nosuch: no setting, or its value is missing\n24 80\n30 100\n")
+    # Nobody answers here: `resize` says so, and takes nothing of what is typed.
+    guest.send("resize\necho typed\n")
+    guest.expect("resize: the terminal does not answer; stty rows N cols N sets the size by hand\r\n")
+    guest.expect("\r\ntyped\r\n")
+    check_what_cannot_run(guest)
+
+
+def check_what_cannot_run(guest):
+    """The shell says why."""
+    assert guest.run("cd /t; head -c 300 /bin/sh > cut; chmod 755 cut; ./text 1") == (0, "text 1\n")
+    for name, status, words in (("./dynamic", 127, "no such interpreter: /lib/ld-nowhere.so.1"), ("./bash", 127, "no such interpreter: /bin/nosuch"),
+                                ("./cut", 126, "cannot execute binary file"), ("./zeros", 126, "cannot execute binary file"),
+                                ("./foreign", 126, "cannot execute binary file: it is for another machine"), ("./nosuch", 127, "not found")):
+        assert guest.run(name) == (status, f"sh: {name}: {words}\n")

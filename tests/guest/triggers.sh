@@ -68,7 +68,7 @@ refused() {
 	holds "$1" $step/trigger "$set"
 }
 for bad in nosuch 'traceoff:badparam' 'traceoff+0' 'traceoff:1x' 'stacktrace when step > 1' 'stacktrace if' \
-	'stacktrace if nosuch == 1' enable_event enable_event:sched 'enable_event:sched:nosuch' 'enable_event:no:sched_switch' \
+	enable_event enable_event:sched 'enable_event:sched:nosuch' 'enable_event:no:sched_switch' \
 	'enable_event:sched:sched_waking:' 'disable_event:sched:sched_waking:x' 'disable_event+1' '!nosuch' '!enable_event' \
 	'!enable_event:sched:nosuch' 'hist:keys=step'; do
 	refused "$bad" 22
@@ -78,6 +78,7 @@ refused 'traceoff:18446744073709551616' 34
 for bad in traceon traceoff 'traceon:3 if step > 1' enable_event:sched:sched_switch disable_event:sched:sched_switch:1; do
 	refused "$bad" 17
 done
+refused 'stacktrace if nosuch == 1' 22
 grep -A 1 'error: Field not found' error_log | grep -q 'Command: nosuch == 1$' || fail "error_log: $(cat error_log)"
 refused '!stacktrace' 0 # what is not there can be taken away
 clear $step

@@ -27,8 +27,8 @@ whole() {
 waketest storm > /tmp/storm &
 storm=$!
 round=0
-# Twenty rounds of three, or as many as twenty seconds hold; selecting takes long where the host has fewer CPUs than we have, or little time.
-rounds=$((minutes ? 1000000 : 20))
+# Ten rounds of three, which are each case twice, or as many as twenty seconds hold; selecting takes long where the host has fewer CPUs than we have, or little time.
+rounds=$((minutes ? 1000000 : 10))
 end=$((minutes * 60 + $(date +%s)))
 test $minutes = 0 && end=$((end + 20))
 while test $round -lt $rounds -a $(date +%s) -lt $end; do

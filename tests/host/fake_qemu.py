@@ -2,8 +2,8 @@
 """Stands in for QEMU in the tests of tools/vrun: unpacks the initramfs it is given and acts as the guest would.
 
 The script in /run/script is run by the host's shell; what it prints is the console. Without an init= on the kernel command
-line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, hang, vanish (end
-without a status), end=N (with this one), chatter (a boot log first).
+line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, dump (a panic whose
+report takes its time and has no end), hang, vanish (end without a status), end=N (with this one), chatter (a boot log first).
 """
 
 import os
@@ -78,6 +78,12 @@ def main():
         if "panic" in words:
             say("[    0.1] Kernel panic - not syncing: a reason\n[    0.1] Call trace:\n[    0.1]  f+0x1/0x2\n"
                 "[    0.1] ---[ end Kernel panic - not syncing: a reason ]---\n")
+            time.sleep(1000)
+        if "dump" in words:
+            say("[    0.1] Kernel panic - not syncing: a reason\n[    0.1] Dumping ftrace buffer:\n")
+            for number in range(6):
+                time.sleep(0.5)  # together longer than the silence that ends it
+                say(f"line {number} of the dump\n")
             time.sleep(1000)
         assert "init=/run/vrun-init" in words
         with open(os.path.join(folder, "run/vrun-init"), encoding="utf-8") as file:

@@ -24,7 +24,7 @@ def test_figures():
     many = middle + calls * bench.loops(bench.LONG) + 50
     found = {"boot": [9_000_000], "getpid": [200], "pipe": [4000], "yield": [400], "open": [2000], "fork": [60000],
              "sites": [1000], "enable": [250_000], "short": [560], "long": [560], "few": [few, 0], "middle": [middle, 0],
-             "many": [many - 500, 500], "trace": [5000, 100, 10], "disable": [100_000],
+             "many": [many - 500, 500], "trace": [5000, 100, 10], "event_trace": [6000, 100, 10], "disable": [100_000],
              "hooks": [10, 5], "irqsoff": [300, 6], "preemptoff": [11, 200], "getpid_irqsoff": [600], "wakeup": [2700],
              "wakeup_on": [4200], "wakeup_functions": [6600], "pipe_wakeup": [4100],
              "graph": [1100], "passed": [500], "depth_few": [5000], "depth_many": [19400], "plain_few": [3000], "plain_many": [5400],
@@ -37,7 +37,7 @@ def test_figures():
     assert [costs[name] for name in ("switch_event", "switch_refused", "sys_enter_event")] == [350, 450, 260]
     assert (costs["printk"], costs["printk_text"], costs["puts"]) == (100, 200, 50)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
-    assert (costs["enable"], costs["disable"], costs["line"], costs["site"]) == (250, 100, 500, 70)
+    assert (costs["enable"], costs["disable"], costs["line"], costs["event_line"], costs["site"]) == (250, 100, 500, 600, 70)
     assert [costs[name] for name in ("irqs", "preempt", "irqs_on", "preempt_on", "pipe_wakeup")] == [10, 5, 300, 200, 4100]
     assert costs.keys() == bench.NAMES.keys()
     assert "site" not in bench.figures(found, "nothing of that kind\n")

@@ -205,7 +205,7 @@ def test_plug_in_tables_are_bounded(made):
 def test_only_traced_folders_have_sites(made):
     image = Image(built(made))
     table = image.section(".mcount_table").data
-    names = {entry.offset: entry.name for entry in entries(image)}
+    names = {entry.offset: entry.name for entry in reversed(entries(image))}  # of several at one place a function comes first
     inside = [max(at for at in names if at <= site) for (site,) in struct.iter_unpack("<I", table)]
     assert sorted(names[at] for at in inside) == ["helper", "pass", "start_kernel"]
 

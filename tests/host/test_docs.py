@@ -91,3 +91,18 @@ def test_a_page_explains_its_own_session():
     explained = re.findall(r"^\| `((?:# |#\d|task:|CPU#|M:)[^`]*?)(?: \.\.\.)?` \|", rest, re.M) + re.findall(r"^ {6}(\S+ .*us.: \S.*)$", rest, re.M)
     assert len(explained) >= 6
     assert not [text for text in explained if text not in session]
+
+
+def test_permissions_has_every_call_and_every_row():
+    """Who adds a system call says who may make it; who adds a row to the guest's tables says what it shows."""
+    page = read("docs/permissions.md")
+    tables = [path for path in files() if path.endswith("asm/syscall_table.h")]
+    calls = {name for path in tables for name in re.findall(r"^SYSCALL\(\d+, (\w+),", read(path), re.M)}
+    assert len(calls) > 150
+    assert not sorted(calls - {name for words in quoted("docs/permissions.md") for name in re.findall(r"\w+", words)})
+    tests = {test.strip() for row in re.findall(r"^\|.*\|([^|\n]*)\|$", page, re.M) for test in row.split(",")} - {"", "test", "---"}
+    rows = {name for program in ("permtest", "permfiles") for name in re.findall(r'^\t\{"(.*?)", do_', read(f"tests/guest/progs/{program}.c"), re.M)}
+    cases = {name for program in ("setidtest", "exectest") for name in re.findall(r'^\t\t\{"(.*?)", \w+\},', read(f"tests/guest/progs/{program}.c"), re.M)}
+    assert len(rows) > 80
+    rows = {part.strip() for name in rows for part in name.split(",")}  # one has a comma in its name
+    assert not sorted(rows - tests) and not sorted(tests - rows - cases)

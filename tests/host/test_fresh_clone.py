@@ -41,7 +41,8 @@ def test_nothing_is_built_in_it(clone):
 def test_make_knows_the_way_to_a_prompt(clone, machine):
     commands = dry_run(clone, f"qemu-{machine.make}")
     steps = ["tools/deps.sh build", f"userland/newlib.sh {machine.arch}", "tools/mcount.py", "tools/ksyms.py",
-             f"build/{machine.arch}/{MACHINES[machine.arch].kernel}", "userland/mkroot.sh", "tools/vrun"]
+             f"build/{machine.arch}/{MACHINES[machine.arch].kernel}", "userland/mkroot.sh",
+             "userland/busybox.sh", "userland/mksession.sh", "tools/vrun"]
     places = [commands.find(step) for step in steps]
     assert min(places) >= 0, dict(zip(steps, places))
     assert places[0] < min(places[1:]) and max(places) == places[-1], "first what is missing, last the guest"

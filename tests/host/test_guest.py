@@ -37,6 +37,16 @@ def test_typing_and_expecting(settings):
         assert guest.run("echo alive") == (0, "alive\n")
 
 
+def test_turns_where_the_machine_needs_them(settings):
+    plain = {key: value for key, value in settings.items() if key != "timeout"}
+    needs = settings["arch"] == "x86_64"
+    for more, wanted in (({"smp": 4, "icount": True}, needs), ({"smp": 1, "icount": True}, False), ({"smp": 4}, False),
+                         ({"smp": 4, "icount": True, "turn": 0}, False), ({"smp": 4, "icount": True, "turn": 10}, True)):
+        words = " ".join(Setup(**plain, **more).command)
+        assert ("filter-buffer" in words) == wanted, more
+        assert f"interval={more.get('turn', 1000)}" in words or not wanted
+
+
 def test_silence_is_a_time_out(settings):
     with Guest(**{**settings, "timeout": 1}) as guest:
         with pytest.raises(GuestError, match="time is up") as caught:

@@ -250,6 +250,7 @@ def test_errors(userland, tmp_path, case):
 
 
 TOOLS = [
+    ("seq 5 > f; head f -2; tail f -1; kill -9 0x 2> /dev/null; echo $?", "1\n2\n5\n1\n"),
     ("seq 30 | head -3; seq 30 | tail -2; seq 5 | head -c 3; seq 5 | tail -n +4; seq 9 | head -2 | tail -1",
      "1\n2\n3\n29\n30\n1\n24\n5\n2\n"),
     ("seq 3 > a; seq 4 > b; head -1 a b", "==> a <==\n1\n\n==> b <==\n1\n"),

@@ -1,6 +1,7 @@
 """tools/vrun with a stand-in for QEMU: statuses, what is shown, files, and that nothing stays behind."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -89,6 +90,13 @@ def test_panic_is_125_with_its_report(build):
     assert "the guest panicked: Kernel panic - not syncing: a reason" in done.stderr
 
 
+def test_a_panic_that_takes_its_time_is_shown_to_its_end(build):
+    done = vrun(build, "exit 0\n", "--append", "dump", "--timeout", "30")
+    assert done.returncode == 125
+    assert "line 5 of the dump" in done.stdout and "the guest panicked" in done.stderr
+    assert vrun(build, "exit 0\n", "--append", "dump", "--timeout", "2").returncode == 125, "the guest's time bounds it"
+
+
 def test_time_out_is_124_with_the_boot_log(build):
     done = vrun(build, "exit 0\n", "--append", "hang chatter", "--timeout", "1")
     assert done.returncode == 124
@@ -135,8 +143,10 @@ def test_what_cannot_start_says_why(build, options, words):
     (["--trace", "t.dat", "--trace-args=-e sched -o x"], "no -o, no -P"),
     (["--trace", "t.dat", "--trace-args=-e sched", "--trace-args=-P x"], "no -o, no -P"),
     (["--trace", "/", "--trace-args=-e sched"], "--trace /: a folder; a file is wanted"),
+    (["--out", "/tmp"], "--out is for an --interactive session"),
+    (["--console", "--file", "a:b"], "--file: the guest that this attaches to has its files already"),
 ])
-def test_trace_options_that_mean_nothing(build, options, words):
+def test_options_that_mean_nothing(build, options, words):
     done = vrun(build, "exit 0\n", *options)
     assert done.returncode in (2, 126) and words in done.stderr and "Traceback" not in done.stderr
 
@@ -182,6 +192,27 @@ def test_nothing_stays_behind(build, number):
     assert until(lambda: not processes(unique)), "QEMU is gone too"
 
 
+def test_in_the_background_of_a_shell(build):
+    """Started with SIGINT and SIGHUP ignored it stays deaf to them, its guest does not; and SIGTERM ends both."""
+    unique = f"word={build}"
+    words = ["sh", "-c", 'trap "" INT HUP; exec "$@"', "sh", *command(build, "exit 0\n", "--append", f"hang {unique}", "--timeout", "50")]
+    with subprocess.Popen(words, env={**os.environ, "VITRINE_QEMU": FAKE}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as runner:
+        assert until(lambda: len(processes(unique)) >= 2), "vrun and its QEMU"
+        guest = next(pid for pid in processes(unique) if pid != runner.pid)
+
+        def ignored():
+            with open(f"/proc/{guest}/status", encoding="ascii") as file:
+                return int(next(line for line in file if line.startswith("SigIgn")).split()[1], 16)
+
+        assert until(lambda: not ignored() & 1 << signal.SIGINT - 1), "QEMU has SIGINT's default"
+        runner.send_signal(signal.SIGINT)
+        runner.send_signal(signal.SIGHUP)
+        runner.send_signal(signal.SIGTERM)
+        assert runner.wait(20) == 128 + signal.SIGTERM
+    assert until(lambda: not processes(unique)), "QEMU is gone too"
+
+
 def test_no_guest_after_a_normal_run(build):
     unique = f"word={build}"
     assert vrun(build, "exit 0\n", "--append", unique).returncode == 0
@@ -195,3 +226,13 @@ def test_make_hands_icount_on(given, wanted):
         done = subprocess.run(["make", "-n", "-o", "deps-run", "-o", machine.goal, *goals, "SCRIPT=x", *given], text=True,
                               cwd=os.path.join(HERE, "../.."), capture_output=True, check=True)
         assert done.stdout.split().count("--icount") == wanted, done.stdout
+
+
+def test_make_hands_files_on():
+    for machine in MACHINES.values():
+        words = ["make", "-n", "-o", "deps-run", "-o", machine.goal, "SCRIPT=x", "FILES=a:/b c:/d", "OUT=dir"]
+        for goal, wanted in (("qemu", "--file a:/b --file c:/d --out dir"), ("run", "--file a:/b --file c:/d"), ("console", "")):
+            done = subprocess.run([*words, f"{goal}-{machine.goal}"], text=True, cwd=os.path.join(HERE, "../.."), capture_output=True, check=True)
+            line = next(line for line in done.stdout.splitlines() if "tools/vrun" in line)
+            given = " ".join(re.findall(r"--(?:file|out) \S+", line.replace("'", "")))
+            assert given == wanted, line

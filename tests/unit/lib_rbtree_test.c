@@ -23,7 +23,7 @@ static int check_subtree(const struct rb_node *n, const struct rb_node *parent)
 
 	if (!n)
 		return 1;
-	assert_ptr_equal(parent_of(n), parent);
+	assert_ptr_equal(rb_parent(n), parent);
 	if (is_red(n))
 		assert_false(is_red(n->left) || is_red(n->right));
 	left = check_subtree(n->left, n);

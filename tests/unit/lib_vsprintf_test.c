@@ -2,6 +2,7 @@
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
+#include <sys/mman.h>
 
 #define vsnprintf  k_vsnprintf
 #define snprintf   k_snprintf
@@ -263,6 +264,44 @@ static void test_put_dec(void **state)
 	}
 }
 
+/* Formats and strings that end with a page, of all lengths: nothing of the next page is read. */
+static void test_at_the_end_of_a_page(void **state)
+{
+	char *pages = mmap(NULL, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *at;
+	char text[200], want[200];
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + PAGE_SIZE, PAGE_SIZE, PROT_NONE), 0);
+	for (size_t len = 0; len < 100; len++) {
+		at = pages + PAGE_SIZE - len - 1;
+		memset(at, 'x', len);
+		at[len] = '\0';
+		assert_int_equal(k_snprintf(text, sizeof(text), "<%s>%d", at, 7), len + 3);
+		snprintf(want, sizeof(want), "<%s>%d", at, 7);
+		assert_string_equal(text, want);
+		if (len < 2)
+			continue;
+		memcpy(at, "%u", 2);
+		snprintf(want, sizeof(want), at, 1234U);
+		k_snprintf(text, sizeof(text), at, 1234U);
+		assert_string_equal(text, want);
+	}
+	munmap(pages, 2 * PAGE_SIZE);
+}
+
+/* Whatever the size of the buffer: behind the text's zero it is as it was when it is small, behind its end always. */
+static void test_behind_the_text(void **state)
+{
+	char text[256];
+
+	for (size_t size = 1; size < 200; size++) {
+		memset(text, '~', sizeof(text));
+		k_snprintf(text, size, "one%stwo%dthree%lx", "-and-", -12, 0xabcUL);
+		for (size_t i = size < 64 ? min(size, strlen(text) + 1) : size; i < sizeof(text); i++)
+			assert_int_equal(text[i], '~');
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +316,8 @@ int main(void)
 		cmocka_unit_test(test_words_and_back),
 		cmocka_unit_test(test_not_as_words),
 		cmocka_unit_test(test_put_dec),
+		cmocka_unit_test(test_at_the_end_of_a_page),
+		cmocka_unit_test(test_behind_the_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

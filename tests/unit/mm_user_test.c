@@ -4,74 +4,7 @@
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-#define vsnprintf k_vsnprintf
-#define snprintf  k_snprintf
-#define sprintf	  k_sprintf
-#include <host_kernel.h>
-#include <host_mmu.h>
-#include <uapi/mman.h>
-
-#include "../../kernel/lib/vsprintf.c"
-#include "../../kernel/lib/put_dec.c"
-#include "../../kernel/lib/vsprintf_pointer.c"
-#include "../../kernel/lib/bitmap.c"
-#include "../../kernel/lib/bitmap_text.c"
-#include "../../kernel/lib/rbtree.c"
-#include "../../kernel/mm/memblock.c"
-#include "../../kernel/mm/page_alloc.c"
-#include "../../kernel/mm/page_pcp.c"
-#include "../../kernel/mm/page_init.c"
-#include "../../kernel/mm/page_report.c"
-#include "../../kernel/mm/slab.c"
-#include "../../kernel/mm/slab_cache.c"
-#include "../../kernel/mm/slab_debug.c"
-#include "../../kernel/mm/kmalloc.c"
-#include "../../kernel/mm/mm.c"
-#include "../../kernel/mm/vma.c"
-#include "../../kernel/mm/shm.c"
-#include "../../kernel/mm/zap.c"
-#include "../../kernel/mm/fault.c"
-#include "../../kernel/mm/dup_mm.c"
-#define map_pages special_map_pages
-#include "../../kernel/mm/special_mapping.c"
-#include "../../kernel/mm/mmap.c"
-#include "../../kernel/mm/mprotect.c"
-#include "../../kernel/mm/mremap.c"
-#include "../../kernel/mm/access.c"
-#include "../../kernel/mm/maps.c"
-
-ssize_t strscpy(char *dst, const char *src, size_t size)
-{
-	snprintf(dst, size, "%s", src);
-	return 0;
-}
-void *vmalloc(unsigned long size)
-{
-	return NULL;
-}
-void *vzalloc(unsigned long size)
-{
-	return NULL;
-}
-void vfree(const void *addr)
-{
-}
-bool is_vmalloc_addr(const void *p)
-{
-	return false;
-}
-void _raw_spin_lock_irq(spinlock_t *l)
-{
-	_raw_spin_lock(l);
-}
-void _raw_spin_unlock_irq(spinlock_t *l)
-{
-	_raw_spin_unlock(l);
-}
-char *dentry_path(struct dentry *dentry, char *buf, int len)
-{
-	return strcpy(buf, "/bin/test");
-}
+#include <host_user_mm.h>
 
 /* ---- A file of FILE_PAGES pages that lives in memory. */
 #define FILE_PAGES 40
@@ -89,10 +22,6 @@ static struct inode file_inode = {.i_ino = 77, .i_sb = &file_sb};
 static struct file test_file = {
 	.f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode};
 static int file_references = 1;
-void fput(struct file *f)
-{
-	atomic_dec(&f->f_count);
-}
 
 /* ---- The model: a window of pages, each with what it should hold and what may be done to it. */
 #define BASE	  0x10000000UL
@@ -342,14 +271,6 @@ static void test_random_histories(void **state)
 }
 
 /* ---- Single behaviours. */
-static int touch_err(struct mm_struct *mm, unsigned long va, unsigned flags)
-{
-	int err = 0;
-
-	user_touch(mm, va, flags, &err);
-	return err;
-}
-
 static void test_stack_grows_to_its_limit(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -539,6 +460,7 @@ static int boot(void **state)
 
 int main(void)
 {
+	init_limits();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_histories),
 		cmocka_unit_test(test_stack_grows_to_its_limit),

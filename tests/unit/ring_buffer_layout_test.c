@@ -9,6 +9,7 @@
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <ring_buffer_check.h>
+#include "../../trace/ring_buffer_internal.h"
 
 static struct check check;
 
@@ -183,6 +184,42 @@ static void test_times(void **state)
 		next += (1ull << bit) + (bit == 0);
 	}
 	ring_buffer_free(buffer);
+}
+
+/* The oldest event's time is the event's own: not its page's, nor that of what was discarded before it. */
+static void test_oldest(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(2, RB_FL_OVERWRITE);
+	struct ring_buffer_per_cpu *cpu_buffer = ring_buffer_cpu(buffer, 0);
+	struct ring_buffer_event *first;
+
+	ring_buffer_begin(cpu_buffer, 100); /* what was there is forgotten; the page's stamp is 100 */
+	assert_int_equal(ring_buffer_oldest_event_ts(buffer, 0), 0);
+	/* A nested event keeps the one around it from being taken back: it is left as padding, 8 bytes in front. */
+	first = ring_buffer_reserve(cpu_buffer, 4, 300);
+	put(buffer, 200 + (1ull << 30), 8, 1);
+	ring_buffer_discard(cpu_buffer, first);
+	assert_int_equal(ring_buffer_oldest_event_ts(buffer, 0), 200 + (1ull << 30));
+	put(buffer, 300 + (1ull << 30), 8, 2);
+	assert_int_equal(ring_buffer_oldest_event_ts(buffer, 0), 200 + (1ull << 30));
+	ring_buffer_free(buffer);
+}
+
+/* A page that is being filled again may hold any words when it is looked at. The walk ends, and stays in the page. */
+static void test_racing_words(void **state)
+{
+	struct buffer_data_page *page = malloc(sizeof(*page));
+	const u32 lengths[] = {0, 1, 2, 3, 4, 5, 4072, 4076, 4080, ~0u, ~3u, ~7u, ~11u, 0x80000000u, 0x7ffffffcu};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(lengths); i++) {
+		for (unsigned at = 0; at < RB_DATA_SIZE; at += 8) {
+			memcpy(page->data + at, (u32[]){RINGBUF_TYPE_PADDING, lengths[i]}, 8);
+			page->time_stamp = 7;
+		}
+		for (unsigned size = 0; size <= RB_DATA_SIZE; size++)
+			assert_int_equal(rb_first_stamp_racing(page, size), 0);
+	}
+	free(page);
 }
 
 /* A stamp before the last one is recorded as the last one. */
@@ -411,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_raw_page),       cmocka_unit_test(test_complete_pages),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_lengths),	       cmocka_unit_test(test_times),
+		cmocka_unit_test(test_oldest),	       cmocka_unit_test(test_racing_words),
 		cmocka_unit_test(test_time_backwards), cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_wake),	       cmocka_unit_test(test_swap),
 		cmocka_unit_test(test_random),	       cmocka_unit_test(test_iterator_counts),

@@ -233,7 +233,11 @@ static int of_process(char **operands, int left, bool all)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = usage, .options = "ofrbidT:D:P:RapmvVh", .help = help, .bad_status = 1};
+	struct vt_options o = {.usage = usage,
+			       .options = "ofrbidT:D:P:RapmvVh",
+			       .help = help,
+			       .in_order = true,
+			       .bad_status = 1};
 	bool process = false, all = false;
 	int left, c;
 

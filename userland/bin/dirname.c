@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "dirname PATH...", .options = "", .bad_status = 1};
+	struct vt_options o = {.usage = "dirname PATH...", .options = "", .in_order = true, .bad_status = 1};
 
 	while (vt_option(&o, argc, argv) != -1)
 		;

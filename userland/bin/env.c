@@ -13,6 +13,7 @@ int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "env [-i] [-u NAME] [NAME=VALUE...] [COMMAND [ARG...]]",
 			       .options = "iu:",
+			       .in_order = true,
 			       .bad_status = 125};
 	/* setenv() makes a copy of the list before it adds to it. */
 	static char *empty[] = {NULL};

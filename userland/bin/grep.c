@@ -1,10 +1,12 @@
 /*
- * grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match an expression.
+ * grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match an
+ * expression.
  *
- * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in between. Status 0: some
- * line matched; 1: none; 2: an error. Left out: -f, -P, colours, back-references, telling binary files.
+ * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in between. Status
+ * 0: some line matched; 1: none; 2: an error. Left out: -f, -P, back-references, telling binary files.
  */
 #include <vt.h>
+#include <vt_term.h>
 #include <ctype.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -15,7 +17,7 @@ struct grep {
 	struct vt_regex *regex; /* NULL with -F */
 	const char *fixed;	/* -F: this text instead */
 	bool invert, numbers, count, quiet, only, list, names, ignore_case, silent, recurse, words, whole;
-	bool found, failed;
+	bool found, failed, colours;
 	long most;	    /* -m; -1: all */
 	long before, after; /* lines of context; -1: not asked for, so that no "--" is shown either */
 	bool shown;	    /* a line, of any file */
@@ -70,13 +72,36 @@ static bool find(const struct grep *g, const char *text, size_t from, size_t *st
 	}
 }
 
-/* What stands before a line: the file when there are several, and the number with -n. sep: ':' of a match, else '-'. */
+/* What stands before a line: the file when there are several, and the number with -n. sep: ':' of a match,
+ * else '-'. */
 static void print_prefix(const struct grep *g, const char *name, long number, char sep)
 {
+	const char *end = g->colours ? "\033[0m" : "";
+
 	if (g->names)
-		printf("%s%c", name, sep);
+		printf("%s%s%s%c", g->colours ? "\033[35m" : "", name, end, sep);
 	if (g->numbers)
-		printf("%ld%c", number, sep);
+		printf("%s%ld%s%c", g->colours ? "\033[32m" : "", number, end, sep);
+}
+
+/* A match, and with colours one of GNU grep's for it. */
+static void print_match(const struct grep *g, const char *text, size_t n)
+{
+	printf(g->colours ? "\033[01;31m%.*s\033[0m" : "%.*s", (int)n, text);
+}
+
+/* A line in which each match has its colour. */
+static void print_coloured(const struct grep *g, const char *line, size_t start, size_t end)
+{
+	size_t shown = 0;
+
+	do {
+		printf("%.*s", (int)(start - shown), line + shown);
+		if (end > start)
+			print_match(g, line + start, end - start);
+		shown = end;
+	} while (line[end] && find(g, line, end > start ? end : end + 1, &start, &end));
+	printf("%s\n", line + shown);
 }
 
 /* -o: each match on a line of its own; empty ones are not shown. */
@@ -88,7 +113,8 @@ static void print_matches(const struct grep *g, const char *name, long number, c
 
 		if (end > start) {
 			print_prefix(g, name, number, ':');
-			printf("%.*s\n", (int)(end - start), line + start);
+			print_match(g, line + start, end - start);
+			printf("\n");
 		} else {
 			from++;
 		}
@@ -150,7 +176,10 @@ static void print_line(struct grep *g, struct place *p, const char *line, size_t
 		print_matches(g, p->name, p->number, line, start, end);
 	} else {
 		print_prefix(g, p->name, p->number, ':');
-		printf("%s\n", line);
+		if (g->colours && !g->invert)
+			print_coloured(g, line, start, end);
+		else
+			printf("%s\n", line);
 	}
 }
 
@@ -330,10 +359,12 @@ static void take_context(struct grep *g, int c, const char *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN "
-					"[FILE...]",
-			       .options = "EFHchilnoqrsvwxe:m:A:B:C:",
-			       .bad_status = 2};
+	struct vt_options o = {
+		.usage =
+			"grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [-e] PATTERN "
+			"[FILE...]",
+		.options = "EFHchilnoqrsvwxe:m:A:B:C:",
+		.bad_status = 2};
 	struct grep g = {.most = -1, .before = -1, .after = -1};
 	const char *patterns[32], *error = NULL;
 	bool extended = false, fixed = false, no_names = false, names = false;
@@ -341,6 +372,7 @@ int main(int argc, char **argv)
 	size_t count = 0;
 	int c;
 
+	g.colours = vt_colour_option(&argc, argv, 2);
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (grep_flag(&g, c))
 			*grep_flag(&g, c) = true;

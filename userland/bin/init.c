@@ -5,6 +5,7 @@
  * out: run levels, services, a log-in.
  */
 #include <vt.h>
+#include <vt_term.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -33,6 +34,21 @@ static void mount_one(const char *type, const char *where, const char *also_type
 	vt_warn_errno(where);
 }
 
+/* Where ptys will be. */
+static void make_dir(const char *where)
+{
+	if (mkdir(where, 0755) < 0 && errno != EEXIST)
+		vt_warn_errno(where);
+}
+
+/* Memory that programs share by name: shm_open() makes files there. */
+static void mount_shm(const char *where)
+{
+	make_dir(where);
+	if (mount("tmpfs", where, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
+		vt_warn_errno(where);
+}
+
 /* Descriptors 0 to 2 are the console, whatever the kernel has left there. */
 static void open_console(void)
 {
@@ -58,16 +74,34 @@ static void mount_all(void)
 	if (!is_there("/dev/null"))
 		mount_one("devtmpfs", "/dev", "devfs");
 	open_console();
+	make_dir("/dev/pts");
+	if (!is_there("/dev/shm"))
+		mount_shm("/dev/shm");
 	if (!is_there("/proc/self"))
 		mount_one("proc", "/proc", NULL);
-	/* /sys may be a plain directory: then the two below it are made. */
-	if ((mkdir("/sys", 0755) < 0 && errno != EEXIST) || (mkdir("/sys/kernel", 0755) < 0 && errno != EEXIST))
-		vt_warn_errno("/sys/kernel");
+	if (!is_there("/sys/kernel"))
+		mount_one("sysfs", "/sys", NULL);
 	if (!is_there("/sys/kernel/tracing/trace"))
 		mount_one("tracefs", "/sys/kernel/tracing", NULL);
 	/* It brings tracefs with it, in the place where older tutorials look. */
 	if (!is_there("/sys/kernel/debug/tracing/trace"))
 		mount_one("debugfs", "/sys/kernel/debug", NULL);
+}
+
+/*
+ * The console as a session expects it, whatever the one before has left there. What is typed is UTF-8, as a
+ * getty has it; speed and flow control are the driver's.
+ */
+static void reset_console(void)
+{
+	struct termios t;
+
+	vt_set_blocking(STDIN_FILENO);
+	if (tcgetattr(STDIN_FILENO, &t) < 0)
+		return; /* no terminal */
+	vt_sane_modes(&t, true);
+	if (tcsetattr(STDIN_FILENO, TCSANOW, &t) < 0)
+		vt_warn_errno("console");
 }
 
 /*
@@ -87,6 +121,7 @@ static pid_t start(char *const argv[])
 	/* ENOTTY: the console is no terminal, so there is nothing to control. */
 	if (ioctl(STDIN_FILENO, TIOCSCTTY, 1) < 0 && errno != ENOTTY)
 		vt_warn_errno("controlling terminal");
+	reset_console();
 	execvp(argv[0], argv);
 	vt_warn_errno(argv[0]);
 	_exit(127);

@@ -1,10 +1,13 @@
 /*
- * ls [-aAl1diRrtSFh] [FILE...]: names in directories.
+ * ls [-aAl1diRrtSFh] [--color[=WHEN]] [FILE...]: names in directories.
  *
- * Sorted by bytes. On a terminal in columns, else one a line. Left out: colours, -n, -s, -u, -c,
- * -L, quoting of odd names: what a name holds is printed.
+ * Sorted by bytes. On a terminal in columns, else one a line, and with colours by type if the terminal shows
+ * them
+ * (--color=always|auto|never). Left out: -n, -s, -u, -c, -L, quoting of odd names: what a name holds is
+ * printed.
  */
 #include <vt.h>
+#include <vt_term.h>
 #include <dirent.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -14,6 +17,7 @@ static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recu
 	opt_size, opt_classify, opt_human;
 static int status;
 static size_t columns; /* of the terminal; 0: one name a line */
+static bool colours;
 
 /* One name to be shown; name and path are owned by it. */
 struct entry {
@@ -37,23 +41,12 @@ static int compare(const void *a, const void *b)
 	return opt_reverse ? -order : order;
 }
 
-/*
- * A size in bytes for show, in text. With -h one digit after the point, rounded up as GNU does, so that
- * nothing is shown smaller than it is. Returns text.
- */
+/* A size in bytes for show, in text. Returns text. */
 static char *size_text(long size, char text[24])
 {
-	static const char units[] = "KMGT";
-	int unit = -1;
-	long tenths = size * 10;
-
-	if (!opt_human || size < 1024) {
-		sprintf(text, "%ld", size);
-		return text;
-	}
-	for (; tenths >= 10240 && unit < 3; unit++)
-		tenths = (tenths + 1023) / 1024;
-	sprintf(text, "%ld.%ld%c", tenths / 10, tenths % 10, units[unit]);
+	if (opt_human)
+		return vt_human((unsigned long)size, text);
+	sprintf(text, "%ld", size);
 	return text;
 }
 
@@ -66,20 +59,52 @@ static void print_link(const struct entry *e)
 		printf(" -> %.*s", (int)n, target);
 }
 
-/* With its mark (-F) or, in a long listing, where a link leads to. */
-static void print_name(const struct entry *e)
+/* The colour of a type as "select graphic rendition" has it (ECMA-48); those of GNU ls. NULL: none. */
+static const char *colour_of(mode_t mode)
+{
+	static const struct {
+		mode_t type;
+		const char *colour;
+	} types[] = {
+		{S_IFDIR, "01;34"},  {S_IFLNK, "01;36"}, {S_IFIFO, "33"},
+		{S_IFSOCK, "01;35"}, {S_IFBLK, "01;33"}, {S_IFCHR, "01;33"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		if ((mode & S_IFMT) == types[i].type)
+			return types[i].colour;
+	}
+	return S_ISREG(mode) && mode & 0111 ? "01;32" : NULL;
+}
+
+/* What -F puts behind a name, or '\0'. */
+static char mark_of(const struct entry *e)
 {
 	static const char types[] = "dlps", marks[] = "/@|=";
 	char mode[11];
 	const char *at = strchr(types, vt_mode_text(e->st.st_mode, mode)[0]);
 
-	printf("%s", e->name);
+	if (!opt_classify)
+		return '\0';
+	if (at)
+		return marks[at - types];
+	return S_ISREG(e->st.st_mode) && (e->st.st_mode & 0111) ? '*' : '\0';
+}
+
+/* With its mark (-F) or, in a long listing, where a link leads to. */
+static void print_name(const struct entry *e)
+{
+	char mark = mark_of(e);
+	const char *colour = colours ? colour_of(e->st.st_mode) : NULL;
+
+	if (colour)
+		printf("\033[%sm%s\033[0m", colour, e->name);
+	else
+		printf("%s", e->name);
 	if (opt_long && S_ISLNK(e->st.st_mode))
 		print_link(e);
-	else if (opt_classify && at)
-		printf("%c", marks[at - types]);
-	else if (opt_classify && S_ISREG(e->st.st_mode) && (e->st.st_mode & 0111))
-		printf("*");
+	else if (mark)
+		printf("%c", mark);
 }
 
 /*
@@ -125,27 +150,57 @@ static void print_inode(const struct entry *e)
 		printf("%7lu ", e->st.st_ino);
 }
 
-/* Down the columns, as many as fit. */
+/* What an entry takes of a line. */
+static size_t cell_width(const struct entry *e)
+{
+	char inode[24];
+
+	return vt_columns(e->name, strlen(e->name)) + (mark_of(e) != '\0') +
+	       (opt_inode ? (size_t)sprintf(inode, "%7lu ", e->st.st_ino) : 0);
+}
+
+/* The widest of the cells in a column of so many rows: three at least with the gap, as GNU's ls has it. */
+static size_t column_width(const size_t *cells, size_t n, size_t rows, size_t column)
+{
+	size_t gap = (column + 1) * rows < n ? 2 : 0, width = 3;
+
+	for (size_t i = column * rows; i < n && i < (column + 1) * rows; i++)
+		width = cells[i] + gap > width ? cells[i] + gap : width;
+	return width;
+}
+
+/* Rows of as many columns as make lines shorter than the terminal's; one column always fits. */
+static size_t rows_that_fit(const size_t *cells, size_t n)
+{
+	for (size_t across = columns / 3; across > 1; across--) {
+		size_t rows = (n + across - 1) / across, line = 0;
+
+		for (size_t column = 0; column * rows < n && line < columns; column++)
+			line += column_width(cells, n, rows, column);
+		if (line < columns)
+			return rows;
+	}
+	return n;
+}
+
+/* Down the columns, each as wide as what is in it. */
 static void print_columns(const struct entry *list, size_t n)
 {
-	size_t width = 0, across, rows;
+	size_t *cells = vt_malloc((n + 1) * sizeof(*cells)), rows;
 
-	for (size_t i = 0; i < n; i++) {
-		size_t length = strlen(list[i].name) + 2 + opt_classify + (opt_inode ? 8 : 0);
-
-		width = length > width ? length : width;
-	}
-	across = width && columns / width ? columns / width : 1;
-	rows = (n + across - 1) / across;
+	for (size_t i = 0; i < n; i++)
+		cells[i] = cell_width(&list[i]);
+	rows = rows_that_fit(cells, n);
 	for (size_t row = 0; row < rows; row++) {
 		for (size_t i = row; i < n; i += rows) {
 			print_inode(&list[i]);
 			print_name(&list[i]);
 			if (i + rows < n)
-				printf("%*s", (int)(width - strlen(list[i].name) - (opt_inode ? 8 : 0)), "");
+				printf("%*s", (int)(column_width(cells, n, rows, i / rows) - cells[i]), "");
 		}
 		printf("\n");
 	}
+	free(cells);
 }
 
 /* Sorts the list as well. */
@@ -273,13 +328,15 @@ static size_t terminal_columns(void)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "ls [-aAl1diRrtSFh] [FILE...]", .options = "aAl1diRrtSFh", .bad_status = 2};
+	struct vt_options o = {.usage = "ls [-aAl1diRrtSFh] [--color[=WHEN]] [FILE...]",
+			       .options = "aAl1diRrtSFh",
+			       .bad_status = 2};
 	struct entry *files = NULL;
 	char **dirs;
 	size_t n = 0, dir_count = 0;
 	int c;
 
+	colours = vt_colour_option(&argc, argv, 2);
 	while ((c = vt_option(&o, argc, argv)) != -1)
 		*ls_flag(c) = true;
 	columns = terminal_columns();

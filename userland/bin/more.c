@@ -6,11 +6,11 @@
  * Where output is no terminal it only copies.
  */
 #include <vt.h>
+#include <vt_term.h>
 #include <signal.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 
-#define KEYS STDERR_FILENO /* the terminal also when input is a pipe */
+#define KEYS	STDERR_FILENO /* the terminal also when input is a pipe */
+#define RESIZED 256	      /* no key: the screen is to be drawn again */
 
 static struct {
 	char **files; /* those not opened yet; NULL at the end */
@@ -26,6 +26,7 @@ static struct {
 	struct vt_regex *regex;
 	const char *message; /* instead of the prompt, once */
 	struct termios cooked;
+	volatile sig_atomic_t resized; /* SIGWINCH has come */
 } more;
 
 /* --- text --- */
@@ -86,11 +87,15 @@ static const char *line(long n)
 static long rows_of(const char *text)
 {
 	long column = 0, rows = 1;
+	size_t n = strlen(text);
 
-	for (; *text; text++) {
-		long width = *text == '\t' ? 8 - column % 8 : 1;
+	for (size_t length; n; text += length, n -= length) {
+		unsigned c;
+		long width;
 
-		if (column >= more.columns) {
+		length = vt_char(text, n, &c);
+		width = c == '\t' ? 8 - column % 8 : c < ' ' ? 1 : (long)vt_char_columns(c);
+		if (column + (c == '\t' ? 1 : width) > more.columns) {
 			rows++;
 			column = 0;
 		}
@@ -151,20 +156,32 @@ static void on_interrupt(int sig)
 	_exit(128 + sig);
 }
 
+static void on_winch(int sig)
+{
+	more.resized = 1;
+}
+
+static void take_size(void)
+{
+	struct winsize size = vt_terminal_size(STDOUT_FILENO);
+
+	more.rows = size.ws_row > 1 ? size.ws_row : 24;
+	more.columns = size.ws_col;
+}
+
 /* Returns false where nobody can press keys. */
 static bool take_terminal(void)
 {
 	struct sigaction act = {.sa_handler = on_interrupt};
-	struct winsize size = {0};
+	struct sigaction winch = {.sa_handler = on_winch}; /* without SA_RESTART: key() is to come back */
 	struct termios raw;
 
 	if (!isatty(STDOUT_FILENO) || tcgetattr(KEYS, &more.cooked) < 0)
 		return false;
-	if (sigaction(SIGINT, &act, NULL) < 0 || sigaction(SIGTERM, &act, NULL) < 0)
+	if (sigaction(SIGINT, &act, NULL) < 0 || sigaction(SIGTERM, &act, NULL) < 0 ||
+	    sigaction(SIGWINCH, &winch, NULL) < 0)
 		vt_warn_errno("sigaction");
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	more.rows = size.ws_row > 1 ? size.ws_row : 24;
-	more.columns = size.ws_col ? size.ws_col : 80;
+	take_size();
 	raw = more.cooked;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
@@ -172,12 +189,20 @@ static bool take_terminal(void)
 	return tcsetattr(KEYS, TCSADRAIN, &raw) == 0;
 }
 
-/* Returns 'q' when the terminal has gone. */
+/* Returns 'q' when the terminal has gone, RESIZED when it has another size. */
 static int key(void)
 {
 	unsigned char c;
+	ssize_t n;
 
-	return vt_read(KEYS, &c, 1) == 1 ? c : 'q';
+	do
+		n = more.resized ? -1 : read(KEYS, &c, 1);
+	while (n < 0 && errno == EINTR && !more.resized);
+	if (!more.resized)
+		return n == 1 ? c : 'q';
+	more.resized = 0;
+	take_size();
+	return RESIZED;
 }
 
 /* Write text over the prompt's row. */
@@ -198,7 +223,7 @@ static void ask_expression(void)
 	for (prompt(pattern); (c = key()) != '\n' && c != '\r' && n; prompt(pattern)) {
 		if (c == '\b' || c == 0x7f)
 			n--;
-		else if (c >= ' ' && n < sizeof(pattern) - 1)
+		else if (c >= ' ' && c != RESIZED && n < sizeof(pattern) - 1)
 			pattern[n++] = (char)c;
 		pattern[n] = '\0';
 	}
@@ -239,6 +264,8 @@ static bool act(int c)
 		scroll(1);
 	} else if (c == 'b') {
 		draw(top_for(more.top, page));
+	} else if (c == RESIZED) {
+		draw(more.top);
 	} else if (c == 'k') {
 		draw(more.top - 1);
 	} else if (c == 'g') {

@@ -1,32 +1,86 @@
 /*
- * mount [-t TYPE] [-o OPTIONS] DEVICE DIRECTORY: mount a file system, or show what is mounted.
+ * mount: mount a file system, one of /etc/fstab or all of them, or show what is mounted.
  *
- * Left out: /etc/fstab, guessing TYPE, bind mounts, all flags but ro, rw and remount.
+ * Left out: guessing the type, bind mounts and propagation.
  */
 #include <vt.h>
 #include <sys/mount.h>
+#include <limits.h>
 
-/* "device dir type options ..." as "device on dir type type (options)". */
-static int show(void)
+#define FSTAB  "/etc/fstab"
+#define MOUNTS "/proc/mounts"
+
+/* The columns of a line of either file. */
+enum { SOURCE, PLACE, TYPE, OPTIONS, COLUMNS };
+
+/* The next line that has columns and is no comment. *text moves behind it; false: there is none left. */
+static bool next_line(char **text, char *column[COLUMNS])
 {
-	char *text = vt_read_file("/proc/mounts", NULL), *field[4];
+	while (**text) {
+		char *line = *text;
 
-	if (!text)
-		vt_die_errno(1, "/proc/mounts");
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-		/* A line with fewer fields gives empty ones: each step stops at the end. */
-		for (size_t i = 0; i < ARRAY_SIZE(field); i++) {
-			field[i] = line;
-			line += strcspn(line, " ");
+		*text += strcspn(line, "\n");
+		if (**text)
+			*(*text)++ = '\0';
+		/* A line with fewer columns gives empty ones: each step stops at the end. */
+		for (int i = 0; i < COLUMNS; i++) {
+			line += strspn(line, " \t");
+			column[i] = line;
+			line += strcspn(line, " \t");
 			if (*line)
 				*line++ = '\0';
 		}
-		printf("%s on %s type %s (%s)\n", field[0], field[1], field[2], field[3]);
+		if (*column[SOURCE] && *column[SOURCE] != '#')
+			return true;
 	}
+	return false;
+}
+
+static char *read_table(const char *path)
+{
+	char *text = vt_read_file(path, NULL);
+
+	if (!text)
+		vt_die_errno(1, path);
+	return text;
+}
+
+/* "device dir type options ..." as "device on dir type type (options)"; of one type, or (NULL) of all. */
+static int show(const char *type)
+{
+	char *text = read_table(MOUNTS), *column[COLUMNS];
+
+	while (next_line(&text, column))
+		if (!type || !strcmp(type, column[TYPE]))
+			printf("%s on %s type %s (%s)\n", column[SOURCE], column[PLACE], column[TYPE],
+			       column[OPTIONS]);
 	return vt_finish(0);
 }
 
-/* Take the options that are flags out of a comma list; the rest is for the file system. */
+static const struct {
+	const char *name;
+	unsigned long set, clear;
+} words[] = {
+	{"ro", MS_RDONLY, 0},	  {"rw", 0, MS_RDONLY},	      {"nosuid", MS_NOSUID, 0},
+	{"suid", 0, MS_NOSUID},	  {"nodev", MS_NODEV, 0},     {"dev", 0, MS_NODEV},
+	{"noexec", MS_NOEXEC, 0}, {"exec", 0, MS_NOEXEC},     {"noatime", MS_NOATIME, 0},
+	{"atime", 0, MS_NOATIME}, {"remount", MS_REMOUNT, 0}, {"defaults", 0, 0},
+	{"auto", 0, 0},		  {"noauto", 0, 0},
+};
+
+/* Is this word, n bytes long, in our table? Then it changes the flags. */
+static bool take_word(const char *word, size_t n, unsigned long *flags)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strlen(words[i].name) == n && !strncmp(word, words[i].name, n)) {
+			*flags = (*flags | words[i].set) & ~words[i].clear;
+			return true;
+		}
+	return false;
+}
+
+/* Take the options that are flags out of a comma list; the rest, never longer than the list, is for the file
+ * system. */
 static unsigned long flags_of(const char *list, char *rest)
 {
 	unsigned long flags = 0;
@@ -35,11 +89,7 @@ static unsigned long flags_of(const char *list, char *rest)
 	while (list && *list) {
 		size_t n = strcspn(list, ",");
 
-		if (n == 2 && !strncmp(list, "ro", n)) {
-			flags |= MS_RDONLY;
-		} else if (n == 7 && !strncmp(list, "remount", n)) {
-			flags |= MS_REMOUNT;
-		} else if (!(n == 2 && !strncmp(list, "rw", n))) {
+		if (n && !take_word(list, n, &flags)) {
 			if (*rest)
 				strcat(rest, ",");
 			strncat(rest, list, n);
@@ -49,33 +99,119 @@ static unsigned long flags_of(const char *list, char *rest)
 	return flags;
 }
 
+/* Is a file system of this type what is seen at the place? */
+static bool is_mounted(const char *place, const char *type)
+{
+	char *text = vt_read_file(MOUNTS, NULL), *at = text, *column[COLUMNS], here[PATH_MAX], real[PATH_MAX];
+	bool found = false;
+
+	/* Its name without links and dots is what the table has. */
+	if (text && getcwd(here, sizeof(here)) && chdir(place) == 0) {
+		while (getcwd(real, sizeof(real)) && next_line(&at, column))
+			if (!strcmp(column[PLACE], real))
+				found = !strcmp(column[TYPE], type);
+		if (chdir(here) < 0)
+			vt_die_errno(1, here);
+	}
+	free(text);
+	return found;
+}
+
+/* Returns 0, or 1 with a message. What is there already need not be mounted: that is said, and is no failure.
+ */
+static int mount_one(const char *source, const char *place, const char *type, const char *list)
+{
+	char *rest = vt_malloc((list ? strlen(list) : 0) + 1);
+	unsigned long flags = flags_of(list, rest);
+	int status = 0;
+
+	if (mount(source, place, type, flags, *rest ? rest : NULL) < 0) {
+		int error = errno;
+
+		if (error == EBUSY && type && is_mounted(place, type)) {
+			printf("%s: a %s is mounted on %s already\n", vt_name, type, place);
+		} else {
+			vt_warn("mounting %s on %s failed: %s", source, place, strerror(error));
+			status = 1;
+		}
+	}
+	free(rest);
+	return status;
+}
+
+static bool has_option(const char *list, const char *name)
+{
+	for (size_t n; *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n == strlen(name) && !strncmp(list, name, n))
+			return true;
+	}
+	return false;
+}
+
+/* All of fstab, of one type or (NULL) of any, but what says noauto or is there. */
+static int mount_all(const char *type)
+{
+	char *text = read_table(FSTAB), *column[COLUMNS];
+	int status = 0;
+
+	while (next_line(&text, column)) {
+		if (has_option(column[OPTIONS], "noauto") || (type && strcmp(type, column[TYPE])) ||
+		    is_mounted(column[PLACE], column[TYPE]))
+			continue;
+		status |= mount_one(column[SOURCE], column[PLACE], column[TYPE], column[OPTIONS]);
+	}
+	return vt_finish(status);
+}
+
+/* One operand: a device or place of a table's line. `list` is added to its options (NULL: nothing to add). */
+static int mount_known(const char *table, const char *name, const char *list)
+{
+	char *text = read_table(table), *column[COLUMNS], *found[COLUMNS] = {NULL}, *options;
+	int status;
+
+	while (next_line(&text, column))
+		if (!strcmp(column[PLACE], name) || !strcmp(column[SOURCE], name))
+			memcpy(found, column, sizeof(found));
+	if (!found[PLACE])
+		vt_die(1, "%s is not in %s", name, table);
+	options = vt_malloc(strlen(found[OPTIONS]) + (list ? strlen(list) : 0) + 2);
+	sprintf(options, "%s,%s", found[OPTIONS], list ? list : "");
+	status = mount_one(found[SOURCE], found[PLACE], found[TYPE], options);
+	free(options);
+	return vt_finish(status);
+}
+
 static const char help[] =
-	"  -o OPTIONS   ro, rw, remount; of ramfs and tmpfs mode=0755, permissions; of tmpfs size=64k, 10m or 25%:\n"
-	"               what its files may have together\n"
-	"  Without operands: what is mounted.\n";
+	"  -a           all of /etc/fstab that is not mounted yet nor marked noauto; with -t: of that type\n"
+	"  -o OPTIONS   ro, nosuid, nodev, noexec, noatime and their opposites, remount;\n"
+	"               of ramfs and tmpfs mode=0755, permissions; of tmpfs size=64k, 10m or 25%: what its files may\n"
+	"               have together (half of memory), and nr_inodes=: how many there may be\n"
+	"  One operand is looked up in /etc/fstab (with -o remount in what is mounted).\n"
+	"  Without operands: what is mounted; with -t: of that type.\n";
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "mount [-t TYPE] [-o OPTIONS] DEVICE DIRECTORY",
-			       .options = "t:o:",
+	struct vt_options o = {.usage = "mount [-a] [-t TYPE] [-o OPTIONS] [DEVICE] [DIRECTORY]",
+			       .options = "at:o:",
 			       .help = help,
 			       .bad_status = 1};
 	const char *type = NULL, *list = NULL;
-	unsigned long flags;
-	char *rest;
-	int c;
+	bool all = false;
+	int c, operands;
 
-	if (argc == 1)
-		return show();
-	while ((c = vt_option(&o, argc, argv)) != -1)
-		*(c == 't' ? &type : &list) = o.arg;
-	/* Two operands and a type: nothing is looked up anywhere. */
-	if (argc - o.index != 2 || !type)
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'a')
+			all = true;
+		else
+			*(c == 't' ? &type : &list) = o.arg;
+	}
+	operands = argc - o.index;
+	if (!operands && !list)
+		return all ? mount_all(type) : show(type);
+	if (all || operands > 2 || (operands == 1 && type) || (operands == 2 && !type) || !operands)
 		vt_usage(&o);
-	/* What is no flag is never longer than the list itself. */
-	rest = vt_malloc((list ? strlen(list) : 0) + 1);
-	flags = flags_of(list, rest);
-	if (mount(argv[o.index], argv[o.index + 1], type, flags, *rest ? rest : NULL) < 0)
-		vt_die(1, "mounting %s on %s failed: %s", argv[o.index], argv[o.index + 1], strerror(errno));
-	return 0;
+	if (operands == 1)
+		return mount_known(list && has_option(list, "remount") ? MOUNTS : FSTAB, argv[o.index], list);
+	return vt_finish(mount_one(argv[o.index], argv[o.index + 1], type, list));
 }

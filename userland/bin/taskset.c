@@ -72,6 +72,7 @@ int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "taskset [-c] MASK COMMAND [ARG...] | taskset [-c] -p [MASK] PID",
 			       .options = "cp",
+			       .in_order = true,
 			       .bad_status = 1};
 	bool list = false, process = false;
 	cpu_set_t set = {{0}};

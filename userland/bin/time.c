@@ -11,7 +11,8 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "time [-p] COMMAND [ARG...]", .options = "p", .bad_status = 125};
+	struct vt_options o = {
+		.usage = "time [-p] COMMAND [ARG...]", .options = "p", .in_order = true, .bad_status = 125};
 	struct timespec start, end;
 	struct rusage ru;
 	bool posix = false;

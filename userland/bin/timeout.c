@@ -32,8 +32,10 @@ static bool ended_within(pid_t pid, int64_t ns, int *status)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "timeout [-s SIGNAL] SECONDS COMMAND [ARG...]", .options = "s:", .bad_status = 125};
+	struct vt_options o = {.usage = "timeout [-s SIGNAL] SECONDS COMMAND [ARG...]",
+			       .options = "s:",
+			       .in_order = true,
+			       .bad_status = 125};
 	const sigset_t child = 1UL << (SIGCHLD - 1);
 	int sig = SIGTERM, status;
 	sigset_t old;

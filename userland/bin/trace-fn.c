@@ -548,6 +548,7 @@ int main(int argc, char **argv)
 					"{-p PID | [--] COMMAND [ARG...]}, or trace-fn --help",
 			       .options = "gPhd:l:N:t:p:",
 			       .help = help,
+			       .in_order = true,
 			       .bad_status = FAULT};
 	int go = -1, status = 0;
 
@@ -558,6 +559,8 @@ int main(int argc, char **argv)
 	if (!opt.pid)
 		command = start_command(argv + o.index, &go);
 	catch_signals(on_signal);
+	atexit(vt_trace_unlock);
+	vt_trace_lock(FAULT);
 	atexit(put_back);
 	prepare(opt.pid ? opt.pid : command);
 	if (opt.profile)
@@ -575,6 +578,7 @@ int main(int argc, char **argv)
 		return status;
 	stop();
 	put_back();
+	vt_trace_unlock();
 	catch_signals(SIG_DFL);
 	return show(status);
 }

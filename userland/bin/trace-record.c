@@ -20,7 +20,7 @@ static size_t nr_arrays = 1;
 
 static struct {
 	int version;
-	bool extract, only_command, quiet;
+	bool extract, only_command, alone, children, quiet;
 	const char *output;
 } opt = {.version = 7, .output = "trace.dat"};
 
@@ -238,6 +238,8 @@ static bool ended(void)
 static void begin(int go)
 {
 	set_tracing(true);
+	if (!command)
+		fputs("Hit Ctrl^C to stop recording\n", stderr); /* trace-cmd's words */
 	hold_signals(false);
 	if (!command)
 		return;
@@ -331,7 +333,8 @@ static void prepare(void)
 		set_tracing(false);
 	for (size_t i = 0; i < nr_arrays; i++) {
 		if (arrays[i].used && !opt.extract)
-			vt_wish_prepare(&arrays[i], opt.only_command ? command : 0);
+			vt_wish_prepare(&arrays[i], opt.only_command ? command : 0,
+					VT_WISH_RECORDER | (opt.children ? VT_WISH_CHILDREN : 0));
 		open_buffer(&arrays[i], i);
 	}
 }
@@ -388,7 +391,7 @@ static int run(char **argv)
 	d = vt_dat_new(opt.version, nr_cpus);
 	vt_out_open(&out, opt.output);
 	catch_signals();
-	vt_trace_lock();
+	vt_trace_lock(1);
 	vt_out_reserve(&out, vt_dat_room(d));
 	if (path)
 		go = start_command(path, argv);
@@ -411,7 +414,10 @@ static const char help[] =
 	"  -l FUNCTION  only functions that match; -n FUNCTION not these; -g FUNCTION a graph of these only\n"
 	"  -O OPTION    a trace option, or noOPTION; -C CLOCK a trace clock; -b KB the size of a CPU's buffer\n"
 	"  -B NAME      what follows is for this instance, made if it is not there\n"
-	"  -F           only the command and its children\n"
+	"  -f FILTER    of the -e before it only records for which this holds, as in its file `filter`\n"
+	"  -T           a stack behind each event; -D DEPTH a graph no deeper; -M MASK only these CPUs (3: 0 and 1)\n"
+	"  -F           only the command and its children; -s: without these\n"
+	"  -t PID       only this task, again for more; -c: and their children\n"
 	"  -x           only take what is in the buffers, as tracing is set up now\n"
 	"  -6           write version 6 of the format, for old readers\n"
 	"  -o FILE      in place of trace.dat; it may be a pipe or a port\n"
@@ -468,6 +474,15 @@ static void parse(struct vt_options *o, int argc, char **argv)
 		case 'F':
 			opt.only_command = true;
 			break;
+		case 's':
+			opt.alone = true;
+			break;
+		case 'c':
+			opt.children = true;
+			break;
+		case 'T':
+			vt_wish_add(a, 'O', "stacktrace");
+			break;
 		case 'q':
 			opt.quiet = true;
 			break;
@@ -503,6 +518,9 @@ static void check(const struct vt_options *o, int argc)
 		vt_die(1, "nothing to record: -p TRACER, -e EVENT, or -x for what is there");
 	if (opt.only_command && o->index == argc)
 		vt_die(1, "-F wants a command");
+	if (opt.alone && !opt.only_command)
+		vt_die(1, "-s wants -F");
+	opt.children |= opt.only_command && !opt.alone;
 	if (opt.extract && (o->index < argc || vt_wish_count() || tracer))
 		vt_die(1, "-x takes what is there: no command, and nothing to set");
 }
@@ -511,10 +529,12 @@ int main(int argc, char **argv)
 {
 	struct vt_options o = {
 		.usage =
-			"trace-record [-6Fqx] [-p TRACER] [-e EVENT] [-l FUNC] [-n FUNC] [-g FUNC] [-O OPTION] "
-			"[-C CLOCK] [-b KB] [-B NAME ...] [-o FILE | -P PORT] [-- COMMAND [ARG...]]",
-		.options = "6Fqxp:e:l:n:g:O:C:b:B:o:P:",
+			"trace-record [-6cFqsTx] [-p TRACER] [-e EVENT [-f FILTER]] [-l FUNC] [-n FUNC] [-g FUNC] "
+			"[-O OPTION] [-C CLOCK] [-D DEPTH] [-M MASK] [-t PID] [-b KB] [-B NAME ...] "
+			"[-o FILE | -P PORT] [-- COMMAND [ARG...]]",
+		.options = "6cFqsTxp:e:f:l:n:g:O:C:D:M:t:b:B:o:P:",
 		.help = help,
+		.in_order = true,
 		.bad_status = 1};
 
 	parse(&o, argc, argv);

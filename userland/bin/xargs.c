@@ -23,8 +23,10 @@ static int run(char **argv)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "xargs [-n COUNT] [-r] [COMMAND [ARG...]]", .options = "n:r", .bad_status = 1};
+	struct vt_options o = {.usage = "xargs [-n COUNT] [-r] [COMMAND [ARG...]]",
+			       .options = "n:r",
+			       .in_order = true,
+			       .bad_status = 1};
 	char *command[XARGS_MAX + 1] = {"echo"};
 	long most = XARGS_MAX;
 	bool any_input = true, ran = false;

@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "yes [WORD...]", .options = "", .bad_status = 1};
+	struct vt_options o = {.usage = "yes [WORD...]", .options = "", .in_order = true, .bad_status = 1};
 	char block[4096];
 	size_t n = 0, line;
 

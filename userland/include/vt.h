@@ -49,14 +49,17 @@ struct vt_options {
 	const char *options;
 	const char *help;
 	int bad_status;
+	bool in_order;	 /* options end at the first operand, which begins a command or may itself begin with
+			    '-' */
 	int index;	 /* of the next argument; after the last option, of the first operand */
+	int passed;	 /* operands from index on that stand before the word taken next */
 	const char *arg; /* argument of the option just returned */
 	const char *at;	 /* inside a cluster such as -la: what is left of it, or NULL */
 };
 
 /*
- * Take the next option. Returns its letter, or -1 when there are no more; options end at the first operand or
- * after "--".
+ * Take the next option. Returns its letter, or -1 when there are no more: then all operands stand from index
+ * on. Options may stand behind operands unless in_order is set, and end after "--". Words of argv are moved.
  * --help is vt_help(); an unknown option or a missing argument says so and exits
  * bad_status.
  */
@@ -141,6 +144,15 @@ char *vt_mode_text(unsigned int mode, char text[11]);
 /* A user's or group's name: "root" for 0, else the number, as there is no /etc/passwd. In text. Returns text.
  */
 char *vt_id_text(unsigned int id, char text[12]);
+
+/*
+ * A number of bytes with a unit of 1024 ("1.5K", "12M"), as ls -h shows it: rounded up, so that nothing is shown
+ * smaller than it is (mode.c). Returns text.
+ */
+char *vt_human(unsigned long bytes, char text[24]);
+
+/* Print Markdown as plain text, in lines of so many columns. `text` is cut into pieces (markdown.c). */
+void vt_markdown(char *text, size_t width);
 
 /* --- trees of files (walk.c) --- */
 

@@ -26,6 +26,8 @@ int vt_tracefs_write(const char *instance, const char *file, const char *text, i
  * with status 1; `what` names the value in that message ("no tracer").
  */
 void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what);
+/* The same, but whether the kernel took it is the caller's to look at. */
+bool vt_tracefs_try(const char *instance, const char *file, const char *text, int how);
 /* Make an instance if there is none of that name; the end takes away what this has made. Unless make: one that
  * is not there ends the program. */
 void vt_tracefs_instance(const char *instance, bool make);
@@ -41,8 +43,8 @@ void vt_tracefs_check(void);
 
 /* --- one recording at a time (tracelock.c) --- */
 
-/* Exit with status 1 while another process of this program's name has it; who was killed has it no more. */
-void vt_trace_lock(void);
+/* Exit with this status while another trace-record or trace-fn has it; one that was killed has it no more. */
+void vt_trace_lock(int status);
 /* Give it back, if it is ours. */
 void vt_trace_unlock(void);
 
@@ -138,7 +140,7 @@ int vt_out_rename(struct vt_out *o, const char *to);
 /* Take the file beside away, if it is there. */
 void vt_out_drop(struct vt_out *o);
 
-/* --- what trace-record was asked for (tracewish.c) --- */
+/* --- what trace-record and trace-cmd were asked for (tracewish.c) --- */
 
 struct vt_array {
 	const char *name; /* NULL: the buffer that is always there */
@@ -151,8 +153,14 @@ struct vt_array {
 /* An option (its letter) for that buffer. */
 void vt_wish_add(struct vt_array *a, int letter, const char *text);
 size_t vt_wish_count(void);
-/* Set all that was asked for, and empty the buffer; only: of this process and its children (0: all). All but
- * the start. What is wrong ends the program. */
-void vt_wish_prepare(const struct vt_array *a, long only);
+
+/* How to set it: */
+#define VT_WISH_CHILDREN 1 /* of chosen tasks their children as well */
+#define VT_WISH_RECORDER 2 /* this program takes pages meanwhile, and is left out of function traces */
+#define VT_WISH_ADD	 4 /* what is set and recorded already stays */
+
+/* Set all that was asked for, and empty the buffer; only: of this process (0: of all, or of those that `t`
+ * named). All but the start. What is wrong ends the program. */
+void vt_wish_prepare(const struct vt_array *a, long only, int how);
 
 #endif

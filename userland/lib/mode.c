@@ -50,3 +50,24 @@ char *vt_id_text(unsigned int id, char text[12])
 		strcpy(text, "root");
 	return text;
 }
+
+char *vt_human(unsigned long bytes, char text[24])
+{
+	static const char units[] = "KMGTPE";
+	unsigned long tenths = bytes * 10;
+	int unit = -1;
+
+	/* Rounding up in each step gives the same as rounding up once. More than 1023 would be shown as 1024.
+	 */
+	while (tenths > 10230 && unit < 5) {
+		tenths = (tenths + 1023) / 1024;
+		unit++;
+	}
+	if (unit < 0)
+		sprintf(text, "%lu", bytes);
+	else if (tenths < 100)
+		sprintf(text, "%lu.%lu%c", tenths / 10, tenths % 10, units[unit]);
+	else
+		sprintf(text, "%lu%c", (tenths + 9) / 10, units[unit]);
+	return text;
+}

@@ -1,8 +1,10 @@
 /*
  * Command-line options and numbers.
  *
- * A smaller getopt: state lies in a structure instead of global variables, --help and messages are
- * the same for every program, and options end at the first operand, as POSIX has it (GNU permutes).
+ * A smaller getopt: state lies in a structure instead of global variables, and --help and messages are the
+ * same for every program. As with GNU's getopt an option may stand behind operands: its words are moved in
+ * front of them, so that all operands stand together at the end. A program whose operands are a command with
+ * options of its own sets in_order, and its options end at the first operand.
  */
 #include <vt.h>
 #include <limits.h>
@@ -26,6 +28,16 @@ static void option_bad(const struct vt_options *o, const char *why, const char *
 	exit(o->bad_status);
 }
 
+/* Take the word behind the operands that were passed over: it moves in front of them. */
+static const char *take_word(struct vt_options *o, char **argv)
+{
+	char **to = argv + o->index++, *word = to[o->passed];
+
+	memmove(to + 1, to, (size_t)o->passed * sizeof(*to));
+	*to = word;
+	return word;
+}
+
 /* The argument of a letter: the rest of its cluster, or the next word. */
 static const char *option_argument(struct vt_options *o, int argc, char **argv, const char *letter)
 {
@@ -34,12 +46,18 @@ static const char *option_argument(struct vt_options *o, int argc, char **argv, 
 	o->at = NULL;
 	if (rest && *rest)
 		return rest;
-	if (o->index >= argc)
+	if (o->index + o->passed >= argc)
 		option_bad(o, "missing argument of option", letter);
-	return argv[o->index++];
+	return take_word(o, argv);
 }
 
-/* Step to the next word. Returns false when the options are over. */
+/* "-" alone is an operand: standard input. */
+static bool is_operand(const char *word)
+{
+	return word[0] != '-' || word[1] == '\0';
+}
+
+/* Step to the next word that is an option. Returns false when the options are over. */
 static bool option_word(struct vt_options *o, int argc, char **argv)
 {
 	const char *word;
@@ -47,13 +65,11 @@ static bool option_word(struct vt_options *o, int argc, char **argv)
 	/* A structure that was only given usage and options begins at argv[1]. */
 	if (o->index == 0)
 		o->index = 1;
-	if (o->index >= argc)
+	while (!o->in_order && o->index + o->passed < argc && is_operand(argv[o->index + o->passed]))
+		o->passed++;
+	if (o->index + o->passed >= argc || is_operand(argv[o->index + o->passed]))
 		return false;
-	word = argv[o->index];
-	/* "-" alone is an operand: standard input. */
-	if (word[0] != '-' || word[1] == '\0')
-		return false;
-	o->index++;
+	word = take_word(o, argv);
 	if (!strcmp(word, "--"))
 		return false;
 	if (!strcmp(word, "--help"))

@@ -23,6 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <bits/syscall.h>
 
@@ -462,6 +463,11 @@ int uname(struct utsname *names)
 int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
 	return (int)CALL(prctl, option, a, b, c, d);
+}
+
+int statfs(const char *path, struct statfs *to)
+{
+	return (int)CALL(statfs, path, to);
 }
 
 int sysinfo(struct sysinfo *info)

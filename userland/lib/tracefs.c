@@ -115,6 +115,8 @@ static char *as_setting(const char *file, char *text)
 		memmove(text, expanded, strlen(expanded) + 1);
 		return text;
 	}
+	if (strlen(file) > 7 && !strcmp(file + strlen(file) - 7, "/filter") && !strncmp(text, "none", 4))
+		return strcpy(text, "0"); /* what takes a filter away */
 	text = vt_tracefs_settings(text);
 	return strcmp(file, "set_ftrace_filter") ? text : keep_lines(text, is_function);
 }
@@ -146,10 +148,15 @@ static void note(const char *instance, const char *file)
 	push(instance, file, text);
 }
 
-void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what)
+bool vt_tracefs_try(const char *instance, const char *file, const char *text, int how)
 {
 	note(instance, file);
-	if (vt_tracefs_write(instance, file, text, how) == 0)
+	return vt_tracefs_write(instance, file, text, how) == 0;
+}
+
+void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what)
+{
+	if (vt_tracefs_try(instance, file, text, how))
 		return;
 	if (what && (errno == EINVAL || errno == ENOENT))
 		vt_die(1, "%s '%s'", what, text);

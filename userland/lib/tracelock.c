@@ -21,18 +21,20 @@ static long owner(const char *link)
 	return strtol(text, NULL, 10);
 }
 
-/* By its name as well: pids come again. */
+/* By its name as well: pids come again. The kernel keeps 15 bytes of it. */
 static bool alive(long pid)
 {
+	static const char *const names[] = {"trace-record", "trace-fn"};
 	char path[48], *comm;
-	bool same;
+	bool same = false;
 
 	snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
 	comm = vt_read_file(path, NULL);
 	if (!comm)
 		return false;
 	comm[strcspn(comm, "\n")] = '\0';
-	same = pid != getpid() && !strncmp(comm, vt_name, 15); /* the kernel keeps so many bytes */
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		same |= pid != getpid() && !strcmp(comm, names[i]);
 	free(comm);
 	return same;
 }
@@ -54,7 +56,7 @@ static void take_away(long dead)
 	}
 }
 
-void vt_trace_lock(void)
+void vt_trace_lock(int status)
 {
 	char pid[24];
 	long other;
@@ -62,10 +64,10 @@ void vt_trace_lock(void)
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	while (symlink(pid, LOCK) < 0) {
 		if (errno != EEXIST)
-			vt_die_errno(1, LOCK);
+			vt_die_errno(status, LOCK);
 		other = owner(LOCK);
 		if (alive(other))
-			vt_die(1, "process %ld records already", other);
+			vt_die(status, "process %ld records already", other);
 		take_away(other);
 	}
 	ours = true;

@@ -61,6 +61,10 @@ void vt_out_reserve(struct vt_out *o, size_t n)
 	int err;
 
 	o->part_fd = open(o->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	/* Tutorials stand in the directory of tracefs when they record. */
+	if (o->part_fd < 0 && errno == ENOENT && !strchr(where, '/'))
+		vt_die(1, "%s: this directory takes no new files: choose another place, as in -o /tmp/%s", where,
+		       where);
 	if (o->part_fd < 0)
 		vt_die_errno(1, where);
 	if (vt_out_more(o, n) < 0) {

@@ -1,4 +1,4 @@
-/* What trace-record was asked for, and how tracefs is told. */
+/* What trace-record and trace-cmd were asked for, and how tracefs is told. */
 #include <vt_trace.h>
 
 /* In the order of the command line; applied once the whole of it is understood. */
@@ -50,9 +50,78 @@ static void set_trace_option(const struct vt_array *a, const char *text)
 	vt_die(1, "no option '%s'", text);
 }
 
+/* The filter of one event. Returns whether the kernel took it. */
+static bool filter_event(const struct vt_array *a, const char *system, const char *event, const char *text)
+{
+	char *file = vt_malloc(strlen(system) + strlen(event) + sizeof("events///filter"));
+	bool taken;
+
+	sprintf(file, "events/%s/%s/filter", system, event);
+	taken = vt_tracefs_try(a->name, file, text, O_TRUNC);
+	free(file);
+	return taken;
+}
+
+/* The filter of all events of a system that have its fields, or of the one named. Returns how many took it.
+ */
+static int filter_system(const struct vt_array *a, const char *system, const char *event, const char *text)
+{
+	char *folder = vt_tracefs_path(a->name, "events"), *dir = vt_join(folder, system),
+	     **names = vt_names(dir);
+	int taken = 0;
+
+	for (char **name = names; name && *name; name++) {
+		char *path = vt_join(dir, *name);
+
+		if (access(path, X_OK) == 0 && strcmp(*name, "enable") && strcmp(*name, "filter") &&
+		    (!event || !strcmp(event, *name)))
+			taken += filter_event(a, system, *name, text);
+		free(path);
+	}
+	vt_names_free(names);
+	free(dir);
+	free(folder);
+	return taken;
+}
+
+/* -f: of the event or the events that the -e before it has named, "sched:sched_switch", "sched_switch" or
+ * "sched". */
+static void set_filter(const struct wish *w)
+{
+	const struct wish *before =
+		w > wishes && w[-1].array == w->array && w[-1].letter == 'e' ? w - 1 : NULL;
+	char *folder = vt_tracefs_path(w->array->name, "events"), **names = vt_names(folder), *event;
+	int taken = 0;
+
+	if (!before)
+		vt_die(1, "-f '%s': the -e of an event is wanted before it", w->text);
+	event = strchr(before->text, ':');
+	for (char **name = names; name && *name; name++) {
+		if (event ? !strncmp(before->text, *name, (size_t)(event - before->text)) &&
+				    !(*name)[event - before->text]
+			  : !strcmp(before->text, *name))
+			taken += filter_system(w->array, *name, event ? event + 1 : NULL, w->text);
+		else if (!event)
+			taken += filter_system(w->array, *name, before->text, w->text);
+	}
+	if (!taken)
+		vt_die(1, "-e %s does not take the filter '%s'", before->text, w->text);
+	vt_names_free(names);
+	free(folder);
+}
+
 static void grant(const struct wish *w)
 {
 	switch (w->letter) {
+	case 'f':
+		set_filter(w);
+		break;
+	case 'M':
+		vt_tracefs_set(w->array->name, "tracing_cpumask", w->text, O_TRUNC, "no mask of CPUs");
+		break;
+	case 'D':
+		set(w->array, "max_graph_depth", w->text);
+		break;
 	case 'e':
 		add_event(w->array, w->text);
 		break;
@@ -111,16 +180,32 @@ static void empty_lists(const struct vt_array *a)
 			set(a, lists[i].file, "");
 }
 
-/* The command and its children only. */
-static void choose_task(const struct vt_array *a, long pid)
+static void choose_task(const struct vt_array *a, const char *pid, int how)
 {
+	vt_tracefs_set(a->name, "set_event_pid", pid, how, "no process");
+	vt_tracefs_set(a->name, "set_ftrace_pid", pid, how, "no process");
+}
+
+/* The command only, or those that `t` names, with their children or without. */
+static void choose_tasks(const struct vt_array *a, long only, bool children)
+{
+	const char *fork = children ? "1" : "0";
+	int how = O_TRUNC;
 	char text[24];
 
-	snprintf(text, sizeof(text), "%ld", pid);
-	set(a, "set_event_pid", text);
-	set(a, "set_ftrace_pid", text);
-	set(a, "options/event-fork", "1");
-	set(a, "options/function-fork", "1");
+	snprintf(text, sizeof(text), "%ld", only);
+	if (only)
+		choose_task(a, text, O_TRUNC);
+	for (size_t i = 0; i < nr_wishes && !only; i++) {
+		if (wishes[i].array == a && wishes[i].letter == 't') {
+			choose_task(a, wishes[i].text, how);
+			how = O_APPEND;
+		}
+	}
+	if (only || how == O_APPEND) {
+		set(a, "options/event-fork", fork);
+		set(a, "options/function-fork", fork);
+	}
 }
 
 /* One that exists may be refused too: those of latencies want a clock of nanoseconds. */
@@ -149,20 +234,21 @@ static void leave_us_out(const struct vt_array *a)
 	vt_tracefs_set(a->name, "set_ftrace_notrace_pid", text, O_APPEND, NULL);
 }
 
-void vt_wish_prepare(const struct vt_array *a, long only)
+void vt_wish_prepare(const struct vt_array *a, long only, int how)
 {
-	set(a, "tracing_on", "0");
-	set(a, "current_tracer", "nop");
-	empty_lists(a);
+	if (!(how & VT_WISH_ADD)) {
+		set(a, "tracing_on", "0");
+		set(a, "current_tracer", "nop");
+		empty_lists(a);
+	}
 	for (size_t i = 0; i < nr_wishes; i++)
 		if (wishes[i].array == a)
 			grant(&wishes[i]);
-	if (only)
-		choose_task(a, only);
-	if (vt_tracefs_write(a->name, "trace", "", O_TRUNC) < 0)
+	choose_tasks(a, only, how & VT_WISH_CHILDREN);
+	if (!(how & VT_WISH_ADD) && vt_tracefs_write(a->name, "trace", "", O_TRUNC) < 0)
 		vt_die_errno(1, "trace");
-	if (a->tracer) {
+	if (a->tracer && how & VT_WISH_RECORDER)
 		leave_us_out(a);
+	if (a->tracer)
 		set_tracer(a);
-	}
 }

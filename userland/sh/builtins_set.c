@@ -77,7 +77,7 @@ static int read_byte(unsigned char *c)
 	ssize_t n;
 
 	do
-		n = read(STDIN_FILENO, c, 1);
+		n = terminal_read(STDIN_FILENO, c, 1);
 	while (n < 0 && errno == EINTR && !sh.interrupted);
 	if (n < 0 && errno != EINTR)
 		vt_warn("read: %s", strerror(errno));

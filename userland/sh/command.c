@@ -6,7 +6,6 @@
  * program runs in a child, where nothing needs undoing.
  */
 #include "sh.h"
-#include <sys/stat.h>
 
 /* The last definition of a name counts. Its tree lies in an arena that is kept for ever. */
 struct function {
@@ -70,51 +69,6 @@ void exec_child(void)
 	trap_reset();
 	job_forget();
 	redir_forget();
-}
-
-/* A file that no loader wants is a script for this shell. It runs in this process, which has forgotten its
- * own state. */
-static void run_script(char **argv)
-{
-	char *text = vt_read_file(argv[0], NULL);
-
-	if (!text)
-		vt_die_errno(126, argv[0]);
-	if (memchr(text, '\0', strlen(text) + 1) != text + strlen(text))
-		vt_die(126, "%s: cannot execute", argv[0]);
-	exec_child();
-	sh.arg0 = argv[0];
-	sh_set_params(argv + 1);
-	sh_exit(exec_string(text));
-}
-
-/* The two statuses, 127 and 126, are POSIX's: not found, and found but not to be run. */
-void exec_replace(char **argv)
-{
-	char *path = vt_which(argv[0]);
-	int err;
-
-	if (!path) {
-		vt_warn("%s: not found", argv[0]);
-		sh_exit(127);
-	}
-	/* What an interactive shell ignores would stay ignored in the program. */
-	job_default_signals();
-	execve(path, argv, var_environment(&sh.temp));
-	err = errno;
-	/*
-	 * No magic number the kernel knows, and no "#!": POSIX has the shell run it as a script of
-	 * its own.
-	 */
-	if (err == ENOEXEC) {
-		struct stat st;
-
-		argv[0] = path;
-		if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-			run_script(argv);
-	}
-	vt_warn("%s: %s", argv[0], err == ENOENT ? "not found" : strerror(err));
-	sh_exit(err == ENOENT ? 127 : 126);
 }
 
 /*

@@ -21,14 +21,17 @@ const char *history_get(size_t n)
 	return n < count ? lines[n] : NULL;
 }
 
-/* Empty lines and repetitions are not kept. The newline is not part of it. */
+/* Empty lines and repetitions are not kept. The last newline is not part of it; a pasted text has others in
+ * it. */
 void history_add(const char *line)
 {
-	size_t n = strcspn(line, "\n");
+	size_t n = strlen(line);
 	char *copy;
 
 	if (line[strspn(line, " \t\n")] == '\0')
 		return;
+	while (line[n - 1] == '\n')
+		n--;
 	if (count && strlen(lines[count - 1]) == n && !strncmp(lines[count - 1], line, n))
 		return;
 	copy = vt_malloc(n + 1);

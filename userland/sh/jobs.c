@@ -11,6 +11,7 @@
  */
 #include "sh.h"
 #include <sys/wait.h>
+#include <termios.h>
 
 #define JOBS_KEPT 64 /* finished ones whose status nobody has asked for */
 
@@ -30,6 +31,9 @@ struct job {
 	int count;		   /* of processes */
 	char *text;
 	bool background; /* told of when it is done; else somebody is in job_wait() for it */
+	bool has_modes;	 /* it was stopped in the foreground, and `modes` are what it had made of the terminal
+			  */
+	struct termios modes;
 	struct job *next;
 };
 
@@ -37,36 +41,17 @@ static struct job *jobs;  /* newest first */
 static int terminal = -1; /* descriptor of the controlling terminal, with job control */
 static pid_t shell_group; /* with job control: the group that has the terminal between commands */
 
-/* All a handler may do: the mark is looked at between commands and after interrupted calls. */
-static void on_interrupt(int sig)
-{
-	sh.interrupted = 1;
-}
-
-/* Without SA_RESTART: read() and waitpid() are to come back with EINTR. */
-static void set_signal(int sig, sighandler_t handler)
-{
-	struct sigaction act = {.sa_handler = handler};
-
-	if (sigaction(sig, &act, NULL) < 0)
-		vt_warn_errno("sigaction");
-}
-
-/*
- * POSIX: an interactive shell is not ended by SIGTERM or SIGQUIT, and SIGINT only ends the command
- * line.
- */
-void job_init_signals(void)
-{
-	set_signal(SIGINT, on_interrupt);
-	set_signal(SIGQUIT, SIG_IGN);
-	set_signal(SIGTERM, SIG_IGN);
-}
-
 /* Take the terminal. A console that has no notion of process groups leaves the shell without job control. */
 void job_init(void)
 {
+	const sigset_t none = 0;
+
 	job_init_signals();
+	/* What whoever started us has blocked or ignored would keep us from ^C, and from the status of
+	 * children. */
+	job_set_signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	terminal_init();
 	/* A copy of its own, out of the way of redirections of standard input. */
 	terminal = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
 	shell_group = getpid();
@@ -76,58 +61,18 @@ void job_init(void)
 	 * SIGTTOU above all: tcsetpgrp() from a group without the terminal, as the shell's is after
 	 * a job, would stop it.
 	 */
-	set_signal(SIGTSTP, SIG_IGN);
-	set_signal(SIGTTIN, SIG_IGN);
-	set_signal(SIGTTOU, SIG_IGN);
+	job_set_signal(SIGTSTP, SIG_IGN);
+	job_set_signal(SIGTTIN, SIG_IGN);
+	job_set_signal(SIGTTOU, SIG_IGN);
 	/* A session leader is in its own group already and may not be moved: that is no failure. */
 	if (getpgrp() != shell_group && setpgid(0, shell_group) < 0)
 		return;
 	sh.job_control = tcsetpgrp(terminal, shell_group) == 0;
 }
 
-/*
- * Signals as a program expects them. Those that `trap ''` ignores stay ignored: POSIX hands them
- * down. Without job control ^C reaches background jobs as well, which must not be ended by it.
- */
-static void child_signals(bool background, bool own_group)
+bool job_take_terminal(void)
 {
-	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
-
-	for (size_t i = 0; sh.interactive && i < ARRAY_SIZE(signals); i++) {
-		if (!trap_ignores(signals[i]))
-			set_signal(signals[i], SIG_DFL);
-	}
-	if (background && !own_group) {
-		set_signal(SIGINT, SIG_IGN);
-		set_signal(SIGQUIT, SIG_IGN);
-	}
-}
-
-static sigset_t mask_before_fork;
-
-pid_t job_fork_blocked(void)
-{
-	const sigset_t all = ~(sigset_t)0;
-	pid_t pid;
-	int err;
-
-	sigprocmask(SIG_SETMASK, &all, &mask_before_fork);
-	pid = fork();
-	err = errno;
-	if (pid != 0)
-		sigprocmask(SIG_SETMASK, &mask_before_fork, NULL);
-	errno = err;
-	return pid;
-}
-
-void job_unblock_child(void)
-{
-	sigprocmask(SIG_SETMASK, &mask_before_fork, NULL);
-}
-
-void job_default_signals(void)
-{
-	child_signals(false, true);
+	return sh.job_control && tcgetpgrp(terminal) != shell_group && tcsetpgrp(terminal, shell_group) == 0;
 }
 
 struct job *job_new(const char *text)
@@ -178,7 +123,7 @@ static void child_start(struct job *job, bool background)
 		if (!background)
 			tcsetpgrp(terminal, group);
 	}
-	child_signals(background, own_group);
+	job_child_signals(background, own_group);
 	exec_child();
 	job_unblock_child();
 	if (background && !own_group)
@@ -344,6 +289,10 @@ int job_wait(struct job *job)
 	if (sh.job_control)
 		tcsetpgrp(terminal, shell_group);
 	status = job_status(job);
+	if (job_state(job) == STOPPED)
+		job->has_modes = tcgetattr(terminal, &job->modes) == 0;
+	if (sh.interactive)
+		terminal_restore(job->text, status);
 	if (job_state(job) == STOPPED) {
 		job->background = true;
 		number_job(job);
@@ -510,6 +459,9 @@ int builtin_fg(int argc, char **argv)
 	fprintf(stderr, "%s\n", job->text);
 	if (sh.job_control && job->group)
 		tcsetpgrp(terminal, job->group);
+	/* An editor that was stopped goes on in its own modes. */
+	if (job->has_modes && tcsetattr(terminal, TCSADRAIN, &job->modes) < 0)
+		vt_warn_errno("terminal");
 	if (send_continue(job)) {
 		if (sh.job_control)
 			tcsetpgrp(terminal, shell_group);

@@ -293,7 +293,10 @@ static void redirection(struct lexer *lx, int fd)
 	struct redir *r = arena_alloc(lx->arena, sizeof(*r));
 	int c = take(lx), next = peek(lx);
 
-	*r = (struct redir){.type = c == '<' ? REDIR_IN : REDIR_OUT, .fd = fd < 0 ? c == '>' : fd};
+	*r = (struct redir){
+		.type = c == '<' ? REDIR_IN : REDIR_OUT, .out = c == '>', .fd = fd < 0 ? c == '>' : fd};
+	if (next == '(')
+		foreign_refuse(lx, c == '<' ? "<( )" : ">( )", "a pipe, or a file in /tmp");
 	if (next == '&')
 		r->type = REDIR_DUP;
 	else if (next == c)
@@ -304,6 +307,8 @@ static void redirection(struct lexer *lx, int fd)
 		take(lx);
 	else if (next == '|')
 		take(lx); /* >| is > where noclobber does not exist */
+	if (r->type == REDIR_HERE && peek(lx) == '<')
+		foreign_refuse(lx, "<<<", "printf '%s\\n' TEXT |, or a here-document <<");
 	if (r->type == REDIR_HERE && peek(lx) == '-') {
 		take(lx);
 		r->strip = true;
@@ -350,6 +355,12 @@ static void operator(struct lexer *lx, int c)
 			lx->token = operators[i].two;
 		}
 	}
+	if (lx->token == T_AMP && peek(lx) == '>')
+		foreign_refuse(lx, "&>", ">FILE 2>&1");
+	if (lx->token == T_PIPE && peek(lx) == '&')
+		foreign_refuse(lx, "|&", "2>&1 |");
+	if ((lx->token == T_SEMI || lx->token == T_DSEMI) && peek(lx) == '&')
+		foreign_refuse(lx, ";& or ;;&", ";; and the commands once more");
 }
 
 /* Digits right before < or > are a descriptor. */

@@ -1,90 +1,26 @@
 /*
  * Editing a line on a terminal that knows a few of ECMA-48's control sequences.
  *
- * The line is one long text that the terminal wraps into rows; place n of it (counted from the start
- * of the prompt) is in row n / columns. No terminal is asked what it can do; carriage return, cursor
- * up, down and right and erase to the end of the screen are understood by all. Keys are emacs's, as
- * in bash; the terminal is in raw mode only while a line is edited, so that programs find it as it
- * was. Left out: a line taller than the screen, undo, a kill buffer, bytes above 127 as more than
- * one column.
+ * Keys are emacs's, as in other shells; keys.c has them from bytes, lineview.c draws. The terminal is in raw
+ * mode only while a line is edited, so that programs find it as it was. A line is UTF-8: it is moved over and
+ * erased by characters, each with the marks that combine with it. A pasted text is put in as it is, TABs and
+ * lines too, and runs when Return is pressed. Left out: a line taller than the screen, undo, a kill buffer.
  */
-#include "sh.h"
-#include <ctype.h>
-#include <sys/ioctl.h>
-#include <termios.h>
+#include "keys.h"
+#include "lineview.h"
 
 /* One line being edited. */
 struct edit {
-	const char *prompt;  /* not owned */
-	size_t prompt_width; /* after its last newline */
-	char *buf;	     /* owned until it is handed to the caller */
-	size_t n, at, size;  /* bytes, place of the cursor, room in buf */
-	size_t history;	     /* entry shown; history_count(): the line being typed */
-	char *draft;	     /* that line, while an entry is shown */
-	size_t columns;	     /* of the terminal */
-	size_t row;	     /* the cursor is in, counted from the prompt's */
-	int tabs;	     /* pressed in a row */
+	const char *prompt; /* not owned */
+	char *buf;	    /* owned until it is handed to the caller */
+	size_t n, at, size; /* bytes, place of the cursor, room in buf */
+	size_t history;	    /* entry shown; history_count(): the line being typed */
+	char *draft;	    /* that line, while an entry is shown */
+	struct view view;
+	int tabs; /* pressed in a row */
 };
-
-enum {
-	CTRL_A = 1,
-	CTRL_B,
-	CTRL_C,
-	CTRL_D,
-	CTRL_E,
-	CTRL_F,
-	BELL = 7,
-	CTRL_H,
-	TAB,
-	LINE_FEED,
-	CTRL_K,
-	CTRL_L,
-	RETURN,
-	CTRL_N,
-	CTRL_P = 16,
-	CTRL_R = 18,
-	CTRL_U = 21,
-	CTRL_W = 23,
-	ESCAPE = 27,
-	DELETE = 127,
-	KEY_UP = 256,
-	KEY_DOWN,
-	KEY_RIGHT,
-	KEY_LEFT,
-	KEY_HOME,
-	KEY_END,
-	KEY_DELETE,
-	KEY_NONE
-};
-
-/* A terminal that takes no more output is met again at the next read. */
-static void put(const char *s, size_t n)
-{
-	vt_write_all(STDOUT_FILENO, s, n);
-}
-
-static void put_string(const char *s)
-{
-	put(s, strlen(s));
-}
 
 #define SEARCH_SIZE 64 /* bytes of what ^R looks for */
-
-/* One byte, so that what was typed ahead stays for the program that is started next. Returns -1 at the end.
- */
-static int get(void)
-{
-	unsigned char c;
-	ssize_t n;
-
-	/* A ^C that came before the terminal was switched arrives as a signal. */
-	do
-		n = sh.interrupted ? -1 : read(STDIN_FILENO, &c, 1);
-	while (n < 0 && errno == EINTR && !sh.interrupted);
-	if (sh.interrupted)
-		return CTRL_C;
-	return n == 1 ? c : -1;
-}
 
 /* Room for n bytes, a newline and a zero. */
 static void reserve(struct edit *e, size_t n)
@@ -93,80 +29,51 @@ static void reserve(struct edit *e, size_t n)
 		e->buf = vt_realloc(e->buf, e->size = (n + 2) * 2);
 }
 
-/* The part of the prompt that shares its row with the line. */
-static const char *last_prompt_row(const char *prompt)
-{
-	const char *newline = strrchr(prompt, '\n');
-
-	return newline ? newline + 1 : prompt;
-}
-
-/* A control sequence that moves the cursor; count 0 must not be sent, it means 1. */
-static void move_cursor(size_t count, char direction)
-{
-	char sequence[24];
-
-	if (count == 0)
-		return;
-	sprintf(sequence, "\033[%d%c", (int)count, direction);
-	put_string(sequence);
-}
-
-/*
- * After text that ends at `place`. At the end of a row the cursor of most terminals waits in the last
- * column for what comes; a blank makes it wrap, so that it is where the arithmetic says.
- */
-static void text_ends(struct edit *e, size_t place)
-{
-	if (place && place % e->columns == 0)
-		put_string(" \r");
-	e->row = place / e->columns;
-}
-
-static void put_cursor(struct edit *e, size_t place)
-{
-	size_t row = place / e->columns;
-
-	if (row < e->row)
-		move_cursor(e->row - row, 'A');
-	else
-		move_cursor(row - e->row, 'B');
-	put_string("\r");
-	move_cursor(place % e->columns, 'C');
-	e->row = row;
-}
-
-/* Draw over what was drawn before: prompt and n bytes of text, the cursor at byte `at` of it. */
-static void draw(struct edit *e, const char *prompt, const char *text, size_t n, size_t at)
-{
-	size_t width = strlen(prompt);
-
-	put_cursor(e, 0);
-	put_string(prompt);
-	put(text, n);
-	text_ends(e, width + n);
-	put_string("\033[J");
-	if (at < n)
-		put_cursor(e, width + at);
-}
-
 static void redraw(struct edit *e)
 {
-	draw(e, last_prompt_row(e->prompt), e->buf, e->n, e->at);
+	view_draw(&e->view, e->prompt, e->buf, e->n, e->at);
 }
 
 /* What was drawn stays; the cursor goes to an empty row below it. */
 static void leave_line(struct edit *e, const char *mark)
 {
-	size_t end = e->prompt_width + e->n;
+	view_leave(&e->view, e->prompt, e->buf, e->n, mark);
+}
 
-	if (e->at < e->n)
-		put_cursor(e, end);
-	put_string(mark);
-	/* Text that filled its row has an empty one below it already. */
-	if (*mark || end == 0 || end % e->columns)
-		put_string("\n");
-	e->row = 0;
+/* Columns of the character at a byte of the line; one without a width of its own takes some. */
+static unsigned columns_at(const struct edit *e, size_t at)
+{
+	unsigned c;
+
+	vt_char(e->buf + at, e->n - at, &c);
+	return c < ' ' || c == DELETE ? 1 : vt_char_columns(c);
+}
+
+/* Where the character before the cursor begins: marks count to what they combine with. */
+static size_t char_before(const struct edit *e)
+{
+	size_t at = e->at;
+
+	while (at > 0) {
+		do
+			at--;
+		while (at > 0 && ((unsigned char)e->buf[at] & 0xc0) == 0x80);
+		if (columns_at(e, at))
+			break;
+	}
+	return at;
+}
+
+/* Where the one behind the cursor ends. */
+static size_t char_behind(const struct edit *e)
+{
+	size_t at = e->at;
+	unsigned c;
+
+	do
+		at += vt_char(e->buf + at, e->n - at, &c);
+	while (at < e->n && !columns_at(e, at));
+	return at;
 }
 
 static void insert(struct edit *e, const char *s, size_t n)
@@ -180,8 +87,7 @@ static void insert(struct edit *e, const char *s, size_t n)
 	e->at += n;
 	/* The common case, and what keeps a pasted page cheap: nothing but the new text is written. */
 	if (at_end) {
-		put(s, n);
-		text_ends(e, e->prompt_width + e->n);
+		view_append(&e->view, s, n);
 	} else {
 		redraw(e);
 	}
@@ -210,7 +116,7 @@ static void set_line(struct edit *e, const char *text)
 static void move(struct edit *e, size_t to)
 {
 	e->at = to;
-	put_cursor(e, e->prompt_width + to);
+	view_move(&e->view, e->prompt, e->buf, to);
 }
 
 /* One entry up or down; the line being typed is kept as the newest. */
@@ -248,7 +154,7 @@ static void show_search(struct edit *e, const char *text, size_t found)
 	char prompt[SEARCH_SIZE + 16];
 
 	sprintf(prompt, "(search) '%s': ", text);
-	draw(e, prompt, entry, strlen(entry), strlen(entry));
+	view_draw(&e->view, prompt, entry, strlen(entry), strlen(entry));
 }
 
 /* ^R: type a part of an entry, ^R again for older ones. Returns the key that ended it, to be done on what was
@@ -261,16 +167,19 @@ static int search(struct edit *e)
 
 	for (;;) {
 		show_search(e, text, found);
-		c = get();
+		c = key_byte();
 		if (c == CTRL_R && found < history_count()) {
 			/* Nothing older: what is shown stays. */
 			size_t older = search_back(text, found);
 
 			found = older < history_count() ? older : found;
 		} else if ((c == CTRL_H || c == DELETE) && n) {
-			text[--n] = '\0';
+			do
+				n--;
+			while (n && ((unsigned char)text[n] & 0xc0) == 0x80);
+			text[n] = '\0';
 			found = search_back(text, history_count());
-		} else if (c >= ' ' && c < DELETE && n + 1 < sizeof(text)) {
+		} else if (c >= ' ' && c != DELETE && n + 1 < sizeof(text)) {
 			text[n++] = (char)c;
 			text[n] = '\0';
 			found = search_back(text, history_count());
@@ -308,17 +217,17 @@ static void list_names(struct edit *e, char **names)
 
 	leave_line(e, "");
 	for (; *names; names++) {
-		size_t n = strlen(*names);
+		size_t n = strlen(*names), columns = vt_columns(*names, n);
 
-		if (used && used + n + 2 > e->columns) {
-			put_string("\r\n");
+		if (used && used + columns + 2 > e->view.columns) {
+			terminal_write("\r\n", 2);
 			used = 0;
 		}
-		put(*names, n);
-		put_string("  ");
-		used += n + 2;
+		terminal_write(*names, n);
+		terminal_write("  ", 2);
+		used += columns + 2;
 	}
-	put_string("\r\n");
+	terminal_write("\r\n", 2);
 	redraw(e);
 }
 
@@ -334,6 +243,9 @@ static void complete(struct edit *e)
 	typed = e->at - start;
 	if (names[0]) {
 		common = common_prefix(names);
+		/* Not half of a character. */
+		while (common > typed && ((unsigned char)names[0][common] & 0xc0) == 0x80)
+			common--;
 		if (common > typed) {
 			insert(e, names[0] + typed, common - typed);
 			e->tabs = 0;
@@ -349,28 +261,45 @@ static void complete(struct edit *e)
 	free(names);
 }
 
-/* The rest of a control sequence: letters, or a number and a tilde. */
-static int escape_key(void)
+/* Whether only blanks stand before the cursor in its row of the text. */
+static bool at_line_start(const struct edit *e)
 {
-	static const char letters[] = "ABCDHF";
-	static const int keys[] = {KEY_UP, KEY_DOWN, KEY_RIGHT, KEY_LEFT, KEY_HOME, KEY_END};
-	int c = get(), number = 0;
-	const char *known;
+	size_t at = e->at;
 
-	/* CSI, or SS3, which keypads in application mode send. */
-	if (c != '[' && c != 'O')
-		return KEY_NONE;
-	for (c = get(); isdigit(c) || c == ';'; c = get())
-		/* After a semicolon come modifiers, which are not told apart. */
-		number = c == ';' ? 0 : number * 10 + c - '0';
-	known = c > 0 ? strchr(letters, c) : NULL;
-	if (known)
-		return keys[known - letters];
-	if (c != '~')
-		return KEY_NONE;
-	if (number == 3)
-		return KEY_DELETE;
-	return number == 1 || number == 7 ? KEY_HOME : number == 4 || number == 8 ? KEY_END : KEY_NONE;
+	while (at > 0 && strchr(" \t", e->buf[at - 1]))
+		at--;
+	return at == 0 || e->buf[at - 1] == '\n';
+}
+
+/* Put in what was pasted. A ^C in its middle is one. Returns the key to go on with. */
+static int paste(struct edit *e)
+{
+	char *text = key_paste();
+
+	if (!text)
+		return CTRL_C;
+	insert(e, text, strlen(text));
+	free(text);
+	return KEY_NONE;
+}
+
+/* Put in a character whose first byte has come, when all of it has. A byte that does not belong to it is the
+ * next key. */
+static void type_char(struct edit *e, int c)
+{
+	char bytes[4] = {(char)c};
+	unsigned n = 1, length = vt_char_length((unsigned char)c);
+
+	for (; n < length; n++) {
+		int next = key_byte();
+
+		if (next < 0 || (next & 0xc0) != 0x80) {
+			key_unread(next);
+			break;
+		}
+		bytes[n] = (char)next;
+	}
+	insert(e, bytes, n);
 }
 
 /* Back over blanks, then over what is not blank: the terminal's own idea of a word. */
@@ -400,22 +329,22 @@ static void edit_key(struct edit *e, int c)
 	case CTRL_B:
 	case KEY_LEFT:
 		if (e->at)
-			move(e, e->at - 1);
+			move(e, char_before(e));
 		break;
 	case CTRL_F:
 	case KEY_RIGHT:
 		if (e->at < e->n)
-			move(e, e->at + 1);
+			move(e, char_behind(e));
 		break;
 	case CTRL_H:
 	case DELETE:
 		if (e->at)
-			cut(e, e->at - 1, e->at);
+			cut(e, char_before(e), e->at);
 		break;
 	case CTRL_D:
 	case KEY_DELETE:
 		if (e->at < e->n)
-			cut(e, e->at, e->at + 1);
+			cut(e, e->at, char_behind(e));
 		break;
 	case CTRL_K:
 		cut(e, e->at, e->n);
@@ -427,8 +356,8 @@ static void edit_key(struct edit *e, int c)
 		erase_word(e);
 		break;
 	case CTRL_L:
-		put_string("\033[H\033[2J");
-		e->row = 0;
+		terminal_write("\033[H\033[2J", 7);
+		e->view.cursor = (struct place){0, 0};
 		redraw(e);
 		break;
 	case CTRL_P:
@@ -442,42 +371,52 @@ static void edit_key(struct edit *e, int c)
 	}
 }
 
+/* The new line comes last: the kernel begins a line of its own log in a new row unless that was the last byte. */
+static void finish_line(struct edit *e, const char *mark)
+{
+	key_mark_pastes(false);
+	leave_line(e, mark);
+}
+
 /* Until a line is finished. Returns false at the end of input. */
 static bool edit_line(struct edit *e)
 {
 	for (;;) {
-		int c = get();
+		int c = key_byte();
 
 		if (c == ESCAPE)
-			c = escape_key();
+			c = key_sequence();
 		if (c == CTRL_R)
 			c = search(e);
+		if (c == KEY_PASTE)
+			c = paste(e);
 		e->tabs = c == TAB ? e->tabs + 1 : 0;
 		/* ^D on an empty line is the end of input, otherwise a delete. */
 		if (c < 0 || (c == CTRL_D && e->n == 0)) {
-			leave_line(e, "");
+			finish_line(e, "");
 			return false;
 		}
 		if (c == RETURN || c == LINE_FEED) {
-			leave_line(e, "");
+			finish_line(e, "");
 			return true;
 		}
 		/* In raw mode ^C is a byte like any other, not a signal. */
 		if (c == CTRL_C) {
-			leave_line(e, "^C");
+			finish_line(e, "^C");
 			e->n = 0;
 			sh.interrupted = 1;
 			return true;
 		}
-		if (c == TAB) {
+		/* Nobody asks for all commands there are: it is a line with an indent, pasted where pastes
+		 * are not marked. */
+		if (c == TAB && at_line_start(e))
+			insert(e, "\t", 1);
+		else if (c == TAB)
 			complete(e);
-		} else if (c >= ' ' && c < 256 && c != DELETE) {
-			char byte = (char)c;
-
-			insert(e, &byte, 1);
-		} else {
+		else if (c >= ' ' && c < 256 && c != DELETE)
+			type_char(e, c);
+		else
 			edit_key(e, c);
-		}
 	}
 }
 
@@ -486,33 +425,54 @@ static bool plain_line(struct edit *e)
 {
 	int c;
 
-	while ((c = get()) >= 0 && c != '\n' && !sh.interrupted) {
+	while ((c = key_byte()) >= 0 && c != '\n' && !sh.interrupted) {
 		reserve(e, e->n + 1);
 		e->buf[e->n++] = (char)c;
 	}
 	return c >= 0 || e->n;
 }
 
-/* Rows and columns that the terminal does not tell are taken for 80. */
-static size_t terminal_columns(void)
+static void take_size(struct edit *e)
 {
-	struct winsize size = {0};
+	struct winsize size = vt_terminal_size(STDOUT_FILENO);
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		return size.ws_col;
-	return 80;
+	e->view.columns = size.ws_col < 4 ? 80 : size.ws_col;
+}
+
+/* For key_begin(): the terminal has wrapped the line anew, or cut it; it is drawn again from where its first
+ * row was. */
+static void on_resize(void *arg)
+{
+	struct edit *e = arg;
+
+	take_size(e);
+	redraw(e);
+}
+
+/* With the terminal in raw mode. Returns false at the end of input. */
+static bool raw_line(struct edit *e)
+{
+	bool line;
+
+	key_begin(on_resize, e);
+	key_ask_size();
+	key_mark_pastes(true);
+	view_prompt(&e->view, e->prompt);
+	line = edit_line(e);
+	key_end();
+	return line;
 }
 
 char *lineedit_read(const char *prompt)
 {
-	struct edit e = {.prompt = prompt, .history = history_count(), .columns = terminal_columns()};
+	struct edit e = {.prompt = prompt, .history = history_count()};
 	struct termios cooked, raw;
 	bool line;
 
 	reserve(&e, 64);
-	e.prompt_width = strlen(last_prompt_row(prompt));
+	take_size(&e);
 	if (tcgetattr(STDIN_FILENO, &cooked) < 0) {
-		put_string(prompt);
+		terminal_write(prompt, strlen(prompt));
 		line = plain_line(&e);
 	} else {
 		raw = cooked;
@@ -520,13 +480,11 @@ char *lineedit_read(const char *prompt)
 		raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG | IEXTEN);
 		raw.c_cc[VMIN] = 1;
 		raw.c_cc[VTIME] = 0;
-		/* Not TCSAFLUSH: what was typed ahead is kept. */
+		/* Not TCSAFLUSH: what was typed ahead is kept. Before the prompt: who waits for it may type
+		 * anything then. */
 		if (tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) < 0)
 			vt_warn_errno("terminal");
-		/* After the switch: who waits for the prompt may then type anything. */
-		put_string(prompt);
-		text_ends(&e, e.prompt_width);
-		line = edit_line(&e);
+		line = raw_line(&e);
 		if (tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked) < 0)
 			vt_warn_errno("terminal");
 	}

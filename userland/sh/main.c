@@ -3,14 +3,15 @@
  *
  * sh [-efinsuvx] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]
  *
- * The language is POSIX's (Shell and Utilities, chapter 2), with bash's `local`, `source`, `time`,
- * $'..' and ${x:n:m}. Left out: aliases, $ENV and start-up files, getopts, set -o, ulimit, times,
- * fc, arrays, [[ ]], process substitution.
+ * The language is POSIX's (Shell and Utilities, chapter 2), with `local`, `source`, `time`, $'..' and
+ * ${x:n:m}, which bash has too. Left out: aliases, $ENV and start-up files, getopts, set -o, ulimit, times,
+ * fc. What else bash has is refused by name (foreign.c).
  */
 #include "sh.h"
 #include <setjmp.h>
 #include <sys/stat.h>
 #include <stdarg.h>
+#include <vt_term.h>
 
 extern char **environ;
 
@@ -96,11 +97,36 @@ void sh_interrupt(void)
 	abort();
 }
 
-/* $PS1 with \w the directory (~ is not used: the path is the lesson), \u, \h, \$ and \n. */
+/*
+ * A directory's path in so many columns at most: the last parts of a longer one behind "...", and of one part
+ * its end.
+ */
+static const char *shortened(const char *path, size_t room)
+{
+	const char *tail = path + 1;
+	size_t n = strlen(path);
+	unsigned c;
+	char *text;
+
+	if (vt_columns(path, n) <= room)
+		return path;
+	while (*tail && vt_columns(tail, strlen(tail)) + 3 > room) {
+		tail += vt_char(tail, strlen(tail), &c);
+		/* On to the next slash, if what follows it is not nothing. */
+		if (strchr(tail, '/'))
+			tail = strchr(tail, '/');
+	}
+	text = arena_alloc(&sh.temp, strlen(tail) + 4);
+	strcpy(stpcpy(text, "..."), tail);
+	return text;
+}
+
+/* $PS1 with \w the directory (~ is not used: the path is the lesson; a long one is cut), \$ and \n. */
 static char *prompt(const char *format)
 {
 	struct xtext x = {0};
 	char path[512], *text;
+	size_t room = vt_terminal_size(STDOUT_FILENO).ws_col / 2;
 
 	for (; *format; format++) {
 		if (*format != '\\' || !format[1]) {
@@ -109,7 +135,8 @@ static char *prompt(const char *format)
 		}
 		switch (*++format) {
 		case 'w':
-			x_add_string(&x, getcwd(path, sizeof(path)) ? path : "?", 0);
+			/* A command wants the other half of the row. */
+			x_add_string(&x, getcwd(path, sizeof(path)) ? shortened(path, room) : "?", 0);
 			break;
 		case '$':
 			x_add(&x, getuid() ? '$' : '#');
@@ -156,7 +183,7 @@ static bool more_stdin(struct lexer *lx)
 	char c;
 
 	for (;;) {
-		ssize_t n = read(lx->fd, &c, 1);
+		ssize_t n = terminal_read(lx->fd, &c, 1);
 
 		if (n < 0 && errno == EINTR)
 			continue;

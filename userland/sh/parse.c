@@ -102,6 +102,7 @@ static struct word **add_word(struct lexer *lx, struct word **tail)
 {
 	struct word *w = arena_alloc(lx->arena, sizeof(*w));
 
+	foreign_parameters(lx, lx->text);
 	*w = (struct word){.text = lx->text};
 	*tail = w;
 	return &w->next;
@@ -134,6 +135,10 @@ static struct redir **parse_redir(struct lexer *lx, struct redir **tail)
 	if (lx->token != T_WORD)
 		unexpected(lx);
 	r->target = lx->text;
+	if (r->type != REDIR_HERE)
+		foreign_parameters(lx, r->target);
+	if (r->type == REDIR_DUP)
+		foreign_duplicate(lx, r->target, r->out);
 	if (r->type == REDIR_HERE) {
 		struct redir *here = r, **end = &lx->here;
 
@@ -209,6 +214,8 @@ static struct node *parse_for(struct lexer *lx)
 	struct word **tail = &n->words;
 
 	lex_next(lx);
+	if (lx->token == T_LPAREN)
+		foreign_refuse(lx, "for (( ))", "while [ ... ]; do ...; x=$((x+1)); done");
 	/* The variable has to be a name as it stands: no quotes, no expansion. */
 	if (lx->token != T_WORD || !var_name_length(lx->text) || lx->text[var_name_length(lx->text)])
 		unexpected(lx);
@@ -217,8 +224,10 @@ static struct node *parse_for(struct lexer *lx)
 	skip_newlines(lx);
 	if (is_word(lx, "in")) {
 		n->has_items = true;
-		for (lex_next(lx); lx->token == T_WORD; lex_next(lx))
+		for (lex_next(lx); lx->token == T_WORD; lex_next(lx)) {
+			foreign_braces(lx, lx->text);
 			tail = add_word(lx, tail);
+		}
 	}
 	if (lx->token == T_SEMI)
 		lex_next(lx);
@@ -303,8 +312,10 @@ static struct node *parse_compound(struct lexer *lx)
 		{"for", parse_for}, {"case", parse_case},   {"{", parse_group},
 	};
 
-	if (lx->token == T_LPAREN)
+	if (lx->token == T_LPAREN) {
+		foreign_arithmetic(lx);
 		return parse_group(lx);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(compounds); i++) {
 		if (is_word(lx, compounds[i].word))
 			return compounds[i].parse(lx);
@@ -318,6 +329,7 @@ static struct node *parse_function(struct lexer *lx, char *name)
 	struct node *n = node_new(lx, N_FUNCTION);
 
 	n->name = name;
+	foreign_defined(name);
 	lex_next(lx);
 	expect(lx, T_RPAREN);
 	skip_newlines(lx);
@@ -341,6 +353,7 @@ static struct node *parse_simple(struct lexer *lx)
 	struct node *n = node_new(lx, N_SIMPLE);
 	struct word **words = &n->words, **assigns = &n->assigns;
 	struct redir **redirs = &n->redirs;
+	char *first = NULL, *last; /* words of the command */
 
 	for (;;) {
 		if (lx->token == T_REDIR) {
@@ -351,11 +364,19 @@ static struct node *parse_simple(struct lexer *lx)
 			return parse_function(lx, n->words->text);
 		if (lx->token != T_WORD)
 			break;
-		if (!n->words && var_is_assignment(lx->text))
+		last = lx->text;
+		if (!n->words && var_is_assignment(last)) {
 			assigns = add_word(lx, assigns);
-		else
+		} else {
+			first = n->words ? first : last;
+			foreign_braces(lx, last);
 			words = add_word(lx, words);
+		}
 		lex_next(lx);
+		if (lx->token == T_LPAREN)
+			foreign_array(lx, last);
+		else if (first == last)
+			foreign_command(lx, first);
 	}
 	if (!n->words && !n->assigns && !n->redirs)
 		unexpected(lx);
@@ -471,6 +492,9 @@ static struct node *parse_item(struct lexer *lx)
 	}
 	if (lx->token == T_SEMI)
 		lex_next(lx);
+	/* `a (b)` are not two commands; `{ a; } then` may follow each other. */
+	else if (lx->token != T_NEWLINE && !ends_list(lx))
+		unexpected(lx);
 	return n;
 }
 

@@ -37,6 +37,7 @@ enum redir_type { REDIR_IN, REDIR_OUT, REDIR_APPEND, REDIR_READ_WRITE, REDIR_DUP
 
 struct redir {
 	enum redir_type type;
+	bool out; /* REDIR_DUP: it was written >& */
 	int fd;
 	char *target; /* word; for REDIR_HERE the delimiter */
 	char *body;   /* REDIR_HERE: the text */
@@ -144,6 +145,23 @@ size_t lex_dquote_length(const char *s);
  * (then lx->token is T_EOF). A syntax error is reported by sh_error().
  */
 struct node *parse_command(struct lexer *lx);
+
+/* --- what other shells have (foreign.c): each of these returns, or ends the command by sh_error() --- */
+
+void foreign_refuse(const struct lexer *lx, const char *what, const char *instead) __attribute__((noreturn));
+/* The first word of a command. */
+void foreign_command(const struct lexer *lx, const char *word);
+/* A function of this name is defined. */
+void foreign_defined(const char *name);
+/* An assignment, and the token behind it is an opening parenthesis. */
+void foreign_array(const struct lexer *lx, const char *word);
+/* A word that bash would make several of; and ${ } in any word. */
+void foreign_braces(const struct lexer *lx, const char *word);
+void foreign_parameters(const struct lexer *lx, const char *word);
+/* The target of >& (out) or <&. */
+void foreign_duplicate(const struct lexer *lx, const char *target, bool out);
+/* An opening parenthesis where a command begins. */
+void foreign_arithmetic(const struct lexer *lx);
 
 /* --- variables (vars.c) --- */
 
@@ -309,9 +327,21 @@ void job_report(void);
 void job_forget(void);
 /* Take the terminal and the signals of an interactive shell. */
 void job_init(void);
+/* Have the terminal again if another process group has taken it. Returns whether that was so. */
+bool job_take_terminal(void);
+int builtin_jobs(int argc, char **argv);
+int builtin_fg(int argc, char **argv);
+int builtin_bg(int argc, char **argv);
+int builtin_wait(int argc, char **argv);
+/* The process group for "%1" as text for kill, in sh.temp; other words as they are. NULL after a message: no
+ * such job. */
+char *job_to_pid(char *word);
+
+/* --- signals (signals.c) --- */
+
 /*
- * fork() with all signals blocked: the child must not get one before it has its own dispositions, as the shell ignores
- * what shall end it. The child then calls job_unblock_child().
+ * fork() with all signals blocked: the child must not get one before it has its own dispositions, as the
+ * shell ignores what shall end it. The child then calls job_unblock_child().
  */
 pid_t job_fork_blocked(void);
 void job_unblock_child(void);
@@ -320,13 +350,23 @@ void job_unblock_child(void);
 void job_default_signals(void);
 /* SIGINT, SIGQUIT and SIGTERM as an interactive shell wants them. */
 void job_init_signals(void);
-int builtin_jobs(int argc, char **argv);
-int builtin_fg(int argc, char **argv);
-int builtin_bg(int argc, char **argv);
-int builtin_wait(int argc, char **argv);
-/* The process group for "%1" as text for kill, in sh.temp; other words as they are. NULL after a message: no
- * such job. */
-char *job_to_pid(char *word);
+/* What a child does of it; background: without job control ^C must not reach it. own_group: with job control.
+ */
+void job_child_signals(bool background, bool own_group);
+/* Without SA_RESTART: read() and waitpid() are to come back with EINTR. */
+void job_set_signal(int sig, sighandler_t handler);
+
+/* --- the terminal and what is left on it (terminal.c) --- */
+
+/* Note the modes that are put back later. */
+void terminal_init(void);
+/* After the job of this text has ended with this status, or has been stopped, in the foreground. */
+void terminal_restore(const char *text, int status);
+/* read(2) for the shell's own input: O_NONBLOCK that somebody has left on fd and a foreground that somebody
+ * has taken end nothing. */
+ssize_t terminal_read(int fd, void *buf, size_t size);
+/* Write all of it on the terminal; what cannot be written is lost. */
+void terminal_write(const char *s, size_t n);
 
 /* --- the console (lineedit.c, history.c, complete.c) --- */
 

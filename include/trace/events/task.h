@@ -6,10 +6,11 @@
 #define _TRACE_TASK_H
 
 #include <lib/string.h>
+#include <proc/signal.h>
 #include <sched/sched.h>
 #include <trace/tracepoint.h>
 
-/* In the parent: the child is on all lists and does not run yet. oom_score_adj is 0: nobody here chooses by it. */
+/* In the parent: the child is on all lists and does not run yet. */
 TRACE_EVENT(task_newtask,
 	TP_PROTO(struct task_struct *task, u64 flags),
 	TP_ARGS(task, flags),
@@ -23,7 +24,7 @@ TRACE_EVENT(task_newtask,
 		__entry->pid = task->pid;
 		memcpy(__entry->comm, task->comm, TASK_COMM_LEN);
 		__entry->clone_flags = flags;
-		__entry->oom_score_adj = 0;
+		__entry->oom_score_adj = task->signal->oom_score_adj;
 	),
 	TP_printk("pid=%d comm=%s clone_flags=%lx oom_score_adj=%hd",
 		__entry->pid, __entry->comm, __entry->clone_flags, __entry->oom_score_adj)
@@ -43,7 +44,7 @@ TRACE_EVENT(task_rename,
 		__entry->pid = task->pid;
 		memcpy(__entry->oldcomm, task->comm, TASK_COMM_LEN);
 		strscpy(__entry->newcomm, comm, TASK_COMM_LEN);
-		__entry->oom_score_adj = 0;
+		__entry->oom_score_adj = task->signal->oom_score_adj;
 	),
 	TP_printk("pid=%d oldcomm=%s newcomm=%s oom_score_adj=%hd",
 		__entry->pid, __entry->oldcomm, __entry->newcomm, __entry->oom_score_adj)

@@ -36,13 +36,13 @@ static void budget(void)
 	sched_yield(); /* from the beginning of a period */
 	start = check_now();
 	used = cpu_time();
-	while (check_now() < start + 995 * MS)
+	while (check_now() < start + 395 * MS)
 		;
 	elapsed = check_now() - start;
 	used = cpu_time() - used;
 	printf("  %ld us of %ld us\n", used / US, elapsed / US);
 	/* The last period's budget is used: exactly as many as periods have begun. */
-	CHECK_RANGE(used, 198 * MS, 202 * MS);
+	CHECK_RANGE(used, 79 * MS, 81 * MS);
 	be(SCHED_FIFO, 99);
 	stop(fifo);
 	stop(fair);

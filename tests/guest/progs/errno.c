@@ -76,6 +76,7 @@ static int one_name(int what, const char *path)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "errno [-a|-w] FILE TEXT | errno -r|-o|-m|-d|-u FILE",
+			       .in_order = true, /* the text may begin with a dash */
 			       .options = options,
 			       .bad_status = 2};
 	int c, what = 't';

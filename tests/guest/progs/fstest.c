@@ -1,6 +1,7 @@
 /* fstest: files, names and folders. */
 #include <check.h>
 #include <dirent.h>
+#include <callnumbers.h>
 #include <numbers.h>
 #include <sys/stat.h>
 
@@ -316,6 +317,52 @@ static void positions(void)
 	CHECK_EQ(c, 'd');
 }
 
+/* No file system keeps attributes: all calls check what they are given, in Linux's order, and say so. */
+static void attributes(void)
+{
+	static const char long_name[] = "user."
+					"0123456789012345678901234567890123456789012345678901234567890123456789"
+					"0123456789012345678901234567890123456789012345678901234567890123456789"
+					"0123456789012345678901234567890123456789012345678901234567890123456789"
+					"01234567890123456789012345678901234567890123456789";
+	char value[16], *const bad = (char *)8;
+	int fd;
+
+	put("attr", "x");
+	CHECK_CALL(CALL(symlinkat, "nowhere", AT_FDCWD, "attr-link"));
+	fd = open("attr", O_RDONLY);
+	CHECK_ERRNO(CALL(getxattr, "attr", "user.x", value, sizeof(value)), EOPNOTSUPP);
+	CHECK_ERRNO(CALL(lgetxattr, "attr", "security.selinux", 0, 0), EOPNOTSUPP);
+	CHECK_ERRNO(CALL(fgetxattr, fd, "system.posix_acl_access", 0, 0), EOPNOTSUPP);
+	CHECK_ERRNO(CALL(setxattr, "attr", "user.x", "v", 1, 0), EOPNOTSUPP);
+	CHECK_ERRNO(CALL(fsetxattr, fd, "user.x", "v", 1, 0), EOPNOTSUPP);
+	CHECK_ERRNO(CALL(removexattr, "attr", "user.x"), EOPNOTSUPP);
+	CHECK_ERRNO(CALL(fremovexattr, fd, "user.x"), EOPNOTSUPP);
+	CHECK_EQ(CALL(listxattr, "attr", value, sizeof(value)), 0);
+	CHECK_EQ(CALL(llistxattr, "attr-link", value, sizeof(value)), 0);
+	CHECK_EQ(CALL(flistxattr, fd, 0, 0), 0);
+	/* A link itself takes none of the user's. */
+	CHECK_ERRNO(CALL(lgetxattr, "attr-link", "user.x", 0, 0), ENODATA);
+	CHECK_ERRNO(CALL(lsetxattr, "attr-link", "user.x", "v", 1, 0), EPERM);
+	CHECK_ERRNO(CALL(lremovexattr, "attr-link", "user.x"), EPERM);
+	/* The file comes first, then the name, then the value. */
+	CHECK_ERRNO(CALL(getxattr, "missing", bad, 0, 0), ENOENT);
+	CHECK_ERRNO(CALL(getxattr, "attr-link", "user.x", 0, 0), ENOENT);
+	CHECK_ERRNO(CALL(listxattr, "missing", 0, 0), ENOENT);
+	CHECK_ERRNO(CALL(getxattr, bad, "user.x", 0, 0), EFAULT);
+	CHECK_ERRNO(CALL(fgetxattr, 99, bad, 0, 0), EBADF);
+	CHECK_ERRNO(CALL(flistxattr, 99, 0, 0), EBADF);
+	CHECK_ERRNO(CALL(getxattr, "attr", bad, 0, 0), EFAULT);
+	CHECK_ERRNO(CALL(getxattr, "attr", "", 0, 0), ERANGE);
+	CHECK_ERRNO(CALL(getxattr, "attr", long_name, 0, 0), ERANGE);
+	CHECK_ERRNO(CALL(getxattr, "attr", long_name + 10, 0, 0), EOPNOTSUPP);
+	CHECK_ERRNO(CALL(setxattr, "attr", "user.x", "v", 1, 4), EINVAL);
+	CHECK_ERRNO(CALL(setxattr, "attr", "", bad, 1, 0), ERANGE);
+	CHECK_ERRNO(CALL(setxattr, "attr", "user.x", bad, 1, 0), EFAULT);
+	CHECK_ERRNO(CALL(setxattr, "attr", "user.x", "v", 65537, 0), E2BIG);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -325,7 +372,7 @@ int main(int argc, char **argv)
 		{"many-entries", many_entries}, {"sizes", sizes},
 		{"wrong-names", wrong_names},	{"where", where_we_are},
 		{"devices", devices},		{"positions", positions},
-		{"descriptor-limit", descriptor_limit},
+		{"descriptor-limit", descriptor_limit}, {"attributes", attributes},
 	};
 	int status;
 

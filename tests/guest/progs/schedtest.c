@@ -107,10 +107,10 @@ static void fifo_runs_at_once(void)
 	CHECK_EQ(check_wait(pid), 0);
 }
 
-/* Two hogs on CPU 0 for two seconds: what each has done, in per mille of both. */
+/* Two hogs on CPU 0 for half a second, which is 100 turns and more: what each has done, in per mille of both. */
 static long share_of_first(int nice_second)
 {
-	long end = check_now() + 2100 * MS, done[2];
+	long end = check_now() + 600 * MS, done[2];
 	int ends[2][2];
 	pid_t pids[2];
 
@@ -119,8 +119,8 @@ static long share_of_first(int nice_second)
 		CHECK_CALL(pipe(ends[i]));
 		pids[i] = check_fork();
 		if (pids[i] == 0) {
-			struct timespec start = {.tv_sec = (end - 2000 * MS) / 1000000000,
-						 .tv_nsec = (end - 2000 * MS) % 1000000000};
+			struct timespec start = {.tv_sec = (end - 500 * MS) / 1000000000,
+						 .tv_nsec = (end - 500 * MS) % 1000000000};
 
 			if (i == 1 && setpriority(PRIO_PROCESS, 0, nice_second))
 				_exit(2);
@@ -153,7 +153,7 @@ static void nice_shares(void)
 	CHECK_RANGE(share, wanted * 95 / 100, wanted * 105 / 100);
 }
 
-/* Hogs of one real-time priority; returns what the first to start has done of all, in per mille. */
+/* Hogs of one real-time priority, for four turns of SCHED_RR; what the first to start has done of all, per mille. */
 static long rt_share(int policy)
 {
 	int go[2], ends[2][2];
@@ -163,7 +163,7 @@ static long rt_share(int policy)
 	check_pin(0);
 	be_fifo(SCHED_FIFO, 50); /* so that both are ready before either runs */
 	CHECK_CALL(pipe(go));
-	end = check_now() + 1000 * MS;
+	end = check_now() + 410 * MS;
 	for (int i = 0; i < 2; i++) {
 		CHECK_CALL(pipe(ends[i]));
 		pids[i] = check_fork();

@@ -165,8 +165,11 @@ static inline void check_read_event(struct check *c, struct ring_buffer_event *e
 	assert_true(e->state == CHECK_DONE || e->state == CHECK_OPEN);
 	e->state = CHECK_READ;
 	assert_int_equal(ring_buffer_event_length(event), (p->length + 3) & ~3u);
-	for (unsigned i = 0; i < p->length - CHECK_MIN; i++)
-		assert_int_equal(p->fill[i], (u8)p->id);
+	/* Each byte is as the one before it: a loop over them takes most of the time of a test. */
+	if (p->length > CHECK_MIN) {
+		assert_int_equal(p->fill[0], (u8)p->id);
+		assert_true(!memcmp(p->fill, p->fill + 1, p->length - CHECK_MIN - 1));
+	}
 	assert_true(c->last_start <= e->claimed);
 	c->last_start = e->start > c->last_start ? e->start : c->last_start;
 	assert_true(ts >= c->last_ts);

@@ -52,6 +52,7 @@ extern int *__errno(void);
 #define ENODATA	     61
 #define ETIME	     62
 #define EOVERFLOW    75
+#define ELIBBAD	     80
 #define EILSEQ	     84
 #define EOPNOTSUPP   95
 #define ETIMEDOUT    110

@@ -7,7 +7,10 @@
 #define TIOCSCTTY  0x540e
 #define TIOCGPGRP  0x540f
 #define TIOCSPGRP  0x5410
+#define TIOCSTI	   0x5412
 #define TIOCGWINSZ 0x5413
+#define TIOCSWINSZ 0x5414
+#define FIONREAD   0x541b
 
 struct winsize {
 	unsigned short ws_row, ws_col; /* characters; 0: not known */

@@ -28,6 +28,26 @@
 	add	\reg, \reg, \tmp
 .endm
 
+/*
+ * PAN: user memory may be touched between USER_ACCESS_ON and USER_ACCESS_OFF only. CPUs without it do not know MSR PAN,
+ * so both are nops until boot has found it and writes them in (arch/aarch64/pan.c reads the list: struct alternative).
+ * The word: Arm ARM C6.2.230, MSR (immediate).
+ */
+.macro PAN_SITE value
+771:	nop
+	.pushsection __alternatives, "a"
+	.balign	4
+	.long	771b - .
+	.long	0xd500409f | \value << 8	/* msr pan, #value */
+	.popsection
+.endm
+.macro USER_ACCESS_ON
+	PAN_SITE 0
+.endm
+.macro USER_ACCESS_OFF
+	PAN_SITE 1
+.endm
+
 /* A fault at `from` goes on at `to`: two offsets relative to their own place (struct extable_entry). */
 .macro EX_TABLE from, to
 	.pushsection __ex_table, "a"

@@ -15,6 +15,7 @@
 enum patch_kind {
 	PATCH_CALL, /* BL */
 	PATCH_JUMP, /* B */
+	PATCH_WORD, /* `target` is the instruction itself: the machine layer's, at boot */
 };
 
 /* Does `site` hold a call or jump to `target` (0: a nop)? 0, -EINVAL: something else, -ERANGE: out of a

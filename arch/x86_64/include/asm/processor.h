@@ -14,6 +14,11 @@ static __always_inline void cpu_relax(void)
  * served on return and none is slept through.
  */
 void arch_cpu_idle(void);
+/*
+ * Wait until an interrupt is pending, which stays masked, or for no reason. Interrupts off; in .noinstr.text: for a CPU
+ * that is parked while text changes (kernel/sched/stop_machine.c).
+ */
+void arch_parked_wait(void);
 /* Its brand string, as CPUID has it. The text lives for ever. Any context, after cpu_features_init(). */
 const char *arch_cpu_name(void);
 /* Stop this CPU for good, interrupts masked. */

@@ -6,8 +6,12 @@
 #include <bits/syscall.h>
 
 #ifdef __aarch64__
+#define NR_statfs	   43
+#define NR_mremap	   216
+#define NR_pselect6	   72
 #define NR_exit		   93
 #define NR_futex	   98
+#define NR_getitimer	   102
 #define NR_setitimer	   103
 #define NR_tkill	   130
 #define NR_tgkill	   131
@@ -15,16 +19,23 @@
 #define NR_rt_sigsuspend   133
 #define NR_rt_sigpending   136
 #define NR_rt_sigtimedwait 137
+#define NR_rt_sigqueueinfo 138
 #define NR_rt_sigreturn	   139
 #define NR_getcpu	   168
 #define NR_gettid	   178
 #define NR_mprotect	   226
 #define NR_setuid	   146
+#define NR_gettimeofday	   169
+#define NR_settimeofday	   170
 #define NR_prlimit64	   261
 #define NR_clone3	   435
 #else
+#define NR_statfs	   137
+#define NR_mremap	   25
+#define NR_pselect6	   270
 #define NR_exit		   60
 #define NR_futex	   202
+#define NR_getitimer	   36
 #define NR_setitimer	   38
 #define NR_tkill	   200
 #define NR_tgkill	   234
@@ -32,11 +43,14 @@
 #define NR_rt_sigsuspend   130
 #define NR_rt_sigpending   127
 #define NR_rt_sigtimedwait 128
+#define NR_rt_sigqueueinfo 129
 #define NR_rt_sigreturn	   15
 #define NR_getcpu	   309
 #define NR_gettid	   186
 #define NR_mprotect	   10
 #define NR_setuid	   105
+#define NR_gettimeofday	   96
+#define NR_settimeofday	   164
 #define NR_prlimit64	   302
 #define NR_clone3	   435
 

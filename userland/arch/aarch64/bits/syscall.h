@@ -39,6 +39,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_renameat		  38
 #define NR_umount2		  39
 #define NR_mount		  40
+#define NR_statfs		  43
 #define NR_truncate		  45
 #define NR_ftruncate		  46
 #define NR_faccessat		  48

@@ -47,6 +47,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 #define NR_chdir		  80
 #define NR_umask		  95
 #define NR_getrusage		  98
+#define NR_statfs		  137
 #define NR_prctl		  157
 #define NR_sysinfo		  99
 #define NR_times		  100

@@ -1,0 +1,31 @@
+/* Memory is full: which process is killed, and the points by which it is chosen. */
+#pragma once
+
+#include <lib/types.h>
+
+#define OOM_SCORE_ADJ_MIN (-1000) /* never */
+#define OOM_SCORE_ADJ_MAX 1000	  /* as if it had all of memory */
+
+struct mm_struct;
+struct task_struct;
+
+/*
+ * A page fault found no page: kill a process, or wait for the one that was killed last to give its memory back. True:
+ * try again. False: the caller itself is being killed, so it must give up. Panics when nothing can be killed.
+ * Context: thread, interrupts on; sleeps. The caller may hold mutexes (a system call that faults on user memory), but
+ * no mmap_lock.
+ */
+bool out_of_memory(void);
+
+/*
+ * How bad a process is: its pages, plus oom_score_adj thousandths of `totalpages`. LONG_MIN: it must not be killed.
+ * Thread context; takes tasklist_lock.
+ */
+long oom_badness(struct task_struct *p, unsigned long totalpages);
+/*
+ * Set oom_score_adj of p's process and of those that share its memory. `legacy`: written in oom_adj's scale, whose rule
+ * is that only root lowers it. 0, -EACCES. Thread context.
+ */
+int oom_set_score_adj(struct task_struct *p, int adj, bool legacy);
+/* The memory of a victim (mm->oom_victim) is given back. Any context. */
+void oom_victim_gone(struct mm_struct *mm);

@@ -1,0 +1,197 @@
+/*
+ * What the files of one ramfs may have together, and have: the size of a file system that lives in memory.
+ *
+ * Two things make a write fail with ENOSPC while the machine can still start programs: the file system's own
+ * limit (half of memory for the root file system and tmpfs, or size=), and the last sixteenth of memory,
+ * which is never given to files, however many file systems there are.
+ */
+#include "ramfs.h"
+
+#include <fs/libfs.h>
+#include <fs/seq_file.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include <uapi/statfs.h>
+
+static struct ramfs_usage *usage_of(const struct super_block *sb)
+{
+	return sb->s_fs_info;
+}
+
+/* A limit as a number. Half of memory is of what there is now: boot gives the initrd's pages back later. */
+static u64 limit_now(const u64 *limit)
+{
+	u64 v = READ_ONCE(*limit);
+
+	return v == USAGE_DEFAULT ? totalram_pages() / 2 : v;
+}
+
+static bool charge(atomic64_t *used, const u64 *limit)
+{
+	if ((u64)atomic64_inc_return(used) <= limit_now(limit))
+		return true;
+	atomic64_add(-1, used);
+	return false;
+}
+
+bool ramfs_charge_page(struct super_block *sb)
+{
+	struct ramfs_usage *usage = usage_of(sb);
+
+	return nr_free_pages() > totalreserve_pages() && charge(&usage->pages, &usage->page_limit);
+}
+
+void ramfs_uncharge_pages(struct super_block *sb, u64 nr)
+{
+	atomic64_add(-(s64)nr, &usage_of(sb)->pages);
+}
+
+bool ramfs_charge_inode(struct super_block *sb)
+{
+	struct ramfs_usage *usage = usage_of(sb);
+
+	return charge(&usage->inodes, &usage->inode_limit);
+}
+
+void ramfs_uncharge_inode(struct super_block *sb)
+{
+	atomic64_add(-1, &usage_of(sb)->inodes);
+}
+
+static u64 room(u64 limit, const atomic64_t *used)
+{
+	return limit - min_t(u64, atomic64_read(used), limit);
+}
+
+/* Free: what neither its own limit nor the machine forbids. Linux gives no number of inodes for ramfs either.
+ */
+void ramfs_statfs(const struct super_block *sb, struct statfs *to)
+{
+	const struct ramfs_usage *usage = usage_of(sb);
+	u64 pages = limit_now(&usage->page_limit), inodes = limit_now(&usage->inode_limit);
+	u64 free = nr_free_pages(), reserve = totalreserve_pages();
+
+	to->f_blocks = min_t(u64, pages, totalram_pages());
+	to->f_bfree = to->f_bavail = min_t(u64, room(pages, &usage->pages), free - min_t(u64, free, reserve));
+	if (inodes == USAGE_UNLIMITED)
+		return;
+	to->f_files = inodes;
+	to->f_ffree = room(inodes, &usage->inodes);
+}
+
+/* Only what was asked for, as tmpfs. */
+int ramfs_show_options(struct seq_file *m, struct super_block *sb)
+{
+	const struct ramfs_usage *usage = usage_of(sb);
+
+	if (usage->page_limit != USAGE_DEFAULT && usage->page_limit != USAGE_UNLIMITED)
+		seq_printf(m, ",size=%luk", (unsigned long)usage->page_limit * (PAGE_SIZE / 1024));
+	if (usage->inode_limit != USAGE_DEFAULT && usage->inode_limit != USAGE_UNLIMITED)
+		seq_printf(m, ",nr_inodes=%lu", (unsigned long)usage->inode_limit);
+	return 0;
+}
+
+void ramfs_put_super(struct super_block *sb)
+{
+	kfree(sb->s_fs_info);
+}
+
+/* Bytes, with a unit or not, or a share of memory; rounded up to pages. 0: no size, or one that nothing fits
+ * into. */
+static u64 parse_size(const char *text)
+{
+	char *end;
+	u64 bytes = memparse(text, &end);
+
+	if (*end == '%' && bytes <= 100) {
+		bytes = totalram_pages() * bytes / 100 * PAGE_SIZE;
+		end++;
+	}
+	return *end || end == text || bytes > (u64)1 << 62 ? 0 : DIV_ROUND_UP(bytes, PAGE_SIZE);
+}
+
+/* A number, with a unit or not; 0: none. */
+static u64 parse_count(const char *text)
+{
+	char *end;
+	u64 n = memparse(text, &end);
+
+	return *end || end == text || n > (u64)1 << 62 ? 0 : n;
+}
+
+/* What a mount or remount asks for. */
+struct wish {
+	mode_t mode; /* of the root directory */
+	u64 pages, inodes;
+};
+
+/* mode=, and, where the file system has a size, size= and nr_inodes=. */
+static int parse_option(const struct super_block *sb, const char *option, struct wish *wish)
+{
+	unsigned v;
+
+	if (!strncmp(option, "mode=", 5)) {
+		if (kstrtouint(option + 5, 8, &v) || v > 07777)
+			return -EINVAL;
+		wish->mode = v;
+		return 0;
+	}
+	if (!strcmp(sb->s_type->name, "ramfs"))
+		return -EINVAL;
+	if (!strncmp(option, "size=", 5))
+		return (wish->pages = parse_size(option + 5)) ? 0 : -EINVAL;
+	if (!strncmp(option, "nr_inodes=", 10))
+		return (wish->inodes = parse_count(option + 10)) ? 0 : -EINVAL;
+	return -EINVAL;
+}
+
+static int parse_options(const struct super_block *sb, const char *options, struct wish *wish)
+{
+	char *copy = kstrdup(options, GFP_KERNEL), *rest = copy, *option;
+	int err = copy ? 0 : -ENOMEM;
+
+	while (!err && (option = strsep(&rest, ",")))
+		if (*option)
+			err = parse_option(sb, option, wish);
+	kfree(copy);
+	return err;
+}
+
+int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode)
+{
+	struct ramfs_usage *usage = kzalloc(sizeof(*usage), GFP_KERNEL);
+	u64 limit = strcmp(sb->s_type->name, "ramfs") ? USAGE_DEFAULT : USAGE_UNLIMITED;
+	struct wish wish = {.mode = *mode, .pages = limit, .inodes = limit};
+	int err;
+
+	if (!usage)
+		return -ENOMEM;
+	sb->s_fs_info = usage;
+	err = parse_options(sb, options, &wish);
+	usage->page_limit = wish.pages;
+	usage->inode_limit = wish.inodes;
+	*mode = wish.mode;
+	return err;
+}
+
+/*
+ * New limits; what is not named stays. mode= is taken and changes nothing, as on tmpfs: the directory has its
+ * own by now. A page that is charged meanwhile is in by the old limit, which does no harm: it is counted.
+ */
+int ramfs_remount(struct super_block *sb, const char *options)
+{
+	struct ramfs_usage *usage = usage_of(sb);
+	struct wish wish = {.pages = usage->page_limit, .inodes = usage->inode_limit};
+	int err = parse_options(sb, options, &wish);
+
+	if (err)
+		return err;
+	if (atomic64_read(&usage->pages) > limit_now(&wish.pages) ||
+	    atomic64_read(&usage->inodes) > limit_now(&wish.inodes))
+		return -EINVAL;
+	WRITE_ONCE(usage->page_limit, wish.pages);
+	WRITE_ONCE(usage->inode_limit, wish.inodes);
+	return 0;
+}

@@ -1,0 +1,129 @@
+/*
+ * sysfs: what is true of this kernel of Linux's /sys: the CPUs, the places where tracefs and debugfs are
+ * mounted, and what others register. There is no device model behind it, so there are no classes, buses and
+ * devices.
+ */
+#include "proc_internal.h"
+
+#include <kernel/printk.h>
+#include <kernel/smp.h>
+#include <lib/printf.h>
+#include <uapi/statfs.h>
+
+DECLARE_TABLE(sysfs, const struct proc_entry);
+
+#define CPU_PATH "devices/system/cpu/"
+
+static int show_mask(struct seq_file *m, const struct cpumask *mask)
+{
+	seq_printf(m, "%*pbl\n", nr_cpu_ids, mask->bits);
+	return 0;
+}
+
+static int online_show(struct seq_file *m, void *v)
+{
+	return show_mask(m, &cpu_online_mask);
+}
+
+static int possible_show(struct seq_file *m, void *v)
+{
+	return show_mask(m, &cpu_possible_mask);
+}
+
+/* Those that are there and did not come up: an empty line where all did. */
+static int offline_show(struct seq_file *m, void *v)
+{
+	struct cpumask off = cpu_possible_mask;
+	unsigned cpu;
+
+	for_each_online_cpu (cpu)
+		cpumask_clear_cpu(cpu, &off);
+	return show_mask(m, &off);
+}
+
+/* The highest number that a CPU could have. */
+static int kernel_max_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", NR_CPUS - 1);
+	return 0;
+}
+
+static int address_bits_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", (unsigned)sizeof(long) * 8);
+	return 0;
+}
+
+static int byteorder_show(struct seq_file *m, void *v)
+{
+	const union {
+		u16 word;
+		u8 first;
+	} probe = {1};
+
+	seq_puts(m, probe.first ? "little\n" : "big\n");
+	return 0;
+}
+
+static const struct proc_entry online_entry = {.path = CPU_PATH "online", .mode = 0444, .show = online_show};
+static const struct proc_entry possible_entry = {
+	.path = CPU_PATH "possible", .mode = 0444, .show = possible_show};
+static const struct proc_entry present_entry = {
+	.path = CPU_PATH "present", .mode = 0444, .show = possible_show};
+static const struct proc_entry offline_entry = {
+	.path = CPU_PATH "offline", .mode = 0444, .show = offline_show};
+static const struct proc_entry kernel_max_entry = {
+	.path = CPU_PATH "kernel_max", .mode = 0444, .show = kernel_max_show};
+static const struct proc_entry address_bits_entry = {
+	.path = "kernel/address_bits", .mode = 0444, .show = address_bits_show};
+static const struct proc_entry byteorder_entry = {
+	.path = "kernel/cpu_byteorder", .mode = 0444, .show = byteorder_show};
+static const struct proc_entry debug_entry = {.path = "kernel/debug", .mode = S_IFDIR | 0755};
+static const struct proc_entry tracing_entry = {.path = "kernel/tracing", .mode = S_IFDIR | 0755};
+REGISTER_SYSFS(online_entry);
+REGISTER_SYSFS(possible_entry);
+REGISTER_SYSFS(present_entry);
+REGISTER_SYSFS(offline_entry);
+REGISTER_SYSFS(kernel_max_entry);
+REGISTER_SYSFS(address_bits_entry);
+REGISTER_SYSFS(byteorder_entry);
+REGISTER_SYSFS(debug_entry);
+REGISTER_SYSFS(tracing_entry);
+
+/* A directory for each CPU that is there: programs count them. */
+static int create_cpu_dirs(struct dentry *root)
+{
+	unsigned cpu;
+	int err = 0;
+
+	for_each_possible_cpu (cpu) {
+		char path[40];
+		const struct proc_entry dir = {.path = path, .mode = S_IFDIR | 0755};
+
+		snprintf(path, sizeof(path), CPU_PATH "cpu%u", cpu);
+		err = proc_entry_create(root, &dir);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int sysfs_fill_super(struct super_block *sb, const char *options)
+{
+	const struct proc_entry *e;
+	int err = simple_fill_super(sb, SYSFS_MAGIC, 0555, NULL);
+
+	if (err)
+		return err;
+	for_each_in_table(sysfs, e)
+	{
+		err = proc_entry_create(sb->s_root, e);
+		if (err)
+			return err;
+	}
+	return create_cpu_dirs(sb->s_root);
+}
+
+static const struct file_system_type sysfs_type = {
+	.name = "sysfs", .single = true, .nodev = true, .fill_super = sysfs_fill_super};
+REGISTER_FILESYSTEM(sysfs_type);

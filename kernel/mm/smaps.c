@@ -1,0 +1,164 @@
+/*
+ * What an area has in memory, page by page: /proc/<pid>/smaps, smaps_rollup and pagemap.
+ *
+ * The entries are looked at with mmap_lock held: nobody makes or takes any then, and a page that is mapped
+ * has the mapping's reference. The counts of mappings move with other address spaces, so a sum is of about
+ * one moment.
+ */
+#include <fs/seq_file.h>
+
+#include "vma.h"
+
+#define PSS_SHIFT 12 /* a page that n map counts 1/n for each: in 1/4096 bytes */
+
+/* Bytes. */
+struct area_sums {
+	u64 size, rss, pss; /* pss << PSS_SHIFT */
+	u64 shared_clean, shared_dirty, private_clean, private_dirty;
+	u64 referenced, anonymous;
+};
+
+static int sum_pte(pte_t *slot, unsigned long va, void *arg)
+{
+	struct area_sums *s = arg;
+	pte_t pte = READ_ONCE(*slot);
+	struct page *page = phys_to_page(pte_phys(pte));
+	int maps = atomic_read(&page->mapcount);
+
+	if (page == zero_page)
+		return 0;
+	s->rss += PAGE_SIZE;
+	s->pss += (PAGE_SIZE << PSS_SHIFT) / max(maps, 1);
+	if (maps > 1)
+		*(pte_dirty(pte) ? &s->shared_dirty : &s->shared_clean) += PAGE_SIZE;
+	else
+		*(pte_dirty(pte) ? &s->private_dirty : &s->private_clean) += PAGE_SIZE;
+	if (pte_young(pte))
+		s->referenced += PAGE_SIZE;
+	if (page->flags & PG_ANON)
+		s->anonymous += PAGE_SIZE;
+	return 0;
+}
+
+/* [m] */
+static void sum_area(struct vm_area_struct *vma, struct area_sums *s)
+{
+	s->size += vma->vm_end - vma->vm_start;
+	pte_range(vma->vm_mm->pgd, vma->vm_start, vma->vm_end, sum_pte, s);
+}
+
+static void show_kb(struct seq_file *m, const char *name, u64 bytes)
+{
+	seq_printf(m, "%-16s%8llu kB\n", name, (unsigned long long)bytes >> 10);
+}
+
+static void show_sums(struct seq_file *m, const struct area_sums *s)
+{
+	show_kb(m, "Rss:", s->rss);
+	show_kb(m, "Pss:", s->pss >> PSS_SHIFT);
+	show_kb(m, "Shared_Clean:", s->shared_clean);
+	show_kb(m, "Shared_Dirty:", s->shared_dirty);
+	show_kb(m, "Private_Clean:", s->private_clean);
+	show_kb(m, "Private_Dirty:", s->private_dirty);
+	show_kb(m, "Referenced:", s->referenced);
+	show_kb(m, "Anonymous:", s->anonymous);
+}
+
+/* Linux's letters for the flags that there are here. */
+static void show_flags(struct seq_file *m, unsigned flags)
+{
+	static const struct {
+		unsigned flag;
+		const char *name;
+	} names[] = {
+		{VM_READ, "rd"},   {VM_WRITE, "wr"},	{VM_EXEC, "ex"},
+		{VM_SHARED, "sh"}, {VM_MAYWRITE, "mw"}, {VM_GROWSDOWN, "gd"},
+	};
+
+	seq_puts(m, "VmFlags: ");
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+		if (flags & names[i].flag)
+			seq_printf(m, "%s ", names[i].name);
+	seq_putc(m, '\n');
+}
+
+/* [m] */
+static void show_smap(struct seq_file *m, struct vm_area_struct *vma, char *path)
+{
+	struct area_sums s = {0};
+
+	sum_area(vma, &s);
+	show_area(m, vma, path);
+	show_kb(m, "Size:", s.size);
+	show_kb(m, "KernelPageSize:", PAGE_SIZE);
+	show_kb(m, "MMUPageSize:", PAGE_SIZE);
+	show_sums(m, &s);
+	show_flags(m, vma->vm_flags);
+}
+
+/* [m] From the first area's start to the last one's end, as if they were one. */
+static void show_rollup(struct seq_file *m, struct mm_struct *mm)
+{
+	struct area_sums s = {0};
+	struct vm_area_struct *vma;
+	unsigned long start = 0, end = 0;
+
+	list_for_each_entry (vma, &mm->area_list, list) {
+		start = end ? start : vma->vm_start;
+		end = vma->vm_end;
+		sum_area(vma, &s);
+	}
+	seq_printf(m, "%08lx-%08lx ---p 00000000 00:00 0 %33s[rollup]\n", start, end, "");
+	show_sums(m, &s);
+}
+
+int show_smaps(struct seq_file *m, struct mm_struct *mm, bool rollup)
+{
+	char *path = get_free_page(GFP_KERNEL);
+	struct vm_area_struct *vma;
+
+	if (!path)
+		return -ENOMEM;
+	mutex_lock(&mm->mmap_lock);
+	if (rollup)
+		show_rollup(m, mm);
+	else
+		list_for_each_entry (vma, &mm->area_list, list)
+			show_smap(m, vma, path);
+	mutex_unlock(&mm->mmap_lock);
+	free_page(path);
+	return 0;
+}
+
+#define PM_PRESENT   (1ULL << 63)
+#define PM_FILE	     (1ULL << 61) /* of a file, or of shared anonymous memory */
+#define PM_EXCLUSIVE (1ULL << 56) /* nobody else maps it */
+
+static u64 pagemap_entry(struct mm_struct *mm, unsigned long addr, bool pfns)
+{
+	pte_t *slot = pte_lookup(mm->pgd, addr), pte;
+	struct page *page;
+	u64 entry = PM_PRESENT;
+
+	if (!slot)
+		return 0;
+	pte = READ_ONCE(*slot);
+	if (!pte_present(pte))
+		return 0;
+	page = phys_to_page(pte_phys(pte));
+	if (pfns)
+		entry |= page_to_pfn(page);
+	if (page != zero_page && !(page->flags & PG_ANON))
+		entry |= PM_FILE;
+	if (page != zero_page && atomic_read(&page->mapcount) == 1)
+		entry |= PM_EXCLUSIVE;
+	return entry;
+}
+
+void read_pagemap(struct mm_struct *mm, unsigned long addr, u64 *entries, unsigned n, bool pfns)
+{
+	mutex_lock(&mm->mmap_lock);
+	for (unsigned i = 0; i < n; i++, addr += PAGE_SIZE)
+		entries[i] = pagemap_entry(mm, addr, pfns);
+	mutex_unlock(&mm->mmap_lock);
+}

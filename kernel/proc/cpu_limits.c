@@ -1,0 +1,52 @@
+/*
+ * RLIMIT_CPU and RLIMIT_RTTIME: CPU time that a process may use, and that a real-time task may use without
+ * sleeping. Both are measured and looked at in ticks, as on Linux: whoever sleeps before each tick goes
+ * unseen.
+ */
+#include <lib/atomic.h>
+#include <proc/fork.h>
+#include <proc/resource.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+#include <sched/sched.h>
+#include <time/hrtimer.h>
+
+/*
+ * SIGKILL at the hard limit, SIGXCPU at the soft one, which then moves on by a second so that the next signal
+ * comes a second later. `used` and the limits in units of which a second has so many. Context: the tick's
+ * interrupt.
+ */
+static void check_limit(u64 *limit, u64 used, u64 second)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	int sig = 0;
+
+	if (likely(READ_ONCE(limit[0]) > used && READ_ONCE(limit[1]) > used))
+		return;
+	sighand = lock_task_sighand(current, &flags); /* setrlimit may be at it */
+	if (limit[1] <= used) {
+		sig = SIGKILL;
+	} else if (limit[0] <= used) {
+		sig = SIGXCPU;
+		WRITE_ONCE(limit[0], limit[0] + second);
+	}
+	unlock_task_sighand(sighand, flags);
+	if (sig)
+		send_sig(sig, current, 1);
+}
+
+void check_cpu_limits(u64 delta)
+{
+	struct task_struct *t = current;
+	struct signal_struct *sig = t->signal;
+	u64 used;
+
+	if (t->flags & (PF_KTHREAD | PF_EXITING))
+		return;
+	used = __atomic_add_fetch(&sig->tick_ns, delta, __ATOMIC_RELAXED);
+	check_limit(sig->rlim[RLIMIT_CPU], used / NSEC_PER_SEC, 1);
+	if (t->policy == SCHED_FIFO || t->policy == SCHED_RR)
+		check_limit(sig->rlim[RLIMIT_RTTIME], t->rt.timeout / NSEC_PER_USEC,
+			    NSEC_PER_SEC / NSEC_PER_USEC);
+}

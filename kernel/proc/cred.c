@@ -1,0 +1,273 @@
+/*
+ * Who a task acts as: its real, effective and saved user and group, those that count for files, and its further groups.
+ * Effective user 0 is root, which may do everything; there are no finer rights.
+ *
+ * The ids belong to their task, which alone writes them; others (kill, ptrace_may_access) read each one whole.
+ */
+#include <asm/uaccess.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/mm.h>
+#include <mm/slab.h>
+#include <proc/cred.h>
+#include <proc/syscall.h>
+#include <sched/current.h>
+
+struct cred_ids current_ids(void)
+{
+	const struct task_struct *t = current;
+
+	return (struct cred_ids){t->uid, t->euid, t->suid, t->fsuid, t->gid, t->egid, t->sgid, t->fsgid};
+}
+
+/*
+ * Other rights are other secrets: the memory stops being dumpable, and stays so until exec. That comes first, so that
+ * whoever sees one of the new ids finds the memory closed (see may_access_mm).
+ */
+void commit_ids(const struct cred_ids *new)
+{
+	struct task_struct *t = current;
+
+	if (new->euid != t->euid || new->egid != t->egid || new->fsuid != t->fsuid || new->fsgid != t->fsgid) {
+		if (t->mm)
+			WRITE_ONCE(t->mm->dumpable, SUID_DUMP_DISABLE);
+		t->pdeath_signal = 0;
+		smp_wmb(); /* pairs with the barrier in may_access_mm */
+	}
+	WRITE_ONCE(t->uid, new->uid);
+	WRITE_ONCE(t->euid, new->euid);
+	WRITE_ONCE(t->suid, new->suid);
+	WRITE_ONCE(t->fsuid, new->fsuid);
+	WRITE_ONCE(t->gid, new->gid);
+	WRITE_ONCE(t->egid, new->egid);
+	WRITE_ONCE(t->sgid, new->sgid);
+	WRITE_ONCE(t->fsgid, new->fsgid);
+}
+
+struct fsids override_fsids(void)
+{
+	struct task_struct *t = current;
+	struct fsids old = {t->fsuid, t->fsgid};
+
+	t->fsuid = t->uid;
+	t->fsgid = t->gid;
+	return old;
+}
+
+void revert_fsids(struct fsids old)
+{
+	current->fsuid = old.uid;
+	current->fsgid = old.gid;
+}
+
+SYSCALL_DEFINE0(getuid)
+{
+	return current->uid;
+}
+
+SYSCALL_DEFINE0(geteuid)
+{
+	return current->euid;
+}
+
+SYSCALL_DEFINE0(getgid)
+{
+	return current->gid;
+}
+
+SYSCALL_DEFINE0(getegid)
+{
+	return current->egid;
+}
+
+#define KEEP ((u32)-1) /* "leave it as it is" */
+
+/* May one of the three become `id`? */
+static bool allowed(u32 id, u32 real, u32 effective, u32 saved)
+{
+	return id == KEEP || !current->euid || id == real || id == effective || id == saved;
+}
+
+static u32 id_or(u32 id, u32 old)
+{
+	return id == KEEP ? old : id;
+}
+
+/* The ids for files follow the effective ones. 0 or -EAGAIN: no memory to count for another user. */
+static int commit_uids(u32 uid, u32 euid, u32 suid)
+{
+	struct cred_ids ids = current_ids();
+	int err = set_user(uid);
+
+	if (err)
+		return err;
+	ids.uid = uid;
+	ids.euid = ids.fsuid = euid;
+	ids.suid = suid;
+	commit_ids(&ids);
+	return 0;
+}
+
+static void commit_gids(u32 gid, u32 egid, u32 sgid)
+{
+	struct cred_ids ids = current_ids();
+
+	ids.gid = gid;
+	ids.egid = ids.fsgid = egid;
+	ids.sgid = sgid;
+	commit_ids(&ids);
+}
+
+SYSCALL_DEFINE3(setresuid, u32, r, u32, e, u32, s)
+{
+	const struct task_struct *t = current;
+
+	if (!allowed(r, t->uid, t->euid, t->suid) || !allowed(e, t->uid, t->euid, t->suid) ||
+	    !allowed(s, t->uid, t->euid, t->suid))
+		return -EPERM;
+	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), id_or(s, t->suid));
+}
+
+SYSCALL_DEFINE3(setresgid, u32, r, u32, e, u32, s)
+{
+	const struct task_struct *t = current;
+
+	if (!allowed(r, t->gid, t->egid, t->sgid) || !allowed(e, t->gid, t->egid, t->sgid) ||
+	    !allowed(s, t->gid, t->egid, t->sgid))
+		return -EPERM;
+	commit_gids(id_or(r, t->gid), id_or(e, t->egid), id_or(s, t->sgid));
+	return 0;
+}
+
+SYSCALL_DEFINE3(getresuid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
+{
+	return put_user(current->uid, r) || put_user(current->euid, e) || put_user(current->suid, s) ? -EFAULT
+												     : 0;
+}
+
+SYSCALL_DEFINE3(getresgid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
+{
+	return put_user(current->gid, r) || put_user(current->egid, e) || put_user(current->sgid, s) ? -EFAULT
+												     : 0;
+}
+
+/* Root changes all three, others only the effective id. */
+SYSCALL_DEFINE1(setuid, u32, uid)
+{
+	const struct task_struct *t = current;
+
+	if (uid == KEEP)
+		return -EINVAL;
+	if (!t->euid)
+		return commit_uids(uid, uid, uid);
+	if (uid == t->uid || uid == t->suid)
+		return commit_uids(t->uid, uid, t->suid);
+	return -EPERM;
+}
+
+SYSCALL_DEFINE1(setgid, u32, gid)
+{
+	const struct task_struct *t = current;
+
+	if (gid == KEEP)
+		return -EINVAL;
+	if (!t->euid)
+		commit_gids(gid, gid, gid);
+	else if (gid == t->gid || gid == t->sgid)
+		commit_gids(t->gid, gid, t->sgid);
+	else
+		return -EPERM;
+	return 0;
+}
+
+/*
+ * The real id may become the effective one and the other way round; the saved one follows when the real one is set, or
+ * when the effective one becomes another than the real one was.
+ */
+SYSCALL_DEFINE2(setreuid, u32, r, u32, e)
+{
+	const struct task_struct *t = current;
+	bool save = r != KEEP || (e != KEEP && e != t->uid);
+
+	if (!allowed(r, t->uid, t->euid, t->euid) || !allowed(e, t->uid, t->euid, t->suid))
+		return -EPERM;
+	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), save ? id_or(e, t->euid) : t->suid);
+}
+
+SYSCALL_DEFINE2(setregid, u32, r, u32, e)
+{
+	const struct task_struct *t = current;
+	bool save = r != KEEP || (e != KEEP && e != t->gid);
+
+	if (!allowed(r, t->gid, t->egid, t->egid) || !allowed(e, t->gid, t->egid, t->sgid))
+		return -EPERM;
+	commit_gids(id_or(r, t->gid), id_or(e, t->egid), save ? id_or(e, t->egid) : t->sgid);
+	return 0;
+}
+
+/* The id for files alone. Both give back the old one, whether it changed or not: there is no error. */
+SYSCALL_DEFINE1(setfsuid, u32, uid)
+{
+	struct cred_ids ids = current_ids();
+	u32 old = ids.fsuid;
+
+	if (uid != KEEP && (uid == old || allowed(uid, ids.uid, ids.euid, ids.suid))) {
+		ids.fsuid = uid;
+		commit_ids(&ids);
+	}
+	return old;
+}
+
+SYSCALL_DEFINE1(setfsgid, u32, gid)
+{
+	struct cred_ids ids = current_ids();
+	u32 old = ids.fsgid;
+
+	if (gid != KEEP && (gid == old || allowed(gid, ids.gid, ids.egid, ids.sgid))) {
+		ids.fsgid = gid;
+		commit_ids(&ids);
+	}
+	return old;
+}
+
+void put_groups(struct group_info *groups)
+{
+	if (groups && atomic_dec_and_test(&groups->count))
+		kfree(groups);
+}
+
+SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
+{
+	struct group_info *groups = current->groups;
+	int n = groups ? groups->ngroups : 0;
+
+	if (size < 0 || (size && size < n))
+		return -EINVAL;
+	if (size && n && copy_to_user(list, groups->gid, n * sizeof(gid_t)))
+		return -EFAULT;
+	return n;
+}
+
+SYSCALL_DEFINE2(setgroups, int, size, const gid_t __user *, list)
+{
+	struct group_info *groups = NULL;
+
+	if (current->euid)
+		return -EPERM;
+	if (size < 0 || size > NGROUPS_MAX)
+		return -EINVAL;
+	if (size) {
+		groups = kmalloc(sizeof(*groups) + size * sizeof(gid_t), GFP_KERNEL);
+		if (!groups)
+			return -ENOMEM;
+		atomic_set(&groups->count, 1);
+		groups->ngroups = size;
+		if (copy_from_user(groups->gid, list, size * sizeof(gid_t))) {
+			kfree(groups);
+			return -EFAULT;
+		}
+	}
+	put_groups(current->groups);
+	current->groups = groups;
+	return 0;
+}

@@ -1,0 +1,21 @@
+# The first files of a session at the prompt: those of every guest, and behind them the pages of man and Debian's busybox.
+#
+# They are in an archive of their own because every byte is copied at boot: a test boots without them.
+
+BUSYBOX := $(BUILD)/busybox
+SESSION := $(BUILD)/session.cpio
+PAGES := README.md $(wildcard docs/*.md)
+
+# Once, whatever came of it: without a network nobody waits at each make. `make busybox` tries again.
+$(BUSYBOX)/log: | userland/busybox.sh
+	$(call say,FETCH,busybox)
+	$(Q)bash userland/busybox.sh $(ARCH) $(BUSYBOX)
+
+.PHONY: busybox
+busybox:
+	$(Q)rm -rf $(BUSYBOX)
+	$(Q)$(MAKE) --no-print-directory ARCH=$(ARCH) $(SESSION)
+
+$(SESSION): $(INITRAMFS) $(PAGES) $(BUSYBOX)/log userland/busybox.applets userland/mksession.sh
+	$(call say,CPIO,$@)
+	$(Q)sh userland/mksession.sh $(UROOT) $(INITRAMFS) $(BUSYBOX)/busybox $@ $(PAGES)

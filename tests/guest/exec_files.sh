@@ -1,0 +1,11 @@
+#!/bin/sh
+# description: a running program's file and writers of it; what exec makes of headers; pipes opened again; no attributes
+# requires: smp=1,4 timeout=120 progs="exectest"
+. /run/prelude
+exectest || fail exectest
+
+# The pipe of a pipeline, opened by its other name: the writer has gone already, nobody waits.
+same 'a pipe opened again' hi "$({ echo hi; } | { sleep 0.2; cat /proc/self/fd/0; })"
+same '/dev/stdin' via "$(echo via | cat /dev/stdin)"
+
+finish

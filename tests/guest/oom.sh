@@ -1,0 +1,97 @@
+#!/bin/sh
+# description: when memory is full the largest process goes, by its pages and oom_score_adj; init and a process with -1000 stay
+# requires: smp=2 mem=64M timeout=120 progs="oomtest"
+. /run/prelude
+free_kib() { grep '^MemFree:' /proc/meminfo | tr -dc 0-9; }
+total=$(grep '^MemTotal:' /proc/meminfo | tr -dc 0-9)
+killed() { dmesg | grep -c 'Out of memory: Killed process'; }
+# adj PID VALUE: and what it reads afterwards
+adj() {
+	echo $2 > /proc/$1/oom_score_adj
+	same "oom_score_adj of $1" $2 "$(cat /proc/$1/oom_score_adj)"
+}
+# hold KIB: in the background, and wait until it has its memory
+hold() {
+	want=$(($(wc -l < /tmp/held) + 1))
+	oomtest hold $1 &
+	until test $(wc -l < /tmp/held) = $want; do usleep 1000; done
+}
+: > /tmp/held
+
+# -- the files: what is taken, what is refused, who inherits, the old scale
+same 'a fresh one' 0 "$(cat /proc/self/oom_score_adj)"
+same "init's score" 0 "$(cat /proc/1/oom_score)"
+for bad in 1001 -1001 x 5x '5 5' ''; do
+	echo "$bad" 2> /dev/null > /proc/$$/oom_score_adj && fail "oom_score_adj takes '$bad'"
+done
+for bad in 16 -18 x; do
+	echo "$bad" 2> /dev/null > /proc/$$/oom_adj && fail "oom_adj takes '$bad'"
+done
+adj $$ 300
+same 'inherited' 300 "$(sh -c 'cat /proc/self/oom_score_adj')"
+same 'in the old scale' 5 "$(cat /proc/$$/oom_adj)"
+for pair in '-17 -1000' '15 1000' '8 470' '0 0'; do
+	set -- $pair
+	echo $1 > /proc/$$/oom_adj
+	same "oom_adj $1" $2 "$(cat /proc/$$/oom_score_adj)"
+	same "oom_adj $1, read" $1 "$(echo $(($(cat /proc/$$/oom_adj) - ($1 == 8 ? -1 : 0))))"
+done
+dmesg | grep -q 'oom_adj is deprecated, please use /proc/' || fail 'nobody was told that oom_adj is old'
+runs 'rights' oomtest rights
+
+# -- scores: pages, and thousandths of memory
+hold 4096
+small=$!
+hold 8192
+large=$!
+hold 6144
+safe=$!
+adj $safe -1000
+same 'never' 0 "$(cat /proc/$safe/oom_score)"
+for pid in $small $large; do
+	set -- $(cat /proc/$pid/statm)
+	score=$(cat /proc/$pid/oom_score)
+	want=$(((1000 + $2 * 4 * 1000 / total) * 2 / 3))
+	test $score -ge $want && test $score -le $((want + 4)) || fail "$2 pages have a score of $score, not $want"
+done
+adj $small 950
+score=$(cat /proc/$small/oom_score)
+test $score -ge 1280 && test $score -le 1360 || fail "with 950 thousandths: $score"
+
+# -- the choice: first the process with most points, then the one that eats; those that hold less or must not go are still there
+before=$(free_kib)
+oomtest eat
+same 'who eats' 137 $?
+wait $small
+same 'who was offered' 137 $?
+same 'how many went' 2 $(killed)
+dmesg | grep 'Out of memory: Killed process' > /tmp/said
+head -n 1 /tmp/said | grep -q "Killed process $small (oomtest) total-vm:[0-9]*kB, anon-rss:[0-9]*kB, file-rss:[0-9]*kB, shmem-rss:0kB, UID:0 pgtables:[0-9]*kB oom_score_adj:950$" ||
+	fail "the first: $(head -n 1 /tmp/said)"
+tail -n 1 /tmp/said | grep -q "(oomtest) .* oom_score_adj:0$" || fail "the second: $(tail -n 1 /tmp/said)"
+dmesg | grep -q 'oomtest invoked oom-killer: gfp_mask=0x21(GFP_USER), order=0, oom_score_adj=0$' || fail 'no header'
+dmesg | grep -q "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),task=oomtest,pid=$small,uid=0$" || fail 'no summary'
+dmesg | grep -Eq "\[ +$large\] +0 +$large +[0-9]+ .* 0 oomtest$" || fail 'the table of tasks lacks one'
+kill -0 $large || fail 'who holds less went'
+kill -0 $safe || fail 'who must not go went'
+same 'a program starts' yes "$(echo yes | cat)"
+
+# -- several at once: each of them goes, and nobody else
+for i in 1 2 3; do
+	oomtest eat &
+	eaters="$eaters $!"
+done
+for pid in $eaters; do
+	wait $pid
+	same "one of several" 137 $?
+done
+same 'how many went' 5 $(killed)
+kill -9 $large $safe
+wait $large $safe
+until test $(free_kib) -ge $((before + 4096)) || test "$tries" = 100; do
+	usleep 10000
+	tries=$((tries + 1))
+done
+test $(free_kib) -ge $((before + 4096)) || fail "$before KiB free before, $(free_kib) after all are gone"
+dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
+finish

@@ -1,0 +1,381 @@
+/* proctasks: what the files of /proc/<pid> say, against what the process knows by itself. */
+#include <check.h>
+#include <fcntl.h>
+#include <numbers.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define PAGE	4096UL
+#define PRESENT (1UL << 63)
+#define PFN(e)	((e) & ((1UL << 55) - 1))
+
+static ssize_t read_at(int fd, void *buf, size_t n, off_t at)
+{
+	return lseek(fd, at, SEEK_SET) == at ? read(fd, buf, n) : -1;
+}
+
+static ssize_t write_at(int fd, const void *buf, size_t n, off_t at)
+{
+	return lseek(fd, at, SEEK_SET) == at ? write(fd, buf, n) : -1;
+}
+
+/* The file's text, cut at the size of the buffer; its length, or -1. */
+static char text[65536];
+static ssize_t slurp(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	size_t n = 0;
+	ssize_t got;
+
+	text[0] = '\0';
+	if (fd < 0)
+		return -1;
+	while (n < sizeof(text) - 1 && (got = read(fd, text + n, sizeof(text) - 1 - n)) > 0)
+		n += (size_t)got;
+	close(fd);
+	text[n] = '\0';
+	return (ssize_t)n;
+}
+
+static ssize_t slurp_of(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return slurp(path);
+}
+
+/* The sum of what stands behind `name` in the lines of `text`. */
+static long sum_of(const char *name)
+{
+	size_t n = strlen(name);
+	long sum = 0;
+
+	for (char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, n))
+			sum += strtol(line + n, NULL, 10);
+	}
+	return sum;
+}
+
+static long status_kb(const char *name)
+{
+	CHECK(slurp("/proc/self/status") > 0);
+	return sum_of(name);
+}
+
+/* Nothing is touched for the first time between two of these: buffers are static and written before. */
+static void smaps_sums(void)
+{
+	long rss, size;
+
+	memset(text, 1, sizeof(text));
+	CHECK(slurp("/proc/self/smaps") > 0);
+	CHECK(slurp("/proc/self/smaps") > 0);
+	rss = sum_of("Rss:");
+	CHECK_EQ(sum_of("Private_Clean:") + sum_of("Private_Dirty:") + sum_of("Shared_Clean:") +
+			 sum_of("Shared_Dirty:"),
+		 rss);
+	CHECK(sum_of("Pss:") <= rss && sum_of("Pss:") > 0);
+	CHECK_EQ(status_kb("VmRSS:"), rss);
+	CHECK(slurp("/proc/self/smaps") > 0);
+	size = sum_of("Size:");
+	CHECK_EQ(status_kb("VmSize:"), size);
+	CHECK(slurp("/proc/self/smaps_rollup") > 0);
+	CHECK_EQ(sum_of("Rss:"), rss);
+	CHECK(slurp("/proc/self/statm") > 0);
+	CHECK_EQ(strtol(strchr(text, ' '), NULL, 10) * 4, rss);
+}
+
+/* The lines of the area that begins at `at`, alone in `text`. */
+static void smap_of(const void *at)
+{
+	char head[32], *start, *end;
+
+	CHECK(slurp("/proc/self/smaps") > 0);
+	snprintf(head, sizeof(head), "%08lx-", (unsigned long)at);
+	start = strstr(text, head);
+	if (!CHECK(start != NULL))
+		return;
+	end = strstr(start, "VmFlags:");
+	if (end)
+		*end = '\0';
+	memmove(text, start, strlen(start) + 1);
+}
+
+static void smaps_area(void)
+{
+	char *at = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	for (int i = 0; i < 10; i++)
+		at[i * (long)PAGE] = 1;
+	CHECK_EQ(at[12 * PAGE], 0); /* read only: the page of zeros, which counts as nothing */
+	smap_of(at);
+	CHECK_EQ(sum_of("Size:"), 64);
+	CHECK_EQ(sum_of("Rss:"), 40);
+	CHECK_EQ(sum_of("Pss:"), 40);
+	CHECK_EQ(sum_of("Anonymous:"), 40);
+	CHECK_EQ(sum_of("Private_Dirty:"), 40);
+	pid = check_fork();
+	if (!pid) {
+		at[0] = 2; /* a copy of its own */
+		smap_of(at);
+		CHECK_EQ(sum_of("Rss:"), 40);
+		CHECK_EQ(sum_of("Shared_Dirty:") + sum_of("Shared_Clean:"), 36);
+		CHECK_EQ(sum_of("Pss:"), 22);
+		_exit(check_failures != 0);
+	}
+	CHECK_EQ(check_wait(pid), 0);
+}
+
+static unsigned long page_entry(const void *at)
+{
+	unsigned long entry = 0;
+	int fd = (int)CHECK_CALL(open("/proc/self/pagemap", O_RDONLY));
+
+	CHECK_EQ(lseek(fd, (off_t)((unsigned long)at / PAGE * 8), SEEK_SET), (unsigned long)at / PAGE * 8);
+	CHECK_EQ(read(fd, &entry, sizeof(entry)), sizeof(entry));
+	CHECK_ERRNO(read(fd, &entry + 1, 4), EINVAL);
+	close(fd);
+	return entry;
+}
+
+/* One page has one frame, whoever maps it; a copy has another. */
+static void pagemap_frames(void)
+{
+	unsigned long *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned long *own = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned long before;
+	pid_t pid;
+
+	*own = 1;
+	*shared = 0;
+	before = page_entry(own);
+	CHECK(before & PRESENT && PFN(before));
+	CHECK_EQ(page_entry((char *)own + PAGE), 0);
+	pid = check_fork();
+	if (!pid) {
+		shared[0] = page_entry(shared);
+		shared[1] = page_entry(own);
+		*own = 2;
+		shared[2] = page_entry(own);
+		_exit(check_failures != 0);
+	}
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(PFN(page_entry(shared)), PFN(shared[0]));
+	CHECK((page_entry(shared) >> 61) & 1);
+	CHECK_EQ(PFN(shared[1]), PFN(before));
+	CHECK(shared[2] & PRESENT && PFN(shared[2]) != PFN(before));
+}
+
+static volatile long cell = 4711;
+
+/* Another process's memory, read and written from outside. */
+static void mem_of_others(void)
+{
+	int to_child[2], to_parent[2], fd;
+	char path[32];
+	long value = 0;
+	pid_t pid;
+
+	CHECK_CALL(pipe(to_child));
+	CHECK_CALL(pipe(to_parent));
+	pid = check_fork();
+	if (!pid) {
+		cell = 1;
+		check_give(to_parent[1], 'x');
+		check_take(to_child[0]);
+		_exit(cell == 2 ? 0 : 1);
+	}
+	check_take(to_parent[0]);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	fd = (int)CHECK_CALL(open(path, O_RDWR));
+	CHECK_EQ(read_at(fd, &value, sizeof(value), (off_t)(unsigned long)&cell), sizeof(value));
+	CHECK_EQ(value, 1);
+	value = 2;
+	CHECK_EQ(write_at(fd, &value, sizeof(value), (off_t)(unsigned long)&cell), sizeof(value));
+	CHECK_ERRNO(read_at(fd, &value, sizeof(value), 16), EIO);
+	check_give(to_child[1], 'x');
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(read_at(fd, &value, sizeof(value), (off_t)(unsigned long)&cell), 0); /* nothing is left */
+	CHECK_EQ(cell, 4711);
+	close(fd);
+}
+
+/* It stands behind the environment's pointers, as the kernel put it. */
+static void auxv_as_given(void)
+{
+	char **end = environ;
+	long *vector;
+	size_t n = 0;
+
+	while (*end)
+		end++;
+	vector = (long *)(end + 1);
+	while (vector[n])
+		n += 2;
+	n += 2;
+	CHECK_EQ(slurp("/proc/self/auxv"), n * sizeof(long));
+	CHECK(!memcmp(text, vector, n * sizeof(long)));
+}
+
+static void limits_as_told(void)
+{
+	unsigned long limit[2];
+	char *line;
+
+	limit[0] = 100;
+	limit[1] = 200;
+	CHECK_CALL(check_syscall(NR_prlimit64, 0, 7, (long)limit, 0, 0, 0));
+	CHECK(slurp("/proc/self/limits") > 0);
+	line = text;
+	for (int i = 0; i < 16; i++) {
+		char *at;
+
+		line = strchr(line, '\n') + 1;
+		CHECK_CALL(check_syscall(NR_prlimit64, 0, i, 0, (long)limit, 0, 0));
+		at = line + 26;
+		for (int k = 0; k < 2; k++, at += 21) {
+			if (limit[k] == ~0UL)
+				CHECK(!strncmp(at, "unlimited ", 10));
+			else
+				CHECK_EQ(strtoul(at, NULL, 10), limit[k]);
+		}
+	}
+	CHECK(strstr(text,
+		     "Max open files            100                  200                  files     \n"));
+}
+
+/* Wait until it sleeps in a read of the pipe. */
+static void wait_blocked(pid_t pid)
+{
+	for (int i = 0; i < 5000; i++) {
+		if (slurp_of(pid, "wchan") > 0 && !strcmp(text, "pipe_read"))
+			return;
+		check_sleep(1000000);
+	}
+	CHECK(!"the child came to its read");
+}
+
+/* A child that has done so much reading and writing, and now sleeps in a read. */
+static void io_and_place(void)
+{
+	static char buffer[1000];
+	int quiet[2], work[2], fd;
+	unsigned long args[4];
+	char *at;
+	pid_t pid;
+
+	CHECK_CALL(pipe(quiet));
+	CHECK_CALL(pipe(work));
+	pid = check_fork();
+	if (!pid) {
+		for (int i = 0; i < 3; i++)
+			CHECK_EQ(write(work[1], buffer, 700), 700);
+		CHECK_EQ(read(work[0], buffer, 1000), 1000);
+		CHECK_EQ(read(work[0], buffer, 1000), 1000);
+		fd = open("/dev/null", O_RDWR);
+		CHECK_EQ(write_at(fd, buffer, 11, 0), 11);
+		CHECK_EQ(read_at(fd, buffer, 11, 0), 0);
+		CHECK_ERRNO(write(work[0], buffer, 5), EBADF);
+		read(quiet[0], buffer, 77);
+		_exit(check_failures != 0);
+	}
+	wait_blocked(pid);
+	CHECK(slurp_of(pid, "io") > 0);
+	CHECK(!strcmp(text, "rchar: 2000\nwchar: 2111\nsyscr: 3\nsyscw: 5\n"));
+	CHECK(slurp_of(pid, "syscall") > 0);
+	at = text;
+	for (int i = 0; i < 4; i++)
+		args[i] = strtoul(at, &at, 0);
+	CHECK_EQ(args[0], NR_read);
+	CHECK_EQ(args[1], quiet[0]);
+	CHECK_EQ(args[2], (unsigned long)buffer);
+	CHECK_EQ(args[3], 77);
+	CHECK(slurp_of(pid, "stack") > 0);
+	CHECK(strstr(text, "] pipe_read+0x") && strstr(text, "] schedule+0x"));
+	check_give(quiet[1], 'x');
+	CHECK_EQ(check_wait(pid), 0);
+}
+
+static void fdinfo_of_a_file(void)
+{
+	int fd = (int)CHECK_CALL(open("/tmp/fdinfo", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+	char path[64];
+	struct stat st;
+
+	CHECK_EQ(write(fd, "0123456789", 10), 10);
+	CHECK_EQ(lseek(fd, 7, SEEK_SET), 7);
+	CHECK_CALL(fstat(fd, &st));
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	CHECK(slurp(path) > 0);
+	CHECK_EQ(sum_of("pos:"), 7);
+	CHECK_EQ(strtol(strstr(text, "flags:") + 6, NULL, 8), fcntl(fd, F_GETFL, 0) | O_CLOEXEC);
+	CHECK_EQ(sum_of("ino:"), st.st_ino);
+	CHECK_EQ(sum_of("mnt_id:"), 1);
+	close(fd);
+	CHECK_EQ(slurp(path), -1);
+}
+
+/* What only root and the process itself may see. */
+static void kept_from_others(void)
+{
+	static const char *const names[] = {"io",  "stack", "syscall",	    "auxv",    "personality",
+					    "mem", "smaps", "smaps_rollup", "pagemap", "fdinfo/0"};
+	char path[64];
+
+	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "/proc/1/%s", names[i]);
+		CHECK_EQ(slurp(path), -1);
+		CHECK_EQ(errno, EACCES);
+	}
+	CHECK_EQ(slurp_of(1, "wchan"), 1);
+	CHECK(*text == '0');
+	CHECK(slurp_of(1, "limits") > 0);
+	CHECK(slurp("/proc/self/smaps") > 0);
+}
+
+/* A limit that holds for all but root. */
+static void file_max_holds(void)
+{
+	long before;
+	pid_t pid;
+	int fd = (int)CHECK_CALL(open("/proc/sys/fs/file-max", O_RDWR));
+
+	CHECK(slurp("/proc/sys/fs/file-nr") > 0);
+	before = strtol(text, NULL, 10);
+	CHECK_RANGE(before, 4, 1000);
+	CHECK(slurp("/proc/sys/fs/file-max") > 0);
+	CHECK_EQ(write(fd, "3", 1), 1);
+	CHECK_CALL(open("/dev/null", O_RDONLY));
+	pid = check_fork();
+	if (!pid) {
+		CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+		CHECK_ERRNO(open("/dev/null", O_RDONLY), ENFILE);
+		_exit(check_failures != 0);
+	}
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK(write(fd, text, strlen(text)) > 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{"smaps_sums", smaps_sums},
+		{"smaps_area", smaps_area},
+		{"pagemap_frames", pagemap_frames},
+		{"mem_of_others", mem_of_others},
+		{"auxv_as_given", auxv_as_given},
+		{"limits_as_told", limits_as_told},
+		{"io_and_place", io_and_place},
+		{"fdinfo_of_a_file", fdinfo_of_a_file},
+		{"kept_from_others", kept_from_others},
+		{"file_max_holds", file_max_holds},
+	};
+
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,367 @@
+/* rlimits: each limit of setrlimit stops what Linux says it stops. Each case runs in a process of its own. */
+#include <check.h>
+#include <numbers.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum { CPU, FSIZE, DATA, STACK, NPROC = 6, AS = 9, SIGPENDING = 11, NICE = 13, RTPRIO, RTTIME };
+
+#define MIB	 (1UL << 20)
+#define USER	 1000
+#define NO_LIMIT (~0UL)
+
+static void limit(int which, unsigned long soft, unsigned long hard)
+{
+	unsigned long both[2] = {soft, hard};
+
+	CHECK_EQ(check_syscall(NR_prlimit64, 0, which, (long)both, 0, 0, 0), 0);
+}
+
+static unsigned long soft_limit(int which)
+{
+	unsigned long both[2] = {0, 0};
+
+	CHECK_EQ(check_syscall(NR_prlimit64, 0, which, 0, (long)both, 0, 0), 0);
+	return both[0];
+}
+
+static void become_user(long uid)
+{
+	CHECK_CALL(check_syscall(NR_setuid, uid, 0, 0, 0, 0, 0));
+}
+
+static void on_signal(int sig, void (*handler)(int))
+{
+	struct sigaction act = {.sa_handler = handler};
+
+	CHECK_CALL(sigaction(sig, &act, NULL));
+}
+
+/* --- RLIMIT_FSIZE */
+
+static void write_too_much(void)
+{
+	int fd = CHECK_CALL(open("/tmp/fsize", O_CREAT | O_RDWR | O_TRUNC, 0600));
+
+	limit(FSIZE, 10, 10);
+	CHECK_EQ(write(fd, "0123456789", 10), 10);
+	write(fd, "x", 1);
+}
+
+static void file_size(void)
+{
+	static const char text[64];
+	int fd = CHECK_CALL(open("/tmp/fsize", O_CREAT | O_RDWR | O_TRUNC, 0600)), ends[2];
+
+	CHECK_CALL(ftruncate(fd, 100));
+	limit(FSIZE, 40, 40);
+	on_signal(SIGXFSZ, SIG_IGN);
+	CHECK_EQ(write(fd, text, 64), 40); /* what there is room for */
+	CHECK_EQ(write(fd, text, 0), 0);
+	CHECK_ERRNO(write(fd, text, 1), EFBIG);
+	CHECK_CALL(ftruncate(fd, 80)); /* smaller than it is */
+	CHECK_ERRNO(ftruncate(fd, 81), EFBIG);
+	CHECK_CALL(ftruncate(fd, 20));
+	CHECK_CALL(ftruncate(fd, 40));
+	CHECK_ERRNO(ftruncate(fd, 41), EFBIG);
+	CHECK_CALL(pipe(ends)); /* no file that grows */
+	CHECK_EQ(write(ends[1], text, 64), 64);
+	CHECK_CALL(close(fd));
+	on_signal(SIGXFSZ, SIG_DFL);
+	limit(FSIZE, 10, 40);
+	CHECK_EQ(check_in_child(write_too_much) & 0x7f, SIGXFSZ);
+	CHECK_CALL(unlink("/tmp/fsize"));
+}
+
+/* --- RLIMIT_CPU and RLIMIT_RTTIME */
+
+static int report;
+
+static void on_xcpu(int sig)
+{
+	check_give(report, 'x');
+}
+
+static void burn(void)
+{
+	for (;;)
+		;
+}
+
+/* One SIGXCPU at the soft limit, which then is a second more; SIGKILL at the hard one. Returns the CPU time,
+ * us. */
+static long burn_until_killed(void (*prepare)(void))
+{
+	int ends[2], status;
+	struct rusage usage;
+	char got[4];
+	pid_t pid;
+
+	CHECK_CALL(pipe(ends));
+	pid = check_fork();
+	if (pid == 0) {
+		report = ends[1];
+		on_signal(SIGXCPU, on_xcpu);
+		prepare();
+		burn();
+	}
+	close(ends[1]);
+	CHECK_EQ(wait4(pid, &status, 0, &usage), pid);
+	CHECK_EQ(status, SIGKILL);
+	CHECK_EQ(read(ends[0], got, sizeof(got)), 1);
+	close(ends[0]);
+	return usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec + usage.ru_stime.tv_sec * 1000000 +
+	       usage.ru_stime.tv_usec;
+}
+
+static void prepare_cpu(void)
+{
+	limit(CPU, 1, 2);
+}
+
+static void cpu_time(void)
+{
+	CHECK_RANGE(burn_until_killed(prepare_cpu), 1900000, 60000000);
+}
+
+static void prepare_rt(void)
+{
+	struct sched_param param = {.sched_priority = 1};
+
+	check_pin(0);
+	limit(RTTIME, 40000, 80000);
+	CHECK_CALL(sched_setscheduler(0, SCHED_FIFO, &param));
+}
+
+static void real_time(void)
+{
+	CHECK_RANGE(burn_until_killed(prepare_rt), 70000, 30000000);
+}
+
+/* --- RLIMIT_AS, RLIMIT_DATA and RLIMIT_STACK */
+
+static unsigned long memory_now(void)
+{
+	char text[64] = "";
+	int fd = CHECK_CALL(open("/proc/self/statm", O_RDONLY));
+
+	CHECK(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return strtoul(text, NULL, 10) * 4096;
+}
+
+static void *map(size_t size, int prot, int flags)
+{
+	return mmap(NULL, size, prot, flags | MAP_ANONYMOUS, -1, 0);
+}
+
+static void address_space(void)
+{
+	char *brk_now = sbrk(0), *p;
+	char *const argv[] = {"true", NULL};
+
+	limit(AS, memory_now() + MIB, NO_LIMIT);
+	CHECK_EQ(map(2 * MIB, PROT_READ, MAP_PRIVATE), MAP_FAILED);
+	CHECK_EQ(errno, ENOMEM);
+	CHECK_EQ(map(2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED), MAP_FAILED);
+	CHECK_EQ(check_syscall(NR_brk, (long)brk_now + 2 * MIB, 0, 0, 0, 0, 0), brk_now);
+	p = map(MIB / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	CHECK(p != MAP_FAILED);
+	CHECK_ERRNO(check_syscall(NR_mremap, (long)p, MIB / 2, 2 * MIB, 1, 0, 0), ENOMEM);
+	CHECK_EQ(map(MIB, PROT_READ, MAP_PRIVATE), MAP_FAILED);
+	CHECK_EQ(check_syscall(NR_mremap, (long)p, MIB / 2, MIB / 4, 0, 0, 0), p);
+	CHECK(map(MIB / 2, PROT_READ, MAP_PRIVATE) != MAP_FAILED); /* what was given back counts no more */
+	limit(AS, 64 << 10, NO_LIMIT);
+	CHECK_ERRNO(execve("/bin/true", argv, environ), ENOMEM);
+}
+
+static void data(void)
+{
+	char *p;
+
+	limit(DATA, MIB, NO_LIMIT);
+	CHECK_EQ(map(2 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE), MAP_FAILED);
+	CHECK_EQ(errno, ENOMEM);
+	CHECK(map(2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED) != MAP_FAILED);
+	p = map(2 * MIB, PROT_READ, MAP_PRIVATE);
+	CHECK(p != MAP_FAILED);
+	CHECK_ERRNO(check_syscall(NR_mprotect, (long)p, 2 * MIB, PROT_READ | PROT_WRITE, 0, 0, 0), ENOMEM);
+	CHECK_CALL(check_syscall(NR_mprotect, (long)p, MIB / 4, PROT_READ | PROT_WRITE, 0, 0, 0));
+	p[0] = 1;
+}
+
+static __attribute__((noinline)) int use_stack(unsigned long bytes)
+{
+	volatile char frame[4096];
+
+	frame[0] = 1;
+	return bytes > sizeof(frame) ? use_stack(bytes - sizeof(frame)) + frame[0] : frame[0];
+}
+
+static void use_stack_2(void)
+{
+	limit(STACK, MIB, NO_LIMIT);
+	CHECK(use_stack(2 * MIB));
+}
+
+static void use_stack_20(void)
+{
+	limit(STACK, 64 * MIB, NO_LIMIT);
+	CHECK(use_stack(20 * MIB)); /* more than the 8 MiB that it begins with */
+}
+
+static void use_stack_and_space(void)
+{
+	limit(AS, memory_now() + MIB, NO_LIMIT);
+	CHECK(use_stack(2 * MIB));
+}
+
+static void stack(void)
+{
+	CHECK_EQ(check_in_child(use_stack_2) & 0x7f, SIGSEGV);
+	CHECK_EQ(check_in_child(use_stack_20), 0);
+	CHECK_EQ(check_in_child(use_stack_and_space) & 0x7f, SIGSEGV);
+}
+
+/* --- RLIMIT_NPROC */
+
+/* Make children that wait until we end; the errno of the first that cannot be, or 0 after `most`. */
+static int make_children(int most, int *made)
+{
+	int ends[2];
+
+	CHECK_CALL(pipe(ends));
+	for (*made = 0; *made < most; ++*made) {
+		pid_t pid = fork();
+		char byte;
+
+		if (pid < 0)
+			return errno;
+		if (pid == 0) {
+			close(ends[1]);
+			read(ends[0], &byte, 1);
+			_exit(0);
+		}
+	}
+	return 0;
+}
+
+static void root_forks(void)
+{
+	int made;
+
+	limit(NPROC, 1, 1);
+	CHECK_EQ(make_children(5, &made), 0);
+}
+
+static void user_forks(void)
+{
+	int made;
+
+	limit(NPROC, 3, 3);
+	become_user(USER);
+	CHECK_EQ(make_children(5, &made), EAGAIN);
+	CHECK_EQ(made, 2); /* and ourselves */
+}
+
+/* setuid succeeds where the new user has too many; exec then does not. */
+static void exec_as_one_too_many(void)
+{
+	char *const argv[] = {"true", NULL};
+
+	limit(NPROC, 0, 0);
+	become_user(USER + 1);
+	CHECK_ERRNO(execve("/bin/true", argv, environ), EAGAIN);
+	limit(NPROC, 0, 0);
+	CHECK_ERRNO(fork(), EAGAIN);
+}
+
+static void processes(void)
+{
+	CHECK_EQ(check_in_child(root_forks), 0);
+	CHECK_EQ(check_in_child(user_forks), 0);
+	CHECK_EQ(check_in_child(exec_as_one_too_many), 0);
+}
+
+/* --- RLIMIT_SIGPENDING */
+
+static void pending_signals(void)
+{
+	int info[32] = {0, 0, -1}; /* SI_QUEUE */
+	sigset_t all = ~0UL;
+
+	limit(SIGPENDING, 2, 2);
+	become_user(USER);
+	CHECK_CALL(sigprocmask(SIG_SETMASK, &all, NULL));
+	for (int i = 0; i < 4; i++) {
+		long ret = vt_syscall(NR_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0);
+
+		CHECK_EQ(ret, i < 2 ? 0 : -EAGAIN);
+	}
+	CHECK_CALL(raise(SIGUSR1)); /* one each: not refused */
+	CHECK_EQ(vt_syscall(NR_rt_sigtimedwait, (long)&(sigset_t){1UL << 39}, 0, (long)&(struct timespec){0},
+			    8, 0, 0),
+		 40);
+	/* SIGUSR1 counts as well. */
+	CHECK_EQ(vt_syscall(NR_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0), -EAGAIN);
+}
+
+/* --- RLIMIT_NICE and RLIMIT_RTPRIO */
+
+static long set_nice(int nice)
+{
+	return vt_syscall(NR_setpriority, 0, 0, nice, 0, 0, 0);
+}
+
+static long set_fifo(int priority)
+{
+	struct sched_param param = {.sched_priority = priority};
+
+	return vt_syscall(NR_sched_setscheduler, 0, SCHED_FIFO, (long)&param, 0, 0, 0);
+}
+
+static void priorities(void)
+{
+	limit(NICE, 30, 30);
+	limit(RTPRIO, 5, 5);
+	become_user(USER);
+	CHECK_EQ(set_nice(-11), -EACCES);
+	CHECK_EQ(set_nice(-10), 0);
+	CHECK_EQ(set_nice(5), 0);
+	CHECK_EQ(set_nice(0), 0);
+	CHECK_EQ(set_fifo(6), -EPERM);
+	CHECK_EQ(set_fifo(5), 0);
+	CHECK_EQ(set_fifo(1), 0);
+	CHECK_EQ(set_fifo(5), 0);
+}
+
+static void no_priorities(void)
+{
+	become_user(USER);
+	CHECK_EQ(soft_limit(NICE), 0);
+	CHECK_EQ(soft_limit(RTPRIO), 0);
+	CHECK_EQ(set_nice(1), 0);
+	CHECK_EQ(set_nice(0), -EACCES);
+	CHECK_EQ(set_fifo(1), -EPERM);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{"file-size", file_size},
+		{"cpu-time", cpu_time},
+		{"real-time", real_time},
+		{"address-space", address_space},
+		{"data", data},
+		{"stack", stack},
+		{"processes", processes},
+		{"pending-signals", pending_signals},
+		{"priorities", priorities},
+		{"no-priorities", no_priorities},
+	};
+
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

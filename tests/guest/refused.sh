@@ -1,0 +1,185 @@
+#!/bin/sh
+# description: a refused write says in error_log and in one line of the kernel log what was wrong and what would be right
+# requires: smp=2 mem=128M icount append="loglevel=5" progs="errno" timeout=120
+. /run/prelude
+tracing_reset
+
+# The last line of the log that is not older than what we have begun.
+last() {
+	dmesg | tail -n 1 | sed 's/^\[[^]]*\] //'
+}
+
+# says FILE TEXT LINE: writing TEXT fails, and the log and error_log end with "FILE: LINE" (a pattern)
+wait=0
+says() {
+	wait=$((wait + 1))
+	test $((wait % 8)) = 0 && sleep 6 # ten lines in five seconds
+	case $1 in
+	instances/i/*) error_log=instances/i/error_log ;;
+	*) error_log=error_log ;;
+	esac
+	echo > $error_log
+	echo "$2" 2> /dev/null > "$1" && fail "$1 takes '$2'"
+	case $(last) in
+	"$1: "$3) ;;
+	*) fail "$1, '$2': the log says '$(last)', not '$3'" ;;
+	esac
+	case $(head -n 1 $error_log) in
+	*"] $1: error: "$3) ;;
+	*) fail "$1, '$2': error_log says '$(head -n 1 $error_log)', not '$3'" ;;
+	esac
+	same "$1: command" "  Command: $(echo "$2" | tr -s ' ')" "$(sed -n 2p $error_log)"
+}
+
+# logs FILE TEXT LINE: likewise, of files whose errors error_log has in Linux's words
+logs() {
+	wait=$((wait + 1))
+	test $((wait % 8)) = 0 && sleep 6
+	echo "$2" 2> /dev/null > "$1" && fail "$1 takes '$2'"
+	case $(last) in
+	"$1: "$3) ;;
+	*) fail "$1, '$2': the log says '$(last)', not '$3'" ;;
+	esac
+}
+
+# -- tracers
+tracers=$(cat available_tracers)
+says current_tracer foo "no tracer 'foo'; there are: $tracers"
+says current_tracer sysprof "no tracer 'sysprof'; in its place: function_profile_enabled *"
+says current_tracer kmemtrace "no tracer 'kmemtrace'; in its place: events/kmem"
+runs 'what stands in their place is there' ls -d function_profile_enabled options/stacktrace events/timer events/kmem \
+	events/initcall events/power events/syscalls events/raw_syscalls events/workqueue > /dev/null
+echo ftrace > current_tracer || fail "the name of 2.6.27"
+holds 'ftrace is function' current_tracer function
+holds 'and not listed' available_tracers "$tracers"
+echo nop > current_tracer
+mkdir instances/i
+says instances/i/current_tracer wakeup "the tracer 'wakeup' is for the top directory alone; there are: function*"
+says instances/i/trace_clock sundial "no clock 'sundial'; there are: local global counter uptime perf mono mono_raw boot tai *"
+grep -q sundial error_log && fail "an instance's error is in the top array's log"
+(exec 3< trace_pipe; errno current_tracer function) | grep -q errno=16 || fail 'not busy'
+case $(last) in "current_tracer: trace_pipe is being read"*) ;; *) fail "busy: $(last)" ;; esac
+(exec 3< instances/i/trace; rmdir instances/i) 2> /dev/null && fail 'rmdir of what is in use'
+same 'rmdir' 'instances/i: it is in use: somebody has a file of it open or stands in it' "$(last)"
+rmdir instances/i
+echo counter > trace_clock
+says current_tracer irqsoff "a latency tracer needs a trace_clock that measures time, such as local"
+echo local > trace_clock
+
+# -- functions
+says set_ftrace_filter shcedule "nothing matches 'shcedule'; close: schedule"
+says set_ftrace_filter '*shcedule*' "nothing matches '*shcedule*'; close: schedule"
+says set_ftrace_notrace vfs_raed "nothing matches 'vfs_raed'; close: vfs_read"
+says set_graph_function qqqqqqq "nothing matches 'qqqqqqq'; available_filter_functions has the names"
+says set_graph_notrace '!vfs_read' "'vfs_read' is not in the file, so it cannot be taken away"
+says stack_trace_filter find_tracer "'find_tracer' is in the kernel, but cannot be traced*"
+says set_ftrace_filter schedule:tracof "no command 'tracof'; there are: mod traceon traceoff snapshot stacktrace dump cpudump enable_event disable_event"
+says set_ftrace_filter shcedule:traceoff "nothing matches 'shcedule'; close: schedule"
+says set_ftrace_filter schedule:traceoff:x "'schedule:traceoff:x': a count is a number*"
+says set_ftrace_filter schedule:enable_event:sched "enable_event needs an event: FUNCTION:enable_event:SYSTEM:EVENT*"
+says set_ftrace_filter schedule:enable_event:sched:sched_swich "no event 'sched_swich' in 'sched'; close: sched:sched_switch"
+says set_ftrace_filter '!schedule:traceoff' "no such command is there to be taken away: '!schedule:traceoff'*"
+echo schedule:traceoff >> set_ftrace_filter
+says set_ftrace_filter schedule:traceoff "the functions have this command already*"
+echo '!schedule:traceoff' >> set_ftrace_filter
+echo 1 > tracing_on
+says set_ftrace_notrace schedule:traceoff "'schedule:traceoff' is a command, and only set_ftrace_filter takes commands"
+
+# -- events
+says set_event sched:sched_swich "no event 'sched:sched_swich'; close: sched:sched_switch"
+says set_event sched_swich "no event 'sched_swich'; close: sched_switch"
+says set_event schd "no event 'schd'; close: sched"
+says events/sched/sched_switch/enable 2 "'2' is not 0 (off) or 1 (on)"
+says events/sched/enable x "'x' is not 0 (off) or 1 (on)"
+says events/enable x "'x' is not 0 (off) or 1 (on)"
+says events/sched/sched_switch/trigger tracof "no trigger 'tracof'; there are: traceon *"
+says events/sched/sched_switch/trigger enable_event:sched:sched_wakup "no event 'sched_wakup' in 'sched'; close: sched:sched_wakeup*"
+says events/sched/sched_switch/trigger traceoff:x "'traceoff:x' is not TRIGGER*"
+echo > error_log
+logs events/sched/sched_switch/filter 'next_pdi == 1' "'next_pdi == 1', column 9: Field not found; close: next_pid, next_prio"
+logs events/sched/sched_switch/filter 'qqqqqq == 1' "'qqqqqq == 1', column 7: Field not found; the fields are: prev_comm *"
+logs events/sched/sched_switch/trigger 'traceoff if next_pdi == 1' "'next_pdi == 1', column 9: Field not found; close: next_pid, next_prio"
+logs events/sched/filter 'qqqqqq == 1' "'qqqqqq == 1' is not a filter for the fields of any event of this system*"
+same 'in the words of Linux' 'event filter parse error' "$(grep error: error_log | sed 's/^[^]]*\] //; s/: .*//' | sort -u)"
+
+# -- options, numbers, masks
+says trace_options stacktrac "no option 'stacktrac'; close: stacktrace"
+says trace_options funcgraph-cpu "'funcgraph-cpu' is an option of a tracer that is not selected: function_graph"
+says options/raw 2 "'2' is not 0 (off) or 1 (on)"
+says options/test_nop_refuse 1 'the option cannot be changed so here and now (tracer nop)'
+says buffer_size_kb abc "'abc' is not a number of KiB for each CPU, 1 or more"
+says buffer_size_kb 99999999 "not enough memory for '99999999' KiB for each of 2 CPUs; * KiB are free in all"
+says per_cpu/cpu1/buffer_size_kb 0 "'0' is not a number of KiB for each CPU, 1 or more"
+says tracing_cpumask xyz "'xyz' is not a hexadecimal mask of CPUs, bit 0 for CPU 0; all CPUs are 3"
+says set_event_pid abc "'abc' is not the number of a task, below 32768*"
+says set_ftrace_pid '1 x' "'x' is not the number of a task, below 32768*" 2>&1 | grep -v command
+says tracing_thresh 1us "'1us' is not a number of microseconds; 0: no threshold"
+says tracing_max_latency x "'x' is not a number of microseconds*"
+says tracing_on x "'x' is not a number: 0 stops*"
+says tracing_enabled x "'x' is not a number: 0 stops*"
+says max_graph_depth x "'x' is not a number of calls*"
+says saved_cmdlines_size 0 "'0' is not a number of tasks, 1 to 32768"
+says function_profile_enabled x "'x' is not a number: 0 ends*"
+says buffer_percent 101 "'101' is not a number from 0 to 100"
+says buffer_subbuf_size_kb 64 "'64' is not a number of KiB from 1 to 4*"
+says stack_max_size x "'x' is not a number of bytes*"
+says snapshot x "'x' is not 0 (free it*"
+says available_tracers "" 'the file is only read'
+says current_tracer "$(printf 'a\033[2Jb')" "no tracer 'a?\[2Jb'*"
+says current_tracer aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "no tracer 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'*"
+
+# -- memory for the second buffer
+echo 32000 > buffer_size_kb || fail 'no room for the first buffer'
+says current_tracer irqsoff "not enough memory for the second buffer of a latency tracer*; make buffer_size_kb smaller"
+says snapshot 1 "not enough memory for a second buffer*"
+echo 1408 > buffer_size_kb
+
+# -- files that are not there
+for file in nofile options/nooption events/noevent events/sched/none per_cpu/cpu0/none instances/none; do
+	for way in 'cat $file' 'echo 1 > $file' 'echo 1 >> $file'; do
+		eval "$way" 2>&1 | grep -q 'No such file or directory' || fail "$way: $file"
+	done
+	test -e $file && fail "$file was made"
+done
+
+# -- tracing_enabled
+head_has() {
+	grep -qx '# tracing_enabled is 0' trace
+}
+echo function > current_tracer
+echo 0 > tracing_enabled
+head_has && fail 'it says so of a trace that is not empty'
+echo > trace
+head_has || fail 'the head does not say why the trace is empty'
+echo 1 > tracing_enabled
+echo nop > current_tracer
+echo > trace
+head_has && fail 'it says so with the switch on'
+echo 0 > tracing_enabled
+head_has && fail 'it says so with nop, which the switch does not stop'
+echo 1 > tracing_enabled
+
+# -- what Linux accepts is not talked about
+dmesg > /tmp/before
+printf shcedule > set_ftrace_filter # dropped at close, as Linux does
+echo 5 > tracing_on
+echo '*' > set_event
+echo > set_event
+echo '!sched:*' > set_event
+echo '!traceoff' > events/sched/sched_switch/trigger
+echo 0 > events/sched/filter
+echo noraw > trace_options
+same 'nothing is said of good writes' "$(cat /tmp/before)" "$(dmesg)"
+
+# -- whoever writes garbage all the time does not fill the log
+sleep 6
+dmesg > /tmp/before
+for i in $(seq 40); do
+	echo x > tracing_on
+done 2> /dev/null
+same 'ten lines' 10 "$(($(dmesg | grep -c '') - $(grep -c '' /tmp/before)))"
+sleep 6
+says tracing_on y "'y' is not *"
+same 'and how many more' 'tracing: 30 more refused writes were not logged' "$(dmesg | tail -n 2 | head -n 1 | sed 's/^\[[^]]*\] //')"
+tracing_reset
+finish

@@ -1,0 +1,58 @@
+"""tests/run with a choice of tests (make test ONLY=): what is built for them, what is said; and the suite in the background."""
+
+import importlib.machinery
+import importlib.util
+import os
+import subprocess
+
+import pytest
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+
+
+def run(*words, before=""):
+    """tests/run, as a shell starts it that has done `before`."""
+    return subprocess.run(["setsid", "sh", "-c", f'{before} exec tests/run "$@"', "sh", *words], cwd=ROOT, text=True, timeout=300,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def runner():
+    """tests/run as a module."""
+    loader = importlib.machinery.SourceFileLoader("tests_run", os.path.join(ROOT, "tests/run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tests_run", loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("item, goals", [
+    ("tests/guest/boots.sh::x86_64", ["guest-programs-x86_64"]),
+    ("tests/guest/boots.sh::aarch64,smp=4", ["guest-programs-arm64"]),
+    ("tests/guest/test_machines.py::test_through_a_boot_loader[x86_64-usb]", ["guest-programs-x86_64", "iso"]),
+    ("tests/guest/test_gdb_tour.py::test_tour", ["guest-programs-arm64", "guest-programs-x86_64"]),
+    ("tests/guest/test_vtrace.py::test_x[aarch64]", ["importer", "guest-programs-arm64"]),
+    ("tests/host/test_userland.py::test_language[aarch64-3]", ["arm64"]),
+    ("tests/host/test_vrun.py::test_status_is_the_scripts[aarch64-0]", []),
+    ("tests/host/test_bench.py::test_figures", []),
+    ("tests/unit/lib_rbtree_test.c::asan", []),
+])
+def test_what_a_chosen_test_needs(runner, item, goals):
+    assert runner.goals(item) == goals
+
+
+def test_no_test_has_such_a_name():
+    done = run("--build", "-k", "nosuchtest")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout == "tests/run: no test's name matches 'nosuchtest' (pytest -k)\n0 passed, 0 failed\n"
+
+
+def test_words_that_are_no_choice():
+    done = run("-k", "a=b")
+    assert done.returncode == 1 and 'unexpected character "="' in done.stderr and done.stdout == "0 passed, 1 failed\n"
+
+
+def test_a_choice_in_the_background():
+    """A shell without job control ignores SIGINT for what it starts in the background; ^C and SIGINT reach what tests start all the same."""
+    done = run("--build", "-k", "test_typing_and_expecting or (test_nothing_stays_behind and 2 and x86_64)", before='trap "" INT;')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("\n3 passed, 0 failed\n") and "no tests ran" not in done.stdout

@@ -1,0 +1,112 @@
+/*
+ * All of user memory, compiled for the host: what mm_*_test.c that test address spaces have in common.
+ * Include once, after host_test.h.
+ */
+#pragma once
+
+#define vsnprintf k_vsnprintf
+#define snprintf  k_snprintf
+#define sprintf	  k_sprintf
+#include <host_kernel.h>
+#include <host_mmu.h>
+#include <uapi/mman.h>
+
+#include "../../../kernel/lib/vsprintf.c"
+#include "../../../kernel/lib/put_dec.c"
+#include "../../../kernel/lib/vsprintf_pointer.c"
+#include "../../../kernel/lib/bitmap.c"
+#include "../../../kernel/lib/bitmap_text.c"
+#include "../../../kernel/lib/rbtree.c"
+#include "../../../kernel/mm/memblock.c"
+#include "../../../kernel/mm/page_alloc.c"
+#include "../../../kernel/mm/page_pcp.c"
+#include "../../../kernel/mm/page_init.c"
+#include "../../../kernel/mm/page_report.c"
+#include "../../../kernel/mm/slab.c"
+#include "../../../kernel/mm/slab_cache.c"
+#include "../../../kernel/mm/slab_debug.c"
+#include "../../../kernel/mm/kmalloc.c"
+#include "../../../kernel/mm/mm.c"
+#include "../../../kernel/mm/vma.c"
+#include "../../../kernel/mm/limits.c"
+#include "../../../kernel/mm/shm.c"
+#include "../../../kernel/mm/zap.c"
+#include "../../../kernel/mm/fault.c"
+#include "../../../kernel/mm/dup_mm.c"
+#define map_pages special_map_pages
+#include "../../../kernel/mm/special_mapping.c"
+#include "../../../kernel/mm/mmap.c"
+#include "../../../kernel/mm/mprotect.c"
+#include "../../../kernel/mm/mremap.c"
+#include "../../../kernel/mm/access.c"
+#include "../../../kernel/mm/maps.c"
+
+ssize_t strscpy(char *dst, const char *src, size_t size)
+{
+	snprintf(dst, size, "%s", src);
+	return 0;
+}
+void *vmalloc(unsigned long size)
+{
+	return NULL;
+}
+void *vzalloc(unsigned long size)
+{
+	return NULL;
+}
+void vfree(const void *addr)
+{
+}
+void count_page_fault(void)
+{
+}
+bool is_vmalloc_addr(const void *p)
+{
+	return false;
+}
+void _raw_spin_lock_irq(spinlock_t *l)
+{
+	_raw_spin_lock(l);
+}
+void _raw_spin_unlock_irq(spinlock_t *l)
+{
+	_raw_spin_unlock(l);
+}
+char *dentry_path(struct dentry *dentry, char *buf, int len)
+{
+	return strcpy(buf, "/bin/test");
+}
+void fput(struct file *f)
+{
+	atomic_dec(&f->f_count);
+}
+int deny_write_access(struct file *f)
+{
+	return 0;
+}
+void allow_write_access(struct file *f)
+{
+}
+void oom_victim_gone(struct mm_struct *mm)
+{
+}
+
+/* What an access to this page gives: 0 or -errno. */
+static inline int touch_err(struct mm_struct *mm, unsigned long va, unsigned flags)
+{
+	int err = 0;
+
+	user_touch(mm, va, flags, &err);
+	return err;
+}
+
+/* Whose limits bound the areas: those that init has. */
+static struct signal_struct host_signal;
+
+static inline void init_limits(void)
+{
+	for (int i = 0; i < RLIM_NLIMITS; i++)
+		host_signal.rlim[i][0] = host_signal.rlim[i][1] = RLIM_INFINITY;
+	host_signal.rlim[RLIMIT_STACK][0] = STACK_LIMIT;
+	host_task.signal = &host_signal;
+}

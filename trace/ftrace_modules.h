@@ -1,0 +1,23 @@
+/* Filters by module, "GLOB:mod:MODULE", of set_ftrace_filter and set_ftrace_notrace. Private to trace/. */
+#pragma once
+
+#include <lib/types.h>
+
+struct ftrace_set;
+struct seq_file;
+struct trace_array;
+
+/* Is it such a word, with or without '!'? Any context. */
+bool ftrace_is_module_word(const char *text);
+/*
+ * One word "[!]GLOB:mod:[!]MODULE". What it says of functions that are there changes `set`, the caller's own; what it
+ * says of modules that are not is kept for them in the array's list, at once. `exclude`: it is set_ftrace_notrace's.
+ * Writes to text. 0, -EINVAL: it is to be taken away and is not there, -ENOMEM. Takes ftrace_lock.
+ */
+int ftrace_module_word(struct trace_array *tr, struct ftrace_set *set, bool exclude, char *text);
+/* The list is emptied: the file was opened with O_TRUNC, or the array goes. Takes ftrace_lock. */
+void ftrace_modules_clear(struct trace_array *tr, bool exclude);
+
+/* Number `n` of the list, as the file shows it; false: there are fewer. ftrace_lock held, as for the next. */
+bool ftrace_module_is_there(const struct trace_array *tr, bool exclude, unsigned n);
+void ftrace_module_show(struct seq_file *m, const struct trace_array *tr, bool exclude, unsigned n);

@@ -1,0 +1,486 @@
+/*
+ * trace-cmd COMMAND [OPTION...]: trace-cmd's words and options, done by trace-record, trace-show, trace-stat
+ * and the files of tracefs. What they do not have is refused by name.
+ *
+ * Left out: dynamic events, guests and the network, profile, hist, mem, split, stream, check-events, convert;
+ * of record the options -d -D -G -H -i -k -m -N -r -R -s -S -v and most long ones.
+ */
+#include <vt_report.h>
+#include <limits.h>
+
+static const char help[] =
+	"  record   [-p TRACER] [-e EVENT [-f FILTER]] [OPTION...] [COMMAND]  into trace.dat, until its end or ^C\n"
+	"  start, set       the same options: set tracing up and go on; set leaves what is there as it is\n"
+	"  stop, restart    recording off, on; clear: empty the buffer; reset: all of tracing as after booting\n"
+	"  extract  [-o FILE]         what the buffer holds into trace.dat\n"
+	"  report   [-i FILE] [-Nt] [--cpu N] [-F EVENT]  trace.dat as text\n"
+	"  show     [-pfs] [-c CPU]   the buffer as text; -p as it comes, -s the snapshot, -f with the file's name\n"
+	"  snapshot [-srf] [-c CPU]   show the snapshot; -s take one, -r empty it, -f free it\n"
+	"  stat               how tracing is set up, and what the buffers hold\n"
+	"  list     [-e|-f [REGEX]] [-F] [-tpoBC] events (-F formats), functions, tracers, options, instances, clocks\n"
+	"  Options of record, start and set: -l -n -g FUNCTION, -O OPTION, -C CLOCK, -b KB, -M MASK, -B INSTANCE,\n"
+	"  -P PID, -F (only COMMAND), -c (with -P or -F: children too), -T (stacks), -a (all events), -o FILE,\n"
+	"  --max-graph-depth N. All but list, record and report take -B INSTANCE, and -a for all of them.\n";
+
+static struct vt_options o = {
+	.usage = "trace-cmd COMMAND [OPTION...]", .help = help, .in_order = true, .bad_status = 1};
+
+/* The words behind the command, and the instances that they chose: NULL in the first place is the buffer that
+ * is always there. */
+static int argc;
+static char **argv;
+
+static struct {
+	const char *names[16];
+	size_t n;
+} chosen;
+
+/* ---- Instances */
+
+static void choose(const char *name)
+{
+	if (chosen.n == ARRAY_SIZE(chosen.names))
+		vt_die(1, "more than %d instances", (int)ARRAY_SIZE(chosen.names));
+	if (name)
+		vt_tracefs_instance(name, false);
+	chosen.names[chosen.n++] = name;
+}
+
+/* -a: the buffer that is always there, and each instance. */
+static void choose_all(void)
+{
+	char *path = vt_tracefs_path(NULL, "instances"), **names = vt_names(path);
+
+	chosen.n = 0;
+	choose(NULL);
+	for (char **name = names; name && *name; name++)
+		choose(*name);
+	free(path);
+}
+
+/* The options -a and -B of the short commands, and nothing else but `more`. Returns a letter of more, or -1.
+ */
+static int short_option(const char *more)
+{
+	static char letters[32];
+	int c;
+
+	snprintf(letters, sizeof(letters), "aB:%s", more);
+	o.options = letters;
+	while ((c = vt_option(&o, argc, argv)) == 'a' || c == 'B') {
+		if (c == 'a')
+			choose_all();
+		else
+			choose(o.arg);
+	}
+	if (c == -1 && o.index < argc)
+		vt_die(1, "%s does not take '%s'", argv[0], argv[o.index]);
+	if (c == -1 && !chosen.n)
+		choose(NULL);
+	return c;
+}
+
+static void each_chosen(const char *file, const char *text)
+{
+	for (size_t i = 0; i < chosen.n; i++)
+		if (vt_tracefs_write(chosen.names[i], file, text, O_TRUNC) < 0)
+			vt_die_errno(1, file);
+}
+
+/* ---- Other programs */
+
+/* The words of a program that does the command's work. */
+static struct {
+	char *word[128];
+	int n;
+} run;
+
+static void add(const char *word)
+{
+	if (run.n == (int)ARRAY_SIZE(run.word) - 1)
+		vt_die(1, "more than %d words", run.n);
+	run.word[run.n++] = (char *)word;
+}
+
+static void add_option(char letter, const char *argument)
+{
+	char *option = vt_malloc(3);
+
+	sprintf(option, "-%c", letter);
+	add(option);
+	if (argument)
+		add(argument);
+}
+
+static void become(void) __attribute__((noreturn));
+static void become(void)
+{
+	add(NULL);
+	vt_exec(run.word);
+}
+
+/* ---- record, start, set */
+
+#define RECORD_OPTIONS "hae:f:Fp:cC:O:o:g:l:n:P:b:B:TM:q1:"
+
+/* "--max-graph-depth N" and "--max-graph-depth=N" as a letter of ours. */
+static void shorten(void)
+{
+	static const char name[] = "--max-graph-depth";
+
+	for (int i = 1; i < argc; i++) {
+		char *rest = argv[i] + strlen(name), *short_one;
+
+		if (strncmp(argv[i], name, strlen(name)) || (*rest && *rest != '='))
+			continue;
+		short_one = vt_malloc(strlen(rest) + 3);
+		sprintf(short_one, "-1%s", *rest ? rest + 1 : rest);
+		argv[i] = short_one;
+	}
+}
+
+static void record_option(int c)
+{
+	switch (c) {
+	case 'h':
+		vt_help(&o);
+	case 'a':
+		add_option('e', "all");
+		break;
+	case 'P':
+		add_option('t', o.arg);
+		break;
+	case '1':
+		add_option('D', o.arg);
+		break;
+	case 'p':
+		printf("  plugin '%s'\n", o.arg);
+		add_option('p', o.arg);
+		break;
+	case 'c':
+	case 'F':
+	case 'q':
+	case 'T':
+		add_option((char)c, NULL);
+		break;
+	default:
+		add_option((char)c, o.arg);
+	}
+}
+
+static int do_record(void)
+{
+	bool only = false, children = false;
+	int c;
+
+	shorten();
+	add("trace-record");
+	o.options = RECORD_OPTIONS;
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		only |= c == 'F';
+		children |= c == 'c';
+		record_option(c);
+	}
+	/* Children follow a command that is chosen unless they are not wanted: here the other way round. */
+	if (only && !children)
+		add("-s");
+	add("--");
+	for (; o.index < argc; o.index++)
+		add(argv[o.index]);
+	if (vt_finish(0))
+		return 1;
+	become();
+}
+
+/* One option of start or set, for the array that the last -B named. */
+static void set_option(struct vt_array *a, int c)
+{
+	switch (c) {
+	case 'p':
+		a->tracer = o.arg;
+		a->used = true;
+		printf("  plugin '%s'\n", o.arg);
+		break;
+	case 'a':
+		vt_wish_add(a, 'e', "all");
+		break;
+	case 'T':
+		vt_wish_add(a, 'O', "stacktrace");
+		break;
+	case 'P':
+		vt_wish_add(a, 't', o.arg);
+		break;
+	case '1':
+		vt_wish_add(a, 'D', o.arg);
+		break;
+	default:
+		vt_wish_add(a, c, o.arg);
+	}
+}
+
+static void restore(void)
+{
+	vt_tracefs_restore();
+}
+
+/* start (how 0) and set (VT_WISH_ADD). What is wrong leaves all as it was. */
+static int set_up(int how)
+{
+	static struct vt_array arrays[16];
+	size_t nr = 1, now = 0;
+	int c;
+
+	shorten();
+	o.options = "hae:f:p:cC:O:g:l:n:P:b:B:TM:1:";
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'h')
+			vt_help(&o);
+		else if (c == 'c')
+			how |= VT_WISH_CHILDREN;
+		else if (c != 'B')
+			set_option(&arrays[now], c);
+		else if (nr == ARRAY_SIZE(arrays))
+			vt_die(1, "more than %d instances", (int)nr - 1);
+		else
+			now = nr, arrays[nr++] = (struct vt_array){.name = o.arg, .used = true};
+	}
+	if (o.index < argc)
+		vt_die(1, "%s takes no command ('%s'): record does", argv[0], argv[o.index]);
+	atexit(restore);
+	for (size_t i = 0; i < nr; i++) {
+		if (arrays[i].name)
+			vt_tracefs_instance(arrays[i].name, true);
+		if (arrays[i].used || nr == 1)
+			vt_wish_prepare(&arrays[i], 0, how);
+	}
+	for (size_t i = 0; i < nr && !(how & VT_WISH_ADD); i++)
+		if (arrays[i].used || nr == 1)
+			vt_tracefs_set(arrays[i].name, "tracing_on", "1", O_TRUNC, NULL);
+	vt_tracefs_keep();
+	return vt_finish(0);
+}
+
+static int do_start(void)
+{
+	return set_up(0);
+}
+
+static int do_set(void)
+{
+	return set_up(VT_WISH_ADD);
+}
+
+/* ---- stop, restart, clear, reset */
+
+static int do_stop(void)
+{
+	short_option("");
+	each_chosen("tracing_on", "0");
+	return 0;
+}
+
+static int do_restart(void)
+{
+	short_option("");
+	each_chosen("tracing_on", "1");
+	return 0;
+}
+
+static int do_clear(void)
+{
+	short_option("");
+	each_chosen("trace", "");
+	return 0;
+}
+
+/* As after booting, but for trace options and triggers. Files that an instance does not have are passed over.
+ */
+static void reset_one(const char *instance, const char *mask)
+{
+	static const struct {
+		const char *file, *text;
+	} files[] = {
+		{"tracing_on", "0"},
+		{"current_tracer", "nop"},
+		{"events/enable", "0"},
+		{"set_event", ""},
+		{"set_event_pid", ""},
+		{"set_event_notrace_pid", ""},
+		{"set_ftrace_pid", ""},
+		{"set_ftrace_notrace_pid", ""},
+		{"set_ftrace_filter", ""},
+		{"set_ftrace_notrace", ""},
+		{"set_graph_function", ""},
+		{"set_graph_notrace", ""},
+		{"max_graph_depth", "0"},
+		{"tracing_max_latency", "0"},
+		{"trace_clock", "local"},
+		{"error_log", ""},
+		{"trace", ""},
+	};
+	char *folder, **systems;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (vt_tracefs_write(instance, files[i].file, files[i].text, O_TRUNC) < 0 && errno != ENOENT)
+			vt_die_errno(1, files[i].file);
+	folder = vt_tracefs_path(instance, "events");
+	systems = vt_names(folder);
+	for (char **name = systems; name && *name; name++) {
+		char *file = vt_malloc(strlen(*name) + sizeof("events//filter"));
+
+		sprintf(file, "events/%s/filter", *name);
+		if (vt_tracefs_write(instance, file, "0", O_TRUNC) < 0 && errno != ENOENT && errno != ENOTDIR)
+			vt_die_errno(1, file);
+		free(file);
+	}
+	vt_names_free(systems);
+	free(folder);
+	if (vt_tracefs_write(instance, "tracing_cpumask", mask, O_TRUNC) < 0 ||
+	    vt_tracefs_write(instance, "tracing_on", "1", O_TRUNC) < 0)
+		vt_die_errno(1, "tracing_on");
+}
+
+static int do_reset(void)
+{
+	char mask[24];
+	int cpus = vt_tracefs_cpus();
+
+	short_option("");
+	snprintf(mask, sizeof(mask), "%lx", cpus < 64 ? (1UL << cpus) - 1 : ~0UL);
+	for (size_t i = 0; i < chosen.n; i++)
+		reset_one(chosen.names[i], mask);
+	return 0;
+}
+
+/* ---- show, snapshot, stat, extract */
+
+static int do_show(void)
+{
+	bool pipe = false, snapshot = false, name = false;
+	const char *cpu = NULL;
+	int c;
+
+	while ((c = short_option("psfc:")) != -1) {
+		pipe |= c == 'p';
+		snapshot |= c == 's';
+		name |= c == 'f';
+		if (c == 'c')
+			cpu = o.arg;
+	}
+	add("trace-show");
+	if (pipe || snapshot)
+		add(pipe ? "-p" : "-s");
+	if (cpu)
+		add_option('c', cpu);
+	if (chosen.names[0])
+		add_option('B', chosen.names[0]);
+	if (name) {
+		char *path = vt_tracefs_path(chosen.names[0], pipe	 ? "trace_pipe"
+							      : snapshot ? "snapshot"
+									 : "trace");
+
+		printf("%s\n", path);
+		if (vt_finish(0))
+			return 1;
+	}
+	become();
+}
+
+static int do_snapshot(void)
+{
+	const char *text = NULL, *cpu = NULL;
+	char file[48] = "snapshot";
+	int c;
+
+	while ((c = short_option("srfc:")) != -1) {
+		if (c == 'c')
+			cpu = o.arg;
+		else
+			text = c == 's' ? "1" : c == 'r' ? "2" : "0";
+	}
+	if (text && cpu)
+		snprintf(file, sizeof(file), "per_cpu/cpu%ld/snapshot", vt_number_or_die(1, cpu, 0, INT_MAX));
+	if (text) {
+		each_chosen(file, text);
+		return 0;
+	}
+	add("trace-show");
+	add("-s");
+	if (cpu)
+		add_option('c', cpu);
+	if (chosen.names[0])
+		add_option('B', chosen.names[0]);
+	become();
+}
+
+static int do_stat(void)
+{
+	bool all = chosen.n;
+
+	short_option("");
+	all = chosen.n > 1;
+	add("trace-stat");
+	if (chosen.names[0] && !all)
+		add_option('B', chosen.names[0]);
+	become();
+}
+
+static int do_extract(void)
+{
+	const char *output = NULL;
+
+	while (short_option("o:") != -1)
+		output = o.arg;
+	add("trace-record");
+	add("-x");
+	if (output)
+		add_option('o', output);
+	for (size_t i = 0; i < chosen.n; i++)
+		if (chosen.names[i])
+			add_option('B', chosen.names[i]);
+	become();
+}
+
+/* ---- list, report */
+
+static int do_list(void)
+{
+	return vt_list_main(&o, argc, argv);
+}
+
+static int do_report(void)
+{
+	return vt_report_main(&o, argc, argv);
+}
+
+/* ---- */
+
+static const struct {
+	const char *name;
+	int (*work)(void);
+} commands[] = {
+	{"record", do_record},	   {"report", do_report},   {"start", do_start}, {"stop", do_stop},
+	{"restart", do_restart},   {"reset", do_reset},	    {"show", do_show},	 {"list", do_list},
+	{"stat", do_stat},	   {"extract", do_extract}, {"set", do_set},	 {"clear", do_clear},
+	{"snapshot", do_snapshot},
+};
+
+int main(int nr, char **words)
+{
+	const char *name = nr > 1 ? words[1] : "";
+
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
+		vt_help(&o);
+	if (nr < 2)
+		vt_usage(&o);
+	argc = nr - 1;
+	argv = words + 1;
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(commands[i].name, name))
+			continue;
+		if (strcmp(name, "report"))
+			vt_tracefs_check();
+		return commands[i].work();
+	}
+	vt_die(1, "no command '%s' (try trace-cmd --help)", name);
+}

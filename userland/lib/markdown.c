@@ -1,0 +1,174 @@
+/*
+ * Markdown as plain text for a terminal: as much of the language as this tree's documents use. Paragraphs and
+ * items of lists are filled to the width; code, tables and sessions stay as they are, headings become
+ * capitals.
+ */
+#include <vt.h>
+#include <vt_term.h>
+#include <ctype.h>
+
+static struct {
+	size_t width;
+	char *text; /* the paragraph that is being gathered; room is for its bytes */
+	size_t n, room;
+	size_t indent, hang; /* columns by which its first line, and the others, are indented */
+	bool gap;	     /* a blank line is due before the next text */
+	bool any;	     /* there was text before */
+	bool fenced;	     /* between two lines of ``` */
+} md;
+
+static void put(char c)
+{
+	if (md.n == md.room) {
+		md.room = md.room ? md.room * 2 : 1024;
+		md.text = vt_realloc(md.text, md.room);
+	}
+	md.text[md.n++] = c;
+}
+
+/* "[text](target)" at *s becomes the text, and the target in brackets where it says something else. */
+static bool put_link(const char **s)
+{
+	const char *text = *s + 1, *middle = strstr(text, "]("), *end = middle ? strchr(middle, ')') : NULL;
+	size_t n = middle ? (size_t)(middle - text) : 0;
+
+	if (!end || memchr(text, '[', n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (text[i] != '`')
+			put(text[i]);
+	if (n != (size_t)(end - middle - 2) || strncmp(text, middle + 2, n)) {
+		put(' ');
+		put('(');
+		for (const char *c = middle + 2; c < end; c++)
+			put(*c);
+		put(')');
+	}
+	*s = end + 1;
+	return true;
+}
+
+/* Add a line to the paragraph, without the marks of code, stress and links. What is code stays as it is. */
+static void gather(const char *s)
+{
+	bool code = false;
+
+	if (md.n)
+		put(' ');
+	while (*s) {
+		if (*s == '`') {
+			code = !code;
+			s++;
+		} else if (!code && s[0] == '*' && s[1] == '*') {
+			s += 2;
+		} else if (code || *s != '[' || !put_link(&s)) {
+			put(*s++);
+		}
+	}
+}
+
+static void begin_text(void)
+{
+	if (md.gap && md.any)
+		printf("\n");
+	md.gap = false;
+	md.any = true;
+}
+
+/* Print the paragraph, broken between words. */
+static void flush(void)
+{
+	size_t column = 0;
+
+	if (!md.n)
+		return;
+	put('\0');
+	begin_text();
+	for (char *rest = md.text, *word; (word = strsep(&rest, " "));) {
+		size_t n = vt_columns(word, strlen(word));
+
+		if (!n)
+			continue;
+		if (column && column + 1 + n > md.width) {
+			printf("\n");
+			column = 0;
+			md.indent = md.hang;
+		}
+		printf("%*s%s", column ? 1 : (int)md.indent, "", word);
+		column += (column ? 1 : md.indent) + n;
+	}
+	printf("\n");
+	md.n = 0;
+}
+
+/* The length of an item's mark ("- ", "* ", "12. ") with the blanks behind it, or 0. */
+static size_t item_mark(const char *line)
+{
+	size_t n = strspn(line, "0123456789");
+
+	if (n ? line[n] == '.' && line[n + 1] == ' ' : (*line == '-' || *line == '*') && line[1] == ' ')
+		return n + 2;
+	return 0;
+}
+
+static void heading(const char *line)
+{
+	flush();
+	md.gap = true;
+	begin_text();
+	line += strspn(line, "# ");
+	for (; *line; line++)
+		if (*line != '`')
+			printf("%c", toupper((unsigned char)*line));
+	printf("\n");
+	md.gap = true;
+}
+
+static void as_it_is(const char *line)
+{
+	flush();
+	begin_text();
+	printf("%s\n", line);
+}
+
+static void text_line(const char *line)
+{
+	size_t blanks = strspn(line, " "), mark = item_mark(line + blanks);
+
+	if (mark || !md.n) {
+		flush();
+		md.indent = blanks;
+		md.hang = blanks + mark;
+	}
+	gather(line + blanks);
+}
+
+static void one_line(const char *line)
+{
+	if (!strncmp(line, "```", 3)) {
+		flush();
+		md.fenced = !md.fenced;
+	} else if (md.fenced || (!strncmp(line, "    ", 4) && !md.n) || *line == '\t' || *line == '|') {
+		as_it_is(line);
+	} else if (*line == '#') {
+		heading(line);
+	} else if (!strncmp(line, "<!--", 4)) {
+		flush();
+	} else if (!line[strspn(line, " ")]) {
+		flush();
+		md.gap = true;
+	} else {
+		text_line(line);
+	}
+}
+
+void vt_markdown(char *text, size_t width)
+{
+	md.width = width;
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
+		one_line(line);
+	flush();
+	free(md.text);
+	md.text = NULL;
+	md.n = md.room = 0;
+}

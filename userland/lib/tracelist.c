@@ -1,0 +1,122 @@
+/* trace-cmd list: what there is to trace with, as tracefs lists it. */
+#include <vt_report.h>
+
+/* The lines, or the words, of a file of tracefs that match. */
+static void list_file(const char *file, const char *pattern, const char *ends)
+{
+	char *text = vt_tracefs_read_or_die(NULL, file), *line;
+	const char *error;
+	struct vt_regex *regex = pattern ? vt_regex_compile(pattern, true, false, &error) : NULL;
+	size_t start, end;
+
+	if (pattern && !regex)
+		vt_die(1, "%s: %s", pattern, error);
+	for (char *rest = text; (line = strsep(&rest, ends));)
+		if (*line && (!regex || vt_regex_search(regex, line, 0, &start, &end)))
+			printf("%s\n", line);
+	free(text);
+}
+
+/* The formats of the events that match. */
+static void list_formats(const char *pattern)
+{
+	char *text = vt_tracefs_read_or_die(NULL, "available_events"), *line;
+	const char *error;
+	struct vt_regex *regex = vt_regex_compile(pattern ?: "", true, false, &error);
+	size_t start, end;
+
+	if (!regex)
+		vt_die(1, "%s: %s", pattern, error);
+	for (char *rest = text; (line = strsep(&rest, "\n"));) {
+		char *file, *format;
+
+		if (!*line || !vt_regex_search(regex, line, 0, &start, &end))
+			continue;
+		printf("system: %.*s\n", (int)strcspn(line, ":"), line);
+		line[strcspn(line, ":")] = '/';
+		file = vt_malloc(strlen(line) + sizeof("events//format"));
+		sprintf(file, "events/%s/format", line);
+		format = vt_tracefs_read_or_die(NULL, file);
+		printf("%s\n", format);
+		free(format);
+		free(file);
+	}
+	free(text);
+}
+
+static void list_folder(const char *file)
+{
+	char *path = vt_tracefs_path(NULL, file), **names = vt_names(path);
+
+	for (char **name = names; name && *name; name++)
+		printf("%s\n", *name);
+	vt_names_free(names);
+	free(path);
+}
+
+/* Options may carry a pattern behind them, as a word of its own. */
+static const char *pattern_behind(struct vt_options *o, int argc, char **argv)
+{
+	if (o->index >= argc || argv[o->index][0] == '-')
+		return NULL;
+	return argv[o->index++];
+}
+
+static void list_one(int c, const char *pattern, bool formats)
+{
+	switch (c) {
+	case 'e':
+		if (formats)
+			list_formats(pattern);
+		else
+			list_file("available_events", pattern, "\n");
+		break;
+	case 'f':
+		list_file("available_filter_functions", pattern, "\n");
+		break;
+	case 'o':
+		list_file("trace_options", NULL, "\n");
+		break;
+	case 'B':
+		list_folder("instances");
+		break;
+	case 'C':
+		list_file("trace_clock", NULL, "\n");
+		break;
+	default:
+		list_file("available_tracers", NULL, " \n");
+	}
+}
+
+int vt_list_main(struct vt_options *o, int argc, char **argv)
+{
+	const char *patterns[128] = {NULL};
+	bool wanted[128] = {false}, any = false;
+	int c;
+
+	o->options = "eftpoBCF";
+	while ((c = vt_option(o, argc, argv)) != -1) {
+		wanted[c] = true;
+		any |= c != 'F';
+		if (c == 'e' || c == 'f' || c == 'F') {
+			const char *pattern = o->at && *o->at ? NULL : pattern_behind(o, argc, argv);
+
+			if (pattern)
+				patterns[c == 'F' ? 'e' : c] = pattern;
+		}
+	}
+	if (o->index < argc)
+		vt_die(1, "list does not take '%s'", argv[o->index]);
+	for (const char *letter = "etpofBC"; *letter; letter++) {
+		if (any ? wanted[(int)*letter]
+			: (wanted['F'] ? *letter == 'e' : strchr("eto", *letter) != NULL)) {
+			if (!any && !wanted['F'])
+				printf("%s%s:\n", *letter == 'e' ? "" : "\n",
+				       *letter == 'e'	? "events"
+				       : *letter == 't' ? "tracers"
+							: "options");
+			list_one(*letter, patterns[(int)*letter], wanted['F']);
+		}
+	}
+	return vt_finish(0);
+}

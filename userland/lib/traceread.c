@@ -1,0 +1,322 @@
+/*
+ * A trace.dat taken apart: versions 6 and 7, not compressed, numbers with the lowest byte first. The file is
+ * mapped, and records stay where they are. A place that lies outside ends the program, naming the file.
+ */
+#include <vt_report.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "../../include/uapi/trace_dat.h"
+
+/* Where reading is; an end that is not the file's bounds a section. */
+struct cursor {
+	const struct vt_dat_file *f;
+	size_t at;
+};
+
+static void broken(const struct vt_dat_file *f, size_t at) __attribute__((noreturn));
+static void broken(const struct vt_dat_file *f, size_t at)
+{
+	vt_die(1, "%s: broken at %lu", f->path, (unsigned long)at);
+}
+
+static const unsigned char *take(struct cursor *c, unsigned long long n)
+{
+	const unsigned char *data = c->f->data + c->at;
+
+	if (c->at > c->f->size || n > c->f->size - c->at)
+		broken(c->f, c->at);
+	c->at += (size_t)n;
+	return data;
+}
+
+unsigned long long vt_take_number(const unsigned char *data, size_t size)
+{
+	unsigned long long n = 0;
+
+	while (size--)
+		n = n << 8 | data[size];
+	return n;
+}
+
+static unsigned long long number(struct cursor *c, size_t size)
+{
+	return vt_take_number(take(c, size), size);
+}
+
+static const char *text(struct cursor *c)
+{
+	const char *s = (const char *)c->f->data + c->at;
+	const char *end = c->at < c->f->size ? memchr(s, '\0', c->f->size - c->at) : NULL;
+
+	if (!end)
+		broken(c->f, c->at);
+	c->at += (size_t)(end - s) + 1;
+	return s;
+}
+
+/* ---- Tables of names */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct vt_symbol *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Lines of a number in that base and a name behind it; skip: words in between. "0x.. : "text"" is bprint's.
+ */
+static struct vt_symbol *name_table(const char *s, size_t n, int base, int skip, size_t *count)
+{
+	struct vt_symbol *table = NULL;
+	char *lines = vt_malloc(n + 1), *line;
+	size_t room = 0;
+
+	memcpy(lines, s, n);
+	lines[n] = '\0';
+	*count = 0;
+	for (char *rest = lines; (line = strsep(&rest, "\n"));) {
+		char *end;
+		unsigned long long address = strtoull(line, &end, base);
+
+		if (end == line)
+			continue;
+		for (int i = 0; i < skip; i++)
+			end += strspn(end, " "), end += strcspn(end, " ");
+		end += strspn(end, " ");
+		if (skip < 2) /* a symbol of a module: "name\t[module]" */
+			end[strcspn(end, "\t")] = '\0';
+		if (*count == room)
+			table = vt_realloc(table, (room = room ? room * 2 : 256) * sizeof(*table));
+		table[(*count)++] = (struct vt_symbol){address, end};
+	}
+	if (*count)
+		qsort(table, *count, sizeof(*table), by_address);
+	return table; /* its names stay in lines */
+}
+
+const char *vt_find_name(const struct vt_symbol *table, size_t n, unsigned long long address)
+{
+	const struct vt_symbol key = {address, NULL},
+			       *found = n ? bsearch(&key, table, n, sizeof(key), by_address) : NULL;
+
+	return found ? found->name : NULL;
+}
+
+const struct vt_symbol *vt_find_symbol(const struct vt_dat_file *f, unsigned long long address)
+{
+	size_t low = 0, high = f->nr_symbols;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (f->symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Of several names for one address the first. Behind the last symbol lies no code. */
+	while (low > 1 && f->symbols[low - 2].address == f->symbols[low - 1].address)
+		low--;
+	return low && low < f->nr_symbols ? &f->symbols[low - 1] : NULL;
+}
+
+/* ---- Sections */
+
+static void take_formats(struct vt_dat_file *f, struct cursor *c, const char *system)
+{
+	for (unsigned long long n = number(c, 4); n; n--) {
+		unsigned long long size = number(c, 8);
+		const unsigned char *format = take(c, size);
+
+		f->events = vt_realloc(f->events, (f->nr_events + 1) * sizeof(*f->events));
+		vt_event_parse(&f->events[f->nr_events++], system, (const char *)format, (size_t)size);
+	}
+}
+
+static void take_section(struct vt_dat_file *f, struct cursor *c, int id)
+{
+	unsigned long long n;
+
+	switch (id) {
+	case OPT_HEADER_INFO:
+		for (int i = 0; i < 2; i++) {
+			text(c);
+			n = number(c, 8);
+			take(c, n);
+		}
+		break;
+	case OPT_FTRACE_EVENTS:
+		take_formats(f, c, "ftrace");
+		break;
+	case OPT_EVENT_FORMATS:
+		for (n = number(c, 4); n; n--)
+			take_formats(f, c, text(c));
+		break;
+	case OPT_KALLSYMS:
+		n = number(c, 4);
+		f->symbols = name_table((const char *)take(c, n), (size_t)n, 16, 1, &f->nr_symbols);
+		break;
+	case OPT_PRINTK:
+		n = number(c, 4);
+		f->formats = name_table((const char *)take(c, n), (size_t)n, 16, 1, &f->nr_formats);
+		break;
+	case OPT_CMDLINES:
+		n = number(c, 8);
+		f->comms = name_table((const char *)take(c, n), (size_t)n, 10, 0, &f->nr_comms);
+		break;
+	}
+}
+
+static void take_cpu(struct vt_dat_file *f, unsigned cpu, unsigned long long at, unsigned long long size)
+{
+	struct cursor c = {f, (size_t)at};
+	const unsigned char *pages = take(&c, size);
+
+	if (cpu >= (unsigned)f->nr_cpus)
+		broken(f, (size_t)at);
+	f->cpus[cpu] = (struct vt_cpu){.pages = pages, .end = pages + size};
+}
+
+static void new_cpus(struct vt_dat_file *f, unsigned long long n, size_t at)
+{
+	if (n < 1 || n > 4096)
+		broken(f, at);
+	f->nr_cpus = (int)n;
+	f->cpus = vt_malloc((size_t)n * sizeof(*f->cpus));
+	memset(f->cpus, 0, (size_t)n * sizeof(*f->cpus));
+}
+
+/* Version 7: the buffer's place, name, clock, pages' size, and a table of CPUs. */
+static void take_buffer(struct vt_dat_file *f, struct cursor *c, bool is_text)
+{
+	unsigned long long place = number(c, 8), n;
+
+	if (*text(c)) {
+		f->more_buffers++;
+		return;
+	}
+	text(c);
+	if (is_text) {
+		struct cursor to = {f, (size_t)place + 8};
+
+		n = number(&to, 8);
+		f->text = (const char *)take(&to, n);
+		f->text_size = (size_t)n;
+		return;
+	}
+	f->page_size = (unsigned)number(c, 4);
+	n = number(c, 4);
+	new_cpus(f, n, c->at);
+	for (; n; n--) {
+		unsigned cpu = (unsigned)number(c, 4);
+		unsigned long long at = number(c, 8);
+
+		take_cpu(f, cpu, at, number(c, 8));
+	}
+}
+
+/* Options of version 7 may come in several pieces, each of which says where the next is. */
+static void take_options_v7(struct vt_dat_file *f, struct cursor *c)
+{
+	unsigned long long next = number(c, 8);
+
+	while (next) {
+		int id;
+
+		c->at = (size_t)next;
+		take(c, 16);
+		next = 0;
+		do {
+			struct cursor option, section;
+
+			id = (int)number(c, 2);
+			option = section = (struct cursor){f, c->at + 4};
+			take(c, number(c, 4));
+			if (id == OPT_CPUCOUNT && !f->nr_cpus)
+				f->nr_cpus = (int)number(&option, 4);
+			else if (id == OPT_BUFFER || id == OPT_BUFFER_TEXT)
+				take_buffer(f, &option, id == OPT_BUFFER_TEXT);
+			else if (id == OPT_DONE)
+				next = number(&option, 8);
+			if (id < OPT_HEADER_INFO || id > OPT_CMDLINES)
+				continue;
+			section.at = (size_t)number(&option, 8) + 16;
+			take_section(f, &section, id);
+		} while (id != OPT_DONE);
+	}
+}
+
+static void take_v6(struct vt_dat_file *f, struct cursor *c)
+{
+	int id;
+
+	for (id = OPT_HEADER_INFO; id <= OPT_CMDLINES; id++)
+		take_section(f, c, id);
+	new_cpus(f, number(c, 4), c->at);
+	if (!strcmp(text(c), "options  ")) {
+		while ((id = (int)number(c, 2)) != OPT_DONE) {
+			take(c, number(c, 4));
+			f->more_buffers += id == OPT_BUFFER;
+		}
+		if (!strcmp(text(c), "latency  ")) {
+			f->text = (const char *)f->data + c->at;
+			f->text_size = f->size - c->at;
+			return;
+		}
+	}
+	for (int cpu = 0; cpu < f->nr_cpus; cpu++) {
+		unsigned long long at = number(c, 8);
+
+		take_cpu(f, (unsigned)cpu, at, number(c, 8));
+	}
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct vt_event *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+const struct vt_event *vt_find_event(const struct vt_dat_file *f, unsigned id)
+{
+	const struct vt_event key = {.id = id};
+
+	return f->nr_events ? bsearch(&key, f->events, f->nr_events, sizeof(key), by_id) : NULL;
+}
+
+void vt_dat_open(struct vt_dat_file *f, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct cursor c = {f, 0};
+	struct stat st;
+
+	*f = (struct vt_dat_file){.path = path};
+	if (fd < 0 || fstat(fd, &st) < 0)
+		vt_die_errno(1, path);
+	f->size = (size_t)st.st_size;
+	f->data = f->size ? mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	close(fd);
+	if (f->data == MAP_FAILED || f->size < 20 || memcmp(f->data, "\x17\x08\x44tracing", 10))
+		vt_die(1, "%s: no trace.dat", path);
+	c.at = 10;
+	f->version = atoi(text(&c));
+	if (f->version != 6 && f->version != 7)
+		vt_die(1, "%s: version %d of trace.dat, 6 and 7 are read", path, f->version);
+	if (number(&c, 1) != 0 || number(&c, 1) != 8)
+		vt_die(1, "%s: of a machine with another order of bytes, or of 32 bits", path);
+	f->page_size = (unsigned)number(&c, 4);
+	if (f->version == 6) {
+		take_v6(f, &c);
+	} else {
+		if (strcmp(text(&c), "none"))
+			vt_die(1, "%s: compressed", path);
+		text(&c);
+		take_options_v7(f, &c);
+	}
+	if (f->page_size < 64)
+		broken(f, c.at);
+	if (f->nr_events)
+		qsort(f->events, f->nr_events, sizeof(*f->events), by_id);
+}

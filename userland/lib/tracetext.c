@@ -1,0 +1,315 @@
+/* Events that trace-cmd writes in its own way: those of the tracers, messages, stacks, and the scheduler's
+ * main ones. */
+#include <vt_report.h>
+
+#define MAX_CPUS 4096
+
+static long long field(const struct vt_record *r, const char *name)
+{
+	return vt_record_number(r->event, name, r->data, r->size);
+}
+
+static void put_text_field(struct vt_bytes *out, const struct vt_record *r, const char *name)
+{
+	const struct vt_field *f = vt_event_field(r->event, name);
+	unsigned n = 0;
+	const unsigned char *bytes = f ? vt_field_bytes(f, r->data, r->size, &n) : NULL;
+
+	if (bytes)
+		vt_put(out, bytes, strnlen((const char *)bytes, n));
+}
+
+static void put_symbol(struct vt_bytes *out, const struct vt_record *r, unsigned long long address)
+{
+	const struct vt_symbol *symbol = vt_find_symbol(r->file, address);
+
+	if (symbol)
+		vt_put(out, symbol->name, strlen(symbol->name));
+	else
+		vt_bytes_printf(out, "0x%lx", (unsigned long)address);
+}
+
+/* ---- function: indented as deep as its caller stands in what was called before on that CPU */
+
+static struct stack {
+	const char **names;
+	size_t n;
+} stacks[MAX_CPUS];
+
+static void set_name(struct stack *s, size_t at, const char *name)
+{
+	if (at >= s->n) {
+		s->names = vt_realloc(s->names, (at + 1) * sizeof(*s->names));
+		s->n = at + 1;
+	}
+	s->names[at] = name;
+}
+
+static size_t indentation(struct stack *s, const char *caller, const char *callee)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (!strcmp(s->names[i], caller)) {
+			set_name(s, i + 1, callee);
+			return i;
+		}
+	}
+	set_name(s, 0, caller);
+	set_name(s, 1, callee);
+	return 0;
+}
+
+static void print_function(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	const struct vt_symbol *callee = vt_find_symbol(r->file, (unsigned long long)field(r, "ip"));
+	const struct vt_symbol *caller = vt_find_symbol(r->file, (unsigned long long)field(r, "parent_ip"));
+	size_t depth = 0;
+
+	if (r->cpu < MAX_CPUS && callee && caller)
+		depth = indentation(&stacks[r->cpu], caller->name, callee->name);
+	while (depth--)
+		vt_put(out, "   ", 3);
+	put_symbol(out, r, (unsigned long long)field(r, "ip"));
+}
+
+/* ---- function_graph */
+
+static void put_duration(struct vt_bytes *out, unsigned long long ns)
+{
+	static const struct {
+		unsigned long long more;
+		char mark;
+	} marks[] = {{1000000000, '$'}, {1000000, '#'}, {100000, '!'}, {10000, '+'}};
+	char mark = ' ', text[32];
+	int n;
+
+	for (size_t i = ARRAY_SIZE(marks); i-- > 0;)
+		if (ns > marks[i].more)
+			mark = marks[i].mark;
+	n = snprintf(text, sizeof(text), "%lu.%03lu", (unsigned long)(ns / 1000), (unsigned long)(ns % 1000));
+	vt_bytes_printf(out, "%c %s us %*s|  ", mark, text, n < 7 ? 7 - n : 0, "");
+}
+
+static void put_indented(struct vt_bytes *out, long long depth)
+{
+	for (; depth > 0; depth--)
+		vt_put(out, "  ", 2);
+}
+
+/* Is the record that `ahead` has reached on that CPU the next one of all CPUs? */
+static bool is_next(const struct vt_dat_file *f, const struct vt_cpu *ahead, int cpu)
+{
+	for (int i = 0; i < f->nr_cpus; i++) {
+		const struct vt_cpu *other = &f->cpus[i];
+
+		if (i != cpu && other->data && (other->ts < ahead->ts || (other->ts == ahead->ts && i < cpu)))
+			return false;
+	}
+	return !ahead->lost;
+}
+
+/* A call is one line with its return when that is the next line, whichever CPU the others would be of. */
+static void print_graph_entry(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	unsigned long long func = (unsigned long long)field(r, "func");
+	struct vt_record next = *r;
+	struct vt_cpu ahead = *cpu;
+	bool leaf = vt_cpu_next(r->file, &ahead) && is_next(r->file, &ahead, r->cpu);
+
+	next.data = ahead.data;
+	next.size = ahead.size;
+	next.event = leaf ? vt_find_event(r->file, (unsigned)vt_take_number(next.data, 2)) : NULL;
+	leaf = next.event && !strcmp(next.event->name, "funcgraph_exit") &&
+	       (unsigned long long)field(&next, "func") == func &&
+	       field(&next, "common_pid") == field(r, "common_pid");
+	if (leaf) {
+		put_duration(out, (unsigned long long)(field(&next, "rettime") - field(&next, "calltime")));
+		*cpu = ahead;
+	} else {
+		vt_put(out, "             |  ", 16);
+	}
+	put_indented(out, field(r, "depth"));
+	put_symbol(out, r, func);
+	vt_put(out, leaf ? "();" : "() {", leaf ? 3 : 4);
+}
+
+static void print_graph_exit(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	put_duration(out, (unsigned long long)(field(r, "rettime") - field(r, "calltime")));
+	put_indented(out, field(r, "depth"));
+	vt_put(out, "}", 1);
+}
+
+/* ---- Stacks and messages */
+
+static void print_stack(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	const struct vt_field *callers = vt_event_field(r->event, "caller");
+
+	vt_put(out, "<stack trace >", 14);
+	for (unsigned at = callers ? callers->offset : r->size; at + 8 <= r->size; at += 8) {
+		unsigned long long address = vt_take_number(r->data + at, 8);
+		const struct vt_symbol *symbol = vt_find_symbol(r->file, address);
+
+		if (address == ~0ull)
+			break;
+		if (symbol)
+			vt_bytes_printf(out, "\n=> %s (%lx)", symbol->name, (unsigned long)address);
+		else
+			vt_bytes_printf(out, "\n=> %lx", (unsigned long)address);
+	}
+}
+
+/* The arguments of a bprint: as vbin_printf() lays them out, in words of four bytes, texts with their zero.
+ */
+static void put_binary(struct vt_bytes *out, const struct vt_record *r, const char *format,
+		       const unsigned char *at, const unsigned char *end)
+{
+	while (*format && *format != '"') {
+		struct vt_value value = {0};
+		size_t n = 1 + strspn(format + 1, "-+ #0123456789.hlLzq");
+		bool is_long = memchr(format, 'l', n) || memchr(format, 'z', n) || format[n] == 'p';
+		size_t size = is_long ? 8 : 4;
+
+		if (*format == '\\' && format[1]) {
+			vt_put(out, format[1] == 'n' ? "\n" : format[1] == 't' ? "\t" : format + 1, 1);
+			format += 2;
+			continue;
+		}
+		if (*format != '%' || format[1] == '%') {
+			vt_put(out, format, 1);
+			format += *format == '%' ? 2 : 1;
+			continue;
+		}
+		if (format[n] == 's') {
+			value.s = (const char *)at;
+			at += strnlen(value.s, (size_t)(end - at)) + 1;
+		} else {
+			at = r->data + ((size_t)(at - r->data) + 3) / 4 * 4;
+			value.n = at + size <= end ? vt_take_number(at, size) : 0;
+			at += size;
+		}
+		if (at > end)
+			return;
+		format = vt_print_one(out, r->file, format, &value);
+	}
+}
+
+static void print_bprint(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	unsigned long long place = (unsigned long long)field(r, "fmt");
+	const char *format = vt_find_name(r->file->formats, r->file->nr_formats, place);
+	const struct vt_field *buf = vt_event_field(r->event, "buf");
+
+	put_symbol(out, r, (unsigned long long)field(r, "ip"));
+	vt_put(out, ": ", 2);
+	if (!format)
+		vt_bytes_printf(out, "[no format %lx]", (unsigned long)place);
+	else if (buf && buf->offset <= r->size)
+		put_binary(out, r, format + (*format == '"'), r->data + buf->offset, r->data + r->size);
+}
+
+static void print_bputs(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	put_symbol(out, r, (unsigned long long)field(r, "ip"));
+	vt_put(out, ": ", 2);
+	put_binary(out, r,
+		   vt_find_name(r->file->formats, r->file->nr_formats, (unsigned long long)field(r, "str"))
+			   ?: "\"[no text]",
+		   r->data, r->data);
+}
+
+/* ---- The scheduler */
+
+static void put_task(struct vt_bytes *out, const struct vt_record *r, const char *comm, const char *pid,
+		     const char *prio)
+{
+	put_text_field(out, r, comm);
+	vt_bytes_printf(out, ":%d [%d]", (int)field(r, pid), (int)field(r, prio));
+}
+
+static void print_switch(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	static const char letters[] = "SDTtXZPI";
+	long long state = field(r, "prev_state");
+	bool any = false;
+
+	put_task(out, r, "prev_comm", "prev_pid", "prev_prio");
+	vt_put(out, " ", 1);
+	for (int bit = 0; letters[bit]; bit++) {
+		if (state >> bit & 1) {
+			vt_put(out, "|", any);
+			vt_put(out, &letters[bit], 1);
+			any = true;
+		}
+	}
+	if (!any)
+		vt_put(out, "R", 1);
+	vt_put(out, " ==> ", 5);
+	put_task(out, r, "next_comm", "next_pid", "next_prio");
+}
+
+static void print_wakeup(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	put_task(out, r, "comm", "pid", "prio");
+	if (vt_event_field(r->event, "target_cpu"))
+		vt_bytes_printf(out, " CPU:%03d", (int)field(r, "target_cpu"));
+}
+
+/* ---- Timers */
+
+static void print_hrtimer(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	bool start = vt_event_field(r->event, "expires") != NULL;
+
+	vt_bytes_printf(out, "hrtimer=0x%lx", (unsigned long)field(r, "hrtimer"));
+	if (!start)
+		vt_bytes_printf(out, " now=%lu", (unsigned long)field(r, "now"));
+	vt_put(out, " function=", 10);
+	put_symbol(out, r, (unsigned long long)field(r, "function"));
+	vt_put(out, "/0x0", 4);
+	if (start)
+		vt_bytes_printf(out, " expires=%lu softexpires=%lu", (unsigned long)field(r, "expires"),
+				(unsigned long)field(r, "softexpires"));
+}
+
+/* ---- Memory: who asked stands in front of what the format says */
+
+static void print_kmem(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	struct vt_value site = {.n = (unsigned long long)field(r, "call_site")};
+
+	vt_put(out, "(", 1);
+	vt_print_one(out, r->file, "%pS", &site);
+	vt_put(out, ") ", 2);
+	vt_print_format(out, r);
+}
+
+bool vt_print_plugin(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	static const struct {
+		const char *name;
+		void (*print)(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu);
+	} plugins[] = {{"function", print_function},
+		       {"funcgraph_entry", print_graph_entry},
+		       {"funcgraph_exit", print_graph_exit},
+		       {"kernel_stack", print_stack},
+		       {"bprint", print_bprint},
+		       {"bputs", print_bputs},
+		       {"sched_switch", print_switch},
+		       {"sched_wakeup", print_wakeup},
+		       {"sched_wakeup_new", print_wakeup},
+		       {"hrtimer_start", print_hrtimer},
+		       {"hrtimer_expire_entry", print_hrtimer},
+		       {"kmalloc", print_kmem},
+		       {"kfree", print_kmem},
+		       {"kmem_cache_alloc", print_kmem},
+		       {"kmem_cache_free", print_kmem}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(plugins); i++) {
+		if (!strcmp(plugins[i].name, r->event->name)) {
+			plugins[i].print(out, r, cpu);
+			return true;
+		}
+	}
+	return false;
+}

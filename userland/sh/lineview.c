@@ -1,0 +1,230 @@
+/*
+ * What a line under edit looks like on a terminal.
+ *
+ * Prompt and text are one long text that the terminal wraps into rows. A place is a row, counted from the
+ * prompt's last one, and a column. Characters are UTF-8 and take no column (they combine), one, or two; one
+ * of two that does not fit into the last column begins the next row. A TAB is drawn as blanks, another
+ * control character as ^X, a byte that is no character as '?', a newline of a pasted text begins a row. No
+ * terminal is asked what it can do: carriage return, cursor up, down and right, and erasing to the end of row
+ * and screen are understood by all.
+ */
+#include "lineview.h"
+
+/* Output is put together here: a system call for each character would be slow. */
+static char out[512];
+static size_t used;
+
+static void flush(void)
+{
+	terminal_write(out, used);
+	used = 0;
+}
+
+static void add(const char *s, size_t n)
+{
+	if (used + n > sizeof(out))
+		flush();
+	if (n > sizeof(out)) {
+		terminal_write(s, n);
+		return;
+	}
+	memcpy(out + used, s, n);
+	used += n;
+}
+
+static void add_string(const char *s)
+{
+	add(s, strlen(s));
+}
+
+/* A control sequence that moves the cursor; count 0 must not be sent, it means 1. */
+static void add_move(size_t count, char direction)
+{
+	char sequence[24];
+
+	if (count == 0)
+		return;
+	sprintf(sequence, "\033[%d%c", (int)count, direction);
+	add_string(sequence);
+}
+
+/* A step over text: where it is, and whether it draws what it steps over. */
+struct walk {
+	struct place at;
+	size_t columns;
+	bool draw;
+	bool full; /* the row before is full: most terminals wait in its last column for what comes */
+};
+
+/* The cursor goes where the arithmetic has it: a blank makes a waiting terminal wrap. */
+static void settle(struct walk *w)
+{
+	if (w->full && w->draw)
+		add_string(" \r");
+	w->full = false;
+}
+
+/* n bytes that take so many columns. */
+static void step(struct walk *w, const char *s, size_t n, size_t columns)
+{
+	if (columns > w->columns - w->at.column) {
+		if (w->draw)
+			add(" ", 1);
+		w->at = (struct place){w->at.row + 1, 0};
+	}
+	if (w->draw)
+		add(s, n);
+	if (columns)
+		w->full = false;
+	w->at.column += columns;
+	if (w->at.column == w->columns) {
+		w->at = (struct place){w->at.row + 1, 0};
+		w->full = true;
+	}
+}
+
+static void step_newline(struct walk *w)
+{
+	settle(w);
+	if (w->draw)
+		add_string("\033[K\n");
+	w->at = (struct place){w->at.row + 1, 0};
+}
+
+/* A control character. */
+static void step_control(struct walk *w, char c)
+{
+	char text[2] = {'^', (char)(c ^ 0100)};
+
+	if (c == '\n') {
+		step_newline(w);
+	} else if (c == '\t') {
+		do
+			step(w, " ", 1, 1);
+		while (w->at.column % 8);
+	} else {
+		step(w, text, 1, 1);
+		step(w, text + 1, 1, 1);
+	}
+}
+
+/* Length of a control sequence in a prompt (colours), 0: there is none at s. */
+static size_t sequence_length(const char *s, size_t n)
+{
+	size_t i = 2;
+
+	if (n < 3 || s[0] != '\033' || s[1] != '[')
+		return 0;
+	while (i < n && s[i] < '@')
+		i++;
+	return i < n ? i + 1 : 0;
+}
+
+/* prompt: control sequences are handed on and take no place. */
+static void walk(struct walk *w, const char *s, size_t n, bool prompt)
+{
+	for (size_t length; n; s += length, n -= length) {
+		unsigned c;
+
+		length = prompt ? sequence_length(s, n) : 0;
+		if (length) {
+			if (w->draw)
+				add(s, length);
+			continue;
+		}
+		length = vt_char(s, n, &c);
+		if (c < ' ' || c == 127)
+			step_control(w, (char)c);
+		else if (c == VT_NO_CHAR && length == 1)
+			step(w, "?", 1, 1);
+		else
+			step(w, s, length, vt_char_columns(c));
+	}
+}
+
+static const char *last_row(const char *prompt)
+{
+	const char *newline = strrchr(prompt, '\n');
+
+	return newline ? newline + 1 : prompt;
+}
+
+static void go(struct view *v, struct place to)
+{
+	if (to.row < v->cursor.row)
+		add_move(v->cursor.row - to.row, 'A');
+	else
+		add_move(to.row - v->cursor.row, 'B');
+	add_string("\r");
+	add_move(to.column, 'C');
+	v->cursor = to;
+}
+
+/* The place behind prompt and n bytes of text. */
+static struct place place_of(const struct view *v, const char *prompt, const char *text, size_t n)
+{
+	struct walk w = {.columns = v->columns};
+
+	prompt = last_row(prompt);
+	walk(&w, prompt, strlen(prompt), true);
+	walk(&w, text, n, false);
+	return w.at;
+}
+
+void view_prompt(struct view *v, const char *prompt)
+{
+	const char *last = last_row(prompt);
+	struct walk w = {.columns = v->columns, .draw = true};
+
+	add(prompt, (size_t)(last - prompt));
+	walk(&w, last, strlen(last), true);
+	settle(&w);
+	v->cursor = w.at;
+	flush();
+}
+
+void view_append(struct view *v, const char *text, size_t n)
+{
+	struct walk w = {.at = v->cursor, .columns = v->columns, .draw = true};
+
+	walk(&w, text, n, false);
+	settle(&w);
+	v->cursor = w.at;
+	flush();
+}
+
+void view_draw(struct view *v, const char *prompt, const char *text, size_t n, size_t at)
+{
+	struct walk w = {.columns = v->columns, .draw = true};
+
+	go(v, (struct place){0, 0});
+	prompt = last_row(prompt);
+	walk(&w, prompt, strlen(prompt), true);
+	walk(&w, text, n, false);
+	settle(&w);
+	v->cursor = w.at;
+	add_string("\033[J");
+	if (at < n)
+		go(v, place_of(v, prompt, text, at));
+	flush();
+}
+
+void view_move(struct view *v, const char *prompt, const char *text, size_t at)
+{
+	go(v, place_of(v, prompt, text, at));
+	flush();
+}
+
+void view_leave(struct view *v, const char *prompt, const char *text, size_t n, const char *mark)
+{
+	struct place end = place_of(v, prompt, text, n);
+
+	if (end.row != v->cursor.row || end.column != v->cursor.column)
+		go(v, end);
+	add_string(mark);
+	/* Text that filled its row has an empty one below it already. */
+	if (*mark || end.column || !end.row)
+		add_string("\n");
+	flush();
+	v->cursor = (struct place){0, 0};
+}

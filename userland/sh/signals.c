@@ -1,0 +1,73 @@
+/* Signals of the shell and of what it starts: who gets which, and a fork() that none of them comes into. */
+#include "sh.h"
+
+/* All a handler may do: the mark is looked at between commands and after interrupted calls. */
+static void on_interrupt(int sig)
+{
+	sh.interrupted = 1;
+}
+
+/* Without SA_RESTART: read() and waitpid() are to come back with EINTR. */
+void job_set_signal(int sig, sighandler_t handler)
+{
+	struct sigaction act = {.sa_handler = handler};
+
+	if (sigaction(sig, &act, NULL) < 0)
+		vt_warn_errno("sigaction");
+}
+
+/*
+ * POSIX: an interactive shell is not ended by SIGTERM or SIGQUIT, and SIGINT only ends the command
+ * line.
+ */
+void job_init_signals(void)
+{
+	job_set_signal(SIGINT, on_interrupt);
+	job_set_signal(SIGQUIT, SIG_IGN);
+	job_set_signal(SIGTERM, SIG_IGN);
+}
+
+/*
+ * Signals as a program expects them. Those that `trap ''` ignores stay ignored: POSIX hands them
+ * down. Without job control ^C reaches background jobs as well, which must not be ended by it.
+ */
+void job_child_signals(bool background, bool own_group)
+{
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+
+	for (size_t i = 0; sh.interactive && i < ARRAY_SIZE(signals); i++) {
+		if (!trap_ignores(signals[i]))
+			job_set_signal(signals[i], SIG_DFL);
+	}
+	if (background && !own_group) {
+		job_set_signal(SIGINT, SIG_IGN);
+		job_set_signal(SIGQUIT, SIG_IGN);
+	}
+}
+
+static sigset_t mask_before_fork;
+
+pid_t job_fork_blocked(void)
+{
+	const sigset_t all = ~(sigset_t)0;
+	pid_t pid;
+	int err;
+
+	sigprocmask(SIG_SETMASK, &all, &mask_before_fork);
+	pid = fork();
+	err = errno;
+	if (pid != 0)
+		sigprocmask(SIG_SETMASK, &mask_before_fork, NULL);
+	errno = err;
+	return pid;
+}
+
+void job_unblock_child(void)
+{
+	sigprocmask(SIG_SETMASK, &mask_before_fork, NULL);
+}
+
+void job_default_signals(void)
+{
+	job_child_signals(false, true);
+}
