@@ -12,6 +12,29 @@ story() {
 	test $failures = 0 || cat $1
 }
 
+# told COMPLAINT RECORD...: the checker, given a softirq that is raised and served, and these records, says COMPLAINT; of none,
+# that nothing is wrong
+told() {
+	expected=$1
+	shift
+	at=100000
+	for record in 'softirq_raise: vec=4' 'softirq_entry: vec=4' 'softirq_exit: vec=4' "$@"; do
+		at=$((at + 5000))
+		echo "  a-7  [001] d.h1.  0.$at: $record"
+	done | replay > /tmp/told
+	same "complaint about: $*" "$expected" "$(sed -n 's/: *a-7.*//p' /tmp/told | sort -u)"
+}
+raise='softirq_raise: vec=4' enter='softirq_entry: vec=4' leave='softirq_exit: vec=4'
+told '' "$raise" "$enter" "$leave"
+told '' "$raise" "$raise" "$enter" "$leave" "$enter" "$leave"
+told 'nobody has raised it' "$raise" "$enter" "$leave" "$enter" "$leave" "$enter" "$leave"
+told 'nobody has raised it' "$raise" "$raise" "$raise" "$enter" "$leave" "$enter" "$leave" "$enter" "$leave" "$enter" "$leave"
+switch='sched_switch: prev_comm=a prev_pid=7 prev_state=S ==> next_comm=b next_pid=8'
+told 'it had not begun' "$switch" "$raise" "$enter" "$leave" "$leave"
+told 'another task ran' "$switch" 'sched_switch: prev_comm=c prev_pid=9 prev_state=S ==> next_comm=d next_pid=6'
+told 'nobody has woken it' "$switch" \
+	'sched_switch: prev_comm=b prev_pid=8 prev_state=S ==> next_comm=a next_pid=7'
+
 work='stress --cpu 2 --yield 2 --sleep 2 --pipe 2 --fork 2 --vm 1'
 echo 0 > tracing_on
 echo 20000 > buffer_size_kb

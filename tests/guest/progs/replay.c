@@ -12,6 +12,7 @@
 #define MAX_PIDS   32768
 #define MAX_NESTED 8
 #define MAX_WRONG  64
+#define MAX_VEC	   32
 #define SETTLE	   1000 /* microseconds until all CPUs have seen that recording is on */
 
 static struct task {
@@ -27,8 +28,7 @@ static struct cpu {
 	int waking;		/* pid of the wake-up that has begun, -1: none */
 	int nested[MAX_NESTED]; /* interrupts that run, the innermost last: number, softirqs as ~number */
 	int depth;		/* of them, -1: not known */
-	unsigned raised;	/* softirqs */
-	unsigned raised_known;	/* of which softirqs that is known */
+	int raised[MAX_VEC];	/* entries that each softirq may still have, -1: not known */
 	long since, at;		/* ns: of the last switch, of the last event */
 	long ran, charged;	/* ns: by switches, by sched_stat_runtime since the first of them */
 	long charged_at, stints;
@@ -87,7 +87,8 @@ static struct task *task(long pid)
 static void forget_cpu(struct cpu *c)
 {
 	c->current = c->waking = c->depth = -1;
-	c->raised_known = 0;
+	for (int vec = 0; vec < MAX_VEC; vec++)
+		c->raised[vec] = -1;
 	c->since = 0;
 }
 
@@ -224,19 +225,31 @@ static void irq_handler_exit(int cpu, const char *text)
 	unnest(cpu, number(text, "irq"));
 }
 
+/* The softirq that a record names: an index. */
+static unsigned softirq(const char *text)
+{
+	return (unsigned)number(text, "vec") % MAX_VEC;
+}
+
+/*
+ * Softirqs that are raised while one is pending are served together. But a round takes what is pending before it tells of
+ * the first entry, and an interrupt in between raises again: two raises in a row can be followed by two entries, never more.
+ */
 static void softirq_raise(int cpu, const char *text)
 {
-	cpus[cpu].raised |= 1u << number(text, "vec");
+	int *raised = &cpus[cpu].raised[softirq(text)];
+
+	if (*raised >= 0 && *raised < 2)
+		++*raised;
 }
 
 static void softirq_entry(int cpu, const char *text)
 {
-	struct cpu *c = &cpus[cpu];
-	unsigned bit = 1u << number(text, "vec");
+	int *raised = &cpus[cpu].raised[softirq(text)];
 
-	check(!(c->raised_known & bit) || (c->raised & bit), "nobody has raised it");
-	c->raised &= ~bit;
-	c->raised_known |= bit;
+	check(*raised, "nobody has raised it");
+	if (*raised)
+		*raised = *raised < 0 ? 1 : *raised - 1;
 	nest(cpu, ~number(text, "vec"));
 }
 
