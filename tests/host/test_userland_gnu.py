@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import shutil
 import struct
 import subprocess
@@ -45,16 +46,20 @@ def on_terminal(columns, argv, cwd, env):
     """What a program prints on a terminal of so many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    text = b""
+    # Our own hold on the program's side stays until the last byte has come: nothing can be lost to its end.
     with subprocess.Popen(argv, cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
-        os.close(theirs)
-        text = b""
-        try:
-            while portion := os.read(ours, 65536):
-                text += portion
-        except OSError:  # the other side is closed
-            pass
-        process.wait(60)
+        ended = False
+        while True:
+            if select.select([ours], [], [], 0 if ended else 0.01)[0]:
+                text += os.read(ours, 65536)
+            elif ended:
+                break
+            else:
+                ended = process.poll() is not None
+    os.close(theirs)
     os.close(ours)
+    assert process.returncode == 0, text
     return text.decode().replace("\r\n", "\n")
 
 
