@@ -6,6 +6,8 @@
 #:   make test ONLY=text   only tests whose name matches (pytest -k), and only what they need is built: ONLY=x86_64 is one machine's
 #:   make unit             only the C unit tests, under sanitizers
 #:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes; soak-arm64, soak-x86_64: on one machine
+#:   make mutation N=100 [FILES=kernel/mm] [MINUTES=60]   plants one-line bugs, those of tests/mutation/curated.txt and N made by rule, and
+#:                         prints which the tests have caught; it goes on where it was. tests/mutation/mutation --help says more
 #:   make bench            costs in guest instructions, a column for each machine; bench-arm64, bench-x86_64: of one machine;
 #:                         bench-docs writes them into docs/benchmarks.md as well
 #:   make lint             style, cppcheck, clang-tidy; make format lays out FILES="a.c b.h" (clang-format)
@@ -47,6 +49,14 @@ $(MACHINES:%=nopg-%): nopg-%: %
 # And without tracepoints, for what these cost.
 $(MACHINES:%=noevents-%): noevents-%: %
 	$(call inner,$(ARCH_$*)) NOEVENTS=1 all
+
+# What the tests notice: one-line bugs, one at a time. The first time each machine's guest tests run once, to learn which lines they run.
+N ?= 0
+MINUTES ?= 1440
+mutation: deps $(HERE) guest-programs unit-binaries
+	$(Q)for arch in $(foreach m,$(HERE),$(ARCH_$(m))); do \
+		[ -e build/mutation/$$arch.map.gz ] || tests/mutation/mutation learn $$arch || exit 1; done
+	$(Q)tests/mutation/mutation run -n $(N) --minutes $(MINUTES) $(if $(FILES),--files $(FILES))
 
 bench: deps-run $(HERE:%=nopg-%) $(HERE:%=noevents-%)
 	$(Q)$(PYTHON) tools/bench $(foreach m,$(HERE),--arch $(ARCH_$(m)))
@@ -135,5 +145,5 @@ FILES ?= $(C_FILES)
 format:
 	$(Q)clang-format -i $(FILES)
 
-.PHONY: test speedscope importer soak guest-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
+.PHONY: test mutation speedscope importer soak guest-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
 	$(foreach goal,soak guest-programs nopg noevents bench,$(MACHINES:%=$(goal)-%))

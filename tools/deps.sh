@@ -36,6 +36,7 @@ test   kernelshark                    kernelshark
 test   Xvfb                           xvfb
 test   tesseract                      tesseract-ocr
 test   node                           nodejs
+test   rsync                          rsync
 test   npm                            npm
 test   qemu-aarch64|qemu-aarch64-static  qemu-user
 test   qemu-x86_64|qemu-x86_64-static  qemu-user

@@ -232,8 +232,9 @@ static unsigned softirq(const char *text)
 }
 
 /*
- * Softirqs that are raised while one is pending are served together. But a round takes what is pending before it tells of
- * the first entry, and an interrupt in between raises again: two raises in a row can be followed by two entries, never more.
+ * Softirqs that are raised while one is pending are served together. But a round takes what is pending before it
+ * tells of the first entry, and an interrupt in between raises again: two raises in a row can be followed by two
+ * entries, never more.
  */
 static void softirq_raise(int cpu, const char *text)
 {

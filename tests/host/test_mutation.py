@@ -1,0 +1,64 @@
+"""tests/mutation: the curated list fits the tree, each rule makes the mutations that it should, and a mutation is one line."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mutation")
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"mutation_{name}", os.path.join(FOLDER, f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+operators = load("operators")
+
+
+def test_the_list_fits_the_tree():
+    found = operators.curated()
+    assert len(found) >= 200
+    assert len({mutation.key for mutation in found}) == len(found)
+    folders = {"/".join(mutation.file.split("/")[:2]) for mutation in found}
+    assert {"arch/aarch64", "arch/x86_64", "drivers/tty", "kernel/irq", "kernel/time"} <= folders
+    for mutation in found:
+        before = (operators.ROOT / mutation.file).read_text().split("\n")
+        after = mutation.applied().split("\n")
+        assert [n for n, (one, other) in enumerate(zip(before, after), 1) if one != other] == [mutation.line], mutation
+
+
+@pytest.mark.parametrize("rule, line, becomes", [
+    ("negated", "if (a < b)", ["if (!(a < b))"]), ("negated", "} else if (f(x)) {", ["} else if (!(f(x))) {"]), ("negated", "if (a) return;", []),
+    ("compared", "if (a < b && c == d)", ["if (a <= b && c == d)", "if (a < b && c != d)"]), ("compared", "p->x >>= 1;", []),
+    ("off_by_one", "return n + 1;", ["return n;"]), ("off_by_one", "x = 0;", ["x = 1;"]), ("off_by_one", "a - 1.5", []),
+    ("dropped", "spin_lock(&l);", [";"]), ("dropped", "p->count = 0;", [";"]), ("dropped", "n++;", [";"]), ("dropped", "int n = 0;", []),
+    ("dropped", "return f(x);", []), ("swapped", "copy(to, from, n);", ["copy(from, to, n);"]), ("swapped", "swap(a, b);", []),
+    ("joined", "return a && b || c;", ["return a || b || c;", "return a && b && c;"]), ("answered", "return -EINVAL;", ["return 0;"]),
+    ("answered", "return true;", ["return false;"]), ("masked", "x |= BIT(3);", ["x &= BIT(3);"]), ("masked", "return a & ~b;", ["return a & b;"]),
+])
+def test_rule(rule, line, becomes):
+    assert list(getattr(operators, rule)(line)) == becomes
+
+
+def test_only_statements_are_mutated():
+    text = "/* a < b */\nint table[] = {1 + 1};\nint f(int x)\n{\n\t/* x == 1\n\t * y == 1 */\n\tif (x == 1) /* why == so */\n\t\treturn 0;\n#if 1 == 2\n#endif\n}\n"
+    assert [line for _, line in operators.body_lines(text)] == ["if (x == 1)", "return 0;"]
+
+
+def test_sample_is_repeatable_and_mixed():
+    files = operators.sources(["kernel/sched"])
+    first = operators.sample(files, 64, 7)
+    assert [str(mutation) for mutation in first] == [str(mutation) for mutation in operators.sample(files, 64, 7)] != [str(m) for m in operators.sample(files, 64, 8)]
+    assert len({mutation.rule for mutation in first}) == len(operators.RULES)
+
+
+@pytest.mark.parametrize("words, said", [(["run", "--files", "kernel/nosuch"], "no C file"), (["run", "--tests", "many"], "invalid int"), ([], "required")])
+def test_what_is_refused(words, said):
+    done = subprocess.run([sys.executable, os.path.join(FOLDER, "mutation"), *words], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and said in done.stderr

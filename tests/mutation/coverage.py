@@ -1,0 +1,173 @@
+"""Which test runs which lines of the kernel: learned once from the translated code of each guest, and read from unit tests' heads."""
+
+import bisect
+import collections
+import difflib
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+from elftools.elf.elffile import ELFFile
+from operators import ROOT
+
+BUILD = ROOT / "build" / "mutation"
+ARCHES = ("aarch64", "x86_64")
+# Instructions that end a block: what may go elsewhere.
+ENDS = {"aarch64": re.compile(r"b|b\..*|bl|br|blr|ret|cbn?z|tbn?z|svc|brk|eret|wf[ie]|isb|msr"),
+        "x86_64": re.compile(r"j\w+|call|ret|iretq?|sysret\w*|syscall|hlt|int3?|ud2|l?jmp|sti|cli")}
+
+
+class NotLearned(Exception):
+    """There is no map of this machine yet."""
+
+
+class Lines:
+    """The lines of a kernel's instructions."""
+
+    def __init__(self, arch):
+        kernel = ROOT / "build" / arch / "vmlinux"
+        listing = subprocess.run([f"{arch}-linux-gnu-objdump", "-d", "--no-show-raw-insn", kernel], capture_output=True, text=True, check=True)
+        self.addresses, self.last = [], []
+        for line in listing.stdout.splitlines():
+            if match := re.match(r"\s*([0-9a-f]+):\s+(\S+)", line):
+                self.addresses.append(int(match[1], 16))
+                self.last.append(bool(ENDS[arch].fullmatch(match[2])))
+        with open(kernel, "rb") as file:
+            self.starts, self.places = self._line_table(ELFFile(file).get_dwarf_info())
+
+    @staticmethod
+    def _line_table(dwarf):
+        """Addresses in order, and what begins there: (file, line), None behind a sequence's end."""
+        rows = {}
+        for unit in dwarf.iter_CUs():
+            program = dwarf.line_program_for_CU(unit)
+            folders, files = program["include_directory"], program["file_entry"]
+            names = []
+            for entry in files:
+                folder = folders[entry.dir_index].decode()
+                names.append(os.path.normpath(os.path.join(unit_folder(folders), folder, entry.name.decode())))
+            for row in program.get_entries():
+                if state := row.state:
+                    name = os.path.relpath(names[state.file], ROOT) if os.path.isabs(names[state.file]) else names[state.file]
+                    rows.setdefault(state.address, set())
+                    if not state.end_sequence:
+                        rows[state.address].add((name, state.line))
+        starts = sorted(rows)
+        return starts, [rows[start] for start in starts]
+
+    def of_block(self, address):
+        """(file, line) of each instruction from this one to the end of its block; of none if it is not the kernel's."""
+        n = bisect.bisect_left(self.addresses, address)
+        while n < len(self.addresses):
+            place = bisect.bisect_right(self.starts, self.addresses[n]) - 1
+            if place >= 0:
+                yield from self.places[place]
+            if self.last[n]:
+                return
+            n += 1
+
+
+def unit_folder(folders):
+    return folders[0].decode() if folders else ""
+
+
+def learn(arch, workers):
+    """Run the machine's guest tests once, as they are, and keep for each test its seconds and the lines that it runs."""
+    folder = BUILD / "blocks" / arch
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    report = BUILD / f"{arch}.xml"
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(workers), f"--junitxml={report}", "-k", arch, "tests/guest"],
+                   cwd=ROOT, check=False, env={**os.environ, "VITRINE_QEMU": str(ROOT / "tests/mutation/qemu"), "COVERAGE": str(folder)})
+    lines = Lines(arch)
+    blocks = {}
+    for path in folder.iterdir():
+        test = path.name.rpartition("@")[0].replace("%", "/")
+        blocks.setdefault(test, set()).update(re.findall(r"pc:0x([0-9a-f]+)", path.read_text()))
+    seconds = durations(report)
+    found = {}
+    known = {}  # of each block: many tests share most
+    for test, addresses in blocks.items():
+        run = collections.defaultdict(set)
+        for address in addresses:
+            if address not in known:
+                number = int(address, 16)
+                known[address] = list(lines.of_block(number)) if lines.addresses[0] <= number <= lines.addresses[-1] else []
+            for file, line in known[address]:
+                run[file].add(line)
+        if test in seconds:  # else it failed, or was something else's
+            found[test] = {"seconds": seconds[test], "lines": {file: sorted(numbers) for file, numbers in run.items()}}
+    texts = {file: text_lines(file) for known in found.values() for file in known["lines"]}
+    with gzip.open(BUILD / f"{arch}.map.gz", "wt") as file:
+        json.dump({"tests": found, "texts": texts}, file)
+    print(f"{arch}: {len(found)} tests, {len({place for places in known.values() for place in places})} lines")
+
+
+def text_lines(file):
+    path = ROOT / file
+    return path.read_text(errors="replace").split("\n") if path.is_file() else []
+
+
+def durations(report):
+    """Seconds of each test that passed."""
+    found = {}
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        if len(case):  # failure, error, skipped
+            continue
+        path = case.get("classname").replace(".", "/")
+        name = f"{path}.py::{case.get('name')}" if (ROOT / f"{path}.py").exists() else f"{path[:-3]}.sh::{case.get('name')}" if path.endswith("/sh") else None
+        if name:
+            found[name] = float(case.get("time"))
+    return found
+
+
+class Map:
+    """Which tests are worth running for a line."""
+
+    def __init__(self, arch):
+        try:
+            with gzip.open(BUILD / f"{arch}.map.gz", "rt") as file:
+                learned = json.load(file)
+        except FileNotFoundError as error:
+            raise NotLearned(f"nothing is known yet of what {arch}'s tests run: 'tests/mutation/mutation learn {arch}' finds out (some 7 minutes)") from error
+        tests, self.texts, self.moved = learned["tests"], learned["texts"], {}
+        self.seconds = {test: known["seconds"] for test, known in tests.items()}
+        self.lines = {test: {file: set(numbers) for file, numbers in known["lines"].items()} for test, known in tests.items()}
+        self.share = collections.Counter((file, line) for files in self.lines.values() for file, numbers in files.items() for line in numbers)
+
+    def learned_line(self, file, line):
+        """Where a line stood when this map was learned: the tree has changed since then."""
+        if file not in self.moved:
+            blocks = difflib.SequenceMatcher(None, text_lines(file), self.texts.get(file, []), autojunk=False).get_matching_blocks()
+            self.moved[file] = {block.a + n + 1: block.b + n + 1 for block in blocks for n in range(block.size)}
+        return self.moved[file].get(line, line)
+
+    def tests_for(self, file, line):
+        """Tests that run this line, those first that run much of this file which others do not, and take little time. If the compiler has
+        given the line no instruction of its own, those of the nearest line above it which has one."""
+        line = self.learned_line(file, line)
+        nearest = max((other for lines in self.lines.values() for other in lines.get(file, ()) if other <= line), default=None)
+        if nearest is None or line - nearest > 5:
+            return []
+        found = [test for test, files in self.lines.items() if line in files.get(file, ())] or [test for test, files in self.lines.items() if nearest in files.get(file, ())]
+        return sorted(found, key=lambda test: -self.worth(test, file))
+
+    def worth(self, test, file):
+        return sum(1 / self.share[file, line] for line in self.lines[test][file]) / (self.seconds[test] + 2)
+
+
+def unit_tests():
+    """{source: [unit test]}: what each test's binary is compiled of, as make has noted it."""
+    found = collections.defaultdict(list)
+    for path in sorted((ROOT / "build/host/unit").glob("*.d")):
+        test = f"tests/unit/{path.name.split('.')[0]}_test.c"
+        for source in re.findall(r"\S+\.[ch]\b", path.read_text()):
+            source = os.path.normpath(source)
+            if not source.startswith(("tests", "/")) and test not in found[source]:
+                found[source].append(test)
+    return found
