@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env", "flock")
 COMMANDS = ("aarch64-linux-gnu-gcc", "x86_64-linux-gnu-gcc", "gcc", "tar", "xz", "bzip2", "cpio", "qemu-system-aarch64",
             "qemu-system-x86_64", "gdb-multiarch", "qemu-aarch64", "qemu-x86_64", "grub-mkrescue", "xorriso", "mformat",
-            "trace-cmd", "protoc", "kernelshark", "Xvfb", "tesseract", "node", "npm",
+            "trace-cmd", "protoc", "kernelshark", "Xvfb", "tesseract", "node", "npm", "rsync",
             "clang-format", "clang-tidy", "cppcheck")
 FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/include/cmocka.h",
          "usr/include/traceevent/event-parse.h", "usr/share/ovmf/OVMF.fd",
