@@ -17,7 +17,10 @@
 #define FUTEX_OWNER_DIED     0x40000000u
 #define FUTEX_TID_MASK       0x3fffffffu
 
-/* Wake up to `nr` sleepers on the word. Returns how many, -EINVAL, -EFAULT. Thread context. */
+/*
+ * Wake up to `nr` sleepers on the word, and one when `nr` is less than 1: Linux has always done so, and programs may
+ * count on it. Returns how many, -EINVAL, -EFAULT, -EAGAIN. Thread context.
+ */
 int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset);
 /* The list of locks that a thread holds, walked when it ends: marks each FUTEX_OWNER_DIED and wakes one
  * waiter. */

@@ -24,7 +24,10 @@
 
 #define BUCKET_BITS 8
 
-/* Where a word is: in memory shared between processes the physical address, else address space and address. */
+/*
+ * Where a word is: in memory shared between processes the physical address, else address space and address. Private
+ * and shared operations on private memory do not meet, on Linux neither: the shared ones have the address plus 1.
+ */
 struct futex_key {
 	const void *space; /* mm, or NULL: `word` is physical */
 	u64 word;
@@ -64,7 +67,7 @@ static bool same_key(const struct futex_key *a, const struct futex_key *b)
 	return a->space == b->space && a->word == b->word;
 }
 
-/* Physical address of a word in a shared mapping; 0: not shared after all. The page was just touched. */
+/* The key of a word for a shared operation. The page was just touched. Returns 0, -EFAULT, -EAGAIN. */
 static int shared_key(unsigned long addr, struct futex_key *key)
 {
 	struct mm_struct *mm = current->mm;
@@ -77,8 +80,10 @@ static int shared_key(unsigned long addr, struct futex_key *key)
 	if (!vma || vma->vm_start > addr)
 		goto unlock;
 	err = 0;
-	if (!(vma->vm_flags & VM_SHARED))
-		goto unlock; /* nobody else has this very memory: the private key does */
+	if (!(vma->vm_flags & VM_SHARED)) {
+		key->word = addr + 1;
+		goto unlock; /* nobody else has this very memory */
+	}
 	slot = pte_lookup(mm->pgd, addr);
 	if (slot && pte_present(*slot))
 		*key = (struct futex_key){ NULL, pte_phys(*slot) + addr % PAGE_SIZE };
@@ -131,6 +136,7 @@ int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset)
 	err = get_futex_key(uaddr, shared, &key);
 	if (err)
 		return err;
+	nr = max(nr, 1);
 	b = bucket_of(&key);
 	spin_lock(&b->lock);
 	list_for_each_entry_safe(w, next, &b->waiters, list) {
@@ -222,10 +228,30 @@ static int futex_wait(u32 __user *uaddr, bool shared, u32 val, s64 expires, u32 
 	return unqueue_waiter(&w) ? ret : 0;
 }
 
+static long futex_wait_restart(struct task_struct *t);
+
+/*
+ * A wait with an end that a signal interrupts goes on with the same end, as often as it takes: a relative time must not
+ * start again from the beginning. Behind a handler it is EINTR.
+ */
+static long futex_wait_until(u32 __user *uaddr, bool shared, u32 val, s64 expires, u32 bitset)
+{
+	int ret = futex_wait(uaddr, shared, val, expires, bitset);
+
+	if (ret != -ERESTARTSYS || expires == KTIME_MAX)
+		return ret;
+	current->restart_fn = futex_wait_restart;
+	current->restart_data[0] = (u64)uaddr;
+	current->restart_data[1] = shared | (u64)bitset << 1;
+	current->restart_data[2] = val;
+	current->restart_data[3] = expires;
+	return -ERESTART_RESTARTBLOCK;
+}
+
 static long futex_wait_restart(struct task_struct *t)
 {
-	return futex_wait((u32 __user *)t->restart_data[0], t->restart_data[1] & 1, t->restart_data[2],
-			  t->restart_data[3], t->restart_data[1] >> 1);
+	return futex_wait_until((u32 __user *)t->restart_data[0], t->restart_data[1] & 1, t->restart_data[2],
+				t->restart_data[3], t->restart_data[1] >> 1);
 }
 
 /* Two buckets, which may be one: the lower address first. */
@@ -271,7 +297,7 @@ static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_w
 	b2 = bucket_of(&k2);
 	lock_two(b1, b2);
 	list_for_each_entry_safe(w, next, &b1->waiters, list) {
-		if (done >= nr_wake + nr_move)
+		if (done >= nr_wake && done - nr_wake >= nr_move) /* their sum may be too large for an int */
 			break;
 		if (!same_key(&w->key, &k1))
 			continue;
@@ -320,16 +346,7 @@ static long do_futex_wait(u32 __user *uaddr, int op, u32 val, const struct times
 
 	if (ret)
 		return ret;
-	ret = futex_wait(uaddr, shared, val, expires, bitset);
-	if (ret != -ERESTARTSYS || expires == KTIME_MAX)
-		return ret;
-	/* A relative time must not start again from the beginning. */
-	current->restart_fn = futex_wait_restart;
-	current->restart_data[0] = (u64)uaddr;
-	current->restart_data[1] = shared | (u64)bitset << 1;
-	current->restart_data[2] = val;
-	current->restart_data[3] = expires;
-	return -ERESTART_RESTARTBLOCK;
+	return futex_wait_until(uaddr, shared, val, expires, bitset);
 }
 
 SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct timespec __user *, utime,
@@ -338,10 +355,11 @@ SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct time
 	bool shared = !(op & FUTEX_PRIVATE_FLAG);
 	int val2 = (int)(unsigned long)utime; /* requeueing has a number there */
 
+	if ((op & FUTEX_CLOCK_REALTIME) && (op & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
+		return -ENOSYS;
 	switch (op & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
-		return op & FUTEX_CLOCK_REALTIME ? -ENOSYS
-						 : do_futex_wait(uaddr, op, val, utime, FUTEX_BITSET_ANY);
+		return do_futex_wait(uaddr, op, val, utime, FUTEX_BITSET_ANY);
 	case FUTEX_WAIT_BITSET:
 		return do_futex_wait(uaddr, op, val, utime, val3);
 	case FUTEX_WAKE:
@@ -373,20 +391,28 @@ SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t,
 }
 
 /*
- * Mark one lock as left by the dead. The word is written without an atomic operation: since we hold the lock,
- * others may only add FUTEX_WAITERS, and who does then waits for the value he wrote, finds another, and looks
- * again.
+ * Mark one lock as left by the dead, and wake one waiter. Returns false when the list is not to be believed any more.
+ *
+ * The word is written without an atomic operation: since we hold the lock, others may only add FUTEX_WAITERS, and who
+ * does then waits for the value that it wrote, finds another, and looks again. It may even sleep already when our value
+ * overwrites the bit, so somebody is woken whether the bit was seen or not.
+ *
+ * The pending lock may be free: we died between letting go and waking, or woken and before we took it. Whoever waits
+ * counts on us to wake the next one.
  */
-static void robust_death(u64 entry, s64 offset)
+static bool robust_death(u64 entry, s64 offset, bool pending)
 {
 	u32 __user *uaddr = (u32 __user *)((entry & ~1UL) + offset);
-	u32 word;
+	u32 word, owner;
 
-	if (!entry || ((unsigned long)uaddr & 3) || get_user(word, uaddr) ||
-	    (word & FUTEX_TID_MASK) != (u32)current->pid)
-		return;
-	if (!put_user((word & FUTEX_WAITERS) | FUTEX_OWNER_DIED, uaddr))
+	if (((unsigned long)uaddr & 3) || get_user(word, uaddr))
+		return false;
+	owner = word & FUTEX_TID_MASK;
+	if (owner == (u32)current->pid && put_user((word & FUTEX_WAITERS) | FUTEX_OWNER_DIED, uaddr))
+		return false;
+	if (owner == (u32)current->pid || (pending && !owner))
 		futex_wake(uaddr, true, 1, FUTEX_BITSET_ANY);
+	return true;
 }
 
 void exit_robust_list(void *uhead)
@@ -399,14 +425,15 @@ void exit_robust_list(void *uhead)
 	entry = head.next;
 	for (int i = 0; i < ROBUST_LIST_LIMIT && (entry & ~1UL) != (u64)uhead; i++) {
 		u64 next;
+		/* The next one first: a lock that was let go may be freed and its memory used for something else. */
+		bool last = get_user(next, (u64 __user *)(entry & ~1UL));
 
-		/* The next one first: a lock that was let go may be freed and its memory used for something
-		 * else. */
-		if (get_user(next, (u64 __user *)(entry & ~1UL)))
+		if ((entry | 1) != (head.pending | 1) && !robust_death(entry, head.offset, false))
 			return;
-		if (entry != head.pending)
-			robust_death(entry, head.offset);
+		if (last)
+			return;
 		entry = next;
 	}
-	robust_death(head.pending, head.offset);
+	if (head.pending)
+		robust_death(head.pending, head.offset, true);
 }
