@@ -38,10 +38,11 @@ SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, addr)
 		return set_base(&thread->fsbase, MSR_FS_BASE, addr);
 	case ARCH_SET_GS:
 		return set_base(&thread->gsbase, MSR_KERNEL_GS_BASE, addr);
+	/* From the register: a program that loads a null selector has no base any more, and nobody has told us. */
 	case ARCH_GET_FS:
-		return put_user(thread->fsbase, (u64 __user *)addr);
+		return put_user(rdmsrl(MSR_FS_BASE), (u64 __user *)addr);
 	case ARCH_GET_GS:
-		return put_user(thread->gsbase, (u64 __user *)addr);
+		return put_user(rdmsrl(MSR_KERNEL_GS_BASE), (u64 __user *)addr);
 	}
 	return -EINVAL;
 }

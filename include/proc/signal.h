@@ -169,7 +169,7 @@ void force_sig_fault(int sig, int code, unsigned long addr);
 /* Send to one thread, not to whichever of its process takes it. */
 int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p);
 int kill_pgrp(pid_t pgrp, int sig);                /* tty's ^C; -ESRCH when it is empty */
-void flush_signal_handlers(struct task_struct *t); /* exec */
+void flush_signal_handlers(struct task_struct *t); /* exec, and clone3 that asks for it: ignored signals stay so */
 bool fatal_signal_pending(struct task_struct *t);
 void recalc_sigpending(void); /* [S] */
 

@@ -27,3 +27,4 @@
 
 #define MREMAP_MAYMOVE 1u
 #define MREMAP_FIXED   2u
+#define MREMAP_DONTUNMAP 4u

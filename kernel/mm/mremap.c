@@ -4,6 +4,12 @@
 #include "vma.h"
 #include "mremap.h"
 
+/* What is asked: whole pages, and where they shall go with MREMAP_FIXED. */
+struct remap {
+	unsigned long addr, old_len, new_len, new_addr;
+	unsigned flags; /* MREMAP_* */
+};
+
 /* [m] Room right behind the area for `len` more bytes, and may there be so many? */
 static bool can_grow(const struct vm_area_struct *vma, unsigned long end, unsigned long len)
 {
@@ -46,18 +52,15 @@ static int move_pages(struct mm_struct *mm, unsigned long from, unsigned long le
 }
 
 /*
- * [m] A second area of the new size with the same backing, then the pages. When a page table is missing half
- * way, what has moved is moved back: those tables are there.
+ * [m] A second area of the new size at `to`, which is free, with the same backing, then the pages. When a page table is
+ * missing half way, what has moved is moved back: those tables are there. keep: the old area stays, without its pages.
  */
 static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned long old_len,
-		      unsigned long new_len)
+		      unsigned long new_len, unsigned long to, bool keep)
 {
 	struct mm_struct *mm = vma->vm_mm;
-	long to = get_unmapped_area(mm, 0, new_len);
 	struct vm_area_struct *new;
 
-	if (to < 0)
-		return to;
 	new = mm->nr_areas + 3 < READ_ONCE(sysctl_max_map_count) ? vma_dup(mm, vma)
 								 : NULL; /* Linux keeps three */
 	if (!new)
@@ -71,50 +74,107 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 		return -ENOMEM;
 	}
 	vma_insert(mm, new);
-	unmap_locked(mm, addr,
-		     addr + old_len); /* may fail to split; then an empty area stays, which is no harm */
+	/* May fail to split; then an empty area stays, which is no harm. */
+	if (!keep)
+		unmap_locked(mm, addr, addr + old_len);
 	vma_merge(new);
 	return to;
 }
 
-/* [m] */
-static long remap_locked(struct mm_struct *mm, unsigned long addr, unsigned long old_len,
-			 unsigned long new_len, unsigned flags)
+/* [m] The area that holds the whole range, and may become so long; ERR_PTR otherwise. */
+static struct vm_area_struct *area_to_move(struct mm_struct *mm, unsigned long addr, unsigned long old_len,
+					   unsigned long new_len, unsigned flags)
 {
 	struct vm_area_struct *vma = find_vma_intersection(mm, addr, addr + 1);
-	int err;
+	unsigned long more = flags & MREMAP_DONTUNMAP ? new_len : new_len > old_len ? new_len - old_len : 0;
 
 	if (!vma || old_len > vma->vm_end - addr)
-		return -EFAULT;
-	if (new_len <= old_len) {
-		err = new_len < old_len ? unmap_locked(mm, addr + new_len, addr + old_len) : 0;
-		return err ? err : (long)addr;
+		return ERR_PTR(-EFAULT);
+	if (vma->vm_shm && new_len > old_len)
+		return ERR_PTR(-EINVAL); /* its pages were counted when it was made */
+	return !more || may_expand_vm(mm, vma->vm_flags, more >> PAGE_SHIFT) ? vma : ERR_PTR(-ENOMEM);
+}
+
+/*
+ * [m] To a place that the caller names. What lies there goes, as with MAP_FIXED: after all that can be refused, but for want
+ * of memory. That may cut the area in two when the place is a part of it, so it is looked up again.
+ */
+static long remap_to(struct mm_struct *mm, const struct remap *r)
+{
+	struct vm_area_struct *vma = area_to_move(mm, r->addr, r->old_len, r->new_len, r->flags);
+	int err;
+
+	if (IS_ERR(vma))
+		return PTR_ERR(vma);
+	if (r->new_addr & ~PAGE_MASK || r->new_len > TASK_SIZE || r->new_addr > TASK_SIZE - r->new_len ||
+	    (r->new_addr < r->addr + r->old_len && r->addr < r->new_addr + r->new_len))
+		return -EINVAL;
+	err = unmap_locked(mm, r->new_addr, r->new_addr + r->new_len);
+	if (!err && r->new_len < r->old_len)
+		err = unmap_locked(mm, r->addr + r->new_len, r->addr + r->old_len);
+	if (err)
+		return err;
+	vma = find_vma_intersection(mm, r->addr, r->addr + 1);
+	return move_area(vma, r->addr, min(r->old_len, r->new_len), r->new_len, r->new_addr, r->flags & MREMAP_DONTUNMAP);
+}
+
+/* [m] To wherever there is room. */
+static long remap_anywhere(struct vm_area_struct *vma, const struct remap *r)
+{
+	long to = get_unmapped_area(vma->vm_mm, 0, r->new_len);
+
+	return to < 0 ? to : move_area(vma, r->addr, r->old_len, r->new_len, to, r->flags & MREMAP_DONTUNMAP);
+}
+
+/* [m] */
+static long remap_locked(struct mm_struct *mm, const struct remap *r)
+{
+	struct vm_area_struct *vma;
+	int err;
+
+	if (r->flags & MREMAP_FIXED)
+		return remap_to(mm, r);
+	vma = area_to_move(mm, r->addr, r->old_len, r->new_len, r->flags);
+	if (IS_ERR(vma))
+		return PTR_ERR(vma);
+	if (r->flags & MREMAP_DONTUNMAP)
+		return remap_anywhere(vma, r);
+	if (r->new_len <= r->old_len) {
+		err = r->new_len < r->old_len ? unmap_locked(mm, r->addr + r->new_len, r->addr + r->old_len) : 0;
+		return err ? err : (long)r->addr;
 	}
-	if (vma->vm_shm)
-		return -EINVAL; /* its pages were counted when it was made */
-	if (!may_expand_vm(mm, vma->vm_flags, (new_len - old_len) >> PAGE_SHIFT))
-		return -ENOMEM;
-	if (can_grow(vma, addr + old_len, new_len - old_len)) {
-		vma_set_range(vma, vma->vm_start, addr + new_len);
+	if (can_grow(vma, r->addr + r->old_len, r->new_len - r->old_len)) {
+		vma_set_range(vma, vma->vm_start, r->addr + r->new_len);
 		vma_merge(vma); /* it may have grown up to its like */
-		return addr;
+		return r->addr;
 	}
-	return flags & MREMAP_MAYMOVE ? move_area(vma, addr, old_len, new_len) : -ENOMEM;
+	return r->flags & MREMAP_MAYMOVE ? remap_anywhere(vma, r) : -ENOMEM;
+}
+
+/* What mremap(2) allows together: a place needs MAYMOVE, and so does an old area that stays, which has the new one's size. */
+static bool flags_are_valid(unsigned flags, unsigned long old_len, unsigned long new_len)
+{
+	if (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP))
+		return false;
+	if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) && !(flags & MREMAP_MAYMOVE))
+		return false;
+	return !(flags & MREMAP_DONTUNMAP) || old_len == new_len;
 }
 
 long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
-	       unsigned flags)
+	       unsigned flags, unsigned long new_addr)
 {
+	struct remap r = {addr, ALIGN(old_len, PAGE_SIZE), ALIGN(new_len, PAGE_SIZE), new_addr, flags};
 	long ret;
 
-	if (addr & ~PAGE_MASK || flags & ~MREMAP_MAYMOVE || !old_len || !new_len)
+	if (addr & ~PAGE_MASK || !flags_are_valid(flags, r.old_len, r.new_len) || !old_len || !new_len)
 		return -EINVAL;
 	if (new_len > TASK_SIZE || old_len > TASK_SIZE)
 		return -EINVAL;
 	if (new_len > old_len && (new_len - old_len) >> PAGE_SHIFT > totalram_pages())
 		return -ENOMEM;
 	mutex_lock(&mm->mmap_lock);
-	ret = remap_locked(mm, addr, ALIGN(old_len, PAGE_SIZE), ALIGN(new_len, PAGE_SIZE), flags);
+	ret = remap_locked(mm, &r);
 	mutex_unlock(&mm->mmap_lock);
 	return ret;
 }

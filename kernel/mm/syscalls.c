@@ -45,7 +45,7 @@ SYSCALL_DEFINE1(brk, unsigned long, brk)
 SYSCALL_DEFINE5(mremap, unsigned long, addr, unsigned long, old_len, unsigned long, new_len, unsigned, flags,
 		unsigned long, new_addr)
 {
-	return do_mremap(current->mm, addr, old_len, new_len, flags);
+	return do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
 }
 
 /* Is every page of the range part of an area? [m] */

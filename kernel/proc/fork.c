@@ -59,7 +59,7 @@ static int check_flags(const struct kernel_clone_args *args)
 
 	if ((flags & CLONE_THREAD) && !(flags & CLONE_SIGHAND))
 		return -EINVAL;
-	if ((flags & CLONE_SIGHAND) && !(flags & CLONE_VM))
+	if ((flags & CLONE_SIGHAND) && (!(flags & CLONE_VM) || (flags & CLONE_CLEAR_SIGHAND)))
 		return -EINVAL;
 	/* init reaps orphans: no sibling of it may become one, nor a thread of another process be its
 	 * child. */
@@ -149,6 +149,8 @@ static int copy_sighand(u64 flags, struct task_struct *p)
 	spin_lock_irq(&old->siglock);
 	memcpy(p->sighand->action, old->action, sizeof(old->action));
 	spin_unlock_irq(&old->siglock);
+	if (flags & CLONE_CLEAR_SIGHAND)
+		flush_signal_handlers(p);
 	return 0;
 }
 

@@ -111,7 +111,7 @@ static void hole_mremap(struct mm_struct *mm)
 	} else {
 		want = -ENOMEM;
 	}
-	assert_int_equal(do_mremap(mm, first * PAGE_SIZE, old * PAGE_SIZE, new *PAGE_SIZE, MREMAP_MAYMOVE),
+	assert_int_equal(do_mremap(mm, first * PAGE_SIZE, old * PAGE_SIZE, new *PAGE_SIZE, MREMAP_MAYMOVE, 0),
 			 want);
 }
 

@@ -315,6 +315,10 @@ static void segments(void)
 	CHECK_EQ(value, parent);
 	CHECK_CALL(CALL(arch_prctl, GET_GS, &value, 0));
 	CHECK_EQ(value, child);
+	/* A null selector takes the base with it, and the kernel says so. */
+	__asm__ volatile("mov %0, %%gs" : : "r"(0));
+	CHECK_CALL(CALL(arch_prctl, GET_GS, &value, 0));
+	CHECK_EQ(value, 0);
 	CHECK_ERRNO(CALL(arch_prctl, SET_FS, 0x8000000000000000, 0), EPERM);
 	CHECK_ERRNO(CALL(arch_prctl, SET_GS, 0xffffffff80000000, 0), EPERM);
 	CHECK_ERRNO(CALL(arch_prctl, GET_FS, 8, 0), EFAULT);

@@ -1,0 +1,104 @@
+"""Linux's own tests of system calls (tools/testing/selftests), as they are, against this kernel: tests/selftests.txt says what each does."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from linux_source import linux_file
+
+TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "selftests.txt")
+COMPILER = {"aarch64": "aarch64-linux-gnu-gcc", "x86_64": "gcc"}
+# Who is under test, for the tests that are a machine's own.
+OWN = {"arm64/": "aarch64", "x86/": "x86_64"}
+# What a folder's tests are linked with.
+WITH = {"arm64/signal/testcases": ["arm64/signal/test_signals.c", "arm64/signal/test_signals_utils.c",
+                                   "arm64/signal/testcases/testcases.c", "arm64/signal/signals.S", "arm64/signal/sve_helpers.c"]}
+# Those of aarch64's signal tests look at more of the stack above a signal's frame than a short environment leaves.
+RUN = """cd /st
+long=0123456789abcdef
+for n in 1 2 3 4 5 6 7 8 9; do long=$long$long; done
+export LONG=$long
+for test in *; do
+	timeout 60 ./$test > /tmp/out 2>&1
+	echo "=== $test $?"
+	cat /tmp/out
+	echo
+done
+"""
+
+
+def rows(arch):
+    """{test: (passed, others, why)} of the table, for one machine."""
+    found = {}
+    with open(TABLE, encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("#") or not line.strip():
+                continue
+            test, passed, others, *why = line.split(maxsplit=3)
+            if all(not test.startswith(start) or own == arch for start, own in OWN.items()):
+                found[test] = int(passed), int(others), "".join(why).strip()
+    return found
+
+
+def build(source, test, arch, folder):
+    """The program of a test, for the guest: static, so that it needs nothing else there."""
+    program = os.path.join(folder, test.replace("/", "-"))
+    own = next((with_ for start, with_ in WITH.items() if test.startswith(start)), [])
+    # The headers of a C library are older than the tests: asm/sigcontext.h and hwcap.h of this very Linux stand before them.
+    uapi = os.path.join(folder, "uapi")
+    if arch == "aarch64" and not os.path.exists(uapi):
+        os.makedirs(f"{uapi}/asm")
+        for header in ("hwcap.h", "sigcontext.h", "sve_context.h"):
+            shutil.copy(linux_file(f"arch/arm64/include/uapi/asm/{header}"), f"{uapi}/asm")
+    subprocess.run([COMPILER[arch], "-O2", "-w", "-static", "-no-pie", "-D_GNU_SOURCE", "-I.", f"-I{os.path.dirname(test)}", "-Ifutex/include",
+                    "-Iarm64/signal", *([f"-I{uapi}"] if own else []), "-idirafter", "../../include", "-o", program, f"{test}.c", *own,
+                    "-lpthread", "-lrt", "-lm"], cwd=source, check=True, capture_output=True, text=True)
+    return program
+
+
+def counts(text):
+    """(passed, not passed) in what a test has printed: in TAP's totals, or line by line."""
+    if totals := re.findall(r"^# Totals: pass:(\d+) fail:(\d+) xfail:(\d+) xpass:\d+ skip:(\d+) error:(\d+)", text, re.M):
+        passed, failed, expected, skipped, wrong = map(int, totals[-1])
+        return passed + expected, failed + skipped + wrong
+    passed = re.findall(r"^(?:ok \d|\[OK\]|==>> completed\. PASS\(1\))", text, re.M)
+    return len(passed), len(re.findall(r"^(?:not ok|\[FAIL\]|\[SKIP\]|==>> completed\. FAIL\(0\))", text, re.M))
+
+
+def outcome(machine, scratch, tests):
+    """{test: (passed, others, what it printed)} of these tests, run in one guest."""
+    source, files = linux_file("tools/testing/selftests"), {}
+    for test in tests:
+        program = build(source, test, machine.arch, scratch)
+        with open(program, "rb") as file:
+            files[f"st/{os.path.basename(program)}"] = (0o755, file.read())
+    run = machine.script(RUN.encode(), [], files=files, icount=True, mem="1G", timeout=400, append="loglevel=1")
+    try:
+        run.wait_start()
+        run.wait_exit()
+    finally:
+        run.guest.close()
+    parts = re.split(r"^=== (\S+) (\d+)$", run.output, flags=re.M)[1:]
+    printed = dict(zip(parts[::3], parts[2::3]))
+    return {test: (*counts(printed.get(test.replace("/", "-"), "")), printed.get(test.replace("/", "-"), "it did not run")) for test in tests}
+
+
+def test_selftests(machine, tmp_path):
+    if not linux_file("tools/testing/selftests"):
+        pytest.skip("Linux's source cannot be had here")
+    table = rows(machine.arch)
+    wrong = []
+    for test, (passed, others, printed) in outcome(machine, str(tmp_path), table).items():
+        expected = table[test][:2]
+        if (passed, others) != expected:
+            wrong.append(f"{test}: {expected[0]} pass and {expected[1]} do not, by the table; now {passed} and {others}:\n{printed[-1500:]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_table_gives_reasons():
+    """What does not pass has its reason, and a test that passes wholly needs none."""
+    for arch in COMPILER:
+        for test, (passed, others, why) in rows(arch).items():
+            assert passed + others > 0 and bool(others) == bool(why), test
