@@ -42,14 +42,12 @@ class GuestError(Exception):
 class Machine:
     """What to start for one architecture, and what its end says."""
 
-    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=(),
-                 turn=0):
+    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=()):
         """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is added;
-        firmware: for QEMU's own -kernel on that board, in place of the board's; turn: turns_of() where nobody says."""
+        firmware: for QEMU's own -kernel on that board, in place of the board's."""
         self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
         self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
         self.ports, self.firmware = list(ports), list(firmware)
-        self.turn = turn
 
 
 def exit_status_semihosting(code):
@@ -94,14 +92,16 @@ MACHINES = {
                       exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
                       exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, gdb="i386:x86-64",
                       ports=["-device", "virtio-serial-pci"],
-                      firmware=["-bios", "qboot.rom"], turn=1000),
+                      firmware=["-bios", "qboot.rom"]),
 }
 
 # With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody: milliseconds, by which
 # the clock goes on for whoever waits. A timer that nobody waits for makes turns short: a net filter's, of a network without a card.
-# (Between idle CPUs, QEMU 7.2 may then pass over one at each turn for a while: it always comes when a turn has just ended.)
-# On x86_64 a turn that nothing ends can last for ever: with all CPUs busy QEMU 7.2 ran one of four not at all for 90 seconds. There
-# a short turn is the default (Machine.turn). One CPU has no turns.
+# Without it QEMU 7.2 may leave a CPU without any turn for as long as another one never waits. The kernel notices at a tick and
+# gives turns away (kernel/sched/tick.c), which is only sure to help while turns are shorter than a tick. One CPU has no turns.
+TURN = 1000
+
+
 def turns_of(turn):
     """Arguments that let no CPU run longer than so many microseconds while others wait."""
     return ["-netdev", "user,id=turns,restrict=on", "-object", f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}"]
@@ -191,7 +191,7 @@ class Setup:
             self.command += machine.firmware
         if icount:  # one guest instruction is one nanosecond of guest time, and the same on every run
             self.command += ["-icount", "shift=0,sleep=off", "-seed", "1"]  # nor is there another seed for random bytes
-            turn = machine.turn if turn is None else turn
+            turn = TURN if turn is None else turn
             self.command += turns_of(turn) if smp > 1 and turn else []
         self.command += port_arguments(machine, ports) + list(qemu_args)
 

@@ -113,6 +113,8 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 	/* Asked again: another CPU may have been quicker with a longer one. */
 	if (!trace_max_wanted(tr, section->end - section->start) || !section_is_whole(tr, section))
 		goto unlock;
+	if (READ_ONCE(tracing_thresh) && !trace_max_may_take_any(max))
+		goto unlock;
 	snapshot = trace_max_unheld(max);
 	if (!snapshot)
 		goto unlock;

@@ -73,6 +73,7 @@ struct trace_max {
 	struct trace_snapshot *newest;  /* [m] what is shown; NULL: nothing is allocated [t] */
 	struct trace_snapshot *spare;   /* [m] there is one whenever readers hold `newest` */
 	bool active;                    /* [t; read under m] between trace_max_start and trace_max_stop */
+	bool held_off;                  /* [m] a reader copies, and newer ones come too fast: see trace_snapshot_get */
 	u64 saved_flags;                /* [t] the array's options before trace_max_start */
 };
 
@@ -172,6 +173,15 @@ static inline void max_unlock(struct trace_max *max, unsigned long flags)
 {
 	arch_spin_unlock(&max->lock);
 	raw_local_irq_restore(flags);
+}
+
+/*
+ * May something be taken now, of which the next one will be as good? Not while a reader copies that has been overtaken
+ * again and again. Under the max lock.
+ */
+static inline bool trace_max_may_take_any(const struct trace_max *max)
+{
+	return !max->held_off;
 }
 
 /* The newest object if nobody holds it, or the spare one in its place: readers keep theirs. NULL: nothing is

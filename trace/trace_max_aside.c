@@ -265,27 +265,58 @@ static int copy_parts(struct trace_array *tr, struct trace_snapshot *snapshot, c
 	return ret;
 }
 
-struct trace_snapshot *trace_snapshot_get(struct trace_array *tr)
+/* One try: what is newest now, held and complete. NULL: a newer one came meanwhile. ERR_PTR(-ENOMEM). */
+static struct trace_snapshot *hold_and_copy(struct trace_array *tr)
 {
 	struct trace_snapshot *snapshot;
 	struct parts parts;
 
-	while (tr->max->newest) {
-		if (alloc_spare(tr))
-			return ERR_PTR(-ENOMEM);
-		snapshot = hold(tr, &parts);
-		if (!snapshot)
-			continue;
-		if (copy_parts(tr, snapshot, &parts)) {
-			give_up(tr, snapshot, &parts);
-			return ERR_PTR(-ENOMEM);
-		}
-		if (!parts_are_stale(tr, &parts))
-			return snapshot;
-		/* Only a newer maximum exchanges that ring: show that one. */
-		trace_snapshot_put(tr, snapshot);
+	if (alloc_spare(tr))
+		return ERR_PTR(-ENOMEM);
+	snapshot = hold(tr, &parts);
+	if (!snapshot)
+		return NULL;
+	if (copy_parts(tr, snapshot, &parts)) {
+		give_up(tr, snapshot, &parts);
+		return ERR_PTR(-ENOMEM);
 	}
+	if (!parts_are_stale(tr, &parts))
+		return snapshot;
+	/* Only a newer maximum exchanges that ring: show that one. */
+	trace_snapshot_put(tr, snapshot);
 	return NULL;
+}
+
+static void hold_off(struct trace_max *max, bool off)
+{
+	unsigned long flags = max_lock(max);
+
+	max->held_off = off;
+	max_unlock(max, flags);
+}
+
+/*
+ * Newer maxima end by themselves, as each must be longer than the one before. Snapshots do not: a trigger on a function
+ * that is called all the time (`*:snapshot`) takes them faster than we copy, and our own copying calls such functions,
+ * here and on the CPUs that answer us. Each try then finds its copy stale, for ever, with trace_types_lock held.
+ * Sections beyond tracing_thresh come like that, too. So after MAX_TRIES both are held off: one that comes then is not
+ * taken. With nothing exchanged the next try finds its copy fresh.
+ */
+#define MAX_TRIES 3
+
+struct trace_snapshot *trace_snapshot_get(struct trace_array *tr)
+{
+	struct trace_snapshot *snapshot = NULL;
+	unsigned tries = 0;
+
+	while (!snapshot && tr->max->newest) {
+		if (tries++ == MAX_TRIES)
+			hold_off(tr->max, true);
+		snapshot = hold_and_copy(tr);
+	}
+	if (tries > MAX_TRIES)
+		hold_off(tr->max, false);
+	return snapshot;
 }
 
 /* The last reader of what is not `newest` any more leaves it as the spare, or frees it. */

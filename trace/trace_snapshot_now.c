@@ -46,7 +46,10 @@ static bool take_now(struct trace_array *tr)
 {
 	unsigned long flags = max_lock(tr->max);
 	bool may = !tr->max->active;
-	struct trace_snapshot *snapshot = may ? trace_snapshot_begin(tr, current) : NULL;
+	struct trace_snapshot *snapshot = NULL;
+
+	if (may && trace_max_may_take_any(tr->max))
+		snapshot = trace_snapshot_begin(tr, current);
 
 	if (snapshot) {
 		/* -EBUSY: we have interrupted a writer. Then it is the next one here, too. */

@@ -46,6 +46,11 @@ u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval);
 void hrtimer_interrupt(void); /* by the timer driver's handler: runs what is due, sets the next event */
 /* The timers that wait on a CPU, soonest first: at most n into `to`, without their links. Returns how many. */
 unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n);
+/*
+ * For how many ns a CPU's timer interrupt has been due that it has not served, or not to its end; negative: it is not
+ * due. A look without a lock. Any context.
+ */
+s64 hrtimers_late_by(unsigned cpu, ktime_t now);
 void hrtimers_init(void);     /* boot */
 void hrtimers_init_cpu(void); /* each CPU, interrupts off */
 /*

@@ -215,17 +215,22 @@ void noinline hrtimer_interrupt(void)
 
 	arch_spin_lock(&base->lock);
 	base->in_interrupt = true;
-	base->next_event = KTIME_MAX;
 	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for
 	 * ever. */
 	__hrtimer_run_queues(base, ktime_get());
 	base->in_interrupt = false;
+	base->next_event = KTIME_MAX; /* not before: hrtimers_late_by */
 	t = first_timer(base);
 	if (t)
 		program_event(base, t->expires); /* in the past: the interrupt comes again at once */
 	else
 		clock_event->shutdown();
 	unlock_base(base);
+}
+
+s64 hrtimers_late_by(unsigned cpu, ktime_t now)
+{
+	return now - READ_ONCE(per_cpu_ptr(hrtimer_bases, cpu)->next_event);
 }
 
 unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n)

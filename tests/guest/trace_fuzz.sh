@@ -4,7 +4,7 @@
 . /run/prelude
 tracing_reset
 minutes=${1:-0}
-# Not with icount: QEMU 7.2 may then give the CPU after a busy one no turn for seconds, and what waits for it waits too.
+# CPUs that run at the same time; icount_turns.sh has it with --icount.
 # In a soak each round has another beginning. The limit of 30 s is for hosts that are busy.
 end=$((minutes * 60 + $(date +%s)))
 seed=1
