@@ -484,13 +484,19 @@ int register_ftrace_function(struct ftrace_ops *ops)
 
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
+	u64 state;
 	int ret;
 
 	mutex_lock(&ftrace_lock);
 	ret = unlink_ops(ops);
 	if (!ret) {
+		/*
+		 * Whoever runs the function of one that is called straight is through when we return. The stop has
+		 * waited for that, unless there was none.
+		 */
+		state = get_state_synchronize_rcu();
 		ret = ftrace_update();
-		synchronize_rcu(); /* whoever runs the function of one that is called straight is through then */
+		cond_synchronize_rcu(state);
 	}
 	mutex_unlock(&ftrace_lock);
 	return ret;

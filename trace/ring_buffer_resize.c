@@ -62,18 +62,24 @@ void rb_release(struct ring_buffer_per_cpu *cpu_buffer)
 	__atomic_fetch_sub(&cpu_buffer->disabled, RB_QUIESCE_ONE, __ATOMIC_RELEASE);
 }
 
+/* No writer is about. */
+static void rb_reset_quiet(struct ring_buffer_per_cpu *cpu_buffer, u64 now)
+{
+	unsigned long flags = rb_lock(cpu_buffer);
+
+	rb_ring_reset(&cpu_buffer->ring, cpu_buffer->ring.nr_pages, now);
+	rb_write(cpu_buffer->kept_out, 0);
+	rb_unlock(cpu_buffer, flags);
+}
+
 void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
-	unsigned long flags;
 
 	if (!cpu_buffer)
 		return;
 	rb_quiesce(cpu_buffer);
-	flags = rb_lock(cpu_buffer);
-	rb_ring_reset(&cpu_buffer->ring, cpu_buffer->ring.nr_pages, ring_buffer_time_stamp(buffer));
-	rb_write(cpu_buffer->kept_out, 0);
-	rb_unlock(cpu_buffer, flags);
+	rb_reset_quiet(cpu_buffer, ring_buffer_time_stamp(buffer));
 	rb_release(cpu_buffer);
 }
 
@@ -82,12 +88,59 @@ void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts)
 	rb_ring_reset(&cpu_buffer->ring, rb_touched(&cpu_buffer->ring), ts);
 }
 
-void ring_buffer_reset(struct trace_buffer *buffer)
+struct rb_all_in_flight {
+	struct trace_buffer *buffer;
+	bool busy; /* written by any CPU that finds a writer */
+};
+
+/* On each CPU, interrupts off. */
+static void rb_look_here(void *arg)
+{
+	struct rb_all_in_flight *look = arg;
+	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(look->buffer, smp_processor_id());
+
+	if (cpu_buffer && rb_busy(cpu_buffer))
+		WRITE_ONCE(look->busy, true);
+}
+
+static void rb_add_disabled(struct trace_buffer *buffer, u32 what)
 {
 	int cpu;
 
 	for_each_possible_cpu (cpu)
-		ring_buffer_reset_cpu(buffer, cpu);
+		if (rb_cpu(buffer, cpu))
+			__atomic_fetch_add(&rb_cpu(buffer, cpu)->disabled, what, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * rb_quiesce and rb_release for all CPUs: one interrupt to each at a time, not one after the other. CPUs sleep or, as
+ * a guest's, wait for their turn on the host, so two rounds cost as much as two CPUs did.
+ */
+static void rb_quiesce_all(struct trace_buffer *buffer)
+{
+	struct rb_all_in_flight look = {.buffer = buffer, .busy = true};
+
+	for (rb_add_disabled(buffer, RB_QUIESCE_ONE); look.busy; cpu_relax()) {
+		look.busy = false;
+		on_each_cpu(rb_look_here, &look, true);
+	}
+}
+
+static void rb_release_all(struct trace_buffer *buffer)
+{
+	on_each_cpu(rb_nothing, NULL, true);
+	rb_add_disabled(buffer, -RB_QUIESCE_ONE);
+}
+
+void ring_buffer_reset(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	rb_quiesce_all(buffer);
+	for_each_possible_cpu (cpu)
+		if (rb_cpu(buffer, cpu))
+			rb_reset_quiet(rb_cpu(buffer, cpu), ring_buffer_time_stamp(buffer));
+	rb_release_all(buffer);
 }
 
 /* Put a page of the old ring in place `i` of `to`, with all that is in it; it gets the memory (if any) of

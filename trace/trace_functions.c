@@ -340,7 +340,7 @@ static int function_trace_init(struct trace_array *tr)
 
 /*
  * A task preempted inside ftrace_caller can still arrive in function_trace_call after this: function_enabled turns it
- * away, and the grace period waits for whoever is past that check.
+ * away, and the stop waits for whoever is past that check.
  */
 static void function_trace_reset(struct trace_array *tr)
 {

@@ -57,6 +57,8 @@ struct probe_array {
 static struct probe_array *retired_arrays;
 /* A caller may still be in a probe that no_probe has replaced. [tracepoints_mutex] */
 static bool grace_period_due;
+/* When one of these two was last changed, for cond_synchronize_rcu. [tracepoints_mutex] */
+static u64 last_retired;
 
 static struct tracepoint_func *alloc_funcs(int n)
 {
@@ -81,17 +83,22 @@ static void publish_funcs(struct tracepoint *tp, struct tracepoint_func *new)
 
 		array->retired = retired_arrays;
 		retired_arrays = array;
+		last_retired = get_state_synchronize_rcu();
 	}
 }
 
-/* One stop and one grace period at most, for all that has changed since. tracepoints_mutex held. */
+/*
+ * One stop at most, for all that has changed since; it is a grace period, too, so only without one there is anything to
+ * wait for. tracepoints_mutex held.
+ */
 static void switch_and_wait(bool wait)
 {
 	struct probe_array *array = retired_arrays, *next;
+	u64 state = wait ? get_state_synchronize_rcu() : last_retired;
 
 	static_key_switch();
 	if (wait || array || grace_period_due)
-		synchronize_rcu();
+		cond_synchronize_rcu(state);
 	retired_arrays = NULL;
 	grace_period_due = false;
 	for (; array; array = next) {
@@ -147,6 +154,7 @@ static int remove_func(struct tracepoint *tp, void *probe, void *data)
 	if (!new) {
 		WRITE_ONCE(tp->funcs[at].func, (void *)no_probe);
 		grace_period_due = true;
+		last_retired = get_state_synchronize_rcu();
 		return 0;
 	}
 	if (!copy_probes(new, tp->funcs, at)) {

@@ -2,8 +2,11 @@
  * Writing instructions. Not traced: it changes the sites of everything that is.
  *
  * Text is read-only in the image's mapping and in the linear map. The page with the site is mapped once more,
- * writable and not executable, in a fixmap slot; sites come in ascending order, so a page is usually mapped
- * once. The maintenance that makes the new words executable (Arm ARM B2.3.9) is: clean the data line to the
+ * writable and not executable, in a fixmap slot. Pages of the image have a slot each (FIX_TEXT), which stays mapped
+ * until the end of the change: a slot never shows another page, so nothing has to be forgotten before it is used, and
+ * everything at once in the end. Pages of modules are shown by FIX_PATCH, one after the other.
+ *
+ * The maintenance that makes the new words executable (Arm ARM B2.3.9) is: clean the data line to the
  * point of unification, DSB, invalidate the instruction line, DSB, ISB. Lines are shared by neighbouring
  * sites, so each is cleaned when the writing moves on to another and invalidated with all others at the end:
  * the DSBs are paid once for all.
@@ -26,7 +29,10 @@ struct patch_stats patch_stats;
 extern const char _stext[], _etext[];
 
 /* [who patches: one at a time] */
-static unsigned long alias_page; /* site page that FIX_PATCH shows, 0: none */
+static unsigned long alias_page;  /* the page that was asked for last; 0: none */
+static unsigned long alias_delta; /* from it to its alias */
+static unsigned first_slot, last_slot; /* of FIX_TEXT, that are mapped; last_slot 0: none */
+static bool module_alias;	       /* FIX_PATCH is in use */
 static unsigned long line_mask;	 /* of the smaller of data and instruction lines, set by arch_patch_begin */
 static unsigned long site_line;	 /* line of the last site, not yet cleaned */
 #define NO_LINE 1UL
@@ -34,10 +40,14 @@ static unsigned long site_line;	 /* line of the last site, not yet cleaned */
 static unsigned long lines[NR_LINES]; /* instruction lines to invalidate */
 static unsigned nr_lines;	      /* NR_LINES + 1: more than fit, invalidate all of them */
 
+static __always_inline bool is_module_text(unsigned long site)
+{
+	return site >= MODULES_VADDR && site < MODULES_END;
+}
+
 static __always_inline bool is_text(unsigned long site)
 {
-	return likely(site - (unsigned long)_stext < (unsigned long)(_etext - _stext)) ||
-	       (site >= MODULES_VADDR && site < MODULES_END);
+	return likely(site - (unsigned long)_stext < (unsigned long)(_etext - _stext)) || is_module_text(site);
 }
 
 static __always_inline bool in_reach(unsigned long site, unsigned long target)
@@ -89,36 +99,47 @@ notrace void arch_patch_begin(void)
 
 	line_mask = ~(min(4UL << ((ctr >> 16) & 15), 4UL << (ctr & 15)) - 1);
 	alias_page = 0;
+	first_slot = FIX_TEXT_END;
+	last_slot = 0;
+	module_alias = false;
 	site_line = NO_LINE;
 	nr_lines = 0;
 }
 
-static inline unsigned long alias_address(unsigned long site)
-{
-	return fix_to_virt(FIX_PATCH) + (site & ~PAGE_MASK);
-}
-
-/* Clean what was written to a line, whose page is still mapped. The compiler keeps volatile accesses in their order. */
+/* Clean what was written to a line, whose page was the last one asked for. Volatile accesses keep their order. */
 static __always_inline void clean_line(unsigned long line)
 {
-	__asm__ volatile("dc cvau, %0" : : "r"(alias_address(line)));
+	__asm__ volatile("dc cvau, %0" : : "r"(line + alias_delta));
 }
 
-static notrace phys_addr_t text_phys(unsigned long site)
+static notrace void map_text(unsigned long page)
 {
-	if (site >= MODULES_VADDR && site < MODULES_END)
-		return page_to_phys(vmalloc_to_page((void *)site)) | (site & ~PAGE_MASK);
-	return __pa_symbol(site);
+	unsigned slot = FIX_TEXT + ((page - ((unsigned long)_stext & PAGE_MASK)) >> PAGE_SHIFT);
+
+	set_fixmap_again(slot, __pa_symbol(page), PAGE_KERNEL);
+	first_slot = min(first_slot, slot);
+	last_slot = max(last_slot, slot);
+	alias_delta = fix_to_virt(slot) - page;
+}
+
+static notrace void map_module(unsigned long page)
+{
+	/* Written through the old one: before it goes. set_fixmap breaks before it makes (Arm ARM D8.13.1). */
+	if (module_alias)
+		dsb(ish);
+	set_fixmap(FIX_PATCH, page_to_phys(vmalloc_to_page((void *)page)), PAGE_KERNEL);
+	alias_delta = fix_to_virt(FIX_PATCH) - page;
+	module_alias = true;
 }
 
 static noinline notrace void map_alias(unsigned long page)
 {
-	/* Written through the old one: before it goes. set_fixmap breaks before it makes (Arm ARM D8.13.1). */
-	if (alias_page)
-		dsb(ish);
 	alias_page = page;
-	set_fixmap(FIX_PATCH, text_phys(page), PAGE_KERNEL);
 	patch_stats.alias_maps++;
+	if (is_module_text(page))
+		map_module(page);
+	else
+		map_text(page);
 }
 
 /* Only the locals change from site to site: for all else, memory is looked at once. */
@@ -147,7 +168,7 @@ static __always_inline int write_sites(const unsigned long *sites, size_t n, uns
 			noted += noted <= NR_LINES;
 		}
 		/* One aligned word: never seen half written. */
-		WRITE_ONCE(*(u32 *)alias_address(sites[i]), encode(sites[i], target, kind));
+		WRITE_ONCE(*(u32 *)(sites[i] + alias_delta), encode(sites[i], target, kind));
 	}
 	site_line = line;
 	nr_lines = noted;
@@ -191,7 +212,9 @@ notrace void arch_patch_end(void)
 		invalidate_icache();
 		dsb(ish);
 	}
-	if (alias_page)
+	if (last_slot)
+		clear_fixmaps(first_slot, last_slot);
+	if (module_alias)
 		set_fixmap(FIX_PATCH, 0, __pgprot(0));
 	alias_page = 0;
 	patch_stats.syncs++;

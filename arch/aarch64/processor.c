@@ -11,10 +11,22 @@ notrace void arch_cpu_idle(void)
 	__asm__ volatile("wfi" : : : "memory");
 }
 
+#define TIMER_IMASK BIT(1) /* CNTV_CTL_EL0: the timer's interrupt is held back (Arm ARM D13.8.25) */
+
+/*
+ * A masked interrupt ends WFI as long as it is pending, so a timer that is due would have the CPU spin to the end of
+ * the stop. Therefore the timer is silent meanwhile; it is due again behind the wait. A device's may still be pending:
+ * they are few.
+ */
 noinstr void arch_parked_wait(void)
 {
+	u64 timer = read_sysreg(cntv_ctl_el0);
+
+	write_sysreg(timer | TIMER_IMASK, cntv_ctl_el0);
+	isb();
 	dsb(sy);
 	__asm__ volatile("wfi" : : : "memory");
+	write_sysreg(timer, cntv_ctl_el0);
 }
 
 void arch_halt(void)

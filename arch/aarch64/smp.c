@@ -56,3 +56,9 @@ void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 	dsb(ishst); /* normal memory first, then the register that interrupts: nothing else orders the two */
 	smp_irq_ops->send_ipi(mask, kind);
 }
+
+/* Whatever is pending ends WFI. */
+void arch_parked_wake(unsigned cpu)
+{
+	smp_send_reschedule(cpu);
+}

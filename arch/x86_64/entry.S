@@ -133,6 +133,8 @@ idt_stubs:
 	jmp	machine_check_entry
 	.elseif	vector < NR_EXCEPTIONS
 	jmp	exception_entry
+	.elseif	vector >= PARKED_CLASS << 4
+	jmp	parked_irq
 	.else
 	jmp	interrupt_entry
 	.endif
@@ -145,7 +147,7 @@ FUNC_END idt_stubs
  * They find interrupts on, which they are neither here nor between SWAPGS and the change of mode: so cs tells whose
  * GS it is.
  */
-FUNC interrupt_entry
+.macro interrupt handler
 	cld
 	CLAC
 	testb	$3, 24(%rsp)			/* the privilege level in cs: 3 is user mode */
@@ -153,16 +155,28 @@ FUNC interrupt_entry
 	swapgs
 	push_regs
 	user_frame
-	call	interrupt_handler
+	call	\handler
 	jmp	ret_to_user
 1:
 	push_regs
 	kernel_frame
-	call	interrupt_handler
+	call	\handler
 	pop_regs
 	add	$16, %rsp			/* vector, orig_rax */
 	iretq
+.endm
+
+FUNC interrupt_entry
+	interrupt interrupt_handler
 FUNC_END interrupt_entry
+
+/*
+ * Those that come to a CPU that is parked while text changes, too: neither here nor in parked_irq_handler is anything
+ * that can be patched. They change nothing that the way back to user mode would have to look at.
+ */
+FUNC parked_irq
+	interrupt parked_irq_handler
+FUNC_END parked_irq
 
 /*
  * Exceptions but those with a stack of their own. rsp: vector, error code or 0, rip, cs, ...

@@ -10,7 +10,8 @@ struct task_struct;
 /* From entry.S: interrupts off on entry and on return. */
 void do_syscall_64(struct pt_regs *regs);
 void exc_handler(struct pt_regs *regs);	      /* vectors 0 to 31 but the three below */
-void interrupt_handler(struct pt_regs *regs); /* vectors 32 to 255 */
+void interrupt_handler(struct pt_regs *regs); /* vectors 32 to 239 */
+void parked_irq_handler(struct pt_regs *regs); /* vectors 240 to 255: text may be changing (drivers/irqchip/lapic.c) */
 void nmi_handler(struct pt_regs *regs);	      /* own stack; may interrupt anything: no locks of others */
 void double_fault_handler(struct pt_regs *regs) __noreturn;
 void machine_check_handler(struct pt_regs *regs) __noreturn;
@@ -35,8 +36,8 @@ int cpu_desc_alloc(unsigned cpu);
 void nmi_hold_off(void);
 void nmi_allow(void);
 
-/* In arch_cpu_idle: the address of its HLT, and of what follows that. */
-extern const unsigned long idle_hlt[2];
+/* In arch_cpu_idle and in arch_parked_wait: the address of its HLT, and of what follows that. */
+extern const unsigned long idle_hlt[2], parked_hlt[2];
 
 /* FPU/SSE/AVX (fpu.c). */
 void fpu_init(void);	 /* boot CPU: which state there is, how large; before the first user task */

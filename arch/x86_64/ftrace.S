@@ -58,7 +58,7 @@
 	.cfi_adjust_cfa_offset -8
 .endm
 
-	.text
+	.section .ftrace_callers.text, "ax", @progbits
 	.cfi_sections .debug_frame		/* the file has it, the memory has not */
 /* The stack of the picture; and the arguments of what is called. */
 .macro fregs_push

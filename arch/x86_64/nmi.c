@@ -71,7 +71,7 @@ static noinline void default_do_nmi(void)
  *
  * An NMI that comes between the idle loop's STI and HLT has ended the shadow in which no interrupt is taken:
  * one could slip in before the HLT, and what it woke would sleep on. So HLT is skipped: the idle loop looks
- * again, as after any interrupt.
+ * again, as after any interrupt. The same for a parked CPU's.
  */
 noinstr void nmi_handler(struct pt_regs *regs)
 {
@@ -86,6 +86,8 @@ noinstr void nmi_handler(struct pt_regs *regs)
 	smp_store_release(this_cpu_ptr(nmi_in_full), 0);
 	if (regs->rip == idle_hlt[0])
 		regs->rip = idle_hlt[1];
+	if (regs->rip == parked_hlt[0])
+		regs->rip = parked_hlt[1];
 	nmi_exit();
 	write_cr(2, address);
 }

@@ -34,8 +34,16 @@ typedef u32 unaligned_u32 __attribute__((aligned(1)));
 struct patch_stats patch_stats;
 extern const char _stext[], _etext[];
 
-/* [who patches: one at a time] page that FIX_PATCH shows, with the next one behind it; 0: none */
-static unsigned long alias_page;
+/*
+ * The aliases of the image's pages stay until the end of the change, each in its slot (FIX_TEXT): a slot never shows
+ * another page, so nothing has to be forgotten before it is used, and everything at once in the end. Pages of modules
+ * are shown by FIX_PATCH, one after the other. [who patches: one at a time]
+ */
+static unsigned long alias_page;  /* the page that was asked for last; 0: none */
+static unsigned long alias_delta; /* from it to its alias */
+static unsigned first_slot, last_slot; /* of FIX_TEXT, that are mapped; last_slot 0: none */
+static bool module_alias;	       /* FIX_PATCH is in use */
+static unsigned long next_page;	       /* the page that was mapped last; 0: none */
 
 static __always_inline bool is_module_text(unsigned long site)
 {
@@ -75,6 +83,12 @@ static __always_inline bool all_in_reach(const unsigned long *sites, size_t n, u
 	return !n || !target || (in_reach(sites[0], target) && in_reach(sites[n - 1], target));
 }
 
+static __always_inline bool all_text(const unsigned long *sites, size_t n)
+{
+	return !n || (is_text(sites[0]) && is_text(sites[n - 1]) &&
+		      is_module_text(sites[0]) == is_module_text(sites[n - 1]));
+}
+
 notrace size_t arch_patch_verify_calls(const unsigned long *sites, size_t n, unsigned long target)
 {
 	if (!all_in_reach(sites, n, target))
@@ -98,47 +112,89 @@ notrace void arch_patch_begin(void)
 {
 	nmi_hold_off(); /* the one thing that parked CPUs may still run */
 	alias_page = 0;
+	first_slot = FIX_TEXT_END;
+	last_slot = 0;
+	next_page = 0;
+	module_alias = false;
 }
 
-static notrace phys_addr_t text_phys(unsigned long page)
+static __always_inline unsigned text_slot(unsigned long page)
 {
-	if (is_module_text(page))
-		return page_to_phys(vmalloc_to_page((void *)page));
-	return __pa_symbol(page);
+	return FIX_TEXT + ((page - ((unsigned long)_stext & PAGE_MASK)) >> PAGE_SHIFT);
 }
 
-/* Only this CPU ever uses the alias, so only its TLB is flushed (set_fixmap). */
-static noinline notrace void map_alias(unsigned long page)
+static notrace void map_text(unsigned long page)
 {
+	unsigned slot = text_slot(page);
+
+	next_page = page;
+	set_fixmap_again(slot, __pa_symbol(page), PAGE_KERNEL);
+	first_slot = min(first_slot, slot);
+	last_slot = max(last_slot, slot);
+}
+
+static notrace void map_module(unsigned slot, unsigned long page)
+{
+	set_fixmap(slot, page_to_phys(vmalloc_to_page((void *)page)), PAGE_KERNEL);
+	module_alias = true;
+}
+
+/*
+ * With the next page, which the last site may reach into. Only this CPU ever uses the alias: only its TLB is flushed.
+ * Returns alias_delta.
+ */
+static noinline notrace unsigned long map_alias(unsigned long page)
+{
+	bool module = is_module_text(page), next = is_text(page + PAGE_SIZE);
+
 	alias_page = page;
-	set_fixmap(FIX_PATCH, text_phys(page), PAGE_KERNEL);
-	if (is_text(page + PAGE_SIZE))
-		set_fixmap(FIX_PATCH_NEXT, text_phys(page + PAGE_SIZE), PAGE_KERNEL);
+	alias_delta = fix_to_virt(module ? FIX_PATCH : text_slot(page)) - page;
 	patch_stats.alias_maps++;
+	if (module) {
+		map_module(FIX_PATCH, page);
+		if (next)
+			map_module(FIX_PATCH_NEXT, page + PAGE_SIZE);
+	} else {
+		if (page != next_page)
+			map_text(page);
+		if (next)
+			map_text(page + PAGE_SIZE);
+	}
+	return alias_delta;
 }
 
+/*
+ * Four bytes, and the fifth where it changes: it is 0 in the nop and in calls of what stands behind all sites, as what
+ * sites call does (linker.ld). For an emulator a write to code is work: it throws away what it has translated there.
+ */
+static __always_inline void write_site(unsigned long alias, u64 bytes)
+{
+	*(volatile unaligned_u32 *)alias = bytes;
+	if (unlikely(*(const volatile u8 *)(alias + 4) != (u8)(bytes >> 32)))
+		*(volatile u8 *)(alias + 4) = bytes >> 32;
+}
+
+/* Only the locals change from site to site: for all else, memory is looked at once. */
 static __always_inline int write_sites(const unsigned long *sites, size_t n, unsigned long target,
 				       enum patch_kind kind)
 {
-	size_t i;
+	unsigned long page = alias_page, delta = alias_delta;
 
+	if (!all_text(sites, n))
+		return -EINVAL;
 	if (!all_in_reach(sites, n, target))
 		return -ERANGE;
-	for (i = 0; i < n; i++) {
-		unsigned long to;
-		u64 bytes;
+	for (size_t i = 0; i < n; i++) {
+		unsigned long site = sites[i];
 
-		if (unlikely(!is_text(sites[i])))
-			break;
-		if (unlikely((sites[i] & PAGE_MASK) != alias_page))
-			map_alias(sites[i] & PAGE_MASK);
-		to = fix_to_virt(FIX_PATCH) + (sites[i] & ~PAGE_MASK);
-		bytes = encode(sites[i], target, kind);
-		*(volatile unaligned_u32 *)to = bytes;
-		*(volatile u8 *)(to + 4) = bytes >> 32;
+		if (unlikely((site & PAGE_MASK) != page)) {
+			page = site & PAGE_MASK;
+			delta = map_alias(page);
+		}
+		write_site(site + delta, encode(site, target, kind));
 	}
-	patch_stats.sites += i;
-	return i == n ? 0 : -EINVAL;
+	patch_stats.sites += n;
+	return 0;
 }
 
 notrace int arch_patch_write_calls(const unsigned long *sites, size_t n, unsigned long target)
@@ -153,7 +209,9 @@ notrace int arch_patch_write(unsigned long site, unsigned long target, enum patc
 
 notrace void arch_patch_end(void)
 {
-	if (alias_page) {
+	if (last_slot)
+		clear_fixmaps(first_slot, last_slot);
+	if (module_alias) {
 		set_fixmap(FIX_PATCH, 0, __pgprot(0));
 		set_fixmap(FIX_PATCH_NEXT, 0, __pgprot(0));
 	}

@@ -1,6 +1,7 @@
 /* This CPU: idling, halting, what it is called and what it can do. */
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
+#include <asm/irq_vectors.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
 #include <lib/string.h>
@@ -38,26 +39,31 @@ struct cpu_features cpu_features;
  * STI): an interrupt that is pending now ends the HLT. idle_hlt is for the NMI handler, as NMIs know no such
  * pause: where HLT is, and what follows it.
  */
+#define STI_HLT_CLI(name)             \
+	"sti\n\t"                     \
+	".globl " name "\n"            \
+	"1:\thlt\n"                   \
+	"2:\tcli\n\t"                 \
+	".pushsection .rodata\n\t"    \
+	".balign 8\n" name ":\n\t"    \
+	".quad 1b, 2b\n\t"            \
+	".popsection"
+
 notrace void arch_cpu_idle(void)
 {
-	__asm__ volatile("sti\n\t"
-			 ".globl idle_hlt\n"
-			 "1:\thlt\n"
-			 "2:\tcli\n\t"
-			 ".pushsection .rodata\n\t"
-			 ".balign 8\n"
-			 "idle_hlt:\n\t"
-			 ".quad 1b, 2b\n\t"
-			 ".popsection"
-			 :
-			 :
-			 : "memory");
+	__asm__ volatile(STI_HLT_CLI("idle_hlt") : : : "memory");
 }
 
-/* HLT would sleep through what is masked, so the CPU spins. */
+/*
+ * HLT sleeps through what is masked. So interrupts are on for the HLT, and the task priority holds back all but the
+ * highest class (SDM vol. 3, 10.8.3): WAKE_VECTOR, which ends the wait, and the APIC's spurious one, which raising the
+ * priority can cause (10.9). What is held back stays pending in the APIC until the stop is over.
+ */
 noinstr void arch_parked_wait(void)
 {
-	cpu_relax();
+	write_cr(8, PARKED_CLASS - 1);
+	__asm__ volatile(STI_HLT_CLI("parked_hlt") : : : "memory");
+	write_cr(8, 0);
 }
 
 void arch_halt(void)

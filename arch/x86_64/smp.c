@@ -1,6 +1,7 @@
 /* Starting other CPUs and sending them interrupts. */
 #include <asm/clock.h>
 #include <asm/cpufeature.h>
+#include <asm/irq_vectors.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
 #include <asm/smp.h>
@@ -164,4 +165,12 @@ void arch_smp_cpu_init(void)
 void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
 	smp_irq_ops->send_ipi(mask, kind);
+}
+
+void arch_parked_wake(unsigned cpu)
+{
+	struct cpumask one = {};
+
+	cpumask_set_cpu(cpu, &one);
+	apic_send_vector(&one, WAKE_VECTOR);
 }

@@ -73,7 +73,7 @@ static void leave_mm(void)
  * Switching CR4.PGE off drops global entries too (SDM vol. 3, 4.10.4.1). An interrupt between the two
  * writes does no harm.
  */
-void flush_tlb_local_all(void)
+notrace void flush_tlb_local_all(void)
 {
 	u64 cr4 = read_cr(4);
 

@@ -21,6 +21,7 @@
 #include <sched/preempt.h>
 #include <time/clock.h>
 
+#include "../../arch/x86_64/exception.h"
 #include "../../arch/x86_64/smp.h"
 #include "apic.h"
 
@@ -175,12 +176,21 @@ static bool in_service(unsigned vector)
 	return apic_read(APIC_ISR + vector / 32 * 0x10) >> (vector % 32) & 1;
 }
 
-/* SPURIOUS_VECTOR comes when an interrupt goes away while it is taken: that one is not in service. */
-static void noinline handle_spurious(unsigned vector)
+/*
+ * SPURIOUS_VECTOR comes when an interrupt goes away, or is held back, while it is taken: that one is not in service.
+ * WAKE_VECTOR has ended a wait, or comes too late for that. From entry.S; this CPU may be parked while text changes.
+ */
+noinstr void parked_irq_handler(struct pt_regs *regs)
+{
+	if (regs->vector == WAKE_VECTOR)
+		apic_eoi();
+	else
+		inc_irq_stat(IRQ_STAT_SPU);
+}
+
+static void noinline handle_unexpected(unsigned vector)
 {
 	inc_irq_stat(IRQ_STAT_SPU);
-	if (vector == SPURIOUS_VECTOR)
-		return;
 	if (in_service(vector))
 		apic_eoi();
 	pr_warn_once("APIC: unexpected interrupt, vector %#x\n", vector);
@@ -226,7 +236,7 @@ static void __irq_entry lapic_handle_irq(struct pt_regs *regs)
 	} else if (vector == ERROR_VECTOR) {
 		handle_error();
 	} else {
-		handle_spurious(vector);
+		handle_unexpected(vector);
 	}
 }
 static_assert(IPI_VECTOR + IPI_MAX <= TLB_VECTOR, "IPIs and TLB shootdown");

@@ -137,6 +137,12 @@ void cpu_stop_init(void); /* smp_init: a stopper thread for every online CPU */
 /* Wait until every CPU has passed a point with preemption on: whoever ran with preemption off when this was called
  * is through. For probes and modules. Context: thread. */
 void synchronize_rcu(void);
+/*
+ * For a caller that does something after the unpublishing that may include such a wait, as every stop_machine does. The
+ * first one is called before it, in any context; the second after it, by a thread: it waits only if nothing has since.
+ */
+u64 get_state_synchronize_rcu(void);
+void cond_synchronize_rcu(u64 state);
 #define rcu_read_lock()   preempt_disable()
 #define rcu_read_unlock() preempt_enable()
 /* Call func after a grace period, from a kernel thread. Any context. */

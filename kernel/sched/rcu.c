@@ -17,16 +17,56 @@ static int rcu_pass(void *unused)
 	return 0; /* to have run is all */
 }
 
+/*
+ * Grace periods are numbered in the order in which they begin; a stop of the machine is one, too. One that began
+ * after a moment and has ended is as good as one that is waited for after that moment: see cond_synchronize_rcu.
+ */
+static u64 gp_begun, gp_ended; /* [atomic] numbers: the last that has begun; the highest that has ended */
+
+/* Full barrier: the caller's unpublishing comes before, for readers that start from now on. */
+u64 rcu_gp_begin(void)
+{
+	return __atomic_add_fetch(&gp_begun, 1, __ATOMIC_SEQ_CST);
+}
+
+/* And what readers did comes before what the caller does next, and whoever learns of it by cond_synchronize_rcu. */
+void rcu_gp_end(u64 number)
+{
+	u64 ended = READ_ONCE(gp_ended);
+
+	smp_mb();
+	while (ended < number && !__atomic_compare_exchange_n(&gp_ended, &ended, number, true, __ATOMIC_SEQ_CST,
+							      __ATOMIC_RELAXED))
+		;
+}
+
 void noinline synchronize_rcu(void)
 {
+	u64 number;
+
 	/* Also in early boot, where nothing can be preempted yet: the caller itself is no reader. */
 	if (num_online_cpus() == 1)
 		return;
 	WARN_ON_ONCE(preempt_count());
-	smp_mb(); /* the caller's unpublishing comes before, for readers that start from now on */
+	number = rcu_gp_begin();
+	smp_mb();
 	/* The caller can be preempted: no reader is in progress on the CPU it is on at this moment. */
 	stop_each_cpu_but(READ_ONCE(current->cpu), rcu_pass, NULL);
-	smp_mb(); /* and what readers did comes before what the caller does next */
+	rcu_gp_end(number);
+}
+
+u64 get_state_synchronize_rcu(void)
+{
+	smp_mb(); /* the caller's unpublishing comes before the look, so before the next grace period begins */
+	return __atomic_load_n(&gp_begun, __ATOMIC_SEQ_CST);
+}
+
+void cond_synchronize_rcu(u64 state)
+{
+	if (__atomic_load_n(&gp_ended, __ATOMIC_SEQ_CST) > state)
+		smp_mb();
+	else
+		synchronize_rcu();
 }
 
 /*

@@ -349,7 +349,13 @@ void balance_init(void);
 /* loadavg.c, cputime.c */
 void calc_global_load(u64 now);
 void account_process_tick(struct rq *rq, struct task_struct *p, u64 delta);
-/* rcu.c, stop_machine.c, policy.c */
+/*
+ * rcu.c: around what makes every CPU but the caller's switch to another thread, and so is a grace period.
+ * Thread context; the caller is preemptible when it calls the first.
+ */
+u64 rcu_gp_begin(void); /* its number */
+void rcu_gp_end(u64 number);
+/* policy.c */
 long nr_uninterruptible(void);
 /* What of its parameters is not given but stays as the task has it. KEEP_POLICY and KEEP_PARAMS: a nice value alone. */
 #define SCHED_KEEP_POLICY 0x01 /* and reset_on_fork */

@@ -153,7 +153,7 @@ static notrace void set_state(struct stop_machine_data *d, int state)
 
 	__atomic_store_n(&d->state, state, __ATOMIC_SEQ_CST);
 	for (asleep = __atomic_exchange_n(&d->asleep, 0, __ATOMIC_SEQ_CST); asleep; asleep &= asleep - 1)
-		smp_send_reschedule(__builtin_ctzll(asleep));
+		arch_parked_wake(__builtin_ctzll(asleep));
 }
 
 /* Until all are to mask interrupts. They are on here: handlers run. Preemption off. */
@@ -308,11 +308,13 @@ static int stop_alone(int (*fn)(void *), void *data)
 static int stop_all(struct stop_machine_data *d, int (*fn)(void *), void *data)
 {
 	unsigned cpu, self;
+	u64 grace_period;
 	int ret;
 
 	if (num_online_cpus() == 1)
 		return stop_alone(fn, data);
 	mutex_lock(&stop_machine_mutex);
+	grace_period = rcu_gp_begin(); /* stoppers run on all other CPUs, and no reader on ours: it is one */
 	/* Preemption off: nothing comes between the others' arrival and ours, and `self` stays true. */
 	preempt_disable();
 	self = smp_processor_id();
@@ -324,6 +326,7 @@ static int stop_all(struct stop_machine_data *d, int (*fn)(void *), void *data)
 	for_each_online_cpu (cpu)
 		if (cpu != self)
 			wait_for_completion(&per_cpu_ptr(stop_machine_work, cpu)->done);
+	rcu_gp_end(grace_period);
 	mutex_unlock(&stop_machine_mutex);
 	return ret;
 }

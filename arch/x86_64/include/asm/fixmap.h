@@ -8,10 +8,12 @@
 
 enum fixed_slot {
 	FIX_EARLYCON,
-	FIX_PATCH, /* alias of the text page being written: a site may reach into the next */
+	FIX_PATCH, /* alias of a module's text page being written: a site may reach into the next */
 	FIX_PATCH_NEXT,
 	FIX_TABLES = 16, /* paging_init: page tables of the linear map, until that is there */
 	FIX_TABLES_END = 512,
+	FIX_TEXT = FIX_TABLES, /* from then on: aliases of the image's text, a slot a page, there while it is written */
+	FIX_TEXT_END = FIX_TABLES_END,
 };
 #define fix_to_virt(slot) (FIXMAP_START + (unsigned long)(slot)*PAGE_SIZE)
 
@@ -26,4 +28,10 @@ void fixmap_init(void);
  * context.
  */
 void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot);
+/*
+ * Map a page in a slot that never shows another, so that no TLB can hold anything else of it: without a flush.
+ * clear_fixmaps unmaps slots from `first` to `last`, where mapped; this CPU forgets them. Context as of set_fixmap.
+ */
+void set_fixmap_again(unsigned slot, phys_addr_t phys, pgprot_t prot);
+void clear_fixmaps(unsigned first, unsigned last);
 #endif

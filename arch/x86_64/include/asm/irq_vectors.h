@@ -28,12 +28,18 @@
 #define LEGACY_VECTOR	 0x20 /* the two 8259s, all masked: what still comes is spurious */
 #define GSI_VECTOR	 0x30 /* + global system interrupt */
 #define NR_GSI_VECTORS	 (MSI_VECTOR - GSI_VECTOR)
-#define MSI_VECTOR	 0xcc /* + number of a message-signalled interrupt, below LOCAL_TIMER_VECTOR */
+#define MSI_VECTOR	 0xbc /* + number of a message-signalled interrupt, below LOCAL_TIMER_VECTOR */
 #define NR_MSI_VECTORS	 (LOCAL_TIMER_VECTOR - MSI_VECTOR)
-#define LOCAL_TIMER_VECTOR 0xec
-#define IPI_VECTOR	 0xf0 /* + enum ipi_kind */
-#define TLB_VECTOR	 0xf8 /* TLB shootdown; above the other IPIs */
-#define ERROR_VECTOR	 0xfe
+#define LOCAL_TIMER_VECTOR 0xdc
+#define IPI_VECTOR	 0xe0 /* + enum ipi_kind */
+#define TLB_VECTOR	 0xe8 /* TLB shootdown; above the other IPIs */
+#define ERROR_VECTOR	 0xee
+/*
+ * From here on what a CPU takes that is parked while text changes (arch_parked_wait): parked_irq in entry.S, which
+ * runs nothing that is ever patched. The priority class of a vector is its upper four bits.
+ */
+#define PARKED_CLASS	 0xf
+#define WAKE_VECTOR	 0xf0 /* ends arch_parked_wait */
 #define SPURIOUS_VECTOR	 0xff /* the low four bits must be ones on old APICs (SDM 10.9) */
 #define NR_VECTORS	 256
 

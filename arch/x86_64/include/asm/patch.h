@@ -25,7 +25,7 @@ void arch_patch_begin(void);
 int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind);
 /*
  * The same for many calls at a time, sites ascending. verify: how many of them, from the first on, hold a call to
- * `target` (0: a nop); n when all do. write: errors as of arch_patch_write; at -EINVAL the sites before are written.
+ * `target` (0: a nop); n when all do. write: errors as of arch_patch_write.
  */
 size_t arch_patch_verify_calls(const unsigned long *sites, size_t n, unsigned long target);
 int arch_patch_write_calls(const unsigned long *sites, size_t n, unsigned long target);

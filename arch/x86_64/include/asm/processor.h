@@ -19,6 +19,8 @@ void arch_cpu_idle(void);
  * that is parked while text changes (kernel/sched/stop_machine.c).
  */
 void arch_parked_wait(void);
+/* End the wait of a CPU that is there or about to be; what was written before is visible to it. Interrupts off. */
+void arch_parked_wake(unsigned cpu);
 /* Its brand string, as CPUID has it. The text lives for ever. Any context, after cpu_features_init(). */
 const char *arch_cpu_name(void);
 /* Stop this CPU for good, interrupts masked. */
