@@ -10,7 +10,7 @@
 #:                                 without SCRIPT: what was recorded last
 #:     with SMP=1 MEM=512M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
 #:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n
-#:          FILES="here:/there ..." puts files into the guest; out of a session: `tohost FILE` in it, to the folder OUT=build/ARCH/out
+#:          FILES="here:/there ..." puts files and folders into the guest; out of a session: `tohost FILE` in it, to the folder OUT=build/ARCH/out
 #:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
 #:   make qemu-x86_64 BOOT=cdrom|disk|usb|uefi-cdrom|uefi-disk|uefi-usb    through GRUB, from the image of make iso
 SMP     ?= 1

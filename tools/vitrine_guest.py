@@ -242,8 +242,9 @@ def cpio_archive(files):
     out, folders = bytearray(), set()
 
     def put(number, name, mode, data):
-        fields = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0]
-        out.extend(b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0")
+        name = os.fsencode(name) + b"\0"  # lengths are of bytes
+        fields = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name), 0]
+        out.extend(b"070701" + b"".join(b"%08X" % field for field in fields) + name)
         out.extend(bytes(-len(out) % 4))
         out.extend(data)
         out.extend(bytes(-len(out) % 4))

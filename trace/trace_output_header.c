@@ -80,10 +80,13 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
 		print_columns(s, flags & TRACE_ITER(RECORD_TGID));
 }
 
-/* The switch of Linux 2.6 is easily forgotten: Linux has none any more, and tracing_on shows 1 all the same. */
+/*
+ * The switch of Linux 2.6 is easily forgotten: Linux has none any more, and tracing_on shows 1 all the same. It keeps
+ * events out as well, so the tracer may be nop.
+ */
 static bool stays_empty_for_the_switch(struct trace_iterator *iter)
 {
-	return !iter->tr->tracing_enabled && iter->trace != &nop_trace && !iter->of_snapshot && trace_iter_empty(iter);
+	return !iter->tr->tracing_enabled && !iter->of_snapshot && trace_iter_empty(iter);
 }
 
 void trace_print_header(struct seq_file *s, struct trace_iterator *iter)

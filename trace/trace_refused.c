@@ -8,6 +8,7 @@
  */
 #include <fs/vfs.h>
 #include <kernel/printk.h>
+#include <lib/char_width.h>
 #include <lib/close_names.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -41,16 +42,30 @@ void refusal_say(struct trace_refusal *r, const char *fmt, ...)
 	va_end(args);
 }
 
-/* A terminal that shows the log must not take anything of it for a command. */
+/* A terminal that shows the log must not take anything of it for a command. Names in any language stay as they are. */
 static void quote(char *to, size_t size, const char *text)
 {
-	size_t i;
+	size_t n = 0, whole = 0, length = strlen(text);
+	const char *from = text;
 
-	for (i = 0; i < size - 1 && text[i]; i++)
-		to[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-	to[i] = '\0';
-	if (text[i])
-		strscpy(to + size - 4, "...", 4);
+	while (*from) {
+		unsigned shown = utf8_shown(from, length - (from - text)), bytes = shown ?: 1;
+
+		if (n + bytes >= size)
+			break;
+		/* Where "..." still fits behind. */
+		if (n + sizeof("...") <= size)
+			whole = n;
+		if (shown)
+			memcpy(to + n, from, shown);
+		else
+			to[n] = '?';
+		n += bytes;
+		from += bytes;
+	}
+	to[n] = '\0';
+	if (*from)
+		strscpy(to + whole, "...", sizeof("..."));
 }
 
 void refusal_quote(struct trace_refusal *r, const char *before, const char *text, const char *after)

@@ -99,8 +99,23 @@ def check_pager(terminal):
     terminal.until(lambda rows: rows == [str(number) for number in range(1, ROWS)] + ["--More--"], "less fills all rows")
     terminal.type("G")
     terminal.until(lambda rows: rows == [str(number) for number in range(152, 201)] + ["(END)"], "less at the end")
+    for key, first in (("\x1b[A", 151), ("\x1b[5~", 102), ("\x1b[B", 103), ("\x1bOH", 1), ("\x1b[6~", 50), ("d", 74), ("u", 50), ("/7\r", 57),
+                       ("n", 67), ("N", 57), ("?^1.$\r", 19), ("n", 18), ("N", 19), ("/2$\r", 22), ("\x1b[F", 152)):
+        terminal.type(key)
+        terminal.until(lambda rows: rows[:-1] == [str(number) for number in range(first, first + ROWS - 1)], f"{key!r}: {first} is at the top")
     terminal.type("q")
     terminal.until(lambda rows: rows[-1] == "/ #", "the prompt")
+    terminal.clear()
+    # What is no text does not reach the terminal as it is; -S cuts, between characters.
+    binary = r"'\001a\033[31m\000b\377\302\233\177\t你\n'"
+    terminal.type(f"printf {binary} > /tmp/b; less /tmp/b; seq 100 | sed 's/$/好/' | tr -d '\\n' > /tmp/l; less -S /tmp/l; rm /tmp/[bl]\n")
+    terminal.until(lambda rows: "^Aa^[[31m^@b<FF><C2><9B>^?      你" in rows and "(END)" in rows, "no text")
+    terminal.type("q")
+    long = "".join(f"{number}好" for number in range(1, 101))
+    cut = next(n for n in range(len(long), 0, -1) if n + long[:n].count("好") <= COLUMNS)
+    terminal.until(lambda rows: long[:cut] in rows and "(END)" in rows, "a cut line")
+    terminal.type("q")
+    terminal.until(lambda rows: [row for row in rows if row][-1] == "/ #", "the prompt")
     terminal.clear()
 
 

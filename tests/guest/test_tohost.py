@@ -52,13 +52,18 @@ def test_files_into_a_session_and_out(machine, tmp_path):
     (tmp_path / "in").write_bytes(data)
     (tmp_path / "in").chmod(0o750)
     out = tmp_path / "out"
-    session = Session(machine, "--file", f"{tmp_path}/in:/root/deep/in", "--out", str(out))
+    (tmp_path / "目录").mkdir()
+    (tmp_path / "目录" / "文件").write_text("你好\n", encoding="utf-8")
+    session = Session(machine, "--file", f"{tmp_path}/目录:/root/目录", "--file", f"{tmp_path}/in:/root/deep/in", "--out", str(out))
     receiver = children_of(session.child.pid)
     assert len(receiver) == 1
     assert session.run("stat -c %a /root/deep/in; wc -c < /root/deep/in") == (0, f"750\n{len(data)}\n")
     assert session.run("cp /root/deep/in /tmp/trace.dat; tohost /tmp/trace.dat") == (
         0, f"/tmp/trace.dat: {len(data)} bytes, on the host {out}/trace.dat\n")
     assert (out / "trace.dat").read_bytes() == data
+    assert session.run("cat /root/目录/文件; dmesg | grep -c initramfs.*damaged")[1] == "你好\n0\n"
+    assert session.run("tohost /root/目录/文件")[0] == 0 and (out / "文件").read_text(encoding="utf-8") == "你好\n"
+    (out / "文件").unlink()
     # Files of /proc have no size; several; what is not there.
     status, said = session.run("tohost /proc/version /nosuch /tmp /etc/rc")
     assert status == 1 and said.splitlines()[1:3] == ["tohost: /nosuch: No such file or directory", "tohost: /tmp: Is a directory"]

@@ -97,6 +97,13 @@ def test_trace_cmd(session):  # noqa: F811
     session.run("trace-cmd record -q -p irqsoff -o /tmp/l.dat sleep 0.01")
     assert "# tracer: irqsoff" in session.run("trace-cmd report /tmp/l.dat")
     assert session.run("echo 0 > /sys/kernel/tracing/tracing_max_latency; trace-stat") == settled
+    # The switch of Linux 2.6, left off: a recording has it on meanwhile, stat shows it, reset and restart put it back.
+    session.run(f"cd {TRACING}; echo 0 > tracing_enabled; trace-cmd record -q -e sched -o /tmp/s.dat sleep 0.01")
+    assert "sched_switch" in session.run("trace-cmd report /tmp/s.dat; trace-fn -l vfs_read cat /proc/version > /tmp/f; grep -q vfs_read /tmp/f")
+    assert session.run("cat tracing_enabled; trace-cmd stat | grep tracing_enabled") == "0\ntracing_enabled: 0\n"
+    assert session.run("echo 1 > events/sched/enable; usleep 1000; head -3 trace | tail -1") == "# tracing_enabled is 0\n"
+    session.run("trace-cmd restart; usleep 1000; trace-cmd stop; grep -q sched_switch trace; echo 0 > tracing_enabled; trace-cmd reset")
+    assert session.run("trace-stat") == settled
     # One recording at a time, whichever program makes it.
     session.guest.send("trace-record -q -e sched -o /tmp/y.dat -- sleep 100 &\n")
     session.run("until test -L /run/trace.lock; do usleep 1000; done")

@@ -29,7 +29,9 @@ def dynamic_program(number):
 def guest(machine):
     own, other = (number for _, number in sorted(ELF_MACHINES.items(), key=lambda one: one[0] != machine.arch))
     files = {"t/dynamic": dynamic_program(own), "t/foreign": dynamic_program(other).replace(b"/lib/ld-nowhere.so.1", b"/bin/sh" + bytes(13)),
-             "t/bash": b"#! /bin/nosuch -x\necho no\n", "t/text": b"echo text $1\n", "t/zeros": bytes(100)}
+             "t/interp": b"#! /bin/nosuch -x\necho no\n", "t/text": b"echo text $1\n", "t/zeros": bytes(100),
+             "t/spaced": b"# !/bin/bash\n# trace_process.sh\nexec $*\n", "t/bash": b"#!/bin/bash\necho bash $1\n",
+             "t/env": b"#!/usr/bin/env bash\necho env $1\n", "t/array": b"#!/bin/bash\necho one\na=(1 2)\n"}
     files = {name: (0o755, data) for name, data in files.items()}
     with machine.guest(smp=2, timeout=60, files={**files, **machine.programs("checksum", "leaves")}) as one:
         yield one
@@ -167,7 +169,22 @@ def test_what_programs_leave_behind(guest):
 def check_what_cannot_run(guest):
     """The shell says why."""
     assert guest.run("cd /t; head -c 300 /bin/sh > cut; chmod 755 cut; ./text 1") == (0, "text 1\n")
-    for name, status, words in (("./dynamic", 127, "no such interpreter: /lib/ld-nowhere.so.1"), ("./bash", 127, "no such interpreter: /bin/nosuch"),
+    for name, status, words in (("./dynamic", 127, "no such interpreter: /lib/ld-nowhere.so.1"), ("./interp", 127, "no such interpreter: /bin/nosuch"),
                                 ("./cut", 126, "cannot execute binary file"), ("./zeros", 126, "cannot execute binary file"),
                                 ("./foreign", 126, "cannot execute binary file: it is for another machine"), ("./nosuch", 127, "not found")):
         assert guest.run(name) == (status, f"sh: {name}: {words}\n")
+    check_scripts(guest)
+
+
+def check_scripts(guest):
+    """As tutorials write them, run as tutorials do: without "#!" by sudo and the like, which leave that to execvp(), and for bash."""
+    runs = ("", "sudo ", "env ", "nice ", "timeout 5 ", "sudo sh -c 'exec \"$0\" \"$@\"' ", "trace-cmd record -o /tmp/t.dat -e sched_switch ",
+            "trace-fn -l sys_exec* ")
+    for script, said in (("./text 你好", "text 你好\n"), ("./spaced echo a b", "a b\n"), ("./bash 1", "bash 1\n"), ("./env 2", "env 2\n"),
+                         ("./array", "one\nsh: line 3: an array (NAME=( )) is bash's; use set -- and \"$@\", or several variables\n")):
+        for how in runs:
+            status, output = guest.run(how + script)
+            assert output.startswith(said) and status == (2 if script == "./array" else 0), (how, script, status, output)
+    assert guest.run("echo ./text ./bash | xargs -n 1 sudo bash -c '$0'") == (0, "text\nbash\n")
+    for name, words in (("./zeros", "Exec format error"), ("./cut", "Exec format error"), ("./interp", "No such file or directory")):
+        assert guest.run(f"sudo {name}")[1] == f"sudo: {name}: {words}\n"

@@ -183,6 +183,27 @@ def test_completion(console, tmp_path):
     console.expect("\nb\r\n@ ")
 
 
+def test_completion_quotes(console, tmp_path):
+    """What is put in is quoted as what stands there; the second Tab in a row lists, without the folder."""
+    folder = tmp_path / "d r"
+    folder.mkdir()
+    for name in ("one 1", "on'e", "two $2", "x\"y"):
+        (folder / name).write_text(f"this is {name}\n")
+    for typed, shown in (("cat d\tt\t\r", "two $2"), ("cat d\\ r/t\t\r", "two $2"), ("cat 'd\tt\t\r", "two $2"), ('cat "d\tt\t\r', "two $2"),
+                         ("cat d\tone\t\r", "one 1"), ("cat d\ton'\b\\'\t\r", "on'e"), ("cat \"d\ton'\t\r", "on'e"),
+                         ("cat 'd\tx\t\r", 'x"y'), ("cat \"d\tx\t\r", 'x"y'),
+                         ("cat d\tx\t\r", 'x"y'), ("echo a;cat d\tx\t\r", 'x"y')):
+        console.send(typed)
+        console.expect(f"\nthis is {shown}\r\n")
+        console.expect("@ ")
+    console.send("cat d\to\t")
+    console.expect("on")
+    console.send("\t")
+    console.expect("\non'e  one 1  \r")
+    console.send("\x03")
+    console.expect("@ ")
+
+
 def test_interrupt_ends_the_program_and_not_the_shell(console):
     console.send("sleep 100\r")
     console.expect_running("sleep 100")
@@ -196,6 +217,42 @@ def test_interrupt_ends_the_program_and_not_the_shell(console):
     console.expect("@ ")
     console.send("echo alive\r")
     console.expect("\nalive\r\n@ ")
+    # The shell's own loop: the prompt begins a row.
+    console.send("echo be''gin; while :; do :; done\r")
+    console.expect("\nbegin\r\n")
+    console.send("\x03")
+    assert console.expect("@ ") == "^C\r\n"
+    console.send("echo line\x03")
+    assert console.expect("@ ").endswith("line^C\r\n")
+
+
+def test_stopping_ends_a_loop(console):
+    """^Z: the prompt comes, not the next round; what stands behind the loop runs, as in bash."""
+    for loop, status in (("while true; do sleep 100; echo ne''ver; done; echo $?", 148),
+                         ("for i in 1 2; do until sleep 100; do :; done; echo ne''ver; done; echo $?", 0)):
+        console.send(loop + "\r")
+        console.expect_running("sleep 100")
+        console.send("\x1a")
+        console.expect("Stopped    sleep 100\r\n")
+        console.expect(f"{status}\r\n@ ")
+        assert "never" not in console.seen
+    # Outside of a loop the list goes on.
+    console.send("sleep 50; echo be''hind\r")
+    console.expect_running("sleep 50")
+    console.send("\x1a")
+    console.expect("[3] Stopped    sleep 50\r\nbehind\r\n@ ")
+    # Their process ids, in a substitution as well; a job that is missing does not keep the others alive.
+    console.send("jobs -p | wc -l; for p in $(jobs -p); do kill -0 $p && echo it li''ves; done\r")
+    console.expect("3\r\nit lives\r\nit lives\r\nit lives\r\n@ ")
+    console.send("jobs -l\r")
+    pid = re.search(r"\[1\] (\d+) Stopped    sleep 100\r\n\[2\] \d+ Stopped ", console.expect("@ "))[1]
+    console.send("kill %1 %9 %3\r")
+    console.expect("kill: %9: no such job\r\n")
+    console.expect("@ ")
+    console.send(f"while kill -0 {pid} 2> /dev/null; do jobs > /dev/null; done; jobs > j; grep -c . j; kill -HUP %2\r")
+    console.expect("\n1\r\n@ ")
+    console.send("until test -z \"$(jobs -p)\"; do jobs > /dev/null; done; echo go''ne\r")
+    console.expect("\ngone\r\n")
 
 
 def test_jobs(console):

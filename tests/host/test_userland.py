@@ -291,8 +291,15 @@ TOOLS = [
      "0000000 0000 0000 0000 0000 0000 0000 0000 0000\n*\n0000040\n\n"
      "00000000  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  |................|\n*\n"
      "00000020  00                                                |.|\n00000021\n"),
-    ("dd if=/dev/zero of=f bs=100 count=3 2>&1; wc -c f; printf abcdef | dd bs=2 skip=1 count=1 status=none",
-     "3+0 records in\n3+0 records out\n300 bytes copied\n300 f\ncd"),
+    ("dd if=/dev/zero of=f bs=100 count=3 2>&1 | sed 's/, [0-9.e-]* s, [0-9.]* k*M*B.s$/, time and speed/'; wc -c f; printf abcdef | dd bs=2 skip=1 count=1 "
+     "status=none", "3+0 records in\n3+0 records out\n300 bytes copied, time and speed\n300 f\ncd"),
+    # A block that found no room was read all the same.
+    ("dd if=/dev/zero of=/dev/full bs=100 count=3 2>&1 | head -3; dd if=/dev/zero of=/dev/null bs=1k count=1500 2>&1 | sed -n 's/ copied.*//; $p'",
+     "dd: error writing '/dev/full': No space left on device\n1+0 records in\n0+0 records out\n1536000 bytes (1.5 MB)\n"),
+    # Scripts take the second column for the process id. Other languages stand in the last one.
+    ("ps aux | head -1; ps -ef | head -1; sh -c 'sleep 5; :' 你好 & p=$!; for how in aux -ef; do ps $how 2> /dev/null | grep '你[好]' | sed 's/  */ /g' | "
+     "cut -d ' ' -f 2; done | sort | uniq -c | sed 's/ *//' | grep -c \"^2 $p\"; kill $p",
+     "USER       PID %CPU %MEM    VSZ    RSS TTY      STAT START   TIME COMMAND\nUID        PID  PPID  C STIME TTY          TIME CMD\n1\n"),
     ("mkdir -p a/b/c; touch a/f; ls a; ls -1 a/b; ls -d a; ls -R a; ls -a a | head -2; rmdir a/b/c; rm -r a; ls; "
      "rm -f none; echo $?", "b\nf\nc\na\na:\nb\nf\n\na/b:\nc\n\na/b/c:\n.\n..\n0\n"),
     ("umask 022; echo hi > f; cp f g; cat g; mv g h; ls; mkdir d; cp f h d; ls d; cp -r d e; cat e/f; ln -s f l; "

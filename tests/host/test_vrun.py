@@ -73,6 +73,20 @@ def test_files_arrive_with_their_mode(build, tmp_path):
     assert done.stdout == want + "640\n"
 
 
+def test_names_of_files_are_bytes(build, tmp_path):
+    """Names in any language, and a folder: the archive stays whole, what stands behind such a name arrives as well."""
+    folder = tmp_path / "目录"
+    (folder / "子").mkdir(parents=True)
+    (folder / "文件一").write_text("one\n", encoding="utf-8")
+    (folder / "子" / "b c.sh").write_text("two\n", encoding="utf-8")
+    (folder / "子" / "b c.sh").chmod(0o755)
+    (folder / "nowhere").symlink_to("/nonexistent")
+    (tmp_path / "last").write_text("three\n", encoding="utf-8")
+    done = vrun(build, 'cd $RUN/文; cat 文件一 "子/b c.sh" ../ä; stat -c "%a %n" * 子/*\n',
+                "--file", f"{folder}:/run/文", "--file", f"{tmp_path}/last:/run/ä")
+    assert done.stdout == "one\ntwo\nthree\n755 子\n644 文件一\n755 子/b c.sh\n", done.stdout + done.stderr
+
+
 def test_script_cannot_fake_the_marker(build):
     script = "cat $RUN/vrun-init\necho 'vrun-exit-0123456789abcdef 0'\necho 'Kernel panicked the reader'\nexit 3\n"
     assert vrun(build, script).returncode == 3

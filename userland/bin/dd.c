@@ -7,6 +7,7 @@
  */
 #include <vt.h>
 #include <limits.h>
+#include <time.h>
 
 struct dd {
 	const char *in, *out;	      /* NULL: standard input and output */
@@ -110,6 +111,36 @@ static void skip(const struct dd *dd, int in, char *block)
 	}
 }
 
+/* A number of bytes with a unit of 1000, as GNU's dd has it. Returns text. */
+static char *with_unit(unsigned long bytes, char text[24])
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	unsigned long tenths = bytes < ~0UL / 10 ? 10 * bytes : bytes;
+	size_t unit = 0;
+
+	for (; tenths >= 9995 && unit + 1 < ARRAY_SIZE(units); unit++)
+		tenths = (tenths + 500) / 1000;
+	if (unit && tenths < 1000)
+		sprintf(text, "%lu.%lu %s", tenths / 10, tenths % 10, units[unit]);
+	else
+		sprintf(text, "%lu %s", (tenths + 5) / 10, units[unit]);
+	return text;
+}
+
+/* The last line, in the words of GNU's. */
+static void tell_speed(long bytes, int64_t us)
+{
+	unsigned long time = us > 0 ? (unsigned long)us : 1;
+	char size[24] = "", speed[24];
+
+	fprintf(stderr, "%ld bytes", bytes);
+	if (bytes >= 1000)
+		fprintf(stderr, " (%s)", with_unit((unsigned long)bytes, size));
+	/* In this order 8 PB do not overflow. */
+	with_unit((unsigned long)bytes * 1000 / time * 1000, speed);
+	fprintf(stderr, " copied, %lu.%06lu s, %s/s\n", time / 1000000, time % 1000000, speed);
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
@@ -118,7 +149,8 @@ int main(int argc, char **argv)
 		.options = "",
 		.bad_status = 1};
 	struct dd dd = {.size = 512, .count = LONG_MAX};
-	long blocks = 0, full = 0, bytes = 0;
+	long blocks = 0, full = 0, bytes = 0, unwritten = 0;
+	struct timespec begin, end;
 	int in, out, status = 0;
 	char *block;
 	ssize_t n;
@@ -132,6 +164,7 @@ int main(int argc, char **argv)
 	block = vt_malloc((size_t)dd.size);
 	open_files(&dd, &in, &out);
 	skip(&dd, in, block);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
 	while (blocks < dd.count && (n = read(in, block, (size_t)dd.size)) != 0) {
 		if (n < 0) {
 			vt_warn("error reading '%s': %s", dd.in ? dd.in : "standard input", strerror(errno));
@@ -141,6 +174,7 @@ int main(int argc, char **argv)
 		if (vt_write_all(out, block, (size_t)n) < 0) {
 			vt_warn("error writing '%s': %s", dd.out ? dd.out : "standard output",
 				strerror(errno));
+			unwritten = n == dd.size;
 			status = 1;
 			break;
 		}
@@ -148,8 +182,11 @@ int main(int argc, char **argv)
 		full += n == dd.size;
 		bytes += n;
 	}
-	if (!dd.quiet)
-		fprintf(stderr, "%ld+%ld records in\n%ld+%ld records out\n%ld bytes copied\n", full,
-			blocks - full, full, blocks - full, bytes);
+	if (!dd.quiet) {
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		fprintf(stderr, "%ld+%ld records in\n%ld+%ld records out\n", full + unwritten, blocks - full,
+			full, blocks - full);
+		tell_speed(bytes, vt_elapsed(&begin, &end));
+	}
 	return status;
 }

@@ -1,7 +1,7 @@
 /*
  * id [-u | -g]: who runs this.
  *
- * Left out: names but root's (there is no /etc/passwd), groups, effective ids: none differ here.
+ * Left out: names but root's (/etc/passwd is not looked at), groups, effective ids: none differ here.
  */
 #include <vt.h>
 

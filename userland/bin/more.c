@@ -1,12 +1,15 @@
 /*
- * more [FILE...], less [FILE...]: show text a screen at a time.
+ * more [-RS] [FILE...], less [-RS] [FILE...]: show text a screen at a time.
  *
- * Keys: blank or f: a screen on; Enter or j: a line on; b: a screen back; k: a line back; g, G: to the first,
- * to the last line; /EXPRESSION: search on; n: again; q: end. more ends with the text, less waits there.
- * Where output is no terminal it only copies.
+ * Keys: blank, f or Page Down: a screen on; d: half of one; Enter, j or Down: a line on; b or Page Up: a
+ * screen back; u: half of one; k or Up: a line back; g or Home, G or End: to the first, to the last line;
+ * /EXPRESSION: search on; n: again; ?EXPRESSION, N: back; q: end. more ends with the text, less waits there.
+ * -S: cut long lines off; -R: colours pass. Control characters and bytes that are no text are shown as ^X and
+ * <9F>. Where output is no terminal it only copies.
  */
 #include <vt.h>
 #include <vt_term.h>
+#include <poll.h>
 #include <signal.h>
 
 #define KEYS	STDERR_FILENO /* the terminal also when input is a pipe */
@@ -23,6 +26,9 @@ static struct {
 	long rows, columns; /* of the screen; the last row is for the prompt */
 	long top, next;	    /* line at the top, and the first one below the screen */
 	bool stay;	    /* less */
+	bool chop, colours; /* -S, -R */
+	bool safe;	    /* what would be a command for the terminal is made visible */
+	bool back;	    /* the last search went back */
 	struct vt_regex *regex;
 	const char *message; /* instead of the prompt, once */
 	struct termios cooked;
@@ -61,14 +67,42 @@ static void close_input(void)
 	more.open = false;
 }
 
+/* In new memory. A file that is no text, or a stray escape, must not change the terminal: it is shown, as by
+ * less. */
+static char *visible(const char *text, size_t n)
+{
+	char *shown = vt_malloc(4 * n + 1), *to = shown;
+
+	for (size_t length; n; text += length, n -= length) {
+		unsigned c;
+
+		length = vt_char(text, n, &c);
+		if (*text == '\t' || (*text == '\033' && more.colours && n > 1 && text[1] == '[')) {
+			*to++ = *text;
+		} else if ((unsigned char)*text < ' ' || *text == 0x7f) {
+			*to++ = '^';
+			*to++ = (char)(*text ^ 0x40);
+		} else if ((unsigned char)*text >= 0x80 && (length == 1 || c < 0xa0)) {
+			length = 1;
+			to += sprintf(to, "<%02X>", (unsigned char)*text);
+		} else {
+			memcpy(to, text, length);
+			to += length;
+		}
+	}
+	*to = '\0';
+	return shown;
+}
+
 /* Line n from 0, or NULL behind the last. Reads as far as is needed and no farther: a trace_pipe has no end.
  */
 static const char *line(long n)
 {
 	char *text;
+	size_t length;
 
 	while (n >= more.count && (more.open || open_next())) {
-		if (!vt_line(&more.input, &text, NULL)) {
+		if (!vt_line(&more.input, &text, &length)) {
 			close_input();
 			continue;
 		}
@@ -76,32 +110,60 @@ static const char *line(long n)
 			more.size = 2 * more.size + 64;
 			more.lines = vt_realloc(more.lines, sizeof(*more.lines) * (size_t)more.size);
 		}
-		more.lines[more.count++] = vt_strdup(text);
+		more.lines[more.count++] = more.safe ? visible(text, length) : vt_strdup(text);
 	}
 	return n < more.count ? more.lines[n] : NULL;
 }
 
 /* --- screen --- */
 
-/* Rows that a text takes: long lines go on in the next one, tabs reach to the next multiple of 8. */
-static long rows_of(const char *text)
+/*
+ * Rows that a text takes: long lines go on in the next one, tabs reach to the next multiple of 8. *first gets
+ * the bytes of it that are in the first row.
+ */
+static long measure(const char *text, size_t *first)
 {
 	long column = 0, rows = 1;
 	size_t n = strlen(text);
+	const char *from = text;
 
+	*first = n;
 	for (size_t length; n; text += length, n -= length) {
 		unsigned c;
 		long width;
 
 		length = vt_char(text, n, &c);
-		width = c == '\t' ? 8 - column % 8 : c < ' ' ? 1 : (long)vt_char_columns(c);
+		/* -R: the sequence up to its letter takes no columns. */
+		if (c == '\033') {
+			length = 1 + strcspn(text + 1, "ABCDEFGHJKSTfhlmnsu");
+			length += length < n;
+			continue;
+		}
+		width = c == '\t' ? 8 - column % 8 : (long)vt_char_columns(c);
 		if (column + (c == '\t' ? 1 : width) > more.columns) {
-			rows++;
+			if (rows++ == 1)
+				*first = (size_t)(text - from);
 			column = 0;
 		}
 		column += width;
 	}
 	return rows;
+}
+
+static long rows_of(const char *text)
+{
+	size_t first;
+
+	return more.chop ? 1 : measure(text, &first);
+}
+
+static void put_line(const char *text)
+{
+	size_t first = strlen(text);
+
+	if (more.chop)
+		measure(text, &first);
+	printf("%.*s\n", (int)first, text);
 }
 
 /* Show lines from first on until rows are full. A line that is longer than the screen is shown whole. */
@@ -113,7 +175,7 @@ static void show(long first, long rows)
 		rows -= rows_of(text);
 		if (rows < 0 && more.next > first)
 			break;
-		puts(text);
+		put_line(text);
 	}
 }
 
@@ -189,6 +251,32 @@ static bool take_terminal(void)
 	return tcsetattr(KEYS, TCSADRAIN, &raw) == 0;
 }
 
+/* What comes behind an escape at once is a key of the terminal's: the letter that does the same, or 0. */
+static int special_key(void)
+{
+	struct pollfd keys = {.fd = KEYS, .events = POLLIN};
+	char text[8] = "";
+	static const struct {
+		const char *text;
+		char key;
+	} known[] = {
+		{"[A", 'k'}, {"OA", 'k'}, {"[B", 'j'},	{"OB", 'j'}, {"[5~", 'b'}, {"[6~", ' '},
+		{"[H", 'g'}, {"OH", 'g'}, {"[1~", 'g'}, {"[F", 'G'}, {"OF", 'G'},  {"[4~", 'G'},
+	};
+
+	for (size_t n = 0; n < sizeof(text) - 1 && poll(&keys, 1, 50) == 1; n++) {
+		if (read(KEYS, text + n, 1) != 1)
+			break;
+		if (n && (text[n] >= '@' && text[n] <= '~'))
+			break;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (!strcmp(text, known[i].text))
+			return known[i].key;
+	}
+	return 0;
+}
+
 /* Returns 'q' when the terminal has gone, RESIZED when it has another size. */
 static int key(void)
 {
@@ -199,7 +287,7 @@ static int key(void)
 		n = more.resized ? -1 : read(KEYS, &c, 1);
 	while (n < 0 && errno == EINTR && !more.resized);
 	if (!more.resized)
-		return n == 1 ? c : 'q';
+		return n != 1 ? 'q' : c == '\033' ? special_key() : c;
 	more.resized = 0;
 	take_size();
 	return RESIZED;
@@ -213,9 +301,9 @@ static void prompt(const char *text)
 }
 
 /* Read an expression on the prompt's row into a new regex. An empty one keeps the last. */
-static void ask_expression(void)
+static void ask_expression(char mark)
 {
-	char pattern[120] = "/";
+	char pattern[120] = {mark};
 	size_t n = 1;
 	struct vt_regex *regex;
 	int c;
@@ -234,13 +322,13 @@ static void ask_expression(void)
 		more.regex = regex; /* the old one stays: there are few, and none can be given back */
 }
 
-/* Put the next line below the top that matches to the top. */
-static void search(void)
+/* Put the next line below (back: above) the top that matches to the top. */
+static void search(bool back)
 {
 	const char *text;
 	size_t start, end;
 
-	for (long n = more.top + 1; more.regex && (text = line(n)); n++) {
+	for (long n = more.top; more.regex && (n += back ? -1 : 1) >= 0 && (text = line(n));) {
 		if (vt_regex_search(more.regex, text, 0, &start, &end)) {
 			draw(n);
 			return;
@@ -260,6 +348,10 @@ static bool act(int c)
 		return false;
 	if (c == ' ' || c == 'f') {
 		scroll(page);
+	} else if (c == 'd') {
+		scroll(page / 2);
+	} else if (c == 'u') {
+		draw(top_for(more.top, page / 2));
 	} else if (c == '\r' || c == '\n' || c == 'j') {
 		scroll(1);
 	} else if (c == 'b') {
@@ -274,14 +366,16 @@ static bool act(int c)
 		while (line(more.count))
 			;
 		draw(top_for(more.count, page));
-	} else if (c == '/') {
-		ask_expression();
+	} else if (c == '/' || c == '?') {
+		more.back = c == '?';
+		ask_expression((char)c);
 		prompt("");
-		search();
-	} else if (c == 'n') {
-		search();
+		search(more.back);
+	} else if (c == 'n' || c == 'N') {
+		search(more.back != (c == 'N'));
 	} else {
-		more.message = "blank: on  b: back  /text: search  n: again  g G: begin, end  q: quit";
+		more.message =
+			"blank: on  b: back  /text ?text: search on, back  n N: again  g G: begin, end  q: quit";
 	}
 	return true;
 }
@@ -303,13 +397,23 @@ static void page_through(void)
 int main(int argc, char **argv)
 {
 	static char *only_stdin[] = {"-", NULL};
-	struct vt_options o = {.usage = "more [FILE...]", .options = "", .bad_status = 1};
+	struct vt_options o = {.usage = "more [-RS] [FILE...]",
+			       .options = "RSeiFX",
+			       .help = "  -S  cut long lines off; -R  colours pass\n"
+				       "  -e -i -F -X  taken for less's sake: they change nothing\n",
+			       .bad_status = 1};
+	int c;
 
-	if (vt_option(&o, argc, argv) != -1 || (o.index == argc && isatty(STDIN_FILENO)))
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		more.chop |= c == 'S';
+		more.colours |= c == 'R';
+	}
+	if (o.index == argc && isatty(STDIN_FILENO))
 		vt_usage(&o);
 	more.files = o.index < argc ? argv + o.index : only_stdin;
 	more.stay = !strcmp(vt_name, "less");
 	if (take_terminal()) {
+		more.safe = true;
 		page_through();
 		restore_terminal();
 	} else {

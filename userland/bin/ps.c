@@ -1,14 +1,18 @@
 /*
- * ps [-l]: processes. All of them, always: there is one user.
+ * ps [-l | -f | u]: processes. All of them, always: there is one user.
  *
- * -l (or -f, -u) adds class, real-time priority, CPU and memory in KiB. "ps -ef" and "ps aux" are
- * understood. Left out: choosing processes and columns (-p, -C, -o), start times, threads.
+ * -l adds class, real-time priority, CPU and memory in KiB. "ps -ef" and "ps aux" have the columns of procps
+ * in its order, as scripts take the second one for the process id. Left out: choosing processes and columns
+ * (-p, -C, -o), threads.
  */
 #include <vt.h>
+#include <time.h>
 #include <sys/stat.h>
 
-/* -l */
-static bool opt_full;
+static enum { BRIEF, LONG, FULL, USER } form;
+
+static unsigned long mem_total; /* FULL and USER: KiB */
+static unsigned long up;	/* likewise: since boot, in 1/100 s */
 
 /* As ps shows them: TS FF RR B IDL, DLN for deadline. */
 static const char *class_name(int policy)
@@ -42,6 +46,63 @@ static const char *tty_name(unsigned int tty)
 	return text;
 }
 
+/* A line of -f or u, with seconds of processor time. Its share is of all the process's life, as procps has
+ * it. */
+static void show_owned(const struct vt_proc *p, unsigned long seconds)
+{
+	unsigned long lived = up > p->start ? up - p->start : 0, began;
+	unsigned long share = 0,
+		      memory = mem_total ? 4000 * (unsigned long)p->rss / mem_total : 0; /* in 1/1000 */
+	char path[32], owner[12], start[24];
+	struct timespec now = {0};
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", p->pid);
+	if (stat(path, &st) < 0)
+		return; /* it has ended meanwhile */
+	vt_id_text(st.st_uid, owner);
+	if (lived)
+		share = 1000 * (p->utime + p->stime) / lived;
+	if (share > 999)
+		share = 999;
+	clock_gettime(CLOCK_REALTIME, &now);
+	began = (unsigned long)now.tv_sec - lived / 100;
+	snprintf(start, sizeof(start), "%02lu:%02lu", began / 3600 % 24, began / 60 % 60);
+	if (form == FULL)
+		printf("%-8s %5d %5d %2lu %s %-8s %02lu:%02lu:%02lu %s\n", owner, p->pid, p->ppid, share / 10,
+		       start, tty_name(p->tty), seconds / 3600, seconds / 60 % 60, seconds % 60, p->args);
+	else
+		printf("%-8s %5d %2lu.%lu %2lu.%lu %6lu %6ld %-8s %c    %s %3lu:%02lu %s\n", owner, p->pid,
+		       share / 10, share % 10, memory / 10, memory % 10, p->vsize / 1024, p->rss * 4,
+		       tty_name(p->tty), p->state, start, seconds / 60, seconds % 60, p->args);
+}
+
+/* What the shares are of. */
+static void read_totals(void)
+{
+	char *memory = vt_read_file("/proc/meminfo", NULL), *text = vt_read_file("/proc/uptime", NULL), *end;
+
+	if (memory && !strncmp(memory, "MemTotal:", 9))
+		mem_total = strtoul(memory + 9, NULL, 10);
+	if (text) {
+		up = 100 * strtoul(text, &end, 10);
+		if (*end == '.')
+			up += strtoul(end + 1, NULL, 10);
+	}
+	free(memory);
+	free(text);
+}
+
+static void choose(int letter)
+{
+	if (letter == 'l')
+		form = LONG;
+	else if (letter == 'f')
+		form = FULL;
+	else if (letter == 'u')
+		form = USER;
+}
+
 /* For vt_each_proc(). Times are in minutes and seconds of processor time. */
 static void show(const struct vt_proc *p, void *arg)
 {
@@ -49,7 +110,11 @@ static void show(const struct vt_proc *p, void *arg)
 	unsigned long seconds = (p->utime + p->stime) / 100;
 	char rt[12] = "-";
 
-	if (opt_full) {
+	if (form >= FULL) {
+		show_owned(p, seconds);
+		return;
+	}
+	if (form == LONG) {
 		if (p->rt_priority)
 			sprintf(rt, "%d", p->rt_priority);
 		printf("%5d %5d %c %-3s %3s %3d %3d %7lu %6ld ", p->pid, p->ppid, p->state,
@@ -66,23 +131,30 @@ static void show(const struct vt_proc *p, void *arg)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage = "ps [-l] (all processes; -l: parent, class, priorities, CPU, memory in KiB)",
-		.options = "laexfu",
+		.usage =
+			"ps [-l | -f | u] (all processes; -l: class, priorities, CPU, memory in KiB; -f, u: as procps)",
+		.options = "laexfuw",
 		.bad_status = 1};
+	static const char *const heads[] = {
+		[BRIEF] = "  PID  PPID TTY      S PRI  NI TIME  COMMAND",
+		[LONG] = "  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND",
+		[FULL] = "UID        PID  PPID  C STIME TTY          TIME CMD",
+		[USER] = "USER       PID %CPU %MEM    VSZ    RSS TTY      STAT START   TIME COMMAND"};
 	int c;
 
-	/* The other letters ask for all processes (-e, -a, -x) or all columns (-f, -u). "ps aux" has no dash.
-	 */
+	/* The other letters ask for all processes (-e, -a, -x) or wide lines (w). "ps aux" has no dash. */
 	if (argc == 2 && argv[1][0] != '-' && strspn(argv[1], "laexfuw") == strlen(argv[1])) {
-		opt_full = strpbrk(argv[1], "luf") != NULL;
+		for (const char *letter = argv[1]; *letter; letter++)
+			choose(*letter);
 		argc = 1;
 	}
 	while ((c = vt_option(&o, argc, argv)) != -1)
-		opt_full |= c == 'l' || c == 'f' || c == 'u';
+		choose(c);
 	if (o.index < argc)
 		vt_usage(&o);
-	printf(opt_full ? "  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND\n"
-			: "  PID  PPID TTY      S PRI  NI TIME  COMMAND\n");
+	if (form >= FULL)
+		read_totals();
+	printf("%s\n", heads[form]);
 	if (vt_each_proc(show, NULL) < 0)
 		vt_die_errno(1, "/proc");
 	return vt_finish(0);

@@ -282,6 +282,7 @@ static int do_stop(void)
 static int do_restart(void)
 {
 	short_option("");
+	each_chosen("tracing_enabled", "1");
 	each_chosen("tracing_on", "1");
 	return 0;
 }
@@ -302,6 +303,7 @@ static void reset_one(const char *instance, const char *mask)
 	} files[] = {
 		{"tracing_on", "0"},
 		{"current_tracer", "nop"},
+		{"tracing_enabled", "1"},
 		{"events/enable", "0"},
 		{"set_event", ""},
 		{"set_event_pid", ""},

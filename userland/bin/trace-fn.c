@@ -28,7 +28,8 @@ static struct setting {
 } settings[] = {
 	{.file = "set_ftrace_filter"},	   {.file = "set_ftrace_notrace"}, {.file = "set_ftrace_pid"},
 	{.file = "options/function-fork"}, {.file = "max_graph_depth"},	   {.file = "tracing_thresh"},
-	{.file = "tracing_on"},		   {.file = "current_tracer"},	   {.file = "function_profile_enabled"},
+	{.file = "tracing_enabled"},	   {.file = "tracing_on"},	   {.file = "current_tracer"},
+	{.file = "function_profile_enabled"},
 };
 
 /* Written by the handler, or (command) read by it. */
@@ -190,6 +191,7 @@ static void prepare(long pid)
 	set("options/function-fork", "1");
 	if (write_setting("trace", "", O_TRUNC) < 0)
 		vt_die_errno(FAULT, "trace");
+	set("tracing_enabled", "1");
 	set("current_tracer", opt.graph ? "function_graph" : "function");
 }
 
@@ -373,7 +375,7 @@ static void become(const char *path, char **argv)
 		vt_die_errno(FAULT, "tracing_on");
 	if (fd >= 0 && write(fd, "1", 1) != 1)
 		vt_die_errno(FAULT, "tracing_on");
-	execve(path, argv, environ);
+	vt_execve(path, argv);
 	err = errno;
 	kill(getppid(), SIGUSR1);
 	errno = err;

@@ -196,7 +196,7 @@ static void become(const char *path, char **argv, int go)
 	hold_signals(false);
 	if (vt_read(go, &c, 1) != 1)
 		_exit(1); /* there is nothing to trace with */
-	execve(path, argv, environ);
+	vt_execve(path, argv);
 	vt_warn_errno(argv[0]);
 	_exit(errno == ENOENT ? 127 : 126);
 }

@@ -73,6 +73,7 @@ static void show_array(const char *instance, int nr_cpus)
 	} files[] = {
 		{"current_tracer", "Tracer", ""},
 		{"tracing_on", "Recording", ""},
+		{"tracing_enabled", "tracing_enabled", "1"},
 		{"set_event", "Events", ""},
 		{"set_ftrace_filter", "Functions", ""},
 		{"set_ftrace_notrace", "Functions left out", ""},

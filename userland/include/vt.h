@@ -141,13 +141,13 @@ int vt_to_target(const struct vt_options *o, int argc, char **argv,
 		 int (*work)(const char *from, const char *to));
 /* The type and permissions of a file as ls -l shows them ("-rwxr-xr-x"), in text. Returns text. */
 char *vt_mode_text(unsigned int mode, char text[11]);
-/* A user's or group's name: "root" for 0, else the number, as there is no /etc/passwd. In text. Returns text.
+/* A user's or group's name: "root" for 0, else the number: /etc/passwd is not looked at. In text. Returns text.
  */
 char *vt_id_text(unsigned int id, char text[12]);
 
 /*
- * A number of bytes with a unit of 1024 ("1.5K", "12M"), as ls -h shows it: rounded up, so that nothing is shown
- * smaller than it is (mode.c). Returns text.
+ * A number of bytes with a unit of 1024 ("1.5K", "12M"), as ls -h shows it: rounded up, so that nothing is
+ * shown smaller than it is (mode.c). Returns text.
  */
 char *vt_human(unsigned long bytes, char text[24]);
 
@@ -197,13 +197,18 @@ void vt_deadline_periods(unsigned long *min_us, unsigned long *max_us);
 /* Says which times of a deadline task the kernel takes, if it does not take these; else returns NULL. */
 const char *vt_deadline_fault(const struct sched_attr *attr);
 /*
- * The rest of a program whose one operand is a number of microseconds: have the kernel keep off what its debug
- * file `kind` keeps off for so long. Returns 0; what is wrong ends the program.
+ * The rest of a program whose one operand is a number of microseconds: have the kernel keep off what its
+ * debug file `kind` keeps off for so long. Returns 0; what is wrong ends the program.
  */
 int vt_plant(const struct vt_options *o, char **argv, const char *kind);
 
 /* --- running programs (run.c) --- */
 
+/*
+ * execve() with this process's environment, and a script without "#!" run by /bin/sh. Returns only with -1
+ * and errno.
+ */
+int vt_execve(const char *path, char *const argv[]);
 /* Become the program argv[0], searched in $PATH. Failure ends the process: 127 (not found) or 126, after a
  * message. */
 void vt_exec(char *const argv[]) __attribute__((noreturn));
@@ -275,6 +280,7 @@ struct vt_proc {
 	int policy, rt_priority;
 	int cpu;		    /* it ran on last */
 	unsigned long utime, stime; /* in 1/100 s */
+	unsigned long start;	    /* since boot, in 1/100 s */
 	unsigned long vsize;	    /* bytes */
 	long rss;		    /* pages */
 	char args[256];		    /* command line joined by blanks; "[comm]" for kernel threads */

@@ -144,6 +144,47 @@ int reboot(int command)
 	return -1;
 }
 
+/* Whether the file can be a script: text has no zero byte, and a program for any machine has one near its
+ * beginning. */
+static bool is_text(const char *path)
+{
+	char head[256];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : vt_read(fd, head, sizeof(head));
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && !memchr(head, 0, (size_t)n);
+}
+
+/* POSIX asks execvp() to give a file without "#!" to a shell. `sudo ./script` on Linux relies on it. */
+int vt_execve(const char *path, char *const argv[])
+{
+	size_t n = 0;
+	char **words;
+
+	execve(path, argv, environ);
+	if (errno != ENOEXEC)
+		return -1;
+	if (!is_text(path)) {
+		errno = ENOEXEC;
+		return -1;
+	}
+	while (argv[n])
+		n++;
+	/* One place more for the script, and the NULL. */
+	words = vt_malloc((n + 2) * sizeof(*words));
+	words[0] = "sh";
+	words[1] = (char *)path;
+	for (size_t i = 1; i <= n; i++)
+		words[i + 1] = argv[i];
+	if (!n)
+		words[2] = NULL;
+	execve("/bin/sh", words, environ);
+	free(words);
+	return -1;
+}
+
 /* Try each directory of $PATH. What stays in errno is EACCES if any was found that may not be run. */
 int execvp(const char *name, char *const argv[])
 {
@@ -153,7 +194,7 @@ int execvp(const char *name, char *const argv[])
 		errno = ENOENT;
 		return -1;
 	}
-	execve(path, argv, environ);
+	vt_execve(path, argv);
 	free(path);
 	return -1;
 }

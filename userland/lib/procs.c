@@ -44,6 +44,7 @@ static bool parse_stat(struct vt_proc *p, const char *text)
 	p->stime = (unsigned long)stat_field(close, 15);
 	p->priority = (int)stat_field(close, 18);
 	p->nice = (int)stat_field(close, 19);
+	p->start = (unsigned long)stat_field(close, 22);
 	p->vsize = (unsigned long)stat_field(close, 23);
 	p->rss = stat_field(close, 24);
 	p->cpu = (int)stat_field(close, 39);
@@ -66,8 +67,13 @@ static void set_args(struct vt_proc *p, const char *line, size_t size)
 		size--;
 	p->args[size] = '\0';
 	for (size_t i = 0; i < size; i++) {
-		/* A newline in an argument would break ps's table. */
-		if (!isprint((unsigned char)p->args[i]))
+		unsigned char c = (unsigned char)p->args[i];
+		bool control =
+			c < ' ' || c == 0x7f || (c < 0xa0 && i && (unsigned char)p->args[i - 1] == 0xc2);
+
+		/* A newline in an argument would break ps's table, and an escape the terminal. Other
+		 * languages may pass. */
+		if (control)
 			p->args[i] = ' ';
 	}
 }

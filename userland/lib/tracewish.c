@@ -239,6 +239,8 @@ void vt_wish_prepare(const struct vt_array *a, long only, int how)
 	if (!(how & VT_WISH_ADD)) {
 		set(a, "tracing_on", "0");
 		set(a, "current_tracer", "nop");
+		/* Off since a tutorial of Linux 2.6, it would keep everything out. */
+		set(a, "tracing_enabled", "1");
 		empty_lists(a);
 	}
 	for (size_t i = 0; i < nr_wishes; i++)

@@ -281,15 +281,29 @@ static int builtin_umask(int argc, char **argv)
 	return 0;
 }
 
+/* Whether `kill WORD...` with this first word sends SIGTERM or SIGHUP, which ask a program to end. */
+static bool asks_to_end(const char *word)
+{
+	static const char *const words[] = {"-TERM", "-SIGTERM", "-15", "-HUP", "-SIGHUP", "-1", "--"};
+
+	for (size_t i = 0; word[0] == '-' && i < ARRAY_SIZE(words); i++) {
+		if (!strcmp(word, words[i]))
+			return true;
+	}
+	return word[0] != '-';
+}
+
 /*
  * kill, with %JOB for the process group of a job. Returns as vt_kill(), or 1 when there is no such
- * job.
+ * job. A stopped job that is asked to end also has to go on, or it would not see the signal: bash does the
+ * same.
  */
 static int builtin_kill(int argc, char **argv)
 {
+	pid_t *stopped = arena_alloc(&sh.temp, sizeof(*stopped) * (size_t)(argc + 1)), *last = stopped;
 	char **args = arena_alloc(&sh.temp, sizeof(*args) * (size_t)(argc + 2));
-	int n = 0;
-	bool ended = false;
+	bool ended = false, missing = false;
+	int n = 0, operands = 0, status = 1;
 	char *word;
 
 	/* A job is a process group, a negative number: "--" keeps the first from being taken for a signal. */
@@ -300,13 +314,22 @@ static int builtin_kill(int argc, char **argv)
 			if (argv[i][0] == '-')
 				continue;
 		}
-		word = job_to_pid(argv[i]);
-		if (!word)
-			return 1;
+		word = job_to_pid(argv[i], last);
+		if (!word) {
+			missing = true;
+			continue;
+		}
+		last += *last != 0;
 		args[n++] = word;
+		operands += i > 0 && (ended || word[0] != '-');
 	}
 	args[n] = NULL;
-	return vt_kill(n, args);
+	/* A job that is missing does not keep the signal from the others, if there are any. */
+	if (!missing || operands)
+		status = vt_kill(n, args);
+	while (last > stopped && asks_to_end(argv[1]))
+		kill(*--last, SIGCONT);
+	return missing ? 1 : status;
 }
 
 /* type NAME, command -v NAME: what it would run. */

@@ -1,8 +1,8 @@
 /*
  * Completion of file names and commands.
  *
- * What stands before the cursor is taken as it is typed: quotes and variables in it are not
- * expanded, which is what completion by Tab is rarely used for.
+ * Of the word before the cursor, backslashes are taken away, and a quotation mark that is still open;
+ * variables and tildes are not expanded. What is put in is quoted in the same way.
  */
 #include "sh.h"
 #include <dirent.h>
@@ -112,22 +112,72 @@ static bool is_command(const char *line, size_t start)
 	return start == 0 || strchr(";|&(", line[start - 1]);
 }
 
+/* Where the word that ends at `at` begins, behind a mark that is open: that comes in *quote, or 0. */
+static size_t word_start(const char *line, size_t at, char *quote)
+{
+	size_t begin = 0;
+
+	*quote = '\0';
+	for (size_t i = 0; i < at; i++) {
+		char c = line[i];
+
+		if (*quote ? c == *quote : c == '\'' || c == '"')
+			*quote = *quote ? '\0' : c;
+		else if (c == '\\' && *quote != '\'')
+			i++;
+		/* What ends a word for completion; = is among them for NAME=path. */
+		if ((!*quote && c && strchr(" \t\n;|&<>()='\"", c)) || (*quote == c && c))
+			begin = i + 1;
+	}
+	return begin < at ? begin : at;
+}
+
+/* n bytes of a word as they are meant, in new memory. */
+static char *unquoted(const char *text, size_t n, char quote)
+{
+	char *word = vt_malloc(n + 1), *to = word;
+
+	for (size_t i = 0; i < n; i++) {
+		/* Between double ones a backslash stands for itself but before these. */
+		if (text[i] == '\\' && quote != '\'' && i + 1 < n &&
+		    (!quote || strchr("\"\\$`", text[i + 1])))
+			i++;
+		*to++ = text[i];
+	}
+	*to = '\0';
+	return word;
+}
+
+/* Between single ones a single one cannot stand, so it leaves them and comes back. */
+char *complete_quoted(const char *name, size_t n, char quote)
+{
+	char *text = vt_malloc(4 * n + 1), *to = text;
+
+	for (size_t i = 0; i < n; i++) {
+		if (quote == '\'' && name[i] == '\'') {
+			to = stpcpy(to, "'\\''");
+			continue;
+		}
+		if (quote == '"' ? strchr("\"\\$`", name[i]) != NULL
+				 : !quote && strchr(" \t\"'\\$`;|&<>()*?[]{}#", name[i]))
+			*to++ = '\\';
+		*to++ = name[i];
+	}
+	*to = '\0';
+	return text;
+}
+
 /*
  * A word with a slash is a path; without one it is a command where one may stand, else a file here.
  */
-char **complete_word(const char *line, size_t at, size_t *start)
+char **complete_word(const char *line, size_t at, size_t *start, size_t *length, char *quote)
 {
 	struct matches m = {0};
-	size_t begin = at;
-	char *word, *slash;
+	size_t begin = word_start(line, at, quote);
+	char *word = unquoted(line + begin, at - begin, *quote), *slash;
 
-	/* What ends a word for completion; = is among them for NAME=path. */
-	while (begin > 0 && !strchr(" \t;|&<>()='\"", line[begin - 1]))
-		begin--;
 	*start = begin;
-	word = vt_malloc(at - begin + 1);
-	memcpy(word, line + begin, at - begin);
-	word[at - begin] = '\0';
+	*length = strlen(word);
 	slash = strrchr(word, '/');
 	m.prefix = slash ? slash + 1 : word;
 	m.length = strlen(m.prefix);

@@ -37,9 +37,10 @@ struct job {
 	struct job *next;
 };
 
-static struct job *jobs;  /* newest first */
-static int terminal = -1; /* descriptor of the controlling terminal, with job control */
-static pid_t shell_group; /* with job control: the group that has the terminal between commands */
+static struct job *jobs;      /* newest first */
+static struct job *inherited; /* in a child: those of the shell, for `jobs` alone */
+static int terminal = -1;     /* descriptor of the controlling terminal, with job control */
+static pid_t shell_group;     /* with job control: the group that has the terminal between commands */
 
 /* Take the terminal. A console that has no notion of process groups leaves the shell without job control. */
 void job_init(void)
@@ -179,8 +180,11 @@ pid_t job_fork(struct job *job, bool background)
 
 void job_forget(void)
 {
-	while (jobs)
-		job_free(jobs);
+	/* A child of a child that has started nothing keeps what it knows. */
+	if (!jobs)
+		return;
+	inherited = jobs;
+	jobs = NULL;
 }
 
 /* Stopped counts only when nothing of the job runs any more. */
@@ -263,7 +267,7 @@ static void tell_death(const struct job *job)
 	/* Who typed ^C wants the whole command line to end, not only its present program. */
 	if (WTERMSIG(status) == SIGINT) {
 		if (sh.interactive) {
-			sh.interrupted = 1;
+			sh.interrupted = INTERRUPT_SHOWN;
 			fprintf(stderr, "\n");
 		}
 	} else if (WTERMSIG(status) != SIGPIPE) {
@@ -298,6 +302,11 @@ int job_wait(struct job *job)
 		number_job(job);
 		fprintf(stderr, "\n");
 		print_job(job, "Stopped");
+		/* Who typed ^Z wants a prompt, not the loop's next round: bash ends all loops, too. */
+		if (sh.loops) {
+			sh.skip = SKIP_BREAK;
+			sh.skip_count = sh.loops;
+		}
 		return status;
 	}
 	tell_death(job);
@@ -399,26 +408,45 @@ static struct job *job_find(const char *name, const char *word)
 	return NULL;
 }
 
+/* One line of `jobs`, with the process id of the first process (-l), or that alone (-p). */
+static void show_job(const struct job *job, char how)
+{
+	char text[24], pid[16] = "";
+
+	if (how && job->count)
+		sprintf(pid, "%d ", (int)job->processes[0].pid);
+	if (how == 'p')
+		printf("%.*s\n", (int)strcspn(pid, " "), pid);
+	else
+		printf("[%d] %s%-10s %s\n", job->number, pid, state_text(job, text), job->text);
+}
+
 /*
- * In the order of numbers; the list itself runs from the newest on. In an interactive shell this tells of the
- * done ones, so they go: the next prompt would tell again. A script may still wait for them.
+ * jobs [-l | -p]: in the order of numbers; the list itself runs from the newest on. In an interactive shell
+ * this tells of the done ones, so they go: the next prompt would tell again. A script may still wait for
+ * them. In
+ * $(jobs -p) they are the jobs of the shell that started the substitution, as they were then.
  */
 int builtin_jobs(int argc, char **argv)
 {
-	char text[24];
+	const char *letters = argc > 1 && argv[1][0] == '-' ? argv[1] + 1 : "";
 
+	if (argc > 2 || (argc == 2 && (!*letters || strspn(letters, "lp") != strlen(letters)))) {
+		vt_warn("jobs: only -l and -p are known");
+		return 2;
+	}
 	while (take_one(WNOHANG))
 		;
 	for (int n = 1, shown = 1; shown; n++) {
 		struct job *next;
 
 		shown = 0;
-		for (struct job *job = jobs; job; job = next) {
+		for (struct job *job = jobs ? jobs : inherited; job; job = next) {
 			next = job->next;
 			shown |= job->number > n;
 			if (job->number != n)
 				continue;
-			printf("[%d] %-10s %s\n", n, state_text(job, text), job->text);
+			show_job(job, *letters ? letters[strlen(letters) - 1] : 0);
 			if (sh.interactive && job->background && job_state(job) == DONE)
 				job_free(job);
 		}
@@ -534,16 +562,21 @@ int builtin_wait(int argc, char **argv)
 }
 
 /* Without job control the first process has to stand for the group. */
-char *job_to_pid(char *word)
+char *job_to_pid(char *word, pid_t *stopped)
 {
 	struct job *job;
 	char text[16];
+	pid_t whom;
 
+	*stopped = 0;
 	if (word[0] != '%')
 		return word;
 	job = job_find("kill", word);
 	if (!job)
 		return NULL;
-	sprintf(text, "%d", job->group ? -(int)job->group : (int)job->processes[0].pid);
+	whom = job->group ? -job->group : job->processes[0].pid;
+	if (job_state(job) == STOPPED)
+		*stopped = whom;
+	sprintf(text, "%d", (int)whom);
 	return arena_copy(&sh.temp, text, strlen(text));
 }

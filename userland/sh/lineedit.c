@@ -210,20 +210,27 @@ static size_t common_prefix(char **names)
 	return n;
 }
 
-/* Left to right, as wide as each is: completion lists are short. */
+/* Left to right, as wide as each is, without the directory that they have in common: completion lists are
+ * short. */
 static void list_names(struct edit *e, char **names)
 {
 	size_t used = 0;
 
 	leave_line(e, "");
 	for (; *names; names++) {
-		size_t n = strlen(*names), columns = vt_columns(*names, n);
+		size_t n = strlen(*names), from = n ? n - 1 : 0, columns;
+
+		/* The last byte may be the slash of a directory. */
+		while (from > 0 && (*names)[from - 1] != '/')
+			from--;
+		n -= from;
+		columns = vt_columns(*names + from, n);
 
 		if (used && used + columns + 2 > e->view.columns) {
 			terminal_write("\r\n", 2);
 			used = 0;
 		}
-		terminal_write(*names, n);
+		terminal_write(*names + from, n);
 		terminal_write("  ", 2);
 		used += columns + 2;
 	}
@@ -235,26 +242,29 @@ static void list_names(struct edit *e, char **names)
 static void complete(struct edit *e)
 {
 	size_t start, typed, common;
-	char **names;
+	char **names, *text, quote;
 
 	/* reserve() keeps room for it. */
 	e->buf[e->n] = '\0';
-	names = complete_word(e->buf, e->at, &start);
-	typed = e->at - start;
+	names = complete_word(e->buf, e->at, &start, &typed, &quote);
 	if (names[0]) {
 		common = common_prefix(names);
 		/* Not half of a character. */
 		while (common > typed && ((unsigned char)names[0][common] & 0xc0) == 0x80)
 			common--;
 		if (common > typed) {
-			insert(e, names[0] + typed, common - typed);
-			e->tabs = 0;
+			text = complete_quoted(names[0] + typed, common - typed, quote);
+			insert(e, text, strlen(text));
+			free(text);
 		}
 		/* A directory may go on; anything else is a finished word. */
-		if (!names[1] && e->buf[e->at - 1] != '/')
-			insert(e, " ", 1);
-		else if (names[1] && e->tabs > 1)
+		if (!names[1] && e->buf[e->at - 1] != '/') {
+			char end[] = {quote ? quote : ' ', ' ', '\0'};
+
+			insert(e, end, quote ? 2 : 1);
+		} else if (names[1] && e->tabs > 1) {
 			list_names(e, names);
+		}
 	}
 	for (char **name = names; *name; name++)
 		free(*name);
@@ -371,7 +381,8 @@ static void edit_key(struct edit *e, int c)
 	}
 }
 
-/* The new line comes last: the kernel begins a line of its own log in a new row unless that was the last byte. */
+/* The new line comes last: the kernel begins a line of its own log in a new row unless that was the last
+ * byte. */
 static void finish_line(struct edit *e, const char *mark)
 {
 	key_mark_pastes(false);
@@ -404,7 +415,7 @@ static bool edit_line(struct edit *e)
 		if (c == CTRL_C) {
 			finish_line(e, "^C");
 			e->n = 0;
-			sh.interrupted = 1;
+			sh.interrupted = INTERRUPT_SHOWN;
 			return true;
 		}
 		/* Nobody asks for all commands there are: it is a line with an indent, pasted where pastes

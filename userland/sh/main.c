@@ -92,6 +92,9 @@ void sh_error(const char *format, ...)
 /* Called between commands, never from the handler: here anything may be freed and jumped over. */
 void sh_interrupt(void)
 {
+	/* The terminal has echoed ^C; the prompt begins a row. */
+	if (sh.interactive && sh.interrupted != INTERRUPT_SHOWN)
+		fprintf(stderr, "\n");
 	sh.interrupted = 0;
 	unwind(128 + SIGINT);
 	abort();

@@ -323,7 +323,7 @@ int job_wait(struct job *job);
 void job_background(struct job *job);
 /* Tell of jobs that have ended, without waiting. */
 void job_report(void);
-/* In a child: these are not our children. */
+/* In a child: these are not our children. `jobs` still lists them, until it has some of its own. */
 void job_forget(void);
 /* Take the terminal and the signals of an interactive shell. */
 void job_init(void);
@@ -334,8 +334,8 @@ int builtin_fg(int argc, char **argv);
 int builtin_bg(int argc, char **argv);
 int builtin_wait(int argc, char **argv);
 /* The process group for "%1" as text for kill, in sh.temp; other words as they are. NULL after a message: no
- * such job. */
-char *job_to_pid(char *word);
+ * such job. *stopped gets what to send a SIGCONT to if that job is stopped, else 0. */
+char *job_to_pid(char *word, pid_t *stopped);
 
 /* --- signals (signals.c) --- */
 
@@ -377,14 +377,19 @@ void history_add(const char *line);
 const char *history_get(size_t n);
 size_t history_count(void);
 /*
- * What can stand for the word that ends at line[at]. *start is where the word begins. Returns a
- * NULL-terminated malloc'ed list of malloc'ed names, sorted.
+ * What can stand for the word that ends at line[at]. *start is where the word begins, *length how long it is
+ * without its quoting, *quote the quotation mark that is open before it, or 0. Returns a NULL-terminated
+ * malloc'ed list of malloc'ed names, sorted, without quoting.
  */
-char **complete_word(const char *line, size_t at, size_t *start);
+char **complete_word(const char *line, size_t at, size_t *start, size_t *length, char *quote);
+/* n bytes of a name, quoted for behind that mark (0: none), in new memory. */
+char *complete_quoted(const char *name, size_t n, char quote);
 
 /* --- the shell as a whole (main.c) --- */
 
 enum skip { SKIP_NONE, SKIP_BREAK, SKIP_CONTINUE, SKIP_RETURN };
+
+#define INTERRUPT_SHOWN 2
 
 struct shell {
 	bool interactive, job_control;
@@ -402,7 +407,8 @@ struct shell {
 	int tested;	      /* > 0: a failure here is looked at, so -e does not apply */
 	struct arena temp;    /* what expansion makes, for one command */
 	jmp_buf *top;	      /* where errors go back to, NULL: they exit */
-	volatile sig_atomic_t interrupted; /* ^C has come while interactive */
+	volatile sig_atomic_t
+		interrupted; /* ^C has come while interactive; INTERRUPT_SHOWN: in a row of its own */
 };
 
 extern struct shell sh;
