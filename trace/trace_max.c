@@ -166,11 +166,15 @@ int trace_max_start(struct trace_array *tr)
 	int ret = trace_clock_measures(tr->clock_id) ? tracing_expand(tr) : -EINVAL;
 
 	if (!ret)
-		ret = trace_max_alloc(tr);
-	if (!ret)
 		ret = tracing_start_cmdline_record_later();
 	if (ret)
 		return ret;
+	ret = trace_max_alloc(tr); /* last, since it is much: nothing that may fail comes after it */
+	if (ret) {
+		tracing_stop_cmdline_record_later();
+		tracepoint_switch();
+		return ret;
+	}
 	tr->max->saved_flags = tr->trace_flags;
 	set_tracer_flag(tr, OPT_OVERWRITE, true);
 	set_tracer_flag(tr, OPT_LATENCY_FMT, true);

@@ -69,10 +69,13 @@ struct proc_entry {
 	mode_t mode;	  /* permissions; with S_IFDIR an empty directory, which others mount on */
 	int (*show)(struct seq_file *m, void *v); /* text, or */
 	const struct file_operations *fop;	  /* its own operations */
-	/* Takes a terminated text of at most 255 bytes; 0 or -errno. With show: makes the file writable. */
+	/*
+	 * Takes a terminated text of at most 255 bytes; 0 or -errno. With show: makes the file writable. Below sys/
+	 * it is called for root alone, whoever opened the file.
+	 */
 	int (*store)(const char *text, size_t len);
 };
-/* For store: root's alone, whoever opened the file, and one number with nothing behind it. 0, -EPERM, -EINVAL. */
+/* For store: one number with nothing behind it. 0, -EINVAL. */
 int sysctl_number(const char *text, unsigned *v);
 #define REGISTER_PROC(e)  REGISTER_IN(proc, e)
 #define REGISTER_SYSFS(e) REGISTER_IN(sysfs, e)

@@ -168,6 +168,7 @@ struct mount {
 	struct mount *mnt_next_here; /* [dcache_lock] on the same dentry, seen through another mount */
 	unsigned mnt_id;	   /* [I] */
 	struct list_head mnt_list; /* [m] in mount order */
+	bool mnt_auto;		   /* [I] made by the file system that it lies in: goes with that */
 	u32 mnt_flags;	     /* [I] MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC as shown in /proc/mounts */
 	char mnt_source[32]; /* [I] first column of /proc/mounts */
 };

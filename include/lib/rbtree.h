@@ -44,8 +44,6 @@ void rb_erase(struct rb_node *n, struct rb_root *root);
 typedef bool (*rb_update_fn)(struct rb_node *n);
 void rb_insert_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update); /* after rb_link_node */
 void rb_erase_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update);
-/* What is `n`'s own has changed: bring it and those above it up to date, as far as anything changes. NULL is fine. */
-void rb_update_path(struct rb_node *n, rb_update_fn update);
 struct rb_node *rb_first(const struct rb_root *root);
 struct rb_node *rb_last(const struct rb_root *root);
 struct rb_node *rb_next(const struct rb_node *n);

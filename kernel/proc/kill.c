@@ -44,57 +44,31 @@ static int kill_pid_info(int sig, struct siginfo *info, pid_t pid)
 struct many {
 	int sig;
 	struct siginfo *info; /* NULL: the kernel asks, without permission */
-	pid_t pgrp;           /* 0: everybody but init, kernel threads and who asks */
-	struct task_struct *last; /* the last one that was looked at, with a reference; NULL: none was */
-	u64 place;                /* where that one stands in the order */
+	pid_t pgrp;           /* EVERY_PROCESS: all but init and who asks */
 	int ret;              /* what the last one said */
 	bool sent;            /* one took it */
 };
 
-/* The order of a group is that of joining, of all processes that of their births. */
-static u64 place_of(const struct many *many, const struct task_struct *p)
-{
-	return many->pgrp ? p->signal->joined : p->signal->birth;
-}
-
-/* The process behind p (NULL: the first) in that order; NULL: there is none. [T] */
-static struct task_struct *next_one(const struct many *many, struct task_struct *p)
-{
-	struct signal_struct *sig;
-
-	if (many->pgrp) {
-		sig = next_in_group(PIDTYPE_PGID, many->pgrp, p ? p->signal : NULL);
-		return sig ? sig->leader : NULL;
-	}
-	p = p ? list_next_entry(p, tasks) : list_first_entry(&init_tasks, struct task_struct, tasks);
-	return &p->tasks == &init_tasks ? NULL : p;
-}
-
-/* The next one to be looked at. The last one may have gone, or to another group: then its place is searched. [T] */
-static struct task_struct *go_on(const struct many *many)
-{
-	struct task_struct *p = many->last;
-
-	if (p && thread_group_leader(p) && place_of(many, p) == many->place &&
-	    !list_empty(many->pgrp ? &p->signal->group_node[PIDTYPE_PGID] : &p->tasks))
-		return next_one(many, p);
-	for (p = next_one(many, NULL); p && place_of(many, p) <= many->place;)
-		p = next_one(many, p);
-	return p;
-}
-
 static bool is_one_of(const struct many *many, const struct task_struct *p)
 {
-	if (many->pgrp)
-		return true;
-	return p->pid > 1 && p->signal != current->signal && !(p->flags & PF_KTHREAD);
+	if (p->flags & PF_KTHREAD)
+		return false;
+	return many->pgrp != EVERY_PROCESS || (p->pid > 1 && p->signal != current->signal);
 }
 
-static void send_one(struct many *many, struct task_struct *p)
+/*
+ * No process escapes by a fork: a child comes last in the order, and a process makes no child while the signal waits
+ * for it (see publish_task). [T]
+ */
+static void send_one(struct task_struct *p, void *arg)
 {
-	int ret = many->info ? check_and_send(many->sig, many->info, p, true) : send_sig(many->sig, p, 1);
+	struct many *many = arg;
+	int ret;
 
-	if (ret == -EPERM && !many->pgrp) { /* kill(-1): a process that we may not signal is no error */
+	if (!is_one_of(many, p))
+		return;
+	ret = many->info ? check_and_send(many->sig, many->info, p, true) : send_sig(many->sig, p, 1);
+	if (ret == -EPERM && many->pgrp == EVERY_PROCESS) { /* kill(-1): a process that we may not signal is no error */
 		many->sent = true;
 		return;
 	}
@@ -102,47 +76,17 @@ static void send_one(struct many *many, struct task_struct *p)
 	many->sent |= !ret;
 }
 
-/*
- * The next processes in their order, as many as are not too long to have interrupts off. Returns whether there may be
- * more. No process escapes by a fork: a child comes last in the list, and a process makes no child while the signal
- * waits for it (see publish_task).
- */
-#define SENT_AT_ONCE 32
-
-static bool send_some(struct many *many)
-{
-	struct task_struct *p, *before = many->last;
-	unsigned long flags;
-	int n;
-
-	spin_lock_irqsave(&tasklist_lock, flags);
-	p = go_on(many);
-	for (n = 0; p && n < SENT_AT_ONCE; n++, p = next_one(many, p)) {
-		if (is_one_of(many, p))
-			send_one(many, p);
-		many->last = p;
-		many->place = place_of(many, p);
-	}
-	if (n)
-		get_task_struct(many->last);
-	spin_unlock_irqrestore(&tasklist_lock, flags);
-	if (n && before)
-		put_task_struct(before);
-	return p;
-}
-
 static void send_many(struct many *many)
 {
-	while (send_some(many))
-		;
-	if (many->last)
-		put_task_struct(many->last);
+	walk_processes(many->pgrp, send_one, many);
 }
 
 int kill_pgrp(pid_t pgrp, int sig)
 {
 	struct many many = {.sig = sig, .pgrp = pgrp, .ret = -ESRCH};
 
+	if (pgrp <= 0) /* a terminal that has none in the foreground */
+		return -ESRCH;
 	send_many(&many);
 	return many.ret;
 }
@@ -157,8 +101,7 @@ SYSCALL_DEFINE2(kill, pid_t, pid, int, sig)
 		return kill_pid_info(sig, &info, pid);
 	if (pid == -INT_MAX - 1)
 		return -ESRCH;
-	if (pid != -1)
-		many.pgrp = pid ? -pid : current->signal->pgrp;
+	many.pgrp = pid == -1 ? EVERY_PROCESS : pid ? -pid : current->signal->pgrp;
 	send_many(&many);
 	return many.sent ? 0 : many.ret;
 }

@@ -22,7 +22,7 @@ bool ids_match(const struct task_struct *task, u32 uid, u32 gid)
 	       gid == READ_ONCE(task->gid) && gid == READ_ONCE(task->egid) && gid == READ_ONCE(task->sgid);
 }
 
-/* mm is the memory of `task`, NULL when it has none. */
+/* mm is the memory of `task`, NULL when it has none (any more: what its memory allowed goes on). */
 static bool may_access_mm(const struct task_struct *task, const struct mm_struct *mm, unsigned mode)
 {
 	bool real = mode & PTRACE_MODE_REALCREDS;
@@ -32,7 +32,7 @@ static bool may_access_mm(const struct task_struct *task, const struct mm_struct
 	if (!ids_match(task, real ? current->uid : current->fsuid, real ? current->gid : current->fsgid))
 		return false;
 	smp_rmb(); /* pairs with the barrier in commit_ids: ids before dumpable */
-	return !mm || READ_ONCE(mm->dumpable) == SUID_DUMP_USER;
+	return mm ? READ_ONCE(mm->dumpable) == SUID_DUMP_USER : READ_ONCE(task->was_dumpable);
 }
 
 bool ptrace_may_access(struct task_struct *task, unsigned mode)

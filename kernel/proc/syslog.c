@@ -183,14 +183,12 @@ static int dmesg_restrict_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* 0 or 1. Only root, whoever opened the file. */
+/* 0 or 1. */
 static int dmesg_restrict_store(const char *text, size_t len)
 {
 	char *end;
 	u64 value = simple_strtoull(text, &end, 10);
 
-	if (current->euid)
-		return -EPERM;
 	if (end == text || (*end && !isspace(*end)) || value > 1)
 		return -EINVAL;
 	WRITE_ONCE(dmesg_restrict, value);

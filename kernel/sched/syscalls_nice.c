@@ -48,42 +48,60 @@ SYSCALL_DEFINE3(sched_getaffinity, pid_t, pid, unsigned, len, unsigned long __us
 	return copy_to_user(umask, &mask, n) ? -EFAULT : (long)n;
 }
 
-/* Is p of the group or user that `who` names? 0 is the caller's. */
-static bool prio_selects(const struct task_struct *p, int which, int who)
+typedef long (*prio_fn)(struct task_struct *p, long arg, long so_far);
+
+/* What is done to those who are selected, and what has come of it. */
+struct selection {
+	int which;
+	uid_t uid; /* PRIO_USER: whose threads */
+	prio_fn fn;
+	long arg;
+	long ret;
+};
+
+/* All threads of a process: a nice value is a thread's own, and so is an id. [T] */
+static void call_for_threads(struct task_struct *leader, void *data)
 {
-	if (which == PRIO_PGRP)
-		return p->signal->pgrp == (who ? who : current->signal->pgrp);
-	return p->uid == (who ? (uid_t)who : current->uid);
+	struct selection *s = data;
+	struct task_struct *t;
+
+	if (leader->flags & PF_KTHREAD)
+		return;
+	for_each_thread(leader, t)
+		if (s->which == PRIO_PGRP || READ_ONCE(t->uid) == s->uid)
+			s->ret = s->fn(t, s->arg, s->ret);
 }
 
 /*
- * Call fn on every process selected; the answer is fn's last non-negative result, or the last error, -ESRCH
- * when nobody is. Groups and users go by processes.
+ * Call fn for every thread selected; the answer is fn's last non-negative result, or the last error, -ESRCH when
+ * nobody is. A group is found by its own list; for a user all are looked at, as on Linux.
  */
-static long for_each_selected(int which, int who, long (*fn)(struct task_struct *p, long arg, long so_far),
-			      long arg)
+static long for_each_selected(int which, int who, prio_fn fn, long arg)
 {
+	struct selection s = {.which = which, .fn = fn, .arg = arg, .ret = -ESRCH};
 	struct task_struct *p;
-	long ret = -ESRCH;
-	pid_t pid = 1;
 
-	if (which < PRIO_PROCESS || which > PRIO_USER)
-		return -EINVAL;
-	if (which == PRIO_PROCESS) {
+	switch (which) {
+	case PRIO_PROCESS:
 		p = sched_find_task(who);
 		if (IS_ERR(p))
 			return -ESRCH;
-		ret = fn(p, arg, ret);
+		s.ret = fn(p, arg, s.ret);
 		put_task_struct(p);
-		return ret;
+		break;
+	case PRIO_PGRP:
+		if (who < 0)
+			return -ESRCH;
+		walk_processes(who ? who : current->signal->pgrp, call_for_threads, &s);
+		break;
+	case PRIO_USER:
+		s.uid = who ? (uid_t)who : current->uid;
+		walk_processes(EVERY_PROCESS, call_for_threads, &s);
+		break;
+	default:
+		return -EINVAL;
 	}
-	while ((p = next_process(pid)) != NULL) {
-		pid = p->pid + 1;
-		if (!(p->flags & PF_KTHREAD) && prio_selects(p, which, who))
-			ret = fn(p, arg, ret);
-		put_task_struct(p);
-	}
-	return ret;
+	return s.ret;
 }
 
 /* p's runqueue is locked. */

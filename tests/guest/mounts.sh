@@ -10,7 +10,21 @@ cd $D
 umount $D 2> /dev/null && fail 'a busy file system was unmounted'
 test -f $D/tracing/current_tracer || fail 'debugfs lost its tracing'
 cd /
+exec 7< $D/tracing/trace_clock # tracing is in use, debugfs itself is not
+umount $D 2> /dev/null && fail 'a file system was unmounted below an open file'
+test -f $D/tracing/current_tracer || fail 'debugfs lost its tracing to an open file'
+exec 7<&-
+mount -t tmpfs none $D/sched
+umount $D 2> /dev/null && fail 'a file system with a mount inside was unmounted'
+umount $D/tracing
+umount $D 2> /dev/null && fail 'the same without its own mount'
+grep -q "^none $D/sched tmpfs" /proc/mounts || fail 'a mount of ours went with debugfs'
+umount $D/sched
 runs 'not busy any more' umount $D
+test ! -e $D/tracing || fail 'debugfs stays'
+runs 'mounted again' mount -t debugfs debugfs $D
+test -f $D/tracing/current_tracer || fail 'tracing was not mounted again'
+runs 'not busy' umount $D
 test -e $D/tracing && fail 'debugfs is still there'
 runs 'and back' mount -t debugfs debugfs $D
 test -f $D/tracing/current_tracer || fail 'tracing did not come back'
@@ -32,6 +46,17 @@ tohost -m /tmp/small/holes > /dev/null 2>&1
 same 'a mapped hole that has no room ends with SIGBUS' 135 $?
 runs 'a share of memory' mount -t tmpfs -o size=50% none /tmp/small
 umount /tmp/small
+umount /tmp/small
+
+# -- 0 is no limit but the machine's
+mount -t tmpfs -o size=0,nr_inodes=0 none /tmp/small
+grep -q ',size=0k,nr_inodes=0 ' /proc/mounts || fail "unlimited: $(grep small /proc/mounts)"
+dd if=/dev/zero of=/tmp/small/a bs=32k count=1048576 2> /dev/null
+half=$(grep '^MemTotal:' /proc/meminfo | tr -dc 0-9)
+test $(($(wc -c < /tmp/small/a) / 1024)) -gt $((half / 2)) || fail "no more than half of memory: $(wc -c < /tmp/small/a)"
+rm /tmp/small/a
+runs 'limited afterwards' mount -t tmpfs -o remount,size=4k none /tmp/small
+dd if=/dev/zero of=/tmp/small/a bs=1k count=8 2> /dev/null && fail 'limited afterwards, and 8 KiB fit'
 umount /tmp/small
 
 # -- what statfs says is exact, whatever happens to the files; a remount changes the limits, but not below what is there
@@ -72,7 +97,7 @@ for i in 1 2 3; do
 done
 rm /tmp/test
 test $(free_kib) -ge $((before - 256)) || fail "memory did not come back: $before KiB free before, $(free_kib) after"
-for bad in size= size=0 size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nr_inodes=x nonsense; do
+for bad in size= size=0x size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nr_inodes= nr_inodes=x nonsense; do
 	mount -t tmpfs -o $bad none /tmp/small 2> /dev/null && fail "mount -o $bad"
 done
 mount -t ramfs -o size=4k none /tmp/small 2> /dev/null && fail 'ramfs has no limit'

@@ -59,9 +59,19 @@ score=$(cat /proc/$small/oom_score)
 test $score -ge 1280 && test $score -le 1360 || fail "with 950 thousandths: $score"
 
 # -- the choice: first the process with most points, then the one that eats; those that hold less or must not go are still there
+T=/sys/kernel/tracing
+echo mmput > $T/set_ftrace_filter
+echo 1 > $T/options/func_stack_trace
+echo function > $T/current_tracer
 before=$(free_kib)
 oomtest eat
 same 'who eats' 137 $?
+echo 0 > $T/tracing_on
+# Whoever chooses holds a lock: it must not be the one who frees the memory of somebody who ends meanwhile.
+grep -q 'mmput <-do_exit' $T/trace || fail 'the trace lacks the ends of processes'
+grep -E 'out_of_memory|oom_' $T/trace && fail 'memory is given back under oom_mutex'
+echo nop > $T/current_tracer
+echo 0 > $T/options/func_stack_trace
 wait $small
 same 'who was offered' 137 $?
 same 'how many went' 2 $(killed)

@@ -137,6 +137,15 @@ echo 32000 > buffer_size_kb || fail 'no room for the first buffer'
 says current_tracer irqsoff "not enough memory for the second buffer of a latency tracer*; make buffer_size_kb smaller"
 says snapshot 1 "not enough memory for a second buffer*"
 echo 1408 > buffer_size_kb
+grep -q 'Snapshot is freed' snapshot || fail "a refused tracer keeps a second buffer: $(head -n 3 snapshot)"
+cp /bin/true /tmp/seen
+cp /bin/true /tmp/unknown
+echo 1 > events/sched/sched_switch/enable
+/tmp/seen
+echo 0 > events/sched/sched_switch/enable
+/tmp/unknown
+grep unknown saved_cmdlines && fail 'a refused tracer goes on recording names'
+grep -q seen saved_cmdlines || fail 'names are not recorded at all'
 
 # -- files that are not there
 for file in nofile options/nooption events/noevent events/sched/none per_cpu/cpu0/none instances/none; do

@@ -142,8 +142,9 @@ static unsigned long check_holes(struct rb_node *n)
 		return 0;
 	left = check_holes(n->left);
 	right = check_holes(n->right);
-	hole = max(hole_below(vma_of(n)), max(left, right));
-	assert_int_equal(vma_of(n)->max_hole, hole);
+	assert_int_equal(hole_of(n)->hole, hole_below(vma_of(n)));
+	hole = max(hole_of(n)->hole, max(left, right));
+	assert_int_equal(hole_of(n)->max_hole, hole);
 	return hole;
 }
 

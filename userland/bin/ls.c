@@ -130,10 +130,10 @@ static void print_date(time_t when)
 /* Device files show their two numbers in the place of a size. */
 static void print_long(const struct entry *e)
 {
-	char mode[11], user[12], group[12], text[24];
+	char mode[11], user[VT_NAME_SIZE], group[VT_NAME_SIZE], text[24];
 
 	printf("%s %4lu %-8s %-8s", vt_mode_text(e->st.st_mode, mode), (unsigned long)e->st.st_nlink,
-	       vt_id_text(e->st.st_uid, user), vt_id_text(e->st.st_gid, group));
+	       vt_user_text(e->st.st_uid, user), vt_group_text(e->st.st_gid, group));
 	if (S_ISCHR(e->st.st_mode) || S_ISBLK(e->st.st_mode))
 		printf(" %3u, %3u", major(e->st.st_rdev), minor(e->st.st_rdev));
 	else

@@ -53,14 +53,14 @@ static void show_owned(const struct vt_proc *p, unsigned long seconds)
 	unsigned long lived = up > p->start ? up - p->start : 0, began;
 	unsigned long share = 0,
 		      memory = mem_total ? 4000 * (unsigned long)p->rss / mem_total : 0; /* in 1/1000 */
-	char path[32], owner[12], start[24];
+	char path[32], owner[VT_NAME_SIZE], start[24];
 	struct timespec now = {0};
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d", p->pid);
 	if (stat(path, &st) < 0)
 		return; /* it has ended meanwhile */
-	vt_id_text(st.st_uid, owner);
+	vt_user_text(st.st_uid, owner);
 	if (lived)
 		share = 1000 * (p->utime + p->stime) / lived;
 	if (share > 999)

@@ -85,7 +85,7 @@ static bool number_of(char letter, const struct stat *st, unsigned long *value)
 /* One conversion of a format, without its width. An unknown one ends the program. */
 static void print_letter(char letter, const char *name, const struct stat *st)
 {
-	char text[12];
+	char text[VT_NAME_SIZE];
 	unsigned long value;
 
 	if (number_of(letter, st, &value)) {
@@ -110,7 +110,7 @@ static void print_letter(char letter, const char *name, const struct stat *st)
 		break;
 	case 'U':
 	case 'G':
-		printf("%s", vt_id_text(letter == 'U' ? st->st_uid : st->st_gid, text));
+		printf("%s", letter == 'U' ? vt_user_text(st->st_uid, text) : vt_group_text(st->st_gid, text));
 		break;
 	case 't':
 	case 'T':
@@ -144,7 +144,7 @@ static void print_format(const char *format, const char *name, const struct stat
 /* The layout of GNU stat, so that scripts and eyes trained on it find things where they look for them. */
 static void print_all(const char *name, const struct stat *st)
 {
-	char mode[11], user[12], group[12];
+	char mode[11], user[VT_NAME_SIZE], group[VT_NAME_SIZE];
 
 	printf("  File: ");
 	print_format(S_ISLNK(st->st_mode) ? "%N" : "%n", name, st);
@@ -155,8 +155,8 @@ static void print_all(const char *name, const struct stat *st)
 	if (S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode))
 		printf("     Device type: %u,%u", major(st->st_rdev), minor(st->st_rdev));
 	printf("\nAccess: (%04o/%s)  Uid: (%5u/%8s)   Gid: (%5u/%8s)\n", (unsigned int)st->st_mode & 07777,
-	       vt_mode_text(st->st_mode, mode), (unsigned int)st->st_uid, vt_id_text(st->st_uid, user),
-	       (unsigned int)st->st_gid, vt_id_text(st->st_gid, group));
+	       vt_mode_text(st->st_mode, mode), (unsigned int)st->st_uid, vt_user_text(st->st_uid, user),
+	       (unsigned int)st->st_gid, vt_group_text(st->st_gid, group));
 	print_format("Access: %x\nModify: %y\nChange: %z", name, st);
 }
 

@@ -141,9 +141,10 @@ int vt_to_target(const struct vt_options *o, int argc, char **argv,
 		 int (*work)(const char *from, const char *to));
 /* The type and permissions of a file as ls -l shows them ("-rwxr-xr-x"), in text. Returns text. */
 char *vt_mode_text(unsigned int mode, char text[11]);
-/* A user's or group's name: "root" for 0, else the number: /etc/passwd is not looked at. In text. Returns text.
- */
-char *vt_id_text(unsigned int id, char text[12]);
+/* The name of a user or group, the number when it has none (user_names.c). In text. Returns text. */
+#define VT_NAME_SIZE 32
+char *vt_user_text(unsigned int uid, char text[VT_NAME_SIZE]);
+char *vt_group_text(unsigned int gid, char text[VT_NAME_SIZE]);
 
 /*
  * A number of bytes with a unit of 1024 ("1.5K", "12M"), as ls -h shows it: rounded up, so that nothing is

@@ -1,4 +1,4 @@
-/* Types, permissions and owners of files as text. */
+/* Types, permissions and sizes of files as text. */
 #include <vt.h>
 #include <sys/stat.h>
 
@@ -39,15 +39,6 @@ char *vt_mode_text(unsigned int mode, char text[11])
 		text[6] = mode & 010 ? 's' : 'S';
 	if (mode & S_ISVTX)
 		text[9] = mode & 01 ? 't' : 'T';
-	return text;
-}
-
-char *vt_id_text(unsigned int id, char text[12])
-{
-	if (id)
-		sprintf(text, "%u", id);
-	else
-		strcpy(text, "root");
 	return text;
 }
 

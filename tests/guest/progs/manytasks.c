@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <thread.h>
 
 #define ROUNDS 20
@@ -63,6 +64,11 @@ static void kill_one(void)
 static void kill_group(void)
 {
 	kill(-leader, SIGCONT);
+}
+
+static void nice_group(void)
+{
+	setpriority(PRIO_PGRP, leader, 0);
 }
 
 static void make_group(void)
@@ -174,6 +180,7 @@ static const struct operation operations[] = {
 	{"wake and be woken", wake, ROUNDS, false},
 	{"kill a process", kill_one, ROUNDS, false},
 	{"kill a group of two", kill_group, ROUNDS, false},
+	{"nice of a group of two", nice_group, ROUNDS, false},
 	{"fork, setpgid, exit", make_group, ROUNDS, false},
 	{"fork, setsid, exit", make_session, ROUNDS, false},
 	{"wait, WNOHANG, one", poll_child, ROUNDS, false},

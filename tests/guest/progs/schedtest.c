@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <thread.h>
 
 #define MS 1000000L
 
@@ -250,6 +251,75 @@ static void policies(void)
 	CHECK_EQ(getpriority(PRIO_PROCESS, 0), 19);
 }
 
+static int nice_pipe[2];
+
+static void thread_waits(void *unused)
+{
+	char byte;
+
+	read(nice_pipe[0], &byte, 1);
+}
+
+/* A process of a group (0: a new one) with a second thread, *thread. Both wait. */
+static pid_t process_with_thread(pid_t group, unsigned uid, pid_t *thread)
+{
+	int told[2];
+	pid_t pid;
+
+	CHECK_CALL(pipe(told));
+	pid = check_fork();
+	if (pid == 0) {
+		setpgid(0, group);
+		CHECK_CALL(check_syscall(NR_setuid, uid, 0, 0, 0, 0, 0));
+		*thread = thread_start_in_group(thread_waits, NULL);
+		write(told[1], thread, sizeof(*thread));
+		thread_waits(NULL);
+		_exit(0);
+	}
+	CHECK_EQ(read(told[0], thread, sizeof(*thread)), sizeof(*thread));
+	close(told[0]);
+	close(told[1]);
+	return pid;
+}
+
+static void check_nices(const pid_t *tasks, const int *wanted, int n)
+{
+	for (int i = 0; i < n; i++)
+		CHECK_EQ(getpriority(PRIO_PROCESS, tasks[i]), wanted[i]);
+}
+
+/* A group's and a user's: all threads of those who are meant, and of nobody else. */
+static void nice_of_many(void)
+{
+	pid_t task[6];
+
+	CHECK_CALL(pipe(nice_pipe));
+	task[0] = process_with_thread(0, 1001, &task[1]);
+	task[2] = process_with_thread(task[0], 1002, &task[3]);
+	task[4] = process_with_thread(0, 1002, &task[5]);
+	CHECK_EQ(setpriority(PRIO_PGRP, task[0], 5), 0);
+	check_nices(task, (int[]){5, 5, 5, 5, 0, 0}, 6);
+	CHECK_EQ(setpriority(PRIO_USER, 1002, 7), 0);
+	check_nices(task, (int[]){5, 5, 7, 7, 7, 7}, 6);
+	CHECK_EQ(setpriority(PRIO_PROCESS, task[3], 3), 0);
+	check_nices(task, (int[]){5, 5, 7, 3, 7, 7}, 6);
+	CHECK_EQ(getpriority(PRIO_PGRP, task[0]), 3); /* the most favoured */
+	CHECK_EQ(getpriority(PRIO_USER, 1001), 5);
+	CHECK_ERRNO(setpriority(PRIO_PGRP, task[1], 1), ESRCH);
+	CHECK_ERRNO(setpriority(PRIO_PGRP, -task[0], 1), ESRCH);
+	CHECK_ERRNO(setpriority(PRIO_USER, 1003, 1), ESRCH);
+	CHECK_ERRNO(setpriority(3, 0, 1), EINVAL);
+	CHECK_EQ(setpriority(PRIO_PGRP, 0, 1), 0); /* the caller's, which is not everybody's even if its number is 0 */
+	CHECK_EQ(getpriority(PRIO_PROCESS, 0), 1);
+	check_nices(task, (int[]){5, 5, 7, 3, 7, 7}, 6);
+	close(nice_pipe[0]);
+	close(nice_pipe[1]);
+	for (int i = 0; i < 6; i += 2) {
+		kill(task[i], SIGKILL);
+		check_wait(task[i]);
+	}
+}
+
 static int cpu_now(void)
 {
 	unsigned cpu = 999;
@@ -333,6 +403,7 @@ int main(int argc, char **argv)
 		{"rr", rr_rotates},
 		{"fifo", fifo_does_not},
 		{"yield", yield_turns},
+		{"nice_of_many", nice_of_many},
 		{"affinity", affinity},
 		{"spread", spread},
 	};

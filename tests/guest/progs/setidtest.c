@@ -1,7 +1,7 @@
 /*
  * setidtest: set-user-id and set-group-id programs, and what nobody may see of them. The program copies itself, gives
  * the copy to a user and a mode, and runs it as uid 1000; the copy says who it is. `setidtest as-user FILE [ARG...]`
- * runs any program as uid 1000.
+ * runs any program as uid 1000, `setidtest give FILE ID` makes a file that user's and group's.
  */
 #include <callnumbers.h>
 #include <signal.h>
@@ -566,6 +566,8 @@ int main(int argc, char **argv)
 		execve(argv[2], argv + 2, environ);
 		vt_die_errno(127, argv[2]);
 	}
+	if (argc == 4 && !strcmp(argv[1], "give"))
+		return CALL(fchownat, AT_FDCWD, argv[2], atoi(argv[3]), atoi(argv[3]), 0) != 0;
 	if (mkdir(D, 0755) || mkdir(D "/mnt", 0755))
 		vt_die_errno(2, D);
 	close(open(D "/secret", O_CREAT | O_WRONLY, 0600));

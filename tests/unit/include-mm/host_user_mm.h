@@ -17,6 +17,7 @@
 #include "../../../kernel/lib/bitmap.c"
 #include "../../../kernel/lib/bitmap_text.c"
 #include "../../../kernel/lib/rbtree.c"
+#include "../../../kernel/lib/hole_tree.c"
 #include "../../../kernel/mm/memblock.c"
 #include "../../../kernel/mm/page_alloc.c"
 #include "../../../kernel/mm/page_pcp.c"
