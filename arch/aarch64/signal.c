@@ -5,6 +5,7 @@
 #include <asm/signal.h>
 #include <asm/uaccess.h>
 #include <lib/string.h>
+#include <mm/mm.h>
 #include <proc/altstack.h>
 #include <sched/current.h>
 
@@ -180,13 +181,24 @@ static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
 	return 0;
 }
 
+/* As Linux says of a frame that is not to be believed: whether there is memory, or not even that. Takes m. */
+static int bad_frame_code(unsigned long addr)
+{
+	struct vm_area_struct *vma;
+
+	mutex_lock(&current->mm->mmap_lock);
+	vma = find_vma_intersection(current->mm, addr, addr + 1);
+	mutex_unlock(&current->mm->mmap_lock);
+	return vma ? SEGV_ACCERR : SEGV_MAPERR;
+}
+
 long arch_rt_sigreturn(struct pt_regs *regs)
 {
 	struct rt_sigframe __user *frame = (void *)regs->sp;
 
 	regs->syscallno = NO_SYSCALL; /* what is restored is not to be taken for an interrupted call */
 	if (regs->sp % 16 || restore_frame(frame, regs)) {
-		force_sig_fault(SIGSEGV, SEGV_MAPERR, (unsigned long)frame);
+		force_sig_fault(SIGSEGV, bad_frame_code((unsigned long)frame), (unsigned long)frame);
 		return 0;
 	}
 	return regs->regs[0];

@@ -173,7 +173,7 @@ long arch_rt_sigreturn(struct pt_regs *regs)
 
 	regs->orig_rax = NO_SYSCALL; /* what is restored is not to be taken for an interrupted call */
 	if (restore_frame(frame, regs)) {
-		force_sig_fault(SIGSEGV, SEGV_MAPERR, (unsigned long)frame);
+		force_sig_fault(SIGSEGV, SI_KERNEL, 0); /* as Linux on this machine */
 		return 0;
 	}
 	return regs->rax;
