@@ -195,7 +195,8 @@ static void stopped(void)
 			CHECK_CALL(kill(s[i].pid, SIGCONT));
 			CHECK(sleepers_sleep(&s[i], 1));
 		}
-	CHECK_EQ(futex(words, FUTEX_WAKE_BITSET | FUTEX_PRIVATE, ALL, NULL, NULL, ~2u), 1); /* the bits are the same, too */
+	CHECK_EQ(futex(words, FUTEX_WAKE_BITSET | FUTEX_PRIVATE, ALL, NULL, NULL, ~2u),
+		 1); /* the bits are the same, too */
 	CHECK(sleepers_woken(s + 1, 1));
 	CHECK_EQ(futex_wake(words, ALL), 1);
 	CHECK(sleepers_woken(s, 1));
