@@ -151,7 +151,7 @@ static void whole_pages(void)
 static void user_copies(void)
 {
 	for (unsigned n = 0; n < LEN; n++)
-		for (unsigned room = 0; room < LEN + 10; room++) {
+		for (unsigned room = 0; room <= n + 1; room++) {
 			unsigned left = n > room ? n - room : 0, at = (n + room) % 8, got;
 
 			fill();
