@@ -94,7 +94,8 @@ static int calls_without_row(const struct row *rows, size_t n)
 
 /* --- addresses --- */
 
-enum kind { LINEAR, KERNEL, EDGE, NOWHERE };
+enum kind { LINEAR, KERNEL, EDGE, BLOCK_END, NOWHERE };
+#define BLOCK 64 /* bytes that most calls with a buffer are to read or write: BYTES of the rows */
 
 struct address {
 	const char *name;
@@ -166,6 +167,7 @@ static void find_addresses(void)
 	add("the linear map", PAGE_OFFSET + frame * PAGE + AT, LINEAR);
 	add("the end of user space", TASK_SIZE, NOWHERE);
 	add("the last byte of user space", TASK_SIZE - 1, EDGE);
+	add("a byte too near to the end of user space", TASK_SIZE - BLOCK + 1, BLOCK_END);
 	add("a user page that is not there", nowhere + PAGE, NOWHERE);
 	add("the kernel's data", symbol("nodename") & ~7UL, KERNEL);
 	add("the kernel's text", symbol("_text"), KERNEL);
@@ -203,7 +205,26 @@ static int errno_wanted(const struct row *r, const struct address *a)
 static bool complain(const struct row *r, const struct address *a)
 {
 	check_failures++;
+	fflush(stdout); /* should a later one end the process */
 	printf("  %s, %s at %s (%#lx): ", r->call, r->what, a->name, a->at);
+	return false;
+}
+
+static bool end_is_whole(void)
+{
+	for (int i = 0; i <= BLOCK; i++)
+		if (*(last_byte - i) != 'z')
+			return false;
+	return true;
+}
+
+/* Calls that take or give just BLOCK bytes. */
+static bool whole_block(const struct row *r)
+{
+	for (int i = 0; i < 5; i++)
+		if (r->a[i] == X && r->a[i + 1] == BLOCK)
+			return r->nr == SYS_read || r->nr == SYS_pread64 || r->nr == SYS_write ||
+			       r->nr == SYS_pwrite64 || r->nr == SYS_getrandom;
 	return false;
 }
 
@@ -231,7 +252,7 @@ static bool one_call(const struct row *r, const struct address *a)
 		x[i] = r->a[i] == X ? (long)a->at : r->a[i];
 	if (r->slot)
 		*r->slot = (void *)a->at;
-	*last_byte = 'z';
+	memset(last_byte - BLOCK, 'z', BLOCK + 1);
 	result = vt_syscall(r->nr, x[0], x[1], x[2], x[3], x[4], x[5]);
 	if (vt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != me)
 		vt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
@@ -239,7 +260,7 @@ static bool one_call(const struct row *r, const struct address *a)
 		return complain(r, a), printf("%s, not %s\n", text_of(result), strerror(wanted)), false;
 	if (memcmp(page, pattern, PAGE))
 		return complain(r, a), printf("the kernel has written there\n"), false;
-	if (*last_byte != 'z')
+	if (!end_is_whole())
 		return complain(r, a), printf("a part was written\n"), false;
 	if (r->after)
 		r->after();
@@ -254,6 +275,8 @@ static bool fits(const struct row *r, const struct address *a)
 {
 	if (a->kind == EDGE && r->one_byte)
 		return false; /* that much is there */
+	if (a->kind == BLOCK_END)
+		return whole_block(r) && !r->few;
 	return a->kind == KERNEL || a->kind == LINEAR || !r->kernel_only;
 }
 
@@ -422,7 +445,7 @@ int main(int argc, char **argv)
 	if (pid == 0) {
 		rows = userptr_rows(&n);
 		check_failures += calls_without_row(rows, n);
-		CHECK_CALL(CALL(setitimer, 0, ((long[]){0, 0, 20, 0}), 0));
+		CHECK_CALL(CALL(setitimer, 0, ((long[]){0, 0, 8, 0}), 0));
 		all_rows(rows, n);
 		if (!check_failures)
 			used_later();

@@ -20,6 +20,7 @@ struct row {
 	bool succeeds; /* as on Linux: the pointer is not looked at, or its fault not told; nothing is written
 			*/
 	bool one_byte; /* no more is taken or given */
+	bool few;	  /* gives less than it is asked for */
 	bool kernel_only; /* of any user address it is good */
 };
 

@@ -26,7 +26,7 @@ static char room[8192], path[] = "userptr-file", link_path[] = "userptr-link", n
 static char *vector[] = {"/bin/true", NULL};
 static void *hole_vector[] = {room, NULL, NULL}; /* its second is the bad one */
 static long pair[4];				 /* a time, or two, that are good */
-static long soon[] = {0, 1000000}, nap[] = {10, 0}, guard[] = {0, 0, 20, 0};
+static long soon[] = {0, 1000000}, nap[] = {10, 0}, guard[] = {0, 0, 8, 0};
 
 /* --- structures with pointers in them, and the same as they are to be read at the bad address --- */
 
@@ -234,7 +234,7 @@ static void open_all(void)
 		ROW(read, "buffer (/dev/urandom)", full, X, BYTES),                                        \
 		ROW(read, "buffer (/proc)", stat_file, X, BYTES),                                          \
 		ROW(read, "buffer (pagemap)", pagemap, X, BYTES),                                          \
-		ROW(read, "buffer (tracefs)", tracer, X, BYTES),                                           \
+		MORE(read, "buffer (tracefs)", (.few = true), tracer, X, BYTES),                           \
 		MORE(read, "buffer (kmsg)", (.before = rewind_log), kmsg, X, 4096),                        \
 		ROW(pread64, "buffer", file, X, BYTES, 0),                                                 \
 		MORE(readv, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), zero, X, 2),       \
