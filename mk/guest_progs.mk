@@ -15,9 +15,17 @@ $(GT_OBJ) $(GT_LIB): $(GT)/obj/%.o: $(GT_SRC)/%.c mk/userland.mk mk/guest_progs.
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(UFLAGS) $(UINCLUDE) -I$(GT_SRC)/lib $(UCPPFLAGS) -c -o $@ $<
 
+# copytest has the kernel's own assembly in it.
+GT_ASM := $(GT)/obj/memory.o $(GT)/obj/uaccess_asm.o
+$(GT_ASM): $(GT)/obj/%.o: arch/$(ARCH)/%.S tests/unit/include-$(ARCH)/asm/assembler.h mk/guest_progs.mk
+	$(call say,AS,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I tests/unit/include-$(ARCH) -I arch/$(ARCH)/include -I include -MMD -MP -c -o $@ $<
+$(GT)/copytest: $(GT_ASM)
+
 $(GT_PROGRAMS): $(GT)/%: $(GT)/obj/%.o $(GT_LIB) $(UCRT0) $(ULIBVT) userland/program.ld
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ULDFLAGS) -o $@ $(UCRT0) $< $(GT_LIB) -Wl,--start-group $(ULIBVT) $(NEWLIB_LIBS) -lgcc -Wl,--end-group
+	$(Q)$(CC) $(ULDFLAGS) -o $@ $(UCRT0) $< $(filter $(GT_ASM),$^) $(GT_LIB) -Wl,--start-group $(ULIBVT) $(NEWLIB_LIBS) -lgcc -Wl,--end-group
 	$(Q)$(CROSS)strip $@
 
--include $(GT_OBJ:.o=.d) $(GT_LIB:.o=.d)
+-include $(GT_ASM:.o=.d) $(GT_OBJ:.o=.d) $(GT_LIB:.o=.d)

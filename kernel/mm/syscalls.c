@@ -99,8 +99,10 @@ SYSCALL_DEFINE3(madvise, unsigned long, addr, unsigned long, len, int, advice)
 	unsigned long end;
 	int err = 0;
 
-	if (!valid_range(addr, len, &end) || advice < MADV_NORMAL || advice > MADV_DONTNEED)
+	if (addr & ~PAGE_MASK || addr + len < addr || advice < MADV_NORMAL || advice > MADV_DONTNEED)
 		return -EINVAL;
+	if (!valid_range(addr, len, &end))
+		return -ENOMEM; /* beyond user space nothing is mapped, to the caller's knowledge */
 	mutex_lock(&mm->mmap_lock);
 	if (!range_is_mapped(mm, addr, end))
 		err = -ENOMEM;

@@ -13,6 +13,30 @@
 
 /* Two pages, the second not mapped: so that arguments can end at the end of what there is. */
 static char *page;
+/* What the kernel has mapped: its own text, of which it can only read, and some of its data. */
+static unsigned long kernel_text, kernel_data;
+
+static unsigned long symbol(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	if (!at)
+		vt_die(2, "no%s in /proc/kallsyms", name);
+	while (at > text && at[-1] != '\n')
+		at--;
+	return strtoul(at, NULL, 16);
+}
+
+static void find_kernel(void)
+{
+	char *text = vt_read_file("/proc/kallsyms", NULL);
+
+	if (!text)
+		vt_die_errno(2, "/proc/kallsyms");
+	kernel_text = symbol(text, " _text\n");
+	kernel_data = symbol(text, " nodename\n");
+	free(text);
+}
 
 static unsigned long argument(unsigned long *seed)
 {
@@ -33,10 +57,12 @@ static unsigned long argument(unsigned long *seed)
 		1UL << 63,
 		0x7fffffff,
 		0xffffffff,
-		/* the kernel's */
+		/* the kernel's: mapped, and where other layouts have it */
+		kernel_text,
+		kernel_text + 8,
+		kernel_data,
 		0xffff000000000000UL,
 		0xffff800000000000UL,
-		0xffff000040000000UL,
 		0xffffffff80000000UL,
 		/* others */
 		0x0000ffffffffff00UL,
@@ -158,6 +184,7 @@ int main(int argc, char **argv)
 	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED || munmap(page + 4096, 4096))
 		vt_die_errno(2, "mmap");
+	find_kernel();
 	watch_init();
 	end = check_now() + minutes * 60000000000L;
 	pass(seed, &t); /* caches fill */

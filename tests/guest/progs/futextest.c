@@ -1,4 +1,5 @@
-/* futextest: futex(2): who is woken, how many, when a wait ends by itself or by a signal, and what is refused. */
+/* futextest: futex(2): who is woken, how many, when a wait ends by itself or by a signal, and what is
+ * refused. */
 /* also on Linux */
 #include <sleepers.h>
 #include <signal.h>
@@ -41,14 +42,21 @@ static void wake_at_least_one(void)
 	CHECK(sleepers_woken(s + 2, 1));
 }
 
+static long requeue(futex_t *from, futex_t *to, int wake, int move)
+{
+	return futex(from, FUTEX_REQUEUE | FUTEX_PRIVATE, (unsigned)wake, VAL2(move), to, 0);
+}
+
 /* Of 1,023 other words some are in the same queue of the kernel's. */
 static void wake_other_words(void)
 {
 	long woken = 0;
 
 	sleepers_start(s, 2, words, 0);
-	for (int i = 1; i < WORDS; i++)
+	for (int i = 1; i < WORDS; i++) {
 		woken += futex_wake(words + i, ALL);
+		woken += requeue(words + i, words + i / 2 + 1, 1, ALL);
+	}
 	CHECK_EQ(woken, 0);
 	CHECK(sleepers_sleep(s, 2));
 	CHECK_EQ(futex_wake(words, ALL), 2);
@@ -103,11 +111,6 @@ static void bitsets(void)
 }
 
 /* --- requeueing --- */
-
-static long requeue(futex_t *from, futex_t *to, int wake, int move)
-{
-	return futex(from, FUTEX_REQUEUE | FUTEX_PRIVATE, (unsigned)wake, VAL2(move), to, 0);
-}
 
 static void requeue_counts(void)
 {
@@ -169,7 +172,8 @@ static void requeue_around(void)
 
 static long cmp_requeue(int wake, int move, unsigned expected)
 {
-	return futex(words, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE, (unsigned)wake, VAL2(move), words + 1, expected);
+	return futex(words, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE, (unsigned)wake, VAL2(move), words + 1,
+		     expected);
 }
 
 static void requeue_compares(void)
@@ -203,205 +207,6 @@ static void requeued_ends(void)
 	CHECK_EQ(futex(words + 1, FUTEX_WAKE_BITSET | FUTEX_PRIVATE, ALL, NULL, NULL, ~4u), 0);
 	CHECK_EQ(sleeper_join(&s[0]), -ETIMEDOUT);
 	CHECK_EQ(futex_wake(words + 1, ALL), 0);
-}
-
-/* --- times --- */
-
-#define NS(t) ((t).tv_sec * 1000000000L + (t).tv_nsec)
-
-static long clock_ns(int clock)
-{
-	struct timespec t = later_on(clock, 0);
-
-	return NS(t);
-}
-
-/* One wait that nobody ends: how far beyond its time it came back, in ns. */
-static long overslept(int op, int clock, long span)
-{
-	struct timespec end = later_on(clock, span), relative = {.tv_nsec = span};
-	long began = clock_ns(clock), result;
-
-	result = futex(words, op | FUTEX_PRIVATE, 0, op == FUTEX_WAIT ? &relative : &end, NULL, FUTEX_ANY);
-	CHECK_EQ(result, -ETIMEDOUT);
-	return clock_ns(clock) - (op == FUTEX_WAIT ? began + span : NS(end));
-}
-
-/* Not a nanosecond early, whichever clock it goes by; and not for ever. */
-static void not_early(void)
-{
-	for (long i = 1; i <= 30; i++) {
-		long span = i * 97 * 1000;
-
-		CHECK_RANGE(overslept(FUTEX_WAIT, CLOCK_MONOTONIC, span), 0, SLEEPER_PATIENCE);
-		CHECK_RANGE(overslept(FUTEX_WAIT_BITSET, CLOCK_MONOTONIC, span), 0, SLEEPER_PATIENCE);
-		CHECK_RANGE(overslept(FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, CLOCK_REALTIME, span), 0,
-			    SLEEPER_PATIENCE);
-	}
-	CHECK_EQ(futex_wake(words, ALL), 0); /* nobody is left in the queue */
-}
-
-static void time_is_over(void)
-{
-	struct timespec zero = {0}, past = later(-1000 * MS), future = later_on(CLOCK_REALTIME, 3600000 * MS);
-
-	CHECK_EQ(futex(words, WAIT, 0, &zero, NULL, 0), -ETIMEDOUT);
-	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE, 0, &zero, NULL, FUTEX_ANY), -ETIMEDOUT);
-	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE, 0, &past, NULL, FUTEX_ANY), -ETIMEDOUT);
-	/* The clock matters: what is past by one is far ahead by the other. */
-	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME, 0, &past, NULL, FUTEX_ANY),
-		 -ETIMEDOUT);
-	s[0] = (struct sleeper){.word = words,
-				.op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME,
-				.bitset = FUTEX_ANY,
-				.time = &future};
-	sleeper_start(&s[0]);
-	CHECK(sleepers_sleep(s, 1));
-	CHECK_EQ(futex_wake(words, ALL), 1);
-	CHECK(sleepers_woken(s, 1));
-}
-
-/* Times that no counter of nanoseconds can hold are ends that never come. */
-static void time_without_end(void)
-{
-	static const struct timespec ever = {.tv_sec = 0x7fffffffffffffff, .tv_nsec = 999999999};
-
-	s[0] = (struct sleeper){.word = words, .op = WAIT, .time = &ever};
-	s[1] = (struct sleeper){
-		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE, .bitset = 1, .time = &ever};
-	s[2] = s[1];
-	s[2].op |= FUTEX_CLOCK_REALTIME;
-	for (int i = 0; i < 3; i++)
-		sleeper_start(&s[i]);
-	CHECK(sleepers_sleep(s, 3));
-	CHECK_EQ(futex_wake(words, ALL), 3);
-	CHECK(sleepers_woken(s, 3));
-}
-
-/* --- signals --- */
-
-static volatile int handled;
-
-static void on_signal(int sig)
-{
-	handled++;
-}
-
-static void handle(int sig, void (*handler)(int), int flags)
-{
-	struct sigaction act = {.sa_handler = handler, .sa_flags = flags};
-
-	sigemptyset(&act.sa_mask);
-	CHECK_CALL(sigaction(sig, &act, NULL));
-}
-
-/* A sleeper that a signal reaches in its sleep; waits until its handler has run. */
-static void signalled(struct sleeper *one, int flags)
-{
-	int before = handled;
-	long give_up = check_now() + SLEEPER_PATIENCE;
-
-	handle(SIGUSR1, on_signal, flags);
-	sleeper_start(one);
-	CHECK(sleeper_sleeps(one));
-	CHECK_CALL(kill(one->pid, SIGUSR1));
-	while (handled == before && check_now() < give_up)
-		check_sleep(200000);
-	CHECK_EQ(handled, before + 1);
-}
-
-static void interrupted(void)
-{
-	static const struct timespec minute = {.tv_sec = 60};
-
-	s[0] = (struct sleeper){.word = words, .op = WAIT};
-	signalled(&s[0], 0);
-	CHECK_EQ(sleeper_join(&s[0]), -EINTR);
-	CHECK_EQ(futex_wake(words, ALL), 0);
-	/* With a time-out it is not begun again behind a handler, whatever that says. */
-	for (int flags = 0; flags <= SA_RESTART; flags += SA_RESTART) {
-		s[0].time = &minute;
-		signalled(&s[0], flags);
-		CHECK_EQ(sleeper_join(&s[0]), -EINTR);
-		CHECK_EQ(futex_wake(words, ALL), 0);
-	}
-}
-
-static void restarted(void)
-{
-	s[0] = (struct sleeper){.word = words, .op = WAIT};
-	signalled(&s[0], SA_RESTART);
-	CHECK(sleepers_sleep(s, 1));
-	CHECK_EQ(futex_wake(words, ALL), 1);
-	CHECK(sleepers_woken(s, 1));
-	/* The call looks at the word again. */
-	s[0] = (struct sleeper){.word = words, .op = WAIT};
-	handle(SIGUSR1, on_signal, SA_RESTART);
-	sleeper_start(&s[0]);
-	words[0] = 1;
-	CHECK_CALL(kill(s[0].pid, SIGUSR1));
-	CHECK_EQ(sleeper_join(&s[0]), -EAGAIN);
-}
-
-static void stop(struct sleeper *one)
-{
-	int status = 0;
-
-	CHECK_CALL(kill(one->pid, SIGSTOP));
-	CHECK_EQ(waitpid(one->pid, &status, WUNTRACED), one->pid);
-	CHECK(WIFSTOPPED(status));
-}
-
-/*
- * A stop interrupts the wait without anybody noticing: it goes on with the same end. Stopped beyond its end it is back
- * before a fresh wait of half the length; stopped twice it has not forgotten how to go on.
- */
-static void stopped(void)
-{
-	static const struct timespec second = {.tv_sec = 1}, half = {.tv_nsec = 500 * MS}, minute = {.tv_sec = 60};
-
-	s[0] = (struct sleeper){.word = words, .op = WAIT, .time = &second};
-	sleeper_start(&s[0]);
-	stop(&s[0]);
-	check_sleep(1010 * MS);
-	CHECK_CALL(kill(s[0].pid, SIGCONT));
-	s[1] = (struct sleeper){.word = words, .op = WAIT, .time = &half};
-	sleeper_start(&s[1]);
-	CHECK_EQ(sleeper_join(&s[0]), -ETIMEDOUT);
-	CHECK_EQ(sleeper_join(&s[1]), -ETIMEDOUT);
-	CHECK_RANGE(s[0].end - s[0].began, 1000 * MS, 1L << 62);
-	CHECK(s[0].end < s[1].end);
-
-	s[0] = (struct sleeper){.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE, .bitset = 2};
-	s[1] = (struct sleeper){.word = words, .op = WAIT, .time = &minute};
-	for (int i = 0; i < 2; i++)
-		sleeper_start(&s[i]);
-	for (int round = 0; round < 3; round++)
-		for (int i = 0; i < 2; i++) {
-			stop(&s[i]);
-			CHECK_CALL(kill(s[i].pid, SIGCONT));
-			CHECK(sleepers_sleep(&s[i], 1));
-		}
-	CHECK_EQ(wake_bits(ALL, ~2u), 1); /* the bits are the same, too */
-	CHECK(sleepers_woken(s + 1, 1));
-	CHECK_EQ(futex_wake(words, ALL), 1);
-	CHECK(sleepers_woken(s, 1));
-}
-
-/* Stopped and continued first, it is interrupted by a handler as if it had not been. */
-static void stopped_then_interrupted(void)
-{
-	static const struct timespec minute = {.tv_sec = 60};
-
-	handle(SIGUSR1, on_signal, SA_RESTART);
-	s[0] = (struct sleeper){.word = words, .op = WAIT, .time = &minute};
-	sleeper_start(&s[0]);
-	stop(&s[0]);
-	CHECK_CALL(kill(s[0].pid, SIGCONT));
-	CHECK(sleepers_sleep(s, 1));
-	CHECK_CALL(kill(s[0].pid, SIGUSR1));
-	CHECK_EQ(sleeper_join(&s[0]), -EINTR);
-	CHECK_EQ(futex_wake(words, ALL), 0);
 }
 
 /* --- whose memory --- */
@@ -478,8 +283,10 @@ static void errors(void)
 {
 	char *gap = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	futex_t *nowhere = (futex_t *)(gap + 4096), *odd = (futex_t *)((char *)words + 2);
-	static const struct timespec bad[] = {
-		{.tv_nsec = 1000000000}, {.tv_nsec = -1}, {.tv_sec = -1}, {.tv_sec = 1, .tv_nsec = 0x7fffffffffffffff}};
+	static const struct timespec bad[] = {{.tv_nsec = 1000000000},
+					      {.tv_nsec = -1},
+					      {.tv_sec = -1},
+					      {.tv_sec = 1, .tv_nsec = 0x7fffffffffffffff}};
 
 	CHECK_EQ(munmap(nowhere, 4096), 0);
 	for (int i = 0; i < 4; i++) {
@@ -504,7 +311,8 @@ static void errors(void)
 		CHECK_EQ(futex(NULL, FUTEX_WAIT | private, 0, NULL, NULL, 0), -EFAULT);
 		CHECK_EQ(futex(nowhere, FUTEX_CMP_REQUEUE | private, 1, VAL2(1), words, 0), -EFAULT);
 		CHECK_EQ(futex(nowhere, FUTEX_WAKE | private, 1, NULL, NULL, 0), private ? 0 : -EFAULT);
-		CHECK_EQ(futex(words, FUTEX_REQUEUE | private, 1, VAL2(1), nowhere, 0), private ? 0 : -EFAULT);
+		CHECK_EQ(futex(words, FUTEX_REQUEUE | private, 1, VAL2(1), nowhere, 0),
+			 private ? 0 : -EFAULT);
 	}
 
 	/* Operations that do not exist, and a clock for those that have none. */
@@ -558,6 +366,53 @@ static void no_wakeup_is_lost(void)
 	CHECK_EQ(counted, LOCKERS * ROUNDS);
 }
 
+/*
+ * A wake that comes just as the waiter goes to sleep. Both begin at a signal, one of them a little later each
+ * time, so that the wake passes through every step of the wait.
+ */
+#define MEETINGS 6000
+#define SECONDS	 2 /* or as many meetings as that are: a loaded host lets one CPU spin for another that does not run */
+static volatile long meeting, over;
+
+static void spin(long n)
+{
+	for (volatile long i = 0; i < n; i++)
+		;
+}
+
+static void meet_and_wake(void *arg)
+{
+	for (long i = 1;; i++) {
+		while (meeting < i)
+			if (over)
+				return;
+		spin(i % 60);
+		__atomic_store_n(words, (futex_t)i, __ATOMIC_SEQ_CST);
+		futex_wake(words, 1);
+	}
+}
+
+static void wake_at_every_step(void)
+{
+	static const struct timespec patience = {.tv_sec = 3};
+	long end = check_now() + SECONDS * 1000000000L;
+	pid_t pid;
+
+	if (check_cpus() < 2)
+		return;
+	pid = thread_start(-1, meet_and_wake, NULL);
+	for (long i = 1; i <= MEETINGS && !lost && check_now() < end; i++) {
+		meeting = i;
+		spin(i / 60 % 20);
+		while (words[0] != (futex_t)i && !lost)
+			if (futex(words, WAIT, (futex_t)(i - 1), &patience, NULL, 0) == -ETIMEDOUT)
+				lost = i;
+	}
+	over = 1;
+	CHECK_EQ(lost, 0); /* else the number of the meeting */
+	CHECK(thread_join(&pid, 1));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -571,19 +426,13 @@ int main(int argc, char **argv)
 		{"requeue-around", requeue_around},
 		{"requeue-compares", requeue_compares},
 		{"requeued-ends", requeued_ends},
-		{"not-early", not_early},
-		{"time-is-over", time_is_over},
-		{"time-without-end", time_without_end},
-		{"interrupted", interrupted},
-		{"restarted", restarted},
-		{"stopped", stopped},
-		{"stopped-then-interrupted", stopped_then_interrupted},
 		{"forked-apart", forked_apart},
 		{"shared-between", shared_between},
 		{"two-addresses", two_addresses},
 		{"private-and-shared", private_and_shared},
 		{"errors", errors},
 		{"no-wakeup-is-lost", no_wakeup_is_lost},
+		{"wake-at-every-step", wake_at_every_step},
 	};
 
 	check_seconds = 15;

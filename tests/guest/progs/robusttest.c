@@ -1,4 +1,5 @@
-/* robusttest: what a task's end does to the locks that it held (robust lists) and to the word of set_tid_address. */
+/* robusttest: what a task's end does to the locks that it held (robust lists) and to the word of
+ * set_tid_address. */
 /* also on Linux */
 #include <sleepers.h>
 #include <signal.h>
@@ -184,8 +185,9 @@ static void prepare_free(struct victim *v)
 }
 
 /*
- * It let the lock go and died before it woke anybody, or was woken and died before it took it: the pending lock is
- * nobody's, and its next waiter must be told. The word stays. A free lock in the list is a forgotten one, no more.
+ * It let the lock go and died before it woke anybody, or was woken and died before it took it: the pending
+ * lock is nobody's, and its next waiter must be told. The word stays. A free lock in the list is a forgotten
+ * one, no more.
  */
 static void pending_is_free(void)
 {
@@ -297,7 +299,8 @@ static void prepare_wrong(struct victim *v)
 		locks[1].entry.next = &gap->entry;
 }
 
-/* What stands before the fault is done; what comes behind it is not to be believed, the pending lock neither. */
+/* What stands before the fault is done; what comes behind it is not to be believed, the pending lock neither.
+ */
 static void wrong_entries(void)
 {
 	gap = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -374,7 +377,8 @@ static void exec_ends_them(void)
 		_exit(1);
 	}
 	word_becomes(&sh->lock.word, (futex_t)pid | FUTEX_WAITERS);
-	sh->sleeper = (struct sleeper){.word = &sh->lock.word, .op = FUTEX_WAIT, .val = sh->lock.word, .forked = true};
+	sh->sleeper = (struct sleeper){
+		.word = &sh->lock.word, .op = FUTEX_WAIT, .val = sh->lock.word, .forked = true};
 	sleeper_start(&sh->sleeper);
 	CHECK(sleepers_sleep(&sh->sleeper, 1));
 	__atomic_store_n(&sh->lock.before, 1, __ATOMIC_SEQ_CST);
@@ -455,7 +459,8 @@ static void outlive(void *arg)
 	futex(arg, FUTEX_WAIT, 0, &patience, NULL, 0);
 }
 
-/* The same asked for by clone(): the child has another task in its memory, so that somebody is there to be told. */
+/* The same asked for by clone(): the child has another task in its memory, so that somebody is there to be
+ * told. */
 static void tid_of_clone(void)
 {
 	futex_t *words = shared_words(4);

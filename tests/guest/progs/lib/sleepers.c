@@ -1,4 +1,5 @@
-/* Tasks that make one futex call that sleeps: starting them, seeing them asleep, and what became of the call. */
+/* Tasks that make one futex call that sleeps: starting them, seeing them asleep, and what became of the call.
+ */
 #include <sleepers.h>
 
 #include <signal.h>
@@ -126,7 +127,8 @@ bool sleepers_woken(struct sleeper *s, int n)
 			continue;
 		good = false;
 		printf("  sleeper %d of %d %s (%ld)\n", i, n,
-		       result == SLEEPER_STUCK ? "was not woken" : "was woken, but not by FUTEX_WAKE", result);
+		       result == SLEEPER_STUCK ? "was not woken" : "was woken, but not by FUTEX_WAKE",
+		       result);
 	}
 	return good;
 }

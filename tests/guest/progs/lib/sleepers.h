@@ -1,8 +1,9 @@
 /*
- * Tasks that make one futex call that sleeps, and what became of it: for tests of who is woken, by whom and when.
+ * Tasks that make one futex call that sleeps, and what became of it: for tests of who is woken, by whom and
+ * when.
  *
- * Nothing here goes by the clock to find out whether a task sleeps: /proc says it. A task that should have been woken
- * and is not ends the wait for it after SLEEPER_PATIENCE, with a message.
+ * Nothing here goes by the clock to find out whether a task sleeps: /proc says it. A task that should have
+ * been woken and is not ends the wait for it after SLEEPER_PATIENCE, with a message.
  */
 #ifndef SLEEPERS_H
 #define SLEEPERS_H
@@ -52,7 +53,8 @@ struct sleeper {
 
 /* Start it and wait until it sleeps (or has ended: that is no failure here). */
 void sleeper_start(struct sleeper *s);
-/* Start n that wait for the word as long as it is val, in FUTEX_WAIT for private memory: each sleeps before the next. */
+/* Start n that wait for the word as long as it is val, in FUTEX_WAIT for private memory: each sleeps before
+ * the next. */
 void sleepers_start(struct sleeper *s, int n, futex_t *word, unsigned val);
 /* Wait until the task sleeps. False with a failure and a message when it has ended, or goes on running. */
 bool sleeper_sleeps(const struct sleeper *s);

@@ -1,0 +1,6 @@
+#!/bin/sh
+# description: no futex time-out is early, by a clock that counts instructions
+# requires: smp=1 icount timeout=60 progs="futextimes"
+. /run/prelude
+futextimes not-early time-is-over || fail futextimes
+finish

@@ -1,0 +1,2 @@
+/* What the build would take from C. */
+#define EFAULT_ASM 14
