@@ -34,6 +34,8 @@ struct check_case {
  * ok" or what went wrong. Returns the exit status: 1 when one failed.
  */
 int check_main(int argc, char **argv, const struct check_case *cases, size_t n);
+/* How many seconds a case may take before it and its process group are killed and it has failed. 0: no end. */
+extern int check_seconds;
 
 /* fork() with the output flushed first; ends the process when there is none. */
 pid_t check_fork(void);
