@@ -130,7 +130,7 @@ static void exit_process(long code)
 		panic("Attempted to kill init! exitcode=0x%08lx", code);
 	hrtimer_cancel(&current->signal->real_timer);
 	if (current->signal->session == current->tgid && current->signal->tty)
-		disassociate_ctty();
+		disassociate_ctty(true);
 }
 
 /* A thread that execs waits (de_thread) until the others are reaped and the leader is a zombie. [T] */

@@ -645,11 +645,51 @@ static void shell_ends(bool stop)
 	kill(shared[PIDS + 1], SIGKILL);
 }
 
+/* The first of a group ends, and was the only one whose parent is outside of it: what it leaves stopped is told. */
+static void first_ends(void)
+{
+	pid_t shell;
+
+	memset(shared, 0, 4096);
+	shell = check_fork();
+	if (shell == 0) {
+		pid_t first;
+
+		setsid();
+		first = check_fork();
+		if (first == 0) {
+			setpgid(0, 0);
+			shared[PIDS] = member(getpid());
+			while (shared[READY] < 1)
+				check_sleep(MS);
+			process_gets(shared[PIDS], 'S');
+			kill(shared[PIDS], SIGSTOP);
+			process_gets(shared[PIDS], 'T');
+			_exit(check_failures ? 1 : 0);
+		}
+		CHECK_EQ(check_wait(first), 0);
+		for (int i = 0; i < 2000 && shared[HUPS] + shared[CONTS] < 2; i++)
+			check_sleep(MS);
+		_exit(check_failures ? 1 : 0);
+	}
+	CHECK_EQ(check_wait(shell), 0);
+	CHECK_EQ(shared[HUPS], 1);
+	CHECK_EQ(shared[CONTS], 1);
+	kill(shared[PIDS], SIGKILL);
+}
+
 static void orphaned(void)
 {
+	pid_t bystander = sleeper();
+
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	shell_ends(true);
+	first_ends();
 	shell_ends(false);
+	kill(bystander, SIGSTOP); /* another group's stop is another matter */
+	process_gets(bystander, 'T');
+	shell_ends(false);
+	finish(bystander);
 }
 
 /* --- numbers of groups and sessions --- */

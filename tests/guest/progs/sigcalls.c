@@ -306,10 +306,10 @@ static void one_call(void)
 	got = c->call();
 	error = errno;
 	if (interrupted || !c->finish) {
-		CHECK_EQ(got, -1);
-		CHECK_EQ(error, EINTR);
+		if (check_equal(got, -1, c->name, __FILE__, __LINE__))
+			CHECK_EQ(error, EINTR);
 	} else {
-		CHECK_EQ(got, c->result);
+		check_equal(got, c->result, c->name, __FILE__, __LINE__);
 		CHECK_EQ(seen[SIGUSR1], now_event == SIGNAL_HANDLED);
 	}
 	/* The helper finishes what is over, too: a futex has no sleeper then, and the call below is another. */

@@ -314,6 +314,7 @@ static void one_shot(void)
 	CHECK_EQ(old.it_interval.tv_sec, 9);
 	CHECK_EQ(left_us(), 0);
 	CHECK_CALL(getitimer(ITIMER_REAL, &old));
+	CHECK_EQ(old.it_interval.tv_sec + old.it_interval.tv_usec, 0);
 	check_sleep(10 * MS);
 	CHECK_EQ(seen[SIGALRM], 1);
 }
