@@ -358,7 +358,7 @@ static void to_subreaper(void)
 	while (sigtimedwait(&set, &info, &now) > 0)
 		;
 	kill(pid, SIGTERM);
-	CHECK_EQ(sigwaitinfo(&set, &info), SIGCHLD);
+	CHECK_EQ(taken(&set, &info), SIGCHLD);
 	CHECK_EQ(info.si_pid, pid);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, SIGTERM);
@@ -408,7 +408,7 @@ static void parent_ends(void)
 			BLOCK(SIGUSR2);
 			CHECK_CALL(prctl(PR_SET_PDEATHSIG, SIGUSR2, 0, 0, 0));
 			check_give(ready[1], 'r');
-			CHECK_EQ(sigwaitinfo(&set, &info), SIGUSR2);
+			CHECK_EQ(taken(&set, &info), SIGUSR2);
 			check_give(ends[1], check_failures ? '?' : 'd');
 			_exit(0);
 		}
@@ -823,6 +823,6 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "sleep"))
 		sleep_on();
-	check_seconds = 20;
+	check_seconds = 10;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

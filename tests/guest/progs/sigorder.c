@@ -32,12 +32,6 @@ static void order_is(const int *wanted, int n)
 }
 #define ORDER_IS(...) order_is((const int[]){__VA_ARGS__}, ARRAY_SIZE(((const int[]){__VA_ARGS__})))
 
-/* As the kernel has it: glibc's sigwaitinfo() passes tgkill() off as kill(). */
-static long taken(const sigset_t *set, siginfo_t *info)
-{
-	return check_syscall(NR_rt_sigtimedwait, (long)set, (long)info, 0, 8, 0, 0);
-}
-
 static void queue(int sig, int value)
 {
 	CHECK_CALL(sigqueue(getpid(), sig, (union sigval){.sival_int = value}));
@@ -593,6 +587,6 @@ int main(int argc, char **argv)
 		{"bad-stacks", bad_stacks}, {"no-room", no_room},
 	};
 
-	check_seconds = 20;
+	check_seconds = 10;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

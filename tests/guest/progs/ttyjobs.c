@@ -516,6 +516,6 @@ int main(int argc, char **argv)
 		{"hang-up", last},
 	};
 
-	check_seconds = 20;
+	check_seconds = 10;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -49,13 +49,17 @@ static void burns(void)
 	burn(30 * MS);
 }
 
-/* Two that burn: one is waited for, and one is not. */
+static long forked_at;
+
+/* Two that burn: one is waited for, and one is not. We begin without our parent's times: with less than has gone by. */
 static void has_children(void)
 {
+	struct rusage ru;
+	int status;
 	pid_t a, b;
 
-	CHECK_EQ(used(RUSAGE_CHILDREN), 0); /* we begin without our parent's times */
-	CHECK_RANGE(used(RUSAGE_SELF), 0, 20000);
+	CHECK_EQ(used(RUSAGE_CHILDREN), 0);
+	CHECK_RANGE(used(RUSAGE_SELF) * 1000, 0, check_now() - forked_at + MS);
 	a = check_fork();
 	if (a == 0) {
 		burn(30 * MS);
@@ -69,8 +73,9 @@ static void has_children(void)
 	process_gets(a, 'Z');
 	process_gets(b, 'Z');
 	CHECK_EQ(used(RUSAGE_CHILDREN), 0); /* not before it is waited for */
-	CHECK_EQ(check_wait(a), 0);
-	CHECK_RANGE(used(RUSAGE_CHILDREN), 29900, 59000);
+	CHECK_EQ(wait4(a, &status, 0, &ru), a);
+	CHECK(total(&ru) >= 29900);
+	CHECK_RANGE(used(RUSAGE_CHILDREN) - total(&ru), -4, 4); /* and nothing of b's */
 }
 
 /* A child's end adds what it used and what those used that it waited for; the same is what wait4 says. */
@@ -82,9 +87,11 @@ static void children(void)
 	int status;
 	pid_t pid;
 
+	burn(50 * MS);
+	forked_at = check_now();
 	CHECK_EQ(check_in_child(has_children), 0);
 	CHECK_CALL(getrusage(RUSAGE_CHILDREN, &before));
-	CHECK_RANGE(total(&before), 29900, 59000 + 30000); /* not the 60 ms of who was not waited for */
+	CHECK(total(&before) >= 29900);
 	CHECK(times(&then) != (clock_t)-1);
 	pid = check_fork();
 	if (pid == 0) {
@@ -97,7 +104,7 @@ static void children(void)
 	CHECK_EQ(wait4(pid, &status, 0, &ru), pid);
 	CHECK_EQ(status, 0);
 	CHECK_CALL(getrusage(RUSAGE_CHILDREN, &after));
-	CHECK_RANGE(total(&ru), 49800, 1000000);
+	CHECK(total(&ru) >= 49800);
 	CHECK_RANGE(total(&after) - total(&before) - total(&ru), -4, 4);
 	CHECK(times(&tms) != (clock_t)-1);
 	CHECK_RANGE((long)(tms.tms_cutime + tms.tms_cstime) - total(&after) / 10000, -2, 1);
@@ -133,7 +140,7 @@ static void of_a_stop(void)
 	}
 	CHECK_EQ(wait4(pid, &status, WUNTRACED, &ru), pid);
 	CHECK(WIFSTOPPED(status));
-	CHECK_RANGE(total(&ru), 19900, 1000000);
+	CHECK(total(&ru) >= 19900);
 	CHECK_EQ(used(RUSAGE_CHILDREN), 0);
 	kill(pid, SIGKILL);
 	CHECK_EQ(check_wait(pid), SIGKILL);
@@ -149,13 +156,14 @@ static void own(void)
 	long cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), thread = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	check_sleep(100 * MS);
-	CHECK_RANGE(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu, 0, 50 * MS);
-	CHECK_RANGE(clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread, 0, 50 * MS);
+	CHECK_RANGE(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu, 0, 90 * MS);
+	CHECK_RANGE(clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread, 0, 90 * MS);
 	CHECK_CALL(getrusage(RUSAGE_SELF, &start));
 	burn(100 * MS);
+	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	CHECK_CALL(getrusage(RUSAGE_SELF, &now));
-	CHECK(total(&now) - total(&start) >= 95000);
-	CHECK_RANGE(total(&now) - clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000, -20000, 20000);
+	CHECK(total(&now) - total(&start) >= 99900);
+	CHECK_RANGE(total(&now), cpu / 1000 - 4, clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000 + 4);
 	CHECK(now.ru_utime.tv_sec * 1000000 + now.ru_utime.tv_usec -
 		      (start.ru_utime.tv_sec * 1000000 + start.ru_utime.tv_usec) >
 	      40000);
@@ -275,16 +283,24 @@ static void grid(void)
 		if (i % 3 == 2) { /* late by more than two intervals */
 			BLOCK(SIGALRM);
 			check_sleep(2 * every + 5 * MS);
+			CHECK_EQ(seen[SIGALRM], had);
 			UNBLOCK(SIGALRM);
-			CHECK_EQ(seen[SIGALRM], had + 1); /* those in between are one */
+			CHECK(seen[SIGALRM] > had);
 		} else {
-			while (seen[SIGALRM] == had)
+			for (int ms = 0; ms < 1000 && seen[SIGALRM] == had; ms++)
 				check_sleep(MS);
+			if (!CHECK(seen[SIGALRM] > had))
+				break;
 		}
-		before = check_now();
-		left = left_us() * 1000;
-		after = check_now();
-		CHECK_RANGE(left, 1, every);
+		/* At most a microsecond says that the end has come and its interrupt or its signal has not. */
+		for (int again = 0; again < 1000; again++) {
+			before = check_now();
+			left = left_us() * 1000;
+			after = check_now();
+			if (left > 1000)
+				break;
+		}
+		CHECK_RANGE(left, 1001, every);
 		/* The next end is at before + left, or up to after - before later. */
 		off = (before + left - set) % every;
 		if (off > every / 2)
@@ -385,7 +401,7 @@ static void gone_with_it(void)
 
 /* --- clocks and sleeps --- */
 
-/* No sleep ends early, relative or absolute, and none is a second late. */
+/* No sleep ends early, relative or absolute, and none is seconds late. */
 static void not_early(void)
 {
 	static const long spans[] = {1, 1000, 50000, 1000000, 3333333, 12345678};
@@ -396,11 +412,11 @@ static void not_early(void)
 			long start = clock_ns(clock);
 
 			CHECK_EQ(clock_nanosleep(clock, 0, &span, NULL), 0);
-			CHECK_RANGE(clock_ns(clock) - start, spans[i], 1000000000);
+			CHECK_RANGE(clock_ns(clock) - start, spans[i], 5000 * MS);
 			start = clock_ns(clock) + spans[i];
 			end = (struct timespec){start / 1000000000, start % 1000000000};
 			CHECK_EQ(clock_nanosleep(clock, TIMER_ABSTIME, &end, NULL), 0);
-			CHECK_RANGE(clock_ns(clock) - start, 0, 1000000000);
+			CHECK_RANGE(clock_ns(clock) - start, 0, 5000 * MS);
 		}
 }
 
@@ -449,6 +465,6 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "executed"))
 		return executed(strtol(argv[2], NULL, 10));
-	check_seconds = 20;
+	check_seconds = 10;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

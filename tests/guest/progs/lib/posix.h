@@ -136,6 +136,14 @@ static inline bool pending(int sig)
 	return sigismember(&now, sig);
 }
 
+/* sigwaitinfo() for 3 seconds. As the kernel has it: glibc's passes tgkill() off as kill(). */
+static inline long taken(const sigset_t *set, siginfo_t *info)
+{
+	struct timespec limit = {.tv_sec = 3};
+
+	return check_syscall(NR_rt_sigtimedwait, (long)set, (long)info, (long)&limit, 8, 0, 0);
+}
+
 /* The letter that /proc says of a thread: R, S, D, T, Z...; 0 when it is gone. */
 static inline char thread_state(pid_t pid, pid_t tid)
 {
