@@ -1,4 +1,5 @@
-/* sigorder: pending signals: their order, their number and what comes with them; flags of handlers; other stacks. */
+/* sigorder: pending signals: their order, their number and what comes with them; flags of handlers; other
+ * stacks. */
 /* also on Linux */
 #include <posix.h>
 
@@ -115,7 +116,8 @@ static void first_stays(void)
 static void waited_for(void)
 {
 	sigset_t set = SET_OF(SIGUSR2, RT, RT + 1), none = SET_OF(SIGHUP);
-	struct timespec now = {0}, soon = {.tv_nsec = 20 * MS}, bad = {.tv_nsec = 1000000000}, negative = {.tv_sec = -1};
+	struct timespec now = {0}, soon = {.tv_nsec = 20 * MS}, bad = {.tv_nsec = 1000000000},
+			negative = {.tv_sec = -1};
 	siginfo_t info;
 	long start;
 
@@ -139,14 +141,16 @@ static void waited_for(void)
 	CHECK(check_now() - start >= 20 * MS);
 	CHECK_ERRNO(sigtimedwait(&set, &info, &bad), EINVAL);
 	CHECK_ERRNO(sigtimedwait(&set, &info, &negative), EINVAL);
-	/* What it waits for needs not be blocked, and is not delivered while it waits. What it does not wait for is. */
+	/* What it waits for needs not be blocked, and is not delivered while it waits. What it does not wait
+	 * for is. */
 	handle_with(SIGUSR1, note, 0, NULL);
 	raise(SIGUSR1);
 	CHECK_EQ(seen[SIGUSR1], 1);
 	CHECK_ERRNO(sigtimedwait(&none, &info, &now), EAGAIN);
 }
 
-/* A signal that is ignored and blocked waits: its action may change. It goes when it is let in, or becomes ignored. */
+/* A signal that is ignored and blocked waits: its action may change. It goes when it is let in, or becomes
+ * ignored. */
 static void ignored(void)
 {
 	sigset_t set = SET_OF(SIGUSR1);
@@ -176,7 +180,8 @@ static void ignored(void)
 
 /* --- how many wait --- */
 
-/* RLIMIT_SIGPENDING counts what a user's processes have pending: where we may, as a user who has no others. */
+/* RLIMIT_SIGPENDING counts what a user's processes have pending: where we may, as a user who has no others.
+ */
 static void alone(void)
 {
 	if (getuid() == 0)
@@ -206,9 +211,9 @@ static void too_many(void)
 	CHECK_ERRNO(sigqueue(getpid(), RT, value), EAGAIN);
 	CHECK_ERRNO(sigqueue(getpid(), RT + 1, value), EAGAIN);
 	CHECK(!pending(RT + 1));
-	CHECK_CALL(kill(getpid(), RT + 1)); /* comes, but nobody can say whence */
+	CHECK_CALL(kill(getpid(), RT + 1));		/* comes, but nobody can say whence */
 	CHECK_CALL(sigqueue(getpid(), SIGUSR2, value)); /* likewise */
-	CHECK_CALL(kill(getpid(), SIGUSR1)); /* one of each is always there for kill() */
+	CHECK_CALL(kill(getpid(), SIGUSR1));		/* one of each is always there for kill() */
 	CHECK_EQ(taken(&set, &info), SIGUSR1);
 	CHECK_EQ(info.si_pid, getpid());
 	CHECK_EQ(taken(&set, &info), SIGUSR2);
@@ -264,7 +269,8 @@ static void note_fault(int sig, siginfo_t *info, void *context)
 {
 	last = *info;
 	fault_address = info->si_addr;
-	_exit(last.si_signo == sig && last.si_code == seen[0] && fault_address == (void *)bad_address ? 0 : 1);
+	_exit(last.si_signo == sig && last.si_code == seen[0] && fault_address == (void *)bad_address ? 0
+												      : 1);
 }
 
 static void touch(void)
@@ -360,7 +366,8 @@ static void other_user(void)
 	change_mask(SIG_BLOCK, set);
 	pid = check_fork();
 	if (pid == 0) {
-		CHECK_CALL(check_syscall(NR_setresuid, 54321, 0, 0, 0, 0, 0));  /* it may still send: that goes by the effective one */
+		CHECK_CALL(check_syscall(NR_setresuid, 54321, 0, 0, 0, 0,
+					 0)); /* it may still send: that goes by the effective one */
 		CHECK_CALL(kill(getppid(), SIGUSR1));
 		_exit(!!check_failures);
 	}
@@ -378,7 +385,8 @@ static void made_up(void)
 {
 	static const struct {
 		int code, error;
-	} rows[] = {{SI_USER, EPERM}, {SI_KERNEL, EPERM}, {SI_TKILL, EPERM}, {CLD_EXITED, EPERM}, {SI_QUEUE, 0}, {-60, 0}};
+	} rows[] = {{SI_USER, EPERM},	 {SI_KERNEL, EPERM}, {SI_TKILL, EPERM},
+		    {CLD_EXITED, EPERM}, {SI_QUEUE, 0},	     {-60, 0}};
 	siginfo_t info = {0};
 	pid_t pid = check_fork();
 
@@ -389,7 +397,8 @@ static void made_up(void)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		info.si_code = rows[i].code;
 		if (rows[i].error)
-			CHECK_ERRNO(check_syscall(NR_rt_sigqueueinfo, pid, SIGURG, (long)&info, 0, 0, 0), rows[i].error);
+			CHECK_ERRNO(check_syscall(NR_rt_sigqueueinfo, pid, SIGURG, (long)&info, 0, 0, 0),
+				    rows[i].error);
 		else
 			CHECK_CALL(check_syscall(NR_rt_sigqueueinfo, pid, SIGURG, (long)&info, 0, 0, 0));
 		CHECK_CALL(check_syscall(NR_rt_sigqueueinfo, getpid(), SIGURG, (long)&info, 0, 0, 0));
@@ -451,7 +460,8 @@ static void look_at_mask(int sig, siginfo_t *info, void *context)
 		blocked_in_handler[other] = blocked(other);
 }
 
-/* In the handler: the mask from before, the signal itself, and sa_mask without the two that nobody can block. */
+/* In the handler: the mask from before, the signal itself, and sa_mask without the two that nobody can block.
+ */
 static void masks(void)
 {
 	sigset_t block = SET_OF(SIGHUP, SIGKILL, SIGSTOP, SIGTERM);
@@ -464,127 +474,20 @@ static void masks(void)
 	BLOCK(SIGUSR2);
 	raise(SIGUSR1);
 	for (int sig = 1; sig < 32; sig++) {
-		CHECK_EQ(blocked_in_handler[sig], sig == SIGHUP || sig == SIGTERM || sig == SIGUSR1 || sig == SIGUSR2);
+		CHECK_EQ(blocked_in_handler[sig],
+			 sig == SIGHUP || sig == SIGTERM || sig == SIGUSR1 || sig == SIGUSR2);
 		CHECK_EQ(blocked(sig), sig == SIGUSR2);
 	}
-}
-
-/* --- other stacks --- */
-
-#define STACK 65536
-static char other_stack[STACK] __attribute__((aligned(16)));
-static uintptr_t deepest, in_second;
-static int flags_inside, error_inside;
-
-static bool on_it(uintptr_t p)
-{
-	return p - (uintptr_t)other_stack < STACK;
-}
-
-static void second(int sig, siginfo_t *info, void *context)
-{
-	in_second = (uintptr_t)__builtin_frame_address(0);
-}
-
-static void look_at_stack(int sig, siginfo_t *info, void *context)
-{
-	stack_t now, off = {.ss_flags = SS_DISABLE};
-
-	deepest = (uintptr_t)__builtin_frame_address(0);
-	CHECK_CALL(sigaltstack(NULL, &now));
-	flags_inside = now.ss_flags;
-	error_inside = sigaltstack(&off, NULL) ? errno : 0;
-	raise(SIGUSR2);
-	seen[sig]++;
-}
-
-static void stacks(void)
-{
-	stack_t stack = {.ss_sp = other_stack, .ss_size = STACK}, old;
-
-	CHECK_CALL(sigaltstack(NULL, &old));
-	CHECK_EQ(old.ss_flags, SS_DISABLE);
-	CHECK_CALL(sigaltstack(&stack, NULL));
-	CHECK_CALL(sigaltstack(NULL, &old));
-	CHECK_EQ(old.ss_flags, 0);
-	CHECK(old.ss_sp == other_stack && old.ss_size == STACK);
-	handle_with(SIGUSR1, look_at_stack, SA_ONSTACK, NULL);
-	handle_with(SIGUSR2, second, SA_ONSTACK, NULL);
-	raise(SIGUSR1);
-	CHECK(on_it(deepest));
-	CHECK_EQ(flags_inside, SS_ONSTACK);
-	CHECK_EQ(error_inside, EPERM);
-	CHECK(on_it(in_second) && in_second < deepest); /* further down the same one, not from its top again */
-	CHECK_CALL(sigaltstack(NULL, &old));
-	CHECK_EQ(old.ss_flags, 0);
-	handle_with(SIGUSR1, look_at_stack, 0, NULL); /* not asked for */
-	in_second = deepest = 0;
-	raise(SIGUSR1);
-	CHECK(!on_it(deepest));
-	CHECK_EQ(flags_inside, 0);
-	CHECK_EQ(error_inside, 0);
-	CHECK(!on_it(in_second)); /* switched off by the first handler, and on again when that one returned */
-	CHECK_CALL(sigaltstack(NULL, &old));
-	CHECK_EQ(old.ss_flags, 0);
-}
-
-static void has_the_stack(void)
-{
-	stack_t old;
-
-	CHECK_CALL(sigaltstack(NULL, &old));
-	CHECK(old.ss_sp == other_stack);
-}
-
-static void bad_stacks(void)
-{
-	stack_t stack = {.ss_sp = other_stack, .ss_size = STACK}, old;
-
-	CHECK_CALL(sigaltstack(&stack, NULL));
-	stack.ss_size = 1024;
-	CHECK_ERRNO(sigaltstack(&stack, NULL), ENOMEM);
-	stack.ss_size = STACK;
-	stack.ss_flags = 4;
-	CHECK_ERRNO(sigaltstack(&stack, NULL), EINVAL);
-	stack.ss_flags = SS_ONSTACK | SS_DISABLE;
-	CHECK_ERRNO(sigaltstack(&stack, NULL), EINVAL);
-	CHECK_ERRNO(sigaltstack((void *)8, NULL), EFAULT);
-	CHECK_ERRNO(sigaltstack(NULL, (void *)8), EFAULT);
-	CHECK_CALL(sigaltstack(NULL, &old)); /* as before all this */
-	CHECK(old.ss_sp == other_stack && old.ss_size == STACK && old.ss_flags == 0);
-	stack.ss_flags = SS_ONSTACK; /* allowed, and says nothing */
-	CHECK_CALL(sigaltstack(&stack, NULL));
-	CHECK_EQ(check_in_child(has_the_stack), 0); /* a child's is where its parent's is */
-}
-
-/* No frame can be written: the process ends, whatever handler it has for that. */
-static void unmapped_stack(void)
-{
-	stack_t stack = {.ss_size = STACK};
-
-	stack.ss_sp = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK_CALL(sigaltstack(&stack, NULL));
-	handle_with(SIGUSR1, note, SA_ONSTACK, NULL);
-	handle_with(SIGSEGV, note, SA_ONSTACK, NULL);
-	raise(SIGUSR1);
-	CHECK_EQ(seen[SIGUSR1], 1);
-	munmap(stack.ss_sp, STACK);
-	raise(SIGUSR1);
-}
-
-static void no_room(void)
-{
-	CHECK_EQ(check_in_child(unmapped_stack) & 0x7f, SIGSEGV);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"by-number", by_number},   {"stacked", stacked},       {"own-first", own_first}, {"first-stays", first_stays},
-		{"waited-for", waited_for}, {"ignored", ignored},       {"too-many", too_many},   {"given-back", given_back},
-		{"faults", faults},	    {"no-way-out", no_way_out}, {"senders", senders},     {"other-user", other_user},
-		{"made-up", made_up},	    {"flags", flags},           {"masks", masks},         {"stacks", stacks},
-		{"bad-stacks", bad_stacks}, {"no-room", no_room},
+		{"by-number", by_number},     {"stacked", stacked},	  {"own-first", own_first},
+		{"first-stays", first_stays}, {"waited-for", waited_for}, {"ignored", ignored},
+		{"too-many", too_many},	      {"given-back", given_back}, {"faults", faults},
+		{"no-way-out", no_way_out},   {"senders", senders},	  {"other-user", other_user},
+		{"made-up", made_up},	      {"flags", flags},		  {"masks", masks},
 	};
 
 	check_seconds = 10;

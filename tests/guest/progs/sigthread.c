@@ -6,8 +6,8 @@
 #define FUTEX_WAIT 0
 
 /*
- * Threads here have the libc's state of the first one, so they make bare system calls only. Each says in `tids` who it
- * is, and waits in one of these ways.
+ * Threads here have the libc's state of the first one, so they make bare system calls only. Each says in
+ * `tids` who it is, and waits in one of these ways.
  */
 static volatile int tids[THREAD_MAX], caught_by[NSIG], seen[NSIG], go;
 static int word; /* stays 0: nobody is woken by it */
@@ -39,7 +39,7 @@ static void nap(void)
 	vt_syscall(NR_nanosleep, (long)&span, 0, 0, 0, 0, 0);
 }
 
-static void sleep_on(void)
+static void wait_for_ever(void)
 {
 	for (;;)
 		vt_syscall(NR_futex, (long)&word, FUTEX_WAIT, 0, 0, 0, 0);
@@ -51,16 +51,16 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	seen[sig]++;
 }
 
-static void sleeper(void *arg)
+static void waiter(void *arg)
 {
 	tids[(long)arg] = (int)self();
-	sleep_on();
+	wait_for_ever();
 }
 
 static void blocks_usr1(void *arg)
 {
 	mask(SIG_BLOCK, SIGUSR1);
-	sleeper(arg);
+	waiter(arg);
 }
 
 /* Thread number i; back when it sleeps. */
@@ -89,7 +89,7 @@ static void directed(void)
 
 	handle_with(SIGUSR1, on_signal, 0, NULL);
 	a = begin(0, blocks_usr1);
-	b = begin(1, sleeper);
+	b = begin(1, waiter);
 	BLOCK(SIGUSR1);
 	kill(getpid(), SIGUSR1);
 	wait_seen(SIGUSR1, 1);
@@ -124,7 +124,7 @@ static void lets_in(void *arg)
 		nap();
 	go = is_pending(SIGUSR1) ? 2 : 3;
 	mask(SIG_UNBLOCK, SIGUSR1);
-	sleep_on();
+	wait_for_ever();
 }
 
 /* Blocked by all it waits in the process, where each thread sees it; who lets it in first has it. */
@@ -151,7 +151,7 @@ static void look_at_start(void *arg)
 	go = is_pending(SIGUSR1) ? 2 : 3;
 	vt_syscall(NR_rt_sigprocmask, SIG_BLOCK, 0, (long)&now, 8, 0, 0);
 	go |= now >> (SIGUSR1 - 1) & 1 ? 16 : 0;
-	sleeper(arg);
+	waiter(arg);
 }
 
 /* A thread begins with its maker's mask and without what is pending for that. */
@@ -171,7 +171,7 @@ static void blocks_later(void *arg)
 		; /* not asleep: a signal that comes is not taken before the next call */
 	mask(SIG_BLOCK, SIGUSR1);
 	mask(SIG_BLOCK, SIGUSR2);
-	sleep_on();
+	wait_for_ever();
 }
 
 /* --- the end of a process --- */
@@ -192,10 +192,10 @@ static void ends_alone(void *arg)
 
 static void group_exit(void)
 {
-	begin(0, sleeper);
-	begin(1, sleeper);
+	begin(0, waiter);
+	begin(1, waiter);
 	thread_start_in_group(exits_all, NULL);
-	sleep_on();
+	wait_for_ever();
 }
 
 static void leader_first(void)
@@ -217,19 +217,19 @@ static void thread_first(void)
 
 static void dies_with_threads(void)
 {
-	begin(0, sleeper);
+	begin(0, waiter);
 	begin(1, blocks_usr1);
 	BLOCK(SIGUSR1);
 	kill(getpid(), SIGUSR1); /* no handler: the thread that lets it in takes all along */
-	sleep_on();
+	wait_for_ever();
 }
 
 static void killed_by_thread(void)
 {
-	int tid = begin(0, sleeper);
+	int tid = begin(0, waiter);
 
 	tgkill(getpid(), tid, SIGKILL);
-	sleep_on();
+	wait_for_ever();
 }
 
 /* The process's status is what exit_group() says, or the signal; else what its last thread says. */
@@ -249,7 +249,7 @@ static void lasts(void)
 	pid_t pid = check_fork();
 
 	if (pid == 0) {
-		shared[0] = begin(0, sleeper);
+		shared[0] = begin(0, waiter);
 		vt_syscall(NR_exit, 5, 0, 0, 0, 0, 0);
 	}
 	process_gets(pid, 'Z');
@@ -276,9 +276,9 @@ static void stops_all(void)
 
 	if (pid == 0) {
 		list[0] = getpid();
-		list[1] = begin(0, sleeper);
+		list[1] = begin(0, waiter);
 		list[2] = begin(1, blocks_usr1);
-		sleep_on();
+		wait_for_ever();
 	}
 	for (int i = 0; i < 5000 && !list[2]; i++)
 		check_sleep(MS);
@@ -362,7 +362,7 @@ static void exec_alone(void)
 static void exec_by_leader(void)
 {
 	before_exec();
-	begin(0, sleeper);
+	begin(0, waiter);
 	begin(1, blocks_usr1);
 	executes(NULL);
 }
@@ -370,9 +370,9 @@ static void exec_by_leader(void)
 static void exec_by_thread(void)
 {
 	before_exec();
-	begin(0, sleeper);
+	begin(0, waiter);
 	thread_start_in_group(executes, NULL);
-	sleep_on();
+	wait_for_ever();
 }
 
 static void exec_by_last(void)
@@ -390,7 +390,8 @@ static void execs(void)
 	CHECK_EQ(check_in_child(exec_by_last), 17 << 8);
 }
 
-/* Each of several threads that exit, die and exec at once: one way or another the process ends, with one status. */
+/* Each of several threads that exit, die and exec at once: one way or another the process ends, with one
+ * status. */
 static void exec_against_exit(void)
 {
 	for (int i = 0; i < 20; i++) {
@@ -411,7 +412,8 @@ static void exec_against_exit(void)
 	}
 }
 
-/* A thread that is about to be given a signal blocks it: another one takes it. None is lost over many tries. */
+/* A thread that is about to be given a signal blocks it: another one takes it. None is lost over many tries.
+ */
 static void handed_over(void)
 {
 	int first, second;

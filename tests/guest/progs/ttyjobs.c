@@ -1,6 +1,6 @@
 /*
- * ttyjobs: whose terminal it is, who may read, write and change it, and whom its signals reach. On the host's Linux it
- * is a pseudo terminal, in a guest the console's serial port, into which TIOCSTI types.
+ * ttyjobs: whose terminal it is, who may read, write and change it, and whom its signals reach. On the host's
+ * Linux it is a pseudo terminal, in a guest the console's serial port, into which TIOCSTI types.
  */
 /* also on Linux */
 #include <posix.h>
@@ -123,17 +123,7 @@ static void counts(void)
 	for (size_t i = 0; i < ARRAY_SIZE(sigs); i++)
 		handle_with(sigs[i], on_signal, 0, NULL);
 	says_ready();
-	for (;;)
-		check_sleep(1000 * MS);
-}
-
-static void finish(pid_t pid)
-{
-	int status;
-
-	kill(pid, SIGKILL);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, SIGKILL);
+	sleep_on();
 }
 
 static void wait_shared(int what, int n)
@@ -390,12 +380,14 @@ static void keys(void)
 	CHECK_EQ(seen[SIGINT], 0);
 	CHECK_EQ(shared[SIGHUP] + shared[SIGCONT], 0);
 	CHECK_CALL(tcsetpgrp(tty, getpgrp()));
-	type("gone\x03" "left\n"); /* what was typed before is forgotten */
+	type("gone\x03"
+	     "left\n"); /* what was typed before is forgotten */
 	wait_shared(SIGINT, 3);
 	CHECK_EQ(read(tty, line, sizeof(line)), 5);
 	CHECK(!memcmp(line, "left\n", 5));
 	set_mode(NOFLSH, 0);
-	type("kept\x03" "left\n");
+	type("kept\x03"
+	     "left\n");
 	wait_shared(SIGINT, 4);
 	CHECK_EQ(read(tty, line, sizeof(line)), 9);
 	CHECK(!memcmp(line, "keptleft\n", 9));
@@ -511,8 +503,8 @@ static void last(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"whose", whose},   {"foreground", foreground}, {"background", background},
-		{"typed", typed},   {"window", window},         {"interrupted", interrupted},
+		{"whose", whose},  {"foreground", foreground}, {"background", background},
+		{"typed", typed},  {"window", window},	       {"interrupted", interrupted},
 		{"hang-up", last},
 	};
 

@@ -31,7 +31,8 @@ static void burn(long ns)
 /* In microseconds, user and system together. */
 static long total(const struct rusage *ru)
 {
-	return (ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) * 1000000 + ru->ru_utime.tv_usec + ru->ru_stime.tv_usec;
+	return (ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) * 1000000 + ru->ru_utime.tv_usec +
+	       ru->ru_stime.tv_usec;
 }
 
 static long used(int who)
@@ -51,7 +52,8 @@ static void burns(void)
 
 static long forked_at;
 
-/* Two that burn: one is waited for, and one is not. We begin without our parent's times: with less than has gone by. */
+/* Two that burn: one is waited for, and one is not. We begin without our parent's times: with less than has
+ * gone by. */
 static void has_children(void)
 {
 	struct rusage ru;
@@ -262,8 +264,9 @@ static long left_us(void)
 }
 
 /*
- * The grid of a timer with an interval: its ends are whole intervals apart, however late a signal is taken. What is left
- * tells the next end. How exactly depends on the moments when the clock is read before and after, which are known.
+ * The grid of a timer with an interval: its ends are whole intervals apart, however late a signal is taken.
+ * What is left tells the next end. How exactly depends on the moments when the clock is read before and
+ * after, which are known.
  */
 static void grid(void)
 {
@@ -292,7 +295,8 @@ static void grid(void)
 			if (!CHECK(seen[SIGALRM] > had))
 				break;
 		}
-		/* At most a microsecond says that the end has come and its interrupt or its signal has not. */
+		/* At most a microsecond says that the end has come and its interrupt or its signal has not.
+		 */
 		for (int again = 0; again < 1000; again++) {
 			before = check_now();
 			left = left_us() * 1000;
@@ -337,8 +341,9 @@ static void one_shot(void)
 
 static void bad_timers(void)
 {
-	static const struct itimerval rows[] = {{{0, 1000000}, {1, 0}},	{{0, 0}, {0, 1000000}}, {{-1, 0}, {1, 0}},
-						{{0, 0}, {-1, 0}},	{{0, -1}, {1, 0}},	{{0, 0}, {1, -1}}};
+	static const struct itimerval rows[] = {{{0, 1000000}, {1, 0}}, {{0, 0}, {0, 1000000}},
+						{{-1, 0}, {1, 0}},	{{0, 0}, {-1, 0}},
+						{{0, -1}, {1, 0}},	{{0, 0}, {1, -1}}};
 	struct itimerval old;
 
 	arm(50000000, 0);

@@ -115,7 +115,8 @@ unsigned alarm(unsigned seconds)
 	struct itimerval new = {{0, 0}, {seconds, 0}}, old;
 
 	setitimer(ITIMER_REAL, &new, &old);
-	return (unsigned)(old.it_value.tv_sec + (old.it_value.tv_usec >= 500000 || (!old.it_value.tv_sec && old.it_value.tv_usec)));
+	return (unsigned)(old.it_value.tv_sec +
+			  (old.it_value.tv_usec >= 500000 || (!old.it_value.tv_sec && old.it_value.tv_usec)));
 #endif
 }
 

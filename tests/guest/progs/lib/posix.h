@@ -1,6 +1,7 @@
 /*
- * What POSIX and Linux have of signals, processes and times and userland's headers lack, for tests that are built for
- * the host's Linux, too. There its C library has nearly all of it. Below that: what these tests share.
+ * What POSIX and Linux have of signals, processes and times and userland's headers lack, for tests that are
+ * built for the host's Linux, too. There its C library has nearly all of it. Below that: what these tests
+ * share.
  */
 #ifndef POSIX_H
 #define POSIX_H
@@ -19,37 +20,37 @@
 #include <sys/select.h>
 #else
 
-#define SIGRTMIN	      32 /* newlib keeps none for itself */
-#define SA_ONSTACK	      0x08000000
-#define SA_NODEFER	      0x40000000
-#define SS_ONSTACK	      1
-#define SS_DISABLE	      2
-#define SI_USER		      0
-#define SI_KERNEL	      0x80
-#define SI_QUEUE	      (-1)
-#define SI_TKILL	      (-6)
-#define CLD_EXITED	      1
-#define CLD_KILLED	      2
-#define CLD_DUMPED	      3
-#define CLD_STOPPED	      5
-#define CLD_CONTINUED	      6
-#define SEGV_MAPERR	      1
-#define SEGV_ACCERR	      2
-#define BUS_ADRERR	      2
-#define P_ALL		      0
-#define P_PID		      1
-#define P_PGID		      2
-#define WSTOPPED	      2
-#define WEXITED		      4
-#define WNOWAIT		      0x1000000
-#define __WALL		      0x40000000
-#define __WCLONE	      0x80000000
-#define PR_SET_CHILD_SUBREAPER 36
-#define PR_GET_CHILD_SUBREAPER 37
-#define ITIMER_REAL	      0
-#define RUSAGE_THREAD	      1
-#define RLIMIT_CORE	      4
-#define RLIMIT_SIGPENDING     11
+#define SIGRTMIN		 32 /* newlib keeps none for itself */
+#define SA_ONSTACK		 0x08000000
+#define SA_NODEFER		 0x40000000
+#define SS_ONSTACK		 1
+#define SS_DISABLE		 2
+#define SI_USER			 0
+#define SI_KERNEL		 0x80
+#define SI_QUEUE		 (-1)
+#define SI_TKILL		 (-6)
+#define CLD_EXITED		 1
+#define CLD_KILLED		 2
+#define CLD_DUMPED		 3
+#define CLD_STOPPED		 5
+#define CLD_CONTINUED		 6
+#define SEGV_MAPERR		 1
+#define SEGV_ACCERR		 2
+#define BUS_ADRERR		 2
+#define P_ALL			 0
+#define P_PID			 1
+#define P_PGID			 2
+#define WSTOPPED		 2
+#define WEXITED			 4
+#define WNOWAIT			 0x1000000
+#define __WALL			 0x40000000
+#define __WCLONE		 0x80000000
+#define PR_SET_CHILD_SUBREAPER	 36
+#define PR_GET_CHILD_SUBREAPER	 37
+#define ITIMER_REAL		 0
+#define RUSAGE_THREAD		 1
+#define RLIMIT_CORE		 4
+#define RLIMIT_SIGPENDING	 11
 #define CLOCK_PROCESS_CPUTIME_ID 2
 
 typedef struct {
@@ -88,7 +89,8 @@ unsigned alarm(unsigned seconds);
 #define MS 1000000L /* in nanoseconds */
 
 /* A handler with siginfo. `block`: signals that are blocked while it runs, or NULL. */
-static inline void handle_with(int sig, void (*f)(int sig, siginfo_t *info, void *context), int flags, const sigset_t *block)
+static inline void handle_with(int sig, void (*f)(int sig, siginfo_t *info, void *context), int flags,
+			       const sigset_t *block)
 {
 	struct sigaction act = {.sa_flags = flags | SA_SIGINFO};
 
@@ -112,7 +114,7 @@ static inline sigset_t set_of(const int *sigs)
 	return set;
 }
 
-#define BLOCK(...) change_mask(SIG_BLOCK, SET_OF(__VA_ARGS__))
+#define BLOCK(...)   change_mask(SIG_BLOCK, SET_OF(__VA_ARGS__))
 #define UNBLOCK(...) change_mask(SIG_UNBLOCK, SET_OF(__VA_ARGS__))
 static inline void change_mask(int how, sigset_t set)
 {
@@ -183,6 +185,32 @@ static inline bool thread_gets(pid_t pid, pid_t tid, char state)
 static inline bool process_gets(pid_t pid, char state)
 {
 	return thread_gets(pid, pid, state);
+}
+
+/* A child that sleeps until it is told otherwise, and one that is ended. */
+static inline void sleep_on(void)
+{
+	for (;;)
+		check_sleep(1000 * MS);
+}
+
+static inline pid_t sleeper(void)
+{
+	pid_t pid = check_fork();
+
+	if (pid == 0)
+		sleep_on();
+	process_gets(pid, 'S');
+	return pid;
+}
+
+static inline void finish(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, SIGKILL);
 }
 
 #endif
