@@ -100,7 +100,7 @@ static void bad_waits(void)
 	CHECK_ERRNO(waitpid(pid, NULL, WEXITED), EINVAL);
 	CHECK_ERRNO(waitpid(getppid(), NULL, WNOHANG), ECHILD);
 	CHECK_ERRNO(waitpid(-getpgrp() - 1000000, NULL, WNOHANG), ECHILD);
-	CHECK_ERRNO(waitid(P_PID, pid, &info, WSTOPPED), ECHILD); /* it can stop no more */
+	CHECK_ERRNO(waitid(P_PID, pid, &info, WSTOPPED | WNOHANG), ECHILD); /* it can stop no more */
 	CHECK_EQ(waitid(P_PID, pid, &info, WEXITED), 0);
 	CHECK_EQ(info.si_code, CLD_EXITED);
 	CHECK_EQ(info.si_status, 3);
@@ -117,7 +117,7 @@ static void stop_reports(void)
 	CHECK_EQ(waitpid(pid, &status, WNOHANG), 0); /* not asked for */
 	CHECK_EQ(waitpid(pid, &status, WNOHANG | WCONTINUED), 0);
 	for (int i = 0; i < 2; i++) {
-		CHECK_EQ(waitid(P_PID, pid, &info, WSTOPPED | WNOWAIT), 0);
+		CHECK_EQ(waitid(P_PID, pid, &info, WSTOPPED | WNOWAIT | WNOHANG), 0);
 		CHECK_EQ(info.si_code, CLD_STOPPED);
 		CHECK_EQ(info.si_status, SIGSTOP);
 		CHECK_EQ(info.si_pid, pid);
@@ -128,7 +128,7 @@ static void stop_reports(void)
 	CHECK_CALL(kill(pid, SIGCONT));
 	CHECK_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
 	for (int i = 0; i < 2; i++) {
-		CHECK_EQ(waitid(P_PID, pid, &info, WCONTINUED | WNOWAIT), 0);
+		CHECK_EQ(waitid(P_PID, pid, &info, WCONTINUED | WNOWAIT | WNOHANG), 0);
 		CHECK_EQ(info.si_code, CLD_CONTINUED);
 		CHECK_EQ(info.si_status, SIGCONT);
 	}

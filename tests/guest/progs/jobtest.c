@@ -339,6 +339,29 @@ static void numbers(void)
 	finish(pid);
 }
 
+/* One that we have inherited from another session is our child, but has another session's groups. */
+static void inherited(void)
+{
+	int ends[2];
+	pid_t pid, child;
+
+	CHECK_CALL(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+	CHECK_CALL(pipe(ends));
+	child = check_fork();
+	if (child == 0) {
+		setsid();
+		signal(SIGHUP, SIG_IGN);
+		pid = sleeper();
+		CHECK_EQ(write(ends[1], &pid, sizeof(pid)), sizeof(pid));
+		_exit(0);
+	}
+	CHECK_EQ(check_wait(child), 0);
+	CHECK_EQ(read(ends[0], &pid, sizeof(pid)), sizeof(pid));
+	CHECK_ERRNO(setpgid(pid, 0), EPERM);
+	CHECK_EQ(getpgid(pid), child);
+	finish(pid);
+}
+
 /* A child that has started a program has a say of its own about its group. */
 static void after_exec(void)
 {
@@ -399,6 +422,7 @@ int main(int argc, char **argv)
 		{"who-stops", who_stops},
 		{"orphaned", orphaned},
 		{"numbers", numbers},
+		{"inherited", inherited},
 		{"after-exec", after_exec},
 		{"to-groups", to_groups},
 		{"own-group", own_group},

@@ -1,5 +1,4 @@
-/* sigorder: pending signals: their order, their number and what comes with them; flags of handlers; other
- * stacks. */
+/* sigorder: pending signals, their order and number, what comes with them, and handlers' flags. */
 /* also on Linux */
 #include <posix.h>
 

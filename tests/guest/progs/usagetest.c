@@ -182,8 +182,8 @@ static void thread_burns(void *arg)
 	struct timespec now = {0};
 
 	do {
-		for (volatile int i = 0; i < 1000; i++)
-			;
+		for (volatile int i = 0; i < 100000; i++)
+			; /* long enough for ticks to see it in user mode */
 		vt_syscall(NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
 		thread_ns = now.tv_sec * 1000000000 + now.tv_nsec;
 	} while (thread_ns < 33 * MS);
@@ -271,7 +271,7 @@ static long left_us(void)
 static void grid(void)
 {
 	const long every = 20 * MS;
-	long set, error, before, after, left;
+	long set, error, before, after, left = 0;
 
 	handle_with(SIGALRM, on_signal, SA_RESTART, NULL);
 	before = check_now();
@@ -297,7 +297,7 @@ static void grid(void)
 		}
 		/* At most a microsecond says that the end has come and its interrupt or its signal has not.
 		 */
-		for (int again = 0; again < 1000; again++) {
+		for (long end = check_now() + 3000 * MS; check_now() < end;) {
 			before = check_now();
 			left = left_us() * 1000;
 			after = check_now();
