@@ -338,8 +338,24 @@ static void stops(void (*f)(void), int sig)
 	signal(SIGTTOU, SIG_DFL);
 }
 
+/* The whole group of who reads stops. */
+static void stops_group(void)
+{
+	pid_t a = member(0, counts), b = member(a, reads);
+	int status = 0;
+
+	CHECK_EQ(waitpid(b, &status, WUNTRACED), b);
+	CHECK_EQ(status, SIGTTIN << 8 | 0x7f);
+	process_gets(a, 'T');
+	CHECK_EQ(waitpid(a, &status, WUNTRACED | WNOHANG), a);
+	CHECK_EQ(status, SIGTTIN << 8 | 0x7f);
+	finish(a);
+	finish(b);
+}
+
 static void backgrounds(void)
 {
+	stops_group();
 	stops(reads, SIGTTIN);
 	stops(reads_nothing, 0);
 	stops(writes, 0);
