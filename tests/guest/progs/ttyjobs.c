@@ -185,6 +185,10 @@ static void owned(void)
 	CHECK_EQ(seen[SIGCONT], 1);
 	CHECK_ERRNO(open("/dev/tty", O_RDWR), ENXIO);
 	CHECK_ERRNO(tcgetpgrp(tty), ENOTTY);
+	handle_with(SIGINT, on_signal, 0, NULL);
+	type("\x03"); /* nobody's foreground */
+	check_sleep(10 * MS);
+	CHECK_EQ(seen[SIGINT], 0);
 	fd = open(path, O_RDWR | O_NOCTTY);
 	CHECK_ERRNO(tcgetpgrp(fd), ENOTTY);
 	CHECK_CALL(ioctl(tty, TIOCSCTTY, 0)); /* free again */
