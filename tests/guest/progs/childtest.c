@@ -122,7 +122,7 @@ static void stop_reports(void)
 		CHECK_EQ(info.si_status, SIGSTOP);
 		CHECK_EQ(info.si_pid, pid);
 	}
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	CHECK_EQ(status, SIGSTOP << 8 | 0x7f);
 	CHECK_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0); /* once */
 	CHECK_CALL(kill(pid, SIGCONT));
@@ -132,7 +132,7 @@ static void stop_reports(void)
 		CHECK_EQ(info.si_code, CLD_CONTINUED);
 		CHECK_EQ(info.si_status, SIGCONT);
 	}
-	CHECK_EQ(waitpid(pid, &status, WCONTINUED), pid);
+	CHECK_EQ(news_of(pid, &status, WCONTINUED), pid);
 	CHECK(WIFCONTINUED(status));
 	CHECK_EQ(waitpid(pid, &status, WCONTINUED | WNOHANG), 0);
 	CHECK_CALL(kill(pid, SIGCONT)); /* it runs: no news */
@@ -215,10 +215,10 @@ static void not_of_stops(void)
 	pid = sleeper();
 	kill(pid, SIGSTOP);
 	do {
-	} while (waitpid(pid, &status, WUNTRACED) < 0);
+	} while (news_of(pid, &status, WUNTRACED) < 0);
 	CHECK(WIFSTOPPED(status));
 	kill(pid, SIGCONT);
-	CHECK_EQ(waitpid(pid, &status, WCONTINUED), pid);
+	CHECK_EQ(news_of(pid, &status, WCONTINUED), pid);
 	CHECK_EQ(seen[SIGCHLD], 0);
 	kill(pid, SIGTERM);
 	wait_seen(SIGCHLD, 1);

@@ -54,7 +54,7 @@ static void while_stopped(void)
 
 	kill(pid, SIGSTOP);
 	process_gets(pid, 'T');
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	kill(pid, SIGTERM);
 	check_sleep(10 * MS);
 	CHECK_EQ(waitpid(pid, &status, WNOHANG | WUNTRACED), 0);
@@ -62,14 +62,14 @@ static void while_stopped(void)
 	kill(pid, SIGSTOP); /* stopped already */
 	CHECK_EQ(waitpid(pid, &status, WNOHANG | WUNTRACED), 0);
 	kill(pid, SIGCONT);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(news_of(pid, &status, 0), pid);
 	CHECK_EQ(status, SIGTERM);
 
 	pid = sleeper();
 	kill(pid, SIGSTOP);
 	process_gets(pid, 'T');
 	kill(pid, SIGKILL);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(news_of(pid, &status, 0), pid);
 	CHECK_EQ(status, SIGKILL);
 }
 
@@ -143,11 +143,11 @@ static void who_stops(void)
 			process_gets(pid, 'S');
 			CHECK_CALL(kill(pid, stops[i]));
 			if (!orphan || stops[i] == SIGSTOP) {
-				CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+				CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 				CHECK_EQ(status, stops[i] << 8 | 0x7f);
 			} else {
 				kill(pid, SIGUSR1); /* it runs, and takes this */
-				CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+				CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 				CHECK_EQ(status, 0);
 				continue;
 			}
@@ -162,7 +162,7 @@ static void who_stops(void)
 		}
 		process_gets(pid, 'S');
 		kill(pid, stops[i]);
-		CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+		CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 		CHECK_EQ(status, 0);
 	}
 }
@@ -407,7 +407,7 @@ static void own_group(void)
 		CHECK_EQ(check_wait(child), SIGTERM);
 		_exit(check_failures ? 1 : 0);
 	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(news_of(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
 	CHECK_ERRNO(kill(-0x3ffffff, SIGTERM), ESRCH);
 }

@@ -5,6 +5,7 @@
 
 static volatile sig_atomic_t seen[NSIG];
 static int bytes[2];
+static const struct timespec enough = {.tv_sec = 3};
 
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
@@ -81,7 +82,7 @@ static void comes_before(void)
 	BLOCK(SIGUSR1, SIGTERM);
 	raise(SIGUSR1);
 	CHECK_EQ(seen[SIGUSR1], 0);
-	CHECK_ERRNO(now_masked->call(&mask, NULL), EINTR);
+	CHECK_ERRNO(now_masked->call(&mask, &enough), EINTR);
 	CHECK_EQ(seen[SIGUSR1], 1);
 	for (int sig = 1; sig < 32; sig++)
 		CHECK_EQ(in_handler_blocked[sig], sig == SIGUSR1 || sig == SIGUSR2 || sig == SIGHUP);
@@ -107,7 +108,7 @@ static void comes_in_sleep(void)
 		kill(me, SIGUSR1);
 		_exit(!!check_failures);
 	}
-	CHECK_ERRNO(now_masked->call(&mask, NULL), EINTR);
+	CHECK_ERRNO(now_masked->call(&mask, &enough), EINTR);
 	CHECK_EQ(seen[SIGUSR1], 1);
 	CHECK_EQ(seen[SIGUSR2], 1); /* unblocked with the mask that came back */
 	mask_is_back();
@@ -125,7 +126,7 @@ static void ends_by_itself(void)
 	CHECK_EQ(now_masked->call(&mask, &soon), 0);
 	mask_is_back();
 	check_give(bytes[1], 'x');
-	CHECK_EQ(now_masked->call(&mask, NULL), 1);
+	CHECK_EQ(now_masked->call(&mask, &enough), 1);
 	mask_is_back();
 }
 
@@ -139,7 +140,7 @@ static void ready_and_signal(void)
 	BLOCK(SIGUSR1, SIGTERM);
 	raise(SIGUSR1);
 	check_give(bytes[1], 'x');
-	CHECK_EQ(now_masked->call(&mask, NULL), 1);
+	CHECK_EQ(now_masked->call(&mask, &enough), 1);
 	CHECK_EQ(seen[SIGUSR1], 0);
 	CHECK(pending(SIGUSR1));
 	mask_is_back();
@@ -164,7 +165,7 @@ static void masked_over_a_stop(void)
 		kill(me, SIGUSR1);
 		_exit(!!check_failures);
 	}
-	CHECK_ERRNO(now_masked->call(&mask, NULL), EINTR);
+	CHECK_ERRNO(now_masked->call(&mask, &enough), EINTR);
 	CHECK_EQ(seen[SIGUSR1], 1);
 	CHECK(in_handler_blocked[SIGUSR2] && !in_handler_blocked[SIGTERM]);
 	mask_is_back();
@@ -215,7 +216,7 @@ static void sweep(void)
 			CHECK_CALL(setitimer(ITIMER_REAL, &when, NULL));
 			for (volatile int wait = 0; wait < again * 40; wait++)
 				; /* a part of a microsecond */
-			if (!CHECK_ERRNO(now_masked->call(&none, NULL), EINTR))
+			if (!CHECK_ERRNO(now_masked->call(&none, &enough), EINTR))
 				return;
 		}
 	CHECK_EQ(seen[SIGALRM], 240);

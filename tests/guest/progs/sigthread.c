@@ -256,7 +256,7 @@ static void lasts(void)
 	CHECK_EQ(waitpid(pid, &status, WNOHANG), 0);
 	CHECK_EQ(kill(pid, 0), 0);
 	CHECK_CALL(kill(pid, SIGTERM)); /* its thread takes it */
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(news_of(pid, &status, 0), pid);
 	CHECK_EQ(status, SIGTERM);
 }
 
@@ -284,19 +284,19 @@ static void stops_all(void)
 		check_sleep(MS);
 	process_gets(pid, 'S');
 	tgkill(pid, list[1], SIGSTOP); /* to one of them: all the same */
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	CHECK_EQ(status, SIGSTOP << 8 | 0x7f);
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ(thread_state(pid, list[i]), 'T'); /* it is told when all stand, not before */
 	CHECK_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
 	tgkill(pid, list[2], SIGCONT);
-	CHECK_EQ(waitpid(pid, &status, WCONTINUED), pid);
+	CHECK_EQ(news_of(pid, &status, WCONTINUED), pid);
 	CHECK(WIFCONTINUED(status));
 	all_are(pid, list, 3, 'S');
 	kill(pid, SIGSTOP);
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	tgkill(pid, list[1], SIGKILL);
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	CHECK_EQ(status, SIGKILL);
 }
 
@@ -402,7 +402,8 @@ static void exec_against_exit(void)
 			before_exec();
 			thread_start_in_group(executes, NULL);
 			if (i % 2)
-				thread_start_in_group(executes, NULL); /* status 2 when the first was quicker */
+				thread_start_in_group(executes,
+						      NULL); /* status 2 when the first was quicker */
 			for (volatile int n = 0; n < i * 2000; n++)
 				;
 			vt_syscall(NR_exit_group, 23, 0, 0, 0, 0, 0);

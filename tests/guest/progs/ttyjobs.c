@@ -224,13 +224,13 @@ static void foregrounds(void)
 	pid_t pid = member(0, change_foreground), other;
 	int status;
 
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	CHECK_EQ(status, SIGTTOU << 8 | 0x7f);
 	CHECK_EQ(shared[RESULT], 0);
 	CHECK_EQ(tcgetpgrp(tty), getpgrp());
 	CHECK_CALL(tcsetpgrp(tty, pid));
 	CHECK_CALL(kill(pid, SIGCONT));
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	CHECK_EQ(status, 0);
 	signal(SIGTTOU, SIG_IGN);
 	CHECK_CALL(tcsetpgrp(tty, getpgrp()));
@@ -323,7 +323,7 @@ static void stops(void (*f)(void), int sig)
 	pid_t pid = member(0, f);
 	int status = 0;
 
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	if (!sig) {
 		CHECK_EQ(status, 0);
 		return;
@@ -335,7 +335,7 @@ static void stops(void (*f)(void), int sig)
 		process_gets(pid, 'S'); /* the read goes on, and waits for a line */
 		type("abc\n");
 	}
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	CHECK_EQ(status, 0);
 	signal(SIGTTOU, SIG_IGN);
 	CHECK_CALL(tcsetpgrp(tty, getpgrp()));
@@ -348,7 +348,7 @@ static void stops_group(void)
 	pid_t a = member(0, counts), b = member(a, reads);
 	int status = 0;
 
-	CHECK_EQ(waitpid(b, &status, WUNTRACED), b);
+	CHECK_EQ(news_of(b, &status, WUNTRACED), b);
 	CHECK_EQ(status, SIGTTIN << 8 | 0x7f);
 	process_gets(a, 'T');
 	CHECK_EQ(waitpid(a, &status, WUNTRACED | WNOHANG), a);

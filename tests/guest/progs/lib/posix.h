@@ -187,6 +187,19 @@ static inline bool process_gets(pid_t pid, char state)
 	return thread_gets(pid, pid, state);
 }
 
+/* waitpid() for 3 seconds; 0: there is no news of it. */
+static inline pid_t news_of(pid_t pid, int *status, int options)
+{
+	pid_t got = 0;
+
+	for (int i = 0; i < 3000 && !got; i++) {
+		got = waitpid(pid, status, options | WNOHANG);
+		if (!got)
+			check_sleep(MS);
+	}
+	return got;
+}
+
 /* A child that sleeps until it is told otherwise, and one that is ended. */
 static inline void sleep_on(void)
 {
