@@ -167,6 +167,38 @@ static void who_stops(void)
 	}
 }
 
+/*
+ * SIGCONT that comes when the stop signal has been taken and the stop has not begun: the process must not be left
+ * standing. The time between the two signals is swept.
+ */
+static void raced(void)
+{
+	volatile long *count = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid = check_fork();
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		for (;;)
+			++*count;
+	}
+	setpgid(pid, pid);
+	for (int i = 0; i < 1000; i++) {
+		long before, end;
+
+		kill(pid, SIGTSTP);
+		for (volatile int wait = 0; wait < i % 250 * 8; wait++)
+			;
+		kill(pid, SIGCONT);
+		before = *count;
+		end = check_now() + 2000 * MS;
+		while (*count == before && check_now() < end)
+			check_sleep(MS / 10);
+		if (!CHECK(*count != before))
+			break;
+	}
+	kill(pid, SIGKILL);
+}
+
 /* --- groups that lose who could continue them --- */
 
 static int *shared;
@@ -420,6 +452,7 @@ int main(int argc, char **argv)
 		{"handled-when-it-goes-on", handled_when_it_goes_on},
 		{"continued-though-blocked", continued_though_blocked},
 		{"who-stops", who_stops},
+		{"raced", raced},
 		{"orphaned", orphaned},
 		{"numbers", numbers},
 		{"inherited", inherited},
