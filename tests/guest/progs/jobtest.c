@@ -193,8 +193,10 @@ static void raced(void)
 		end = check_now() + 2000 * MS;
 		while (*count == before && check_now() < end)
 			check_sleep(MS / 10);
-		if (!CHECK(*count != before))
+		if (!CHECK(*count != before)) {
+			printf("  SIGCONT left it in state %c, in round %d\n", thread_state(pid, pid), i);
 			break;
+		}
 	}
 	kill(pid, SIGKILL);
 }
