@@ -19,16 +19,16 @@ static void cancel_each_other(void)
 	BLOCK(SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU);
 	handle_with(SIGCONT, on_signal, 0, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++) {
-		raise(SIGCONT);
+		tgkill(getpid(), gettid(), SIGCONT);
 		CHECK(pending(SIGCONT));
-		raise(stops[i]); /* to the thread; the other was, too */
+		tgkill(getpid(), gettid(), stops[i]); /* to the thread; the other was, too */
 		CHECK(pending(stops[i]) && !pending(SIGCONT));
 		kill(getpid(), SIGCONT);
 		CHECK(!pending(stops[i]) && pending(SIGCONT));
 		kill(getpid(), stops[i]);
 		CHECK(pending(stops[i]) && !pending(SIGCONT));
 	}
-	raise(SIGCONT);
+	tgkill(getpid(), gettid(), SIGCONT);
 	CHECK(!pending(SIGTSTP) && !pending(SIGTTIN) && !pending(SIGTTOU));
 }
 

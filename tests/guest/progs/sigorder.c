@@ -158,16 +158,16 @@ static void ignored(void)
 
 	BLOCK(SIGUSR1, SIGCHLD);
 	signal(SIGUSR1, SIG_IGN);
-	raise(SIGUSR1);
+	tgkill(getpid(), gettid(), SIGUSR1);
 	CHECK(pending(SIGUSR1));
 	CHECK_EQ(sigtimedwait(&set, &info, &now), SIGUSR1);
-	raise(SIGUSR1);
+	tgkill(getpid(), gettid(), SIGUSR1);
 	handle_with(SIGUSR1, note, 0, NULL);
 	CHECK(pending(SIGUSR1));
 	UNBLOCK(SIGUSR1);
 	CHECK_EQ(seen[SIGUSR1], 1);
 	BLOCK(SIGUSR1);
-	raise(SIGUSR1);
+	tgkill(getpid(), gettid(), SIGUSR1);
 	kill(getpid(), SIGUSR1);
 	signal(SIGUSR1, SIG_IGN); /* of thread and process */
 	CHECK(!pending(SIGUSR1));
