@@ -432,10 +432,12 @@ static void sized(void)
 	pid_t pid = member(0, counts);
 
 	CHECK_CALL(ioctl(tty, TIOCGWINSZ, &old));
+	CHECK_CALL(tcsetpgrp(tty, pid));
 	CHECK_CALL(ioctl(tty, TIOCSWINSZ, &old)); /* nothing new */
+	check_sleep(10 * MS);
+	CHECK_EQ(shared[SIGWINCH], 0);
 	size = old;
 	size.ws_row++;
-	CHECK_CALL(tcsetpgrp(tty, pid));
 	CHECK_CALL(ioctl(tty, TIOCSWINSZ, &size));
 	wait_shared(SIGWINCH, 1);
 	CHECK_CALL(ioctl(tty, TIOCSWINSZ, &old));
