@@ -101,7 +101,7 @@ unit: deps-build deps-test
 # over the host's C library, with what tests/guest/progs/lib and libvt have of plain C. tests/host/test_same_on_linux.py runs them.
 LINUX_DIR   := build/host/linux
 LINUX_PROGS := $(patsubst tests/guest/progs/%.c,$(LINUX_DIR)/%,$(shell grep -l '^/\* also on Linux \*/$$' tests/guest/progs/*.c))
-LINUX_LIB   := $(wildcard tests/host/linux/*.c) $(patsubst %,tests/guest/progs/lib/%.c,check sleepers thread) \
+LINUX_LIB   := $(wildcard tests/host/linux/*.c) $(patsubst %,tests/guest/progs/lib/%.c,check posix sleepers thread) \
 	$(patsubst %,userland/lib/%.c,classes io message options path regex signames)
 # The host's headers say which arguments are good. These programs pass bad ones on purpose, and gcc is not to mind.
 LINUX_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -pthread \

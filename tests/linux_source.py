@@ -1,7 +1,7 @@
 """What the tests take from Linux's source: documents whose commands are typed, and its own tests of system calls.
 
 It is in Debian's package linux-source-6.12: its archive of 150 MB is fetched once, without root and without installing it, and what
-is named here is kept in build/host/linux. Nothing of it is in this tree.
+is named here is kept in build/host/linux-source. Nothing of it is in this tree.
 """
 
 import fcntl
@@ -12,7 +12,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGE = "linux-source-6.12"
-CACHE = os.path.join(ROOT, "build", "host", "linux")
+CACHE = os.path.join(ROOT, "build", "host", "linux-source")
 KEPT = ("Documentation/trace/*.rst", "tools/testing/selftests/*.[chS]", "tools/include/*.h", "arch/arm64/include/uapi/asm/*.h")
 
 

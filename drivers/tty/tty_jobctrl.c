@@ -129,7 +129,7 @@ static pid_t release_session(struct tty_struct *tty, pid_t session)
 	return pgrp;
 }
 
-void disassociate_ctty(void)
+void disassociate_ctty(bool on_exit)
 {
 	struct signal_struct *sig = current->signal;
 	unsigned long flags;
@@ -142,7 +142,8 @@ void disassociate_ctty(void)
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	if (pgrp > 0) { /* -ESRCH: the group has no process any more */
 		kill_pgrp(pgrp, SIGHUP);
-		kill_pgrp(pgrp, SIGCONT);
+		if (!on_exit) /* at its end, stopped groups that it leaves orphaned are sent one by exit_notify */
+			kill_pgrp(pgrp, SIGCONT);
 	}
 }
 
@@ -154,7 +155,7 @@ static long give_up_tty(struct tty_struct *tty)
 	if (get_current_tty() != tty)
 		return -ENOTTY;
 	if (current->signal->session == current->tgid) {
-		disassociate_ctty();
+		disassociate_ctty(false);
 		return 0;
 	}
 	spin_lock_irqsave(&tasklist_lock, flags);
@@ -180,8 +181,8 @@ static long set_foreground(struct tty_struct *tty, const pid_t __user *from)
 	pid_t pgrp;
 	long err = tty_check_change(tty, SIGTTOU);
 
-	if (err)
-		return err;
+	if (err) /* as in Linux an orphan has no say here as if it had no terminal */
+		return err == -EIO ? -ENOTTY : err;
 	if (get_current_tty() != tty || READ_ONCE(tty->session) != current->signal->session)
 		return -ENOTTY;
 	if (get_user(pgrp, from))
@@ -189,7 +190,10 @@ static long set_foreground(struct tty_struct *tty, const pid_t __user *from)
 	if (pgrp < 0)
 		return -EINVAL;
 	spin_lock_irqsave(&tasklist_lock, flags);
-	err = group_in_session(pgrp) ? 0 : -EPERM;
+	if (!next_in_group(PIDTYPE_PGID, pgrp, NULL))
+		err = -ESRCH;
+	else if (!group_in_session(pgrp))
+		err = -EPERM;
 	if (!err) {
 		spin_lock(&tty->lock);
 		tty->pgrp = pgrp;

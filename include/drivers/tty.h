@@ -43,11 +43,11 @@ void tty_receive_break(struct tty_struct *tty);
 /* Run a key's handler (also /proc/sysrq-trigger). False: no such key. */
 bool handle_sysrq(char key);
 /*
- * A session leader ends: its terminal, if it has one, sends SIGHUP and SIGCONT to the foreground group and
- * belongs to no session any more; signal->tty of all its processes becomes NULL. Context: thread, no lock
+ * A session leader ends: its terminal, if it has one, sends SIGHUP to the foreground group and belongs to no
+ * session any more; signal->tty of all its processes becomes NULL. Context: thread, no lock
  * held.
  */
-void disassociate_ctty(void);
+void disassociate_ctty(bool on_exit);
 /* For /proc/<pid>/stat: a terminal's device number, and its foreground group. Any context. */
 u64 tty_devnum(const struct tty_struct *tty);
 int tty_foreground(const struct tty_struct *tty);

@@ -34,6 +34,7 @@ struct rlimit64 {
 
 #define RUSAGE_SELF     0
 #define RUSAGE_CHILDREN (-1)
+#define RUSAGE_BOTH     (-2) /* the sum of the two: what wait4(2) tells; not for getrusage(2) */
 #define RUSAGE_THREAD   1
 
 /* As getrusage(2) and wait4(2) pass it. */

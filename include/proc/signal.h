@@ -122,6 +122,7 @@ struct signal_struct {
 	bool stop_done;     /* [S] all did, and the parent was told */
 	bool stop_dequeued; /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
 	int cld_notify;     /* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
+	bool child_subreaper; /* [a] it inherits its descendants' children: prctl(2) */
 	bool unkillable;    /* [S] init: signals it does not handle are dropped */
 	struct task_struct *group_exec; /* [S] thread that runs exec: all others are to go */
 	struct task_struct *leader;     /* [T, S] for who has only the signal_struct (timers) */
@@ -188,8 +189,11 @@ bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
 void kill_orphaned_pgrp(struct task_struct *leader,
 			struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
 extern atomic_t nr_stopped_groups; /* processes with signal->stopped; 0 spares exit the search for orphans */
-/* The thread begins to exit: it takes no more signals for its process. True: it is the last one to do so. */
-bool exit_signals(struct task_struct *t);
+/*
+ * The thread begins to exit with this code (as wait4 has it): it takes no more signals for its process. True: it is the
+ * last one to do so.
+ */
+bool exit_signals(struct task_struct *t, long code);
 void set_current_blocked(sigset_t set); /* SIGKILL and SIGSTOP left out */
 /* sigsuspend, ppoll, pselect: block `set` until the call returns to user mode; the old mask comes back
  * then. */

@@ -218,12 +218,17 @@ static s64 time_left(ktime_t deadline)
 	return max_t(s64, deadline - ktime_get(), 0);
 }
 
-/* What is left of the timeout goes back to the caller. A bad address then is no error, as in Linux. */
-static void poll_put_left(struct timespec __user *uts, ktime_t deadline)
+/*
+ * The end of ppoll and pselect. The caller's mask comes back here, unless a signal has ended the wait: then that one is
+ * taken under the call's mask, and the way to user mode has the mask back. What is left of the timeout goes to the
+ * caller. A bad address then is no error, as in Linux.
+ */
+static void poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
 {
 	struct timespec ts;
 	s64 left;
 
+	restore_saved_sigmask_unless(res == -ERESTARTNOHAND);
 	if (!uts || deadline == NO_TIMEOUT)
 		return;
 	left = time_left(deadline);
@@ -258,7 +263,7 @@ SYSCALL_DEFINE5(ppoll, struct pollfd __user *, ufds, unsigned, n, struct timespe
 	if (res)
 		return res;
 	res = do_sys_poll(ufds, n, deadline);
-	poll_put_left(uts, deadline);
+	poll_finish(uts, deadline, res);
 	return res;
 }
 
@@ -406,7 +411,7 @@ SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __us
 	if (res)
 		return res;
 	res = do_select(n, sets, deadline);
-	poll_put_left(uts, deadline);
+	poll_finish(uts, deadline, res);
 	return res;
 }
 

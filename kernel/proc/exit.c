@@ -88,7 +88,7 @@ static void exit_fs(struct task_struct *t)
 		put_fs_struct(fs);
 }
 
-bool exit_signals(struct task_struct *t)
+bool exit_signals(struct task_struct *t, long code)
 {
 	struct sighand_struct *sighand;
 	unsigned long flags;
@@ -98,6 +98,11 @@ bool exit_signals(struct task_struct *t)
 	sighand = lock_task_sighand(t, &flags);
 	t->flags |= PF_EXITING;
 	last = --t->signal->live == 0;
+	/* As in Linux the last thread's code is the process's, unless that was told to end: not its first thread's. */
+	if (last && !t->signal->group_exit) {
+		t->signal->group_exit = 1;
+		t->signal->group_exit_code = code;
+	}
 	clear_tsk_thread_flag(t, TIF_SIGPENDING);
 	/* A signal to the process that was left for us to take: any other thread may. */
 	if (t->signal->shared_pending.signal)
@@ -127,7 +132,7 @@ static void exit_process(long code)
 		panic("Attempted to kill init! exitcode=0x%08lx", code);
 	hrtimer_cancel(&current->signal->real_timer);
 	if (current->signal->session == current->tgid && current->signal->tty)
-		disassociate_ctty();
+		disassociate_ctty(true);
 }
 
 /* A thread that execs waits (de_thread) until the others are reaped and the leader is a zombie. [T] */
@@ -137,13 +142,28 @@ static void wake_group_exec(struct signal_struct *sig)
 		wake_up_process(sig->group_exec);
 }
 
-/* Init's from now on; one that is dead and that init does not care for goes onto `dead`. [T] */
-static void reparent_child(struct task_struct *p, struct task_struct *father, struct list_head *dead)
+/*
+ * Who inherits the children of a process that ends: the next of its ancestors that has asked for it by prctl(2) and has
+ * not begun to end itself, else init. [T]
+ */
+static struct task_struct *find_new_reaper(struct task_struct *father)
+{
+	struct task_struct *p;
+
+	for (p = father->parent; p != child_reaper && !(p->flags & PF_KTHREAD); p = p->parent)
+		if (p->signal->child_subreaper && READ_ONCE(p->signal->live))
+			return p;
+	return child_reaper;
+}
+
+/* The reaper's from now on; one that is dead and that the reaper does not care for goes onto `dead`. [T] */
+static void reparent_child(struct task_struct *p, struct task_struct *father, struct task_struct *reaper,
+			   struct list_head *dead)
 {
 	bool zombie = p->exit_state == EXIT_ZOMBIE && thread_group_empty(p);
 
-	p->parent = child_reaper;
-	list_move_tail(&p->sibling, zombie ? &child_reaper->zombies : &child_reaper->children);
+	p->parent = reaper;
+	list_move_tail(&p->sibling, zombie ? &reaper->zombies : &reaper->children);
 	if (p->pdeath_signal)
 		send_sig(p->pdeath_signal, p, 1);
 	p->exit_signal = SIGCHLD;
@@ -158,12 +178,12 @@ static void reparent_child(struct task_struct *p, struct task_struct *father, st
 /* [T] */
 static void reparent_children(struct task_struct *father, struct list_head *dead)
 {
-	struct task_struct *p, *next;
+	struct task_struct *p, *next, *reaper = find_new_reaper(father);
 
 	list_for_each_entry_safe(p, next, &father->children, sibling)
-		reparent_child(p, father, dead);
+		reparent_child(p, father, reaper, dead);
 	list_for_each_entry_safe(p, next, &father->zombies, sibling)
-		reparent_child(p, father, dead);
+		reparent_child(p, father, reaper, dead);
 }
 
 /*
@@ -203,13 +223,15 @@ static void exit_notify(struct task_struct *t, bool last)
 		release_task(t);
 }
 
-/* Take p off the lists; its times go to the process. [T, S] */
+/* Take p off the lists; its times go to the process, as exact as they were told while it lived. [T, S] */
 static void unlink_task(struct task_struct *p)
 {
 	struct signal_struct *sig = p->signal;
+	u64 utime, stime;
 
-	sig->utime += p->utime;
-	sig->stime += p->stime;
+	task_cputime_adjusted(p, &utime, &stime);
+	sig->utime += utime;
+	sig->stime += stime;
 	sig->nvcsw += p->nvcsw;
 	sig->nivcsw += p->nivcsw;
 	task_io_add(&sig->io, &p->io);
@@ -220,6 +242,10 @@ static void unlink_task(struct task_struct *p)
 		list_del_init(&p->sibling);
 	}
 	list_del_init(&p->thread_group);
+	/* What it leaves pending counts for its user no more: the struct may stay, the signals do not. */
+	flush_sigqueue(&p->pending);
+	if (!sig->nr_threads)
+		flush_sigqueue(&sig->shared_pending);
 	leave_groups(p);
 	count_tasks(thread_group_leader(p) ? -1 : 0, -1);
 	atomic_dec(&p->user->processes); /* a task that is reaped changes its user no more */
@@ -273,10 +299,10 @@ void do_exit(long code)
 		panic("Attempted to kill the idle task!");
 	if (t->flags & PF_EXITING)
 		stuck_exit();
-	last = exit_signals(t);
+	last = exit_signals(t, code);
 	t->exit_code = code;
 	if (last)
-		exit_process(t->signal->group_exit ? t->signal->group_exit_code : code);
+		exit_process(t->signal->group_exit_code);
 	exit_mm();
 	trace_sched_process_exit(t);
 	exit_files(t);

@@ -44,14 +44,12 @@ static struct timeval ns_to_timeval(u64 ns)
 	return (struct timeval){ ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC };
 }
 
-static void usage_self(struct task_struct *p, struct rusage *r)
+/* [S] The times are sums, in ns: a caller may add others to them. */
+static void usage_self(struct task_struct *p, struct rusage *r, u64 *utime, u64 *stime)
 {
 	struct task_struct *t;
-	u64 utime, stime;
 
-	sum_cputime(p, &utime, &stime);
-	r->ru_utime = ns_to_timeval(utime);
-	r->ru_stime = ns_to_timeval(stime);
+	sum_cputime(p, utime, stime);
 	r->ru_nvcsw = p->signal->nvcsw;
 	r->ru_nivcsw = p->signal->nivcsw;
 	for_each_thread(p->group_leader, t) {
@@ -67,32 +65,38 @@ static void usage_self(struct task_struct *p, struct rusage *r)
 	}
 }
 
+/* [S] Of children that were waited for. */
+static void usage_children(const struct signal_struct *sig, struct rusage *r, u64 *utime, u64 *stime)
+{
+	*utime += sig->cutime;
+	*stime += sig->cstime;
+	r->ru_nvcsw += sig->cnvcsw;
+	r->ru_nivcsw += sig->cnivcsw;
+	r->ru_minflt += sig->cmin_flt;
+	r->ru_majflt += sig->cmaj_flt;
+}
+
 void getrusage(struct task_struct *p, int who, struct rusage *r)
 {
 	struct signal_struct *sig = p->signal;
 	struct sighand_struct *sighand;
+	u64 utime = 0, stime = 0;
 	unsigned long flags;
-	u64 utime, stime;
 
 	memset(r, 0, sizeof(*r));
 	sighand = lock_task_sighand(p, &flags);
-	if (who == RUSAGE_SELF) {
-		usage_self(p, r);
-	} else if (who == RUSAGE_CHILDREN) {
-		r->ru_utime = ns_to_timeval(sig->cutime);
-		r->ru_stime = ns_to_timeval(sig->cstime);
-		r->ru_nvcsw = sig->cnvcsw;
-		r->ru_nivcsw = sig->cnivcsw;
-		r->ru_minflt = sig->cmin_flt;
-		r->ru_majflt = sig->cmaj_flt;
-	} else {
+	if (who == RUSAGE_SELF || who == RUSAGE_BOTH)
+		usage_self(p, r, &utime, &stime);
+	if (who == RUSAGE_CHILDREN || who == RUSAGE_BOTH)
+		usage_children(sig, r, &utime, &stime);
+	if (who == RUSAGE_THREAD) {
 		task_cputime_adjusted(p, &utime, &stime);
-		r->ru_utime = ns_to_timeval(utime);
-		r->ru_stime = ns_to_timeval(stime);
 		r->ru_nvcsw = p->nvcsw;
 		r->ru_nivcsw = p->nivcsw;
 	}
 	unlock_task_sighand(sighand, flags);
+	r->ru_utime = ns_to_timeval(utime);
+	r->ru_stime = ns_to_timeval(stime);
 }
 
 SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)

@@ -130,11 +130,14 @@ static bool prepare_signal(struct task_struct *p, int sig, bool force)
 	return !sig_ignored(p, sig, force);
 }
 
+/* A thread that stands still for a stop takes nothing before SIGCONT, not even its end, but SIGKILL. */
 static bool wants_signal(struct task_struct *t, int sig)
 {
 	if ((t->blocked & sigmask(sig)) || (t->flags & PF_EXITING))
 		return false;
-	return sig == SIGKILL || task_curr(t) || !signal_pending(t);
+	if (sig == SIGKILL)
+		return true;
+	return !(READ_ONCE(t->state) & __TASK_STOPPED) && (task_curr(t) || !signal_pending(t));
 }
 
 /* A thread that will take a signal of the process; NULL: all block it or have enough to do, and look by

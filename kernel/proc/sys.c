@@ -148,6 +148,8 @@ SYSCALL_DEFINE1(personality, unsigned, persona)
 #define PR_SET_DUMPABLE  4
 #define PR_SET_NAME      15
 #define PR_GET_NAME      16
+#define PR_SET_CHILD_SUBREAPER 36
+#define PR_GET_CHILD_SUBREAPER 37
 #define PR_SET_NO_NEW_PRIVS 38
 #define PR_GET_NO_NEW_PRIVS 39
 
@@ -181,6 +183,11 @@ SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, un
 			return -EINVAL;
 		WRITE_ONCE(current->mm->dumpable, arg2);
 		return 0;
+	case PR_SET_CHILD_SUBREAPER:
+		WRITE_ONCE(current->signal->child_subreaper, !!arg2);
+		return 0;
+	case PR_GET_CHILD_SUBREAPER:
+		return put_user(READ_ONCE(current->signal->child_subreaper), (int __user *)arg2);
 	case PR_SET_NO_NEW_PRIVS:
 		if (arg2 != 1 || arg3 || arg4 || arg5)
 			return -EINVAL;

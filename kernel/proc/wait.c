@@ -51,7 +51,7 @@ static void found(struct wait_opts *wo, struct task_struct *p, int cause, int st
 	wo->cause = cause;
 	wo->status = status;
 	wo->wstatus = wstatus;
-	getrusage(p, RUSAGE_SELF, &wo->ru);
+	getrusage(p, RUSAGE_BOTH, &wo->ru);
 }
 
 /* What a reaped child used, and what its children did, becomes part of our children's. [T] */
@@ -135,9 +135,9 @@ static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 {
 	if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p))
 		return -ECHILD;
-	/* A leader that ended before its threads is no zombie to us yet. */
-	if (p->exit_state == EXIT_ZOMBIE)
-		return thread_group_empty(p) && wait_task_zombie(wo, p);
+	/* One that has ended will not stop. A leader that ended before its threads is no zombie to us yet. */
+	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p))
+		return wait_task_zombie(wo, p) ? 1 : -ECHILD;
 	return wait_task_stopped(wo, p) || wait_task_continued(wo, p);
 }
 

@@ -62,9 +62,29 @@ typedef unsigned long sigset_t;
 #define SA_RESTART   0x10000000
 #define SA_RESETHAND 0x80000000u
 
-/* The beginning of the kernel's, all that is used here: with si_code > 0 it comes from the kernel, not a process. */
+union sigval {
+	int sival_int;
+	void *sival_ptr;
+};
+
+/* The kernel's layout. With si_code > 0 it comes from the kernel, not a process. */
 typedef struct {
-	int si_signo, si_errno, si_code;
+	int si_signo, si_errno, si_code, si_pad;
+	union {
+		struct {
+			pid_t si_pid; /* who sent it; of SIGCHLD: the child */
+			unsigned si_uid;
+			union {
+				struct {
+					int si_status; /* of SIGCHLD: exit code, or signal */
+					long si_utime, si_stime;
+				};
+				union sigval si_value; /* of sigqueue() */
+			};
+		};
+		void *si_addr; /* of a fault */
+		char si_rest[112];
+	};
 } siginfo_t;
 
 /* The kernel's layout, so that it is passed as it stands; sa_restorer is filled in by sigaction(). */

@@ -29,13 +29,13 @@ struct check_case {
 	void (*run)(void);
 };
 
-/* What a case may take: SIGALRM ends one that hangs, and the line about it names the case. 0: for ever. */
-extern int check_seconds;
 /*
  * Run the cases that argv names, or all: each in a process of its own, one after the other, with a line "name
  * ok" or what went wrong. Returns the exit status: 1 when one failed.
  */
 int check_main(int argc, char **argv, const struct check_case *cases, size_t n);
+/* How many seconds a case may take before it and its process group are killed and it has failed. 0: no end. */
+extern int check_seconds;
 
 /* fork() with the output flushed first; ends the process when there is none. */
 pid_t check_fork(void);

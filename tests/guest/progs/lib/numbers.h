@@ -23,6 +23,11 @@
 #define NR_rt_sigreturn	   139
 #define NR_getcpu	   168
 #define NR_gettid	   178
+#define NR_waitid	   95
+#define NR_setresuid	   147
+#define NR_getsid	   156
+#define NR_rt_tgsigqueueinfo 240
+#define NR_restart_syscall 128
 #define NR_mprotect	   226
 #define NR_setuid	   146
 #define NR_gettimeofday	   169
@@ -47,6 +52,11 @@
 #define NR_rt_sigreturn	   15
 #define NR_getcpu	   309
 #define NR_gettid	   186
+#define NR_waitid	   247
+#define NR_setresuid	   117
+#define NR_getsid	   124
+#define NR_rt_tgsigqueueinfo 297
+#define NR_restart_syscall 219
 #define NR_mprotect	   10
 #define NR_setuid	   105
 #define NR_gettimeofday	   96
