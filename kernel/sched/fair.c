@@ -200,9 +200,13 @@ static void put_prev_task_fair(struct rq *rq, struct task_struct *p)
 	put_prev_entity(rq, &p->se);
 }
 
+/* Its parameters have changed while it runs. Its slice goes on: a new one at each change would let it run for ever. */
 static void set_next_task_fair(struct rq *rq, struct task_struct *p)
 {
+	u64 slice_began = p->se.prev_sum_exec_runtime;
+
 	set_next_entity(rq, &p->se);
+	p->se.prev_sum_exec_runtime = slice_began;
 }
 
 static struct task_struct *pick_task_fair(struct rq *rq)
