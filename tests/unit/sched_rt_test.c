@@ -162,9 +162,9 @@ static void round_robin(void **state)
 	host_run(100 * MS);
 	expect(p[0], "it came before the new one");
 	host_run(100 * MS);
-	expect(p[1], "the new one came when this one ran");
+	expect(first, "it came while p[1] ran");
 	host_run(100 * MS);
-	expect(first, "its first turn");
+	expect(p[1], "its slice was over after the new one had come");
 	assert_int_equal(sched_rr_interval_ns(first), 100 * MS);
 	assert_int_equal(sched_rr_interval_ns(holder), 0);
 }
