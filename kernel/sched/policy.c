@@ -59,6 +59,9 @@ static void check_class_changed(struct rq *rq, struct task_struct *p, const stru
 				int oldprio)
 {
 	if (old != p->sched_class) {
+		/* What waited behind it, in its old class or in one between, may come before it now. */
+		if (task_current(rq, p) && sched_class_above(old, p->sched_class))
+			resched_curr(rq);
 		p->sched_class->switched_to(rq, p);
 		return;
 	}

@@ -89,20 +89,16 @@ static void check_preempt_curr_rt(struct rq *rq, struct task_struct *p)
 		resched_curr(rq);
 }
 
-/* Of those in the queue, which is not empty. */
-static int highest_prio(const struct rt_rq *rt)
-{
-	return rt->bitmap[0] ? __builtin_ctzl(rt->bitmap[0]) : 64 + __builtin_ctzl(rt->bitmap[1]);
-}
-
 static struct task_struct *pick_next_task_rt(struct rq *rq)
 {
 	struct rt_rq *rt = &rq->rt;
 	struct task_struct *p;
+	int prio;
 
 	if (!rt->nr_running)
 		return NULL;
-	p = list_first_entry(&rt->queue[highest_prio(rt)], struct task_struct, rt.run_list);
+	prio = rt->bitmap[0] ? __builtin_ctzl(rt->bitmap[0]) : 64 + __builtin_ctzl(rt->bitmap[1]);
+	p = list_first_entry(&rt->queue[prio], struct task_struct, rt.run_list);
 	p->se.exec_start = rq->clock;
 	return p;
 }
@@ -136,17 +132,12 @@ static void task_tick_rt(struct rq *rq, struct task_struct *p)
 	resched_curr(rq);
 }
 
-/* One that runs may come from the deadline class: then what waited behind it may be more important than it is now. */
 static void switched_to_rt(struct rq *rq, struct task_struct *p)
 {
 	p->rt.time_slice = RR_TIMESLICE_NS;
 	p->rt.timeout = 0;
-	if (!p->on_rq)
-		return;
-	if (!task_current(rq, p))
+	if (p->on_rq && !task_current(rq, p))
 		wakeup_preempt(rq, p);
-	else if (highest_prio(&rq->rt) < p->prio)
-		resched_curr(rq);
 }
 
 static u64 get_rr_interval_rt(struct rq *rq, struct task_struct *p)

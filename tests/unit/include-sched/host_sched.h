@@ -57,9 +57,12 @@ static bool host_in_exit;
 static jmp_buf host_dead;
 static void (*host_on_relax)(void); /* the test's part when a CPU waits for another */
 
-/* What a failed invariant is called: where the simulation was when it was found. */
+static char host_did[128];	  /* what the test did last */
+
+/* What a failed invariant is called: when it was found, and after what. */
 #define host_fail(fmt, ...) \
-	fail_msg("at %llu us: " fmt, (unsigned long long)(host_clock / 1000), ##__VA_ARGS__)
+	fail_msg("at %llu us, after %s: " fmt, (unsigned long long)(host_clock / 1000), host_did, ##__VA_ARGS__)
+#define host_do(fmt, ...) ((void)snprintf(host_did, sizeof(host_did), fmt, ##__VA_ARGS__))
 
 /* ---- What the kernel calls. */
 
@@ -341,6 +344,7 @@ static inline void host_run_until(u64 t)
 			break;
 		host_clock = max(host_clock, host_event[next]);
 		host_event[next] = NEVER;
+		host_do("a timer's interrupt on CPU %u", next);
 		host_on(next);
 		host_irqs_off = 1;
 		irq_enter();
@@ -369,6 +373,7 @@ static inline u64 host_time_of(const struct task_struct *p)
 /* The task that this CPU runs goes to sleep. */
 static inline void host_sleep(struct task_struct *p)
 {
+	host_do("%s has slept", p->comm);
 	host_on(p->cpu);
 	if (p != current)
 		host_fail("%s shall sleep and does not run", p->comm);
@@ -380,6 +385,7 @@ static inline void host_sleep(struct task_struct *p)
 }
 static inline void host_wake(struct task_struct *p)
 {
+	host_do("%s was woken", p->comm);
 	if (!wake_up_process(p))
 		host_fail("%s was not asleep", p->comm);
 	host_settle();
@@ -387,6 +393,7 @@ static inline void host_wake(struct task_struct *p)
 }
 static inline void host_yield(struct task_struct *p)
 {
+	host_do("%s has yielded", p->comm);
 	host_on(p->cpu);
 	if (p != current)
 		host_fail("%s shall yield and does not run", p->comm);
@@ -397,6 +404,7 @@ static inline void host_yield(struct task_struct *p)
 }
 static inline void host_exit(struct task_struct *p)
 {
+	host_do("%s has ended", p->comm);
 	host_on(p->cpu);
 	if (p != current)
 		host_fail("%s shall end and does not run", p->comm);
@@ -415,6 +423,7 @@ static inline struct task_struct *host_fork(const char *name)
 {
 	struct task_struct *p = &host_tasks[host_nr_tasks];
 
+	host_do("%s has forked", current->comm);
 	assert_in_range(host_nr_tasks++, 0, HOST_TASKS - 1);
 	*p = *current;
 	if (is_idle_task(current)) {
@@ -446,8 +455,11 @@ static inline struct task_struct *host_fork_from(struct task_struct *p, const ch
 
 static inline int host_set(struct task_struct *p, struct sched_params sp)
 {
-	int ret = __sched_setscheduler(p, &sp);
+	int ret;
 
+	host_do("%s of policy %u, priority %d, was set to policy %d, nice %d", p->comm, p->policy, p->prio, sp.policy,
+		sp.nice);
+	ret = __sched_setscheduler(p, &sp);
 	host_settle();
 	host_check();
 	return ret;
@@ -468,8 +480,10 @@ static inline int host_set_deadline(struct task_struct *p, u64 runtime, u64 dead
 static inline int host_set_cpus(struct task_struct *p, unsigned long cpus)
 {
 	struct cpumask mask = {{cpus}};
-	int ret = sched_setaffinity(p, &mask);
+	int ret;
 
+	host_do("%s has got the mask %#lx", p->comm, cpus);
+	ret = sched_setaffinity(p, &mask);
 	host_settle();
 	host_check();
 	return ret;
