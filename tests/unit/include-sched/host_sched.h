@@ -15,11 +15,8 @@
 
 #include "../include-mm/host_test.h"
 
-/* Structures of the ABI that the host has as well. */
-#define sigset_t  k_sigset_t
-#define timespec  k_timespec
-#define timeval	  k_timeval
-#define itimerval k_itimerval
+#include <host_abi.h>
+
 #include <fs/libfs.h>
 #include <irq/irq.h>
 #include <irq/softirq.h>
