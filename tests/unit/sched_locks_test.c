@@ -17,6 +17,7 @@
 #include <host_threads.h>
 
 unsigned nr_cpu_ids = 1;
+static unsigned host_bugs;
 
 void __bug(const char *file, int line, const char *cond)
 {

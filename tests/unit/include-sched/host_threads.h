@@ -37,7 +37,6 @@ struct task_struct *host_current = &host_main;
 unsigned long host_irqs_off;
 static struct task_struct *host_woken[64]; /* in this order */
 static unsigned host_nr_woken;
-static unsigned host_bugs;
 
 static inline struct host_thread *host_self(void)
 {
