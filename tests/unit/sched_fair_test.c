@@ -109,7 +109,8 @@ static void crowd(void **state)
 	static const int nices[10] = {0, 0, 0, -3, -1, 1, 4, 5, 10, 19};
 	struct task_struct *p[10];
 	unsigned long sum = 0;
-	u64 all = 0;
+	struct rb_node *left;
+	u64 all = 0, behind;
 
 	host_boot(1);
 	for (int i = 0; i < 10; i++) {
@@ -118,6 +119,16 @@ static void crowd(void **state)
 		sum += (unsigned long)documented[nices[i] + 20];
 	}
 	host_run(100000 * MS);
+	/* Nobody has slept: the queue's virtual time is that of the one that is behind all others. */
+	task_sched_runtime(host_runs(0));
+	for (int i = 0; i < 10; i++)
+		if ((s64)(p[i]->se.vruntime - cpu_rq(0)->cfs.min_vruntime) < 0)
+			fail_msg("min_vruntime is ahead of a task");
+	behind = host_runs(0)->se.vruntime;
+	left = rb_first_cached(&cpu_rq(0)->cfs.timeline);
+	if ((s64)(rb_entry(left, struct sched_entity, run_node)->vruntime - behind) < 0)
+		behind = rb_entry(left, struct sched_entity, run_node)->vruntime;
+	assert_int_equal(cpu_rq(0)->cfs.min_vruntime, behind);
 	for (int i = 0; i < 10; i++) {
 		long wanted = (long)(100000 * MS * (unsigned long)documented[nices[i] + 20] / sum);
 		long got = (long)host_time_of(p[i]);
@@ -128,6 +139,20 @@ static void crowd(void **state)
 				 wanted / 1000);
 	}
 	assert_int_equal(all, 100000 * MS);
+}
+
+/* p's turn begins, so far ahead of the next one, and as if it had not run `less` of what it runs; until after a tick. */
+static void heavy_turn(struct task_struct *p, u64 ahead, u64 less)
+{
+	struct rb_node *left;
+
+	if (host_runs(0) == p)
+		host_sleep(p), host_wake(p);
+	host_run_to(p, 4 * MS);
+	left = rb_first_cached(&cpu_rq(0)->cfs.timeline);
+	p->se.vruntime = rb_entry(left, struct sched_entity, run_node)->vruntime + ahead;
+	p->se.prev_sum_exec_runtime = p->se.sum_exec_runtime + less;
+	host_run(4 * MS);
 }
 
 /* Equals take turns at every tick: a slice of 6 ms / n is over by then. The heavy one's slice is 5.93 ms: two ticks. */
@@ -147,14 +172,20 @@ static void turns(void **state)
 			fail_msg("one of three equals runs two ticks on end");
 	}
 	host_set_nice(p[0], -20);
-	/* Let it fall behind, so that it is not virtual time that counts but the slice. */
-	while (host_runs(0) != p[0])
-		host_run(4 * MS);
-	before = host_time_of(p[0]);
-	p[0]->se.vruntime = cpu_rq(0)->cfs.min_vruntime - 1;
-	host_run(5 * MS);
-	assert_ptr_equal(host_runs(0), p[0]);
-	assert_int_equal(host_time_of(p[0]) - before, 5 * MS);
+	/* Let it be a little ahead of the next, so that it is not virtual time that counts but the slice. */
+	heavy_turn(p[0], 1 * MS, 0);
+	if (host_runs(0) != p[0])
+		fail_msg("a slice of 5.9 ms is over after a tick");
+	host_run(4 * MS);
+	if (host_runs(0) == p[0])
+		fail_msg("a slice of 5.9 ms is not over after two ticks");
+	/* More than a slice ahead, it goes at the tick; but not when it has run for less than 0.75 ms. */
+	heavy_turn(p[0], 7 * MS, 0);
+	if (host_runs(0) == p[0])
+		fail_msg("more than its slice ahead of the next, a task goes on");
+	heavy_turn(p[0], 7 * MS, 3300 * US);
+	if (host_runs(0) != p[0])
+		fail_msg("a task must go before it has run for 0.75 ms");
 	/* Alone nobody is asked to go. */
 	host_boot(1);
 	first = host_fork("alone");
@@ -170,8 +201,7 @@ static void pair(struct task_struct **runs, struct task_struct **sleeps)
 	*runs = host_fork("runs");
 	*sleeps = host_fork("sleeps");
 	host_run(100 * MS);
-	while (host_runs(0) != *sleeps)
-		host_run(1 * MS);
+	host_run_to(*sleeps, MS);
 	host_sleep(*sleeps);
 	host_run(50 * MS);
 }
@@ -196,6 +226,18 @@ static void credit(void **state)
 	host_run(100 * US);
 	host_wake(sleeps);
 	assert_int_equal(sleeps->se.vruntime, v - 2500 * US);
+	/* Real time in between, asleep: nothing is saved up by that. */
+	host_run_to(sleeps, 100 * US);
+	host_sleep(sleeps);
+	host_set_policy(sleeps, SCHED_FIFO, 10);
+	host_run(2000 * MS);
+	host_set_policy(sleeps, SCHED_NORMAL, 0);
+	task_sched_runtime(runs);
+	v = cpu_rq(0)->cfs.min_vruntime;
+	host_wake(sleeps);
+	if ((s64)(sleeps->se.vruntime - v) < -(s64)(3 * MS) || (s64)(sleeps->se.vruntime - v) > 0)
+		fail_msg("a sleeper that was real time for a while comes back %ld us from the others",
+			 (long)(s64)(sleeps->se.vruntime - v) / 1000);
 }
 
 /* A sleeper takes the CPU when the other is more than 1 ms, in the sleeper's virtual time, ahead of it. */

@@ -141,6 +141,9 @@ static void earliest_first(void **state)
 	host_set_deadline(p[0], 5 * MS, 50 * MS, 100 * MS);
 	expect(p[0], "it is the only one");
 	host_set_deadline(p[1], 5 * MS, 50 * MS, 100 * MS);
+	host_on(0);
+	set_tsk_need_resched(p[0]);
+	host_settle();
 	expect(p[0], "an equal deadline does not preempt");
 	host_set_deadline(p[2], 5 * MS, 50 * MS - 1, 100 * MS);
 	expect(p[2], "a nanosecond earlier preempts");
@@ -238,6 +241,25 @@ static void throttled_sleeper(void **state)
 	assert_true(p->on_rq);
 	host_run_until(t0 + 10 * MS);
 	expect(p, "its next period");
+	/* It sleeps at the moment at which it has used everything: its next period finds it asleep. */
+	host_run(2 * MS - 1);
+	host_clock++;
+	host_sleep(p);
+	assert_true(p->dl.throttled);
+	host_run_until(t0 + 25 * MS);
+	expect(hog, "it sleeps");
+	assert_false(p->on_rq);
+	assert_false(p->dl.queued);
+	host_wake(p);
+	expect(p, "its period has begun while it slept");
+	/* The machine stands still for some periods: what is over is over, a new one begins. */
+	host_run_until(t0 + 28 * MS);
+	host_clock += 55 * MS;
+	t0 = host_clock;
+	host_run(0);
+	expect(p, "its period has begun");
+	assert_int_equal(p->dl.deadline, t0 + 10 * MS);
+	assert_int_equal(p->dl.left, 2 * MS);
 	leave(p);
 }
 
@@ -351,6 +373,8 @@ static void admission(void **state)
 		/* In place of another, and not a bit more. */
 		assert_int_equal(host_set_deadline(p[0], 47600, 100000, 100000), -EBUSY);
 		assert_int_equal(p[0]->dl.params.runtime, 47500);
+		assert_int_equal(host_set_deadline(p[0], 37500, 100000, 100000), 0);
+		assert_int_equal(host_set_deadline(p[0], 47000, 100000, 100000), 0);
 		assert_int_equal(host_set_deadline(p[0], 37500, 100000, 100000), 0);
 		assert_int_equal(host_set_deadline(last, 10100, 100000, 100000), -EBUSY);
 		assert_int_equal(host_set_deadline(last, 9999, 100000, 100000), 0);

@@ -81,15 +81,13 @@ static void woken(void **state)
 	host_on(0);
 	host_wake(p);
 	expect_on(p, 1, "the waker's CPU has as much to do");
-	while (host_runs(1) != p)
-		host_run(MS);
+	host_run_to(p, MS);
 	host_sleep(p);
 	heavy = pinned("heavy", 1);
 	host_on(0);
 	host_wake(p);
 	expect_on(p, 1, "on the waker's CPU it would have just as much beside it");
-	while (host_runs(1) != p)
-		host_run(MS);
+	host_run_to(p, MS);
 	host_sleep(p);
 	host_set_nice(heavy, -1);
 	host_on(0);
@@ -116,12 +114,15 @@ static void idle_takes(void **state)
 	host_boot(2);
 	for (int i = 0; i < 3; i++)
 		p[i] = pinned("p", 0);
-	host_run(40 * MS);
-	assert_int_equal(fair_on(1), 0);
-	host_set_cpus(p[1], ~0UL);
-	host_run(12 * MS); /* one of these ticks finds it waiting */
-	assert_int_equal(fair_on(1), 1);
-	expect_runs(p[1], 1, "CPU 1 was idle");
+	for (unsigned i = 0; i < 8; i++) {
+		host_run((10 + i) * 4 * MS);
+		assert_int_equal(fair_on(1), 0);
+		host_set_cpus(p[1], ~0UL);
+		host_run(12 * MS); /* one of these ticks finds it waiting */
+		expect_runs(p[1], 1, "CPU 1 was idle");
+		host_on(0);
+		host_set_cpus(p[1], BIT(0));
+	}
 	/* A real-time task in front of a fair one is a reason, too. */
 	host_boot(2);
 	last = pinned("last", 1);
@@ -156,13 +157,21 @@ static void balances(void **state)
 	if (fair_on(1) != 5)
 		host_fail("%u tasks were moved at once, not 4", fair_on(1) - 1);
 	changed = host_clock;
-	while (fair_on(1) == 5)
+	for (before = 0; fair_on(1) == 5; before++) {
+		if (before == 20)
+			host_fail("8 and 5 tasks, and nothing happens");
 		host_run(MS);
+	}
 	assert_int_equal(host_clock - changed, 16 * MS);
 	assert_int_equal(fair_on(1), 6); /* 8 : 5 becomes 7 : 6, which is as near as it gets */
+	for (int i = 0; i < 12; i++)
+		p[i]->se.nr_migrations = 0;
 	host_run(1000 * MS);
 	assert_int_equal(fair_on(0), 7);
 	assert_int_equal(fair_on(1), 6);
+	for (int i = 0; i < 12; i++)
+		if (p[i]->se.nr_migrations)
+			host_fail("a task changes its CPU, although the loads are as near as they can be");
 	/* One that weighs as much as the whole difference stays: it would only change sides. */
 	host_boot(2);
 	pinned("one", 1);
@@ -215,16 +224,16 @@ static void lag_moves_along(void **state)
 			assert_int_equal((s64)(p->se.vruntime - cpu_rq(to)->cfs.min_vruntime), lag);
 	}
 	/* Asleep, and woken elsewhere. */
-	while (host_runs(p->cpu) != p)
-		host_run(100 * US);
+	host_run_to(p, 100 * US);
 	host_sleep(p);
 	task_sched_runtime(host_runs(p->cpu));
-	lag = (s64)(p->se.vruntime - cpu_rq(p->cpu)->cfs.min_vruntime);
+	lag = -(s64)MS; /* within what a sleeper keeps */
+	p->se.vruntime = cpu_rq(p->cpu)->cfs.min_vruntime + (u64)lag;
 	host_set_cpus(p, BIT(!p->cpu));
 	task_sched_runtime(host_runs(!p->cpu));
 	host_on(!p->cpu);
 	host_wake(p);
-	assert_int_equal((s64)(p->se.vruntime - cpu_rq(p->cpu)->cfs.min_vruntime), max_t(s64, lag, -(s64)(3 * MS)));
+	assert_int_equal((s64)(p->se.vruntime - cpu_rq(p->cpu)->cfs.min_vruntime), lag);
 }
 
 /* Masks change for a task that runs, runs as the caller, waits, sleeps: afterwards it is only where it may be. */
@@ -240,8 +249,7 @@ static void masks(void **state)
 		waits = pinned("waits", 1);
 		host_set_policy(runs, kinds[k], k * 20);
 		host_set_policy(waits, kinds[k], k * 10);
-		while (host_runs(1) != runs)
-			host_run(MS);
+		host_run_to(runs, MS);
 		/* From another CPU. */
 		host_on(0);
 		assert_int_equal(host_set_cpus(runs, BIT(2)), 0);
@@ -252,6 +260,7 @@ static void masks(void **state)
 		p = host_runs(1) == runs ? waits : runs;
 		assert_int_equal(host_set_cpus(p, BIT(3)), 0);
 		expect_runs(p, 3, "its mask says so, and CPU 3 is idle");
+		assert_int_equal(p->nr_cpus_allowed, 1);
 		/* By itself. */
 		host_on(3);
 		assert_int_equal(host_set_cpus(p, BIT(2)), 0);
@@ -267,6 +276,7 @@ static void masks(void **state)
 		assert_int_equal(host_set_cpus(p, BIT(3)), 0);
 		assert_int_equal(host_set_cpus(p, ~0UL), 0);
 		expect_runs(p, 3, "it may stay");
+		assert_int_equal(p->nr_cpus_allowed, 4);
 		/* No CPU that is there. */
 		assert_int_equal(host_set_cpus(p, 0), -EINVAL);
 		assert_int_equal(host_set_cpus(p, BIT(4)), -EINVAL);
@@ -346,6 +356,34 @@ static void real_time(void **state)
 	expect_runs(low, low->cpu, "p[3] has left the class");
 }
 
+/* Pinned ones do not stand in the way of others; idle CPUs come before busy ones; a wider mask is used at once. */
+static void real_time_masks(void **state)
+{
+	struct task_struct *high, *mid, *low, *wide;
+
+	host_boot(3);
+	pinned("fair", 1);
+	high = pinned("high", 0);
+	mid = pinned("mid", 0);
+	low = pinned("low", 0);
+	host_set_policy(high, SCHED_FIFO, 50);
+	host_set_policy(mid, SCHED_FIFO, 30);
+	host_set_cpus(low, ~0UL);
+	host_set_policy(low, SCHED_FIFO, 10);
+	expect_runs(low, 2, "CPU 2 was idle, CPU 1 has a fair task");
+	host_sleep(low);
+	host_set_cpus(low, BIT(0));
+	host_wake(low);
+	expect_on(low, 0, "it waits there");
+	host_set_cpus(low, ~0UL);
+	expect_runs(low, 2, "it may run on an idle CPU now, and mid may not");
+	/* One that waits behind two pinned ones goes when it may, not when something happens. */
+	wide = pinned("wide", 0);
+	host_set_policy(wide, SCHED_FIFO, 5);
+	host_set_cpus(wide, BIT(0) | BIT(1));
+	expect_runs(wide, 1, "it may displace a fair task now");
+}
+
 /* The earliest deadlines run, on whichever CPU. */
 static void deadlines(void **state)
 {
@@ -417,6 +455,15 @@ static void wakes_who_leaves(void **state)
 		fail_msg("the wake-up of a task that was about to leave its queue is lost: on_rq %d, state %#x", p->on_rq,
 			 p->state);
 	expect_runs(p, 1, "it was woken");
+	/* Preempted between setting its state and sleeping, a task stays in the queue: it may not sleep after all. */
+	p->state = TASK_INTERRUPTIBLE;
+	host_on(1);
+	set_tsk_need_resched(p);
+	host_settle();
+	if (!p->on_rq)
+		fail_msg("a task that was preempted before it slept has left its queue");
+	p->state = TASK_RUNNING;
+	host_on(0);
 	/* The other way round: it is still there and has just set its state. */
 	p->state = TASK_INTERRUPTIBLE;
 	assert_true(wake_up_process(p));
@@ -553,7 +600,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(born),	       cmocka_unit_test(woken),		  cmocka_unit_test(idle_takes),
 		cmocka_unit_test(balances),    cmocka_unit_test(lag_moves_along), cmocka_unit_test(masks),
-		cmocka_unit_test(real_time),   cmocka_unit_test(deadlines),	  cmocka_unit_test(wakes_who_leaves),
+		cmocka_unit_test(real_time),   cmocka_unit_test(real_time_masks), cmocka_unit_test(deadlines),	  cmocka_unit_test(wakes_who_leaves),
 		cmocka_unit_test(storm),
 	};
 

@@ -39,6 +39,9 @@ void panic(const char *fmt, ...)
 	fail_msg("panic: %s", fmt);
 	abort();
 }
+void host_timer_expires(void)
+{
+}
 void preempt_schedule(void)
 {
 }

@@ -101,6 +101,17 @@ void host_relax(void)
 		host_fail("CPU %u waits for ever", smp_processor_id());
 	host_on_relax();
 }
+/* Code takes no time here, so a timer that is set to now again and again would run for ever. */
+void host_timer_expires(void)
+{
+	static unsigned runs;
+	static u64 at;
+
+	runs = at == host_clock ? runs + 1 : 0;
+	at = host_clock;
+	if (runs > 10000)
+		host_fail("timers run for ever at one moment on CPU %u", smp_processor_id());
+}
 void __put_task_struct(struct task_struct *t)
 {
 	host_fail("%s is freed while the test has it", t->comm);
@@ -438,14 +449,20 @@ static inline struct task_struct *host_fork(const char *name)
 	return p;
 }
 
-/* The same when it is p's turn. */
-static inline struct task_struct *host_fork_from(struct task_struct *p, const char *name)
+/* Until it is p's turn, looking every so often. */
+static inline void host_run_to(struct task_struct *p, u64 step)
 {
 	for (int i = 0; host_runs(p->cpu) != p; i++) {
 		if (i == 10000)
 			host_fail("%s does not get its turn", p->comm);
-		host_run(MS);
+		host_run(step);
 	}
+}
+
+/* The same when it is p's turn. */
+static inline struct task_struct *host_fork_from(struct task_struct *p, const char *name)
+{
+	host_run_to(p, MS);
 	host_on(p->cpu);
 	return host_fork(name);
 }
