@@ -386,6 +386,35 @@ static void renice(void **state)
 	assert_int_equal(runs->prio, 123);
 }
 
+/* A CPU has a tick every 4 ms while something runs there; the one that finds it idle is the last. */
+static void ticks(void **state)
+{
+	struct task_struct *p;
+	u64 next;
+
+	host_boot(1);
+	p = host_fork("p");
+	assert_int_equal(host_event[0], host_clock + 4 * MS);
+	host_run(41 * MS);
+	next = host_clock + 3 * MS;
+	assert_int_equal(host_event[0], next);
+	/* A short pause changes nothing. */
+	host_sleep(p);
+	host_run(1 * MS);
+	host_wake(p);
+	host_run(1 * MS);
+	if (host_event[0] != next)
+		fail_msg("a pause of a millisecond has moved the tick");
+	host_sleep(p);
+	host_run(3 * MS);
+	if (host_event[0] != NEVER)
+		fail_msg("an idle CPU has a tick");
+	host_run(1 * MS + 1);
+	host_wake(p);
+	if (host_event[0] != host_clock + 4 * MS)
+		fail_msg("a CPU that leaves idle has no tick 4 ms later");
+}
+
 /* Setting what is set already, or going to SCHED_BATCH and back, does not begin a new slice. */
 static void no_gain(void **state)
 {
@@ -467,6 +496,7 @@ int main(void)
 		cmocka_unit_test(children),
 		cmocka_unit_test(yields),
 		cmocka_unit_test(renice),
+		cmocka_unit_test(ticks),
 		cmocka_unit_test(no_gain),
 		cmocka_unit_test(reset_on_fork),
 	};

@@ -407,12 +407,25 @@ static void wait_shared(void *arg)
 	finish_wait(&queue, &w);
 }
 
+/* How many are in the queue, and it is whole. */
+static unsigned queued(void)
+{
+	unsigned n = 0;
+
+	for (struct list_head *e = queue.head.next; e != &queue.head; e = e->next) {
+		must(e->next->prev == e, "the queue is broken after %u entries", n);
+		must(++n <= HOST_THREADS, "the queue has no end");
+	}
+	return n;
+}
+
 static struct host_thread *waiter(const char *name, void (*fn)(void *), unsigned task_state)
 {
 	struct host_thread *h = host_start(name, fn, (void *)(unsigned long)task_state);
 
 	host_let(h);
 	must(h->t.state == task_state, "%s does not sleep", name);
+	(void)queued();
 	return h;
 }
 
@@ -439,6 +452,7 @@ static void wake_exclusive(void **state)
 	for (int i = 0; i < 3; i++)
 		must(!host_asleep(shared[i]), "a wake-up reaches all who share");
 	expect_woken(4, alone[0], "all who share, and one who does not");
+	must(queued() == 4, "who is woken leaves the queue: %u are left", queued());
 	wake_up(&queue);
 	expect_woken(1, alone[1], "the next who wants to be alone");
 	__wake_up(&queue, TASK_NORMAL, 2);
@@ -575,6 +589,7 @@ static void completions(void **state)
 	for (int i = 0; i < 3; i++)
 		host_let(h[i]);
 	must(completer(wait_completion)->done, "it is complete for good");
+	must(done.done == ~0U, "complete_all() is for all who come: %u", done.done);
 	complete(&done);
 	must(completer(wait_completion)->done, "it is complete for good");
 	must(completer(wait_completion)->done, "it is complete for good");

@@ -28,7 +28,7 @@ static char areas[CPUS][4096] __aligned(64);
 extern char __start_host_percpu[], __stop_host_percpu[];
 
 static u64 event[CPUS];
-static unsigned sets; /* how often the hardware was set */
+static unsigned sets, offs; /* how often the hardware was set, and turned off */
 
 void host_relax(void)
 {
@@ -39,8 +39,20 @@ void panic(const char *fmt, ...)
 	fail_msg("panic: %s", fmt);
 	abort();
 }
+/* Code takes no time here: what runs again and again at one moment runs for ever. */
+static void at_one_moment(const char *what)
+{
+	static unsigned n;
+	static u64 at;
+
+	n = at == host_clock ? n + 1 : 0;
+	at = host_clock;
+	if (n > 10000)
+		fail_msg("%s for ever", what);
+}
 void host_timer_expires(void)
 {
+	at_one_moment("a timer runs");
 }
 void preempt_schedule(void)
 {
@@ -58,6 +70,7 @@ static void set_next_event(u64 delta)
 static void no_event(void)
 {
 	event[current->cpu] = NEVER;
+	offs++;
 }
 static void setup_cpu(void)
 {
@@ -89,7 +102,7 @@ static void boot(void)
 	host_irqs_off = 0;
 	on(0);
 	host_clock = 1000000;
-	sets = 0;
+	sets = offs = 0;
 }
 
 static void interrupt(unsigned cpu)
@@ -98,6 +111,7 @@ static void interrupt(unsigned cpu)
 
 	on(cpu);
 	event[cpu] = NEVER;
+	at_one_moment("interrupts come");
 	host_irqs_off = 1;
 	hrtimer_interrupt();
 	host_irqs_off = 0;
@@ -180,6 +194,8 @@ static void on_time(void **state)
 	}
 	/* Nothing is left: the hardware is quiet. */
 	assert_int_equal(event[0], NEVER);
+	if (!offs)
+		fail_msg("the hardware is not turned off when no timer is left");
 }
 
 /* An interrupt that comes too early runs nothing, and the hardware is set again. */
@@ -379,6 +395,7 @@ static void while_it_runs(void **state)
 	run_until(6000500);
 	assert_int_equal(p.calls, 2);
 	assert_int_equal(p.at, 6000500);
+	assert_int_equal(p.cpu, 0);
 	/* One that asks for a time in the past again and again does not keep others from their turn. */
 	probe(&p);
 	probe(&victim);

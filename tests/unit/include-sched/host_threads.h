@@ -113,8 +113,13 @@ static inline void host_end(void)
 
 void schedule(void)
 {
+	static unsigned awake; /* calls on end that did not sleep */
+
 	if (signal_pending(current) && (current->state & TASK_INTERRUPTIBLE))
 		current->state = TASK_RUNNING;
+	awake = current->state == TASK_RUNNING ? awake + 1 : 0;
+	must(awake < 1000, "%s neither sleeps nor ends its wait, signal pending: %d", current->comm,
+	     signal_pending(current));
 	if (current->state != TASK_RUNNING)
 		host_stop();
 }
