@@ -101,8 +101,8 @@ static void change_params(struct rq *rq, struct task_struct *p, const struct sch
 }
 
 /*
- * The same parameters again change nothing: a real-time task keeps its place among its equals, a fair one its slice, a
- * deadline task its budget and deadline.
+ * The same parameters again change nothing: a real-time task keeps its place among its equals, a fair one its
+ * slice, a deadline task its budget and deadline.
  */
 static bool same_params(const struct task_struct *p, const struct sched_params *sp)
 {

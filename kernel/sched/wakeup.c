@@ -196,7 +196,8 @@ static void __sched_fork(struct task_struct *p)
 	init_dl_entity(&p->dl);
 }
 
-/* What sched(7) says of SCHED_RESET_ON_FORK: a child is not real time, nor nicer than 0; batch and idle tasks stay so. */
+/* What sched(7) says of SCHED_RESET_ON_FORK: a child is not real time, nor nicer than 0; batch and idle tasks
+ * stay so. */
 static void reset_policy(struct task_struct *p)
 {
 	if (rt_prio(p->normal_prio)) {

@@ -1,6 +1,6 @@
 /*
- * Softirqs: where they are served, in which order, how much of them an interrupted task must bear, and what is left to
- * ksoftirqd then.
+ * Softirqs: where they are served, in which order, how much of them an interrupted task must bear, and what
+ * is left to ksoftirqd then.
  */
 /* sources: kernel/irq/softirq.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-sched */
@@ -110,10 +110,10 @@ static void note(char c)
 	snprintf(served + strlen(served), sizeof(served) - strlen(served), "%c", c);
 }
 
-static unsigned again;	     /* how often a timer's softirq raises itself */
-static u64 takes;	     /* ns that one takes */
-static bool wants_cpu;	     /* a more important task wakes up meanwhile */
-static bool interrupted;     /* an interrupt comes meanwhile, and raises TTY's */
+static unsigned again;	 /* how often a timer's softirq raises itself */
+static u64 takes;	 /* ns that one takes */
+static bool wants_cpu;	 /* a more important task wakes up meanwhile */
+static bool interrupted; /* an interrupt comes meanwhile, and raises TTY's */
 
 static void hi(void)
 {
@@ -214,7 +214,8 @@ static void nested(void **state)
 	expect("t.y", 0, "one softirq at a time");
 }
 
-/* A task that raises one wakes ksoftirqd; who only marks it wakes nobody; who has them off serves them itself. */
+/* A task that raises one wakes ksoftirqd; who only marks it wakes nobody; who has them off serves them
+ * itself. */
 static void from_tasks(void **state)
 {
 	begin();

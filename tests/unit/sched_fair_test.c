@@ -1,4 +1,5 @@
-/* The fair class on one CPU: weights, slices, who preempts whom, what a change of nice value does, to the nanosecond. */
+/* The fair class on one CPU: weights, slices, who preempts whom, what a change of nice value does, to the
+ * nanosecond. */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
 #include <host_sched.h>
@@ -6,7 +7,7 @@
 /* What Linux documents for the nice values -20 to 19. Programs and manuals quote these numbers. */
 static const int documented[40] = {88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916,
 				   9548,  7620,	 6100,	4904,  3906,  3121,  2501,  1991,  1586,  1277,
-				   1024,  820,	 655,	526,   423,   335,   272,   215,   172,   137,
+				   1024,  820,	 655,	526,   423,   335,   272,   215,   172,	  137,
 				   110,	  87,	 70,	56,    45,    36,    29,    23,	   18,	  15};
 
 static struct task_struct with_nice(int policy, int nice)
@@ -17,7 +18,8 @@ static struct task_struct with_nice(int policy, int nice)
 	return p;
 }
 
-/* Each step of nice is a factor of 1.25; the table's own rounding is never more than 2.5 %, nor more than one. */
+/* Each step of nice is a factor of 1.25; the table's own rounding is never more than 2.5 %, nor more than
+ * one. */
 static void weights(void **state)
 {
 	double exact = 1024;
@@ -50,20 +52,24 @@ static void virtual_time(void **state)
 		struct task_struct p = with_nice(SCHED_NORMAL, nice);
 
 		for (u64 ns = 1; ns < 1ULL << 50; ns += ns / 3 + 1) {
-			u64 exact = (u64)((unsigned __int128)ns * 1024 / p.se.weight), got = calc_delta_fair(ns, &p.se);
+			u64 exact = (u64)((unsigned __int128)ns * 1024 / p.se.weight),
+			    got = calc_delta_fair(ns, &p.se);
 
 			if (got > exact || got + exact / ((1UL << 32) / p.se.weight) + 1 < exact)
-				fail_msg("nice %d: %lu ns are %lu of virtual time, not %lu", nice, ns, got, exact);
+				fail_msg("nice %d: %lu ns are %lu of virtual time, not %lu", nice, ns, got,
+					 exact);
 		}
 	}
 }
 
-/* All run once in 6 ms, or n times 0.75 ms when those are more; a task's part of that is its weight's, never less. */
+/* All run once in 6 ms, or n times 0.75 ms when those are more; a task's part of that is its weight's, never
+ * less. */
 static void slices(void **state)
 {
 	for (unsigned n = 1; n <= 40; n++)
 		for (int nice = -20; nice <= 19; nice++) {
-			struct sched_entity se = {.weight = (unsigned long)documented[nice + 20], .on_rq = true};
+			struct sched_entity se = {.weight = (unsigned long)documented[nice + 20],
+						  .on_rq = true};
 			struct cfs_rq cfs = {.nr_running = n, .load = (n - 1) * 1024 + se.weight};
 			u64 period = n > 8 ? n * 750 * US : 6 * MS, wanted = period * se.weight / cfs.load;
 
@@ -95,8 +101,8 @@ static void shares(void **state)
 		wanted = (long)(60000 * MS * w / (w + 1024));
 		got = (long)host_time_of(b);
 		if (got < wanted - (long)(9 * MS) || got > wanted + (long)(9 * MS))
-			fail_msg("nice %d against 0 got %ld us of 60 s, by weight it is %ld", nice, got / 1000,
-				 wanted / 1000);
+			fail_msg("nice %d against 0 got %ld us of 60 s, by weight it is %ld", nice,
+				 got / 1000, wanted / 1000);
 		/* The account that the scheduler keeps is the truth, too. */
 		assert_int_equal(task_sched_runtime(a), host_time_of(a));
 		assert_int_equal(task_sched_runtime(b), host_time_of(b));
@@ -141,7 +147,8 @@ static void crowd(void **state)
 	assert_int_equal(all, 100000 * MS);
 }
 
-/* p's turn begins, so far ahead of the next one, and as if it had not run `less` of what it runs; until after a tick. */
+/* p's turn begins, so far ahead of the next one, and as if it had not run `less` of what it runs; until after
+ * a tick. */
 static void heavy_turn(struct task_struct *p, u64 ahead, u64 less)
 {
 	struct rb_node *left;
@@ -155,7 +162,8 @@ static void heavy_turn(struct task_struct *p, u64 ahead, u64 less)
 	host_run(4 * MS);
 }
 
-/* Equals take turns at every tick: a slice of 6 ms / n is over by then. The heavy one's slice is 5.93 ms: two ticks. */
+/* Equals take turns at every tick: a slice of 6 ms / n is over by then. The heavy one's slice is 5.93 ms: two
+ * ticks. */
 static void turns(void **state)
 {
 	struct task_struct *p[3], *first;
@@ -252,7 +260,7 @@ static void wakeup_granularity(void **state)
 
 			pair(&runs, &sleeps);
 			host_set_nice(sleeps, nices[i]);
-			task_sched_runtime(runs); /* charges it up to now */
+			task_sched_runtime(runs);		  /* charges it up to now */
 			limit = calc_delta_fair(MS, &sleeps->se); /* as "virtual_time" has checked it */
 			sleeps->se.vruntime = runs->se.vruntime - limit - (u64)more;
 			host_wake(sleeps);
@@ -283,8 +291,8 @@ static void policies(void **state)
 		host_set_policy(sleeps, cases[i].wakes, 0);
 		host_wake(sleeps);
 		if ((host_runs(0) == sleeps) != cases[i].preempts)
-			fail_msg("policy %d %s policy %d", cases[i].wakes, cases[i].preempts ? "waits for" : "preempts",
-				 cases[i].runs);
+			fail_msg("policy %d %s policy %d", cases[i].wakes,
+				 cases[i].preempts ? "waits for" : "preempts", cases[i].runs);
 	}
 }
 
@@ -336,7 +344,8 @@ static void yields(void **state)
 			host_on(0);
 			update_rq_clock(cpu_rq(0));
 			p[i]->sched_class->dequeue_task(cpu_rq(0), p[i], 0);
-			p[i]->se.vruntime = 5 * MS + (u64)i + yielder->se.vruntime - cpu_rq(0)->cfs.min_vruntime;
+			p[i]->se.vruntime =
+				5 * MS + (u64)i + yielder->se.vruntime - cpu_rq(0)->cfs.min_vruntime;
 			p[i]->sched_class->enqueue_task(cpu_rq(0), p[i], 0);
 		}
 	host_yield(yielder);
@@ -348,7 +357,8 @@ static void yields(void **state)
 	assert_ptr_equal(host_runs(0), yielder);
 }
 
-/* Nice values change while the task runs, waits and sleeps: from that moment on its time counts by the new weight. */
+/* Nice values change while the task runs, waits and sleeps: from that moment on its time counts by the new
+ * weight. */
 static void renice(void **state)
 {
 	struct task_struct *runs, *other;
@@ -374,7 +384,8 @@ static void renice(void **state)
 	ran = host_time_of(runs);
 	host_run(30000 * MS);
 	ran = host_time_of(runs) - ran;
-	assert_in_range(ran, 30000 * MS * 110 / (110 + 3121) - 9 * MS, 30000 * MS * 110 / (110 + 3121) + 9 * MS);
+	assert_in_range(ran, 30000 * MS * 110 / (110 + 3121) - 9 * MS,
+			30000 * MS * 110 / (110 + 3121) + 9 * MS);
 	/* Real time in between: the nice value is kept, and so is a change of it. */
 	host_set_policy(runs, SCHED_FIFO, 10);
 	assert_int_equal(task_nice(runs), 10);
@@ -439,7 +450,8 @@ static void no_gain(void **state)
 	}
 }
 
-/* What a real-time task's, a nice one's and a batch task's children are like when SCHED_RESET_ON_FORK is set. */
+/* What a real-time task's, a nice one's and a batch task's children are like when SCHED_RESET_ON_FORK is set.
+ */
 static void reset_on_fork(void **state)
 {
 	static const struct {
@@ -456,15 +468,16 @@ static void reset_on_fork(void **state)
 		host_boot(1);
 		parent = host_fork("parent");
 		host_set_nice(parent, cases[i].nice);
-		assert_int_equal(host_set(parent, (struct sched_params){.policy = cases[i].policy,
-									.rt_priority = (unsigned)cases[i].rt_priority,
-									.reset_on_fork = true,
-									.keep = SCHED_KEEP_NICE}),
-				 0);
+		assert_int_equal(
+			host_set(parent, (struct sched_params){.policy = cases[i].policy,
+							       .rt_priority = (unsigned)cases[i].rt_priority,
+							       .reset_on_fork = true,
+							       .keep = SCHED_KEEP_NICE}),
+			0);
 		child = host_fork_from(parent, "child");
 		if ((int)child->policy != cases[i].child_policy || task_nice(child) != cases[i].child_nice)
-			fail_msg("policy %d, nice %d: the child has policy %d, nice %d", cases[i].policy, cases[i].nice,
-				 child->policy, task_nice(child));
+			fail_msg("policy %d, nice %d: the child has policy %d, nice %d", cases[i].policy,
+				 cases[i].nice, child->policy, task_nice(child));
 		assert_int_equal(child->rt_priority, 0);
 		assert_int_equal(child->prio, child->static_prio);
 		assert_false(child->sched_reset_on_fork);
@@ -484,20 +497,13 @@ static void reset_on_fork(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(weights),
-		cmocka_unit_test(virtual_time),
-		cmocka_unit_test(slices),
-		cmocka_unit_test(shares),
-		cmocka_unit_test(crowd),
-		cmocka_unit_test(turns),
-		cmocka_unit_test(credit),
-		cmocka_unit_test(wakeup_granularity),
-		cmocka_unit_test(policies),
-		cmocka_unit_test(children),
-		cmocka_unit_test(yields),
-		cmocka_unit_test(renice),
-		cmocka_unit_test(ticks),
-		cmocka_unit_test(no_gain),
+		cmocka_unit_test(weights),	 cmocka_unit_test(virtual_time),
+		cmocka_unit_test(slices),	 cmocka_unit_test(shares),
+		cmocka_unit_test(crowd),	 cmocka_unit_test(turns),
+		cmocka_unit_test(credit),	 cmocka_unit_test(wakeup_granularity),
+		cmocka_unit_test(policies),	 cmocka_unit_test(children),
+		cmocka_unit_test(yields),	 cmocka_unit_test(renice),
+		cmocka_unit_test(ticks),	 cmocka_unit_test(no_gain),
 		cmocka_unit_test(reset_on_fork),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * RCU: a callback runs after a grace period that began after call_rcu(), the oldest first; a grace period asks every CPU
- * but the caller's own, and each of them once.
+ * RCU: a callback runs after a grace period that began after call_rcu(), the oldest first; a grace period
+ * asks every CPU but the caller's own, and each of them once.
  */
 /* sources: kernel/sched/rcu.c kernel/sched/wait.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-sched */
@@ -89,8 +89,9 @@ static void called(struct rcu_head *head)
 {
 	struct item *item = container_of(head, struct item, head);
 
-	must(item == &items[nr_called], "callback %ld runs, not %u: they are called in the order of their queueing",
-	     item - items, nr_called);
+	must(item == &items[nr_called],
+	     "callback %ld runs, not %u: they are called in the order of their queueing", item - items,
+	     nr_called);
 	must(grace_periods > item->queued_in, "callback %u runs without a grace period", nr_called);
 	nr_called++;
 	memset(item, 0xaa, sizeof(*item)); /* it may be freed here */
@@ -172,8 +173,8 @@ static void synchronize(void **state)
 		grace_periods = asked = 0;
 		spared = 0;
 		synchronize_rcu();
-		must(grace_periods == 1 && asked == 3 && spared == BIT(cpu), "CPU %u: %u were asked, not %#lx", cpu,
-		     asked, spared);
+		must(grace_periods == 1 && asked == 3 && spared == BIT(cpu),
+		     "CPU %u: %u were asked, not %#lx", cpu, asked, spared);
 	}
 	host_main.cpu = 0;
 	cpu_online_mask.bits[0] = 1;

@@ -126,7 +126,8 @@ static void priorities(void **state)
 	}
 }
 
-/* SCHED_RR: 100 ms each, counted in ticks. What is left of a slice survives a preemption, and waits for its owner. */
+/* SCHED_RR: 100 ms each, counted in ticks. What is left of a slice survives a preemption, and waits for its
+ * owner. */
 static void round_robin(void **state)
 {
 	struct task_struct *p[3], *first;
@@ -254,8 +255,8 @@ static void refused(void **state)
 	static const struct {
 		int policy;
 		unsigned priority;
-	} bad[] = {{SCHED_FIFO, 0},   {SCHED_FIFO, 100}, {SCHED_RR, 0},	   {SCHED_RR, 100}, {SCHED_NORMAL, 1},
-		   {SCHED_BATCH, 99}, {SCHED_IDLE, 1},	 {4, 0},	   {7, 0},	    {-1, 0}};
+	} bad[] = {{SCHED_FIFO, 0},   {SCHED_FIFO, 100}, {SCHED_RR, 0}, {SCHED_RR, 100}, {SCHED_NORMAL, 1},
+		   {SCHED_BATCH, 99}, {SCHED_IDLE, 1},	 {4, 0},	{7, 0},		 {-1, 0}};
 	struct task_struct *p;
 
 	machine();
@@ -297,7 +298,7 @@ static void charged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fifo),	   cmocka_unit_test(preempted), cmocka_unit_test(priorities),
+		cmocka_unit_test(fifo),	       cmocka_unit_test(preempted), cmocka_unit_test(priorities),
 		cmocka_unit_test(round_robin), cmocka_unit_test(no_turns),  cmocka_unit_test(moved),
 		cmocka_unit_test(refused),     cmocka_unit_test(charged),
 	};

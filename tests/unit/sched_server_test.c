@@ -1,6 +1,6 @@
 /*
- * SCHED_DEADLINE on one CPU: when a budget ends and when the next begins, to the nanosecond; whose deadline is first;
- * what a wake-up, a yield and a change of parameters do to a server; who is admitted.
+ * SCHED_DEADLINE on one CPU: when a budget ends and when the next begins, to the nanosecond; whose deadline
+ * is first; what a wake-up, a yield and a change of parameters do to a server; who is admitted.
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
@@ -151,17 +151,18 @@ static void earliest_first(void **state)
 		leave(p[i]);
 }
 
-/* The wake-up rule: a server goes on with what it has if that is not more than its bandwidth until its deadline. */
+/* The wake-up rule: a server goes on with what it has if that is not more than its bandwidth until its
+ * deadline. */
 static void wakes_up(void **state)
 {
 	static const struct {
 		u64 ran, slept;
 		bool renewed;
-	} cases[] = {
-		/* 4 ms of 10: 3 ms are left. They are its bandwidth of 7.5 ms, which begin 2.5 ms after the start. */
-		{1 * MS, 1 * MS, false},  {1 * MS, 1500 * US, false}, {1 * MS, 1500 * US + 1, true},
-		{1 * MS, 9 * MS, true},	  {1 * MS, 20 * MS, true},    {3 * MS, 4500 * US, false},
-		{3 * MS, 4501 * US, true}};
+	} cases[] = {/* 4 ms of 10: 3 ms are left. They are its bandwidth of 7.5 ms, which begin 2.5 ms after
+			the start. */
+		     {1 * MS, 1 * MS, false},  {1 * MS, 1500 * US, false}, {1 * MS, 1500 * US + 1, true},
+		     {1 * MS, 9 * MS, true},   {1 * MS, 20 * MS, true},	   {3 * MS, 4500 * US, false},
+		     {3 * MS, 4501 * US, true}};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct task_struct *p;
@@ -177,8 +178,9 @@ static void wakes_up(void **state)
 		host_wake(p);
 		expect(p, "it has a budget");
 		if (p->dl.deadline != (cases[i].renewed ? host_clock : t0) + 10 * MS)
-			fail_msg("after %lu us of running and %lu ns of sleep the server is %s", cases[i].ran / 1000,
-				 cases[i].slept, cases[i].renewed ? "not renewed" : "renewed");
+			fail_msg("after %lu us of running and %lu ns of sleep the server is %s",
+				 cases[i].ran / 1000, cases[i].slept,
+				 cases[i].renewed ? "not renewed" : "renewed");
 		host_run(cases[i].renewed ? 4 * MS - 1 : 4 * MS - cases[i].ran - 1);
 		expect(p, "its budget has a nanosecond left");
 		host_run(1);
@@ -401,8 +403,9 @@ static void children(void **state)
 	host_on(0);
 	child = *p;
 	assert_int_equal(sched_fork(&child, 0), -EAGAIN);
-	host_set(p, (struct sched_params){
-			    .policy = SCHED_DEADLINE, .dl = {4 * MS, 10 * MS, 10 * MS}, .reset_on_fork = true});
+	host_set(p, (struct sched_params){.policy = SCHED_DEADLINE,
+					  .dl = {4 * MS, 10 * MS, 10 * MS},
+					  .reset_on_fork = true});
 	child = *p;
 	assert_int_equal(sched_fork(&child, 0), 0);
 	assert_int_equal(child.policy, SCHED_NORMAL);

@@ -1,7 +1,6 @@
 /*
- * Several CPUs: where tasks go when they are born and wake up, who takes work from whom, what happens to a task whose
- * mask changes while it runs, waits or sleeps; and a storm of all of it, after each step of which everything is looked
- * at.
+ * Several CPUs: where tasks go when they are born and wake up, who takes work from whom, and what happens to
+ * a task whose mask changes while it runs, waits or sleeps.
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
@@ -37,7 +36,6 @@ static struct task_struct *pinned(const char *name, unsigned cpu)
 	expect_on(p, cpu, "it is pinned");
 	return p;
 }
-
 
 /* New tasks go to idle CPUs, then to where the load is least. */
 static void born(void **state)
@@ -95,7 +93,8 @@ static void woken(void **state)
 	expect_on(p, 0, "the waker's CPU has less to do");
 }
 
-/* A CPU that has nothing left takes one at once; who has a spare task hands it to an idle CPU at its next tick. */
+/* A CPU that has nothing left takes one at once; who has a spare task hands it to an idle CPU at its next
+ * tick. */
 static void idle_takes(void **state)
 {
 	struct task_struct *p[3], *last, *rt;
@@ -236,7 +235,8 @@ static void lag_moves_along(void **state)
 	assert_int_equal((s64)(p->se.vruntime - cpu_rq(p->cpu)->cfs.min_vruntime), lag);
 }
 
-/* Masks change for a task that runs, runs as the caller, waits, sleeps: afterwards it is only where it may be. */
+/* Masks change for a task that runs, runs as the caller, waits, sleeps: afterwards it is only where it may
+ * be. */
 static void masks(void **state)
 {
 	static const int kinds[] = {SCHED_NORMAL, SCHED_FIFO};
@@ -291,27 +291,6 @@ static void masks(void **state)
 	}
 }
 
-/* The N most important real-time tasks run, wherever they woke up and whoever was there. */
-static void check_rt_rule(void)
-{
-	for (unsigned i = 0; i < host_nr_tasks; i++) {
-		struct task_struct *p = &host_tasks[i];
-		bool deadline = p->sched_class == &dl_sched_class && p->dl.queued;
-
-		if ((!deadline && (p->sched_class != &rt_sched_class || !p->on_rq)) || host_runs(p->cpu) == p)
-			continue;
-		for (unsigned cpu = 0; cpu < nr_cpu_ids; cpu++) {
-			struct task_struct *curr = host_runs(cpu);
-			bool below = curr->prio > p->prio ||
-				     (deadline && dl_task(curr) && curr->dl.deadline > p->dl.deadline);
-
-			if (below && task_allowed(p, cpu))
-				host_fail("%s of priority %d waits on CPU %u while CPU %u runs %s of priority %d", p->comm,
-					  p->prio, p->cpu, cpu, curr->comm, curr->prio);
-		}
-	}
-}
-
 static void real_time(void **state)
 {
 	struct task_struct *p[8], *hog[4], *low;
@@ -323,7 +302,7 @@ static void real_time(void **state)
 		p[i] = host_fork_from(hog[1], "rt");
 		host_set_cpus(p[i], ~0UL);
 		host_set_policy(p[i], SCHED_FIFO, 10 + i);
-		check_rt_rule();
+		host_check_order();
 		if (i < 7)
 			host_sleep(p[i]);
 	}
@@ -331,32 +310,34 @@ static void real_time(void **state)
 	host_on(0);
 	for (int i = 0; i < 7; i++) {
 		host_wake(p[i]);
-		check_rt_rule();
+		host_check_order();
 	}
 	for (int i = 4; i < 8; i++)
 		expect_runs(p[i], p[i]->cpu, "it is one of the four most important");
 	/* One ends: the next runs at once, on whichever CPU. */
 	for (int i = 7; i >= 4; i--) {
 		host_sleep(p[i]);
-		check_rt_rule();
+		host_check_order();
 		expect_runs(p[i - 4], p[i - 4]->cpu, "it is now one of the four most important");
 	}
-	/* A task that falls below one that waits elsewhere makes room for it, and one that rises displaces the least. */
+	/* A task that falls below one that waits elsewhere makes room for it, and one that rises displaces
+	 * the least. */
 	low = p[0];
 	host_wake(p[7]);
 	assert_true(host_runs(low->cpu) != low);
 	host_set_policy(p[7], SCHED_FIFO, 1);
-	check_rt_rule();
+	host_check_order();
 	expect_runs(low, low->cpu, "p[7] has fallen below it");
 	host_set_policy(p[7], SCHED_FIFO, 90);
-	check_rt_rule();
+	host_check_order();
 	assert_true(host_runs(low->cpu) != low);
 	host_set_policy(p[3], SCHED_NORMAL, 0);
-	check_rt_rule();
+	host_check_order();
 	expect_runs(low, low->cpu, "p[3] has left the class");
 }
 
-/* Pinned ones do not stand in the way of others; idle CPUs come before busy ones; a wider mask is used at once. */
+/* Pinned ones do not stand in the way of others; idle CPUs come before busy ones; a wider mask is used at
+ * once. */
 static void real_time_masks(void **state)
 {
 	struct task_struct *high, *mid, *low, *wide;
@@ -397,7 +378,7 @@ static void deadlines(void **state)
 	for (unsigned i = 0; i < 6; i++) {
 		host_set_cpus(p[i], ~0UL);
 		assert_int_equal(host_set_deadline(p[i], 10 * MS, (100 - 10 * i) * MS, 100 * MS), 0);
-		check_rt_rule();
+		host_check_order();
 	}
 	expect_runs(p[5], p[5]->cpu, "50 ms are the earliest");
 	expect_runs(p[4], p[4]->cpu, "60 ms are next");
@@ -405,15 +386,15 @@ static void deadlines(void **state)
 	expect_runs(p[4], p[4]->cpu, "its budget has a nanosecond left");
 	for (int i = 0; i < 300; i++) {
 		host_run(MS + 1);
-		check_rt_rule();
+		host_check_order();
 	}
 	for (unsigned i = 0; i < 6; i++)
 		host_set_policy(p[i], SCHED_NORMAL, 0);
 }
 
 /*
- * The second look: a waker that has seen on_rq set waits for the runqueue's lock, and when it has it the sleeper has
- * left. Then it is asleep and must be queued like any sleeper.
+ * The second look: a waker that has seen on_rq set waits for the runqueue's lock, and when it has it the
+ * sleeper has left. Then it is asleep and must be queued like any sleeper.
  */
 static struct task_struct *leaving;
 
@@ -452,10 +433,12 @@ static void wakes_who_leaves(void **state)
 	host_settle();
 	host_check();
 	if (!p->on_rq || p->state != TASK_RUNNING)
-		fail_msg("the wake-up of a task that was about to leave its queue is lost: on_rq %d, state %#x", p->on_rq,
-			 p->state);
+		fail_msg(
+			"the wake-up of a task that was about to leave its queue is lost: on_rq %d, state %#x",
+			p->on_rq, p->state);
 	expect_runs(p, 1, "it was woken");
-	/* Preempted between setting its state and sleeping, a task stays in the queue: it may not sleep after all. */
+	/* Preempted between setting its state and sleeping, a task stays in the queue: it may not sleep after
+	 * all. */
 	p->state = TASK_INTERRUPTIBLE;
 	host_on(1);
 	set_tsk_need_resched(p);
@@ -477,131 +460,19 @@ static void wakes_who_leaves(void **state)
 	assert_false(wake_up_process(p));
 }
 
-/* ---- The storm. */
-
-static struct task_struct *any(void)
-{
-	for (;;) {
-		struct task_struct *p = &host_tasks[host_random() % host_nr_tasks];
-
-		if (p->state != TASK_DEAD)
-			return p;
-	}
-}
-
-static void change_policy(struct task_struct *p)
-{
-	static const int policies[] = {SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR, SCHED_DEADLINE};
-	int policy = policies[host_random() % 6];
-	u64 period = (1 + host_random() % 50) * MS;
-
-	/* Real time only for those that may run everywhere: else the rule that is checked need not hold. */
-	if (policy == SCHED_DEADLINE)
-		host_set_deadline(p, period / (4 + host_random() % 20), period, period);
-	else if (policy == SCHED_FIFO || policy == SCHED_RR)
-		p->cpus_mask[0] == ~0UL ? host_set_policy(p, policy, 1 + (unsigned)(host_random() % 99)) : 0;
-	else
-		host_set_policy(p, policy, 0);
-}
-
-static void step(void)
-{
-	struct task_struct *p = any();
-	bool runs = host_runs(p->cpu) == p;
-
-	host_on((unsigned)(host_random() % nr_cpu_ids));
-	switch (host_random() % 12) {
-	case 0:
-		if (host_nr_tasks < 20 && !dl_task(current))
-			host_fork("child");
-		break;
-	case 1:
-	case 2:
-		if (runs)
-			host_sleep(p);
-		break;
-	case 3:
-	case 4:
-	case 5:
-		if (p->state == TASK_INTERRUPTIBLE)
-			host_wake(p);
-		break;
-	case 6:
-		if (runs)
-			host_yield(p);
-		break;
-	case 7:
-		host_set_nice(p, (int)(host_random() % 40) - 20);
-		break;
-	case 8:
-		change_policy(p);
-		break;
-	case 9:
-		/* Only fair tasks: see change_policy(). */
-		if (p->sched_class == &fair_sched_class)
-			host_set_cpus(p, host_random() % 2 ? ~0UL : 1 + host_random() % (BIT(nr_cpu_ids) - 1));
-		break;
-	default:
-		host_run(host_random() % (7 * MS));
-	}
-}
-
-/* In 40 ms in which nobody does anything: no CPU idles while a fair task that may run there does not run at all. */
-static void check_work(void)
-{
-	u64 ran[HOST_TASKS];
-
-	for (unsigned i = 0; i < host_nr_tasks; i++)
-		ran[i] = host_time_of(&host_tasks[i]);
-	host_run(40 * MS);
-	for (unsigned i = 0; i < host_nr_tasks; i++) {
-		struct task_struct *p = &host_tasks[i];
-
-		if (p->sched_class != &fair_sched_class || !p->on_rq || host_time_of(p) != ran[i])
-			continue;
-		for (unsigned cpu = 0; cpu < nr_cpu_ids; cpu++)
-			if (idle_cpu((int)cpu) && task_allowed(p, cpu) &&
-			    host_clock - cpu_rq(cpu)->idle_since > 16 * MS)
-				host_fail("%s waits on CPU %u while CPU %u has nothing to do", p->comm, p->cpu, cpu);
-	}
-}
-
-static void storm(void **state)
-{
-	unsigned rounds = getenv("SOAK_MINUTES") ? 4000 : 60;
-
-	for (unsigned round = 0; round < rounds; round++) {
-		host_boot(1 + round % 4);
-		for (int i = 0; i < 6; i++)
-			host_fork("first");
-		for (int i = 0; i < 1000; i++) {
-			step();
-			host_check();
-			check_rt_rule();
-			if (i % 50 == 49) {
-				host_run(60 * MS);
-				check_work();
-			}
-		}
-		for (unsigned i = 0; i < host_nr_tasks; i++) {
-			struct task_struct *p = &host_tasks[i];
-
-			if (task_sched_runtime(p) != host_time_of(p))
-				host_fail("%s is charged %lu ns and has run %lu", p->comm, task_sched_runtime(p),
-					  host_time_of(p));
-			host_set_policy(p, SCHED_NORMAL, 0);
-		}
-		assert_int_equal(dl_total_bw(), 0);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(born),	       cmocka_unit_test(woken),		  cmocka_unit_test(idle_takes),
-		cmocka_unit_test(balances),    cmocka_unit_test(lag_moves_along), cmocka_unit_test(masks),
-		cmocka_unit_test(real_time),   cmocka_unit_test(real_time_masks), cmocka_unit_test(deadlines),	  cmocka_unit_test(wakes_who_leaves),
-		cmocka_unit_test(storm),
+		cmocka_unit_test(born),
+		cmocka_unit_test(woken),
+		cmocka_unit_test(idle_takes),
+		cmocka_unit_test(balances),
+		cmocka_unit_test(lag_moves_along),
+		cmocka_unit_test(masks),
+		cmocka_unit_test(real_time),
+		cmocka_unit_test(real_time_masks),
+		cmocka_unit_test(deadlines),
+		cmocka_unit_test(wakes_who_leaves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

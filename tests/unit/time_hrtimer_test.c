@@ -1,6 +1,7 @@
 /*
- * High-resolution timers on two simulated CPUs: a callback runs when its time has come, not a nanosecond before, in the
- * order of times, on the CPU that started the timer; and what start, cancel and restart do while callbacks run.
+ * High-resolution timers on two simulated CPUs: a callback runs when its time has come, not a nanosecond
+ * before, in the order of times, on the CPU that started the timer; and what start, cancel and restart do
+ * while callbacks run.
  */
 /* sources: kernel/time/hrtimer.c kernel/lib/rbtree.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-sched */
@@ -137,7 +138,7 @@ struct probe {
 	unsigned calls, cpu;
 	u64 at;
 	unsigned order;
-	u64 again;	    /* forward by so much and restart */
+	u64 again; /* forward by so much and restart */
 	void (*does)(struct probe *p);
 };
 static unsigned calls;
@@ -431,8 +432,8 @@ static void views(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_time),  cmocka_unit_test(not_early), cmocka_unit_test(equals),
-		cmocka_unit_test(hardware), cmocka_unit_test(cpus),	 cmocka_unit_test(periods),
+		cmocka_unit_test(on_time),	 cmocka_unit_test(not_early), cmocka_unit_test(equals),
+		cmocka_unit_test(hardware),	 cmocka_unit_test(cpus),      cmocka_unit_test(periods),
 		cmocka_unit_test(while_it_runs), cmocka_unit_test(views),
 	};
 

@@ -96,7 +96,8 @@ static void fifo_runs_at_once(void)
 	CHECK_EQ(check_wait(pid), 0);
 }
 
-/* Two hogs on CPU 0 for half a second, which is 100 turns and more: what each has done, in per mille of both. */
+/* Two hogs on CPU 0 for half a second, which is 100 turns and more: what each has done, in per mille of both.
+ */
 static long share_of_first(int nice_second)
 {
 	long end = check_now() + 600 * MS, done[2];
@@ -142,7 +143,8 @@ static void nice_shares(void)
 	CHECK_RANGE(share, wanted * 95 / 100, wanted * 105 / 100);
 }
 
-/* Hogs of one real-time priority, for four turns of SCHED_RR; what the first to start has done of all, per mille. */
+/* Hogs of one real-time priority, for four turns of SCHED_RR; what the first to start has done of all, per
+ * mille. */
 static long rt_share(int policy)
 {
 	int go[2], ends[2][2];
@@ -213,7 +215,8 @@ static void yield_turns(void)
 	}
 }
 
-/* What this task runs of the 400 ms until `end` while another, which calls `keep` all the time, runs as well; in ms. */
+/* What this task runs of the 400 ms until `end` while another, which calls `keep` all the time, runs as well;
+ * in ms. */
 static long left_by(void (*keep)(void), long end)
 {
 	long used;
@@ -262,8 +265,8 @@ static void keeps_slice(void)
 }
 
 /*
- * Two of one real-time priority; the one that runs sets the priority that it has, is preempted, and comes back before
- * the other (sched(7): a priority that does not change leaves the place in the list).
+ * Two of one real-time priority; the one that runs sets the priority that it has, is preempted, and comes
+ * back before the other (sched(7): a priority that does not change leaves the place in the list).
  */
 static void keeps_place(void)
 {
@@ -294,7 +297,8 @@ static void keeps_place(void)
 		CHECK_EQ(check_wait(pids[i]), 0);
 }
 
-/* A deadline task that becomes real time makes room at once for a more important one that has waited behind it. */
+/* A deadline task that becomes real time makes room at once for a more important one that has waited behind
+ * it. */
 static void leaves_deadline(void)
 {
 	int order[2];
@@ -323,15 +327,16 @@ static void leaves_deadline(void)
 	CHECK_EQ(check_wait(pid), 0);
 }
 
-/* sched(7) about SCHED_RESET_ON_FORK: children are not real time, nor nicer than 0; what is below that stays. */
+/* sched(7) about SCHED_RESET_ON_FORK: children are not real time, nor nicer than 0; what is below that stays.
+ */
 static void resets_on_fork(void)
 {
 	static const struct {
 		int policy, priority, nice, child_policy, child_nice;
 	} cases[] = {
-		{SCHED_FIFO, 10, 0, SCHED_OTHER, 0},   {SCHED_RR, 20, 0, SCHED_OTHER, 0},
-		{SCHED_OTHER, 0, -5, SCHED_OTHER, 0},  {SCHED_OTHER, 0, 5, SCHED_OTHER, 5},
-		{SCHED_BATCH, 0, -3, SCHED_BATCH, 0},  {SCHED_IDLE, 0, 5, SCHED_IDLE, 5},
+		{SCHED_FIFO, 10, 0, SCHED_OTHER, 0},  {SCHED_RR, 20, 0, SCHED_OTHER, 0},
+		{SCHED_OTHER, 0, -5, SCHED_OTHER, 0}, {SCHED_OTHER, 0, 5, SCHED_OTHER, 5},
+		{SCHED_BATCH, 0, -3, SCHED_BATCH, 0}, {SCHED_IDLE, 0, 5, SCHED_IDLE, 5},
 	};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {

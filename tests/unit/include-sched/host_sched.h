@@ -1,7 +1,8 @@
 /*
- * The scheduler on the host: the kernel's own runqueues, classes, timers, tick and softirqs on simulated CPUs. There is
- * one stack: a switch changes who is current, and the test goes on as that task. Code takes no time; the clock goes
- * when host_run() lets it, from one timer interrupt to the next. So what happens when is exact to the nanosecond.
+ * The scheduler on the host: the kernel's own runqueues, classes, timers, tick and softirqs on simulated
+ * CPUs. There is one stack: a switch changes who is current, and the test goes on as that task. Code takes no
+ * time; the clock goes when host_run() lets it, from one timer interrupt to the next. So what happens when is
+ * exact to the nanosecond.
  *
  * Include once; the head of the test says "sources of:" this file.
  */
@@ -10,7 +11,8 @@
 /* sources: kernel/sched/deadline_bw.c kernel/sched/stop.c kernel/sched/idle.c kernel/sched/policy.c */
 /* sources: kernel/sched/migrate.c kernel/sched/balance.c kernel/sched/wakeup.c kernel/sched/init.c */
 /* sources: kernel/sched/tick.c kernel/sched/loadavg.c kernel/sched/cputime.c kernel/sched/spinlock.c */
-/* sources: kernel/time/hrtimer.c kernel/time/tick.c kernel/irq/softirq.c kernel/lib/bitmap.c kernel/lib/rbtree.c */
+/* sources: kernel/time/hrtimer.c kernel/time/tick.c kernel/irq/softirq.c */
+/* sources: kernel/lib/bitmap.c kernel/lib/rbtree.c */
 #pragma once
 
 #include "../include-mm/host_test.h"
@@ -54,11 +56,12 @@ static bool host_in_exit;
 static jmp_buf host_dead;
 static void (*host_on_relax)(void); /* the test's part when a CPU waits for another */
 
-static char host_did[128];	  /* what the test did last */
+static char host_did[128]; /* what the test did last */
 
 /* What a failed invariant is called: when it was found, and after what. */
-#define host_fail(fmt, ...) \
-	fail_msg("at %llu us, after %s: " fmt, (unsigned long long)(host_clock / 1000), host_did, ##__VA_ARGS__)
+#define host_fail(fmt, ...)                                                                       \
+	fail_msg("at %llu us, after %s: " fmt, (unsigned long long)(host_clock / 1000), host_did, \
+		 ##__VA_ARGS__)
 #define host_do(fmt, ...) ((void)snprintf(host_did, sizeof(host_did), fmt, ##__VA_ARGS__))
 
 /* ---- What the kernel calls. */
@@ -190,7 +193,8 @@ static inline void host_on(unsigned cpu)
 		host_fail("%s has a preempt_count of %#x", current->comm, current->preempt_count);
 }
 
-/* schedule() was called as one task and returned as another, whose own frame would have counted down, or not. */
+/* schedule() was called as one task and returned as another, whose own frame would have counted down, or not.
+ */
 static inline void host_frame(void)
 {
 	current->preempt_count = is_idle_task(current) ? 1 : 0;
@@ -227,7 +231,8 @@ static inline void host_settle(void)
 			if (!test_tsk_thread_flag(host_runs(cpu), TIF_NEED_RESCHED))
 				continue;
 			if (!told)
-				host_fail("CPU %u shall look for another task, but was sent no interrupt", cpu);
+				host_fail("CPU %u shall look for another task, but was sent no interrupt",
+					  cpu);
 			host_reschedule(cpu);
 			again = true;
 		}
@@ -235,108 +240,7 @@ static inline void host_settle(void)
 	host_on(here);
 }
 
-/* What is true of every runqueue whenever nobody changes it. */
-static inline void host_check_fair(struct rq *rq)
-{
-	unsigned long load = 0;
-	unsigned nr = 0;
-	u64 last = 0;
-
-	for (unsigned i = 0; i < host_nr_tasks; i++) {
-		struct task_struct *p = &host_tasks[i];
-
-		if (p->sched_class != &fair_sched_class || !p->on_rq || p->cpu != rq->cpu)
-			continue;
-		nr++;
-		load += p->se.weight;
-		if (p->policy != SCHED_IDLE && p->se.weight != sched_prio_to_weight[p->static_prio - MAX_RT_PRIO])
-			host_fail("%s has nice %d and weight %lu", p->comm, task_nice(p), p->se.weight);
-	}
-	if (rq->cfs.nr_running != nr)
-		host_fail("CPU %d counts %u fair tasks and has %u", rq->cpu, rq->cfs.nr_running, nr);
-	if (rq->cfs.load != load)
-		host_fail("CPU %d has a load of %lu, its tasks weigh %lu", rq->cpu, rq->cfs.load, load);
-	for (struct rb_node *n = rb_first_cached(&rq->cfs.timeline); n; n = rb_next(n)) {
-		struct sched_entity *se = rb_entry(n, struct sched_entity, run_node);
-
-		if (last && (s64)(se->vruntime - last) < 0)
-			host_fail("CPU %d: the fair tasks are not in the order of their virtual time", rq->cpu);
-		last = se->vruntime;
-		nr--;
-	}
-	if (nr != (rq->curr->sched_class == &fair_sched_class))
-		host_fail("CPU %d: %u fair tasks are not in the tree", rq->cpu, nr);
-}
-
-static inline void host_check_rt(struct rq *rq)
-{
-	unsigned nr = 0, movable = 0, dl = 0, dl_movable = 0;
-	struct task_struct *p;
-	u64 first = DL_NONE;
-
-	for (int prio = 0; prio < MAX_RT_PRIO; prio++) {
-		if (list_empty(&rq->rt.queue[prio]) == test_bit((unsigned)prio, rq->rt.bitmap))
-			host_fail("CPU %d: the bit of priority %d is wrong", rq->cpu, prio);
-		list_for_each_entry (p, &rq->rt.queue[prio], rt.run_list) {
-			nr++;
-			movable += p->nr_cpus_allowed > 1;
-			if (p->prio != prio || p->cpu != rq->cpu || !p->on_rq)
-				host_fail("%s is on a list where it does not belong", p->comm);
-		}
-	}
-	if (rq->rt.nr_running != nr || rq->rt.nr_migratory != movable)
-		host_fail("CPU %d counts %u real-time tasks, %u movable, and has %u, %u", rq->cpu, rq->rt.nr_running,
-			  rq->rt.nr_migratory, nr, movable);
-	for (struct rb_node *n = rb_first_cached(&rq->dl.tasks); n; n = rb_next(n)) {
-		p = rb_entry(n, struct task_struct, dl.node);
-		first = dl++ ? first : p->dl.deadline;
-		dl_movable += p->nr_cpus_allowed > 1;
-	}
-	if (rq->dl.nr_running != dl || rq->dl.nr_migratory != dl_movable || rq->dl.earliest != first)
-		host_fail("CPU %d counts %u deadline tasks, %u movable, and has %u, %u", rq->cpu, rq->dl.nr_running,
-			  rq->dl.nr_migratory, dl, dl_movable);
-	if (rq->nr_running != nr + dl + rq->cfs.nr_running)
-		host_fail("CPU %d counts %u tasks in all and has %u", rq->cpu, rq->nr_running,
-			  nr + dl + rq->cfs.nr_running);
-}
-
-/* A class below runs nothing while a class above has a task; of the highest one the first runs. */
-static inline void host_check_running(struct rq *rq)
-{
-	struct task_struct *curr = rq->curr;
-	int prio = MAX_RT_PRIO;
-
-	while (prio-- > 0 && list_empty(&rq->rt.queue[MAX_RT_PRIO - 1 - prio]))
-		;
-	prio = MAX_RT_PRIO - 1 - prio;
-	if (rq->dl.nr_running) {
-		if (curr->sched_class != &dl_sched_class || curr->dl.deadline != rq->dl.earliest)
-			host_fail("CPU %d runs %s, not its earliest deadline", rq->cpu, curr->comm);
-	} else if (rq->rt.nr_running) {
-		if (curr->sched_class != &rt_sched_class || curr->prio != prio)
-			host_fail("CPU %d runs %s, not its highest real-time priority", rq->cpu, curr->comm);
-	} else if (rq->cfs.nr_running) {
-		if (curr->sched_class != &fair_sched_class)
-			host_fail("CPU %d runs %s, but has fair tasks", rq->cpu, curr->comm);
-	} else if (curr != rq->idle) {
-		host_fail("CPU %d runs %s, and has no task", rq->cpu, curr->comm);
-	}
-	if (cpumask_test_cpu(rq->cpu, &idle_cpus_mask) != (curr == rq->idle))
-		host_fail("CPU %d is in the wrong mask: it runs %s", rq->cpu, curr->comm);
-}
-
-static inline void host_check(void)
-{
-	for (unsigned cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		struct rq *rq = cpu_rq(cpu);
-
-		if (rq->lock.locked)
-			host_fail("CPU %u's runqueue is still locked", cpu);
-		host_check_fair(rq);
-		host_check_rt(rq);
-		host_check_running(rq);
-	}
-}
+#include <host_sched_check.h>
 
 /* Let time pass: timer interrupts come when they are due, on their CPUs. */
 static inline void host_run_until(u64 t)
@@ -471,8 +375,8 @@ static inline int host_set(struct task_struct *p, struct sched_params sp)
 {
 	int ret;
 
-	host_do("%s of policy %u, priority %d, was set to policy %d, nice %d", p->comm, p->policy, p->prio, sp.policy,
-		sp.nice);
+	host_do("%s of policy %u, priority %d, was set to policy %d, nice %d", p->comm, p->policy, p->prio,
+		sp.policy, sp.nice);
 	ret = __sched_setscheduler(p, &sp);
 	host_settle();
 	host_check();
@@ -485,11 +389,13 @@ static inline int host_set_policy(struct task_struct *p, int policy, unsigned rt
 }
 static inline int host_set_nice(struct task_struct *p, int nice)
 {
-	return host_set(p, (struct sched_params){.nice = nice, .keep = SCHED_KEEP_POLICY | SCHED_KEEP_PARAMS});
+	return host_set(p,
+			(struct sched_params){.nice = nice, .keep = SCHED_KEEP_POLICY | SCHED_KEEP_PARAMS});
 }
 static inline int host_set_deadline(struct task_struct *p, u64 runtime, u64 deadline, u64 period)
 {
-	return host_set(p, (struct sched_params){.policy = SCHED_DEADLINE, .dl = {runtime, deadline, period}});
+	return host_set(p,
+			(struct sched_params){.policy = SCHED_DEADLINE, .dl = {runtime, deadline, period}});
 }
 static inline int host_set_cpus(struct task_struct *p, unsigned long cpus)
 {

@@ -1,9 +1,11 @@
 /*
- * Kernel code that sleeps, on the host: each task is a host thread, and only the one that the test lets run does run,
- * until it sleeps, spins or ends. So every order of events is the test's choice. What is not as it should be ends the
- * program: most of it is found in a task's thread, and cmocka's assertions are for the test's own.
+ * Kernel code that sleeps, on the host: each task is a host thread, and only the one that the test lets run
+ * does run, until it sleeps, spins or ends. So every order of events is the test's choice. What is not as it
+ * should be ends the program: most of it is found in a task's thread, and cmocka's assertions are for the
+ * test's own.
  *
- * Include once, after the kernel's headers. The locks below are for one who runs at a time: they only check their rules.
+ * Include once, after the kernel's headers. The locks below are for one who runs at a time: they only check
+ * their rules.
  */
 #pragma once
 
@@ -12,12 +14,13 @@
 
 #define HOST_THREADS 16
 
-#define must(x, fmt, ...)                                                                                         \
-	do {                                                                                                      \
-		if (!(x)) {                                                                                       \
-			fprintf(stderr, "%s:%d: " fmt " (not so: %s)\n", __FILE__, __LINE__, ##__VA_ARGS__, #x);   \
-			abort();                                                                                  \
-		}                                                                                                 \
+#define must(x, fmt, ...)                                                                                   \
+	do {                                                                                                \
+		if (!(x)) {                                                                                 \
+			fprintf(stderr, "%s:%d: " fmt " (not so: %s)\n", __FILE__, __LINE__, ##__VA_ARGS__, \
+				#x);                                                                        \
+			abort();                                                                            \
+		}                                                                                           \
 	} while (0)
 
 struct host_thread {
@@ -107,6 +110,16 @@ static inline void host_end(void)
 		pthread_join(host_threads[i].thread, NULL);
 	}
 	host_nr_threads = host_nr_woken = 0;
+}
+
+/* So many were woken since the last time, and this one last. */
+static inline void expect_woken(unsigned n, const struct host_thread *last, const char *why)
+{
+	must(host_nr_woken == n, "%u were woken, not %u: %s", host_nr_woken, n, why);
+	if (n && last)
+		must(host_woken[n - 1] == &last->t, "%s was woken, not %s: %s", host_woken[n - 1]->comm,
+		     last->t.comm, why);
+	host_nr_woken = 0;
 }
 
 /* ---- What the kernel calls. */

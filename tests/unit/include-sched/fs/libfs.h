@@ -11,7 +11,7 @@ struct proc_entry {
 	int (*show)(struct seq_file *m, void *v);
 	int (*store)(const char *text, size_t len);
 };
-#define REGISTER_PROC(e) REGISTER_IN(host_proc, e)
+#define REGISTER_PROC(e)   REGISTER_IN(host_proc, e)
 #define seq_printf(m, ...) ((void)(m), (void)sizeof(printf(__VA_ARGS__)))
 #define seq_putc(m, c)	   ((void)(m))
 int printf(const char *fmt, ...);
