@@ -76,7 +76,9 @@ UNIT_tsan := -fsanitize=thread
 # Our headers come last: include/linux must not stand in for the host's own <linux/limits.h>.
 UNIT_FLAGS := -std=gnu11 -g -O1 -fno-omit-frame-pointer -pthread -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Werror -idirafter include
-unit_sources = $(shell sed -n 's,.*/\* sources: \(.*\) \*/.*,\1,p' tests/unit/$(1)_test.c)
+# Tests that share sources name the header that lists them (/* sources of: a.h */).
+unit_heads   = tests/unit/$(1)_test.c $(shell sed -n 's,.*/\* sources of: \(.*\) \*/.*,\1,p' tests/unit/$(1)_test.c)
+unit_sources = $(shell sed -n 's,.*/\* sources: \(.*\) \*/.*,\1,p' $(call unit_heads,$(1)))
 unit_kinds   = asan $(shell sed -n 's,.*/\* sanitizers: thread \*/.*,tsan,p' tests/unit/$(1)_test.c)
 
 # Stand-ins for kernel headers: tests/unit/include, or the folder that the head names (/* include: FOLDER */).

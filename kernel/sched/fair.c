@@ -37,7 +37,8 @@ static inline void raise_min_vruntime(struct cfs_rq *cfs, u64 v)
 		WRITE_ONCE(cfs->min_vruntime, v); /* wakers on other CPUs read it, see migrate_task_rq_fair */
 }
 
-/* The least vruntime of those present, never going back. The running entity is `last` also when it just left. */
+/* The least vruntime of those present, never going back. The running entity is `last` also when it just left.
+ */
 static inline void update_min_vruntime(struct cfs_rq *cfs, const struct sched_entity *last)
 {
 	struct rb_node *left = rb_first_cached(&cfs->timeline);
@@ -200,9 +201,14 @@ static void put_prev_task_fair(struct rq *rq, struct task_struct *p)
 	put_prev_entity(rq, &p->se);
 }
 
+/* Its parameters have changed while it runs. Its slice goes on: a new one at each change would let it run for
+ * ever. */
 static void set_next_task_fair(struct rq *rq, struct task_struct *p)
 {
+	u64 slice_began = p->se.prev_sum_exec_runtime;
+
 	set_next_entity(rq, &p->se);
+	p->se.prev_sum_exec_runtime = slice_began;
 }
 
 static struct task_struct *pick_task_fair(struct rq *rq)

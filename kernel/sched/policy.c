@@ -59,6 +59,9 @@ static void check_class_changed(struct rq *rq, struct task_struct *p, const stru
 				int oldprio)
 {
 	if (old != p->sched_class) {
+		/* What waited behind it, in its old class or in one between, may come before it now. */
+		if (task_current(rq, p) && sched_class_above(old, p->sched_class))
+			resched_curr(rq);
 		p->sched_class->switched_to(rq, p);
 		return;
 	}
@@ -97,11 +100,17 @@ static void change_params(struct rq *rq, struct task_struct *p, const struct sch
 		pull_tasks(rq);
 }
 
-/* The same parameters again leave a deadline task's budget and deadline alone. */
-static bool same_deadline(const struct task_struct *p, const struct sched_params *sp)
+/*
+ * The same parameters again change nothing: a real-time task keeps its place among its equals, a fair one its
+ * slice, a deadline task its budget and deadline.
+ */
+static bool same_params(const struct task_struct *p, const struct sched_params *sp)
 {
-	return p->policy == SCHED_DEADLINE && sp->policy == SCHED_DEADLINE && p->dl.flags == sp->dl_flags &&
-	       !memcmp(&p->dl.params, &sp->dl, sizeof(sp->dl));
+	if ((int)p->policy != sp->policy)
+		return false;
+	if (sp->policy == SCHED_DEADLINE)
+		return p->dl.flags == sp->dl_flags && !memcmp(&p->dl.params, &sp->dl, sizeof(sp->dl));
+	return rt_policy(sp->policy) ? p->rt_priority == sp->rt_priority : task_nice(p) == sp->nice;
 }
 
 /* Context: rq locked, pi_lock. */
@@ -118,7 +127,7 @@ static int try_change_params(struct rq *rq, struct task_struct *p, const struct 
 	ret = dl_admit(p, sp);
 	if (ret)
 		return ret;
-	if (same_deadline(p, sp))
+	if (same_params(p, sp))
 		p->sched_reset_on_fork = sp->reset_on_fork;
 	else
 		change_params(rq, p, sp);

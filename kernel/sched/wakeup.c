@@ -196,12 +196,16 @@ static void __sched_fork(struct task_struct *p)
 	init_dl_entity(&p->dl);
 }
 
+/* What sched(7) says of SCHED_RESET_ON_FORK: a child is not real time, nor nicer than 0; batch and idle tasks
+ * stay so. */
 static void reset_policy(struct task_struct *p)
 {
-	if (rt_prio(p->normal_prio) || p->static_prio < DEFAULT_PRIO)
+	if (rt_prio(p->normal_prio)) {
+		p->policy = SCHED_NORMAL;
+		p->rt_priority = 0;
 		p->static_prio = DEFAULT_PRIO;
-	p->policy = SCHED_NORMAL;
-	p->rt_priority = 0;
+	}
+	p->static_prio = max(p->static_prio, DEFAULT_PRIO);
 	p->normal_prio = p->static_prio;
 	p->sched_reset_on_fork = false;
 	set_load_weight(p);

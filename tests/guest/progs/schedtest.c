@@ -2,22 +2,11 @@
  * schedtest: who runs when. The cases with shares and latencies want -icount (a nanosecond is an instruction)
  * and one CPU; "spread" and "affinity" want several CPUs.
  */
-#include <check.h>
+#include <deadline.h>
 #include <numbers.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <thread.h>
-
-#define MS 1000000L
-
-static void be_fifo(int policy, int priority)
-{
-	struct sched_param param = {.sched_priority = priority};
-
-	if (sched_setscheduler(0, policy, &param))
-		vt_die_errno(2, "sched_setscheduler");
-}
 
 /* Burn time, counting, until the clock says so. */
 static long burn_until(long end)
@@ -58,7 +47,7 @@ static void fifo_preempts(void)
 	if (hog == 0)
 		for (;;)
 			;
-	be_fifo(SCHED_FIFO, 10);
+	be(SCHED_FIFO, 10);
 	at = check_now() + 10 * MS;
 	for (int i = 0; i < 100; i++, at += 777777) {
 		struct timespec when = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
@@ -66,12 +55,12 @@ static void fifo_preempts(void)
 
 		CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL), 0);
 		lateness = check_now() - at;
+		CHECK_RANGE(lateness, 0, 50000); /* not early, either */
 		late = lateness > late ? lateness : late;
 	}
 	CHECK_CALL(kill(hog, SIGKILL));
 	check_wait(hog);
 	printf("  woken at most %ld instructions late\n", late);
-	CHECK_RANGE(late, 0, 50000);
 }
 
 /* Woken by a fair task, the FIFO task runs before that one's next step. */
@@ -85,7 +74,7 @@ static void fifo_runs_at_once(void)
 	CHECK_CALL(pipe(order));
 	pid = check_fork();
 	if (pid == 0) {
-		be_fifo(SCHED_FIFO, 1);
+		be(SCHED_FIFO, 1);
 		for (int i = 0; i < 50; i++) {
 			check_give(order[1], 'w'); /* waiting from here on */
 			check_take(wake[0]);
@@ -108,7 +97,8 @@ static void fifo_runs_at_once(void)
 	CHECK_EQ(check_wait(pid), 0);
 }
 
-/* Two hogs on CPU 0 for half a second, which is 100 turns and more: what each has done, in per mille of both. */
+/* Two hogs on CPU 0 for half a second, which is 100 turns and more: what each has done, in per mille of both.
+ */
 static long share_of_first(int nice_second)
 {
 	long end = check_now() + 600 * MS, done[2];
@@ -154,7 +144,8 @@ static void nice_shares(void)
 	CHECK_RANGE(share, wanted * 95 / 100, wanted * 105 / 100);
 }
 
-/* Hogs of one real-time priority, for four turns of SCHED_RR; what the first to start has done of all, per mille. */
+/* Hogs of one real-time priority, for four turns of SCHED_RR; what the first to start has done of all, per
+ * mille. */
 static long rt_share(int policy)
 {
 	int go[2], ends[2][2];
@@ -162,14 +153,14 @@ static long rt_share(int policy)
 	pid_t pids[2];
 
 	check_pin(0);
-	be_fifo(SCHED_FIFO, 50); /* so that both are ready before either runs */
+	be(SCHED_FIFO, 50); /* so that both are ready before either runs */
 	CHECK_CALL(pipe(go));
 	end = check_now() + 410 * MS;
 	for (int i = 0; i < 2; i++) {
 		CHECK_CALL(pipe(ends[i]));
 		pids[i] = check_fork();
 		if (pids[i] == 0) {
-			be_fifo(policy, 20);
+			be(policy, 20);
 			send_long(ends[i][1], burn_until(end));
 			_exit(0);
 		}
@@ -202,12 +193,12 @@ static void yield_turns(void)
 	pid_t pids[2];
 
 	check_pin(0);
-	be_fifo(SCHED_FIFO, 50);
+	be(SCHED_FIFO, 50);
 	CHECK_CALL(pipe(order));
 	for (int i = 0; i < 2; i++) {
 		pids[i] = check_fork();
 		if (pids[i] == 0) {
-			be_fifo(SCHED_FIFO, 20);
+			be(SCHED_FIFO, 20);
 			for (int n = 0; n < 20; n++) {
 				check_give(order[1], (char)('a' + i));
 				sched_yield();
@@ -223,6 +214,147 @@ static void yield_turns(void)
 			first = byte;
 		CHECK_EQ(byte, n % 2 ? 'a' + 'b' - first : first);
 	}
+}
+
+/* What this task runs of the 400 ms until `end` while another, which calls `keep` all the time, runs as well;
+ * in ms. */
+static long left_by(void (*keep)(void), long end)
+{
+	long used;
+	pid_t pid;
+
+	check_pin(0);
+	pid = check_fork();
+	if (pid == 0) {
+		sleep_until(end - 400 * MS);
+		while (check_now() < end) {
+			keep();
+			burn(300 * US);
+		}
+		_exit(0);
+	}
+	sleep_until(end - 400 * MS);
+	used = cpu_time();
+	burn_until(end);
+	used = cpu_time() - used;
+	CHECK_EQ(check_wait(pid), 0);
+	return used / MS;
+}
+
+static void set_same_nice(void)
+{
+	CHECK_EQ(setpriority(PRIO_PROCESS, 0, 0), 0);
+}
+
+static void set_same_policy(void)
+{
+	CHECK_EQ(set_policy(0, SCHED_OTHER, 0), 0);
+}
+
+static void flip_batch(void)
+{
+	CHECK_EQ(set_policy(0, SCHED_BATCH, 0), 0);
+	CHECK_EQ(set_policy(0, SCHED_OTHER, 0), 0);
+}
+
+/* Who sets its own nice value or policy all the time gets no more than others: a slice goes on over that. */
+static void keeps_slice(void)
+{
+	CHECK_RANGE(left_by(set_same_nice, check_now() + 450 * MS), 180, 220);
+	CHECK_RANGE(left_by(set_same_policy, check_now() + 450 * MS), 180, 220);
+	CHECK_RANGE(left_by(flip_batch, check_now() + 450 * MS), 180, 220);
+}
+
+/*
+ * Two of one real-time priority; the one that runs sets the priority that it has, is preempted, and comes
+ * back before the other (sched(7): a priority that does not change leaves the place in the list).
+ */
+static void keeps_place(void)
+{
+	int order[2], go[2];
+	pid_t pids[2];
+
+	check_pin(0);
+	be(SCHED_FIFO, 50);
+	CHECK_CALL(pipe(order));
+	CHECK_CALL(pipe(go));
+	for (int i = 0; i < 2; i++) {
+		pids[i] = check_fork();
+		if (pids[i] == 0) {
+			be(SCHED_FIFO, 20);
+			check_take(go[0]); /* in the order in which they are here */
+			be(SCHED_FIFO, 20);
+			check_give(order[1], (char)('a' + i));
+			check_give(order[1], (char)('A' + i)); /* the parent has come in between */
+			_exit(0);
+		}
+	}
+	check_sleep(MS);
+	check_give(go[1], 'g');
+	check_give(go[1], 'g');
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(check_take(order[0]), "aAbB"[i]);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(check_wait(pids[i]), 0);
+}
+
+/* A deadline task that becomes real time makes room at once for a more important one that has waited behind
+ * it. */
+static void leaves_deadline(void)
+{
+	int order[2];
+	pid_t pid;
+	long at;
+
+	check_pin(0);
+	be(SCHED_FIFO, 50);
+	CHECK_CALL(pipe(order));
+	at = check_now() + 5 * MS;
+	pid = check_fork();
+	if (pid == 0) {
+		sleep_until(at);
+		check_give(order[1], 'h');
+		_exit(0);
+	}
+	CHECK_EQ(set_deadline(0, 50 * MS, 100 * MS, 100 * MS, 0), 0);
+	sleep_until(at - MS);
+	while (check_now() < at + 2 * MS)
+		;
+	check_give(order[1], 'd');
+	be(SCHED_FIFO, 10);
+	check_give(order[1], 'l');
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(check_take(order[0]), "dhl"[i]);
+	CHECK_EQ(check_wait(pid), 0);
+}
+
+/* sched(7) about SCHED_RESET_ON_FORK: children are not real time, nor nicer than 0; what is below that stays.
+ */
+static void resets_on_fork(void)
+{
+	static const struct {
+		int policy, priority, nice, child_policy, child_nice;
+	} cases[] = {
+		{SCHED_FIFO, 10, 0, SCHED_OTHER, 0},  {SCHED_RR, 20, 0, SCHED_OTHER, 0},
+		{SCHED_OTHER, 0, -5, SCHED_OTHER, 0}, {SCHED_OTHER, 0, 5, SCHED_OTHER, 5},
+		{SCHED_BATCH, 0, -3, SCHED_BATCH, 0}, {SCHED_IDLE, 0, 5, SCHED_IDLE, 5},
+	};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		pid_t pid;
+
+		CHECK_EQ(setpriority(PRIO_PROCESS, 0, cases[i].nice), 0);
+		CHECK_EQ(set_policy(0, cases[i].policy | SCHED_RESET_ON_FORK, cases[i].priority), 0);
+		pid = check_fork();
+		if (pid == 0) {
+			CHECK_EQ(sched_getscheduler(0), cases[i].child_policy);
+			CHECK_EQ(getpriority(PRIO_PROCESS, 0), cases[i].child_nice);
+			_exit(check_failures);
+		}
+		CHECK_EQ(check_wait(pid), 0);
+		CHECK_EQ(set_policy(0, SCHED_OTHER, 0), 0);
+	}
+	CHECK_EQ(setpriority(PRIO_PROCESS, 0, 0), 0);
 }
 
 static void policies(void)
@@ -404,6 +536,10 @@ int main(int argc, char **argv)
 		{"fifo", fifo_does_not},
 		{"yield", yield_turns},
 		{"nice_of_many", nice_of_many},
+		{"keeps-slice", keeps_slice},
+		{"keeps-place", keeps_place},
+		{"leaves-deadline", leaves_deadline},
+		{"resets-on-fork", resets_on_fork},
 		{"affinity", affinity},
 		{"spread", spread},
 	};
