@@ -87,6 +87,27 @@ unit: deps-build deps-test
 	$(Q)tests/run --unit
 -include $(wildcard $(UNIT_DIR)/*.d)
 
+# ---- Guest programs on the host's own Linux: those of tests/guest/progs that say /* also on Linux */ become build/host/linux/NAME,
+# over the host's C library, with what tests/guest/progs/lib and libvt have of plain C. tests/host/test_same_on_linux.py runs them.
+LINUX_DIR   := build/host/linux
+LINUX_PROGS := $(patsubst tests/guest/progs/%.c,$(LINUX_DIR)/%,$(shell grep -l '^/\* also on Linux \*/$$' tests/guest/progs/*.c))
+LINUX_LIB   := $(wildcard tests/host/linux/*.c) tests/guest/progs/lib/check.c tests/guest/progs/lib/thread.c \
+	$(patsubst %,userland/lib/%.c,classes io message options path regex signames)
+# The host's headers say which arguments are good. These programs pass bad ones on purpose, and gcc is not to mind.
+LINUX_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -pthread \
+	-Wno-nonnull -Wno-stringop-overread -Wno-stringop-overflow -Wno-array-bounds -Wno-unused-result \
+	-I tests/host/linux -I tests/guest/progs/lib -I userland/arch/$(shell uname -m)
+
+$(LINUX_DIR)/obj/%.o: %.c mk/tests.mk
+	$(call say,HOSTCC,$@)
+	@mkdir -p $(@D)
+	$(Q)gcc $(LINUX_FLAGS) -MMD -MP -c -o $@ $<
+$(LINUX_PROGS): $(LINUX_DIR)/%: $(LINUX_DIR)/obj/tests/guest/progs/%.o $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.o)
+	$(call say,HOSTLINK,$@)
+	$(Q)gcc -pthread -o $@ $^
+linux-programs: $(LINUX_PROGS)
+-include $(wildcard $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.d) $(LINUX_PROGS:$(LINUX_DIR)/%=$(LINUX_DIR)/obj/tests/guest/progs/%.d))
+
 # ---- Lint: one goal for each step; the suite counts each as a test.
 LINTS := lint-style lint-cppcheck lint-tidy
 C_FILES := $(shell find arch boot drivers include kernel modules trace userland tests/unit -name '*.[ch]' 2>/dev/null | sort)
@@ -135,5 +156,5 @@ FILES ?= $(C_FILES)
 format:
 	$(Q)clang-format -i $(FILES)
 
-.PHONY: test speedscope importer soak guest-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
+.PHONY: test speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
 	$(foreach goal,soak guest-programs nopg noevents bench,$(MACHINES:%=$(goal)-%))

@@ -10,7 +10,7 @@ import pytest
 from vitrine_guest import MACHINES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGES = sorted(glob.glob("docs/*.md", root_dir=ROOT)) + ["README.md", "userland/README.md"]
+PAGES = sorted(glob.glob("docs/*.md", root_dir=ROOT)) + ["README.md", "tests/README.md", "userland/README.md"]
 CODE = (".c", ".h", ".S", ".s", ".ld", ".py")
 FILE_NAME = re.compile(r"(<?[\w.-]+>?/)*[\w.-]+\.(c|h|S|s|ld|py|sh|md|mk)")
 

@@ -78,6 +78,36 @@ struct sigaction {
 	sigset_t sa_mask;
 };
 
+/* Sets of signals. Return 0, sigismember 0 or 1; a signal's number is not looked at. */
+static inline int sigemptyset(sigset_t *set)
+{
+	*set = 0;
+	return 0;
+}
+
+static inline int sigfillset(sigset_t *set)
+{
+	*set = ~0UL;
+	return 0;
+}
+
+static inline int sigaddset(sigset_t *set, int sig)
+{
+	*set |= 1UL << (sig - 1);
+	return 0;
+}
+
+static inline int sigdelset(sigset_t *set, int sig)
+{
+	*set &= ~(1UL << (sig - 1));
+	return 0;
+}
+
+static inline int sigismember(const sigset_t *set, int sig)
+{
+	return (int)(*set >> (sig - 1)) & 1;
+}
+
 /* All return 0 (signal: the old handler), or -1 (SIG_ERR) with errno. */
 int kill(pid_t pid, int sig);
 int raise(int sig);

@@ -1,4 +1,5 @@
 /* memtest: address spaces: copy-on-write, brk, mmap, mprotect, what must not be touched. */
+/* also on Linux */
 #include <check.h>
 #include <numbers.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* pipetest: what a pipe promises. */
+/* also on Linux */
 #include <check.h>
 #include <numbers.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* proctest: fork, exec, exit and wait. */
+/* also on Linux */
 #include <check.h>
 #include <numbers.h>
 #include <vectors.h>
