@@ -306,6 +306,45 @@ static void test_debug_finds_overruns(void **state)
 	check_all_free();
 }
 
+/* Each byte of both redzones, from the first to the last, while the object is allocated and while it is free. */
+static void check_redzones_of(unsigned size)
+{
+	struct kmem_cache *s = kmem_cache_create("edges", size, 0, 0, NULL);
+	char offset[40];
+
+	assert_true(s->left >= 8 && s->right_end >= size + 8);
+	for (int at = -(int)s->left; at < (int)s->right_end; at++) {
+		u8 *p = kmem_cache_alloc(s, GFP_KERNEL);
+
+		if (at >= 0 && at < size)
+			at = size;
+		host_log_clear();
+		sprintf(offset, "wrong byte 0x01 at offset %d,", at);
+		p[at] = 1;
+		kmem_cache_free(s, p);
+		if (!host_logged(at < 0 ? "BUG edges: Left Redzone" : "BUG edges: Right Redzone") || !host_logged(offset))
+			fail_msg("%u bytes: a write at %d is not told of: %s", size, at, host_log);
+		p[at] = 1;
+		host_log_clear();
+		assert_ptr_equal(kmem_cache_alloc(s, GFP_KERNEL), p);
+		if (!host_logged("BUG edges: Redzone overwritten while free") || !host_logged(offset))
+			fail_msg("%u bytes: a write at %d while it is free is not told of: %s", size, at, host_log);
+		host_log_clear();
+		kmem_cache_free(s, p);
+		assert_string_equal(host_log, "");
+	}
+	kmem_cache_destroy(s);
+}
+
+static void test_debug_finds_every_byte(void **state)
+{
+	static const unsigned sizes[] = {8, 13, 16, 57, 64, 100, 512};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++)
+		check_redzones_of(sizes[i]);
+	check_all_free();
+}
+
 static void test_debug_finds_use_after_free(void **state)
 {
 	u8 *p = kmalloc(128, GFP_KERNEL), *q;
@@ -387,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_destroy_returns_the_memory),
 		cmocka_unit_test(test_out_of_memory_fails_and_recovers),
 		cmocka_unit_test(test_debug_finds_overruns),
+		cmocka_unit_test(test_debug_finds_every_byte),
 		cmocka_unit_test(test_debug_finds_use_after_free),
 		cmocka_unit_test(test_debug_finds_bad_frees),
 	};

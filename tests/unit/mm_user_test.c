@@ -593,15 +593,20 @@ static void test_dropped_on_all_cpus(void **state)
 /* From the return of fork on, parent and child write to pages of their own, whatever CPU they are on. */
 static void test_forked_on_all_cpus(void **state)
 {
-	struct mm_struct *mm = mm_in_all_tlbs(), *child = dup_mm(mm);
+	struct mm_struct *mm = mm_in_all_tlbs(), *child;
 	int err = 0;
 
+	for (unsigned i = 0; i < MANY; i++)
+		*(u64 *)user_touch_on(0, mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err) = i + 1;
+	child = dup_mm(mm);
 	for (unsigned i = 0; i < MANY; i++)
 		for (unsigned cpu = 0; cpu < TLB_CPUS; cpu++) {
 			u64 *ours = user_touch_on(cpu, mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err);
 			u64 *theirs = user_touch_on(!cpu, child, BASE + i * PAGE_SIZE, 0, &err);
 
 			assert_ptr_not_equal(ours, theirs);
+			assert_int_equal(*theirs, i + 1);
+			*ours = 0;
 		}
 	mmput(child);
 	mmput(mm);

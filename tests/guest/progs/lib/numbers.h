@@ -24,6 +24,7 @@
 #define NR_getcpu	   168
 #define NR_gettid	   178
 #define NR_mprotect	   226
+#define NR_madvise	   233
 #define NR_setuid	   146
 #define NR_gettimeofday	   169
 #define NR_settimeofday	   170
@@ -48,6 +49,7 @@
 #define NR_getcpu	   309
 #define NR_gettid	   186
 #define NR_mprotect	   10
+#define NR_madvise	   28
 #define NR_setuid	   105
 #define NR_gettimeofday	   96
 #define NR_settimeofday	   164
