@@ -9,9 +9,10 @@
 /* ---- A file of FILE_PAGES pages that lives in memory. */
 #define FILE_PAGES 40
 static struct page *file_pages[FILE_PAGES];
+static unsigned file_end = FILE_PAGES; /* pages that it has now */
 static struct page *file_get_page(struct file *file, unsigned long pgoff)
 {
-	if (pgoff >= FILE_PAGES)
+	if (pgoff >= file_end)
 		return ERR_PTR(-EIO);
 	get_page(file_pages[pgoff]);
 	return file_pages[pgoff];
@@ -66,7 +67,7 @@ static int expected(const struct model_page *p, unsigned flags)
 		return -EFAULT;
 	if (!(flags & FAULT_FLAG_WRITE ? p->prot & PROT_WRITE : p->prot & 7))
 		return -EACCES;
-	return p->file && p->pgoff >= FILE_PAGES ? -EIO : 0;
+	return p->file && p->pgoff >= file_end ? -EIO : 0;
 }
 
 static void touch(struct process *pr, unsigned i, bool write)
@@ -194,6 +195,28 @@ static void do_remap(struct process *pr, unsigned first, unsigned n)
 	}
 }
 
+/* The file loses its end, which is gone from all mappings, and gets a new one. */
+static void do_truncate(unsigned end)
+{
+	unsigned cut = min(end, file_end);
+
+	file_end = cut;
+	unmap_mapping_pages(&file_inode, cut);
+	for (unsigned i = cut; i < FILE_PAGES; i++) {
+		assert_int_equal(atomic_read(&file_pages[i]->refcount), 1);
+		put_page(file_pages[i]);
+		file_pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		file_values[i] = 0;
+	}
+	for (unsigned i = 0; i < PROCESSES * WINDOW; i++) {
+		struct model_page *p = &processes[i / WINDOW].page[i % WINDOW];
+
+		if (p->file && p->pgoff >= cut)
+			p->own = false;
+	}
+	file_end = end;
+}
+
 static void do_exit_process(struct process *pr)
 {
 	for (unsigned i = 0; i < WINDOW; i++)
@@ -289,6 +312,8 @@ static void random_step(struct process *pr)
 		do_dontneed(pr, first, n);
 	else if (op == 9)
 		do_remap(pr, first, n);
+	else if (op == 10)
+		do_truncate(host_random() % 4 ? FILE_PAGES : host_random() % FILE_PAGES);
 	else
 		touch(pr, first, op & 1);
 }
@@ -297,6 +322,7 @@ static void test_random_histories(void **state)
 {
 	unsigned long before = memory_in_balance();
 
+	assert_false(file_inode.i_mapped);
 	for (int round = 0; round < 16; round++) {
 		processes[0].mm = mm_alloc();
 		for (int step = 0; step < 4000; step++) {
@@ -313,6 +339,7 @@ static void test_random_histories(void **state)
 		for (unsigned i = 0; i < PROCESSES; i++)
 			if (processes[i].mm)
 				do_exit_process(&processes[i]);
+		assert_null(mm_next(NULL));
 		assert_int_equal(memory_in_balance(), before);
 		assert_int_equal(atomic_read(&test_file.f_count), file_references);
 		for (unsigned i = 0; i < FILE_PAGES; i++) {
@@ -323,6 +350,38 @@ static void test_random_histories(void **state)
 }
 
 /* ---- Single behaviours. */
+
+/* A cut takes what lies behind it, in areas that begin before it, at it and behind it, and nothing else. */
+static void test_truncated_file(void **state)
+{
+	struct mm_struct *mm = mm_alloc(), *child;
+	int err = 0;
+
+	file_end = FILE_PAGES;
+	for (unsigned area = 0; area < 4; area++)
+		do_mmap(mm, &test_file, BASE + area * 16 * PAGE_SIZE, 8 * PAGE_SIZE, 3,
+			(area % 2 ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED, area < 2 ? 0 : 8);
+	for (unsigned i = 0; i < 64; i++)
+		user_touch(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err);
+	child = dup_mm(mm);
+	assert_int_equal(atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file), 32);
+	do_truncate(10);
+	for (int who = 0; who < 2; who++) {
+		struct mm_struct *one = who ? child : mm;
+
+		assert_int_equal(atomic_read(&one->rss_anon) + atomic_read(&one->rss_file), 2 * (8 + 2));
+		for (unsigned i = 0; i < 8; i++) {
+			assert_int_equal(touch_err(one, BASE + i * PAGE_SIZE, 0), 0);
+			assert_int_equal(touch_err(one, BASE + (32 + i) * PAGE_SIZE, 0), i < 2 ? 0 : -EIO);
+			assert_int_equal(touch_err(one, BASE + (48 + i) * PAGE_SIZE, FAULT_FLAG_WRITE), i < 2 ? 0 : -EIO);
+		}
+	}
+	do_truncate(FILE_PAGES);
+	assert_int_equal(*(u64 *)user_touch(mm, BASE + 34 * PAGE_SIZE, 0, &err), 0);
+	mmput(child);
+	mmput(mm);
+}
+
 static void test_stack_grows_to_its_limit(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -436,6 +495,27 @@ static void test_fork_flushes_once_and_reuses_last_page(void **state)
 	for (unsigned i = 0; i < 64; i++)
 		touch_err(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE);
 	assert_int_equal(nr_free_pages(), free_before); /* nobody shares them any more: nothing was copied */
+	mmput(mm);
+}
+
+/* What is shared on purpose is not protected by a fork: writing to it costs no fault. */
+static void test_fork_leaves_shared_pages_writable(void **state)
+{
+	struct mm_struct *mm = mm_alloc(), *child;
+	u64 faults;
+
+	do_mmap(mm, NULL, BASE, 8 * PAGE_SIZE, 3, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, 0);
+	for (unsigned i = 0; i < 8; i++)
+		touch_err(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE);
+	faults = mm->min_flt;
+	child = dup_mm(mm);
+	for (unsigned i = 0; i < 8; i++) {
+		touch_err(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE);
+		touch_err(child, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE);
+	}
+	assert_int_equal(mm->min_flt, faults);
+	assert_int_equal(child->min_flt, 0);
+	mmput(child);
 	mmput(mm);
 }
 
@@ -666,10 +746,12 @@ int main(void)
 		cmocka_unit_test(test_random_histories),
 		cmocka_unit_test(test_stack_grows_to_its_limit),
 		cmocka_unit_test(test_stack_keeps_its_distance),
+		cmocka_unit_test(test_truncated_file),
 		cmocka_unit_test(test_brk),
 		cmocka_unit_test(test_mmap_refusals),
 		cmocka_unit_test(test_fault_around_and_icache),
 		cmocka_unit_test(test_fork_flushes_once_and_reuses_last_page),
+		cmocka_unit_test(test_fork_leaves_shared_pages_writable),
 		cmocka_unit_test(test_mremap),
 		cmocka_unit_test(test_mremap_without_memory_moves_back),
 		cmocka_unit_test(test_unmapped_on_all_cpus),
