@@ -365,6 +365,9 @@ static void test_truncated_file(void **state)
 		user_touch(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err);
 	child = dup_mm(mm);
 	assert_int_equal(atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file), 32);
+	assert_ptr_equal(mm_next(NULL), mm); /* a child comes behind its parent, whose entries it may have copied */
+	assert_ptr_equal(mm_next(mm), child);
+	assert_null(mm_next(child));
 	do_truncate(10);
 	for (int who = 0; who < 2; who++) {
 		struct mm_struct *one = who ? child : mm;

@@ -343,6 +343,37 @@ static void writer_waits(void)
 	CHECK_EQ(block[PIPE_BUF_BYTES - 1], 'w');
 }
 
+/* Scattered reads end with the first part that is not filled: they do not wait for the rest. */
+static void scattered(void)
+{
+	struct {
+		void *at;
+		unsigned long n;
+	} parts[2];
+	char a[2] = "", b[6] = "";
+	int ends[2];
+	pid_t pid;
+
+	parts[0].at = a;
+	parts[0].n = sizeof(a);
+	parts[1].at = b;
+	parts[1].n = sizeof(b);
+	CHECK_CALL(pipe(ends));
+	CHECK_EQ(write(ends[1], "x", 1), 1);
+	pid = check_fork();
+	if (pid == 0) {
+		check_sleep(100000000);
+		_exit(write(ends[1], "yz", 2) != 2);
+	}
+	CHECK_EQ(check_syscall(NR_readv, ends[0], (long)parts, 2, 0, 0, 0), 1);
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(write(ends[1], "123", 3), 3);
+	CHECK_EQ(check_syscall(NR_readv, ends[0], (long)parts, 2, 0, 0, 0), 5);
+	CHECK(!memcmp(a, "yz", 2) && !memcmp(b, "123", 3));
+	CHECK_EQ(check_syscall(NR_writev, ends[1], (long)parts, 2, 0, 0, 0), 8);
+	CHECK_EQ(in_pipe(ends[0]), 8);
+}
+
 /* A signal ends the wait: with what was written, or EINTR when nothing was. */
 static void on_alarm(int sig)
 {
@@ -383,6 +414,7 @@ int main(int argc, char **argv)
 		{"reader-leaves", reader_leaves}, {"all-or-nothing", all_or_nothing},
 		{"polled", polled},		  {"reader-leaves-within", reader_leaves_within},
 		{"writer-waits", writer_waits},	  {"interrupted", interrupted},
+		{"scattered", scattered},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -120,7 +120,7 @@ void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
 }
 
 /* Boot with `mib` MiB of RAM, of which `hole` pages from 5 MiB on are taken. */
-static void host_boot(unsigned mib, unsigned hole)
+static inline void host_boot(unsigned mib, unsigned hole)
 {
 	host_ram = aligned_alloc(4 << 20, (size_t)mib << 20);
 	memset(host_ram, 0xa5, (size_t)mib << 20);

@@ -7,6 +7,8 @@
 
 #ifdef __aarch64__
 #define NR_statfs	   43
+#define NR_readv	   65
+#define NR_writev	   66
 #define NR_mremap	   216
 #define NR_pselect6	   72
 #define NR_exit		   93
@@ -32,6 +34,8 @@
 #define NR_clone3	   435
 #else
 #define NR_statfs	   137
+#define NR_readv	   19
+#define NR_writev	   20
 #define NR_mremap	   25
 #define NR_pselect6	   270
 #define NR_exit		   60
