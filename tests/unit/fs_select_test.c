@@ -71,6 +71,8 @@ static struct poll_file {
 static struct file *descriptors[FILES];
 static struct files_struct table = {.max = FILES, .fd = descriptors};
 
+static unsigned most_references; /* that a file had: one, and one for each queue that was joined */
+
 /* After the look at a file: what another CPU does just then. */
 static void (*after_look)(struct poll_file *pf);
 
@@ -81,6 +83,7 @@ static unsigned look(struct file *f, struct poll_table *pt)
 
 	poll_wait(f, &pf->queue, pt);
 	mask = pf->mask;
+	most_references = max(most_references, (unsigned)atomic_read(&f->f_count));
 	if (++pf->looks > 100)
 		fail_msg("the files are looked at again and again, and nobody sleeps");
 	if (after_look)
@@ -111,6 +114,7 @@ static int fresh(void **state)
 	host_sleeps = 0;
 	host_asleep = NULL;
 	after_look = NULL;
+	most_references = 0;
 	return 0;
 }
 
@@ -294,6 +298,33 @@ static void test_signals(void **state)
 	assert_int_equal(poll_first(1, POLLIN, 300), 1); /* what is there comes before the signal */
 }
 
+/* Once it has joined all queues, a call that is woken for nothing joins none again. */
+static void test_joins_once(void **state)
+{
+	steps = 0;
+	host_asleep = wakes_without_event;
+	assert_int_equal(poll_first(POLL_INLINE, POLLIN, 10), 0);
+	assert_int_equal(files[0].looks, 5);
+	assert_int_equal(most_references, 2);
+}
+
+/* Bits beyond n are neither looked at nor given back. */
+static void test_select_ends_at_n(void **state)
+{
+	for (unsigned n = 1; n <= 70; n++) {
+		unsigned long in[16];
+
+		memset(in, 0xff, sizeof(in));
+		for (unsigned i = 0; i < 100; i++)
+			files[i] = (struct poll_file){.file = files[i].file, .queue = files[i].queue, .mask = POLLIN};
+		for (unsigned i = 0; i < 100; i++)
+			INIT_LIST_HEAD(&files[i].queue.head);
+		assert_int_equal(__do_sys_pselect6(n, in, NULL, NULL, NULL, NULL), n);
+		assert_int_equal(files[n - 1].looks, 1);
+		assert_int_equal(files[n].looks, 0);
+	}
+}
+
 static void test_select(void **state)
 {
 	unsigned long in[16] = {0}, out[16] = {0}, ex[16] = {0};
@@ -337,6 +368,8 @@ int main(void)
 		TEST(test_descriptors),
 		TEST(test_many_files),
 		TEST(test_signals),
+		TEST(test_joins_once),
+		TEST(test_select_ends_at_n),
 		TEST(test_select),
 	};
 

@@ -340,6 +340,9 @@ static void test_interrupt_and_raw_readers(void **state)
 	tty.termios.c_cc[VINTR] = _POSIX_VDISABLE;
 	type("\003");
 	EXPECT_READ(10, "\003");
+	type_bytes("\0", 1); /* what stands for no key is one that can be typed */
+	assert_int_equal(read_n(&blocking, 10), 1);
+	assert_int_equal(got[0], 0);
 	tty.pgrp = 0;
 	type("\034");
 	assert_int_equal(nr_signals, 1);
@@ -451,6 +454,8 @@ static void test_held_up(void **state)
 	set_flags(0, 1, 0);
 	tty.termios.c_iflag = 0;
 	while (received < 100000) {
+		unsigned before = sent + received;
+
 		while (!held_up && sent < 100000) {
 			for (unsigned i = 0; i < sizeof(chunk); i++)
 				chunk[i] = (char)((sent + i) % 251);
@@ -459,6 +464,8 @@ static void test_held_up(void **state)
 		}
 		for (ssize_t n = read_n(&not_blocking, 1 + host_random() % 700), i = 0; i < n; i++, received++)
 			assert_int_equal((u8)got[i], received % 251);
+		if (sent + received == before)
+			fail_msg("%u bytes of %u came; the driver is %s", received, sent, held_up ? "held up for ever" : "done");
 	}
 	assert_int_equal(tty.drops, 0);
 	assert_int_equal(received, sent);

@@ -128,6 +128,9 @@ static int after_exec(void)
 	for (size_t i = 0; i < ARRAY_SIZE(stay); i++)
 		if (!is_open(stay[i]))
 			vt_die(1, "%d was closed by the exec", stay[i]);
+	for (int fd = 0; fd < 3; fd++)
+		if (!is_open(fd))
+			_exit(1); /* nobody would see what we say */
 	for (size_t i = 0; i < ARRAY_SIZE(go); i++)
 		if (is_open(go[i]))
 			vt_die(1, "%d is still open after the exec", go[i]);
@@ -158,6 +161,7 @@ static void closed_by_exec(void)
 	CHECK_EQ(fcntl(0, F_DUPFD_CLOEXEC, go[9]), go[9]);
 	CHECK_EQ(fcntl(go[9], F_GETFD), FD_CLOEXEC);
 	/* A number that was used for one that closes says nothing about the next. */
+	CHECK_CALL(fcntl(stay[0], F_SETFD, FD_CLOEXEC));
 	CHECK_CALL(close(stay[0]));
 	CHECK_EQ(open("/dev/null", O_RDONLY), stay[0]);
 	execvp(self, argv);

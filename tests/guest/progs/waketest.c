@@ -6,6 +6,7 @@
 #include <check.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #define US   1000L
 #define MS   1000000L
@@ -235,6 +236,45 @@ static void moved(void)
 	wanted(&s[0], 10, 4900);
 }
 
+/* Woken from CPU 0 on CPU 1, where a task above it runs until we say so. */
+static void across(void)
+{
+	volatile int *enough = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int awake[2], there[2];
+	pid_t pid, busy;
+
+	CHECK(enough != MAP_FAILED);
+	CHECK_CALL(pipe(awake));
+	CHECK_CALL(pipe(there));
+	pid = check_fork();
+	if (pid == 0) {
+		check_pin(1);
+		be_fifo(0, 10);
+		check_take(awake[0]);
+		_exit(0);
+	}
+	busy = check_fork();
+	if (busy == 0) {
+		check_pin(1);
+		be_fifo(0, BUSY);
+		check_sleep(20 * MS);
+		check_give(there[1], 't');
+		while (!*enough)
+			;
+		_exit(0);
+	}
+	check_pin(0);
+	check_take(there[0]); /* as a fair task: the end of the other one wakes us, and must not take over */
+	burn(1000);
+	reset_maximum();
+	check_give(awake[1], 'w');
+	burn(5000);
+	*enough = 1;
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(check_wait(busy), 0);
+	printf("%d %d 10 5000 1000000\n", pid, SCHED_FIFO);
+}
+
 /* A real-time task that sleeps again and again on an idle CPU: nothing but the way of a wake-up. */
 static void steps(void)
 {
@@ -333,7 +373,7 @@ static void storm(void)
 static const struct check_case cases[] = {
 	{"higher", higher}, {"equal", equal}, {"demoted", demoted},
 	{"killed", killed}, {"moved", moved}, {"steps", steps}, {"deadline", deadline}, {"storm", storm},
-	{"throttled", throttled},
+	{"throttled", throttled}, {"across", across},
 };
 
 /* One case: who wants to know its outcome reads what it prints. */
