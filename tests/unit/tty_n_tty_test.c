@@ -436,6 +436,10 @@ static void test_mode_changes(void **state)
 	type("line\n");
 	EXPECT_READ(100, "more");
 	EXPECT_READ(100, "line\n");
+	type("one\ntwo\n");
+	set_flags(ISIG, 1, 0);
+	set_flags(COOKED, 1, 0);
+	EXPECT_READ(100, "one\ntwo\n");
 	type("ab\004");
 	set_flags(ISIG, 1, 0);
 	set_flags(COOKED, 1, 0);
@@ -484,6 +488,7 @@ static void test_output(void **state)
 	assert_int_equal(tty_output(&tty, "later", 5), 5);
 	tty_kick(&tty);
 	EXPECT_SHOWN("");
+	assert_int_equal(tty_tx_pull(&tty, got, 1), 0); /* nor does the transmit interrupt get anything */
 	type("\021");
 	EXPECT_SHOWN("later");
 	assert_false(n_tty_readable(&tty));

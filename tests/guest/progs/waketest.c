@@ -236,43 +236,56 @@ static void moved(void)
 	wanted(&s[0], 10, 4900);
 }
 
-/* Woken from CPU 0 on CPU 1, where a task above it runs until we say so. */
+/* One that waits on CPU 1 to be woken. */
+static void start_on_1(struct sleeper *s, int priority)
+{
+	CHECK_CALL(pipe(s->wake));
+	s->pid = check_fork();
+	if (s->pid)
+		return;
+	check_pin(1);
+	be_fifo(0, priority);
+	check_take(s->wake[0]);
+	_exit(0);
+}
+
+/*
+ * Two wait on CPU 1 behind a task that is above them: the first is woken from CPU 0, the second, which is below it, by
+ * the task in front of them. We are a fair task: the end of others wakes us, and must not take over.
+ */
 static void across(void)
 {
-	volatile int *enough = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int awake[2], there[2];
-	pid_t pid, busy;
+	volatile int *go_on = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct sleeper s[2];
+	int there[2];
+	pid_t busy;
 
-	CHECK(enough != MAP_FAILED);
-	CHECK_CALL(pipe(awake));
+	CHECK(go_on != MAP_FAILED);
 	CHECK_CALL(pipe(there));
-	pid = check_fork();
-	if (pid == 0) {
-		check_pin(1);
-		be_fifo(0, 10);
-		check_take(awake[0]);
-		_exit(0);
-	}
+	start_on_1(&s[0], 20);
+	start_on_1(&s[1], 10);
 	busy = check_fork();
 	if (busy == 0) {
 		check_pin(1);
 		be_fifo(0, BUSY);
 		check_sleep(20 * MS);
 		check_give(there[1], 't');
-		while (!*enough)
+		while (!*go_on)
 			;
+		wake(&s[1]);
+		burn(5000);
 		_exit(0);
 	}
 	check_pin(0);
-	check_take(there[0]); /* as a fair task: the end of the other one wakes us, and must not take over */
+	check_take(there[0]);
 	burn(1000);
 	reset_maximum();
-	check_give(awake[1], 'w');
-	burn(5000);
-	*enough = 1;
-	CHECK_EQ(check_wait(pid), 0);
+	wake(&s[0]);
+	burn(3000);
+	*go_on = 1;
 	CHECK_EQ(check_wait(busy), 0);
-	printf("%d %d 10 5000 1000000\n", pid, SCHED_FIFO);
+	finish(s, 2);
+	printf("%d %d 20 8000 1000000\n%d %d 10 5000 1000000\n", s[0].pid, SCHED_FIFO, s[1].pid, SCHED_FIFO);
 }
 
 /* A real-time task that sleeps again and again on an idle CPU: nothing but the way of a wake-up. */
