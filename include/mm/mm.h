@@ -122,13 +122,14 @@ static inline void mmgrab(struct mm_struct *mm)
 }
 
 /*
- * For going through all address spaces: the one after `mm` (NULL: the first), with a user for the caller, whose user of
- * `mm` goes; NULL at the end. One that fork copies meanwhile comes later than the one that it is copied from. May sleep.
+ * For going through all address spaces: the one after `mm` (NULL: the first), with a user for the caller, whose user
+ * of `mm` goes; NULL at the end. One that fork copies meanwhile comes later than the one that it is copied from. May
+ * sleep.
  */
 struct mm_struct *mm_next(struct mm_struct *mm);
 /*
- * A file ends before its page `from` now (i_size says so already): that page and all behind it go from every mapping, and
- * private copies of them too. Who touches them then asks the file again. Takes m of all; i_lock may be held.
+ * A file ends before its page `from` now (i_size says so already): that page and all behind it go from every mapping,
+ * and private copies of them too. Who touches them then asks the file again. Takes m of all; i_lock may be held.
  */
 void unmap_mapping_pages(const struct inode *inode, unsigned long from);
 

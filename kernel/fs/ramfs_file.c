@@ -329,8 +329,8 @@ static ssize_t ramfs_write_kernel(struct file *f, const void *buf, size_t n, lof
 	return ramfs_write_any(f, buf, n, pos, true);
 }
 
-/* [i_lock] What lies behind the new end is gone, from mappings too, and in the last page: it must read as zeros if the
- * file grows. */
+/* [i_lock] What lies behind the new end is gone, from mappings too, and in the last page: it must read as
+ * zeros if the file grows. */
 static void shrink(struct inode *inode, loff_t size)
 {
 	unsigned off = size & (PAGE_SIZE - 1);

@@ -84,11 +84,12 @@ static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned
 }
 
 /*
- * A fault that saw the old size holds its mmap_lock until its entry is there: we come behind it. One that comes behind us
- * sees the new size. A child that fork has copied before we come to its parent stands behind that one in the list. The
- * barrier pairs with mmap's: whose i_mapped we do not see sees the new size.
+ * A fault that saw the old size holds its mmap_lock until its entry is there: we come behind it. One that
+ * comes behind us sees the new size. A child that fork has copied before we come to its parent stands behind
+ * that one in the list. The barrier pairs with mmap's: whose i_mapped we do not see sees the new size.
  *
- * Few files are mapped and then cut, so looking through all address spaces is cheaper than a list of areas for each file.
+ * Few files are mapped and then cut, so looking through all address spaces is cheaper than a list of areas
+ * for each file.
  */
 void unmap_mapping_pages(const struct inode *inode, unsigned long from)
 {

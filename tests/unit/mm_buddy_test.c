@@ -152,7 +152,8 @@ static void test_exhaustion_and_recovery(void **state)
 	check_initial_state();
 }
 
-/* A CPU keeps a bounded number of pages for itself, whatever it frees, and others can have the rest at once. */
+/* A CPU keeps a bounded number of pages for itself, whatever it frees, and others can have the rest at once.
+ */
 static void test_a_cpu_keeps_few(void **state)
 {
 	static struct page *pages[1000];

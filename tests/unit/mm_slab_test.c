@@ -323,7 +323,8 @@ static void test_debug_finds_overruns(void **state)
 	check_all_free();
 }
 
-/* Each byte of both redzones, from the first to the last, while the object is allocated and while it is free. */
+/* Each byte of both redzones, from the first to the last, while the object is allocated and while it is free.
+ */
 static void check_redzones_of(unsigned size)
 {
 	struct kmem_cache *s = kmem_cache_create("edges", size, 0, 0, NULL);
@@ -339,13 +340,15 @@ static void check_redzones_of(unsigned size)
 		sprintf(offset, "wrong byte 0x01 at offset %d,", at);
 		p[at] = 1;
 		kmem_cache_free(s, p);
-		if (!host_logged(at < 0 ? "BUG edges: Left Redzone" : "BUG edges: Right Redzone") || !host_logged(offset))
+		if (!host_logged(at < 0 ? "BUG edges: Left Redzone" : "BUG edges: Right Redzone") ||
+		    !host_logged(offset))
 			fail_msg("%u bytes: a write at %d is not told of: %s", size, at, host_log);
 		p[at] = 1;
 		host_log_clear();
 		assert_ptr_equal(kmem_cache_alloc(s, GFP_KERNEL), p);
 		if (!host_logged("BUG edges: Redzone overwritten while free") || !host_logged(offset))
-			fail_msg("%u bytes: a write at %d while it is free is not told of: %s", size, at, host_log);
+			fail_msg("%u bytes: a write at %d while it is free is not told of: %s", size, at,
+				 host_log);
 		host_log_clear();
 		kmem_cache_free(s, p);
 		assert_string_equal(host_log, "");
@@ -368,7 +371,8 @@ static void check_poison_of(unsigned size)
 		assert_ptr_equal(kmem_cache_alloc(s, GFP_KERNEL), p);
 		sprintf(offset, "wrong byte 0x01 at offset %u,", at);
 		if (!host_logged("BUG edges: Poison overwritten") || !host_logged(offset))
-			fail_msg("%u bytes: a write at %u while it is free is not told of: %s", size, at, host_log);
+			fail_msg("%u bytes: a write at %u while it is free is not told of: %s", size, at,
+				 host_log);
 		kmem_cache_free(s, p);
 	}
 	kmem_cache_destroy(s);

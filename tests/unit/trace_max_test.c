@@ -16,7 +16,8 @@
 #include "../../kernel/lib/bitmap_text.c"
 #include "../../trace/trace_max.c"
 
-/* ---- What it stands on. A ring that is being written when its CPU takes a maximum is exchanged later: -EBUSY. */
+/* ---- What it stands on. A ring that is being written when its CPU takes a maximum is exchanged later:
+ * -EBUSY. */
 static bool busy[4], empties[4];
 static unsigned swaps[4];
 
@@ -197,8 +198,12 @@ static void test_threshold(void **state)
 
 static void test_what_is_noted(void **state)
 {
-	struct trace_section section = {
-		.start = 5000, .end = 5800, .first = 4900, .critical_start = 1, .critical_end = 2, .task = &host_task};
+	struct trace_section section = {.start = 5000,
+					.end = 5800,
+					.first = 4900,
+					.critical_start = 1,
+					.critical_end = 2,
+					.task = &host_task};
 
 	begin_on(2);
 	section.cpus.bits[0] = 4;
@@ -241,7 +246,8 @@ static void test_only_whole_sections(void **state)
 	assert_int_equal(tr.max->latency, 500);
 }
 
-/* The parts of other CPUs wait until these write again, each once; a newer maximum makes the older parts void. */
+/* The parts of other CPUs wait until these write again, each once; a newer maximum makes the older parts
+ * void. */
 static void test_pending_parts(void **state)
 {
 	for (unsigned cpu = 0; cpu < 3; cpu++)
@@ -271,7 +277,8 @@ static void test_pending_parts(void **state)
 	assert_int_equal(tr.cpu_data[1].max_exchanges, 1);
 }
 
-/* A reader keeps what it shows: the next maximum goes to the spare one. Nothing allocated: nothing is taken. */
+/* A reader keeps what it shows: the next maximum goes to the spare one. Nothing allocated: nothing is taken.
+ */
 static void test_held_and_missing(void **state)
 {
 	assert_true(takes(500));
@@ -289,12 +296,8 @@ static void test_held_and_missing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_longer_than_all_before),
-		TEST(test_threshold),
-		TEST(test_what_is_noted),
-		TEST(test_only_whole_sections),
-		TEST(test_pending_parts),
-		TEST(test_held_and_missing),
+		TEST(test_longer_than_all_before), TEST(test_threshold),     TEST(test_what_is_noted),
+		TEST(test_only_whole_sections),	   TEST(test_pending_parts), TEST(test_held_and_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

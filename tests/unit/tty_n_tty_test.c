@@ -1,6 +1,6 @@
 /*
- * The line discipline: what is typed, what a read gets and when, what is echoed. The one task reads; what is typed while
- * it sleeps comes from a script.
+ * The line discipline: what is typed, what a read gets and when, what is echoed. The one task reads; what is
+ * typed while it sleeps comes from a script.
  */
 /* sources: kernel/lib/char_width.c */
 /* include: tests/unit/include-mm */
@@ -112,9 +112,22 @@ static int fresh(void **state)
 	memset(&tty, 0, sizeof(tty));
 	tty.ops = &ops;
 	tty.pgrp = GROUP;
-	tty.termios = (struct termios){.c_iflag = ICRNL | IXON | IMAXBEL, .c_oflag = OPOST | ONLCR, .c_lflag = COOKED};
-	memcpy(tty.termios.c_cc, (u8[NCCS]){[VINTR] = 3, [VQUIT] = 28, [VERASE] = 127, [VKILL] = 21, [VEOF] = 4, [VMIN] = 1, [VSTART] = 17,
-					    [VSTOP] = 19, [VSUSP] = 26, [VREPRINT] = 18, [VWERASE] = 23, [VLNEXT] = 22}, NCCS);
+	tty.termios = (struct termios){
+		.c_iflag = ICRNL | IXON | IMAXBEL, .c_oflag = OPOST | ONLCR, .c_lflag = COOKED};
+	memcpy(tty.termios.c_cc,
+	       (u8[NCCS]){[VINTR] = 3,
+			  [VQUIT] = 28,
+			  [VERASE] = 127,
+			  [VKILL] = 21,
+			  [VEOF] = 4,
+			  [VMIN] = 1,
+			  [VSTART] = 17,
+			  [VSTOP] = 19,
+			  [VSUSP] = 26,
+			  [VREPRINT] = 18,
+			  [VWERASE] = 23,
+			  [VLNEXT] = 22},
+	       NCCS);
 	tty_output_init(&tty);
 	spin_lock_init(&tty.lock);
 	mutex_init(&tty.read_mutex);
@@ -155,8 +168,7 @@ static bool type_next(void)
 	type(text);
 	return true;
 }
-#define TYPE_WHILE_ASLEEP(...)                                                                                          \
-	(script = (const char *const[]){__VA_ARGS__, NULL}, host_asleep = type_next)
+#define TYPE_WHILE_ASLEEP(...) (script = (const char *const[]){__VA_ARGS__, NULL}, host_asleep = type_next)
 
 static char got[8192];
 static struct file blocking, not_blocking = {.f_flags = O_NONBLOCK};
@@ -172,8 +184,9 @@ static ssize_t read_n(struct file *f, size_t n)
 }
 
 /* A read of up to n bytes gets this. */
-#define EXPECT_READ(n, text) (assert_int_equal(read_n(&blocking, n), strlen(text)), assert_string_equal(got, text))
-#define EXPECT_SHOWN(text)   (assert_string_equal(shown, text), nr_shown = 0, shown[0] = '\0')
+#define EXPECT_READ(n, text) \
+	(assert_int_equal(read_n(&blocking, n), strlen(text)), assert_string_equal(got, text))
+#define EXPECT_SHOWN(text) (assert_string_equal(shown, text), nr_shown = 0, shown[0] = '\0')
 
 /* ---- Lines */
 
@@ -377,7 +390,10 @@ static void test_min_without_time(void **state)
 	TYPE_WHILE_ASLEEP("c", "d");
 	EXPECT_READ(10, "abc");
 	assert_int_equal(host_sleeps, 1);
-	TYPE_WHILE_ASLEEP("a", "\xff" "b", "cde");
+	TYPE_WHILE_ASLEEP("a",
+			  "\xff"
+			  "b",
+			  "cde");
 	EXPECT_READ(10, "abcde"); /* more than the least is taken at once */
 	type("xyz!");
 	assert_true(n_tty_readable(&tty));
@@ -396,10 +412,15 @@ static void test_min_and_time(void **state)
 
 	set_flags(0, 5, 2);
 	start = host_now;
-	TYPE_WHILE_ASLEEP("\xff", "\xff", "\xff", "\xff", "\xff", "\xff" "a", "\xff" "b"); /* the first byte may take its time */
+	TYPE_WHILE_ASLEEP("\xff", "\xff", "\xff", "\xff", "\xff",
+			  "\xff"
+			  "a",
+			  "\xff"
+			  "b"); /* the first byte may take its time */
 	EXPECT_READ(10, "ab");
 	assert_int_equal(host_now - start, 350 * NSEC_PER_MSEC + 2 * TENTH); /* from the last byte on */
-	TYPE_WHILE_ASLEEP("abc", "\xff" "de");
+	TYPE_WHILE_ASLEEP("abc", "\xff"
+				 "de");
 	start = host_now;
 	EXPECT_READ(10, "abcde");
 	assert_int_equal(host_now - start, 50 * NSEC_PER_MSEC);
@@ -412,7 +433,8 @@ static void test_time_without_min(void **state)
 	set_flags(0, 0, 7);
 	EXPECT_READ(10, "");
 	assert_int_equal(host_now - start, 7 * TENTH);
-	TYPE_WHILE_ASLEEP("\xff" "k");
+	TYPE_WHILE_ASLEEP("\xff"
+			  "k");
 	EXPECT_READ(10, "k");
 	assert_int_equal(host_now - start, 7 * TENTH + 50 * NSEC_PER_MSEC);
 	set_flags(0, 0, 0);
@@ -466,10 +488,12 @@ static void test_held_up(void **state)
 			type_bytes(chunk, sizeof(chunk));
 			sent += sizeof(chunk);
 		}
-		for (ssize_t n = read_n(&not_blocking, 1 + host_random() % 700), i = 0; i < n; i++, received++)
+		for (ssize_t n = read_n(&not_blocking, 1 + host_random() % 700), i = 0; i < n;
+		     i++, received++)
 			assert_int_equal((u8)got[i], received % 251);
 		if (sent + received == before)
-			fail_msg("%u bytes of %u came; the driver is %s", received, sent, held_up ? "held up for ever" : "done");
+			fail_msg("%u bytes of %u came; the driver is %s", received, sent,
+				 held_up ? "held up for ever" : "done");
 	}
 	assert_int_equal(tty.drops, 0);
 	assert_int_equal(received, sent);

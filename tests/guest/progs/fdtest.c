@@ -1,4 +1,5 @@
-/* fdtest: descriptors: which is given, what is shared by copies and what is each one's own, what an exec closes. */
+/* fdtest: descriptors: which is given, what is shared by copies and what is each one's own, what an exec
+ * closes. */
 /* also on Linux */
 #include <callnumbers.h>
 #include <numbers.h>
@@ -84,7 +85,8 @@ static void copies(void)
 	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 1);
 	CHECK_EQ(lseek(other, 0, SEEK_CUR), 0);
 	CHECK_CALL(fcntl(copy, F_SETFL, O_APPEND | O_NONBLOCK));
-	CHECK_EQ(fcntl(fd, F_GETFL) & (O_ACCMODE | O_APPEND | O_NONBLOCK | O_CREAT | O_TRUNC | O_CLOEXEC), O_RDWR | O_APPEND | O_NONBLOCK);
+	CHECK_EQ(fcntl(fd, F_GETFL) & (O_ACCMODE | O_APPEND | O_NONBLOCK | O_CREAT | O_TRUNC | O_CLOEXEC),
+		 O_RDWR | O_APPEND | O_NONBLOCK);
 	CHECK_EQ(fcntl(other, F_GETFL) & (O_ACCMODE | O_APPEND | O_NONBLOCK), O_RDONLY);
 	CHECK_CALL(fcntl(fd, F_SETFL, O_WRONLY | O_CREAT | O_TRUNC)); /* the mode of access stays */
 	CHECK_EQ(fcntl(copy, F_GETFL) & (O_ACCMODE | O_APPEND | O_NONBLOCK | O_CREAT | O_TRUNC), O_RDWR);
@@ -107,7 +109,8 @@ static void copies(void)
 	CHECK_CALL(unlink("fdtest.file"));
 }
 
-/* The end of a pipe that a dup2() takes the place of is closed at once: the reader sees the end of the file. */
+/* The end of a pipe that a dup2() takes the place of is closed at once: the reader sees the end of the file.
+ */
 static void replaced(void)
 {
 	int ends[2];
@@ -206,12 +209,8 @@ static void ranges(void)
 }
 
 static const struct check_case cases[] = {
-	{"lowest", lowest},
-	{"copies", copies},
-	{"replaced", replaced},
-	{"closed-by-exec", closed_by_exec},
-	{"forked", forked},
-	{"ranges", ranges},
+	{"lowest", lowest}, {"copies", copies}, {"replaced", replaced}, {"closed-by-exec", closed_by_exec},
+	{"forked", forked}, {"ranges", ranges},
 };
 
 int main(int argc, char **argv)

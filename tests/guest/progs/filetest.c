@@ -1,6 +1,6 @@
 /*
- * filetest: regular files at their edges: what was cut off, holes, mappings behind the end, positions, appending,
- * splicing. The program's files lie in a folder of its own, below the current one.
+ * filetest: regular files at their edges: what was cut off, holes, mappings behind the end, positions,
+ * appending, splicing. The program's files lie in a folder of its own, below the current one.
  */
 /* also on Linux */
 #include <callnumbers.h>
@@ -80,10 +80,12 @@ static void check_kept(int fd, long kept, long size)
 	CHECK_EQ(same_from(block, kept, 'x'), 0);
 }
 
-/* What was cut off reads as zeros when the file grows again, by truncate, by a write behind it, or in a mapping. */
+/* What was cut off reads as zeros when the file grows again, by truncate, by a write behind it, or in a
+ * mapping. */
 static void cut(void)
 {
-	static const long ends[] = {1, 10, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE - 1, 2 * PAGE, 2 * PAGE + 1, ALL - 1};
+	static const long ends[] = {1,	      10,	    PAGE - 1, PAGE, PAGE + 1, 2 * PAGE - 1,
+				    2 * PAGE, 2 * PAGE + 1, ALL - 1};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		int fd = make("cut", ALL);
@@ -144,7 +146,8 @@ static int dies_of(void (*f)(void), volatile char *at)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* A mapping reaches behind the file's end. The page of the end is there, the next one is not, until the file grows. */
+/* A mapping reaches behind the file's end. The page of the end is there, the next one is not, until the file
+ * grows. */
 static void check_behind_the_end(int flags)
 {
 	int fd = make("behind", PAGE + 100);
@@ -172,7 +175,8 @@ static void behind_the_end(void)
 	check_behind_the_end(MAP_PRIVATE);
 }
 
-/* Pages that were touched and lie behind the new end go from the mapping too; so do private copies of them. */
+/* Pages that were touched and lie behind the new end go from the mapping too; so do private copies of them.
+ */
 static void check_cut_while_mapped(int flags)
 {
 	int fd = make("mapped", ALL);
@@ -239,7 +243,8 @@ static void holes(void)
 	CHECK_EQ(write_at(fd, "x", 1, 512 * PAGE), 1);
 	CHECK_CALL(fstat(fd, &st));
 	CHECK_EQ(st.st_size, (1L << 32) + 3);
-	CHECK_RANGE(st.st_blocks, 0, 256); /* of 512 bytes: what was written, and the host's file system's own */
+	CHECK_RANGE(st.st_blocks, 0,
+		    256); /* of 512 bytes: what was written, and the host's file system's own */
 	CHECK_EQ(read_at(fd, block, ALL, 0), ALL);
 	CHECK(!memcmp(block + 2 * PAGE - 2, "near", 4));
 	CHECK_EQ(same_from(block, 2 * PAGE - 2, 0), 0);
@@ -328,7 +333,8 @@ static void half_a_buffer(void)
 	CHECK_EQ(CALL(lseek, fd, 0, SEEK_CUR), n);
 }
 
-/* Appending goes to the end whatever the position says, also by pwrite(2) as Linux has it, and can be switched. */
+/* Appending goes to the end whatever the position says, also by pwrite(2) as Linux has it, and can be
+ * switched. */
 static void appending(void)
 {
 	int fd = make("append", 10), log = CHECK_CALL(open("append", O_RDWR | O_APPEND));
@@ -383,14 +389,16 @@ static void check_records(const char *name)
 		if (!CHECK_EQ(read(fd, record, RECORD), RECORD))
 			return;
 		writer = record[1] - 'a';
-		if (!CHECK_RANGE(writer, 0, WRITERS - 1) || !CHECK_EQ(same_from(record, RECORD, record[1]), 1) ||
+		if (!CHECK_RANGE(writer, 0, WRITERS - 1) ||
+		    !CHECK_EQ(same_from(record, RECORD, record[1]), 1) ||
 		    !CHECK_EQ(record[0], next[writer]++ & 31))
 			return;
 	}
 	close(fd);
 }
 
-/* Several processes write at once: by O_APPEND with files of their own, or through one file whose position they share. */
+/* Several processes write at once: by O_APPEND with files of their own, or through one file whose position
+ * they share. */
 static void check_together(const char *name, bool append)
 {
 	int fd = make(name, 0);
@@ -435,7 +443,10 @@ static void spliced(void)
 	CHECK_EQ(CALL(splice, ends[0], 0, to, 0, 4, SPLICE_F_NONBLOCK), 1);
 	CHECK_EQ(CALL(lseek, to, 0, SEEK_CUR), 1);
 	CHECK_EQ(read_at(to, block, 100, 0), 11);
-	CHECK(!memcmp(block, "9\0\0\0\0\0\0""2348", 11));
+	CHECK(!memcmp(block,
+		      "9\0\0\0\0\0\0"
+		      "2348",
+		      11));
 	CHECK_ERRNO(CALL(splice, ends[0], 0, to, 0, 4, SPLICE_F_NONBLOCK), EAGAIN);
 	CHECK_CALL(fcntl(to, F_SETFL, O_APPEND));
 	CHECK_EQ(write(ends[1], "x", 1), 1);

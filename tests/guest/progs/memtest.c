@@ -249,7 +249,8 @@ static void moved(void)
 	CHECK_ERRNO(remap(q, PAGE, 0, 1), EINVAL);
 }
 
-/* A part from the middle of a file's mapping: the pages stay the file's, also those touched after the move. */
+/* A part from the middle of a file's mapping: the pages stay the file's, also those touched after the move.
+ */
 static void moved_file(void)
 {
 	int fd = CHECK_CALL(open("memtest.file", O_RDWR | O_CREAT | O_TRUNC, 0600));
@@ -278,7 +279,8 @@ static void moved_file(void)
 	CHECK_EQ(unlink("memtest.file"), 0);
 }
 
-/* MADV_DONTNEED: private memory is zeros again, a private mapping of a file the file, a shared one keeps all. */
+/* MADV_DONTNEED: private memory is zeros again, a private mapping of a file the file, a shared one keeps all.
+ */
 static void dropped(void)
 {
 	enum { DONTNEED = 4 };
@@ -307,8 +309,8 @@ static void dropped(void)
 	CHECK_EQ(unlink("memtest.file"), 0);
 }
 
-/* A page that was only read, one made read-only and writable again, one whose other owner has gone: each is copied when
- * it must be, and only then. Shared memory is not. */
+/* A page that was only read, one made read-only and writable again, one whose other owner has gone: each is
+ * copied when it must be, and only then. Shared memory is not. */
 static void copy_on_write_corners(void)
 {
 	char *read_only = map(PAGE), *back = map(PAGE), *kept = map(PAGE);

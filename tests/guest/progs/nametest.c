@@ -1,6 +1,7 @@
 /*
- * nametest: names and folders at their edges: what a rename takes the place of, counts of links, loops, entries that go
- * while somebody lists them. All lies in a folder of the program's own, below the current one.
+ * nametest: names and folders at their edges: what a rename takes the place of, counts of links, loops,
+ * entries that go while somebody lists them. All lies in a folder of the program's own, below the current
+ * one.
  */
 /* also on Linux */
 #include <callnumbers.h>

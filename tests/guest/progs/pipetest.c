@@ -216,7 +216,8 @@ static void fill_but(int ends[2], long room)
 	for (long n = CAPACITY; n >= room + PIPE_BUF_BYTES; n -= PIPE_BUF_BYTES)
 		CHECK_EQ(write(ends[1], page, PIPE_BUF_BYTES), PIPE_BUF_BYTES);
 	if (room % PIPE_BUF_BYTES)
-		CHECK_EQ(write(ends[1], page, PIPE_BUF_BYTES - room % PIPE_BUF_BYTES), PIPE_BUF_BYTES - room % PIPE_BUF_BYTES);
+		CHECK_EQ(write(ends[1], page, PIPE_BUF_BYTES - room % PIPE_BUF_BYTES),
+			 PIPE_BUF_BYTES - room % PIPE_BUF_BYTES);
 	CHECK_EQ(in_pipe(ends[0]), CAPACITY - room);
 }
 
@@ -288,7 +289,8 @@ static void polled(void)
 	CHECK_EQ(ready(ends[1], 0), POLLERR);
 }
 
-/* A part was written when the last reader leaves: that is what the call returns, and SIGPIPE comes all the same. */
+/* A part was written when the last reader leaves: that is what the call returns, and SIGPIPE comes all the
+ * same. */
 static void reader_leaves_within(void)
 {
 	static char block[2 * CAPACITY];
@@ -408,12 +410,18 @@ static void interrupted(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"end-of-file", end_of_file},	  {"wrong-ends", wrong_ends},
-		{"no-reader", no_reader},	  {"never-waiting", never_waiting},
-		{"atomic-writes", atomic_writes}, {"big-transfer", big_transfer},
-		{"reader-leaves", reader_leaves}, {"all-or-nothing", all_or_nothing},
-		{"polled", polled},		  {"reader-leaves-within", reader_leaves_within},
-		{"writer-waits", writer_waits},	  {"interrupted", interrupted},
+		{"end-of-file", end_of_file},
+		{"wrong-ends", wrong_ends},
+		{"no-reader", no_reader},
+		{"never-waiting", never_waiting},
+		{"atomic-writes", atomic_writes},
+		{"big-transfer", big_transfer},
+		{"reader-leaves", reader_leaves},
+		{"all-or-nothing", all_or_nothing},
+		{"polled", polled},
+		{"reader-leaves-within", reader_leaves_within},
+		{"writer-waits", writer_waits},
+		{"interrupted", interrupted},
 		{"scattered", scattered},
 	};
 

@@ -1,6 +1,6 @@
 /*
- * waketest: wake-ups by plan, for the wakeup tracers. Real-time sleepers are woken behind a task that keeps the
- * CPU, so that how long each of them waits is known beforehand. Each case resets tracing_max_latency and
+ * waketest: wake-ups by plan, for the wakeup tracers. Real-time sleepers are woken behind a task that keeps
+ * the CPU, so that how long each of them waits is known beforehand. Each case resets tracing_max_latency and
  * prints what the tracer must then say: `PID POLICY RT_PRIO AT_LEAST AT_MOST` (microseconds).
  */
 #include <check.h>
@@ -164,7 +164,8 @@ static void killed(void)
 	wanted(&s[0], 10, 300);
 }
 
-/* Behind a deadline task with an earlier deadline. Nothing takes over from it. (One CPU: they are not pinned.) */
+/* Behind a deadline task with an earlier deadline. Nothing takes over from it. (One CPU: they are not
+ * pinned.) */
 static void deadline(void)
 {
 	struct sleeper s[2];
@@ -206,8 +207,8 @@ static void throttled(void)
 }
 
 /*
- * It waits on CPU 0, and then may go to CPU 1, where only a fair task runs: it is there at once. (That task itself lets
- * it go, so that an emulator that runs the CPUs in turns is at CPU 1 then.)
+ * It waits on CPU 0, and then may go to CPU 1, where only a fair task runs: it is there at once. (That task
+ * itself lets it go, so that an emulator that runs the CPUs in turns is at CPU 1 then.)
  */
 static void moved(void)
 {
@@ -250,8 +251,9 @@ static void start_on_1(struct sleeper *s, int priority)
 }
 
 /*
- * Two wait on CPU 1 behind a task that is above them: the first is woken from CPU 0, the second, which is below it, by
- * the task in front of them. We are a fair task: the end of others wakes us, and must not take over.
+ * Two wait on CPU 1 behind a task that is above them: the first is woken from CPU 0, the second, which is
+ * below it, by the task in front of them. We are a fair task: the end of others wakes us, and must not take
+ * over.
  */
 static void across(void)
 {
@@ -384,8 +386,8 @@ static void storm(void)
 }
 
 static const struct check_case cases[] = {
-	{"higher", higher}, {"equal", equal}, {"demoted", demoted},
-	{"killed", killed}, {"moved", moved}, {"steps", steps}, {"deadline", deadline}, {"storm", storm},
+	{"higher", higher},	  {"equal", equal},   {"demoted", demoted},   {"killed", killed},
+	{"moved", moved},	  {"steps", steps},   {"deadline", deadline}, {"storm", storm},
 	{"throttled", throttled}, {"across", across},
 };
 

@@ -106,7 +106,8 @@ static void check_other_cpu(unsigned i)
 {
 	unsigned other = (i + TLB_SIZE / TLB_CPUS) % TLB_SIZE;
 
-	if (tlb[other].mm == tlb[i].mm && tlb[other].va == tlb[i].va && pte_phys(tlb[other].pte) != pte_phys(tlb[i].pte))
+	if (tlb[other].mm == tlb[i].mm && tlb[other].va == tlb[i].va &&
+	    pte_phys(tlb[other].pte) != pte_phys(tlb[i].pte))
 		fail_msg("two CPUs reach different pages at %lx: a flush is missing", tlb[i].va);
 }
 
@@ -114,7 +115,8 @@ static void check_other_cpu(unsigned i)
  * the fault's errno. */
 static void *user_touch_on(unsigned cpu, struct mm_struct *mm, unsigned long va, unsigned flags, int *err)
 {
-	unsigned i = ((va >> 12) + (unsigned long)mm / 64) % (TLB_SIZE / TLB_CPUS) + cpu * (TLB_SIZE / TLB_CPUS);
+	unsigned i =
+		((va >> 12) + (unsigned long)mm / 64) % (TLB_SIZE / TLB_CPUS) + cpu * (TLB_SIZE / TLB_CPUS);
 
 	for (int tries = 0; tries < 3; tries++) {
 		pte_t *slot = pte_lookup(mm->pgd, va);
@@ -144,11 +146,14 @@ static void *user_touch(struct mm_struct *mm, unsigned long va, unsigned flags, 
 	return user_touch_on(host_random() % TLB_CPUS, mm, va, flags, err);
 }
 
-/* A page becomes somebody else's: by now no CPU may reach it. Address spaces that nobody runs in do not count. */
+/* A page becomes somebody else's: by now no CPU may reach it. Address spaces that nobody runs in do not
+ * count. */
 static void host_check_freed(const struct page *page)
 {
 	for (unsigned i = 0; i < TLB_SIZE; i++)
-		if (tlb[i].mm && atomic_read(&tlb[i].mm->mm_users) && phys_to_page(pte_phys(tlb[i].pte)) == page)
-			fail_msg("page freed while CPU %u has %lx of it in its TLB: the flush comes too late or not at all",
-				 i / (TLB_SIZE / TLB_CPUS), tlb[i].va);
+		if (tlb[i].mm && atomic_read(&tlb[i].mm->mm_users) &&
+		    phys_to_page(pte_phys(tlb[i].pte)) == page)
+			fail_msg(
+				"page freed while CPU %u has %lx of it in its TLB: the flush comes too late or not at all",
+				i / (TLB_SIZE / TLB_CPUS), tlb[i].va);
 }

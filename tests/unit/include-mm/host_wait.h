@@ -1,6 +1,7 @@
 /*
- * Sleeping on the host: the real wait queues, and a schedule() that lets the test say what happens while the one task
- * sleeps. Nobody wakes it then: the sleep would have no end, and the test fails. Include once, after host_kernel.h.
+ * Sleeping on the host: the real wait queues, and a schedule() that lets the test say what happens while the
+ * one task sleeps. Nobody wakes it then: the sleep would have no end, and the test fails. Include once, after
+ * host_kernel.h.
  */
 #pragma once
 
@@ -29,7 +30,8 @@ static bool asleep(void)
 	return host_task.state != TASK_RUNNING && !signal_pending(&host_task);
 }
 
-/* Sleep for so many ns, -1: without end. What happens meanwhile may move the clock; a time-out that nobody ends does. */
+/* Sleep for so many ns, -1: without end. What happens meanwhile may move the clock; a time-out that nobody
+ * ends does. */
 static void host_sleep(s64 ns)
 {
 	s64 end = host_now + ns;
