@@ -153,7 +153,6 @@ static void host_check_freed(const struct page *page)
 	for (unsigned i = 0; i < TLB_SIZE; i++)
 		if (tlb[i].mm && atomic_read(&tlb[i].mm->mm_users) &&
 		    phys_to_page(pte_phys(tlb[i].pte)) == page)
-			fail_msg(
-				"page freed while CPU %u has %lx of it in its TLB: the flush comes too late or not at all",
-				i / (TLB_SIZE / TLB_CPUS), tlb[i].va);
+			fail_msg("page freed while CPU %u has it at %lx in its TLB: the flush is late or missing",
+				 i / (TLB_SIZE / TLB_CPUS), tlb[i].va);
 }
