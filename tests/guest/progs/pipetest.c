@@ -425,5 +425,6 @@ int main(int argc, char **argv)
 		{"scattered", scattered},
 	};
 
+	check_seconds = 15;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }
