@@ -113,6 +113,7 @@ struct inode {
 	loff_t i_size;		       /* [i] bytes */
 	u64 i_atime, i_mtime, i_ctime; /* [i] ns since 1970 */
 	u32 i_blocks;		       /* [i] of 512 bytes */
+	bool i_mapped;		       /* [a] was mapped once; never cleared */
 	atomic_t i_count;	       /* [a] */
 	atomic_t i_writecount;	       /* [a] > 0: files open for writing; < 0: programs that run it */
 	struct mutex i_lock;

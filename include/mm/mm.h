@@ -25,6 +25,7 @@
 #include <sched/mutex.h>
 
 struct file;
+struct inode;
 struct page;
 struct pt_regs;
 struct task_struct;
@@ -72,6 +73,7 @@ struct mm_struct {
 	pgd_t *pgd;                     /* [I] top level page table, linear address */
 	struct rb_root areas;           /* [m] */
 	struct list_head area_list;     /* [m] */
+	struct list_head mm_list;       /* [mm_list_lock] all that have users, oldest first */
 	unsigned nr_areas;              /* [m] */
 	struct mutex mmap_lock;         /* sleeps; taken by faults, mmap, fork, /proc maps */
 	spinlock_t page_table_lock;     /* leaf entries */
@@ -118,6 +120,18 @@ static inline void mmgrab(struct mm_struct *mm)
 {
 	atomic_inc(&mm->mm_count);
 }
+
+/*
+ * For going through all address spaces: the one after `mm` (NULL: the first), with a user for the caller, whose user
+ * of `mm` goes; NULL at the end. One that fork copies meanwhile comes later than the one that it is copied from. May
+ * sleep.
+ */
+struct mm_struct *mm_next(struct mm_struct *mm);
+/*
+ * A file ends before its page `from` now (i_size says so already): that page and all behind it go from every mapping,
+ * and private copies of them too. Who touches them then asks the file again. Takes m of all; i_lock may be held.
+ */
+void unmap_mapping_pages(const struct inode *inode, unsigned long from);
 
 struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr); /* first that ends above addr [m] */
 struct vm_area_struct *find_vma_intersection(struct mm_struct *mm, unsigned long start, unsigned long end);

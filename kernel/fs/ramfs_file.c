@@ -2,6 +2,7 @@
 #include "internal.h"
 #include "ramfs.h"
 
+#include <mm/mm.h>
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <fs/libfs.h>
@@ -328,8 +329,8 @@ static ssize_t ramfs_write_kernel(struct file *f, const void *buf, size_t n, lof
 	return ramfs_write_any(f, buf, n, pos, true);
 }
 
-/* [i_lock] What lies behind the new end is gone, also in the last page: it must read as zeros if the file
- * grows. */
+/* [i_lock] What lies behind the new end is gone, from mappings too, and in the last page: it must read as
+ * zeros if the file grows. */
 static void shrink(struct inode *inode, loff_t size)
 {
 	unsigned off = size & (PAGE_SIZE - 1);
@@ -340,6 +341,7 @@ static void shrink(struct inode *inode, loff_t size)
 		memset((char *)page_to_virt(page) + off, 0, PAGE_SIZE - off);
 		put_page(page);
 	}
+	unmap_mapping_pages(inode, DIV_ROUND_UP((u64)size, PAGE_SIZE));
 	drop_pages(inode, DIV_ROUND_UP((u64)size, PAGE_SIZE));
 }
 

@@ -30,6 +30,10 @@ struct mm_struct init_mm = {
 	.mm_count = ATOMIC_INIT(1 << 30),
 };
 
+/* Nothing is taken inside. */
+static DEFINE_SPINLOCK(mm_list_lock);
+static LIST_HEAD(mm_list); /* [mm_list_lock] */
+
 void mm_init(void)
 {
 	mm_cache = kmem_cache_create("mm_struct", sizeof(struct mm_struct), 0,
@@ -60,6 +64,9 @@ struct mm_struct *mm_alloc(void)
 		goto free_mm;
 	if (arch_init_new_context(mm))
 		goto free_pgd;
+	spin_lock(&mm_list_lock);
+	list_add_tail(&mm->mm_list, &mm_list);
+	spin_unlock(&mm_list_lock);
 	return mm;
 
 free_pgd:
@@ -89,6 +96,9 @@ void mmput(struct mm_struct *mm)
 {
 	if (!atomic_dec_and_test(&mm->mm_users))
 		return;
+	spin_lock(&mm_list_lock);
+	list_del(&mm->mm_list);
+	spin_unlock(&mm_list_lock);
 	exit_mmap(mm);
 	if (unlikely(READ_ONCE(mm->oom_victim)))
 		oom_victim_gone(mm);
@@ -97,6 +107,24 @@ void mmput(struct mm_struct *mm)
 		fput(mm->exe_file);
 	}
 	mmdrop(mm);
+}
+
+/* The user that we hold keeps `mm` in the list until we have the next. */
+struct mm_struct *mm_next(struct mm_struct *mm)
+{
+	struct list_head *at = mm ? &mm->mm_list : &mm_list;
+	struct mm_struct *next = NULL;
+
+	spin_lock(&mm_list_lock);
+	while ((at = at->next) != &mm_list && !next) {
+		next = list_entry(at, struct mm_struct, mm_list);
+		if (!mmget_not_zero(next))
+			next = NULL; /* it is about to leave the list */
+	}
+	spin_unlock(&mm_list_lock);
+	if (mm)
+		mmput(mm);
+	return next;
 }
 
 /*

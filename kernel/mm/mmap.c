@@ -160,6 +160,8 @@ static int back_mapping(struct vm_area_struct *vma, struct file *file, unsigned 
 	if (file) {
 		vma->vm_file = get_file(file);
 		vma->vm_pgoff = pgoff;
+		WRITE_ONCE(file->f_inode->i_mapped, true);
+		smp_mb(); /* before a fault looks at the size: see unmap_mapping_pages() */
 		return file->f_op->mmap ? file->f_op->mmap(file, vma) : 0;
 	}
 	if (!(vma->vm_flags & VM_SHARED))

@@ -70,6 +70,41 @@ noinline void zap_range(struct mm_struct *mm, unsigned long start, unsigned long
 	zap_gather(&g, start, end);
 }
 
+/* [m] The file's page `from` and what lies behind it, in all areas that show it. */
+static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned long from)
+{
+	struct vm_area_struct *vma;
+
+	list_for_each_entry (vma, &mm->area_list, list) {
+		unsigned long skip = from > vma->vm_pgoff ? from - vma->vm_pgoff : 0;
+
+		if (vma->vm_file && vma->vm_file->f_inode == inode && skip < vma_pages(vma))
+			zap_range(mm, vma->vm_start + (skip << PAGE_SHIFT), vma->vm_end);
+	}
+}
+
+/*
+ * A fault that saw the old size holds its mmap_lock until its entry is there: we come behind it. One that
+ * comes behind us sees the new size. A child that fork has copied before we come to its parent stands behind
+ * that one in the list. The barrier pairs with mmap's: whose i_mapped we do not see sees the new size.
+ *
+ * Few files are mapped and then cut, so looking through all address spaces is cheaper than a list of areas
+ * for each file.
+ */
+void unmap_mapping_pages(const struct inode *inode, unsigned long from)
+{
+	struct mm_struct *mm;
+
+	smp_mb();
+	if (!READ_ONCE(inode->i_mapped))
+		return;
+	for (mm = mm_next(NULL); mm; mm = mm_next(mm)) {
+		mutex_lock(&mm->mmap_lock);
+		unmap_file(mm, inode, from);
+		mutex_unlock(&mm->mmap_lock);
+	}
+}
+
 /*
  * mm_users is 0: no task runs in it and /proc cannot get at it, so no lock is needed for the areas. A CPU may
  * still have it loaded for a kernel thread, which never touches user addresses; its TLB entries go with the

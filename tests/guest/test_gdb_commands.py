@@ -47,6 +47,14 @@ def check_tasks(guest_ps, vt_ps):
     assert sum(ours[pid] == lasting[pid] for pid in lasting) > 6, vt_ps
 
 
+def check_threads(listed, vt_ps):
+    """`ls /proc/PID/task` of one process: its threads, the first of which is the process. Each has a line of its own, once."""
+    threads = [int(word) for word in listed.split()]
+    lines = [line.split() for line in vt_ps.splitlines()[1:]]
+    shown = [(int(line[0]), int(line[1])) for line in lines if int(line[1]) == threads[0]]
+    assert len(threads) == 3 and sorted(shown) == [(thread, threads[0]) for thread in sorted(threads)], vt_ps
+
+
 def check_interrupts(theirs, ours):
     """The same lines but for counts that go on, and the handlers' functions."""
     known = [line.split() for line in theirs.splitlines() if re.match(r" *\d+:", line)]
@@ -71,7 +79,9 @@ def check_other_build(gdb, other):
 
 
 def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
-    with under_gdb(machine, tmp_path, smp=2) as (guest, gdb):
+    with under_gdb(machine, tmp_path, smp=2, files=machine.programs("stacktest")) as (guest, gdb):
+        guest.run("stacktest sleepers & sleep 0.2; ls /proc/$!/task > /tmp/threads")
+        threads = guest.run("sort -n /tmp/threads")[1]
         guest.run("(while :; do :; done) & (while :; do :; done) & (while :; do :; done) & sleep 0.5; echo hello > /dev/kmsg")
         ps, dmesg, interrupts = (guest.run(command)[1] for command in ("ps", "dmesg", "cat /proc/interrupts"))
         answers = gdb.ask("vt-ps", "vt-dmesg", "vt-dmesg 1", "vt-irq", "vt-percpu runqueues.cpu", "vt-runq", "vt-bt 2", "vt-bt all",
@@ -79,6 +89,7 @@ def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
                           "vt-kernel print mem_map[0]",
                           "vt-percpu 'softirq.c'::softirq_pending", "help vitrine", *BAD)
         check_tasks(ps, answers[0])
+        check_threads(threads, answers[0])
         assert answers[1].splitlines() == dmesg.splitlines() and answers[2].endswith("hello"), answers[1]
         check_interrupts(interrupts, answers[3])
         assert answers[4] == "CPU 0: 0\nCPU 1: 1" and re.fullmatch(r"CPU 0: \d+\nCPU 1: \d+", answers[12]), answers[4]

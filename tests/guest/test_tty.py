@@ -71,6 +71,12 @@ def test_signals_from_the_keyboard(guest):
         guest.send(keys)
         guest.expect(guest.PROMPT)
         ended_with(guest, status)
+        # One that reads: it gets no part of the line, and nor does who reads next.
+        guest.send("cat\n")
+        guest.expect("cat\r\n")
+        guest.send("half a line" + keys)
+        guest.expect(guest.PROMPT)
+        ended_with(guest, status)
     # A whole pipeline and a loop end; the shell and what runs in the background do not.
     assert guest.run("sleep 1000 & echo $! > /tmp/background")[0] == 0
     guest.send("while true; do echo re''ady; done | cat\n")

@@ -50,6 +50,19 @@ echo 0 > tracing_max_latency
 waketest killed > /dev/null
 cat trace > /tmp/trace
 grep -q '\[000\]' /tmp/trace && fail 'a wake-up on a CPU that is not in tracing_cpumask'
+# Both CPUs must be traced, where the waker runs and where the task waits: with 3 the first one of the plan is told, with 2
+# the second one, which the first does not keep from being followed, and with 1 neither.
+for mask in 3 2 1; do
+	echo $mask > tracing_cpumask
+	waketest across > /tmp/plan || fail "across, mask $mask: $(cat /tmp/plan)"
+	sed -n "$((4 - mask))p" /tmp/plan > /tmp/line
+	test $mask = 1 && echo none 0 0 0 1000 > /tmp/line # others wake each other on the CPU that is traced
+	read pid policy prio low high < /tmp/line
+	read LATENCY < tracing_max_latency
+	test $LATENCY -ge $low -a $LATENCY -le $high || fail "across, mask $mask: wanted $low to $high us, got $LATENCY"
+	cat trace > /tmp/trace
+	test $mask = 1 || header '| task:' | grep -q "waketest-$pid " || fail "across, mask $mask: wanted $pid, got $(header '| task:')"
+done
 echo f > tracing_cpumask
 echo nop > current_tracer
 echo 1 > options/function-trace

@@ -26,7 +26,8 @@ static struct chip {
 	unsigned edges;
 	char sent[MAX_TXT];
 	unsigned nr_sent;
-	const char *more; /* what arrives while the driver reads, a character for each that it takes */
+	const char *at_iir; /* what arrives whenever the driver asks for the reason, a character each time */
+	const char *more;   /* what arrives while the driver reads, a character for each that it takes */
 } chip;
 
 static irq_handler_t handler;
@@ -86,6 +87,8 @@ static u8 read_iir(void)
 {
 	u8 fifos = chip.fcr & FCR_ENABLE && !chip.fifo_broken ? IIR_FIFOS : 0;
 
+	if (chip.at_iir && *chip.at_iir)
+		arrive(*chip.at_iir++, false);
 	if (rx_pending())
 		return fifos | 2 << 1;
 	if (!(chip.ier & IER_THRI && chip.thr_interrupt))
@@ -261,9 +264,11 @@ static void service(void)
 	assert_false(chip.line);
 }
 
+static u32 clock_hz; /* what the firmware says; 0: nothing */
 static int probe_at(phys_addr_t base)
 {
-	const struct device_desc dev = {.reg = {{.base = base, .size = 8}}, .nr_reg = 1, .nr_irq = 1};
+	const struct device_desc dev = {
+		.reg = {{.base = base, .size = 8}}, .nr_reg = 1, .nr_irq = 1, .clock_hz = clock_hz};
 
 	uart_ports = NULL;
 	return ns16550_driver.probe(&dev);
@@ -421,6 +426,58 @@ static void test_throttle(void **state)
 	end();
 }
 
+/* Who throttles after a batch gets no second one, however much there is. */
+static void test_throttled_within(void **state)
+{
+	static const char text[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+	begin();
+	tty.room = 3;
+	chip.more = text + 8;
+	for (unsigned i = 0; i < 8; i++)
+		arrive(text[i], false);
+	service();
+	assert_int_equal(tty.nr_received, UART_BATCH);
+	assert_memory_equal(tty.received, text, UART_BATCH);
+	end();
+}
+
+/* One that sends as fast as we read: others have the CPU in between, and nothing is lost. */
+static void test_never_ending_input(void **state)
+{
+	static char text[5 * INT_PASSES + 1];
+
+	memset(text, 'e', sizeof(text) - 1);
+	begin();
+	chip.at_iir = text;
+	arrive('e', false);
+	assert_int_equal(handler(4, handler_data), IRQ_HANDLED);
+	assert_true(tty.nr_received <= INT_PASSES + 1 && *chip.at_iir);
+	assert_true(chip.edges > 0);
+	service();
+	assert_int_equal(tty.nr_received, sizeof(text));
+	end();
+}
+
+/* A rate that is set stays; else it comes from the clock, all sixteen bits of it. */
+static void test_rate(void **state)
+{
+	chip = (struct chip){.dll = 7, .dlm = 1};
+	assert_int_equal(probe_at(0x3f8), 0);
+	assert_true(chip.dll == 7 && chip.dlm == 1);
+	end();
+	chip = (struct chip){.dll = 0};
+	assert_int_equal(probe_at(0x3f8), 0);
+	assert_true(chip.dll == NS16550_CLOCK / (16 * BAUD) && chip.dlm == 0);
+	end();
+	chip = (struct chip){.dll = 0};
+	clock_hz = 16 * BAUD * 0x203;
+	assert_int_equal(probe_at(0x3f8), 0);
+	assert_true(chip.dll == 3 && chip.dlm == 2);
+	clock_hz = 0;
+	end();
+}
+
 static void test_breaks(void **state)
 {
 	for (int qemu = 0; qemu < 2; qemu++) {
@@ -450,8 +507,13 @@ static void test_breaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_probe),	cmocka_unit_test(test_send),
-		cmocka_unit_test(test_receive), cmocka_unit_test(test_throttle),
+		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_send),
+		cmocka_unit_test(test_receive),
+		cmocka_unit_test(test_throttle),
+		cmocka_unit_test(test_throttled_within),
+		cmocka_unit_test(test_never_ending_input),
+		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_breaks),
 	};
 

@@ -152,6 +152,22 @@ static void test_exhaustion_and_recovery(void **state)
 	check_initial_state();
 }
 
+/* A CPU keeps a bounded number of pages for itself, whatever it frees, and others can have the rest at once.
+ */
+static void test_a_cpu_keeps_few(void **state)
+{
+	static struct page *pages[1000];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(pages); i++)
+		pages[i] = alloc_page(GFP_KERNEL);
+	for (unsigned i = 0; i < ARRAY_SIZE(pages); i++) {
+		__free_pages(pages[i], 0);
+		assert_true(this_pcp()->count <= PCP_HIGH);
+	}
+	assert_true(this_pcp()->count >= PCP_HIGH - PCP_BATCH);
+	check_initial_state();
+}
+
 static void test_contents_and_references(void **state)
 {
 	struct page *page = alloc_pages(GFP_KERNEL | __GFP_ZERO, 2);
@@ -257,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_boot_gives_all_that_is_free),
 		cmocka_unit_test(test_random_blocks_never_overlap),
 		cmocka_unit_test(test_exhaustion_and_recovery),
+		cmocka_unit_test(test_a_cpu_keeps_few),
 		cmocka_unit_test(test_contents_and_references),
 		cmocka_unit_test(test_misuse_is_reported_and_changes_nothing),
 		cmocka_unit_test(test_corrupt_free_page_is_passed_over),

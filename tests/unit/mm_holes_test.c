@@ -229,6 +229,48 @@ static void test_fixed_at_the_limit(void **state)
 	mmput(mm);
 }
 
+/* Who asks for a place below a stack, or is given one, leaves it room to grow. */
+static void test_room_for_a_stack(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+	unsigned long top = BASE + (64UL << 20), lowest = top - PAGE_SIZE - STACK_GUARD_GAP;
+	unsigned flags = MAP_PRIVATE | MAP_ANONYMOUS;
+
+	assert_int_equal(install_special_mapping(mm, top - PAGE_SIZE, PAGE_SIZE,
+						 VM_READ | VM_WRITE | VM_MAYWRITE | VM_GROWSDOWN, NULL),
+			 0);
+	assert_int_equal(do_mmap(mm, NULL, lowest - PAGE_SIZE, PAGE_SIZE, 3, flags, 0), lowest - PAGE_SIZE);
+	assert_int_not_equal(do_mmap(mm, NULL, lowest, PAGE_SIZE, 1, flags, 0), lowest);
+	mm->mmap_base = top - 2 * PAGE_SIZE; /* within the room that the stack has */
+	assert_int_equal(do_mmap(mm, NULL, 0, PAGE_SIZE, 1, flags, 0), lowest - 2 * PAGE_SIZE);
+	mmput(mm);
+}
+
+static struct page *no_page(struct file *file, unsigned long pgoff)
+{
+	return ERR_PTR(-EIO);
+}
+
+/* Neighbours of one file are one area where its pages follow each other, and only there. */
+static void test_neighbours_of_a_file(void **state)
+{
+	static const struct file_operations fops = {.get_page = no_page};
+	static struct super_block sb;
+	static struct inode inode = {.i_sb = &sb};
+	static struct file file = {.f_mode = FMODE_READ, .f_op = &fops, .f_inode = &inode};
+	struct mm_struct *mm = mm_alloc();
+	unsigned flags = MAP_PRIVATE | MAP_FIXED;
+
+	atomic_set(&file.f_count, 1);
+	do_mmap(mm, &file, BASE, PAGE_SIZE, 1, flags, 5);
+	do_mmap(mm, &file, BASE + PAGE_SIZE, PAGE_SIZE, 1, flags, 5);
+	assert_int_equal(mm->nr_areas, 2);
+	do_mmap(mm, &file, BASE + 2 * PAGE_SIZE, PAGE_SIZE, 1, flags, 6);
+	assert_int_equal(mm->nr_areas, 2);
+	assert_int_equal(atomic_read(&file.f_count), 3);
+	mmput(mm);
+}
+
 static int boot(void **state)
 {
 	host_boot(32, 3);
@@ -241,9 +283,9 @@ int main(void)
 {
 	init_limits();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_holes_against_a_map),
-		cmocka_unit_test(test_max_map_count),
-		cmocka_unit_test(test_fixed_at_the_limit),
+		cmocka_unit_test(test_holes_against_a_map),  cmocka_unit_test(test_max_map_count),
+		cmocka_unit_test(test_fixed_at_the_limit),   cmocka_unit_test(test_room_for_a_stack),
+		cmocka_unit_test(test_neighbours_of_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, boot, NULL);

@@ -148,6 +148,23 @@ static void test_size_classes(void **state)
 	}
 }
 
+/* What is asked for zeroed is zeros to its last byte, whatever it was used for before. */
+static void test_zeroed(void **state)
+{
+	for (size_t size = 8; size <= 8192; size *= 2) {
+		u8 *p = kmalloc(size, GFP_KERNEL);
+
+		memset(p, 0xff, size);
+		kfree(p);
+		p = kzalloc(size, GFP_KERNEL);
+		for (size_t at = 0; at < size; at++)
+			if (p[at])
+				fail_msg("%zu bytes of zeros: %02x at %zu", size, p[at], at);
+		kfree(p);
+	}
+	check_all_free();
+}
+
 static void test_large_and_odd_sizes(void **state)
 {
 	unsigned long before;
@@ -306,6 +323,90 @@ static void test_debug_finds_overruns(void **state)
 	check_all_free();
 }
 
+/* Each byte of both redzones, from the first to the last, while the object is allocated and while it is free.
+ */
+static void check_redzones_of(unsigned size)
+{
+	struct kmem_cache *s = kmem_cache_create("edges", size, 0, 0, NULL);
+	char offset[40];
+
+	assert_true(s->left >= 8 && s->right_end >= size + 8);
+	for (int at = -(int)s->left; at < (int)s->right_end; at++) {
+		u8 *p = kmem_cache_alloc(s, GFP_KERNEL);
+
+		if (at >= 0 && at < size)
+			at = size;
+		host_log_clear();
+		sprintf(offset, "wrong byte 0x01 at offset %d,", at);
+		p[at] = 1;
+		kmem_cache_free(s, p);
+		if (!host_logged(at < 0 ? "BUG edges: Left Redzone" : "BUG edges: Right Redzone") ||
+		    !host_logged(offset))
+			fail_msg("%u bytes: a write at %d is not told of: %s", size, at, host_log);
+		p[at] = 1;
+		host_log_clear();
+		assert_ptr_equal(kmem_cache_alloc(s, GFP_KERNEL), p);
+		if (!host_logged("BUG edges: Redzone overwritten while free") || !host_logged(offset))
+			fail_msg("%u bytes: a write at %d while it is free is not told of: %s", size, at,
+				 host_log);
+		host_log_clear();
+		kmem_cache_free(s, p);
+		assert_string_equal(host_log, "");
+	}
+	kmem_cache_destroy(s);
+}
+
+/* Each byte of a free object. */
+static void check_poison_of(unsigned size)
+{
+	struct kmem_cache *s = kmem_cache_create("edges", size, 0, 0, NULL);
+	char offset[40];
+
+	for (unsigned at = 0; at < size; at++) {
+		u8 *p = kmem_cache_alloc(s, GFP_KERNEL);
+
+		kmem_cache_free(s, p);
+		host_log_clear();
+		p[at] = 1;
+		assert_ptr_equal(kmem_cache_alloc(s, GFP_KERNEL), p);
+		sprintf(offset, "wrong byte 0x01 at offset %u,", at);
+		if (!host_logged("BUG edges: Poison overwritten") || !host_logged(offset))
+			fail_msg("%u bytes: a write at %u while it is free is not told of: %s", size, at,
+				 host_log);
+		kmem_cache_free(s, p);
+	}
+	kmem_cache_destroy(s);
+}
+
+static void test_debug_finds_every_byte(void **state)
+{
+	static const unsigned sizes[] = {8, 13, 16, 57, 64, 100, 512};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
+		check_redzones_of(sizes[i]);
+		check_poison_of(sizes[i]);
+	}
+	host_log_clear();
+	check_all_free();
+}
+
+/* Behind the last object of a slab is room that no object begins in. */
+static void test_debug_knows_a_slabs_end(void **state)
+{
+	struct kmem_cache *s = kmem_cache_create("edges", 700, 0, 0, NULL);
+	u8 *p = kmem_cache_alloc(s, GFP_KERNEL), *slab = page_to_virt(slab_page(s, p));
+
+	assert_true((unsigned long)s->objects * s->size + s->left < PAGE_SIZE << s->order);
+	host_log_clear();
+	kmem_cache_free(s, slab + s->left + (unsigned long)s->objects * s->size);
+	expect_bug("BUG edges: Invalid object pointer");
+	kmem_cache_free(s, slab + s->left - 8);
+	expect_bug("BUG edges: Invalid object pointer");
+	kmem_cache_free(s, p);
+	assert_string_equal(host_log, "");
+	kmem_cache_destroy(s);
+}
+
 static void test_debug_finds_use_after_free(void **state)
 {
 	u8 *p = kmalloc(128, GFP_KERNEL), *q;
@@ -372,6 +473,7 @@ int main(void)
 	const struct CMUnitTest plain[] = {
 		cmocka_unit_test(test_random_sizes),
 		cmocka_unit_test(test_size_classes),
+		cmocka_unit_test(test_zeroed),
 		cmocka_unit_test(test_large_and_odd_sizes),
 		cmocka_unit_test(test_constructor_runs_once_for_each_object),
 		cmocka_unit_test(test_destroy_returns_the_memory),
@@ -382,11 +484,14 @@ int main(void)
 	const struct CMUnitTest debug[] = {
 		cmocka_unit_test(test_debug_random_sizes),
 		cmocka_unit_test(test_size_classes),
+		cmocka_unit_test(test_zeroed),
 		cmocka_unit_test(test_large_and_odd_sizes),
 		cmocka_unit_test(test_constructor_runs_once_for_each_object),
 		cmocka_unit_test(test_destroy_returns_the_memory),
 		cmocka_unit_test(test_out_of_memory_fails_and_recovers),
 		cmocka_unit_test(test_debug_finds_overruns),
+		cmocka_unit_test(test_debug_finds_every_byte),
+		cmocka_unit_test(test_debug_knows_a_slabs_end),
 		cmocka_unit_test(test_debug_finds_use_after_free),
 		cmocka_unit_test(test_debug_finds_bad_frees),
 	};

@@ -9,9 +9,10 @@
 /* ---- A file of FILE_PAGES pages that lives in memory. */
 #define FILE_PAGES 40
 static struct page *file_pages[FILE_PAGES];
+static unsigned file_end = FILE_PAGES; /* pages that it has now */
 static struct page *file_get_page(struct file *file, unsigned long pgoff)
 {
-	if (pgoff >= FILE_PAGES)
+	if (pgoff >= file_end)
 		return ERR_PTR(-EIO);
 	get_page(file_pages[pgoff]);
 	return file_pages[pgoff];
@@ -66,7 +67,7 @@ static int expected(const struct model_page *p, unsigned flags)
 		return -EFAULT;
 	if (!(flags & FAULT_FLAG_WRITE ? p->prot & PROT_WRITE : p->prot & 7))
 		return -EACCES;
-	return p->file && p->pgoff >= FILE_PAGES ? -EIO : 0;
+	return p->file && p->pgoff >= file_end ? -EIO : 0;
 }
 
 static void touch(struct process *pr, unsigned i, bool write)
@@ -142,6 +143,79 @@ static void do_dontneed(struct process *pr, unsigned first, unsigned n)
 		pr->page[i].own = false;
 		pr->page[i].value = 0;
 	}
+}
+
+/* The pages and their neighbour behind are of one kind and lie in one area; or not, and mremap refuses. */
+static bool in_one_area(struct process *pr, unsigned first, unsigned n)
+{
+	struct vm_area_struct *vma =
+		find_vma_intersection(pr->mm, BASE + first * PAGE_SIZE, BASE + first * PAGE_SIZE + 1);
+
+	return vma && vma->vm_end >= BASE + (first + n) * PAGE_SIZE;
+}
+
+/* What has moved to `at` reads as it did where it was. Then it goes. */
+static void check_moved(struct process *pr, long at, unsigned first, unsigned n)
+{
+	for (unsigned i = first; i < first + n; i++) {
+		struct model_page *p = &pr->page[i];
+		int err = 0;
+		u64 *moved = user_touch(pr->mm, at + (i - first) * PAGE_SIZE + 8 * (i % 500), 0, &err);
+
+		assert_int_equal(err, expected(p, 0));
+		if (!err && *moved != *model_value(p))
+			fail_msg("page %u holds %lx after its move, not %lx", i, *moved, *model_value(p));
+		drop_page(p);
+	}
+	assert_int_equal(do_munmap(pr->mm, at, (n + 1) * PAGE_SIZE), 0);
+}
+
+/* One page more: where it is when there is room, else elsewhere. */
+static void do_remap(struct process *pr, unsigned first, unsigned n)
+{
+	struct model_page *last = &pr->page[first + n - 1], *more = last + 1;
+	unsigned long addr = BASE + first * PAGE_SIZE;
+	long at;
+
+	if (first + n == WINDOW)
+		return;
+	at = do_mremap(pr->mm, addr, n * PAGE_SIZE, (n + 1) * PAGE_SIZE, MREMAP_MAYMOVE);
+	if (!in_one_area(pr, first, n) && at < 0) {
+		assert_int_equal(at, -EFAULT);
+	} else if (last->shared) {
+		assert_int_equal(at, -EINVAL);
+	} else if (at == addr) {
+		assert_false(more->mapped);
+		*more = *last;
+		more->pgoff++;
+		more->own = false;
+		more->value = 0;
+	} else {
+		assert_true(at > 0 && more->mapped);
+		check_moved(pr, at, first, n);
+	}
+}
+
+/* The file loses its end, which is gone from all mappings, and gets a new one. */
+static void do_truncate(unsigned end)
+{
+	unsigned cut = min(end, file_end);
+
+	file_end = cut;
+	unmap_mapping_pages(&file_inode, cut);
+	for (unsigned i = cut; i < FILE_PAGES; i++) {
+		assert_int_equal(atomic_read(&file_pages[i]->refcount), 1);
+		put_page(file_pages[i]);
+		file_pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		file_values[i] = 0;
+	}
+	for (unsigned i = 0; i < PROCESSES * WINDOW; i++) {
+		struct model_page *p = &processes[i / WINDOW].page[i % WINDOW];
+
+		if (p->file && p->pgoff >= cut)
+			p->own = false;
+	}
+	file_end = end;
 }
 
 static void do_exit_process(struct process *pr)
@@ -237,6 +311,10 @@ static void random_step(struct process *pr)
 		do_fork(pr, &processes[host_random() % PROCESSES]);
 	else if (op == 8)
 		do_dontneed(pr, first, n);
+	else if (op == 9)
+		do_remap(pr, first, n);
+	else if (op == 10)
+		do_truncate(host_random() % 4 ? FILE_PAGES : host_random() % FILE_PAGES);
 	else
 		touch(pr, first, op & 1);
 }
@@ -245,6 +323,7 @@ static void test_random_histories(void **state)
 {
 	unsigned long before = memory_in_balance();
 
+	assert_false(file_inode.i_mapped);
 	for (int round = 0; round < 16; round++) {
 		processes[0].mm = mm_alloc();
 		for (int step = 0; step < 4000; step++) {
@@ -261,6 +340,7 @@ static void test_random_histories(void **state)
 		for (unsigned i = 0; i < PROCESSES; i++)
 			if (processes[i].mm)
 				do_exit_process(&processes[i]);
+		assert_null(mm_next(NULL));
 		assert_int_equal(memory_in_balance(), before);
 		assert_int_equal(atomic_read(&test_file.f_count), file_references);
 		for (unsigned i = 0; i < FILE_PAGES; i++) {
@@ -271,6 +351,43 @@ static void test_random_histories(void **state)
 }
 
 /* ---- Single behaviours. */
+
+/* A cut takes what lies behind it, in areas that begin before it, at it and behind it, and nothing else. */
+static void test_truncated_file(void **state)
+{
+	struct mm_struct *mm = mm_alloc(), *child;
+	int err = 0;
+
+	file_end = FILE_PAGES;
+	for (unsigned area = 0; area < 4; area++)
+		do_mmap(mm, &test_file, BASE + area * 16 * PAGE_SIZE, 8 * PAGE_SIZE, 3,
+			(area % 2 ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED, area < 2 ? 0 : 8);
+	for (unsigned i = 0; i < 64; i++)
+		user_touch(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err);
+	child = dup_mm(mm);
+	assert_int_equal(atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file), 32);
+	assert_ptr_equal(mm_next(NULL),
+			 mm); /* a child comes behind its parent, whose entries it may have copied */
+	assert_ptr_equal(mm_next(mm), child);
+	assert_null(mm_next(child));
+	do_truncate(10);
+	for (int who = 0; who < 2; who++) {
+		struct mm_struct *one = who ? child : mm;
+
+		assert_int_equal(atomic_read(&one->rss_anon) + atomic_read(&one->rss_file), 2 * (8 + 2));
+		for (unsigned i = 0; i < 8; i++) {
+			assert_int_equal(touch_err(one, BASE + i * PAGE_SIZE, 0), 0);
+			assert_int_equal(touch_err(one, BASE + (32 + i) * PAGE_SIZE, 0), i < 2 ? 0 : -EIO);
+			assert_int_equal(touch_err(one, BASE + (48 + i) * PAGE_SIZE, FAULT_FLAG_WRITE),
+					 i < 2 ? 0 : -EIO);
+		}
+	}
+	do_truncate(FILE_PAGES);
+	assert_int_equal(*(u64 *)user_touch(mm, BASE + 34 * PAGE_SIZE, 0, &err), 0);
+	mmput(child);
+	mmput(mm);
+}
+
 static void test_stack_grows_to_its_limit(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -548,6 +665,7 @@ int main(void)
 		cmocka_unit_test(test_random_histories),
 		cmocka_unit_test(test_stack_grows_to_its_limit),
 		cmocka_unit_test(test_stack_keeps_its_distance),
+		cmocka_unit_test(test_truncated_file),
 		cmocka_unit_test(test_brk),
 		cmocka_unit_test(test_mmap_refusals),
 		cmocka_unit_test(test_fault_around_and_icache),

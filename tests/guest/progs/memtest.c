@@ -215,6 +215,139 @@ static void stack_grows(void)
 	CHECK_EQ(sum(256), 256);
 }
 
+static long remap(void *at, long old, long new, int flags)
+{
+	return check_syscall(NR_mremap, (long)at, old, new, flags, 0, 0);
+}
+
+/* Grown where it is, moved, and shrunk: its pages come along, and what it leaves is not mapped. */
+static void moved(void)
+{
+	char *p = map(200 * PAGE), *q;
+
+	CHECK_EQ(munmap(p + 150 * PAGE, 50 * (size_t)PAGE), 0);
+	for (long i = 0; i < 150; i += 2)
+		p[i * PAGE] = (char)i;
+	CHECK_EQ(remap(p, 150 * PAGE, 200 * PAGE, 0), (long)p);
+	CHECK_EQ(p[199 * PAGE], 0);
+	p[199 * PAGE] = 'e';
+	CHECK_EQ(protect(p + 199 * PAGE, PAGE, PROT_READ), 0); /* so that nothing can grow up to there */
+	CHECK_ERRNO(remap(p, 199 * PAGE, 201 * PAGE, 0), ENOMEM);
+	q = (char *)remap(p, 199 * PAGE, 300 * PAGE, 1);
+	if (!CHECK(q != MAP_FAILED && q != p))
+		return;
+	for (long i = 0; i < 300; i++)
+		CHECK_EQ(q[i * PAGE], i < 150 && i % 2 == 0 ? (char)i : 0);
+	for (long i = 0; i < 199; i += 33)
+		CHECK_EQ(dies_of(read_victim, p + i * PAGE), SIGSEGV);
+	CHECK_EQ(p[199 * PAGE], 'e');
+	CHECK_EQ(remap(q, 300 * PAGE, 10 * PAGE, 0), (long)q);
+	CHECK_EQ(q[8 * PAGE], 8);
+	CHECK_EQ(dies_of(read_victim, q + 10 * PAGE), SIGSEGV);
+	CHECK_ERRNO(remap(p, PAGE, 2 * PAGE, 1), EFAULT);
+	CHECK_ERRNO(remap(q + 1, PAGE, PAGE, 1), EINVAL);
+	CHECK_ERRNO(remap(q, PAGE, 0, 1), EINVAL);
+}
+
+/* A part from the middle of a file's mapping: the pages stay the file's, also those touched after the move.
+ */
+static void moved_file(void)
+{
+	int fd = CHECK_CALL(open("memtest.file", O_RDWR | O_CREAT | O_TRUNC, 0600));
+	long number;
+	char *p, *q;
+
+	for (number = 0; number < 8; number++) {
+		CHECK_EQ(lseek(fd, number * PAGE, SEEK_SET), number * PAGE);
+		CHECK_EQ(write(fd, &number, sizeof(number)), sizeof(number));
+	}
+	p = mmap(NULL, 8 * (size_t)PAGE, RW, MAP_SHARED, fd, 0);
+	CHECK_EQ(p[3 * PAGE], 3);
+	q = (char *)remap(p + 3 * PAGE, 2 * PAGE, 4 * PAGE, 1);
+	if (!CHECK(q != MAP_FAILED && q != p + 3 * PAGE))
+		return;
+	for (number = 0; number < 4; number++)
+		CHECK_EQ(q[number * PAGE], number + 3);
+	q[PAGE] = 'm';
+	CHECK_EQ(lseek(fd, 4 * PAGE, SEEK_SET), 4 * PAGE);
+	CHECK_EQ(read(fd, &number, 1), 1);
+	CHECK_EQ((char)number, 'm');
+	CHECK_EQ(p[2 * PAGE], 2);
+	CHECK_EQ(p[5 * PAGE], 5);
+	CHECK_EQ(dies_of(read_victim, p + 4 * PAGE), SIGSEGV);
+	close(fd);
+	CHECK_EQ(unlink("memtest.file"), 0);
+}
+
+/* MADV_DONTNEED: private memory is zeros again, a private mapping of a file the file, a shared one keeps all.
+ */
+static void dropped(void)
+{
+	enum { DONTNEED = 4 };
+	int fd = CHECK_CALL(open("memtest.file", O_RDWR | O_CREAT | O_TRUNC, 0600));
+	char *p = map(64 * PAGE), *private, *shared;
+
+	for (long i = 0; i < 64; i++)
+		p[i * PAGE] = 'a';
+	CHECK_EQ(check_syscall(NR_madvise, (long)p + PAGE, 62 * PAGE, DONTNEED, 0, 0, 0), 0);
+	for (long i = 0; i < 64; i++)
+		CHECK_EQ(p[i * PAGE], i == 0 || i == 63 ? 'a' : 0);
+	CHECK_EQ(write(fd, "file", 4), 4);
+	private = mmap(NULL, (size_t)PAGE, RW, MAP_PRIVATE, fd, 0);
+	shared = mmap(NULL, (size_t)PAGE, RW, MAP_SHARED, fd, 0);
+	private[0] = 'F';
+	shared[1] = 'I';
+	CHECK(!memcmp(private, "File", 4)); /* a copy from before */
+	CHECK_EQ(check_syscall(NR_madvise, (long)private, PAGE, DONTNEED, 0, 0, 0), 0);
+	CHECK_EQ(check_syscall(NR_madvise, (long)shared, PAGE, DONTNEED, 0, 0, 0), 0);
+	CHECK(!memcmp(private, "fIle", 4));
+	CHECK(!memcmp(shared, "fIle", 4));
+	CHECK_ERRNO(check_syscall(NR_madvise, (long)p + 1, PAGE, DONTNEED, 0, 0, 0), EINVAL);
+	CHECK_EQ(munmap(p + PAGE, (size_t)PAGE), 0);
+	CHECK_ERRNO(check_syscall(NR_madvise, (long)p, 3 * PAGE, DONTNEED, 0, 0, 0), ENOMEM);
+	close(fd);
+	CHECK_EQ(unlink("memtest.file"), 0);
+}
+
+/* A page that was only read, one made read-only and writable again, one whose other owner has gone: each is
+ * copied when it must be, and only then. Shared memory is not. */
+static void copy_on_write_corners(void)
+{
+	char *read_only = map(PAGE), *back = map(PAGE), *kept = map(PAGE);
+	char *shared = mmap(NULL, (size_t)PAGE, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid, second;
+
+	CHECK_EQ(read_only[0], 0);
+	back[0] = kept[0] = shared[0] = 'p';
+	pid = check_fork();
+	if (pid == 0) {
+		read_only[0] = 'c';
+		CHECK_EQ(protect(back, PAGE, PROT_READ), 0);
+		CHECK_EQ(protect(back, PAGE, RW), 0);
+		back[0] = 'c';
+		shared[0] = 'c';
+		second = check_fork();
+		if (second == 0) {
+			CHECK_EQ(read_only[0], 'c');
+			read_only[0] = back[0] = kept[0] = 's';
+			_exit(!!check_failures);
+		}
+		CHECK_EQ(check_wait(second), 0);
+		CHECK_EQ(read_only[0], 'c');
+		CHECK_EQ(back[0], 'c');
+		CHECK_EQ(kept[0], 'p');
+		_exit(!!check_failures);
+	}
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(read_only[0], 0);
+	CHECK_EQ(back[0], 'p');
+	CHECK_EQ(kept[0], 'p');
+	CHECK_EQ(shared[0], 'c');
+	CHECK_EQ(map(PAGE)[0], 0); /* the page of zeros that all read is still one */
+	kept[1] = 'q';
+	CHECK_EQ(kept[0], 'p');
+}
+
 /* Touched pages come back when the process ends: more than there is, again and again. */
 static void touch_all(void)
 {
@@ -243,7 +376,12 @@ int main(int argc, char **argv)
 		{"forbidden", forbidden_places},
 		{"stack", stack_grows},
 		{"pages-come-back", pages_come_back},
+		{"moved", moved},
+		{"moved-file", moved_file},
+		{"dropped", dropped},
+		{"copy-on-write-corners", copy_on_write_corners},
 	};
 
+	check_seconds = 15;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

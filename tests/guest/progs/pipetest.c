@@ -2,7 +2,13 @@
 /* also on Linux */
 #include <check.h>
 #include <numbers.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+
+#ifndef FIONREAD
+#define FIONREAD 0x541b
+#endif
 
 #define PIPE_BUF_BYTES 4096 /* POSIX's PIPE_BUF on Linux: writes up to here are in one piece */
 #define CAPACITY       65536
@@ -191,14 +197,234 @@ static void reader_leaves(void)
 	CHECK(check_wait(pid) >= 0);
 }
 
+/* ---- PIPE_BUF to the byte. A page is what Linux gives out, so these numbers are the same there. */
+
+static long in_pipe(int fd)
+{
+	int n = -1;
+
+	CHECK_CALL(ioctl(fd, FIONREAD, &n));
+	return n;
+}
+
+/* Neither end waits. All but `room` bytes are filled, in writes of whole pages and one byte in the last. */
+static void fill_but(int ends[2], long room)
+{
+	static char page[PIPE_BUF_BYTES];
+
+	CHECK_CALL(pipe2(ends, O_NONBLOCK));
+	for (long n = CAPACITY; n >= room + PIPE_BUF_BYTES; n -= PIPE_BUF_BYTES)
+		CHECK_EQ(write(ends[1], page, PIPE_BUF_BYTES), PIPE_BUF_BYTES);
+	if (room % PIPE_BUF_BYTES)
+		CHECK_EQ(write(ends[1], page, PIPE_BUF_BYTES - room % PIPE_BUF_BYTES),
+			 PIPE_BUF_BYTES - room % PIPE_BUF_BYTES);
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY - room);
+}
+
+/* Up to PIPE_BUF all or nothing; one byte more is taken as far as there is room. */
+static void all_or_nothing(void)
+{
+	static char block[2 * PIPE_BUF_BYTES];
+	int ends[2];
+
+	fill_but(ends, PIPE_BUF_BYTES - 1);
+	CHECK_ERRNO(write(ends[1], block, PIPE_BUF_BYTES), EAGAIN);
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY - PIPE_BUF_BYTES + 1);
+	CHECK_EQ(write(ends[1], block, PIPE_BUF_BYTES - 1), PIPE_BUF_BYTES - 1);
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY);
+	fill_but(ends, PIPE_BUF_BYTES);
+	CHECK_EQ(write(ends[1], block, PIPE_BUF_BYTES), PIPE_BUF_BYTES);
+	CHECK_ERRNO(write(ends[1], block, 1), EAGAIN);
+	fill_but(ends, PIPE_BUF_BYTES);
+	CHECK_EQ(write(ends[1], block, PIPE_BUF_BYTES + 1), PIPE_BUF_BYTES);
+	CHECK_ERRNO(write(ends[1], block, PIPE_BUF_BYTES + 1), EAGAIN);
+	fill_but(ends, 2 * PIPE_BUF_BYTES);
+	CHECK_EQ(write(ends[1], block, 2 * PIPE_BUF_BYTES), 2 * PIPE_BUF_BYTES);
+	CHECK_EQ(read(ends[0], block, PIPE_BUF_BYTES), PIPE_BUF_BYTES);
+	CHECK_EQ(write(ends[1], block, 2 * PIPE_BUF_BYTES), PIPE_BUF_BYTES);
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY);
+}
+
+static short ready(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+
+	CHECK_RANGE(poll(&p, 1, 0), 0, 1);
+	return p.revents;
+}
+
+/* What poll() says agrees with what the calls do. */
+static void polled(void)
+{
+	static char block[CAPACITY];
+	int ends[2];
+
+	CHECK_CALL(pipe(ends));
+	CHECK_EQ(ready(ends[0], POLLIN), 0);
+	CHECK_EQ(ready(ends[1], POLLOUT), POLLOUT);
+	CHECK_EQ(ready(ends[0], POLLOUT), 0);
+	CHECK_EQ(ready(ends[1], POLLIN), 0);
+	CHECK_EQ(write(ends[1], "ab", 2), 2);
+	CHECK_EQ(ready(ends[0], POLLIN), POLLIN);
+	CHECK_EQ(read(ends[0], block, 1), 1);
+	CHECK_EQ(ready(ends[0], POLLIN), POLLIN);
+	CHECK_EQ(in_pipe(ends[0]), 1);
+	CHECK_EQ(in_pipe(ends[1]), 1);
+	CHECK_EQ(read(ends[0], block, 1), 1);
+	CHECK_EQ(ready(ends[0], POLLIN), 0);
+	CHECK_EQ(write(ends[1], "x", 1), 1);
+	CHECK_CALL(close(ends[1]));
+	CHECK_EQ(ready(ends[0], POLLIN), POLLIN | POLLHUP);
+	CHECK_EQ(read(ends[0], block, 2), 1);
+	CHECK_EQ(ready(ends[0], POLLIN), POLLHUP);
+	CHECK_EQ(ready(ends[0], 0), POLLHUP);
+	fill_but(ends, PIPE_BUF_BYTES);
+	CHECK_EQ(ready(ends[1], POLLOUT), POLLOUT);
+	CHECK_EQ(write(ends[1], block, PIPE_BUF_BYTES), PIPE_BUF_BYTES);
+	CHECK_EQ(ready(ends[1], POLLOUT), 0);
+	CHECK_EQ(read(ends[0], block, PIPE_BUF_BYTES), PIPE_BUF_BYTES);
+	CHECK_EQ(ready(ends[1], POLLOUT), POLLOUT);
+	CHECK_CALL(close(ends[0]));
+	CHECK_EQ(ready(ends[1], POLLOUT), POLLOUT | POLLERR);
+	CHECK_EQ(ready(ends[1], 0), POLLERR);
+}
+
+/* A part was written when the last reader leaves: that is what the call returns, and SIGPIPE comes all the
+ * same. */
+static void reader_leaves_within(void)
+{
+	static char block[2 * CAPACITY];
+	int ends[2];
+	pid_t pid;
+
+	signal(SIGPIPE, on_sigpipe);
+	CHECK_CALL(pipe(ends));
+	pid = check_fork();
+	if (pid == 0) {
+		close(ends[1]);
+		for (long n = 0; n < 3 * PIPE_BUF_BYTES;)
+			n += read(ends[0], block, 3 * PIPE_BUF_BYTES - n);
+		while (in_pipe(ends[0]) < CAPACITY)
+			check_sleep(1000000);
+		_exit(0);
+	}
+	close(ends[0]);
+	CHECK_EQ(write(ends[1], block, sizeof(block)), CAPACITY + 3 * PIPE_BUF_BYTES);
+	CHECK_EQ(sigpipes, 1);
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_ERRNO(write(ends[1], block, PIPE_BUF_BYTES), EPIPE);
+	CHECK_EQ(sigpipes, 2);
+	CHECK_EQ(write(ends[1], block, 0), 0);
+	CHECK_EQ(sigpipes, 2);
+}
+
+/* A writer that waits goes on when there is room for its piece, not before; nothing is lost between. */
+static void writer_waits(void)
+{
+	static char block[CAPACITY];
+	int ends[2];
+	pid_t pid;
+
+	fill_but(ends, 0);
+	CHECK_CALL(fcntl(ends[1], F_SETFL, 0));
+	pid = check_fork();
+	if (pid == 0) {
+		memset(block, 'w', PIPE_BUF_BYTES);
+		_exit(write(ends[1], block, PIPE_BUF_BYTES) == PIPE_BUF_BYTES ? 0 : 1);
+	}
+	CHECK_EQ(read(ends[0], block, PIPE_BUF_BYTES - 1), PIPE_BUF_BYTES - 1);
+	check_sleep(30000000);
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY - PIPE_BUF_BYTES + 1);
+	CHECK_EQ(read(ends[0], block, 1), 1);
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY);
+	for (long n = 0; n < CAPACITY - PIPE_BUF_BYTES; n += PIPE_BUF_BYTES)
+		CHECK_EQ(read(ends[0], block, PIPE_BUF_BYTES), PIPE_BUF_BYTES);
+	CHECK_EQ(read(ends[0], block, CAPACITY), PIPE_BUF_BYTES);
+	CHECK_EQ(block[0], 'w');
+	CHECK_EQ(block[PIPE_BUF_BYTES - 1], 'w');
+}
+
+/* Scattered reads end with the first part that is not filled: they do not wait for the rest. */
+static void scattered(void)
+{
+	struct {
+		void *at;
+		unsigned long n;
+	} parts[2];
+	char a[2] = "", b[6] = "";
+	int ends[2];
+	pid_t pid;
+
+	parts[0].at = a;
+	parts[0].n = sizeof(a);
+	parts[1].at = b;
+	parts[1].n = sizeof(b);
+	CHECK_CALL(pipe(ends));
+	CHECK_EQ(write(ends[1], "x", 1), 1);
+	pid = check_fork();
+	if (pid == 0) {
+		check_sleep(100000000);
+		_exit(write(ends[1], "yz", 2) != 2);
+	}
+	CHECK_EQ(check_syscall(NR_readv, ends[0], (long)parts, 2, 0, 0, 0), 1);
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(write(ends[1], "123", 3), 3);
+	CHECK_EQ(check_syscall(NR_readv, ends[0], (long)parts, 2, 0, 0, 0), 5);
+	CHECK(!memcmp(a, "yz", 2) && !memcmp(b, "123", 3));
+	CHECK_EQ(check_syscall(NR_writev, ends[1], (long)parts, 2, 0, 0, 0), 8);
+	CHECK_EQ(in_pipe(ends[0]), 8);
+}
+
+/* A signal ends the wait: with what was written, or EINTR when nothing was. */
+static void on_alarm(int sig)
+{
+}
+
+static void interrupted(void)
+{
+	static char block[2 * CAPACITY];
+	struct sigaction act = {.sa_handler = on_alarm};
+	int ends[2];
+	pid_t pid;
+
+	CHECK_CALL(sigaction(SIGUSR1, &act, NULL));
+	CHECK_CALL(pipe(ends));
+	for (int i = 0; i < 3; i++) {
+		pid = check_fork();
+		if (pid == 0) {
+			check_sleep(50000000);
+			_exit(kill(getppid(), SIGUSR1));
+		}
+		if (i == 0)
+			CHECK_ERRNO(read(ends[0], block, 1), EINTR);
+		else if (i == 1)
+			CHECK_EQ(write(ends[1], block, sizeof(block)), CAPACITY);
+		else
+			CHECK_ERRNO(write(ends[1], block, 1), EINTR);
+		CHECK_EQ(check_wait(pid), 0);
+	}
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"end-of-file", end_of_file},	  {"wrong-ends", wrong_ends},
-		{"no-reader", no_reader},	  {"never-waiting", never_waiting},
-		{"atomic-writes", atomic_writes}, {"big-transfer", big_transfer},
+		{"end-of-file", end_of_file},
+		{"wrong-ends", wrong_ends},
+		{"no-reader", no_reader},
+		{"never-waiting", never_waiting},
+		{"atomic-writes", atomic_writes},
+		{"big-transfer", big_transfer},
 		{"reader-leaves", reader_leaves},
+		{"all-or-nothing", all_or_nothing},
+		{"polled", polled},
+		{"reader-leaves-within", reader_leaves_within},
+		{"writer-waits", writer_waits},
+		{"interrupted", interrupted},
+		{"scattered", scattered},
 	};
 
+	check_seconds = 15;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -89,6 +89,21 @@ static void threads(void)
 	wait_to_be_looked_at();
 }
 
+/* ---- sleepers: two of this process, for as long as somebody looks at them. */
+
+static void sleeping_thread(void *arg)
+{
+	for (;;)
+		check_sleep(1000000000);
+}
+
+static void sleepers(void)
+{
+	for (int i = 0; i < 2; i++)
+		thread_start_in_group(sleeping_thread, NULL);
+	sleeping_thread(NULL);
+}
+
 /* ---- hostile: each case tells the trace what its stack shall be shown as, and enters the kernel with that frame. */
 
 /* getppid() with these frame and stack pointers. No signal may come. */
@@ -262,10 +277,12 @@ int main(int argc, char **argv)
 		chain();
 	if (argc == 2 && !strcmp(argv[1], "threads"))
 		threads();
+	if (argc == 2 && !strcmp(argv[1], "sleepers"))
+		sleepers();
 	if (argc == 2 && !strcmp(argv[1], "hostile"))
 		return hostile();
 	if (argc == 2 && !strcmp(argv[1], "storm"))
 		return storm();
-	printf("usage: stacktest chain|threads|hostile|storm\n");
+	printf("usage: stacktest chain|threads|sleepers|hostile|storm\n");
 	return 2;
 }

@@ -3,6 +3,7 @@
  * call returns. Each case has threads that keep using a page, so that their CPUs have it in their TLBs all
  * the time.
  */
+/* also on Linux */
 #include <numbers.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -66,16 +67,25 @@ static void stop_writers(const pid_t *pids, int n)
 	CHECK(thread_join(pids, n));
 }
 
-/* A page is replaced by another; its frame is given to us for something else: nobody writes to it any more.
- */
-static void replaced(void)
+static void map_anew(void)
+{
+	map_at((void *)page, PAGE);
+}
+
+static void drop(void)
+{
+	CHECK_CALL(check_syscall(NR_madvise, (long)page, PAGE, 4 /* MADV_DONTNEED */, 0, 0, 0));
+}
+
+/* A page is taken away; its frame is given to us for something else: nobody writes to it any more. */
+static void check_frame_is_free(void (*take_away)(void))
 {
 	pid_t pids[THREAD_MAX];
 	int n = start_writers(pids);
 	long *other = map_at(NULL, 4 * PAGE), bad = 0;
 
 	for (int round = 0; round < ROUNDS && !bad; round++) {
-		map_at((void *)page, PAGE);
+		take_away();
 		map_at(other, 4 * PAGE);
 		for (long i = 0; i < 4 * PAGE / 8; i++)
 			other[i] = PATTERN;
@@ -85,6 +95,16 @@ static void replaced(void)
 	}
 	CHECK_EQ(bad, 0);
 	stop_writers(pids, n);
+}
+
+static void replaced(void)
+{
+	check_frame_is_free(map_anew);
+}
+
+static void dropped(void)
+{
+	check_frame_is_free(drop);
 }
 
 /* The child has the memory of the moment of fork(): what other threads write after it is the parent's alone.
@@ -160,6 +180,61 @@ static void protected(void)
 	}
 	stop = 1;
 	CHECK(thread_join(&pid, 1));
+}
+
+/*
+ * What was unmapped, or has moved away, is out of the other thread's reach when the call returns: it faults.
+ * Where the page is now it does not change any more.
+ */
+static void check_out_of_reach(bool move)
+{
+	pid_t pid;
+
+	page = map_at(NULL, 2 * PAGE);
+	CHECK_CALL(check_syscall(NR_mprotect, (long)page + PAGE, PAGE, PROT_READ, 0, 0,
+				 0)); /* nothing grows into it */
+	running = stop = 0;
+	pid = thread_start(1, patient_writer, NULL);
+	check_pin(0);
+	while (!running)
+		check_sleep(100000);
+	for (int round = 0; round < ROUNDS && !check_failures; round++) {
+		volatile long *now = NULL;
+		long seen = 0;
+
+		frozen = thaw = 0;
+		if (move)
+			now = (long *)CHECK_CALL(
+				check_syscall(NR_mremap, (long)page, PAGE, 2 * PAGE, 1, 0, 0));
+		else
+			CHECK_CALL(munmap((void *)page, PAGE));
+		if (now)
+			seen = *now;
+		spin(WHILE_NS / 20);
+		if (now) {
+			CHECK_EQ(*now, seen);
+			CHECK_CALL(munmap((void *)now, 2 * PAGE));
+		}
+		for (long end = check_now() + 10000000000L; !frozen && check_now() < end;)
+			;
+		CHECK_EQ(frozen, 1);
+		map_at((void *)page, PAGE);
+		thaw = 1;
+		while (!*page)
+			;
+	}
+	stop = 1;
+	CHECK(thread_join(&pid, 1));
+}
+
+static void unmapped(void)
+{
+	check_out_of_reach(false);
+}
+
+static void moved(void)
+{
+	check_out_of_reach(true);
 }
 
 /* Sleeps all the time, so that its CPU is idle when the page changes, and looks at it when it wakes. */
@@ -241,11 +316,10 @@ static void all_at_once(void)
 	CHECK(thread_join(pids, n));
 }
 
-static const struct check_case cases[] = {{"replaced", replaced},
-					  {"forked", forked},
-					  {"protected", protected},
-					  {"idle_cpus", idle_cpus},
-					  {"all_at_once", all_at_once}};
+static const struct check_case cases[] = {{"replaced", replaced},   {"dropped", dropped},
+					  {"unmapped", unmapped},   {"moved", moved},
+					  {"forked", forked},	    {"protected", protected},
+					  {"idle_cpus", idle_cpus}, {"all_at_once", all_at_once}};
 
 int main(int argc, char **argv)
 {

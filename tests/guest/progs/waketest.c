@@ -1,11 +1,12 @@
 /*
- * waketest: wake-ups by plan, for the wakeup tracers. Real-time sleepers are woken behind a task that keeps the
- * CPU, so that how long each of them waits is known beforehand. Each case resets tracing_max_latency and
+ * waketest: wake-ups by plan, for the wakeup tracers. Real-time sleepers are woken behind a task that keeps
+ * the CPU, so that how long each of them waits is known beforehand. Each case resets tracing_max_latency and
  * prints what the tracer must then say: `PID POLICY RT_PRIO AT_LEAST AT_MOST` (microseconds).
  */
 #include <check.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #define US   1000L
 #define MS   1000000L
@@ -163,7 +164,8 @@ static void killed(void)
 	wanted(&s[0], 10, 300);
 }
 
-/* Behind a deadline task with an earlier deadline. Nothing takes over from it. (One CPU: they are not pinned.) */
+/* Behind a deadline task with an earlier deadline. Nothing takes over from it. (One CPU: they are not
+ * pinned.) */
 static void deadline(void)
 {
 	struct sleeper s[2];
@@ -205,8 +207,8 @@ static void throttled(void)
 }
 
 /*
- * It waits on CPU 0, and then may go to CPU 1, where only a fair task runs: it is there at once. (That task itself lets
- * it go, so that an emulator that runs the CPUs in turns is at CPU 1 then.)
+ * It waits on CPU 0, and then may go to CPU 1, where only a fair task runs: it is there at once. (That task
+ * itself lets it go, so that an emulator that runs the CPUs in turns is at CPU 1 then.)
  */
 static void moved(void)
 {
@@ -233,6 +235,59 @@ static void moved(void)
 	CHECK_EQ(check_wait(helper), 0);
 	finish(s, 1);
 	wanted(&s[0], 10, 4900);
+}
+
+/* One that waits on CPU 1 to be woken. */
+static void start_on_1(struct sleeper *s, int priority)
+{
+	CHECK_CALL(pipe(s->wake));
+	s->pid = check_fork();
+	if (s->pid)
+		return;
+	check_pin(1);
+	be_fifo(0, priority);
+	check_take(s->wake[0]);
+	_exit(0);
+}
+
+/*
+ * Two wait on CPU 1 behind a task that is above them: the first is woken from CPU 0, the second, which is
+ * below it, by the task in front of them. We are a fair task: the end of others wakes us, and must not take
+ * over.
+ */
+static void across(void)
+{
+	volatile int *go_on = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct sleeper s[2];
+	int there[2];
+	pid_t busy;
+
+	CHECK(go_on != MAP_FAILED);
+	CHECK_CALL(pipe(there));
+	start_on_1(&s[0], 20);
+	start_on_1(&s[1], 10);
+	busy = check_fork();
+	if (busy == 0) {
+		check_pin(1);
+		be_fifo(0, BUSY);
+		check_sleep(20 * MS);
+		check_give(there[1], 't');
+		while (!*go_on)
+			;
+		wake(&s[1]);
+		burn(5000);
+		_exit(0);
+	}
+	check_pin(0);
+	check_take(there[0]);
+	burn(1000);
+	reset_maximum();
+	wake(&s[0]);
+	burn(3000);
+	*go_on = 1;
+	CHECK_EQ(check_wait(busy), 0);
+	finish(s, 2);
+	printf("%d %d 20 8000 1000000\n%d %d 10 5000 1000000\n", s[0].pid, SCHED_FIFO, s[1].pid, SCHED_FIFO);
 }
 
 /* A real-time task that sleeps again and again on an idle CPU: nothing but the way of a wake-up. */
@@ -331,9 +386,9 @@ static void storm(void)
 }
 
 static const struct check_case cases[] = {
-	{"higher", higher}, {"equal", equal}, {"demoted", demoted},
-	{"killed", killed}, {"moved", moved}, {"steps", steps}, {"deadline", deadline}, {"storm", storm},
-	{"throttled", throttled},
+	{"higher", higher},	  {"equal", equal},   {"demoted", demoted},   {"killed", killed},
+	{"moved", moved},	  {"steps", steps},   {"deadline", deadline}, {"storm", storm},
+	{"throttled", throttled}, {"across", across},
 };
 
 /* One case: who wants to know its outcome reads what it prints. */

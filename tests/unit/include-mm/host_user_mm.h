@@ -20,7 +20,11 @@
 #include "../../../kernel/lib/hole_tree.c"
 #include "../../../kernel/mm/memblock.c"
 #include "../../../kernel/mm/page_alloc.c"
+/* What page_alloc.c frees by is looked at first (below). */
+#define free_unref_page free_page_unchecked
+void free_unref_page(struct page *page);
 #include "../../../kernel/mm/page_pcp.c"
+#undef free_unref_page
 #include "../../../kernel/mm/page_init.c"
 #include "../../../kernel/mm/page_report.c"
 #include "../../../kernel/mm/slab.c"
@@ -90,6 +94,12 @@ void allow_write_access(struct file *f)
 }
 void oom_victim_gone(struct mm_struct *mm)
 {
+}
+
+void free_unref_page(struct page *page)
+{
+	host_check_freed(page);
+	free_page_unchecked(page);
 }
 
 /* What an access to this page gives: 0 or -errno. */

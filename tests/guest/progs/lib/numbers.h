@@ -7,6 +7,8 @@
 
 #ifdef __aarch64__
 #define NR_statfs	   43
+#define NR_readv	   65
+#define NR_writev	   66
 #define NR_mremap	   216
 #define NR_pselect6	   72
 #define NR_exit		   93
@@ -29,6 +31,7 @@
 #define NR_rt_tgsigqueueinfo 240
 #define NR_restart_syscall 128
 #define NR_mprotect	   226
+#define NR_madvise	   233
 #define NR_setuid	   146
 #define NR_gettimeofday	   169
 #define NR_settimeofday	   170
@@ -36,6 +39,8 @@
 #define NR_clone3	   435
 #else
 #define NR_statfs	   137
+#define NR_readv	   19
+#define NR_writev	   20
 #define NR_mremap	   25
 #define NR_pselect6	   270
 #define NR_exit		   60
@@ -58,6 +63,7 @@
 #define NR_rt_tgsigqueueinfo 297
 #define NR_restart_syscall 219
 #define NR_mprotect	   10
+#define NR_madvise	   28
 #define NR_setuid	   105
 #define NR_gettimeofday	   96
 #define NR_settimeofday	   164

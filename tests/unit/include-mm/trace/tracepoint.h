@@ -1,3 +1,4 @@
 /* No tracepoints on the host. */
 #pragma once
 struct tracepoint;
+void tracepoint_switch(void);

@@ -1,0 +1,10 @@
+#!/bin/sh
+# description: files, names and descriptors at their edges, as Linux has them
+# requires: smp=2 timeout=120 progs="filetest nametest fdtest"
+. /run/prelude
+cd /tmp
+for program in filetest nametest fdtest; do
+	$program || fail $program
+done
+dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
+finish

@@ -1,0 +1,29 @@
+#!/bin/sh
+# description: saved_cmdlines of n holds n names, the newest ones, whatever n is
+# requires: smp=1 timeout=60
+. /run/prelude
+tracing_reset
+size=$(cat saved_cmdlines_size)
+echo 1 > events/sched/sched_switch/enable
+for n in 1 2 3 4 7; do
+	echo $n > saved_cmdlines_size
+	holds "size $n" saved_cmdlines_size $n
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		sh -c 'echo $$ > /tmp/last; exec sleep 0.001'
+	done
+	cat saved_cmdlines > /tmp/names
+	same "$n names in a table of $n" $n "$(wc -l < /tmp/names)"
+	same "$n tasks in a table of $n" $n "$(cut -d ' ' -f 1 /tmp/names | sort -u | wc -l)"
+done
+# In a table of 7 the last one that ran is there, by the name that it ended with, and the first one is not.
+grep -q "^$(cat /tmp/last) sleep$" /tmp/names || fail "$(cat /tmp/last) is not in: $(cat /tmp/names)"
+# What was pushed out is not found by a record either.
+echo 1 > saved_cmdlines_size
+echo > trace
+sh -c 'exec sleep 0.001'
+sh -c 'exec sleep 0.001'
+echo 0 > events/sched/sched_switch/enable
+grep -q '<\.\.\.>-' trace || fail 'records name tasks that a table of one cannot hold'
+echo $size > saved_cmdlines_size
+tracing_reset
+finish

@@ -1,0 +1,1 @@
+/* No system call has a number here. */

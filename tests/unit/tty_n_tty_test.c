@@ -1,0 +1,570 @@
+/*
+ * The line discipline: what is typed, what a read gets and when, what is echoed. The one task reads; what is
+ * typed while it sleeps comes from a script.
+ */
+/* sources: kernel/lib/char_width.c */
+/* include: tests/unit/include-mm */
+#include <host_test.h>
+
+#define vsnprintf k_vsnprintf
+#define snprintf  k_snprintf
+#define sprintf	  k_sprintf
+#include <host_kernel.h>
+#include <host_wait.h>
+
+#include "../../kernel/lib/vsprintf.c"
+#include "../../kernel/lib/put_dec.c"
+#include "../../kernel/lib/vsprintf_pointer.c"
+#include "../../kernel/lib/bitmap.c"
+#include "../../kernel/lib/bitmap_text.c"
+#include "../../drivers/tty/n_tty.c"
+#include "../../drivers/tty/n_tty_read.c"
+#include "../../drivers/tty/tty_output.c"
+
+#define GROUP 77
+
+int oops_in_progress;
+void console_register(struct console *con)
+{
+}
+void raise_softirq(int nr)
+{
+}
+bool sysrq_filter(struct tty_struct *tty, char c)
+{
+	return false;
+}
+char sysrq_take(struct tty_struct *tty)
+{
+	return 0;
+}
+bool handle_sysrq(char key)
+{
+	return false;
+}
+int tty_check_change(struct tty_struct *tty, int sig)
+{
+	return 0;
+}
+bool mutex_trylock(struct mutex *m)
+{
+	mutex_lock(m);
+	return true;
+}
+int mutex_lock_interruptible(struct mutex *m)
+{
+	mutex_lock(m);
+	return 0;
+}
+
+/* The reader is in the group, so that a signal ends its sleep. */
+static int signals[8], nr_signals;
+int kill_pgrp(pid_t pgrp, int sig)
+{
+	assert_int_equal(pgrp, GROUP);
+	assert_true(nr_signals < 8);
+	signals[nr_signals++] = sig;
+	set_tsk_thread_flag(&host_task, TIF_SIGPENDING);
+	return 0;
+}
+
+/* ---- The terminal's other end. */
+static struct tty_struct tty;
+static char shown[65536];
+static unsigned nr_shown;
+static bool line_full; /* the driver sends nothing */
+
+static void start_tx(void *port)
+{
+	if (!line_full)
+		nr_shown += tty_tx_pull(&tty, shown + nr_shown, sizeof(shown) - 1 - nr_shown);
+	shown[nr_shown] = '\0';
+}
+
+static bool held_up;
+static unsigned nr_throttles;
+static void throttle(void *port, bool on)
+{
+	assert_true(on != held_up);
+	held_up = on;
+	nr_throttles++;
+}
+
+static void poll_put(void *port, char c)
+{
+}
+
+static const struct uart_ops ops = {.start_tx = start_tx, .poll_put = poll_put, .throttle = throttle};
+
+static void set_flags(u32 lflag, unsigned vmin, unsigned vtime)
+{
+	struct termios t = tty.termios;
+
+	t.c_lflag = lflag;
+	t.c_cc[VMIN] = vmin;
+	t.c_cc[VTIME] = vtime;
+	n_tty_set_termios(&tty, &t);
+}
+#define COOKED (ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN)
+
+static int fresh(void **state)
+{
+	memset(&tty, 0, sizeof(tty));
+	tty.ops = &ops;
+	tty.pgrp = GROUP;
+	tty.termios = (struct termios){
+		.c_iflag = ICRNL | IXON | IMAXBEL, .c_oflag = OPOST | ONLCR, .c_lflag = COOKED};
+	memcpy(tty.termios.c_cc,
+	       (u8[NCCS]){[VINTR] = 3,
+			  [VQUIT] = 28,
+			  [VERASE] = 127,
+			  [VKILL] = 21,
+			  [VEOF] = 4,
+			  [VMIN] = 1,
+			  [VSTART] = 17,
+			  [VSTOP] = 19,
+			  [VSUSP] = 26,
+			  [VREPRINT] = 18,
+			  [VWERASE] = 23,
+			  [VLNEXT] = 22},
+	       NCCS);
+	tty_output_init(&tty);
+	spin_lock_init(&tty.lock);
+	mutex_init(&tty.read_mutex);
+	init_waitqueue_head(&tty.read_wait);
+	nr_shown = nr_signals = host_sleeps = nr_throttles = 0;
+	shown[0] = '\0';
+	held_up = line_full = false;
+	host_asleep = NULL;
+	host_task.state = TASK_RUNNING;
+	clear_tsk_thread_flag(&host_task, TIF_SIGPENDING);
+	return 0;
+}
+
+static void type_bytes(const char *text, unsigned n)
+{
+	tty_receive(&tty, text, n);
+	n_tty_process(&tty);
+}
+
+static void type(const char *text)
+{
+	type_bytes(text, strlen(text));
+}
+
+/* The script's pieces, one after the other. '\xff' as a piece's first byte: 50 ms pass. */
+static const char *const *script;
+static bool type_next(void)
+{
+	const char *text = *script;
+
+	if (!text)
+		return false;
+	script++;
+	if (*text == '\xff') {
+		host_now += 50 * NSEC_PER_MSEC;
+		text++;
+	}
+	type(text);
+	return true;
+}
+#define TYPE_WHILE_ASLEEP(...) (script = (const char *const[]){__VA_ARGS__, NULL}, host_asleep = type_next)
+
+static char got[8192];
+static struct file blocking, not_blocking = {.f_flags = O_NONBLOCK};
+
+static ssize_t read_n(struct file *f, size_t n)
+{
+	ssize_t res;
+
+	memset(got, '?', sizeof(got));
+	res = n_tty_read(&tty, f, got, n);
+	got[res > 0 ? res : 0] = '\0';
+	return res;
+}
+
+/* A read of up to n bytes gets this. */
+#define EXPECT_READ(n, text) \
+	(assert_int_equal(read_n(&blocking, n), strlen(text)), assert_string_equal(got, text))
+#define EXPECT_SHOWN(text) (assert_string_equal(shown, text), nr_shown = 0, shown[0] = '\0')
+
+/* ---- Lines */
+
+static void test_lines_one_at_a_time(void **state)
+{
+	type("one\ntwo\r");
+	EXPECT_SHOWN("one\r\ntwo\r\n");
+	assert_int_equal(n_tty_available(&tty), 8);
+	EXPECT_READ(100, "one\n");
+	EXPECT_READ(2, "tw");
+	EXPECT_READ(100, "o\n");
+	assert_int_equal(host_sleeps, 0);
+	type("half");
+	assert_false(n_tty_readable(&tty));
+	assert_int_equal(n_tty_available(&tty), 0);
+	assert_int_equal(read_n(&not_blocking, 100), -EAGAIN);
+	TYPE_WHILE_ASLEEP("-", "whole\nnext");
+	EXPECT_READ(100, "half-whole\n");
+	assert_int_equal(host_sleeps, 1); /* a part of a line wakes nobody */
+	assert_false(n_tty_readable(&tty));
+	type("\n");
+	EXPECT_READ(4, "next");
+	EXPECT_READ(100, "\n");
+}
+
+static void test_end_of_file(void **state)
+{
+	type("\004");
+	assert_true(n_tty_readable(&tty));
+	EXPECT_READ(10, "");
+	type("ab\004cd\n");
+	EXPECT_READ(10, "ab");
+	EXPECT_READ(10, "cd\n");
+	type("ef\004\004");
+	EXPECT_READ(2, "ef"); /* room for no more: the end is not read with it */
+	EXPECT_READ(10, "");
+	EXPECT_READ(10, "");
+	assert_int_equal(host_sleeps, 0);
+}
+
+static void test_editing(void **state)
+{
+	type("abx\177c\n");
+	EXPECT_SHOWN("abx\b \bc\r\n");
+	EXPECT_READ(10, "abc\n");
+	type("\177\177a\177\177b\n");
+	EXPECT_READ(10, "b\n");
+	type("one two_3  \027x\n");
+	EXPECT_READ(20, "one x\n");
+	type("\027gone\025kept\n");
+	EXPECT_READ(20, "kept\n");
+	type("first\nab\025\n"); /* not beyond the line in work */
+	EXPECT_READ(20, "first\n");
+	EXPECT_READ(20, "\n");
+	nr_shown = 0;
+	type("a\001b\177\177\022\n");
+	EXPECT_SHOWN("a^Ab\b \b\b \b\b \b^R\r\na\r\n");
+	EXPECT_READ(20, "a\n");
+	type("\026\003\026\004\026\n\n"); /* ^V: the next one is data, whatever it means */
+	EXPECT_READ(20, "\003\004\n\n");
+	assert_int_equal(nr_signals, 0);
+}
+
+static void test_longest_line(void **state)
+{
+	static char text[TTY_BUF_SIZE + 1000];
+
+	for (int more = -1; more <= 1; more++) {
+		unsigned n = TTY_BUF_SIZE - 1 + more;
+
+		fresh(NULL);
+		memset(text, 'a', n);
+		for (unsigned at = 0; at < n; at += 512)
+			type_bytes(text + at, min(n - at, 512u));
+		type_bytes("\n", 1);
+		assert_int_equal(read_n(&blocking, sizeof(got) - 1), min(n, TTY_BUF_SIZE - 1u) + 1);
+		assert_int_equal(got[min(n, TTY_BUF_SIZE - 1u)], '\n');
+		assert_int_equal(tty.drops, more > 0);
+		assert_int_equal(strchr(shown, '\a') != NULL, more > 0);
+	}
+}
+
+/* Lines of all lengths through a buffer that wraps around, read in pieces of all sizes. */
+static void test_many_lines(void **state)
+{
+	char line[200];
+
+	for (unsigned i = 0; i < 3000; i++) {
+		unsigned n = host_random() % 150, room = 1 + host_random() % 60, at = 0;
+
+		for (unsigned k = 0; k < n; k++)
+			line[k] = 'a' + (i + k) % 26;
+		line[n] = '\n';
+		type_bytes(line, n + 1);
+		while (at <= n) {
+			ssize_t res = read_n(&not_blocking, room);
+
+			assert_int_equal(res, min(room, n + 1 - at));
+			assert_memory_equal(got, line + at, res);
+			at += res;
+		}
+		nr_shown = 0;
+	}
+	assert_int_equal(read_n(&not_blocking, 10), -EAGAIN);
+}
+
+/* ---- Signals */
+
+static void test_interrupt_ends_a_canonical_read(void **state)
+{
+	TYPE_WHILE_ASLEEP("abc", "\003");
+	assert_int_equal(read_n(&blocking, 100), -ERESTARTSYS);
+	assert_int_equal(nr_signals, 1);
+	assert_int_equal(signals[0], SIGINT);
+	EXPECT_SHOWN("abc^C");
+	clear_tsk_thread_flag(&host_task, TIF_SIGPENDING);
+	assert_false(n_tty_readable(&tty));
+	type("def\n"); /* nothing of the line before is left */
+	EXPECT_READ(100, "def\n");
+}
+
+static void test_interrupt_flushes(void **state)
+{
+	type("line\nhalf\003after\n");
+	assert_int_equal(signals[0], SIGINT);
+	clear_tsk_thread_flag(&host_task, TIF_SIGPENDING);
+	EXPECT_READ(100, "after\n");
+	set_flags(COOKED | NOFLSH, 1, 0);
+	type("line\nhalf\003after\n");
+	clear_tsk_thread_flag(&host_task, TIF_SIGPENDING);
+	EXPECT_READ(100, "line\n");
+	EXPECT_READ(100, "halfafter\n");
+	assert_int_equal(nr_signals, 2);
+	type("\034\032");
+	assert_int_equal(nr_signals, 4);
+	assert_int_equal(signals[2], SIGQUIT);
+	assert_int_equal(signals[3], SIGTSTP);
+}
+
+/* Output that is pending goes too, and a stopped terminal goes on. */
+static void test_interrupt_flushes_output(void **state)
+{
+	line_full = true;
+	assert_int_equal(tty_output(&tty, "lost", 4), 4);
+	type("\023\003");
+	assert_false(tty.stopped);
+	line_full = false;
+	tty_kick(&tty);
+	EXPECT_SHOWN("^C");
+}
+
+static void test_interrupt_and_raw_readers(void **state)
+{
+	set_flags(ISIG, 5, 0);
+	TYPE_WHILE_ASLEEP("ab", "\003");
+	assert_int_equal(read_n(&blocking, 10), 2); /* what came before the key it has had already */
+	assert_int_equal(signals[0], SIGINT);
+	clear_tsk_thread_flag(&host_task, TIF_SIGPENDING);
+	set_flags(0, 1, 0);
+	type("\003\034\032\004\177\025");
+	EXPECT_READ(10, "\003\034\032\004\177\025");
+	assert_int_equal(nr_signals, 1);
+	set_flags(ISIG, 1, 0);
+	tty.termios.c_cc[VINTR] = _POSIX_VDISABLE;
+	type("\003");
+	EXPECT_READ(10, "\003");
+	type_bytes("\0", 1); /* what stands for no key is one that can be typed */
+	assert_int_equal(read_n(&blocking, 10), 1);
+	assert_int_equal(got[0], 0);
+	tty.pgrp = 0;
+	type("\034");
+	assert_int_equal(nr_signals, 1);
+}
+
+/* The key works although what was typed before it is stuck behind a reader that does not read. */
+static void test_interrupt_jumps_the_queue(void **state)
+{
+	static char text[TTY_BUF_SIZE + 512];
+
+	memset(text, 'x', sizeof(text));
+	for (unsigned i = 79; i < sizeof(text); i += 80)
+		text[i] = '\n';
+	for (unsigned at = 0; at < sizeof(text); at += 128)
+		type_bytes(text + at, 128);
+	assert_true(tty.rx_head != tty.rx_tail);
+	type("\003");
+	assert_int_equal(nr_signals, 1);
+	assert_int_equal(read_n(&not_blocking, 10), -EAGAIN);
+}
+
+/* ---- VMIN and VTIME */
+
+#define TENTH (100 * NSEC_PER_MSEC)
+
+static void test_min_without_time(void **state)
+{
+	set_flags(0, 3, 0);
+	type("ab");
+	assert_false(n_tty_readable(&tty));
+	assert_int_equal(n_tty_available(&tty), 2);
+	TYPE_WHILE_ASLEEP("c", "d");
+	EXPECT_READ(10, "abc");
+	assert_int_equal(host_sleeps, 1);
+	TYPE_WHILE_ASLEEP("a",
+			  "\xff"
+			  "b",
+			  "cde");
+	EXPECT_READ(10, "abcde"); /* more than the least is taken at once */
+	type("xyz!");
+	assert_true(n_tty_readable(&tty));
+	EXPECT_READ(2, "xy"); /* no more than there is room for */
+	type("12");
+	EXPECT_READ(3, "z!1");
+	EXPECT_READ(1, "2");
+	type("q");
+	assert_int_equal(read_n(&not_blocking, 5), 1);
+	assert_int_equal(read_n(&not_blocking, 5), -EAGAIN);
+}
+
+static void test_min_and_time(void **state)
+{
+	s64 start;
+
+	set_flags(0, 5, 2);
+	start = host_now;
+	TYPE_WHILE_ASLEEP("\xff", "\xff", "\xff", "\xff", "\xff",
+			  "\xff"
+			  "a",
+			  "\xff"
+			  "b"); /* the first byte may take its time */
+	EXPECT_READ(10, "ab");
+	assert_int_equal(host_now - start, 350 * NSEC_PER_MSEC + 2 * TENTH); /* from the last byte on */
+	TYPE_WHILE_ASLEEP("abc", "\xff"
+				 "de");
+	start = host_now;
+	EXPECT_READ(10, "abcde");
+	assert_int_equal(host_now - start, 50 * NSEC_PER_MSEC);
+}
+
+static void test_time_without_min(void **state)
+{
+	s64 start = host_now;
+
+	set_flags(0, 0, 7);
+	EXPECT_READ(10, "");
+	assert_int_equal(host_now - start, 7 * TENTH);
+	TYPE_WHILE_ASLEEP("\xff"
+			  "k");
+	EXPECT_READ(10, "k");
+	assert_int_equal(host_now - start, 7 * TENTH + 50 * NSEC_PER_MSEC);
+	set_flags(0, 0, 0);
+	host_sleeps = 0;
+	EXPECT_READ(10, "");
+	type("zz");
+	EXPECT_READ(1, "z");
+	EXPECT_READ(10, "z");
+	assert_int_equal(host_sleeps, 0);
+}
+
+/* ---- Modes that change */
+
+static void test_mode_changes(void **state)
+{
+	type("whole\nhalf");
+	set_flags(ISIG, 1, 0); /* to raw: all of it can be read at once */
+	EXPECT_READ(100, "whole\nhalf");
+	type("more");
+	set_flags(COOKED, 1, 0); /* to canonical: what is there counts as a line */
+	type("line\n");
+	EXPECT_READ(100, "more");
+	EXPECT_READ(100, "line\n");
+	type("one\ntwo\n");
+	set_flags(ISIG, 1, 0);
+	set_flags(COOKED, 1, 0);
+	EXPECT_READ(100, "one\ntwo\n");
+	type("ab\004");
+	set_flags(ISIG, 1, 0);
+	set_flags(COOKED, 1, 0);
+	type("\177\n"); /* what was there is not edited any more */
+	EXPECT_READ(100, "ab");
+	EXPECT_READ(100, "\n");
+}
+
+/* ---- Much input: the driver is held up in time, goes on in time, and nothing is lost. */
+
+static void test_held_up(void **state)
+{
+	unsigned sent = 0, received = 0;
+	char chunk[64];
+
+	set_flags(0, 1, 0);
+	tty.termios.c_iflag = 0;
+	while (received < 100000) {
+		unsigned before = sent + received;
+
+		while (!held_up && sent < 100000) {
+			for (unsigned i = 0; i < sizeof(chunk); i++)
+				chunk[i] = (char)((sent + i) % 251);
+			type_bytes(chunk, sizeof(chunk));
+			sent += sizeof(chunk);
+		}
+		for (ssize_t n = read_n(&not_blocking, 1 + host_random() % 700), i = 0; i < n;
+		     i++, received++)
+			assert_int_equal((u8)got[i], received % 251);
+		if (sent + received == before)
+			fail_msg("%u bytes of %u came; the driver is %s", received, sent,
+				 held_up ? "held up for ever" : "done");
+	}
+	assert_int_equal(tty.drops, 0);
+	assert_int_equal(received, sent);
+	assert_true(nr_throttles >= 2 * (100000 / (TTY_RX_SIZE + TTY_BUF_SIZE)) && !held_up);
+}
+
+/* ---- Output */
+
+static void test_output(void **state)
+{
+	assert_int_equal(tty_output(&tty, "a\n\tb", 4), 4);
+	tty_kick(&tty);
+	EXPECT_SHOWN("a\r\n\tb");
+	assert_int_equal(tty.column, 9);
+	type("\023"); /* ^S: output waits, ^Q: it goes on; neither is input */
+	assert_int_equal(tty_output(&tty, "later", 5), 5);
+	tty_kick(&tty);
+	EXPECT_SHOWN("");
+	assert_int_equal(tty_tx_pull(&tty, got, 1), 0); /* nor does the transmit interrupt get anything */
+	type("\021");
+	EXPECT_SHOWN("later");
+	assert_false(n_tty_readable(&tty));
+	tty.termios.c_oflag = 0;
+	tty_output(&tty, "x\n", 2);
+	tty_kick(&tty);
+	EXPECT_SHOWN("x\n");
+}
+
+/* Programs leave room for the echo of keys. */
+static void test_full_output(void **state)
+{
+	static char text[TTY_TX_SIZE];
+	unsigned n;
+
+	line_full = true;
+	memset(text, 'o', sizeof(text));
+	n = tty_output(&tty, text, sizeof(text));
+	assert_int_equal(n, TTY_TX_SIZE - TTY_ECHO_RESERVE - 1);
+	assert_true(tty.writers_wait);
+	assert_int_equal(tty_output(&tty, text, 1), 0);
+	type("key");
+	line_full = false;
+	tty_kick(&tty);
+	assert_int_equal(nr_shown, n + 3);
+	assert_string_equal(shown + n, "key");
+	assert_false(tty.writers_wait);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, fresh)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_lines_one_at_a_time),
+		TEST(test_end_of_file),
+		TEST(test_editing),
+		TEST(test_longest_line),
+		TEST(test_many_lines),
+		TEST(test_interrupt_ends_a_canonical_read),
+		TEST(test_interrupt_flushes),
+		TEST(test_interrupt_flushes_output),
+		TEST(test_interrupt_and_raw_readers),
+		TEST(test_interrupt_jumps_the_queue),
+		TEST(test_min_without_time),
+		TEST(test_min_and_time),
+		TEST(test_time_without_min),
+		TEST(test_mode_changes),
+		TEST(test_held_up),
+		TEST(test_output),
+		TEST(test_full_output),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
