@@ -29,7 +29,7 @@ struct check_case {
 	void (*run)(void);
 };
 
-/* What a case may take: SIGALRM ends one that hangs, and the line about it names the case. 0, as it is at first: for ever. */
+/* What a case may take: SIGALRM ends one that hangs, and the line about it names the case. 0: for ever. */
 extern int check_seconds;
 /*
  * Run the cases that argv names, or all: each in a process of its own, one after the other, with a line "name
