@@ -516,10 +516,12 @@ static void test_output(void **state)
 	type("\021");
 	EXPECT_SHOWN("later");
 	assert_false(n_tty_readable(&tty));
-	tty.termios.c_oflag = 0;
-	tty_output(&tty, "x\n", 2);
-	tty_kick(&tty);
-	EXPECT_SHOWN("x\n");
+	for (int post = 0; post < 2; post++) { /* without ONLCR, and without any processing */
+		tty.termios.c_oflag = post ? OPOST : ONLCR;
+		tty_output(&tty, "x\n", 2);
+		tty_kick(&tty);
+		EXPECT_SHOWN("x\n");
+	}
 }
 
 /* Programs leave room for the echo of keys. */

@@ -38,7 +38,8 @@ static void host_sleep(s64 ns)
 
 	if (host_task.state == TASK_RUNNING)
 		return; /* somebody was faster */
-	host_sleeps++;
+	if (++host_sleeps > 1000)
+		fail_msg("it goes to sleep again and again: what woke it, or its signal, is not looked at");
 	while (asleep() && (ns < 0 || host_now < end) && host_asleep && host_asleep())
 		;
 	if (asleep()) {
