@@ -5,10 +5,9 @@ set -e
 root=$1 output=$2
 shift 2
 
-# Names that are not programs of their own. Tutorials' scripts begin with #!/bin/bash, and most are plain sh: bash is sh,
-# which ends a script at what it lacks of bash, and says so.
+# Names that are not programs of their own.
 links="sbin/init:../bin/init bin/[:test init:bin/init sbin/poweroff:../bin/poweroff sbin/reboot:../bin/reboot
-sbin/sysctl:../bin/sysctl bin/halt:poweroff bin/less:more bin/bash:sh usr/bin:../bin usr/sbin:../sbin"
+sbin/sysctl:../bin/sysctl bin/halt:poweroff bin/less:more usr/bin:../bin usr/sbin:../sbin"
 dirs="bin boot dev etc mnt proc root run sbin sys tmp usr var"
 
 cd "$root"

@@ -52,8 +52,9 @@ static int move_pages(struct mm_struct *mm, unsigned long from, unsigned long le
 }
 
 /*
- * [m] A second area of the new size at `to`, which is free, with the same backing, then the pages. When a page table is
- * missing half way, what has moved is moved back: those tables are there. keep: the old area stays, without its pages.
+ * [m] A second area of the new size at `to`, which is free, with the same backing, then the pages. When a page
+ * table is missing half way, what has moved is moved back: those tables are there. keep: the old area stays,
+ * without its pages.
  */
 static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned long old_len,
 		      unsigned long new_len, unsigned long to, bool keep)
@@ -96,8 +97,8 @@ static struct vm_area_struct *area_to_move(struct mm_struct *mm, unsigned long a
 }
 
 /*
- * [m] To a place that the caller names. What lies there goes, as with MAP_FIXED: after all that can be refused, but for want
- * of memory. That may cut the area in two when the place is a part of it, so it is looked up again.
+ * [m] To a place that the caller names. What lies there goes, as with MAP_FIXED: after all that can be refused, but
+ * for want of memory. That may cut the area in two when the place is a part of it, so it is looked up again.
  */
 static long remap_to(struct mm_struct *mm, const struct remap *r)
 {
@@ -115,7 +116,8 @@ static long remap_to(struct mm_struct *mm, const struct remap *r)
 	if (err)
 		return err;
 	vma = find_vma_intersection(mm, r->addr, r->addr + 1);
-	return move_area(vma, r->addr, min(r->old_len, r->new_len), r->new_len, r->new_addr, r->flags & MREMAP_DONTUNMAP);
+	return move_area(vma, r->addr, min(r->old_len, r->new_len), r->new_len, r->new_addr,
+			 r->flags & MREMAP_DONTUNMAP);
 }
 
 /* [m] To wherever there is room. */
@@ -151,7 +153,8 @@ static long remap_locked(struct mm_struct *mm, const struct remap *r)
 	return r->flags & MREMAP_MAYMOVE ? remap_anywhere(vma, r) : -ENOMEM;
 }
 
-/* What mremap(2) allows together: a place needs MAYMOVE, and so does an old area that stays, which has the new one's size. */
+/* What mremap(2) allows together: a place needs MAYMOVE, and so does an old area that stays, which has the new
+ * one's size. */
 static bool flags_are_valid(unsigned flags, unsigned long old_len, unsigned long new_len)
 {
 	if (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP))

@@ -139,7 +139,9 @@ SYSCALL_DEFINE2(clone3, struct clone_args __user *, uargs, size_t, size)
 	ret = copy_struct_from_user(&a, sizeof(a), uargs, size);
 	if (ret)
 		return ret;
-	if ((a.flags & ~(CLONE_KNOWN | CLONE_CLEAR_SIGHAND)) || (a.flags & CLONE_DETACHED) || a.set_tid || a.set_tid_size)
+	if ((a.flags & ~(CLONE_KNOWN | CLONE_CLEAR_SIGHAND)) || (a.flags & CLONE_DETACHED))
+		return -EINVAL;
+	if (a.set_tid || a.set_tid_size)
 		return -EINVAL;
 	if (a.exit_signal > NSIG || ((a.flags & (CLONE_THREAD | CLONE_PARENT)) && a.exit_signal))
 		return -EINVAL;

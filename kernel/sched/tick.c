@@ -36,10 +36,10 @@ static bool cpu_starves(unsigned cpu, u64 now)
 
 static void give_turns(u64 now)
 {
-	unsigned cpu;
+	unsigned cpu, self = smp_processor_id();
 
 	for_each_online_cpu (cpu)
-		if (cpu_starves(cpu, now)) {
+		if (cpu != self && cpu_starves(cpu, now)) {
 			for (unsigned i = 0; i < TURNS_GIVEN; i++)
 				cpu_relax();
 			return;

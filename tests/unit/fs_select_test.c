@@ -55,6 +55,9 @@ void fput(struct file *f)
 void set_restore_sigmask_to(sigset_t set)
 {
 }
+void restore_saved_sigmask_unless(bool interrupted)
+{
+}
 struct timeval ns_to_timeval(u64 ns)
 {
 	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};

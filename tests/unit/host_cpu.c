@@ -195,3 +195,9 @@ int smp_call_function_single(int number, smp_call_func_t fn, void *info, bool wa
 		wait_for(number, since);
 	return 0;
 }
+
+void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
+{
+	for (unsigned number = 0; number < nr_cpu_ids; number++)
+		smp_call_function_single((int)number, fn, info, wait);
+}

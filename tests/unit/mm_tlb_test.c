@@ -55,7 +55,7 @@ static void test_unmapped_on_all_cpus(void **state)
 	expect_on_all(mm, 1, MANY - 1, 0, -EFAULT);
 	mmput(mm);
 	mm = mm_in_all_tlbs();
-	assert_int_equal(do_mremap(mm, BASE, MANY * PAGE_SIZE, PAGE_SIZE, 0), BASE);
+	assert_int_equal(do_mremap(mm, BASE, MANY * PAGE_SIZE, PAGE_SIZE, 0, 0), BASE);
 	expect_on_all(mm, 1, MANY - 1, 0, -EFAULT);
 	mmput(mm);
 }
@@ -66,7 +66,7 @@ static void test_moved_on_all_cpus(void **state)
 	long at;
 
 	do_mmap(mm, NULL, BASE + MANY * PAGE_SIZE, PAGE_SIZE, 1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
-	at = do_mremap(mm, BASE, MANY * PAGE_SIZE, (MANY + 1) * PAGE_SIZE, MREMAP_MAYMOVE);
+	at = do_mremap(mm, BASE, MANY * PAGE_SIZE, (MANY + 1) * PAGE_SIZE, MREMAP_MAYMOVE, 0);
 	assert_true(at > 0 && at != BASE);
 	expect_on_all(mm, 0, MANY, 0, -EFAULT);
 	expect_on_all(mm, (at - BASE) >> PAGE_SHIFT, MANY + 1, FAULT_FLAG_WRITE, 0);
@@ -169,7 +169,7 @@ static void test_mremap_without_memory_moves_back(void **state)
 	for (unsigned i = 0; i < n; i++)
 		*(u64 *)user_touch(mm, from + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err) = i;
 	host_tables_left = 1;
-	assert_int_equal(do_mremap(mm, from, n * PAGE_SIZE, (n + 1) * PAGE_SIZE, MREMAP_MAYMOVE), -ENOMEM);
+	assert_int_equal(do_mremap(mm, from, n * PAGE_SIZE, (n + 1) * PAGE_SIZE, MREMAP_MAYMOVE, 0), -ENOMEM);
 	host_tables_left = -1;
 	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(*(u64 *)user_touch(mm, from + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err), i);

@@ -206,8 +206,8 @@ int vt_plant(const struct vt_options *o, char **argv, const char *kind);
 /* --- running programs (run.c) --- */
 
 /*
- * execve() with this process's environment, and a script without "#!" run by /bin/sh. Returns only with -1
- * and errno.
+ * execve() with this process's environment; a script without "#!", or for a bash that is not there, is run by
+ * /bin/sh. Returns only with -1 and errno.
  */
 int vt_execve(const char *path, char *const argv[]);
 /* Become the program argv[0], searched in $PATH. Failure ends the process: 127 (not found) or 126, after a

@@ -144,17 +144,26 @@ int reboot(int command)
 	return -1;
 }
 
-/* Whether the file can be a script: text has no zero byte, and a program for any machine has one near its
- * beginning. */
-static bool is_text(const char *path)
+/*
+ * Whether sh runs what execve() has refused with this error. Text without "#!" is a script: it has no zero
+ * byte, and a program for any machine has one near its beginning. So is one for a bash that is not there.
+ */
+static bool is_for_sh(const char *path, int error)
 {
-	char head[256];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : vt_read(fd, head, sizeof(head));
+	char head[256], *end;
+	int fd = error == ENOEXEC || error == ENOENT ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? -1 : vt_read(fd, head, sizeof(head) - 1);
 
 	if (fd >= 0)
 		close(fd);
-	return n > 0 && !memchr(head, 0, (size_t)n);
+	if (n <= 0 || memchr(head, 0, (size_t)n))
+		return false;
+	if (error == ENOEXEC)
+		return true;
+	head[n] = '\0';
+	end = head + strcspn(head, "\n");
+	*end = '\0';
+	return !strncmp(head, "#!", 2) && end - head > 5 && !strcmp(end - 5, "/bash");
 }
 
 /* POSIX asks execvp() to give a file without "#!" to a shell. `sudo ./script` on Linux relies on it. */
@@ -162,12 +171,12 @@ int vt_execve(const char *path, char *const argv[])
 {
 	size_t n = 0;
 	char **words;
+	int error;
 
 	execve(path, argv, environ);
-	if (errno != ENOEXEC)
-		return -1;
-	if (!is_text(path)) {
-		errno = ENOEXEC;
+	error = errno;
+	if (!is_for_sh(path, error)) {
+		errno = error;
 		return -1;
 	}
 	while (argv[n])

@@ -17,6 +17,8 @@ extern unsigned nr_cpu_ids; /* the test sets how many there are, at most NR_CPUS
 typedef void (*smp_call_func_t)(void *info);
 /* 0, or -ENXIO when no thread is that CPU. */
 int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait);
+/* On each CPU that is up, one after the other. */
+void on_each_cpu(smp_call_func_t fn, void *info, bool wait);
 
 /* This thread is CPU `cpu` from now on, until host_cpu_stop. A thread that calls neither is CPU 0 without
  * interrupts. */
