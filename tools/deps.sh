@@ -41,6 +41,7 @@ test   npm                            npm
 test   qemu-aarch64|qemu-aarch64-static  qemu-user
 test   qemu-x86_64|qemu-x86_64-static  qemu-user
 test   /usr/share/ovmf/OVMF.fd        ovmf
+test   /usr/aarch64-linux-gnu/lib/libc.a|/usr/lib/aarch64-linux-gnu/libc.a  libc6-dev-arm64-cross
 lint   clang-format                   clang-format
 lint   clang-tidy                     clang-tidy
 lint   cppcheck                       cppcheck

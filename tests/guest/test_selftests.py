@@ -88,6 +88,8 @@ def outcome(machine, scratch, tests):
 def test_selftests(machine, tmp_path):
     if not linux_file("tools/testing/selftests"):
         pytest.skip("Linux's source cannot be had here")
+    if not shutil.which(COMPILER[machine.arch]):
+        pytest.skip(f"{COMPILER[machine.arch]} is not here")
     table = rows(machine.arch)
     wrong = []
     for test, (passed, others, printed) in outcome(machine, str(tmp_path), table).items():

@@ -14,7 +14,7 @@ COMMANDS = ("aarch64-linux-gnu-gcc", "x86_64-linux-gnu-gcc", "gcc", "tar", "xz",
             "trace-cmd", "protoc", "kernelshark", "Xvfb", "tesseract", "node", "npm", "rsync",
             "clang-format", "clang-tidy", "cppcheck")
 FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/include/cmocka.h",
-         "usr/include/traceevent/event-parse.h", "usr/share/ovmf/OVMF.fd",
+         "usr/include/traceevent/event-parse.h", "usr/share/ovmf/OVMF.fd", "usr/aarch64-linux-gnu/lib/libc.a",
          "usr/lib/grub/i386-pc", "usr/lib/grub/x86_64-efi")
 
 
