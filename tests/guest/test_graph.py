@@ -288,7 +288,8 @@ HEADERS = {
 
 
 def unnamed(lines):
-    return [re.sub(rf"}} /\* {NAME} \*/$", "}", line) for line in lines]
+    """Without names behind closing braces, and without the arrows of interrupts, which have no column of a duration of their own."""
+    return [re.sub(rf"}} /\* {NAME} \*/$", "}", line) for line in lines if "=====" not in line]
 
 
 BACK = {

@@ -9,7 +9,8 @@ from test_storm import Storm
 TRACING = "/sys/kernel/tracing"
 LINE = re.compile(r" *(?P<comm>.*?)-(?P<pid>\d+) +(?:\((?P<tgid>[ \d-]{7})\) )?\[(?P<cpu>\d+)\] (?P<flags>\S{5}) +(?P<time>[\d.]+): (?P<text>.*)")
 # Where a whole walk ends: what the machines enter the kernel by, and where threads and CPUs begin.
-ENDS = {"ret_from_fork", "primary_switched", "secondary_switched",
+# exit_from_fork: interrupted before it had a frame, so its caller is not seen.
+ENDS = {"ret_from_fork", "exit_from_fork", "primary_switched", "secondary_switched",
         "el0t_64_sync", "el0t_64_irq", "entry_SYSCALL_64", "interrupt_entry", "exception_entry", "nmi_entry"}
 
 

@@ -45,7 +45,7 @@ TYPED = [
     ("trace-cmd record -q -e raw_syscalls:sys_enter -f 'id == 64 || id == 1' -o /tmp/y.dat echo a b; trace-cmd report -F sys_enter /tmp/y.dat | grep -vc "
      "'cpus=\\|NR 64 \\|NR 1 '; cat events/raw_syscalls/sys_enter/filter", "a b\n0\nnone\n"),
     ("cd /tmp; trace-cmd record -e sched true 2>&1 | cut -d: -f 1; trace-cmd report | head -n 1; trace-cmd report --cpu 1 -F sched_switch | grep -c '\\[000\\]'; "
-     f"trace-cmd report -t | grep -c '\\[00[01]\\] *[0-9]*\\.[0-9]\\{{9\\}}: ' | grep -c 0; cd {TRACING}", None),
+     f"trace-cmd report -t | grep -c '\\[00[01]\\] *[0-9]*\\.[0-9]\\{{9\\}}: ' | grep -cx 0; cd {TRACING}", None),
 ]
 REFUSED = [
     ("hist", "no command 'hist'"), ("record -k true", "unknown option '-k'"), ("record true", "nothing to record"), ("record -e nosuch true", "no event 'nosuch'"),
