@@ -52,6 +52,8 @@ static void test_mremap_fixed(void **state)
 	assert_int_equal(remap_page(mm, 1, MREMAP_MAYMOVE | MREMAP_FIXED, BASE + 20 * PAGE_SIZE + 8), -EINVAL);
 	assert_int_equal(remap_page(mm, 1, MREMAP_FIXED, BASE + 20 * PAGE_SIZE), -EINVAL);
 	assert_int_equal(remap_page(mm, 1, MREMAP_MAYMOVE | MREMAP_FIXED, TASK_SIZE), -EINVAL);
+	assert_int_equal(remap_page(mm, 1, MREMAP_MAYMOVE | MREMAP_FIXED, 0), -EPERM); /* NULL must fault */
+	assert_int_equal(remap_page(mm, 1, MREMAP_MAYMOVE | MREMAP_FIXED, MMAP_MIN_ADDR - PAGE_SIZE), -EPERM);
 	assert_int_equal(remap_page(mm, 2, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, 0), -EINVAL);
 	assert_int_equal(remap_page(mm, 1, MREMAP_DONTUNMAP, 0), -EINVAL);
 	assert_int_equal(remap_fixed(mm, 8, 1, 1, 20), -EFAULT);
