@@ -107,8 +107,8 @@ static struct mount *alloc_mount(struct super_block *sb, const char *source, uns
 /*
  * [mount_mutex] Into the tree: takes over the references of `at`. -EBUSY: the same file system is what is seen there
  * already, as on Linux; another one covers it. -EAGAIN: somebody else has just mounted there: the walk must see that.
- * -EINVAL: the mount that the place is on has left the tree (umount -l) and lives on by its users alone. It has no mounts
- * on it any more: nobody could come to them and take them away.
+ * -EINVAL: the mount that the place is on has left the tree (umount -l) and lives on by its users alone. Nobody could
+ * come to a mount on it and take it away again.
  */
 static int attach_mount(struct mount *mnt, const struct path *at)
 {
@@ -166,8 +166,8 @@ struct mount *mount_of(struct super_block *sb)
 }
 
 /*
- * Mount `type` at a place, whose references it takes over when it succeeds. by_itself: a file system does it. Somebody may
- * unmount it as soon as it can be seen, so what is mounted inside has a reference of ours to go by.
+ * Mount `type` at a place, whose references it takes over when it succeeds. by_itself: a file system does it. Somebody
+ * may unmount it as soon as it can be seen: a reference of ours keeps it until all is mounted that belongs inside.
  */
 static int mount_at(const struct path *at, const char *source, const char *type_name, unsigned flags,
 		    const char *options, bool by_itself)

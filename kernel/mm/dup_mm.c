@@ -118,8 +118,8 @@ static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
  * the mmap_lock, and finds the page shared. The flush comes after failures too: entries that were protected
  * stay so, and the next fork would take them for flushed.
  *
- * The child is in the list of all address spaces already (mm_next), so unmap_mapping_pages() may come to it at any time:
- * its own lock is held until it is whole. Nobody else holds two of these locks.
+ * The child is in the list of all address spaces already (mm_next), so unmap_mapping_pages() may come to it at any
+ * time: its own lock is held until it is whole. Nobody else holds two of these locks.
  */
 noinline struct mm_struct *dup_mm(struct mm_struct *old)
 {

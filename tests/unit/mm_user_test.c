@@ -528,40 +528,6 @@ static void test_mremap(void **state)
 	mmput(mm);
 }
 
-/* ---- A file is cut as soon as a fork lets go of the parent: the child is in the list of all, and whole. */
-
-static struct mm_struct *forking;
-
-static void cut_the_file(struct mutex *m)
-{
-	if (m != &forking->mmap_lock)
-		return;
-	host_mutex_unlocked = NULL;
-	file_end = 1;
-	unmap_mapping_pages(&file_inode, 1);
-}
-
-static void test_file_cut_during_fork(void **state)
-{
-	struct mm_struct *child;
-
-	forking = mm_alloc();
-	do_mmap(forking, &test_file, BASE, 4 * PAGE_SIZE, 3, MAP_SHARED | MAP_FIXED, 0);
-	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(touch_err(forking, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE), 0);
-	assert_int_equal(atomic_read(&forking->rss_file), 4);
-	host_mutex_unlocked = cut_the_file;
-	child = dup_mm(forking);
-	assert_null(host_mutex_unlocked);
-	assert_int_equal(atomic_read(&forking->rss_file), 1);
-	assert_int_equal(atomic_read(&child->rss_file), 1);
-	assert_int_equal(touch_err(child, BASE, 0), 0);
-	assert_int_equal(touch_err(child, BASE + PAGE_SIZE, 0), -EIO);
-	mmput(child);
-	mmput(forking);
-	file_end = FILE_PAGES;
-}
-
 static void test_access_from_outside(void **state)
 {
 	static char buf[3 * PAGE_SIZE];
@@ -622,7 +588,6 @@ int main(void)
 		cmocka_unit_test(test_fault_around_and_icache),
 		cmocka_unit_test(test_fork_flushes_once_and_reuses_last_page),
 		cmocka_unit_test(test_mremap),
-		cmocka_unit_test(test_file_cut_during_fork),
 		cmocka_unit_test(test_access_from_outside),
 		cmocka_unit_test(test_maps_text),
 	};
