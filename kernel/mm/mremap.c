@@ -144,23 +144,34 @@ static long remap_anywhere(struct vm_area_struct *vma, const struct remap *r)
 	return to < 0 ? to : move_area(vma, r->addr, r->old_len, r->new_len, to, r->flags & MREMAP_DONTUNMAP);
 }
 
+/* [m] Shorter, or as long as it was, where it is. As on Linux what goes may lie in other areas, or not be mapped. */
+static long remap_shrink(struct mm_struct *mm, const struct remap *r)
+{
+	int err = 0;
+
+	if (!find_vma_intersection(mm, r->addr, r->addr + 1))
+		return -EFAULT;
+	if (r->old_len > TASK_SIZE - r->addr)
+		return -EINVAL;
+	if (r->new_len < r->old_len)
+		err = unmap_locked(mm, r->addr + r->new_len, r->addr + r->old_len);
+	return err ? err : (long)r->addr;
+}
+
 /* [m] */
 static long remap_locked(struct mm_struct *mm, const struct remap *r)
 {
 	struct vm_area_struct *vma;
-	int err;
 
 	if (r->flags & MREMAP_FIXED)
 		return remap_to(mm, r);
+	if (r->new_len <= r->old_len && !(r->flags & MREMAP_DONTUNMAP))
+		return remap_shrink(mm, r);
 	vma = area_to_move(mm, r->addr, r->old_len, r->new_len, r->flags);
 	if (IS_ERR(vma))
 		return PTR_ERR(vma);
 	if (r->flags & MREMAP_DONTUNMAP)
 		return remap_anywhere(vma, r);
-	if (r->new_len <= r->old_len) {
-		err = r->new_len < r->old_len ? unmap_locked(mm, r->addr + r->new_len, r->addr + r->old_len) : 0;
-		return err ? err : (long)r->addr;
-	}
 	if (can_grow(vma, r->addr + r->old_len, r->new_len - r->old_len)) {
 		vma_set_range(vma, vma->vm_start, r->addr + r->new_len);
 		vma_merge(vma); /* it may have grown up to its like */
