@@ -107,6 +107,8 @@ static struct mount *alloc_mount(struct super_block *sb, const char *source, uns
 /*
  * [mount_mutex] Into the tree: takes over the references of `at`. -EBUSY: the same file system is what is seen there
  * already, as on Linux; another one covers it. -EAGAIN: somebody else has just mounted there: the walk must see that.
+ * -EINVAL: the mount that the place is on has left the tree (umount -l) and lives on by its users alone. Nobody could
+ * come to a mount on it and take it away again.
  */
 static int attach_mount(struct mount *mnt, const struct path *at)
 {
@@ -114,7 +116,9 @@ static int attach_mount(struct mount *mnt, const struct path *at)
 	int err = 0;
 
 	spin_lock(&dcache_lock);
-	if (mounted_at(at->mnt, d))
+	if (list_empty(&at->mnt->mnt_list))
+		err = -EINVAL;
+	else if (mounted_at(at->mnt, d))
 		err = -EAGAIN;
 	else if (d == at->mnt->mnt_root && d == mnt->mnt_root)
 		err = -EBUSY;
@@ -161,7 +165,10 @@ struct mount *mount_of(struct super_block *sb)
 	return found;
 }
 
-/* Mount `type` at a place, whose references it takes over when it succeeds. by_itself: a file system does it. */
+/*
+ * Mount `type` at a place, whose references it takes over when it succeeds. by_itself: a file system does it. Somebody
+ * may unmount it as soon as it can be seen: a reference of ours keeps it until all is mounted that belongs inside.
+ */
 static int mount_at(const struct path *at, const char *source, const char *type_name, unsigned flags,
 		    const char *options, bool by_itself)
 {
@@ -178,6 +185,8 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 	if (mnt)
 		mnt->mnt_auto = by_itself;
 	err = IS_ERR(sb) ? PTR_ERR(sb) : mnt ? attach_mount(mnt, at) : -ENOMEM;
+	if (!err && type->mounted)
+		atomic_inc(&mnt->mnt_count);
 	mutex_unlock(&mount_mutex);
 	if (!IS_ERR(sb) && !mnt && !sb->s_mounts && !type->single)
 		destroy_super(sb);
@@ -185,8 +194,11 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 		mntput(mnt);
 		return err;
 	}
-	if (type->mounted && type->mounted(mnt))
+	if (!type->mounted)
+		return 0;
+	if (type->mounted(mnt))
 		pr_warn("%s: could not mount all that belongs inside it\n", type->name);
+	mntput(mnt);
 	return 0;
 }
 
@@ -273,7 +285,7 @@ static void detach_mount(struct mount *mnt)
 	while (*link != mnt)
 		link = &(*link)->mnt_next_here;
 	*link = mnt->mnt_next_here;
-	list_del(&mnt->mnt_list);
+	list_del_init(&mnt->mnt_list); /* empty from now on: see attach_mount */
 }
 
 /* [mount_mutex] What the file system has mounted inside itself (debugfs: tracing), and what nothing covers there; NULL.

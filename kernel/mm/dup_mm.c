@@ -28,7 +28,7 @@ static pte_t *child_slot(struct copy *c, unsigned long va)
 	return c->table ? c->table + ((va - start) >> PAGE_SHIFT) : NULL;
 }
 
-/* [p] of the parent; nobody else sees the child yet. */
+/* [p] of the parent; the child's mmap_lock keeps everybody else out of its tables. */
 static int copy_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	struct copy *c = arg;
@@ -117,6 +117,9 @@ static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
  * before or after the fork; it does not run before we are done. After the flush every write faults, waits for
  * the mmap_lock, and finds the page shared. The flush comes after failures too: entries that were protected
  * stay so, and the next fork would take them for flushed.
+ *
+ * The child is in the list of all address spaces already (mm_next), so unmap_mapping_pages() may come to it at any
+ * time: its own lock is held until it is whole. Nobody else holds two of these locks.
  */
 noinline struct mm_struct *dup_mm(struct mm_struct *old)
 {
@@ -127,12 +130,14 @@ noinline struct mm_struct *dup_mm(struct mm_struct *old)
 	if (!new)
 		return NULL;
 	mutex_lock(&old->mmap_lock);
+	mutex_lock(&new->mmap_lock);
 	copy_layout(new, old);
 	err = copy_areas(&c);
 	flush_tlb_mm(old);
-	mutex_unlock(&old->mmap_lock);
 	atomic_set(&new->rss_anon, c.anon);
 	atomic_set(&new->rss_file, c.file);
+	mutex_unlock(&new->mmap_lock);
+	mutex_unlock(&old->mmap_lock);
 	if (err) {
 		mmput(new);
 		return NULL;

@@ -51,6 +51,12 @@ static int move_pages(struct mm_struct *mm, unsigned long from, unsigned long le
 	return ret;
 }
 
+/* [m] May there be so many areas more, besides the three that Linux keeps for a move? */
+static bool has_areas_left(const struct mm_struct *mm, unsigned more)
+{
+	return mm->nr_areas + more + 3 < READ_ONCE(sysctl_max_map_count);
+}
+
 /*
  * [m] A second area of the new size at `to`, which is free, with the same backing, then the pages. When a page
  * table is missing half way, what has moved is moved back: those tables are there. keep: the old area stays,
@@ -62,8 +68,7 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 	struct mm_struct *mm = vma->vm_mm;
 	struct vm_area_struct *new;
 
-	new = mm->nr_areas + 3 < READ_ONCE(sysctl_max_map_count) ? vma_dup(mm, vma)
-								 : NULL; /* Linux keeps three */
+	new = has_areas_left(mm, 0) ? vma_dup(mm, vma) : NULL;
 	if (!new)
 		return -ENOMEM;
 	new->vm_pgoff += (addr - vma->vm_start) >> PAGE_SHIFT;
@@ -96,9 +101,19 @@ static struct vm_area_struct *area_to_move(struct mm_struct *mm, unsigned long a
 	return !more || may_expand_vm(mm, vma->vm_flags, more >> PAGE_SHIFT) ? vma : ERR_PTR(-ENOMEM);
 }
 
+/* Whether a mapping may be put there: -errno of mremap(2) or, where nothing may be mapped, of mmap(2). */
+static int check_place(const struct remap *r)
+{
+	if (r->new_addr & ~PAGE_MASK || r->new_len > TASK_SIZE || r->new_addr > TASK_SIZE - r->new_len ||
+	    (r->new_addr < r->addr + r->old_len && r->addr < r->new_addr + r->new_len))
+		return -EINVAL;
+	return r->new_addr < MMAP_MIN_ADDR ? -EPERM : 0;
+}
+
 /*
  * [m] To a place that the caller names. What lies there goes, as with MAP_FIXED: after all that can be refused, but
- * for want of memory. That may cut the area in two when the place is a part of it, so it is looked up again.
+ * for want of memory. That may cut the area in two when the place is a part of it, so it is looked up again. Each of
+ * the two cuts may leave one area more than there was.
  */
 static long remap_to(struct mm_struct *mm, const struct remap *r)
 {
@@ -107,10 +122,11 @@ static long remap_to(struct mm_struct *mm, const struct remap *r)
 
 	if (IS_ERR(vma))
 		return PTR_ERR(vma);
-	if (r->new_addr & ~PAGE_MASK || r->new_len > TASK_SIZE || r->new_addr > TASK_SIZE - r->new_len ||
-	    (r->new_addr < r->addr + r->old_len && r->addr < r->new_addr + r->new_len))
-		return -EINVAL;
-	err = unmap_locked(mm, r->new_addr, r->new_addr + r->new_len);
+	err = check_place(r);
+	if (!err && !has_areas_left(mm, 2))
+		err = -ENOMEM;
+	if (!err)
+		err = unmap_locked(mm, r->new_addr, r->new_addr + r->new_len);
 	if (!err && r->new_len < r->old_len)
 		err = unmap_locked(mm, r->addr + r->new_len, r->addr + r->old_len);
 	if (err)
@@ -128,23 +144,34 @@ static long remap_anywhere(struct vm_area_struct *vma, const struct remap *r)
 	return to < 0 ? to : move_area(vma, r->addr, r->old_len, r->new_len, to, r->flags & MREMAP_DONTUNMAP);
 }
 
+/* [m] Shorter, or as long as it was, where it is. As on Linux what goes may lie in other areas, or not be mapped. */
+static long remap_shrink(struct mm_struct *mm, const struct remap *r)
+{
+	int err = 0;
+
+	if (!find_vma_intersection(mm, r->addr, r->addr + 1))
+		return -EFAULT;
+	if (r->old_len > TASK_SIZE - r->addr)
+		return -EINVAL;
+	if (r->new_len < r->old_len)
+		err = unmap_locked(mm, r->addr + r->new_len, r->addr + r->old_len);
+	return err ? err : (long)r->addr;
+}
+
 /* [m] */
 static long remap_locked(struct mm_struct *mm, const struct remap *r)
 {
 	struct vm_area_struct *vma;
-	int err;
 
 	if (r->flags & MREMAP_FIXED)
 		return remap_to(mm, r);
+	if (r->new_len <= r->old_len && !(r->flags & MREMAP_DONTUNMAP))
+		return remap_shrink(mm, r);
 	vma = area_to_move(mm, r->addr, r->old_len, r->new_len, r->flags);
 	if (IS_ERR(vma))
 		return PTR_ERR(vma);
 	if (r->flags & MREMAP_DONTUNMAP)
 		return remap_anywhere(vma, r);
-	if (r->new_len <= r->old_len) {
-		err = r->new_len < r->old_len ? unmap_locked(mm, r->addr + r->new_len, r->addr + r->old_len) : 0;
-		return err ? err : (long)r->addr;
-	}
 	if (can_grow(vma, r->addr + r->old_len, r->new_len - r->old_len)) {
 		vma_set_range(vma, vma->vm_start, r->addr + r->new_len);
 		vma_merge(vma); /* it may have grown up to its like */

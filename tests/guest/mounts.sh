@@ -29,6 +29,18 @@ test -e $D/tracing && fail 'debugfs is still there'
 runs 'and back' mount -t debugfs debugfs $D
 test -f $D/tracing/current_tracer || fail 'tracing did not come back'
 
+# -- a mount that has left the tree lives on by its users, and takes no mounts: nobody could unmount them
+mkdir /tmp/left
+mount -t tmpfs none /tmp/left
+cd /tmp/left
+runs 'out of the tree, though in use' umount -l /tmp/left
+mount -t tmpfs none . 2> /tmp/said && fail 'a mount on what is not in the tree'
+grep -q 'Invalid argument' /tmp/said || fail "mount: $(cat /tmp/said)"
+runs 'it lives on' sh -c 'echo x > file && cat file > /dev/null'
+cd /
+grep -q '^none ' /proc/mounts && fail "left behind: $(grep '^none ' /proc/mounts)"
+rmdir /tmp/left || fail 'its place is in use'
+
 # -- tmpfs: so many bytes of files, rounded up to pages, and no more; what is freed can be had again
 mkdir /tmp/small
 runs 'a size' mount -t tmpfs -o mode=700,size=10k none /tmp/small

@@ -211,6 +211,27 @@ static void test_max_map_count(void **state)
 	mmput(mm);
 }
 
+/* A move to a place where another mapping lies is refused before that one goes, and before the tail is cut off. */
+static void test_max_map_count_of_a_move(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+	unsigned old = sysctl_max_map_count;
+	unsigned flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, move = MREMAP_MAYMOVE | MREMAP_FIXED;
+	unsigned long to = BASE + 4 * PAGE_SIZE;
+
+	for (unsigned i = 0; i < 5; i++)
+		do_mmap(mm, NULL, BASE + i * 4 * PAGE_SIZE, 3 * PAGE_SIZE, 3, flags, 0);
+	for (sysctl_max_map_count = 8; sysctl_max_map_count <= 10; sysctl_max_map_count++) {
+		assert_int_equal(do_mremap(mm, BASE, 3 * PAGE_SIZE, PAGE_SIZE, move, to + PAGE_SIZE), -ENOMEM);
+		assert_int_equal(mm->nr_areas, 5);
+		assert_int_equal(mm->total_vm, 15);
+	}
+	assert_int_equal(do_mremap(mm, BASE, 3 * PAGE_SIZE, PAGE_SIZE, move, to + PAGE_SIZE), to + PAGE_SIZE);
+	assert_int_equal(mm->total_vm, 12);
+	sysctl_max_map_count = old;
+	mmput(mm);
+}
+
 /* A fixed mapping in the place of another needs no more room than the other had; one that is refused leaves
  * it. */
 static void test_fixed_at_the_limit(void **state)
@@ -284,6 +305,7 @@ int main(void)
 	init_limits();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holes_against_a_map),  cmocka_unit_test(test_max_map_count),
+		cmocka_unit_test(test_max_map_count_of_a_move),
 		cmocka_unit_test(test_fixed_at_the_limit),   cmocka_unit_test(test_room_for_a_stack),
 		cmocka_unit_test(test_neighbours_of_a_file),
 	};

@@ -52,6 +52,8 @@ static void test_mremap_fixed(void **state)
 	assert_int_equal(remap_page(mm, 1, MREMAP_MAYMOVE | MREMAP_FIXED, BASE + 20 * PAGE_SIZE + 8), -EINVAL);
 	assert_int_equal(remap_page(mm, 1, MREMAP_FIXED, BASE + 20 * PAGE_SIZE), -EINVAL);
 	assert_int_equal(remap_page(mm, 1, MREMAP_MAYMOVE | MREMAP_FIXED, TASK_SIZE), -EINVAL);
+	assert_int_equal(remap_page(mm, 1, MREMAP_MAYMOVE | MREMAP_FIXED, 0), -EPERM); /* NULL must fault */
+	assert_int_equal(remap_page(mm, 1, MREMAP_MAYMOVE | MREMAP_FIXED, MMAP_MIN_ADDR - PAGE_SIZE), -EPERM);
 	assert_int_equal(remap_page(mm, 2, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, 0), -EINVAL);
 	assert_int_equal(remap_page(mm, 1, MREMAP_DONTUNMAP, 0), -EINVAL);
 	assert_int_equal(remap_fixed(mm, 8, 1, 1, 20), -EFAULT);
@@ -95,6 +97,29 @@ static void test_mremap_dontunmap(void **state)
 	mmput(mm);
 }
 
+/* The first area is what counts: the tail may lie in others, which go, and in none. */
+static void test_mremap_shrinks_across_areas(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+
+	map_numbered(mm, 0, 2, 100);
+	map_numbered(mm, 3, 2, 200);
+	do_mprotect(mm, BASE + PAGE_SIZE, PAGE_SIZE, PROT_READ);
+	assert_int_equal(do_mremap(mm, BASE, 4 * PAGE_SIZE, 4 * PAGE_SIZE, 0, 0), BASE);
+	assert_int_equal(mm->total_vm, 4);
+	assert_int_equal(do_mremap(mm, BASE, 4 * PAGE_SIZE, 5 * PAGE_SIZE, MREMAP_MAYMOVE, 0), -EFAULT);
+	assert_int_equal(do_mremap(mm, BASE, TASK_SIZE, PAGE_SIZE, 0, 0), -EINVAL);
+	assert_int_equal(do_mremap(mm, BASE + 2 * PAGE_SIZE, 2 * PAGE_SIZE, PAGE_SIZE, 0, 0), -EFAULT);
+	assert_int_equal(mm->total_vm, 4);
+	assert_int_equal(do_mremap(mm, BASE, 4 * PAGE_SIZE, PAGE_SIZE, 0, 0), BASE);
+	assert_int_equal(mm->total_vm, 2);
+	assert_int_equal(first_word(mm, 0), 100);
+	assert_int_equal(touch_err(mm, BASE + PAGE_SIZE, 0), -EFAULT);
+	assert_int_equal(touch_err(mm, BASE + 3 * PAGE_SIZE, 0), -EFAULT);
+	assert_int_equal(first_word(mm, 4), 201);
+	mmput(mm);
+}
+
 static int boot(void **state)
 {
 	host_boot(32, 3);
@@ -108,6 +133,7 @@ int main(void)
 	init_limits();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mremap_fixed),
+		cmocka_unit_test(test_mremap_shrinks_across_areas),
 		cmocka_unit_test(test_mremap_dontunmap),
 	};
 

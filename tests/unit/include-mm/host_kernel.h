@@ -105,10 +105,14 @@ void mutex_lock(struct mutex *m)
 	assert_int_equal(m->owner, 0);
 	m->owner = (unsigned long)&host_task;
 }
+/* What another task does that has waited for a mutex; NULL: there is none. */
+void (*host_mutex_unlocked)(struct mutex *m);
 void mutex_unlock(struct mutex *m)
 {
 	assert_int_equal(m->owner, (unsigned long)&host_task);
 	m->owner = 0;
+	if (host_mutex_unlocked)
+		host_mutex_unlocked(m);
 }
 void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
 {

@@ -1,0 +1,78 @@
+/* A file that is cut while a fork is under way: whoever cuts it comes to the child as soon as it can. */
+/* sources: */
+/* include: tests/unit/include-mm */
+#include <host_test.h>
+
+#include <host_user_mm.h>
+
+#define BASE	   0x10000000UL
+#define FILE_PAGES 4
+
+/* ---- A file of FILE_PAGES pages that lives in memory. */
+static struct page *file_pages[FILE_PAGES];
+static unsigned file_end = FILE_PAGES; /* pages that it has now */
+static struct page *file_get_page(struct file *file, unsigned long pgoff)
+{
+	if (pgoff >= file_end)
+		return ERR_PTR(-EIO);
+	get_page(file_pages[pgoff]);
+	return file_pages[pgoff];
+}
+static const struct file_operations file_ops = {.get_page = file_get_page};
+static struct inode file_inode;
+static struct file test_file = {
+	.f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode, .f_count = ATOMIC_INIT(1)};
+
+static struct mm_struct *forking;
+
+/* What somebody else does who has waited for the parent's lock: the child is in the list of all behind it. */
+static void cut_the_file(struct mutex *m)
+{
+	if (m != &forking->mmap_lock)
+		return;
+	host_mutex_unlocked = NULL;
+	file_end = 1;
+	unmap_mapping_pages(&file_inode, 1);
+}
+
+static void test_file_cut_during_fork(void **state)
+{
+	struct mm_struct *child;
+
+	forking = mm_alloc();
+	do_mmap(forking, &test_file, BASE, FILE_PAGES * PAGE_SIZE, 3, MAP_SHARED | MAP_FIXED, 0);
+	for (unsigned i = 0; i < FILE_PAGES; i++)
+		assert_int_equal(touch_err(forking, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE), 0);
+	assert_int_equal(atomic_read(&forking->rss_file), FILE_PAGES);
+	host_mutex_unlocked = cut_the_file;
+	child = dup_mm(forking);
+	assert_null(host_mutex_unlocked);
+	assert_int_equal(atomic_read(&forking->rss_file), 1);
+	assert_int_equal(atomic_read(&child->rss_file), 1);
+	assert_int_equal(touch_err(child, BASE, 0), 0);
+	assert_int_equal(touch_err(child, BASE + PAGE_SIZE, 0), -EIO);
+	mmput(child);
+	mmput(forking);
+	for (unsigned i = 0; i < FILE_PAGES; i++)
+		assert_int_equal(atomic_read(&file_pages[i]->refcount), 1);
+}
+
+static int boot(void **state)
+{
+	host_boot(32, 3);
+	kmem_cache_init();
+	mm_init();
+	for (unsigned i = 0; i < FILE_PAGES; i++)
+		file_pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	return 0;
+}
+
+int main(void)
+{
+	init_limits();
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_file_cut_during_fork),
+	};
+
+	return cmocka_run_group_tests(tests, boot, NULL);
+}
