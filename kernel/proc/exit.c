@@ -187,8 +187,8 @@ static void reparent_children(struct task_struct *father, struct list_head *dead
 }
 
 /*
- * The signal at a child's end was agreed on with the program that made the child. Another program in the parent may have
- * rights that its user does not have, and no child of before may choose what it is sent: it gets SIGCHLD. [T]
+ * The signal at a child's end was chosen by the program that made the child. Another program in the parent may have
+ * rights that its user does not have, and no earlier child may choose what it is sent: it gets SIGCHLD. [T]
  */
 static int exit_signal_of(const struct task_struct *leader)
 {
