@@ -40,6 +40,7 @@ dmesg | grep -q 'oom_adj is deprecated, please use /proc/' || fail 'nobody was t
 runs 'rights' oomtest rights
 runs 'a child of vfork' oomtest vforked
 runs 'names' oomtest names
+runs 'pipes' oomtest pipes
 same 'nobody had to go' 0 $(killed)
 
 # -- scores: pages, and thousandths of memory

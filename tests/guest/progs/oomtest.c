@@ -1,7 +1,7 @@
 /*
  * oomtest: programs that fill memory, for the choice of who has to go. `hold KIB` touches so much, adds a
  * line to /tmp/held and sleeps; `eat` touches more and more; `rights` is who may write oom_score_adj; `vforked` is
- * who is never chosen; `names` fills the file system.
+ * who is never chosen; `names` fills the file system, `pipes` pipes.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -12,6 +12,9 @@
 
 #define CHUNK	    (256L << 10)
 #define CLONE_VM    0x100L
+#ifndef F_GETPIPE_SZ
+#define F_GETPIPE_SZ 1032
+#endif
 #define CLONE_VFORK 0x4000L
 
 /* False: there is no address space or the kernel says no. */
@@ -147,6 +150,58 @@ static int names(void)
 	return check_failures ? 1 : 0;
 }
 
+/* Fill pipes until there are no more. The sizes of the first and of the last, in KiB; returns how many. */
+static int fill_pipes(long size_kib[2])
+{
+	static char bytes[1 << 16];
+	int ends[2], n = 0;
+
+	while (!pipe(ends)) {
+		size_kib[!!n++] = fcntl(ends[0], F_GETPIPE_SZ) >> 10;
+		CHECK_CALL(fcntl(ends[1], F_SETFL, O_NONBLOCK));
+		CHECK_EQ(write(ends[1], bytes, sizeof(bytes)), size_kib[n > 1] << 10);
+	}
+	return n;
+}
+
+static void user_fills_pipes(void)
+{
+	long size_kib[2];
+	int n;
+
+	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	n = fill_pipes(size_kib);
+	CHECK_RANGE(n, 500, 513);
+	CHECK_EQ(size_kib[0], 64);
+	CHECK_EQ(size_kib[1], 8);
+}
+
+/* What a user has in pipes is bounded, as no choice of a process sees it. It is given back, and root has no bound. */
+static int pipes(void)
+{
+	long size_kib[2], before = mem_kib("MemFree:");
+	int ends[2], status = 0;
+	pid_t pid;
+
+	for (int round = 0; round < 2; round++) {
+		CHECK_CALL(pipe(ends));
+		pid = check_fork();
+		if (pid == 0) {
+			user_fills_pipes();
+			check_give(ends[1], 'f');
+			for (;;)
+				check_sleep(1000000000L);
+		}
+		CHECK_EQ(check_take(ends[0]), 'f');
+		CHECK_RANGE(before - mem_kib("MemFree:"), mem_kib("MemTotal:") / 8, mem_kib("MemTotal:") / 8 + 8192);
+		kill(pid, SIGKILL);
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+	}
+	CHECK(fill_pipes(size_kib) > 500);
+	CHECK_EQ(size_kib[1], 64);
+	return check_failures ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "hold"))
@@ -157,8 +212,10 @@ int main(int argc, char **argv)
 		return rights();
 	if (argc == 2 && !strcmp(argv[1], "vforked"))
 		return vforked();
+	if (argc == 2 && !strcmp(argv[1], "pipes"))
+		return pipes();
 	if (argc == 2 && !strcmp(argv[1], "names"))
 		return names();
-	vt_die(2, "usage: oomtest hold KIB | eat | rights | vforked | names");
+	vt_die(2, "usage: oomtest hold KIB | eat | rights | vforked | names | pipes");
 	return 0;
 }
