@@ -223,6 +223,7 @@ struct task_struct {
 	u32 fsuid, fsgid;               /* [t] those that count for files: euid and egid, but for setfsuid and access */
 	bool no_new_privs;              /* [t] exec gives no rights, for good */
 	u32 self_exec_id;               /* [t] counts the programs it has executed */
+	u32 parent_exec_id;             /* [I] the parent's at the birth */
 	struct user_struct *user;       /* [t, RCU] counts for uid's tasks, with a reference */
 	struct group_info *groups;      /* [t] supplementary groups, shared by reference; NULL: none */
 	void *robust_list;              /* [t] user address of the list of held futexes */

@@ -4,6 +4,7 @@
 #include <fs/libfs.h>
 #include <lib/printf.h>
 #include <mm/slab.h>
+#include <proc/cred.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <uapi/poll.h>
@@ -11,6 +12,35 @@
 #include <uapi/termios.h>
 
 static struct super_block *pipe_sb;
+
+/*
+ * As on Linux a user other than root may have so many pages in pipes, and a pipe beyond that is small. Who chooses the
+ * process that has to go when memory is full does not see what is in pipes, so all others would go first. It is Linux's
+ * number, or an eighth of memory where that is less.
+ */
+static unsigned user_pages_soft(void)
+{
+	return min(16384UL, totalram_pages() / 8);
+}
+
+/* How large a pipe may be that the current task makes; counted for its user. */
+static void charge_pipe(struct pipe_inode_info *pipe)
+{
+	struct user_struct *user = get_task_user(current);
+
+	pipe->user = user;
+	pipe->size = PIPE_SIZE;
+	if ((unsigned)atomic_add_return(PIPE_PAGES, &user->pipe_pages) <= user_pages_soft() || !current->euid)
+		return;
+	pipe->size = SMALL_PIPE;
+	atomic_add((int)(SMALL_PIPE / PAGE_SIZE) - PIPE_PAGES, &user->pipe_pages);
+}
+
+static void uncharge_pipe(const struct pipe_inode_info *pipe)
+{
+	atomic_add(-(int)(pipe->size / PAGE_SIZE), &pipe->user->pipe_pages);
+	put_user_struct(pipe->user);
+}
 
 static struct pipe_inode_info *alloc_pipe_info(void)
 {
@@ -21,6 +51,7 @@ static struct pipe_inode_info *alloc_pipe_info(void)
 	mutex_init(&pipe->lock);
 	init_waitqueue_head(&pipe->rd_wait);
 	init_waitqueue_head(&pipe->wr_wait);
+	charge_pipe(pipe);
 	return pipe;
 }
 
@@ -28,6 +59,7 @@ static void free_pipe_info(struct pipe_inode_info *pipe)
 {
 	for (unsigned i = 0; i < PIPE_PAGES; i++)
 		free_page(pipe->pages[i]);
+	uncharge_pipe(pipe);
 	kfree(pipe);
 }
 
@@ -320,7 +352,7 @@ static int fifo_open(struct inode *inode, struct file *f)
 
 long pipe_size(struct file *f)
 {
-	return f->f_op == &fifo_fops ? (long)PIPE_SIZE : -EBADF;
+	return pipe_of(f) ? (long)pipe_of(f)->size : -EBADF;
 }
 
 static char *pipe_dname(struct dentry *d, char *buf, int len)

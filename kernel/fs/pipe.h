@@ -9,6 +9,7 @@
 
 #define PIPE_PAGES 16
 #define PIPE_SIZE  (PIPE_PAGES * PAGE_SIZE) /* bytes: 64 KiB, as Linux */
+#define SMALL_PIPE (2 * PAGE_SIZE) /* bytes: of a user who has many pipes already */
 static_assert(PIPE_BUF >= PAGE_SIZE, "who waits for room for a page is woken");
 
 /*
@@ -23,6 +24,8 @@ struct pipe_inode_info {
 	unsigned readers, writers;     /* [l] open ends */
 	unsigned r_counter, w_counter; /* [l] ends ever opened: a fifo's open waits for the other side */
 	unsigned files;		       /* [l] open files: the last frees a fifo's ring */
+	unsigned size;		       /* [I] bytes that it holds: PIPE_SIZE or SMALL_PIPE */
+	struct user_struct *user;      /* [I] whose pages these are, with a reference */
 	wait_queue_head_t rd_wait, wr_wait;
 };
 
@@ -33,7 +36,7 @@ static inline size_t pipe_used(const struct pipe_inode_info *pipe)
 
 static inline size_t pipe_room(const struct pipe_inode_info *pipe)
 {
-	return PIPE_SIZE - pipe_used(pipe);
+	return pipe->size - pipe_used(pipe);
 }
 
 static inline char **pipe_slot(struct pipe_inode_info *pipe, u64 at)

@@ -149,6 +149,17 @@ static const char *state_name(char c)
 	}
 }
 
+/* As Linux: a name with a newline in it must not pass for lines of the file. */
+static void status_name(struct seq_file *m, const char *name)
+{
+	seq_puts(m, "Name:\t");
+	for (; *name; name++) {
+		if (*name == '\n' || *name == '\\')
+			seq_putc(m, '\\');
+		seq_putc(m, *name == '\n' ? 'n' : *name);
+	}
+}
+
 static void status_ids(struct seq_file *m, struct task_struct *t)
 {
 	const struct group_info *g;
@@ -156,8 +167,9 @@ static void status_ids(struct seq_file *m, struct task_struct *t)
 	char c = task_state_to_char(t);
 
 	get_ids(t, &ids);
-	seq_printf(m, "Name:\t%s\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n",
-		   t->comm, c, state_name(c), t->tgid, t->pid, ids.ppid);
+	status_name(m, t->comm);
+	seq_printf(m, "\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n",
+		   c, state_name(c), t->tgid, t->pid, ids.ppid);
 	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->fsuid,
 		   t->gid, t->egid, t->sgid, t->fsgid);
 	seq_puts(m, "Groups:\t");

@@ -36,11 +36,16 @@ static bool charge(atomic64_t *used, const u64 *limit)
 	return false;
 }
 
+static bool machine_has_room(void)
+{
+	return nr_free_pages() > totalreserve_pages();
+}
+
 bool ramfs_charge_page(struct super_block *sb)
 {
 	struct ramfs_usage *usage = usage_of(sb);
 
-	return nr_free_pages() > totalreserve_pages() && charge(&usage->pages, &usage->page_limit);
+	return machine_has_room() && charge(&usage->pages, &usage->page_limit);
 }
 
 void ramfs_uncharge_pages(struct super_block *sb, u64 nr)
@@ -48,11 +53,12 @@ void ramfs_uncharge_pages(struct super_block *sb, u64 nr)
 	atomic64_add(-(s64)nr, &usage_of(sb)->pages);
 }
 
+/* Names and inodes are memory, too, and no end of a process gives it back. */
 bool ramfs_charge_inode(struct super_block *sb)
 {
 	struct ramfs_usage *usage = usage_of(sb);
 
-	return charge(&usage->inodes, &usage->inode_limit);
+	return machine_has_room() && charge(&usage->inodes, &usage->inode_limit);
 }
 
 void ramfs_uncharge_inode(struct super_block *sb)

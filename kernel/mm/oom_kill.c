@@ -102,13 +102,26 @@ static unsigned long mm_pages(struct mm_struct *mm)
 	return atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file) + pgd_pages(mm->pgd);
 }
 
-/* Who waits in vfork has lent its memory to the child: the child's end would give nothing back. */
+/*
+ * A child of vfork uses its parent's memory until it execs: its end would give nothing back. CLONE_VFORK alone makes a
+ * child with memory of its own, which must not go unseen. Pointers are only compared; both may change at any moment.
+ */
+static bool borrows_memory(const struct task_struct *p)
+{
+	bool borrows;
+
+	rcu_read_lock();
+	borrows = READ_ONCE(p->vfork_done) && READ_ONCE(READ_ONCE(p->parent)->mm) == READ_ONCE(p->mm);
+	rcu_read_unlock();
+	return borrows;
+}
+
 long oom_badness(struct task_struct *p, unsigned long totalpages)
 {
 	long adj = READ_ONCE(p->signal->oom_score_adj), points = LONG_MIN;
 	struct mm_struct *mm;
 
-	if (unkillable(p) || adj == OOM_SCORE_ADJ_MIN || READ_ONCE(p->vfork_done))
+	if (unkillable(p) || adj == OOM_SCORE_ADJ_MIN || borrows_memory(p))
 		return LONG_MIN;
 	mm = process_mm(p);
 	if (!mm)
@@ -266,7 +279,7 @@ static void set_adj(struct task_struct *p, int adj, bool new_floor)
 
 static void set_adj_of_sharers(struct task_struct *p, int adj, bool new_floor)
 {
-	struct mm_struct *mm = READ_ONCE(p->vfork_done) ? NULL : process_mm(p);
+	struct mm_struct *mm = borrows_memory(p) ? NULL : process_mm(p);
 	struct task_struct *other;
 
 	for (pid_t pid = 1; mm && atomic_read(&mm->mm_users) > 2 && (other = next_process(pid)); pid++) {

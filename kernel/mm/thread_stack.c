@@ -13,7 +13,8 @@
 /*
  * A dead task's stack is freed by whoever switches away from it last, interrupts off, where vfree (which may
  * have to wait for other CPUs) cannot be called. So it goes to this CPU's cache, or else to a list that a
- * worker empties.
+ * worker empties. New tasks take their stacks from that list, too: the worker is slower than programs that fork
+ * and exit, and no limit on the number of tasks counts the stacks that wait for it.
  */
 static struct stack_cache {
 	void *stacks[STACKS_PER_CPU]; /* [c] owning CPU with interrupts off */
@@ -24,15 +25,28 @@ static struct stack_cache {
 struct dead_stack {
 	struct dead_stack *next;
 };
-static struct dead_stack *dead_stacks; /* [a] pushed and taken as a whole */
+static DEFINE_SPINLOCK(dead_lock);     /* irqsave; innermost */
+static struct dead_stack *dead_stacks; /* [dead_lock] */
 static atomic_t nr_stacks;	       /* [a] in use or kept */
+
+static void *take_dead_stack(void)
+{
+	struct dead_stack *stack;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dead_lock, flags);
+	stack = dead_stacks;
+	if (stack)
+		dead_stacks = stack->next;
+	spin_unlock_irqrestore(&dead_lock, flags);
+	return stack;
+}
 
 static void free_dead_stacks(struct work_struct *work)
 {
-	struct dead_stack *stack = xchg(&dead_stacks, NULL), *next;
+	void *stack;
 
-	for (; stack; stack = next) {
-		next = stack->next;
+	while ((stack = take_dead_stack())) {
 		vfree_stack(stack);
 		atomic_dec(&nr_stacks);
 	}
@@ -57,6 +71,8 @@ void *alloc_thread_stack(void)
 {
 	void *stack = take_cached_stack();
 
+	if (!stack && READ_ONCE(dead_stacks))
+		stack = take_dead_stack();
 	if (stack)
 		return stack;
 	stack = vmalloc_stack();
@@ -83,14 +99,15 @@ static bool keep_stack(void *stack)
 
 void free_thread_stack(void *stack)
 {
-	struct dead_stack *dead = stack, *first;
+	struct dead_stack *dead = stack;
+	unsigned long flags;
 
 	if (keep_stack(stack))
 		return;
-	do {
-		first = READ_ONCE(dead_stacks);
-		dead->next = first;
-	} while (cmpxchg(&dead_stacks, first, dead) != first);
+	spin_lock_irqsave(&dead_lock, flags);
+	dead->next = dead_stacks;
+	dead_stacks = dead;
+	spin_unlock_irqrestore(&dead_lock, flags);
 	schedule_work(&dead_stack_work);
 }
 

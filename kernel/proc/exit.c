@@ -187,13 +187,24 @@ static void reparent_children(struct task_struct *father, struct list_head *dead
 }
 
 /*
+ * The signal at a child's end was chosen by the program that made the child. Another program in the parent may have
+ * rights that its user does not have, and no earlier child may choose what it is sent: it gets SIGCHLD. [T]
+ */
+static int exit_signal_of(const struct task_struct *leader)
+{
+	bool same_program = leader->parent_exec_id == READ_ONCE(leader->parent->self_exec_id);
+
+	return same_program ? leader->exit_signal : SIGCHLD;
+}
+
+/*
  * A leader without threads is a zombie: its parent is told, and finds it among those that can be waited for. True when
  * nobody will wait. [T]
  */
 static bool announce_zombie(struct task_struct *leader)
 {
 	list_move_tail(&leader->sibling, &leader->parent->zombies);
-	return do_notify_parent(leader, leader->exit_signal);
+	return do_notify_parent(leader, exit_signal_of(leader));
 }
 
 /* Become a zombie, or nothing at all when nobody waits. `last`: the process ends with this thread. */

@@ -262,10 +262,11 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 	if (args->fn) {
 		p->parent = current->flags & PF_KTHREAD ? current : &init_task;
 	} else if (args->flags & CLONE_PARENT) {
-		p->parent = current->group_leader->parent;
+		p->parent = current->group_leader->parent; /* parent_exec_id is current's, too */
 		p->exit_signal = current->group_leader->exit_signal;
 	} else {
 		p->parent = current->group_leader;
+		p->parent_exec_id = current->self_exec_id;
 	}
 	if (p->pid == 1) {
 		child_reaper = p;

@@ -38,6 +38,10 @@ for pair in '-17 -1000' '15 1000' '8 470' '0 0'; do
 done
 dmesg | grep -q 'oom_adj is deprecated, please use /proc/' || fail 'nobody was told that oom_adj is old'
 runs 'rights' oomtest rights
+runs 'a child of vfork' oomtest vforked
+runs 'names' oomtest names
+runs 'pipes' oomtest pipes
+same 'nobody had to go' 0 $(killed)
 
 # -- scores: pages, and thousandths of memory
 hold 4096

@@ -165,6 +165,56 @@ static void clones(void)
 	CHECK_EQ(seen[SIGUSR1], 1);
 }
 
+/* A child that ends with SIGUSR1, when it is told by a byte in the pipe. */
+static void clone_that_waits(const int ends[2])
+{
+	long pid;
+
+	fflush(stdout);
+	pid = vt_syscall(NR_clone, SIGUSR1, 0, 0, 0, 0, 0);
+	if (pid == 0) {
+		check_take(ends[0]);
+		vt_syscall(NR_exit_group, 0, 0, 0, 0, 0, 0);
+	}
+	CHECK_CALL(pid);
+}
+
+/* The end of such a child, and what it sends: 1 SIGUSR1, 2 SIGCHLD. Both are blocked. */
+static int sent_at_its_end(int tell)
+{
+	int status;
+
+	check_give(tell, 'e');
+	CHECK(check_syscall(NR_wait4, -1, (long)&status, (long)__WALL, 0, 0, 0) > 0);
+	return pending(SIGUSR1) + 2 * pending(SIGCHLD);
+}
+
+/*
+ * The program that made the child chose the signal. The next one in the same process may have rights that its user does
+ * not have, so it gets SIGCHLD whatever was chosen.
+ */
+static void after_exec(void)
+{
+	for (int exec = 0; exec < 2; exec++) {
+		pid_t pid = check_fork();
+		char fd[16];
+		int ends[2];
+
+		if (pid) {
+			CHECK_EQ(check_wait(pid), (exec ? 2 : 1) << 8);
+			continue;
+		}
+		CHECK_CALL(pipe(ends));
+		BLOCK(SIGUSR1, SIGCHLD);
+		clone_that_waits(ends);
+		if (!exec)
+			_exit(sent_at_its_end(ends[1]));
+		sprintf(fd, "%d", ends[1]);
+		execve("/proc/self/exe", (char *[]){"childtest", "sent-at-its-end", fd, NULL}, (char *[]){NULL});
+		_exit(9);
+	}
+}
+
 /* --- SIGCHLD --- */
 
 static void info_is(int i, pid_t pid, int code, int status)
@@ -405,6 +455,7 @@ int main(int argc, char **argv)
 		{"bad-waits", bad_waits},
 		{"stop-reports", stop_reports},
 		{"clones", clones},
+		{"after-exec", after_exec},
 		{"told", told},
 		{"not-of-stops", not_of_stops},
 		{"no-zombies", no_zombies},
@@ -413,6 +464,8 @@ int main(int argc, char **argv)
 		{"parent-ends", parent_ends},
 	};
 
+	if (argc == 3 && !strcmp(argv[1], "sent-at-its-end"))
+		return sent_at_its_end(atoi(argv[2]));
 	check_seconds = 10;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -1,13 +1,21 @@
 /*
  * oomtest: programs that fill memory, for the choice of who has to go. `hold KIB` touches so much, adds a
- * line to /tmp/held and sleeps; `eat` touches more and more; `rights` is who may write oom_score_adj.
+ * line to /tmp/held and sleeps; `eat` touches more and more; `rights` is who may write oom_score_adj; `vforked` is
+ * who is never chosen; `names` fills the file system, `pipes` pipes.
  */
 #include <check.h>
 #include <fcntl.h>
 #include <numbers.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
-#define CHUNK (256L << 10)
+#define CHUNK	    (256L << 10)
+#define CLONE_VM    0x100L
+#ifndef F_GETPIPE_SZ
+#define F_GETPIPE_SZ 1032
+#endif
+#define CLONE_VFORK 0x4000L
 
 /* False: there is no address space or the kernel says no. */
 static bool touch_more(long bytes)
@@ -58,6 +66,142 @@ static int rights(void)
 	return check_failures ? 1 : 0;
 }
 
+static long oom_score(void)
+{
+	char digits[16] = "";
+	int fd = open("/proc/self/oom_score", O_RDONLY);
+
+	if (fd < 0 || read(fd, digits, sizeof(digits) - 1) <= 0)
+		return -1;
+	close(fd);
+	return atol(digits);
+}
+
+/*
+ * A child for which its parent waits as in vfork: with memory of its own it counts as any other, with the parent's it
+ * is never chosen.
+ */
+static int vforked(void)
+{
+	volatile long shared = 0;
+	int status = 0;
+	long pid;
+
+	pid = vt_syscall(NR_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
+	if (pid == 0)
+		_exit(oom_score() > 100);
+	CHECK_EQ(waitpid((pid_t)pid, &status, 0), pid);
+	CHECK_EQ(status, 1 << 8);
+	pid = vt_syscall(NR_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
+	if (pid == 0) {
+		shared = oom_score();
+		vt_syscall(NR_exit, 0, 0, 0, 0, 0, 0);
+	}
+	CHECK_EQ(waitpid((pid_t)pid, &status, 0), pid);
+	CHECK_EQ(shared, 0);
+	CHECK(oom_score() > 100);
+	return check_failures ? 1 : 0;
+}
+
+static long mem_kib(const char *name)
+{
+	static char text[4096];
+	int fd = CHECK_CALL(open("/proc/meminfo", O_RDONLY));
+	const char *at;
+
+	memset(text, 0, sizeof(text));
+	CHECK(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	at = strstr(text, name);
+	return at ? strtol(at + strlen(name), NULL, 10) : -1;
+}
+
+/*
+ * A user fills the file system: a file with as much beside its pages as in them, and then as many names as go. A
+ * sixteenth of memory stays, as no process has these pages whose end would give them back.
+ */
+static int names(void)
+{
+	long most = 0, n = 0;
+	char name[256];
+	int fd;
+
+	CHECK_CALL(mkdir("/tmp/names", 0777));
+	CHECK_CALL(chmod("/tmp/names", 0777));
+	CHECK_CALL(chdir("/tmp/names"));
+	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	fd = CHECK_CALL(open("a", O_RDWR | O_CREAT, 0600));
+	while (lseek(fd, most << 21, SEEK_SET) >= 0 && write(fd, "x", 1) == 1)
+		most++;
+	CHECK_EQ(errno, ENOSPC);
+	CHECK_CALL(ftruncate(fd, (most - 64) << 21)); /* room for some names */
+	memset(name, 'n', sizeof(name));
+	do
+		snprintf(name + 240, sizeof(name) - 240, "%ld", n++);
+	while (!mknod(name, S_IFREG | 0600, 0));
+	CHECK_EQ(errno, ENOSPC);
+	CHECK(n > 200);
+	CHECK_RANGE(mem_kib("MemFree:"), mem_kib("MemTotal:") / 16 - 128, mem_kib("MemTotal:") / 16 + 512);
+	while (n--) {
+		snprintf(name + 240, sizeof(name) - 240, "%ld", n);
+		unlink(name);
+	}
+	CHECK_CALL(unlink("a"));
+	return check_failures ? 1 : 0;
+}
+
+/* Fill pipes until there are no more. The sizes of the first and of the last, in KiB; returns how many. */
+static int fill_pipes(long size_kib[2])
+{
+	static char bytes[1 << 16];
+	int ends[2], n = 0;
+
+	while (!pipe(ends)) {
+		size_kib[!!n++] = fcntl(ends[0], F_GETPIPE_SZ) >> 10;
+		CHECK_CALL(fcntl(ends[1], F_SETFL, O_NONBLOCK));
+		CHECK_EQ(write(ends[1], bytes, sizeof(bytes)), size_kib[n > 1] << 10);
+	}
+	return n;
+}
+
+static void user_fills_pipes(void)
+{
+	long size_kib[2];
+	int n;
+
+	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	n = fill_pipes(size_kib);
+	CHECK_RANGE(n, 500, 513);
+	CHECK_EQ(size_kib[0], 64);
+	CHECK_EQ(size_kib[1], 8);
+}
+
+/* What a user has in pipes is bounded, as no choice of a process sees it. It is given back, and root has no bound. */
+static int pipes(void)
+{
+	long size_kib[2], before = mem_kib("MemFree:");
+	int ends[2], status = 0;
+	pid_t pid;
+
+	for (int round = 0; round < 2; round++) {
+		CHECK_CALL(pipe(ends));
+		pid = check_fork();
+		if (pid == 0) {
+			user_fills_pipes();
+			check_give(ends[1], 'f');
+			for (;;)
+				check_sleep(1000000000L);
+		}
+		CHECK_EQ(check_take(ends[0]), 'f');
+		CHECK_RANGE(before - mem_kib("MemFree:"), mem_kib("MemTotal:") / 8, mem_kib("MemTotal:") / 8 + 8192);
+		kill(pid, SIGKILL);
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+	}
+	CHECK(fill_pipes(size_kib) > 500);
+	CHECK_EQ(size_kib[1], 64);
+	return check_failures ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "hold"))
@@ -66,6 +210,12 @@ int main(int argc, char **argv)
 		eat();
 	if (argc == 2 && !strcmp(argv[1], "rights"))
 		return rights();
-	vt_die(2, "usage: oomtest hold KIB | eat | rights");
+	if (argc == 2 && !strcmp(argv[1], "vforked"))
+		return vforked();
+	if (argc == 2 && !strcmp(argv[1], "pipes"))
+		return pipes();
+	if (argc == 2 && !strcmp(argv[1], "names"))
+		return names();
+	vt_die(2, "usage: oomtest hold KIB | eat | rights | vforked | names | pipes");
 	return 0;
 }

@@ -339,6 +339,16 @@ static void kept_from_others(void)
 	CHECK(slurp("/proc/self/smaps") > 0);
 }
 
+/* A name is one line of status, as on Linux, whatever stands in it. */
+static void name_is_one_line(void)
+{
+	static const char wanted[] = "Name:\ta\\nUid:\t9\\\\\nState:\t";
+
+	CHECK_CALL(check_syscall(NR_prctl, 15 /* PR_SET_NAME */, (long)"a\nUid:\t9\\", 0, 0, 0, 0));
+	CHECK(slurp("/proc/self/status") > 0);
+	CHECK(!strncmp(text, wanted, sizeof(wanted) - 1));
+}
+
 /* A limit that holds for all but root. */
 static void file_max_holds(void)
 {
@@ -374,6 +384,7 @@ int main(int argc, char **argv)
 		{"io_and_place", io_and_place},
 		{"fdinfo_of_a_file", fdinfo_of_a_file},
 		{"kept_from_others", kept_from_others},
+		{"name_is_one_line", name_is_one_line},
 		{"file_max_holds", file_max_holds},
 	};
 
