@@ -4,6 +4,7 @@
  * cost grows with the number of tasks. "numbers": what tasks and groups are called while pid_max is 340.
  */
 #include <check.h>
+#include <limits.h>
 #include <numbers.h>
 #include <dirent.h>
 #include <signal.h>
@@ -194,17 +195,21 @@ static const struct operation operations[] = {
 static int counts[] = {100, 1000, 10000};
 static long costs[OPERATIONS][ARRAY_SIZE(counts)];
 
+/* The least of three: a tick or a worker that gives memory back may come into one of them. */
 static long measure(const struct operation *op)
 {
-	long start, took;
+	long start, took, least = LONG_MAX;
 
 	if (!op->linear)
 		op->run(); /* once for caches */
-	start = check_now();
-	for (int i = 0; i < op->rounds; i++)
-		op->run();
-	took = (check_now() - start) / op->rounds;
-	return op->linear ? took / processes_seen : took;
+	for (int try = 0; try < (op->linear ? 1 : 3); try++) {
+		start = check_now();
+		for (int i = 0; i < op->rounds; i++)
+			op->run();
+		took = (check_now() - start) / op->rounds;
+		least = took < least ? took : least;
+	}
+	return op->linear ? least / processes_seen : least;
 }
 
 static void start_partner(void)
