@@ -155,13 +155,20 @@ static bool run_case(const struct check_case *c)
 int check_main(int argc, char **argv, const struct check_case *cases, size_t n)
 {
 	int ran = 0, bad = 0;
+	char failed[200] = ""; /* their names once more: what a console shows of a long test is its end */
 
-	for (size_t i = 0; i < n; i++)
-		if (wanted(cases[i].name, argc, argv)) {
-			ran++;
-			bad += !run_case(&cases[i]);
-		}
-	printf("%s: %d of %d cases passed\n", vt_name, ran - bad, ran);
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(failed);
+
+		if (!wanted(cases[i].name, argc, argv))
+			continue;
+		ran++;
+		if (run_case(&cases[i]))
+			continue;
+		bad++;
+		snprintf(failed + len, sizeof(failed) - len, " %s", cases[i].name);
+	}
+	printf("%s: %d of %d cases passed%s%s\n", vt_name, ran - bad, ran, bad ? ", not:" : "", failed);
 	return vt_finish(bad || !ran ? 1 : 0);
 }
 
