@@ -38,6 +38,25 @@ static void console_unlock(void)
 	__atomic_store_n(&console_locked, 0, __ATOMIC_RELEASE);
 }
 
+/*
+ * For who must have it. Preemption is off from before the lock is taken: who preempted a holder and waited here for the
+ * lock would wait for ever, with preemption off on the holder's CPU. Thread context.
+ */
+static void console_lock(void)
+{
+	preempt_disable();
+	while (!console_trylock())
+		cpu_relax();
+}
+
+/* The end of that, with what others have left to print while it was locked. */
+static void console_unlock_flush(void)
+{
+	console_unlock();
+	preempt_enable();
+	console_flush();
+}
+
 /* [c], interrupts off */
 static void write_all(const char *text, size_t len)
 {
@@ -141,43 +160,35 @@ static void play_log(struct console *con)
 
 void console_register(struct console *con)
 {
-	while (!console_trylock())
-		cpu_relax();
+	console_lock();
 	play_log(con);
 	con->next = consoles;
 	WRITE_ONCE(consoles, con);
-	console_unlock();
-	console_flush();
+	console_unlock_flush();
 }
 
 void console_unregister(struct console *con)
 {
 	struct console **link;
 
-	while (!console_trylock())
-		cpu_relax();
+	console_lock();
 	for (link = &consoles; *link && *link != con; link = &(*link)->next)
 		;
 	if (*link)
 		WRITE_ONCE(*link, con->next);
-	console_unlock();
-	console_flush();
+	console_unlock_flush();
 }
 
 bool console_name(unsigned n, char *name, size_t size)
 {
 	struct console *con;
 
-	preempt_disable();
-	while (!console_trylock())
-		cpu_relax();
+	console_lock();
 	for (con = consoles; con && n; con = con->next)
 		n--;
 	if (con)
 		strscpy(name, con->name, size);
-	console_unlock();
-	preempt_enable();
-	console_flush(); /* who found it locked left his line to us */
+	console_unlock_flush();
 	return con;
 }
 

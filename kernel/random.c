@@ -116,9 +116,9 @@ static int boot_id_show(struct seq_file *m, void *v)
 	return show_uuid(m, boot_id);
 }
 
-static const struct proc_entry uuid_entry = {
+static const struct text_file uuid_entry = {
 	.path = "sys/kernel/random/uuid", .mode = 0444, .show = uuid_show};
-static const struct proc_entry boot_id_entry = {
+static const struct text_file boot_id_entry = {
 	.path = "sys/kernel/random/boot_id", .mode = 0444, .show = boot_id_show};
 REGISTER_PROC(uuid_entry);
 REGISTER_PROC(boot_id_entry);

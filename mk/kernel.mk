@@ -2,7 +2,8 @@
 
 # ---- Sources: every file of these folders but those that mk/machines.mk gives to another machine.
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c
-FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/)) trace drivers $(patsubst %/,%,$(wildcard drivers/*/))
+FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/ trace/*/ trace/tracers/*/)) samples \
+	drivers $(patsubst %/,%,$(wildcard drivers/*/))
 KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
 KOBJ      := $(patsubst %,$(BUILD)/%.o,$(basename $(KSRC)))
 ifneq ($(words $(KOBJ)),$(words $(sort $(KOBJ))))
@@ -11,19 +12,22 @@ endif
 
 # ---- Instrumentation, decided here and nowhere else. Do not trace the tracer: the hook may not be entered from
 # what it runs itself (trace/, the clock, the symbol table, the small library) nor before memory is mapped (boot/).
-NOTRACE_both := boot.c early.c ftrace.c patch.c stacktrace.c clock.c
+NOTRACE_both := patch.c stacktrace.c
 NOTRACE_aarch64 := $(NOTRACE_both) prologue.c
 NOTRACE_x86_64  := $(NOTRACE_both) percpu.c desc.c
-NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/time/clock.c $(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
+NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/time/clock.c samples/preemptirq_check.c samples/fgraph_stats.c \
+	$(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
 # mcount_site.s: a macro that spares each site an instruction.
 PG_aarch64 := -pg -Wa,arch/aarch64/mcount_site.s
 PG_x86_64  := -pg -mfentry -mrecord-mcount
-NOTRACE_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(filter $(NOTRACE),$(KSRC))))
+# What stands among such files and is traced all the same: people look for seq_read, and it runs in tasks only.
+TRACED := kernel/lib/seq_file.c
+NOTRACE_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(filter-out $(TRACED),$(filter $(NOTRACE),$(KSRC)))))
 
 # ---- Flags. Builtins are on (memcpy of a known size becomes moves), but for those whose names our <lib/string.h> declares
 # in its own way. char is unsigned on both machines, as in Linux: the format files of events say so.
 OUR_BUILTINS := isspace isdigit isalpha isalnum isprint isxdigit isupper islower ispunct tolower toupper
-KINC := -Iinclude -Iarch/$(ARCH)/include -I$(BUILD)/include
+KINC := -Iinclude -iquote trace -Iarch/$(ARCH)/include -I$(BUILD)/include
 KCFLAGS := -std=gnu11 -O2 -g -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
 	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
@@ -35,7 +39,7 @@ KCFLAGS += $(KCFLAGS_$(ARCH))
 KCFLAGS += $(if $(NOEVENTS),-DNO_TRACEPOINTS)
 KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
 KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
-instrument = $(if $(NOPG)$(filter $(NOTRACE),$(1)),,$(PG_$(ARCH)))
+instrument = $(if $(NOPG)$(filter-out $(TRACED),$(filter $(NOTRACE),$(1))),,$(PG_$(ARCH)))
 # A leaf function of the tracer needs no frame: a walk that starts in one leaves out its caller, the tracer's own entry.
 # rbp stays that one's all the same: as a register for data it would lead an interrupt's walk anywhere.
 LEAF_x86_64 := -momit-leaf-frame-pointer -ffixed-rbp
@@ -77,11 +81,11 @@ CONFIG_TEXT := $(BUILD)/config
 RELEASE := $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(wildcard include/kernel/utsname.h) /dev/null)
 CONFIG_NOT := $(if $(NOPG),FUNCTION_TRACER DYNAMIC_FTRACE FUNCTION_GRAPH_TRACER FUNCTION_PROFILER STACK_TRACER) \
 	$(if $(NOEVENTS),EVENT_TRACING FTRACE_SYSCALLS)
-$(CONFIG_H) $(CONFIG_TEXT) &: kernel/config.list tools/kconfig.py include/kernel/utsname.h
+$(CONFIG_H) $(CONFIG_TEXT) &: kernel/init/config.list tools/kconfig.py include/kernel/utsname.h
 	$(call say,GEN,$(CONFIG_H))
 	$(Q)$(PYTHON) tools/kconfig.py --arch $(ARCH) $(CONFIG_NOT:%=--without %) --release $(RELEASE) \
-		--text $(CONFIG_TEXT) --header $(CONFIG_H) kernel/config.list
-$(BUILD)/kernel/config.o: | $(CONFIG_H)
+		--text $(CONFIG_TEXT) --header $(CONFIG_H) kernel/init/config.list
+$(BUILD)/kernel/init/config.o: | $(CONFIG_H)
 
 # ---- Two links. The tables lie behind text and before data, so that the second link moves no instruction;
 # both tools check it by reading their table back out of the finished kernel.

@@ -4,7 +4,8 @@
 
 BUSYBOX := $(BUILD)/busybox
 SESSION := $(BUILD)/session.cpio
-PAGES := README.md $(wildcard docs/*.md)
+# man's pages lie in one folder: docs/README.md, which lists them, would be in the way of README.md.
+PAGES := README.md $(filter-out docs/README.md,$(wildcard docs/*.md))
 
 # Once, whatever came of it: without a network nobody waits at each make. `make busybox` tries again.
 $(BUSYBOX)/log: | userland/busybox.sh

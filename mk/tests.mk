@@ -4,6 +4,8 @@
 #: Test
 #:   make test             the whole suite on every machine: lint, unit tests on the host, guests (some 15 minutes on 2 cores)
 #:   make test ONLY=text   only tests whose name matches (pytest -k), and only what they need is built: ONLY=x86_64 is one machine's
+#:   make check FILE=tests/guest/lab.sh    only the tests of this file (or of tests/host, tests/unit), and only what they need is built;
+#:                         ON=x86_64: on this machine alone (aarch64 is the other)
 #:   make unit             only the C unit tests, under sanitizers
 #:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes; soak-arm64, soak-x86_64: on one machine
 #:   make mutation N=100 [FILES=kernel/mm] [MINUTES=60]   plants one-line bugs, those of tests/mutation/curated.txt and N made by rule, and
@@ -11,7 +13,7 @@
 #:   make bench            costs in guest instructions, a column for each machine; bench-arm64, bench-x86_64: of one machine;
 #:                         bench-docs writes them into docs/benchmarks.md as well
 #:   make lint             style, cppcheck, clang-tidy; make format lays out FILES="a.c b.h" (clang-format)
-#:   make measures         lines, functions, comments: the figures that we keep an eye on
+#:   make measures         lines, functions, comments; and the code of each room beside its budget (docs/architecture.md)
 #:
 #: V=1 shows commands; CROSS=prefix- chooses the compiler (CROSS_x86_64=prefix-: only that machine's); NOPG=1 with ARCH=aarch64
 #: or ARCH=x86_64 builds without call sites, NOEVENTS=1 without tracepoints, for comparing.
@@ -21,6 +23,12 @@ ONLY ?=
 # With ONLY tests/run finds out what the chosen tests need, and calls make for it.
 test: deps $(if $(ONLY),,$(HERE) guest-programs importer $(if $(filter x86_64,$(HERE)),iso))
 	$(Q)tests/run $(if $(ONLY),--build -k '$(ONLY)')
+
+FILE ?=
+ON   ?=
+check: deps-build deps-run deps-test
+	$(Q)test -n '$(FILE)' || { echo 'make check: FILE=tests/guest/lab.sh names the file whose tests are to run' >&2; exit 2; }
+	$(Q)tests/run --build --file '$(FILE)' $(if $(ON),-k '$(ON)')
 
 # speedscope itself, from npm: its own importer reads our files in tests/guest/test_trace_dat.py. Where it cannot be fetched, that test is skipped.
 SPEEDSCOPE := build/host/npm/node_modules/speedscope/package.json
@@ -67,15 +75,16 @@ bench-docs: deps-run $(HERE:%=nopg-%) $(HERE:%=noevents-%)
 
 # ---- C unit tests: tests/unit/NAME_test.c names in its head what it tests (/* sources: a.c b.c */). Each is built for
 # the host under ASan and UBSan, and under TSan too where its head says /* sanitizers: thread */.
-# What runs a machine's own assembly is for hosts of that kind. A step of its own writes what a binary is made of: of several sources gcc
-# notes the last one's headers only when it compiles, and headers found by -idirafter not at all with -MMD.
+# What runs a machine's own assembly is for hosts of that kind. A source that several tests have is compiled once for all that
+# see the same stand-ins and have the same sanitizer: an object lies in obj/FOLDER.SANITIZER. -MD, not -MMD: gcc takes headers
+# found by -idirafter for the system's. BINARY.d is for tests/mutation: all that a binary is made of.
 UNIT      := $(filter-out $(if $(filter x86_64,$(shell uname -m)),,x86_64_%),$(patsubst tests/unit/%_test.c,%,$(sort $(wildcard tests/unit/*_test.c))))
 UNIT_DIR  := build/host/unit
 UNIT_asan := -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_tsan := -fsanitize=thread
-# Our headers come last: include/linux must not stand in for the host's own <linux/limits.h>.
+# Our headers come last: no folder of include/ may stand in for one of the host's, such as <linux/limits.h>.
 UNIT_FLAGS := -std=gnu11 -g -O1 -fno-omit-frame-pointer -pthread -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
-	-Werror -idirafter include
+	-Werror -iquote trace -idirafter include
 # Tests that share sources name the header that lists them (/* sources of: a.h */).
 unit_heads   = tests/unit/$(1)_test.c $(shell sed -n 's,.*/\* sources of: \(.*\) \*/.*,\1,p' tests/unit/$(1)_test.c)
 unit_sources = $(shell sed -n 's,.*/\* sources: \(.*\) \*/.*,\1,p' $(call unit_heads,$(1)))
@@ -84,20 +93,30 @@ unit_kinds   = asan $(shell sed -n 's,.*/\* sanitizers: thread \*/.*,tsan,p' tes
 # Stand-ins for kernel headers: tests/unit/include, or the folder that the head names (/* include: FOLDER */).
 unit_include = $(or $(shell sed -n 's,.*/\* include: \(.*\) \*/.*,\1,p' tests/unit/$(1)_test.c),tests/unit/include)
 
+unit_folder  = $(UNIT_DIR)/obj/$(notdir $(firstword $(call unit_include,$(1)))).$(2)
+
 define unit_rule
 UNIT_BINARIES += $(UNIT_DIR)/$(1).$(2)
-$(UNIT_DIR)/$(1).$(2): tests/unit/$(1)_test.c $(call unit_sources,$(1)) mk/tests.mk
-	$(call say,HOSTCC,$$@)
-	@mkdir -p $$(@D)
-	$(Q)gcc $(UNIT_FLAGS) -I$(call unit_include,$(1)) -M -MP -MT $$@ tests/unit/$(1)_test.c $(call unit_sources,$(1)) > $$@.d
-	$(Q)gcc $(UNIT_FLAGS) -I$(call unit_include,$(1)) $(UNIT_$(2)) -o $$@ tests/unit/$(1)_test.c $(call unit_sources,$(1)) -lcmocka
+UNIT_FOLDER_$(call unit_folder,$(1),$(2)) := $(call unit_include,$(1))
+$(UNIT_DIR)/$(1).$(2): $(patsubst %,$(call unit_folder,$(1),$(2))/%.o,tests/unit/$(1)_test.c $(call unit_sources,$(1)))
+	$(call say,HOSTLINK,$$@)
+	$(Q)gcc -pthread $(UNIT_$(2)) -o $$@ $$^ -lcmocka
+	@cat $$(^:.o=.d) > $$@.d
 endef
 $(foreach t,$(UNIT),$(foreach k,$(call unit_kinds,$(t)),$(eval $(call unit_rule,$(t),$(k)))))
+
+define unit_objects
+$(1)/%.o: % mk/tests.mk
+	$(call say,HOSTCC,$$@)
+	@mkdir -p $$(@D)
+	$(Q)gcc $(UNIT_FLAGS) -I$(UNIT_FOLDER_$(1)) $(UNIT_$(2)) -MD -MP -c -o $$@ $$<
+endef
+$(foreach v,$(filter UNIT_FOLDER_%,$(.VARIABLES)),$(eval $(call unit_objects,$(v:UNIT_FOLDER_%=%),$(lastword $(subst ., ,$(v))))))
 
 unit-binaries: $(UNIT_BINARIES)
 unit: deps-build deps-test
 	$(Q)tests/run --unit
--include $(wildcard $(UNIT_DIR)/*.d)
+-include $(shell find $(UNIT_DIR)/obj -name '*.d' 2>/dev/null)
 
 # ---- Guest programs on the host's own Linux: those of tests/guest/progs that say /* also on Linux */ become build/host/linux/NAME,
 # over the host's C library, with what tests/guest/progs/lib and libvt have of plain C. tests/host/test_same_on_linux.py runs them.
@@ -122,7 +141,7 @@ linux-programs: $(LINUX_PROGS)
 
 # ---- Lint: one goal for each step; the suite counts each as a test.
 LINTS := lint-style lint-cppcheck lint-tidy
-C_FILES := $(shell find arch boot drivers include kernel modules trace userland tests/unit -name '*.[ch]' 2>/dev/null | sort)
+C_FILES := $(shell find arch boot drivers include kernel samples trace userland tests/unit -name '*.[ch]' 2>/dev/null | sort)
 lint: deps-lint $(LINTS)
 $(LINTS): | deps-lint
 
@@ -140,7 +159,7 @@ define cppcheck
 	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance --std=c11 \
 		--platform=unix64 -j $(shell nproc) --cppcheck-build-dir=build/cppcheck/$(1) --suppressions-list=tools/cppcheck.txt \
 		-D__$(1)__ -D__GNUC__=12 -D__BYTE_ORDER__=1234 -D__ORDER_LITTLE_ENDIAN__=1234 -D__SIZEOF_POINTER__=8 \
-		-Iinclude -Iarch/$(1)/include $(call lint_files,$(1))
+		-Iinclude -Itrace -Iarch/$(1)/include $(call lint_files,$(1))
 
 endef
 lint-cppcheck:
@@ -163,10 +182,12 @@ lint-tidy: compile_commands.json
 
 measures:
 	$(Q)$(PYTHON) tools/style.py --measures
+	@echo
+	$(Q)$(PYTHON) tools/rooms.py
 
 FILES ?= $(C_FILES)
 format:
 	$(Q)clang-format -i $(FILES)
 
-.PHONY: test mutation speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
+.PHONY: test check mutation speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
 	$(foreach goal,soak guest-programs nopg noevents bench,$(MACHINES:%=$(goal)-%))

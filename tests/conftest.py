@@ -47,6 +47,39 @@ def pytest_xdist_make_scheduler(config, log):
     return LongestFirst(config, log)
 
 
+def processor_seconds():
+    """CPU seconds that this process and all its descendants have used, those that have ended among them when they were waited for."""
+    parents, used = {}, {}
+    for folder in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{folder}/stat", encoding="utf-8", errors="replace") as stat:
+                fields = stat.read().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended meanwhile
+        parents[int(folder)], used[int(folder)] = int(fields[1]), sum(map(int, fields[11:15]))
+    total, todo = 0, [os.getpid()]
+    while todo:
+        process = todo.pop()
+        total += used.get(process, 0)
+        todo += [child for child, parent in parents.items() if parent == process]
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--cpu", metavar="FILE", help="append a line for each test to FILE: the CPU seconds that it took, and its name")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """A guest that several tests share counts for each while it runs: what it does between two tests is the later one's."""
+    file = item.config.getoption("--cpu")
+    before = processor_seconds() if file else 0
+    yield
+    if file:
+        with open(file, "a", encoding="utf-8") as lines:
+            lines.write(f"{processor_seconds() - before:.2f} {item.nodeid}\n")
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: has a long form, which runs for SOAK_MINUTES under make soak")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Make what /proc/config.gz and /boot/config-RELEASE hold, from kernel/config.list, whose head says what stands there.
+"""Make what /proc/config.gz and /boot/config-RELEASE hold, from kernel/init/config.list, whose head says what stands there.
 
-    kconfig.py --arch x86_64 [--without NAME]... --release 6.12 --text config --header config_gz.h kernel/config.list
+    kconfig.py --arch x86_64 [--without NAME]... --release 6.12 --text config --header config_gz.h kernel/init/config.list
 
 The header is an array of the bytes of the compressed text. The same list gives the same bytes.
 """
@@ -30,7 +30,7 @@ def read_list(path, arch):
 
 
 def config_text(options, release, without=()):
-    lines = ["#", f"# Vitrine {release}: made from kernel/config.list", "#"]
+    lines = ["#", f"# Vitrine {release}: made from kernel/init/config.list", "#"]
     for option in options:
         missing = option.value == "n" or option.name in without
         lines.append(f"# CONFIG_{option.name} is not set" if missing else f"CONFIG_{option.name}={option.value}")

@@ -21,7 +21,7 @@ LONG_FUNCTION = 60
 TAB = 8
 
 CODE = (".c", ".h", ".S")
-FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "modules", "trace", "userland", "tests", "tools")
+FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "samples", "trace", "userland", "tests", "tools")
 MACHINE_LAYER = ("arch/", "boot/", "drivers/", "userland/arch/", "tests/")
 MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__ARM_|__x86_64__|__i386__|AARCH64|X86)")
 # In halves: this file is checked too. "<X""XX>" is none: so traces name a task whose pid is negative.
@@ -93,7 +93,7 @@ def check(path):
         return
     if not text.endswith("\n"):
         yield len(lines), "no newline at the end"
-    if not lines[0].startswith(("/*", "//", "#", '"""')):
+    if not lines[0].startswith(("/*", "//") if path.endswith(CODE) else ("#", '"""', "/*")):
         yield 1, "the first line is to be a comment that names the file's subject"
     if len(lines) > FILE_LINES:
         yield FILE_LINES, f"{len(lines)} lines, {FILE_LINES} are the limit: a second subject wants a second file"
@@ -145,7 +145,7 @@ def measures(files):
     def code(ending, *folders):
         return [path for path in files if path.endswith(ending) and path.startswith(folders)]
 
-    generic = ("kernel/", "trace/", "include/")
+    generic = ("kernel/", "samples/", "trace/", "include/")
     measure("generic kernel .c", code(".c", *generic))
     measure("generic kernel .h", code(".h", *generic))
     for folder in ("trace/", "kernel/", "drivers/", "boot/"):

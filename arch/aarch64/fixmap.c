@@ -5,7 +5,7 @@
 #include <asm/pgtable.h>
 
 static pgd_t fixmap_pmd[512] __aligned(4096);
-static pte_t fixmap_pte[512] __aligned(4096);
+pte_t fixmap_pte[FIX_SLOTS] __aligned(4096);
 static phys_addr_t fdt_block; /* first of the two mapped blocks [boot] */
 
 static u64 *fixmap_pmd_slot(unsigned long va)
@@ -22,14 +22,6 @@ void fixmap_init(void)
 	isb();
 }
 
-/* What this CPU's TLB holds of a kernel page (Arm ARM D8.13; no IS: the other CPUs are not asked). */
-static __always_inline void flush_tlb_local_page(unsigned long va)
-{
-	u64 page = (va >> PAGE_SHIFT) & (BIT(44) - 1);
-
-	__asm__ volatile("dsb nshst\n\ttlbi vaae1, %0\n\tdsb nsh\n\tisb" : : "r"(page) : "memory");
-}
-
 /*
  * Broken before it is made. A CPU that does not use the slot may hold an older page, looked at ahead of time: it
  * forgets that here, when the slot is its own again, before the new page can be seen.
@@ -40,33 +32,6 @@ notrace void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot)
 	flush_tlb_local_page(fix_to_virt(slot));
 	if (prot.v)
 		set_pte(&fixmap_pte[slot], mk_pte(phys, prot));
-}
-
-notrace void set_fixmap_again(unsigned slot, phys_addr_t phys, pgprot_t prot)
-{
-	set_pte(&fixmap_pte[slot], mk_pte(phys, prot));
-}
-
-/* With more pages it is cheaper to forget all. */
-#define FLUSH_MAX_SLOTS 8
-
-notrace void clear_fixmaps(unsigned first, unsigned last)
-{
-	unsigned cleared[FLUSH_MAX_SLOTS], n = 0;
-
-	for (unsigned slot = first; slot <= last; slot++) {
-		if (!fixmap_pte[slot].v)
-			continue;
-		set_pte(&fixmap_pte[slot], (pte_t){0});
-		if (n < FLUSH_MAX_SLOTS)
-			cleared[n] = slot;
-		n++;
-	}
-	if (n > FLUSH_MAX_SLOTS)
-		__asm__ volatile("dsb nshst\n\ttlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
-	else
-		while (n--)
-			flush_tlb_local_page(fix_to_virt(cleared[n]));
 }
 
 const void *fixmap_map_fdt(phys_addr_t phys)

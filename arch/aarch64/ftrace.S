@@ -66,7 +66,7 @@
 
 /*
  * The hook as compiled. Boot replaces all calls of it; what runs before then comes here, and is kept while somebody may
- * want it: void ftrace_early_call(unsigned long ip, unsigned long parent_ip) (trace/ftrace_early.c).
+ * want it: void ftrace_early_call(unsigned long ip, unsigned long parent_ip) (trace/ftrace/early.c).
  */
 FUNC _mcount
 	.cfi_startproc
@@ -82,7 +82,8 @@ FUNC _mcount
 FUNC_END _mcount
 
 /*
- * void fgraph_enter_func(ip, parent_ip, op, fregs): replaces parent_ip in foo's record, or leaves it (trace/fgraph.c).
+ * void fgraph_enter_func(ip, parent_ip, op, fregs) replaces parent_ip in foo's record, or leaves it
+ * (trace/ftrace/fgraph.c).
  */
 .macro call_graph_enter
 	adrp	x4, fgraph_enter_func
@@ -95,7 +96,7 @@ FUNC_END _mcount
  *     bl fn    void fn(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
  *     x0 = ip           address of the BL in foo
  *     x1 = parent_ip    where foo will return to, from its frame record
- *     x2 = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
+ *     x2 = op           left as it is: a function that is called from here may not look at it (trace/ftrace/ftrace.c)
  *     x3 = fregs        our frame record, from which the whole entry of foo can be found (asm/ftrace.h)
  *
  * ftrace_graph_call is a nop too; while returns are traced as well it is a jump to ftrace_graph_caller, which ends as

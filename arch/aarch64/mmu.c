@@ -8,9 +8,9 @@
 
 #include "exception.h"
 
-unsigned long kimage_voffset = 1; /* not in bss: head.S writes it, but nothing may clear it after */
+unsigned long kimage_voffset = 1; /* not in bss: arm64_head.S writes it, but nothing may clear it after */
 
-/* The image has its final protections since head.S; what is left is the RAM, and the FDT in it. */
+/* The image has its final protections since arm64_head.S; what is left is the RAM, and the FDT in it. */
 void paging_init(void)
 {
 	init_mm.pgd = swapper_pg_dir;

@@ -17,6 +17,7 @@
 #include <asm/patch.h>
 #include <asm/sysreg.h>
 #include <lib/errno.h>
+#include <mm/fixmap.h>
 #include <mm/vmalloc.h>
 #include <mm/page.h>
 

@@ -7,7 +7,7 @@
 
 struct pt_regs;
 
-/* Read by head.S with `task` and `percpu_offset` as a pair. */
+/* Read by arm64_head.S with `task` and `percpu_offset` as a pair. */
 struct secondary_data {
 	struct task_struct *task;
 	unsigned long percpu_offset;

@@ -1,11 +1,10 @@
 /* Mappings at fixed addresses, for before there is an allocator and for moments. Not traced: patching uses
  * it. */
 #include <asm/fixmap.h>
-
-#include "context.h"
+#include <asm/pgtable.h>
 
 static pgd_t fixmap_pmd[512] __aligned(4096);
-static pte_t fixmap_pte[512] __aligned(4096);
+pte_t fixmap_pte[FIX_SLOTS] __aligned(4096);
 
 /* The last 512 GiB have a table already, in the image: it maps the image (boot/x86_head.S). */
 void fixmap_init(void)
@@ -21,31 +20,4 @@ notrace void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot)
 {
 	set_pte(&fixmap_pte[slot], prot.v ? mk_pte(phys, prot) : (pte_t){0});
 	flush_tlb_local_page(fix_to_virt(slot));
-}
-
-notrace void set_fixmap_again(unsigned slot, phys_addr_t phys, pgprot_t prot)
-{
-	set_pte(&fixmap_pte[slot], mk_pte(phys, prot));
-}
-
-/* With more pages it is cheaper to forget all. */
-#define FLUSH_MAX_SLOTS 8
-
-notrace void clear_fixmaps(unsigned first, unsigned last)
-{
-	unsigned cleared[FLUSH_MAX_SLOTS], n = 0;
-
-	for (unsigned slot = first; slot <= last; slot++) {
-		if (!fixmap_pte[slot].v)
-			continue;
-		set_pte(&fixmap_pte[slot], (pte_t){0});
-		if (n < FLUSH_MAX_SLOTS)
-			cleared[n] = slot;
-		n++;
-	}
-	if (n > FLUSH_MAX_SLOTS)
-		flush_tlb_local_all();
-	else
-		while (n--)
-			flush_tlb_local_page(fix_to_virt(cleared[n]));
 }

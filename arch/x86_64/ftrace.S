@@ -100,7 +100,7 @@
 
 /*
  * The hook as compiled. Boot replaces all calls of it; what runs before then comes here, and is kept while somebody may
- * want it: void ftrace_early_call(unsigned long ip, unsigned long parent_ip) (trace/ftrace_early.c).
+ * want it: void ftrace_early_call(unsigned long ip, unsigned long parent_ip) (trace/ftrace/early.c).
  */
 FUNC __fentry__
 	.cfi_startproc
@@ -119,7 +119,7 @@ FUNC_END __fentry__
  *     call fn    void fn(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
  *     rdi = ip           address of the CALL in foo
  *     rsi = parent_ip    where foo will return to
- *     rdx = op           left as it is: a function that is called from here may not look at it (trace/ftrace.c)
+ *     rdx = op           left as it is: a function that is called from here may not look at it (trace/ftrace/ftrace.c)
  *     rcx = fregs        the registers above
  *
  * ftrace_graph_call is a nop too; while returns are traced as well it is a jump to ftrace_graph_caller, which ends as
@@ -142,8 +142,8 @@ FUNC_END ftrace_caller
 /*
  * From ftrace_graph_call, with the stack as in the picture. ftrace_call holds a call, or did when it was reached, and
  * that may have used the argument registers. void fgraph_enter_func(ip, parent_ip, op, fregs)
- * replaces `parent_ip` at 88, or leaves it (trace/fgraph.c). The copy at 72 stays: a walk that begins in here finds
- * the caller there.
+ * replaces `parent_ip` at 88, or leaves it (trace/ftrace/fgraph.c). The copy at 72 stays: a walk that begins in here
+ * finds the caller there.
  */
 FUNC ftrace_graph_caller
 	.cfi_startproc

@@ -15,6 +15,7 @@
 #include <asm/pgtable.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <mm/fixmap.h>
 #include <mm/page.h>
 #include <mm/vmalloc.h>
 

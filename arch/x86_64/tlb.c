@@ -186,7 +186,7 @@ static u64 holders(const struct mm_struct *mm)
 	return cpus;
 }
 
-static void flush(const struct mm_struct *mm, unsigned long start, unsigned long end)
+static void flush_tlb_others(const struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct tlb_request *r = NULL;
 	u64 cpus;
@@ -203,22 +203,22 @@ static void flush(const struct mm_struct *mm, unsigned long start, unsigned long
 
 void flush_tlb_page(struct mm_struct *mm, unsigned long va)
 {
-	flush(mm, va & PAGE_MASK, (va & PAGE_MASK) + PAGE_SIZE);
+	flush_tlb_others(mm, va & PAGE_MASK, (va & PAGE_MASK) + PAGE_SIZE);
 }
 
 void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
-	flush(mm, start, end);
+	flush_tlb_others(mm, start, end);
 }
 
 void flush_tlb_mm(struct mm_struct *mm)
 {
-	flush(mm, 0, TASK_SIZE);
+	flush_tlb_others(mm, 0, TASK_SIZE);
 }
 
 void flush_tlb_kernel_range(unsigned long start, unsigned long end)
 {
-	flush(&init_mm, start, end);
+	flush_tlb_others(&init_mm, start, end);
 }
 
 /*

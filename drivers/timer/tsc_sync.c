@@ -52,7 +52,7 @@ __setup("clocksource=", set_clocksource);
  * Acquire (the caller's, of `turn`): the other's RDTSC came before, and rdtsc_ordered() does not take ours
  * before that load. Release: ours has retired before the store is seen.
  */
-static void stamp(u32 mine)
+static void tsc_stamp(u32 mine)
 {
 	u64 now = rdtsc_ordered();
 
@@ -78,7 +78,7 @@ static void take_turns(void)
 				return;
 			cpu_relax();
 		}
-		stamp(mine);
+		tsc_stamp(mine);
 	}
 }
 
@@ -102,7 +102,7 @@ void tsc_sync_target(void)
 {
 	for (u32 mine = 1; !smp_load_acquire(&check.over);) {
 		if (smp_load_acquire(&check.turn) == mine) {
-			stamp(mine);
+			tsc_stamp(mine);
 			mine += 2;
 		}
 		cpu_relax();

@@ -40,7 +40,7 @@ static bool buf_put(struct tty_struct *tty, char c, bool end)
 }
 
 /* [l] */
-static void echo(struct tty_struct *tty, char c)
+static void n_tty_echo(struct tty_struct *tty, char c)
 {
 	unsigned char u = c;
 
@@ -135,7 +135,7 @@ static void do_erase(struct tty_struct *tty, char c)
 		return;
 	erase_one(tty);
 	if (L_FLAG(tty, ECHO) && !L_FLAG(tty, ECHOE))
-		echo(tty, c);
+		n_tty_echo(tty, c);
 }
 
 /* [l] White space before the cursor, then the word before that. */
@@ -167,7 +167,7 @@ static void do_kill(struct tty_struct *tty, char c)
 			erase_one(tty);
 	} else {
 		tty->head = tty->canon;
-		echo(tty, c);
+		n_tty_echo(tty, c);
 		if (L_FLAG(tty, ECHOK))
 			tty_echo_char(tty, '\n');
 	}
@@ -175,10 +175,10 @@ static void do_kill(struct tty_struct *tty, char c)
 
 static void do_reprint(struct tty_struct *tty, char c)
 {
-	echo(tty, c);
+	n_tty_echo(tty, c);
 	tty_echo_char(tty, '\n');
 	for (u32 i = tty->canon; i != tty->head; i++)
-		echo(tty, buf_at(tty, i));
+		n_tty_echo(tty, buf_at(tty, i));
 }
 
 void n_tty_flush_input(struct tty_struct *tty)
@@ -213,7 +213,7 @@ static void do_signal_key(struct tty_struct *tty, char c)
 	}
 	tty_set_stopped(tty, false);
 	if (L_FLAG(tty, ECHO))
-		echo(tty, c);
+		n_tty_echo(tty, c);
 }
 
 /* [l] Canonical input; true: c was a key of the editor. */
@@ -257,7 +257,7 @@ static void take_char(struct tty_struct *tty, char c, bool literal)
 		if (c == '\n' && !literal)
 			tty_echo_char(tty, '\n');
 		else
-			echo(tty, c);
+			n_tty_echo(tty, c);
 	}
 }
 

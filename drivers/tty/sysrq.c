@@ -102,13 +102,13 @@ void tty_receive_break(struct tty_struct *tty)
 }
 
 /* The same from a shell: echo t > /proc/sysrq-trigger. */
-static int sysrq_store(const char *text, size_t len)
+static int sysrq_store(char *text, void *data)
 {
-	if (!len)
+	if (!*text)
 		return -EINVAL;
 	handle_sysrq(text[0]);
 	return 0;
 }
 
-static const struct proc_entry sysrq_trigger = {.path = "sysrq-trigger", .mode = 0200, .store = sysrq_store};
+static const struct text_file sysrq_trigger = {.path = "sysrq-trigger", .mode = 0200, .store = sysrq_store};
 REGISTER_PROC(sysrq_trigger);

@@ -59,7 +59,10 @@ int tty_check_change(struct tty_struct *tty, int sig)
 	return -ERESTARTSYS;
 }
 
-/* Has any process the session? A session whose processes are all gone lets go of its terminal. */
+/*
+ * Has any process the session? A session whose processes are all gone lets go of its terminal. A process whose first
+ * thread has ended lives as long as it has another one.
+ */
 static bool session_lives(pid_t session)
 {
 	struct signal_struct *sig;
@@ -68,7 +71,7 @@ static bool session_lives(pid_t session)
 
 	spin_lock_irqsave(&tasklist_lock, flags);
 	for_each_in_group(PIDTYPE_SID, session, sig)
-		if ((found = !sig->leader->exit_state))
+		if ((found = !sig->leader->exit_state || !thread_group_empty(sig->leader)))
 			break;
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	return found;

@@ -25,6 +25,8 @@ struct ns16550 {
 	u8 ier;	       /* [port.mask_lock] as written last */
 	u8 lsr_seen;   /* [a] OE and BI that a look at LSR has cleared, for who receives */
 	bool brk_due;  /* [port's interrupt] LSR has told of a break whose character is still to come */
+	char early[NS16550_FIFO];	/* [port's interrupt] what came before the FIFOs were on */
+	unsigned nr_early, early_given; /* [likewise] */
 };
 
 static u8 ns_read(struct ns16550 *p, unsigned reg)
@@ -108,6 +110,8 @@ static unsigned ns16550_receive(struct uart_port *port, char *batch, unsigned ma
 	struct ns16550 *p = container_of(port, struct ns16550, port);
 	unsigned n = 0;
 
+	while (n < max && p->early_given < p->nr_early)
+		batch[n++] = p->early[p->early_given++];
 	while (n < max && !*brk && (read_lsr(p) & LSR_DR)) {
 		char c = ns_read(p, UART_RBR);
 
@@ -185,6 +189,20 @@ static void setup_rate(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 	ns_write(p, UART_LCR, LCR_8N1);
 }
 
+/*
+ * Turning the FIFOs on throws away what has been received (8.6.4): a character that was typed while we boot.
+ * It is kept, and read at the last moment, as the next one may come once there is room for it. With the FIFOs
+ * on already nothing is lost.
+ */
+static void enable_fifos(struct ns16550 *p)
+{
+	bool brk = false, on = (ns_read(p, UART_IIR) & IIR_FIFOS) == IIR_FIFOS;
+
+	if (!on)
+		p->nr_early = ns16550_receive(&p->port, p->early, sizeof(p->early), &brk);
+	ns_write(p, UART_FCR, FCR_ENABLE | FCR_RX_8);
+}
+
 /* Is there a chip? The scratch register keeps what it is told; nobody answers with all ones. */
 static int setup_port(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 {
@@ -193,7 +211,7 @@ static int setup_port(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 		return -ENODEV;
 	ns_write(p, UART_IER, 0);
 	setup_rate(p, base, clock_hz);
-	ns_write(p, UART_FCR, FCR_ENABLE | FCR_RX_8);
+	enable_fifos(p);
 	p->fifo = (ns_read(p, UART_IIR) & IIR_FIFOS) == IIR_FIFOS ? NS16550_FIFO : 1;
 	ns_write(p, UART_MCR, MCR_DTR | MCR_RTS | MCR_OUT2);
 	return 0;

@@ -14,6 +14,8 @@
 struct pl011 {
 	struct uart_port port;
 	void *regs; /* [I] */
+	char early[UART_BATCH];		/* [port's interrupt] what came before the FIFO was on */
+	unsigned nr_early, early_given; /* [likewise] */
 };
 
 static void *regs_of(struct uart_port *port)
@@ -52,8 +54,11 @@ static void pl011_set_rx_irq(struct uart_port *port, bool on)
 static unsigned pl011_receive(struct uart_port *port, char *batch, unsigned max, bool *brk)
 {
 	void *regs = regs_of(port);
+	struct pl011 *p = container_of(port, struct pl011, port);
 	unsigned n = 0;
 
+	while (n < max && p->early_given < p->nr_early)
+		batch[n++] = p->early[p->early_given++];
 	while (n < max && !*brk && !(readl_relaxed(regs + UARTFR) & FR_RXFE)) {
 		u32 data = readl_relaxed(regs + UARTDR);
 
@@ -100,6 +105,7 @@ static void setup_port(struct pl011 *p, u32 clock_hz)
 {
 	u32 cr = readl_relaxed(p->regs + UARTCR), ibrd = readl_relaxed(p->regs + UARTIBRD),
 	    fbrd = readl_relaxed(p->regs + UARTFBRD);
+	bool brk = false;
 
 	if (!ibrd && clock_hz) {
 		u32 div = (u64)clock_hz * 4 / BAUD; /* clock / (16 * baud), in 64ths (3.3.6) */
@@ -112,6 +118,9 @@ static void setup_port(struct pl011 *p, u32 clock_hz)
 	writel_relaxed(0, p->regs + UARTCR);
 	writel_relaxed(ibrd, p->regs + UARTIBRD);
 	writel_relaxed(fbrd, p->regs + UARTFBRD);
+	/* Turning the FIFO on empties it: a character that was typed while we boot is taken out before. */
+	if (!(readl_relaxed(p->regs + UARTLCR) & LCR_FEN))
+		p->nr_early = pl011_receive(&p->port, p->early, sizeof(p->early), &brk);
 	writel_relaxed(LCR_WLEN8 | LCR_FEN, p->regs + UARTLCR);
 	writel_relaxed(IFLS_RX_1_2 | IFLS_TX_1_8, p->regs + UARTIFLS);
 	writel_relaxed(0, p->regs + UARTIMSC);

@@ -145,6 +145,21 @@ static int register_tty(struct uart_port *port)
 	return 0;
 }
 
+/*
+ * What was received before the interrupt is on: it may be the end of it, with no interrupt to come. Nobody else
+ * receives yet. The tty may throttle us over it, and then says itself when to go on.
+ */
+static void begin_to_receive(struct uart_port *port)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	uart_rx(port);
+	local_irq_restore(flags);
+	if (!READ_ONCE(port->throttled))
+		uart_throttle(port, false);
+}
+
 int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_addr_t base, int irq,
 		  irq_handler_t handler)
 {
@@ -163,7 +178,7 @@ int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_add
 	err = request_irq(irq, handler, 0, chip->irq_name ? chip->irq_name : port->name, port);
 	if (err)
 		return err;
-	uart_throttle(port, false);
+	begin_to_receive(port);
 	return 0;
 }
 
@@ -178,7 +193,7 @@ static int serial_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry serial_entry = {
+static const struct text_file serial_entry = {
 	.path = "tty/driver/serial",
 	.mode = 0444,
 	.show = serial_show,

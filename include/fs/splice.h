@@ -7,12 +7,13 @@
 #include <fs/vfs.h>
 
 /*
- * Room for a page at the writing end `pipe`, waited for: 0, and the pipe is locked until pipe_unlock; -EAGAIN (only
- * when nonblock), -EPIPE (with the signal), -ERESTARTSYS. Thread context; inside the lock: i_lock, trace_types_lock.
+ * Wait for room for a page at the writing end `pipe`. 0: the pipe is locked until pipe_unlock; -EAGAIN (only when
+ * nonblock), -EPIPE (with the signal), -ERESTARTSYS. Thread context. The pipe's lock is outside i_lock and
+ * trace_types_lock, which may be taken while it is held.
  */
 int pipe_lock_room(struct file *pipe, bool nonblock);
-/* Between these: a page of get_free_page changes hands, all of it data. */
+/* While the pipe is locked: a page of get_free_page, full of data, becomes the pipe's. */
 void pipe_give_page(struct file *pipe, void *page);
-/* Or n bytes, at most a page, are copied: how many, -ENOMEM. */
+/* While the pipe is locked: n bytes, at most a page, are copied. Returns how many, or -ENOMEM. */
 ssize_t pipe_give_bytes(struct file *pipe, const void *data, size_t n);
-void pipe_unlock(struct file *pipe); /* and who waits for data is woken */
+void pipe_unlock(struct file *pipe); /* unlocks, and wakes the readers if there is something to read */

@@ -1,10 +1,16 @@
 /*
- * The virtual file system: super blocks, inodes, dentries, mounts, files, and the operations a file system
+ * The virtual file system: super blocks, inodes, dentries, mounts, files, and the operations that a file system
  * supplies.
  *
- * Locking order, outermost first: rename_mutex > i_lock of a directory > i_lock of what is in it > a file's
- * i_lock > mmap_lock > dcache_lock > fs_struct.lock, files_struct.lock. dcache_lock is never taken in an
- * interrupt.
+ * A file has one inode, which holds its attributes and contents, and a dentry for each of its names. A super block is
+ * one instance of a file system, and a mount shows it at a place in the tree. struct file is an open file, with a
+ * position; descriptors (kernel/fs/file.c) lead to it.
+ *
+ * Locking order, outermost first: rename_mutex > i_lock of a directory > i_lock of what is in it > a file's i_lock >
+ * mmap_lock > dcache_lock > fs_struct.lock, files_struct.lock. dcache_lock is never taken in an interrupt. mount_mutex
+ * is outside dcache_lock.
+ *
+ * Functions run in thread context and may sleep, unless they say otherwise.
  */
 #pragma once
 
@@ -26,19 +32,24 @@ struct seq_file;
 struct super_block;
 struct vm_area_struct;
 
-/* A place in the tree: a dentry, and through which mount it was reached (for `..` and for its name). */
+/* A place in the tree: a dentry, and the mount through which it was reached (for `..` and for its name). */
 struct path {
 	struct mount *mnt;
 	struct dentry *dentry;
 };
 
-/* Calls `emit` for each entry from ctx->pos on; emit returns false when the reader's buffer is full. */
+/*
+ * The reader of a directory. The file system calls `emit` for each entry from ctx->pos on; emit returns false when the
+ * reader's buffer is full.
+ */
 struct dir_context {
 	bool (*emit)(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino, unsigned type);
 	loff_t pos;
 };
 
-/* What an open file can do. Missing ones: read and write -EINVAL, ioctl -ENOTTY, llseek moves f_pos freely.
+/*
+ * What an open file can do. Missing ones: read and write give -EINVAL, ioctl -ENOTTY, llseek moves f_pos freely, poll
+ * says that the file is always ready.
  */
 struct file_operations {
 	int (*open)(struct inode *inode, struct file *file);
@@ -51,20 +62,22 @@ struct file_operations {
 	unsigned (*poll)(struct file *file, struct poll_table *pt);
 	long (*ioctl)(struct file *file, unsigned cmd, unsigned long arg);
 	int (*mmap)(struct file *file, struct vm_area_struct *vma);
-	/* A page of the file for mmap and exec, with a reference for the caller; ERR_PTR. */
+	/* A page of the file for mmap and exec, with a reference for the caller; ERR_PTR. mmap_lock may be held. */
 	struct page *(*get_page)(struct file *file, unsigned long pgoff);
-	int (*flush)(struct file *file); /* each close(2) */
-	/* As write, from kernel memory: what sendfile(2) and the kernel itself write with. Missing: -EINVAL.
-	 */
+	int (*flush)(struct file *file); /* called at each close(2) */
+	/* As write, but from kernel memory, for sendfile(2) and the kernel itself. Missing: -EINVAL. */
 	ssize_t (*write_kernel)(struct file *file, const void *buf, size_t n, loff_t *pos);
-	/* Up to n bytes into a pipe (fs/splice.h); nonblock: waits for nothing. Missing: by get_page. */
+	/* Up to n bytes into a pipe (fs/splice.h); nonblock: without waiting. Missing: by get_page. */
 	ssize_t (*splice_read)(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock);
 };
-/* What a directory or link can do. All are called with the directory's i_lock held; new dentries are
- * negative. */
+/*
+ * What a directory, a link or a file can do. The operations that look up, make and remove names are called with the
+ * directory's i_lock held, and setattr with the file's; get_link, get_path, getattr and permission are called without.
+ * New dentries are negative. All return 0 or -errno except get_link.
+ */
 struct inode_operations {
 	int (*lookup)(struct inode *dir,
-		      struct dentry *dentry); /* d_add()s an inode or leaves it negative (-ENOENT) */
+		      struct dentry *dentry); /* gives it an inode by d_add(), or leaves it negative (-ENOENT) */
 	int (*create)(struct inode *dir, struct dentry *dentry, mode_t mode);
 	int (*mkdir)(struct inode *dir, struct dentry *dentry, mode_t mode);
 	int (*mknod)(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev);
@@ -73,36 +86,38 @@ struct inode_operations {
 	int (*unlink)(struct inode *dir, struct dentry *dentry);
 	int (*rmdir)(struct inode *dir, struct dentry *dentry);
 	int (*rename)(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new);
-	/* The target, valid while the inode is; may write into buf (PAGE_SIZE bytes). ERR_PTR. */
+	/* The target, which is valid while the inode is. May write into buf (PAGE_SIZE bytes). ERR_PTR. */
 	const char *(*get_link)(struct dentry *dentry, struct inode *inode, char *buf);
-	/* For links that name an object rather than a path (/proc/<pid>/fd): the object itself, with
-	 * references. */
+	/* For links that lead to an object and not to a path (/proc/<pid>/fd): the object, with references. */
 	int (*get_path)(struct inode *inode, struct path *out);
 	int (*setattr)(struct dentry *dentry, const struct iattr *attr);
 	int (*getattr)(struct dentry *dentry, struct kstat *stat);
 	/* May the current task do `mask` (MAY_*)? Missing: mode_permission(). Any context, dcache_lock may be held. */
 	int (*permission)(const struct inode *inode, int mask);
 };
-/* Is a cached dentry still true? procfs says no for processes that are gone. NULL: always. dcache_lock held.
+/*
+ * d_revalidate: is a cached dentry still true? procfs says no for processes that are gone. Missing: always. dcache_lock
+ * is held.
  */
 struct dentry_operations {
 	bool (*d_revalidate)(struct dentry *dentry);
-	/* What a file without a place in the tree is called in /proc: "pipe:[4711]". NULL: its d_name. */
+	/* How a file without a place in the tree is called in /proc: "pipe:[4711]". Missing: its d_name. */
 	char *(*d_dname)(struct dentry *dentry, char *buf, int len);
 };
 struct statfs;
+/* What a file system as a whole can do. All may be missing. */
 struct super_operations {
 	void (*evict_inode)(
-		struct inode *inode); /* last reference and no link left: free the file system's part */
+		struct inode *inode); /* the last reference is gone: free the file system's part */
 	int (*show_options)(struct seq_file *m, struct super_block *sb);
 	void (*put_super)(struct super_block *sb); /* the last mount is gone: free s_fs_info */
-	/* Sizes in pages, of a file system that has files of its own; where there is none, they are 0. Any context. */
+	/* Sizes in pages of what it holds and has free. Missing: all are 0. Any context. */
 	void (*statfs)(const struct super_block *sb, struct statfs *to);
 	/* mount -o remount with options for the file system; all or nothing. 0 or -errno. [mount_mutex] */
 	int (*remount)(struct super_block *sb, const char *options);
 };
 
-/* Locks: i the inode's i_lock (a mutex); a atomic; I immutable. */
+/* A file. Locks: i the inode's i_lock (a mutex); a atomic; I immutable. */
 struct inode {
 	u64 i_ino;		       /* [I] */
 	mode_t i_mode;		       /* [i] type and permissions */
@@ -122,14 +137,23 @@ struct inode {
 	struct super_block *i_sb;	     /* [I] */
 	void *i_private;		     /* [I] the file system's or the file's */
 };
+
 /*
- * Locks: d dcache_lock (a spinlock); a atomic. A dentry holds references to its parent and its inode;
- * children do not hold them back. In file systems that live in memory (ramfs, tracefs, devfs) d_pin keeps it
- * while it is linked.
+ * The size, without the lock. A writer stores its bytes before the size that reaches over them (a release in ramfs), so
+ * whoever sees that size sees the bytes. Without the acquire a weakly ordered machine may read them too early.
+ */
+static inline loff_t i_size_read(const struct inode *inode)
+{
+	return smp_load_acquire(&inode->i_size);
+}
+/*
+ * A name. Locks: d dcache_lock (a spinlock); a atomic; I immutable. A dentry holds references to its parent and to its
+ * inode; its children are not held by it. In file systems that live in memory (ramfs, tracefs, devfs) d_pin keeps it
+ * while it is linked. kernel/fs/dcache.c tells its life.
  */
 #define DCACHE_PINNED	1u /* linked in a file system that lives in memory: holds a reference to itself */
 #define DCACHE_LRU	2u /* on the list of unused negative dentries */
-#define DCACHE_UNLINKED 4u /* was in the tree and is no more: paths show " (deleted)" */
+#define DCACHE_UNLINKED 4u /* was in the tree and has left it: paths show " (deleted)" */
 struct dentry {
 	atomic_t d_count;	    /* [a; 0 -> 1 and 1 -> 0 only under d] */
 	u32 d_flags;		    /* [d] DCACHE_* */
@@ -144,23 +168,26 @@ struct dentry {
 	struct super_block *d_sb;   /* [I] */
 	const struct dentry_operations *d_op; /* [I] */
 	struct mount *d_mounted;	      /* [d] what is mounted here, one for each mount that shows this tree */
-	u32 d_namelen;
-	const char *d_name; /* [d] allocated or d_iname */
-	char d_iname[32];
+	u32 d_namelen;			      /* [d] bytes of d_name */
+	const char *d_name;		      /* [d] allocated or d_iname */
+	char d_iname[32];		      /* [d] a short name */
 };
-/* A file system's instance. Locks: m mount_mutex; I immutable. */
+/* An instance of a file system. Locks: m mount_mutex; I immutable. */
 struct super_block {
 	const struct file_system_type *s_type; /* [I] */
 	const struct super_operations *s_op;   /* [I] */
 	struct dentry *s_root;		       /* [I] */
-	u32 s_mounts;	      /* [m] how many mounts show it; one that is not `single` goes with the last */
+	u32 s_mounts;	      /* [m] how many mounts show it; a super block that is not `single` goes with the last */
 	dev_t s_dev;	      /* [I] */
 	u32 s_magic, s_flags; /* [I] statfs(2)'s f_type; MS_* */
-	void *s_fs_info;      /* [I] */
+	void *s_fs_info;      /* [I] the file system's own */
 	int s_create_error;   /* [I] of a tree that only the kernel fills: what creating a file gives; 0: -EACCES */
 	atomic64_t s_next_ino;
 };
-/* A super block seen at a place. Locks: m mount_mutex; a atomic; I immutable. */
+/*
+ * A super block as it is seen at a place. Locks: m mount_mutex; a atomic; I immutable. kernel/fs/mount.c tells its
+ * life.
+ */
 struct mount {
 	atomic_t mnt_count;	    /* [a] the tree's own, cwds and roots, open files, mounts on it */
 	struct super_block *mnt_sb; /* [I] */
@@ -169,22 +196,22 @@ struct mount {
 	struct mount *mnt_next_here; /* [dcache_lock] on the same dentry, seen through another mount */
 	unsigned mnt_id;	   /* [I] */
 	struct list_head mnt_list; /* [m] in mount order */
-	bool mnt_auto;		   /* [I] made by the file system that it lies in: goes with that */
+	bool mnt_auto;		   /* [I] made by the file system that it lies in, and unmounted with that */
 	u32 mnt_flags;	     /* [I] MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC as shown in /proc/mounts */
 	char mnt_source[32]; /* [I] first column of /proc/mounts */
 };
-/* A kind of file system. One with single=true has one super block that every mount shows. */
+/* A kind of file system. One with single=true has a single super block that every mount shows. */
 struct file_system_type {
 	const char *name;
 	bool single; /* tracefs, sysfs, devtmpfs */
-	bool nodev;
+	bool nodev;  /* what /proc/filesystems says: it needs no device */
 	int (*fill_super)(struct super_block *sb, const char *options); /* makes s_root */
 	/* After a mount of it: may mount others inside (debugfs: tracefs). Failure is only reported. */
 	int (*mounted)(struct mount *mnt);
 };
 #define REGISTER_FILESYSTEM(fs) REGISTER_IN(filesystems, fs)
 
-/* Locks: p f_pos_lock; a atomic; I immutable after open. */
+/* An open file. Locks: p f_pos_lock; a atomic; I immutable after open. */
 struct file {
 	atomic_t f_count; /* [a] */
 	u32 f_flags;	  /* [a] O_* (O_NONBLOCK, O_APPEND may change) */
@@ -207,65 +234,80 @@ static inline struct path file_path(const struct file *f)
 #define FMODE_EXEC   8u /* opened to be executed */
 #define FMODE_WRITER 16u /* counted in i_writecount */
 
-/* Files and paths (kernel/fs/open.c, namei.c). Thread context; paths are kernel strings here. */
-struct file *filp_open(const char *path, int flags, mode_t mode); /* ERR_PTR */
+/*
+ * Files and paths (kernel/fs/open.c, namei.c). Paths are kernel strings here. filp_open: a file with a reference, or
+ * ERR_PTR. filp_close: close(2)'s part, the file's flush and a reference less; 0 or flush's -errno.
+ */
+struct file *filp_open(const char *path, int flags, mode_t mode);
 int filp_close(struct file *f);
-void fput(struct file *f); /* last reference: release */
+void fput(struct file *f); /* a reference less; the last one releases the file */
 static inline struct file *get_file(struct file *f)
 {
 	atomic_inc(&f->f_count);
 	return f;
 }
 /*
- * From kernel (kernel_*) or user (vfs_*) buffers. kernel_read reads page by page through get_page and
- * advances *pos; it returns what was there before the end. -EINVAL: the file has no pages.
+ * Read and write, with kernel (kernel_*) or user (vfs_*) buffers; *pos moves on. They return bytes or -errno.
+ * kernel_read reads page by page through get_page and ends at the end of the file; -EINVAL: the file has no pages.
  */
 ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *pos);
 ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, loff_t *pos);
 ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos);
 ssize_t kernel_write(struct file *f, const void *buf, size_t n, loff_t *pos);
+/* The work of lseek(2), whence SEEK_*: the new position or -errno. f_pos_lock is held where the file is shared. */
 loff_t vfs_llseek(struct file *f, loff_t off, int whence);
-/* A file without a name in the tree: pipes. */
+/* A file without a name in the tree, for pipes. Takes over the reference to `inode`. ERR_PTR. */
 struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct file_operations *fop,
 			       const char *name);
 
 #define LOOKUP_FOLLOW	 1u
 #define LOOKUP_DIRECTORY 2u
 #define LOOKUP_EMPTY	 4u /* "" is dfd itself (AT_EMPTY_PATH) */
-/* The place of an existing path, with references (path_put); dfd as in openat(2). 0 or -errno. */
+/* The place of an existing path, with references (path_put). dfd as in openat(2), flags LOOKUP_*. 0 or -errno. */
 int kern_path_at(int dfd, const char *path, unsigned flags, struct path *out);
 int user_path_at(int dfd, const char __user *path, unsigned flags, struct path *out);
-/* The dentry of an existing path with a reference; dfd as in openat(2). ERR_PTR. */
+/* The dentry of an existing path, with a reference. dfd as in openat(2). ERR_PTR. */
 struct dentry *path_lookup_at(int dfd, const char *path, unsigned flags);
-/* The absolute path of a dentry in buf (written at its end): returns the start, ERR_PTR(-ENAMETOOLONG). */
+/*
+ * The absolute path of a dentry, written at the end of buf. Returns its start, ERR_PTR(-ENAMETOOLONG) or (its file
+ * system is not mounted) ERR_PTR(-ENOENT).
+ */
 char *dentry_path(struct dentry *dentry, char *buf, int len);
-/* The same as seen from the caller's root, through the mount it was reached by; deleted files end in "
- * (deleted)". */
+/*
+ * The same as seen from the caller's root, through the mount by which it was reached. Paths of deleted files end in "
+ * (deleted)". ERR_PTR(-ENAMETOOLONG).
+ */
 char *d_path(const struct path *path, char *buf, int len);
-void dput(struct dentry *d);
+void dput(struct dentry *d); /* a reference less (NULL is allowed); no spinlock held */
 static inline struct dentry *dget(struct dentry *d)
 {
 	atomic_inc(&d->d_count);
 	return d;
 }
-struct dentry *d_alloc(struct dentry *parent, const char *name, int len);
+struct dentry *d_alloc(struct dentry *parent, const char *name, int len); /* negative, unhashed; NULL: no memory */
 void d_add(struct dentry *dentry, struct inode *inode); /* hash it, with this inode (NULL: negative) */
-void d_delete(struct dentry *dentry);			/* unhash: gone for new look-ups; undoes d_pin */
+void d_delete(struct dentry *dentry);			/* unhash: new look-ups do not find it; undoes d_pin */
 void d_pin(struct dentry *dentry); /* keep it while it is linked: memory is its only home */
+/* The root of a tree; takes over the inode's reference, also when it returns NULL (out of memory). */
 struct dentry *d_make_root(struct super_block *sb,
-			   struct inode *inode); /* takes over the inode's reference; NULL */
-/* A hashed, positive child with a reference; NULL. */
+			   struct inode *inode);
+/* A hashed child that has an inode, with a reference, or NULL. */
 struct dentry *d_find_child(struct dentry *parent, const char *name, int len);
 struct inode *new_inode(struct super_block *sb, mode_t mode); /* one reference; NULL when out of memory */
-void iput(struct inode *inode);
+void iput(struct inode *inode); /* a reference less (NULL is allowed); no spinlock held */
 void ihold(struct inode *inode);
-/* May the caller do `mask` (MAY_*) with it? Looks at mode bits only; root may all but execute what has no x
- * bit. */
+/*
+ * May the caller do `mask` (MAY_*) with it? Looks at mode bits only. Root may do everything except execute what has no
+ * x bit. 0 or -EACCES. Any context.
+ */
 #define MAY_EXEC  1
 #define MAY_WRITE 2
 #define MAY_READ  4
 int mode_permission(const struct inode *inode, int mask);
-/* May the current task do this (MAY_*)? 0 or -EACCES. Any context. Root passing through a directory: answered here. */
+/*
+ * May the current task do this (MAY_*)? 0 or -errno. Any context. That root passes through a directory is answered
+ * here, because every step of a path walk asks it.
+ */
 static inline int inode_permission(const struct inode *inode, int mask)
 {
 	if (likely(current->fsuid == 0 && S_ISDIR(READ_ONCE(inode->i_mode))))
@@ -274,24 +316,28 @@ static inline int inode_permission(const struct inode *inode, int mask)
 		return inode->i_op->permission(inode, mask);
 	return mode_permission(inode, mask);
 }
+
 /*
- * A running program and writers of its file exclude each other: whoever comes second gets -ETXTBSY. Both are counted in
- * inode->i_writecount, each get or deny undone by its put or allow. Any context. (kernel/fs/write_access.c)
+ * A running program and the writers of its file exclude each other: the second of the two gets -ETXTBSY. Both are
+ * counted in inode->i_writecount, and each get or deny is undone by its put or allow. Any context.
+ * (kernel/fs/write_access.c)
  */
-int get_write_access(struct inode *inode);   /* 0: until put_write_access() nobody can execute it */
+int get_write_access(struct inode *inode);   /* 0: until put_write_access() it cannot be executed */
 void put_write_access(struct inode *inode);
-int deny_write_access(struct file *file);    /* 0: until allow_write_access() nobody can open it for writing */
+int deny_write_access(struct file *file);    /* 0: until allow_write_access() it cannot be opened for writing */
 void allow_write_access(struct file *file);
 u64 inode_now(void);						     /* for i_*time: ns since 1970 */
 int simple_setattr(struct dentry *dentry, const struct iattr *attr); /* all but the size. i_lock held */
+/* Attributes from the inode's own fields; and those that the file system says. 0 or -errno. */
 void generic_fillattr(const struct inode *inode, struct kstat *stat);
 int vfs_getattr(const struct path *path, struct kstat *stat);
 int notify_change(struct dentry *dentry, const struct iattr *attr); /* takes i_lock; asks the file system */
 int vfs_truncate(struct inode *inode, struct dentry *dentry, loff_t size);
 
+/* The work of mount(2) and umount2(2), without the question who may. 0 or -errno. */
 int do_mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data);
 int do_umount(const char *target, int flags);
-/* For file_system_type.mounted: mount `type` on a directory of `at`. */
+/* For file_system_type.mounted: mount `type` on a directory of `at`. 0 or -errno. */
 int mount_inside(struct mount *at, struct dentry *dir, const char *source, const char *type);
 void free_mount(struct mount *mnt); /* its last reference is gone */
 static inline void mntput(struct mount *mnt)
@@ -299,7 +345,8 @@ static inline void mntput(struct mount *mnt)
 	if (mnt && atomic_dec_and_test(&mnt->mnt_count))
 		free_mount(mnt);
 }
-/* Drop the references of a path. */
+
+/* Drop, and take, the references of a path. path_put: no spinlock held. */
 static inline void path_put(const struct path *path)
 {
 	if (!path->dentry)
@@ -317,33 +364,37 @@ static inline void path_get(const struct path *path)
 
 extern struct mount *root_mount; /* the root file system [immutable after vfs_init] */
 void vfs_init(void);		 /* boot: caches, rootfs */
-void console_on_rootfs(void); /* process 1: /dev/console as descriptors 0, 1, 2. The initramfs is there */
+void console_on_rootfs(void); /* process 1, after the initramfs: /dev/console becomes descriptors 0, 1, 2 */
 int show_filesystems(struct seq_file *m);
 
 /* Descriptor tables (kernel/fs/file.c). */
 struct files_struct;
 extern struct files_struct init_files;	 /* of init_task: never freed */
 struct file *fget(unsigned fd);		 /* with a reference; NULL: -EBADF */
-int get_unused_fd_flags(unsigned flags); /* -EMFILE */
-void put_unused_fd(unsigned fd);
+int get_unused_fd_flags(unsigned flags); /* reserves the lowest free one (O_CLOEXEC); -EMFILE, -ENOMEM */
+void put_unused_fd(unsigned fd);	 /* gives back one that was reserved */
 void fd_install(unsigned fd, struct file *f);	       /* the table takes over the caller's reference */
 struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of memory */
 void exit_files(void *task);			       /* struct task_struct * */
+/* A user of the table more or less; the last one closes all files (NULL is allowed, and may sleep). */
 void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
-/* exec: current->files becomes its own, a copy when it is shared. 0 or -ENOMEM. */
+/* exec: give the current task a table of its own, a copy when it is shared. 0 or -ENOMEM. */
 int unshare_files(void);
+/* exec, after unshare_files: close what is marked so. files_count_open: how many are open. */
 void do_close_on_exec(struct files_struct *files);
 unsigned files_count_open(struct files_struct *files);
-/* Another task's descriptors (/proc/<pid>/fd): the file with a reference, or NULL; the first fd >= *fd that
- * is open. */
+/*
+ * Another task's descriptors (/proc/<pid>/fd): the file with a reference, or NULL. fget_task_next takes the first one
+ * at or above *fd that is open, and sets *fd to it.
+ */
 struct file *fget_task(struct task_struct *task, unsigned fd);
 struct file *fget_task_next(struct task_struct *task, unsigned *fd);
 bool fd_cloexec_task(struct task_struct *task, unsigned fd); /* will exec close it? */
 
 /*
- * root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock; a single user reads its own without it.
- * A task that drops its fs sets task->fs to NULL first: others look at it under RCU.
+ * root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock; a single user reads its own without it. A task that
+ * drops its fs sets task->fs to NULL first, because others look at it under RCU.
  */
 struct fs_struct {
 	atomic_t users;
@@ -354,11 +405,13 @@ struct fs_struct {
 };
 struct fs_struct *copy_fs_struct(struct fs_struct *old); /* NULL when out of memory */
 void put_fs_struct(struct fs_struct *fs);
-/* Root or cwd of a task, with references. -ENOENT when it has none any more. Thread context. */
+/* Root or cwd of a task, with references. -ENOENT when it has left them already. */
 int task_root(struct task_struct *task, struct path *out);
 int task_cwd(struct task_struct *task, struct path *out);
 extern struct fs_struct init_fs;
 
-/* poll(2) and friends: a file's poll calls poll_wait for each queue that may change the answer. */
 struct wait_queue_head;
+/*
+ * poll(2) and its like: a file's poll calls poll_wait for each queue that may change the answer. `pt` NULL: only ask.
+ */
 void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt);

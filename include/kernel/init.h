@@ -1,6 +1,6 @@
 /*
- * Initcalls: what a boot calls once, placed beside the function, so that something new needs no line in kernel/main.c,
- * which runs the levels and says what each is for:
+ * Initcalls: what a boot calls once, placed beside the function, so that something new needs no line in
+ * kernel/init/main.c, which runs the levels and says what each is for:
  *
  *     static int lamp_init(void)    // 0 or -errno; process 1, interrupts on, may sleep
  *     ...

@@ -1,11 +1,15 @@
 /*
- * Atomic integers and memory barriers, over the compiler's __atomic builtins: no architecture code.
- * Plain atomic_inc/dec/add order nothing; those that return a value are fully ordered, as kernel programmers expect.
+ * Atomic integers and memory barriers, over the compiler's __atomic builtins: there is no architecture code.
+ *
+ * Operations that return nothing (atomic_inc, atomic_dec, atomic_add, set_bit) are atomic and order nothing. Those that
+ * return a value (atomic_inc_return, xchg, cmpxchg, test_and_set_bit) are fully ordered, as kernel programmers expect.
+ * All of them work in any context, NMIs included.
  */
 #pragma once
 
 #include <lib/types.h>
 
+/* Structs, so that a plain assignment, which would not be atomic, does not compile. */
 typedef struct {
 	int counter;
 } atomic_t;
@@ -36,7 +40,10 @@ typedef struct {
 #define atomic64_inc(a)           atomic_add(1, a)
 #define atomic64_inc_return(a)    atomic_add_return(1, a)
 
-/* Take a reference unless the object is already on its way out. */
+/*
+ * Take a reference unless the object is already on its way out: false when the count is 0. The loop ends because each
+ * failure loads the count that another CPU has just stored. Acquire: what the caller reads of the object comes after.
+ */
 static inline bool atomic_inc_not_zero(atomic_t *a)
 {
 	int old = atomic_read(a);
@@ -49,7 +56,7 @@ static inline bool atomic_inc_not_zero(atomic_t *a)
 }
 
 #define xchg(p, v) __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
-/* Returns what was there: equal to `o` when the exchange was made. */
+/* Stores `n` if *p is `o`. Returns what was there, which equals `o` when the exchange was made. Fully ordered. */
 #define cmpxchg(p, o, n)                                                                                     \
 	({                                                                                                   \
 		__typeof__(*(p)) _old = (o);                                                                 \
@@ -57,6 +64,10 @@ static inline bool atomic_inc_not_zero(atomic_t *a)
 		_old;                                                                                        \
 	})
 
+/*
+ * Order between CPUs. What a CPU stores before smp_store_release is seen by a CPU whose smp_load_acquire sees that
+ * value. smp_rmb keeps loads in order, smp_wmb stores, and smp_mb all of both, including a store before a later load.
+ */
 #define smp_load_acquire(p)     __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_mb()                __atomic_thread_fence(__ATOMIC_SEQ_CST)
@@ -69,7 +80,7 @@ static inline bool atomic_inc_not_zero(atomic_t *a)
 		smp_mb();                                                                                    \
 	} while (0)
 
-/* Bits in unsigned long words, atomic. */
+/* Atomic bits: bit nr is bit nr % 64 of word nr / 64. The test_and_ functions return the old bit. */
 static inline void set_bit(unsigned nr, unsigned long *p)
 {
 	__atomic_fetch_or(&p[nr / 64], BIT(nr % 64), __ATOMIC_RELAXED);

@@ -4,20 +4,24 @@
 #include <lib/types.h>
 
 #define BITS_TO_LONGS(n) DIV_ROUND_UP(n, 64)
-/* Return the number of the bit, or `size` when there is none. */
+/* The first bit at or after `from` that is set (or clear), or `size` when no bit is. No lock: see bitmap.c. */
 unsigned find_next_bit(const unsigned long *map, unsigned size, unsigned from);
 unsigned find_next_zero_bit(const unsigned long *map, unsigned size, unsigned from);
 #define find_first_bit(map, size)      find_next_bit(map, size, 0)
 #define find_first_zero_bit(map, size) find_next_zero_bit(map, size, 0)
+/* How many of the first `size` bits are set. */
 unsigned bitmap_weight(const unsigned long *map, unsigned size);
 
 /*
- * Parse hexadecimal groups of at most 8 digits separated by commas, as tracing_cpumask takes; white space around
- * them is ignored, no group at all is 0. Returns 0, -EINVAL, or -EOVERFLOW for a longer group or a set bit at or past
- * `size`; on error the map holds anything.
+ * Parse hexadecimal groups of at most 8 digits, separated by commas, as tracing_cpumask takes them. White space around
+ * the text is ignored; a text without a group gives an empty map. Returns 0, -EINVAL, or -EOVERFLOW for a longer group
+ * or a set bit at or behind `size`; after an error the map may hold anything. Any context.
  */
 int bitmap_parse(const char *text, unsigned long *map, unsigned size);
-/* Print so: as many hex digits as `size` needs. Returns the length that the whole text needs, as snprintf does. */
+/*
+ * Print in that form, with as many hexadecimal digits as `size` needs. Returns the length that the whole text needs, as
+ * snprintf does. Any context.
+ */
 int bitmap_print(char *buf, size_t len, const unsigned long *map, unsigned size);
-/* Print as ranges, "0-3,5", empty for none. Returns as bitmap_print. */
+/* Print as ranges, "0-3,5"; an empty map gives an empty text. Returns as bitmap_print does. */
 int bitmap_print_list(char *buf, size_t len, const unsigned long *map, unsigned size);

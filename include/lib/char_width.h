@@ -1,7 +1,7 @@
-/* Widths of characters on a terminal. */
+/* Widths of UTF-8 characters on a terminal. Any context, no lock. */
 #pragma once
 
-/* Columns (0, 1 or 2) of the character of UTF-8 that the n bytes at s are; bytes that are none take one. */
+/* How many columns (0, 1 or 2) the character in the n bytes at s takes. Bytes that are not UTF-8 take one. */
 unsigned utf8_columns(const char *s, unsigned n);
-/* Bytes of the character at s, of which n may be read, if it is one that a terminal shows; 0: it is not. */
+/* How many bytes the character at s has, of which n may be read, if a terminal shows it; 0 if it does not. */
 unsigned utf8_shown(const char *s, unsigned n);

@@ -1,4 +1,8 @@
-/* Error numbers of the system-call ABI (Linux, asm-generic) and errors carried in pointers. */
+/*
+ * Error numbers of the system-call ABI (Linux, asm-generic), and errors carried in pointers. A function that can fail
+ * returns 0 or a negative one of these; a function that returns a pointer returns NULL when memory is the only thing
+ * that can be lacking, and ERR_PTR() otherwise.
+ */
 #pragma once
 
 #include <lib/types.h>
@@ -48,7 +52,10 @@
 #define EOPNOTSUPP 95
 #define ETIMEDOUT 110
 
-/* Inside the kernel only: how an interrupted system call goes on. Signal code makes them EINTR or a restart. */
+/*
+ * These exist inside the kernel only and tell how an interrupted system call goes on. The signal code turns them into
+ * EINTR or a restart before user space sees them.
+ */
 #define ERESTARTSYS           512 /* restart if SA_RESTART or no handler */
 #define ERESTARTNOINTR        513 /* always restart */
 #define ERESTARTNOHAND        514 /* restart only when no handler runs */
@@ -56,7 +63,7 @@
 
 #define MAX_ERRNO 4095
 
-/* A positive error in words, for messages: "Invalid argument". Never NULL. Any context. */
+/* The text of a positive error number for messages: "Invalid argument". Never NULL. Any context. */
 const char *errno_text(int err);
 
 /* Errors in pointers: the top page of the address space is never mapped, so -4095..-1 cannot be addresses. */

@@ -1,8 +1,12 @@
-/* Multiplicative hashing (Knuth, vol. 3, 6.4; golden ratio). */
+/*
+ * Multiplicative hashing (Knuth, vol. 3, 6.4). The factor is 2^64 divided by the square of the golden ratio; it spreads
+ * neighbouring values, such as addresses of one cache, evenly over the table.
+ */
 #pragma once
 
 #include <lib/types.h>
 
+/* The highest `bits` bits of the product, which depend on all bits of v. 1 <= bits <= 32. */
 static inline u32 hash_64(u64 v, unsigned bits)
 {
 	return v * 0x61c8864680b583ebULL >> (64 - bits);

@@ -1,4 +1,11 @@
-/* Circular doubly linked lists and hash chains, embedded in the objects they link. */
+/*
+ * Circular doubly linked lists and hash chains, embedded in the objects that they link. A list has a head that is an
+ * element without an object; an empty list is a head that points to itself.
+ *
+ * A lock of the caller's guards changes. Forward links are stored with one store, after the new element is complete, so
+ * list_empty() may be asked without the lock, and hash chains may be walked without it where objects stay until a grace
+ * period is over.
+ */
 #pragma once
 
 #include <lib/types.h>
@@ -10,10 +17,13 @@ struct list_head {
 #define LIST_HEAD_INIT(name) { &(name), &(name) }
 #define LIST_HEAD(name)      struct list_head name = LIST_HEAD_INIT(name)
 
+/* Make `l` an empty list, or an element that is on no list. */
 static inline void INIT_LIST_HEAD(struct list_head *l)
 {
 	l->next = l->prev = l;
 }
+
+/* Insert between two neighbours. The store that a reader without a lock can follow comes last. */
 static inline void __list_insert(struct list_head *n, struct list_head *prev, struct list_head *next)
 {
 	next->prev = n;
@@ -31,14 +41,16 @@ static inline void list_add_tail(struct list_head *n, struct list_head *head)
 {
 	__list_insert(n, head->prev, head);
 }
-/* Unlink; `n` must not be walked through afterwards. */
+
+/* Unlink. `n` must not be walked through afterwards: its pointers become NULL. */
 static inline void list_del(struct list_head *n)
 {
 	n->next->prev = n->prev;
 	WRITE_ONCE(n->prev->next, n->next);
 	n->next = n->prev = NULL;
 }
-/* Unlink and leave `n` an empty list, so that list_empty(n) tells that it is on none. */
+
+/* Unlink, and leave `n` an empty list, so that list_empty(n) tells that it is on no list. */
 static inline void list_del_init(struct list_head *n)
 {
 	n->next->prev = n->prev;
@@ -49,6 +61,8 @@ static inline bool list_empty(const struct list_head *l)
 {
 	return READ_ONCE(l->next) == l;
 }
+
+/* Take `n` out of its list and insert it at the end of another (list_move: at the front). */
 static inline void list_move_tail(struct list_head *n, struct list_head *head)
 {
 	list_del(n);
@@ -80,12 +94,15 @@ static inline void list_splice_tail_init(struct list_head *from, struct list_hea
 #define list_for_each(p, h)               for (p = (h)->next; p != (h); p = p->next)
 #define list_for_each_entry(p, h, member)                                                                    \
 	for (p = list_first_entry(h, __typeof__(*p), member); &p->member != (h); p = list_next_entry(p, member))
-/* The same, safe against removal of `p` itself in the body. */
+/* The same, but the body may remove `p` itself: `n`, its successor, is looked up beforehand and must stay. */
 #define list_for_each_entry_safe(p, n, h, member)                                                            \
 	for (p = list_first_entry(h, __typeof__(*p), member), n = list_next_entry(p, member);                \
 	     &p->member != (h); p = n, n = list_next_entry(n, member))
 
-/* Hash chains: a head of one pointer. */
+/*
+ * Hash chains: the head is a single pointer, as a table has many of them. pprev points to the pointer that points here,
+ * so an element can be unlinked without knowing its head.
+ */
 struct hlist_node {
 	struct hlist_node *next, **pprev;
 };
@@ -99,8 +116,10 @@ static inline void hlist_add_head(struct hlist_node *n, struct hlist_head *h)
 	if (h->first)
 		h->first->pprev = &n->next;
 	n->pprev = &h->first;
-	__atomic_store_n(&h->first, n, __ATOMIC_RELEASE); /* readers without the lock see a whole node */
+	__atomic_store_n(&h->first, n, __ATOMIC_RELEASE); /* a reader without the lock sees a complete node */
 }
+
+/* Unlink. `next` stays, so that a reader without the lock that stands on `n` still finds its way on. */
 static inline void hlist_del(struct hlist_node *n)
 {
 	WRITE_ONCE(*n->pprev, n->next);
@@ -108,6 +127,8 @@ static inline void hlist_del(struct hlist_node *n)
 		n->next->pprev = n->pprev;
 	n->pprev = NULL;
 }
+
+/* Whether `n` is on no chain. True for a node of zeros, too. */
 static inline bool hlist_unhashed(const struct hlist_node *n)
 {
 	return !n->pprev;

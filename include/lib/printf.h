@@ -7,27 +7,36 @@
 
 #include <lib/types.h>
 
-/* Return the length the whole text needs, as in C99. */
+/* Return the length that the whole text needs, as in C99, even if it was cut. size 0: nothing is stored. */
 int vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
 int snprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
-/* Return the length written, without the terminator: never more than size-1. */
+/* Return the length that was stored, without the terminator: never more than size - 1. */
 int vscnprintf(char *buf, size_t size, const char *fmt, va_list args);
 int scnprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
+/* The caller must know that the text fits. */
 int sprintf(char *buf, const char *fmt, ...) __printf(2, 3);
 /*
- * A message in two parts: what its arguments are is kept as words now, the text is made of them later, by the same
- * format (Linux's form, which libtraceevent reads). vbin_printf: how many words, or -EINVAL: the format has what only
- * the text can keep (flags but 0, %c, pointers to things); -E2BIG: there are not so many words. bstr_printf: the
- * length written, as vscnprintf; arguments that are not in the words read as zeros.
+ * A message in two parts: the arguments are kept as words now, and the text is made of them later with the same format
+ * (in Linux's layout, which libtraceevent reads). See bin_printf.c.
+ *
+ * vbin_printf returns how many words it used; -EINVAL when the format has what only a text can keep (flags other than
+ * 0, %c, pointers to structures); -E2BIG when the words are too few. bstr_printf returns the length that was stored, as
+ * vscnprintf does; arguments that are missing from the words read as zeros. Any context.
  */
 int vbin_printf(u32 *words, size_t n, const char *fmt, va_list args);
 int bstr_printf(char *buf, size_t size, const char *fmt, const u32 *words, size_t n);
-/* kmalloc'ed text, NULL when out of memory. */
+/* A text in kmalloc'ed memory, or NULL when out of memory. Context: that of gfp. */
 char *kasprintf(gfp_t gfp, const char *fmt, ...) __printf(2, 3);
-/* Digits of `v`, right aligned in `width` columns padded with `pad`; returns the end. For hot output paths. */
+/*
+ * Store the digits of `v`, right-aligned in `width` columns that are filled up with `pad`; returns the end of them and
+ * stores no terminator. For output paths that are hot.
+ */
 char *put_dec(char *p, u64 v, int width, char pad);
 
-/* `digits` of them, a constant; v has no more. Without a call or a division, as lines of traces have several. */
+/*
+ * Store exactly `digits` digits, a constant; v must not have more. It needs no call and no division by a variable,
+ * because a line of a trace has several such numbers.
+ */
 static __always_inline char *put_dec_fixed(char *p, u32 v, int digits)
 {
 	for (int i = digits - 1; i >= 0; i--, v /= 10)
@@ -35,7 +44,10 @@ static __always_inline char *put_dec_fixed(char *p, u32 v, int digits)
 	return p + digits;
 }
 
-/* As many as it has. Most numbers of a trace are pids and priorities: short. */
+/*
+ * Store as many digits as v has. Most numbers of a trace are pids and priorities, so short ones take the way without a
+ * call.
+ */
 static __always_inline char *put_dec_short(char *p, u64 v)
 {
 	if (v >= 1000)

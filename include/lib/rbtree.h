@@ -1,4 +1,10 @@
-/* Red-black trees, intrusive: the user walks and compares, the library rebalances (Cormen et al., ch. 13). */
+/*
+ * Red-black trees, embedded in the objects that they order (Cormen et al., ch. 13). The user walks and compares by
+ * itself: it goes down from root->node, links the new node with rb_link_node where the walk ended, and calls
+ * rb_insert_color, which rebalances. So no comparison is called through a pointer.
+ *
+ * The caller's lock guards the tree. No function allocates, fails or sleeps.
+ */
 #pragma once
 
 #include <lib/types.h>
@@ -11,7 +17,7 @@ struct rb_node {
 struct rb_root {
 	struct rb_node *node;
 };
-/* A root that remembers its leftmost node, for queues ordered by time. */
+/* A root that remembers its leftmost node, for queues ordered by time. rb_add_cached and rb_erase_cached keep it. */
 struct rb_root_cached {
 	struct rb_root root;
 	struct rb_node *leftmost;
@@ -34,22 +40,27 @@ static inline struct rb_node *rb_parent(const struct rb_node *n)
 {
 	return (struct rb_node *)(n->parent_color & ~RB_BLACK);
 }
+/* Rebalance after rb_link_node. */
 void rb_insert_color(struct rb_node *n, struct rb_root *root);
+/* Take `n` out; its own fields keep what they held. */
 void rb_erase(struct rb_node *n, struct rb_root *root);
 /*
- * Trees whose nodes keep something that is computed from all of their subtree, a maximum for instance. `update`
- * computes it for one node from what is the node's own and what its children have, and tells whether it has changed.
- * One tree has one update.
+ * Augmented trees: each node keeps something that is computed from its whole subtree, a maximum for instance. `update`
+ * computes it for one node from the node's own data and from what its children keep, and tells whether it has changed.
+ * All calls for one tree must pass the same update.
  */
 typedef bool (*rb_update_fn)(struct rb_node *n);
 void rb_insert_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update); /* after rb_link_node */
 void rb_erase_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update);
+/* The first and the last node in order (NULL: the tree is empty), and a node's neighbours (NULL at the ends). */
 struct rb_node *rb_first(const struct rb_root *root);
 struct rb_node *rb_last(const struct rb_root *root);
 struct rb_node *rb_next(const struct rb_node *n);
 struct rb_node *rb_prev(const struct rb_node *n);
 
-/* The tree was empty: no colours to look at. */
+/*
+ * Insert into an empty tree, where there is nothing to rebalance. Queues that hold one element at a time are frequent.
+ */
 static inline void rb_set_only(struct rb_node *n, struct rb_root_cached *tree)
 {
 	rb_link_node(n, NULL, &tree->root.node);
@@ -57,7 +68,7 @@ static inline void rb_set_only(struct rb_node *n, struct rb_root_cached *tree)
 	tree->leftmost = n;
 }
 
-/* Insert by `less`; keeps insertion order among equals. Returns true when `n` became the leftmost. */
+/* Insert by `less`; among equals the order of insertion is kept. Returns true when `n` became the leftmost node. */
 static inline bool rb_add_cached(struct rb_node *n, struct rb_root_cached *tree,
 				 bool (*less)(const struct rb_node *a, const struct rb_node *b))
 {
@@ -83,10 +94,12 @@ static inline bool rb_add_cached(struct rb_node *n, struct rb_root_cached *tree,
 		tree->leftmost = n;
 	return leftmost;
 }
+
+/* Take `n` out. The last node of a tree leaves without rebalancing. */
 static inline void rb_erase_cached(struct rb_node *n, struct rb_root_cached *tree)
 {
 	if (tree->leftmost == n) {
-		if (tree->root.node == n && !n->right) { /* the only one */
+		if (tree->root.node == n && !n->right) { /* leftmost and root without a right child: the only node */
 			*tree = RB_ROOT_CACHED;
 			return;
 		}
@@ -95,6 +108,6 @@ static inline void rb_erase_cached(struct rb_node *n, struct rb_root_cached *tre
 	rb_erase(n, &tree->root);
 }
 #define rb_first_cached(tree) ((tree)->leftmost)
-/* Marks a node as being in no tree. */
+/* Mark a node as being in no tree: it is its own parent. */
 #define RB_CLEAR_NODE(n) ((n)->parent_color = (unsigned long)(n))
 #define RB_EMPTY_NODE(n) ((n)->parent_color == (unsigned long)(n))

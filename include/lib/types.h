@@ -1,4 +1,7 @@
-/* Basic types and the small macros that every file may use. */
+/*
+ * Basic types, attributes and the small macros that every file may use. It has no dependency but the compiler's own
+ * headers, so everything can include it. Names and meanings are Linux's where Linux has the thing.
+ */
 #pragma once
 
 #include <stdarg.h>
@@ -29,8 +32,12 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
 /* Marks a pointer that user space supplied: only <asm/uaccess.h> may follow it. */
 #define __user
 
+/* Attributes. notrace: the function gets no call site for the tracer. */
 #define notrace        __attribute__((no_instrument_function))
-/* Inlined functions must never carry a call site of their own: inlining differs between builds, traces must not. */
+/*
+ * Inlined functions must never carry a call site of their own: what is inlined differs between builds, and traces must
+ * not.
+ */
 #define inline         inline __attribute__((no_instrument_function))
 #define __always_inline inline __attribute__((always_inline))
 #define noinline       __attribute__((noinline))
@@ -48,14 +55,22 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
 #define __cacheline_aligned __aligned(64)
 #define fallthrough    __attribute__((fallthrough))
 
+/*
+ * Which way a branch mostly goes, so that the compiler lays the code out for it. barrier() keeps the compiler, not the
+ * CPU, from moving memory accesses across it.
+ */
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define barrier()   __asm__ volatile("" ::: "memory")
 
-/* One access, neither torn, repeated nor left out by the compiler; orders nothing (see <lib/atomic.h>). */
+/* A single access that the compiler neither tears nor repeats nor leaves out. It orders nothing; see <lib/atomic.h>. */
 #define READ_ONCE(x)     (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 
+/*
+ * container_of: the object that `member` at `ptr` is part of. ALIGN rounds up and ALIGN_DOWN rounds down to a power of
+ * two.
+ */
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 #define ARRAY_SIZE(a)                   (sizeof(a) / sizeof((a)[0]))
 #define BIT(n)                          (1UL << (n))
@@ -70,6 +85,7 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
 #define __concat_1(a, b)                a##b
 #define __concat(a, b)                  __concat_1(a, b)
 
+/* Each argument is evaluated once, and both must have types that compare without surprise; min_t casts first. */
 #define min(a, b)                                                                                            \
 	({                                                                                                   \
 		__typeof__(a) _min_a = (a);                                                                  \
@@ -105,7 +121,8 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
 
 /*
  * Put a pointer to `obj` into the table `ptrs_<table>`, which the linker gathers between __start_ptrs_<table> and
- * __stop_ptrs_<table>. Pointers, not structs: structs in a section get padded and the count goes wrong.
+ * __stop_ptrs_<table>. The table holds pointers, because the compiler pads structs in a section and the count would go
+ * wrong.
  */
 #define REGISTER_IN(table, obj)                                                                              \
 	static const __typeof__(obj) *const __concat(__ptr_##table##_, __LINE__) __used                      \

@@ -8,8 +8,8 @@
  *                        installing the entry, so munmap, mprotect and fork see no fault half done, and two faults on
  *                        one page come one after the other: the second finds the entry and returns
  *   mm->page_table_lock  spinlock: writes of leaf entries. Allocation may happen under it (it never sleeps then)
- * Of two address spaces (fork) only the parent's locks are taken: nobody else can see the child's yet. A task must not
- * touch user memory while it holds a mmap_lock; a fault that finds its own mmap_lock held takes the fix-up instead.
+ * Only fork holds two mmap_locks, first the parent's and then the child's (see dup_mm). A task must not touch user
+ * memory while it holds a mmap_lock; a fault that finds its own mmap_lock held takes the fix-up instead.
  *
  * A page's life: its last reference frees it, but never before every TLB has forgotten it: unmapping empties entries,
  * flushes, and only then drops references (kernel/mm/zap.c).
@@ -48,14 +48,14 @@ struct vm_area_struct;
 #define MMAP_MIN_ADDR   0x10000UL    /* nothing may be mapped below: a NULL pointer with an offset must fault */
 
 /* Values of mm->dumpable. */
-#define SUID_DUMP_DISABLE 0 /* only root: it runs, or has run, with rights that its user does not have */
-#define SUID_DUMP_USER    1
+#define SUID_DUMP_DISABLE 0 /* only root may look into it: it runs, or has run, with rights that its user lacks */
+#define SUID_DUMP_USER    1 /* its user may, too */
 
 #define SAVED_AUXV_MAX 52 /* words: AUXV_MAX and what setup_arg_stack adds */
 
 struct shm_pages;
 
-/* Locks: m mm->mmap_lock; I immutable while mapped. */
+/* An area: a range of user addresses with one kind of contents. Locks: m mm->mmap_lock; I immutable while mapped. */
 struct vm_area_struct {
 	unsigned long vm_start, vm_end; /* [m] page aligned, end exclusive */
 	u32 vm_flags;                   /* [m] VM_* */
@@ -68,7 +68,10 @@ struct vm_area_struct {
 	struct vm_area_struct *dup;     /* [m] only while fork runs: the child's copy */
 };
 
-/* Locks: m mmap_lock; p page_table_lock; a atomic; I immutable after exec. */
+/*
+ * An address space; mm.c explains the two counts. Locks: m mmap_lock; p page_table_lock; a atomic; I immutable after
+ * exec.
+ */
 struct mm_struct {
 	pgd_t *pgd;                     /* [I] top level page table, linear address */
 	struct rb_root areas;           /* [m] */
@@ -89,10 +92,10 @@ struct mm_struct {
 	u64 min_flt, maj_flt;           /* [m] */
 	u64 context_id;                 /* [a] arch: ASID and generation */
 	atomic_t membarrier_state;      /* [a] MEMBARRIER_CMD_REGISTER_* commands that were given */
-	struct file *exe_file;          /* [I] the program, which nobody can write (set_mm_exe_file) */
+	struct file *exe_file;          /* [I] the program, which cannot be written (set_mm_exe_file) */
 	unsigned nr_auxv;               /* [I] words of saved_auxv */
 	u64 saved_auxv[SAVED_AUXV_MAX]; /* [I] the auxiliary vector as the program got it */
-	struct mm_struct *next_dead;    /* [a] on the list of those that a worker gives back (oom_kill.c) */
+	struct mm_struct *next_dead;    /* [a] on the list of those that a worker will free (oom_kill.c) */
 	u32 dumpable;                   /* [a] SUID_DUMP_*: may others of the same user look into it? */
 	bool oom_victim;                /* [a] its processes were killed for its memory, see <mm/oom.h> */
 };
@@ -100,18 +103,19 @@ extern struct mm_struct init_mm; /* the kernel's own page table */
 
 struct mm_struct *mm_alloc(void); /* empty; NULL when out of memory */
 struct mm_struct *dup_mm(struct mm_struct *old); /* fork: copy-on-write; NULL when out of memory */
-void mmput(struct mm_struct *mm);  /* may sleep */
-void mmdrop(struct mm_struct *mm); /* any context */
+void mmput(struct mm_struct *mm);  /* a user less; the last one unmaps everything. Thread context; may sleep */
+void mmdrop(struct mm_struct *mm); /* a borrower less; the last one frees the tables. Any context */
 /*
  * A new address space runs this program: takes a reference, and keeps writers out until the last mmput. The caller
- * keeps them out already, so it cannot fail.
+ * keeps writers out already, so it cannot fail. Thread context.
  */
 void set_mm_exe_file(struct mm_struct *mm, struct file *file);
 static inline void mmget(struct mm_struct *mm)
 {
 	atomic_inc(&mm->mm_users);
 }
-/* For who holds mm_count only. False: its last user is gone, and so is what was mapped. */
+
+/* For a holder of mm_count only. False: the last user is gone, and so is what was mapped. */
 static inline bool mmget_not_zero(struct mm_struct *mm)
 {
 	return atomic_inc_not_zero(&mm->mm_users);
@@ -122,30 +126,32 @@ static inline void mmgrab(struct mm_struct *mm)
 }
 
 /*
- * For going through all address spaces: the one after `mm` (NULL: the first), with a user for the caller, whose user
- * of `mm` goes; NULL at the end. One that fork copies meanwhile comes later than the one that it is copied from. May
- * sleep.
+ * For a walk over all address spaces: the one after `mm` (NULL: the first), with a user count for the caller, or NULL
+ * at the end. The caller's user count of `mm` is dropped. One that fork copies during the walk comes after the one it
+ * is copied from. Thread context; may sleep.
  */
 struct mm_struct *mm_next(struct mm_struct *mm);
 /*
- * A file ends before its page `from` now (i_size says so already): that page and all behind it go from every mapping,
- * and private copies of them too. Who touches them then asks the file again. Takes m of all; i_lock may be held.
+ * A file ends before its page `from` now (i_size says so already): take that page and all behind it out of every
+ * mapping, with the private copies. A later access asks the file again. Thread context; takes m of every address space,
+ * one after the other; i_lock may be held.
  */
 void unmap_mapping_pages(const struct inode *inode, unsigned long from);
 
 struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr); /* first that ends above addr [m] */
+/* The lowest area that has a part in [start, end), or NULL. [m] */
 struct vm_area_struct *find_vma_intersection(struct mm_struct *mm, unsigned long start, unsigned long end);
 /* The work of mmap(2): flags MAP_*, prot PROT_*. Returns the address or -errno. Takes m. */
 long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
 	     unsigned flags, unsigned long pgoff);
-/* 0, -EINVAL, -ENOMEM (too many areas). Takes m. */
+/* The work of munmap(2). 0, -EINVAL, -ENOMEM (too many areas). Takes m. */
 int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len);
-/* 0, -EINVAL, -ENOMEM (a hole in the range, or too many areas), -EACCES. Takes m. */
+/* The work of mprotect(2). 0, -EINVAL, -ENOMEM (a hole in the range, or too many areas), -EACCES. Takes m. */
 int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot);
 /*
- * An area with exactly these VM_* flags at a fixed, free place: exec's stack (VM_STACK | VM_GROWSDOWN | ...) and
- * signal page. `pages` (NULL: demand zero) are mapped at once, one a page, each with a reference of its own.
- * 0, -ENOMEM, -EEXIST. Takes m.
+ * An area with exactly these VM_* flags at a fixed, free place, for exec's stack (VM_STACK | VM_GROWSDOWN | ...) and
+ * the signal page. `pages` (NULL: demand zero) are mapped at once, in order, each with a reference of its own. 0,
+ * -ENOMEM, -EEXIST. Thread context; takes m.
  */
 int install_special_mapping(struct mm_struct *mm, unsigned long start, unsigned long len, unsigned vm_flags,
 			    struct page **pages);
@@ -160,27 +166,35 @@ long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, ref
  * sleeps; takes m. Returns 0, or -EFAULT (no such area: SIGSEGV MAPERR), -EACCES (SEGV ACCERR), -ENOMEM, -EIO (SIGBUS).
  */
 int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags);
-/* The arch's fault entry calls this for user addresses; signals the task or fixes up the kernel access. */
+/*
+ * The machine's fault entry calls this for user addresses. It makes the access good, signals the task, or goes on at
+ * the fix-up of a kernel access. Interrupts as they were at the fault; sleeps only if they were on.
+ */
 void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags);
 
 /*
- * The same for a fault of the kernel's own, at any address: `what` says what it tried and `code` is the machine's
- * number for it, should it be a bug. Interrupts as they were where it happened; sleeps only if they were on.
+ * The same for a fault of the kernel's own, at any address. Should it be a bug, `what` says what was tried and `code`
+ * is the machine's number for it. Interrupts as they were at the fault; sleeps only if they were on.
  */
 void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what,
 		     unsigned long code);
-/* A kernel access that nothing makes good. `what` NULL: nothing is mapped there. Any context. */
+/* A kernel access that nothing makes good: report and die. `what` NULL: nothing is mapped there. Any context. */
 void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code) __noreturn;
 
-/* Look at or change another process's memory (or our own): for /proc and exec. Returns bytes done. */
+/*
+ * Read or write another process's memory (or the caller's own), for /proc, exec and ptrace. Returns how many bytes were
+ * done. Thread context; takes m.
+ */
 int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
 /* The same in an address space that the caller holds a reference to. Thread context; takes m. */
 int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, bool write);
-/* The address space of a task that may be exiting, with a reference (mmput), or NULL. Whoever changes p->mm of a
- * running task holds its pi_lock. Any context but nmi. */
+/*
+ * The address space of a task that may be exiting, with a user count (mmput), or NULL. Code that changes p->mm of a
+ * running task holds its pi_lock. Any context but nmi.
+ */
 struct mm_struct *get_task_mm(struct task_struct *p);
 void mm_init(void); /* boot, after kmem_cache_init */
-/* Interrupts off. */
+/* Load another address space on this CPU. Interrupts off. */
 static inline void switch_mm(struct mm_struct *prev, struct mm_struct *next)
 {
 	unsigned cpu = smp_processor_id();
@@ -192,9 +206,11 @@ static inline void switch_mm(struct mm_struct *prev, struct mm_struct *next)
 		test_and_set_bit(cpu, &next->cpu_bitmap);
 	arch_switch_mm(prev, next, cpu);
 }
-/* exec: install a fresh address space in current and drop the old. */
+
+/* exec: install a fresh address space in the current task and drop the old one. Thread context. */
 void exec_mmap(struct mm_struct *mm);
 struct seq_file;
+/* /proc/meminfo, and /proc/<pid>/maps (which takes m). 0, -ENOMEM. Thread context. */
 int meminfo_show(struct seq_file *m);
 int show_maps(struct seq_file *m, struct mm_struct *mm);
 /* /proc/<pid>/smaps, or (rollup) one sum of all areas. Take m. 0, -ENOMEM. */

@@ -3,17 +3,16 @@
 
 #include <lib/types.h>
 
-#define OOM_SCORE_ADJ_MIN (-1000) /* never */
-#define OOM_SCORE_ADJ_MAX 1000	  /* as if it had all of memory */
+#define OOM_SCORE_ADJ_MIN (-1000) /* the process is never killed */
+#define OOM_SCORE_ADJ_MAX 1000	  /* the process counts as if it had all of memory */
 
 struct mm_struct;
 struct task_struct;
 
 /*
- * A page fault found no page: kill a process, or wait for the one that was killed last to give its memory back. True:
- * try again. False: the caller itself is being killed, so it must give up. Panics when nothing can be killed.
- * Context: thread, interrupts on; sleeps. The caller may hold mutexes (a system call that faults on user memory), but
- * no mmap_lock.
+ * A page fault found no page: kill a process, or wait for the last victim to give its memory back. True: try again.
+ * False: the caller itself is being killed, so its fault must fail. Panics when nothing can be killed. Context: thread,
+ * interrupts on; sleeps. The caller may hold mutexes (a system call that faults on user memory), but no mmap_lock.
  */
 bool out_of_memory(void);
 
@@ -23,8 +22,8 @@ bool out_of_memory(void);
  */
 long oom_badness(struct task_struct *p, unsigned long totalpages);
 /*
- * Set oom_score_adj of p's process and of those that share its memory. `legacy`: written in oom_adj's scale, whose rule
- * is that only root lowers it. 0, -EACCES. Thread context.
+ * Set oom_score_adj of p's process and of the processes that share its memory. `legacy`: the value comes in oom_adj's
+ * scale, whose rule is that only root lowers it. 0 or -EACCES. Thread context.
  */
 int oom_set_score_adj(struct task_struct *p, int adj, bool legacy);
 /* The memory of a victim (mm->oom_victim) is given back. Any context. */

@@ -22,8 +22,8 @@ struct address_space;
 #define PG_ANON     0x40 /* [o] private memory of an address space, not a file's */
 
 /*
- * One for each frame of RAM. Locks: z the zone lock; c the CPU whose list it is in; s the slab cache's lock;
- * o the owner of the allocated page; a atomic.
+ * One for each frame of RAM. Locks: z the zone lock; c the CPU whose list it is in; s the slab cache's lock; o the
+ * owner of the allocated page; a atomic. Fields that are never used together share their place.
  */
 struct page {
 	u32 flags;               /* [z, c while free, else o] PG_* */
@@ -81,7 +81,7 @@ static inline struct page *alloc_page(gfp_t gfp)
 }
 void *get_free_page(gfp_t gfp);  /* one page's linear address or NULL */
 void *get_zeroed_page(gfp_t gfp);
-void free_page(void *addr);      /* NULL is fine */
+void free_page(void *addr);      /* NULL is allowed */
 void *get_free_pages(gfp_t gfp, unsigned order);
 void free_pages(void *addr, unsigned order);
 
@@ -99,25 +99,34 @@ static inline void flush_dcache_page(struct page *p)
 {
 	__atomic_fetch_and(&p->flags, ~PG_ICACHE, __ATOMIC_RELAXED);
 }
-/* Give the per-CPU lists back to the buddy lists: ours, any context; everybody's, where smp calls are allowed. */
+
+/*
+ * Give the pages of per-CPU lists back to the buddy lists: this CPU's in any context; those of all CPUs where calls to
+ * other CPUs are allowed.
+ */
 void drain_local_pages(void);
 void drain_all_pages(void);
 
+/* Free pages, those in per-CPU lists included; and all pages that the allocator was ever given. Any context. */
 unsigned long nr_free_pages(void);
 unsigned long totalram_pages(void);
-/* So many free pages are kept from file contents: they are for programs and the kernel itself. Any context. */
+/* How many free pages are kept from file contents, for programs and for the kernel itself. Any context. */
 unsigned long totalreserve_pages(void);
 struct seq_file;
+/* /proc/buddyinfo. Thread context. */
 int buddyinfo_show(struct seq_file *m);
 
-/* Boot allocator: regions of RAM and what in them is taken. Physical addresses. Boot CPU, until page_alloc_init. */
+/*
+ * The boot allocator: regions of RAM, and what in them is taken. Physical addresses. Boot CPU, until page_alloc_init.
+ */
 void memblock_add(phys_addr_t base, u64 size);
 void memblock_reserve(phys_addr_t base, u64 size);
-phys_addr_t memblock_alloc(u64 size, u64 align); /* zeroed through the linear map; panics when there is none */
+phys_addr_t memblock_alloc(u64 size, u64 align); /* zeroed through the linear map; panics when no room is left */
+/* The lowest address of RAM, and the end of the highest region. */
 phys_addr_t memblock_start(void);
 phys_addr_t memblock_end(void);
 /* Walk the RAM regions: i from 0; false past the last. */
 bool memblock_region(unsigned i, phys_addr_t *base, u64 *size);
 void page_alloc_init(void); /* boot: mem_map, buddy lists; memblock ends here */
-/* Give reserved boot memory (the initrd) to the allocator. */
+/* Give whole pages of reserved boot memory (the initrd) to the allocator. Boot, or thread context. */
 void free_reserved_area(phys_addr_t start, phys_addr_t end);

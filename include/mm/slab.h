@@ -1,4 +1,4 @@
-/* Slab caches for objects of one size, and kmalloc on top of them. */
+/* Slab caches for objects of one size, and kmalloc on top of them. kernel/mm/slab.c explains how they work. */
 #pragma once
 
 #include <lib/types.h>
@@ -9,29 +9,39 @@ struct kmem_cache;
 #define SLAB_PANIC         0x40000u /* panic when the cache cannot be made (boot) */
 
 /*
- * `align` 0: natural. With slab_debug on the command line every object carries redzones and is poisoned when free;
- * a clobbered one is reported with its cache, address and last owner. NULL when out of memory.
+ * A cache for objects of `size` bytes; `align` 0 means natural alignment, `ctor` (or NULL) runs once for each object
+ * when its slab is made. With slab_debug on the command line every object has redzones and is poisoned while it is
+ * free; one that was overwritten is reported with its cache, its address and its last owner. NULL when out of memory.
+ * Thread context, or boot.
  */
 struct kmem_cache *kmem_cache_create(const char *name, unsigned size, unsigned align, unsigned flags,
 				     void (*ctor)(void *));
+/* The caller guarantees that nothing is allocated from it or freed to it any more. NULL is allowed. Thread context. */
 void kmem_cache_destroy(struct kmem_cache *c);
-/* Any context but nmi (GFP_ATOMIC there). Fast path: this CPU's list, interrupts off, no lock. */
+/*
+ * An object, or NULL when out of memory. Any context but nmi, with GFP_ATOMIC where the caller must not wait. The fast
+ * path takes from this CPU's list with interrupts off and no lock. kmem_cache_free takes NULL, too.
+ */
 void *kmem_cache_alloc(struct kmem_cache *c, gfp_t gfp);
 void *kmem_cache_zalloc(struct kmem_cache *c, gfp_t gfp);
 void kmem_cache_free(struct kmem_cache *c, void *obj);
 
 #define KMALLOC_MAX_SIZE (2UL << 20)
-/* Up to KMALLOC_MAX_SIZE bytes, aligned to 8 (powers of two: to their size up to a page). NULL when out of memory. */
+/*
+ * Up to KMALLOC_MAX_SIZE bytes, aligned to 8 (powers of two: to their size, up to a page). NULL when out of memory. Any
+ * context but nmi, as gfp says; so is kfree.
+ */
 void *kmalloc(size_t size, gfp_t gfp);
 void *kzalloc(size_t size, gfp_t gfp);
 void *kcalloc(size_t n, size_t size, gfp_t gfp); /* NULL on overflow too */
 void *krealloc(const void *p, size_t size, gfp_t gfp);
-void kfree(const void *p); /* NULL is fine */
-size_t ksize(const void *p);
-/* kmalloc, or vmalloc when larger or fragmented; kvfree frees either. Thread context. */
+void kfree(const void *p); /* NULL is allowed */
+size_t ksize(const void *p); /* bytes that may be used: what was asked for, or a little more */
+/* kmalloc, or vmalloc when the size is too large or memory is fragmented; kvfree frees either. Thread context. */
 void *kvmalloc(size_t size, gfp_t gfp);
 void *kvzalloc(size_t size, gfp_t gfp);
 void kvfree(const void *p);
 void kmem_cache_init(void); /* boot */
 struct seq_file;
+/* /proc/slabinfo. Thread context. */
 int slabinfo_show(struct seq_file *m);

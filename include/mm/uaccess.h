@@ -1,7 +1,7 @@
 /*
- * User memory. Loads and stores at user addresses may fault; each that may has an entry in __ex_table, and
- * the fault handler goes on at its fix-up. Context: thread, interrupts on (a fault may sleep), unless it says
- * otherwise.
+ * User memory. A load or store at a user address may fault; each instruction that may has an entry in __ex_table, and
+ * the fault handler goes on at its fix-up when the access cannot be made good. Context: thread, interrupts on (a fault
+ * may sleep), unless a function says otherwise.
  */
 #pragma once
 
@@ -9,13 +9,13 @@
 #include <lib/errno.h>
 #include <lib/types.h>
 
-/* Are all n bytes at addr below TASK_SIZE? Says nothing about what is mapped. */
+/* Are all n bytes at addr below TASK_SIZE? This says nothing about what is mapped there. */
 static __always_inline bool access_ok(const void __user *addr, unsigned long n)
 {
 	return n <= TASK_SIZE && (unsigned long)addr <= TASK_SIZE - n;
 }
 
-/* The machine's (uaccess_asm.S): no check of the address. Return the bytes not done. */
+/* The machine's (uaccess_asm.S), without a check of the address. They return the bytes that are not done. */
 unsigned long __copy_user(void *to, const void *from, unsigned long n);
 unsigned long __clear_user(void __user *to, unsigned long n);
 /* Like strncpy_from_user, for a range that is known to be in user space, n > 0. */
@@ -24,37 +24,43 @@ long __strncpy_from_user(char *dst, const char __user *src, long n);
 /* Zeroes the last `left` of n bytes and returns `left`. */
 unsigned long copy_from_user_rest(void *to, unsigned long n, unsigned long left);
 
-/* Returns the bytes NOT copied; the destination beyond what was copied is zeroed, so no stale kernel memory
- * shows. */
+/*
+ * Returns the bytes that are NOT copied. The destination behind what was copied is zeroed, so that no stale kernel
+ * memory is taken for the user's.
+ */
 static __always_inline unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
 {
 	unsigned long left = likely(access_ok(from, n)) ? __copy_user(to, from, n) : n;
 
 	return likely(!left) ? 0 : copy_from_user_rest(to, n, left);
 }
-/* These return the bytes NOT done. */
+
+/* These return the bytes that are NOT done. */
 static __always_inline unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
 {
 	return likely(access_ok(to, n)) ? __copy_user(to, from, n) : n;
 }
 unsigned long clear_user(void __user *to, unsigned long n);
 /*
- * A structure that begins with its oldest fields and grows with time, of `usize` bytes, into the `ksize` bytes that are
- * known here: what a short one lacks becomes zero, and what a long one has beyond must be zero. 0, -EFAULT or -E2BIG.
+ * Copy a structure that begins with its oldest fields and grows with time: `usize` bytes at the user's, `ksize` bytes
+ * known here. What a short one lacks becomes zero; what a long one has beyond must be zero. 0, -EFAULT or -E2BIG.
  */
 int copy_struct_from_user(void *to, size_t ksize, const void __user *from, size_t usize);
-/* Length without the zero, n when there is none in the first n bytes, -EFAULT. */
+/* Copies a string. Returns its length without the zero, n when the first n bytes have no zero, or -EFAULT. */
 long strncpy_from_user(char *dst, const char __user *src, long n);
 /* Kernel memory that may not be there. 0 or -EFAULT (also for user addresses). Any context. */
 long copy_from_kernel_nofault(void *dst, const void *src, size_t n);
 
 /*
- * User memory that happens to be there: 0, or -EFAULT where a fault would have to bring it. Never sleeps. Context: any
- * but nmi; the caller makes sure whose address space is in use.
+ * User memory that happens to be mapped: 0, or -EFAULT where a fault would have to bring it. Never sleeps. Any context
+ * but nmi; the caller makes sure which address space is in use.
  */
 long copy_from_user_nofault(void *dst, const void __user *src, size_t n);
 
-/* The machine's, with a check of the address. The value and 0, or 0 and -EFAULT: two registers. */
+/*
+ * The machine's get_user and put_user, with a check of the address. get: the value and 0, or 0 and -EFAULT, in two
+ * registers.
+ */
 struct user_value {
 	u64 value;
 	long error;

@@ -5,19 +5,24 @@
 #include <lib/types.h>
 
 struct page;
-/* Page-granular; an unmapped guard page follows every area. NULL when out of memory. Thread context. */
+/* Whole pages; an unmapped guard page follows each area. NULL when out of memory. Thread context, vfree too. */
 void *vmalloc(unsigned long size);
 void *vzalloc(unsigned long size);
 void vfree(const void *addr);
 /* Map given pages contiguously; vunmap leaves the pages alone. */
 void *vmap(struct page **pages, unsigned n, pgprot_t prot);
 void vunmap(const void *addr);
-/* Device memory, uncached. Boot (after vmalloc_init) or thread. NULL on failure. */
+/* Device memory, uncached. NULL on failure. Boot (after vmalloc_init) or thread context. */
 void *ioremap(phys_addr_t phys, unsigned long size);
 void iounmap(void *addr);
+/* Is the address in the range of vmalloc? This says nothing about what is mapped there. Any context. */
 bool is_vmalloc_addr(const void *p);
+/* The page behind an address of vmalloc or vmap; NULL for other addresses. Any context. */
 struct page *vmalloc_to_page(const void *p);
-/* THREAD_SIZE bytes with a guard page below; a small per-CPU cache makes fork cheap. free: any context. */
+/*
+ * A kernel stack: THREAD_SIZE bytes with an unmapped page below, or NULL. A small per-CPU cache makes fork cheap.
+ * alloc: thread context; free: any context but nmi.
+ */
 void *alloc_thread_stack(void);
 void free_thread_stack(void *stack);
 void vmalloc_init(void); /* boot */

@@ -45,7 +45,10 @@ struct rusage {
 };
 /* Of a process (its threads, dead ones included), `who` as in getrusage(2). Takes siglock. */
 void getrusage(struct task_struct *p, int who, struct rusage *r);
-/* A tick of `delta` ns found the current task running: RLIMIT_CPU, RLIMIT_RTTIME. Context: its interrupt, no locks. */
-void check_cpu_limits(u64 delta);
+/*
+ * A tick of `delta` ns found the current task running, in user mode or in the kernel: RLIMIT_CPU, RLIMIT_RTTIME and the
+ * interval timers in CPU time. Context: its interrupt, no locks.
+ */
+void check_cpu_limits(u64 delta, bool user);
 /* CPU time of a process with all its threads, ns. Takes siglock. */
 void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime);

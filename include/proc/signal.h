@@ -106,6 +106,16 @@ struct sighand_struct {
 	spinlock_t siglock;
 	struct sigaction action[NSIG]; /* [S] */
 };
+/* The clocks by which a process's CPU time is measured for limits and timers. */
+enum cpu_clock {
+	CPU_CLOCK_USER, /* in user mode: ITIMER_VIRTUAL */
+	CPU_CLOCK_ALL,  /* and in the kernel: ITIMER_PROF, RLIMIT_CPU */
+	NR_CPU_CLOCKS,
+};
+struct cpu_itimer {
+	u64 expires;    /* [S, read without it at the tick] time of its clock, ns; 0: stopped */
+	u64 interval;   /* [S] 0: it ends once */
+};
 /* What the threads of a process share. */
 struct signal_struct {
 	atomic_t sigcnt;
@@ -144,7 +154,8 @@ struct signal_struct {
 	u64 cmin_flt, cmaj_flt;         /* [S] */
 	struct hrtimer real_timer;      /* setitimer, alarm */
 	u64 it_interval;                /* [S] */
-	u64 tick_ns;                    /* [a] CPU time of all threads as the ticks saw it: RLIMIT_CPU */
+	u64 cpu_clock[NR_CPU_CLOCKS];   /* [a] CPU time of all threads as the ticks saw it, ns */
+	struct cpu_itimer cpu_timer[NR_CPU_CLOCKS]; /* setitimer: ITIMER_VIRTUAL, ITIMER_PROF */
 	u64 rlim[16][2];                /* [S] cur, max by RLIMIT_* */
 	int oom_score_adj;              /* [a, written under oom_mutex] see <mm/oom.h> */
 	int oom_score_adj_min;          /* [oom_mutex] what root set last: others may not go below */

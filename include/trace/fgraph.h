@@ -68,7 +68,7 @@ struct fgraph_stack {
 };
 static_assert(sizeof(struct fgraph_stack) <= FGRAPH_STACK_SIZE);
 
-/* What a user is told. Preemption is off and this context is in the tracer (trace/trace_recursion.h). */
+/* What a user is told. Preemption is off and this context is in the tracer (trace/core/recursion.h). */
 struct fgraph_call {
 	unsigned long ip;
 	u32 pc;      /* preempt_count of the traced code */
@@ -91,10 +91,10 @@ struct fgraph_ops {
 	bool (*wants)(struct fgraph_ops *gops, const struct fgraph_call *call); /* [I], as the next two */
 	bool (*entryfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame);
 	void (*retfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame);
-	/* In place of all, while this is the only user; may be NULL (trace/fgraph_inline.h). */
+	/* In place of all, while this is the only user; may be NULL (trace/ftrace/fgraph_inline.h). */
 	ftrace_func_t direct_enter;                            /* [I] */
 	void (*direct_return)(struct fgraph_ret_regs *regs);   /* [I] */
-	/* Likewise while there is, besides, the profiler, of the same sets: they call it (trace/trace_profile.h). */
+	/* The same while the profiler has the same sets: they call it (trace/tracers/stat/profile.h). */
 	ftrace_func_t profiled_enter;                          /* [I] */
 	void (*profiled_return)(struct fgraph_ret_regs *regs); /* [I] */
 	struct ftrace_ops *ops; /* [I] its sets of functions */

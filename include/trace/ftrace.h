@@ -49,7 +49,7 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip, struct 
 struct ftrace_set {
 	unsigned long *bits; /* [ftrace_lock] NULL: empty */
 	unsigned count;      /* [ftrace_lock] bits set, and one more while modules are waited for */
-	bool waits;          /* [ftrace_lock] for modules: a filter, then, even without a bit (ftrace_modules.c) */
+	bool waits;          /* [ftrace_lock] for modules: it filters even without a bit (tracers/function_modules.c) */
 };
 /* Locks: l ftrace_lock (changes; callers read under it being parked), I immutable while registered. */
 struct ftrace_ops {

@@ -7,7 +7,7 @@
  * report is true without a count of its own, and an nmi, which can make neither happen, is silent by itself.
  *
  * ip: behind the place that does it. fp: the frame record in which ip is the return address, so that a walk from there
- * begins with the place. Any context but nmi; not traced; with the guard of trace_preemptirq.c against themselves.
+ * begins with the place. Any context but nmi; not traced; trace/tracers/preemptirq.c guards them against themselves.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
  * The ring buffer's layout and the writer's fast path, inlined into tracers. Use <trace/ring_buffer.h>; the
- * fields here are private to trace/ring_buffer*.c. The proof that the writer needs one exclusive pair is in
+ * fields here are private to trace/ring_buffer/. The proof that the writer needs one exclusive pair is in
  * docs/ring-buffer.md.
  */
 #pragma once

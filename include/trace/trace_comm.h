@@ -1,4 +1,4 @@
-/* The names of tasks while somebody traces: the scheduler's part (trace/trace_cmdline.c). */
+/* The names of tasks while somebody traces: the scheduler's part (trace/core/comm.c). */
 #pragma once
 
 #include <trace/tracepoint.h>

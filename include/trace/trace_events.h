@@ -85,7 +85,7 @@ struct trace_event_buffer {
 	void *entry;
 	unsigned long flags;
 	u32 pc;
-	unsigned len, depth; /* of a record that lies aside (trace_event_record.c); at first only when event is NULL */
+	unsigned len, depth; /* of a record that lies aside (trace/events/record.c); at first only when event is NULL */
 	bool judged;         /* it does so until it is known whether it is refused */
 };
 

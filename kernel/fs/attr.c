@@ -1,10 +1,18 @@
-/* Changing what a file is: chmod, chown, truncate; and asking what one may do: access. */
+/*
+ * Changing what a file is (chmod, chown, truncate) and asking what one may do with it (access). These system calls find
+ * the file, by name or by descriptor, check that its mount may be written, and leave the decision to notify_change()
+ * (setattr.c), which takes the file's i_lock.
+ */
 #include "files.h"
 
 #include <proc/cred.h>
 #include <proc/syscall.h>
 #include <uapi/mount.h>
 
+/*
+ * The mount is asked here, and the rights inside notify_change(): a read-only mount is reported before a lack of
+ * rights.
+ */
 int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr)
 {
 	struct path path;
@@ -19,6 +27,7 @@ int change_path(int dfd, const char __user *name, unsigned how, const struct iat
 	return err;
 }
 
+/* A descriptor of O_PATH only names its file, so it cannot be used here, as on Linux. */
 int change_fd(unsigned fd, const struct iattr *attr)
 {
 	struct fd f = fdget(fd);
@@ -35,6 +44,7 @@ int change_fd(unsigned fd, const struct iattr *attr)
 	return err;
 }
 
+/* Only the permission bits can be changed; the type of a file is for ever. */
 SYSCALL_DEFINE3(fchmodat, int, dfd, const char __user *, name, mode_t, mode)
 {
 	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
@@ -54,7 +64,10 @@ SYSCALL_DEFINE2(fchmod, unsigned, fd, mode_t, mode)
 	return change_fd(fd, &attr);
 }
 
-/* -1 leaves an id as it is. What gave its runner the old owner's rights must not give him the new one's. */
+/*
+ * An id of -1 stays as it is. ATTR_KILL_PRIV: set-id bits, which gave runners the old owner's rights, must not give
+ * them the new owner's.
+ */
 static struct iattr chown_attr(uid_t uid, gid_t gid)
 {
 	return (struct iattr){
@@ -64,6 +77,7 @@ static struct iattr chown_attr(uid_t uid, gid_t gid)
 	};
 }
 
+/* Without AT_SYMLINK_NOFOLLOW the file behind a link changes its owner. */
 SYSCALL_DEFINE5(fchownat, int, dfd, const char __user *, name, uid_t, uid, gid_t, gid, int, flags)
 {
 	struct iattr attr = chown_attr(uid, gid);
@@ -91,6 +105,7 @@ SYSCALL_DEFINE3(fchown, unsigned, fd, uid_t, uid, gid_t, gid)
 	return change_fd(fd, &attr);
 }
 
+/* The call is a writer of the file while it lasts, so a running program cannot be cut. */
 SYSCALL_DEFINE2(truncate, const char __user *, name, loff_t, size)
 {
 	struct path path;
@@ -111,6 +126,10 @@ SYSCALL_DEFINE2(truncate, const char __user *, name, loff_t, size)
 	return err;
 }
 
+/*
+ * The open file has been a writer since its open. What is no regular file, or is not open for writing, is -EINVAL, as
+ * on Linux.
+ */
 SYSCALL_DEFINE2(ftruncate, unsigned, fd, loff_t, size)
 {
 	struct fd f = fdget(fd);
@@ -124,7 +143,10 @@ SYSCALL_DEFINE2(ftruncate, unsigned, fd, loff_t, size)
 	return err;
 }
 
-/* May the caller, as the ids for files are now, do `mode` with this name? */
+/*
+ * May the caller, with the ids for files as they are now, do `mode` (R_OK, W_OK, X_OK) with this name? Device files and
+ * fifos may be written on a read-only mount, since the writing goes elsewhere.
+ */
 static int access_path(int dfd, const char __user *name, unsigned how, int mode)
 {
 	struct path path;
@@ -144,7 +166,11 @@ static int access_path(int dfd, const char __user *name, unsigned how, int mode)
 	return err;
 }
 
-/* access(2) asks for the real user, on the way to the file as well. */
+/*
+ * access(2) asks for the real user, and so on the way to the file as well: the ids for files are exchanged for the
+ * whole walk, and given back after it. AT_EACCESS keeps the effective ones. The answer may be wrong a moment later;
+ * programs that act on it must be ready for that.
+ */
 static long do_faccessat(int dfd, const char __user *name, int mode, int flags)
 {
 	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;

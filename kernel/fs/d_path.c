@@ -1,4 +1,8 @@
-/* From a dentry back to its name: d_path for /proc and messages, getcwd(2). */
+/*
+ * From a dentry back to its name: d_path for /proc and for messages, and getcwd(2). The name is built from its end,
+ * going up from the dentry to the caller's root; where a mount begins, the walk goes on at the place that it covers.
+ * dcache_lock is held meanwhile, so no rename changes a name or a parent.
+ */
 #include "internal.h"
 
 #include <asm/uaccess.h>
@@ -6,7 +10,7 @@
 #include <mm/page.h>
 #include <proc/syscall.h>
 
-/* Put text before *end. */
+/* Put text in front of *end. False: the buffer is full. */
 static bool prepend(char **end, char *buf, const char *text, unsigned len)
 {
 	if (*end - buf < (long)len)
@@ -16,7 +20,9 @@ static bool prepend(char **end, char *buf, const char *text, unsigned len)
 	return true;
 }
 
-/* One step up from `p` onto the name of what was left. False: at the top. [dcache_lock] */
+/*
+ * [dcache_lock] At the root of a mount go on to the place that it covers. False at the very top, where no name is left.
+ */
 static bool step_up(struct path *p)
 {
 	while (p->dentry == p->mnt->mnt_root) {
@@ -27,7 +33,10 @@ static bool step_up(struct path *p)
 	return p->dentry != p->dentry->d_parent;
 }
 
-/* [dcache_lock] Stops at `root` or at the very top. *reached: it was root. */
+/*
+ * [dcache_lock] The names from `p` up to `root`, or to the very top when root does not lie above p; *reached tells
+ * which. Returns the start of the text, or ERR_PTR(-ENAMETOOLONG).
+ */
 static char *prepend_path(struct path p, const struct path *root, char *end, char *buf, bool *reached)
 {
 	char *start = end;
@@ -49,7 +58,7 @@ static char *prepend_path(struct path p, const struct path *root, char *end, cha
 	return end;
 }
 
-/* The caller's root, or the real one for kernel threads without. [dcache_lock] */
+/* [dcache_lock] The caller's root; the real root for kernel threads, which have no root of their own. */
 static struct path root_for_names(void)
 {
 	struct path root = {root_mount, root_mount->mnt_root};
@@ -64,6 +73,10 @@ static struct path root_for_names(void)
 	return root;
 }
 
+/*
+ * A file without a place in the tree has a name of its own making (d_dname). The mark " (deleted)" goes in first, since
+ * it stands last.
+ */
 char *d_path(const struct path *path, char *buf, int len)
 {
 	struct path root;
@@ -85,7 +98,10 @@ char *d_path(const struct path *path, char *buf, int len)
 	return end;
 }
 
-/* Without a mount to go by: within its file system, and from there on through where that is mounted first. */
+/*
+ * Without a mount, the name leads to the root of the dentry's file system, and on from the place where that is mounted
+ * first.
+ */
 char *dentry_path(struct dentry *dentry, char *buf, int len)
 {
 	struct path p = {mount_of(dentry->d_sb), dentry};
@@ -100,6 +116,10 @@ char *dentry_path(struct dentry *dentry, char *buf, int len)
 	return name;
 }
 
+/*
+ * The text is built in a page and copied to the user after dcache_lock is released, because the copy may fault. A
+ * directory outside the caller's root is marked "(unreachable)", as on Linux.
+ */
 SYSCALL_DEFINE2(getcwd, char __user *, buf, unsigned long, size)
 {
 	char *page = get_free_page(GFP_KERNEL), *name;
@@ -120,7 +140,7 @@ SYSCALL_DEFINE2(getcwd, char __user *, buf, unsigned long, size)
 	spin_unlock(&dcache_lock);
 	if (!err && IS_ERR(name))
 		err = PTR_ERR(name);
-	if (!err && !reached) /* below nothing that the caller can name */
+	if (!err && !reached)
 		err = prepend(&name, page, "(unreachable)", 13) ? 0 : -ENAMETOOLONG;
 	if (!err) {
 		err = page + PATH_MAX - name;

@@ -1,4 +1,17 @@
-/* The cache of names: dentries by parent and name, their references, and a bounded number of negative ones.
+/*
+ * The cache of names: dentries by parent and name, their references, and a bounded number of negative ones.
+ *
+ * A dentry joins a name in a directory to an inode; without an inode it is negative and remembers that the name does
+ * not exist. A hash table by parent and name finds them. The lists d_subdirs give a directory its order for readdir. In
+ * file systems that live in memory the dentries are the directory, so those of existing files are pinned by a reference
+ * of their own (d_pin) until unlink.
+ *
+ * The life of a dentry: while it has references it stays. When the last one goes, a positive dentry that is not pinned,
+ * or one that is unhashed, is freed; a negative one stays hashed on an LRU list of MAX_NEGATIVE entries. A look-up may
+ * take a reference from 0, so the count goes from 1 to 0 and from 0 to 1 only with dcache_lock held.
+ *
+ * Locks: dcache_lock (a spinlock, never taken in an interrupt) guards the tree, the table and the lists. It is one lock
+ * for the whole tree: path walks are short, and they then need no references between their steps (namei.c).
  */
 #include "internal.h"
 
@@ -8,7 +21,7 @@
 #include <mm/slab.h>
 
 #define DHASH_BITS   10
-#define MAX_NEGATIVE 1024 /* unused negative dentries kept; the oldest goes first */
+#define MAX_NEGATIVE 1024 /* unused negative dentries that are kept; the oldest goes first */
 
 DEFINE_SPINLOCK(dcache_lock);
 DEFINE_MUTEX(rename_mutex);
@@ -19,6 +32,7 @@ static unsigned nr_negative;				    /* [dcache_lock] on negative_lru */
 static u64 next_off = 2;				    /* [dcache_lock] 0 and 1 are "." and ".." */
 static struct kmem_cache *dentry_cache;
 
+/* The same value that scan_component() computes while it looks for the end of a component. */
 u32 name_hash(const char *name, unsigned len)
 {
 	u32 h = 0;
@@ -28,12 +42,13 @@ u32 name_hash(const char *name, unsigned len)
 	return h;
 }
 
-/* Parents are at least 64 bytes apart: their low bits say nothing. */
+/* Parents are at least 64 bytes apart, so the low bits of their addresses tell nothing and are left out. */
 static struct hlist_head *d_bucket(const struct dentry *parent, u32 hash)
 {
 	return &dentry_hashtable[hash_64(((unsigned long)parent >> 6) + ((u64)hash << 20), DHASH_BITS)];
 }
 
+/* [dcache_lock] The hash is compared first, because it differs in nearly all cases; no reference is taken. */
 noinline struct dentry *__d_lookup(struct dentry *parent, const char *name, unsigned len, u32 hash)
 {
 	struct dentry *d;
@@ -44,6 +59,7 @@ noinline struct dentry *__d_lookup(struct dentry *parent, const char *name, unsi
 	return NULL;
 }
 
+/* A negative dentry counts as not there. */
 struct dentry *d_find_child(struct dentry *parent, const char *name, int len)
 {
 	struct dentry *d;
@@ -56,7 +72,7 @@ struct dentry *d_find_child(struct dentry *parent, const char *name, int len)
 	return d;
 }
 
-/* [dcache_lock] */
+/* [dcache_lock] Take a dentry off the list of unused negative ones, if it is there. */
 static void lru_remove(struct dentry *d)
 {
 	if (!(d->d_flags & DCACHE_LRU))
@@ -66,7 +82,7 @@ static void lru_remove(struct dentry *d)
 	nr_negative--;
 }
 
-/* Out of reach of new look-ups. [dcache_lock] */
+/* [dcache_lock] Take a dentry out of the reach of new look-ups. */
 static void __d_unhash(struct dentry *d)
 {
 	if (hlist_unhashed(&d->d_hash))
@@ -76,8 +92,10 @@ static void __d_unhash(struct dentry *d)
 	lru_remove(d);
 }
 
-/* Nobody knows it any more. Drops the references that it held, so its parent may be next: a loop, not a
- * recursion. */
+/*
+ * Free a dentry that no one can reach any more. Returns its parent, whose reference the caller must drop: dput() does
+ * that in a loop, so a deep path needs no recursion.
+ */
 static struct dentry *dentry_free(struct dentry *d)
 {
 	struct dentry *parent = d->d_parent != d ? d->d_parent : NULL;
@@ -91,9 +109,9 @@ static struct dentry *dentry_free(struct dentry *d)
 }
 
 /*
- * The last reference of `d` is gone: keep it if it is a cached "no such file", else unhash it. [dcache_lock]
- * Returns the dentry that is to be freed, NULL when there is none: itself, or the oldest of too many negative
- * ones.
+ * [dcache_lock] The last reference of `d` is gone: keep it if it is a cached "no such file", else unhash it. Returns
+ * the dentry that must be freed now, or NULL: `d` itself, or the oldest of too many negative ones. An oldest one that
+ * is in use again only leaves the list; it comes back when its last reference goes.
  */
 static struct dentry *d_retire(struct dentry *d)
 {
@@ -111,7 +129,7 @@ static struct dentry *d_retire(struct dentry *d)
 	if (nr_negative <= MAX_NEGATIVE)
 		return NULL;
 	d = list_first_entry(&negative_lru, struct dentry, d_lru);
-	if (atomic_read(&d->d_count)) { /* in use again: it comes back at its next last put */
+	if (atomic_read(&d->d_count)) {
 		lru_remove(d);
 		return NULL;
 	}
@@ -119,7 +137,10 @@ static struct dentry *d_retire(struct dentry *d)
 	return d;
 }
 
-/* 1 -> 0 only with the lock, since look-ups under it take references from 0. */
+/*
+ * Drop what may be the last reference. 1 -> 0 only happens with the lock, since look-ups under it take references from
+ * 0. Returns the parent to drop next, or NULL.
+ */
 static struct dentry *dput_last(struct dentry *d)
 {
 	struct dentry *victim = NULL;
@@ -131,7 +152,10 @@ static struct dentry *dput_last(struct dentry *d)
 	return victim ? dentry_free(victim) : NULL;
 }
 
-/* Thread context: the last reference of an inode may free its pages. */
+/*
+ * Thread context: the last reference of an inode may free its pages. References above the last are dropped without the
+ * lock.
+ */
 void dput(struct dentry *d)
 {
 	while (d) {
@@ -145,6 +169,7 @@ void dput(struct dentry *d)
 	}
 }
 
+/* Short names are stored in the dentry itself. False: out of memory. */
 static bool d_set_name(struct dentry *d, const char *name, unsigned len)
 {
 	char *to = d->d_iname;
@@ -162,7 +187,10 @@ static bool d_set_name(struct dentry *d, const char *name, unsigned len)
 	return true;
 }
 
-/* Negative, unhashed, one reference. NULL when out of memory. `parent` NULL: a root. */
+/*
+ * A negative, unhashed dentry with one reference; NULL when out of memory. `parent` NULL: it is a root. It holds a
+ * reference to its parent.
+ */
 struct dentry *d_alloc(struct dentry *parent, const char *name, int len)
 {
 	struct dentry *d = kmem_cache_zalloc(dentry_cache, GFP_KERNEL);
@@ -184,6 +212,7 @@ struct dentry *d_alloc(struct dentry *parent, const char *name, int len)
 	return d;
 }
 
+/* A root is its own parent, and is not hashed: nothing looks it up by name. */
 struct dentry *d_make_root(struct super_block *sb, struct inode *inode)
 {
 	struct dentry *d = inode ? d_alloc(NULL, "/", 1) : NULL;
@@ -198,13 +227,17 @@ struct dentry *d_make_root(struct super_block *sb, struct inode *inode)
 	return d;
 }
 
-/* [dcache_lock] */
+/* [dcache_lock] Make a dentry visible in the table and, as the newest, in its directory. */
 static void __d_hash(struct dentry *d)
 {
 	hlist_add_head(&d->d_hash, d_bucket(d->d_parent, d->d_namehash));
 	list_add_tail(&d->d_child, &d->d_parent->d_subdirs);
 }
 
+/*
+ * A name that becomes positive moves to the end of its directory and gets the next position for readdir, so positions
+ * grow along the list, and a reader in the middle of the directory misses no older name.
+ */
 void d_add(struct dentry *d, struct inode *inode)
 {
 	spin_lock(&dcache_lock);
@@ -215,13 +248,13 @@ void d_add(struct dentry *d, struct inode *inode)
 		list_move_tail(&d->d_child, &d->d_parent->d_subdirs);
 	if (inode) {
 		d->d_off = next_off++;
-		/* Look-ups read d_inode under the lock, but a path that was found negative looks again
-		 * without. */
+		/* Release: a caller that holds a reference may look at d_inode again without the lock. */
 		smp_store_release(&d->d_inode, inode);
 	}
 	spin_unlock(&dcache_lock);
 }
 
+/* For file systems in memory: a reference that the linked dentry holds to itself. */
 void d_pin(struct dentry *d)
 {
 	spin_lock(&dcache_lock);
@@ -232,6 +265,10 @@ void d_pin(struct dentry *d)
 	spin_unlock(&dcache_lock);
 }
 
+/*
+ * Paths of a dentry that was dropped end in " (deleted)". The pin's reference is left to the caller, because dput()
+ * must not be called under the lock.
+ */
 bool __d_drop(struct dentry *d)
 {
 	bool pinned = d->d_flags & DCACHE_PINNED;
@@ -243,6 +280,7 @@ bool __d_drop(struct dentry *d)
 	return pinned;
 }
 
+/* The reference of the pin is dropped outside the lock, because dput() takes it. */
 void d_delete(struct dentry *d)
 {
 	bool pinned;
@@ -254,7 +292,10 @@ void d_delete(struct dentry *d)
 		dput(d);
 }
 
-/* [dcache_lock] Exchange the names; short ones live in the dentries themselves. */
+/*
+ * [dcache_lock] Exchange the names. Short ones live in the dentries themselves, so their bytes are exchanged and the
+ * pointers set to the new homes.
+ */
 static void swap_names(struct dentry *a, struct dentry *b)
 {
 	bool a_inline = a->d_name == a->d_iname, b_inline = b->d_name == b->d_iname;
@@ -272,6 +313,10 @@ static void swap_names(struct dentry *a, struct dentry *b)
 	swap(a->d_namehash, b->d_namehash);
 }
 
+/*
+ * `new` is dropped and takes the old name, which only a deleted path still shows. Parents are exchanged together with
+ * the references that the two held. The moved dentry becomes the newest of its directory.
+ */
 void d_move(struct dentry *old, struct dentry *new)
 {
 	bool pinned;
@@ -281,7 +326,7 @@ void d_move(struct dentry *old, struct dentry *new)
 	hlist_del(&old->d_hash);
 	list_del_init(&old->d_child);
 	swap_names(old, new);
-	swap(old->d_parent, new->d_parent); /* with the references that each held */
+	swap(old->d_parent, new->d_parent);
 	__d_hash(old);
 	old->d_off = next_off++;
 	spin_unlock(&dcache_lock);
@@ -289,6 +334,7 @@ void d_move(struct dentry *old, struct dentry *new)
 		dput(new);
 }
 
+/* Both dentries leave their directories, exchange names and parents, and become the newest of their new ones. */
 void d_exchange(struct dentry *a, struct dentry *b)
 {
 	spin_lock(&dcache_lock);
@@ -315,6 +361,7 @@ bool d_is_ancestor(struct dentry *a, struct dentry *d)
 	}
 }
 
+/* Cached "no such file" entries do not make a directory full. */
 bool d_has_children(struct dentry *dir)
 {
 	struct dentry *d;
@@ -330,7 +377,7 @@ bool d_has_children(struct dentry *dir)
 	return any;
 }
 
-/* [dcache_lock] An unused negative child, unhashed; NULL when there is none. */
+/* [dcache_lock] An unused negative child, unhashed; NULL when there is no such child. */
 static struct dentry *take_negative_child(struct dentry *dir)
 {
 	struct dentry *d;
@@ -343,7 +390,10 @@ static struct dentry *take_negative_child(struct dentry *dir)
 	return NULL;
 }
 
-/* A directory that goes must not be held by names it does not have. The caller holds a reference to dir. */
+/*
+ * A directory that is removed must not be kept alive by names that do not exist: each of those dentries holds a
+ * reference to it. One at a time, because freeing needs the lock released. The caller holds a reference to dir.
+ */
 void shrink_negative_children(struct dentry *dir)
 {
 	struct dentry *d;

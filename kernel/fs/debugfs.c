@@ -5,26 +5,11 @@
 #include <lib/string.h>
 #include <uapi/statfs.h>
 
-DECLARE_TABLE(debugfs, const struct debugfs_entry);
-
-/* One registered file; its directory is made for the first that wants it. */
-static int create_entry(struct dentry *root, const struct debugfs_entry *e)
-{
-	struct dentry *dir = d_find_child(root, e->dir, strlen(e->dir)), *d;
-
-	if (dir)
-		dput(dir); /* the tree holds it */
-	else
-		dir = simple_create_dir(root, e->dir, 0700, NULL);
-	if (IS_ERR(dir))
-		return PTR_ERR(dir);
-	d = simple_create_file(dir, e->name, S_IFREG | e->mode, e->fop, (void *)e->data);
-	return IS_ERR(d) ? PTR_ERR(d) : 0;
-}
+DECLARE_TABLE(debugfs, const struct text_file);
 
 static int debugfs_fill_super(struct super_block *sb, const char *options)
 {
-	const struct debugfs_entry *e;
+	const struct text_file *e;
 	struct dentry *d;
 	int err = simple_fill_super(sb, DEBUGFS_MAGIC, 0700, NULL);
 
@@ -34,7 +19,7 @@ static int debugfs_fill_super(struct super_block *sb, const char *options)
 	if (IS_ERR(d))
 		return PTR_ERR(d);
 	for_each_in_table(debugfs, e) {
-		err = create_entry(sb->s_root, e);
+		err = text_file_create(sb->s_root, e, 0700);
 		if (err)
 			return err;
 	}

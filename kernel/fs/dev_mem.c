@@ -1,4 +1,8 @@
-/* Device files without hardware: null, zero, full, random, urandom, kmsg. */
+/*
+ * Device files without hardware: null, zero, full, random, urandom and kmsg. /dev/kmsg gives each reader its own
+ * position in the kernel's log, one record for each read, and takes a message from each write; the log itself is in
+ * kernel/printk.c. random and urandom are one device under two names: the generator never waits for entropy.
+ */
 #include "internal.h"
 
 #include <boot/boot_info.h>
@@ -26,6 +30,7 @@ static ssize_t null_write_kernel(struct file *f, const void *buf, size_t n, loff
 	return n;
 }
 
+/* As much as could be stored; -EFAULT only when nothing was. */
 static ssize_t zero_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	size_t left = clear_user(buf, n);
@@ -45,6 +50,10 @@ static const struct file_operations zero_fops = {
 static const struct file_operations full_fops = {
 	.read = zero_read, .write = full_write, .llseek = noop_llseek};
 
+/*
+ * In small pieces from a buffer on the stack. A signal ends a long read after the first piece, so a huge count cannot
+ * keep a task from being killed.
+ */
 static ssize_t random_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	char chunk[64];
@@ -61,6 +70,7 @@ static ssize_t random_read(struct file *f, char __user *buf, size_t n, loff_t *p
 	return done;
 }
 
+/* What is written becomes seed; the generator mixes it in, so it cannot make the numbers worse. */
 static ssize_t random_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	char chunk[64];
@@ -78,15 +88,17 @@ static ssize_t random_write(struct file *f, const char __user *buf, size_t n, lo
 static const struct file_operations random_fops = {
 	.read = random_read, .write = random_write, .llseek = noop_llseek};
 
-/* /dev/kmsg: one record a read; a write is a message. Locks: l lock. */
-#define KMSG_LINE 1024
+#define KMSG_LINE 1024 /* bytes of one record or message */
+
+/* A reader of /dev/kmsg. Locks: l lock. */
 struct kmsg_reader {
 	struct mutex lock;
 	u64 seq;	      /* [l] next record */
 	char text[KMSG_LINE]; /* [l] */
 };
 
-static int kmsg_open(struct inode *inode, struct file *f)
+/* A reader needs the right to see the log, and a struct kmsg_reader; one that only writes has neither. */
+static int dev_kmsg_open(struct inode *inode, struct file *f)
 {
 	struct kmsg_reader *r;
 
@@ -104,13 +116,18 @@ static int kmsg_open(struct inode *inode, struct file *f)
 	return 0;
 }
 
-static int kmsg_release(struct inode *inode, struct file *f)
+static int dev_kmsg_release(struct inode *inode, struct file *f)
 {
 	kfree(f->private_data);
 	return 0;
 }
 
-static ssize_t kmsg_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+/*
+ * Waits without the lock, so that lseek and poll of the same file go on. Records that were overwritten before they were
+ * read are reported once as -EPIPE, as on Linux; the next read gives the oldest record that is kept. A buffer that is
+ * too small for the record is -EINVAL.
+ */
+static ssize_t dev_kmsg_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	struct kmsg_reader *r = f->private_data;
 	u64 lost = 0;
@@ -129,7 +146,7 @@ static ssize_t kmsg_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 		mutex_lock(&r->lock);
 	}
 	if (lost)
-		len = -EPIPE; /* as Linux: told once, then it goes on with the first that is kept */
+		len = -EPIPE;
 	else if (len > n)
 		len = -EINVAL;
 	else if (len > 0 && copy_to_user(buf, r->text, len))
@@ -138,8 +155,11 @@ static ssize_t kmsg_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 	return len;
 }
 
-/* "<6>text": the level in angle brackets, else it is a notice. */
-static ssize_t kmsg_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+/*
+ * A message may begin with its level, "<6>text"; without one it is a notice (5). Only the last three bits of the number
+ * are the level; the others are a facility, which is not kept.
+ */
+static ssize_t dev_kmsg_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	char line[KMSG_LINE], *text = line, *end;
 	unsigned level = 5;
@@ -161,6 +181,7 @@ static ssize_t kmsg_write(struct file *f, const char __user *buf, size_t n, loff
 	return n;
 }
 
+/* SEEK_SET goes to the oldest record, SEEK_END behind the newest; other positions have no meaning. */
 static loff_t kmsg_llseek(struct file *f, loff_t off, int whence)
 {
 	struct kmsg_reader *r = f->private_data;
@@ -177,7 +198,7 @@ static loff_t kmsg_llseek(struct file *f, loff_t off, int whence)
 	return 0;
 }
 
-static unsigned kmsg_poll(struct file *f, struct poll_table *pt)
+static unsigned dev_kmsg_poll(struct file *f, struct poll_table *pt)
 {
 	struct kmsg_reader *r = f->private_data;
 
@@ -186,12 +207,12 @@ static unsigned kmsg_poll(struct file *f, struct poll_table *pt)
 }
 
 static const struct file_operations kmsg_fops = {
-	.open = kmsg_open,
-	.release = kmsg_release,
-	.read = kmsg_read,
-	.write = kmsg_write,
+	.open = dev_kmsg_open,
+	.release = dev_kmsg_release,
+	.read = dev_kmsg_read,
+	.write = dev_kmsg_write,
 	.llseek = kmsg_llseek,
-	.poll = kmsg_poll,
+	.poll = dev_kmsg_poll,
 };
 
 /* Numbers as in Linux's devices.txt: major 1, memory devices. */

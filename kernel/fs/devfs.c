@@ -1,9 +1,16 @@
 /*
- * devtmpfs: the device files of drivers, and from a device's number to its operations.
+ * devtmpfs: the device files of drivers, and the way from a device's number to its operations.
  *
- * The tree is a ramfs: root may make and remove in it what he likes (mount points, links, nodes of his own),
- * and what drivers add and remove comes and goes beside that. A node finds its driver by its number when it
- * is opened, whoever made it.
+ * The tree is a ramfs. Root may make and remove in it what it likes (mount points, links, nodes), and what drivers add
+ * and remove comes and goes beside that. A node finds its driver by its number when it is opened, no matter what made
+ * the node.
+ *
+ * Devices come from two sources: the table of those that are registered at compile time (REGISTER_DEVICE), and the
+ * array `added` of those that drivers find at run time. Devices that come before the file system is mounted are made
+ * when it is (devfs_populate).
+ *
+ * Locks: devfs_mutex [m] for changes. Openers read without it: nr_added only grows, and each entry is stored after its
+ * contents, with release.
  */
 #include "internal.h"
 #include "ramfs.h"
@@ -17,15 +24,16 @@
 DECLARE_TABLE(devices, const struct device_node);
 
 #define MAX_ADDED 64
-/* What device_add has been given. Locks: m devfs_mutex. */
+/* The devices that were given to device_add. Locks: m devfs_mutex. */
 static struct {
-	const struct device_node *dev;	  /* [m for changes; release, acquire] NULL: none any more */
+	const struct device_node *dev;	  /* [m for changes; release, acquire] NULL: the place is free again */
 	const char *alias_folder, *alias; /* [m] NULL: no second name */
 } added[MAX_ADDED];
 static unsigned nr_added;	     /* [m for changes; read with acquire] only grows */
 static struct super_block *devfs_sb; /* [devfs_mutex] NULL: not mounted yet */
 static DEFINE_MUTEX(devfs_mutex);
 
+/* The device of this number, or NULL. Any context; no lock. */
 static const struct device_node *find_device(dev_t rdev)
 {
 	const struct device_node *dev;
@@ -40,6 +48,7 @@ static const struct device_node *find_device(dev_t rdev)
 	return NULL;
 }
 
+/* One position counts through both sources, the compiled table first. */
 const struct device_node *device_next(unsigned *at)
 {
 	const struct device_node *const *table = __start_ptrs_devices;
@@ -53,7 +62,10 @@ const struct device_node *device_next(unsigned *at)
 	return dev;
 }
 
-/* A device file made by mknod finds its driver when it is opened. */
+/*
+ * The first open of a node looks its driver up. From then on the file has the driver's operations, and its open
+ * decides.
+ */
 static int chrdev_open(struct inode *inode, struct file *f)
 {
 	const struct device_node *dev = find_device(inode->i_rdev);
@@ -74,6 +86,7 @@ static int no_device_open(struct inode *inode, struct file *f)
 
 static const struct file_operations no_device_fops = {.open = no_device_open};
 
+/* Sockets get an inode but cannot be opened; there are no block devices. */
 void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev)
 {
 	inode->i_rdev = rdev;
@@ -85,7 +98,9 @@ void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev)
 		inode->i_fop = &no_device_fops; /* there are no block devices; sockets are not opened */
 }
 
-/* [m] A root-owned name in a directory of the tree: a link when it has a target. -EEXIST: somebody was first.
+/*
+ * [m] Make a root-owned name in a directory of the tree; a link when `target` is given. 0, -EEXIST (the name is taken)
+ * or another -errno.
  */
 static int devfs_make(struct dentry *dir, const char *name, mode_t mode, dev_t rdev, const char *target)
 {
@@ -119,7 +134,7 @@ static int devfs_create(const struct device_node *dev)
 	return devfs_make(devfs_sb->s_root, dev->name, dev->mode, dev->rdev, NULL);
 }
 
-/* [m] A folder of the root, which is made when it is wanted first, with a reference; ERR_PTR. */
+/* [m] A folder in the root, made when it is wanted for the first time, with a reference; ERR_PTR. */
 static struct dentry *devfs_folder(const char *name)
 {
 	int err = devfs_make(devfs_sb->s_root, name, S_IFDIR | 0755, 0, NULL);
@@ -135,7 +150,7 @@ static struct dentry *devfs_folder(const char *name)
 	return ERR_PTR(-ENOTDIR);
 }
 
-/* [m] The link, if the i'th has one: its target is the device's name as seen from the folder. */
+/* [m] Make the link of the i'th entry, if it has one: its target is the device's name as seen from the folder. */
 static int create_alias(unsigned i)
 {
 	char target[64];
@@ -153,7 +168,10 @@ static int create_alias(unsigned i)
 	return err;
 }
 
-/* [m] If it is still what we made: a node of this number, or (rdev 0) a link. */
+/*
+ * [m] Remove a name if it is still what the kernel made: a node of this number or (rdev 0) a link. Root may have put
+ * something else in its place, which stays.
+ */
 static void devfs_remove(struct dentry *dir, const char *name, dev_t rdev)
 {
 	struct inode *inode = dir->d_inode, *victim;
@@ -170,7 +188,7 @@ static void devfs_remove(struct dentry *dir, const char *name, dev_t rdev)
 		dput(d);
 }
 
-/* [m] */
+/* [m] Remove the link of the i'th entry, if it has one. */
 static void remove_alias(unsigned i)
 {
 	struct dentry *folder;
@@ -185,7 +203,10 @@ static void remove_alias(unsigned i)
 	dput(folder);
 }
 
-/* [m] Where the node is, or (NULL) the first free place; MAX_ADDED: nowhere. */
+/*
+ * [m] The index of a device, or (NULL) of the first free place, which may be the one behind the last; MAX_ADDED when
+ * there is no such place.
+ */
 static unsigned find_added(const struct device_node *dev)
 {
 	unsigned i = 0;
@@ -195,6 +216,7 @@ static unsigned find_added(const struct device_node *dev)
 	return dev && i == nr_added ? MAX_ADDED : i;
 }
 
+/* The node is made before the entry is stored, so that nothing has to be undone; an open in between finds no device. */
 int device_add(const struct device_node *dev)
 {
 	int err = -ENOSPC;
@@ -214,6 +236,10 @@ int device_add(const struct device_node *dev)
 	return err;
 }
 
+/*
+ * The strings are kept by pointer, so they must last as long as the device. Before the first mount the alias is only
+ * noted, and devfs_populate() makes the link.
+ */
 int device_alias(const struct device_node *dev, const char *folder, const char *name)
 {
 	int err = -ENODEV;
@@ -232,6 +258,7 @@ int device_alias(const struct device_node *dev, const char *folder, const char *
 	return err;
 }
 
+/* The name goes before the entry, so that no new open finds it. */
 void device_remove(const struct device_node *dev)
 {
 	unsigned i;
@@ -248,7 +275,7 @@ void device_remove(const struct device_node *dev)
 	mutex_unlock(&devfs_mutex);
 }
 
-/* What every /dev has besides devices. */
+/* Links that every /dev has besides devices. */
 static const struct {
 	const char *name, *target;
 } dev_links[] = {
@@ -258,6 +285,10 @@ static const struct {
 	{"stderr", "/proc/self/fd/2"},
 };
 
+/*
+ * [m] The first mount: make the nodes of all devices so far, and the links. A second name that cannot be made is only
+ * reported.
+ */
 static int devfs_populate(void)
 {
 	const struct device_node *dev;
@@ -276,6 +307,10 @@ static int devfs_populate(void)
 	return err;
 }
 
+/*
+ * devfs_sb is set under the lock together with the nodes, so a driver's device_add comes either before and is found in
+ * the table, or after and makes its node itself.
+ */
 static int devfs_fill_super(struct super_block *sb, const char *options)
 {
 	int err = ramfs_fill_super(sb, options);

@@ -1,4 +1,7 @@
-/* fcntl(2) and ioctl(2): what a descriptor is told apart from reading and writing. */
+/*
+ * fcntl(2) and ioctl(2): what a descriptor is told apart from reading and writing. Commands that concern the descriptor
+ * or the flags of the open file are handled here; all others go to the file's own ioctl.
+ */
 #include "files.h"
 
 #include <proc/syscall.h>
@@ -6,7 +9,10 @@
 
 #define SETFL_MASK (O_APPEND | O_NONBLOCK | O_NOATIME) /* what F_SETFL may change here */
 
-/* Another thread may change other bits at the same time. */
+/*
+ * Set the bits of `mask` to `value`. A compare-and-exchange, because another thread may change other bits at the same
+ * time, and f_flags has no lock.
+ */
 static void set_flags(struct file *f, u32 mask, u32 value)
 {
 	u32 old = READ_ONCE(f->f_flags);
@@ -16,6 +22,10 @@ static void set_flags(struct file *f, u32 mask, u32 value)
 		;
 }
 
+/*
+ * O_NOATIME may be set only by the owner of the file, because it hides that the file is read. Locks on files (F_SETLK)
+ * do not exist here, so these commands are -EINVAL.
+ */
 static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
 	switch (cmd) {
@@ -52,6 +62,7 @@ SYSCALL_DEFINE3(fcntl, unsigned, fd, unsigned, cmd, unsigned long, arg)
 	return res;
 }
 
+/* The older form of F_SETFL with O_NONBLOCK. */
 static long ioctl_fionbio(struct file *f, int __user *arg)
 {
 	int on;
@@ -62,19 +73,21 @@ static long ioctl_fionbio(struct file *f, int __user *arg)
 	return 0;
 }
 
-/* Bytes from here to the end of a regular file. */
+/* How many bytes lie between the position and the end of a regular file; other files answer for themselves. */
 static long ioctl_fionread(struct file *f, int __user *arg)
 {
-	loff_t left = READ_ONCE(f->f_inode->i_size) - f->f_pos;
+	loff_t left = i_size_read(f->f_inode) - f->f_pos;
 
 	return put_user((int)clamp(left, (loff_t)0, (loff_t)INT_MAX), arg);
 }
 
+/* A file that has no ioctl function understands no command: -ENOTTY, "not a typewriter", for historical reasons. */
 static noinline long vfs_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	return f->f_op->ioctl ? f->f_op->ioctl(f, cmd, arg) : -ENOTTY;
 }
 
+/* FIOCLEX, FIONCLEX and FIONBIO work on every file, so they are not passed on. */
 SYSCALL_DEFINE3(ioctl, unsigned, fd, unsigned, cmd, unsigned long, arg)
 {
 	struct fd f = fdget(fd);

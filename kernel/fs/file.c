@@ -1,4 +1,15 @@
-/* Descriptor tables: from small integers to open files, growing as needed. */
+/*
+ * Descriptor tables: from small integers to open files.
+ *
+ * A table has an array of pointers and two bit maps, `open` (taken) and `cloexec`; they grow together by powers of two,
+ * and those of a table with up to 64 entries lie in the structure itself. A descriptor is taken in two steps:
+ * get_unused_fd_flags() reserves the number, and fd_install() stores the file once it is open. In between the bit is
+ * set and the pointer is NULL, so other threads see no file.
+ *
+ * Locks: files->lock [l] for every store and for look-ups of a shared table. A table that a single task uses is read by
+ * that task without the lock and without taking references: see fdget() in files.h. Tables are shared by
+ * clone(CLONE_FILES); dup_fd() copies one for fork.
+ */
 #include "internal.h"
 #include "files.h"
 
@@ -19,6 +30,7 @@ struct files_struct init_files = {
 };
 static struct kmem_cache *files_cache;
 
+/* An empty table with one user, or NULL. */
 static struct files_struct *alloc_files(void)
 {
 	struct files_struct *files = kmem_cache_zalloc(files_cache, GFP_KERNEL);
@@ -41,6 +53,7 @@ static void free_arrays(struct files_struct *files)
 	kfree(files->open);
 }
 
+/* The structure goes after a grace period: get_task_files() follows the pointer to it under RCU. */
 static void files_free_rcu(struct rcu_head *rcu)
 {
 	struct files_struct *files = container_of(rcu, struct files_struct, rcu);
@@ -49,7 +62,17 @@ static void files_free_rcu(struct rcu_head *rcu)
 	kmem_cache_free(files_cache, files);
 }
 
-/* Room for descriptor `fd`: a power of two. Not locked; may sleep. 0, -EMFILE, -ENOMEM. */
+/*
+ * Make room for descriptor `fd`. 0, -EMFILE or -ENOMEM.
+ *
+ * The arrays are allocated without the lock, because that sleeps. Another thread may expand the table meanwhile; then
+ * this call's arrays are too small or not needed, and are freed again. What is copied under the lock is complete, since
+ * every store to the arrays is made under it.
+ *
+ * The old arrays can be freed at once. A reader of a shared table holds the lock, so no reader is inside them after the
+ * exchange. A reader of a table with one user is the task that is in this function. The inline arrays are a part of the
+ * structure and are not freed.
+ */
 static int expand_files(struct files_struct *files, unsigned fd)
 {
 	unsigned max = NR_OPEN_DEFAULT;
@@ -80,19 +103,22 @@ static int expand_files(struct files_struct *files, unsigned fd)
 			array = NULL, bits = NULL;
 	}
 	spin_unlock(&files->lock);
-	/* All who read the arrays hold the lock or are us: nobody has the old ones. */
 	kfree(array);
 	kfree(bits);
 	return 0;
 }
 
-/* Descriptors are below this: the soft limit, which the hard one keeps at NR_OPEN_MAX or below. */
+/* All descriptors are below this: the soft limit, which the hard limit keeps at NR_OPEN_MAX or below. */
 static __always_inline u64 fd_limit(void)
 {
 	return rlimit(RLIMIT_NOFILE);
 }
 
-/* The lowest free descriptor >= from, reserved: no file yet. -EMFILE, -ENOMEM. */
+/*
+ * Reserve the lowest free descriptor at or above `from`; it has no file yet. next_fd is a lower bound of the free ones,
+ * so the search does not start at 0 each time. It moves up only when the search began at or below it, as only then
+ * nothing free is left below. -EMFILE or -ENOMEM.
+ */
 static __always_inline int alloc_fd(unsigned from, unsigned flags)
 {
 	struct files_struct *files = current->files;
@@ -122,12 +148,13 @@ static __always_inline int alloc_fd(unsigned from, unsigned flags)
 	return fd;
 }
 
+/* The system calls that open something call this before they do, so that a full table leaves nothing to undo. */
 int get_unused_fd_flags(unsigned flags)
 {
 	return alloc_fd(0, flags);
 }
 
-/* [lock] */
+/* [l] Make a descriptor free. */
 static void __put_unused_fd(struct files_struct *files, unsigned fd)
 {
 	files->open[fd / 64] &= ~BIT(fd % 64);
@@ -135,6 +162,7 @@ static void __put_unused_fd(struct files_struct *files, unsigned fd)
 		files->next_fd = fd;
 }
 
+/* For a descriptor that was reserved and got no file: no other thread can have seen one under it. */
 void put_unused_fd(unsigned fd)
 {
 	struct files_struct *files = current->files;
@@ -144,6 +172,7 @@ void put_unused_fd(unsigned fd)
 	spin_unlock(&files->lock);
 }
 
+/* The last step of an open: from here on other threads find the file, so the caller must not touch it any more. */
 void fd_install(unsigned fd, struct file *f)
 {
 	struct files_struct *files = current->files;
@@ -153,6 +182,7 @@ void fd_install(unsigned fd, struct file *f)
 	spin_unlock(&files->lock);
 }
 
+/* A file of a shared table, with a reference taken under the lock, or NULL. */
 static struct file *fget_files(struct files_struct *files, unsigned fd)
 {
 	struct file *f;
@@ -170,11 +200,13 @@ struct file *fget(unsigned fd)
 	return fget_files(current->files, fd);
 }
 
+/* fdget()'s slow path: another thread might close the descriptor meanwhile, so a reference is needed. */
 struct fd fdget_shared(unsigned fd)
 {
 	return (struct fd){fget_files(current->files, fd), FDPUT_FPUT};
 }
 
+/* fdget_pos()'s slow path: several tasks use one file position. */
 struct fd fdget_pos_lock(struct fd f)
 {
 	mutex_lock(&f.file->f_pos_lock);
@@ -182,6 +214,7 @@ struct fd fdget_pos_lock(struct fd f)
 	return f;
 }
 
+/* The caller gets the table's reference. */
 struct file *fd_take(unsigned fd)
 {
 	struct files_struct *files = current->files;
@@ -209,6 +242,7 @@ int fd_get_cloexec(unsigned fd)
 	return res;
 }
 
+/* Two steps, clear and set, are enough: the lock is held, and readers of the bit map take it, too. */
 int fd_set_cloexec(unsigned fd, bool on)
 {
 	struct files_struct *files = current->files;
@@ -224,6 +258,7 @@ int fd_set_cloexec(unsigned fd, bool on)
 	return res;
 }
 
+/* F_DUPFD above the limit is -EINVAL, a full table -EMFILE, as fcntl(2) has it. */
 int fd_dup(struct file *f, unsigned from, bool cloexec)
 {
 	int fd = from >= fd_limit() ? -EINVAL : alloc_fd(from, cloexec ? O_CLOEXEC : 0);
@@ -233,7 +268,13 @@ int fd_dup(struct file *f, unsigned from, bool cloexec)
 	return fd;
 }
 
-/* dup2's part: make newfd mean f, closing what it was. Linux's race rule: a reserved slot is -EBUSY. */
+/*
+ * The part of dup2: let newfd mean f, and close what it was. The exchange is made under the lock in one step, so at no
+ * time is newfd free for another thread's open to take; that is what distinguishes dup2 from close and dup.
+ *
+ * A slot that another thread has reserved but not filled yet is -EBUSY, which is Linux's answer to that race. An error
+ * of closing the old file is not reported, as on Linux.
+ */
 static int replace_fd(unsigned newfd, struct file *f, unsigned flags)
 {
 	struct files_struct *files = current->files;
@@ -260,10 +301,11 @@ static int replace_fd(unsigned newfd, struct file *f, unsigned flags)
 		files->cloexec[newfd / 64] |= BIT(newfd % 64);
 	spin_unlock(&files->lock);
 	if (old)
-		filp_close(old); /* as Linux: its error is nobody's */
+		filp_close(old);
 	return newfd;
 }
 
+/* dup3 of a descriptor to itself is an error, unlike dup2's, which does nothing and succeeds. */
 SYSCALL_DEFINE3(dup3, unsigned, oldfd, unsigned, newfd, int, flags)
 {
 	struct file *f;
@@ -303,7 +345,7 @@ SYSCALL_DEFINE1(dup, unsigned, oldfd)
 	return res;
 }
 
-/* How many words of the bit map are in use. [lock] */
+/* [l] How many entries must be copied: up to the last word of the bit map that is in use. */
 static unsigned count_fds(const struct files_struct *files)
 {
 	unsigned words = files->max / 64;
@@ -313,7 +355,7 @@ static unsigned count_fds(const struct files_struct *files)
 	return words * 64;
 }
 
-/* [old->lock] The reserved slots of other threads stay behind: they have no file to share. */
+/* [old->lock] Copy the open files. Slots that other threads have reserved are left out: they have no file to share. */
 static void copy_fds(struct files_struct *new, const struct files_struct *old, unsigned count)
 {
 	for (unsigned w = 0; w < count / 64; w++) {
@@ -332,6 +374,10 @@ static void copy_fds(struct files_struct *new, const struct files_struct *old, u
 	new->next_fd = find_first_zero_bit(new->open, new->max);
 }
 
+/*
+ * The copy is made larger until the old table, which may grow meanwhile, fits in it; expanding sleeps, so it needs the
+ * lock released.
+ */
 struct files_struct *dup_fd(struct files_struct *old)
 {
 	struct files_struct *new = alloc_files();
@@ -360,7 +406,7 @@ void get_files_struct(struct files_struct *files)
 	atomic_inc(&files->count);
 }
 
-/* The last user is gone: close all. */
+/* The last user is gone, so no lock is needed: close all files. */
 static void close_files(struct files_struct *files)
 {
 	for (unsigned w = 0; w < files->max / 64; w++)
@@ -372,6 +418,7 @@ static void close_files(struct files_struct *files)
 		}
 }
 
+/* The files are closed by the last user at once; only the memory waits for a grace period. */
 void put_files_struct(struct files_struct *files)
 {
 	if (!files || !atomic_dec_and_test(&files->count))
@@ -380,16 +427,20 @@ void put_files_struct(struct files_struct *files)
 	call_rcu(&files->rcu, files_free_rcu);
 }
 
+/* The pointer goes first: fget_task() follows it under RCU, and takes a user only while the table has one. */
 void exit_files(void *arg)
 {
 	struct task_struct *task = arg;
 	struct files_struct *files = task->files;
 
-	/* fget_task follows the pointer under RCU and takes a user only while there is one. */
 	WRITE_ONCE(task->files, NULL);
 	put_files_struct(files);
 }
 
+/*
+ * The copy is complete before the pointer changes, so a looker finds either table whole. A looker (get_task_files) may
+ * raise the count; then a copy is made that was not necessary, which does no harm.
+ */
 int unshare_files(void)
 {
 	struct files_struct *old = current->files, *new;
@@ -404,6 +455,10 @@ int unshare_files(void)
 	return 0;
 }
 
+/*
+ * After unshare_files() the table has no other user that changes it, so the bit maps may be read without the lock;
+ * fd_take() takes it for each close.
+ */
 void do_close_on_exec(struct files_struct *files)
 {
 	for (unsigned w = 0; w < files->max / 64; w++)
@@ -415,6 +470,7 @@ void do_close_on_exec(struct files_struct *files)
 		}
 }
 
+/* Under the lock, since the table may belong to another task. */
 unsigned files_count_open(struct files_struct *files)
 {
 	unsigned n = 0;
@@ -427,8 +483,12 @@ unsigned files_count_open(struct files_struct *files)
 }
 
 /*
- * Another task's table. Taking a user makes its owner's fdget stop borrowing from then on, but one that
- * borrowed a moment ago goes on: harmless, since this user only reads and takes references with the lock.
+ * Another task's table, with a user count, or NULL. The memory lasts for a grace period after the last user, so the
+ * pointer may be followed under RCU; a user can be had only while there is one.
+ *
+ * With a second user the owner's fdget() stops borrowing. One that borrowed a moment before goes on, which is harmless:
+ * this user closes nothing, it only reads and takes references under the lock. If the owner exits meanwhile, this user
+ * is the last one and closes the files.
  */
 static struct files_struct *get_task_files(struct task_struct *task)
 {
@@ -442,6 +502,7 @@ static struct files_struct *get_task_files(struct task_struct *task)
 	return files;
 }
 
+/* *fd stays at the descriptor that was found. */
 struct file *fget_task_next(struct task_struct *task, unsigned *fd)
 {
 	struct files_struct *files = get_task_files(task);

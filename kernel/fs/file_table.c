@@ -1,4 +1,9 @@
-/* Open files: struct file from open to the last fput. */
+/*
+ * Open files: struct file from the open to the last fput. A file counts in nr_files, which files_max limits for all
+ * users but root, so that a program cannot fill the kernel's memory with open files.
+ *
+ * Locks: f_count is atomic; f_pos belongs to f_pos_lock.
+ */
 #include "internal.h"
 
 #include <mm/slab.h>
@@ -7,7 +12,7 @@
 static struct kmem_cache *filp_cache;
 
 u64 files_max;
-static atomic64_t nr_files; /* [a] */
+static atomic64_t nr_files; /* [a] files that exist now */
 
 u64 nr_open_files(void)
 {
@@ -20,6 +25,7 @@ static void release_file(struct file *f)
 	atomic64_add(-1, &nr_files);
 }
 
+/* A file counts before it is allocated, so that several CPUs cannot pass the limit together. */
 struct file *alloc_empty_file(unsigned flags)
 {
 	unsigned access = flags & O_ACCMODE;
@@ -42,12 +48,16 @@ struct file *alloc_empty_file(unsigned flags)
 	return f;
 }
 
-/* One that was never opened. */
+/* For a file that was never opened: there is nothing to release. */
 void free_empty_file(struct file *f)
 {
 	release_file(f);
 }
 
+/*
+ * The last reference is gone. The path is read first, because release() may free what the file is about, and the names
+ * go last.
+ */
 static noinline void __fput(struct file *f)
 {
 	struct path path = file_path(f);
@@ -67,6 +77,7 @@ noinline void fput(struct file *f)
 		__fput(f);
 }
 
+/* flush() runs at each close(2), release only at the last one. */
 noinline int filp_close(struct file *f)
 {
 	int err = f->f_op->flush ? f->f_op->flush(f) : 0;
@@ -75,7 +86,10 @@ noinline int filp_close(struct file *f)
 	return err;
 }
 
-/* Takes over the caller's reference to `inode`; on failure it is dropped. ERR_PTR. */
+/*
+ * A file without a name in the tree: it gets a dentry of its own, which is a root. Takes over the caller's reference to
+ * `inode`, also when it fails. ERR_PTR(-ENFILE, -ENOMEM). Thread context.
+ */
 struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct file_operations *fop, const char *name)
 {
 	struct file *f = alloc_empty_file(flags);
@@ -90,14 +104,14 @@ struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct
 		free_empty_file(f);
 		return ERR_PTR(-ENOMEM);
 	}
-	d->d_op = inode->i_sb->s_fs_info; /* how such files are called: one way a file system */
+	d->d_op = inode->i_sb->s_fs_info; /* how files of this file system are called in /proc */
 	f->f_op = fop;
 	f->f_inode = inode;
 	f->f_dentry = d;
 	return f;
 }
 
-/* As Linux: a file and what belongs to it is some KiB, and files may take a tenth of memory. */
+/* As on Linux, an open file with what belongs to it counts as 1 KiB, and files may take a tenth of memory. */
 void file_table_init(void)
 {
 	files_max = max(nr_free_pages() * (PAGE_SIZE / 1024) / 10, 8192UL);

@@ -6,53 +6,59 @@
 #define NR_OPEN_DEFAULT 64
 
 /*
- * Locks: l its lock; a atomic. A table that one task uses is changed and read by that task alone, others only
- * look (fget_task), with the lock; so its own look-ups take no lock, and every store to it is made with the
- * lock held. The arrays only grow; old ones go after a grace period.
+ * Locks: l its lock; a atomic; I immutable. Every store is made with the lock held. A table that a single task uses
+ * (count 1) is changed by that task alone, and others only look at it with the lock (fget_task); so the task's own
+ * look-ups take no lock. The arrays only grow. The structure itself goes after a grace period.
  */
 struct files_struct {
 	atomic_t count;
 	spinlock_t lock;
 	unsigned max;		/* [l] entries */
-	unsigned next_fd;	/* [l] no free one below */
-	struct file **fd;	/* [l] */
+	unsigned next_fd;	/* [l] no descriptor below is free */
+	struct file **fd;	/* [l] NULL: free or reserved */
 	unsigned long *open;	/* [l] bits: taken */
-	unsigned long *cloexec; /* [l] bits */
+	unsigned long *cloexec; /* [l] bits: exec closes it */
 	struct rcu_head rcu;
 	struct file *fd_inline[NR_OPEN_DEFAULT];
 	unsigned long bits_inline[2][NR_OPEN_DEFAULT / 64];
 };
 
-/* A descriptor for the time of one system call: borrowed from a table nobody else uses, else with a
- * reference. */
+/* A descriptor for the time of one system call: borrowed from a table that has no other user, else with a reference. */
 struct fd {
 	struct file *file; /* NULL: -EBADF */
 	unsigned flags;	   /* FDPUT_* */
 };
-#define FDPUT_FPUT	 1u
-#define FDPUT_POS_UNLOCK 2u
+#define FDPUT_FPUT	 1u /* fdput drops a reference */
+#define FDPUT_POS_UNLOCK 2u /* fdput_pos unlocks f_pos_lock */
 
+/* The slow paths of fdget and fdget_pos: with a reference, and with f_pos_lock. */
 struct fd fdget_shared(unsigned fd);
 struct fd fdget_pos_lock(struct fd f);
 
-/* [lock, or the only user] */
+/* [l, or the only user] The file of a descriptor, or NULL. */
 static inline struct file *files_lookup(struct files_struct *files, unsigned fd)
 {
 	return likely(fd < files->max) ? files->fd[fd] : NULL;
 }
 
+/*
+ * The file of a descriptor, to be given back by fdput. With one user the file is borrowed without a reference: only
+ * this task could add a user that changes the table (by clone), so a count of 1 stays 1 until the system call ends, and
+ * the table's own reference keeps the file.
+ */
 static __always_inline struct fd fdget(unsigned fd)
 {
 	struct files_struct *files = current->files;
 
-	/* Only we can add a user that changes it (clone), so 1 stays 1 until this system call ends. */
 	if (likely(atomic_read(&files->count) == 1))
 		return (struct fd){files_lookup(files, fd), 0};
 	return fdget_shared(fd);
 }
 
-/* Also serialises the file position, where somebody else could move it: one reference, borrowed, is ours
- * alone. */
+/*
+ * The same for calls that use the file position. f_pos_lock is taken only where another task could move the position: a
+ * borrowed file with a single reference is this task's alone.
+ */
 static __always_inline struct fd fdget_pos(unsigned fd)
 {
 	struct fd f = fdget(fd);
@@ -64,7 +70,7 @@ static __always_inline struct fd fdget_pos(unsigned fd)
 	return f;
 }
 
-/* For /proc/<pid>/io: a call has read or written (res < 0: or not). Returns res. */
+/* For /proc/<pid>/io: count a call that has read or written `res` bytes (below 0: it failed). Return res. */
 static __always_inline ssize_t account_read(ssize_t res)
 {
 	current->io.syscr++;
@@ -86,7 +92,10 @@ static inline void fdput(struct fd f)
 		fput(f.file);
 }
 
-/* Change what a file is (attr.c): found by name, how: LOOKUP_*, or by descriptor. 0 or -errno. Thread context. */
+/*
+ * Change what a file is (attr.c). The file is found by name (how: LOOKUP_*) or by descriptor. 0 or -errno. Thread
+ * context.
+ */
 int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr);
 int change_fd(unsigned fd, const struct iattr *attr);
 

@@ -1,4 +1,8 @@
-/* A task's place in the tree: root, working directory, umask. */
+/*
+ * A task's place in the tree: root, working directory and umask. Threads may share it (CLONE_FS), so fs->lock guards
+ * the paths; the only user of one reads its own without the lock (namei.c). Another task's is looked at under RCU
+ * (/proc/<pid>/cwd and root).
+ */
 #include "files.h"
 
 #include <mm/slab.h>
@@ -11,6 +15,7 @@ struct fs_struct init_fs = {
 	.umask = 022,
 };
 
+/* References are taken under the lock, so that a chdir at the same time cannot drop the last one in between. */
 struct fs_struct *copy_fs_struct(struct fs_struct *old)
 {
 	struct fs_struct *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
@@ -23,7 +28,7 @@ struct fs_struct *copy_fs_struct(struct fs_struct *old)
 	fs->root = old->root;
 	fs->pwd = old->pwd;
 	fs->umask = old->umask;
-	if (fs->root.dentry) { /* not so before vfs_init */
+	if (fs->root.dentry) { /* before vfs_init there is no root */
 		path_get(&fs->root);
 		path_get(&fs->pwd);
 	}
@@ -36,6 +41,7 @@ static void fs_free_rcu(struct rcu_head *rcu)
 	kfree(container_of(rcu, struct fs_struct, rcu));
 }
 
+/* The paths go with the last user; the memory waits for those who look at it under RCU (task_path). */
 void put_fs_struct(struct fs_struct *fs)
 {
 	if (!fs || !atomic_dec_and_test(&fs->users))
@@ -45,7 +51,10 @@ void put_fs_struct(struct fs_struct *fs)
 	call_rcu(&fs->rcu, fs_free_rcu);
 }
 
-/* The memory of a dying fs_struct lasts for a grace period; its paths only while it has users. */
+/*
+ * Another task's cwd or root, with references. The memory of an fs_struct lasts for a grace period after its last user,
+ * but its paths only as long as it has users: so a user is taken first. 0 or -ENOENT.
+ */
 static int task_path(struct task_struct *task, bool cwd, struct path *out)
 {
 	struct fs_struct *fs;
@@ -76,7 +85,7 @@ int task_cwd(struct task_struct *task, struct path *out)
 	return task_path(task, true, out);
 }
 
-/* Takes over the references of `to`; those of the old place are dropped. */
+/* Takes over the references of `to`; those of the old place are dropped outside the lock, because dput() may sleep. */
 static void set_fs_path(struct path *slot, struct path to)
 {
 	struct fs_struct *fs = current->fs;
@@ -89,6 +98,7 @@ static void set_fs_path(struct path *slot, struct path to)
 	path_put(&old);
 }
 
+/* A directory that may not be searched cannot become the working directory: nothing could be reached from it. */
 SYSCALL_DEFINE1(chdir, const char __user *, name)
 {
 	struct path path;
@@ -104,6 +114,7 @@ SYSCALL_DEFINE1(chdir, const char __user *, name)
 	return err;
 }
 
+/* The file's own references are not enough: the working directory outlives the descriptor. */
 SYSCALL_DEFINE1(fchdir, unsigned, fd)
 {
 	struct fd f = fdget(fd);
@@ -123,6 +134,10 @@ SYSCALL_DEFINE1(fchdir, unsigned, fd)
 	return err;
 }
 
+/*
+ * The working directory stays where it is, even outside the new root, as on Linux. The right is asked for last, so that
+ * the errors of the path come first.
+ */
 SYSCALL_DEFINE1(chroot, const char __user *, name)
 {
 	struct path path;
@@ -141,6 +156,7 @@ SYSCALL_DEFINE1(chroot, const char __user *, name)
 	return err;
 }
 
+/* One atomic exchange, since threads may share the fs_struct. */
 SYSCALL_DEFINE1(umask, mode_t, mask)
 {
 	return xchg(&current->fs->umask, mask & 0777);

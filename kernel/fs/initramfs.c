@@ -1,4 +1,14 @@
-/* Unpacks the initrd, cpio archives in the newc format (cpio(5)), into the root file system. */
+/*
+ * Unpacks the initrd into the root file system: one or more cpio archives in the newc format (cpio(5)), one behind the
+ * other. A later archive may replace files of an earlier one. Each entry has a header of text, the name, and the
+ * contents, each aligned to four bytes from the beginning of its archive.
+ *
+ * The archive is not trusted: every length is checked against the end before it is used, and a damaged header ends the
+ * unpacking. An entry that cannot be made is reported, and the next one follows.
+ *
+ * Runs once at boot in process 1, before there is another user of the tree. Names are made with the directory's i_lock
+ * held nevertheless, as the operations demand.
+ */
 #include "internal.h"
 
 #include <boot/boot_info.h>
@@ -12,6 +22,7 @@
 
 #define CPIO_HEADER 110 /* six bytes of magic and 13 fields of eight hexadecimal digits */
 #define CPIO_FIELDS 13
+/* The fields of a header, in order. */
 enum {
 	C_INO,
 	C_MODE,
@@ -28,13 +39,13 @@ enum {
 	C_CHECK
 };
 
-/* First name of a file with several: later ones become links to it. */
+/* The first name of a file that has several: later ones become links to it. */
 struct cpio_link {
 	struct cpio_link *next;
 	u32 ino, major, minor;
 	char name[];
 };
-/* Where the unpacking stands. All lengths are checked against `end` before they are used. */
+/* Where the unpacking stands. `at` is the next header; name and data point into the archive. */
 struct cpio {
 	const char *start, *at, *end;
 	u32 field[CPIO_FIELDS];
@@ -44,6 +55,7 @@ struct cpio {
 	unsigned files, errors;
 };
 
+/* The value of a hexadecimal digit, or -1. */
 static int hex_digit(char c)
 {
 	if (isdigit(c))
@@ -51,7 +63,7 @@ static int hex_digit(char c)
 	return isxdigit(c) ? tolower(c) - 'a' + 10 : -1;
 }
 
-/* True: eight hexadecimal digits. */
+/* Read eight hexadecimal digits. False: another character is among them. */
 static bool parse_field(const char *p, u32 *v)
 {
 	*v = 0;
@@ -65,12 +77,16 @@ static bool parse_field(const char *p, u32 *v)
 	return true;
 }
 
+/* The next multiple of four bytes from the archive's start. */
 static const char *cpio_align(const struct cpio *c, const char *p)
 {
 	return c->start + ALIGN((unsigned long)(p - c->start), 4);
 }
 
-/* What is wrong with the header at c->at; NULL: nothing, fields, name and data are set. */
+/*
+ * Check the header at c->at. Returns what is wrong with it, as text for the message, or NULL: then the fields, the name
+ * and the data are set and lie inside the archive.
+ */
 static const char *parse_header(struct cpio *c)
 {
 	size_t left = c->end - c->at;
@@ -94,7 +110,10 @@ static const char *parse_header(struct cpio *c)
 	return NULL;
 }
 
-/* Earlier name of the same file, or NULL; the first name of several is remembered. */
+/*
+ * The earlier name of the same file (by device and inode number), or NULL. The first name of several is remembered
+ * here. Without memory for that, the names become files of their own, which wastes room but is not wrong.
+ */
 static const char *find_link(struct cpio *c)
 {
 	u32 ino = c->field[C_INO], major = c->field[C_DEVMAJ], minor = c->field[C_DEVMIN];
@@ -107,7 +126,7 @@ static const char *find_link(struct cpio *c)
 			return l->name;
 	l = kmalloc(sizeof(*l) + c->field[C_NAMESIZE], GFP_KERNEL);
 	if (!l)
-		return NULL; /* the names become files of their own: poorer, not wrong */
+		return NULL;
 	*l = (struct cpio_link){.next = c->links, .ino = ino, .major = major, .minor = minor};
 	memcpy(l->name, c->name, c->field[C_NAMESIZE]);
 	c->links = l;
@@ -124,7 +143,7 @@ static void free_links(struct cpio *c)
 	}
 }
 
-/* A name that shall be made, with its directory's i_lock. */
+/* A name that is about to be made, with its directory's i_lock held. */
 struct new_name {
 	struct nameidata nd;
 	struct path parent;
@@ -139,6 +158,7 @@ static void new_name_end(struct new_name *n)
 	path_free_names(&n->nd);
 }
 
+/* Find the directory, lock it, and look the name up. -EEXIST for "." and "/". On failure nothing is held. */
 static int new_name_begin(struct new_name *n, const char *name)
 {
 	int err = path_parentat(&n->nd, AT_FDCWD, name, &n->parent);
@@ -158,8 +178,10 @@ static int new_name_begin(struct new_name *n, const char *name)
 	return err;
 }
 
-/* An older file of that name gives way (archives are concatenated to replace files); a directory stays.
- * [i_lock] */
+/*
+ * [i_lock] An older file of that name gives way, because archives are concatenated to replace files; a directory stays.
+ * n->dentry is a negative dentry afterwards. 0 or -errno.
+ */
 static int make_way(struct new_name *n)
 {
 	struct inode *dir = n->parent.dentry->d_inode;
@@ -178,6 +200,7 @@ static int make_way(struct new_name *n)
 	return 0;
 }
 
+/* What the archive says about owner, mode and time. The creating functions have set the caller's. */
 static void set_attributes(const struct cpio *c, struct inode *inode)
 {
 	inode->i_uid = c->field[C_UID];
@@ -186,7 +209,7 @@ static void set_attributes(const struct cpio *c, struct inode *inode)
 	inode->i_atime = inode->i_mtime = c->field[C_MTIME] * (u64)NSEC_PER_SEC;
 }
 
-/* A symbolic link's target has no terminating zero in the archive. */
+/* The target has no terminating zero in the archive, so it is copied. */
 static int make_symlink(struct cpio *c, struct inode *dir, struct dentry *d)
 {
 	char *target = kstrndup(c->data, c->field[C_SIZE], GFP_KERNEL);
@@ -199,7 +222,7 @@ static int make_symlink(struct cpio *c, struct inode *dir, struct dentry *d)
 	return err;
 }
 
-/* [i_lock] The object itself, still empty. */
+/* [i_lock] Make the object itself, still empty. A directory that exists already only gets the attributes. */
 static int make_node(struct cpio *c, struct new_name *n)
 {
 	struct inode *dir = n->parent.dentry->d_inode;
@@ -228,6 +251,7 @@ static int make_node(struct cpio *c, struct new_name *n)
 	return err;
 }
 
+/* A further name of a file that is unpacked already. */
 static int make_link(const char *old, const char *new)
 {
 	struct new_name n;
@@ -249,6 +273,10 @@ static int make_link(const char *old, const char *new)
 	return err;
 }
 
+/*
+ * Fill a file that was made just before. O_NOFOLLOW, because the name in an archive could be a link that an earlier
+ * entry has made, and the contents would go elsewhere. 0 or -errno.
+ */
 static int write_contents(const char *name, const char *data, size_t size)
 {
 	struct file *f = filp_open(name, O_WRONLY | O_TRUNC | O_NOFOLLOW, 0);
@@ -262,6 +290,11 @@ static int write_contents(const char *name, const char *data, size_t size)
 	return res < 0 ? res : res == size ? 0 : -ENOSPC;
 }
 
+/*
+ * Make one entry: a directory, node or link with its attributes, or a further name of a file that exists. Of a file
+ * with several names any entry may carry the contents. Writing moves the file's times, so the attributes are set again
+ * behind it.
+ */
 static int unpack_entry(struct cpio *c)
 {
 	bool regular = S_ISREG(c->field[C_MODE]);
@@ -273,20 +306,19 @@ static int unpack_entry(struct cpio *c)
 		err = make_link(first, c->name);
 	} else {
 		err = new_name_begin(&n, c->name);
-		if (err == -EEXIST) /* "." and "/" are there */
+		if (err == -EEXIST) /* "." and "/" exist already */
 			return 0;
 		if (!err) {
 			err = make_node(c, &n);
 			new_name_end(&n);
 		}
 	}
-	/* Of a file with several names any one may carry the contents. */
 	if (!err && regular && c->field[C_SIZE])
 		err = write_contents(c->name, c->data, c->field[C_SIZE]);
 	if (!err && regular && c->field[C_SIZE] && !first) {
 		struct path path;
 
-		if (!kern_path_at(AT_FDCWD, c->name, 0, &path)) { /* writing moved its time */
+		if (!kern_path_at(AT_FDCWD, c->name, 0, &path)) {
 			set_attributes(c, path.dentry->d_inode);
 			path_put(&path);
 		}
@@ -294,7 +326,10 @@ static int unpack_entry(struct cpio *c)
 	return err;
 }
 
-/* One archive from c->at on. False: it is damaged, and nothing after it can be trusted. */
+/*
+ * One archive from c->at on. True: its trailer was reached. False: it is damaged, and nothing behind the damage can be
+ * trusted. c->at moves behind an entry before the entry is made, so an error in one does not stop the others.
+ */
 static bool unpack_archive(struct cpio *c)
 {
 	for (;;) {
@@ -328,6 +363,10 @@ static void skip_padding(struct cpio *c)
 		c->at++;
 }
 
+/*
+ * All archives. Zeros may lie between them. A compressed one is recognised by its first byte (gzip or xz) and refused
+ * with a message.
+ */
 static void unpack(struct cpio *c)
 {
 	for (skip_padding(c); c->at < c->end; skip_padding(c)) {
@@ -342,7 +381,10 @@ static void unpack(struct cpio *c)
 	}
 }
 
-/* The initrd's archives; then its memory is free. */
+/*
+ * Unpack the initrd, and then give its memory to the allocator: whole pages only, since the ends may be shared with
+ * other data.
+ */
 static int populate_rootfs(void)
 {
 	phys_addr_t start = boot_info.initrd.base, end = start + boot_info.initrd.size;
@@ -356,7 +398,6 @@ static int populate_rootfs(void)
 	free_links(&c);
 	pr_info("initramfs: %u files unpacked from %lu KiB%s\n", c.files, (unsigned long)(end - start) >> 10,
 		c.errors ? ", with errors" : "");
-	/* Whole pages only: the ends may be shared with something else. */
 	free_reserved_area(ALIGN(start, PAGE_SIZE), ALIGN_DOWN(end, PAGE_SIZE));
 	return 0;
 }

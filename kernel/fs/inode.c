@@ -1,4 +1,12 @@
-/* Inodes: their life, their attributes, and who may read, write and execute them. */
+/*
+ * Inodes: their life, their attributes, and the check of who may read, write and execute a file.
+ *
+ * An inode lives as long as something refers to it: dentries (names) and open files through their dentries. File
+ * systems in memory keep its contents in i_private and free them in evict_inode().
+ *
+ * Locks: i_count is atomic; fields marked [i] in <fs/vfs.h> are written under i_lock and read without it where a look
+ * is enough.
+ */
 #include "internal.h"
 
 #include <lib/string.h>
@@ -13,6 +21,7 @@ u64 inode_now(void)
 	return ktime_get_real_ns();
 }
 
+/* A directory begins with two links: its name and its own ".". */
 struct inode *new_inode(struct super_block *sb, mode_t mode)
 {
 	struct inode *inode = kmem_cache_zalloc(inode_cache, GFP_KERNEL);
@@ -36,8 +45,10 @@ void ihold(struct inode *inode)
 	atomic_inc(&inode->i_count);
 }
 
-/* Only dentries and files hold inodes, so the last reference means that no name and no user is left. Thread
- * context. */
+/*
+ * Thread context. Only dentries hold inodes, and files hold dentries, so the last reference means that no name and no
+ * user is left.
+ */
 void iput(struct inode *inode)
 {
 	const struct super_operations *op;
@@ -50,6 +61,7 @@ void iput(struct inode *inode)
 	kmem_cache_free(inode_cache, inode);
 }
 
+/* The file-system group or a supplementary one. */
 bool in_group_p(gid_t gid)
 {
 	const struct group_info *g = current->groups;
@@ -62,7 +74,10 @@ bool in_group_p(gid_t gid)
 	return false;
 }
 
-/* Mode bits of the class (owner, group, others) that the caller belongs to. */
+/*
+ * The bits of the one class (owner, group, others) that the caller belongs to decide; those of the classes behind it do
+ * not count, even if they allow more.
+ */
 static bool mode_allows(const struct inode *inode, unsigned mask)
 {
 	mode_t mode = READ_ONCE(inode->i_mode);
@@ -79,7 +94,7 @@ int mode_permission(const struct inode *inode, int mask)
 	mode_t mode = READ_ONCE(inode->i_mode);
 
 	if (current->fsuid == 0) {
-		/* CAP_DAC_OVERRIDE: everything but executing a file that nobody may execute. */
+		/* CAP_DAC_OVERRIDE: everything except executing a file that has no x bit at all. */
 		if ((mask & MAY_EXEC) && !S_ISDIR(mode) && !(mode & 0111))
 			return -EACCES;
 		return 0;
@@ -87,6 +102,7 @@ int mode_permission(const struct inode *inode, int mask)
 	return mode_allows(inode, mask) ? 0 : -EACCES;
 }
 
+/* Without i_lock: each value is right, but they may be of slightly different moments. */
 void generic_fillattr(const struct inode *inode, struct kstat *stat)
 {
 	stat->ino = inode->i_ino;
@@ -104,6 +120,10 @@ void generic_fillattr(const struct inode *inode, struct kstat *stat)
 	stat->ctime = inode->i_ctime;
 }
 
+/*
+ * The file system may answer by itself; otherwise the inode's own fields are the answer. Everything that is not filled
+ * in is 0.
+ */
 int vfs_getattr(const struct path *path, struct kstat *stat)
 {
 	struct inode *inode = path->dentry->d_inode;

@@ -1,4 +1,7 @@
-/* What the files of the virtual file system share among themselves. */
+/*
+ * What the files of the virtual file system share among themselves. The locks and their order stand in <fs/vfs.h>.
+ * Everything here runs in thread context unless it says otherwise; [name] says which lock the caller holds.
+ */
 #pragma once
 
 #include <asm/uaccess.h>
@@ -8,19 +11,19 @@
 #include <sched/current.h>
 #include <uapi/fcntl.h>
 
-/* Every change to the tree of dentries, and every walk that holds no references, is under it. */
+/* Held for every change to the tree of dentries, and during walks that hold no references. */
 extern spinlock_t dcache_lock;
-extern struct mutex rename_mutex; /* one rename between directories at a time: ancestry holds still */
-extern struct mutex mount_mutex;
+extern struct mutex rename_mutex; /* one rename between directories at a time, so that ancestors stay ancestors */
+extern struct mutex mount_mutex;  /* mounting, unmounting, remounting */
 
-/* Hash of a name, computed while it is scanned. */
+/* The hash of a name, computed byte by byte while the name is scanned. */
 static inline u32 name_hash_step(u32 hash, unsigned char c)
 {
 	return (hash + c) * 31 + (hash >> 27);
 }
 u32 name_hash(const char *name, unsigned len);
 
-/* dcache.c. [dcache_lock] marks what needs it held. */
+/* dcache.c. [dcache_lock] marks functions that need it held. */
 struct dentry *__d_lookup(struct dentry *parent, const char *name, unsigned len,
 			  u32 hash);		      /* [dcache_lock] no reference */
 static inline struct dentry *__dget(struct dentry *d) /* [dcache_lock] or a reference is held */
@@ -28,25 +31,35 @@ static inline struct dentry *__dget(struct dentry *d) /* [dcache_lock] or a refe
 	atomic_inc(&d->d_count);
 	return d;
 }
-/* Move `old` to where the (hashed or unhashed, negative or victim) dentry `new` is; `new` is unlinked. */
+
+/* Move `old` to the place of `new`, which may be hashed or not, negative or a victim; `new` is unlinked. */
 void d_move(struct dentry *old, struct dentry *new);
+/* Two names exchange their places. [both i_locks] */
 void d_exchange(struct dentry *a, struct dentry *b);
 bool d_is_ancestor(struct dentry *a, struct dentry *d); /* a == d counts. rename_mutex or dcache_lock held */
-/* "." and ".." of a directory; false: the reader has no room. */
-/* A new inode (NULL: -ENOMEM) into a tree of libfs.h, taken over: the dentry, which the tree holds, or ERR_PTR. */
+/*
+ * Put a new inode (NULL: -ENOMEM) under a name into a tree of libfs.h; the inode's reference is taken over. Returns the
+ * dentry, which the tree holds, or ERR_PTR.
+ */
 struct dentry *simple_attach(struct dentry *parent, const char *name, struct inode *inode);
+/* Emit "." and ".." of a directory; false: the reader has no room. */
 bool dir_emit_dots(struct file *file, struct dir_context *ctx);
 bool d_has_children(struct dentry *dir); /* positive ones. i_lock of dir held */
-/* d_delete's part under [dcache_lock]. Returns whether the pin's reference is left for the caller to drop. */
+/*
+ * [dcache_lock] The part of d_delete under the lock. Returns whether the pin's reference is left for the caller to
+ * drop.
+ */
 bool __d_drop(struct dentry *d);
 struct inode *simple_dir_inode(struct super_block *sb, mode_t mode, const struct inode_operations *iop); /* or NULL */
+/* Free the cached "no such file" entries of a directory that was removed. The caller holds a reference to it. */
 void shrink_negative_children(struct dentry *dir);
+/* Boot, from vfs_init. */
 void dcache_init(void);
 void inode_init(void);
 void files_init(void);
 void file_table_init(void);
 
-/* namei.c */
+/* namei.c. What the last component of a name is: an ordinary name, none at all ("/"), "." or "..". */
 enum last_type {
 	LAST_NORM,
 	LAST_ROOT,
@@ -54,8 +67,8 @@ enum last_type {
 	LAST_DOTDOT,
 };
 /*
- * A walk in progress. Between its steps dcache_lock is held, so `path` needs no references; a step that had
- * to sleep leaves in `base` and `held` the references that kept `path` alive while the lock was dropped.
+ * A walk in progress. Between its steps dcache_lock is held, so `path` needs no references. A step that had to sleep
+ * leaves in `base` and `held` the references that kept `path` alive while the lock was released.
  */
 struct nameidata {
 	struct path path;
@@ -69,12 +82,13 @@ struct nameidata {
 	unsigned links; /* symbolic links followed */
 	char *buf;	/* a page that holds `name` once a link was put in */
 };
-/* A path copied from user space: short ones without allocation. */
+/* A path that was copied from user space: short ones lie in the structure, long ones in a page. */
 struct filename {
 	const char *name;
 	char *page;
 	char iname[128];
 };
+/* Copy a path from user space. 0, -EFAULT, -ENAMETOOLONG, -ENOENT (empty, and not allowed to be), -ENOMEM. */
 int getname(struct filename *f, const char __user *path, bool empty_ok);
 static inline void putname(struct filename *f)
 {
@@ -85,17 +99,18 @@ static inline void putname(struct filename *f)
 
 /* Start at root, cwd or dfd. Returns with dcache_lock held, or -errno without. */
 int path_init(struct nameidata *nd, int dfd, const char *name);
-/* All but the last component. On error dcache_lock is still held. [dcache_lock] */
+/* [dcache_lock] Walk all components but the last. 0 or -errno; the lock is held in both cases. */
 int link_path_walk(struct nameidata *nd);
-/* The last component, found in the cache or asked of the file system. NULL: negative; ERR_PTR. [dcache_lock]
- */
+/* [dcache_lock] The last component, from the cache or from the file system. NULL: it does not exist; ERR_PTR. */
 struct dentry *walk_last(struct nameidata *nd);
-/* Put a link's target before what is left to walk. 0, 1: nd->path is the object itself; -errno. [dcache_lock]
- */
+/* [dcache_lock] Put a link's target in front of what is left to walk. 0; 1: nd->path is the object itself; -errno. */
 int follow_link(struct nameidata *nd, struct dentry *link);
-/* Before sleeping: references for nd->path, and the lock dropped. [dcache_lock] */
+/* [dcache_lock] Before sleeping: take references for nd->path and release the lock. */
 void walk_unlock(struct nameidata *nd);
-/* What covers d as seen through mnt: several mounts may show one tree, each covered by others. [dcache_lock] NULL */
+/*
+ * [dcache_lock] The mount that covers d as seen through mnt, or NULL: several mounts may show one tree, and each of
+ * them may be covered by others.
+ */
 static inline struct mount *mounted_at(const struct mount *mnt, const struct dentry *d)
 {
 	struct mount *over = d->d_mounted;
@@ -104,7 +119,8 @@ static inline struct mount *mounted_at(const struct mount *mnt, const struct den
 		over = over->mnt_next_here;
 	return over;
 }
-/* Into d and what is mounted there. [dcache_lock] */
+
+/* [dcache_lock] Step onto d, and on to the root of what is mounted there. */
 static inline void step_into(struct nameidata *nd, struct dentry *d)
 {
 	struct mount *over;
@@ -115,17 +131,18 @@ static inline void step_into(struct nameidata *nd, struct dentry *d)
 	}
 	nd->path.dentry = d;
 }
-void walk_dotdot(struct nameidata *nd);                 /* [dcache_lock] */
-void path_finish(struct nameidata *nd);                 /* drops dcache_lock and what the walk holds */
+void walk_dotdot(struct nameidata *nd);                 /* [dcache_lock] one step up, through mounts */
+void path_finish(struct nameidata *nd);                 /* releases dcache_lock and what the walk holds */
+/* The place of an existing path, with references. 0 or -errno. */
 int filename_lookup(int dfd, const char *name, unsigned flags, struct path *out);
-/* The directory of a name that shall be made or removed, with references; nd->last is valid until
+/* The directory of a name that is about to be made or removed, with references. On success nd->last is valid until
  * path_free_names. */
 int path_parentat(struct nameidata *nd, int dfd, const char *name, struct path *parent);
 void path_free_names(struct nameidata *nd);
-/* The dentry (maybe negative) of nd->last in parent, whose i_lock is held; with a reference. ERR_PTR. */
+/* The dentry (maybe negative) of a name in `parent`, whose i_lock is held, with a reference; ERR_PTR. */
 struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len, u32 hash);
 
-/* The n-th mount, in mount order, with a reference; NULL: there are fewer. */
+/* The n-th mount, in mount order, with a reference; NULL when there are fewer. */
 struct mount *nth_mount(unsigned n);
 struct mount *mount_of(struct super_block *sb); /* its first mount, with a reference; NULL: not mounted */
 void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev); /* operations of devices and fifos */
@@ -134,27 +151,30 @@ long pipe_size(struct file *f); /* capacity in bytes, -EBADF: no pipe */
 void pipe_init(void);
 int rootfs_populate(struct dentry *root); /* /dev/console, for a root without an initramfs of its own */
 
-/* File table. */
-/* ERR_PTR: -ENFILE (there are files_max, and we are not root), -ENOMEM. */
+/* file_table.c: a file that is not open yet. ERR_PTR: -ENFILE (files_max are open, and not for root), -ENOMEM. */
 struct file *alloc_empty_file(unsigned flags);
-extern u64 files_max;	   /* [read and written whole] sysctl */
+extern u64 files_max;	   /* [read and written whole] sysctl fs.file-max */
 u64 nr_open_files(void);   /* of the whole system */
 void free_empty_file(struct file *f);
 int vfs_open(const struct path *path, struct file *f); /* takes over the path's references when it returns 0 */
 struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode);
-bool in_group_p(gid_t gid); /* is it one of the caller's groups, as they count for files? Any context */
-/* Is the file the caller's own, or is he root? Any context. */
+bool in_group_p(gid_t gid); /* is the caller in this group, as far as files are concerned? Any context */
+/* Does the file belong to the caller, or is the caller root? Any context. */
 bool inode_owner_or_capable(const struct inode *inode);
-/* A new inode that goes into `dir`: a set-group-id directory hands its group down. The inode is the caller's alone. */
+/*
+ * For a new inode that goes into `dir`: a set-group-id directory hands its group down. The inode is the caller's alone.
+ */
 void inode_init_owner(struct inode *inode, const struct inode *dir);
-/* Before a write: somebody else than root takes its set-id bits from the file. [i_lock] */
+/* [i_lock] Before a write by a user other than root: take the set-id bits from the file. */
 void file_remove_privs(struct inode *inode);
-static inline bool is_special(const struct inode *inode) /* a device or fifo: what is written goes elsewhere */
+static inline bool is_special(const struct inode *inode) /* a device or fifo: its data is not in the file system */
 {
 	return S_ISCHR(inode->i_mode) || S_ISBLK(inode->i_mode) || S_ISFIFO(inode->i_mode);
 }
+/* [i_lock of dir] May the caller make, or remove, this name? 0 or -errno. (namei_ops.c) */
 int may_create(struct inode *dir, struct dentry *dentry);
 int may_delete(struct inode *dir, struct dentry *victim, bool is_dir);
+/* [i_lock of dir] Make a regular file under this name. 0 or -errno. */
 int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode);
 int mnt_want_write(const struct path *path); /* 0 or -EROFS */
 
@@ -164,7 +184,7 @@ int fd_dup(struct file *f, unsigned from,
 	   bool cloexec);	   /* lowest free fd >= from, with a reference of its own */
 struct file *fd_take(unsigned fd); /* closes: the file, or NULL */
 
-/* Bytes NOT copied, from user or from kernel memory. */
+/* Copy from user or from kernel memory. Returns the bytes that are NOT copied. */
 static inline unsigned long copy_in(void *to, const void *from, unsigned long n, bool kernel)
 {
 	if (likely(!kernel))
@@ -172,7 +192,8 @@ static inline unsigned long copy_in(void *to, const void *from, unsigned long n,
 	memcpy(to, from, n);
 	return 0;
 }
-/* umask of the caller, applied to a mode. */
+
+/* A mode without the bits that the caller's umask forbids. */
 static inline mode_t apply_umask(mode_t mode)
 {
 	return mode & ~READ_ONCE(current->fs->umask);

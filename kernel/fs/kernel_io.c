@@ -1,4 +1,8 @@
-/* Reading and writing files from inside the kernel, and sendfile(2). */
+/*
+ * Reading and writing files from inside the kernel, and sendfile(2). Reading goes page by page through the file's
+ * get_page, the way mmap takes, so it works for files that have pages (ramfs) and needs no buffer of its own; writing
+ * goes through write_kernel.
+ */
 #include "files.h"
 
 #include <mm/page.h>
@@ -7,6 +11,7 @@
 #include <sched/sched.h>
 #include <uapi/uio.h>
 
+/* The size is looked at for each page, so a file that is cut meanwhile ends early. */
 ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 {
 	ssize_t done = 0;
@@ -14,7 +19,7 @@ ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 	if (!f->f_op->get_page)
 		return -EINVAL;
 	while (done < n) {
-		loff_t left = READ_ONCE(f->f_inode->i_size) - *pos;
+		loff_t left = i_size_read(f->f_inode) - *pos;
 		unsigned off = *pos & (PAGE_SIZE - 1);
 		size_t part = min_t(u64, n - done, PAGE_SIZE - off);
 		struct page *page;
@@ -33,6 +38,7 @@ ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 	return done;
 }
 
+/* f_mode is asked because the kernel also writes to files that a user has opened (sendfile). */
 ssize_t kernel_write(struct file *f, const void *buf, size_t n, loff_t *pos)
 {
 	if (!(f->f_mode & FMODE_WRITE))
@@ -40,10 +46,13 @@ ssize_t kernel_write(struct file *f, const void *buf, size_t n, loff_t *pos)
 	return f->f_op->write_kernel ? f->f_op->write_kernel(f, buf, n, pos) : -EINVAL;
 }
 
-/* One page or less from `in` at *pos to `out`. 0: end of file. */
+/*
+ * Send what lies in one page of `in` at *pos to `out`, at most n bytes. Bytes sent, 0 at the end of the file, or
+ * -errno.
+ */
 static ssize_t send_page(struct file *out, struct file *in, loff_t *pos, size_t n)
 {
-	loff_t left = READ_ONCE(in->f_inode->i_size) - *pos;
+	loff_t left = i_size_read(in->f_inode) - *pos;
 	unsigned off = *pos & (PAGE_SIZE - 1);
 	struct page *page;
 	ssize_t res;
@@ -61,6 +70,10 @@ static ssize_t send_page(struct file *out, struct file *in, loff_t *pos, size_t 
 	return res;
 }
 
+/*
+ * Page by page, so that a signal or a full pipe ends the call after what is done. An output that is opened for
+ * appending is refused, as on Linux.
+ */
 static ssize_t do_sendfile(struct file *out, struct file *in, loff_t *pos, size_t n)
 {
 	ssize_t done = 0;
@@ -82,6 +95,10 @@ static ssize_t do_sendfile(struct file *out, struct file *in, loff_t *pos, size_
 	return done;
 }
 
+/*
+ * Without a position of the caller's, the input's own is used and moved. Input and output count in /proc/<pid>/io, as
+ * one read and one write.
+ */
 SYSCALL_DEFINE4(sendfile64, unsigned, out_fd, unsigned, in_fd, loff_t __user *, upos, size_t, n)
 {
 	struct file *in = fget(in_fd), *out = fget(out_fd);

@@ -1,4 +1,18 @@
-/* Mounts: which file systems there are, and where in the tree they are seen. */
+/*
+ * Mounts: which file systems there are, and where in the tree they are seen.
+ *
+ * A super block is one instance of a file system; a mount shows it at a place. File systems marked `single` (sysfs,
+ * devtmpfs, tracefs) have one super block for all their mounts; the others get a new one for each. A dentry that is
+ * covered has a chain of mounts in d_mounted, one for each mount through which it can be reached, and the path walk
+ * steps onto the covering root (step_into).
+ *
+ * The life of a mount: the tree holds one reference, and each path (cwd, open file, mount on it) another. umount takes
+ * the tree's reference away; with MNT_DETACH it does so even while others are held, and the mount then lives on for its
+ * users only. The last mount of a super block that is not `single` destroys it.
+ *
+ * Locks: mount_mutex for mounting and unmounting; dcache_lock as well for what the path walk looks at (d_mounted,
+ * mnt_next_here, the list of mounts).
+ */
 #include "internal.h"
 
 #include <fs/libfs.h>
@@ -21,11 +35,14 @@ struct mount *root_mount;
 #define MAX_SINGLE 16
 static struct super_block *single_supers[MAX_SINGLE]; /* [mount_mutex] */
 
-/* The flags that /proc/mounts shows and the kernel looks at; the others mean nothing to file systems in
- * memory. */
+/*
+ * MNT_KEPT: the flags that /proc/mounts shows and the kernel looks at. The others of MNT_HARMLESS mean nothing to file
+ * systems in memory, and are taken without effect.
+ */
 #define MNT_KEPT     (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME)
 #define MNT_HARMLESS (MNT_KEPT | MS_SILENT | MS_RELATIME | MS_STRICTATIME | MS_SYNCHRONOUS | MS_NODIRATIME)
 
+/* File systems register themselves at compile time (REGISTER_FILESYSTEM). */
 static const struct file_system_type *find_filesystem(const char *name)
 {
 	const struct file_system_type *fs;
@@ -34,7 +51,7 @@ static const struct file_system_type *find_filesystem(const char *name)
 	return NULL;
 }
 
-/* [mount_mutex] NULL: it has none yet. */
+/* [mount_mutex] The super block of a `single` file system, or NULL when it has no super block yet. */
 static struct super_block *find_single(const struct file_system_type *type)
 {
 	for (unsigned i = 0; i < MAX_SINGLE && single_supers[i]; i++)
@@ -43,6 +60,7 @@ static struct super_block *find_single(const struct file_system_type *type)
 	return NULL;
 }
 
+/* [mount_mutex] Remember the super block of a `single` file system. 0 or -ENOSPC. */
 static int keep_single(struct super_block *sb)
 {
 	for (unsigned i = 0; i < MAX_SINGLE; i++)
@@ -53,7 +71,7 @@ static int keep_single(struct super_block *sb)
 	return -ENOSPC;
 }
 
-/* All that is in a tree goes, then the super block. */
+/* Everything in the tree goes, and then the super block. Also for one whose fill_super failed half way. */
 static void destroy_super(struct super_block *sb)
 {
 	if (sb->s_root) {
@@ -65,7 +83,7 @@ static void destroy_super(struct super_block *sb)
 	kfree(sb);
 }
 
-/* [mount_mutex] The super block to show: a new one, or the only one. ERR_PTR. */
+/* [mount_mutex] The super block to show: the only one, or a new one. ERR_PTR. */
 static struct super_block *get_super(const struct file_system_type *type, const char *options)
 {
 	struct super_block *sb = type->single ? find_single(type) : NULL;
@@ -87,7 +105,7 @@ static struct super_block *get_super(const struct file_system_type *type, const 
 	return ERR_PTR(err);
 }
 
-/* [mount_mutex] A mount that nobody sees yet. NULL when out of memory. */
+/* [mount_mutex] A mount that is not in the tree yet; NULL when out of memory. */
 static struct mount *alloc_mount(struct super_block *sb, const char *source, unsigned flags)
 {
 	struct mount *mnt = kzalloc(sizeof(*mnt), GFP_KERNEL);
@@ -105,10 +123,13 @@ static struct mount *alloc_mount(struct super_block *sb, const char *source, uns
 }
 
 /*
- * [mount_mutex] Into the tree: takes over the references of `at`. -EBUSY: the same file system is what is seen there
- * already, as on Linux; another one covers it. -EAGAIN: somebody else has just mounted there: the walk must see that.
- * -EINVAL: the mount that the place is on has left the tree (umount -l) and lives on by its users alone. Nobody could
- * come to a mount on it and take it away again.
+ * [mount_mutex] Put the mount into the tree; takes over the references of `at`. The place was walked to before the lock
+ * was taken, so it is judged again here:
+ *
+ * -EINVAL: the mount that the place is on has left the tree (umount -l) and lives on for its users alone. No walk could
+ * reach a mount on it and take it away again. -EAGAIN: another mount has covered the place just now, and the walk must
+ * see that. -EBUSY: the same file system is what is seen there already, as on Linux; a different one covers it.
+ * -ENOENT: the directory was removed.
  */
 static int attach_mount(struct mount *mnt, const struct path *at)
 {
@@ -134,7 +155,7 @@ static int attach_mount(struct mount *mnt, const struct path *at)
 	return err;
 }
 
-/* The last reference: nobody can reach it. Thread context. */
+/* The last reference is gone, so no path leads here. Thread context; takes mount_mutex. */
 void free_mount(struct mount *mnt)
 {
 	struct super_block *sb = mnt->mnt_sb;
@@ -150,6 +171,7 @@ void free_mount(struct mount *mnt)
 		destroy_super(sb);
 }
 
+/* Mounts are listed in mount order, so this is the one that was made first. */
 struct mount *mount_of(struct super_block *sb)
 {
 	struct mount *mnt, *found = NULL;
@@ -166,8 +188,12 @@ struct mount *mount_of(struct super_block *sb)
 }
 
 /*
- * Mount `type` at a place, whose references it takes over when it succeeds. by_itself: a file system does it. Somebody
- * may unmount it as soon as it can be seen: a reference of ours keeps it until all is mounted that belongs inside.
+ * Mount `type` at a place, whose references it takes over when it succeeds. by_itself: a file system mounts it inside
+ * another one.
+ *
+ * As soon as the mount can be seen it may be unmounted again, so a reference is held until everything is mounted that
+ * belongs inside; that runs without mount_mutex, because it mounts in turn. When a step fails, dropping the only
+ * reference of the mount destroys a super block that has no other mount.
  */
 static int mount_at(const struct path *at, const char *source, const char *type_name, unsigned flags,
 		    const char *options, bool by_itself)
@@ -202,6 +228,7 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 	return 0;
 }
 
+/* The new mount gets the flags of the mount that it lies in. */
 int mount_inside(struct mount *at, struct dentry *dir, const char *source, const char *type)
 {
 	struct path path = {at, dir};
@@ -214,7 +241,7 @@ int mount_inside(struct mount *at, struct dentry *dir, const char *source, const
 	return err;
 }
 
-/* Options of a file system that has no use for any are ignored. */
+/* Options for a file system that has no use for options are ignored. 0 or -errno. */
 static int do_remount(const struct path *at, unsigned flags, const char *options)
 {
 	struct super_block *sb = at->mnt->mnt_sb;
@@ -231,7 +258,7 @@ static int do_remount(const struct path *at, unsigned flags, const char *options
 	return err;
 }
 
-/* One try at a walked path, whose references it takes over when it mounts something (0 and no remount). */
+/* One try at a path that was walked to. Its references are taken over by the new mount, or dropped here. */
 static int mount_on(struct path *at, const char *source, const char *type, unsigned long flags, const char *data)
 {
 	int err;
@@ -245,12 +272,15 @@ static int mount_on(struct path *at, const char *source, const char *type, unsig
 	else {
 		err = mount_at(at, source, type, flags, data, false);
 		if (!err)
-			return 0; /* the mount has the references */
+			return 0; /* the mount has taken over the references */
 	}
 	path_put(at);
 	return err;
 }
 
+/*
+ * Walks again when another mount was faster (-EAGAIN). Bind mounts, moves and shared mounts do not exist here: -EINVAL.
+ */
 int do_mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)
 {
 	struct path at;
@@ -262,7 +292,7 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
 		err = kern_path_at(AT_FDCWD, target, LOOKUP_FOLLOW, &at);
 		if (err)
 			return err;
-		if (flags & ~(MNT_HARMLESS | MS_REMOUNT)) { /* bind, move, shared...: not here */
+		if (flags & ~(MNT_HARMLESS | MS_REMOUNT)) {
 			path_put(&at);
 			return -EINVAL;
 		}
@@ -271,13 +301,19 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
 	return err;
 }
 
-/* [dcache_lock] Whether a walk comes to it: not if it is the root, gone already, or covered by another. */
+/*
+ * [dcache_lock] Does a path walk reach it? Not when it is the root, has left the tree, or is covered by another mount
+ * at the same place.
+ */
 static bool mount_is_seen(const struct mount *mnt)
 {
 	return mnt->mnt_at.dentry && mounted_at(mnt->mnt_at.mnt, mnt->mnt_at.dentry) == mnt;
 }
 
-/* [mount_mutex, dcache_lock] Out of the tree, whose reference becomes the caller's. */
+/*
+ * [mount_mutex, dcache_lock] Take the mount out of the tree; the tree's reference becomes the caller's. Its list entry
+ * is empty from now on, which attach_mount() looks at.
+ */
 static void detach_mount(struct mount *mnt)
 {
 	struct mount **link = &mnt->mnt_at.dentry->d_mounted;
@@ -285,11 +321,10 @@ static void detach_mount(struct mount *mnt)
 	while (*link != mnt)
 		link = &(*link)->mnt_next_here;
 	*link = mnt->mnt_next_here;
-	list_del_init(&mnt->mnt_list); /* empty from now on: see attach_mount */
+	list_del_init(&mnt->mnt_list);
 }
 
-/* [mount_mutex] What the file system has mounted inside itself (debugfs: tracing), and what nothing covers there; NULL.
- */
+/* [mount_mutex] What the file system has mounted inside itself (debugfs: tracing), if nothing covers it there; NULL. */
 static struct mount *automounted_child(struct mount *mnt)
 {
 	struct mount *child;
@@ -301,8 +336,8 @@ static struct mount *automounted_child(struct mount *mnt)
 }
 
 /*
- * The caller's walk holds one reference to `mnt`. What was mounted inside by the file system itself goes with it: both
- * or none. A mount is busy when it has more references than the tree's, the walk's and that of the child.
+ * Unmount `mnt`, and with it what its file system has mounted inside: both or neither. The caller's walk holds one
+ * reference to `mnt`. A mount is busy when it has more references than the tree's, the walk's and that of the child.
  */
 static int umount_tree(struct mount *mnt, int flags)
 {
@@ -332,6 +367,7 @@ static int umount_tree(struct mount *mnt, int flags)
 	return 0;
 }
 
+/* The root of a mount is what a walk ends at; a path to another dentry names no mount. */
 int do_umount(const char *target, int flags)
 {
 	struct path at;
@@ -352,7 +388,7 @@ int do_umount(const char *target, int flags)
 	return err;
 }
 
-/* The words of mount(2): NULL stays NULL. */
+/* A string argument of mount(2), copied into a page; NULL stays NULL. */
 static int copy_mount_string(char **to, const char __user *from, char *page)
 {
 	long len;
@@ -369,6 +405,7 @@ static int copy_mount_string(char **to, const char __user *from, char *page)
 	return 0;
 }
 
+/* Four pages, one for each string. Only root may mount; that is asked before anything is copied. */
 SYSCALL_DEFINE5(mount, const char __user *, source, const char __user *, target, const char __user *, type,
 		unsigned long, flags, const void __user *, data)
 {
@@ -390,6 +427,7 @@ SYSCALL_DEFINE5(mount, const char __user *, source, const char __user *, target,
 	return err;
 }
 
+/* Only root may unmount, and is asked before the path is looked at. */
 SYSCALL_DEFINE2(umount, const char __user *, target, int, flags)
 {
 	struct filename f;
@@ -402,7 +440,7 @@ SYSCALL_DEFINE2(umount, const char __user *, target, int, flags)
 	return err;
 }
 
-/* Mounts the root: the first thing in the tree. Boot. */
+/* Boot: mount the root file system, the first thing in the tree. */
 static void mount_root(void)
 {
 	struct super_block *sb = get_super(find_filesystem("rootfs"), NULL);
@@ -421,6 +459,7 @@ static void mount_root(void)
 		pr_err("vfs: out of memory for /dev/console\n");
 }
 
+/* The caches first, since the root file system is made of dentries and inodes. */
 void vfs_init(void)
 {
 	dcache_init();
@@ -448,6 +487,7 @@ struct mount *nth_mount(unsigned n)
 	return found;
 }
 
+/* /proc/filesystems, in Linux's format. */
 int show_filesystems(struct seq_file *m)
 {
 	const struct file_system_type *fs;

@@ -1,4 +1,17 @@
-/* Path walk: from a name to a dentry, component by component, through mounts and symbolic links. */
+/*
+ * Path walk: from a name to a dentry, component by component, through mounts and symbolic links.
+ *
+ * The walk holds dcache_lock from its first step to its last and takes no references on the way: while the lock is
+ * held, nothing that the walk stands on can go away. Only a step that must sleep (a name that is not cached, a link)
+ * takes references to where it stands, releases the lock, and goes on after it has taken it again (walk_unlock). The
+ * usual walk of cached names therefore costs one lock, and takes references only at its end.
+ *
+ * A symbolic link is not followed by recursion: its text is put in front of what is left to walk, and MAX_LINKS bounds
+ * the loop. Links that lead to an object and not to a path (/proc/<pid>/fd) jump there.
+ *
+ * struct nameidata in internal.h is the state of a walk. Functions marked [dcache_lock] need it held and return with it
+ * held.
+ */
 #include "files.h"
 
 #include <asm/uaccess.h>
@@ -8,6 +21,7 @@
 
 #define MAX_LINKS 40 /* symbolic links in one walk, as Linux */
 
+/* Nearly all paths fit into the structure, so most calls need no page. */
 int getname(struct filename *f, const char __user *path, bool empty_ok)
 {
 	long len = strncpy_from_user(f->iname, path, sizeof(f->iname));
@@ -30,7 +44,7 @@ int getname(struct filename *f, const char __user *path, bool empty_ok)
 	return len < 0 ? len : 0;
 }
 
-/* The caller's root. A second user of fs_struct may be changing it. [dcache_lock] */
+/* [dcache_lock] The caller's root. A second user of the fs_struct may be changing it; a single one is this task. */
 static inline struct path current_root(void)
 {
 	struct fs_struct *fs = current->fs;
@@ -44,6 +58,7 @@ static inline struct path current_root(void)
 	return p;
 }
 
+/* [dcache_lock] The caller's working directory. */
 static inline struct path current_cwd(void)
 {
 	struct fs_struct *fs = current->fs;
@@ -57,7 +72,10 @@ static inline struct path current_cwd(void)
 	return p;
 }
 
-/* openat(2)'s directory: its references go to nd->base. */
+/*
+ * Start at openat(2)'s directory. Its references go to nd->base, since the descriptor may be closed by another thread.
+ * Files without a mount (pipes) are no directories.
+ */
 static int init_from_fd(struct nameidata *nd, unsigned dfd)
 {
 	struct fd f = fdget(dfd);
@@ -76,6 +94,10 @@ static int init_from_fd(struct nameidata *nd, unsigned dfd)
 	return 0;
 }
 
+/*
+ * Returns with the lock held, because nd->path has no references: the root and the working directory could be exchanged
+ * otherwise.
+ */
 int path_init(struct nameidata *nd, int dfd, const char *name)
 {
 	nd->base = (struct path){NULL, NULL};
@@ -91,6 +113,10 @@ int path_init(struct nameidata *nd, int dfd, const char *name)
 	return 0;
 }
 
+/*
+ * The new references are taken before the old ones are dropped, so the place cannot go in between. dput() may sleep, so
+ * it comes after the lock is released.
+ */
 void walk_unlock(struct nameidata *nd)
 {
 	struct path old = nd->base;
@@ -104,6 +130,7 @@ void walk_unlock(struct nameidata *nd)
 	dput(old_held);
 }
 
+/* The last component of a name (nd->last) may lie in this page, so it is freed when the caller is done with that. */
 void path_free_names(struct nameidata *nd)
 {
 	if (unlikely(nd->buf))
@@ -111,6 +138,7 @@ void path_free_names(struct nameidata *nd)
 	nd->buf = NULL;
 }
 
+/* What a step that slept has left; no lock held. */
 static void drop_references(struct nameidata *nd)
 {
 	if (nd->base.dentry)
@@ -119,6 +147,7 @@ static void drop_references(struct nameidata *nd)
 		dput(nd->held);
 }
 
+/* The caller has taken its own references by now. */
 void path_finish(struct nameidata *nd)
 {
 	spin_unlock(&dcache_lock);
@@ -126,12 +155,16 @@ void path_finish(struct nameidata *nd)
 	path_free_names(nd);
 }
 
-/* A cached name that no longer is true goes; whoever still uses the object keeps it. */
-static bool still_valid(struct dentry *d) /* [dcache_lock] */
+/* [dcache_lock] Is a cached name still true? If not, it goes; those who use the object keep it. */
+static bool still_valid(struct dentry *d)
 {
 	return !d->d_op || !d->d_op->d_revalidate || d->d_op->d_revalidate(d);
 }
 
+/*
+ * Asks the cache, and then the file system. i_lock of the directory keeps two tasks from making two dentries for one
+ * name. In a directory that was removed no name may come into being, not even a negative one, which would hold it.
+ */
 struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len, u32 hash)
 {
 	struct inode *dir = parent->d_inode;
@@ -153,7 +186,7 @@ struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len,
 	}
 	if (!dir->i_op || !dir->i_op->lookup)
 		return ERR_PTR(-ENOTDIR);
-	if (!dir->i_nlink) /* removed: no name can be in it, and none may hold it */
+	if (!dir->i_nlink)
 		return ERR_PTR(-ENOENT);
 	d = d_alloc(parent, name, len);
 	if (!d)
@@ -166,7 +199,11 @@ struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len,
 	return d;
 }
 
-/* Not in the cache: ask the file system. [dcache_lock, dropped meanwhile] */
+/*
+ * [dcache_lock, released meanwhile] The name is not in the cache: ask the file system. While the lock is released the
+ * directory may be renamed or removed; the reference keeps it, and the walk goes on from where it was, as if it had
+ * passed before. nd->held keeps the result until the walk has moved on.
+ */
 static noinline struct dentry *lookup_slow(struct nameidata *nd)
 {
 	struct dentry *dir, *d;
@@ -182,6 +219,7 @@ static noinline struct dentry *lookup_slow(struct nameidata *nd)
 	return d;
 }
 
+/* A negative dentry is the fast answer for a name that does not exist. */
 struct dentry *walk_last(struct nameidata *nd)
 {
 	struct dentry *d = __d_lookup(nd->path.dentry, nd->last, nd->last_len, nd->last_hash);
@@ -194,6 +232,10 @@ struct dentry *walk_last(struct nameidata *nd)
 	return d->d_inode ? d : NULL;
 }
 
+/*
+ * From the root of a mount the way up leads to the place that it covers, and further up if that is a root as well. At
+ * the caller's root ".." stays.
+ */
 void walk_dotdot(struct nameidata *nd)
 {
 	struct path root = current_root();
@@ -214,7 +256,10 @@ void walk_dotdot(struct nameidata *nd)
 	step_into(nd, p.dentry);
 }
 
-/* target + "/" + what is left, in the page that holds the target or will. */
+/*
+ * Build target + "/" + what is left to walk, in the page that holds the target or will hold it. -ENOENT for an empty
+ * target, -ENAMETOOLONG.
+ */
 static int splice_link(struct nameidata *nd, char *page, const char *target)
 {
 	size_t len = strlen(target), rest = strlen(nd->name);
@@ -232,7 +277,10 @@ static int splice_link(struct nameidata *nd, char *page, const char *target)
 	return 0;
 }
 
-/* The text of a link put before the rest. Thread context, no lock; the link is held by a reference. */
+/*
+ * Put the text of a link in front of the rest. Thread context, no lock; a reference holds the link. The old page of the
+ * walk can go only after the rest was copied out of it.
+ */
 static int expand_link(struct nameidata *nd, struct dentry *link)
 {
 	char *page = get_free_page(GFP_KERNEL);
@@ -252,7 +300,10 @@ static int expand_link(struct nameidata *nd, struct dentry *link)
 	return 0;
 }
 
-/* A link that is a door: /proc/<pid>/fd/3 leads to the file whatever its name is now. */
+/*
+ * A link that leads to an object: /proc/<pid>/fd/3 is the file, whatever its name is now. Returns 1 with the place in
+ * nd->base, or -errno.
+ */
 static int jump_link(struct nameidata *nd, struct dentry *link)
 {
 	struct path to;
@@ -265,6 +316,7 @@ static int jump_link(struct nameidata *nd, struct dentry *link)
 	return 1;
 }
 
+/* A reference keeps the link while the lock is released. An absolute target starts again at the caller's root. */
 noinline int follow_link(struct nameidata *nd, struct dentry *link)
 {
 	int err;
@@ -283,7 +335,10 @@ noinline int follow_link(struct nameidata *nd, struct dentry *link)
 	return err;
 }
 
-/* Find the end of the component at `s`, its hash and kind, and whether it is the last. */
+/*
+ * Find the end of the component at `s`, its hash and its kind. nd->name is what follows it, and empty when it is the
+ * last one.
+ */
 static int scan_component(struct nameidata *nd, const char *s)
 {
 	const char *p = s;
@@ -308,7 +363,8 @@ static int scan_component(struct nameidata *nd, const char *s)
 	return nd->last_len > NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* A component that is not the last. [dcache_lock] */
+/* [dcache_lock] Walk one component that is not the last. 0 or -errno. */
+/* "." changes nothing and ".." is answered without a look-up. */
 static int walk_component(struct nameidata *nd)
 {
 	struct dentry *d;
@@ -332,6 +388,13 @@ static int walk_component(struct nameidata *nd)
 	return 0;
 }
 
+/*
+ * Stops in front of the last component, which its callers treat differently (open, create, remove). A directory must
+ * give the right to search it (MAY_EXEC) before a name in it is looked at.
+ *
+ * A name that ends here without a component ("/", or a link whose text was "/") is LAST_ROOT. Each round begins with
+ * the directory that the walk stands on, since a link may have led anywhere.
+ */
 noinline int link_path_walk(struct nameidata *nd)
 {
 	const char *s = nd->name;
@@ -362,7 +425,10 @@ noinline int link_path_walk(struct nameidata *nd)
 	}
 }
 
-/* The last component of a name that must exist. [dcache_lock] */
+/*
+ * [dcache_lock] Walk the whole of a name that must exist. A link at the end is followed if the caller wants that, or if
+ * slashes follow it. 0 or -errno.
+ */
 static int walk_to_end(struct nameidata *nd, unsigned flags)
 {
 	struct dentry *d;
@@ -397,6 +463,7 @@ static int walk_to_end(struct nameidata *nd, unsigned flags)
 	return 0;
 }
 
+/* The only references of a walk over cached names are the ones that are taken here, under the lock, for the caller. */
 int filename_lookup(int dfd, const char *name, unsigned flags, struct path *out)
 {
 	struct nameidata nd;
@@ -416,6 +483,7 @@ int filename_lookup(int dfd, const char *name, unsigned flags, struct path *out)
 	return err;
 }
 
+/* The parent must be a directory even when the last component was reached through a link. */
 int path_parentat(struct nameidata *nd, int dfd, const char *name, struct path *parent)
 {
 	int err = path_init(nd, dfd, name);
@@ -441,6 +509,7 @@ int kern_path_at(int dfd, const char *path, unsigned flags, struct path *out)
 	return filename_lookup(dfd, path, flags, out);
 }
 
+/* The copy of the path lasts as long as the walk. */
 int user_path_at(int dfd, const char __user *path, unsigned flags, struct path *out)
 {
 	struct filename f;
@@ -453,6 +522,7 @@ int user_path_at(int dfd, const char __user *path, unsigned flags, struct path *
 	return err;
 }
 
+/* For callers that have no use for the mount. */
 struct dentry *path_lookup_at(int dfd, const char *path, unsigned flags)
 {
 	struct path p;

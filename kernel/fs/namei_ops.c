@@ -1,10 +1,16 @@
-/* Making and removing names: mkdir, mknod, unlink, rmdir. */
+/*
+ * Making and removing names: mkdir, mknod, symlink, link, unlink, rmdir. (rename is in rename.c.)
+ *
+ * All of them walk to the parent directory, lock it (i_lock), look the name up under that lock, and then call the file
+ * system's operation; struct name_op holds what they have in common. The lock makes check and change one step: a name
+ * that was free stays free until it is made.
+ */
 #include "internal.h"
 
 #include <lib/string.h>
 #include <proc/syscall.h>
 
-/* [i_lock of dir] */
+/* The directory may have been removed while this call waited for its lock; it has no links then. */
 int may_create(struct inode *dir, struct dentry *dentry)
 {
 	if (dentry->d_inode)
@@ -14,7 +20,10 @@ int may_create(struct inode *dir, struct dentry *dentry)
 	return inode_permission(dir, MAY_WRITE | MAY_EXEC);
 }
 
-/* [i_lock of dir] */
+/*
+ * In a sticky directory (/tmp) only the owner of the file or of the directory may remove a name. What is mounted on
+ * keeps its name.
+ */
 int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 {
 	struct inode *inode = victim->d_inode;
@@ -25,7 +34,6 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	err = inode_permission(dir, MAY_WRITE | MAY_EXEC);
 	if (err)
 		return err;
-	/* In a sticky directory only the owner of the file or of the directory removes. */
 	if ((dir->i_mode & S_ISVTX) && current->fsuid && current->fsuid != inode->i_uid &&
 	    current->fsuid != dir->i_uid)
 		return -EPERM;
@@ -36,6 +44,7 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	return victim->d_mounted ? -EBUSY : 0;
 }
 
+/* [i_lock of dir] Tutorials trace these functions by Linux's names, so each is a function of its own. */
 noinline int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	int err = may_create(dir, dentry);
@@ -45,6 +54,7 @@ noinline int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 	return dir->i_op->create ? dir->i_op->create(dir, dentry, mode) : -EACCES;
 }
 
+/* [i_lock of dir] A file system without the operation cannot have directories made in it: -EPERM, as on Linux. */
 static noinline int vfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	int err = may_create(dir, dentry);
@@ -54,6 +64,7 @@ static noinline int vfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t m
 	return dir->i_op->mkdir ? dir->i_op->mkdir(dir, dentry, mode) : -EPERM;
 }
 
+/* [i_lock of dir] Only root makes device files, since a device file gives its maker the device. */
 static noinline int vfs_mknod(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev)
 {
 	int err = may_create(dir, dentry);
@@ -65,6 +76,7 @@ static noinline int vfs_mknod(struct inode *dir, struct dentry *dentry, mode_t m
 	return dir->i_op->mknod ? dir->i_op->mknod(dir, dentry, mode, dev) : -EPERM;
 }
 
+/* [i_lock of dir] The file lives on while it is open or has other names. */
 static noinline int vfs_unlink(struct inode *dir, struct dentry *dentry)
 {
 	int err = may_delete(dir, dentry, false);
@@ -74,7 +86,10 @@ static noinline int vfs_unlink(struct inode *dir, struct dentry *dentry)
 	return dir->i_op->unlink ? dir->i_op->unlink(dir, dentry) : -EPERM;
 }
 
-/* The victim's own lock too: nothing may be made in it between the check and the end. */
+/*
+ * [i_lock of dir] The victim's own lock is taken as well: nothing may be made in it between the check for emptiness and
+ * its end.
+ */
 static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
 {
 	struct inode *victim = dentry->d_inode;
@@ -92,7 +107,7 @@ static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
-/* What a name that is to be made or removed needs held. */
+/* What must be held while a name is made or removed. */
 struct name_op {
 	struct filename name;
 	struct nameidata nd;
@@ -100,6 +115,7 @@ struct name_op {
 	struct dentry *dentry; /* with a reference; parent's i_lock is held */
 };
 
+/* Give back what name_op_begin() has taken. */
 static void name_op_end(struct name_op *op)
 {
 	mutex_unlock(&op->parent.dentry->d_inode->i_lock);
@@ -109,8 +125,11 @@ static void name_op_end(struct name_op *op)
 	putname(&op->name);
 }
 
-/* `dot` is the error for names that end in "." and the like. Returns 0 with everything held, or -errno with
- * nothing. */
+/*
+ * Walk to the parent, lock it, and look the name up. `dot` is the error for names that end in ".", ".." or "/", as each
+ * system call has its own; rmdir (-EBUSY) distinguishes them further: "." is -EINVAL, and ".." is not empty. Returns 0
+ * with everything held, or -errno with nothing held.
+ */
 static int name_op_begin(struct name_op *op, int dfd, const char __user *path, int dot)
 {
 	struct inode *dir;
@@ -123,7 +142,7 @@ static int name_op_begin(struct name_op *op, int dfd, const char __user *path, i
 		goto put_name;
 	err = dot;
 	if (op->nd.last_type == LAST_DOT && dot == -EBUSY)
-		err = -EINVAL; /* rmdir("."); ".." is not empty, "/" is busy */
+		err = -EINVAL;
 	if (op->nd.last_type == LAST_DOTDOT && dot == -EBUSY)
 		err = -ENOTEMPTY;
 	if (op->nd.last_type != LAST_NORM)
@@ -143,7 +162,11 @@ put_name:
 	return err;
 }
 
-/* For a name that shall be new; `dir_ok`: it may end in a slash. */
+/*
+ * For a name that must not exist yet. `dir_ok`: it may end in a slash. That the name exists is reported before a
+ * read-only mount is, as on Linux: "mkdir -p" relies on -EEXIST. The caller's vfs_ function asks may_create(), which
+ * looks again and checks the rights.
+ */
 static int name_op_begin_create(struct name_op *op, int dfd, const char __user *path, bool dir_ok)
 {
 	int err = name_op_begin(op, dfd, path, -EEXIST);
@@ -161,6 +184,7 @@ static int name_op_begin_create(struct name_op *op, int dfd, const char __user *
 	return err;
 }
 
+/* The sticky bit may be given, the set-id bits may not, as on Linux. */
 SYSCALL_DEFINE3(mkdirat, int, dfd, const char __user *, path, mode_t, mode)
 {
 	struct name_op op;
@@ -178,12 +202,13 @@ SYSCALL_DEFINE2(mkdir, const char __user *, path, mode_t, mode)
 	return sys_mkdirat(AT_FDCWD, (unsigned long)path, mode);
 }
 
-/* Old and new user-space encodings of device numbers agree below 256: this is the new one. */
+/* The new encoding of device numbers in user space; the old one agrees with it below 256. */
 static dev_t decode_dev(u32 dev)
 {
 	return ((u64)((dev >> 8) & 0xfff) << 20) | (dev & 0xff) | ((dev >> 12) & 0xfff00);
 }
 
+/* No type means a regular file. A directory is mkdir's business. */
 SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, path, mode_t, mode, unsigned, dev)
 {
 	mode_t type = mode & S_IFMT, full = apply_umask(mode & 07777) | (type ? type : S_IFREG);
@@ -213,6 +238,7 @@ SYSCALL_DEFINE3(mknod, const char __user *, path, mode_t, mode, unsigned, dev)
 	return sys_mknodat(AT_FDCWD, (unsigned long)path, mode, dev);
 }
 
+/* The target is any text that is not empty; it need not name a file. */
 SYSCALL_DEFINE3(symlinkat, const char __user *, target, int, dfd, const char __user *, path)
 {
 	struct filename to;
@@ -240,7 +266,10 @@ SYSCALL_DEFINE2(symlink, const char __user *, target, const char __user *, path)
 	return sys_symlinkat((unsigned long)target, AT_FDCWD, (unsigned long)path);
 }
 
-/* [i_lock of dir] A second name for old's file, in the same file system. */
+/*
+ * [i_lock of dir] A second name for old's file, in the same file system. The file may have lost its last name while the
+ * lock was waited for.
+ */
 static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentry *new)
 {
 	struct inode *inode = old->d_inode;
@@ -252,11 +281,12 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 		return -EXDEV;
 	if (S_ISDIR(inode->i_mode) || !dir->i_op->link)
 		return -EPERM;
-	if (!inode->i_nlink) /* its last name went away meanwhile */
+	if (!inode->i_nlink)
 		return -ENOENT;
 	return dir->i_op->link(old, dir, new);
 }
 
+/* Both names must be seen through one mount, as on Linux, even if two mounts show one file system. */
 SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath,
 		int, flags)
 {
@@ -285,6 +315,7 @@ SYSCALL_DEFINE2(link, const char __user *, oldpath, const char __user *, newpath
 	return sys_linkat(AT_FDCWD, (unsigned long)oldpath, AT_FDCWD, (unsigned long)newpath, 0);
 }
 
+/* Slashes behind the name are allowed: it must be a directory anyway. */
 static long do_rmdir(int dfd, const char __user *path)
 {
 	struct name_op op;
@@ -299,6 +330,10 @@ static long do_rmdir(int dfd, const char __user *path)
 	return err;
 }
 
+/*
+ * A name with slashes behind it must be a directory, and a directory cannot be unlinked: the errors say which it was.
+ * AT_REMOVEDIR makes it rmdir.
+ */
 SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, path, int, flags)
 {
 	struct name_op op;

@@ -1,13 +1,26 @@
-/* Opening and closing files: open(2) and its family. */
+/*
+ * Opening and closing files: open(2) and its family.
+ *
+ * open reserves a descriptor, walks to the file (open_walk), creates it if that is asked for and needed (open_create),
+ * checks the rights (may_open), and lets the file system open it (vfs_open). Only then is the file installed under the
+ * descriptor, so another thread never sees a half-open one.
+ *
+ * A file that does not exist is looked up once without and once with the directory's i_lock. When another task makes it
+ * in between, an open without O_EXCL must open that file: the walk starts again (-EAGAIN).
+ */
 #include "internal.h"
 
 #include <asm/uaccess.h>
 #include <proc/syscall.h>
 #include <uapi/mount.h>
 
-static const struct file_operations path_only_fops; /* O_PATH: names a file, does nothing with it */
+/* The operations of an O_PATH file, which names a file and can do nothing with it. */
+static const struct file_operations path_only_fops;
 
-/* Fills a fresh file in for `path` and lets the file system open it. */
+/*
+ * Fill a fresh file in for `path`, and let the file system open it. A file opened for writing counts as a writer until
+ * its last fput (write_access.c).
+ */
 noinline int vfs_open(const struct path *path, struct file *f)
 {
 	struct inode *inode = path->dentry->d_inode;
@@ -29,17 +42,24 @@ noinline int vfs_open(const struct path *path, struct file *f)
 		err = f->f_op->open(inode, f);
 	if (err && (f->f_mode & FMODE_WRITER))
 		put_write_access(inode);
-	/* What concerns opening only: open() may look at it (tracefs, terminals), fcntl() does not show it. */
+	/* These flags concern opening only: open() may look at them (tracefs, terminals); fcntl() hides them. */
 	f->f_flags &= ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC);
 	return err;
 }
 
+/*
+ * There is no count of writers, so a remount may make the mount read-only while a file is open for writing; that file
+ * can still be written.
+ */
 int mnt_want_write(const struct path *path)
 {
 	return path->mnt && (path->mnt->mnt_flags & MS_RDONLY) ? -EROFS : 0;
 }
 
-/* May the caller open this existing file so? */
+/*
+ * May the caller open this existing file with these flags? The order of the checks is Linux's, so that the same error
+ * comes first. 0 or -errno.
+ */
 static int may_open(const struct path *path, int flags)
 {
 	struct inode *inode = path->dentry->d_inode;
@@ -74,8 +94,8 @@ static int may_open(const struct path *path, int flags)
 }
 
 /*
- * The name was not there: make it. [dcache_lock, dropped for good; the walk's references still held]
- * Returns 0 with the new file's place in *out; -EEXIST when somebody was quicker.
+ * [dcache_lock, which is released and taken again] The name did not exist: make it, with the directory's i_lock.
+ * Returns 0 with the new file's place in *out, -EEXIST when another task was faster, or another -errno.
  */
 static int open_create(struct nameidata *nd, mode_t mode, struct path *out)
 {
@@ -83,7 +103,7 @@ static int open_create(struct nameidata *nd, mode_t mode, struct path *out)
 	struct inode *dir;
 	int err;
 
-	walk_unlock(nd); /* nd->base is the directory now */
+	walk_unlock(nd); /* from here on nd->base is the directory */
 	parent = nd->base.dentry;
 	dir = parent->d_inode;
 	mutex_lock(&dir->i_lock);
@@ -106,8 +126,10 @@ static int open_create(struct nameidata *nd, mode_t mode, struct path *out)
 	return err;
 }
 
-/* The last component of an open: follow, create or take it. 0: nd->path is it; 1: created, *out has it.
- * [dcache_lock] */
+/*
+ * [dcache_lock] The last component of an open: follow it, create it, or take it. 0: nd->path is the file; 1: it was
+ * created, and *out has it; -EAGAIN: another task has just made it; or another -errno.
+ */
 static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *out)
 {
 	bool nofollow = flags & O_NOFOLLOW;
@@ -148,7 +170,10 @@ static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *
 	}
 }
 
-/* Walk to the file, with references in *out. *created: it is ours, permissions do not matter. */
+/*
+ * Walk to the file, with references in *out. *created: this call has made it, so its mode does not restrict this open.
+ * 0 or -errno.
+ */
 static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct path *out, bool *created)
 {
 	struct nameidata nd;
@@ -168,7 +193,7 @@ static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct p
 	return err < 0 ? err : 0;
 }
 
-/* O_TRUNC: the file is emptied. One that is not open for writing counts as a writer for this time only. */
+/* O_TRUNC: empty the file. A file that is not open for writing counts as a writer while this lasts. */
 static int handle_truncate(struct file *f)
 {
 	struct inode *inode = f->f_inode;
@@ -184,6 +209,7 @@ static int handle_truncate(struct file *f)
 	return err;
 }
 
+/* The whole of an open except for the descriptor. ERR_PTR. */
 static noinline struct file *path_openat(int dfd, const char *name, int flags, mode_t mode)
 {
 	struct file *f;
@@ -193,7 +219,7 @@ static noinline struct file *path_openat(int dfd, const char *name, int flags, m
 
 	do {
 		err = open_walk(dfd, name, flags, mode, &path, &created);
-	} while (err == -EAGAIN); /* somebody made it between our look and our attempt */
+	} while (err == -EAGAIN); /* another task made it between the look and the attempt */
 	if (err)
 		return ERR_PTR(err);
 	err = created ? 0 : may_open(&path, flags);
@@ -227,11 +253,13 @@ noinline struct file *do_filp_open(int dfd, const char *name, int flags, mode_t 
 	return path_openat(dfd, name, flags, mode);
 }
 
+/* For the kernel itself; the path is a kernel string. */
 struct file *filp_open(const char *path, int flags, mode_t mode)
 {
 	return *path ? do_filp_open(AT_FDCWD, path, flags, mode) : ERR_PTR(-ENOENT);
 }
 
+/* O_DIRECTORY with O_CREAT would ask for a directory to be made, which open(2) does not do. */
 static int check_open_flags(int flags)
 {
 	if ((flags & O_DIRECTORY) && (flags & O_CREAT))
@@ -239,13 +267,14 @@ static int check_open_flags(int flags)
 	return 0;
 }
 
+/* The descriptor comes first: a table that is full must not leave a created or emptied file behind. */
 noinline long do_sys_openat2(int dfd, const char __user *filename, int flags, mode_t mode)
 {
 	struct filename name;
 	struct file *f;
 	long fd = check_open_flags(flags);
 
-	flags &= ~__FMODE_EXEC; /* execve's own, not for callers */
+	flags &= ~__FMODE_EXEC; /* for execve only, not for callers */
 	if (flags & O_PATH)
 		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	if (!fd)
@@ -286,6 +315,7 @@ SYSCALL_DEFINE2(creat, const char __user *, filename, mode_t, mode)
 	return do_sys_open(AT_FDCWD, filename, O_CREAT | O_WRONLY | O_TRUNC, mode);
 }
 
+/* The descriptor is free at once, even if flush reports an error: the error is about the data. */
 SYSCALL_DEFINE1(close, unsigned, fd)
 {
 	struct file *f = fd_take(fd);
@@ -293,8 +323,15 @@ SYSCALL_DEFINE1(close, unsigned, fd)
 	return f ? filp_close(f) : -EBADF;
 }
 
-/* close_range(2): all descriptors first..last, or only mark them for exec. */
+/*
+ * close_range(2): close all descriptors first..last, or (CLOEXEC) only mark them for exec. Goes from one open
+ * descriptor to the next, so a range up to the largest number ends where the table does.
+ */
 #define CLOSE_RANGE_CLOEXEC 4u
+/*
+ * The file that the search returns is only used as a sign that the descriptor is open; another thread may close it in
+ * between, and then fd_take() finds nothing.
+ */
 SYSCALL_DEFINE3(close_range, unsigned, first, unsigned, last, unsigned, flags)
 {
 	if ((flags & ~CLOSE_RANGE_CLOEXEC) || first > last)

@@ -1,4 +1,20 @@
-/* Pipes and fifos: a ring of pages between writers and readers. */
+/*
+ * Pipes and fifos: a ring of pages between writers and readers. A pipe of pipe(2) and a fifo in a file system work
+ * alike; they differ in where the inode comes from and in that opening one end of a fifo waits for the other.
+ *
+ * Bytes are counted from the beginning of the pipe (head, tail), and byte n has its fixed place in the ring, so both
+ * counters only grow and their difference is what the pipe holds. Pages come as they are written to and go as they are
+ * read empty, but for one that is kept for the next write.
+ *
+ * Writes of at most PIPE_BUF bytes are atomic: they wait until they fit as a whole. Longer ones go in parts.
+ *
+ * Wake-ups: a reader sleeps while the pipe is empty, a writer while less than PIPE_BUF is free (or less than its atomic
+ * write). So a write wakes only when the pipe was empty, and a read only when it crosses that line. Sleepers join the
+ * queue before they release the lock, so waitqueue_active() under the lock does not miss one.
+ *
+ * Locks: pipe->lock [l] is a mutex, held while bytes are copied from and to user memory. fifo_mutex is outside of it
+ * and keeps an open from finding a ring that the last close is about to free.
+ */
 #include "pipe.h"
 
 #include <fs/libfs.h>
@@ -14,16 +30,16 @@
 static struct super_block *pipe_sb;
 
 /*
- * As on Linux a user other than root may have so many pages in pipes, and a pipe beyond that is small. Who chooses the
- * process that has to go when memory is full does not see what is in pipes, so all others would go first. It is Linux's
- * number, or an eighth of memory where that is less.
+ * How many pages the pipes of a user other than root may hold; a pipe beyond that is small, as on Linux. The
+ * out-of-memory killer does not see what is in pipes, so without a limit all other processes would be killed first.
+ * Linux's number, or an eighth of memory where that is less.
  */
 static unsigned user_pages_soft(void)
 {
 	return min(16384UL, totalram_pages() / 8);
 }
 
-/* How large a pipe may be that the current task makes; counted for its user. */
+/* Decide how large a pipe of the current task may be, and count it for the task's user. */
 static void charge_pipe(struct pipe_inode_info *pipe)
 {
 	struct user_struct *user = get_task_user(current);
@@ -36,12 +52,14 @@ static void charge_pipe(struct pipe_inode_info *pipe)
 	atomic_add((int)(SMALL_PIPE / PAGE_SIZE) - PIPE_PAGES, &user->pipe_pages);
 }
 
+/* Give back what charge_pipe() has counted. */
 static void uncharge_pipe(const struct pipe_inode_info *pipe)
 {
 	atomic_add(-(int)(pipe->size / PAGE_SIZE), &pipe->user->pipe_pages);
 	put_user_struct(pipe->user);
 }
 
+/* A pipe without ends, or NULL. */
 static struct pipe_inode_info *alloc_pipe_info(void)
 {
 	struct pipe_inode_info *pipe = kzalloc(sizeof(*pipe), GFP_KERNEL);
@@ -55,6 +73,7 @@ static struct pipe_inode_info *alloc_pipe_info(void)
 	return pipe;
 }
 
+/* No end is open any more, so no lock is needed. */
 static void free_pipe_info(struct pipe_inode_info *pipe)
 {
 	for (unsigned i = 0; i < PIPE_PAGES; i++)
@@ -63,7 +82,10 @@ static void free_pipe_info(struct pipe_inode_info *pipe)
 	kfree(pipe);
 }
 
-/* [l] Copy out up to n bytes; pages that are read empty go, but for one that the next write will want. */
+/*
+ * [l] Copy out up to n bytes. A page that is read empty goes, but for one that the next write will want. -EFAULT only
+ * when nothing was copied.
+ */
 static __always_inline ssize_t pipe_drain(struct pipe_inode_info *pipe, char __user *buf, size_t n)
 {
 	size_t done = 0;
@@ -85,6 +107,12 @@ static __always_inline ssize_t pipe_drain(struct pipe_inode_info *pipe, char __u
 	return done;
 }
 
+/*
+ * Waits until there is something or the last writer is gone (0, the end of file), and returns what there is.
+ *
+ * Writers are woken only when this read has moved the room from below PIPE_BUF to PIPE_BUF or more, as they sleep only
+ * below that line. They are woken after the lock is released, so that they do not run into it.
+ */
 static noinline ssize_t pipe_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	struct pipe_inode_info *pipe = f->private_data;
@@ -101,8 +129,6 @@ static noinline ssize_t pipe_read(struct file *f, char __user *buf, size_t n, lo
 		if (res)
 			goto unlock;
 	}
-	/* Writers sleep only while less than PIPE_BUF is free: crossing that line is the change they wait
-	 * for. */
 	wake = pipe_room(pipe) < PIPE_BUF;
 	res = pipe_drain(pipe, buf, n);
 	wake = wake && pipe_room(pipe) >= PIPE_BUF && waitqueue_active(&pipe->wr_wait);
@@ -113,8 +139,11 @@ unlock:
 	return res;
 }
 
-/* [l] Room for one piece of a write: all of what must be atomic, something of the rest. Sleeps. Bytes or
- * -errno. */
+/*
+ * [l, released while asleep] Wait for room for one piece of a write: for all of an atomic one, for at least PIPE_BUF of
+ * another one. Returns how many bytes may be written, or -errno. A non-blocking write takes any room that there is,
+ * unless it is atomic.
+ */
 static ssize_t pipe_wait_room(struct file *f, struct pipe_inode_info *pipe, size_t left, bool atomic)
 {
 	for (;;) {
@@ -137,6 +166,10 @@ static ssize_t pipe_wait_room(struct file *f, struct pipe_inode_info *pipe, size
 	}
 }
 
+/*
+ * A write from user or kernel memory, in as many pieces as the room demands. Readers are woken when the pipe was empty
+ * before a piece. An error after some bytes is not reported, since the bytes are in the pipe.
+ */
 static __always_inline ssize_t pipe_write_any(struct file *f, const char *buf, size_t n, bool kernel)
 {
 	struct pipe_inode_info *pipe = f->private_data;
@@ -183,7 +216,12 @@ static ssize_t pipe_write_kernel(struct file *f, const void *buf, size_t n, loff
 	return pipe_write_any(f, buf, n, true);
 }
 
-/* Takes the lock, which orders joining the queue before looking against change before looking for sleepers.
+/*
+ * The lock orders this against a change: either the change comes first and is seen here, or the queue was joined first
+ * and the sleeper is woken.
+ *
+ * POLLHUP needs a writer that was there and left (w_counter): a fifo that no one has opened for writing yet is not hung
+ * up.
  */
 static unsigned pipe_poll(struct file *f, struct poll_table *pt)
 {
@@ -211,6 +249,7 @@ static unsigned pipe_poll(struct file *f, struct poll_table *pt)
 	return mask;
 }
 
+/* FIONREAD: how many bytes a read would give now. */
 static long pipe_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct pipe_inode_info *pipe = f->private_data;
@@ -225,12 +264,11 @@ static long pipe_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 }
 
 /*
- * A fifo's ring hangs at its inode while it is open. fifo_mutex is outside the pipe's lock: an open must not
- * find a ring that the last close is about to free.
+ * A fifo's ring hangs on its inode while it is open. An open must not find a ring that the last close is about to free.
  */
 static DEFINE_MUTEX(fifo_mutex);
 
-/* [fifo_mutex, l] One open file less. True: it was the last, the ring is nobody's now. */
+/* [fifo_mutex, l] One open file less. True: it was the last, and the caller must free the ring. */
 static bool pipe_put_file(struct inode *inode, struct pipe_inode_info *pipe)
 {
 	if (--pipe->files)
@@ -239,6 +277,7 @@ static bool pipe_put_file(struct inode *inode, struct pipe_inode_info *pipe)
 	return true;
 }
 
+/* The other side learns of it: readers of the last writer's end see the end of file, and writers EPIPE. */
 static int pipe_release(struct inode *inode, struct file *f)
 {
 	struct pipe_inode_info *pipe = f->private_data;
@@ -250,7 +289,6 @@ static int pipe_release(struct inode *inode, struct file *f)
 		pipe->readers--;
 	if (f->f_mode & FMODE_WRITE)
 		pipe->writers--;
-	/* The other side finds out: end of file for readers, EPIPE for writers. */
 	if (!pipe->writers && waitqueue_active(&pipe->rd_wait))
 		wake_up_interruptible_all(&pipe->rd_wait);
 	if (!pipe->readers && waitqueue_active(&pipe->wr_wait))
@@ -276,7 +314,7 @@ const struct file_operations fifo_fops = {
 	.llseek = no_llseek,
 };
 
-/* Ends come and go. [l] */
+/* [l] A file becomes one end of the pipe, or both. */
 static void pipe_add_ends(struct pipe_inode_info *pipe, struct file *f)
 {
 	if (f->f_mode & FMODE_READ) {
@@ -292,8 +330,10 @@ static void pipe_add_ends(struct pipe_inode_info *pipe, struct file *f)
 	f->private_data = pipe;
 }
 
-/* [l] Opening one end of a fifo waits until the other is opened; the counters see one that was there and
- * left. */
+/*
+ * [l, released while asleep] Opening one end of a fifo waits until the other is open. The counter tells also of a
+ * partner that came and left while this task slept. 0 or -ERESTARTSYS.
+ */
 static int fifo_wait_partner(struct pipe_inode_info *pipe, unsigned *ends, unsigned *counter,
 			     wait_queue_head_t *q)
 {
@@ -308,13 +348,16 @@ static int fifo_wait_partner(struct pipe_inode_info *pipe, unsigned *ends, unsig
 	return 0;
 }
 
-/* [l] A pipe of pipe(2), opened through /proc/<pid>/fd, waits for nobody: its other end was there from the start. */
+/*
+ * [l] Wake those who wait for this end, and wait for the other one. A pipe of pipe(2) that is opened through
+ * /proc/<pid>/fd does not wait: its other end was there from the start. Opening a fifo for both directions does not
+ * wait either.
+ */
 static int fifo_open_wait(struct inode *inode, struct pipe_inode_info *pipe, struct file *f)
 {
 	bool rd = f->f_mode & FMODE_READ, wr = f->f_mode & FMODE_WRITE;
 	bool is_pipe = inode->i_sb == pipe_sb;
 
-	/* Who waits for us. */
 	if (rd)
 		wake_up_interruptible_all(&pipe->wr_wait);
 	if (wr)
@@ -327,6 +370,10 @@ static int fifo_open_wait(struct inode *inode, struct pipe_inode_info *pipe, str
 		  : fifo_wait_partner(pipe, &pipe->readers, &pipe->r_counter, &pipe->wr_wait);
 }
 
+/*
+ * The first open makes the ring. The ends are counted while fifo_mutex is held; from then on the ring stays, so the
+ * mutex is released before the wait.
+ */
 static int fifo_open(struct inode *inode, struct file *f)
 {
 	struct pipe_inode_info *pipe;
@@ -350,11 +397,13 @@ static int fifo_open(struct inode *inode, struct file *f)
 	return err;
 }
 
+/* In bytes: F_GETPIPE_SZ. */
 long pipe_size(struct file *f)
 {
 	return pipe_of(f) ? (long)pipe_of(f)->size : -EBADF;
 }
 
+/* What /proc/<pid>/fd shows for a pipe. */
 static char *pipe_dname(struct dentry *d, char *buf, int len)
 {
 	int n = snprintf(buf, len, "pipe:[%llu]", (unsigned long long)d->d_inode->i_ino);
@@ -364,6 +413,7 @@ static char *pipe_dname(struct dentry *d, char *buf, int len)
 
 static const struct dentry_operations pipe_dentry_ops = {.d_dname = pipe_dname};
 
+/* One end of a new pipe, or ERR_PTR. No other task knows the pipe yet, so its lock is not needed. */
 static struct file *pipe_file(struct inode *inode, struct pipe_inode_info *pipe, unsigned flags)
 {
 	struct file *f;
@@ -371,11 +421,11 @@ static struct file *pipe_file(struct inode *inode, struct pipe_inode_info *pipe,
 	ihold(inode);
 	f = alloc_file_pseudo(inode, flags, &fifo_fops, "");
 	if (!IS_ERR(f))
-		pipe_add_ends(pipe, f); /* nobody else knows the pipe yet: no lock */
+		pipe_add_ends(pipe, f);
 	return f;
 }
 
-/* Both ends of a new pipe. */
+/* Both ends of a new pipe. While no file exists the ring is freed here; later the last fput frees it. 0 or -errno. */
 static int create_pipe_files(struct file *f[2], unsigned flags)
 {
 	struct pipe_inode_info *pipe = alloc_pipe_info();
@@ -402,6 +452,10 @@ static int create_pipe_files(struct file *f[2], unsigned flags)
 	return err;
 }
 
+/*
+ * Descriptors for the two files. They are told to the user before they are installed, because that may fail, and an
+ * installed file could not be taken back. 0 or -errno.
+ */
 static int pipe_fds(struct file *f[2], unsigned flags, int __user *fds)
 {
 	int fd[2] = {get_unused_fd_flags(flags), -1};
@@ -425,6 +479,7 @@ put_first:
 	return err;
 }
 
+/* Both files exist before a descriptor is asked for; when that fails, dropping them frees the pipe. */
 SYSCALL_DEFINE2(pipe2, int __user *, fds, unsigned, flags)
 {
 	struct file *f[2];
@@ -448,7 +503,7 @@ SYSCALL_DEFINE1(pipe, int __user *, fds)
 	return sys_pipe2((unsigned long)fds, 0);
 }
 
-/* The file system that pipes' inodes belong to: it is never mounted and has no tree. Boot. */
+/* The file system that the inodes of pipes belong to. It is never mounted and has no tree. Boot. */
 void pipe_init(void)
 {
 	static const struct file_system_type pipefs = {.name = "pipefs", .single = true, .nodev = true};

@@ -9,26 +9,26 @@
 
 #define PIPE_PAGES 16
 #define PIPE_SIZE  (PIPE_PAGES * PAGE_SIZE) /* bytes: 64 KiB, as Linux */
-#define SMALL_PIPE (2 * PAGE_SIZE) /* bytes: of a user who has many pipes already */
+#define SMALL_PIPE (2 * PAGE_SIZE) /* bytes: a new pipe of a user whose pipes hold many pages already */
 static_assert(PIPE_BUF >= PAGE_SIZE, "who waits for room for a page is woken");
 
 /*
- * head and tail count bytes since the pipe was made; the byte number n lies in pages[(n / PAGE_SIZE) %
- * PIPE_PAGES]. Locks: l lock. Sleepers queue themselves before they drop the lock, so waitqueue_active()
- * under it is exact.
+ * head and tail count bytes since the pipe was made; byte number n lies in pages[(n / PAGE_SIZE) % PIPE_PAGES]. Locks:
+ * l lock; I immutable. Sleepers queue themselves before they release the lock, so waitqueue_active() under it is exact.
  */
 struct pipe_inode_info {
 	struct mutex lock;
 	u64 head, tail;		       /* [l] written, read */
-	char *pages[PIPE_PAGES];       /* [l] NULL: none there yet */
+	char *pages[PIPE_PAGES];       /* [l] NULL: no page is there yet */
 	unsigned readers, writers;     /* [l] open ends */
-	unsigned r_counter, w_counter; /* [l] ends ever opened: a fifo's open waits for the other side */
-	unsigned files;		       /* [l] open files: the last frees a fifo's ring */
+	unsigned r_counter, w_counter; /* [l] ends ever opened; a fifo's open waits for the other side */
+	unsigned files;		       /* [l] open files; the last one frees the ring */
 	unsigned size;		       /* [I] bytes that it holds: PIPE_SIZE or SMALL_PIPE */
 	struct user_struct *user;      /* [I] whose pages these are, with a reference */
 	wait_queue_head_t rd_wait, wr_wait;
 };
 
+/* [l] The bytes in the pipe, and the bytes for which there is room. */
 static inline size_t pipe_used(const struct pipe_inode_info *pipe)
 {
 	return pipe->head - pipe->tail;
@@ -39,18 +39,19 @@ static inline size_t pipe_room(const struct pipe_inode_info *pipe)
 	return pipe->size - pipe_used(pipe);
 }
 
+/* [l] Where the page of byte number `at` hangs. */
 static inline char **pipe_slot(struct pipe_inode_info *pipe, u64 at)
 {
 	return &pipe->pages[(at >> PAGE_SHIFT) % PIPE_PAGES];
 }
 
-/* The pipe that a file is an end of; NULL: of none. */
+/* The pipe that a file is an end of, or NULL. */
 static inline struct pipe_inode_info *pipe_of(const struct file *f)
 {
 	return f->f_op == &fifo_fops ? f->private_data : NULL;
 }
 
-/* [l, dropped while asleep] 0, or -ERESTARTSYS. The condition is for the caller to look at again. */
+/* [l, released while asleep] 0 or -ERESTARTSYS. The caller must look at its condition again. */
 static __always_inline int pipe_sleep(struct pipe_inode_info *pipe, wait_queue_head_t *q)
 {
 	DEFINE_WAIT(wait);
@@ -64,7 +65,7 @@ static __always_inline int pipe_sleep(struct pipe_inode_info *pipe, wait_queue_h
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
 
-/* [l] Copy in up to n bytes, n <= room. */
+/* [l] Copy in up to n bytes, for which there is room. How many, or -errno when no byte was copied. */
 static __always_inline ssize_t pipe_fill(struct pipe_inode_info *pipe, const char *buf, size_t n, bool kernel)
 {
 	size_t done = 0;
@@ -87,7 +88,10 @@ static __always_inline ssize_t pipe_fill(struct pipe_inode_info *pipe, const cha
 	return done;
 }
 
-/* [l] The page in which the oldest byte lies is read to its end, and the next write does not want it: it goes. */
+/*
+ * [l] The page of the oldest bytes is read to its end. It becomes the page that the next write fills, if that lacks
+ * one; otherwise it is freed.
+ */
 static __always_inline void pipe_drop_page(struct pipe_inode_info *pipe, char **slot)
 {
 	char *page = *slot;

@@ -1,4 +1,11 @@
-/* ramfs: directories, links and nodes that live in memory. The root file system, and tmpfs. */
+/*
+ * ramfs: directories, links and nodes that live in memory. It serves as the root file system, as tmpfs, and as the tree
+ * of devtmpfs. The dentries are the directory (dcache.c): each is pinned from creation to unlink, and a name that is
+ * not in the cache does not exist. ramfs_file.c has the contents of files, ramfs_usage.c the limits.
+ *
+ * Locks: the operations run with the directory's i_lock held, as <fs/vfs.h> says. i_nlink of a file is atomic, because
+ * names in other directories change it too.
+ */
 #include "internal.h"
 #include "ramfs.h"
 
@@ -15,10 +22,12 @@ static const char *ramfs_get_link(struct dentry *dentry, struct inode *inode, ch
 }
 
 static const struct inode_operations ramfs_link_iops = {.get_link = ramfs_get_link};
-static const struct inode_operations ramfs_node_iops; /* nothing special can be done with a device or fifo */
+static const struct inode_operations ramfs_node_iops; /* a device or fifo has the general operations only */
 
-/* A node of the file system, counted as one; ramfs_evict gives back what is taken here. ERR_PTR: -ENOSPC,
- * -ENOMEM. */
+/*
+ * A node of the file system, counted as one; ramfs_evict() gives back what is taken here, also when a caller drops a
+ * half-made inode. ERR_PTR: -ENOSPC, -ENOMEM.
+ */
 static struct inode *ramfs_inode(struct super_block *sb, mode_t mode, dev_t dev)
 {
 	struct inode *inode;
@@ -51,12 +60,13 @@ static struct inode *ramfs_inode(struct super_block *sb, mode_t mode, dev_t dev)
 	return inode;
 }
 
+/* Each change of its names is a change of the directory. */
 static void touch_dir(struct inode *dir)
 {
 	dir->i_mtime = dir->i_ctime = inode_now();
 }
 
-/* The dentry is the file's only home, so it is pinned until unlink. [i_lock of dir] */
+/* [i_lock of dir] The dentry is the file's only home, so it is pinned until unlink. */
 static void ramfs_attach(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
 	d_add(dentry, inode);
@@ -81,6 +91,7 @@ static int ramfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 	return ramfs_mknod(dir, dentry, mode, 0);
 }
 
+/* The new directory's ".." is a link to its parent. */
 static int ramfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	int err = ramfs_mknod(dir, dentry, mode, 0);
@@ -90,9 +101,11 @@ static int ramfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 	return err;
 }
 
-#define SHORT_LINK 128 /* bytes: a longer text counts as a page of the file system (Linux's limit) */
+#define SHORT_LINK 128 /* bytes; a text of this length or more counts as a page of the file system (Linux's limit) */
 
-/* The text of a symbolic link. i_blocks remembers that it was counted. 0, -ENOSPC, -ENOMEM. */
+/*
+ * The text of a symbolic link. A long one counts as a page, and i_blocks remembers that it does. 0, -ENOSPC or -ENOMEM.
+ */
 static int ramfs_set_link(struct inode *inode, const char *target)
 {
 	inode->i_size = strlen(target);
@@ -105,6 +118,7 @@ static int ramfs_set_link(struct inode *inode, const char *target)
 	return inode->i_private ? 0 : -ENOMEM;
 }
 
+/* The inode is complete before the name becomes visible, so a failure only drops the inode. */
 static int ramfs_symlink(struct inode *dir, struct dentry *dentry, const char *target)
 {
 	struct inode *inode = ramfs_inode(dir->i_sb, S_IFLNK | 0777, 0);
@@ -123,9 +137,9 @@ static int ramfs_symlink(struct inode *dir, struct dentry *dentry, const char *t
 }
 
 /*
- * Each further name counts as a node, as on tmpfs: its dentry takes memory that only an unlink gives back. A
- * file that has lost its last name meanwhile gets its first again, which is counted with the inode. i_nlink
- * is atomic, because names in other directories change it too.
+ * Each further name counts as a node, as on tmpfs, because its dentry takes memory that only an unlink gives back. A
+ * file that has lost its last name meanwhile gets a first name again, which is counted with the inode already. i_nlink
+ * is atomic because names in other directories change it too.
  */
 static int ramfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
@@ -141,7 +155,7 @@ static int ramfs_link(struct dentry *old, struct inode *dir, struct dentry *dent
 	return 0;
 }
 
-/* A name goes; its file goes with the last name and the last user. [i_lock of dir] */
+/* [i_lock of dir] A name goes. Its file goes with the last name and the last user. */
 static void ramfs_detach(struct inode *dir, struct inode *inode)
 {
 	u32 names = __atomic_fetch_sub(&inode->i_nlink, 1, __ATOMIC_RELAXED);
@@ -153,6 +167,7 @@ static void ramfs_detach(struct inode *dir, struct inode *inode)
 	touch_dir(dir);
 }
 
+/* d_delete() drops the pin; the file goes when its last reference does. */
 static int ramfs_unlink(struct inode *dir, struct dentry *dentry)
 {
 	ramfs_detach(dir, dentry->d_inode);
@@ -160,7 +175,10 @@ static int ramfs_unlink(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
-/* [i_lock of dir and of the victim] nlink 0 tells look-ups that nothing can be made in it any more. */
+/*
+ * [i_lock of dir and of the victim] A link count of 0 tells look-ups that nothing can be made in the directory any
+ * more.
+ */
 static int ramfs_rmdir(struct inode *dir, struct dentry *dentry)
 {
 	if (d_has_children(dentry))
@@ -172,7 +190,11 @@ static int ramfs_rmdir(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
-/* [both i_locks, and a victim directory's] The caller moves the names. */
+/*
+ * [both i_locks, and that of a victim directory] Count what changes; the caller moves the names. A victim that is a
+ * directory must be empty, and its link count becomes 0 as in rmdir. A directory that moves takes the link of its ".."
+ * from the old parent to the new one.
+ */
 static int ramfs_rename(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new)
 {
 	bool is_dir = S_ISDIR(old->d_inode->i_mode);
@@ -199,7 +221,7 @@ static int ramfs_rename(struct inode *olddir, struct dentry *old, struct inode *
 	return 0;
 }
 
-/* What is not in the cache does not exist: remember that. */
+/* What is not in the cache does not exist: a negative dentry remembers that. */
 static int ramfs_lookup(struct inode *dir, struct dentry *dentry)
 {
 	d_add(dentry, NULL);
@@ -218,6 +240,10 @@ static const struct inode_operations ramfs_dir_iops = {
 	.rename = ramfs_rename,
 };
 
+/*
+ * The last reference is gone: free the contents and give the counts back. A regular file without a page tree is one
+ * whose creation failed.
+ */
 static void ramfs_evict(struct inode *inode)
 {
 	if (S_ISREG(inode->i_mode))
@@ -237,6 +263,7 @@ static const struct super_operations ramfs_super_ops = {
 	.remount = ramfs_remount,
 };
 
+/* On failure the caller destroys the super block, which frees what was made so far. */
 int ramfs_fill_super(struct super_block *sb, const char *options)
 {
 	mode_t mode = 0755;

@@ -1,12 +1,12 @@
-/* Between the files of ramfs: what its file systems may hold, its directories, the contents of its files. */
+/* What the files of ramfs share: the limits of a file system, its directories, and the contents of its files. */
 #pragma once
 
 #include <fs/vfs.h>
 
 /*
- * s_fs_info: what one file system may have, and has. Pages are those of file contents and of long links; the
- * nodes of a file's tree (one for 512 pages) are not counted. Inodes are files, directories and further names
- * of a file. Locks: a atomic; m written under mount_mutex (a remount), read anywhere.
+ * s_fs_info: what one file system may have, and has. Pages are those of file contents and of long links; the nodes of a
+ * file's page tree (one for 512 pages) are not counted. Inodes are files, directories, and further names of a file.
+ * Locks: a atomic; m written under mount_mutex (a remount), read anywhere.
  */
 struct ramfs_usage {
 	atomic64_t pages, inodes; /* [a] */
@@ -22,6 +22,7 @@ bool ramfs_charge_page(
 void ramfs_uncharge_pages(struct super_block *sb, u64 nr);
 bool ramfs_charge_inode(struct super_block *sb); /* false: -ENOSPC */
 void ramfs_uncharge_inode(struct super_block *sb);
+/* The operations of the super block that concern sizes. */
 void ramfs_statfs(const struct super_block *sb, struct statfs *to);
 int ramfs_show_options(struct seq_file *m, struct super_block *sb);
 int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode); /* 0, -EINVAL, -ENOMEM */
@@ -29,9 +30,12 @@ int ramfs_remount(struct super_block *sb,
 		  const char *options); /* 0, -EINVAL (or it has more already), -ENOMEM */
 void ramfs_put_super(struct super_block *sb);
 
-/* Of file systems whose tree is a ramfs: a new root with the operations for all that may be made in it. 0, -errno */
+/*
+ * Also for file systems whose tree is a ramfs: a new root with the operations for all that may be made in it. 0 or
+ * -errno. Thread context, mount_mutex held.
+ */
 int ramfs_fill_super(struct super_block *sb, const char *options);
 
 /* ramfs_file.c */
 int ramfs_init_file(struct inode *inode);  /* operations and an empty page tree. 0, -ENOMEM */
-void ramfs_free_file(struct inode *inode); /* all pages; nobody uses it any more */
+void ramfs_free_file(struct inode *inode); /* frees all pages; the file has no users any more */

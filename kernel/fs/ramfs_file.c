@@ -1,4 +1,14 @@
-/* Contents of ramfs files: pages in a radix tree, holes where nothing was written. */
+/*
+ * The contents of ramfs files: pages in a radix tree by their index, and holes where nothing was written. Holes read as
+ * zeros and have no page.
+ *
+ * mmap maps the tree's own pages, so programs that map a file and programs that read or write it see the same memory.
+ * Therefore a page is taken out of mappings before it leaves the tree (shrink).
+ *
+ * Locks: i_lock serialises writers and truncation. The tree's lock [l] guards the pointers only. Page faults take it,
+ * so no user memory is touched under it: a look-up takes a reference to the page, and the copying is done without the
+ * lock. Readers take no other lock.
+ */
 #include "internal.h"
 #include "ramfs.h"
 
@@ -11,13 +21,12 @@
 #define RADIX_BITS 9 /* a node is a page of 512 pointers */
 #define RADIX_SIZE (1u << RADIX_BITS)
 #define RAMFS_MAX_SIZE                                                                      \
-	(1LL << 42) /* bytes: what a tree of 30 index bits could hold, more than any memory \
+	(1LL << 42) /* bytes: 30 bits of index, so a tree of at most 4 levels                \
 		     */
 
 /*
- * The tree grows in height as the file does: a file of one page is a pointer, 2 MiB one node. Locks: l its
- * lock, which page faults take too: nothing is copied from or to user memory under it. The inode's i_lock
- * serialises writers.
+ * The tree grows in height as the file does: a file of one page is a single pointer, one of 2 MiB has one node. [l] its
+ * lock.
  */
 struct ramfs_pages {
 	spinlock_t lock;
@@ -28,6 +37,7 @@ struct ramfs_pages {
 static const struct file_operations ramfs_file_fops;
 static const struct inode_operations ramfs_file_iops;
 
+/* Also sets the operations, so that ramfs.c need not know them. */
 int ramfs_init_file(struct inode *inode)
 {
 	struct ramfs_pages *t = kzalloc(sizeof(*t), GFP_KERNEL);
@@ -40,17 +50,19 @@ int ramfs_init_file(struct inode *inode)
 	return 0;
 }
 
+/* Does the tree have the height for this index? */
 static bool fits(const struct ramfs_pages *t, unsigned long index)
 {
 	return t->height * RADIX_BITS >= 64 || !(index >> (t->height * RADIX_BITS));
 }
 
+/* Which of a node's pointers leads to the page; level 0 is the lowest. */
 static unsigned slot_of(unsigned long index, unsigned level)
 {
 	return (index >> (level * RADIX_BITS)) & (RADIX_SIZE - 1);
 }
 
-/* [l] */
+/* [l] The page, or NULL: a hole. */
 static struct page *tree_lookup(const struct ramfs_pages *t, unsigned long index)
 {
 	void *node = t->root;
@@ -63,7 +75,8 @@ static struct page *tree_lookup(const struct ramfs_pages *t, unsigned long index
 }
 
 /*
- * [l] The place of page `index`, making nodes from *spare; NULL when one more is needed than the one given.
+ * [l] The place of page `index`. A node that is lacking is taken from *spare, because nothing can be allocated under
+ * the spinlock; NULL when another one is needed. What was built so far stays.
  */
 static void **tree_slot(struct ramfs_pages *t, unsigned long index, void **spare)
 {
@@ -94,8 +107,9 @@ static void **tree_slot(struct ramfs_pages *t, unsigned long index, void **spare
 }
 
 /*
- * Put `page` there unless another is (*raced). Takes over its reference. Returns what is there, with a
- * reference for the caller; NULL when out of memory.
+ * Put `page` into the tree, unless another one is there (*raced). Takes over its reference. Returns the page that is
+ * there, with a reference for the caller; NULL when out of memory. Each round allocates one node outside the lock;
+ * nothing is lost between rounds, so they end.
  */
 static struct page *tree_insert(struct ramfs_pages *t, unsigned long index, struct page *page, bool *raced)
 {
@@ -126,7 +140,7 @@ static struct page *tree_insert(struct ramfs_pages *t, unsigned long index, stru
 	return there;
 }
 
-/* The page with a reference; NULL: a hole. */
+/* The page with a reference, or NULL: a hole. */
 static struct page *find_get_page(struct ramfs_pages *t, unsigned long index)
 {
 	struct page *page;
@@ -139,6 +153,10 @@ static struct page *find_get_page(struct ramfs_pages *t, unsigned long index)
 	return page;
 }
 
+/*
+ * Make a zeroed page for a hole, counted for the file system. Two faults may do this at once: the loser gives its
+ * charge back. With a reference; ERR_PTR(-ENOSPC, -ENOMEM).
+ */
 static struct page *create_page(struct inode *inode, unsigned long index)
 {
 	struct page *page;
@@ -156,7 +174,7 @@ static struct page *create_page(struct inode *inode, unsigned long index)
 	return page ? page : ERR_PTR(-ENOMEM);
 }
 
-/* With a reference; -ENOSPC: the file system is full, -ENOMEM: memory is. */
+/* The page with a reference, made if there is a hole. -ENOSPC: the file system is full; -ENOMEM: memory is. */
 static struct page *find_or_create_page(struct inode *inode, unsigned long index)
 {
 	struct page *page = find_get_page(inode->i_private, index);
@@ -164,15 +182,21 @@ static struct page *find_or_create_page(struct inode *inode, unsigned long index
 	return page ? page : create_page(inode, index);
 }
 
-/* A hole that is mapped becomes a page, so that writers and readers go on to see the same memory. */
+/*
+ * For mmap and the kernel's own reading. A hole becomes a page, so that writers and readers go on to see the same
+ * memory as the mapping.
+ */
 static struct page *ramfs_get_page(struct file *file, unsigned long pgoff)
 {
-	if (pgoff >= DIV_ROUND_UP((u64)READ_ONCE(file->f_inode->i_size), PAGE_SIZE))
+	if (pgoff >= DIV_ROUND_UP((u64)i_size_read(file->f_inode), PAGE_SIZE))
 		return ERR_PTR(-EIO);
 	return find_or_create_page(file->f_inode, pgoff);
 }
 
-/* Bytes copied out of one page; short when user memory faults. */
+/*
+ * Copy from one page (NULL: a hole, zeros); drops its reference. Returns the bytes that were copied, fewer than n when
+ * user memory faults.
+ */
 static size_t copy_page_out(struct page *page, unsigned off, char __user *to, size_t n)
 {
 	size_t left;
@@ -184,10 +208,14 @@ static size_t copy_page_out(struct page *page, unsigned off, char __user *to, si
 	return n - left;
 }
 
+/*
+ * The size is read once, so a read does not return more than the file had at its beginning. As with relatime, only the
+ * first read after a change moves the access time.
+ */
 static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	struct inode *inode = f->f_inode;
-	loff_t size = READ_ONCE(inode->i_size), at = *pos;
+	loff_t size = i_size_read(inode), at = *pos;
 	size_t done = 0;
 
 	if (at >= size)
@@ -203,7 +231,6 @@ static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 		if (got < part)
 			break;
 	}
-	/* As relatime: only the first read after a change moves it. */
 	if (!(f->f_flags & O_NOATIME) && READ_ONCE(inode->i_atime) <= READ_ONCE(inode->i_mtime))
 		WRITE_ONCE(inode->i_atime, inode_now());
 	*pos = at;
@@ -211,11 +238,11 @@ static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 }
 
 /*
- * [l] Drop pages from index `from` on below `slot`, which covers indices from `base`, as many as *left says,
- * and count them there: if some are left of it, all are gone. Recursion of at most 4 levels. put_page never
- * sleeps.
+ * [l] Drop the pages with index `from` or more below `slot`, which covers the indices from `base`, but at most *left of
+ * them; *left counts down. A node is freed when everything below it is gone, and that is certain only if some of *left
+ * remains. The recursion has at most 4 levels. put_page() never sleeps, so it may be called under the lock.
  */
-static void prune(void **slot, unsigned level, unsigned long base, unsigned long from, unsigned *left)
+static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, unsigned long from, unsigned *left)
 {
 	unsigned long span = 1UL << ((level - (level > 0)) * RADIX_BITS);
 	void **node = *slot;
@@ -232,15 +259,16 @@ static void prune(void **slot, unsigned level, unsigned long base, unsigned long
 	}
 	for (unsigned i = 0; i < RADIX_SIZE && *left; i++)
 		if (node[i] && base + (i + 1) * span > from)
-			prune(&node[i], level - 1, base + i * span, from, left);
-	if (base >= from && *left) { /* nothing is left below */
+			ramfs_prune_slots(&node[i], level - 1, base + i * span, from, left);
+	if (base >= from && *left) { /* no page is left below */
 		free_page(node);
 		*slot = NULL;
 	}
 }
 
-#define DROP_AT_ONCE 128 /* with the lock held, and preemption off */
+#define DROP_AT_ONCE 128 /* pages that are dropped in one piece with the lock held, and so with preemption off */
 
+/* Drop all pages with index `from` or more, in pieces, and give back their charge. */
 static void drop_pages(struct inode *inode, unsigned long from)
 {
 	struct ramfs_pages *t = inode->i_private;
@@ -249,7 +277,7 @@ static void drop_pages(struct inode *inode, unsigned long from)
 	do {
 		left = DROP_AT_ONCE;
 		spin_lock(&t->lock);
-		prune(&t->root, t->height, 0, from, &left);
+		ramfs_prune_slots(&t->root, t->height, 0, from, &left);
 		if (!t->root)
 			t->height = 0;
 		spin_unlock(&t->lock);
@@ -259,7 +287,7 @@ static void drop_pages(struct inode *inode, unsigned long from)
 	} while (!left);
 }
 
-/* [i_lock] Bytes written to one page, or -errno when none. */
+/* [i_lock] Write to one page. Bytes written, or -errno when no byte was. */
 static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size_t n, bool kernel)
 {
 	struct page *page = find_or_create_page(inode, at >> PAGE_SHIFT);
@@ -272,7 +300,10 @@ static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size
 	return left == n ? -EFAULT : (ssize_t)(n - left);
 }
 
-/* [i_lock] */
+/*
+ * [i_lock] Page by page. The size grows only after the bytes are stored. A page that was made behind the end for a
+ * write that failed is dropped; under i_lock no other task makes pages there.
+ */
 static ssize_t write_pages(struct inode *inode, const char *buf, size_t n, loff_t *pos, bool kernel)
 {
 	size_t done = 0;
@@ -282,13 +313,11 @@ static ssize_t write_pages(struct inode *inode, const char *buf, size_t n, loff_
 		ssize_t got = write_page(inode, *pos, buf + done, part, kernel);
 
 		if (got < 0) {
-			/* Nobody else makes pages behind the end, so the one made in vain is the only one. */
 			drop_pages(inode, DIV_ROUND_UP((u64)inode->i_size, PAGE_SIZE));
 			return done ? (ssize_t)done : got;
 		}
 		done += got;
 		*pos += got;
-		/* Readers that see the size see the bytes. */
 		if (*pos > inode->i_size)
 			__atomic_store_n(&inode->i_size, *pos, __ATOMIC_RELEASE);
 		if (got < part)
@@ -297,6 +326,7 @@ static ssize_t write_pages(struct inode *inode, const char *buf, size_t n, loff_
 	return done;
 }
 
+/* A write from user or kernel memory. i_lock makes O_APPEND's look at the end and the write one step. */
 static ssize_t ramfs_write_any(struct file *f, const char *buf, size_t n, loff_t *pos, bool kernel)
 {
 	struct inode *inode = f->f_inode;
@@ -329,8 +359,10 @@ static ssize_t ramfs_write_kernel(struct file *f, const void *buf, size_t n, lof
 	return ramfs_write_any(f, buf, n, pos, true);
 }
 
-/* [i_lock] What lies behind the new end is gone, from mappings too, and in the last page: it must read as
- * zeros if the file grows. */
+/*
+ * [i_lock] Cut the file. First the size, so that new faults fail behind it; then the rest of the last page becomes
+ * zeros, since it must read as zeros if the file grows again; then the pages leave the mappings, and last the tree.
+ */
 static void shrink(struct inode *inode, loff_t size)
 {
 	unsigned off = size & (PAGE_SIZE - 1);
@@ -345,6 +377,7 @@ static void shrink(struct inode *inode, loff_t size)
 	drop_pages(inode, DIV_ROUND_UP((u64)size, PAGE_SIZE));
 }
 
+/* [i_lock] The size is handled here, everything else by simple_setattr(). */
 static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
 {
 	struct inode *inode = dentry->d_inode;
@@ -367,6 +400,10 @@ static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
 	return simple_setattr(dentry, &rest);
 }
 
+/*
+ * No mapping is left, since a mapping holds the file and the file its dentry. The tree may be missing if its allocation
+ * failed.
+ */
 void ramfs_free_file(struct inode *inode)
 {
 	if (inode->i_private)

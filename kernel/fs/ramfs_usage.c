@@ -1,9 +1,12 @@
 /*
  * What the files of one ramfs may have together, and have: the size of a file system that lives in memory.
  *
- * Two things make a write fail with ENOSPC while the machine can still start programs: the file system's own
- * limit (half of memory for the root file system and tmpfs, or size=), and the last sixteenth of memory,
- * which is never given to files, however many file systems there are.
+ * Two things make a write fail with ENOSPC while the machine can still start programs: the file system's own limit
+ * (half of memory for the root file system and tmpfs, or size=), and the last sixteenth of memory, which is never given
+ * to files, however many file systems there are.
+ *
+ * The counts are atomic and have no lock. A charge adds first and takes back what is too much, so several CPUs cannot
+ * pass a limit together.
  */
 #include "ramfs.h"
 
@@ -20,7 +23,7 @@ static struct ramfs_usage *usage_of(const struct super_block *sb)
 	return sb->s_fs_info;
 }
 
-/* A limit as a number. Half of memory is of what there is now: boot gives the initrd's pages back later. */
+/* A limit as a number. "Half of memory" is half of what there is now: boot gives the initrd's pages back later. */
 static u64 limit_now(const u64 *limit)
 {
 	u64 v = READ_ONCE(*limit);
@@ -28,6 +31,7 @@ static u64 limit_now(const u64 *limit)
 	return v == USAGE_DEFAULT ? totalram_pages() / 2 : v;
 }
 
+/* Count one more, unless the limit is reached. */
 static bool charge(atomic64_t *used, const u64 *limit)
 {
 	if ((u64)atomic64_inc_return(used) <= limit_now(limit))
@@ -36,6 +40,7 @@ static bool charge(atomic64_t *used, const u64 *limit)
 	return false;
 }
 
+/* Does the machine as a whole have pages for files? */
 static bool machine_has_room(void)
 {
 	return nr_free_pages() > totalreserve_pages();
@@ -53,7 +58,7 @@ void ramfs_uncharge_pages(struct super_block *sb, u64 nr)
 	atomic64_add(-(s64)nr, &usage_of(sb)->pages);
 }
 
-/* Names and inodes are memory, too, and no end of a process gives it back. */
+/* Names and inodes take memory, too, and no end of a process gives it back. */
 bool ramfs_charge_inode(struct super_block *sb)
 {
 	struct ramfs_usage *usage = usage_of(sb);
@@ -66,13 +71,13 @@ void ramfs_uncharge_inode(struct super_block *sb)
 	atomic64_add(-1, &usage_of(sb)->inodes);
 }
 
+/* What is left; the use may be above a limit that a remount has lowered. */
 static u64 room(u64 limit, const atomic64_t *used)
 {
 	return limit - min_t(u64, atomic64_read(used), limit);
 }
 
-/* Free: what neither its own limit nor the machine forbids. Linux gives no number of inodes for ramfs either.
- */
+/* Free is what neither the file system's limit nor the machine forbids. Like Linux, ramfs shows no number of inodes. */
 void ramfs_statfs(const struct super_block *sb, struct statfs *to)
 {
 	const struct ramfs_usage *usage = usage_of(sb);
@@ -87,19 +92,19 @@ void ramfs_statfs(const struct super_block *sb, struct statfs *to)
 	to->f_ffree = room(inodes, &usage->inodes);
 }
 
-/* ramfs has no size, and no options about one. */
+/* ramfs has no size, and so takes no options about one. */
 static bool has_size(const struct super_block *sb)
 {
 	return strcmp(sb->s_type->name, "ramfs");
 }
 
-/* A limit as a mount says it: 0 is no limit, and then only the machine's own memory is one. */
+/* A limit in the form of a mount option: 0 means no limit but the machine's own memory. */
 static unsigned long option_of(u64 limit)
 {
 	return limit == USAGE_UNLIMITED ? 0 : limit;
 }
 
-/* Only what was asked for, as tmpfs. */
+/* Only the options that were given, as on tmpfs. */
 int ramfs_show_options(struct seq_file *m, struct super_block *sb)
 {
 	const struct ramfs_usage *usage = usage_of(sb);
@@ -118,7 +123,10 @@ void ramfs_put_super(struct super_block *sb)
 	kfree(sb->s_fs_info);
 }
 
-/* What memparse has read up to `end` as a limit: 0 is none. -EINVAL when that was not all, nothing, or too much. */
+/*
+ * The number that memparse() has read up to `end`, as a limit; 0 means no limit. -EINVAL when the text goes on, has no
+ * number, or the number is too large.
+ */
 static int make_limit(u64 n, const char *text, const char *end, u64 *limit)
 {
 	if (*end || end == text || n > (u64)1 << 62)
@@ -127,7 +135,7 @@ static int make_limit(u64 n, const char *text, const char *end, u64 *limit)
 	return 0;
 }
 
-/* Bytes, with a unit or not, or a share of memory; rounded up to pages. */
+/* Bytes, with or without a unit, or a share of memory ("50%"); rounded up to pages. */
 static int parse_size(const char *text, u64 *pages)
 {
 	char *end;
@@ -140,7 +148,7 @@ static int parse_size(const char *text, u64 *pages)
 	return bytes > (u64)1 << 62 ? -EINVAL : make_limit(DIV_ROUND_UP(bytes, PAGE_SIZE), text, end, pages);
 }
 
-/* A number, with a unit or not. */
+/* A number, with or without a unit. */
 static int parse_count(const char *text, u64 *count)
 {
 	char *end;
@@ -149,13 +157,13 @@ static int parse_count(const char *text, u64 *count)
 	return make_limit(n, text, end, count);
 }
 
-/* What a mount or remount asks for. */
+/* The options of a mount or remount. */
 struct wish {
 	mode_t mode; /* of the root directory */
 	u64 pages, inodes;
 };
 
-/* mode=, and, where the file system has a size, size= and nr_inodes=. */
+/* One option: mode= and, where the file system has a size, size= and nr_inodes=. 0 or -EINVAL. */
 static int parse_option(const struct super_block *sb, const char *option, struct wish *wish)
 {
 	unsigned v;
@@ -175,6 +183,7 @@ static int parse_option(const struct super_block *sb, const char *option, struct
 	return -EINVAL;
 }
 
+/* All options, separated by commas. 0, -EINVAL or -ENOMEM. */
 static int parse_options(const struct super_block *sb, const char *options, struct wish *wish)
 {
 	char *copy = kstrdup(options, GFP_KERNEL), *rest = copy, *option;
@@ -187,6 +196,10 @@ static int parse_options(const struct super_block *sb, const char *options, stru
 	return err;
 }
 
+/*
+ * The structure is hung on the super block before the options are read: after a failure, destroying the super block
+ * frees it.
+ */
 int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode)
 {
 	struct ramfs_usage *usage = kzalloc(sizeof(*usage), GFP_KERNEL);
@@ -205,8 +218,8 @@ int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode)
 }
 
 /*
- * New limits; what is not named stays. mode= is taken and changes nothing, as on tmpfs: the directory has its
- * own by now. A page that is charged meanwhile is in by the old limit, which does no harm: it is counted.
+ * New limits; those that are not named stay. mode= is taken and changes nothing, as on tmpfs, since the directory has a
+ * mode already. A page that is charged meanwhile is judged by the old limit, which does no harm: it is counted.
  */
 int ramfs_remount(struct super_block *sb, const char *options)
 {

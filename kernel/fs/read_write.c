@@ -1,10 +1,20 @@
-/* read(2), write(2), lseek(2) and the calls that only differ in where they read and write. */
+/*
+ * read(2), write(2), lseek(2), and the calls that differ from them only in where they read and write. They find the
+ * file, check how it was opened, and call the file's own read or write with the position to use and to move.
+ *
+ * The file position is guarded by f_pos_lock, which fdget_pos() takes only where another task could move it; pread and
+ * pwrite bring a position of their own and need no lock.
+ */
 #include "files.h"
 
 #include <proc/resource.h>
 #include <proc/syscall.h>
 #include <uapi/uio.h>
 
+/*
+ * The order of the checks decides which error comes first, and is Linux's. A count that is negative as a signed number
+ * is refused, and one that is too large is cut to MAX_RW_COUNT.
+ */
 noinline ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	if (unlikely(!(f->f_mode & FMODE_READ)))
@@ -27,6 +37,10 @@ noinline ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, lof
 	return f->f_op->write(f, buf, min(n, MAX_RW_COUNT), pos);
 }
 
+/*
+ * ksys_read and ksys_write are functions of their own because tutorials trace them by these names, which are Linux's.
+ * /proc/<pid>/io counts every call, failed ones included, and the bytes of those that succeed.
+ */
 noinline ssize_t ksys_read(unsigned fd, char __user *buf, size_t n)
 {
 	struct fd f = fdget_pos(fd);
@@ -51,13 +65,14 @@ noinline ssize_t ksys_write(unsigned fd, const char __user *buf, size_t n)
 	return res;
 }
 
-/* SIGXFSZ, as if the process had sent it to itself. */
+/* Beyond RLIMIT_FSIZE: SIGXFSZ, as if the process had sent it to itself, and -EFBIG. */
 static int file_too_big(void)
 {
 	send_sig(SIGXFSZ, current, 0);
 	return -EFBIG;
 }
 
+/* A write that crosses the limit becomes shorter; one that begins at it or behind fails. */
 int generic_write_checks(loff_t pos, size_t *n)
 {
 	u64 limit = rlimit(RLIMIT_FSIZE);
@@ -70,6 +85,7 @@ int generic_write_checks(loff_t pos, size_t *n)
 	return 0;
 }
 
+/* Only a file that grows is limited: one that is too large already may be cut. */
 int inode_newsize_ok(const struct inode *inode, loff_t size)
 {
 	return size > READ_ONCE(inode->i_size) && (u64)size > rlimit(RLIMIT_FSIZE) ? file_too_big() : 0;
@@ -85,6 +101,7 @@ SYSCALL_DEFINE3(write, unsigned, fd, const char __user *, buf, size_t, n)
 	return ksys_write(fd, buf, n);
 }
 
+/* The position is on the stack, so the file's own is not moved and f_pos_lock is not needed. */
 SYSCALL_DEFINE4(pread64, unsigned, fd, char __user *, buf, size_t, n, loff_t, pos)
 {
 	struct fd f;
@@ -115,6 +132,10 @@ SYSCALL_DEFINE4(pwrite64, unsigned, fd, const char __user *, buf, size_t, n, lof
 	return res;
 }
 
+/*
+ * Holes are not told apart: everything is data for SEEK_DATA, and the only hole is at the end. A position behind the
+ * end is allowed; a write there leaves a hole. f_pos is stored at the end, so a call that fails moves nothing.
+ */
 loff_t default_llseek(struct file *f, loff_t off, int whence)
 {
 	loff_t size = READ_ONCE(f->f_inode->i_size);
@@ -128,7 +149,7 @@ loff_t default_llseek(struct file *f, loff_t off, int whence)
 	case SEEK_END:
 		off += size;
 		break;
-	case SEEK_DATA: /* no holes are told of: all is data, the hole is at the end */
+	case SEEK_DATA:
 		if (off < 0 || off >= size)
 			return -ENXIO;
 		break;
@@ -146,7 +167,7 @@ loff_t default_llseek(struct file *f, loff_t off, int whence)
 	return off;
 }
 
-/* [f_pos_lock where the file is shared] */
+/* [f_pos_lock where the file is shared] -ESPIPE for pipes and terminals. */
 loff_t vfs_llseek(struct file *f, loff_t off, int whence)
 {
 	if (f->f_mode & FMODE_NOSEEK)
@@ -154,6 +175,7 @@ loff_t vfs_llseek(struct file *f, loff_t off, int whence)
 	return f->f_op->llseek ? f->f_op->llseek(f, off, whence) : default_llseek(f, off, whence);
 }
 
+/* O_PATH files have a position that no call uses: -EBADF, as on Linux. */
 SYSCALL_DEFINE3(lseek, unsigned, fd, loff_t, off, unsigned, whence)
 {
 	struct fd f = fdget_pos(fd);

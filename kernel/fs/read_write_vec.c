@@ -1,4 +1,7 @@
-/* Scattered buffers: readv(2), writev(2), preadv(2), pwritev(2). */
+/*
+ * Scattered buffers: readv(2), writev(2), preadv(2), pwritev(2). The vector is copied and checked once, and then each
+ * part is one ordinary read or write. Other readers and writers of the file may come in between two parts of a call.
+ */
 #include "files.h"
 
 #include <asm/uaccess.h>
@@ -6,9 +9,12 @@
 #include <proc/syscall.h>
 #include <uapi/uio.h>
 
-#define UIO_FASTIOV 8
+#define UIO_FASTIOV 8 /* vectors of so many parts need no allocation */
 
-/* Copies and checks the vector: its lengths must not add up to more than one call moves. 0 or -errno. */
+/*
+ * Copy and check the vector, into `fast` or into memory that the caller frees; *out tells which, also after an error.
+ * The lengths are cut so that they add up to at most MAX_RW_COUNT. 0 or -errno.
+ */
 static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast,
 			struct iovec **out)
 {
@@ -36,7 +42,10 @@ static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct
 	return 0;
 }
 
-/* Each part is one read or write; the first short one ends it. */
+/*
+ * Each part is one read or write, and the first one that is short ends the call. An error after some bytes is not
+ * reported.
+ */
 static ssize_t do_iter(struct file *f, const struct iovec *vec, unsigned long n, loff_t *pos, bool write)
 {
 	ssize_t done = 0;
@@ -57,6 +66,7 @@ static ssize_t do_iter(struct file *f, const struct iovec *vec, unsigned long n,
 	return done;
 }
 
+/* The call counts once for /proc/<pid>/io, however many parts it has. */
 static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned long n, loff_t *pos,
 		      bool write)
 {
@@ -77,6 +87,7 @@ static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned 
 	return res;
 }
 
+/* With the file's own position. */
 static ssize_t do_vec_fd(unsigned fd, const struct iovec __user *vec, unsigned long n, bool write)
 {
 	struct fd f = fdget_pos(fd);
@@ -99,6 +110,7 @@ SYSCALL_DEFINE3(writev, unsigned, fd, const struct iovec __user *, vec, unsigned
 	return do_vec_fd(fd, vec, n, true);
 }
 
+/* With a position of the caller's, which files without one (pipes) refuse. */
 static ssize_t do_pvec(unsigned fd, const struct iovec __user *vec, unsigned long n, loff_t pos, bool write)
 {
 	struct fd f;

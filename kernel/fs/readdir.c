@@ -1,19 +1,24 @@
-/* getdents64(2), and getdents(2) of older machines: the entries of a directory. */
+/*
+ * getdents64(2), and getdents(2) of older machines: the entries of a directory. The file system walks the directory and
+ * calls getdents_emit() for each entry, which lays out a record and copies it to the user's buffer, until the buffer is
+ * full. f_pos remembers where the next call goes on.
+ */
 #include "files.h"
 
 #include <proc/syscall.h>
 #include <uapi/dirent.h>
 
+/* One call. The two layouts have the same length and differ only in where the type stands. */
 struct getdents_ctx {
 	struct dir_context ctx;
 	char __user *to;
 	size_t left;
-	long last_len; /* of the record before, whose d_off is still to be filled in */
-	int error;
-	bool old; /* struct linux_dirent: the type stands last in the record, not before the name */
+	long last_len; /* length of the record before, whose d_off is not known yet */
+	int error;     /* what the call returns when no record was copied */
+	bool old;      /* struct linux_dirent: the type stands last in the record, not before the name */
 };
 
-/* Each record's d_off is the position of the next: known only when that one comes. */
+/* A record's d_off is the position of the next one, which is known only when that one comes. False: -EFAULT. */
 static bool fill_last_off(struct getdents_ctx *g, loff_t pos)
 {
 	struct linux_dirent64 __user *last = (void __user *)(g->to - g->last_len);
@@ -21,6 +26,10 @@ static bool fill_last_off(struct getdents_ctx *g, loff_t pos)
 	return !g->last_len || !put_user(pos, &last->d_off);
 }
 
+/*
+ * The emit function of the walk. False ends the walk, and the entry comes again in the next call. A buffer that is too
+ * small for a single record is -EINVAL. The bytes behind the name are zeroed, so that no stack memory reaches the user.
+ */
 static bool getdents_emit(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
 			  unsigned type)
 {
@@ -30,10 +39,10 @@ static bool getdents_emit(struct dir_context *ctx, const char *name, int len, lo
 	struct linux_dirent64 *d = (void *)buf;
 	unsigned reclen = ALIGN(head + len + 2, 8); /* name, zero, type: in either order */
 
-	g->error = -EINVAL; /* the buffer is too small for even one */
+	g->error = -EINVAL; /* what it is when the buffer has no room for a single record */
 	if (reclen > g->left)
 		return false;
-	memset(buf + reclen - 8, 0, 8); /* what lies behind the name */
+	memset(buf + reclen - 8, 0, 8);
 	d->d_ino = ino;
 	d->d_off = pos;
 	d->d_reclen = reclen;
@@ -48,7 +57,10 @@ static bool getdents_emit(struct dir_context *ctx, const char *name, int len, lo
 	return true;
 }
 
-/* A directory's lock is held while it is listed: no name changes under the reader. */
+/*
+ * The directory's i_lock is held while it is listed, so no name changes under the reader. User memory is written under
+ * it; a fault then takes mmap_lock, which the order of locks allows. A directory that was removed is -ENOENT.
+ */
 static noinline int iterate_dir(struct file *f, struct dir_context *ctx)
 {
 	struct inode *inode = f->f_inode;
@@ -67,6 +79,10 @@ static noinline int iterate_dir(struct file *f, struct dir_context *ctx)
 	return err;
 }
 
+/*
+ * The last record's d_off is the position at which the walk ended. When no record was emitted, the error tells why: 0
+ * at the end of the directory.
+ */
 static long do_getdents(unsigned fd, void __user *dirent, unsigned count, bool old)
 {
 	struct getdents_ctx g = {.ctx.emit = getdents_emit, .to = dirent, .left = count, .old = old};
@@ -79,7 +95,7 @@ static long do_getdents(unsigned fd, void __user *dirent, unsigned count, bool o
 	if (!res && g.last_len)
 		res = fill_last_off(&g, g.ctx.pos) ? (long)(count - g.left) : -EFAULT;
 	else if (!res)
-		res = g.error; /* nothing was emitted: 0 at the end, or why not */
+		res = g.error;
 	fdput_pos(f);
 	return res;
 }

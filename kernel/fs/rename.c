@@ -1,11 +1,23 @@
-/* rename(2): moving names, with the locks of two directories. */
+/*
+ * rename(2): moving a name, with the locks of two directories.
+ *
+ * Two things could go wrong. Two renames could lock the same two directories in opposite order, and two renames could
+ * together move a directory into itself. rename_mutex prevents both: only one rename between different directories runs
+ * at a time, so nothing else changes which directory lies below which. A rename within one directory needs only that
+ * directory's lock.
+ *
+ * The names are looked up under the locks, the rights checked (may_rename), the file system counts (i_op->rename), and
+ * then the dentries exchange their places (d_move).
+ */
 #include "internal.h"
 
 #include <proc/syscall.h>
 
 /*
- * Both directories' locks. Between two, rename_mutex keeps ancestry still and the ancestor is locked first,
- * as every other path down the tree does; unrelated ones in any order, since only one renamer holds two.
+ * Lock both directories. Between two, rename_mutex keeps ancestry still, and the ancestor is locked first, as every
+ * other path down the tree does (rmdir locks the parent, then the victim). Unrelated directories may be locked in any
+ * order: a deadlock would need a second task that holds one of them and waits for the other, and only a renamer holds
+ * two unrelated ones.
  */
 static void lock_rename(struct dentry *a, struct dentry *b)
 {
@@ -29,7 +41,10 @@ static void unlock_rename(struct dentry *a, struct dentry *b)
 	mutex_unlock(&rename_mutex);
 }
 
-/* [both i_locks] */
+/*
+ * [both i_locks] The old name is removed and the new one made or replaced, so both rules apply. A directory that gets
+ * another parent is written, because its ".." changes. 0 or -errno.
+ */
 static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
 		      unsigned flags)
 {
@@ -50,7 +65,6 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
 		return err;
 	if (old->d_sb != newdir->d_sb)
 		return -EXDEV;
-	/* A directory that gets another parent is written: its ".." changes. */
 	if (olddir != newdir && is_dir)
 		err = inode_permission(old->d_inode, MAY_WRITE);
 	if (!err && olddir != newdir && (flags & RENAME_EXCHANGE) && S_ISDIR(new->d_inode->i_mode))
@@ -60,7 +74,14 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
 	return olddir->d_inode->i_op->rename ? 0 : -EPERM;
 }
 
-/* [both i_locks] The file system empties or unlinks what `new` was; the names move here. */
+/*
+ * [both i_locks] Two names of one file: nothing happens, as POSIX wants it.
+ *
+ * An exchange concerns only the dentries, and the link that ".." of a directory is to its parent. Otherwise the file
+ * system unlinks what `new` was. A victim directory's own lock is held meanwhile, so that no name is made in it between
+ * the check that it is empty and its end; its cached negative entries are freed afterwards, for each holds a reference
+ * to it.
+ */
 static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir,
 			       struct dentry *new, unsigned flags)
 {
@@ -72,7 +93,7 @@ static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct
 	if (flags & RENAME_EXCHANGE) {
 		int moved = S_ISDIR(old->d_inode->i_mode) - S_ISDIR(target->i_mode);
 
-		newdir->d_inode->i_nlink += moved; /* a directory's ".." is a link to its parent */
+		newdir->d_inode->i_nlink += moved;
 		olddir->d_inode->i_nlink -= moved;
 		d_exchange(old, new);
 		return 0;
@@ -91,9 +112,9 @@ static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct
 }
 
 /*
- * Would a directory end up inside itself, or a directory that is not empty be replaced? Within one directory neither
- * can be; and ancestry must not be walked then, as rename_mutex is not held and an ancestor could be moved away and
- * freed under us. [both i_locks]
+ * [both i_locks] Would a directory end up inside itself, or would a directory that is not empty be replaced? Within one
+ * directory neither can happen; and ancestry must not be walked then, because rename_mutex is not held and an ancestor
+ * could be moved away and freed during the walk.
  */
 static int check_ancestry(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
 			  unsigned flags)
@@ -107,7 +128,7 @@ static int check_ancestry(struct dentry *olddir, struct dentry *old, struct dent
 	return 0;
 }
 
-/* Both names looked up and locked. [both i_locks] */
+/* [both i_locks] Look both names up and rename. Slashes behind a name demand a directory. */
 static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to,
 			 struct path *newdir, unsigned flags)
 {
@@ -138,6 +159,7 @@ put_old:
 	return err;
 }
 
+/* Walk to both parents and lock them. Both must be seen through one mount. "." and ".." cannot be renamed: -EBUSY. */
 static int do_renameat2(int olddfd, const char *from, int newdfd, const char *to, unsigned flags)
 {
 	struct nameidata old, new;
@@ -174,6 +196,7 @@ put_old:
 	return err;
 }
 
+/* The two flags contradict each other. Both names are copied before anything is locked, because the copy may fault. */
 SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *,
 		newpath, unsigned, flags)
 {

@@ -1,12 +1,14 @@
-/* What the first program finds before anything is unpacked or mounted: /dev/console, and it open as 0, 1
- * and 2. */
+/*
+ * What the first program finds before anything is unpacked or mounted: /dev/console, and the same file open as
+ * descriptors 0, 1 and 2.
+ */
 #include "internal.h"
 
 #include <fs/libfs.h>
 #include <kernel/printk.h>
 
-/* A name in `dir`, made by the file system's own operation. The new dentry with a reference; ERR_PTR. */
-static struct dentry *make(struct dentry *dir, const char *name, mode_t mode, dev_t dev)
+/* Make a name in `dir` by the file system's own operation, if it is not there. The dentry with a reference; ERR_PTR. */
+static struct dentry *rootfs_make_node(struct dentry *dir, const char *name, mode_t mode, dev_t dev)
 {
 	struct inode *inode = dir->d_inode;
 	unsigned len = strlen(name);
@@ -27,13 +29,14 @@ static struct dentry *make(struct dentry *dir, const char *name, mode_t mode, de
 	return d;
 }
 
+/* The device file exists before the initramfs is unpacked, so a root without an initramfs has a console, too. */
 int rootfs_populate(struct dentry *root)
 {
-	struct dentry *dev = make(root, "dev", S_IFDIR | 0755, 0), *console;
+	struct dentry *dev = rootfs_make_node(root, "dev", S_IFDIR | 0755, 0), *console;
 
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
-	console = make(dev, "console", S_IFCHR | 0600, MKDEV(5, 1));
+	console = rootfs_make_node(dev, "console", S_IFCHR | 0600, MKDEV(5, 1));
 	dput(dev);
 	if (IS_ERR(console))
 		return PTR_ERR(console);
@@ -41,6 +44,7 @@ int rootfs_populate(struct dentry *root)
 	return 0;
 }
 
+/* A system without a console still starts, with a warning and without the three descriptors. */
 void console_on_rootfs(void)
 {
 	struct file *f = filp_open("/dev/console", O_RDWR, 0);

@@ -1,4 +1,16 @@
-/* poll(2), select(2) and their newer forms: waiting for several files at once. */
+/*
+ * poll(2), select(2) and their newer forms: waiting for several files at once.
+ *
+ * Each round asks all files (their poll function) what is ready. In the first round each file also puts the caller on
+ * its wait queues (poll_wait); later rounds only ask. When nothing is ready the task sleeps until a queue wakes it or
+ * the time is over.
+ *
+ * No wake-up is lost. pollwake() sets `triggered` before it wakes the task. The task clears `triggered` before it asks
+ * the files, and looks at it after it has set its state: a wake-up after the asking either finds the task asleep or
+ * leaves the flag set.
+ *
+ * poll and select differ only in the form of their sets, so each has a scan function, and poll_loop() does the rest.
+ */
 #include "files.h"
 
 #include <fs/poll.h>
@@ -13,9 +25,12 @@
 #include <uapi/time.h>
 
 #define PAGE_ENTRIES ((PAGE_SIZE - sizeof(struct poll_table_page)) / sizeof(struct poll_table_entry))
-#define NO_TIMEOUT   KTIME_MAX
+#define NO_TIMEOUT   KTIME_MAX /* a deadline that never comes */
 
-/* Queue lock held. The flag comes before the wake-up: the sleeper looks at it after it set its state. */
+/*
+ * Called with the queue's lock held. The flag is set before the wake-up, since the sleeper looks at it after it has set
+ * its state.
+ */
 static bool pollwake(struct wait_queue_entry *w, unsigned mode)
 {
 	struct poll_table *pt = w->private;
@@ -24,6 +39,10 @@ static bool pollwake(struct wait_queue_entry *w, unsigned mode)
 	return default_wake_function(w, mode);
 }
 
+/*
+ * Room for one queue: in the table itself, then in pages. Entries must not move, because they are on queues. NULL: out
+ * of memory, which pt->error remembers.
+ */
 static struct poll_table_entry *poll_get_entry(struct poll_table *pt)
 {
 	struct poll_table_page *p = pt->pages;
@@ -43,6 +62,10 @@ static struct poll_table_entry *poll_get_entry(struct poll_table *pt)
 	return &p->entry[p->n++];
 }
 
+/*
+ * The entry holds a reference to the file, because the queue is a part of it and another thread may close the
+ * descriptor.
+ */
 void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 {
 	struct poll_table_entry *e;
@@ -74,6 +97,7 @@ static void poll_init(struct poll_table *pt)
 	pt->pages = NULL;
 }
 
+/* Leave all queues. */
 static void poll_end(struct poll_table *pt)
 {
 	struct poll_table_page *p;
@@ -88,12 +112,20 @@ static void poll_end(struct poll_table *pt)
 	}
 }
 
+/* A file without a poll function never makes a reader or writer wait. */
 static noinline unsigned vfs_poll(struct file *f, struct poll_table *pt)
 {
 	return f->f_op->poll ? f->f_op->poll(f, pt) : DEFAULT_POLLMASK;
 }
 
-/* Sleep until woken or until the deadline (sched_clock ns). False: it is over. */
+/*
+ * Sleep until woken or until the deadline. False: the time is over.
+ *
+ * The interleavings: a waker stores the flag and then wakes. If it stores before the flag is looked at here, the task
+ * does not sleep. If it stores later, the task's state is set already, and the wake-up makes it runnable again. The
+ * flag is cleared with full order before the files are asked again, so a wake-up from then on belongs to the next
+ * round.
+ */
 static bool poll_sleep(struct poll_table *pt, ktime_t deadline)
 {
 	s64 left = deadline == NO_TIMEOUT ? NO_TIMEOUT : deadline - ktime_get();
@@ -108,12 +140,14 @@ static bool poll_sleep(struct poll_table *pt, ktime_t deadline)
 			schedule_timeout_ns(left);
 	}
 	__set_current_state(TASK_RUNNING);
-	/* Before the files are asked again: a wake-up from now on is for the next round. */
 	__atomic_store_n(&pt->triggered, 0, __ATOMIC_SEQ_CST);
 	return true;
 }
 
-/* Ask all files until one has something to say. `scan` returns how many do. */
+/*
+ * Ask all files until one is ready, the time is over (0), or a signal comes (-ERESTARTNOHAND). `scan` returns how many
+ * are ready. Queues are joined in the first round only: a task that is on a queue stays there until poll_end().
+ */
 static int poll_loop(struct poll_table *pt, ktime_t deadline, int (*scan)(void *what, struct poll_table *pt),
 		     void *what)
 {
@@ -132,11 +166,13 @@ static int poll_loop(struct poll_table *pt, ktime_t deadline, int (*scan)(void *
 	}
 }
 
+/* The set of poll(2). */
 struct poll_set {
 	struct pollfd *fds;
 	unsigned n;
 };
 
+/* What is ready of what was asked for; errors and hang-ups are reported without being asked for. */
 static unsigned poll_one(struct pollfd *p, struct poll_table *pt)
 {
 	struct fd f = fdget(p->fd);
@@ -149,6 +185,7 @@ static unsigned poll_one(struct pollfd *p, struct poll_table *pt)
 	return mask;
 }
 
+/* Ask the files of poll(2). Once one is ready the task does not sleep, so no further queue has to be joined. */
 static int poll_scan(void *what, struct poll_table *pt)
 {
 	struct poll_set *set = what;
@@ -160,12 +197,13 @@ static int poll_scan(void *what, struct poll_table *pt)
 		p->revents = p->fd < 0 ? 0 : poll_one(p, pt);
 		if (p->revents) {
 			count++;
-			pt->queueing = false; /* we shall not sleep */
+			pt->queueing = false;
 		}
 	}
 	return count;
 }
 
+/* The set is copied in as a whole; only the answers are copied out. */
 static long do_sys_poll(struct pollfd __user *ufds, unsigned n, ktime_t deadline)
 {
 	struct poll_set set = {.n = n};
@@ -191,7 +229,7 @@ free:
 	return res;
 }
 
-/* From now on for so long. 0 or -EINVAL. */
+/* The moment that lies so far ahead. 0 or -EINVAL. */
 static int deadline_in(s64 sec, s64 nsec, ktime_t *deadline)
 {
 	if (sec < 0 || nsec < 0 || nsec >= NSEC_PER_SEC)
@@ -200,7 +238,7 @@ static int deadline_in(s64 sec, s64 nsec, ktime_t *deadline)
 	return 0;
 }
 
-/* A relative timeout, NULL: none, to a deadline. 0 or -errno. */
+/* A user's relative timeout (NULL: wait for ever) as a deadline. 0 or -errno. */
 static int poll_deadline(const struct timespec __user *uts, ktime_t *deadline)
 {
 	struct timespec ts;
@@ -213,15 +251,16 @@ static int poll_deadline(const struct timespec __user *uts, ktime_t *deadline)
 	return deadline_in(ts.tv_sec, ts.tv_nsec, deadline);
 }
 
+/* Nanoseconds until the deadline, not below 0. */
 static s64 time_left(ktime_t deadline)
 {
 	return max_t(s64, deadline - ktime_get(), 0);
 }
 
 /*
- * The end of ppoll and pselect. The caller's mask comes back here, unless a signal has ended the wait: then that one is
- * taken under the call's mask, and the way to user mode has the mask back. What is left of the timeout goes to the
- * caller. A bad address then is no error, as in Linux.
+ * The end of ppoll and pselect. The task gets its own signal mask back, unless a signal has ended the wait: that one is
+ * handled under the call's mask, and the return to user mode restores the mask. What is left of the timeout is told to
+ * the caller. A bad address then is no error, as on Linux.
  */
 static void poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
 {
@@ -237,7 +276,7 @@ static void poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
 		return;
 }
 
-/* The caller's signal mask for the time of the call. 0 or -errno. */
+/* The signal mask for the time of the call. 0 or -errno. */
 static int poll_sigmask(const sigset_t __user *umask, size_t size)
 {
 	sigset_t set;
@@ -252,6 +291,7 @@ static int poll_sigmask(const sigset_t __user *umask, size_t size)
 	return 0;
 }
 
+/* The mask is exchanged after everything else that can fail, because only poll_finish() gives it back. */
 SYSCALL_DEFINE5(ppoll, struct pollfd __user *, ufds, unsigned, n, struct timespec __user *, uts,
 		const sigset_t __user *, umask, size_t, size)
 {
@@ -269,7 +309,9 @@ SYSCALL_DEFINE5(ppoll, struct pollfd __user *, ufds, unsigned, n, struct timespe
 
 static long poll_restart(struct task_struct *t);
 
-/* Nobody is told how much time is left, so an interrupted call goes on with the same end (restart_syscall).
+/*
+ * The caller is not told how much time is left, so an interrupted call goes on with the same deadline
+ * (restart_syscall).
  */
 static long poll_until(struct pollfd __user *ufds, unsigned n, ktime_t deadline)
 {
@@ -284,6 +326,7 @@ static long poll_until(struct pollfd __user *ufds, unsigned n, ktime_t deadline)
 	return -ERESTART_RESTARTBLOCK;
 }
 
+/* What restart_syscall() calls; the arguments are in the task. */
 static long poll_restart(struct task_struct *t)
 {
 	return poll_until((struct pollfd __user *)t->restart_data[0], t->restart_data[1], t->restart_data[2]);
@@ -294,7 +337,7 @@ SYSCALL_DEFINE3(poll, struct pollfd __user *, ufds, unsigned, n, int, timeout_ms
 	return poll_until(ufds, n, timeout_ms < 0 ? NO_TIMEOUT : ktime_get() + timeout_ms * NSEC_PER_MSEC);
 }
 
-/* Three sets in, three out: read, write, exception. */
+/* The three sets of select(2), as asked for and as answered: read, write, exception. */
 struct select_set {
 	unsigned n;
 	unsigned long in[3][FD_SETSIZE / 64], out[3][FD_SETSIZE / 64];
@@ -305,6 +348,10 @@ struct select_set {
 #define SELECT_OUT (POLLWRBAND | POLLWRNORM | POLLOUT | POLLERR)
 #define SELECT_EX  POLLPRI
 
+/*
+ * Ask one file, and set its bit in each answer that applies. Returns how many; a descriptor that is not open makes the
+ * whole call fail.
+ */
 static int select_one(struct select_set *s, unsigned fd, struct poll_table *pt)
 {
 	static const unsigned wanted[3] = {SELECT_IN, SELECT_OUT, SELECT_EX};
@@ -326,6 +373,7 @@ static int select_one(struct select_set *s, unsigned fd, struct poll_table *pt)
 	return count;
 }
 
+/* Ask all files that are in any of the three sets. */
 static int select_scan(void *what, struct poll_table *pt)
 {
 	struct select_set *s = what;
@@ -342,6 +390,7 @@ static int select_scan(void *what, struct poll_table *pt)
 	return count;
 }
 
+/* Bits behind n mean nothing and are cleared. */
 static int copy_sets_in(struct select_set *s, unsigned long __user *const usets[3])
 {
 	unsigned bytes = DIV_ROUND_UP(s->n, 64) * sizeof(long);
@@ -349,12 +398,13 @@ static int copy_sets_in(struct select_set *s, unsigned long __user *const usets[
 	for (unsigned k = 0; k < 3; k++) {
 		if (usets[k] && copy_from_user(s->in[k], usets[k], bytes))
 			return -EFAULT;
-		if (s->n % 64) /* bits beyond n mean nothing */
+		if (s->n % 64)
 			s->in[k][s->n / 64] &= BIT(s->n % 64) - 1;
 	}
 	return 0;
 }
 
+/* Each set that the caller gave is overwritten by its answer. */
 static int copy_sets_out(const struct select_set *s, unsigned long __user *const usets[3])
 {
 	unsigned bytes = DIV_ROUND_UP(s->n, 64) * sizeof(long);
@@ -365,6 +415,7 @@ static int copy_sets_out(const struct select_set *s, unsigned long __user *const
 	return 0;
 }
 
+/* The sets are answered only when the call succeeds. Descriptors behind FD_SETSIZE are ignored. */
 static long do_select(int n, unsigned long __user *const usets[3], ktime_t deadline)
 {
 	struct select_set *s;
@@ -395,6 +446,7 @@ struct sigset_argpack {
 	size_t size;
 };
 
+/* Everything that can be wrong with the arguments is looked at before the signal mask changes. */
 SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __user *, out,
 		unsigned long __user *, ex, struct timespec __user *, uts, struct sigset_argpack __user *,
 		usig)
@@ -415,7 +467,10 @@ SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __us
 	return res;
 }
 
-/* As above with a time in microseconds, of which there may be more than a second's. */
+/*
+ * The same with microseconds, of which there may be more than a second's. The seconds are added with a limit, so a huge
+ * timeout means for ever and not a moment in the past.
+ */
 SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user *, out,
 		unsigned long __user *, ex, struct timeval __user *, utv)
 {
@@ -438,7 +493,7 @@ SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user
 	if (deadline != NO_TIMEOUT) {
 		tv = ns_to_timeval(time_left(deadline));
 		if (copy_to_user(utv, &tv, sizeof(tv)))
-			return res; /* no error, as above */
+			return res; /* a bad address is no error here, see poll_finish() */
 	}
 	return res;
 }

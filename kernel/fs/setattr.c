@@ -1,7 +1,9 @@
 /*
  * Changing a file's attributes: who may, and which rights a file loses by it. A set-user-id or set-group-id bit gives
- * its owner's rights to whoever runs the file; so it goes when the file gets another owner, and when somebody else than
- * root changes what is in it.
+ * the owner's rights to every task that runs the file. So the bit goes when the file gets another owner, and when a
+ * user other than root changes what is in it.
+ *
+ * notify_change() is the one way in. It takes i_lock, asks the rules here, and lets the file system do the rest.
  */
 #include "internal.h"
 
@@ -10,14 +12,15 @@ bool inode_owner_or_capable(const struct inode *inode)
 	return current->fsuid == 0 || current->fsuid == READ_ONCE(inode->i_uid);
 }
 
+/* May the caller hand out this group's rights? */
 static bool in_group_or_root(gid_t gid)
 {
 	return current->fsuid == 0 || in_group_p(gid);
 }
 
 /*
- * Which of a mode's bits go when the file changes. A set-group-id bit without the right to execute gives nothing to
- * runners (it once meant mandatory locks): that one stays for members of the group.
+ * Which bits of a mode go when the file changes. A set-group-id bit without the right to execute gives nothing to
+ * runners (it once meant mandatory locks); that one stays for members of the group.
  */
 static mode_t privileged_bits(mode_t mode, gid_t gid)
 {
@@ -34,6 +37,10 @@ void file_remove_privs(struct inode *inode)
 		WRITE_ONCE(inode->i_mode, inode->i_mode & ~privileged_bits(inode->i_mode, inode->i_gid));
 }
 
+/*
+ * BSD's rule for groups: in a set-group-id directory the directory's group is inherited, and the bit too by
+ * directories. A set-group-id program cannot be made for a group that the caller is not in.
+ */
 void inode_init_owner(struct inode *inode, const struct inode *dir)
 {
 	if (!(dir->i_mode & S_ISGID))
@@ -45,6 +52,7 @@ void inode_init_owner(struct inode *inode, const struct inode *dir)
 		inode->i_mode &= ~S_ISGID;
 }
 
+/* No file system is involved, so it cannot change a size. */
 int simple_setattr(struct dentry *dentry, const struct iattr *attr)
 {
 	struct inode *inode = dentry->d_inode;
@@ -65,7 +73,10 @@ int simple_setattr(struct dentry *dentry, const struct iattr *attr)
 	return 0;
 }
 
-/* Does the caller's identity allow the change? Root may all; others what is theirs. [i_lock] */
+/*
+ * [i_lock] Do the caller's ids allow the change? Root may change everything; others what is theirs, and the owner only
+ * to a group that it is in. Setting both times to now (ATTR_TOUCH) needs only the right to write.
+ */
 static int setattr_prepare(const struct inode *inode, const struct iattr *attr)
 {
 	bool owner = inode_owner_or_capable(inode);
@@ -83,14 +94,17 @@ static int setattr_prepare(const struct inode *inode, const struct iattr *attr)
 	return 0;
 }
 
-/* The bits that the change takes away become a change of mode. [i_lock] */
+/*
+ * [i_lock] The bits that the change takes away become a change of mode. A group that the caller is not in gets no
+ * set-group-id bit.
+ */
 static void drop_privileged_bits(const struct inode *inode, struct iattr *attr)
 {
 	mode_t mode = inode->i_mode, drop;
 	gid_t gid = attr->valid & ATTR_GID ? attr->gid : inode->i_gid;
 
 	if ((attr->valid & ATTR_MODE) && (attr->mode & S_ISGID) && !in_group_or_root(gid))
-		attr->mode &= ~S_ISGID; /* a group that the caller is not in gets nothing from him */
+		attr->mode &= ~S_ISGID;
 	drop = attr->valid & ATTR_KILL_PRIV && !S_ISDIR(mode) ? privileged_bits(mode, inode->i_gid) : 0;
 	if (drop) {
 		attr->valid |= ATTR_MODE;
@@ -98,7 +112,7 @@ static void drop_privileged_bits(const struct inode *inode, struct iattr *attr)
 	}
 }
 
-/* [i_lock] */
+/* [i_lock] Check, add what the change takes away, and let the file system do it. 0 or -errno. */
 static int change_inode(struct dentry *dentry, const struct iattr *wanted)
 {
 	struct inode *inode = dentry->d_inode;
@@ -108,7 +122,7 @@ static int change_inode(struct dentry *dentry, const struct iattr *wanted)
 	if (err)
 		return err;
 	drop_privileged_bits(inode, &attr);
-	/* A caller who changes only the owner and has no right to the bits that go with it. */
+	/* The caller may make this change, but has no right to take the bits away that go with it. */
 	if (attr.valid != wanted->valid && !inode_owner_or_capable(inode) && !(attr.valid & ATTR_SIZE))
 		return -EPERM;
 	if (inode->i_op && inode->i_op->setattr)
@@ -127,7 +141,7 @@ int notify_change(struct dentry *dentry, const struct iattr *attr)
 	return err;
 }
 
-/* Regular files only: others have no size to set. */
+/* Only regular files have a size that can be set. */
 int vfs_truncate(struct inode *inode, struct dentry *dentry, loff_t size)
 {
 	struct iattr attr = {.valid = ATTR_SIZE | (current->fsuid ? ATTR_KILL_PRIV : 0), .size = size};

@@ -1,8 +1,12 @@
 /*
- * splice(2): bytes go between a pipe and another file, or another pipe, without the program's memory.
+ * splice(2): bytes go between a pipe and another file, or another pipe, without passing through the program's memory.
  *
  * A file that makes pages of its own (trace_pipe_raw) gives them away: where the pipe stands at the start of a page,
  * they become the pipe's as they are. Everything else is copied once, from the file's page to the pipe's or back.
+ *
+ * Locks: the pipe's lock [l] is held while bytes move. From a file to a pipe, the pipe is locked first and room is
+ * waited for, so that nothing is taken from the file for which there is no room. Two pipes are locked in the order of
+ * their addresses.
  */
 #include <fs/splice.h>
 #include <proc/syscall.h>
@@ -12,6 +16,7 @@
 
 /* ---- For splice_read */
 
+/* For splice_read of a file: returns with the pipe locked only when it returns 0. */
 int pipe_lock_room(struct file *f, bool nonblock)
 {
 	struct pipe_inode_info *pipe = pipe_of(f);
@@ -42,7 +47,11 @@ void pipe_unlock(struct file *f)
 		wake_up_interruptible_all(&pipe->rd_wait);
 }
 
-/* [l] The head is in the middle of a page: its rest takes the first part, the new page moves up for the other. */
+/*
+ * [l] The head is in the middle of a page: the rest of that page takes the first part of the new one, and the new page,
+ * moved up, holds the second part. The place of the second part may still have a page, whose end holds the oldest bytes
+ * that are not read yet; then the second part is copied to its beginning, which is free.
+ */
 static void give_page_in_parts(struct pipe_inode_info *pipe, char *page, unsigned off)
 {
 	unsigned first = PAGE_SIZE - off;
@@ -51,7 +60,7 @@ static void give_page_in_parts(struct pipe_inode_info *pipe, char *page, unsigne
 	memcpy(*pipe_slot(pipe, pipe->head) + off, page, first);
 	memmove(page, page + first, off);
 	slot = pipe_slot(pipe, pipe->head + first);
-	if (*slot) { /* the oldest bytes, which are not read yet, are the end of that page */
+	if (*slot) { /* the oldest bytes that are not read yet are the end of that page */
 		memcpy(*slot, page, off);
 		free_page(page);
 	} else {
@@ -70,7 +79,7 @@ void pipe_give_page(struct file *f, void *page)
 		give_page_in_parts(pipe, page, off);
 		return;
 	}
-	free_page(*slot); /* NULL, or one that was kept for the next write */
+	free_page(*slot); /* NULL, or a page that was kept for the next write */
 	*slot = page;
 	pipe->head += PAGE_SIZE;
 }
@@ -82,10 +91,13 @@ ssize_t pipe_give_bytes(struct file *f, const void *data, size_t n)
 
 /* ---- From a file to a pipe */
 
-/* Pipe locked, with room for a page. What there is at *pos, at most n bytes and not across pages; 0: the end. */
+/*
+ * The pipe is locked and has room for a page. Give it what lies at *pos in one page of the file, at most n bytes.
+ * Bytes, 0 at the end, or -errno.
+ */
 static ssize_t give_part(struct file *in, loff_t pos, struct file *pipe, size_t n)
 {
-	loff_t left = READ_ONCE(in->f_inode->i_size) - pos;
+	loff_t left = i_size_read(in->f_inode) - pos;
 	unsigned off = pos & (PAGE_SIZE - 1);
 	struct page *page;
 	ssize_t res;
@@ -101,7 +113,7 @@ static ssize_t give_part(struct file *in, loff_t pos, struct file *pipe, size_t 
 	return res;
 }
 
-/* A file that has pages. Once something is in the pipe nothing is waited for. */
+/* From a file that has pages, part by part. Once something is in the pipe, nothing is waited for. */
 static ssize_t splice_pages(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
 {
 	ssize_t done = 0, res = 0;
@@ -120,6 +132,7 @@ static ssize_t splice_pages(struct file *in, loff_t *pos, struct file *pipe, siz
 	return done ? done : res;
 }
 
+/* The file's own splice_read, or its pages; files with neither are -EINVAL. */
 static ssize_t splice_from_file(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
 {
 	if (*pos < 0)
@@ -132,7 +145,7 @@ static ssize_t splice_from_file(struct file *in, loff_t *pos, struct file *pipe,
 
 /* ---- From a pipe to a file */
 
-/* [l, dropped while asleep] Until there is something. 1, 0: nobody writes any more; -EAGAIN, -ERESTARTSYS. */
+/* [l, released while asleep] Wait until the pipe holds something. 1; 0: no writer is left; -EAGAIN, -ERESTARTSYS. */
 static int wait_data(struct pipe_inode_info *pipe, bool nonblock)
 {
 	while (!pipe_used(pipe)) {
@@ -147,8 +160,8 @@ static int wait_data(struct pipe_inode_info *pipe, bool nonblock)
 	return 1;
 }
 
-/* [l] n bytes of the oldest page are through. */
-static void advance(struct pipe_inode_info *pipe, size_t n)
+/* [l] n bytes of the oldest page are taken. */
+static void pipe_advance(struct pipe_inode_info *pipe, size_t n)
 {
 	char **slot = pipe_slot(pipe, pipe->tail);
 
@@ -157,18 +170,19 @@ static void advance(struct pipe_inode_info *pipe, size_t n)
 		pipe_drop_page(pipe, slot);
 }
 
-/* [l] How much lies at the tail in one piece, at most n. */
+/* [l] How many bytes lie at the tail in one page, at most n. */
 static size_t piece(const struct pipe_inode_info *pipe, size_t n)
 {
 	return min_t(size_t, min(n, pipe_used(pipe)), PAGE_SIZE - (pipe->tail & (PAGE_SIZE - 1)));
 }
 
+/* [l] The oldest byte. */
 static char *tail_data(struct pipe_inode_info *pipe)
 {
 	return *pipe_slot(pipe, pipe->tail) + (pipe->tail & (PAGE_SIZE - 1));
 }
 
-/* Unlock after something may have been taken. */
+/* Unlock after bytes may have been taken, and wake writers if the pipe has room now. */
 static void unlock_taken(struct pipe_inode_info *pipe)
 {
 	bool wake = pipe_room(pipe) >= PIPE_BUF && waitqueue_active(&pipe->wr_wait);
@@ -178,7 +192,10 @@ static void unlock_taken(struct pipe_inode_info *pipe)
 		wake_up_interruptible_all(&pipe->wr_wait);
 }
 
-/* What is in the pipe, until n bytes are through; waits only for the first of them. */
+/*
+ * Write what is in the pipe to a file until n bytes are through or the pipe is empty; only the first byte is waited
+ * for. A short write leaves the rest in the pipe.
+ */
 static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, size_t n, bool nonblock)
 {
 	struct pipe_inode_info *pipe = pipe_of(in);
@@ -191,7 +208,7 @@ static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, si
 	while (res > 0 && done < n && pipe_used(pipe)) {
 		res = out->f_op->write_kernel(out, tail_data(pipe), piece(pipe, n - done), pos);
 		if (res > 0) {
-			advance(pipe, res);
+			pipe_advance(pipe, res);
 			done += res;
 		}
 	}
@@ -201,7 +218,7 @@ static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, si
 
 /* ---- From pipe to pipe */
 
-/* Both locked. */
+/* [both l] Copy until n bytes are through, the source is empty, or the target is full. Bytes, or -errno. */
 static ssize_t move_bytes(struct pipe_inode_info *from, struct pipe_inode_info *to, size_t n)
 {
 	ssize_t done = 0, res = 1;
@@ -209,13 +226,19 @@ static ssize_t move_bytes(struct pipe_inode_info *from, struct pipe_inode_info *
 	while (res > 0 && done < n && pipe_used(from) && pipe_room(to)) {
 		res = pipe_fill(to, tail_data(from), min(piece(from, n - done), pipe_room(to)), true);
 		if (res > 0) {
-			advance(from, res);
+			pipe_advance(from, res);
 			done += res;
 		}
 	}
 	return done ? done : min_t(ssize_t, res, 0);
 }
 
+/*
+ * From pipe to pipe. Waiting for data needs one lock and waiting for room the other, and a task must not sleep with
+ * both. So the pipes are looked at one by one and then again with both locked, in the order of their addresses so that
+ * two splices in opposite directions cannot deadlock. Other tasks may have been faster in between; then it starts
+ * again.
+ */
 static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool nonblock)
 {
 	struct pipe_inode_info *from = pipe_of(in), *to = pipe_of(out);
@@ -223,7 +246,6 @@ static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool no
 
 	if (from == to)
 		return -EINVAL;
-	/* Looked at one by one, then again with both held: others may be faster, and it begins anew. */
 	do {
 		mutex_lock(&from->lock);
 		res = wait_data(from, nonblock);
@@ -235,7 +257,13 @@ static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool no
 		pipe_unlock(out);
 		mutex_lock(from < to ? &from->lock : &to->lock);
 		mutex_lock(from < to ? &to->lock : &from->lock);
-		res = move_bytes(from, to, n);
+		/* The last reader may have closed `to` while neither lock was held. */
+		if (to->readers) {
+			res = move_bytes(from, to, n);
+		} else {
+			send_sig(SIGPIPE, current, 0);
+			res = -EPIPE;
+		}
 		unlock_taken(from);
 		pipe_unlock(out);
 	} while (!res);
@@ -244,7 +272,7 @@ static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool no
 
 /* ---- The call */
 
-/* pos_in, pos_out: NULL where the file is a pipe. */
+/* Choose by which of the files are pipes; one of them must be. A position is not looked at where the file is a pipe. */
 static ssize_t do_splice(struct file *in, loff_t *pos_in, struct file *out, loff_t *pos_out, size_t n, unsigned flags)
 {
 	bool nonblock = flags & SPLICE_F_NONBLOCK;
@@ -256,7 +284,7 @@ static ssize_t do_splice(struct file *in, loff_t *pos_in, struct file *out, loff
 	return pipe_of(out) ? splice_from_file(in, pos_in, out, n, nonblock) : -EINVAL;
 }
 
-/* The position to use: the caller's, or the file's. A pipe has none. */
+/* The position to use: the caller's or the file's. A pipe has no position, so giving one is an error. 0 or -errno. */
 static int get_pos(struct file *f, const loff_t __user *user, loff_t *pos)
 {
 	*pos = f->f_pos;
@@ -269,6 +297,7 @@ static int get_pos(struct file *f, const loff_t __user *user, loff_t *pos)
 	return copy_from_user(pos, user, sizeof(*pos)) ? -EFAULT : 0;
 }
 
+/* Tell the caller the new position, or move the file's. */
 static int put_pos(struct file *f, loff_t __user *user, loff_t pos)
 {
 	if (user)
@@ -278,6 +307,7 @@ static int put_pos(struct file *f, loff_t __user *user, loff_t pos)
 	return 0;
 }
 
+/* Rights and positions. The positions are stored only when bytes have moved. */
 static ssize_t splice_files(struct file *in, loff_t __user *off_in, struct file *out, loff_t __user *off_out, size_t n,
 			    unsigned flags)
 {
@@ -296,6 +326,7 @@ static ssize_t splice_files(struct file *in, loff_t __user *off_in, struct file 
 	return err ? err : res;
 }
 
+/* References, not borrowed files: the call may sleep for long while other threads close descriptors. */
 SYSCALL_DEFINE6(splice, unsigned, fd_in, loff_t __user *, off_in, unsigned, fd_out, loff_t __user *, off_out, size_t, n,
 		unsigned, flags)
 {

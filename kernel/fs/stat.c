@@ -1,9 +1,17 @@
-/* The stat(2) family and readlink(2): what a file is. */
+/*
+ * The stat(2) family and readlink(2): what a file is. vfs_getattr() fills a struct kstat in, which has all there is in
+ * the kernel's own units; this file finds the path or descriptor and brings the answer into the form that each call
+ * has.
+ */
 #include "files.h"
 
 #include <mm/page.h>
 #include <proc/syscall.h>
 
+/*
+ * The attributes of a file that is found by name. Only the way to the file needs rights; the file itself need not be
+ * readable.
+ */
 static int vfs_statx(int dfd, const char __user *name, int flags, struct kstat *stat)
 {
 	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
@@ -20,6 +28,7 @@ static int vfs_statx(int dfd, const char __user *name, int flags, struct kstat *
 	return err;
 }
 
+/* The attributes of an open file. It needs no right but the descriptor. */
 static int vfs_fstat(unsigned fd, struct kstat *stat)
 {
 	struct fd f = fdget(fd);
@@ -34,7 +43,9 @@ static int vfs_fstat(unsigned fd, struct kstat *stat)
 	return err;
 }
 
-/* Linux's new_encode_dev: 12 bits of major in the middle of 20 bits of minor. */
+/*
+ * A device number in Linux's user-space form: the 12 bits of the major lie in the middle of the 20 bits of the minor.
+ */
 static u64 encode_dev(dev_t dev)
 {
 	u64 major = dev >> 20, minor = dev & 0xfffff;
@@ -42,7 +53,10 @@ static u64 encode_dev(dev_t dev)
 	return (minor & 0xff) | (major << 8) | ((minor & ~0xffUL) << 12);
 }
 
-/* The layout is the machine's (<asm/uapi_stat.h>), the fields are the same. All of it, padding zeroed. */
+/*
+ * The layout of struct stat is the machine's (<asm/uapi_stat.h>), its fields are the same everywhere. Padding is zeroed
+ * with the rest, so that no stack memory reaches the user.
+ */
 static void fill_stat(struct stat *out, const struct kstat *k)
 {
 	*out = (struct stat){
@@ -65,6 +79,7 @@ static void fill_stat(struct stat *out, const struct kstat *k)
 	};
 }
 
+/* Filled in on the stack and copied as a whole, so that one check covers all fields. */
 static long stat_to_user(const struct kstat *stat, struct stat __user *to)
 {
 	struct stat out;
@@ -73,6 +88,7 @@ static long stat_to_user(const struct kstat *stat, struct stat __user *to)
 	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
 
+/* With AT_EMPTY_PATH and an empty name this is fstat, also for files that no path leads to. */
 SYSCALL_DEFINE4(newfstatat, int, dfd, const char __user *, name, struct stat __user *, to, int, flags)
 {
 	struct kstat stat;
@@ -81,7 +97,6 @@ SYSCALL_DEFINE4(newfstatat, int, dfd, const char __user *, name, struct stat __u
 
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
 		return -EINVAL;
-	/* fstat(fd) by its other name, also for files that no path leads to. */
 	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && (!name || (!get_user(first, name) && !first)))
 		err = vfs_fstat(dfd, &stat);
 	else
@@ -102,16 +117,19 @@ SYSCALL_DEFINE2(newstat, const char __user *, name, struct stat __user *, to)
 	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, 0);
 }
 
+/* A link at the end is looked at itself. */
 SYSCALL_DEFINE2(newlstat, const char __user *, name, struct stat __user *, to)
 {
 	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, AT_SYMLINK_NOFOLLOW);
 }
 
+/* statx has seconds and nanoseconds in fields of their own, on both machines alike. */
 static struct statx_timestamp statx_time(u64 ns)
 {
 	return (struct statx_timestamp){.tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC};
 }
 
+/* statx(2)'s layout is the same on all machines and has the halves of device numbers in separate fields. */
 static void fill_statx(struct statx *x, const struct kstat *k)
 {
 	*x = (struct statx){
@@ -134,6 +152,7 @@ static void fill_statx(struct statx *x, const struct kstat *k)
 	};
 }
 
+/* Everything that is known is returned, whatever `mask` asks for; stx_mask says what that is. */
 SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, unsigned, mask,
 		struct statx __user *, to)
 {
@@ -157,7 +176,10 @@ SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, uns
 	return copy_to_user(to, &x, sizeof(x)) ? -EFAULT : 0;
 }
 
-/* The text of a link; cut without notice when it does not fit, as readlink(2) has it. */
+/*
+ * The text of a link, without a terminating zero and cut without notice when it does not fit, as readlink(2) has it.
+ * The file system may make the text on the fly (/proc/self), so it gets a page to write in.
+ */
 static long do_readlink(struct dentry *link, char __user *buf, size_t size)
 {
 	char *page = get_free_page(GFP_KERNEL);
@@ -178,6 +200,7 @@ static long do_readlink(struct dentry *link, char __user *buf, size_t size)
 	return len;
 }
 
+/* An empty name means the link that dfd is open on (with O_PATH), as on Linux. */
 SYSCALL_DEFINE4(readlinkat, int, dfd, const char __user *, name, char __user *, buf, int, size)
 {
 	struct path path;

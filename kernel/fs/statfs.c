@@ -1,4 +1,7 @@
-/* statfs(2), and sync(2) with its family. */
+/*
+ * statfs(2), and sync(2) with its family. A file system says how much it holds and has free; this file adds the flags
+ * of the mount. Every file system lives in memory, so synchronising only has to check its argument.
+ */
 #include "files.h"
 
 #include <mm/page.h>
@@ -6,9 +9,11 @@
 #include <uapi/mount.h>
 #include <uapi/statfs.h>
 
-#define ST_VALID   0x0020
+/* Bits of f_flags, with Linux's values; the others are those of mount(2). */
+#define ST_VALID   0x0020 /* f_flags means something */
 #define ST_NOATIME 0x0400
 
+/* A file system that does not count leaves its sizes 0, as procfs does on Linux. */
 static long do_statfs(const struct path *path, struct statfs __user *to)
 {
 	const struct super_block *sb = path->dentry->d_sb;
@@ -31,6 +36,7 @@ static long do_statfs(const struct path *path, struct statfs __user *to)
 	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
 
+/* No right to the file is needed except to reach it. */
 SYSCALL_DEFINE2(statfs, const char __user *, name, struct statfs __user *, to)
 {
 	struct path path;
@@ -57,12 +63,13 @@ SYSCALL_DEFINE2(fstatfs, unsigned, fd, struct statfs __user *, to)
 	return res;
 }
 
-/* Every file system lives in memory: what was written is where it will ever be. */
+/* What was written is where it will always be. */
 SYSCALL_DEFINE0(sync)
 {
 	return 0;
 }
 
+/* fsync and fdatasync differ on Linux in what they write back; here they only check the descriptor. */
 static long do_fsync(unsigned fd)
 {
 	struct fd f = fdget(fd);
@@ -70,7 +77,7 @@ static long do_fsync(unsigned fd)
 
 	if (!f.file)
 		return -EBADF;
-	/* Linux: what is no file or directory of a file system cannot be synchronised. */
+	/* As on Linux, only files and directories can be synchronised. */
 	res = S_ISREG(f.file->f_inode->i_mode) || S_ISDIR(f.file->f_inode->i_mode) ? 0 : -EINVAL;
 	fdput(f);
 	return res;
@@ -86,6 +93,7 @@ SYSCALL_DEFINE1(fdatasync, unsigned, fd)
 	return do_fsync(fd);
 }
 
+/* Any open file names its file system. */
 SYSCALL_DEFINE1(syncfs, unsigned, fd)
 {
 	struct fd f = fdget(fd);

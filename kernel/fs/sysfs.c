@@ -3,14 +3,17 @@
  * mounted, and what others register. There is no device model behind it, so there are no classes, buses and
  * devices.
  */
-#include "proc_internal.h"
+#include "internal.h"
+
+#include <fs/libfs.h>
+#include <fs/seq_file.h>
 
 #include <kernel/printk.h>
 #include <kernel/smp.h>
 #include <lib/printf.h>
 #include <uapi/statfs.h>
 
-DECLARE_TABLE(sysfs, const struct proc_entry);
+DECLARE_TABLE(sysfs, const struct text_file);
 
 #define CPU_PATH "devices/system/cpu/"
 
@@ -65,21 +68,21 @@ static int byteorder_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry online_entry = {.path = CPU_PATH "online", .mode = 0444, .show = online_show};
-static const struct proc_entry possible_entry = {
+static const struct text_file online_entry = {.path = CPU_PATH "online", .mode = 0444, .show = online_show};
+static const struct text_file possible_entry = {
 	.path = CPU_PATH "possible", .mode = 0444, .show = possible_show};
-static const struct proc_entry present_entry = {
+static const struct text_file present_entry = {
 	.path = CPU_PATH "present", .mode = 0444, .show = possible_show};
-static const struct proc_entry offline_entry = {
+static const struct text_file offline_entry = {
 	.path = CPU_PATH "offline", .mode = 0444, .show = offline_show};
-static const struct proc_entry kernel_max_entry = {
+static const struct text_file kernel_max_entry = {
 	.path = CPU_PATH "kernel_max", .mode = 0444, .show = kernel_max_show};
-static const struct proc_entry address_bits_entry = {
+static const struct text_file address_bits_entry = {
 	.path = "kernel/address_bits", .mode = 0444, .show = address_bits_show};
-static const struct proc_entry byteorder_entry = {
+static const struct text_file byteorder_entry = {
 	.path = "kernel/cpu_byteorder", .mode = 0444, .show = byteorder_show};
-static const struct proc_entry debug_entry = {.path = "kernel/debug", .mode = S_IFDIR | 0755};
-static const struct proc_entry tracing_entry = {.path = "kernel/tracing", .mode = S_IFDIR | 0755};
+static const struct text_file debug_entry = {.path = "kernel/debug", .mode = S_IFDIR | 0755};
+static const struct text_file tracing_entry = {.path = "kernel/tracing", .mode = S_IFDIR | 0755};
 REGISTER_SYSFS(online_entry);
 REGISTER_SYSFS(possible_entry);
 REGISTER_SYSFS(present_entry);
@@ -98,10 +101,10 @@ static int create_cpu_dirs(struct dentry *root)
 
 	for_each_possible_cpu (cpu) {
 		char path[40];
-		const struct proc_entry dir = {.path = path, .mode = S_IFDIR | 0755};
+		const struct text_file dir = {.path = path, .mode = S_IFDIR | 0755};
 
 		snprintf(path, sizeof(path), CPU_PATH "cpu%u", cpu);
-		err = proc_entry_create(root, &dir);
+		err = text_file_create(root, &dir, 0555);
 		if (err)
 			break;
 	}
@@ -110,14 +113,14 @@ static int create_cpu_dirs(struct dentry *root)
 
 static int sysfs_fill_super(struct super_block *sb, const char *options)
 {
-	const struct proc_entry *e;
+	const struct text_file *e;
 	int err = simple_fill_super(sb, SYSFS_MAGIC, 0555, NULL);
 
 	if (err)
 		return err;
 	for_each_in_table(sysfs, e)
 	{
-		err = proc_entry_create(sb->s_root, e);
+		err = text_file_create(sb->s_root, e, 0555);
 		if (err)
 			return err;
 	}

@@ -1,11 +1,14 @@
-/* Setting the times of a file: utimensat(2) and its older forms. */
+/*
+ * Setting the times of a file: utimensat(2) and its older forms. All of them become a struct iattr for change_path() or
+ * change_fd(). Times are nanoseconds since 1970 in 64 bits; earlier ones become 0.
+ */
 #include "files.h"
 
 #include <proc/syscall.h>
 #include <time/ktime.h>
 #include <uapi/time.h>
 
-/* One of utimensat's two times into `attr`. 0 or -EINVAL. */
+/* Put one of utimensat's two times into `attr`; `which` is its ATTR_* bit. 0 or -EINVAL. */
 static int take_time(struct iattr *attr, const struct timespec *t, unsigned which, u64 *ns)
 {
 	if (t->tv_nsec == UTIME_OMIT)
@@ -20,7 +23,10 @@ static int take_time(struct iattr *attr, const struct timespec *t, unsigned whic
 	return 0;
 }
 
-/* NULL: now. 0 or -EINVAL. */
+/*
+ * Both times; NULL means now. Setting both to now is ATTR_TOUCH, which needs less right than choosing a time. 0 or
+ * -EINVAL.
+ */
 static int utimes_attr(struct iattr *attr, const struct timespec *t)
 {
 	static const struct timespec now[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
@@ -35,6 +41,7 @@ static int utimes_attr(struct iattr *attr, const struct timespec *t)
 	return err ? err : take_time(attr, &t[1], ATTR_MTIME, &attr->mtime);
 }
 
+/* Without a name the descriptor itself is meant (futimens). */
 static long do_utimes(int dfd, const char __user *name, const struct timespec *times, int flags)
 {
 	struct iattr attr;
@@ -45,7 +52,7 @@ static long do_utimes(int dfd, const char __user *name, const struct timespec *t
 	err = utimes_attr(&attr, times);
 	if (err)
 		return err;
-	if (!name) /* futimens */
+	if (!name)
 		return flags ? -EINVAL : change_fd(dfd, &attr);
 	return change_path(dfd, name,
 			   (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
@@ -53,6 +60,7 @@ static long do_utimes(int dfd, const char __user *name, const struct timespec *t
 			   &attr);
 }
 
+/* Both times are copied at once; flags and names are checked in do_utimes(). */
 SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int,
 		flags)
 {
@@ -63,7 +71,10 @@ SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct tim
 	return do_utimes(dfd, name, utimes ? t : NULL, flags);
 }
 
-/* The older calls: microseconds, seconds. */
+/*
+ * The older calls have microseconds or seconds. Microseconds are checked before they become nanoseconds, because some
+ * wrong values would then be UTIME_NOW or UTIME_OMIT.
+ */
 SYSCALL_DEFINE3(futimesat, int, dfd, const char __user *, name, const struct timeval __user *, utimes)
 {
 	struct timeval tv[2];
@@ -74,7 +85,6 @@ SYSCALL_DEFINE3(futimesat, int, dfd, const char __user *, name, const struct tim
 	if (copy_from_user(tv, utimes, sizeof(tv)))
 		return -EFAULT;
 	for (int i = 0; i < 2; i++) {
-		/* Checked here: in nanoseconds some wrong values would be UTIME_NOW or UTIME_OMIT. */
 		if (tv[i].tv_usec < 0 || tv[i].tv_usec >= NSEC_PER_SEC / NSEC_PER_USEC)
 			return -EINVAL;
 		t[i] = (struct timespec){tv[i].tv_sec, tv[i].tv_usec * NSEC_PER_USEC};
@@ -82,12 +92,13 @@ SYSCALL_DEFINE3(futimesat, int, dfd, const char __user *, name, const struct tim
 	return do_utimes(dfd, name, t, 0);
 }
 
-/* Without a name Linux's utimes and utime have no descriptor to mean instead. */
+/* utimes and utime have no descriptor, so a missing name is an error, as on Linux. */
 SYSCALL_DEFINE2(utimes, const char __user *, name, const struct timeval __user *, utimes)
 {
 	return name ? sys_futimesat(AT_FDCWD, (unsigned long)name, (unsigned long)utimes) : -EFAULT;
 }
 
+/* utime(2)'s argument, in seconds. */
 struct utimbuf {
 	s64 actime, modtime;
 };

@@ -1,6 +1,6 @@
 /*
- * Extended attributes: no file system here keeps any. The calls check what Linux checks, in its order, and answer as it
- * does for such a file system: -EOPNOTSUPP, or an empty list. Programs ask, see that, and go on without.
+ * Extended attributes: no file system here keeps any. The calls check what Linux checks, in its order, and answer as
+ * Linux does for such a file system: -EOPNOTSUPP, or an empty list. Programs ask, see that, and go on without.
  */
 #include "files.h"
 
@@ -12,18 +12,22 @@
 #define XATTR_CREATE   1
 #define XATTR_REPLACE  2
 
+/* Names begin with the name of their namespace, which decides who may see them. */
 static bool in_namespace(const char *name, const char *prefix)
 {
 	return !strncmp(name, prefix, strlen(prefix));
 }
 
-/* May the caller do `mask` (MAY_*) with an attribute of this name? What is hidden reads as not there. */
+/*
+ * May the caller do `mask` (MAY_*) with an attribute of this name? An attribute that is hidden from the caller reads as
+ * missing.
+ */
 static int xattr_permission(const struct inode *inode, const char *name, int mask)
 {
 	int hidden = mask & MAY_WRITE ? -EPERM : -ENODATA;
 
 	if (in_namespace(name, "security.") || in_namespace(name, "system."))
-		return 0;
+		return 0; /* the owner of the namespace decides on Linux, and there is no owner here */
 	if (in_namespace(name, "trusted."))
 		return current->euid ? hidden : 0;
 	if (in_namespace(name, "user.") && !S_ISREG(inode->i_mode) && !S_ISDIR(inode->i_mode))
@@ -40,6 +44,7 @@ struct xattr_request {
 	int flags;		  /* SET: XATTR_CREATE, XATTR_REPLACE */
 };
 
+/* The attribute's name. 0, -EFAULT, or -ERANGE for an empty or too long one. */
 static int copy_name(char *name, const char __user *uname)
 {
 	long len = strncpy_from_user(name, uname, XATTR_NAME_MAX + 1);
@@ -49,7 +54,7 @@ static int copy_name(char *name, const char __user *uname)
 	return !len || len > XATTR_NAME_MAX ? -ERANGE : 0;
 }
 
-/* The value must be there, though nobody keeps it. */
+/* The value must be readable, though it is not kept. 0, -E2BIG or -EFAULT. */
 static int check_value(const char __user *value, size_t size)
 {
 	char chunk[64];
@@ -62,7 +67,7 @@ static int check_value(const char __user *value, size_t size)
 	return 0;
 }
 
-/* Never 0, but for lists: 0 bytes of names. */
+/* Never 0 except for lists, which have 0 bytes of names. */
 static int do_xattr(const struct path *path, const struct xattr_request *r)
 {
 	char name[XATTR_NAME_MAX + 1];
@@ -83,7 +88,7 @@ static int do_xattr(const struct path *path, const struct xattr_request *r)
 	return err ? err : -EOPNOTSUPP;
 }
 
-/* how: LOOKUP_FOLLOW, or 0 for a last link itself. */
+/* By name. how: LOOKUP_FOLLOW, or 0 for a link at the end itself. */
 static int xattr_at(const char __user *file, unsigned how, struct xattr_request r)
 {
 	struct path path;
@@ -96,6 +101,7 @@ static int xattr_at(const char __user *file, unsigned how, struct xattr_request 
 	return err;
 }
 
+/* By descriptor. One of O_PATH is refused, as on Linux. */
 static int xattr_fd(unsigned fd, struct xattr_request r)
 {
 	struct fd f = fdget(fd);
@@ -110,6 +116,7 @@ static int xattr_fd(unsigned fd, struct xattr_request r)
 	return err;
 }
 
+/* The three calls that set have the same arguments, under the same names. */
 #define SET_REQUEST ((struct xattr_request){XATTR_SET, name, value, size, flags})
 
 SYSCALL_DEFINE5(setxattr, const char __user *, file, const char __user *, name, const char __user *, value, size_t,

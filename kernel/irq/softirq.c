@@ -209,7 +209,7 @@ static int softirqs_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry softirqs_entry = {.path = "softirqs", .mode = 0444, .show = softirqs_show};
+static const struct text_file softirqs_entry = {.path = "softirqs", .mode = 0444, .show = softirqs_show};
 REGISTER_PROC(softirqs_entry);
 
 void softirq_init(void)

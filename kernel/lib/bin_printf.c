@@ -1,6 +1,14 @@
 /*
- * Messages in two parts: arguments now, text later. Numbers lie at multiples of four bytes, in four or eight of them,
- * strings with their ending zero behind what went before; a star's number stands before its argument.
+ * Messages in two parts: the arguments are kept now, the text is made later. trace_printk() uses this, so that the
+ * traced code pays for copying a few words and the reader pays for the formatting. The format itself is not kept: the
+ * caller must still have it, unchanged, when it asks for the text.
+ *
+ * The layout is Linux's, because libtraceevent reads it. A number takes four or eight bytes and begins at a multiple of
+ * four. A string follows directly what was kept before it and ends with a zero byte. The number for a star in a width
+ * or a precision stands before the argument of its conversion.
+ *
+ * Both directions walk the format by the same rules: number_size() decides for both how many bytes an argument has.
+ * There is no shared state and no lock; the caller owns the words.
  */
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -8,16 +16,22 @@
 
 #include "format.h"
 
-/* What readers of such records know: anything else in a conversion is for the text. */
+/* The flags that every reader of such records understands. A conversion with another flag can only be kept as text. */
 #define BIN_FLAGS (FORMAT_ZERO | FORMAT_STAR_WIDTH | FORMAT_STAR_PRECISION)
 
-/* Bytes under construction, or being read. */
+/*
+ * The words under construction, or being read, as bytes. `at` is where the next argument begins; when reading damaged
+ * words it may lie behind `size`.
+ */
 struct bin_args {
 	u8 *bytes;
 	size_t at, size;
 };
 
-/* 4 or 8 bytes; the size is of whole words. */
+/*
+ * Append a number of 4 or 8 bytes behind padding to a multiple of four. Padding never leaves the buffer, because `size`
+ * is a whole number of words. Returns false when the number does not fit.
+ */
 static __always_inline bool put_number(struct bin_args *bin, u64 value, unsigned bytes)
 {
 	u32 *to;
@@ -29,11 +43,15 @@ static __always_inline bool put_number(struct bin_args *bin, u64 value, unsigned
 	to = (u32 *)(void *)(bin->bytes + bin->at);
 	to[0] = value;
 	if (bytes == 8)
-		to[1] = value >> 32; /* low half first, as both machines have it */
+		to[1] = value >> 32; /* in halves: only 4 bytes of alignment are sure; little-endian */
 	bin->at += bytes;
 	return true;
 }
 
+/*
+ * The opposite of put_number(). Words that end too early read as 0: they may come from a record that was cut, and the
+ * rest of the text must still be printed.
+ */
 static u64 get_number(struct bin_args *bin, unsigned bytes)
 {
 	size_t at = (bin->at + 3) & ~3UL;
@@ -45,6 +63,10 @@ static u64 get_number(struct bin_args *bin, unsigned bytes)
 	return value;
 }
 
+/*
+ * Append at most `precision` bytes of a string (-1: all of it) and a zero. Returns false when they do not fit. The
+ * search for the end stops at the room that is left, so a string that lacks its zero is not read far.
+ */
 static bool put_string(struct bin_args *bin, const char *text, int precision)
 {
 	size_t room = bin->size - bin->at, n;
@@ -59,6 +81,10 @@ static bool put_string(struct bin_args *bin, const char *text, int precision)
 	return true;
 }
 
+/*
+ * The string at the current place, or "" when the words end before its zero. The pointer leads into the words
+ * themselves.
+ */
 static const char *get_string(struct bin_args *bin)
 {
 	size_t room = bin->at < bin->size ? bin->size - bin->at : 0;
@@ -69,7 +95,11 @@ static const char *get_string(struct bin_args *bin)
 	return n < room ? text : "";
 }
 
-/* Bytes of a number; 0: it is none that can be kept. */
+/*
+ * How many bytes the argument of the conversion at `letter` takes, or 0 when it is not a number that can be kept.
+ * Pointers that stand for a structure (%pd, %ph, %pb) give 0: only their text can be kept, since the structure may be
+ * gone when the text is made. Of %pS and %ps only %ps is kept: it and %px need the address alone.
+ */
 static unsigned number_size(const char *letter, const struct format_spec *spec)
 {
 	switch (*letter) {
@@ -86,7 +116,12 @@ static unsigned number_size(const char *letter, const struct format_spec *spec)
 	return 0;
 }
 
-/* One conversion's argument. 0, -EINVAL, -E2BIG. */
+/*
+ * Keep the argument of one conversion, and before it the numbers of its stars. A star's precision is applied at once,
+ * because put_string() needs it to know how much of the string to keep.
+ *
+ * Returns 0, -EINVAL for a conversion that cannot be kept, or -E2BIG when the words are too few.
+ */
 static int keep(struct bin_args *bin, const char *letter, struct format_spec *spec, va_list *args)
 {
 	unsigned bytes = number_size(letter, spec);
@@ -110,8 +145,9 @@ static int keep(struct bin_args *bin, const char *letter, struct format_spec *sp
 }
 
 /*
- * Bytes of the number that the conversion at *fmt, behind its '%', keeps if it is one of the plain ones that nearly all
- * are, with *fmt moved behind it; else 0, and format_parse must look.
+ * The fast path of vbin_printf(). *fmt points behind a '%'. For %d, %u, %x and the same with one `l`, which are nearly
+ * all conversions of traces, it returns the bytes of the number and moves *fmt behind the letter. For all others it
+ * returns 0 and leaves *fmt alone, and format_parse() must look.
  */
 static __always_inline unsigned plain_size(const char **fmt)
 {
@@ -128,6 +164,10 @@ static __always_inline unsigned plain_size(const char **fmt)
 	return bytes;
 }
 
+/*
+ * One pass over the format. The list is copied because a va_list parameter may be an array in disguise, whose address
+ * cannot be passed on. Text between conversions is skipped: it is in the format, which the reader has too.
+ */
 int vbin_printf(u32 *words, size_t n, const char *fmt, va_list args)
 {
 	struct bin_args bin = {.bytes = (u8 *)words, .size = n * sizeof(*words)};
@@ -156,12 +196,16 @@ int vbin_printf(u32 *words, size_t n, const char *fmt, va_list args)
 	va_end(copy);
 	if (ret)
 		return ret;
-	/* What is behind the last string in its word goes to user space, too. */
+	/* The last word goes to user space as a whole, so the bytes of it behind a string must not be stale memory. */
 	while (bin.at % sizeof(*words))
 		bin.bytes[bin.at++] = 0;
 	return bin.at / sizeof(*words);
 }
 
+/*
+ * Print a number that was kept. A four-byte number counts as negative by its own bit 31, so that %d of -1 does not
+ * become 4294967295; the letters without a sign print the value as it was kept.
+ */
 static void show_number(struct text_out *out, char letter, u64 value, unsigned bytes, struct format_spec *spec)
 {
 	s64 number = bytes == 8 ? (s64)value : (s32)value;
@@ -173,7 +217,10 @@ static void show_number(struct text_out *out, char letter, u64 value, unsigned b
 	format_number(out, negative ? -(u64)number : value, negative, spec);
 }
 
-/* Returns where the format goes on. */
+/*
+ * Print one conversion from the words: stars, then the argument. `letter` is its letter; returns where the format goes
+ * on. The mirror of keep().
+ */
 static const char *show(struct text_out *out, const char *letter, struct format_spec *spec, struct bin_args *bin)
 {
 	unsigned bytes = number_size(letter, spec);
@@ -193,6 +240,10 @@ static const char *show(struct text_out *out, const char *letter, struct format_
 	return letter + 1;
 }
 
+/*
+ * Text goes out byte by byte and conversions through show(). A conversion that the format cuts short at its end prints
+ * nothing.
+ */
 int bstr_printf(char *buf, size_t size, const char *fmt, const u32 *words, size_t n)
 {
 	struct bin_args bin = {.bytes = (u8 *)words, .size = n * sizeof(*words)};

@@ -1,16 +1,26 @@
-/* Bitmaps as text: hexadecimal groups of 32 bits, and lists of ranges. */
+/*
+ * Bitmaps as text, in the two forms that Linux uses for sets of CPUs: hexadecimal groups of 32 bits with commas between
+ * them ("ff,00000001", highest bits first), and lists of ranges ("0-3,5").
+ *
+ * Parsing goes from the last group to the first, because the last one holds the lowest bits and only from there the
+ * place of each group is known. Printing uses snprintf's rule: the length that the whole text needs is counted on after
+ * the buffer is full.
+ */
 #include <lib/bitmap.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
 
+/* The value of a character for which isxdigit() holds. */
 static int hex_value(char c)
 {
 	return isdigit(c) ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-/* The digits that end at `end` (exclusive) and start no earlier than `text`, as one group; returns where it
- * starts. */
+/*
+ * Read the hexadecimal digits that end before `end`, at most eight and not before `text`, from right to left. Returns
+ * where they start; `end` itself when there is no digit.
+ */
 static const char *parse_group(const char *text, const char *end, u32 *value)
 {
 	const char *p = end;
@@ -21,7 +31,7 @@ static const char *parse_group(const char *text, const char *end, u32 *value)
 	return p;
 }
 
-/* Store 32 bits at bit `at`; -EOVERFLOW when a set one does not fit. */
+/* OR 32 bits into the map at bit `at`. Leading zeros may lie behind `size`; a set bit there gives -EOVERFLOW. */
 static int store_group(unsigned long *map, unsigned size, unsigned at, u32 value)
 {
 	if (at >= size)
@@ -32,6 +42,10 @@ static int store_group(unsigned long *map, unsigned size, unsigned at, u32 value
 	return 0;
 }
 
+/*
+ * Groups from right to left. What stands before a group must be a comma or the start of the text: another hexadecimal
+ * digit there means that the group had more than eight. A comma must have a group on both sides.
+ */
 int bitmap_parse(const char *text, unsigned long *map, unsigned size)
 {
 	const char *end = text + strlen(text);
@@ -57,13 +71,17 @@ int bitmap_parse(const char *text, unsigned long *map, unsigned size)
 		at += 32;
 		if (start == text)
 			break;
-		end = start - 1; /* the comma: a group must stand before it */
+		end = start - 1; /* at the comma, before which a group must stand */
 		if (end == text)
 			return -EINVAL;
 	}
 	return 0;
 }
 
+/*
+ * Groups of 32 bits from the highest. The first group has only as many digits as it has bits, the others have eight. A
+ * NULL `buf` is never added to, so that a call may ask for the length alone.
+ */
 int bitmap_print(char *buf, size_t len, const unsigned long *map, unsigned size)
 {
 	size_t used = 0;
@@ -80,6 +98,7 @@ int bitmap_print(char *buf, size_t len, const unsigned long *map, unsigned size)
 	return used;
 }
 
+/* Each round prints one run of set bits: `first` is its first bit, and `end` the first clear bit behind it. */
 int bitmap_print_list(char *buf, size_t len, const unsigned long *map, unsigned size)
 {
 	size_t used = 0;

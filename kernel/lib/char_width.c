@@ -1,8 +1,15 @@
-/* Widths of characters, for erasing them on a terminal. */
+/*
+ * Widths of UTF-8 characters on a terminal. The line discipline needs them to erase a character: a wide one takes two
+ * columns and has up to four bytes. <lib/char_width_table.h> has the data; this file decodes. No state, no lock.
+ */
 #include <lib/char_width.h>
 #include <lib/char_width_table.h>
 
-/* Returns how many bytes the character has, 0 if its first one begins none or the last is missing. */
+/*
+ * Decode the character at s, of which n bytes may be read, into *c. Returns its length in bytes, or 0 when its first
+ * byte cannot begin a character or its last one is missing. The bytes after the first are not checked: see
+ * utf8_shown().
+ */
 static unsigned decode(const char *s, unsigned n, unsigned *c)
 {
 	unsigned length = n ? char_bytes((unsigned char)s[0]) : 0;
@@ -22,7 +29,11 @@ unsigned utf8_columns(const char *s, unsigned n)
 	return decode(s, n, &c) ? char_columns(c) : 1;
 }
 
-/* Not shown: control characters of both sets, what has no width (as direction marks), and forms that are too long. */
+/*
+ * Three kinds of characters are not shown: control characters (C0 and C1), characters without a width of their own such
+ * as direction marks, and encodings that are longer than they need be or lie outside Unicode. least[n] is the smallest
+ * code point that n bytes may stand for and that is shown: 0x20 ends C0, and 0xa0 ends C1.
+ */
 unsigned utf8_shown(const char *s, unsigned n)
 {
 	static const unsigned least[] = { 0, 0x20, 0xa0, 0x800, 0x10000 };

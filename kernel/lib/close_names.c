@@ -1,13 +1,22 @@
 /*
- * The names closest to a word. A typing error is a short edit distance, and how short depends on the length
- * of the word: one of three letters is as close to all others of three. Where somebody knows a part of a name
- * only, the names that contain the word are close, too, but come after those.
+ * The names that are closest to a word, for messages such as "did you mean ...?". The caller offers all names one by
+ * one, and the best three are kept.
+ *
+ * Two things make a name close. A typing error is a short edit distance (Damerau's, in the restricted form that swaps
+ * only neighbours). How short it must be depends on the length of the word: every name of three letters is three
+ * changes away from every other. A person who remembers only part of a name is helped by the names that contain the
+ * word; these rank behind all typing errors.
+ *
+ * The caller owns the struct close_names; there is no lock.
  */
 #include <lib/close_names.h>
 #include <lib/string.h>
 
-/* The least of four ways to come here; `swapped` counts only when the last two characters are the same
- * crosswise. */
+/*
+ * One cell of the table below: the least of exchanging or keeping a character (`above` points at the cell up and to the
+ * left), leaving one out (above[1]), putting one in (here[0]) and swapping the last two (`swapped`, which the caller
+ * makes large when they are not the same two crosswise).
+ */
 static u8 cheapest(const u8 *above, const u8 *here, bool same, u8 swapped)
 {
 	u8 best = min(above[0] + !same, min(above[1] + 1, here[0] + 1));
@@ -15,7 +24,11 @@ static u8 cheapest(const u8 *above, const u8 *here, bool same, u8 swapped)
 	return min(best, swapped);
 }
 
-/* Row by row of the table of all beginnings of a against all beginnings of b; three rows are kept. */
+/*
+ * Dynamic programming over the table of all beginnings of `a` (rows) against all beginnings of `b` (columns). A cell
+ * depends on the two rows above it at most, so three rows are kept and used in turn. Rows of bytes are enough because
+ * names are shorter than CLOSE_NAME_SIZE.
+ */
 unsigned edit_distance(const char *a, const char *b)
 {
 	u8 rows[3][CLOSE_NAME_SIZE];
@@ -46,7 +59,11 @@ void close_names_init(struct close_names *close, const char *word)
 	close->nr = 0;
 }
 
-/* How far away, as a rank; CLOSE_NAMES_NO_DISTANCE: too far. Lengths that differ too much need no table. */
+/*
+ * The rank of a name: smaller is closer, CLOSE_NAMES_NO_DISTANCE means too far. `limit` is the number of typing errors
+ * that are forgiven for a word of this length. The distance is at least the difference of the lengths, so names whose
+ * lengths differ too much need no table. Names that contain the word rank from CLOSE_NAME_SIZE up, shorter ones first.
+ */
 static unsigned rank(const struct close_names *close, const char *name)
 {
 	unsigned limit = close->len < 3 ? 0 : close->len < 5 ? 1 : close->len < 12 ? 2 : 3, distance;
@@ -60,6 +77,7 @@ static unsigned rank(const struct close_names *close, const char *name)
 	return close->len > 3 && strstr(name, close->word) ? CLOSE_NAME_SIZE + more : CLOSE_NAMES_NO_DISTANCE;
 }
 
+/* Insertion into the sorted array of the best. Among equal ranks the name that was offered first stays in front. */
 void close_names_offer(struct close_names *close, const char *name)
 {
 	unsigned distance = rank(close, name), i;

@@ -1,4 +1,7 @@
-/* Errors in words, for messages to people. */
+/*
+ * Error numbers in words, for messages to people. The texts are in <uapi/errno_texts.h>, which userland's strerror()
+ * includes too, so that both say the same. The table is indexed by the positive error number.
+ */
 #include <lib/errno.h>
 
 static const char *const texts[] = {

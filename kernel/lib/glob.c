@@ -1,9 +1,15 @@
-/* Shell patterns, without recursion: on a mismatch only the last '*' needs to take one byte more. */
+/*
+ * Shell patterns: * ? [a-z] [!a-z] and \x. The match needs no recursion and no memory. On a mismatch only the last '*'
+ * has to be reconsidered, which then takes one byte more: an earlier star cannot do better, because all that stands
+ * between the two stars has matched at its leftmost place already. So the time is at most the product of the two
+ * lengths.
+ */
 #include <lib/string.h>
 
 /*
- * Match c against the class that starts after '[' at pat. Sets *after to what follows the closing bracket, or
- * to NULL when there is none: then '[' stands for itself. A ']' that comes first is a member.
+ * Match `c` against the class that starts behind '[' at `pat`. Sets *after to what follows the closing bracket, or to
+ * NULL when the bracket is missing: '[' then stands for itself. A ']' that comes first is a member, and so is a '-' at
+ * the end.
  */
 static bool class_match(const char *pat, u8 c, const char **after)
 {
@@ -27,7 +33,10 @@ static bool class_match(const char *pat, u8 c, const char **after)
 	return match != inverted;
 }
 
-/* One byte of the name against one element (not '*') of the pattern: the rest of the pattern, or NULL. */
+/*
+ * Match one byte of the name against one element of the pattern that is not a star. Returns the rest of the pattern, or
+ * NULL when they do not match. A backslash at the end of the pattern matches nothing.
+ */
 static const char *element_match(const char *pat, char c)
 {
 	const char *after;
@@ -53,6 +62,10 @@ static const char *element_match(const char *pat, char c)
 	return *pat == c ? pat + 1 : NULL;
 }
 
+/*
+ * `star` and `star_name` remember where to go on after a mismatch: the pattern behind the last star, and the first byte
+ * of the name that this star has not taken yet.
+ */
 bool glob_match_len(const char *pat, const char *name, size_t max)
 {
 	const char *end = name + strnlen(name, max);

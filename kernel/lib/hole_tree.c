@@ -1,12 +1,20 @@
-/* Holes between ranges of addresses, found by size: Cormen et al., ch. 14 (augmented trees). */
+/*
+ * Holes between ranges of addresses, found by size in a time that grows with the height of the tree: Cormen et al., ch.
+ * 14 (augmented trees). <lib/hole_tree.h> says what a hole is.
+ *
+ * Each node keeps `hole`, the free bytes below its range, and `max_hole`, the largest `hole` in its subtree. A search
+ * can so pass over every subtree in which nothing is large enough. All functions run under the lock of the tree's
+ * owner.
+ */
 #include <lib/hole_tree.h>
 
+/* The largest hole of a subtree; an empty one has no room. */
 static unsigned long max_hole(const struct rb_node *n)
 {
 	return n ? hole_of(n)->max_hole : 0;
 }
 
-/* The tree's rb_update_fn. */
+/* The tree's rb_update_fn: compute max_hole from the node and its children, and tell whether it changed. */
 static bool hole_update(struct rb_node *n)
 {
 	unsigned long largest = max(hole_of(n)->hole, max(max_hole(n->left), max_hole(n->right)));
@@ -30,6 +38,7 @@ void hole_erase(struct hole_node *n, struct rb_root *root)
 	rb_erase_augmented(&n->node, root, hole_update);
 }
 
+/* The walk to the root ends at the first node whose maximum stays the same: nothing above it can change either. */
 void hole_set(struct hole_node *n, unsigned long hole)
 {
 	if (n->hole == hole)
@@ -39,7 +48,10 @@ void hole_set(struct hole_node *n, unsigned long hole)
 		;
 }
 
-/* One way down: to the left as long as there is one on the left. */
+/*
+ * One way down from the root. The left subtree holds the lower addresses, so it comes first; max_hole says beforehand
+ * whether a way leads to a result, so no step is ever taken back.
+ */
 struct hole_node *hole_lowest(const struct rb_root *root, unsigned long len)
 {
 	struct rb_node *n = root->node;
@@ -56,7 +68,10 @@ struct hole_node *hole_lowest(const struct rb_root *root, unsigned long len)
 	}
 }
 
-/* The highest range of a subtree that has a hole of `len` below it; there is one. */
+/*
+ * The highest range in a subtree that has a hole of `len` below it. The caller has made sure by max_hole that one
+ * exists.
+ */
 static struct hole_node *highest_in(struct rb_node *n, unsigned long len)
 {
 	for (;;) {
@@ -69,8 +84,11 @@ static struct hole_node *highest_in(struct rb_node *n, unsigned long len)
 	}
 }
 
-/* One way up from `before`, past the subtrees that lie below it, and one down in the first that has what we
- * want. */
+/*
+ * From `before` one way up and one way down. The ranges that lie below `before` are its left subtree, and each ancestor
+ * that it is to the right of, with that ancestor's left subtree. They are looked at in falling order of address, and
+ * the search goes down only into a subtree that is known to hold a result.
+ */
 struct hole_node *hole_highest(const struct rb_root *root, const struct hole_node *before, unsigned long len)
 {
 	const struct rb_node *n = before ? &before->node : NULL;

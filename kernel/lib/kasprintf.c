@@ -1,7 +1,12 @@
-/* Formatted text in memory of its own. */
+/*
+ * kasprintf: formatted text in memory of its own. The text is formatted twice, first without a buffer to learn its
+ * length. The arguments must not change in between; the second pass is limited to the length of the first, so a string
+ * that grows is cut and never overflows.
+ */
 #include <lib/printf.h>
 #include <mm/slab.h>
 
+/* The first pass measures, the second one stores. A va_list can be walked only once, so it is started twice. */
 char *kasprintf(gfp_t gfp, const char *fmt, ...)
 {
 	va_list args;

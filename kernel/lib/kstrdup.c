@@ -1,4 +1,7 @@
-/* Copies of strings and memory in memory of their own. */
+/*
+ * Copies of strings and of memory in kmalloc'ed memory of their own, which the caller frees with kfree(). Context: that
+ * of the gfp flags.
+ */
 #include <lib/string.h>
 #include <mm/slab.h>
 

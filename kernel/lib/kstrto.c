@@ -1,7 +1,14 @@
-/* Numbers from text: strict for what users write, lenient for command-line sizes. */
+/*
+ * Numbers from text, in two manners. The kstrto* functions are strict and serve what users write to files: the whole
+ * text must be one number, with at most one newline behind it. simple_strtoull() and memparse() are lenient and serve
+ * the command line: they stop where the number ends and tell where that is.
+ *
+ * All of them rest on parse_digits(). They keep no state and may be called in any context.
+ */
 #include <lib/errno.h>
 #include <lib/string.h>
 
+/* The value of a digit in bases up to 36; a character that is no digit gives 255, which is too large for every base. */
 static unsigned digit_value(char c)
 {
 	if (isdigit(c))
@@ -9,7 +16,9 @@ static unsigned digit_value(char c)
 	return isalpha(c) ? (c | 32) - 'a' + 10 : 255;
 }
 
-/* Skip what `base` allows as prefix, and settle base 0: 0x before a hex digit is 16, another leading 0 is 8.
+/*
+ * Skip the prefix that `base` allows. For base 0 the prefix decides and *base is set: "0x" before a hexadecimal digit
+ * means 16, another leading 0 means 8 (the 0 stays, as a digit), and everything else means 10.
  */
 static const char *skip_prefix(const char *s, unsigned *base)
 {
@@ -20,7 +29,11 @@ static const char *skip_prefix(const char *s, unsigned *base)
 	return *base == 16 && hex ? s + 2 : s;
 }
 
-/* Digits from s on: where they end, their value, and whether it was too large for 64 bits. */
+/*
+ * Read the digits from s on. Returns where they end; *res is their value and *overflow tells whether it needs more than
+ * 64 bits. The digits are read to the end in that case too, so that a malformed text is reported as such and not as a
+ * large number.
+ */
 static const char *parse_digits(const char *s, unsigned base, u64 *res, bool *overflow)
 {
 	u64 v = 0;
@@ -35,6 +48,10 @@ static const char *parse_digits(const char *s, unsigned base, u64 *res, bool *ov
 	return s;
 }
 
+/*
+ * The common part of the strict functions: prefix, at least one digit, at most one newline, and nothing else. Returns
+ * 0, -EINVAL, or -ERANGE for more than 64 bits; *res is set only on success.
+ */
 static int parse_whole(const char *s, unsigned base, u64 *res)
 {
 	const char *start = skip_prefix(s, &base), *end;
@@ -59,6 +76,7 @@ int kstrtoull(const char *s, unsigned base, u64 *res)
 	return parse_whole(s + (*s == '+'), base, res);
 }
 
+/* The magnitude may be one larger for a negative number: -2^63 fits. */
 int kstrtoll(const char *s, unsigned base, s64 *res)
 {
 	bool negative = *s == '-';
@@ -119,6 +137,7 @@ int kstrtoint(const char *s, unsigned base, int *res)
 	return 0;
 }
 
+/* Only the first letter counts, as on Linux, but for "on" and "off", where the second one decides. */
 int kstrtobool(const char *s, bool *res)
 {
 	char c = *s | 32;
@@ -151,6 +170,7 @@ u64 simple_strtoull(const char *s, char **end, unsigned base)
 	return v;
 }
 
+/* A number that is too large for its unit gives U64_MAX. Callers compare the result with a limit, and so reject it. */
 u64 memparse(const char *s, char **end)
 {
 	static const char units[] = "kmgtpe";

@@ -1,4 +1,8 @@
-/* Decimal digits, two at a time: the hot path of every line of text that carries numbers. */
+/*
+ * Decimal digits, two at a time: lines of traces consist of numbers, and this is their hot path. A table of the hundred
+ * pairs halves the number of divisions by a constant, which the compiler turns into multiplications. dec_width()
+ * computes the length first, so the digits are stored at their final place from right to left and need no reversal.
+ */
 #include <lib/printf.h>
 
 static const char digit_pairs[201] = "00010203040506070809101112131415161718192021222324"
@@ -6,6 +10,10 @@ static const char digit_pairs[201] = "000102030405060708091011121314151617181920
 				     "50515253545556575859606162636465666768697071727374"
 				     "75767778798081828384858687888990919293949596979899";
 
+/*
+ * How many digits v has. Steps of four digits keep the loop short for large numbers; the comparisons at the end have no
+ * branches.
+ */
 static unsigned dec_width(u64 v)
 {
 	unsigned n = 1;
@@ -15,6 +23,7 @@ static unsigned dec_width(u64 v)
 	return n + (v >= 10) + (v >= 100) + (v >= 1000);
 }
 
+/* Two digits for each division by 100; what remains in the end has one or two. */
 char *put_dec(char *p, u64 v, int width, char pad)
 {
 	int n = dec_width(v);

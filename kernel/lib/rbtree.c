@@ -1,8 +1,14 @@
 /*
- * Red-black trees: insertion and removal with rebalancing, and walking (Cormen et al., ch. 13).
+ * Red-black trees: insertion and removal with rebalancing, and walking (Cormen et al., ch. 13). The user of a tree
+ * walks and compares by itself; see <lib/rbtree.h>.
  *
- * The same code serves trees whose nodes keep something of all that is below them (ch. 14): `update` is NULL
- * for the others, and as everything is inlined into the exported functions, they pay nothing for it.
+ * The rules that hold between two calls: the root is black, a red node has no red child, and all paths from a node to
+ * its missing children have the same number of black nodes. Hence no path is more than twice as long as another.
+ *
+ * The same code serves trees whose nodes keep something of all that is below them (ch. 14). For the others `update` is
+ * NULL; as everything is inlined into the exported functions, they pay nothing for it.
+ *
+ * The caller's lock guards the tree. There are no sentinels: a missing child is NULL and counts as black.
  */
 #include <lib/rbtree.h>
 
@@ -27,7 +33,7 @@ static void set_black(struct rb_node *n)
 	n->parent_color |= RB_BLACK;
 }
 
-/* Make whoever pointed at `old` (its parent, or the root) point at `new`. */
+/* Let the pointer to `old`, which is in its parent or in the root, point to `new`. */
 static void replace_child(struct rb_node *parent, struct rb_node *old, struct rb_node *new,
 			  struct rb_root *root)
 {
@@ -39,7 +45,10 @@ static void replace_child(struct rb_node *parent, struct rb_node *old, struct rb
 		parent->right = new;
 }
 
-/* `n` has come below `up`: nothing changes above the two. */
+/*
+ * A rotation has put `n` below `up`. The two have the same nodes in their subtrees together as before, so nothing above
+ * them changes. The lower one must be updated first.
+ */
 static __always_inline void updated(rb_update_fn update, struct rb_node *n, struct rb_node *up)
 {
 	if (!update)
@@ -48,6 +57,10 @@ static __always_inline void updated(rb_update_fn update, struct rb_node *n, stru
 	update(up);
 }
 
+/*
+ * The right child of `n` takes the place of `n`, which becomes its left child. The order of the nodes stays. Colours
+ * move with their nodes; the caller corrects them.
+ */
 static __always_inline void rotate_left(struct rb_node *n, struct rb_root *root, rb_update_fn update)
 {
 	struct rb_node *up = n->right, *parent = rb_parent(n);
@@ -62,6 +75,7 @@ static __always_inline void rotate_left(struct rb_node *n, struct rb_root *root,
 	updated(update, n, up);
 }
 
+/* The mirror image of rotate_left(). */
 static __always_inline void rotate_right(struct rb_node *n, struct rb_root *root, rb_update_fn update)
 {
 	struct rb_node *up = n->left, *parent = rb_parent(n);
@@ -76,7 +90,11 @@ static __always_inline void rotate_right(struct rb_node *n, struct rb_root *root
 	updated(update, n, up);
 }
 
-/* `n` is red, so is its parent, and its uncle is black: two colours and at most two rotations mend it. */
+/*
+ * `n` is red, its parent is red too, and its uncle is black: at most two rotations and two changes of colour restore
+ * the rules. When `n` is an inner grandchild, the first rotation makes it an outer one; the second one puts the parent
+ * above the grandparent.
+ */
 static __always_inline void insert_rotate(struct rb_node *n, struct rb_node *parent, struct rb_node *grand,
 					  struct rb_root *root, rb_update_fn update)
 {
@@ -97,6 +115,11 @@ static __always_inline void insert_rotate(struct rb_node *n, struct rb_node *par
 	set_red(grand);
 }
 
+/*
+ * The new node is red, so only one rule can be broken: its parent may be red as well. While the uncle is red too, both
+ * become black and the grandparent red, and the question moves up to the grandparent. A black uncle ends the loop by
+ * rotations. The root is made black in the end, which harms no path.
+ */
 static __always_inline void insert_color(struct rb_node *n, struct rb_root *root, rb_update_fn update)
 {
 	struct rb_node *parent, *grand, *uncle;
@@ -121,13 +144,17 @@ void rb_insert_color(struct rb_node *n, struct rb_root *root)
 	insert_color(n, root, NULL);
 }
 
-/* What is `n`'s own has changed: bring it and those above it up to date, as far as anything changes. */
+/* What `n` keeps for itself has changed: bring it and the nodes above it up to date, as far as anything changes. */
 static void update_path(struct rb_node *n, rb_update_fn update)
 {
 	while (n && update(n))
 		n = rb_parent(n);
 }
 
+/*
+ * First the values on the way up, as if no rebalancing followed; the rotations then update only the nodes that they
+ * move.
+ */
 void rb_insert_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update)
 {
 	update(n);
@@ -136,8 +163,12 @@ void rb_insert_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn u
 }
 
 /*
- * Paths through `n` (which may be NULL, so its parent comes along) lack one black node, and its sibling is
- * black. Returns true when all paths are equal again, false when the lack has moved up to the parent.
+ * The paths through the left child of `parent` lack one black node, and its sibling is black. The child may be NULL,
+ * which is why the parent is passed.
+ *
+ * When both nephews are black, a red sibling makes its side as short, and the lack moves up: false. Otherwise the outer
+ * nephew is made red if it was not, and one rotation puts the sibling above the parent, in the parent's colour: all
+ * paths are equal again, true.
  */
 static __always_inline bool erase_fix_left(struct rb_node *parent, struct rb_root *root, rb_update_fn update)
 {
@@ -160,6 +191,7 @@ static __always_inline bool erase_fix_left(struct rb_node *parent, struct rb_roo
 	return true;
 }
 
+/* The mirror image of erase_fix_left(). */
 static __always_inline bool erase_fix_right(struct rb_node *parent, struct rb_root *root, rb_update_fn update)
 {
 	struct rb_node *sibling = parent->left;
@@ -181,6 +213,11 @@ static __always_inline bool erase_fix_right(struct rb_node *parent, struct rb_ro
 	return true;
 }
 
+/*
+ * A black node went, and `n` (which may be NULL) stands below `parent` in its place. A red `n` becomes black and makes
+ * good the loss. Otherwise a red sibling is rotated away first, so that the functions above find a black one; then the
+ * rules hold again, or the lack moves one level up.
+ */
 static __always_inline void erase_color(struct rb_node *n, struct rb_node *parent, struct rb_root *root,
 					rb_update_fn update)
 {
@@ -205,15 +242,19 @@ static __always_inline void erase_color(struct rb_node *n, struct rb_node *paren
 		set_black(n);
 }
 
-/* A node that went: what took the place below it, under what, and whether the paths through it lack a black
- * node. */
+/* What unlinking a node left behind. */
 struct erased {
-	struct rb_node *child, *parent;
-	struct rb_node *moved; /* the successor that stands where it was; NULL: it had one child at most */
-	bool black;
+	struct rb_node *child, *parent; /* what took the place that became free (may be NULL), and the node above it */
+	struct rb_node *moved;		/* the successor that took over the node's own place; NULL: one child at most */
+	bool black;			/* the paths through `child` lack one black node now */
 };
 
-/* Two children: the successor, leftmost of the right subtree, takes n's place and colour. */
+/*
+ * Unlink a node that has two children: its successor, the leftmost node of the right subtree, takes over its place and
+ * its colour. So the place that becomes free in the tree is the successor's, and its colour decides whether a black
+ * node is lacking. When the successor is the right child itself, it keeps its own right subtree, and it is the parent
+ * of the free place.
+ */
 static __always_inline struct erased unlink_with_two_children(struct rb_node *n, struct rb_root *root)
 {
 	struct rb_node *next = n->right;
@@ -241,6 +282,7 @@ static __always_inline struct erased unlink_with_two_children(struct rb_node *n,
 	return e;
 }
 
+/* Unlink a node; its only child, if any, moves up. */
 static __always_inline struct erased unlink_node(struct rb_node *n, struct rb_root *root)
 {
 	struct erased e;
@@ -265,8 +307,11 @@ void rb_erase(struct rb_node *n, struct rb_root *root)
 		erase_color(e.child, e.parent, root, NULL);
 }
 
-/* A successor that has moved up has another one's subtree below it: whether it changes says nothing of those
- * above. */
+/*
+ * The values are updated before the rebalancing. The way up from the free place passes the successor when one has
+ * moved. That one now has another node's subtree below it, so that its own value staying the same says nothing about
+ * the nodes above; the update therefore goes on above it in any case.
+ */
 void rb_erase_augmented(struct rb_node *n, struct rb_root *root, rb_update_fn update)
 {
 	struct erased e = unlink_node(n, root);
@@ -298,6 +343,7 @@ struct rb_node *rb_last(const struct rb_root *root)
 	return n;
 }
 
+/* The leftmost node of the right subtree or, without one, the first ancestor of which the node lies to the left. */
 struct rb_node *rb_next(const struct rb_node *n)
 {
 	struct rb_node *parent;
@@ -313,6 +359,7 @@ struct rb_node *rb_next(const struct rb_node *n)
 	return parent;
 }
 
+/* The mirror image of rb_next(). */
 struct rb_node *rb_prev(const struct rb_node *n)
 {
 	struct rb_node *parent;

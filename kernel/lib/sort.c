@@ -1,6 +1,10 @@
-/* Heapsort and binary search. */
+/*
+ * Heapsort and binary search. Heapsort needs no recursion and no memory, and O(n log n) steps always: a user who
+ * chooses the data cannot make it slow. It does not keep equal elements in order.
+ */
 #include <lib/sort.h>
 
+/* Exchange two elements, eight bytes at a time where size and addresses allow it. */
 static void swap_elements(u8 *a, u8 *b, size_t size)
 {
 	if (size % 8 == 0 && !(((unsigned long)a | (unsigned long)b) & 7)) {
@@ -12,7 +16,7 @@ static void swap_elements(u8 *a, u8 *b, size_t size)
 		swap(*a, *b);
 }
 
-/* Let the element at `root` sink until both its children in [0, num) are no larger. */
+/* Let the element at `root` sink until neither of its children in [0, num) is larger. */
 static void sift_down(u8 *base, size_t root, size_t num, size_t size, int (*cmp)(const void *, const void *))
 {
 	for (;;) {
@@ -29,6 +33,10 @@ static void sift_down(u8 *base, size_t root, size_t num, size_t size, int (*cmp)
 	}
 }
 
+/*
+ * First make a heap of all elements, from the last parent upwards; the largest is at the front then. Then move the
+ * largest behind the rest, again and again.
+ */
 void sort(void *base, size_t num, size_t size, int (*cmp)(const void *a, const void *b))
 {
 	for (size_t i = num / 2; i--;)
@@ -39,6 +47,10 @@ void sort(void *base, size_t num, size_t size, int (*cmp)(const void *a, const v
 	}
 }
 
+/*
+ * [low, low + num) is what may still hold the key. When the key is larger than the middle, the middle goes too, and
+ * `num--` accounts for it before the halving.
+ */
 void *bsearch(const void *key, const void *base, size_t num, size_t size,
 	      int (*cmp)(const void *key, const void *elt))
 {

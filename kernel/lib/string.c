@@ -1,9 +1,14 @@
-/* String functions and the memory searches; memcpy, memmove and memset are the machine's own assembly. */
+/*
+ * String functions and the searches in memory; memcpy, memmove and memset are the machine's own assembly. They are
+ * plain loops over bytes: nearly all strings of a kernel are short. Only vsnprintf() copies text in words (vsprintf.c).
+ *
+ * The folder is compiled without call sites (NOTRACE in mk/kernel.mk), because tracers call these functions themselves.
+ * There is no state; every context may call them.
+ */
 #include <lib/errno.h>
 #include <lib/string.h>
 
-/* Without this gcc recognises these loops and replaces each with a call of the very function it is the body
- * of. */
+/* Without this, gcc recognises such a loop and replaces it by a call of the very function whose body it is. */
 #ifndef __clang__
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif
@@ -78,6 +83,7 @@ char *strrchr(const char *s, int c)
 	return (char *)last;
 }
 
+/* Compares at each place that leaves room for the needle. An empty needle is found at the start. */
 char *strnstr(const char *haystack, const char *needle, size_t len)
 {
 	size_t n = strlen(needle);
@@ -94,7 +100,7 @@ char *strstr(const char *haystack, const char *needle)
 	return strnstr(haystack, needle, SIZE_MAX);
 }
 
-/* Length of the start of s whose bytes are all in `set` (in: true) or all not in it. */
+/* The length of the start of s whose bytes are all in `set` (`in` true), or all not in it. */
 static size_t span(const char *s, const char *set, bool in)
 {
 	size_t n = 0;

@@ -1,4 +1,16 @@
-/* vsnprintf: a format walked conversion by conversion into a buffer. */
+/*
+ * vsnprintf: a format is walked conversion by conversion into a buffer. There are two ways through a format.
+ *
+ * The fast one, format_plain(), takes text and the conversions %s %d %u %x and %ld %lu %lx %lld %llu %llx without
+ * flags, width or precision, as long as the buffer has plenty of room. It copies text in whole words and checks the
+ * room once for each conversion. Nearly all lines of a trace consist of these.
+ *
+ * The general one, format_rest(), takes one conversion of any kind, with a check for every byte, and then hands back to
+ * the fast one. Both store the same text; bytes that do not fit are only counted, so that the result is the length of
+ * the whole text.
+ *
+ * Any context; no lock, no allocation.
+ */
 #include <asm/page.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -21,7 +33,9 @@ void put_bytes(struct text_out *out, const char *s, size_t n)
 	out->len += n;
 }
 
-/* Addresses that are plainly no strings: what a bad caller passes most is NULL with an offset, or an ERR_PTR.
+/*
+ * Addresses that are plainly no strings. What a caller passes by mistake is mostly NULL with a small offset (the first
+ * page is never mapped), or an ERR_PTR.
  */
 const char *printable_string(const char *s)
 {
@@ -43,8 +57,10 @@ void format_string(struct text_out *out, const char *s, const struct format_spec
 		put_fill(out, ' ', spec->width - (int)n);
 }
 
-/* The digits of v, without sign or prefix, at the start of `text`; returns their number, none for 0 with
- * precision 0. */
+/*
+ * Put the digits of v, without sign or prefix, at the start of `text`, and return how many there are. Zero with
+ * precision 0 has no digits, as C99 wants it.
+ */
 static int digits_of(char *text, u64 v, const struct format_spec *spec)
 {
 	const char *digits = spec->flags & FORMAT_UPPER ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -63,6 +79,10 @@ static int digits_of(char *text, u64 v, const struct format_spec *spec)
 	return n;
 }
 
+/*
+ * The sign and the "0x" that stand before the digits and before zeros that fill up; returns their length. An octal
+ * prefix is a digit and is made in format_number().
+ */
 static int prefix_of(char *text, u64 v, bool negative, const struct format_spec *spec)
 {
 	int n = 0;
@@ -80,6 +100,10 @@ static int prefix_of(char *text, u64 v, bool negative, const struct format_spec 
 	return n;
 }
 
+/*
+ * In order: blanks, prefix, zeros, digits, blanks. Zeros come from the precision, or from flag 0 when no precision is
+ * given and the number is not left-aligned.
+ */
 void format_number(struct text_out *out, u64 v, bool negative, const struct format_spec *spec)
 {
 	char digits[24], prefix[4];
@@ -102,6 +126,7 @@ void format_number(struct text_out *out, u64 v, bool negative, const struct form
 		put_fill(out, ' ', pad);
 }
 
+/* A character in its width; a zero byte is a character like others. */
 static void format_char(struct text_out *out, char c, const struct format_spec *spec)
 {
 	if (!(spec->flags & FORMAT_LEFT))
@@ -111,6 +136,7 @@ static void format_char(struct text_out *out, char c, const struct format_spec *
 		put_fill(out, ' ', spec->width - 1);
 }
 
+/* The flag that a character stands for, or 0 when the flags end there. */
 static u8 flag_of(char c)
 {
 	switch (c) {
@@ -128,6 +154,7 @@ static u8 flag_of(char c)
 	return 0;
 }
 
+/* Digits into *v. A number that is absurdly large stops growing at six digits, so it cannot overflow. */
 static const char *parse_int(const char *fmt, int *v)
 {
 	for (*v = 0; isdigit(*fmt); fmt++)
@@ -135,6 +162,10 @@ static const char *parse_int(const char *fmt, int *v)
 	return fmt;
 }
 
+/*
+ * The length modifier as one letter: a doubled letter becomes its capital (hh is 'H', ll is 'L'). On both machines
+ * long, size_t, ptrdiff_t and intmax_t have 64 bits, so z, t and j count as 'l'.
+ */
 static const char *parse_length(const char *fmt, char *length)
 {
 	*length = 0;
@@ -147,7 +178,7 @@ static const char *parse_length(const char *fmt, char *length)
 			fmt++;
 		}
 		break;
-	case 'L': /* with integers the same as ll */
+	case 'L': /* means the same as ll where the argument is an integer */
 		*length = *fmt++;
 		break;
 	case 'z':
@@ -159,6 +190,7 @@ static const char *parse_length(const char *fmt, char *length)
 	return fmt;
 }
 
+/* A negative width means left-aligned, as in C99. */
 void format_star_width(struct format_spec *spec, int width)
 {
 	spec->width = width;
@@ -168,11 +200,16 @@ void format_star_width(struct format_spec *spec, int width)
 	}
 }
 
+/* A negative precision counts as a missing one. */
 void format_star_precision(struct format_spec *spec, int precision)
 {
 	spec->precision = max(precision, -1);
 }
 
+/*
+ * Flags, width, precision, length modifier, in this order. Only the presence of stars is noted: bin_printf.c takes
+ * their numbers from another place than an argument list.
+ */
 const char *format_parse(const char *fmt, struct format_spec *spec)
 {
 	spec->flags = 0;
@@ -195,7 +232,9 @@ const char *format_parse(const char *fmt, struct format_spec *spec)
 	return parse_length(fmt, &spec->length);
 }
 
-/* `args` is a pointer so that a star moves the caller's list. */
+/*
+ * Parse a conversion and take the arguments of its stars. `args` is a pointer so that a star moves the caller's list.
+ */
 static const char *parse_spec(const char *fmt, struct format_spec *spec, va_list *args)
 {
 	fmt = format_parse(fmt, spec);
@@ -206,6 +245,9 @@ static const char *parse_spec(const char *fmt, struct format_spec *spec, va_list
 	return fmt;
 }
 
+/*
+ * The next argument, cut to the width that the length modifier names, with its sign. Types below int are passed as int.
+ */
 static s64 signed_arg(char length, va_list *args)
 {
 	switch (length) {
@@ -220,6 +262,7 @@ static s64 signed_arg(char length, va_list *args)
 	return va_arg(*args, int);
 }
 
+/* The same without a sign. */
 static u64 unsigned_arg(char length, va_list *args)
 {
 	switch (length) {
@@ -248,7 +291,10 @@ static void convert_signed(struct text_out *out, struct format_spec *spec, va_li
 	format_number(out, v < 0 ? -(u64)v : (u64)v, v < 0, spec);
 }
 
-/* One conversion, its letter at *fmt; returns where the format goes on. */
+/*
+ * Print one conversion, whose letter is at *fmt, from the argument list. Returns where the format goes on: behind the
+ * letter, or at its end after an unknown letter.
+ */
 static const char *convert(struct text_out *out, const char *fmt, struct format_spec *spec, va_list *args)
 {
 	switch (*fmt) {
@@ -280,8 +326,7 @@ static const char *convert(struct text_out *out, const char *fmt, struct format_
 		put_char(out, '%');
 		break;
 	default:
-		/* An unknown conversion: its argument's type is not known, so nothing after it can be
-		 * trusted. */
+		/* The type of an unknown conversion's argument is not known, so nothing after it can be trusted. */
 		put_bytes(out, "(bad format)", 12);
 		return fmt + strlen(fmt);
 	}
@@ -290,13 +335,19 @@ static const char *convert(struct text_out *out, const char *fmt, struct format_
 
 /* ---- The common case: most of a format is text, and most conversions are a letter alone */
 
-#define WORDS_ROOM   64 /* longer than any number, too */
-#define SPRINTF_ROOM (INT_MAX - 1)
+#define WORDS_ROOM   64 /* bytes that the fast way keeps free: no number is so long; a word may go too far */
+#define SPRINTF_ROOM (INT_MAX - 1) /* what sprintf() claims to have, and so the mark of a caller without a limit */
 #define EACH_BYTE(c)	 (0x0101010101010101UL * (u8)(c))
-/* The lowest bit that is set is the highest of the first byte that is 0; those above it mean nothing. */
+/*
+ * A word with bits set where `word` has zero bytes. The lowest bit set is the highest bit of the first byte that is 0;
+ * borrows may set bits above it, which mean nothing (Warren, Hacker's Delight, 6-1).
+ */
 #define ZERO_BYTES(word) (((word) - EACH_BYTE(1)) & ~(word) & EACH_BYTE(0x80))
 
-/* ASan counts the bytes of a word one by one: there the functions that read whole words must stay functions. */
+/*
+ * ASan checks each byte that a load touches. A load of a whole word may reach behind a string, which is harmless here,
+ * so in such a build this function stays one of its own, without checks.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define WORDWISE __attribute__((no_sanitize("address"))) static noinline
 #else
@@ -304,9 +355,13 @@ static const char *convert(struct text_out *out, const char *fmt, struct format_
 #endif
 
 /*
- * Copies text up to a zero or `stop` to `to`, or as far as it goes by whole words; *from moves behind it. A word may
- * reach over the end of the text, so none is read that lies in two pages, and none is written less than WORDS_ROOM in
- * front of `end`: what stands behind the text in a small buffer is its owner's.
+ * Copy text to `to`, up to a zero byte or `stop`, or as far as it goes by whole words; *from moves behind what was
+ * copied. Returns where the copy ends.
+ *
+ * A word may reach over the end of the text. Reading it is safe, because no word is read that lies in two pages, and
+ * the page holds at least one byte of the text. Storing it is safe because `end` is at least WORDS_ROOM away: the bytes
+ * that are stored too much are overwritten by what follows or lie behind the terminator. Near the end of a small buffer
+ * the function does nothing, since bytes behind the text belong to the buffer's owner.
  */
 WORDWISE char *copy_words(char *to, const char *end, const char **from, char stop)
 {
@@ -328,6 +383,7 @@ WORDWISE char *copy_words(char *to, const char *end, const char **from, char sto
 	return to;
 }
 
+/* Hexadecimal digits from the highest that is not 0; the number of leading zeros tells where that is. */
 static __always_inline char *put_plain_hex(char *p, u64 v)
 {
 	for (int shift = v ? (63 - __builtin_clzl(v)) & ~3 : 0; shift >= 0; shift -= 4)
@@ -343,9 +399,12 @@ static __always_inline char *put_plain_signed(char *p, s64 v)
 }
 
 /*
- * The start of a format, text and conversions without flags, width and precision, as long as there is a lot of room: at
- * `to`, which moves behind what was put there. Returns where the format goes on: at its end, at a '%' whose argument is
- * not taken yet, or at text.
+ * The fast way. Works at *at, which moves behind what was put there, and stops when the room shrinks below WORDS_ROOM
+ * or a conversion is not one of the plain ones. Returns where the format goes on: at its end, at a '%' whose argument
+ * is not taken yet, or at text.
+ *
+ * A string that does not fit is cut at `end`, but the rest of its length is still added to *at, since the result counts
+ * it; `to` may so pass `end`, and the loop ends.
  */
 static __always_inline const char *format_plain(char **at, const char *end, const char *fmt, va_list *args)
 {
@@ -364,7 +423,7 @@ static __always_inline const char *format_plain(char **at, const char *end, cons
 			to = copy_words(to, end, &s, '\0');
 			while (*s && to < end)
 				*to++ = *s++;
-			if (*s) /* how long it is counts: not for this loop */
+			if (*s) /* it did not fit, but its length counts */
 				to += strlen(s);
 		} else if (*letter == 'd') {
 			to = put_plain_signed(to, va_arg(*args, int));
@@ -391,7 +450,10 @@ static __always_inline const char *format_plain(char **at, const char *end, cons
 	return fmt;
 }
 
-/* The same with anything in it, until the common case may come again. */
+/*
+ * The general way for one stretch of text and one conversion. Returns where the format goes on; format_plain() takes
+ * over there.
+ */
 static const char *format_rest(struct text_out *out, const char *fmt, va_list *args)
 {
 	struct format_spec spec;
@@ -404,16 +466,18 @@ static const char *format_rest(struct text_out *out, const char *fmt, va_list *a
 	return convert(out, fmt, &spec, args);
 }
 
+/*
+ * The two ways alternate until the format ends. For sprintf(), which does not know the room, `end` is set so that the
+ * fast way never runs: it could store a word behind the caller's buffer.
+ */
 int vsnprintf(char *buf, size_t size, const char *fmt, va_list args)
 {
 	struct text_out out = {.buf = buf, .room = size ? size - 1 : 0};
-	/* sprintf() does not know how much room there is. */
 	const char *end = out.room < SPRINTF_ROOM ? buf + out.room : buf;
 	va_list copy;
 	char *to;
 
-	va_copy(copy, args); /* a va_list parameter may be an array in disguise: only a copy has an address to
-				pass */
+	va_copy(copy, args); /* a va_list parameter may be an array in disguise: only a copy's address can be passed */
 	for (;;) {
 		to = buf + out.len;
 		fmt = format_plain(&to, end, fmt, &copy);

@@ -1,4 +1,10 @@
-/* The kernel's pointer conversions: symbols, bit lists, bytes in hex, dentry names. */
+/*
+ * The kernel's own pointer conversions: %px an address, %pS %ps %pB a symbol, %pd a dentry's name, %*ph bytes in
+ * hexadecimal, %*pb and %*pbl a bitmap. They are in a file of their own because they need tables of other parts of the
+ * kernel; vsprintf.c does not.
+ *
+ * Addresses are printed as they are. Files that ordinary users may read must not print them; see docs/permissions.md.
+ */
 #include <kernel/ksyms.h>
 #include <lib/bitmap.h>
 #include <lib/printf.h>
@@ -6,6 +12,7 @@
 
 #include "format.h"
 
+/* Sixteen digits, so that columns of addresses are aligned. */
 static void format_address(struct text_out *out, const void *p, const struct format_spec *spec)
 {
 	struct format_spec hex = {.flags = spec->flags, .base = 16, .width = spec->width, .precision = 16};
@@ -14,8 +21,8 @@ static void format_address(struct text_out *out, const void *p, const struct for
 }
 
 /*
- * S: name+0x10/0x40. B: the same for a return address, which may already lie in the next function when the
- * call was the last instruction of its own; so what is looked up is the byte before. s: the name alone.
+ * S gives name+0x10/0x40 and s the name alone. B is the form of S for a return address: it may lie in the next function
+ * already, when the call was the last instruction of its own function, so the byte before it is looked up.
  */
 static void format_symbol(struct text_out *out, char kind, unsigned long addr, const struct format_spec *spec)
 {
@@ -31,7 +38,10 @@ static void format_symbol(struct text_out *out, char kind, unsigned long addr, c
 	format_string(out, text, spec);
 }
 
-/* %*ph "00 01 02", with C 00:01:02, D 00-01-02, N 000102; the width is the number of bytes, at most 64. */
+/*
+ * %*ph gives "00 01 02"; with C it is 00:01:02, with D 00-01-02 and with N 000102. The width is the number of bytes, 64
+ * at most.
+ */
 static int format_hex(struct text_out *out, const char *letters, const u8 *bytes,
 		      const struct format_spec *spec)
 {
@@ -48,20 +58,25 @@ static int format_hex(struct text_out *out, const char *letters, const u8 *bytes
 	return 1 + (letter == 'C' || letter == 'D' || letter == 'N');
 }
 
-/* %*pb hexadecimal, %*pbl "0-3,5"; the width is the number of bits. */
+/*
+ * %*pb gives hexadecimal groups and %*pbl a list such as "0-3,5". The width is the number of bits. The printers store
+ * straight into the buffer and return the full length, as snprintf does, so out->len counts on when the text does not
+ * fit.
+ */
 static int format_bitmap(struct text_out *out, const char *letters, const unsigned long *map,
 			 const struct format_spec *spec)
 {
 	bool list = letters[1] == 'l';
 	char *to = out->len < out->room ? out->buf + out->len : NULL;
 	size_t room =
-		to ? out->room - out->len + 1 : 0; /* the printers put a terminator where ours may stand */
+		to ? out->room - out->len + 1 : 0; /* the printers store a terminator where ours may stand */
 
 	out->len += list ? bitmap_print_list(to, room, map, spec->width)
 			 : bitmap_print(to, room, map, spec->width);
 	return 1 + list;
 }
 
+/* A letter that is not known belongs to the text behind the conversion, and the pointer is printed as an address. */
 int format_pointer(struct text_out *out, const char *letters, const void *p, const struct format_spec *spec)
 {
 	switch (*letters) {

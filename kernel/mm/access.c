@@ -1,10 +1,16 @@
-/* Reaching into an address space from outside: /proc, exec, debuggers. */
+/*
+ * Reaching into an address space from outside, for /proc, exec and ptrace. The page is found (or made, as a fault of
+ * the program would make it) with a reference, and then read or written through the linear map. The other program may
+ * run and unmap the page meanwhile: the reference keeps the page, and the access goes to what was mapped at that
+ * moment.
+ *
+ * The rights of the area hold for the access too: a write to a page that its program may not write fails.
+ */
 #include <lib/string.h>
 
 #include "vma.h"
 
-/* The page at addr with a reference, made present (and private, for writing) as a fault would. [m] ERR_PTR.
- */
+/* [m] The page at addr with a reference, or NULL when it is not there or, for writing, still shared with others. */
 static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, bool write)
 {
 	pte_t *slot = pte_lookup(mm->pgd, addr);
@@ -16,8 +22,11 @@ static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, bool
 	return phys_to_page(pte_phys(pte));
 }
 
-/* As above, with faults where they are needed. Each may race with the program's own munmap: so a few times
- * only. */
+/*
+ * The same with faults where they are needed. mmap_lock is let go between the fault and the look-up, because the fault
+ * takes it, so the program's own munmap may come in between each time. Hence the number of tries is limited. NULL: not
+ * mapped, or not for this access.
+ */
 static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, bool write)
 {
 	struct page *page;
@@ -35,6 +44,10 @@ static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, bool
 	return NULL;
 }
 
+/*
+ * Page by page, until all is done or a page cannot be had. The zero page's reference is given back by hand: it is never
+ * freed, and put_page() would report it as reserved if its count fell to zero.
+ */
 int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, bool write)
 {
 	int done = 0;
@@ -57,7 +70,7 @@ int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int le
 		if (page != zero_page)
 			put_page(page);
 		else
-			atomic_dec(&page->refcount); /* only balances get_user_page: it is never freed */
+			atomic_dec(&page->refcount); /* balances get_user_page() */
 		addr += n;
 		buf = (char *)buf + n;
 		done += n;

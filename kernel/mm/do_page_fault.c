@@ -1,5 +1,12 @@
-/* From the machine's fault entry to the address space: make it good, signal the program, or fix the kernel
- * access up. */
+/*
+ * From the machine's fault entry to the address space. A fault ends in one of four ways: the memory manager makes the
+ * access good and it is repeated; a program gets a signal; a kernel access goes on at its fix-up; or it is a bug and
+ * the kernel dies with a report.
+ *
+ * Kernel code that touches user memory on purpose has a fix-up for each such instruction in the exception table
+ * (<mm/uaccess.h>). The table is asked first: an access without an entry is never made good, so a stray pointer into
+ * user space is found and not repaired.
+ */
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
 #include <kernel/printk.h>
@@ -9,15 +16,19 @@
 
 #include "vma.h"
 
-/* The owner word of a mutex is the task, its lowest bit says that there are waiters. */
+/*
+ * Whether the current task holds this mmap_lock. The owner word of a mutex is the task; its lowest bit says that there
+ * are waiters.
+ */
 static bool holds_mmap_lock(const struct mm_struct *mm)
 {
 	return (READ_ONCE(mm->mmap_lock.owner) & ~1UL) == (unsigned long)current;
 }
 
 /*
- * Kernel code may fault on user memory where it has a fix-up and may sleep. With interrupts or preemption
- * off, without an address space, or with the lock held that the fault needs, it gets the fix-up at once.
+ * May the fault be handled, which sleeps and takes mmap_lock? A user's always. A kernel access only where it has a
+ * fix-up and could sleep: with interrupts or preemption off, without an address space, or with that mmap_lock held
+ * already, it takes the fix-up at once.
  */
 static bool may_handle(struct pt_regs *regs, const struct mm_struct *mm)
 {
@@ -27,6 +38,7 @@ static bool may_handle(struct pt_regs *regs, const struct mm_struct *mm)
 	       search_exception_tables(instruction_pointer(regs));
 }
 
+/* Go on at the fix-up of the instruction that faulted, or die. */
 static void fixup_or_die(struct pt_regs *regs, unsigned long addr)
 {
 	unsigned long fixup = search_exception_tables(instruction_pointer(regs));
@@ -39,6 +51,7 @@ static void fixup_or_die(struct pt_regs *regs, unsigned long addr)
 	die("Oops", regs, addr);
 }
 
+/* The first page is never mapped, so an address there is a NULL pointer with the offset of a member. */
 void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code)
 {
 	if (addr < PAGE_SIZE)
@@ -49,8 +62,8 @@ void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what
 }
 
 /*
- * To user memory on purpose: the memory manager may make it good. Else the fix-up, and without one it is a
- * bug.
+ * Three cases. An instruction fetch, or an access without a fix-up, is a bug. A user address goes to do_page_fault(),
+ * which may make it good. A kernel address that was touched by intent (copy_from_kernel_nofault) takes its fix-up.
  */
 void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what,
 		     unsigned long code)
@@ -63,7 +76,10 @@ void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, c
 		fixup_or_die(regs, addr);
 }
 
-/* Nothing of the program's own is there, or not for this access. Linux has the name on x86_64 alone. */
+/*
+ * Send the signal for what handle_mm_fault() returned: nothing is mapped there, or not for this access. Tutorials trace
+ * the function by this name, which Linux has on x86_64 only.
+ */
 static noinline void __bad_area_nosemaphore(unsigned long addr, int err)
 {
 	switch (err) {
@@ -74,12 +90,17 @@ static noinline void __bad_area_nosemaphore(unsigned long addr, int err)
 		force_sig_fault(SIGBUS, BUS_ADRERR, addr);
 		break;
 	case -ENOMEM:
-		break; /* out_of_memory() has given up on us: SIGKILL is waiting */
+		break; /* out_of_memory() has given this task up: SIGKILL is pending */
 	default:
 		force_sig_fault(SIGSEGV, SEGV_MAPERR, addr);
 	}
 }
 
+/*
+ * When a page is lacking, out_of_memory() kills a process or waits, and the fault is tried again; it returns false when
+ * this task is being killed itself. A kernel access that cannot be made good takes its fix-up, and a program gets its
+ * signal.
+ */
 noinline void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags)
 {
 	struct mm_struct *mm = current->mm;

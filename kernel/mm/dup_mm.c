@@ -1,10 +1,21 @@
-/* fork's copy of an address space: the areas, and the mapped pages shared copy-on-write. */
+/*
+ * fork's copy of an address space. The areas are copied one by one, and with them the entries of their pages: parent
+ * and child share the pages then, and where an area is private both lose the right to write, so that the first write
+ * copies the page (do_wp_page).
+ *
+ * Tables of large file areas that hold no private copies are not copied: faults bring those pages back, and a child
+ * that execs never needs them. The tree of areas is copied by its shape, without searching or balancing
+ * (vma_copy_tree).
+ *
+ * Locks: mmap_lock of the parent, then that of the child, for the whole copy; see dup_mm() for why two of them are safe
+ * here.
+ */
 #include <lib/string.h>
 
 #include "vma.h"
 
-#define TABLE_SPAN    (PAGE_SIZE * (PAGE_SIZE / sizeof(pte_t))) /* what one leaf table maps */
-#define REFAULT_PAGES 64 /* larger file areas are left to faults: a child that execs never needs them */
+#define TABLE_SPAN    (PAGE_SIZE * (PAGE_SIZE / sizeof(pte_t))) /* bytes that one leaf table maps */
+#define REFAULT_PAGES 64 /* file areas with more pages are left to faults */
 
 /* One area being copied. */
 struct copy {
@@ -16,7 +27,10 @@ struct copy {
 	struct pte_pause pause;
 };
 
-/* The child's slot: entries of a leaf table are consecutive, so the tables are walked once for each. */
+/*
+ * The child's slot for va. Entries of a leaf table are consecutive, so the tables are walked only once for each table.
+ * NULL: out of memory.
+ */
 static pte_t *child_slot(struct copy *c, unsigned long va)
 {
 	unsigned long start = ALIGN_DOWN(va, TABLE_SPAN);
@@ -28,7 +42,10 @@ static pte_t *child_slot(struct copy *c, unsigned long va)
 	return c->table ? c->table + ((va - start) >> PAGE_SHIFT) : NULL;
 }
 
-/* [p] of the parent; the child's mmap_lock keeps everybody else out of its tables. */
+/*
+ * [p of the parent] Copy one entry, and write-protect it in both when the area is private. The child's mmap_lock keeps
+ * all others out of its tables, so its page_table_lock is not needed. Returns 0, 1 for a pause, or -ENOMEM.
+ */
 static int copy_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	struct copy *c = arg;
@@ -53,6 +70,10 @@ static int copy_pte(pte_t *slot, unsigned long va, void *arg)
 	return pte_pause(&c->pause, va);
 }
 
+/*
+ * Copy the entries of one area, with a pause in the parent's spinlock after each PAUSE_AFTER entries. Returns 0 or
+ * -ENOMEM.
+ */
 static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 {
 	unsigned long start = vma->vm_start;
@@ -70,7 +91,10 @@ static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 	return ret;
 }
 
-/* After a failure the child has a list and no tree, which is enough to end it. */
+/*
+ * Copy the list of areas with their entries, then the tree. After a failure the child has a list and no tree;
+ * exit_mmap() needs only the list.
+ */
 static int copy_areas(struct copy *c)
 {
 	struct vm_area_struct *vma;
@@ -89,6 +113,7 @@ static int copy_areas(struct copy *c)
 	return 0;
 }
 
+/* What exec has set of the address space: the bounds that /proc shows, and what prctl and membarrier left. */
 static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
 {
 	new->start_code = old->start_code;
@@ -112,14 +137,18 @@ static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
 }
 
 /*
- * The parent's other threads run on meanwhile. Until the flush they may still write through their TLB to
- * pages that are read-only in the tables by now: the child then sees that write or not, as if it had come
- * before or after the fork; it does not run before we are done. After the flush every write faults, waits for
- * the mmap_lock, and finds the page shared. The flush comes after failures too: entries that were protected
- * stay so, and the next fork would take them for flushed.
+ * Why this is safe while the parent's other threads run:
  *
- * The child is in the list of all address spaces already (mm_next), so unmap_mapping_pages() may come to it at any
- * time: its own lock is held until it is whole. Nobody else holds two of these locks.
+ * Until the flush they may still write through their TLBs to pages that the tables already protect. The child sees such
+ * a write or not, as if it had come before or after the fork, and the child does not run before the copy is complete.
+ * After the flush every write faults, waits for mmap_lock, and finds the page shared.
+ *
+ * The flush is needed after a failure, too: entries that were protected stay so, and the next fork would take them for
+ * flushed.
+ *
+ * The child is in the list of all address spaces from the beginning (mm_next), so unmap_mapping_pages() may reach it at
+ * any time: its own lock is held until it is complete. No other code holds two of these locks, so parent before child
+ * cannot deadlock.
  */
 noinline struct mm_struct *dup_mm(struct mm_struct *old)
 {

@@ -1,4 +1,14 @@
-/* Page faults of areas: demand zero, file pages, copy-on-write, stack growth. */
+/*
+ * Page faults: demand zero, pages of files and of shared memory, copy-on-write, growth of stacks.
+ *
+ * handle_mm_fault() looks up the area, checks the rights, and then decides by the leaf entry. An empty entry gets a
+ * page: a zeroed one (or the common zero page, for reading), a page of the file, or a private copy of that. An entry
+ * without the right to write goes to do_wp_page(), which copies the page unless no one else has it. An entry that is
+ * right already was made by another thread meanwhile, and only the TLB needs a flush.
+ *
+ * Locks: mmap_lock is held during a whole fault, so areas cannot change and two faults on one page come one after the
+ * other. Entries are stored under page_table_lock as well; pages are allocated before it is taken.
+ */
 #include <lib/string.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -6,19 +16,22 @@
 
 #include "vma.h"
 
-#define FAULT_AROUND_PAGES 16 /* aligned window of neighbours that a file fault maps along */
+#define FAULT_AROUND_PAGES 16 /* the aligned window of pages that one fault on a file maps */
 
-/* One fault under way. mmap_lock is held, so neither area nor entry change under us. */
+/* One fault under way. mmap_lock is held, so neither the area nor the entry changes. */
 struct fault {
 	struct mm_struct *mm;
 	struct vm_area_struct *vma;
 	unsigned long addr; /* page aligned */
 	unsigned flags;	    /* FAULT_FLAG_* */
 	pte_t *slot;
-	struct page *page; /* of a file's or shared memory's area, with a reference; by __do_fault() */
+	struct page *page; /* of the file or of shared memory, with a reference; set by __do_fault() */
 };
 
-/* A page the CPU will fetch from must be coherent; once is enough until somebody writes into it. */
+/*
+ * A page from which the CPU will fetch must be coherent with instruction fetch. Once is enough until the kernel writes
+ * into it: flush_dcache_page() clears PG_ICACHE then.
+ */
 static void sync_exec_page(const struct vm_area_struct *vma, struct page *page)
 {
 	if (!(vma->vm_flags & VM_EXEC) || READ_ONCE(page->flags) & PG_ICACHE)
@@ -27,7 +40,10 @@ static void sync_exec_page(const struct vm_area_struct *vma, struct page *page)
 	__atomic_fetch_or(&page->flags, PG_ICACHE, __ATOMIC_RELAXED);
 }
 
-/* Private pages that others may see are mapped read-only, so that the first write comes to do_wp_page. */
+/*
+ * The entry for a page. One that others may see is mapped read-only even where the area may be written, so that the
+ * first write comes to do_wp_page(). It is young at once, so that no CPU needs to write the entry.
+ */
 static pte_t make_pte(const struct vm_area_struct *vma, struct page *page, bool writable)
 {
 	pte_t pte = pte_mkyoung(mk_pte(page_to_phys(page), vm_get_page_prot(vma->vm_flags)));
@@ -35,7 +51,7 @@ static pte_t make_pte(const struct vm_area_struct *vma, struct page *page, bool 
 	return writable ? pte : pte_wrprotect(pte);
 }
 
-/* Put a page into an empty slot; our caller's reference becomes the mapping's. */
+/* [m] Put a page into an empty slot; the caller's reference becomes the mapping's. */
 static void install_page(struct fault *f, pte_t *slot, struct page *page, bool writable)
 {
 	pte_t pte = make_pte(f->vma, page, writable);
@@ -49,6 +65,10 @@ static void install_page(struct fault *f, pte_t *slot, struct page *page, bool w
 	spin_unlock(&f->mm->page_table_lock);
 }
 
+/*
+ * [m] The first access to anonymous memory. Reading maps the common zero page, so a program that only looks at its
+ * memory needs no page; writing gets a page of its own.
+ */
 static noinline int do_anonymous_page(struct fault *f)
 {
 	struct page *page = zero_page;
@@ -63,6 +83,7 @@ static noinline int do_anonymous_page(struct fault *f)
 	return 0;
 }
 
+/* [m] The page that backs addr, with a reference; ERR_PTR behind the end of the file or when out of memory. */
 static struct page *area_page(const struct vm_area_struct *vma, unsigned long addr)
 {
 	unsigned long index = vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
@@ -71,8 +92,7 @@ static struct page *area_page(const struct vm_area_struct *vma, unsigned long ad
 			   : vma->vm_file->f_op->get_page(vma->vm_file, index);
 }
 
-/* A copy of `page` (any content for the zero page's is zero), private to the address space. NULL: out of
- * memory. */
+/* A private copy of `page`; NULL when out of memory. The copy of the zero page is a zeroed page. */
 static struct page *copy_of(struct page *page)
 {
 	struct page *copy = alloc_page(page == zero_page ? GFP_USER | __GFP_ZERO : GFP_USER);
@@ -86,8 +106,9 @@ static struct page *copy_of(struct page *page)
 }
 
 /*
- * Neighbours in the aligned window that are not mapped yet: most will be wanted soon, and mapping one here
- * costs a tenth of a fault. The window never crosses a leaf table, whose entries are consecutive.
+ * [m] Map the neighbours in the aligned window that are not mapped yet. Most are wanted soon, and mapping one here
+ * costs a tenth of a fault. The window never crosses a leaf table, whose entries are consecutive, so the slots are
+ * found by counting. Neighbours that cannot be had are left; the access that needs one gets the error.
  */
 static void do_fault_around(struct fault *f)
 {
@@ -104,13 +125,15 @@ static void do_fault_around(struct fault *f)
 			continue;
 		page = area_page(vma, addr);
 		if (IS_ERR(page))
-			break; /* behind the end of the file, or no memory: who really needs it will be told
-				*/
+			break; /* behind the end of the file, or out of memory */
 		install_page(f, slot, page, vma->vm_flags & VM_SHARED);
 	}
 }
 
-/* Gets the page. A function of its own because tutorials trace it by this name. */
+/*
+ * [m] Get the page into f->page. 0, -ENOMEM or -EIO. It is a function of its own because tutorials trace it by this
+ * name.
+ */
 static noinline int __do_fault(struct fault *f)
 {
 	f->page = area_page(f->vma, f->addr);
@@ -119,6 +142,11 @@ static noinline int __do_fault(struct fault *f)
 	return 0;
 }
 
+/*
+ * [m] An empty entry of a file's area, or of shared memory. Reading, and writing to a shared area, map the page itself;
+ * it stays read-only in a private area. Writing to a private area maps a copy at once, and VM_HASANON tells fork that
+ * the area has pages that the file cannot bring back.
+ */
 static noinline int do_file_page(struct fault *f)
 {
 	struct page *page, *copy;
@@ -143,10 +171,10 @@ static noinline int do_file_page(struct fault *f)
 }
 
 /*
- * Is the only reference to the page the entry that faulted? Then nobody else can get at it: a new one comes
- * from another mapping (only fork makes one, under the mmap_lock that we hold) or from a file that keeps the
- * page (and its reference). Acquire: whoever dropped the other reference has read the page for the last time
- * before we let it be written.
+ * [m] May the page be written in place? Yes in a shared area, and when the entry that faulted is the only reference. No
+ * other code can get at the page then: a new reference comes from another mapping, which only fork makes, under the
+ * mmap_lock that is held, or from a file that keeps the page, and with it a reference. Acquire: the task that dropped
+ * the other reference has read the page for the last time before it is written here.
  */
 static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
 {
@@ -154,8 +182,11 @@ static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
 	       (page != zero_page && smp_load_acquire(&page->refcount.counter) == 1);
 }
 
-/* Exchange the page under a live entry: empty it and flush first, so that no CPU ever holds both
- * translations. */
+/*
+ * [m] Exchange the page under a live entry. The entry is emptied and flushed before the new one is stored, so that at
+ * no time one CPU reads the old page while another writes the new one. A thread that faults in between waits for
+ * mmap_lock. The old page goes last, when no TLB has it any more.
+ */
 static void replace_page(struct fault *f, struct page *old, struct page *new)
 {
 	pte_t pte = make_pte(f->vma, new, true);
@@ -164,7 +195,7 @@ static void replace_page(struct fault *f, struct page *old, struct page *new)
 	spin_lock(&f->mm->page_table_lock);
 	ptep_get_and_clear(f->slot);
 	spin_unlock(&f->mm->page_table_lock);
-	flush_tlb_page(f->mm, f->addr); /* another thread that faults now waits for the mmap_lock */
+	flush_tlb_page(f->mm, f->addr);
 	spin_lock(&f->mm->page_table_lock);
 	count_page(f->mm, old, -1);
 	count_page(f->mm, new, 1);
@@ -177,6 +208,10 @@ static void replace_page(struct fault *f, struct page *old, struct page *new)
 	put_page(old);
 }
 
+/*
+ * [m] A write to a page that is mapped without the right to write. When no one else has the page it becomes writable
+ * where it is; otherwise the area gets a copy.
+ */
 static noinline int do_wp_page(struct fault *f, pte_t pte)
 {
 	struct page *old = phys_to_page(pte_phys(pte)), *copy;
@@ -197,6 +232,7 @@ static noinline int do_wp_page(struct fault *f, pte_t pte)
 	return 0;
 }
 
+/* [m] Decide by the leaf entry, as the head of this file says. */
 static noinline int handle_pte_fault(struct fault *f)
 {
 	pte_t pte;
@@ -209,13 +245,16 @@ static noinline int handle_pte_fault(struct fault *f)
 		return f->vma->vm_file || f->vma->vm_shm ? do_file_page(f) : do_anonymous_page(f);
 	if (f->flags & FAULT_FLAG_WRITE && !pte_write(pte))
 		return do_wp_page(f, pte);
-	/* Another thread made it good while we waited for the lock; what is left is our TLB's old view. */
+	/* Another thread made it good while this one waited for mmap_lock; only the TLB still has the old view. */
 	set_pte(f->slot, pte_mkyoung(pte));
 	flush_tlb_page(f->mm, f->addr);
 	return 0;
 }
 
-/* Grow a stack down to hold addr, if it may become that large and what lies below stays far enough away. [m]
+/*
+ * [m] Grow a stack down until it holds addr. Refused when it would become larger than RLIMIT_STACK, exceed the limits
+ * on memory, reach below MMAP_MIN_ADDR, or come closer than STACK_GUARD_GAP to the area below. -EFAULT becomes SIGSEGV,
+ * as on Linux.
  */
 static noinline int expand_stack(struct vm_area_struct *vma, unsigned long addr)
 {
@@ -224,16 +263,17 @@ static noinline int expand_stack(struct vm_area_struct *vma, unsigned long addr)
 	if (vma->vm_end - addr > rlimit(RLIMIT_STACK) || addr < MMAP_MIN_ADDR)
 		return -EFAULT;
 	if (!may_expand_vm(vma->vm_mm, vma->vm_flags, (vma->vm_start - addr) >> PAGE_SHIFT))
-		return -EFAULT; /* what the fault's caller makes SIGSEGV of, as on Linux */
+		return -EFAULT;
 	if (prev && prev->vm_end + STACK_GUARD_GAP > addr)
 		return -EFAULT;
-	vma_set_range(vma, addr, vma->vm_end); /* anonymous: no offset to move; the order in the tree stays */
+	vma_set_range(vma, addr, vma->vm_end); /* it is anonymous, so it has no file offset that would have to move */
 	return 0;
 }
 
+/* Does the area allow the access? 0 or -EACCES. */
 static int access_error(const struct vm_area_struct *vma, unsigned flags)
 {
-	unsigned need = VM_READ | VM_WRITE | VM_EXEC; /* any of them lets the machine read */
+	unsigned need = VM_READ | VM_WRITE | VM_EXEC; /* each of them lets the machine read */
 
 	if (flags & FAULT_FLAG_EXEC)
 		need = VM_EXEC;
@@ -242,6 +282,7 @@ static int access_error(const struct vm_area_struct *vma, unsigned flags)
 	return vma->vm_flags & need ? 0 : -EACCES;
 }
 
+/* [m] Find the area (a stack may have to grow first), check the rights, and count the fault. */
 static int __handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags)
 {
 	struct fault f = {.mm = mm, .addr = addr & PAGE_MASK, .flags = flags};

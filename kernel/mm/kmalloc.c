@@ -1,4 +1,14 @@
-/* kmalloc: slab caches of fixed sizes, and whole pages for what is larger. */
+/*
+ * kmalloc: slab caches of fixed sizes, and whole pages for what is larger. Sizes are powers of two, and 96 and 192
+ * because many objects are a little larger than 64 and 128 bytes. kfree() needs no size: the page of an address knows
+ * its cache (PG_SLAB) or that it heads a large block (PG_LARGE).
+ *
+ * The allocating function is remembered for slab_debug and for the events kmalloc and kfree. TRUE_RET_ADDR() finds it
+ * even where function_graph has replaced the return address. All that the events need stands in functions of their own
+ * (_traced), so that the common path keeps nothing for them.
+ *
+ * kvmalloc() falls back to vmalloc, whose pages need not be contiguous.
+ */
 #include "slab.h"
 
 #include <kernel/panic.h>
@@ -10,7 +20,9 @@
 
 #define KMALLOC_MAX_CACHE_SIZE 8192
 
-/* [n] holds 2^n bytes; 1 and 2, which would be too small to be caches, hold the sizes between powers of two.
+/*
+ * kmalloc_info[n] holds 2^n bytes. Indices 1 and 2, whose sizes would be too small for a cache, hold the two sizes
+ * between powers of two.
  */
 static const struct {
 	const char *name;
@@ -24,11 +36,11 @@ static const struct {
 };
 static struct kmem_cache kmalloc_caches[ARRAY_SIZE(kmalloc_info)];
 
+/* Powers of two are aligned to themselves, up to a page: an object of at most a page then never crosses a page. */
 void kmalloc_init(void)
 {
 	for (unsigned i = 1; i < ARRAY_SIZE(kmalloc_info); i++) {
 		unsigned size = kmalloc_info[i].size;
-		/* Powers of two are aligned to themselves, up to a page. */
 		unsigned align = is_power_of_2(size) ? min(size, (unsigned)PAGE_SIZE) : 8;
 
 		if (setup_cache(&kmalloc_caches[i], kmalloc_info[i].name, size, align, 0, NULL))
@@ -36,7 +48,7 @@ void kmalloc_init(void)
 	}
 }
 
-/* 1 <= size <= KMALLOC_MAX_CACHE_SIZE */
+/* The cache for a size between 1 and KMALLOC_MAX_CACHE_SIZE. */
 static __always_inline struct kmem_cache *kmalloc_slab(size_t size)
 {
 	unsigned index = size <= 8 ? 3 : 64 - __builtin_clzl(size - 1);
@@ -48,6 +60,7 @@ static __always_inline struct kmem_cache *kmalloc_slab(size_t size)
 	return &kmalloc_caches[index];
 }
 
+/* The order of the smallest block of pages that holds `size` bytes. */
 static unsigned get_order(size_t size)
 {
 	unsigned order = 0;
@@ -57,6 +70,7 @@ static unsigned get_order(size_t size)
 	return order;
 }
 
+/* Whole pages. PG_LARGE marks the first one, so that kfree() recognises it. */
 static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 {
 	struct page *page;
@@ -70,6 +84,7 @@ static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 	return page_to_virt(page);
 }
 
+/* Size 0 gives an object of the smallest cache: a valid pointer, which kfree() takes. */
 static __always_inline void *kmalloc_untraced(size_t size, gfp_t gfp, unsigned long caller)
 {
 	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
@@ -77,7 +92,7 @@ static __always_inline void *kmalloc_untraced(size_t size, gfp_t gfp, unsigned l
 	return slab_alloc_from(kmalloc_slab(size + !size), gfp, caller);
 }
 
-/* By itself, with all that is to be kept for the event, so that without it nothing is. */
+/* With the event kmalloc on. The function stands by itself so that the common path keeps no values for the event. */
 static notrace noinline void *kmalloc_traced(size_t size, gfp_t gfp, unsigned long caller)
 {
 	void *p = kmalloc_untraced(size, gfp, caller);
@@ -113,6 +128,7 @@ void *kcalloc(size_t n, size_t size, gfp_t gfp)
 	return do_kmalloc(bytes, gfp | __GFP_ZERO, TRUE_RET_ADDR());
 }
 
+/* An address that is in no slab must be the start of a large block; everything else is reported and left alone. */
 static noinline void free_large(struct page *page, const void *p, unsigned long caller)
 {
 	if (!(page->flags & PG_LARGE) || p != page_to_virt(page)) {
@@ -124,6 +140,7 @@ static noinline void free_large(struct page *page, const void *p, unsigned long 
 	put_page(page);
 }
 
+/* The flags of the page tell what the address is. NULL is allowed. */
 static __always_inline void do_kfree(const void *p, unsigned long caller)
 {
 	struct page *page;
@@ -151,6 +168,7 @@ void kfree(const void *p)
 		do_kfree(p, TRUE_RET_ADDR());
 }
 
+/* The bytes that may be used: those of the cache, which may be more than the caller asked for. */
 size_t ksize(const void *p)
 {
 	const struct page *page;
@@ -161,6 +179,7 @@ size_t ksize(const void *p)
 	return page->flags & PG_SLAB ? page->slab_cache->object_size : PAGE_SIZE << page->order;
 }
 
+/* The object stays where it is when its cache has room for the new size; it never becomes smaller. */
 void *krealloc(const void *p, size_t size, gfp_t gfp)
 {
 	size_t old = ksize(p);
@@ -181,6 +200,10 @@ void *krealloc(const void *p, size_t size, gfp_t gfp)
 	return new;
 }
 
+/*
+ * kmalloc first, because the linear map costs no page tables. Above a page it may fail without a message, for vmalloc
+ * comes next.
+ */
 void *kvmalloc(size_t size, gfp_t gfp)
 {
 	void *p =

@@ -1,4 +1,14 @@
-/* The linear map of all RAM, made at boot with tables that come from that RAM. */
+/*
+ * The linear map of all RAM at PAGE_OFFSET, made at boot. Its page tables come from one free range of that RAM. An
+ * upper bound of their number is counted first (count_tables), a free range of that size is found in the firmware's
+ * memory map, and it is reached through fixmap slots while the tables are filled, because the linear map through which
+ * they will be seen does not exist yet. What was counted too high goes back.
+ *
+ * RAM is mapped in blocks of PMD_SIZE where it can be. The image's text and read-only data are mapped in pages and
+ * read-only, so that the linear map is no way around their protection.
+ *
+ * Boot CPU only, before memblock_alloc() may be called. There is no lock.
+ */
 #include <asm/fixmap.h>
 #include <boot/boot_info.h>
 #include <kernel/panic.h>
@@ -10,21 +20,19 @@
 
 extern const char _text[], __end_rodata[];
 
-/*
- * The tables come from one free range of RAM, and are reached through the fixmap while they are filled: the
- * linear map, through which they will be seen, is not there yet. [boot]
- */
+/* The pool of tables. [boot] */
 static struct {
 	phys_addr_t base; /* first table */
 	unsigned used, max;
 } pool;
 
+/* A table of the pool, through its fixmap slot. */
 static u64 *table_at(phys_addr_t phys)
 {
 	return (u64 *)(fix_to_virt(FIX_TABLES) + (phys - pool.base));
 }
 
-/* The table that *entry points to, made if there is none. */
+/* The table that *entry points to, made if the entry is empty. Pages of the pool were zeroed. */
 static u64 *next_table(u64 *entry)
 {
 	if (!*entry) {
@@ -35,7 +43,7 @@ static u64 *next_table(u64 *entry)
 	return table_at(*entry & PTE_ADDR_MASK);
 }
 
-/* Text and read-only data: nobody writes them through the linear map either. */
+/* Text and read-only data of the image: the linear map must not be a way to write them. */
 static bool in_kernel_rodata(phys_addr_t start, phys_addr_t end)
 {
 	return start < __pa_symbol(__end_rodata) && end > __pa_symbol(_text);
@@ -48,6 +56,7 @@ static void map_page(u64 *pmd, phys_addr_t pa)
 	set_pte(slot, mk_pte(pa, in_kernel_rodata(pa, pa + PAGE_SIZE) ? PAGE_KERNEL_RO : PAGE_KERNEL));
 }
 
+/* The entry for va in a table of blocks, with the tables above it made if they are missing. */
 static u64 *pmd_of(unsigned long va)
 {
 	u64 *table = &swapper_pg_dir[0].v;
@@ -57,6 +66,7 @@ static u64 *pmd_of(unsigned long va)
 	return &table[table_index(va, PMD_SHIFT)];
 }
 
+/* Map [pa, end) with blocks where alignment, length and protection allow it, and with pages elsewhere. */
 static void map_region(phys_addr_t pa, phys_addr_t end)
 {
 	while (pa < end) {
@@ -73,8 +83,10 @@ static void map_region(phys_addr_t pa, phys_addr_t end)
 	}
 }
 
-/* An upper bound: at each level the tables for what each region touches, and leaf tables for both its ends
- * and for the kernel's blocks. */
+/*
+ * An upper bound of the tables needed: at each level one for each part that a region touches, and leaf tables for both
+ * ends of a region and for the blocks that the kernel's text lies in.
+ */
 static unsigned count_tables(void)
 {
 	unsigned n = 1 + ((unsigned long)(__end_rodata - _text) >> PMD_SHIFT) + 1;
@@ -89,7 +101,7 @@ static unsigned count_tables(void)
 	return n;
 }
 
-/* Where [base, base+size) meets something reserved: the end of that, else 0. */
+/* Where [base, base + size) meets a reserved region, the end of that region; else 0. */
 static phys_addr_t reserved_end(phys_addr_t base, u64 size)
 {
 	for (unsigned i = 0; i < boot_info.nr_reserved; i++) {
@@ -101,6 +113,10 @@ static phys_addr_t reserved_end(phys_addr_t base, u64 size)
 	return 0;
 }
 
+/*
+ * The lowest free place of `size` bytes. Each collision moves the candidate behind the region that it meets, so the
+ * inner loop ends.
+ */
 static phys_addr_t find_free(u64 size)
 {
 	for (unsigned i = 0; i < boot_info.nr_memory; i++) {
@@ -115,6 +131,7 @@ static phys_addr_t find_free(u64 size)
 	panic("no room in RAM for %lu KiB of page tables", (unsigned long)size >> 10);
 }
 
+/* Find room for the tables, map it in the fixmap, and zero it. */
 static void pool_open(void)
 {
 	pool.max = count_tables();
@@ -126,7 +143,7 @@ static void pool_open(void)
 	memset(table_at(pool.base), 0, pool.max * PAGE_SIZE);
 }
 
-/* What was counted too high goes back. */
+/* Unmap the pool, and reserve the tables that were used; the others stay free. */
 static void pool_close(void)
 {
 	for (unsigned i = 0; i < pool.max; i++)
@@ -135,8 +152,8 @@ static void pool_close(void)
 }
 
 /*
- * A walker that finds the leaf finds the tables above it too: set_pte stored it after them, and after the
- * zeroes in them.
+ * No barrier is needed against the table walkers. One that finds a leaf entry has found the tables above it: set_pte()
+ * stored the leaf after them, and after the zeroes in them.
  */
 void linear_map_init(void)
 {

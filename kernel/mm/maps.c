@@ -1,4 +1,4 @@
-/* /proc/<pid>/maps. */
+/* /proc/<pid>/maps, a line for each area in Linux's format. smaps.c prints the same line above its figures. */
 #include <fs/seq_file.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -7,6 +7,7 @@
 
 #define NAME_COLUMN 73 /* Linux: 25 characters and six for each byte of a pointer, then the name */
 
+/* The name of an area that no file backs, or NULL. Shared anonymous memory is named as on Linux. */
 static const char *special_name(const struct vm_area_struct *vma)
 {
 	if (vma->vm_flags & VM_HEAP)
@@ -15,15 +16,18 @@ static const char *special_name(const struct vm_area_struct *vma)
 		return "[stack]";
 	if (vma->vm_flags & VM_SIGPAGE)
 		return "[sigpage]";
-	return vma->vm_shm ? "/dev/zero (deleted)" : NULL; /* as Linux names shared anonymous memory */
+	return vma->vm_shm ? "/dev/zero (deleted)" : NULL;
 }
 
-/* Range, rights, offset, device, inode and the blank behind it. */
+/*
+ * Range, rights, offset, device, inode, and the blank behind it. The signal page's file is in no file system, so it has
+ * no device.
+ */
 static int format_area(char *text, size_t size, const struct vm_area_struct *vma)
 {
 	const struct inode *inode = vma->vm_file ? vma->vm_file->f_inode : NULL;
 	u64 dev = inode && inode->i_sb ? inode->i_sb->s_dev
-				       : 0; /* the signal page's file is in no file system */
+				       : 0;
 
 	return scnprintf(text, size, "%08lx-%08lx %c%c%c%c %08llx %02x:%02x %llu ", vma->vm_start,
 			 vma->vm_end, vma->vm_flags & VM_READ ? 'r' : '-',
@@ -33,6 +37,7 @@ static int format_area(char *text, size_t size, const struct vm_area_struct *vma
 			 (unsigned)(dev & 0xfffff), (unsigned long long)(inode ? inode->i_ino : 0));
 }
 
+/* The name is padded to a column only when there is one, as on Linux. */
 void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path)
 {
 	const char *name = special_name(vma);
@@ -50,7 +55,10 @@ void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path)
 		seq_printf(m, "%s\n", text);
 }
 
-/* Thread context; takes m. */
+/*
+ * The path buffer is allocated before mmap_lock is taken. seq_file makes the whole text in its own buffer, so the lock
+ * is not held while it is copied to user space.
+ */
 int show_maps(struct seq_file *m, struct mm_struct *mm)
 {
 	char *path = get_free_page(GFP_KERNEL);

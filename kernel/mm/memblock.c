@@ -1,4 +1,11 @@
-/* Memory at boot, before the page allocator: regions of RAM, and what in them is taken. Boot CPU only. */
+/*
+ * Memory at boot, before the page allocator: the regions of RAM, and what in them is taken. Two sorted lists hold them;
+ * free memory is what is in the first and not in the second. Allocation takes the lowest gap that is large enough and
+ * never gives it back. page_alloc_init() walks the free runs once and hands them over; from then on this allocator must
+ * not be used.
+ *
+ * Boot CPU only, so there is no lock. Lack of room panics: at this point nothing could go on without it.
+ */
 #include <kernel/panic.h>
 #include <lib/string.h>
 #include <mm/page.h>
@@ -10,14 +17,16 @@
 struct region {
 	phys_addr_t base, end;
 };
-/* Regions in ascending order, neither overlapping nor touching. */
+/* Regions in ascending order that neither overlap nor touch. */
 struct region_list {
 	struct region r[MAX_REGIONS];
 	unsigned n;
 };
 static struct region_list ram, taken;
 
-/* Put [base, end) into the list, united with every region that it overlaps or touches. */
+/*
+ * Put [base, end) into the list, united with every region that it overlaps or touches: those are list->r[first..last).
+ */
 static void region_insert(struct region_list *list, phys_addr_t base, phys_addr_t end)
 {
 	unsigned first = 0, last;
@@ -52,7 +61,10 @@ void memblock_reserve(phys_addr_t base, u64 size)
 		region_insert(&taken, base, base + size);
 }
 
-/* The lowest place in [base, end) for `size` bytes that nothing taken overlaps; 0 when there is none. */
+/*
+ * The lowest place in [base, end) for `size` bytes that nothing taken overlaps, or 0. The taken regions come in
+ * ascending order, so each collision moves the candidate behind the region.
+ */
 static phys_addr_t find_gap(phys_addr_t base, phys_addr_t end, u64 size, u64 align)
 {
 	base = ALIGN(base, align);
@@ -66,10 +78,11 @@ static phys_addr_t find_gap(phys_addr_t base, phys_addr_t end, u64 size, u64 ali
 	return base + size <= end ? base : 0;
 }
 
+/* The memory is zeroed through the linear map, which must be there. */
 phys_addr_t memblock_alloc(u64 size, u64 align)
 {
 	for (unsigned i = 0; i < ram.n; i++) {
-		/* Address 0 stands for "none", so the first page is never handed out. */
+		/* Address 0 means that there is no room, so the first page is never handed out. */
 		phys_addr_t at =
 			find_gap(max(ram.r[i].base, (phys_addr_t)PAGE_SIZE), ram.r[i].end, size, align);
 
@@ -101,6 +114,10 @@ bool memblock_region(unsigned i, phys_addr_t *base, u64 *size)
 	return true;
 }
 
+/*
+ * `at` moves through a region of RAM. A taken region that begins behind it ends the free run; one that covers it moves
+ * `at` behind its end.
+ */
 bool memblock_next_free(phys_addr_t *base, phys_addr_t *end)
 {
 	phys_addr_t from = *end;

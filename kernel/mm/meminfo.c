@@ -1,4 +1,7 @@
-/* /proc/meminfo: the lines for what this kernel has. */
+/*
+ * /proc/meminfo: the lines for what this kernel has. There is no page cache that could be given up and no swap, so
+ * lines about those are missing.
+ */
 #include <fs/seq_file.h>
 #include <mm/page.h>
 #include <sched/task.h>
@@ -13,8 +16,8 @@ static void show_pages(struct seq_file *m, const char *name, unsigned long pages
 }
 
 /*
- * Nothing can be reclaimed (there is no swap, and files live in memory), so what is available is what is
- * free.
+ * Nothing can be reclaimed, since files live in memory and there is no swap: what is available is what is free. The
+ * figures are of slightly different moments. Thread context.
  */
 int meminfo_show(struct seq_file *m)
 {

@@ -1,4 +1,14 @@
-/* Address spaces: their making, sharing and end. */
+/*
+ * Address spaces: how they are made, shared, borrowed and ended.
+ *
+ * Two counts keep an mm_struct. mm_users counts the tasks that run in it and those that look into it: when it falls to
+ * zero, everything is unmapped (mmput). mm_count counts all mm_users together as one, plus the CPUs on which a kernel
+ * thread runs with it on loan: when that falls to zero, the tables and the structure go (mmdrop). A kernel thread never
+ * touches user addresses, so it may keep the tables of the task before it, and a switch to it and back costs no TLB
+ * flush.
+ *
+ * mm_list holds all address spaces that have users, oldest first, for walks over all of them (mm_next).
+ */
 #include <mm/mm.h>
 
 #include <asm/elf.h>
@@ -16,21 +26,19 @@ static struct kmem_cache *mm_cache;
 struct page *
 	zero_page; /* [immutable after mm_init] all zero, mapped read-only wherever nothing was written yet */
 
-/* Kernel threads have none of their own; this is what a CPU has loaded that runs one and has nobody to borrow
- * from. */
+/* What a CPU has loaded that runs a kernel thread and has no address space to borrow. */
 struct mm_struct init_mm = {
 	.pgd = swapper_pg_dir,
 	.areas = RB_ROOT,
 	.area_list = LIST_HEAD_INIT(init_mm.area_list),
 	.mmap_lock = __MUTEX_INIT(init_mm.mmap_lock),
 	.page_table_lock = __SPIN_LOCK_UNLOCKED,
-	/* Every CPU's idle task starts with it on loan without having counted it: what is dropped must never
-	   end it. */
+	/* Each idle task starts with it on loan without having counted it, so the count must never reach zero. */
 	.mm_users = ATOMIC_INIT(1 << 30),
 	.mm_count = ATOMIC_INIT(1 << 30),
 };
 
-/* Nothing is taken inside. */
+/* No other lock is taken inside it. */
 static DEFINE_SPINLOCK(mm_list_lock);
 static LIST_HEAD(mm_list); /* [mm_list_lock] */
 
@@ -45,6 +53,7 @@ void mm_init(void)
 	zero_page->flags = PG_RESERVED; /* no reference is counted, and freeing it would be reported */
 }
 
+/* The structure enters the list as soon as it can be walked; it has no areas then. */
 struct mm_struct *mm_alloc(void)
 {
 	struct mm_struct *mm = kmem_cache_zalloc(mm_cache, GFP_KERNEL);
@@ -85,6 +94,10 @@ void mmdrop(struct mm_struct *mm)
 	kmem_cache_free(mm_cache, mm);
 }
 
+/*
+ * The caller keeps writers out already, so another denial cannot fail; that it fails would mean that a caller breaks
+ * the rule.
+ */
 void set_mm_exe_file(struct mm_struct *mm, struct file *file)
 {
 	if (deny_write_access(file))
@@ -92,6 +105,10 @@ void set_mm_exe_file(struct mm_struct *mm, struct file *file)
 	mm->exe_file = get_file(file);
 }
 
+/*
+ * The structure leaves the list before it is taken apart, so mm_next() cannot find it in that state. The program's file
+ * is released last, because its mappings are gone only then.
+ */
 void mmput(struct mm_struct *mm)
 {
 	if (!atomic_dec_and_test(&mm->mm_users))
@@ -109,7 +126,10 @@ void mmput(struct mm_struct *mm)
 	mmdrop(mm);
 }
 
-/* The user that we hold keeps `mm` in the list until we have the next. */
+/*
+ * The user that the caller holds keeps `mm` in the list until the next one is found. A structure whose users are gone,
+ * and which is about to leave the list, is passed over.
+ */
 struct mm_struct *mm_next(struct mm_struct *mm)
 {
 	struct list_head *at = mm ? &mm->mm_list : &mm_list;
@@ -128,8 +148,8 @@ struct mm_struct *mm_next(struct mm_struct *mm)
 }
 
 /*
- * pi_lock keeps the task from letting go of its mm between our look and our reference: exit and exec change
- * p->mm under it, and drop theirs only afterwards.
+ * pi_lock keeps the task from letting go of its mm between the look and the reference: exit and exec change p->mm under
+ * it and drop their reference only afterwards.
  */
 struct mm_struct *get_task_mm(struct task_struct *p)
 {
@@ -145,8 +165,8 @@ struct mm_struct *get_task_mm(struct task_struct *p)
 }
 
 /*
- * Thread context. Interrupts are off from the change of the fields to the loading of the tables: a switch in
- * between would save one and load the other.
+ * Thread context. Interrupts are off from the change of the fields to the loading of the tables: a task switch in
+ * between would save one address space and load the other.
  */
 void exec_mmap(struct mm_struct *mm)
 {
@@ -162,5 +182,5 @@ void exec_mmap(struct mm_struct *mm)
 	if (old)
 		mmput(old);
 	else if (active)
-		mmdrop(active); /* a kernel thread that becomes a program borrowed it */
+		mmdrop(active); /* the task was a kernel thread, which had borrowed it */
 }

@@ -1,4 +1,12 @@
-/* mmap, munmap and brk: making, placing and removing areas. */
+/*
+ * mmap, munmap and brk: making, placing and removing areas. A mapping without a fixed address goes top down, into the
+ * highest hole below mmap_base that is large enough; the tree of areas finds that hole by size (vma.c).
+ *
+ * A call that fails leaves the address space as it was. Therefore everything that may fail comes before the first area
+ * is removed, and what a fixed mapping replaces goes last.
+ *
+ * Locks: mmap_lock is taken by do_mmap(), do_munmap() and do_brk(); functions marked [m] need it held.
+ */
 #include <lib/string.h>
 #include <sched/sched.h>
 #include <uapi/mman.h>
@@ -8,6 +16,7 @@
 
 static_assert(VM_READ == PROT_READ && VM_WRITE == PROT_WRITE && VM_EXEC == PROT_EXEC, "one bit, one meaning");
 
+/* Linux's default. */
 unsigned sysctl_max_map_count = 65530;
 
 unsigned prot_to_vm_flags(unsigned prot)
@@ -15,6 +24,7 @@ unsigned prot_to_vm_flags(unsigned prot)
 	return prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
+/* [m] Is [addr, addr + len) inside user space, and free with the distance that a stack above it keeps? */
 static bool range_is_free(struct mm_struct *mm, unsigned long addr, unsigned long len)
 {
 	struct vm_area_struct *vma;
@@ -26,8 +36,8 @@ static bool range_is_free(struct mm_struct *mm, unsigned long addr, unsigned lon
 }
 
 /*
- * Top down: the highest hole below mmap_base. The one that the base cuts is looked at by itself, all others
- * by the tree. Areas above the base (the stack) only matter by their distance.
+ * [m] The highest hole below mmap_base, from its upper end; -ENOMEM. The hole that the base cuts is looked at by
+ * itself, and all others through the tree. Areas above the base (the stack) matter only by the distance that they keep.
  */
 static long search_top_down(struct mm_struct *mm, unsigned long len)
 {
@@ -46,13 +56,14 @@ static long search_top_down(struct mm_struct *mm, unsigned long len)
 	return top >= len && top - len >= MMAP_MIN_ADDR ? (long)(top - len) : -ENOMEM;
 }
 
+/* An address that the caller prefers is taken if it is free there; otherwise it is only a hint. */
 long get_unmapped_area(struct mm_struct *mm, unsigned long addr, unsigned long len)
 {
 	addr = ALIGN(addr, PAGE_SIZE);
 	return addr && range_is_free(mm, addr, len) ? (long)addr : search_top_down(mm, len);
 }
 
-/* Cut areas at the edges of the range, so that it consists of whole ones. */
+/* [m] Cut areas at the edges of the range, so that it consists of whole ones. 0 or -ENOMEM. */
 static int split_at_edges(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct vm_area_struct *vma = find_vma_intersection(mm, start, end);
@@ -68,8 +79,8 @@ static int split_at_edges(struct mm_struct *mm, unsigned long start, unsigned lo
 }
 
 /*
- * A thread that faults in the range while we hold the lock waits; it then finds no area and gets its signal.
- * One that was before us has its page installed, and zap_range takes it.
+ * A thread that faults in the range meanwhile waits for mmap_lock; it then finds no area and gets its signal. A fault
+ * that came before has stored its entry, and zap_range() takes it out.
  */
 int unmap_locked(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
@@ -102,7 +113,11 @@ int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len)
 	return err;
 }
 
-/* VM_* flags of a new mapping, after checking what the file allows. -errno, positive flags else. */
+/*
+ * The VM_* flags of a new mapping, after a check of what the file allows: it must be open for reading, for a writable
+ * shared mapping also for writing, and on a mount without noexec for PROT_EXEC. VM_MAYWRITE and VM_NOEXEC remember for
+ * mprotect() what may be added later. Returns the flags, which are positive, or -errno.
+ */
 static int mapping_flags(struct file *file, unsigned prot, unsigned flags)
 {
 	unsigned vm_flags = prot_to_vm_flags(prot) | VM_MAYWRITE, type = flags & MAP_TYPE;
@@ -132,13 +147,16 @@ static int mapping_flags(struct file *file, unsigned prot, unsigned flags)
 	return file->f_op->get_page ? (int)vm_flags : -ENODEV;
 }
 
-/* More private memory than there is can only fail later, and worse: refuse what is plainly too much. */
+/*
+ * More private memory than there is RAM could only fail later, in a fault, which kills a process. So what is plainly
+ * too much is refused here.
+ */
 static bool plainly_too_much(unsigned long len, unsigned vm_flags)
 {
 	return (vm_flags & (VM_WRITE | VM_SHARED)) == VM_WRITE && len >> PAGE_SHIFT > totalram_pages();
 }
 
-/* Settle where it goes. [m] */
+/* [m] Where the mapping goes: the address, or -errno. */
 static long place_mapping(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned flags)
 {
 	if (!(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)))
@@ -154,14 +172,17 @@ static long place_mapping(struct mm_struct *mm, unsigned long addr, unsigned lon
 	return addr;
 }
 
-/* What backs the area: a reference on the file, or new shared pages; then the file may have its say. */
+/*
+ * What backs the area: a reference to the file, or new shared pages. Then the file's own mmap may refuse or change the
+ * area. On failure vma_free() drops what the area holds.
+ */
 static int back_mapping(struct vm_area_struct *vma, struct file *file, unsigned long pgoff)
 {
 	if (file) {
 		vma->vm_file = get_file(file);
 		vma->vm_pgoff = pgoff;
 		WRITE_ONCE(file->f_inode->i_mapped, true);
-		smp_mb(); /* before a fault looks at the size: see unmap_mapping_pages() */
+		smp_mb(); /* i_mapped is set before a fault looks at the size; pairs with unmap_mapping_pages() */
 		return file->f_op->mmap ? file->f_op->mmap(file, vma) : 0;
 	}
 	if (!(vma->vm_flags & VM_SHARED))
@@ -170,23 +191,20 @@ static int back_mapping(struct vm_area_struct *vma, struct file *file, unsigned 
 	return vma->vm_shm ? 0 : -ENOMEM;
 }
 
-/* [m] Do the limits allow it? What it takes the place of (MAP_FIXED) goes, and is counted only where it must
- * be. */
+/* [m] Do the limits allow it? What the mapping replaces (MAP_FIXED) goes, and is counted only where that decides. */
 static bool has_room_for(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned vm_flags)
 {
-	struct vm_area_struct *vma;
-	unsigned long end = addr + len, goes = 0;
+	unsigned long goes;
 
 	if (may_expand_vm(mm, vm_flags, len >> PAGE_SHIFT))
 		return true;
-	for (vma = find_vma_intersection(mm, addr, end); vma && vma->vm_start < end; vma = vma_next(vma))
-		goes += (min(end, vma->vm_end) - max(addr, vma->vm_start)) >> PAGE_SHIFT;
+	goes = count_mapped(mm, addr, addr + len).all;
 	return goes && may_expand_vm(mm, vm_flags, (len >> PAGE_SHIFT) - goes);
 }
 
 /*
- * [m] The area itself, in the place of what is there (MAP_FIXED). That goes last, when nothing else can fail:
- * a call that fails leaves the old mapping.
+ * [m] Make the area, in the place of what is there (MAP_FIXED). The old mapping goes last, when nothing else can fail,
+ * so that a call that fails leaves it alone. Returns the address or -errno.
  */
 static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len,
 			unsigned vm_flags, unsigned long pgoff)
@@ -211,6 +229,9 @@ static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long a
 	return addr;
 }
 
+/*
+ * The checks that need no lock come first. pgoff + length must not wrap, or two parts of the area would show one page.
+ */
 noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len,
 		      unsigned prot, unsigned flags, unsigned long pgoff)
 {
@@ -237,7 +258,7 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 	return ret;
 }
 
-/* [m] */
+/* [m] Extend the heap. The usual case moves the end of its last area, with no second area, no search and no merge. */
 static int grow_heap(struct mm_struct *mm, unsigned long from, unsigned long to)
 {
 	struct vm_area_struct *vma;
@@ -250,12 +271,16 @@ static int grow_heap(struct mm_struct *mm, unsigned long from, unsigned long to)
 	vma = find_vma(mm, from - 1);
 	if (vma && vma->vm_end == from && vma->vm_flags == flags) {
 		vma_set_range(vma, vma->vm_start,
-			      to); /* the usual case: no second area, no search, no merge */
+			      to);
 		return 0;
 	}
 	return mmap_region(mm, NULL, from, to - from, flags, 0) < 0 ? -ENOMEM : 0;
 }
 
+/*
+ * The break may be anywhere in a page, but areas end at pages. A refused change leaves the old break, which is what the
+ * system call returns then.
+ */
 noinline long do_brk(struct mm_struct *mm, unsigned long brk)
 {
 	unsigned long old_end, new_end;

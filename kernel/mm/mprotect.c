@@ -1,4 +1,11 @@
-/* mprotect: new rights for a range, in its areas and in the entries that are there already. */
+/*
+ * mprotect: new rights for a range, in its areas and in the page-table entries that exist already. The whole range is
+ * checked before the first area changes. Areas are split at the edges of the range, and united with a neighbour that
+ * has become alike.
+ *
+ * Taking rights away is complete only after the TLB flush, which comes before mmap_lock is released; a fault that meets
+ * an old entry in between waits for that lock.
+ */
 #include <uapi/mman.h>
 
 #include "vma.h"
@@ -8,8 +15,11 @@ struct change {
 	struct pte_pause pause;
 };
 
-/* [p] The page stays; a private one becomes writable again only through do_wp_page, which knows whether it is
- * shared. */
+/*
+ * [p] Give one entry the rights of its area. The page stays. In a private area the entry becomes writable again only
+ * through do_wp_page(), which knows whether the page is shared. Code that was written through another mapping must
+ * become visible to instruction fetch.
+ */
 static int change_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	struct change *change = arg;
@@ -25,7 +35,10 @@ static int change_pte(pte_t *slot, unsigned long va, void *arg)
 	return pte_pause(&change->pause, va);
 }
 
-/* [m] A whole area. */
+/*
+ * [m] Change a whole area: its flags, its entries, and then the TLBs. The spinlock pauses after each PAUSE_AFTER
+ * entries.
+ */
 static void change_area(struct vm_area_struct *vma, unsigned prot)
 {
 	struct change change = {.vma = vma};
@@ -43,7 +56,10 @@ static void change_area(struct vm_area_struct *vma, unsigned prot)
 	flush_tlb_range(mm, vma->vm_start, vma->vm_end);
 }
 
-/* [m] Is [start, end) wholly mapped, and may all of it have these rights, and become data? */
+/*
+ * [m] Is [start, end) wholly mapped, and may all of it have these rights? Private pages that become writable count for
+ * RLIMIT_DATA from then on. 0, -ENOMEM or -EACCES.
+ */
 static int check_range(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned prot)
 {
 	struct vm_area_struct *vma = find_vma(mm, start);
@@ -64,7 +80,10 @@ static int check_range(struct mm_struct *mm, unsigned long start, unsigned long 
 	return data && !may_expand_data(mm, VM_WRITE, data >> PAGE_SHIFT) ? -ENOMEM : 0;
 }
 
-/* [m] */
+/*
+ * [m] Area by area. After a split the loop looks the area up again and finds the part inside the range. A split that
+ * fails half way leaves the areas before it changed, as on Linux.
+ */
 static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned prot)
 {
 	struct vm_area_struct *vma;
@@ -78,7 +97,7 @@ static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned lo
 		}
 		if (vma->vm_start < start) {
 			err = vma_split(vma, start);
-			continue; /* and find the upper part */
+			continue; /* the next round finds the upper part */
 		}
 		if (vma->vm_end > end)
 			err = vma_split(vma, end);
@@ -91,6 +110,7 @@ static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned lo
 	return err;
 }
 
+/* Only the arguments are checked without the lock. */
 noinline int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot)
 {
 	int err;

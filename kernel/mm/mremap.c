@@ -1,29 +1,39 @@
-/* mremap: a mapping that shrinks, grows where it is, or moves with its pages. */
+/*
+ * mremap: a mapping that shrinks, grows where it is, or moves together with its pages. Pages move by their page-table
+ * entries, without a copy.
+ *
+ * do_mremap() checks the arguments and takes mmap_lock; remap_locked() chooses the way. All that may refuse a call,
+ * except for lack of memory, is asked before anything changes.
+ */
 #include <uapi/mman.h>
 
 #include "vma.h"
 #include "mremap.h"
 
-/* What is asked: whole pages, and where they shall go with MREMAP_FIXED. */
+/* The arguments of a call in whole pages. new_addr counts with MREMAP_FIXED only. */
 struct remap {
 	unsigned long addr, old_len, new_len, new_addr;
 	unsigned flags; /* MREMAP_* */
 };
 
-/* [m] Room right behind the area for `len` more bytes, and may there be so many? */
+/* [m] Is there room for `len` more bytes right behind the area? */
 static bool can_grow(const struct vm_area_struct *vma, unsigned long end, unsigned long len)
 {
 	return vma->vm_end == end && len <= TASK_SIZE - end &&
 	       !find_vma_intersection(vma->vm_mm, end, end + len);
 }
 
-/* One entry to its new place. Both tables belong to us, and the lock keeps everybody else out. [p] */
+/* A move of entries by `distance` bytes. */
 struct move {
 	struct mm_struct *mm;
 	unsigned long distance;
 	struct pte_pause pause;
 };
 
+/*
+ * [p] Move one entry to its new place. mmap_lock keeps all others out of both tables. Returns 0, 1 for a pause, or
+ * -ENOMEM.
+ */
 static int move_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	struct move *move = arg;
@@ -35,6 +45,11 @@ static int move_pte(pte_t *slot, unsigned long va, void *arg)
 	return pte_pause(&move->pause, va);
 }
 
+/*
+ * [m] Move the entries of [from, from + len) to `to`. The flush at the end is enough: the pages stay what they were,
+ * and only the old addresses must be forgotten before mmap_lock is released. 0 or -ENOMEM, with a part of the entries
+ * moved.
+ */
 static int move_pages(struct mm_struct *mm, unsigned long from, unsigned long len, unsigned long to)
 {
 	struct move move = {.mm = mm, .distance = to - from};
@@ -51,15 +66,15 @@ static int move_pages(struct mm_struct *mm, unsigned long from, unsigned long le
 	return ret;
 }
 
-/* [m] May there be so many areas more, besides the three that Linux keeps for a move? */
+/* [m] May there be `more` areas more? Three are kept in reserve for a move, as on Linux. */
 static bool has_areas_left(const struct mm_struct *mm, unsigned more)
 {
 	return mm->nr_areas + more + 3 < READ_ONCE(sysctl_max_map_count);
 }
 
 /*
- * [m] A second area of the new size at `to`, which is free, with the same backing, then the pages. When a page
- * table is missing half way, what has moved is moved back: those tables are there. keep: the old area stays,
+ * [m] Make a second area of the new size at `to`, which is free, with the same backing, and move the pages. When a page
+ * table cannot be had half way, what has moved is moved back; the tables for that exist. keep: the old area stays,
  * without its pages.
  */
 static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned long old_len,
@@ -80,28 +95,44 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 		return -ENOMEM;
 	}
 	vma_insert(mm, new);
-	/* May fail to split; then an empty area stays, which is no harm. */
+	/* This may fail to split the area; then an empty area stays, which does no harm. */
 	if (!keep)
 		unmap_locked(mm, addr, addr + old_len);
 	vma_merge(new);
 	return to;
 }
 
-/* [m] The area that holds the whole range, and may become so long; ERR_PTR otherwise. */
-static struct vm_area_struct *area_to_move(struct mm_struct *mm, unsigned long addr, unsigned long old_len,
-					   unsigned long new_len, unsigned flags)
+/*
+ * [m] The area that holds the whole range and may become so long, or ERR_PTR. Shared anonymous memory cannot grow: its
+ * array of pages has the size that it was made with.
+ */
+static struct vm_area_struct *area_to_move(struct mm_struct *mm, const struct remap *r)
 {
-	struct vm_area_struct *vma = find_vma_intersection(mm, addr, addr + 1);
-	unsigned long more = flags & MREMAP_DONTUNMAP ? new_len : new_len > old_len ? new_len - old_len : 0;
+	struct vm_area_struct *vma = find_vma_intersection(mm, r->addr, r->addr + 1);
 
-	if (!vma || old_len > vma->vm_end - addr)
+	if (!vma || r->old_len > vma->vm_end - r->addr)
 		return ERR_PTR(-EFAULT);
-	if (vma->vm_shm && new_len > old_len)
-		return ERR_PTR(-EINVAL); /* its pages were counted when it was made */
-	return !more || may_expand_vm(mm, vma->vm_flags, more >> PAGE_SHIFT) ? vma : ERR_PTR(-ENOMEM);
+	if (vma->vm_shm && r->new_len > r->old_len)
+		return ERR_PTR(-EINVAL);
+	return vma;
 }
 
-/* Whether a mapping may be put there: -errno of mremap(2) or, where nothing may be mapped, of mmap(2). */
+/* [m] Do the limits allow the pages that are added, when the pages `goes` are unmapped first? */
+static bool has_room_to_move(const struct vm_area_struct *vma, const struct remap *r, struct mapped_pages goes)
+{
+	unsigned long more = 0;
+
+	if (r->flags & MREMAP_DONTUNMAP)
+		more = r->new_len;
+	else if (r->new_len > r->old_len)
+		more = r->new_len - r->old_len;
+	return !more || may_replace_vm(vma->vm_mm, vma->vm_flags, more >> PAGE_SHIFT, goes);
+}
+
+/*
+ * May a mapping be put at the place that the caller names? 0, or -errno: mremap(2)'s or, where nothing may be mapped,
+ * mmap(2)'s.
+ */
 static int check_place(const struct remap *r)
 {
 	if (r->new_addr & ~PAGE_MASK || r->new_len > TASK_SIZE || r->new_addr > TASK_SIZE - r->new_len ||
@@ -111,19 +142,20 @@ static int check_place(const struct remap *r)
 }
 
 /*
- * [m] To a place that the caller names. What lies there goes, as with MAP_FIXED: after all that can be refused, but
- * for want of memory. That may cut the area in two when the place is a part of it, so it is looked up again. Each of
- * the two cuts may leave one area more than there was.
+ * [m] To a place that the caller names (MREMAP_FIXED). What lies there goes, as with MAP_FIXED, after everything that
+ * can refuse the call except for lack of memory. That may cut the moving area in two, so it is looked up again. Each of
+ * the two cuts may leave one area more than before.
  */
 static long remap_to(struct mm_struct *mm, const struct remap *r)
 {
-	struct vm_area_struct *vma = area_to_move(mm, r->addr, r->old_len, r->new_len, r->flags);
+	struct vm_area_struct *vma = area_to_move(mm, r);
 	int err;
 
 	if (IS_ERR(vma))
 		return PTR_ERR(vma);
 	err = check_place(r);
-	if (!err && !has_areas_left(mm, 2))
+	if (!err && (!has_areas_left(mm, 2) ||
+		     !has_room_to_move(vma, r, count_mapped(mm, r->new_addr, r->new_addr + r->new_len))))
 		err = -ENOMEM;
 	if (!err)
 		err = unmap_locked(mm, r->new_addr, r->new_addr + r->new_len);
@@ -136,7 +168,7 @@ static long remap_to(struct mm_struct *mm, const struct remap *r)
 			 r->flags & MREMAP_DONTUNMAP);
 }
 
-/* [m] To wherever there is room. */
+/* [m] To the highest place where there is room. */
 static long remap_anywhere(struct vm_area_struct *vma, const struct remap *r)
 {
 	long to = get_unmapped_area(vma->vm_mm, 0, r->new_len);
@@ -144,7 +176,10 @@ static long remap_anywhere(struct vm_area_struct *vma, const struct remap *r)
 	return to < 0 ? to : move_area(vma, r->addr, r->old_len, r->new_len, to, r->flags & MREMAP_DONTUNMAP);
 }
 
-/* [m] Shorter, or as long as it was, where it is. As on Linux what goes may lie in other areas, or not be mapped. */
+/*
+ * [m] Make it shorter, or leave it as long as it is, at its place. As on Linux, what goes may lie in other areas or be
+ * unmapped.
+ */
 static long remap_shrink(struct mm_struct *mm, const struct remap *r)
 {
 	int err = 0;
@@ -158,7 +193,10 @@ static long remap_shrink(struct mm_struct *mm, const struct remap *r)
 	return err ? err : (long)r->addr;
 }
 
-/* [m] */
+/*
+ * [m] Choose the way: a named place, shrinking, a copy of the area elsewhere (DONTUNMAP), growing in place, and moving
+ * if the caller allows it.
+ */
 static long remap_locked(struct mm_struct *mm, const struct remap *r)
 {
 	struct vm_area_struct *vma;
@@ -167,21 +205,25 @@ static long remap_locked(struct mm_struct *mm, const struct remap *r)
 		return remap_to(mm, r);
 	if (r->new_len <= r->old_len && !(r->flags & MREMAP_DONTUNMAP))
 		return remap_shrink(mm, r);
-	vma = area_to_move(mm, r->addr, r->old_len, r->new_len, r->flags);
+	vma = area_to_move(mm, r);
 	if (IS_ERR(vma))
 		return PTR_ERR(vma);
+	if (!has_room_to_move(vma, r, (struct mapped_pages){0, 0}))
+		return -ENOMEM;
 	if (r->flags & MREMAP_DONTUNMAP)
 		return remap_anywhere(vma, r);
 	if (can_grow(vma, r->addr + r->old_len, r->new_len - r->old_len)) {
 		vma_set_range(vma, vma->vm_start, r->addr + r->new_len);
-		vma_merge(vma); /* it may have grown up to its like */
+		vma_merge(vma); /* it may touch an area now that is alike */
 		return r->addr;
 	}
 	return r->flags & MREMAP_MAYMOVE ? remap_anywhere(vma, r) : -ENOMEM;
 }
 
-/* What mremap(2) allows together: a place needs MAYMOVE, and so does an old area that stays, which has the new
- * one's size. */
+/*
+ * Which flags mremap(2) allows together: a named place needs MAYMOVE, and so does an old area that stays; that one
+ * keeps its size.
+ */
 static bool flags_are_valid(unsigned flags, unsigned long old_len, unsigned long new_len)
 {
 	if (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP))
@@ -191,6 +233,7 @@ static bool flags_are_valid(unsigned flags, unsigned long old_len, unsigned long
 	return !(flags & MREMAP_DONTUNMAP) || old_len == new_len;
 }
 
+/* A range that grows by more pages than there is RAM is refused like a mapping of that size. */
 long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
 	       unsigned flags, unsigned long new_addr)
 {

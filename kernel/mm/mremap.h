@@ -1,11 +1,11 @@
-/* What the system calls of memory need of each other's files. */
+/* What the system calls of memory need of mremap.c. */
 #pragma once
 
 struct mm_struct;
 /*
- * mremap(2). new_addr: for MREMAP_FIXED, where the mapping goes; what lay there is gone. MREMAP_DONTUNMAP: the
- * old area stays, without its pages. Returns the new address, -EINVAL, -EFAULT (not mapped so), -EPERM (nothing may
- * be mapped there), -ENOMEM. Takes m.
+ * The work of mremap(2). With MREMAP_FIXED the mapping goes to new_addr, and what lay there is gone. With
+ * MREMAP_DONTUNMAP the old area stays, without its pages. Returns the new address, -EINVAL, -EFAULT (not mapped as a
+ * whole), -EPERM (nothing may be mapped there) or -ENOMEM. Thread context; takes m.
  */
 long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
 	       unsigned flags, unsigned long new_addr);

@@ -1,12 +1,14 @@
 /*
- * Memory is full, and a program that touches a page of its own needs one: a process is killed, the one that
- * gives most back. Everything else that finds no memory fails with ENOMEM and leaves the choice to its
- * caller.
+ * Memory is full, and a program that touches a page of its own needs one: a process is killed, the one whose end gives
+ * most memory back. All other requests that find no memory fail with ENOMEM and leave the choice to their caller.
  *
- * There is one victim at a time. Who comes meanwhile waits and tries again, so that memory on its way back is
- * not taken for a reason to kill another. A victim that does not end in time (it may wait for a lock that a
- * task in here holds, because a system call faulted on user memory under it) is left alone and the next one
- * chosen; if need be that is the task that holds the lock, whose fault then fails.
+ * There is one victim at a time. A task that comes here meanwhile waits and tries again, so that memory that is on its
+ * way back is not taken for a reason to kill another process. A victim that does not end in time is left alone and the
+ * next one chosen. It may be waiting for a lock that a task in here holds, because a system call faulted on user memory
+ * under that lock; if need be, that task is chosen in the end, and its fault then fails.
+ *
+ * Locks: oom_mutex [o] is held by the task that chooses; p->pi_lock, tasklist_lock and the locks of printk are taken
+ * inside.
  */
 #include <mm/oom.h>
 
@@ -27,21 +29,22 @@
 #define VICTIM_PATIENCE (5 * NSEC_PER_SEC)  /* for a victim, before the next is chosen */
 #define LAST_PATIENCE	(30 * NSEC_PER_SEC) /* for the last one, before the machine gives up */
 #define ENOUGH_PAGES \
-	64 /* so many are free again: somebody else's fault has been waited for, and ours may go on */
+	64 /* with so many free pages another victim's memory has come back, and the fault is tried again */
 
-/* Locks: o oom_mutex, which is held by whoever chooses; a atomic. */
+/* Locks: o oom_mutex, which the task that chooses holds; a atomic. */
 static DEFINE_MUTEX(oom_mutex);
 static struct mm_struct
-	*victim_mm; /* [o sets, a] who was killed last and still has it; only compared, never followed */
-static ktime_t victim_since; /* [o] when that was */
+	*victim_mm; /* [o sets, a] the last victim's while it is not given back; only compared, never followed */
+static ktime_t victim_since; /* [o] when that victim was killed */
 
 void oom_victim_gone(struct mm_struct *mm)
 {
 	cmpxchg(&victim_mm, mm, NULL);
 }
 
-static struct mm_struct *dead_mms; /* [a] pushed and taken as a whole */
+static struct mm_struct *dead_mms; /* [a] pushed one by one, and taken as a whole */
 
+/* The worker: give back what mmput_later() has left. */
 static void put_dead_mms(struct work_struct *work)
 {
 	struct mm_struct *mm = xchg(&dead_mms, NULL), *next;
@@ -54,9 +57,12 @@ static void put_dead_mms(struct work_struct *work)
 static DECLARE_WORK(dead_mm_work, put_dead_mms);
 
 /*
- * mmput for who looks at the memory of others. The task may end meanwhile, and with the last reference an address
- * space and perhaps files go: that takes long, and locks, and those who wait for oom_mutex may hold them. So a worker
- * does it.
+ * mmput() for a task that looks at the memory of others. The other task may end meanwhile, and with the last reference
+ * an address space and perhaps files go. That takes long and needs locks, and tasks that wait for oom_mutex may hold
+ * them. So the last reference goes to a worker.
+ *
+ * The loop drops every reference but the last one by compare-and-exchange. Once the count is 1, no other task has the
+ * structure, so no other can raise it.
  */
 static void mmput_later(struct mm_struct *mm)
 {
@@ -68,21 +74,23 @@ static void mmput_later(struct mm_struct *mm)
 		if (seen == users)
 			return;
 	}
-	do { /* nobody else has it, so nobody can get it */
+	do { /* a push; the worker takes the whole list, so an entry cannot come back under the exchange */
 		first = READ_ONCE(dead_mms);
 		mm->next_dead = first;
 	} while (cmpxchg(&dead_mms, first, mm) != first);
 	schedule_work(&dead_mm_work);
 }
 
-/* init ends only with the machine. */
+/* Kernel threads have no memory, and init ends only with the machine. */
 static bool unkillable(const struct task_struct *p)
 {
 	return p->flags & PF_KTHREAD || p == READ_ONCE(child_reaper);
 }
 
-/* The memory of a process, with a reference: a leader that has ended may leave threads that go on. NULL: it
- * has none. */
+/*
+ * The memory of a process, with a reference: a leader that has ended may leave threads that go on. NULL: it has no
+ * memory of its own.
+ */
 static struct mm_struct *process_mm(struct task_struct *p)
 {
 	struct mm_struct *mm = get_task_mm(p);
@@ -97,14 +105,16 @@ static struct mm_struct *process_mm(struct task_struct *p)
 	return mm;
 }
 
+/* What the end of this address space would give back. */
 static unsigned long mm_pages(struct mm_struct *mm)
 {
 	return atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file) + pgd_pages(mm->pgd);
 }
 
 /*
- * A child of vfork uses its parent's memory until it execs: its end would give nothing back. CLONE_VFORK alone makes a
- * child with memory of its own, which must not go unseen. Pointers are only compared; both may change at any moment.
+ * Does the task use its parent's memory, as a child of vfork does until it execs? Its end would give nothing back.
+ * CLONE_VFORK alone makes a child with memory of its own, which must not be overlooked. The pointers are only compared;
+ * both may change at any moment.
  */
 static bool borrows_memory(const struct task_struct *p)
 {
@@ -116,6 +126,7 @@ static bool borrows_memory(const struct task_struct *p)
 	return borrows;
 }
 
+/* A process that was killed for its memory already is not chosen again. */
 long oom_badness(struct task_struct *p, unsigned long totalpages)
 {
 	long adj = READ_ONCE(p->signal->oom_score_adj), points = LONG_MIN;
@@ -132,7 +143,10 @@ long oom_badness(struct task_struct *p, unsigned long totalpages)
 	return points;
 }
 
-/* Among equals the youngest number. With a reference; NULL: nobody. */
+/*
+ * The process with the most points, with a reference; among equals the one with the highest number. NULL: no process
+ * may be killed.
+ */
 static struct task_struct *select_bad_process(void)
 {
 	unsigned long totalpages = totalram_pages();
@@ -155,6 +169,7 @@ static struct task_struct *select_bad_process(void)
 	return chosen;
 }
 
+/* One line of the report, in Linux's columns; what does not exist here is 0. */
 static void dump_task(struct task_struct *p)
 {
 	struct mm_struct *mm = process_mm(p);
@@ -170,7 +185,10 @@ static void dump_task(struct task_struct *p)
 	mmput_later(mm);
 }
 
-/* Linux's report, for what there is here: who asked, how memory stands, and everybody who could be chosen. */
+/*
+ * Linux's report, for what there is here: the task that asked, how memory stands, and every process that could be
+ * chosen.
+ */
 static void dump_header(void)
 {
 	struct task_struct *p;
@@ -192,12 +210,15 @@ static void dump_header(void)
 	}
 }
 
-/* Another process with the same memory must go as well, or nothing comes back. */
+/*
+ * Another process with the same memory must go as well, or nothing is given back. Two users are the victim and the
+ * caller's own reference.
+ */
 static void kill_sharers(const struct task_struct *victim, const struct mm_struct *mm)
 {
 	struct task_struct *p;
 
-	if (atomic_read(&mm->mm_users) <= 2) /* its own and the caller's */
+	if (atomic_read(&mm->mm_users) <= 2)
 		return;
 	for (pid_t pid = 1; (p = next_process(pid)); pid++) {
 		struct mm_struct *its = unkillable(p) || p == victim ? NULL : process_mm(p);
@@ -211,13 +232,16 @@ static void kill_sharers(const struct task_struct *victim, const struct mm_struc
 	}
 }
 
-/* [o] SIGKILL needs no memory to be sent, nor to be obeyed. */
+/*
+ * [o] Report and kill. SIGKILL needs no memory to be sent, nor to be obeyed. The marks are set before the signal, so
+ * that the end of the victim finds them.
+ */
 static void oom_kill_process(struct task_struct *victim)
 {
 	struct mm_struct *mm = process_mm(victim);
 
 	if (!mm)
-		return; /* it has ended since it was chosen, which will do as well */
+		return; /* it has ended since it was chosen, which gives its memory back as well */
 	dump_header();
 	pr_warn("oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),task=%s,pid=%d,uid=%d\n", victim->comm,
 		victim->pid, victim->uid);
@@ -235,7 +259,10 @@ static void oom_kill_process(struct task_struct *victim)
 	mmput_later(mm);
 }
 
-/* [o] Nobody is on the way out: choose. */
+/*
+ * [o] No victim is on its way out: choose one. Without a candidate the last victim still has its chance, and then the
+ * machine gives up.
+ */
 static void make_room(void)
 {
 	struct task_struct *victim = select_bad_process();
@@ -249,11 +276,13 @@ static void make_room(void)
 	}
 }
 
+/* The task will give its own memory back, so it must not wait here. */
 static bool is_dying(struct task_struct *p)
 {
 	return p->flags & PF_EXITING || fatal_signal_pending(p);
 }
 
+/* The second look at is_dying() is for the case that this task was the victim. The short sleep lets the victim run. */
 bool out_of_memory(void)
 {
 	if (is_dying(current))
@@ -269,7 +298,7 @@ bool out_of_memory(void)
 	return true;
 }
 
-/* [oom_mutex] */
+/* [oom_mutex] new_floor: the value becomes the limit below which only root can set it. */
 static void set_adj(struct task_struct *p, int adj, bool new_floor)
 {
 	WRITE_ONCE(p->signal->oom_score_adj, adj);
@@ -277,6 +306,10 @@ static void set_adj(struct task_struct *p, int adj, bool new_floor)
 		p->signal->oom_score_adj_min = adj;
 }
 
+/*
+ * [oom_mutex] Processes that share the memory get the same value: otherwise one of them would protect or expose the
+ * others. A child of vfork is left out until it has memory of its own.
+ */
 static void set_adj_of_sharers(struct task_struct *p, int adj, bool new_floor)
 {
 	struct mm_struct *mm = borrows_memory(p) ? NULL : process_mm(p);
@@ -296,6 +329,7 @@ static void set_adj_of_sharers(struct task_struct *p, int adj, bool new_floor)
 		mmput_later(mm);
 }
 
+/* Only root goes below the limit that root has set (or, in oom_adj's scale, below the present value). */
 int oom_set_score_adj(struct task_struct *p, int adj, bool legacy)
 {
 	bool root = current->euid == 0;

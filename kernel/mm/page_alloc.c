@@ -1,4 +1,15 @@
-/* The buddy lists: free blocks of 2^order pages, split to serve and merged with their buddy when freed. */
+/*
+ * The page allocator: buddy lists of free blocks of 2^order pages. A request takes the smallest block that is large
+ * enough and gives the halves that it does not need back; a freed block is united with its buddy, the other half of the
+ * block of twice the size, as long as that is free too. Single pages, which are nearly all requests, come from per-CPU
+ * lists in front of this (page_pcp.c).
+ *
+ * A page says in its flags in which state it is, and every change of owner checks them: pages that are written to after
+ * being freed, freed twice or freed in use are reported (page_report.c) and then left alone.
+ *
+ * Locks: zone.lock [z], with interrupts off, guards the lists and PG_BUDDY. The fields of an allocated page belong to
+ * its owner.
+ */
 #include "internal.h"
 
 #include <kernel/printk.h>
@@ -10,6 +21,7 @@ struct page *mem_map;
 unsigned long mem_map_pfn0;
 unsigned long min_pfn, max_pfn;
 
+/* [z] Make a block the head of its list. */
 static void add_to_free_list(struct page *page, unsigned order)
 {
 	page->flags = PG_BUDDY;
@@ -18,6 +30,7 @@ static void add_to_free_list(struct page *page, unsigned order)
 	zone.nr_free[order]++;
 }
 
+/* [z] Take a block off its list. */
 static void del_from_free_list(struct page *page, unsigned order)
 {
 	list_del(&page->lru);
@@ -25,7 +38,7 @@ static void del_from_free_list(struct page *page, unsigned order)
 	zone.nr_free[order]--;
 }
 
-/* Give the upper halves of a block of order `high` back until one of order `low` is left. */
+/* [z] A block of order `high` is split: its upper halves go back to the lists until one of order `low` is left. */
 static void expand(struct page *page, unsigned low, unsigned high)
 {
 	while (high > low) {
@@ -34,7 +47,7 @@ static void expand(struct page *page, unsigned low, unsigned high)
 	}
 }
 
-/* Take a block off the lists: the smallest that is large enough, split. NULL when there is none. [z] */
+/* [z] The smallest block that is large enough, split to size, or NULL. */
 struct page *__rmqueue(unsigned order)
 {
 	for (unsigned o = order; o <= MAX_ORDER; o++) {
@@ -51,9 +64,9 @@ struct page *__rmqueue(unsigned order)
 }
 
 /*
- * The other half of the block of twice the size, if it is wholly free. A page that somebody owns may have its
- * flags written while we look; but only holders of the zone lock ever set PG_BUDDY, so what we see cannot lie
- * about that.
+ * [z] The other half of the block of twice the size, if it is wholly free, or NULL. The flags of a page that has an
+ * owner may be written during this look. That is harmless, because only a holder of the zone lock ever sets PG_BUDDY,
+ * so the bit that is read here cannot be wrong.
  */
 static struct page *find_buddy(unsigned long pfn, unsigned order)
 {
@@ -66,7 +79,10 @@ static struct page *find_buddy(unsigned long pfn, unsigned order)
 	return READ_ONCE(buddy->flags) & PG_BUDDY && buddy->order == order ? buddy : NULL;
 }
 
-/* Put a block back, united with its buddy as long as that is free too. [z] */
+/*
+ * [z] Put a block back, united with its buddy as long as that is free too. The united block starts at the lower of the
+ * two.
+ */
 void __free_one_page(struct page *page, unsigned order)
 {
 	unsigned long pfn = page_to_pfn(page);
@@ -80,6 +96,7 @@ void __free_one_page(struct page *page, unsigned order)
 	add_to_free_list(pfn_to_page(pfn), order);
 }
 
+/* A block from the per-CPU list (order 0) or the buddy lists; NULL when there is no block. */
 static noinline struct page *rmqueue(unsigned order)
 {
 	unsigned long flags;
@@ -93,7 +110,10 @@ static noinline struct page *rmqueue(unsigned order)
 	return page;
 }
 
-/* A fresh page must be nobody's: whoever wrote to it after freeing it is found here at the latest. */
+/*
+ * A page that is about to be handed out must have no owner: one that was written to after it was freed is found here at
+ * the latest.
+ */
 static bool check_new_page(struct page *page)
 {
 	if (likely(!(page->flags | atomic_read(&page->refcount) | atomic_read(&page->mapcount))))
@@ -102,6 +122,10 @@ static bool check_new_page(struct page *page)
 	return false;
 }
 
+/*
+ * Make the first page of the block ready for its owner. The pages behind it are not touched: only the head of a block
+ * counts.
+ */
 static void prep_new_page(struct page *page, gfp_t gfp, unsigned order)
 {
 	page->order = order;
@@ -112,6 +136,7 @@ static void prep_new_page(struct page *page, gfp_t gfp, unsigned order)
 			clear_page(page_to_virt(page + i));
 }
 
+/* A block that is checked and prepared, or NULL. A bad page is lost for good, and the next one is tried. */
 static noinline struct page *get_page_from_freelist(gfp_t gfp, unsigned order)
 {
 	struct page *page;
@@ -120,12 +145,15 @@ static noinline struct page *get_page_from_freelist(gfp_t gfp, unsigned order)
 		page = rmqueue(order);
 		if (!page)
 			return NULL;
-	} while (!check_new_page(page)); /* a bad page is lost for good; try the next */
+	} while (!check_new_page(page));
 	prep_new_page(page, gfp, order);
 	return page;
 }
 
-/* Nothing free that is large enough: blocks may be waiting in per-CPU lists, in pieces. */
+/*
+ * No free block was large enough, but pages may be waiting in per-CPU lists, in pieces. Those of all CPUs can be asked
+ * for only where this task may wait for other CPUs.
+ */
 static struct page *alloc_pages_slowpath(gfp_t gfp, unsigned order)
 {
 	struct page *page;
@@ -150,6 +178,7 @@ static __always_inline struct page *do_alloc_pages(gfp_t gfp, unsigned order)
 	return likely(page) ? page : alloc_pages_slowpath(gfp, order);
 }
 
+/* With the event on; a function of its own so that the common path keeps nothing for the event. */
 static notrace noinline struct page *alloc_pages_traced(gfp_t gfp, unsigned order)
 {
 	struct page *page = do_alloc_pages(gfp, order);
@@ -165,7 +194,7 @@ noinline struct page *__alloc_pages(gfp_t gfp, unsigned order)
 	return do_alloc_pages(gfp, order);
 }
 
-/* Why a page whose last reference is gone must not be freed; NULL when it may. */
+/* Why a page whose last reference is gone must not be freed, or NULL when it may. */
 static const char *bad_free_reason(const struct page *page, unsigned order)
 {
 	if (page->flags & (PG_BUDDY | PG_PCP))
@@ -179,6 +208,7 @@ static const char *bad_free_reason(const struct page *page, unsigned order)
 	return page->order != order ? "freed with another order than allocated" : NULL;
 }
 
+/* The last reference is gone: check the page, and give it to the per-CPU list or the buddy lists. */
 static noinline void free_the_page(struct page *page, unsigned order)
 {
 	const char *reason;
@@ -201,7 +231,9 @@ static noinline void free_the_page(struct page *page, unsigned order)
 	spin_unlock_irqrestore(&zone.lock, flags);
 }
 
-/* True when this was the last reference. A count that falls below zero is a double free: reported and mended.
+/*
+ * Drop a reference; true when it was the last. A count that falls below zero is a double free, which is reported and
+ * mended.
  */
 static bool put_page_testzero(struct page *page)
 {

@@ -1,10 +1,13 @@
-/* From boot memory to the page allocator: mem_map, and everything that is not taken goes to the buddy lists.
+/*
+ * From boot memory to the page allocator: the array mem_map is made, and all RAM that is not taken goes to the buddy
+ * lists. mem_map has an entry for every frame between the lowest and the highest address of RAM; frames in holes
+ * between regions, and frames that are taken, are marked PG_RESERVED.
  */
 #include "internal.h"
 
 #include <kernel/printk.h>
 
-/* Free [pfn, end) in the largest aligned blocks. Boot, or thread; takes the zone lock. */
+/* Free [pfn, end) in the largest blocks that are aligned to their size. Boot, or thread; takes the zone lock. */
 static void free_pfn_range(unsigned long pfn, unsigned long end)
 {
 	unsigned long flags;
@@ -29,7 +32,7 @@ static void reserve_pfn_range(unsigned long pfn, unsigned long end)
 		pfn_to_page(pfn)->flags = PG_RESERVED;
 }
 
-/* Without what lies between the regions, which has its part of mem_map all the same. */
+/* All RAM in KiB, without the holes between the regions, which have entries in mem_map all the same. */
 static unsigned long ram_kib(void)
 {
 	phys_addr_t base;
@@ -40,6 +43,7 @@ static unsigned long ram_kib(void)
 	return all >> 10;
 }
 
+/* Frames are visited in ascending order: a gap is marked reserved, then a free run goes to the lists. */
 void page_alloc_init(void)
 {
 	phys_addr_t base, end = 0;
@@ -51,8 +55,7 @@ void page_alloc_init(void)
 	max_pfn = memblock_end() >> PAGE_SHIFT;
 	mem_map = __va(memblock_alloc((max_pfn - min_pfn) * sizeof(struct page), 64));
 	mem_map_pfn0 = (unsigned long)mem_map - min_pfn * sizeof(struct page);
-	/* Zeroed memory is right for pages inside a free block; only heads and what lies between the runs are
-	 * touched. */
+	/* Zeroes are right for a page inside a free block, so only heads of blocks and gaps are written. */
 	for (pfn = min_pfn; memblock_next_free(&base, &end); pfn = end >> PAGE_SHIFT) {
 		reserve_pfn_range(pfn, base >> PAGE_SHIFT);
 		free_pfn_range(base >> PAGE_SHIFT, end >> PAGE_SHIFT);
@@ -61,7 +64,10 @@ void page_alloc_init(void)
 	pr_info("Memory: %luK/%luK available\n", zone.managed_pages << (PAGE_SHIFT - 10), ram_kib());
 }
 
-/* Whole pages only. Their flags say that they are still taken; each is cleared before the range is freed. */
+/*
+ * Whole pages only. All of them are checked before the first one changes, so a wrong range does no harm. Then all flags
+ * are cleared, since free_pfn_range() writes only those of the heads of blocks.
+ */
 void free_reserved_area(phys_addr_t start, phys_addr_t end)
 {
 	unsigned long first = ALIGN(start, PAGE_SIZE) >> PAGE_SHIFT, last = end >> PAGE_SHIFT;
@@ -83,6 +89,7 @@ unsigned long totalram_pages(void)
 	return READ_ONCE(zone.managed_pages);
 }
 
+/* A sixteenth of RAM, a round figure. */
 unsigned long totalreserve_pages(void)
 {
 	return totalram_pages() / 16;

@@ -1,14 +1,20 @@
-/* Per-CPU lists of order-0 pages: the usual allocation and free take no lock, interrupts off are enough. */
+/*
+ * Per-CPU lists of single pages: the usual allocation and free take no lock, and switching interrupts off is enough. A
+ * CPU only touches its own list. Pages move between it and the buddy lists in batches, so the zone lock is taken once
+ * for PCP_BATCH pages. A list holds PCP_HIGH pages at most; that and the batch leave room for bursts in both
+ * directions.
+ */
 #include "internal.h"
 
 struct per_cpu_pages per_cpu_pages[NR_CPUS];
 
-/* Interrupts off in all of these: the list is ours alone then. */
+/* Interrupts are off in all of the following, so the list belongs to the caller alone. */
 static struct per_cpu_pages *this_pcp(void)
 {
 	return &per_cpu_pages[smp_processor_id()];
 }
 
+/* [c] Put a page on the list. */
 static void pcp_push(struct per_cpu_pages *pcp, struct page *page)
 {
 	page->flags = PG_PCP;
@@ -17,6 +23,7 @@ static void pcp_push(struct per_cpu_pages *pcp, struct page *page)
 	WRITE_ONCE(pcp->count, pcp->count + 1); /* nr_free_pages() reads it from other CPUs */
 }
 
+/* [c] Take the page that was put last; the list must not be empty. */
 static struct page *pcp_pop(struct per_cpu_pages *pcp)
 {
 	struct page *page = pcp->head;
@@ -27,6 +34,7 @@ static struct page *pcp_pop(struct per_cpu_pages *pcp)
 	return page;
 }
 
+/* [c] Fill the list with a batch, or with what there is. */
 static noinline void rmqueue_bulk(struct per_cpu_pages *pcp)
 {
 	spin_lock(&zone.lock);
@@ -40,6 +48,7 @@ static noinline void rmqueue_bulk(struct per_cpu_pages *pcp)
 	spin_unlock(&zone.lock);
 }
 
+/* [c] Give `count` pages back to the buddy lists. */
 static noinline void free_pcppages_bulk(struct per_cpu_pages *pcp, unsigned count)
 {
 	spin_lock(&zone.lock);
@@ -86,6 +95,7 @@ void drain_local_pages(void)
 	local_irq_restore(flags);
 }
 
+/* drain_local_pages() in the form that on_each_cpu() calls. */
 static void drain_this_cpu(void *unused)
 {
 	drain_local_pages();
@@ -96,7 +106,7 @@ void drain_all_pages(void)
 	on_each_cpu(drain_this_cpu, NULL, true);
 }
 
-/* Exact while nothing allocates; else each CPU's part is of a slightly different moment. */
+/* Exact while nothing is allocated or freed; otherwise each CPU's part is of a slightly different moment. */
 unsigned long nr_free_pages(void)
 {
 	unsigned long n = READ_ONCE(zone.free_pages);

@@ -1,4 +1,7 @@
-/* Reports on pages: one that is not what it should be, and /proc/buddyinfo. */
+/*
+ * Reports on pages: a page that is not what it must be (in the form of Linux's report, which people know how to read),
+ * and /proc/buddyinfo.
+ */
 #include "internal.h"
 
 #include <fs/seq_file.h>
@@ -16,6 +19,7 @@ void bad_page(struct page *page, const char *reason)
 	dump_stack();
 }
 
+/* The counts are copied under the lock, so that they belong to one moment, and are printed without it. */
 int buddyinfo_show(struct seq_file *m)
 {
 	unsigned long nr_free[MAX_ORDER + 1], flags;

@@ -1,4 +1,11 @@
-/* Page tables after boot: finding, making and freeing them. */
+/*
+ * Page tables after boot: finding, making and freeing them, with the same code for both machines. The number of levels
+ * comes from the machine's constants, and the loops over levels are unrolled (pgtable_walk.h).
+ *
+ * Look-ups take no lock: a table, once installed, stays until its address space is gone. Two CPUs that both lack a
+ * table may both make one; a compare-and-exchange lets one win, and the other frees its own. Leaf entries are the
+ * business of the caller, who holds the page_table_lock of the address space or owns the range (vmalloc).
+ */
 #include <mm/pgtable.h>
 
 #include <lib/atomic.h>
@@ -8,20 +15,23 @@
 
 #include "pgtable_walk.h"
 
-/* The table below an entry, NULL for none and for blocks. Acquire pairs with the release of who installed it.
+/*
+ * The table below an entry; NULL when the entry is empty or maps a block. Acquire pairs with the release of the CPU
+ * that installed the table, so its zeroes are seen.
  */
 static __always_inline u64 *table_of(const u64 *entry)
 {
 	u64 v = smp_load_acquire(entry), *table = __va(v & PTE_ADDR_MASK);
 
 	if (!table)
-		__builtin_unreachable(); /* spares the walks a second test for NULL */
+		__builtin_unreachable(); /* a linear address is never NULL: saves the walks a second test */
 	return entry_is_table(v) ? table : NULL;
 }
 
 /*
- * page->private of a table that leads to others: a bit for each eight entries, set before one of them leads
- * anywhere. An address space uses a handful of 512 entries, and pgd_free looks only where something is.
+ * page->private of a table that leads to other tables has a bit for each group of eight entries, set before one of them
+ * leads anywhere. An address space uses a handful of the 512 entries, and pgd_free() looks only into groups that are
+ * marked.
  */
 #define GROUP 8
 
@@ -30,6 +40,7 @@ static inline unsigned long *groups_of(const void *table)
 	return &virt_to_page(table)->private;
 }
 
+/* An empty table without marked groups, or NULL. */
 static void *new_table(void)
 {
 	void *table = get_zeroed_page(GFP_USER);
@@ -39,7 +50,9 @@ static void *new_table(void)
 	return table;
 }
 
-/* The same, made if there is none. Two CPUs may both make one: the first to install it wins, both use that.
+/*
+ * Make the table below an entry. Two CPUs may come here for one entry: the first to install its table wins, and both
+ * use that one. NULL: out of memory, or a block is there.
  */
 static u64 *table_make_slow(u64 *entry)
 {
@@ -58,6 +71,7 @@ static u64 *table_make_slow(u64 *entry)
 	return table_of(entry);
 }
 
+/* The table below an entry, made if it is missing. */
 static __always_inline u64 *table_make(u64 *entry)
 {
 	u64 *table = table_of(entry);
@@ -65,7 +79,9 @@ static __always_inline u64 *table_make(u64 *entry)
 	return likely(table || READ_ONCE(*entry)) ? table : table_make_slow(entry);
 }
 
-/* The image's own mapping was made with tables in the image, which lie in RAM: __va() is right for them too.
+/*
+ * The image's own mapping was made with tables that lie in the image. That is RAM as well, so __va() is right for them
+ * too.
  */
 pte_t *pte_lookup(pgd_t *pgd, unsigned long va)
 {
@@ -92,10 +108,7 @@ pte_t ptep_get_and_clear(pte_t *slot)
 	return (pte_t){__atomic_exchange_n(&slot->v, 0, __ATOMIC_ACQ_REL)};
 }
 
-/*
- * Groups of the kernel's top table that are in use. [boot, then immutable; none where user tables have no
- * kernel half]
- */
+/* Groups of the kernel's top table that are in use. [boot, then immutable; 0 where user tables have no kernel half] */
 static unsigned long kernel_groups;
 
 void pgd_kernel_complete(void)
@@ -105,7 +118,7 @@ void pgd_kernel_complete(void)
 			kernel_groups |= BIT(i / GROUP);
 }
 
-/* The kernel's entries are not in the table's own groups: pgd_free shall not follow them. */
+/* The kernel's entries are not marked in the new table's own groups, so that pgd_free() does not follow them. */
 static __always_inline void copy_kernel_half(pgd_t *pgd)
 {
 	for (unsigned long groups = kernel_groups; groups; groups &= groups - 1) {
@@ -125,7 +138,10 @@ pgd_t *pgd_alloc(void)
 	return pgd;
 }
 
-/* A table whose entries map 1 << shift each, with all that it leads to. Nobody else uses them any more. */
+/*
+ * Free a table, whose entries map 1 << shift bytes each, with all tables that it leads to. No CPU uses them any more.
+ * The depth of the recursion is the number of levels.
+ */
 static void free_table(u64 *table, unsigned shift)
 {
 	for (unsigned long groups = *groups_of(table); groups; groups &= groups - 1) {
@@ -150,8 +166,10 @@ void pgd_free(pgd_t *pgd)
 	free_table(&pgd->v, PGDIR_SHIFT);
 }
 
-/* Pages of this table and of those below. They may grow meanwhile, and stay as long as the address space
- * does. */
+/*
+ * The pages of this table and of those below it. More may be added meanwhile; all stay as long as the address space
+ * does.
+ */
 static unsigned long pages_of_tables(u64 *table, unsigned shift)
 {
 	unsigned long n = 1;
@@ -174,7 +192,7 @@ unsigned long pgd_pages(pgd_t *pgd)
 	return pages_of_tables(&pgd->v, PGDIR_SHIFT);
 }
 
-/* The leaf entries of one table within [va, end). */
+/* Call fn for the non-empty leaf entries of one table within [va, end). */
 static int pte_table_range(u64 *table, unsigned long va, unsigned long end,
 			   int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
 {
@@ -191,6 +209,10 @@ static int pte_table_range(u64 *table, unsigned long va, unsigned long end,
 	return 0;
 }
 
+/*
+ * A walk over the leaves that skips what is missing: `span` is what the entry maps at which the way down ended, so an
+ * absent table of a high level costs one step.
+ */
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
 	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
 {
@@ -200,7 +222,7 @@ int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
 	for (; va < end && !ret; va = ALIGN_DOWN(va, span) + span) {
 		u64 *table = &pgd->v;
 
-		/* Down to the leaves, or to where nothing is: `span` is what that one entry maps. */
+		/* Down to the leaves, or to the first entry that leads nowhere. */
 		for_each_upper_level (shift) {
 			span = 1UL << shift;
 			table = table_of(&table[table_index(va, shift)]);

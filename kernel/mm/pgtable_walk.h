@@ -1,4 +1,7 @@
-/* Walking down a tree of page tables, whatever the number of its levels. */
+/*
+ * Walking down a tree of page tables, whatever the number of its levels. All levels have 512 entries on both machines,
+ * so a level differs from the next only by its shift.
+ */
 #pragma once
 
 #include <asm/pgtable.h>
@@ -6,15 +9,15 @@
 #define TABLE_BITS    9U
 #define TABLE_ENTRIES (1U << TABLE_BITS)
 
-/* Which entry of a table leads to `va`, when each maps 1 << shift. */
+/* The index of the entry that leads to `va` in a table whose entries map 1 << shift bytes each. */
 static __always_inline unsigned table_index(unsigned long va, unsigned shift)
 {
 	return (va >> shift) & (TABLE_ENTRIES - 1);
 }
 
 /*
- * Levels above the leaves, from the top: `shift` is that of their entries. Unrolled, so that the shifts are
- * constants.
+ * The levels above the leaves, from the top; `shift` is that of their entries. The loop is unrolled, so that the shifts
+ * are constants.
  */
 #define for_each_upper_level(shift) \
 	_Pragma("GCC unroll 4") for (unsigned shift = PGDIR_SHIFT; shift > PAGE_SHIFT; shift -= TABLE_BITS)

@@ -1,4 +1,8 @@
-/* Pages of shared anonymous mappings: parent and child see one set, whoever touches a page first makes it. */
+/*
+ * Pages of shared anonymous mappings. Parent and child see one set of pages, and each page is made when one of them
+ * touches it first. The set is an array of pointers with a count of the areas that hold it; each pointer has a
+ * reference to its page, and each mapping of the page has another.
+ */
 #include <lib/atomic.h>
 #include <mm/slab.h>
 
@@ -8,9 +12,10 @@
 struct shm_pages {
 	atomic_t count;	      /* [a] areas that hold it */
 	unsigned long nr;     /* [I] */
-	struct page *pages[]; /* [a] NULL until first touched; each with a reference of ours */
+	struct page *pages[]; /* [a] NULL until first touched; each holds a reference */
 };
 
+/* More pages than there is RAM are refused; the array itself is as large as the mapping, page by page. */
 struct shm_pages *shm_create(unsigned long nr)
 {
 	struct shm_pages *shm;
@@ -41,8 +46,8 @@ void shm_put(struct shm_pages *shm)
 }
 
 /*
- * Faults of different address spaces may come here at once: the exchange lets one page win. It is released so
- * that who finds the pointer also finds the zeroes.
+ * Faults of different address spaces may come here at once: the exchange lets one page win, and the others are freed.
+ * It is fully ordered, so that a CPU that finds the pointer also finds the zeroes.
  */
 struct page *shm_get_page(struct shm_pages *shm, unsigned long index)
 {

@@ -1,4 +1,15 @@
-/* Slab allocation and free: a per-CPU list of free objects, refilled from and flushed to slabs in batches. */
+/*
+ * Slab allocation and free. A cache hands out objects of one size, which lie in slabs: blocks of pages that hold
+ * nothing else. Each CPU has a list of free objects; the usual allocation and free are a pop and a push there with
+ * interrupts off, without a lock. An empty list is filled, and one that is too long is emptied, by batches under the
+ * lock of the cache (s).
+ *
+ * A slab with free objects is on the list s->partial; one without is on no list and is found through the page of an
+ * object when one comes back. Empty slabs beyond SLAB_MIN_PARTIAL go back to the page allocator. A free object holds
+ * the pointer to the next one at offset s->freeptr.
+ *
+ * The functions for the events, and the remembered caller, work as in kmalloc.c.
+ */
 #include "slab.h"
 
 #include <kernel/printk.h>
@@ -8,7 +19,10 @@
 
 atomic64_t nr_slab_pages;
 
-/* All objects free, in ascending order, each constructed once. */
+/*
+ * All objects free and linked in ascending order, each constructed once. The loop goes from the last to the first so
+ * that each one's successor is known.
+ */
 static void init_slab(struct kmem_cache *s, struct page *page)
 {
 	char *object = (char *)page_to_virt(page) + s->left + (unsigned long)(s->objects - 1) * s->size;
@@ -27,6 +41,7 @@ static void init_slab(struct kmem_cache *s, struct page *page)
 	page->objects = s->objects;
 }
 
+/* A new slab, or NULL. Each of its pages knows the cache, so that kfree() finds it from any address. */
 static struct page *new_slab(struct kmem_cache *s, gfp_t gfp)
 {
 	struct page *page = alloc_pages(gfp & ~__GFP_ZERO, s->order);
@@ -42,6 +57,7 @@ static struct page *new_slab(struct kmem_cache *s, gfp_t gfp)
 	return page;
 }
 
+/* Give a slab without objects in use back to the page allocator. It is on no list. */
 void free_slab(struct kmem_cache *s, struct page *page)
 {
 	for (unsigned i = 0; i < 1U << s->order; i++)
@@ -50,7 +66,10 @@ void free_slab(struct kmem_cache *s, struct page *page)
 	__free_pages(page, s->order);
 }
 
-/* Move up to a batch of objects from a slab on the partial list to this CPU. [s] */
+/*
+ * [s] Move objects from a slab on the partial list to this CPU, up to a batch in all. A slab that gives its last one
+ * leaves the list.
+ */
 static void take_objects(struct kmem_cache *s, struct kmem_cache_cpu *c, struct page *page)
 {
 	while (page->freelist && c->count < s->batch) {
@@ -75,6 +94,7 @@ static void add_partial(struct kmem_cache *s, struct page *page)
 	s->nr_partial++;
 }
 
+/* Fill this CPU's list from slabs that have free objects. Interrupts off; takes s. */
 static void get_partial(struct kmem_cache *s, struct kmem_cache_cpu *c)
 {
 	spin_lock(&s->lock);
@@ -83,7 +103,7 @@ static void get_partial(struct kmem_cache *s, struct kmem_cache_cpu *c)
 	spin_unlock(&s->lock);
 }
 
-/* This CPU has none left. Interrupts off. */
+/* This CPU's list is empty: fill it from partial slabs, or from a new one. Interrupts off. NULL: out of memory. */
 static noinline void *__slab_alloc(struct kmem_cache *s, gfp_t gfp, struct kmem_cache_cpu *c)
 {
 	struct page *page;
@@ -91,8 +111,7 @@ static noinline void *__slab_alloc(struct kmem_cache *s, gfp_t gfp, struct kmem_
 
 	get_partial(s, c);
 	if (!c->freelist) {
-		/* Interrupts are off: the page allocator must neither wait for other CPUs nor warn; our
-		 * caller may try again. */
+		/* Interrupts are off, so the page allocator must not wait for other CPUs. The caller tries again. */
 		page = new_slab(s, GFP_ATOMIC | __GFP_NOWARN);
 		if (!page)
 			return NULL;
@@ -109,6 +128,7 @@ static noinline void *__slab_alloc(struct kmem_cache *s, gfp_t gfp, struct kmem_
 	return object;
 }
 
+/* An object, or NULL without a message. */
 static __always_inline void *slab_alloc_once(struct kmem_cache *s, gfp_t gfp)
 {
 	struct kmem_cache_cpu *c;
@@ -128,7 +148,10 @@ static __always_inline void *slab_alloc_once(struct kmem_cache *s, gfp_t gfp)
 	return object;
 }
 
-/* Free pages may wait in other CPUs' lists: ask for them where we may wait, then try once more. */
+/*
+ * Free pages may wait in other CPUs' lists. They are collected where this task may wait, and then the allocation is
+ * tried once more.
+ */
 static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
 {
 	void *object;
@@ -142,6 +165,10 @@ static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
 	return object;
 }
 
+/*
+ * An object with what debugging and __GFP_ZERO want. Only object_size bytes are zeroed: behind them may lie the free
+ * pointer of a debugged object and its redzone.
+ */
 static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
 {
 	void *object = slab_alloc_once(s, gfp);
@@ -158,7 +185,10 @@ static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfp, unsigne
 	return object;
 }
 
-/* Put one object back into its slab; the slab itself is returned when it may be freed. [s] */
+/*
+ * [s] Put one object back into its slab. Returns the slab when it has become empty and may be freed, off the list
+ * already; else NULL.
+ */
 static struct page *return_object(struct kmem_cache *s, void *object)
 {
 	struct page *page = slab_page(s, object);
@@ -177,6 +207,7 @@ static struct page *return_object(struct kmem_cache *s, void *object)
 	return page;
 }
 
+/* Is this an object of this cache, by the page that it lies in? */
 static bool belongs_to(const struct kmem_cache *s, const void *object)
 {
 	const struct page *page = slab_page(s, object);
@@ -184,6 +215,11 @@ static bool belongs_to(const struct kmem_cache *s, const void *object)
 	return page->flags & PG_SLAB && page->slab_cache == s;
 }
 
+/*
+ * Interrupts off. The slabs that become empty are collected and freed outside s, because the page allocator takes its
+ * own lock. An object of another cache was freed to this one by mistake; it is reported here, where the page is looked
+ * at anyway, and then lost.
+ */
 noinline void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, unsigned count)
 {
 	LIST_HEAD(empty);
@@ -211,6 +247,10 @@ noinline void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, uns
 	}
 }
 
+/*
+ * Push the object on this CPU's list. A double free is noticed cheaply when the object is still the last one that was
+ * freed; slab_debug finds the others.
+ */
 static __always_inline void slab_free(struct kmem_cache *s, void *object, unsigned long caller)
 {
 	struct kmem_cache_cpu *c;
@@ -231,7 +271,7 @@ static __always_inline void slab_free(struct kmem_cache *s, void *object, unsign
 	local_irq_restore(flags);
 }
 
-/* By themselves, with what is to be kept for the events, so that without them nothing is. */
+/* With the events on. These functions stand by themselves so that the common path keeps nothing for the events. */
 static notrace noinline void *cache_alloc_traced(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
 {
 	void *object = slab_alloc(s, gfp, caller);

@@ -1,4 +1,4 @@
-/* A slab cache from the inside; users see <mm/slab.h>. */
+/* A slab cache from the inside. Users see <mm/slab.h>; slab.c says how the parts work together. */
 #pragma once
 
 #include <kernel/smp.h>
@@ -7,10 +7,7 @@
 #include <sched/preempt.h>
 #include <sched/spinlock.h>
 
-/*
- * Free objects of one CPU, from whichever slabs, last in first out. [c]: only that CPU touches it, with
- * interrupts off, so the usual allocation and free are a pop and a push.
- */
+/* Free objects of one CPU, from any slabs, last in first out. [c]: only that CPU touches it, with interrupts off. */
 struct kmem_cache_cpu {
 	void *freelist; /* [c] linked at s->freeptr */
 	unsigned count; /* [c] */
@@ -18,7 +15,10 @@ struct kmem_cache_cpu {
 
 #define SLAB_DEBUG 0x800u /* redzones, poison, owners: see slab_debug.c */
 
-/* Locks: s lock, taken with interrupts off; c see above; I immutable; m slab_mutex. */
+/*
+ * Locks: s this lock, taken with interrupts off; c see above; I immutable; m slab_mutex. The fields that the fast paths
+ * read come first.
+ */
 struct kmem_cache {
 	struct kmem_cache_cpu *cpu_slab; /* [I] one a CPU, in a page of their own */
 	unsigned freeptr;		 /* [I] where in a free object the next pointer is */
@@ -40,13 +40,14 @@ struct kmem_cache {
 	struct list_head list;	  /* [m] */
 	char name[32];		  /* [I] */
 };
-#define SLAB_MIN_PARTIAL 4 /* so many slabs with free objects are kept even when they are empty */
+#define SLAB_MIN_PARTIAL 4 /* an empty slab is freed only when more than so many slabs have free objects */
 
 extern struct list_head slab_caches; /* [m] */
 extern struct mutex slab_mutex;
 extern bool slab_debug_enabled; /* [immutable after the early parameters] */
 extern atomic64_t nr_slab_pages;
 
+/* The free object that follows this one in its list, or NULL. */
 static inline void *get_freepointer(const struct kmem_cache *s, const void *object)
 {
 	return *(void *const *)((const char *)object + s->freeptr);
@@ -55,24 +56,33 @@ static inline void set_freepointer(const struct kmem_cache *s, void *object, voi
 {
 	*(void **)((char *)object + s->freeptr) = next;
 }
-/* The slab's first page: slabs are as aligned as they are large. */
+
+/* The first page of the slab: slabs are aligned to their size. */
 static inline struct page *slab_page(const struct kmem_cache *s, const void *object)
 {
 	return virt_to_page(ALIGN_DOWN((unsigned long)object, PAGE_SIZE << s->order));
 }
 
 void kmalloc_init(void); /* boot: the caches of kmalloc */
+/* Make *s a cache and put it on the list. 0 or -ENOMEM. Thread context, or boot; takes m. */
 int setup_cache(struct kmem_cache *s, const char *name, unsigned size, unsigned align, unsigned flags,
 		void (*ctor)(void *));
-/* Allocation on behalf of `caller`, a code address that debugging remembers. */
+/*
+ * As kmem_cache_alloc and kmem_cache_free, on behalf of `caller`, a code address that slab_debug remembers. Without
+ * events.
+ */
 void *slab_alloc_from(struct kmem_cache *s, gfp_t gfp, unsigned long caller);
 void slab_free_from(struct kmem_cache *s, void *object, unsigned long caller);
-void free_slab(struct kmem_cache *s, struct page *page);			     /* on no list any more */
-void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, unsigned count); /* interrupts off */
+void free_slab(struct kmem_cache *s, struct page *page);			     /* it is on no list any more */
+/* Move `count` objects from a CPU's list back to their slabs. Interrupts off; takes s. */
+void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, unsigned count);
 
-/* slab_debug.c: a new object; leaving the free list; coming back (false: it must not). */
+/*
+ * slab_debug.c: an object is new; it leaves the free list; it comes back (false: it must not be put on the list). Any
+ * context in which the cache may be used.
+ */
 void slab_debug_setup(struct kmem_cache *s, void *object);
 void slab_debug_alloc(struct kmem_cache *s, void *object, unsigned long caller);
 bool slab_debug_free(struct kmem_cache *s, void *object, unsigned long caller);
-/* What is wrong with an object of a cache, reported. */
+/* Report what is wrong with an object of a cache. Any context. */
 void slab_bug(struct kmem_cache *s, const void *object, const char *reason);

@@ -1,4 +1,9 @@
-/* Making and destroying slab caches. */
+/*
+ * Making and destroying slab caches. The structure of a cache is itself an object of a cache (cache_of_caches), the
+ * first one made at boot. slab.c explains how a cache works.
+ *
+ * Locks: slab_mutex [m] guards the list of all caches, which /proc/slabinfo walks.
+ */
 #include "slab.h"
 
 #include <kernel/panic.h>
@@ -14,8 +19,9 @@ static struct kmem_cache cache_of_caches;
 static_assert(NR_CPUS * sizeof(struct kmem_cache_cpu) <= PAGE_SIZE);
 
 /*
- * The smallest slab of at most 8 pages that wastes no more than an eighth and holds at least eight objects,
- * or what comes closest: few objects a slab mean a page allocation and a lock all too often.
+ * The smallest slab of at most 8 pages that holds at least eight objects and wastes no more than an eighth of itself,
+ * or what comes closest. With few objects in a slab, the page allocator and the lock are needed too often. Objects that
+ * are larger get a slab that holds one.
  */
 static unsigned calculate_order(unsigned size)
 {
@@ -30,8 +36,9 @@ static unsigned calculate_order(unsigned size)
 }
 
 /*
- * Without debugging the free pointer lies in the object itself, unless its constructed contents must survive.
- * With it: redzone | object | redzone | free pointer | owners.
+ * Where the parts of an object lie. Without debugging the free pointer lies in the object itself, unless its
+ * constructed contents must survive. With debugging: redzone | object | redzone | free pointer | owners (slab_debug.c).
+ * The redzone on the left is as wide as the alignment, so that the object stays aligned.
  */
 static void calculate_sizes(struct kmem_cache *s)
 {
@@ -53,11 +60,15 @@ static void calculate_sizes(struct kmem_cache *s)
 	s->objects = (PAGE_SIZE << s->order) / s->size;
 }
 
+/* How many free objects a CPU keeps: fewer of the larger ones, so that a few dozen KiB lie idle at most. */
 static unsigned cpu_limit(unsigned size)
 {
 	return size <= 256 ? 64 : size <= 1024 ? 32 : size <= 4096 ? 16 : 8;
 }
 
+/*
+ * The per-CPU lists get a page of their own, so that those of different CPUs never share a cache line with other data.
+ */
 int setup_cache(struct kmem_cache *s, const char *name, unsigned size, unsigned align, unsigned flags,
 		void (*ctor)(void *))
 {
@@ -80,6 +91,7 @@ int setup_cache(struct kmem_cache *s, const char *name, unsigned size, unsigned 
 	return 0;
 }
 
+/* An object must at least hold a free pointer, so no cache has objects below 8 bytes. */
 struct kmem_cache *kmem_cache_create(const char *name, unsigned size, unsigned align, unsigned flags,
 				     void (*ctor)(void *))
 {
@@ -94,7 +106,7 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned size, unsigned a
 	return s;
 }
 
-/* Take every CPU's free objects back. Nobody uses the cache any more, so their lists are ours to touch. */
+/* Take every CPU's free objects back. The cache is used no more, so their lists may be touched from here. */
 static void flush_all(struct kmem_cache *s)
 {
 	unsigned long flags;
@@ -106,7 +118,7 @@ static void flush_all(struct kmem_cache *s)
 	local_irq_restore(flags);
 }
 
-/* The slabs that were kept for later; returns whether that was all. */
+/* Free the empty slabs that were kept; true when those were all. */
 static bool free_partial(struct kmem_cache *s)
 {
 	struct page *page, *next;
@@ -122,14 +134,16 @@ static bool free_partial(struct kmem_cache *s)
 	return !s->nr_slabs;
 }
 
-/* The caller guarantees that nobody allocates or frees any more. Thread context. */
+/*
+ * A cache with objects in use is reported and kept: a holder of an object would write into freed memory, so the cache
+ * is lost instead.
+ */
 void kmem_cache_destroy(struct kmem_cache *s)
 {
 	if (!s)
 		return;
 	flush_all(s);
 	if (!free_partial(s)) {
-		/* Whoever still holds an object would write into freed memory: rather lose it. */
 		pr_err("BUG %s: objects remaining on kmem_cache_destroy\n", s->name);
 		return;
 	}

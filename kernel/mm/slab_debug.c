@@ -1,8 +1,12 @@
 /*
- * slab_debug: what was written where it should not, who had the object last, who frees twice. Around each
- * object lie redzones, 0xcc while it is allocated and 0xbb while it is free; a free object is filled with
- * 0x6b, its last byte 0xa5 (Linux's values, so that what is known of them holds here); behind it stand its
- * last owners.
+ * slab_debug: finds writes outside an object, writes to a freed object, and double frees, and names the last owners.
+ *
+ * Around each object lie redzones, filled with 0xcc while it is allocated and with 0xbb while it is free. A free object
+ * is filled with 0x6b and ends with 0xa5. These are Linux's values, so what people know about them holds here. Behind
+ * the object stand the code addresses and the pids that allocated and freed it last (struct owner).
+ *
+ * The bytes are checked when an object is allocated and when it is freed. A report names the first wrong byte; then the
+ * bytes are restored and the kernel goes on.
  */
 #include "slab.h"
 
@@ -19,6 +23,7 @@
 
 bool slab_debug_enabled;
 
+/* The parameter takes no value. */
 static int set_slab_debug(const char *value)
 {
 	if (*value)
@@ -28,7 +33,10 @@ static int set_slab_debug(const char *value)
 }
 early_param("slab_debug", set_slab_debug);
 
-/* Who last allocated and freed the object. Written by them, before it is visible to anybody else. */
+/*
+ * The code and the task that last allocated the object, and that last freed it. Written while no other CPU can see the
+ * object.
+ */
 struct owner {
 	unsigned long alloc_addr, free_addr;
 	u64 alloc_pid, free_pid;
@@ -39,7 +47,7 @@ static struct owner *owner_of(const struct kmem_cache *s, const void *object)
 	return (struct owner *)((char *)object + s->freeptr + sizeof(void *));
 }
 
-/* The first byte of [p, p + n) that is not `value`; NULL when all are. */
+/* The first byte of [p, p + n) that is not `value`, or NULL. */
 static const u8 *first_other(const void *p, u8 value, size_t n)
 {
 	for (const u8 *b = p; n; n--, b++)
@@ -48,6 +56,7 @@ static const u8 *first_other(const void *p, u8 value, size_t n)
 	return NULL;
 }
 
+/* The first wrong byte of the redzones on both sides, or NULL. */
 static const u8 *bad_redzone(const struct kmem_cache *s, const void *object, u8 value)
 {
 	const u8 *bad = first_other((const u8 *)object - s->left, value, s->left);
@@ -62,7 +71,7 @@ static void set_redzones(const struct kmem_cache *s, void *object, u8 value)
 	memset((u8 *)object + s->object_size, value, s->right_end - s->object_size);
 }
 
-/* What a constructor made must stay, so those objects are not poisoned. */
+/* Fill a free object. What a constructor made must stay, so objects of caches with one are not filled. */
 static void poison(const struct kmem_cache *s, void *object)
 {
 	if (s->ctor)
@@ -71,6 +80,7 @@ static void poison(const struct kmem_cache *s, void *object)
 	((u8 *)object)[s->object_size - 1] = POISON_END;
 }
 
+/* The first byte of a free object that was written to, or NULL. */
 static const u8 *bad_poison(const struct kmem_cache *s, const void *object)
 {
 	const u8 *end = (const u8 *)object + s->object_size - 1, *bad;
@@ -81,6 +91,7 @@ static const u8 *bad_poison(const struct kmem_cache *s, const void *object)
 	return bad ? bad : *end != POISON_END ? end : NULL;
 }
 
+/* At most 64 bytes, 16 on each line. */
 static void print_bytes(const char *what, const u8 *p, size_t n)
 {
 	for (size_t at = 0; at < min(n, (size_t)64); at += 16)
@@ -99,6 +110,7 @@ static void print_owners(const struct kmem_cache *s, const void *object)
 		       (unsigned long long)owner->free_pid);
 }
 
+/* In the form of Linux's report. Without slab_debug there is no owner to name and no redzone to show. */
 void slab_bug(struct kmem_cache *s, const void *object, const char *reason)
 {
 	pr_err("=============================================================================\n");
@@ -114,6 +126,7 @@ void slab_bug(struct kmem_cache *s, const void *object, const char *reason)
 	dump_stack();
 }
 
+/* Report a byte that was overwritten; the caller restores it. */
 static void bug_at(struct kmem_cache *s, const void *object, const u8 *bad, const char *reason)
 {
 	slab_bug(s, object, reason);
@@ -128,6 +141,7 @@ void slab_debug_setup(struct kmem_cache *s, void *object)
 	memset(owner_of(s, object), 0, sizeof(struct owner));
 }
 
+/* The object leaves the free list: it must look as it did when it was freed. */
 void slab_debug_alloc(struct kmem_cache *s, void *object, unsigned long caller)
 {
 	struct owner *owner = owner_of(s, object);
@@ -144,7 +158,7 @@ void slab_debug_alloc(struct kmem_cache *s, void *object, unsigned long caller)
 	owner->alloc_pid = current->pid;
 }
 
-/* Does an object of this cache start here? */
+/* Does an object of this cache begin at this address? */
 static bool valid_object(const struct kmem_cache *s, const void *object)
 {
 	const struct page *page = slab_page(s, object);
@@ -154,6 +168,10 @@ static bool valid_object(const struct kmem_cache *s, const void *object)
 	       (offset - s->left) % s->size == 0 && (offset - s->left) / s->size < s->objects;
 }
 
+/*
+ * Redzones that say "free" mean a double free, and the object must not enter the list again. A redzone that is wrong in
+ * another way was overwritten.
+ */
 bool slab_debug_free(struct kmem_cache *s, void *object, unsigned long caller)
 {
 	struct owner *owner = owner_of(s, object);

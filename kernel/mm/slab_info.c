@@ -1,10 +1,13 @@
-/* /proc/slabinfo, in the format of Linux's version 2.1. */
+/* /proc/slabinfo, in the format of Linux's version 2.1, which slabtop reads. */
 #include "slab.h"
 
 #include <fs/seq_file.h>
 #include <sched/mutex.h>
 
-/* Objects that CPUs keep for the next allocation: free, though their slabs count them as handed out. */
+/*
+ * Objects that CPUs keep for the next allocation. They are free, though their slabs count them as handed out. Read
+ * without a lock, so about one moment.
+ */
 static unsigned long objects_in_cpus(const struct kmem_cache *s)
 {
 	unsigned long n = 0;
@@ -15,6 +18,7 @@ static unsigned long objects_in_cpus(const struct kmem_cache *s)
 	return n;
 }
 
+/* One line. The counts of CPUs move, so the sum of free objects is limited to what there is. */
 static void show_cache(struct seq_file *m, struct kmem_cache *s)
 {
 	unsigned long flags, slabs, objects, free;

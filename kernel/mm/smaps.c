@@ -1,23 +1,27 @@
 /*
  * What an area has in memory, page by page: /proc/<pid>/smaps, smaps_rollup and pagemap.
  *
- * The entries are looked at with mmap_lock held: nobody makes or takes any then, and a page that is mapped
- * has the mapping's reference. The counts of mappings move with other address spaces, so a sum is of about
- * one moment.
+ * The entries are looked at with mmap_lock held. No entry is made or taken then, and a page that is mapped has the
+ * mapping's reference, so no further lock is needed. The counts of mappings move with other address spaces; a sum
+ * therefore describes about one moment.
  */
 #include <fs/seq_file.h>
 
 #include "vma.h"
 
-#define PSS_SHIFT 12 /* a page that n map counts 1/n for each: in 1/4096 bytes */
+#define PSS_SHIFT 12 /* a page that is mapped n times counts as 1/n of it each time, in units of 1/4096 byte */
 
-/* Bytes. */
+/* Sums over pages, in bytes. */
 struct area_sums {
 	u64 size, rss, pss; /* pss << PSS_SHIFT */
 	u64 shared_clean, shared_dirty, private_clean, private_dirty;
 	u64 referenced, anonymous;
 };
 
+/*
+ * Add one mapped page. The zero page belongs to no one and does not count. mapcount may fall to 0 during the look
+ * (another process ends), hence the maximum with 1.
+ */
 static int sum_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	struct area_sums *s = arg;
@@ -40,7 +44,7 @@ static int sum_pte(pte_t *slot, unsigned long va, void *arg)
 	return 0;
 }
 
-/* [m] */
+/* [m] Add an area and all its pages. */
 static void sum_area(struct vm_area_struct *vma, struct area_sums *s)
 {
 	s->size += vma->vm_end - vma->vm_start;
@@ -52,6 +56,7 @@ static void show_kb(struct seq_file *m, const char *name, u64 bytes)
 	seq_printf(m, "%-16s%8llu kB\n", name, (unsigned long long)bytes >> 10);
 }
 
+/* The lines that smaps and smaps_rollup have in common. */
 static void show_sums(struct seq_file *m, const struct area_sums *s)
 {
 	show_kb(m, "Rss:", s->rss);
@@ -64,7 +69,7 @@ static void show_sums(struct seq_file *m, const struct area_sums *s)
 	show_kb(m, "Anonymous:", s->anonymous);
 }
 
-/* Linux's letters for the flags that there are here. */
+/* Linux's two-letter names for the flags that exist here. */
 static void show_flags(struct seq_file *m, unsigned flags)
 {
 	static const struct {
@@ -82,7 +87,7 @@ static void show_flags(struct seq_file *m, unsigned flags)
 	seq_putc(m, '\n');
 }
 
-/* [m] */
+/* [m] The line of maps, and the figures of one area. */
 static void show_smap(struct seq_file *m, struct vm_area_struct *vma, char *path)
 {
 	struct area_sums s = {0};
@@ -96,7 +101,7 @@ static void show_smap(struct seq_file *m, struct vm_area_struct *vma, char *path
 	show_flags(m, vma->vm_flags);
 }
 
-/* [m] From the first area's start to the last one's end, as if they were one. */
+/* [m] One sum of all areas, from the start of the first to the end of the last. */
 static void show_rollup(struct seq_file *m, struct mm_struct *mm)
 {
 	struct area_sums s = {0};
@@ -112,6 +117,7 @@ static void show_rollup(struct seq_file *m, struct mm_struct *mm)
 	show_sums(m, &s);
 }
 
+/* seq_file makes the whole text in its own buffer, so the lock is not held while text is copied to user space. */
 int show_smaps(struct seq_file *m, struct mm_struct *mm, bool rollup)
 {
 	char *path = get_free_page(GFP_KERNEL);
@@ -130,10 +136,15 @@ int show_smaps(struct seq_file *m, struct mm_struct *mm, bool rollup)
 	return 0;
 }
 
+/* Bits of an entry of pagemap, with Linux's values. */
 #define PM_PRESENT   (1ULL << 63)
-#define PM_FILE	     (1ULL << 61) /* of a file, or of shared anonymous memory */
-#define PM_EXCLUSIVE (1ULL << 56) /* nobody else maps it */
+#define PM_FILE	     (1ULL << 61) /* a page of a file, or of shared anonymous memory */
+#define PM_EXCLUSIVE (1ULL << 56) /* no other entry maps it */
 
+/*
+ * [m] What pagemap says of one page; 0 when it is not present. Frame numbers are shown only to readers who may know
+ * physical addresses (pfns).
+ */
 static u64 pagemap_entry(struct mm_struct *mm, unsigned long addr, bool pfns)
 {
 	pte_t *slot = pte_lookup(mm->pgd, addr), pte;
@@ -155,6 +166,7 @@ static u64 pagemap_entry(struct mm_struct *mm, unsigned long addr, bool pfns)
 	return entry;
 }
 
+/* The lock is taken for the whole batch, which so shows one moment. */
 void read_pagemap(struct mm_struct *mm, unsigned long addr, u64 *entries, unsigned n, bool pfns)
 {
 	mutex_lock(&mm->mmap_lock);

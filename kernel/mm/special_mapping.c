@@ -1,7 +1,10 @@
-/* Areas that the kernel itself makes in an address space: exec's stack, the signal page. */
+/* Areas that the kernel itself makes in an address space: exec's stack and the signal page. */
 #include "vma.h"
 
-/* [m] Map each page; on failure the caller takes the area, and so these, out again. */
+/*
+ * [m] Map each page at its place, read-only where it is shared with others. After a failure the caller removes the
+ * area, and with it the pages that were mapped.
+ */
 static int map_pages(struct vm_area_struct *vma, struct page **pages)
 {
 	struct mm_struct *mm = vma->vm_mm;
@@ -22,6 +25,7 @@ static int map_pages(struct vm_area_struct *vma, struct page **pages)
 	return 0;
 }
 
+/* The area is inserted before its pages are mapped, so that one way of undoing serves every failure. */
 int install_special_mapping(struct mm_struct *mm, unsigned long start, unsigned long len, unsigned vm_flags,
 			    struct page **pages)
 {

@@ -1,4 +1,7 @@
-/* The system calls of memory. */
+/*
+ * The system calls of memory. The work is in mmap.c, mprotect.c, mremap.c and zap.c; this file turns descriptors into
+ * files and handles the calls that only look at a range (msync, madvise, mincore).
+ */
 #include <asm/uaccess.h>
 #include <fs/vfs.h>
 #include <proc/syscall.h>
@@ -8,6 +11,7 @@
 #include "mremap.h"
 #include "vma.h"
 
+/* An anonymous mapping ignores the descriptor and the offset. The area takes a reference to the file of its own. */
 SYSCALL_DEFINE6(mmap, unsigned long, addr, unsigned long, len, unsigned, prot, unsigned, flags, unsigned, fd,
 		unsigned long, offset)
 {
@@ -23,7 +27,7 @@ SYSCALL_DEFINE6(mmap, unsigned long, addr, unsigned long, len, unsigned, prot, u
 	}
 	ret = do_mmap(current->mm, file, addr, len, prot, flags, file ? offset >> PAGE_SHIFT : 0);
 	if (file)
-		fput(file); /* the area holds its own reference */
+		fput(file);
 	return ret;
 }
 
@@ -48,7 +52,7 @@ SYSCALL_DEFINE5(mremap, unsigned long, addr, unsigned long, old_len, unsigned lo
 	return do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
 }
 
-/* Is every page of the range part of an area? [m] */
+/* [m] Is every page of the range part of an area? */
 static bool range_is_mapped(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct vm_area_struct *vma = find_vma(mm, start);
@@ -62,7 +66,7 @@ static bool range_is_mapped(struct mm_struct *mm, unsigned long start, unsigned 
 	return true;
 }
 
-/* Whole pages inside user space? Sets *end. */
+/* Is the range page-aligned and inside user space? Sets *end to its end, rounded up. */
 static bool valid_range(unsigned long addr, unsigned long len, unsigned long *end)
 {
 	if (addr & ~PAGE_MASK || len > TASK_SIZE || addr > TASK_SIZE - len)
@@ -71,7 +75,10 @@ static bool valid_range(unsigned long addr, unsigned long len, unsigned long *en
 	return true;
 }
 
-/* Files live in memory and mappings of them are the file's own pages: there is nothing to write back. */
+/*
+ * Files live in memory, and mappings of them are the file's own pages: nothing has to be written back. Only the
+ * arguments are checked, as on Linux.
+ */
 SYSCALL_DEFINE3(msync, unsigned long, addr, unsigned long, len, unsigned, flags)
 {
 	struct mm_struct *mm = current->mm;
@@ -91,8 +98,7 @@ SYSCALL_DEFINE3(msync, unsigned long, addr, unsigned long, len, unsigned, flags)
 	return mapped ? 0 : -ENOMEM;
 }
 
-/* The advice about order of access has no use here, but asking for it is no error; MADV_DONTNEED drops the
- * pages now. */
+/* MADV_DONTNEED drops the pages at once. Advice about the order of access has no effect here, but is no error. */
 SYSCALL_DEFINE3(madvise, unsigned long, addr, unsigned long, len, int, advice)
 {
 	struct mm_struct *mm = current->mm;
@@ -102,7 +108,7 @@ SYSCALL_DEFINE3(madvise, unsigned long, addr, unsigned long, len, int, advice)
 	if (addr & ~PAGE_MASK || addr + len < addr || advice < MADV_NORMAL || advice > MADV_DONTNEED)
 		return -EINVAL;
 	if (!valid_range(addr, len, &end))
-		return -ENOMEM; /* beyond user space nothing is mapped, to the caller's knowledge */
+		return -ENOMEM; /* for the caller, a range beyond user space is one that is not mapped */
 	mutex_lock(&mm->mmap_lock);
 	if (!range_is_mapped(mm, addr, end))
 		err = -ENOMEM;
@@ -112,7 +118,7 @@ SYSCALL_DEFINE3(madvise, unsigned long, addr, unsigned long, len, int, advice)
 	return err;
 }
 
-/* Up to 64 pages from addr on, one byte each: 1 when it is present. [m] */
+/* [m] For n pages from addr on, one byte each: 1 when the page is present. */
 static void look_at_pages(struct mm_struct *mm, unsigned long addr, unsigned n, u8 *vec)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -122,7 +128,7 @@ static void look_at_pages(struct mm_struct *mm, unsigned long addr, unsigned n, 
 	}
 }
 
-/* The answer is copied out without the lock: that copy may fault. */
+/* In pieces of 64 pages. The answer is copied out without mmap_lock, because the copy may fault and so take it. */
 SYSCALL_DEFINE3(mincore, unsigned long, addr, unsigned long, len, u8 __user *, result)
 {
 	struct mm_struct *mm = current->mm;

@@ -1,4 +1,7 @@
-/* /proc/sys/vm/max_map_count: how many areas one address space may have. */
+/*
+ * /proc/sys/vm/max_map_count: how many areas one address space may have. The limit keeps a program from filling the
+ * kernel's memory with areas.
+ */
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <lib/string.h>
@@ -11,8 +14,8 @@ static int max_map_count_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Who has more already keeps them and gets no more. */
-static int max_map_count_store(const char *text, size_t len)
+/* An address space that has more areas already keeps them and gets no further ones. */
+static int max_map_count_store(char *text, void *data)
 {
 	int n, err = kstrtoint(text, 0, &n);
 
@@ -22,7 +25,7 @@ static int max_map_count_store(const char *text, size_t len)
 	return 0;
 }
 
-static const struct proc_entry max_map_count_entry = {.path = "sys/vm/max_map_count",
+static const struct text_file max_map_count_entry = {.path = "sys/vm/max_map_count",
 						      .mode = 0644,
 						      .show = max_map_count_show,
 						      .store = max_map_count_store};

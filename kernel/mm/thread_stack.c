@@ -1,4 +1,11 @@
-/* Kernel stacks: THREAD_SIZE bytes of vmalloc space with a guard page below, and a small cache of them a CPU.
+/*
+ * Kernel stacks: THREAD_SIZE bytes of vmalloc space with an unmapped page below, and a small cache of them for each
+ * CPU, because mapping and unmapping a stack costs more than the rest of fork.
+ *
+ * A dead task's stack is freed by the task that runs after it on that CPU, with interrupts off, where vfree() cannot be
+ * called: it may have to wait for other CPUs. So the stack goes to this CPU's cache or, when that is full, to a list
+ * that a worker empties. New tasks take their stacks from that list, too: the worker is slower than programs that fork
+ * and exit, and no limit on the number of tasks counts the stacks that wait for it.
  */
 #include <irq/workqueue.h>
 #include <kernel/smp.h>
@@ -10,18 +17,15 @@
 
 #define STACKS_PER_CPU 2
 
-/*
- * A dead task's stack is freed by whoever switches away from it last, interrupts off, where vfree (which may
- * have to wait for other CPUs) cannot be called. So it goes to this CPU's cache, or else to a list that a
- * worker empties. New tasks take their stacks from that list, too: the worker is slower than programs that fork
- * and exit, and no limit on the number of tasks counts the stacks that wait for it.
- */
+/* The cache of a CPU. [c] owning CPU, with interrupts off. */
 static struct stack_cache {
-	void *stacks[STACKS_PER_CPU]; /* [c] owning CPU with interrupts off */
+	void *stacks[STACKS_PER_CPU]; /* [c] */
 	unsigned n;		      /* [c] */
 } __cacheline_aligned stack_cache[NR_CPUS];
 
-/* The first words of a stack that waits to be freed. */
+/*
+ * The first words of a stack that waits to be freed. Its memory is unused by then, so no other is needed for the list.
+ */
 struct dead_stack {
 	struct dead_stack *next;
 };
@@ -29,6 +33,7 @@ static DEFINE_SPINLOCK(dead_lock);     /* irqsave; innermost */
 static struct dead_stack *dead_stacks; /* [dead_lock] */
 static atomic_t nr_stacks;	       /* [a] in use or kept */
 
+/* A stack from the list, or NULL. */
 static void *take_dead_stack(void)
 {
 	struct dead_stack *stack;
@@ -42,6 +47,7 @@ static void *take_dead_stack(void)
 	return stack;
 }
 
+/* The worker. */
 static void free_dead_stacks(struct work_struct *work)
 {
 	void *stack;
@@ -53,6 +59,7 @@ static void free_dead_stacks(struct work_struct *work)
 }
 static DECLARE_WORK(dead_stack_work, free_dead_stacks);
 
+/* A stack from this CPU's cache, or NULL. */
 static void *take_cached_stack(void)
 {
 	struct stack_cache *cache;
@@ -67,6 +74,10 @@ static void *take_cached_stack(void)
 	return stack;
 }
 
+/*
+ * Cache, then waiting stacks, then a new one. A look at the list without its lock may miss a stack, which only costs a
+ * new one.
+ */
 void *alloc_thread_stack(void)
 {
 	void *stack = take_cached_stack();
@@ -81,6 +92,7 @@ void *alloc_thread_stack(void)
 	return stack;
 }
 
+/* Put a stack into this CPU's cache; false when that is full. */
 static bool keep_stack(void *stack)
 {
 	struct stack_cache *cache;

@@ -1,8 +1,13 @@
-/* Checked copies between kernel and user memory, over the machine's bare ones. */
+/*
+ * Checked copies between kernel and user memory, over the machine's bare ones (uaccess_asm.S). The bare ones fault on
+ * bad addresses, and their fix-ups return how many bytes are not done; here the range is checked before, and the rest
+ * is cleaned up afterwards.
+ */
 #include <lib/string.h>
 #include <mm/uaccess.h>
 #include <sched/sched.h>
 
+/* Out of line, since it runs only after a fault. */
 unsigned long copy_from_user_rest(void *to, unsigned long n, unsigned long left)
 {
 	memset((char *)to + (n - left), 0, left);
@@ -14,7 +19,7 @@ unsigned long clear_user(void __user *to, unsigned long n)
 	return likely(access_ok(to, n)) ? __clear_user(to, n) : n;
 }
 
-/* 0, -EFAULT or -E2BIG: a byte is not zero. */
+/* 0 when all n bytes are zero, -E2BIG when one is not, -EFAULT. */
 static int check_zeroed_user(const u8 __user *from, size_t n)
 {
 	u8 part[64];
@@ -33,6 +38,9 @@ static int check_zeroed_user(const u8 __user *from, size_t n)
 	return 0;
 }
 
+/*
+ * The check of the bytes that this kernel does not know comes first, so that an unknown request is refused as a whole.
+ */
 int copy_struct_from_user(void *to, size_t ksize, const void __user *from, size_t usize)
 {
 	size_t known = min(ksize, usize);
@@ -44,7 +52,7 @@ int copy_struct_from_user(void *to, size_t ksize, const void __user *from, size_
 	return copy_from_user(to, from, known) ? -EFAULT : 0;
 }
 
-/* A string that runs into the end of user space without a zero is one that cannot be read. */
+/* A string that runs into the end of user space without a zero byte cannot be read, so it gives -EFAULT, and not n. */
 long strncpy_from_user(char *dst, const char __user *src, long n)
 {
 	unsigned long room = TASK_SIZE - (unsigned long)src;
@@ -60,7 +68,9 @@ long strncpy_from_user(char *dst, const char __user *src, long n)
 	return len == (long)room ? -EFAULT : len;
 }
 
-/* Kernel half only: a user address could sleep in the fault handler. Faults there go straight to the fix-up.
+/*
+ * Only the kernel's half: with a user address the fault handler could sleep. A fault at a kernel address goes straight
+ * to the fix-up.
  */
 notrace long copy_from_kernel_nofault(void *dst, const void *src, size_t n)
 {
@@ -71,7 +81,7 @@ notrace long copy_from_kernel_nofault(void *dst, const void *src, size_t n)
 	return __copy_user(dst, src, n) ? -EFAULT : 0;
 }
 
-/* The fault handler does nothing for user addresses while preemption is off: it goes straight to the fix-up. */
+/* While preemption is off, the fault handler does nothing for user addresses and goes straight to the fix-up. */
 notrace long copy_from_user_nofault(void *dst, const void __user *src, size_t n)
 {
 	unsigned long left;

@@ -1,9 +1,12 @@
 /*
- * Areas of an address space: a tree and a list by address, splitting and uniting. mmap_lock is held
- * throughout.
+ * Areas of an address space: kept by address in a tree and in a list, split, and united. The tree finds an area by
+ * address, the list its neighbours.
  *
- * The tree finds holes as well (lib/hole_tree.h). What the hole below an area is depends on the area's own
- * start and on the end of the one before it in the list: whoever changes one of the two tells the tree.
+ * The tree finds holes by size as well (lib/hole_tree.h). The hole below an area depends on the start of the area and
+ * on the end of the one before it in the list, so code that changes one of the two must tell the tree: update_hole()
+ * for the area, update_hole_above() for the next one.
+ *
+ * mmap_lock is held throughout [m].
  */
 #include <mm/slab.h>
 
@@ -52,6 +55,10 @@ void vma_free(struct vm_area_struct *vma)
 	kmem_cache_free(vma_cache, vma);
 }
 
+/*
+ * The lowest area that ends above addr; the way down goes left whenever an area qualifies, and stops early when it
+ * contains addr.
+ */
 noinline struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr)
 {
 	struct rb_node *n = mm->areas.node, *found = NULL;
@@ -69,6 +76,8 @@ noinline struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long add
 	return found ? vma_of(found) : NULL;
 }
 
+/* The first area that ends behind `start` is the only one that can begin before `end` and be the lowest. */
+/* The lowest area that ends behind `start`, if it begins before `end`; areas above it begin later still. */
 struct vm_area_struct *find_vma_intersection(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct vm_area_struct *vma = find_vma(mm, start);
@@ -86,7 +95,7 @@ struct vm_area_struct *vma_next(struct vm_area_struct *vma)
 	return vma->list.next == &vma->vm_mm->area_list ? NULL : list_next_entry(vma, list);
 }
 
-/* The room between an area and the one before it that a mapping may use, bytes. */
+/* The bytes between an area and the one before it that a mapping may use. */
 static unsigned long hole_below(struct vm_area_struct *vma)
 {
 	struct vm_area_struct *prev = vma_prev(vma);
@@ -95,11 +104,13 @@ static unsigned long hole_below(struct vm_area_struct *vma)
 	return to > from ? to - from : 0;
 }
 
+/* The area's start, or the end of the one before it, has changed. */
 static void update_hole(struct vm_area_struct *vma)
 {
 	hole_set(&vma->place, hole_below(vma));
 }
 
+/* The area's end has changed. */
 static void update_hole_above(struct vm_area_struct *vma)
 {
 	struct vm_area_struct *next = vma_next(vma);
@@ -115,6 +126,7 @@ struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struc
 	return found ? vma_of(&found->node) : NULL;
 }
 
+/* The last node passed on its right side is the predecessor, so the place in the list comes from the walk. */
 void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 {
 	struct rb_node **link = &mm->areas.node, *parent = NULL;
@@ -127,7 +139,7 @@ void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 		} else {
 			link = &parent->right;
 			before = &vma_of(parent)
-					  ->list; /* the last one we pass on its right is our predecessor */
+					  ->list;
 		}
 	}
 	list_add(&vma->list, before);
@@ -137,13 +149,16 @@ void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 	mm->total_vm += vma_pages(vma);
 }
 
+/* The node of the copy of an area, which fork has noted in vma->dup. */
 static struct rb_node *copy_of_node(struct rb_node *n)
 {
 	return n ? &vma_of(n)->dup->place.node : NULL;
 }
 
-/* Nothing is searched or balanced: the same shape and colours; and what a node knows of holes came with its
- * copy. */
+/*
+ * Nothing is searched or balanced: the copy gets the same shape and the same colours, and what a node knows about holes
+ * came with the copied area.
+ */
 void vma_copy_tree(struct mm_struct *new, const struct mm_struct *old)
 {
 	struct vm_area_struct *vma;
@@ -186,7 +201,7 @@ void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned lon
 		update_hole_above(vma);
 }
 
-/* No hole changes: the upper area ends where the whole one did. */
+/* No hole changes: the upper part ends where the whole area did. */
 int vma_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	struct mm_struct *mm = vma->vm_mm;
@@ -213,14 +228,19 @@ static bool can_merge(const struct vm_area_struct *low, const struct vm_area_str
 	       ((!low->vm_file && !low->vm_shm) || low->vm_pgoff + vma_pages(low) == high->vm_pgoff);
 }
 
+/*
+ * The lower area takes over the range of the higher one. Its end moves before the other is removed, so that the tree
+ * never sees a hole between them.
+ */
 static void absorb(struct vm_area_struct *low, struct vm_area_struct *high)
 {
 	low->vm_mm->total_vm += vma_pages(high); /* its removal counts them out */
-	low->vm_end = high->vm_end;		 /* at once, so that there is never a hole where it was */
+	low->vm_end = high->vm_end;
 	vma_remove(high);
 	vma_free(high);
 }
 
+/* The upper neighbour first, because then `vma` still stands for both when the lower one takes it. */
 struct vm_area_struct *vma_merge(struct vm_area_struct *vma)
 {
 	struct vm_area_struct *prev = vma_prev(vma), *next = vma_next(vma);

@@ -1,4 +1,7 @@
-/* What the files of user memory share among themselves. [m] mmap_lock held, as in <mm/mm.h>. */
+/*
+ * What the files of user memory share among themselves. [m]: mmap_lock held, as in <mm/mm.h>; a function without a mark
+ * needs no lock. All run in thread context.
+ */
 #pragma once
 
 #include <fs/vfs.h>
@@ -8,10 +11,11 @@
 #include <mm/page.h>
 #include <sched/spinlock.h>
 
-extern struct page *zero_page;
+extern struct page *zero_page; /* see mm.c */
 
 /* vma.c */
-void vma_init(void);
+void vma_init(void); /* boot */
+/* A new area, or NULL; it is in no address space yet. */
 struct vm_area_struct *vma_alloc(struct mm_struct *mm, unsigned long start, unsigned long end,
 				 unsigned flags);
 struct vm_area_struct *vma_dup(struct mm_struct *mm,
@@ -19,41 +23,52 @@ struct vm_area_struct *vma_dup(struct mm_struct *mm,
 void vma_free(struct vm_area_struct *vma);			  /* drops the references to file and pages */
 void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma); /* [m] */
 void vma_remove(struct vm_area_struct *vma);			   /* [m] */
-/* [m of old] The tree and the counts of a copy whose list is complete: each area of `old` says which is its
- * own. */
-void vma_copy_tree(struct mm_struct *new, const struct mm_struct *old);
-/* [m] Another start or end, in whole pages, within what is free around it. */
-void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned long end);
-/* [m] The highest area before `before` (NULL: of all) with a free hole of `len` bytes right below it; NULL.
+/*
+ * [m of old] Give a copy, whose list of areas is complete, its tree and its counts. Each area of `old` tells its copy
+ * in ->dup.
  */
+void vma_copy_tree(struct mm_struct *new, const struct mm_struct *old);
+/* [m] Give the area another start or end, in whole pages, within what is free around it. */
+void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned long end);
+/* [m] The highest area before `before` (NULL: of all) with a free hole of `len` bytes right below it, or NULL. */
 struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struct *before, unsigned long len);
-int vma_split(struct vm_area_struct *vma, unsigned long addr); /* [m] at addr, a new area above; -ENOMEM */
-/* [m] Unite with the neighbours where all is alike; returns the area that holds what `vma` held. */
+/* [m] Cut the area at addr; the part above becomes a new area. 0 or -ENOMEM. */
+int vma_split(struct vm_area_struct *vma, unsigned long addr);
+/* [m] Unite the area with its neighbours where all is alike; returns the area that holds what `vma` held. */
 struct vm_area_struct *vma_merge(struct vm_area_struct *vma);
 struct vm_area_struct *vma_prev(struct vm_area_struct *vma); /* [m] NULL: first */
 struct vm_area_struct *vma_next(struct vm_area_struct *vma); /* [m] NULL: last */
 
-/* How many areas an address space may have: vm.max_map_count. As on Linux, mmap looks before it adds one. [a]
- */
+/* vm.max_map_count: how many areas an address space may have. As on Linux, mmap compares before it adds one. [a] */
 extern unsigned sysctl_max_map_count;
 
-/* mmap.c. The flags of an area as PROT_* and back. */
+/* mmap.c. The bits of PROT_* as bits of VM_*, which have the same values. */
 unsigned prot_to_vm_flags(unsigned prot);
+/* [m] munmap of whole pages. 0 or -ENOMEM (a split failed); on failure nothing is unmapped. */
 int unmap_locked(struct mm_struct *mm, unsigned long start,
-		 unsigned long end); /* [m] munmap of whole pages */
-/* [m] Highest free place of `len` bytes below mmap_base; -ENOMEM. */
+		 unsigned long end);
+/* [m] `addr` if it is given and free, else the highest free place of `len` bytes below mmap_base; -ENOMEM. */
 long get_unmapped_area(struct mm_struct *mm, unsigned long addr, unsigned long len);
 
-/* limits.c: may so many pages come, as VM_* flags say? The limits are the current process's, also for the memory that
- * exec builds. [m] */
+/*
+ * limits.c. [m] May so many pages with these VM_* flags come? The limits are the current process's, also for the memory
+ * that exec builds.
+ */
 bool may_expand_vm(struct mm_struct *mm, unsigned vm_flags, unsigned long pages);
-bool may_expand_data(struct mm_struct *mm, unsigned vm_flags, unsigned long pages); /* RLIMIT_DATA alone */
+/* What is mapped in a range: all pages, and those that RLIMIT_DATA counts. */
+struct mapped_pages {
+	unsigned long all, data;
+};
+struct mapped_pages count_mapped(struct mm_struct *mm, unsigned long start, unsigned long end); /* [m] */
+/* [m] The same as may_expand_vm when `goes` is unmapped first. */
+bool may_replace_vm(struct mm_struct *mm, unsigned vm_flags, unsigned long pages, struct mapped_pages goes);
+bool may_expand_data(struct mm_struct *mm, unsigned vm_flags, unsigned long pages); /* [m] RLIMIT_DATA alone */
 void count_page_fault(void); /* vmstat.c. Thread context */
-/* maps.c: the line of /proc/<pid>/maps. path: a page to work in. [m] */
+/* maps.c. [m] The line of /proc/<pid>/maps for an area. path: a page to work in. */
 struct seq_file;
 void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path);
 
-/* zap.c */
+/* zap.c: take all pages of a range out; take all pages out of an address space that has no users. */
 void zap_range(struct mm_struct *mm, unsigned long start, unsigned long end); /* [m] */
 void exit_mmap(struct mm_struct *mm);					      /* the last user is gone */
 
@@ -63,12 +78,12 @@ void shm_get(struct shm_pages *shm);
 void shm_put(struct shm_pages *shm);
 struct page *shm_get_page(struct shm_pages *shm, unsigned long index); /* with a reference; ERR_PTR */
 
+#define PAUSE_AFTER 128 /* entries that a walk handles before it releases page_table_lock */
 /*
- * For walks by pte_range() under the page-table lock: as the walk's function returns what this returns, the
- * walk ends with 1 after so many entries, and its caller lets the lock go, so that others can run, before it
- * goes on at `next`. That is safe for who holds the mmap_lock: nobody else makes or takes entries then.
+ * For walks by pte_range() under page_table_lock. The function of the walk returns what pte_pause() returns; after
+ * PAUSE_AFTER entries that is 1 and ends the walk. Its caller then releases the lock, so that others can run, and goes
+ * on at `next`. That is safe while mmap_lock is held: no one else makes or takes entries then.
  */
-#define PAUSE_AFTER 128
 struct pte_pause {
 	unsigned nr;
 	unsigned long next;
@@ -83,14 +98,15 @@ static inline unsigned long vma_pages(const struct vm_area_struct *vma)
 {
 	return (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;
 }
-/* Count a page in or out of the address space. [p] */
+
+/* [p] Count a page in (n = 1) or out (n = -1) of the address space. The zero page does not count. */
 static inline void count_page(struct mm_struct *mm, const struct page *page, int n)
 {
 	if (page != zero_page)
 		atomic_add(n, page->flags & PG_ANON ? &mm->rss_anon : &mm->rss_file);
 }
 
-/* Where an area begins for those who want to lie below it: a stack may grow, and keeps its distance. */
+/* Where an area begins for a mapping that wants to lie below it: a stack may grow down, and keeps its distance. */
 static inline unsigned long start_with_gap(const struct vm_area_struct *vma)
 {
 	unsigned long gap = vma->vm_flags & VM_GROWSDOWN ? STACK_GUARD_GAP : 0;

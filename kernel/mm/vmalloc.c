@@ -1,4 +1,11 @@
-/* Kernel memory that is contiguous in virtual addresses only: vmalloc, vmap, ioremap. */
+/*
+ * Kernel memory that is contiguous in virtual addresses only: vmalloc (pages of its own), vmap (pages of the caller's)
+ * and ioremap (device memory). vmap_area.c finds the addresses; this file maps and unmaps them in the kernel's page
+ * tables, which all address spaces share.
+ *
+ * An area is private to its owner between alloc_vmap_area() and free_vmap_area(), so its leaf entries need no lock.
+ * Each area is followed by an unmapped page, so that an overrun faults.
+ */
 #include <mm/vmalloc.h>
 
 #include <kernel/panic.h>
@@ -18,6 +25,7 @@ bool is_vmalloc_addr(const void *p)
 	return (unsigned long)p >= VMALLOC_START && (unsigned long)p < VMALLOC_END;
 }
 
+/* Map one page. The slot was empty and no TLB knows it, so nothing is flushed. 0 or -ENOMEM. */
 static int map_page(unsigned long addr, phys_addr_t phys, pgprot_t prot)
 {
 	pte_t *slot = pte_alloc(init_mm.pgd, addr);
@@ -29,8 +37,8 @@ static int map_page(unsigned long addr, phys_addr_t phys, pgprot_t prot)
 }
 
 /*
- * Empty the entries and flush before the range or its pages can be used for something else. Eager: a lazy
- * flush would save a broadcast for each vfree, but a stale translation of a freed stack is what nobody finds.
+ * Empty the entries, and flush before the range or its pages can be used for something else. The flush is eager. A lazy
+ * one would save a broadcast for each vfree, but a stale translation of a freed stack is a bug that no one can find.
  */
 static void unmap_range(unsigned long start, unsigned long end)
 {
@@ -43,13 +51,14 @@ static void unmap_range(unsigned long start, unsigned long end)
 	flush_tlb_kernel_range(start, end);
 }
 
+/* Unmap all but the guard page, which never was mapped, and give the addresses back. */
 static void remove_area(struct vmap_area *area)
 {
 	unmap_range(area->start, area->end - PAGE_SIZE);
 	free_vmap_area(area);
 }
 
-/* On failure nothing stays mapped and the area is gone. */
+/* Map n pages behind `lead` bytes. After a failure nothing is mapped, and the area is gone. */
 static int map_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n,
 		     pgprot_t prot)
 {
@@ -69,6 +78,7 @@ static void free_page_array(struct page **pages, unsigned n)
 	kfree(pages);
 }
 
+/* n single pages, or NULL. Single pages can be had when memory is fragmented. */
 static struct page **alloc_page_array(unsigned n, gfp_t gfp)
 {
 	struct page **pages = kmalloc(n * sizeof(*pages), GFP_KERNEL);
@@ -83,7 +93,10 @@ static struct page **alloc_page_array(unsigned n, gfp_t gfp)
 	return pages;
 }
 
-/* `size` bytes behind `lead` bytes (0 or a page) that stay unmapped. */
+/*
+ * `size` bytes behind `lead` bytes (0 or a page) that stay unmapped, or NULL. map_pages() removes the area when it
+ * fails, so both failures only have to free the pages.
+ */
 static void *__vmalloc(unsigned long size, unsigned long lead, gfp_t gfp)
 {
 	unsigned long n = DIV_ROUND_UP(size, PAGE_SIZE);
@@ -119,7 +132,11 @@ noinline void *vzalloc(unsigned long size)
 	return __vmalloc(size, 0, GFP_KERNEL | __GFP_ZERO);
 }
 
-static void release(const void *addr, const char *what)
+/*
+ * What vfree, vunmap and iounmap have in common. An address at which no area starts is reported and left alone.
+ * area->pages is NULL where the pages belong to someone else.
+ */
+static void vfree_area(const void *addr, const char *what)
 {
 	struct vmap_area *area = find_vmap_area((unsigned long)addr);
 	struct page **pages;
@@ -140,9 +157,10 @@ static void release(const void *addr, const char *what)
 noinline void vfree(const void *addr)
 {
 	if (addr)
-		release(addr, "vfree");
+		vfree_area(addr, "vfree");
 }
 
+/* The page below the stack stays unmapped, so that an overflow faults; the guard page of the area lies above it. */
 void *vmalloc_stack(void)
 {
 	return __vmalloc(THREAD_SIZE, PAGE_SIZE, GFP_KERNEL);
@@ -150,13 +168,13 @@ void *vmalloc_stack(void)
 
 void vfree_stack(void *stack)
 {
-	release((char *)stack - PAGE_SIZE, "vfree_stack");
+	vfree_area((char *)stack - PAGE_SIZE, "vfree_stack");
 }
 
 noinline void vunmap(const void *addr)
 {
 	if (addr)
-		release(addr, "vunmap");
+		vfree_area(addr, "vunmap");
 }
 
 void *vmap(struct page **pages, unsigned n, pgprot_t prot)
@@ -168,6 +186,7 @@ void *vmap(struct page **pages, unsigned n, pgprot_t prot)
 	return (void *)area->start;
 }
 
+/* Device registers need not begin at a page: the pages around them are mapped, and the offset is added. */
 void *ioremap(phys_addr_t phys, unsigned long size)
 {
 	unsigned long offset = phys & ~PAGE_MASK, bytes = ALIGN(offset + size, PAGE_SIZE);
@@ -188,10 +207,12 @@ void *ioremap(phys_addr_t phys, unsigned long size)
 void iounmap(void *addr)
 {
 	if (addr)
-		release((void *)((unsigned long)addr & PAGE_MASK), "iounmap");
+		vfree_area((void *)((unsigned long)addr & PAGE_MASK), "iounmap");
 }
 
-/* Boot, once pages and slabs work: from here on areas can be made; the tables below come as they are needed.
+/*
+ * Boot, once pages and slabs work. The first tables of the range exist from here on; further ones come as they are
+ * needed.
  */
 void vmalloc_init(void)
 {
@@ -199,6 +220,7 @@ void vmalloc_init(void)
 		panic("vmalloc_init: no page table");
 }
 
+/* NULL also for device memory, which has no struct page. */
 struct page *vmalloc_to_page(const void *p)
 {
 	pte_t *slot = is_vmalloc_addr(p) ? pte_lookup(init_mm.pgd, (unsigned long)p) : NULL;

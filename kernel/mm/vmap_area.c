@@ -1,7 +1,9 @@
 /*
- * Address space for vmalloc: areas in a tree by address, each followed by an unmapped guard page. A new one
- * takes the lowest hole that is large enough (lib/hole_tree.h), so that page tables, which are never given
- * back, are used again.
+ * Address space for vmalloc: areas in a tree by address, each followed by an unmapped guard page. A new one takes the
+ * lowest hole that is large enough (lib/hole_tree.h), so that page tables, which are never given back, are used again.
+ *
+ * The tree knows the hole below each area. The free space behind the last area is no hole of the tree; vmap_top is its
+ * beginning.
  */
 #include "vmap_area.h"
 
@@ -13,11 +15,11 @@ static DEFINE_SPINLOCK(vmap_area_lock);
 static struct rb_root vmap_areas; /* [v] */
 static unsigned long vmap_pages;  /* [v] in areas, guard pages not counted */
 static unsigned long vmap_top =
-	VMALLOC_START; /* [v] the end of the last area: what is free from there on is no hole of the tree */
+	VMALLOC_START; /* [v] the end of the last area */
 
 #define area_of(n) rb_entry(n, struct vmap_area, place.node)
 
-/* The area that starts there. [v] */
+/* [v] The area that starts at this address, or NULL. */
 static struct vmap_area *area_at(unsigned long start)
 {
 	struct rb_node *n = vmap_areas.node;
@@ -27,7 +29,7 @@ static struct vmap_area *area_at(unsigned long start)
 	return n ? area_of(n) : NULL;
 }
 
-/* No hole is left below it: it stands at the lower end of the one that it came from. [v] */
+/* [v] No hole is left below the area: it stands at the lower end of the hole that it came from. */
 static void insert_area(struct vmap_area *area)
 {
 	struct rb_node **link = &vmap_areas.node, *parent = NULL;
@@ -40,7 +42,9 @@ static void insert_area(struct vmap_area *area)
 	vmap_pages += ((area->end - area->start) >> PAGE_SHIFT) - 1;
 }
 
-/* [v] */
+/*
+ * [v] Choose the place: the lower end of the lowest hole that is large enough, or behind the last area. False: no room.
+ */
 static bool place_area(struct vmap_area *area, unsigned long size)
 {
 	struct hole_node *above = hole_lowest(&vmap_areas, size);
@@ -57,6 +61,7 @@ static bool place_area(struct vmap_area *area, unsigned long size)
 	return true;
 }
 
+/* The structure is allocated before the lock is taken, since interrupts are off under it. */
 struct vmap_area *alloc_vmap_area(unsigned long size)
 {
 	struct vmap_area *area = kzalloc(sizeof(*area), GFP_KERNEL);
@@ -85,7 +90,10 @@ struct vmap_area *find_vmap_area(unsigned long start)
 	return area;
 }
 
-/* What it had and the hole below it become the area above's, or free space behind the last area. */
+/*
+ * The range and the hole below it are added to the hole of the area above or, if this was the last area, to the free
+ * space behind.
+ */
 void free_vmap_area(struct vmap_area *area)
 {
 	struct rb_node *above;

@@ -1,4 +1,4 @@
-/* Ranges of the vmalloc space; users see <mm/vmalloc.h>. */
+/* Ranges of the vmalloc space. Users see <mm/vmalloc.h>; vmap_area.c hands the ranges out. */
 #pragma once
 
 #include <asm/pgtable.h>
@@ -9,14 +9,14 @@
 struct vmap_area {
 	struct hole_node place;	  /* [v] by start */
 	unsigned long start, end; /* [I] end includes the guard page */
-	struct page **pages;	  /* [I] those that vfree frees; NULL: not ours */
+	struct page **pages;	  /* [I] the pages that vfree frees; NULL: they belong to someone else */
 	unsigned nr_pages;	  /* [I] */
 };
 
 /* Room for `size` bytes (whole pages), nothing mapped. NULL: out of memory or of room. Thread context. */
 struct vmap_area *alloc_vmap_area(unsigned long size);
-/* The area that starts there, NULL when there is none. Its owner keeps it from going away. */
+/* The area that starts there, or NULL. Its owner keeps it from going away. Any context but nmi. */
 struct vmap_area *find_vmap_area(unsigned long start);
-/* Nothing is mapped in it any more, and no TLB remembers otherwise. */
+/* Nothing must be mapped in it any more, and no TLB must remember otherwise. Thread context. */
 void free_vmap_area(struct vmap_area *area);
-unsigned long vmalloc_nr_pages(void);
+unsigned long vmalloc_nr_pages(void); /* in all areas, without guard pages. Any context */

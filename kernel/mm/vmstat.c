@@ -1,4 +1,7 @@
-/* /proc/vmstat, zoneinfo and iomem, and what sys/vm says of the rules of memory. */
+/*
+ * /proc/vmstat, zoneinfo and iomem, and what sys/vm says about the rules of memory. Values are read without locks, each
+ * of about one moment.
+ */
 #include "internal.h"
 
 #include <boot/boot_info.h>
@@ -14,7 +17,7 @@
 #include "thread_stack.h"
 #include "vma.h"
 
-/* [its CPU's tasks, who may be moved in the middle: atomic] */
+/* Faults that a CPU handled. Atomic, since a task may be moved to another CPU in the middle of counting. */
 static DEFINE_PER_CPU(u64, page_faults);
 
 void count_page_fault(void)
@@ -22,7 +25,7 @@ void count_page_fault(void)
 	__atomic_fetch_add(this_cpu_ptr(page_faults), 1, __ATOMIC_RELAXED);
 }
 
-/* nr_*: pages, the kernel's stacks in KiB, as Linux has it. */
+/* Values named nr_ are pages, except for the kernel's stacks, which are in KiB, as on Linux. */
 static int vmstat_show(struct seq_file *m, void *v)
 {
 	u64 faults = 0;
@@ -37,6 +40,7 @@ static int vmstat_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* All pages of RAM, those that the kernel itself takes included. */
 static unsigned long present_pages(void)
 {
 	unsigned long pages = 0;
@@ -46,7 +50,7 @@ static unsigned long present_pages(void)
 	return pages;
 }
 
-/* The one zone. There are no watermarks: nothing is reclaimed at any of them. */
+/* The one zone. There are no watermarks, because nothing can be reclaimed when one is reached. */
 static int zoneinfo_show(struct seq_file *m, void *v)
 {
 	unsigned cpu;
@@ -77,7 +81,7 @@ static const struct {
 	{"Kernel bss", __bss_start, __bss_stop},
 };
 
-/* Addresses are root's to see. `end` exclusive. */
+/* [start, end) with the end inclusive, as Linux prints it. Only root sees addresses; others see zeros. */
 static void show_range(struct seq_file *m, const char *indent, u64 start, u64 end, const char *name)
 {
 	if (current->euid)
@@ -87,7 +91,7 @@ static void show_range(struct seq_file *m, const char *indent, u64 start, u64 en
 	seq_printf(m, "%s%08llx-%08llx : %s\n", indent, (unsigned long long)start, (unsigned long long)end, name);
 }
 
-/* RAM, and where in it the kernel's image lies. Drivers do not register what they map. */
+/* RAM, and where in it the parts of the kernel's image lie. Drivers do not register what they map. */
 static int iomem_show(struct seq_file *m, void *v)
 {
 	for (unsigned i = 0; i < boot_info.nr_memory; i++) {
@@ -104,7 +108,7 @@ static int iomem_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Memory is promised without limit, so the rule is Linux's "always" and no other can be set. */
+/* Memory is promised without limit: the rule is Linux's "always", and no other can be set. */
 #define OVERCOMMIT_ALWAYS 1
 
 static int overcommit_show(struct seq_file *m, void *v)
@@ -113,7 +117,7 @@ static int overcommit_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int overcommit_store(const char *text, size_t len)
+static int overcommit_store(char *text, void *data)
 {
 	unsigned rule;
 	int err = sysctl_number(text, &rule);
@@ -127,14 +131,14 @@ static int mmap_min_addr_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Programs, stacks and mappings lie where they always lie. That is 0, and what else one might ask for is not there. */
+/* Programs, stacks and mappings always lie at the same addresses, so this is 0, and other values are refused. */
 static int randomize_show(struct seq_file *m, void *v)
 {
 	seq_puts(m, "0\n");
 	return 0;
 }
 
-static int randomize_store(const char *text, size_t len)
+static int randomize_store(char *text, void *data)
 {
 	unsigned on;
 	int err = sysctl_number(text, &on);
@@ -142,16 +146,16 @@ static int randomize_store(const char *text, size_t len)
 	return err ? err : on ? -EINVAL : 0;
 }
 
-static const struct proc_entry vmstat_entry = {.path = "vmstat", .mode = 0444, .show = vmstat_show};
-static const struct proc_entry zoneinfo_entry = {.path = "zoneinfo", .mode = 0444, .show = zoneinfo_show};
-static const struct proc_entry iomem_entry = {.path = "iomem", .mode = 0444, .show = iomem_show};
-static const struct proc_entry overcommit_entry = {.path = "sys/vm/overcommit_memory",
+static const struct text_file vmstat_entry = {.path = "vmstat", .mode = 0444, .show = vmstat_show};
+static const struct text_file zoneinfo_entry = {.path = "zoneinfo", .mode = 0444, .show = zoneinfo_show};
+static const struct text_file iomem_entry = {.path = "iomem", .mode = 0444, .show = iomem_show};
+static const struct text_file overcommit_entry = {.path = "sys/vm/overcommit_memory",
 						   .mode = 0644,
 						   .show = overcommit_show,
 						   .store = overcommit_store};
-static const struct proc_entry mmap_min_addr_entry = {
+static const struct text_file mmap_min_addr_entry = {
 	.path = "sys/vm/mmap_min_addr", .mode = 0444, .show = mmap_min_addr_show};
-static const struct proc_entry randomize_entry = {.path = "sys/kernel/randomize_va_space",
+static const struct text_file randomize_entry = {.path = "sys/kernel/randomize_va_space",
 						  .mode = 0644,
 						  .show = randomize_show,
 						  .store = randomize_store};

@@ -1,16 +1,19 @@
-/* Taking pages out of an address space: empty the entries, flush the TLBs, then let the pages go, in batches.
+/*
+ * Taking pages out of an address space. The order is what makes it safe: empty the entries, flush the TLBs, and only
+ * then drop the pages' references. Until the flush a CPU may still reach the pages through its TLB, so they must not
+ * get another owner. This is done in batches, so that one flush serves many pages.
  */
 #include "vma.h"
 
-#define BATCH 32
+#define BATCH 32 /* pages that wait for one flush */
 
-/* A batch under way. The pages in it are unmapped but some CPU may still reach them through its TLB. */
+/* A batch under way. The pages in it are unmapped, but a CPU may still reach them through its TLB. */
 struct gather {
 	struct mm_struct *mm;
 	unsigned long start, end; /* what was emptied since the last flush */
 	unsigned nr;
 	struct pte_pause pause;
-	bool full_mm; /* nobody runs in it any more: one flush at the end is enough */
+	bool full_mm; /* no task runs in it any more: one flush at the end is enough */
 	struct page *pages[BATCH];
 };
 
@@ -21,7 +24,7 @@ static void free_batch(struct gather *g)
 	g->nr = 0;
 }
 
-/* After this no CPU reaches the emptied range; only now may its pages become somebody else's. */
+/* After this no CPU reaches the emptied range; only now may its pages get another owner. */
 static void flush_batch(struct gather *g)
 {
 	if (!g->full_mm && g->start < g->end)
@@ -31,7 +34,7 @@ static void flush_batch(struct gather *g)
 	g->end = 0;
 }
 
-/* One entry. Returns 1 when the batch is full and the walk shall pause. [p] */
+/* [p] Empty one entry. Returns 1 when the batch is full, or when it is time for a pause in the spinlock. */
 static int zap_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	struct gather *g = arg;
@@ -47,6 +50,10 @@ static int zap_pte(pte_t *slot, unsigned long va, void *arg)
 	return g->nr == BATCH;
 }
 
+/*
+ * [m, or the last user] Batch by batch. The flush comes outside the spinlock, because on machines that flush by
+ * interrupt it waits for the answers of other CPUs.
+ */
 static void zap_gather(struct gather *g, unsigned long start, unsigned long end)
 {
 	int more;
@@ -57,8 +64,6 @@ static void zap_gather(struct gather *g, unsigned long start, unsigned long end)
 		spin_unlock(&g->mm->page_table_lock);
 		if (more)
 			start = g->end; /* of the last entry taken out */
-		/* Outside the spinlock: on machines that flush by interrupt, the others must be able to
-		 * answer. */
 		flush_batch(g);
 	} while (more);
 }
@@ -70,7 +75,7 @@ noinline void zap_range(struct mm_struct *mm, unsigned long start, unsigned long
 	zap_gather(&g, start, end);
 }
 
-/* [m] The file's page `from` and what lies behind it, in all areas that show it. */
+/* [m] Take the file's page `from` and all behind it out of every area that shows the file. */
 static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned long from)
 {
 	struct vm_area_struct *vma;
@@ -84,12 +89,13 @@ static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned
 }
 
 /*
- * A fault that saw the old size holds its mmap_lock until its entry is there: we come behind it. One that
- * comes behind us sees the new size. A child that fork has copied before we come to its parent stands behind
- * that one in the list. The barrier pairs with mmap's: whose i_mapped we do not see sees the new size.
+ * Why no entry is missed: a fault that saw the old size holds its mmap_lock until its entry is stored, so this function
+ * comes after it. A later fault sees the new size. A child that fork has copied before this function came to its parent
+ * stands behind the parent in the list of address spaces, so it is visited later.
  *
- * Few files are mapped and then cut, so looking through all address spaces is cheaper than a list of areas
- * for each file.
+ * The barrier pairs with the one in back_mapping(): a mapping whose i_mapped is not seen here sees the new size.
+ *
+ * Few files are mapped and then cut, so walking all address spaces is cheaper than a list of areas for each file.
  */
 void unmap_mapping_pages(const struct inode *inode, unsigned long from)
 {
@@ -106,9 +112,9 @@ void unmap_mapping_pages(const struct inode *inode, unsigned long from)
 }
 
 /*
- * mm_users is 0: no task runs in it and /proc cannot get at it, so no lock is needed for the areas. A CPU may
- * still have it loaded for a kernel thread, which never touches user addresses; its TLB entries go with the
- * flush at the end, before the tables can be freed (mmdrop) or the address-space id used again.
+ * mm_users is 0: no task runs in the address space and /proc cannot reach it, so the areas need no lock. A CPU may
+ * still have it loaded for a kernel thread, which never touches user addresses; its TLB entries go with the flush at
+ * the end, before the tables can be freed (mmdrop) or the address-space id used again.
  */
 void exit_mmap(struct mm_struct *mm)
 {

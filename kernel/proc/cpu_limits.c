@@ -1,7 +1,7 @@
 /*
  * RLIMIT_CPU and RLIMIT_RTTIME: CPU time that a process may use, and that a real-time task may use without
  * sleeping. Both are measured and looked at in ticks, as on Linux: whoever sleeps before each tick goes
- * unseen.
+ * unseen. The interval timers in CPU time use the same measure.
  */
 #include <lib/atomic.h>
 #include <proc/fork.h>
@@ -9,6 +9,7 @@
 #include <proc/signal.h>
 #include <sched/current.h>
 #include <sched/sched.h>
+#include <time/cpu_itimer.h>
 #include <time/hrtimer.h>
 
 /*
@@ -36,7 +37,7 @@ static void check_limit(u64 *limit, u64 used, u64 second)
 		send_sig(sig, current, 1);
 }
 
-void check_cpu_limits(u64 delta)
+void check_cpu_limits(u64 delta, bool user)
 {
 	struct task_struct *t = current;
 	struct signal_struct *sig = t->signal;
@@ -44,7 +45,10 @@ void check_cpu_limits(u64 delta)
 
 	if (t->flags & (PF_KTHREAD | PF_EXITING))
 		return;
-	used = __atomic_add_fetch(&sig->tick_ns, delta, __ATOMIC_RELAXED);
+	used = __atomic_add_fetch(&sig->cpu_clock[CPU_CLOCK_ALL], delta, __ATOMIC_RELAXED);
+	if (user)
+		__atomic_add_fetch(&sig->cpu_clock[CPU_CLOCK_USER], delta, __ATOMIC_RELAXED);
+	check_cpu_itimers(sig);
 	check_limit(sig->rlim[RLIMIT_CPU], used / NSEC_PER_SEC, 1);
 	if (t->policy == SCHED_FIFO || t->policy == SCHED_RR)
 		check_limit(sig->rlim[RLIMIT_RTTIME], t->rt.timeout / NSEC_PER_USEC,

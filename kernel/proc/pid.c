@@ -257,7 +257,7 @@ void leave_groups(struct task_struct *p)
 }
 
 /* What Linux takes, but for more than PID_MAX: the tables of tracing are as long as that. */
-static int pid_max_store(const char *text, size_t len)
+static int pid_max_store(char *text, void *data)
 {
 	u64 max;
 	int err = kstrtoull(text, 10, &max);
@@ -278,6 +278,6 @@ static int pid_max_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry pid_max_entry = {
+static const struct text_file pid_max_entry = {
 	.path = "sys/kernel/pid_max", .mode = 0644, .show = pid_max_show, .store = pid_max_store};
 REGISTER_PROC(pid_max_entry);

@@ -43,7 +43,7 @@ static int unknown_syscalls_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry unknown_syscalls = {
+static const struct text_file unknown_syscalls = {
 	.path = "unknown_syscalls",
 	.mode = 0444,
 	.show = unknown_syscalls_show,

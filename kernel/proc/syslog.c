@@ -184,7 +184,7 @@ static int dmesg_restrict_show(struct seq_file *m, void *v)
 }
 
 /* 0 or 1. */
-static int dmesg_restrict_store(const char *text, size_t len)
+static int dmesg_restrict_store(char *text, void *data)
 {
 	char *end;
 	u64 value = simple_strtoull(text, &end, 10);
@@ -195,7 +195,7 @@ static int dmesg_restrict_store(const char *text, size_t len)
 	return 0;
 }
 
-static const struct proc_entry dmesg_restrict_entry = {
+static const struct text_file dmesg_restrict_entry = {
 	.path = "sys/kernel/dmesg_restrict", .mode = 0644, .show = dmesg_restrict_show, .store = dmesg_restrict_store};
 REGISTER_PROC(dmesg_restrict_entry);
 
@@ -247,5 +247,5 @@ static unsigned kmsg_poll(struct file *f, struct poll_table *pt)
 
 static const struct file_operations kmsg_fops = {
 	.open = kmsg_open, .read = kmsg_read, .poll = kmsg_poll, .llseek = no_llseek};
-static const struct proc_entry kmsg_entry = {.path = "kmsg", .mode = 0400, .fop = &kmsg_fops};
+static const struct text_file kmsg_entry = {.path = "kmsg", .mode = 0400, .fop = &kmsg_fops};
 REGISTER_PROC(kmsg_entry);

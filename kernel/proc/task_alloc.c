@@ -131,7 +131,7 @@ void set_task_comm(struct task_struct *t, const char *name)
 	WRITE_ONCE(t->comm_noted, 0);
 }
 
-static int threads_max_store(const char *text, size_t len)
+static int threads_max_store(char *text, void *data)
 {
 	u64 max;
 	int err = kstrtoull(text, 10, &max);
@@ -150,6 +150,6 @@ static int threads_max_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry threads_max_entry = {
+static const struct text_file threads_max_entry = {
 	.path = "sys/kernel/threads-max", .mode = 0644, .show = threads_max_show, .store = threads_max_store};
 REGISTER_PROC(threads_max_entry);

@@ -19,7 +19,7 @@
 #include <sched/wait.h>
 #include <trace/events/sched.h>
 
-/* What is asked for, and what was found. */
+/* The children that a call asks for, and what it has found. */
 struct wait_opts {
 	int type; /* P_* */
 	pid_t id;

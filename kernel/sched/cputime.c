@@ -4,20 +4,22 @@
 
 #include "sched.h"
 
-/* A tick found p running, `delta` ns after the last. Context: the tick's interrupt, rq locked. */
-void account_process_tick(struct rq *rq, struct task_struct *p, u64 delta)
+/* A tick found p running, `delta` ns after the last: true in user mode. Context: the tick's interrupt, rq locked. */
+bool account_process_tick(struct rq *rq, struct task_struct *p, u64 delta)
 {
 	struct pt_regs *regs = get_irq_regs();
+	bool user = regs && user_mode(regs);
 
 	if (is_idle_task(p))
-		return;
-	if (regs && user_mode(regs)) {
+		return false;
+	if (user) {
 		p->utime += delta;
 		rq->user_ns += delta;
 	} else {
 		p->stime += delta;
 		rq->system_ns += delta;
 	}
+	return user;
 }
 
 u64 task_sched_runtime(struct task_struct *p)

@@ -87,7 +87,7 @@ static void renew(struct sched_dl_entity *dl, u64 now)
 	dl->deadline = now + dl->params.deadline;
 }
 
-static void replenish(struct sched_dl_entity *dl, u64 now)
+static void dl_replenish(struct sched_dl_entity *dl, u64 now)
 {
 	dl->throttled = false;
 	dl_postpone(&dl->params, &dl->left, &dl->deadline);
@@ -102,7 +102,7 @@ static bool throttle(struct sched_dl_entity *dl, u64 now)
 	dl->replenish_at = dl_next_period(&dl->params, dl->deadline);
 	dl->throttled = dl->replenish_at > now;
 	if (!dl->throttled) {
-		replenish(dl, now);
+		dl_replenish(dl, now);
 		return false;
 	}
 	WRITE_ONCE(dl->throttles, dl->throttles + 1); /* tracers that follow p's waiting compare it */
@@ -281,7 +281,7 @@ static enum hrtimer_restart noinline replenish_timer(struct hrtimer *t)
 	}
 	if (task_current(rq, p))
 		update_curr_dl(rq); /* on its way out still: this belongs to the old budget */
-	replenish(dl, rq->clock);
+	dl_replenish(dl, rq->clock);
 	if (!p->on_rq)
 		goto unlock;
 	queue_dl(rq, p);

@@ -125,11 +125,11 @@ static int set_limit(enum dl_limit which, const char *text)
 		seq_printf(m, "%lld\n", (long long)READ_ONCE(limits[which]));                    \
 		return 0;                                                                        \
 	}                                                                                        \
-	static int which##_store(const char *text, size_t len)                                   \
+	static int which##_store(char *text, void *data)                                   \
 	{                                                                                        \
 		return set_limit(which, text);                                                   \
 	}                                                                                        \
-	static const struct proc_entry which##_entry = {                                         \
+	static const struct text_file which##_entry = {                                         \
 		.path = "sys/kernel/" file, .mode = 0644, .show = which##_show, .store = which##_store}; \
 	REGISTER_PROC(which##_entry)
 

@@ -40,13 +40,6 @@ static int sched_debug_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int sched_debug_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, sched_debug_show, NULL);
-}
-
-static const struct file_operations sched_debug_fops = {
-	.open = sched_debug_open, .read = seq_read, .llseek = seq_lseek, .release = single_release};
-static const struct debugfs_entry sched_debug_entry = {
-	.dir = "sched", .name = "debug", .mode = 0444, .fop = &sched_debug_fops};
+static const struct text_file sched_debug_entry = {
+	.path = "sched/debug", .mode = 0444, .show = sched_debug_show};
 REGISTER_DEBUGFS(sched_debug_entry);

@@ -147,7 +147,7 @@ static void request_thread(struct kthread_create_info *req)
 	wait_for_completion(&req->done);
 }
 
-static struct task_struct *create(int (*fn)(void *), void *data, const char *fmt, va_list args)
+static struct task_struct *kthread_create_va(int (*fn)(void *), void *data, const char *fmt, va_list args)
 {
 	struct kthread_create_info req;
 	struct kthread *k = kzalloc(sizeof(*k), GFP_KERNEL);
@@ -172,7 +172,7 @@ struct task_struct *kthread_create(int (*fn)(void *), void *data, const char *na
 	va_list args;
 
 	va_start(args, namefmt);
-	p = create(fn, data, namefmt, args);
+	p = kthread_create_va(fn, data, namefmt, args);
 	va_end(args);
 	return p;
 }
@@ -193,7 +193,7 @@ struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu
 	va_list args;
 
 	va_start(args, namefmt);
-	p = create(fn, data, namefmt, args);
+	p = kthread_create_va(fn, data, namefmt, args);
 	va_end(args);
 	if (!IS_ERR(p))
 		kthread_bind(p, cpu);
@@ -206,7 +206,7 @@ struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *namef
 	va_list args;
 
 	va_start(args, namefmt);
-	p = create(fn, data, namefmt, args);
+	p = kthread_create_va(fn, data, namefmt, args);
 	va_end(args);
 	if (!IS_ERR(p))
 		wake_up_process(p);

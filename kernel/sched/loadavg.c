@@ -10,7 +10,7 @@ static u64 avenrun[3];		       /* [l] fixed point 2^16 */
 static u64 next_update = LOAD_FREQ_NS; /* [l] */
 static DEFINE_SPINLOCK(load_lock);
 
-static void fold(u64 active)
+static void loadavg_fold(u64 active)
 {
 	for (int i = 0; i < 3; i++) {
 		u64 load = avenrun[i] * decay[i] + active * (FIXED_1 - decay[i]);
@@ -30,9 +30,9 @@ static void catch_up(u64 now)
 	u64 missed = (now - next_update) / LOAD_FREQ_NS;
 
 	for (u64 i = 0; i < missed && i < 4096; i++)
-		fold(0);
+		loadavg_fold(0);
 	next_update += missed * LOAD_FREQ_NS;
-	fold((nr_running() + nr_uninterruptible()) * FIXED_1);
+	loadavg_fold((nr_running() + nr_uninterruptible()) * FIXED_1);
 	next_update += LOAD_FREQ_NS;
 }
 

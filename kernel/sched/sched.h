@@ -348,7 +348,7 @@ void balance_init(void);
 
 /* loadavg.c, cputime.c */
 void calc_global_load(u64 now);
-void account_process_tick(struct rq *rq, struct task_struct *p, u64 delta);
+bool account_process_tick(struct rq *rq, struct task_struct *p, u64 delta);
 /*
  * rcu.c: around what makes every CPU but the caller's switch to another thread, and so is a grace period.
  * Thread context; the caller is preemptible when it calls the first.

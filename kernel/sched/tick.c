@@ -51,13 +51,14 @@ void noinline scheduler_tick(void)
 {
 	struct rq *rq = this_rq();
 	struct task_struct *curr = rq->curr;
+	bool user;
 
 	rq_lock(rq);
 	update_rq_clock(rq);
-	account_process_tick(rq, curr, TICK_NSEC);
+	user = account_process_tick(rq, curr, TICK_NSEC);
 	curr->sched_class->task_tick(rq, curr);
 	rq_unlock(rq);
-	check_cpu_limits(TICK_NSEC);
+	check_cpu_limits(TICK_NSEC, user);
 	trigger_load_balance(rq);
 	calc_global_load(rq->clock);
 	give_turns(rq->clock);

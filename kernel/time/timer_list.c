@@ -38,6 +38,6 @@ static int timer_list_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct proc_entry timer_list_entry = {
+static const struct text_file timer_list_entry = {
 	.path = "timer_list", .mode = 0400, .show = timer_list_show};
 REGISTER_PROC(timer_list_entry);

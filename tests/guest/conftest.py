@@ -6,7 +6,8 @@ Its first comment lines say what it is and which machine it wants:
     # requires: smp=1,4 cpu=all irqchip=all mem=512M icount turn=10 timeout=120 append="quiet loglevel=3" progs="calls storm" soak
 
 Each runs on every machine. progs: programs of tests/guest/progs, which the script finds in /bin. /run/prelude is what scripts share.
-Values separated by commas make one test for each (smp=1,4 runs twice; several such: each combination); cpu=all and irqchip=all
+Values separated by commas make one test for each (smp=1,4 runs twice; several such: each combination). Values behind a semicolon
+(smp=4;2) prove nothing that those before it leave open, and run under make soak only. cpu=all and irqchip=all
 are what tests/machines.py names for the machine. `soak` means that the script has a long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script
 prints must be exactly that.
 """
@@ -21,6 +22,7 @@ import pytest
 from machines import TARGETS, want_features
 from vitrine_guest import Guest, GuestError
 
+SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
 GROWTH = 60  # seconds of life beyond the soak's own minutes
 KEYS = {"smp": int, "mem": str, "cpu": str, "irqchip": str, "turn": int, "timeout": float, "append": str, "progs": str.split}
 WHOLE = ("append", "progs")  # may hold commas
@@ -70,7 +72,10 @@ def parse_head(text):
             if key in FLAGS and not equals:
                 choices[key] = [True]
             elif key in KEYS and value:
+                value, _, more = (value, "", "") if key in WHOLE else value.partition(";")
                 values = [value] if key in WHOLE else value.split(",")
+                if more and SOAK_MINUTES:
+                    values += more.split(",")
                 try:
                     choices[key] = [KEYS[key](one) for one in values]
                 except ValueError as error:
@@ -95,13 +100,14 @@ def combinations(choices, machine):
 class GuestFile(pytest.File):
     def collect(self):
         try:
-            description, choices = parse_head(self.path.read_text())
+            text = self.path.read_text()
+            description, choices = parse_head(text)
         except BadHead as error:
             raise self.CollectError(f"{self.path.name}: {error}") from error
         for machine in TARGETS:
             for name, settings in combinations(choices, machine):
                 item = GuestTest.from_parent(self, name=name, machine=machine, settings=settings, description=description)
-                if settings.get("soak"):
+                if settings.get("soak") or SOAK_MINUTES and re.search(r"^# requires: .*;", text, re.M):
                     item.add_marker("soak")
                 yield item
 
@@ -114,9 +120,8 @@ class GuestTest(pytest.Item):
     def runtest(self):
         settings, arguments = dict(self.settings), []
         if settings.pop("soak", False):
-            minutes = int(os.environ.get("SOAK_MINUTES", "0"))
-            arguments = [str(minutes)]
-            settings["timeout"] = settings.get("timeout", 60) + minutes * 60 + (GROWTH if minutes else 0)
+            arguments = [str(SOAK_MINUTES)]
+            settings["timeout"] = settings.get("timeout", 60) + SOAK_MINUTES * 60 + (GROWTH if SOAK_MINUTES else 0)
         want_features(self.machine.arch, settings)
         files = self.machine.programs(*settings.pop("progs", []))
         files["run/prelude"] = (0o644, self.path.with_name("prelude").read_bytes())

@@ -89,6 +89,8 @@ seen() {
 }
 task='comm=[^ ]+ pid=[0-9]+ prio=-?[0-9]+'
 seen sched_switch 'prev_comm=[^ ]+ prev_pid=[0-9]+ prev_prio=-?[0-9]+ prev_state=(R\+?|[SDTtXZPI]) ==> next_comm=[^ ]+ next_pid=[0-9]+ next_prio=-?[0-9]+'
+# who goes has heeded the wish to switch: the flag is gone by then
+grep -E '\] .[^.][^ ]* .*: sched_switch: ' /tmp/seen && fail 'a switch with need-resched still set'
 for event in sched_waking sched_wakeup sched_wakeup_new; do
 	seen $event "$task target_cpu=00[01]"
 done

@@ -48,7 +48,7 @@ for how in 'filter users_target' 'filter *sers_targe?' 'ip users_target'; do
 	ok 1 call
 	same "$how: calls" 2 $(count 0 calls)
 	same "$how: registers" 0 $(count 0 regs)
-	grep -q '^user0 .* last users_target <-users_write$' $D/users || fail "$how: $(grep user0 $D/users)"
+	grep -q '^user0 .* last users_target <-users_store$' $D/users || fail "$how: $(grep user0 $D/users)"
 	ok 0 off
 	sites "$how: off" ''
 	ok 0 call
@@ -140,7 +140,7 @@ echo 14 25 36 > $D/call
 same 'what it returned' 75 $(cat $D/call)
 same 'calls seen' 'calls 2' "$(grep calls $D/watch)"
 grep -q '^ip sample_add+' $D/watch || fail "watch: $(cat $D/watch)"
-grep -q '^parent_ip call+' $D/watch || fail "watch: $(cat $D/watch)"
+grep -q '^parent_ip sample_call+' $D/watch || fail "watch: $(cat $D/watch)"
 grep -q '^pc sample_add+' $D/watch || fail "watch: $(cat $D/watch)"
 if test "$(uname -m)" = x86_64; then
 	same 'arguments' '14 25 36' "$(echo $(sed -n 's/^argument .: //p' $D/watch))"
@@ -154,7 +154,7 @@ echo function > current_tracer
 echo 1 > function_profile_enabled
 echo 2 3 4 > $D/call
 same 'it multiplies' 24 $(cat $D/call)
-same 'the function tracer saw it' 1 $(grep -c ': sample_add <-call$' trace)
+same 'the function tracer saw it' 1 $(grep -c ': sample_add <-sample_call$' trace)
 grep -q '^ *sample_add  *1 ' trace_stat/function* || fail "not profiled: $(cat trace_stat/function*)"
 same 'the watcher did' 'calls 3' "$(grep calls $D/watch)"
 echo 0 > function_profile_enabled

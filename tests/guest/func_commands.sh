@@ -215,6 +215,25 @@ echo 1 > tracing_on
 gone users_target:stacktrace:0
 echo nop > current_tracer
 echo > $F
+# a tracer that hooks returns is not seen: each function's caller is in the stack
+echo > trace
+echo function_graph > current_tracer
+add users_target:stacktrace:1
+target 1
+grep -A 20 'stack trace' trace | grep ' => ' > /tmp/stack
+grep -q ' => return_to_handler' /tmp/stack && fail 'hooked returns are in a stack'
+grep -q " => ksys_write" /tmp/stack || fail "a stack without its callers: $(echo $(cat /tmp/stack))"
+gone users_target:stacktrace:0
+echo nop > current_tracer
+
+# -- a glob leaves those that have the command as they are
+add users_target:stacktrace:5 'users_*:stacktrace:2' users_target:enable_event:lab:lab_enter:5 'users_*:enable_event:lab:lab_enter:2'
+for name in stacktrace enable_event; do
+	same "$name of one and of the others" 'count=2 count=5' "$(echo $(grep $name $F | sed 's/.*://' | sort -u))"
+	same "$name of one" 'count=5' "$(grep users_target:$name $F | sed 's/.*://')"
+done
+gone '*:stacktrace:0' '*:enable_event:lab:lab_enter:0'
+holds 'each function lets the event go once' $switch/enable 0
 
 # -- snapshot
 echo > trace

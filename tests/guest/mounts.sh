@@ -29,6 +29,11 @@ test -e $D/tracing && fail 'debugfs is still there'
 runs 'and back' mount -t debugfs debugfs $D
 test -f $D/tracing/current_tracer || fail 'tracing did not come back'
 
+# -- what was mistyped is named
+same 'a type' 'mount: no file system type tracfs; /proc/filesystems has those there are' "$(mount -t tracfs nodev /tmp 2>&1)"
+same 'a place' 'mount: no directory /tmp/nowhere to mount nodev on' "$(mount -t tracefs nodev /tmp/nowhere 2>&1)"
+same 'a file for a place' 'mount: mounting nodev on /bin/sh failed: Not a directory' "$(mount -t tracefs nodev /bin/sh 2>&1)"
+
 # -- a mount that has left the tree lives on by its users, and takes no mounts: nobody could unmount them
 mkdir /tmp/left
 mount -t tmpfs none /tmp/left

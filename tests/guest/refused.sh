@@ -62,6 +62,20 @@ case $(last) in "current_tracer: trace_pipe is being read"*) ;; *) fail "busy: $
 (exec 3< instances/i/trace; rmdir instances/i) 2> /dev/null && fail 'rmdir of what is in use'
 same 'rmdir' 'instances/i: it is in use: somebody has a file of it open or stands in it' "$(last)"
 rmdir instances/i
+
+# -- trace_pipe, when it cannot be opened
+(exec 3< trace_pipe; cat per_cpu/cpu1/trace_pipe) 2> /dev/null && fail 'two readers of trace_pipe'
+same 'a second reader' 'per_cpu/cpu1/trace_pipe: cannot be opened: somebody reads trace_pipe already' "$(last)"
+echo > error_log
+echo irqsoff > current_tracer
+cat trace_pipe 2> /dev/null && fail 'trace_pipe opens under a latency tracer'
+case $(last) in "trace_pipe: cannot be opened while the latency tracer irqsoff is set: "*) ;; *) fail "latency: $(last)" ;; esac
+cat per_cpu/cpu0/trace_pipe_raw 2> /dev/null && fail 'trace_pipe_raw opens under a latency tracer'
+case $(last) in "per_cpu/cpu0/trace_pipe_raw: cannot be opened while"*) ;; *) fail "latency: $(last)" ;; esac
+holds 'no write was refused' error_log ''
+echo nop > current_tracer
+sleep 6
+
 echo counter > trace_clock
 says current_tracer irqsoff "a latency tracer needs a trace_clock that measures time, such as local"
 echo local > trace_clock
@@ -69,6 +83,8 @@ echo local > trace_clock
 # -- functions
 says set_ftrace_filter shcedule "nothing matches 'shcedule'; close: schedule"
 says set_ftrace_filter '*shcedule*' "nothing matches '*shcedule*'; close: schedule"
+says set_ftrace_filter __x64_sys_nanosleep "nothing matches '__x64_sys_nanosleep'; close: sys_nanosleep*"
+says set_graph_function __arm64_sys_nanosleep "nothing matches '__arm64_sys_nanosleep'; close: sys_nanosleep*"
 says set_ftrace_notrace vfs_raed "nothing matches 'vfs_raed'; close: vfs_read"
 says set_graph_function qqqqqqq "nothing matches 'qqqqqqq'; available_filter_functions has the names"
 says set_graph_notrace '!vfs_read' "'vfs_read' is not in the file, so it cannot be taken away"
@@ -88,6 +104,7 @@ says set_ftrace_notrace schedule:traceoff "'schedule:traceoff' is a command, and
 # -- events
 says set_event sched:sched_swich "no event 'sched:sched_swich'; close: sched:sched_switch"
 says set_event sched_swich "no event 'sched_swich'; close: sched_switch"
+says set_event -sched_switch "no event '-sched_switch'; to switch it off write '!sched_switch'"
 says set_event schd "no event 'schd'; close: sched"
 says events/sched/sched_switch/enable 2 "'2' is not 0 (off) or 1 (on)"
 says events/sched/enable x "'x' is not 0 (off) or 1 (on)"

@@ -42,8 +42,8 @@ def test_tracing_from_boot(machine):
 
 
 def order_on_the_map(function):
-    """What kernel/main.c calls in a function, in that order."""
-    with open(os.path.join(TOP, "kernel", "main.c"), encoding="ascii") as file:
+    """What kernel/init/main.c calls in a function, in that order."""
+    with open(os.path.join(TOP, "kernel", "init", "main.c"), encoding="ascii") as file:
         body = re.search(rf"^[^\n]*\b{function}\(.*?^}}", file.read(), re.M | re.S)[0]
     return re.findall(r"^\t(?:return )?(\w+)\(", body, re.M)
 

@@ -224,7 +224,7 @@ def stats(text):
 
 def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(machine):
     parts = script(machine, "echo plant_recurse > set_ftrace_filter; echo 1 > options/funcgraph-overrun; echo function_graph > current_tracer\n"
-                            "mkdir instances/outer; echo recurse_write ksys_write > instances/outer/set_ftrace_filter\n"
+                            "mkdir instances/outer; echo recurse_store text_file_write > instances/outer/set_ftrace_filter\n"
                             "echo function_graph > instances/outer/current_tracer\n"
                             "echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse || exit 1; echo 0 > tracing_on\n"
                             f"echo '== trace'; cat trace; echo '== stats'; cat {STATS}\n"
@@ -247,7 +247,7 @@ def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(mac
     lines = split(parts["outer"], "header_graph.txt")
     assert {line for line in lines if "Overruns" in line} == {" (Overruns: 0)"}
     outer = calls_of([fields for fields in map(parse, [line for line in lines if "Overruns" not in line]) if fields])
-    assert [call.parent.name for call in outer if call.name == "recurse_write" and call.ns] == ["ksys_write"]
+    assert [call.parent.name for call in outer if call.name == "recurse_store" and call.ns] == ["text_file_write"]
     after = stats(parts["stats"])
     assert after["overruns"] == 141 - len(calls) and after["mismatches"] == 0
 
@@ -369,7 +369,7 @@ def test_filters(machine):
         return (f"{setup}; echo > trace; echo 1 > tracing_on; read x < /proc/version; echo 0 > tracing_on; echo '== {name}'; cat trace; {undo}\n")
 
     functions = "read x < /proc/version; echo $$ > set_ftrace_pid; echo function_graph > current_tracer\n"
-    below = "proc_open"
+    below = "text_file_open"
     parts = script(machine, functions + step("inside", "echo vfs_open > set_graph_function", ":")
                    + step("shallow", "echo 2 > max_graph_depth", "echo 0 > max_graph_depth")
                    + step("without", f"echo {below} > set_graph_notrace", "echo > set_graph_notrace")

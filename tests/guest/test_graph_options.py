@@ -96,7 +96,7 @@ def test_function_options(machine):
                    + "echo '== stacks'; cat trace; echo 0 > options/func_stack_trace; echo > trace\n" + recurse.format(20)
                    + "echo '== neither'; cat trace; echo nop > current_tracer; echo 1 > options/func_stack_trace; echo function > current_tracer\n"
                    + recurse.format(1) + "echo '== set before'; cat trace")
-    first, again = "plant_recurse <-recurse_write", "plant_recurse <-plant_recurse"
+    first, again = "plant_recurse <-recurse_store", "plant_recurse <-plant_recurse"
     found = rests(parts["repeats"])
     assert [found[0], found[1], found[3], found[4]] == [first, again, first, again] and len(found) == 5
     match = REPEATS.fullmatch(found[2])
@@ -114,7 +114,7 @@ def test_function_options(machine):
     assert rests(parts["both"]) == [first, "<stack trace>", again, "<stack trace>"]
     assert rests(parts["stacks"]) == [first, "<stack trace>", again, "<stack trace>", again, "<stack trace>"]
     frames = re.findall(r"(?m)^ => (\w+)$", parts["stacks"])
-    assert frames[:2] == ["plant_recurse", "recurse_write"] and frames.count("plant_recurse") == 1 + 2 + 3
+    assert frames[:2] == ["plant_recurse", "recurse_store"] and frames.count("plant_recurse") == 1 + 2 + 3
     assert rests(parts["neither"]) == [first] + [again] * 20
     assert rests(parts["set before"]) == [first, "<stack trace>", again, "<stack trace>"]
 

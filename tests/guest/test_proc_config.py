@@ -1,4 +1,4 @@
-"""/proc/config.gz and /boot/config-RELEASE say what kernel/config.list says, and each of its lines is true of the guest.
+"""/proc/config.gz and /boot/config-RELEASE say what kernel/init/config.list says, and each of its lines is true of the guest.
 docs/proc.md has each file of /proc, and no other among those that are there."""
 
 import gzip
@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from kconfig import config_text, read_list  # noqa: E402
 
-LIST = ROOT / "kernel/config.list"
+LIST = ROOT / "kernel/init/config.list"
 RELEASE = re.search(r'UTS_RELEASE "(.*)"', (ROOT / "include/kernel/utsname.h").read_text()).group(1)
 
 

@@ -15,6 +15,9 @@ OWN = {"arm64/": "aarch64", "x86/": "x86_64"}
 # What a folder's tests are linked with.
 WITH = {"arm64/signal/testcases": ["arm64/signal/test_signals.c", "arm64/signal/test_signals_utils.c",
                                    "arm64/signal/testcases/testcases.c", "arm64/signal/signals.S", "arm64/signal/sve_helpers.c"]}
+# Tests that draw many random bytes get them from a cheaper source.
+RANDOM = os.path.join(os.path.dirname(TABLE), "selftests_random.h")
+DRAW_MANY = ("mm/mremap_test",)
 # Those of aarch64's signal tests look at more of the stack above a signal's frame than a short environment leaves.
 RUN = """cd /st
 long=0123456789abcdef
@@ -42,20 +45,42 @@ def rows(arch):
     return found
 
 
-def build(source, test, arch, folder):
-    """The program of a test, for the guest: static, so that it needs nothing else there."""
-    program = os.path.join(folder, test.replace("/", "-"))
-    own = next((with_ for start, with_ in WITH.items() if test.startswith(start)), [])
-    # The headers of a C library are older than the tests: asm/sigcontext.h and hwcap.h of this very Linux stand before them.
-    uapi = os.path.join(folder, "uapi")
-    if arch == "aarch64" and not os.path.exists(uapi):
-        os.makedirs(f"{uapi}/asm")
-        for header in ("hwcap.h", "sigcontext.h", "sve_context.h"):
-            shutil.copy(linux_file(f"arch/arm64/include/uapi/asm/{header}"), f"{uapi}/asm")
-    subprocess.run([COMPILER[arch], "-O2", "-w", "-static", "-no-pie", "-D_GNU_SOURCE", "-I.", f"-I{os.path.dirname(test)}", "-Ifutex/include",
-                    "-Iarm64/signal", *([f"-I{uapi}"] if own else []), "-idirafter", "../../include", "-o", program, f"{test}.c", *own,
-                    "-lpthread", "-lrt", "-lm"], cwd=source, check=True, capture_output=True, text=True)
-    return program
+class Builder:
+    """Makes the programs of tests, for the guest: static, so that they need nothing else there."""
+
+    def __init__(self, source, arch, folder):
+        self.source, self.arch, self.folder = source, arch, folder
+        self.objects = {}  # of what several tests are linked with, by its source
+
+    def gcc(self, test, *words):
+        subprocess.run([COMPILER[self.arch], "-O2", "-w", "-static", "-no-pie", "-D_GNU_SOURCE", "-I.", f"-I{os.path.dirname(test)}",
+                        "-Ifutex/include", "-Iarm64/signal", "-idirafter", "../../include", *words],
+                       cwd=self.source, check=True, capture_output=True, text=True)
+
+    def headers(self):
+        """The headers of a C library are older than the tests: asm/sigcontext.h and hwcap.h of this very Linux stand before them."""
+        uapi = os.path.join(self.folder, "uapi")
+        if not os.path.exists(uapi):
+            os.makedirs(f"{uapi}/asm")
+            for header in ("hwcap.h", "sigcontext.h", "sve_context.h"):
+                shutil.copy(linux_file(f"arch/arm64/include/uapi/asm/{header}"), f"{uapi}/asm")
+        return [f"-I{uapi}"]
+
+    def shared(self, test, source, headers):
+        """The object of a source that all tests of a folder have."""
+        if source not in self.objects:
+            self.objects[source] = os.path.join(self.folder, source.replace("/", "-") + ".o")
+            self.gcc(test, *headers, "-c", "-o", self.objects[source], source)
+        return self.objects[source]
+
+    def build(self, test):
+        program = os.path.join(self.folder, test.replace("/", "-"))
+        own = next((with_ for start, with_ in WITH.items() if test.startswith(start)), [])
+        headers = self.headers() if own else []
+        objects = [self.shared(test, source, headers) for source in own]
+        more = ["-include", RANDOM] if test in DRAW_MANY else []
+        self.gcc(test, *headers, *more, "-o", program, f"{test}.c", *objects, "-lpthread", "-lrt", "-lm")
+        return program
 
 
 def counts(text):
@@ -69,9 +94,9 @@ def counts(text):
 
 def outcome(machine, scratch, tests):
     """{test: (passed, others, what it printed)} of these tests, run in one guest."""
-    source, files = linux_file("tools/testing/selftests"), {}
+    builder, files = Builder(linux_file("tools/testing/selftests"), machine.arch, scratch), {}
     for test in tests:
-        program = build(source, test, machine.arch, scratch)
+        program = builder.build(test)
         with open(program, "rb") as file:
             files[f"st/{os.path.basename(program)}"] = (0o755, file.read())
     run = machine.script(RUN.encode(), [], files=files, icount=True, mem="1G", timeout=400, append="loglevel=1")

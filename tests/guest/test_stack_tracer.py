@@ -95,7 +95,7 @@ def test_planted_frames_are_found_with_their_sizes(parts, part):
     frames = table(parts[part])
     names = [name for name, _, _ in frames]
     bottom = names.index("plant_stack_3")
-    assert names[bottom : bottom + 5] == ["plant_stack_3", "plant_stack_2", "plant_stack_1", "plant_stack_write", "ksys_write"]
+    assert names[bottom : bottom + 5] == ["plant_stack_3", "plant_stack_2", "plant_stack_1", "plant_stack_store", "text_file_write"]
     for name, _, size in frames:
         assert name not in FRAMES or FRAMES[name] <= size <= FRAMES[name] + 64
     assert names[-1] in ("entry_SYSCALL_64", "el0t_64_sync")

@@ -108,7 +108,7 @@ def test_interrupts_storm_while_tracing(tmp_path, machine, command, line, flag):
             for size in (1408, 8):
                 inside.until_enough(lambda: count_calls(inside, size))
             inside.ok("storm 4 > /tmp/storm & storm=$!")
-            inside.ok("echo > set_ftrace_filter; echo 256 > buffer_size_kb")
+            inside.ok("echo > set_ftrace_filter; echo 64 > buffer_size_kb")
             found = []
             inside.until_enough(lambda: found.append(record_all(inside, flag)))
             while not any(found):

@@ -12,6 +12,7 @@ TRACING = "/sys/kernel/tracing"
 RECORDED = [
     ("-p function -l 'vfs_*' -e sched -T", "function"), ("-a -b 64", "sys_exit"),
     ("-p function_graph -g vfs_read -g do_wait --max-graph-depth=5 -C mono -e sched:sched_switch -e irq", "funcgraph_exit"),
+    ("-p function_graph -g vfs_read -e sched:sched_switch -B a -e sched:sched_waking -B longer -p function -l 'vfs_*' -e irq", "sched_waking"),
 ]
 COMMAND = "sh -c 'ls / > /dev/null; echo marker > /sys/kernel/tracing/trace_marker; cat /proc/meminfo | wc -l > /dev/null; sleep 0.01'"
 
@@ -38,6 +39,9 @@ TYPED = [
     ("trace-cmd list -t | sort > /tmp/a; tr ' ' '\\n' < available_tracers | grep . | sort | cmp.sh /tmp/a; trace-cmd list -e 'sched_sw|irq_handler_e'; trace-cmd list -f "
      "'^vfs_(read|write)$'; trace-cmd list -F -e sched_switch | grep -c 'prev_comm;\\|prev_comm\\['", "same\nirq:irq_handler_exit\nirq:irq_handler_entry\n"
      "sched:sched_switch\nvfs_read\nvfs_write\n1\n"),
+    ("trace-cmd start -e sched:sched_process_exec cat set_event; trace-cmd stop; grep -c 'filename=[^ ]*/cat ' trace; trace-cmd start sh -c 'exit 3'; echo $?; "
+     "trace-cmd start nosuch 2>&1; echo $?; cat tracing_on; trace-cmd reset",
+     "sched:sched_process_exec\n1\n3\ntrace-cmd: nosuch: No such file or directory\n127\n1\n"),
     # Only the task, and only its children when that is wanted: the command's own pid is the smallest one.
     ("trace-cmd record -q -e sched:sched_process_exit -F -o /tmp/y.dat sh -c '(true); (true); true'; trace-cmd report /tmp/y.dat | grep -c sched_process_exit:; "
      "trace-cmd record -q -e sched:sched_process_exit -F -c -o /tmp/y.dat sh -c '(true); (true); true'; trace-cmd report /tmp/y.dat | grep -c "
@@ -50,7 +54,7 @@ TYPED = [
 REFUSED = [
     ("hist", "no command 'hist'"), ("record -k true", "unknown option '-k'"), ("record true", "nothing to record"), ("record -e nosuch true", "no event 'nosuch'"),
     ("record -e sched -f 'no == 1' true", "does not take the filter 'no == 1'"), ("start -p nosuch", "no tracer 'nosuch'"), ("start -f x==1 -e sched", "-e of an event"),
-    ("start ls", "takes no command ('ls')"), ("report -E", "unknown option '-E'"), ("report -F 'sched_switch:prev_pid==1'", "only an event's name"),
+    ("set ls", "takes no command ('ls')"), ("report -E", "unknown option '-E'"), ("report -F 'sched_switch:prev_pid==1'", "only an event's name"),
     ("report /etc/rc", "/etc/rc: no trace.dat"), ("report /tmp/none", "No such file"), ("show -B none", "no instance 'none'"), ("clear x", "does not take 'x'"),
     ("report /tmp/cut.dat", "/tmp/cut.dat: broken at"), ("record --nosuch true", "unknown option '--nosuch'"), ("list -e '['", "unmatched"),
 ]
@@ -65,14 +69,14 @@ def check_report(session, recorded, wanted):  # noqa: F811
     """Of the same file, with plug-ins and without."""
     session.run(f"trace-cmd record -q -o /tmp/r.dat {recorded} {COMMAND} > /tmp/said")
     dat = session.fetch("/tmp/r.dat")
-    for options in ("", "-N"):
+    for options in ("", "-N", "-l", "-lNt"):
         session.run(f"trace-cmd report {options} /tmp/r.dat > /tmp/report.txt")
         with open(session.fetch("/tmp/report.txt"), encoding="ascii") as file:
             ours = file.read().splitlines()
         done = subprocess.run(["trace-cmd", "report", *options.split(), dat], capture_output=True, text=True, check=True)
         theirs = as_ours(done.stdout).splitlines()
-        if not options:  # a plug-in of the host's may name a task by its first switch, before it has read the file's list of names
-            ours, theirs = ([re.sub(r"^ *\S+-(\d+ +\[)", r"\1", line) for line in lines] for lines in (ours, theirs))
+        if "N" not in options:  # a plug-in of the host's may name a task by its first switch, before it has read the file's list of names
+            ours, theirs = ([re.sub(r"^((?: *\w+:)?) *\S+-(\d+ )", r"\1\2", line) for line in lines] for lines in (ours, theirs))
         assert any(f" {wanted}: " in line for line in theirs) and len(theirs) > 10
         assert ours == theirs, "\n".join(list(difflib.unified_diff(theirs, ours, "the host's", "ours", lineterm="", n=1))[:40])
 

@@ -5,6 +5,7 @@ import struct
 import threading
 
 import pytest
+from gdbstub import under_gdb
 
 
 def fnv1a(data):
@@ -61,6 +62,37 @@ def test_line_editing_of_the_terminal(guest):
     guest.send("\x04")  # at the beginning: end of file
     guest.expect(guest.PROMPT)
     ended_with(guest, 0)
+
+
+def test_typed_while_it_boots(machine):
+    """The serial driver sets its chip up over what has been received: no byte is lost to that, not even the first."""
+    with machine.guest(timeout=60, wait_prompt=False) as guest:
+        guest.send("e")
+        guest.expect("Run /init")  # a second byte might come between the driver's last look and the FIFO
+        guest.send("cho ty''ped\n")
+        guest.expect(r"\r\ntyped\r\n")
+        guest.expect(guest.PROMPT)
+
+
+def test_interrupt_before_the_foreground(machine, tmp_path):
+    """^C when a job is in a group of its own and the terminal still has the shell's in the foreground ends the job."""
+    ready, stopped, typed = (tmp_path / name for name in ("ready", "stopped", "typed"))
+    with under_gdb(machine, tmp_path, timeout=60) as (guest, gdb):
+        session = threading.Thread(target=gdb.batch, args=([
+            "break tty_jobctrl_ioctl if cmd == 0x5410",  # TIOCSPGRP, by the shell or its child
+            f"shell touch {ready}", "continue", f"shell touch {stopped}", "delete",
+            f"shell until test -e {typed}; do sleep 0.1; done"],))
+        session.start()
+        for name, text in ((ready, "sleep 1000\n"), (stopped, "\x03")):
+            while not name.exists():
+                session.join(0.05)
+                assert session.is_alive(), "gdb has ended"
+            guest.send(text)
+        session.join(0.5)  # QEMU takes the key while the guest stands still
+        typed.touch()
+        session.join()
+        guest.expect(guest.PROMPT)
+        ended_with(guest, 130)
 
 
 def test_signals_from_the_keyboard(guest):

@@ -17,14 +17,14 @@ done
 for round in 1 2 3; do
 	echo > trace
 	echo 'stacktrace:300 if step == 1' > $step/trigger
-	echo step_write:stacktrace:100 >> set_ftrace_filter
+	echo step_store:stacktrace:100 >> set_ftrace_filter
 	for i in $(seq 100); do
 		grep -q count=0 $step/trigger && grep -q count=0 set_ftrace_filter && break
 		sleep 0.05
 	done
 	echo '!stacktrace' > $step/trigger
-	echo '!step_write:stacktrace:0' >> set_ftrace_filter
-	same "round $round: stacks" '300 100' "$(grep -A 1 '<stack trace>' trace | grep -c ' lab_step$') $(grep -A 1 '<stack trace>' trace | grep -c ' step_write$')"
+	echo '!step_store:stacktrace:0' >> set_ftrace_filter
+	same "round $round: stacks" '300 100' "$(grep -A 1 '<stack trace>' trace | grep -c ' lab_step$') $(grep -A 1 '<stack trace>' trace | grep -c ' step_store$')"
 done
 
 # -- a filter holds from the first moment, also beside a trigger that has none

@@ -60,7 +60,9 @@ echo 0 > snapshot
 # -- refused, and nothing changes
 echo 'traceon:3' > $step/trigger
 echo 'enable_event:sched:sched_switch' > $step/trigger
-set='enable_event:sched:sched_switch:unlimited
+echo 'enable_event:sched:sched_wakeup' > $step/trigger || fail 'one of another event is in the way'
+set='enable_event:sched:sched_wakeup:unlimited
+enable_event:sched:sched_switch:unlimited
 traceon:count=3'
 refused() {
 	errno $step/trigger "$1" > /tmp/said
@@ -123,7 +125,7 @@ clear $step
 echo 0 > $step/filter
 echo stacktrace:1 > $step/trigger
 steps 1 2
-same 'it begins with the place' ' => step_write' "$(grep ' => ' trace | grep -v lab_step | head -n 1)"
+same 'it begins with the place' ' => step_store' "$(grep ' => ' trace | grep -v lab_step | head -n 1)"
 grep -A 1 '<stack trace>' trace | grep -q '^ => lab_step$' || fail "the stack: $(grep -A 2 '<stack trace>' trace)"
 recorded 'the stack comes behind' '1 stack 2'
 clear $step

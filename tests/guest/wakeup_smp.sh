@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: the wakeup tracers follow a task to another CPU, and leave alone CPUs that are not traced
-# requires: smp=2,4 icount turn=0 timeout=240 progs="waketest"
+# requires: smp=4;2 icount turn=0 timeout=240 progs="waketest"
 . /run/prelude
 tracing_reset
 

@@ -23,6 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LINKER = """
 #define KIMAGE_ENTRY _text
 #define KIMAGE_MAX_SIZE 0x1000000
+#define KIMAGE_TEXT_PAGES 496
 """
 # What is each machine's: {file: text} below arch/ARCH.
 ARCH_FILES = {"aarch64": {
@@ -99,7 +100,7 @@ void start_kernel(void)
 static __attribute__((noinline)) int helper(int x) { __asm__(""); return x + 1; }
 int pass(int x) { return helper(x) * 2; }
 """,
-    "trace/core.c": "#include <kernel/main.h>\nint traced(int x) { return x + 2; }\n",
+    "trace/core/array.c": "#include <kernel/main.h>\nint traced(int x) { return x + 2; }\n",
 }
 
 
@@ -152,7 +153,7 @@ def test_header_rebuilds_what_includes_it(tree):
     with open(tree / "include/kernel/main.h", "a", encoding="utf-8") as file:
         file.write("/* changed */\n")
     compiled = sorted(line[1] for line in lines(make(tree)) if line[0] == "CC")
-    assert compiled == ["kernel/main.o", "kernel/sched/core.o", "trace/core.o"]
+    assert compiled == ["kernel/main.o", "kernel/sched/core.o", "trace/core/array.o"]
     assert lines(make(tree)) == []
 
 
@@ -232,9 +233,21 @@ def test_unknown_plug_in_table_fails(tree):
     assert done.returncode and "ptrs_odd" in done.stdout
 
 
+def test_text_without_room_to_patch_fails(tree):
+    """What patching can write is 496 pages: one more page of text fails the link."""
+    text = '__asm__(".text\\n.skip %d * 4096");\n'
+    (tree / "kernel/large.c").write_text(text % 494)
+    lines(make(tree, "kernel"))
+    (tree / "kernel/large.c").write_text(text % 496)
+    done = make(tree, "kernel")
+    assert done.returncode != 0 and "FIX_TEXT" in done.stdout
+
+
 def test_site_in_the_tracer_fails(tree):
     rules = tree / "mk/kernel.mk"
-    rules.write_text(rules.read_text().replace("$(NOPG)$(filter $(NOTRACE),$(1))", "$(NOPG)"))
+    sound = "$(NOPG)$(filter-out $(TRACED),$(filter $(NOTRACE),$(1)))"
+    assert sound in rules.read_text()
+    rules.write_text(rules.read_text().replace(sound, "$(NOPG)"))
     done = make(tree)
     assert done.returncode and "sites in a file that must not call " in done.stdout
 

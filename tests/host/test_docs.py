@@ -1,30 +1,19 @@
 """What the documentation names is there: files, functions, and in the tables which file a function is in."""
 
+import fnmatch
 import functools
 import glob
 import os
 import re
-import subprocess
 
 import pytest
+from tree import ROOT, files, read
 from vitrine_guest import MACHINES
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGES = sorted(glob.glob("docs/*.md", root_dir=ROOT)) + ["README.md", "tests/README.md", "userland/README.md"]
+FOLDERS = ("kernel", "tests", "tools", "trace", "userland")  # that have a README.md
+PAGES = sorted(glob.glob("docs/*.md", root_dir=ROOT)) + ["README.md", "CONTRIBUTING.md"] + [f"{folder}/README.md" for folder in FOLDERS]
 CODE = (".c", ".h", ".S", ".s", ".ld", ".py")
 FILE_NAME = re.compile(r"(<?[\w.-]+>?/)*[\w.-]+\.(c|h|S|s|ld|py|sh|md|mk)")
-
-
-@functools.cache
-def read(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return file.read()
-
-
-@functools.cache
-def files():
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True, check=True)
-    return [path for path in done.stdout.splitlines() if os.path.exists(os.path.join(ROOT, path))]
 
 
 @functools.cache
@@ -40,13 +29,27 @@ def quoted(page):
     return re.findall(r"`([^`\n]+)`", text)
 
 
+@functools.cache
+def made_by_contributing():
+    """The files that CONTRIBUTING.md makes for an example."""
+    return set(re.findall(r"^New file `(.*)`:$", read("CONTRIBUTING.md"), re.M))
+
+
 def is_there(name):
     """A file by its path or the end of it, of every machine where the machine is left open, a header as it is included."""
-    if "NAME" in name or name.startswith(("build/", "/")):
+    if "NAME" in name or name.startswith(("build/", "/")) or name in made_by_contributing():
         return True
     if re.search(r"<?\b(arch|machine|ARCH)\b>?/", name.partition("/")[2]):
         return all(is_there(re.sub(r"/(<arch>|<machine>|ARCH)/", f"/{arch}/", name)) for arch in MACHINES)
     return any(path == name or path.endswith(name if name[0] == "_" else f"/{name}") for path in files())
+
+
+def is_folder(name):
+    """A folder of the tree, by its path or the end of it, or of a guest's tracefs: those of ours begin with one at the top."""
+    top = {path.split("/")[0] for path in files() if "/" in path}
+    if "ARCH" in name or not (name.split("/")[0] in top and name.count("/") > 1):
+        return True
+    return any(f"/{name}" in f"/{path}" for path in files())
 
 
 def has(path, name):
@@ -69,9 +72,30 @@ def misplaced(page):
 def test_what_a_page_names_is_there(page):
     words = quoted(page)
     assert not [word for word in words if FILE_NAME.fullmatch(word) and not is_there(word)]
+    assert not [word for word in words if re.fullmatch(r"[\w.-]+(/[\w.-]+)*/", word) and not is_folder(word)]
+    assert not [word for word in words if re.fullmatch(r"[\w/.-]*\*[\w.-]*\.[chS]", word) and not any(fnmatch.fnmatchcase(f"/{path}", f"*/{word}") for path in files())]
     assert not [word for word in words if re.fullmatch(r"<(?!generated/)[\w/-]+\.h>", word) and not is_there(f"include/{word[1:-1]}")]  # of <generated/...> there is one a build
     assert not [word for word in words for name in re.findall(r"\b([A-Za-z_]\w*)\(\)", word) if name not in called()]
     assert not list(misplaced(page))
+
+
+def test_every_page_is_in_the_list_of_pages():
+    """docs/README.md has one line for each page, and README.md leads to it and to each folder's own."""
+    listed = re.findall(r"^\| \[([\w-]+\.md)\]\(\1\) \| [^|\n]*\w[^|\n]* \|$", read("docs/README.md"), re.M)
+    assert sorted(listed) == sorted(set(os.listdir(os.path.join(ROOT, "docs"))) - {"README.md"})
+    links = re.findall(r"\]\(([\w./-]+)\)", read("README.md"))
+    assert not [page for page in ("docs/README.md", "CONTRIBUTING.md", *(f"{folder}/README.md" for folder in FOLDERS)) if page not in links]
+
+
+def test_pages_of_folders_name_all_that_is_in_them():
+    """Each folder and each tool has its line in the README beside it."""
+    for folder in ("trace", "kernel", "tools"):
+        inside = {path.split("/")[1] + "/" * (path.count("/") > 1) for path in files() if path.startswith(f"{folder}/")}
+        wanted = {name for name in inside if name.endswith("/") or folder == "tools"} - {"README.md"}
+        words = {word.removeprefix(f"{folder}/") for word in quoted(f"{folder}/README.md")}
+        if folder == "trace":
+            wanted = {name for name in wanted if name.rstrip("/") not in {word.split("/")[0] for word in words}}
+        assert wanted - words == set(), folder
 
 
 def test_links_lead_somewhere():

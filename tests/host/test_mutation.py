@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mutation")
 
@@ -62,3 +63,32 @@ def test_sample_is_repeatable_and_mixed():
 def test_what_is_refused(words, said):
     done = subprocess.run([sys.executable, os.path.join(FOLDER, "mutation"), *words], capture_output=True, text=True, check=False)
     assert done.returncode != 0 and said in done.stderr
+
+
+def test_lines_are_named_as_in_the_tree():
+    """A map that calls files by another tree's names would send no test to any line, and every bug would count as not run."""
+    sys.path.insert(0, FOLDER)
+    with open("build/aarch64/trace/ftrace/ftrace.o", "rb") as file:
+        _, places = load("coverage").Lines.line_table(ELFFile(file).get_dwarf_info())
+    files = {name for place in places for name, _ in place}
+    assert "trace/ftrace/ftrace.c" in files
+    assert [name for name in files if not (operators.ROOT / name).is_file()] == []
+
+
+def test_tests_for_a_line(tmp_path, monkeypatch):
+    """A Python file is one test, as its guests are shared; a script on several machines is run on one of them."""
+    coverage = load("coverage")
+    file = "kernel/init/initcall.c"
+    text = (operators.ROOT / file).read_text().split("\n")
+    tests = {"tests/guest/test_a.py::one[aarch64]": {"seconds": 1, "lines": {file: [3, 4, 5]}},
+             "tests/guest/test_a.py::two[aarch64]": {"seconds": 2, "lines": {file: [9]}},
+             "tests/guest/b.sh::aarch64,smp=1": {"seconds": 9, "lines": {file: [3]}},
+             "tests/guest/b.sh::aarch64,smp=4": {"seconds": 1, "lines": {file: [3]}}}
+    monkeypatch.setattr(coverage, "BUILD", tmp_path)
+    with coverage.gzip.open(tmp_path / "aarch64.map.gz", "wt") as out:
+        coverage.json.dump({"tests": tests, "texts": {file: text}}, out)
+    known = coverage.Map("aarch64")
+    assert known.tests_for(file, 3) == ["tests/guest/test_a.py", "tests/guest/b.sh::aarch64,smp=4"]
+    assert known.tests_for(file, 9) == ["tests/guest/test_a.py"]
+    assert known.tests_for(file, 30) == []
+    assert known.seconds["tests/guest/test_a.py"] == 3

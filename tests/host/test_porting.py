@@ -15,7 +15,7 @@ from vitrine_guest import MACHINES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOC = "docs/porting.md"
-FOLDERS = ("boot", "drivers", "include", "kernel", "trace")
+FOLDERS = ("boot", "drivers", "include", "kernel", "samples", "trace")
 # System calls: what a line means is the contract, which lines there are is the machine's.
 NO_NAMES = ("syscall_table.h",)
 NOT_DECLARED = {"static_assert", "__attribute__", "__aligned", "DECLARE_PER_CPU", "defined"}
@@ -120,15 +120,15 @@ def included():
 
 @functools.cache
 def documented():
-    """{"page.h": names} by the tables' first columns."""
+    """{"page.h": names} by the tables' first columns; a header may have a heading and no table."""
     tables, header = {}, None
     for line in read(DOC).splitlines():
         heading = re.match(r"#+ ", line)
         if heading:
             found = re.match(r"### `asm/(\w+\.h)`", line)
             header = found.group(1) if found else None
+            names = tables.setdefault(header, set()) if header else None
         elif header and line.startswith("|"):
-            names = tables.setdefault(header, set())
             for quoted in re.findall(r"`([^`]*)`", line.split("|")[1]):
                 names.update(re.findall(r"[A-Za-z_]\w*", quoted))
     return tables

@@ -46,6 +46,20 @@ def test_no_test_has_such_a_name():
     assert done.stdout == "tests/run: no test's name matches 'nosuchtest' (pytest -k)\n0 passed, 0 failed\n"
 
 
+def test_one_file():
+    """make check FILE=: the tests of that file and no others; ON= leaves those of one machine."""
+    done = run("--build", "--file", "tests/host/test_style.py", "-k", "test_clean_file")
+    assert done.returncode == 0 and done.stdout.endswith("\n1 passed, 0 failed\n"), done.stdout
+
+
+def test_a_file_that_is_not_there():
+    for path in ("tests/guest/nothing.sh", "README.md", "tests/guest"):
+        done = run("--file", path)
+        assert (done.returncode, done.stdout) == (2, "") and f"no test file '{path}'" in done.stderr
+    done = subprocess.run(["make", "check"], cwd=ROOT, text=True, capture_output=True, check=False)
+    assert done.returncode == 2 and "FILE=tests/guest/lab.sh names the file" in done.stderr
+
+
 def test_words_that_are_no_choice():
     done = run("-k", "a=b")
     assert done.returncode == 1 and 'unexpected character "="' in done.stderr and done.stdout == "0 passed, 1 failed\n"
@@ -56,3 +70,15 @@ def test_a_choice_in_the_background():
     done = run("--build", "-k", "test_typing_and_expecting or (test_nothing_stays_behind and 2 and x86_64)", before='trap "" INT;')
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("\n3 passed, 0 failed\n") and "no tests ran" not in done.stdout
+
+
+def test_lint_runs_beside_the_stages_when_nothing_else_does(runner, monkeypatch):
+    calls = []
+    monkeypatch.setattr(runner, "run_stage", lambda folders, more, workers, **how: calls.append((folders, more, how)) or (1, len(folders)))
+    assert runner.run_stages(list(runner.STAGES.values()), [], 2) == (3, 4)
+    beside = [how["preexec_fn"] for folders, _, how in calls if folders == [runner.BESIDE]]
+    assert beside == [runner.after_guests] and os.path.exists(os.path.join(ROOT, runner.BESIDE))
+    assert all(f"--ignore={runner.BESIDE}" in more and not how for folders, more, how in calls if folders != [runner.BESIDE])
+    calls.clear()
+    assert runner.run_stages([["tests/host/test_run.py", runner.BESIDE]], [], 2) == (2, 2)
+    assert runner.run_stages([["tests/unit"]], [], 2) == (1, 1) and len(calls) == 3

@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -19,6 +20,12 @@ def marked():
                 yield os.path.basename(path)[: -len(".c")]
 
 
+def as_in_the_background():
+    """For a child before exec: a shell's background job, or nohup, starts programs with these ignored."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def make(goal):
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
     done = subprocess.run(["make", "-s", goal], cwd=ROOT, env=environment, text=True, check=False,
@@ -31,7 +38,8 @@ def test_linux_agrees(name, tmp_path):
     make(f"build/host/linux/{name}")
     try:
         done = subprocess.run([os.path.join(ROOT, "build/host/linux", name)], cwd=tmp_path, timeout=SECONDS, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, check=False)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, check=False,
+                              preexec_fn=as_in_the_background)
     except subprocess.TimeoutExpired as error:
         output = error.stdout.decode(errors="replace") if error.stdout else ""
         pytest.fail(f"{name} is not done after {SECONDS} s on this Linux:\n{output[-4000:]}")

@@ -34,6 +34,7 @@ LONG = "int f(int x)\n{\n" + "\tx++;\n" * 119 + "}\n"
     (CLEAN + "/* */\n" * 600, 600, "608 lines"),
     (CLEAN + "int last;", 9, "no newline"),
     ("int first;\n", 1, "first line"),
+    ("#include <lib/types.h>\n\n/* Too late. */\n", 1, "first line"),
 ])
 def test_breach(tmp_path, monkeypatch, text, line, words):
     found = breaches(tmp_path, text, monkeypatch=monkeypatch)

@@ -37,25 +37,26 @@ class Lines:
                 self.addresses.append(int(match[1], 16))
                 self.last.append(bool(ENDS[arch].fullmatch(match[2])))
         with open(kernel, "rb") as file:
-            self.starts, self.places = self._line_table(ELFFile(file).get_dwarf_info())
+            self.starts, self.places = self.line_table(ELFFile(file).get_dwarf_info())
 
     @staticmethod
-    def _line_table(dwarf):
+    def line_table(dwarf):
         """Addresses in order, and what begins there: (file, line), None behind a sequence's end."""
         rows = {}
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
             folders, files = program["include_directory"], program["file_entry"]
+            # A compiler cache may have taken the object from another copy of the tree: names are from the folder it was compiled in.
+            top = folders[0].decode()
             names = []
             for entry in files:
                 folder = folders[entry.dir_index].decode()
-                names.append(os.path.normpath(os.path.join(unit_folder(folders), folder, entry.name.decode())))
+                names.append(os.path.relpath(os.path.join(top, folder, entry.name.decode()), top))
             for row in program.get_entries():
                 if state := row.state:
-                    name = os.path.relpath(names[state.file], ROOT) if os.path.isabs(names[state.file]) else names[state.file]
                     rows.setdefault(state.address, set())
                     if not state.end_sequence:
-                        rows[state.address].add((name, state.line))
+                        rows[state.address].add((names[state.file], state.line))
         starts = sorted(rows)
         return starts, [rows[start] for start in starts]
 
@@ -69,10 +70,6 @@ class Lines:
             if self.last[n]:
                 return
             n += 1
-
-
-def unit_folder(folders):
-    return folders[0].decode() if folders else ""
 
 
 def learn(arch, workers):
@@ -127,7 +124,8 @@ def durations(report):
 
 
 class Map:
-    """Which tests are worth running for a line."""
+    """Which tests are worth running for a line. Tests of one Python file may share a guest, and only the first of them is seen to start
+    it: so such a file is run as a whole."""
 
     def __init__(self, arch):
         try:
@@ -136,8 +134,13 @@ class Map:
         except FileNotFoundError as error:
             raise NotLearned(f"nothing is known yet of what {arch}'s tests run: 'tests/mutation/mutation learn {arch}' finds out (some 7 minutes)") from error
         tests, self.texts, self.moved = learned["tests"], learned["texts"], {}
-        self.seconds = {test: known["seconds"] for test, known in tests.items()}
-        self.lines = {test: {file: set(numbers) for file, numbers in known["lines"].items()} for test, known in tests.items()}
+        self.seconds, self.lines = collections.Counter(), {}
+        for name, known in tests.items():
+            test = name.partition("::")[0] if ".py::" in name else name
+            self.seconds[test] += known["seconds"]
+            lines = self.lines.setdefault(test, collections.defaultdict(set))
+            for file, numbers in known["lines"].items():
+                lines[file].update(numbers)
         self.share = collections.Counter((file, line) for files in self.lines.values() for file, numbers in files.items() for line in numbers)
 
     def learned_line(self, file, line):
@@ -148,17 +151,21 @@ class Map:
         return self.moved[file].get(line, line)
 
     def tests_for(self, file, line):
-        """Tests that run this line, those first that run much of this file which others do not, and take little time. If the compiler has
-        given the line no instruction of its own, those of the nearest line above it which has one."""
+        """Tests that run this line, those first that run much of this file which others do not, and take little time; of a script
+        that runs on several machines the best of them. If the compiler has given the line no instruction of its own, those of the nearest
+        line above it which has one."""
         line = self.learned_line(file, line)
         nearest = max((other for lines in self.lines.values() for other in lines.get(file, ()) if other <= line), default=None)
         if nearest is None or line - nearest > 5:
             return []
         found = [test for test, files in self.lines.items() if line in files.get(file, ())] or [test for test, files in self.lines.items() if nearest in files.get(file, ())]
-        return sorted(found, key=lambda test: -self.worth(test, file))
+        best = {}
+        for test in sorted(found, key=lambda test: -self.worth(test, file)):
+            best.setdefault(test.partition("::")[0], test)
+        return list(best.values())
 
     def worth(self, test, file):
-        return sum(1 / self.share[file, line] for line in self.lines[test][file]) / (self.seconds[test] + 2)
+        return sum(1 / self.share[file, line] for line in self.lines[test][file]) / (self.seconds[test] + 10)
 
 
 def unit_tests():

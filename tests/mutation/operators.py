@@ -8,7 +8,7 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CURATED = pathlib.Path(__file__).with_name("curated.txt")
-FOLDERS = ("arch", "boot", "drivers", "kernel", "trace")
+FOLDERS = ("arch", "boot", "drivers", "kernel", "samples", "trace")
 SYMMETRIC = ("swap", "min", "max")
 KEYWORDS = ("if", "for", "while", "switch", "return", "sizeof", "else", "do", "case", "goto")
 

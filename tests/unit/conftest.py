@@ -1,5 +1,7 @@
 """Collects tests/unit/NAME_test.c: one item for each sanitizer, built by make (mk/tests.mk) and run."""
 
+import fcntl
+import functools
 import os
 import platform
 import re
@@ -32,13 +34,28 @@ class UnitFailed(Exception):
     pass
 
 
+@functools.cache
+def built(session):
+    """Build what this session will run, with one make for all, as reading the Makefile takes longer than most of the tests. False
+    when something cannot be built: then each test asks make for its own, and the right one fails. Tests share objects, so
+    that one worker at a time builds; the other finds all done."""
+    binaries = [item.binary for item in session.items if isinstance(item, UnitTest)]
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
+    os.makedirs(os.path.join(ROOT, "build/host/unit"), exist_ok=True)
+    with open(os.path.join(ROOT, "build/host/unit/lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return subprocess.run(["make", "-s", "-k", f"-j{os.cpu_count()}", *binaries], cwd=ROOT, env=environment, check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
 class UnitTest(pytest.Item):
     def __init__(self, *, binary, **kwargs):
         super().__init__(**kwargs)
         self.binary = binary
 
     def runtest(self):
-        self.step(["make", "-s", self.binary])
+        if not built(self.session):
+            self.step(["make", "-s", self.binary])
         command = [os.path.join(ROOT, self.binary)]
         if self.name == "tsan":  # its shadow memory wants the old address-space layout
             command = ["setarch", "-R", *command]

@@ -48,9 +48,10 @@ static void update_line(void)
 	chip.line = level;
 }
 
+/* With the FIFOs off there is room for one. */
 static void arrive(u8 c, bool brk)
 {
-	if (chip.rx_n == NS16550_FIFO) {
+	if (chip.rx_n == (chip.fcr & FCR_ENABLE ? NS16550_FIFO : 1)) {
 		chip.lsr_errors |= LSR_OE;
 	} else {
 		chip.rx[chip.rx_n] = c;
@@ -169,6 +170,8 @@ void host_out(unsigned long port, u8 v)
 		chip.ier = v;
 		break;
 	case UART_FCR:
+		if ((chip.fcr ^ v) & FCR_ENABLE)
+			chip.rx_n = 0;
 		chip.fcr = v;
 		break;
 	case UART_LCR:
@@ -401,6 +404,32 @@ static void test_receive(void **state)
 	end();
 }
 
+/* What was typed before the driver was there, and while it set the chip up. */
+static void test_early_input(void **state)
+{
+	chip = (struct chip){.dll = 1, .more = "cho"};
+	arrive('e', false);
+	assert_int_equal(probe_at(0x3f8), 0);
+	expect_received("echo"); /* with no interrupt */
+	type(" hello");
+	service();
+	expect_received("echo hello");
+	assert_int_equal(port()->received, 10);
+	end();
+	/* More than is kept: the rest comes when the FIFOs are on. */
+	chip = (struct chip){.dll = 1, .more = "0123456789abcdef0123456789"};
+	arrive('>', false);
+	assert_int_equal(probe_at(0x3f8), 0);
+	assert_memory_equal(tty.received, ">0123456789abcde", 16);
+	end();
+	/* Firmware has turned the FIFOs on. */
+	chip = (struct chip){.dll = 1, .fcr = FCR_ENABLE};
+	type("full");
+	assert_int_equal(probe_at(0x3f8), 0);
+	expect_received("full");
+	end();
+}
+
 static void test_throttle(void **state)
 {
 	begin();
@@ -512,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_send),
 		cmocka_unit_test(test_receive),
+		cmocka_unit_test(test_early_input),
 		cmocka_unit_test(test_throttle),
 		cmocka_unit_test(test_throttled_within),
 		cmocka_unit_test(test_never_ending_input),

@@ -25,7 +25,7 @@ static struct file test_file = {
 
 static struct mm_struct *forking;
 
-/* What somebody else does who has waited for the parent's lock: the child is in the list of all behind it. */
+/* Another task that has waited for the parent's lock cuts the file. The child stands in the list behind the parent. */
 static void cut_the_file(struct mutex *m)
 {
 	if (m != &forking->mmap_lock)

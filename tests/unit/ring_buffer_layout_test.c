@@ -2,14 +2,14 @@
  * The ring buffer's bytes and its plain behaviour: what foreign readers rely on, every length, times of every
  * size, memory that runs out, random operations held against a model.
  */
-/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
-/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
-/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: trace/ring_buffer/alloc.c trace/ring_buffer/switch.c trace/ring_buffer/write.c */
+/* sources: trace/ring_buffer/event.c trace/ring_buffer/read.c trace/ring_buffer/page.c */
+/* sources: trace/ring_buffer/iter.c trace/ring_buffer/stats.c trace/ring_buffer/resize.c */
 /* sources: tests/unit/host_cpu.c */
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <ring_buffer_check.h>
-#include "../../trace/ring_buffer_internal.h"
+#include "../../trace/ring_buffer/internal.h"
 
 static struct check check;
 
@@ -75,7 +75,8 @@ static void test_raw_page(void **state)
 	ring_buffer_free(buffer);
 }
 
-/* With `full`: only what the writer has left, but then also the rest of a page that somebody has begun to read. */
+/* With `full`: only what the writer has left, but then also the rest of a page that somebody has begun to
+ * read. */
 static void test_complete_pages(void **state)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(4 * RB_DATA_SIZE, RB_FL_OVERWRITE);
@@ -111,7 +112,8 @@ static void test_complete_pages(void **state)
 	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), 0);
 	assert_int_equal(page->commit, per_page * 28);
 	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), 0);
-	assert_int_equal(page->commit & (RB_MISSED_EVENTS | RB_MISSED_STORED), RB_MISSED_EVENTS | RB_MISSED_STORED);
+	assert_int_equal(page->commit & (RB_MISSED_EVENTS | RB_MISSED_STORED),
+			 RB_MISSED_EVENTS | RB_MISSED_STORED);
 	memcpy(&lost, page->data + per_page * 28, sizeof(lost));
 	assert_int_equal(lost, ring_buffer_overrun_cpu(buffer, 0));
 	ring_buffer_free_read_page(buffer, 0, page);
@@ -195,7 +197,8 @@ static void test_oldest(void **state)
 
 	ring_buffer_begin(cpu_buffer, 100); /* what was there is forgotten; the page's stamp is 100 */
 	assert_int_equal(ring_buffer_oldest_event_ts(buffer, 0), 0);
-	/* A nested event keeps the one around it from being taken back: it is left as padding, 8 bytes in front. */
+	/* A nested event keeps the one around it from being taken back: it is left as padding, 8 bytes in
+	 * front. */
 	first = ring_buffer_reserve(cpu_buffer, 4, 300);
 	put(buffer, 200 + (1ull << 30), 8, 1);
 	ring_buffer_discard(cpu_buffer, first);
@@ -205,11 +208,13 @@ static void test_oldest(void **state)
 	ring_buffer_free(buffer);
 }
 
-/* A page that is being filled again may hold any words when it is looked at. The walk ends, and stays in the page. */
+/* A page that is being filled again may hold any words when it is looked at. The walk ends, and stays in the
+ * page. */
 static void test_racing_words(void **state)
 {
 	struct buffer_data_page *page = malloc(sizeof(*page));
-	const u32 lengths[] = {0, 1, 2, 3, 4, 5, 4072, 4076, 4080, ~0u, ~3u, ~7u, ~11u, 0x80000000u, 0x7ffffffcu};
+	const u32 lengths[] = {0,    1,	  2,   3,   4,	  5,	       4072,	   4076,
+			       4080, ~0u, ~3u, ~7u, ~11u, 0x80000000u, 0x7ffffffcu};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(lengths); i++) {
 		for (unsigned at = 0; at < RB_DATA_SIZE; at += 8) {
@@ -310,6 +315,32 @@ static void test_wake(void **state)
 	ring_buffer_wake_poll(buffer);
 	assert_int_equal(woken, 2);
 	assert_true(ring_buffer_record_is_on(buffer));
+	/* The writer has said so: then it does not matter that another reader has taken the event before the
+	 * poll. */
+	ring_buffer_wake_poll(buffer);
+	while (ring_buffer_consume(buffer, 0, NULL, NULL))
+		;
+	ring_buffer_wait_arm(buffer, 0);
+	put(buffer, 3, 8, 1);
+	assert_non_null(ring_buffer_consume(buffer, 0, NULL, NULL));
+	ring_buffer_wake_poll(buffer);
+	assert_int_equal(woken, 3);
+	ring_buffer_free(buffer);
+}
+
+/* Bytes are those of the events that are there, over pages that are filled, overwritten and read. */
+static void test_bytes(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(4 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+	unsigned per_page = RB_DATA_SIZE / 28;
+
+	for (unsigned n = 0; n < 7 * per_page; n++) {
+		put(buffer, n, 24, n);
+		assert_int_equal(ring_buffer_bytes_cpu(buffer, 0), 28 * ring_buffer_entries_cpu(buffer, 0));
+	}
+	assert_true(ring_buffer_overrun_cpu(buffer, 0) > 0);
+	while (ring_buffer_consume(buffer, 0, NULL, NULL))
+		assert_int_equal(ring_buffer_bytes_cpu(buffer, 0), 28 * ring_buffer_entries_cpu(buffer, 0));
 	ring_buffer_free(buffer);
 }
 
@@ -442,16 +473,84 @@ static void test_iterator_counts(void **state)
 	ring_buffer_free(buffer);
 }
 
+/* Takes all that the iterator has: that many events, with these stamps in order, and so many missing between
+ * them. */
+static void iterates(struct ring_buffer_iter *iter, u64 first, unsigned events, unsigned long missing)
+{
+	unsigned long dropped = 0;
+	u64 ts;
+
+	for (unsigned n = 0; n < events; n++) {
+		assert_non_null(ring_buffer_iter_peek(iter, &ts));
+		assert_int_equal(ts, first + n);
+		dropped += ring_buffer_iter_dropped(iter);
+		ring_buffer_iter_advance(iter);
+	}
+	assert_null(ring_buffer_iter_peek(iter, NULL));
+	assert_int_equal(dropped + ring_buffer_iter_dropped(iter), missing);
+}
+
+/* A reset or an exchange under an open iterator: it sees the other events from the first on, and misses none.
+ */
+static void test_iterator_of_another_ring(void **state)
+{
+	struct trace_buffer *a = ring_buffer_alloc(1, 0), *b = ring_buffer_alloc(1, 0);
+	struct ring_buffer_iter *iter = ring_buffer_read_start(a, 0);
+
+	for (unsigned n = 0; n < 3; n++)
+		put(a, 100 + n, 8, 1);
+	for (unsigned n = 0; n < 5; n++)
+		put(b, 200 + n, 8, 2);
+	iterates(iter, 100, 3, 0);
+	assert_int_equal(ring_buffer_swap_cpu(a, b, 0), 0);
+	iterates(iter, 200, 5, 0);
+	assert_int_equal(ring_buffer_swap_cpu(a, b, 0), 0);
+	iterates(iter, 100, 3, 0);
+	ring_buffer_reset(a);
+	for (unsigned n = 0; n < 4; n++)
+		put(a, 300 + n, 8, 3);
+	iterates(iter, 300, 4, 0);
+	ring_buffer_read_finish(iter);
+	ring_buffer_free(a);
+	ring_buffer_free(b);
+}
+
+/* An iterator that begins on a page whose first events are consumed has not missed these. */
+static void test_iterator_after_consumer(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(3 * RB_DATA_SIZE, 0);
+	struct ring_buffer_iter *iter;
+	unsigned nr = 2 * (RB_DATA_SIZE / 28);
+
+	for (unsigned n = 0; n < nr; n++)
+		put(buffer, 100 + n, 24, 1);
+	for (unsigned n = 0; n < 3; n++)
+		assert_non_null(ring_buffer_consume(buffer, 0, NULL, NULL));
+	iter = ring_buffer_read_start(buffer, 0);
+	iterates(iter, 103, nr - 3, 0);
+	ring_buffer_read_finish(iter);
+	ring_buffer_free(buffer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_raw_page),       cmocka_unit_test(test_complete_pages),
+		cmocka_unit_test(test_raw_page),
+		cmocka_unit_test(test_complete_pages),
 		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_lengths),	       cmocka_unit_test(test_times),
-		cmocka_unit_test(test_oldest),	       cmocka_unit_test(test_racing_words),
-		cmocka_unit_test(test_time_backwards), cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_wake),	       cmocka_unit_test(test_swap),
-		cmocka_unit_test(test_random),	       cmocka_unit_test(test_iterator_counts),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_oldest),
+		cmocka_unit_test(test_racing_words),
+		cmocka_unit_test(test_time_backwards),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_wake),
+		cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_iterator_counts),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_iterator_of_another_ring),
+		cmocka_unit_test(test_iterator_after_consumer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

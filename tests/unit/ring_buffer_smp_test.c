@@ -8,9 +8,9 @@
  * A busy machine may give any of these threads its turn late. So a storm ends when its time is over and each
  * has done its stated part; no property hangs on who got how much.
  */
-/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
-/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
-/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: trace/ring_buffer/alloc.c trace/ring_buffer/switch.c trace/ring_buffer/write.c */
+/* sources: trace/ring_buffer/event.c trace/ring_buffer/read.c trace/ring_buffer/page.c */
+/* sources: trace/ring_buffer/iter.c trace/ring_buffer/stats.c trace/ring_buffer/resize.c */
 /* sources: tests/unit/host_cpu.c */
 /* sanitizers: thread */
 #define _GNU_SOURCE

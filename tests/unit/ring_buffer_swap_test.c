@@ -4,9 +4,9 @@
  * event is in one of the two buffers, once and whole, or was refused and counted; and who was inside of a write when
  * the exchange came was told so.
  */
-/* sources: trace/ring_buffer.c trace/ring_buffer_switch.c trace/ring_buffer_write.c */
-/* sources: trace/ring_buffer_event.c trace/ring_buffer_read.c trace/ring_buffer_page.c */
-/* sources: trace/ring_buffer_iter.c trace/ring_buffer_stats.c trace/ring_buffer_resize.c */
+/* sources: trace/ring_buffer/alloc.c trace/ring_buffer/switch.c trace/ring_buffer/write.c */
+/* sources: trace/ring_buffer/event.c trace/ring_buffer/read.c trace/ring_buffer/page.c */
+/* sources: trace/ring_buffer/iter.c trace/ring_buffer/stats.c trace/ring_buffer/resize.c */
 /* sources: tests/unit/host_cpu.c */
 #include <lib/errno.h>
 #include <mm/slab.h>

@@ -202,6 +202,32 @@ static void turns(void **state)
 	assert_int_equal(cpu_rq(0)->nr_switches, before);
 }
 
+/* A slice is of the turn, not of all that the task has ever run: a little ahead of the next it goes on until then. */
+static void slice_of_a_turn(void **state)
+{
+	struct task_struct *p[3];
+	struct rb_node *left;
+
+	host_boot(1);
+	for (int i = 0; i < 3; i++)
+		p[i] = host_fork("turn");
+	host_set_nice(p[0], -20);
+	host_run(100 * MS);
+	host_run_to(p[0], MS);
+	host_sleep(p[0]);
+	host_run(20 * MS);
+	host_wake(p[0]);
+	assert_ptr_equal(host_runs(0), p[0]);
+	left = rb_first_cached(&cpu_rq(0)->cfs.timeline);
+	p[0]->se.vruntime = rb_entry(left, struct sched_entity, run_node)->vruntime + 1 * MS;
+	host_run(4 * MS);
+	if (host_runs(0) != p[0])
+		fail_msg("a slice of 5.9 ms is over after the first tick of a turn");
+	host_run(4 * MS);
+	if (host_runs(0) == p[0])
+		fail_msg("a slice of 5.9 ms is not over after two ticks");
+}
+
 /* Two, of which one sleeps for a while and the other runs. */
 static void pair(struct task_struct **runs, struct task_struct **sleeps)
 {
@@ -246,6 +272,30 @@ static void credit(void **state)
 	if ((s64)(sleeps->se.vruntime - v) < -(s64)(3 * MS) || (s64)(sleeps->se.vruntime - v) > 0)
 		fail_msg("a sleeper that was real time for a while comes back %ld us from the others",
 			 (long)(s64)(sleeps->se.vruntime - v) / 1000);
+}
+
+/* Real time for a moment, asleep: a sleeper comes back as far from the others as it was, on either side of the wrap. */
+static void class_and_back(void **state)
+{
+	struct task_struct *runs, *sleeps;
+	u64 v;
+
+	pair(&runs, &sleeps);
+	for (int i = 0; i < 2; i++) {
+		task_sched_runtime(runs); /* charges it up to now */
+		v = cpu_rq(0)->cfs.min_vruntime;
+		assert_int_equal((s64)v < 0, i == 0);
+		sleeps->se.vruntime = v + 2 * MS;
+		host_set_policy(sleeps, SCHED_FIFO, 10);
+		host_set_policy(sleeps, SCHED_NORMAL, 0);
+		host_wake(sleeps);
+		if (sleeps->se.vruntime != v + 2 * MS)
+			fail_msg("a sleeper that was 2 ms ahead comes back %ld us ahead of the others",
+				 (long)(s64)(sleeps->se.vruntime - v) / 1000);
+		host_run_to(sleeps, MS);
+		host_sleep(sleeps);
+		host_run(3000 * MS);
+	}
 }
 
 /* A sleeper takes the CPU when the other is more than 1 ms, in the sleeper's virtual time, ahead of it. */
@@ -504,7 +554,8 @@ int main(void)
 		cmocka_unit_test(policies),	 cmocka_unit_test(children),
 		cmocka_unit_test(yields),	 cmocka_unit_test(renice),
 		cmocka_unit_test(ticks),	 cmocka_unit_test(no_gain),
-		cmocka_unit_test(reset_on_fork),
+		cmocka_unit_test(reset_on_fork), cmocka_unit_test(slice_of_a_turn),
+		cmocka_unit_test(class_and_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

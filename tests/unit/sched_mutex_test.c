@@ -1,8 +1,8 @@
 /*
- * Mutexes, one event after the other: who is woken, in which order, and who has it. A lock whose waiters come
- * in the wrong order works; it is only unfair.
+ * Mutexes, one event after the other: which waiters wake, in which order, and which task has the lock. A lock whose
+ * waiters come in the wrong order works; it is only unfair.
  */
-/* sources: kernel/sched/mutex.c */
+/* sources: kernel/lock/mutex.c */
 /* include: tests/unit/include-sched */
 #include "include-mm/host_test.h"
 

@@ -2,7 +2,7 @@
  * RCU: a callback runs after a grace period that began after call_rcu(), the oldest first; a grace period
  * asks every CPU but the caller's own, and each of them once.
  */
-/* sources: kernel/sched/rcu.c kernel/sched/wait.c kernel/lib/bitmap.c */
+/* sources: kernel/lock/rcu.c kernel/sched/wait.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-sched */
 #include "include-mm/host_test.h"
 

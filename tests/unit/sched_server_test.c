@@ -109,6 +109,33 @@ static void preempted(void **state)
 	leave(b);
 }
 
+/* A budget that ends half a microsecond before the next period: even that is waited for. */
+static void waits_a_moment(void **state)
+{
+	struct task_struct *a, *b;
+	u64 t0;
+
+	machine(1);
+	b = waiting("b");
+	a = waiting("a");
+	t0 = host_clock;
+	host_set_deadline(b, 5 * MS - 500, 9 * MS, 100 * MS);
+	host_set_deadline(a, 5 * MS, 10 * MS, 10 * MS);
+	expect(b, "its deadline is earlier");
+	host_run_until(t0 + 10 * MS - 501);
+	expect(a, "its budget has a nanosecond left");
+	host_run(1);
+	expect(hog, "the budget is used up");
+	assert_int_equal(a->dl.throttles, 1);
+	host_run(499);
+	expect(hog, "the next period has not begun");
+	host_run(1);
+	expect(a, "its period begins");
+	assert_int_equal(a->dl.deadline, t0 + 20 * MS);
+	leave(a);
+	leave(b);
+}
+
 /* The earliest deadline runs; equals and later ones wait. */
 static void earliest_first(void **state)
 {
@@ -414,11 +441,40 @@ static void children(void **state)
 	leave(p);
 }
 
+/* A budget ends at the moment when its CPU looks for another task, one of two: what waits elsewhere comes. */
+static void budget_ends_at_a_switch(void **state)
+{
+	struct task_struct *p[3];
+	unsigned cpu;
+
+	host_boot(2);
+	for (cpu = 0; cpu < 2; cpu++)
+		host_fork("fair");
+	for (unsigned i = 0; i < 3; i++)
+		p[i] = host_fork("edf");
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(host_set_deadline(p[i], 10 * MS, (50 + 10 * i) * MS, 100 * MS), 0);
+	host_run(10 * MS - 1);
+	host_check_order();
+	cpu = !p[2]->cpu;
+	assert_true(host_runs(cpu) == p[0] || host_runs(cpu) == p[1]);
+	host_clock++; /* the timer's interrupt is due and has not come yet */
+	host_on(cpu);
+	set_tsk_need_resched(current);
+	host_reschedule(cpu);
+	if (host_runs(cpu) != p[2])
+		host_fail("CPU %u runs %s: a server with a budget waits elsewhere", cpu, host_runs(cpu)->comm);
+	for (unsigned i = 0; i < 3; i++)
+		leave(p[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(budget),
 		cmocka_unit_test(preempted),
+		cmocka_unit_test(waits_a_moment),
+		cmocka_unit_test(budget_ends_at_a_switch),
 		cmocka_unit_test(earliest_first),
 		cmocka_unit_test(wakes_up),
 		cmocka_unit_test(wakes_up_constrained),

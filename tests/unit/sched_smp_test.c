@@ -47,7 +47,11 @@ static void born(void **state)
 		p[i] = host_fork("child");
 	for (unsigned cpu = 0; cpu < 4; cpu++)
 		assert_int_equal(fair_on(cpu), 1);
-	for (int i = 4; i < 12; i++)
+	p[4] = host_fork("child");
+	expect_on(p[4], p[0]->cpu, "all have as much to do, so it stays where its parent is");
+	p[5] = host_fork("child");
+	expect_on(p[5], 1, "the first of those that have less to do");
+	for (int i = 6; i < 12; i++)
 		p[i] = host_fork("child");
 	for (unsigned cpu = 0; cpu < 4; cpu++)
 		if (fair_on(cpu) != 3)
@@ -460,9 +464,101 @@ static void wakes_who_leaves(void **state)
 	assert_false(wake_up_process(p));
 }
 
+/* Of the CPUs of its new mask a task that runs gets one where it runs at once. */
+static void free_cpu_of_mask(void **state)
+{
+	static const int kinds[] = {SCHED_NORMAL, SCHED_FIFO};
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct task_struct *p, *busy;
+
+		host_boot(4);
+		p = pinned("p", 1);
+		busy = pinned("busy", 2);
+		host_set_policy(p, kinds[k], k * 10);
+		host_set_policy(busy, kinds[k], k * 10);
+		host_on(0);
+		assert_int_equal(host_set_cpus(p, BIT(2) | BIT(3)), 0);
+		expect_runs(p, 3, "CPU 2 is busy");
+		expect_runs(busy, 2, "it was there");
+	}
+}
+
+/* The mask admits the CPU again before the stopper that moves the task away has run: the task stays. */
+static struct task_struct *moves;
+
+static void widen_again(void)
+{
+	struct cpumask all = {{~0UL}};
+
+	assert_int_equal(sched_setaffinity(moves, &all), 0);
+}
+
+static void mask_changes_again(void **state)
+{
+	struct task_struct *p;
+
+	host_boot(4);
+	p = pinned("p", 1);
+	host_on(0);
+	moves = p;
+	host_on_stop = widen_again;
+	assert_int_equal(host_set_cpus(p, BIT(2)), 0);
+	assert_null(host_on_stop);
+	expect_runs(p, 1, "it may stay");
+}
+
+/*
+ * A waker has chosen a CPU, and before it gets that one's lock something more important runs there: then the task is
+ * pushed to another one at once.
+ */
+static struct task_struct *overtakes;
+
+static void overtake_now(void)
+{
+	struct task_struct *waker = current;
+
+	host_on_relax = NULL;
+	cpu_rq(1)->lock.locked = 0;
+	host_irqs_off = 0;
+	assert_true(wake_up_process(overtakes));
+	host_ipis = 0;
+	host_reschedule(1);
+	host_current = waker;
+	host_irqs_off = 1;
+}
+
+static void overtaken(void **state)
+{
+	struct task_struct *p;
+
+	host_boot(2);
+	pinned("fair", 0);
+	p = pinned("p", 1);
+	overtakes = pinned("overtakes", 1);
+	host_set_policy(p, SCHED_FIFO, 10);
+	host_set_cpus(p, ~0UL);
+	host_sleep(p);
+	host_set_policy(overtakes, SCHED_FIFO, 20);
+	host_sleep(overtakes);
+	host_on(0);
+	cpu_rq(1)->lock.locked = 1;
+	host_on_relax = overtake_now;
+	assert_true(wake_up_process(p));
+	assert_null(host_on_relax);
+	host_settle();
+	host_check();
+	expect_runs(overtakes, 1, "it is the most important one");
+	host_check_order();
+	expect_runs(p, 0, "there is only a fair task");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(free_cpu_of_mask),
+		cmocka_unit_test(mask_changes_again),
+		cmocka_unit_test(overtaken),
 		cmocka_unit_test(born),
 		cmocka_unit_test(woken),
 		cmocka_unit_test(idle_takes),

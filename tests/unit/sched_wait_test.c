@@ -79,7 +79,7 @@ static void wake_exclusive(void **state)
 	for (int i = 0; i < 3; i++)
 		must(!host_asleep(shared[i]), "a wake-up reaches all who share");
 	expect_woken(4, alone[0], "all who share, and one who does not");
-	must(queued() == 4, "who is woken leaves the queue: %u are left", queued());
+	must(queued() == 4, "a waiter that is woken leaves the queue: %u are left", queued());
 	wake_up(&queue);
 	expect_woken(1, alone[1], "the next who wants to be alone");
 	__wake_up(&queue, TASK_NORMAL, 2);

@@ -11,9 +11,9 @@
 #define itimerval k_itimerval
 #include "../../kernel/lib/glob.c"
 #include "../../kernel/lib/kstrto.c"
-#include "../../trace/trace_filter.c"
-#include "../../trace/trace_filter_cpus.c"
-#include "../../trace/trace_filter_parse.c"
+#include "../../trace/events/filter.c"
+#include "../../trace/events/filter_cpus.c"
+#include "../../trace/events/filter_parse.c"
 
 struct task_struct host_task = {.comm = "task"};
 

@@ -14,7 +14,7 @@
 #include "../../kernel/lib/vsprintf_pointer.c"
 #include "../../kernel/lib/bitmap.c"
 #include "../../kernel/lib/bitmap_text.c"
-#include "../../trace/trace_max.c"
+#include "../../trace/core/max.c"
 
 /* ---- What it stands on. A ring that is being written when its CPU takes a maximum is exchanged later:
  * -EBUSY. */

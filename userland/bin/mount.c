@@ -117,6 +117,18 @@ static bool is_mounted(const char *place, const char *type)
 	return found;
 }
 
+/* Says why mount() failed. That a type or a place is not there is said of that, for errno alone sounds as if it were
+ * said of the device. */
+static void warn_of(int error, const char *source, const char *place, const char *type)
+{
+	if (error == ENODEV && type)
+		vt_warn("no file system type %s; /proc/filesystems has those there are", type);
+	else if (error == ENOENT && access(place, F_OK) < 0)
+		vt_warn("no directory %s to mount %s on", place, source);
+	else
+		vt_warn("mounting %s on %s failed: %s", source, place, strerror(error));
+}
+
 /* Returns 0, or 1 with a message. What is there already need not be mounted: that is said, and is no failure.
  */
 static int mount_one(const char *source, const char *place, const char *type, const char *list)
@@ -131,7 +143,7 @@ static int mount_one(const char *source, const char *place, const char *type, co
 		if (error == EBUSY && type && is_mounted(place, type)) {
 			printf("%s: a %s is mounted on %s already\n", vt_name, type, place);
 		} else {
-			vt_warn("mounting %s on %s failed: %s", source, place, strerror(error));
+			warn_of(error, source, place, type);
 			status = 1;
 		}
 	}

@@ -7,13 +7,15 @@
  */
 #include <vt_report.h>
 #include <limits.h>
+#include <sys/wait.h>
 
 static const char help[] =
 	"  record   [-p TRACER] [-e EVENT [-f FILTER]] [OPTION...] [COMMAND]  into trace.dat, until its end or ^C\n"
-	"  start, set       the same options: set tracing up and go on; set leaves what is there as it is\n"
+	"  start, set       the same options: set tracing up and go on (start [COMMAND]: run it then); set leaves\n"
+	"                   what is there as it is\n"
 	"  stop, restart    recording off, on; clear: empty the buffer; reset: all of tracing as after booting\n"
 	"  extract  [-o FILE]         what the buffer holds into trace.dat\n"
-	"  report   [-i FILE] [-Nt] [--cpu N] [-F EVENT]  trace.dat as text\n"
+	"  report   [-i FILE] [-Nlt] [--cpu N] [-F EVENT]  trace.dat as text\n"
 	"  show     [-pfs] [-c CPU]   the buffer as text; -p as it comes, -s the snapshot, -f with the file's name\n"
 	"  snapshot [-srf] [-c CPU]   show the snapshot; -s take one, -r empty it, -f free it\n"
 	"  stat               how tracing is set up, and what the buffers hold\n"
@@ -223,6 +225,18 @@ static void restore(void)
 	vt_tracefs_restore();
 }
 
+/* What start was given to run when all is set up; tracing goes on after it. The status is the command's. */
+static int run_command(char *const words[])
+{
+	int status;
+
+	if (vt_finish(0))
+		return 1;
+	if (vt_run(words, &status) < 0)
+		vt_die_errno(1, words[0]);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 /* start (how 0) and set (VT_WISH_ADD). What is wrong leaves all as it was. */
 static int set_up(int how)
 {
@@ -244,8 +258,8 @@ static int set_up(int how)
 		else
 			now = nr, arrays[nr++] = (struct vt_array){.name = o.arg, .used = true};
 	}
-	if (o.index < argc)
-		vt_die(1, "%s takes no command ('%s'): record does", argv[0], argv[o.index]);
+	if (o.index < argc && how & VT_WISH_ADD)
+		vt_die(1, "%s takes no command ('%s'): record and start do", argv[0], argv[o.index]);
 	atexit(restore);
 	for (size_t i = 0; i < nr; i++) {
 		if (arrays[i].name)
@@ -257,7 +271,7 @@ static int set_up(int how)
 		if (arrays[i].used || nr == 1)
 			vt_tracefs_set(arrays[i].name, "tracing_on", "1", O_TRUNC, NULL);
 	vt_tracefs_keep();
-	return vt_finish(0);
+	return o.index < argc ? run_command(argv + o.index) : vt_finish(0);
 }
 
 static int do_start(void)

@@ -36,14 +36,21 @@ struct vt_cpu {
 	long lost; /* records before it: so many, -1: an unknown number */
 };
 
+/* The buffer of an array. */
+struct vt_buffer {
+	const char *name;
+	struct vt_cpu *cpus;
+	int nr_cpus;
+};
+
 struct vt_dat_file {
 	const char *path;
 	const unsigned char *data;
 	size_t size;
-	int version, nr_cpus;
+	int version, nr_cpus; /* of the first buffer */
 	unsigned page_size;
-	struct vt_cpu *cpus; /* of the first buffer */
-	size_t more_buffers; /* instances */
+	struct vt_buffer *buffers; /* the one that is always there is first; its name is empty */
+	size_t nr_buffers;
 	const char *text;    /* of a latency tracer, or NULL */
 	size_t text_size;
 	struct vt_event *events; /* sorted by id */
@@ -89,6 +96,7 @@ struct vt_record {
 	const unsigned char *data;
 	unsigned size;
 	int cpu;
+	const struct vt_buffer *buffer;
 };
 
 /* Add the text that the event's print format makes of a record. */

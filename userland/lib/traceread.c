@@ -168,35 +168,46 @@ static void take_section(struct vt_dat_file *f, struct cursor *c, int id)
 	}
 }
 
-static void take_cpu(struct vt_dat_file *f, unsigned cpu, unsigned long long at, unsigned long long size)
+static void take_cpu(struct vt_dat_file *f, struct vt_buffer *buffer, unsigned cpu, unsigned long long at,
+		     unsigned long long size)
 {
 	struct cursor c = {f, (size_t)at};
 	const unsigned char *pages = take(&c, size);
 
-	if (cpu >= (unsigned)f->nr_cpus)
+	if (cpu >= (unsigned)buffer->nr_cpus)
 		broken(f, (size_t)at);
-	f->cpus[cpu] = (struct vt_cpu){.pages = pages, .end = pages + size};
+	buffer->cpus[cpu] = (struct vt_cpu){.pages = pages, .end = pages + size};
 }
 
-static void new_cpus(struct vt_dat_file *f, unsigned long long n, size_t at)
+/* A buffer with so many CPUs, which are empty so far. The first one's name is empty, and it stands first. */
+static struct vt_buffer *new_buffer(struct vt_dat_file *f, const char *name, unsigned long long n, size_t at)
 {
+	size_t place = f->nr_buffers;
+
 	if (n < 1 || n > 4096)
 		broken(f, at);
-	f->nr_cpus = (int)n;
-	f->cpus = vt_malloc((size_t)n * sizeof(*f->cpus));
-	memset(f->cpus, 0, (size_t)n * sizeof(*f->cpus));
+	f->buffers = vt_realloc(f->buffers, ++f->nr_buffers * sizeof(*f->buffers));
+	if (!*name) {
+		memmove(f->buffers + 1, f->buffers, place * sizeof(*f->buffers));
+		place = 0;
+		f->nr_cpus = (int)n;
+	}
+	f->buffers[place] = (struct vt_buffer){name, vt_malloc((size_t)n * sizeof(struct vt_cpu)), (int)n};
+	memset(f->buffers[place].cpus, 0, (size_t)n * sizeof(struct vt_cpu));
+	return &f->buffers[place];
 }
 
 /* Version 7: the buffer's place, name, clock, pages' size, and a table of CPUs. */
 static void take_buffer(struct vt_dat_file *f, struct cursor *c, bool is_text)
 {
 	unsigned long long place = number(c, 8), n;
+	const char *name = text(c);
+	struct vt_buffer *buffer;
+	unsigned page_size;
 
-	if (*text(c)) {
-		f->more_buffers++;
-		return;
-	}
 	text(c);
+	if (is_text && *name)
+		return;
 	if (is_text) {
 		struct cursor to = {f, (size_t)place + 8};
 
@@ -205,14 +216,17 @@ static void take_buffer(struct vt_dat_file *f, struct cursor *c, bool is_text)
 		f->text_size = (size_t)n;
 		return;
 	}
-	f->page_size = (unsigned)number(c, 4);
+	page_size = (unsigned)number(c, 4);
+	if (f->nr_buffers && page_size != f->page_size)
+		vt_die(1, "%s: '%s' has pages of another size", f->path, name);
+	f->page_size = page_size;
 	n = number(c, 4);
-	new_cpus(f, n, c->at);
+	buffer = new_buffer(f, name, n, c->at);
 	for (; n; n--) {
 		unsigned cpu = (unsigned)number(c, 4);
 		unsigned long long at = number(c, 8);
 
-		take_cpu(f, cpu, at, number(c, 8));
+		take_cpu(f, buffer, cpu, at, number(c, 8));
 	}
 }
 
@@ -247,17 +261,41 @@ static void take_options_v7(struct vt_dat_file *f, struct cursor *c)
 	}
 }
 
+/* Version 6: "flyrecord" is read; each CPU's place and size. */
+static void take_table(struct vt_dat_file *f, struct vt_buffer *buffer, struct cursor *c)
+{
+	for (int cpu = 0; cpu < buffer->nr_cpus; cpu++) {
+		unsigned long long at = number(c, 8);
+
+		take_cpu(f, buffer, (unsigned)cpu, at, number(c, 8));
+	}
+}
+
+/* The same of an instance: where its table is, and its name. */
+static void take_instance(struct vt_dat_file *f, struct cursor *option)
+{
+	struct cursor table = {f, (size_t)number(option, 8)};
+	const char *name = text(option);
+
+	if (!*name || strcmp(text(&table), "flyrecord"))
+		broken(f, table.at);
+	take_table(f, new_buffer(f, name, (unsigned)f->nr_cpus, table.at), &table);
+}
+
 static void take_v6(struct vt_dat_file *f, struct cursor *c)
 {
 	int id;
 
 	for (id = OPT_HEADER_INFO; id <= OPT_CMDLINES; id++)
 		take_section(f, c, id);
-	new_cpus(f, number(c, 4), c->at);
+	new_buffer(f, "", number(c, 4), c->at);
 	if (!strcmp(text(c), "options  ")) {
 		while ((id = (int)number(c, 2)) != OPT_DONE) {
+			struct cursor option = {f, c->at + 4};
+
 			take(c, number(c, 4));
-			f->more_buffers += id == OPT_BUFFER;
+			if (id == OPT_BUFFER)
+				take_instance(f, &option);
 		}
 		if (!strcmp(text(c), "latency  ")) {
 			f->text = (const char *)f->data + c->at;
@@ -265,11 +303,7 @@ static void take_v6(struct vt_dat_file *f, struct cursor *c)
 			return;
 		}
 	}
-	for (int cpu = 0; cpu < f->nr_cpus; cpu++) {
-		unsigned long long at = number(c, 8);
-
-		take_cpu(f, (unsigned)cpu, at, number(c, 8));
-	}
+	take_table(f, &f->buffers[0], c);
 }
 
 static int by_id(const void *a, const void *b)

@@ -1,14 +1,12 @@
 /*
  * trace-cmd report: the records of all CPUs in the order of their times, a line each, as trace-cmd writes
- * them.
- *
- * Instances in the file are not shown, and said so.
+ * them. With instances in the file each line of theirs begins with the name.
  */
 #include <vt_report.h>
 #include <limits.h>
 
 static struct {
-	bool plain, nanoseconds;
+	bool plain, nanoseconds, latency;
 	long cpu;		/* -1: all */
 	const char *events[16]; /* only these, if there are any */
 	size_t nr_events;
@@ -17,17 +15,25 @@ static struct {
 static const char help[] = "  -i FILE   in place of trace.dat (also as an operand)\n"
 			   "  -N        what the events' own formats say, not as the plug-ins write it\n"
 			   "  -t        times with all nanoseconds\n"
+			  "  -l        latency format: what was off, and how deep preemption was disabled\n"
 			   "  -F EVENT  only this event, again for more\n"
 			   "  --cpu N   only this CPU\n";
 
-/* The CPU whose next record is the earliest, or -1. */
-static int earliest(const struct vt_dat_file *f)
+/* The CPU whose next record is the earliest, and the buffer that it is of; NULL: there are no more. */
+static struct vt_cpu *earliest(const struct vt_dat_file *f, const struct vt_buffer **of)
 {
-	int found = -1;
+	struct vt_cpu *found = NULL;
 
-	for (int cpu = 0; cpu < f->nr_cpus; cpu++)
-		if (f->cpus[cpu].data && (found < 0 || f->cpus[cpu].ts < f->cpus[found].ts))
+	for (size_t i = 0; i < f->nr_buffers; i++) {
+		for (int n = 0; n < f->buffers[i].nr_cpus; n++) {
+			struct vt_cpu *cpu = &f->buffers[i].cpus[n];
+
+			if (!cpu->data || (found && cpu->ts >= found->ts))
+				continue;
 			found = cpu;
+			*of = &f->buffers[i];
+		}
+	}
 	return found;
 }
 
@@ -40,6 +46,28 @@ static bool is_wanted(const struct vt_event *e, int cpu)
 	return found && (opt.cpu < 0 || opt.cpu == cpu);
 }
 
+/*
+ * What the record says of interrupts (d: off), of rescheduling (N: wanted) and of the context (h, s, H: a hard
+ * interrupt, a softirq, one within the other); then both digits of the preemption count, the lower one first, and 0 as
+ * a dot.
+ */
+static void put_context(struct vt_bytes *out, const struct vt_record *r)
+{
+	enum { IRQS_OFF = 1, UNKNOWN = 2, NEED_RESCHED = 4, HARDIRQ = 8, SOFTIRQ = 16 };
+	static const char digits[] = ".123456789abcdef";
+	unsigned flags = (unsigned)vt_record_number(r->event, "common_flags", r->data, r->size);
+	unsigned depth = (unsigned)vt_record_number(r->event, "common_preempt_count", r->data, r->size);
+	char text[] = "...";
+
+	if (flags & (IRQS_OFF | UNKNOWN))
+		text[0] = flags & IRQS_OFF ? 'd' : 'X';
+	if (flags & NEED_RESCHED)
+		text[1] = 'N';
+	if (flags & (HARDIRQ | SOFTIRQ))
+		text[2] = !(flags & HARDIRQ) ? 's' : flags & SOFTIRQ ? 'H' : 'h';
+	vt_bytes_printf(out, "%s%c%c", text, digits[depth & 15], digits[depth >> 4 & 15]);
+}
+
 static void put_head(struct vt_bytes *out, const struct vt_record *r, unsigned long long ts)
 {
 	int pid = (int)vt_record_number(r->event, "common_pid", r->data, r->size);
@@ -50,19 +78,35 @@ static void put_head(struct vt_bytes *out, const struct vt_record *r, unsigned l
 		ts = (ts + 500) / 1000;
 	whole = (unsigned long)(ts / (opt.nanoseconds ? 1000000000 : 1000000));
 	rest = (unsigned long)(ts % (opt.nanoseconds ? 1000000000 : 1000000));
-	vt_bytes_printf(out, "%16s-%-5d [%03d] %5lu.%0*lu: ", comm ?: "<...>", pid, r->cpu, whole,
-			opt.nanoseconds ? 9 : 6, rest);
+	vt_bytes_printf(out, opt.latency ? "%8.8s-%-5d %3d" : "%16s-%-5d [%03d]", comm ?: "<...>", pid, r->cpu);
+	if (opt.latency)
+		put_context(out, r);
+	vt_bytes_printf(out, " %5lu.%0*lu: ", whole, opt.nanoseconds ? 9 : 6, rest);
 	vt_bytes_printf(out, "%s:", r->event->name);
 	vt_bytes_printf(out, "%*s", strlen(r->event->name) < 20 ? (int)(21 - strlen(r->event->name)) : 1, "");
 }
 
-static void print_record(const struct vt_dat_file *f, int cpu, struct vt_bytes *out)
+/* The name of the buffer, in a column as wide as the longest; nothing in a file without instances. */
+static void put_buffer(struct vt_bytes *out, const struct vt_dat_file *f, const struct vt_buffer *buffer)
 {
-	struct vt_cpu *from = &f->cpus[cpu];
+	size_t width = 0;
+
+	for (size_t i = 0; i < f->nr_buffers; i++)
+		if (strlen(f->buffers[i].name) > width)
+			width = strlen(f->buffers[i].name);
+	if (f->nr_buffers > 1)
+		vt_bytes_printf(out, "%*s%s ", (int)width, buffer->name, *buffer->name ? ":" : " ");
+}
+
+static void print_record(const struct vt_dat_file *f, const struct vt_buffer *buffer, struct vt_cpu *from,
+			 struct vt_bytes *out)
+{
+	const int cpu = (int)(from - buffer->cpus);
 	const unsigned id = (unsigned)vt_take_number(from->data, 2);
-	struct vt_record r = {f, vt_find_event(f, id), from->data, from->size, cpu};
+	struct vt_record r = {f, vt_find_event(f, id), from->data, from->size, cpu, buffer};
 
 	out->n = 0;
+	put_buffer(out, f, buffer);
 	if (from->lost > 0)
 		vt_bytes_printf(out, "CPU:%d [%ld EVENTS DROPPED]\n", cpu, from->lost);
 	else if (from->lost)
@@ -83,22 +127,22 @@ static int report(const char *path)
 {
 	struct vt_dat_file f;
 	struct vt_bytes out = {};
-	int cpu;
+	const struct vt_buffer *buffer;
+	struct vt_cpu *cpu;
 
 	vt_dat_open(&f, path);
 	printf("cpus=%d\n", f.nr_cpus);
 	if (f.text)
 		fwrite(f.text, 1, f.text_size, stdout);
-	for (int i = 0; i < f.nr_cpus && f.cpus; i++)
-		vt_cpu_next(&f, &f.cpus[i]);
-	while (f.cpus && (cpu = earliest(&f)) >= 0) {
-		print_record(&f, cpu, &out);
-		vt_cpu_next(&f, &f.cpus[cpu]);
+	for (size_t i = 0; i < f.nr_buffers; i++)
+		for (int n = 0; n < f.buffers[i].nr_cpus; n++)
+			vt_cpu_next(&f, &f.buffers[i].cpus[n]);
+	while ((cpu = earliest(&f, &buffer))) {
+		print_record(&f, buffer, cpu, &out);
+		vt_cpu_next(&f, cpu);
 	}
-	if (f.more_buffers)
-		vt_warn("%s: %lu instances in it are not shown", path, (unsigned long)f.more_buffers);
 	free(out.data);
-	return vt_finish(f.more_buffers ? 1 : 0);
+	return vt_finish(0);
 }
 
 /* "--cpu N" and "--cpu=N" as a letter. */
@@ -121,8 +165,8 @@ int vt_report_main(struct vt_options *o, int argc, char **argv)
 	int c;
 
 	shorten(argc, argv);
-	o->usage = "trace-cmd report [-Nt] [--cpu N] [-F EVENT] [[-i] FILE]";
-	o->options = "i:NtC:F:";
+	o->usage = "trace-cmd report [-Nlt] [--cpu N] [-F EVENT] [[-i] FILE]";
+	o->options = "i:NltC:F:";
 	o->help = help;
 	o->in_order = false;
 	while ((c = vt_option(o, argc, argv)) != -1) {
@@ -132,6 +176,8 @@ int vt_report_main(struct vt_options *o, int argc, char **argv)
 			opt.plain = true;
 		else if (c == 't')
 			opt.nanoseconds = true;
+		else if (c == 'l')
+			opt.latency = true;
 		else if (c == 'C')
 			opt.cpu = vt_number_or_die(1, o->arg, 0, INT_MAX);
 		else if (strpbrk(o->arg, ":=<>& "))

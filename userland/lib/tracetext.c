@@ -95,11 +95,11 @@ static void put_indented(struct vt_bytes *out, long long depth)
 		vt_put(out, "  ", 2);
 }
 
-/* Is the record that `ahead` has reached on that CPU the next one of all CPUs? */
-static bool is_next(const struct vt_dat_file *f, const struct vt_cpu *ahead, int cpu)
+/* Is the record that `ahead` has reached on that CPU the next one of all CPUs of the buffer? */
+static bool is_next(const struct vt_buffer *buffer, const struct vt_cpu *ahead, int cpu)
 {
-	for (int i = 0; i < f->nr_cpus; i++) {
-		const struct vt_cpu *other = &f->cpus[i];
+	for (int i = 0; i < buffer->nr_cpus; i++) {
+		const struct vt_cpu *other = &buffer->cpus[i];
 
 		if (i != cpu && other->data && (other->ts < ahead->ts || (other->ts == ahead->ts && i < cpu)))
 			return false;
@@ -113,7 +113,7 @@ static void print_graph_entry(struct vt_bytes *out, const struct vt_record *r, s
 	unsigned long long func = (unsigned long long)field(r, "func");
 	struct vt_record next = *r;
 	struct vt_cpu ahead = *cpu;
-	bool leaf = vt_cpu_next(r->file, &ahead) && is_next(r->file, &ahead, r->cpu);
+	bool leaf = vt_cpu_next(r->file, &ahead) && is_next(r->buffer, &ahead, r->cpu);
 
 	next.data = ahead.data;
 	next.size = ahead.size;

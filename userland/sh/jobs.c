@@ -277,6 +277,17 @@ static void tell_death(const struct job *job)
 }
 
 /*
+ * The terminal goes to the job. Until then ^C reaches the group of the shell, which the job has left already: who typed
+ * it means the job, so it is passed on. From here on it goes to the job itself.
+ */
+static void give_terminal(const struct job *job)
+{
+	tcsetpgrp(terminal, job->group);
+	if (sh.interrupted || trap_first_pending() == SIGINT)
+		kill(-job->group, SIGINT);
+}
+
+/*
  * The terminal goes to the job and comes back, however the wait ends. ECHILD: somebody else has
  * reaped it.
  */
@@ -285,7 +296,7 @@ int job_wait(struct job *job)
 	int status;
 
 	if (sh.job_control && job->group)
-		tcsetpgrp(terminal, job->group);
+		give_terminal(job);
 	while (job_state(job) == RUNNING) {
 		if (!take_one(0) && errno == ECHILD)
 			break;

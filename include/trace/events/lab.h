@@ -1,4 +1,4 @@
-/* Events to try out and to copy from, one of each form. They happen in kernel/trace_lab.c; docs/events.md tells. */
+/* Events to try out and to copy from, one of each form. They happen in samples/trace_lab.c; docs/events.md tells. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM lab
 

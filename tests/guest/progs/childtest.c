@@ -12,15 +12,6 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	infos[n_infos++ % 16] = *info;
 }
 
-static pid_t exits_with(int code)
-{
-	pid_t pid = check_fork();
-
-	if (pid == 0)
-		_exit(code);
-	return pid;
-}
-
 /* --- wait statuses and options --- */
 
 static void statuses(void)
@@ -30,7 +21,7 @@ static void statuses(void)
 
 	CHECK_CALL(setrlimit(RLIMIT_CORE, &none));
 	for (int code = -1; code < 259; code += 26)
-		CHECK_EQ(check_wait(exits_with(code)), (code & 255) << 8);
+		CHECK_EQ(check_wait(check_exits_with(code)), (code & 255) << 8);
 	for (int sig = 1; sig < NSIG; sig++) {
 		pid_t pid;
 
@@ -65,7 +56,7 @@ static void which(void)
 	CHECK_EQ(waitpid(c, &status, WNOHANG), 0);
 	CHECK_EQ(waitpid(-c, &status, WNOHANG), 0);
 	CHECK_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
-	CHECK(info.si_pid == a || info.si_pid == b); /* the order is nobody's promise */
+	CHECK(info.si_pid == a || info.si_pid == b); /* either child may be reported first */
 	CHECK_EQ(waitid(P_PID, a, &info, WEXITED | WNOWAIT), 0);
 	CHECK_EQ(info.si_signo, SIGCHLD);
 	CHECK_EQ(info.si_code, CLD_KILLED);
@@ -88,7 +79,7 @@ static void which(void)
 static void bad_waits(void)
 {
 	siginfo_t info;
-	pid_t pid = exits_with(3);
+	pid_t pid = check_exits_with(3);
 
 	process_gets(pid, 'Z');
 	CHECK_ERRNO(waitid(P_PID, pid, &info, WNOHANG), EINVAL); /* for what? */
@@ -249,7 +240,7 @@ static void told(void)
 	info_is(1, pid, CLD_CONTINUED, SIGCONT);
 	info_is(2, pid, CLD_KILLED, SIGTERM);
 	CHECK_EQ(check_wait(pid), SIGTERM);
-	pid = exits_with(9);
+	pid = check_exits_with(9);
 	wait_seen(SIGCHLD, 4);
 	info_is(3, pid, CLD_EXITED, 9);
 	CHECK_EQ(check_wait(pid), 9 << 8);
@@ -290,28 +281,28 @@ static void no_zombies(void)
 	pid_t pid, other;
 	long start;
 
-	pid = exits_with(1);
+	pid = check_exits_with(1);
 	process_gets(pid, 'Z');
 	signal(SIGCHLD, SIG_IGN);
 	CHECK_EQ(check_wait(pid), 1 << 8); /* it was dead before: it stays */
-	gone(exits_with(2));
+	gone(check_exits_with(2));
 	start = check_now();
 	other = check_fork();
 	if (other == 0) {
 		check_sleep(20 * MS);
 		_exit(0);
 	}
-	gone(exits_with(2));
+	gone(check_exits_with(2));
 	CHECK_ERRNO(wait(NULL), ECHILD); /* not before its end, which it may yet be busy with */
 	CHECK(check_now() - start >= 20 * MS);
 	gone(other);
 	handle_with(SIGCHLD, on_signal, SA_NOCLDWAIT, NULL);
-	gone(exits_with(2));
+	gone(check_exits_with(2));
 	CHECK_EQ(seen[SIGCHLD], 1); /* the signal comes */
 	info_is(0, infos[0].si_pid, CLD_EXITED, 2);
 	CHECK_ERRNO(wait(NULL), ECHILD);
 	signal(SIGCHLD, SIG_DFL); /* which does nothing, too, but keeps them */
-	pid = exits_with(5);
+	pid = check_exits_with(5);
 	process_gets(pid, 'Z');
 	CHECK_EQ(check_wait(pid), 5 << 8);
 }
@@ -466,6 +457,6 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "sent-at-its-end"))
 		return sent_at_its_end(atoi(argv[2]));
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

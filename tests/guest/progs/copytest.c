@@ -168,7 +168,7 @@ static void user_copies(void)
 			copy(theirs + at, theirs + 300, n - left);
 			got = (unsigned)__copy_user(ours + at, end - room, n);
 			good(got == left, "copy from n bytes of which there are room: left", n, room, got);
-			/* Of what could be read all has come, and nothing behind it is touched. */
+			/* All bytes that could be read have arrived, and nothing behind them is touched. */
 			good(!memcmp(ours, theirs, SIZE),
 			     "copy from n bytes of which there are room: bytes at", n, room, at);
 

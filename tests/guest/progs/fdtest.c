@@ -218,6 +218,6 @@ int main(int argc, char **argv)
 	self = argv[0];
 	if (argc == 2 && !strcmp(argv[1], "after-exec"))
 		return after_exec();
-	check_seconds = 15;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

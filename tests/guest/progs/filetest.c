@@ -474,6 +474,6 @@ int main(int argc, char **argv)
 	snprintf(name, sizeof(name), "filetest.%d", (int)getpid());
 	if (mkdir(name, 0755) || chdir(name))
 		vt_die_errno(2, name);
-	check_seconds = 15;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -243,6 +243,63 @@ static void trampoline(void)
 	CHECK_EQ(seen, 2);
 }
 
+#define ERESTARTSYS 512 /* the kernel's own: no program sees it, unless it puts it there */
+
+static void look_interrupted(int sig, void *info, void *uc)
+{
+	*frame_word(uc, FRAME_RESULT) = -ERESTARTSYS;
+	*frame_word(uc, FRAME_MASK) &= ~BIT_OF(SIGUSR2);
+}
+
+static void count_one(int sig, void *info, void *uc)
+{
+	seen++;
+}
+
+/* A frame whose result looks like an interrupted call's, and another signal at its return: nothing is restarted. */
+static void result_from_frame(void)
+{
+	mask = BIT_OF(SIGUSR2);
+	CHECK_CALL(sigprocmask(SIG_SETMASK, &mask, NULL));
+	CHECK_CALL(frame_handle(SIGUSR1, look_interrupted, 0));
+	CHECK_CALL(frame_handle(SIGUSR2, count_one, 0));
+	signal_self(SIGUSR2);
+	CHECK_EQ(vt_syscall(NR_kill, getpid(), SIGUSR1, 0, 0, 0, 0), -ERESTARTSYS);
+	CHECK_EQ(seen, 1);
+}
+
+#ifdef __aarch64__
+static unsigned long wanted_state;
+
+static void change_state(int sig, void *info, void *uc)
+{
+	*frame_word(uc, FRAME_PC + 8) ^= wanted_state;
+}
+
+static void ask_for_more(void)
+{
+	frame_handle(SIGUSR1, change_state, 0);
+	signal_self(SIGUSR1);
+	_exit(7);
+}
+
+/* A frame that asks for the kernel's mode, for 32-bit code or masked interrupts is refused; flags are the program's. */
+static void state_from_frame(void)
+{
+	static const unsigned long bad[] = {0x5, 0x4, 0x10, 0x80, 0x3c0};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
+		int status;
+
+		wanted_state = bad[i];
+		status = check_in_child(ask_for_more);
+		CHECK_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGSEGV);
+	}
+	wanted_state = 0xf0000000;
+	CHECK_EQ(check_in_child(ask_for_more), 7 << 8);
+}
+#endif
+
 static unsigned long random_state;
 
 /* Bits flipped anywhere in the frame, and half of the time in the vector registers' part. */
@@ -422,6 +479,10 @@ int main(int argc, char **argv)
 		{"pc", pc_from_frame},	  {"vectors", vectors_from_frame},
 		{"alternate", alternate}, {"disarmed", disarmed},
 		{"full", full},		  {"trampoline", trampoline},
+		{"result", result_from_frame},
+#ifdef __aarch64__
+		{"state", state_from_frame},
+#endif
 		{"spoiled", spoiled},	  {"fresh", fresh},
 		{"wandering", wandering},
 #ifdef RED_ZONE
@@ -431,5 +492,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], FRESH))
 		return are_fresh();
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

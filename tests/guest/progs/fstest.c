@@ -7,23 +7,6 @@
 
 #define DIR_HERE "/tmp/fstest"
 
-static void put(const char *name, const char *text)
-{
-	int fd = CHECK_CALL(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644));
-
-	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
-	CHECK_EQ(close(fd), 0);
-}
-
-static bool holds(const char *name, const char *text)
-{
-	char *got = vt_read_file(name, NULL);
-	bool same = got && !strcmp(got, text);
-
-	free(got);
-	return same;
-}
-
 static bool there(const char *name)
 {
 	struct stat st;
@@ -33,14 +16,14 @@ static bool there(const char *name)
 
 static void renames(void)
 {
-	put("a", "A");
-	put("b", "B");
+	check_put("a", "A");
+	check_put("b", "B");
 	CHECK_EQ(rename("a", "c"), 0);
-	CHECK(!there("a") && holds("c", "A"));
+	CHECK(!there("a") && check_holds("c", "A"));
 	CHECK_EQ(rename("c", "b"), 0); /* over another */
-	CHECK(!there("c") && holds("b", "A"));
+	CHECK(!there("c") && check_holds("b", "A"));
 	CHECK_EQ(rename("b", "b"), 0);
-	CHECK(holds("b", "A"));
+	CHECK(check_holds("b", "A"));
 	CHECK_CALL(mkdir("d", 0755));
 	CHECK_CALL(mkdir("d/e", 0755));
 	CHECK_CALL(mkdir("empty", 0755));
@@ -52,7 +35,7 @@ static void renames(void)
 	CHECK_EQ(rename("d", "empty"), 0);
 	CHECK(there("empty/e") && !there("d"));
 	CHECK_EQ(rename("b", "empty/e/b"), 0);
-	CHECK(holds("empty/e/b", "A"));
+	CHECK(check_holds("empty/e/b", "A"));
 }
 
 static void unlinked_but_open(void)
@@ -60,14 +43,14 @@ static void unlinked_but_open(void)
 	char buf[8] = "";
 	int fd;
 
-	put("gone", "still");
+	check_put("gone", "still");
 	fd = CHECK_CALL(open("gone", O_RDWR));
 	CHECK_EQ(unlink("gone"), 0);
 	CHECK(!there("gone"));
 	CHECK_EQ(read(fd, buf, sizeof(buf)), 5);
 	CHECK_EQ(write(fd, "!", 1), 1);
 	CHECK_EQ(lseek(fd, 0, SEEK_END), 6);
-	put("gone", "another");
+	check_put("gone", "another");
 	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
 	CHECK_EQ(read(fd, buf, sizeof(buf)), 6);
 	CHECK(!memcmp(buf, "still!", 6));
@@ -83,9 +66,9 @@ static void appending(void)
 	CHECK_EQ(write(b, "2", 1), 1);
 	CHECK_EQ(lseek(a, 0, SEEK_SET), 0);
 	CHECK_EQ(write(a, "3", 1), 1);
-	CHECK(holds("log", "123"));
+	CHECK(check_holds("log", "123"));
 	CHECK_EQ(write(plain, "x", 1), 1);
-	CHECK(holds("log", "x23"));
+	CHECK(check_holds("log", "x23"));
 }
 
 /* Two processes append at once: nothing is lost. */
@@ -109,14 +92,14 @@ static void symbolic_links(void)
 	char buf[64];
 	struct stat st;
 
-	put("target", "T");
+	check_put("target", "T");
 	CHECK_CALL(symlink("target", "link"));
 	CHECK_CALL(symlink("loop2", "loop1"));
 	CHECK_CALL(symlink("loop1", "loop2"));
 	CHECK_CALL(symlink("nowhere", "dangling"));
 	CHECK_CALL(symlink(DIR_HERE, "here"));
-	CHECK(holds("link", "T"));
-	CHECK(holds("here/here/link", "T"));
+	CHECK(check_holds("link", "T"));
+	CHECK(check_holds("here/here/link", "T"));
 	CHECK_EQ(readlink("link", buf, sizeof(buf)), 6);
 	CHECK(!memcmp(buf, "target", 6));
 	CHECK_EQ(readlink("link", buf, 3), 3);
@@ -130,19 +113,19 @@ static void symbolic_links(void)
 	CHECK_ERRNO(readlink("target", buf, sizeof(buf)), EINVAL);
 	CHECK_ERRNO(symlink("x", "link"), EEXIST);
 	CHECK_EQ(unlink("link"), 0); /* the link, not the file */
-	CHECK(holds("target", "T"));
+	CHECK(check_holds("target", "T"));
 }
 
 static void hard_links(void)
 {
 	struct stat st;
 
-	put("one", "1");
+	check_put("one", "1");
 	CHECK_CALL(link("one", "two"));
 	CHECK_CALL(stat("one", &st));
 	CHECK_EQ(st.st_nlink, 2);
-	put("two", "2");
-	CHECK(holds("one", "2"));
+	check_put("two", "2");
+	CHECK(check_holds("one", "2"));
 	CHECK_EQ(unlink("one"), 0);
 	CHECK_CALL(stat("two", &st));
 	CHECK_EQ(st.st_nlink, 1);
@@ -164,7 +147,7 @@ static void many_entries(void)
 	CHECK_CALL(mkdir("many", 0755));
 	for (int i = 0; i < N; i++) {
 		snprintf(name, sizeof(name), "many/file%d", i);
-		put(name, "");
+		check_put(name, "");
 	}
 	dir = opendir("many");
 	if (!CHECK(dir))
@@ -213,7 +196,7 @@ static void wrong_names(void)
 {
 	static char longest[300];
 
-	put("file", "f");
+	check_put("file", "f");
 	CHECK_CALL(mkdir("dir", 0755));
 	CHECK_ERRNO(open("file/x", O_RDONLY), ENOTDIR);
 	CHECK_ERRNO(open("file", O_RDONLY | O_DIRECTORY), ENOTDIR);
@@ -223,14 +206,14 @@ static void wrong_names(void)
 	CHECK_ERRNO(open("", O_RDONLY), ENOENT);
 	CHECK_ERRNO(open((char *)8, O_RDONLY), EFAULT);
 	memset(longest, 'n', 255);
-	put(longest, "long");
-	CHECK(holds(longest, "long"));
+	check_put(longest, "long");
+	CHECK(check_holds(longest, "long"));
 	longest[255] = 'n';
 	CHECK_ERRNO(open(longest, O_WRONLY | O_CREAT, 0644), ENAMETOOLONG);
 	CHECK_ERRNO(mkdir("dir", 0755), EEXIST);
 	CHECK_ERRNO(rmdir("file"), ENOTDIR);
 	CHECK_ERRNO(unlink("dir"), EISDIR);
-	put("dir/inside", "");
+	check_put("dir/inside", "");
 	CHECK_ERRNO(rmdir("dir"), ENOTEMPTY);
 	CHECK_ERRNO(rmdir("dir/."), EINVAL);
 	CHECK_ERRNO(read(open("dir", O_RDONLY), longest, 1), EISDIR);
@@ -300,7 +283,7 @@ static void positions(void)
 	int fd, copy, other;
 	pid_t pid;
 
-	put("abc", "abcdef");
+	check_put("abc", "abcdef");
 	fd = CHECK_CALL(open("abc", O_RDONLY));
 	copy = CHECK_CALL(dup(fd));
 	other = CHECK_CALL(open("abc", O_RDONLY));
@@ -328,7 +311,7 @@ static void attributes(void)
 	char value[16], *const bad = (char *)8;
 	int fd;
 
-	put("attr", "x");
+	check_put("attr", "x");
 	CHECK_CALL(CALL(symlinkat, "nowhere", AT_FDCWD, "attr-link"));
 	fd = open("attr", O_RDONLY);
 	CHECK_ERRNO(CALL(getxattr, "attr", "user.x", value, sizeof(value)), EOPNOTSUPP);

@@ -1,4 +1,4 @@
-/* futextest: futex(2): who is woken, how many, when a wait ends by itself or by a signal, and what is
+/* futextest: futex(2): which waiters wake, how many, when a wait ends by itself or by a signal, and what is
  * refused. */
 /* also on Linux */
 #include <sleepers.h>
@@ -435,6 +435,6 @@ int main(int argc, char **argv)
 		{"wake-at-every-step", wake_at_every_step},
 	};
 
-	check_seconds = 15;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -230,6 +230,6 @@ int main(int argc, char **argv)
 		{"stopped-then-interrupted", stopped_then_interrupted},
 	};
 
-	check_seconds = 15;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -465,6 +465,6 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "sleep"))
 		sleep_on();
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -382,6 +382,6 @@ int main(int argc, char **argv)
 		{"copy-on-write-corners", copy_on_write_corners},
 	};
 
-	check_seconds = 15;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

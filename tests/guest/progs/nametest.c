@@ -11,23 +11,6 @@
 #define NOREPLACE 1
 #define EXCHANGE  2
 
-static void put(const char *name, const char *text)
-{
-	int fd = CHECK_CALL(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644));
-
-	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
-	CHECK_EQ(close(fd), 0);
-}
-
-static bool holds(const char *name, const char *text)
-{
-	char *got = vt_read_file(name, NULL);
-	bool same = got && !strcmp(got, text);
-
-	free(got);
-	return same;
-}
-
 static struct stat stat_of(const char *name)
 {
 	struct stat st = {.st_nlink = 0};
@@ -66,8 +49,8 @@ static void renamed_over(void)
 	char c = 0;
 	int fd;
 
-	put("old", "o");
-	put("new", "n");
+	check_put("old", "o");
+	check_put("new", "n");
 	moved = number("new");
 	CHECK_CALL(link("old", "old2"));
 	fd = CHECK_CALL(open("old", O_RDWR));
@@ -75,14 +58,14 @@ static void renamed_over(void)
 	CHECK_EQ(number("old"), moved);
 	CHECK_EQ(links("old"), 1);
 	CHECK_EQ(links("old2"), 1);
-	CHECK(holds("old", "n") && holds("old2", "o"));
+	CHECK(check_holds("old", "n") && check_holds("old2", "o"));
 	CHECK_CALL(unlink("old2"));
 	CHECK_CALL(fstat(fd, &st));
 	CHECK_EQ(st.st_nlink, 0);
 	CHECK_EQ(write(fd, "O", 1), 1);
 	CHECK_EQ(CALL(pread64, fd, &c, 1, 0), 1);
 	CHECK_EQ(c, 'O');
-	CHECK(holds("old", "n"));
+	CHECK(check_holds("old", "n"));
 	close(fd);
 	/* Two names of one file: nothing happens. */
 	CHECK_CALL(link("old", "old3"));
@@ -100,10 +83,10 @@ static void renamed_over(void)
 static void exchanged(void)
 {
 	FOLDERS("e1", "e2", "e1/d");
-	put("e2/f", "file");
-	put("e1/d/inside", "i");
+	check_put("e2/f", "file");
+	check_put("e1/d/inside", "i");
 	CHECK_CALL(rename2("e1/d", "e2/f", EXCHANGE));
-	CHECK(holds("e1/d", "file") && holds("e2/f/inside", "i"));
+	CHECK(check_holds("e1/d", "file") && check_holds("e2/f/inside", "i"));
 	CHECK_EQ(number("e2/f/.."), number("e2"));
 	CHECK_EQ(links("e1"), 2);
 	CHECK_EQ(links("e2"), 3);
@@ -130,7 +113,7 @@ static void folders_count(void)
 	CHECK_CALL(rename("p1/g", "p2/empty")); /* over another, from another parent */
 	CHECK_EQ(links("p1"), 2);
 	CHECK_EQ(links("p2"), 3);
-	put("p2/empty/f", "");
+	check_put("p2/empty/f", "");
 	CHECK_ERRNO(rename("p1", "p2/empty"), ENOTEMPTY);
 	CHECK_ERRNO(rmdir("p2/empty"), ENOTEMPTY);
 	CHECK_EQ(links("p2/empty"), 2);
@@ -173,7 +156,7 @@ static void removed_folder(void)
 	CHECK_ERRNO(CALL(mkdirat, fd, "x", 0755), ENOENT);
 	CHECK_ERRNO(CALL(openat, fd, "x", O_CREAT | O_WRONLY, 0644), ENOENT);
 	CHECK_ERRNO(CALL(openat, fd, "x", O_RDONLY, 0), ENOENT);
-	put("r/f", "");
+	check_put("r/f", "");
 	CHECK_ERRNO(CALL(linkat, AT_FDCWD, "r/f", fd, "x", 0), ENOENT);
 	CHECK_ERRNO(CALL(renameat2, AT_FDCWD, "r/f", fd, "x", 0), ENOENT);
 	CHECK_EQ(links("r/f"), 1);
@@ -215,7 +198,7 @@ static void counted_links(void)
 
 static void slashes(void)
 {
-	put("sf", "x");
+	check_put("sf", "x");
 	FOLDERS("sd");
 	CHECK_ERRNO(open("sf/", O_RDONLY), ENOTDIR);
 	CHECK_ERRNO(open("sn/", O_WRONLY | O_CREAT, 0644), EISDIR);
@@ -281,7 +264,7 @@ static int fill_folder(void)
 {
 	mkdir("list", 0755);
 	for (int i = 0; i < NAMES; i++)
-		put(entry(i), "");
+		check_put(entry(i), "");
 	memset(seen, 0, sizeof(seen));
 	others = 0;
 	return (int)CHECK_CALL(open("list", O_RDONLY | O_DIRECTORY));
@@ -386,6 +369,6 @@ int main(int argc, char **argv)
 	snprintf(name, sizeof(name), "nametest.%d", (int)getpid());
 	if (mkdir(name, 0755) || chdir(name))
 		vt_die_errno(2, name);
-	check_seconds = 15;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

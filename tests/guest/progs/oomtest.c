@@ -1,7 +1,7 @@
 /*
- * oomtest: programs that fill memory, for the choice of who has to go. `hold KIB` touches so much, adds a
- * line to /tmp/held and sleeps; `eat` touches more and more; `rights` is who may write oom_score_adj; `vforked` is
- * who is never chosen; `names` fills the file system, `pipes` pipes.
+ * oomtest: programs that fill memory, for tests of which process the OOM killer chooses. `hold KIB` touches so much,
+ * adds a line to /tmp/held and sleeps; `eat` touches more and more; `rights` checks the right to write oom_score_adj;
+ * `vforked` is a process that must not be chosen; `names` fills the file system with names, `pipes` fills pipes.
  */
 #include <check.h>
 #include <fcntl.h>

@@ -425,6 +425,6 @@ int main(int argc, char **argv)
 		{"scattered", scattered},
 	};
 
-	check_seconds = 15;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

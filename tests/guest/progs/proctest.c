@@ -8,18 +8,9 @@
 
 extern char **environ;
 
-static pid_t exits_with(int code)
-{
-	pid_t pid = check_fork();
-
-	if (pid == 0)
-		_exit(code);
-	return pid;
-}
-
 static void statuses(void)
 {
-	pid_t a = exits_with(7), b = exits_with(300), c = check_fork();
+	pid_t a = check_exits_with(7), b = check_exits_with(300), c = check_fork();
 	int status = 0;
 
 	if (c == 0) {
@@ -53,7 +44,7 @@ static void not_yet(void)
 	check_give(go[1], 'g');
 	CHECK_EQ(waitpid(0, &status, 0), pid); /* pid 0: of our process group */
 	CHECK_EQ(status, 0);
-	pid = exits_with(0);
+	pid = check_exits_with(0);
 	CHECK_ERRNO(check_syscall(NR_wait4, pid, 8, 0, 0, 0, 0), EFAULT);
 }
 
@@ -231,7 +222,7 @@ static void what_exec_keeps(void)
 static void many_forks(void)
 {
 	for (int i = 0; i < 300; i++)
-		if (!CHECK_EQ(check_wait(exits_with(i & 127)), (i & 127) << 8))
+		if (!CHECK_EQ(check_wait(check_exits_with(i & 127)), (i & 127) << 8))
 			return;
 }
 
@@ -276,6 +267,62 @@ static void vector_registers(void)
 	CHECK_EQ(check_wait(pid), 0);
 }
 
+/* A child begins with its parent's. */
+static void inherited_registers(void)
+{
+	pid_t pid;
+
+	vectors_set(0x3333333333333333);
+	pid = (pid_t)vt_syscall(NR_clone, SIGCHLD, 0, 0, 0, 0, 0);
+	vectors_check(0x3333333333333333);
+	if (pid == 0)
+		_exit(!!check_failures);
+	CHECK_EQ(check_wait(pid), 0);
+}
+
+#ifdef __aarch64__
+static unsigned long thread_pointer(void)
+{
+	unsigned long tp;
+
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(tp));
+	return tp;
+}
+
+static void set_thread_pointer(unsigned long tp)
+{
+	__asm__ volatile("msr tpidr_el0, %0" ::"r"(tp));
+}
+
+/* A child has its parent's thread pointer; a program begins with none, and with empty vector registers. */
+static void thread_pointers(void)
+{
+	static char *argv[] = {"proctest", "--begins", NULL}, *envp[] = {NULL};
+	unsigned long was = thread_pointer(), got;
+	long pid;
+
+	set_thread_pointer(0x123456780);
+	pid = vt_syscall(NR_clone, SIGCHLD, 0, 0, 0, 0, 0);
+	got = thread_pointer();
+	if (pid == 0 && got == 0x123456780) {
+		vectors_set(0x4444444444444444);
+		vt_syscall(NR_execve, (long)"/proc/self/exe", (long)argv, (long)envp, 0, 0, 0);
+	}
+	set_thread_pointer(was);
+	if (pid == 0)
+		_exit(99);
+	CHECK_EQ(got, 0x123456780);
+	CHECK_EQ(check_wait((pid_t)pid), 0);
+}
+
+static int begins(void)
+{
+	vectors_check(0);
+	CHECK_EQ(thread_pointer(), 0);
+	return !!check_failures;
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -291,7 +338,15 @@ int main(int argc, char **argv)
 		{"many-forks", many_forks},
 		{"many-at-once", many_at_once},
 		{"vector-registers", vector_registers},
+		{"inherited-registers", inherited_registers},
+#ifdef __aarch64__
+		{"thread-pointers", thread_pointers},
+#endif
 	};
 
+#ifdef __aarch64__
+	if (argc > 1 && !strcmp(argv[1], "--begins"))
+		return begins();
+#endif
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

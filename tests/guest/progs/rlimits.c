@@ -10,6 +10,7 @@
 enum { CPU, FSIZE, DATA, STACK, NPROC = 6, AS = 9, SIGPENDING = 11, NICE = 13, RTPRIO, RTTIME };
 
 #define MIB	 (1UL << 20)
+#define PAGE	 4096UL
 #define USER	 1000
 #define NO_LIMIT (~0UL)
 
@@ -127,6 +128,17 @@ static void cpu_time(void)
 	CHECK_RANGE(burn_until_killed(prepare_cpu), 1900000, 60000000);
 }
 
+static void prepare_no_cpu(void)
+{
+	limit(CPU, 0, 1);
+}
+
+/* A soft limit of 0 is over at the first tick. */
+static void no_cpu_time(void)
+{
+	CHECK_RANGE(burn_until_killed(prepare_no_cpu), 800000, 60000000);
+}
+
 static void prepare_rt(void)
 {
 	struct sched_param param = {.sched_priority = 1};
@@ -176,6 +188,49 @@ static void address_space(void)
 	CHECK(map(MIB / 2, PROT_READ, MAP_PRIVATE) != MAP_FAILED); /* what was given back counts no more */
 	limit(AS, 64 << 10, NO_LIMIT);
 	CHECK_ERRNO(execve("/bin/true", argv, environ), ENOMEM);
+}
+
+static long remap(char *from, unsigned long size, unsigned long new_size, char *to)
+{
+	return check_syscall(NR_mremap, (long)from, size, new_size, 3, (long)to, 0);
+}
+
+/* Of 3 pages at `to` and 4 at `from`, in a process that has nothing left of a limit. */
+static void grow_over(char *from, char *to)
+{
+	to[0] = 't';
+	from[0] = 'f';
+	CHECK_ERRNO(remap(from, 2 * PAGE, 6 * PAGE, to), ENOMEM); /* 4 more, 3 go: nothing changes */
+	CHECK_EQ(to[0], 't');
+	CHECK_EQ(from[0], 'f');
+	CHECK_EQ(remap(from, 2 * PAGE, 5 * PAGE, to), to);
+	CHECK_EQ(to[0], 'f');
+	CHECK_EQ(to[4 * PAGE], 0);
+}
+
+/* What mremap unmaps where it puts a mapping makes room for it to grow. */
+static void grow_in(int which)
+{
+	char *from = map(4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	char *to = map(8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE), *one;
+	unsigned long soft = 8 * MIB;
+
+	CHECK_CALL(munmap(to + 3 * PAGE, 5 * PAGE));
+	do {
+		limit(which, soft -= PAGE, NO_LIMIT);
+		one = map(PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	} while (one != MAP_FAILED && munmap(one, PAGE) == 0);
+	grow_over(from, to);
+}
+
+static void grow_in_space(void)
+{
+	grow_in(AS);
+}
+
+static void grow_in_data(void)
+{
+	grow_in(DATA);
 }
 
 static void data(void)
@@ -353,9 +408,12 @@ int main(int argc, char **argv)
 	static const struct check_case cases[] = {
 		{"file-size", file_size},
 		{"cpu-time", cpu_time},
+		{"no-cpu-time", no_cpu_time},
 		{"real-time", real_time},
 		{"address-space", address_space},
 		{"data", data},
+		{"grow-in-space", grow_in_space},
+		{"grow-in-data", grow_in_data},
 		{"stack", stack},
 		{"processes", processes},
 		{"pending-signals", pending_signals},

@@ -502,6 +502,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "sleep"))
 		check_sleep(60000000000L);
-	check_seconds = 15;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -438,6 +438,6 @@ int main(int argc, char **argv)
 		{"nothing-to-restart", nothing_to_restart},
 	};
 
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -254,6 +254,6 @@ int main(int argc, char **argv)
 		{"taken-at-each-moment", taken_at_each_moment},
 	};
 
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -489,6 +489,6 @@ int main(int argc, char **argv)
 		{"made-up", made_up},	      {"flags", flags},		  {"masks", masks},
 	};
 
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

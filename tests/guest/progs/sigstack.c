@@ -124,6 +124,6 @@ int main(int argc, char **argv)
 		{"no-room", no_room},
 	};
 
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

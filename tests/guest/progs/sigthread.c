@@ -246,17 +246,21 @@ static void ends(void)
 static void lasts(void)
 {
 	int *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), status;
-	pid_t pid = check_fork();
+	pid_t pid;
 
+	BLOCK(SIGCHLD);
+	pid = check_fork();
 	if (pid == 0) {
 		shared[0] = begin(0, waiter);
 		vt_syscall(NR_exit, 5, 0, 0, 0, 0, 0);
 	}
 	process_gets(pid, 'Z');
+	CHECK_EQ(is_pending(SIGCHLD), false);
 	CHECK_EQ(waitpid(pid, &status, WNOHANG), 0);
 	CHECK_EQ(kill(pid, 0), 0);
 	CHECK_CALL(kill(pid, SIGTERM)); /* its thread takes it */
 	CHECK_EQ(news_of(pid, &status, 0), pid);
+	CHECK_EQ(is_pending(SIGCHLD), true);
 	CHECK_EQ(status, SIGTERM);
 }
 
@@ -461,6 +465,6 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "executed"))
 		return executed((pid_t)strtol(argv[2], NULL, 10));
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

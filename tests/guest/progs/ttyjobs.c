@@ -4,6 +4,7 @@
  */
 /* also on Linux */
 #include <posix.h>
+#include <thread.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 
@@ -92,7 +93,7 @@ static void in_session(void (*f)(void))
 }
 
 /* A member of the group pgid (0: its own) that runs f, which says with READY that it waits. */
-enum { READY = NSIG, RESULT, ERROR };
+enum { READY = NSIG, RESULT, ERROR, END };
 static pid_t member(pid_t pgid, void (*f)(void))
 {
 	int ready = shared[READY];
@@ -198,6 +199,36 @@ static void owned(void)
 static void whose(void)
 {
 	in_session(owned);
+}
+
+static void waits_for_end(void *arg)
+{
+	while (!shared[END])
+		check_sleep(MS);
+}
+
+/* The terminal of a session whose only process has lost its first thread is not free. */
+static void without_leader(void)
+{
+	pid_t pid;
+
+	find_terminal();
+	tty = open(path, O_RDWR | O_NOCTTY);
+	CHECK(tty >= 0);
+	pid = check_fork();
+	if (pid == 0) {
+		CHECK_EQ(setsid(), getpid());
+		CHECK(open(path, O_RDWR) >= 0);
+		CHECK_EQ(tty_session(), getpid());
+		thread_start_in_group(waits_for_end, NULL);
+		vt_syscall(NR_exit, check_failures != 0, 0, 0, 0, 0, 0);
+	}
+	for (int i = 0; i < 5000 && thread_state(pid, pid) != 'Z'; i++)
+		check_sleep(MS);
+	CHECK_EQ(thread_state(pid, pid), 'Z');
+	CHECK_EQ(check_in_child(another_session), 0);
+	shared[END] = 1;
+	CHECK_EQ(check_wait(pid), 0);
 }
 
 /* --- the foreground --- */
@@ -525,11 +556,12 @@ static void last(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"whose", whose},  {"foreground", foreground}, {"background", background},
+		{"whose", whose},  {"without-leader", without_leader}, {"foreground", foreground},
+		{"background", background},
 		{"typed", typed},  {"window", window},	       {"interrupted", interrupted},
 		{"hang-up", last},
 	};
 
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

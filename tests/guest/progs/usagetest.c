@@ -470,6 +470,6 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "executed"))
 		return executed(strtol(argv[2], NULL, 10));
-	check_seconds = 10;
+	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

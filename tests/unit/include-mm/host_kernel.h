@@ -77,8 +77,12 @@ void seq_putc(struct seq_file *m, char c)
 }
 
 /* Locks of one thread: never taken twice, and those of the memory code only with interrupts off. */
+/* What another CPU does just before we get a spinlock; NULL: nothing. */
+void (*host_spin_locking)(spinlock_t *l);
 void _raw_spin_lock(spinlock_t *l)
 {
+	if (host_spin_locking)
+		host_spin_locking(l);
 	assert_int_equal(l->locked, 0);
 	l->locked = 1;
 }
@@ -99,8 +103,12 @@ void _raw_spin_unlock_irqrestore(spinlock_t *l, unsigned long flags)
 	_raw_spin_unlock(l);
 	arch_local_irq_restore(flags);
 }
+/* Looks on when a mutex is taken; NULL: nobody does. */
+void (*host_mutex_locking)(struct mutex *m);
 void mutex_lock(struct mutex *m)
 {
+	if (host_mutex_locking)
+		host_mutex_locking(m);
 	assert_false(host_irqs_off);
 	assert_int_equal(m->owner, 0);
 	m->owner = (unsigned long)&host_task;

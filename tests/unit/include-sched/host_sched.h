@@ -10,7 +10,7 @@
 /* sources: kernel/sched/rt_balance.c kernel/sched/deadline.c kernel/sched/deadline_balance.c */
 /* sources: kernel/sched/deadline_bw.c kernel/sched/stop.c kernel/sched/idle.c kernel/sched/policy.c */
 /* sources: kernel/sched/migrate.c kernel/sched/balance.c kernel/sched/wakeup.c kernel/sched/init.c */
-/* sources: kernel/sched/tick.c kernel/sched/loadavg.c kernel/sched/cputime.c kernel/sched/spinlock.c */
+/* sources: kernel/sched/tick.c kernel/sched/loadavg.c kernel/sched/cputime.c kernel/lock/spinlock.c */
 /* sources: kernel/time/hrtimer.c kernel/time/tick.c kernel/irq/softirq.c */
 /* sources: kernel/lib/bitmap.c kernel/lib/rbtree.c */
 #pragma once
@@ -55,6 +55,7 @@ static unsigned host_xcpu;	  /* SIGXCPU sent */
 static bool host_in_exit;
 static jmp_buf host_dead;
 static void (*host_on_relax)(void); /* the test's part when a CPU waits for another */
+static void (*host_on_stop)(void);  /* and once, before a stopper does what it was woken for */
 
 static char host_did[128]; /* what the test did last */
 
@@ -428,6 +429,13 @@ int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 	}
 	if (host_runs(cpu) != stopper)
 		host_fail("CPU %d does not run its stopper at once", cpu);
+	if (host_on_stop) {
+		void (*then)(void) = host_on_stop;
+
+		host_on_stop = NULL;
+		host_on(here);
+		then();
+	}
 	host_on(cpu);
 	preempt_disable();
 	ret = fn(arg);
@@ -463,7 +471,7 @@ static inline void host_boot(unsigned cpus)
 	memset(&cpu_online_mask, 0, sizeof(cpu_online_mask));
 	host_nr_tasks = host_xcpu = 0;
 	host_ipis = host_irqs_off = 0;
-	host_on_relax = NULL;
+	host_on_relax = host_on_stop = NULL;
 	host_current = &init_task;
 	nr_cpu_ids = cpus;
 	clock_event = &host_timer;

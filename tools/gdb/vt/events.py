@@ -95,7 +95,7 @@ def fields_of(function):
         yield Field(table[number])
 
 
-# ---- System calls: one text for all beginnings, one for all ends (trace/trace_syscalls.c)
+# ---- System calls: one text for all beginnings, one for all ends (trace/events/syscalls.c)
 
 def enter_text(event, data):
     args = list(event.fields.values())[1:]

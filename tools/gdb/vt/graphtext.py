@@ -1,6 +1,6 @@
 """Function graph as text: calls as blocks in braces, a call that calls nothing in one line, everything else a comment.
 
-As trace/trace_graph_print.c makes it. Lines belong to CPUs, so what is kept from line to line is kept for each CPU."""
+As trace/tracers/graph/print.c makes it. Lines belong to CPUs, so what is kept from line to line is kept for each CPU."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""The texts of records that are tracers' own, as the functions beside their writers make them (struct trace_event, trace/trace.h)."""
+"""The texts of records that are tracers' own, as the functions beside their writers make them (struct trace_event, trace/core/tracer.h)."""
 
 import struct
 

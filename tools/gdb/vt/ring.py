@@ -1,6 +1,6 @@
 """Ring buffers in memory: the records of each CPU with their stamps, as ring_buffer_iter hands them out.
 
-trace/ring_buffer_internal.h and include/trace/ring_buffer_inline.h have the layout. Nothing is written: what a reader has consumed
+trace/ring_buffer/internal.h and include/trace/ring_buffer_inline.h have the layout. Nothing is written: what a reader has consumed
 is left out, and what a writer that was stopped in the middle had not committed yet."""
 
 import struct

@@ -50,7 +50,7 @@ class Names:
     """Names of tasks that records tell the pids of: as trace_find_cmdline() has them."""
 
     def __init__(self):
-        self.saved = kernel.variable("'trace_cmdline.c'::saved")
+        self.saved = kernel.variable("'trace/core/comm.c'::saved")
         self.known = {0: "<idle>"}
 
     def name(self, pid):
@@ -92,7 +92,7 @@ class Array:
             raise gdb.GdbError("there is no trace buffer yet")
         self.tracer = kernel.constant_text(int(self.value["current_trace"]["name"]))
         self.flags = int(self.value["trace_flags"])
-        clocks = kernel.variable("'trace_clock.c'::trace_clocks")
+        clocks = kernel.variable("'trace/core/clock.c'::trace_clocks")
         self.in_ns = bool(clocks[int(self.value["clock_id"])]["in_ns"])
         self.names = Names()
         self.texts = Texts(self)
@@ -105,7 +105,7 @@ class Array:
         return self.names.name(pid)
 
     def tgid(self, pid):
-        table = kernel.variable("'trace_cmdline.c'::tgids")
+        table = kernel.variable("'trace/core/comm.c'::tgids")
         known = int(table[pid]) if int(table) and 0 < pid < 32768 else 0
         return f"({known:7}) " if known else "(-------) "
 

@@ -12,6 +12,8 @@
 #define KIMAGE_ENTRY  _text
 /* What boot/arm64_head.S has page tables for. */
 #define KIMAGE_MAX_SIZE 0x1000000
+/* Pages of text that have a slot of the fixmap, through which they are written (FIX_TEXT). */
+#define KIMAGE_TEXT_PAGES 496
 /* A note would be a segment of its own below the image, and QEMU would then lose the FDT. */
 #define LINKER_PHDRS
 #define LINKER_NOTES

@@ -107,6 +107,18 @@ void flush_tlb_page(struct mm_struct *mm, unsigned long va);
 void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end);
 void flush_tlb_mm(struct mm_struct *mm);
 void flush_tlb_kernel_range(unsigned long start, unsigned long end);
+/* This CPU alone forgets all; or a kernel page (Arm ARM D8.13; no IS: the other CPUs are not asked). Any
+ * context. */
+static __always_inline void flush_tlb_local_all(void)
+{
+	__asm__ volatile("dsb nshst\n\ttlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
+}
+static __always_inline void flush_tlb_local_page(unsigned long va)
+{
+	u64 page = (va >> PAGE_SHIFT) & (BIT(44) - 1);
+
+	__asm__ volatile("dsb nshst\n\ttlbi vaae1, %0\n\tdsb nsh\n\tisb" : : "r"(page) : "memory");
+}
 
 /* Bytes written through the linear map will be executed: clean D to the point of unification, invalidate I.
  */

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <asm/linker.h>
 #include <asm/page.h>
 
 enum fixed_slot {
@@ -12,13 +13,17 @@ enum fixed_slot {
 	FIX_PATCH_NEXT,
 	FIX_TABLES = 16, /* paging_init: page tables of the linear map, until that is there */
 	FIX_TABLES_END = 512,
-	FIX_TEXT = FIX_TABLES, /* from then on: aliases of the image's text, a slot a page, there while it is written */
-	FIX_TEXT_END = FIX_TABLES_END,
+	FIX_TEXT = FIX_TABLES, /* from then on: aliases of the image's text, a slot a page, there while it is
+				  written */
+	FIX_TEXT_END = FIX_TEXT + KIMAGE_TEXT_PAGES, /* linking fails when the text has more pages */
+	FIX_SLOTS = 512,
 };
 #define fix_to_virt(slot) (FIXMAP_START + (unsigned long)(slot)*PAGE_SIZE)
 
 #ifndef __ASSEMBLY__
 #include <asm/pgtable.h>
+
+static_assert(FIX_TEXT_END <= FIX_SLOTS, "one table has all slots");
 
 /* Boot, first of all: hang the fixmap's tables into the kernel's. */
 void fixmap_init(void);
@@ -28,10 +33,6 @@ void fixmap_init(void);
  * context.
  */
 void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot);
-/*
- * Map a page in a slot that never shows another, so that no TLB can hold anything else of it: without a flush.
- * clear_fixmaps unmaps slots from `first` to `last`, where mapped; this CPU forgets them. Context as of set_fixmap.
- */
-void set_fixmap_again(unsigned slot, phys_addr_t phys, pgprot_t prot);
-void clear_fixmaps(unsigned first, unsigned last);
+/* The table of the slots, for kernel/mm/fixmap.c. */
+extern pte_t fixmap_pte[FIX_SLOTS];
 #endif

@@ -10,6 +10,8 @@
 #define KIMAGE_VADDR  0xffffffff80200000
 /* What boot/x86_head.S has page tables for. */
 #define KIMAGE_MAX_SIZE 0x1000000
+/* Pages of text that have a slot of the fixmap, through which they are written (FIX_TEXT). */
+#define KIMAGE_TEXT_PAGES 496
 /*
  * Where multiboot2 enters, paging off. e_entry is a link address although the code runs at the physical one:
  * GRUB looks for the segment that has it and takes the difference off. PVH has the physical address of its

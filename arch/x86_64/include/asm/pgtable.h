@@ -121,6 +121,12 @@ void flush_tlb_page(struct mm_struct *mm, unsigned long va);
 void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end);
 void flush_tlb_mm(struct mm_struct *mm);
 void flush_tlb_kernel_range(unsigned long start, unsigned long end);
+/* This CPU alone forgets all, the kernel's global entries too; or one page of either half. Any context. */
+void flush_tlb_local_all(void);
+static __always_inline void flush_tlb_local_page(unsigned long va)
+{
+	__asm__ volatile("invlpg (%0)" : : "r"(va) : "memory");
+}
 
 /*
  * Bytes written through the linear map will be executed. Instruction caches are coherent with stores by any

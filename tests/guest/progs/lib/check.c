@@ -100,12 +100,68 @@ int check_in_child(void (*f)(void))
 	return check_wait(pid);
 }
 
+pid_t check_exits_with(int code)
+{
+	pid_t pid = check_fork();
+
+	if (pid == 0)
+		_exit(code);
+	return pid;
+}
+
+char thread_state(pid_t pid, pid_t tid)
+{
+	char path[64], text[256], *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	end = strrchr(text, ')'); /* behind the name, in which anything may stand */
+	return end ? end[2] : 0;
+}
+
+void check_put(const char *name, const char *text)
+{
+	int fd = CHECK_CALL(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644));
+
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	CHECK_EQ(close(fd), 0);
+}
+
+bool check_holds(const char *name, const char *text)
+{
+	char *got = vt_read_file(name, NULL);
+	bool same = got && !strcmp(got, text);
+
+	free(got);
+	return same;
+}
+
 static bool wanted(const char *name, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (!strcmp(argv[i], name))
 			return true;
 	return argc < 2;
+}
+
+/* What started us may ignore signals, as nohup does with SIGHUP, or block them; cases begin without either. */
+static void default_signals(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL); /* refused for some, which nobody can ignore */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /*
@@ -120,6 +176,7 @@ static int run_limited(void (*f)(void))
 
 	if (pid == 0) {
 		setpgid(0, 0);
+		default_signals();
 		f();
 		exit(check_failures ? 1 : 0);
 	}

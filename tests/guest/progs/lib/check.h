@@ -43,6 +43,14 @@ pid_t check_fork(void);
 int check_wait(pid_t pid);
 /* Run f in a child: its wait status. The child exits 0 when f returns and no check failed in it, else 1. */
 int check_in_child(void (*f)(void));
+/* A child that ends at once with this status: its number. */
+pid_t check_exits_with(int code);
+/* The letter that /proc shows for a thread: R, S, D, T, Z...; 0 when the thread is gone. */
+char thread_state(pid_t pid, pid_t tid);
+/* Make the file hold this text; a check fails when that does not work. */
+void check_put(const char *name, const char *text);
+/* Whether the file holds this text and nothing else. */
+bool check_holds(const char *name, const char *text);
 /* CLOCK_MONOTONIC in nanoseconds, and sleeping by it. */
 long check_now(void);
 void check_sleep(long ns);

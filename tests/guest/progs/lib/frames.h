@@ -18,10 +18,11 @@ struct alt_stack {
 };
 #define FRAME_STACK 16
 
-/* Offsets of words. FRAME_VECTOR: of the first vector register's lower half, from what frame_vectors() gives.
- */
+/* Offsets of words. FRAME_RESULT: of a system call's result. FRAME_VECTOR: of the first vector register's lower half,
+ * from what frame_vectors() gives. */
 #ifdef __aarch64__
 #define FRAME_MASK   40
+#define FRAME_RESULT 184
 #define FRAME_SP     432
 #define FRAME_PC     440
 #define FRAME_SIZE   (176 + 288 + 528 + 16)
@@ -38,6 +39,7 @@ static inline bool frame_vectors_marked(const char *vectors)
 }
 #else
 #define FRAME_MASK   296
+#define FRAME_RESULT 144
 #define FRAME_SP     160
 #define FRAME_PC     168
 #define FRAME_SIZE   304

@@ -48,6 +48,8 @@
 #define PR_SET_CHILD_SUBREAPER	 36
 #define PR_GET_CHILD_SUBREAPER	 37
 #define ITIMER_REAL		 0
+#define ITIMER_VIRTUAL		 1
+#define ITIMER_PROF		 2
 #define RUSAGE_THREAD		 1
 #define RLIMIT_CORE		 4
 #define RLIMIT_SIGPENDING	 11
@@ -144,26 +146,6 @@ static inline long taken(const sigset_t *set, siginfo_t *info)
 	struct timespec limit = {.tv_sec = 3};
 
 	return check_syscall(NR_rt_sigtimedwait, (long)set, (long)info, (long)&limit, 8, 0, 0);
-}
-
-/* The letter that /proc says of a thread: R, S, D, T, Z...; 0 when it is gone. */
-static inline char thread_state(pid_t pid, pid_t tid)
-{
-	char path[64], text[256], *end;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	end = strrchr(text, ')'); /* behind the name, in which anything may stand */
-	return end ? end[2] : 0;
 }
 
 /* Wait until it is in this state. False, with a message: it was not for 5 seconds. */

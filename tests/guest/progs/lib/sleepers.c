@@ -29,26 +29,6 @@ static void sleep_once(void *arg)
 	s->end = check_now();
 }
 
-/* The letter of /proc/PID/stat, 0 when the task is gone. */
-static char state_of(pid_t pid)
-{
-	char path[40], text[512], *at;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	at = strrchr(text, ')');
-	return at ? at[2] : 0;
-}
-
 /* Poll until it sleeps or has ended. Whether it sleeps. */
 static bool settle(const struct sleeper *s)
 {
@@ -57,7 +37,7 @@ static bool settle(const struct sleeper *s)
 	while (check_now() < give_up) {
 		if (s->end)
 			return false;
-		if (state_of(s->pid) == 'S' && !s->end)
+		if (thread_state(s->pid, s->pid) == 'S' && !s->end)
 			return true;
 		check_sleep(200000);
 	}
@@ -99,7 +79,7 @@ bool sleeper_sleeps(const struct sleeper *s)
 	if (s->end)
 		printf("  a sleeper's call has returned %ld\n", s->result);
 	else
-		printf("  a sleeper is in state %c\n", state_of(s->pid));
+		printf("  a sleeper is in state %c\n", thread_state(s->pid, s->pid));
 	return false;
 }
 

@@ -5,11 +5,11 @@
 #include <lib/types.h>
 
 struct seq_file;
-struct proc_entry {
+struct text_file {
 	const char *path;
 	mode_t mode;
 	int (*show)(struct seq_file *m, void *v);
-	int (*store)(const char *text, size_t len);
+	int (*store)(char *text, void *data);
 };
 #define REGISTER_PROC(e)   REGISTER_IN(host_proc, e)
 #define seq_printf(m, ...) ((void)(m), (void)sizeof(printf(__VA_ARGS__)))

@@ -1,0 +1,151 @@
+/* Grace periods: waiting until everybody who ran with preemption off is through. */
+#include <kernel/init.h>
+#include <lib/list.h>
+#include <sched/wait.h>
+#include <time/hrtimer.h>
+
+#include "../sched/sched.h"
+
+/*
+ * A reader is whoever has preemption off: under rcu_read_lock, a spinlock, or in an interrupt. A stopper
+ * thread can run on a CPU only by a context switch there, and no switch happens inside a reader. So once a
+ * stopper has run on every CPU, all readers of before are through. Costs a switch a CPU and no bookkeeping in
+ * the readers; idle CPUs are woken for it.
+ */
+static int rcu_pass(void *unused)
+{
+	return 0; /* to have run is all */
+}
+
+/*
+ * Grace periods are numbered in the order in which they begin; a stop of the machine is one, too. One that began
+ * after a moment and has ended is as good as one that is waited for after that moment: see cond_synchronize_rcu.
+ */
+static u64 gp_begun, gp_ended; /* [atomic] numbers: the last that has begun; the highest that has ended */
+
+/* Full barrier: the caller's unpublishing comes before, for readers that start from now on. */
+u64 rcu_gp_begin(void)
+{
+	return __atomic_add_fetch(&gp_begun, 1, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * Full barrier: what readers did comes before what the caller does next, and before what a caller of
+ * cond_synchronize_rcu does that sees this number.
+ */
+void rcu_gp_end(u64 number)
+{
+	u64 ended = READ_ONCE(gp_ended);
+
+	smp_mb();
+	while (ended < number && !__atomic_compare_exchange_n(&gp_ended, &ended, number, true, __ATOMIC_SEQ_CST,
+							      __ATOMIC_RELAXED))
+		;
+}
+
+void noinline synchronize_rcu(void)
+{
+	u64 number;
+
+	/* Also in early boot, where nothing can be preempted yet: the caller itself is no reader. */
+	if (num_online_cpus() == 1)
+		return;
+	WARN_ON_ONCE(preempt_count());
+	number = rcu_gp_begin();
+	smp_mb();
+	/* The caller can be preempted: no reader is in progress on the CPU it is on at this moment. */
+	stop_each_cpu_but(READ_ONCE(current->cpu), rcu_pass, NULL);
+	rcu_gp_end(number);
+}
+
+u64 get_state_synchronize_rcu(void)
+{
+	smp_mb(); /* the caller's unpublishing comes before the look, so before the next grace period begins */
+	return __atomic_load_n(&gp_begun, __ATOMIC_SEQ_CST);
+}
+
+void cond_synchronize_rcu(u64 state)
+{
+	if (__atomic_load_n(&gp_ended, __ATOMIC_SEQ_CST) > state)
+		smp_mb();
+	else
+		synchronize_rcu();
+}
+
+/*
+ * call_rcu: a stack of callbacks that any context may push to, and a thread that takes all of it. The first
+ * push arms a timer, so that a grace period serves what gathers in that time. Neither needs a lock that the
+ * caller could hold.
+ */
+#define RCU_BATCH_NS (4 * NSEC_PER_MSEC)
+
+static struct rcu_head *rcu_callbacks; /* [atomic] newest first */
+static struct hrtimer rcu_timer;
+static DECLARE_WAIT_QUEUE_HEAD(rcu_wait);
+static bool rcu_running; /* [immutable once set] the thread exists */
+
+void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *))
+{
+	struct rcu_head *old = READ_ONCE(rcu_callbacks);
+
+	head->func = func;
+	do {
+		head->next = old;
+	} while (!__atomic_compare_exchange_n(&rcu_callbacks, &old, head, true, __ATOMIC_SEQ_CST,
+					      __ATOMIC_RELAXED));
+	if (!old && smp_load_acquire(&rcu_running))
+		hrtimer_start(&rcu_timer, ktime_get() + RCU_BATCH_NS);
+}
+
+static enum hrtimer_restart rcu_timer_fn(struct hrtimer *t)
+{
+	wake_up(&rcu_wait);
+	return HRTIMER_NORESTART;
+}
+
+/* Oldest first: callbacks may rely on the order they were queued in. */
+static struct rcu_head *take_callbacks(void)
+{
+	struct rcu_head *list = __atomic_exchange_n(&rcu_callbacks, NULL, __ATOMIC_SEQ_CST), *ordered = NULL,
+			*next;
+
+	for (; list; list = next) {
+		next = list->next;
+		list->next = ordered;
+		ordered = list;
+	}
+	return ordered;
+}
+
+static int rcu_thread(void *unused)
+{
+	struct rcu_head *list, *next;
+
+	for (;;) {
+		wait_event_idle(&rcu_wait, READ_ONCE(rcu_callbacks));
+		list = take_callbacks();
+		synchronize_rcu();
+		for (; list; list = next) {
+			next = list->next; /* func may free it */
+			list->func(list);
+			cond_resched();
+		}
+	}
+	return 0;
+}
+
+/* All CPUs are there: before that a grace period of the thread could miss one that comes up (stop_each_cpu_but). */
+static int rcu_init(void)
+{
+	struct task_struct *t;
+
+	hrtimer_init(&rcu_timer, rcu_timer_fn);
+	t = kthread_run(rcu_thread, NULL, "rcu_sched");
+	if (IS_ERR(t))
+		panic("cannot start rcu_sched: %ld", PTR_ERR(t));
+	/* What was queued earlier did not arm the timer; the thread looks before it sleeps. */
+	smp_store_release(&rcu_running, true);
+	wake_up(&rcu_wait);
+	return 0;
+}
+core_initcall(rcu_init);

@@ -1,0 +1,122 @@
+/* Interval timers: the system calls, and ITIMER_REAL, which sends SIGALRM. The others are in cpu_itimer.c. */
+#include <asm/processor.h>
+#include <asm/uaccess.h>
+#include <proc/fork.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <time/clock.h>
+#include <time/cpu_itimer.h>
+#include <time/hrtimer.h>
+#include <time/posix.h>
+
+/*
+ * In the timer interrupt. The process is found by its number: it may be on its way out. A timer with an interval is not
+ * started again here but when the signal is taken, as on Linux. So an interval of a microsecond costs the process that
+ * asked for it, one signal at a time, and not the CPU, which would serve timer interrupts and nothing else.
+ */
+enum hrtimer_restart noinline it_real_fn(struct hrtimer *t)
+{
+	struct task_struct *p = find_get_task((long)t->data);
+
+	if (!p)
+		return HRTIMER_NORESTART;
+	send_sig(SIGALRM, p, 1);
+	put_task_struct(p);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * The timer may be queued: then the signal came from somebody else. Its callback may run on another CPU: it waits for
+ * siglock to send, or has sent; hrtimer_start() copes with that.
+ */
+void posixtimer_rearm_itimer(void)
+{
+	struct signal_struct *sig = current->signal;
+
+	if (!sig->it_interval || sig->real_timer.state)
+		return;
+	hrtimer_forward(&sig->real_timer, ktime_get(), sig->it_interval);
+	hrtimer_start(&sig->real_timer, sig->real_timer.expires);
+}
+
+/* Context: siglock. At least a microsecond while it is still to come: 0 would say that it is not set. */
+static void read_itimer(struct signal_struct *sig, struct itimerval *out)
+{
+	u64 left = 0, now = ktime_get();
+
+	if (sig->real_timer.state)
+		left = max_t(s64, sig->real_timer.expires - now, NSEC_PER_USEC);
+	out->it_value = ns_to_timeval(left);
+	out->it_interval = ns_to_timeval(sig->it_interval);
+}
+
+static void do_getitimer(struct itimerval *out)
+{
+	spin_lock_irq(&current->sighand->siglock);
+	read_itimer(current->signal, out);
+	spin_unlock_irq(&current->sighand->siglock);
+}
+
+/* value 0 stops it. The callback takes siglock to send: it is waited for without that. */
+static void do_setitimer(u64 value, u64 interval, struct itimerval *old)
+{
+	struct signal_struct *sig = current->signal;
+
+	for (;;) {
+		spin_lock_irq(&current->sighand->siglock);
+		read_itimer(sig, old);
+		if (hrtimer_try_to_cancel(&sig->real_timer) >= 0)
+			break;
+		spin_unlock_irq(&current->sighand->siglock);
+		cpu_relax();
+	}
+	sig->it_interval = value ? interval : 0;
+	sig->real_timer.data = (void *)(long)current->tgid;
+	if (value)
+		hrtimer_start(&sig->real_timer, ktime_add_safe(ktime_get(), value));
+	spin_unlock_irq(&current->sighand->siglock);
+}
+
+SYSCALL_DEFINE2(getitimer, int, which, struct itimerval __user *, uval)
+{
+	struct itimerval val;
+
+	if (which == ITIMER_REAL)
+		do_getitimer(&val);
+	else if (which == ITIMER_VIRTUAL || which == ITIMER_PROF)
+		get_cpu_itimer(which, &val);
+	else
+		return -EINVAL;
+	return copy_to_user(uval, &val, sizeof(val)) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE3(setitimer, int, which, const struct itimerval __user *, uval, struct itimerval __user *, uold)
+{
+	struct itimerval val = {{0, 0}, {0, 0}}, old;
+	u64 value, interval;
+
+	if (uval && copy_from_user(&val, uval, sizeof(val)))
+		return -EFAULT;
+	if (get_timeval_ns(&val.it_value, &value) || get_timeval_ns(&val.it_interval, &interval))
+		return -EINVAL;
+	if (which == ITIMER_REAL)
+		do_setitimer(value, interval, &old);
+	else if (which == ITIMER_VIRTUAL || which == ITIMER_PROF)
+		set_cpu_itimer(which, value, interval, &old);
+	else
+		return -EINVAL;
+	if (uold && copy_to_user(uold, &old, sizeof(old)))
+		return -EFAULT;
+	return 0;
+}
+
+/* Seconds in, seconds out: what was left is rounded, but never to 0, which would say that no alarm was set. */
+SYSCALL_DEFINE1(alarm, unsigned, seconds)
+{
+	struct itimerval old;
+
+	do_setitimer(seconds * NSEC_PER_SEC, 0, &old);
+	if (old.it_value.tv_usec >= 500000 || (!old.it_value.tv_sec && old.it_value.tv_usec))
+		old.it_value.tv_sec++;
+	return old.it_value.tv_sec;
+}

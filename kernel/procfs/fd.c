@@ -1,0 +1,267 @@
+/* /proc/<pid>/fd, fdinfo and task: directories whose entries come and go. */
+#include "internal.h"
+
+#include <lib/printf.h>
+#include <mm/page.h>
+#include <proc/ptrace.h>
+#include <sched/sched.h>
+
+/* May the current task see the descriptors of `task`? To be asked once they are at hand (see
+ * ptrace_may_access). */
+static bool may_see_fds(struct task_struct *task)
+{
+	return ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS);
+}
+
+/*
+ * The open file that a link of fd/ stands for, with a reference. -ENOENT: closed, or the process is gone;
+ * -EACCES: the process is none of ours.
+ */
+static struct file *fd_file(const struct inode *inode)
+{
+	struct task_struct *task = proc_task(inode);
+	struct file *f;
+
+	if (!task)
+		return ERR_PTR(-ENOENT);
+	f = fget_task(task, proc_node(inode)->fd);
+	if (!may_see_fds(task)) {
+		if (f)
+			fput(f);
+		f = ERR_PTR(-EACCES);
+	}
+	put_task_struct(task);
+	return f ? f : ERR_PTR(-ENOENT);
+}
+
+static int fd_get_path(struct inode *inode, struct path *out)
+{
+	struct file *f = fd_file(inode);
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	*out = file_path(f);
+	path_get(out);
+	fput(f);
+	return 0;
+}
+
+static const char *fd_get_link(struct dentry *dentry, struct inode *inode, char *buf)
+{
+	struct path path = {};
+	char *name;
+	int err = fd_get_path(inode, &path);
+
+	if (err)
+		return ERR_PTR(err);
+	name = d_path(&path, buf, PAGE_SIZE);
+	path_put(&path);
+	return name;
+}
+
+static const struct inode_operations fd_link_iops = {.get_link = fd_get_link, .get_path = fd_get_path};
+
+/* fdinfo/N: where the descriptor stands, how it is open, by which mount and inode it was found. */
+static int fdinfo_show(struct seq_file *m, void *v)
+{
+	const struct inode *inode = m->private;
+	struct task_struct *task = proc_task(inode);
+	unsigned fd = proc_node(inode)->fd;
+	struct file *f = fd_file(inode);
+	u32 flags;
+
+	if (task && !IS_ERR(f)) {
+		flags = READ_ONCE(f->f_flags) | (fd_cloexec_task(task, fd) ? O_CLOEXEC : 0);
+		seq_printf(m, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%llu\n",
+			   (long long)READ_ONCE(f->f_pos), flags, f->f_mnt ? f->f_mnt->mnt_id : 0,
+			   (unsigned long long)f->f_inode->i_ino);
+	}
+	if (task)
+		put_task_struct(task);
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	fput(f);
+	return task ? 0 : -ENOENT;
+}
+
+static int fdinfo_open(struct inode *inode, struct file *f)
+{
+	struct file *shown = fd_file(inode); /* asks for the right: what is refused cannot be handed on */
+
+	if (IS_ERR(shown))
+		return PTR_ERR(shown);
+	fput(shown);
+	return single_open(f, fdinfo_show, inode);
+}
+
+static const struct file_operations fdinfo_fops = {
+	.open = fdinfo_open, .release = single_release, .read = seq_read, .llseek = seq_lseek};
+
+static const struct inode_operations fd_dir_iops, fdinfo_dir_iops;
+
+/* A cached link whose descriptor was closed meanwhile fails when it is followed. */
+static int fd_lookup_task(struct inode *dir, struct dentry *dentry, struct task_struct *task, unsigned fd)
+{
+	bool info = dir->i_op == &fdinfo_dir_iops;
+	struct file *f = fget_task(task, fd);
+	struct inode *inode;
+	mode_t mode = S_IFLNK;
+
+	if (!f || !may_see_fds(task)) {
+		if (f)
+			fput(f);
+		return -ENOENT;
+	}
+	/* The bits of a link say how the file is open. */
+	if (info)
+		mode = S_IFREG | 0444;
+	else
+		mode |= (f->f_mode & FMODE_READ ? 0500 : 0) | (f->f_mode & FMODE_WRITE ? 0300 : 0);
+	fput(f);
+	inode = proc_task_inode(dir->i_sb, task, mode);
+	if (!inode)
+		return -ENOMEM;
+	proc_node(inode)->fd = fd;
+	inode->i_op = info ? NULL : &fd_link_iops;
+	inode->i_fop = info ? &fdinfo_fops : NULL;
+	return proc_attach(dentry, inode);
+}
+
+static int fd_dir_lookup(struct inode *dir, struct dentry *dentry)
+{
+	struct task_struct *task;
+	unsigned fd;
+	int err;
+
+	if (!proc_number(dentry, &fd))
+		return -ENOENT;
+	task = proc_task(dir);
+	if (!task)
+		return -ENOENT;
+	err = fd_lookup_task(dir, dentry, task, fd);
+	put_task_struct(task);
+	return err;
+}
+
+/* Positions: descriptor + 2. */
+static int fd_dir_iterate(struct file *dirf, struct dir_context *ctx)
+{
+	struct task_struct *task;
+	struct file *f;
+	char name[16];
+	bool more = true;
+
+	if (!dir_emit_dots(dirf, ctx))
+		return 0;
+	task = proc_task(dirf->f_inode);
+	if (!task)
+		return -ENOENT;
+	while (more) {
+		unsigned fd = ctx->pos - 2;
+
+		f = fget_task_next(task, &fd);
+		if (!f)
+			break;
+		fput(f);
+		if (!may_see_fds(task))
+			break;
+		ctx->pos = fd + 2;
+		more = ctx->emit(ctx, name, snprintf(name, sizeof(name), "%u", fd), ctx->pos, ctx->pos + 1,
+				 dirf->f_inode->i_op == &fdinfo_dir_iops ? DT_REG : DT_LNK);
+		if (more)
+			ctx->pos++;
+	}
+	put_task_struct(task);
+	return 0;
+}
+
+/* Threads of the process itself pass, whatever the mode: it is root's when the process is not dumpable. Any
+ * context. */
+static int fd_dir_permission(const struct inode *inode, int mask)
+{
+	const struct task_struct *task;
+	int err = mode_permission(inode, mask);
+
+	if (!err || (mask & MAY_WRITE))
+		return err;
+	rcu_read_lock();
+	task = find_task_by_pid(proc_node(inode)->pid);
+	if (task && task->tgid == current->tgid)
+		err = 0;
+	rcu_read_unlock();
+	return err;
+}
+
+static const struct inode_operations fd_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
+static const struct inode_operations fdinfo_dir_iops = {.lookup = fd_dir_lookup,
+							.permission = fd_dir_permission};
+static const struct file_operations fd_dir_fops = {.iterate = fd_dir_iterate};
+
+static int task_dir_lookup(struct inode *dir, struct dentry *dentry)
+{
+	struct task_struct *task;
+	unsigned tid;
+	int err = -ENOENT;
+
+	if (!proc_number(dentry, &tid))
+		return -ENOENT;
+	task = find_get_task(tid);
+	if (!task)
+		return -ENOENT;
+	if (task->tgid == proc_node(dir)->pid)
+		err = proc_tid_lookup(dir, dentry, task);
+	put_task_struct(task);
+	return err;
+}
+
+/* The first thread of `leader` with an id >= tid; 0: none. */
+static pid_t next_thread_id(struct task_struct *leader, pid_t tid)
+{
+	struct task_struct *t;
+	unsigned long flags;
+	pid_t best = 0;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	for_each_thread(leader, t) if (t->pid >= tid && (!best || t->pid < best)) best = t->pid;
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return best;
+}
+
+/* Positions: thread id + 2. */
+static int task_dir_iterate(struct file *f, struct dir_context *ctx)
+{
+	struct task_struct *leader;
+	char name[16];
+	pid_t tid;
+
+	if (!dir_emit_dots(f, ctx))
+		return 0;
+	leader = proc_task(f->f_inode);
+	if (!leader)
+		return -ENOENT;
+	while ((tid = next_thread_id(leader, ctx->pos - 2))) {
+		ctx->pos = tid + 2;
+		if (!ctx->emit(ctx, name, snprintf(name, sizeof(name), "%d", tid), ctx->pos, ctx->pos,
+			       DT_DIR))
+			break;
+		ctx->pos++;
+	}
+	put_task_struct(leader);
+	return 0;
+}
+
+static const struct inode_operations task_dir_iops = {.lookup = task_dir_lookup};
+static const struct file_operations task_dir_fops = {.iterate = task_dir_iterate};
+
+static const struct proc_pid_entry fd_entry = {
+	.name = "fd", .mode = S_IFDIR | 0500, .iop = &fd_dir_iops, .fop = &fd_dir_fops};
+static const struct proc_pid_entry fdinfo_entry = {
+	.name = "fdinfo", .mode = S_IFDIR | 0500, .iop = &fdinfo_dir_iops, .fop = &fd_dir_fops};
+static const struct proc_pid_entry task_entry = {.name = "task",
+						 .mode = S_IFDIR | 0555,
+						 .iop = &task_dir_iops,
+						 .fop = &task_dir_fops,
+						 .process = true};
+REGISTER_PROC_PID(fd_entry);
+REGISTER_PROC_PID(fdinfo_entry);
+REGISTER_PROC_PID(task_entry);

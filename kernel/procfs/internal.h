@@ -1,0 +1,40 @@
+/* What the files of procfs share. */
+#pragma once
+
+#include "../fs/internal.h"
+
+#include <fs/libfs.h>
+#include <fs/seq_file.h>
+#include <proc/fork.h>
+
+/*
+ * What an inode below /proc/<pid> stands for. It holds no task: it names one, by pid and start time, so a
+ * reaped process is gone from memory though somebody still has its directory open.
+ */
+struct proc_node {
+	pid_t pid;
+	u64 start_time;			    /* a later task of the same pid is another one */
+	const struct proc_pid_entry *entry; /* files and links of the table */
+	unsigned fd;			    /* entries of fd/ */
+};
+static inline struct proc_node *proc_node(const struct inode *inode)
+{
+	return inode->i_private;
+}
+/* The task with a reference, or NULL: it is gone. */
+struct task_struct *proc_task(const struct inode *inode);
+/* A dynamic inode for `task` (its owner, its times); NULL when out of memory. */
+struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, mode_t mode);
+/* Finish a look-up: name found. Such dentries are never kept once nobody uses them. */
+int proc_attach(struct dentry *dentry, struct inode *inode);
+void proc_evict_node(struct inode *inode);
+bool proc_number(const struct dentry *dentry, unsigned *v); /* is the name a plain decimal number? */
+int proc_pid_lookup(struct inode *dir, struct dentry *dentry,
+		    struct task_struct *task); /* /proc/<pid> itself */
+int proc_tid_lookup(struct inode *dir, struct dentry *dentry,
+		    struct task_struct *task); /* /proc/<pid>/task/<tid> */
+
+bool proc_of_thread(const struct seq_file *m); /* is the file one of task/<tid>, and so of that thread alone? */
+extern const struct dentry_operations proc_pid_dentry_ops;
+extern const struct inode_operations proc_pid_dir_iops, proc_tid_dir_iops;
+extern const struct file_operations proc_pid_dir_fops;

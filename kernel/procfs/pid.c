@@ -1,0 +1,324 @@
+/* /proc/<pid>: a directory for each process and thread, its files found through a table. */
+#include "internal.h"
+
+#include <lib/printf.h>
+#include <mm/mm.h>
+#include <mm/slab.h>
+#include <proc/ptrace.h>
+#include <sched/sched.h>
+
+DECLARE_TABLE(proc_pid, const struct proc_pid_entry);
+
+struct task_struct *proc_task(const struct inode *inode)
+{
+	struct proc_node *n = proc_node(inode);
+	struct task_struct *task = find_get_task(n->pid);
+
+	if (task && task->start_time != n->start_time) {
+		put_task_struct(task);
+		task = NULL;
+	}
+	return task;
+}
+
+/*
+ * The owner of a file or directory of the task: its effective user. What is not open to everybody belongs to
+ * root while its user may not look into it: such a task has memory that is not dumpable, or none any more.
+ * The inode is new, or dcache_lock is held, or the file that stands for it is being opened; `task` is held by
+ * a reference or RCU.
+ */
+static void proc_task_owner(struct inode *inode, struct task_struct *task)
+{
+	bool dumpable = inode->i_mode == (S_IFDIR | 0555);
+	unsigned long flags;
+
+	if (!dumpable) {
+		spin_lock_irqsave(&task->pi_lock, flags);
+		dumpable = task->mm && READ_ONCE(task->mm->dumpable) == SUID_DUMP_USER;
+		spin_unlock_irqrestore(&task->pi_lock, flags);
+	}
+	WRITE_ONCE(inode->i_uid, dumpable ? READ_ONCE(task->euid) : 0);
+	WRITE_ONCE(inode->i_gid, dumpable ? READ_ONCE(task->egid) : 0);
+}
+
+/* [dcache_lock] As long as the task can be found. It may have another owner by now. */
+static bool proc_pid_revalidate(struct dentry *d)
+{
+	struct proc_node *n = proc_node(d->d_inode);
+	struct task_struct *task;
+	bool res;
+
+	rcu_read_lock();
+	task = find_task_by_pid(n->pid);
+	res = task && task->start_time == n->start_time;
+	if (res)
+		proc_task_owner(d->d_inode, task);
+	rcu_read_unlock();
+	return res;
+}
+
+const struct dentry_operations proc_pid_dentry_ops = {.d_revalidate = proc_pid_revalidate};
+
+struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, mode_t mode)
+{
+	struct proc_node *n = kzalloc(sizeof(*n), GFP_KERNEL);
+	struct inode *inode = n ? new_inode(sb, mode) : NULL;
+
+	if (!inode) {
+		kfree(n);
+		return NULL;
+	}
+	n->pid = task->pid;
+	n->start_time = task->start_time;
+	inode->i_private = n;
+	inode->i_rdev = 1; /* marks the inodes whose i_private is a proc_node */
+	proc_task_owner(inode, task);
+	return inode;
+}
+
+void proc_evict_node(struct inode *inode)
+{
+	if (inode->i_rdev)
+		kfree(inode->i_private);
+}
+
+int proc_attach(struct dentry *dentry, struct inode *inode)
+{
+	if (!inode)
+		return -ENOMEM;
+	dentry->d_op = &proc_pid_dentry_ops;
+	d_add(dentry, inode);
+	return 0;
+}
+
+/* Is this file of `task` open to the current task? */
+static int pid_may_read(const struct inode *inode, struct task_struct *task)
+{
+	unsigned mode = proc_node(inode)->entry->access;
+
+	return !mode || ptrace_may_access(task, mode) ? 0 : -EACCES;
+}
+
+/*
+ * Files: the table's show and store. The checks come after the text is made, and a text that may not be shown is
+ * dropped: had they come before, the task could have begun to run a set-user-id program between check and text. A file
+ * that is not for everybody shows the program for which it was opened and reads as empty behind an exec: its reader may
+ * have got it from somebody with less rights, who could see the old program but not the new one.
+ */
+static int pid_show(struct seq_file *m, void *v)
+{
+	struct inode *inode = m->private;
+	struct task_struct *task = proc_task(inode);
+	int err;
+
+	if (!task)
+		return -ESRCH;
+	err = proc_node(inode)->entry->show(m, task);
+	smp_rmb(); /* pairs with the barrier in begin_new_exec: text before number */
+	if (err >= 0 && proc_node(inode)->entry->access && m->exec_id != READ_ONCE(task->self_exec_id))
+		err = SEQ_SKIP;
+	else if (err >= 0 && pid_may_read(inode, task))
+		err = -EACCES;
+	put_task_struct(task);
+	return err;
+}
+
+/* The number first: should the task exec meanwhile, the file is of no use, whatever the check then said. */
+static int pid_open(struct inode *inode, struct file *f)
+{
+	struct task_struct *task = proc_task(inode);
+	u32 exec_id;
+	int err;
+
+	if (!task)
+		return -ESRCH;
+	exec_id = READ_ONCE(task->self_exec_id);
+	smp_rmb();
+	err = pid_may_read(inode, task);
+	put_task_struct(task);
+	if (!err)
+		err = single_open(f, pid_show, inode);
+	if (!err)
+		((struct seq_file *)f->private_data)->exec_id = exec_id;
+	return err;
+}
+
+static ssize_t pid_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	return proc_node(f->f_inode)->entry->show ? seq_read(f, buf, n, pos) : -EINVAL;
+}
+
+static ssize_t pid_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	const struct proc_pid_entry *e = proc_node(f->f_inode)->entry;
+	char text[256];
+	ssize_t len = e->store ? copy_text_from_user(text, sizeof(text), buf, n) : -EINVAL;
+	struct task_struct *task;
+
+	if (len < 0)
+		return len;
+	task = proc_task(f->f_inode);
+	if (!task)
+		return -ESRCH;
+	len = e->store(task, text, len);
+	put_task_struct(task);
+	return len ? len : (ssize_t)n;
+}
+
+static const struct file_operations pid_file_fops = {.open = pid_open,
+						     .release = single_release,
+						     .read = pid_read,
+						     .write = pid_write,
+						     .llseek = seq_lseek};
+
+/* Links: reading and following them takes the right to look into the process, checked on what was found. */
+static int pid_get_path(struct inode *inode, struct path *out)
+{
+	struct task_struct *task = proc_task(inode);
+	int err;
+
+	if (!task)
+		return -ENOENT;
+	err = proc_node(inode)->entry->path(task, out);
+	if (!ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS)) {
+		if (!err)
+			path_put(out);
+		err = -EACCES;
+	}
+	put_task_struct(task);
+	return err;
+}
+
+static const char *pid_path_text(struct dentry *dentry, struct inode *inode, char *buf)
+{
+	struct path path;
+	char *name;
+	int err = pid_get_path(inode, &path);
+
+	if (err)
+		return ERR_PTR(err);
+	name = d_path(&path, buf, PAGE_SIZE);
+	path_put(&path);
+	return name;
+}
+
+static const char *pid_link_text(struct dentry *dentry, struct inode *inode, char *buf)
+{
+	struct task_struct *task = proc_task(inode);
+	int err;
+
+	if (!task)
+		return ERR_PTR(-ENOENT);
+	err = proc_node(inode)->entry->link(task, buf, PAGE_SIZE);
+	if (!ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS))
+		err = -EACCES;
+	put_task_struct(task);
+	return err < 0 ? ERR_PTR(err) : buf;
+}
+
+static const struct inode_operations pid_path_iops = {.get_link = pid_path_text, .get_path = pid_get_path};
+static const struct inode_operations pid_link_iops = {.get_link = pid_link_text};
+
+static mode_t entry_mode(const struct proc_pid_entry *e)
+{
+	if (e->path || e->link)
+		return S_IFLNK | 0777;
+	return S_ISDIR(e->mode) ? e->mode : S_IFREG | e->mode;
+}
+
+/* An entry of the table becomes an inode. */
+static int pid_entry_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task,
+			    const struct proc_pid_entry *e)
+{
+	struct inode *inode = proc_task_inode(dir->i_sb, task, entry_mode(e));
+
+	if (inode) {
+		proc_node(inode)->entry = e;
+		inode->i_op = e->path ? &pid_path_iops : e->link ? &pid_link_iops : e->iop;
+		inode->i_fop = e->fop ? e->fop : e->show || e->store ? &pid_file_fops : NULL;
+	}
+	return proc_attach(dentry, inode);
+}
+
+/* <pid>/task/<tid> has what <pid> has but for some: were there a `task` in it, the tree would have no end. */
+static bool is_in(const struct inode *dir, const struct proc_pid_entry *e)
+{
+	return !e->process || dir->i_op != &proc_tid_dir_iops;
+}
+
+bool proc_of_thread(const struct seq_file *m)
+{
+	return m->file->f_dentry->d_parent->d_inode->i_op == &proc_tid_dir_iops;
+}
+
+static int pid_lookup_task(struct inode *dir, struct dentry *dentry, struct task_struct *task)
+{
+	const struct proc_pid_entry *e;
+
+	for_each_in_table(proc_pid, e)
+	{
+		if (is_in(dir, e) && !strcmp(dentry->d_name, e->name))
+			return pid_entry_lookup(dir, dentry, task, e);
+	}
+	return -ENOENT;
+}
+
+static int proc_pid_dir_lookup(struct inode *dir, struct dentry *dentry)
+{
+	struct task_struct *task = proc_task(dir);
+	int err;
+
+	if (!task)
+		return -ENOENT;
+	err = pid_lookup_task(dir, dentry, task);
+	put_task_struct(task);
+	return err;
+}
+
+/* Positions: place in the table + 2. */
+static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
+{
+	const struct proc_pid_entry *e;
+	loff_t at = 2;
+
+	if (!dir_emit_dots(f, ctx))
+		return 0;
+	for_each_in_table(proc_pid, e)
+	{
+		if (at == ctx->pos) {
+			if (is_in(f->f_inode, e) &&
+			    !ctx->emit(ctx, e->name, strlen(e->name), at, at, (entry_mode(e) & S_IFMT) >> 12))
+				return 0;
+			ctx->pos++;
+		}
+		at++;
+	}
+	return 0;
+}
+
+const struct inode_operations proc_pid_dir_iops = {.lookup = proc_pid_dir_lookup};
+const struct file_operations proc_pid_dir_fops = {.iterate = proc_pid_dir_iterate};
+
+const struct inode_operations proc_tid_dir_iops = {.lookup = proc_pid_dir_lookup};
+
+static int pid_dir_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task,
+			  const struct inode_operations *iop)
+{
+	struct inode *inode = proc_task_inode(dir->i_sb, task, S_IFDIR | 0555);
+
+	if (inode) {
+		inode->i_op = iop;
+		inode->i_fop = &proc_pid_dir_fops;
+	}
+	return proc_attach(dentry, inode);
+}
+
+int proc_tid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task)
+{
+	return pid_dir_lookup(dir, dentry, task, &proc_tid_dir_iops);
+}
+
+int proc_pid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task)
+{
+	return pid_dir_lookup(dir, dentry, task, &proc_pid_dir_iops);
+}

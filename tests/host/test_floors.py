@@ -1,0 +1,105 @@
+"""Calls go down: no object of the kernel takes a symbol from a floor above its own, but through a door (docs/architecture.md)."""
+
+import collections
+import fnmatch
+import functools
+import os
+import re
+import subprocess
+
+import pytest
+
+ARCHES = ("aarch64", "x86_64")
+MACHINE = ("arch", "boot")
+
+
+def tables():
+    """Rows of the two tables of docs/architecture.md, as lists of the code words of each column."""
+    with open("docs/architecture.md", encoding="utf-8") as file:
+        text = file.read().partition("## Rooms and floors")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
+    first, second = (n for n, row in enumerate(rows) if row[0].strip() in ("floor", "from"))
+    words = re.compile(r"`([^`]+)`")
+    floors = [words.findall(row[1]) for row in rows[first + 1:second]]
+    doors = [(words.findall(row[0]), words.findall(row[1])) for row in rows[second + 1:]]
+    return {room: -number for number, rooms in enumerate(floors) for room in rooms}, doors
+
+
+FLOORS, DOORS = tables()
+
+
+@functools.cache
+def room(path):
+    """The innermost room of the list that a file is in."""
+    while path and path not in FLOORS:
+        path = os.path.dirname(path)
+    assert path, "this folder is in no row of docs/architecture.md's table of rooms"
+    return path
+
+
+@functools.cache
+def uses(arch):
+    """{(object, the object that defines the symbol, symbol)} of a machine's kernel."""
+    top = f"build/{arch}/"
+    objects = [path for folder in ("arch", "boot", "kernel", "trace", "drivers", "samples") for path in find(top + folder)]
+    defined, wanted = {}, []
+    for line in subprocess.run(["nm", "-g", "-A", *objects], capture_output=True, text=True, check=True).stdout.splitlines():
+        name, *_, kind, symbol = line.removeprefix(top).replace(":", " ", 1).split()
+        if kind == "U":
+            wanted.append((name, symbol))
+        else:
+            defined[symbol] = name
+    return {(name, defined[symbol], symbol) for name, symbol in wanted if symbol in defined}
+
+
+def find(top):
+    """Objects below a folder whose source is there still: a build folder may hold some of an older tree."""
+    for folder, _, names in os.walk(top):
+        for name in sorted(names):
+            source = os.path.join(folder.split(os.sep, 2)[2], name[:-2])
+            if name.endswith(".o") and (os.path.exists(source + ".c") or os.path.exists(source + ".S")):
+                yield os.path.join(folder, name)
+
+
+def door_of(source, symbol):
+    """The number of the door through which a symbol is used, None: there is none."""
+    for number, (rooms, symbols) in enumerate(DOORS):
+        if (not rooms or room(source) in rooms) and any(fnmatch.fnmatchcase(symbol, pattern) for pattern in symbols):
+            return number
+    return None
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_calls_go_down(arch):
+    seen = uses(arch)
+    assert len(seen) > 4000
+    up = [f"{source} uses {symbol} of {target}: {room(source)} is below {room(target)}" for source, target, symbol in sorted(seen)
+          if room(source) not in MACHINE and FLOORS[room(source)] < FLOORS[room(target)] and door_of(source, symbol) is None]
+    assert not up, "\n".join(up)
+
+
+def test_every_door_is_used():
+    """By some room for each of its symbols: a door that nobody needs is closed."""
+    used = collections.defaultdict(set)
+    for arch in ARCHES:
+        for source, target, symbol in uses(arch):
+            if room(source) not in MACHINE and FLOORS[room(source)] < FLOORS[room(target)]:
+                used[door_of(source, symbol)].add((room(source), symbol))
+    for number, (rooms, symbols) in enumerate(DOORS):
+        assert not set(rooms) - {name for name, _ in used[number]}, (rooms, symbols)
+        for pattern in symbols:
+            assert any(fnmatch.fnmatchcase(symbol, pattern) for _, symbol in used[number]), pattern
+
+
+def test_every_folder_has_a_floor():
+    folders = subprocess.run(["git", "ls-files", "*.c", "*.S"], capture_output=True, text=True, check=True).stdout.split()
+    kernel = {os.path.dirname(path) for path in folders if path.split("/")[0] in ("arch", "boot", "kernel", "trace", "drivers", "samples")}
+    assert {room(folder) for folder in kernel} == set(FLOORS)
+
+
+def test_rule_and_doors():
+    """What the tables mean: a call up is refused, one down or through a door is not."""
+    assert FLOORS["kernel/mm"] < FLOORS["kernel/sched"] == FLOORS["kernel/lock"] < FLOORS["trace/core"] < FLOORS["kernel/init"]
+    assert room("trace/tracers/graph/print.o") == "trace/tracers/graph" and room("drivers/tty/n_tty.o") == "drivers"
+    assert door_of("kernel/mm/oom_kill.o", "send_sig") is not None and door_of("kernel/mm/oom_kill.o", "vfs_read") is None
+    assert door_of("kernel/lib/string.o", "preempt_schedule") is not None and door_of("kernel/lib/string.o", "schedule") is None

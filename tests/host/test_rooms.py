@@ -1,0 +1,65 @@
+"""Rooms keep to their budgets (docs/architecture.md), and pages that say how large things are say what is so."""
+
+import os
+import re
+import subprocess
+
+import pytest
+import rooms
+
+PAGE = f"# Architecture\n\n## Budgets\n\n| room | budget | raised for |\n|---|---|---|\n| `kernel` | 1,700 | |\n| `kernel/mm` | 40 | |\n\n## More\n\n| `no` | 1 | |\n"
+
+
+def kernel_folders():
+    done = subprocess.run(["git", "ls-files", "*.c", "*.S", "*.h"], cwd=rooms.ROOT, capture_output=True, text=True, check=True)
+    return {os.path.dirname(path) for path in done.stdout.split() if not path.startswith("tests/")}
+
+
+def test_no_room_has_outgrown_its_budget():
+    limits = rooms.budgets()
+    assert not list(rooms.outgrown(limits, rooms.count(tuple(limits))))
+
+
+def test_budgets_are_of_this_day():
+    """Every folder with code has one, every one is of a folder with code, and no budget has twice what its room needs."""
+    limits = rooms.budgets()
+    counted = rooms.count(tuple(limits))
+    assert not [folder for folder in kernel_folders() if not rooms.room_of(folder, limits)]
+    assert not [room for room in limits if not counted[room][0]]
+    assert not [room for room, limit in limits.items() if limit > 2 * counted[room][2]]
+
+
+def test_what_is_counted():
+    assert rooms.code_lines("x.c", '/* a\n b */\n\nint a; /* c */\n// d\nchar *b = "/* no */";\n#define E \\\n\t1\n') == 4
+    assert rooms.code_lines("x.py", '"""Why.\n\nHow.\n"""\n\n# c\nx = 1  # d\n\n\ndef f():\n    """What."""\n    return "# no"\n') == 3
+    assert rooms.code_lines("x.sh", "#!/bin/sh\n# a\n\necho '# b'\n") == 1
+    assert rooms.budgets(PAGE) == {"kernel": 1700, "kernel/mm": 40}
+    assert rooms.room_of("kernel/mm/fault.c", {"kernel", "kernel/mm"}) == "kernel/mm"
+    assert rooms.room_of("kernel/sched/core.c", {"kernel", "kernel/mm"}) == "kernel"
+    assert rooms.room_of("tools/x.py", {"kernel"}) is None
+
+
+def test_message_of_a_room_that_has_grown():
+    lines = list(rooms.outgrown({"kernel": 1700, "kernel/mm": 40}, {"kernel": (1, 2000, 1700), "kernel/mm": (1, 50, 41)}))
+    assert len(lines) == 1 and "kernel/mm has 41 lines of code, and its budget is 40" in lines[0] and "sentence" in lines[0]
+
+
+def test_measures_show_budgets():
+    done = subprocess.run([os.path.join(rooms.ROOT, "tools/rooms.py")], capture_output=True, text=True, check=True)
+    rows = dict(re.findall(r"^(\S+) +\d+ +\d+ +\d+ +(\d+)$", done.stdout, re.M))
+    assert {room: int(rows[room]) for room in rooms.budgets()} == rooms.budgets()
+
+
+@pytest.mark.parametrize("page, far", [("README.md", 0.1), ("docs/reading.md", 0.2)])
+def test_lengths_in_pages_are_about_right(page, far):
+    """tools/rooms.py --pages writes them again."""
+    with open(os.path.join(rooms.ROOT, page), encoding="utf-8") as file:
+        said = rooms.table_rows(file.read())
+    assert len(said) >= 10
+    assert not [(path, number) for path, number in said if abs(rooms.PAGES[page](path) - number) > max(20, far * number)]
+
+
+def test_lengths_are_written():
+    text = "| `a/` | what (1) | 0 |\n| `b.c` | 1,000 | look |\n| `c` | 5 things | else |\n"
+    assert rooms.table_rows(text) == [("a/", 0), ("b.c", 1000)]
+    assert rooms.refreshed(text, {"a/": 1200, "b.c": 30}.get) == "| `a/` | what (1) | 1,200 |\n| `b.c` | 30 | look |\n| `c` | 5 things | else |\n"

@@ -1,0 +1,163 @@
+/*
+ * Futexes where two come at once: a waiter whose time is up while somebody wakes or moves it, and two who
+ * move waiters between the same words.
+ */
+/* sources: */
+/* include: tests/unit/include-mm */
+#include <host_test.h>
+
+#define vsnprintf k_vsnprintf
+#define snprintf  k_snprintf
+#define sprintf	  k_sprintf
+#include <host_kernel.h>
+#include <host_wait.h>
+
+#include "../../kernel/lib/bitmap.c"
+#include "../../kernel/lib/bitmap_text.c"
+#include "../../kernel/lib/put_dec.c"
+#include "../../kernel/lib/vsprintf.c"
+#include "../../kernel/lib/vsprintf_pointer.c"
+#define access_ok(p, n) ((void)(p), true)
+#include "../../kernel/proc/futex.c"
+
+/* ---- What it stands on: words of one program, the clock at whose end nobody looks. */
+void __put_task_struct(struct task_struct *t)
+{
+	fail_msg("the test's task is freed");
+}
+bool wake_up_state(struct task_struct *p, unsigned state)
+{
+	return try_to_wake_up(p, state);
+}
+struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr)
+{
+	return NULL;
+}
+pte_t *pte_lookup(pgd_t *pgd, unsigned long addr)
+{
+	return NULL;
+}
+u64 ktime_get_real_ns(void)
+{
+	return 0;
+}
+int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
+{
+	return -EFAULT;
+}
+
+static u32 words[64];
+
+/* A word in another bucket than words[0]. */
+static u32 *elsewhere(void)
+{
+	struct futex_key a, b;
+
+	assert_int_equal(get_futex_key(&words[0], false, &a), 0);
+	for (unsigned i = 1; i < ARRAY_SIZE(words); i++) {
+		assert_int_equal(get_futex_key(&words[i], false, &b), 0);
+		if (bucket_of(&a) != bucket_of(&b))
+			return &words[i];
+	}
+	fail_msg("all words are in one bucket");
+	return NULL;
+}
+
+static int fresh(void **state)
+{
+	futex_init();
+	atomic_set(&host_task.usage, 1);
+	host_spin_locking = NULL;
+	host_now = 1000;
+	return 0;
+}
+
+/* How often a lock was asked for; at the second time, when the waiter leaves its queue, this happens before.
+ */
+static int asked, done;
+static int (*meanwhile)(void);
+static void at_the_second_time(spinlock_t *l)
+{
+	if (++asked != 2)
+		return;
+	host_spin_locking = NULL;
+	done = meanwhile();
+}
+
+/* Waits for 500 ns, at the end of which that happens. */
+static int waits(int (*what)(void))
+{
+	asked = done = 0;
+	meanwhile = what;
+	host_spin_locking = at_the_second_time;
+	return futex_wait(&words[0], false, 0, host_now + 500, FUTEX_BITSET_ANY);
+}
+
+static int nothing(void)
+{
+	return 0;
+}
+static int wake(void)
+{
+	return futex_wake(&words[0], false, 1, FUTEX_BITSET_ANY);
+}
+static int move(void)
+{
+	return futex_requeue(&words[0], elsewhere(), false, 0, 1, NULL);
+}
+static int move_and_wake(void)
+{
+	return move() + futex_wake(elsewhere(), false, 1, FUTEX_BITSET_ANY);
+}
+
+static void test_time_is_up(void **state)
+{
+	assert_int_equal(waits(nothing), -ETIMEDOUT);
+	assert_int_equal(wake(), 0);
+	/* Who was told that it has woken somebody has. */
+	if (waits(wake) != 0)
+		fail_msg("a wake-up at the last moment is lost: the waiter says that its time is up");
+	assert_int_equal(done, 1);
+	assert_int_equal(waits(move_and_wake), 0);
+	assert_int_equal(done, 2);
+	/* Moved, and nobody wakes it there: it leaves that queue. */
+	assert_int_equal(waits(move), -ETIMEDOUT);
+	assert_int_equal(done, 1);
+	assert_int_equal(futex_wake(elsewhere(), false, 1, FUTEX_BITSET_ANY), 0);
+}
+
+static spinlock_t *order[2];
+static void note_order(spinlock_t *l)
+{
+	assert_in_range(asked, 0, 1);
+	order[asked++] = l;
+}
+
+/* Two buckets are locked in the same order, whichever of the words is the first. */
+static void test_lock_order(void **state)
+{
+	spinlock_t *first;
+
+	host_spin_locking = note_order;
+	asked = 0;
+	assert_int_equal(move(), 0);
+	assert_int_equal(asked, 2);
+	first = order[0];
+	asked = 0;
+	assert_int_equal(futex_requeue(elsewhere(), &words[0], false, 0, 1, NULL), 0);
+	assert_int_equal(asked, 2);
+	if (order[0] != first)
+		fail_msg(
+			"two who move waiters between the same words, each the other way, wait for each other's lock");
+	host_spin_locking = NULL;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_time_is_up, fresh),
+		cmocka_unit_test_setup(test_lock_order, fresh),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

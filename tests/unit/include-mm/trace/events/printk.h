@@ -1,0 +1,4 @@
+/* Nobody traces what is printed. */
+#pragma once
+
+#define trace_console(text, len) ((void)0)

@@ -1,0 +1,473 @@
+/*
+ * Hooked returns: which calls and depths each user learns of, where each call returns to, and what happens to the
+ * shadow stacks of tasks; and the function profiler, which counts on top of them. Traced functions are calls of the
+ * test.
+ */
+/* sources: */
+/* include: tests/unit/include-trace -Itests/unit/include-mm */
+#include <host_test.h>
+
+#define vsnprintf k_vsnprintf
+#define snprintf  k_snprintf
+#define sprintf	  k_sprintf
+#include <host_kernel.h>
+#include <host_wait.h>
+
+#include "../../kernel/lib/bitmap.c"
+#include "../../kernel/lib/bitmap_text.c"
+#include "../../kernel/lib/kstrto.c"
+#include "../../kernel/lib/put_dec.c"
+#include "../../kernel/lib/vsprintf.c"
+#include "../../kernel/lib/vsprintf_pointer.c"
+#include "../../trace/ftrace/fgraph.c"
+#include "../../trace/ftrace/fgraph_users.c"
+#include "../../trace/tracers/stat/profile.c"
+
+/* ---- What it stands on */
+struct mutex ftrace_lock, trace_types_lock;
+struct trace_array global_trace;
+struct dyn_ftrace *ftrace_recs;
+unsigned ftrace_nr_recs;
+
+#define SITES 64
+#define IP(i) (0x10000UL + 32 * (i))
+static struct dyn_ftrace recs[SITES];
+long ftrace_rec_of(unsigned long ip)
+{
+	return (ip - IP(0)) / 32;
+}
+
+/* Sites follow at once. */
+int register_ftrace_function(struct ftrace_ops *ops)
+{
+	ops->flags |= FTRACE_OPS_FL_ENABLED;
+	fgraph_choose();
+	return 0;
+}
+int unregister_ftrace_function(struct ftrace_ops *ops)
+{
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	fgraph_choose();
+	return 0;
+}
+void synchronize_rcu(void)
+{
+}
+void preempt_schedule_notrace(void)
+{
+}
+static bool graph_time;
+bool trace_graph_time(void)
+{
+	return graph_time;
+}
+int trace_graph_profiled(bool on)
+{
+	return 0;
+}
+/* Files, which nobody opens: what they show is called. */
+int tracefs_text_open(struct inode *inode, struct file *file)
+{
+	return 0;
+}
+ssize_t tracefs_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	return n;
+}
+int single_open(struct file *file, int (*show)(struct seq_file *m, void *v), void *data)
+{
+	return 0;
+}
+ssize_t seq_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
+{
+	return 0;
+}
+loff_t seq_lseek(struct file *file, loff_t off, int whence)
+{
+	return 0;
+}
+int single_release(struct inode *inode, struct file *file)
+{
+	return 0;
+}
+void __warn(const char *file, int line, const char *cond)
+{
+	fail_msg("%s:%d: %s", file, line, cond);
+}
+
+static long allocated;
+void *kzalloc(size_t n, gfp_t gfp)
+{
+	allocated++;
+	return calloc(1, n);
+}
+void *kvzalloc(size_t n, gfp_t gfp)
+{
+	return calloc(1, n);
+}
+void kfree(const void *p)
+{
+	allocated -= p != NULL;
+	free((void *)p);
+}
+
+/* ---- Tasks: the one that runs and others, more than stacks are handed out to at once. */
+#define OTHERS 100
+spinlock_t tasklist_lock;
+LIST_HEAD(init_tasks);
+static struct task_struct others[OTHERS], idle;
+struct task_struct *idle_task(int cpu)
+{
+	return &idle;
+}
+
+static void add_task(struct task_struct *task)
+{
+	INIT_LIST_HEAD(&task->thread_group);
+	list_add_tail(&task->tasks, &init_tasks);
+}
+
+static int fresh(void **state)
+{
+	nr_cpu_ids = 1;
+	host_now = 1000;
+	host_task.preempt_count = 0;
+	INIT_LIST_HEAD(&init_tasks);
+	memset(others, 0, sizeof(others));
+	add_task(&host_task);
+	for (unsigned i = 0; i < OTHERS; i++)
+		add_task(&others[i]);
+	ftrace_recs = recs;
+	ftrace_nr_recs = SITES;
+	for (unsigned i = 0; i < SITES; i++)
+		recs[i].ip = IP(i);
+	return 0;
+}
+
+/* ---- Calls */
+
+/* A call in progress: the word with its return address, as the machine keeps it. */
+struct call {
+	struct ftrace_regs fregs;
+	unsigned long ret;
+};
+
+/* Function `site` is called. Is its return hooked? */
+static bool enter(struct call *call, unsigned site)
+{
+	static unsigned long marks = 0x100;
+
+	call->ret = IP(SITES) + 8 * ++marks;
+	call->fregs = (struct ftrace_regs){.parent = call->ret, .mark = marks};
+	fgraph_enter_func(IP(site), call->ret, NULL, &call->fregs);
+	return call->fregs.parent == RETURN_TO_HANDLER_ADDR;
+}
+
+/* It returns, and goes where it would have gone untraced. */
+static void leave(struct call *call)
+{
+	struct fgraph_ret_regs regs = {.mark = call->fregs.mark};
+
+	fgraph_return_func(&regs);
+	assert_int_equal(regs.ret, call->ret);
+}
+
+/* A user that writes down what it is told: "3>0" is the entry of function 3 at depth 0, "3<0" its return. */
+struct writer {
+	struct fgraph_ops gops;
+	struct ftrace_ops ops;
+	char text[256];
+};
+static void write_down(struct fgraph_ops *gops, const struct fgraph_call *call, char what)
+{
+	struct writer *w = container_of(gops, struct writer, gops);
+
+	sprintf(w->text + strlen(w->text), "%s%ld%c%u", w->text[0] ? " " : "", ftrace_rec_of(call->ip), what,
+		call->depth);
+}
+static bool write_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
+{
+	write_down(gops, call, '>');
+	return true;
+}
+static void write_return(struct fgraph_ops *gops, const struct fgraph_call *call,
+			 const struct fgraph_frame *frame)
+{
+	write_down(gops, call, '<');
+}
+static void begin(struct writer *w, unsigned bit)
+{
+	*w = (struct writer){.gops = {.entryfunc = write_entry, .retfunc = write_return, .bit = bit}};
+	w->gops.ops = &w->ops;
+	assert_int_equal(register_ftrace_graph(&w->gops), 0);
+}
+static void wrote(struct writer *w, const char *text)
+{
+	assert_string_equal(w->text, text);
+	w->text[0] = '\0';
+}
+
+/* Nobody traces, no task has a stack. */
+static void all_given_back(void)
+{
+	if (allocated)
+		fail_msg("%ld shadow stacks were not given back", allocated);
+	assert_null(host_task.ret_stack);
+	for (unsigned i = 0; i < OTHERS; i++)
+		assert_null(others[i].ret_stack);
+}
+
+/* ---- Tests */
+
+static void test_depths(void **state)
+{
+	struct writer a, b;
+	struct call outer, inner, second;
+
+	begin(&a, FGRAPH_TRACER);
+	assert_true(enter(&outer, 1));
+	begin(&b, FGRAPH_ANY);
+	assert_true(enter(&inner, 2));
+	leave(&inner);
+	assert_true(enter(&second, 3));
+	leave(&second);
+	leave(&outer);
+	wrote(&a, "1>0 2>1 2<1 3>1 3<1 1<0");
+	wrote(&b, "2>0 2<0 3>0 3<0");
+	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
+	assert_int_equal(unregister_ftrace_graph(&b.gops), 0);
+	all_given_back();
+}
+
+/* A function that returns while its own context is in a tracer: nobody is told, and it counts no longer. */
+static void test_return_inside_tracer(void **state)
+{
+	struct call outer, inner;
+	struct writer a;
+
+	begin(&a, FGRAPH_ANY);
+	assert_true(enter(&outer, 1));
+	assert_true(enter(&inner, 2));
+	host_task.preempt_count = RECURSION_TASK;
+	leave(&inner);
+	assert_int_equal(host_task.preempt_count, RECURSION_TASK);
+	host_task.preempt_count = 0;
+	assert_true(enter(&inner, 3));
+	leave(&inner);
+	leave(&outer);
+	wrote(&a, "1>0 2>1 3>1 3<1 1<0");
+	assert_int_equal(host_task.ret_stack->user[a.gops.bit].depth, 0);
+	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
+	all_given_back();
+}
+
+/* A return that skips a call, which cannot happen: the call that was skipped is given up, for its users too.
+ */
+static void test_skipped_return(void **state)
+{
+	struct call outer, inner;
+	u64 before = fgraph_mismatches;
+	struct writer a;
+
+	begin(&a, FGRAPH_ANY);
+	assert_true(enter(&outer, 1));
+	assert_true(enter(&inner, 2));
+	leave(&outer);
+	assert_int_equal(fgraph_mismatches, before + 1);
+	assert_true(enter(&inner, 3));
+	leave(&inner);
+	wrote(&a, "1>0 2>1 1<0 3>0 3<0");
+	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
+	all_given_back();
+}
+
+/* The bit of a user that is gone is another's: of calls from before that one is not told, and does not count
+ * them. */
+static void test_bit_of_another(void **state)
+{
+	struct call outer, inner;
+	struct writer a, b;
+	unsigned bit;
+
+	begin(&a, FGRAPH_ANY);
+	bit = a.gops.bit;
+	assert_true(enter(&outer, 1));
+	assert_true(enter(&inner, 2));
+	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
+	begin(&b, FGRAPH_ANY);
+	assert_int_equal(b.gops.bit, bit);
+	host_task.preempt_count = RECURSION_TASK;
+	leave(&inner);
+	host_task.preempt_count = 0;
+	assert_true(enter(&inner, 3));
+	leave(&inner);
+	leave(&outer);
+	wrote(&a, "1>0 2>1");
+	wrote(&b, "3>0 3<0");
+	assert_int_equal(unregister_ftrace_graph(&b.gops), 0);
+	all_given_back();
+}
+
+/* Each task has a stack while anybody traces, those with frames longer. */
+static void test_stacks(void **state)
+{
+	struct task_struct new = {};
+	struct writer a;
+	struct call call;
+
+	fgraph_init_task(&new);
+	assert_null(new.ret_stack);
+	begin(&a, FGRAPH_TRACER);
+	for (unsigned i = 0; i < OTHERS; i++)
+		assert_non_null(others[i].ret_stack);
+	assert_int_equal(allocated, OTHERS + 2); /* the one that runs and the idle one */
+	fgraph_init_task(&new);
+	assert_non_null(new.ret_stack);
+	fgraph_free_task(&new);
+	assert_null(new.ret_stack);
+	if (allocated != OTHERS + 2)
+		fail_msg("a task is gone and its shadow stack is not: %ld for %d tasks", allocated,
+			 OTHERS + 2);
+	assert_true(enter(&call, 1));
+	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
+	assert_int_equal(allocated, 1);
+	leave(&call);
+	begin(&a, FGRAPH_TRACER);
+	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
+	all_given_back();
+}
+
+/* ---- The profiler */
+
+static const struct profile_count *counted(unsigned site)
+{
+	static struct profile_count count;
+
+	assert_true(profile_read(0, site, &count));
+	return &count;
+}
+
+/* Function `site` runs for so many ns. */
+static void run(unsigned site, unsigned ns)
+{
+	struct call call;
+
+	assert_true(enter(&call, site));
+	host_now += ns;
+	leave(&call);
+}
+
+/* Function 1 calls 2 and 3 and takes 5 ns itself; 3 calls 4. The time of each is with or without those that
+ * it calls. */
+static void calls_within_calls(void)
+{
+	struct call outer, middle;
+
+	assert_true(enter(&outer, 1));
+	host_now += 3;
+	run(2, 10);
+	assert_true(enter(&middle, 3));
+	run(4, 400);
+	host_now += 50;
+	leave(&middle);
+	host_now += 2;
+	leave(&outer);
+}
+
+static void profile(bool on)
+{
+	mutex_lock(&trace_types_lock);
+	assert_int_equal(profile_set(on), 0);
+	mutex_unlock(&trace_types_lock);
+}
+
+static void test_profile_times(void **state)
+{
+	static const u64 times[2][5] = {{0, 5, 10, 50, 400}, {0, 465, 10, 450, 400}};
+
+	for (unsigned with = 0; with < 2; with++) {
+		graph_time = with;
+		profile(true);
+		/* The first call goes the general way, the others the direct one. */
+		for (unsigned times_called = 1; times_called < 4; times_called++) {
+			calls_within_calls();
+			for (unsigned site = 1; site < 5; site++) {
+				assert_int_equal(counted(site)->hits, times_called);
+				assert_int_equal(counted(site)->returns, times_called);
+				if (counted(site)->time != times[with][site] * times_called)
+					fail_msg("function %u took %llu ns in %u calls, not %llu each", site,
+						 (unsigned long long)counted(site)->time, times_called,
+						 (unsigned long long)times[with][site]);
+			}
+		}
+		profile(false);
+	}
+	all_given_back();
+}
+
+/* A call that goes in by the direct way and returns by the general one is counted as well. */
+static void test_profile_both_ways(void **state)
+{
+	struct call call;
+
+	profile(true);
+	run(1, 1);
+	assert_true(profile_fgraph.direct_key);
+	assert_true(enter(&call, 1));
+	host_now += 10;
+	host_task.preempt_count = 16; /* that is not usual */
+	leave(&call);
+	host_task.preempt_count = 0;
+	assert_int_equal(counted(1)->hits, 2);
+	if (counted(1)->returns != 2)
+		fail_msg("a return by the general way was not counted: key %llx of bit %u",
+			 (unsigned long long)profile_fgraph.direct_key, profile_fgraph.bit);
+	assert_int_equal(counted(1)->time, 11);
+	profile(false);
+	all_given_back();
+}
+
+/* What an NMI calls while somebody counts is told as missed, and not counted. */
+static void test_profile_missed(void **state)
+{
+	struct call call;
+
+	profile(true);
+	run(1, 1);
+	profile_cpu.seq++;
+	host_task.preempt_count = NMI_OFFSET;
+	assert_false(enter(&call, 2));
+	host_task.preempt_count = 0;
+	profile_cpu.seq++;
+	assert_int_equal(counted(2)->hits, 0);
+	host_text_used = 0;
+	missed_show(NULL, NULL);
+	assert_string_equal(host_text, "cpu0 missed: 1\n");
+	profile(false);
+	profile(true);
+	host_text_used = 0;
+	missed_show(NULL, NULL);
+	assert_string_equal(host_text, "cpu0 missed: 0\n");
+	assert_int_equal(counted(1)->hits, 0);
+	profile(false);
+	all_given_back();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_depths, fresh),
+		cmocka_unit_test_setup(test_return_inside_tracer, fresh),
+		cmocka_unit_test_setup(test_skipped_return, fresh),
+		cmocka_unit_test_setup(test_bit_of_another, fresh),
+		cmocka_unit_test_setup(test_stacks, fresh),
+		cmocka_unit_test_setup(test_profile_times, fresh),
+		cmocka_unit_test_setup(test_profile_both_ways, fresh),
+		cmocka_unit_test_setup(test_profile_missed, fresh),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	free(profile_cpu.counts);
+	free(profile_index);
+	return failed;
+}

@@ -1,0 +1,196 @@
+/* Tracing from the kernel command line, and the start of tracing at boot. */
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <trace/trace_boot.h>
+
+#include "core/aside.h"
+#include "ftrace/early.h"
+#include "tracefs/refused.h"
+#include "tracers/graph/graph.h"
+#include "tracers/stat/stack.h"
+#include "command_line.h"
+
+#define BOOT_TEXT_MAX 512
+
+/* What the command line asked for, kept until tracing is up. [boot] */
+static char boot_tracer[64], boot_filter[BOOT_TEXT_MAX], boot_notrace[BOOT_TEXT_MAX], boot_options[BOOT_TEXT_MAX],
+	boot_clock[32], boot_graph_filter[BOOT_TEXT_MAX], boot_graph_notrace[BOOT_TEXT_MAX],
+	boot_stack_filter[BOOT_TEXT_MAX];
+static bool boot_snapshot; /* [boot] */
+
+__setup_text("ftrace=", boot_tracer);
+__setup_text("ftrace_filter=", boot_filter);
+__setup_text("ftrace_notrace=", boot_notrace);
+__setup_text("ftrace_graph_filter=", boot_graph_filter);
+__setup_text("ftrace_graph_notrace=", boot_graph_notrace);
+__setup_text("trace_options=", boot_options);
+__setup_text("trace_clock=", boot_clock);
+
+static int set_boot_graph_depth(const char *value)
+{
+	unsigned long depth;
+	int ret = kstrtoul(value, 10, &depth);
+
+	if (ret)
+		return ret;
+	if (depth > ~0U)
+		return -ERANGE;
+	max_graph_depth = depth;
+	return 0;
+}
+__setup("ftrace_graph_max_depth=", set_boot_graph_depth);
+
+/* Both switch the stack tracer on. */
+static bool boot_stacktrace; /* [boot] */
+
+/* Whatever value follows, as in Linux. */
+static int set_boot_stacktrace(const char *value)
+{
+	boot_stacktrace = true;
+	return 0;
+}
+__setup("stacktrace", set_boot_stacktrace);
+
+static int set_boot_stack_filter(const char *value)
+{
+	boot_stacktrace = true;
+	return param_keep(boot_stack_filter, sizeof(boot_stack_filter), value);
+}
+__setup("stacktrace_filter=", set_boot_stack_filter);
+
+static int set_buf_size(const char *value)
+{
+	char *end;
+	u64 size = memparse(value, &end);
+
+	if (*end || !size || size > (1ULL << 40))
+		return -EINVAL;
+	trace_buf_size = max(size, (u64)4096);
+	return 0;
+}
+__setup("trace_buf_size=", set_buf_size);
+
+static int set_thresh(const char *value)
+{
+	return trace_parse_us(value, &tracing_thresh);
+}
+__setup("tracing_thresh=", set_thresh);
+
+static int set_alloc_snapshot(const char *value)
+{
+	boot_snapshot = true;
+	return 0;
+}
+__setup("alloc_snapshot", set_alloc_snapshot);
+
+/* Call `apply` for each of the comma-separated words; it returns NULL, or why not. The list stays as it is. */
+static void for_each_word(const char *list, const char *what, const char *(*apply)(const char *word))
+{
+	static char copy[BOOT_TEXT_MAX]; /* [boot] */
+	char *rest = copy, *word;
+
+	strscpy(copy, list, sizeof(copy));
+	while ((word = strsep(&rest, ","))) {
+		const char *why = *word ? apply(word) : NULL;
+
+		if (why)
+			pr_warn("%s: '%s' ignored: %s\n", what, word, why);
+	}
+}
+
+static const char *why(const char *file, const char *word, int ret)
+{
+	return ret ? trace_boot_why(&global_trace, file, word, ret) : NULL;
+}
+
+static const char *apply_filter(const char *word)
+{
+	return why("set_ftrace_filter", word,
+		   ftrace_set_filter(global_trace.ops, (unsigned char *)word, strlen(word), false));
+}
+
+static const char *apply_notrace(const char *word)
+{
+	return why("set_ftrace_notrace", word,
+		   ftrace_set_notrace(global_trace.ops, (unsigned char *)word, strlen(word), false));
+}
+
+static const char *apply_graph_filter(const char *word)
+{
+	return why("set_graph_function", word, graph_filter_add(&graph_functions, word));
+}
+
+static const char *apply_graph_notrace(const char *word)
+{
+	return why("set_graph_notrace", word, graph_filter_add(&graph_notrace, word));
+}
+
+static const char *apply_stack_filter(const char *word)
+{
+	return why("stack_trace_filter", word,
+		   ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false));
+}
+
+/* Before the tracer begins. A tracer's own option has its turn once the tracer is selected. */
+static const char *apply_option(const char *word)
+{
+	int ret = trace_option_of(word, NULL) ? trace_set_option(&global_trace, word) : 0;
+
+	return ret ? errno_text(-ret) : NULL;
+}
+
+static const char *apply_own_option(const char *word)
+{
+	return trace_option_of(word, NULL) ? NULL : why("trace_options", word, trace_set_option(&global_trace, word));
+}
+
+static void start_stack_tracer(void)
+{
+	int ret;
+
+	for_each_word(boot_stack_filter, "stacktrace_filter", apply_stack_filter);
+	if (!boot_stacktrace)
+		return;
+	ret = stack_tracer_set(1);
+	if (ret)
+		pr_warn("ftrace: cannot start the stack tracer: %s\n", errno_text(-ret));
+}
+
+static void start_tracer(void)
+{
+	int ret = 0;
+
+	mutex_lock(&trace_types_lock);
+	if (boot_clock[0])
+		ret = tracing_set_clock(&global_trace, boot_clock);
+	if (ret)
+		pr_warn("trace_clock: '%s' ignored: %s\n", boot_clock,
+			trace_boot_why(&global_trace, "trace_clock", boot_clock, ret));
+	if (boot_snapshot && (tracing_expand(&global_trace) || trace_max_alloc(&global_trace)))
+		pr_warn("alloc_snapshot: not enough memory\n");
+	ret = boot_tracer[0] ? tracing_set_tracer(&global_trace, boot_tracer) : 0;
+	mutex_unlock(&trace_types_lock);
+	if (ret)
+		pr_warn("ftrace: cannot start tracer '%s': %s\n", boot_tracer,
+			trace_boot_why(&global_trace, "current_tracer", boot_tracer, ret));
+	else if (boot_tracer[0])
+		pr_info("Starting tracer '%s'\n", boot_tracer);
+}
+
+void trace_boot_start(void)
+{
+	for_each_word(boot_filter, "ftrace_filter", apply_filter);
+	for_each_word(boot_notrace, "ftrace_notrace", apply_notrace);
+	for_each_word(boot_graph_filter, "ftrace_graph_filter", apply_graph_filter);
+	for_each_word(boot_graph_notrace, "ftrace_graph_notrace", apply_graph_notrace);
+	for_each_word(boot_options, "trace_options", apply_option);
+	start_tracer();
+	ftrace_early_drop();
+	for_each_word(boot_options, "trace_options", apply_own_option);
+	start_stack_tracer();
+	trace_boot_events();
+}

@@ -1,0 +1,5 @@
+/* The command line's files. Boot, thread. */
+#pragma once
+
+/* command_line_events.c: events, triggers and instances, as trace_boot_start begins tracing. */
+void trace_boot_events(void);

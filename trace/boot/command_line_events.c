@@ -1,0 +1,113 @@
+/* Events, triggers and instances from the kernel command line. */
+#include <kernel/cmdline.h>
+#include <kernel/init.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <trace/trace_boot.h>
+
+#include "events/trigger.h"
+#include "tracefs/refused.h"
+#include "command_line.h"
+
+#define BOOT_TEXT_MAX	   512
+#define BOOT_INSTANCES_MAX 8
+
+/* What the command line asked for, kept until tracing is up, and then cut into pieces where it lies. [boot] */
+static char boot_events[BOOT_TEXT_MAX], boot_triggers[BOOT_TEXT_MAX], boot_instances[BOOT_INSTANCES_MAX][BOOT_TEXT_MAX];
+static unsigned nr_boot_instances;
+static bool traceoff_after_boot;
+
+__setup_text("trace_event=", boot_events);
+__setup_text("trace_trigger=", boot_triggers);
+
+/* Each time another one. */
+static int set_boot_instance(const char *value)
+{
+	int ret = nr_boot_instances < BOOT_INSTANCES_MAX ?
+			  param_keep(boot_instances[nr_boot_instances], BOOT_TEXT_MAX, value) :
+			  -ENOSPC;
+
+	nr_boot_instances += !ret;
+	return ret;
+}
+__setup("trace_instance=", set_boot_instance);
+
+static int set_traceoff_after_boot(const char *value)
+{
+	traceoff_after_boot = true;
+	return 0;
+}
+__setup("traceoff_after_boot", set_traceoff_after_boot);
+
+static int set_event(struct trace_array *tr, char *text)
+{
+	return trace_event_set_by_text_later(tr->events, text);
+}
+
+/* "EVENT.TRIGGER". Names of events are each there once. */
+static int set_trigger(struct trace_array *tr, char *text)
+{
+	const char *event = strsep(&text, ".");
+	struct trace_event_file *file;
+
+	for_each_event (tr->events, file)
+		if (text && !strcmp(file->call->name, event))
+			return trace_event_set_trigger(file, text);
+	return -EINVAL;
+}
+
+/* The words of `list`, which is cut into them, one after the other; `what` asked for them. They are complete then. */
+static void set_words(struct trace_array *tr, const char *what, char *list,
+		      int (*set)(struct trace_array *tr, char *word))
+{
+	char *word, copy[80];
+	int ret;
+
+	while ((word = strsep(&list, ","))) {
+		if (!*word)
+			continue;
+		strscpy(copy, word, sizeof(copy));
+		mutex_lock(&event_mutex);
+		ret = set(tr, word);
+		mutex_unlock(&event_mutex);
+		if (ret)
+			pr_warn("%s: '%s' ignored: %s\n", what, copy,
+				set == set_event ? trace_boot_why(&global_trace, "set_event", copy, ret) :
+				ret == -EINVAL ? "not there, or not understood" : errno_text(-ret));
+	}
+	mutex_lock(&event_mutex);
+	trace_events_complete(tr->events);
+	mutex_unlock(&event_mutex);
+}
+
+/* "NAME,EVENT,...". What Linux writes behind the name (flags, an address) is not meant by ours. */
+static void make_instance(char *text)
+{
+	const char *name = strsep(&text, ",");
+	bool plain = *name && !strchr(name, '/') && !strchr(name, '^') && !strchr(name, '@');
+	struct trace_array *tr = plain ? trace_array_create(name) : ERR_PTR(-EINVAL);
+
+	if (IS_ERR(tr))
+		pr_warn("trace_instance: '%s' ignored: %s\n", name, errno_text(-PTR_ERR(tr)));
+	else
+		set_words(tr, "trace_instance", text, set_event);
+}
+
+void trace_boot_events(void)
+{
+	for (unsigned i = 0; i < nr_boot_instances; i++)
+		make_instance(boot_instances[i]);
+	set_words(&global_trace, "trace_event", boot_events, set_event);
+	set_words(&global_trace, "trace_trigger", boot_triggers, set_trigger);
+}
+
+/* The boot ends for tracing: what wants to see no more than that. */
+static int late_trace_init(void)
+{
+	tp_printk_boot_end();
+	if (traceoff_after_boot)
+		tracing_off();
+	return 0;
+}
+late_initcall(late_trace_init);

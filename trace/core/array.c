@@ -1,0 +1,312 @@
+/* Trace arrays: the selected tracer, the switches, and the common part of every record. */
+#include <asm/ftrace.h>
+#include <irq/irqflags.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+
+#include "tracefs/error_log.h"
+#include "aside.h"
+#include "record.h"
+#include "tracer.h"
+
+DEFINE_MUTEX(trace_types_lock);
+DEFINE_MUTEX(event_mutex);
+
+struct trace_array global_trace = {
+	.list = LIST_HEAD_INIT(global_trace.list),
+	.current_trace = &nop_trace,
+	.trace_flags = TRACE_DEFAULT_FLAGS | TRACE_ITER(PRINTK_DEST),
+	.tracing_enabled = true,
+	.wait = __WAIT_QUEUE_HEAD_INIT(global_trace.wait),
+};
+
+struct trace_array *printk_trace = &global_trace;
+
+/* Before anybody traces, a buffer is two pages a CPU; selecting a tracer or writing a size makes it real. */
+unsigned long trace_buf_size = TRACE_BUF_SIZE_DEFAULT; /* bytes a CPU; trace_buf_size= [boot] */
+
+void *trace_reserve(struct trace_array *tr, struct ring_buffer_event **event, int type, unsigned long len)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = tr->cpu_data[smp_processor_id()].buffer;
+	void *entry;
+
+	*event = ring_buffer_reserve(cpu_buffer, len, trace_clock_now(tr));
+	if (!*event)
+		return NULL;
+	entry = ring_buffer_event_data(*event);
+	trace_fill_entry(entry, type, current, arch_local_save_flags());
+	return entry;
+}
+
+void trace_commit(struct trace_array *tr)
+{
+	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);
+}
+
+/* Linux 2.6.27 called the tracer of functions `ftrace`, and some tutorials still do. */
+const struct tracer *find_tracer(const char *name)
+{
+	const struct tracer *t;
+
+	if (!strcmp(name, "ftrace"))
+		name = "function";
+	for_each_in_table(tracers, t)
+		if (!strcmp(t->name, name))
+			return t;
+	return NULL;
+}
+
+void tracing_reset(struct trace_array *tr, int cpu)
+{
+	if (cpu == RING_BUFFER_ALL_CPUS) {
+		ring_buffer_reset(tr->buffer);
+		tr->time_start = trace_clock_now(tr);
+	} else {
+		ring_buffer_reset_cpu(tr->buffer, cpu);
+	}
+	trace_func_repeats_forget(tr);
+}
+
+int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
+{
+	int ret = trace_max_resize(tr, bytes, cpu);
+
+	if (ret < 0)
+		return ret;
+	tr->buffer_expanded = true;
+	return 0;
+}
+
+int tracing_expand(struct trace_array *tr)
+{
+	if (tr->buffer_expanded)
+		return 0;
+	return tracing_resize(tr, trace_buf_size, RING_BUFFER_ALL_CPUS);
+}
+
+bool tracer_tracing_is_on(struct trace_array *tr)
+{
+	return ring_buffer_record_is_set_on(tr->buffer);
+}
+
+void tracing_set_on(struct trace_array *tr, bool on)
+{
+	if (on == tracer_tracing_is_on(tr))
+		return;
+	if (on) {
+		tracer_tracing_on(tr);
+		if (tr->current_trace->start)
+			tr->current_trace->start(tr);
+	} else {
+		tracer_tracing_off(tr);
+		if (tr->current_trace->stop)
+			tr->current_trace->stop(tr);
+	}
+}
+
+void tracer_tracing_on(struct trace_array *tr)
+{
+	ring_buffer_record_on(tr->buffer);
+}
+
+void tracer_tracing_off(struct trace_array *tr)
+{
+	ring_buffer_record_off(tr->buffer);
+	trace_max_break(tr);
+}
+
+void tracing_on(void)
+{
+	if (global_trace.buffer)
+		tracer_tracing_on(&global_trace);
+}
+
+void tracing_off(void)
+{
+	if (global_trace.max)
+		tracer_tracing_off(&global_trace);
+}
+
+/* What a latency tracer has found must stay readable: the switch below stops its recording only. */
+static bool tracer_runs(const struct trace_array *tr, const struct tracer *t)
+{
+	return tr->tracing_enabled || t->use_max_tr;
+}
+
+/*
+ * The switch of 2.6: other than tracing_on it stops the tracer itself, so nothing is called any more, and nothing else
+ * is recorded either.
+ */
+int tracing_set_enabled(struct trace_array *tr, bool on)
+{
+	const struct tracer *t = tr->current_trace;
+	int ret = 0;
+
+	if (on == tr->tracing_enabled)
+		return 0;
+	if (on) {
+		ret = t->use_max_tr ? 0 : t->init(tr);
+		if (!ret)
+			ring_buffer_record_enable(tr->buffer);
+	} else {
+		ring_buffer_record_disable(tr->buffer);
+		trace_max_break(tr);
+		if (t->reset && !t->use_max_tr)
+			t->reset(tr);
+	}
+	if (!ret)
+		tr->tracing_enabled = on;
+	return ret;
+}
+
+/* While switched off by tracing_enabled a tracer is only noted; it begins with the switch. */
+static int tracer_begin(struct trace_array *tr, const struct tracer *t)
+{
+	int ret = 0;
+
+	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
+	if (tracer_runs(tr, t))
+		ret = t->init(tr);
+	if (!ret)
+		tr->current_trace = t;
+	return ret;
+}
+
+static void tracer_end(struct trace_array *tr)
+{
+	if (tracer_runs(tr, tr->current_trace) && tr->current_trace->reset)
+		tr->current_trace->reset(tr);
+	tr->current_trace = &nop_trace;
+}
+
+int tracing_set_tracer(struct trace_array *tr, const char *name)
+{
+	const struct tracer *t = find_tracer(name);
+	int ret;
+
+	if (!t || !tracer_is_for(t, tr))
+		return -EINVAL;
+	if (t == tr->current_trace)
+		return 0;
+	if (tr->trace_ref && t != &nop_trace)
+		return -EBUSY;
+	if (t != &nop_trace) {
+		ret = tracing_expand(tr);
+		if (ret)
+			return ret;
+	}
+	tracer_end(tr);
+	ret = tracer_begin(tr, t);
+	wake_up_all(&tr->wait);
+	return ret;
+}
+
+/* nop: records nothing by itself; markers and events still go to the buffer. */
+static int nop_trace_init(struct trace_array *tr)
+{
+	return 0;
+}
+
+/* As in Linux, two options that only change, or refuse to: they show what an option of a tracer looks like. */
+#define NOP_ACCEPT 1u
+#define NOP_REFUSE 2u
+static const struct tracer_opt nop_opts[] = {
+	{ "test_nop_accept", NOP_ACCEPT },
+	{ "test_nop_refuse", NOP_REFUSE },
+	{},
+};
+static struct tracer_flags nop_flags = { .opts = nop_opts };
+
+static int nop_set_flag(struct trace_array *tr, u32 bit, bool set)
+{
+	bool refused = bit == NOP_REFUSE;
+
+	pr_debug("nop: %s set to %d is %s\n", nop_opts[refused].name, set, refused ? "refused" : "accepted");
+	return refused ? -EINVAL : 0;
+}
+
+const struct tracer nop_trace = {
+	.name = "nop",
+	.allow_instances = true,
+	.init = nop_trace_init,
+	.flags = &nop_flags,
+	.set_flag = nop_set_flag,
+};
+REGISTER_TRACER(nop_trace);
+
+/* ---- Parts */
+
+void trace_array_changed(struct trace_array *tr, enum trace_change what)
+{
+	const struct trace_part *part;
+
+	for_each_in_table(trace_parts, part)
+		if (part->changed)
+			part->changed(tr, what);
+}
+
+static int init_parts(struct trace_array *tr)
+{
+	const struct trace_part *part;
+	int ret = 0;
+
+	for_each_in_table(trace_parts, part)
+		if (part->init && !ret)
+			ret = part->init(tr);
+	return ret;
+}
+
+static void free_parts(struct trace_array *tr)
+{
+	const struct trace_part *part;
+
+	for_each_in_table(trace_parts, part)
+		if (part->free)
+			part->free(tr);
+}
+
+/* ---- The life of an array */
+
+/* Allocated as a whole, so that recording never allocates. */
+int trace_array_init(struct trace_array *tr, unsigned long bytes)
+{
+	unsigned cpu;
+
+	tr->tracing_cpumask = cpu_possible_mask;
+	tr->buffer_percent = 50;
+	tr->cpu_data = kcalloc(nr_cpu_ids, sizeof(*tr->cpu_data), GFP_KERNEL);
+	tr->buffer = ring_buffer_alloc(bytes, RB_FL_OVERWRITE);
+	if (!tr->cpu_data || !tr->buffer || trace_max_init(tr) || init_parts(tr))
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		tr->cpu_data[cpu].buffer = ring_buffer_cpu(tr->buffer, cpu);
+	trace_clock_init(tr);
+	trace_snapshot_setup(tr);
+	return 0;
+}
+
+void trace_array_free(struct trace_array *tr)
+{
+	free_parts(tr);
+	tracing_clear_errors(tr);
+	trace_max_exit(tr);
+	if (tr->buffer)
+		ring_buffer_free(tr->buffer);
+	kfree(tr->cpu_data);
+	kfree(tr->files);
+}
+
+#define BOOT_BUFFER_SIZE 7000UL /* rounds up to two pages: what Linux shows as 7 KiB */
+
+/* Boot, after the slab and per-CPU areas: the buffers. */
+void trace_init(void)
+{
+	if (trace_array_init(&global_trace, BOOT_BUFFER_SIZE))
+		panic("tracing: no memory for the ring buffer");
+	trace_cmdline_init();
+}

@@ -1,0 +1,335 @@
+/*
+ * Names and processes of traced tasks. A record carries only the pid; who that was is noted at each switch while
+ * somebody traces, in a table of the most recent tasks.
+ */
+#include <fs/libfs.h>
+#include <kernel/panic.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <mm/vmalloc.h>
+#include <sched/sched.h>
+#include <trace/events/sched.h>
+#include <trace/trace_comm.h>
+
+#include "tracefs/refused.h"
+#include "tracefs/tracefs.h"
+#include "tracer.h"
+
+#define PID_MAX_DEFAULT        32768
+#define SAVED_CMDLINES_DEFAULT 128
+
+/* Locks: l cmdline_lock, a bare lock that recording only tries: it may interrupt, or be, its holder. */
+struct saved_cmdlines {
+	u16 pid_to_slot[PID_MAX_DEFAULT]; /* [l] its number and one; 0: not kept */
+	unsigned num;                     /* [I] */
+	unsigned next;                    /* [l] slot to use next */
+	struct saved_cmdline {
+		char comm[TASK_COMM_LEN];
+		int pid;                  /* 0: never used */
+	} __attribute__((aligned(8))) slot[]; /* [l] */
+};
+static struct saved_cmdlines *saved; /* [l, written under trace_types_lock too] */
+static spinlock_t cmdline_lock = __SPIN_LOCK_UNLOCKED;
+static int cmdline_users; /* [trace_types_lock] */
+/* Process of each pid, 0: not known. Made when the option record-tgid is first set, and kept. [trace_types_lock; a] */
+static u16 *tgids;
+static int tgid_users; /* arrays with that option. [trace_types_lock; read by anybody] */
+
+static struct saved_cmdlines *cmdlines_alloc(unsigned num)
+{
+	struct saved_cmdlines *s = kvzalloc(sizeof(*s) + num * sizeof(s->slot[0]), GFP_KERNEL);
+
+	if (s)
+		s->num = num;
+	return s;
+}
+
+/*
+ * Tasks are marked with the round in which they were noted (task->comm_noted): as long as it lasts, and their name does
+ * not change, there is nothing to note. It ends when somebody's note is lost, or more is to be noted.
+ */
+static u32 trace_comm_round = 1; /* [a] not 0 */
+struct static_key trace_comm_key;
+
+static void begin_round(void)
+{
+	if (!__atomic_add_fetch(&trace_comm_round, 1, __ATOMIC_RELEASE))
+		__atomic_add_fetch(&trace_comm_round, 1, __ATOMIC_RELEASE);
+}
+
+static void save_comm(struct saved_cmdlines *s, const struct task_struct *task)
+{
+	unsigned slot = s->pid_to_slot[task->pid];
+
+	if (!slot) {
+		struct saved_cmdline *next = &s->slot[s->next];
+
+		slot = s->next + 1;
+		s->next = slot == s->num ? 0 : slot;
+		if (next->pid) {
+			s->pid_to_slot[next->pid] = 0;
+			begin_round();
+		}
+		next->pid = task->pid;
+		s->pid_to_slot[task->pid] = slot;
+	}
+	memcpy(s->slot[slot - 1].comm, task->comm, TASK_COMM_LEN);
+}
+
+static void record_tgid(const struct task_struct *task)
+{
+	u16 *known = smp_load_acquire(&tgids); /* the option may be seen set before the table is */
+
+	if (known && task->pid < PID_MAX_DEFAULT)
+		WRITE_ONCE(known[task->pid], task->tgid);
+}
+
+int trace_record_tgids(bool on)
+{
+	u16 *new;
+
+	if (on && !tgids) {
+		new = kvzalloc(PID_MAX_DEFAULT * sizeof(*new), GFP_KERNEL);
+		if (!new)
+			return -ENOMEM;
+		smp_store_release(&tgids, new);
+	}
+	WRITE_ONCE(tgid_users, tgid_users + (on ? 1 : -1));
+	begin_round();
+	return 0;
+}
+
+int trace_find_tgid(int pid)
+{
+	const u16 *known = smp_load_acquire(&tgids);
+
+	return known && pid > 0 && pid < PID_MAX_DEFAULT ? READ_ONCE(known[pid]) : 0;
+}
+
+static void note_tgid(const struct task_struct *task)
+{
+	if (READ_ONCE(tgid_users))
+		record_tgid(task);
+}
+
+/* False: the lock was not to be had. Any context. */
+static bool note_all(const struct task_struct *task)
+{
+	unsigned long flags;
+	bool free;
+
+	if (!task->pid || task->pid >= PID_MAX_DEFAULT)
+		return true;
+	note_tgid(task);
+	raw_local_irq_save(flags);
+	free = arch_spin_trylock(&cmdline_lock);
+	if (free) {
+		save_comm(saved, task);
+		arch_spin_unlock(&cmdline_lock);
+	}
+	raw_local_irq_restore(flags);
+	return free;
+}
+
+/*
+ * The mark comes first: a name that changes while it is copied takes the mark away behind that (set_task_comm), and
+ * what is forgotten after the round was read begins another one. No lock was to be had: no mark.
+ */
+void tracing_record_cmdline(struct task_struct *task)
+{
+	u32 round = smp_load_acquire(&trace_comm_round);
+
+	if (READ_ONCE(task->comm_noted) == round)
+		return;
+	WRITE_ONCE(task->comm_noted, round);
+	smp_mb(); /* pairs with set_task_comm's barrier */
+	if (!note_all(task))
+		WRITE_ONCE(task->comm_noted, 0);
+}
+
+void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
+{
+	unsigned long flags;
+	unsigned slot = 0;
+
+	if (!pid) {
+		strscpy(comm, "<idle>", TASK_COMM_LEN);
+		return;
+	}
+	if (pid < 0) {
+		strscpy(comm, "<XXX>", TASK_COMM_LEN);
+		return;
+	}
+	raw_local_irq_save(flags);
+	arch_spin_lock(&cmdline_lock);
+	if (saved && pid < PID_MAX_DEFAULT)
+		slot = saved->pid_to_slot[pid];
+	if (slot)
+		memcpy(comm, saved->slot[slot - 1].comm, TASK_COMM_LEN);
+	arch_spin_unlock(&cmdline_lock);
+	raw_local_irq_restore(flags);
+	if (!slot)
+		strscpy(comm, "<...>", TASK_COMM_LEN);
+	comm[TASK_COMM_LEN - 1] = '\0'; /* noted while its task may have been changing it */
+}
+
+/* By the options as they are now. */
+static void note_task(struct task_struct *task)
+{
+	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_CMD))
+		tracing_record_cmdline(task);
+	else
+		note_tgid(task);
+}
+
+/* Is anything recorded? The top array's switch counts while it is the only one. */
+static bool notes_wanted(void)
+{
+	return READ_ONCE(global_trace.list.next) != &global_trace.list || tracer_tracing_is_on(&global_trace);
+}
+
+static noinline void note_switch(struct task_struct *prev, struct task_struct *next)
+{
+	if (!notes_wanted())
+		return;
+	note_task(prev);
+	note_task(next);
+}
+
+void trace_comm_switch(struct task_struct *prev, struct task_struct *next)
+{
+	u32 round = READ_ONCE(trace_comm_round);
+
+	if (unlikely(prev->comm_noted != round || next->comm_noted != round))
+		note_switch(prev, next);
+}
+
+/* Who ends while recording is switched off on another CPU may never be seen to be switched: the new name counts. */
+static void probe_process_exec(void *data, struct task_struct *p, pid_t old_pid, const char *filename)
+{
+	note_switch(p, p);
+}
+
+/* Put a table in force and return the one before. trace_types_lock held. */
+static struct saved_cmdlines *exchange_saved(struct saved_cmdlines *new)
+{
+	struct saved_cmdlines *old;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	arch_spin_lock(&cmdline_lock);
+	old = saved;
+	saved = new;
+	arch_spin_unlock(&cmdline_lock);
+	begin_round();
+	raw_local_irq_restore(flags);
+	return old;
+}
+
+void trace_cmdline_init(void)
+{
+	saved = cmdlines_alloc(SAVED_CMDLINES_DEFAULT);
+	if (!saved)
+		panic("tracing: no memory for the names of tasks");
+}
+
+int tracing_start_cmdline_record_later(void)
+{
+	int ret = 0;
+
+	if (!cmdline_users)
+		ret = tracepoint_probe_register_later(&__tracepoint_sched_process_exec, probe_process_exec, NULL);
+	if (ret)
+		return ret;
+	if (!cmdline_users++)
+		static_key_inc_later(&trace_comm_key);
+	note_task(current);
+	return 0;
+}
+
+void tracing_stop_cmdline_record_later(void)
+{
+	if (--cmdline_users)
+		return;
+	static_key_dec_later(&trace_comm_key);
+	tracepoint_probe_unregister_later(&__tracepoint_sched_process_exec, probe_process_exec, NULL);
+}
+
+int tracing_start_cmdline_record(void)
+{
+	int ret = tracing_start_cmdline_record_later();
+
+	tracepoint_switch();
+	return ret;
+}
+
+void tracing_stop_cmdline_record(void)
+{
+	tracing_stop_cmdline_record_later();
+	tracepoint_switch();
+}
+
+static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	unsigned n;
+
+	mutex_lock(&trace_types_lock);
+	n = saved->num;
+	for (unsigned i = 0; i < n; i++) {
+		char comm[TASK_COMM_LEN];
+		int pid = READ_ONCE(saved->slot[i].pid);
+
+		if (!pid)
+			continue;
+		trace_find_cmdline(pid, comm);
+		seq_printf(m, "%d %s\n", pid, comm);
+	}
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+TRACEFS_TEXT_FILE(saved_cmdlines, "saved_cmdlines", 0440, TRACEFS_TOP, saved_cmdlines_show, NULL);
+
+static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	mutex_lock(&trace_types_lock);
+	seq_printf(m, "%u\n", saved->num);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+/* A new size begins with an empty table. */
+static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text)
+{
+	struct saved_cmdlines *new, *old;
+	unsigned long num;
+	int ret = kstrtoul(text, 10, &num);
+
+	if (ret)
+		return ret;
+	if (!num || num > PID_MAX_DEFAULT)
+		return -EINVAL;
+	new = cmdlines_alloc(num);
+	if (!new)
+		return -ENOMEM;
+	mutex_lock(&trace_types_lock);
+	old = exchange_saved(new);
+	mutex_unlock(&trace_types_lock);
+	kvfree(old);
+	return 0;
+}
+TRACEFS_TEXT_FILE(saved_cmdlines_size, "saved_cmdlines_size", 0640, TRACEFS_TOP, saved_cmdlines_size_show,
+		  saved_cmdlines_size_store);
+TRACEFS_TAKES(saved_cmdlines_size, "saved_cmdlines_size", "a number of tasks, 1 to " __stringify(PID_MAX_DEFAULT));
+
+static int saved_tgids_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	for (int pid = 1; pid < PID_MAX_DEFAULT; pid++) {
+		int tgid = trace_find_tgid(pid);
+
+		if (tgid)
+			seq_printf(m, "%d %d\n", pid, tgid);
+	}
+	return 0;
+}
+TRACEFS_TEXT_FILE(saved_tgids, "saved_tgids", 0440, TRACEFS_TOP, saved_tgids_show, NULL);

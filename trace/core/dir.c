@@ -1,0 +1,94 @@
+/* tracefs: the file system of tracing's control files, and the directory of each array in it. */
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <mm/slab.h>
+
+#include "tracefs/stat.h"
+#include "tracefs/tracefs.h"
+
+#define TRACEFS_MAGIC 0x74726163
+
+static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsigned where)
+{
+	const struct tracefs_file *f;
+	struct dentry *d;
+
+	for_each_in_table(tracefs, f) {
+		if (!(f->where & where))
+			continue;
+		d = simple_create_file(dir, f->name, S_IFREG | f->mode, f->fop, which);
+		if (IS_ERR(d))
+			return PTR_ERR(d);
+	}
+	return 0;
+}
+
+static int create_percpu_dirs(struct trace_array *tr)
+{
+	unsigned cpu;
+	int ret = 0;
+
+	tr->percpu_dir = simple_create_dir(tr->dir, "per_cpu", 0750, NULL);
+	if (IS_ERR(tr->percpu_dir))
+		return PTR_ERR(tr->percpu_dir);
+	for_each_possible_cpu(cpu) {
+		char name[16];
+		struct dentry *dir;
+
+		scnprintf(name, sizeof(name), "cpu%u", cpu);
+		dir = simple_create_dir(tr->percpu_dir, name, 0750, NULL);
+		if (IS_ERR(dir))
+			return PTR_ERR(dir);
+		tr->files[cpu] = (struct trace_cpu_file){ tr, cpu };
+		ret = create_files(dir, &tr->files[cpu], TRACEFS_PER_CPU);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}
+
+int create_array_dir(struct trace_array *tr)
+{
+	const struct trace_part *part;
+	struct trace_cpu_file *all;
+	int ret;
+
+	tr->files = kcalloc(nr_cpu_ids + 1, sizeof(*tr->files), GFP_KERNEL);
+	if (!tr->files)
+		return -ENOMEM;
+	all = &tr->files[nr_cpu_ids];
+	*all = (struct trace_cpu_file){ tr, RING_BUFFER_ALL_CPUS_FILE };
+	ret = create_files(tr->dir, all, TRACEFS_ARRAY | (trace_array_is_top(tr) ? TRACEFS_TOP : 0));
+	if (!ret)
+		ret = create_percpu_dirs(tr);
+	if (!ret)
+		ret = create_options_dir(tr);
+	for_each_in_table(trace_parts, part)
+		if (part->make_files && !ret)
+			ret = part->make_files(tr);
+	return ret;
+}
+
+static int tracefs_fill_super(struct super_block *sb, const char *options)
+{
+	int ret = simple_fill_super(sb, TRACEFS_MAGIC, 0700, NULL);
+
+	if (ret)
+		return ret;
+	/* `echo 1 > tracing_onn` is a missing file, not a lack of permission: nobody can ever make one. */
+	sb->s_create_error = -ENOENT;
+	global_trace.dir = sb->s_root;
+	ret = create_array_dir(&global_trace);
+	if (!ret)
+		ret = create_trace_stats(sb->s_root);
+	return ret ?: create_instances_dir(sb->s_root);
+}
+
+static const struct file_system_type tracefs_type = {
+	.name = "tracefs",
+	.single = true,
+	.nodev = true,
+	.fill_super = tracefs_fill_super,
+};
+REGISTER_FILESYSTEM(tracefs_type);

@@ -1,0 +1,49 @@
+/* Numbers and structs of the records that are no events', as core/entries.h defines them. Use core/array.h. */
+#pragma once
+
+#include <trace/trace_events.h>
+
+#define USER_STACK_FRAMES 8
+
+#define F_STRUCT(...) __VA_ARGS__
+#define F_PRINTK(...)
+
+/* ---- Numbers */
+#define FTRACE_ENTRY(name, struct_name, id, number, fields, print)        id = number,
+#define FTRACE_ENTRY_SAME(name, struct_name, id, number, fields, print)   id = number,
+#define FTRACE_ENTRY_PACKED(name, struct_name, id, number, fields, print) id = number,
+enum trace_type {
+#include "entries.h"
+};
+#undef FTRACE_ENTRY
+#undef FTRACE_ENTRY_SAME
+#undef FTRACE_ENTRY_PACKED
+
+/* ---- Structs. _SAME: there is one already. _PACKED: words of 8 bytes may lie on 4, and nothing is behind the last. */
+#define __field(type, item)            type item;
+#define __array(type, item, len)       type item[len];
+#define __dynamic_array(type, item)    type item[];
+#define __stack_array(type, item, len) type item[];
+#define __hidden_array(type, item)     type item[];
+#define FTRACE_ENTRY(name, struct_name, id, number, fields, print) \
+	struct struct_name {                                       \
+		struct trace_entry ent;                            \
+		fields                                             \
+	};
+#define FTRACE_ENTRY_SAME(name, struct_name, id, number, fields, print)
+#define FTRACE_ENTRY_PACKED(name, struct_name, id, number, fields, print) \
+	struct struct_name {                                              \
+		struct trace_entry ent;                                   \
+		fields                                                    \
+	} __attribute__((packed, aligned(4)));
+#include "entries.h"
+#undef FTRACE_ENTRY
+#undef FTRACE_ENTRY_SAME
+#undef FTRACE_ENTRY_PACKED
+#undef __field
+#undef __array
+#undef __dynamic_array
+#undef __stack_array
+#undef __hidden_array
+#undef F_STRUCT
+#undef F_PRINTK

@@ -1,0 +1,232 @@
+/* The control files of a trace array: tracer, switches, buffer sizes, statistics. */
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/page.h>
+
+#include "tracefs/refused.h"
+#include "tracefs/tracefs.h"
+#include "aside.h"
+#include "tracer.h"
+
+static int available_tracers_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	const struct tracer *t;
+
+	/* nop comes last, as in Linux; the others in the order they were linked. */
+	for_each_in_table(tracers, t) {
+		if (t != &nop_trace && tracer_is_for(t, tr))
+			seq_printf(m, "%s ", t->name);
+	}
+	seq_printf(m, "%s\n", nop_trace.name);
+	return 0;
+}
+TRACEFS_TEXT_FILE(available_tracers, "available_tracers", 0440, TRACEFS_ARRAY, available_tracers_show, NULL);
+
+static int current_tracer_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	mutex_lock(&trace_types_lock);
+	seq_printf(m, "%s\n", tr->current_trace->name);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+static int current_tracer_store(struct trace_array *tr, int cpu, char *text)
+{
+	int ret;
+
+	mutex_lock(&trace_types_lock);
+	ret = tracing_set_tracer(tr, text);
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+TRACEFS_TEXT_FILE(current_tracer, "current_tracer", 0640, TRACEFS_ARRAY, current_tracer_show, current_tracer_store);
+
+static int tracing_on_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	seq_printf(m, "%d\n", tracer_tracing_is_on(tr));
+	return 0;
+}
+
+/* Any number but 0 means on, as in Linux. */
+static int tracing_on_store(struct trace_array *tr, int cpu, char *text)
+{
+	unsigned long val;
+	int ret = kstrtoul(text, 10, &val);
+
+	if (ret)
+		return ret;
+	mutex_lock(&trace_types_lock);
+	tracing_set_on(tr, val != 0);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+TRACEFS_TEXT_FILE(tracing_on, "tracing_on", 0640, TRACEFS_ARRAY, tracing_on_show, tracing_on_store);
+TRACEFS_TAKES(tracing_on, "tracing_on", "a number: 0 stops recording, any other lets it go on");
+
+static int tracing_enabled_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	seq_printf(m, "%d\n", tr->tracing_enabled);
+	return 0;
+}
+
+static int tracing_enabled_store(struct trace_array *tr, int cpu, char *text)
+{
+	unsigned long val;
+	int ret = kstrtoul(text, 10, &val);
+
+	if (ret)
+		return ret;
+	mutex_lock(&trace_types_lock);
+	ret = tracing_set_enabled(tr, val != 0);
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+TRACEFS_TEXT_FILE(tracing_enabled, "tracing_enabled", 0640, TRACEFS_ARRAY, tracing_enabled_show,
+		  tracing_enabled_store);
+TRACEFS_TAKES(tracing_enabled, "tracing_enabled", "a number: 0 stops the tracer, any other starts it");
+
+/* KiB of one CPU, or of each CPU when they are the same, else X. */
+static int buffer_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	unsigned long size;
+	unsigned c;
+
+	mutex_lock(&trace_types_lock);
+	size = ring_buffer_size(tr->buffer, max(cpu, 0)) >> 10;
+	if (cpu == RING_BUFFER_ALL_CPUS_FILE)
+		for_each_possible_cpu(c)
+			if (ring_buffer_size(tr->buffer, c) >> 10 != size)
+				size = 0;
+	if (!size)
+		seq_puts(m, "X\n");
+	else if (tr->buffer_expanded || cpu != RING_BUFFER_ALL_CPUS_FILE)
+		seq_printf(m, "%lu\n", size);
+	else
+		seq_printf(m, "%lu (expanded: %lu)\n", size, trace_buf_size >> 10);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+static int buffer_size_store(struct trace_array *tr, int cpu, char *text)
+{
+	unsigned long kib;
+	int ret = kstrtoul(text, 10, &kib);
+
+	if (ret)
+		return ret;
+	if (!kib)
+		return -EINVAL;
+	if (kib > (~0UL >> 11))
+		return -ENOMEM;
+	mutex_lock(&trace_types_lock);
+	ret = tracing_resize(tr, kib << 10, cpu == RING_BUFFER_ALL_CPUS_FILE ? RING_BUFFER_ALL_CPUS : cpu);
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+TRACEFS_TEXT_FILE(buffer_size, "buffer_size_kb", 0640, TRACEFS_ARRAY | TRACEFS_PER_CPU, buffer_size_show,
+		  buffer_size_store);
+
+static void explain_buffer_size(struct trace_refusal *r)
+{
+	if (r->error != ENOMEM)
+		return;
+	refusal_quote(r, "not enough memory for ", r->text, " KiB");
+	refusal_say(r, " for each of %u CPUs; %lu KiB are free in all", nr_cpu_ids,
+		    nr_free_pages() * (PAGE_SIZE >> 10));
+}
+static const struct trace_hint buffer_size_hint = {
+	.file = "buffer_size_kb", .takes = "a number of KiB for each CPU, 1 or more", .explain = explain_buffer_size
+};
+REGISTER_TRACE_HINT(buffer_size_hint);
+
+static int buffer_total_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	unsigned long size = 0;
+	unsigned c;
+
+	mutex_lock(&trace_types_lock);
+	for_each_possible_cpu(c)
+		size += ring_buffer_size(tr->buffer, c) >> 10;
+	if (tr->buffer_expanded)
+		seq_printf(m, "%lu\n", size);
+	else
+		seq_printf(m, "%lu (expanded: %lu)\n", size, (trace_buf_size >> 10) * nr_cpu_ids);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+TRACEFS_TEXT_FILE(buffer_total_size, "buffer_total_size_kb", 0440, TRACEFS_ARRAY, buffer_total_size_show, NULL);
+
+static void show_stamp(struct seq_file *m, struct trace_array *tr, const char *what, u64 ts)
+{
+	if (trace_clock_in_ns(tr))
+		seq_printf(m, "%s ts: %5llu.%06llu\n", what, (unsigned long long)ts / NSEC_PER_SEC,
+			   (unsigned long long)ts % NSEC_PER_SEC / 1000);
+	else
+		seq_printf(m, "%s ts: %llu\n", what, (unsigned long long)ts);
+}
+
+static int stats_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	struct trace_buffer *b = tr->buffer;
+
+	seq_printf(m, "entries: %lu\n", ring_buffer_entries_cpu(b, cpu));
+	seq_printf(m, "overrun: %lu\n", ring_buffer_overrun_cpu(b, cpu));
+	seq_printf(m, "commit overrun: %lu\n", ring_buffer_commit_overrun_cpu(b, cpu));
+	seq_printf(m, "bytes: %lu\n", ring_buffer_bytes_cpu(b, cpu));
+	show_stamp(m, tr, "oldest event", ring_buffer_oldest_event_ts(b, cpu));
+	show_stamp(m, tr, "now", trace_clock_now(tr));
+	seq_printf(m, "dropped events: %lu\n", ring_buffer_dropped_events_cpu(b, cpu));
+	seq_printf(m, "read events: %lu\n", ring_buffer_read_events_cpu(b, cpu));
+	return 0;
+}
+TRACEFS_TEXT_FILE(stats, "stats", 0440, TRACEFS_PER_CPU, stats_show, NULL);
+
+static int tracing_cpumask_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	char buf[NR_CPUS / 4 + 8];
+
+	bitmap_print(buf, sizeof(buf), tr->tracing_cpumask.bits, nr_cpu_ids);
+	seq_printf(m, "%s\n", buf);
+	return 0;
+}
+
+/* A CPU outside of the mask records nothing: its buffer is switched off, which costs the writers nothing more. */
+static int tracing_cpumask_store(struct trace_array *tr, int unused, char *text)
+{
+	struct cpumask new = {};
+	unsigned cpu;
+	int ret = bitmap_parse(text, new.bits, NR_CPUS);
+
+	if (ret)
+		return ret;
+	if (!cpumask_and(&new, &new, &cpu_possible_mask))
+		return -EINVAL;
+	mutex_lock(&trace_types_lock);
+	for_each_possible_cpu(cpu) {
+		bool was = cpumask_test_cpu(cpu, &tr->tracing_cpumask), will = cpumask_test_cpu(cpu, &new);
+
+		if (was && !will)
+			ring_buffer_record_disable_cpu(tr->buffer, cpu);
+		if (!was && will)
+			ring_buffer_record_enable_cpu(tr->buffer, cpu);
+	}
+	trace_max_break(tr);
+	tr->tracing_cpumask = new;
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+TRACEFS_TEXT_FILE(tracing_cpumask, "tracing_cpumask", 0640, TRACEFS_ARRAY, tracing_cpumask_show,
+		  tracing_cpumask_store);
+
+static void explain_tracing_cpumask(struct trace_refusal *r)
+{
+	char all[NR_CPUS / 4 + 8];
+
+	bitmap_print(all, sizeof(all), cpu_possible_mask.bits, nr_cpu_ids);
+	refusal_quote(r, "", r->text, " is not a hexadecimal mask of CPUs, bit 0 for CPU 0");
+	refusal_say(r, "; all CPUs are %s", all);
+}
+static const struct trace_hint tracing_cpumask_hint = { .file = "tracing_cpumask", .explain = explain_tracing_cpumask };
+REGISTER_TRACE_HINT(tracing_cpumask_hint);

@@ -1,0 +1,260 @@
+/* set_ftrace_pid, set_event_pid and their like with notrace: of which tasks functions and events are recorded. */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <lib/bitmap.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <trace/events/sched.h>
+#include <uapi/fcntl.h>
+
+#include "tracefs/refused.h"
+#include "tracefs/tracefs.h"
+#include "tracer.h"
+
+/* Changes of the lists' bits and of which list is in force; the tracer reads them without. */
+static DEFINE_SPINLOCK(pid_lock);
+
+static bool list_empty_pids(const struct trace_pid_list *list)
+{
+	return find_first_bit(list->bits, TRACE_PID_MAX) == TRACE_PID_MAX;
+}
+
+static bool of_events(struct trace_array *tr, struct trace_pid_list **which)
+{
+	return which == &tr->event_pids.only || which == &tr->event_pids.but;
+}
+
+/*
+ * Put a new list (NULL: none) in force, with the pids of the one before when `add`; one that ends up empty is none.
+ * Forks cannot add a child to the old list after we have looked. event_mutex and trace_types_lock held.
+ */
+static void replace_list(struct trace_array *tr, struct trace_pid_list **which, struct trace_pid_list *new, bool add)
+{
+	struct trace_pid_list *old, *unused = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pid_lock, flags);
+	old = *which;
+	for (unsigned i = 0; new && add && old && i < BITS_TO_LONGS(TRACE_PID_MAX); i++)
+		new->bits[i] |= old->bits[i];
+	if (new && list_empty_pids(new)) {
+		unused = new;
+		new = NULL;
+	}
+	smp_store_release(which, new);
+	spin_unlock_irqrestore(&pid_lock, flags);
+	if (of_events(tr, which))
+		trace_array_changed(tr, TRACE_CHANGED_PIDS);
+	else if ((new || old) && tr->current_trace->update_pids)
+		tr->current_trace->update_pids(tr);
+	if (old)
+		synchronize_rcu(); /* the tracer and events read lists with preemption off */
+	kfree(old);
+	kfree(unused);
+}
+
+/* ---- function-fork, event-fork: children of the tasks in a list join it, and whoever ends leaves it */
+
+/* pid_lock held. */
+static void change_pid(struct trace_pid_list *list, int pid, bool in)
+{
+	unsigned long *word = &list->bits[pid / 64], bit = BIT(pid % 64);
+
+	WRITE_ONCE(*word, in ? *word | bit : *word & ~bit);
+}
+
+static void follow_fork(struct trace_pid_list *list, struct task_struct *parent, struct task_struct *child)
+{
+	if (list && trace_pid_in(list, parent->pid) && child->pid < TRACE_PID_MAX)
+		change_pid(list, child->pid, true);
+}
+
+static void leave_list(struct trace_pid_list *list, struct task_struct *p)
+{
+	if (list && p->pid < TRACE_PID_MAX)
+		change_pid(list, p->pid, false);
+}
+
+static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	struct trace_pids *pids = data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pid_lock, flags);
+	follow_fork(pids->only, parent, child);
+	follow_fork(pids->but, parent, child);
+	spin_unlock_irqrestore(&pid_lock, flags);
+}
+
+static void probe_free(void *data, struct task_struct *p)
+{
+	struct trace_pids *pids = data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pid_lock, flags);
+	leave_list(pids->only, p);
+	leave_list(pids->but, p);
+	spin_unlock_irqrestore(&pid_lock, flags);
+}
+
+void trace_pid_free(struct trace_array *tr)
+{
+	kfree(tr->function_pids.only);
+	kfree(tr->function_pids.but);
+	kfree(tr->event_pids.only);
+	kfree(tr->event_pids.but);
+}
+
+/* Who ends is seen first and last: a child that has joined shall leave. */
+static int follow(struct trace_pids *pids, bool on)
+{
+	static const struct tracepoint_probe probes[] = {
+		{ &__tracepoint_sched_process_free, (void *)probe_free },
+		{ &__tracepoint_sched_process_fork, (void *)probe_fork },
+	};
+
+	if (on)
+		return tracepoint_probes_register(probes, ARRAY_SIZE(probes), pids);
+	tracepoint_probes_unregister(probes, ARRAY_SIZE(probes), pids);
+	return 0;
+}
+
+int trace_pid_follow_fork(struct trace_array *tr, bool on)
+{
+	return follow(&tr->function_pids, on);
+}
+
+int trace_event_follow_fork(struct trace_array *tr, bool on)
+{
+	return follow(&tr->event_pids, on);
+}
+
+/* ---- The files */
+
+/* The list that a file of this name stands for. */
+static struct trace_pid_list **file_list(const struct file *file)
+{
+	struct trace_array *tr = tracefs_array(file);
+	const char *name = file->f_dentry->d_name;
+
+	if (!strcmp(name, "set_event_pid"))
+		return &tr->event_pids.only;
+	if (!strcmp(name, "set_event_notrace_pid"))
+		return &tr->event_pids.but;
+	return !strcmp(name, "set_ftrace_pid") ? &tr->function_pids.only : &tr->function_pids.but;
+}
+
+static int pid_show(struct seq_file *m, void *v)
+{
+	struct trace_pid_list **which = file_list(m->file), *list;
+
+	mutex_lock(&trace_types_lock);
+	list = *which;
+	if (!list && !of_events(tracefs_array(m->file), which))
+		seq_puts(m, "no pid\n");
+	for (unsigned pid = 0; list && pid < TRACE_PID_MAX; pid++) {
+		pid = find_next_bit(list->bits, TRACE_PID_MAX, pid);
+		if (pid < TRACE_PID_MAX)
+			seq_printf(m, "%u\n", pid);
+	}
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+static int pid_open(struct inode *inode, struct file *file)
+{
+	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
+		mutex_lock(&event_mutex);
+		mutex_lock(&trace_types_lock);
+		if (*file_list(file))
+			replace_list(tracefs_array(file), file_list(file), NULL, false);
+		mutex_unlock(&trace_types_lock);
+		mutex_unlock(&event_mutex);
+	}
+	return single_open(file, pid_show, NULL);
+}
+
+/*
+ * Adds the numbers in `text` to `list`. *clear (NULL: EINVAL): the -1 of Linux 2.6, which empties the list. *wrong: the
+ * word that an error is about.
+ */
+static int parse_pids(char *text, struct trace_pid_list *list, bool *clear, const char **wrong)
+{
+	char *word;
+	long pid;
+	int ret;
+
+	while ((word = strsep(&text, " \t\n"))) {
+		if (!*word)
+			continue;
+		*wrong = word;
+		ret = kstrtol(word, 0, &pid);
+		if (ret)
+			return ret;
+		if (pid >= TRACE_PID_MAX || pid < -1 || (pid < 0 && !clear))
+			return -EINVAL;
+		if (clear)
+			*clear = pid < 0;
+		if (pid >= 0)
+			list->bits[pid / 64] |= BIT(pid % 64);
+	}
+	return 0;
+}
+
+static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	struct trace_pid_list *new = kzalloc(sizeof(*new), GFP_KERNEL), **which = file_list(file);
+	char text[TRACEFS_TEXT_MAX];
+	const char *wrong = NULL;
+	bool clear = false;
+	ssize_t taken, ret;
+
+	if (!new)
+		return -ENOMEM;
+	ret = taken = copy_words_from_user(text, sizeof(text), buf, n);
+	if (ret < 0)
+		goto free_new;
+	ret = parse_pids(text, new, of_events(tracefs_array(file), which) ? NULL : &clear, &wrong);
+	if (ret)
+		goto free_new;
+	if (clear) {
+		kfree(new);
+		new = NULL;
+	}
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	replace_list(tracefs_array(file), which, new, new);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+	return taken;
+free_new:
+	kfree(new);
+	return tracefs_refused(file, NULL, wrong, ret);
+}
+
+#define TAKES_PID "the number of a task, below " __stringify(TRACE_PID_MAX) "; an empty text empties the list"
+TRACEFS_TAKES(set_ftrace_pid, "set_ftrace_pid", TAKES_PID);
+TRACEFS_TAKES(set_ftrace_notrace_pid, "set_ftrace_notrace_pid", TAKES_PID);
+TRACEFS_TAKES(set_event_pid, "set_event_pid", TAKES_PID);
+TRACEFS_TAKES(set_event_notrace_pid, "set_event_notrace_pid", TAKES_PID);
+
+static const struct file_operations pid_fops = {
+	.open = pid_open,
+	.read = seq_read,
+	.write = pid_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+static const struct tracefs_file set_ftrace_pid_file = { "set_ftrace_pid", 0640, &pid_fops, TRACEFS_ARRAY };
+static const struct tracefs_file set_ftrace_notrace_pid_file = { "set_ftrace_notrace_pid", 0640, &pid_fops,
+								 TRACEFS_ARRAY };
+static const struct tracefs_file set_event_pid_file = { "set_event_pid", 0640, &pid_fops, TRACEFS_ARRAY };
+static const struct tracefs_file set_event_notrace_pid_file = { "set_event_notrace_pid", 0640, &pid_fops,
+								TRACEFS_ARRAY };
+REGISTER_TRACEFS(set_event_pid_file);
+REGISTER_TRACEFS(set_event_notrace_pid_file);
+REGISTER_TRACEFS(set_ftrace_pid_file);
+REGISTER_TRACEFS(set_ftrace_notrace_pid_file);

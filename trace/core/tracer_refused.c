@@ -1,0 +1,86 @@
+/* What was wrong with what was written to current_tracer, and what has taken the place of tracers of
+ * Linux 2.6. */
+#include <lib/errno.h>
+#include <lib/string.h>
+
+#include "tracefs/refused.h"
+#include "aside.h"
+#include "tracer.h"
+
+static const struct {
+	const char *name, *now;
+} former_tracers[] = {
+	{"none", "nop"},
+	{"sysprof",
+	 "function_profile_enabled and trace_stat/function0, or options/stacktrace with events/timer"},
+	{"kmemtrace", "events/kmem"},
+	{"boot", "the boot parameter initcall_debug, and events/initcall"},
+	{"initcall", "the boot parameter initcall_debug, and events/initcall"},
+	{"power", "events/power"},
+	{"syscall", "events/syscalls and events/raw_syscalls"},
+	{"workqueue", "events/workqueue"},
+	{"ksym_tracer", "a watchpoint of gdb (docs/gdb-ftrace.md)"},
+	{"graph", "function_graph"},
+};
+
+static void say_tracers(struct trace_refusal *r)
+{
+	const struct tracer *t;
+
+	refusal_say(r, "; there are:");
+	for_each_in_table(tracers, t) if (t != &nop_trace && tracer_is_for(t, r->tr))
+		refusal_say(r, " %s", t->name);
+	refusal_say(r, " %s", nop_trace.name); /* last, as in available_tracers */
+}
+
+static void explain_missing(struct trace_refusal *r)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(former_tracers); i++) {
+		if (strcmp(former_tracers[i].name, r->text))
+			continue;
+		refusal_quote(r, "no tracer ", r->text, "; in its place: ");
+		refusal_say(r, "%s", former_tracers[i].now);
+		return;
+	}
+	refusal_quote(r, "no tracer ", r->text, "");
+	say_tracers(r);
+}
+
+static void explain_no_memory(struct trace_refusal *r, const struct tracer *t)
+{
+	unsigned long size = ring_buffer_size(r->tr->buffer, 0) >> 10;
+
+	if (t->use_max_tr)
+		refusal_say(
+			r,
+			"not enough memory for the second buffer of a latency tracer, which keeps the maximum (%lu KiB "
+			"for each of %u CPUs); make buffer_size_kb smaller",
+			size, nr_cpu_ids);
+	else
+		refusal_say(r, "not enough memory for tracer %s", t->name);
+}
+
+static void explain_current_tracer(struct trace_refusal *r)
+{
+	const struct tracer *t = find_tracer(r->text);
+
+	if (!t) {
+		explain_missing(r);
+	} else if (!tracer_is_for(t, r->tr)) {
+		refusal_quote(r, "the tracer ", r->text, " is for the top directory alone");
+		say_tracers(r);
+	} else if (r->error == ENOSPC) {
+		refusal_say(
+			r,
+			"too many arrays have function_graph or the profiler; end one of them first");
+	} else if (r->error == EBUSY) {
+		refusal_say(r, "trace_pipe is being read, and only nop can be set meanwhile");
+	} else if (r->error == ENOMEM) {
+		explain_no_memory(r, t);
+	} else if (r->error == EINVAL && t->use_max_tr) {
+		refusal_say(r, "a latency tracer needs a trace_clock that measures time, such as local");
+	}
+}
+static const struct trace_hint current_tracer_hint = {.file = "current_tracer",
+						      .explain = explain_current_tracer};
+REGISTER_TRACE_HINT(current_tracer_hint);

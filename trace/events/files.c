@@ -1,0 +1,290 @@
+/* The directory events, and the files of an event, a system and all of them. */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "text_file.h"
+#include "trigger.h"
+
+/* ---- Texts */
+
+static const struct event_text *text_of(const struct file *file)
+{
+	return container_of(file->f_inode->i_fop, struct event_text, fop);
+}
+
+static int text_show(struct seq_file *m, void *v)
+{
+	int ret;
+
+	mutex_lock(&event_mutex);
+	ret = text_of(m->file)->show(m, m->file->f_inode->i_private);
+	mutex_unlock(&event_mutex);
+	return ret;
+}
+
+int event_text_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, text_show, NULL);
+}
+
+ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	char *text;
+	ssize_t ret;
+
+	if (!text_of(file)->store)
+		return -EINVAL;
+	text = kmalloc(FILTER_TEXT_MAX, GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	ret = copy_text_from_user(text, FILTER_TEXT_MAX, buf, n);
+	if (ret >= 0) {
+		mutex_lock(&event_mutex);
+		ret = text_of(file)->store(file->f_inode->i_private, strim(text));
+		mutex_unlock(&event_mutex);
+	}
+	if (ret) { /* explained by the text as it was before it was cut into pieces */
+		bool whole = copy_text_from_user(text, FILTER_TEXT_MAX, buf, n) >= 0;
+
+		tracefs_refused(file, text_of(file)->hint, whole ? strim(text) : NULL, ret);
+	}
+	kfree(text);
+	return ret ? ret : (ssize_t)n;
+}
+
+/* ---- enable */
+
+static int parse_switch(const char *text, bool *on)
+{
+	unsigned long val;
+	int ret = kstrtoul(text, 10, &val);
+
+	*on = val;
+	return ret ? ret : val > 1 ? -EINVAL : 0;
+}
+
+static int event_enable_show(struct seq_file *m, void *owner)
+{
+	const struct trace_event_file *file = owner;
+
+	/* The star: a probe may switch it. */
+	seq_printf(m, "%d%s\n", trace_event_is_on(file), file->soft_users ? "*" : "");
+	return 0;
+}
+
+static int event_enable_store(void *owner, char *text)
+{
+	struct trace_event_file *file = owner;
+	bool on;
+	int ret = parse_switch(text, &on);
+
+	if (ret)
+		return ret;
+	ret = trace_event_enable_later(file, on);
+	trace_events_complete(file->tr->events);
+	return ret;
+}
+static const struct event_text event_enable = EVENT_TEXT(event_enable_show, event_enable_store, &event_enable_hint);
+
+/* 0, 1, or X: some are on. */
+static void show_enabled(struct seq_file *m, struct trace_event_set *set, const struct trace_event_match *match)
+{
+	unsigned seen[2] = {};
+	struct trace_event_file *file;
+
+	for_each_event (set, file)
+		if (trace_event_matches(file, match))
+			seen[!!(file->flags & EVENT_FILE_ENABLED)]++;
+	seq_puts(m, seen[0] && seen[1] ? "X\n" : seen[1] ? "1\n" : "0\n");
+}
+
+static int system_enable_show(struct seq_file *m, void *owner)
+{
+	const struct trace_event_system *system = owner;
+
+	show_enabled(m, system->set, &(struct trace_event_match){ .system = system->name });
+	return 0;
+}
+
+static int system_enable_store(void *owner, char *text)
+{
+	const struct trace_event_system *system = owner;
+	bool on;
+
+	return parse_switch(text, &on) ?:
+		trace_events_enable(system->set, &(struct trace_event_match){ .system = system->name }, on);
+}
+static const struct event_text system_enable = EVENT_TEXT(system_enable_show, system_enable_store, &system_enable_hint);
+
+static int all_enable_show(struct seq_file *m, void *owner)
+{
+	show_enabled(m, owner, &(struct trace_event_match){});
+	return 0;
+}
+
+static int all_enable_store(void *owner, char *text)
+{
+	bool on;
+
+	return parse_switch(text, &on) ?: trace_events_enable(owner, &(struct trace_event_match){}, on);
+}
+static const struct event_text all_enable = EVENT_TEXT(all_enable_show, all_enable_store, &all_enable_hint);
+
+/* ---- filter */
+
+static int event_filter_show(struct seq_file *m, void *owner)
+{
+	trace_event_show_filter(m, owner);
+	return 0;
+}
+
+static int event_filter_store(void *owner, char *text)
+{
+	return trace_event_set_filter(owner, text);
+}
+static const struct event_text event_filter = EVENT_TEXT(event_filter_show, event_filter_store, &event_filter_hint);
+
+static int system_filter_show(struct seq_file *m, void *owner)
+{
+	trace_system_show_filter(m, owner);
+	return 0;
+}
+
+static int system_filter_store(void *owner, char *text)
+{
+	return trace_system_set_filter(owner, text);
+}
+static const struct event_text system_filter = EVENT_TEXT(system_filter_show, system_filter_store, &system_filter_hint);
+
+/* ---- trigger */
+
+static int event_trigger_show(struct seq_file *m, void *owner)
+{
+	trace_event_show_triggers(m, owner);
+	return 0;
+}
+
+static int event_trigger_store(void *owner, char *text)
+{
+	return trace_event_set_trigger(owner, text);
+}
+static const struct event_text event_trigger = EVENT_TEXT(event_trigger_show, event_trigger_store, &event_trigger_hint);
+
+/* ---- What does not change */
+
+static int event_id_show(struct seq_file *m, void *owner)
+{
+	seq_printf(m, "%d\n", ((const struct trace_event_file *)owner)->type);
+	return 0;
+}
+static const struct event_text event_id = EVENT_TEXT(event_id_show, NULL, NULL);
+
+static int event_format_show(struct seq_file *m, void *owner)
+{
+	const struct trace_event_file *file = owner;
+	const struct trace_event_call *call = file->call;
+
+	trace_show_format(m, call->name, file->type, call->class->fields(),
+			  call->print_fmt ? call->print_fmt : call->class->print_fmt);
+	return 0;
+}
+static const struct event_text event_format = EVENT_TEXT(event_format_show, NULL, NULL);
+
+static int header_page_show(struct seq_file *m, void *owner)
+{
+	seq_puts(m, ring_buffer_header_page);
+	return 0;
+}
+static const struct event_text header_page = EVENT_TEXT(header_page_show, NULL, NULL);
+
+static int header_event_show(struct seq_file *m, void *owner)
+{
+	seq_puts(m, ring_buffer_header_event);
+	return 0;
+}
+static const struct event_text header_event = EVENT_TEXT(header_event_show, NULL, NULL);
+
+/* ---- Directories */
+
+static const struct event_file_name of_event[] = {
+	{ "enable", 0640, &event_enable },
+	{ "filter", 0640, &event_filter },
+	{ "format", 0440, &event_format },
+	{ "id", 0440, &event_id },
+	{ "trigger", 0640, &event_trigger },
+};
+static const struct event_file_name of_system[] = {
+	{ "enable", 0640, &system_enable },
+	{ "filter", 0640, &system_filter },
+};
+static const struct event_file_name of_all[] = {
+	{ "enable", 0640, &all_enable },
+	{ "header_event", 0440, &header_event },
+	{ "header_page", 0440, &header_page },
+};
+
+bool event_file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner)
+{
+	*e = (struct virtual_entry){ .name = file->name, .mode = file->mode, .fop = &file->text->fop, .data = owner };
+	return true;
+}
+
+static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
+{
+	struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
+
+	return n < ARRAY_SIZE(of_event) && event_file_entry(e, &of_event[n], file);
+}
+
+static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
+{
+	struct trace_event_system *system = container_of(dir, struct trace_event_system, dir);
+
+	if (n < ARRAY_SIZE(of_system))
+		return event_file_entry(e, &of_system[n], system);
+	n -= ARRAY_SIZE(of_system);
+	if (n >= system->nr_files)
+		return false;
+	*e = (struct virtual_entry){
+		.name = system->files[n]->call->name, .mode = 0750, .dir = &system->files[n]->dir
+	};
+	return true;
+}
+
+static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
+{
+	struct trace_event_set *set = container_of(dir, struct trace_event_set, dir);
+
+	if (n < ARRAY_SIZE(of_all))
+		return event_file_entry(e, &of_all[n], set);
+	n -= ARRAY_SIZE(of_all);
+	if (n == set->nr_systems) {
+		*e = (struct virtual_entry){ .name = "ftrace", .mode = 0750, .dir = &trace_entry_dir };
+		return true;
+	}
+	if (n > set->nr_systems)
+		return false;
+	*e = (struct virtual_entry){ .name = set->systems[n].name, .mode = 0750, .dir = &set->systems[n].dir };
+	return true;
+}
+
+static int create_event_files(struct trace_array *tr)
+{
+	struct trace_event_set *set = tr->events;
+	struct trace_event_file *file;
+	struct dentry *d;
+
+	set->dir.entry = all_entry;
+	for (unsigned i = 0; i < set->nr_systems; i++)
+		set->systems[i].dir.entry = system_entry;
+	for_each_event (set, file)
+		file->dir.entry = event_entry;
+	d = virtual_dir_create(tr->dir, "events", 0750, &set->dir);
+	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
+}
+
+static const struct trace_part event_files_part = { .make_files = create_event_files };
+REGISTER_TRACE_PART(event_files_part);

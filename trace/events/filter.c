@@ -1,0 +1,149 @@
+/* Running filters. In probes: any context, NMI included, preemption off. */
+#include <lib/string.h>
+#include <sched/sched.h>
+
+#include "filter.h"
+
+#define PTR_STRING_MAX	4096 /* bytes of a text behind a pointer that are looked at */
+#define USER_STRING_MAX 512  /* and of one in a program's memory, which is copied to the stack */
+
+/* As wide as the field, so that it does not matter whether it is signed: the parser has made the range accordingly. */
+static __always_inline bool in_range(const struct filter_pred *p, const void *at)
+{
+	switch (p->size) {
+	case 1:
+		return (u8)(*(const u8 *)at - p->low) <= p->span;
+	case 2:
+		return (u16)(*(const u16 *)at - p->low) <= p->span;
+	case 4:
+		return (u32)(*(const u32 *)at - p->low) <= p->span;
+	default:
+		return *(const u64 *)at - p->low <= p->span;
+	}
+}
+
+static __always_inline bool has_bits(const struct filter_pred *p, const void *at)
+{
+	switch (p->size) {
+	case 1:
+		return *(const u8 *)at & p->low;
+	case 2:
+		return *(const u16 *)at & p->low;
+	case 4:
+		return *(const u32 *)at & p->low;
+	default:
+		return *(const u64 *)at & p->low;
+	}
+}
+
+static __always_inline bool compare(const struct filter_pred *p, const void *at)
+{
+	if (p->op == OP_BAND)
+		return has_bits(p, at);
+	return in_range(p, at) != p->invert;
+}
+
+/* `at` ends with a zero or after `max` bytes. */
+static bool is_same_text(const char *text, const char *at, size_t max)
+{
+	for (size_t i = 0; i < max; i++) {
+		if (text[i] != at[i])
+			return false;
+		if (!at[i])
+			return true;
+	}
+	return !text[max];
+}
+
+static bool compare_text(const struct filter_pred *p, const char *at, size_t max)
+{
+	bool same = p->op == OP_GLOB ? glob_match_len(p->text, at, max) : is_same_text(p->text, at, max);
+
+	return same != p->invert;
+}
+
+static_assert(NR_CPUS <= 64, "a set of CPUs is a word here");
+
+/* Sets are compared; a number is the set of itself, and no CPU's number matches nothing. */
+static bool compare_cpus(const struct filter_pred *p, const void *record, const void *at)
+{
+	u64 set = 0;
+	u32 loc;
+
+	if (p->filter_type == FILTER_CPUMASK) {
+		loc = *(const u32 *)at;
+		memcpy(&set, record + (loc & 0xffff), min_t(size_t, loc >> 16, sizeof(set)));
+	} else {
+		memcpy(&set, p->filter_type == FILTER_CPU ? (const void *)&current->cpu : at, p->size);
+		if (set >= NR_CPUS)
+			return false;
+		set = BIT(set);
+	}
+	if (p->op == OP_BAND)
+		return set & p->low;
+	return (set == p->low) == (p->op == OP_EQ);
+}
+
+/* What is not in memory matches nothing, != neither. */
+static noinline bool compare_user_text(const struct filter_pred *p, const char __user *at)
+{
+	char text[USER_STRING_MAX];
+
+	return filter_user_text(text, sizeof(text), at) && compare_text(p, text, sizeof(text));
+}
+
+static bool match_other(const struct filter_pred *p, const void *record)
+{
+	const void *at = record + p->offset;
+	u32 loc;
+
+	if (p->in_cpus)
+		return compare_cpus(p, record, at);
+	switch (p->filter_type) {
+	case FILTER_STATIC_STRING:
+		return compare_text(p, at, p->size);
+	case FILTER_DYN_STRING:
+		loc = *(const u32 *)at;
+		return compare_text(p, record + (loc & 0xffff), loc >> 16);
+	case FILTER_PTR_STRING:
+		at = *(const char *const *)at;
+		return at && compare_text(p, at, PTR_STRING_MAX);
+	case FILTER_USER_STRING:
+		return compare_user_text(p, *(const char __user *const *)at);
+	case FILTER_COMM:
+		return compare_text(p, current->comm, TASK_COMM_LEN);
+	default: /* FILTER_CPU */
+		return compare(p, &current->cpu);
+	}
+}
+
+/* From term i on, of any kind. */
+static noinline bool match_from(const struct event_filter *filter, const void *record, unsigned i)
+{
+	unsigned nr = filter->nr;
+
+	do {
+		const struct filter_pred *p = &filter->preds[i];
+
+		if (likely(p->filter_type == FILTER_OTHER && !p->in_cpus))
+			i = p->next[compare(p, record + p->offset)];
+		else
+			i = p->next[match_other(p, record)];
+	} while (i < nr);
+	return i == nr;
+}
+
+/* Comparisons of numbers call nothing, so that filters of nothing else need no stack frame. */
+bool filter_match(const struct event_filter *filter, const void *record)
+{
+	unsigned i = 0, nr = filter->nr;
+
+	do {
+		const struct filter_pred *p = &filter->preds[i];
+
+		if (unlikely(p->filter_type != FILTER_OTHER || p->in_cpus))
+			return match_from(filter, record, i);
+		i = p->next[compare(p, record + p->offset)];
+	} while (i < nr);
+	return i == nr;
+}

@@ -1,0 +1,68 @@
+/* Sets of CPUs in filters: field & CPUS{0-3,8}. */
+#include <lib/string.h>
+
+#include "filter.h"
+
+/* A number at *at, which goes behind it; N is the last CPU that there can be. False: there is none that is one. */
+static bool parse_cpu(const char **at, unsigned *cpu)
+{
+	if (**at == 'N') {
+		++*at;
+		*cpu = NR_CPUS - 1;
+		return true;
+	}
+	if (!isdigit(**at))
+		return false;
+	for (*cpu = 0; isdigit(**at); ++*at)
+		if ((*cpu = *cpu * 10 + (**at - '0')) > NR_CPUS * NR_CPUS)
+			return false;
+	return true;
+}
+
+static bool parse_after(const char **at, char mark, unsigned *number)
+{
+	if (**at != mark)
+		return true;
+	++*at;
+	return parse_cpu(at, number);
+}
+
+/* "n", "n-m", "n-m:used/of": of each `of` CPUs from n to m the first `used`. */
+static bool parse_range(const char **at, u64 *cpus)
+{
+	unsigned first, last, used = 1, of = 1;
+
+	if (!strncmp(*at, "all", 3)) {
+		*at += 3;
+		first = 0;
+		last = NR_CPUS - 1;
+	} else {
+		if (!parse_cpu(at, &first))
+			return false;
+		last = first;
+		if (!parse_after(at, '-', &last))
+			return false;
+	}
+	if (**at == ':' && (!parse_after(at, ':', &used) || **at != '/' || !parse_after(at, '/', &of)))
+		return false;
+	if (last >= NR_CPUS || first > last || !of || used > of)
+		return false;
+	for (unsigned cpu = first; cpu <= last; cpu++)
+		if ((cpu - first) % of < used)
+			*cpus |= BIT(cpu);
+	return true;
+}
+
+bool filter_parse_cpus(const char *at, const char *end, u64 *cpus)
+{
+	*cpus = 0;
+	while (at < end) {
+		if (isspace(*at) || *at == ',') {
+			at++;
+			continue;
+		}
+		if (!parse_range(&at, cpus) || at > end || (at < end && !isspace(*at) && *at != ','))
+			return false;
+	}
+	return true;
+}

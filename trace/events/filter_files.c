@@ -1,0 +1,176 @@
+/* The files `filter` of events and of systems. event_mutex held throughout. */
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+
+#include "tracefs/error_log.h"
+#include "event_file.h"
+#include "filter.h"
+
+/* ---- Putting in force */
+
+/* Nobody runs them any more when this returns: probes run with preemption off. */
+static void free_retired(struct event_filter *retired)
+{
+	struct event_filter *next;
+
+	if (retired)
+		synchronize_rcu();
+	for (; retired; retired = next) {
+		next = retired->retired;
+		filter_free(retired);
+	}
+}
+
+/*
+ * `filter` (NULL: none) and what reading shows from now on (NULL: "none"), both given to the file. The filter that it
+ * had is put before `retired`.
+ */
+static void install(struct trace_event_file *file, struct event_filter *filter, char *text,
+		    struct event_filter **retired)
+{
+	struct event_filter *old = file->filter;
+
+	smp_store_release(&file->filter, filter);
+	trace_event_set_flag(file, EVENT_FILE_FILTERED, filter);
+	kfree(file->filter_text);
+	file->filter_text = text;
+	if (old) {
+		old->retired = *retired;
+		*retired = old;
+	}
+}
+
+/* ---- What is wrong */
+
+/* Logged, and as text for the file: NULL when out of memory. */
+static char *explain(struct trace_array *tr, const char *text, const struct filter_problem *problem)
+{
+	unsigned column = min(problem->column, (unsigned)strlen(text));
+	const char *what;
+
+	if (problem->error == FILT_ERR_NONE) {
+		tracing_log_err(tr, "event filter parse error", text, filter_error_texts[FILT_ERR_ERRNO], 0);
+		return kasprintf(GFP_KERNEL, "%s\nError: (0)\n", text);
+	}
+	what = filter_error_texts[problem->error];
+	tracing_log_err(tr, "event filter parse error", text, what, problem->column);
+	return kasprintf(GFP_KERNEL, "%s\n%*s\nparse_error: %s\n", text, column + 1, "^", what);
+}
+
+static bool clears(const char *text)
+{
+	return !strcmp(text, "0");
+}
+
+struct event_filter *trace_event_parse_filter(const struct trace_event_file *file, const char *text)
+{
+	struct filter_problem problem;
+	struct event_filter *filter = filter_parse(file->call->class->fields(), text, &problem);
+
+	if (IS_ERR(filter) && filter != ERR_PTR(-ENOMEM))
+		kfree(explain(file->tr, text, &problem));
+	return filter;
+}
+
+/* ---- Of an event */
+
+int trace_event_set_filter(struct trace_event_file *file, const char *text)
+{
+	struct event_filter *filter = NULL, *retired = NULL;
+	struct filter_problem problem;
+	char *shown = NULL;
+	int ret = 0;
+
+	if (!clears(text)) {
+		filter = filter_parse(file->call->class->fields(), text, &problem);
+		ret = IS_ERR(filter) ? PTR_ERR(filter) : 0;
+		if (ret == -ENOMEM)
+			return ret;
+		shown = ret ? explain(file->tr, text, &problem) : kstrdup(text, GFP_KERNEL);
+		if (ret)
+			filter = NULL;
+		if (!shown) {
+			filter_free(filter);
+			return -ENOMEM;
+		}
+	}
+	install(file, filter, shown, &retired);
+	free_retired(retired);
+	return ret;
+}
+
+void trace_event_show_filter(struct seq_file *m, const struct trace_event_file *file)
+{
+	seq_printf(m, "%s\n", file->filter_text ?: "none");
+}
+
+/* ---- Of a system */
+
+/* Those events that have the fields; the others keep what they have. 0, -EINVAL: there is none, -ENOMEM. */
+static int set_where_possible(struct trace_event_system *system, const char *text, struct event_filter **retired)
+{
+	struct trace_event_file *file;
+	struct filter_problem problem;
+	int ret = -EINVAL;
+
+	for_each_event (system->set, file) {
+		struct event_filter *filter;
+		char *shown;
+
+		if (strcmp(file->call->class->system, system->name))
+			continue;
+		filter = filter_parse(file->call->class->fields(), text, &problem);
+		if (filter == ERR_PTR(-ENOMEM))
+			return -ENOMEM;
+		if (IS_ERR(filter))
+			continue;
+		shown = kstrdup(text, GFP_KERNEL);
+		if (!shown) {
+			filter_free(filter);
+			return -ENOMEM;
+		}
+		install(file, filter, shown, retired);
+		ret = 0;
+	}
+	return ret;
+}
+
+static void clear_all(struct trace_event_system *system, struct event_filter **retired)
+{
+	struct trace_event_file *file;
+
+	for_each_event (system->set, file)
+		if (!strcmp(file->call->class->system, system->name))
+			install(file, NULL, NULL, retired);
+}
+
+int trace_system_set_filter(struct trace_event_system *system, const char *text)
+{
+	static const struct filter_problem nobody = { FILT_ERR_BAD_SUBSYS_FILTER, 0 };
+	struct event_filter *retired = NULL;
+	char *shown = NULL;
+	int ret = 0;
+
+	if (clears(text))
+		clear_all(system, &retired);
+	else
+		ret = set_where_possible(system, text, &retired);
+	if (ret && ret != -ENOMEM)
+		shown = explain(system->set->tr, text, &nobody);
+	kfree(system->filter_text);
+	system->filter_text = shown;
+	free_retired(retired);
+	return ret;
+}
+
+void trace_system_show_filter(struct seq_file *m, const struct trace_event_system *system)
+{
+	seq_printf(m, "%s\n", system->filter_text ?:
+		   "### global filter ###\n"
+		   "# Use this to set filters for multiple events.\n"
+		   "# Only events with the given fields will be affected.\n"
+		   "# If no events are modified, an error message will be displayed here");
+}

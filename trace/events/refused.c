@@ -1,0 +1,210 @@
+/* What was wrong with what was written to set_event and to the files enable, filter and trigger below
+ * events/. */
+#include <lib/close_names.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+
+#include "text_file.h"
+#include "trigger.h"
+
+static struct trace_array *array_of_event(void *owner)
+{
+	return ((struct trace_event_file *)owner)->tr;
+}
+
+static struct trace_array *array_of_system(void *owner)
+{
+	return ((struct trace_event_system *)owner)->set->tr;
+}
+
+static struct trace_array *array_of_all(void *owner)
+{
+	return ((struct trace_event_set *)owner)->tr;
+}
+
+#define TAKES_SWITCH "0 (off) or 1 (on)"
+const struct trace_hint event_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_event};
+const struct trace_hint system_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_system};
+const struct trace_hint all_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_all};
+
+/* ---- Names of events */
+
+void refusal_say_close_events(struct trace_refusal *r, const char *system, const char *event)
+{
+	const struct trace_event_file *file;
+	char asked[CLOSE_NAME_SIZE], name[CLOSE_NAME_SIZE];
+	struct close_names close;
+
+	scnprintf(asked, sizeof(asked), "%s%s%s", system ?: "", system ? ":" : "", event);
+	close_names_init(&close, asked);
+	for_each_event(r->tr->events, file)
+	{
+		const char *of = file->call->class->system;
+
+		scnprintf(name, sizeof(name), "%s:%s", of, file->call->name);
+		close_names_offer(&close, system ? name : file->call->name);
+	}
+	for (unsigned i = 0; !system && i < r->tr->events->nr_systems; i++)
+		close_names_offer(&close, r->tr->events->systems[i].name);
+	refusal_say_close(r, &close);
+	if (!close.nr)
+		refusal_say(r, "; available_events has the names");
+}
+
+/* Words up to the one that matched nothing were taken. */
+static void explain_set_event(struct trace_refusal *r)
+{
+	char word[CLOSE_NAME_SIZE], *event = word;
+	const char *system;
+
+	if (r->error != EINVAL)
+		return;
+	strscpy(word, r->text + (*r->text == '!'), sizeof(word));
+	refusal_quote(r, "no event ", word, "");
+	if (*word == '-') {
+		/* Some tutorials take events out this way. Names that are close would be no answer. */
+		*word = '!';
+		refusal_quote(r, "; to switch it off write ", word, "");
+		return;
+	}
+	system = strchr(word, ':') ? strsep(&event, ":") : NULL;
+	refusal_say_close_events(r, system, event);
+}
+static const struct trace_hint set_event_hint = {.file = "set_event", .explain = explain_set_event};
+REGISTER_TRACE_HINT(set_event_hint);
+
+/* ---- Filters */
+
+static void say_fields(struct trace_refusal *r, const struct trace_event_field *fields, const char *word)
+{
+	struct close_names close;
+
+	close_names_init(&close, word);
+	for (const struct trace_event_field *f = fields; f->name; f++)
+		close_names_offer(&close, f->name);
+	refusal_say_close(r, &close);
+	if (close.nr)
+		return;
+	refusal_say(r, "; the fields are:");
+	for (const struct trace_event_field *f = fields; f->name; f++)
+		refusal_say(r, " %s", f->name);
+}
+
+static bool in_name(char c)
+{
+	return isalnum(c) || c == '_' || c == '.';
+}
+
+/* The name that ends in front of the caret: the parser has read it, and the blanks behind it, before it looks
+ * for it. */
+static void word_at(char *word, size_t size, const char *text, unsigned column)
+{
+	size_t at = min_t(size_t, column, strlen(text)), len = 0;
+
+	while (at && !in_name(text[at - 1]))
+		at--;
+	while (at && in_name(text[at - 1]))
+		at--;
+	while (len < size - 1 && in_name(text[at + len]))
+		len++;
+	memcpy(word, text + at, len);
+	word[len] = '\0';
+}
+
+/* False, and nothing is said: it is a good filter, or there is nothing to say but the errno. */
+static bool explain_filter_text(struct trace_refusal *r, const struct trace_event_file *file,
+				const char *text)
+{
+	const struct trace_event_field *fields = file->call->class->fields();
+	struct filter_problem problem;
+	struct event_filter *filter = filter_parse(fields, text, &problem);
+	char word[CLOSE_NAME_SIZE];
+
+	if (!IS_ERR(filter)) {
+		filter_free(filter);
+		return false;
+	}
+	if (filter == ERR_PTR(-ENOMEM))
+		return false;
+	r->logged = true;
+	if (problem.error == FILT_ERR_NONE)
+		return false;
+	refusal_quote(r, "", text, "");
+	refusal_say(r, ", column %u: %s", problem.column, filter_error_texts[problem.error]);
+	if (problem.error == FILT_ERR_FIELD_NOT_FOUND) {
+		word_at(word, sizeof(word), text, problem.column);
+		say_fields(r, fields, word);
+	}
+	return true;
+}
+
+static void explain_event_filter(struct trace_refusal *r)
+{
+	explain_filter_text(r, r->owner, r->text);
+}
+
+static void explain_system_filter(struct trace_refusal *r)
+{
+	r->logged = r->error != ENOMEM;
+}
+
+const struct trace_hint event_filter_hint = {
+	.takes = "a filter, such as common_pid > 1 && common_flags == 0; 0 takes the filter away",
+	.explain = explain_event_filter,
+	.array_of = array_of_event};
+const struct trace_hint system_filter_hint = {
+	.takes = "a filter for the fields of any event of this system; each event's file `format` has them",
+	.explain = explain_system_filter,
+	.array_of = array_of_system};
+
+/* ---- Triggers */
+
+static void say_triggers(struct trace_refusal *r)
+{
+	refusal_say(r, "; there are:");
+	for (unsigned i = 0; i < nr_trigger_commands; i++)
+		refusal_say(r, " %s", trigger_commands[i].name);
+}
+
+static const struct trigger_command *command_of(const char *name)
+{
+	for (unsigned i = 0; i < nr_trigger_commands; i++)
+		if (!strcmp(trigger_commands[i].name, name))
+			return &trigger_commands[i];
+	return NULL;
+}
+
+/* `target` is what stands behind "enable_event:" or "disable_event:". */
+static void explain_target(struct trace_refusal *r, const char *name, char *target)
+{
+	const char *system = strsep(&target, ":"), *event = strsep(&target, ":");
+
+	if (!event) {
+		refusal_say(r, "%s needs an event: %s:SYSTEM:EVENT[:COUNT]", name, name);
+	} else if (!trace_event_find(r->tr->events, system, event)) {
+		refusal_quote(r, "no event ", event, " in");
+		refusal_quote(r, " ", system, "");
+		refusal_say_close_events(r, system, event);
+	}
+}
+
+static void explain_event_trigger(struct trace_refusal *r)
+{
+	char text[128], *rest = text + (*r->text == '!');
+	const char *name, *filter = strstr(r->text, " if ");
+
+	strscpy(text, r->text, sizeof(text));
+	name = strsep(&rest, ": \t");
+	if (!command_of(name)) {
+		refusal_quote(r, "no trigger ", name, "");
+		say_triggers(r);
+	} else if (r->error == EEXIST) {
+		refusal_say(r, "the event has such a trigger already; take it away first: '!%s'", r->text);
+	} else if (command_of(name)->type == TRIGGER_EVENT) {
+		explain_target(r, name, strsep(&rest, " \t"));
+	}
+	if (!r->len && filter)
+		explain_filter_text(r, r->owner, filter + strlen(" if "));
+}
+const struct trace_hint event_trigger_hint = {
+	.takes = "TRIGGER[:COUNT] [if FILTER]", .explain = explain_event_trigger, .array_of = array_of_event};

@@ -1,0 +1,351 @@
+/*
+ * Events on and off, and what their probes do. A probe runs with preemption off and knows its trace_event_file; what
+ * that points to is changed under event_mutex and lives a grace period longer than probes can see it.
+ */
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "core/record.h"
+#include "trigger.h"
+
+/*
+ * ---- On and off: event_mutex held
+ *
+ * What is switched is complete only after trace_events_complete(): all sites that a request switches change in one stop
+ * of the machine, and one grace period serves all probes that went. Until then a probe that went may still run, so an
+ * event that was soft-disabled keeps that flag, without ENABLED: what its probe sees is still refused.
+ */
+
+/* Whether names and processes are noted is asked at each switch: the options may change while the event is on. */
+static int start_cmdlines(struct trace_event_file *file)
+{
+	int ret;
+
+	mutex_lock(&trace_types_lock);
+	ret = tracing_expand(file->tr);
+	if (!ret)
+		ret = tracing_start_cmdline_record_later();
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+
+static void stop_cmdlines(void)
+{
+	mutex_lock(&trace_types_lock);
+	tracing_stop_cmdline_record_later();
+	mutex_unlock(&trace_types_lock);
+}
+
+static int reg_probe(struct trace_event_file *file, bool on)
+{
+	const struct trace_event_class *class = file->call->class;
+
+	if (class->reg)
+		return class->reg(file, on);
+	return on ? tracepoint_probe_register_later(file->call->tp, class->probe, file) :
+		    tracepoint_probe_unregister_later(file->call->tp, class->probe, file);
+}
+
+static int enable(struct trace_event_file *file)
+{
+	int ret = start_cmdlines(file);
+
+	if (ret)
+		return ret;
+	trace_event_set_flag(file, EVENT_FILE_ENABLED, true);
+	ret = reg_probe(file, true);
+	if (!ret)
+		return 0;
+	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
+	stop_cmdlines();
+	return ret;
+}
+
+static void disable(struct trace_event_file *file)
+{
+	reg_probe(file, false);
+	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
+	stop_cmdlines();
+}
+
+static void update_event_pids(struct trace_array *tr)
+{
+	bool on = trace_pids_any(&tr->event_pids);
+	struct trace_event_file *file;
+
+	for_each_event (tr->events, file)
+		trace_event_set_flag(file, EVENT_FILE_PIDS, on);
+}
+
+void trace_events_update_options(struct trace_array *tr)
+{
+	bool stacks = tr->trace_flags & TRACE_STACK_OPTIONS;
+	struct trace_event_file *file;
+
+	for_each_event (tr->events, file) {
+		trace_event_set_flag(file, EVENT_FILE_STACKS, stacks);
+		trace_event_set_flag(file, EVENT_FILE_CLOCK, tr->clock);
+		trace_event_set_flag(file, EVENT_FILE_PRINTK, trace_event_printk_flag());
+	}
+}
+
+/* After each request that has called one of the functions above or below that end in _later, whatever came of it. */
+void trace_events_complete(struct trace_event_set *set)
+{
+	struct trace_event_file *file;
+
+	tracepoint_switch();
+	for_each_event (set, file)
+		if ((file->flags & (EVENT_FILE_ENABLED | EVENT_FILE_SOFT_DISABLED)) == EVENT_FILE_SOFT_DISABLED)
+			trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
+}
+
+int trace_event_enable_later(struct trace_event_file *file, bool on)
+{
+	bool registered = file->flags & EVENT_FILE_ENABLED;
+
+	if (on) {
+		trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
+		return registered ? 0 : enable(file);
+	}
+	if (file->soft_users)
+		trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, true);
+	else if (registered)
+		disable(file);
+	return 0;
+}
+
+int trace_event_hold_later(struct trace_event_file *file)
+{
+	int ret;
+
+	if (file->soft_users++ || (file->flags & EVENT_FILE_ENABLED))
+		return 0;
+	trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, true);
+	ret = enable(file);
+	if (!ret)
+		return 0;
+	file->soft_users--;
+	return ret;
+}
+
+void trace_event_release_later(struct trace_event_file *file)
+{
+	if (!--file->soft_users && (file->flags & EVENT_FILE_SOFT_DISABLED))
+		disable(file);
+}
+
+struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event)
+{
+	struct trace_event_file *file;
+
+	for_each_event (set, file)
+		if (!strcmp(file->call->class->system, system) && !strcmp(file->call->name, event))
+			return file;
+	return NULL;
+}
+
+bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match)
+{
+	const char *system = file->call->class->system, *event = file->call->name;
+
+	return (!match->system || glob_match(match->system, system)) &&
+	       (!match->event || glob_match(match->event, event)) &&
+	       (!match->either || glob_match(match->either, system) || glob_match(match->either, event));
+}
+
+/* What this request switched on before `end` goes off again. */
+static void undo(struct trace_event_set *set, const struct trace_event_file *end)
+{
+	for (struct trace_event_file *file = set->files; file < end; file++)
+		if (file->switched_on)
+			trace_event_enable_later(file, false);
+}
+
+int trace_events_enable_later(struct trace_event_set *set, const struct trace_event_match *match, bool on)
+{
+	struct trace_event_file *file;
+	int ret = -EINVAL;
+
+	for_each_event (set, file) {
+		file->switched_on = false;
+		if (!trace_event_matches(file, match))
+			continue;
+		file->switched_on = on && !trace_event_is_on(file);
+		ret = trace_event_enable_later(file, on);
+		if (ret) {
+			undo(set, file);
+			break;
+		}
+	}
+	return ret;
+}
+
+int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on)
+{
+	int ret = trace_events_enable_later(set, match, on);
+
+	trace_events_complete(set);
+	return ret;
+}
+
+/* An empty part stands for all. */
+static const char *part(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+int trace_event_set_by_text_later(struct trace_event_set *set, char *text)
+{
+	struct trace_event_match match = {};
+	bool on = *text != '!';
+	char *name = text + !on, *system = strsep(&name, ":");
+
+	if (!name && !*system)
+		return -EINVAL; /* a "!" alone */
+	if (name) {
+		match.system = part(system);
+		match.event = part(name);
+	} else {
+		match.either = part(system);
+	}
+	return trace_events_enable_later(set, &match, on);
+}
+
+/* ---- The set of an array */
+
+/* Where the records of these events name a second task. */
+static u16 find_other_pid(const struct trace_event_call *call)
+{
+	static const char *const events[][2] = { { "sched_switch", "next_pid" }, { "sched_waking", "pid" },
+						 { "sched_wakeup", "pid" }, { "sched_wakeup_new", "pid" } };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(events); i++) {
+		if (strcmp(events[i][0], call->name))
+			continue;
+		for (const struct trace_event_field *f = call->class->fields(); f->name; f++)
+			if (!strcmp(events[i][1], f->name))
+				return f->offset;
+	}
+	return 0;
+}
+
+static struct trace_event_set *alloc_set(struct trace_array *tr)
+{
+	struct trace_event_set *set = kvzalloc(sizeof(*set) + trace_nr_events() * sizeof(set->files[0]), GFP_KERNEL);
+
+	if (!set)
+		return NULL;
+	set->tr = tr;
+	set->nr_files = trace_nr_events();
+	for (unsigned i = 0; i < set->nr_files; i++) {
+		set->files[i].call = __start_ptrs_ftrace_events[i];
+		set->files[i].tr = tr;
+		set->files[i].flags = trace_event_printk_flag();
+		set->files[i].buffers = ring_buffer_cpus(tr->buffer);
+		set->files[i].type = TRACE_EVENT_FIRST + i;
+		set->files[i].other_pid = find_other_pid(set->files[i].call);
+	}
+	return set;
+}
+
+/* From the last on: that is whose events come one after the other. */
+static struct trace_event_system *find_system(const struct trace_event_set *set, const char *name)
+{
+	for (unsigned i = set->nr_systems; i-- > 0;)
+		if (set->systems[i].name == name || !strcmp(set->systems[i].name, name))
+			return &set->systems[i];
+	return NULL;
+}
+
+/* Their names, and how many events each has. */
+static void count_systems(struct trace_event_set *set)
+{
+	struct trace_event_file *file;
+
+	for_each_event (set, file) {
+		const char *name = file->call->class->system;
+		struct trace_event_system *system = find_system(set, name);
+
+		if (!system) {
+			system = &set->systems[set->nr_systems++];
+			*system = (struct trace_event_system){ .name = name, .set = set };
+		}
+		system->nr_files++;
+	}
+}
+
+/* One for each event would be enough. The files of a system lie together in set->by_system. */
+static int alloc_systems(struct trace_event_set *set)
+{
+	struct trace_event_file *file, **next;
+
+	set->systems = kvzalloc((set->nr_files + 1) * sizeof(*set->systems), GFP_KERNEL);
+	set->by_system = kvzalloc(set->nr_files * sizeof(set->by_system[0]), GFP_KERNEL);
+	if (!set->systems || !set->by_system)
+		return -ENOMEM;
+	count_systems(set);
+	next = set->by_system;
+	for (unsigned i = 0; i < set->nr_systems; i++) {
+		set->systems[i].files = next;
+		next += set->systems[i].nr_files;
+		set->systems[i].nr_files = 0;
+	}
+	for_each_event (set, file) {
+		struct trace_event_system *system = find_system(set, file->call->class->system);
+
+		system->files[system->nr_files++] = file;
+	}
+	return 0;
+}
+
+static int trace_events_init(struct trace_array *tr)
+{
+	tr->events = alloc_set(tr);
+	if (!tr->events)
+		return -ENOMEM;
+	return alloc_systems(tr->events);
+}
+
+static void trace_events_free(struct trace_array *tr)
+{
+	struct trace_event_set *set = tr->events;
+	struct trace_event_file *file;
+
+	if (!set)
+		return;
+	for_each_event (set, file) {
+		if (!file->filter_text)
+			continue; /* and no filter: most of them */
+		filter_free(file->filter);
+		kfree(file->filter_text);
+	}
+	for (unsigned i = 0; i < set->nr_systems; i++)
+		kfree(set->systems[i].filter_text);
+	kvfree(set->systems);
+	kvfree(set->by_system);
+	kvfree(set);
+}
+
+static void trace_events_changed(struct trace_array *tr, enum trace_change what)
+{
+	if (what == TRACE_CHANGED_PIDS)
+		update_event_pids(tr);
+	else
+		trace_events_update_options(tr);
+}
+
+static void trace_events_stop(struct trace_array *tr)
+{
+	trace_event_clear_triggers(tr->events);
+	trace_events_enable(tr->events, &(struct trace_event_match){}, false);
+}
+
+static const struct trace_part events_part = {
+	.init = trace_events_init,
+	.changed = trace_events_changed,
+	.stop = trace_events_stop,
+	.free = trace_events_free,
+};
+REGISTER_TRACE_PART(events_part);

@@ -1,0 +1,265 @@
+/*
+ * The events of each system call by name, made from the machine's table of calls. One probe an array for all beginnings
+ * and one for all ends: it finds the event by the call's number, and looks whether that one is on.
+ */
+#include <asm/ptrace.h>
+#include <lib/string.h>
+#include <proc/syscall.h>
+#include <proc/syscall_args.h>
+#include <trace/events/syscalls.h>
+
+#include "core/record.h"
+#include "output/iter.h"
+#include "event_file.h"
+
+/* What both records begin with; the text of their fields says so too. */
+struct syscall_trace_enter {
+	struct trace_entry ent;
+	int nr;
+	unsigned long args[];
+};
+struct syscall_trace_exit {
+	struct trace_entry ent;
+	int nr;
+	long ret;
+};
+#define SYSCALL_NR_FIELD { "int", "__syscall_nr", offsetof(struct syscall_trace_enter, nr), 4, true, FILTER_OTHER }
+static_assert(offsetof(struct syscall_trace_enter, nr) == offsetof(struct syscall_trace_exit, nr));
+
+/* ---- Texts: sys_NAME(ARGUMENT: VALUE, ...), and sys_NAME -> VALUE */
+
+static const char *name_of(struct trace_iterator *iter, const char *prefix)
+{
+	return trace_event_of_type(iter->ent->type)->name + strlen(prefix);
+}
+
+static void print_enter(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct syscall_trace_enter *entry = trace_iter_entry(iter);
+	const struct trace_event_field *f = trace_event_of_type(iter->ent->type)->class->fields() + 1;
+	bool verbose = iter->tr->trace_flags & TRACE_ITER(VERBOSE);
+
+	seq_printf(s, "sys_%s(", name_of(iter, "sys_enter_"));
+	for (unsigned i = 0; f[i].name; i++)
+		seq_printf(s, "%s%s%s%s: %lx", i ? ", " : "", verbose ? f[i].type : "", verbose ? " " : "", f[i].name,
+			   entry->args[i]);
+	seq_puts(s, ")\n");
+}
+
+static void print_exit(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct syscall_trace_exit *entry = trace_iter_entry(iter);
+
+	seq_printf(s, "sys_%s -> 0x%lx\n", name_of(iter, "sys_exit_"), (unsigned long)entry->ret);
+}
+
+/* ---- On and off: event_mutex held */
+
+static int reg_enter(struct trace_event_file *file, bool on);
+static int reg_exit(struct trace_event_file *file, bool on);
+
+/* ---- The events. Of n pairs of type and name: m(type, name) for each, `between` between them. */
+
+#define EACH0(m, between, ...)
+#define EACH1(m, between, t, a, ...) m(t, a)
+#define EACH2(m, between, t, a, ...) m(t, a) between EACH1(m, between, __VA_ARGS__)
+#define EACH3(m, between, t, a, ...) m(t, a) between EACH2(m, between, __VA_ARGS__)
+#define EACH4(m, between, t, a, ...) m(t, a) between EACH3(m, between, __VA_ARGS__)
+#define EACH5(m, between, t, a, ...) m(t, a) between EACH4(m, between, __VA_ARGS__)
+#define EACH6(m, between, t, a, ...) m(t, a) between EACH5(m, between, __VA_ARGS__)
+#define EACH(n, m, between, ...) EACH##n(m, between, __VA_ARGS__)
+
+#define MEMBER(t, a)    unsigned long a;
+#define FIELD(t, a)     { #t, #a, offsetof(record, a), sizeof(unsigned long), false, FILTER_OTHER },
+#define FORMAT(t, a)    #a ": 0x%08lx"
+#define FORMAT_ARG(t, a) ", ((unsigned long)(REC->" #a "))"
+
+static const struct trace_event_field *fields_of_exits(void)
+{
+	static const struct trace_event_field fields[] = {
+		SYSCALL_NR_FIELD,
+		{ "long", "ret", offsetof(struct syscall_trace_exit, ret), sizeof(long), true, FILTER_OTHER },
+		{},
+	};
+
+	return fields;
+}
+static const struct trace_event_class class_of_exits = {
+	.system = "syscalls",
+	.fields = fields_of_exits,
+	.print = print_exit,
+	.print_fmt = "\"0x%lx\", REC->ret",
+	.names_itself = true,
+	.reg = reg_exit,
+};
+
+#define EVENT(event, of_class, point)                                         \
+	static const struct trace_event_call event_##event = {                \
+		.name = #event,                                               \
+		.class = &(of_class),                                         \
+		.tp = &__tracepoint_##point,                                  \
+	};                                                                    \
+	static const struct trace_event_call *const __event_ptr_##event __used \
+		__section("ptrs_ftrace_events") = &event_##event;
+
+#define SYSCALL(nr, name, nargs)                                                                            \
+	static const struct trace_event_field *enter_fields_##name(void)                                          \
+	{                                                                                                   \
+		typedef struct {                                                                            \
+			struct syscall_trace_enter __head;                                                  \
+			EACH(nargs, MEMBER, , SYSCALL_ARGS_##name)                                          \
+		} record __maybe_unused;                                                                    \
+		static const struct trace_event_field fields[] = {                                          \
+			SYSCALL_NR_FIELD, EACH(nargs, FIELD, , SYSCALL_ARGS_##name){}                       \
+		};                                                                                          \
+		return fields;                                                                              \
+	}                                                                                                   \
+	static const struct trace_event_class enter_class_##name = {                                              \
+		.system = "syscalls",                                                                       \
+		.fields = enter_fields_##name,                                                                    \
+		.print = print_enter,                                                                       \
+		.print_fmt = "\"" EACH(nargs, FORMAT, ", ", SYSCALL_ARGS_##name)                            \
+			     "\"" EACH(nargs, FORMAT_ARG, , SYSCALL_ARGS_##name),                           \
+		.names_itself = true,                                                                       \
+		.reg = reg_enter,                                                                           \
+	};                                                                                                  \
+	EVENT(sys_exit_##name, class_of_exits, sys_exit)                                                        \
+	EVENT(sys_enter_##name, enter_class_##name, sys_enter)
+#include <asm/syscall_table.h>
+#undef SYSCALL
+
+/* By number; the event's place in the linker's table is its place among an array's. NULL: there is no such call. */
+struct syscall_events {
+	const struct trace_event_call *const *enter, *const *exit;
+	unsigned nargs;
+};
+static const struct syscall_events syscall_events[NR_SYSCALLS] = {
+#define SYSCALL(nr, name, nargs) [nr] = { &__event_ptr_sys_enter_##name, &__event_ptr_sys_exit_##name, nargs },
+#include <asm/syscall_table.h>
+#undef SYSCALL
+};
+
+/* ---- Probes: data is the array's set of events. Thread context, preemption off. */
+
+/* NULL: not on, or no such event. */
+static struct trace_event_file *find_on(struct trace_event_set *set, const struct trace_event_call *const *event)
+{
+	struct trace_event_file *file;
+
+	if (!event)
+		return NULL;
+	file = &set->files[event - __start_ptrs_ftrace_events];
+	return READ_ONCE(file->flags) & EVENT_FILE_ENABLED ? file : NULL;
+}
+
+static __always_inline void fill_enter(struct syscall_trace_enter *entry, struct pt_regs *regs, int nr, unsigned nargs)
+{
+	entry->nr = nr;
+	for (unsigned i = 0; i < nargs; i++)
+		entry->args[i] = syscall_get_arg(regs, i);
+}
+
+/* Not directly; `fp` is the probe's. */
+static noinline void enter_general(struct trace_event_file *file, struct pt_regs *regs, int nr, unsigned nargs,
+				   unsigned len, unsigned long fp)
+{
+	struct trace_event_buffer buffer;
+	void *entry = trace_event_begin(&buffer, file, len);
+
+	if (!entry)
+		return;
+	fill_enter(entry, regs, nr, nargs);
+	trace_event_end(&buffer, fp);
+}
+
+static void enter_probe(void *set, struct pt_regs *regs, long id)
+{
+	struct trace_event_opened opened;
+	struct trace_event_file *file;
+	unsigned nargs, len;
+	void *entry;
+
+	if ((unsigned long)id >= NR_SYSCALLS)
+		return;
+	file = find_on(set, syscall_events[id].enter);
+	if (!file)
+		return;
+	nargs = syscall_events[id].nargs;
+	len = sizeof(struct syscall_trace_enter) + nargs * sizeof(long);
+	if (trace_event_is_plain(file)) {
+		entry = trace_event_open(&opened, file, len);
+		if (likely(entry)) {
+			fill_enter(entry, regs, id, nargs);
+			trace_event_close(&opened);
+			return;
+		}
+		trace_event_leave(file);
+	}
+	enter_general(file, regs, id, nargs, len, arch_caller_fp());
+	barrier();
+}
+
+static noinline void exit_general(struct trace_event_file *file, int nr, long ret, unsigned long fp)
+{
+	struct syscall_trace_exit *entry;
+	struct trace_event_buffer buffer;
+
+	entry = trace_event_begin(&buffer, file, sizeof(*entry));
+	if (!entry)
+		return;
+	entry->nr = nr;
+	entry->ret = ret;
+	trace_event_end(&buffer, fp);
+}
+
+static void exit_probe(void *set, struct pt_regs *regs, long ret)
+{
+	struct trace_event_opened opened;
+	struct syscall_trace_exit *entry;
+	struct trace_event_file *file;
+	int nr = syscall_get_nr(regs);
+
+	if ((unsigned)nr >= NR_SYSCALLS)
+		return;
+	file = find_on(set, syscall_events[nr].exit);
+	if (!file)
+		return;
+	if (trace_event_is_direct(file, sizeof(*entry))) {
+		entry = trace_event_open(&opened, file, sizeof(*entry));
+		if (likely(entry)) {
+			entry->nr = nr;
+			entry->ret = ret;
+			trace_event_close(&opened);
+			return;
+		}
+		trace_event_leave(file);
+	}
+	exit_general(file, nr, ret, arch_caller_fp());
+	barrier();
+}
+
+/* The first of an array brings its probe, the last one takes it away. */
+static int reg_counted(struct trace_event_file *file, bool on, unsigned which, void *probe)
+{
+	struct trace_event_set *set = file->tr->events;
+	unsigned *count = &set->nr_syscalls_on[which];
+	int ret = 0;
+
+	if (on && !*count)
+		ret = tracepoint_probe_register_later(file->call->tp, probe, set);
+	if (!on && *count == 1)
+		ret = tracepoint_probe_unregister_later(file->call->tp, probe, set);
+	if (!ret)
+		*count += on ? 1 : -1;
+	return ret;
+}
+
+static int reg_enter(struct trace_event_file *file, bool on)
+{
+	return reg_counted(file, on, 0, (void *)enter_probe);
+}
+
+static int reg_exit(struct trace_event_file *file, bool on)
+{
+	return reg_counted(file, on, 1, (void *)exit_probe);
+}

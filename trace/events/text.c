@@ -1,0 +1,174 @@
+/* Events as text: a record's line, the file `format`, and what TP_printk may call. */
+#include <kernel/ksyms.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/page.h>
+
+#include "output/iter.h"
+#include "event_file.h"
+
+/* ---- A record */
+
+void *trace_iter_entry(struct trace_iterator *iter)
+{
+	return iter->ent;
+}
+
+static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
+
+	iter->texts_used = 0;
+	if (!call->class->names_itself) {
+		seq_puts(s, call->name);
+		seq_write(s, ": ", 2);
+	}
+	(call->print ? call->print : call->class->print)(s, iter);
+}
+
+const struct trace_event trace_event_output = { .trace = trace_event_print };
+
+/* ---- Texts within a line, one behind the other in iter->texts */
+
+static size_t room(const struct trace_iterator *iter)
+{
+	return sizeof(iter->texts) - iter->texts_used;
+}
+
+static void __printf(2, 3) add(struct trace_iterator *iter, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	iter->texts_used += vscnprintf(iter->texts + iter->texts_used, room(iter), fmt, args);
+	va_end(args);
+}
+
+static void add_text(struct trace_iterator *iter, const char *text)
+{
+	/* One byte is left for the zero, as vscnprintf does. */
+	while (*text && iter->texts_used < sizeof(iter->texts) - 1)
+		iter->texts[iter->texts_used++] = *text++;
+}
+
+/* Its ending zero belongs to it. What did not fit is cut off. */
+static const char *end_text(struct trace_iterator *iter, unsigned from)
+{
+	if (from >= sizeof(iter->texts) - 1)
+		return "";
+	iter->texts[iter->texts_used] = '\0';
+	iter->texts_used = min(iter->texts_used + 1, (unsigned)sizeof(iter->texts) - 1);
+	return iter->texts + from;
+}
+
+const char *trace_print_flags(struct trace_iterator *iter, const char *delim, unsigned long flags,
+			      const struct trace_print_flags *names)
+{
+	unsigned from = iter->texts_used;
+
+	for (; names->name && flags; names++) {
+		if ((flags & names->mask) != names->mask || (!names->mask && flags))
+			continue;
+		if (iter->texts_used != from)
+			add_text(iter, delim);
+		add_text(iter, names->name);
+		flags &= ~names->mask;
+	}
+	if (flags)
+		add(iter, "%s0x%lx", iter->texts_used == from ? "" : delim, flags);
+	return end_text(iter, from);
+}
+
+const char *trace_print_symbols(struct trace_iterator *iter, unsigned long value, const struct trace_print_flags *names)
+{
+	unsigned from = iter->texts_used;
+
+	for (; names->name; names++)
+		if (names->mask == value)
+			return names->name;
+	add(iter, "0x%lx", value);
+	return end_text(iter, from);
+}
+
+const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsigned len, bool joined)
+{
+	const u8 *b = bytes;
+	unsigned from = iter->texts_used;
+
+	for (unsigned i = 0; i < len; i++)
+		add(iter, "%s%02x", i && !joined ? " " : "", b[i]);
+	return end_text(iter, from);
+}
+
+const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, unsigned len)
+{
+	unsigned from = iter->texts_used;
+	u32 word;
+
+	for (unsigned at = len; at >= sizeof(word); at -= sizeof(word)) {
+		memcpy(&word, mask + at - sizeof(word), sizeof(word)); /* nothing aligns it */
+		add(iter, "%s%08x", at == len ? "" : ",", word);
+	}
+	return end_text(iter, from);
+}
+
+static u64 element(const void *array, unsigned i, unsigned size)
+{
+	switch (size) {
+	case 1:
+		return ((const u8 *)array)[i];
+	case 2:
+		return ((const u16 *)array)[i];
+	case 4:
+		return ((const u32 *)array)[i];
+	default:
+		return ((const u64 *)array)[i];
+	}
+}
+
+const char *trace_print_array(struct trace_iterator *iter, const void *array, unsigned count, unsigned size)
+{
+	unsigned from = iter->texts_used;
+
+	add(iter, "{");
+	for (unsigned i = 0; i < count; i++)
+		add(iter, "%s0x%llx", i ? "," : "", (unsigned long long)element(array, i, size));
+	add(iter, "}");
+	return end_text(iter, from);
+}
+
+/* ---- format */
+
+/* The length of an array stands behind the name; that of a dynamic one, which is not known, stays with the type. */
+static void show_fields(struct seq_file *m, const struct trace_event_field *f)
+{
+	for (; f->name; f++) {
+		const char *bracket = strncmp(f->type, "__data_loc", 10) ? strchr(f->type, '[') : NULL;
+		int len = bracket ? bracket - f->type : (int)strlen(f->type);
+
+		seq_printf(m, "\tfield:%.*s %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", len, f->type, f->name,
+			   bracket ? bracket : "", f->offset, f->size, f->is_signed);
+	}
+}
+
+/* What is a constant from boot on only is shown by its value: readers of `format` do not know the name. */
+static void show_print_fmt(struct seq_file *m, const char *fmt)
+{
+	static const char name[] = "mem_map_pfn0";
+	const char *at;
+
+	seq_puts(m, "\nprint fmt: ");
+	for (; (at = strstr(fmt, name)); fmt = at + strlen(name))
+		seq_printf(m, "%.*s0x%lx", (int)(at - fmt), fmt, mem_map_pfn0);
+	seq_printf(m, "%s\n", fmt);
+}
+
+void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
+		       const char *print_fmt)
+{
+	seq_printf(m, "name: %s\nID: %u\nformat:\n", name, type);
+	show_fields(m, trace_common_fields);
+	seq_putc(m, '\n');
+	show_fields(m, fields);
+	show_print_fmt(m, print_fmt);
+}

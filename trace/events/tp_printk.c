@@ -1,0 +1,121 @@
+/*
+ * tp_printk: each record of an event is printed, too. For a machine that dies before anybody can read its trace; with
+ * events that come often it does little else than print.
+ */
+#include <fs/libfs.h>
+#include <kernel/cmdline.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <trace/trace_boot.h>
+
+#include "output/iter.h"
+#include "trigger.h"
+
+#define LINE_MAX 900
+
+static bool tp_printk_possible, stop_on_boot; /* [I, the command line] */
+static bool tp_printk_on; /* [trace_types_lock; the command line] */
+
+/* Where the line is made. A bare lock, as it is taken under any others. */
+static spinlock_t line_lock = __SPIN_LOCK_UNLOCKED;
+static int line_owner = -1; /* [line_lock] CPU */
+static struct trace_iterator line_iter; /* [line_lock] */
+static char line[LINE_MAX]; /* [line_lock] */
+
+static int set_tp_printk(const char *value)
+{
+	tp_printk_possible = tp_printk_on = strcmp(value, "0") && strcmp(value, "off");
+	return 0;
+}
+__setup("tp_printk", set_tp_printk);
+
+static int set_tp_printk_stop_on_boot(const char *value)
+{
+	stop_on_boot = true;
+	return 0;
+}
+__setup("tp_printk_stop_on_boot", set_tp_printk_stop_on_boot);
+
+u32 trace_event_printk_flag(void)
+{
+	return tp_printk_on ? EVENT_FILE_PRINTK : 0;
+}
+
+static void print_record(const struct trace_event_buffer *buffer)
+{
+	memset(&line_iter, 0, sizeof(line_iter));
+	line_iter.tr = buffer->file->tr;
+	line_iter.ent = buffer->entry;
+	line_iter.cpu = smp_processor_id();
+	line_iter.text.buf = line;
+	line_iter.text.size = sizeof(line);
+	trace_event_output.trace(&line_iter.text, &line_iter);
+	printk("%.*s", (int)min(line_iter.text.count, sizeof(line) - 1), line);
+}
+
+/* What printing itself makes happen is left out, and what an NMI does. */
+void trace_event_printk(const struct trace_event_buffer *buffer)
+{
+	unsigned long flags;
+	int cpu = smp_processor_id();
+
+	if (in_nmi() || READ_ONCE(line_owner) == cpu)
+		return;
+	raw_local_irq_save(flags);
+	arch_spin_lock(&line_lock);
+	WRITE_ONCE(line_owner, cpu);
+	print_record(buffer);
+	WRITE_ONCE(line_owner, -1);
+	arch_spin_unlock(&line_lock);
+	raw_local_irq_restore(flags);
+}
+
+static void switch_printk(bool on)
+{
+	struct trace_event_file *file;
+	struct trace_array *tr;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	tp_printk_on = on;
+	for_each_trace_array(tr)
+		for_each_event (tr->events, file)
+			trace_event_set_flag(file, EVENT_FILE_PRINTK, on);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+
+void tp_printk_boot_end(void)
+{
+	if (stop_on_boot && tp_printk_on)
+		switch_printk(false);
+}
+
+/* ---- /proc/sys/kernel/tracepoint_printk */
+
+static int tracepoint_printk_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", tp_printk_on);
+	return 0;
+}
+
+/* Without tp_printk on the command line it stays 0, as in Linux. */
+static int tracepoint_printk_store(char *text, void *data)
+{
+	int val, ret = kstrtoint(text, 10, &val);
+
+	if (!ret)
+		switch_printk(val && tp_printk_possible);
+	return ret;
+}
+
+static const struct text_file tracepoint_printk_proc = {
+	.path = "sys/kernel/tracepoint_printk",
+	.mode = 0644,
+	.show = tracepoint_printk_show,
+	.store = tracepoint_printk_store,
+};
+REGISTER_PROC(tracepoint_printk_proc);

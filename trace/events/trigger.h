@@ -1,0 +1,82 @@
+/* Triggers: what an event does besides being recorded. And what function commands do likewise. Private to trace/. */
+#pragma once
+
+#include "event_file.h"
+
+struct trigger_hit;
+
+/* A kind of trigger. */
+struct trigger_command {
+	const char *name;
+	u8 type;        /* TRIGGER_*: of each an event has one, of TRIGGER_EVENT one for each other event */
+	bool on;        /* of two of one type, which */
+	bool behind;    /* acts behind the record */
+	bool not_within; /* cannot act while a record is being made */
+	int (*prepare)(struct trace_array *tr); /* NULL, or before the first hit. 0 or -errno */
+	/* In the probe: any context, preemption off; neither locks nor allocates. The count says yes. */
+	void (*fire)(struct event_trigger *trigger, const struct trigger_hit *hit);
+};
+#define TRIGGER_ONOFF      0
+#define TRIGGER_SNAPSHOT   1
+#define TRIGGER_STACKTRACE 2
+#define TRIGGER_EVENT      3
+
+#define TRIGGER_UNLIMITED (~0UL)
+
+/* Locks: e event_mutex; a changed by probes, atomically; I immutable. */
+struct event_trigger {
+	struct event_trigger *next; /* [e, RCU] */
+	struct event_trigger *removed; /* [e] the next of those that are being taken away together */
+	const struct trigger_command *command; /* [I] */
+	struct trace_event_file *file;   /* [I] it stands on */
+	struct trace_event_file *target; /* [I] TRIGGER_EVENT: that it switches */
+	unsigned long count;             /* [a] how often it will act, TRIGGER_UNLIMITED */
+	struct event_filter *filter;     /* [I] NULL: it acts on every hit */
+	char *filter_text;               /* [I] */
+};
+
+/* What the probe knows: for the record of the stack. */
+struct trigger_hit {
+	u32 pc;
+	unsigned long flags, fp;
+};
+
+/* ---- events/trigger.c: in probes */
+
+void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags);
+/* Commit, with the stacks that options ask for. */
+static __always_inline void trace_event_keep(struct trace_event_buffer *buffer, unsigned long fp)
+{
+	struct trace_array *tr = buffer->file->tr;
+
+	if (unlikely(READ_ONCE(buffer->file->flags) & EVENT_FILE_PRINTK))
+		trace_event_printk(buffer);
+	trace_commit(tr);
+	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
+}
+
+/*
+ * events/record.c: a record aside, in no ring: out of the ring (false: there is no place, and it stays there; done
+ * when it lies there already), into it, which may have no room, or be off, and its end. Or out of it for good.
+ */
+bool trace_event_put_aside(struct trace_event_buffer *buffer);
+void trace_event_record_aside(struct trace_event_buffer *buffer, unsigned long fp);
+void trace_event_leave_aside(const struct trace_event_buffer *buffer);
+void trace_event_discard(struct trace_event_buffer *buffer);
+
+/* One less, if there is one. False: there is none. */
+bool trace_count_take(unsigned long *count);
+/* The array's switch, or an event's; one of the count is used when, and only when, that changes it. NULL: no count. */
+void trace_switch_counted(struct trace_array *tr, bool on, unsigned long *count);
+void trace_event_switch_counted(struct trace_event_file *file, bool on, unsigned long *count);
+
+extern const struct trigger_command trigger_commands[];
+extern const unsigned nr_trigger_commands;
+
+/* ---- events/trigger_set.c: the file. event_mutex held. */
+
+/* "[!]command[:parameters][ if filter]". 0 or -errno. Writes to text. */
+int trace_event_set_trigger(struct trace_event_file *file, char *text);
+void trace_event_show_triggers(struct seq_file *m, const struct trace_event_file *file);
+/* The array goes: none of its events has any more. */
+void trace_event_clear_triggers(struct trace_event_set *set);

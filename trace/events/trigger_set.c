@@ -1,0 +1,276 @@
+/* The file `trigger` of an event: triggers are read, put in force and taken away. event_mutex held throughout. */
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "trigger.h"
+
+/* ---- The list */
+
+static void update_flags(struct trace_event_file *file)
+{
+	bool conditions = false;
+
+	for (const struct event_trigger *t = file->triggers; t; t = t->next)
+		conditions |= t->filter || t->command->behind;
+	trace_event_set_flag(file, EVENT_FILE_CONDITIONS, conditions);
+	trace_event_set_flag(file, EVENT_FILE_TRIGGERS, file->triggers);
+}
+
+static void free_trigger(struct event_trigger *t)
+{
+	filter_free(t->filter);
+	kfree(t->filter_text);
+	kfree(t);
+}
+
+/* The one that stands in the way of, or is meant by, such a command. */
+static struct event_trigger *find_trigger(struct trace_event_file *file, const struct event_trigger *like)
+{
+	struct event_trigger *t;
+
+	for (t = file->triggers; t; t = t->next)
+		if (t->command->type == like->command->type && t->target == like->target)
+			return t;
+	return NULL;
+}
+
+/* Its event's probe is held first, that of the event it switches before: the first hit finds all in place. */
+static int hold_both(const struct event_trigger *t)
+{
+	int ret = t->target ? trace_event_hold_later(t->target) : 0;
+
+	if (ret)
+		return ret;
+	ret = trace_event_hold_later(t->file);
+	if (ret && t->target)
+		trace_event_release_later(t->target);
+	return ret;
+}
+
+static int add_trigger(struct event_trigger *t)
+{
+	struct trace_event_file *file = t->file;
+	int ret = 0;
+
+	if (find_trigger(file, t))
+		return -EEXIST;
+	if (t->command->prepare)
+		ret = t->command->prepare(file->tr);
+	if (ret)
+		return ret;
+	ret = hold_both(t);
+	trace_events_complete(file->tr->events);
+	if (ret)
+		return ret;
+	t->next = file->triggers;
+	smp_store_release(&file->triggers, t);
+	update_flags(file);
+	return 0;
+}
+
+/* Out of its event's list. Probes may still be in it. */
+static void unlink_trigger(struct event_trigger *t)
+{
+	struct event_trigger **p = &t->file->triggers;
+
+	while (*p != t)
+		p = &(*p)->next;
+	smp_store_release(p, t->next);
+	update_flags(t->file);
+}
+
+/*
+ * Those that unlink_trigger() has taken out, a list by `removed`. Probes run with preemption off: after the grace
+ * period no probe knows any of them, and so none of them switches an event any more whose state is looked at here. One
+ * grace period, and one stop of the machine, for all.
+ */
+static void free_unlinked(struct trace_event_set *set, struct event_trigger *removed)
+{
+	struct event_trigger *next;
+
+	if (!removed)
+		return;
+	synchronize_rcu();
+	for (; removed; removed = next) {
+		next = removed->removed;
+		trace_event_release_later(removed->file);
+		if (removed->target)
+			trace_event_release_later(removed->target);
+		free_trigger(removed);
+	}
+	trace_events_complete(set);
+}
+
+void trace_event_clear_triggers(struct trace_event_set *set)
+{
+	struct event_trigger *removed = NULL, *t;
+	struct trace_event_file *file;
+
+	for_each_event (set, file) {
+		while ((t = file->triggers)) {
+			unlink_trigger(t);
+			t->removed = removed;
+			removed = t;
+		}
+	}
+	free_unlinked(set, removed);
+}
+
+/* ---- Reading a command. The text is cut into pieces where it lies. */
+
+static const struct trigger_command *find_command(const char *name)
+{
+	for (unsigned i = 0; i < nr_trigger_commands; i++)
+		if (!strcmp(trigger_commands[i].name, name))
+			return &trigger_commands[i];
+	return NULL;
+}
+
+/* From the first that is not blank; NULL: there is nothing. */
+static char *skip_blanks(char *text)
+{
+	while (text && isspace(*text))
+		text++;
+	return text && *text ? text : NULL;
+}
+
+/* What is behind `rest` up to a blank into *param, what follows into *filter; NULL where there is nothing. */
+static void split(char *rest, char **param, char **filter)
+{
+	*param = strsep(&rest, " \t");
+	*filter = skip_blanks(rest);
+}
+
+/* A parameter that may be missing can be a count only: without a digit it is the filter. */
+static void split_optional(char *rest, char **param, char **filter)
+{
+	*param = *filter = NULL;
+	if (rest && !isdigit(*rest))
+		*filter = rest;
+	else if (rest)
+		split(rest, param, filter);
+}
+
+/* "system:event" and the rest behind a colon. -EINVAL: there is no such event. */
+static int parse_target(struct event_trigger *t, char **param)
+{
+	const char *system = strsep(param, ":"), *event = strsep(param, ":");
+
+	t->target = event ? trace_event_find(t->file->tr->events, system, event) : NULL;
+	return t->target ? 0 : -EINVAL;
+}
+
+/* What is behind another colon does not count, as in Linux. */
+static int parse_count(struct event_trigger *t, char *param)
+{
+	const char *number = strsep(&param, ":");
+
+	t->count = TRIGGER_UNLIMITED;
+	return number ? kstrtoul(number, 0, &t->count) : 0;
+}
+
+/* "if FILTER". */
+static int parse_filter(struct event_trigger *t, char *text)
+{
+	const char *word = strsep(&text, " \t");
+	struct event_filter *filter;
+
+	if (!word)
+		return 0;
+	if (strcmp(word, "if") || !text)
+		return -EINVAL;
+	filter = trace_event_parse_filter(t->file, text);
+	if (IS_ERR(filter))
+		return PTR_ERR(filter);
+	t->filter = filter;
+	t->filter_text = kstrdup(text, GFP_KERNEL);
+	return t->filter_text ? 0 : -ENOMEM;
+}
+
+/* The parameters of *t, whose command and file are known; what filter follows, when `filter`. */
+static int parse_rest(struct event_trigger *t, char *rest, bool remove)
+{
+	char *param, *filter;
+	int ret = 0;
+
+	if (t->command->type == TRIGGER_EVENT) {
+		if (!rest)
+			return -EINVAL;
+		split(rest, &param, &filter);
+		ret = parse_target(t, &param);
+	} else {
+		split_optional(rest, &param, &filter);
+	}
+	if (ret || remove)
+		return ret;
+	return parse_count(t, param) ?: parse_filter(t, filter);
+}
+
+/* Taking away what is not there is no error. */
+static int remove_like(struct trace_event_file *file, const struct trigger_command *command, char *rest)
+{
+	struct event_trigger like = { .command = command, .file = file }, *t;
+	int ret = parse_rest(&like, rest, true);
+
+	t = ret ? NULL : find_trigger(file, &like);
+	if (t) {
+		unlink_trigger(t);
+		free_unlinked(file->tr->events, t);
+	}
+	return ret;
+}
+
+int trace_event_set_trigger(struct trace_event_file *file, char *text)
+{
+	bool remove = *text == '!';
+	char *rest = text + remove, *name = strsep(&rest, ": \t");
+	const struct trigger_command *command = find_command(name);
+	struct event_trigger *t;
+	int ret;
+
+	rest = skip_blanks(rest);
+	if (!command)
+		return -EINVAL;
+	if (remove)
+		return remove_like(file, command, rest);
+	t = kzalloc(sizeof(*t), GFP_KERNEL);
+	if (!t)
+		return -ENOMEM;
+	t->command = command;
+	t->file = file;
+	ret = parse_rest(t, rest, false) ?: add_trigger(t);
+	if (ret)
+		free_trigger(t);
+	return ret;
+}
+
+/* ---- Showing */
+
+static void show_trigger(struct seq_file *m, const struct event_trigger *t)
+{
+	unsigned long count = READ_ONCE(t->count);
+
+	seq_puts(m, t->command->name);
+	if (t->target)
+		seq_printf(m, ":%s:%s", t->target->call->class->system, t->target->call->name);
+	if (count == TRIGGER_UNLIMITED)
+		seq_puts(m, ":unlimited");
+	else
+		seq_printf(m, ":count=%ld", count);
+	if (t->filter_text)
+		seq_printf(m, " if %s", t->filter_text);
+	seq_putc(m, '\n');
+}
+
+void trace_event_show_triggers(struct seq_file *m, const struct trace_event_file *file)
+{
+	if (!file->triggers) {
+		seq_puts(m, "# Available triggers:\n#");
+		for (unsigned i = 0; i < nr_trigger_commands; i++)
+			seq_printf(m, " %s", trigger_commands[i].name);
+		seq_putc(m, '\n');
+	}
+	for (const struct event_trigger *t = file->triggers; t; t = t->next)
+		show_trigger(m, t);
+}

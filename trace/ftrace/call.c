@@ -1,0 +1,138 @@
+/*
+ * Calling users at the entry of a function: what the entry code (each machine's ftrace.S) calls for sites whose user is
+ * not called straight. It has raised the preemption count by one before anything else, and these lower it again. In
+ * between the machine cannot be stopped, so users and sets do not change, and no call of a user is left over when
+ * unregister_ftrace_function has changed the sites.
+ */
+#include <asm/ftrace.h>
+#include <asm/ptrace.h>
+#include <irq/irqflags.h>
+#include <kernel/percpu.h>
+#include <kernel/ksyms.h>
+
+#include "core/recursion.h"
+#include "fgraph_inline.h"
+#include "fgraph_internal.h"
+#include "internal.h"
+
+struct ftrace_ops *ftrace_single_ops[FTRACE_SINGLE_CALLERS];
+
+/* Whose registers are saved below: innermost in this CPU's interrupts. [this CPU, preemption off] */
+static DEFINE_PER_CPU(struct ftrace_regs *, regs_saved);
+
+struct pt_regs *ftrace_get_regs(struct ftrace_regs *fregs)
+{
+	return this_cpu(regs_saved) == fregs ? (struct pt_regs *)(void *)fregs - 1 : NULL;
+}
+
+/* ---- Recursion */
+
+int ftrace_test_recursion_trylock(unsigned long ip, unsigned long parent_ip)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
+
+	if (pc & bit)
+		return -1;
+	trace_enter(t, pc, bit);
+	return __builtin_ctz(bit / RECURSION_TASK);
+}
+
+void ftrace_test_recursion_unlock(int bit)
+{
+	struct task_struct *t = current;
+
+	trace_leave(t, READ_ONCE(t->preempt_count) - PREEMPT_OFFSET - (RECURSION_TASK << bit));
+}
+
+/* ---- Calls. pc: the traced function's preempt_count, which is one higher now. */
+
+static __always_inline void call_user(struct ftrace_ops *op, struct task_struct *t, u32 pc, unsigned long ip,
+				      unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	u32 bit = recursion_bit(pc);
+
+	if (op->flags & FTRACE_OPS_FL_RECURSION) {
+		op->func(ip, parent_ip, op, fregs);
+		return;
+	}
+	if (pc & bit)
+		return;
+	trace_enter(t, pc, bit);
+	op->func(ip, parent_ip, op, fregs);
+	barrier();
+	WRITE_ONCE(t->preempt_count, pc + PREEMPT_OFFSET);
+}
+
+void ftrace_ops_single_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count) - PREEMPT_OFFSET;
+
+	call_user(op, t, pc, ip, fgraph_true_ret(parent_ip), fregs);
+	trace_leave(t, pc);
+}
+
+/*
+ * The return is hooked last, when preemption is as the traced function has it: whoever traces returns looks at that. He
+ * may be gone by then, as for any call that was on its way to him.
+ */
+void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *unused,
+			  struct ftrace_regs *fregs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count) - PREEMPT_OFFSET;
+	unsigned long caller = fgraph_true_ret(parent_ip);
+	long rec = ftrace_rec_of(ip);
+	struct ftrace_ops *op;
+	bool returns;
+
+	for_each_ftrace_op(op)
+		if (!(op->flags & FTRACE_OPS_FL_GRAPH) && ftrace_ops_wants(op, rec))
+			call_user(op, t, pc, ip, caller, fregs);
+	returns = test_bit(rec, ftrace_return_map);
+	trace_leave(t, pc);
+	if (returns)
+		fgraph_enter_func(ip, parent_ip, NULL, fregs);
+}
+
+/* The users of a site that saves registers. Only those with IPMODIFY may change where it goes on. */
+static void call_regs_users(long rec, unsigned long ip, unsigned long parent_ip, struct pt_regs *regs,
+			    struct ftrace_regs *fregs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count) - PREEMPT_OFFSET;
+	unsigned long next = instruction_pointer(regs);
+	struct ftrace_regs *outer = this_cpu(regs_saved);
+	struct ftrace_ops *op;
+
+	this_cpu(regs_saved) = fregs;
+	for_each_ftrace_op(op) {
+		if ((op->flags & FTRACE_OPS_FL_GRAPH) || !ftrace_ops_wants(op, rec))
+			continue;
+		call_user(op, t, pc, ip, parent_ip, fregs);
+		if (op->flags & FTRACE_OPS_FL_IPMODIFY)
+			next = instruction_pointer(regs);
+		else
+			instruction_pointer_set(regs, next);
+	}
+	this_cpu(regs_saved) = outer;
+}
+
+bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count) - PREEMPT_OFFSET;
+	unsigned long next = instruction_pointer(regs);
+	long rec = ftrace_rec_of(ip);
+	bool returns = test_bit(rec, ftrace_return_map);
+
+	call_regs_users(rec, ip, fgraph_true_ret(parent_ip), regs, fregs);
+	trace_leave(t, pc);
+	if (returns)
+		fgraph_enter_func(ip, parent_ip, NULL, fregs);
+	if (likely(instruction_pointer(regs) == next))
+		return false;
+	arch_ftrace_redirect(ip, regs);
+	return true;
+}

@@ -1,0 +1,267 @@
+/*
+ * Hooked calls, the general way: any number of users, each told of its own functions, in any context. What is usual,
+ * one user in a task's context, has a way of its own in that user (fgraph_ops.direct_enter).
+ *
+ * A user's depth goes up and down together with its records of entry and return, interrupts off: what an interrupt
+ * records is either before the call, or inside of it and one level deeper. (An NMI may come in between. It is one level
+ * deeper than the call then, though it stands before or behind it.)
+ */
+#include <irq/irqflags.h>
+#include <kernel/panic.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+
+#include "core/recursion.h"
+#include "fgraph_inline.h"
+#include "fgraph_internal.h"
+#include "internal.h"
+
+ftrace_func_t fgraph_enter_func = fgraph_enter;
+void (*fgraph_return_func)(struct fgraph_ret_regs *regs) = fgraph_return;
+
+struct fgraph_ops *fgraph_users[FGRAPH_USERS];
+u32 fgraph_mask;
+unsigned fgraph_nr_users;
+bool fgraph_sets_differ;
+u64 fgraph_epoch;
+bool fgraph_was_used;
+u64 fgraph_mismatches;
+
+/* Those users whose bits are set. Preemption off. */
+#define for_each_user(gops, bits)                                   \
+	for (u32 bits_ = (bits); bits_; bits_ &= bits_ - 1)         \
+		if (((gops) = READ_ONCE(fgraph_users[__builtin_ctz(bits_)])))
+#define all_users() READ_ONCE(fgraph_mask)
+
+/* Those that want a frame's return, unless they are gone: a bit may be another user's by now (fgraph_ops.since). */
+static __always_inline u32 users_of(const struct fgraph_frame *frame)
+{
+	return (u32)frame->key & ((1U << FGRAPH_USERS) - 1);
+}
+
+noinline void trace_leave_resched(u32 pc)
+{
+	if (!pc)
+		preempt_schedule_notrace();
+}
+
+/* ---- Entry */
+
+/*
+ * Is the site one of this user's? Asked only where that is not clear: sites of all users come here, and `rec` has been
+ * looked for if their sets are not the same.
+ */
+static __always_inline bool site_is_of(const struct fgraph_ops *gops, long rec)
+{
+	return rec < 0 || ftrace_ops_wants(gops->ops, rec);
+}
+
+static __always_inline bool user_wants(struct fgraph_ops *gops, struct fgraph_call *call, long rec)
+{
+	if (!site_is_of(gops, rec))
+		return false;
+	call->state = fgraph_state(call->stack, gops);
+	call->depth = call->state->depth;
+	return !gops->wants || gops->wants(gops, call);
+}
+
+/* There is no room: who misses it? */
+static noinline void count_overrun(struct fgraph_call *call, long rec)
+{
+	struct fgraph_ops *gops;
+	bool missed = false;
+
+	for_each_user(gops, all_users()) {
+		if (!user_wants(gops, call, rec))
+			continue;
+		call->state->overrun++;
+		missed = true;
+	}
+	if (missed)
+		WRITE_ONCE(call->stack->overrun, call->stack->overrun + 1);
+}
+
+/* The frame is there. Returns who wants to be told of the return: bits. */
+static __always_inline u32 tell_entry(struct fgraph_call *call, struct fgraph_frame *frame, long rec)
+{
+	struct fgraph_ops *gops;
+	u32 mask = 0;
+
+	for_each_user(gops, all_users()) {
+		if (!user_wants(gops, call, rec))
+			continue;
+		call->state->depth++;
+		if (gops->entryfunc(gops, call, frame))
+			mask |= 1U << gops->bit;
+		else
+			call->state->depth--;
+	}
+	return mask;
+}
+
+/* What a frame keeps of the context's recursion bit, and back. */
+static __always_inline u64 context_key(u32 bit)
+{
+	return (u64)__builtin_ctz(bit >> RECURSION_SHIFT) << FGRAPH_CONTEXT_SHIFT;
+}
+static __always_inline u32 context_bit(u64 key)
+{
+	return RECURSION_TASK << ((key >> FGRAPH_CONTEXT_SHIFT) & 3);
+}
+
+static __always_inline void hook_call(struct fgraph_call *call, unsigned long parent_ip, u32 bit)
+{
+	long rec = unlikely(READ_ONCE(fgraph_sets_differ)) ? ftrace_rec_of(call->ip) : -1;
+	struct fgraph_stack *stack = call->stack;
+	struct fgraph_frame *frame;
+	u32 mask;
+
+	raw_local_irq_save(call->flags);
+	if (likely(!fgraph_full(stack))) {
+		frame = fgraph_push(stack, call->ip, parent_ip, call->fregs);
+		frame->calltime = call->time = sched_clock();
+		frame->key = fgraph_epoch << FGRAPH_EPOCH_SHIFT | context_key(bit);
+		mask = tell_entry(call, frame, rec);
+		frame->key |= mask;
+		if (mask)
+			fgraph_hook(call->fregs);
+		else
+			fgraph_pop(stack, frame);
+	} else {
+		count_overrun(call, rec);
+	}
+	raw_local_irq_restore(call->flags);
+}
+
+void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
+	struct fgraph_call call = { .ip = ip, .pc = pc, .fregs = fregs };
+
+	if (pc & bit)
+		return;
+	trace_enter(t, pc, bit);
+	/* Asked with preemption off: what unregister_ftrace_graph waits for. */
+	call.stack = READ_ONCE(t->ret_stack);
+	if (call.stack)
+		hook_call(&call, parent_ip, bit);
+	trace_leave(t, pc);
+}
+
+/* ---- Return */
+
+/* The frame is not going to be returned from, or has been. */
+static void forget_frame(struct fgraph_stack *stack, struct fgraph_frame *frame)
+{
+	struct fgraph_ops *gops;
+
+	for_each_user(gops, users_of(frame))
+		if (frame->key >= gops->since)
+			fgraph_state(stack, gops)->depth--;
+	fgraph_pop(stack, frame);
+}
+
+/*
+ * The innermost frame is not that of the function that returns. This cannot happen; if it does all the same, the
+ * frames above the right one are given up, and without the right one there is nowhere to go.
+ */
+static noinline struct fgraph_frame *find_frame(struct fgraph_stack *stack, unsigned long mark)
+{
+	__atomic_fetch_add(&fgraph_mismatches, 1, __ATOMIC_RELAXED);
+	for (unsigned i = stack ? fgraph_nr_frames(stack) : 0; i-- > 0;) {
+		if (stack->frames[i].mark != mark)
+			continue;
+		while (stack->top > &stack->frames[i + 1])
+			forget_frame(stack, stack->top - 1);
+		return &stack->frames[i];
+	}
+	panic("function_graph: a return without a call, mark %lx", mark);
+}
+
+static __always_inline void tell_return(struct fgraph_call *call, const struct fgraph_frame *frame)
+{
+	struct fgraph_ops *gops;
+
+	raw_local_irq_save(call->flags);
+	call->time = sched_clock();
+	for_each_user(gops, users_of(frame)) {
+		if (frame->key < gops->since)
+			continue;
+		call->state = fgraph_state(call->stack, gops);
+		call->depth = call->state->depth - 1;
+		gops->retfunc(gops, call, frame);
+		call->state->depth--;
+	}
+	raw_local_irq_restore(call->flags);
+}
+
+/*
+ * Whatever the bit says, the frame goes: it was pushed while the bit was clear. Users are told unless it is set, as at
+ * the entry. It is the entry's context that counts: irq_exit comes back in the context of what was interrupted, which
+ * may be a tracer, and has not nested for that.
+ */
+void fgraph_return(struct fgraph_ret_regs *regs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count), bit;
+	struct fgraph_stack *stack = t->ret_stack;
+	struct fgraph_call call = { .pc = pc, .stack = stack, .result = regs->result[0] };
+	struct fgraph_frame *frame;
+
+	trace_enter(t, pc, 0);
+	frame = stack && fgraph_nr_frames(stack) ? stack->top - 1 : NULL;
+	if (unlikely(!frame || frame->mark != fgraph_ret_mark(regs)))
+		frame = find_frame(stack, fgraph_ret_mark(regs));
+	WRITE_ONCE(regs->ret, frame->ret);
+	call.ip = frame->func;
+	bit = context_bit(frame->key);
+	if (!(pc & bit)) {
+		trace_enter(t, pc, bit);
+		tell_return(&call, frame);
+	} else {
+		forget_frame(stack, frame);
+	}
+	fgraph_pop(stack, frame);
+	trace_leave(t, pc);
+}
+
+/* ---- Walks */
+
+/* A function that was called by a jump was handed the handler for its return address: the caller is the jumper's. */
+static unsigned long chase_tail_calls(const struct fgraph_stack *stack, unsigned i, unsigned *pos)
+{
+	while (i && stack->frames[i].ret == RETURN_TO_HANDLER_ADDR)
+		i--;
+	*pos = i;
+	return stack->frames[i].ret;
+}
+
+/*
+ * A slot that no frame has is one of two: what stands in for a record that is not there yet (x86_64's copy of parent_ip
+ * in ftrace_caller's stack) or no longer (return_to_handler's own record). Both are of the innermost call that the walk
+ * has not passed.
+ */
+unsigned long fgraph_ret_addr(const struct task_struct *task, unsigned *pos, unsigned long slot)
+{
+	const struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
+	unsigned all = FGRAPH_WALK, n;
+
+	if (!pos)
+		pos = &all;
+	n = stack ? min(min(*pos, fgraph_nr_frames(stack)), (u32)FTRACE_RETFUNC_DEPTH) : 0;
+	if (!n)
+		return RETURN_TO_HANDLER_ADDR;
+	for (unsigned i = n; i-- > 0;)
+		if (READ_ONCE(stack->frames[i].slot) == slot)
+			return chase_tail_calls(stack, i, pos);
+	/* What is being pushed, or was popped just now, has no slot and counts for nothing. */
+	while (n && !READ_ONCE(stack->frames[n - 1].slot))
+		n--;
+	return n ? chase_tail_calls(stack, n - 1, pos) : RETURN_TO_HANDLER_ADDR;
+}
+
+unsigned long fgraph_innermost_ret(void)
+{
+	return fgraph_ret_addr(current, NULL, 0);
+}

@@ -1,0 +1,353 @@
+/* Who traces returns, and the shadow stacks of all tasks while anybody does. */
+#include <kernel/smp.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <proc/fork.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+
+#include "core/tracer.h"
+#include "fgraph_inline.h"
+#include "fgraph_internal.h"
+#include "internal.h"
+
+/* Returns are traced, or are about to be: new tasks need a shadow stack. [a; set and cleared with ftrace_graph_lock] */
+static bool stacks_wanted;
+static DEFINE_MUTEX(ftrace_graph_lock); /* registering; inside it: ftrace_lock */
+
+static struct fgraph_stack *alloc_stack(void)
+{
+	struct fgraph_stack *stack = kzalloc(sizeof(*stack), GFP_KERNEL);
+
+	if (stack)
+		stack->top = stack->frames;
+	return stack;
+}
+
+/* ---- All tasks */
+
+/* Call fn for each task there is, idle ones included. tasklist_lock held. False as soon as fn says so. */
+static bool for_all_tasks(bool (*fn)(struct task_struct *task, void *data), void *data)
+{
+	struct task_struct *leader, *thread;
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct task_struct *idle = idle_task(cpu);
+
+		if (idle && !fn(idle, data))
+			return false;
+	}
+	for_each_process(leader) {
+		if (!fn(leader, data))
+			return false;
+		list_for_each_entry(thread, &leader->thread_group, thread_group)
+			if (!fn(thread, data))
+				return false;
+	}
+	return true;
+}
+
+bool fgraph_with_all_tasks(bool (*fn)(struct task_struct *task, void *data), void *data)
+{
+	unsigned long flags;
+	bool all;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	all = for_all_tasks(fn, data);
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return all;
+}
+
+/* Stacks for tasks or from tasks: memory is neither taken nor given back under tasklist_lock. */
+struct stack_batch {
+	struct fgraph_stack *stacks[32];
+	unsigned n;
+};
+
+/* True while there was one for each task that needed one. */
+static bool give_stack(struct task_struct *task, void *data)
+{
+	struct stack_batch *batch = data;
+	struct fgraph_stack *none = NULL;
+
+	if (READ_ONCE(task->ret_stack))
+		return true;
+	if (!batch->n)
+		return false;
+	/* fgraph_init_task may be giving it one, too. Release: the task shall find it zeroed. */
+	if (__atomic_compare_exchange_n(&task->ret_stack, &none, batch->stacks[batch->n - 1], false, __ATOMIC_ACQ_REL,
+					__ATOMIC_RELAXED))
+		batch->n--;
+	return true;
+}
+
+/* Take away what is empty. Nobody pushes any more; who pops its last frame at this moment is waited for by RCU. */
+static bool take_stack(struct task_struct *task, void *data)
+{
+	struct stack_batch *batch = data;
+	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
+
+	if (!stack || fgraph_nr_frames(stack))
+		return true;
+	if (batch->n == ARRAY_SIZE(batch->stacks))
+		return false;
+	WRITE_ONCE(task->ret_stack, NULL);
+	batch->stacks[batch->n++] = stack;
+	return true;
+}
+
+static void free_batch(struct stack_batch *batch)
+{
+	while (batch->n)
+		kfree(batch->stacks[--batch->n]);
+}
+
+static int alloc_all_stacks(void)
+{
+	struct stack_batch batch = {};
+	bool done;
+
+	do {
+		while (batch.n < ARRAY_SIZE(batch.stacks)) {
+			struct fgraph_stack *stack = alloc_stack();
+
+			if (!stack) {
+				free_batch(&batch);
+				return -ENOMEM;
+			}
+			batch.stacks[batch.n++] = stack;
+		}
+		done = fgraph_with_all_tasks(give_stack, &batch);
+	} while (!done);
+	free_batch(&batch);
+	return 0;
+}
+
+/* The user is gone for good: whoever gets its bit next is looked at the general way first. */
+static bool forget_room(struct task_struct *task, void *data)
+{
+	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
+	const unsigned *bit = data;
+
+	if (stack)
+		WRITE_ONCE(stack->direct[*bit].room, NULL);
+	return true;
+}
+
+static bool forget_key(struct task_struct *task, void *data)
+{
+	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
+	const unsigned *bit = data;
+
+	if (stack)
+		WRITE_ONCE(stack->direct[*bit].key, 0);
+	return true;
+}
+
+static void free_empty_stacks(void)
+{
+	struct stack_batch batch = {};
+	bool done;
+
+	do {
+		done = fgraph_with_all_tasks(take_stack, &batch);
+		synchronize_rcu();
+		free_batch(&batch);
+	} while (!done);
+}
+
+/*
+ * The task is on the list already, so either alloc_all_stacks finds it there, or it walked the list before, and then
+ * stacks_wanted was set before tasklist_lock was let go to us. Without memory the task is not traced.
+ */
+void fgraph_init_task(struct task_struct *task)
+{
+	struct fgraph_stack *stack, *none = NULL;
+
+	if (!READ_ONCE(stacks_wanted) || READ_ONCE(task->ret_stack))
+		return;
+	stack = alloc_stack();
+	if (stack && !__atomic_compare_exchange_n(&task->ret_stack, &none, stack, false, __ATOMIC_ACQ_REL,
+						  __ATOMIC_RELAXED))
+		kfree(stack);
+}
+
+void fgraph_free_task(struct task_struct *task)
+{
+	kfree(task->ret_stack);
+	task->ret_stack = NULL;
+}
+
+/* ---- Users */
+
+/* Two users of the same sets want the same sites, without a search for each call. */
+static bool sets_differ(const struct ftrace_ops *a, const struct ftrace_ops *b)
+{
+	return (a->sets_of ?: a) != (b->sets_of ?: b);
+}
+
+/* Handlers for what there is besides the general way. */
+static void set_handlers(ftrace_func_t enter, void (*leave)(struct fgraph_ret_regs *regs))
+{
+	fgraph_enter_func = enter ?: fgraph_enter;
+	fgraph_return_func = leave ?: fgraph_return;
+}
+
+void fgraph_choose(void)
+{
+	struct fgraph_ops *tracer = fgraph_users[FGRAPH_TRACER], *profiler = fgraph_users[FGRAPH_PROFILER];
+	struct fgraph_ops *only = NULL;
+	bool differ = false;
+	u64 key = 0;
+
+	for (unsigned i = 0; i < FGRAPH_USERS; i++) {
+		if (!fgraph_users[i])
+			continue;
+		key |= 1U << i;
+		differ |= only && sets_differ(only->ops, fgraph_users[i]->ops);
+		fgraph_users[i]->direct_key = 0;
+		only = fgraph_users[i];
+	}
+	fgraph_sets_differ = differ;
+	key |= fgraph_epoch << FGRAPH_EPOCH_SHIFT;
+	if (fgraph_nr_users == 1 && only->direct_enter) {
+		set_handlers(only->direct_enter, only->direct_return);
+		only->direct_key = key;
+	} else if (fgraph_nr_users == 2 && tracer && profiler && tracer->profiled_enter && !differ) {
+		set_handlers(tracer->profiled_enter, tracer->profiled_return);
+		tracer->direct_key = profiler->direct_key = key;
+	} else {
+		set_handlers(NULL, NULL);
+	}
+}
+
+void fgraph_set_direct_enter(struct fgraph_ops *gops, ftrace_func_t enter)
+{
+	mutex_lock(&ftrace_lock);
+	if (fgraph_enter_func == gops->direct_enter)
+		WRITE_ONCE(fgraph_enter_func, enter);
+	gops->direct_enter = enter;
+	mutex_unlock(&ftrace_lock);
+}
+
+/* [ftrace_lock] 0, -EBUSY or -ENOSPC. What handlers call follows in the update of sites. */
+static int add_user(struct fgraph_ops *gops)
+{
+	bool any = gops->bit == FGRAPH_ANY;
+
+	for (unsigned i = any ? FGRAPH_FIRST_ANY : gops->bit; i < (any ? FGRAPH_USERS : gops->bit + 1); i++) {
+		if (fgraph_users[i])
+			continue;
+		gops->bit = i;
+		gops->direct_key = 0;
+		gops->since = ++fgraph_epoch << FGRAPH_EPOCH_SHIFT;
+		gops->ops->flags |= FTRACE_OPS_FL_GRAPH;
+		fgraph_nr_users++;
+		fgraph_was_used = true;
+		/* Its sites do not call us yet, others' do: whoever finds it shall ask. */
+		WRITE_ONCE(fgraph_sets_differ, true);
+		synchronize_rcu();
+		WRITE_ONCE(fgraph_users[i], gops);
+		WRITE_ONCE(fgraph_mask, fgraph_mask | 1U << i);
+		return 0;
+	}
+	return any ? -ENOSPC : -EBUSY;
+}
+
+/* Nobody finds it any more. Who has found it goes on with it, so its bit stays until a grace period is over. */
+static void remove_user(struct fgraph_ops *gops)
+{
+	WRITE_ONCE(fgraph_sets_differ, true); /* its sites still call us */
+	WRITE_ONCE(fgraph_mask, fgraph_mask & ~(1U << gops->bit));
+	WRITE_ONCE(fgraph_users[gops->bit], NULL);
+	fgraph_nr_users--;
+	fgraph_epoch++;
+	gops->direct_key = 0;
+}
+
+/*
+ * The grace period, and its bit is another's to have. Room goes first, so that who still found it has a key to go with
+ * it. (Nobody gives it back: the stop that changed the sites waited for those who had found the user before.)
+ */
+static void retire_user(struct fgraph_ops *gops)
+{
+	if (gops->bit >= FGRAPH_FIRST_ANY) {
+		synchronize_rcu();
+		gops->bit = FGRAPH_ANY;
+		return;
+	}
+	fgraph_with_all_tasks(forget_room, &gops->bit);
+	synchronize_rcu();
+	fgraph_with_all_tasks(forget_key, &gops->bit);
+}
+
+static int start_user(struct fgraph_ops *gops)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = gops->ops->flags & FTRACE_OPS_FL_ENABLED ? -EBUSY : add_user(gops);
+	mutex_unlock(&ftrace_lock);
+	if (ret)
+		return ret;
+	ret = register_ftrace_function(gops->ops);
+	if (!ret)
+		return 0;
+	mutex_lock(&ftrace_lock);
+	gops->ops->flags &= ~FTRACE_OPS_FL_GRAPH;
+	remove_user(gops);
+	mutex_unlock(&ftrace_lock);
+	retire_user(gops);
+	return ret;
+}
+
+/* The last user is gone, or none has come. Frames that are left keep their task's stack. */
+static void drop_stacks(void)
+{
+	if (fgraph_nr_users)
+		return;
+	WRITE_ONCE(stacks_wanted, false);
+	free_empty_stacks();
+}
+
+int register_ftrace_graph(struct fgraph_ops *gops)
+{
+	int ret;
+
+	mutex_lock(&ftrace_graph_lock);
+	WRITE_ONCE(stacks_wanted, true);
+	ret = alloc_all_stacks();
+	if (!ret)
+		ret = start_user(gops);
+	if (ret)
+		drop_stacks();
+	mutex_unlock(&ftrace_graph_lock);
+	return ret;
+}
+
+/*
+ * The user is off the list before its sites change, so whoever comes late by way of ftrace_caller finds it gone.
+ * retire_user waits for those who found it there; after that no frame is pushed for it.
+ */
+int unregister_ftrace_graph(struct fgraph_ops *gops)
+{
+	int ret = -EBUSY;
+
+	mutex_lock(&ftrace_graph_lock);
+	mutex_lock(&ftrace_lock);
+	if (gops->bit != FGRAPH_ANY && fgraph_users[gops->bit] == gops) {
+		remove_user(gops);
+		ret = 0;
+	}
+	mutex_unlock(&ftrace_lock);
+	if (!ret) {
+		ret = unregister_ftrace_function(gops->ops);
+		gops->ops->flags &= ~FTRACE_OPS_FL_GRAPH;
+		retire_user(gops);
+		drop_stacks();
+	}
+	mutex_unlock(&ftrace_graph_lock);
+	return ret;
+}

@@ -1,0 +1,206 @@
+/* Sets of traced functions: matching names, copying, and the in-kernel interface to a user's sets. */
+#include <kernel/ksyms.h>
+#include <kernel/panic.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "core/array.h"
+#include "internal.h"
+
+static size_t set_bytes(void)
+{
+	return BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
+}
+
+static int set_alloc(struct ftrace_set *set)
+{
+	if (!set->bits)
+		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
+	return set->bits ? 0 : -ENOMEM;
+}
+
+void ftrace_set_clear(struct ftrace_set *set)
+{
+	kfree(set->bits);
+	*set = (struct ftrace_set){};
+}
+
+int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from)
+{
+	*to = (struct ftrace_set){};
+	if (!from->count)
+		return 0;
+	to->bits = kmemdup(from->bits, set_bytes(), GFP_KERNEL);
+	if (!to->bits)
+		return -ENOMEM;
+	to->count = from->count;
+	to->waits = from->waits;
+	return 0;
+}
+
+int ftrace_set_wait(struct ftrace_set *set, bool waits)
+{
+	if (set->waits == waits)
+		return 0;
+	if (set_alloc(set))
+		return -ENOMEM;
+	set->waits = waits;
+	set->count += waits ? 1 : -1;
+	return 0;
+}
+
+static void set_one(struct ftrace_set *set, unsigned rec, bool add)
+{
+	unsigned long bit = BIT(rec % 64), *word = &set->bits[rec / 64];
+
+	if (!(*word & bit) == add) {
+		*word ^= bit;
+		set->count += add ? 1 : -1;
+	}
+}
+
+/* A name is a number of the list too: "12" names the 12th line of available_filter_functions, as in Linux. */
+static bool match_by_number(struct ftrace_set *set, const char *pattern, bool add)
+{
+	unsigned long nr;
+
+	if (!isdigit(*pattern) || kstrtoul(pattern, 10, &nr) || nr == 0 || nr > ftrace_nr_recs)
+		return false;
+	set_one(set, nr - 1, add);
+	return true;
+}
+
+static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < ftrace_nr_recs; i++) {
+		if (!glob_match(pattern, ftrace_rec_name(&ftrace_recs[i])))
+			continue;
+		set_one(set, i, add);
+		found++;
+	}
+	return found;
+}
+
+int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
+{
+	if (!set->bits && !add)
+		return 0; /* nothing to take away from */
+	if (set_alloc(set))
+		return -ENOMEM;
+	return match_by_number(set, pattern, add) || match_names(set, pattern, add) ? 0 : -EINVAL;
+}
+
+int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add)
+{
+	unsigned before = set->count;
+
+	if (isdigit(*pattern))
+		return -EINVAL;
+	if (set_alloc(set))
+		return -ENOMEM;
+	return match_names(set, pattern, add) && (add || set->count != before) ? 0 : -EINVAL;
+}
+
+unsigned long ftrace_location(unsigned long ip)
+{
+	long sym = symbol_index(ip);
+	struct ksym start, site;
+	unsigned rec = ftrace_rec_at_or_after(ip);
+
+	if (ftrace_rec_of(ip) >= 0)
+		return ip;
+	if (sym < 0 || !kallsyms_symbol(sym, &start) || start.address != ip)
+		return 0;
+	if (rec == ftrace_nr_recs || !kallsyms_symbol(symbol_index(ftrace_recs[rec].ip), &site) || site.address != ip)
+		return 0;
+	return ftrace_recs[rec].ip;
+}
+
+static int match_ip(struct ftrace_set *set, unsigned long ip, bool remove)
+{
+	long rec = ftrace_rec_of(ftrace_location(ip));
+
+	if (rec < 0)
+		return -EINVAL;
+	if (remove && !(set->count && test_bit(rec, set->bits)))
+		return -ENOENT;
+	if (set_alloc(set))
+		return -ENOMEM;
+	set_one(set, rec, !remove);
+	return 0;
+}
+
+/* A change of one of the sets of a user: a pattern, or, when that is NULL and ip is not 0, one function. */
+struct set_edit {
+	const char *pattern;
+	unsigned long ip;
+	bool remove, reset;
+};
+
+static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit *edit)
+{
+	struct ftrace_ops *owner = ops->sets_of ?: ops;
+	struct ftrace_set *set = exclude ? &owner->exclude : &owner->filter, new = {};
+	int ret = 0;
+
+	mutex_lock(&ftrace_lock);
+	if (!edit->reset)
+		ret = ftrace_set_copy(&new, set);
+	if (!ret && edit->pattern)
+		ret = ftrace_set_match(&new, edit->pattern, !edit->remove);
+	else if (!ret && edit->ip)
+		ret = match_ip(&new, edit->ip, edit->remove);
+	if (!ret)
+		ret = ftrace_ops_replace_set(owner, set, &new);
+	mutex_unlock(&ftrace_lock);
+	ftrace_set_clear(&new);
+	return ret;
+}
+
+static int edit_by_pattern(struct ftrace_ops *ops, bool exclude, const unsigned char *buf, int len, bool reset)
+{
+	char pattern[KSYM_NAME_LEN];
+	struct set_edit edit = { .reset = reset };
+
+	if (!buf)
+		return edit_set(ops, exclude, &edit);
+	edit.remove = len > 0 && buf[0] == '!';
+	buf += edit.remove;
+	len -= edit.remove;
+	if (len <= 0 || len >= (int)sizeof(pattern))
+		return -EINVAL;
+	memcpy(pattern, buf, len);
+	pattern[len] = '\0';
+	edit.pattern = pattern;
+	return edit_set(ops, exclude, &edit);
+}
+
+int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return edit_by_pattern(ops, false, buf, len, reset);
+}
+
+int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return edit_by_pattern(ops, true, buf, len, reset);
+}
+
+int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, int reset)
+{
+	const struct set_edit edit = { .ip = ip, .remove = remove, .reset = reset };
+
+	return ip ? edit_set(ops, false, &edit) : -EINVAL;
+}
+
+void ftrace_free_filter(struct ftrace_ops *ops)
+{
+	mutex_lock(&ftrace_lock);
+	if (!WARN_ON(ops->flags & FTRACE_OPS_FL_ENABLED)) {
+		ftrace_set_clear(&ops->filter);
+		ftrace_set_clear(&ops->exclude);
+	}
+	mutex_unlock(&ftrace_lock);
+}

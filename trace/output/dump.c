@@ -1,0 +1,166 @@
+/* ftrace_dump(): the trace through printk, from a kernel in trouble. */
+#include <drivers/tty.h>
+#include <fs/libfs.h>
+#include <kernel/cmdline.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+
+#include "tracefs/tracefs.h"
+#include "tracers/graph/graph.h"
+#include "iter.h"
+
+static enum ftrace_dump_mode dump_on_oops; /* [any] */
+
+#define DUMP_TEXT_MAX 4096 /* of a record: a stack has many lines */
+
+/* Nothing may be allocated here: one iterator and one text, used by whoever came first. */
+static struct trace_iterator dump_iter;
+static char dump_text[DUMP_TEXT_MAX], dump_copy[TRACE_ITER_COPY] __attribute__((aligned(8)));
+static bool dumping; /* [atomic] */
+
+/* A printk takes no more than a line of the log's, so each line is one. */
+static void print_lines(const char *text, size_t len)
+{
+	while (len) {
+		const char *newline = memchr(text, '\n', len);
+		size_t n = newline ? (size_t)(newline - text) : len;
+
+		printk(KERN_EMERG "%.*s\n", (int)n, text);
+		n += n < len; /* the newline */
+		text += n;
+		len -= n;
+	}
+}
+
+static void dump_records(struct trace_iterator *iter)
+{
+	u64 count = 0;
+
+	printk(KERN_EMERG "Dumping ftrace buffer:\n");
+	while (trace_find_next_entry(iter)) {
+		if (!count++)
+			printk(KERN_EMERG "---------------------------------\n");
+		iter->idx++;
+		iter->text.count = 0;
+		trace_print_line(&iter->text, iter);
+		print_lines(dump_text, min(iter->text.count, sizeof(dump_text) - 1));
+		trace_consume_entry(iter);
+	}
+	printk(KERN_EMERG "%s\n", count ? "---------------------------------" : "   (ftrace buffer empty)");
+}
+
+void ftrace_dump(enum ftrace_dump_mode mode)
+{
+	if (mode == DUMP_NONE || __atomic_exchange_n(&dumping, true, __ATOMIC_ACQUIRE))
+		return;
+	tracing_off();
+	memset(&dump_iter, 0, sizeof(dump_iter));
+	dump_iter.tr = &global_trace;
+	dump_iter.atomic = true;
+	dump_iter.trace = global_trace.current_trace;
+	dump_iter.buffer = global_trace.buffer;
+	dump_iter.cpu_file = mode == DUMP_ORIG ? (int)smp_processor_id() : RING_BUFFER_ALL_CPUS_FILE;
+	dump_iter.text.buf = dump_text;
+	dump_iter.text.size = sizeof(dump_text);
+	if (dump_iter.buffer) {
+		dump_iter.copy = dump_copy;
+		if (trace_iter_prepare(&dump_iter) || !dump_iter.graph)
+			dump_iter.copy = NULL;
+		dump_records(&dump_iter);
+		trace_iter_release(&dump_iter);
+	}
+	__atomic_store_n(&dumping, false, __ATOMIC_RELEASE);
+}
+
+static int set_dump_on_oops(const char *value)
+{
+	if (!*value || !strcmp(value, "1"))
+		dump_on_oops = DUMP_ALL;
+	else if (!strcmp(value, "orig_cpu") || !strcmp(value, "2"))
+		dump_on_oops = DUMP_ORIG;
+	else if (!strcmp(value, "0"))
+		dump_on_oops = DUMP_NONE;
+	else
+		return -EINVAL;
+	return 0;
+}
+__setup("ftrace_dump_on_oops", set_dump_on_oops);
+
+/* ---- /proc/sys/kernel: the same while it runs */
+
+static int dump_on_oops_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", READ_ONCE(dump_on_oops));
+	return 0;
+}
+
+static int dump_on_oops_store(char *text, void *data)
+{
+	char word[16];
+
+	if (strscpy(word, text, sizeof(word)) < 0)
+		return -EINVAL;
+	text = strim(word);
+	return *text ? set_dump_on_oops(text) : -EINVAL;
+}
+
+static const struct text_file dump_on_oops_proc = {
+	.path = "sys/kernel/ftrace_dump_on_oops",
+	.mode = 0644,
+	.show = dump_on_oops_show,
+	.store = dump_on_oops_store,
+};
+REGISTER_PROC(dump_on_oops_proc);
+
+static int off_on_warning_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", READ_ONCE(traceoff_on_warning));
+	return 0;
+}
+
+static int off_on_warning_store(char *text, void *data)
+{
+	int val, ret = kstrtoint(text, 10, &val);
+
+	if (!ret)
+		WRITE_ONCE(traceoff_on_warning, val != 0);
+	return ret;
+}
+
+static const struct text_file off_on_warning_proc = {
+	.path = "sys/kernel/traceoff_on_warning",
+	.mode = 0644,
+	.show = off_on_warning_show,
+	.store = off_on_warning_store,
+};
+REGISTER_PROC(off_on_warning_proc);
+
+static void sysrq_dump(void)
+{
+	ftrace_dump(DUMP_ALL);
+}
+static const struct sysrq_key dump_key = { 'z', "dump-ftrace-buffer", sysrq_dump };
+REGISTER_SYSRQ(dump_key);
+
+/* ---- In trouble */
+
+/* An oops that becomes a panic comes by twice: the second time there is nothing left to show, so it shows nothing. */
+static void trace_in_trouble(enum trouble what)
+{
+	static bool dumped;
+
+	if (what == TROUBLE_WARNING) {
+		if (traceoff_on_warning)
+			tracing_off();
+		return;
+	}
+	if (dump_on_oops && !dumped) {
+		dumped = what == TROUBLE_OOPS;
+		ftrace_dump(dump_on_oops);
+	}
+}
+
+static const struct panic_notifier trace_panic_notifier = { "ftrace", trace_in_trouble };
+REGISTER_PANIC_NOTIFIER(trace_panic_notifier);

@@ -1,0 +1,95 @@
+/* The option `fields`: a record as its fields' names and values, whatever its own text would be. */
+#include <lib/string.h>
+
+#include "events/text_file.h"
+#include "iter.h"
+#include "output.h"
+
+/* Without the newline of a marker. */
+static void print_text(struct seq_file *s, const char *text, unsigned size)
+{
+	unsigned len = strnlen(text, size);
+
+	seq_printf(s, "%.*s", (int)(len && text[len - 1] == '\n' ? len - 1 : len), text);
+}
+
+static void print_bytes(struct seq_file *s, const unsigned char *bytes, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++)
+		seq_printf(s, i ? " %02x" : "%02x", bytes[i]);
+}
+
+/* As Linux does, signed in any case. */
+static void print_number(struct seq_file *s, const void *value, unsigned size)
+{
+	const union {
+		u8 u8;
+		s16 s16;
+		s32 s32;
+		s64 s64;
+	} __attribute__((packed)) *v = value;
+
+	if (size == 1 && isprint(v->u8))
+		seq_printf(s, "'%c'", v->u8);
+	if (size == 1)
+		seq_printf(s, "(%d)", v->u8);
+	else if (size == 2)
+		seq_printf(s, "0x%x (%d)", (u16)v->s16, v->s16);
+	else if (size == 4)
+		seq_printf(s, "0x%x (%d)", (u32)v->s32, v->s32);
+	else if (size == 8)
+		seq_printf(s, "0x%llx (%lld)", (unsigned long long)v->s64, (long long)v->s64);
+	else
+		print_bytes(s, value, size);
+}
+
+/* What is behind the record's end is not shown: user programs make records, too. */
+static void print_dynamic(struct seq_file *s, const struct trace_iterator *iter, const struct trace_event_field *f)
+{
+	const char *record = (const char *)iter->ent;
+	u32 where = *(const u32 *)(record + f->offset);
+	unsigned offset = where & 0xffff, size = where >> 16;
+
+	if (offset + size > iter->ent_size)
+		seq_puts(s, "<OVERFLOW>");
+	else if (f->filter_type == FILTER_DYN_STRING)
+		print_text(s, record + offset, size);
+	else
+		print_bytes(s, (const unsigned char *)record + offset, size);
+}
+
+static void print_field(struct seq_file *s, const struct trace_iterator *iter, const struct trace_event_field *f)
+{
+	const char *record = (const char *)iter->ent;
+	unsigned rest = iter->ent_size - min((unsigned)f->offset, iter->ent_size);
+
+	seq_printf(s, " %s=", f->name);
+	if (!strncmp(f->type, "__data_loc", strlen("__data_loc")))
+		print_dynamic(s, iter, f);
+	else if (!strncmp(f->type, "char[", strlen("char[")))
+		print_text(s, record + f->offset, f->size ? f->size : rest);
+	else
+		print_number(s, record + f->offset, f->size ? min((unsigned)f->size, rest) : rest);
+}
+
+void trace_print_fields(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
+	const struct trace_event_field *f = NULL;
+	const char *name = NULL;
+
+	if (call) {
+		name = call->name;
+		f = call->class->fields();
+	} else {
+		f = trace_entry_fields(iter->ent->type, &name);
+	}
+	if (!name) {
+		seq_printf(s, "UNKNOWN TYPE %d\n", iter->ent->type);
+		return;
+	}
+	seq_printf(s, "%s:", name);
+	for (; f->name; f++)
+		print_field(s, iter, f);
+	seq_putc(s, '\n');
+}

@@ -1,0 +1,102 @@
+/* What stands above the lines of `trace`. */
+#include "core/aside.h"
+#include "iter.h"
+#include "output.h"
+
+/*
+ * The column of thread groups pushes everything to the right; its name moves a little into the room that the pid's has.
+ * `%.*s` takes two blanks, or twelve characters.
+ */
+static void print_irq_columns(struct seq_file *s, bool tgid)
+{
+	static const char blanks[] = "            ";
+	int room = tgid ? 12 : 2;
+
+	seq_printf(s, "#                            %.*s  _-----=> irqs-off/BH-disabled\n", room, blanks);
+	seq_printf(s, "#                            %.*s / _----=> need-resched\n", room, blanks);
+	seq_printf(s, "#                            %.*s| / _---=> hardirq/softirq\n", room, blanks);
+	seq_printf(s, "#                            %.*s|| / _--=> preempt-depth\n", room, blanks);
+	seq_printf(s, "#                            %.*s||| / _-=> migrate-disable\n", room, blanks);
+	seq_printf(s, "#                            %.*s|||| /     delay\n", room, blanks);
+	seq_printf(s, "#           TASK-PID  %.*s CPU#  |||||  TIMESTAMP  FUNCTION\n", room, "     TGID   ");
+	seq_printf(s, "#              | |    %.*s   |   |||||     |         |\n", room, "       |    ");
+}
+
+static void print_columns(struct seq_file *s, bool tgid)
+{
+	seq_printf(s, "#           TASK-PID    %s CPU#     TIMESTAMP  FUNCTION\n", tgid ? "   TGID   " : "");
+	seq_printf(s, "#              | |      %s   |         |         |\n", tgid ? "     |    " : "");
+}
+
+/*
+ * How many records of what is shown on this CPU were overwritten. Of a maximum longer than the buffer it is not known
+ * how many: all that the ring has lost since it was cleared.
+ */
+static unsigned long lost_of_shown(struct trace_iterator *iter, unsigned cpu)
+{
+	if (ring_buffer_oldest_event_ts(iter->buffer, cpu) <= iter->from)
+		return 0;
+	return ring_buffer_overrun_cpu(iter->buffer, cpu);
+}
+
+/* Of a maximum, those of its window: what lies outside is not shown. */
+void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
+{
+	bool window = iter->snapshot && iter->snapshot->latency;
+	unsigned cpu;
+
+	*entries = window ? trace_count_shown(iter) : 0;
+	*total = *entries;
+	for_each_possible_cpu(cpu) {
+		unsigned long here = 0;
+
+		if (!trace_iter_shows(iter, cpu))
+			continue;
+		if (!window)
+			here = ring_buffer_entries_cpu(iter->buffer, cpu);
+		*entries += here;
+		*total += here + lost_of_shown(iter, cpu);
+	}
+}
+
+void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	u64 flags = iter->tr->trace_flags;
+	unsigned long total, entries;
+
+	if (!(flags & TRACE_ITER(CONTEXT_INFO)))
+		return;
+	if (iter->latency_format) {
+		trace_print_latency_header(s, iter);
+		return;
+	}
+	if (flags & TRACE_ITER(VERBOSE))
+		return;
+	trace_count_entries(iter, &total, &entries);
+	seq_printf(s, "# entries-in-buffer/entries-written: %lu/%lu   #P:%u\n#\n", entries, total,
+		   num_online_cpus());
+	if (flags & TRACE_ITER(IRQ_INFO))
+		print_irq_columns(s, flags & TRACE_ITER(RECORD_TGID));
+	else
+		print_columns(s, flags & TRACE_ITER(RECORD_TGID));
+}
+
+/*
+ * The switch of Linux 2.6 is easily forgotten: Linux has none any more, and tracing_on shows 1 all the same. It keeps
+ * events out as well, so the tracer may be nop.
+ */
+static bool stays_empty_for_the_switch(struct trace_iterator *iter)
+{
+	return !iter->tr->tracing_enabled && !iter->of_snapshot && trace_iter_empty(iter);
+}
+
+void trace_print_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	seq_printf(s, "# tracer: %s\n#\n", iter->trace->name);
+	if (stays_empty_for_the_switch(iter))
+		seq_puts(s, "# tracing_enabled is 0\n#\n");
+	if (iter->trace->print_header)
+		iter->trace->print_header(s, iter);
+	else
+		trace_default_header(s, iter);
+}

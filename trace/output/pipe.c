@@ -1,0 +1,354 @@
+/* trace_pipe: a live stream. What is read is gone from the buffer; reading blocks until there is something. */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <fs/poll.h>
+#include <fs/splice.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+#include <uapi/fcntl.h>
+
+#include "tracefs/refused.h"
+#include "tracefs/tracefs.h"
+#include "iter.h"
+
+#define PIPE_TEXT_SIZE 8192 /* room for the lines of one read; the longest line must fit */
+#define PIPE_RECORDS   1024 /* that are looked at before others have their turn with trace_types_lock */
+
+/* What one reader takes another would miss: each CPU has one at a time. -EBUSY, and none is taken. [t] */
+static int take_cpus(struct trace_iterator *iter)
+{
+	struct cpumask *taken = &iter->tr->pipe_cpus;
+
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE ? !cpumask_empty(taken) :
+							  cpumask_test_cpu(iter->cpu_file, taken))
+		return -EBUSY;
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
+		*taken = cpu_possible_mask;
+	else
+		cpumask_set_cpu(iter->cpu_file, taken);
+	return 0;
+}
+
+static void give_cpus(struct trace_iterator *iter)
+{
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
+		iter->tr->pipe_cpus = (struct cpumask){};
+	else
+		cpumask_clear_cpu(iter->cpu_file, &iter->tr->pipe_cpus);
+}
+
+/*
+ * The tracer stays as long as the pipe is open. Not a latency tracer: what a reader took would be missing in the
+ * maximum that the live buffer becomes.
+ */
+static int hold_tracer(struct trace_iterator *iter)
+{
+	struct trace_array *tr = iter->tr;
+	int ret;
+
+	mutex_lock(&trace_types_lock);
+	iter->trace = tr->current_trace;
+	iter->latency_format = tr->trace_flags & TRACE_ITER(LATENCY_FMT);
+	ret = iter->trace->use_max_tr ? -EBUSY : take_cpus(iter);
+	if (!ret) {
+		ret = trace_iter_prepare(iter);
+		if (ret)
+			give_cpus(iter);
+	}
+	tr->trace_ref += !ret;
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+
+void trace_pipe_explain(struct trace_refusal *r)
+{
+	const struct tracer *t = READ_ONCE(r->tr->current_trace);
+
+	r->logged = true; /* nothing was written that error_log could show */
+	if (r->error != EBUSY)
+		refusal_say(r, "cannot be opened: %s", errno_text(r->error));
+	else if (t->use_max_tr)
+		refusal_say(r,
+			    "cannot be opened while the latency tracer %s is set: what it took would be missing in the "
+			    "maximum; the file trace shows that",
+			    t->name);
+	else
+		refusal_say(r, "cannot be opened: somebody reads trace_pipe already");
+}
+static const struct trace_hint pipe_hint = {.file = "trace_pipe", .explain = trace_pipe_explain};
+REGISTER_TRACE_HINT(pipe_hint);
+
+static int tracing_open_pipe(struct inode *inode, struct file *file)
+{
+	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (!iter)
+		return -ENOMEM;
+	iter->text.buf = kmalloc(PIPE_TEXT_SIZE, GFP_KERNEL);
+	if (!iter->text.buf)
+		goto free_iter;
+	iter->text.size = PIPE_TEXT_SIZE;
+	iter->tr = tracefs_array(file);
+	iter->buffer = iter->tr->buffer;
+	iter->cpu_file = tracefs_cpu(file);
+	mutex_init(&iter->mutex);
+	ret = hold_tracer(iter);
+	if (ret)
+		goto free_text;
+	file->private_data = iter;
+	return 0;
+free_text:
+	kfree(iter->text.buf);
+free_iter:
+	kfree(iter);
+	return tracefs_refused(file, NULL, "", ret);
+}
+
+static int tracing_release_pipe(struct inode *inode, struct file *file)
+{
+	struct trace_iterator *iter = file->private_data;
+
+	mutex_lock(&trace_types_lock);
+	give_cpus(iter);
+	iter->tr->trace_ref--;
+	mutex_unlock(&trace_types_lock);
+	trace_iter_release(iter);
+	kfree(iter->text.buf);
+	kfree(iter);
+	return 0;
+}
+
+static bool trace_empty(struct trace_iterator *iter)
+{
+	if (iter->held)
+		return false;
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
+		return ring_buffer_empty(iter->buffer);
+	return ring_buffer_empty_cpu(iter->buffer, iter->cpu_file);
+}
+
+/*
+ * A writer cannot wake us: it may be inside the scheduler, with the runqueue locked. So we look every now and then, as
+ * Linux 2.6 did; a change of tracer wakes us at once. One look is some hundred instructions, 100 times a second, and
+ * only while somebody waits.
+ */
+#define PIPE_POLL_NS (10 * NSEC_PER_MSEC)
+
+int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg)
+{
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(&tr->wait, &wait, TASK_INTERRUPTIBLE);
+	if (!ready(arg) && !signal_pending(current))
+		schedule_timeout_ns(PIPE_POLL_NS);
+	finish_wait(&tr->wait, &wait);
+	return signal_pending(current) ? -ERESTARTSYS : 0;
+}
+
+void trace_poll_later(struct trace_array *tr)
+{
+	if (!__atomic_exchange_n(&tr->poll_armed, 1, __ATOMIC_SEQ_CST))
+		hrtimer_start(&tr->poll_timer, ktime_get() + PIPE_POLL_NS);
+}
+
+static bool pipe_ready(void *iter)
+{
+	return !trace_empty(iter);
+}
+
+/* When the tracer has changed, or tracing is off after something was read, the reader gets end of file, as in Linux. */
+static bool pipe_at_end(struct trace_iterator *iter)
+{
+	return (!tracer_tracing_is_on(iter->tr) && iter->pos) || iter->trace != READ_ONCE(iter->tr->current_trace);
+}
+
+/*
+ * Nothing to read: wait a little. 0, 1 for end of file, -EAGAIN, -ERESTARTSYS. Context: iter->mutex held, let go of
+ * while waiting.
+ */
+static int tracing_wait_pipe(struct trace_iterator *iter, bool nonblock)
+{
+	int ret;
+
+	if (nonblock)
+		return -EAGAIN;
+	if (pipe_at_end(iter))
+		return 1;
+	mutex_unlock(&iter->mutex);
+	ret = trace_wait_for(iter->tr, pipe_ready, iter);
+	mutex_lock(&iter->mutex);
+	return ret;
+}
+
+/*
+ * Take whole lines while they fit; a line that does not stays in the buffer for the next read, or is left out when
+ * even an empty buffer is too small for it. Some records have no line (function_graph's of what its options hide), and
+ * they may come faster than we take them: so text or not, after PIPE_RECORDS we let go of the lock.
+ */
+static void fill_text(struct trace_iterator *iter, size_t want)
+{
+	struct seq_file *s = &iter->text;
+
+	s->count = 0;
+	iter->text_read = 0;
+	for (unsigned n = 0; n < PIPE_RECORDS && s->count < want && trace_find_next_entry(iter); n++) {
+		size_t before = s->count;
+
+		iter->idx++;
+		trace_print_line(s, iter);
+		if (seq_has_overflowed(s)) {
+			s->count = before;
+			if (before)
+				break;
+		}
+		trace_consume_entry(iter);
+		iter->pos++;
+	}
+}
+
+static ssize_t hand_out(struct trace_iterator *iter, char __user *buf, size_t n)
+{
+	size_t have = iter->text.count - iter->text_read;
+
+	n = min(n, have);
+	if (copy_to_user(buf, iter->text.buf + iter->text_read, n))
+		return -EFAULT;
+	iter->text_read += n;
+	return n;
+}
+
+/*
+ * Until there is text. A look at the buffer says nothing for long: another reader may take the records first, they may
+ * all be discarded ones or have no line, and who shares our file may have made text while we waited. 0 or as
+ * tracing_wait_pipe.
+ */
+static int get_text(struct trace_iterator *iter, size_t want, bool nonblock)
+{
+	while (iter->text_read == iter->text.count) {
+		int ret = trace_empty(iter) ? tracing_wait_pipe(iter, nonblock) : 0;
+
+		if (ret)
+			return ret;
+		if (iter->text_read != iter->text.count)
+			break;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		mutex_lock(&trace_types_lock);
+		fill_text(iter, want);
+		mutex_unlock(&trace_types_lock);
+	}
+	return 0;
+}
+
+static ssize_t tracing_read_pipe(struct file *file, char __user *buf, size_t n, loff_t *pos)
+{
+	struct trace_iterator *iter = file->private_data;
+	ssize_t ret;
+
+	if (!n)
+		return 0;
+	mutex_lock(&iter->mutex);
+	ret = get_text(iter, min(n, (size_t)PIPE_TEXT_SIZE - 1), file->f_flags & O_NONBLOCK);
+	if (!ret)
+		ret = hand_out(iter, buf, n);
+	else if (ret > 0)
+		ret = 0;
+	mutex_unlock(&iter->mutex);
+	return ret;
+}
+
+/* Up to a page of text, copied. 0: the end, or somebody who shares our file was faster; -errno. */
+static ssize_t splice_text(struct trace_iterator *iter, struct file *pipe, size_t n, bool nonblock)
+{
+	ssize_t ret;
+
+	mutex_lock(&iter->mutex);
+	ret = get_text(iter, min(n, PAGE_SIZE), nonblock);
+	mutex_unlock(&iter->mutex);
+	if (!ret)
+		ret = pipe_lock_room(pipe, nonblock);
+	if (ret)
+		return min_t(ssize_t, ret, 0);
+	mutex_lock(&iter->mutex);
+	n = min(min(n, PAGE_SIZE), iter->text.count - iter->text_read);
+	ret = pipe_give_bytes(pipe, iter->text.buf + iter->text_read, n);
+	if (ret > 0)
+		iter->text_read += ret;
+	mutex_unlock(&iter->mutex);
+	pipe_unlock(pipe);
+	return ret;
+}
+
+/* Waits for the first text only. */
+static ssize_t tracing_splice_pipe(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
+{
+	ssize_t done = 0, ret = 1;
+
+	nonblock |= !!(file->f_flags & O_NONBLOCK);
+	while (ret > 0 && done < n) {
+		ret = splice_text(file->private_data, pipe, n - done, nonblock || done);
+		if (ret > 0)
+			done += ret;
+	}
+	return done ? done : ret;
+}
+
+/* Hard interrupt. Whoever polls looks again and, when there is still nothing, arms the timer again. */
+static enum hrtimer_restart wake_polls(struct hrtimer *timer)
+{
+	struct trace_array *tr = timer->data;
+
+	/* Before the wake-up, with a full barrier: who saw it set is on the queue by now and is woken. */
+	__atomic_exchange_n(&tr->poll_armed, 0, __ATOMIC_SEQ_CST);
+	wake_up_all(&tr->wait);
+	return HRTIMER_NORESTART;
+}
+
+static int trace_pipe_init(struct trace_array *tr)
+{
+	hrtimer_init(&tr->poll_timer, wake_polls);
+	tr->poll_timer.data = tr;
+	return 0;
+}
+
+/* Who polled had a file of the array, so nobody starts the timer again. */
+static void trace_pipe_stop(struct trace_array *tr)
+{
+	hrtimer_cancel(&tr->poll_timer);
+}
+
+static const struct trace_part pipe_part = { .init = trace_pipe_init, .stop = trace_pipe_stop };
+REGISTER_TRACE_PART(pipe_part);
+
+/*
+ * The option block: poll says that there is something to read, always, so that the reader blocks in read, as in Linux
+ * since 2.6. Another reader of our file may take what we saw; that is so with every file.
+ */
+static unsigned tracing_poll_pipe(struct file *file, struct poll_table *pt)
+{
+	struct trace_iterator *iter = file->private_data;
+	struct trace_array *tr = iter->tr;
+
+	if (tr->trace_flags & TRACE_ITER(BLOCK))
+		return POLLIN | POLLRDNORM;
+	poll_wait(file, &tr->wait, pt);
+	if (READ_ONCE(iter->text_read) != READ_ONCE(iter->text.count) || !trace_empty(iter) || pipe_at_end(iter))
+		return POLLIN | POLLRDNORM;
+	trace_poll_later(tr);
+	return 0;
+}
+
+static const struct file_operations tracing_pipe_fops = {
+	.open = tracing_open_pipe,
+	.read = tracing_read_pipe,
+	.splice_read = tracing_splice_pipe,
+	.poll = tracing_poll_pipe,
+	.llseek = no_llseek,
+	.release = tracing_release_pipe,
+};
+static const struct tracefs_file trace_pipe_file = { "trace_pipe", 0440, &tracing_pipe_fops,
+						     TRACEFS_ARRAY | TRACEFS_PER_CPU };
+REGISTER_TRACEFS(trace_pipe_file);

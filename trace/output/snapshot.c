@@ -1,0 +1,259 @@
+/*
+ * snapshot: the buffer as it is at one moment, kept while tracing goes on. And the two numbers by which latency
+ * tracers decide what to keep by themselves: tracing_max_latency, tracing_thresh.
+ *
+ * A snapshot exchanges the CPUs' rings for empty ones, so no record is lost and none is in both buffers. While a
+ * latency tracer is selected the buffer set aside is its own.
+ */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <kernel/panic.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <sched/sched.h>
+
+#include "core/aside.h"
+#include "tracefs/refused.h"
+#include "tracefs/tracefs.h"
+#include "tracers/graph/graph.h"
+#include "iter.h"
+
+/* ---- snapshot */
+
+/* What is to be done on each CPU, and how it went on one. */
+struct exchange {
+	struct trace_array *tr;
+	const struct task_struct *task; /* who asks */
+	bool begun; /* [max lock] the first CPU to come has begun a snapshot */
+	int err;    /* of the last try on one CPU */
+};
+
+/*
+ * On each CPU, interrupts off, while no other does anything else: nobody can be writing, and trace_types_lock keeps
+ * resizing out, so no CPU says anything but 0.
+ */
+static void take_part(void *arg)
+{
+	struct exchange *x = arg;
+	unsigned long flags = max_lock(x->tr->max);
+
+	if (!x->begun)
+		trace_snapshot_begin(x->tr, x->task);
+	x->begun = true;
+	x->err = x->err ?: trace_max_exchange_here(x->tr, x->tr->max->newest);
+	max_unlock(x->tr->max, flags);
+}
+
+/* All CPUs at one moment. */
+static int take_all(struct trace_array *tr)
+{
+	struct exchange x = { .tr = tr, .task = current };
+
+	stop_machine_each(take_part, &x);
+	WARN_ON_ONCE(x.err);
+	return x.err;
+}
+
+/* On the one CPU, in its interrupt. The first snapshot begins with it alone; another keeps what it has of others. */
+static void take_only_part(void *arg)
+{
+	struct exchange *x = arg;
+	struct trace_array *tr = x->tr;
+	unsigned long flags = max_lock(tr->max);
+	struct trace_snapshot *snapshot = tr->max->newest;
+	unsigned cpu = smp_processor_id();
+
+	snapshot->latency = 0;
+	x->err = trace_max_exchange_here(tr, snapshot);
+	if (!x->err) {
+		if (cpumask_empty(&snapshot->cpus))
+			snapshot->time_zero = snapshot->time_start = tr->time_start;
+		cpumask_set_cpu(cpu, &snapshot->cpus);
+		snapshot->time_end = U64_MAX;
+		snapshot->critical_start = snapshot->critical_end = 0;
+		snapshot->cpu = cpu;
+		trace_max_describe(snapshot, x->task);
+	}
+	max_unlock(tr->max, flags);
+}
+
+static int take_one(struct trace_array *tr, int cpu)
+{
+	struct exchange x = { .tr = tr, .task = current };
+
+	do {
+		/* Our interrupt may have come into the middle of a write: that takes a few instructions more. */
+		if (smp_call_function_single(cpu, take_only_part, &x, true))
+			return -ENODEV;
+	} while (x.err == -EBUSY);
+	WARN_ON_ONCE(x.err);
+	return x.err;
+}
+
+static int take_snapshot(struct trace_array *tr, int cpu)
+{
+	int ret = tracing_expand(tr);
+
+	if (!ret)
+		ret = trace_max_alloc(tr);
+	if (ret)
+		return ret;
+	return cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
+}
+
+/* trace_types_lock held. */
+static int snapshot_command(struct trace_array *tr, int cpu, unsigned long command)
+{
+	if (tr->current_trace->use_max_tr)
+		return -EBUSY;
+	switch (command) {
+	case 0:
+		if (cpu != RING_BUFFER_ALL_CPUS_FILE)
+			return -EINVAL;
+		trace_max_free(tr);
+		return 0;
+	case 1:
+		return take_snapshot(tr, cpu);
+	default:
+		trace_max_clear(tr, cpu);
+		return 0;
+	}
+}
+
+static int snapshot_store(struct trace_array *tr, int cpu, char *text)
+{
+	unsigned long command;
+	int ret = kstrtoul(text, 10, &command);
+
+	if (ret)
+		return ret;
+	mutex_lock(&trace_types_lock);
+	ret = snapshot_command(tr, cpu, command);
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+
+static int snapshot_open(struct inode *inode, struct file *file)
+{
+	bool busy;
+
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+	mutex_lock(&trace_types_lock);
+	busy = tracefs_array(file)->current_trace->use_max_tr;
+	mutex_unlock(&trace_types_lock);
+	return busy ? -EBUSY : trace_open_for_reading(file, TRACE_OPEN_SNAPSHOT);
+}
+
+static const struct tracefs_text snapshot_text = {
+	.fop = {
+		.open = snapshot_open,
+		.read = seq_read,
+		.write = tracefs_text_write,
+		.llseek = tracing_lseek,
+		.release = tracing_release,
+	},
+	.store = snapshot_store,
+};
+static const struct tracefs_file snapshot_file = { "snapshot", 0640, &snapshot_text.fop,
+						   TRACEFS_ARRAY | TRACEFS_PER_CPU };
+REGISTER_TRACEFS(snapshot_file);
+
+static void explain_snapshot(struct trace_refusal *r)
+{
+	if (r->error == EBUSY)
+		refusal_say(r, "the latency tracer in current_tracer uses the second buffer; set nop first");
+	else if (r->error == ENOMEM)
+		refusal_say(r, "not enough memory for a second buffer like the first; make buffer_size_kb smaller");
+}
+static const struct trace_hint snapshot_hint = {
+	.file = "snapshot", .explain = explain_snapshot,
+	.takes = "0 (free it; not for one CPU), 1 (take a snapshot) or 2 (clear it)"
+};
+REGISTER_TRACE_HINT(snapshot_hint);
+
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
+{
+	bool allocated = iter->tr->max->newest;
+
+	seq_printf(m, "# tracer: %s\n#\n#\n# * Snapshot is %s *\n#\n# Snapshot commands:\n", iter->trace->name,
+		   allocated ? "allocated" : "freed");
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
+		seq_puts(m, "# echo 0 > snapshot : Clears and frees snapshot buffer\n"
+			    "# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
+			    "#                      Takes a snapshot of the main buffer.\n"
+			    "# echo 2 > snapshot : Clears snapshot buffer (but does not allocate or free)\n");
+	else
+		seq_puts(m, "# echo 0 > snapshot : Invalid for per_cpu snapshot file.\n"
+			    "# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
+			    "#                      Takes a snapshot of the main buffer for this cpu.\n"
+			    "# echo 2 > snapshot : Clears this cpu's snapshot buffer (but does not allocate)\n");
+	seq_puts(m, "#                      (Doesn't have to be '2' works with any number that\n"
+		    "#                       is not a '0' or '1')\n");
+}
+
+/* ---- Microseconds in the files, nanoseconds inside */
+
+static void show_us(struct seq_file *m, u64 ns)
+{
+	u64 us = ns / 1000 + (ns % 1000 >= 500);
+
+	seq_printf(m, "%llu\n", (unsigned long long)us);
+}
+
+int trace_parse_us(const char *text, u64 *ns)
+{
+	u64 us;
+	int ret = kstrtoull(text, 10, &us);
+
+	if (ret)
+		return ret;
+	if (us > U64_MAX / 1000)
+		return -ERANGE;
+	*ns = us * 1000;
+	return 0;
+}
+
+static int tracing_max_latency_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	show_us(m, READ_ONCE(tr->max->latency));
+	return 0;
+}
+
+static int tracing_max_latency_store(struct trace_array *tr, int cpu, char *text)
+{
+	u64 ns;
+	int ret = trace_parse_us(text, &ns);
+
+	if (!ret)
+		trace_max_set_latency(tr, ns);
+	return ret;
+}
+TRACEFS_TEXT_FILE(tracing_max_latency, "tracing_max_latency", 0640, TRACEFS_ARRAY, tracing_max_latency_show,
+		  tracing_max_latency_store);
+TRACEFS_TAKES(tracing_max_latency, "tracing_max_latency", "a number of microseconds; 0 begins again");
+
+static int tracing_thresh_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	show_us(m, READ_ONCE(tracing_thresh));
+	return 0;
+}
+
+static int tracing_thresh_store(struct trace_array *top, int cpu, char *text)
+{
+	struct trace_array *tr;
+	u64 ns;
+	int ret = trace_parse_us(text, &ns);
+
+	if (ret)
+		return ret;
+	mutex_lock(&trace_types_lock);
+	WRITE_ONCE(tracing_thresh, ns);
+	for_each_trace_array(tr)
+		trace_array_changed(tr, TRACE_CHANGED_THRESH);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+TRACEFS_TEXT_FILE(tracing_thresh, "tracing_thresh", 0640, TRACEFS_TOP, tracing_thresh_show, tracing_thresh_store);
+TRACEFS_TAKES(tracing_thresh, "tracing_thresh", "a number of microseconds; 0: no threshold");

@@ -1,0 +1,89 @@
+/* trace_marker: text that user programs put into the trace. */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "output/iter.h"
+#include "tracefs/tracefs.h"
+#include "records.h"
+
+#define MARKER_MAX   (RB_MAX_EVENT - sizeof(struct print_entry) - 2) /* with a newline and the zero; more is cut off */
+#define MARKER_STACK 256 /* up to here the text waits on the stack */
+
+/* Context: preemption off. -EBADF when nothing is recorded, as if the file were not open for writing (Linux). */
+static ssize_t record_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n)
+{
+	bool newline = text[n - 1] != '\n';
+	struct ring_buffer_event *event;
+	struct print_entry *entry = trace_reserve(tr, &event, TRACE_PRINT, sizeof(*entry) + n + newline + 1);
+
+	if (!entry)
+		return -EBADF;
+	entry->ip = ip;
+	memcpy(entry->buf, text, n);
+	if (newline)
+		entry->buf[n++] = '\n';
+	entry->buf[n] = '\0';
+	trace_commit(tr);
+	return 0;
+}
+
+static ssize_t tracing_mark_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	struct trace_array *tr = tracefs_array(file);
+	char small[MARKER_STACK], *text = small;
+	size_t len = min(n, MARKER_MAX);
+	ssize_t ret;
+	bool fault;
+
+	if (!(tr->trace_flags & TRACE_ITER(MARKERS)))
+		return -EINVAL;
+	if (!n)
+		return 0;
+	if (len > sizeof(small)) {
+		text = kmalloc(len, GFP_KERNEL);
+		if (!text)
+			return -ENOMEM;
+	}
+	fault = copy_from_user(text, buf, len);
+	tracing_record_cmdline(current);
+	preempt_disable_notrace();
+	ret = record_marker(tr, (unsigned long)tracing_mark_write, fault ? TRACE_FAULTED : text,
+			    fault ? strlen(TRACE_FAULTED) : len);
+	preempt_enable_notrace();
+	if (text != small)
+		kfree(text);
+	return ret ? ret : fault ? -EFAULT : (ssize_t)len;
+}
+
+static const struct file_operations tracing_mark_fops = {
+	.write = tracing_mark_write,
+	.llseek = noop_llseek,
+};
+static const struct tracefs_file trace_marker_file = { "trace_marker", 0220, &tracing_mark_fops, TRACEFS_ARRAY };
+REGISTER_TRACEFS(trace_marker_file);
+
+static void trace_print_print(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct print_entry *field = (const void *)iter->ent;
+
+	seq_print_ip_sym(s, iter->tr, field->ip);
+	seq_puts(s, ": ");
+	seq_puts(s, field->buf);
+}
+
+static void trace_print_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct print_entry *field = (const void *)iter->ent;
+
+	seq_printf(s, "# %lx %s", field->ip, field->buf);
+}
+
+static const struct trace_event trace_print_event = {
+	.type = TRACE_PRINT,
+	.trace = trace_print_print,
+	.raw = trace_print_raw,
+};
+REGISTER_TRACE_EVENT(trace_print_event);

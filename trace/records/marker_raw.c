@@ -1,0 +1,87 @@
+/* trace_marker_raw: bytes that user programs put into the trace, with a number that says what they are. */
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "output/iter.h"
+#include "output/output.h"
+#include "tracefs/tracefs.h"
+#include "records.h"
+
+#define RAW_MAX	  (RB_MAX_EVENT - sizeof(struct trace_entry)) /* number and bytes */
+#define RAW_STACK 256 /* up to here they wait on the stack */
+
+/* What is recorded of bytes that cannot be read: Linux's number and text. */
+static const struct {
+	u32 id;
+	char text[sizeof(TRACE_FAULTED)];
+} faulted = { ~0U, TRACE_FAULTED };
+
+/* Context: preemption off. */
+static ssize_t record_raw(struct trace_array *tr, const void *data, size_t n)
+{
+	size_t words = ALIGN(n, 4);
+	struct ring_buffer_event *event;
+	struct raw_data_entry *entry = trace_reserve(tr, &event, TRACE_RAW_DATA, sizeof(entry->ent) + words);
+
+	if (!entry)
+		return -EBADF;
+	/* Records are whole words: the rest of the last one goes to user space, too. */
+	memset((char *)&entry->id + words - 4, 0, 4);
+	memcpy(&entry->id, data, n);
+	trace_commit(tr);
+	return n;
+}
+
+/* At least a number, which it begins with; no more than a record can hold. */
+static ssize_t raw_mark_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	struct trace_array *tr = tracefs_array(file);
+	char small[RAW_STACK], *data = small;
+	ssize_t ret;
+	bool fault;
+
+	if (!(tr->trace_flags & TRACE_ITER(MARKERS)) || n < sizeof(u32) || n > RAW_MAX)
+		return -EINVAL;
+	if (n > sizeof(small)) {
+		data = kmalloc(n, GFP_KERNEL);
+		if (!data)
+			return -ENOMEM;
+	}
+	fault = copy_from_user(data, buf, n);
+	tracing_record_cmdline(current);
+	preempt_disable_notrace();
+	ret = record_raw(tr, fault ? &faulted : (void *)data, fault ? sizeof(faulted) : n);
+	preempt_enable_notrace();
+	if (data != small)
+		kfree(data);
+	return fault && ret > 0 ? -EFAULT : ret;
+}
+
+static const struct file_operations raw_mark_fops = {
+	.write = raw_mark_write,
+	.llseek = noop_llseek,
+};
+static const struct tracefs_file trace_marker_raw_file = { "trace_marker_raw", 0220, &raw_mark_fops, TRACEFS_ARRAY };
+REGISTER_TRACEFS(trace_marker_raw_file);
+
+/* "# 1a buf: 01 02 03 00": to the end of the last word. */
+static void trace_raw_data_print(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct raw_data_entry *field = (const void *)iter->ent;
+	unsigned n = iter->ent_size - offsetof(struct raw_data_entry, buf);
+
+	seq_printf(s, "# %x buf:", field->id);
+	for (unsigned i = 0; i < n; i++)
+		seq_printf(s, " %02x", field->buf[i]);
+	seq_putc(s, '\n');
+}
+
+static const struct trace_event trace_raw_data_event = {
+	.type = TRACE_RAW_DATA,
+	.trace = trace_raw_data_print,
+	.raw = trace_raw_data_print,
+};
+REGISTER_TRACE_EVENT(trace_raw_data_event);

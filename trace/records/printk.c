@@ -1,0 +1,182 @@
+/*
+ * trace_printk(): how the kernel's own messages are recorded in the trace. records/printk_text.c makes text of messages
+ * that are recorded by address.
+ */
+#include <kernel/percpu.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <sched/sched.h>
+#include <trace/trace_printk.h>
+
+#include "core/record.h"
+#include "core/tracer.h"
+
+/* Where text is made before it is known how long it becomes. Nesting: trace_nest_enter. [this CPU] */
+struct printk_text {
+	unsigned depth;
+	char text[TRACE_NEST_MAX][TRACE_PRINTK_MAX] __attribute__((aligned(8))); /* or words */
+};
+static DEFINE_PER_CPU(struct printk_text, printk_text);
+
+/* From the function whose frame record is at fp, which has disabled preemption once. The length recorded. */
+static int record_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned n, unsigned long fp)
+{
+	bool newline = !n || text[n - 1] != '\n';
+	struct ring_buffer_event *event;
+	struct print_entry *entry = trace_reserve(tr, &event, TRACE_PRINT, sizeof(*entry) + n + newline + 1);
+
+	if (!entry)
+		return 0;
+	entry->ip = ip;
+	memcpy(entry->buf, text, n);
+	if (newline)
+		entry->buf[n++] = '\n';
+	entry->buf[n] = '\0';
+	trace_commit(tr);
+	trace_stacks_from(tr, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0, fp);
+	return n;
+}
+
+static bool printk_wanted(const struct trace_array *tr)
+{
+	return READ_ONCE(tr->buffer) && (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(PRINTK));
+}
+
+/* Where messages go, NULL: nowhere. Preemption off, until it is not used any more. */
+static struct trace_array *printk_array(void)
+{
+	struct trace_array *tr = smp_load_acquire(&printk_trace);
+
+	if (!printk_wanted(tr))
+		return NULL;
+	tracing_record_cmdline(current);
+	return tr;
+}
+
+/* Preemption off, depth is ours. */
+static int record_format(struct trace_array *tr, unsigned long ip, char *text, const char *fmt, va_list args,
+			 unsigned long fp)
+{
+	return record_text(tr, ip, text, vscnprintf(text, TRACE_PRINTK_MAX, fmt, args), fp);
+}
+
+/* The format's address and so many words of arguments. */
+static int record_words(struct trace_array *tr, unsigned long ip, const char *fmt, const u32 *words, unsigned n,
+			unsigned long fp)
+{
+	struct ring_buffer_event *event;
+	struct bprint_entry *entry = trace_reserve(tr, &event, TRACE_BPRINT, sizeof(*entry) + n * sizeof(*words));
+
+	if (!entry)
+		return 0;
+	entry->ip = ip;
+	entry->fmt = fmt;
+	memcpy(entry->buf, words, n * sizeof(*words));
+	trace_commit(tr);
+	trace_stacks_from(tr, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0, fp);
+	return 1 + n;
+}
+
+/* What cannot be kept as words becomes text at once. As record_format(). */
+static int record_binary(struct trace_array *tr, unsigned long ip, char *text, const char *fmt, va_list args,
+			 unsigned long fp)
+{
+	u32 *words = (u32 *)(void *)text;
+	int n = vbin_printf(words, TRACE_PRINTK_MAX / sizeof(*words), fmt, args);
+
+	return likely(n >= 0) ? record_words(tr, ip, fmt, words, n, fp) : record_format(tr, ip, text, fmt, args, fp);
+}
+
+/* With a place of this CPU for the text, or the words; `record` is a constant. */
+static __always_inline int record_message(unsigned long ip, const char *fmt, va_list args, unsigned long fp,
+					  int (*record)(struct trace_array *, unsigned long, char *, const char *,
+							va_list, unsigned long))
+{
+	struct printk_text *texts;
+	struct trace_array *tr;
+	unsigned depth;
+	int n = 0;
+
+	preempt_disable_notrace();
+	tr = printk_array();
+	if (!tr)
+		goto enable;
+	texts = this_cpu_ptr(printk_text);
+	depth = trace_nest_enter(&texts->depth);
+	if (likely(depth < TRACE_NEST_MAX)) {
+		n = record(tr, ip, texts->text[depth], fmt, args, fp);
+		trace_nest_leave(&texts->depth, depth);
+	}
+enable:
+	preempt_enable_notrace();
+	return n;
+}
+
+int __trace_printk(unsigned long ip, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = record_message(ip, fmt, args, arch_caller_fp(), record_format);
+	va_end(args);
+	return n;
+}
+
+int __trace_bprintk(unsigned long ip, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = record_message(ip, fmt, args, arch_caller_fp(), record_binary);
+	va_end(args);
+	return n;
+}
+
+int __trace_bputs(unsigned long ip, const char *str)
+{
+	struct ring_buffer_event *event;
+	struct bputs_entry *entry;
+	struct trace_array *tr;
+
+	preempt_disable_notrace();
+	tr = printk_array();
+	entry = tr ? trace_reserve(tr, &event, TRACE_BPUTS, sizeof(*entry)) : NULL;
+	if (entry) {
+		entry->ip = ip;
+		entry->str = str;
+		trace_commit(tr);
+		trace_stacks_from(tr, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0, arch_caller_fp());
+	}
+	preempt_enable_notrace();
+	return entry != NULL;
+}
+
+/* Preemption off, once. */
+static int put_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned long fp)
+{
+	return record_text(tr, ip, text, strnlen(text, TRACE_PRINTK_MAX - 1), fp);
+}
+
+int __trace_puts(unsigned long ip, const char *text)
+{
+	struct trace_array *tr;
+	int n;
+
+	preempt_disable_notrace();
+	tr = printk_array();
+	n = tr ? put_text(tr, ip, text, arch_caller_fp()) : 0;
+	preempt_enable_notrace();
+	return n;
+}
+
+int __trace_array_puts(struct trace_array *tr, unsigned long ip, const char *text)
+{
+	int n;
+
+	preempt_disable_notrace();
+	n = printk_wanted(tr) ? put_text(tr, ip, text, arch_caller_fp()) : 0;
+	preempt_enable_notrace();
+	return n;
+}

@@ -1,0 +1,127 @@
+/* Messages that are recorded by address, as text; and the file printk_formats, for those who read them raw. */
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <trace/trace_printk.h>
+
+#include "output/iter.h"
+#include "output/output.h"
+#include "tracefs/tracefs.h"
+#include "records.h"
+
+extern const char *const __start_ptrs_printk_formats[], *const __stop_ptrs_printk_formats[];
+
+static unsigned bprint_words(const struct trace_iterator *iter)
+{
+	return (iter->ent_size - sizeof(struct bprint_entry)) / sizeof(u32);
+}
+
+void trace_bprint_text(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct bprint_entry *field = (const void *)iter->ent;
+	size_t room, n;
+	char *to;
+
+	room = seq_get_buf(s, &to);
+	n = bstr_printf(to, min(room, (size_t)TRACE_PRINTK_MAX), field->fmt, field->buf, bprint_words(iter));
+	if (n + 1 >= room) {
+		seq_commit(s, -1);
+		return;
+	}
+	seq_commit(s, (int)n);
+	if (!n || to[n - 1] != '\n')
+		seq_putc(s, '\n');
+}
+
+void trace_bputs_text(struct seq_file *s, struct trace_iterator *iter)
+{
+	const char *str = ((const struct bputs_entry *)iter->ent)->str;
+	size_t n = strlen(str);
+
+	seq_puts(s, str);
+	if (!n || str[n - 1] != '\n')
+		seq_putc(s, '\n');
+}
+
+static void trace_bprint_print(struct seq_file *s, struct trace_iterator *iter)
+{
+	seq_print_ip_sym(s, iter->tr, ((const struct bprint_entry *)iter->ent)->ip);
+	seq_puts(s, ": ");
+	trace_bprint_text(s, iter);
+}
+
+static void trace_bprint_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	seq_printf(s, ": %lx : ", ((const struct bprint_entry *)iter->ent)->ip);
+	trace_bprint_text(s, iter);
+}
+
+static void trace_bputs_print(struct seq_file *s, struct trace_iterator *iter)
+{
+	seq_print_ip_sym(s, iter->tr, ((const struct bputs_entry *)iter->ent)->ip);
+	seq_puts(s, ": ");
+	trace_bputs_text(s, iter);
+}
+
+static void trace_bputs_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	seq_printf(s, ": %lx : ", ((const struct bputs_entry *)iter->ent)->ip);
+	trace_bputs_text(s, iter);
+}
+
+bool trace_print_message(struct seq_file *s, struct trace_iterator *iter)
+{
+	switch (iter->ent->type) {
+	case TRACE_PRINT:
+		seq_puts(s, ((const struct print_entry *)iter->ent)->buf);
+		return true;
+	case TRACE_BPRINT:
+		trace_bprint_text(s, iter);
+		return true;
+	case TRACE_BPUTS:
+		trace_bputs_text(s, iter);
+		return true;
+	}
+	return false;
+}
+
+static const struct trace_event trace_bprint_event = {
+	.type = TRACE_BPRINT,
+	.trace = trace_bprint_print,
+	.raw = trace_bprint_raw,
+};
+REGISTER_TRACE_EVENT(trace_bprint_event);
+static const struct trace_event trace_bputs_event = {
+	.type = TRACE_BPUTS,
+	.trace = trace_bputs_print,
+	.raw = trace_bputs_raw,
+};
+REGISTER_TRACE_EVENT(trace_bputs_event);
+
+/* As in C, in quotes. */
+static void show_quoted(struct seq_file *m, const char *text)
+{
+	static const char special[] = "\n\t\\\"", letters[] = "nt\\\"";
+
+	seq_putc(m, '"');
+	for (; *text; text++) {
+		const char *at = strchr(special, *text);
+
+		if (at)
+			seq_putc(m, '\\');
+		seq_putc(m, at ? letters[at - special] : *text);
+	}
+	seq_puts(m, "\"\n");
+}
+
+/* Every constant format and text, by its address in the records. */
+static int printk_formats_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	for (const char *const *fmt = __start_ptrs_printk_formats; fmt < __stop_ptrs_printk_formats; fmt++) {
+		if (!*fmt)
+			continue;
+		seq_printf(m, "0x%lx : ", (unsigned long)*fmt);
+		show_quoted(m, *fmt);
+	}
+	return 0;
+}
+TRACEFS_TEXT_FILE(printk_formats, "printk_formats", 0440, TRACEFS_TOP, printk_formats_show, NULL);

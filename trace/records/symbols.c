@@ -1,0 +1,44 @@
+/* Addresses as text, in the forms that the options sym-offset and sym-addr ask for. */
+#include <kernel/ksyms.h>
+
+#include "core/tracer.h"
+#include "records.h"
+
+/* sym, sym+0x10/0x40 or sym <address>, as the options say. An address that is no symbol's is shown as it is. */
+static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip,
+				      unsigned long lookup)
+{
+	unsigned long size, offset;
+	struct ksym sym;
+	long nr;
+
+	if (!ip) {
+		seq_puts(s, "0");
+		return;
+	}
+	nr = symbol_index(lookup);
+	if (nr < 0 || !kallsyms_symbol(nr, &sym)) {
+		seq_printf(s, "0x%lx", ip);
+		return;
+	}
+	seq_puts(s, sym.name);
+	if (tr->trace_flags & TRACE_ITER(SYM_OFFSET)) {
+		char name[KSYM_NAME_LEN];
+
+		kallsyms_lookup(lookup, &size, &offset, name);
+		seq_printf(s, "+0x%lx/0x%lx", offset + (ip - lookup), size);
+	}
+	if (tr->trace_flags & TRACE_ITER(SYM_ADDR))
+		seq_printf(s, " <%016lx>", ip);
+}
+
+void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
+{
+	print_sym(s, tr, ip, ip);
+}
+
+/* The call stands before its return address; one that never returns may be the last of its function. */
+void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
+{
+	print_sym(s, tr, ip, ip - 1);
+}

@@ -1,0 +1,206 @@
+/* The life of a trace ring buffer: its pages are made and freed, its switches and its clock set. */
+#include <kernel/smp.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+#include "internal.h"
+
+static_assert(sizeof(struct buffer_data_page) == 4096, "a data page is a page");
+static_assert(sizeof(struct ring_buffer_event) == 4, "an event header is a word");
+static_assert(RB_EVENT_MASK >= RB_DATA_SIZE / 8, "a page full of the shortest events can be counted");
+static_assert(RB_INDEX_MASK >= RB_PAGE_WORDS, "every word of a page has an index");
+
+/* Text of events/header_page and events/header_event; offsets and sizes are those of struct buffer_data_page.
+ */
+const char ring_buffer_header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+				       "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+				       "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+				       "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+static_assert(offsetof(struct buffer_data_page, commit) == 8, "header_page says so");
+static_assert(offsetof(struct buffer_data_page, data) == 16, "header_page says so");
+static_assert(RB_DATA_SIZE == 4080, "header_page says so");
+
+const char ring_buffer_header_event[] = "# compressed entry header\n"
+					"\ttype_len    :    5 bits\n"
+					"\ttime_delta  :   27 bits\n"
+					"\tarray       :   32 bits\n"
+					"\n"
+					"\tpadding     : type == 29\n"
+					"\ttime_extend : type == 30\n"
+					"\ttime_stamp : type == 31\n"
+					"\tdata max type_len  == 28\n";
+
+unsigned long rb_pages_for(unsigned long size)
+{
+	unsigned long pages = size / RB_DATA_SIZE + (size % RB_DATA_SIZE != 0);
+
+	if (size == 0 || pages > RB_MAX_PAGES)
+		return 0;
+	return max(pages, 2UL);
+}
+
+/* The first `n` pages and the last one out of use, the first `n` in their own slots; the last one is the reader's. */
+static void rb_ring_clean(struct rb_ring *ring, unsigned long n)
+{
+	for (unsigned long i = 0; i <= n; i++) {
+		struct buffer_page *page = &ring->pages[i < n ? i : ring->nr_pages];
+
+		page->state = RB_FULL;
+		page->seq = RB_SEQ_NONE;
+	}
+	for (unsigned long i = 0; i < n; i++)
+		ring->slot[i] = i;
+}
+
+unsigned long rb_touched(const struct rb_ring *ring)
+{
+	return min(ring->tail_page->seq + 1, (u64)ring->nr_pages);
+}
+
+/* What has been in the first `n` pages and the reader's is forgotten; the others are as the last reset left them. */
+static void rb_forget_pages(struct rb_ring *ring, unsigned long n, u64 now)
+{
+	for (unsigned long i = 0; i <= n; i++) {
+		struct buffer_page *page = &ring->pages[i < n ? i : ring->nr_pages];
+
+		page->data->time_stamp = now;
+		page->data->commit = 0;
+		page->first = 0;
+	}
+	rb_ring_clean(ring, n);
+}
+
+void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
+{
+	static u64 generations; /* [atomic] over all rings, so that a swap too brings another number */
+
+	rb_forget_pages(ring, n, now);
+	ring->reader_page = &ring->pages[ring->nr_pages];
+	ring->tail_page = ring->commit_page = &ring->pages[0];
+	ring->tail_page->state = 0;
+	ring->tail_page->seq = 0;
+	ring->head = rb_head(0, RB_NO_SWAP);
+	ring->commit_seq = ring->commit_bytes = 0;
+	ring->overrun = ring->overrun_bytes = ring->commit_overrun = ring->dropped = 0;
+	ring->read = 0;
+	ring->read_stamp = now;
+	ring->next_event = ring->lost_events = ring->read_events = ring->read_bytes = 0;
+	ring->generation = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
+}
+
+int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data)
+{
+	ring->nr_pages = nr_pages;
+	ring->slot = kvzalloc(nr_pages * sizeof(*ring->slot), GFP_KERNEL);
+	ring->pages = kvzalloc((nr_pages + 1) * sizeof(*ring->pages), GFP_KERNEL);
+	if (!ring->slot || !ring->pages)
+		goto free_ring;
+	for (unsigned long i = 0; i < nr_data; i++) {
+		ring->pages[i].data = get_free_page(GFP_KERNEL | __GFP_NOWARN);
+		if (!ring->pages[i].data)
+			goto free_ring;
+	}
+	rb_ring_clean(ring, nr_pages);
+	return 0;
+
+free_ring:
+	rb_ring_free(ring);
+	return -ENOMEM;
+}
+
+void rb_ring_free(struct rb_ring *ring)
+{
+	for (unsigned long i = 0; ring->pages && i <= ring->nr_pages; i++)
+		free_page(ring->pages[i].data);
+	kvfree(ring->pages);
+	kvfree(ring->slot);
+	ring->pages = NULL;
+	ring->slot = NULL;
+}
+
+/* The clock until somebody sets one: time stands still, order alone is kept. */
+static u64 notrace rb_no_clock(void)
+{
+	return 0;
+}
+
+static struct ring_buffer_per_cpu *rb_cpu_alloc(struct trace_buffer *buffer, int cpu, unsigned long nr_pages)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = kzalloc(sizeof(*cpu_buffer), GFP_KERNEL);
+
+	if (!cpu_buffer)
+		return NULL;
+	if (rb_ring_alloc(&cpu_buffer->ring, nr_pages, nr_pages + 1)) {
+		kfree(cpu_buffer);
+		return NULL;
+	}
+	rb_ring_reset(&cpu_buffer->ring, nr_pages, 0);
+	spin_lock_init(&cpu_buffer->reader_lock);
+	cpu_buffer->cpu = cpu;
+	cpu_buffer->buffer = buffer;
+	return cpu_buffer;
+}
+
+struct trace_buffer *ring_buffer_alloc(unsigned long size, unsigned flags)
+{
+	unsigned long nr_pages = rb_pages_for(max(size, 1UL));
+	struct trace_buffer *buffer;
+	int cpu;
+
+	if (!nr_pages)
+		return NULL;
+	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
+	if (!buffer)
+		return NULL;
+	buffer->clock = rb_no_clock;
+	buffer->overwrite = flags & RB_FL_OVERWRITE;
+	for_each_possible_cpu (cpu) {
+		buffer->cpu[cpu] = rb_cpu_alloc(buffer, cpu, nr_pages);
+		if (!buffer->cpu[cpu])
+			goto free_buffer;
+	}
+	return buffer;
+
+free_buffer:
+	ring_buffer_free(buffer);
+	return NULL;
+}
+
+void ring_buffer_free(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	if (!buffer)
+		return;
+	for_each_possible_cpu (cpu) {
+		if (!buffer->cpu[cpu])
+			continue;
+		rb_ring_free(&buffer->cpu[cpu]->ring);
+		kfree(buffer->cpu[cpu]);
+	}
+	kfree(buffer);
+}
+
+struct ring_buffer_per_cpu *ring_buffer_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return rb_cpu(buffer, cpu);
+}
+
+struct ring_buffer_per_cpu *const *ring_buffer_cpus(struct trace_buffer *buffer)
+{
+	return buffer->cpu;
+}
+
+void ring_buffer_change_overwrite(struct trace_buffer *buffer, bool overwrite)
+{
+	rb_write(buffer->overwrite, overwrite);
+}
+
+void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void))
+{
+	rb_write(buffer->clock, clock);
+}
+
+u64 ring_buffer_time_stamp(struct trace_buffer *buffer)
+{
+	return rb_read(buffer->clock)();
+}

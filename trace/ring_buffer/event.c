@@ -1,0 +1,150 @@
+/* Events of a page: their lengths, their times, and walking over them. */
+#include "internal.h"
+
+void *notrace ring_buffer_event_data(struct ring_buffer_event *event)
+{
+	return event->type_len ? event->array : event->array + 1;
+}
+
+unsigned notrace ring_buffer_event_length(struct ring_buffer_event *event)
+{
+	return event->type_len ? event->type_len * 4 : event->array[0] - 4;
+}
+
+unsigned rb_event_size(const struct ring_buffer_event *event)
+{
+	switch (event->type_len) {
+	case RINGBUF_TYPE_PADDING: /* a discarded event: its length without the header */
+	case 0:
+		return event->array[0] + 4;
+	case RINGBUF_TYPE_TIME_EXTEND:
+	case RINGBUF_TYPE_TIME_STAMP:
+		return 8;
+	default:
+		return event->type_len * 4 + 4;
+	}
+}
+
+/* The time of an event, given that of the one before it. */
+static u64 rb_event_stamp(const struct ring_buffer_event *event, u64 before)
+{
+	u64 wide = ((u64)event->array[0] << RB_TS_SHIFT) + event->time_delta;
+
+	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND)
+		return before + wide;
+	/* 59 bits of an absolute stamp are stored; the rest is as before, or one more when they have wrapped.
+	 */
+	if (event->type_len == RINGBUF_TYPE_TIME_STAMP) {
+		wide |= before & ~0ULL << 59;
+		return wide < before ? wide + (1ULL << 59) : wide;
+	}
+	return before + event->time_delta;
+}
+
+void rb_cursor_skip(struct rb_cursor *c)
+{
+	struct ring_buffer_event *event = (struct ring_buffer_event *)(void *)(c->data->data + c->pos);
+
+	c->stamp = rb_event_stamp(event, c->stamp);
+	c->pos += rb_event_size(event);
+}
+
+struct ring_buffer_event *rb_cursor_event(struct rb_cursor *c, u64 *ts)
+{
+	while (c->pos < c->size) {
+		struct ring_buffer_event *event =
+			(struct ring_buffer_event *)(void *)(c->data->data + c->pos);
+
+		if (event->type_len < RINGBUF_TYPE_PADDING) {
+			*ts = rb_event_stamp(event, c->stamp);
+			return event;
+		}
+		rb_cursor_skip(c);
+	}
+	return NULL;
+}
+
+/*
+ * The writer may change the words meanwhile, so nothing that is read here is true before the caller has looked: each
+ * event is judged by a copy of its first two words (no event is shorter), each step goes forward, and none leaves the
+ * `size` bytes. ThreadSanitizer does not look at it: the race is intended.
+ */
+__attribute__((no_sanitize("thread"))) u64 rb_first_stamp_racing(const struct buffer_data_page *data, unsigned size)
+{
+	u64 stamp = READ_ONCE(data->time_stamp);
+	unsigned pos = 0, length;
+
+	for (; pos + 8 <= size; pos += length) {
+		const u32 *words = (const u32 *)(const void *)(data->data + pos);
+		union {
+			u32 words[2];
+			struct ring_buffer_event event;
+		} copy = {.words = {READ_ONCE(words[0]), READ_ONCE(words[1])}};
+		const struct ring_buffer_event *event = &copy.event;
+
+		stamp = rb_event_stamp(event, stamp);
+		if (event->type_len < RINGBUF_TYPE_PADDING)
+			return stamp;
+		length = rb_event_size(event);
+		if (length < 8 || length > size - pos || length % 4)
+			return 0;
+	}
+	return 0;
+}
+
+/*
+ * The page of an event that is not committed yet. Its writer only: then it lies between the commit page and
+ * the tail, and none of these can be begun anew or taken apart under us.
+ */
+static struct buffer_page *rb_page_of(struct rb_ring *ring, struct ring_buffer_event *event)
+{
+	void *data = (void *)((uintptr_t)event & ~(sizeof(struct buffer_data_page) - 1));
+	struct buffer_page *page = rb_read(ring->commit_page);
+
+	while (page->data != data)
+		page = rb_slot_page(ring, page->seq + 1);
+	return page;
+}
+
+u64 ring_buffer_event_time_stamp(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event)
+{
+	struct buffer_page *page = rb_page_of(&cpu_buffer->ring, event);
+	struct rb_cursor c = {.data = page->data, .stamp = rb_read(page->data->time_stamp)};
+
+	c.size = (u8 *)event - page->data->data;
+	while (c.pos < c.size)
+		rb_cursor_skip(&c);
+	return rb_event_stamp(event, c.stamp);
+}
+
+/*
+ * Take the last claim of a page back. False when it is not the last, or the page is closed: a nested writer
+ * came. A time extend before it stays: the state's time then is what it was after that.
+ */
+static bool rb_unclaim(struct buffer_page *page, struct ring_buffer_event *event)
+{
+	u64 state = rb_read(page->state), words = rb_event_size(event) / 4;
+
+	if ((state & RB_FULL) || (u8 *)event + words * 4 != page->data->data + rb_state_bytes(state))
+		return false;
+	RB_TEST_POINT(40);
+	return __atomic_compare_exchange_n(&page->state, &state,
+					   state - words - RB_ONE_EVENT -
+						   ((u64)event->time_delta << RB_TIME_SHIFT),
+					   false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+void notrace ring_buffer_discard(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event)
+{
+	struct buffer_page *page = rb_page_of(&cpu_buffer->ring, event);
+
+	if (!rb_unclaim(page, event)) {
+		/* The events behind it count their time from it: it stays, as padding, with its time. */
+		event->array[0] = rb_event_size(event) - 4;
+		event->type_len = RINGBUF_TYPE_PADDING;
+		RB_TEST_POINT(41);
+		__atomic_fetch_sub(&page->state, RB_ONE_EVENT, __ATOMIC_RELAXED);
+	}
+	rb_barrier();
+	ring_buffer_commit(cpu_buffer);
+}

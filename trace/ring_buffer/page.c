@@ -1,0 +1,148 @@
+/* Reading by the page, in raw form: what trace_pipe_raw and trace.dat consist of. */
+#include <mm/page.h>
+#include "internal.h"
+
+struct buffer_data_page *ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu)
+{
+	struct buffer_data_page *page;
+
+	if (!rb_cpu(buffer, cpu))
+		return NULL;
+	page = get_free_page(GFP_KERNEL);
+	if (page)
+		page->commit = page->time_stamp = 0;
+	return page;
+}
+
+void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buffer_data_page *page)
+{
+	free_page(page);
+}
+
+/* Account for all of the reader page as read, from ring->read on. */
+static void rb_page_read(struct rb_ring *ring, unsigned bytes, unsigned events)
+{
+	ring->read_bytes += bytes;
+	ring->read_events += events;
+	ring->next_event += events;
+}
+
+/* The reader page changes hands as it is, and the caller's takes its place, empty. */
+static struct buffer_data_page *rb_exchange(struct rb_ring *ring, struct buffer_data_page *mine)
+{
+	struct buffer_page *page = ring->reader_page;
+	struct buffer_data_page *full = page->data;
+
+	rb_page_read(ring, full->commit, rb_state_events(page->state));
+	mine->commit = 0;
+	mine->time_stamp = full->time_stamp;
+	page->data = mine;
+	return full;
+}
+
+/* Bytes up to the end of the next data event or padding: time events before it belong to it. 0 when there is
+ * none. */
+static unsigned rb_unit(struct rb_cursor c)
+{
+	unsigned start = c.pos;
+
+	while (c.pos < c.size) {
+		struct ring_buffer_event *event = (struct ring_buffer_event *)(void *)(c.data->data + c.pos);
+
+		rb_cursor_skip(&c);
+		if (event->type_len <= RINGBUF_TYPE_PADDING)
+			return c.pos - start;
+	}
+	/* Only time, for an event that was discarded: it may still be followed by one that counts from it. */
+	return c.pos - start;
+}
+
+/* Copy as many events as `room` holds. The copy's stamp is that of the event before, from which the first
+ * counts. */
+static int rb_copy_events(struct rb_ring *ring, struct buffer_data_page *to, unsigned room)
+{
+	struct buffer_page *page = ring->reader_page;
+	struct rb_cursor c = {page->data, ring->read, rb_committed(page), ring->read_stamp};
+	unsigned events = 0, unit, done = 0;
+	u64 ts;
+
+	to->time_stamp = c.stamp;
+	while ((unit = rb_unit(c)) != 0 && done + unit <= room) {
+		struct rb_cursor one = {c.data, c.pos, c.pos + unit, c.stamp};
+
+		memcpy(to->data + done, c.data->data + c.pos, unit);
+		if (rb_cursor_event(&one, &ts)) {
+			events++;
+			rb_cursor_skip(&one);
+		}
+		done += unit;
+		c.pos = one.pos;
+		c.stamp = one.stamp;
+	}
+	if (!done)
+		return -EINVAL;
+	to->commit = done;
+	rb_page_read(ring, done, events);
+	ring->read = c.pos;
+	ring->read_stamp = c.stamp;
+	return 0;
+}
+
+/* Say in the page what was lost before it, and leave no old bytes behind the data: it may go to user space.
+ */
+static void rb_finish_page(struct buffer_data_page *page, u64 lost)
+{
+	unsigned end = page->commit;
+
+	if (lost) {
+		page->commit |= RB_MISSED_EVENTS;
+		if (end + sizeof(lost) <= RB_DATA_SIZE) {
+			memcpy(page->data + end, &lost, sizeof(lost));
+			page->commit |= RB_MISSED_STORED;
+			end += sizeof(lost);
+		}
+	}
+	memset(page->data + end, 0, RB_DATA_SIZE - end);
+}
+
+static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, unsigned room, bool full)
+{
+	struct buffer_page *reader = rb_get_reader_page(ring);
+	bool complete;
+	u64 lost;
+	int err;
+
+	if (!reader)
+		return -EAGAIN;
+	/* The writer has left it when the commit is past it; the acquire brings its last commit. */
+	complete = reader->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) &&
+		   rb_committed(reader) - ring->read <= room;
+	if (full && !complete)
+		return -EAGAIN;
+	lost = ring->lost_events;
+	if (complete && ring->read == 0) {
+		*page = rb_exchange(ring, *page);
+	} else {
+		err = rb_copy_events(ring, *page, room);
+		if (err)
+			return err;
+	}
+	ring->lost_events = 0;
+	rb_finish_page(*page, lost);
+	return 0;
+}
+
+int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu,
+			  bool full)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
+	unsigned long flags;
+	int err;
+
+	if (!cpu_buffer || len <= RB_HEADER_SIZE || !*page)
+		return -EINVAL;
+	flags = rb_lock(cpu_buffer);
+	err = rb_read_page(&cpu_buffer->ring, page, min(len - RB_HEADER_SIZE, (size_t)RB_DATA_SIZE), full);
+	rb_unlock(cpu_buffer, flags);
+	return err;
+}

@@ -1,0 +1,363 @@
+/* What needs a CPU's writers kept out: another size, a fresh start, the exchange of two buffers' contents. */
+#include <kernel/smp.h>
+#include <mm/slab.h>
+#include "internal.h"
+
+struct rb_in_flight {
+	struct ring_buffer_per_cpu *cpu_buffer;
+	bool busy;
+};
+
+/* Is a writer in the buffer? On its CPU, in an interrupt or with interrupts off. */
+static bool rb_busy(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return rb_read(cpu_buffer->committing) || rb_read(cpu_buffer->uncommitted);
+}
+
+/* On the buffer's CPU, in an interrupt or with interrupts off. */
+static void rb_look_in_flight(void *arg)
+{
+	struct rb_in_flight *look = arg;
+
+	look->busy = rb_busy(look->cpu_buffer);
+}
+
+/*
+ * A writer raises `committing` before it looks at `disabled`. We set the latter and look at the former from
+ * an interrupt of its CPU, which sees that CPU's accesses in program order: if it sees zero, whoever comes
+ * later sees us. So no barrier burdens the writer. The call itself orders all that writers did before it
+ * before what we do after.
+ */
+void rb_quiesce(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_in_flight look = {.cpu_buffer = cpu_buffer};
+
+	__atomic_fetch_add(&cpu_buffer->disabled, RB_QUIESCE_ONE, __ATOMIC_SEQ_CST);
+	for (;;) {
+		/* A CPU that is not up has no writers. */
+		if (smp_call_function_single(cpu_buffer->cpu, rb_look_in_flight, &look, true) || !look.busy)
+			return;
+		/* We have interrupted one; it needs a few instructions more. */
+		cpu_relax();
+	}
+}
+
+static void rb_nothing(void *arg)
+{
+}
+
+/*
+ * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then
+ * the ring, and a CPU may do that in the other order; but not across an interrupt. So who finds the ban
+ * lifted finds the new ring.
+ */
+void rb_release(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	int err = smp_call_function_single(cpu_buffer->cpu, rb_nothing, NULL, true);
+
+	/* With an error the CPU is not up: there is nobody to interrupt, and it will see all that was before
+	 * it came. */
+	if (err)
+		smp_mb();
+	__atomic_fetch_sub(&cpu_buffer->disabled, RB_QUIESCE_ONE, __ATOMIC_RELEASE);
+}
+
+/* No writer is about. */
+static void rb_reset_quiet(struct ring_buffer_per_cpu *cpu_buffer, u64 now)
+{
+	unsigned long flags = rb_lock(cpu_buffer);
+
+	rb_ring_reset(&cpu_buffer->ring, cpu_buffer->ring.nr_pages, now);
+	rb_write(cpu_buffer->kept_out, 0);
+	rb_unlock(cpu_buffer, flags);
+}
+
+void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
+
+	if (!cpu_buffer)
+		return;
+	rb_quiesce(cpu_buffer);
+	rb_reset_quiet(cpu_buffer, ring_buffer_time_stamp(buffer));
+	rb_release(cpu_buffer);
+}
+
+void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts)
+{
+	rb_ring_reset(&cpu_buffer->ring, rb_touched(&cpu_buffer->ring), ts);
+}
+
+struct rb_all_in_flight {
+	struct trace_buffer *buffer;
+	bool busy; /* written by any CPU that finds a writer */
+};
+
+/* On each CPU, interrupts off. */
+static void rb_look_here(void *arg)
+{
+	struct rb_all_in_flight *look = arg;
+	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(look->buffer, smp_processor_id());
+
+	if (cpu_buffer && rb_busy(cpu_buffer))
+		WRITE_ONCE(look->busy, true);
+}
+
+static void rb_add_disabled(struct trace_buffer *buffer, u32 what)
+{
+	int cpu;
+
+	for_each_possible_cpu (cpu)
+		if (rb_cpu(buffer, cpu))
+			__atomic_fetch_add(&rb_cpu(buffer, cpu)->disabled, what, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * rb_quiesce and rb_release for all CPUs: one interrupt to each at a time, not one after the other. CPUs sleep or, as
+ * a guest's, wait for their turn on the host, so two rounds cost as much as two CPUs did.
+ */
+static void rb_quiesce_all(struct trace_buffer *buffer)
+{
+	struct rb_all_in_flight look = {.buffer = buffer, .busy = true};
+
+	for (rb_add_disabled(buffer, RB_QUIESCE_ONE); look.busy; cpu_relax()) {
+		look.busy = false;
+		on_each_cpu(rb_look_here, &look, true);
+	}
+}
+
+static void rb_release_all(struct trace_buffer *buffer)
+{
+	on_each_cpu(rb_nothing, NULL, true);
+	rb_add_disabled(buffer, -RB_QUIESCE_ONE);
+}
+
+void ring_buffer_reset(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	rb_quiesce_all(buffer);
+	for_each_possible_cpu (cpu)
+		if (rb_cpu(buffer, cpu))
+			rb_reset_quiet(rb_cpu(buffer, cpu), ring_buffer_time_stamp(buffer));
+	rb_release_all(buffer);
+}
+
+/* Put a page of the old ring in place `i` of `to`, with all that is in it; it gets the memory (if any) of
+ * that place. */
+static struct buffer_page *rb_take_over(struct rb_ring *to, unsigned long i, struct buffer_page *page)
+{
+	struct buffer_data_page *fresh = to->pages[i].data;
+
+	to->pages[i] = *page;
+	page->data = fresh;
+	return &to->pages[i];
+}
+
+/* The pages in the ring, oldest first, that fit into `to`; the others count as overwritten. */
+static void rb_take_over_ring(struct rb_ring *to, struct rb_ring *from)
+{
+	u64 head = rb_head_seq(from->head), tail = from->tail_page->seq;
+
+	for (; head <= tail; head++) {
+		struct buffer_page *page = rb_slot_page(from, head);
+
+		if (tail - head >= to->nr_pages) {
+			to->overrun += rb_state_events(page->state);
+			to->overrun_bytes += rb_state_bytes(page->state);
+			continue;
+		}
+		to->slot[head % to->nr_pages] = head % to->nr_pages;
+		rb_take_over(to, head % to->nr_pages, page);
+	}
+	to->head = rb_head(tail + 1 - min(tail + 1 - rb_head_seq(from->head), (u64)to->nr_pages), RB_NO_SWAP);
+}
+
+/* Places of `to` that have no memory get what `from` does not need any more. */
+static void rb_take_over_rest(struct rb_ring *to, struct rb_ring *from)
+{
+	unsigned long spare = 0;
+
+	for (unsigned long i = 0; i <= to->nr_pages; i++) {
+		if (to->pages[i].data)
+			continue;
+		while (!from->pages[spare].data)
+			spare++;
+		swap(to->pages[i].data, from->pages[spare].data);
+	}
+}
+
+/*
+ * Move everything from one ring to another of a different size. Both still: no writer, reader_lock held.
+ * Afterwards `from` has the pages that `to` had or did not take.
+ */
+static void rb_move_ring(struct rb_ring *to, struct rb_ring *from)
+{
+	struct rb_ring shape = *to;
+	u64 tail = from->tail_page->seq;
+	bool tail_is_reader = from->tail_page == from->reader_page;
+
+	*to = *from;
+	to->pages = shape.pages;
+	to->slot = shape.slot;
+	to->nr_pages = shape.nr_pages;
+	to->reader_page = rb_take_over(to, to->nr_pages, from->reader_page);
+	rb_take_over_ring(to, from);
+	rb_take_over_rest(to, from);
+	/* With no writer about, all is committed, so these two are one. */
+	to->tail_page = tail_is_reader ? to->reader_page : rb_slot_page(to, tail);
+	to->commit_page = to->tail_page;
+}
+
+static void rb_resize(struct ring_buffer_per_cpu *cpu_buffer, struct rb_ring *other)
+{
+	struct rb_ring old;
+	unsigned long flags;
+
+	rb_quiesce(cpu_buffer);
+	flags = rb_lock(cpu_buffer);
+	old = cpu_buffer->ring;
+	rb_move_ring(other, &old);
+	cpu_buffer->ring = *other;
+	*other = old;
+	rb_unlock(cpu_buffer, flags);
+	rb_release(cpu_buffer);
+}
+
+/* A ring of the new size for each CPU that gets one, before anything is changed. */
+static struct rb_ring *rb_alloc_rings(struct trace_buffer *buffer, unsigned long nr_pages, int only)
+{
+	struct rb_ring *rings = kcalloc(nr_cpu_ids, sizeof(*rings), GFP_KERNEL);
+	unsigned long old_pages;
+	int cpu;
+
+	if (!rings)
+		return NULL;
+	for_each_possible_cpu (cpu) {
+		old_pages = ring_buffer_size(buffer, cpu) / RB_DATA_SIZE;
+		if ((only != RING_BUFFER_ALL_CPUS && cpu != only) || old_pages == nr_pages)
+			continue;
+		if (rb_ring_alloc(&rings[cpu], nr_pages, nr_pages > old_pages ? nr_pages - old_pages : 0))
+			goto free_rings;
+	}
+	return rings;
+
+free_rings:
+	while (cpu--)
+		rb_ring_free(&rings[cpu]);
+	kfree(rings);
+	return NULL;
+}
+
+/* Exchange each CPU's ring for the one made for it, if there is one, and free what is left over. */
+static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings, bool use)
+{
+	int cpu;
+
+	for_each_possible_cpu (cpu) {
+		if (use && rings[cpu].pages)
+			rb_resize(buffer->cpu[cpu], &rings[cpu]);
+		rb_ring_free(&rings[cpu]);
+	}
+	kfree(rings);
+}
+
+int ring_buffer_resize_together(struct trace_buffer *const *buffers, unsigned n, unsigned long size, int only)
+{
+	struct rb_ring *rings[RB_RESIZE_MAX];
+	unsigned long nr_pages = rb_pages_for(size);
+	unsigned made;
+
+	if (size == 0 || n > RB_RESIZE_MAX || (only != RING_BUFFER_ALL_CPUS && !rb_cpu(buffers[0], only)))
+		return -EINVAL;
+	if (nr_pages == 0)
+		return -ENOMEM;
+	for (made = 0; made < n; made++) {
+		rings[made] = rb_alloc_rings(buffers[made], nr_pages, only);
+		if (!rings[made])
+			break;
+	}
+	for (unsigned i = 0; i < made; i++)
+		rb_use_rings(buffers[i], rings[i], made == n);
+	return made == n ? 0 : -ENOMEM;
+}
+
+int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int only)
+{
+	return ring_buffer_resize_together(&buffer, 1, size, only);
+}
+
+/* Is another CPU about to take the ring apart? */
+static bool rb_quiesced(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return rb_read(cpu_buffer->disabled) & (RB_OFF - RB_QUIESCE_ONE);
+}
+
+/*
+ * Contents, not pointers: a writer of this CPU that has looked up its buffer goes on in the same one. `empty` (NULL:
+ * none): one of the two rings, which is emptied before.
+ */
+static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b,
+			 struct ring_buffer_per_cpu *empty)
+{
+	int err = 0;
+
+	RB_TEST_POINT(70);
+	/* Only an nmi can still come between: what it would write counts as dropped. */
+	__atomic_fetch_add(&a->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&b->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
+	rb_barrier();
+	RB_TEST_POINT(71);
+	/* We are in the place of an interrupt of the CPU: what it was writing is not done before we return.
+	 */
+	if (rb_busy(a) || rb_busy(b)) {
+		err = -EBUSY;
+	} else {
+		struct rb_ring was;
+
+		if (empty)
+			rb_ring_reset(&empty->ring, rb_touched(&empty->ring), ring_buffer_time_stamp(empty->buffer));
+		was = a->ring;
+		RB_TEST_POINT(72);
+		a->ring = b->ring;
+		RB_TEST_POINT(74);
+		b->ring = was;
+	}
+	rb_barrier();
+	__atomic_fetch_sub(&a->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&b->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
+	RB_TEST_POINT(73);
+	return err;
+}
+
+static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b, struct ring_buffer_per_cpu *empty)
+{
+	int err;
+
+	if (!a || !b || a == b)
+		return -EINVAL;
+	if (rb_quiesced(a) || rb_quiesced(b))
+		return -EAGAIN;
+	/* Readers hold one lock only, for a bounded time, with interrupts off: the order is among ourselves.
+	 */
+	if (a > b)
+		swap(a, b);
+	arch_spin_lock(&a->reader_lock);
+	arch_spin_lock(&b->reader_lock);
+	err = a->ring.nr_pages == b->ring.nr_pages ? rb_swap_rings(a, b, empty) : -EINVAL;
+	arch_spin_unlock(&b->reader_lock);
+	arch_spin_unlock(&a->reader_lock);
+	return err;
+}
+
+int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
+{
+	return rb_swap_cpu(rb_cpu(buffer_a, cpu), rb_cpu(buffer_b, cpu), NULL);
+}
+
+int ring_buffer_swap_empty_cpu(struct trace_buffer *buffer, struct trace_buffer *aside, int cpu)
+{
+	struct ring_buffer_per_cpu *empty = rb_cpu(aside, cpu);
+
+	return rb_swap_cpu(rb_cpu(buffer, cpu), empty, empty);
+}

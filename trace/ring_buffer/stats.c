@@ -1,0 +1,217 @@
+/* Counts of a trace ring buffer, per CPU and over all. */
+#include "internal.h"
+
+/* What a ring has recorded, at one moment. */
+struct rb_written {
+	u64 events, bytes;
+};
+
+/*
+ * The commit page may change while we look at it, so look until it was the same before and after. Page
+ * numbers only grow, and resize, reset and swap are kept out by reader_lock.
+ */
+static struct rb_written rb_written(struct rb_ring *ring)
+{
+	struct rb_written w;
+	u64 seq;
+
+	do {
+		struct buffer_page *page;
+
+		seq = __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE);
+		page = rb_read(ring->commit_page);
+		w.events = rb_read(page->first) + rb_state_events(rb_read(page->state));
+		w.bytes = rb_read(ring->commit_bytes) + rb_committed(page);
+		smp_rmb();
+	} while (rb_read(ring->commit_seq) != seq);
+	return w;
+}
+
+/* a - b, but not below zero: a writer may be between the two when we read them. */
+static u64 rb_less(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* What was written and not overwritten, at one moment. */
+static struct rb_written rb_kept(struct rb_ring *ring)
+{
+	struct rb_written w;
+	u64 events, bytes;
+
+	do {
+		events = rb_read(ring->overrun);
+		bytes = rb_read(ring->overrun_bytes);
+		w = rb_written(ring);
+	} while (rb_read(ring->overrun) != events);
+	w.events = rb_less(w.events, events);
+	w.bytes = rb_less(w.bytes, bytes);
+	return w;
+}
+
+static u64 rb_entries(struct rb_ring *ring)
+{
+	return rb_less(rb_kept(ring).events, ring->read_events);
+}
+
+static u64 rb_bytes(struct rb_ring *ring)
+{
+	return rb_less(rb_kept(ring).bytes, ring->read_bytes);
+}
+
+static u64 rb_capacity(struct rb_ring *ring)
+{
+	return ring->nr_pages * RB_DATA_SIZE;
+}
+
+/* Unread pages that the writer has left. The head before the commit: neither goes back. */
+static u64 rb_complete(struct rb_ring *ring)
+{
+	struct buffer_page *reader = ring->reader_page;
+	u64 head = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE));
+	u64 commit = __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE);
+	bool of_reader = reader->seq != RB_SEQ_NONE && reader->seq < commit && ring->read < rb_committed(reader);
+
+	/* The head is past the commit when the writer is on the reader's page. */
+	return rb_less(commit, head) + of_reader;
+}
+
+static u64 rb_nr_pages(struct rb_ring *ring)
+{
+	return ring->nr_pages;
+}
+
+static u64 rb_overrun(struct rb_ring *ring)
+{
+	return rb_read(ring->overrun);
+}
+
+static u64 rb_commit_overrun(struct rb_ring *ring)
+{
+	return rb_read(ring->commit_overrun);
+}
+
+static u64 rb_dropped(struct rb_ring *ring)
+{
+	return rb_read(ring->dropped);
+}
+
+static u64 rb_read_events(struct rb_ring *ring)
+{
+	return ring->read_events;
+}
+
+/*
+ * The time of the first unread event. A page's own stamp will not do: that of a page that was reset is of the time of
+ * the reset, or 0 where no clock was set. Another try when the writer dropped that page while we looked: the fence
+ * pairs with the one in rb_begin_page, as in rb_copy_ring_page.
+ */
+static u64 rb_oldest(struct rb_ring *ring)
+{
+	struct buffer_page *page = ring->reader_page;
+	struct rb_cursor c = {page->data, ring->read, rb_committed(page), ring->read_stamp};
+	u64 seq, ts;
+
+	if (page->seq != RB_SEQ_NONE && rb_cursor_event(&c, &ts))
+		return ts;
+again:
+	seq = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE));
+	for (; seq <= __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE); seq++) {
+		page = rb_slot_page(ring, seq);
+		ts = rb_first_stamp_racing(page->data, min(rb_committed(page), (unsigned)RB_DATA_SIZE));
+		smp_rmb();
+		if (rb_head_seq(rb_read(ring->head)) > seq)
+			goto again;
+		if (ts)
+			return ts;
+	}
+	return 0;
+}
+
+/* One of the above, for a CPU. */
+static u64 rb_count(struct trace_buffer *buffer, int cpu, u64 (*count)(struct rb_ring *))
+{
+	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
+	unsigned long flags;
+	u64 n;
+
+	if (!cpu_buffer)
+		return 0;
+	flags = rb_lock(cpu_buffer);
+	n = count(&cpu_buffer->ring);
+	rb_unlock(cpu_buffer, flags);
+	return n;
+}
+
+/* And for all. */
+static u64 rb_sum(struct trace_buffer *buffer, u64 (*count)(struct rb_ring *))
+{
+	u64 n = 0;
+	int cpu;
+
+	for_each_possible_cpu (cpu)
+		n += rb_count(buffer, cpu, count);
+	return n;
+}
+
+unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_capacity);
+}
+
+bool ring_buffer_filled(struct trace_buffer *buffer, int cpu, unsigned percent)
+{
+	u64 complete;
+
+	if (!percent)
+		return !ring_buffer_empty_cpu(buffer, cpu);
+	complete = rb_count(buffer, cpu, rb_complete);
+	return complete && (complete + 1) * 100 >= percent * rb_count(buffer, cpu, rb_nr_pages);
+}
+
+unsigned long ring_buffer_entries(struct trace_buffer *buffer)
+{
+	return rb_sum(buffer, rb_entries);
+}
+
+unsigned long ring_buffer_entries_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_entries);
+}
+
+unsigned long ring_buffer_overruns(struct trace_buffer *buffer)
+{
+	return rb_sum(buffer, rb_overrun);
+}
+
+unsigned long ring_buffer_overrun_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_overrun);
+}
+
+unsigned long ring_buffer_commit_overrun_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_commit_overrun);
+}
+
+unsigned long ring_buffer_dropped_events_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
+
+	return cpu_buffer ? rb_count(buffer, cpu, rb_dropped) + rb_read(cpu_buffer->kept_out) : 0;
+}
+
+unsigned long ring_buffer_read_events_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_read_events);
+}
+
+unsigned long ring_buffer_bytes_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_bytes);
+}
+
+u64 ring_buffer_oldest_event_ts(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_oldest);
+}

@@ -1,0 +1,387 @@
+/*
+ * The writer's slow path: what the inline fast path leaves over. Nested writers, time that jumps, the step to
+ * the next page, long events, and the commit by the outermost writer. Why each step is safe:
+ * docs/ring-buffer.md.
+ *
+ * Context of all of it: any, on the buffer's own CPU, preemption off, inside a raised `committing`. "Nested"
+ * is a writer in an interrupt that came inside the function: it runs to its end before we go on.
+ */
+#include <sched/preempt.h>
+#include "internal.h"
+
+/* After this much time on one page the next is begun: what is left of the state's 43 bits covers any page's
+ * deltas. */
+#define RB_PAGE_TIME (1ULL << 42)
+
+/* What an event takes, in words, and how it is stamped. */
+struct rb_claim {
+	unsigned words;	 /* header included, time extend too */
+	unsigned length; /* data bytes */
+	u64 ts, delta;
+	bool extend;
+};
+
+static inline bool rb_change(u64 *word, u64 old, u64 new)
+{
+	return __atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static inline void rb_add(u64 *count, u64 n)
+{
+	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
+}
+
+/* Drop the oldest page of a full ring. False when the reader took it meanwhile, or a nested writer dropped
+ * it. */
+static bool rb_drop_oldest(struct rb_ring *ring, u64 head)
+{
+	u64 seq = rb_head_seq(head);
+	u64 state = rb_read(rb_slot_page(ring, seq)->state);
+
+	RB_TEST_POINT(20);
+	/* This word decides who has the page's events; `state` is final, as the page is before the commit
+	 * page. */
+	if (!__atomic_compare_exchange_n(&ring->head, &head, rb_head(seq + 1, RB_NO_SWAP), false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return false;
+	RB_TEST_POINT(21);
+	rb_add(&ring->overrun, rb_state_events(state));
+	rb_add(&ring->overrun_bytes, rb_state_bytes(state));
+	return true;
+}
+
+/* The page in a slot that is out of the ring. The reader may not have come to storing its replacement: we do
+ * too. */
+static struct buffer_page *rb_free_slot(struct rb_ring *ring, u64 seq, u64 head)
+{
+	unsigned long slot = seq % ring->nr_pages;
+
+	if (rb_head_swap(head) != RB_NO_SWAP && rb_head_seq(head) - 1 + ring->nr_pages == seq)
+		rb_write(ring->slot[slot], rb_head_swap(head));
+	return &ring->pages[rb_read(ring->slot[slot])];
+}
+
+/*
+ * Make `next` the tail after `page`. Each step either repeats what a nested writer did, with the same value,
+ * or fails because a nested writer has done more: so whoever gets to the end, it is done once and no event in
+ * it is lost.
+ */
+static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct buffer_page *next, u64 ts)
+{
+	u64 stamp = rb_read(next->data->time_stamp), state = rb_read(next->state);
+
+	rb_barrier();
+	RB_TEST_POINT(22);
+	/* Once it has been the tail, our two values may be from then; before, they stand until somebody
+	 * changes them. */
+	if (rb_read(ring->tail_page) != page)
+		return;
+	RB_TEST_POINT(23);
+	/* An iterator that copies the page sees that it has left the ring before it sees a new stamp or event in it. */
+	smp_wmb();
+	if (!rb_change(&next->data->time_stamp, stamp, max(ts, rb_last_stamp(page))))
+		return;
+	RB_TEST_POINT(24);
+	rb_write(next->seq, page->seq + 1);
+	/* Nobody can have committed to it while we are in here. */
+	rb_write(next->data->commit, 0);
+	RB_TEST_POINT(25);
+	/* Not FULL: we interrupt one who was just here. LIFE makes it differ from any state that the page
+	 * fills up to. */
+	if ((state & RB_FULL) && !rb_change(&next->state, state, ~state & RB_LIFE))
+		return;
+	RB_TEST_POINT(26);
+	__atomic_compare_exchange_n(&ring->tail_page, &page, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	RB_TEST_POINT(27);
+}
+
+/*
+ * `page` has no room: see to it that it is no longer the tail. False when there is no next page: then the
+ * event was counted as dropped. True says only: look again.
+ */
+static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page, u64 ts)
+{
+	struct rb_ring *ring = &cpu_buffer->ring;
+	u64 seq, head;
+
+	__atomic_fetch_or(&page->state, RB_FULL, __ATOMIC_RELAXED);
+	rb_barrier();
+	RB_TEST_POINT(28);
+	if (rb_read(ring->tail_page) != page)
+		return true;
+	seq = page->seq + 1;
+	if (seq - ring->commit_seq >= ring->nr_pages) {
+		rb_add(&ring->commit_overrun, 1);
+		return false;
+	}
+	/* Acquire: what the reader did with a page it gave back, and the slots it filled before. */
+	head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	if (seq - rb_head_seq(head) >= ring->nr_pages) {
+		if (!rb_read(cpu_buffer->buffer->overwrite)) {
+			rb_add(&ring->dropped, 1);
+			return false;
+		}
+		if (!rb_drop_oldest(ring, head))
+			return true;
+		head = rb_head(0, RB_NO_SWAP);
+	}
+	RB_TEST_POINT(29);
+	rb_begin_page(ring, page, rb_free_slot(ring, seq, head), ts);
+	/* Even if nothing comes of it, the commit must follow, or its page would stand in the way for good.
+	 */
+	rb_write(cpu_buffer->uncommitted, 1);
+	return true;
+}
+
+/* Write the claimed event's headers. Nobody else touches these words. */
+static struct ring_buffer_event *rb_fill_event(u8 *where, const struct rb_claim *claim)
+{
+	struct ring_buffer_event *event = (struct ring_buffer_event *)(void *)where;
+	u32 delta = claim->delta;
+
+	if (claim->extend) {
+		event->header = (u32)(claim->delta << 5) | RINGBUF_TYPE_TIME_EXTEND;
+		event->array[0] = claim->delta >> RB_TS_SHIFT;
+		event += 2;
+		delta = 0;
+	}
+	if (claim->length > RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4) {
+		event->header = delta << 5;
+		event->array[0] = ALIGN(claim->length, 4) + 4;
+	} else {
+		event->header = delta << 5 | DIV_ROUND_UP(claim->length, 4);
+	}
+	return event;
+}
+
+/* Claim room on `page` as its state is. NULL: no room; *raced: a nested writer changed the state. */
+static struct ring_buffer_event *rb_claim_on(struct buffer_page *page, struct rb_claim claim, bool *raced)
+{
+	u64 state = rb_read(page->state);
+	u64 base = rb_read(page->data->time_stamp);
+	u64 last = base + (state >> RB_TIME_SHIFT);
+
+	RB_TEST_POINT(30);
+	*raced = false;
+	/* Somebody has recorded since ts was taken: an event is as late as the one before it. */
+	claim.ts = max(claim.ts, last);
+	claim.delta = claim.ts - last;
+	claim.extend = claim.delta >> RB_TS_SHIFT;
+	claim.words += claim.extend ? 2 : 0;
+	if ((state & (RB_FULL | RB_INDEX_MASK)) + claim.words > RB_PAGE_WORDS ||
+	    claim.ts - base >= RB_PAGE_TIME)
+		return NULL;
+	if (!rb_change(&page->state, state,
+		       state + claim.words + RB_ONE_EVENT + (claim.delta << RB_TIME_SHIFT))) {
+		*raced = true;
+		return NULL;
+	}
+	rb_barrier();
+	RB_TEST_POINT(31);
+	return rb_fill_event(page->data->data + rb_state_bytes(state), &claim);
+}
+
+/* Is the writer kept out? Counts the event when that is only for a moment. Tells waiters of an outermost one
+ * if not. */
+static bool rb_kept_out(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	u32 disabled = rb_read(cpu_buffer->disabled);
+
+	if (likely(!disabled))
+		return false;
+	if (disabled & RB_STOPPED) {
+		/* With another reason besides, it would not have been recorded anyway. */
+		if ((disabled & (RB_QUIESCE_ONE - 1)) == 0 &&
+		    !(disabled & (RB_OFF | RB_CPU_OFF)))
+			rb_add(&cpu_buffer->kept_out, 1);
+		return true;
+	}
+	if ((disabled & RB_WAITERS) && rb_read(cpu_buffer->committing) == 1) {
+		__atomic_fetch_and(&cpu_buffer->disabled, ~RB_WAITERS, __ATOMIC_RELAXED);
+		rb_write(cpu_buffer->committing, 1 | RB_NOTIFY);
+	}
+	return false;
+}
+
+static struct ring_buffer_event *rb_claim_somewhere(struct ring_buffer_per_cpu *cpu_buffer,
+						    const struct rb_claim *claim)
+{
+	for (;;) {
+		struct buffer_page *page = rb_read(cpu_buffer->ring.tail_page);
+		struct ring_buffer_event *event;
+		bool raced;
+
+		rb_barrier();
+		event = rb_claim_on(page, *claim, &raced);
+		if (event)
+			return event;
+		if (!raced && !rb_next_page(cpu_buffer, page, claim->ts))
+			return NULL;
+	}
+}
+
+/* Not by way of the ring: when kept out, it is not ours. */
+void noinline notrace rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	u32 committing = rb_read(cpu_buffer->committing);
+
+	if (committing & RB_NOTIFY) {
+		rb_commit_slow(cpu_buffer);
+		return;
+	}
+	rb_write(cpu_buffer->committing, committing - 1);
+	rb_barrier();
+	RB_TEST_POINT(37);
+	/* We or what nested inside moved the tail, or left a commit to us. (So rb_quiesce waits for us.) */
+	if (committing == 1 && rb_read(cpu_buffer->uncommitted))
+		rb_commit_again(cpu_buffer);
+}
+
+/* Who asked for it does it now, outside of every event: nothing is claimed yet, and we come back as a new writer. */
+static void rb_let_exchange(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct trace_buffer *buffer = cpu_buffer->buffer;
+	void (*exchange)(void *arg) = __atomic_load_n(&buffer->exchange, __ATOMIC_ACQUIRE);
+
+	if (rb_read(cpu_buffer->committing) != 1)
+		return; /* we interrupt a writer: the next one does it */
+	rb_leave(cpu_buffer);
+	exchange(buffer->exchange_arg);
+	rb_barrier();
+	rb_inc(cpu_buffer->committing);
+	rb_barrier();
+}
+
+/* The fast path has raised `committing` and found something in its way. */
+struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
+							   unsigned long length, u64 ts)
+{
+	/* The shortest event has a word of data, so that there is room to turn it into padding. */
+	struct rb_claim claim = {.ts = ts, .length = length ? length : 1};
+	struct ring_buffer_event *event = NULL;
+
+	if (unlikely(rb_read(cpu_buffer->disabled) & RB_EXCHANGE))
+		rb_let_exchange(cpu_buffer);
+	if (length <= RB_MAX_EVENT && !rb_kept_out(cpu_buffer)) {
+		claim.words = DIV_ROUND_UP(claim.length, 4) + 1;
+		claim.words += claim.length > RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4;
+		event = rb_claim_somewhere(cpu_buffer, &claim);
+	}
+	if (!event)
+		rb_leave(cpu_buffer);
+	return event;
+}
+
+/* Publish all that was claimed. Outermost writer only: everything claimed before it is complete. */
+static void rb_publish(struct rb_ring *ring)
+{
+	for (;;) {
+		struct buffer_page *page = ring->commit_page, *next;
+		u64 state = rb_read(page->state);
+
+		/* Pairs with rb_committed. */
+		__atomic_store_n(&page->data->commit, rb_state_bytes(state), __ATOMIC_RELEASE);
+		rb_barrier();
+		RB_TEST_POINT(32);
+		if (rb_read(ring->tail_page) == page)
+			return;
+		/* The tail has moved on, so the page is closed, but perhaps only since we read its state. */
+		state = rb_read(page->state);
+		__atomic_store_n(&page->data->commit, rb_state_bytes(state), __ATOMIC_RELEASE);
+		next = rb_slot_page(ring, page->seq + 1);
+		rb_write(next->first, page->first + rb_state_events(state));
+		rb_write(ring->commit_bytes, ring->commit_bytes + rb_state_bytes(state));
+		rb_write(ring->commit_page, next);
+		RB_TEST_POINT(33);
+		/* Release: the reader who sees the number finds `first`, and the page before it complete. */
+		__atomic_store_n(&ring->commit_seq, next->seq, __ATOMIC_RELEASE);
+		RB_TEST_POINT(34);
+	}
+}
+
+/* What nested so far is published; what nests from now on says so again. */
+static void rb_publish_all(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	rb_write(cpu_buffer->uncommitted, 0);
+	rb_barrier();
+	rb_publish(&cpu_buffer->ring);
+	rb_barrier();
+	RB_TEST_POINT(35);
+}
+
+/* The end of every commit that is not plain. */
+void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	u32 committing = rb_read(cpu_buffer->committing);
+
+	if ((committing & ~RB_NOTIFY) > 1) {
+		rb_write(cpu_buffer->uncommitted, 1);
+		rb_barrier();
+		rb_write(cpu_buffer->committing, committing - 1);
+		return;
+	}
+	rb_publish_all(cpu_buffer);
+	rb_write(cpu_buffer->committing, 0);
+	rb_barrier();
+	RB_TEST_POINT(36);
+	if (unlikely(rb_read(cpu_buffer->uncommitted)))
+		rb_commit_again(cpu_buffer);
+	if (committing & RB_NOTIFY)
+		rb_write(cpu_buffer->buffer->wakeup_pending, 1);
+}
+
+/*
+ * The outermost writer is through, or so it thought: `uncommitted` was found set. But since that was read, an
+ * interrupt may have done our work, and rb_quiesce may have found nobody. So be counted first, and look
+ * again: if the word is set then, it was set all the time, and nobody has taken the ring.
+ */
+void noinline notrace rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	do {
+		RB_TEST_POINT(38);
+		rb_write(cpu_buffer->committing, 1);
+		rb_barrier();
+		if (rb_read(cpu_buffer->uncommitted))
+			rb_publish_all(cpu_buffer);
+		rb_barrier();
+		rb_write(cpu_buffer->committing, 0);
+		rb_barrier();
+		RB_TEST_POINT(39);
+		/* A writer that nested before the zero relied on us; one after it was outermost and did this
+		 * itself. */
+	} while (unlikely(rb_read(cpu_buffer->uncommitted)));
+}
+
+struct ring_buffer_event *notrace ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
+{
+	struct ring_buffer_event *event;
+
+	preempt_disable_notrace();
+	event = ring_buffer_reserve(buffer->cpu[smp_processor_id()], length, rb_read(buffer->clock)());
+	if (!event)
+		preempt_enable_notrace();
+	return event;
+}
+
+void notrace ring_buffer_unlock_commit(struct trace_buffer *buffer)
+{
+	ring_buffer_commit(buffer->cpu[smp_processor_id()]);
+	preempt_enable_notrace();
+}
+
+void notrace ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_event *event)
+{
+	ring_buffer_discard(buffer->cpu[smp_processor_id()], event);
+	preempt_enable_notrace();
+}
+
+int notrace ring_buffer_write(struct trace_buffer *buffer, unsigned long length, const void *data)
+{
+	struct ring_buffer_event *event = ring_buffer_lock_reserve(buffer, length);
+
+	if (!event)
+		return -EBUSY;
+	memcpy(ring_buffer_event_data(event), data, length);
+	ring_buffer_unlock_commit(buffer);
+	return 0;
+}

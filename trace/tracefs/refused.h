@@ -1,0 +1,67 @@
+/*
+ * A write to a control file that is refused says why, and what would be right: in the array's error_log, and
+ * in one line of the kernel log. A file describes what it takes by a hint, which stands beside the file's own
+ * operations; the same hints explain what the kernel command line asked for in vain.
+ */
+#pragma once
+
+#include <lib/printf.h>
+#include <lib/types.h>
+
+struct close_names;
+struct file;
+struct trace_array;
+
+#define TRACE_SAID_MAX 400
+
+/* One refused text. The owner's alone. */
+struct trace_refusal {
+	struct trace_array *tr;
+	void *owner;	  /* the inode's i_private; NULL at boot */
+	const char *text; /* what was refused */
+	int error;	  /* the errno, above 0 */
+	bool logged;	  /* explain() sets it: error_log has Linux's own words for it already */
+	size_t len;
+	char said[TRACE_SAID_MAX]; /* the explanation so far */
+};
+
+/* What a control file takes. Immutable. */
+struct trace_hint {
+	const char *file; /* its name; NULL: of the file's own code alone */
+	/* Said behind "'x' is not": "a number of KiB, 1 or more". NULL: `explain` says all. */
+	const char *takes;
+	/*
+	 * NULL, or says what is wrong with this text; when it has said nothing, what the file takes is said.
+	 * Thread context, no lock held: it looks the reason up again, for the write itself is over.
+	 */
+	void (*explain)(struct trace_refusal *r);
+	struct trace_array *(*array_of)(void *owner); /* NULL: the owner is what tracefs_array() knows */
+};
+#define REGISTER_TRACE_HINT(h) REGISTER_IN(trace_hints, h)
+/* The common one. */
+#define TRACEFS_TAKES(id, filename, what)                                             \
+	static const struct trace_hint id##_hint = {.file = filename, .takes = what}; \
+	REGISTER_TRACE_HINT(id##_hint)
+
+/* For explain(). All of it is cut to what fits. */
+void refusal_say(struct trace_refusal *r, const char *fmt, ...) __printf(2, 3);
+/* A text of a user in quotation marks, cut to what is readable, without control characters. */
+void refusal_quote(struct trace_refusal *r, const char *before, const char *text, const char *after);
+/* "; close: a, b", or nothing. */
+void refusal_say_close(struct trace_refusal *r, const struct close_names *close);
+
+/*
+ * `ret` is what the write will return: when that is an error about the text, it is explained by the hint
+ * (NULL: the one for the file's name). text NULL: it was longer than the file takes, or the file takes
+ * nothing. Returns ret. Thread context, no lock held; takes a mutex and a spinlock of its own, and what the
+ * hint takes.
+ */
+ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text,
+			ssize_t ret);
+/* The same for a directory of an array that could not be made or removed: "instances/a". Only in the log. */
+void tracefs_refused_name(const char *dir, const char *name, const char *what);
+/* For the boot: what the file `file` of the top array would say. In a buffer that lasts until the next call.
+ */
+const char *trace_boot_why(struct trace_array *tr, const char *file, const char *text, int ret);
+/* The hint of trace_pipe and trace_pipe_raw: why they could not be opened. */
+void trace_pipe_explain(struct trace_refusal *r);

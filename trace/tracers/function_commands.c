@@ -1,0 +1,488 @@
+/*
+ * Function commands ("schedule:traceoff:5"): a function that is called switches tracing, keeps a stack, dumps the
+ * trace. For each command of an array, with and without counts, there is a user of functions (ftrace_ops), whose
+ * filter says which functions have it; no tracer need be on.
+ *
+ * Users and their filters change while the machine is stopped, and nobody is on his way to a callback then: so what
+ * belongs to a function is written before it is in the filter, and freed when it is not any more, without more ado.
+ */
+#include <asm/ftrace.h>
+#include <kernel/panic.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+
+#include "events/trigger.h"
+#include "ftrace/internal.h"
+#include "core/aside.h"
+#include "records/records.h"
+#include "function_commands.h"
+
+struct func_probe;
+
+/* What enable_event and disable_event of one write have in common: the count, too, as in Linux. */
+struct event_switch {
+	struct trace_event_file *file; /* [I] */
+	unsigned long count;           /* [a] TRIGGER_UNLIMITED */
+	unsigned functions;            /* [e] with it */
+};
+
+/* Of one function. */
+union func_slot {
+	unsigned long count;        /* [a] left */
+	struct event_switch *event; /* [e; read by the callback] */
+};
+
+struct func_command {
+	const char *name;
+	bool on;       /* of two that do the opposite, which */
+	bool of_event; /* the parameters begin with an event */
+	bool once;     /* always counted, from 1 on; other commands by their parameter */
+	bool never;    /* never counted */
+	int (*prepare)(struct trace_array *tr); /* NULL, or before the first call. 0 or -errno */
+	/*
+	 * Any context in which functions are traced, preemption off; what tracers run must not trace, lock, allocate.
+	 * slot: NULL without count and event.
+	 */
+	void (*fire)(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs);
+};
+
+/* Locks: e event_mutex; I immutable. */
+struct func_probe {
+	struct func_probe *next; /* [e] tr->func_probes, the newest first */
+	struct trace_array *tr;  /* [I] */
+	const struct func_command *command; /* [I] */
+	bool counted;            /* [I] */
+	struct ftrace_ops ops;   /* [e] its filter: the functions */
+	union func_slot *slots;  /* [I] one a record of ftrace; those in the filter mean something. NULL: not needed */
+};
+
+/* ---- What they do */
+
+static void fire_onoff(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
+{
+	trace_switch_counted(probe->tr, probe->command->on, slot ? &slot->count : NULL);
+}
+
+static void fire_event(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
+{
+	trace_event_switch_counted(slot->event->file, probe->command->on, &slot->event->count);
+}
+
+static void fire_snapshot(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
+{
+	if (!slot || trace_count_take(&slot->count))
+		tracing_snapshot_instance(probe->tr);
+}
+
+/* From the function on. While nothing is recorded none of the count is used. */
+static void fire_stacktrace(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
+{
+	if (!tracer_tracing_is_on(probe->tr) || (slot && !trace_count_take(&slot->count)))
+		return;
+	trace_stack_from(probe->tr, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0,
+			 ftrace_regs_frame(fregs));
+}
+
+/* Prints, which is what it is for: not for functions that the console's drivers call under their locks. */
+static void fire_dump(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
+{
+	if (!slot || trace_count_take(&slot->count))
+		ftrace_dump(slot ? DUMP_ALL : DUMP_ORIG);
+}
+
+static const struct func_command commands[] = {
+	{ .name = "traceon", .on = true, .fire = fire_onoff },
+	{ .name = "traceoff", .on = false, .fire = fire_onoff },
+	{ .name = "snapshot", .prepare = tracing_arm_snapshot, .fire = fire_snapshot },
+	{ .name = "stacktrace", .fire = fire_stacktrace },
+	{ .name = "dump", .once = true, .fire = fire_dump },
+	{ .name = "cpudump", .never = true, .fire = fire_dump },
+	{ .name = "enable_event", .on = true, .of_event = true, .fire = fire_event },
+	{ .name = "disable_event", .on = false, .of_event = true, .fire = fire_event },
+};
+
+/* A user as any other: the core keeps it from being called out of itself, or of any tracer. */
+static void call_probe(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct func_probe *probe = op->private;
+
+	probe->command->fire(probe, probe->slots ? &probe->slots[ftrace_rec_of(ip)] : NULL, fregs);
+}
+
+/* ---- Probes and their functions. event_mutex held. */
+
+static struct func_probe *find_probe(struct trace_array *tr, const struct func_command *command, bool counted)
+{
+	struct func_probe *probe = tr->func_probes;
+
+	while (probe && (probe->command != command || probe->counted != counted))
+		probe = probe->next;
+	return probe;
+}
+
+static void free_probe(struct func_probe *probe)
+{
+	ftrace_free_filter(&probe->ops);
+	kvfree(probe->slots);
+	kfree(probe);
+}
+
+/* Not in the list yet. NULL: no memory. */
+static struct func_probe *alloc_probe(struct trace_array *tr, const struct func_command *command, bool counted)
+{
+	struct func_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
+
+	if (!probe)
+		return NULL;
+	probe->tr = tr;
+	probe->command = command;
+	probe->counted = counted;
+	probe->ops.func = call_probe;
+	probe->ops.name = command->name;
+	probe->ops.private = probe;
+	if (counted || command->of_event) {
+		probe->slots = kvzalloc(ftrace_nr_recs * sizeof(*probe->slots), GFP_KERNEL);
+		if (!probe->slots) {
+			free_probe(probe);
+			return NULL;
+		}
+	}
+	return probe;
+}
+
+static bool in_set(const struct ftrace_set *set, unsigned rec)
+{
+	return set->count && test_bit(rec, set->bits);
+}
+
+/* `set` becomes the filter, the one before is in *set then. Not empty. 0, or -errno and nothing has changed. */
+static int put_in_force(struct func_probe *probe, struct ftrace_set *set)
+{
+	int ret;
+
+	if (probe->ops.filter.count) {
+		mutex_lock(&ftrace_lock);
+		ret = ftrace_ops_replace_set(&probe->ops, &probe->ops.filter, set);
+		mutex_unlock(&ftrace_lock);
+		return ret;
+	}
+	swap(probe->ops.filter, *set);
+	ret = register_ftrace_function(&probe->ops);
+	if (ret) {
+		swap(probe->ops.filter, *set);
+		return ret;
+	}
+	probe->next = probe->tr->func_probes;
+	probe->tr->func_probes = probe;
+	return 0;
+}
+
+/* A function more, or less, has it. */
+static int event_switch_get(struct event_switch *event)
+{
+	int ret = 0;
+
+	if (!event->functions++) {
+		ret = trace_event_hold_later(event->file);
+		trace_events_complete(event->file->tr->events);
+	}
+	return ret;
+}
+
+/* trace_events_complete() comes later. */
+static void event_switch_put_later(struct event_switch *event)
+{
+	if (--event->functions)
+		return;
+	trace_event_release_later(event->file);
+	kfree(event);
+}
+
+static void give_event_back(struct trace_event_file *file)
+{
+	trace_event_release_later(file);
+	trace_events_complete(file->tr->events);
+}
+
+/* Those of `set` that the probe has not yet get what `slot` says; none calls it before put_in_force. */
+static void fill_slots(struct func_probe *probe, const struct ftrace_set *set, union func_slot slot)
+{
+	for (unsigned rec = 0; probe->slots && rec < ftrace_nr_recs; rec++) {
+		if (!in_set(set, rec) || in_set(&probe->ops.filter, rec))
+			continue;
+		probe->slots[rec] = slot;
+		if (probe->command->of_event)
+			slot.event->functions++;
+	}
+}
+
+/* -EINVAL: it matches nothing, or nothing new. */
+static int match_new(const struct func_probe *probe, const char *glob, struct ftrace_set *set)
+{
+	int ret = ftrace_set_copy(set, &probe->ops.filter);
+
+	if (!ret)
+		ret = ftrace_set_match(set, glob, true);
+	return ret ?: set->count == probe->ops.filter.count ? -EINVAL : 0;
+}
+
+/* slot.event is the caller's until this is 0. */
+static int add_functions(struct func_probe *probe, const char *glob, union func_slot slot)
+{
+	const struct func_command *command = probe->command;
+	struct ftrace_set set = {};
+	int ret = match_new(probe, glob, &set);
+
+	if (!ret && command->prepare)
+		ret = command->prepare(probe->tr);
+	if (!ret && command->of_event)
+		ret = event_switch_get(slot.event);
+	if (!ret) {
+		fill_slots(probe, &set, slot);
+		ret = put_in_force(probe, &set);
+		if (command->of_event && !ret)
+			slot.event->functions--; /* ours */
+		else if (command->of_event)
+			give_event_back(slot.event->file);
+	}
+	ftrace_set_clear(&set);
+	return ret;
+}
+
+static int add_command(struct trace_array *tr, const struct func_command *command, bool counted, const char *glob,
+		       union func_slot slot)
+{
+	struct func_probe *old = find_probe(tr, command, counted), *probe = old ?: alloc_probe(tr, command, counted);
+	int ret = probe ? add_functions(probe, glob, slot) : -ENOMEM;
+
+	if (ret && probe && !old)
+		free_probe(probe);
+	return ret;
+}
+
+static void unlink_probe(struct func_probe *probe)
+{
+	struct func_probe **p = &probe->tr->func_probes;
+
+	while (*p != probe)
+		p = &(*p)->next;
+	*p = probe->next;
+}
+
+/* Only `set`, which is a part of them, keep it; *set is the filter as it was then. */
+static int leave_functions(struct func_probe *probe, struct ftrace_set *set)
+{
+	int ret;
+
+	if (set->count)
+		return put_in_force(probe, set);
+	ret = unregister_ftrace_function(&probe->ops);
+	if (!ret) {
+		swap(probe->ops.filter, *set);
+		unlink_probe(probe);
+	}
+	return ret;
+}
+
+/* As leave_functions(), and what the others had is given back; a probe that has none left is gone. */
+static int keep_functions(struct func_probe *probe, struct ftrace_set *set)
+{
+	int ret = leave_functions(probe, set);
+
+	if (ret)
+		return ret;
+	for (unsigned rec = 0; probe->command->of_event && rec < ftrace_nr_recs; rec++)
+		if (in_set(set, rec) && !in_set(&probe->ops.filter, rec))
+			event_switch_put_later(probe->slots[rec].event);
+	trace_events_complete(probe->tr->events);
+	if (!probe->ops.filter.count)
+		free_probe(probe);
+	return 0;
+}
+
+static int remove_functions(struct func_probe *probe, const char *glob)
+{
+	struct ftrace_set set = {};
+	int ret = ftrace_set_copy(&set, &probe->ops.filter);
+
+	if (!ret)
+		ret = ftrace_set_match(&set, glob, false);
+	if (!ret && set.count == probe->ops.filter.count)
+		ret = -EINVAL;
+	if (!ret)
+		ret = keep_functions(probe, &set);
+	ftrace_set_clear(&set);
+	return ret;
+}
+
+/* Without memory: the array goes, whatever there is left. */
+static void ftrace_clear_commands(struct trace_array *tr)
+{
+	while (tr->func_probes) {
+		struct ftrace_set none = {};
+
+		if (WARN_ON(keep_functions(tr->func_probes, &none)))
+			return;
+		ftrace_set_clear(&none);
+	}
+}
+
+/* ---- Reading a command. The text is cut into pieces where it lies. */
+
+static const struct func_command *find_command(const char *name)
+{
+	for (unsigned i = 0; name && i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+const char *ftrace_command_name(unsigned n, bool *of_event)
+{
+	if (n >= ARRAY_SIZE(commands))
+		return NULL;
+	*of_event = commands[n].of_event;
+	return commands[n].name;
+}
+
+/* No function at all stands for every one, where they are taken away. */
+static int remove_from(struct func_probe *probe, const char *glob)
+{
+	return probe ? remove_functions(probe, *glob ? glob : "*") : -EINVAL;
+}
+
+/*
+ * Which of a command's two probes a line without its '!' means. The file prints ":unlimited" for a function without
+ * count, so the word means the same here; ":count=3" and ":3" both mean a counted one, whatever is left of its count.
+ */
+static bool means_counted(const char *param)
+{
+	return param && strcmp(param, "unlimited");
+}
+
+/*
+ * A line that says nothing of a count takes away a command without one, or else one with a count, as the documents of
+ * Linux 2.6 have it; today's Linux refuses the second.
+ */
+static int remove_command(struct trace_array *tr, const struct func_command *command, const char *glob,
+			  const char *param)
+{
+	bool counted = command->once || means_counted(param);
+	int ret = remove_from(find_probe(tr, command, counted), glob);
+
+	return ret == -EINVAL && !param && !counted ? remove_from(find_probe(tr, command, true), glob) : ret;
+}
+
+/* What is behind another colon does not count, as in Linux. */
+static int parse_count(char *param, unsigned long *count)
+{
+	*count = TRIGGER_UNLIMITED;
+	return param ? kstrtoul(strsep(&param, ":"), 0, count) : 0;
+}
+
+static int process_plain(struct trace_array *tr, const struct func_command *command, const char *glob, char *param)
+{
+	union func_slot slot = { .count = 1 };
+	int ret = 0;
+
+	if (command->once || command->never || (param && !*param))
+		param = NULL;
+	if (*glob == '!')
+		return remove_command(tr, command, glob + 1, param);
+	if (!command->once)
+		ret = parse_count(param, &slot.count);
+	return ret ?: add_command(tr, command, slot.count != TRIGGER_UNLIMITED, glob, slot);
+}
+
+/* "system:event" and maybe ":count". */
+static int process_event(struct trace_array *tr, const struct func_command *command, const char *glob, char *param)
+{
+	const char *system = strsep(&param, ":"), *name = strsep(&param, ":");
+	struct trace_event_file *file = name ? trace_event_find(tr->events, system, name) : NULL;
+	union func_slot slot;
+	int ret;
+
+	if (!file)
+		return -EINVAL;
+	if (*glob == '!')
+		return remove_command(tr, command, glob + 1, param);
+	slot.event = kzalloc(sizeof(*slot.event), GFP_KERNEL);
+	if (!slot.event)
+		return -ENOMEM;
+	slot.event->file = file;
+	ret = parse_count(param, &slot.event->count);
+	if (!ret)
+		ret = add_command(tr, command, slot.event->count != TRIGGER_UNLIMITED, glob, slot);
+	if (ret)
+		kfree(slot.event);
+	return ret;
+}
+
+int ftrace_process_command(struct trace_array *tr, char *text)
+{
+	const char *glob = strsep(&text, ":");
+	const struct func_command *command = find_command(strsep(&text, ":"));
+	int ret;
+
+	if (!command)
+		return -EINVAL;
+	if (!tr)
+		return -ENODEV;
+	mutex_lock(&event_mutex);
+	ret = (command->of_event ? process_event : process_plain)(tr, command, glob, text);
+	mutex_unlock(&event_mutex);
+	return ret;
+}
+
+/* ---- Showing: function REC with the Nth probe has number N * ftrace_nr_recs + REC */
+
+static struct func_probe *probe_at(struct trace_array *tr, loff_t pos)
+{
+	struct func_probe *probe = tr->func_probes;
+
+	for (loff_t n = pos / ftrace_nr_recs; probe && n; n--)
+		probe = probe->next;
+	return probe;
+}
+
+bool ftrace_command_from(struct trace_array *tr, loff_t *pos)
+{
+	struct func_probe *probe = probe_at(tr, *pos);
+	unsigned rec = *pos % ftrace_nr_recs;
+
+	for (; probe; probe = probe->next, rec = 0) {
+		loff_t first = *pos - *pos % ftrace_nr_recs;
+
+		rec = find_next_bit(probe->ops.filter.bits, ftrace_nr_recs, rec);
+		*pos = first + rec;
+		if (rec < ftrace_nr_recs)
+			return true;
+	}
+	return false;
+}
+
+void ftrace_command_show(struct seq_file *m, struct trace_array *tr, loff_t pos)
+{
+	const struct func_probe *probe = probe_at(tr, pos);
+	unsigned rec = pos % ftrace_nr_recs;
+	unsigned long count = TRIGGER_UNLIMITED;
+
+	seq_printf(m, "%s:%s", ftrace_rec_name(&ftrace_recs[rec]), probe->command->name);
+	if (probe->command->of_event) {
+		const struct event_switch *event = probe->slots[rec].event;
+
+		seq_printf(m, ":%s:%s", event->file->call->class->system, event->file->call->name);
+		count = READ_ONCE(event->count);
+	} else if (probe->counted) {
+		count = READ_ONCE(probe->slots[rec].count);
+	}
+	if (count == TRIGGER_UNLIMITED)
+		seq_puts(m, ":unlimited\n");
+	else
+		seq_printf(m, ":count=%ld\n", count);
+}
+
+static const struct trace_part commands_part = { .stop = ftrace_clear_commands };
+REGISTER_TRACE_PART(commands_part);

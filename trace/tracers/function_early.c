@@ -1,0 +1,48 @@
+/*
+ * The function tracer begins with what was called before there were ring buffers (trace/ftrace/early.c): each note
+ * becomes the record that the tracer would have made.
+ */
+#include <kernel/ksyms.h>
+#include <proc/fork.h>
+
+#include "ftrace/early.h"
+#include "ftrace/internal.h"
+#include "function.h"
+
+extern const char _text[];
+
+/* What the note would have been as a record. */
+static void move_call(struct trace_array *tr, struct ring_buffer_per_cpu *buffer, const struct early_call *call)
+{
+	u64 ts = trace_clock_at(tr, call->counter);
+	struct ring_buffer_event *event = ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), ts);
+	struct ftrace_entry *entry;
+
+	if (!event)
+		return;
+	entry = ring_buffer_event_data(event);
+	entry->ent = (struct trace_entry){
+		.type = TRACE_FN, .flags = TRACE_FLAG_IRQS_OFF, .preempt_count = call->depth, .pid = init_task.pid};
+	entry->ip = (unsigned long)_text + call->ip;
+	entry->parent_ip = (unsigned long)_text + call->parent;
+	ring_buffer_commit(buffer);
+}
+
+void ftrace_early_move(struct trace_array *tr)
+{
+	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;
+	const struct early_call *call;
+	unsigned n = ftrace_early_calls(&call);
+
+	if (!n)
+		return;
+	/* The ring was emptied just now: it must begin as early as they do, or all of them get that later time. */
+	tr->time_start = trace_clock_at(tr, call->counter);
+	ring_buffer_begin(buffer, tr->time_start);
+	for (; n; n--, call++) {
+		long rec = ftrace_rec_of((unsigned long)_text + call->ip);
+
+		if (rec >= 0 && ftrace_ops_wants(tr->ops, rec))
+			move_call(tr, buffer, call);
+	}
+}

@@ -1,0 +1,524 @@
+/* tracefs files about traced functions: what can be traced, what is, and the filters that choose. */
+#include <asm/ftrace.h>
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <kernel/ksyms.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <uapi/fcntl.h>
+
+#include "events/event_file.h"
+#include "ftrace/internal.h"
+#include "tracefs/refused.h"
+#include "tracefs/tracefs.h"
+#include "tracers/graph/graph.h"
+#include "tracers/stat/stack.h"
+#include "function_commands.h"
+#include "function_modules.h"
+
+/* ---- Lists of records: one seq_file walk, told apart by what it shows. */
+
+struct rec_list {
+	bool (*wants)(unsigned rec);            /* which records */
+	void (*show)(struct seq_file *m, unsigned rec);
+};
+
+static void *rec_from(const struct rec_list *list, loff_t *pos)
+{
+	for (; *pos < ftrace_nr_recs; ++*pos)
+		if (list->wants(*pos))
+			return &ftrace_recs[*pos];
+	return NULL;
+}
+
+static void *rec_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&ftrace_lock);
+	return rec_from(m->private, pos);
+}
+
+static void *rec_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return rec_from(m->private, pos);
+}
+
+static void rec_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&ftrace_lock);
+}
+
+static int rec_show(struct seq_file *m, void *v)
+{
+	const struct rec_list *list = m->private;
+
+	list->show(m, (struct dyn_ftrace *)v - ftrace_recs);
+	return 0;
+}
+
+static const struct seq_operations rec_seq_ops = { rec_start, rec_stop, rec_next, rec_show };
+
+static int rec_list_open(struct file *file, const struct rec_list *list)
+{
+	int ret = seq_open(file, &rec_seq_ops);
+
+	if (!ret)
+		((struct seq_file *)file->private_data)->private = (void *)list;
+	return ret;
+}
+
+#define REC_LIST_FILE(id, filename, wants_fn, show_fn)                                                       \
+	static const struct rec_list id##_list = { wants_fn, show_fn };                                      \
+	static int id##_open(struct inode *inode, struct file *file)                                         \
+	{                                                                                                    \
+		return rec_list_open(file, &id##_list);                                                      \
+	}                                                                                                    \
+	static const struct file_operations id##_fops = { .open = id##_open,                                 \
+							  .read = seq_read,                                  \
+							  .llseek = seq_lseek,                               \
+							  .release = seq_release };                          \
+	static const struct tracefs_file id##_file = { filename, 0440, &id##_fops, TRACEFS_TOP };            \
+	REGISTER_TRACEFS(id##_file)
+
+static bool every_rec(unsigned rec)
+{
+	return true;
+}
+
+static bool rec_enabled(unsigned rec)
+{
+	return (ftrace_enabled_map[rec / 64] >> (rec % 64)) & 1;
+}
+
+static bool rec_touched(unsigned rec)
+{
+	return test_bit(rec, ftrace_touched_map);
+}
+
+static void show_name(struct seq_file *m, unsigned rec)
+{
+	seq_puts(m, ftrace_rec_name(&ftrace_recs[rec]));
+	seq_putc(m, '\n');
+}
+
+static void show_name_addr(struct seq_file *m, unsigned rec)
+{
+	seq_printf(m, "%016lx %s\n", ftrace_recs[rec].ip, ftrace_rec_name(&ftrace_recs[rec]));
+}
+
+/*
+ * How many users call from this site, R: one has registers saved, I: one may replace the function; and, when there is
+ * one alone, who that is.
+ */
+static void show_users(struct seq_file *m, unsigned rec)
+{
+	struct ftrace_ops *op, *one = NULL;
+	unsigned users = 0;
+	u32 flags = 0;
+
+	for_each_ftrace_op(op)
+		if (rec_enabled(rec) && ftrace_ops_wants(op, rec)) {
+			users++;
+			flags |= op->flags;
+			one = op;
+		}
+	seq_printf(m, "%s (%u)%s%s       ", ftrace_rec_name(&ftrace_recs[rec]), users,
+		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ", flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ");
+	if (users == 1)
+		seq_printf(m, "\tops: %s (%pS)", one->name ?: "?",
+			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR
+							      : (void *)(one->straight_func ?: one->func));
+	seq_putc(m, '\n');
+}
+
+REC_LIST_FILE(available_filter_functions, "available_filter_functions", every_rec, show_name);
+REC_LIST_FILE(available_filter_functions_addrs, "available_filter_functions_addrs", every_rec, show_name_addr);
+REC_LIST_FILE(enabled_functions, "enabled_functions", rec_enabled, show_users);
+REC_LIST_FILE(touched_functions, "touched_functions", rec_touched, show_users);
+
+static int dyn_ftrace_total_info_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	seq_printf(m, "%u pages:%u groups: %u\n", ftrace_nr_recs, ftrace_nr_pages, 1);
+	return 0;
+}
+TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_TOP, dyn_ftrace_total_info_show,
+		  NULL);
+
+/* ---- set_ftrace_filter and set_ftrace_notrace */
+
+#define FTRACE_TOKEN_MAX 256
+
+/*
+ * An open filter file. Writing changes a private copy of the set, one name a time; closing puts it in force. A name may
+ * come in pieces over several writes: it is complete at white space or at close. Locks: o the opener's alone,
+ * serialised by mutex; I immutable.
+ */
+struct filter_writer {
+	struct mutex mutex;
+	struct ftrace_ops *ops;   /* [I] NULL: it is a filter of function graph */
+	struct graph_filter *graph; /* [I] */
+	bool exclude;             /* [I] which of its sets */
+	struct trace_array *tr;   /* [I] whose function commands it takes; NULL: none's */
+	struct trace_array *modules; /* [I] likewise, whose filters by module */
+	loff_t command;           /* [the reader] number of the one that is shown */
+	loff_t shown;             /* [the reader] number of the filter by module that is shown */
+	bool changed;             /* [o] */
+	struct ftrace_set set;    /* [o] the copy */
+	char token[FTRACE_TOKEN_MAX]; /* [o] name so far */
+	char refused[FTRACE_TOKEN_MAX]; /* [o] the last word as it was written: a command is cut into its parts */
+	unsigned len;             /* [o] */
+};
+
+static struct ftrace_set *writer_target(const struct filter_writer *w)
+{
+	if (w->graph)
+		return &w->graph->set;
+	return w->exclude ? &w->ops->exclude : &w->ops->filter;
+}
+
+/* One complete name; or a command, which is in force at once and does not touch the set. */
+static int process_token(struct filter_writer *w)
+{
+	bool remove = w->token[0] == '!';
+
+	w->token[w->len] = '\0';
+	w->len = 0;
+	strscpy(w->refused, w->token, sizeof(w->refused));
+	if (w->modules && ftrace_is_module_word(w->token)) {
+		w->changed = true;
+		return ftrace_module_word(w->modules, &w->set, w->exclude, w->token);
+	}
+	if (strchr(w->token, ':'))
+		return w->graph || w->exclude ? -EINVAL : ftrace_process_command(w->tr, w->token);
+	w->changed = true;
+	return (w->graph ? ftrace_set_match_names : ftrace_set_match)(&w->set, w->token + remove, !remove);
+}
+
+/*
+ * Takes white space and one name from the user's text. Returns the bytes taken or -errno; *complete says that the name
+ * ended here and not just the text.
+ */
+static ssize_t take_token(struct filter_writer *w, const char __user *buf, size_t n, bool *complete)
+{
+	size_t done = 0;
+	char c;
+
+	*complete = false;
+	while (done < n) {
+		if (get_user(c, buf + done))
+			return -EFAULT;
+		done++;
+		if (isspace(c)) {
+			if (!w->len)
+				continue;
+			*complete = true;
+			break;
+		}
+		if (!c || w->len >= FTRACE_TOKEN_MAX - 1) {
+			w->len = 0;
+			return -EINVAL;
+		}
+		w->token[w->len++] = c;
+	}
+	return done;
+}
+
+static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+{
+	struct seq_file *m = file->f_mode & FMODE_READ ? file->private_data : NULL;
+	struct filter_writer *w = m ? m->private : file->private_data;
+	bool complete;
+	ssize_t ret;
+	int err = 0;
+
+	mutex_lock(&w->mutex);
+	ret = take_token(w, buf, n, &complete);
+	if (ret >= 0 && complete)
+		err = process_token(w);
+	if (err || ret < 0) /* the mutex keeps the word */
+		ret = tracefs_refused(file, NULL, err ? w->refused : NULL, err ?: ret);
+	mutex_unlock(&w->mutex);
+	return ret;
+}
+
+/* The array whose set_ftrace_filter or set_ftrace_notrace this is; NULL: neither. */
+static struct trace_array *array_of_filter(const struct file *file, const struct ftrace_ops *ops)
+{
+	struct trace_array *tr = tracefs_array(file);
+
+	return ops && ops == tr->ops ? tr : NULL;
+}
+
+static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *ops, bool exclude,
+					  struct graph_filter *graph)
+{
+	struct filter_writer *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	int ret = 0;
+
+	if (!w)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&w->mutex);
+	w->ops = ops;
+	w->graph = graph;
+	w->exclude = exclude;
+	w->modules = array_of_filter(file, ops);
+	w->tr = exclude ? NULL : w->modules;
+	if (file->f_flags & O_TRUNC) {
+		if (w->modules)
+			ftrace_modules_clear(w->modules, exclude);
+		w->changed = true;
+		return w;
+	}
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_set_copy(&w->set, writer_target(w));
+	mutex_unlock(&ftrace_lock);
+	if (!ret)
+		return w;
+	kfree(w);
+	return ERR_PTR(ret);
+}
+
+/* The changed copy comes into force. 0, -ENOMEM, or as ftrace_ops_replace_set: then the old set stays. */
+static int writer_apply(struct filter_writer *w)
+{
+	int ret;
+
+	if (w->graph)
+		return graph_filter_replace(w->graph, &w->set);
+	mutex_lock(&ftrace_lock);
+	ret = w->tr ? ftrace_set_wait(&w->set, ftrace_module_is_there(w->tr, false, 0)) : 0;
+	if (!ret)
+		ret = ftrace_ops_replace_set(w->ops, writer_target(w), &w->set);
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+/*
+ * A name still open is completed now, and dropped when it is not good, as on Linux. Nobody sees what close returns:
+ * that the set could not come into force is said in the log.
+ */
+static void writer_finish(struct file *file, struct filter_writer *w)
+{
+	if (w->len)
+		process_token(w);
+	if (w->changed)
+		tracefs_refused(file, NULL, "the new set of functions", writer_apply(w));
+	ftrace_set_clear(&w->set);
+	kfree(w);
+}
+
+/*
+ * Positions of what a file shows: the functions by their numbers, then the filters by module, then the commands. The
+ * room for filters is fixed, so that a position means the same while they change.
+ */
+#define ROOM_FOR_MODULES (1U << 20)
+
+static void *command_from(struct filter_writer *w, loff_t *pos)
+{
+	loff_t first = ftrace_nr_recs + ROOM_FOR_MODULES;
+
+	if (!w->tr)
+		return NULL;
+	w->command = max(*pos, first) - first;
+	if (!ftrace_command_from(w->tr, &w->command))
+		return NULL;
+	*pos = first + w->command;
+	return w;
+}
+
+static void *behind_functions(struct filter_writer *w, loff_t *pos)
+{
+	loff_t n = *pos - ftrace_nr_recs;
+
+	if (w->modules && n < ROOM_FOR_MODULES && ftrace_module_is_there(w->modules, w->exclude, n)) {
+		w->shown = n;
+		return &w->modules;
+	}
+	return command_from(w, pos);
+}
+
+/* Reading shows the set in force. Position 0 is the line that says "all" or "none" when there is no set. */
+static void *filter_from(struct seq_file *m, loff_t *pos)
+{
+	struct filter_writer *w = m->private;
+	const struct ftrace_set *set = writer_target(w);
+
+	if (!set->count && !*pos)
+		return m;
+	if (*pos < ftrace_nr_recs)
+		*pos = set->count ? find_next_bit(set->bits, ftrace_nr_recs, *pos) : ftrace_nr_recs;
+	return *pos < ftrace_nr_recs ? &ftrace_recs[*pos] : behind_functions(w, pos);
+}
+
+static void *filter_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&event_mutex);
+	mutex_lock(&ftrace_lock);
+	return filter_from(m, pos);
+}
+
+static void filter_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&ftrace_lock);
+	mutex_unlock(&event_mutex);
+}
+
+static void *filter_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return filter_from(m, pos);
+}
+
+static int filter_show(struct seq_file *m, void *v)
+{
+	const struct filter_writer *w = m->private;
+
+	if (v == w)
+		ftrace_command_show(m, w->tr, w->command);
+	else if (v == &w->modules)
+		ftrace_module_show(m, w->modules, w->exclude, w->shown);
+	else if (v != m)
+		show_name(m, (struct dyn_ftrace *)v - ftrace_recs);
+	else
+		seq_puts(m, w->exclude ? "#### no functions disabled ####\n" : "#### all functions enabled ####\n");
+	return 0;
+}
+
+static const struct seq_operations filter_seq_ops = { filter_start, filter_stop, filter_next, filter_show };
+
+static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph)
+{
+	struct filter_writer *w = writer_alloc(file, ops, exclude, graph);
+	int ret = 0;
+
+	if (IS_ERR(w))
+		return PTR_ERR(w);
+	file->private_data = w;
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+	ret = seq_open(file, &filter_seq_ops);
+	if (ret) {
+		ftrace_set_clear(&w->set);
+		kfree(w);
+		return ret;
+	}
+	((struct seq_file *)file->private_data)->private = w;
+	return 0;
+}
+
+static int ftrace_filter_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, tracefs_array(file)->ops, false, NULL);
+}
+
+static int ftrace_notrace_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, tracefs_array(file)->ops, true, NULL);
+}
+
+static int graph_function_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, NULL, false, &graph_functions);
+}
+
+static int graph_notrace_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, NULL, true, &graph_notrace);
+}
+
+static int stack_filter_open(struct inode *inode, struct file *file)
+{
+	return filter_open(file, &stack_trace_ops, false, NULL);
+}
+
+static int ftrace_filter_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+
+	if (!(file->f_mode & FMODE_READ)) {
+		writer_finish(file, file->private_data);
+		return 0;
+	}
+	writer_finish(file, m->private);
+	return seq_release(inode, file);
+}
+
+static ssize_t ftrace_filter_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
+{
+	return seq_read(file, buf, n, pos);
+}
+
+static const struct file_operations ftrace_filter_fops = {
+	.open = ftrace_filter_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
+static const struct file_operations ftrace_notrace_fops = {
+	.open = ftrace_notrace_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
+static const struct file_operations graph_function_fops = {
+	.open = graph_function_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
+static const struct file_operations graph_notrace_fops = {
+	.open = graph_notrace_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
+static const struct file_operations stack_filter_fops = {
+	.open = stack_filter_open,
+	.read = ftrace_filter_read,
+	.write = ftrace_filter_write,
+	.llseek = default_llseek,
+	.release = ftrace_filter_release,
+};
+static const struct tracefs_file set_ftrace_filter_file = { "set_ftrace_filter", 0640, &ftrace_filter_fops,
+							    TRACEFS_ARRAY };
+static const struct tracefs_file set_ftrace_notrace_file = { "set_ftrace_notrace", 0640, &ftrace_notrace_fops,
+							     TRACEFS_ARRAY };
+REGISTER_TRACEFS(set_ftrace_filter_file);
+REGISTER_TRACEFS(set_ftrace_notrace_file);
+static const struct tracefs_file set_graph_function_file = { "set_graph_function", 0640, &graph_function_fops,
+							     TRACEFS_TOP };
+static const struct tracefs_file set_graph_notrace_file = { "set_graph_notrace", 0640, &graph_notrace_fops,
+							    TRACEFS_TOP };
+REGISTER_TRACEFS(set_graph_function_file);
+REGISTER_TRACEFS(set_graph_notrace_file);
+static const struct tracefs_file stack_trace_filter_file = { "stack_trace_filter", 0640, &stack_filter_fops,
+							     TRACEFS_TOP };
+REGISTER_TRACEFS(stack_trace_filter_file);
+
+/* ---- /proc/sys/kernel/ftrace_enabled */
+
+static int ftrace_enabled_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", ftrace_enabled);
+	return 0;
+}
+
+static int ftrace_enabled_store(char *text, void *data)
+{
+	int val, ret = kstrtoint(text, 10, &val);
+
+	return ret ? ret : ftrace_set_enabled(val != 0);
+}
+
+static const struct text_file ftrace_enabled_proc = {
+	.path = "sys/kernel/ftrace_enabled",
+	.mode = 0644,
+	.show = ftrace_enabled_show,
+	.store = ftrace_enabled_store,
+};
+REGISTER_PROC(ftrace_enabled_proc);

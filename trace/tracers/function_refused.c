@@ -1,0 +1,183 @@
+/* What was wrong with a word of set_ftrace_filter and the other files that choose functions. */
+#include <kernel/ksyms.h>
+#include <lib/close_names.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+
+#include "events/text_file.h"
+#include "ftrace/internal.h"
+#include "function_commands.h"
+#include "function_modules.h"
+
+#define WORD_MAX 128 /* longer ones are explained by their beginning */
+
+/* What Linux writes before the name of a system call, by machine and by layer; here it is sys_ alone. */
+static const char *without_prefix_of_linux(const char *name)
+{
+	static const char *const prefixes[] = {"__x64_", "__ia32_", "__arm64_", "__se_", "__do_"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		size_t len = strlen(prefixes[i]);
+
+		if (!strncmp(name, prefixes[i], len) && !strncmp(name + len, "sys_", 4))
+			return name + len;
+	}
+	return name;
+}
+
+/* Without the stars around it, so that *shcedule* is close to what shcedule is close to. */
+static void say_close_functions(struct trace_refusal *r, const char *pattern)
+{
+	struct close_names close;
+	char word[CLOSE_NAME_SIZE];
+	size_t len;
+
+	strscpy(word, *pattern == '*' ? pattern + 1 : pattern, sizeof(word));
+	len = strlen(word);
+	if (len && word[len - 1] == '*')
+		word[len - 1] = '\0';
+	close_names_init(&close, without_prefix_of_linux(word));
+	for (unsigned i = 0; i < ftrace_nr_recs; i++)
+		close_names_offer(&close, ftrace_rec_name(&ftrace_recs[i]));
+	refusal_say_close(r, &close);
+	if (!close.nr)
+		refusal_say(r, "; available_filter_functions has the names");
+}
+
+static bool matches_any(const char *pattern)
+{
+	for (unsigned i = 0; i < ftrace_nr_recs; i++)
+		if (glob_match(pattern, ftrace_rec_name(&ftrace_recs[i])))
+			return true;
+	return false;
+}
+
+/* False, and nothing is said: a function matches. */
+static bool say_no_match(struct trace_refusal *r, const char *pattern)
+{
+	if (matches_any(pattern))
+		return false;
+	if (kallsyms_lookup_name(pattern)) {
+		refusal_quote(r, "", pattern,
+			      " is in the kernel, but cannot be traced: it has no site that calls a tracer");
+		return true;
+	}
+	refusal_quote(r, "nothing matches ", pattern, "");
+	say_close_functions(r, pattern);
+	return true;
+}
+
+/* ---- "GLOB:COMMAND:PARAMETERS" */
+
+/* Of the command of this name; 0: there is none. 1 or, when its parameters begin with an event, 2. */
+static unsigned kind_of_command(const char *command)
+{
+	const char *name;
+	bool of_event;
+
+	for (unsigned n = 0; (name = ftrace_command_name(n, &of_event)); n++)
+		if (!strcmp(name, command))
+			return 1 + of_event;
+	return 0;
+}
+
+static void say_commands(struct trace_refusal *r)
+{
+	const char *name;
+	bool of_event;
+
+	refusal_say(r, "; there are: mod");
+	for (unsigned n = 0; (name = ftrace_command_name(n, &of_event)); n++)
+		refusal_say(r, " %s", name);
+}
+
+/* *params moves behind the event. True: it is there. */
+static bool explain_event(struct trace_refusal *r, const char *command, char **params)
+{
+	const char *system = strsep(params, ":"), *event = strsep(params, ":");
+
+	if (!event) {
+		refusal_say(r, "%s needs an event: FUNCTION:%s:SYSTEM:EVENT[:COUNT]", command, command);
+	} else if (!trace_event_find(r->tr->events, system, event)) {
+		refusal_quote(r, "no event ", event, " in");
+		refusal_quote(r, " ", system, "");
+		refusal_say_close_events(r, system, event);
+	} else {
+		return true;
+	}
+	return false;
+}
+
+/* "!GLOB:mod:MODULE": the others are always taken. */
+static void explain_module(struct trace_refusal *r)
+{
+	refusal_quote(r, "no such filter waits for a module: ", r->text, "; the file shows those that do");
+}
+
+static void explain_command(struct trace_refusal *r, const char *glob, const char *command, char *params)
+{
+	bool remove = *glob == '!';
+	unsigned kind = kind_of_command(command);
+	unsigned long count;
+
+	if (!kind) {
+		refusal_quote(r, "no command ", command, "");
+		say_commands(r);
+		return;
+	}
+	if ((*(glob + remove) && say_no_match(r, glob + remove)) ||
+	    (kind == 2 && !explain_event(r, command, &params)))
+		return;
+	if (!*glob)
+		refusal_say(r, "no function stands before ':%s'", command);
+	else if (!remove && params && *params && kstrtoul(strsep(&params, ":"), 0, &count))
+		refusal_quote(r, "", r->text, ": a count is a number, or nothing for a command without end");
+	else if (remove)
+		refusal_quote(r, "no such command is there to be taken away: ", r->text,
+			      "; the file shows those that are");
+	else
+		refusal_quote(r,
+			      "the functions have this command already; '!' in front of it takes it away: ",
+			      r->text, "");
+}
+
+/* ---- The files */
+
+static void explain_filter(struct trace_refusal *r)
+{
+	char text[WORD_MAX], *rest = text;
+	const char *glob, *command;
+
+	if (r->error != EINVAL && r->error != ERANGE)
+		return;
+	strscpy(text, r->text, sizeof(text));
+	glob = strsep(&rest, ":");
+	command = strsep(&rest, ":");
+	if (ftrace_is_module_word(r->text))
+		explain_module(r);
+	else if (command)
+		explain_command(r, glob, command, rest);
+	else
+		say_no_match(r, glob + (*glob == '!'));
+}
+
+/* The other files take names alone. */
+static void explain_names(struct trace_refusal *r)
+{
+	if (ftrace_is_module_word(r->text) && *r->text == '!')
+		explain_module(r);
+	else if (strchr(r->text, ':'))
+		refusal_quote(r, "", r->text, " is a command, and only set_ftrace_filter takes commands");
+	else if (r->error == EINVAL && !say_no_match(r, r->text + (*r->text == '!')) && *r->text == '!')
+		refusal_quote(r, "", r->text + 1, " is not in the file, so it cannot be taken away");
+}
+
+#define TAKES_FUNCTIONS "the name of a function or a pattern, or '!' and one of these"
+#define NAMES_HINT(id, name, fn)                                                                            \
+	static const struct trace_hint id##_hint = {.file = name, .takes = TAKES_FUNCTIONS, .explain = fn}; \
+	REGISTER_TRACE_HINT(id##_hint)
+NAMES_HINT(set_ftrace_filter, "set_ftrace_filter", explain_filter);
+NAMES_HINT(set_ftrace_notrace, "set_ftrace_notrace", explain_names);
+NAMES_HINT(set_graph_function, "set_graph_function", explain_names);
+NAMES_HINT(set_graph_notrace, "set_graph_notrace", explain_names);
+NAMES_HINT(stack_trace_filter, "stack_trace_filter", explain_names);

@@ -1,0 +1,316 @@
+/*
+ * function_graph in the usual case: interrupts stay off from the first look at anything of this CPU to the commit, so
+ * preemption need not be counted, and nothing but an NMI comes in between. `masked`: they were off before; mostly a
+ * constant, with a copy of the function for each. Whatever is not usual is left by a tail call, so that no registers
+ * are saved for it.
+ */
+#include <asm/ftrace.h>
+#include <irq/irqflags.h>
+#include <sched/sched.h>
+#include <time/clock.h>
+
+#include "core/recursion.h"
+#include "ftrace/fgraph_inline.h"
+#include "tracers/stat/profile.h"
+#include "direct.h"
+#include "graph.h"
+
+static __always_inline void direct_begin(bool masked)
+{
+	if (!masked)
+		raw_local_irq_disable();
+}
+
+static __always_inline void direct_end(bool masked)
+{
+	barrier();
+	if (!masked)
+		raw_local_irq_enable();
+}
+
+static __always_inline struct fgraph_state *direct_state(struct fgraph_stack *stack)
+{
+	return &stack->user[FGRAPH_TRACER];
+}
+
+/* The ways there are, each with its copy: the only user; the same with limits; with the profiler beside us. */
+enum graph_way { GRAPH_ALONE, GRAPH_LIMITED, GRAPH_PROFILED };
+
+/*
+ * Whose key it is: ours and the profiler's, as of now. (A task that has slept may have one of when we were alone, and
+ * frames that the profiler does not know.)
+ */
+static __always_inline bool profiled_key(u64 key)
+{
+	return likely(key == READ_ONCE(profile_fgraph.direct_key));
+}
+
+/* The frame is there; it is the innermost. It stays if the profiler alone wants it. */
+static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t,
+					const struct ftrace_regs *fregs, u64 ts, enum graph_way way,
+					bool masked)
+{
+	struct ring_buffer_event *event = rb_reserve_slow(buffer, GRAPH_ENT_SIZE, ts);
+	struct fgraph_state *state = direct_state(t->ret_stack);
+	struct fgraph_frame *frame = t->ret_stack->top - 1;
+	u32 depth = state->depth - 1, pc = t->preempt_count;
+
+	if (event) {
+		graph_fill_entry(event, t, graph_head(TRACE_GRAPH_ENT, pc, t, masked), frame->func, depth);
+		ring_buffer_commit(buffer);
+		graph_note_begin(state, frame, depth, pc);
+		fgraph_hook(fregs);
+	} else if (way == GRAPH_PROFILED) {
+		WRITE_ONCE(state->depth, depth);
+		frame->key &= ~(1ULL << FGRAPH_TRACER);
+		fgraph_hook(fregs);
+	} else {
+		WRITE_ONCE(state->depth, depth);
+		fgraph_pop(t->ret_stack, frame);
+	}
+	direct_end(masked);
+}
+
+/* What is left to do when the record is there. */
+static noinline void commit_slow(struct ring_buffer_per_cpu *buffer, void (*commit)(struct ring_buffer_per_cpu *),
+				 bool masked)
+{
+	commit(buffer);
+	direct_end(masked);
+}
+
+static noinline void enter_general(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs, bool masked)
+{
+	direct_end(masked);
+	fgraph_enter(ip, parent_ip, NULL, fregs);
+}
+
+/*
+ * `pc`: preempt_count. What is not usual is asked for with interrupts off: a grace period waits for who has got the
+ * buffer. Without room this task has not been looked at since we are the only user, or the stack is full. (When another
+ * one has come, only those come here who were on their way: such a call began before the other user.)
+ */
+static __always_inline void graph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
+					u32 pc, enum graph_way way, bool masked)
+{
+	const bool limited = way == GRAPH_LIMITED;
+	struct task_struct *t = current;
+	void (*commit)(struct ring_buffer_per_cpu *);
+	struct ring_buffer_per_cpu *buffer;
+	struct rb_claimed claimed;
+	struct fgraph_direct *direct;
+	struct fgraph_stack *stack;
+	struct fgraph_state *state;
+	struct fgraph_frame *frame;
+	u64 ts, key;
+	u32 depth;
+
+	direct_begin(masked);
+	buffer = READ_ONCE(this_cpu(graph_buffer));
+	stack = t->ret_stack;
+	if (unlikely(!buffer || !stack))
+		goto general;
+	state = direct_state(stack);
+	direct = &stack->direct[FGRAPH_TRACER];
+	key = READ_ONCE(direct->key); /* before room: an NMI may take both away, one way and the other */
+	if (unlikely(stack->top >= READ_ONCE(direct->room) || (way == GRAPH_PROFILED && !profiled_key(key))))
+		goto general;
+	if (limited && !graph_limits_allow(&global_trace, state, ip, pc)) {
+		direct_end(masked);
+		return;
+	}
+	frame = fgraph_push(stack, ip, parent_ip, fregs);
+	frame->key = key;
+	depth = state->depth;
+	WRITE_ONCE(state->depth, depth + 1);
+	ts = sched_clock();
+	frame->calltime = ts;
+	if (way == GRAPH_PROFILED)
+		profile_enter(stack, frame);
+	if (limited && graph_begins_notrace(state, frame, ip, depth)) {
+		fgraph_hook(fregs);
+		direct_end(masked);
+		return;
+	}
+	claimed = rb_try_open(buffer, GRAPH_ENT_SIZE, ts);
+	if (unlikely(!claimed.event)) {
+		enter_reserve_slow(buffer, t, fregs, ts, way, masked);
+		return;
+	}
+	fgraph_hook(fregs);
+	graph_fill_entry(claimed.event, t, graph_head(TRACE_GRAPH_ENT, pc, t, masked), ip, depth);
+	if (limited)
+		graph_note_begin(state, frame, depth, pc);
+	commit = rb_try_close(buffer, claimed);
+	if (unlikely(commit)) {
+		commit_slow(buffer, commit, masked);
+		return;
+	}
+	direct_end(masked);
+	return;
+general:
+	enter_general(ip, parent_ip, fregs, masked);
+}
+
+static noinline void graph_enter_masked(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	graph_enter(ip, parent_ip, fregs, current->preempt_count, GRAPH_ALONE, true);
+}
+
+static noinline void graph_enter_limited_masked(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	graph_enter(ip, parent_ip, fregs, current->preempt_count, GRAPH_LIMITED, true);
+}
+
+void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			       struct ftrace_regs *fregs)
+{
+	u32 pc = READ_ONCE(current->preempt_count);
+
+	if (unlikely(!trace_is_usual(pc)))
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+	else if (unlikely(irqs_disabled()))
+		graph_enter_masked(ip, parent_ip, fregs);
+	else
+		graph_enter(ip, parent_ip, fregs, pc, GRAPH_ALONE, false);
+}
+
+/* With pids, a depth, functions to begin or to stop at. */
+void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				struct ftrace_regs *fregs)
+{
+	u32 pc = READ_ONCE(current->preempt_count);
+
+	if (unlikely(!trace_is_usual(pc)))
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+	else if (unlikely(irqs_disabled()))
+		graph_enter_limited_masked(ip, parent_ip, fregs);
+	else
+		graph_enter(ip, parent_ip, fregs, pc, GRAPH_LIMITED, false);
+}
+
+void graph_profiled_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				 struct ftrace_regs *fregs)
+{
+	u32 pc = READ_ONCE(current->preempt_count);
+
+	if (unlikely(!trace_is_usual(pc) || READ_ONCE(graph_limited)))
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+	else
+		graph_enter(ip, parent_ip, fregs, pc, GRAPH_PROFILED, irqs_disabled());
+}
+
+static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u64 ts,
+					 unsigned long result, bool masked)
+{
+	struct ring_buffer_event *event = rb_reserve_slow(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
+	struct fgraph_stack *stack = t->ret_stack;
+	struct fgraph_frame *frame = stack->top - 1;
+	struct fgraph_state *state = direct_state(stack);
+	u32 depth = state->depth - 1;
+
+	if (event) {
+		graph_fill_return(event, t, graph_head(TRACE_GRAPH_RET, t->preempt_count, t, masked), state, frame,
+				  result, ts, depth);
+		ring_buffer_commit(buffer);
+	}
+	WRITE_ONCE(state->depth, depth);
+	fgraph_pop(stack, frame);
+	direct_end(masked);
+}
+
+/* Also where a limit ends, or nothing is recorded up to here. */
+static __always_inline bool graph_leave(struct fgraph_ret_regs *regs, bool masked, u32 ends, bool profiled)
+{
+	struct task_struct *t = current;
+	void (*commit)(struct ring_buffer_per_cpu *);
+	struct ring_buffer_per_cpu *buffer;
+	struct rb_claimed claimed;
+	struct fgraph_stack *stack;
+	struct fgraph_state *state;
+	struct fgraph_frame *frame;
+	u32 depth;
+	u64 ts;
+
+	buffer = READ_ONCE(this_cpu(graph_buffer));
+	stack = t->ret_stack;
+	frame = stack->top - 1;
+	state = direct_state(stack);
+	if (unlikely(!buffer || frame->mark != fgraph_ret_mark(regs) ||
+		     frame->key != (stack->direct[FGRAPH_TRACER].key | ends)))
+		return false;
+	if (profiled && !profiled_key(frame->key))
+		return false;
+	WRITE_ONCE(regs->ret, frame->ret);
+	if (ends && graph_note_end(state, state->depth - 1)) {
+		WRITE_ONCE(state->depth, state->depth - 1);
+		fgraph_pop(stack, frame);
+		direct_end(masked);
+		return true;
+	}
+	ts = sched_clock();
+	if (profiled)
+		profile_leave(stack, frame, ts);
+	claimed = rb_try_open(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
+	if (unlikely(!claimed.event)) {
+		return_reserve_slow(buffer, t, ts, regs->result[0], masked);
+		return true;
+	}
+	depth = state->depth - 1;
+	WRITE_ONCE(state->depth, depth);
+	graph_fill_return(claimed.event, t, graph_head(TRACE_GRAPH_RET, t->preempt_count, t, masked), state, frame,
+			  regs->result[0], ts, depth);
+	fgraph_pop(stack, frame);
+	commit = rb_try_close(buffer, claimed);
+	if (unlikely(commit)) {
+		commit_slow(buffer, commit, masked);
+		return true;
+	}
+	direct_end(masked);
+	return true;
+}
+
+/* Interrupts are off. */
+static noinline void leave_other(struct fgraph_ret_regs *regs, bool masked)
+{
+	if (graph_leave(regs, masked, FGRAPH_KEY_ENDS, false))
+		return;
+	direct_end(masked);
+	fgraph_return(regs);
+}
+
+static noinline void graph_leave_masked(struct fgraph_ret_regs *regs)
+{
+	if (!graph_leave(regs, true, 0, false))
+		leave_other(regs, true);
+}
+
+/* Who returns to the handler has a stack of frames, or there is nowhere to go. */
+void graph_direct_return(struct fgraph_ret_regs *regs)
+{
+	if (unlikely(!trace_is_usual(READ_ONCE(current->preempt_count)))) {
+		fgraph_return(regs);
+	} else if (unlikely(irqs_disabled())) {
+		graph_leave_masked(regs);
+	} else {
+		direct_begin(false);
+		if (!graph_leave(regs, false, 0, false))
+			leave_other(regs, false);
+	}
+}
+
+void graph_profiled_return(struct fgraph_ret_regs *regs)
+{
+	bool masked;
+
+	if (unlikely(!trace_is_usual(READ_ONCE(current->preempt_count)))) {
+		fgraph_return(regs);
+		return;
+	}
+	masked = irqs_disabled();
+	direct_begin(masked);
+	if (likely(graph_leave(regs, masked, 0, true)))
+		return;
+	direct_end(masked);
+	fgraph_return(regs);
+}

@@ -1,0 +1,125 @@
+/* Which calls function_graph begins and stops at: set_graph_function, set_graph_notrace by address, and the depth. */
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+
+#include "ftrace/internal.h"
+#include "tracefs/refused.h"
+#include "tracefs/tracefs.h"
+#include "graph.h"
+
+/*
+ * Open addressing; at least half of the places are free, so that a miss is short. Never changed, replaced as a whole.
+ */
+struct ip_hash {
+	unsigned long mask; /* places less one, a power of two less one */
+	unsigned long ips[]; /* 0: free */
+};
+
+/* Sites are four bytes apart on one machine, at any distance on the other: multiply, take bits from the middle. */
+static __always_inline unsigned long ip_place(unsigned long ip)
+{
+	return (u32)ip * 0x9e3779b1U >> 12;
+}
+
+bool ip_hash_has(const struct ip_hash *hash, unsigned long ip)
+{
+	unsigned long i = ip_place(ip), mask = hash->mask, found;
+
+	while ((found = hash->ips[i++ & mask]))
+		if (found == ip)
+			return true;
+	return false;
+}
+
+static void ip_hash_add(struct ip_hash *hash, unsigned long ip)
+{
+	unsigned long i = ip_place(ip);
+
+	while (hash->ips[i & hash->mask])
+		i++;
+	hash->ips[i & hash->mask] = ip;
+}
+
+static struct ip_hash *ip_hash_alloc(const struct ftrace_set *set)
+{
+	unsigned long places = 16;
+	struct ip_hash *hash;
+
+	while (places < 2UL * set->count)
+		places *= 2;
+	hash = kzalloc(sizeof(*hash) + places * sizeof(long), GFP_KERNEL);
+	if (!hash)
+		return NULL;
+	hash->mask = places - 1;
+	for (unsigned rec = find_next_bit(set->bits, ftrace_nr_recs, 0); rec < ftrace_nr_recs;
+	     rec = find_next_bit(set->bits, ftrace_nr_recs, rec + 1))
+		ip_hash_add(hash, ftrace_recs[rec].ip);
+	return hash;
+}
+
+struct graph_filter graph_functions, graph_notrace;
+u32 max_graph_depth;
+
+int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
+{
+	struct ip_hash *old, *new = NULL;
+
+	if (with->count) {
+		new = ip_hash_alloc(with);
+		if (!new)
+			return -ENOMEM;
+	}
+	mutex_lock(&trace_types_lock);
+	mutex_lock(&ftrace_lock);
+	old = filter->hash;
+	smp_store_release(&filter->hash, new);
+	swap(filter->set, *with);
+	mutex_unlock(&ftrace_lock);
+	graph_update_fast(&global_trace);
+	mutex_unlock(&trace_types_lock);
+	synchronize_rcu();
+	kfree(old);
+	return 0;
+}
+
+int graph_filter_add(struct graph_filter *filter, const char *pattern)
+{
+	struct ftrace_set set = {};
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_set_copy(&set, &filter->set);
+	if (!ret)
+		ret = ftrace_set_match_names(&set, pattern, true);
+	mutex_unlock(&ftrace_lock);
+	if (!ret)
+		ret = graph_filter_replace(filter, &set);
+	ftrace_set_clear(&set);
+	return ret;
+}
+
+static int max_graph_depth_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	seq_printf(m, "%u\n", READ_ONCE(max_graph_depth));
+	return 0;
+}
+
+static int max_graph_depth_store(struct trace_array *tr, int cpu, char *text)
+{
+	unsigned long val;
+	int ret = kstrtoul(text, 10, &val);
+
+	if (ret)
+		return ret;
+	if (val > ~0U)
+		return -ERANGE;
+	mutex_lock(&trace_types_lock);
+	WRITE_ONCE(max_graph_depth, val);
+	graph_update_fast(tr);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+TRACEFS_TEXT_FILE(max_graph_depth, "max_graph_depth", 0640, TRACEFS_TOP, max_graph_depth_show, max_graph_depth_store);
+TRACEFS_TAKES(max_graph_depth, "max_graph_depth", "a number of calls inside of each other; 0: all of them");

@@ -1,0 +1,78 @@
+/*
+ * Function graph: its records, how they are written and how they are shown; for the tracer and those with
+ * display-graph.
+ */
+#pragma once
+
+#include <trace/fgraph.h>
+
+#include "output/iter.h"
+
+#define GRAPH_ENT_SIZE offsetof(struct ftrace_graph_ent_entry, args)
+
+static_assert(GRAPH_ENT_SIZE == 20 && sizeof(struct ftrace_graph_ret_entry) == 48, "Linux's form");
+
+/* Options, as the tracer has them; also what trace_graph_print is told to show. */
+#define TRACE_GRAPH_PRINT_OVERRUN    0x1
+#define TRACE_GRAPH_PRINT_CPU	     0x2
+#define TRACE_GRAPH_PRINT_OVERHEAD   0x4
+#define TRACE_GRAPH_PRINT_PROC	     0x8
+#define TRACE_GRAPH_PRINT_DURATION   0x10
+#define TRACE_GRAPH_PRINT_ABS_TIME   0x20
+#define TRACE_GRAPH_PRINT_IRQS	     0x40
+#define TRACE_GRAPH_PRINT_TAIL	     0x80
+#define TRACE_GRAPH_PRINT_RETVAL     0x100
+#define TRACE_GRAPH_PRINT_RETVAL_HEX 0x200
+#define TRACE_GRAPH_SLEEP_TIME	     0x400
+#define TRACE_GRAPH_ARGS	     0x800
+#define TRACE_GRAPH_GRAPH_TIME	     0x2000
+#define TRACE_GRAPH_PRINT_REL_TIME   0x1000 /* no option: of latency tracers */
+
+#define TRACE_ITER_COPY (RB_MAX_EVENT + sizeof(struct ftrace_graph_ret_entry)) /* bytes of trace_iterator.copy */
+
+/*
+ * tracers/graph/record.c: the records, with the state and at the depth that `call` tells; args: so many words of
+ * arguments. Of an entry, was there room for it? Preemption off.
+ */
+bool trace_graph_entry(struct trace_array *tr, const struct fgraph_call *call, unsigned args);
+void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame);
+/* A place, as a call that took no time. False: no room. Interrupts off. */
+bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsigned long flags);
+
+/* tracers/graph/print.c. What it keeps from line to line, a CPU each. */
+struct trace_graph_state;
+int trace_graph_open(struct trace_iterator *iter); /* 0 or -ENOMEM */
+int trace_graph_alloc_dump(void); /* before the first record: ftrace_dump may not. 0 or -ENOMEM. Thread context */
+void trace_graph_close(struct trace_iterator *iter);
+/* One line, or two; false: the record is not shown in this form. */
+bool trace_graph_print(struct seq_file *s, struct trace_iterator *iter, u32 options);
+void trace_graph_header(struct seq_file *s, struct trace_iterator *iter, u32 options);
+/*
+ * Twelve characters or more: seven digits of microseconds, with as many of the nanoseconds as the column has room for,
+ * and the unit. Returns where they end.
+ */
+char *trace_put_us(char *p, u64 ns);
+
+/* tracers/graph/filter.c: set_graph_function and set_graph_notrace, max_graph_depth. */
+struct graph_filter {
+	struct ftrace_set set;    /* [ftrace_lock] as the file shows it */
+	struct ip_hash *hash;     /* [ftrace_lock, RCU] the same by address; NULL: empty */
+};
+extern struct graph_filter graph_functions, graph_notrace;
+extern u32 max_graph_depth; /* [a] 0: any */
+bool ip_hash_has(const struct ip_hash *hash, unsigned long ip);
+/* Exchange the filter's set with another. Thread context, no lock held. 0 or -ENOMEM. */
+int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with);
+/* Add the functions that match a glob. -EINVAL: none does; -ENOMEM. Likewise. */
+int graph_filter_add(struct graph_filter *filter, const char *pattern);
+
+/*
+ * tracers/graph/tracer.c: which way calls go, after a change of clock, pids, filters, depth, threshold.
+ * trace_types_lock.
+ */
+void graph_update_fast(struct trace_array *tr);
+void graph_update_all(void); /* of what concerns all arrays */
+/* The profiler comes or goes: it goes by the option sleep-time, too. trace_types_lock. 0 or -errno. */
+int trace_graph_profiled(bool on);
+/* The option graph-time, for the profiler: a function's time is with that of the functions it calls. Any context. */
+bool trace_graph_time(void);

@@ -1,0 +1,149 @@
+/* Function graph beside its lines: the header above them, and the records in the forms for programs. */
+#include <kernel/ksyms.h>
+
+#include "output/iter.h"
+#include "output/output.h"
+#include "graph.h"
+
+/* ---- Header */
+
+static void put_flags_legend(struct seq_file *s, u32 options)
+{
+	static const char *const lines[] = { "  _-----=> irqs-off        ", " / _----=> need-resched    ",
+					     "| / _---=> hardirq/softirq ", "|| / _--=> preempt-depth   ",
+					     "||| /                      " };
+	int indent = (options & TRACE_GRAPH_PRINT_ABS_TIME ? 16 : 0) + (options & TRACE_GRAPH_PRINT_REL_TIME ? 16 : 0) +
+		     (options & TRACE_GRAPH_PRINT_CPU ? 4 : 0) + (options & TRACE_GRAPH_PRINT_PROC ? 17 : 0);
+
+	for (unsigned i = 0; i < ARRAY_SIZE(lines); i++) {
+		seq_putc(s, '#');
+		seq_printf(s, "%*s", indent, "");
+		seq_puts(s, lines[i]);
+		seq_putc(s, '\n');
+	}
+}
+
+static void put_titles(struct seq_file *s, u32 options, bool latency)
+{
+	seq_puts(s, "#");
+	seq_puts(s, options & TRACE_GRAPH_PRINT_ABS_TIME ? "     TIME       " : "");
+	seq_puts(s, options & TRACE_GRAPH_PRINT_REL_TIME ? "   REL TIME     " : "");
+	seq_puts(s, options & TRACE_GRAPH_PRINT_CPU ? " CPU" : "");
+	seq_puts(s, options & TRACE_GRAPH_PRINT_PROC ? "  TASK/PID       " : "");
+	seq_puts(s, latency ? "||||   " : "");
+	seq_puts(s, options & TRACE_GRAPH_PRINT_DURATION ? "  DURATION   " : "");
+	seq_puts(s, "               FUNCTION CALLS\n#");
+	seq_puts(s, options & (TRACE_GRAPH_PRINT_ABS_TIME) ? "      |         " : "");
+	seq_puts(s, options & (TRACE_GRAPH_PRINT_REL_TIME) ? "      |         " : "");
+	seq_puts(s, options & TRACE_GRAPH_PRINT_CPU ? " |  " : "");
+	seq_puts(s, options & TRACE_GRAPH_PRINT_PROC ? "   |    |        " : "");
+	seq_puts(s, latency ? "||||   " : "");
+	seq_puts(s, options & TRACE_GRAPH_PRINT_DURATION ? "   |   |      " : "");
+	seq_puts(s, "               |   |   |   |\n");
+}
+
+void trace_graph_header(struct seq_file *s, struct trace_iterator *iter, u32 options)
+{
+	if (!(iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO)))
+		return;
+	if (iter->latency_format) {
+		if (trace_iter_empty(iter))
+			return;
+		trace_print_latency_summary(s, iter);
+		put_flags_legend(s, options);
+	}
+	put_titles(s, options, iter->latency_format);
+}
+/* ---- Records for programs, by the options raw, hex, bin */
+
+static void graph_ent_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_graph_ent_entry *field = (const void *)iter->ent;
+
+	seq_printf(s, "%lx %d\n", field->func, field->depth);
+}
+
+static void graph_ent_hex(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_graph_ent_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_HEX(s, field->func);
+	TRACE_PUT_HEX(s, field->depth);
+}
+
+static void graph_ent_bin(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_graph_ent_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_BIN(s, field->func);
+	TRACE_PUT_BIN(s, field->depth);
+}
+
+static void graph_ret_raw(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_graph_ret_entry *field = (const void *)iter->ent;
+
+	seq_printf(s, "%lx %lx %d %u %llu %llu\n", field->func, field->retval, field->depth, field->overrun,
+		   (unsigned long long)field->calltime, (unsigned long long)field->rettime);
+}
+
+static void graph_ret_hex(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_graph_ret_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_HEX(s, field->func);
+	TRACE_PUT_HEX(s, field->retval);
+	TRACE_PUT_HEX(s, field->depth);
+	TRACE_PUT_HEX(s, field->overrun);
+	TRACE_PUT_HEX(s, field->calltime);
+	TRACE_PUT_HEX(s, field->rettime);
+}
+
+static void graph_ret_bin(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_graph_ret_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_BIN(s, field->func);
+	TRACE_PUT_BIN(s, field->retval);
+	TRACE_PUT_BIN(s, field->depth);
+	TRACE_PUT_BIN(s, field->overrun);
+	TRACE_PUT_BIN(s, field->calltime);
+	TRACE_PUT_BIN(s, field->rettime);
+}
+
+/* Where another tracer's output has them in it. */
+static void graph_ent_trace(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_graph_ent_entry *field = (const void *)iter->ent;
+
+	seq_puts(s, "--> ");
+	seq_printf(s, "%ps (%d)\n", (void *)field->func, field->depth);
+}
+
+static void graph_ret_trace(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct ftrace_graph_ret_entry *field = (const void *)iter->ent;
+
+	seq_puts(s, "<-- ");
+	seq_printf(s, "%ps (%d)\n", (void *)field->func, field->depth);
+}
+
+static bool graph_is_leaf(const struct trace_entry *ent, const struct trace_entry *ret)
+{
+	const struct ftrace_graph_ent_entry *call = (const void *)ent;
+	const struct ftrace_graph_ret_entry *end = (const void *)ret;
+
+	return ret->type == TRACE_GRAPH_RET && ret->pid == ent->pid && end->func == call->func &&
+	       end->depth == call->depth;
+}
+
+static const struct trace_event graph_ent_event = {
+	.type = TRACE_GRAPH_ENT, .trace = graph_ent_trace, .raw = graph_ent_raw,
+	.hex = graph_ent_hex, .bin = graph_ent_bin, .joins = graph_is_leaf,
+};
+static const struct trace_event graph_ret_event = {
+	.type = TRACE_GRAPH_RET, .trace = graph_ret_trace, .raw = graph_ret_raw,
+	.hex = graph_ret_hex, .bin = graph_ret_bin,
+};
+REGISTER_TRACE_EVENT(graph_ent_event);
+REGISTER_TRACE_EVENT(graph_ret_event);

@@ -1,0 +1,259 @@
+/*
+ * irqsoff, preemptoff, preemptirqsoff: the longest time that interrupts, preemption, or one of the two were off.
+ * Sections begin and end in tracers/preemptirq.c; here is what happens to one that is long enough, the function entries
+ * inside, and how the tracers are selected.
+ */
+#include <irq/irqflags.h>
+#include <lib/errno.h>
+#include <sched/sched.h>
+#include <trace/tracepoint.h>
+
+#include "core/aside.h"
+#include "output/iter.h"
+#include "tracers/graph/latency.h"
+#include "irqsoff.h"
+
+/* A place, as a function entry, or with display-graph as a call. */
+static void record_place(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
+{
+	if (critical_tracer.graph)
+		trace_graph_function(tr, ip, pc, flags);
+	else
+		trace_function(tr, ip, parent_ip, pc, flags);
+}
+
+static __always_inline void take_section(unsigned long hook, unsigned long ip, unsigned long fp, unsigned long flags,
+					 struct trace_array *tr, u64 end, unsigned long last)
+{
+	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical_names names = critical_names(hook, ip, fp);
+	u32 pc = preempt_count();
+	struct trace_section section = {
+		.start = c->start,
+		.end = end,
+		.first = c->first,
+		.critical_start = c->place,
+		.critical_end = names.parent_ip,
+		.task = current,
+	};
+
+	critical_set_state(c, CRITICAL_BUSY);
+	record_place(tr, names.ip, names.parent_ip, pc, flags);
+	record_place(tr, last, names.parent_ip, pc, flags);
+	trace_stack_from(tr, pc, flags, 0, fp);
+	cpumask_set_cpu(smp_processor_id(), &section.cpus);
+	trace_max_take(tr, &section);
+	critical_ended(c);
+}
+
+void tracer_hardirqs_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end)
+{
+	take_section((unsigned long)trace_hardirqs_on, ip, fp, flags, tr, end, (unsigned long)tracer_hardirqs_on);
+}
+
+void tracer_preempt_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end)
+{
+	take_section((unsigned long)trace_preempt_on, ip, fp, flags, tr, end, (unsigned long)tracer_preempt_on);
+}
+
+/* ---- Function entries */
+
+static noinline void record_function(unsigned long ip, unsigned long parent_ip)
+{
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+	struct critical *c;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	c = this_cpu_ptr(critical_section);
+	if (tr && c->state == CRITICAL_OFF && !in_nmi() && !trace_pids_ignore(&tr->function_pids, current->pid)) {
+		critical_set_state(c, CRITICAL_BUSY);
+		trace_function(tr, ip, parent_ip, preempt_count(), flags);
+		critical_set_state(c, CRITICAL_OFF);
+	}
+	raw_local_irq_restore(flags);
+}
+
+/* Outside of sections we may be moved between finding the CPU and looking: whatever we see is asked again. */
+static void critical_function(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			      struct ftrace_regs *fregs)
+{
+	if (unlikely(READ_ONCE(this_cpu(critical_section).state) == CRITICAL_OFF))
+		record_function(ip, parent_ip);
+}
+
+/* ---- With display-graph: calls and returns */
+
+static bool critical_graph_concerned(void)
+{
+	return READ_ONCE(this_cpu(critical_section).state) == CRITICAL_OFF;
+}
+
+static bool critical_graph_begin(struct trace_array *tr)
+{
+	struct critical *c = this_cpu_ptr(critical_section);
+
+	if (!READ_ONCE(critical_tracer.tr) || c->state != CRITICAL_OFF || in_nmi())
+		return false;
+	critical_set_state(c, CRITICAL_BUSY);
+	return true;
+}
+
+static void critical_graph_end(void)
+{
+	critical_set_state(this_cpu_ptr(critical_section), CRITICAL_OFF);
+}
+
+static const struct latency_graph critical_graph = { critical_graph_concerned, critical_graph_begin,
+						     critical_graph_end };
+
+/* In the form that critical_tracer.graph says. */
+static int trace_functions(struct trace_array *tr)
+{
+	if (critical_tracer.graph)
+		return latency_graph_start(tr, &critical_graph);
+	ftrace_ops_set_func(tr->ops, critical_function);
+	return register_ftrace_function(tr->ops);
+}
+
+static int untrace_functions(struct trace_array *tr)
+{
+	return critical_tracer.graph ? latency_graph_stop() : unregister_ftrace_function(tr->ops);
+}
+
+/* ---- Selecting. trace_types_lock held. */
+
+static bool functions; /* [t] entries are recorded */
+
+static void change_keys(u32 kinds, void (*change)(struct static_key *key))
+{
+	if (kinds & CRITICAL_IRQS)
+		change(&trace_irqs_key);
+	if (kinds & CRITICAL_PREEMPT)
+		change(&trace_preempt_key);
+}
+
+static void forget_sections(void)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu (cpu)
+		*per_cpu_ptr(critical_section, cpu) = (struct critical){};
+}
+
+/*
+ * The array is told last, when every hook is on. Sections that began before are
+ * left out: the state of their CPUs is not known, so their ends end nothing.
+ */
+static int critical_init(struct trace_array *tr, u32 kinds)
+{
+	int ret = trace_max_start(tr);
+
+	if (ret)
+		return ret;
+	forget_sections();
+	functions = tr->trace_flags & TRACE_ITER(FUNCTION);
+	critical_tracer.graph = tr->trace_flags & TRACE_ITER(DISPLAY_GRAPH);
+	ret = functions ? trace_functions(tr) : 0;
+	if (ret) {
+		trace_max_stop(tr);
+		return ret;
+	}
+	critical_tracer.kinds = kinds;
+	change_keys(kinds, static_key_inc_later);
+	tracepoint_switch();
+	smp_store_release(&critical_tracer.tr, tr);
+	return 0;
+}
+
+/*
+ * Who finds no array does nothing, and that includes a task that was preempted on its way into trace_hardirqs_disable
+ * and gets there after the hooks are off (with another tracer selected by then it asks for its kind). Whoever has found
+ * one has interrupts or preemption off until it is through, which the grace period waits for.
+ */
+static void critical_reset(struct trace_array *tr)
+{
+	if (!critical_tracer.tr)
+		return;
+	WRITE_ONCE(critical_tracer.tr, NULL);
+	change_keys(critical_tracer.kinds, static_key_dec_later);
+	static_key_switch();
+	critical_tracer.kinds = 0;
+	if (functions)
+		untrace_functions(tr);
+	functions = false;
+	synchronize_rcu();
+	trace_max_stop(tr);
+}
+
+/*
+ * Records of the other form from now on, in an empty buffer. A section that has begun is none: the grace period sees
+ * to it that whoever finds the buffer restarted finds the new form, too.
+ */
+static int change_form(struct trace_array *tr, bool graph)
+{
+	int ret = 0;
+
+	if (functions)
+		untrace_functions(tr);
+	WRITE_ONCE(critical_tracer.graph, graph);
+	if (functions)
+		ret = trace_functions(tr);
+	if (ret) {
+		WRITE_ONCE(critical_tracer.graph, !graph);
+		functions = !trace_functions(tr);
+		return ret;
+	}
+	synchronize_rcu();
+	trace_max_restart(tr);
+	return 0;
+}
+
+static int critical_flag_changed(struct trace_array *tr, u64 mask, bool set)
+{
+	int ret;
+
+	if (!critical_tracer.tr)
+		return 0; /* our own changes */
+	if (mask & TRACE_ITER(DISPLAY_GRAPH))
+		return change_form(tr, set);
+	ret = trace_keep_overwrite(mask, set);
+	if (ret || !(mask & TRACE_ITER(FUNCTION)))
+		return ret;
+	ret = set ? trace_functions(tr) : untrace_functions(tr);
+	if (!ret)
+		functions = set;
+	return ret;
+}
+
+static void critical_print_header(struct seq_file *s, struct trace_iterator *iter)
+{
+	latency_graph_header(s, iter, LATENCY_GRAPH_PRINT);
+}
+
+static bool critical_print_line(struct seq_file *s, struct trace_iterator *iter)
+{
+	return latency_graph_line(s, iter, LATENCY_GRAPH_PRINT);
+}
+
+#define CRITICAL_TRACER(tracer_name, which)                                                                  \
+	static int tracer_name##_init(struct trace_array *tr)                                                \
+	{                                                                                                    \
+		return critical_init(tr, which);                                                             \
+	}                                                                                                    \
+	static const struct tracer tracer_name##_tracer = {                                                  \
+		.name = #tracer_name,                                                                        \
+		.init = tracer_name##_init,                                                                  \
+		.reset = critical_reset,                                                                     \
+		.flag_changed = critical_flag_changed,                                                       \
+		.open = latency_graph_open,                                                                  \
+		.close = trace_graph_close,                                                                  \
+		.print_header = critical_print_header,                                                       \
+		.print_line = critical_print_line,                                                           \
+		.use_max_tr = true,                                                                          \
+	};                                                                                                   \
+	REGISTER_TRACER(tracer_name##_tracer)
+
+CRITICAL_TRACER(irqsoff, CRITICAL_IRQS);
+CRITICAL_TRACER(preemptoff, CRITICAL_PREEMPT);
+CRITICAL_TRACER(preemptirqsoff, CRITICAL_IRQS | CRITICAL_PREEMPT);

@@ -1,0 +1,367 @@
+/*
+ * The hooks of <trace/preemptirq.h>: when a section begins and ends, by what the hook says and what the CPU's state is
+ * now. Nothing is counted here, so nothing can get out of step: a section that was missed, or whose end was, is the
+ * past as soon as the next one begins.
+ *
+ * With interrupts as the only kind, `off` begins and `on` ends. With both kinds, a change of one matters while the
+ * other is on. Code that turns something off without telling (raw_*, *_notrace) is short and our own; an interrupt on
+ * top of it is measured all the same: `base` is then the preempt_count that it found, and it ends when that is reached.
+ */
+#include <asm/ftrace.h>
+#include <irq/irqflags.h>
+#include <sched/sched.h>
+#include <trace/fgraph.h>
+
+#include "core/aside.h"
+#include "core/record.h"
+#include "tracers/graph/graph.h"
+#include "irqsoff.h"
+
+struct static_key trace_irqs_key = STATIC_KEY_INIT, trace_preempt_key = STATIC_KEY_INIT;
+struct critical_tracer critical_tracer;
+DEFINE_PER_CPU(struct critical, critical_section);
+
+struct critical_names critical_names(unsigned long hook, unsigned long ip, unsigned long fp)
+{
+	struct critical_names names = { hook, ip };
+
+	/* A lock function may call another one, seldom a third. */
+	for (int i = 0; i < 4 && in_lock_functions(names.parent_ip); i++) {
+		fp = *(const unsigned long *)fp;
+		names.ip = names.parent_ip;
+		names.parent_ip = ((const unsigned long *)fp)[1];
+		if (unlikely(names.parent_ip == RETURN_TO_HANDLER_ADDR))
+			names.parent_ip = fgraph_ret_addr(current, NULL, fp + sizeof(long));
+	}
+	return names;
+}
+
+/*
+ * ---- Beginning. Interrupts off. The usual case calls nothing and is inlined into each hook; what is not usual leaves
+ * it by a tail call, so that it needs no stack frame. The start is taken last of all: our own time is not the
+ * section's.
+ */
+
+/* The section's first record is there. */
+static void critical_begun(struct critical *c, const struct trace_array *tr)
+{
+	critical_set_state(c, CRITICAL_OFF);
+	c->start = trace_clock_now(tr);
+}
+
+/* Not after an end that was told: may it begin all the same? */
+static bool begins_oddly(struct critical *c)
+{
+	if (c->state == CRITICAL_BUSY)
+		return false;
+	if (c->state == CRITICAL_OFF)
+		c->lost_ends++;
+	return true;
+}
+
+/* The first record was reserved, or could not be. */
+static void critical_record(struct critical *c, struct trace_array *tr, struct ring_buffer_event *event,
+			    struct critical_names names, unsigned long flags)
+{
+	struct ftrace_entry *entry;
+
+	if (!event) {
+		critical_set_state(c, CRITICAL_NONE); /* recording is off */
+		return;
+	}
+	entry = ring_buffer_event_data(event);
+	trace_fill(&entry->ent, TRACE_FN, current, preempt_count(), flags);
+	entry->ip = names.ip;
+	entry->parent_ip = c->place = names.parent_ip;
+	trace_commit(tr);
+	critical_begun(c, tr);
+}
+
+/* The same with display-graph. */
+static void critical_record_graph(struct critical *c, struct trace_array *tr, struct critical_names names,
+				  unsigned long flags)
+{
+	if (!trace_graph_function(tr, names.ip, preempt_count(), flags)) {
+		critical_set_state(c, CRITICAL_NONE);
+		return;
+	}
+	c->place = names.parent_ip;
+	critical_begun(c, tr);
+}
+
+/* Any state, clock, preempt_count, form of records. */
+static noinline void critical_begin_general(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
+					    u32 base, unsigned long flags)
+{
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+	struct ring_buffer_per_cpu *buffer;
+
+	if (c->state != CRITICAL_ON && !begins_oddly(c))
+		return;
+	critical_set_state(c, tr ? CRITICAL_BUSY : CRITICAL_NONE);
+	if (!tr)
+		return;
+	c->base = base;
+	trace_max_begin(tr);
+	buffer = tr->cpu_data[smp_processor_id()].buffer;
+	c->first = trace_clock_now(tr);
+	if (critical_tracer.graph) {
+		critical_record_graph(c, tr, critical_names(hook, ip, fp), flags);
+		return;
+	}
+	critical_record(c, tr, ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), c->first),
+			critical_names(hook, ip, fp), flags);
+}
+
+/* The fast path found no room where it looked, and the writer is counted. */
+static noinline void critical_begin_slow(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
+					 struct trace_array *tr, unsigned long flags)
+{
+	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;
+
+	trace_max_begin(tr);
+	critical_record(c, tr, rb_reserve_slow(buffer, sizeof(struct ftrace_entry), c->first),
+			critical_names(hook, ip, fp), flags);
+}
+
+static noinline void critical_commit_slow(struct critical *c, const struct trace_array *tr,
+					  struct ring_buffer_per_cpu *buffer,
+					  void (*commit)(struct ring_buffer_per_cpu *))
+{
+	commit(buffer);
+	critical_begun(c, tr);
+}
+
+/*
+ * `pc` is the task's preempt_count; the rest as in critical_begin_general. `flags` NULL: interrupts are off in the
+ * traced code as they are here, so the usual case need not ask.
+ */
+static __always_inline void critical_begin(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
+					   u32 pc, u32 base, const unsigned long *flags)
+{
+	bool off = !flags || irqs_disabled_flags(*flags);
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+	struct task_struct *t = current;
+	void (*commit)(struct ring_buffer_per_cpu *);
+	struct ring_buffer_per_cpu *buffer;
+	struct ring_buffer_event *event;
+	struct trace_array_cpu *data;
+	struct ftrace_entry *entry;
+	u32 cpu = t->cpu;
+	u64 epoch;
+
+	if (unlikely(c->state != CRITICAL_ON || !tr || tr->clock || pc > 15 || critical_tracer.graph ||
+		     (READ_ONCE(t->thread_flags) & _TIF_NEED_RESCHED) || trace_max_is_pending(tr->max, cpu))) {
+		critical_begin_general(c, hook, ip, fp, base, flags ? *flags : arch_local_save_flags());
+		return;
+	}
+	data = &tr->cpu_data[cpu];
+	buffer = data->buffer;
+	critical_set_state(c, CRITICAL_BUSY);
+	epoch = trace_max_epoch(tr->max);
+	c->base = base;
+	c->first = sched_clock();
+	event = rb_try_reserve(buffer, sizeof(*entry), c->first);
+	if (unlikely(!event)) {
+		critical_begin_slow(c, hook, ip, fp, tr, flags ? *flags : arch_local_save_flags());
+		return;
+	}
+	trace_max_note_epoch(data, epoch);
+	entry = (void *)event->array; /* a record this short has no length word of its own */
+	*(u32 *)(void *)entry = TRACE_FN | pc << 24 | (off ? TRACE_FLAG_IRQS_OFF << 16 : 0);
+	entry->ent.pid = t->pid;
+	if (in_lock_functions(ip)) {
+		struct critical_names names = critical_names(hook, ip, fp);
+
+		hook = names.ip;
+		ip = names.parent_ip;
+	}
+	entry->ip = hook;
+	entry->parent_ip = c->place = ip;
+	commit = rb_try_commit(buffer);
+	if (unlikely(commit)) {
+		critical_commit_slow(c, tr, buffer, commit);
+		return;
+	}
+	critical_set_state(c, CRITICAL_OFF);
+	c->start = sched_clock();
+}
+
+/* ---- Ending. Interrupts off. */
+
+/* An end, as soon as a hook has it: before everything else that we do. */
+struct critical_end {
+	struct trace_array *tr; /* NULL: nobody measures */
+	u64 time;
+};
+
+static __always_inline struct critical_end critical_end_now(void)
+{
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+
+	return (struct critical_end){ tr, likely(tr) ? trace_clock_now(tr) : 0 };
+}
+
+static noinline void ends_oddly(struct critical *c)
+{
+	if (c->state == CRITICAL_ON)
+		c->lost_begins++;
+}
+
+static __always_inline void critical_end(struct critical *c, unsigned long ip, unsigned long fp, unsigned long flags,
+					 struct critical_end end, critical_take_t take)
+{
+	if (unlikely(c->state != CRITICAL_OFF))
+		ends_oddly(c);
+	else if (unlikely(end.tr && trace_max_wanted(end.tr, end.time - c->start)))
+		take(ip, fp, flags, end.tr, end.time);
+	else
+		critical_ended(c);
+}
+
+/* ---- Interrupts. They are off in all of these, or nothing is done. */
+
+/*
+ * The preempt_count with which an interrupt's section ends, when the interrupt has found `count`: that. Not when it
+ * ends the idle loop's waiting: from then on the idle task holds up whom the interrupt wakes.
+ */
+static __always_inline u32 base_of_irq(const struct critical *c, u32 count)
+{
+	return c->waits ? 0 : count;
+}
+
+static __always_inline void irqs_off(unsigned long ip, unsigned long fp)
+{
+	struct critical *c = this_cpu_ptr(critical_section);
+	u32 pc = preempt_count(), base = 0;
+
+	if (pc && (critical_tracer.kinds & CRITICAL_PREEMPT)) {
+		if (c->state == CRITICAL_OFF)
+			return; /* preemption was off before: it goes on */
+		base = base_of_irq(c, pc);
+	}
+	critical_begin(c, (unsigned long)trace_hardirqs_off, ip, fp, pc, base, NULL);
+}
+
+void trace_hardirqs_off(unsigned long ip, unsigned long fp)
+{
+	irqs_off(ip, fp);
+}
+
+void trace_hardirqs_disable(unsigned long ip, unsigned long fp)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	if (!irqs_disabled_flags(flags) && (critical_tracer.kinds & CRITICAL_IRQS))
+		irqs_off(ip, fp);
+}
+
+static __always_inline void irqs_on(unsigned long ip, unsigned long fp, struct critical_end end)
+{
+	unsigned long flags = arch_local_save_flags();
+	struct critical *c;
+
+	if (!irqs_disabled_flags(flags))
+		return;
+	c = this_cpu_ptr(critical_section);
+	if ((critical_tracer.kinds & CRITICAL_PREEMPT) && preempt_count() > c->base)
+		return; /* preemption is still off */
+	critical_end(c, ip, fp, flags, end, tracer_hardirqs_on);
+}
+
+/* Any clock, and no tracer. */
+static noinline void irqs_on_general(unsigned long ip, unsigned long fp)
+{
+	irqs_on(ip, fp, critical_end_now());
+}
+
+void trace_hardirqs_on(unsigned long ip, unsigned long fp)
+{
+	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
+
+	if (unlikely(!tr || tr->clock))
+		irqs_on_general(ip, fp);
+	else
+		irqs_on(ip, fp, (struct critical_end){ tr, sched_clock() });
+}
+
+/* ---- Preemption. It is off in all of these, interrupts may be on. */
+
+void trace_preempt_off(unsigned long ip, unsigned long fp)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
+		critical_begin(this_cpu_ptr(critical_section), (unsigned long)trace_preempt_off, ip, fp,
+			       preempt_count(), 0, &flags);
+	raw_local_irq_restore(flags);
+}
+
+void trace_preempt_on(unsigned long ip, unsigned long fp)
+{
+	struct critical_end end = critical_end_now();
+	struct critical *c;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	c = this_cpu_ptr(critical_section);
+	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
+		critical_end(c, ip, fp, flags, end, tracer_preempt_on);
+	else
+		c->base = 0; /* whoever did not tell is through, and interrupts go on to be off */
+	raw_local_irq_restore(flags);
+}
+
+/* ---- Hard interrupts and softirqs begin and end with interrupts off: where those count they tell it. */
+
+static u32 irq_context_offset(u32 pc)
+{
+	return pc & HARDIRQ_MASK ? HARDIRQ_OFFSET : SOFTIRQ_OFFSET;
+}
+
+void trace_irq_context_enter(unsigned long ip, unsigned long fp)
+{
+	struct critical *c = this_cpu_ptr(critical_section);
+	u32 pc = preempt_count(), base = pc - irq_context_offset(pc);
+
+	if ((critical_tracer.kinds & CRITICAL_IRQS) || (base && c->state == CRITICAL_OFF))
+		return;
+	critical_begin_general(c, (unsigned long)trace_preempt_off, ip, fp, base_of_irq(c, base),
+			       arch_local_save_flags());
+}
+
+void trace_irq_context_exit(unsigned long ip, unsigned long fp)
+{
+	struct critical_end end = critical_end_now();
+	struct critical *c = this_cpu_ptr(critical_section);
+	u32 pc = preempt_count();
+
+	if (!(critical_tracer.kinds & CRITICAL_IRQS) && pc - irq_context_offset(pc) <= c->base)
+		critical_end(c, ip, fp, arch_local_save_flags(), end, tracer_preempt_on);
+}
+
+/* ---- The idle loop's wait, within a section of every kind: the idle task has preemption off. */
+
+void trace_critical_stop(unsigned long ip, unsigned long fp)
+{
+	struct critical_end end = critical_end_now();
+	struct critical *c = this_cpu_ptr(critical_section);
+
+	critical_end(c, ip, fp, arch_local_save_flags(), end,
+		     critical_tracer.kinds & CRITICAL_IRQS ? tracer_hardirqs_on : tracer_preempt_on);
+	c->waits = true;
+}
+
+void trace_critical_start(unsigned long ip, unsigned long fp)
+{
+	unsigned long hook = critical_tracer.kinds & CRITICAL_IRQS ? (unsigned long)trace_hardirqs_off :
+								      (unsigned long)trace_preempt_off;
+	struct critical *c = this_cpu_ptr(critical_section);
+
+	c->waits = false;
+	/* Where interrupts are taken while it waits (x86_64) the section has begun with the first. */
+	if (!(critical_tracer.kinds & CRITICAL_PREEMPT) || c->state != CRITICAL_OFF)
+		critical_begin_general(c, hook, ip, fp, 0, arch_local_save_flags());
+}

@@ -1,0 +1,73 @@
+/* The option sched-tree of Linux 2.6: at every event of the sched_switch tracer, who is on the runqueue. */
+#include <sched/sched.h>
+
+#include "core/record.h"
+#include "output/iter.h"
+#include "sched_switch.h"
+
+#define SCHED_TREE_MAX 64 /* tasks recorded at an event: the runqueue is locked meanwhile */
+
+struct sched_tree {
+	struct trace_array *tr;
+	unsigned long flags;
+	u32 pc;
+	unsigned count;
+};
+
+/* Runqueue locked. */
+static bool record_queued_task(struct task_struct *p, void *data)
+{
+	struct sched_tree *tree = data;
+	struct ring_buffer_per_cpu *buffer = tree->tr->cpu_data[smp_processor_id()].buffer;
+	struct ring_buffer_event *event =
+		ring_buffer_reserve(buffer, sizeof(struct special_entry), trace_clock_now(tree->tr));
+	struct special_entry *entry;
+
+	if (!event)
+		return false;
+	entry = ring_buffer_event_data(event);
+	trace_fill(&entry->ent, TRACE_SPECIAL, current, tree->pc, tree->flags);
+	entry->arg1 = p->pid;
+	entry->arg2 = p->se.vruntime;
+	entry->arg3 = p->se.sum_exec_runtime;
+	ring_buffer_commit(buffer);
+	return ++tree->count < SCHED_TREE_MAX;
+}
+
+void trace_sched_tree(struct trace_array *tr, int cpu, u32 pc, unsigned long flags)
+{
+	struct sched_tree tree = { .tr = tr, .flags = flags, .pc = pc };
+
+	for_each_queued_task(cpu, record_queued_task, &tree);
+}
+
+static void trace_special_print(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct special_entry *field = (const void *)iter->ent;
+
+	seq_printf(s, "# %ld %ld %ld\n", (long)field->arg1, (long)field->arg2, (long)field->arg3);
+}
+
+static void trace_special_hex(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct special_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_HEX(s, field->arg1);
+	TRACE_PUT_HEX(s, field->arg2);
+	TRACE_PUT_HEX(s, field->arg3);
+}
+
+static void trace_special_bin(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct special_entry *field = (const void *)iter->ent;
+
+	TRACE_PUT_BIN(s, field->arg1);
+	TRACE_PUT_BIN(s, field->arg2);
+	TRACE_PUT_BIN(s, field->arg3);
+}
+
+static const struct trace_event trace_special_event = {
+	.type = TRACE_SPECIAL, .trace = trace_special_print, .raw = trace_special_print,
+	.hex = trace_special_hex, .bin = trace_special_bin,
+};
+REGISTER_TRACE_EVENT(trace_special_event);

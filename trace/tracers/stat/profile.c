@@ -1,0 +1,372 @@
+/*
+ * The function profiler: how often each function is called and how long it takes, in numbers and not in records.
+ * A user of hooked returns (trace/fgraph.h); set_ftrace_filter and set_ftrace_notrace say which functions.
+ *
+ * Every CPU has a place for each site, found through one index that never changes: nothing is allocated, inserted or
+ * locked while functions run. Who counts has interrupts off; what can come in between is an NMI, which is turned away
+ * and counted then.
+ */
+#include <fs/libfs.h>
+#include <kernel/percpu.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <time/clock.h>
+
+#include "core/recursion.h"
+#include "ftrace/fgraph_inline.h"
+#include "ftrace/fgraph_internal.h"
+#include "ftrace/internal.h"
+#include "tracefs/refused.h"
+#include "tracefs/tracefs.h"
+#include "tracers/graph/graph.h"
+#include "profile.h"
+
+/* Open addressing by the low half of a site's address, at least half of the places free. [immutable once published] */
+struct profile_index {
+	u32 mask;
+	struct {
+		u32 ip;  /* 0: free; text is far less than 4 GiB long */
+		u32 rec;
+	} places[];
+};
+
+struct profile_cpu {
+	struct profile_count *counts; /* [t] one a record */
+	u32 seq;                      /* [this CPU, interrupts off] odd: somebody counts */
+	u64 missed;                   /* [this CPU's NMIs] calls not counted, as an NMI found it busy */
+};
+
+static struct profile_index *profile_index; /* [t] NULL until first enabled */
+static DEFINE_PER_CPU(struct profile_cpu, profile_cpu);
+static bool profile_enabled; /* [t] */
+
+bool profile_read(int cpu, unsigned rec, struct profile_count *count)
+{
+	struct profile_cpu *p = per_cpu_ptr(profile_cpu, cpu);
+	u32 seq;
+
+	if (!p->counts)
+		return false;
+	do {
+		seq = READ_ONCE(p->seq);
+		smp_rmb();
+		*count = p->counts[rec];
+		smp_rmb();
+	} while (seq & 1 || seq != READ_ONCE(p->seq));
+	return true;
+}
+
+/* ---- Counting. Interrupts off (trace/ftrace/fgraph.c). */
+
+static __always_inline u32 index_place(unsigned long ip)
+{
+	return (u32)ip * 0x9e3779b1U >> 12;
+}
+
+/* Every site is there. */
+static __always_inline u32 index_find(const struct profile_index *index, unsigned long ip)
+{
+	u32 i = index_place(ip);
+
+	while (index->places[i & index->mask].ip != (u32)ip)
+		i++;
+	return index->places[i & index->mask].rec;
+}
+
+/* NULL: this is an NMI on top of somebody who counts. Otherwise count_end. */
+static __always_inline struct profile_count *count_begin(struct profile_cpu *here, unsigned long ip)
+{
+	if (unlikely(READ_ONCE(here->seq) & 1)) {
+		here->missed++;
+		return NULL;
+	}
+	/* Not what was read plus one: an NMI may have counted since. */
+	__atomic_fetch_add(&here->seq, 1, __ATOMIC_RELAXED);
+	smp_wmb();
+	return &here->counts[index_find(profile_index, ip)];
+}
+
+static __always_inline void count_end(struct profile_cpu *here)
+{
+	smp_wmb();
+	WRITE_ONCE(here->seq, here->seq + 1);
+}
+
+static bool profile_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
+{
+	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
+	struct profile_count *count = count_begin(here, call->ip);
+
+	if (!count)
+		return false;
+	count->hits++;
+	count_end(here);
+	frame->inner = call->stack->inner;
+	return true;
+}
+
+static __always_inline void add_time(struct profile_count *count, u64 ns)
+{
+	unsigned __int128 square = (unsigned __int128)ns * ns;
+
+	count->returns++;
+	count->time += ns;
+	count->squares[1] += (u64)(square >> 64) +
+			     __builtin_add_overflow(count->squares[0], (u64)square, &count->squares[0]);
+}
+
+/*
+ * stack->inner grows by a call's whole time when it returns, less what it grew by meanwhile: that was the time of the
+ * calls inside, which is theirs. So nobody has to look for the caller's frame.
+ */
+static __always_inline void end_call(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
+{
+	u64 total = now - frame->calltime, inner = stack->inner - frame->inner;
+	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
+	struct profile_count *count = count_begin(here, frame->func);
+
+	stack->inner = frame->inner + total;
+	if (unlikely(!count))
+		return;
+	add_time(count, trace_graph_time() ? total : total - min(inner, total));
+	count_end(here);
+}
+
+static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
+{
+	end_call(call->stack, frame, call->time);
+}
+
+/* ---- Beside function_graph */
+
+void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
+{
+	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
+	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
+	struct profile_count *count = count_begin(here, frame->func);
+
+	WRITE_ONCE(state->depth, state->depth + 1);
+	frame->inner = stack->inner;
+	if (unlikely(!count))
+		return;
+	count->hits++;
+	count_end(here);
+}
+
+void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
+{
+	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
+
+	end_call(stack, frame, now);
+	WRITE_ONCE(state->depth, state->depth - 1);
+}
+
+/*
+ * ---- The same for the only user of hooked returns, in a task's context; what is not that goes the general way.
+ * Interrupts stay off in place of preemption, as in function_graph's direct way.
+ */
+
+static noinline void leave_to_general(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
+				      unsigned long flags)
+{
+	raw_local_irq_restore(flags);
+	fgraph_enter(ip, parent_ip, NULL, fregs);
+}
+
+static void profile_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				 struct ftrace_regs *fregs)
+{
+	struct task_struct *t = current;
+	struct profile_count *count;
+	struct fgraph_stack *stack;
+	struct fgraph_state *state;
+	struct fgraph_frame *frame;
+	struct profile_cpu *here;
+	unsigned long flags;
+	u64 key;
+
+	if (unlikely(!trace_is_usual(READ_ONCE(t->preempt_count)))) {
+		fgraph_enter(ip, parent_ip, NULL, fregs);
+		return;
+	}
+	raw_local_irq_save(flags);
+	stack = t->ret_stack;
+	if (unlikely(!stack))
+		goto general;
+	state = &stack->user[FGRAPH_PROFILER];
+	key = READ_ONCE(stack->direct[FGRAPH_PROFILER].key); /* before room, as in graph_enter */
+	if (unlikely(stack->top >= READ_ONCE(stack->direct[FGRAPH_PROFILER].room)))
+		goto general;
+	frame = fgraph_push(stack, ip, parent_ip, fregs);
+	frame->key = key;
+	WRITE_ONCE(state->depth, state->depth + 1);
+	here = this_cpu_ptr(profile_cpu);
+	count = count_begin(here, ip);
+	if (likely(count)) {
+		count->hits++;
+		count_end(here);
+	}
+	frame->inner = stack->inner;
+	frame->calltime = sched_clock();
+	fgraph_hook(fregs);
+	raw_local_irq_restore(flags);
+	return;
+general:
+	leave_to_general(ip, parent_ip, fregs, flags);
+}
+
+/* Who returns to the handler has a stack of frames, or there is nowhere to go. */
+static void profile_direct_return(struct fgraph_ret_regs *regs)
+{
+	struct task_struct *t = current;
+	struct fgraph_stack *stack;
+	struct fgraph_state *state;
+	struct fgraph_frame *frame;
+	unsigned long flags;
+
+	if (unlikely(!trace_is_usual(READ_ONCE(t->preempt_count)))) {
+		fgraph_return(regs);
+		return;
+	}
+	raw_local_irq_save(flags);
+	stack = t->ret_stack;
+	frame = stack->top - 1;
+	state = &stack->user[FGRAPH_PROFILER];
+	if (unlikely(frame->mark != fgraph_ret_mark(regs) || frame->key != stack->direct[FGRAPH_PROFILER].key)) {
+		raw_local_irq_restore(flags);
+		fgraph_return(regs);
+		return;
+	}
+	WRITE_ONCE(regs->ret, frame->ret);
+	end_call(stack, frame, sched_clock());
+	WRITE_ONCE(state->depth, state->depth - 1);
+	fgraph_pop(stack, frame);
+	raw_local_irq_restore(flags);
+}
+
+/* ---- Memory: had when first enabled, and kept */
+
+static int alloc_index(void)
+{
+	struct profile_index *index;
+	u32 places = 16;
+
+	while (places < 2 * ftrace_nr_recs)
+		places *= 2;
+	index = kvzalloc(sizeof(*index) + places * sizeof(index->places[0]), GFP_KERNEL);
+	if (!index)
+		return -ENOMEM;
+	index->mask = places - 1;
+	for (unsigned rec = 0; rec < ftrace_nr_recs; rec++) {
+		u32 i = index_place(ftrace_recs[rec].ip);
+
+		while (index->places[i & index->mask].ip)
+			i++;
+		index->places[i & index->mask].ip = (u32)ftrace_recs[rec].ip;
+		index->places[i & index->mask].rec = rec;
+	}
+	profile_index = index;
+	return 0;
+}
+
+/* Nobody counts now. What one CPU has got already it keeps when there is no memory for the next. */
+static int prepare_counts(void)
+{
+	size_t size = ftrace_nr_recs * sizeof(struct profile_count);
+	int cpu, ret = profile_index ? 0 : alloc_index();
+
+	for_each_possible_cpu (cpu) {
+		struct profile_cpu *p = per_cpu_ptr(profile_cpu, cpu);
+
+		if (!ret && !p->counts) {
+			p->counts = kvzalloc(size, GFP_KERNEL);
+			ret = p->counts ? 0 : -ENOMEM;
+		}
+	}
+	for_each_possible_cpu (cpu) {
+		if (ret)
+			break;
+		memset(per_cpu(profile_cpu, cpu).counts, 0, size);
+		per_cpu(profile_cpu, cpu).missed = 0;
+	}
+	return ret;
+}
+
+/* ---- function_profile_enabled */
+
+static struct ftrace_ops profile_ops = { .name = "function_profile" };
+struct fgraph_ops profile_fgraph = {
+	.entryfunc = profile_entry,
+	.retfunc = profile_return,
+	.ops = &profile_ops,
+	.bit = FGRAPH_PROFILER,
+	.direct_enter = profile_direct_enter,
+	.direct_return = profile_direct_return,
+};
+
+static int profile_start(void)
+{
+	int ret = prepare_counts() ?: trace_graph_profiled(true);
+
+	if (ret)
+		return ret;
+	profile_ops.sets_of = global_trace.ops;
+	ret = register_ftrace_graph(&profile_fgraph);
+	if (ret)
+		trace_graph_profiled(false);
+	return ret;
+}
+
+static int profile_set(bool on)
+{
+	int ret = 0;
+
+	if (on == profile_enabled)
+		return 0;
+	if (on) {
+		ret = profile_start();
+	} else {
+		unregister_ftrace_graph(&profile_fgraph);
+		trace_graph_profiled(false);
+	}
+	if (!ret)
+		profile_enabled = on;
+	return ret;
+}
+
+static int function_profile_enabled_show(struct seq_file *m, struct trace_array *tr, int cpu)
+{
+	seq_printf(m, "%u\n", READ_ONCE(profile_enabled));
+	return 0;
+}
+
+static int function_profile_enabled_store(struct trace_array *tr, int cpu, char *text)
+{
+	unsigned long val;
+	int ret = kstrtoul(text, 10, &val);
+
+	if (ret)
+		return ret;
+	mutex_lock(&trace_types_lock);
+	ret = profile_set(val != 0);
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+TRACEFS_TEXT_FILE(function_profile_enabled, "function_profile_enabled", 0640, TRACEFS_TOP,
+		  function_profile_enabled_show, function_profile_enabled_store);
+TRACEFS_TAKES(function_profile_enabled, "function_profile_enabled", "a number: 0 ends counting, any other begins it");
+
+/* debugfs's fgraph/profile */
+static int missed_show(struct seq_file *m, void *v)
+{
+	int cpu;
+
+	for_each_possible_cpu (cpu)
+		seq_printf(m, "cpu%d missed: %llu\n", cpu,
+			   (unsigned long long)READ_ONCE(per_cpu(profile_cpu, cpu).missed));
+	return 0;
+}
+
+static const struct text_file missed_file = {.path = "fgraph/profile", .mode = 0400, .show = missed_show};
+REGISTER_DEBUGFS(missed_file);

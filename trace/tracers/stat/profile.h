@@ -1,0 +1,27 @@
+/* The function profiler: what it counts for each function on each CPU. */
+#pragma once
+
+#include <lib/types.h>
+#include <trace/fgraph.h>
+
+/* The calls of one function on one CPU. [that CPU, interrupts off; read by anybody] */
+struct profile_count {
+	u64 hits;       /* entries */
+	u64 returns;    /* of calls, begun here or elsewhere, that time and squares are of */
+	u64 time;       /* ns */
+	u64 squares[2]; /* sum of the squares of those times, low word first: a sleep of five seconds fills one */
+};
+
+/* The count of a record's function, as of one moment. False: never enabled. trace_types_lock. */
+bool profile_read(int cpu, unsigned rec, struct profile_count *count);
+
+/* tracers/stat/profile_show.c: sample variance in ns^2 / 1000; what is shown divides by 1000 once more. */
+u64 profile_variance(const struct profile_count *count);
+
+/*
+ * A call that function_graph's own way hooks for both, and its return at `now`. Interrupts off. Frames of such calls
+ * have profile_fgraph.direct_key.
+ */
+extern struct fgraph_ops profile_fgraph;
+void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame);
+void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now);
