@@ -153,13 +153,18 @@ static bool wanted(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
-/* What started us may ignore signals, as nohup does with SIGHUP, or block them; cases begin without either. */
+/*
+ * What started us may ignore signals, as nohup does with SIGHUP, or block them; cases begin without either. Handlers
+ * that the program has set before its cases stay.
+ */
 static void default_signals(void)
 {
+	struct sigaction act;
 	sigset_t none;
 
 	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL); /* refused for some, which nobody can ignore */
+		if (sigaction(sig, NULL, &act) == 0 && act.sa_handler == SIG_IGN)
+			signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
