@@ -191,16 +191,22 @@ static void setup_rate(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 
 /*
  * Turning the FIFOs on throws away what has been received (8.6.4): a character that was typed while we boot.
- * It is kept, and read at the last moment, as the next one may come once there is room for it. With the FIFOs
- * on already nothing is lost.
+ * It is read and kept, with the line cut off from the receiver meanwhile (loop-back, 8.6.7), so that no other
+ * takes its place. With the FIFOs on already nothing is lost. QEMU passes on what it holds back when the
+ * receiver is read, and the FIFO that it has just emptied gives nobody a reason to: so we read once.
  */
 static void enable_fifos(struct ns16550 *p)
 {
 	bool brk = false, on = (ns_read(p, UART_IIR) & IIR_FIFOS) == IIR_FIFOS;
 
-	if (!on)
+	if (!on) {
+		ns_write(p, UART_MCR, MCR_LOOP);
 		p->nr_early = ns16550_receive(&p->port, p->early, sizeof(p->early), &brk);
+	}
 	ns_write(p, UART_FCR, FCR_ENABLE | FCR_RX_8);
+	ns_write(p, UART_MCR, MCR_DTR | MCR_RTS | MCR_OUT2);
+	if (!(read_lsr(p) & LSR_DR))
+		ns_read(p, UART_RBR);
 }
 
 /* Is there a chip? The scratch register keeps what it is told; nobody answers with all ones. */
@@ -213,7 +219,6 @@ static int setup_port(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 	setup_rate(p, base, clock_hz);
 	enable_fifos(p);
 	p->fifo = (ns_read(p, UART_IIR) & IIR_FIFOS) == IIR_FIFOS ? NS16550_FIFO : 1;
-	ns_write(p, UART_MCR, MCR_DTR | MCR_RTS | MCR_OUT2);
 	return 0;
 }
 

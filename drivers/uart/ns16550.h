@@ -34,6 +34,7 @@
 #define MCR_DTR	 (1 << 0)
 #define MCR_RTS	 (1 << 1)
 #define MCR_OUT2 (1 << 3) /* on a PC: the interrupt line is connected */
+#define MCR_LOOP (1 << 4) /* what is sent is received, and nothing from the line */
 
 #define LSR_DR	 (1 << 0) /* a character waits */
 #define LSR_OE	 (1 << 1) /* overrun: characters were lost */

@@ -118,10 +118,15 @@ static void setup_port(struct pl011 *p, u32 clock_hz)
 	writel_relaxed(0, p->regs + UARTCR);
 	writel_relaxed(ibrd, p->regs + UARTIBRD);
 	writel_relaxed(fbrd, p->regs + UARTFBRD);
-	/* Turning the FIFO on empties it: a character that was typed while we boot is taken out before. */
+	/*
+	 * Turning the FIFO on empties it: a character that was typed while we boot is taken out before. QEMU passes on
+	 * what it holds back when the receiver is read, which the empty FIFO gives nobody a reason for: so we read once.
+	 */
 	if (!(readl_relaxed(p->regs + UARTLCR) & LCR_FEN))
 		p->nr_early = pl011_receive(&p->port, p->early, sizeof(p->early), &brk);
 	writel_relaxed(LCR_WLEN8 | LCR_FEN, p->regs + UARTLCR);
+	if (readl_relaxed(p->regs + UARTFR) & FR_RXFE)
+		readl_relaxed(p->regs + UARTDR);
 	writel_relaxed(IFLS_RX_1_2 | IFLS_TX_1_8, p->regs + UARTIFLS);
 	writel_relaxed(0, p->regs + UARTIMSC);
 	writel_relaxed(INT_ALL, p->regs + UARTICR);
