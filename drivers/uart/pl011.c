@@ -119,8 +119,9 @@ static void setup_port(struct pl011 *p, u32 clock_hz)
 	writel_relaxed(ibrd, p->regs + UARTIBRD);
 	writel_relaxed(fbrd, p->regs + UARTFBRD);
 	/*
-	 * Turning the FIFO on empties it: a character that was typed while we boot is taken out before. QEMU passes on
-	 * what it holds back when the receiver is read, which the empty FIFO gives nobody a reason for: so we read once.
+	 * Turning the FIFO on empties it: a character that was typed while we boot is taken out before. QEMU passes
+	 * on what it holds back when the receiver is read, which the empty FIFO gives nobody a reason for: so we read
+	 * once.
 	 */
 	if (!(readl_relaxed(p->regs + UARTLCR) & LCR_FEN))
 		p->nr_early = pl011_receive(&p->port, p->early, sizeof(p->early), &brk);

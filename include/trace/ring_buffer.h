@@ -179,19 +179,6 @@ bool ring_buffer_iter_empty(struct ring_buffer_iter *iter);
 /* How many events were overwritten between the one peeked and the one before it; asking clears it. */
 unsigned long ring_buffer_iter_dropped(struct ring_buffer_iter *iter);
 
-/* ---- Waiting */
-
-/*
- * A waiter calls ring_buffer_wait_arm, looks at ring_buffer_empty, and sleeps. A writer notices the arming in
- * its slow path and only sets a flag: it may be inside the scheduler. ring_buffer_wake_poll, called from the
- * tick or a softirq of any CPU, finds the flag or the events themselves and calls `wake(arg)` once for an
- * arming. So a wake-up comes a tick late at most and is never lost. Cost while nobody waits: two loads a
- * poll, none a record. `cpu` may be RING_BUFFER_ALL_CPUS. Any context, but arming and setting: thread.
- */
-void ring_buffer_set_wake(struct trace_buffer *buffer, void (*wake)(void *arg), void *arg);
-void ring_buffer_wait_arm(struct trace_buffer *buffer, int cpu);
-void ring_buffer_wake_poll(struct trace_buffer *buffer);
-
 /* ---- Counts. Exact while nobody writes; else each was so within the call. [units: events, bytes, clock] */
 
 /*

@@ -95,12 +95,11 @@ struct rb_ring {
 #define RB_QUIESCE_ONE 0x10000u	  /* times rb_quiesce, 8 bits: events are counted as dropped */
 #define RB_OFF	       0x1000000u /* ring_buffer_record_off */
 #define RB_CPU_OFF     0x2000000u /* ring_buffer_record_off_cpu */
-#define RB_WAITERS     0x4000000u /* not disabled: somebody waits for the next event */
-#define RB_EXCHANGE    0x8000000u /* not disabled: the ring shall be exchanged before the next event */
-#define RB_STOPPED     (~(RB_WAITERS | RB_EXCHANGE)) /* those that do keep writers out */
+#define RB_EXCHANGE    0x4000000u /* not disabled: the ring shall be exchanged before the next event */
+#define RB_STOPPED     (~RB_EXCHANGE) /* those that do keep writers out */
 
 struct ring_buffer_per_cpu {
-	u32 committing;	 /* [this CPU] writers nested inside each other; RB_NOTIFY */
+	u32 committing;	 /* [this CPU] writers nested inside each other */
 	u32 disabled;	 /* [any CPU, atomic or/add] non-zero: not the fast path */
 	u32 uncommitted; /* [this CPU] the outermost writer has to publish: a nested one has left that to it,
 			    or the tail has moved */
@@ -110,9 +109,6 @@ struct ring_buffer_per_cpu {
 	int cpu;		     /* [I] */
 	struct trace_buffer *buffer; /* [I] */
 } __cacheline_aligned;
-
-/* In `committing`: the outermost writer has a waiter to tell when it is done. */
-#define RB_NOTIFY 0x80000000u
 
 /* Keeps the compiler from moving accesses; an interrupt of this CPU sees them in program order then. No
  * instruction. */

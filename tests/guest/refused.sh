@@ -86,6 +86,9 @@ says set_ftrace_filter '*shcedule*' "nothing matches '*shcedule*'; close: schedu
 says set_ftrace_filter __x64_sys_nanosleep "nothing matches '__x64_sys_nanosleep'; close: sys_nanosleep*"
 says set_graph_function __arm64_sys_nanosleep "nothing matches '__arm64_sys_nanosleep'; close: sys_nanosleep*"
 says set_ftrace_notrace vfs_raed "nothing matches 'vfs_raed'; close: vfs_read"
+says set_ftrace_filter sched_switch "nothing matches 'sched_switch'; it is an event, which set_event takes"
+says set_ftrace_filter sched:sched_switch "'sched:sched_switch' is an event, which set_event takes"
+says set_event vfs_read "no event 'vfs_read'; it is a function, which set_ftrace_filter takes"
 says set_graph_function qqqqqqq "nothing matches 'qqqqqqq'; available_filter_functions has the names"
 says set_graph_notrace '!vfs_read' "'vfs_read' is not in the file, so it cannot be taken away"
 says stack_trace_filter find_tracer "'find_tracer' is in the kernel, but cannot be traced*"
@@ -182,6 +185,17 @@ head_has && fail 'it says so of a trace that is not empty'
 echo > trace
 head_has || fail 'the head does not say why the trace is empty'
 echo 1 > tracing_enabled
+
+# -- tracing_on
+off_said() {
+	grep -qx '# tracing_on is 0' trace
+}
+off_said && fail 'tracing_on is said to be 0'
+echo 0 > tracing_on
+off_said && fail 'it says so of tracing_on, of a trace that is not empty'
+echo > trace
+off_said || fail 'the head does not say that tracing_on is 0'
+echo 1 > tracing_on
 echo nop > current_tracer
 echo > trace
 head_has && fail 'it says so with the switch on'

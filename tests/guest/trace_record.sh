@@ -85,11 +85,12 @@ tidy 'SIGCHLD ignored'
 
 # Nobody reads the pipe: settings are back while it waits, a signal ends that, and the trace is elsewhere.
 (
-	trace-record -qe sched -o /dev/stdout -- true 2> said &
+	trace-record -qe sched -o /dev/stdout -- sh -c 'until test -e go; do usleep 5000; done' 2> said &
 	pid=$!
 	until test -e /tmp/trace-record.$pid && grep -q sched_switch $T/set_event; do
 		usleep 5000
 	done
+	touch go
 	while grep -q sched_switch $T/set_event; do
 		usleep 5000
 	done
@@ -102,7 +103,7 @@ read pid status < ended
 same 'nobody reads: status' 1 $status
 same 'nobody reads' "trace-record: /dev/stdout: Interrupted system call: the trace is in /tmp/trace-record.$pid.dat" "$(cat said)"
 test "$(wc -c < /tmp/trace-record.$pid.dat)" -gt 100000 || fail 'no trace elsewhere'
-rm ended /tmp/trace-record.$pid.dat
+rm ended go /tmp/trace-record.$pid.dat
 tidy 'nobody reads'
 
 # One at a time; a killed one is in nobody's way; the first buffer is left alone when nothing is asked of it.

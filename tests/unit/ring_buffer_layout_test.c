@@ -286,48 +286,6 @@ static void test_no_memory(void **state)
 	nr_cpu_ids = 1;
 }
 
-static int woken;
-
-static void wake(void *arg)
-{
-	woken++;
-	assert_ptr_equal(arg, &woken);
-}
-
-/* One wake-up for an arming, once there is something to read, and not before; also when the event was there
- * already. */
-static void test_wake(void **state)
-{
-	struct trace_buffer *buffer = ring_buffer_alloc(1, 0);
-
-	ring_buffer_set_wake(buffer, wake, &woken);
-	ring_buffer_wait_arm(buffer, RING_BUFFER_ALL_CPUS);
-	ring_buffer_wake_poll(buffer);
-	assert_int_equal(woken, 0);
-	put(buffer, 1, 8, 1);
-	assert_int_equal(woken, 0); /* not by the writer */
-	ring_buffer_wake_poll(buffer);
-	assert_int_equal(woken, 1);
-	put(buffer, 2, 8, 1);
-	ring_buffer_wake_poll(buffer);
-	assert_int_equal(woken, 1);
-	ring_buffer_wait_arm(buffer, 0);
-	ring_buffer_wake_poll(buffer);
-	assert_int_equal(woken, 2);
-	assert_true(ring_buffer_record_is_on(buffer));
-	/* The writer has said so: then it does not matter that another reader has taken the event before the
-	 * poll. */
-	ring_buffer_wake_poll(buffer);
-	while (ring_buffer_consume(buffer, 0, NULL, NULL))
-		;
-	ring_buffer_wait_arm(buffer, 0);
-	put(buffer, 3, 8, 1);
-	assert_non_null(ring_buffer_consume(buffer, 0, NULL, NULL));
-	ring_buffer_wake_poll(buffer);
-	assert_int_equal(woken, 3);
-	ring_buffer_free(buffer);
-}
-
 /* Bytes are those of the events that are there, over pages that are filled, overwritten and read. */
 static void test_bytes(void **state)
 {
@@ -544,7 +502,6 @@ int main(void)
 		cmocka_unit_test(test_racing_words),
 		cmocka_unit_test(test_time_backwards),
 		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_wake),
 		cmocka_unit_test(test_swap),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_iterator_counts),

@@ -61,7 +61,7 @@ struct trace_array {
 	u64 (*clock)(void);                   /* [t] time stamps; NULL: sched_clock, inline */
 	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
 	bool function_enabled;                /* [t] the function tracer records */
-	struct cpumask pipe_cpus;             /* [t] whose text an open trace_pipe takes */
+	struct cpumask pipe_cpus;             /* [t; poll_timer looks] whose text an open trace_pipe takes */
 	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
 	bool buffer_expanded;                 /* [t] grew to its real size at first use */
 	struct trace_pids function_pids;      /* set_ftrace_pid, set_ftrace_notrace_pid */
@@ -75,7 +75,7 @@ struct trace_array {
 	struct trace_cpu_file *files;         /* [I] one a CPU and one for all: i_private of its files */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;               /* readers of trace_pipe and trace_pipe_raw */
-	struct hrtimer poll_timer;            /* wakes them, when poll has asked for it */
+	struct hrtimer poll_timer;            /* wakes them when there is something */
 	int poll_armed;                       /* [a] it will go off */
 	unsigned buffer_percent;              /* [a] how full a CPU's buffer is when readers of trace_pipe_raw wake */
 	u64 time_start;                       /* [t] ns, when the buffer was last cleared */

@@ -6,6 +6,7 @@
 #include <lib/errno.h>
 #include <sched/sched.h>
 
+#include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
 #include "tracer.h"
 
@@ -29,6 +30,7 @@ static int free_buffer_release(struct inode *inode, struct file *file)
 }
 
 static const struct file_operations free_buffer_fops = {
+	.read = tracefs_only_written,
 	.write = free_buffer_write,
 	.llseek = noop_llseek,
 	.release = free_buffer_release,

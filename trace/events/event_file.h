@@ -79,6 +79,7 @@ int trace_event_enable_later(struct trace_event_file *file, bool on); /* 0, -ENO
  */
 int trace_event_hold_later(struct trace_event_file *file);
 void trace_event_release_later(struct trace_event_file *file);
+/* The event of these names; system NULL: the first of any system. NULL: there is none. */
 struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event);
 /* events/record.c: the complete record is not to be kept, for one of these flags. Probes. */
 bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags);

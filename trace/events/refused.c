@@ -1,5 +1,6 @@
 /* What was wrong with what was written to set_event and to the files enable, filter and trigger below
  * events/. */
+#include <kernel/ksyms.h>
 #include <lib/close_names.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -65,6 +66,10 @@ static void explain_set_event(struct trace_refusal *r)
 		/* Some tutorials take events out this way. Names that are close would be no answer. */
 		*word = '!';
 		refusal_quote(r, "; to switch it off write ", word, "");
+		return;
+	}
+	if (kallsyms_lookup_name(word)) {
+		refusal_say(r, "; it is a function, which set_ftrace_filter takes");
 		return;
 	}
 	system = strchr(word, ':') ? strsep(&event, ":") : NULL;

@@ -141,7 +141,7 @@ struct trace_event_file *trace_event_find(struct trace_event_set *set, const cha
 	struct trace_event_file *file;
 
 	for_each_event (set, file)
-		if (!strcmp(file->call->class->system, system) && !strcmp(file->call->name, event))
+		if ((!system || !strcmp(file->call->class->system, system)) && !strcmp(file->call->name, event))
 			return file;
 	return NULL;
 }

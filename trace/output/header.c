@@ -82,19 +82,23 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
 }
 
 /*
- * The switch of Linux 2.6 is easily forgotten: Linux has none any more, and tracing_on shows 1 all the same. It keeps
- * events out as well, so the tracer may be nop.
+ * A switch that is off is easily forgotten, so an empty trace names it. tracing_enabled is that of Linux 2.6; it keeps
+ * events out as well, so the tracer may be nop, and tracing_on shows 1 all the same.
  */
-static bool stays_empty_for_the_switch(struct trace_iterator *iter)
+static void print_why_empty(struct seq_file *s, struct trace_iterator *iter)
 {
-	return !iter->tr->tracing_enabled && !iter->of_snapshot && trace_iter_empty(iter);
+	if (iter->of_snapshot || !trace_iter_empty(iter))
+		return;
+	if (!iter->tr->tracing_enabled)
+		seq_puts(s, "# tracing_enabled is 0\n#\n");
+	else if (!tracer_tracing_is_on(iter->tr))
+		seq_puts(s, "# tracing_on is 0\n#\n");
 }
 
 void trace_print_header(struct seq_file *s, struct trace_iterator *iter)
 {
 	seq_printf(s, "# tracer: %s\n#\n", iter->trace->name);
-	if (stays_empty_for_the_switch(iter))
-		seq_puts(s, "# tracing_enabled is 0\n#\n");
+	print_why_empty(s, iter);
 	if (iter->trace->print_header)
 		iter->trace->print_header(s, iter);
 	else

@@ -75,7 +75,10 @@ loff_t tracing_lseek(struct file *file, loff_t off, int whence);
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */
 
 /* output/pipe.c */
-/* Wait for some ms, or not at all when it is `ready`. 0, -ERESTARTSYS. Thread context, no lock. */
+/*
+ * Wait until there may be something, and not at all when it is `ready`. It may be `ready` no more when we return. 0,
+ * -ERESTARTSYS. Thread context, no lock.
+ */
 int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg);
-/* For a poll that is on tr->wait and has found nothing: it will be asked again in some ms. */
+/* For who is on tr->wait and is about to look: wakes it, at most some ms after there is something. */
 void trace_poll_later(struct trace_array *tr);

@@ -131,9 +131,9 @@ static bool trace_empty(struct trace_iterator *iter)
 }
 
 /*
- * A writer cannot wake us: it may be inside the scheduler, with the runqueue locked. So we look every now and then, as
- * Linux 2.6 did; a change of tracer wakes us at once. One look is some hundred instructions, 100 times a second, and
- * only while somebody waits.
+ * A writer cannot wake us: it may be inside the scheduler, with the runqueue locked. So a timer looks every now and
+ * then while somebody waits, and wakes the readers when there is something; a change of tracer wakes them at once. The
+ * timer looks and not the readers, as Linux 2.6 had it: a reader that runs to find nothing would be in its own trace.
  */
 #define PIPE_POLL_NS (10 * NSEC_PER_MSEC)
 
@@ -142,8 +142,9 @@ int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg)
 	DEFINE_WAIT(wait);
 
 	prepare_to_wait(&tr->wait, &wait, TASK_INTERRUPTIBLE);
+	trace_poll_later(tr);
 	if (!ready(arg) && !signal_pending(current))
-		schedule_timeout_ns(PIPE_POLL_NS);
+		schedule();
 	finish_wait(&tr->wait, &wait);
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
@@ -296,11 +297,34 @@ static ssize_t tracing_splice_pipe(struct file *file, loff_t *pos, struct file *
 	return done ? done : ret;
 }
 
-/* Hard interrupt. Whoever polls looks again and, when there is still nothing, arms the timer again. */
-static enum hrtimer_restart wake_polls(struct hrtimer *timer)
+/*
+ * Is there what a reader may wait for? On CPUs whose text is being taken that is any record, on others what
+ * buffer_percent asks for. While recording is off all shall look for themselves: for some that is the end.
+ */
+static bool news_for_readers(struct trace_array *tr)
+{
+	unsigned cpu;
+
+	if (!tracer_tracing_is_on(tr))
+		return true;
+	for_each_possible_cpu(cpu) {
+		bool text = cpumask_test_cpu(cpu, &tr->pipe_cpus);
+
+		if (ring_buffer_filled(tr->buffer, cpu, text ? 0 : READ_ONCE(tr->buffer_percent)))
+			return true;
+	}
+	return false;
+}
+
+/* Hard interrupt. A reader that finds nothing arms the timer again. */
+static enum hrtimer_restart wake_readers(struct hrtimer *timer)
 {
 	struct trace_array *tr = timer->data;
 
+	if (waitqueue_active(&tr->wait) && !news_for_readers(tr)) {
+		hrtimer_forward(timer, ktime_get(), PIPE_POLL_NS);
+		return HRTIMER_RESTART;
+	}
 	/* Before the wake-up, with a full barrier: who saw it set is on the queue by now and is woken. */
 	__atomic_exchange_n(&tr->poll_armed, 0, __ATOMIC_SEQ_CST);
 	wake_up_all(&tr->wait);
@@ -309,12 +333,12 @@ static enum hrtimer_restart wake_polls(struct hrtimer *timer)
 
 static int trace_pipe_init(struct trace_array *tr)
 {
-	hrtimer_init(&tr->poll_timer, wake_polls);
+	hrtimer_init(&tr->poll_timer, wake_readers);
 	tr->poll_timer.data = tr;
 	return 0;
 }
 
-/* Who polled had a file of the array, so nobody starts the timer again. */
+/* Who waited had a file of the array, so nobody starts the timer again. */
 static void trace_pipe_stop(struct trace_array *tr)
 {
 	hrtimer_cancel(&tr->poll_timer);

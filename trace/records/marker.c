@@ -6,6 +6,7 @@
 #include <mm/slab.h>
 
 #include "output/iter.h"
+#include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
 #include "records.h"
 
@@ -59,6 +60,7 @@ static ssize_t tracing_mark_write(struct file *file, const char __user *buf, siz
 }
 
 static const struct file_operations tracing_mark_fops = {
+	.read = tracefs_only_written,
 	.write = tracing_mark_write,
 	.llseek = noop_llseek,
 };

@@ -7,6 +7,7 @@
 
 #include "output/iter.h"
 #include "output/output.h"
+#include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
 #include "records.h"
 
@@ -61,6 +62,7 @@ static ssize_t raw_mark_write(struct file *file, const char __user *buf, size_t 
 }
 
 static const struct file_operations raw_mark_fops = {
+	.read = tracefs_only_written,
 	.write = raw_mark_write,
 	.llseek = noop_llseek,
 };

@@ -12,10 +12,6 @@
 struct trace_buffer {
 	u64 (*clock)(void);			  /* [a] */
 	bool overwrite;				  /* [a] */
-	u32 waiting;				  /* [a] armed and not yet woken */
-	u32 wakeup_pending;			  /* [a] a writer has seen that */
-	void (*wake)(void *arg);		  /* [s] */
-	void *wake_arg;				  /* [s] */
 	void (*exchange)(void *arg);		  /* [I once there is a wish] */
 	void *exchange_arg;			  /* [I once there is a wish] */
 	struct ring_buffer_per_cpu *cpu[NR_CPUS]; /* [I] NULL where no CPU is possible */

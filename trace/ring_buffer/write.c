@@ -189,18 +189,13 @@ static bool rb_kept_out(struct ring_buffer_per_cpu *cpu_buffer)
 
 	if (likely(!disabled))
 		return false;
-	if (disabled & RB_STOPPED) {
-		/* With another reason besides, it would not have been recorded anyway. */
-		if ((disabled & (RB_QUIESCE_ONE - 1)) == 0 &&
-		    !(disabled & (RB_OFF | RB_CPU_OFF)))
-			rb_add(&cpu_buffer->kept_out, 1);
-		return true;
-	}
-	if ((disabled & RB_WAITERS) && rb_read(cpu_buffer->committing) == 1) {
-		__atomic_fetch_and(&cpu_buffer->disabled, ~RB_WAITERS, __ATOMIC_RELAXED);
-		rb_write(cpu_buffer->committing, 1 | RB_NOTIFY);
-	}
-	return false;
+	if (!(disabled & RB_STOPPED))
+		return false;
+	/* With another reason besides, it would not have been recorded anyway. */
+	if ((disabled & (RB_QUIESCE_ONE - 1)) == 0 &&
+	    !(disabled & (RB_OFF | RB_CPU_OFF)))
+		rb_add(&cpu_buffer->kept_out, 1);
+	return true;
 }
 
 static struct ring_buffer_event *rb_claim_somewhere(struct ring_buffer_per_cpu *cpu_buffer,
@@ -225,10 +220,6 @@ void noinline notrace rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	u32 committing = rb_read(cpu_buffer->committing);
 
-	if (committing & RB_NOTIFY) {
-		rb_commit_slow(cpu_buffer);
-		return;
-	}
 	rb_write(cpu_buffer->committing, committing - 1);
 	rb_barrier();
 	RB_TEST_POINT(37);
@@ -314,7 +305,7 @@ void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	u32 committing = rb_read(cpu_buffer->committing);
 
-	if ((committing & ~RB_NOTIFY) > 1) {
+	if (committing > 1) {
 		rb_write(cpu_buffer->uncommitted, 1);
 		rb_barrier();
 		rb_write(cpu_buffer->committing, committing - 1);
@@ -326,8 +317,6 @@ void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
 	RB_TEST_POINT(36);
 	if (unlikely(rb_read(cpu_buffer->uncommitted)))
 		rb_commit_again(cpu_buffer);
-	if (committing & RB_NOTIFY)
-		rb_write(cpu_buffer->buffer->wakeup_pending, 1);
 }
 
 /*

@@ -210,6 +210,18 @@ ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, 
 	return ret;
 }
 
+static void explain_only_written(struct trace_refusal *r)
+{
+	r->logged = true; /* nothing was written that error_log could show */
+	refusal_say(r, "is only written, and cannot be read");
+}
+static const struct trace_hint only_written_hint = { .explain = explain_only_written };
+
+ssize_t tracefs_only_written(struct file *file, char __user *buf, size_t n, loff_t *pos)
+{
+	return tracefs_refused(file, &only_written_hint, "", -EINVAL);
+}
+
 void tracefs_refused_name(const char *dir, const char *name, const char *what)
 {
 	char where[QUOTED_MAX + 16], quoted[QUOTED_MAX];

@@ -65,3 +65,5 @@ void tracefs_refused_name(const char *dir, const char *name, const char *what);
 const char *trace_boot_why(struct trace_array *tr, const char *file, const char *text, int ret);
 /* The hint of trace_pipe and trace_pipe_raw: why they could not be opened. */
 void trace_pipe_explain(struct trace_refusal *r);
+/* The `read` of a file that is only written: -EINVAL, and says so. */
+ssize_t tracefs_only_written(struct file *file, char __user *buf, size_t n, loff_t *pos);

@@ -63,7 +63,10 @@ static bool say_no_match(struct trace_refusal *r, const char *pattern)
 		return true;
 	}
 	refusal_quote(r, "nothing matches ", pattern, "");
-	say_close_functions(r, pattern);
+	if (trace_event_find(r->tr->events, NULL, pattern))
+		refusal_say(r, "; it is an event, which set_event takes");
+	else
+		say_close_functions(r, pattern);
 	return true;
 }
 
@@ -120,6 +123,10 @@ static void explain_command(struct trace_refusal *r, const char *glob, const cha
 	unsigned kind = kind_of_command(command);
 	unsigned long count;
 
+	if (!kind && trace_event_find(r->tr->events, glob, command)) {
+		refusal_quote(r, "", r->text, " is an event, which set_event takes");
+		return;
+	}
 	if (!kind) {
 		refusal_quote(r, "no command ", command, "");
 		say_commands(r);

@@ -21,6 +21,7 @@ static const struct {
 	{"vitrine", "README"},
 	{"intro", "README"},
 	{"tracefs", "README"},
+	{"tutorial", "tutorials"},
 	{"wakeup_rt", "tracer-wakeup"},
 	{"wakeup_dl", "tracer-wakeup"},
 	{"trace.dat", "traces"},
@@ -28,16 +29,6 @@ static const struct {
 	{"trace_options", "trace-options"},
 	{"stack_trace", "stack-tracer"},
 	{"kernelshark", "traces"},
-};
-
-/* These take --help as they take any word. */
-static const struct {
-	const char *name, *usage;
-} silent[] = {
-	{"echo", "echo [-neE] [WORD...]"},
-	{"printf", "printf FORMAT [ARGUMENT...]"},
-	{"true", "true"},
-	{"false", "false"},
 };
 
 static pid_t pager;
@@ -119,34 +110,57 @@ static int show_page(char *text)
 	return end_pager(0);
 }
 
-/* What the program says of itself, to standard output. */
-static void print_help(char *path)
+/* What the shell or a program says, good or bad, goes to `out`. Its status, or -1. */
+static int run_to(int out, char *const argv[])
 {
-	char *argv[] = {path, "--help", NULL};
+	int status = -1;
 	pid_t pid;
 
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		dup2(STDOUT_FILENO, STDERR_FILENO);
+		dup2(out, STDOUT_FILENO);
+		dup2(out, STDERR_FILENO);
 		vt_exec(argv);
 	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	return status;
 }
 
+/* What the shell's `help` says of a word that is built into it. False, and nothing is printed: it is none. */
+static bool print_builtin(const char *name, bool only_ask)
+{
+	char *argv[] = {"sh", "-c", "help \"$0\"", (char *)name, NULL};
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	bool is_one = run_to(nowhere, argv) == 0;
+
+	close(nowhere);
+	if (is_one && !only_ask)
+		run_to(STDOUT_FILENO, argv);
+	return is_one;
+}
+
+/* What a program says of itself; echo, printf, true and false take --help as they take any word. */
+static void print_help(char *path, const char *name)
+{
+	static const char *const silent[] = {"echo", "printf", "true", "false"};
+	char *argv[] = {path, "--help", NULL};
+
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+		if (!strcmp(silent[i], name) && print_builtin(name, false))
+			return;
+	run_to(STDOUT_FILENO, argv);
+}
+
+/* path NULL: built into the shell. */
 static int show_program(const char *name, char *path, bool has_page)
 {
-	const char *usage = NULL;
-
 	begin_pager();
-	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
-		if (!strcmp(silent[i].name, name))
-			usage = silent[i].usage;
-	if (usage)
-		printf("Usage: %s\n", usage);
+	if (path)
+		print_help(path, name);
 	else
-		print_help(path);
+		print_builtin(name, false);
 	if (has_page)
 		printf("\n`man 7 %s` is the page of that name.\n", name);
 	return end_pager(0);
@@ -244,7 +258,7 @@ static int show(const char *name, char section)
 
 	if (program && access(program, X_OK) < 0)
 		program = NULL;
-	if (program && section != '7')
+	if ((program || print_builtin(name, true)) && section != '7')
 		return show_program(name, program, page != NULL);
 	if (page && section != '1')
 		return show_page(page);

@@ -114,11 +114,19 @@ static void add_option(char letter, const char *argument)
 		add(argument);
 }
 
+/* It is found by its own name and goes by ours: the user has heard of no trace-record. */
 static void become(void) __attribute__((noreturn));
 static void become(void)
 {
+	char *path = vt_which(run.word[0]), ours[32];
+
+	if (!path)
+		vt_die_errno(127, run.word[0]);
+	snprintf(ours, sizeof(ours), "trace-cmd %s", argv[0]);
+	run.word[0] = ours;
 	add(NULL);
-	vt_exec(run.word);
+	vt_execve(path, run.word);
+	vt_die_errno(126, path);
 }
 
 /* ---- record, start, set */
@@ -487,8 +495,10 @@ int main(int nr, char **words)
 
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
 		vt_help(&o);
-	if (nr < 2)
-		vt_usage(&o);
+	if (nr < 2) {
+		fprintf(stderr, "Usage: %s\n%s", o.usage, o.help);
+		return 1;
+	}
 	argc = nr - 1;
 	argv = words + 1;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {

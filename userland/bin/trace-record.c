@@ -49,7 +49,12 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	errno = err;
 }
 
-/* They come while it records, and while it waits for who reads the file; never while settings change. */
+/* The command has ended, or stopped: what waits ends with EINTR. */
+static void on_child(int sig)
+{
+}
+
+/* They come while it waits, for pages or for who reads the file; never while settings change. */
 static void hold_signals(bool hold)
 {
 	static const sigset_t all = ~0UL;
@@ -74,7 +79,7 @@ static void catch_signals(void)
 	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, old;
 
 	hold_signals(true);
-	signal(SIGCHLD, SIG_DFL);
+	signal(SIGCHLD, on_child);
 	for (int sig = 1; sig < NSIG; sig++) {
 		bool fault = sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP;
 
@@ -158,17 +163,18 @@ static bool take(bool rest)
 	return true;
 }
 
-/* Sleep until a buffer has pages to take, if they are wanted, or some ms. */
-static void wait_pages(bool wanted, int ms)
+/* Sleep until a buffer has pages to take, if they are wanted, or a signal has come. */
+static void wait_pages(bool wanted)
 {
 	static struct pollfd fds[MAX_ARRAYS * 64];
+	static const sigset_t none;
 	nfds_t n = 0;
 
 	for (size_t i = 0; i < nr_arrays && wanted; i++)
 		for (int cpu = 0; cpu < nr_cpus && arrays[i].used && arrays[i].buffer.cpus; cpu++)
 			if (n < ARRAY_SIZE(fds))
 				fds[n++] = (struct pollfd){.fd = arrays[i].buffer.cpus[cpu].raw, .events = POLLIN};
-	poll(fds, n, ms);
+	ppoll(fds, n, NULL, &none);
 }
 
 /* ---- The command */
@@ -240,9 +246,10 @@ static void begin(int go)
 	set_tracing(true);
 	if (!command)
 		fputs("Hit Ctrl^C to stop recording\n", stderr); /* trace-cmd's words */
-	hold_signals(false);
 	if (!command)
 		return;
+	hold_signals(false);
+	hold_signals(true);
 	if (interrupted)
 		vt_die(128 + (int)interrupted, "signal %d: nothing was recorded", (int)interrupted);
 	vt_write_all(go, "g", 1);
@@ -256,7 +263,7 @@ static bool record(int go)
 
 	begin(go);
 	while (!ended()) {
-		wait_pages(good, 20);
+		wait_pages(good);
 		if (good && !take(false)) {
 			vt_warn("%s: %s: recording ends here", opt.output, strerror(errno));
 			good = false;
@@ -265,7 +272,6 @@ static bool record(int go)
 				break;
 		}
 	}
-	hold_signals(true);
 	return good;
 }
 

@@ -7,6 +7,9 @@
 #define POLLERR 0x008
 #define POLLHUP 0x010
 
+#include <signal.h>
+#include <time.h>
+
 typedef unsigned int nfds_t;
 
 struct pollfd {
@@ -17,5 +20,7 @@ struct pollfd {
 /* Wait until one of n is ready or so many ms are over (-1: without end). How many are ready, or -1 with
  * errno. */
 int poll(struct pollfd *fds, nfds_t n, int ms);
+/* Likewise, for so long (NULL: without end) and with these signals blocked meanwhile (NULL: as they are). */
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask);
 
 #endif

@@ -134,7 +134,15 @@ int poll(struct pollfd *fds, nfds_t n, int ms)
 {
 	struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
-	return (int)CALL(ppoll, fds, n, ms < 0 ? NULL : &limit, NULL, 0);
+	return ppoll(fds, n, ms < 0 ? NULL : &limit, NULL);
+}
+
+/* As with Linux's C libraries: what the kernel writes back of the time is not the caller's. */
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask)
+{
+	struct timespec left = limit ? *limit : (struct timespec){0};
+
+	return (int)CALL(ppoll, fds, n, limit ? &left : NULL, mask, sizeof(*mask));
 }
 
 int truncate(const char *path, off_t size)

@@ -1,9 +1,16 @@
 /* trace-cmd list: what there is to trace with, as tracefs lists it. */
 #include <vt_report.h>
 
+static void say_none(bool any, const char *file, const char *pattern)
+{
+	if (!any && pattern)
+		vt_warn("nothing in %s matches '%s'", file, pattern);
+}
+
 /* The lines, or the words, of a file of tracefs that match. */
 static void list_file(const char *file, const char *pattern, const char *ends)
 {
+	bool any = false;
 	char *text = vt_tracefs_read_or_die(NULL, file), *line;
 	const char *error;
 	struct vt_regex *regex = pattern ? vt_regex_compile(pattern, true, false, &error) : NULL;
@@ -12,8 +19,11 @@ static void list_file(const char *file, const char *pattern, const char *ends)
 	if (pattern && !regex)
 		vt_die(1, "%s: %s", pattern, error);
 	for (char *rest = text; (line = strsep(&rest, ends));)
-		if (*line && (!regex || vt_regex_search(regex, line, 0, &start, &end)))
+		if (*line && (!regex || vt_regex_search(regex, line, 0, &start, &end))) {
 			printf("%s\n", line);
+			any = true;
+		}
+	say_none(any, file, pattern);
 	free(text);
 }
 
@@ -24,6 +34,7 @@ static void list_formats(const char *pattern)
 	const char *error;
 	struct vt_regex *regex = vt_regex_compile(pattern ?: "", true, false, &error);
 	size_t start, end;
+	bool any = false;
 
 	if (!regex)
 		vt_die(1, "%s: %s", pattern, error);
@@ -32,6 +43,7 @@ static void list_formats(const char *pattern)
 
 		if (!*line || !vt_regex_search(regex, line, 0, &start, &end))
 			continue;
+		any = true;
 		printf("system: %.*s\n", (int)strcspn(line, ":"), line);
 		line[strcspn(line, ":")] = '/';
 		file = vt_malloc(strlen(line) + sizeof("events//format"));
@@ -41,6 +53,7 @@ static void list_formats(const char *pattern)
 		free(format);
 		free(file);
 	}
+	say_none(any, "available_events", pattern);
 	free(text);
 }
 

@@ -388,49 +388,64 @@ static int builtin_help(int argc, char **argv);
 
 /* In the order that `help` prints. */
 static const struct builtin builtins[] = {
-	{".", builtin_source},
-	{":", builtin_true},
-	{"[", vt_test},
-	{"bg", builtin_bg},
-	{"break", builtin_break},
-	{"cd", builtin_cd},
-	{"command", builtin_command},
-	{"continue", builtin_break},
-	{"echo", vt_echo},
-	{"eval", builtin_eval},
-	{"exec", builtin_exec},
-	{"exit", builtin_exit},
-	{"export", builtin_export},
-	{"false", builtin_false},
-	{"fg", builtin_fg},
-	{"help", builtin_help},
-	{"history", builtin_history},
-	{"jobs", builtin_jobs},
-	{"kill", builtin_kill},
-	{"local", builtin_local},
-	{"printf", vt_printf},
-	{"pwd", builtin_pwd},
-	{"read", builtin_read},
-	{"readonly", builtin_export},
-	{"return", builtin_return},
-	{"set", builtin_set},
-	{"shift", builtin_shift},
-	{"source", builtin_source},
-	{"test", vt_test},
-	{"trap", builtin_trap},
-	{"true", builtin_true},
-	{"type", builtin_type},
-	{"umask", builtin_umask},
-	{"unset", builtin_unset},
-	{"wait", builtin_wait},
+	{".", builtin_source, ". FILE", "run the commands of FILE in this shell"},
+	{":", builtin_true, ": [WORD...]", "nothing, with status 0"},
+	{"[", vt_test, "[ EXPRESSION ]", "as test"},
+	{"bg", builtin_bg, "bg [%JOB]", "a stopped job goes on in the background"},
+	{"break", builtin_break, "break [N]", "leave the loop, or N loops"},
+	{"cd", builtin_cd, "cd [FOLDER]", "go to FOLDER, or to $HOME; - is where we were before"},
+	{"command", builtin_command, "command [-v|-V] NAME [WORD...]",
+	 "run the program, not a function of that name; -v, -V: which it is"},
+	{"continue", builtin_break, "continue [N]", "the next turn of the loop, or of the Nth around it"},
+	{"echo", vt_echo, "echo [-neE] [WORD...]", "print the words"},
+	{"eval", builtin_eval, "eval [WORD...]", "run the words, joined, as a command"},
+	{"exec", builtin_exec, "exec [COMMAND [WORD...]]", "become COMMAND; without one its redirections stay"},
+	{"exit", builtin_exit, "exit [STATUS]", "end the shell"},
+	{"export", builtin_export, "export [NAME[=VALUE]...]", "programs get these variables; alone: which they get"},
+	{"false", builtin_false, "false", "nothing, with status 1"},
+	{"fg", builtin_fg, "fg [%JOB]", "a job goes on in the foreground"},
+	{"help", builtin_help, "help [NAME]", "this list, or how NAME is used"},
+	{"history", builtin_history, "history", "the lines that were typed"},
+	{"jobs", builtin_jobs, "jobs [-lp]", "the jobs of this shell; -l with process ids, -p only these"},
+	{"kill", builtin_kill, "kill [-SIGNAL] PID|%JOB...", "send a signal, TERM unless said; -l: their names"},
+	{"local", builtin_local, "local NAME[=VALUE]...", "variables of this call of the function"},
+	{"printf", vt_printf, "printf FORMAT [WORD...]", "print the words by FORMAT"},
+	{"pwd", builtin_pwd, "pwd", "the folder where we are"},
+	{"read", builtin_read, "read [-r] [-p PROMPT] [NAME...]",
+	 "a line of input into variables; -r: backslashes stay"},
+	{"readonly", builtin_export, "readonly [NAME[=VALUE]...]",
+	 "these variables do not change any more; alone: which"},
+	{"return", builtin_return, "return [STATUS]", "leave the function, or the script that was read by ."},
+	{"set", builtin_set, "set [-+efnuvx] [--] [WORD...]",
+	 "options of the shell, and its parameters; alone: all variables"},
+	{"shift", builtin_shift, "shift [N]", "drop the first parameter, or the first N"},
+	{"source", builtin_source, "source FILE", "as ."},
+	{"test", vt_test, "test EXPRESSION", "whether it is true; test --help has the words"},
+	{"trap", builtin_trap, "trap [COMMAND|-] SIGNAL...",
+	 "run COMMAND when SIGNAL comes, or at EXIT; alone: what is set"},
+	{"true", builtin_true, "true", "nothing, with status 0"},
+	{"type", builtin_type, "type NAME...", "what the shell takes NAME for"},
+	{"umask", builtin_umask, "umask [MODE]", "rights that new files do not get, in octal"},
+	{"unset", builtin_unset, "unset [-fv] NAME...", "forget variables, or with -f functions"},
+	{"wait", builtin_wait, "wait [PID|%JOB...]", "until these, or all jobs, have ended"},
 };
 
 static int builtin_help(int argc, char **argv)
 {
+	const struct builtin *of = argc > 1 ? builtin_find(argv[1]) : NULL;
+
+	if (of) {
+		printf("Usage: %s\n  %s\n", of->usage, of->does);
+		return 0;
+	}
+	if (argc > 1) {
+		vt_warn("help: no builtin %s (try %s --help, or man %s)", argv[1], argv[1], argv[1]);
+		return 1;
+	}
 	printf("Builtin commands:");
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		printf(" %s", builtins[i].name);
-	printf("\nPrograms are in /bin; each prints its usage with --help.\n");
+	printf("\nhelp NAME says how one is used. Programs are in /bin; each prints its usage with --help.\n");
 	return 0;
 }
 

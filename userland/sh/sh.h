@@ -277,6 +277,7 @@ void redir_forget(void);
 struct builtin {
 	const char *name;
 	int (*run)(int argc, char **argv);
+	const char *usage, *does; /* for `help` */
 };
 
 const struct builtin *builtin_find(const char *name);

@@ -309,7 +309,7 @@ static int run_often(void)
 {
 	int in = 0, busy = 0;
 
-	for (int i = 0; i < MANY && (in < OFTEN || busy < OFTEN); i++) {
+	for (int i = 0; i < MANY && (in < OFTEN || busy < OFTEN || !tally->written || !tally->refused); i++) {
 		int err = exec_errno(COPY);
 
 		if (err && err != ETXTBSY)

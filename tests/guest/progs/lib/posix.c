@@ -64,16 +64,6 @@ int pause(void)
 	return sigsuspend(&now);
 }
 
-/* Linux's C libraries keep to themselves what the kernel writes back of the time. */
-int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask)
-{
-	struct timespec span;
-
-	if (limit)
-		span = *limit;
-	return (int)CALL(ppoll, fds, n, limit ? &span : NULL, mask, sizeof(*mask));
-}
-
 int pselect(int n, fd_set *in, fd_set *out, fd_set *ex, const struct timespec *limit, const sigset_t *mask)
 {
 	struct {

@@ -82,7 +82,6 @@ int tgkill(pid_t process, pid_t thread, int sig);
 pid_t gettid(void);
 int waitid(int type, pid_t id, siginfo_t *info, int options);
 pid_t getsid(pid_t pid);
-int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask);
 int setrlimit(int which, const struct rlimit *limit);
 int getrlimit(int which, struct rlimit *limit);
 unsigned alarm(unsigned seconds);
