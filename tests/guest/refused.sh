@@ -226,4 +226,28 @@ sleep 6
 says tracing_on y "'y' is not *"
 same 'and how many more' 'tracing: 30 more refused writes were not logged' "$(dmesg | tail -n 2 | head -n 1 | sed 's/^\[[^]]*\] //')"
 tracing_reset
+# -- files that are only written
+dmesg -c > /dev/null
+for file in trace_marker trace_marker_raw free_buffer; do
+	cat $file 2>&1 | grep -q 'Invalid argument' || fail "$file can be read"
+	dmesg -c | grep -q "$file: is only written, and cannot be read" || fail "$file does not say that it is only written"
+done
+
+# -- readers of trace_pipe sleep while there is nothing
+tracing_reset
+cat trace_pipe > /tmp/text &
+pid=$!
+usleep 50000
+turns() {
+	grep '^voluntary_ctxt_switches' /proc/$pid/status | tr -dc 0-9
+}
+turns=$(turns)
+usleep 500000
+test $(($(turns) - turns)) -le 2 || fail "a reader of trace_pipe ran $(($(turns) - turns)) times for nothing"
+echo 'to be read' > trace_marker
+until grep -q 'to be read' /tmp/text; do
+	usleep 10000
+done
+kill $pid
+wait $pid
 finish

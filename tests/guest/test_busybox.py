@@ -115,6 +115,11 @@ def check_man(guest):
     assert status == 0 and page.startswith("IRQSOFF: THE LONGEST TIME WITH INTERRUPTS OFF\n\nWhile a CPU") and "`" not in page.split("\n    ")[0]
     assert all(len(line) <= 80 for line in page.splitlines() if not line.startswith(("  ", "|")))
     assert guest.run("man ftrace | head -n 1")[1] == "VITRINE\n"
+    assert len(set(guest.run("man tutorial | head -n 1; man tutorials | head -n 1")[1].splitlines())) == 1
+    # What the shell has built in, with and without a program of that name.
+    assert guest.run("man cd | head -n 1; help cd | head -n 1; man echo | head -n 1; help nosuch 2>&1")[1].splitlines() == [
+        "Usage: cd [FOLDER]", "Usage: cd [FOLDER]", "Usage: echo [-neE] [WORD...]",
+        "sh: help: no builtin nosuch (try nosuch --help, or man nosuch)"]
     words = [line.split(None, 2) for line in guest.run("man -k latency")[1].splitlines()]
     assert {("latency", "(1)"), ("latency", "(7)"), ("time-travel", "(7)")} <= {(name, section) for name, section, _ in words}
     assert guest.run("man latency | head -n 1; man latency | tail -n 1; man 7 latency | head -n 1")[1].splitlines()[1:] == [

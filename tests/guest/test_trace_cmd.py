@@ -42,6 +42,9 @@ TYPED = [
     ("trace-cmd start -e sched:sched_process_exec cat set_event; trace-cmd stop; grep -c 'filename=[^ ]*/cat ' trace; trace-cmd start sh -c 'exit 3'; echo $?; "
      "trace-cmd start nosuch 2>&1; echo $?; cat tracing_on; trace-cmd reset",
      "sched:sched_process_exec\n1\n3\ntrace-cmd: nosuch: No such file or directory\n127\n1\n"),
+    ("trace-cmd list -e nosuch 2>&1; trace-cmd show -c 9 2>&1; trace-cmd record -e nosuch -o /tmp/n.dat true 2>&1; trace-cmd > /tmp/a 2>&1; echo $?; "
+     "grep -c '^  record \\|^Usage: trace-cmd COMMAND' /tmp/a",
+     "trace-cmd: nothing in available_events matches 'nosuch'\ntrace-cmd show: no CPU 9\ntrace-cmd record: no event 'nosuch'\n1\n2\n"),
     # Only the task, and only its children when that is wanted: the command's own pid is the smallest one.
     ("trace-cmd record -q -e sched:sched_process_exit -F -o /tmp/y.dat sh -c '(true); (true); true'; trace-cmd report /tmp/y.dat | grep -c sched_process_exit:; "
      "trace-cmd record -q -e sched:sched_process_exit -F -c -o /tmp/y.dat sh -c '(true); (true); true'; trace-cmd report /tmp/y.dat | grep -c "

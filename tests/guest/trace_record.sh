@@ -68,6 +68,23 @@ ended 130 INT -o out.dat -- sleep 1000
 ended 139 SEGV -o out.dat -- sleep 1000
 ended 0 40 -o out.dat -B i -e irq
 
+# It sleeps while there are no pages to take: what wakes it is the signal at the end.
+turns() {
+	grep '^voluntary_ctxt_switches' /proc/$pid/status | tr -dc 0-9
+}
+trace-record -q -e sched:sched_process_fork -o out.dat -- sleep 1000 &
+pid=$!
+until grep -q sched_process_fork $T/set_event && test -n "$(pidof sleep)"; do
+	usleep 5000
+done
+usleep 50000
+turns=$(turns)
+usleep 500000
+test $(($(turns) - turns)) -le 2 || fail "trace-record ran $(($(turns) - turns)) times in half a second without a page to take"
+kill -TERM $pid
+wait $pid
+tidy 'asleep'
+
 # Before it begins: the command does not run, or ends.
 for delay in 10 120; do
 	trace-record -qp function -e sched -o out.dat -- sleep 1000 &
