@@ -126,28 +126,29 @@ static char tx_take(struct tty_struct *tty)
 }
 
 /*
- * Who waits is woken from the softirq: this may run below the port's lock, which printk takes below the
- * scheduler's locks. Sleepers are woken when half of the ring is free, not for each byte; who waits for the
- * end, at the end.
+ * Sleepers are woken when half of the ring is free, not for each byte; a task that waits for the end is woken at the
+ * end.
  */
-unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max)
+unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max, bool *wake)
 {
 	unsigned long flags;
 	unsigned n = 0;
-	bool wake;
 
 	spin_lock_irqsave(&tty->tx_lock, flags);
 	while (n < max && !tty->stopped && tty->tx_tail != tty->tx_head)
 		buf[n++] = tx_take(tty);
-	wake = tty->writers_wait && n &&
-	       (tx_room(tty) >= TTY_ECHO_RESERVE + TTY_TX_SIZE / 4 || tty->tx_tail == tty->tx_head);
-	if (wake)
+	*wake = tty->writers_wait && n &&
+		(tx_room(tty) >= TTY_ECHO_RESERVE + TTY_TX_SIZE / 4 || tty->tx_tail == tty->tx_head);
+	if (*wake)
 		tty->writers_wait = false;
-	wake |= n && tty->rx_head != READ_ONCE(tty->rx_tail); /* input may have waited for room to echo */
+	*wake |= n && tty->rx_head != READ_ONCE(tty->rx_tail); /* input may have waited for room to echo */
 	spin_unlock_irqrestore(&tty->tx_lock, flags);
-	if (wake)
-		raise_softirq(TTY_SOFTIRQ);
 	return n;
+}
+
+void tty_tx_pulled(struct tty_struct *tty)
+{
+	raise_softirq(TTY_SOFTIRQ);
 }
 
 void tty_kick(struct tty_struct *tty)

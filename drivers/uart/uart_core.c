@@ -24,27 +24,45 @@ static void set_tx_irq(struct uart_port *port, bool on)
 	spin_unlock_irqrestore(&port->mask_lock, flags);
 }
 
-/* Fill the FIFO from the tty. True when the FIFO was full first: the interrupt goes on. [b] */
+/* [P] As much of what was pulled as the FIFO takes. True: that is not all of it. */
+static bool send_pulled(struct uart_port *port)
+{
+	unsigned n;
+
+	if (port->tx_at == port->tx_len)
+		return false;
+	n = port->chip->send(port, port->tx_buf + port->tx_at, port->tx_len - port->tx_at);
+	port->tx_at += n;
+	port->sent += n;
+	return port->tx_at < port->tx_len;
+}
+
+/*
+ * [b] Fill the FIFO from the tty. True when the FIFO was full first: the interrupt goes on.
+ *
+ * Characters leave the tty's ring and go to the chip under the lock that printk takes, because printk sends the rest of
+ * a begun line first: that is what we have pulled and not sent, and then what is in the ring. Tasks are woken without
+ * that lock, since printk takes it below the scheduler's locks.
+ */
 static bool fill_fifo(struct uart_port *port)
 {
-	for (;;) {
-		unsigned long flags;
-		unsigned n;
+	bool full, empty, wake = false;
+
+	do {
+		unsigned long flags = tty_port_lock(port->tty);
 
 		if (port->tx_at == port->tx_len) {
 			port->tx_at = 0;
-			port->tx_len = tty_tx_pull(port->tty, port->tx_buf, sizeof(port->tx_buf));
-			if (!port->tx_len)
-				return false;
+			port->tx_len = tty_tx_pull(port->tty, port->tx_buf, sizeof(port->tx_buf), &wake);
 		}
-		flags = tty_port_lock(port->tty); /* printk writes to the same FIFO */
-		n = port->chip->send(port, port->tx_buf + port->tx_at, port->tx_len - port->tx_at);
+		empty = !port->tx_len;
+		full = send_pulled(port);
 		tty_port_unlock(port->tty, flags);
-		port->tx_at += n;
-		port->sent += n;
-		if (port->tx_at < port->tx_len)
-			return true;
-	}
+		if (wake)
+			tty_tx_pulled(port->tty);
+		wake = false;
+	} while (!full && !empty);
+	return full;
 }
 
 /*
@@ -73,12 +91,15 @@ void uart_tx(struct uart_port *port)
 	uart_start_tx(port);
 }
 
+/* [P] What the transmit interrupt was going to send comes first: it is older. */
 static void uart_poll_put(void *data, char c)
 {
 	struct uart_port *port = data;
 
 	if (port->log_shown)
 		return;
+	while (send_pulled(port))
+		cpu_relax();
 	while (!port->chip->send(port, &c, 1))
 		cpu_relax();
 }

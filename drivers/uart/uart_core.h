@@ -30,8 +30,10 @@ struct uart_chip {
 	void (*set_tx_irq)(struct uart_port *port, bool on);
 };
 
-/* Part of the driver's own struct. Locks: m mask_lock, interrupts off; b who holds tx_busy; a atomic; i the
- * port's interrupt; I immutable after probe. */
+/*
+ * Part of the driver's own struct. Locks: m mask_lock, interrupts off; b who holds tx_busy; P the tty's port_lock; a
+ * atomic; i the port's interrupt; I immutable after probe.
+ */
 struct uart_port {
 	const struct uart_chip *chip; /* [I] */
 	struct tty_struct *tty;	      /* [I] NULL until registered: no input before */
@@ -46,9 +48,9 @@ struct uart_port {
 	bool log_shown;		      /* [I] probe: what is played to us now, the early console has printed */
 	int tx_busy;		      /* [a] somebody fills the FIFO */
 	int tx_again;		      /* [a] there may be more to send than he has seen */
-	char tx_buf[UART_BATCH];      /* [b] pulled from the tty, not yet sent */
-	unsigned tx_at, tx_len;	      /* [b] */
-	u64 sent;		      /* [b] bytes, but for printk's */
+	char tx_buf[UART_BATCH];      /* [P] pulled from the tty, sent up to tx_at */
+	unsigned tx_at, tx_len;	      /* [P] */
+	u64 sent;		      /* [P] bytes, but for printk's */
 	u64 received, breaks;	      /* [i] */
 	u64 overruns;		      /* [i] times the FIFO was full before we came */
 };

@@ -25,9 +25,13 @@ struct tty_struct *tty_register_uart(const char *name, unsigned minor, const str
 /* From the receive interrupt, without the port's lock. Never drops while throttling works; drops are counted
  * in tty stats. */
 void tty_receive(struct tty_struct *tty, const char *data, unsigned n);
-/* From the transmit interrupt or start_tx, with or without the port's lock: next bytes to send; 0 when there
- * is nothing more (disable the interrupt). */
-unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max);
+/*
+ * From the transmit interrupt or start_tx, with the port's lock: the next bytes to send; 0 when there is nothing more
+ * (disable the interrupt). When *wake comes back true, tty_tx_pulled() is due once the port's lock is free: there is
+ * room again, and somebody may wait for it.
+ */
+unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max, bool *wake);
+void tty_tx_pulled(struct tty_struct *tty); /* any context but nmi, without the port's lock */
 /* Lock that serialises the port's hardware between tty output and printk; interrupts off. */
 unsigned long tty_port_lock(struct tty_struct *tty);
 void tty_port_unlock(struct tty_struct *tty, unsigned long flags);

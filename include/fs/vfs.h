@@ -20,7 +20,7 @@
 #include <sched/current.h>
 #include <sched/mutex.h>
 #include <sched/task.h>
-#include <uapi/stat.h>
+#include <fs/kstat.h>
 
 struct dentry;
 struct file;
@@ -228,6 +228,7 @@ static inline struct path file_path(const struct file *f)
 {
 	return (struct path){f->f_mnt, f->f_dentry};
 }
+#define __FMODE_EXEC 040 /* beside the O_* of open(2), from execve alone: the file is opened to be executed */
 #define FMODE_READ   1u
 #define FMODE_WRITE  2u
 #define FMODE_NOSEEK 4u /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */

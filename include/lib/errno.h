@@ -1,56 +1,12 @@
 /*
- * Error numbers of the system-call ABI (Linux, asm-generic), and errors carried in pointers. A function that can fail
+ * Error numbers, those of the ABI and those inside the kernel, and errors carried in pointers. A function that can fail
  * returns 0 or a negative one of these; a function that returns a pointer returns NULL when memory is the only thing
  * that can be lacking, and ERR_PTR() otherwise.
  */
 #pragma once
 
 #include <lib/types.h>
-
-#define EPERM 1
-#define ENOENT 2
-#define ESRCH 3
-#define EINTR 4
-#define EIO 5
-#define ENXIO 6
-#define E2BIG 7
-#define ENOEXEC 8
-#define EBADF 9
-#define ECHILD 10
-#define EAGAIN 11
-#define EWOULDBLOCK EAGAIN
-#define ENOMEM 12
-#define EACCES 13
-#define EFAULT 14
-#define EBUSY 16
-#define EEXIST 17
-#define EXDEV 18
-#define ENODEV 19
-#define ENOTDIR 20
-#define EISDIR 21
-#define EINVAL 22
-#define ENFILE 23
-#define EMFILE 24
-#define ENOTTY 25
-#define ETXTBSY 26
-#define EFBIG 27
-#define ENOSPC 28
-#define ESPIPE 29
-#define EROFS 30
-#define EMLINK 31
-#define EPIPE 32
-#define EDOM 33
-#define ERANGE 34
-#define EDEADLK 35
-#define ENAMETOOLONG 36
-#define ENOSYS 38
-#define ENOTEMPTY 39
-#define ELOOP 40
-#define ENODATA 61
-#define EOVERFLOW 75
-#define ELIBBAD 80
-#define EOPNOTSUPP 95
-#define ETIMEDOUT 110
+#include <uapi/errno.h>
 
 /*
  * These exist inside the kernel only and tell how an interrupted system call goes on. The signal code turns them into

@@ -15,26 +15,9 @@
 #include <lib/list.h>
 #include <lib/types.h>
 #include <sched/task.h>
+#include <uapi/sched.h>
 
 struct pt_regs;
-
-#define CLONE_VM             0x00000100
-#define CLONE_FS             0x00000200
-#define CLONE_FILES          0x00000400
-#define CLONE_SIGHAND        0x00000800
-#define CLONE_PIDFD          0x00001000
-#define CLONE_PTRACE         0x00002000
-#define CLONE_VFORK          0x00004000
-#define CLONE_PARENT         0x00008000
-#define CLONE_THREAD         0x00010000
-#define CLONE_SYSVSEM        0x00040000
-#define CLONE_SETTLS         0x00080000
-#define CLONE_PARENT_SETTID  0x00100000
-#define CLONE_CHILD_CLEARTID 0x00200000
-#define CLONE_DETACHED       0x00400000
-#define CLONE_CLEAR_SIGHAND  0x100000000ULL /* clone3 only */
-#define CLONE_CHILD_SETTID   0x01000000
-#define CSIGNAL              0x000000ff /* clone(2): low bits of the flags are the signal to the parent */
 
 struct kernel_clone_args {
 	u64 flags; /* CLONE_* without the signal */

@@ -2,20 +2,7 @@
 #pragma once
 
 #include <lib/types.h>
-
-#define FUTEX_WAIT           0
-#define FUTEX_WAKE           1
-#define FUTEX_REQUEUE        3
-#define FUTEX_CMP_REQUEUE    4
-#define FUTEX_WAIT_BITSET    9
-#define FUTEX_WAKE_BITSET    10
-#define FUTEX_PRIVATE_FLAG   128
-#define FUTEX_CLOCK_REALTIME 256
-#define FUTEX_CMD_MASK       (~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME))
-#define FUTEX_BITSET_ANY     0xffffffffu
-#define FUTEX_WAITERS        0x80000000u
-#define FUTEX_OWNER_DIED     0x40000000u
-#define FUTEX_TID_MASK       0x3fffffffu
+#include <uapi/futex.h>
 
 /*
  * Wake up to `nr` sleepers on the word, and one when `nr` is less than 1: Linux has always done so, and programs may

@@ -3,24 +3,9 @@
 
 #include <lib/types.h>
 #include <proc/signal.h>
+#include <uapi/resource.h>
 #include <uapi/time.h>
 
-#define RLIMIT_CPU        0
-#define RLIMIT_FSIZE      1
-#define RLIMIT_DATA       2
-#define RLIMIT_STACK      3
-#define RLIMIT_CORE       4
-#define RLIMIT_RSS        5
-#define RLIMIT_NPROC      6
-#define RLIMIT_NOFILE     7
-#define RLIMIT_MEMLOCK    8
-#define RLIMIT_AS         9
-#define RLIMIT_LOCKS      10
-#define RLIMIT_SIGPENDING 11
-#define RLIMIT_MSGQUEUE   12
-#define RLIMIT_NICE       13
-#define RLIMIT_RTPRIO     14
-#define RLIMIT_RTTIME     15
 #define RLIM_NLIMITS      16
 #define RLIM_INFINITY     U64_MAX
 
@@ -32,10 +17,7 @@ struct rlimit64 {
 /* The present soft limit of the current process. A word is read whole: no lock. */
 #define rlimit(which) READ_ONCE(current->signal->rlim[which][0])
 
-#define RUSAGE_SELF     0
-#define RUSAGE_CHILDREN (-1)
-#define RUSAGE_BOTH     (-2) /* the sum of the two: what wait4(2) tells; not for getrusage(2) */
-#define RUSAGE_THREAD   1
+#define RUSAGE_BOTH (-2) /* the sum of SELF and CHILDREN: what wait4(2) tells; not for getrusage(2) */
 
 /* As getrusage(2) and wait4(2) pass it. */
 struct rusage {

@@ -6,51 +6,12 @@
 #include <sched/sched.h>
 #include <time/hrtimer.h>
 #include <sched/wait.h>
+#include <uapi/signal.h>
 
-#define SIGHUP       1
-#define SIGINT       2
-#define SIGQUIT      3
-#define SIGILL       4
-#define SIGTRAP      5
-#define SIGABRT      6
-#define SIGBUS       7
-#define SIGFPE       8
-#define SIGKILL      9
-#define SIGUSR1      10
-#define SIGSEGV      11
-#define SIGUSR2      12
-#define SIGPIPE      13
-#define SIGALRM      14
-#define SIGTERM      15
-#define SIGSTKFLT    16
-#define SIGCHLD      17
-#define SIGCONT      18
-#define SIGSTOP      19
-#define SIGTSTP      20
-#define SIGTTIN      21
-#define SIGTTOU      22
-#define SIGURG       23
-#define SIGXCPU      24
-#define SIGXFSZ      25
-#define SIGVTALRM    26
-#define SIGPROF      27
-#define SIGWINCH     28
-#define SIGIO        29
-#define SIGPWR       30
-#define SIGSYS       31
 #define NSIG         64
 #define SIG_DFL      ((void *)0)
 #define SIG_IGN      ((void *)1)
 #define sigmask(sig) (1UL << ((sig)-1))
-
-#define SA_NOCLDSTOP 0x00000001
-#define SA_NOCLDWAIT 0x00000002
-#define SA_SIGINFO   0x00000004
-#define SA_ONSTACK   0x08000000
-#define SA_RESTART   0x10000000
-#define SA_NODEFER   0x40000000
-#define SA_RESETHAND 0x80000000
-#define SA_RESTORER  0x04000000
 
 /* The user's struct sigaction, as rt_sigaction(2) passes it (the same on both machines). */
 struct sigaction {
@@ -81,24 +42,6 @@ struct siginfo {
 	};
 };
 static_assert(sizeof(struct siginfo) == 128);
-
-#define SI_USER       0
-#define SI_KERNEL     0x80
-#define SI_TKILL      (-6)
-#define CLD_EXITED    1
-#define CLD_KILLED    2
-#define CLD_DUMPED    3
-#define CLD_STOPPED   5
-#define CLD_CONTINUED 6
-#define SS_ONSTACK    1
-#define SS_DISABLE    2
-#define SS_AUTODISARM 0x80000000u
-#define MINSIGSTKSZ   2048
-#define SEGV_MAPERR   1
-#define SEGV_ACCERR   2
-#define BUS_ADRERR    2
-#define ILL_ILLOPC    1
-#define TRAP_BRKPT    1
 
 /* Handlers; shared with CLONE_SIGHAND. Locks: S siglock, taken with interrupts off. */
 struct sighand_struct {
@@ -161,10 +104,6 @@ struct signal_struct {
 	int oom_score_adj_min;          /* [oom_mutex] what root set last: others may not go below */
 };
 
-/* SI codes of more senders than the kernel. */
-#define SI_QUEUE (-1)
-#define SI_TIMER (-2)
-
 /*
  * p->sighand, locked, interrupts off. The caller holds a reference to p (or RCU, or tasklist_lock). A task
  * that shares its handlers gets a new sighand in exec: hence the check under the lock, and never a bare
@@ -216,7 +155,6 @@ void set_restore_sigmask_to(sigset_t set);
 void restore_saved_sigmask_unless(bool interrupted);
 
 /* Queues of signals (kernel/proc/signal_queue.c), all [S]. */
-#define SIGRTMIN          32
 #define SIG_KERNEL_STOP   (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
 #define SIG_KERNEL_IGNORE (sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
 #define SIG_KERNEL_CORE                                                                               \

@@ -1,21 +1,8 @@
-/* Waiting for children: wait4(2), waitid(2), with Linux's numbers. */
+/* What wait4(2) and waitid(2) tell of a child that has stopped or goes on. */
 #pragma once
 
 #include <lib/types.h>
-
-#define WNOHANG     0x00000001
-#define WUNTRACED   0x00000002
-#define WSTOPPED    WUNTRACED
-#define WEXITED     0x00000004
-#define WCONTINUED  0x00000008
-#define WNOWAIT     0x01000000
-#define __WNOTHREAD 0x20000000
-#define __WALL      0x40000000
-#define __WCLONE    0x80000000
-
-#define P_ALL  0
-#define P_PID  1
-#define P_PGID 2
+#include <uapi/wait.h>
 
 #define W_STOPPED(sig) (((sig) << 8) | 0x7f)
 #define W_CONTINUED    0xffff

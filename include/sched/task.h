@@ -9,6 +9,7 @@
 #include <sched/dl_params.h>
 #include <sched/spinlock_types.h>
 #include <time/hrtimer.h>
+#include <uapi/sched.h> /* the policies */
 
 #define TASK_COMM_LEN 16
 #define THREAD_SHIFT  14
@@ -57,15 +58,9 @@
 #define PF_NO_SETAFFINITY 0x04000000
 
 /*
- * Scheduling policies, and priorities in the kernel's scale: -1 deadline, 0..99 real time (99 - rt_priority),
+ * Priorities in the kernel's scale: -1 deadline, 0..99 real time (99 - rt_priority),
  * 100..139 nice.
  */
-#define SCHED_NORMAL   0
-#define SCHED_FIFO     1
-#define SCHED_RR       2
-#define SCHED_BATCH    3
-#define SCHED_IDLE     5
-#define SCHED_DEADLINE 6
 #define MAX_DL_PRIO    0
 #define MAX_RT_PRIO    100
 #define MAX_PRIO       140

@@ -1,7 +1,7 @@
 /* ELF64 as far as execve reads it, and the auxiliary vector (System V gABI; Linux's AT_ numbers). */
 #pragma once
 
-#include <lib/types.h>
+#include <uapi/types.h>
 
 #define EI_NIDENT  16
 #define ELFMAG     "\177ELF"
@@ -16,16 +16,16 @@
 #define ET_DYN     3
 
 struct elf64_hdr {
-	u8 e_ident[EI_NIDENT];
-	u16 e_type, e_machine;
-	u32 e_version;
-	u64 e_entry, e_phoff, e_shoff;
-	u32 e_flags;
-	u16 e_ehsize, e_phentsize, e_phnum, e_shentsize, e_shnum, e_shstrndx;
+	__u8 e_ident[EI_NIDENT];
+	__u16 e_type, e_machine;
+	__u32 e_version;
+	__u64 e_entry, e_phoff, e_shoff;
+	__u32 e_flags;
+	__u16 e_ehsize, e_phentsize, e_phnum, e_shentsize, e_shnum, e_shstrndx;
 };
 struct elf64_phdr {
-	u32 p_type, p_flags;
-	u64 p_offset, p_vaddr, p_paddr, p_filesz, p_memsz, p_align;
+	__u32 p_type, p_flags;
+	__u64 p_offset, p_vaddr, p_paddr, p_filesz, p_memsz, p_align;
 };
 #define PT_LOAD      1
 #define PT_INTERP    3

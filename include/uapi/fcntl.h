@@ -33,7 +33,6 @@
 #define O_DSYNC         010000
 #define O_NOATIME       01000000
 #define O_PATH          010000000
-#define __FMODE_EXEC    040 /* inside the kernel: open for execve */
 
 #define AT_FDCWD            (-100)
 #define AT_SYMLINK_NOFOLLOW 0x100

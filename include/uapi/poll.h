@@ -1,7 +1,7 @@
 /* poll(2) and select(2). */
 #pragma once
 
-#include <lib/types.h>
+#include <uapi/types.h>
 
 #define POLLIN     0x0001u
 #define POLLPRI    0x0002u
@@ -15,7 +15,7 @@
 #define POLLWRBAND 0x0200u
 
 struct pollfd {
-	s32 fd;
-	s16 events, revents;
+	__s32 fd;              /* negative: passed over */
+	__s16 events, revents; /* POLL* asked for, and what is there */
 };
 #define FD_SETSIZE 1024

@@ -1,16 +1,16 @@
 /* struct statfs of statfs(2) on 64-bit machines, and the file systems' magic numbers. */
 #pragma once
 
-#include <lib/types.h>
+#include <uapi/types.h>
 
 struct statfs {
-	s64 f_type, f_bsize;
-	u64 f_blocks, f_bfree, f_bavail, f_files, f_ffree;
-	s32 f_fsid[2];
-	s64 f_namelen, f_frsize, f_flags;
-	s64 f_spare[4];
+	__s64 f_type, f_bsize;
+	__u64 f_blocks, f_bfree, f_bavail, f_files, f_ffree;
+	__s32 f_fsid[2];
+	__s64 f_namelen, f_frsize, f_flags;
+	__s64 f_spare[4];
 };
-static_assert(sizeof(struct statfs) == 120);
+_Static_assert(sizeof(struct statfs) == 120);
 
 #define RAMFS_MAGIC      0x858458f6
 #define TMPFS_MAGIC      0x01021994

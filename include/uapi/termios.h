@@ -1,17 +1,17 @@
 /* Terminal modes and ioctls, with Linux's numbers (asm-generic: the same on both machines). */
 #pragma once
 
-#include <lib/types.h>
+#include <uapi/types.h>
 
 #define NCCS 19
 struct termios {
-	u32 c_iflag, c_oflag, c_cflag, c_lflag;
-	u8 c_line;
-	u8 c_cc[NCCS];
+	__u32 c_iflag, c_oflag, c_cflag, c_lflag;
+	__u8 c_line;
+	__u8 c_cc[NCCS];
 };
-static_assert(sizeof(struct termios) == 36);
+_Static_assert(sizeof(struct termios) == 36);
 struct winsize {
-	u16 ws_row, ws_col, ws_xpixel, ws_ypixel;
+	__u16 ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
 
 /* c_cc */
@@ -38,6 +38,8 @@ struct winsize {
 #define IGNBRK 0000001
 #define BRKINT 0000002
 #define IGNPAR 0000004
+#define PARMRK 0000010
+#define INPCK  0000020
 #define ISTRIP 0000040
 #define INLCR  0000100
 #define IGNCR  0000200
@@ -45,6 +47,7 @@ struct winsize {
 #define IUCLC  0001000
 #define IXON   0002000
 #define IXANY  0004000
+#define IXOFF  0010000
 #define IMAXBEL 0020000
 #define IUTF8  0040000
 /* c_oflag */
@@ -60,6 +63,13 @@ struct winsize {
 #define CS8    0000060
 #define CREAD  0000200
 #define CLOCAL 0004000
+#define CBAUD  0010017
+#define CSIZE  0000060
+#define CSTOPB 0000100
+#define PARENB 0000400
+#define PARODD 0001000
+#define HUPCL  0002000
+#define CRTSCTS 020000000000
 #define B115200 0010002
 /* c_lflag */
 #define ISIG    0000001
@@ -71,6 +81,7 @@ struct winsize {
 #define NOFLSH  0000200
 #define TOSTOP  0000400
 #define ECHOCTL 0001000
+#define ECHOPRT 0002000
 #define ECHOKE  0004000
 #define IEXTEN  0100000
 

@@ -1,11 +1,11 @@
 /* Scattered buffers of readv(2) and writev(2). */
 #pragma once
 
-#include <lib/types.h>
+#include <uapi/types.h>
 
 struct iovec {
-	void __user *iov_base;
-	u64 iov_len;
+	void *iov_base; /* of the program */
+	__u64 iov_len;
 };
 #define UIO_MAXIOV 1024
 /* The most one read or write moves: Linux's MAX_RW_COUNT. */

@@ -5,6 +5,7 @@
  */
 #include "files.h"
 
+#include <asm/uapi_stat.h>
 #include <mm/page.h>
 #include <proc/syscall.h>
 

@@ -13,10 +13,6 @@
 #include <time/ktime.h>
 #include <time/posix.h>
 
-#define SIG_BLOCK   0
-#define SIG_UNBLOCK 1
-#define SIG_SETMASK 2
-
 void set_current_blocked(sigset_t set)
 {
 	struct sighand_struct *sighand;

@@ -6,6 +6,7 @@
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <uapi/sched.h>
+#include <uapi/sched_types.h>
 #include <uapi/time.h>
 
 #include "sched.h"

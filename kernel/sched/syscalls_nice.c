@@ -4,7 +4,7 @@
 #include <proc/fork.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
-#include <uapi/sched.h>
+#include <uapi/resource.h>
 
 #include "sched.h"
 #include "syscalls.h"

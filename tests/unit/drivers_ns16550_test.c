@@ -26,10 +26,13 @@ static struct chip {
 	unsigned edges;
 	char sent[MAX_TXT];
 	unsigned nr_sent;
+	unsigned busy_looks; /* after so many looks at LSR the transmitter is empty; 0: only by all_sent() */
 	const char *at_iir; /* what arrives whenever the driver asks for the reason, a character each time */
 	const char *more;   /* what arrives while the driver reads, a character for each that it takes */
 } chip;
 
+static bool port_locked;
+static unsigned nr_pulled;
 static irq_handler_t handler;
 static void *handler_data;
 static bool early_active;
@@ -100,7 +103,13 @@ static u8 read_iir(void)
 
 static u8 read_lsr_model(void)
 {
-	u8 lsr = chip.lsr_errors | (chip.rx_n ? LSR_DR : 0) | (chip.thr_n ? 0 : LSR_THRE);
+	u8 lsr;
+
+	if (chip.busy_looks && chip.thr_n && !--chip.busy_looks) {
+		chip.thr_n = 0;
+		chip.busy_looks = 3;
+	}
+	lsr = chip.lsr_errors | (chip.rx_n ? LSR_DR : 0) | (chip.thr_n ? 0 : LSR_THRE);
 
 	if (!chip.qemu_breaks && chip.rx_n && chip.rx_break[0])
 		lsr |= LSR_BI;
@@ -216,22 +225,34 @@ void tty_receive_break(struct tty_struct *t)
 	t->received[t->nr_received++] = '!';
 }
 
-unsigned tty_tx_pull(struct tty_struct *t, char *buf, unsigned max)
+unsigned tty_tx_pull(struct tty_struct *t, char *buf, unsigned max, bool *wake)
 {
 	unsigned n = 0;
 
+	assert_true(port_locked);
 	while (n < max && *t->to_send)
 		buf[n++] = *t->to_send++;
+	*wake = n && !*t->to_send;
 	return n;
+}
+
+/* It may wake a task, below whose locks printk takes the port's. */
+void tty_tx_pulled(struct tty_struct *t)
+{
+	assert_false(port_locked);
+	nr_pulled++;
 }
 
 unsigned long tty_port_lock(struct tty_struct *t)
 {
+	assert_false(port_locked);
+	port_locked = true;
 	return 0;
 }
 
 void tty_port_unlock(struct tty_struct *t, unsigned long flags)
 {
+	port_locked = false;
 }
 
 bool early_console_active(phys_addr_t base)
@@ -339,6 +360,7 @@ static void test_send(void **state)
 	char text[1000];
 
 	begin();
+	nr_pulled = 0;
 	for (unsigned i = 0; i < sizeof(text) - 1; i++)
 		text[i] = 'a' + i % 26;
 	text[sizeof(text) - 1] = '\0';
@@ -365,6 +387,20 @@ static void test_send(void **state)
 	all_sent();
 	service();
 	assert_memory_equal(chip.sent, "#late", 5);
+	assert_int_equal(nr_pulled, 2); /* the ring had been emptied twice */
+	/* printk while the FIFO is full: what was pulled for it is older, and goes first. */
+	all_sent();
+	service();
+	chip.nr_sent = 0;
+	tty.to_send = "0123456789abcdefghij";
+	tty.ops->start_tx(tty.port);
+	assert_int_equal(chip.nr_sent, NS16550_FIFO);
+	chip.busy_looks = 3;
+	tty.ops->poll_put(tty.port, '!');
+	assert_memory_equal(chip.sent, "0123456789abcdefghij!", 21);
+	all_sent();
+	service();
+	assert_int_equal(chip.nr_sent, 21);
 	end();
 }
 

@@ -76,8 +76,12 @@ static bool line_full; /* the driver sends nothing */
 
 static void start_tx(void *port)
 {
+	bool wake = false;
+
 	if (!line_full)
-		nr_shown += tty_tx_pull(&tty, shown + nr_shown, sizeof(shown) - 1 - nr_shown);
+		nr_shown += tty_tx_pull(&tty, shown + nr_shown, sizeof(shown) - 1 - nr_shown, &wake);
+	if (wake)
+		tty_tx_pulled(&tty);
 	shown[nr_shown] = '\0';
 }
 
@@ -504,6 +508,8 @@ static void test_held_up(void **state)
 
 static void test_output(void **state)
 {
+	bool wake;
+
 	assert_int_equal(tty_output(&tty, "a\n\tb", 4), 4);
 	tty_kick(&tty);
 	EXPECT_SHOWN("a\r\n\tb");
@@ -512,7 +518,7 @@ static void test_output(void **state)
 	assert_int_equal(tty_output(&tty, "later", 5), 5);
 	tty_kick(&tty);
 	EXPECT_SHOWN("");
-	assert_int_equal(tty_tx_pull(&tty, got, 1), 0); /* nor does the transmit interrupt get anything */
+	assert_int_equal(tty_tx_pull(&tty, got, 1, &wake), 0); /* nor does the transmit interrupt get anything */
 	type("\021");
 	EXPECT_SHOWN("later");
 	assert_false(n_tty_readable(&tty));

@@ -3,11 +3,11 @@
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <mm/slab.h>
+#include <uapi/statfs.h>
 
 #include "tracefs/stat.h"
 #include "tracefs/tracefs.h"
 
-#define TRACEFS_MAGIC 0x74726163
 
 static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsigned where)
 {

@@ -3,15 +3,7 @@
 #define VT_DIRENT_H
 
 #include <sys/types.h>
-
-#define DT_UNKNOWN 0
-#define DT_FIFO	   1
-#define DT_CHR	   2
-#define DT_DIR	   4
-#define DT_BLK	   6
-#define DT_REG	   8
-#define DT_LNK	   10
-#define DT_SOCK	   12
+#include <uapi/stat.h> /* DT_* */
 
 /* Exactly what getdents64 fills in: records of d_reclen bytes, 8-byte aligned. */
 struct dirent {

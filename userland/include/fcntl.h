@@ -3,38 +3,7 @@
 #define VT_FCNTL_H
 
 #include <sys/types.h>
-#include <bits/abi.h>
-
-/* Linux's uapi/asm-generic/fcntl.h. */
-#define O_RDONLY    0
-#define O_WRONLY    1
-#define O_RDWR	    2
-#define O_ACCMODE   3
-#define O_CREAT	    0100
-#define O_EXCL	    0200
-#define O_NOCTTY    0400
-#define O_TRUNC	    01000
-#define O_APPEND    02000
-#define O_NONBLOCK  04000
-#define O_CLOEXEC   02000000
-#define O_DIRECTORY VT_O_DIRECTORY
-#define O_NOFOLLOW  VT_O_NOFOLLOW
-
-#define F_DUPFD		0
-#define F_GETFD		1
-#define F_SETFD		2
-#define F_GETFL		3
-#define F_SETFL		4
-#define F_DUPFD_CLOEXEC 1030
-#define FD_CLOEXEC	1
-
-#define AT_FDCWD	    -100
-#define AT_SYMLINK_NOFOLLOW 0x100
-#define AT_REMOVEDIR	    0x200
-
-#define SPLICE_F_MOVE	  1
-#define SPLICE_F_NONBLOCK 2
-#define SPLICE_F_MORE	  4
+#include <uapi/fcntl.h>
 
 /* mode is looked at with O_CREAT only. Returns a descriptor, or -1 with errno. */
 int open(const char *path, int flags, ...);

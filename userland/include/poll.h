@@ -2,20 +2,11 @@
 #ifndef VT_POLL_H
 #define VT_POLL_H
 
-#define POLLIN	0x001
-#define POLLOUT 0x004
-#define POLLERR 0x008
-#define POLLHUP 0x010
-
 #include <signal.h>
 #include <time.h>
+#include <uapi/poll.h>
 
 typedef unsigned int nfds_t;
-
-struct pollfd {
-	int fd;		       /* negative: passed over */
-	short events, revents; /* asked for, and what is there */
-};
 
 /* Wait until one of n is ready or so many ms are over (-1: without end). How many are ready, or -1 with
  * errno. */

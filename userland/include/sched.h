@@ -4,16 +4,10 @@
 
 #include <sys/types.h>
 #include <time.h>
-#include <sys/sched.h>
+#include <uapi/sched.h>
+#include <uapi/sched_types.h>
 
-#define SCHED_OTHER 0
-#define SCHED_FIFO  1
-#define SCHED_RR    2
-#define SCHED_BATCH 3
-#define SCHED_IDLE  5
-#define SCHED_DEADLINE 6
-
-#define SCHED_RESET_ON_FORK 0x40000000
+#define SCHED_OTHER SCHED_NORMAL /* the name that POSIX has for it */
 
 /* Bit n of word n / 64 is CPU n. */
 #define CPU_SETSIZE 1024
@@ -36,24 +30,7 @@ int sched_get_priority_max(int policy);
 int sched_get_priority_min(int policy);
 int sched_yield(void);
 
-/* As the kernel has it; size is sizeof(struct sched_attr). Times are nanoseconds. */
-struct sched_attr {
-	unsigned int size;
-	unsigned int sched_policy;
-	unsigned long sched_flags;
-	int sched_nice;
-	unsigned int sched_priority;
-	unsigned long sched_runtime; /* SCHED_DEADLINE: CPU time in each period, */
-	unsigned long sched_deadline; /* had so long after its beginning; */
-	unsigned long sched_period; /* 0: the deadline */
-	unsigned int sched_util_min, sched_util_max; /* 0 */
-};
-
-#define SCHED_FLAG_RESET_ON_FORK 0x01
-#define SCHED_FLAG_RECLAIM	 0x02 /* not in our kernel: EINVAL */
-#define SCHED_FLAG_DL_OVERRUN	 0x04 /* SIGXCPU when the budget is used up */
-#define SCHED_FLAG_KEEP_POLICY	 0x08
-#define SCHED_FLAG_KEEP_PARAMS	 0x10
+#define SCHED_FLAG_RECLAIM 0x02 /* not in our kernel: EINVAL */
 
 /* flags are 0. The kernel writes at most size bytes. */
 int sched_setattr(pid_t pid, const struct sched_attr *attr, unsigned int flags);

@@ -10,10 +10,7 @@
 #undef CLOCK_REALTIME
 #undef CLOCK_MONOTONIC
 #undef TIMER_ABSTIME
-#define CLOCK_REALTIME	0
-#define CLOCK_MONOTONIC 1
-#define CLOCK_THREAD_CPUTIME_ID 3
-#define TIMER_ABSTIME	1
+#include <uapi/clock.h>
 
 /* Return 0, or -1 with errno. */
 int clock_gettime(clockid_t clock, struct timespec *now);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const error_texts[] = {
-#include "../../include/uapi/errno_texts.h"
+#include <uapi/errno_texts.h>
 	[ENOTBLK] = "Block device required",
 	[ENOLCK] = "No locks available",
 	[ETIME] = "Timer expired",

@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "../../include/uapi/trace_dat.h"
+#include <uapi/trace_dat.h>
 
 #define FIRST_SECTION OPT_HEADER_INFO
 #define LAST_SECTION  OPT_CMDLINES

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "../../include/uapi/trace_dat.h"
+#include <uapi/trace_dat.h>
 
 /* Where reading is; an end that is not the file's bounds a section. */
 struct cursor {

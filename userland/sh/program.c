@@ -7,6 +7,7 @@
  */
 #include "sh.h"
 #include <sys/stat.h>
+#include <uapi/elf.h>
 
 /* What of an ELF64 file is looked at (System V gABI, chapters 4 and 5). */
 struct elf_header {
@@ -23,7 +24,6 @@ struct elf_segment {
 	uint64_t offset, vaddr, paddr, filesz, memsz, align;
 };
 
-#define PT_INTERP 3
 #define ELF_MAGIC "\177ELF"
 
 /* What is known of a file that the kernel does not run. */

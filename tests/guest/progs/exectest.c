@@ -6,14 +6,13 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <uapi/elf.h>
 
 #define D     "/tmp/exectest"
 #define COPY  D "/copy"
 #define OTHER D "/other"
 
 #define PAGE	    4096
-#define PT_LOAD	    1
-#define PT_INTERP   3
 #define PROBE_ADDR  0x10000000UL /* where the added segment lies: above the program's own */
 #define PROBE_FILE  16		 /* bytes of it in the file */
 #define PROBE_BYTE  0xaa

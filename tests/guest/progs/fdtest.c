@@ -9,11 +9,8 @@
 #define BEYOND 1000
 
 #ifndef F_DUPFD_CLOEXEC
-#define F_DUPFD_CLOEXEC 1030
 #endif
 #ifndef FIOCLEX
-#define FIONCLEX 0x5450
-#define FIOCLEX	 0x5451
 #endif
 
 static const char *self;

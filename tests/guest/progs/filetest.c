@@ -14,8 +14,6 @@
 #define ALL   (PAGES * PAGE)
 #define RW    (PROT_READ | PROT_WRITE)
 #ifndef SEEK_DATA
-#define SEEK_DATA 3
-#define SEEK_HOLE 4
 #endif
 
 struct part {

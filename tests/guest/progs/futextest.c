@@ -8,7 +8,7 @@
 
 #define WORDS 1024 /* of a page */
 #define MS    1000000L
-#define WAIT  (FUTEX_WAIT | FUTEX_PRIVATE)
+#define WAIT  (FUTEX_WAIT | FUTEX_PRIVATE_FLAG)
 
 static futex_t words[WORDS] __attribute__((aligned(4096)));
 static struct sleeper s[THREAD_MAX];
@@ -44,7 +44,7 @@ static void wake_at_least_one(void)
 
 static long requeue(futex_t *from, futex_t *to, int wake, int move)
 {
-	return futex(from, FUTEX_REQUEUE | FUTEX_PRIVATE, (unsigned)wake, VAL2(move), to, 0);
+	return futex(from, FUTEX_REQUEUE | FUTEX_PRIVATE_FLAG, (unsigned)wake, VAL2(move), to, 0);
 }
 
 /* Of 1,023 other words some are in the same queue of the kernel's. */
@@ -71,7 +71,7 @@ static void value_differs(void)
 	CHECK_EQ(futex(words, WAIT, 8, NULL, NULL, 0), -EAGAIN);
 	CHECK_EQ(futex(words, WAIT, 8, &soon, NULL, 0), -EAGAIN);
 	CHECK_EQ(futex(words, FUTEX_WAIT, 8, NULL, NULL, 0), -EAGAIN);
-	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE, 8, NULL, NULL, 1), -EAGAIN);
+	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 8, NULL, NULL, 1), -EAGAIN);
 	CHECK_EQ(futex_wake(words, ALL), 0); /* and nobody is left in the queue */
 	/* All 32 bits count. */
 	CHECK_EQ(futex(words, WAIT, 7 | 1u << 31, NULL, NULL, 0), -EAGAIN);
@@ -79,16 +79,16 @@ static void value_differs(void)
 
 static long wake_bits(unsigned n, unsigned bits)
 {
-	return futex(words, FUTEX_WAKE_BITSET | FUTEX_PRIVATE, n, NULL, NULL, bits);
+	return futex(words, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, n, NULL, NULL, bits);
 }
 
 static void bitsets(void)
 {
-	static const unsigned bits[] = {1, 2, 6, 1u << 31, FUTEX_ANY};
+	static const unsigned bits[] = {1, 2, 6, 1u << 31, FUTEX_BITSET_ANY};
 
 	for (int i = 0; i < 5; i++) {
 		s[i] = (struct sleeper){
-			.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE, .bitset = bits[i]};
+			.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = bits[i]};
 		sleeper_start(&s[i]);
 		CHECK(sleeper_sleeps(&s[i]));
 	}
@@ -107,7 +107,7 @@ static void bitsets(void)
 	CHECK(sleepers_woken(s + 3, 1));
 	CHECK_EQ(futex_wake(words, ALL), 1); /* a wake without bits has all */
 	CHECK(sleepers_woken(s, 1));
-	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE, 0, NULL, NULL, 0), -EINVAL);
+	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, NULL, NULL, 0), -EINVAL);
 }
 
 /* --- requeueing --- */
@@ -172,7 +172,7 @@ static void requeue_around(void)
 
 static long cmp_requeue(int wake, int move, unsigned expected)
 {
-	return futex(words, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE, (unsigned)wake, VAL2(move), words + 1,
+	return futex(words, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, (unsigned)wake, VAL2(move), words + 1,
 		     expected);
 }
 
@@ -201,10 +201,10 @@ static void requeued_ends(void)
 	struct timespec end = later(300 * MS);
 
 	s[0] = (struct sleeper){
-		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE, .bitset = 4, .time = &end};
+		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = 4, .time = &end};
 	sleeper_start(&s[0]);
 	CHECK_EQ(requeue(words, words + 1, 0, 1), 1);
-	CHECK_EQ(futex(words + 1, FUTEX_WAKE_BITSET | FUTEX_PRIVATE, ALL, NULL, NULL, ~4u), 0);
+	CHECK_EQ(futex(words + 1, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, ALL, NULL, NULL, ~4u), 0);
 	CHECK_EQ(sleeper_join(&s[0]), -ETIMEDOUT);
 	CHECK_EQ(futex_wake(words + 1, ALL), 0);
 }
@@ -306,7 +306,7 @@ static void errors(void)
 	CHECK_EQ(requeue(words, words + 1, 1, -1), -EINVAL);
 
 	/* Memory that is not there. A wake of private memory does not look at it. */
-	for (int private = 0; private <= FUTEX_PRIVATE; private += FUTEX_PRIVATE) {
+	for (int private = 0; private <= FUTEX_PRIVATE_FLAG; private += FUTEX_PRIVATE_FLAG) {
 		CHECK_EQ(futex(nowhere, FUTEX_WAIT | private, 0, NULL, NULL, 0), -EFAULT);
 		CHECK_EQ(futex(NULL, FUTEX_WAIT | private, 0, NULL, NULL, 0), -EFAULT);
 		CHECK_EQ(futex(nowhere, FUTEX_CMP_REQUEUE | private, 1, VAL2(1), words, 0), -EFAULT);

@@ -5,7 +5,7 @@
 #include <thread.h>
 
 #define MS   1000000L
-#define WAIT (FUTEX_WAIT | FUTEX_PRIVATE)
+#define WAIT (FUTEX_WAIT | FUTEX_PRIVATE_FLAG)
 
 static futex_t words[2];
 static struct sleeper s[3];
@@ -27,7 +27,7 @@ static long overslept(int op, int clock, long span)
 	struct timespec end = later_on(clock, span), relative = {.tv_nsec = span};
 	long began = clock_ns(clock), result;
 
-	result = futex(words, op | FUTEX_PRIVATE, 0, op == FUTEX_WAIT ? &relative : &end, NULL, FUTEX_ANY);
+	result = futex(words, op | FUTEX_PRIVATE_FLAG, 0, op == FUTEX_WAIT ? &relative : &end, NULL, FUTEX_BITSET_ANY);
 	CHECK_EQ(result, -ETIMEDOUT);
 	return clock_ns(clock) - (op == FUTEX_WAIT ? began + span : NS(end));
 }
@@ -54,15 +54,15 @@ static void time_is_over(void)
 	struct timespec zero = {0}, past = {.tv_nsec = 1}, future = later_on(CLOCK_REALTIME, 3600000 * MS);
 
 	CHECK_EQ(futex(words, WAIT, 0, &zero, NULL, 0), -ETIMEDOUT);
-	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE, 0, &zero, NULL, FUTEX_ANY), -ETIMEDOUT);
-	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE, 0, &past, NULL, FUTEX_ANY), -ETIMEDOUT);
+	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &zero, NULL, FUTEX_BITSET_ANY), -ETIMEDOUT);
+	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &past, NULL, FUTEX_BITSET_ANY), -ETIMEDOUT);
 	/* The clock matters: what is past by one is far ahead by the other. */
-	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME, 0, &past, NULL,
-		       FUTEX_ANY),
+	CHECK_EQ(futex(words, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME, 0, &past, NULL,
+		       FUTEX_BITSET_ANY),
 		 -ETIMEDOUT);
 	s[0] = (struct sleeper){.word = words,
-				.op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME,
-				.bitset = FUTEX_ANY,
+				.op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME,
+				.bitset = FUTEX_BITSET_ANY,
 				.time = &future};
 	sleeper_start(&s[0]);
 	CHECK(sleepers_sleep(s, 1));
@@ -77,7 +77,7 @@ static void time_without_end(void)
 
 	s[0] = (struct sleeper){.word = words, .op = WAIT, .time = &ever};
 	s[1] = (struct sleeper){
-		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE, .bitset = 1, .time = &ever};
+		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = 1, .time = &ever};
 	s[2] = s[1];
 	s[2].op |= FUTEX_CLOCK_REALTIME;
 	for (int i = 0; i < 3; i++)
@@ -185,7 +185,7 @@ static void stopped(void)
 
 	end = later(60000 * MS);
 	s[0] = (struct sleeper){
-		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE, .bitset = 2, .time = &end};
+		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = 2, .time = &end};
 	s[1] = (struct sleeper){.word = words, .op = WAIT, .time = &minute};
 	for (int i = 0; i < 2; i++)
 		sleeper_start(&s[i]);
@@ -195,7 +195,7 @@ static void stopped(void)
 			CHECK_CALL(kill(s[i].pid, SIGCONT));
 			CHECK(sleepers_sleep(&s[i], 1));
 		}
-	CHECK_EQ(futex(words, FUTEX_WAKE_BITSET | FUTEX_PRIVATE, ALL, NULL, NULL, ~2u),
+	CHECK_EQ(futex(words, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, ALL, NULL, NULL, ~2u),
 		 1); /* the bits are the same, too */
 	CHECK(sleepers_woken(s + 1, 1));
 	CHECK_EQ(futex_wake(words, ALL), 1);

@@ -7,7 +7,6 @@
 
 #define PAGE 4096L
 #ifndef PROT_NONE
-#define PROT_NONE 0
 #endif
 #define RW   (PROT_READ | PROT_WRITE)
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <numbers.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -160,11 +161,6 @@ static void descriptors(void)
 	CHECK_ERRNO(CALL(dup2, 78, 78, 0), EBADF);
 	CHECK_ERRNO(CALL(dup2, ends[0], -1, 0), EBADF);
 }
-
-struct pollfd {
-	int fd;
-	short events, revents;
-};
 
 static void waiting(void)
 {

@@ -9,13 +9,11 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sched.h>
 
 #define CHUNK	    (256L << 10)
-#define CLONE_VM    0x100L
 #ifndef F_GETPIPE_SZ
-#define F_GETPIPE_SZ 1032
 #endif
-#define CLONE_VFORK 0x4000L
 
 /* False: there is no address space or the kernel says no. */
 static bool touch_more(long bytes)

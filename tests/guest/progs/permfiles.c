@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #define D	  "/tmp/permfiles"
-#define O_NOATIME 01000000
 #define NODE_CHR  0020000
 #define NODE_FIFO 0010000
 

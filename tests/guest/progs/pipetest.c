@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 
 #ifndef FIONREAD
-#define FIONREAD 0x541b
 #endif
 
 #define PIPE_BUF_BYTES 4096 /* POSIX's PIPE_BUF on Linux: writes up to here are in one piece */

@@ -1,12 +1,8 @@
 /* pollfile FILE MS: 1 when poll says within that time that FILE (-: standard input) can be read, else 0. */
 #include <vt.h>
 #include <numbers.h>
+#include <poll.h>
 #include <time.h>
-
-struct pollfd {
-	int fd;
-	short events, revents;
-};
 
 int main(int argc, char **argv)
 {

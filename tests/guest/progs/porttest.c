@@ -7,15 +7,12 @@
 #include <fcntl.h>
 #include <numbers.h>
 #include <signal.h>
+#include <uapi/poll.h>
 #include <watch.h>
 
 #define FILE_PORT "/dev/virtio-ports/file"
 #define LINE_PORT "/dev/virtio-ports/line"
 #define NEXT_PORT "/dev/virtio-ports/next"
-
-#define POLLIN	0x01
-#define POLLOUT 0x04
-#define POLLHUP 0x10
 
 #define BIG	   (8UL << 20)
 #define BIG_SPLICE (2UL << 20) /* of these by splice */

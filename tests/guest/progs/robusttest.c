@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <thread.h>
+#include <sched.h>
 
 #define LIMIT 2048 /* entries of a list that the kernel walks */
 
@@ -44,7 +45,7 @@ static struct sleeper s[6];
 static void wait_for(volatile futex_t *word)
 {
 	while (!*word)
-		futex((futex_t *)word, FUTEX_WAIT | FUTEX_PRIVATE, 0, NULL, NULL, 0);
+		futex((futex_t *)word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, NULL, NULL, 0);
 }
 
 static void tell(volatile futex_t *word)
@@ -436,9 +437,6 @@ static void tid_of_the_last(void)
 	CHECK_EQ(check_wait(pid), 0);
 	CHECK_EQ(*word, 5);
 }
-
-#define CLONE_CHILD_CLEARTID 0x00200000
-#define CLONE_CHILD_SETTID   0x01000000
 
 static long clone_with_tid(futex_t *word)
 {

@@ -7,11 +7,11 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <uapi/elf.h>
+#include <sched.h>
 
 #define USER	 1000
 #define D	 "/tmp/setidtest"
-#define AT_SECURE 23
-#define CLONE_FS 0x200
 #define PR_GET_DUMPABLE	    3
 #define PR_SET_DUMPABLE	    4
 #define PR_SET_NO_NEW_PRIVS 38

@@ -2,9 +2,7 @@
 /* also on Linux */
 #include <posix.h>
 #include <sys/stat.h>
-
-#define FUTEX_WAIT 0
-#define FUTEX_WAKE 1
+#include <uapi/futex.h>
 
 static volatile sig_atomic_t seen[NSIG];
 /* What a call waits for: bytes in a pipe, room in a full one, a child that waits for its end of a third, a

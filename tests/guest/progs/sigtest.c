@@ -4,7 +4,6 @@
 #include <vectors.h>
 #include <signal.h>
 
-#define SA_NODEFER   0x40000000
 #define BIT_OF(sig)  (1UL << ((sig)-1))
 
 static volatile sig_atomic_t seen[NSIG], depth, deepest;

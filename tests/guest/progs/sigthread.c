@@ -2,8 +2,7 @@
 /* also on Linux */
 #include <posix.h>
 #include <thread.h>
-
-#define FUTEX_WAIT 0
+#include <uapi/futex.h>
 
 /*
  * Threads here have the libc's state of the first one, so they make bare system calls only. Each says in

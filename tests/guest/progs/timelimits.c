@@ -8,9 +8,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <uapi/futex.h>
 
-#define FUTEX_WAIT_BITSET    9
-#define FUTEX_CLOCK_REALTIME 256
 #define MILLION		     1000000L
 #define CENTURIES	     (200L * 365 * 24 * 3600) /* what is left of "for ever" is more, in seconds */
 

@@ -4,16 +4,10 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#define SA_NODEFER  0x40000000
-#define SI_KERNEL   0x80
-#define ILL_ILLOPC  1
 #define ILL_ILLOPN  2
 #define FPE_INTDIV  1
 #define FPE_FLTDIV  3
-#define SEGV_MAPERR 1
-#define SEGV_ACCERR 2
 #define BUS_ADRALN  1
-#define TRAP_BRKPT  1
 #define TRAP_TRACE  2
 
 /* The start of siginfo_t. */

@@ -9,8 +9,6 @@
 #include <termios.h>
 
 #ifndef TIOCNOTTY
-#define TIOCNOTTY 0x5422
-#define TIOCGSID  0x5429
 #endif
 
 static char path[64];

@@ -23,8 +23,6 @@
 #include <watch.h>
 
 #define PAGE		    4096UL
-#define SA_ONSTACK	    0x08000000
-#define MAP_FIXED_NOREPLACE 0x100000
 #define AT		    1024 /* where in the page */
 #ifdef __aarch64__
 #define PAGE_OFFSET 0xffffff8000000000UL

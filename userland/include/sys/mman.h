@@ -3,15 +3,8 @@
 #define VT_SYS_MMAN_H
 
 #include <sys/types.h>
+#include <uapi/mman.h>
 
-#define PROT_READ  1
-#define PROT_WRITE 2
-#define PROT_EXEC  4
-
-#define MAP_SHARED    0x01
-#define MAP_PRIVATE   0x02
-#define MAP_FIXED     0x10
-#define MAP_ANONYMOUS 0x20
 #define MAP_FAILED    ((void *)-1)
 
 /* Returns the address, or MAP_FAILED with errno. length in bytes, offset a multiple of the page size. */

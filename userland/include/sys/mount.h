@@ -2,13 +2,7 @@
 #ifndef VT_SYS_MOUNT_H
 #define VT_SYS_MOUNT_H
 
-#define MS_RDONLY  1
-#define MS_NOSUID  2
-#define MS_NODEV   4
-#define MS_NOEXEC  8
-#define MS_REMOUNT 32
-#define MS_NOATIME 1024
-#define MNT_DETACH 2
+#include <uapi/mount.h>
 
 /* Return 0, or -1 with errno. source and data may be NULL where the file system needs none. */
 int mount(const char *source, const char *target, const char *type, unsigned long flags, const void *data);

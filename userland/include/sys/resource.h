@@ -4,13 +4,9 @@
 
 #include <sys/types.h>
 #include <sys/time.h>
+#include <uapi/resource.h>
 
-#define PRIO_PROCESS 0
-#define PRIO_PGRP    1
-#define PRIO_USER    2
 
-#define RUSAGE_SELF	0
-#define RUSAGE_CHILDREN -1
 
 struct rusage {
 	struct timeval ru_utime; /* user time used */

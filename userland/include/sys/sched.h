@@ -2,8 +2,6 @@
 #ifndef VT_SYS_SCHED_H
 #define VT_SYS_SCHED_H
 
-struct sched_param {
-	int sched_priority; /* 1..99 for FIFO and RR, 0 for the others */
-};
+#include <uapi/sched_types.h>
 
 #endif

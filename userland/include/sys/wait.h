@@ -3,12 +3,10 @@
 #define VT_SYS_WAIT_H
 
 #include <sys/types.h>
+#include <uapi/wait.h>
 
 struct rusage;
 
-#define WNOHANG	   1
-#define WUNTRACED  2
-#define WCONTINUED 8
 
 /* A status: low 7 bits the signal that ended it (0: exit, 0x7f: stopped), next byte the exit code or the
  * stopping signal. */

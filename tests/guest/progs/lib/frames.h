@@ -6,10 +6,6 @@
 #include <vt.h>
 #include <signal.h>
 
-#define SA_ONSTACK    0x08000000
-#define SS_DISABLE    2
-#define SS_AUTODISARM 0x80000000u
-
 /* As sigaltstack() takes it, and in the ucontext at 16 on both machines. */
 struct alt_stack {
 	char *sp;

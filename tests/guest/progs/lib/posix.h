@@ -20,40 +20,8 @@
 #include <sys/select.h>
 #else
 
-#define SIGRTMIN		 32 /* newlib keeps none for itself */
-#define SA_ONSTACK		 0x08000000
-#define SA_NODEFER		 0x40000000
-#define SS_ONSTACK		 1
-#define SS_DISABLE		 2
-#define SI_USER			 0
-#define SI_KERNEL		 0x80
-#define SI_QUEUE		 (-1)
-#define SI_TKILL		 (-6)
-#define CLD_EXITED		 1
-#define CLD_KILLED		 2
-#define CLD_DUMPED		 3
-#define CLD_STOPPED		 5
-#define CLD_CONTINUED		 6
-#define SEGV_MAPERR		 1
-#define SEGV_ACCERR		 2
-#define BUS_ADRERR		 2
-#define P_ALL			 0
-#define P_PID			 1
-#define P_PGID			 2
-#define WSTOPPED		 2
-#define WEXITED			 4
-#define WNOWAIT			 0x1000000
-#define __WALL			 0x40000000
-#define __WCLONE		 0x80000000
 #define PR_SET_CHILD_SUBREAPER	 36
 #define PR_GET_CHILD_SUBREAPER	 37
-#define ITIMER_REAL		 0
-#define ITIMER_VIRTUAL		 1
-#define ITIMER_PROF		 2
-#define RUSAGE_THREAD		 1
-#define RLIMIT_CORE		 4
-#define RLIMIT_SIGPENDING	 11
-#define CLOCK_PROCESS_CPUTIME_ID 2
 
 typedef struct {
 	void *ss_sp;

@@ -15,7 +15,7 @@ long futex(futex_t *word, int op, unsigned val, const void *time_or_val2, futex_
 
 long futex_wake(futex_t *word, unsigned n)
 {
-	return futex(word, FUTEX_WAKE | FUTEX_PRIVATE, n, NULL, NULL, 0);
+	return futex(word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, n, NULL, NULL, 0);
 }
 
 /* On a thread's stack: no libc that keeps state. A test that fails and ends must leave no sleeper behind. */
@@ -66,7 +66,7 @@ void sleeper_start(struct sleeper *s)
 void sleepers_start(struct sleeper *s, int n, futex_t *word, unsigned val)
 {
 	for (int i = 0; i < n; i++) {
-		s[i] = (struct sleeper){.word = word, .op = FUTEX_WAIT | FUTEX_PRIVATE, .val = val};
+		s[i] = (struct sleeper){.word = word, .op = FUTEX_WAIT | FUTEX_PRIVATE_FLAG, .val = val};
 		sleeper_start(&s[i]);
 		CHECK(sleeper_sleeps(&s[i]));
 	}

@@ -10,21 +10,7 @@
 
 #include <callnumbers.h>
 #include <numbers.h>
-
-#define FUTEX_WAIT	     0
-#define FUTEX_WAKE	     1
-#define FUTEX_FD	     2
-#define FUTEX_REQUEUE	     3
-#define FUTEX_CMP_REQUEUE    4
-#define FUTEX_WAKE_OP	     5
-#define FUTEX_LOCK_PI	     6
-#define FUTEX_WAIT_BITSET    9
-#define FUTEX_WAKE_BITSET    10
-#define FUTEX_PRIVATE	     128
-#define FUTEX_CLOCK_REALTIME 256
-#define FUTEX_ANY	     0xffffffffu
-#define FUTEX_WAITERS	     0x80000000u
-#define FUTEX_OWNER_DIED     0x40000000u
+#include <uapi/futex.h>
 
 #define ALL		 0x7fffffff
 #define SLEEPER_PATIENCE 3000000000L /* ns that a woken task may take on a loaded machine */

@@ -3,12 +3,8 @@
 
 #include <numbers.h>
 #include <signal.h>
+#include <sched.h>
 
-#define CLONE_VM    0x100
-#define CLONE_FS    0x200
-#define CLONE_FILES 0x400
-#define CLONE_SIGHAND 0x800
-#define CLONE_THREAD  0x10000
 #define FLAGS	    (CLONE_VM | CLONE_FS | CLONE_FILES)
 
 #define STACK_SIZE 16384

@@ -1,4 +1,4 @@
-/* Layouts and flag values of Linux's ABI that differ between machines: aarch64. */
+/* Layouts of Linux's ABI that differ between machines: aarch64. */
 #ifndef VT_BITS_ABI_H
 #define VT_BITS_ABI_H
 
@@ -20,9 +20,5 @@
 	struct timespec st_mtim;           \
 	struct timespec st_ctim;           \
 	unsigned int vt_unused[2];
-
-/* Open flags that are not the same everywhere (arm64's uapi/asm/fcntl.h). */
-#define VT_O_DIRECTORY 040000
-#define VT_O_NOFOLLOW  0100000
 
 #endif

@@ -1,4 +1,4 @@
-/* Layouts and flag values of Linux's ABI that differ between machines: x86_64. */
+/* Layouts of Linux's ABI that differ between machines: x86_64. */
 #ifndef VT_BITS_ABI_H
 #define VT_BITS_ABI_H
 
@@ -19,9 +19,5 @@
 	struct timespec st_mtim;           \
 	struct timespec st_ctim;           \
 	long vt_unused[3];
-
-/* Open flags that are not the same everywhere (asm-generic values). */
-#define VT_O_DIRECTORY 0200000
-#define VT_O_NOFOLLOW  0400000
 
 #endif
