@@ -67,9 +67,15 @@ echo nop > current_tracer
 echo '== alone'; cat trace_stat/function0
 {RECURSE.format(3)}
 echo '== off'; cat trace_stat/function0
-echo 0 > options/graph-time
+for n in 1 2 3; do
 {alone}
-echo '== own time'; cat trace_stat/function0
+echo "== total $n"; cat trace_stat/function0
+done
+echo 0 > options/graph-time
+for n in 1 2 3; do
+{alone}
+echo "== own time $n"; cat trace_stat/function0
+done
 echo plant_recurse > set_ftrace_notrace
 {alone}
 echo '== notrace'; cat trace_stat/function0
@@ -121,8 +127,9 @@ def test_switched_off_its_numbers_stay(parts):
 
 
 def test_without_graph_time_inner_calls_are_not_the_callers(parts):
-    hits, own, _, s2 = table(parts["own time"])["plant_recurse"]
-    _, total, _, total_s2 = table(parts["alone"])["plant_recurse"]
+    # An interrupt of the console, which sends what the host takes, may come into one of them: the least of three is without.
+    own, hits, s2 = min((time, hits, s2) for hits, time, _, s2 in (table(parts[f"own time {n}"])["plant_recurse"] for n in (1, 2, 3)))
+    total, total_s2 = min((time, s2) for _, time, _, s2 in (table(parts[f"total {n}"])["plant_recurse"] for n in (1, 2, 3)))
     # Levels of equal cost: with inner calls they take 1 to n times one's own.
     assert hits == CALLS
     assert abs(total - own * (CALLS + 1) / 2) < 0.2 * total
