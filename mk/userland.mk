@@ -38,7 +38,7 @@ UCRT0 := $(UOBJ)/crt0.o
 .PHONY: userland
 userland: $(INITRAMFS)
 
-$(UOBJ)/lib/newlib_glue.o: UINCLUDE :=
+$(UOBJ)/lib/newlib_glue.o: UINCLUDE := -idirafter userland/include -idirafter include -idirafter arch/$(ARCH)/include
 
 $(UOBJ)/%.o: userland/%.c mk/userland.mk | $(NEWLIB_READY)
 	$(call say,CC,$@)

@@ -8,6 +8,7 @@
 #include <sys/reboot.h>
 #include <sys/resource.h>
 #include <bits/syscall.h>
+#include <sys/syscall.h>
 
 extern char **environ;
 
@@ -72,7 +73,7 @@ int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 		act = &with_restorer;
 	}
 	/* The size of the mask tells the kernel which sigset_t we mean. */
-	result = vt_syscall(NR_rt_sigaction, sig, (long)act, (long)old, sizeof(sigset_t), 0, 0);
+	result = vt_syscall(SYS_rt_sigaction, sig, (long)act, (long)old, sizeof(sigset_t), 0, 0);
 	if (result < 0) {
 		errno = (int)-result;
 		return -1;
@@ -101,7 +102,7 @@ void abort(void)
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *span, struct timespec *left)
 {
-	return (int)-vt_syscall(NR_clock_nanosleep, (long)clock, flags, (long)span, (long)left, 0, 0);
+	return (int)-vt_syscall(SYS_clock_nanosleep, (long)clock, flags, (long)span, (long)left, 0, 0);
 }
 
 /* Returns the seconds left when a signal came, as POSIX has it. */
@@ -115,7 +116,7 @@ unsigned int sleep(unsigned int seconds)
 /* The kernel returns how many bytes of mask it has written. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	long n = vt_syscall(NR_sched_getaffinity, pid, (long)size, (long)set, 0, 0, 0);
+	long n = vt_syscall(SYS_sched_getaffinity, pid, (long)size, (long)set, 0, 0, 0);
 
 	if (n < 0) {
 		errno = (int)-n;
@@ -128,7 +129,7 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 /* The system call returns 20 - nice, so that its values are never negative. */
 int getpriority(int which, int who)
 {
-	long n = vt_syscall(NR_getpriority, which, who, 0, 0, 0, 0);
+	long n = vt_syscall(SYS_getpriority, which, who, 0, 0, 0, 0);
 
 	if (n < 0) {
 		errno = (int)-n;
@@ -140,7 +141,7 @@ int getpriority(int which, int who)
 /* The two magic numbers of uapi/linux/reboot.h guard against calls by accident. */
 int reboot(int command)
 {
-	errno = (int)-vt_syscall(NR_reboot, 0xfee1deadL, 672274793, command, 0, 0, 0);
+	errno = (int)-vt_syscall(SYS_reboot, 0xfee1deadL, 672274793, command, 0, 0, 0);
 	return -1;
 }
 

@@ -7,6 +7,7 @@
 #include <vt.h>
 #include <dirent.h>
 #include <bits/syscall.h>
+#include <sys/syscall.h>
 
 struct vt_dir {
 	int fd;		/* of the directory; owned */
@@ -37,7 +38,7 @@ struct dirent *readdir(DIR *dir)
 	struct dirent *entry;
 
 	if (dir->at >= dir->end) {
-		long n = vt_syscall(NR_getdents64, dir->fd, (long)dir->buf, sizeof(dir->buf), 0, 0, 0);
+		long n = vt_syscall(SYS_getdents64, dir->fd, (long)dir->buf, sizeof(dir->buf), 0, 0, 0);
 
 		if (n < 0)
 			errno = (int)-n;

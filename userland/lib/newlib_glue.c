@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <bits/abi.h>
 #include <bits/syscall.h>
+#include <sys/syscall.h>
 
 /* The kernel's layout under another name. */
 struct kernel_stat {
@@ -51,7 +52,7 @@ int _open(const char *path, int flags, int mode)
 		kflags |= KERNEL_O_TRUNC;
 	if (flags & O_APPEND)
 		kflags |= KERNEL_O_APPEND;
-	return (int)glue_result(vt_syscall(NR_openat, KERNEL_AT_FDCWD, (long)path, kflags, mode, 0, 0));
+	return (int)glue_result(vt_syscall(SYS_openat, KERNEL_AT_FDCWD, (long)path, kflags, mode, 0, 0));
 }
 
 /*
@@ -60,22 +61,22 @@ int _open(const char *path, int flags, int mode)
  */
 int _close(int fd)
 {
-	return (int)glue_result(vt_syscall(NR_close, fd, 0, 0, 0, 0, 0));
+	return (int)glue_result(vt_syscall(SYS_close, fd, 0, 0, 0, 0, 0));
 }
 
 _ssize_t _read(int fd, void *buf, size_t size)
 {
-	return glue_result(vt_syscall(NR_read, fd, (long)buf, (long)size, 0, 0, 0));
+	return glue_result(vt_syscall(SYS_read, fd, (long)buf, (long)size, 0, 0, 0));
 }
 
 _ssize_t _write(int fd, const void *buf, size_t size)
 {
-	return glue_result(vt_syscall(NR_write, fd, (long)buf, (long)size, 0, 0, 0));
+	return glue_result(vt_syscall(SYS_write, fd, (long)buf, (long)size, 0, 0, 0));
 }
 
 _off_t _lseek(int fd, _off_t offset, int whence)
 {
-	return glue_result(vt_syscall(NR_lseek, fd, offset, whence, 0, 0, 0));
+	return glue_result(vt_syscall(SYS_lseek, fd, offset, whence, 0, 0, 0));
 }
 
 /* stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the
@@ -84,7 +85,7 @@ int _fstat(int fd, struct stat *st)
 {
 	struct kernel_stat k;
 
-	if (glue_result(vt_syscall(NR_fstat, fd, (long)&k, 0, 0, 0, 0)) < 0)
+	if (glue_result(vt_syscall(SYS_newfstat, fd, (long)&k, 0, 0, 0, 0)) < 0)
 		return -1;
 	*st = (struct stat){
 		.st_mode = k.st_mode,
@@ -99,25 +100,25 @@ int _isatty(int fd)
 {
 	char settings[64]; /* struct termios: 36 bytes */
 
-	return glue_result(vt_syscall(NR_ioctl, fd, KERNEL_TCGETS, (long)settings, 0, 0, 0)) == 0;
+	return glue_result(vt_syscall(SYS_ioctl, fd, KERNEL_TCGETS, (long)settings, 0, 0, 0)) == 0;
 }
 
 /* newlib's raise() and abort() want these two. */
 int _getpid(void)
 {
-	return (int)vt_syscall(NR_getpid, 0, 0, 0, 0, 0, 0);
+	return (int)vt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
 int _kill(int pid, int sig)
 {
-	return (int)glue_result(vt_syscall(NR_kill, pid, sig, 0, 0, 0, 0));
+	return (int)glue_result(vt_syscall(SYS_kill, pid, sig, 0, 0, 0, 0));
 }
 
 /* exit_group ends all threads. The loop is for the compiler: it never comes round. */
 void _exit(int status)
 {
 	for (;;)
-		vt_syscall(NR_exit_group, status, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
 /* The heap is what lies between the first break and the present one. brk() returns the break it left, moved
@@ -128,9 +129,9 @@ void *_sbrk(ptrdiff_t increment)
 	uintptr_t wanted;
 
 	if (current == 0)
-		current = (uintptr_t)vt_syscall(NR_brk, 0, 0, 0, 0, 0, 0);
+		current = (uintptr_t)vt_syscall(SYS_brk, 0, 0, 0, 0, 0, 0);
 	wanted = current + increment;
-	if (increment != 0 && (uintptr_t)vt_syscall(NR_brk, (long)wanted, 0, 0, 0, 0, 0) != wanted) {
+	if (increment != 0 && (uintptr_t)vt_syscall(SYS_brk, (long)wanted, 0, 0, 0, 0, 0) != wanted) {
 		errno = ENOMEM;
 		return (void *)-1;
 	}

@@ -26,10 +26,11 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <bits/syscall.h>
+#include <sys/syscall.h>
 
 /* One to six arguments, each cast; the missing ones are 0. */
 #define CALL6(nr, a, b, c, d, e, f, ...) \
-	vt_result(vt_syscall(NR_##nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
+	vt_result(vt_syscall(SYS_##nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 #define CALL(...) CALL6(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
 /* A kernel result as C callers expect it: -1 and errno for -4095..-1. */
@@ -170,7 +171,7 @@ int lstat(const char *path, struct stat *st)
 
 int fstat(int fd, struct stat *st)
 {
-	return (int)CALL(fstat, fd, st);
+	return (int)CALL(newfstat, fd, st);
 }
 
 /* By the real user and group, not the effective ones: that is what the call is for. */
@@ -262,12 +263,12 @@ int mount(const char *source, const char *target, const char *type, unsigned lon
 
 int umount2(const char *target, int flags)
 {
-	return (int)CALL(umount2, target, flags);
+	return (int)CALL(umount, target, flags);
 }
 
 int umount(const char *target)
 {
-	return (int)CALL(umount2, target, 0);
+	return (int)CALL(umount, target, 0);
 }
 
 /* --- Processes and signals. --- */
@@ -465,7 +466,7 @@ int nanosleep(const struct timespec *span, struct timespec *left)
 
 int uname(struct utsname *names)
 {
-	return (int)CALL(uname, names);
+	return (int)CALL(newuname, names);
 }
 
 int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)

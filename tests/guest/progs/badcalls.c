@@ -89,7 +89,7 @@ static unsigned long argument(unsigned long *seed)
  */
 static bool is_kill(long nr)
 {
-	return nr == NR_kill || nr == NR_tkill || nr == NR_tgkill;
+	return nr == SYS_kill || nr == SYS_tkill || nr == SYS_tgkill;
 }
 
 static void one_call(long nr, unsigned long seed)
@@ -103,12 +103,12 @@ static void one_call(long nr, unsigned long seed)
 		a[1] = a[1] % 3 ? 0 : 1000;
 		a[2] = a[2] % 3 ? 0 : 1000;
 	}
-	if (nr == NR_reboot) /* with both magic numbers it is a good call */
+	if (nr == SYS_reboot) /* with both magic numbers it is a good call */
 		a[0] &= 0xffff;
 	vt_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 	/* clone may have worked. */
-	if ((pid_t)vt_syscall(NR_getpid, 0, 0, 0, 0, 0, 0) != me)
-		vt_syscall(NR_exit, 0, 0, 0, 0, 0, 0);
+	if ((pid_t)vt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != me)
+		vt_syscall(SYS_exit, 0, 0, 0, 0, 0, 0);
 }
 
 static void prepare_child(void)
@@ -144,7 +144,7 @@ static int some_calls(long nr, int from, unsigned long seed, volatile int *progr
 			write(200, "", 1);
 			one_call(nr, seed + (unsigned long)(nr * TRIES + i) * 0x9e3779b97f4a7c15UL);
 		}
-		vt_syscall(NR_exit_group, 0, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 	}
 	close(fd[1]);
 	status = watch_child(pid, PATIENCE, &killed);

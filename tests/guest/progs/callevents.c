@@ -71,21 +71,21 @@ static void executed(void)
 /* Arguments that are easily told from others, with every bit that a register has. */
 static void arguments(void)
 {
-	check_syscall(NR_openat, AT_FDCWD, (long)"/tmp/callevents", O_RDWR | O_CREAT, 0642, 0, 0);
-	check_syscall(NR_lseek, 3, 0x1234567890, 0, 0, 0, 0);
-	check_syscall(NR_getppid, 0, 0, 0, 0, 0, 0);
-	check_syscall(NR_close, 3, 0, 0, 0, 0, 0);
-	check_syscall(NR_close, 77, 0, 0, 0, 0, 0);
+	check_syscall(SYS_openat, AT_FDCWD, (long)"/tmp/callevents", O_RDWR | O_CREAT, 0642, 0, 0);
+	check_syscall(SYS_lseek, 3, 0x1234567890, 0, 0, 0, 0);
+	check_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+	check_syscall(SYS_close, 3, 0, 0, 0, 0, 0);
+	check_syscall(SYS_close, 77, 0, 0, 0, 0, 0);
 }
 
 /* What only older machines have. */
 static void older(void)
 {
-#ifdef NR_open
-	check_syscall(NR_open, (long)"/tmp/callevents", O_RDONLY, 0, 0, 0, 0);
-	check_syscall(NR_lstat, (long)"/tmp/callevents", 0, 0, 0, 0, 0);
-	if (!vt_syscall(NR_vfork, 0, 0, 0, 0, 0, 0)) /* inline: the child uses this stack */
-		vt_syscall(NR_exit_group, 0, 0, 0, 0, 0, 0);
+#ifdef SYS_open
+	check_syscall(SYS_open, (long)"/tmp/callevents", O_RDONLY, 0, 0, 0, 0);
+	check_syscall(SYS_lstat, (long)"/tmp/callevents", 0, 0, 0, 0, 0);
+	if (!vt_syscall(SYS_vfork, 0, 0, 0, 0, 0, 0)) /* inline: the child uses this stack */
+		vt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 #endif
 }
 
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "barrier")) /* MEMBARRIER_CMD_GLOBAL: a call on all CPUs at once */
-		return check_syscall(NR_membarrier, 1, 0, 0, 0, 0, 0) != 0;
+		return check_syscall(SYS_membarrier, 1, 0, 0, 0, 0, 0) != 0;
 	if (argc > 1)
 		_exit(7);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

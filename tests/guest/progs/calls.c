@@ -4,10 +4,10 @@
 
 static void make_calls(long n)
 {
-	pid_t parent = (pid_t)vt_syscall(NR_getppid, 0, 0, 0, 0, 0, 0);
+	pid_t parent = (pid_t)vt_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
 
 	while (--n > 0)
-		if (vt_syscall(NR_getppid, 0, 0, 0, 0, 0, 0) != parent)
+		if (vt_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0) != parent)
 			vt_die(1, "getppid gave another answer");
 }
 

@@ -142,12 +142,12 @@ static void clones(void)
 	handle_with(SIGUSR1, on_signal, 0, NULL);
 	for (int sig = 0; sig <= SIGUSR1; sig += SIGUSR1) {
 		fflush(stdout);
-		pid = vt_syscall(NR_clone, sig, 0, 0, 0, 0, 0);
+		pid = vt_syscall(SYS_clone, sig, 0, 0, 0, 0, 0);
 		if (pid == 0)
-			vt_syscall(NR_exit_group, 4, 0, 0, 0, 0, 0);
+			vt_syscall(SYS_exit_group, 4, 0, 0, 0, 0, 0);
 		process_gets((pid_t)pid, 'Z');
 		CHECK_ERRNO(waitpid(-1, &status, 0), ECHILD);
-		CHECK_EQ(check_syscall(NR_wait4, sig ? pid : -1, (long)&status, sig ? __WALL : (long)__WCLONE,
+		CHECK_EQ(check_syscall(SYS_wait4, sig ? pid : -1, (long)&status, sig ? __WALL : (long)__WCLONE,
 				       0, 0, 0),
 			 pid);
 		CHECK_EQ(status, 4 << 8);
@@ -162,10 +162,10 @@ static void clone_that_waits(const int ends[2])
 	long pid;
 
 	fflush(stdout);
-	pid = vt_syscall(NR_clone, SIGUSR1, 0, 0, 0, 0, 0);
+	pid = vt_syscall(SYS_clone, SIGUSR1, 0, 0, 0, 0, 0);
 	if (pid == 0) {
 		check_take(ends[0]);
-		vt_syscall(NR_exit_group, 0, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 	}
 	CHECK_CALL(pid);
 }
@@ -176,7 +176,7 @@ static int sent_at_its_end(int tell)
 	int status;
 
 	check_give(tell, 'e');
-	CHECK(check_syscall(NR_wait4, -1, (long)&status, (long)__WALL, 0, 0, 0) > 0);
+	CHECK(check_syscall(SYS_wait4, -1, (long)&status, (long)__WALL, 0, 0, 0) > 0);
 	return pending(SIGUSR1) + 2 * pending(SIGCHLD);
 }
 

@@ -165,7 +165,7 @@ static void its_priority(void)
 
 static void not_root(void)
 {
-	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_setuid, 1000, 0, 0, 0, 0, 0));
 	CHECK_ERRNO(set_deadline(0, MS, 10 * MS, 0, 0), EPERM);
 	CHECK_ERRNO(set_deadline(0, 1, 10 * MS, 0, 0), EINVAL); /* looked at first */
 }

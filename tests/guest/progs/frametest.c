@@ -18,7 +18,7 @@ static volatile unsigned long handler_at; /* an address in the handler's own fra
 /* Without the C library, whose functions may use vector registers. */
 static void signal_self(int sig)
 {
-	vt_syscall(NR_kill, vt_syscall(NR_getpid, 0, 0, 0, 0, 0, 0), sig, 0, 0, 0, 0);
+	vt_syscall(SYS_kill, vt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), sig, 0, 0, 0, 0);
 }
 
 static void look_around(int sig, void *info, void *uc)
@@ -128,14 +128,14 @@ static void set_stack(int which, unsigned flags, unsigned long size)
 {
 	struct alt_stack alt = {stack[which], flags, 0, size};
 
-	CHECK_CALL(check_syscall(NR_sigaltstack, (long)&alt, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_sigaltstack, (long)&alt, 0, 0, 0, 0, 0));
 }
 
 static struct alt_stack get_stack(void)
 {
 	struct alt_stack alt = {NULL, 0, 0, 0};
 
-	CHECK_CALL(check_syscall(NR_sigaltstack, 0, (long)&alt, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_sigaltstack, 0, (long)&alt, 0, 0, 0, 0));
 	return alt;
 }
 
@@ -150,7 +150,7 @@ static void on_alternate(int sig, void *info, void *uc)
 	CHECK(!on_stack(0, *frame_word(uc, FRAME_SP)) || sig == SIGUSR2);
 	CHECK(saved->sp == stack[0] && saved->size == sizeof(stack[0]));
 	CHECK_EQ(get_stack().flags, 1); /* SS_ONSTACK */
-	CHECK_ERRNO(check_syscall(NR_sigaltstack, (long)&alt, 0, 0, 0, 0, 0), EPERM);
+	CHECK_ERRNO(check_syscall(SYS_sigaltstack, (long)&alt, 0, 0, 0, 0, 0), EPERM);
 	if (sig == SIGUSR1)
 		signal_self(SIGUSR2); /* on the same stack, further down */
 }
@@ -160,7 +160,7 @@ static void alternate(void)
 	struct alt_stack small = {stack[0], 0, 0, 100};
 
 	CHECK_EQ(get_stack().flags, SS_DISABLE);
-	CHECK_ERRNO(check_syscall(NR_sigaltstack, (long)&small, 0, 0, 0, 0, 0), ENOMEM);
+	CHECK_ERRNO(check_syscall(SYS_sigaltstack, (long)&small, 0, 0, 0, 0, 0), ENOMEM);
 	set_stack(0, 0, sizeof(stack[0]));
 	CHECK_CALL(frame_handle(SIGUSR1, on_alternate, SA_ONSTACK));
 	CHECK_CALL(frame_handle(SIGUSR2, on_alternate, SA_ONSTACK));
@@ -219,7 +219,7 @@ static void full(void)
 	CHECK_EQ(WTERMSIG(check_in_child(overflow)), SIGSEGV);
 	pid = check_fork();
 	if (!pid) {
-		CHECK_CALL(check_syscall(NR_sigaltstack, (long)&alt, 0, 0, 0, 0, 0));
+		CHECK_CALL(check_syscall(SYS_sigaltstack, (long)&alt, 0, 0, 0, 0, 0));
 		CHECK_CALL(frame_handle(SIGUSR1, deeper, SA_ONSTACK | 0x40000000));
 		signal_self(SIGUSR1);
 		_exit(0);
@@ -237,7 +237,7 @@ static void trampoline(void)
 
 	mask = BIT_OF(SIGUSR2);
 	CHECK_CALL(sigprocmask(SIG_SETMASK, &mask, NULL));
-	CHECK_CALL(check_syscall(NR_rt_sigaction, SIGUSR1, (long)&act, 0, sizeof(sigset_t), 0, 0));
+	CHECK_CALL(check_syscall(SYS_rt_sigaction, SIGUSR1, (long)&act, 0, sizeof(sigset_t), 0, 0));
 	signal_self(SIGUSR1);
 	signal_self(SIGUSR1);
 	CHECK_EQ(seen, 2);
@@ -264,7 +264,7 @@ static void result_from_frame(void)
 	CHECK_CALL(frame_handle(SIGUSR1, look_interrupted, 0));
 	CHECK_CALL(frame_handle(SIGUSR2, count_one, 0));
 	signal_self(SIGUSR2);
-	CHECK_EQ(vt_syscall(NR_kill, getpid(), SIGUSR1, 0, 0, 0, 0), -ERESTARTSYS);
+	CHECK_EQ(vt_syscall(SYS_kill, getpid(), SIGUSR1, 0, 0, 0, 0), -ERESTARTSYS);
 	CHECK_EQ(seen, 1);
 }
 
@@ -412,7 +412,7 @@ static long zone_intact(void)
 			 "lea -128(%%rsp), %%rdi\n\tmov $16, %%ecx\n\tmov $0x3c, %%eax\n\t"
 			 "repe scasq\n\tsete %%al\n\tmovzbl %%al, %%eax"
 			 : "=&a"(intact)
-			 : "i"(NR_kill), "r"((long)getpid()), "r"((long)SIGUSR1)
+			 : "i"(SYS_kill), "r"((long)getpid()), "r"((long)SIGUSR1)
 			 : "rcx", "rdi", "rsi", "r11", "memory", "cc");
 	return intact;
 }

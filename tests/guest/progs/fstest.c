@@ -227,10 +227,10 @@ static void descriptor_limit(void)
 	enum { NOFILE = 7 };
 	unsigned long limit[2], four[2] = {4, 4096};
 
-	CHECK_EQ(check_syscall(NR_prlimit64, 0, NOFILE, 0, (long)limit, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_prlimit64, 0, NOFILE, 0, (long)limit, 0, 0), 0);
 	CHECK_EQ(limit[0], 1024);
 	four[1] = limit[1];
-	CHECK_EQ(check_syscall(NR_prlimit64, 0, NOFILE, (long)four, 0, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_prlimit64, 0, NOFILE, (long)four, 0, 0, 0), 0);
 	CHECK_EQ(dup(0), 3);
 	CHECK_ERRNO(dup(0), EMFILE);
 	CHECK_ERRNO(open("/", O_RDONLY), EMFILE);
@@ -238,7 +238,7 @@ static void descriptor_limit(void)
 	CHECK_ERRNO(fcntl(0, F_DUPFD, 4), EINVAL);
 	CHECK_EQ(close(3), 0);
 	four[0] = limit[1] + 1;
-	CHECK_ERRNO(check_syscall(NR_prlimit64, 0, NOFILE, (long)four, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_prlimit64, 0, NOFILE, (long)four, 0, 0, 0), EINVAL);
 }
 
 static void where_we_are(void)

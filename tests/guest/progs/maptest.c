@@ -69,8 +69,8 @@ static void touch(char **at, long n, long round)
 static char *three;
 static void protect(char **at, long n, long round)
 {
-	CHECK_EQ(check_syscall(NR_mprotect, (long)three + PAGE, PAGE, PROT_READ, 0, 0, 0), 0);
-	CHECK_EQ(check_syscall(NR_mprotect, (long)three + PAGE, PAGE, PROT_READ | PROT_WRITE, 0, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_mprotect, (long)three + PAGE, PAGE, PROT_READ, 0, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_mprotect, (long)three + PAGE, PAGE, PROT_READ | PROT_WRITE, 0, 0, 0), 0);
 }
 
 static long cost(void (*f)(char **, long, long), char **at, long n)

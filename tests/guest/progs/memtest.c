@@ -35,7 +35,7 @@ static int dies_of(void (*f)(void), void *at)
 
 static int protect(void *at, long size, int prot)
 {
-	return (int)check_syscall(NR_mprotect, (long)at, size, prot, 0, 0, 0);
+	return (int)check_syscall(SYS_mprotect, (long)at, size, prot, 0, 0, 0);
 }
 
 static char *map(long size)
@@ -216,7 +216,7 @@ static void stack_grows(void)
 
 static long remap(void *at, long old, long new, int flags)
 {
-	return check_syscall(NR_mremap, (long)at, old, new, flags, 0, 0);
+	return check_syscall(SYS_mremap, (long)at, old, new, flags, 0, 0);
 }
 
 /* Grown where it is, moved, and shrunk: its pages come along, and what it leaves is not mapped. */
@@ -288,7 +288,7 @@ static void dropped(void)
 
 	for (long i = 0; i < 64; i++)
 		p[i * PAGE] = 'a';
-	CHECK_EQ(check_syscall(NR_madvise, (long)p + PAGE, 62 * PAGE, DONTNEED, 0, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_madvise, (long)p + PAGE, 62 * PAGE, DONTNEED, 0, 0, 0), 0);
 	for (long i = 0; i < 64; i++)
 		CHECK_EQ(p[i * PAGE], i == 0 || i == 63 ? 'a' : 0);
 	CHECK_EQ(write(fd, "file", 4), 4);
@@ -297,13 +297,13 @@ static void dropped(void)
 	private[0] = 'F';
 	shared[1] = 'I';
 	CHECK(!memcmp(private, "File", 4)); /* a copy from before */
-	CHECK_EQ(check_syscall(NR_madvise, (long)private, PAGE, DONTNEED, 0, 0, 0), 0);
-	CHECK_EQ(check_syscall(NR_madvise, (long)shared, PAGE, DONTNEED, 0, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_madvise, (long)private, PAGE, DONTNEED, 0, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_madvise, (long)shared, PAGE, DONTNEED, 0, 0, 0), 0);
 	CHECK(!memcmp(private, "fIle", 4));
 	CHECK(!memcmp(shared, "fIle", 4));
-	CHECK_ERRNO(check_syscall(NR_madvise, (long)p + 1, PAGE, DONTNEED, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_madvise, (long)p + 1, PAGE, DONTNEED, 0, 0, 0), EINVAL);
 	CHECK_EQ(munmap(p + PAGE, (size_t)PAGE), 0);
-	CHECK_ERRNO(check_syscall(NR_madvise, (long)p, 3 * PAGE, DONTNEED, 0, 0, 0), ENOMEM);
+	CHECK_ERRNO(check_syscall(SYS_madvise, (long)p, 3 * PAGE, DONTNEED, 0, 0, 0), ENOMEM);
 	close(fd);
 	CHECK_EQ(unlink("memtest.file"), 0);
 }

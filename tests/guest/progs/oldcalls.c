@@ -8,11 +8,11 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#ifdef NR_open
+#ifdef SYS_open
 #define A "/tmp/oldcalls-a"
 #define B "/tmp/oldcalls-b"
 
-#define CALL(nr, a, b, c) check_syscall(NR_##nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define CALL(nr, a, b, c) check_syscall(SYS_##nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 
 struct timeval_pair {
 	long sec, usec;
@@ -176,7 +176,7 @@ static void waiting(void)
 	CHECK_RANGE(check_now() - start, 20000000, 2000000000);
 	sets[0] = 1UL << ends[0];
 	sets[1] = 1UL << ends[1];
-	CHECK_EQ(check_syscall(NR_select, ends[1] + 1, (long)&sets[0], (long)&sets[1], 0, (long)&limit, 0),
+	CHECK_EQ(check_syscall(SYS_select, ends[1] + 1, (long)&sets[0], (long)&sets[1], 0, (long)&limit, 0),
 		 1);
 	CHECK_EQ(sets[0], 0);
 	CHECK_EQ(sets[1], 1UL << ends[1]);
@@ -185,12 +185,12 @@ static void waiting(void)
 	CHECK_EQ(CALL(poll, &fds, 1, -1), 1);
 	CHECK_EQ(fds.revents, 1);
 	sets[0] = 1UL << ends[0];
-	CHECK_EQ(check_syscall(NR_select, ends[0] + 1, (long)&sets[0], 0, 0, 0, 0), 1);
+	CHECK_EQ(check_syscall(SYS_select, ends[0] + 1, (long)&sets[0], 0, 0, 0, 0), 1);
 	limit = (struct timeval_pair){0, -1};
-	CHECK_ERRNO(check_syscall(NR_select, 0, 0, 0, 0, (long)&limit, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_select, 0, 0, 0, 0, (long)&limit, 0), EINVAL);
 	limit = (struct timeval_pair){0, 20000};
 	start = check_now();
-	CHECK_EQ(check_syscall(NR_select, 0, 0, 0, 0, (long)&limit, 0), 0);
+	CHECK_EQ(check_syscall(SYS_select, 0, 0, 0, 0, (long)&limit, 0), 0);
 	CHECK_RANGE(check_now() - start, 20000000, 2000000000);
 	CHECK_EQ(limit.sec * 1000000 + limit.usec, 0);
 }
@@ -245,13 +245,13 @@ static void processes(void)
 	pid_t pid = (pid_t)CHECK_CALL(CALL(fork, 0, 0, 0));
 
 	if (!pid)
-		vt_syscall(NR_exit, 3, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_exit, 3, 0, 0, 0, 0, 0);
 	CHECK_EQ(WEXITSTATUS(check_wait(pid)), 3);
-	pid = (pid_t)vt_syscall(NR_vfork, 0, 0, 0, 0, 0,
+	pid = (pid_t)vt_syscall(SYS_vfork, 0, 0, 0, 0, 0,
 				0); /* in this very frame: we stand still until it ends */
 	if (!pid) {
 		shared = 1;
-		vt_syscall(NR_exit, 4, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_exit, 4, 0, 0, 0, 0, 0);
 	}
 	CHECK_EQ(shared, 1);
 	CHECK_EQ(WEXITSTATUS(check_wait(pid)), 4);
@@ -345,7 +345,7 @@ static void unknown(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-#ifdef NR_open
+#ifdef SYS_open
 		{"open", open_and_create},
 		{"names", names},
 		{"times", times_of_files},

@@ -54,7 +54,7 @@ static int rights(void)
 	int old = CHECK_CALL(open("/proc/self/oom_adj", O_RDWR));
 
 	CHECK_EQ(write(fd, "100", 3), 3);
-	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_setuid, 1000, 0, 0, 0, 0, 0));
 	CHECK_EQ(write(fd, "300", 3), 3);
 	CHECK_EQ(write(fd, "100", 3), 3);
 	CHECK_ERRNO(write(fd, "99", 2), EACCES);
@@ -85,15 +85,15 @@ static int vforked(void)
 	int status = 0;
 	long pid;
 
-	pid = vt_syscall(NR_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
+	pid = vt_syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
 	if (pid == 0)
 		_exit(oom_score() > 100);
 	CHECK_EQ(waitpid((pid_t)pid, &status, 0), pid);
 	CHECK_EQ(status, 1 << 8);
-	pid = vt_syscall(NR_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
+	pid = vt_syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
 	if (pid == 0) {
 		shared = oom_score();
-		vt_syscall(NR_exit, 0, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_exit, 0, 0, 0, 0, 0, 0);
 	}
 	CHECK_EQ(waitpid((pid_t)pid, &status, 0), pid);
 	CHECK_EQ(shared, 0);
@@ -127,7 +127,7 @@ static int names(void)
 	CHECK_CALL(mkdir("/tmp/names", 0777));
 	CHECK_CALL(chmod("/tmp/names", 0777));
 	CHECK_CALL(chdir("/tmp/names"));
-	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_setuid, 1000, 0, 0, 0, 0, 0));
 	fd = CHECK_CALL(open("a", O_RDWR | O_CREAT, 0600));
 	while (lseek(fd, most << 21, SEEK_SET) >= 0 && write(fd, "x", 1) == 1)
 		most++;
@@ -167,7 +167,7 @@ static void user_fills_pipes(void)
 	long size_kib[2];
 	int n;
 
-	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_setuid, 1000, 0, 0, 0, 0, 0));
 	n = fill_pipes(size_kib);
 	CHECK_RANGE(n, 500, 513);
 	CHECK_EQ(size_kib[0], 64);

@@ -34,7 +34,7 @@ static void wrong_ends(void)
 	CHECK_ERRNO(write(ends[0], &c, 1), EBADF);
 	CHECK_ERRNO(lseek(ends[0], 0, SEEK_CUR), ESPIPE);
 	CHECK_ERRNO(write(ends[1], (void *)8, 1), EFAULT);
-	CHECK_ERRNO(check_syscall(NR_pipe2, 8, 0, 0, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(check_syscall(SYS_pipe2, 8, 0, 0, 0, 0, 0), EFAULT);
 }
 
 static volatile sig_atomic_t sigpipes;
@@ -366,12 +366,12 @@ static void scattered(void)
 		check_sleep(100000000);
 		_exit(write(ends[1], "yz", 2) != 2);
 	}
-	CHECK_EQ(check_syscall(NR_readv, ends[0], (long)parts, 2, 0, 0, 0), 1);
+	CHECK_EQ(check_syscall(SYS_readv, ends[0], (long)parts, 2, 0, 0, 0), 1);
 	CHECK_EQ(check_wait(pid), 0);
 	CHECK_EQ(write(ends[1], "123", 3), 3);
-	CHECK_EQ(check_syscall(NR_readv, ends[0], (long)parts, 2, 0, 0, 0), 5);
+	CHECK_EQ(check_syscall(SYS_readv, ends[0], (long)parts, 2, 0, 0, 0), 5);
 	CHECK(!memcmp(a, "yz", 2) && !memcmp(b, "123", 3));
-	CHECK_EQ(check_syscall(NR_writev, ends[1], (long)parts, 2, 0, 0, 0), 8);
+	CHECK_EQ(check_syscall(SYS_writev, ends[1], (long)parts, 2, 0, 0, 0), 8);
 	CHECK_EQ(in_pipe(ends[0]), 8);
 }
 

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 		vt_die_errno(2, argv[1]);
 	ms = atol(argv[2]);
 	patience = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-	n = vt_syscall(NR_ppoll, (long)&file, 1, (long)&patience, 0, 0, 0);
+	n = vt_syscall(SYS_ppoll, (long)&file, 1, (long)&patience, 0, 0, 0);
 	if (n < 0)
 		vt_die(2, "ppoll: %s", strerror((int)-n));
 	printf("%d\n", n && (file.revents & file.events));

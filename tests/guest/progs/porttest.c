@@ -42,7 +42,7 @@ static int poll_now(int fd)
 	} file = {fd, POLLIN | POLLOUT, 0};
 	struct timespec now = {0, 0};
 
-	CHECK_RANGE(vt_syscall(NR_ppoll, (long)&file, 1, (long)&now, 0, 0, 0), 0, 1);
+	CHECK_RANGE(vt_syscall(SYS_ppoll, (long)&file, 1, (long)&now, 0, 0, 0), 0, 1);
 	return file.revents;
 }
 

@@ -229,14 +229,14 @@ static void limits_as_told(void)
 
 	limit[0] = 100;
 	limit[1] = 200;
-	CHECK_CALL(check_syscall(NR_prlimit64, 0, 7, (long)limit, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_prlimit64, 0, 7, (long)limit, 0, 0, 0));
 	CHECK(slurp("/proc/self/limits") > 0);
 	line = text;
 	for (int i = 0; i < 16; i++) {
 		char *at;
 
 		line = strchr(line, '\n') + 1;
-		CHECK_CALL(check_syscall(NR_prlimit64, 0, i, 0, (long)limit, 0, 0));
+		CHECK_CALL(check_syscall(SYS_prlimit64, 0, i, 0, (long)limit, 0, 0));
 		at = line + 26;
 		for (int k = 0; k < 2; k++, at += 21) {
 			if (limit[k] == ~0UL)
@@ -291,7 +291,7 @@ static void io_and_place(void)
 	at = text;
 	for (int i = 0; i < 4; i++)
 		args[i] = strtoul(at, &at, 0);
-	CHECK_EQ(args[0], NR_read);
+	CHECK_EQ(args[0], SYS_read);
 	CHECK_EQ(args[1], quiet[0]);
 	CHECK_EQ(args[2], (unsigned long)buffer);
 	CHECK_EQ(args[3], 77);
@@ -327,7 +327,7 @@ static void kept_from_others(void)
 					    "mem", "smaps", "smaps_rollup", "pagemap", "fdinfo/0"};
 	char path[64];
 
-	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_setuid, 1000, 0, 0, 0, 0, 0));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof(path), "/proc/1/%s", names[i]);
 		CHECK_EQ(slurp(path), -1);
@@ -344,7 +344,7 @@ static void name_is_one_line(void)
 {
 	static const char wanted[] = "Name:\ta\\nUid:\t9\\\\\nState:\t";
 
-	CHECK_CALL(check_syscall(NR_prctl, 15 /* PR_SET_NAME */, (long)"a\nUid:\t9\\", 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_prctl, 15 /* PR_SET_NAME */, (long)"a\nUid:\t9\\", 0, 0, 0, 0));
 	CHECK(slurp("/proc/self/status") > 0);
 	CHECK(!strncmp(text, wanted, sizeof(wanted) - 1));
 }
@@ -364,7 +364,7 @@ static void file_max_holds(void)
 	CHECK_CALL(open("/dev/null", O_RDONLY));
 	pid = check_fork();
 	if (!pid) {
-		CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+		CHECK_CALL(check_syscall(SYS_setuid, 1000, 0, 0, 0, 0, 0));
 		CHECK_ERRNO(open("/dev/null", O_RDONLY), ENFILE);
 		_exit(check_failures != 0);
 	}

@@ -45,7 +45,7 @@ static void not_yet(void)
 	CHECK_EQ(waitpid(0, &status, 0), pid); /* pid 0: of our process group */
 	CHECK_EQ(status, 0);
 	pid = check_exits_with(0);
-	CHECK_ERRNO(check_syscall(NR_wait4, pid, 8, 0, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(check_syscall(SYS_wait4, pid, 8, 0, 0, 0, 0), EFAULT);
 }
 
 /* A process whose parent is gone has process 1 as parent. */
@@ -184,8 +184,8 @@ static void not_executable(void)
 	CHECK_EQ(run("/tmp", argv, environ, out, sizeof(out)), (100 + EACCES) << 8);
 	CHECK_EQ(run("/nothing", argv, environ, out, sizeof(out)), (100 + ENOENT) << 8);
 	CHECK_EQ(run("/bin/true/x", argv, environ, out, sizeof(out)), (100 + ENOTDIR) << 8);
-	CHECK_ERRNO(check_syscall(NR_execve, 8, (long)argv, (long)environ, 0, 0, 0), EFAULT);
-	CHECK_ERRNO(check_syscall(NR_execve, (long)"/bin/true", 8, (long)environ, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(check_syscall(SYS_execve, 8, (long)argv, (long)environ, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(check_syscall(SYS_execve, (long)"/bin/true", 8, (long)environ, 0, 0, 0), EFAULT);
 	unlink("/tmp/plain");
 }
 
@@ -251,7 +251,7 @@ static void vectors(long value, int rounds)
 {
 	vectors_set(value);
 	for (int i = 0; i < rounds; i++)
-		vt_syscall(NR_sched_yield, 0, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 	vectors_check(value);
 }
 
@@ -273,7 +273,7 @@ static void inherited_registers(void)
 	pid_t pid;
 
 	vectors_set(0x3333333333333333);
-	pid = (pid_t)vt_syscall(NR_clone, SIGCHLD, 0, 0, 0, 0, 0);
+	pid = (pid_t)vt_syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
 	vectors_check(0x3333333333333333);
 	if (pid == 0)
 		_exit(!!check_failures);
@@ -302,11 +302,11 @@ static void thread_pointers(void)
 	long pid;
 
 	set_thread_pointer(0x123456780);
-	pid = vt_syscall(NR_clone, SIGCHLD, 0, 0, 0, 0, 0);
+	pid = vt_syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
 	got = thread_pointer();
 	if (pid == 0 && got == 0x123456780) {
 		vectors_set(0x4444444444444444);
-		vt_syscall(NR_execve, (long)"/proc/self/exe", (long)argv, (long)envp, 0, 0, 0);
+		vt_syscall(SYS_execve, (long)"/proc/self/exe", (long)argv, (long)envp, 0, 0, 0);
 	}
 	set_thread_pointer(was);
 	if (pid == 0)

@@ -40,7 +40,7 @@ static bool readable(int fd, long ms)
 	} one = {.fd = fd, .events = 1};
 	struct timespec patience = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
-	return CHECK_CALL(check_syscall(NR_ppoll, (long)&one, 1, (long)&patience, 0, 0, 0)) == 1;
+	return CHECK_CALL(check_syscall(SYS_ppoll, (long)&one, 1, (long)&patience, 0, 0, 0)) == 1;
 }
 
 /* "seq N" for n numbers from `first` on. */

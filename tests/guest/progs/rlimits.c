@@ -18,20 +18,20 @@ static void limit(int which, unsigned long soft, unsigned long hard)
 {
 	unsigned long both[2] = {soft, hard};
 
-	CHECK_EQ(check_syscall(NR_prlimit64, 0, which, (long)both, 0, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_prlimit64, 0, which, (long)both, 0, 0, 0), 0);
 }
 
 static unsigned long soft_limit(int which)
 {
 	unsigned long both[2] = {0, 0};
 
-	CHECK_EQ(check_syscall(NR_prlimit64, 0, which, 0, (long)both, 0, 0), 0);
+	CHECK_EQ(check_syscall(SYS_prlimit64, 0, which, 0, (long)both, 0, 0), 0);
 	return both[0];
 }
 
 static void become_user(long uid)
 {
-	CHECK_CALL(check_syscall(NR_setuid, uid, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_setuid, uid, 0, 0, 0, 0, 0));
 }
 
 static void on_signal(int sig, void (*handler)(int))
@@ -179,12 +179,12 @@ static void address_space(void)
 	CHECK_EQ(map(2 * MIB, PROT_READ, MAP_PRIVATE), MAP_FAILED);
 	CHECK_EQ(errno, ENOMEM);
 	CHECK_EQ(map(2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED), MAP_FAILED);
-	CHECK_EQ(check_syscall(NR_brk, (long)brk_now + 2 * MIB, 0, 0, 0, 0, 0), brk_now);
+	CHECK_EQ(check_syscall(SYS_brk, (long)brk_now + 2 * MIB, 0, 0, 0, 0, 0), brk_now);
 	p = map(MIB / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 	CHECK(p != MAP_FAILED);
-	CHECK_ERRNO(check_syscall(NR_mremap, (long)p, MIB / 2, 2 * MIB, 1, 0, 0), ENOMEM);
+	CHECK_ERRNO(check_syscall(SYS_mremap, (long)p, MIB / 2, 2 * MIB, 1, 0, 0), ENOMEM);
 	CHECK_EQ(map(MIB, PROT_READ, MAP_PRIVATE), MAP_FAILED);
-	CHECK_EQ(check_syscall(NR_mremap, (long)p, MIB / 2, MIB / 4, 0, 0, 0), p);
+	CHECK_EQ(check_syscall(SYS_mremap, (long)p, MIB / 2, MIB / 4, 0, 0, 0), p);
 	CHECK(map(MIB / 2, PROT_READ, MAP_PRIVATE) != MAP_FAILED); /* what was given back counts no more */
 	limit(AS, 64 << 10, NO_LIMIT);
 	CHECK_ERRNO(execve("/bin/true", argv, environ), ENOMEM);
@@ -192,7 +192,7 @@ static void address_space(void)
 
 static long remap(char *from, unsigned long size, unsigned long new_size, char *to)
 {
-	return check_syscall(NR_mremap, (long)from, size, new_size, 3, (long)to, 0);
+	return check_syscall(SYS_mremap, (long)from, size, new_size, 3, (long)to, 0);
 }
 
 /* Of 3 pages at `to` and 4 at `from`, in a process that has nothing left of a limit. */
@@ -243,8 +243,8 @@ static void data(void)
 	CHECK(map(2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED) != MAP_FAILED);
 	p = map(2 * MIB, PROT_READ, MAP_PRIVATE);
 	CHECK(p != MAP_FAILED);
-	CHECK_ERRNO(check_syscall(NR_mprotect, (long)p, 2 * MIB, PROT_READ | PROT_WRITE, 0, 0, 0), ENOMEM);
-	CHECK_CALL(check_syscall(NR_mprotect, (long)p, MIB / 4, PROT_READ | PROT_WRITE, 0, 0, 0));
+	CHECK_ERRNO(check_syscall(SYS_mprotect, (long)p, 2 * MIB, PROT_READ | PROT_WRITE, 0, 0, 0), ENOMEM);
+	CHECK_CALL(check_syscall(SYS_mprotect, (long)p, MIB / 4, PROT_READ | PROT_WRITE, 0, 0, 0));
 	p[0] = 1;
 }
 
@@ -352,30 +352,30 @@ static void pending_signals(void)
 	become_user(USER);
 	CHECK_CALL(sigprocmask(SIG_SETMASK, &all, NULL));
 	for (int i = 0; i < 4; i++) {
-		long ret = vt_syscall(NR_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0);
+		long ret = vt_syscall(SYS_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0);
 
 		CHECK_EQ(ret, i < 2 ? 0 : -EAGAIN);
 	}
 	CHECK_CALL(raise(SIGUSR1)); /* one each: not refused */
-	CHECK_EQ(vt_syscall(NR_rt_sigtimedwait, (long)&(sigset_t){1UL << 39}, 0, (long)&(struct timespec){0},
+	CHECK_EQ(vt_syscall(SYS_rt_sigtimedwait, (long)&(sigset_t){1UL << 39}, 0, (long)&(struct timespec){0},
 			    8, 0, 0),
 		 40);
 	/* SIGUSR1 counts as well. */
-	CHECK_EQ(vt_syscall(NR_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0), -EAGAIN);
+	CHECK_EQ(vt_syscall(SYS_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0), -EAGAIN);
 }
 
 /* --- RLIMIT_NICE and RLIMIT_RTPRIO */
 
 static long set_nice(int nice)
 {
-	return vt_syscall(NR_setpriority, 0, 0, nice, 0, 0, 0);
+	return vt_syscall(SYS_setpriority, 0, 0, nice, 0, 0, 0);
 }
 
 static long set_fifo(int priority)
 {
 	struct sched_param param = {.sched_priority = priority};
 
-	return vt_syscall(NR_sched_setscheduler, 0, SCHED_FIFO, (long)&param, 0, 0, 0);
+	return vt_syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, (long)&param, 0, 0, 0);
 }
 
 static void priorities(void)

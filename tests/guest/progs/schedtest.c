@@ -402,7 +402,7 @@ static pid_t process_with_thread(pid_t group, unsigned uid, pid_t *thread)
 	pid = check_fork();
 	if (pid == 0) {
 		setpgid(0, group);
-		CHECK_CALL(check_syscall(NR_setuid, uid, 0, 0, 0, 0, 0));
+		CHECK_CALL(check_syscall(SYS_setuid, uid, 0, 0, 0, 0, 0));
 		*thread = thread_start_in_group(thread_waits, NULL);
 		write(told[1], thread, sizeof(*thread));
 		thread_waits(NULL);
@@ -456,7 +456,7 @@ static int cpu_now(void)
 {
 	unsigned cpu = 999;
 
-	CHECK_CALL(check_syscall(NR_getcpu, (long)&cpu, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_getcpu, (long)&cpu, 0, 0, 0, 0, 0));
 	return (int)cpu;
 }
 

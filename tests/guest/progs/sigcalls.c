@@ -97,7 +97,7 @@ static void end_child(void)
 
 static long futex_wait(const struct timespec *limit)
 {
-	return check_syscall(NR_futex, (long)word, FUTEX_WAIT, 0, (long)limit, 0, 0);
+	return check_syscall(SYS_futex, (long)word, FUTEX_WAIT, 0, (long)limit, 0, 0);
 }
 
 static long call_futex(void)
@@ -116,7 +116,7 @@ static void wake_word(void)
 	long woken = 0;
 
 	for (int i = 0; i < 2000 && !woken; i++) {
-		woken = check_syscall(NR_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
+		woken = check_syscall(SYS_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
 		check_sleep(woken ? 0 : MS);
 	}
 	CHECK_EQ(woken, 1);
@@ -129,7 +129,7 @@ static long call_nanosleep(void)
 
 static long call_clock_nanosleep(void)
 {
-	return check_syscall(NR_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&long_time, 0, 0, 0);
+	return check_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&long_time, 0, 0, 0);
 }
 
 static long call_sleep_until(void)
@@ -138,15 +138,15 @@ static long call_sleep_until(void)
 
 	CHECK_CALL(clock_gettime(CLOCK_MONOTONIC, &end));
 	end.tv_sec += 20;
-	return check_syscall(NR_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, (long)&end, 0, 0, 0);
+	return check_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, (long)&end, 0, 0, 0);
 }
 
 static long call_poll(void)
 {
 	struct pollfd p = {bytes[0], POLLIN, 0};
 
-#ifdef NR_poll
-	return check_syscall(NR_poll, (long)&p, 1, 20000, 0, 0, 0);
+#ifdef SYS_poll
+	return check_syscall(SYS_poll, (long)&p, 1, 20000, 0, 0, 0);
 #else
 	return poll(&p, 1, 20000);
 #endif
@@ -156,8 +156,8 @@ static long call_poll_endless(void)
 {
 	struct pollfd p = {bytes[0], POLLIN, 0};
 
-#ifdef NR_poll
-	return check_syscall(NR_poll, (long)&p, 1, -1, 0, 0, 0);
+#ifdef SYS_poll
+	return check_syscall(SYS_poll, (long)&p, 1, -1, 0, 0, 0);
 #else
 	return poll(&p, 1, -1);
 #endif
@@ -177,8 +177,8 @@ static long call_select(void)
 
 	FD_ZERO(&set);
 	FD_SET(bytes[0], &set);
-#ifdef NR_select
-	return check_syscall(NR_select, bytes[0] + 1, (long)&set, 0, 0, (long)&limit, 0);
+#ifdef SYS_select
+	return check_syscall(SYS_select, bytes[0] + 1, (long)&set, 0, 0, (long)&limit, 0);
 #else
 	return select(bytes[0] + 1, &set, NULL, NULL, &limit);
 #endif
@@ -215,8 +215,8 @@ static void send_usr2(void)
 
 static long call_pause(void)
 {
-#ifdef NR_pause
-	return check_syscall(NR_pause, 0, 0, 0, 0, 0, 0);
+#ifdef SYS_pause
+	return check_syscall(SYS_pause, 0, 0, 0, 0, 0, 0);
 #else
 	return pause();
 #endif
@@ -421,7 +421,7 @@ static void stopped_over_the_end(void)
 /* Called by a program without an interrupted call, restart_syscall says EINTR. */
 static void nothing_to_restart(void)
 {
-	CHECK_ERRNO(check_syscall(NR_restart_syscall, 0, 0, 0, 0, 0, 0), EINTR);
+	CHECK_ERRNO(check_syscall(SYS_restart_syscall, 0, 0, 0, 0, 0, 0), EINTR);
 }
 
 int main(int argc, char **argv)

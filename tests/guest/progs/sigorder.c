@@ -184,7 +184,7 @@ static void ignored(void)
 static void alone(void)
 {
 	if (getuid() == 0)
-		CHECK_CALL(check_syscall(NR_setuid, 54321, 0, 0, 0, 0, 0));
+		CHECK_CALL(check_syscall(SYS_setuid, 54321, 0, 0, 0, 0, 0));
 }
 
 static void limit(unsigned long n)
@@ -365,7 +365,7 @@ static void other_user(void)
 	change_mask(SIG_BLOCK, set);
 	pid = check_fork();
 	if (pid == 0) {
-		CHECK_CALL(check_syscall(NR_setresuid, 54321, 0, 0, 0, 0,
+		CHECK_CALL(check_syscall(SYS_setresuid, 54321, 0, 0, 0, 0,
 					 0)); /* it may still send: that goes by the effective one */
 		CHECK_CALL(kill(getppid(), SIGUSR1));
 		_exit(!!check_failures);
@@ -396,16 +396,16 @@ static void made_up(void)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		info.si_code = rows[i].code;
 		if (rows[i].error)
-			CHECK_ERRNO(check_syscall(NR_rt_sigqueueinfo, pid, SIGURG, (long)&info, 0, 0, 0),
+			CHECK_ERRNO(check_syscall(SYS_rt_sigqueueinfo, pid, SIGURG, (long)&info, 0, 0, 0),
 				    rows[i].error);
 		else
-			CHECK_CALL(check_syscall(NR_rt_sigqueueinfo, pid, SIGURG, (long)&info, 0, 0, 0));
-		CHECK_CALL(check_syscall(NR_rt_sigqueueinfo, getpid(), SIGURG, (long)&info, 0, 0, 0));
+			CHECK_CALL(check_syscall(SYS_rt_sigqueueinfo, pid, SIGURG, (long)&info, 0, 0, 0));
+		CHECK_CALL(check_syscall(SYS_rt_sigqueueinfo, getpid(), SIGURG, (long)&info, 0, 0, 0));
 	}
-	CHECK_ERRNO(check_syscall(NR_rt_sigqueueinfo, pid, NSIG, (long)&info, 0, 0, 0), EINVAL);
-	CHECK_ERRNO(check_syscall(NR_rt_sigqueueinfo, pid, -1, (long)&info, 0, 0, 0), EINVAL);
-	CHECK_ERRNO(check_syscall(NR_rt_tgsigqueueinfo, 0, pid, SIGURG, (long)&info, 0, 0), EINVAL);
-	CHECK_ERRNO(check_syscall(NR_rt_tgsigqueueinfo, getpid(), pid, SIGURG, (long)&info, 0, 0), ESRCH);
+	CHECK_ERRNO(check_syscall(SYS_rt_sigqueueinfo, pid, NSIG, (long)&info, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_rt_sigqueueinfo, pid, -1, (long)&info, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_rt_tgsigqueueinfo, 0, pid, SIGURG, (long)&info, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_rt_tgsigqueueinfo, getpid(), pid, SIGURG, (long)&info, 0, 0), ESRCH);
 	kill(pid, SIGKILL);
 	check_wait(pid);
 }

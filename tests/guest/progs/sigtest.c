@@ -45,7 +45,7 @@ static void masked_waits(void)
 	raise(SIGUSR1);
 	raise(SIGUSR1); /* the same standard signal is pending once */
 	CHECK_EQ(seen[SIGUSR1], 0);
-	CHECK_CALL(check_syscall(NR_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0));
 	CHECK_EQ(pending, BIT_OF(SIGUSR1));
 	CHECK_CALL(sigprocmask(SIG_SETMASK, &old, NULL));
 	CHECK_EQ(seen[SIGUSR1], 1);
@@ -216,7 +216,7 @@ static void bad_arguments(void)
 	CHECK_ERRNO(kill(0x3ffffff, 0), ESRCH);
 	CHECK_EQ(kill(getpid(), 0), 0);
 	CHECK_ERRNO(sigprocmask(17, &act.sa_mask, NULL), EINVAL);
-	CHECK_ERRNO(check_syscall(NR_rt_sigaction, SIGUSR1, (long)&act, 0, 4, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_rt_sigaction, SIGUSR1, (long)&act, 0, 4, 0, 0), EINVAL);
 }
 
 /* What the compiler keeps in registers across a signal is what it was: sums under a rain of signals. */
@@ -256,7 +256,7 @@ static void vectors_survive(void)
 {
 	handle(SIGUSR1, spoil_vectors, 0, 0);
 	vectors_set(0x1234567812345678);
-	CHECK_EQ(vt_syscall(NR_kill, getpid(), SIGUSR1, 0, 0, 0, 0), 0);
+	CHECK_EQ(vt_syscall(SYS_kill, getpid(), SIGUSR1, 0, 0, 0, 0), 0);
 	vectors_check(0x1234567812345678);
 	CHECK_EQ(seen[SIGUSR1], 1);
 }
@@ -273,11 +273,11 @@ static void no_stack(void)
 	handle(SIGUSR1, on_alarm_stack, 0, 0);
 #ifdef __aarch64__
 	__asm__ volatile("mov x9, #64\n mov x8, %0\n mov x0, %1\n mov x1, %2\n mov sp, x9\n svc #0" ::"r"(
-				 (long)NR_kill),
+				 (long)SYS_kill),
 			 "r"((long)getpid()), "r"((long)SIGUSR1)
 			 : "x0", "x1", "x8", "x9");
 #else
-	__asm__ volatile("mov $64, %%rsp\n syscall" ::"a"(NR_kill), "D"(getpid()), "S"(SIGUSR1)
+	__asm__ volatile("mov $64, %%rsp\n syscall" ::"a"(SYS_kill), "D"(getpid()), "S"(SIGUSR1)
 			 : "rcx", "r11");
 #endif
 	_exit(0);

@@ -13,21 +13,21 @@ static int word; /* stays 0: nobody is woken by it */
 
 static long self(void)
 {
-	return vt_syscall(NR_gettid, 0, 0, 0, 0, 0, 0);
+	return vt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
 static long mask(int how, int sig)
 {
 	unsigned long set = 1UL << (sig - 1);
 
-	return vt_syscall(NR_rt_sigprocmask, how, (long)&set, 0, 8, 0, 0);
+	return vt_syscall(SYS_rt_sigprocmask, how, (long)&set, 0, 8, 0, 0);
 }
 
 static bool is_pending(int sig)
 {
 	unsigned long set = 0;
 
-	vt_syscall(NR_rt_sigpending, (long)&set, 8, 0, 0, 0, 0);
+	vt_syscall(SYS_rt_sigpending, (long)&set, 8, 0, 0, 0, 0);
 	return set >> (sig - 1) & 1;
 }
 
@@ -35,13 +35,13 @@ static void nap(void)
 {
 	struct timespec span = {.tv_nsec = MS};
 
-	vt_syscall(NR_nanosleep, (long)&span, 0, 0, 0, 0, 0);
+	vt_syscall(SYS_nanosleep, (long)&span, 0, 0, 0, 0, 0);
 }
 
 static void wait_for_ever(void)
 {
 	for (;;)
-		vt_syscall(NR_futex, (long)&word, FUTEX_WAIT, 0, 0, 0, 0);
+		vt_syscall(SYS_futex, (long)&word, FUTEX_WAIT, 0, 0, 0, 0);
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context)
@@ -148,7 +148,7 @@ static void look_at_start(void *arg)
 	unsigned long now = 0;
 
 	go = is_pending(SIGUSR1) ? 2 : 3;
-	vt_syscall(NR_rt_sigprocmask, SIG_BLOCK, 0, (long)&now, 8, 0, 0);
+	vt_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&now, 8, 0, 0);
 	go |= now >> (SIGUSR1 - 1) & 1 ? 16 : 0;
 	waiter(arg);
 }
@@ -178,7 +178,7 @@ static void blocks_later(void *arg)
 static void exits_all(void *arg)
 {
 	nap();
-	vt_syscall(NR_exit_group, 42, 0, 0, 0, 0, 0);
+	vt_syscall(SYS_exit_group, 42, 0, 0, 0, 0, 0);
 }
 
 static void ends_alone(void *arg)
@@ -186,7 +186,7 @@ static void ends_alone(void *arg)
 	tids[(long)arg] = (int)self();
 	while (!go)
 		nap();
-	vt_syscall(NR_exit, 9, 0, 0, 0, 0, 0);
+	vt_syscall(SYS_exit, 9, 0, 0, 0, 0, 0);
 }
 
 static void group_exit(void)
@@ -201,7 +201,7 @@ static void leader_first(void)
 {
 	begin(0, ends_alone);
 	go = 1;
-	vt_syscall(NR_exit, 5, 0, 0, 0, 0, 0);
+	vt_syscall(SYS_exit, 5, 0, 0, 0, 0, 0);
 }
 
 static void thread_first(void)
@@ -251,7 +251,7 @@ static void lasts(void)
 	pid = check_fork();
 	if (pid == 0) {
 		shared[0] = begin(0, waiter);
-		vt_syscall(NR_exit, 5, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_exit, 5, 0, 0, 0, 0, 0);
 	}
 	process_gets(pid, 'Z');
 	CHECK_EQ(is_pending(SIGCHLD), false);
@@ -310,8 +310,8 @@ extern char **environ;
 
 static void executes(void *arg)
 {
-	vt_syscall(NR_execve, (long)program[0], (long)program, (long)environ, 0, 0, 0);
-	vt_syscall(NR_exit_group, 99, 0, 0, 0, 0, 0);
+	vt_syscall(SYS_execve, (long)program[0], (long)program, (long)environ, 0, 0, 0);
+	vt_syscall(SYS_exit_group, 99, 0, 0, 0, 0, 0);
 }
 
 /* What the new program finds: a process of one thread with the old number, mask and pending signals. */
@@ -382,7 +382,7 @@ static void exec_by_last(void)
 {
 	before_exec();
 	thread_start_in_group(executes, NULL);
-	vt_syscall(NR_exit, 3, 0, 0, 0, 0, 0); /* before or after it asks */
+	vt_syscall(SYS_exit, 3, 0, 0, 0, 0, 0); /* before or after it asks */
 }
 
 static void execs(void)
@@ -409,7 +409,7 @@ static void exec_against_exit(void)
 						      NULL); /* status 2 when the first was quicker */
 			for (volatile int n = 0; n < i * 2000; n++)
 				;
-			vt_syscall(NR_exit_group, 23, 0, 0, 0, 0, 0);
+			vt_syscall(SYS_exit_group, 23, 0, 0, 0, 0, 0);
 		}
 		status = check_wait(pid);
 		if (!CHECK(status == 23 << 8 || status == 17 << 8 || (i % 2 && status == 2 << 8)))

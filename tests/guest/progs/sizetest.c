@@ -22,7 +22,7 @@ static struct usage used(void)
 {
 	unsigned long s[15]; /* struct statfs, all of its fields of eight bytes */
 
-	CHECK_CALL(check_syscall(NR_statfs, (long)".", (long)s, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_statfs, (long)".", (long)s, 0, 0, 0, 0));
 	CHECK_EQ(s[1], PAGE);
 	CHECK_EQ(s[2], PAGES);
 	CHECK_EQ(s[3], s[4]);

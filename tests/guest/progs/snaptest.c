@@ -58,7 +58,7 @@ static int writer(int cpu)
 			sched_yield();
 			continue;
 		}
-		check_syscall(NR_getppid, 0, 0, 0, 0, 0, 0);
+		check_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
 		snprintf(text, sizeof(text), "seq %lu\n", seq);
 		if (!CHECK_EQ(write(fd, text, strlen(text)), (long)strlen(text)))
 			break;

@@ -17,7 +17,7 @@ static unsigned long callers[3];
 static void __attribute__((noinline, noclone)) inner(void)
 {
 	callers[0] = (unsigned long)__builtin_return_address(0);
-	vt_syscall(NR_getppid, 0, 0, 0, 0, 0, 0);
+	vt_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -76,7 +76,7 @@ static void short_thread(void *arg)
 	const long time[2] = {0, 1000000};
 
 	for (int i = 0; i < 5; i++)
-		vt_syscall(NR_nanosleep, (long)time, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_nanosleep, (long)time, 0, 0, 0, 0, 0);
 	__atomic_fetch_add(&ended, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -110,7 +110,7 @@ static void sleepers(void)
 static void enter(unsigned long fp, unsigned long sp)
 {
 #ifdef __aarch64__
-	register unsigned long nr __asm__("x8") = NR_getppid, frame __asm__("x11") = fp, stack __asm__("x12") = sp;
+	register unsigned long nr __asm__("x8") = SYS_getppid, frame __asm__("x11") = fp, stack __asm__("x12") = sp;
 
 	__asm__ volatile("mov x9, x29\n\tmov x10, sp\n\tmov x29, %1\n\tmov sp, %2\n\tsvc #0\n\t"
 			 "mov sp, x10\n\tmov x29, x9"
@@ -119,7 +119,7 @@ static void enter(unsigned long fp, unsigned long sp)
 			 : "x0", "x9", "x10", "memory");
 #else
 	register unsigned long frame __asm__("r14") = fp, stack __asm__("r15") = sp;
-	unsigned long nr = NR_getppid;
+	unsigned long nr = SYS_getppid;
 
 	__asm__ volatile("mov %%rbp, %%r12\n\tmov %%rsp, %%r13\n\tmov %1, %%rbp\n\tmov %2, %%rsp\n\tsyscall\n\t"
 			 "mov %%r13, %%rsp\n\tmov %%r12, %%rbp"
@@ -207,7 +207,7 @@ static void mappings(void)
 	end[1] = 0x9000;
 	try("end-of-area", (unsigned long)end, 0x9000, 1);
 	try("half-a-record", (unsigned long)(end + 1), 0, 0);
-	CHECK_CALL(check_syscall(NR_mprotect, (long)area, PAGE, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_mprotect, (long)area, PAGE, 0, 0, 0, 0));
 	try("no-rights", (unsigned long)end, 0, 0);
 	CHECK_CALL(munmap(area, 3 * PAGE));
 	try("gone", (unsigned long)end, 0, 0);
@@ -247,14 +247,14 @@ static void mapping_thread(void *arg)
 	for (int i = 0; i < STORM_ROUNDS / 4; i++) {
 		char *at = area + watch_random(&state) % STORM_PAGES * PAGE;
 
-		vt_syscall(NR_munmap, (long)at, PAGE, 0, 0, 0, 0);
-		vt_syscall(NR_mmap, (long)at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		vt_syscall(SYS_munmap, (long)at, PAGE, 0, 0, 0, 0);
+		vt_syscall(SYS_mmap, (long)at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
 			   -1, 0);
 		for (unsigned long *word = (unsigned long *)at; word < (unsigned long *)(at + PAGE); word += 2) {
 			word[0] = (unsigned long)(word + 2 + watch_random(&state) % 64 * 2);
 			word[1] = watch_random(&state) | 1;
 		}
-		vt_syscall(NR_mprotect, (long)at, PAGE, watch_random(&state) % 4 ? PROT_READ : 0, 0, 0, 0);
+		vt_syscall(SYS_mprotect, (long)at, PAGE, watch_random(&state) % 4 ? PROT_READ : 0, 0, 0, 0);
 	}
 }
 

@@ -15,7 +15,7 @@ static void on_term(int sig)
 static void getppid_calls(pid_t parent)
 {
 	for (int i = 0; i < 50; i++)
-		CHECK_EQ(check_syscall(NR_getppid, 0, 0, 0, 0, 0, 0), parent);
+		CHECK_EQ(check_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0), parent);
 }
 
 static void pipe_bytes(const int *ends, unsigned seed)

@@ -38,14 +38,14 @@ static void set_timer(long interval_sec, long interval_usec, long usec)
 {
 	struct itimer timer = {{interval_sec, interval_usec}, {0, usec}};
 
-	CHECK_CALL(check_syscall(NR_setitimer, 0, (long)&timer, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_setitimer, 0, (long)&timer, 0, 0, 0, 0));
 }
 
 static struct itimer get_timer(void)
 {
 	struct itimer timer = {{-1, -1}, {-1, -1}};
 
-	CHECK_CALL(check_syscall(NR_getitimer, 0, (long)&timer, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_getitimer, 0, (long)&timer, 0, 0, 0, 0));
 	return timer;
 }
 
@@ -55,7 +55,7 @@ static void wait_alarms(int n)
 
 	CHECK_CALL(sigprocmask(SIG_BLOCK, &alarm, &old));
 	while (alarms < n)
-		check_syscall(NR_rt_sigsuspend, (long)&old, sizeof(old), 0, 0, 0, 0);
+		check_syscall(SYS_rt_sigsuspend, (long)&old, sizeof(old), 0, 0, 0, 0);
 	CHECK_CALL(sigprocmask(SIG_SETMASK, &old, NULL));
 }
 
@@ -89,7 +89,7 @@ static void shortest_interval(void)
 	CHECK_CALL(sigprocmask(SIG_BLOCK, &alarm, &old));
 	set_timer(0, 1, 1);
 	while (!(pending & alarm))
-		CHECK_CALL(check_syscall(NR_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0));
+		CHECK_CALL(check_syscall(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0));
 	left = get_timer();
 	CHECK_EQ(left.value.sec, 0);
 	CHECK_EQ(left.value.usec, 0);
@@ -103,7 +103,7 @@ static void wait_nanosleep(void)
 {
 	struct timespec left = {0, 0};
 
-	CHECK_ERRNO(check_syscall(NR_nanosleep, (long)&for_ever, (long)&left, 0, 0, 0, 0), EINTR);
+	CHECK_ERRNO(check_syscall(SYS_nanosleep, (long)&for_ever, (long)&left, 0, 0, 0, 0), EINTR);
 	CHECK_RANGE(left.tv_sec, CENTURIES, LONG_MAX / 1000000000);
 }
 
@@ -121,7 +121,7 @@ static void wait_futex(void)
 {
 	unsigned word = 0;
 
-	CHECK_ERRNO(check_syscall(NR_futex, (long)&word, 0, 0, (long)&for_ever, 0, 0), EINTR);
+	CHECK_ERRNO(check_syscall(SYS_futex, (long)&word, 0, 0, (long)&for_ever, 0, 0), EINTR);
 }
 
 static void wait_futex_until(void)
@@ -130,16 +130,16 @@ static void wait_futex_until(void)
 
 	int op = FUTEX_WAIT_BITSET;
 
-	CHECK_ERRNO(check_syscall(NR_futex, (long)&word, op, 0, (long)&for_ever, 0, -1), EINTR);
+	CHECK_ERRNO(check_syscall(SYS_futex, (long)&word, op, 0, (long)&for_ever, 0, -1), EINTR);
 	op |= FUTEX_CLOCK_REALTIME;
-	CHECK_ERRNO(check_syscall(NR_futex, (long)&word, op, 0, (long)&for_ever, 0, -1), EINTR);
+	CHECK_ERRNO(check_syscall(SYS_futex, (long)&word, op, 0, (long)&for_ever, 0, -1), EINTR);
 }
 
 static void wait_ppoll(void)
 {
 	struct timespec span = for_ever;
 
-	CHECK_ERRNO(check_syscall(NR_ppoll, 0, 0, (long)&span, 0, 0, 0), EINTR);
+	CHECK_ERRNO(check_syscall(SYS_ppoll, 0, 0, (long)&span, 0, 0, 0), EINTR);
 }
 
 static void wait_poll(void)
@@ -151,13 +151,13 @@ static void wait_select(void)
 {
 	struct timespec span = for_ever;
 
-	CHECK_ERRNO(check_syscall(NR_pselect6, 0, 0, 0, 0, (long)&span, 0), EINTR);
-#ifdef NR_select
+	CHECK_ERRNO(check_syscall(SYS_pselect6, 0, 0, 0, 0, (long)&span, 0), EINTR);
+#ifdef SYS_select
 	struct timeval_pair longest = {LONG_MAX, LONG_MAX};
 
-	CHECK_ERRNO(check_syscall(NR_select, 0, 0, 0, 0, (long)&longest, 0), EINTR);
+	CHECK_ERRNO(check_syscall(SYS_select, 0, 0, 0, 0, (long)&longest, 0), EINTR);
 	longest = (struct timeval_pair){LONG_MAX, -1};
-	CHECK_ERRNO(check_syscall(NR_select, 0, 0, 0, 0, (long)&longest, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_select, 0, 0, 0, 0, (long)&longest, 0), EINVAL);
 #endif
 }
 
@@ -165,7 +165,7 @@ static void wait_signal(void)
 {
 	sigset_t usr1 = 1UL << (SIGUSR1 - 1);
 
-	CHECK_ERRNO(check_syscall(NR_rt_sigtimedwait, (long)&usr1, 0, (long)&for_ever, sizeof(usr1), 0, 0),
+	CHECK_ERRNO(check_syscall(SYS_rt_sigtimedwait, (long)&usr1, 0, (long)&for_ever, sizeof(usr1), 0, 0),
 		    EINTR);
 }
 
@@ -194,7 +194,7 @@ static void latest_file(void)
 	struct stat st;
 	int fd = CHECK_CALL(open("/tmp/latest", O_CREAT | O_RDWR, 0600));
 
-	CHECK_CALL(check_syscall(NR_utimensat, fd, 0, (long)times, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_utimensat, fd, 0, (long)times, 0, 0, 0));
 	CHECK_CALL(fstat(fd, &st));
 	CHECK_EQ(st.st_mtime, LONG_MAX / 1000000000);
 	CHECK_CALL(close(fd));
@@ -205,14 +205,14 @@ static long set_clock(long sec, long nsec)
 {
 	struct timespec ts = {sec, nsec};
 
-	return check_syscall(NR_clock_settime, CLOCK_REALTIME, (long)&ts, 0, 0, 0, 0);
+	return check_syscall(SYS_clock_settime, CLOCK_REALTIME, (long)&ts, 0, 0, 0, 0);
 }
 
 static long set_day(long sec, long usec)
 {
 	struct timeval_pair tv = {sec, usec};
 
-	return check_syscall(NR_settimeofday, (long)&tv, 0, 0, 0, 0, 0);
+	return check_syscall(SYS_settimeofday, (long)&tv, 0, 0, 0, 0, 0);
 }
 
 static long seconds_now(void)
@@ -251,11 +251,11 @@ static void as_user(void)
 {
 	long now = seconds_now();
 
-	CHECK_CALL(check_syscall(NR_setuid, 1000, 0, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_setuid, 1000, 0, 0, 0, 0, 0));
 	CHECK_ERRNO(set_clock(now, 0), EPERM);
 	CHECK_ERRNO(set_day(now, 0), EPERM);
 	CHECK_ERRNO(set_day(-1, 0), EINVAL); /* asked first, as on Linux */
-	CHECK_ERRNO(check_syscall(NR_settimeofday, 0, 0, 0, 0, 0, 0), EPERM);
+	CHECK_ERRNO(check_syscall(SYS_settimeofday, 0, 0, 0, 0, 0, 0), EPERM);
 }
 
 static void wall_clock_of_users(void)
@@ -271,14 +271,14 @@ static long set_zone(int minutes_west, const struct timeval_pair *tv)
 {
 	struct zone zone = {minutes_west, 1};
 
-	return check_syscall(NR_settimeofday, (long)tv, (long)&zone, 0, 0, 0, 0);
+	return check_syscall(SYS_settimeofday, (long)tv, (long)&zone, 0, 0, 0, 0);
 }
 
 static void holds_zone(int minutes_west, int dst)
 {
 	struct zone zone = {-1, -1};
 
-	CHECK_CALL(check_syscall(NR_gettimeofday, 0, (long)&zone, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_gettimeofday, 0, (long)&zone, 0, 0, 0, 0));
 	CHECK_EQ(zone.minutes_west, minutes_west);
 	CHECK_EQ(zone.dst, dst);
 }
@@ -305,7 +305,7 @@ static void time_zone(void)
 
 static long membarrier(int command)
 {
-	return check_syscall(NR_membarrier, command, 0, 0, 0, 0, 0);
+	return check_syscall(SYS_membarrier, command, 0, 0, 0, 0, 0);
 }
 
 static void barriers(void)
@@ -335,7 +335,7 @@ static void barriers(void)
 			CHECK_ERRNO(membarrier(1 << bit), EINVAL);
 	CHECK_ERRNO(membarrier(GLOBAL | PRIVATE), EINVAL);
 	CHECK_ERRNO(membarrier(-1), EINVAL);
-	CHECK_ERRNO(check_syscall(NR_membarrier, GLOBAL, 1, 0, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_membarrier, GLOBAL, 1, 0, 0, 0, 0), EINVAL);
 	pid_t pid = check_fork();
 	if (pid == 0)
 		_exit(membarrier(ASK) != (REGISTER | REGISTER_GLOBAL)); /* a fork inherits it */
@@ -344,7 +344,7 @@ static void barriers(void)
 
 static long clone3(void *args, size_t size)
 {
-	return check_syscall(NR_clone3, (long)args, (long)size, 0, 0, 0, 0);
+	return check_syscall(SYS_clone3, (long)args, (long)size, 0, 0, 0, 0);
 }
 
 /* A longer structure is a newer program's: fine as long as what nobody knows here is zero. */

@@ -74,7 +74,7 @@ static void map_anew(void)
 
 static void drop(void)
 {
-	CHECK_CALL(check_syscall(NR_madvise, (long)page, PAGE, 4 /* MADV_DONTNEED */, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_madvise, (long)page, PAGE, 4 /* MADV_DONTNEED */, 0, 0, 0));
 }
 
 /* A page is taken away; its frame is given to us for something else: nobody writes to it any more. */
@@ -148,7 +148,7 @@ static void patient_writer(void *arg)
 
 static void protect(int prot)
 {
-	CHECK_CALL(check_syscall(NR_mprotect, (long)page, PAGE, prot, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_mprotect, (long)page, PAGE, prot, 0, 0, 0));
 }
 
 /* Read-only from the moment that mprotect() returns, and writable again from the next. */
@@ -191,7 +191,7 @@ static void check_out_of_reach(bool move)
 	pid_t pid;
 
 	page = map_at(NULL, 2 * PAGE);
-	CHECK_CALL(check_syscall(NR_mprotect, (long)page + PAGE, PAGE, PROT_READ, 0, 0,
+	CHECK_CALL(check_syscall(SYS_mprotect, (long)page + PAGE, PAGE, PROT_READ, 0, 0,
 				 0)); /* nothing grows into it */
 	running = stop = 0;
 	pid = thread_start(1, patient_writer, NULL);
@@ -205,7 +205,7 @@ static void check_out_of_reach(bool move)
 		frozen = thaw = 0;
 		if (move)
 			now = (long *)CHECK_CALL(
-				check_syscall(NR_mremap, (long)page, PAGE, 2 * PAGE, 1, 0, 0));
+				check_syscall(SYS_mremap, (long)page, PAGE, 2 * PAGE, 1, 0, 0));
 		else
 			CHECK_CALL(munmap((void *)page, PAGE));
 		if (now)

@@ -219,7 +219,7 @@ static void without_leader(void)
 		CHECK(open(path, O_RDWR) >= 0);
 		CHECK_EQ(tty_session(), getpid());
 		thread_start_in_group(waits_for_end, NULL);
-		vt_syscall(NR_exit, check_failures != 0, 0, 0, 0, 0, 0);
+		vt_syscall(SYS_exit, check_failures != 0, 0, 0, 0, 0, 0);
 	}
 	for (int i = 0; i < 5000 && thread_state(pid, pid) != 'Z'; i++)
 		check_sleep(MS);

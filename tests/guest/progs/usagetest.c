@@ -184,7 +184,7 @@ static void thread_burns(void *arg)
 	do {
 		for (volatile int i = 0; i < 100000; i++)
 			; /* long enough for ticks to see it in user mode */
-		vt_syscall(NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
+		vt_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
 		thread_ns = now.tv_sec * 1000000000 + now.tv_nsec;
 	} while (thread_ns < 33 * MS);
 	thread_done = 1;

@@ -44,11 +44,7 @@ static const struct call {
 	int nr;
 } all_calls[] = {
 #define SYSCALL(nr, name, nargs) {#name, (nr)},
-#ifdef __aarch64__
-#include "../../../arch/aarch64/include/asm/syscall_table.h"
-#else
-#include "../../../arch/x86_64/include/asm/syscall_table.h"
-#endif
+#include <asm/syscall_table.h>
 #undef SYSCALL
 };
 

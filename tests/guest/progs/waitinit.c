@@ -16,7 +16,7 @@ static long collect(sigset_t set, long seconds)
 {
 	struct timespec span = {seconds, 0};
 
-	return check_syscall(NR_rt_sigtimedwait, (long)&set, 0, (long)&span, sizeof(set), 0, 0);
+	return check_syscall(SYS_rt_sigtimedwait, (long)&set, 0, (long)&span, sizeof(set), 0, 0);
 }
 
 static void send(int sig)
@@ -47,7 +47,7 @@ int main(void)
 	CHECK_EQ(getpid(), 1);
 	CHECK_CALL(sigprocmask(SIG_BLOCK, &collected, &old));
 	CHECK_EQ(check_in_child(send_all), 0);
-	CHECK_CALL(check_syscall(NR_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0));
 	CHECK_EQ(pending, collected);
 	CHECK_EQ(collect(collected, 0), SIGUSR1);
 	/* Unblocked with the default action it does nothing either. */

@@ -1,18 +1,9 @@
-/* Numbers of every system call that the kernel has, SYS_<name>, from its own table; and calls by name. */
+/* System calls by their names: CALL(name, arguments...). */
 #ifndef CALLNUMBERS_H
 #define CALLNUMBERS_H
 
 #include <check.h>
-
-#define SYSCALL(nr, name, nargs) SYS_##name = (nr),
-enum {
-#ifdef __aarch64__
-#include "../../../../arch/aarch64/include/asm/syscall_table.h"
-#else
-#include "../../../../arch/x86_64/include/asm/syscall_table.h"
-#endif
-};
-#undef SYSCALL
+#include <sys/syscall.h>
 
 /* CALL(name, arguments...): at least one argument; -1 with errno as usual. */
 #define CALL(name, ...) CALL_6(SYS_##name, __VA_ARGS__, 0, 0, 0, 0, 0, 0)

@@ -2,7 +2,7 @@
 #include <posix.h>
 
 #ifndef __linux__
-#define CALL(name, ...) CALL_(NR_##name, __VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define CALL(name, ...) CALL_(SYS_##name, __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define CALL_(nr, a, b, c, d, e, f, ...) \
 	check_syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
@@ -99,7 +99,7 @@ int setitimer(int which, const struct itimerval *new, struct itimerval *old)
 
 unsigned alarm(unsigned seconds)
 {
-#ifdef NR_alarm
+#ifdef SYS_alarm
 	return (unsigned)CALL(alarm, seconds);
 #else
 	struct itimerval new = {{0, 0}, {seconds, 0}}, old;

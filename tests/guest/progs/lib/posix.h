@@ -112,7 +112,7 @@ static inline long taken(const sigset_t *set, siginfo_t *info)
 {
 	struct timespec limit = {.tv_sec = 3};
 
-	return check_syscall(NR_rt_sigtimedwait, (long)set, (long)info, (long)&limit, 8, 0, 0);
+	return check_syscall(SYS_rt_sigtimedwait, (long)set, (long)info, (long)&limit, 8, 0, 0);
 }
 
 /* Wait until it is in this state. False, with a message: it was not for 5 seconds. */

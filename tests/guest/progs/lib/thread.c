@@ -31,7 +31,7 @@ static void thread_main(struct thread *t)
 static long start(long flags, void *stack, void (*f)(struct thread *), struct thread *t)
 {
 #ifdef __aarch64__
-	register long x8 __asm__("x8") = NR_clone;
+	register long x8 __asm__("x8") = SYS_clone;
 	register long x0 __asm__("x0") = flags;
 	register void *x1 __asm__("x1") = stack;
 	register long x2 __asm__("x2") = 0, x3 __asm__("x3") = 0, x4 __asm__("x4") = 0;
@@ -48,7 +48,7 @@ static long start(long flags, void *stack, void (*f)(struct thread *), struct th
 			 "1:"
 			 : "+r"(x0)
 			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x19),
-			   "r"(x20), [exit] "i"(NR_exit)
+			   "r"(x20), [exit] "i"(SYS_exit)
 			 : "memory");
 	return x0;
 #else
@@ -67,8 +67,8 @@ static long start(long flags, void *stack, void (*f)(struct thread *), struct th
 			 "syscall\n"
 			 "1:"
 			 : "=a"(ret)
-			 : "a"((long)NR_clone), "D"(flags), "S"(stack), "d"(0L), "r"(r10), "r"(r8), "r"(r12),
-			   "r"(r13), [exit] "i"(NR_exit)
+			 : "a"((long)SYS_clone), "D"(flags), "S"(stack), "d"(0L), "r"(r10), "r"(r8), "r"(r12),
+			   "r"(r13), [exit] "i"(SYS_exit)
 			 : "rcx", "r11", "memory");
 	return ret;
 #endif
