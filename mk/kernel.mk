@@ -1,6 +1,6 @@
 # The kernel: sources to objects, objects to a first link, tables from that, and the second link that embeds them.
 
-# ---- Sources: every file of these folders but those that mk/machines.mk gives to another machine.
+# ---- Sources: every file of these folders but those that mk/machines.mk lists, and not for this machine.
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c
 FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/ trace/*/ trace/tracers/*/)) samples \
 	drivers $(patsubst %/,%,$(wildcard drivers/*/))

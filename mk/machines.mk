@@ -1,4 +1,4 @@
-# The machines: their names in goals, the files that are one machine's alone. A third one is a line in each list.
+# The machines: their names in goals, and which files of the machine layer each uses. A third one is a line in each list.
 
 MACHINES    := arm64 x86_64
 ARCH_arm64  := aarch64
@@ -7,13 +7,15 @@ ARCH_x86_64 := x86_64
 # Those whose machine layer is in this tree.
 HERE := $(foreach m,$(MACHINES),$(if $(wildcard arch/$(ARCH_$(m))/asm-offsets.c),$(m)))
 
-# What one machine has and the others leave out. Everything else in these folders is every machine's.
-OWN_aarch64 := arch/aarch64/% boot/arm64% boot/fdt% drivers/irqchip/gic% drivers/timer/arm_generic% drivers/uart/pl011% \
+# What each machine uses of the files that are not every machine's; two may name the same. A file that no list names is every
+# machine's.
+USES_aarch64 := arch/aarch64/% boot/arm64% boot/fdt% drivers/irqchip/gic% drivers/timer/arm_generic% drivers/uart/pl011% \
 	drivers/uart/semihosting% drivers/rtc/pl031% drivers/virtio/virtio_mmio%
-OWN_x86_64  := arch/x86_64/% boot/x86% boot/pvh% boot/multiboot2% boot/acpi% boot/smbios% \
+USES_x86_64  := arch/x86_64/% boot/x86% boot/pvh% boot/multiboot2% boot/acpi% boot/smbios% \
 	$(foreach n,apic ioapic lapic pic,drivers/irqchip/$(n)%) \
 	$(foreach n,acpi_pm calibrate hpet lapic_timer pit tsc,drivers/timer/$(n)%) \
 	drivers/uart/ns16550% drivers/rtc/mc146818% drivers/pci/% drivers/virtio/virtio_pci%
 
-# What machine $(1) leaves out.
-foreign = $(foreach m,$(MACHINES),$(if $(filter-out $(1),$(ARCH_$(m))),$(OWN_$(ARCH_$(m)))))
+# What some machine names; of that, what machine $(1) leaves out.
+listed  = $(sort $(foreach m,$(MACHINES),$(USES_$(ARCH_$(m)))))
+foreign = $(filter-out $(USES_$(1)),$(listed))

@@ -151,8 +151,8 @@ lint-style:
 	$(Q)$(PYTHON) tools/style.py
 
 # Generic code is looked at as the first machine sees it, each machine's own files as it does.
-own_files     = $(filter $(OWN_$(1)),$(C_FILES))
-generic_files = $(filter-out $(foreach m,$(MACHINES),$(OWN_$(ARCH_$(m)))) userland/% tests/%,$(C_FILES))
+own_files     = $(filter $(USES_$(1)),$(C_FILES))
+generic_files = $(filter-out $(listed) userland/% tests/%,$(C_FILES))
 lint_files    = $(filter %.c,$(call own_files,$(1)) $(if $(filter $(1),$(ARCH_$(firstword $(HERE)))),$(generic_files)))
 
 define cppcheck

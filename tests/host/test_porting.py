@@ -1,7 +1,7 @@
 """docs/porting.md names all that generic code uses of a machine, and each machine's headers have it.
 
 Names are the ones declared at file scope in arch/<machine>/include/asm/; generic are the files of the kernel that
-mk/machines.mk gives to no machine. The tables under the headings '### asm/NAME.h' have the names in their first column.
+mk/machines.mk lists for no machine. The tables under the headings '### asm/NAME.h' have the names in their first column.
 """
 
 import functools
@@ -69,11 +69,19 @@ def headers(arch):
 
 
 def own_patterns():
-    """What mk/machines.mk gives to one machine, by make itself."""
-    lists = " ".join(f"$(OWN_{arch})" for arch in MACHINES)
+    """What mk/machines.mk lists for some machine, by make itself."""
+    lists = " ".join(f"$(USES_{arch})" for arch in MACHINES)
     done = subprocess.run(["make", "-s", "-f", "-"], input=f"include mk/machines.mk\n$(info {lists})\nall:\n", cwd=ROOT, text=True,
                           stdout=subprocess.PIPE, check=True)
     return [pattern.split("%")[0] for pattern in done.stdout.split()]
+
+
+def test_two_machines_can_use_the_same_file():
+    """It is left out by neither, and by a third one that does not list it."""
+    rule = ("include mk/machines.mk\nMACHINES += toy\nARCH_toy := toy64\nUSES_toy64 := boot/fdt%\n"
+            "$(info $(foreach m,$(MACHINES),$(ARCH_$(m))=$(filter boot/fdt%,$(call foreign,$(ARCH_$(m))))))\nall:\n")
+    done = subprocess.run(["make", "-s", "-f", "-"], input=rule, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True)
+    assert dict(word.split("=") for word in done.stdout.split()) == {"aarch64": "", "x86_64": "boot/fdt%", "toy64": ""}
 
 
 @functools.cache

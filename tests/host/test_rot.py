@@ -98,7 +98,7 @@ def of_make(arch, *variables):
 @pytest.mark.parametrize("arch", MACHINES)
 def test_lists_of_make_name_what_is_there(arch):
     """Folders of sources, files without call sites, those with them all the same, and each machine's own."""
-    folders, untraced, traced, own = of_make(arch, "FOLDERS", "NOTRACE", "TRACED", f"OWN_{arch}")
+    folders, untraced, traced, own = of_make(arch, "FOLDERS", "NOTRACE", "TRACED", f"USES_{arch}")
     assert len(folders) > 20 and len(untraced) > 8 and traced and len(own) > 8
     sources = [path for path in files() if path.endswith((".c", ".S", ".h"))]
     assert not [folder for folder in folders if not os.path.isdir(os.path.join(ROOT, folder))]
