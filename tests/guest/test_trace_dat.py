@@ -313,7 +313,7 @@ def test_vrun_brings_the_trace(machine, tmp_path):
 
 def test_tasks_that_end(machine, vtrace, tmp_path):
     """The calls that a task never returns from end with it, and each task has the name that switches give it."""
-    (tmp_path / "script").write_text("for i in 1 2 3 4 5; do ls / > /dev/null; done; sleep 1\n")
+    (tmp_path / "script").write_text("for i in 1 2 3 4 5; do ls / > /dev/null; done; sleep 1; usleep 50000\n")
     subprocess.run([VRUN, "--arch", machine.arch, "--trace", tmp_path / "t.dat", "--trace-args", "-p function_graph -g do_exit -e sched -b 8000",
                     tmp_path / "script"], check=True, timeout=100)
     lines = vtrace.good("folded", tmp_path / "t.dat").decode().splitlines()

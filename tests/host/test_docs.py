@@ -56,7 +56,8 @@ def has(path, name):
     """Whether it is there that a function, macro or variable is defined (a header: named), or a tracepoint hit."""
     if path.endswith(".h"):
         return re.search(rf"\b{name}\b", read(path))
-    return re.search(rf"^(#\s*define\s+|[A-Za-z_].*\b){name}\b(?!.*;$)|\btrace_{name}\(", read(path), re.M)
+    lock = rf"\bDEFINE_(SPINLOCK|MUTEX)\(\s*{name}\)|\b(spinlock_t|struct mutex) .*\b{name}\b"
+    return re.search(rf"^(#\s*define\s+|[A-Za-z_].*\b){name}\b(?!.*;$)|\btrace_{name}\(|{lock}", read(path), re.M)
 
 
 def misplaced(page):
