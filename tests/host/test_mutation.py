@@ -12,6 +12,8 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 
 def load(name):
+    if FOLDER not in sys.path:
+        sys.path.insert(0, FOLDER)  # its modules find each other
     spec = importlib.util.spec_from_file_location(f"mutation_{name}", os.path.join(FOLDER, f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
@@ -67,7 +69,6 @@ def test_what_is_refused(words, said):
 
 def test_lines_are_named_as_in_the_tree():
     """A map that calls files by another tree's names would send no test to any line, and every bug would count as not run."""
-    sys.path.insert(0, FOLDER)
     with open("build/aarch64/trace/ftrace/ftrace.o", "rb") as file:
         _, places = load("coverage").Lines.line_table(ELFFile(file).get_dwarf_info())
     files = {name for place in places for name, _ in place}

@@ -1,4 +1,11 @@
-/* Trace arrays: the selected tracer, the switches, and the common part of every record. */
+/*
+ * Trace arrays: the selected tracer, the switches, and the common part of every record.
+ *
+ * There are three switches. tracing_on stops the recording into one array's buffer and nothing else: callbacks run and
+ * find the buffer off. A tracer's own start and stop are told of it, so that it does not measure across the gap.
+ * tracing_enabled stops the tracer itself: its call sites become nops again. Locks: trace_types_lock for everything
+ * that changes an array; recording takes none.
+ */
 #include <asm/ftrace.h>
 #include <irq/irqflags.h>
 #include <kernel/panic.h>
@@ -30,6 +37,10 @@ struct trace_array *printk_trace = &global_trace;
 /* Before anybody traces, a buffer is two pages a CPU; selecting a tracer or writing a size makes it real. */
 unsigned long trace_buf_size = TRACE_BUF_SIZE_DEFAULT; /* bytes a CPU; trace_buf_size= [boot] */
 
+/*
+ * Room for a record of `type` with its common part filled in, and *event to commit it by; NULL when the buffer is off
+ * or full. Between the two calls the caller must not sleep or leave the CPU. Context: any, preemption off.
+ */
 void *trace_reserve(struct trace_array *tr, struct ring_buffer_event **event, int type, unsigned long len)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = tr->cpu_data[smp_processor_id()].buffer;
@@ -61,6 +72,7 @@ const struct tracer *find_tracer(const char *name)
 	return NULL;
 }
 
+/* Empties one CPU's buffer, or all. Records that come while this runs may stay. [t] */
 void tracing_reset(struct trace_array *tr, int cpu)
 {
 	if (cpu == RING_BUFFER_ALL_CPUS) {
@@ -72,6 +84,10 @@ void tracing_reset(struct trace_array *tr, int cpu)
 	trace_func_repeats_forget(tr);
 }
 
+/*
+ * `bytes` for each CPU, or for one. The buffer set aside for maxima follows, so that the two can change places. 0,
+ * -ENOMEM. [t]
+ */
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 {
 	int ret = trace_max_resize(tr, bytes, cpu);
@@ -82,6 +98,7 @@ int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 	return 0;
 }
 
+/* The small buffers of booting become real ones when something is to be recorded. 0, -ENOMEM. [t] */
 int tracing_expand(struct trace_array *tr)
 {
 	if (tr->buffer_expanded)
@@ -94,6 +111,10 @@ bool tracer_tracing_is_on(struct trace_array *tr)
 	return ring_buffer_record_is_set_on(tr->buffer);
 }
 
+/*
+ * By a person: the tracer is told, too. The kernel's own tracing_off() and triggers use tracer_tracing_off(), which may
+ * run in any context and so cannot tell a tracer. [t]
+ */
 void tracing_set_on(struct trace_array *tr, bool on)
 {
 	if (on == tracer_tracing_is_on(tr))
@@ -177,6 +198,7 @@ static int tracer_begin(struct trace_array *tr, const struct tracer *t)
 	return ret;
 }
 
+/* Afterwards nothing calls the tracer any more: its reset() has waited for the last callback. [t] */
 static void tracer_end(struct trace_array *tr)
 {
 	if (tracer_runs(tr, tr->current_trace) && tr->current_trace->reset)
@@ -184,6 +206,11 @@ static void tracer_end(struct trace_array *tr)
 	tr->current_trace = &nop_trace;
 }
 
+/*
+ * The old tracer ends before the new one begins, so that no callback of one meets the data of the other. When init()
+ * fails, the tracer is nop. An open trace_pipe holds its tracer: -EBUSY. Readers that wait are woken, because for them
+ * this is the end. [t]
+ */
 int tracing_set_tracer(struct trace_array *tr, const char *name)
 {
 	const struct tracer *t = find_tracer(name);
@@ -241,6 +268,7 @@ REGISTER_TRACER(nop_trace);
 
 /* ---- Parts */
 
+/* Tells each part that keeps something which follows from the array's settings. */
 void trace_array_changed(struct trace_array *tr, enum trace_change what)
 {
 	const struct trace_part *part;
@@ -250,6 +278,7 @@ void trace_array_changed(struct trace_array *tr, enum trace_change what)
 			part->changed(tr, what);
 }
 
+/* After an error, free_parts() undoes all: a part's free() takes what its init() has not made. */
 static int init_parts(struct trace_array *tr)
 {
 	const struct trace_part *part;
@@ -290,6 +319,7 @@ int trace_array_init(struct trace_array *tr, unsigned long bytes)
 	return 0;
 }
 
+/* Of an array that nobody can find any more, or one that was made in part. */
 void trace_array_free(struct trace_array *tr)
 {
 	free_parts(tr);

@@ -1,4 +1,10 @@
-/* The clocks that records can be stamped with; trace_clock chooses. */
+/*
+ * The clocks that records can be stamped with; trace_clock chooses.
+ *
+ * All nanosecond clocks but tai are one here, because the machine's counter is the same on all CPUs and never stops.
+ * Linux's names are kept, since tutorials and trace-cmd write them. A clock of the buffer is read for every record, in
+ * any context, so none of them takes a lock.
+ */
 #include <fs/libfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -24,6 +30,7 @@ static u64 trace_clock_uptime(void)
 	return sched_clock() / (NSEC_PER_SEC / USER_HZ);
 }
 
+/* The clock of the scheduler, by call: the buffer wants a function. */
 static u64 trace_clock_sched(void)
 {
 	return sched_clock();
@@ -54,11 +61,16 @@ static const struct trace_clock {
 	{ ARCH_COUNTER_NAME, trace_clock_arch, false, false },
 };
 
+/* Are differences of this clock times? What measures latencies needs one whose are. */
 bool trace_clock_measures(unsigned clock_id)
 {
 	return trace_clocks[clock_id].in_ns && !trace_clocks[clock_id].may_be_set;
 }
 
+/*
+ * What this array's clock showed when the machine's counter had the value `cycles`: function_graph takes the counter at
+ * a call and makes a record of it later. The counting clock has no time to convert; it gives the next number.
+ */
 u64 trace_clock_at(const struct trace_array *tr, u64 cycles)
 {
 	u64 (*read)(void) = trace_clocks[tr->clock_id].read, ns = cycles_to_ns(cycles);
@@ -104,6 +116,7 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 	return -EINVAL;
 }
 
+/* As in Linux, all in one line, the one in force in brackets. */
 static int trace_clock_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++)
@@ -123,6 +136,7 @@ static int trace_clock_store(struct trace_array *tr, int cpu, char *text)
 }
 TRACEFS_TEXT_FILE(trace_clock, "trace_clock", 0640, TRACEFS_ARRAY, trace_clock_show, trace_clock_store);
 
+/* A name that is there was refused for a latency tracer; for any other name all names are told. */
 static void explain_trace_clock(struct trace_refusal *r)
 {
 	bool there = false;

@@ -36,6 +36,7 @@ static int cmdline_users; /* [trace_types_lock] */
 static u16 *tgids;
 static int tgid_users; /* arrays with that option. [trace_types_lock; read by anybody] */
 
+/* A table of `num` names, empty. NULL when out of memory. */
 static struct saved_cmdlines *cmdlines_alloc(unsigned num)
 {
 	struct saved_cmdlines *s = kvzalloc(sizeof(*s) + num * sizeof(s->slot[0]), GFP_KERNEL);
@@ -52,12 +53,17 @@ static struct saved_cmdlines *cmdlines_alloc(unsigned num)
 static u32 trace_comm_round = 1; /* [a] not 0 */
 struct static_key trace_comm_key;
 
+/* All marks are void from now on. 0 marks nobody, so a count that comes round passes it over. */
 static void begin_round(void)
 {
 	if (!__atomic_add_fetch(&trace_comm_round, 1, __ATOMIC_RELEASE))
 		__atomic_add_fetch(&trace_comm_round, 1, __ATOMIC_RELEASE);
 }
 
+/*
+ * [l] Write the task's name into its slot. A task without one gets the slot that was filled longest ago; the task whose
+ * slot that was has none any more, and with it a new round begins, so that it is noted again when it next runs.
+ */
 static void save_comm(struct saved_cmdlines *s, const struct task_struct *task)
 {
 	unsigned slot = s->pid_to_slot[task->pid];
@@ -77,6 +83,7 @@ static void save_comm(struct saved_cmdlines *s, const struct task_struct *task)
 	memcpy(s->slot[slot - 1].comm, task->comm, TASK_COMM_LEN);
 }
 
+/* Processes have no table of the most recent ones: a word for each possible pid is enough. */
 static void record_tgid(const struct task_struct *task)
 {
 	u16 *known = smp_load_acquire(&tgids); /* the option may be seen set before the table is */
@@ -85,6 +92,10 @@ static void record_tgid(const struct task_struct *task)
 		WRITE_ONCE(known[task->pid], task->tgid);
 }
 
+/*
+ * One more array, or one less, has the option record-tgid. The table is kept for records that are in the buffers. 0,
+ * -ENOMEM. [t]
+ */
 int trace_record_tgids(bool on)
 {
 	u16 *new;
@@ -107,6 +118,7 @@ int trace_find_tgid(int pid)
 	return known && pid > 0 && pid < PID_MAX_DEFAULT ? READ_ONCE(known[pid]) : 0;
 }
 
+/* Only while some array wants it. */
 static void note_tgid(const struct task_struct *task)
 {
 	if (READ_ONCE(tgid_users))
@@ -148,6 +160,10 @@ void tracing_record_cmdline(struct task_struct *task)
 		WRITE_ONCE(task->comm_noted, 0);
 }
 
+/*
+ * The name that was noted for this pid, as trace and trace_pipe show it: "<...>" when it was not, or not any more;
+ * "<idle>" for pid 0. Context: any but an NMI; the lock is held for a copy of 16 bytes.
+ */
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 {
 	unsigned long flags;
@@ -189,6 +205,7 @@ static bool notes_wanted(void)
 	return READ_ONCE(global_trace.list.next) != &global_trace.list || tracer_tracing_is_on(&global_trace);
 }
 
+/* A task is noted when it leaves and when it comes, as either may be what a record names. */
 static noinline void note_switch(struct task_struct *prev, struct task_struct *next)
 {
 	if (!notes_wanted())
@@ -197,6 +214,10 @@ static noinline void note_switch(struct task_struct *prev, struct task_struct *n
 	note_task(next);
 }
 
+/*
+ * From the scheduler at each switch while anything is traced, with the runqueue locked: two comparisons when both are
+ * noted.
+ */
 void trace_comm_switch(struct task_struct *prev, struct task_struct *next)
 {
 	u32 round = READ_ONCE(trace_comm_round);
@@ -234,6 +255,11 @@ void trace_cmdline_init(void)
 		panic("tracing: no memory for the names of tasks");
 }
 
+/*
+ * One more user of names: a tracer, or an event that is on. The first one registers the probe and switches the call in
+ * the scheduler on, both of which take effect with the caller's next trace_events_complete() or tracepoint_switch(). 0,
+ * -ENOMEM. [t]
+ */
 int tracing_start_cmdline_record_later(void)
 {
 	int ret = 0;
@@ -270,6 +296,10 @@ void tracing_stop_cmdline_record(void)
 	tracepoint_switch();
 }
 
+/*
+ * Slots may change while they are shown: each name is looked up by its pid under the lock, so that the two belong
+ * together.
+ */
 static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	unsigned n;
@@ -322,6 +352,7 @@ TRACEFS_TEXT_FILE(saved_cmdlines_size, "saved_cmdlines_size", 0640, TRACEFS_TOP,
 		  saved_cmdlines_size_store);
 TRACEFS_TAKES(saved_cmdlines_size, "saved_cmdlines_size", "a number of tasks, 1 to " __stringify(PID_MAX_DEFAULT));
 
+/* Pids for which a process was noted, lowest first. */
 static int saved_tgids_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	for (int pid = 1; pid < PID_MAX_DEFAULT; pid++) {

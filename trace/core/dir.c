@@ -1,4 +1,10 @@
-/* tracefs: the file system of tracing's control files, and the directory of each array in it. */
+/*
+ * tracefs: the file system of tracing's control files, and the directory of each array in it.
+ *
+ * Files come from the table `tracefs`, to which each source adds its own, and from the parts of an array (struct
+ * trace_part), which make what is not the same for all. The top array has the root of the file system; an instance has
+ * a directory below instances/. All files of an array are made with it, at boot or by mkdir in instances/.
+ */
 #include <fs/libfs.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -8,7 +14,10 @@
 #include "tracefs/stat.h"
 #include "tracefs/tracefs.h"
 
-
+/*
+ * The files of the table that belong to this kind of directory. Their i_private says which array and which CPU they are
+ * of.
+ */
 static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsigned where)
 {
 	const struct tracefs_file *f;
@@ -24,6 +33,7 @@ static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsign
 	return 0;
 }
 
+/* per_cpu/cpuN for each CPU that may ever be there, so that the files of one that comes later exist already. */
 static int create_percpu_dirs(struct trace_array *tr)
 {
 	unsigned cpu;
@@ -48,6 +58,10 @@ static int create_percpu_dirs(struct trace_array *tr)
 	return ret;
 }
 
+/*
+ * After an error some files are there and others are not. The caller removes the directory with all that is in it, or
+ * panics at boot.
+ */
 int create_array_dir(struct trace_array *tr)
 {
 	const struct trace_part *part;
@@ -70,6 +84,7 @@ int create_array_dir(struct trace_array *tr)
 	return ret;
 }
 
+/* Once, when it is mounted first: tracefs has one super block, however often it is mounted. */
 static int tracefs_fill_super(struct super_block *sb, const char *options)
 {
 	int ret = simple_fill_super(sb, TRACEFS_MAGIC, 0700, NULL);

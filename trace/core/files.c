@@ -1,4 +1,11 @@
-/* The control files of a trace array: tracer, switches, buffer sizes, statistics. */
+/*
+ * The control files of a trace array: tracer, switches, buffer sizes, statistics, CPUs.
+ *
+ * Each is a TRACEFS_TEXT_FILE: a function that shows the whole text and one that takes a word. A file of a CPU
+ * (per_cpu/cpuN) and the file of that name in the array's own directory share their functions; `cpu` tells them apart,
+ * RING_BUFFER_ALL_CPUS_FILE in the second. What a wrong word gets as an explanation stands behind the file that takes
+ * it. Lock: trace_types_lock, taken here by each function.
+ */
 #include <fs/libfs.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -24,6 +31,7 @@ static int available_tracers_show(struct seq_file *m, struct trace_array *tr, in
 }
 TRACEFS_TEXT_FILE(available_tracers, "available_tracers", 0440, TRACEFS_ARRAY, available_tracers_show, NULL);
 
+/* The lock keeps the tracer from going between the look at current_trace and its name. */
 static int current_tracer_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	mutex_lock(&trace_types_lock);
@@ -71,6 +79,7 @@ static int tracing_enabled_show(struct seq_file *m, struct trace_array *tr, int 
 	return 0;
 }
 
+/* As the file of that name did in Linux 2.6. Its effect is told at tracing_set_enabled(). */
 static int tracing_enabled_store(struct trace_array *tr, int cpu, char *text)
 {
 	unsigned long val;
@@ -109,6 +118,10 @@ static int buffer_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
 	return 0;
 }
 
+/*
+ * KiB become bytes here: the bound keeps that from overflowing, and a number that is too large is a lack of memory, as
+ * in Linux. The file of one CPU changes that CPU's buffer alone.
+ */
 static int buffer_size_store(struct trace_array *tr, int cpu, char *text)
 {
 	unsigned long kib;
@@ -128,6 +141,7 @@ static int buffer_size_store(struct trace_array *tr, int cpu, char *text)
 TRACEFS_TEXT_FILE(buffer_size, "buffer_size_kb", 0640, TRACEFS_ARRAY | TRACEFS_PER_CPU, buffer_size_show,
 		  buffer_size_store);
 
+/* What was asked for is for each CPU, which is what people overlook. */
 static void explain_buffer_size(struct trace_refusal *r)
 {
 	if (r->error != ENOMEM)
@@ -141,6 +155,7 @@ static const struct trace_hint buffer_size_hint = {
 };
 REGISTER_TRACE_HINT(buffer_size_hint);
 
+/* KiB of all CPUs together; in parentheses what they will be once somebody traces. */
 static int buffer_total_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	unsigned long size = 0;
@@ -158,6 +173,7 @@ static int buffer_total_size_show(struct seq_file *m, struct trace_array *tr, in
 }
 TRACEFS_TEXT_FILE(buffer_total_size, "buffer_total_size_kb", 0440, TRACEFS_ARRAY, buffer_total_size_show, NULL);
 
+/* Seconds with six places where the clock counts nanoseconds; else the clock's own count. */
 static void show_stamp(struct seq_file *m, struct trace_array *tr, const char *what, u64 ts)
 {
 	if (trace_clock_in_ns(tr))
@@ -167,6 +183,10 @@ static void show_stamp(struct seq_file *m, struct trace_array *tr, const char *w
 		seq_printf(m, "%s ts: %llu\n", what, (unsigned long long)ts);
 }
 
+/*
+ * The counts of one CPU's buffer, named and ordered as in Linux. While it is written to they are of slightly different
+ * moments.
+ */
 static int stats_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	struct trace_buffer *b = tr->buffer;

@@ -1,4 +1,11 @@
-/* trace_options and the directory options/: one bit each, by name. */
+/*
+ * trace_options and the directory options/: one bit each, by name.
+ *
+ * There are two kinds. General options are bits of an array's trace_flags, one for each line of the table below. A
+ * tracer's own options are bits of the tracer (struct tracer_flags) and the same in all arrays. trace_options shows the
+ * general ones and those of the selected tracer; options/ has a file for each of all tracers. Lock: trace_types_lock
+ * for changes; who prints or records reads the bits without.
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <lib/close_names.h>
@@ -10,6 +17,7 @@
 #include "tracefs/tracefs.h"
 #include "tracer.h"
 
+/* What the writer does when the buffer is full: drop the oldest page (on), or the new event (off). */
 static int set_overwrite(struct trace_array *tr, bool on)
 {
 	ring_buffer_change_overwrite(tr->buffer, on);
@@ -79,6 +87,7 @@ static const struct trace_option {
 /* What begins with nothing to follow, and what one array has. */
 #define OWN_OPTIONS (TRACE_ITER(EVENT_FORK) | TRACE_ITER(FUNC_FORK) | TRACE_ITER(PRINTK_DEST))
 
+/* An instance has no files for what concerns all arrays together. */
 static bool array_has_option(const struct trace_array *tr, unsigned i)
 {
 	return trace_option_table[i].name && (trace_array_is_top(tr) || !(TOP_OPTIONS & (1ULL << i)));
@@ -89,6 +98,11 @@ int trace_keep_overwrite(u64 mask, bool set)
 	return (mask & TRACE_ITER(OVERWRITE)) && !set ? -EINVAL : 0;
 }
 
+/*
+ * The tracer may refuse, and so may the option's own `change`. The tracer is asked first and, when the option then
+ * refuses, told that all stays as it was. Parts of the array that keep something derived from the flags are told last,
+ * when the bit has its new value.
+ */
 int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on)
 {
 	const struct trace_option *option = &trace_option_table[opt];
@@ -111,6 +125,10 @@ int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on)
 	return ret;
 }
 
+/*
+ * A new instance begins with the options of the top array, but for those that only one array can have. 0, or the first
+ * error.
+ */
 int trace_options_inherit(struct trace_array *tr)
 {
 	int ret = 0;
@@ -121,6 +139,10 @@ int trace_options_inherit(struct trace_array *tr)
 	return ret;
 }
 
+/*
+ * Options that hold something beyond the array are switched off before it goes: counts, probes, where trace_printk
+ * writes.
+ */
 void trace_options_free(struct trace_array *tr)
 {
 	set_tracer_flag(tr, OPT_FUNC_FORK, false);
@@ -149,6 +171,7 @@ static bool find_general(const struct trace_array *tr, const char *name, struct 
 	return false;
 }
 
+/* A tracer without options of its own has no flags at all. */
 static bool find_own(const struct tracer *tracer, const char *name, struct found_option *found)
 {
 	if (!tracer->flags)
@@ -195,6 +218,10 @@ static int set_option(struct trace_array *tr, const struct found_option *o, bool
 
 /* ---- trace_options */
 
+/*
+ * A word of trace_options: "NAME" or "noNAME". The name of a general option comes before that of the tracer's. 0,
+ * -EINVAL.
+ */
 int trace_set_option(struct trace_array *tr, const char *text)
 {
 	bool on = strncmp(text, "no", 2) != 0;
@@ -214,6 +241,7 @@ static void show_option(struct seq_file *m, const char *name, bool on)
 	seq_printf(m, "%s%s\n", on ? "" : "no", name);
 }
 
+/* General options in the order of the table, and behind them the selected tracer's. */
 static int trace_options_show(struct seq_file *m, struct trace_array *tr, int cpu)
 {
 	const struct tracer_flags *own;
@@ -254,6 +282,7 @@ static void explain_known_option(struct trace_refusal *r)
 	}
 }
 
+/* "no such option" comes with the names that are close, among the options that this array can set now. */
 static void explain_trace_options(struct trace_refusal *r)
 {
 	const char *name = strncmp(r->text, "no", 2) ? r->text : r->text + 2;
@@ -284,6 +313,7 @@ REGISTER_TRACE_HINT(trace_options_hint);
 
 /* ---- options/NAME holds 0 or 1. i_private is the array; the option is known by the file's name. */
 
+/* The file exists, so one of the two searches finds it. */
 static struct found_option file_option(const struct file *file)
 {
 	const char *name = file->f_dentry->d_name;
@@ -372,6 +402,7 @@ static int create_own_option_files(struct trace_array *tr, const struct tracer *
 	return ret;
 }
 
+/* After an error the caller removes the array's directory with what was made of this. */
 int create_options_dir(struct trace_array *tr)
 {
 	const struct tracer *t;

@@ -1,4 +1,9 @@
-/* events/ftrace: what the records that are no events' look like, for programs that read them raw. */
+/*
+ * events/ftrace: what the records that are no events' look like, for programs that read them raw, such as trace-cmd.
+ *
+ * core/entries.h lists those records once. Here it is included twice: first it becomes a table of fields for each
+ * record, and then the table of all records. The files are the same in all arrays.
+ */
 #include <lib/string.h>
 
 #include "text_file.h"
@@ -46,6 +51,7 @@ static struct trace_entry_format formats[] = {
 #include "core/entries.h"
 };
 
+/* The fields of a record of this type, for the option `fields`; NULL when it is an event's or nobody's. */
 const struct trace_event_field *trace_entry_fields(unsigned type, const char **name)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(formats); i++)
@@ -85,6 +91,7 @@ static bool entry_file(struct virtual_dir *dir, unsigned n, struct virtual_entry
 	       event_file_entry(e, &files[n], container_of(dir, struct trace_entry_format, dir));
 }
 
+/* Entry number n of events/ftrace: a directory for each kind of record. */
 static bool entry_dir(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	if (n >= ARRAY_SIZE(formats))

@@ -1,4 +1,11 @@
-/* The directory events, and the files of an event, a system and all of them. */
+/*
+ * The directory events/, and the files of an event, a system and all of them.
+ *
+ * There are some hundred events and an array for each instance, so the directories are virtual (struct virtual_dir): an
+ * entry is made from the table below when somebody looks at it, and takes no memory before. i_private is the event, the
+ * system or the set that a file belongs to. Each text has its functions in a struct event_text; event_mutex is held
+ * around them.
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <lib/errno.h>
@@ -10,6 +17,7 @@
 
 /* ---- Texts */
 
+/* The operations are inside the struct event_text, so the file itself says which text it is. */
 static const struct event_text *text_of(const struct file *file)
 {
 	return container_of(file->f_inode->i_fop, struct event_text, fop);
@@ -30,6 +38,10 @@ int event_text_open(struct inode *inode, struct file *file)
 	return single_open(file, text_show, NULL);
 }
 
+/*
+ * Takes a whole text in one write, up to FILTER_TEXT_MAX. When it is refused, the text is read a second time for the
+ * explanation, because parsing has cut it into pieces.
+ */
 ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	char *text;
@@ -57,6 +69,7 @@ ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, lo
 
 /* ---- enable */
 
+/* 0 and 1 alone; Linux takes nothing else either. */
 static int parse_switch(const char *text, bool *on)
 {
 	unsigned long val;
@@ -75,6 +88,10 @@ static int event_enable_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
+/*
+ * The switch takes effect in trace_events_complete(), whether it was refused or not: something before it may have been
+ * changed.
+ */
 static int event_enable_store(void *owner, char *text)
 {
 	struct trace_event_file *file = owner;
@@ -109,6 +126,7 @@ static int system_enable_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
+/* All events of the system, or none: trace_events_enable() undoes what it has switched when one fails. */
 static int system_enable_store(void *owner, char *text)
 {
 	const struct trace_event_system *system = owner;
@@ -125,6 +143,7 @@ static int all_enable_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
+/* The same for all events there are. */
 static int all_enable_store(void *owner, char *text)
 {
 	bool on;
@@ -182,6 +201,7 @@ static int event_id_show(struct seq_file *m, void *owner)
 }
 static const struct event_text event_id = EVENT_TEXT(event_id_show, NULL, NULL);
 
+/* What programs parse to read raw records: an event may bring its own text for printing, else its class has one. */
 static int event_format_show(struct seq_file *m, void *owner)
 {
 	const struct trace_event_file *file = owner;
@@ -226,12 +246,14 @@ static const struct event_file_name of_all[] = {
 	{ "header_page", 0440, &header_page },
 };
 
+/* One file of a table as an entry of a virtual directory. True, so that it can be returned. */
 bool event_file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner)
 {
 	*e = (struct virtual_entry){ .name = file->name, .mode = file->mode, .fop = &file->text->fop, .data = owner };
 	return true;
 }
 
+/* Entry number n of an event's directory: files alone. */
 static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
@@ -239,6 +261,7 @@ static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entr
 	return n < ARRAY_SIZE(of_event) && event_file_entry(e, &of_event[n], file);
 }
 
+/* Entry number n of a system's directory: its own files, and behind them a directory for each of its events. */
 static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	struct trace_event_system *system = container_of(dir, struct trace_event_system, dir);
@@ -254,6 +277,9 @@ static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_ent
 	return true;
 }
 
+/*
+ * Entry number n of events/: its own files, a directory for each system, and last the one of the tracers' own records.
+ */
 static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	struct trace_event_set *set = container_of(dir, struct trace_event_set, dir);
@@ -271,6 +297,7 @@ static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry 
 	return true;
 }
 
+/* Only events/ itself is made; what is below comes when it is asked for. */
 static int create_event_files(struct trace_array *tr)
 {
 	struct trace_event_set *set = tr->events;

@@ -1,4 +1,11 @@
-/* Running filters. In probes: any context, NMI included, preemption off. */
+/*
+ * Running filters. In probes: any context, NMI included, preemption off, so nothing here sleeps, takes a lock or can
+ * fail.
+ *
+ * A filter is a program: an array of terms, each with the number of the next term for true and for false; `nr` means
+ * the record matches, and a number above it that it does not. filter_parse.c makes it. Most filters compare numbers,
+ * which is why those have a way of their own, without calls.
+ */
 #include <lib/string.h>
 #include <sched/sched.h>
 
@@ -22,6 +29,7 @@ static __always_inline bool in_range(const struct filter_pred *p, const void *at
 	}
 }
 
+/* The operator &: any of these bits. */
 static __always_inline bool has_bits(const struct filter_pred *p, const void *at)
 {
 	switch (p->size) {
@@ -36,6 +44,10 @@ static __always_inline bool has_bits(const struct filter_pred *p, const void *at
 	}
 }
 
+/*
+ * A term about a number: a range, perhaps the reverse of one, or bits. The parser has turned ==, < and the others into
+ * these.
+ */
 static __always_inline bool compare(const struct filter_pred *p, const void *at)
 {
 	if (p->op == OP_BAND)
@@ -55,6 +67,7 @@ static bool is_same_text(const char *text, const char *at, size_t max)
 	return !text[max];
 }
 
+/* A pattern with stars, or the whole text; `invert` is !=. */
 static bool compare_text(const struct filter_pred *p, const char *at, size_t max)
 {
 	bool same = p->op == OP_GLOB ? glob_match_len(p->text, at, max) : is_same_text(p->text, at, max);
@@ -92,6 +105,7 @@ static noinline bool compare_user_text(const struct filter_pred *p, const char _
 	return filter_user_text(text, sizeof(text), at) && compare_text(p, text, sizeof(text));
 }
 
+/* Terms that are not about a number in the record: texts wherever they are, sets of CPUs, the current task or CPU. */
 static bool match_other(const struct filter_pred *p, const void *record)
 {
 	const void *at = record + p->offset;

@@ -1,4 +1,7 @@
-/* Sets of CPUs in filters: field & CPUS{0-3,8}. */
+/*
+ * Sets of CPUs in filters: field & CPUS{0-3,8}. The words are those of Linux's lists of CPUs: numbers, ranges, "all", N
+ * for the last CPU, and groups n-m:used/of.
+ */
 #include <lib/string.h>
 
 #include "filter.h"
@@ -19,6 +22,9 @@ static bool parse_cpu(const char **at, unsigned *cpu)
 	return true;
 }
 
+/*
+ * A number behind `mark`, if the mark stands at *at; else *number stays. False: the mark stands there without a number.
+ */
 static bool parse_after(const char **at, char mark, unsigned *number)
 {
 	if (**at != mark)
@@ -53,6 +59,10 @@ static bool parse_range(const char **at, u64 *cpus)
 	return true;
 }
 
+/*
+ * The list between the braces, from `at` up to `end`, as bits. False: it is no list, or names a CPU that there can
+ * never be. An empty list is good and matches nothing.
+ */
 bool filter_parse_cpus(const char *at, const char *end, u64 *cpus)
 {
 	*cpus = 0;

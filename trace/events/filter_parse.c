@@ -85,6 +85,7 @@ struct parser {
 	bool wants_operand;
 };
 
+/* Notes what is wrong and where, for error_log's caret, and hands `ret` back for the caller to return. */
 static int problem(struct parser *p, enum filter_error error, unsigned column, int ret)
 {
 	p->problem->error = error;
@@ -107,6 +108,7 @@ static unsigned skip_spaces(const char *text, unsigned at)
 
 /* ---- The first look: are quotes and parentheses matched, and how many of what are there? */
 
+/* && or ||. A single & is an operator inside a term. */
 static bool is_connective(const char *at)
 {
 	return (at[0] == '&' || at[0] == '|') && at[0] == at[1];

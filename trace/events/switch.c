@@ -30,6 +30,7 @@ static int start_cmdlines(struct trace_event_file *file)
 	return ret;
 }
 
+/* The other half of start_cmdlines(). The buffer stays as large as it has become. */
 static void stop_cmdlines(void)
 {
 	mutex_lock(&trace_types_lock);
@@ -37,6 +38,7 @@ static void stop_cmdlines(void)
 	mutex_unlock(&trace_types_lock);
 }
 
+/* Most events are a probe on a tracepoint; system calls and some others register in their own way. */
 static int reg_probe(struct trace_event_file *file, bool on)
 {
 	const struct trace_event_class *class = file->call->class;
@@ -47,6 +49,7 @@ static int reg_probe(struct trace_event_file *file, bool on)
 		    tracepoint_probe_unregister_later(file->call->tp, class->probe, file);
 }
 
+/* The flag is set before the probe can run, so that the first record is not refused. */
 static int enable(struct trace_event_file *file)
 {
 	int ret = start_cmdlines(file);
@@ -69,6 +72,9 @@ static void disable(struct trace_event_file *file)
 	stop_cmdlines();
 }
 
+/*
+ * The probes look at the lists of pids only for events with this flag: without a list an event pays nothing for them.
+ */
 static void update_event_pids(struct trace_array *tr)
 {
 	bool on = trace_pids_any(&tr->event_pids);
@@ -101,6 +107,10 @@ void trace_events_complete(struct trace_event_set *set)
 			trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
 }
 
+/*
+ * On or off by a person. An event that a trigger or a command may switch keeps its probe and is only soft-disabled: the
+ * probe runs and records nothing, so that switching it from any context is a store. 0, -ENOMEM. event_mutex held.
+ */
 int trace_event_enable_later(struct trace_event_file *file, bool on)
 {
 	bool registered = file->flags & EVENT_FILE_ENABLED;
@@ -146,6 +156,10 @@ struct trace_event_file *trace_event_find(struct trace_event_set *set, const cha
 	return NULL;
 }
 
+/*
+ * Each part that is not NULL must match; `either` is a word without a colon, which may be the name of a system or of an
+ * event.
+ */
 bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match)
 {
 	const char *system = file->call->class->system, *event = file->call->name;
@@ -163,6 +177,10 @@ static void undo(struct trace_event_set *set, const struct trace_event_file *end
 			trace_event_enable_later(file, false);
 }
 
+/*
+ * All that match, or none: an error undoes what this request has switched on, and leaves on what was on before. -EINVAL
+ * when nothing matches.
+ */
 int trace_events_enable_later(struct trace_event_set *set, const struct trace_event_match *match, bool on)
 {
 	struct trace_event_file *file;
@@ -196,6 +214,10 @@ static const char *part(const char *text)
 	return text && *text ? text : NULL;
 }
 
+/*
+ * A word of set_event: "EVENT", "SYSTEM", "SYSTEM:EVENT", "SYSTEM:*", each with "!" in front to switch off. `text` is
+ * cut into pieces.
+ */
 int trace_event_set_by_text_later(struct trace_event_set *set, char *text)
 {
 	struct trace_event_match match = {};

@@ -28,11 +28,13 @@ static_assert(offsetof(struct syscall_trace_enter, nr) == offsetof(struct syscal
 
 /* ---- Texts: sys_NAME(ARGUMENT: VALUE, ...), and sys_NAME -> VALUE */
 
+/* The name without what an event of its kind begins with. */
 static const char *name_of(struct trace_iterator *iter, const char *prefix)
 {
 	return trace_event_of_type(iter->ent->type)->name + strlen(prefix);
 }
 
+/* The first field is the number, which the name tells already. With the option verbose the types are there, too. */
 static void print_enter(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct syscall_trace_enter *entry = trace_iter_entry(iter);
@@ -152,6 +154,7 @@ static struct trace_event_file *find_on(struct trace_event_set *set, const struc
 	return READ_ONCE(file->flags) & EVENT_FILE_ENABLED ? file : NULL;
 }
 
+/* As many arguments as the call takes, straight from the registers of the caller. */
 static __always_inline void fill_enter(struct syscall_trace_enter *entry, struct pt_regs *regs, int nr, unsigned nargs)
 {
 	entry->nr = nr;
@@ -172,6 +175,11 @@ static noinline void enter_general(struct trace_event_file *file, struct pt_regs
 	trace_event_end(&buffer, fp);
 }
 
+/*
+ * On the way into each system call while the array has any such event on. The record has the length of the call's
+ * arguments. Events without filter, trigger or options go the short way; when that finds no room, or anything else in
+ * its way, the general one does the work.
+ */
 static void enter_probe(void *set, struct pt_regs *regs, long id)
 {
 	struct trace_event_opened opened;
@@ -212,6 +220,7 @@ static noinline void exit_general(struct trace_event_file *file, int nr, long re
 	trace_event_end(&buffer, fp);
 }
 
+/* On the way out. A number that is none of ours was refused with ENOSYS and has no event. */
 static void exit_probe(void *set, struct pt_regs *regs, long ret)
 {
 	struct trace_event_opened opened;

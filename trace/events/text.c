@@ -14,6 +14,7 @@ void *trace_iter_entry(struct trace_iterator *iter)
 	return iter->ent;
 }
 
+/* The name of the event, unless its text begins with one of its own, and then what its TP_printk says. */
 static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
@@ -30,6 +31,7 @@ const struct trace_event trace_event_output = { .trace = trace_event_print };
 
 /* ---- Texts within a line, one behind the other in iter->texts */
 
+/* Bytes that are left for texts of this line. What does not fit is cut off; a line never fails for it. */
 static size_t room(const struct trace_iterator *iter)
 {
 	return sizeof(iter->texts) - iter->texts_used;
@@ -44,6 +46,7 @@ static void __printf(2, 3) add(struct trace_iterator *iter, const char *fmt, ...
 	va_end(args);
 }
 
+/* A text that is no format: a name with a % in it must come out as it is. */
 static void add_text(struct trace_iterator *iter, const char *text)
 {
 	/* One byte is left for the zero, as vscnprintf does. */
@@ -61,6 +64,10 @@ static const char *end_text(struct trace_iterator *iter, unsigned from)
 	return iter->texts + from;
 }
 
+/*
+ * __print_flags(): the names of the bits that are set, joined by `delim`; bits without a name in hexadecimal behind
+ * them. A name may stand for several bits, so the table's order decides.
+ */
 const char *trace_print_flags(struct trace_iterator *iter, const char *delim, unsigned long flags,
 			      const struct trace_print_flags *names)
 {
@@ -79,6 +86,7 @@ const char *trace_print_flags(struct trace_iterator *iter, const char *delim, un
 	return end_text(iter, from);
 }
 
+/* __print_symbolic(): the name of the value, else the value. */
 const char *trace_print_symbols(struct trace_iterator *iter, unsigned long value, const struct trace_print_flags *names)
 {
 	unsigned from = iter->texts_used;
@@ -90,6 +98,7 @@ const char *trace_print_symbols(struct trace_iterator *iter, unsigned long value
 	return end_text(iter, from);
 }
 
+/* __print_hex(): bytes, with blanks between them unless `joined`. */
 const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsigned len, bool joined)
 {
 	const u8 *b = bytes;
@@ -100,6 +109,7 @@ const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsi
 	return end_text(iter, from);
 }
 
+/* __bitmask: words of 32 bits, highest first, as the kernel prints masks. */
 const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, unsigned len)
 {
 	unsigned from = iter->texts_used;
@@ -112,6 +122,7 @@ const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, u
 	return end_text(iter, from);
 }
 
+/* Elements are of 1, 2, 4 or 8 bytes; none is signed here. */
 static u64 element(const void *array, unsigned i, unsigned size)
 {
 	switch (size) {
@@ -126,6 +137,7 @@ static u64 element(const void *array, unsigned i, unsigned size)
 	}
 }
 
+/* __print_array(): {0x1,0x2}. */
 const char *trace_print_array(struct trace_iterator *iter, const void *array, unsigned count, unsigned size)
 {
 	unsigned from = iter->texts_used;

@@ -1,4 +1,11 @@
-/* Sets of traced functions: matching names, copying, and the in-kernel interface to a user's sets. */
+/*
+ * Sets of traced functions: matching names, copying, and the in-kernel interface to a user's sets.
+ *
+ * A set is a bit for each call site, in the order of their addresses, with a count of the bits that are set. An empty
+ * set has no bitmap at all: for a filter it means every function, for an exclude set none. A change is made on a copy,
+ * which takes the place of the set only when all of it was good, so a refused write changes nothing. Lock: ftrace_lock
+ * for the sets of a registered user; a copy is its maker's alone.
+ */
 #include <kernel/ksyms.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
@@ -8,11 +15,13 @@
 #include "core/array.h"
 #include "internal.h"
 
+/* A bitmap for all sites that the kernel has. Their number is fixed when it boots. */
 static size_t set_bytes(void)
 {
 	return BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
 }
 
+/* The bitmap is made with the first bit. 0, -ENOMEM. */
 static int set_alloc(struct ftrace_set *set)
 {
 	if (!set->bits)
@@ -26,6 +35,7 @@ void ftrace_set_clear(struct ftrace_set *set)
 	*set = (struct ftrace_set){};
 }
 
+/* `to` is overwritten, whatever it was. A copy of an empty set needs no memory, so clearing a filter cannot fail. */
 int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from)
 {
 	*to = (struct ftrace_set){};
@@ -39,6 +49,10 @@ int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from)
 	return 0;
 }
 
+/*
+ * A set that waits for a module counts one more than its bits. So it is not empty, and a filter that names only
+ * functions of a module to come traces nothing, and not everything.
+ */
 int ftrace_set_wait(struct ftrace_set *set, bool waits)
 {
 	if (set->waits == waits)
@@ -50,6 +64,7 @@ int ftrace_set_wait(struct ftrace_set *set, bool waits)
 	return 0;
 }
 
+/* The count follows the bits, so that "is it empty?" needs no walk. */
 static void set_one(struct ftrace_set *set, unsigned rec, bool add)
 {
 	unsigned long bit = BIT(rec % 64), *word = &set->bits[rec / 64];
@@ -71,6 +86,7 @@ static bool match_by_number(struct ftrace_set *set, const char *pattern, bool ad
 	return true;
 }
 
+/* Some thousand comparisons: who writes a filter waits for them, and no table of names is kept for it. */
 static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned found = 0;
@@ -93,6 +109,7 @@ int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
 	return match_by_number(set, pattern, add) || match_names(set, pattern, add) ? 0 : -EINVAL;
 }
 
+/* For words that are names and never numbers. Taking away is an error when nothing was there to take: -EINVAL. */
 int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned before = set->count;
@@ -104,6 +121,11 @@ int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add
 	return match_names(set, pattern, add) && (add || set->count != before) ? 0 : -EINVAL;
 }
 
+/*
+ * The site of a function is at its first address, or some instructions behind it (aarch64 stores the return address
+ * first, x86_64 may begin with endbr64). So ip is good as the site itself or as the begin of a symbol whose first site
+ * lies inside that symbol.
+ */
 unsigned long ftrace_location(unsigned long ip)
 {
 	long sym = symbol_index(ip);
@@ -140,6 +162,11 @@ struct set_edit {
 	bool remove, reset;
 };
 
+/*
+ * Change one of a user's sets. With `reset` the new set begins empty, else as a copy of the old one. The call sites are
+ * switched by ftrace_ops_replace_set(), and only if the user is registered. 0, -EINVAL, -ENOENT, -ENOMEM. Thread
+ * context; takes ftrace_lock.
+ */
 static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit *edit)
 {
 	struct ftrace_ops *owner = ops->sets_of ?: ops;
@@ -160,6 +187,10 @@ static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit 
 	return ret;
 }
 
+/*
+ * The pattern of the in-kernel interface is `len` bytes without an end. buf NULL: no pattern, which empties a set with
+ * reset.
+ */
 static int edit_by_pattern(struct ftrace_ops *ops, bool exclude, const unsigned char *buf, int len, bool reset)
 {
 	char pattern[KSYM_NAME_LEN];
@@ -195,6 +226,7 @@ int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, i
 	return ip ? edit_set(ops, false, &edit) : -EINVAL;
 }
 
+/* The sets of a user that is not registered any more. One that is would be called by sites that its sets still name. */
 void ftrace_free_filter(struct ftrace_ops *ops)
 {
 	mutex_lock(&ftrace_lock);

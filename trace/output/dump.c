@@ -1,4 +1,10 @@
-/* ftrace_dump(): the trace through printk, from a kernel in trouble. */
+/*
+ * ftrace_dump(): the trace through printk, from a kernel in trouble.
+ *
+ * It runs when the kernel may be broken: with any lock held by a CPU that will never let go, with no memory, with
+ * interrupts off. So it allocates nothing, takes no lock of tracing, stops all recording first, and the lines go out as
+ * printk's own. Only one CPU dumps; for others there is nothing to do.
+ */
 #include <drivers/tty.h>
 #include <fs/libfs.h>
 #include <kernel/cmdline.h>
@@ -34,6 +40,7 @@ static void print_lines(const char *text, size_t len)
 	}
 }
 
+/* Records are taken out as they are printed: a second dump shows what has come since. */
 static void dump_records(struct trace_iterator *iter)
 {
 	u64 count = 0;
@@ -51,6 +58,10 @@ static void dump_records(struct trace_iterator *iter)
 	printk(KERN_EMERG "%s\n", count ? "---------------------------------" : "   (ftrace buffer empty)");
 }
 
+/*
+ * When the iterator cannot be prepared (function_graph never ran, so its state is not there) records are printed all
+ * the same, without a copy to look ahead in. Context: any.
+ */
 void ftrace_dump(enum ftrace_dump_mode mode)
 {
 	if (mode == DUMP_NONE || __atomic_exchange_n(&dumping, true, __ATOMIC_ACQUIRE))
@@ -74,6 +85,7 @@ void ftrace_dump(enum ftrace_dump_mode mode)
 	__atomic_store_n(&dumping, false, __ATOMIC_RELEASE);
 }
 
+/* The values of Linux's parameter: alone or 1 for all CPUs, orig_cpu or 2 for the one in trouble, 0 for none. */
 static int set_dump_on_oops(const char *value)
 {
 	if (!*value || !strcmp(value, "1"))
@@ -96,6 +108,7 @@ static int dump_on_oops_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* The parameter takes an empty value; a file does not, since writing nothing must not switch anything. */
 static int dump_on_oops_store(char *text, void *data)
 {
 	char word[16];
@@ -137,6 +150,7 @@ static const struct text_file off_on_warning_proc = {
 };
 REGISTER_PROC(off_on_warning_proc);
 
+/* Break and z. */
 static void sysrq_dump(void)
 {
 	ftrace_dump(DUMP_ALL);

@@ -13,6 +13,7 @@ static void print_text(struct seq_file *s, const char *text, unsigned size)
 	seq_printf(s, "%.*s", (int)(len && text[len - 1] == '\n' ? len - 1 : len), text);
 }
 
+/* What has no better form, as hexadecimal bytes. */
 static void print_bytes(struct seq_file *s, const unsigned char *bytes, unsigned size)
 {
 	for (unsigned i = 0; i < size; i++)
@@ -58,6 +59,10 @@ static void print_dynamic(struct seq_file *s, const struct trace_iterator *iter,
 		print_bytes(s, (const unsigned char *)record + offset, size);
 }
 
+/*
+ * A field that tells no size reaches to the record's end. All sizes are cut to what the record has: markers and user
+ * programs write records that are shorter than their format says.
+ */
 static void print_field(struct seq_file *s, const struct trace_iterator *iter, const struct trace_event_field *f)
 {
 	const char *record = (const char *)iter->ent;
@@ -72,6 +77,7 @@ static void print_field(struct seq_file *s, const struct trace_iterator *iter, c
 		print_number(s, record + f->offset, f->size ? min((unsigned)f->size, rest) : rest);
 }
 
+/* Events have their fields from the format; the tracers' own records from a table (trace_entry_fields). */
 void trace_print_fields(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);

@@ -1,4 +1,13 @@
-/* Records as lines of text: the columns common to all lines. */
+/*
+ * Records as lines of text: the columns common to all lines, and the choice of who writes the rest.
+ *
+ *             TASK-PID   [CPU] irqs  TIME         what the record's own kind says
+ *             bash-1408  [000] d.h1. 1234.567890: ...
+ *
+ * A trace of a million lines is read by people who wait, so the columns are put together by hand and not by printf: a
+ * line costs some hundred instructions. Context: a reader's thread, or ftrace_dump() in a panic; the functions allocate
+ * nothing.
+ */
 #include <lib/string.h>
 
 #include "core/aside.h"
@@ -24,6 +33,7 @@ const struct trace_event *find_trace_event(struct trace_iterator *iter)
 	return NULL;
 }
 
+/* Column 1: d with interrupts off, b with softirqs off, D both. */
 static char irqs_char(u8 flags)
 {
 	if (flags & TRACE_FLAG_IRQS_OFF)
@@ -31,6 +41,7 @@ static char irqs_char(u8 flags)
 	return flags & TRACE_FLAG_BH_OFF ? 'b' : '.';
 }
 
+/* Column 2: n a switch is wanted, p in the kernel too, N both. */
 static char resched_char(u8 flags)
 {
 	switch (flags & (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED)) {
@@ -44,6 +55,7 @@ static char resched_char(u8 flags)
 	return '.';
 }
 
+/* Column 3: z NMI, h hard interrupt, s softirq; the capitals: one that has interrupted the next. */
 static char context_char(u8 flags)
 {
 	if (flags & TRACE_FLAG_NMI)
@@ -53,6 +65,10 @@ static char context_char(u8 flags)
 	return flags & TRACE_FLAG_SOFTIRQ ? 's' : '.';
 }
 
+/*
+ * Columns 4 and 5: preempt_count and migrate_disable's count, in hexadecimal, of which the last digit is shown; a dot
+ * for 0.
+ */
 static char depth_char(unsigned depth)
 {
 	return depth ? "0123456789abcdef"[depth & 15] : '.';
@@ -146,6 +162,7 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 		s->count += p - line;
 }
 
+/* Of some losses the number is not known: what one reader's page had lost when another reader took it. */
 static void print_lost(struct seq_file *s, struct trace_iterator *iter)
 {
 	if (iter->lost_events == ~0UL)
@@ -164,6 +181,10 @@ static void print_cpu_start(struct seq_file *s, struct trace_iterator *iter)
 		seq_printf(s, "##### CPU %u buffer started ####\n", iter->cpu);
 }
 
+/*
+ * One record as one line, or as several, or as none. The options that change all lines come first, then the tracer,
+ * which may have a form of its own, and then the columns with what the kind of record or the event's format says.
+ */
 void trace_print_line(struct seq_file *s, struct trace_iterator *iter)
 {
 	u64 flags = iter->tr->trace_flags;

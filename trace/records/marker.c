@@ -1,4 +1,11 @@
-/* trace_marker: text that user programs put into the trace. */
+/*
+ * trace_marker: text that user programs put into the trace, one record a write, with preemption off only while it is
+ * copied into the ring.
+ *
+ * A write may fault on the program's memory, so the text is first copied to the stack, or to memory of its own when it
+ * is long. Text that cannot be read leaves the record "<faulted>", as in Linux, and the write fails with EFAULT. The
+ * option `markers` refuses all writes.
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <lib/errno.h>
@@ -31,6 +38,10 @@ static ssize_t record_marker(struct trace_array *tr, unsigned long ip, const cha
 	return 0;
 }
 
+/*
+ * Returns how much was taken: what does not fit into a record is left to the program, which writes the rest as the next
+ * one.
+ */
 static ssize_t tracing_mark_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_array *tr = tracefs_array(file);

@@ -1,4 +1,10 @@
-/* Messages that are recorded by address, as text; and the file printk_formats, for those who read them raw. */
+/*
+ * Messages that are recorded by address, as text; and the file printk_formats, for programs that read them raw.
+ *
+ * trace_printk() with a constant format records the address of the format and the arguments (TRACE_BPRINT), with a
+ * constant text the address of the text alone (TRACE_BPUTS). The text is made here, when somebody reads, so recording
+ * costs a fraction of printing. Formats are constants of the kernel, so their addresses stay good.
+ */
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <trace/trace_printk.h>
@@ -10,11 +16,16 @@
 
 extern const char *const __start_ptrs_printk_formats[], *const __stop_ptrs_printk_formats[];
 
+/* What is behind the record's fixed part: arguments as words of 32 bits, as vbin_printf() packs them. */
 static unsigned bprint_words(const struct trace_iterator *iter)
 {
 	return (iter->ent_size - sizeof(struct bprint_entry)) / sizeof(u32);
 }
 
+/*
+ * The text goes straight into the reader's buffer. Where it does not fit, or only just, the buffer counts as
+ * overflowed, and the reader comes again with an empty one. A text without a newline gets one: each record is a line.
+ */
 void trace_bprint_text(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct bprint_entry *field = (const void *)iter->ent;
@@ -32,6 +43,7 @@ void trace_bprint_text(struct seq_file *s, struct trace_iterator *iter)
 		seq_putc(s, '\n');
 }
 
+/* The text as it stands, with a newline if it has none. */
 void trace_bputs_text(struct seq_file *s, struct trace_iterator *iter)
 {
 	const char *str = ((const struct bputs_entry *)iter->ent)->str;
@@ -68,6 +80,7 @@ static void trace_bputs_raw(struct seq_file *s, struct trace_iterator *iter)
 	trace_bputs_text(s, iter);
 }
 
+/* The option printk-msg-only: the message and nothing around it. False: the record is no message. */
 bool trace_print_message(struct seq_file *s, struct trace_iterator *iter)
 {
 	switch (iter->ent->type) {

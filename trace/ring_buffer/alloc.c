@@ -1,4 +1,10 @@
-/* The life of a trace ring buffer: its pages are made and freed, its switches and its clock set. */
+/*
+ * The life of a trace ring buffer: its pages are made and freed, its switches and its clock set.
+ *
+ * A buffer has a ring for each possible CPU, and each ring one page more than it shows: the reader's page, which
+ * changes places with a page of the ring when that is read. docs/ring-buffer.md draws it. All memory is there before
+ * the first event, because a writer may be anywhere, even in the allocator.
+ */
 #include <kernel/smp.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -29,6 +35,7 @@ const char ring_buffer_header_event[] = "# compressed entry header\n"
 					"\ttime_stamp : type == 31\n"
 					"\tdata max type_len  == 28\n";
 
+/* At least two: the writer is on one, and the reader may hold the page before it. 0: more than the ring can number. */
 unsigned long rb_pages_for(unsigned long size)
 {
 	unsigned long pages = size / RB_DATA_SIZE + (size % RB_DATA_SIZE != 0);
@@ -51,6 +58,10 @@ static void rb_ring_clean(struct rb_ring *ring, unsigned long n)
 		ring->slot[i] = i;
 }
 
+/*
+ * How many pages may hold something: those up to the tail of a ring that has not come round once. Resetting those is
+ * enough.
+ */
 unsigned long rb_touched(const struct rb_ring *ring)
 {
 	return min(ring->tail_page->seq + 1, (u64)ring->nr_pages);
@@ -69,6 +80,10 @@ static void rb_forget_pages(struct rb_ring *ring, unsigned long n, u64 now)
 	rb_ring_clean(ring, n);
 }
 
+/*
+ * Everything begins again at `now`, with the writer on page 0 and the reader on its own page. The new generation tells
+ * iterators that what they point to is gone. Context: nobody writes and nobody reads; the caller sees to that.
+ */
 void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 {
 	static u64 generations; /* [atomic] over all rings, so that a swap too brings another number */
@@ -87,6 +102,11 @@ void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 	ring->generation = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
 }
 
+/*
+ * The ring and the first nr_data of its pages; a resize brings the others along from the old ring. 0, or -ENOMEM with
+ * nothing left behind. Without a warning: the size was a person's wish, and the write that asked for it fails with
+ * ENOMEM.
+ */
 int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data)
 {
 	ring->nr_pages = nr_pages;
@@ -107,6 +127,7 @@ free_ring:
 	return -ENOMEM;
 }
 
+/* Also of a ring that was made in part: what is not there is NULL. */
 void rb_ring_free(struct rb_ring *ring)
 {
 	for (unsigned long i = 0; ring->pages && i <= ring->nr_pages; i++)
@@ -123,6 +144,7 @@ static u64 notrace rb_no_clock(void)
 	return 0;
 }
 
+/* One CPU's part: nr_pages in the ring and one for the reader. NULL when out of memory. */
 static struct ring_buffer_per_cpu *rb_cpu_alloc(struct trace_buffer *buffer, int cpu, unsigned long nr_pages)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = kzalloc(sizeof(*cpu_buffer), GFP_KERNEL);

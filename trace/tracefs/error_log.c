@@ -1,4 +1,7 @@
-/* error_log: the last errors of an array, each with its command and a caret under the fault. */
+/*
+ * error_log: the last errors of an array, each with its command and a caret under the fault, as in Linux. What is
+ * written here is also explained in one line of the kernel log (refused.c). It holds eight; the oldest goes first.
+ */
 #include <asm/uaccess.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -49,6 +52,10 @@ static const char *keep(char **at, const char *text)
 	return copy;
 }
 
+/*
+ * Without memory for it the error is not logged: the write that caused it fails with its errno all the same. `column`
+ * counts from the command's first character. Thread context; no lock of an array needs to be held.
+ */
 void tracing_log_err(struct trace_array *tr, const char *where, const char *command, const char *what, unsigned column)
 {
 	size_t len = strlen(where) + strlen(command) + strlen(what) + 3;
@@ -104,6 +111,7 @@ static int error_log_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* `echo > error_log` opens with O_TRUNC, which clears it; a reader takes a copy of what there is. */
 static int error_log_open(struct inode *inode, struct file *file)
 {
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))

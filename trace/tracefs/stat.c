@@ -1,4 +1,8 @@
-/* trace_stat/: statistics as files. */
+/*
+ * trace_stat/: statistics as files, such as the function profiler's function0. A struct trace_stat says how rows are
+ * collected, compared and shown. Opening a file collects and sorts all rows, so a reader sees the state of one moment,
+ * however slowly it reads.
+ */
 #include <fs/libfs.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -20,6 +24,7 @@ struct stat_rows {
 	char rows[];
 };
 
+/* There is room for max_rows; collect() may find fewer, as counters come and go. NULL when out of memory. */
 static struct stat_rows *collect_rows(const struct stat_file *file)
 {
 	const struct trace_stat *stat = file->stat;
@@ -100,6 +105,10 @@ static const struct file_operations stat_fops = {
 	.release = stat_release,
 };
 
+/*
+ * cpu below 0: one file for all CPUs, without a number behind its name. The struct lives as long as tracefs, which is
+ * for ever.
+ */
 static int create_stat(struct dentry *dir, const struct trace_stat *stat, int cpu)
 {
 	struct stat_file *file = kzalloc(sizeof(*file), GFP_KERNEL);

@@ -11,6 +11,11 @@
 #include "output/output.h"
 #include "sched_switch.h"
 
+/*
+ * One record for a switch and for a wake-up: both are two tasks with pid, priority and state. The number of the state
+ * is Linux's, which is what programs that read raw records expect. Context: a probe of the scheduler, the runqueue
+ * locked, preemption off.
+ */
 static void record_pair(struct trace_array *tr, int type, struct task_struct *from, unsigned from_state,
 			struct task_struct *to, u32 pc, unsigned long flags)
 {
@@ -82,6 +87,7 @@ static const struct tracepoint_probe sched_switch_probes[] = {
 	{ &__tracepoint_sched_switch, (void *)probe_sched_switch },
 };
 
+/* 0, -ENOMEM, and then nothing is switched on. Records carry only pids, so names are noted from now on. */
 static int sched_switch_trace_init(struct trace_array *tr)
 {
 	int ret = tracing_start_cmdline_record_later();

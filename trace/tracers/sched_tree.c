@@ -1,4 +1,7 @@
-/* The option sched-tree of Linux 2.6: at every event of the sched_switch tracer, who is on the runqueue. */
+/*
+ * The option sched-tree of Linux 2.6: at every event of the sched_switch tracer, a record for each task on the
+ * runqueue, with its pid, its virtual run time and its CPU time in ns. The runqueue is locked while they are made.
+ */
 #include <sched/sched.h>
 
 #include "core/record.h"
@@ -7,6 +10,7 @@
 
 #define SCHED_TREE_MAX 64 /* tasks recorded at an event: the runqueue is locked meanwhile */
 
+/* What a walk over the queue hands to its callback. */
 struct sched_tree {
 	struct trace_array *tr;
 	unsigned long flags;
@@ -34,6 +38,7 @@ static bool record_queued_task(struct task_struct *p, void *data)
 	return ++tree->count < SCHED_TREE_MAX;
 }
 
+/* From a probe of the scheduler, with the runqueue of `cpu` locked. */
 void trace_sched_tree(struct trace_array *tr, int cpu, u32 pc, unsigned long flags)
 {
 	struct sched_tree tree = { .tr = tr, .flags = flags, .pc = pc };

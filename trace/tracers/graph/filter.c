@@ -1,4 +1,11 @@
-/* Which calls function_graph begins and stops at: set_graph_function, set_graph_notrace by address, and the depth. */
+/*
+ * Which calls function_graph begins and stops at: set_graph_function and set_graph_notrace, by address, and the depth.
+ *
+ * The question "is this function in the set?" is asked at every traced call, so the set is kept twice: as bits by site,
+ * which the files show and change, and as a hash of addresses, which the tracer asks. Lock: trace_types_lock and
+ * ftrace_lock for changes; the tracer reads the hash with preemption off, and a hash that was replaced is freed after a
+ * grace period.
+ */
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -33,6 +40,7 @@ bool ip_hash_has(const struct ip_hash *hash, unsigned long ip)
 	return false;
 }
 
+/* There is a free place: the hash has twice as many as addresses. */
 static void ip_hash_add(struct ip_hash *hash, unsigned long ip)
 {
 	unsigned long i = ip_place(ip);
@@ -42,6 +50,7 @@ static void ip_hash_add(struct ip_hash *hash, unsigned long ip)
 	hash->ips[i & hash->mask] = ip;
 }
 
+/* The addresses of a set's sites. NULL when out of memory. */
 static struct ip_hash *ip_hash_alloc(const struct ftrace_set *set)
 {
 	unsigned long places = 16;
@@ -62,6 +71,10 @@ static struct ip_hash *ip_hash_alloc(const struct ftrace_set *set)
 struct graph_filter graph_functions, graph_notrace;
 u32 max_graph_depth;
 
+/*
+ * `with` takes the place of the filter's set and gets the old one, for the caller to free. An empty set has no hash,
+ * which means: no filter. 0, -ENOMEM with nothing changed. Thread context; sleeps for a grace period.
+ */
 int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 {
 	struct ip_hash *old, *new = NULL;
@@ -84,6 +97,7 @@ int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 	return 0;
 }
 
+/* For the command line, where words come one by one. 0, -EINVAL, -ENOMEM. */
 int graph_filter_add(struct graph_filter *filter, const char *pattern)
 {
 	struct ftrace_set set = {};
@@ -106,6 +120,7 @@ static int max_graph_depth_show(struct seq_file *m, struct trace_array *tr, int 
 	return 0;
 }
 
+/* The direct way knows no limit of depth: which way is taken is decided again. */
 static int max_graph_depth_store(struct trace_array *tr, int cpu, char *text)
 {
 	unsigned long val;

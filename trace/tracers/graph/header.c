@@ -1,4 +1,8 @@
-/* Function graph beside its lines: the header above them, and the records in the forms for programs. */
+/*
+ * Function graph beside its lines: the header above them, the records in the forms for programs, and how another
+ * tracer's output shows them. The header has a column for each option that is set; the widths are those of the columns
+ * in print.c.
+ */
 #include <kernel/ksyms.h>
 
 #include "output/iter.h"
@@ -7,6 +11,7 @@
 
 /* ---- Header */
 
+/* What each of the four letters of the latency format means, moved to the right by the columns before them. */
 static void put_flags_legend(struct seq_file *s, u32 options)
 {
 	static const char *const lines[] = { "  _-----=> irqs-off        ", " / _----=> need-resched    ",
@@ -23,6 +28,7 @@ static void put_flags_legend(struct seq_file *s, u32 options)
 	}
 }
 
+/* Two lines: names of the columns, and strokes under them. */
 static void put_titles(struct seq_file *s, u32 options, bool latency)
 {
 	seq_puts(s, "#");
@@ -42,6 +48,7 @@ static void put_titles(struct seq_file *s, u32 options, bool latency)
 	seq_puts(s, "               |   |   |   |\n");
 }
 
+/* Above the lines of `trace`. A latency tracer that has found nothing yet has no header, as in Linux. */
 void trace_graph_header(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	if (!(iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO)))
@@ -54,6 +61,7 @@ void trace_graph_header(struct seq_file *s, struct trace_iterator *iter, u32 opt
 	}
 	put_titles(s, options, iter->latency_format);
 }
+
 /* ---- Records for programs, by the options raw, hex, bin */
 
 static void graph_ent_raw(struct seq_file *s, struct trace_iterator *iter)
@@ -128,6 +136,10 @@ static void graph_ret_trace(struct seq_file *s, struct trace_iterator *iter)
 	seq_printf(s, "%ps (%d)\n", (void *)field->func, field->depth);
 }
 
+/*
+ * Do a call and the next record of its CPU belong together? Then they are printed as one line, a call that calls
+ * nothing.
+ */
 static bool graph_is_leaf(const struct trace_entry *ent, const struct trace_entry *ret)
 {
 	const struct ftrace_graph_ent_entry *call = (const void *)ent;

@@ -33,6 +33,7 @@ struct trace_graph_state {
 
 static struct trace_graph_state *dump_state; /* ftrace_dump's, from the first use of the tracer on */
 
+/* One allocation: the struct, a row of open calls for each CPU, and behind those what is kept for each CPU. */
 static struct trace_graph_state *alloc_state(void)
 {
 	struct trace_graph_state *state;
@@ -49,6 +50,7 @@ static struct trace_graph_state *alloc_state(void)
 	return state;
 }
 
+/* For ftrace_dump(), which must not allocate: made when function_graph is first selected. */
 int trace_graph_alloc_dump(void)
 {
 	if (!dump_state)
@@ -56,6 +58,7 @@ int trace_graph_alloc_dump(void)
 	return dump_state ? 0 : -ENOMEM;
 }
 
+/* The state lives as long as the open file, since a file is read in many pieces. */
 int trace_graph_open(struct trace_iterator *iter)
 {
 	iter->graph = iter->atomic ? dump_state : alloc_state();
@@ -81,6 +84,10 @@ static void set_open_call(struct trace_iterator *iter, s32 depth, unsigned long 
 	*state->changed = func;
 }
 
+/*
+ * Does this return belong to the call that was shown open at its depth? Half of the address is kept and compared, which
+ * is enough to tell functions of one kernel apart. Deeper than the table: nobody knows, so no name is added.
+ */
 static bool open_call_is(const struct trace_iterator *iter, s32 depth, unsigned long func)
 {
 	return depth < 0 || depth >= (s32)FTRACE_RETFUNC_DEPTH || iter->graph->calls[iter->cpu][depth] == (u32)func;
@@ -88,6 +95,7 @@ static bool open_call_is(const struct trace_iterator *iter, s32 depth, unsigned 
 
 /* ---- Columns */
 
+/* In pieces of up to 32: a call may be 50 deep. */
 static void put_spaces(struct seq_file *s, int n)
 {
 	static const char blanks[] = "                                ";
@@ -96,6 +104,7 @@ static void put_spaces(struct seq_file *s, int n)
 		seq_write(s, blanks, min(n, (int)sizeof(blanks) - 1));
 }
 
+/* The name alone; function_graph never shows an offset. */
 static void put_func(struct seq_file *s, unsigned long func)
 {
 	struct ksym sym;
@@ -107,6 +116,7 @@ static void put_func(struct seq_file *s, unsigned long func)
 		seq_puts(s, sym.name);
 }
 
+/* " 0) ", with as many digits as the largest number of a CPU has. */
 static void put_cpu(struct seq_file *s, struct trace_iterator *iter)
 {
 	char text[16], *p = text;
@@ -131,6 +141,7 @@ static void put_proc(struct seq_file *s, pid_t pid)
 	put_spaces(s, max(PROC_WIDTH - len, 0) - max(PROC_WIDTH - len, 0) / 2);
 }
 
+/* Seconds and microseconds of the record's own clock. */
 static void put_abs_time(struct seq_file *s, u64 ts)
 {
 	u64 us = ts / 1000;
@@ -138,6 +149,7 @@ static void put_abs_time(struct seq_file *s, u64 ts)
 	seq_printf(s, "%5llu.%06llu |  ", (unsigned long long)us / 1000000, (unsigned long long)us % 1000000);
 }
 
+/* Microseconds since the trace began. A record from before that, as another CPU may have, is at 0. */
 static void put_rel_time(struct seq_file *s, struct trace_iterator *iter)
 {
 	u64 start = trace_time_start(iter), us = iter->ts > start ? (iter->ts - start) / 1000 : 0;
@@ -195,11 +207,13 @@ static char overhead_mark(u64 ns)
 	return ' ';
 }
 
+/* The option context-info takes all columns away, this one too. */
 static bool has_duration(const struct trace_iterator *iter, u32 options)
 {
 	return (options & TRACE_GRAPH_PRINT_DURATION) && (iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO));
 }
 
+/* The mark of what took long, the time, and the line behind it. */
 static void put_duration(struct seq_file *s, struct trace_iterator *iter, u32 options, u64 ns)
 {
 	char text[40], *p = text;
@@ -257,11 +271,13 @@ static void put_switch(struct seq_file *s, struct trace_iterator *iter)
 	seq_puts(s, "\n ------------------------------------------\n\n");
 }
 
+/* Functions marked __irq_entry lie in a section of their own. */
 static bool is_irq_entry(unsigned long func)
 {
 	return func >= (unsigned long)__irqentry_text_start && func < (unsigned long)__irqentry_text_end;
 }
 
+/* A line of its own where an interrupt begins or ends; nothing for any other function. */
 static void put_irq_arrow(struct seq_file *s, struct trace_iterator *iter, u32 options, unsigned long func,
 			  const char *arrow)
 {
@@ -306,6 +322,7 @@ static void put_retval(struct seq_file *s, u32 options, unsigned long val)
 		seq_printf(s, "= 0x%lx */\n", val);
 }
 
+/* As many as the record has behind its fixed part. */
 static void put_args(struct seq_file *s, const struct trace_iterator *iter)
 {
 	const struct ftrace_graph_ent_entry *call = (const void *)iter->ent;
@@ -320,6 +337,10 @@ static u64 duration(const struct ftrace_graph_ret_entry *ret)
 	return ret->rettime - ret->calltime;
 }
 
+/*
+ * A call that has called nothing: its begin and its return are one line. iter->leaf is the return, which the walk has
+ * found next.
+ */
 static void print_leaf(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	const struct ftrace_graph_ent_entry *call = (const void *)iter->ent;
@@ -342,6 +363,7 @@ static void print_leaf(struct seq_file *s, struct trace_iterator *iter, u32 opti
 	put_irq_arrow(s, iter, options, call->func, "<==========");
 }
 
+/* A call that has called others, or whose return is not the next record of its CPU. */
 static void print_open(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	const struct ftrace_graph_ent_entry *call = (const void *)iter->ent;
@@ -356,6 +378,9 @@ static void print_open(struct seq_file *s, struct trace_iterator *iter, u32 opti
 	seq_puts(s, ") {\n");
 }
 
+/*
+ * Whether a call is a leaf is known before anything is printed, because a hidden interrupt may begin and end with it.
+ */
 static void print_entry(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	const struct ftrace_graph_ent_entry *call = (const void *)iter->ent;
@@ -429,6 +454,10 @@ static void print_comment(struct seq_file *s, struct trace_iterator *iter, u32 o
 	seq_puts(s, " */\n");
 }
 
+/*
+ * One record as text. False: it is none of ours, and the caller prints it as any other. A reader whose buffer was too
+ * small asks again for the same record, so what the first attempt has changed is put back then.
+ */
 bool trace_graph_print(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	struct trace_graph_state *state = iter->graph;

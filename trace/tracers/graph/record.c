@@ -1,10 +1,17 @@
-/* Function graph's records as function_graph's general way and the latency tracers write them. */
+/*
+ * The two records of function_graph, one at a call's begin and one at its return, as the general way (tracer.c) and the
+ * latency tracers write them; the direct way (direct.c) has its own. A record that finds no room is left out, and the
+ * text then shows a return without its call, or the reverse. Context: any, with preemption off.
+ */
 #include <asm/ftrace.h>
 #include <sched/sched.h>
 
 #include "core/record.h"
 #include "graph.h"
 
+/*
+ * The begin of a call, with as many of its arguments as the option funcgraph-args asks for. False: there was no room.
+ */
 bool trace_graph_entry(struct trace_array *tr, const struct fgraph_call *call, unsigned args)
 {
 	unsigned size = GRAPH_ENT_SIZE + args * sizeof(long);
@@ -33,6 +40,10 @@ static struct ftrace_graph_ret_entry *reserve_return(struct trace_array *tr)
 	return event ? ring_buffer_event_data(event) : NULL;
 }
 
+/*
+ * The end of a call. It carries both times, so a reader knows the duration without having seen the begin, which may
+ * have been overwritten.
+ */
 void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	struct ftrace_graph_ret_entry *entry = reserve_return(tr);
@@ -49,6 +60,10 @@ void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, 
 	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);
 }
 
+/*
+ * A function that a latency tracer was told of by its own callback, without a hooked return: a call and its return at
+ * one moment, which is shown as a line of its own.
+ */
 bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsigned long flags)
 {
 	const struct fgraph_call call = { .ip = ip, .pc = pc, .flags = flags };

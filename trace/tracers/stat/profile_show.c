@@ -7,11 +7,13 @@
 #include "tracers/graph/graph.h"
 #include "profile.h"
 
+/* A function with what was counted for it, as of the moment when the file was opened. */
 struct profile_row {
 	unsigned rec;
 	struct profile_count count;
 };
 
+/* Each function may have been called. */
 static unsigned profile_max_rows(int cpu)
 {
 	return ftrace_nr_recs;
@@ -26,6 +28,7 @@ static bool is_shown(const struct profile_count *count)
 	return count->hits && (!thresh || count->time / count->hits >= thresh);
 }
 
+/* The lock keeps the profile from being switched off, which frees its counts, between two rows. */
 static unsigned profile_collect(int cpu, void *to, unsigned max)
 {
 	struct profile_row *rows = to;
@@ -40,6 +43,7 @@ static unsigned profile_collect(int cpu, void *to, unsigned max)
 	return n;
 }
 
+/* Most time first; equal ones in the order of addresses, so that two readings agree. */
 static int profile_cmp(const void *a, const void *b)
 {
 	const struct profile_row *x = a, *y = b;
@@ -83,6 +87,7 @@ static void profile_header(struct seq_file *m)
 		    "  --------                               ---    ----            ---             ---\n");
 }
 
+/* Four blanks and microseconds with up to three places, as Linux's columns have them. */
 static void put_time(struct seq_file *m, u64 ns)
 {
 	char text[40];
@@ -91,6 +96,7 @@ static void put_time(struct seq_file *m, u64 ns)
 	seq_write(m, text, trace_put_us(text, ns) - text);
 }
 
+/* The function had at least one call, so the average exists. */
 static void profile_show(struct seq_file *m, const void *v)
 {
 	const struct profile_row *row = v;
