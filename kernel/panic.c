@@ -1,4 +1,11 @@
-/* When something is wrong beyond repair: oops, panic, and the warnings before. */
+/*
+ * When something is wrong beyond repair: oops, panic, and the warnings before.
+ *
+ * A warning prints and the kernel goes on. An oops kills the task in which it happened, and the kernel goes on if that
+ * was not an interrupt. A panic stops all CPUs. What prints here may run with any lock held and with other CPUs
+ * printing, too, so one CPU at a time is chosen by compare and exchange, the console's locks are broken rather than
+ * waited for, and a second fault while printing prints less.
+ */
 #include <asm/bug.h>
 #include <asm/poweroff.h>
 #include <asm/processor.h>
@@ -41,6 +48,10 @@ unsigned long get_taint(void)
 	return (READ_ONCE(oops_count) ? 1UL << TAINT_DIE : 0) | (READ_ONCE(warned) ? 1UL << TAINT_WARN : 0);
 }
 
+/*
+ * Those who have registered: the trace is dumped, or recording ends. In any context, perhaps with a broken kernel: they
+ * take no locks.
+ */
 void notify_trouble(enum trouble what)
 {
 	const struct panic_notifier *nb;
@@ -75,6 +86,7 @@ static void panic_wait(int seconds)
 		ndelay(100 * NSEC_PER_MSEC);
 }
 
+/* panic=: off at once when negative, restart after so many seconds, or halt. */
 static void __noreturn panic_end(void)
 {
 	if (panic_timeout < 0)
@@ -133,12 +145,17 @@ static bool oops_enter(void)
 	return false;
 }
 
+/* In this order: the next CPU that oopses must find the consoles as usual. */
 static void oops_exit(void)
 {
 	WRITE_ONCE(oops_in_progress, 0);
 	__atomic_store_n(&die_owner, -1, __ATOMIC_RELEASE);
 }
 
+/*
+ * `regs` is where it happened. Does not return: the task ends, or the kernel panics (in an interrupt there is no task
+ * to blame, a nested oops means that printing failed, and panic_on_oops asks for it). Context: any, also NMI.
+ */
 void die(const char *what, struct pt_regs *regs, long err)
 {
 	bool in_irq = in_interrupt(), nested;
@@ -165,6 +182,7 @@ void die(const char *what, struct pt_regs *regs, long err)
 	make_task_dead(11); /* SIGSEGV */
 }
 
+/* A failed WARN_ON(). The trace ends first, if traceoff_on_warning asks for it, so that it shows what led here. */
 void __warn(const char *file, int line, const char *cond)
 {
 	unsigned long flags;
@@ -198,6 +216,7 @@ static int set_panic_timeout(const char *value)
 }
 early_param("panic=", set_panic_timeout);
 
+/* Linux's word is oops=panic; a number is taken, too, as in panic_on_oops. */
 static int set_panic_on_oops(const char *value)
 {
 	int err, on;

@@ -1,4 +1,7 @@
-/* Alternate signal stacks: sigaltstack(2), and where on them a frame goes. */
+/*
+ * Alternate signal stacks: sigaltstack(2), and where on them a frame goes. A handler with SA_ONSTACK runs there, so
+ * that it can run when the normal stack has overflowed. All fields are the current task's own, so there is no lock.
+ */
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <lib/errno.h>
@@ -6,6 +9,7 @@
 #include <proc/syscall.h>
 #include <sched/current.h>
 
+/* The stack grows down: its first byte is never the stack pointer, the address behind its last one may be. */
 static bool within_altstack(unsigned long sp)
 {
 	return sp > current->sas_ss_sp && sp - current->sas_ss_sp <= current->sas_ss_size;
@@ -17,6 +21,7 @@ static bool on_altstack(unsigned long sp)
 	return !(current->sas_ss_flags & SS_AUTODISARM) && within_altstack(sp);
 }
 
+/* A handler that interrupts another one on the stack goes on below it. */
 static bool wants_altstack(const struct ksignal *ksig, unsigned long sp)
 {
 	return (ksig->ka.sa_flags & SA_ONSTACK) && current->sas_ss_size && !on_altstack(sp);
@@ -32,6 +37,7 @@ bool sigframe_fits(const struct ksignal *ksig, unsigned long sp, unsigned long f
 	return !(wants_altstack(ksig, sp) || on_altstack(sp)) || within_altstack(frame);
 }
 
+/* A stack that is in use cannot be changed: -EPERM. 0, -EINVAL, -ENOMEM (too small), as in Linux. */
 static int set_altstack(const struct user_stack *ss, unsigned long sp)
 {
 	unsigned mode = ss->ss_flags & ~SS_AUTODISARM;
@@ -53,6 +59,7 @@ static int set_altstack(const struct user_stack *ss, unsigned long sp)
 	return 0;
 }
 
+/* The old one is handed out when all was good, as it was before the call. */
 SYSCALL_DEFINE2(sigaltstack, const struct user_stack __user *, unew, struct user_stack __user *, uold)
 {
 	unsigned long sp = user_stack_pointer(task_pt_regs(current));
@@ -73,6 +80,7 @@ SYSCALL_DEFINE2(sigaltstack, const struct user_stack __user *, unew, struct user
 	return err;
 }
 
+/* For the frame of a handler, from which rt_sigreturn brings it back. */
 struct user_stack save_altstack(void)
 {
 	return (struct user_stack){

@@ -1,4 +1,12 @@
-/* execve: from a path and strings to a new program in the same process. */
+/*
+ * execve: from a path and strings to a new program in the same process.
+ *
+ * do_execve() opens the file, copies the strings to the top of what will be the new stack, and asks each format in turn
+ * whether the file is one of its own. A format checks all that can be wrong first; then comes the point of no return,
+ * where the old address space goes. An error before it is returned to the old program; after it there is no program to
+ * return to, and the process dies. Scripts are a format too: they put their interpreter in the place of the file and
+ * search again.
+ */
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <fs/vfs.h>
@@ -40,6 +48,10 @@ static struct file *open_exec_fd(int fd)
 	return ERR_PTR(err);
 }
 
+/*
+ * The file of a program or an interpreter. As long as it is held nobody may write to it: ETXTBSY for the writer, or for
+ * us when somebody has it open for writing. close_exec() undoes both.
+ */
 struct file *open_exec(int dfd, const char *name, int flags)
 {
 	unsigned how = O_RDONLY | __FMODE_EXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0);
@@ -65,6 +77,10 @@ void close_exec(struct file *file)
 	fput(file);
 }
 
+/*
+ * The first bytes decide. A format that does not know them says -ENOEXEC and the next one is asked; any other error is
+ * its answer. Called again for a script's interpreter, which is why the file may be another one each time.
+ */
 int search_binary_handler(struct binprm *bprm)
 {
 	loff_t pos = 0;
@@ -83,6 +99,7 @@ int search_binary_handler(struct binprm *bprm)
 	return -ENOEXEC;
 }
 
+/* Of an exec that has come as far as it has: what is not there yet is NULL. */
 static void free_bprm(struct binprm *bprm)
 {
 	for (unsigned i = 0; i < bprm->nr_prefix; i++)
@@ -107,6 +124,10 @@ static int name_program(struct binprm *bprm, int dfd, const char *name, char **a
 	return *allocated ? 0 : -ENOMEM;
 }
 
+/*
+ * The limit RLIMIT_NPROC is checked here for a process that changed its user since (setuid cannot fail for it, so it
+ * leaves a mark). 0 or -errno; does not return when the program is past the point of no return and broken.
+ */
 static int do_execve(int dfd, const char *name, struct user_strings argv, struct user_strings envp, int flags)
 {
 	struct binprm *bprm = kzalloc(sizeof(*bprm), GFP_KERNEL);
@@ -190,6 +211,7 @@ SYSCALL_DEFINE5(execveat, int, dfd, const char __user *, name, const char *const
 	return execve_user(dfd, name, argv, envp, flags);
 }
 
+/* For the first process, whose strings are the kernel's own. */
 int kernel_execve(const char *path, const char *const *argv, const char *const *envp)
 {
 	return do_execve(AT_FDCWD, path, (struct user_strings){ argv, true },
@@ -205,6 +227,7 @@ static int set_init(const char *value)
 }
 __setup("init=", set_init);
 
+/* Only a file that is there and cannot be run is worth a message. */
 static int try_init(const char *path)
 {
 	int err;
@@ -218,6 +241,10 @@ static int try_init(const char *path)
 	return err;
 }
 
+/*
+ * The first program, in the task that becomes process 1: what init= names and nothing else, or the first of the usual
+ * places. Without any there is nothing that the machine could do.
+ */
 int run_init_process(void)
 {
 	static const char *const places[] = { "/init", "/sbin/init", "/bin/init", "/bin/sh" };

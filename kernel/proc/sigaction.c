@@ -1,4 +1,11 @@
-/* System calls about a process's own signals: handlers, masks, waiting for signals. */
+/*
+ * System calls about a process's own signals: handlers, masks, waiting for signals.
+ *
+ * A signal is pending in the queue of its thread or in that of its process. A thread takes from both what it does not
+ * block. Whoever changes a mask or a handler must keep that true: a signal that this thread now blocks may be another
+ * thread's to take, and one that is now ignored must not stay pending. Lock: siglock [S]; a thread's own mask is
+ * changed by that thread alone, so it reads it without.
+ */
 #include <asm/ptrace.h>
 #include <asm/signal.h>
 #include <asm/uaccess.h>
@@ -35,6 +42,10 @@ void set_current_blocked(sigset_t set)
 	unlock_task_sighand(sighand, flags);
 }
 
+/*
+ * The old mask is brought back on the way to user mode: by the frame of a handler, or by
+ * restore_saved_sigmask_unless().
+ */
 void set_restore_sigmask_to(sigset_t set)
 {
 	current->saved_sigmask = current->blocked;
@@ -50,6 +61,7 @@ void restore_saved_sigmask_unless(bool interrupted)
 	set_current_blocked(current->saved_sigmask);
 }
 
+/* *old is filled in any case. SIGKILL and SIGSTOP can be asked about and not changed. 0, -EINVAL. */
 static int do_sigaction(int sig, const struct sigaction *new, struct sigaction *old)
 {
 	struct sighand_struct *sighand;
@@ -113,6 +125,7 @@ SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_
 	return uold ? put_user(old, uold) : 0;
 }
 
+/* What is sent and blocked: a signal that is not blocked is about to be delivered and counts as delivered. */
 SYSCALL_DEFINE2(rt_sigpending, sigset_t __user *, uset, size_t, size)
 {
 	struct sighand_struct *sighand;
@@ -215,6 +228,10 @@ SYSCALL_DEFINE0(rt_sigreturn)
 	return arch_rt_sigreturn(task_pt_regs(current));
 }
 
+/*
+ * A call that sleeps until a moment cannot simply be made again after a signal: its time would begin again. It leaves a
+ * function behind that goes on with the rest.
+ */
 SYSCALL_DEFINE0(restart_syscall)
 {
 	long (*fn)(struct task_struct *) = current->restart_fn;

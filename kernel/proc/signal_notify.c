@@ -1,4 +1,10 @@
-/* Telling parents what became of their children, and orphaned process groups that nobody can continue. */
+/*
+ * Telling parents what became of their children, and orphaned process groups that nobody can continue.
+ *
+ * A parent learns of a child's end in two ways: wait4() wakes, and a SIGCHLD comes. When it ignores SIGCHLD the child
+ * is not kept as a zombie ("autoreap"). Locks: all of it runs with tasklist_lock held [T], which keeps parents and
+ * groups as they are; the parent's siglock is taken inside it.
+ */
 #include <lib/atomic.h>
 #include <lib/string.h>
 #include <proc/fork.h>
@@ -25,6 +31,7 @@ static void fill_chld_info(struct siginfo *info, struct task_struct *p, int sig,
 	info->si_stime = stime / (NSEC_PER_SEC / 100);
 }
 
+/* Everything that sleeps in wait4 of this parent looks again. */
 static void wake_parent(struct task_struct *parent)
 {
 	__wake_up(&parent->signal->wait_chldexit, TASK_INTERRUPTIBLE, 0);
@@ -85,6 +92,10 @@ void do_notify_parent_cldstop(struct task_struct *leader, int why)
 	wake_parent(parent);
 }
 
+/*
+ * A group is orphaned when no member has a parent outside the group but in the session, which is what a shell is to its
+ * jobs (POSIX, Orphaned Process Group). `ignore` is a member that is about to end.
+ */
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore)
 {
 	struct signal_struct *sig;
@@ -101,6 +112,7 @@ bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore)
 	return true;
 }
 
+/* [T] Is any process of the group stopped? */
 static bool has_stopped_jobs(pid_t pgrp)
 {
 	struct signal_struct *sig;
@@ -111,6 +123,10 @@ static bool has_stopped_jobs(pid_t pgrp)
 	return false;
 }
 
+/*
+ * [T] POSIX: when a group becomes orphaned and a member is stopped, all members get SIGHUP and then SIGCONT, because
+ * nobody is left who could continue them.
+ */
 void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 {
 	struct task_struct *ignore = NULL;

@@ -1,4 +1,8 @@
-/* System calls that tell of the system or set small things of a task. */
+/*
+ * System calls that tell of the system (uname, sysinfo, getcpu, getrandom) or set small things of a task (prctl,
+ * personality). Numbers and structures are Linux's; what a call has no meaning for here is refused with the errno that
+ * an older Linux would give.
+ */
 #include <asm/elf.h>
 #include <asm/uaccess.h>
 #include <kernel/random.h>
@@ -20,6 +24,7 @@ static DEFINE_MUTEX(uts_mutex);
 static char nodename[UTS_LEN] = "vitrine";  /* [uts_mutex] */
 static char domainname[UTS_LEN] = "(none)"; /* [uts_mutex] */
 
+/* The name of the host may be changed while it is copied; the rest never changes. */
 void get_utsname(struct new_utsname *name)
 {
 	memset(name, 0, sizeof(*name));
@@ -41,6 +46,7 @@ SYSCALL_DEFINE1(newuname, struct new_utsname __user *, uname)
 	return copy_to_user(uname, &name, sizeof(name)) ? -EFAULT : 0;
 }
 
+/* For root alone. The name is read before the lock is taken, since user memory may fault and sleep. */
 static long set_name(char *name, const char __user *uname, int len)
 {
 	char new[UTS_LEN] = { 0 };
@@ -106,6 +112,10 @@ SYSCALL_DEFINE3(getcpu, unsigned __user *, cpu, unsigned __user *, node, void __
 #define GRND_RANDOM   2u
 #define GRND_INSECURE 4u
 
+/*
+ * Random bytes are there from the beginning, so no flag makes a difference. A long read stops at a signal and says how
+ * much it has, as Linux does from 256 bytes on.
+ */
 SYSCALL_DEFINE3(getrandom, char __user *, buf, size_t, n, unsigned, flags)
 {
 	size_t done = 0;
