@@ -286,6 +286,27 @@ static void test_no_memory(void **state)
 	nr_cpu_ids = 1;
 }
 
+/* As many events as there is room for, to the byte. */
+static void test_room_for_events(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(1, RB_FL_OVERWRITE);
+	struct buffer_data_page *page = ring_buffer_alloc_read_page(buffer, 0);
+	unsigned header = offsetof(struct buffer_data_page, data);
+
+	for (unsigned n = 0; n < 5; n++)
+		put(buffer, n, 24, n);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, header + 2 * 28, 0, false), 0);
+	assert_int_equal(page->commit, 2 * 28);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, header + 2 * 28 - 1, 0, false), 0);
+	assert_int_equal(page->commit, 28);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, header + 27, 0, false), -EINVAL);
+	assert_int_equal(ring_buffer_read_page(buffer, &page, header + 28, 0, false), 0);
+	assert_int_equal(page->commit, 28);
+	assert_int_equal(ring_buffer_entries_cpu(buffer, 0), 1);
+	ring_buffer_free_read_page(buffer, 0, page);
+	ring_buffer_free(buffer);
+}
+
 /* Bytes are those of the events that are there, over pages that are filled, overwritten and read. */
 static void test_bytes(void **state)
 {
@@ -506,6 +527,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_iterator_counts),
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_room_for_events),
 		cmocka_unit_test(test_iterator_of_another_ring),
 		cmocka_unit_test(test_iterator_after_consumer),
 	};
