@@ -1,9 +1,16 @@
-/* Distributor handling that GICv2 and GICv3 share. */
+/*
+ * Distributor handling that GICv2 and GICv3 share (Arm IHI 0048B and IHI 0069, chapter "Programmers' model").
+ *
+ * Interrupts have one number space: 0 to 15 are sent by CPUs (IPIs), 16 to 31 are each CPU's own (PPI), those from 32
+ * on are shared (SPI). Registers come as arrays with a bit, two bits or a byte for each interrupt; the functions here
+ * find the place.
+ */
 #include <asm/io.h>
 #include <kernel/smp.h>
 
 #include "gic-common.h"
 
+/* How many interrupts the distributor has, in steps of 32, and no more than our table is for. */
 unsigned gic_nr_intids(const void *dist)
 {
 	unsigned n = ((readl_relaxed(dist + GICD_TYPER) & 0x1f) + 1) * 32; /* ITLinesNumber */
@@ -11,11 +18,16 @@ unsigned gic_nr_intids(const void *dist)
 	return n < GIC_NR_INTIDS ? n : GIC_NR_INTIDS;
 }
 
+/* Registers that set or clear have no need to be read: a 1 acts on its interrupt, a 0 leaves the others as they are. */
 void gic_poke_bit(void *block, unsigned hwirq)
 {
 	writel_relaxed(1U << (hwirq % 32), block + hwirq / 32 * 4);
 }
 
+/*
+ * Two bits for each interrupt, of which the upper one says: by edge. The caller serialises, since others share the
+ * word.
+ */
 void gic_set_type(void *base, unsigned hwirq, unsigned type)
 {
 	void *reg = base + GICD_ICFGR + hwirq / 16 * 4;
@@ -26,6 +38,7 @@ void gic_set_type(void *base, unsigned hwirq, unsigned type)
 		writel_relaxed(new, reg);
 }
 
+/* Off, not pending, not active, and all of one priority: what firmware or a kernel before us has left is gone. */
 static void reset_block(void *base, unsigned from, unsigned to)
 {
 	for (unsigned i = from; i < to; i += 32) {
@@ -37,6 +50,7 @@ static void reset_block(void *base, unsigned from, unsigned to)
 		writel_relaxed(GIC_PRIO, base + GICD_IPRIORITYR + i);
 }
 
+/* Shared interrupts, by the first CPU alone. By level until a driver says otherwise. */
 void gic_dist_reset(void *dist, unsigned nr)
 {
 	reset_block(dist, GIC_FIRST_SPI, nr);
@@ -44,6 +58,7 @@ void gic_dist_reset(void *dist, unsigned nr)
 		writel_relaxed(0, dist + GICD_ICFGR + i / 4);
 }
 
+/* A CPU's own interrupts, by that CPU. IPIs are on at once. */
 void gic_private_reset(void *base)
 {
 	reset_block(base, 0, GIC_FIRST_SPI);
@@ -53,6 +68,7 @@ void gic_private_reset(void *base)
 static u16 gic_revmap[GIC_NR_INTIDS];
 struct irq_domain gic_domain = {.revmap = gic_revmap};
 
+/* From the root handler: an interrupt that was acknowledged goes to who is for it. */
 void gic_dispatch(unsigned hwirq)
 {
 	if (hwirq < GIC_FIRST_PPI)

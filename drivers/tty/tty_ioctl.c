@@ -1,4 +1,9 @@
-/* ioctls of terminals: modes, sizes, queues. */
+/*
+ * ioctls of terminals: modes, sizes, queues, with Linux's numbers. What belongs to job control is in tty_jobctrl.c.
+ *
+ * Who is in the background and changes the terminal gets SIGTTOU first (tty_check_change). User memory is copied before
+ * or after the lock is held and never under it, since it may fault. Context: a thread, no locks.
+ */
 #include "tty.h"
 
 #include <asm/uaccess.h>
@@ -6,6 +11,7 @@
 #include <proc/signal.h>
 #include <sched/current.h>
 
+/* A copy, so that the modes belong together. */
 static long get_termios(struct tty_struct *tty, struct termios __user *to)
 {
 	struct termios t;
@@ -58,6 +64,7 @@ static long get_winsize(struct tty_struct *tty, struct winsize __user *to)
 	return copy_to_user(to, &w, sizeof(w)) ? -EFAULT : 0;
 }
 
+/* The foreground group is told by SIGWINCH, but only of a change: programs redraw for it. */
 static long set_winsize(struct tty_struct *tty, const struct winsize __user *from)
 {
 	struct winsize w;
@@ -77,6 +84,7 @@ static long set_winsize(struct tty_struct *tty, const struct winsize __user *fro
 	return 0;
 }
 
+/* tcflush(3). What the reader has not taken is gone, and a sender that was held back by it may go on. */
 static long flush_queues(struct tty_struct *tty, unsigned long which)
 {
 	unsigned long flags;
@@ -123,6 +131,7 @@ static long flow_control(struct tty_struct *tty, unsigned long what)
 	return 0;
 }
 
+/* What a read would give now, by the line discipline: in canonical mode whole lines alone. */
 static long input_queue_size(struct tty_struct *tty)
 {
 	unsigned long flags;
@@ -147,6 +156,7 @@ static long fake_input(struct tty_struct *tty, const char __user *from)
 	return 0;
 }
 
+/* What is none of these is asked of job control, which says -ENOTTY in the end. */
 long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct tty_struct *tty = f->private_data;

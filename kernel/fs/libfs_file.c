@@ -1,4 +1,10 @@
-/* What files made by the kernel share: reading from and writing to a buffer, seeking, opening. */
+/*
+ * What files made by the kernel share: reading from and writing to a buffer, taking a text, seeking, opening. The
+ * contracts stand in <fs/libfs.h>.
+ *
+ * Every copy may come to a page of the program that is not there. As with read(2) on Linux, what was copied before
+ * counts and is returned; only when nothing was copied the call fails with EFAULT.
+ */
 #include "internal.h"
 
 #include <fs/libfs.h>
@@ -19,6 +25,7 @@ ssize_t simple_read_from_buffer(char __user *to, size_t n, loff_t *pos, const vo
 	return n - left;
 }
 
+/* The other direction. A write that begins behind the buffer is refused by saying that nothing was taken. */
 ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const char __user *from, size_t n)
 {
 	size_t left;
@@ -35,6 +42,9 @@ ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const ch
 	return n - left;
 }
 
+/*
+ * A text that fills the whole buffer has no room for its zero: -EINVAL, as for any text that is too long for the file.
+ */
 ssize_t copy_text_from_user(char *buf, size_t size, const char __user *from, size_t n)
 {
 	if (n >= size)
@@ -45,6 +55,10 @@ ssize_t copy_text_from_user(char *buf, size_t size, const char __user *from, siz
 	return n;
 }
 
+/*
+ * A text of any length in pieces: as much as fits is taken, up to the end of a word, and the program writes the rest
+ * next. A single word that is longer than the buffer is refused.
+ */
 ssize_t copy_words_from_user(char *buf, size_t size, const char __user *from, size_t n)
 {
 	size_t len = min(n, size - 1);
@@ -65,11 +79,13 @@ int simple_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* For files where a position means nothing, and a program that seeks should not fail for it. */
 loff_t noop_llseek(struct file *file, loff_t off, int whence)
 {
 	return file->f_pos;
 }
 
+/* For streams, as pipes are. */
 loff_t no_llseek(struct file *file, loff_t off, int whence)
 {
 	return -ESPIPE;

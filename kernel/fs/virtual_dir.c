@@ -1,4 +1,11 @@
-/* Directories whose entries are computed. */
+/*
+ * Directories whose entries are computed: the owner has a function that says what entry number n is (struct
+ * virtual_dir).
+ *
+ * A directory with thousands of files, such as events/ of tracefs, takes no memory for those that nobody opens. An
+ * inode and a dentry are made when a name is looked up. Entries never come or go while the directory is there, so a
+ * dentry that was made stays true.
+ */
 #include "internal.h"
 
 #include <fs/libfs.h>
@@ -7,6 +14,7 @@
 static const struct inode_operations virtual_dir_iops;
 static const struct file_operations virtual_dir_fops;
 
+/* The inode of an entry: a directory of the same kind, or a file with the owner's operations and data. */
 static struct inode *make_inode(struct super_block *sb, const struct virtual_entry *e)
 {
 	struct inode *inode = new_inode(sb, (e->dir ? S_IFDIR : S_IFREG) | e->mode);
@@ -25,6 +33,7 @@ static struct inode *make_inode(struct super_block *sb, const struct virtual_ent
 	return inode;
 }
 
+/* By walking over all entries: some hundred at most, and only at the first look, since the dentry is kept. */
 static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 {
 	struct virtual_dir *dir = inode->i_private;

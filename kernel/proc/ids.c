@@ -1,4 +1,10 @@
-/* Who a process is among others: its numbers, its group and its session. */
+/*
+ * Who a process is among others: its numbers, its group and its session.
+ *
+ * Sessions contain process groups, and groups contain processes; a shell makes a group of each job, so that the
+ * terminal can signal all of it. Changes are made under tasklist_lock [T], and so are looks at other processes. Our own
+ * numbers are read without it: only we change them, or a parent between fork and exec.
+ */
 #include <lib/errno.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
@@ -33,7 +39,7 @@ static struct task_struct *find_process(pid_t pid)
 	return pid ? find_task_by_pid(pid) : current->group_leader;
 }
 
-/* [T] */
+/* [T] A process may join only a group of its own session. */
 static bool session_has_pgrp(pid_t session, pid_t pgrp)
 {
 	struct signal_struct *sig;
@@ -112,6 +118,10 @@ SYSCALL_DEFINE1(getsid, pid_t, pid)
 	return ret;
 }
 
+/*
+ * A new session with a new group in it, and no terminal. A group leader cannot: its number is in use as a group's in
+ * the old session.
+ */
 SYSCALL_DEFINE0(setsid)
 {
 	struct signal_struct *sig = current->signal;

@@ -34,6 +34,7 @@ SHOW_OF(slabinfo, 0400, slabinfo_show);
 SHOW_OF(interrupts, 0444, show_interrupts);
 SHOW_OF(filesystems, 0444, show_filesystems);
 
+/* Seconds with two places: since boot, and the sum of all CPUs' idle time. */
 static int uptime_show(struct seq_file *m, void *v)
 {
 	u64 up = sched_clock() / 10000000, idle = 0;
@@ -70,6 +71,7 @@ static void show_load(struct seq_file *m, u64 load)
 		   (unsigned long long)((load & 0xffff) * 100) >> 16);
 }
 
+/* Averages over 1, 5 and 15 minutes, tasks that run of all, and the last pid, as Linux shows it. */
 static int loadavg_show(struct seq_file *m, void *v)
 {
 	u64 loads[3];
@@ -124,6 +126,7 @@ static void show_softirq_sums(struct seq_file *m)
 	seq_putc(m, '\n');
 }
 
+/* The first line is the sum of the CPUs' lines, taken at one moment so that top's differences make sense. */
 static int stat_show(struct seq_file *m, void *v)
 {
 	struct cpu_times t, sum = {0};

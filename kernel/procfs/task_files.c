@@ -44,6 +44,7 @@ static int show_memory(struct seq_file *m, struct mm_struct *mm, unsigned long s
 	return 0;
 }
 
+/* The arguments as they are in the process's memory now: a program may write others there. A kernel thread has none. */
 static int pid_cmdline_show(struct seq_file *m, struct task_struct *t)
 {
 	struct mm_struct *mm = get_task_mm(t);
@@ -56,6 +57,7 @@ static int pid_cmdline_show(struct seq_file *m, struct task_struct *t)
 	return err;
 }
 
+/* As with cmdline, but only for who may look into the process: passwords stand there. */
 static int environ_show(struct seq_file *m, struct task_struct *t)
 {
 	struct mm_struct *mm = mm_access(t, PTRACE_MODE_READ_FSCREDS);
@@ -68,6 +70,7 @@ static int environ_show(struct seq_file *m, struct task_struct *t)
 	return err;
 }
 
+/* The file that runs, for the link exe; kernel threads have none: -ENOENT. */
 static int exe_path(struct task_struct *t, struct path *out)
 {
 	struct mm_struct *mm = get_task_mm(t);

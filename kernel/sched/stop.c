@@ -1,4 +1,8 @@
-/* The stop class: one stopper thread a CPU that runs before everything else and is never preempted. */
+/*
+ * The stop class: one stopper thread a CPU that runs before everything else and is never preempted. stop_machine and
+ * the balancer use it to have a CPU for themselves. There is nothing to queue and nothing to share: a CPU has one
+ * stopper, which is on the runqueue or not. Lock: the runqueue's, held in every function here.
+ */
 #include "sched.h"
 
 static void enqueue_task_stop(struct rq *rq, struct task_struct *p, int flags)
@@ -22,6 +26,7 @@ static void wakeup_preempt_stop(struct rq *rq, struct task_struct *p)
 {
 }
 
+/* The highest class is asked first at every switch, so the answer is mostly NULL, and quick. */
 static struct task_struct *pick_next_task_stop(struct rq *rq)
 {
 	struct task_struct *stop = rq->stop;
@@ -42,11 +47,13 @@ static void set_next_task_stop(struct rq *rq, struct task_struct *p)
 	p->se.exec_start = rq->clock;
 }
 
+/* A stopper belongs to its CPU. */
 static int select_task_rq_stop(struct task_struct *p, int cpu, int flags)
 {
 	return cpu;
 }
 
+/* No slice ends. */
 static void task_tick_stop(struct rq *rq, struct task_struct *p)
 {
 }

@@ -1,4 +1,11 @@
-/* System calls that read and set clocks. */
+/*
+ * System calls that read and set clocks.
+ *
+ * There is one counter, which all CPUs share, and one difference between it and the wall clock. So clocks of Linux that
+ * differ by how they are slewed or whether they count a suspended machine are the same here. A program's times come in
+ * three shapes (timespec, timeval, clock_t), and all arithmetic is in nanoseconds of 64 bits; what is too large
+ * saturates in ktime_set().
+ */
 #include <asm/uaccess.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -9,6 +16,7 @@
 #include <time/hrtimer.h>
 #include <time/posix.h>
 
+/* 0 with *ns; -EFAULT; -EINVAL for what is no time. A time beyond 292 years is as good as for ever. */
 int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
 {
 	struct timespec ts;
@@ -41,6 +49,7 @@ struct timeval ns_to_timeval(u64 ns)
 	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
 }
 
+/* Of all threads, those that have ended included. */
 static u64 process_cputime(void)
 {
 	u64 utime, stime;
@@ -49,6 +58,7 @@ static u64 process_cputime(void)
 	return utime + stime;
 }
 
+/* The clocks by number, as clock_gettime and timers have them. -EINVAL: no such clock. */
 int clock_read_ns(int clock, u64 *ns)
 {
 	switch (clock) {
@@ -80,6 +90,7 @@ SYSCALL_DEFINE2(clock_gettime, int, clock, struct timespec __user *, uts)
 	return ret ? ret : put_timespec_ns(uts, ns);
 }
 
+/* All count single nanoseconds as far as a program can tell. */
 SYSCALL_DEFINE2(clock_getres, int, clock, struct timespec __user *, uts)
 {
 	u64 ns;
@@ -138,6 +149,7 @@ static int do_settimeofday(const struct timespec *ts, const struct timezone *tz)
 	return 0;
 }
 
+/* Only the wall clock can be set. */
 SYSCALL_DEFINE2(clock_settime, int, clock, const struct timespec __user *, uts)
 {
 	struct timespec ts;
@@ -171,6 +183,7 @@ SYSCALL_DEFINE1(time, s64 __user *, utime)
 	return utime && put_user(seconds, utime) ? -EFAULT : seconds;
 }
 
+/* The zone may come alone, with the time, or not at all. */
 SYSCALL_DEFINE2(settimeofday, const struct timeval __user *, utv, const struct timezone __user *, utz)
 {
 	struct timespec ts;
@@ -188,6 +201,7 @@ SYSCALL_DEFINE2(settimeofday, const struct timeval __user *, utv, const struct t
 	return do_settimeofday(utv ? &ts : NULL, utz ? &tz : NULL);
 }
 
+/* The unit of times(2): hundredths of a second. */
 static s64 ns_to_clock_t(u64 ns)
 {
 	return ns / (NSEC_PER_SEC / USER_HZ);

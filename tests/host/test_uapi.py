@@ -52,3 +52,9 @@ def test_userland_takes_nothing_else_of_the_kernel():
     wrong = [(path, name) for path in OTHERS if path.startswith(("userland/", "tests/guest/progs/"))
              for name in re.findall(r"^#include <(\w+)/", code(path), flags=re.M) if name in folders - {"sys"}]
     assert not wrong, wrong
+
+
+def test_nobody_asks_the_preprocessor_for_a_call():
+    """SYS_<name> is no macro: #ifdef would leave the code out on every machine, and with it what it tests."""
+    wrong = [path for path in OTHERS if re.search(r"^\s*#\s*(if|elif)\w*\b.*\bSYS_[a-z]", code(path), flags=re.M)]
+    assert not wrong, wrong

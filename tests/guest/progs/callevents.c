@@ -81,9 +81,9 @@ static void arguments(void)
 /* What only older machines have. */
 static void older(void)
 {
-#ifdef SYS_open
+#ifdef __x86_64__
 	check_syscall(SYS_open, (long)"/tmp/callevents", O_RDONLY, 0, 0, 0, 0);
-	check_syscall(SYS_lstat, (long)"/tmp/callevents", 0, 0, 0, 0, 0);
+	check_syscall(SYS_newlstat, (long)"/tmp/callevents", 0, 0, 0, 0, 0);
 	if (!vt_syscall(SYS_vfork, 0, 0, 0, 0, 0, 0)) /* inline: the child uses this stack */
 		vt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 #endif

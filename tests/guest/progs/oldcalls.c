@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#ifdef SYS_open
+#ifdef __x86_64__
 #define A "/tmp/oldcalls-a"
 #define B "/tmp/oldcalls-b"
 
@@ -74,9 +74,9 @@ static void names(void)
 	CHECK_CALL(CALL(symlink, A, B, 0));
 	CHECK_EQ(CALL(readlink, B, text, sizeof(text)), sizeof(A) - 1);
 	CHECK(!strcmp(text, A));
-	CHECK_CALL(CALL(stat, B, &st, 0));
+	CHECK_CALL(CALL(newstat, B, &st, 0));
 	CHECK(S_ISDIR(st.st_mode));
-	CHECK_CALL(CALL(lstat, B, &st, 0));
+	CHECK_CALL(CALL(newlstat, B, &st, 0));
 	CHECK(S_ISLNK(st.st_mode));
 	CHECK_CALL(CALL(lchown, B, 3, 4));
 	CHECK_CALL(CALL(chown, B, 5, 6));
@@ -345,7 +345,7 @@ static void unknown(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-#ifdef SYS_open
+#ifdef __x86_64__
 		{"open", open_and_create},
 		{"names", names},
 		{"times", times_of_files},

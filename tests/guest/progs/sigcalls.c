@@ -145,7 +145,7 @@ static long call_poll(void)
 {
 	struct pollfd p = {bytes[0], POLLIN, 0};
 
-#ifdef SYS_poll
+#ifdef __x86_64__
 	return check_syscall(SYS_poll, (long)&p, 1, 20000, 0, 0, 0);
 #else
 	return poll(&p, 1, 20000);
@@ -156,7 +156,7 @@ static long call_poll_endless(void)
 {
 	struct pollfd p = {bytes[0], POLLIN, 0};
 
-#ifdef SYS_poll
+#ifdef __x86_64__
 	return check_syscall(SYS_poll, (long)&p, 1, -1, 0, 0, 0);
 #else
 	return poll(&p, 1, -1);
@@ -177,7 +177,7 @@ static long call_select(void)
 
 	FD_ZERO(&set);
 	FD_SET(bytes[0], &set);
-#ifdef SYS_select
+#ifdef __x86_64__
 	return check_syscall(SYS_select, bytes[0] + 1, (long)&set, 0, 0, (long)&limit, 0);
 #else
 	return select(bytes[0] + 1, &set, NULL, NULL, &limit);
@@ -215,7 +215,7 @@ static void send_usr2(void)
 
 static long call_pause(void)
 {
-#ifdef SYS_pause
+#ifdef __x86_64__
 	return check_syscall(SYS_pause, 0, 0, 0, 0, 0, 0);
 #else
 	return pause();

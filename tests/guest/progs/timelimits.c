@@ -152,7 +152,7 @@ static void wait_select(void)
 	struct timespec span = for_ever;
 
 	CHECK_ERRNO(check_syscall(SYS_pselect6, 0, 0, 0, 0, (long)&span, 0), EINTR);
-#ifdef SYS_select
+#ifdef __x86_64__
 	struct timeval_pair longest = {LONG_MAX, LONG_MAX};
 
 	CHECK_ERRNO(check_syscall(SYS_select, 0, 0, 0, 0, (long)&longest, 0), EINTR);

@@ -99,7 +99,7 @@ int setitimer(int which, const struct itimerval *new, struct itimerval *old)
 
 unsigned alarm(unsigned seconds)
 {
-#ifdef SYS_alarm
+#ifdef __x86_64__
 	return (unsigned)CALL(alarm, seconds);
 #else
 	struct itimerval new = {{0, 0}, {seconds, 0}}, old;
