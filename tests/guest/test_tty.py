@@ -104,8 +104,8 @@ def test_signals_from_the_keyboard(guest):
         guest.expect(guest.PROMPT)
         ended_with(guest, status)
         # One that reads: it gets no part of the line, and nor does who reads next.
-        guest.send("cat\n")
-        guest.expect("cat\r\n")
+        guest.send("sh -c \"echo re''ady; exec cat\"\n")
+        guest.expect("\r\nready\r\n")
         guest.send("half a line" + keys)
         guest.expect(guest.PROMPT)
         ended_with(guest, status)

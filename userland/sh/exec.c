@@ -53,6 +53,7 @@ static int exec_pipe(struct node *n)
 	int from = -1, fds[2];
 	pid_t pid;
 
+	job_gate(job);
 	for (;; n = n->right) {
 		bool last = n->type != N_PIPE;
 

@@ -34,6 +34,7 @@ struct job {
 	bool has_modes;	 /* it was stopped in the foreground, and `modes` are what it had made of the terminal
 			  */
 	struct termios modes;
+	int gate[2]; /* a pipeline's: its processes begin when nobody has the second end any more; -1: none */
 	struct job *next;
 };
 
@@ -80,7 +81,7 @@ struct job *job_new(const char *text)
 {
 	struct job *job = vt_malloc(sizeof(*job));
 
-	*job = (struct job){.text = vt_strdup(text), .next = jobs};
+	*job = (struct job){.text = vt_strdup(text), .gate = {-1, -1}, .next = jobs};
 	jobs = job;
 	return job;
 }
@@ -111,6 +112,39 @@ static void detach_input(void)
 		close(fd);
 }
 
+/*
+ * A pipeline is forked one process after the other. Were the first to have the terminal already, a ^C would end it
+ * alone, and the others would begin without it. So all wait at a gate until the terminal is the job's. Without a pipe
+ * for it they do not wait.
+ */
+void job_gate(struct job *job)
+{
+	if (sh.job_control && pipe2(job->gate, O_CLOEXEC) < 0)
+		job->gate[0] = job->gate[1] = -1;
+}
+
+static void open_gate(struct job *job)
+{
+	for (int i = 0; i < 2 && job->gate[i] >= 0; i++) {
+		close(job->gate[i]);
+		job->gate[i] = -1;
+	}
+}
+
+/* In a child: ^C ends it here as it would end the command. */
+static void wait_at_gate(struct job *job)
+{
+	char c;
+
+	if (job->gate[0] < 0)
+		return;
+	close(job->gate[1]);
+	while (read(job->gate[0], &c, 1) < 0 && errno == EINTR)
+		;
+	close(job->gate[0]);
+	job->gate[0] = job->gate[1] = -1;
+}
+
 /* In the new child, before anything of the command. */
 static void child_start(struct job *job, bool background)
 {
@@ -121,18 +155,20 @@ static void child_start(struct job *job, bool background)
 
 		/* Parent and child both do this: whoever comes first, it is done before it is needed. */
 		setpgid(0, group);
-		if (!background)
+		if (!background && job->gate[0] < 0)
 			tcsetpgrp(terminal, group);
 	}
 	job_child_signals(background, own_group);
 	exec_child();
 	job_unblock_child();
+	wait_at_gate(job);
 	if (background && !own_group)
 		detach_input();
 }
 
 void job_abandon(struct job *job)
 {
+	open_gate(job);
 	if (job->count)
 		/* From now on job_report() and `fg` have it. */
 		job->background = true;
@@ -280,11 +316,12 @@ static void tell_death(const struct job *job)
  * The terminal goes to the job. Until then ^C reaches the group of the shell, which the job has left already: who typed
  * it means the job, so it is passed on. From here on it goes to the job itself.
  */
-static void give_terminal(const struct job *job)
+static void give_terminal(struct job *job)
 {
 	tcsetpgrp(terminal, job->group);
 	if (sh.interrupted || trap_first_pending() == SIGINT)
 		kill(-job->group, SIGINT);
+	open_gate(job);
 }
 
 /*

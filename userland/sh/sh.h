@@ -308,6 +308,8 @@ struct job;
 
 /* A new job of which no process runs yet. text is copied. */
 struct job *job_new(const char *text);
+/* Of a pipeline in the foreground: its processes wait for job_wait() to give them the terminal. Before the first. */
+void job_gate(struct job *job);
 /*
  * Fork a process into the job. Returns 0 in the child (all set up for it), its id in the parent, or -1 with
  * errno.
