@@ -34,7 +34,7 @@ struct job {
 	bool has_modes;	 /* it was stopped in the foreground, and `modes` are what it had made of the terminal
 			  */
 	struct termios modes;
-	int gate[2]; /* a pipeline's: its processes begin when nobody has the second end any more; -1: none */
+	int gate[2]; /* gate.c; -1: none */
 	struct job *next;
 };
 
@@ -112,39 +112,6 @@ static void detach_input(void)
 		close(fd);
 }
 
-/*
- * A pipeline is forked one process after the other. Were the first to have the terminal already, a ^C would end it
- * alone, and the others would begin without it. So all wait at a gate until the terminal is the job's. Without a pipe
- * for it they do not wait.
- */
-void job_gate(struct job *job)
-{
-	if (sh.job_control && pipe2(job->gate, O_CLOEXEC) < 0)
-		job->gate[0] = job->gate[1] = -1;
-}
-
-static void open_gate(struct job *job)
-{
-	for (int i = 0; i < 2 && job->gate[i] >= 0; i++) {
-		close(job->gate[i]);
-		job->gate[i] = -1;
-	}
-}
-
-/* In a child: ^C ends it here as it would end the command. */
-static void wait_at_gate(struct job *job)
-{
-	char c;
-
-	if (job->gate[0] < 0)
-		return;
-	close(job->gate[1]);
-	while (read(job->gate[0], &c, 1) < 0 && errno == EINTR)
-		;
-	close(job->gate[0]);
-	job->gate[0] = job->gate[1] = -1;
-}
-
 /* In the new child, before anything of the command. */
 static void child_start(struct job *job, bool background)
 {
@@ -161,14 +128,20 @@ static void child_start(struct job *job, bool background)
 	job_child_signals(background, own_group);
 	exec_child();
 	job_unblock_child();
-	wait_at_gate(job);
+	gate_wait(job->gate);
 	if (background && !own_group)
 		detach_input();
 }
 
+void job_gate(struct job *job)
+{
+	if (sh.job_control)
+		gate_make(job->gate);
+}
+
 void job_abandon(struct job *job)
 {
-	open_gate(job);
+	gate_open(job->gate);
 	if (job->count)
 		/* From now on job_report() and `fg` have it. */
 		job->background = true;
@@ -191,10 +164,7 @@ pid_t job_try_fork(struct job *job, bool background)
 	if (sh.job_control) {
 		if (!job->group)
 			job->group = pid;
-		/*
-		 * Fails when the child has already called exec or has ended: then its own call came
-		 * first.
-		 */
+		/* Fails when the child has called exec or has ended: then its own call came first. */
 		setpgid(pid, job->group);
 	}
 	job->processes = vt_realloc(job->processes, sizeof(*job->processes) * (size_t)(job->count + 1));
@@ -321,7 +291,7 @@ static void give_terminal(struct job *job)
 	tcsetpgrp(terminal, job->group);
 	if (sh.interrupted || trap_first_pending() == SIGINT)
 		kill(-job->group, SIGINT);
-	open_gate(job);
+	gate_open(job->gate);
 }
 
 /*

@@ -302,6 +302,12 @@ bool trap_ignores(int sig);
 /* In a child: traps that run something go, ignored signals stay ignored. */
 void trap_reset(void);
 
+/* --- the gate of a pipeline (gate.c): -1 in both places is none --- */
+
+void gate_make(int gate[2]);
+void gate_open(int gate[2]);
+void gate_wait(int gate[2]);
+
 /* --- jobs (jobs.c) --- */
 
 struct job;
