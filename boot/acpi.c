@@ -41,8 +41,7 @@ static bool sum_is_zero(const void *p, size_t size)
 
 static bool rsdp_valid(const struct acpi_rsdp *rsdp)
 {
-	return rsdp && !memcmp(rsdp->signature, "RSD PTR ", sizeof(rsdp->signature)) &&
-	       sum_is_zero(rsdp, RSDP_V1_SIZE);
+	return rsdp && !memcmp(rsdp->signature, "RSD PTR ", sizeof(rsdp->signature)) && sum_is_zero(rsdp, RSDP_V1_SIZE);
 }
 
 static phys_addr_t scan_for_rsdp(phys_addr_t from, phys_addr_t to)
@@ -117,8 +116,7 @@ const struct acpi_table *acpi_find_table(const char *signature)
 /* The XSDT if there is one that is good, else the RSDT. */
 static void open_root(const struct acpi_rsdp *rsdp)
 {
-	if (rsdp->revision >= 2 && rsdp->length >= sizeof(*rsdp) && sum_is_zero(rsdp, sizeof(*rsdp)) &&
-	    rsdp->xsdt) {
+	if (rsdp->revision >= 2 && rsdp->length >= sizeof(*rsdp) && sum_is_zero(rsdp, sizeof(*rsdp)) && rsdp->xsdt) {
 		root = acpi_table_at(rsdp->xsdt, "XSDT");
 		root_entry_size = 8;
 	}

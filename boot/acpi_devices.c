@@ -22,14 +22,14 @@ static unsigned nr_devices;
 #define HPET_SIZE   0x400
 
 /* Fixed I/O ports and ISA interrupts of PCs (ICH9 data sheet, 9.3 and 5.9). */
-#define PIT_PORT  0x40
-#define PIT_IRQ	  0
-#define PIT_HZ	  1193182
-#define COM1_PORT 0x3f8
-#define COM1_IRQ  4
-#define COM1_HZ	  1843200 /* of the 16550's input; 16 times the highest baud rate */
-#define RTC_PORT  0x70
-#define RTC_IRQ	  8
+#define PIT_PORT	0x40
+#define PIT_IRQ		0
+#define PIT_HZ		1193182
+#define COM1_PORT	0x3f8
+#define COM1_IRQ	4
+#define COM1_HZ		1843200 /* of the 16550's input; 16 times the highest baud rate */
+#define RTC_PORT	0x70
+#define RTC_IRQ		8
 #define PCI_CONFIG_PORT 0xcf8 /* PCI 3.0, 3.2.2.3.2 */
 
 static struct device_desc *add_device(const char *compatible, phys_addr_t base, u64 size)
@@ -94,8 +94,7 @@ void drivers_probe(enum driver_level level)
 	if (!nr_devices)
 		find_devices();
 	for (unsigned i = 0; i < nr_devices; i++)
-		for_each_in_table(drivers, drv)
-		{
+		for_each_in_table(drivers, drv) {
 			if (drv->level == level && matches(drv, devices[i].compatible))
 				driver_probe(drv, &devices[i], devices[i].compatible);
 		}

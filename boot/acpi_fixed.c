@@ -115,8 +115,7 @@ static u16 port_of(const struct gas *wide, u32 narrow)
 
 static void read_reset(const struct fadt *fadt)
 {
-	if (!HAS_FIELD(fadt, reset_value) || !(fadt->flags & FADT_RESET_SUPPORTED) ||
-	    fadt->reset.space > ACPI_IO)
+	if (!HAS_FIELD(fadt, reset_value) || !(fadt->flags & FADT_RESET_SUPPORTED) || fadt->reset.space > ACPI_IO)
 		return;
 	acpi_info.reset = (struct acpi_register){fadt->reset.space, fadt->reset.address};
 	acpi_info.reset_value = fadt->reset_value;

@@ -176,8 +176,7 @@ void acpi_read_madt(void)
 	while (at + sizeof(struct madt_entry) <= madt->header.length) {
 		const struct madt_entry *e = (const void *)((const char *)madt + at);
 
-		if (e->length < sizeof(*e) || e->length > madt->header.length - at ||
-		    e->length < entry_size(e->type)) {
+		if (e->length < sizeof(*e) || e->length > madt->header.length - at || e->length < entry_size(e->type)) {
 			pr_warn("acpi: MADT: entry of type %u at offset %u has length %u: the rest is not used\n",
 				e->type, at, e->length);
 			return;

@@ -122,8 +122,7 @@ void arm64_boot(phys_addr_t fdt, u64 entry_time, u64 entry_el)
 	asid_init();
 	fixmap_init();
 	pan_init();
-	clock_init(read_sysreg(
-		cntfrq_el0)); /* stamps from here on; the timer's driver knows better if the FDT does */
+	clock_init(read_sysreg(cntfrq_el0)); /* stamps from here on; the timer's driver knows better if the FDT does */
 	boot_info.boot_cpu_time = entry_time;
 	boot_info.loader = "FDT";
 	wrong = fdt ? fdt_open(fixmap_map_fdt(fdt), FDT_MAX_SIZE) : "x0 is zero";

@@ -12,8 +12,8 @@ struct boot_info boot_info;
 static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t base, u64 size)
 {
 	if (*nr == BOOT_MAX_REGIONS) {
-		pr_warn("boot: more than %u regions, 0x%lx-0x%lx is left out\n", BOOT_MAX_REGIONS,
-			(unsigned long)base, (unsigned long)(base + size));
+		pr_warn("boot: more than %u regions, 0x%lx-0x%lx is left out\n", BOOT_MAX_REGIONS, (unsigned long)base,
+			(unsigned long)(base + size));
 		return;
 	}
 	regions[(*nr)++] = (struct boot_region){base, size};
@@ -21,8 +21,7 @@ static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t ba
 
 void boot_add_memory(u64 base, u64 size)
 {
-	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE),
-	    end = ALIGN_DOWN(base + size, PAGE_SIZE);
+	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE), end = ALIGN_DOWN(base + size, PAGE_SIZE);
 	struct boot_region *last = boot_info.nr_memory ? &boot_info.memory[boot_info.nr_memory - 1] : NULL;
 
 	if (base + size < base || end <= start)
@@ -45,8 +44,7 @@ void boot_reserve(u64 base, u64 size)
 	u64 start = ALIGN_DOWN(base, PAGE_SIZE);
 
 	if (size && base + size > base)
-		add_region(boot_info.reserved, &boot_info.nr_reserved, start,
-			   ALIGN(base + size, PAGE_SIZE) - start);
+		add_region(boot_info.reserved, &boot_info.nr_reserved, start, ALIGN(base + size, PAGE_SIZE) - start);
 }
 
 void boot_set_initrd(u64 base, u64 size)
@@ -69,7 +67,6 @@ void boot_add_cpu(u64 hwid)
 void boot_set_command_line(const char *line)
 {
 	if (strscpy(boot_command_line, line, sizeof(boot_command_line)) < 0)
-		pr_warn("boot: command line cut at %lu bytes\n",
-			(unsigned long)sizeof(boot_command_line) - 1);
+		pr_warn("boot: command line cut at %lu bytes\n", (unsigned long)sizeof(boot_command_line) - 1);
 	ftrace_early_command_line();
 }

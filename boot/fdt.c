@@ -110,8 +110,7 @@ size_t fdt_size(void)
 /* The structure block's token at `at`, FDT_END outside. */
 static u32 token(u32 at)
 {
-	return tree.base && within(at, 4, tree.structure_size) ? be32(tree.base + tree.structure + at)
-							       : FDT_END;
+	return tree.base && within(at, 4, tree.structure_size) ? be32(tree.base + tree.structure + at) : FDT_END;
 }
 
 /* A string in the structure block; NULL when it does not end there. */
@@ -148,8 +147,7 @@ static u32 next_token(u32 at)
 		if (!within(at, 12, tree.structure_size))
 			return tree.structure_size;
 		len = be32(tree.base + tree.structure + at + 4);
-		return within(at + 12, len, tree.structure_size) ? at + 12 + ALIGN(len, 4)
-								 : tree.structure_size;
+		return within(at + 12, len, tree.structure_size) ? at + 12 + ALIGN(len, 4) : tree.structure_size;
 	case FDT_END:
 		return tree.structure_size;
 	case FDT_END_NODE:
@@ -202,8 +200,7 @@ const void *fdt_getprop(int node, const char *name, int *len)
 
 		if (token(at) == FDT_NOP)
 			continue;
-		if (!within(at, 12, tree.structure_size) ||
-		    !within(at + 12, be32(p + 4), tree.structure_size))
+		if (!within(at, 12, tree.structure_size) || !within(at + 12, be32(p + 4), tree.structure_size))
 			return NULL;
 		prop = name_string(be32(p + 8));
 		if (!prop || strcmp(prop, name))
@@ -304,8 +301,7 @@ bool fdt_is_available(int node)
 {
 	const char *status = fdt_getstring(node, "status");
 
-	return !fdt_getprop(node, "status", NULL) ||
-	       (status && (!strcmp(status, "okay") || !strcmp(status, "ok")));
+	return !fdt_getprop(node, "status", NULL) || (status && (!strcmp(status, "okay") || !strcmp(status, "ok")));
 }
 
 int fdt_next_compatible(int node, const char *compatible)

@@ -11,8 +11,7 @@ static int child_named(int parent, const char *name, size_t len)
 	for (int n = fdt_next_node(parent, &depth); n >= 0 && depth > 0; n = fdt_next_node(n, &depth)) {
 		const char *s = fdt_node_name(n);
 
-		if (depth == 1 && !strncmp(s, name, len) &&
-		    (!s[len] || (s[len] == '@' && !memchr(name, '@', len))))
+		if (depth == 1 && !strncmp(s, name, len) && (!s[len] || (s[len] == '@' && !memchr(name, '@', len))))
 			return n;
 	}
 	return -1;

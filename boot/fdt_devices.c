@@ -45,8 +45,7 @@ static u32 clock_rate(int node)
 
 	if (!fdt_read_u32(node, "clock-frequency", &hz))
 		return hz;
-	if (!fdt_read_u32(node, "clocks", &phandle) &&
-	    !fdt_read_u32(fdt_phandle_node(phandle), "clock-frequency", &hz))
+	if (!fdt_read_u32(node, "clocks", &phandle) && !fdt_read_u32(fdt_phandle_node(phandle), "clock-frequency", &hz))
 		return hz;
 	return 0;
 }
@@ -87,8 +86,7 @@ void drivers_probe(enum driver_level level)
 	for (int node = fdt_next_node(-1, NULL); node >= 0; node = fdt_next_node(node, NULL)) {
 		if (!fdt_is_available(node))
 			continue;
-		for_each_in_table(drivers, drv)
-		{
+		for_each_in_table(drivers, drv) {
 			if (drv->level == level && (compatible = match(drv, node)))
 				probe(drv, node, compatible);
 		}

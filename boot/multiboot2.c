@@ -63,8 +63,7 @@ static const char *read_memory_map(const struct mb2_tag *tag)
 	const struct mb2_memory_map *map = (const void *)tag;
 	const char *entries = (const char *)(map + 1), *end = (const char *)tag + tag->size;
 
-	if (tag->size < sizeof(*map) || map->entry_size < sizeof(struct mb2_memory) ||
-	    !IS_ALIGNED(map->entry_size, 8))
+	if (tag->size < sizeof(*map) || map->entry_size < sizeof(struct mb2_memory) || !IS_ALIGNED(map->entry_size, 8))
 		return "the memory map makes no sense";
 	for (int ram = 1; ram >= 0; ram--)
 		for (const char *p = entries; end - p >= (long)map->entry_size; p += map->entry_size) {

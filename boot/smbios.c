@@ -55,8 +55,7 @@ static void open_table(phys_addr_t at, u32 size)
 
 static bool find_table(void)
 {
-	for (phys_addr_t at = BIOS_START; at + sizeof(struct smbios2_entry) <= BIOS_END && !table.start;
-	     at += 16) {
+	for (phys_addr_t at = BIOS_START; at + sizeof(struct smbios2_entry) <= BIOS_END && !table.start; at += 16) {
 		const struct smbios2_entry *v2 = boot_map(at, sizeof(*v2));
 		const struct smbios3_entry *v3 = boot_map(at, sizeof(*v3));
 
@@ -117,8 +116,7 @@ bool smbios_read(void)
 
 		if (s->type != SMBIOS_SYSTEM || s->length < sizeof(*system))
 			continue;
-		scnprintf(name, sizeof(name), "%s %s", string(s, system->manufacturer),
-			  string(s, system->product));
+		scnprintf(name, sizeof(name), "%s %s", string(s, system->manufacturer), string(s, system->product));
 		boot_info.machine = name;
 		return true;
 	}

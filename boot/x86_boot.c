@@ -35,8 +35,7 @@ static void read_loader(u32 magic, phys_addr_t info)
 	boot_info.loader = magic == PVH_MAGIC ? "PVH" : "multiboot2";
 	wrong = magic == PVH_MAGIC ? pvh_read(info) : multiboot2_read(info);
 	if (wrong)
-		panic("boot: no usable %s information at 0x%lx: %s", boot_info.loader, (unsigned long)info,
-		      wrong);
+		panic("boot: no usable %s information at 0x%lx: %s", boot_info.loader, (unsigned long)info, wrong);
 	if (!boot_info.nr_memory)
 		panic("boot: %s gives no memory", boot_info.loader);
 }
@@ -102,7 +101,7 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	boot_reserve(__pa_symbol(_text), _end - _text);
 	x86_reserve_low_memory();
 	boot_add_cpu(boot_apic_id());
-	acpi_init(); /* the others */
+	acpi_init();					       /* the others */
 	tsc_init((void *)boot_map(acpi_info.hpet, PAGE_SIZE)); /* stamps from here on */
 	read_machine();
 	read_rng_seed();

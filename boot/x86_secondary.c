@@ -22,8 +22,7 @@ static void fill_tables(void)
 	trampoline_pgd[0] = __pa_symbol(trampoline_pud) | PTE_KERNEL_TABLE;
 	trampoline_pud[0] = __pa_symbol(trampoline_pmd) | PTE_KERNEL_TABLE;
 	trampoline_pmd[0] = __pa_symbol(trampoline_pte) | PTE_KERNEL_TABLE;
-	trampoline_pte[x86_trampoline_page >> PAGE_SHIFT] =
-		x86_trampoline_page | (PROT_KERNEL_ROX & ~PTE_GLOBAL);
+	trampoline_pte[x86_trampoline_page >> PAGE_SHIFT] = x86_trampoline_page | (PROT_KERNEL_ROX & ~PTE_GLOBAL);
 }
 
 int x86_trampoline_prepare(struct secondary_data *data)

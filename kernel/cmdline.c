@@ -9,8 +9,8 @@
 DECLARE_TABLE(params, const struct kernel_param);
 
 char boot_command_line[2048];
-const char *init_argv[32] = { "init" };
-const char *init_envp[32] = { "HOME=/", "TERM=linux" };
+const char *init_argv[32] = {"init"};
+const char *init_envp[32] = {"HOME=/", "TERM=linux"};
 
 /* The words, cut up; init's arguments point in here for good. One copy a pass, because the cutting writes
  * zeros. */

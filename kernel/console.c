@@ -11,8 +11,8 @@
 #include <sched/spinlock.h>
 
 #define LOGLEVEL_DEFAULT 7
-#define LOGLEVEL_QUIET   4
-#define LOGLEVEL_ALL     15
+#define LOGLEVEL_QUIET	 4
+#define LOGLEVEL_ALL	 15
 
 int console_loglevel = LOGLEVEL_DEFAULT;
 
@@ -24,9 +24,9 @@ int console_loglevel = LOGLEVEL_DEFAULT;
  */
 static unsigned console_locked;
 static struct console *consoles; /* [c] */
-static u64 console_seq;          /* [c] next record to print */
-static size_t console_done;      /* [c] bytes of it that are out already: it was open then */
-static bool line_shown;          /* [c] the record being printed passed the level */
+static u64 console_seq;		 /* [c] next record to print */
+static size_t console_done;	 /* [c] bytes of it that are out already: it was open then */
+static bool line_shown;		 /* [c] the record being printed passed the level */
 
 static bool console_trylock(void)
 {

@@ -6,7 +6,7 @@
 /* The compiler's table of sites, in link order. Keys change rarely: it is searched from end to end. */
 extern struct jump_entry __start___jump_table[], __stop___jump_table[];
 
-#define for_each_site(e) for (struct jump_entry *(e) = __start___jump_table; (e) < __stop___jump_table; (e)++)
+#define for_each_site(e) for (struct jump_entry * (e) = __start___jump_table; (e) < __stop___jump_table; (e)++)
 
 static __always_inline struct static_key *key_of(const struct jump_entry *e)
 {
@@ -26,10 +26,10 @@ notrace void jump_label_switch_stopped(void)
 {
 	if (!keys_left_behind)
 		return;
-	for_each_site (e)
+	for_each_site(e)
 		if (is_behind(key_of(e)))
 			arch_patch_write(e->code, key_of(e)->switched ? 0 : e->target, PATCH_JUMP);
-	for_each_site (e)
+	for_each_site(e)
 		key_of(e)->switched = static_key_enabled(key_of(e));
 	keys_left_behind = false;
 }
@@ -46,7 +46,7 @@ static void switch_all(void)
 
 	if (!keys_left_behind)
 		return;
-	for_each_site (e)
+	for_each_site(e)
 		any |= is_behind(key_of(e));
 	if (any)
 		text_patch_stopped(nothing_else, NULL);

@@ -37,7 +37,7 @@ int panic_timeout;
 static int panic_cpu = -1;  /* [cmpxchg] the first one to panic; it alone prints */
 static int die_owner = -1;  /* [cmpxchg] CPU that prints an oops, so that two do not mix */
 static unsigned oops_count; /* [die_owner] */
-static bool warned;         /* a WARN happened: "Tainted: G W" */
+static bool warned;	    /* a WARN happened: "Tainted: G W" */
 
 /* Linux's bits. */
 #define TAINT_DIE  7
@@ -135,8 +135,7 @@ static bool oops_enter(void)
 {
 	int cpu = smp_processor_id(), none = -1;
 
-	while (!__atomic_compare_exchange_n(&die_owner, &none, cpu, false, __ATOMIC_ACQUIRE,
-					    __ATOMIC_RELAXED)) {
+	while (!__atomic_compare_exchange_n(&die_owner, &none, cpu, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		if (none == cpu)
 			return true;
 		none = -1;

@@ -34,14 +34,14 @@ struct record {
  * runs under it, so only a fault inside the copy can find it taken by its own CPU, see log_lock_get().
  */
 static spinlock_t log_lock;
-static u32 log_owner = ~0U;               /* [l] CPU that holds it */
-static char log_text[LOG_BUFFER_SIZE];    /* [l] */
+static u32 log_owner = ~0U;		  /* [l] CPU that holds it */
+static char log_text[LOG_BUFFER_SIZE];	  /* [l] */
 static struct record records[NR_RECORDS]; /* [l] record n stands at n % NR_RECORDS */
-static u64 first_seq, next_seq;           /* [l] kept are first_seq .. next_seq - 1 */
-static u64 text_end;                      /* [l] where the next text goes */
-static u32 version;                       /* [l] counts changes */
+static u64 first_seq, next_seq;		  /* [l] kept are first_seq .. next_seq - 1 */
+static u64 text_end;			  /* [l] where the next text goes */
+static u32 version;			  /* [l] counts changes */
 
-static atomic_t nmi_lost;                 /* messages of NMIs that the lock kept out, not yet told */
+static atomic_t nmi_lost; /* messages of NMIs that the lock kept out, not yet told */
 
 DECLARE_WAIT_QUEUE_HEAD(printk_wait);
 bool printk_wake_pending;
@@ -99,7 +99,7 @@ static void append_record(u8 level, u32 caller, const char *text, size_t len, bo
 	memcpy(&log_text[begin % LOG_BUFFER_SIZE], text, len);
 	text_end = begin + len;
 	r = record_of(next_seq);
-	*r = (struct record){ begin, sched_clock(), caller, len, level, closed };
+	*r = (struct record){begin, sched_clock(), caller, len, level, closed};
 	next_seq++;
 }
 
@@ -280,8 +280,7 @@ ssize_t printk_read(u64 *seq, char *buf, size_t size, u64 *lost)
 		return 0;
 	*lost += line.lost;
 	us = line.stamp / NSEC_PER_USEC;
-	n = scnprintf(buf, size, "%u,%llu,%llu,-;", line.level, (unsigned long long)*seq,
-		      (unsigned long long)us);
+	n = scnprintf(buf, size, "%u,%llu,%llu,-;", line.level, (unsigned long long)*seq, (unsigned long long)us);
 	n += scnprintf(buf + n, size - n, "%.*s\n", (int)line.len, text);
 	++*seq;
 	return n;

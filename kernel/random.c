@@ -10,8 +10,8 @@
 
 #define ROUNDS 20
 
-static DEFINE_SPINLOCK(random_lock); /* irqsave */
-static u32 state[16] = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 }; /* [l] constants, key, counter, nonce */
+static DEFINE_SPINLOCK(random_lock);					 /* irqsave */
+static u32 state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}; /* [l] constants, key, counter, nonce */
 
 static __always_inline u32 rotate(u32 v, unsigned n)
 {
@@ -116,10 +116,8 @@ static int boot_id_show(struct seq_file *m, void *v)
 	return show_uuid(m, boot_id);
 }
 
-static const struct text_file uuid_entry = {
-	.path = "sys/kernel/random/uuid", .mode = 0444, .show = uuid_show};
-static const struct text_file boot_id_entry = {
-	.path = "sys/kernel/random/boot_id", .mode = 0444, .show = boot_id_show};
+static const struct text_file uuid_entry = {.path = "sys/kernel/random/uuid", .mode = 0444, .show = uuid_show};
+static const struct text_file boot_id_entry = {.path = "sys/kernel/random/boot_id", .mode = 0444, .show = boot_id_show};
 REGISTER_PROC(uuid_entry);
 REGISTER_PROC(boot_id_entry);
 

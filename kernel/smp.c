@@ -177,13 +177,13 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 	data = this_cpu_ptr(call_data);
 	cpumask_and(&targets, mask, &cpu_online_mask);
 	cpumask_clear_cpu(smp_processor_id(), &targets);
-	for_each_cpu (cpu, &targets)
+	for_each_cpu(cpu, &targets)
 		if (queue_call(cpu, &data->to[cpu], fn, info, wait))
 			cpumask_set_cpu(cpu, &ring);
 	if (!cpumask_empty(&ring))
 		send_call_ipi(&ring, TRUE_RET_ADDR());
 	if (wait)
-		for_each_cpu (cpu, &targets)
+		for_each_cpu(cpu, &targets)
 			csd_lock_wait(&data->to[cpu]);
 	preempt_enable();
 }
@@ -261,7 +261,7 @@ void trigger_all_cpu_backtrace(void)
 	self = smp_processor_id();
 	pr_warn("Backtrace of CPU %u:\n", self);
 	dump_stack();
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		if (cpu != self)
 			request_backtrace(cpu);
 	preempt_enable();
@@ -296,7 +296,7 @@ void smp_setup_boot_cpu(unsigned nr_cpus)
 	if (nr_cpus > NR_CPUS)
 		pr_warn("smp: %u CPUs, %d can be used\n", nr_cpus, NR_CPUS);
 	nr_cpu_ids = min_t(unsigned, max(nr_cpus, 1U), NR_CPUS);
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		cpumask_set_cpu(cpu, &cpu_possible_mask);
 }
 
@@ -361,7 +361,7 @@ void smp_init(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
 			start_cpu(cpu);
 	cpu_stop_init();

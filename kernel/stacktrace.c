@@ -60,8 +60,7 @@ static notrace bool change_stack(struct walk *w, unsigned long fp)
 }
 
 /* Tracers walk a stack for a record: a dozen instructions a frame, with what a walk stands for kept in registers. */
-static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigned n, unsigned size,
-				   unsigned skip)
+static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigned n, unsigned size, unsigned skip)
 {
 	unsigned long fp = w->fp, low = w->low, high = w->high;
 
@@ -109,8 +108,7 @@ notrace unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned 
 	return n;
 }
 
-notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size,
-				      unsigned skip)
+notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size, unsigned skip)
 {
 	struct walk w;
 	unsigned n = 0;

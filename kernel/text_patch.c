@@ -25,7 +25,7 @@ static notrace int run_patch_job(void *arg)
 
 void text_patch_stopped(void (*fn)(void *data), void *data)
 {
-	struct patch_job job = { fn, data };
+	struct patch_job job = {fn, data};
 
 	stop_machine(run_patch_job, &job);
 }

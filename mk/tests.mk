@@ -12,7 +12,7 @@
 #:                         prints which the tests have caught; it goes on where it was. tests/mutation/mutation --help says more
 #:   make bench            costs in guest instructions, a column for each machine; bench-arm64, bench-x86_64: of one machine;
 #:                         bench-docs writes them into docs/benchmarks.md as well
-#:   make lint             style, cppcheck, clang-tidy; make format lays out FILES="a.c b.h" (clang-format)
+#:   make lint             style, layout, cppcheck, clang-tidy; make format lays the tree out, or only FILES="..."
 #:   make measures         lines, functions, comments; and the code of each room beside its budget (docs/architecture.md)
 #:
 #: V=1 shows commands; CROSS=prefix- chooses the compiler (CROSS_x86_64=prefix-: only that machine's); NOPG=1 with ARCH=aarch64
@@ -141,8 +141,8 @@ linux-programs: $(LINUX_PROGS)
 -include $(wildcard $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.d) $(LINUX_PROGS:$(LINUX_DIR)/%=$(LINUX_DIR)/obj/tests/guest/progs/%.d))
 
 # ---- Lint: one goal for each step; the suite counts each as a test.
-LINTS := lint-style lint-cppcheck lint-tidy
-C_FILES := $(shell find arch boot drivers include kernel samples trace userland tests/unit -name '*.[ch]' 2>/dev/null | sort)
+LINTS := lint-style lint-format lint-cppcheck lint-tidy
+C_FILES := $(shell find arch boot drivers include kernel samples trace userland tests tools -name '*.[ch]' 2>/dev/null | sort)
 lint: deps-lint $(LINTS)
 $(LINTS): | deps-lint
 
@@ -150,9 +150,16 @@ lint-style:
 	$(call say,LINT,style)
 	$(Q)$(PYTHON) tools/style.py
 
+# The layout is what clang-format and black make of a file (.clang-format, pyproject.toml); `make format` makes it so.
+PY_FILES = $(shell find tests tools -name '*.py' -o -type f ! -name '*.*' -exec grep -lE '^\#!.*python' {} +)
+lint-format:
+	$(call say,LINT,layout)
+	$(Q)clang-format --dry-run -Werror $(C_FILES) && black -q --check $(PY_FILES) || \
+		{ echo "lint: 'make format' lays these files out (all; FILES=...: some)" >&2; exit 1; }
+
 # Generic code is looked at as the first machine sees it, each machine's own files as it does.
 own_files     = $(filter $(USES_$(1)),$(C_FILES))
-generic_files = $(filter-out $(listed) userland/% tests/%,$(C_FILES))
+generic_files = $(filter-out $(listed) userland/% tests/% tools/%,$(C_FILES))
 lint_files    = $(filter %.c,$(call own_files,$(1)) $(if $(filter $(1),$(ARCH_$(firstword $(HERE)))),$(generic_files)))
 
 define cppcheck
@@ -186,9 +193,10 @@ measures:
 	@echo
 	$(Q)$(PYTHON) tools/rooms.py
 
-FILES ?= $(C_FILES)
-format:
-	$(Q)clang-format -i $(FILES)
+LAY_OUT = $(or $(FILES),$(C_FILES) $(PY_FILES))
+format: | deps-lint
+	$(Q)$(if $(filter %.c %.h,$(LAY_OUT)),clang-format -i $(filter %.c %.h,$(LAY_OUT)))
+	$(Q)$(if $(filter-out %.c %.h,$(LAY_OUT)),black -q $(filter-out %.c %.h,$(LAY_OUT)))
 
 .PHONY: test check mutation speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
 	$(foreach goal,soak guest-programs nopg noevents bench,$(MACHINES:%=$(goal)-%))

@@ -164,11 +164,13 @@ static int sample_store(char *text, void *data)
 	return ret;
 }
 
-#define SAMPLE_FILE(name)                                                                                        \
-	static const struct sample_file name##_sample = { sample_##name, show_##name };                          \
-	static const struct text_file name##_file = { .path = "ftrace_sample/" #name, .mode = 0600,              \
-						      .show = sample_show, .store = sample_store,                \
-						      .data = (void *)&name##_sample };                          \
+#define SAMPLE_FILE(name)                                                             \
+	static const struct sample_file name##_sample = {sample_##name, show_##name}; \
+	static const struct text_file name##_file = {.path = "ftrace_sample/" #name,  \
+						     .mode = 0600,                    \
+						     .show = sample_show,             \
+						     .store = sample_store,           \
+						     .data = (void *)&name##_sample}; \
 	REGISTER_DEBUGFS(name##_file)
 
 SAMPLE_FILE(watch);

@@ -23,9 +23,9 @@
 /* Locks: m users_mutex; a written at any time by calls. */
 struct user {
 	struct ftrace_ops ops;
-	bool off;                               /* [m] */
-	unsigned long calls, away, regs, late;  /* [a] */
-	unsigned long ip, parent_ip;            /* [a] */
+	bool off;			       /* [m] */
+	unsigned long calls, away, regs, late; /* [a] */
+	unsigned long ip, parent_ip;	       /* [a] */
 };
 
 static DEFINE_MUTEX(users_mutex);
@@ -95,11 +95,17 @@ static const struct {
 	const char *name;
 	ftrace_func_t func;
 } funcs[] = {
-	{ "count", count_call }, { "inner", inner_call }, { "guarded", guarded_call }, { "replace", replace_call },
+	{"count", count_call},
+	{"inner", inner_call},
+	{"guarded", guarded_call},
+	{"replace", replace_call},
 };
 
-#define USER(n) { .ops = { .func = count_call, .name = "user" #n, .private = &users[n] }, .off = true }
-static struct user users[] = { USER(0), USER(1), USER(2), USER(3) };
+#define USER(n)                                                                                   \
+	{                                                                                         \
+		.ops = {.func = count_call, .name = "user" #n, .private = &users[n]}, .off = true \
+	}
+static struct user users[] = {USER(0), USER(1), USER(2), USER(3)};
 
 /* ---- Commands */
 

@@ -111,11 +111,13 @@ static int plant_store(char *text, void *data)
 	return 0;
 }
 
-#define PLANT_FILE(kind, text)                                                                               \
-	static const struct plant kind##_plant = {plant_##kind, text};                                       \
-	static const struct text_file kind##_file = {.path = "latency/" #kind, .mode = 0600,                 \
-						     .show = plant_show, .store = plant_store,               \
-						     .data = (void *)&kind##_plant};                         \
+#define PLANT_FILE(kind, text)                                                       \
+	static const struct plant kind##_plant = {plant_##kind, text};               \
+	static const struct text_file kind##_file = {.path = "latency/" #kind,       \
+						     .mode = 0600,                   \
+						     .show = plant_show,             \
+						     .store = plant_store,           \
+						     .data = (void *)&kind##_plant}; \
 	REGISTER_DEBUGFS(kind##_file)
 
 PLANT_FILE(irqs_off, "interrupts off");

@@ -40,7 +40,10 @@ static void check_states(struct work_struct *work)
 static void show_cpu(struct seq_file *m, unsigned cpu, const struct cpu_check *check)
 {
 	static const char *const names[] = {
-		[CRITICAL_NONE] = "unknown", [CRITICAL_ON] = "on", [CRITICAL_OFF] = "off", [CRITICAL_BUSY] = "busy",
+		[CRITICAL_NONE] = "unknown",
+		[CRITICAL_ON] = "on",
+		[CRITICAL_OFF] = "off",
+		[CRITICAL_BUSY] = "busy",
 	};
 	const struct critical *c = per_cpu_ptr(critical_section, cpu);
 
@@ -55,7 +58,7 @@ static int hook_check_show(struct seq_file *m, void *unused)
 {
 	unsigned cpu;
 
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		struct cpu_check check = {};
 
 		INIT_WORK(&check.work, check_states);
@@ -122,9 +125,8 @@ static int hook_cost_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-#define CHECK_FILE(name)                                                                                     \
-	static const struct text_file name##_file = {                                                        \
-		.path = "latency/" #name, .mode = 0400, .show = name##_show};                                \
+#define CHECK_FILE(name)                                                                                           \
+	static const struct text_file name##_file = {.path = "latency/" #name, .mode = 0400, .show = name##_show}; \
 	REGISTER_DEBUGFS(name##_file)
 
 CHECK_FILE(hook_check);

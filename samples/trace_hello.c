@@ -61,8 +61,8 @@ static void hello_softirq(void)
 /* What is kept as values till somebody reads it. */
 static void noinline hello_kept(void)
 {
-	trace_printk("%d %05u %lx %llu %s|%.3s|%*d %ps 100%%\n", -5, 17u, 0xfeedUL, 1ULL << 40, "kept", "shorter",
-		     6, 42, (void *)hello_kept);
+	trace_printk("%d %05u %lx %llu %s|%.3s|%*d %ps 100%%\n", -5, 17u, 0xfeedUL, 1ULL << 40, "kept", "shorter", 6,
+		     42, (void *)hello_kept);
 }
 
 /* And what only the text itself can keep. */
@@ -94,9 +94,8 @@ static const struct hello_context {
 	const char *name;
 	void (*say)(void);
 } hello_contexts[] = {
-	{"task", hello_task},	    {"puts", hello_puts}, {"irq", hello_irq},
-	{"softirq", hello_softirq}, {"long", hello_long}, {"kept", hello_kept},
-	{"text", hello_text},	    {"many", hello_many},
+	{"task", hello_task}, {"puts", hello_puts}, {"irq", hello_irq},	  {"softirq", hello_softirq},
+	{"long", hello_long}, {"kept", hello_kept}, {"text", hello_text}, {"many", hello_many},
 };
 
 static int hello_store(char *text, void *data)

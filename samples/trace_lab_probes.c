@@ -24,8 +24,8 @@ struct lab_probe {
 	int bit;   /* [I] what it adds to a hit's word */
 	bool gone; /* [probes_mutex to change; read by the probe] nobody may call it now */
 };
-static struct lab_probe turning[2] = { { .bit = 1 }, { .bit = 1 } }; /* one of them is long gone */
-static struct lab_probe bystander = { .bit = 2 };
+static struct lab_probe turning[2] = {{.bit = 1}, {.bit = 1}}; /* one of them is long gone */
+static struct lab_probe bystander = {.bit = 2};
 
 static notrace void probe_hit(void *data, int *seen)
 {

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-# A shell without job control starts what runs in the background with SIGINT ignored, and children inherit that: whatever a test
-# sends SIGINT to, or types ^C at, would then ignore it. nohup does the same with SIGHUP.
+# A shell without job control starts what runs in the background with SIGINT ignored, and children inherit that:
+# whatever a test sends SIGINT to, or types ^C at, would then ignore it. nohup does the same with SIGHUP.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
@@ -24,7 +24,8 @@ with open(os.path.join(ROOT, "tests/longest"), encoding="ascii") as lines:
 
 
 def place(nodeid):
-    """Where the test stands in tests/longest, which names scripts, C files and functions; behind all of them when it does not."""
+    """Where the test stands in tests/longest, which names scripts, C files and functions; behind all of them when it
+    does not."""
     return LONGEST.get(re.match(r"(?:tests/)?(.*\.sh|.*\.c|[^\[]*)", nodeid)[1], len(LONGEST))
 
 
@@ -35,7 +36,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Deals the longest tests out one by one, so that they do not all lie with one worker; the others in xdist's blocks."""
+    """Deals the longest tests out one by one, so that they do not all lie with one worker; the others in xdist's
+    blocks."""
     from xdist.scheduler import LoadScheduling  # not everybody who runs a test alone has it
 
     class LongestFirst(LoadScheduling):
@@ -48,7 +50,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def processor_seconds():
-    """CPU seconds that this process and all its descendants have used, those that have ended among them when they were waited for."""
+    """CPU seconds that this process and all its descendants have used, those that have ended among them when they were
+    waited for."""
     parents, used = {}, {}
     for folder in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -66,12 +69,15 @@ def processor_seconds():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--cpu", metavar="FILE", help="append a line for each test to FILE: the CPU seconds that it took, and its name")
+    parser.addoption(
+        "--cpu", metavar="FILE", help="append a line for each test to FILE: the CPU seconds that it took, and its name"
+    )
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item):
-    """A guest that several tests share counts for each while it runs: what it does between two tests is the later one's."""
+    """A guest that several tests share counts for each while it runs: what it does between two tests is the later
+    one's."""
     file = item.config.getoption("--cpu")
     before = processor_seconds() if file else 0
     yield

@@ -18,11 +18,29 @@ class Gdb:
 
     def batch(self, commands, timeout=100):
         """All that gdb printed."""
-        script = "\n".join(["set pagination off", "set confirm off", "set width 0", "set style enabled off",
-                            f"source {ROOT}/tools/gdb/vitrine.py", f"target remote {self.socket}", *commands, "detach", "quit"])
+        script = "\n".join(
+            [
+                "set pagination off",
+                "set confirm off",
+                "set width 0",
+                "set style enabled off",
+                f"source {ROOT}/tools/gdb/vitrine.py",
+                f"target remote {self.socket}",
+                *commands,
+                "detach",
+                "quit",
+            ]
+        )
         # On its standard input: there gdb goes on behind a command that fails, in a file it does not.
-        return subprocess.run([self.program, "-q", "-nx", "-nh", self.vmlinux], input=script + "\n", text=True, timeout=timeout,
-                              check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        return subprocess.run(
+            [self.program, "-q", "-nx", "-nh", self.vmlinux],
+            input=script + "\n",
+            text=True,
+            timeout=timeout,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        ).stdout
 
     def ask(self, *commands, timeout=100):
         """The answers, one text for each command."""

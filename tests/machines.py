@@ -1,7 +1,8 @@
-"""What the tests know of each machine: its variants, and the names and texts that differ. No test asks which machine it is on.
+"""What the tests know of each machine: its variants, and the names and texts that differ. No test asks which machine it
+is on.
 
-A test that takes the fixture `machine` runs once on each, with an id like [x86_64]. Which QEMU is started for one, and how, is
-tools/vitrine_guest.py's.
+A test that takes the fixture `machine` runs once on each, with an id like [x86_64]. Which QEMU is started for one, and
+how, is tools/vitrine_guest.py's.
 """
 
 import functools
@@ -46,8 +47,8 @@ class Target:
     kept: tuple  # registers that a call keeps
     results: tuple  # and those that it returns values in
     back_to_breakpoints: bool  # a replay finds breakpoints and watchpoints backwards, not only the instruction before
-    # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in /proc/interrupts,
-    # its letter in the third of a trace line's flags)
+    # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in
+    # /proc/interrupts, its letter in the third of a trace line's flags)
     storms: tuple
 
     def __repr__(self):
@@ -89,7 +90,9 @@ AARCH64 = Target(
         Variant("neoverse-n1", {"cpu": "neoverse-n1"}, "at EL1"),
         # Entered as a hypervisor would be: the other CPUs by SMC.
         Variant("el2-cortex-a57", {"board": "virt,virtualization=on", "irqchip": "gicv3"}, "at EL2"),
-        Variant("el2-cortex-a72", {"board": "virt,virtualization=on", "irqchip": "gicv3", "cpu": "cortex-a72"}, "at EL2"),
+        Variant(
+            "el2-cortex-a72", {"board": "virt,virtualization=on", "irqchip": "gicv3", "cpu": "cortex-a72"}, "at EL2"
+        ),
         Variant("el2-max", {"board": "virt,virtualization=on", "irqchip": "gicv3", "cpu": "max"}, "at EL2"),
     ),
     refused=(),
@@ -151,13 +154,27 @@ TARGETS = (AARCH64, X86_64)
 def emulated(arch, cpu):
     """Does this QEMU have all features of this CPU model? (7.2 emulates neither x2APIC nor the TSC deadline.)"""
     machine = MACHINES[arch]
-    command = [shutil.which(machine.qemu), "-M", machine.board, "-cpu", f"{cpu},enforce", "-display", "none", "-nodefaults",
-               "-S", "-monitor", "stdio"]
-    return subprocess.run(command, input="quit\n", text=True, capture_output=True, check=False, timeout=60).returncode == 0
+    command = [
+        shutil.which(machine.qemu),
+        "-M",
+        machine.board,
+        "-cpu",
+        f"{cpu},enforce",
+        "-display",
+        "none",
+        "-nodefaults",
+        "-S",
+        "-monitor",
+        "stdio",
+    ]
+    return (
+        subprocess.run(command, input="quit\n", text=True, capture_output=True, check=False, timeout=60).returncode == 0
+    )
 
 
 def want_features(arch, setup):
-    """Skip the test when it asks for a feature by name that this QEMU cannot emulate: it would test the default once more."""
+    """Skip the test when it asks for a feature by name that this QEMU cannot emulate: it would test the default once
+    more."""
     machine = MACHINES[arch]
     cpu = setup.get("cpu") or machine.cpu
     if "irqchip" in setup:

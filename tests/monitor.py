@@ -1,4 +1,5 @@
-"""QEMU's monitor (QMP) beside a guest: memory, breaks on the serial line, NMIs; and the kernel as built, to compare with."""
+"""QEMU's monitor (QMP) beside a guest: memory, breaks on the serial line, NMIs; and the kernel as built, to compare
+with."""
 
 import json
 import os
@@ -117,7 +118,8 @@ class Kernel:
         if os.path.exists(image):  # a flat image says itself where it wants to be
             with open(image, "rb") as file:
                 offset = struct.unpack_from("<Q", file.read(64), 8)[0]
-            # Documentation/arch/arm64/booting.rst: text_offset from a 2 MiB boundary; QEMU puts its own boot code below.
+            # Documentation/arch/arm64/booting.rst: text_offset from a 2 MiB boundary; QEMU puts its own boot code
+            # below.
             self.load = 0x40000000 + (offset if offset >= 4096 else offset + (2 << 20))
 
     def physical(self, virtual):
@@ -136,7 +138,9 @@ class Kernel:
     @property
     def sites(self):
         """Addresses of all call sites."""
-        return [self.symbols["_text"] + offset for offset, in self.table("__start_mcount_loc", "__stop_mcount_loc", "<I")]
+        return [
+            self.symbols["_text"] + offset for offset, in self.table("__start_mcount_loc", "__stop_mcount_loc", "<I")
+        ]
 
     @property
     def branches(self):
@@ -151,8 +155,14 @@ class Kernel:
         return {start + 8 * index + distance: new for index, (distance, new) in enumerate(entries)}
 
 
-CALLERS = ("ftrace_caller", "ftrace_entry_caller", "ftrace_return_caller", "ftrace_list_caller", "ftrace_regs_caller",
-           *(f"ftrace_single_caller_{n}" for n in range(4)))
+CALLERS = (
+    "ftrace_caller",
+    "ftrace_entry_caller",
+    "ftrace_return_caller",
+    "ftrace_list_caller",
+    "ftrace_regs_caller",
+    *(f"ftrace_single_caller_{n}" for n in range(4)),
+)
 
 
 class Text:
@@ -174,8 +184,8 @@ class Text:
         return found
 
     def calls(self):
-        """(sites that call the tracer, number of static branches that are on). Fails when a site is neither that nor a nop, a
-        branch neither that nor a nop, or anything else has changed."""
+        """(sites that call the tracer, number of static branches that are on). Fails when a site is neither that nor a
+        nop, a branch neither that nor a nop, or anything else has changed."""
         code, symbols = self.kernel.code, self.kernel.symbols
         calling, branching = set(), 0
         for site in self.kernel.sites:
@@ -199,7 +209,9 @@ class Text:
             assert found == code.NOP or code.is_call(found), f"{name} holds {found.hex()}"
         if self.now != self.built:
             at = next(at for at, (now, built) in enumerate(zip(self.now, self.built)) if now != built)
-            raise AssertionError(f"{self.start + at:#x} holds {self.now[at : at + 8].hex()}, built was {self.built[at : at + 8].hex()}")
+            raise AssertionError(
+                f"{self.start + at:#x} holds {self.now[at : at + 8].hex()}, built was {self.built[at : at + 8].hex()}"
+            )
         return calling, branching
 
 

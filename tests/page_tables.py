@@ -67,7 +67,11 @@ class X86_64:
     @classmethod
     def narrow(cls, entry, leaf, permits):
         writable, executable, user = permits
-        return writable and bool(entry & cls.WRITABLE), executable and not entry & cls.NX, user and bool(entry & cls.USER)
+        return (
+            writable and bool(entry & cls.WRITABLE),
+            executable and not entry & cls.NX,
+            user and bool(entry & cls.USER),
+        )
 
 
 def kernel_mappings(guest, kernel):

@@ -33,7 +33,9 @@ class ScreenGuest:
         """Until the screen is so; `condition` gets its rows."""
         end = time.monotonic() + 40
         while not condition(self.rows()):
-            assert time.monotonic() < end, f"{what}: the screen shows\n" + "\n".join(self.rows()) + f"\ncursor {self.cursor()}"
+            assert time.monotonic() < end, (
+                f"{what}: the screen shows\n" + "\n".join(self.rows()) + f"\ncursor {self.cursor()}"
+            )
             self.feed()
 
     def shows(self, *rows):

@@ -1,8 +1,9 @@
-"""The tables of tests/tutorials: what each line of a tutorial does here. One format, read by the test and by whoever writes a table.
+"""The tables of tests/tutorials: what each line of a tutorial does here. One format, read by the test and by whoever
+writes a table.
 
     # a comment; the first lines say which document this is
-    document: seeds/000*.txt 1-940      where its text is: below ../shared, or in Debian's package linux-source-6.12 (linux:PATH);
-                                        with line numbers, only these lines of it
+    document: seeds/000*.txt 1-940      where its text is: below ../shared, or in Debian's package linux-source-6.12
+                                        (linux:PATH); with line numbers, only these lines of it
     guest: smp=2                        words for the guest that the lines are typed in
     prose: echo every function          a place of the document that looks like a command and is a sentence
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Turn files of lines `source<tab>command` into compile_commands.json on standard output; of a source that is in several, the
-first line counts."""
+"""Turn files of lines `source<tab>command` into compile_commands.json on standard output; of a source that is in
+several, the first line counts."""
 
 import json
 import os

@@ -44,6 +44,7 @@ test   /usr/share/ovmf/OVMF.fd        ovmf
 test   /usr/aarch64-linux-gnu/lib/libc.a|/usr/lib/aarch64-linux-gnu/libc.a  libc6-dev-arm64-cross
 lint   clang-format                   clang-format
 lint   clang-tidy                     clang-tidy
+lint   black                          black
 lint   cppcheck                       cppcheck
 '
 # GRUB's PC modules are packaged for x86 hosts only; elsewhere all but `make iso` works. The same hosts' own gcc makes x86_64 code.

@@ -8,7 +8,9 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 Section = namedtuple("Section", "index name type flags addr data")
-Symbol = namedtuple("Symbol", "name value size type bind section")  # section: index, or 0 / 0xfff1 (undefined / absolute)
+Symbol = namedtuple(
+    "Symbol", "name value size type bind section"
+)  # section: index, or 0 / 0xfff1 (undefined / absolute)
 Reloc = namedtuple("Reloc", "offset type symbol addend section")  # section: index of the one it applies to
 
 SHT_SYMTAB, SHT_RELA, SHT_NOBITS = 2, 4, 8
@@ -46,7 +48,9 @@ class Image:
         for index, section in enumerate(elf.iter_sections()):
             header = section.header
             kind = {"SHT_SYMTAB": SHT_SYMTAB, "SHT_RELA": SHT_RELA, "SHT_NOBITS": SHT_NOBITS}.get(header["sh_type"], 0)
-            loaded = header["sh_flags"] & SHF_ALLOC or kind in (SHT_SYMTAB, SHT_RELA) or section.name.startswith(".mcount")
+            loaded = (
+                header["sh_flags"] & SHF_ALLOC or kind in (SHT_SYMTAB, SHT_RELA) or section.name.startswith(".mcount")
+            )
             data = section.data() if loaded and kind != SHT_NOBITS else b""
             self.sections.append(Section(index, section.name, kind, header["sh_flags"], header["sh_addr"], data))
             if kind == SHT_SYMTAB:

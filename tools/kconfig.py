@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Make what /proc/config.gz and /boot/config-RELEASE hold, from kernel/init/config.list, whose head says what stands there.
+"""Make what /proc/config.gz and /boot/config-RELEASE hold, from kernel/init/config.list, whose head says what stands
+there.
 
-    kconfig.py --arch x86_64 [--without NAME]... --release 6.12 --text config --header config_gz.h kernel/init/config.list
+    kconfig.py --arch x86_64 [--without NAME]... --release 6.12 --text config --header config_gz.h LIST
 
 The header is an array of the bytes of the compressed text. The same list gives the same bytes.
 """
@@ -22,7 +23,11 @@ def read_list(path, arch):
         words = line.partition("#")[0].split()
         if not words:
             continue
-        if len(words) not in (3, 4) or not re.fullmatch(r"[A-Z0-9_]+", words[0]) or not re.fullmatch(r"y|n|\d+", words[1]):
+        if (
+            len(words) not in (3, 4)
+            or not re.fullmatch(r"[A-Z0-9_]+", words[0])
+            or not re.fullmatch(r"y|n|\d+", words[1])
+        ):
             raise SystemExit(f"{path}:{number}: '{line}' is not NAME y|n|NUMBER EVIDENCE [MACHINE]")
         if len(words) == 3 or words[3] == arch:
             options.append(Option(*words[:3]))
@@ -38,8 +43,12 @@ def config_text(options, release, without=()):
 
 
 def header_text(data):
-    rows = (", ".join(f"0x{byte:02x}" for byte in data[at:at + 16]) for at in range(0, len(data), 16))
-    return "/* Made by tools/kconfig.py. */\nstatic const unsigned char config_gz[] = {\n\t" + ",\n\t".join(rows) + ",\n};\n"
+    rows = (", ".join(f"0x{byte:02x}" for byte in data[at : at + 16]) for at in range(0, len(data), 16))
+    return (
+        "/* Made by tools/kconfig.py. */\nstatic const unsigned char config_gz[] = {\n\t"
+        + ",\n\t".join(rows)
+        + ",\n};\n"
+    )
 
 
 def main():

@@ -4,7 +4,7 @@
 Read by kernel/ksyms.c. Four arrays in section .ksyms, all little-endian, N symbols:
 
     __start_ksyms_offset    u32 [N]  symbol's offset from _text, ascending; N = (__stop - __start) / 4
-    __start_ksyms_entry     u32 [N]  bits 0-23: where its name starts in the names; bits 24-31: type letter as nm prints it
+    __start_ksyms_entry     u32 [N]  bits 0-23: where its name starts; bits 24-31: type letter as nm prints it
     __start_ksyms_by_name   u16 [N]  indices into the two above, names ascending as strcmp orders them
     __start_ksyms_names     char []  names, each ended by a zero byte, to __stop_ksyms_names
 
@@ -24,14 +24,30 @@ import re
 import struct
 from collections import namedtuple
 
-from elfimage import (SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHN_LORESERVE, SHN_UNDEF, SHT_NOBITS, STB_GLOBAL, STB_LOCAL,
-                      STB_WEAK, STT_FILE, STT_FUNC, STT_OBJECT, STT_SECTION, BuildError, Image, main_wrapper)
+from elfimage import (
+    SHF_ALLOC,
+    SHF_EXECINSTR,
+    SHF_WRITE,
+    SHN_LORESERVE,
+    SHN_UNDEF,
+    SHT_NOBITS,
+    STB_GLOBAL,
+    STB_LOCAL,
+    STB_WEAK,
+    STT_FILE,
+    STT_FUNC,
+    STT_OBJECT,
+    STT_SECTION,
+    BuildError,
+    Image,
+    main_wrapper,
+)
 
 NAME_MAX = 127  # KSYM_NAME_LEN of include/kernel/ksyms.h, less the ending zero
 NAMES_MAX = 1 << 24
 COUNT_MAX = 1 << 16
-# Where a part of the text begins and ends, for C to compare with. A tool that asks for the name of the function there (trace-cmd) could
-# be given this one in its place.
+# Where a part of the text begins and ends, for C to compare with. A tool that asks for the name of the function there
+# (trace-cmd) could be given this one in its place.
 BOUND = re.compile(r"__\w+_text_(start|end)")
 TABLES = (".ksyms", ".mcount_table")  # their own symbols are not listed: the second link moves them
 
@@ -52,7 +68,8 @@ def letter(symbol, section):
 
 
 def wanted(symbol):
-    """Not what the compiler and the assembler make for themselves (mapping symbols, labels, sections, files), nor bounds."""
+    """Not what the compiler and the assembler make for themselves (mapping symbols, labels, sections, files), nor
+    bounds."""
     if not symbol.name or symbol.section == SHN_UNDEF or symbol.section >= SHN_LORESERVE:
         return False
     if symbol.type not in (STT_FUNC, STT_OBJECT) and BOUND.fullmatch(symbol.name):
@@ -137,8 +154,10 @@ def verify(final, first):
     table, by_name = read_table(image)
     for have, want in zip(table, real):
         if have != want:
-            raise BuildError(f"{final}: ksyms: the table has {have.name} at {have.offset:#x} where the kernel has "
-                             f"{want.name} at {want.offset:#x}")
+            raise BuildError(
+                f"{final}: ksyms: the table has {have.name} at {have.offset:#x} where the kernel has "
+                f"{want.name} at {want.offset:#x}"
+            )
     if len(table) != len(real):
         raise BuildError(f"{final}: ksyms: the table has {len(table)} symbols, the kernel {len(real)}")
     if [table[i].name.encode() for i in by_name] != sorted(entry.name.encode() for entry in table):

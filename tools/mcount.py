@@ -2,8 +2,9 @@
 """Make the table of instrumented call sites, and fail the build when a site is lost, doubled or out of place.
 
 With -pg each function calls _mcount (aarch64) or __fentry__ (x86_64). Boot turns these calls into nops, so it must know
-where each is. gcc writes that list on x86_64 (section __mcount_loc, kept as .mcount_gcc by linker.ld); on aarch64 it has
-no such option, and the list is what the relocations against _mcount say, which --emit-relocs keeps through the link.
+where each is. gcc writes that list on x86_64 (section __mcount_loc, kept as .mcount_gcc by linker.ld); on aarch64 it
+has no such option, and the list is what the relocations against _mcount say, which --emit-relocs keeps through the
+link.
 
 Table: section .mcount_table between __start_mcount_loc and __stop_mcount_loc, one little-endian u32 a site: the offset
 of the call instruction from _text, ascending. Half the size of addresses, and enough for a kernel of 4 GiB.
@@ -19,7 +20,7 @@ import struct
 from bisect import bisect_right
 from collections import Counter
 
-from elfimage import (EM_AARCH64, EM_X86_64, SHF_EXECINSTR, STT_FUNC, BuildError, Image, main_wrapper)
+from elfimage import EM_AARCH64, EM_X86_64, SHF_EXECINSTR, STT_FUNC, BuildError, Image, main_wrapper
 
 R_AARCH64_JUMP26, R_AARCH64_CALL26 = 282, 283
 CALL_SIZE_X86 = 5
@@ -121,11 +122,15 @@ def collect(image):
         if where is None:
             raise BuildError(f"{image.path}: mcount: site {site:#x} lies in no function")
         if site not in calls:
-            raise BuildError(f"{image.path}: mcount: site {site:#x} in {where} is listed but does not call {machine.hook}")
+            raise BuildError(
+                f"{image.path}: mcount: site {site:#x} in {where} is listed but does not call {machine.hook}"
+            )
     lost = calls - seen
     if lost:
         site = min(lost)
-        raise BuildError(f"{image.path}: mcount: the call of {machine.hook} at {site:#x} in {functions.at(site)} is not listed")
+        raise BuildError(
+            f"{image.path}: mcount: the call of {machine.hook} at {site:#x} in {functions.at(site)} is not listed"
+        )
     base = image.symbol("_text")
     return [site - base for site in sorted(seen)]
 
@@ -138,7 +143,9 @@ def check_objects(objects, never, linked_sites):
         machine = Machine(image)
         sites = len(machine.listed(image))
         if sites and path in bare:
-            raise BuildError(f"{path}: mcount: {sites} sites in a file that must not call {machine.hook} (mk/kernel.mk, NOTRACE)")
+            raise BuildError(
+                f"{path}: mcount: {sites} sites in a file that must not call {machine.hook} (mk/kernel.mk, NOTRACE)"
+            )
         total += sites
     if total != linked_sites:
         raise BuildError(f"mcount: the objects have {total} sites, the link has {linked_sites}")

@@ -3,10 +3,11 @@
 
     rooms.py             a table: files, lines, lines of code (no comments, no empty lines), budget
     rooms.py --check     one line for each room that has outgrown its budget; exit status 1 when there is one
-    rooms.py --pages     write into docs/reading.md how long the files of its tables are, and into README.md how much code folders have
+    rooms.py --pages     write the lengths of files into docs/reading.md, the code of folders into README.md
     rooms.py --budgets   rows for the table of budgets as they would be today: code and 5 %, rounded up to tens
 
-A room is the innermost folder of the table that a file is in. C, headers, assembly, Python and shell scripts are counted.
+A room is the innermost folder of the table that a file is in. C, headers, assembly, Python and shell scripts are
+counted.
 """
 
 import argparse
@@ -31,7 +32,9 @@ def budgets(page=None):
         with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
             page = file.read()
     section = page.partition("\n## Budgets\n")[2].partition("\n## ")[0]
-    return {room: int(lines.replace(",", "")) for room, lines in re.findall(r"^\| `([^`]+)` \| ([\d,]+) \|", section, re.M)}
+    return {
+        room: int(lines.replace(",", "")) for room, lines in re.findall(r"^\| `([^`]+)` \| ([\d,]+) \|", section, re.M)
+    }
 
 
 def code_lines(path, text):
@@ -80,8 +83,10 @@ def outgrown(limits, counted):
     for room, limit in limits.items():
         code = counted[room][2]
         if code > limit:
-            yield (f"{room} has {code} lines of code, and its budget is {limit}: make it smaller, or raise the budget in {PAGE} "
-                   "and say there in a sentence what the lines are for")
+            yield (
+                f"{room} has {code} lines of code, and its budget is {limit}: make it smaller, or raise the budget in {PAGE} "
+                "and say there in a sentence what the lines are for"
+            )
 
 
 def file_lines(path):
@@ -95,13 +100,17 @@ def rounded(lines, to):
 
 
 def table_rows(text):
-    """(path, number) of each row whose first column is a file's or folder's path and whose last number is its length."""
+    """(path, number) of each row whose first column is a file's or folder's path and whose last number is its
+    length."""
     return [(path, int(number.replace(",", ""))) for path, number in ROW.findall(text)]
 
 
 def refreshed(text, length):
     """The page with length(path) in each row of table_rows()."""
-    return ROW.sub(lambda row: row[0][:row.start(2) - row.start()] + f"{length(row[1]):,}" + row[0][row.end(2) - row.start():], text)
+    return ROW.sub(
+        lambda row: row[0][: row.start(2) - row.start()] + f"{length(row[1]):,}" + row[0][row.end(2) - row.start() :],
+        text,
+    )
 
 
 def folder_code(folder):
@@ -129,7 +138,9 @@ def today(code):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="say which rooms have outgrown their budgets")
-    parser.add_argument("--pages", action="store_true", help="write lengths into the tables of docs/reading.md and README.md")
+    parser.add_argument(
+        "--pages", action="store_true", help="write lengths into the tables of docs/reading.md and README.md"
+    )
     parser.add_argument("--budgets", action="store_true", help="print budgets as they would be today")
     args = parser.parse_args()
     if args.pages:

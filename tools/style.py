@@ -14,7 +14,7 @@ import re
 import statistics
 import sys
 
-COLUMNS = 120  # what fails; clang-format aims at 110
+COLUMNS = 120  # of C, assembly and Python; clang-format and black lay out to the same
 FILE_LINES = 600
 FUNCTION_LINES = 120
 LONG_FUNCTION = 60
@@ -28,8 +28,11 @@ MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__
 LEFT_OVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX(?!>))\b")
 IGNORED_CALL = re.compile(r"^\s*\(void\)\s*\w+\(")
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef)\b")
+PYTHON_STRING = re.compile(r""" "([^"\\]|\\.)*" | '([^'\\]|\\.)*' """, re.X)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
-FUNCTION = re.compile(r"^(?!(?:struct|union|enum|typedef|static const|const)\b[^(]*$)[A-Za-z_][^;={}#]*\([^;{}]*\)[^;={}]*$")
+FUNCTION = re.compile(
+    r"^(?!(?:struct|union|enum|typedef|static const|const)\b[^(]*$)[A-Za-z_][^;={}#]*\([^;{}]*\)[^;={}]*$"
+)
 
 
 def tree():
@@ -58,7 +61,12 @@ def functions(lines):
         if line != "{":
             continue
         start = number
-        while start and lines[start - 1] and lines[start - 1][0] not in "}/#*" and not lines[start - 1].endswith((";", "*/")):
+        while (
+            start
+            and lines[start - 1]
+            and lines[start - 1][0] not in "}/#*"
+            and not lines[start - 1].endswith((";", "*/"))
+        ):
             start -= 1
         head = " ".join(lines[start:number])
         if not FUNCTION.match(head):
@@ -68,9 +76,16 @@ def functions(lines):
         yield start + 1, name.group(1) if name else head, end - start + 1
 
 
+def is_too_long(path, line):
+    """Python's strings do not count: black leaves them in one piece, and a line of a guest's shell is read best so."""
+    if path.endswith((".sh", ".ld")) or len(line.expandtabs(TAB)) <= COLUMNS:
+        return False
+    return path.endswith(CODE) or len(PYTHON_STRING.sub("", line)) > COLUMNS or not PYTHON_STRING.search(line)
+
+
 def check_line(path, line):
     """What is wrong with one line, as texts."""
-    if len(line.expandtabs(TAB)) > COLUMNS and path.endswith(CODE):
+    if is_too_long(path, line):
         yield f"{len(line.expandtabs(TAB))} columns, {COLUMNS} are the limit"
     if line != line.rstrip():
         yield "white space at the end"
@@ -134,13 +149,17 @@ def measure(name, files):
     if lengths:
         longer = sum(1 for length in lengths if length > LONG_FUNCTION) / len(lengths)
         spread = f"{statistics.median(lengths):.0f} / {percentile(lengths, 0.9)} / {max(lengths)}, {longer:.1%} > {LONG_FUNCTION}"
-    print(f"{name:<22} {len(sizes):>5} {sum(sizes):>7}  {statistics.median(sizes):>5.0f} / {max(sizes):<4} {spread:>28} "
-          f"{comments / max(total, 1):>9.1%} {1000 * conditions / max(total, 1):>8.1f}")
+    print(
+        f"{name:<22} {len(sizes):>5} {sum(sizes):>7}  {statistics.median(sizes):>5.0f} / {max(sizes):<4} {spread:>28} "
+        f"{comments / max(total, 1):>9.1%} {1000 * conditions / max(total, 1):>8.1f}"
+    )
 
 
 def measures(files):
     """The table of STYLE's figures, a row for each part of the tree."""
-    print(f"{'':<22} {'files':>5} {'lines':>7}  {'median/max':>12} {'function median / p90 / max':>28} {'comments':>9} {'#if/1000':>8}")
+    print(
+        f"{'':<22} {'files':>5} {'lines':>7}  {'median/max':>12} {'function median / p90 / max':>28} {'comments':>9} {'#if/1000':>8}"
+    )
 
     def code(ending, *folders):
         return [path for path in files if path.endswith(ending) and path.startswith(folders)]

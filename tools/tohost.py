@@ -1,8 +1,10 @@
-"""The two ways of a file out of a guest, by its program `tohost`. Both are checked by CRC-32 and share no stream with the console.
+"""The two ways of a file out of a guest, by its program `tohost`. Both are checked by CRC-32 and share no stream with
+the console.
 
-Where a program drives the guest (take_file): `tohost -m FILE` holds the bytes in memory, QEMU's monitor writes them to a file. A few ms a
-megabyte, and the machine has no device for it. Where a person types (Receiver): `tohost FILE...` sends them through a virtio port to
-a process that stands beside QEMU, puts them into a folder and answers where they are.
+Where a program drives the guest (take_file): `tohost -m FILE` holds the bytes in memory, QEMU's monitor writes them to
+a file. A few ms a megabyte, and the machine has no device for it. Where a person types (Receiver): `tohost FILE...`
+sends them through a virtio port to a process that stands beside QEMU, puts them into a folder and answers where they
+are.
 """
 
 import json
@@ -62,7 +64,8 @@ LONGEST = 4000
 
 
 def frames(stream):
-    """(type, data) of each whole frame of a stream of bytes. What is none, as of a program that was killed, is passed over."""
+    """(type, data) of each whole frame of a stream of bytes. What is none, as of a program that was killed, is passed
+    over."""
     pending = b""
     for portion in stream:
         pending += portion
@@ -85,7 +88,8 @@ def frames(stream):
 
 
 class Receiver:
-    """Puts what a guest sends into a folder, under the last part of its name; a file of that name is replaced when the new one is whole."""
+    """Puts what a guest sends into a folder, under the last part of its name; a file of that name is replaced when the
+    new one is whole."""
 
     def __init__(self, folder):
         self.folder, self.file, self.part, self.name, self.fault = folder, None, None, None, None
@@ -147,7 +151,8 @@ class Receiver:
 
 
 def start_receiver(folder):
-    """A process that receives into this folder until QEMU has ended; the descriptor of the socket that QEMU is to have."""
+    """A process that receives into this folder until QEMU has ended; the descriptor of the socket that QEMU is to
+    have."""
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         try:
@@ -163,8 +168,8 @@ def start_receiver(folder):
 
 
 def take_file(guest, monitor, output, instead="(?!)"):
-    """`tohost -m FILE` was started in the guest: write that file's bytes to `output` and let the program end. False when the
-    console says `instead`."""
+    """`tohost -m FILE` was started in the guest: write that file's bytes to `output` and let the program end. False
+    when the console says `instead`."""
     match = guest.expect(f"{HANDED}|{instead}")
     if match.group(1) is None:
         return False
@@ -180,4 +185,6 @@ def take_file(guest, monitor, output, instead="(?!)"):
                 if zlib.crc32(file.read()) == int(crc, 16):
                     guest.send("\n")
                     return True
-    raise GuestError(f"{output}: the guest's file did not come over whole: {fault or 'its checksum differs'}", NO_STATUS)
+    raise GuestError(
+        f"{output}: the guest's file did not come over whole: {fault or 'its checksum differs'}", NO_STATUS
+    )

@@ -42,9 +42,11 @@ class GuestError(Exception):
 class Machine:
     """What to start for one architecture, and what its end says."""
 
-    def __init__(self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=()):
-        """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is added;
-        firmware: for QEMU's own -kernel on that board, in place of the board's."""
+    def __init__(
+        self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=()
+    ):
+        """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is
+        added; firmware: for QEMU's own -kernel on that board, in place of the board's."""
         self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
         self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
         self.ports, self.firmware = list(ports), list(firmware)
@@ -62,7 +64,12 @@ def exit_status_isa_debug(code):
 
 def drive(file, device):
     """A disk with this raw image, as this device; the image itself stays unwritten."""
-    return ["-drive", f"file={file},format=raw,snapshot=on,if=none,id=image", "-device", f"{device},drive=image,bootindex=0"]
+    return [
+        "-drive",
+        f"file={file},format=raw,snapshot=on,if=none,id=image",
+        "-device",
+        f"{device},drive=image,bootindex=0",
+    ]
 
 
 UEFI = ["-bios", "/usr/share/ovmf/OVMF.fd"]
@@ -77,34 +84,57 @@ BY_GRUB = {
     "uefi-usb": lambda iso: [*UEFI, "-device", "qemu-xhci", *drive(iso, "usb-storage")],
 }
 
-# irqchips: interrupt controllers by name, the default first, each with what it adds to the board (-M) and to the CPU (-cpu).
+# irqchips: interrupt controllers by name, the default first, each with what it adds to the board (-M) and to the CPU
+# (-cpu).
 MACHINES = {
     # A flat Image: QEMU gives an ELF kernel no device tree.
-    "aarch64": Machine(goal="arm64", qemu="qemu-system-aarch64", kernel="Image", board="virt", cpu="cortex-a57",
-                       irqchips={"gicv2": (",gic-version=2", ""), "gicv3": (",gic-version=3", "")},
-                       exit_device=["-semihosting-config", "enable=on,target=native"],
-                       exit_status=exit_status_semihosting, boots=DIRECTLY, gdb="aarch64",
-                       ports=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-serial-device"]),
-    # The ELF file itself, by its PVH note; the firmware is QEMU's small one, made for that: SeaBIOS looks at devices for 16 million
-    # instructions first. (GRUB wants a BIOS, and other boards have theirs.)
-    "x86_64": Machine(goal="x86_64", qemu="qemu-system-x86_64", kernel="vmlinux", board="q35", cpu="qemu64",
-                      irqchips={"apic": ("", ""), "x2apic": ("", ",+x2apic")},
-                      exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
-                      exit_status=exit_status_isa_debug, boots={**DIRECTLY, **BY_GRUB}, gdb="i386:x86-64",
-                      ports=["-device", "virtio-serial-pci"],
-                      firmware=["-bios", "qboot.rom"]),
+    "aarch64": Machine(
+        goal="arm64",
+        qemu="qemu-system-aarch64",
+        kernel="Image",
+        board="virt",
+        cpu="cortex-a57",
+        irqchips={"gicv2": (",gic-version=2", ""), "gicv3": (",gic-version=3", "")},
+        exit_device=["-semihosting-config", "enable=on,target=native"],
+        exit_status=exit_status_semihosting,
+        boots=DIRECTLY,
+        gdb="aarch64",
+        ports=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-serial-device"],
+    ),
+    # The ELF file itself, by its PVH note; the firmware is QEMU's small one, made for that: SeaBIOS looks at devices
+    # for 16 million instructions first. (GRUB wants a BIOS, and other boards have theirs.)
+    "x86_64": Machine(
+        goal="x86_64",
+        qemu="qemu-system-x86_64",
+        kernel="vmlinux",
+        board="q35",
+        cpu="qemu64",
+        irqchips={"apic": ("", ""), "x2apic": ("", ",+x2apic")},
+        exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
+        exit_status=exit_status_isa_debug,
+        boots={**DIRECTLY, **BY_GRUB},
+        gdb="i386:x86-64",
+        ports=["-device", "virtio-serial-pci"],
+        firmware=["-bios", "qboot.rom"],
+    ),
 }
 
-# With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody: milliseconds, by which
-# the clock goes on for whoever waits. A timer that nobody waits for makes turns short: a net filter's, of a network without a card.
-# Without it QEMU 7.2 may leave a CPU without any turn for as long as another one never waits. The kernel notices at a tick and
-# gives turns away (kernel/sched/tick.c), which is only sure to help while turns are shorter than a tick. One CPU has no turns.
+# With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody:
+# milliseconds, by which the clock goes on for whoever waits. A timer that nobody waits for makes turns short: a net
+# filter's, of a network without a card. Without it QEMU 7.2 may leave a CPU without any turn for as long as another one
+# never waits. The kernel notices at a tick and gives turns away (kernel/sched/tick.c), which is only sure to help while
+# turns are shorter than a tick. One CPU has no turns.
 TURN = 1000
 
 
 def turns_of(turn):
     """Arguments that let no CPU run longer than so many microseconds while others wait."""
-    return ["-netdev", "user,id=turns,restrict=on", "-object", f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}"]
+    return [
+        "-netdev",
+        "user,id=turns,restrict=on",
+        "-object",
+        f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}",
+    ]
 
 
 MAX_PORTS = 30  # of one device; its number 0 is not for named ones
@@ -113,8 +143,9 @@ MAX_PORTS = 30  # of one device; its number 0 is not for named ones
 def port_arguments(machine, ports):
     """Arguments that give the guest these channels, {name there (/dev/virtio-ports/NAME): file or socket here}.
 
-    A number is the descriptor of a connected socket that QEMU inherits. A file is emptied and gets what the guest writes. "socket:PATH" is a socket on which QEMU listens: who connects is the host's
-    side, and may go and come again."""
+    A number is the descriptor of a connected socket that QEMU inherits. A file is emptied and gets what the guest
+    writes. "socket:PATH" is a socket on which QEMU listens: who connects is the host's side, and may go and come
+    again."""
     if not ports:
         return []
     if len(ports) > MAX_PORTS:
@@ -131,7 +162,12 @@ def port_arguments(machine, ports):
         else:
             check_writable(name, target)
             backend = f"file,path={quoted(target)}"
-        words += ["-chardev", f"{backend},id=port{number}", "-device", f"virtserialport,chardev=port{number},id=port{number},name={quoted(name)}"]
+        words += [
+            "-chardev",
+            f"{backend},id=port{number}",
+            "-device",
+            f"virtserialport,chardev=port{number},id=port{number},name={quoted(name)}",
+        ]
     return words
 
 
@@ -168,12 +204,32 @@ def file_archive(initrd, files):
 class Setup:
     """One machine's settings, from keywords of Guest() or options of vrun."""
 
-    def __init__(self, arch="aarch64", smp=1, mem="256M", cpu=None, board=None, irqchip=None, boot="kernel", icount=False,
-                 turn=None, append="", build=None, kernel=None, initrd=None, iso=None, qemu=None, qemu_args=(), ports=None,
-                 session=False):
-        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; turn: microseconds that a CPU runs
-        before the others under icount, 0 for QEMU's own way, None for what the machine needs;
-        initrd "": none; session: the first files of a session at the prompt, with man's pages and busybox, where they are built."""
+    def __init__(
+        self,
+        arch="aarch64",
+        smp=1,
+        mem="256M",
+        cpu=None,
+        board=None,
+        irqchip=None,
+        boot="kernel",
+        icount=False,
+        turn=None,
+        append="",
+        build=None,
+        kernel=None,
+        initrd=None,
+        iso=None,
+        qemu=None,
+        qemu_args=(),
+        ports=None,
+        session=False,
+    ):
+        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; turn:
+        microseconds that a CPU runs before the others under icount, 0 for QEMU's own way, None for what the machine
+        needs; initrd "": none; session: the first files of a session at the prompt, with man's pages and busybox, where
+        they are built.
+        """
         self.arch, self.append, self.boot = arch, append, boot
         self.machine = machine = self._choose("machine", arch, MACHINES)
         board_more, cpu_more = self._choose("irqchip", irqchip or next(iter(machine.irqchips)), machine.irqchips)
@@ -184,7 +240,11 @@ class Setup:
         self.iso = iso or os.path.join(self.build, "vitrine.iso")
         self._check_files()
         # VITRINE_QEMU: another QEMU than the one on PATH, for whoever has built their own.
-        self.command = [qemu or os.environ.get("VITRINE_QEMU") or machine.qemu, "-M", (board or machine.board) + board_more]
+        self.command = [
+            qemu or os.environ.get("VITRINE_QEMU") or machine.qemu,
+            "-M",
+            (board or machine.board) + board_more,
+        ]
         self.command += ["-cpu", (cpu or machine.cpu) + cpu_more, "-smp", str(smp), "-m", str(mem)]
         self.command += ["-nodefaults", "-display", "none", "-no-reboot", *machine.exit_device]
         if not self._start and board in (None, machine.board):
@@ -224,7 +284,13 @@ class Setup:
             return argv + self._start(self.iso)
         words = " ".join(word for word in (self.append, append) if word)
         initrd = initrd or self.initrd
-        return [*argv, "-kernel", self.kernel, *(["-initrd", initrd] if initrd else []), *(["-append", words] if words else [])]
+        return [
+            *argv,
+            "-kernel",
+            self.kernel,
+            *(["-initrd", initrd] if initrd else []),
+            *(["-append", words] if words else []),
+        ]
 
 
 def console_stdio():
@@ -279,8 +345,10 @@ def die_with_parent():
 
 
 def prepare_child():
-    """For QEMU on a terminal of ours, before exec. QEMU switches output processing on and keeps the kind it finds: here none,
-    since the guest ends its lines with \\r\\n itself. SIGINT, which a background job inherits as ignored, is QEMU's to have."""
+    """For QEMU on a terminal of ours, before exec. QEMU switches output processing on and keeps the kind it finds: here
+    none, since the guest ends its lines with \\r\\n itself. SIGINT, which a background job inherits as ignored, is
+    QEMU's to have.
+    """
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     attributes = termios.tcgetattr(1)
@@ -312,9 +380,18 @@ class Guest:
         try:
             # The window is searched again with each portion read, so it bounds the work for long output; it must be
             # longer than a portion and than any marker.
-            self.child = pexpect.spawn(self.argv[0], self.argv[1:], timeout=None, echo=False, encoding="utf-8",
-                                       codec_errors="replace", preexec_fn=prepare_child, dimensions=(25, 200),
-                                       maxread=4096, searchwindowsize=16384)
+            self.child = pexpect.spawn(
+                self.argv[0],
+                self.argv[1:],
+                timeout=None,
+                echo=False,
+                encoding="utf-8",
+                codec_errors="replace",
+                preexec_fn=prepare_child,
+                dimensions=(25, 200),
+                maxread=4096,
+                searchwindowsize=16384,
+            )
         except pexpect.ExceptionPexpect as error:
             self._close_initrd()
             raise GuestError(f"cannot start {self.argv[0]}: {error}", NO_STATUS) from error
@@ -390,7 +467,8 @@ class Guest:
         return True
 
     def exit_status(self):
-        """After the end: the status that the kernel gave (0: powered off); None when QEMU failed or was ended from outside."""
+        """After the end: the status that the kernel gave (0: powered off); None when QEMU failed or was ended from
+        outside."""
         end = time.monotonic() + 10  # the end of the console comes just before that of the process
         while self.child.isalive() and time.monotonic() < end:
             time.sleep(0.01)
@@ -417,7 +495,8 @@ class Guest:
             self._initrd = None
 
     def _drain_panic(self):
-        """Take in the rest of the panic's report: to its closing line, QEMU's end, two silent seconds, or the guest's time."""
+        """Take in the rest of the panic's report: to its closing line, QEMU's end, two silent seconds, or the guest's
+        time."""
         said = None
         while said != len(self._console):
             said = len(self._console)
@@ -472,10 +551,12 @@ class ScriptRun:
     """A script inside a guest: started as the first program, its status read from a marker on the console."""
 
     def __init__(self, script, arguments=(), files=None, append="", within="", after="", **guest):
-        """script: bytes of the shell script; files: more files for the guest; within: a command that runs what stands behind it;
-        after: shell text to run behind the script, unseen; guest: keywords of Guest."""
+        """script: bytes of the shell script; files: more files for the guest; within: a command that runs what stands
+        behind it; after: shell text to run behind the script, unseen; guest: keywords of Guest."""
         self.token = secrets.token_hex(8)
-        init = RUN_INIT.format(mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments), within=within, after=after)
+        init = RUN_INIT.format(
+            mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments), within=within, after=after
+        )
         inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}
         append = f"{append} init=/run/vrun-init".strip()
         self.guest = Guest(files=inside, append=append, wait_prompt=False, **guest)
@@ -486,7 +567,8 @@ class ScriptRun:
         self.guest.expect(f"vrun-start-{self.token}\r?\n")
 
     def wait_exit(self, between=lambda: None):
-        """Wait for the script's end and the guest's, and call `between` in between; the status. GuestError as Guest.expect()."""
+        """Wait for the script's end and the guest's, and call `between` in between; the status. GuestError as
+        Guest.expect()."""
         try:
             status = int(self.guest.expect(f"vrun-exit-{self.token} (\\d+)\r?\n").group(1))
         finally:

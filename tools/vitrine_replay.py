@@ -1,8 +1,9 @@
-"""A guest's run, recorded instruction by instruction (QEMU's icount, rr=record), and replayed as often as one likes, backwards too.
+"""A guest's run, recorded instruction by instruction (QEMU's icount, rr=record), and replayed as often as one likes,
+backwards too.
 
-What a recording needs lies in a folder, build/ARCH/replay: what came from outside of the guest (rr.bin), the files that it was given, and
-a disk that the guest does not see, for the machine's state at the beginning: going backwards starts from there. A recording is of one
-kernel, and of one command line for QEMU."""
+What a recording needs lies in a folder, build/ARCH/replay: what came from outside of the guest (rr.bin), the files that
+it was given, and a disk that the guest does not see, for the machine's state at the beginning: going backwards starts
+from there. A recording is of one kernel, and of one command line for QEMU."""
 
 import json
 import os
@@ -18,8 +19,8 @@ TOKEN = "recorded"
 
 
 def write_empty_qcow2(path, size=1 << 20):
-    """A qcow2 image without data, version 2: header, a refcount table with one block, a first-level table of one entry. It is the one
-    format that keeps snapshots."""
+    """A qcow2 image without data, version 2: header, a refcount table with one block, a first-level table of one entry.
+    It is the one format that keeps snapshots."""
     header = struct.pack(">4sIQIIQIIQQIIQ", b"QFI\xfb", 2, 0, 0, 16, size, 0, 1, 3 * CLUSTER, CLUSTER, 1, 0, 0)
     image = bytearray(4 * CLUSTER)
     image[: len(header)] = header
@@ -39,10 +40,20 @@ class Recording:
         return os.path.join(self.folder, name)
 
     def argv(self, mode, console):
-        words = ["-icount", f"shift=0,rr={mode},rrfile={self.path('rr.bin')},rrsnapshot=begin",
-                 "-drive", f"file={self.path('state.qcow2')},if=none,id=state"]
-        return self.setup.argv(["-chardev", f"file,id=console,path={self.path(console)}", "-serial", "chardev:console"],
-                               self.path("initrd"), "init=/run/vrun-init") + words
+        words = [
+            "-icount",
+            f"shift=0,rr={mode},rrfile={self.path('rr.bin')},rrsnapshot=begin",
+            "-drive",
+            f"file={self.path('state.qcow2')},if=none,id=state",
+        ]
+        return (
+            self.setup.argv(
+                ["-chardev", f"file,id=console,path={self.path(console)}", "-serial", "chardev:console"],
+                self.path("initrd"),
+                "init=/run/vrun-init",
+            )
+            + words
+        )
 
     def record(self, script, arguments, files, timeout):
         """Run a script to its end: its status. What it prints is shown then."""
@@ -54,7 +65,9 @@ class Recording:
             file.write(data + bytes(-len(data) % 4) + cpio_archive(inside))
         write_empty_qcow2(self.path("state.qcow2"))
         argv = self.argv("record", "console.log")
-        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=die_with_parent) as qemu:
+        with subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=die_with_parent
+        ) as qemu:
             try:
                 qemu.wait(timeout)
             except subprocess.TimeoutExpired:

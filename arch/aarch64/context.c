@@ -26,12 +26,12 @@ extern pgd_t reserved_pg_dir[];
 unsigned asid_bits = 8;
 
 /* Locks: L asid_lock; a atomic. */
-static DEFINE_SPINLOCK(asid_lock);	/* interrupts off; innermost */
-static u64 asid_generation = 1UL << 16; /* [a; L for changes] a multiple of 1 << asid_bits for both sizes */
+static DEFINE_SPINLOCK(asid_lock);	       /* interrupts off; innermost */
+static u64 asid_generation = 1UL << 16;	       /* [a; L for changes] a multiple of 1 << asid_bits for both sizes */
 static unsigned long asid_map[(1 << 16) / 64]; /* [L] in use in this generation */
 static unsigned asid_next = 1;		       /* [L] where to look first */
-static u64 active_asid[NR_CPUS];   /* [a] what a CPU runs; 0: a roll-over took it, or only the kernel runs */
-static u64 reserved_asid[NR_CPUS]; /* [L] what it kept over the last roll-over */
+static u64 active_asid[NR_CPUS];     /* [a] what a CPU runs; 0: a roll-over took it, or only the kernel runs */
+static u64 reserved_asid[NR_CPUS];   /* [L] what it kept over the last roll-over */
 static struct cpumask flush_pending; /* [a] CPUs that must flush before they use a new ASID */
 
 void asid_init(void)
@@ -137,8 +137,7 @@ static u64 check_and_switch_context(struct mm_struct *mm, unsigned cpu)
 	u64 context = READ_ONCE(mm->context_id), active = READ_ONCE(active_asid[cpu]);
 
 	if (active && context && same_generation(context) &&
-	    __atomic_compare_exchange_n(&active_asid[cpu], &active, context, false, __ATOMIC_SEQ_CST,
-					__ATOMIC_RELAXED))
+	    __atomic_compare_exchange_n(&active_asid[cpu], &active, context, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return context;
 	return context_slow(mm, cpu);
 }

@@ -49,11 +49,10 @@ static void other_abort(u64 far, u64 esr, struct pt_regs *regs)
 {
 	if (user_mode(regs)) {
 		current->thread.fault_address = far;
-		force_sig_fault(SIGBUS, (esr & ESR_FSC_MASK) == ESR_FSC_ALIGNMENT ? BUS_ADRALN : BUS_OBJERR,
-				far);
+		force_sig_fault(SIGBUS, (esr & ESR_FSC_MASK) == ESR_FSC_ALIGNMENT ? BUS_ADRALN : BUS_OBJERR, far);
 	} else if (!fixup_exception(regs)) {
-		pr_emerg("Unhandled abort (fault status 0x%02lx) at %016lx\n",
-			 (unsigned long)esr & ESR_FSC_MASK, (unsigned long)far);
+		pr_emerg("Unhandled abort (fault status 0x%02lx) at %016lx\n", (unsigned long)esr & ESR_FSC_MASK,
+			 (unsigned long)far);
 		die("Oops - abort", regs, esr);
 	}
 }

@@ -30,13 +30,13 @@ struct patch_stats patch_stats;
 extern const char _stext[], _etext[];
 
 /* [who patches: one at a time] */
-static unsigned long alias_page;  /* the page that was asked for last; 0: none */
-static unsigned long alias_delta; /* from it to its alias */
+static unsigned long alias_page;       /* the page that was asked for last; 0: none */
+static unsigned long alias_delta;      /* from it to its alias */
 static unsigned first_slot, last_slot; /* of FIX_TEXT, that are mapped; last_slot 0: none */
 static bool module_alias;	       /* FIX_PATCH is in use */
-static unsigned long line_mask;	 /* of the smaller of data and instruction lines, set by arch_patch_begin */
-static unsigned long site_line;	 /* line of the last site, not yet cleaned */
-#define NO_LINE 1UL
+static unsigned long line_mask;	       /* of the smaller of data and instruction lines, set by arch_patch_begin */
+static unsigned long site_line;	       /* line of the last site, not yet cleaned */
+#define NO_LINE	 1UL
 #define NR_LINES 512
 static unsigned long lines[NR_LINES]; /* instruction lines to invalidate */
 static unsigned nr_lines;	      /* NR_LINES + 1: more than fit, invalidate all of them */
@@ -144,8 +144,7 @@ static noinline notrace void map_alias(unsigned long page)
 }
 
 /* Only the locals change from site to site: for all else, memory is looked at once. */
-static __always_inline int write_sites(const unsigned long *sites, size_t n, unsigned long target,
-				       enum patch_kind kind)
+static __always_inline int write_sites(const unsigned long *sites, size_t n, unsigned long target, enum patch_kind kind)
 {
 	unsigned long mask = line_mask, line = site_line;
 	unsigned noted = nr_lines, cleaned = 0;

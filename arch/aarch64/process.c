@@ -18,8 +18,8 @@ void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 }
 
 /* The user side of a fork: the parent's registers, TLS and FP state, with its own stack, TLS and result. */
-static void copy_user_state(struct task_struct *child, const struct kernel_clone_args *args,
-			    unsigned long user_sp, unsigned long tls)
+static void copy_user_state(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
+			    unsigned long tls)
 {
 	struct pt_regs *regs = task_pt_regs(child);
 
@@ -53,8 +53,7 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	struct cpu_context *ctx = &child->thread.ctx;
 
 	memset(ctx, 0, sizeof(*ctx));
-	*(struct task_struct **)(task_stack_end(child) - ARCH_STACK_TOP_RESERVED) =
-		child; /* for entry from EL0 */
+	*(struct task_struct **)(task_stack_end(child) - ARCH_STACK_TOP_RESERVED) = child; /* for entry from EL0 */
 	if (args->fn) {
 		fresh_state(child);
 		ctx->x19 = (u64)args->fn;

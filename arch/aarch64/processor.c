@@ -54,8 +54,7 @@ const char *arch_cpu_name(void)
 	u64 midr = read_sysreg(midr_el1);
 
 	for (unsigned i = 0; i < ARRAY_SIZE(known_cpus); i++)
-		if (known_cpus[i].implementer == ((midr >> 24) & 0xff) &&
-		    known_cpus[i].part == ((midr >> 4) & 0xfff))
+		if (known_cpus[i].implementer == ((midr >> 24) & 0xff) && known_cpus[i].part == ((midr >> 4) & 0xfff))
 			return known_cpus[i].name;
 	snprintf(unknown, sizeof(unknown), "ARMv8 (MIDR 0x%08lx)", (unsigned long)midr);
 	return unknown;

@@ -14,8 +14,8 @@
 #include <asm/ptrace.h>
 #include <kernel/ksyms.h>
 
-#define NR_ARGS	    8	/* x0 to x7 */
-#define FIRST_SAVED 19	/* x19 to x28 */
+#define NR_ARGS	    8  /* x0 to x7 */
+#define FIRST_SAVED 19 /* x19 to x28 */
 #define NR_SAVED    10
 #define FP	    29
 #define LR	    30
@@ -25,16 +25,16 @@
 
 /* Offsets count from sp at the function's start, upwards: what the prologue stores lies at negative ones. */
 struct prologue {
-	int sp;				/* sp at this point; x29 is at fp */
+	int sp; /* sp at this point; x29 is at fp */
 	int fp;
 	bool has_fp;
-	int saved[NR_SAVED];		/* offset of the slot, or 0: not saved */
+	int saved[NR_SAVED]; /* offset of the slot, or 0: not saved */
 	struct {
-		bool in_place;		/* still in its own register */
-		int reg;		/* a copy is in this register, or NOWHERE */
-		int slot;		/* a copy is at this offset, or 0 */
-		int add;		/* what was added for the copy in `reg` */
-		bool taken_apart;	/* something else was made of it */
+		bool in_place;	  /* still in its own register */
+		int reg;	  /* a copy is in this register, or NOWHERE */
+		int slot;	  /* a copy is at this offset, or 0 */
+		int add;	  /* what was added for the copy in `reg` */
+		bool taken_apart; /* something else was made of it */
 	} arg[NR_ARGS];
 };
 

@@ -31,8 +31,7 @@ static long psci_call(u32 function, u64 a1, u64 a2, u64 a3)
 	register u64 x3 __asm__("x3") = a3;
 
 	/* The convention lets the callee change x0 to x17. */
-#define CLOBBERS \
-	"x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory"
+#define CLOBBERS "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory"
 	if (conduit == PSCI_HVC)
 		__asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : CLOBBERS);
 	else

@@ -31,9 +31,8 @@ void show_regs(struct pt_regs *regs)
 	pr_emerg("sp : %016lx pstate : %08lx\n", (unsigned long)regs->sp, (unsigned long)regs->pstate);
 	for (int i = 29; i >= 0; i -= 3)
 		if (i >= 2)
-			pr_emerg("x%-2d: %016lx x%-2d: %016lx x%-2d: %016lx\n", i,
-				 (unsigned long)regs->regs[i], i - 1, (unsigned long)regs->regs[i - 1], i - 2,
-				 (unsigned long)regs->regs[i - 2]);
+			pr_emerg("x%-2d: %016lx x%-2d: %016lx x%-2d: %016lx\n", i, (unsigned long)regs->regs[i], i - 1,
+				 (unsigned long)regs->regs[i - 1], i - 2, (unsigned long)regs->regs[i - 2]);
 	if (!user_mode(regs))
 		show_code(regs);
 }

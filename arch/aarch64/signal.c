@@ -45,9 +45,8 @@ struct rt_sigframe {
 struct frame_record {
 	u64 fp, lr;
 };
-#define FRAME_FIXED \
-	(sizeof(struct rt_sigframe) - 4096) /* up to the extension area, which is pushed as far as used */
-#define FRAME_SIZE (FRAME_FIXED + sizeof(struct fpsimd_context) + 16)
+#define FRAME_FIXED (sizeof(struct rt_sigframe) - 4096) /* up to the extension area, which is pushed as far as used */
+#define FRAME_SIZE  (FRAME_FIXED + sizeof(struct fpsimd_context) + 16)
 
 static_assert(sizeof(struct fpsimd_context) == 528);
 static_assert(offsetof(struct ucontext, uc_sigmask) == 40);
@@ -71,8 +70,7 @@ static int save_fpsimd(struct rt_sigframe __user *frame)
 	return 0;
 }
 
-static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u64 oldset,
-		      struct pt_regs *regs)
+static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u64 oldset, struct pt_regs *regs)
 {
 	struct sigcontext __user *sc = &frame->uc.uc_mcontext;
 	struct user_stack stack = save_altstack();
@@ -144,8 +142,7 @@ static int restore_records(struct sigcontext __user *sc)
 		if (size < sizeof(*ctx) || size % 16 || size > sizeof(sc->reserved) - at)
 			return -EINVAL;
 		if (magic == FPSIMD_MAGIC) {
-			if (have_fpsimd || size != sizeof(struct fpsimd_context) ||
-			    restore_fpsimd((void *)ctx))
+			if (have_fpsimd || size != sizeof(struct fpsimd_context) || restore_fpsimd((void *)ctx))
 				return -EINVAL;
 			have_fpsimd = true;
 		} else if (magic != ESR_MAGIC) {
@@ -169,8 +166,7 @@ static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
 	struct pt_regs new = *regs;
 	sigset_t set;
 
-	if (get_user(set, &frame->uc.uc_sigmask) ||
-	    copy_from_user(&stack, &frame->uc.uc_stack, sizeof(stack)) ||
+	if (get_user(set, &frame->uc.uc_sigmask) || copy_from_user(&stack, &frame->uc.uc_stack, sizeof(stack)) ||
 	    copy_from_user(new.regs, sc->regs, offsetof(struct pt_regs, orig_x0)))
 		return -EFAULT;
 	if (!valid_user_pstate(new.pstate) || restore_records(sc))

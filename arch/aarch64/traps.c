@@ -139,10 +139,8 @@ notrace void handle_bad_stack(struct pt_regs *regs, u64 esr, u64 far)
 	unsigned long stack = (unsigned long)current->stack;
 
 	console_verbose();
-	pr_emerg(
-		"kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, FAR 0x%016lx\n",
-		current->comm, current->pid, (unsigned long)regs->sp, stack, stack + THREAD_SIZE,
-		(unsigned long)far);
+	pr_emerg("kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, FAR 0x%016lx\n",
+		 current->comm, current->pid, (unsigned long)regs->sp, stack, stack + THREAD_SIZE, (unsigned long)far);
 	show_regs(regs);
 	show_stack(NULL, regs);
 	panic("kernel stack overflow (ESR 0x%lx)", (unsigned long)esr);

@@ -9,10 +9,10 @@ struct task_struct;
 
 /* From entry.S: interrupts off on entry and on return. */
 void do_syscall_64(struct pt_regs *regs);
-void exc_handler(struct pt_regs *regs);	      /* vectors 0 to 31 but the three below */
-void interrupt_handler(struct pt_regs *regs); /* vectors 32 to 239 */
+void exc_handler(struct pt_regs *regs);	       /* vectors 0 to 31 but the three below */
+void interrupt_handler(struct pt_regs *regs);  /* vectors 32 to 239 */
 void parked_irq_handler(struct pt_regs *regs); /* vectors 240 to 255: text may be changing (drivers/irqchip/lapic.c) */
-void nmi_handler(struct pt_regs *regs);	      /* own stack; may interrupt anything: no locks of others */
+void nmi_handler(struct pt_regs *regs);	       /* own stack; may interrupt anything: no locks of others */
 void double_fault_handler(struct pt_regs *regs) __noreturn;
 void machine_check_handler(struct pt_regs *regs) __noreturn;
 void ret_from_fork(void);

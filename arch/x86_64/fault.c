@@ -35,8 +35,7 @@ static const char *describe(u64 error_code, u64 address)
 	if (!(error_code & PF_PROT))
 		return NULL;
 	if (error_code & PF_INSTR)
-		return address < TASK_SIZE ? "execute from user memory"
-					   : "execute from non-executable memory";
+		return address < TASK_SIZE ? "execute from user memory" : "execute from non-executable memory";
 	return error_code & PF_WRITE ? "write to read-only memory" : "read from unreadable memory";
 }
 
@@ -46,8 +45,7 @@ static const char *describe(u64 error_code, u64 address)
  */
 static bool smap_violation(const struct pt_regs *regs, u64 error_code, u64 address)
 {
-	return cpu_features.smap && address < TASK_SIZE && !(regs->rflags & X86_EFLAGS_AC) &&
-	       !(error_code & PF_INSTR);
+	return cpu_features.smap && address < TASK_SIZE && !(regs->rflags & X86_EFLAGS_AC) && !(error_code & PF_INSTR);
 }
 
 static void kernel_fault(struct pt_regs *regs, u64 error_code, u64 address)

@@ -176,13 +176,11 @@ void fpu_init(void)
 	if (fpu_has_xsave && cpu_features.avx && avx_fits())
 		fpu_features |= XFEATURE_AVX;
 	if (fpu_has_xsave)
-		fpu_state_size =
-			fpu_features & XFEATURE_AVX ? FPU_STATE_SIZE : FPU_LEGACY_SIZE + FPU_HEADER_SIZE;
+		fpu_state_size = fpu_features & XFEATURE_AVX ? FPU_STATE_SIZE : FPU_LEGACY_SIZE + FPU_HEADER_SIZE;
 	fpu_init_cpu();
 	save_all(&probe);
 	/* Zero stands for what the first CPUs with SSE had (SDM vol. 1, 11.6.6). */
 	fpu_mxcsr_mask = probe.legacy.mxcsr_mask ? probe.legacy.mxcsr_mask : 0xffbf;
 	pr_info("fpu: %s%s%s, %u bytes a task\n", fpu_has_xsave ? "XSAVE" : "FXSAVE",
-		cpu_features.xsaveopt ? " (OPT)" : "", fpu_features & XFEATURE_AVX ? ", AVX" : "",
-		fpu_state_size);
+		cpu_features.xsaveopt ? " (OPT)" : "", fpu_features & XFEATURE_AVX ? ", AVX" : "", fpu_state_size);
 }

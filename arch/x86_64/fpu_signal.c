@@ -76,9 +76,8 @@ static int frame_state_size(const void __user *frame, const struct fpx_sw_bytes 
 {
 	u32 magic2;
 
-	if (!fpu_has_xsave || sw->magic1 != FP_XSTATE_MAGIC1 ||
-	    sw->xstate_size < FPU_LEGACY_SIZE + FPU_HEADER_SIZE || sw->xstate_size > fpu_state_size ||
-	    sw->extended_size < sw->xstate_size)
+	if (!fpu_has_xsave || sw->magic1 != FP_XSTATE_MAGIC1 || sw->xstate_size < FPU_LEGACY_SIZE + FPU_HEADER_SIZE ||
+	    sw->xstate_size > fpu_state_size || sw->extended_size < sw->xstate_size)
 		return FPU_LEGACY_SIZE;
 	if (get_user(magic2, (const u32 __user *)(frame + sw->xstate_size)))
 		return -EFAULT;

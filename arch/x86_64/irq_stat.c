@@ -14,12 +14,9 @@ static u64 irq_stat(unsigned kind, int cpu)
 static const struct {
 	const char *label, *text;
 } stat_lines[NR_IRQ_STATS] = {
-	[IRQ_STAT_NMI] = {"NMI:", "Non-maskable interrupts"},
-	[IRQ_STAT_UNK] = {"UNK:", "NMIs for unknown reason"},
-	[IRQ_STAT_LOC] = {"LOC:", "Local timer interrupts"},
-	[IRQ_STAT_SPU] = {"SPU:", "Spurious interrupts"},
-	[IRQ_STAT_TLB] = {"TLB:", "TLB shootdowns"},
-	[IRQ_STAT_ERR] = {"ERR:", "APIC errors"},
+	[IRQ_STAT_NMI] = {"NMI:", "Non-maskable interrupts"}, [IRQ_STAT_UNK] = {"UNK:", "NMIs for unknown reason"},
+	[IRQ_STAT_LOC] = {"LOC:", "Local timer interrupts"},  [IRQ_STAT_SPU] = {"SPU:", "Spurious interrupts"},
+	[IRQ_STAT_TLB] = {"TLB:", "TLB shootdowns"},	      [IRQ_STAT_ERR] = {"ERR:", "APIC errors"},
 };
 static const char *const ipi_labels[IPI_MAX] = {
 	[IPI_RESCHEDULE] = "RES:",

@@ -26,7 +26,7 @@ notrace void nmi_hold_off(void)
 
 	WRITE_ONCE(text_changes, 1);
 	smp_mb();
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		while (READ_ONCE(per_cpu(nmi_in_full, cpu)))
 			cpu_relax();
 }
@@ -52,8 +52,7 @@ static noinline void unknown_nmi_error(unsigned cpu)
 
 	inc_irq_stat(IRQ_STAT_UNK);
 	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-		pr_emerg("Uhhuh. NMI received for unknown reason on CPU %u. Further ones are only counted.\n",
-			 cpu);
+		pr_emerg("Uhhuh. NMI received for unknown reason on CPU %u. Further ones are only counted.\n", cpu);
 }
 
 /* Ordinary kernel code, traced and patched. */

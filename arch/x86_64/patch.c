@@ -40,8 +40,8 @@ extern const char _stext[], _etext[];
  * another page, so nothing has to be forgotten before it is used, and everything at once in the end. Pages of modules
  * are shown by FIX_PATCH, one after the other. [who patches: one at a time]
  */
-static unsigned long alias_page;  /* the page that was asked for last; 0: none */
-static unsigned long alias_delta; /* from it to its alias */
+static unsigned long alias_page;       /* the page that was asked for last; 0: none */
+static unsigned long alias_delta;      /* from it to its alias */
 static unsigned first_slot, last_slot; /* of FIX_TEXT, that are mapped; last_slot 0: none */
 static bool module_alias;	       /* FIX_PATCH is in use */
 static unsigned long next_page;	       /* the page that was mapped last; 0: none */
@@ -75,7 +75,7 @@ static __always_inline u64 encode(unsigned long site, unsigned long target, enum
 
 static __always_inline u64 site_bytes(unsigned long site)
 {
-	return *(const unaligned_u32 *)site | (u64)*(const u8 *)(site + 4) << 32;
+	return *(const unaligned_u32 *)site | (u64) * (const u8 *)(site + 4) << 32;
 }
 
 /* Sites ascend: what is in reach of the first and of the last is so of all between them. */
@@ -86,8 +86,8 @@ static __always_inline bool all_in_reach(const unsigned long *sites, size_t n, u
 
 static __always_inline bool all_text(const unsigned long *sites, size_t n)
 {
-	return !n || (is_text(sites[0]) && is_text(sites[n - 1]) &&
-		      is_module_text(sites[0]) == is_module_text(sites[n - 1]));
+	return !n ||
+	       (is_text(sites[0]) && is_text(sites[n - 1]) && is_module_text(sites[0]) == is_module_text(sites[n - 1]));
 }
 
 notrace size_t arch_patch_verify_calls(const unsigned long *sites, size_t n, unsigned long target)
@@ -176,8 +176,7 @@ static __always_inline void write_site(unsigned long alias, u64 bytes)
 }
 
 /* Only the locals change from site to site: for all else, memory is looked at once. */
-static __always_inline int write_sites(const unsigned long *sites, size_t n, unsigned long target,
-				       enum patch_kind kind)
+static __always_inline int write_sites(const unsigned long *sites, size_t n, unsigned long target, enum patch_kind kind)
 {
 	unsigned long page = alias_page, delta = alias_delta;
 

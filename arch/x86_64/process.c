@@ -42,8 +42,8 @@ static void fresh_regs(struct pt_regs *regs)
 }
 
 /* The user side of a fork: the parent's registers and TLS, with its own stack, TLS and result. */
-static void copy_user_state(struct task_struct *child, const struct kernel_clone_args *args,
-			    unsigned long user_sp, unsigned long tls)
+static void copy_user_state(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
+			    unsigned long tls)
 {
 	struct pt_regs *regs = task_pt_regs(child);
 

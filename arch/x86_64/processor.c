@@ -39,14 +39,14 @@ struct cpu_features cpu_features;
  * STI): an interrupt that is pending now ends the HLT. idle_hlt is for the NMI handler, as NMIs know no such
  * pause: where HLT is, and what follows it.
  */
-#define STI_HLT_CLI(name)             \
-	"sti\n\t"                     \
-	".globl " name "\n"            \
-	"1:\thlt\n"                   \
-	"2:\tcli\n\t"                 \
-	".pushsection .rodata\n\t"    \
-	".balign 8\n" name ":\n\t"    \
-	".quad 1b, 2b\n\t"            \
+#define STI_HLT_CLI(name)          \
+	"sti\n\t"                  \
+	".globl " name "\n"        \
+	"1:\thlt\n"                \
+	"2:\tcli\n\t"              \
+	".pushsection .rodata\n\t" \
+	".balign 8\n" name ":\n\t" \
+	".quad 1b, 2b\n\t"         \
 	".popsection"
 
 notrace void arch_cpu_idle(void)

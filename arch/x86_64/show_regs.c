@@ -6,9 +6,10 @@
 
 extern const char _stext[], _etext[];
 
-#define CODE_BEFORE 42 /* bytes before rip, as Linux shows them: what scripts/decodecode and its kin expect \
+#define CODE_BEFORE \
+	42	      /* bytes before rip, as Linux shows them: what scripts/decodecode and its kin expect \
 			*/
-#define CODE_AFTER  22 /* from rip on */
+#define CODE_AFTER 22 /* from rip on */
 
 /* The bytes around rip, the one at rip in angle brackets; dashes where text cannot be read. */
 static void show_code(const struct pt_regs *regs)

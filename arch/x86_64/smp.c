@@ -80,8 +80,8 @@ static bool lacks_features(void)
 
 		if (!missing)
 			continue;
-		pr_err("smp: CPU%u lacks features of the boot CPU: CPUID %#x.%u %s, bits %#x\n",
-		       smp_processor_id(), w->leaf, w->sub, &"eax\0ebx\0ecx\0edx"[w->reg * 4], missing);
+		pr_err("smp: CPU%u lacks features of the boot CPU: CPUID %#x.%u %s, bits %#x\n", smp_processor_id(),
+		       w->leaf, w->sub, &"eax\0ebx\0ecx\0edx"[w->reg * 4], missing);
 		lacks = true;
 	}
 	return lacks;

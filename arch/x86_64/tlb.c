@@ -140,8 +140,8 @@ static void wait_for_answers(const struct tlb_request *r)
  * either not begun or complete, and waits for its answers first, as they come whether or not its owner
  * runs. Preemption off.
  */
-static noinline struct tlb_request *native_flush_tlb_others(u64 cpus, const struct mm_struct *mm,
-							     unsigned long start, unsigned long end)
+static noinline struct tlb_request *native_flush_tlb_others(u64 cpus, const struct mm_struct *mm, unsigned long start,
+							    unsigned long end)
 {
 	struct tlb_request *r = this_cpu_ptr(tlb_request);
 	struct cpumask ring = {{0}};
@@ -160,8 +160,7 @@ static noinline struct tlb_request *native_flush_tlb_others(u64 cpus, const stru
 		 * Release: the request before the bit. Where there was another bit an interrupt is on its
 		 * way.
 		 */
-		if (!__atomic_fetch_or(per_cpu_ptr(tlb_pending, cpu), BIT(smp_processor_id()),
-				       __ATOMIC_RELEASE))
+		if (!__atomic_fetch_or(per_cpu_ptr(tlb_pending, cpu), BIT(smp_processor_id()), __ATOMIC_RELEASE))
 			ring.bits[0] |= BIT(cpu);
 	}
 	if (ring.bits[0])

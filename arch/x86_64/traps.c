@@ -180,8 +180,7 @@ static void kernel_exception(struct pt_regs *regs)
 	case X86_TRAP_NP: /* IRETQ */
 		if (fixup_exception(regs))
 			break;
-		pr_emerg("%s, error code 0x%lx\n", exception_name(regs->vector),
-			 (unsigned long)regs->orig_rax);
+		pr_emerg("%s, error code 0x%lx\n", exception_name(regs->vector), (unsigned long)regs->orig_rax);
 		die("Oops - general protection fault", regs, regs->orig_rax);
 	default:
 		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
@@ -227,8 +226,7 @@ notrace void double_fault_handler(struct pt_regs *regs)
 	u64 address = read_cr(2);
 
 	console_verbose();
-	if (address - (stack - PAGE_SIZE) < PAGE_SIZE ||
-	    address - (irq_end - IRQ_STACK_SIZE - PAGE_SIZE) < PAGE_SIZE) {
+	if (address - (stack - PAGE_SIZE) < PAGE_SIZE || address - (irq_end - IRQ_STACK_SIZE - PAGE_SIZE) < PAGE_SIZE) {
 		pr_emerg(
 			"kernel stack overflow: task %s (pid %d), sp 0x%016lx, stack 0x%016lx-0x%016lx, CR2 0x%016lx\n",
 			current->comm, current->pid, (unsigned long)regs->rsp, stack, stack + THREAD_SIZE,
@@ -237,8 +235,7 @@ notrace void double_fault_handler(struct pt_regs *regs)
 		show_stack(NULL, regs);
 		panic("kernel stack overflow (CR2 0x%lx)", (unsigned long)address);
 	}
-	pr_emerg("double fault: task %s (pid %d), CR2 0x%016lx\n", current->comm, current->pid,
-		 (unsigned long)address);
+	pr_emerg("double fault: task %s (pid %d), CR2 0x%016lx\n", current->comm, current->pid, (unsigned long)address);
 	show_regs(regs);
 	show_stack(NULL, regs);
 	panic("double fault");

@@ -22,8 +22,8 @@
 #define INTID_MASK 0x3ff
 #define MAX_CPUS   8 /* the architecture's: target lists are bytes */
 
-static void *dist, *cpu_if;	/* [immutable after probe] */
-static u8 cpu_target[MAX_CPUS]; /* bit of our CPU number's interface [set by that CPU before it is online] */
+static void *dist, *cpu_if;	   /* [immutable after probe] */
+static u8 cpu_target[MAX_CPUS];	   /* bit of our CPU number's interface [set by that CPU before it is online] */
 static DEFINE_SPINLOCK(dist_lock); /* read-modify-write of shared registers; interrupts off */
 
 static void gic_mask_irq(unsigned hwirq)
@@ -90,7 +90,7 @@ static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 	u32 targets = 0;
 	unsigned cpu;
 
-	for_each_cpu (cpu, mask)
+	for_each_cpu(cpu, mask)
 		targets |= cpu_target[cpu];
 	writel_relaxed(targets << 16 | kind, dist + GICD_SGIR);
 }

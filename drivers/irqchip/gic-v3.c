@@ -115,7 +115,7 @@ static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
 	unsigned cpu;
 
-	for_each_cpu (cpu, mask) {
+	for_each_cpu(cpu, mask) {
 		u64 id = boot_info.cpu_hwid[cpu], aff0 = id & 0xff;
 
 		write_sysreg(((id >> 32) & 0xff) << 48 | (aff0 >> 4) << 44 | ((id >> 16) & 0xff) << 32 |

@@ -101,7 +101,7 @@ static void apic_send_mask(const struct cpumask *mask, u32 command)
 
 	if (!xapic)
 		weak_wrmsr_fence();
-	for_each_cpu (cpu, mask)
+	for_each_cpu(cpu, mask)
 		apic_send(boot_info.cpu_hwid[cpu], command);
 }
 

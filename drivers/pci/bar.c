@@ -92,8 +92,7 @@ int pci_enable_device(struct pci_dev *dev)
 
 void *pci_map_bar(const struct pci_dev *dev, unsigned bar, u64 offset, u64 size)
 {
-	if (bar >= PCI_BARS || !dev->bar[bar].base || offset > dev->bar[bar].size ||
-	    size > dev->bar[bar].size - offset)
+	if (bar >= PCI_BARS || !dev->bar[bar].base || offset > dev->bar[bar].size || size > dev->bar[bar].size - offset)
 		return NULL;
 	return ioremap(dev->bar[bar].base + offset, size);
 }

@@ -17,10 +17,8 @@ static const struct pci_driver *find_driver(const struct pci_dev *dev)
 {
 	const struct pci_driver *drv;
 
-	for_each_in_table(pci_drivers, drv)
-	{
-		if (drv->vendor == dev->vendor && dev->device >= drv->first_device &&
-		    dev->device <= drv->last_device)
+	for_each_in_table(pci_drivers, drv) {
+		if (drv->vendor == dev->vendor && dev->device >= drv->first_device && dev->device <= drv->last_device)
 			return drv;
 	}
 	return NULL;
@@ -40,8 +38,7 @@ static void probe(const struct pci_driver *drv, const struct pci_dev *found)
 	}
 	if (!err)
 		return;
-	pr_err("%s: %02x:%02x.%x: probe failed, error %d\n", drv->name, found->bus, found->slot,
-	       found->function, err);
+	pr_err("%s: %02x:%02x.%x: probe failed, error %d\n", drv->name, found->bus, found->slot, found->function, err);
 	kfree(dev);
 }
 

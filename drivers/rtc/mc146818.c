@@ -129,8 +129,7 @@ static u64 days_since_epoch(const struct rtc_time *t)
 	unsigned year = t->month > 2 ? t->year : t->year - 1, month = (t->month + 9) % 12;
 
 	/* 153 days in five months from March on; 719468 days from the first of March of year 0 to 1970. */
-	return year * 365UL + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + t->day - 1 -
-	       719468;
+	return year * 365UL + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + t->day - 1 - 719468;
 }
 
 static int mc146818_probe(const struct device_desc *dev)
@@ -147,8 +146,7 @@ static int mc146818_probe(const struct device_desc *dev)
 		err = decode(&t, cmos_read(io, RTC_B));
 	if (err)
 		return err;
-	set_wall_clock((((days_since_epoch(&t) * 24 + t.hour) * 60 + t.minute) * 60 + t.second) *
-		       NSEC_PER_SEC);
+	set_wall_clock((((days_since_epoch(&t) * 24 + t.hour) * 60 + t.minute) * 60 + t.second) * NSEC_PER_SEC);
 	return 0;
 }
 

@@ -118,8 +118,7 @@ static int arch_timer_probe(const struct device_desc *dev)
 	if (err)
 		return err;
 	clock_event = virt ? &virt_event : &phys_event;
-	pr_info("%s: %lu.%02lu MHz\n", clock_event->name, (unsigned long)hz / 1000000,
-		(unsigned long)hz / 10000 % 100);
+	pr_info("%s: %lu.%02lu MHz\n", clock_event->name, (unsigned long)hz / 1000000, (unsigned long)hz / 10000 % 100);
 	return 0;
 }
 

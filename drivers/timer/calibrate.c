@@ -16,15 +16,14 @@
 
 #include "calibrate.h"
 
-#define TRIES 8 /* edges, of which the tightest counts */
-#define STUCK_READS \
-	10000	       /* a counter that shows the same so many times stands: the slowest ticks each 0.9 us */
-#define ENOUGH_PPM 200 /* the bounds' distance from their middle; that is closer to the truth by far */
-#define MIN_TSC	   150000    /* cycles at least: 0.15 ms at 1 GHz, 0.04 ms at 4 GHz */
-#define MAX_TSC	   20000000  /* at most, where readings are slow: 20 ms at 1 GHz, 5 ms at 4 GHz */
-#define WIDE	   0xffffff  /* a counter of that many bits does not wrap unseen: it would take seconds */
-#define ROUND_HZ   100000000 /* the base clock that frequencies are multiples of */
-#define FS_PER_SEC 1000000000000000ULL
+#define TRIES	    8	      /* edges, of which the tightest counts */
+#define STUCK_READS 10000     /* a counter that shows the same so many times stands: the slowest ticks each 0.9 us */
+#define ENOUGH_PPM  200	      /* the bounds' distance from their middle; that is closer to the truth by far */
+#define MIN_TSC	    150000    /* cycles at least: 0.15 ms at 1 GHz, 0.04 ms at 4 GHz */
+#define MAX_TSC	    20000000  /* at most, where readings are slow: 20 ms at 1 GHz, 5 ms at 4 GHz */
+#define WIDE	    0xffffff  /* a counter of that many bits does not wrap unseen: it would take seconds */
+#define ROUND_HZ    100000000 /* the base clock that frequencies are multiples of */
+#define FS_PER_SEC  1000000000000000ULL
 
 /* At `tsc`, give or take `slack`, the counter took the value `count`. */
 struct edge {
@@ -155,8 +154,7 @@ int calibrate_counter(const struct calibration_counter *c, u64 tsc_hz, struct hz
 
 u64 hz_plausible(struct hz_range range)
 {
-	u64 middle = range.low + (range.high - range.low) / 2,
-	    round = (middle + ROUND_HZ / 2) / ROUND_HZ * ROUND_HZ;
+	u64 middle = range.low + (range.high - range.low) / 2, round = (middle + ROUND_HZ / 2) / ROUND_HZ * ROUND_HZ;
 
 	return round >= range.low && round <= range.high ? round : middle;
 }

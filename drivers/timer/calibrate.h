@@ -7,8 +7,8 @@
 struct calibration_counter {
 	const char *name;
 	u32 (*read)(void); /* notrace */
-	u32 mask;      /* all ones: the highest value; 0 follows */
-	u64 period_fs; /* femtoseconds a tick; 0: to be measured */
+	u32 mask;	   /* all ones: the highest value; 0 follows */
+	u64 period_fs;	   /* femtoseconds a tick; 0: to be measured */
 };
 struct hz_range {
 	u64 low, high;

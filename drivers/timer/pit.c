@@ -13,9 +13,9 @@
  * Commands: channel in 7:6; 5:4 how its value is accessed, 3 is low byte first, 0 latches it; mode in 3:1; 0
  * binary.
  */
-#define PIT_STOP0    0x30 /* mode 0 waits for a count, which is not given */
-#define PIT_START2   0xb4 /* mode 2: over and over */
-#define PIT_LATCH2   0x80
+#define PIT_STOP0  0x30 /* mode 0 waits for a count, which is not given */
+#define PIT_START2 0xb4 /* mode 2: over and over */
+#define PIT_LATCH2 0x80
 
 #define PORT_B	     0x61
 #define PORT_B_GATE2 0x01 /* lets channel 2 count */

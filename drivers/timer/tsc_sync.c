@@ -122,8 +122,7 @@ static void compare_with_hpet(void *unused)
 	u64 by_hpet = hpet_clock_read(), tsc = rdtsc_ordered(), old = READ_ONCE(tsc_ahead);
 
 	while ((s64)(tsc - by_hpet) > (s64)old &&
-	       !__atomic_compare_exchange_n(&tsc_ahead, &old, tsc - by_hpet, false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(&tsc_ahead, &old, tsc - by_hpet, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }
 

@@ -157,8 +157,7 @@ static void do_werase(struct tty_struct *tty)
 /* [l] The whole line. From the screen, if that is wanted and it is not longer than the ring has room for. */
 static void do_kill(struct tty_struct *tty, char c)
 {
-	bool visual = L_FLAG(tty, ECHOKE) && L_FLAG(tty, ECHOE) &&
-		      (tty->head - tty->canon) * 6 < tty_echo_room(tty);
+	bool visual = L_FLAG(tty, ECHOKE) && L_FLAG(tty, ECHOE) && (tty->head - tty->canon) * 6 < tty_echo_room(tty);
 
 	if (!L_FLAG(tty, ECHO)) {
 		tty->head = tty->canon;
@@ -374,8 +373,7 @@ void n_tty_process(struct tty_struct *tty)
 		char key;
 
 		spin_lock_irqsave(&tty->lock, flags);
-		for (unsigned i = 0; i < BATCH && !sig && tty->rx_tail != tty->rx_head && can_process(tty);
-		     i++) {
+		for (unsigned i = 0; i < BATCH && !sig && tty->rx_tail != tty->rx_head && can_process(tty); i++) {
 			char c = tty->rx[tty->rx_tail++ % TTY_RX_SIZE];
 
 			if (!sysrq_filter(tty, c))
@@ -397,8 +395,7 @@ void n_tty_process(struct tty_struct *tty)
 /* [l] A signal key must work although what was typed before it is stuck; it flushes that anyway. */
 static bool jump_queue(struct tty_struct *tty, char c)
 {
-	return key_signal(tty, c) && !L_FLAG(tty, NOFLSH) && tty->rx_tail != tty->rx_head &&
-	       !can_process(tty);
+	return key_signal(tty, c) && !L_FLAG(tty, NOFLSH) && tty->rx_tail != tty->rx_head && !can_process(tty);
 }
 
 void tty_receive(struct tty_struct *tty, const char *data, unsigned n)

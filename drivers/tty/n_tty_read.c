@@ -60,8 +60,7 @@ static ssize_t copy_available(struct tty_struct *tty, char __user *buf, size_t n
 		if (!got)
 			break;
 	}
-	n_tty_process(
-		tty); /* there is room again: what waited behind, and the driver if it was told to stop */
+	n_tty_process(tty); /* there is room again: what waited behind, and the driver if it was told to stop */
 	return done;
 }
 

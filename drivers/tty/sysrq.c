@@ -16,7 +16,8 @@ static void sysrq_help(void)
 	const struct sysrq_key *k;
 
 	pr_info("sysrq: HELP :");
-	for_each_in_table(sysrq, k) pr_cont(" %s(%c)", k->help, k->key);
+	for_each_in_table(sysrq, k)
+		pr_cont(" %s(%c)", k->help, k->key);
 	pr_cont("\n");
 }
 
@@ -30,10 +31,9 @@ static void sysrq_show_tasks(void)
 	while ((p = next_process(pid + 1))) {
 		pid = p->pid;
 		rcu_read_lock();
-		for_each_thread(p, t)
-		{
-			pr_info("task:%-15s state:%c pid:%-5d ppid:%d\n", t->comm, task_state_to_char(t),
-				t->pid, t->parent ? t->parent->pid : 0);
+		for_each_thread(p, t) {
+			pr_info("task:%-15s state:%c pid:%-5d ppid:%d\n", t->comm, task_state_to_char(t), t->pid,
+				t->parent ? t->parent->pid : 0);
 			show_stack(t, NULL);
 		}
 		rcu_read_unlock();
@@ -64,12 +64,12 @@ bool handle_sysrq(char key)
 {
 	const struct sysrq_key *k;
 
-	for_each_in_table(sysrq, k) if (k->key == key)
-	{
-		pr_info("sysrq: %s\n", k->help);
-		k->handler();
-		return true;
-	}
+	for_each_in_table(sysrq, k)
+		if (k->key == key) {
+			pr_info("sysrq: %s\n", k->help);
+			k->handler();
+			return true;
+		}
 	sysrq_help();
 	return false;
 }

@@ -10,11 +10,10 @@
 #include <sched/wait.h>
 #include <uapi/termios.h>
 
-#define TTY_BUF_SIZE 4096  /* bytes typed and not yet read; a line is at most one less */
-#define TTY_RX_SIZE  4096  /* bytes received and not yet looked at */
-#define TTY_TX_SIZE  16384 /* bytes to send */
-#define TTY_ECHO_RESERVE \
-	4096 /* of them kept free by writers, so that keys are echoed while output is pending */
+#define TTY_BUF_SIZE	 4096  /* bytes typed and not yet read; a line is at most one less */
+#define TTY_RX_SIZE	 4096  /* bytes received and not yet looked at */
+#define TTY_TX_SIZE	 16384 /* bytes to send */
+#define TTY_ECHO_RESERVE 4096  /* of them kept free by writers, so that keys are echoed while output is pending */
 
 /*
  * Way of a byte in: receive interrupt -> rx (tty_receive) -> softirq or reader: line discipline -> buf ->
@@ -35,16 +34,15 @@ struct tty_struct {
 	struct winsize winsize; /* [l] */
 	pid_t pgrp, session;	/* [l] foreground group, session; 0: none */
 
-	u32 rx_head, rx_tail;  /* [l] */
-	bool throttled;	       /* [l] the driver was told to stop */
-	bool sysrq;	       /* [l] a break came: the next character is a key */
-	char sysrq_key;	       /* [l] the key, until its handler runs */
-	u32 head, canon, tail; /* [l] buf: typed up to head; whole lines up to canon; read up to tail */
-	u32 line_column;       /* [l] where on the screen the line in work began */
-	bool lnext;	       /* [l] ^V: the next character is literal */
-	u64 drops;	       /* [l] bytes that a full buffer cost */
-	unsigned long
-		mark[TTY_BUF_SIZE / 64]; /* [l] bits: this byte ends a line (a zero byte: end of file) */
+	u32 rx_head, rx_tail;		       /* [l] */
+	bool throttled;			       /* [l] the driver was told to stop */
+	bool sysrq;			       /* [l] a break came: the next character is a key */
+	char sysrq_key;			       /* [l] the key, until its handler runs */
+	u32 head, canon, tail;		       /* [l] buf: typed up to head; whole lines up to canon; read up to tail */
+	u32 line_column;		       /* [l] where on the screen the line in work began */
+	bool lnext;			       /* [l] ^V: the next character is literal */
+	u64 drops;			       /* [l] bytes that a full buffer cost */
+	unsigned long mark[TTY_BUF_SIZE / 64]; /* [l] bits: this byte ends a line (a zero byte: end of file) */
 
 	u32 tx_head, tx_tail; /* [o] */
 	u32 column;	      /* [o] cursor, by what was put into tx */
@@ -68,8 +66,7 @@ extern struct tty_struct *tty_list; /* [immutable after boot] */
 
 /* tty_output.c */
 void tty_output_init(struct tty_struct *tty);
-void tty_echo_char(struct tty_struct *tty,
-		   char c); /* [l] one byte, with output processing; lost when tx is full */
+void tty_echo_char(struct tty_struct *tty, char c); /* [l] one byte, with output processing; lost when tx is full */
 void tty_echo(struct tty_struct *tty, const char *text, unsigned n); /* [l] */
 unsigned tty_echo_room(struct tty_struct *tty);			     /* bytes; each may become two */
 unsigned tty_output(struct tty_struct *tty, const char *text,
@@ -82,8 +79,8 @@ int tty_wait_sent(struct tty_struct *tty); /* until all is with the hardware; -E
 void tty_console_init(struct tty_struct *tty);
 
 /* n_tty.c */
-void n_tty_process(struct tty_struct *tty); /* no lock held: what was received goes through the discipline */
-void n_tty_flush_input(struct tty_struct *tty);				 /* [l] */
+void n_tty_process(struct tty_struct *tty);	/* no lock held: what was received goes through the discipline */
+void n_tty_flush_input(struct tty_struct *tty); /* [l] */
 void n_tty_set_termios(struct tty_struct *tty, const struct termios *t); /* [l] */
 bool n_tty_readable(struct tty_struct *tty);				 /* [l] a read would not wait */
 unsigned n_tty_available(struct tty_struct *tty);			 /* [l] FIONREAD */
@@ -92,8 +89,7 @@ unsigned n_tty_available(struct tty_struct *tty);			 /* [l] FIONREAD */
 ssize_t n_tty_read(struct tty_struct *tty, struct file *f, char __user *buf, size_t n);
 
 /* tty_jobctrl.c */
-int tty_check_change(struct tty_struct *tty,
-		     int sig); /* background process? signal it: 0 go on, -EIO, -ERESTARTSYS */
+int tty_check_change(struct tty_struct *tty, int sig); /* background process? signal it: 0 go on, -EIO, -ERESTARTSYS */
 void tty_open_ctty(struct tty_struct *tty, struct file *f);
 long tty_jobctrl_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg);
 struct tty_struct *get_current_tty(void);

@@ -172,16 +172,15 @@ static unsigned tty_poll(struct file *f, struct poll_table *pt)
 	return mask;
 }
 
-#define TTY_FOPS                                                                                  \
-	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll, \
-	.ioctl = tty_ioctl, .llseek = no_llseek
+#define TTY_FOPS                                                                                                      \
+	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll, .ioctl = tty_ioctl, \
+	.llseek = no_llseek
 static const struct file_operations tty_fops = {.open = tty_open, TTY_FOPS};
 static const struct file_operations console_fops = {.open = console_open, TTY_FOPS};
 static const struct file_operations current_tty_fops = {.open = current_tty_open, TTY_FOPS};
 
 /* Numbers as in Linux's devices.txt: major 5, alternate terminals. */
-static const struct device_node current_tty_dev = {"tty", S_IFCHR | 0666, MKDEV(5, 0), &current_tty_fops,
-						   NULL};
+static const struct device_node current_tty_dev = {"tty", S_IFCHR | 0666, MKDEV(5, 0), &current_tty_fops, NULL};
 static const struct device_node console_dev = {"console", S_IFCHR | 0600, MKDEV(5, 1), &console_fops, NULL};
 REGISTER_DEVICE(current_tty_dev);
 REGISTER_DEVICE(console_dev);

@@ -39,8 +39,7 @@ static u32 next_column(u32 column, char c)
 		return (column | 7) + 1;
 	default:
 		/* Control characters and the later bytes of UTF-8 sequences do not move the cursor. */
-		return (unsigned char)c >= ' ' && c != 127 && ((unsigned char)c & 0xc0) != 0x80 ? column + 1
-												: column;
+		return (unsigned char)c >= ' ' && c != 127 && ((unsigned char)c & 0xc0) != 0x80 ? column + 1 : column;
 	}
 }
 
@@ -228,8 +227,7 @@ static void console_finish_line(struct tty_struct *tty)
 	bool newline = false;
 	u32 at;
 
-	if (unlikely(oops_in_progress) ? !arch_spin_trylock(&tty->tx_lock)
-				       : (arch_spin_lock(&tty->tx_lock), false))
+	if (unlikely(oops_in_progress) ? !arch_spin_trylock(&tty->tx_lock) : (arch_spin_lock(&tty->tx_lock), false))
 		return;
 	for (at = tty->tx_tail; at != tty->tx_head && !newline; at++)
 		newline = tty->tx[at % TTY_TX_SIZE] == '\n';

@@ -19,13 +19,13 @@
 
 struct ns16550 {
 	struct uart_port port;
-	u16 io;	       /* [I] first I/O port, or */
-	u8 *mem;       /* [I] the registers in memory, a byte each; NULL: ports */
-	unsigned fifo; /* [I] bytes that the transmitter takes at once */
-	u8 ier;	       /* [port.mask_lock] as written last */
-	u8 lsr_seen;   /* [a] OE and BI that a look at LSR has cleared, for who receives */
-	bool brk_due;  /* [port's interrupt] LSR has told of a break whose character is still to come */
-	char early[NS16550_FIFO];	/* [port's interrupt] what came before the FIFOs were on */
+	u16 io;			  /* [I] first I/O port, or */
+	u8 *mem;		  /* [I] the registers in memory, a byte each; NULL: ports */
+	unsigned fifo;		  /* [I] bytes that the transmitter takes at once */
+	u8 ier;			  /* [port.mask_lock] as written last */
+	u8 lsr_seen;		  /* [a] OE and BI that a look at LSR has cleared, for who receives */
+	bool brk_due;		  /* [port's interrupt] LSR has told of a break whose character is still to come */
+	char early[NS16550_FIFO]; /* [port's interrupt] what came before the FIFOs were on */
 	unsigned nr_early, early_given; /* [likewise] */
 };
 

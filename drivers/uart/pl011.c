@@ -13,7 +13,7 @@
 
 struct pl011 {
 	struct uart_port port;
-	void *regs; /* [I] */
+	void *regs;			/* [I] */
 	char early[UART_BATCH];		/* [port's interrupt] what came before the FIFO was on */
 	unsigned nr_early, early_given; /* [likewise] */
 };

@@ -207,8 +207,8 @@ int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_add
 static int serial_show(struct seq_file *m, void *v)
 {
 	for (const struct uart_port *p = smp_load_acquire(&uart_ports); p; p = p->next)
-		seq_printf(m, "%s: uart:%s base:0x%lx irq:%d tx:%lu rx:%lu brk:%lu oe:%lu\n", p->name,
-			   p->chip->type, (unsigned long)p->base, p->irq, (unsigned long)READ_ONCE(p->sent),
+		seq_printf(m, "%s: uart:%s base:0x%lx irq:%d tx:%lu rx:%lu brk:%lu oe:%lu\n", p->name, p->chip->type,
+			   (unsigned long)p->base, p->irq, (unsigned long)READ_ONCE(p->sent),
 			   (unsigned long)READ_ONCE(p->received), (unsigned long)READ_ONCE(p->breaks),
 			   (unsigned long)READ_ONCE(p->overruns));
 	return 0;

@@ -9,7 +9,9 @@ static const struct virtio_driver *find_driver(u32 id)
 {
 	const struct virtio_driver *drv;
 
-	for_each_in_table(virtio_drivers, drv) if (drv->id == id) return drv;
+	for_each_in_table(virtio_drivers, drv)
+		if (drv->id == id)
+			return drv;
 	return NULL;
 }
 

@@ -107,8 +107,7 @@ static void port_named(struct port *port, const char *name, unsigned len)
 	if (len && !strchr(port->name, '/') && strcmp(port->name, ".") && strcmp(port->name, ".."))
 		err = device_alias(&port->node, NAME_FOLDER, port->name);
 	if (err)
-		pr_err("virtio-console: %s: no file for the name '%s' (error %d)\n", port->node_name,
-		       port->name, err);
+		pr_err("virtio-console: %s: no file for the name '%s' (error %d)\n", port->node_name, port->name, err);
 }
 
 static void control_message(struct virtio_console *con, const struct console_control *msg, unsigned len)

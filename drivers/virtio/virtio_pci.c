@@ -183,8 +183,8 @@ static void map_part(struct virtio_pci_device *vp, unsigned cap)
 
 	if (type < CAP_COMMON || type >= NR_PARTS || type == CAP_ISR || vp->part[type])
 		return;
-	vp->part[type] = pci_map_bar(vp->pci, pci_read8(vp->pci, cap + CAP_BAR),
-				     pci_read32(vp->pci, cap + CAP_OFFSET), size);
+	vp->part[type] =
+		pci_map_bar(vp->pci, pci_read8(vp->pci, cap + CAP_BAR), pci_read32(vp->pci, cap + CAP_OFFSET), size);
 	vp->part_size[type] = size;
 	if (type == CAP_NOTIFY)
 		vp->notify_scale = pci_read32(vp->pci, cap + CAP_NOTIFY_SCALE);

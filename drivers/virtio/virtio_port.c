@@ -118,8 +118,7 @@ static bool read_would_block(const struct file *f)
 {
 	const struct port *port = port_of(f);
 
-	return alive(f) && read_flag(&port->host_open) && !has_input(port) &&
-	       !virtqueue_is_broken(port->in);
+	return alive(f) && read_flag(&port->host_open) && !has_input(port) && !virtqueue_is_broken(port->in);
 }
 
 /* What has come is read even when the host has closed since. */
@@ -208,8 +207,7 @@ static bool write_would_block(const struct file *f)
 	const struct port *port = port_of(f);
 
 	return alive(f) && !virtqueue_is_broken(port->out) &&
-	       (!read_flag(&port->host_open) ||
-		READ_ONCE(port->tx_pages) >= min(PORT_TX_PAGES, port->out->size));
+	       (!read_flag(&port->host_open) || READ_ONCE(port->tx_pages) >= min(PORT_TX_PAGES, port->out->size));
 }
 
 /* 0: a page is reserved. -ENODEV, -EIO, -EAGAIN, -ERESTARTSYS. */

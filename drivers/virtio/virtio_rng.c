@@ -157,6 +157,5 @@ static int rng_probe(struct virtio_device *dev)
 	return 0;
 }
 
-static const struct virtio_driver rng_driver = {
-	.name = "virtio-rng", .id = VIRTIO_ID_ENTROPY, .probe = rng_probe};
+static const struct virtio_driver rng_driver = {.name = "virtio-rng", .id = VIRTIO_ID_ENTROPY, .probe = rng_probe};
 REGISTER_VIRTIO_DRIVER(rng_driver);

@@ -29,8 +29,7 @@ static unsigned used_offset(unsigned size)
 
 static unsigned ring_bytes(unsigned size)
 {
-	return used_offset(size) + sizeof(struct virtq_used) + size * sizeof(struct virtq_used_elem) +
-	       sizeof(u16);
+	return used_offset(size) + sizeof(struct virtq_used) + size * sizeof(struct virtq_used_elem) + sizeof(u16);
 }
 
 phys_addr_t virtqueue_desc_addr(const struct virtqueue *vq)
@@ -116,8 +115,8 @@ static unsigned fitting_size(unsigned max, unsigned wanted)
 	return size;
 }
 
-struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, unsigned max,
-				    virtqueue_callback_t cb, void *private)
+struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, unsigned max, virtqueue_callback_t cb,
+				    void *private)
 {
 	unsigned size = fitting_size(dev->ops->queue_max(dev, index), max);
 	struct virtqueue *vq;
@@ -228,8 +227,8 @@ static void *take_used(struct virtqueue *vq, unsigned *len)
 
 	if (!token) {
 		vq->broken = true;
-		pr_err("virtio: queue %u of %s: the device returns buffer %u, which it does not have\n",
-		       vq->index, vq->dev->name, id);
+		pr_err("virtio: queue %u of %s: the device returns buffer %u, which it does not have\n", vq->index,
+		       vq->dev->name, id);
 		return NULL;
 	}
 	if (len)

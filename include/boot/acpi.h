@@ -15,7 +15,7 @@ enum acpi_space {
 	ACPI_IO = 1,
 };
 struct acpi_register {
-	u8 space; /* enum acpi_space; others are not used here */
+	u8 space;    /* enum acpi_space; others are not used here */
 	u64 address; /* 0: there is none */
 };
 
@@ -42,9 +42,9 @@ struct acpi_info {
 	u8 s5_type_a, s5_type_b; /* SLP_TYP for PM1a and PM1b control, bits 10 to 12 there; SLP_EN is bit 13 */
 	struct acpi_register reset; /* write reset_value there */
 	u8 reset_value;
-	u16 pm_timer;		    /* port of the 3.58 MHz counter, 0: none */
-	u8 century;		    /* which cell of the real-time clock's CMOS has the century, 0: none */
-	bool no_cmos_rtc;	 /* IA-PC boot architecture flags say so */
+	u16 pm_timer;	  /* port of the 3.58 MHz counter, 0: none */
+	u8 century;	  /* which cell of the real-time clock's CMOS has the century, 0: none */
+	bool no_cmos_rtc; /* IA-PC boot architecture flags say so */
 
 	/* HPET table; 0 without. */
 	phys_addr_t hpet;

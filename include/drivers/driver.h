@@ -9,26 +9,26 @@
 enum driver_level {
 	DRIVER_IRQCHIP, /* before interrupts are enabled; no sleeping */
 	DRIVER_TIMER,
-	DRIVER_DEVICE,  /* thread context, everything works */
+	DRIVER_DEVICE, /* thread context, everything works */
 };
 /* One found device: addresses and interrupts resolved by the bus code. */
 struct device_desc {
-	const char *compatible;          /* what matched */
-	int node;                        /* FDT offset or -1 */
+	const char *compatible; /* what matched */
+	int node;		/* FDT offset or -1 */
 	struct {
 		phys_addr_t base;
 		u64 size;
 	} reg[4];
 	unsigned nr_reg;
 	struct {
-		unsigned hwirq, type;    /* controller's number, IRQ_TYPE_* */
+		unsigned hwirq, type; /* controller's number, IRQ_TYPE_* */
 	} irq[8];
 	unsigned nr_irq;
-	u32 clock_hz;                    /* of the device's input clock, 0 unknown */
+	u32 clock_hz; /* of the device's input clock, 0 unknown */
 };
 struct driver {
 	const char *name;
-	const char *const *compatible;   /* NULL-terminated */
+	const char *const *compatible; /* NULL-terminated */
 	enum driver_level level;
 	int (*probe)(const struct device_desc *dev); /* 0 or -errno (reported) */
 };

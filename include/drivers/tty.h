@@ -13,15 +13,13 @@ struct tty_struct;
  * with the port's lock held.
  */
 struct uart_ops {
-	void (*start_tx)(void *port); /* there is output: enable the transmit interrupt, fill the FIFO */
-	void (*poll_put)(void *port, char c); /* wait for room and send: printk and panic */
-	void (*throttle)(void *port,
-			 bool on); /* stop or resume taking input (the tty's buffer is nearly full) */
+	void (*start_tx)(void *port);	       /* there is output: enable the transmit interrupt, fill the FIFO */
+	void (*poll_put)(void *port, char c);  /* wait for room and send: printk and panic */
+	void (*throttle)(void *port, bool on); /* stop or resume taking input (the tty's buffer is nearly full) */
 };
 /* Makes /dev/<name> and, for the first one, /dev/console and the printk console. Boot. NULL when out of
  * memory. */
-struct tty_struct *tty_register_uart(const char *name, unsigned minor, const struct uart_ops *ops,
-				     void *port);
+struct tty_struct *tty_register_uart(const char *name, unsigned minor, const struct uart_ops *ops, void *port);
 /* From the receive interrupt, without the port's lock. Never drops while throttling works; drops are counted
  * in tty stats. */
 void tty_receive(struct tty_struct *tty, const char *data, unsigned n);

@@ -65,28 +65,25 @@ struct virtqueue {
 	struct virtq_avail *avail;     /* [v writes, D reads] */
 	struct virtq_used *used;       /* [D writes; only the idx is looked at without v] */
 	spinlock_t lock;	       /* with interrupts off; nothing is called under it */
-	void **tokens;	  /* [v] of the buffers that the device has, by descriptor; NULL: a free one */
-	unsigned nr_free; /* [v] descriptors */
-	u16 free_head;	  /* [v] the first of them; they are linked by `next` */
-	u16 avail_idx;	  /* [v] buffers made available since the beginning, modulo 2^16 */
-	u16 kicked_idx;	  /* [v] of these, about how many the device was last told */
-	u16 used_idx;	  /* [v writes] used buffers taken back since the beginning, modulo 2^16 */
-	bool quiet;	  /* [v] no callbacks wanted */
-	bool broken;	  /* [v] the device has answered nonsense: the queue is dead */
+	void **tokens;		       /* [v] of the buffers that the device has, by descriptor; NULL: a free one */
+	unsigned nr_free;	       /* [v] descriptors */
+	u16 free_head;		       /* [v] the first of them; they are linked by `next` */
+	u16 avail_idx;		       /* [v] buffers made available since the beginning, modulo 2^16 */
+	u16 kicked_idx;		       /* [v] of these, about how many the device was last told */
+	u16 used_idx;		       /* [v writes] used buffers taken back since the beginning, modulo 2^16 */
+	bool quiet;		       /* [v] no callbacks wanted */
+	bool broken;		       /* [v] the device has answered nonsense: the queue is dead */
 };
 
 /* What differs between the transports. Context: thread, but for notify: any. */
 struct virtio_transport {
 	const char *name;
 	u8 (*get_status)(struct virtio_device *dev);
-	void (*set_status)(struct virtio_device *dev,
-			   u8 status); /* 0: returns when the device has reset itself */
+	void (*set_status)(struct virtio_device *dev, u8 status); /* 0: returns when the device has reset itself */
 	u64 (*get_features)(struct virtio_device *dev);
 	void (*set_features)(struct virtio_device *dev, u64 features);
-	u32 (*read_config)(struct virtio_device *dev,
-			   unsigned offset); /* a 32-bit field of the device's own part */
-	unsigned (*queue_max)(struct virtio_device *dev,
-			      unsigned index);	   /* its largest size, 0: there is none */
+	u32 (*read_config)(struct virtio_device *dev, unsigned offset);	  /* a 32-bit field of the device's own part */
+	unsigned (*queue_max)(struct virtio_device *dev, unsigned index); /* its largest size, 0: there is none */
 	int (*queue_enable)(struct virtqueue *vq); /* tell the device where it is; sets notify_at */
 	void (*notify)(struct virtqueue *vq);
 };
@@ -95,12 +92,12 @@ struct virtio_transport {
 
 /* Locks: I immutable after probe. */
 struct virtio_device {
-	u32 id;				    /* [I] VIRTIO_ID_* */
-	u64 features;			    /* [I] what both sides have agreed on */
-	const struct virtio_transport *ops; /* [I] */
-	const char *name;		    /* [I] of its driver, in /proc/interrupts */
-	void *private;			    /* [I] the driver's */
-	unsigned nr_queues;		    /* [I] release; an interrupt may come while more are made */
+	u32 id;					     /* [I] VIRTIO_ID_* */
+	u64 features;				     /* [I] what both sides have agreed on */
+	const struct virtio_transport *ops;	     /* [I] */
+	const char *name;			     /* [I] of its driver, in /proc/interrupts */
+	void *private;				     /* [I] the driver's */
+	unsigned nr_queues;			     /* [I] release; an interrupt may come while more are made */
 	struct virtqueue *queues[VIRTIO_MAX_QUEUES]; /* [I] in the order in which they were made */
 };
 
@@ -132,8 +129,8 @@ phys_addr_t virtqueue_used_addr(const struct virtqueue *vq);
 
 /* A queue of at most `max` buffers, a power of 2; NULL when the device has none or there is no memory.
  * Thread, boot. */
-struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, unsigned max,
-				    virtqueue_callback_t cb, void *private);
+struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, unsigned max, virtqueue_callback_t cb,
+				    void *private);
 /* All queues are there: the device may begin. */
 void virtio_device_ready(struct virtio_device *dev);
 static inline bool virtio_has_feature(const struct virtio_device *dev, u64 feature)

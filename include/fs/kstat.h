@@ -18,13 +18,13 @@ struct kstat {
 	u64 atime, mtime, ctime; /* ns since 1970 */
 };
 /* What setattr shall change. */
-#define ATTR_MODE  1u
-#define ATTR_UID   2u
-#define ATTR_GID   4u
-#define ATTR_SIZE  8u
-#define ATTR_ATIME 16u
-#define ATTR_MTIME 32u
-#define ATTR_TOUCH 64u /* the times are "now": who may write the file may set them */
+#define ATTR_MODE      1u
+#define ATTR_UID       2u
+#define ATTR_GID       4u
+#define ATTR_SIZE      8u
+#define ATTR_ATIME     16u
+#define ATTR_MTIME     32u
+#define ATTR_TOUCH     64u  /* the times are "now": who may write the file may set them */
 #define ATTR_KILL_PRIV 128u /* set-user-id and set-group-id bits go by it */
 struct iattr {
 	unsigned valid; /* ATTR_* */

@@ -33,8 +33,7 @@ void simple_publish_dir(struct dentry *negative, struct dentry *dir); /* takes o
  * nothing has changed. The directory itself may be somebody's still; it is empty then.
  */
 int simple_remove_unused(struct dentry *dir);
-int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode,
-		      const struct inode_operations *root_iop);
+int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop);
 
 ssize_t simple_read_from_buffer(char __user *to, size_t n, loff_t *pos, const void *from, size_t available);
 ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const char __user *from, size_t n);
@@ -73,15 +72,15 @@ struct text_file {
 	 * context. Below sys/ it is called for root alone, whoever opened the file.
 	 */
 	int (*store)(char *text, void *data);
-	void *data;				  /* for these two */
-	const struct file_operations *fop;	  /* instead of these two: its own operations */
+	void *data;			   /* for these two */
+	const struct file_operations *fop; /* instead of these two: its own operations */
 };
 /* Make the file, with the directories that lead to it, which get this mode. 0, -errno. Thread context. */
 int text_file_create(struct dentry *root, const struct text_file *file, mode_t dir_mode);
 /* For store: one number with nothing behind it. 0, -EINVAL. */
 int sysctl_number(const char *text, unsigned *v);
-#define REGISTER_PROC(e)  REGISTER_IN(proc, e)
-#define REGISTER_SYSFS(e) REGISTER_IN(sysfs, e)
+#define REGISTER_PROC(e)    REGISTER_IN(proc, e)
+#define REGISTER_SYSFS(e)   REGISTER_IN(sysfs, e)
 #define REGISTER_DEBUGFS(e) REGISTER_IN(debugfs, e)
 /* Files in /proc/<pid>. */
 struct proc_pid_entry {

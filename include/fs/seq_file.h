@@ -15,10 +15,10 @@ struct seq_file;
  * and start, so show must not change what it shows.
  */
 struct seq_operations {
-	void *(*start)(struct seq_file *m, loff_t *pos); /* record *pos; NULL: end; ERR_PTR. Takes locks */
-	void (*stop)(struct seq_file *m, void *v);	 /* always follows start */
+	void *(*start)(struct seq_file *m, loff_t *pos);	 /* record *pos; NULL: end; ERR_PTR. Takes locks */
+	void (*stop)(struct seq_file *m, void *v);		 /* always follows start */
 	void *(*next)(struct seq_file *m, void *v, loff_t *pos); /* advances *pos; NULL: end */
-	int (*show)(struct seq_file *m, void *v); /* 0, SEQ_SKIP: this record shows nothing, -errno */
+	int (*show)(struct seq_file *m, void *v);		 /* 0, SEQ_SKIP: this record shows nothing, -errno */
 };
 #define SEQ_SKIP 1
 
@@ -34,20 +34,18 @@ struct seq_file {
 	const struct seq_operations *op;
 	struct file *file;
 	void *private;
-	u32 exec_id;  /* [I] for files of /proc/<pid>: the program that the file was opened for */
+	u32 exec_id; /* [I] for files of /proc/<pid>: the program that the file was opened for */
 };
 
 /*
  * What the functions of a file call, or are. Thread context. seq_open: file->private_data becomes the seq_file; 0 or
  * -ENOMEM. single_open: a file of one record, m->private is `data`; 0 or -ENOMEM; needs single_release.
  */
-int seq_open(struct file *file,
-	     const struct seq_operations *op);
+int seq_open(struct file *file, const struct seq_operations *op);
 ssize_t seq_read(struct file *file, char __user *buf, size_t n, loff_t *pos);
 loff_t seq_lseek(struct file *file, loff_t off, int whence);
 int seq_release(struct inode *inode, struct file *file);
-int single_open(struct file *file, int (*show)(struct seq_file *m, void *v),
-		void *data);
+int single_open(struct file *file, int (*show)(struct seq_file *m, void *v), void *data);
 int single_release(struct inode *inode, struct file *file);
 
 /* For show functions. They never fail: what does not fit marks the buffer as overflowed, and the record is repeated. */

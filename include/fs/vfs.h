@@ -107,8 +107,7 @@ struct dentry_operations {
 struct statfs;
 /* What a file system as a whole can do. All may be missing. */
 struct super_operations {
-	void (*evict_inode)(
-		struct inode *inode); /* the last reference is gone: free the file system's part */
+	void (*evict_inode)(struct inode *inode); /* the last reference is gone: free the file system's part */
 	int (*show_options)(struct seq_file *m, struct super_block *sb);
 	void (*put_super)(struct super_block *sb); /* the last mount is gone: free s_fs_info */
 	/* Sizes in pages of what it holds and has free. Missing: all are 0. Any context. */
@@ -155,17 +154,17 @@ static inline loff_t i_size_read(const struct inode *inode)
 #define DCACHE_LRU	2u /* on the list of unused negative dentries */
 #define DCACHE_UNLINKED 4u /* was in the tree and has left it: paths show " (deleted)" */
 struct dentry {
-	atomic_t d_count;	    /* [a; 0 -> 1 and 1 -> 0 only under d] */
-	u32 d_flags;		    /* [d] DCACHE_* */
-	u32 d_namehash;		    /* [d] of the name alone */
-	struct dentry *d_parent;    /* [d] itself at a root */
-	struct inode *d_inode;	    /* [d] NULL: negative */
-	struct hlist_node d_hash;   /* [d] by parent and name */
-	struct list_head d_child;   /* [d] in parent's d_subdirs, while hashed */
-	struct list_head d_subdirs; /* [d] hashed children, newest last: readdir order */
-	struct list_head d_lru;	    /* [d] */
-	u64 d_off;		    /* [d] readdir position: grows along d_subdirs; 0 while negative */
-	struct super_block *d_sb;   /* [I] */
+	atomic_t d_count;		      /* [a; 0 -> 1 and 1 -> 0 only under d] */
+	u32 d_flags;			      /* [d] DCACHE_* */
+	u32 d_namehash;			      /* [d] of the name alone */
+	struct dentry *d_parent;	      /* [d] itself at a root */
+	struct inode *d_inode;		      /* [d] NULL: negative */
+	struct hlist_node d_hash;	      /* [d] by parent and name */
+	struct list_head d_child;	      /* [d] in parent's d_subdirs, while hashed */
+	struct list_head d_subdirs;	      /* [d] hashed children, newest last: readdir order */
+	struct list_head d_lru;		      /* [d] */
+	u64 d_off;			      /* [d] readdir position: grows along d_subdirs; 0 while negative */
+	struct super_block *d_sb;	      /* [I] */
 	const struct dentry_operations *d_op; /* [I] */
 	struct mount *d_mounted;	      /* [d] what is mounted here, one for each mount that shows this tree */
 	u32 d_namelen;			      /* [d] bytes of d_name */
@@ -189,16 +188,16 @@ struct super_block {
  * life.
  */
 struct mount {
-	atomic_t mnt_count;	    /* [a] the tree's own, cwds and roots, open files, mounts on it */
-	struct super_block *mnt_sb; /* [I] */
-	struct dentry *mnt_root;    /* [I] with a reference */
-	struct path mnt_at;	   /* [I] covered place, with references; dentry NULL: the root file system */
+	atomic_t mnt_count;	     /* [a] the tree's own, cwds and roots, open files, mounts on it */
+	struct super_block *mnt_sb;  /* [I] */
+	struct dentry *mnt_root;     /* [I] with a reference */
+	struct path mnt_at;	     /* [I] covered place, with references; dentry NULL: the root file system */
 	struct mount *mnt_next_here; /* [dcache_lock] on the same dentry, seen through another mount */
-	unsigned mnt_id;	   /* [I] */
-	struct list_head mnt_list; /* [m] in mount order */
-	bool mnt_auto;		   /* [I] made by the file system that it lies in, and unmounted with that */
-	u32 mnt_flags;	     /* [I] MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC as shown in /proc/mounts */
-	char mnt_source[32]; /* [I] first column of /proc/mounts */
+	unsigned mnt_id;	     /* [I] */
+	struct list_head mnt_list;   /* [m] in mount order */
+	bool mnt_auto;		     /* [I] made by the file system that it lies in, and unmounted with that */
+	u32 mnt_flags;		     /* [I] MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC as shown in /proc/mounts */
+	char mnt_source[32];	     /* [I] first column of /proc/mounts */
 };
 /* A kind of file system. One with single=true has a single super block that every mount shows. */
 struct file_system_type {
@@ -221,8 +220,8 @@ struct file {
 	const struct file_operations *f_op; /* [I] */
 	struct inode *f_inode;		    /* [I] */
 	struct dentry *f_dentry;	    /* [I] holds a reference */
-	struct mount *f_mnt; /* [I] holds a reference; NULL for files without a name in the tree */
-	void *private_data;  /* the file's own */
+	struct mount *f_mnt;		    /* [I] holds a reference; NULL for files without a name in the tree */
+	void *private_data;		    /* the file's own */
 };
 static inline struct path file_path(const struct file *f)
 {
@@ -231,8 +230,8 @@ static inline struct path file_path(const struct file *f)
 #define __FMODE_EXEC 040 /* beside the O_* of open(2), from execve alone: the file is opened to be executed */
 #define FMODE_READ   1u
 #define FMODE_WRITE  2u
-#define FMODE_NOSEEK 4u /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
-#define FMODE_EXEC   8u /* opened to be executed */
+#define FMODE_NOSEEK 4u	 /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
+#define FMODE_EXEC   8u	 /* opened to be executed */
 #define FMODE_WRITER 16u /* counted in i_writecount */
 
 /*
@@ -288,14 +287,13 @@ static inline struct dentry *dget(struct dentry *d)
 struct dentry *d_alloc(struct dentry *parent, const char *name, int len); /* negative, unhashed; NULL: no memory */
 void d_add(struct dentry *dentry, struct inode *inode); /* hash it, with this inode (NULL: negative) */
 void d_delete(struct dentry *dentry);			/* unhash: new look-ups do not find it; undoes d_pin */
-void d_pin(struct dentry *dentry); /* keep it while it is linked: memory is its only home */
+void d_pin(struct dentry *dentry);			/* keep it while it is linked: memory is its only home */
 /* The root of a tree; takes over the inode's reference, also when it returns NULL (out of memory). */
-struct dentry *d_make_root(struct super_block *sb,
-			   struct inode *inode);
+struct dentry *d_make_root(struct super_block *sb, struct inode *inode);
 /* A hashed child that has an inode, with a reference, or NULL. */
 struct dentry *d_find_child(struct dentry *parent, const char *name, int len);
 struct inode *new_inode(struct super_block *sb, mode_t mode); /* one reference; NULL when out of memory */
-void iput(struct inode *inode); /* a reference less (NULL is allowed); no spinlock held */
+void iput(struct inode *inode);				      /* a reference less (NULL is allowed); no spinlock held */
 void ihold(struct inode *inode);
 /*
  * May the caller do `mask` (MAY_*) with it? Looks at mode bits only. Root may do everything except execute what has no
@@ -323,9 +321,9 @@ static inline int inode_permission(const struct inode *inode, int mask)
  * counted in inode->i_writecount, and each get or deny is undone by its put or allow. Any context.
  * (kernel/fs/write_access.c)
  */
-int get_write_access(struct inode *inode);   /* 0: until put_write_access() it cannot be executed */
+int get_write_access(struct inode *inode); /* 0: until put_write_access() it cannot be executed */
 void put_write_access(struct inode *inode);
-int deny_write_access(struct file *file);    /* 0: until allow_write_access() it cannot be opened for writing */
+int deny_write_access(struct file *file); /* 0: until allow_write_access() it cannot be opened for writing */
 void allow_write_access(struct file *file);
 u64 inode_now(void);						     /* for i_*time: ns since 1970 */
 int simple_setattr(struct dentry *dentry, const struct iattr *attr); /* all but the size. i_lock held */
@@ -365,15 +363,15 @@ static inline void path_get(const struct path *path)
 
 extern struct mount *root_mount; /* the root file system [immutable after vfs_init] */
 void vfs_init(void);		 /* boot: caches, rootfs */
-void console_on_rootfs(void); /* process 1, after the initramfs: /dev/console becomes descriptors 0, 1, 2 */
+void console_on_rootfs(void);	 /* process 1, after the initramfs: /dev/console becomes descriptors 0, 1, 2 */
 int show_filesystems(struct seq_file *m);
 
 /* Descriptor tables (kernel/fs/file.c). */
 struct files_struct;
-extern struct files_struct init_files;	 /* of init_task: never freed */
-struct file *fget(unsigned fd);		 /* with a reference; NULL: -EBADF */
-int get_unused_fd_flags(unsigned flags); /* reserves the lowest free one (O_CLOEXEC); -EMFILE, -ENOMEM */
-void put_unused_fd(unsigned fd);	 /* gives back one that was reserved */
+extern struct files_struct init_files;		       /* of init_task: never freed */
+struct file *fget(unsigned fd);			       /* with a reference; NULL: -EBADF */
+int get_unused_fd_flags(unsigned flags);	       /* reserves the lowest free one (O_CLOEXEC); -EMFILE, -ENOMEM */
+void put_unused_fd(unsigned fd);		       /* gives back one that was reserved */
 void fd_install(unsigned fd, struct file *f);	       /* the table takes over the caller's reference */
 struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of memory */
 void exit_files(void *task);			       /* struct task_struct * */

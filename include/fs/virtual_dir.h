@@ -11,7 +11,7 @@ struct virtual_dir;
 /* One entry: a file has fop and data (its inode->i_private), a directory has dir. */
 struct virtual_entry {
 	const char *name; /* lives as long as the directory */
-	mode_t mode;      /* permissions */
+	mode_t mode;	  /* permissions */
 	const struct file_operations *fop;
 	void *data;
 	struct virtual_dir *dir;

@@ -8,33 +8,33 @@
 #include <lib/types.h>
 #include <trace/preemptirq.h>
 
-#define raw_local_irq_disable()     arch_local_irq_disable()
-#define raw_local_irq_enable()      arch_local_irq_enable()
-#define raw_local_irq_save(flags)   ((flags) = arch_local_irq_save())
+#define raw_local_irq_disable()	     arch_local_irq_disable()
+#define raw_local_irq_enable()	     arch_local_irq_enable()
+#define raw_local_irq_save(flags)    ((flags) = arch_local_irq_save())
 #define raw_local_irq_restore(flags) arch_local_irq_restore(flags)
 
 /* What was before cannot be seen after: so the hook is asked to disable, and does it a second time for nothing. */
-#define local_irq_disable()                                                                                  \
-	do {                                                                                                 \
-		trace_hook(trace_irqs_key, true, trace_hardirqs_disable);                                    \
-		raw_local_irq_disable();                                                                     \
+#define local_irq_disable()                                               \
+	do {                                                              \
+		trace_hook(trace_irqs_key, true, trace_hardirqs_disable); \
+		raw_local_irq_disable();                                  \
 	} while (0)
-#define local_irq_enable()                                                                                   \
-	do {                                                                                                 \
-		trace_hook(trace_irqs_key, true, trace_hardirqs_on);                                         \
-		raw_local_irq_enable();                                                                      \
+#define local_irq_enable()                                           \
+	do {                                                         \
+		trace_hook(trace_irqs_key, true, trace_hardirqs_on); \
+		raw_local_irq_enable();                              \
 	} while (0)
-#define local_irq_save(flags)                                                                                \
-	do {                                                                                                 \
-		raw_local_irq_save(flags);                                                                   \
-		trace_hook(trace_irqs_key, !irqs_disabled_flags(trace_opaque(flags)), trace_hardirqs_off);   \
+#define local_irq_save(flags)                                                                              \
+	do {                                                                                               \
+		raw_local_irq_save(flags);                                                                 \
+		trace_hook(trace_irqs_key, !irqs_disabled_flags(trace_opaque(flags)), trace_hardirqs_off); \
 	} while (0)
 /* Never turns them off: what was saved is how they were before they went off, or were off already. */
-#define local_irq_restore(flags)                                                                             \
-	do {                                                                                                 \
-		trace_hook(trace_irqs_key, !irqs_disabled_flags(trace_opaque(flags)), trace_hardirqs_on);    \
-		raw_local_irq_restore(flags);                                                                \
+#define local_irq_restore(flags)                                                                          \
+	do {                                                                                              \
+		trace_hook(trace_irqs_key, !irqs_disabled_flags(trace_opaque(flags)), trace_hardirqs_on); \
+		raw_local_irq_restore(flags);                                                             \
 	} while (0)
-#define local_save_flags(flags)  ((flags) = arch_local_save_flags())
-#define irqs_disabled()          arch_irqs_disabled_flags(arch_local_save_flags())
-#define irqs_disabled_flags(f)   arch_irqs_disabled_flags(f)
+#define local_save_flags(flags) ((flags) = arch_local_save_flags())
+#define irqs_disabled()		arch_irqs_disabled_flags(arch_local_save_flags())
+#define irqs_disabled_flags(f)	arch_irqs_disabled_flags(f)

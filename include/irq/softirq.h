@@ -17,16 +17,16 @@ enum {
 extern const char *const softirq_to_name[NR_SOFTIRQS];
 
 void open_softirq(int nr, void (*action)(void)); /* boot */
-void raise_softirq(int nr);                      /* any context */
-void raise_softirq_irqoff(int nr);               /* interrupts off */
+void raise_softirq(int nr);			 /* any context */
+void raise_softirq_irqoff(int nr);		 /* interrupts off */
 /*
  * Only mark it: served at the end of this CPU's next interrupt (at most a tick away) or before it goes idle.
  * Wakes nobody and takes no lock, so also under runqueue locks. Not traced. Interrupts off.
  */
 void __raise_softirq_irqoff(int nr);
-u64 kstat_softirqs_cpu(int nr, int cpu);         /* how often it was served there */
-void do_softirq(void);                           /* serve now if pending; thread context with bh on */
-void softirq_init(void);                         /* boot: before the first interrupt */
+u64 kstat_softirqs_cpu(int nr, int cpu); /* how often it was served there */
+void do_softirq(void);			 /* serve now if pending; thread context with bh on */
+void softirq_init(void);		 /* boot: before the first interrupt */
 
 void local_bh_disable(void);
 void local_bh_enable(void); /* serves what came meanwhile */

@@ -11,21 +11,21 @@ typedef void (*work_func_t)(struct work_struct *work);
 struct work_struct {
 	struct list_head entry; /* [p] */
 	work_func_t func;
-	unsigned long pending;  /* [a] 1 from queueing until just before it runs: queueing again then is a no-op */
-	int cpu;                /* [p] pool it was queued on last */
+	unsigned long pending; /* [a] 1 from queueing until just before it runs: queueing again then is a no-op */
+	int cpu;	       /* [p] pool it was queued on last */
 };
 struct delayed_work {
 	struct work_struct work;
 	struct hrtimer timer;
 };
-#define INIT_WORK(w, f)                                                                                      \
-	do {                                                                                                 \
-		INIT_LIST_HEAD(&(w)->entry);                                                                 \
-		(w)->func = (f);                                                                             \
-		(w)->pending = 0;                                                                            \
-		(w)->cpu = -1;                                                                               \
+#define INIT_WORK(w, f)                      \
+	do {                                 \
+		INIT_LIST_HEAD(&(w)->entry); \
+		(w)->func = (f);             \
+		(w)->pending = 0;            \
+		(w)->cpu = -1;               \
 	} while (0)
-#define DECLARE_WORK(n, f) struct work_struct n = { LIST_HEAD_INIT((n).entry), (f), 0, -1 }
+#define DECLARE_WORK(n, f) struct work_struct n = {LIST_HEAD_INIT((n).entry), (f), 0, -1}
 
 /* True when it was not pending yet. Any context but nmi. */
 bool schedule_work(struct work_struct *w);

@@ -9,18 +9,18 @@ struct kernel_param {
 	int (*set)(const char *value);
 	bool early; /* before memory management is up: must not allocate */
 };
-#define __setup(str, fn)                                                                                     \
-	static const struct kernel_param __concat(__param_, fn) = { .name = str, .set = fn };                \
+#define __setup(str, fn)                                                                    \
+	static const struct kernel_param __concat(__param_, fn) = {.name = str, .set = fn}; \
 	REGISTER_IN(params, __concat(__param_, fn))
-#define early_param(str, fn)                                                                                 \
-	static const struct kernel_param __concat(__param_, fn) = { .name = str, .set = fn, .early = true }; \
+#define early_param(str, fn)                                                                               \
+	static const struct kernel_param __concat(__param_, fn) = {.name = str, .set = fn, .early = true}; \
 	REGISTER_IN(params, __concat(__param_, fn))
 /* The value of `str` goes into the array `to`, until it can be used; one that is too long is refused. */
-#define __setup_text(str, to)                                                                                \
-	static int __concat(keep_, to)(const char *value)                                                    \
-	{                                                                                                    \
-		return param_keep(to, sizeof(to), value);                                                    \
-	}                                                                                                    \
+#define __setup_text(str, to)                             \
+	static int __concat(keep_, to)(const char *value) \
+	{                                                 \
+		return param_keep(to, sizeof(to), value); \
+	}                                                 \
 	__setup(str, __concat(keep_, to))
 int param_keep(char *to, size_t size, const char *value); /* 0; -E2BIG: `to` is empty then. Context: boot */
 

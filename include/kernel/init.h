@@ -33,6 +33,5 @@ DECLARE_TABLE(initcall_device, initcall_fn);
 DECLARE_TABLE(initcall_late, initcall_fn);
 
 /* Boot, process 1: all of a level, do_initcalls(core). */
-#define do_initcalls(level) \
-	__do_initcalls(#level, __start_ptrs_initcall_##level, __stop_ptrs_initcall_##level)
+#define do_initcalls(level) __do_initcalls(#level, __start_ptrs_initcall_##level, __stop_ptrs_initcall_##level)
 void __do_initcalls(const char *level, initcall_fn *const *from, initcall_fn *const *to);

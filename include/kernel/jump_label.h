@@ -10,9 +10,12 @@
 
 struct static_key {
 	atomic_t enabled; /* how often it was enabled [text_mutex for changes] */
-	bool switched;    /* its sites jump [text_mutex] */
+	bool switched;	  /* its sites jump [text_mutex] */
 };
-#define STATIC_KEY_INIT { ATOMIC_INIT(0), false }
+#define STATIC_KEY_INIT               \
+	{                             \
+		ATOMIC_INIT(0), false \
+	}
 
 struct jump_entry {
 	unsigned long code;   /* address of the nop */
@@ -21,7 +24,7 @@ struct jump_entry {
 };
 
 /* True when the key is on. The site must be in kernel text that is mapped when keys change. */
-#define static_key_false(key) arch_static_branch(key)
+#define static_key_false(key)	arch_static_branch(key)
 #define static_key_enabled(key) (atomic_read(&(key)->enabled) > 0)
 
 /* Counted: the n-th inc needs the n-th dec. Context: thread; sleeps. Sites are switched when they return. */

@@ -11,7 +11,7 @@ extern int panic_on_oops;
 /* Seconds from a panic to a restart; 0: stay, for who wants to look; below 0: end the machine at once. */
 extern int panic_timeout;
 unsigned long get_taint(void); /* Linux's bits: 7, a task has died of a fault in the kernel; 9, it has warned */
-extern int oops_in_progress; /* non-zero: locks of the output path may be broken */
+extern int oops_in_progress;   /* non-zero: locks of the output path may be broken */
 
 /* Exit status of the machine after a panic with panic=-1 (tools/vrun's code for a guest that panicked). */
 #define PANIC_EXIT_STATUS 125
@@ -19,8 +19,8 @@ extern int oops_in_progress; /* non-zero: locks of the output path may be broken
 /* Who wants to act when the kernel is in trouble: dump or stop a trace. */
 enum trouble {
 	TROUBLE_WARNING, /* before anything is printed; any context */
-	TROUBLE_OOPS,    /* after the backtrace; interrupts off, the task is about to be killed */
-	TROUBLE_PANIC,   /* the other CPUs are stopped; interrupts off for good */
+	TROUBLE_OOPS,	 /* after the backtrace; interrupts off, the task is about to be killed */
+	TROUBLE_PANIC,	 /* the other CPUs are stopped; interrupts off for good */
 };
 struct panic_notifier {
 	const char *name;

@@ -17,8 +17,8 @@ extern unsigned long __per_cpu_offset[NR_CPUS]; /* [immutable after setup_per_cp
 #define per_cpu_ptr(var, cpu) __percpu_at(var, __per_cpu_offset[cpu])
 #define per_cpu(var, cpu)     (*per_cpu_ptr(var, cpu))
 /* Ours. Only with preemption off does it stay ours. */
-#define this_cpu_ptr(var)     __percpu_at(var, arch_percpu_offset())
-#define this_cpu(var)         (*this_cpu_ptr(var))
+#define this_cpu_ptr(var) __percpu_at(var, arch_percpu_offset())
+#define this_cpu(var)	  (*this_cpu_ptr(var))
 
 /* Boot, after paging_init and before the page allocator: a copy for every possible CPU. */
 void setup_per_cpu_areas(void);

@@ -70,7 +70,7 @@ struct log_line {
 /* Record *seq, or the first still kept after it (*seq is set to it), cut to `size`. False: none yet. Any
  * context. */
 bool log_get(u64 *seq, struct log_line *line, char *text, size_t size);
-u32 log_version(void);                            /* changes whenever the log does */
+u32 log_version(void);				  /* changes whenever the log does */
 int log_stamp(char *buf, size_t size, u64 stamp); /* "[    1.234567] "; returns the length */
 
 /* Read access for /dev/kmsg, /proc/kmsg and syslog(2). */

@@ -12,9 +12,9 @@ struct cpumask {
 };
 typedef struct cpumask cpumask_t;
 
-extern unsigned nr_cpu_ids;               /* CPUs that the machine has, <= NR_CPUS [immutable after boot] */
-extern struct cpumask cpu_online_mask;    /* those that run [changes at boot only] */
-extern struct cpumask cpu_possible_mask;  /* 0 .. nr_cpu_ids-1 */
+extern unsigned nr_cpu_ids;		 /* CPUs that the machine has, <= NR_CPUS [immutable after boot] */
+extern struct cpumask cpu_online_mask;	 /* those that run [changes at boot only] */
+extern struct cpumask cpu_possible_mask; /* 0 .. nr_cpu_ids-1 */
 
 /* The CPU we run on. Stable only with preemption off. */
 #define smp_processor_id() (READ_ONCE(current->cpu))
@@ -63,19 +63,19 @@ static inline unsigned cpumask_next(unsigned from, const struct cpumask *m)
 }
 #define cpumask_first(m)  cpumask_next(0, m)
 #define cpumask_weight(m) bitmap_weight((m)->bits, nr_cpu_ids)
-#define for_each_cpu(cpu, mask)                                                                              \
+#define for_each_cpu(cpu, mask) \
 	for ((cpu) = cpumask_next(0, mask); (cpu) < nr_cpu_ids; (cpu) = cpumask_next((cpu) + 1, mask))
 #define for_each_online_cpu(cpu)   for_each_cpu(cpu, &cpu_online_mask)
 #define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < nr_cpu_ids; (cpu)++)
-#define cpu_online(cpu)            cpumask_test_cpu(cpu, &cpu_online_mask)
-#define num_online_cpus()          cpumask_weight(&cpu_online_mask)
+#define cpu_online(cpu)		   cpumask_test_cpu(cpu, &cpu_online_mask)
+#define num_online_cpus()	   cpumask_weight(&cpu_online_mask)
 
 /* What an inter-processor interrupt asks for; the numbers go over the wire (GIC SGI, APIC vector offset). */
 enum ipi_kind {
-	IPI_RESCHEDULE,    /* look at TIF_NEED_RESCHED on the way out */
+	IPI_RESCHEDULE,	   /* look at TIF_NEED_RESCHED on the way out */
 	IPI_CALL_FUNCTION, /* run the queued smp_call_function work */
-	IPI_STOP,          /* panic or power-off: stop for good */
-	IPI_BACKTRACE,     /* print your backtrace */
+	IPI_STOP,	   /* panic or power-off: stop for good */
+	IPI_BACKTRACE,	   /* print your backtrace */
 	IPI_MAX,
 };
 /* The arch's interrupt entry calls this with interrupts off, inside irq_enter/irq_exit. */
@@ -91,7 +91,7 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void *info, bool wait);
 void on_each_cpu(smp_call_func_t fn, void *info, bool wait);
 void smp_send_reschedule(int cpu); /* any context */
-void smp_send_stop(void);          /* all others stop for good; any context */
+void smp_send_stop(void);	   /* all others stop for good; any context */
 
 /*
  * Print where each CPU is, ours first; one that does not answer within 100 ms is named. Whether it must have
@@ -101,7 +101,7 @@ void trigger_all_cpu_backtrace(void);
 extern struct cpumask cpu_backtrace_mask; /* [atomic] CPUs that are asked, until they are done */
 
 extern const char *const ipi_names[IPI_MAX]; /* as /proc/interrupts has them */
-u64 ipi_count(unsigned kind, int cpu); /* how many a CPU has served */
+u64 ipi_count(unsigned kind, int cpu);	     /* how many a CPU has served */
 
 void smp_setup_boot_cpu(unsigned nr_cpus); /* boot: the machine has so many; the first is possible and online */
 /*
@@ -109,4 +109,4 @@ void smp_setup_boot_cpu(unsigned nr_cpus); /* boot: the machine has so many; the
  * thread context: after sched_init and fork_init, before the other per-CPU threads.
  */
 void smp_init(void);
-void secondary_start_kernel(void);  /* where another CPU arrives in C, on its idle task's stack, interrupts off */
+void secondary_start_kernel(void); /* where another CPU arrives in C, on its idle task's stack, interrupts off */

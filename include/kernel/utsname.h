@@ -6,7 +6,7 @@
 #define UTS_SYSNAME "Vitrine"
 #define UTS_RELEASE "6.12.0-vitrine"
 #define UTS_VERSION "#1 SMP PREEMPT"
-#define UTS_LEN     65 /* bytes of a field with its zero: __NEW_UTS_LEN + 1 */
+#define UTS_LEN	    65 /* bytes of a field with its zero: __NEW_UTS_LEN + 1 */
 
 /* As uname(2) passes it. */
 struct new_utsname {

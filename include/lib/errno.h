@@ -12,9 +12,9 @@
  * These exist inside the kernel only and tell how an interrupted system call goes on. The signal code turns them into
  * EINTR or a restart before user space sees them.
  */
-#define ERESTARTSYS           512 /* restart if SA_RESTART or no handler */
-#define ERESTARTNOINTR        513 /* always restart */
-#define ERESTARTNOHAND        514 /* restart only when no handler runs */
+#define ERESTARTSYS	      512 /* restart if SA_RESTART or no handler */
+#define ERESTARTNOINTR	      513 /* always restart */
+#define ERESTARTNOHAND	      514 /* restart only when no handler runs */
 #define ERESTART_RESTARTBLOCK 516 /* restart through restart_syscall() */
 
 #define MAX_ERRNO 4095

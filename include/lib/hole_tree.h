@@ -13,7 +13,7 @@
 
 struct hole_node {
 	struct rb_node node;
-	unsigned long hole;     /* free bytes right below the range */
+	unsigned long hole;	/* free bytes right below the range */
 	unsigned long max_hole; /* the largest `hole` of the subtree */
 };
 

@@ -14,8 +14,11 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-#define LIST_HEAD_INIT(name) { &(name), &(name) }
-#define LIST_HEAD(name)      struct list_head name = LIST_HEAD_INIT(name)
+#define LIST_HEAD_INIT(name)     \
+	{                        \
+		&(name), &(name) \
+	}
+#define LIST_HEAD(name) struct list_head name = LIST_HEAD_INIT(name)
 
 /* Make `l` an empty list, or an element that is on no list. */
 static inline void INIT_LIST_HEAD(struct list_head *l)
@@ -85,19 +88,19 @@ static inline void list_splice_tail_init(struct list_head *from, struct list_hea
 	INIT_LIST_HEAD(from);
 }
 
-#define list_entry(p, type, member)       container_of(p, type, member)
-#define list_first_entry(h, type, member) list_entry((h)->next, type, member)
-#define list_last_entry(h, type, member)  list_entry((h)->prev, type, member)
+#define list_entry(p, type, member)		  container_of(p, type, member)
+#define list_first_entry(h, type, member)	  list_entry((h)->next, type, member)
+#define list_last_entry(h, type, member)	  list_entry((h)->prev, type, member)
 #define list_first_entry_or_null(h, type, member) (list_empty(h) ? NULL : list_first_entry(h, type, member))
-#define list_next_entry(p, member)        list_entry((p)->member.next, __typeof__(*(p)), member)
-#define list_prev_entry(p, member)        list_entry((p)->member.prev, __typeof__(*(p)), member)
-#define list_for_each(p, h)               for (p = (h)->next; p != (h); p = p->next)
-#define list_for_each_entry(p, h, member)                                                                    \
+#define list_next_entry(p, member)		  list_entry((p)->member.next, __typeof__(*(p)), member)
+#define list_prev_entry(p, member)		  list_entry((p)->member.prev, __typeof__(*(p)), member)
+#define list_for_each(p, h)			  for (p = (h)->next; p != (h); p = p->next)
+#define list_for_each_entry(p, h, member) \
 	for (p = list_first_entry(h, __typeof__(*p), member); &p->member != (h); p = list_next_entry(p, member))
 /* The same, but the body may remove `p` itself: `n`, its successor, is looked up beforehand and must stay. */
-#define list_for_each_entry_safe(p, n, h, member)                                                            \
-	for (p = list_first_entry(h, __typeof__(*p), member), n = list_next_entry(p, member);                \
-	     &p->member != (h); p = n, n = list_next_entry(n, member))
+#define list_for_each_entry_safe(p, n, h, member)                                                                \
+	for (p = list_first_entry(h, __typeof__(*p), member), n = list_next_entry(p, member); &p->member != (h); \
+	     p = n, n = list_next_entry(n, member))
 
 /*
  * Hash chains: the head is a single pointer, as a table has many of them. pprev points to the pointer that points here,
@@ -133,11 +136,11 @@ static inline bool hlist_unhashed(const struct hlist_node *n)
 {
 	return !n->pprev;
 }
-#define hlist_entry_safe(p, type, member)                                                                    \
-	({                                                                                                   \
-		struct hlist_node *_n = (p);                                                                 \
-		_n ? container_of(_n, type, member) : NULL;                                                  \
+#define hlist_entry_safe(p, type, member)                   \
+	({                                                  \
+		struct hlist_node *_n = (p);                \
+		_n ? container_of(_n, type, member) : NULL; \
 	})
-#define hlist_for_each_entry(p, h, member)                                                                   \
-	for (p = hlist_entry_safe(READ_ONCE((h)->first), __typeof__(*p), member); p;                         \
+#define hlist_for_each_entry(p, h, member)                                           \
+	for (p = hlist_entry_safe(READ_ONCE((h)->first), __typeof__(*p), member); p; \
 	     p = hlist_entry_safe(READ_ONCE(p->member.next), __typeof__(*p), member))

@@ -24,10 +24,10 @@ struct rb_root_cached {
 };
 
 /* Bit 0 of parent_color is the colour; nodes are aligned, so the rest is the parent. */
-#define RB_BLACK                   1UL
-#define RB_ROOT                    ((struct rb_root){ NULL })
-#define RB_ROOT_CACHED             ((struct rb_root_cached){ { NULL }, NULL })
-#define rb_entry(p, type, member)  container_of(p, type, member)
+#define RB_BLACK		  1UL
+#define RB_ROOT			  ((struct rb_root){NULL})
+#define RB_ROOT_CACHED		  ((struct rb_root_cached){{NULL}, NULL})
+#define rb_entry(p, type, member) container_of(p, type, member)
 
 /* Hang `n` below `parent` at `*link`; rb_insert_color must follow. */
 static inline void rb_link_node(struct rb_node *n, struct rb_node *parent, struct rb_node **link)

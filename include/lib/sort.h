@@ -12,5 +12,4 @@
  */
 void sort(void *base, size_t num, size_t size, int (*cmp)(const void *a, const void *b));
 /* An element of a sorted array for which `cmp` gives 0, or NULL. */
-void *bsearch(const void *key, const void *base, size_t num, size_t size,
-	      int (*cmp)(const void *key, const void *elt));
+void *bsearch(const void *key, const void *base, size_t num, size_t size, int (*cmp)(const void *key, const void *elt));

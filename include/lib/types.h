@@ -19,41 +19,42 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 typedef long ssize_t;
-typedef s64 loff_t;   /* byte offset in a file */
-typedef u32 mode_t;   /* file type and permission bits, as in stat(2) */
-typedef u64 dev_t;    /* major << 20 | minor inside the kernel */
+typedef s64 loff_t; /* byte offset in a file */
+typedef u32 mode_t; /* file type and permission bits, as in stat(2) */
+typedef u64 dev_t;  /* major << 20 | minor inside the kernel */
 typedef s32 pid_t;
 typedef u32 uid_t;
 typedef u32 gid_t;
 typedef u64 phys_addr_t;
-typedef s64 ktime_t;  /* nanoseconds */
-typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
+typedef s64 ktime_t; /* nanoseconds */
+typedef u32 gfp_t;   /* allocation flags, see <mm/gfp.h> */
 
 /* Marks a pointer that user space supplied: only <asm/uaccess.h> may follow it. */
 #define __user
 
 /* Attributes. notrace: the function gets no call site for the tracer. */
-#define notrace        __attribute__((no_instrument_function))
+#define notrace __attribute__((no_instrument_function))
 /*
  * Inlined functions must never carry a call site of their own: what is inlined differs between builds, and traces must
  * not.
  */
-#define inline         inline __attribute__((no_instrument_function))
+#define inline inline __attribute__((no_instrument_function))
 #define __always_inline inline __attribute__((always_inline))
-#define noinline       __attribute__((noinline))
-#define noinstr        notrace noinline __attribute__((section(".noinstr.text"))) /* in pages without patchable code */
-#define __noreturn     __attribute__((noreturn))
-#define __used         __attribute__((used))
-#define __maybe_unused __attribute__((unused))
-#define __weak         __attribute__((weak))
-#define __packed       __attribute__((packed))
-#define __aligned(n)   __attribute__((aligned(n)))
-#define __irq_entry    noinline __attribute__((section(".irqentry.text"))) /* what handle_arch_irq is */
-#define __section(s)   __attribute__((section(s)))
-#define __printf(f, a) __attribute__((format(printf, f, a)))
-#define __must_check   __attribute__((warn_unused_result))
+#define noinline	__attribute__((noinline))
+/* In pages without patchable code. */
+#define noinstr		    notrace noinline __attribute__((section(".noinstr.text")))
+#define __noreturn	    __attribute__((noreturn))
+#define __used		    __attribute__((used))
+#define __maybe_unused	    __attribute__((unused))
+#define __weak		    __attribute__((weak))
+#define __packed	    __attribute__((packed))
+#define __aligned(n)	    __attribute__((aligned(n)))
+#define __irq_entry	    noinline __attribute__((section(".irqentry.text"))) /* what handle_arch_irq is */
+#define __section(s)	    __attribute__((section(s)))
+#define __printf(f, a)	    __attribute__((format(printf, f, a)))
+#define __must_check	    __attribute__((warn_unused_result))
 #define __cacheline_aligned __aligned(64)
-#define fallthrough    __attribute__((fallthrough))
+#define fallthrough	    __attribute__((fallthrough))
 
 /*
  * Which way a branch mostly goes, so that the compiler lays the code out for it. barrier() keeps the compiler, not the
@@ -64,7 +65,7 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
 #define barrier()   __asm__ volatile("" ::: "memory")
 
 /* A single access that the compiler neither tears nor repeats nor leaves out. It orders nothing; see <lib/atomic.h>. */
-#define READ_ONCE(x)     (*(const volatile __typeof__(x) *)&(x))
+#define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 
 /*
@@ -72,46 +73,46 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
  * two.
  */
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
-#define ARRAY_SIZE(a)                   (sizeof(a) / sizeof((a)[0]))
-#define BIT(n)                          (1UL << (n))
-#define ALIGN(x, a)                     (((x) + (__typeof__(x))(a)-1) & ~((__typeof__(x))(a)-1))
-#define ALIGN_DOWN(x, a)                ((x) & ~((__typeof__(x))(a)-1))
-#define IS_ALIGNED(x, a)                (((x) & ((__typeof__(x))(a)-1)) == 0)
-#define DIV_ROUND_UP(n, d)              (((n) + (d)-1) / (d))
-#define is_power_of_2(n)                ((n) != 0 && ((n) & ((n)-1)) == 0)
-#define static_assert(...)              _Static_assert(__VA_ARGS__)
-#define __stringify_1(...)              #__VA_ARGS__
-#define __stringify(...)                __stringify_1(__VA_ARGS__)
-#define __concat_1(a, b)                a##b
-#define __concat(a, b)                  __concat_1(a, b)
+#define ARRAY_SIZE(a)			(sizeof(a) / sizeof((a)[0]))
+#define BIT(n)				(1UL << (n))
+#define ALIGN(x, a)			(((x) + (__typeof__(x))(a)-1) & ~((__typeof__(x))(a)-1))
+#define ALIGN_DOWN(x, a)		((x) & ~((__typeof__(x))(a)-1))
+#define IS_ALIGNED(x, a)		(((x) & ((__typeof__(x))(a)-1)) == 0)
+#define DIV_ROUND_UP(n, d)		(((n) + (d)-1) / (d))
+#define is_power_of_2(n)		((n) != 0 && ((n) & ((n)-1)) == 0)
+#define static_assert(...) _Static_assert(__VA_ARGS__)
+#define __stringify_1(...) #__VA_ARGS__
+#define __stringify(...)   __stringify_1(__VA_ARGS__)
+#define __concat_1(a, b)   a##b
+#define __concat(a, b)	   __concat_1(a, b)
 
 /* Each argument is evaluated once, and both must have types that compare without surprise; min_t casts first. */
-#define min(a, b)                                                                                            \
-	({                                                                                                   \
-		__typeof__(a) _min_a = (a);                                                                  \
-		__typeof__(b) _min_b = (b);                                                                  \
-		_min_a < _min_b ? _min_a : _min_b;                                                           \
+#define min(a, b)                                  \
+	({                                         \
+		__typeof__(a) _min_a = (a);        \
+		__typeof__(b) _min_b = (b);        \
+		_min_a < _min_b ? _min_a : _min_b; \
 	})
-#define max(a, b)                                                                                            \
-	({                                                                                                   \
-		__typeof__(a) _max_a = (a);                                                                  \
-		__typeof__(b) _max_b = (b);                                                                  \
-		_max_a > _max_b ? _max_a : _max_b;                                                           \
+#define max(a, b)                                  \
+	({                                         \
+		__typeof__(a) _max_a = (a);        \
+		__typeof__(b) _max_b = (b);        \
+		_max_a > _max_b ? _max_a : _max_b; \
 	})
-#define min_t(t, a, b)   min((t)(a), (t)(b))
-#define max_t(t, a, b)   max((t)(a), (t)(b))
+#define min_t(t, a, b)	 min((t)(a), (t)(b))
+#define max_t(t, a, b)	 max((t)(a), (t)(b))
 #define clamp(v, lo, hi) min(max(v, lo), hi)
-#define swap(a, b)                                                                                           \
-	do {                                                                                                 \
-		__typeof__(a) _swap = (a);                                                                   \
-		(a) = (b);                                                                                   \
-		(b) = _swap;                                                                                 \
+#define swap(a, b)                         \
+	do {                               \
+		__typeof__(a) _swap = (a); \
+		(a) = (b);                 \
+		(b) = _swap;               \
 	} while (0)
 
-#define U64_MAX  (~(u64)0)
-#define S64_MAX  ((s64)(U64_MAX >> 1))
-#define U32_MAX  (~(u32)0)
-#define INT_MAX  0x7fffffff
+#define U64_MAX	 (~(u64)0)
+#define S64_MAX	 ((s64)(U64_MAX >> 1))
+#define U32_MAX	 (~(u32)0)
+#define INT_MAX	 0x7fffffff
 #define LONG_MAX ((long)(~0UL >> 1))
 #define LONG_MIN (-LONG_MAX - 1)
 
@@ -124,10 +125,10 @@ typedef u32 gfp_t;    /* allocation flags, see <mm/gfp.h> */
  * __stop_ptrs_<table>. The table holds pointers, because the compiler pads structs in a section and the count would go
  * wrong.
  */
-#define REGISTER_IN(table, obj)                                                                              \
-	static const __typeof__(obj) *const __concat(__ptr_##table##_, __LINE__) __used                      \
-		__section("ptrs_" #table) = &(obj)
+#define REGISTER_IN(table, obj)                                                                                     \
+	static const __typeof__(obj) *const __concat(__ptr_##table##_, __LINE__) __used __section("ptrs_" #table) = \
+		&(obj)
 #define DECLARE_TABLE(table, type) extern type *const __start_ptrs_##table[], *const __stop_ptrs_##table[]
-#define for_each_in_table(table, p)                                                                          \
-	for (__typeof__(&__start_ptrs_##table[0]) _it = __start_ptrs_##table;                                \
+#define for_each_in_table(table, p)                                           \
+	for (__typeof__(&__start_ptrs_##table[0]) _it = __start_ptrs_##table; \
 	     _it < __stop_ptrs_##table && ((p) = *_it, 1); _it++)

@@ -31,25 +31,25 @@ struct pt_regs;
 struct task_struct;
 struct vm_area_struct;
 
-#define VM_READ   0x01u
-#define VM_WRITE  0x02u
-#define VM_EXEC   0x04u
-#define VM_SHARED 0x08u
-#define VM_MAYWRITE 0x20u   /* mprotect may add VM_WRITE: private, or the file was opened for writing */
-#define VM_NOEXEC 0x40u     /* mprotect may not add VM_EXEC: the file lies on a noexec mount */
+#define VM_READ	     0x01u
+#define VM_WRITE     0x02u
+#define VM_EXEC	     0x04u
+#define VM_SHARED    0x08u
+#define VM_MAYWRITE  0x20u /* mprotect may add VM_WRITE: private, or the file was opened for writing */
+#define VM_NOEXEC    0x40u /* mprotect may not add VM_EXEC: the file lies on a noexec mount */
 #define VM_GROWSDOWN 0x100u
-#define VM_HEAP   0x1000u  /* [heap] in maps */
-#define VM_STACK  0x2000u  /* [stack] */
-#define VM_SIGPAGE 0x4000u /* [sigpage]: the signal trampoline */
-#define VM_HASANON 0x8000u /* a private file mapping that holds copies of its own */
+#define VM_HEAP	     0x1000u /* [heap] in maps */
+#define VM_STACK     0x2000u /* [stack] */
+#define VM_SIGPAGE   0x4000u /* [sigpage]: the signal trampoline */
+#define VM_HASANON   0x8000u /* a private file mapping that holds copies of its own */
 
-#define STACK_LIMIT     (8UL << 20)  /* what RLIMIT_STACK is at first, bytes */
-#define STACK_GUARD_GAP (1UL << 20)  /* kept free below a growing stack (Linux: 256 pages) */
-#define MMAP_MIN_ADDR   0x10000UL    /* nothing may be mapped below: a NULL pointer with an offset must fault */
+#define STACK_LIMIT	(8UL << 20) /* what RLIMIT_STACK is at first, bytes */
+#define STACK_GUARD_GAP (1UL << 20) /* kept free below a growing stack (Linux: 256 pages) */
+#define MMAP_MIN_ADDR	0x10000UL   /* nothing may be mapped below: a NULL pointer with an offset must fault */
 
 /* Values of mm->dumpable. */
 #define SUID_DUMP_DISABLE 0 /* only root may look into it: it runs, or has run, with rights that its user lacks */
-#define SUID_DUMP_USER    1 /* its user may, too */
+#define SUID_DUMP_USER	  1 /* its user may, too */
 
 #define SAVED_AUXV_MAX 52 /* words: AUXV_MAX and what setup_arg_stack adds */
 
@@ -58,14 +58,14 @@ struct shm_pages;
 /* An area: a range of user addresses with one kind of contents. Locks: m mm->mmap_lock; I immutable while mapped. */
 struct vm_area_struct {
 	unsigned long vm_start, vm_end; /* [m] page aligned, end exclusive */
-	u32 vm_flags;                   /* [m] VM_* */
-	struct hole_node place;         /* [m] by address */
-	struct list_head list;          /* [m] by address */
-	struct mm_struct *vm_mm;        /* [I] */
-	struct file *vm_file;           /* [I] NULL: anonymous; holds a reference */
-	struct shm_pages *vm_shm;       /* [I] pages of a shared anonymous mapping; holds a reference */
-	unsigned long vm_pgoff;         /* [m] offset in the file or vm_shm, pages */
-	struct vm_area_struct *dup;     /* [m] only while fork runs: the child's copy */
+	u32 vm_flags;			/* [m] VM_* */
+	struct hole_node place;		/* [m] by address */
+	struct list_head list;		/* [m] by address */
+	struct mm_struct *vm_mm;	/* [I] */
+	struct file *vm_file;		/* [I] NULL: anonymous; holds a reference */
+	struct shm_pages *vm_shm;	/* [I] pages of a shared anonymous mapping; holds a reference */
+	unsigned long vm_pgoff;		/* [m] offset in the file or vm_shm, pages */
+	struct vm_area_struct *dup;	/* [m] only while fork runs: the child's copy */
 };
 
 /*
@@ -73,35 +73,35 @@ struct vm_area_struct {
  * exec.
  */
 struct mm_struct {
-	pgd_t *pgd;                     /* [I] top level page table, linear address */
-	struct rb_root areas;           /* [m] */
-	struct list_head area_list;     /* [m] */
-	struct list_head mm_list;       /* [mm_list_lock] all that have users, oldest first */
-	unsigned nr_areas;              /* [m] */
-	struct mutex mmap_lock;         /* sleeps; taken by faults, mmap, fork, /proc maps */
-	spinlock_t page_table_lock;     /* leaf entries */
-	atomic_t mm_users;              /* [a] tasks that use it: last one unmaps all */
-	atomic_t mm_count;              /* [a] mm_users as one, plus borrowers (lazy kernel threads): last one frees */
-	unsigned long cpu_bitmap;       /* [a] CPUs that may have it in their TLB */
-	unsigned long start_code, end_code, start_data, end_data; /* [I] */
-	unsigned long start_brk, brk;   /* [m] */
+	pgd_t *pgd;		    /* [I] top level page table, linear address */
+	struct rb_root areas;	    /* [m] */
+	struct list_head area_list; /* [m] */
+	struct list_head mm_list;   /* [mm_list_lock] all that have users, oldest first */
+	unsigned nr_areas;	    /* [m] */
+	struct mutex mmap_lock;	    /* sleeps; taken by faults, mmap, fork, /proc maps */
+	spinlock_t page_table_lock; /* leaf entries */
+	atomic_t mm_users;	    /* [a] tasks that use it: last one unmaps all */
+	atomic_t mm_count;	    /* [a] mm_users as one, plus borrowers (lazy kernel threads): last one frees */
+	unsigned long cpu_bitmap;   /* [a] CPUs that may have it in their TLB */
+	unsigned long start_code, end_code, start_data, end_data;	   /* [I] */
+	unsigned long start_brk, brk;					   /* [m] */
 	unsigned long start_stack, arg_start, arg_end, env_start, env_end; /* [I] */
-	unsigned long mmap_base;        /* [I] */
-	atomic_t rss_anon, rss_file;    /* [a] pages */
-	unsigned long total_vm;         /* [m] pages */
-	u64 min_flt, maj_flt;           /* [m] */
-	u64 context_id;                 /* [a] arch: ASID and generation */
-	atomic_t membarrier_state;      /* [a] MEMBARRIER_CMD_REGISTER_* commands that were given */
-	struct file *exe_file;          /* [I] the program, which cannot be written (set_mm_exe_file) */
-	unsigned nr_auxv;               /* [I] words of saved_auxv */
+	unsigned long mmap_base;					   /* [I] */
+	atomic_t rss_anon, rss_file;					   /* [a] pages */
+	unsigned long total_vm;						   /* [m] pages */
+	u64 min_flt, maj_flt;						   /* [m] */
+	u64 context_id;							   /* [a] arch: ASID and generation */
+	atomic_t membarrier_state;	/* [a] MEMBARRIER_CMD_REGISTER_* commands that were given */
+	struct file *exe_file;		/* [I] the program, which cannot be written (set_mm_exe_file) */
+	unsigned nr_auxv;		/* [I] words of saved_auxv */
 	u64 saved_auxv[SAVED_AUXV_MAX]; /* [I] the auxiliary vector as the program got it */
-	struct mm_struct *next_dead;    /* [a] on the list of those that a worker will free (oom_kill.c) */
-	u32 dumpable;                   /* [a] SUID_DUMP_*: may others of the same user look into it? */
-	bool oom_victim;                /* [a] its processes were killed for its memory, see <mm/oom.h> */
+	struct mm_struct *next_dead;	/* [a] on the list of those that a worker will free (oom_kill.c) */
+	u32 dumpable;			/* [a] SUID_DUMP_*: may others of the same user look into it? */
+	bool oom_victim;		/* [a] its processes were killed for its memory, see <mm/oom.h> */
 };
 extern struct mm_struct init_mm; /* the kernel's own page table */
 
-struct mm_struct *mm_alloc(void); /* empty; NULL when out of memory */
+struct mm_struct *mm_alloc(void);		 /* empty; NULL when out of memory */
 struct mm_struct *dup_mm(struct mm_struct *old); /* fork: copy-on-write; NULL when out of memory */
 void mmput(struct mm_struct *mm);  /* a user less; the last one unmaps everything. Thread context; may sleep */
 void mmdrop(struct mm_struct *mm); /* a borrower less; the last one frees the tables. Any context */
@@ -159,8 +159,8 @@ int install_special_mapping(struct mm_struct *mm, unsigned long start, unsigned 
 long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, refused, the old break */
 
 #define FAULT_FLAG_WRITE 1u
-#define FAULT_FLAG_EXEC  2u
-#define FAULT_FLAG_USER  4u
+#define FAULT_FLAG_EXEC	 2u
+#define FAULT_FLAG_USER	 4u
 /*
  * Make a faulting access good: demand zero, file page, copy-on-write, stack growth. Context: thread, interrupts on;
  * sleeps; takes m. Returns 0, or -EFAULT (no such area: SIGSEGV MAPERR), -EACCES (SEGV ACCERR), -ENOMEM, -EIO (SIGBUS).
@@ -176,8 +176,7 @@ void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags);
  * The same for a fault of the kernel's own, at any address. Should it be a bug, `what` says what was tried and `code`
  * is the machine's number for it. Interrupts as they were at the fault; sleeps only if they were on.
  */
-void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what,
-		     unsigned long code);
+void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what, unsigned long code);
 /* A kernel access that nothing makes good: report and die. `what` NULL: nothing is mapped there. Any context. */
 void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code) __noreturn;
 

@@ -15,26 +15,26 @@ struct address_space;
 /* page->flags */
 #define PG_RESERVED 0x01 /* never given to the allocator */
 #define PG_BUDDY    0x02 /* head of a free block of page->order */
-#define PG_SLAB     0x04
-#define PG_PCP      0x08 /* in a per-CPU list */
+#define PG_SLAB	    0x04
+#define PG_PCP	    0x08 /* in a per-CPU list */
 #define PG_LARGE    0x10 /* head of a kmalloc of whole pages, page->order */
 #define PG_ICACHE   0x20 /* [a] what it holds is coherent with instruction fetch: see flush_dcache_page() */
-#define PG_ANON     0x40 /* [o] private memory of an address space, not a file's */
+#define PG_ANON	    0x40 /* [o] private memory of an address space, not a file's */
 
 /*
  * One for each frame of RAM. Locks: z the zone lock; c the CPU whose list it is in; s the slab cache's lock; o the
  * owner of the allocated page; a atomic. Fields that are never used together share their place.
  */
 struct page {
-	u32 flags;               /* [z, c while free, else o] PG_* */
-	atomic_t refcount;       /* [a] 0 while free */
-	atomic_t mapcount;       /* [a] how many user page tables map it */
-	u8 order;                /* [z / o] of the block it heads */
+	u32 flags;	   /* [z, c while free, else o] PG_* */
+	atomic_t refcount; /* [a] 0 while free */
+	atomic_t mapcount; /* [a] how many user page tables map it */
+	u8 order;	   /* [z / o] of the block it heads */
 	union {
 		struct list_head lru; /* [z] free list; [o] the owner's */
 		struct {
 			struct kmem_cache *slab_cache; /* [o] every page of a slab */
-			void *freelist;                /* [s] its free objects, the first page only */
+			void *freelist;		       /* [s] its free objects, the first page only */
 		};
 	};
 	union {
@@ -46,22 +46,22 @@ struct page {
 	union {
 		struct {
 			struct address_space *mapping; /* [o] page cache it belongs to, NULL for anonymous memory */
-			unsigned long index;           /* [o] page offset in it */
+			unsigned long index;	       /* [o] page offset in it */
 		};
 		struct list_head slab_list; /* [s] the cache's slabs with free objects */
 	};
 };
 
-extern struct page *mem_map;          /* mem_map[pfn - min_pfn] [immutable] */
+extern struct page *mem_map; /* mem_map[pfn - min_pfn] [immutable] */
 extern unsigned long min_pfn, max_pfn;
-extern unsigned long mem_map_pfn0;    /* where frame 0's entry would be, as a number [immutable] */
+extern unsigned long mem_map_pfn0; /* where frame 0's entry would be, as a number [immutable] */
 #define pfn_to_page(pfn) (mem_map + ((pfn)-min_pfn))
-#define page_to_pfn(p)   ((unsigned long)((p)-mem_map) + min_pfn)
-#define page_to_phys(p)  ((phys_addr_t)page_to_pfn(p) << PAGE_SHIFT)
+#define page_to_pfn(p)	 ((unsigned long)((p)-mem_map) + min_pfn)
+#define page_to_phys(p)	 ((phys_addr_t)page_to_pfn(p) << PAGE_SHIFT)
 #define phys_to_page(pa) pfn_to_page((pa) >> PAGE_SHIFT)
-#define page_to_virt(p)  __va(page_to_phys(p))
-#define virt_to_page(v)  phys_to_page(__pa(v)) /* linear-map addresses only */
-#define pfn_valid(pfn)   ((pfn) >= min_pfn && (pfn) < max_pfn)
+#define page_to_virt(p)	 __va(page_to_phys(p))
+#define virt_to_page(v)	 phys_to_page(__pa(v)) /* linear-map addresses only */
+#define pfn_valid(pfn)	 ((pfn) >= min_pfn && (pfn) < max_pfn)
 
 /*
  * 2^order contiguous pages with one reference, or NULL. Fresh memory holds anything unless __GFP_ZERO. Any context but
@@ -79,9 +79,9 @@ static inline struct page *alloc_page(gfp_t gfp)
 {
 	return alloc_pages(gfp, 0);
 }
-void *get_free_page(gfp_t gfp);  /* one page's linear address or NULL */
+void *get_free_page(gfp_t gfp); /* one page's linear address or NULL */
 void *get_zeroed_page(gfp_t gfp);
-void free_page(void *addr);      /* NULL is allowed */
+void free_page(void *addr); /* NULL is allowed */
 void *get_free_pages(gfp_t gfp, unsigned order);
 void free_pages(void *addr, unsigned order);
 

@@ -34,8 +34,8 @@ void pgd_kernel_complete(void);
  * Call fn for each non-empty user leaf entry of [start, end), in ascending order. A result other than 0 ends the walk
  * and is returned. The caller keeps the entries from changing where fn needs that.
  */
-int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
-	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg);
+int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
+	      void *arg);
 /*
  * Boot, once, before the first memblock_alloc: map all RAM of boot_info at PAGE_OFFSET. The image's text and read-only
  * data are not writable there either. Tells memblock about the RAM and about what is reserved in it. Uses the fixmap

@@ -6,7 +6,7 @@
 
 struct kmem_cache;
 #define SLAB_HWCACHE_ALIGN 0x2000u
-#define SLAB_PANIC         0x40000u /* panic when the cache cannot be made (boot) */
+#define SLAB_PANIC	   0x40000u /* panic when the cache cannot be made (boot) */
 
 /*
  * A cache for objects of `size` bytes; `align` 0 means natural alignment, `ctor` (or NULL) runs once for each object
@@ -35,7 +35,7 @@ void *kmalloc(size_t size, gfp_t gfp);
 void *kzalloc(size_t size, gfp_t gfp);
 void *kcalloc(size_t n, size_t size, gfp_t gfp); /* NULL on overflow too */
 void *krealloc(const void *p, size_t size, gfp_t gfp);
-void kfree(const void *p); /* NULL is allowed */
+void kfree(const void *p);   /* NULL is allowed */
 size_t ksize(const void *p); /* bytes that may be used: what was asked for, or a little more */
 /* kmalloc, or vmalloc when the size is too large or memory is fragmented; kvfree frees either. Thread context. */
 void *kvmalloc(size_t size, gfp_t gfp);

@@ -6,12 +6,12 @@
 struct file;
 struct mm_struct;
 
-#define BINPRM_BUF_SIZE  256
-#define MAX_ARG_STRLEN   (128UL << 10) /* bytes of one string with its zero */
-#define MAX_ARG_TOTAL    (2UL << 20)   /* of all strings and the pointers to them */
-#define MAX_ARG_PAGES    (MAX_ARG_TOTAL / 4096)
+#define BINPRM_BUF_SIZE	 256
+#define MAX_ARG_STRLEN	 (128UL << 10) /* bytes of one string with its zero */
+#define MAX_ARG_TOTAL	 (2UL << 20)   /* of all strings and the pointers to them */
+#define MAX_ARG_PAGES	 (MAX_ARG_TOTAL / 4096)
 #define MAX_SCRIPT_DEPTH 4
-#define MAX_PREFIX       (3 * MAX_SCRIPT_DEPTH)
+#define MAX_PREFIX	 (3 * MAX_SCRIPT_DEPTH)
 
 /*
  * A program being loaded. The strings lie one behind the other in pages of their own: argv's, then envp's. In
@@ -19,21 +19,21 @@ struct mm_struct;
  */
 struct binprm {
 	char buf[BINPRM_BUF_SIZE]; /* beginning of the file, zeros behind its end */
-	struct file *file;         /* holds a reference */
-	const char *filename;      /* as the caller named it: AT_EXECFN */
-	const char *interp;        /* what is executed in the end */
-	unsigned depth;            /* scripts so far */
+	struct file *file;	   /* holds a reference */
+	const char *filename;	   /* as the caller named it: AT_EXECFN */
+	const char *interp;	   /* what is executed in the end */
+	unsigned depth;		   /* scripts so far */
 	char *prefix[MAX_PREFIX];  /* kmalloc'ed, in order */
 	unsigned nr_prefix;
 	char **page; /* MAX_ARG_PAGES pointers, the first nr_pages set */
 	unsigned nr_pages;
-	size_t used;             /* bytes of strings */
-	size_t limit;            /* of them, by MAX_ARG_TOTAL and RLIMIT_STACK */
-	size_t env_offset;       /* where envp's begin */
-	size_t skip;             /* bytes of argv[0] that a script has replaced */
-	unsigned argc, envc;     /* strings in the pages (argc: with argv[0], even when skipped) */
+	size_t used;		 /* bytes of strings */
+	size_t limit;		 /* of them, by MAX_ARG_TOTAL and RLIMIT_STACK */
+	size_t env_offset;	 /* where envp's begin */
+	size_t skip;		 /* bytes of argv[0] that a script has replaced */
+	unsigned argc, envc;	 /* strings in the pages (argc: with argv[0], even when skipped) */
 	bool point_of_no_return; /* the old program is gone: an error is fatal now */
-	bool secure;             /* set-user-id */
+	bool secure;		 /* set-user-id */
 };
 
 /* 0: the process runs it now; -ENOEXEC: not mine, or not good; other errors end the search. */

@@ -25,7 +25,7 @@ struct kernel_clone_args {
 	unsigned long stack; /* user stack of the child, 0: the parent's */
 	unsigned long tls;
 	int *parent_tid, *child_tid; /* user addresses */
-	int (*fn)(void *);           /* kernel threads: what to run */
+	int (*fn)(void *);	     /* kernel threads: what to run */
 	void *fn_arg;
 };
 /* fork, vfork, clone, kernel threads. Returns the child's pid or -errno (-EAGAIN, -ENOMEM, -EINVAL). Thread
@@ -83,9 +83,9 @@ static inline bool thread_group_leader(const struct task_struct *p)
 {
 	return p == p->group_leader;
 }
-extern struct task_struct init_task;     /* the boot CPU's idle task, pid 0 */
+extern struct task_struct init_task;	 /* the boot CPU's idle task, pid 0 */
 extern struct task_struct *child_reaper; /* pid 1 */
-#define PID_MAX 32768 /* numbers are below */
+#define PID_MAX 32768			 /* numbers are below */
 
 /*
  * Groups of processes and sessions (signal->pgrp, signal->session). All [T]. A process joins when it is published and
@@ -101,7 +101,7 @@ void leave_groups(struct task_struct *p);
 struct signal_struct *next_in_group(enum pid_type type, pid_t nr, struct signal_struct *sig);
 #define for_each_in_group(type, nr, sig) \
 	for (sig = next_in_group(type, nr, NULL); sig; sig = next_in_group(type, nr, sig))
-void pid_init(void); /* boot, before the first fork */
+void pid_init(void);			/* boot, before the first fork */
 pid_t alloc_pid(struct task_struct *p); /* sets p->pid; -EAGAIN when all are taken */
 void free_pid(pid_t pid);
 void attach_pid(struct task_struct *p); /* find_get_task finds it from now on [tasklist_lock] */
@@ -111,6 +111,6 @@ void detach_pid(struct task_struct *p); /* [tasklist_lock] */
 void exchange_pids(struct task_struct *p, struct task_struct *leader);
 unsigned nr_processes(void); /* thread groups, zombies included */
 unsigned nr_threads(void);   /* all tasks but the idle ones */
-u64 total_forks(void);       /* since boot */
-void fork_init(void);        /* boot: caches, limits */
+u64 total_forks(void);	     /* since boot */
+void fork_init(void);	     /* boot: caches, limits */
 void set_task_comm(struct task_struct *t, const char *name);

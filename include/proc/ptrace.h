@@ -10,11 +10,11 @@ struct task_struct;
 #define PTRACE_MODE_READ   0x01u
 #define PTRACE_MODE_ATTACH 0x02u
 /* The ids that are compared: those that count for files (/proc), or the real ones (system calls). One of the two. */
-#define PTRACE_MODE_FSCREDS   0x08u
-#define PTRACE_MODE_REALCREDS 0x10u
-#define PTRACE_MODE_READ_FSCREDS (PTRACE_MODE_READ | PTRACE_MODE_FSCREDS)
-#define PTRACE_MODE_ATTACH_FSCREDS (PTRACE_MODE_ATTACH | PTRACE_MODE_FSCREDS)
-#define PTRACE_MODE_READ_REALCREDS (PTRACE_MODE_READ | PTRACE_MODE_REALCREDS)
+#define PTRACE_MODE_FSCREDS	     0x08u
+#define PTRACE_MODE_REALCREDS	     0x10u
+#define PTRACE_MODE_READ_FSCREDS     (PTRACE_MODE_READ | PTRACE_MODE_FSCREDS)
+#define PTRACE_MODE_ATTACH_FSCREDS   (PTRACE_MODE_ATTACH | PTRACE_MODE_FSCREDS)
+#define PTRACE_MODE_READ_REALCREDS   (PTRACE_MODE_READ | PTRACE_MODE_REALCREDS)
 #define PTRACE_MODE_ATTACH_REALCREDS (PTRACE_MODE_ATTACH | PTRACE_MODE_REALCREDS)
 
 /* Are the real, effective and saved ids of `task` all these? It is held by a reference or RCU. Any context. */

@@ -6,8 +6,8 @@
 #include <uapi/resource.h>
 #include <uapi/time.h>
 
-#define RLIM_NLIMITS      16
-#define RLIM_INFINITY     U64_MAX
+#define RLIM_NLIMITS  16
+#define RLIM_INFINITY U64_MAX
 
 struct rlimit64 {
 	u64 rlim_cur, rlim_max;

@@ -8,9 +8,9 @@
 #include <sched/wait.h>
 #include <uapi/signal.h>
 
-#define NSIG         64
-#define SIG_DFL      ((void *)0)
-#define SIG_IGN      ((void *)1)
+#define NSIG	     64
+#define SIG_DFL	     ((void *)0)
+#define SIG_IGN	     ((void *)1)
 #define sigmask(sig) (1UL << ((sig)-1))
 
 /* The user's struct sigaction, as rt_sigaction(2) passes it (the same on both machines). */
@@ -52,56 +52,56 @@ struct sighand_struct {
 /* The clocks by which a process's CPU time is measured for limits and timers. */
 enum cpu_clock {
 	CPU_CLOCK_USER, /* in user mode: ITIMER_VIRTUAL */
-	CPU_CLOCK_ALL,  /* and in the kernel: ITIMER_PROF, RLIMIT_CPU */
+	CPU_CLOCK_ALL,	/* and in the kernel: ITIMER_PROF, RLIMIT_CPU */
 	NR_CPU_CLOCKS,
 };
 struct cpu_itimer {
-	u64 expires;    /* [S, read without it at the tick] time of its clock, ns; 0: stopped */
-	u64 interval;   /* [S] 0: it ends once */
+	u64 expires;  /* [S, read without it at the tick] time of its clock, ns; 0: stopped */
+	u64 interval; /* [S] 0: it ends once */
 };
 /* What the threads of a process share. */
 struct signal_struct {
 	atomic_t sigcnt;
 	struct sigpending shared_pending; /* [S] */
 	wait_queue_head_t wait_chldexit;  /* parents sleep here in wait4 */
-	int group_exit;                   /* [S] the process is going: code below */
-	int group_exit_code;              /* [S] */
-	int stop_code;                    /* [S] signal that stopped it, for wait4; 0 once reported */
-	bool stopped, continued;          /* [S] */
-	int nr_threads;                   /* [T] not yet released */
-	int live;                         /* [S] threads that have not begun to exit */
-	int stop_sig;       /* [S] with stopped: the signal; stop_code follows when all threads stand */
-	int nr_stopped;     /* [S] threads that stand still for the stop */
-	bool stop_done;     /* [S] all did, and the parent was told */
-	bool stop_dequeued; /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
-	int cld_notify;     /* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
-	bool child_subreaper; /* [a] it inherits its descendants' children: prctl(2) */
-	bool unkillable;    /* [S] init: signals it does not handle are dropped */
+	int group_exit;			  /* [S] the process is going: code below */
+	int group_exit_code;		  /* [S] */
+	int stop_code;			  /* [S] signal that stopped it, for wait4; 0 once reported */
+	bool stopped, continued;	  /* [S] */
+	int nr_threads;			  /* [T] not yet released */
+	int live;			  /* [S] threads that have not begun to exit */
+	int stop_sig;			  /* [S] with stopped: the signal; stop_code follows when all threads stand */
+	int nr_stopped;			  /* [S] threads that stand still for the stop */
+	bool stop_done;			  /* [S] all did, and the parent was told */
+	bool stop_dequeued;		  /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
+	int cld_notify;			/* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
+	bool child_subreaper;		/* [a] it inherits its descendants' children: prctl(2) */
+	bool unkillable;		/* [S] init: signals it does not handle are dropped */
 	struct task_struct *group_exec; /* [S] thread that runs exec: all others are to go */
-	struct task_struct *leader;     /* [T, S] for who has only the signal_struct (timers) */
+	struct task_struct *leader;	/* [T, S] for who has only the signal_struct (timers) */
 	union {
 		struct {
-			pid_t pgrp, session;    /* [T] */
+			pid_t pgrp, session; /* [T] */
 		};
-		pid_t group_nr[NR_PID_TYPES];   /* [T] the same, by enum pid_type */
+		pid_t group_nr[NR_PID_TYPES]; /* [T] the same, by enum pid_type */
 	};
-	struct list_head group_node[NR_PID_TYPES]; /* [T] among the processes of its group, its session */
-	u64 joined;                     /* [T] rises along the group's list */
-	u64 birth;                      /* [I] rises along the list of processes */
-	struct tty_struct *tty;         /* [T] controlling terminal */
-	u64 utime, stime;               /* [S] of threads that ended, ns */
-	u64 nvcsw, nivcsw;              /* [S] likewise: switches */
-	struct task_io io;              /* [S] likewise */
-	u64 cutime, cstime;             /* [S] of waited-for children, ns */
-	u64 cnvcsw, cnivcsw;            /* [S] */
-	u64 cmin_flt, cmaj_flt;         /* [S] */
-	struct hrtimer real_timer;      /* setitimer, alarm */
-	u64 it_interval;                /* [S] */
-	u64 cpu_clock[NR_CPU_CLOCKS];   /* [a] CPU time of all threads as the ticks saw it, ns */
+	struct list_head group_node[NR_PID_TYPES];  /* [T] among the processes of its group, its session */
+	u64 joined;				    /* [T] rises along the group's list */
+	u64 birth;				    /* [I] rises along the list of processes */
+	struct tty_struct *tty;			    /* [T] controlling terminal */
+	u64 utime, stime;			    /* [S] of threads that ended, ns */
+	u64 nvcsw, nivcsw;			    /* [S] likewise: switches */
+	struct task_io io;			    /* [S] likewise */
+	u64 cutime, cstime;			    /* [S] of waited-for children, ns */
+	u64 cnvcsw, cnivcsw;			    /* [S] */
+	u64 cmin_flt, cmaj_flt;			    /* [S] */
+	struct hrtimer real_timer;		    /* setitimer, alarm */
+	u64 it_interval;			    /* [S] */
+	u64 cpu_clock[NR_CPU_CLOCKS];		    /* [a] CPU time of all threads as the ticks saw it, ns */
 	struct cpu_itimer cpu_timer[NR_CPU_CLOCKS]; /* setitimer: ITIMER_VIRTUAL, ITIMER_PROF */
-	u64 rlim[16][2];                /* [S] cur, max by RLIMIT_* */
-	int oom_score_adj;              /* [a, written under oom_mutex] see <mm/oom.h> */
-	int oom_score_adj_min;          /* [oom_mutex] what root set last: others may not go below */
+	u64 rlim[16][2];			    /* [S] cur, max by RLIMIT_* */
+	int oom_score_adj;			    /* [a, written under oom_mutex] see <mm/oom.h> */
+	int oom_score_adj_min;			    /* [oom_mutex] what root set last: others may not go below */
 };
 
 /*
@@ -119,7 +119,7 @@ int send_sig_info(int sig, struct siginfo *info, struct task_struct *p);
 void force_sig_fault(int sig, int code, unsigned long addr);
 /* Send to one thread, not to whichever of its process takes it. */
 int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p);
-int kill_pgrp(pid_t pgrp, int sig);                /* tty's ^C; -ESRCH when it is empty */
+int kill_pgrp(pid_t pgrp, int sig);		   /* tty's ^C; -ESRCH when it is empty */
 void flush_signal_handlers(struct task_struct *t); /* exec, and clone3 that asks for it: ignored signals stay so */
 bool fatal_signal_pending(struct task_struct *t);
 void recalc_sigpending(void); /* [S] */
@@ -136,8 +136,7 @@ void flush_sigqueue(struct sigpending *q); /* [S], or nobody else knows it */
 void flush_signals_exec(struct task_struct *t);
 /* Would a stop signal from the terminal reach nobody who can continue the group? [T] */
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
-void kill_orphaned_pgrp(struct task_struct *leader,
-			struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
+void kill_orphaned_pgrp(struct task_struct *leader, struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
 extern atomic_t nr_stopped_groups; /* processes with signal->stopped; 0 spares exit the search for orphans */
 /*
  * The thread begins to exit with this code (as wait4 has it): it takes no more signals for its process. True: it is the
@@ -155,12 +154,12 @@ void set_restore_sigmask_to(sigset_t set);
 void restore_saved_sigmask_unless(bool interrupted);
 
 /* Queues of signals (kernel/proc/signal_queue.c), all [S]. */
-#define SIG_KERNEL_STOP   (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
+#define SIG_KERNEL_STOP	  (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
 #define SIG_KERNEL_IGNORE (sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
 #define SIG_KERNEL_CORE                                                                               \
 	(sigmask(SIGQUIT) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGABRT) | sigmask(SIGFPE) | \
 	 sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGSYS) | sigmask(SIGXCPU) | sigmask(SIGXFSZ))
-#define SIG_UNBLOCKABLE       (sigmask(SIGKILL) | sigmask(SIGSTOP))
+#define SIG_UNBLOCKABLE (sigmask(SIGKILL) | sigmask(SIGSTOP))
 /* Status of a process that this signal ended, with the bit that says "core" where Linux would write one. */
 #define signal_exit_code(sig) ((sig) | (sigmask(sig) & SIG_KERNEL_CORE ? 0x80 : 0))
 /* What has become of a signal that was sent; Linux's numbers, which the event signal_generate shows. */

@@ -30,9 +30,9 @@ long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned 
  * The function sys_<name> takes its arguments with their own types; the table entry __se_sys_<name> takes six
  * registers. Linux's traces show __arm64_sys_read and ksys_read; ours show sys_read and what it calls.
  */
-#define __SC_LONG(t, a)  unsigned long a
-#define __SC_CAST(t, a)  (t) a
-#define __SC_DECL(t, a)  t a
+#define __SC_LONG(t, a) unsigned long a
+#define __SC_CAST(t, a) (t) a
+#define __SC_DECL(t, a) t a
 #define __MAP0(m, ...)
 #define __MAP1(m, t, a, ...) m(t, a)
 #define __MAP2(m, t, a, ...) m(t, a), __MAP1(m, __VA_ARGS__)
@@ -40,18 +40,18 @@ long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned 
 #define __MAP4(m, t, a, ...) m(t, a), __MAP3(m, __VA_ARGS__)
 #define __MAP5(m, t, a, ...) m(t, a), __MAP4(m, __VA_ARGS__)
 #define __MAP6(m, t, a, ...) m(t, a), __MAP5(m, __VA_ARGS__)
-#define __MAP(n, ...) __MAP##n(__VA_ARGS__)
+#define __MAP(n, ...)	     __MAP##n(__VA_ARGS__)
 
-#define __SYSCALL_DEFINE(n, name, ...)                                                                       \
-	static long __do_sys_##name(__MAP(n, __SC_DECL, __VA_ARGS__));                                       \
-	long sys_##name(__MAP(n, __SC_LONG, __VA_ARGS__));                                                   \
-	long sys_##name(__MAP(n, __SC_LONG, __VA_ARGS__))                                                    \
-	{                                                                                                    \
-		return __do_sys_##name(__MAP(n, __SC_CAST, __VA_ARGS__));                                    \
-	}                                                                                                    \
+#define __SYSCALL_DEFINE(n, name, ...)                                    \
+	static long __do_sys_##name(__MAP(n, __SC_DECL, __VA_ARGS__));    \
+	long sys_##name(__MAP(n, __SC_LONG, __VA_ARGS__));                \
+	long sys_##name(__MAP(n, __SC_LONG, __VA_ARGS__))                 \
+	{                                                                 \
+		return __do_sys_##name(__MAP(n, __SC_CAST, __VA_ARGS__)); \
+	}                                                                 \
 	static __always_inline long __do_sys_##name(__MAP(n, __SC_DECL, __VA_ARGS__))
-#define SYSCALL_DEFINE0(name)                                                                                \
-	long sys_##name(void);                                                                               \
+#define SYSCALL_DEFINE0(name)  \
+	long sys_##name(void); \
 	long sys_##name(void)
 #define SYSCALL_DEFINE1(name, ...) __SYSCALL_DEFINE(1, name, __VA_ARGS__)
 #define SYSCALL_DEFINE2(name, ...) __SYSCALL_DEFINE(2, name, __VA_ARGS__)

@@ -6,6 +6,8 @@
 
 #include <asm/syscall_abi.h>
 
+/* A table, not code: a row that is too long goes on in the next line. */
+/* clang-format off */
 #define SYSCALL_ARGS_getcwd char *, buf, unsigned long, size
 #define SYSCALL_ARGS_dup unsigned int, fildes
 #define SYSCALL_ARGS_dup2 unsigned int, oldfd, unsigned int, newfd
@@ -217,3 +219,4 @@
 	int, flags
 #define SYSCALL_ARGS_getrandom char *, ubuf, size_t, len, unsigned int, flags
 #define SYSCALL_ARGS_membarrier int, cmd, unsigned int, flags, int, cpu_id
+/* clang-format on */

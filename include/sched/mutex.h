@@ -15,7 +15,10 @@ struct mutex {
 	spinlock_t wait_lock;
 	struct list_head waiters; /* [w] */
 };
-#define __MUTEX_INIT(n) { 0, __SPIN_LOCK_UNLOCKED, LIST_HEAD_INIT((n).waiters) }
+#define __MUTEX_INIT(n)                                              \
+	{                                                            \
+		0, __SPIN_LOCK_UNLOCKED, LIST_HEAD_INIT((n).waiters) \
+	}
 #define DEFINE_MUTEX(n) struct mutex n = __MUTEX_INIT(n)
 
 static inline void mutex_init(struct mutex *m)

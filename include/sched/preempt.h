@@ -8,32 +8,32 @@
 #include <sched/current.h>
 #include <trace/preemptirq.h>
 
-#define PREEMPT_BITS   8
-#define SOFTIRQ_BITS   8
-#define HARDIRQ_BITS   4
-#define NMI_BITS       4
-#define SOFTIRQ_SHIFT  8
-#define HARDIRQ_SHIFT  16
-#define NMI_SHIFT      20
-#define PREEMPT_MASK   0x000000ffU
-#define SOFTIRQ_MASK   0x0000ff00U
-#define HARDIRQ_MASK   0x000f0000U
-#define NMI_MASK       0x00f00000U
-#define PREEMPT_OFFSET 0x00000001U
-#define SOFTIRQ_OFFSET 0x00000100U
+#define PREEMPT_BITS	       8
+#define SOFTIRQ_BITS	       8
+#define HARDIRQ_BITS	       4
+#define NMI_BITS	       4
+#define SOFTIRQ_SHIFT	       8
+#define HARDIRQ_SHIFT	       16
+#define NMI_SHIFT	       20
+#define PREEMPT_MASK	       0x000000ffU
+#define SOFTIRQ_MASK	       0x0000ff00U
+#define HARDIRQ_MASK	       0x000f0000U
+#define NMI_MASK	       0x00f00000U
+#define PREEMPT_OFFSET	       0x00000001U
+#define SOFTIRQ_OFFSET	       0x00000100U
 #define SOFTIRQ_DISABLE_OFFSET (2 * SOFTIRQ_OFFSET) /* local_bh_disable; the odd bit means: a softirq is served */
-#define HARDIRQ_OFFSET 0x00010000U
-#define NMI_OFFSET     0x00100000U
+#define HARDIRQ_OFFSET	       0x00010000U
+#define NMI_OFFSET	       0x00100000U
 
-#define preempt_count()      (READ_ONCE(current->preempt_count))
-#define hardirq_count()      (preempt_count() & HARDIRQ_MASK)
-#define softirq_count()      (preempt_count() & SOFTIRQ_MASK)
-#define in_nmi()             (preempt_count() & NMI_MASK)
-#define in_hardirq()         hardirq_count()
+#define preempt_count()	     (READ_ONCE(current->preempt_count))
+#define hardirq_count()	     (preempt_count() & HARDIRQ_MASK)
+#define softirq_count()	     (preempt_count() & SOFTIRQ_MASK)
+#define in_nmi()	     (preempt_count() & NMI_MASK)
+#define in_hardirq()	     hardirq_count()
 #define in_serving_softirq() (softirq_count() & SOFTIRQ_OFFSET)
-#define in_interrupt()       (preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_MASK))
-#define in_task()            (!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
-#define in_atomic()          (preempt_count() != 0)
+#define in_interrupt()	     (preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_MASK))
+#define in_task()	     (!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
+#define in_atomic()	     (preempt_count() != 0)
 
 /* These tell no tracer. */
 static inline void __preempt_count_add(u32 v)

@@ -70,8 +70,8 @@ unsigned long nr_running(void);
 u64 nr_context_switches(void);
 u64 cpu_idle_ns(int cpu);
 void cpu_times_ns(int cpu, u64 *user, u64 *system, u64 *idle); /* for /proc/stat */
-void get_avenrun(u64 *loads); /* 1, 5, 15 minutes, fixed point 2^16 (as sysinfo(2)) */
-void scheduler_tick(void);    /* from the tick's hrtimer, interrupts off */
+void get_avenrun(u64 *loads);				       /* 1, 5, 15 minutes, fixed point 2^16 (as sysinfo(2)) */
+void scheduler_tick(void);				       /* from the tick's hrtimer, interrupts off */
 
 /* The letter of a state in ps, /proc and traces: R S D T t X Z P I. */
 char task_state_to_char(const struct task_struct *p);
@@ -117,7 +117,7 @@ bool kthread_should_stop(void);
 /* Boot, after init's task: starts kthreadd (pid 2), from which threads are then forked; before it, from the caller. */
 void kthreadd_init(void);
 void free_kthread_struct(struct task_struct *t); /* by __put_task_struct of a PF_KTHREAD task */
-int kthread_stop(struct task_struct *t); /* asks, wakes, waits; returns the thread's result */
+int kthread_stop(struct task_struct *t);	 /* asks, wakes, waits; returns the thread's result */
 
 /* Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result.
  * The others have executed an instruction synchronisation when they go on. Context: thread. */
@@ -143,7 +143,7 @@ void synchronize_rcu(void);
  */
 u64 get_state_synchronize_rcu(void);
 void cond_synchronize_rcu(u64 state);
-#define rcu_read_lock()   preempt_disable()
+#define rcu_read_lock()	  preempt_disable()
 #define rcu_read_unlock() preempt_enable()
 /* Call func after a grace period, from a kernel thread. Any context. */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *));

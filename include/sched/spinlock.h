@@ -22,15 +22,15 @@ void _raw_spin_unlock_bh(spinlock_t *l);
 unsigned long _raw_spin_lock_irqsave(spinlock_t *l);
 void _raw_spin_unlock_irqrestore(spinlock_t *l, unsigned long flags);
 
-#define spin_lock(l)                      _raw_spin_lock(l)
-#define spin_unlock(l)                    _raw_spin_unlock(l)
-#define spin_trylock(l)                   _raw_spin_trylock(l)
-#define spin_lock_irq(l)                  _raw_spin_lock_irq(l)
-#define spin_unlock_irq(l)                _raw_spin_unlock_irq(l)
-#define spin_lock_bh(l)                   _raw_spin_lock_bh(l)
-#define spin_unlock_bh(l)                 _raw_spin_unlock_bh(l)
-#define spin_lock_irqsave(l, flags)       ((flags) = _raw_spin_lock_irqsave(l))
-#define spin_unlock_irqrestore(l, flags)  _raw_spin_unlock_irqrestore(l, flags)
+#define spin_lock(l)			 _raw_spin_lock(l)
+#define spin_unlock(l)			 _raw_spin_unlock(l)
+#define spin_trylock(l)			 _raw_spin_trylock(l)
+#define spin_lock_irq(l)		 _raw_spin_lock_irq(l)
+#define spin_unlock_irq(l)		 _raw_spin_unlock_irq(l)
+#define spin_lock_bh(l)			 _raw_spin_lock_bh(l)
+#define spin_unlock_bh(l)		 _raw_spin_unlock_bh(l)
+#define spin_lock_irqsave(l, flags)	 ((flags) = _raw_spin_lock_irqsave(l))
+#define spin_unlock_irqrestore(l, flags) _raw_spin_unlock_irqrestore(l, flags)
 
 static inline bool spin_is_locked(const spinlock_t *l)
 {

@@ -6,9 +6,9 @@
 #include <sched/spinlock.h>
 
 struct wait_queue_entry {
-	struct list_head entry;      /* [q] */
-	struct task_struct *task;    /* who sleeps */
-	bool exclusive;              /* a wake-up of "one" stops after it */
+	struct list_head entry;	  /* [q] */
+	struct task_struct *task; /* who sleeps */
+	bool exclusive;		  /* a wake-up of "one" stops after it */
 	/* Called with the queue's lock held, interrupts off. Returns true when it woke somebody. */
 	bool (*func)(struct wait_queue_entry *w, unsigned mode);
 	void *private;
@@ -19,16 +19,18 @@ typedef struct wait_queue_head {
 	struct list_head head; /* [q] */
 } wait_queue_head_t;
 
-#define __WAIT_QUEUE_HEAD_INIT(n)  { __SPIN_LOCK_UNLOCKED, LIST_HEAD_INIT((n).head) }
+#define __WAIT_QUEUE_HEAD_INIT(n)                              \
+	{                                                      \
+		__SPIN_LOCK_UNLOCKED, LIST_HEAD_INIT((n).head) \
+	}
 #define DECLARE_WAIT_QUEUE_HEAD(n) wait_queue_head_t n = __WAIT_QUEUE_HEAD_INIT(n)
 void init_waitqueue_head(wait_queue_head_t *q);
 
 bool default_wake_function(struct wait_queue_entry *w, unsigned mode);
 bool autoremove_wake_function(struct wait_queue_entry *w, unsigned mode);
-#define DEFINE_WAIT(name)                                                                                    \
-	struct wait_queue_entry name = { .entry = LIST_HEAD_INIT(name.entry),                                \
-					 .task = current,                                                    \
-					 .func = autoremove_wake_function }
+#define DEFINE_WAIT(name)                \
+	struct wait_queue_entry name = { \
+		.entry = LIST_HEAD_INIT(name.entry), .task = current, .func = autoremove_wake_function}
 
 void add_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w);
 void remove_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w);
@@ -45,8 +47,8 @@ static inline void finish_wait(wait_queue_head_t *q, struct wait_queue_entry *w)
 
 /* Any context that may take the queue's lock. The caller's writes before it are seen by who wakes. */
 void __wake_up(wait_queue_head_t *q, unsigned mode, int nr_exclusive);
-#define wake_up(q)                   __wake_up(q, TASK_NORMAL, 1)
-#define wake_up_all(q)               __wake_up(q, TASK_NORMAL, 0)
+#define wake_up(q)		     __wake_up(q, TASK_NORMAL, 1)
+#define wake_up_all(q)		     __wake_up(q, TASK_NORMAL, 0)
 #define wake_up_interruptible(q)     __wake_up(q, TASK_INTERRUPTIBLE, 1)
 #define wake_up_interruptible_all(q) __wake_up(q, TASK_INTERRUPTIBLE, 0)
 static inline bool waitqueue_active(wait_queue_head_t *q)
@@ -54,51 +56,51 @@ static inline bool waitqueue_active(wait_queue_head_t *q)
 	return !list_empty(&q->head);
 }
 
-#define ___wait_event(q, cond, state, ret, cmd)                                                              \
-	do {                                                                                                 \
-		DEFINE_WAIT(_wait);                                                                          \
-		for (;;) {                                                                                   \
-			prepare_to_wait(q, &_wait, state);                                                   \
-			if (cond)                                                                            \
-				break;                                                                       \
-			if ((state) == TASK_INTERRUPTIBLE && signal_pending(current)) {                      \
-				ret = -ERESTARTSYS;                                                          \
-				break;                                                                       \
-			}                                                                                    \
-			cmd;                                                                                 \
-		}                                                                                            \
-		finish_wait(q, &_wait);                                                                      \
+#define ___wait_event(q, cond, state, ret, cmd)                                         \
+	do {                                                                            \
+		DEFINE_WAIT(_wait);                                                     \
+		for (;;) {                                                              \
+			prepare_to_wait(q, &_wait, state);                              \
+			if (cond)                                                       \
+				break;                                                  \
+			if ((state) == TASK_INTERRUPTIBLE && signal_pending(current)) { \
+				ret = -ERESTARTSYS;                                     \
+				break;                                                  \
+			}                                                               \
+			cmd;                                                            \
+		}                                                                       \
+		finish_wait(q, &_wait);                                                 \
 	} while (0)
 /* Sleep until cond. It is evaluated again after each wake-up; no lock is held then. */
-#define wait_event(q, cond)                                                                                  \
-	do {                                                                                                 \
-		int _unused __maybe_unused = 0;                                                              \
-		if (!(cond))                                                                                 \
-			___wait_event(q, cond, TASK_UNINTERRUPTIBLE, _unused, schedule());                   \
+#define wait_event(q, cond)                                                                \
+	do {                                                                               \
+		int _unused __maybe_unused = 0;                                            \
+		if (!(cond))                                                               \
+			___wait_event(q, cond, TASK_UNINTERRUPTIBLE, _unused, schedule()); \
 	} while (0)
 /* For kernel threads that wait for work: not counted in the load average. Woken by wake_up(). */
-#define wait_event_idle(q, cond)                                                                             \
-	do {                                                                                                 \
-		int _unused __maybe_unused = 0;                                                              \
-		if (!(cond))                                                                                 \
-			___wait_event(q, cond, TASK_IDLE, _unused, schedule());                              \
+#define wait_event_idle(q, cond)                                                \
+	do {                                                                    \
+		int _unused __maybe_unused = 0;                                 \
+		if (!(cond))                                                    \
+			___wait_event(q, cond, TASK_IDLE, _unused, schedule()); \
 	} while (0)
 /* 0, or -ERESTARTSYS when a signal came first. */
-#define wait_event_interruptible(q, cond)                                                                    \
-	({                                                                                                   \
-		int _ret = 0;                                                                                \
-		if (!(cond))                                                                                 \
-			___wait_event(q, cond, TASK_INTERRUPTIBLE, _ret, schedule());                        \
-		_ret;                                                                                        \
+#define wait_event_interruptible(q, cond)                                             \
+	({                                                                            \
+		int _ret = 0;                                                         \
+		if (!(cond))                                                          \
+			___wait_event(q, cond, TASK_INTERRUPTIBLE, _ret, schedule()); \
+		_ret;                                                                 \
 	})
 
 struct completion {
 	unsigned done; /* [wait.lock]; ~0U: complete_all */
 	wait_queue_head_t wait;
 };
-#define DECLARE_COMPLETION(n) struct completion n = { 0, __WAIT_QUEUE_HEAD_INIT((n).wait) }
+#define DECLARE_COMPLETION(n) struct completion n = {0, __WAIT_QUEUE_HEAD_INIT((n).wait)}
 void init_completion(struct completion *c);
-void complete(struct completion *c);     /* any context */
+void complete(struct completion *c); /* any context */
 void complete_all(struct completion *c);
 void wait_for_completion(struct completion *c);
 int wait_for_completion_interruptible(struct completion *c);

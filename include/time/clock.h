@@ -8,7 +8,7 @@
 #include <lib/types.h>
 
 #define CLOCK_SHIFT 32
-extern u64 clock_mult;  /* ns = (cycles * mult) >> CLOCK_SHIFT [immutable after clock_init]; 0: the clock stands */
+extern u64 clock_mult; /* ns = (cycles * mult) >> CLOCK_SHIFT [immutable after clock_init]; 0: the clock stands */
 
 /* Once, as early as the machine knows it: the counter's frequency. From then on sched_clock() runs. */
 void clock_init(u64 hz);
@@ -36,6 +36,6 @@ static __always_inline u64 sched_clock(void)
 u64 ktime_get_real_ns(void);
 void set_wall_clock(u64 ns_since_1970);
 void ndelay(u64 ns); /* spins */
-#define udelay(us) ndelay((us) * 1000ULL)
+#define udelay(us) ndelay((us)*1000ULL)
 u64 cycles_to_ns(u64 cycles);
 u64 ns_to_cycles(u64 ns); /* rounded up: an event set by it does not come early */

@@ -18,13 +18,13 @@ struct hrtimer_cpu_base;
 
 /* Locks: b the lock of its base. */
 struct hrtimer {
-	struct rb_node node;            /* [b] */
-	ktime_t expires;                /* [b] sched_clock ns */
+	struct rb_node node; /* [b] */
+	ktime_t expires;     /* [b] sched_clock ns */
 	/* Context: hard interrupt on the CPU that started it, interrupts off, base not locked. */
 	enum hrtimer_restart (*function)(struct hrtimer *);
-	struct hrtimer_cpu_base *base;  /* [b] CPU it is or was last queued on */
-	u8 state;                       /* [b] 1: queued */
-	void *data;                     /* the callback's */
+	struct hrtimer_cpu_base *base; /* [b] CPU it is or was last queued on */
+	u8 state;		       /* [b] 1: queued */
+	void *data;		       /* the callback's */
 };
 
 /* A queued timer as /proc/timer_list shows it. */
@@ -39,7 +39,7 @@ void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *
 void hrtimer_start(struct hrtimer *t, ktime_t expires);
 /* 1: was queued and is not now; 0: was not; -1: its callback runs at this moment. */
 int hrtimer_try_to_cancel(struct hrtimer *t);
-int hrtimer_cancel(struct hrtimer *t); /* waits for a running callback. Not from the callback itself. */
+int hrtimer_cancel(struct hrtimer *t);	      /* waits for a running callback. Not from the callback itself. */
 bool hrtimer_active(const struct hrtimer *t); /* queued, or its callback runs */
 /* Move expires past `now` by whole intervals; returns how many. From the callback, or while t is not queued. */
 u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval);
@@ -64,12 +64,12 @@ struct clock_event_device {
 	const char *name;
 	void (*set_next_event)(u64 delta_ns); /* this CPU, interrupts off; at once when 0 */
 	void (*shutdown)(void);
-	void (*setup_cpu)(void);              /* each CPU enables its own */
+	void (*setup_cpu)(void); /* each CPU enables its own */
 };
 extern const struct clock_event_device *clock_event; /* [immutable after boot] */
 
 /* The scheduler's tick: a hrtimer a CPU, every TICK_NSEC while something runs, stopped in idle. */
-#define HZ        250
+#define HZ	  250
 #define TICK_NSEC (NSEC_PER_SEC / HZ)
 void tick_init_cpu(void);
 void tick_nohz_idle_enter(void);

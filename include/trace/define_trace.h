@@ -19,8 +19,11 @@
 #define TRACE_INCLUDE_FILE TRACE_SYSTEM
 #define TRACE_INCLUDE_FILE_IS_SYSTEM
 #endif
+/* Blanks in it would be part of the name. */
+/* clang-format off */
 #define TRACE_EVENT_HEADER(file) __stringify(trace/events/file.h)
 #define TRACE_EVENT_HEADER_1(file) TRACE_EVENT_HEADER(file)
+/* clang-format on */
 
 /* What a header means when it is read for the first time comes back at the end. */
 #pragma push_macro("DECLARE_TRACE")

@@ -29,9 +29,9 @@ struct fgraph_frame {
 	unsigned long func; /* its site */
 	unsigned long slot; /* address of the word that was replaced */
 	unsigned long mark; /* what return_to_handler finds when all is well (asm/ftrace.h) */
-	u64 calltime;       /* sched_clock at the entry; later by the time asleep, while that does not count */
-	u64 key;            /* who wants the return; context of the entry; FGRAPH_KEY_ENDS; epoch: fgraph_inline.h */
-	u64 inner;          /* the profiler's: fgraph_stack.inner at the entry */
+	u64 calltime;	    /* sched_clock at the entry; later by the time asleep, while that does not count */
+	u64 key;	    /* who wants the return; context of the entry; FGRAPH_KEY_ENDS; epoch: fgraph_inline.h */
+	u64 inner;	    /* the profiler's: fgraph_stack.inner at the entry */
 };
 
 /* What a user has in each task. [like frames] */
@@ -44,24 +44,26 @@ struct fgraph_state {
 
 /* And a user with a direct way, as of when it was last looked at the general way. [likewise; retire_user] */
 struct fgraph_direct {
-	u64 key;                   /* of its frames, if there was a direct way for all users; else 0 */
+	u64 key;		   /* of its frames, if there was a direct way for all users; else 0 */
 	struct fgraph_frame *room; /* with a key: the end of frames; without: NULL, so that none seems free */
 };
 
 /* Users by bit (struct fgraph_ops): the first two may have a direct way. */
-#define FGRAPH_TRACER	  0u    /* the top array's function_graph */
-#define FGRAPH_PROFILER	  1u    /* the profiler's own */
-#define FGRAPH_FIRST_ANY  2u
-#define FGRAPH_ANY	  ~0u
+#define FGRAPH_TRACER	 0u /* the top array's function_graph */
+#define FGRAPH_PROFILER	 1u /* the profiler's own */
+#define FGRAPH_FIRST_ANY 2u
+#define FGRAPH_ANY	 ~0u
 
 #define FGRAPH_STACK_SIZE 4096UL
-#define FTRACE_RETFUNC_DEPTH ((FGRAPH_STACK_SIZE - 32 - FGRAPH_FIRST_ANY * sizeof(struct fgraph_direct) - \
-			       FGRAPH_USERS * sizeof(struct fgraph_state)) / sizeof(struct fgraph_frame))
+#define FTRACE_RETFUNC_DEPTH                                                         \
+	((FGRAPH_STACK_SIZE - 32 - FGRAPH_FIRST_ANY * sizeof(struct fgraph_direct) - \
+	  FGRAPH_USERS * sizeof(struct fgraph_state)) /                              \
+	 sizeof(struct fgraph_frame))
 struct fgraph_stack {
 	struct fgraph_frame *top; /* the first frame not in use */
-	u32 overrun;      /* calls that found it full, whoever wanted them */
+	u32 overrun;		  /* calls that found it full, whoever wanted them */
 	u64 sleeps_since; /* [runqueue lock] when it went off the CPU, while sleep does not count; 0: not known */
-	u64 inner;        /* the profiler's: ns in calls that returned, each counted once, in the outermost */
+	u64 inner;	  /* the profiler's: ns in calls that returned, each counted once, in the outermost */
 	struct fgraph_direct direct[FGRAPH_FIRST_ANY];
 	struct fgraph_state user[FGRAPH_USERS];
 	struct fgraph_frame frames[FTRACE_RETFUNC_DEPTH];
@@ -71,14 +73,14 @@ static_assert(sizeof(struct fgraph_stack) <= FGRAPH_STACK_SIZE);
 /* What a user is told. Preemption is off and this context is in the tracer (trace/core/recursion.h). */
 struct fgraph_call {
 	unsigned long ip;
-	u32 pc;      /* preempt_count of the traced code */
-	u32 depth;   /* how many calls of this user it is inside of */
+	u32 pc;		     /* preempt_count of the traced code */
+	u32 depth;	     /* how many calls of this user it is inside of */
 	unsigned long flags; /* interrupt state of the traced code; in entryfunc and retfunc interrupts are off */
 	struct fgraph_stack *stack;
 	struct fgraph_state *state;
-	struct ftrace_regs *fregs;          /* entry only */
-	unsigned long result;               /* return only */
-	u64 time;                           /* sched_clock: at the entry, at the return */
+	struct ftrace_regs *fregs; /* entry only */
+	unsigned long result;	   /* return only */
+	u64 time;		   /* sched_clock: at the entry, at the return */
 };
 
 /*
@@ -92,15 +94,15 @@ struct fgraph_ops {
 	bool (*entryfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame);
 	void (*retfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame);
 	/* In place of all, while this is the only user; may be NULL (trace/ftrace/fgraph_inline.h). */
-	ftrace_func_t direct_enter;                            /* [I] */
-	void (*direct_return)(struct fgraph_ret_regs *regs);   /* [I] */
+	ftrace_func_t direct_enter;			     /* [I] */
+	void (*direct_return)(struct fgraph_ret_regs *regs); /* [I] */
 	/* The same while the profiler has the same sets: they call it (trace/tracers/stat/profile.h). */
-	ftrace_func_t profiled_enter;                          /* [I] */
+	ftrace_func_t profiled_enter;			       /* [I] */
 	void (*profiled_return)(struct fgraph_ret_regs *regs); /* [I] */
-	struct ftrace_ops *ops; /* [I] its sets of functions */
-	unsigned bit;           /* [l] of frame.key: FGRAPH_TRACER or _PROFILER, or FGRAPH_ANY until it is given one */
-	u64 since;              /* [l] frames with a smaller key are not its own */
-	u64 direct_key;         /* [l] key of its frames while there is a direct way for all users, else 0 */
+	struct ftrace_ops *ops;				       /* [I] its sets of functions */
+	unsigned bit;	/* [l] of frame.key: FGRAPH_TRACER or _PROFILER, or FGRAPH_ANY until it is given one */
+	u64 since;	/* [l] frames with a smaller key are not its own */
+	u64 direct_key; /* [l] key of its frames while there is a direct way for all users, else 0 */
 };
 
 /*

@@ -24,48 +24,48 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip, struct 
 			      struct ftrace_regs *fregs);
 
 /* What a user may ask for. */
-#define FTRACE_OPS_FL_SAVE_REGS	   0x01u /* ftrace_get_regs(fregs) gives all registers */
+#define FTRACE_OPS_FL_SAVE_REGS		     0x01u /* ftrace_get_regs(fregs) gives all registers */
 #define FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED 0x02u /* the same, and not refused where that cannot be done */
 /*
  * func protects itself, or need not: it calls nothing that is traced. Without this flag it is not called where it, or
  * any tracer, is running already in the same context (task, softirq, interrupt, nmi).
  */
-#define FTRACE_OPS_FL_RECURSION	   0x04u
-#define FTRACE_OPS_FL_IPMODIFY	   0x08u /* func may have another function run; needs SAVE_REGS and a filter */
-#define FTRACE_OPS_FL_PERMANENT	   0x10u /* while it is registered, ftrace_enabled cannot be made 0 */
+#define FTRACE_OPS_FL_RECURSION 0x04u
+#define FTRACE_OPS_FL_IPMODIFY	0x08u /* func may have another function run; needs SAVE_REGS and a filter */
+#define FTRACE_OPS_FL_PERMANENT 0x10u /* while it is registered, ftrace_enabled cannot be made 0 */
 /* What the core and its tracers use. */
-#define FTRACE_OPS_FL_ENABLED	   0x100u /* registered */
-#define FTRACE_OPS_FL_GRAPH	   0x200u /* of an fgraph_ops: func is not called, its sites' returns are hooked */
-#define FTRACE_OPS_FL_TRUE_PARENT  0x400u /* func passes parent_ip through fgraph_true_ret (trace/fgraph.h) itself */
+#define FTRACE_OPS_FL_ENABLED	  0x100u /* registered */
+#define FTRACE_OPS_FL_GRAPH	  0x200u /* of an fgraph_ops: func is not called, its sites' returns are hooked */
+#define FTRACE_OPS_FL_TRUE_PARENT 0x400u /* func passes parent_ip through fgraph_true_ret (trace/fgraph.h) itself */
 /*
  * func may be called without anything between: with preemption on, any op, a parent_ip that is the handler of hooked
  * returns (unless there is a hooked_func), for a site that its user does not want, and a little after that user is
  * gone.
  */
-#define FTRACE_OPS_FL_CORE	   0x800u
-#define FTRACE_OPS_FL_MASK	   0xf1fu
+#define FTRACE_OPS_FL_CORE 0x800u
+#define FTRACE_OPS_FL_MASK 0xf1fu
 
 /* A set of sites, one bit a record. An empty filter means every site, an empty notrace set none. */
 struct ftrace_set {
 	unsigned long *bits; /* [ftrace_lock] NULL: empty */
-	unsigned count;      /* [ftrace_lock] bits set, and one more while modules are waited for */
-	bool waits;          /* [ftrace_lock] for modules: it filters even without a bit (tracers/function_modules.c) */
+	unsigned count;	     /* [ftrace_lock] bits set, and one more while modules are waited for */
+	bool waits;	     /* [ftrace_lock] for modules: it filters even without a bit (tracers/function_modules.c) */
 };
 /* Locks: l ftrace_lock (changes; callers read under it being parked), I immutable while registered. */
 struct ftrace_ops {
-	ftrace_func_t func;         /* [l] */
+	ftrace_func_t func; /* [l] */
 	/* With FTRACE_OPS_FL_CORE: in place of func when it is called straight; NULL: func is, too. */
 	ftrace_func_t straight_func; /* [l] */
 	/*
 	 * With FTRACE_OPS_FL_CORE: in place of these two once a parent_ip may be the handler of hooked returns
 	 * (trace/fgraph.h): it looks up what that stands for. NULL: func is not called straight then.
 	 */
-	ftrace_func_t hooked_func;  /* [l] */
-	const char *name;           /* [I] shown in enabled_functions */
-	void *private;              /* [I] */
-	u32 flags;                  /* [l] FTRACE_OPS_FL_* */
-	struct ftrace_set filter;   /* [l] */
-	struct ftrace_set exclude;  /* [l] */
+	ftrace_func_t hooked_func; /* [l] */
+	const char *name;	   /* [I] shown in enabled_functions */
+	void *private;		   /* [I] */
+	u32 flags;		   /* [l] FTRACE_OPS_FL_* */
+	struct ftrace_set filter;  /* [l] */
+	struct ftrace_set exclude; /* [l] */
 	/* NULL, or the user whose sets these are in place of our own, which stay empty: set_ftrace_filter's. */
 	struct ftrace_ops *sets_of; /* [I] */
 	struct ftrace_ops *next;    /* [l] */

@@ -32,29 +32,29 @@ void trace_critical_stop(unsigned long ip, unsigned long fp);
 void trace_critical_start(unsigned long ip, unsigned long fp);
 
 /* A hook: `cond` and the call are evaluated only while the key is on. */
-#define trace_hook(key, cond, func)                                                                          \
-	do {                                                                                                 \
-		if (unlikely(static_key_false(&(key))) && (cond))                                            \
-			arch_hook_call(func##_thunk);                                                        \
+#define trace_hook(key, cond, func)                               \
+	do {                                                      \
+		if (unlikely(static_key_false(&(key))) && (cond)) \
+			arch_hook_call(func##_thunk);             \
 	} while (0)
 
 /* A value that the compiler takes for another one: so it does not compute in advance what both paths ask of it. */
-#define trace_opaque(value)                                                                                  \
-	({                                                                                                   \
-		__typeof__(value) opaque_ = (value);                                                         \
-		__asm__ volatile("" : "+r"(opaque_));                                                        \
-		opaque_;                                                                                     \
+#define trace_opaque(value)                           \
+	({                                            \
+		__typeof__(value) opaque_ = (value);  \
+		__asm__ volatile("" : "+r"(opaque_)); \
+		opaque_;                              \
 	})
 
-#define stop_critical_timings()                                                                              \
-	do {                                                                                                 \
-		trace_hook(trace_irqs_key, true, trace_critical_stop);                                       \
-		trace_hook(trace_preempt_key, !static_key_enabled(&trace_irqs_key), trace_critical_stop);    \
+#define stop_critical_timings()                                                                           \
+	do {                                                                                              \
+		trace_hook(trace_irqs_key, true, trace_critical_stop);                                    \
+		trace_hook(trace_preempt_key, !static_key_enabled(&trace_irqs_key), trace_critical_stop); \
 	} while (0)
-#define start_critical_timings()                                                                             \
-	do {                                                                                                 \
-		trace_hook(trace_irqs_key, true, trace_critical_start);                                      \
-		trace_hook(trace_preempt_key, !static_key_enabled(&trace_irqs_key), trace_critical_start);   \
+#define start_critical_timings()                                                                           \
+	do {                                                                                               \
+		trace_hook(trace_irqs_key, true, trace_critical_start);                                    \
+		trace_hook(trace_preempt_key, !static_key_enabled(&trace_irqs_key), trace_critical_start); \
 	} while (0)
 
 /*

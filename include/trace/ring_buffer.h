@@ -138,10 +138,8 @@ u64 ring_buffer_event_time_stamp(struct ring_buffer_per_cpu *cpu_buffer, struct 
  * The oldest event of `cpu`, and its stamp; `lost` (both pointers may be NULL) tells how many were
  * overwritten before it unread. consume takes it out and counts it as read. NULL when there is none.
  */
-struct ring_buffer_event *ring_buffer_peek(struct trace_buffer *buffer, int cpu, u64 *ts,
-					   unsigned long *lost);
-struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts,
-					      unsigned long *lost);
+struct ring_buffer_event *ring_buffer_peek(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost);
+struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost);
 /* Nothing committed that was not read? */
 bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu);
 bool ring_buffer_empty(struct trace_buffer *buffer);
@@ -160,8 +158,7 @@ void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buf
  * then), else events are copied. With `full`, only a page that the writer has left will do, to its end. The rest of
  * the page is zero. 0, -EAGAIN when there is nothing (so), -EINVAL when `len` cannot hold the next event.
  */
-int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu,
-			  bool full);
+int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu, bool full);
 
 /* ---- Looking without consuming, for the `trace` file. Writers may go on: what they overwrite is reported as
  * dropped. */

@@ -15,8 +15,8 @@
  * The same between two barriers, where the compiler may pick an instruction that works on memory (it will not touch an
  * aligned word twice or in parts): look at a word that is not needed again, count one up that only this CPU writes.
  */
-#define rb_look(x)     (x)
-#define rb_inc(x)      ((x)++)
+#define rb_look(x) (x)
+#define rb_inc(x)  ((x)++)
 #define RB_TEST_POINT(n) \
 	do {             \
 	} while (0)

@@ -33,9 +33,9 @@ struct ring_buffer_event {
 
 /* A page as readers, trace-cmd and KernelShark see it. Linux's layout, bit for bit. */
 struct buffer_data_page {
-	u64 time_stamp; /* [w] of the first event, when nothing nested while the page was begun; else just
+	u64 time_stamp;	       /* [w] of the first event, when nothing nested while the page was begun; else just
 			   before */
-	u64 commit;	/* [o, release] bytes of data that are complete */
+	u64 commit;	       /* [o, release] bytes of data that are complete */
 	u8 data[RB_DATA_SIZE]; /* [w until committed, then nobody] */
 };
 
@@ -62,8 +62,8 @@ struct buffer_data_page {
 struct buffer_page {
 	u64 state;		       /* [w] see above */
 	struct buffer_data_page *data; /* [r, while the page is the reader's; q] */
-	u64 seq;   /* [w] number of the page since the last reset, counted as pages are begun */
-	u64 first; /* [o] number of its first event since the last reset */
+	u64 seq;		       /* [w] number of the page since the last reset, counted as pages are begun */
+	u64 first;		       /* [o] number of its first event since the last reset */
 };
 
 /* What a CPU has recorded and how far it was read: all that ring_buffer_swap_cpu exchanges. */
@@ -71,31 +71,30 @@ struct rb_ring {
 	struct buffer_page *tail_page;	 /* [w] where events are claimed */
 	struct buffer_page *commit_page; /* [o] behind or equal to tail_page */
 	u64 commit_seq;			 /* [o, release] commit_page->seq: what readers go by */
-	u64 head;		    /* [w r, compare and exchange] oldest page of the ring: see rb_head_seq */
-	u64 commit_bytes;	    /* [o] in pages before commit_page */
-	u64 overrun, overrun_bytes; /* [w, add] events (bytes) overwritten unread */
-	u64 commit_overrun, dropped; /* [w, add] events that found no room */
+	u64 head;			 /* [w r, compare and exchange] oldest page of the ring: see rb_head_seq */
+	u64 commit_bytes;		 /* [o] in pages before commit_page */
+	u64 overrun, overrun_bytes;	 /* [w, add] events (bytes) overwritten unread */
+	u64 commit_overrun, dropped;	 /* [w, add] events that found no room */
 
 	struct buffer_page *pages; /* [q] nr_pages + 1 of them: one is always the reader's */
 	u32 *slot;		   /* [r; w stores the same] slot[seq % nr_pages]: index into pages */
 	unsigned long nr_pages;	   /* [q] */
 	u64 generation;		   /* [q] another number after each reset or swap */
 
-	struct buffer_page
-		*reader_page; /* [r] out of the ring; the tail page too may be read so, being written */
-	u32 read;	      /* [r] bytes of reader_page consumed */
-	u64 read_stamp;	      /* [r] time of the event before `read` */
-	u64 next_event;	      /* [r] number of the event that comes at `read` */
-	u64 lost_events;      /* [r] lost before it and not yet reported */
-	u64 read_events, read_bytes; /* [r] */
+	struct buffer_page *reader_page; /* [r] out of the ring; the tail page too may be read so, being written */
+	u32 read;			 /* [r] bytes of reader_page consumed */
+	u64 read_stamp;			 /* [r] time of the event before `read` */
+	u64 next_event;			 /* [r] number of the event that comes at `read` */
+	u64 lost_events;		 /* [r] lost before it and not yet reported */
+	u64 read_events, read_bytes;	 /* [r] */
 };
 
 /* Bits of ring_buffer_per_cpu.disabled: any of them sends a writer to the slow path. */
-#define RB_DISABLE_ONE 0x1u	  /* times ring_buffer_record_disable, 16 bits */
-#define RB_QUIESCE_ONE 0x10000u	  /* times rb_quiesce, 8 bits: events are counted as dropped */
-#define RB_OFF	       0x1000000u /* ring_buffer_record_off */
-#define RB_CPU_OFF     0x2000000u /* ring_buffer_record_off_cpu */
-#define RB_EXCHANGE    0x4000000u /* not disabled: the ring shall be exchanged before the next event */
+#define RB_DISABLE_ONE 0x1u	      /* times ring_buffer_record_disable, 16 bits */
+#define RB_QUIESCE_ONE 0x10000u	      /* times rb_quiesce, 8 bits: events are counted as dropped */
+#define RB_OFF	       0x1000000u     /* ring_buffer_record_off */
+#define RB_CPU_OFF     0x2000000u     /* ring_buffer_record_off_cpu */
+#define RB_EXCHANGE    0x4000000u     /* not disabled: the ring shall be exchanged before the next event */
 #define RB_STOPPED     (~RB_EXCHANGE) /* those that do keep writers out */
 
 struct ring_buffer_per_cpu {
@@ -104,9 +103,9 @@ struct ring_buffer_per_cpu {
 	u32 uncommitted; /* [this CPU] the outermost writer has to publish: a nested one has left that to it,
 			    or the tail has moved */
 	struct rb_ring ring;
-	u64 kept_out; /* [this CPU, add] events refused during rb_quiesce, when `ring` is not the writer's */
-	spinlock_t reader_lock;	     /* readers, irqs off. No writer takes it */
-	int cpu;		     /* [I] */
+	u64 kept_out;		/* [this CPU, add] events refused during rb_quiesce, when `ring` is not the writer's */
+	spinlock_t reader_lock; /* readers, irqs off. No writer takes it */
+	int cpu;		/* [I] */
 	struct trace_buffer *buffer; /* [I] */
 } __cacheline_aligned;
 
@@ -120,8 +119,7 @@ static __always_inline bool ring_buffer_cpu_is_on(const struct ring_buffer_per_c
 	return !(rb_read(cpu_buffer->disabled) & RB_STOPPED);
 }
 
-struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
-					  u64 ts);
+struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length, u64 ts);
 /* Out of a reservation that has come to nothing, in place of rb_reserve_slow. */
 void rb_leave(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer);
@@ -193,8 +191,8 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
  * at the ring. Whose usual case calls nothing in between needs no stack frame. `length` is a constant of at most 112
  * bytes. No event: go on with rb_reserve_slow and ring_buffer_commit.
  */
-static __always_inline struct rb_claimed rb_try_open(struct ring_buffer_per_cpu *cpu_buffer,
-						     unsigned long length, u64 ts)
+static __always_inline struct rb_claimed rb_try_open(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
+						     u64 ts)
 {
 	u32 outside;
 
@@ -211,8 +209,8 @@ static __always_inline struct rb_claimed rb_try_open(struct ring_buffer_per_cpu 
  * What is left to call to be through, mostly nothing (NULL). Writers that nested since the claim left their commits to
  * us, and their events are behind ours.
  */
-static __always_inline void (*rb_try_close(struct ring_buffer_per_cpu *cpu_buffer, struct rb_claimed claimed))(
-	struct ring_buffer_per_cpu *)
+static __always_inline void (*rb_try_close(struct ring_buffer_per_cpu *cpu_buffer,
+					   struct rb_claimed claimed))(struct ring_buffer_per_cpu *)
 {
 	rb_barrier();
 	RB_TEST_POINT(8);

@@ -13,31 +13,32 @@
 #include <trace/trace_events.h>
 
 /* trace_event_file.flags */
-#define EVENT_FILE_ENABLED  0x1u /* its probe is registered; alone: nothing stands between a hit and its record */
-#define EVENT_FILE_FILTERED 0x2u /* records that `filter` refuses are not kept */
-#define EVENT_FILE_PIDS     0x4u /* nor those of tasks that are not in the array's lists of pids */
-#define EVENT_FILE_SOFT_DISABLED 0x8u /* none is: the probe is there for somebody else [changed by triggers, too] */
-#define EVENT_FILE_TRIGGERS 0x10u /* has triggers */
-#define EVENT_FILE_CONDITIONS 0x20u /* of which one looks at the record, or acts behind it */
-#define EVENT_FILE_PRINTK   0x40u /* its records are printed, too */
-#define EVENT_FILE_STACKS   0x80u /* the array's options add records of stacks [t] */
-#define EVENT_FILE_CLOCK    0x100u /* the array's clock is not the usual one [t] */
-#define EVENT_FILE_PLAIN (EVENT_FILE_ENABLED | EVENT_FILE_STACKS | EVENT_FILE_CLOCK) /* alone: nothing is to be asked */
+#define EVENT_FILE_ENABLED	 0x1u  /* its probe is registered; alone: nothing stands between a hit and its record */
+#define EVENT_FILE_FILTERED	 0x2u  /* records that `filter` refuses are not kept */
+#define EVENT_FILE_PIDS		 0x4u  /* nor those of tasks that are not in the array's lists of pids */
+#define EVENT_FILE_SOFT_DISABLED 0x8u  /* none is: the probe is there for somebody else [changed by triggers, too] */
+#define EVENT_FILE_TRIGGERS	 0x10u /* has triggers */
+#define EVENT_FILE_CONDITIONS	 0x20u /* of which one looks at the record, or acts behind it */
+#define EVENT_FILE_PRINTK	 0x40u /* its records are printed, too */
+#define EVENT_FILE_STACKS	 0x80u /* the array's options add records of stacks [t] */
+#define EVENT_FILE_CLOCK	 0x100u /* the array's clock is not the usual one [t] */
+/* Of these alone, nothing need be asked. */
+#define EVENT_FILE_PLAIN (EVENT_FILE_ENABLED | EVENT_FILE_STACKS | EVENT_FILE_CLOCK)
 
 /* Locks: e event_mutex; a changed atomically, as triggers change a bit anywhere; t trace_types_lock; I immutable. */
 struct trace_event_file {
-	struct virtual_dir dir;              /* [I] events/<system>/<event> */
-	const struct trace_event_call *call; /* [I] */
-	struct trace_array *tr;              /* [I] */
+	struct virtual_dir dir;			    /* [I] events/<system>/<event> */
+	const struct trace_event_call *call;	    /* [I] */
+	struct trace_array *tr;			    /* [I] */
 	struct ring_buffer_per_cpu *const *buffers; /* [I] the array's, by CPU */
-	u32 flags;                           /* [e, a; read by probes] EVENT_FILE_* */
-	unsigned soft_users;                 /* [e] who need the probe, whether it is on or not */
-	bool switched_on;                    /* [e] by the request that is being carried out */
-	u16 type;                            /* [I] of its records */
-	u16 other_pid;                       /* [I] offset of the pid of a second task that it is about; 0: none */
-	struct event_filter *filter;         /* [e, RCU; read by probes] NULL: none */
-	char *filter_text;                   /* [e] what the file `filter` shows; NULL: none */
-	struct event_trigger *triggers;      /* [e, RCU; read by probes] the newest first; NULL: none */
+	u32 flags;				    /* [e, a; read by probes] EVENT_FILE_* */
+	unsigned soft_users;			    /* [e] who need the probe, whether it is on or not */
+	bool switched_on;			    /* [e] by the request that is being carried out */
+	u16 type;				    /* [I] of its records */
+	u16 other_pid;			/* [I] offset of the pid of a second task that it is about; 0: none */
+	struct event_filter *filter;	/* [e, RCU; read by probes] NULL: none */
+	char *filter_text;		/* [e] what the file `filter` shows; NULL: none */
+	struct event_trigger *triggers; /* [e, RCU; read by probes] the newest first; NULL: none */
 };
 
 /*
@@ -75,7 +76,7 @@ static __always_inline bool trace_event_is_plain(const struct trace_event_file *
 	return likely(READ_ONCE(file->flags) == EVENT_FILE_ENABLED);
 }
 /* whose length is known to the compiler and needs no word of its own. */
-#define TRACE_EVENT_SHORT(len) (__builtin_constant_p(len) && (len) <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4)
+#define TRACE_EVENT_SHORT(len)		 (__builtin_constant_p(len) && (len) <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4)
 #define trace_event_is_direct(file, len) (TRACE_EVENT_SHORT(len) && trace_event_is_plain(file))
 /* Or nothing but such a record and a filter: trace_event_judge. */
 #define trace_event_is_judged(file, len) \

@@ -15,23 +15,23 @@ struct trace_iterator;
 /* Every record begins with this; events/<system>/<event>/format shows it as the common fields. */
 struct trace_entry {
 	u16 type;
-	u8 flags;         /* TRACE_FLAG_* */
+	u8 flags;	  /* TRACE_FLAG_* */
 	u8 preempt_count; /* low four bits: preemption depth, at most 15 */
 	s32 pid;
 };
 
 /* trace_entry.flags */
-#define TRACE_FLAG_IRQS_OFF     0x01
-#define TRACE_FLAG_NEED_RESCHED 0x04
-#define TRACE_FLAG_HARDIRQ      0x08
-#define TRACE_FLAG_SOFTIRQ      0x10
+#define TRACE_FLAG_IRQS_OFF	   0x01
+#define TRACE_FLAG_NEED_RESCHED	   0x04
+#define TRACE_FLAG_HARDIRQ	   0x08
+#define TRACE_FLAG_SOFTIRQ	   0x10
 #define TRACE_FLAG_PREEMPT_RESCHED 0x20
-#define TRACE_FLAG_NMI          0x40
-#define TRACE_FLAG_BH_OFF       0x80
+#define TRACE_FLAG_NMI		   0x40
+#define TRACE_FLAG_BH_OFF	   0x80
 
 /* How a filter compares a field. */
 enum trace_filter_type {
-	FILTER_OTHER, /* a number */
+	FILTER_OTHER,	      /* a number */
 	FILTER_STATIC_STRING, /* an array of characters */
 	FILTER_DYN_STRING,    /* __string, __dynamic_array of characters */
 	FILTER_PTR_STRING,    /* a pointer to a string that lives for ever */
@@ -86,7 +86,7 @@ struct trace_event_buffer {
 	unsigned long flags;
 	u32 pc;
 	unsigned len, depth; /* of a record that lies aside (trace/events/record.c); at first only when event is NULL */
-	bool judged;         /* it does so until it is known whether it is refused */
+	bool judged;	     /* it does so until it is known whether it is refused */
 };
 
 /*

@@ -15,11 +15,11 @@
 #define TRACE_PRINTK_MAX 1024 /* bytes of text with its ending zero; what is longer is cut off */
 
 /* The address of the message in the code, which the record names. */
-#define trace_this_ip()                                 \
-	({                                              \
-		__label__ here;                         \
-here:                                                   \
-		(unsigned long)&&here;                  \
+#define trace_this_ip()                \
+	({                             \
+		__label__ here;        \
+	here:                          \
+		(unsigned long)&&here; \
 	})
 /*
  * A constant format or text is recorded by its address, and listed in the file printk_formats; of the arguments their
@@ -27,26 +27,25 @@ here:                                                   \
  * end gets one. The barrier keeps the call from becoming a jump: the stack record of the option stacktrace shall begin
  * with who wrote this.
  */
-#define trace_printk(fmt, ...)                                                                     \
-	({                                                                                         \
-		static const char *const kept __used __section("ptrs_printk_formats") =            \
-			__builtin_constant_p(fmt) ? (fmt) : NULL;                                  \
-		int recorded = __builtin_constant_p(fmt) ?                                         \
-				       __trace_bprintk(trace_this_ip(), kept, ##__VA_ARGS__) :     \
-				       __trace_printk(trace_this_ip(), fmt, ##__VA_ARGS__);        \
-		if (0)                                                                             \
-			trace_printk_check(fmt, ##__VA_ARGS__);                                    \
-		barrier();                                                                         \
-		recorded;                                                                          \
+#define trace_printk(fmt, ...)                                                                                   \
+	({                                                                                                       \
+		static const char *const kept __used __section("ptrs_printk_formats") =                          \
+			__builtin_constant_p(fmt) ? (fmt) : NULL;                                                \
+		int recorded = __builtin_constant_p(fmt) ? __trace_bprintk(trace_this_ip(), kept, ##__VA_ARGS__) \
+							 : __trace_printk(trace_this_ip(), fmt, ##__VA_ARGS__);  \
+		if (0)                                                                                           \
+			trace_printk_check(fmt, ##__VA_ARGS__);                                                  \
+		barrier();                                                                                       \
+		recorded;                                                                                        \
 	})
-#define trace_puts(text)                                                                           \
-	({                                                                                         \
-		static const char *const kept __used __section("ptrs_printk_formats") =            \
-			__builtin_constant_p(text) ? (text) : NULL;                                \
-		int recorded = __builtin_constant_p(text) ? __trace_bputs(trace_this_ip(), kept) : \
-							    __trace_puts(trace_this_ip(), text);   \
-		barrier();                                                                         \
-		recorded;                                                                          \
+#define trace_puts(text)                                                                         \
+	({                                                                                       \
+		static const char *const kept __used __section("ptrs_printk_formats") =          \
+			__builtin_constant_p(text) ? (text) : NULL;                              \
+		int recorded = __builtin_constant_p(text) ? __trace_bputs(trace_this_ip(), kept) \
+							  : __trace_puts(trace_this_ip(), text); \
+		barrier();                                                                       \
+		recorded;                                                                        \
 	})
 
 /* fmt, str: constants, which live as long as the trace does. */

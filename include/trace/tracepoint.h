@@ -27,10 +27,10 @@ struct tracepoint_func {
 	void *data;
 };
 struct tracepoint {
-	const char *name;      /* [immutable] */
-	struct static_key key; /* on while there is a probe */
-	int (*regfunc)(void);    /* [immutable] before the key goes on; NULL: nothing to do */
-	void (*unregfunc)(void); /* [immutable] no probe is left; the key goes off with the next switch */
+	const char *name;	       /* [immutable] */
+	struct static_key key;	       /* on while there is a probe */
+	int (*regfunc)(void);	       /* [immutable] before the key goes on; NULL: nothing to do */
+	void (*unregfunc)(void);       /* [immutable] no probe is left; the key goes off with the next switch */
 	struct tracepoint_func *funcs; /* [tracepoints_mutex for changes, RCU for callers] NULL: none */
 };
 
@@ -69,7 +69,7 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
 #define __tracepoint_string __used __section("ptrs_printk_formats")
 
 #define TP_CONDITION(...) __VA_ARGS__
-#define PARAMS(...)   __VA_ARGS__
+#define PARAMS(...)	  __VA_ARGS__
 
 /* Is there a probe? make NOEVENTS=1 leaves out all places where that is asked, to measure what they cost. */
 #ifdef NO_TRACEPOINTS
@@ -80,25 +80,25 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
 
 /* With a condition that is asked for at the place, only when there is a probe. */
 #define DECLARE_TRACE(name, proto, args) DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), true)
-#define DECLARE_TRACE_CONDITION(name, proto, args, cond)                                                     \
-	extern struct tracepoint __tracepoint_##name;                                                        \
-	void __traceiter_##name(void *unused, proto);                                                        \
-	static __always_inline void trace_##name(proto)                                                      \
-	{                                                                                                    \
-		if (tracepoint_key_on(&__tracepoint_##name.key) && (cond))                                    \
-			__traceiter_##name(NULL, args);                                                      \
-	}                                                                                                    \
-	static __always_inline bool trace_##name##_enabled(void)                                             \
-	{                                                                                                    \
-		return tracepoint_key_on(&__tracepoint_##name.key);                                           \
-	}                                                                                                    \
-	static inline int register_trace_##name(void (*probe)(void *data, proto), void *data)                \
-	{                                                                                                    \
-		return tracepoint_probe_register(&__tracepoint_##name, (void *)probe, data);                 \
-	}                                                                                                    \
-	static inline int unregister_trace_##name(void (*probe)(void *data, proto), void *data)              \
-	{                                                                                                    \
-		return tracepoint_probe_unregister(&__tracepoint_##name, (void *)probe, data);               \
+#define DECLARE_TRACE_CONDITION(name, proto, args, cond)                                        \
+	extern struct tracepoint __tracepoint_##name;                                           \
+	void __traceiter_##name(void *unused, proto);                                           \
+	static __always_inline void trace_##name(proto)                                         \
+	{                                                                                       \
+		if (tracepoint_key_on(&__tracepoint_##name.key) && (cond))                      \
+			__traceiter_##name(NULL, args);                                         \
+	}                                                                                       \
+	static __always_inline bool trace_##name##_enabled(void)                                \
+	{                                                                                       \
+		return tracepoint_key_on(&__tracepoint_##name.key);                             \
+	}                                                                                       \
+	static inline int register_trace_##name(void (*probe)(void *data, proto), void *data)   \
+	{                                                                                       \
+		return tracepoint_probe_register(&__tracepoint_##name, (void *)probe, data);    \
+	}                                                                                       \
+	static inline int unregister_trace_##name(void (*probe)(void *data, proto), void *data) \
+	{                                                                                       \
+		return tracepoint_probe_unregister(&__tracepoint_##name, (void *)probe, data);  \
 	}
 
 /*
@@ -108,9 +108,9 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
  */
 #define DEFINE_TRACE(name, proto, args) DEFINE_TRACE_FN(name, NULL, NULL, PARAMS(proto), PARAMS(args))
 #define DEFINE_TRACE_FN(name, reg, unreg, proto, args)                                                       \
-	struct tracepoint __tracepoint_##name = { #name, STATIC_KEY_INIT, reg, unreg, NULL };                \
-	static const struct tracepoint *const __tracepoint_ptr_##name __used                                 \
-		__section("ptrs_tracepoints") = &__tracepoint_##name;                                        \
+	struct tracepoint __tracepoint_##name = {#name, STATIC_KEY_INIT, reg, unreg, NULL};                  \
+	static const struct tracepoint *const __tracepoint_ptr_##name __used __section("ptrs_tracepoints") = \
+		&__tracepoint_##name;                                                                        \
 	static notrace noinline void __traceeach_##name(void *funcs, proto)                                  \
 	{                                                                                                    \
 		for (struct tracepoint_func *it = funcs; it->func; it++)                                     \
@@ -139,9 +139,9 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
  * other; <trace/define_trace.h> reads it again.
  */
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)
-#define DEFINE_EVENT(class, name, proto, args) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DEFINE_EVENT(class, name, proto, args)		      DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 #define DEFINE_EVENT_FN(class, name, proto, args, reg, unreg) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
-#define DEFINE_EVENT_PRINT(class, name, proto, args, print) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DEFINE_EVENT_PRINT(class, name, proto, args, print)   DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 #define DEFINE_EVENT_CONDITION(class, name, proto, args, cond) \
 	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
 #define TRACE_EVENT(name, proto, args, tstruct, assign, print) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))

@@ -6,58 +6,58 @@
 #define O_ACCMODE  03
 #define O_RDONLY   00
 #define O_WRONLY   01
-#define O_RDWR     02
-#define O_CREAT    0100
-#define O_EXCL     0200
+#define O_RDWR	   02
+#define O_CREAT	   0100
+#define O_EXCL	   0200
 #define O_NOCTTY   0400
-#define O_TRUNC    01000
+#define O_TRUNC	   01000
 #define O_APPEND   02000
 #define O_NONBLOCK 04000
 #define O_CLOEXEC  02000000
 
-#define SEEK_SET 0
-#define SEEK_CUR 1
-#define SEEK_END 2
+#define SEEK_SET  0
+#define SEEK_CUR  1
+#define SEEK_END  2
 #define SEEK_DATA 3
 #define SEEK_HOLE 4
 
-#define F_DUPFD         0
-#define F_GETFD         1
-#define F_SETFD         2
-#define F_GETFL         3
-#define F_SETFL         4
+#define F_DUPFD		0
+#define F_GETFD		1
+#define F_SETFD		2
+#define F_GETFL		3
+#define F_SETFL		4
 #define F_DUPFD_CLOEXEC 1030
-#define F_GETPIPE_SZ    1032
-#define FD_CLOEXEC      1
-#define O_ASYNC         020000
-#define O_DSYNC         010000
-#define O_NOATIME       01000000
-#define O_PATH          010000000
+#define F_GETPIPE_SZ	1032
+#define FD_CLOEXEC	1
+#define O_ASYNC		020000
+#define O_DSYNC		010000
+#define O_NOATIME	01000000
+#define O_PATH		010000000
 
-#define AT_FDCWD            (-100)
+#define AT_FDCWD	    (-100)
 #define AT_SYMLINK_NOFOLLOW 0x100
-#define AT_REMOVEDIR        0x200
-#define AT_EACCESS          0x200
+#define AT_REMOVEDIR	    0x200
+#define AT_EACCESS	    0x200
 #define AT_SYMLINK_FOLLOW   0x400
-#define AT_NO_AUTOMOUNT     0x800
-#define AT_EMPTY_PATH       0x1000
+#define AT_NO_AUTOMOUNT	    0x800
+#define AT_EMPTY_PATH	    0x1000
 #define AT_STATX_SYNC_TYPE  0x6000
-#define NAME_MAX 255
-#define PATH_MAX 4096
-#define PIPE_BUF 4096
+#define NAME_MAX	    255
+#define PATH_MAX	    4096
+#define PIPE_BUF	    4096
 
-#define SPLICE_F_MOVE     1 /* a wish: pages that can be moved are moved anyway */
+#define SPLICE_F_MOVE	  1 /* a wish: pages that can be moved are moved anyway */
 #define SPLICE_F_NONBLOCK 2
-#define SPLICE_F_MORE     4 /* a hint for sockets */
-#define SPLICE_F_GIFT     8 /* vmsplice's */
-#define SPLICE_F_ALL      15
+#define SPLICE_F_MORE	  4 /* a hint for sockets */
+#define SPLICE_F_GIFT	  8 /* vmsplice's */
+#define SPLICE_F_ALL	  15
 
 #define RENAME_NOREPLACE 1
-#define RENAME_EXCHANGE  2
-#define RENAME_WHITEOUT  4
+#define RENAME_EXCHANGE	 2
+#define RENAME_WHITEOUT	 4
 
-#define R_OK 4
-#define W_OK 2
-#define X_OK 1
+#define R_OK	   4
+#define W_OK	   2
+#define X_OK	   1
 #define UTIME_NOW  0x3fffffff
 #define UTIME_OMIT 0x3ffffffe

@@ -6,25 +6,25 @@
 #define PROT_WRITE 2u
 #define PROT_EXEC  4u
 
-#define MAP_SHARED          0x01u
-#define MAP_PRIVATE         0x02u
+#define MAP_SHARED	    0x01u
+#define MAP_PRIVATE	    0x02u
 #define MAP_SHARED_VALIDATE 0x03u
-#define MAP_TYPE            0x0fu
-#define MAP_FIXED           0x10u
-#define MAP_ANONYMOUS       0x20u
-#define MAP_GROWSDOWN       0x100u
+#define MAP_TYPE	    0x0fu
+#define MAP_FIXED	    0x10u
+#define MAP_ANONYMOUS	    0x20u
+#define MAP_GROWSDOWN	    0x100u
 #define MAP_FIXED_NOREPLACE 0x100000u
 
-#define MADV_NORMAL     0
-#define MADV_RANDOM     1
+#define MADV_NORMAL	0
+#define MADV_RANDOM	1
 #define MADV_SEQUENTIAL 2
-#define MADV_WILLNEED   3
-#define MADV_DONTNEED   4
+#define MADV_WILLNEED	3
+#define MADV_DONTNEED	4
 
 #define MS_ASYNC      1
 #define MS_INVALIDATE 2
-#define MS_SYNC       4
+#define MS_SYNC	      4
 
-#define MREMAP_MAYMOVE 1u
-#define MREMAP_FIXED   2u
+#define MREMAP_MAYMOVE	 1u
+#define MREMAP_FIXED	 2u
 #define MREMAP_DONTUNMAP 4u

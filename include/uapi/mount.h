@@ -9,9 +9,9 @@
 #define MS_REMOUNT     32u
 #define MS_NOATIME     1024u
 #define MS_NODIRATIME  2048u
-#define MS_BIND        4096u
-#define MS_MOVE        8192u
-#define MS_REC         16384u
+#define MS_BIND	       4096u
+#define MS_MOVE	       8192u
+#define MS_REC	       16384u
 #define MS_SILENT      32768u
 #define MS_UNBINDABLE  (1u << 17)
 #define MS_PRIVATE     (1u << 18)
@@ -22,7 +22,7 @@
 #define MS_MGC_VAL     0xc0ed0000u /* old callers put it into the upper half */
 #define MS_MGC_MSK     0xffff0000u
 
-#define MNT_FORCE       1
-#define MNT_DETACH      2
-#define MNT_EXPIRE      4
+#define MNT_FORCE	1
+#define MNT_DETACH	2
+#define MNT_EXPIRE	4
 #define UMOUNT_NOFOLLOW 8

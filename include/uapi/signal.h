@@ -1,38 +1,38 @@
 /* Numbers of signals, of their flags and of where they come from (sigaction(2); Linux's asm-generic ones). */
 #pragma once
 
-#define SIGHUP       1
-#define SIGINT       2
-#define SIGQUIT      3
-#define SIGILL       4
-#define SIGTRAP      5
-#define SIGABRT      6
-#define SIGBUS       7
-#define SIGFPE       8
-#define SIGKILL      9
-#define SIGUSR1      10
-#define SIGSEGV      11
-#define SIGUSR2      12
-#define SIGPIPE      13
-#define SIGALRM      14
-#define SIGTERM      15
-#define SIGSTKFLT    16
-#define SIGCHLD      17
-#define SIGCONT      18
-#define SIGSTOP      19
-#define SIGTSTP      20
-#define SIGTTIN      21
-#define SIGTTOU      22
-#define SIGURG       23
-#define SIGXCPU      24
-#define SIGXFSZ      25
-#define SIGVTALRM    26
-#define SIGPROF      27
-#define SIGWINCH     28
-#define SIGIO        29
-#define SIGPWR       30
-#define SIGSYS       31
-#define SIGRTMIN     32 /* the first that is queued each time it is sent */
+#define SIGHUP	  1
+#define SIGINT	  2
+#define SIGQUIT	  3
+#define SIGILL	  4
+#define SIGTRAP	  5
+#define SIGABRT	  6
+#define SIGBUS	  7
+#define SIGFPE	  8
+#define SIGKILL	  9
+#define SIGUSR1	  10
+#define SIGSEGV	  11
+#define SIGUSR2	  12
+#define SIGPIPE	  13
+#define SIGALRM	  14
+#define SIGTERM	  15
+#define SIGSTKFLT 16
+#define SIGCHLD	  17
+#define SIGCONT	  18
+#define SIGSTOP	  19
+#define SIGTSTP	  20
+#define SIGTTIN	  21
+#define SIGTTOU	  22
+#define SIGURG	  23
+#define SIGXCPU	  24
+#define SIGXFSZ	  25
+#define SIGVTALRM 26
+#define SIGPROF	  27
+#define SIGWINCH  28
+#define SIGIO	  29
+#define SIGPWR	  30
+#define SIGSYS	  31
+#define SIGRTMIN  32 /* the first that is queued each time it is sent */
 
 /* How: sigprocmask(2). */
 #define SIG_BLOCK   0
@@ -50,11 +50,11 @@
 #define SA_RESTORER  0x04000000
 
 /* siginfo's si_code: who has sent it. */
-#define SI_USER       0
-#define SI_KERNEL     0x80
-#define SI_TKILL      (-6)
-#define SI_QUEUE      (-1)
-#define SI_TIMER      (-2)
+#define SI_USER	  0
+#define SI_KERNEL 0x80
+#define SI_TKILL  (-6)
+#define SI_QUEUE  (-1)
+#define SI_TIMER  (-2)
 /* Of SIGCHLD: what has become of the child. */
 #define CLD_EXITED    1
 #define CLD_KILLED    2
@@ -62,11 +62,11 @@
 #define CLD_STOPPED   5
 #define CLD_CONTINUED 6
 /* Of faults: what was wrong. */
-#define SEGV_MAPERR   1
-#define SEGV_ACCERR   2
-#define BUS_ADRERR    2
-#define ILL_ILLOPC    1
-#define TRAP_BRKPT    1
+#define SEGV_MAPERR 1
+#define SEGV_ACCERR 2
+#define BUS_ADRERR  2
+#define ILL_ILLOPC  1
+#define TRAP_BRKPT  1
 
 /* sigaltstack(2). */
 #define SS_ONSTACK    1

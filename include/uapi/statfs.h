@@ -12,10 +12,10 @@ struct statfs {
 };
 _Static_assert(sizeof(struct statfs) == 120);
 
-#define RAMFS_MAGIC      0x858458f6
-#define TMPFS_MAGIC      0x01021994
+#define RAMFS_MAGIC	 0x858458f6
+#define TMPFS_MAGIC	 0x01021994
 #define PROC_SUPER_MAGIC 0x9fa0
-#define SYSFS_MAGIC      0x62656572
-#define DEBUGFS_MAGIC    0x64626720
-#define TRACEFS_MAGIC    0x74726163
-#define PIPEFS_MAGIC     0x50495045
+#define SYSFS_MAGIC	 0x62656572
+#define DEBUGFS_MAGIC	 0x64626720
+#define TRACEFS_MAGIC	 0x74726163
+#define PIPEFS_MAGIC	 0x50495045

@@ -53,9 +53,10 @@ noinline struct dentry *__d_lookup(struct dentry *parent, const char *name, unsi
 {
 	struct dentry *d;
 
-	hlist_for_each_entry(d, d_bucket(parent, hash),
-			     d_hash) if (d->d_namehash == hash && d->d_parent == parent &&
-					 d->d_namelen == len && !memcmp(d->d_name, name, len)) return d;
+	hlist_for_each_entry(d, d_bucket(parent, hash), d_hash)
+		if (d->d_namehash == hash && d->d_parent == parent && d->d_namelen == len &&
+		    !memcmp(d->d_name, name, len))
+			return d;
 	return NULL;
 }
 
@@ -162,8 +163,8 @@ void dput(struct dentry *d)
 		int count = atomic_read(&d->d_count);
 
 		while (count > 1)
-			if (__atomic_compare_exchange_n(&d->d_count.counter, &count, count - 1, true,
-							__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			if (__atomic_compare_exchange_n(&d->d_count.counter, &count, count - 1, true, __ATOMIC_RELEASE,
+							__ATOMIC_RELAXED))
 				return;
 		d = dput_last(d);
 	}
@@ -368,7 +369,7 @@ bool d_has_children(struct dentry *dir)
 	bool any = false;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry (d, &dir->d_subdirs, d_child)
+	list_for_each_entry(d, &dir->d_subdirs, d_child)
 		if (d->d_inode) {
 			any = true;
 			break;
@@ -382,7 +383,7 @@ static struct dentry *take_negative_child(struct dentry *dir)
 {
 	struct dentry *d;
 
-	list_for_each_entry (d, &dir->d_subdirs, d_child)
+	list_for_each_entry(d, &dir->d_subdirs, d_child)
 		if (!d->d_inode && !atomic_read(&d->d_count)) {
 			__d_unhash(d);
 			return d;

@@ -39,9 +39,6 @@ static int debugfs_mounted(struct mount *mnt)
 	return err;
 }
 
-static const struct file_system_type debugfs = {.name = "debugfs",
-						.single = true,
-						.nodev = true,
-						.fill_super = debugfs_fill_super,
-						.mounted = debugfs_mounted};
+static const struct file_system_type debugfs = {
+	.name = "debugfs", .single = true, .nodev = true, .fill_super = debugfs_fill_super, .mounted = debugfs_mounted};
 REGISTER_FILESYSTEM(debugfs);

@@ -47,8 +47,7 @@ static const struct file_operations null_fops = {
 	.read = null_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
 static const struct file_operations zero_fops = {
 	.read = zero_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
-static const struct file_operations full_fops = {
-	.read = zero_read, .write = full_write, .llseek = noop_llseek};
+static const struct file_operations full_fops = {.read = zero_read, .write = full_write, .llseek = noop_llseek};
 
 /*
  * In small pieces from a buffer on the stack. A signal ends a long read after the first piece, so a huge count cannot
@@ -85,8 +84,7 @@ static ssize_t random_write(struct file *f, const char __user *buf, size_t n, lo
 	return done;
 }
 
-static const struct file_operations random_fops = {
-	.read = random_read, .write = random_write, .llseek = noop_llseek};
+static const struct file_operations random_fops = {.read = random_read, .write = random_write, .llseek = noop_llseek};
 
 #define KMSG_LINE 1024 /* bytes of one record or message */
 

@@ -44,7 +44,9 @@ static const struct device_node *find_device(dev_t rdev)
 		if (dev && dev->rdev == rdev)
 			return dev;
 	}
-	for_each_in_table(devices, dev) if (dev->rdev == rdev) return dev;
+	for_each_in_table(devices, dev)
+		if (dev->rdev == rdev)
+			return dev;
 	return NULL;
 }
 
@@ -294,7 +296,9 @@ static int devfs_populate(void)
 	const struct device_node *dev;
 	int err = 0;
 
-	for_each_in_table(devices, dev) if (!err) err = devfs_create(dev);
+	for_each_in_table(devices, dev)
+		if (!err)
+			err = devfs_create(dev);
 	for (unsigned i = 0; i < nr_added && !err; i++) {
 		if (!added[i].dev)
 			continue;

@@ -17,8 +17,8 @@ static void set_flags(struct file *f, u32 mask, u32 value)
 {
 	u32 old = READ_ONCE(f->f_flags);
 
-	while (!__atomic_compare_exchange_n(&f->f_flags, &old, (old & ~mask) | (value & mask), true,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(&f->f_flags, &old, (old & ~mask) | (value & mask), true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
 		;
 }
 

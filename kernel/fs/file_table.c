@@ -40,7 +40,7 @@ struct file *alloc_empty_file(unsigned flags)
 		atomic64_add(-1, &nr_files);
 		return ERR_PTR(-ENOMEM);
 	}
-	*f = (struct file){ .f_flags = flags & ~O_CLOEXEC };
+	*f = (struct file){.f_flags = flags & ~O_CLOEXEC};
 	atomic_set(&f->f_count, 1);
 	mutex_init(&f->f_pos_lock);
 	if (!(flags & O_PATH))

@@ -23,21 +23,7 @@
 #define CPIO_HEADER 110 /* six bytes of magic and 13 fields of eight hexadecimal digits */
 #define CPIO_FIELDS 13
 /* The fields of a header, in order. */
-enum {
-	C_INO,
-	C_MODE,
-	C_UID,
-	C_GID,
-	C_NLINK,
-	C_MTIME,
-	C_SIZE,
-	C_DEVMAJ,
-	C_DEVMIN,
-	C_RMAJ,
-	C_RMIN,
-	C_NAMESIZE,
-	C_CHECK
-};
+enum { C_INO, C_MODE, C_UID, C_GID, C_NLINK, C_MTIME, C_SIZE, C_DEVMAJ, C_DEVMIN, C_RMAJ, C_RMIN, C_NAMESIZE, C_CHECK };
 
 /* The first name of a file that has several: later ones become links to it. */
 struct cpio_link {

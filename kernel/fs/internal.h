@@ -131,8 +131,8 @@ static inline void step_into(struct nameidata *nd, struct dentry *d)
 	}
 	nd->path.dentry = d;
 }
-void walk_dotdot(struct nameidata *nd);                 /* [dcache_lock] one step up, through mounts */
-void path_finish(struct nameidata *nd);                 /* releases dcache_lock and what the walk holds */
+void walk_dotdot(struct nameidata *nd); /* [dcache_lock] one step up, through mounts */
+void path_finish(struct nameidata *nd); /* releases dcache_lock and what the walk holds */
 /* The place of an existing path, with references. 0 or -errno. */
 int filename_lookup(int dfd, const char *name, unsigned flags, struct path *out);
 /* The directory of a name that is about to be made or removed, with references. On success nd->last is valid until
@@ -153,8 +153,8 @@ int rootfs_populate(struct dentry *root); /* /dev/console, for a root without an
 
 /* file_table.c: a file that is not open yet. ERR_PTR: -ENFILE (files_max are open, and not for root), -ENOMEM. */
 struct file *alloc_empty_file(unsigned flags);
-extern u64 files_max;	   /* [read and written whole] sysctl fs.file-max */
-u64 nr_open_files(void);   /* of the whole system */
+extern u64 files_max;	 /* [read and written whole] sysctl fs.file-max */
+u64 nr_open_files(void); /* of the whole system */
 void free_empty_file(struct file *f);
 int vfs_open(const struct path *path, struct file *f); /* takes over the path's references when it returns 0 */
 struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode);
@@ -180,9 +180,8 @@ int mnt_want_write(const struct path *path); /* 0 or -EROFS */
 
 int fd_get_cloexec(unsigned fd); /* 0, 1, -EBADF */
 int fd_set_cloexec(unsigned fd, bool on);
-int fd_dup(struct file *f, unsigned from,
-	   bool cloexec);	   /* lowest free fd >= from, with a reference of its own */
-struct file *fd_take(unsigned fd); /* closes: the file, or NULL */
+int fd_dup(struct file *f, unsigned from, bool cloexec); /* lowest free fd >= from, with a reference of its own */
+struct file *fd_take(unsigned fd);			 /* closes: the file, or NULL */
 
 /* Copy from user or from kernel memory. Returns the bytes that are NOT copied. */
 static inline unsigned long copy_in(void *to, const void *from, unsigned long n, bool kernel)

@@ -120,8 +120,7 @@ struct dentry *simple_create_symlink(struct dentry *parent, const char *name, co
 	return simple_attach(parent, name, inode);
 }
 
-int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode,
-		      const struct inode_operations *root_iop)
+int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop)
 {
 	struct inode *inode = new_inode(sb, S_IFDIR | root_mode);
 
@@ -143,7 +142,7 @@ static struct dentry *first_child(struct dentry *dir)
 	struct dentry *d, *found = NULL;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry (d, &dir->d_subdirs, d_child)
+	list_for_each_entry(d, &dir->d_subdirs, d_child)
 		if (d->d_inode) {
 			found = dget(d);
 			break;
@@ -198,7 +197,7 @@ static struct dentry *next_entry(struct dentry *dir, u64 off)
 {
 	struct dentry *d;
 
-	list_for_each_entry (d, &dir->d_subdirs, d_child)
+	list_for_each_entry(d, &dir->d_subdirs, d_child)
 		if ((d->d_flags & DCACHE_PINNED) && d->d_off >= off)
 			return d;
 	return NULL;

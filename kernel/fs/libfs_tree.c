@@ -58,7 +58,7 @@ static bool in_use(const struct dentry *d)
 	int own = d->d_flags & DCACHE_PINNED ? 1 : 0;
 	struct list_head *p;
 
-	list_for_each (p, &d->d_subdirs)
+	list_for_each(p, &d->d_subdirs)
 		own++;
 	return atomic_read(&d->d_count) > own;
 }

@@ -47,7 +47,9 @@ static const struct file_system_type *find_filesystem(const char *name)
 {
 	const struct file_system_type *fs;
 
-	for_each_in_table(filesystems, fs) if (!strcmp(fs->name, name)) return fs;
+	for_each_in_table(filesystems, fs)
+		if (!strcmp(fs->name, name))
+			return fs;
 	return NULL;
 }
 
@@ -177,7 +179,7 @@ struct mount *mount_of(struct super_block *sb)
 	struct mount *mnt, *found = NULL;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry (mnt, &mounts, mnt_list)
+	list_for_each_entry(mnt, &mounts, mnt_list)
 		if (mnt->mnt_sb == sb) {
 			atomic_inc(&mnt->mnt_count);
 			found = mnt;
@@ -329,7 +331,7 @@ static struct mount *automounted_child(struct mount *mnt)
 {
 	struct mount *child;
 
-	list_for_each_entry (child, &mounts, mnt_list)
+	list_for_each_entry(child, &mounts, mnt_list)
 		if (child->mnt_auto && child->mnt_at.mnt == mnt && mount_is_seen(child))
 			return child;
 	return NULL;
@@ -477,7 +479,7 @@ struct mount *nth_mount(unsigned n)
 	struct mount *mnt, *found = NULL;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry (mnt, &mounts, mnt_list)
+	list_for_each_entry(mnt, &mounts, mnt_list)
 		if (!n--) {
 			atomic_inc(&mnt->mnt_count);
 			found = mnt;
@@ -492,6 +494,7 @@ int show_filesystems(struct seq_file *m)
 {
 	const struct file_system_type *fs;
 
-	for_each_in_table(filesystems, fs) seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
+	for_each_in_table(filesystems, fs)
+		seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
 	return 0;
 }

@@ -34,8 +34,7 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	err = inode_permission(dir, MAY_WRITE | MAY_EXEC);
 	if (err)
 		return err;
-	if ((dir->i_mode & S_ISVTX) && current->fsuid && current->fsuid != inode->i_uid &&
-	    current->fsuid != dir->i_uid)
+	if ((dir->i_mode & S_ISVTX) && current->fsuid && current->fsuid != inode->i_uid && current->fsuid != dir->i_uid)
 		return -EPERM;
 	if (is_dir && !S_ISDIR(inode->i_mode))
 		return -ENOTDIR;
@@ -218,8 +217,7 @@ SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, path, mode_t, mode, unsi
 
 	if (type == S_IFDIR)
 		return -EPERM;
-	if (type && type != S_IFREG && type != S_IFCHR && type != S_IFBLK && type != S_IFIFO &&
-	    type != S_IFSOCK)
+	if (type && type != S_IFREG && type != S_IFCHR && type != S_IFBLK && type != S_IFIFO && type != S_IFSOCK)
 		return -EINVAL;
 	err = name_op_begin_create(&op, dfd, path, false);
 	if (err)
@@ -287,8 +285,8 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 }
 
 /* Both names must be seen through one mount, as on Linux, even if two mounts show one file system. */
-SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath,
-		int, flags)
+SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath, int,
+		flags)
 {
 	unsigned how = flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0;
 	struct path old;
@@ -347,9 +345,7 @@ SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, path, int, flags)
 	if (err)
 		return err;
 	if (op.nd.trailing)
-		err = !op.dentry->d_inode		    ? -ENOENT
-		      : S_ISDIR(op.dentry->d_inode->i_mode) ? -EISDIR
-							    : -ENOTDIR;
+		err = !op.dentry->d_inode ? -ENOENT : S_ISDIR(op.dentry->d_inode->i_mode) ? -EISDIR : -ENOTDIR;
 	if (!err)
 		err = mnt_want_write(&op.parent);
 	if (!err)

@@ -334,8 +334,7 @@ static void pipe_add_ends(struct pipe_inode_info *pipe, struct file *f)
  * [l, released while asleep] Opening one end of a fifo waits until the other is open. The counter tells also of a
  * partner that came and left while this task slept. 0 or -ERESTARTSYS.
  */
-static int fifo_wait_partner(struct pipe_inode_info *pipe, unsigned *ends, unsigned *counter,
-			     wait_queue_head_t *q)
+static int fifo_wait_partner(struct pipe_inode_info *pipe, unsigned *ends, unsigned *counter, wait_queue_head_t *q)
 {
 	unsigned seen = *counter;
 

@@ -9,7 +9,7 @@
 
 #define PIPE_PAGES 16
 #define PIPE_SIZE  (PIPE_PAGES * PAGE_SIZE) /* bytes: 64 KiB, as Linux */
-#define SMALL_PIPE (2 * PAGE_SIZE) /* bytes: a new pipe of a user whose pipes hold many pages already */
+#define SMALL_PIPE (2 * PAGE_SIZE)	    /* bytes: a new pipe of a user whose pipes hold many pages already */
 static_assert(PIPE_BUF >= PAGE_SIZE, "who waits for room for a page is woken");
 
 /*

@@ -282,12 +282,9 @@ int ramfs_fill_super(struct super_block *sb, const char *options)
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
-static const struct file_system_type rootfs_type = {
-	.name = "rootfs", .nodev = true, .fill_super = ramfs_fill_super};
-static const struct file_system_type ramfs_type = {
-	.name = "ramfs", .nodev = true, .fill_super = ramfs_fill_super};
-static const struct file_system_type tmpfs_type = {
-	.name = "tmpfs", .nodev = true, .fill_super = ramfs_fill_super};
+static const struct file_system_type rootfs_type = {.name = "rootfs", .nodev = true, .fill_super = ramfs_fill_super};
+static const struct file_system_type ramfs_type = {.name = "ramfs", .nodev = true, .fill_super = ramfs_fill_super};
+static const struct file_system_type tmpfs_type = {.name = "tmpfs", .nodev = true, .fill_super = ramfs_fill_super};
 REGISTER_FILESYSTEM(rootfs_type);
 REGISTER_FILESYSTEM(ramfs_type);
 REGISTER_FILESYSTEM(tmpfs_type);

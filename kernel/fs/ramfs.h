@@ -17,8 +17,7 @@ struct ramfs_usage {
 #define USAGE_UNLIMITED U64_MAX /* ramfs: what the machine has */
 
 /* ramfs_usage.c. Any context, but options are read in thread context; ramfs_remount has mount_mutex. */
-bool ramfs_charge_page(
-	struct super_block *sb); /* false: -ENOSPC; the limit, or the kernel's reserve of free pages */
+bool ramfs_charge_page(struct super_block *sb); /* false: -ENOSPC; the limit, or the kernel's reserve of free pages */
 void ramfs_uncharge_pages(struct super_block *sb, u64 nr);
 bool ramfs_charge_inode(struct super_block *sb); /* false: -ENOSPC */
 void ramfs_uncharge_inode(struct super_block *sb);
@@ -26,8 +25,7 @@ void ramfs_uncharge_inode(struct super_block *sb);
 void ramfs_statfs(const struct super_block *sb, struct statfs *to);
 int ramfs_show_options(struct seq_file *m, struct super_block *sb);
 int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode); /* 0, -EINVAL, -ENOMEM */
-int ramfs_remount(struct super_block *sb,
-		  const char *options); /* 0, -EINVAL (or it has more already), -ENOMEM */
+int ramfs_remount(struct super_block *sb, const char *options); /* 0, -EINVAL (or it has more already), -ENOMEM */
 void ramfs_put_super(struct super_block *sb);
 
 /*

@@ -20,7 +20,7 @@
 
 #define RADIX_BITS 9 /* a node is a page of 512 pointers */
 #define RADIX_SIZE (1u << RADIX_BITS)
-#define RAMFS_MAX_SIZE                                                                      \
+#define RAMFS_MAX_SIZE \
 	(1LL << 42) /* bytes: 30 bits of index, so a tree of at most 4 levels                \
 		     */
 

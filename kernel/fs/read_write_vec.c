@@ -15,8 +15,7 @@
  * Copy and check the vector, into `fast` or into memory that the caller frees; *out tells which, also after an error.
  * The lengths are cut so that they add up to at most MAX_RW_COUNT. 0 or -errno.
  */
-static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast,
-			struct iovec **out)
+static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast, struct iovec **out)
 {
 	struct iovec *vec = fast;
 	size_t total = 0;
@@ -67,8 +66,7 @@ static ssize_t do_iter(struct file *f, const struct iovec *vec, unsigned long n,
 }
 
 /* The call counts once for /proc/<pid>/io, however many parts it has. */
-static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned long n, loff_t *pos,
-		      bool write)
+static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned long n, loff_t *pos, bool write)
 {
 	struct iovec fast[UIO_FASTIOV], *vec = fast;
 	ssize_t res;

@@ -30,8 +30,7 @@ static bool fill_last_off(struct getdents_ctx *g, loff_t pos)
  * The emit function of the walk. False ends the walk, and the entry comes again in the next call. A buffer that is too
  * small for a single record is -EINVAL. The bytes behind the name are zeroed, so that no stack memory reaches the user.
  */
-static bool getdents_emit(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
-			  unsigned type)
+static bool getdents_emit(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino, unsigned type)
 {
 	struct getdents_ctx *g = container_of(ctx, struct getdents_ctx, ctx);
 	const unsigned head = offsetof(struct linux_dirent64, d_type);

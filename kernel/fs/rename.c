@@ -82,8 +82,8 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
  * the check that it is empty and its end; its cached negative entries are freed afterwards, for each holds a reference
  * to it.
  */
-static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir,
-			       struct dentry *new, unsigned flags)
+static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
+			       unsigned flags)
 {
 	struct inode *target = new->d_inode;
 	int err = may_rename(olddir, old, newdir, new, flags);
@@ -129,8 +129,8 @@ static int check_ancestry(struct dentry *olddir, struct dentry *old, struct dent
 }
 
 /* [both i_locks] Look both names up and rename. Slashes behind a name demand a directory. */
-static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to,
-			 struct path *newdir, unsigned flags)
+static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to, struct path *newdir,
+			 unsigned flags)
 {
 	struct dentry *old, *new;
 	int err;
@@ -146,8 +146,7 @@ static int rename_locked(struct nameidata *from, struct path *olddir, struct nam
 	if (!old->d_inode)
 		goto put_new;
 	err = -ENOTDIR;
-	if (!S_ISDIR(old->d_inode->i_mode) &&
-	    (from->trailing || (!(flags & RENAME_EXCHANGE) && to->trailing)))
+	if (!S_ISDIR(old->d_inode->i_mode) && (from->trailing || (!(flags & RENAME_EXCHANGE) && to->trailing)))
 		goto put_new;
 	err = check_ancestry(olddir->dentry, old, newdir->dentry, new, flags);
 	if (!err)
@@ -197,8 +196,8 @@ put_old:
 }
 
 /* The two flags contradict each other. Both names are copied before anything is locked, because the copy may fault. */
-SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *,
-		newpath, unsigned, flags)
+SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath,
+		unsigned, flags)
 {
 	struct filename from, to;
 	int err;
@@ -217,8 +216,7 @@ SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdf
 	return err;
 }
 
-SYSCALL_DEFINE4(renameat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *,
-		newpath)
+SYSCALL_DEFINE4(renameat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath)
 {
 	return sys_renameat2(olddfd, (unsigned long)oldpath, newdfd, (unsigned long)newpath, 0);
 }

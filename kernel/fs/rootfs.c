@@ -18,8 +18,7 @@ static struct dentry *rootfs_make_node(struct dentry *dir, const char *name, mod
 	mutex_lock(&inode->i_lock);
 	d = lookup_one(dir, name, len, name_hash(name, len));
 	if (!IS_ERR(d) && !d->d_inode) {
-		err = S_ISDIR(mode) ? inode->i_op->mkdir(inode, d, mode)
-				    : inode->i_op->mknod(inode, d, mode, dev);
+		err = S_ISDIR(mode) ? inode->i_op->mkdir(inode, d, mode) : inode->i_op->mknod(inode, d, mode, dev);
 		if (err) {
 			dput(d);
 			d = ERR_PTR(err);

@@ -447,9 +447,8 @@ struct sigset_argpack {
 };
 
 /* Everything that can be wrong with the arguments is looked at before the signal mask changes. */
-SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __user *, out,
-		unsigned long __user *, ex, struct timespec __user *, uts, struct sigset_argpack __user *,
-		usig)
+SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __user *, out, unsigned long __user *, ex,
+		struct timespec __user *, uts, struct sigset_argpack __user *, usig)
 {
 	unsigned long __user *const sets[3] = {in, out, ex};
 	struct sigset_argpack sig = {NULL, 0};
@@ -471,8 +470,8 @@ SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __us
  * The same with microseconds, of which there may be more than a second's. The seconds are added with a limit, so a huge
  * timeout means for ever and not a moment in the past.
  */
-SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user *, out,
-		unsigned long __user *, ex, struct timeval __user *, utv)
+SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user *, out, unsigned long __user *, ex,
+		struct timeval __user *, utv)
 {
 	const s64 second = NSEC_PER_SEC / NSEC_PER_USEC;
 	unsigned long __user *const sets[3] = {in, out, ex};

@@ -154,8 +154,7 @@ static void fill_statx(struct statx *x, const struct kstat *k)
 }
 
 /* Everything that is known is returned, whatever `mask` asks for; stx_mask says what that is. */
-SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, unsigned, mask,
-		struct statx __user *, to)
+SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, unsigned, mask, struct statx __user *, to)
 {
 	struct kstat stat;
 	struct statx x;

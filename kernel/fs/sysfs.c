@@ -39,7 +39,7 @@ static int offline_show(struct seq_file *m, void *v)
 	struct cpumask off = cpu_possible_mask;
 	unsigned cpu;
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		cpumask_clear_cpu(cpu, &off);
 	return show_mask(m, &off);
 }
@@ -69,18 +69,13 @@ static int byteorder_show(struct seq_file *m, void *v)
 }
 
 static const struct text_file online_entry = {.path = CPU_PATH "online", .mode = 0444, .show = online_show};
-static const struct text_file possible_entry = {
-	.path = CPU_PATH "possible", .mode = 0444, .show = possible_show};
-static const struct text_file present_entry = {
-	.path = CPU_PATH "present", .mode = 0444, .show = possible_show};
-static const struct text_file offline_entry = {
-	.path = CPU_PATH "offline", .mode = 0444, .show = offline_show};
-static const struct text_file kernel_max_entry = {
-	.path = CPU_PATH "kernel_max", .mode = 0444, .show = kernel_max_show};
+static const struct text_file possible_entry = {.path = CPU_PATH "possible", .mode = 0444, .show = possible_show};
+static const struct text_file present_entry = {.path = CPU_PATH "present", .mode = 0444, .show = possible_show};
+static const struct text_file offline_entry = {.path = CPU_PATH "offline", .mode = 0444, .show = offline_show};
+static const struct text_file kernel_max_entry = {.path = CPU_PATH "kernel_max", .mode = 0444, .show = kernel_max_show};
 static const struct text_file address_bits_entry = {
 	.path = "kernel/address_bits", .mode = 0444, .show = address_bits_show};
-static const struct text_file byteorder_entry = {
-	.path = "kernel/cpu_byteorder", .mode = 0444, .show = byteorder_show};
+static const struct text_file byteorder_entry = {.path = "kernel/cpu_byteorder", .mode = 0444, .show = byteorder_show};
 static const struct text_file debug_entry = {.path = "kernel/debug", .mode = S_IFDIR | 0755};
 static const struct text_file tracing_entry = {.path = "kernel/tracing", .mode = S_IFDIR | 0755};
 REGISTER_SYSFS(online_entry);
@@ -99,7 +94,7 @@ static int create_cpu_dirs(struct dentry *root)
 	unsigned cpu;
 	int err = 0;
 
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		char path[40];
 		const struct text_file dir = {.path = path, .mode = S_IFDIR | 0755};
 
@@ -118,8 +113,7 @@ static int sysfs_fill_super(struct super_block *sb, const char *options)
 
 	if (err)
 		return err;
-	for_each_in_table(sysfs, e)
-	{
+	for_each_in_table(sysfs, e) {
 		err = text_file_create(sb->s_root, e, 0555);
 		if (err)
 			return err;

@@ -54,15 +54,13 @@ static long do_utimes(int dfd, const char __user *name, const struct timespec *t
 		return err;
 	if (!name)
 		return flags ? -EINVAL : change_fd(dfd, &attr);
-	return change_path(dfd, name,
-			   (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
-				   (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
-			   &attr);
+	return change_path(
+		dfd, name,
+		(flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &attr);
 }
 
 /* Both times are copied at once; flags and names are checked in do_utimes(). */
-SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int,
-		flags)
+SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int, flags)
 {
 	struct timespec t[2];
 

@@ -74,11 +74,11 @@ static const struct inode_operations virtual_dir_iops = {
 	.lookup = virtual_dir_lookup,
 	.create = simple_no_create,
 };
-static const struct file_operations virtual_dir_fops = { .iterate = virtual_dir_iterate };
+static const struct file_operations virtual_dir_fops = {.iterate = virtual_dir_iterate};
 
 struct dentry *virtual_dir_create(struct dentry *parent, const char *name, mode_t mode, struct virtual_dir *dir)
 {
-	const struct virtual_entry e = { .mode = mode, .dir = dir };
+	const struct virtual_entry e = {.mode = mode, .dir = dir};
 
 	return simple_attach(parent, name, make_inode(parent->d_sb, &e));
 }

@@ -33,7 +33,7 @@ static void debug_finish(void *data, initcall_t fn, int ret)
 	u64 took = sched_clock() - called_at;
 
 	pr_info("initcall %pS returned %d after %llu usecs, irqs_disabled() %d\n", fn, ret,
-		 (unsigned long long)(took / NSEC_PER_USEC), irqs_disabled());
+		(unsigned long long)(took / NSEC_PER_USEC), irqs_disabled());
 }
 
 static int set_initcall_debug(const char *value)

@@ -53,12 +53,9 @@ static int tainted_show(struct seq_file *m, void *v)
 
 static const struct text_file panic_entry = {
 	.path = "sys/kernel/panic", .mode = 0644, .show = panic_show, .store = panic_store};
-static const struct text_file panic_on_oops_entry = {.path = "sys/kernel/panic_on_oops",
-						      .mode = 0644,
-						      .show = panic_on_oops_show,
-						      .store = panic_on_oops_store};
-static const struct text_file tainted_entry = {
-	.path = "sys/kernel/tainted", .mode = 0444, .show = tainted_show};
+static const struct text_file panic_on_oops_entry = {
+	.path = "sys/kernel/panic_on_oops", .mode = 0644, .show = panic_on_oops_show, .store = panic_on_oops_store};
+static const struct text_file tainted_entry = {.path = "sys/kernel/tainted", .mode = 0444, .show = tainted_show};
 REGISTER_PROC(panic_entry);
 REGISTER_PROC(panic_on_oops_entry);
 REGISTER_PROC(tainted_entry);

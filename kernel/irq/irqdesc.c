@@ -216,7 +216,7 @@ u64 nr_irqs_total(void)
 	u64 sum = 0;
 	unsigned cpu;
 
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		for (int irq = 1; irq < NR_IRQS; irq++)
 			sum += kstat_irqs_cpu(irq, cpu);
 		for (int i = 0; i < IPI_MAX; i++)
@@ -233,7 +233,7 @@ static void show_irq(struct seq_file *m, int irq, struct irq_desc *d)
 	unsigned cpu;
 
 	seq_printf(m, "%3d: ", irq);
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		seq_printf(m, "%10llu ", (unsigned long long)kstat_irqs_cpu(irq, cpu));
 	seq_printf(m, " %8s %3u %-8s", d->chip->name, d->hwirq, d->type & IRQ_TYPE_EDGE ? "Edge" : "Level");
 	seq_printf(m, "  %s", a->name);
@@ -248,7 +248,7 @@ void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigne
 	unsigned cpu;
 
 	seq_printf(m, "%-5s", label);
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		seq_printf(m, "%10llu ", (unsigned long long)count(which, cpu));
 	seq_printf(m, "      %s\n", text);
 }
@@ -259,7 +259,7 @@ int show_interrupts(struct seq_file *m)
 	unsigned cpu;
 
 	seq_printf(m, "%11s", "");
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		seq_printf(m, "CPU%-8u", cpu);
 	seq_putc(m, '\n');
 	for (int irq = 1; irq < NR_IRQS; irq++) {

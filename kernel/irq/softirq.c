@@ -171,7 +171,7 @@ static int spawn_ksoftirqd(void)
 {
 	unsigned cpu;
 
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		struct task_struct *t = kthread_create_on_cpu(run_ksoftirqd, NULL, cpu, "ksoftirqd/%u", cpu);
 
 		if (IS_ERR(t))
@@ -197,12 +197,12 @@ static int softirqs_show(struct seq_file *m, void *v)
 	unsigned cpu;
 
 	seq_printf(m, "%20s", "");
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		seq_printf(m, "CPU%-8u", cpu);
 	seq_putc(m, '\n');
 	for (int nr = 0; nr < NR_SOFTIRQS; nr++) {
 		seq_printf(m, "%12s:", softirq_to_name[nr]);
-		for_each_possible_cpu (cpu)
+		for_each_possible_cpu(cpu)
 			seq_printf(m, " %10llu", (unsigned long long)kstat_softirqs_cpu(nr, cpu));
 		seq_putc(m, '\n');
 	}

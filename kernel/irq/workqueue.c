@@ -138,8 +138,7 @@ bool flush_work(struct work_struct *w)
 		if (cpu < 0)
 			cpu_relax(); /* queued at this moment, on its way to a pool */
 		else
-			wait_event(&per_cpu_ptr(worker_pools, cpu)->done,
-				   work_idle(w) || READ_ONCE(w->cpu) != cpu);
+			wait_event(&per_cpu_ptr(worker_pools, cpu)->done, work_idle(w) || READ_ONCE(w->cpu) != cpu);
 	}
 	return waited;
 }
@@ -217,7 +216,7 @@ void workqueue_init_early(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		struct worker_pool *pool = per_cpu_ptr(worker_pools, cpu);
 
 		spin_lock_init(&pool->lock);
@@ -231,7 +230,7 @@ static int workqueue_init(void)
 {
 	unsigned cpu;
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		start_worker(cpu);
 	return 0;
 }

@@ -36,7 +36,7 @@ unsigned utf8_columns(const char *s, unsigned n)
  */
 unsigned utf8_shown(const char *s, unsigned n)
 {
-	static const unsigned least[] = { 0, 0x20, 0xa0, 0x800, 0x10000 };
+	static const unsigned least[] = {0, 0x20, 0xa0, 0x800, 0x10000};
 	unsigned c, length = decode(s, n, &c);
 
 	for (unsigned i = 1; i < length; i++) {

@@ -20,12 +20,12 @@ struct text_out {
 	size_t len;  /* bytes of text so far, stored or not */
 };
 
-#define FORMAT_LEFT  0x01 /* '-' */
-#define FORMAT_PLUS  0x02 /* '+' */
-#define FORMAT_SPACE 0x04 /* ' ' */
-#define FORMAT_ALT   0x08 /* '#' */
-#define FORMAT_ZERO  0x10 /* '0' */
-#define FORMAT_UPPER 0x20 /* X */
+#define FORMAT_LEFT	      0x01 /* '-' */
+#define FORMAT_PLUS	      0x02 /* '+' */
+#define FORMAT_SPACE	      0x04 /* ' ' */
+#define FORMAT_ALT	      0x08 /* '#' */
+#define FORMAT_ZERO	      0x10 /* '0' */
+#define FORMAT_UPPER	      0x20 /* X */
 #define FORMAT_STAR_WIDTH     0x40 /* '*': the width is an argument that comes before the value */
 #define FORMAT_STAR_PRECISION 0x80 /* the same for the precision; it comes after the width */
 

@@ -34,8 +34,7 @@ static void set_black(struct rb_node *n)
 }
 
 /* Let the pointer to `old`, which is in its parent or in the root, point to `new`. */
-static void replace_child(struct rb_node *parent, struct rb_node *old, struct rb_node *new,
-			  struct rb_root *root)
+static void replace_child(struct rb_node *parent, struct rb_node *old, struct rb_node *new, struct rb_root *root)
 {
 	if (!parent)
 		root->node = new;

@@ -51,8 +51,7 @@ void sort(void *base, size_t num, size_t size, int (*cmp)(const void *a, const v
  * [low, low + num) is what may still hold the key. When the key is larger than the middle, the middle goes too, and
  * `num--` accounts for it before the halving.
  */
-void *bsearch(const void *key, const void *base, size_t num, size_t size,
-	      int (*cmp)(const void *key, const void *elt))
+void *bsearch(const void *key, const void *base, size_t num, size_t size, int (*cmp)(const void *key, const void *elt))
 {
 	const u8 *low = base;
 

@@ -335,14 +335,14 @@ static const char *convert(struct text_out *out, const char *fmt, struct format_
 
 /* ---- The common case: most of a format is text, and most conversions are a letter alone */
 
-#define WORDS_ROOM   64 /* bytes that the fast way keeps free: no number is so long; a word may go too far */
+#define WORDS_ROOM   64		   /* bytes that the fast way keeps free: no number is so long; a word may go too far */
 #define SPRINTF_ROOM (INT_MAX - 1) /* what sprintf() claims to have, and so the mark of a caller without a limit */
-#define EACH_BYTE(c)	 (0x0101010101010101UL * (u8)(c))
+#define EACH_BYTE(c) (0x0101010101010101UL * (u8)(c))
 /*
  * A word with bits set where `word` has zero bytes. The lowest bit set is the highest bit of the first byte that is 0;
  * borrows may set bits above it, which mean nothing (Warren, Hacker's Delight, 6-1).
  */
-#define ZERO_BYTES(word) (((word) - EACH_BYTE(1)) & ~(word) & EACH_BYTE(0x80))
+#define ZERO_BYTES(word) (((word)-EACH_BYTE(1)) & ~(word)&EACH_BYTE(0x80))
 
 /*
  * ASan checks each byte that a load touches. A load of a whole word may reach behind a string, which is harmless here,

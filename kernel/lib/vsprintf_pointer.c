@@ -42,8 +42,7 @@ static void format_symbol(struct text_out *out, char kind, unsigned long addr, c
  * %*ph gives "00 01 02"; with C it is 00:01:02, with D 00-01-02 and with N 000102. The width is the number of bytes, 64
  * at most.
  */
-static int format_hex(struct text_out *out, const char *letters, const u8 *bytes,
-		      const struct format_spec *spec)
+static int format_hex(struct text_out *out, const char *letters, const u8 *bytes, const struct format_spec *spec)
 {
 	static const char digits[] = "0123456789abcdef";
 	char letter = letters[1], separator = letter == 'C' ? ':' : letter == 'D' ? '-' : ' ';
@@ -68,11 +67,9 @@ static int format_bitmap(struct text_out *out, const char *letters, const unsign
 {
 	bool list = letters[1] == 'l';
 	char *to = out->len < out->room ? out->buf + out->len : NULL;
-	size_t room =
-		to ? out->room - out->len + 1 : 0; /* the printers store a terminator where ours may stand */
+	size_t room = to ? out->room - out->len + 1 : 0; /* the printers store a terminator where ours may stand */
 
-	out->len += list ? bitmap_print_list(to, room, map, spec->width)
-			 : bitmap_print(to, room, map, spec->width);
+	out->len += list ? bitmap_print_list(to, room, map, spec->width) : bitmap_print(to, room, map, spec->width);
 	return 1 + list;
 }
 

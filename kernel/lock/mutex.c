@@ -34,8 +34,8 @@ static bool try_acquire(struct mutex *m)
 	unsigned long old = READ_ONCE(m->owner);
 
 	while (!owner_task(old))
-		if (__atomic_compare_exchange_n(&m->owner, &old, (unsigned long)current | old, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&m->owner, &old, (unsigned long)current | old, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
 			return true;
 	return false;
 }
@@ -163,11 +163,10 @@ static void noinline __mutex_unlock_slowpath(struct mutex *m)
 	old = READ_ONCE(m->owner);
 	do {
 		BUG_ON(owner_task(old) != current);
-		new = old & MUTEX_FLAGS;
+		new = old &MUTEX_FLAGS;
 		if (w && (old & MUTEX_HANDOFF))
 			new = (unsigned long)w->task | MUTEX_WAITERS;
-	} while (!__atomic_compare_exchange_n(&m->owner, &old, new, false, __ATOMIC_RELEASE,
-					      __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&m->owner, &old, new, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 	if (w)
 		wake_up_process(w->task);
 	spin_unlock(&m->wait_lock);
@@ -177,7 +176,6 @@ void mutex_unlock(struct mutex *m)
 {
 	unsigned long old = (unsigned long)current;
 
-	if (unlikely(!__atomic_compare_exchange_n(&m->owner, &old, 0, false, __ATOMIC_RELEASE,
-						  __ATOMIC_RELAXED)))
+	if (unlikely(!__atomic_compare_exchange_n(&m->owner, &old, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
 		__mutex_unlock_slowpath(m);
 }

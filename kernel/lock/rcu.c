@@ -38,8 +38,8 @@ void rcu_gp_end(u64 number)
 	u64 ended = READ_ONCE(gp_ended);
 
 	smp_mb();
-	while (ended < number && !__atomic_compare_exchange_n(&gp_ended, &ended, number, true, __ATOMIC_SEQ_CST,
-							      __ATOMIC_RELAXED))
+	while (ended < number &&
+	       !__atomic_compare_exchange_n(&gp_ended, &ended, number, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 }
 
@@ -91,8 +91,7 @@ void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *))
 	head->func = func;
 	do {
 		head->next = old;
-	} while (!__atomic_compare_exchange_n(&rcu_callbacks, &old, head, true, __ATOMIC_SEQ_CST,
-					      __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&rcu_callbacks, &old, head, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 	if (!old && smp_load_acquire(&rcu_running))
 		hrtimer_start(&rcu_timer, ktime_get() + RCU_BATCH_NS);
 }
@@ -106,8 +105,7 @@ static enum hrtimer_restart rcu_timer_fn(struct hrtimer *t)
 /* Oldest first: callbacks may rely on the order they were queued in. */
 static struct rcu_head *take_callbacks(void)
 {
-	struct rcu_head *list = __atomic_exchange_n(&rcu_callbacks, NULL, __ATOMIC_SEQ_CST), *ordered = NULL,
-			*next;
+	struct rcu_head *list = __atomic_exchange_n(&rcu_callbacks, NULL, __ATOMIC_SEQ_CST), *ordered = NULL, *next;
 
 	for (; list; list = next) {
 		next = list->next;

@@ -33,8 +33,7 @@ static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, bool
 
 	for (int tries = 0; tries < 4; tries++) {
 		mutex_lock(&mm->mmap_lock);
-		page = find_vma_intersection(mm, addr, addr + 1) ? get_user_page(mm, addr & PAGE_MASK, write)
-								 : NULL;
+		page = find_vma_intersection(mm, addr, addr + 1) ? get_user_page(mm, addr & PAGE_MASK, write) : NULL;
 		mutex_unlock(&mm->mmap_lock);
 		if (page)
 			return page;

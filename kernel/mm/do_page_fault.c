@@ -56,8 +56,7 @@ void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what
 {
 	if (addr < PAGE_SIZE)
 		what = "NULL pointer dereference";
-	pr_emerg("Unable to handle kernel %s at virtual address %016lx\n", what ? what : "paging request",
-		 addr);
+	pr_emerg("Unable to handle kernel %s at virtual address %016lx\n", what ? what : "paging request", addr);
 	die("Oops", regs, code);
 }
 
@@ -65,8 +64,7 @@ void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what
  * Three cases. An instruction fetch, or an access without a fix-up, is a bug. A user address goes to do_page_fault(),
  * which may make it good. A kernel address that was touched by intent (copy_from_kernel_nofault) takes its fix-up.
  */
-void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what,
-		     unsigned long code)
+void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, const char *what, unsigned long code)
 {
 	if (flags & FAULT_FLAG_EXEC || !search_exception_tables(instruction_pointer(regs)))
 		die_kernel_fault(regs, addr, what, code);

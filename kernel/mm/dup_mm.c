@@ -15,7 +15,7 @@
 #include "vma.h"
 
 #define TABLE_SPAN    (PAGE_SIZE * (PAGE_SIZE / sizeof(pte_t))) /* bytes that one leaf table maps */
-#define REFAULT_PAGES 64 /* file areas with more pages are left to faults */
+#define REFAULT_PAGES 64					/* file areas with more pages are left to faults */
 
 /* One area being copied. */
 struct copy {
@@ -100,7 +100,7 @@ static int copy_areas(struct copy *c)
 	struct vm_area_struct *vma;
 	int err;
 
-	list_for_each_entry (vma, &c->old->area_list, list) {
+	list_for_each_entry(vma, &c->old->area_list, list) {
 		vma->dup = vma_dup(c->new, vma);
 		if (!vma->dup)
 			return -ENOMEM;

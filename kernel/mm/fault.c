@@ -88,8 +88,7 @@ static struct page *area_page(const struct vm_area_struct *vma, unsigned long ad
 {
 	unsigned long index = vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
 
-	return vma->vm_shm ? shm_get_page(vma->vm_shm, index)
-			   : vma->vm_file->f_op->get_page(vma->vm_file, index);
+	return vma->vm_shm ? shm_get_page(vma->vm_shm, index) : vma->vm_file->f_op->get_page(vma->vm_file, index);
 }
 
 /* A private copy of `page`; NULL when out of memory. The copy of the zero page is a zeroed page. */
@@ -178,8 +177,7 @@ static noinline int do_file_page(struct fault *f)
  */
 static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
 {
-	return vma->vm_flags & VM_SHARED ||
-	       (page != zero_page && smp_load_acquire(&page->refcount.counter) == 1);
+	return vma->vm_flags & VM_SHARED || (page != zero_page && smp_load_acquire(&page->refcount.counter) == 1);
 }
 
 /*

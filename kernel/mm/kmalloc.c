@@ -206,8 +206,7 @@ void *krealloc(const void *p, size_t size, gfp_t gfp)
  */
 void *kvmalloc(size_t size, gfp_t gfp)
 {
-	void *p =
-		size <= KMALLOC_MAX_SIZE ? kmalloc(size, size > PAGE_SIZE ? gfp | __GFP_NOWARN : gfp) : NULL;
+	void *p = size <= KMALLOC_MAX_SIZE ? kmalloc(size, size > PAGE_SIZE ? gfp | __GFP_NOWARN : gfp) : NULL;
 
 	if (p || size <= PAGE_SIZE)
 		return p;

@@ -22,7 +22,7 @@ static unsigned long data_pages(struct mm_struct *mm)
 	struct vm_area_struct *vma;
 	unsigned long pages = 0;
 
-	list_for_each_entry (vma, &mm->area_list, list)
+	list_for_each_entry(vma, &mm->area_list, list)
 		if (is_data(vma->vm_flags))
 			pages += vma_pages(vma);
 	return pages;

@@ -72,8 +72,7 @@ static void map_region(phys_addr_t pa, phys_addr_t end)
 	while (pa < end) {
 		u64 *pmd = pmd_of((unsigned long)__va(pa));
 
-		if (IS_ALIGNED(pa, PMD_SIZE) && end - pa >= PMD_SIZE &&
-		    !in_kernel_rodata(pa, pa + PMD_SIZE)) {
+		if (IS_ALIGNED(pa, PMD_SIZE) && end - pa >= PMD_SIZE && !in_kernel_rodata(pa, pa + PMD_SIZE)) {
 			set_pte((pte_t *)pmd, mk_block(pa, PAGE_KERNEL));
 			pa += PMD_SIZE;
 		} else {

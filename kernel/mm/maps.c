@@ -26,13 +26,11 @@ static const char *special_name(const struct vm_area_struct *vma)
 static int format_area(char *text, size_t size, const struct vm_area_struct *vma)
 {
 	const struct inode *inode = vma->vm_file ? vma->vm_file->f_inode : NULL;
-	u64 dev = inode && inode->i_sb ? inode->i_sb->s_dev
-				       : 0;
+	u64 dev = inode && inode->i_sb ? inode->i_sb->s_dev : 0;
 
-	return scnprintf(text, size, "%08lx-%08lx %c%c%c%c %08llx %02x:%02x %llu ", vma->vm_start,
-			 vma->vm_end, vma->vm_flags & VM_READ ? 'r' : '-',
-			 vma->vm_flags & VM_WRITE ? 'w' : '-', vma->vm_flags & VM_EXEC ? 'x' : '-',
-			 vma->vm_flags & VM_SHARED ? 's' : 'p',
+	return scnprintf(text, size, "%08lx-%08lx %c%c%c%c %08llx %02x:%02x %llu ", vma->vm_start, vma->vm_end,
+			 vma->vm_flags & VM_READ ? 'r' : '-', vma->vm_flags & VM_WRITE ? 'w' : '-',
+			 vma->vm_flags & VM_EXEC ? 'x' : '-', vma->vm_flags & VM_SHARED ? 's' : 'p',
 			 (unsigned long long)vma->vm_pgoff << PAGE_SHIFT, (unsigned)(dev >> 20),
 			 (unsigned)(dev & 0xfffff), (unsigned long long)(inode ? inode->i_ino : 0));
 }
@@ -67,7 +65,7 @@ int show_maps(struct seq_file *m, struct mm_struct *mm)
 	if (!path)
 		return -ENOMEM;
 	mutex_lock(&mm->mmap_lock);
-	list_for_each_entry (vma, &mm->area_list, list)
+	list_for_each_entry(vma, &mm->area_list, list)
 		show_area(m, vma, path);
 	mutex_unlock(&mm->mmap_lock);
 	free_page(path);

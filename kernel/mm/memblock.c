@@ -83,8 +83,7 @@ phys_addr_t memblock_alloc(u64 size, u64 align)
 {
 	for (unsigned i = 0; i < ram.n; i++) {
 		/* Address 0 means that there is no room, so the first page is never handed out. */
-		phys_addr_t at =
-			find_gap(max(ram.r[i].base, (phys_addr_t)PAGE_SIZE), ram.r[i].end, size, align);
+		phys_addr_t at = find_gap(max(ram.r[i].base, (phys_addr_t)PAGE_SIZE), ram.r[i].end, size, align);
 
 		if (at) {
 			memblock_reserve(at, size);

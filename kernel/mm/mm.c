@@ -23,8 +23,7 @@
 #include "vma.h"
 
 static struct kmem_cache *mm_cache;
-struct page *
-	zero_page; /* [immutable after mm_init] all zero, mapped read-only wherever nothing was written yet */
+struct page *zero_page; /* [immutable after mm_init] all zero, mapped read-only wherever nothing was written yet */
 
 /* What a CPU has loaded that runs a kernel thread and has no address space to borrow. */
 struct mm_struct init_mm = {
@@ -44,8 +43,7 @@ static LIST_HEAD(mm_list); /* [mm_list_lock] */
 
 void mm_init(void)
 {
-	mm_cache = kmem_cache_create("mm_struct", sizeof(struct mm_struct), 0,
-				     SLAB_HWCACHE_ALIGN | SLAB_PANIC, NULL);
+	mm_cache = kmem_cache_create("mm_struct", sizeof(struct mm_struct), 0, SLAB_HWCACHE_ALIGN | SLAB_PANIC, NULL);
 	vma_init();
 	zero_page = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	if (!zero_page)

@@ -232,8 +232,8 @@ static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long a
 /*
  * The checks that need no lock come first. pgoff + length must not wrap, or two parts of the area would show one page.
  */
-noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len,
-		      unsigned prot, unsigned flags, unsigned long pgoff)
+noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
+		      unsigned flags, unsigned long pgoff)
 {
 	int vm_flags;
 	long ret;
@@ -270,8 +270,7 @@ static int grow_heap(struct mm_struct *mm, unsigned long from, unsigned long to)
 		return -ENOMEM;
 	vma = find_vma(mm, from - 1);
 	if (vma && vma->vm_end == from && vma->vm_flags == flags) {
-		vma_set_range(vma, vma->vm_start,
-			      to);
+		vma_set_range(vma, vma->vm_start, to);
 		return 0;
 	}
 	return mmap_region(mm, NULL, from, to - from, flags, 0) < 0 ? -ENOMEM : 0;

@@ -19,8 +19,7 @@ struct remap {
 /* [m] Is there room for `len` more bytes right behind the area? */
 static bool can_grow(const struct vm_area_struct *vma, unsigned long end, unsigned long len)
 {
-	return vma->vm_end == end && len <= TASK_SIZE - end &&
-	       !find_vma_intersection(vma->vm_mm, end, end + len);
+	return vma->vm_end == end && len <= TASK_SIZE - end && !find_vma_intersection(vma->vm_mm, end, end + len);
 }
 
 /* A move of entries by `distance` bytes. */
@@ -77,8 +76,8 @@ static bool has_areas_left(const struct mm_struct *mm, unsigned more)
  * table cannot be had half way, what has moved is moved back; the tables for that exist. keep: the old area stays,
  * without its pages.
  */
-static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned long old_len,
-		      unsigned long new_len, unsigned long to, bool keep)
+static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned long old_len, unsigned long new_len,
+		      unsigned long to, bool keep)
 {
 	struct mm_struct *mm = vma->vm_mm;
 	struct vm_area_struct *new;
@@ -234,8 +233,8 @@ static bool flags_are_valid(unsigned flags, unsigned long old_len, unsigned long
 }
 
 /* A range that grows by more pages than there is RAM is refused like a mapping of that size. */
-long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
-	       unsigned flags, unsigned long new_addr)
+long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len, unsigned flags,
+	       unsigned long new_addr)
 {
 	struct remap r = {addr, ALIGN(old_len, PAGE_SIZE), ALIGN(new_len, PAGE_SIZE), new_addr, flags};
 	long ret;

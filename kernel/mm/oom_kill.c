@@ -100,7 +100,9 @@ static struct mm_struct *process_mm(struct task_struct *p)
 	if (mm || thread_group_empty(p))
 		return mm;
 	spin_lock_irqsave(&tasklist_lock, flags);
-	for_each_thread(p, t) if (!mm) mm = get_task_mm(t);
+	for_each_thread(p, t)
+		if (!mm)
+			mm = get_task_mm(t);
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	return mm;
 }
@@ -179,9 +181,8 @@ static void dump_task(struct task_struct *p)
 		return;
 	anon = atomic_read(&mm->rss_anon);
 	file = atomic_read(&mm->rss_file);
-	pr_info("[%7d] %5d %5d %8lu %8d %8d %8d %9d %8lu %8d         %5d %s\n", p->pid, p->uid, p->tgid,
-		mm->total_vm, anon + file, anon, file, 0, pgd_pages(mm->pgd) << PAGE_SHIFT, 0,
-		p->signal->oom_score_adj, p->comm);
+	pr_info("[%7d] %5d %5d %8lu %8d %8d %8d %9d %8lu %8d         %5d %s\n", p->pid, p->uid, p->tgid, mm->total_vm,
+		anon + file, anon, file, 0, pgd_pages(mm->pgd) << PAGE_SHIFT, 0, p->signal->oom_score_adj, p->comm);
 	mmput_later(mm);
 }
 
@@ -193,8 +194,8 @@ static void dump_header(void)
 {
 	struct task_struct *p;
 
-	pr_warn("%s invoked oom-killer: gfp_mask=0x%x(GFP_USER), order=0, oom_score_adj=%d\n", current->comm,
-		GFP_USER, current->signal->oom_score_adj);
+	pr_warn("%s invoked oom-killer: gfp_mask=0x%x(GFP_USER), order=0, oom_score_adj=%d\n", current->comm, GFP_USER,
+		current->signal->oom_score_adj);
 	dump_stack();
 	pr_warn("Mem-Info:\nNormal free:%lukB managed:%lukB slab_unreclaimable:%llukB\n",
 		nr_free_pages() << (PAGE_SHIFT - 10), totalram_pages() << (PAGE_SHIFT - 10),
@@ -288,8 +289,7 @@ bool out_of_memory(void)
 	if (is_dying(current))
 		return false;
 	mutex_lock(&oom_mutex);
-	if (nr_free_pages() < ENOUGH_PAGES &&
-	    (!READ_ONCE(victim_mm) || ktime_get() - victim_since > VICTIM_PATIENCE))
+	if (nr_free_pages() < ENOUGH_PAGES && (!READ_ONCE(victim_mm) || ktime_get() - victim_since > VICTIM_PATIENCE))
 		make_room();
 	mutex_unlock(&oom_mutex);
 	if (is_dying(current))

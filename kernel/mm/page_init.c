@@ -74,8 +74,8 @@ void free_reserved_area(phys_addr_t start, phys_addr_t end)
 
 	for (unsigned long pfn = first; pfn < last; pfn++)
 		if (!pfn_valid(pfn) || pfn_to_page(pfn)->flags != PG_RESERVED) {
-			pr_err("free_reserved_area: %llx-%llx is not reserved memory\n",
-			       (unsigned long long)start, (unsigned long long)end);
+			pr_err("free_reserved_area: %llx-%llx is not reserved memory\n", (unsigned long long)start,
+			       (unsigned long long)end);
 			return;
 		}
 	for (unsigned long pfn = first; pfn < last; pfn++)

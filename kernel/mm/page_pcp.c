@@ -112,7 +112,7 @@ unsigned long nr_free_pages(void)
 	unsigned long n = READ_ONCE(zone.free_pages);
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		n += READ_ONCE(per_cpu_pages[cpu].count);
 	return n;
 }

@@ -13,8 +13,8 @@ void bad_page(struct page *page, const char *reason)
 {
 	pr_err("BUG: Bad page state in process %s  pfn:%05lx\n", current->comm, page_to_pfn(page));
 	pr_err("page:%px refcount:%d mapcount:%d mapping:%px index:0x%lx order:%u flags:0x%x\n", page,
-	       atomic_read(&page->refcount), atomic_read(&page->mapcount), page->mapping, page->index,
-	       page->order, page->flags);
+	       atomic_read(&page->refcount), atomic_read(&page->mapcount), page->mapping, page->index, page->order,
+	       page->flags);
 	pr_err("page dumped because: %s\n", reason);
 	dump_stack();
 }

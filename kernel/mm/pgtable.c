@@ -87,7 +87,7 @@ pte_t *pte_lookup(pgd_t *pgd, unsigned long va)
 {
 	u64 *table = &pgd->v;
 
-	for_each_upper_level (shift)
+	for_each_upper_level(shift)
 		if (!(table = table_of(&table[table_index(va, shift)])))
 			return NULL;
 	return (pte_t *)&table[table_index(va, PAGE_SHIFT)];
@@ -97,7 +97,7 @@ pte_t *pte_alloc(pgd_t *pgd, unsigned long va)
 {
 	u64 *table = &pgd->v;
 
-	for_each_upper_level (shift)
+	for_each_upper_level(shift)
 		if (!(table = table_make(&table[table_index(va, shift)])))
 			return NULL;
 	return (pte_t *)&table[table_index(va, PAGE_SHIFT)];
@@ -213,8 +213,8 @@ static int pte_table_range(u64 *table, unsigned long va, unsigned long end,
  * A walk over the leaves that skips what is missing: `span` is what the entry maps at which the way down ended, so an
  * absent table of a high level costs one step.
  */
-int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
-	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
+int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
+	      void *arg)
 {
 	unsigned long va = start, span = PAGE_SIZE;
 	int ret = 0;
@@ -223,7 +223,7 @@ int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
 		u64 *table = &pgd->v;
 
 		/* Down to the leaves, or to the first entry that leads nowhere. */
-		for_each_upper_level (shift) {
+		for_each_upper_level(shift) {
 			span = 1UL << shift;
 			table = table_of(&table[table_index(va, shift)]);
 			if (!table)

@@ -160,8 +160,7 @@ static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
 		drain_all_pages();
 	object = slab_alloc_once(s, gfp);
 	if (!object && !(gfp & __GFP_NOWARN))
-		pr_warn("SLUB: unable to allocate memory, cache %s, object size %u\n", s->name,
-			s->object_size);
+		pr_warn("SLUB: unable to allocate memory, cache %s, object size %u\n", s->name, s->object_size);
 	return object;
 }
 

@@ -73,7 +73,7 @@ int setup_cache(struct kmem_cache *s, const char *name, unsigned size, unsigned 
  */
 void *slab_alloc_from(struct kmem_cache *s, gfp_t gfp, unsigned long caller);
 void slab_free_from(struct kmem_cache *s, void *object, unsigned long caller);
-void free_slab(struct kmem_cache *s, struct page *page);			     /* it is on no list any more */
+void free_slab(struct kmem_cache *s, struct page *page); /* it is on no list any more */
 /* Move `count` objects from a CPU's list back to their slabs. Interrupts off; takes s. */
 void slab_flush_cpu(struct kmem_cache *s, struct kmem_cache_cpu *c, unsigned count);
 

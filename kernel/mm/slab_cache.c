@@ -27,8 +27,7 @@ static unsigned calculate_order(unsigned size)
 {
 	unsigned order = 0;
 
-	while (order < 3 &&
-	       ((PAGE_SIZE << order) / size < 8 || (PAGE_SIZE << order) % size > (PAGE_SIZE << order) / 8))
+	while (order < 3 && ((PAGE_SIZE << order) / size < 8 || (PAGE_SIZE << order) % size > (PAGE_SIZE << order) / 8))
 		order++;
 	while ((PAGE_SIZE << order) < size)
 		order++;
@@ -113,7 +112,7 @@ static void flush_all(struct kmem_cache *s)
 	unsigned cpu;
 
 	local_irq_save(flags);
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		slab_flush_cpu(s, &s->cpu_slab[cpu], s->cpu_slab[cpu].count);
 	local_irq_restore(flags);
 }
@@ -123,7 +122,7 @@ static bool free_partial(struct kmem_cache *s)
 {
 	struct page *page, *next;
 
-	list_for_each_entry_safe (page, next, &s->partial, slab_list) {
+	list_for_each_entry_safe(page, next, &s->partial, slab_list) {
 		if (page->inuse)
 			continue;
 		list_del(&page->slab_list);
@@ -156,8 +155,7 @@ void kmem_cache_destroy(struct kmem_cache *s)
 
 void kmem_cache_init(void)
 {
-	if (setup_cache(&cache_of_caches, "kmem_cache", sizeof(struct kmem_cache), 0, SLAB_HWCACHE_ALIGN,
-			NULL))
+	if (setup_cache(&cache_of_caches, "kmem_cache", sizeof(struct kmem_cache), 0, SLAB_HWCACHE_ALIGN, NULL))
 		panic("kmem_cache_init: out of memory");
 	kmalloc_init();
 }

@@ -61,8 +61,7 @@ static const u8 *bad_redzone(const struct kmem_cache *s, const void *object, u8 
 {
 	const u8 *bad = first_other((const u8 *)object - s->left, value, s->left);
 
-	return bad ? bad
-		   : first_other((const u8 *)object + s->object_size, value, s->right_end - s->object_size);
+	return bad ? bad : first_other((const u8 *)object + s->object_size, value, s->right_end - s->object_size);
 }
 
 static void set_redzones(const struct kmem_cache *s, void *object, u8 value)
@@ -103,11 +102,9 @@ static void print_owners(const struct kmem_cache *s, const void *object)
 	const struct owner *owner = owner_of(s, object);
 
 	if (owner->alloc_addr)
-		pr_err("Allocated in %pS pid=%llu\n", (void *)owner->alloc_addr,
-		       (unsigned long long)owner->alloc_pid);
+		pr_err("Allocated in %pS pid=%llu\n", (void *)owner->alloc_addr, (unsigned long long)owner->alloc_pid);
 	if (owner->free_addr)
-		pr_err("Freed in %pS pid=%llu\n", (void *)owner->free_addr,
-		       (unsigned long long)owner->free_pid);
+		pr_err("Freed in %pS pid=%llu\n", (void *)owner->free_addr, (unsigned long long)owner->free_pid);
 }
 
 /* In the form of Linux's report. Without slab_debug there is no owner to name and no redzone to show. */
@@ -130,8 +127,7 @@ void slab_bug(struct kmem_cache *s, const void *object, const char *reason)
 static void bug_at(struct kmem_cache *s, const void *object, const u8 *bad, const char *reason)
 {
 	slab_bug(s, object, reason);
-	pr_err("FIX %s: first wrong byte 0x%02x at offset %ld, restored\n", s->name, *bad,
-	       (long)(bad - (u8 *)object));
+	pr_err("FIX %s: first wrong byte 0x%02x at offset %ld, restored\n", s->name, *bad, (long)(bad - (u8 *)object));
 }
 
 void slab_debug_setup(struct kmem_cache *s, void *object)
@@ -188,8 +184,7 @@ bool slab_debug_free(struct kmem_cache *s, void *object, unsigned long caller)
 		return false;
 	}
 	if (bad)
-		bug_at(s, object, bad,
-		       bad < (u8 *)object ? "Left Redzone overwritten" : "Right Redzone overwritten");
+		bug_at(s, object, bad, bad < (u8 *)object ? "Left Redzone overwritten" : "Right Redzone overwritten");
 	owner->free_addr = caller;
 	owner->free_pid = current->pid;
 	poison(s, object);

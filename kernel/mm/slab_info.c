@@ -13,7 +13,7 @@ static unsigned long objects_in_cpus(const struct kmem_cache *s)
 	unsigned long n = 0;
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		n += READ_ONCE(s->cpu_slab[cpu].count);
 	return n;
 }
@@ -44,7 +44,7 @@ int slabinfo_show(struct seq_file *m)
 	seq_puts(m, " : tunables <limit> <batchcount> <sharedfactor>");
 	seq_puts(m, " : slabdata <active_slabs> <num_slabs> <sharedavail>\n");
 	mutex_lock(&slab_mutex);
-	list_for_each_entry (s, &slab_caches, list)
+	list_for_each_entry(s, &slab_caches, list)
 		show_cache(m, s);
 	mutex_unlock(&slab_mutex);
 	return 0;

@@ -108,7 +108,7 @@ static void show_rollup(struct seq_file *m, struct mm_struct *mm)
 	struct vm_area_struct *vma;
 	unsigned long start = 0, end = 0;
 
-	list_for_each_entry (vma, &mm->area_list, list) {
+	list_for_each_entry(vma, &mm->area_list, list) {
 		start = end ? start : vma->vm_start;
 		end = vma->vm_end;
 		sum_area(vma, &s);
@@ -129,7 +129,7 @@ int show_smaps(struct seq_file *m, struct mm_struct *mm, bool rollup)
 	if (rollup)
 		show_rollup(m, mm);
 	else
-		list_for_each_entry (vma, &mm->area_list, list)
+		list_for_each_entry(vma, &mm->area_list, list)
 			show_smap(m, vma, path);
 	mutex_unlock(&mm->mmap_lock);
 	free_page(path);

@@ -85,8 +85,7 @@ SYSCALL_DEFINE3(msync, unsigned long, addr, unsigned long, len, unsigned, flags)
 	unsigned long end;
 	bool mapped;
 
-	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
-	    (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
+	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
 		return -EINVAL;
 	if (addr & ~PAGE_MASK)
 		return -EINVAL;

@@ -25,8 +25,6 @@ static int max_map_count_store(char *text, void *data)
 	return 0;
 }
 
-static const struct text_file max_map_count_entry = {.path = "sys/vm/max_map_count",
-						      .mode = 0644,
-						      .show = max_map_count_show,
-						      .store = max_map_count_store};
+static const struct text_file max_map_count_entry = {
+	.path = "sys/vm/max_map_count", .mode = 0644, .show = max_map_count_show, .store = max_map_count_store};
 REGISTER_PROC(max_map_count_entry);

@@ -26,8 +26,7 @@ struct vm_area_struct *vma_alloc(struct mm_struct *mm, unsigned long start, unsi
 	struct vm_area_struct *vma = kmem_cache_alloc(vma_cache, GFP_KERNEL);
 
 	if (vma)
-		*vma = (struct vm_area_struct){
-			.vm_start = start, .vm_end = end, .vm_flags = flags, .vm_mm = mm};
+		*vma = (struct vm_area_struct){.vm_start = start, .vm_end = end, .vm_flags = flags, .vm_mm = mm};
 	return vma;
 }
 
@@ -138,8 +137,7 @@ void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 			link = &parent->left;
 		} else {
 			link = &parent->right;
-			before = &vma_of(parent)
-					  ->list;
+			before = &vma_of(parent)->list;
 		}
 	}
 	list_add(&vma->list, before);
@@ -163,13 +161,12 @@ void vma_copy_tree(struct mm_struct *new, const struct mm_struct *old)
 {
 	struct vm_area_struct *vma;
 
-	list_for_each_entry (vma, &old->area_list, list) {
+	list_for_each_entry(vma, &old->area_list, list) {
 		struct rb_node *n = &vma->dup->place.node, *from = &vma->place.node;
 
 		n->left = copy_of_node(from->left);
 		n->right = copy_of_node(from->right);
-		n->parent_color =
-			(unsigned long)copy_of_node(rb_parent(from)) | (from->parent_color & RB_BLACK);
+		n->parent_color = (unsigned long)copy_of_node(rb_parent(from)) | (from->parent_color & RB_BLACK);
 	}
 	new->areas.node = copy_of_node(old->areas.node);
 	new->nr_areas = old->nr_areas;

@@ -16,11 +16,9 @@ extern struct page *zero_page; /* see mm.c */
 /* vma.c */
 void vma_init(void); /* boot */
 /* A new area, or NULL; it is in no address space yet. */
-struct vm_area_struct *vma_alloc(struct mm_struct *mm, unsigned long start, unsigned long end,
-				 unsigned flags);
-struct vm_area_struct *vma_dup(struct mm_struct *mm,
-			       const struct vm_area_struct *vma); /* with its references */
-void vma_free(struct vm_area_struct *vma);			  /* drops the references to file and pages */
+struct vm_area_struct *vma_alloc(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned flags);
+struct vm_area_struct *vma_dup(struct mm_struct *mm, const struct vm_area_struct *vma); /* with its references */
+void vma_free(struct vm_area_struct *vma);			   /* drops the references to file and pages */
 void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma); /* [m] */
 void vma_remove(struct vm_area_struct *vma);			   /* [m] */
 /*
@@ -45,8 +43,7 @@ extern unsigned sysctl_max_map_count;
 /* mmap.c. The bits of PROT_* as bits of VM_*, which have the same values. */
 unsigned prot_to_vm_flags(unsigned prot);
 /* [m] munmap of whole pages. 0 or -ENOMEM (a split failed); on failure nothing is unmapped. */
-int unmap_locked(struct mm_struct *mm, unsigned long start,
-		 unsigned long end);
+int unmap_locked(struct mm_struct *mm, unsigned long start, unsigned long end);
 /* [m] `addr` if it is given and free, else the highest free place of `len` bytes below mmap_base; -ENOMEM. */
 long get_unmapped_area(struct mm_struct *mm, unsigned long addr, unsigned long len);
 
@@ -63,7 +60,7 @@ struct mapped_pages count_mapped(struct mm_struct *mm, unsigned long start, unsi
 /* [m] The same as may_expand_vm when `goes` is unmapped first. */
 bool may_replace_vm(struct mm_struct *mm, unsigned vm_flags, unsigned long pages, struct mapped_pages goes);
 bool may_expand_data(struct mm_struct *mm, unsigned vm_flags, unsigned long pages); /* [m] RLIMIT_DATA alone */
-void count_page_fault(void); /* vmstat.c. Thread context */
+void count_page_fault(void);							    /* vmstat.c. Thread context */
 /* maps.c. [m] The line of /proc/<pid>/maps for an area. path: a page to work in. */
 struct seq_file;
 void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path);

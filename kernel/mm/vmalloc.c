@@ -59,8 +59,7 @@ static void remove_area(struct vmap_area *area)
 }
 
 /* Map n pages behind `lead` bytes. After a failure nothing is mapped, and the area is gone. */
-static int map_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n,
-		     pgprot_t prot)
+static int map_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n, pgprot_t prot)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (map_page(area->start + lead + i * PAGE_SIZE, page_to_phys(pages[i]), prot)) {
@@ -226,6 +225,5 @@ struct page *vmalloc_to_page(const void *p)
 	pte_t *slot = is_vmalloc_addr(p) ? pte_lookup(init_mm.pgd, (unsigned long)p) : NULL;
 	pte_t pte = slot ? READ_ONCE(*slot) : (pte_t){0};
 
-	return pte_present(pte) && pfn_valid(pte_phys(pte) >> PAGE_SHIFT) ? phys_to_page(pte_phys(pte))
-									  : NULL;
+	return pte_present(pte) && pfn_valid(pte_phys(pte) >> PAGE_SHIFT) ? phys_to_page(pte_phys(pte)) : NULL;
 }

@@ -12,10 +12,9 @@
 
 /* Locks: v vmap_area_lock, taken with interrupts off. */
 static DEFINE_SPINLOCK(vmap_area_lock);
-static struct rb_root vmap_areas; /* [v] */
-static unsigned long vmap_pages;  /* [v] in areas, guard pages not counted */
-static unsigned long vmap_top =
-	VMALLOC_START; /* [v] the end of the last area */
+static struct rb_root vmap_areas;	       /* [v] */
+static unsigned long vmap_pages;	       /* [v] in areas, guard pages not counted */
+static unsigned long vmap_top = VMALLOC_START; /* [v] the end of the last area */
 
 #define area_of(n) rb_entry(n, struct vmap_area, place.node)
 

@@ -31,7 +31,7 @@ static int vmstat_show(struct seq_file *m, void *v)
 	u64 faults = 0;
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		faults += READ_ONCE(per_cpu(page_faults, cpu));
 	seq_printf(m, "nr_free_pages %lu\n", nr_free_pages());
 	seq_printf(m, "nr_slab_unreclaimable %lu\n", (unsigned long)atomic64_read(&nr_slab_pages));
@@ -61,7 +61,7 @@ static int zoneinfo_show(struct seq_file *m, void *v)
 	seq_printf(m, "        present  %lu\n", present_pages());
 	seq_printf(m, "        managed  %lu\n", totalram_pages());
 	seq_puts(m, "  pagesets\n");
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		seq_printf(m,
 			   "    cpu: %u\n              count: %u\n              high:  %u\n"
 			   "              batch: %u\n",
@@ -149,16 +149,12 @@ static int randomize_store(char *text, void *data)
 static const struct text_file vmstat_entry = {.path = "vmstat", .mode = 0444, .show = vmstat_show};
 static const struct text_file zoneinfo_entry = {.path = "zoneinfo", .mode = 0444, .show = zoneinfo_show};
 static const struct text_file iomem_entry = {.path = "iomem", .mode = 0444, .show = iomem_show};
-static const struct text_file overcommit_entry = {.path = "sys/vm/overcommit_memory",
-						   .mode = 0644,
-						   .show = overcommit_show,
-						   .store = overcommit_store};
+static const struct text_file overcommit_entry = {
+	.path = "sys/vm/overcommit_memory", .mode = 0644, .show = overcommit_show, .store = overcommit_store};
 static const struct text_file mmap_min_addr_entry = {
 	.path = "sys/vm/mmap_min_addr", .mode = 0444, .show = mmap_min_addr_show};
-static const struct text_file randomize_entry = {.path = "sys/kernel/randomize_va_space",
-						  .mode = 0644,
-						  .show = randomize_show,
-						  .store = randomize_store};
+static const struct text_file randomize_entry = {
+	.path = "sys/kernel/randomize_va_space", .mode = 0644, .show = randomize_show, .store = randomize_store};
 REGISTER_PROC(vmstat_entry);
 REGISTER_PROC(zoneinfo_entry);
 REGISTER_PROC(iomem_entry);

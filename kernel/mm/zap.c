@@ -80,7 +80,7 @@ static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned
 {
 	struct vm_area_struct *vma;
 
-	list_for_each_entry (vma, &mm->area_list, list) {
+	list_for_each_entry(vma, &mm->area_list, list) {
 		unsigned long skip = from > vma->vm_pgoff ? from - vma->vm_pgoff : 0;
 
 		if (vma->vm_file && vma->vm_file->f_inode == inode && skip < vma_pages(vma))
@@ -121,7 +121,7 @@ void exit_mmap(struct mm_struct *mm)
 	struct gather g = {.mm = mm, .start = ~0UL, .full_mm = true};
 	struct vm_area_struct *vma, *next;
 
-	list_for_each_entry_safe (vma, next, &mm->area_list, list) {
+	list_for_each_entry_safe(vma, next, &mm->area_list, list) {
 		zap_gather(&g, vma->vm_start, vma->vm_end);
 		vma_free(vma);
 	}

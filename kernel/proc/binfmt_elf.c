@@ -23,15 +23,15 @@
 
 #define MAX_PHDRS_SIZE 65536
 #define STACK_ROOM     (128UL << 10) /* of stack below the arguments from the start; it grows from there */
-#define MIN_GAP        (128UL << 20) /* left for the stack to grow into, below it mmap's area */
+#define MIN_GAP	       (128UL << 20) /* left for the stack to grow into, below it mmap's area */
 
 /* What the headers say, checked. Addresses are without the bias. */
 struct elf_image {
 	struct elf64_hdr hdr;
 	struct elf64_phdr *phdr;
-	unsigned long bias;      /* added to every address: 0 for ET_EXEC */
+	unsigned long bias;	 /* added to every address: 0 for ET_EXEC */
 	unsigned long low, high; /* of all segments, page aligned */
-	unsigned long align;     /* largest p_align */
+	unsigned long align;	 /* largest p_align */
 	unsigned long phdr_addr; /* of the program headers in memory, 0: not loaded */
 	bool exec_stack;
 };
@@ -133,7 +133,7 @@ static int check_phdrs(struct elf_image *img, u64 file_size)
  */
 static int check_interp(struct binprm *bprm, const struct elf64_phdr *ph)
 {
-	struct elf64_hdr hdr = { 0 };
+	struct elf64_hdr hdr = {0};
 	loff_t pos = ph->p_offset;
 	struct file *file;
 	char *name;
@@ -193,8 +193,7 @@ static unsigned segment_prot(const struct elf64_phdr *ph)
 }
 
 /* The part that is in the file, and anonymous memory for the rest. */
-static int map_segment(struct mm_struct *mm, struct file *file, const struct elf64_phdr *ph,
-		       unsigned long bias)
+static int map_segment(struct mm_struct *mm, struct file *file, const struct elf64_phdr *ph, unsigned long bias)
 {
 	unsigned long start = ALIGN_DOWN(ph->p_vaddr, PAGE_SIZE) + bias;
 	unsigned long file_end = ph->p_filesz ? ALIGN(ph->p_vaddr + ph->p_filesz, PAGE_SIZE) + bias : start;
@@ -206,8 +205,7 @@ static int map_segment(struct mm_struct *mm, struct file *file, const struct elf
 		addr = do_mmap(mm, file, start, file_end - start, prot, MAP_PRIVATE | MAP_FIXED,
 			       ph->p_offset / PAGE_SIZE);
 	if (addr >= 0 && end > file_end)
-		addr = do_mmap(mm, NULL, file_end, end - file_end, prot,
-			       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, 0);
+		addr = do_mmap(mm, NULL, file_end, end - file_end, prot, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, 0);
 	return addr < 0 ? addr : 0;
 }
 
@@ -235,8 +233,7 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 	/* Whoever starts a set-user-id program does not choose where it lies. */
 	if (bprm->file->f_inode->i_mode & (S_ISUID | S_ISGID))
 		gap = MIN_GAP;
-	addr = do_mmap(mm, NULL, STACK_TOP - size, size,
-		       PROT_READ | PROT_WRITE | (exec_stack ? PROT_EXEC : 0),
+	addr = do_mmap(mm, NULL, STACK_TOP - size, size, PROT_READ | PROT_WRITE | (exec_stack ? PROT_EXEC : 0),
 		       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_GROWSDOWN, 0);
 	if (addr < 0)
 		return addr;
@@ -289,20 +286,20 @@ static int clear_bss_starts(const struct elf_image *img)
 static unsigned fill_auxv(u64 *auxv, struct binprm *bprm, const struct elf_image *img)
 {
 	u64 values[][2] = {
-		{ AT_HWCAP, ELF_HWCAP },
-		{ AT_PAGESZ, PAGE_SIZE },
-		{ AT_CLKTCK, USER_HZ },
-		{ AT_PHDR, img->phdr_addr ? img->phdr_addr + img->bias : 0 },
-		{ AT_PHENT, sizeof(struct elf64_phdr) },
-		{ AT_PHNUM, img->hdr.e_phnum },
-		{ AT_BASE, 0 },
-		{ AT_FLAGS, 0 },
-		{ AT_ENTRY, img->hdr.e_entry + img->bias },
-		{ AT_UID, current->uid },
-		{ AT_EUID, current->euid },
-		{ AT_GID, current->gid },
-		{ AT_EGID, current->egid },
-		{ AT_SECURE, bprm->secure },
+		{AT_HWCAP, ELF_HWCAP},
+		{AT_PAGESZ, PAGE_SIZE},
+		{AT_CLKTCK, USER_HZ},
+		{AT_PHDR, img->phdr_addr ? img->phdr_addr + img->bias : 0},
+		{AT_PHENT, sizeof(struct elf64_phdr)},
+		{AT_PHNUM, img->hdr.e_phnum},
+		{AT_BASE, 0},
+		{AT_FLAGS, 0},
+		{AT_ENTRY, img->hdr.e_entry + img->bias},
+		{AT_UID, current->uid},
+		{AT_EUID, current->euid},
+		{AT_GID, current->gid},
+		{AT_EGID, current->egid},
+		{AT_SECURE, bprm->secure},
 	};
 
 	static_assert(sizeof(values) / sizeof(u64) <= AUXV_MAX);
@@ -328,7 +325,7 @@ static int start_program(struct binprm *bprm, const struct elf_image *img)
 
 static int load_elf(struct binprm *bprm)
 {
-	struct elf_image img = { 0 };
+	struct elf_image img = {0};
 	struct mm_struct *mm;
 	int err;
 
@@ -362,4 +359,4 @@ free_phdrs:
 	return err;
 }
 
-const struct binfmt elf_format = { "elf", load_elf };
+const struct binfmt elf_format = {"elf", load_elf};

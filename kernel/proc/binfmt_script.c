@@ -100,4 +100,4 @@ static int load_script(struct binprm *bprm)
 	return search_binary_handler(bprm);
 }
 
-const struct binfmt script_format = { "script", load_script };
+const struct binfmt script_format = {"script", load_script};

@@ -83,8 +83,8 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 	return pid;
 }
 
-static long clone_user(unsigned long flags, unsigned long stack, int __user *parent_tid,
-		       int __user *child_tid, unsigned long tls)
+static long clone_user(unsigned long flags, unsigned long stack, int __user *parent_tid, int __user *child_tid,
+		       unsigned long tls)
 {
 	struct kernel_clone_args args = {
 		.flags = flags & ~(u64)CSIGNAL,
@@ -100,8 +100,8 @@ static long clone_user(unsigned long flags, unsigned long stack, int __user *par
 	return kernel_clone(&args);
 }
 
-SYSCALL_DEFINE5(clone, unsigned long, flags, unsigned long, stack, int __user *, parent_tid, unsigned long,
-		arg4, unsigned long, arg5)
+SYSCALL_DEFINE5(clone, unsigned long, flags, unsigned long, stack, int __user *, parent_tid, unsigned long, arg4,
+		unsigned long, arg5)
 {
 	/* Linux takes 32 bits of flags here. */
 	if (CLONE_TLS_FOURTH)
@@ -128,7 +128,7 @@ struct clone_args {
 
 SYSCALL_DEFINE2(clone3, struct clone_args __user *, uargs, size_t, size)
 {
-	struct clone_args a = { 0 };
+	struct clone_args a = {0};
 	struct kernel_clone_args args;
 	int ret;
 

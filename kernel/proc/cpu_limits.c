@@ -51,6 +51,5 @@ void check_cpu_limits(u64 delta, bool user)
 	check_cpu_itimers(sig);
 	check_limit(sig->rlim[RLIMIT_CPU], used / NSEC_PER_SEC, 1);
 	if (t->policy == SCHED_FIFO || t->policy == SCHED_RR)
-		check_limit(sig->rlim[RLIMIT_RTTIME], t->rt.timeout / NSEC_PER_USEC,
-			    NSEC_PER_SEC / NSEC_PER_USEC);
+		check_limit(sig->rlim[RLIMIT_RTTIME], t->rt.timeout / NSEC_PER_USEC, NSEC_PER_SEC / NSEC_PER_USEC);
 }

@@ -141,14 +141,12 @@ SYSCALL_DEFINE3(setresgid, u32, r, u32, e, u32, s)
 
 SYSCALL_DEFINE3(getresuid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
 {
-	return put_user(current->uid, r) || put_user(current->euid, e) || put_user(current->suid, s) ? -EFAULT
-												     : 0;
+	return put_user(current->uid, r) || put_user(current->euid, e) || put_user(current->suid, s) ? -EFAULT : 0;
 }
 
 SYSCALL_DEFINE3(getresgid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
 {
-	return put_user(current->gid, r) || put_user(current->egid, e) || put_user(current->sgid, s) ? -EFAULT
-												     : 0;
+	return put_user(current->gid, r) || put_user(current->egid, e) || put_user(current->sgid, s) ? -EFAULT : 0;
 }
 
 /* Root changes all three, others only the effective id. */

@@ -28,7 +28,7 @@
 #include <uapi/fcntl.h>
 #include <uapi/mount.h>
 
-static const struct binfmt *const formats[] = { &elf_format, &script_format };
+static const struct binfmt *const formats[] = {&elf_format, &script_format};
 
 /* fexecve: what the descriptor stands for. ERR_PTR. */
 static struct file *open_exec_fd(int fd)
@@ -183,22 +183,19 @@ static char *get_path(const char __user *uname, bool may_be_empty)
 	return ERR_PTR(n);
 }
 
-static long execve_user(int dfd, const char __user *uname, const char *const *argv, const char *const *envp,
-			int flags)
+static long execve_user(int dfd, const char __user *uname, const char *const *argv, const char *const *envp, int flags)
 {
 	char *path = get_path(uname, flags & AT_EMPTY_PATH);
 	long ret;
 
 	if (IS_ERR(path))
 		return PTR_ERR(path);
-	ret = do_execve(dfd, path, (struct user_strings){ argv, false }, (struct user_strings){ envp, false },
-			flags);
+	ret = do_execve(dfd, path, (struct user_strings){argv, false}, (struct user_strings){envp, false}, flags);
 	free_page(path);
 	return ret;
 }
 
-SYSCALL_DEFINE3(execve, const char __user *, name, const char *const __user *, argv,
-		const char *const __user *, envp)
+SYSCALL_DEFINE3(execve, const char __user *, name, const char *const __user *, argv, const char *const __user *, envp)
 {
 	return execve_user(AT_FDCWD, name, argv, envp, 0);
 }
@@ -214,8 +211,7 @@ SYSCALL_DEFINE5(execveat, int, dfd, const char __user *, name, const char *const
 /* For the first process, whose strings are the kernel's own. */
 int kernel_execve(const char *path, const char *const *argv, const char *const *envp)
 {
-	return do_execve(AT_FDCWD, path, (struct user_strings){ argv, true },
-			 (struct user_strings){ envp, true }, 0);
+	return do_execve(AT_FDCWD, path, (struct user_strings){argv, true}, (struct user_strings){envp, true}, 0);
 }
 
 static const char *execute_command; /* init= */
@@ -247,7 +243,7 @@ static int try_init(const char *path)
  */
 int run_init_process(void)
 {
-	static const char *const places[] = { "/init", "/sbin/init", "/bin/init", "/bin/sh" };
+	static const char *const places[] = {"/init", "/sbin/init", "/bin/init", "/bin/sh"};
 
 	if (execute_command) {
 		int err = try_init(execute_command);

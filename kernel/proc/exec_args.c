@@ -155,8 +155,7 @@ static size_t string_size(struct binprm *bprm, size_t offset)
 	size_t size = 0;
 
 	for (;;) {
-		size_t at = offset % PAGE_SIZE,
-		       n = strnlen(bprm->page[offset / PAGE_SIZE] + at, PAGE_SIZE - at);
+		size_t at = offset % PAGE_SIZE, n = strnlen(bprm->page[offset / PAGE_SIZE] + at, PAGE_SIZE - at);
 
 		size += n;
 		offset += n;
@@ -202,8 +201,7 @@ static int write_strings(struct binprm *bprm, struct mm_struct *mm)
 	}
 	if (write_pages(bprm, to, bprm->skip))
 		return -EFAULT;
-	return copy_to_user((void __user *)mm->env_end, bprm->filename, strlen(bprm->filename) + 1) ? -EFAULT
-												    : 0;
+	return copy_to_user((void __user *)mm->env_end, bprm->filename, strlen(bprm->filename) + 1) ? -EFAULT : 0;
 }
 
 /* argc, the pointers to the strings, each list ended by NULL. */
@@ -235,7 +233,7 @@ static void put_pointers(struct word_writer *w, struct binprm *bprm, struct mm_s
 /* The whole vector, kept for /proc/<pid>/auxv: what the program does to its own copy is its business. */
 static void save_auxv(struct mm_struct *mm, const u64 *auxv, unsigned n, unsigned long platform, unsigned long random)
 {
-	const u64 more[] = { AT_PLATFORM, platform, AT_RANDOM, random, AT_EXECFN, mm->env_end, AT_NULL, 0 };
+	const u64 more[] = {AT_PLATFORM, platform, AT_RANDOM, random, AT_EXECFN, mm->env_end, AT_NULL, 0};
 
 	static_assert(AUXV_MAX + ARRAY_SIZE(more) <= SAVED_AUXV_MAX);
 	memcpy(mm->saved_auxv, auxv, n * sizeof(u64));
@@ -248,7 +246,7 @@ int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsi
 	struct mm_struct *mm = current->mm;
 	size_t prefix = prefix_size(bprm), name = strlen(bprm->filename) + 1;
 	unsigned long random_at, platform_at;
-	struct word_writer w = { 0 };
+	struct word_writer w = {0};
 	u8 random[16];
 	size_t words;
 
@@ -263,8 +261,7 @@ int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsi
 	*sp = ALIGN_DOWN(random_at - words * sizeof(u64), 16);
 	mm->start_stack = *sp;
 	get_random_bytes(random, sizeof(random));
-	if (write_strings(bprm, mm) ||
-	    copy_to_user((void __user *)platform_at, ELF_PLATFORM, sizeof(ELF_PLATFORM)) ||
+	if (write_strings(bprm, mm) || copy_to_user((void __user *)platform_at, ELF_PLATFORM, sizeof(ELF_PLATFORM)) ||
 	    copy_to_user((void __user *)random_at, random, sizeof(random)))
 		return -EFAULT;
 	w.addr = *sp;

@@ -36,8 +36,7 @@ static bool wait_for_others(struct task_struct *t)
 	bool done;
 
 	for (;;) {
-		set_current_state(
-			TASK_KILLABLE); /* before the look: an exit after it wakes us (wake_group_exec) */
+		set_current_state(TASK_KILLABLE); /* before the look: an exit after it wakes us (wake_group_exec) */
 		spin_lock_irq(&tasklist_lock);
 		done = others_gone(t);
 		spin_unlock_irq(&tasklist_lock);
@@ -199,7 +198,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	ids = exec_ids(bprm, mm);
 	mm_release(t);
 	WRITE_ONCE(t->self_exec_id, t->self_exec_id + 1);
-	smp_wmb(); /* whoever sees something of the new program sees the new number (pid_show) */
+	smp_wmb();     /* whoever sees something of the new program sees the new number (pid_show) */
 	exec_mmap(mm); /* before the ids change: may_access_mm relies on it */
 	do_close_on_exec(t->files);
 	set_task_comm(t, slash ? slash + 1 : bprm->filename);

@@ -110,8 +110,7 @@ bool exit_signals(struct task_struct *t, long code)
 			if (!(other->flags & PF_EXITING))
 				signal_wake_up(other, false);
 	/* A stop that waited for us alone is complete. */
-	if (t->signal->stopped && !t->signal->stop_done && !last &&
-	    t->signal->nr_stopped == t->signal->live) {
+	if (t->signal->stopped && !t->signal->stop_done && !last && t->signal->nr_stopped == t->signal->live) {
 		t->signal->stop_code = t->signal->stop_sig;
 		t->signal->stop_done = true;
 		stop_done = true;

@@ -27,9 +27,9 @@ static int idle_fn(void *unused)
 	return 0;
 }
 
-struct task_struct *child_reaper;            /* [tasklist_lock] */
+struct task_struct *child_reaper;	     /* [tasklist_lock] */
 static unsigned process_count, thread_count; /* [tasklist_lock] */
-static u64 fork_count;                       /* [tasklist_lock] */
+static u64 fork_count;			     /* [tasklist_lock] */
 
 unsigned nr_processes(void)
 {
@@ -83,7 +83,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->on_cpu = 0;
 	p->on_rq = 0;
 	p->utime = p->stime = 0;
-	p->io = (struct task_io){ 0 };
+	p->io = (struct task_io){0};
 	p->nvcsw = p->nivcsw = 0;
 	p->start_time = sched_clock();
 	spin_lock_init(&p->pi_lock);
@@ -294,8 +294,8 @@ static int publish_task(struct task_struct *p, const struct kernel_clone_args *a
 	spin_lock_irqsave(&tasklist_lock, flags);
 	spin_lock(&current->sighand->siglock);
 	recalc_sigpending();
-	if (!args->fn && (signal_pending(current) ||
-			  ((args->flags & CLONE_THREAD) && signal_group_exit(current->signal)))) {
+	if (!args->fn &&
+	    (signal_pending(current) || ((args->flags & CLONE_THREAD) && signal_group_exit(current->signal)))) {
 		err = -ERESTARTNOINTR;
 		goto unlock;
 	}
@@ -369,8 +369,7 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	atomic_inc(&p->user->refs);
 	if (args->fn)
 		detach_from_user(p);
-	if ((args->flags & (CLONE_VM | CLONE_VFORK)) ==
-	    CLONE_VM) /* else both would use one alternate stack at once */
+	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) /* else both would use one alternate stack at once */
 		p->sas_ss_sp = p->sas_ss_size = 0;
 	if (args->flags & CLONE_CHILD_CLEARTID)
 		p->clear_child_tid = (u32 *)args->child_tid;
@@ -425,7 +424,7 @@ free_task:
  * instruction. */
 struct task_struct *fork_idle(int cpu)
 {
-	struct kernel_clone_args args = { .flags = CLONE_VM | CLONE_FS, .fn = idle_fn };
+	struct kernel_clone_args args = {.flags = CLONE_VM | CLONE_FS, .fn = idle_fn};
 	struct task_struct *p = new_task(&args);
 	int err;
 

@@ -38,10 +38,9 @@ struct futex_bucket {
 };
 /* A sleeper, on its own stack. */
 struct futex_waiter {
-	struct list_head list; /* [bucket lock] */
-	struct futex_bucket
-		*bucket;      /* where it is queued; NULL: it was woken [bucket lock; the waiter may read] */
-	struct futex_key key; /* [bucket lock] requeueing changes it */
+	struct list_head list;	     /* [bucket lock] */
+	struct futex_bucket *bucket; /* where it is queued; NULL: it was woken [bucket lock; the waiter may read] */
+	struct futex_key key;	     /* [bucket lock] requeueing changes it */
 	struct task_struct *task;
 	u32 bitset;
 };
@@ -86,7 +85,7 @@ static int shared_key(unsigned long addr, struct futex_key *key)
 	}
 	slot = pte_lookup(mm->pgd, addr);
 	if (slot && pte_present(*slot))
-		*key = (struct futex_key){ NULL, pte_phys(*slot) + addr % PAGE_SIZE };
+		*key = (struct futex_key){NULL, pte_phys(*slot) + addr % PAGE_SIZE};
 	else
 		err = -EAGAIN; /* unmapped again at this moment */
 unlock:
@@ -103,7 +102,7 @@ static int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
 		return -EINVAL;
 	if (!access_ok(uaddr, sizeof(u32)))
 		return -EFAULT;
-	*key = (struct futex_key){ current->mm, addr };
+	*key = (struct futex_key){current->mm, addr};
 	if (!shared)
 		return 0;
 	if (get_user(word, uaddr))
@@ -208,7 +207,7 @@ static int sleep_as_waiter(struct futex_waiter *w, s64 expires)
 
 static int futex_wait(u32 __user *uaddr, bool shared, u32 val, s64 expires, u32 bitset)
 {
-	struct futex_waiter w = { .task = current, .bitset = bitset };
+	struct futex_waiter w = {.task = current, .bitset = bitset};
 	u32 now;
 	int ret;
 
@@ -269,8 +268,7 @@ static void unlock_two(struct futex_bucket *a, struct futex_bucket *b)
 	spin_unlock(&a->lock);
 }
 
-static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_wake, int nr_move,
-			 const u32 *expect)
+static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_wake, int nr_move, const u32 *expect)
 {
 	struct futex_waiter *w, *next;
 	struct futex_bucket *b1, *b2;
@@ -349,8 +347,8 @@ static long do_futex_wait(u32 __user *uaddr, int op, u32 val, const struct times
 	return futex_wait_until(uaddr, shared, val, expires, bitset);
 }
 
-SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct timespec __user *, utime,
-		u32 __user *, uaddr2, u32, val3)
+SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct timespec __user *, utime, u32 __user *,
+		uaddr2, u32, val3)
 {
 	bool shared = !(op & FUTEX_PRIVATE_FLAG);
 	int val2 = (int)(unsigned long)utime; /* requeueing has a number there */

@@ -9,30 +9,31 @@
 #include <sched/preempt.h>
 #include <sched/task.h>
 
-static struct sighand_struct init_sighand = { .count = ATOMIC_INIT(1) };
+static struct sighand_struct init_sighand = {.count = ATOMIC_INIT(1)};
 
 static struct signal_struct init_signals = {
 	.sigcnt = ATOMIC_INIT(1),
-	.shared_pending = { LIST_HEAD_INIT(init_signals.shared_pending.list), 0 },
+	.shared_pending = {LIST_HEAD_INIT(init_signals.shared_pending.list), 0},
 	.wait_chldexit = __WAIT_QUEUE_HEAD_INIT(init_signals.wait_chldexit),
 	.nr_threads = 1,
 	.live = 1,
 	.leader = &init_task,
-	.rlim = {
-		[RLIMIT_CPU] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_FSIZE] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_DATA] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_STACK] = { STACK_LIMIT, RLIM_INFINITY },
-		[RLIMIT_CORE] = { 0, RLIM_INFINITY },
-		[RLIMIT_RSS] = { RLIM_INFINITY, RLIM_INFINITY },
-		/* NPROC and SIGPENDING come from fork_init, by the memory there is. */
-		[RLIMIT_NOFILE] = { 1024, 4096 },
-		[RLIMIT_MEMLOCK] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_AS] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_LOCKS] = { RLIM_INFINITY, RLIM_INFINITY },
-		[RLIMIT_MSGQUEUE] = { 819200, 819200 },
-		[RLIMIT_RTTIME] = { RLIM_INFINITY, RLIM_INFINITY },
-	},
+	.rlim =
+		{
+			[RLIMIT_CPU] = {RLIM_INFINITY, RLIM_INFINITY},
+			[RLIMIT_FSIZE] = {RLIM_INFINITY, RLIM_INFINITY},
+			[RLIMIT_DATA] = {RLIM_INFINITY, RLIM_INFINITY},
+			[RLIMIT_STACK] = {STACK_LIMIT, RLIM_INFINITY},
+			[RLIMIT_CORE] = {0, RLIM_INFINITY},
+			[RLIMIT_RSS] = {RLIM_INFINITY, RLIM_INFINITY},
+			/* NPROC and SIGPENDING come from fork_init, by the memory there is. */
+			[RLIMIT_NOFILE] = {1024, 4096},
+			[RLIMIT_MEMLOCK] = {RLIM_INFINITY, RLIM_INFINITY},
+			[RLIMIT_AS] = {RLIM_INFINITY, RLIM_INFINITY},
+			[RLIMIT_LOCKS] = {RLIM_INFINITY, RLIM_INFINITY},
+			[RLIMIT_MSGQUEUE] = {819200, 819200},
+			[RLIMIT_RTTIME] = {RLIM_INFINITY, RLIM_INFINITY},
+		},
 };
 
 /*
@@ -49,7 +50,7 @@ struct task_struct init_task = {
 	.static_prio = DEFAULT_PRIO,
 	.normal_prio = DEFAULT_PRIO,
 	.policy = SCHED_NORMAL,
-	.cpus_mask = { ~0UL },
+	.cpus_mask = {~0UL},
 	.comm = "swapper/0",
 	.parent = &init_task,
 	.children = LIST_HEAD_INIT(init_task.children),
@@ -59,14 +60,14 @@ struct task_struct init_task = {
 	.thread_group = LIST_HEAD_INIT(init_task.thread_group),
 	.group_leader = &init_task,
 	.usage = ATOMIC_INIT(2),
-	.rt = { .run_list = LIST_HEAD_INIT(init_task.rt.run_list) },
+	.rt = {.run_list = LIST_HEAD_INIT(init_task.rt.run_list)},
 	.active_mm = &init_mm,
 	.files = &init_files,
 	.fs = &init_fs,
 	.user = &root_user,
 	.signal = &init_signals,
 	.sighand = &init_sighand,
-	.pending = { LIST_HEAD_INIT(init_task.pending.list), 0 },
+	.pending = {LIST_HEAD_INIT(init_task.pending.list), 0},
 };
 
 /* All processes. The idle tasks are not among them. */

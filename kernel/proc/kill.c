@@ -10,8 +10,8 @@
 
 static bool may_signal(const struct task_struct *p, int sig)
 {
-	if (current->euid == 0 || current->euid == p->suid || current->euid == p->uid ||
-	    current->uid == p->suid || current->uid == p->uid)
+	if (current->euid == 0 || current->euid == p->suid || current->euid == p->uid || current->uid == p->suid ||
+	    current->uid == p->uid)
 		return true;
 	return sig == SIGCONT && p->signal->session == current->signal->session;
 }
@@ -44,9 +44,9 @@ static int kill_pid_info(int sig, struct siginfo *info, pid_t pid)
 struct many {
 	int sig;
 	struct siginfo *info; /* NULL: the kernel asks, without permission */
-	pid_t pgrp;           /* EVERY_PROCESS: all but init and who asks */
-	int ret;              /* what the last one said */
-	bool sent;            /* one took it */
+	pid_t pgrp;	      /* EVERY_PROCESS: all but init and who asks */
+	int ret;	      /* what the last one said */
+	bool sent;	      /* one took it */
 };
 
 static bool is_one_of(const struct many *many, const struct task_struct *p)
@@ -141,8 +141,7 @@ SYSCALL_DEFINE3(tgkill, pid_t, tgid, pid_t, tid, int, sig)
 }
 
 /* The caller makes up the siginfo, but may not pass for the kernel or kill(2), unless it talks to itself. */
-static int copy_siginfo_from_user(struct siginfo *info, const struct siginfo __user *uinfo, int sig,
-				  pid_t target)
+static int copy_siginfo_from_user(struct siginfo *info, const struct siginfo __user *uinfo, int sig, pid_t target)
 {
 	if (copy_from_user(info, uinfo, sizeof(*info)))
 		return -EFAULT;

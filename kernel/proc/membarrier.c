@@ -23,10 +23,10 @@
 #define MEMBARRIER_CMD_PRIVATE_EXPEDITED	  (1 << 3)
 #define MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED (1 << 4)
 #define MEMBARRIER_CMD_GET_REGISTRATIONS	  (1 << 9)
-#define MEMBARRIER_CMDS                                                                \
-	(MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_GLOBAL_EXPEDITED |                     \
-	 MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED | MEMBARRIER_CMD_PRIVATE_EXPEDITED | \
-	 MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED | MEMBARRIER_CMD_GET_REGISTRATIONS)
+#define MEMBARRIER_CMDS                                                                                       \
+	(MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_GLOBAL_EXPEDITED | MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED | \
+	 MEMBARRIER_CMD_PRIVATE_EXPEDITED | MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED |                       \
+	 MEMBARRIER_CMD_GET_REGISTRATIONS)
 
 static void ipi_mb(void *unused)
 {
@@ -54,8 +54,7 @@ SYSCALL_DEFINE3(membarrier, int, cmd, unsigned, flags, int, cpu)
 	case MEMBARRIER_CMD_QUERY:
 		return MEMBARRIER_CMDS;
 	case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
-		if (!(atomic_read(&current->mm->membarrier_state) &
-		      MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
+		if (!(atomic_read(&current->mm->membarrier_state) & MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
 			return -EPERM;
 		return barrier_everywhere();
 	case MEMBARRIER_CMD_GLOBAL:

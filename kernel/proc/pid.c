@@ -14,16 +14,15 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 
-#define RESERVED_PIDS \
-	300 /* after the first round: daemons started at boot keep the low numbers to themselves */
-#define HASH_BITS 12
-#define MAP_WORDS BITS_TO_LONGS(PID_MAX)
+#define RESERVED_PIDS 300 /* after the first round: daemons started at boot keep the low numbers to themselves */
+#define HASH_BITS     12
+#define MAP_WORDS     BITS_TO_LONGS(PID_MAX)
 
-static DEFINE_SPINLOCK(pid_lock);                     /* irqsave; innermost */
-static unsigned long pid_map[MAP_WORDS] = {1};        /* [pid_lock] taken numbers; 0 is the idle tasks' */
+static DEFINE_SPINLOCK(pid_lock);			 /* irqsave; innermost */
+static unsigned long pid_map[MAP_WORDS] = {1};		 /* [pid_lock] taken numbers; 0 is the idle tasks' */
 static unsigned long pid_full[BITS_TO_LONGS(MAP_WORDS)]; /* [pid_lock] words of pid_map that have no number left */
-static pid_t last_pid;                                /* [pid_lock] */
-static unsigned pid_max = PID_MAX;                    /* [pid_lock writes] numbers are below; sys/kernel/pid_max */
+static pid_t last_pid;					 /* [pid_lock] */
+static unsigned pid_max = PID_MAX;			 /* [pid_lock writes] numbers are below; sys/kernel/pid_max */
 
 /*
  * Changes: tasklist_lock. Readers may hold that or RCU: a task is freed only a grace period after its last
@@ -124,8 +123,9 @@ struct task_struct *find_task_by_pid(pid_t pid)
 
 	do {
 		moves = smp_load_acquire(&pid_moves);
-		hlist_for_each_entry(p, &pid_hash[hash_64(pid, HASH_BITS)],
-				     pid_node) if (READ_ONCE(p->pid) == pid) return p;
+		hlist_for_each_entry(p, &pid_hash[hash_64(pid, HASH_BITS)], pid_node)
+			if (READ_ONCE(p->pid) == pid)
+				return p;
 		smp_rmb(); /* the count is read after the chain */
 	} while (unlikely(moves & 1 || READ_ONCE(pid_moves) != moves));
 	return NULL;

@@ -17,8 +17,8 @@
 #define LINUX_REBOOT_MAGIC2C 537993216
 
 #define LINUX_REBOOT_CMD_RESTART   0x01234567u
-#define LINUX_REBOOT_CMD_HALT      0xcdef0123u
-#define LINUX_REBOOT_CMD_CAD_ON    0x89abcdefu
+#define LINUX_REBOOT_CMD_HALT	   0xcdef0123u
+#define LINUX_REBOOT_CMD_CAD_ON	   0x89abcdefu
 #define LINUX_REBOOT_CMD_CAD_OFF   0x00000000u
 #define LINUX_REBOOT_CMD_POWER_OFF 0x4321fedcu
 #define LINUX_REBOOT_CMD_RESTART2  0xa1b2c3d4u
@@ -55,9 +55,8 @@ SYSCALL_DEFINE4(reboot, u32, magic1, u32, magic2, u32, cmd, void __user *, arg)
 {
 	if (current->euid)
 		return -EPERM;
-	if (magic1 != LINUX_REBOOT_MAGIC1 ||
-	    (magic2 != LINUX_REBOOT_MAGIC2 && magic2 != LINUX_REBOOT_MAGIC2A &&
-	     magic2 != LINUX_REBOOT_MAGIC2B && magic2 != LINUX_REBOOT_MAGIC2C))
+	if (magic1 != LINUX_REBOOT_MAGIC1 || (magic2 != LINUX_REBOOT_MAGIC2 && magic2 != LINUX_REBOOT_MAGIC2A &&
+					      magic2 != LINUX_REBOOT_MAGIC2B && magic2 != LINUX_REBOOT_MAGIC2C))
 		return -EINVAL;
 	switch (cmd) {
 	case LINUX_REBOOT_CMD_RESTART:

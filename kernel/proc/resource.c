@@ -12,7 +12,6 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 
-
 /* [S] All threads, the dead ones included. A thread that runs is exact to the last tick or switch. */
 static void sum_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 {
@@ -41,7 +40,7 @@ void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 
 static struct timeval ns_to_timeval(u64 ns)
 {
-	return (struct timeval){ ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC };
+	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
 }
 
 /* [S] The times are sums, in ns: a caller may add others to them. */
@@ -122,15 +121,15 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 
 	if (which >= RLIM_NLIMITS)
 		return -EINVAL;
-	if (new && new->rlim_cur > new->rlim_max)
+	if (new &&new->rlim_cur > new->rlim_max)
 		return -EINVAL;
-	if (new && which == RLIMIT_NOFILE && new->rlim_max > NR_OPEN_MAX)
+	if (new &&which == RLIMIT_NOFILE &&new->rlim_max > NR_OPEN_MAX)
 		return -EPERM;
 	limit = p->signal->rlim[which];
 	sighand = lock_task_sighand(p, &flags);
 	if (old)
-		*old = (struct rlimit64){ limit[0], limit[1] };
-	if (new && new->rlim_max > limit[1] && current->euid) {
+		*old = (struct rlimit64){limit[0], limit[1]};
+	if (new &&new->rlim_max > limit[1] && current->euid) {
 		err = -EPERM;
 	} else if (new) {
 		WRITE_ONCE(limit[0], new->rlim_cur);
@@ -146,8 +145,8 @@ static bool may_prlimit(const struct task_struct *p)
 	return p == current || !current->euid || ids_match(p, current->uid, current->gid);
 }
 
-SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __user *, unew,
-		struct rlimit64 __user *, uold)
+SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __user *, unew, struct rlimit64 __user *,
+		uold)
 {
 	struct rlimit64 new, old;
 	struct task_struct *p;

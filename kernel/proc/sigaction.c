@@ -88,8 +88,8 @@ static int do_sigaction(int sig, const struct sigaction *new, struct sigaction *
 	return 0;
 }
 
-SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, unew, struct sigaction __user *,
-		uold, size_t, size)
+SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, unew, struct sigaction __user *, uold, size_t,
+		size)
 {
 	struct sigaction new, old;
 	int err;
@@ -104,8 +104,7 @@ SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, unew, s
 	return err;
 }
 
-SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_t __user *, uold, size_t,
-		size)
+SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_t __user *, uold, size_t, size)
 {
 	sigset_t old = current->blocked, new;
 

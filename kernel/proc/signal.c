@@ -207,8 +207,7 @@ static bool restarts(long ret, bool handler, unsigned long flags)
 
 static bool is_restart_code(long ret)
 {
-	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND ||
-	       ret == -ERESTART_RESTARTBLOCK;
+	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND || ret == -ERESTART_RESTARTBLOCK;
 }
 
 /* The system call that was interrupted, if one was: decide how it goes on. Once for each call: rollback marks

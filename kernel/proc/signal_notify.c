@@ -103,8 +103,8 @@ bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore)
 	for_each_in_group(PIDTYPE_PGID, pgrp, sig) {
 		struct task_struct *p = sig->leader;
 
-		if (p == ignore || (p->exit_state && thread_group_empty(p)) ||
-		    p->parent == child_reaper || (p->parent->flags & PF_KTHREAD))
+		if (p == ignore || (p->exit_state && thread_group_empty(p)) || p->parent == child_reaper ||
+		    (p->parent->flags & PF_KTHREAD))
 			continue;
 		if (p->parent->signal->pgrp != pgrp && p->parent->signal->session == p->signal->session)
 			return false; /* a shell: it can continue the job */
@@ -135,7 +135,7 @@ void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 
 	if (!atomic_read(&nr_stopped_groups))
 		return; /* and spare every exit a walk over all processes */
-	if (!parent) {  /* it is p that exits */
+	if (!parent) {	/* it is p that exits */
 		parent = p->parent;
 		ignore = p;
 	}

@@ -19,9 +19,8 @@ static struct kmem_cache *sigqueue_cache;
 
 /* Faults come first: their handler must see the registers of the instruction that faulted, not of another
  * handler. */
-#define SYNCHRONOUS                                                                                  \
-	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGFPE) | \
-	 sigmask(SIGSYS))
+#define SYNCHRONOUS \
+	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGFPE) | sigmask(SIGSYS))
 
 void signals_init(void)
 {

@@ -76,8 +76,7 @@ void signal_wake_up(struct task_struct *t, bool fatal)
 {
 	set_tsk_thread_flag(t, TIF_SIGPENDING);
 	/* Asleep: up. Running in user mode: into the kernel, which looks at the flag on the way back. */
-	if (!wake_up_state(t, TASK_INTERRUPTIBLE | (fatal ? TASK_WAKEKILL : 0)) && t != current &&
-	    task_curr(t))
+	if (!wake_up_state(t, TASK_INTERRUPTIBLE | (fatal ? TASK_WAKEKILL : 0)) && t != current && task_curr(t))
 		smp_send_reschedule(READ_ONCE(t->cpu));
 }
 

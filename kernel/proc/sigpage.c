@@ -42,7 +42,7 @@ static struct page *sigpage_get_page(struct file *file, unsigned long pgoff)
 	return page;
 }
 
-static const struct file_operations sigpage_fops = { .get_page = sigpage_get_page };
+static const struct file_operations sigpage_fops = {.get_page = sigpage_get_page};
 
 /* A file without a name anywhere, for the mapping's sake: a page of it is mapped when the first signal
  * returns. */
@@ -64,8 +64,7 @@ static struct file sigpage_file = {
 
 int map_sigpage(struct mm_struct *mm)
 {
-	long addr = do_mmap(mm, &sigpage_file, SIGPAGE, PAGE_SIZE, PROT_READ | PROT_EXEC,
-			    MAP_PRIVATE | MAP_FIXED, 0);
+	long addr = do_mmap(mm, &sigpage_file, SIGPAGE, PAGE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, 0);
 
 	if (addr < 0)
 		return addr;

@@ -49,7 +49,7 @@ SYSCALL_DEFINE1(newuname, struct new_utsname __user *, uname)
 /* For root alone. The name is read before the lock is taken, since user memory may fault and sleep. */
 static long set_name(char *name, const char __user *uname, int len)
 {
-	char new[UTS_LEN] = { 0 };
+	char new[UTS_LEN] = {0};
 
 	if (current->euid)
 		return -EPERM;
@@ -85,7 +85,7 @@ static_assert(sizeof(struct sysinfo) == 112);
 
 SYSCALL_DEFINE1(sysinfo, struct sysinfo __user *, uinfo)
 {
-	struct sysinfo info = { 0 };
+	struct sysinfo info = {0};
 	u64 loads[3];
 
 	get_avenrun(loads);
@@ -152,16 +152,16 @@ SYSCALL_DEFINE1(personality, unsigned, persona)
 	return ksys_personality(persona);
 }
 
-#define PR_SET_PDEATHSIG 1
-#define PR_GET_PDEATHSIG 2
-#define PR_GET_DUMPABLE  3
-#define PR_SET_DUMPABLE  4
-#define PR_SET_NAME      15
-#define PR_GET_NAME      16
+#define PR_SET_PDEATHSIG       1
+#define PR_GET_PDEATHSIG       2
+#define PR_GET_DUMPABLE	       3
+#define PR_SET_DUMPABLE	       4
+#define PR_SET_NAME	       15
+#define PR_GET_NAME	       16
 #define PR_SET_CHILD_SUBREAPER 36
 #define PR_GET_CHILD_SUBREAPER 37
-#define PR_SET_NO_NEW_PRIVS 38
-#define PR_GET_NO_NEW_PRIVS 39
+#define PR_SET_NO_NEW_PRIVS    38
+#define PR_GET_NO_NEW_PRIVS    39
 
 static long set_name_from_user(const char __user *uname)
 {
@@ -175,8 +175,7 @@ static long set_name_from_user(const char __user *uname)
 	return 0;
 }
 
-SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, unsigned long, arg4,
-		unsigned long, arg5)
+SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, unsigned long, arg4, unsigned long, arg5)
 {
 	switch (option) {
 	case PR_SET_PDEATHSIG:

@@ -13,23 +13,23 @@
 #include <sched/wait.h>
 #include <uapi/fcntl.h>
 
-#define SYSLOG_ACTION_CLOSE         0
-#define SYSLOG_ACTION_OPEN          1
-#define SYSLOG_ACTION_READ          2
-#define SYSLOG_ACTION_READ_ALL      3
+#define SYSLOG_ACTION_CLOSE	    0
+#define SYSLOG_ACTION_OPEN	    1
+#define SYSLOG_ACTION_READ	    2
+#define SYSLOG_ACTION_READ_ALL	    3
 #define SYSLOG_ACTION_READ_CLEAR    4
-#define SYSLOG_ACTION_CLEAR         5
+#define SYSLOG_ACTION_CLEAR	    5
 #define SYSLOG_ACTION_CONSOLE_OFF   6
 #define SYSLOG_ACTION_CONSOLE_ON    7
 #define SYSLOG_ACTION_CONSOLE_LEVEL 8
 #define SYSLOG_ACTION_SIZE_UNREAD   9
 #define SYSLOG_ACTION_SIZE_BUFFER   10
-#define LINE_SIZE                   1024
+#define LINE_SIZE		    1024
 
 static DEFINE_MUTEX(syslog_mutex);
-static u64 read_seq;         /* [syslog_mutex] next record for READ */
-static size_t read_at;       /* [syslog_mutex] bytes of it that were given out */
-static u64 clear_seq;        /* [syslog_mutex] READ_ALL begins here */
+static u64 read_seq;	     /* [syslog_mutex] next record for READ */
+static size_t read_at;	     /* [syslog_mutex] bytes of it that were given out */
+static u64 clear_seq;	     /* [syslog_mutex] READ_ALL begins here */
 static int saved_level = -1; /* [syslog_mutex] the console's before CONSOLE_OFF */
 
 /* "<6>[    1.234567] text\n" of record *seq, which moves to the one found. 0: there is none. buf: LINE_SIZE

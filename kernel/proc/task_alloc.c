@@ -115,8 +115,7 @@ void fork_init(void)
 	pid_init();
 	task_cache = kmem_cache_create("task_struct", sizeof(struct task_struct), 64, SLAB_PANIC, NULL);
 	signal_cache = kmem_cache_create("signal_cache", sizeof(struct signal_struct), 0, SLAB_PANIC, NULL);
-	sighand_cache =
-		kmem_cache_create("sighand_cache", sizeof(struct sighand_struct), 0, SLAB_PANIC, NULL);
+	sighand_cache = kmem_cache_create("sighand_cache", sizeof(struct sighand_struct), 0, SLAB_PANIC, NULL);
 	max_threads = clamp(totalram_pages() / (8 * THREAD_SIZE / PAGE_SIZE), (unsigned long)MIN_THREADS,
 			    (unsigned long)MAX_THREADS);
 	set_default_limit(RLIMIT_NPROC, max_threads / 2);

@@ -15,8 +15,7 @@
 
 #define HASH_BITS 6
 
-static DEFINE_SPINLOCK(
-	user_lock); /* irqsave; innermost: references are put with runqueues and siglocks held */
+static DEFINE_SPINLOCK(user_lock); /* irqsave; innermost: references are put with runqueues and siglocks held */
 static struct hlist_head user_hash[1 << HASH_BITS]; /* [user_lock]; root is not in it */
 
 struct user_struct root_user = {.refs = ATOMIC_INIT(1), .processes = ATOMIC_INIT(1)};
@@ -58,8 +57,7 @@ static struct user_struct *find_or_add(u32 uid, struct user_struct *fresh)
 	struct hlist_head *bucket = &user_hash[hash_64(uid, HASH_BITS)];
 	struct user_struct *user;
 
-	hlist_for_each_entry(user, bucket, node)
-	{
+	hlist_for_each_entry(user, bucket, node) {
 		if (user->uid == uid) {
 			atomic_inc(&user->refs);
 			return user;
@@ -93,8 +91,7 @@ static struct user_struct *find_user(u32 uid)
 
 bool nproc_exceeded(const struct user_struct *user)
 {
-	return (u64)atomic_read(&user->processes) > rlimit(RLIMIT_NPROC) && user != &root_user &&
-	       current->euid != 0;
+	return (u64)atomic_read(&user->processes) > rlimit(RLIMIT_NPROC) && user != &root_user && current->euid != 0;
 }
 
 int set_user(u32 uid)

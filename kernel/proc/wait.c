@@ -24,9 +24,9 @@ struct wait_opts {
 	int type; /* P_* */
 	pid_t id;
 	unsigned options;
-	pid_t pid;         /* found: who */
+	pid_t pid;	   /* found: who */
 	int cause, status; /* found: CLD_*, and status as CLD_* has it (exit code or signal) */
-	int wstatus;       /* found: the same as wait4 tells it */
+	int wstatus;	   /* found: the same as wait4 tells it */
 	uid_t uid;
 	struct rusage ru;
 	struct task_struct *reap; /* found and claimed: to be released */
@@ -210,7 +210,7 @@ static int do_wait(struct wait_opts *wo)
 
 long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 {
-	struct wait_opts wo = { .options = options | WEXITED };
+	struct wait_opts wo = {.options = options | WEXITED};
 	int ret;
 
 	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
@@ -252,8 +252,7 @@ SYSCALL_DEFINE4(wait4, pid_t, upid, int __user *, uwstatus, int, options, struct
 
 static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 {
-	if (wo->options &
-	    ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
+	if (wo->options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
 		return -EINVAL;
 	if (!(wo->options & (WEXITED | WSTOPPED | WCONTINUED)))
 		return -EINVAL;
@@ -264,11 +263,10 @@ static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 	return 0;
 }
 
-SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, int, options,
-		struct rusage __user *, uru)
+SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, int, options, struct rusage __user *, uru)
 {
-	struct wait_opts wo = { .options = options };
-	struct siginfo info = { 0 };
+	struct wait_opts wo = {.options = options};
+	struct siginfo info = {0};
 	int ret = waitid_opts(&wo, type, id);
 
 	if (!ret)

@@ -72,9 +72,8 @@ static int fdinfo_show(struct seq_file *m, void *v)
 
 	if (task && !IS_ERR(f)) {
 		flags = READ_ONCE(f->f_flags) | (fd_cloexec_task(task, fd) ? O_CLOEXEC : 0);
-		seq_printf(m, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%llu\n",
-			   (long long)READ_ONCE(f->f_pos), flags, f->f_mnt ? f->f_mnt->mnt_id : 0,
-			   (unsigned long long)f->f_inode->i_ino);
+		seq_printf(m, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%llu\n", (long long)READ_ONCE(f->f_pos),
+			   flags, f->f_mnt ? f->f_mnt->mnt_id : 0, (unsigned long long)f->f_inode->i_ino);
 	}
 	if (task)
 		put_task_struct(task);
@@ -193,8 +192,7 @@ static int fd_dir_permission(const struct inode *inode, int mask)
 }
 
 static const struct inode_operations fd_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
-static const struct inode_operations fdinfo_dir_iops = {.lookup = fd_dir_lookup,
-							.permission = fd_dir_permission};
+static const struct inode_operations fdinfo_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
 static const struct file_operations fd_dir_fops = {.iterate = fd_dir_iterate};
 
 static int task_dir_lookup(struct inode *dir, struct dentry *dentry)
@@ -222,7 +220,9 @@ static pid_t next_thread_id(struct task_struct *leader, pid_t tid)
 	pid_t best = 0;
 
 	spin_lock_irqsave(&tasklist_lock, flags);
-	for_each_thread(leader, t) if (t->pid >= tid && (!best || t->pid < best)) best = t->pid;
+	for_each_thread(leader, t)
+		if (t->pid >= tid && (!best || t->pid < best))
+			best = t->pid;
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	return best;
 }
@@ -241,8 +241,7 @@ static int task_dir_iterate(struct file *f, struct dir_context *ctx)
 		return -ENOENT;
 	while ((tid = next_thread_id(leader, ctx->pos - 2))) {
 		ctx->pos = tid + 2;
-		if (!ctx->emit(ctx, name, snprintf(name, sizeof(name), "%d", tid), ctx->pos, ctx->pos,
-			       DT_DIR))
+		if (!ctx->emit(ctx, name, snprintf(name, sizeof(name), "%d", tid), ctx->pos, ctx->pos, DT_DIR))
 			break;
 		ctx->pos++;
 	}
@@ -257,11 +256,8 @@ static const struct proc_pid_entry fd_entry = {
 	.name = "fd", .mode = S_IFDIR | 0500, .iop = &fd_dir_iops, .fop = &fd_dir_fops};
 static const struct proc_pid_entry fdinfo_entry = {
 	.name = "fdinfo", .mode = S_IFDIR | 0500, .iop = &fdinfo_dir_iops, .fop = &fd_dir_fops};
-static const struct proc_pid_entry task_entry = {.name = "task",
-						 .mode = S_IFDIR | 0555,
-						 .iop = &task_dir_iops,
-						 .fop = &task_dir_fops,
-						 .process = true};
+static const struct proc_pid_entry task_entry = {
+	.name = "task", .mode = S_IFDIR | 0555, .iop = &task_dir_iops, .fop = &task_dir_fops, .process = true};
 REGISTER_PROC_PID(fd_entry);
 REGISTER_PROC_PID(fdinfo_entry);
 REGISTER_PROC_PID(task_entry);

@@ -29,10 +29,8 @@ struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, 
 int proc_attach(struct dentry *dentry, struct inode *inode);
 void proc_evict_node(struct inode *inode);
 bool proc_number(const struct dentry *dentry, unsigned *v); /* is the name a plain decimal number? */
-int proc_pid_lookup(struct inode *dir, struct dentry *dentry,
-		    struct task_struct *task); /* /proc/<pid> itself */
-int proc_tid_lookup(struct inode *dir, struct dentry *dentry,
-		    struct task_struct *task); /* /proc/<pid>/task/<tid> */
+int proc_pid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task); /* /proc/<pid> itself */
+int proc_tid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task); /* /proc/<pid>/task/<tid> */
 
 bool proc_of_thread(const struct seq_file *m); /* is the file one of task/<tid>, and so of that thread alone? */
 extern const struct dentry_operations proc_pid_dentry_ops;

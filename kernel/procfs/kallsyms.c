@@ -41,8 +41,7 @@ static int kallsyms_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations kallsyms_ops = {kallsyms_start, kallsyms_stop, kallsyms_next,
-						   kallsyms_show};
+static const struct seq_operations kallsyms_ops = {kallsyms_start, kallsyms_stop, kallsyms_next, kallsyms_show};
 
 static int kallsyms_open(struct inode *inode, struct file *f)
 {

@@ -19,13 +19,12 @@
 #define NSEC_PER_TICK (NSEC_PER_SEC / USER_HZ)
 
 /* Show functions of other subsystems: they take no second argument. */
-#define SHOW_OF(name, perm, fn)                                         \
-	static int name##_proc_show(struct seq_file *m, void *v)        \
-	{                                                               \
-		return fn(m);                                           \
-	}                                                               \
-	static const struct text_file name##_entry = {                 \
-		.path = #name, .mode = (perm), .show = name##_proc_show}; \
+#define SHOW_OF(name, perm, fn)                                                                                 \
+	static int name##_proc_show(struct seq_file *m, void *v)                                                \
+	{                                                                                                       \
+		return fn(m);                                                                                   \
+	}                                                                                                       \
+	static const struct text_file name##_entry = {.path = #name, .mode = (perm), .show = name##_proc_show}; \
 	REGISTER_PROC(name##_entry)
 
 SHOW_OF(meminfo, 0444, meminfo_show);
@@ -40,7 +39,7 @@ static int uptime_show(struct seq_file *m, void *v)
 	u64 up = sched_clock() / 10000000, idle = 0;
 	unsigned cpu;
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		idle += cpu_idle_ns(cpu);
 	idle /= 10000000;
 	seq_printf(m, "%llu.%02llu %llu.%02llu\n", (unsigned long long)up / 100, (unsigned long long)up % 100,
@@ -105,8 +104,7 @@ static struct cpu_times cpu_times(unsigned cpu, u64 now)
 static void show_cpu_times(struct seq_file *m, const char *name, const struct cpu_times *t)
 {
 	seq_printf(m, "%s %llu 0 %llu %llu 0 0 0 0 0 0\n", name, (unsigned long long)(t->user / NSEC_PER_TICK),
-		   (unsigned long long)(t->system / NSEC_PER_TICK),
-		   (unsigned long long)(t->idle / NSEC_PER_TICK));
+		   (unsigned long long)(t->system / NSEC_PER_TICK), (unsigned long long)(t->idle / NSEC_PER_TICK));
 }
 
 /* "softirq": all of them, then each kind's. */
@@ -116,7 +114,7 @@ static void show_softirq_sums(struct seq_file *m)
 	unsigned cpu;
 
 	for (int nr = 0; nr < NR_SOFTIRQS; nr++) {
-		for_each_possible_cpu (cpu)
+		for_each_possible_cpu(cpu)
 			sums[nr] += kstat_softirqs_cpu(nr, cpu);
 		total += sums[nr];
 	}
@@ -133,14 +131,14 @@ static int stat_show(struct seq_file *m, void *v)
 	u64 now = sched_clock();
 	unsigned cpu;
 
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		t = cpu_times(cpu, now);
 		sum.user += t.user;
 		sum.system += t.system;
 		sum.idle += t.idle;
 	}
 	show_cpu_times(m, "cpu ", &sum);
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		t = cpu_times(cpu, now);
 		seq_printf(m, "cpu%u", cpu);
 		show_cpu_times(m, "", &t);
@@ -148,8 +146,8 @@ static int stat_show(struct seq_file *m, void *v)
 	seq_printf(m, "intr %llu\n", (unsigned long long)nr_irqs_total());
 	seq_printf(m, "ctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %lu\nprocs_blocked 0\n",
 		   (unsigned long long)nr_context_switches(),
-		   (unsigned long long)((ktime_get_real_ns() - now) / NSEC_PER_SEC),
-		   (unsigned long long)total_forks(), nr_running());
+		   (unsigned long long)((ktime_get_real_ns() - now) / NSEC_PER_SEC), (unsigned long long)total_forks(),
+		   nr_running());
 	show_softirq_sums(m);
 	return 0;
 }
@@ -158,7 +156,7 @@ static int cpuinfo_show(struct seq_file *m, void *v)
 {
 	unsigned cpu;
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		seq_printf(m, "processor\t: %u\nmodel name\t: %s\n\n", cpu, arch_cpu_name());
 	return 0;
 }
@@ -232,14 +230,10 @@ static int printk_store(char *text, void *data)
 	return 0;
 }
 
-static const struct text_file ostype_entry = {
-	.path = "sys/kernel/ostype", .mode = 0444, .show = ostype_show};
-static const struct text_file osrelease_entry = {
-	.path = "sys/kernel/osrelease", .mode = 0444, .show = osrelease_show};
-static const struct text_file osversion_entry = {
-	.path = "sys/kernel/version", .mode = 0444, .show = osversion_show};
-static const struct text_file hostname_entry = {
-	.path = "sys/kernel/hostname", .mode = 0444, .show = hostname_show};
+static const struct text_file ostype_entry = {.path = "sys/kernel/ostype", .mode = 0444, .show = ostype_show};
+static const struct text_file osrelease_entry = {.path = "sys/kernel/osrelease", .mode = 0444, .show = osrelease_show};
+static const struct text_file osversion_entry = {.path = "sys/kernel/version", .mode = 0444, .show = osversion_show};
+static const struct text_file hostname_entry = {.path = "sys/kernel/hostname", .mode = 0444, .show = hostname_show};
 static const struct text_file printk_entry = {
 	.path = "sys/kernel/printk", .mode = 0644, .show = printk_show, .store = printk_store};
 REGISTER_PROC(ostype_entry);

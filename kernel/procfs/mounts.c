@@ -20,8 +20,7 @@ static void show_flags(struct seq_file *m, const struct mount *mnt)
 	unsigned f = mnt->mnt_flags;
 
 	seq_printf(m, "%s%s%s%s%s", f & MS_RDONLY ? "ro" : "rw", f & MS_NOSUID ? ",nosuid" : "",
-		   f & MS_NODEV ? ",nodev" : "", f & MS_NOEXEC ? ",noexec" : "",
-		   f & MS_NOATIME ? ",noatime" : "");
+		   f & MS_NODEV ? ",nodev" : "", f & MS_NOEXEC ? ",noexec" : "", f & MS_NOATIME ? ",noatime" : "");
 }
 
 static void show_super_options(struct seq_file *m, const struct mount *mnt)
@@ -51,8 +50,7 @@ static void show_mountinfo(struct seq_file *m, const struct mount *mnt, const ch
 	const struct mount *parent = mnt->mnt_at.mnt ? mnt->mnt_at.mnt : mnt;
 	u64 dev = mnt->mnt_sb->s_dev;
 
-	seq_printf(m, "%u %u %u:%u / ", mnt->mnt_id, parent->mnt_id, (unsigned)(dev >> 20),
-		   (unsigned)(dev & 0xfffff));
+	seq_printf(m, "%u %u %u:%u / ", mnt->mnt_id, parent->mnt_id, (unsigned)(dev >> 20), (unsigned)(dev & 0xfffff));
 	seq_escape(m, where, BLANKS);
 	seq_putc(m, ' ');
 	show_flags(m, mnt);
@@ -63,8 +61,7 @@ static void show_mountinfo(struct seq_file *m, const struct mount *mnt, const ch
 	seq_putc(m, '\n');
 }
 
-static int show_each(struct seq_file *m,
-		     void (*show)(struct seq_file *m, const struct mount *mnt, const char *where))
+static int show_each(struct seq_file *m, void (*show)(struct seq_file *m, const struct mount *mnt, const char *where))
 {
 	char *page = get_free_page(GFP_KERNEL);
 	const char *where;
@@ -93,7 +90,6 @@ static int mountinfo_show(struct seq_file *m, struct task_struct *t)
 }
 
 static const struct proc_pid_entry mounts_entry = {.name = "mounts", .mode = 0444, .show = mounts_show};
-static const struct proc_pid_entry mountinfo_entry = {
-	.name = "mountinfo", .mode = 0444, .show = mountinfo_show};
+static const struct proc_pid_entry mountinfo_entry = {.name = "mountinfo", .mode = 0444, .show = mountinfo_show};
 REGISTER_PROC_PID(mounts_entry);
 REGISTER_PROC_PID(mountinfo_entry);

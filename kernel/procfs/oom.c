@@ -64,8 +64,7 @@ static int oom_adj_store(struct task_struct *t, const char *text, size_t len)
 	return oom_set_score_adj(t, adj, true);
 }
 
-static const struct proc_pid_entry oom_score_entry = {
-	.name = "oom_score", .mode = 0444, .show = oom_score_show};
+static const struct proc_pid_entry oom_score_entry = {.name = "oom_score", .mode = 0444, .show = oom_score_show};
 static const struct proc_pid_entry oom_score_adj_entry = {
 	.name = "oom_score_adj", .mode = 0644, .show = oom_score_adj_show, .store = oom_score_adj_store};
 static const struct proc_pid_entry oom_adj_entry = {

@@ -165,11 +165,8 @@ static ssize_t pid_write(struct file *f, const char __user *buf, size_t n, loff_
 	return len ? len : (ssize_t)n;
 }
 
-static const struct file_operations pid_file_fops = {.open = pid_open,
-						     .release = single_release,
-						     .read = pid_read,
-						     .write = pid_write,
-						     .llseek = seq_lseek};
+static const struct file_operations pid_file_fops = {
+	.open = pid_open, .release = single_release, .read = pid_read, .write = pid_write, .llseek = seq_lseek};
 
 /* Links: reading and following them takes the right to look into the process, checked on what was found. */
 static int pid_get_path(struct inode *inode, struct path *out)
@@ -255,8 +252,7 @@ static int pid_lookup_task(struct inode *dir, struct dentry *dentry, struct task
 {
 	const struct proc_pid_entry *e;
 
-	for_each_in_table(proc_pid, e)
-	{
+	for_each_in_table(proc_pid, e) {
 		if (is_in(dir, e) && !strcmp(dentry->d_name, e->name))
 			return pid_entry_lookup(dir, dentry, task, e);
 	}
@@ -283,8 +279,7 @@ static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
 
 	if (!dir_emit_dots(f, ctx))
 		return 0;
-	for_each_in_table(proc_pid, e)
-	{
+	for_each_in_table(proc_pid, e) {
 		if (at == ctx->pos) {
 			if (is_in(f->f_inode, e) &&
 			    !ctx->emit(ctx, e->name, strlen(e->name), at, at, (entry_mode(e) & S_IFMT) >> 12))

@@ -122,8 +122,7 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 	if (err)
 		return err;
 	sb->s_root->d_inode->i_fop = &proc_root_fops;
-	for_each_in_table(proc, e)
-	{
+	for_each_in_table(proc, e) {
 		err = text_file_create(sb->s_root, e, 0555);
 		if (err)
 			pr_err("proc: cannot create %s: error %d\n", e->path, err);
@@ -134,6 +133,5 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 	return err ? err : proc_create_link(sb->s_root, "mounts", &mounts_iops);
 }
 
-static const struct file_system_type proc_type = {
-	.name = "proc", .nodev = true, .fill_super = proc_fill_super};
+static const struct file_system_type proc_type = {.name = "proc", .nodev = true, .fill_super = proc_fill_super};
 REGISTER_FILESYSTEM(proc_type);

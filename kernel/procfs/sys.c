@@ -37,8 +37,7 @@ static int file_max_store(char *text, void *data)
 /* Open files, free ones kept for later (none), and how many there may be. */
 static int file_nr_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "%llu\t0\t%llu\n", (unsigned long long)nr_open_files(),
-		   (unsigned long long)READ_ONCE(files_max));
+	seq_printf(m, "%llu\t0\t%llu\n", (unsigned long long)nr_open_files(), (unsigned long long)READ_ONCE(files_max));
 	return 0;
 }
 

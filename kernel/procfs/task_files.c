@@ -87,8 +87,7 @@ static int exe_path(struct task_struct *t, struct path *out)
 	return err;
 }
 
-static const struct proc_pid_entry comm_entry = {
-	.name = "comm", .mode = 0644, .show = comm_show, .store = comm_store};
+static const struct proc_pid_entry comm_entry = {.name = "comm", .mode = 0644, .show = comm_show, .store = comm_store};
 static const struct proc_pid_entry cmdline_entry = {.name = "cmdline", .mode = 0444, .show = pid_cmdline_show};
 static const struct proc_pid_entry environ_entry = {
 	.name = "environ", .mode = 0400, .access = PTRACE_MODE_READ_FSCREDS, .show = environ_show};

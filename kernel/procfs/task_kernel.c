@@ -54,8 +54,7 @@ static int syscall_show(struct seq_file *m, struct task_struct *t)
 	seq_printf(m, "%d", nr);
 	for (unsigned i = 0; nr >= 0 && i < 6; i++)
 		seq_printf(m, " 0x%lx", syscall_get_arg(regs, i));
-	seq_printf(m, " 0x%lx 0x%lx\n", user ? user_stack_pointer(regs) : 0,
-		   user ? instruction_pointer(regs) : 0);
+	seq_printf(m, " 0x%lx 0x%lx\n", user ? user_stack_pointer(regs) : 0, user ? instruction_pointer(regs) : 0);
 	return 0;
 }
 
@@ -69,8 +68,7 @@ static int personality_show(struct seq_file *m, struct task_struct *t)
 static void show_io(struct seq_file *m, const struct task_io *io)
 {
 	seq_printf(m, "rchar: %llu\nwchar: %llu\nsyscr: %llu\nsyscw: %llu\n", (unsigned long long)io->rchar,
-		   (unsigned long long)io->wchar, (unsigned long long)io->syscr,
-		   (unsigned long long)io->syscw);
+		   (unsigned long long)io->wchar, (unsigned long long)io->syscr, (unsigned long long)io->syscw);
 }
 
 /* Of a process all threads, those that have ended too; of a thread its own. There is no storage to count I/O
@@ -89,7 +87,8 @@ static int io_show(struct seq_file *m, struct task_struct *t)
 		if (!sighand)
 			return -ESRCH;
 		sum = t->signal->io;
-		for_each_thread(t->group_leader, p) task_io_add(&sum, &p->io);
+		for_each_thread(t->group_leader, p)
+			task_io_add(&sum, &p->io);
 		unlock_task_sighand(sighand, flags);
 	}
 	show_io(m, &sum);
@@ -99,22 +98,14 @@ static int io_show(struct seq_file *m, struct task_struct *t)
 static const struct {
 	const char *name, *unit;
 } limit_names[RLIM_NLIMITS] = {
-	[RLIMIT_CPU] = {"Max cpu time", "seconds"},
-	[RLIMIT_FSIZE] = {"Max file size", "bytes"},
-	[RLIMIT_DATA] = {"Max data size", "bytes"},
-	[RLIMIT_STACK] = {"Max stack size", "bytes"},
-	[RLIMIT_CORE] = {"Max core file size", "bytes"},
-	[RLIMIT_RSS] = {"Max resident set", "bytes"},
-	[RLIMIT_NPROC] = {"Max processes", "processes"},
-	[RLIMIT_NOFILE] = {"Max open files", "files"},
-	[RLIMIT_MEMLOCK] = {"Max locked memory", "bytes"},
-	[RLIMIT_AS] = {"Max address space", "bytes"},
-	[RLIMIT_LOCKS] = {"Max file locks", "locks"},
-	[RLIMIT_SIGPENDING] = {"Max pending signals", "signals"},
-	[RLIMIT_MSGQUEUE] = {"Max msgqueue size", "bytes"},
-	[RLIMIT_NICE] = {"Max nice priority", ""},
-	[RLIMIT_RTPRIO] = {"Max realtime priority", ""},
-	[RLIMIT_RTTIME] = {"Max realtime timeout", "us"},
+	[RLIMIT_CPU] = {"Max cpu time", "seconds"},	    [RLIMIT_FSIZE] = {"Max file size", "bytes"},
+	[RLIMIT_DATA] = {"Max data size", "bytes"},	    [RLIMIT_STACK] = {"Max stack size", "bytes"},
+	[RLIMIT_CORE] = {"Max core file size", "bytes"},    [RLIMIT_RSS] = {"Max resident set", "bytes"},
+	[RLIMIT_NPROC] = {"Max processes", "processes"},    [RLIMIT_NOFILE] = {"Max open files", "files"},
+	[RLIMIT_MEMLOCK] = {"Max locked memory", "bytes"},  [RLIMIT_AS] = {"Max address space", "bytes"},
+	[RLIMIT_LOCKS] = {"Max file locks", "locks"},	    [RLIMIT_SIGPENDING] = {"Max pending signals", "signals"},
+	[RLIMIT_MSGQUEUE] = {"Max msgqueue size", "bytes"}, [RLIMIT_NICE] = {"Max nice priority", ""},
+	[RLIMIT_RTPRIO] = {"Max realtime priority", ""},    [RLIMIT_RTTIME] = {"Max realtime timeout", "us"},
 };
 
 static void show_limit(struct seq_file *m, u64 limit)

@@ -7,8 +7,7 @@
 #include <proc/ptrace.h>
 
 /* Text about an address space: nothing for what has none. */
-static int show_mm(struct seq_file *m, struct task_struct *t,
-		   int (*show)(struct seq_file *m, struct mm_struct *mm))
+static int show_mm(struct seq_file *m, struct task_struct *t, int (*show)(struct seq_file *m, struct mm_struct *mm))
 {
 	struct mm_struct *mm = mm_access(t, PTRACE_MODE_READ_FSCREDS);
 	int err;

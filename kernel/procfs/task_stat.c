@@ -79,8 +79,7 @@ static void stat_times(struct seq_file *m, struct task_struct *t)
 	if (thread_group_leader(t))
 		thread_group_cputime(t, &utime, &stime);
 	seq_printf(m, " %llu %llu %llu %llu", (unsigned long long)(utime / NSEC_PER_TICK),
-		   (unsigned long long)(stime / NSEC_PER_TICK),
-		   (unsigned long long)(t->signal->cutime / NSEC_PER_TICK),
+		   (unsigned long long)(stime / NSEC_PER_TICK), (unsigned long long)(t->signal->cutime / NSEC_PER_TICK),
 		   (unsigned long long)(t->signal->cstime / NSEC_PER_TICK));
 }
 
@@ -105,21 +104,20 @@ static int pid_stat_show(struct seq_file *m, struct task_struct *t)
 
 	get_ids(t, &ids);
 	get_sig_sets(t, &s);
-	seq_printf(m, "%d (%s) %c %d %d %d %u %d %u %llu %llu %llu %llu", t->pid, t->comm,
-		   task_state_to_char(t), ids.ppid, ids.pgrp, ids.session, ids.tty_nr, ids.tpgid, t->flags,
-		   (unsigned long long)v->min_flt, (unsigned long long)t->signal->cmin_flt,
-		   (unsigned long long)v->maj_flt, (unsigned long long)t->signal->cmaj_flt);
+	seq_printf(m, "%d (%s) %c %d %d %d %u %d %u %llu %llu %llu %llu", t->pid, t->comm, task_state_to_char(t),
+		   ids.ppid, ids.pgrp, ids.session, ids.tty_nr, ids.tpgid, t->flags, (unsigned long long)v->min_flt,
+		   (unsigned long long)t->signal->cmin_flt, (unsigned long long)v->maj_flt,
+		   (unsigned long long)t->signal->cmaj_flt);
 	stat_times(m, t);
 	seq_printf(m, " %d %d %d 0 %llu %lu %lu %llu", t->prio - MAX_RT_PRIO, task_nice(t), ids.threads,
 		   (unsigned long long)(t->start_time / NSEC_PER_TICK), v->total_vm * PAGE_SIZE, mm_rss(v),
 		   (unsigned long long)RLIM_INFINITY);
-	seq_printf(m, " %lu %lu %lu 0 0 %llu %llu %llu %llu 0 0 0 %d %u %u %u 0 0 0", at->start_code,
-		   at->end_code, at->start_stack, (unsigned long long)s.pending & 0x7fffffff,
+	seq_printf(m, " %lu %lu %lu 0 0 %llu %llu %llu %llu 0 0 0 %d %u %u %u 0 0 0", at->start_code, at->end_code,
+		   at->start_stack, (unsigned long long)s.pending & 0x7fffffff,
 		   (unsigned long long)s.blocked & 0x7fffffff, (unsigned long long)s.ignored & 0x7fffffff,
-		   (unsigned long long)s.caught & 0x7fffffff, t->exit_signal, t->cpu, t->rt_priority,
-		   t->policy);
-	seq_printf(m, " %lu %lu %lu %lu %lu %lu %lu %d\n", at->start_data, at->end_data, at->start_brk,
-		   at->arg_start, at->arg_end, at->env_start, at->env_end, permitted ? t->exit_code : 0);
+		   (unsigned long long)s.caught & 0x7fffffff, t->exit_signal, t->cpu, t->rt_priority, t->policy);
+	seq_printf(m, " %lu %lu %lu %lu %lu %lu %lu %d\n", at->start_data, at->end_data, at->start_brk, at->arg_start,
+		   at->arg_end, at->env_start, at->env_end, permitted ? t->exit_code : 0);
 	if (mm)
 		mmput(mm);
 	return 0;
@@ -168,10 +166,10 @@ static void status_ids(struct seq_file *m, struct task_struct *t)
 
 	get_ids(t, &ids);
 	status_name(m, t->comm);
-	seq_printf(m, "\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n",
-		   c, state_name(c), t->tgid, t->pid, ids.ppid);
-	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->fsuid,
-		   t->gid, t->egid, t->sgid, t->fsgid);
+	seq_printf(m, "\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n", c, state_name(c),
+		   t->tgid, t->pid, ids.ppid);
+	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->fsuid, t->gid,
+		   t->egid, t->sgid, t->fsgid);
 	seq_puts(m, "Groups:\t");
 	rcu_read_lock(); /* only our own groups are certain to stay: others' are shown while they can be */
 	g = t == current ? t->groups : NULL;
@@ -204,11 +202,9 @@ static int status_show(struct seq_file *m, struct task_struct *t)
 	status_ids(m, t);
 	status_mm(m, t);
 	get_sig_sets(t, &s);
-	seq_printf(
-		m,
-		"SigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
-		(unsigned long long)s.pending, (unsigned long long)s.shared, (unsigned long long)s.blocked,
-		(unsigned long long)s.ignored, (unsigned long long)s.caught);
+	seq_printf(m, "SigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
+		   (unsigned long long)s.pending, (unsigned long long)s.shared, (unsigned long long)s.blocked,
+		   (unsigned long long)s.ignored, (unsigned long long)s.caught);
 	bitmap_print(cpus, sizeof(cpus), t->cpus_mask, nr_cpu_ids);
 	seq_printf(m, "NoNewPrivs:\t%d\n", t->no_new_privs);
 	seq_printf(m, "Cpus_allowed:\t%s\nCpus_allowed_list:\t%*pbl\n", cpus, nr_cpu_ids, t->cpus_mask);

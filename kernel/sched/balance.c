@@ -28,7 +28,7 @@ static int find_idle_cpu(struct task_struct *p, int home)
 		return home;
 	if (cpumask_empty(&idle_cpus_mask))
 		return -1;
-	for_each_cpu (cpu, &idle_cpus_mask)
+	for_each_cpu(cpu, &idle_cpus_mask)
 		if (task_allowed(p, cpu) && idle_cpu(cpu))
 			return cpu;
 	return -1;
@@ -40,7 +40,7 @@ static int find_least_loaded_cpu(struct task_struct *p, int home)
 	int best = home;
 	unsigned cpu;
 
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		unsigned long load = cpu_load(cpu_rq(cpu));
 
 		if (load < least && task_allowed(p, cpu)) {
@@ -73,7 +73,7 @@ static struct rq *find_busiest(struct rq *here)
 	unsigned long most = 0;
 	unsigned cpu;
 
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		struct rq *rq = cpu_rq(cpu);
 
 		if (rq == here || READ_ONCE(rq->nr_running) < 2 || !READ_ONCE(rq->cfs.nr_running))
@@ -165,7 +165,7 @@ static void noinline run_rebalance_domains(void)
 	unsigned cpu;
 
 	if (READ_ONCE(rq->nr_running) > 1)
-		for_each_cpu (cpu, &idle_cpus_mask)
+		for_each_cpu(cpu, &idle_cpus_mask)
 			if (cpu != rq->cpu && push_to_idle(rq, cpu))
 				return;
 	load_balance(rq);

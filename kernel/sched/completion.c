@@ -23,7 +23,7 @@ static void complete_n(struct completion *c, bool all)
 		c->done = DONE_FOR_ALL;
 	else if (c->done < DONE_FOR_ALL - 1)
 		c->done++;
-	list_for_each_entry_safe (w, next, &c->wait.head, entry)
+	list_for_each_entry_safe(w, next, &c->wait.head, entry)
 		if (w->func(w, TASK_NORMAL) && !all)
 			break;
 	spin_unlock_irqrestore(&c->wait.lock, flags);
@@ -42,8 +42,7 @@ void complete_all(struct completion *c)
 /* Context: c->wait locked with interrupts off; dropped while sleeping. */
 static int do_wait_for_common(struct completion *c, unsigned state)
 {
-	struct wait_queue_entry w = {
-		.entry = LIST_HEAD_INIT(w.entry), .task = current, .func = default_wake_function};
+	struct wait_queue_entry w = {.entry = LIST_HEAD_INIT(w.entry), .task = current, .func = default_wake_function};
 	int ret = 0;
 
 	list_add_tail(&w.entry, &c->wait.head);

@@ -69,8 +69,7 @@ static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *
 	if (!rq->nr_running)
 		newidle_balance(rq);
 	put_prev_task(rq, prev);
-	for_each_class(class)
-	{
+	for_each_class(class) {
 		p = class->pick_next_task(rq);
 		if (p)
 			return p;

@@ -51,7 +51,7 @@ static int find_later_rq(struct task_struct *p, u64 deadline, int home)
 		latest = cpu_deadline(cpu_rq(home));
 		best = home;
 	}
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		there = cpu_deadline(cpu_rq(cpu));
 		if (there > latest && task_allowed(p, cpu)) {
 			latest = there;
@@ -164,7 +164,7 @@ void pull_dl_task(struct rq *rq)
 {
 	unsigned cpu;
 
-	for_each_cpu (cpu, &dl_overloaded_mask)
+	for_each_cpu(cpu, &dl_overloaded_mask)
 		if (cpu != rq->cpu)
 			pull_dl_from(rq, cpu_rq(cpu));
 }

@@ -42,7 +42,7 @@ static bool allows_all(const unsigned long *mask)
 {
 	unsigned cpu;
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		if (!test_bit(cpu, mask))
 			return false;
 	return true;
@@ -119,17 +119,17 @@ static int set_limit(enum dl_limit which, const char *text)
 	return ret;
 }
 
-#define DL_LIMIT(which, file)                                                                    \
-	static int which##_show(struct seq_file *m, void *v)                                     \
-	{                                                                                        \
-		seq_printf(m, "%lld\n", (long long)READ_ONCE(limits[which]));                    \
-		return 0;                                                                        \
-	}                                                                                        \
-	static int which##_store(char *text, void *data)                                   \
-	{                                                                                        \
-		return set_limit(which, text);                                                   \
-	}                                                                                        \
-	static const struct text_file which##_entry = {                                         \
+#define DL_LIMIT(which, file)                                                                            \
+	static int which##_show(struct seq_file *m, void *v)                                             \
+	{                                                                                                \
+		seq_printf(m, "%lld\n", (long long)READ_ONCE(limits[which]));                            \
+		return 0;                                                                                \
+	}                                                                                                \
+	static int which##_store(char *text, void *data)                                                 \
+	{                                                                                                \
+		return set_limit(which, text);                                                           \
+	}                                                                                                \
+	static const struct text_file which##_entry = {                                                  \
 		.path = "sys/kernel/" file, .mode = 0644, .show = which##_show, .store = which##_store}; \
 	REGISTER_PROC(which##_entry)
 

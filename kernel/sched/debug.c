@@ -34,12 +34,11 @@ static int sched_debug_show(struct seq_file *m, void *v)
 	seq_printf(m, "sched_min_granularity: %ld\n", sched_min_granularity_ns);
 	seq_printf(m, "dl_total_bw          : %llu\n\n", (unsigned long long)dl_total_bw());
 	rcu_read_lock(); /* curr's struct stays */
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		show_rq(m, cpu);
 	rcu_read_unlock();
 	return 0;
 }
 
-static const struct text_file sched_debug_entry = {
-	.path = "sched/debug", .mode = 0444, .show = sched_debug_show};
+static const struct text_file sched_debug_entry = {.path = "sched/debug", .mode = 0444, .show = sched_debug_show};
 REGISTER_DEBUGFS(sched_debug_entry);

@@ -45,7 +45,7 @@ void sched_init(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		init_rq(cpu_rq(cpu), cpu);
 	init_idle(&init_task, smp_processor_id());
 	/* What the first tasks inherit. */
@@ -71,7 +71,7 @@ unsigned long nr_running(void)
 	unsigned long sum = 0;
 	unsigned cpu;
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_running);
 	return sum;
 }
@@ -81,7 +81,7 @@ u64 nr_context_switches(void)
 	u64 sum = 0;
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_switches);
 	return sum;
 }
@@ -91,7 +91,7 @@ long nr_uninterruptible(void)
 	long sum = 0;
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(cpu_rq(cpu)->nr_uninterruptible);
 	return max(sum, 0L);
 }

@@ -48,7 +48,7 @@ int select_fallback_rq(struct task_struct *p)
 {
 	unsigned cpu;
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		if (task_allowed(p, cpu))
 			return cpu;
 	return cpumask_first(&cpu_online_mask);

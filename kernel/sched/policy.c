@@ -55,8 +55,7 @@ static void apply_params(struct task_struct *p, const struct sched_params *sp)
 }
 
 /* Who runs now, after p's parameters changed? Context: rq locked, p back on its queue. */
-static void check_class_changed(struct rq *rq, struct task_struct *p, const struct sched_class *old,
-				int oldprio)
+static void check_class_changed(struct rq *rq, struct task_struct *p, const struct sched_class *old, int oldprio)
 {
 	if (old != p->sched_class) {
 		/* What waited behind it, in its old class or in one between, may come before it now. */

@@ -19,7 +19,7 @@ static notrace bool walk_rt(struct rt_rq *rt, bool (*fn)(struct task_struct *p, 
 
 	for (unsigned prio = find_first_bit(rt->bitmap, MAX_RT_PRIO); prio < MAX_RT_PRIO;
 	     prio = find_next_bit(rt->bitmap, MAX_RT_PRIO, prio + 1))
-		list_for_each_entry (p, &rt->queue[prio], rt.run_list)
+		list_for_each_entry(p, &rt->queue[prio], rt.run_list)
 			if (!fn(p, data))
 				return false;
 	return true;

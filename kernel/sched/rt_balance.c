@@ -38,7 +38,7 @@ static int find_lowest_rq(struct task_struct *p, int home)
 			best_prio = prio;
 		}
 	}
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		int prio = cpu_priority(cpu_rq(cpu));
 
 		if (prio > best_prio && task_allowed(p, cpu)) {
@@ -69,9 +69,8 @@ static struct task_struct *pick_pushable(struct rq *rq, int cpu)
 	for (int prio = 0; prio < MAX_RT_PRIO; prio++) {
 		if (!test_bit(prio, rq->rt.bitmap))
 			continue;
-		list_for_each_entry (p, &rq->rt.queue[prio], rt.run_list)
-			if (!task_current(rq, p) && p->nr_cpus_allowed > 1 &&
-			    (cpu < 0 || task_allowed(p, cpu)))
+		list_for_each_entry(p, &rq->rt.queue[prio], rt.run_list)
+			if (!task_current(rq, p) && p->nr_cpus_allowed > 1 && (cpu < 0 || task_allowed(p, cpu)))
 				return p;
 	}
 	return NULL;
@@ -151,7 +150,7 @@ void pull_rt_task(struct rq *rq)
 {
 	unsigned cpu;
 
-	for_each_cpu (cpu, &rt_overloaded_mask)
+	for_each_cpu(cpu, &rt_overloaded_mask)
 		if (cpu != rq->cpu)
 			pull_rt_from(rq, cpu_rq(cpu));
 }

@@ -119,8 +119,7 @@ struct sched_class {
 	void (*switched_to)(struct rq *rq, struct task_struct *p);
 	u64 (*get_rr_interval)(struct rq *rq, struct task_struct *p); /* ns */
 };
-extern const struct sched_class stop_sched_class, dl_sched_class, rt_sched_class, fair_sched_class,
-	idle_sched_class;
+extern const struct sched_class stop_sched_class, dl_sched_class, rt_sched_class, fair_sched_class, idle_sched_class;
 #define sched_class_highest (&stop_sched_class)
 #define for_each_class(c)   for ((c) = sched_class_highest; (c); (c) = (c)->next)
 
@@ -257,8 +256,7 @@ void sched_stat_queued(struct rq *rq, struct task_struct *p); /* it waits from n
 /* migrate.c */
 void set_task_cpu(struct task_struct *p, int cpu);
 void __set_task_cpu(struct task_struct *p, int cpu);
-void move_queued_task(struct rq *from, struct task_struct *p,
-		      struct rq *to);			       /* both locked; p queued, not running */
+void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to); /* both locked; p queued, not running */
 int select_fallback_rq(struct task_struct *p);
 /* A CPU for p, which was last on `cpu`: one that is online and allowed. [pi_lock] */
 static inline int select_task_rq(struct task_struct *p, int cpu, int flags)
@@ -338,7 +336,6 @@ static inline void push_tasks(struct rq *rq)
 	push_dl_tasks(rq);
 	push_rt_tasks(rq);
 }
-
 
 /* balance.c */
 bool newidle_balance(struct rq *rq); /* rq locked, may be dropped; is there something to run now? */

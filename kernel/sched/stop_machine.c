@@ -94,7 +94,7 @@ void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
 	unsigned cpu;
 
 	mutex_lock(&stop_each_mutex);
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		struct cpu_stop_work *w = per_cpu_ptr(stop_each_work, cpu);
 
 		w->fn = fn;
@@ -102,7 +102,7 @@ void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
 		if (cpu != except && queue_stop_work(cpu, w))
 			cpumask_set_cpu(cpu, &asked);
 	}
-	for_each_cpu (cpu, &asked)
+	for_each_cpu(cpu, &asked)
 		wait_for_completion(&per_cpu_ptr(stop_each_work, cpu)->done);
 	mutex_unlock(&stop_each_mutex);
 }
@@ -278,15 +278,14 @@ static unsigned queue_stops(struct stop_machine_data *d, unsigned self)
 {
 	unsigned cpu, n = 0;
 
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		struct cpu_stop_work *w = per_cpu_ptr(stop_machine_work, cpu);
 
 		if (cpu == self)
 			continue;
 		w->fn = multi_cpu_stop;
 		w->arg = d;
-		BUG_ON(!queue_stop_work(cpu,
-					w)); /* online CPUs have one from the moment others can call us */
+		BUG_ON(!queue_stop_work(cpu, w)); /* online CPUs have one from the moment others can call us */
 		n++;
 	}
 	return n;
@@ -323,7 +322,7 @@ static int stop_all(struct stop_machine_data *d, int (*fn)(void *), void *data)
 	ret = run_stopped(d, self, fn, data);
 	preempt_enable();
 	/* The works are used again by the next stop, and d goes: the threads must be through with them. */
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		if (cpu != self)
 			wait_for_completion(&per_cpu_ptr(stop_machine_work, cpu)->done);
 	rcu_gp_end(grace_period);
@@ -384,6 +383,6 @@ void cpu_stop_init(void)
 {
 	unsigned cpu;
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		start_stopper(cpu);
 }

@@ -38,7 +38,7 @@ static void give_turns(u64 now)
 {
 	unsigned cpu, self = smp_processor_id();
 
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		if (cpu != self && cpu_starves(cpu, now)) {
 			for (unsigned i = 0; i < TURNS_GIVEN; i++)
 				cpu_relax();

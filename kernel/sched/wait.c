@@ -84,7 +84,7 @@ static void __wake_up_common(wait_queue_head_t *q, unsigned mode, int nr)
 {
 	struct wait_queue_entry *w, *next;
 
-	list_for_each_entry_safe (w, next, &q->head, entry) {
+	list_for_each_entry_safe(w, next, &q->head, entry) {
 		bool exclusive = w->exclusive; /* w may be gone once it is woken */
 
 		if (w->func(w, mode) && exclusive && --nr == 0)

@@ -255,7 +255,7 @@ void hrtimers_init(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		struct hrtimer_cpu_base *base = per_cpu_ptr(hrtimer_bases, cpu);
 
 		spin_lock_init(&base->lock);

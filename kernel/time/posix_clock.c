@@ -109,7 +109,7 @@ SYSCALL_DEFINE2(clock_getres, int, clock, struct timespec __user *, uts)
 #define SETTOD_SEC_MAX (KTIME_SEC_MAX - UPTIME_SEC_MAX)
 
 static struct timezone sys_tz; /* [tz_lock] the kernel lives in UTC and only keeps it */
-static bool tz_was_set;        /* [tz_lock] */
+static bool tz_was_set;	       /* [tz_lock] */
 static DEFINE_SPINLOCK(tz_lock);
 
 /* The first zone that is given alone says that the clock ran on local time until now, as on Linux. */

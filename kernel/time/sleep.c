@@ -122,8 +122,7 @@ static ktime_t absolute_end(int clock, u64 ns)
 	return ns > offset ? ns - offset : 0;
 }
 
-SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp,
-		struct timespec __user *, rmtp)
+SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp, struct timespec __user *, rmtp)
 {
 	u64 ns;
 	int ret;

@@ -13,8 +13,7 @@ static void show_timer(struct seq_file *m, unsigned n, const struct hrtimer_view
 {
 	seq_printf(m, " #%u: <%px>, %ps, S:01\n", n, t->timer, (void *)t->function);
 	seq_printf(m, " # expires at %llu-%llu nsecs [in %lld to %lld nsecs]\n", (unsigned long long)t->expires,
-		   (unsigned long long)t->expires, (long long)(t->expires - now),
-		   (long long)(t->expires - now));
+		   (unsigned long long)t->expires, (long long)(t->expires - now), (long long)(t->expires - now));
 }
 
 /* A copy is taken with the CPU's timers locked, and printed without. */
@@ -28,7 +27,7 @@ static int timer_list_show(struct seq_file *m, void *v)
 		return -ENOMEM;
 	seq_puts(m, "Timer List Version: v0.10\nHRTIMER_MAX_CLOCK_BASES: 1\n");
 	seq_printf(m, "now at %lld nsecs\n", (long long)now);
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		n = hrtimers_waiting(cpu, timers, MAX_SHOWN);
 		seq_printf(m, "\ncpu: %u\n clock 0:\n  .get_time:   ktime_get\nactive timers:\n", cpu);
 		for (unsigned i = 0; i < n; i++)
@@ -38,6 +37,5 @@ static int timer_list_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct text_file timer_list_entry = {
-	.path = "timer_list", .mode = 0400, .show = timer_list_show};
+static const struct text_file timer_list_entry = {.path = "timer_list", .mode = 0400, .show = timer_list_show};
 REGISTER_PROC(timer_list_entry);

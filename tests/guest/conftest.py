@@ -3,13 +3,14 @@
 Its first comment lines say what it is and which machine it wants:
 
     # description: counts calls of one function
-    # requires: smp=1,4 cpu=all irqchip=all mem=512M icount turn=10 timeout=120 append="quiet loglevel=3" progs="calls storm" soak
+    # requires: smp=1,4 cpu=all irqchip=all mem=512M icount turn=10 timeout=120 append="quiet debug" progs=storm soak
 
-Each runs on every machine. progs: programs of tests/guest/progs, which the script finds in /bin. /run/prelude is what scripts share.
-Values separated by commas make one test for each (smp=1,4 runs twice; several such: each combination). Values behind a semicolon
-(smp=4;2) prove nothing that those before it leave open, and run under make soak only. cpu=all and irqchip=all
-are what tests/machines.py names for the machine. `soak` means that the script has a long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script
-prints must be exactly that.
+Each runs on every machine. progs: programs of tests/guest/progs, which the script finds in /bin. /run/prelude is what
+scripts share. Values separated by commas make one test for each (smp=1,4 runs twice; several such: each combination).
+Values behind a semicolon (smp=4;2) prove nothing that those before it leave open, and run under make soak only. cpu=all
+and irqchip=all are what tests/machines.py names for the machine. `soak` means that the script has a long form: it gets
+SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script prints
+must be exactly that.
 """
 
 import difflib
@@ -24,7 +25,16 @@ from vitrine_guest import Guest, GuestError
 
 SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
 GROWTH = 60  # seconds of life beyond the soak's own minutes
-KEYS = {"smp": int, "mem": str, "cpu": str, "irqchip": str, "turn": int, "timeout": float, "append": str, "progs": str.split}
+KEYS = {
+    "smp": int,
+    "mem": str,
+    "cpu": str,
+    "irqchip": str,
+    "turn": int,
+    "timeout": float,
+    "append": str,
+    "progs": str.split,
+}
 WHOLE = ("append", "progs")  # may hold commas
 FLAGS = ("icount", "soak")
 
@@ -106,7 +116,9 @@ class GuestFile(pytest.File):
             raise self.CollectError(f"{self.path.name}: {error}") from error
         for machine in TARGETS:
             for name, settings in combinations(choices, machine):
-                item = GuestTest.from_parent(self, name=name, machine=machine, settings=settings, description=description)
+                item = GuestTest.from_parent(
+                    self, name=name, machine=machine, settings=settings, description=description
+                )
                 if settings.get("soak") or SOAK_MINUTES and re.search(r"^# requires: .*;", text, re.M):
                     item.add_marker("soak")
                 yield item
@@ -140,8 +152,13 @@ class GuestTest(pytest.Item):
     def compare(self, output):
         expected = self.path.with_suffix(".expected")
         if expected.exists() and output != expected.read_text():
-            difference = difflib.unified_diff(expected.read_text().splitlines(), output.splitlines(),
-                                              expected.name, "what the guest printed", lineterm="")
+            difference = difflib.unified_diff(
+                expected.read_text().splitlines(),
+                output.splitlines(),
+                expected.name,
+                "what the guest printed",
+                lineterm="",
+            )
             raise GuestFailed("\n".join(difference))
 
     def repr_failure(self, excinfo, style=None):

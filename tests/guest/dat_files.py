@@ -4,8 +4,12 @@ import struct
 
 PAGE = 4096
 ENTRY, EXIT, SWITCH, IRQ = 11, 10, 59, 60
-COMMON = (("unsigned short common_type", 0, 2), ("unsigned char common_flags", 2, 1), ("unsigned char common_preempt_count", 3, 1),
-          ("int common_pid", 4, 4))
+COMMON = (
+    ("unsigned short common_type", 0, 2),
+    ("unsigned char common_flags", 2, 1),
+    ("unsigned char common_preempt_count", 3, 1),
+    ("int common_pid", 4, 4),
+)
 
 
 def field_lines(fields):
@@ -13,15 +17,33 @@ def field_lines(fields):
 
 
 def event_format(name, number, *fields, common=COMMON):
-    return f'name: {name}\nID: {number}\nformat:\n{field_lines(common)}\n{field_lines(fields)}\nprint fmt: "text"\n'.encode()
+    text = f"name: {name}\nID: {number}\nformat:\n{field_lines(common)}\n{field_lines(fields)}\n"
+    return (text + 'print fmt: "text"\n').encode()
 
 
-FTRACE = (event_format("funcgraph_entry", ENTRY, ("unsigned long func", 8, 8), ("int depth", 16, 4)),
-          event_format("funcgraph_exit", EXIT, ("unsigned long func", 8, 8), ("unsigned long retval", 16, 8), ("int depth", 24, 4),
-                       ("unsigned int overrun", 28, 4), ("unsigned long long calltime", 32, 8), ("unsigned long long rettime", 40, 8)))
-SWITCH_FIELDS = ("pid_t next_pid", 12, 4), ("long prev_state", 16, 8), ("char prev_comm[16]", 24, 16), ("char next_comm[16]", 40, 16)
-SYSTEMS = {"sched": (event_format("sched_switch", SWITCH, ("pid_t prev_pid", 8, 4), *SWITCH_FIELDS),),
-           "irq": (event_format("irq_handler_entry", IRQ, ("int irq", 8, 4)),)}
+FTRACE = (
+    event_format("funcgraph_entry", ENTRY, ("unsigned long func", 8, 8), ("int depth", 16, 4)),
+    event_format(
+        "funcgraph_exit",
+        EXIT,
+        ("unsigned long func", 8, 8),
+        ("unsigned long retval", 16, 8),
+        ("int depth", 24, 4),
+        ("unsigned int overrun", 28, 4),
+        ("unsigned long long calltime", 32, 8),
+        ("unsigned long long rettime", 40, 8),
+    ),
+)
+SWITCH_FIELDS = (
+    ("pid_t next_pid", 12, 4),
+    ("long prev_state", 16, 8),
+    ("char prev_comm[16]", 24, 16),
+    ("char next_comm[16]", 40, 16),
+)
+SYSTEMS = {
+    "sched": (event_format("sched_switch", SWITCH, ("pid_t prev_pid", 8, 4), *SWITCH_FIELDS),),
+    "irq": (event_format("irq_handler_entry", IRQ, ("int irq", 8, 4)),),
+}
 
 
 def entry(pid, func, depth):
@@ -42,7 +64,9 @@ def irq(pid, number):
 
 def record(data):
     """10 ns after the one before; its length has a word of its own when it is long."""
-    return (struct.pack("<I", 10 << 5 | len(data) // 4) if len(data) <= 112 else struct.pack("<II", 10 << 5, len(data) + 4)) + data
+    return (
+        struct.pack("<I", 10 << 5 | len(data) // 4) if len(data) <= 112 else struct.pack("<II", 10 << 5, len(data) + 4)
+    ) + data
 
 
 def page(ts, *records):
@@ -55,7 +79,7 @@ def page(ts, *records):
 def pages(records, ts=1000):
     """As many pages as they need."""
     room = (PAGE - 16) // (4 + max(map(len, records)))
-    return b"".join(page(ts + 10 * at, *records[at:at + room]) for at in range(0, len(records), room))
+    return b"".join(page(ts + 10 * at, *records[at : at + room]) for at in range(0, len(records), room))
 
 
 def sized(data):
@@ -71,7 +95,9 @@ def formats(events):
 
 
 def systems(found):
-    return struct.pack("<I", len(found)) + b"".join(name.encode() + b"\0" + formats(events) for name, events in found.items())
+    return struct.pack("<I", len(found)) + b"".join(
+        name.encode() + b"\0" + formats(events) for name, events in found.items()
+    )
 
 
 def text(lines, size="<I"):
@@ -80,8 +106,14 @@ def text(lines, size="<I"):
 
 def parts(header=None, ftrace=FTRACE, events=None, symbols=b"", printk=b""):
     """{section: what it has}, in the order of both versions."""
-    return {16: headers() if header is None else headers(header), 17: formats(ftrace), 18: systems(SYSTEMS if events is None else events),
-            19: text(symbols), 20: text(printk), 21: text(b"", "<Q")}
+    return {
+        16: headers() if header is None else headers(header),
+        17: formats(ftrace),
+        18: systems(SYSTEMS if events is None else events),
+        19: text(symbols),
+        20: text(printk),
+        21: text(b"", "<Q"),
+    }
 
 
 def start(version):
@@ -109,7 +141,9 @@ def version_7(buffers, again=(), **replaced):
                 at, size = len(file), len(data)
                 file += data
             table += struct.pack("<IQQ", cpu, at, size)
-        options += option(3, bytes(8) + name.encode() + b"\0" + clock.encode() + b"\0" + struct.pack("<II", PAGE, len(cpus)) + table)
+        options += option(
+            3, bytes(8) + name.encode() + b"\0" + clock.encode() + b"\0" + struct.pack("<II", PAGE, len(cpus)) + table
+        )
     options += option(0, bytes(8))
     struct.pack_into("<Q", file, len(start(b"7")) + 6, len(file))
     return bytes(file) + struct.pack("<HHI", 0, 0, 0) + sized(options)

@@ -9,12 +9,28 @@ FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 OPTIONS = ["", "sym-offset", "sym-addr", "noprint-parent", "noirq-info", "nocontext-info"]
 TRACING = "/sys/kernel/tracing"
 COUNTER = {"aarch64": "cntvct", "x86_64": "x86-tsc"}  # the last of the clocks
-TRACERS = ["function", "function_graph", "irqsoff", "nop", "preemptirqsoff", "preemptoff", "sched_switch",
-           "wakeup", "wakeup_dl", "wakeup_rt"]
+TRACERS = [
+    "function",
+    "function_graph",
+    "irqsoff",
+    "nop",
+    "preemptirqsoff",
+    "preemptoff",
+    "sched_switch",
+    "wakeup",
+    "wakeup_dl",
+    "wakeup_rt",
+]
 
-SYMBOL = {"": r"[A-Za-z_][\w.]*", "sym-offset": r"[A-Za-z_][\w.]*\+0x[0-9a-f]+/0x[0-9a-f]+", "sym-addr": r"[A-Za-z_][\w.]* <[0-9a-f]{16}>"}
-COLUMNS = re.compile(r" *(?P<comm>\S.*?)-(?P<pid>\d+) *\[(?P<cpu>\d{3})\] (?P<flags>[.dDb][.nNp][.HhsZz][.1-9a-f][.1-9a-f])?"
-                     r" *(?P<seconds>\d+)\.(?P<fraction>\d{6}): (?P<rest>.*)")
+SYMBOL = {
+    "": r"[A-Za-z_][\w.]*",
+    "sym-offset": r"[A-Za-z_][\w.]*\+0x[0-9a-f]+/0x[0-9a-f]+",
+    "sym-addr": r"[A-Za-z_][\w.]* <[0-9a-f]{16}>",
+}
+COLUMNS = re.compile(
+    r" *(?P<comm>\S.*?)-(?P<pid>\d+) *\[(?P<cpu>\d{3})\] (?P<flags>[.dDb][.nNp][.HhsZz][.1-9a-f][.1-9a-f])?"
+    r" *(?P<seconds>\d+)\.(?P<fraction>\d{6}): (?P<rest>.*)"
+)
 
 
 def read_format(name):
@@ -33,7 +49,9 @@ def parse(line, option=""):
         columns = "{comm:>16}-{pid:<7} [{cpu}] ".format(**fields) + (fields["flags"] or "")
         assert line == f"{columns} {fields['seconds']:>5}.{fields['fraction']}: {rest}"
     symbol = SYMBOL.get(option, SYMBOL[""])
-    match = re.fullmatch(f"({symbol})" if option == "noprint-parent" else f"({symbol}) <-({symbol}|0x[0-9a-f]+|0)", rest)
+    match = re.fullmatch(
+        f"({symbol})" if option == "noprint-parent" else f"({symbol}) <-({symbol}|0x[0-9a-f]+|0)", rest
+    )
     assert match, line
     return {**fields, "function": match[1], "parent": match[2] if option != "noprint-parent" else None}
 
@@ -56,7 +74,13 @@ def test_these_checks_accept_linux(option):
 
 def test_these_checks_refuse_other_columns():
     good = read_format("lines.txt").splitlines()[0]
-    for bad in (good.replace("-1  ", "-1 "), good[1:], good.replace(" <-", "<-"), good.replace(".....", "...."), good + " "):
+    for bad in (
+        good.replace("-1  ", "-1 "),
+        good[1:],
+        good.replace(" <-", "<-"),
+        good.replace(".....", "...."),
+        good + " ",
+    ):
         with pytest.raises(AssertionError):
             parse(bad)
 
@@ -69,9 +93,12 @@ def lines_of(guest, command):
 
 def record(guest, filters="schedule vfs_read vfs_write sys_getppid ksys_read ksys_write"):
     """A trace of a second's life on two CPUs."""
-    lines_of(guest, f"cd {TRACING}; echo 0 > tracing_on; echo nop > current_tracer; echo {filters} > set_ftrace_filter 2>/dev/null; "
-                    "echo > trace; echo function > current_tracer; echo 1 > tracing_on; "
-                    "for cpu in 0 1; do taskset $((1 << cpu)) ls / >/dev/null; done; sleep 0.1; echo 0 > tracing_on")
+    lines_of(
+        guest,
+        f"cd {TRACING}; echo 0 > tracing_on; echo nop > current_tracer; echo {filters} > set_ftrace_filter 2>/dev/null; "
+        "echo > trace; echo function > current_tracer; echo 1 > tracing_on; "
+        "for cpu in 0 1; do taskset $((1 << cpu)) ls / >/dev/null; done; sleep 0.1; echo 0 > tracing_on",
+    )
 
 
 def test_function_tracer_lines_and_options(machine):
@@ -108,8 +135,11 @@ def check_time(parsed):
 
 def test_sched_switch_tracer_lines(machine):
     with machine.guest(smp=2, timeout=120) as guest:
-        lines_of(guest, f"cd {TRACING}; echo 0 > tracing_on; echo sched_switch > current_tracer; echo 1 > tracing_on; "
-                        "ls / | grep s | wc -l; sleep 0.05; echo 0 > tracing_on")
+        lines_of(
+            guest,
+            f"cd {TRACING}; echo 0 > tracing_on; echo sched_switch > current_tracer; echo 1 > tracing_on; "
+            "ls / | grep s | wc -l; sleep 0.05; echo 0 > tracing_on",
+        )
         header, lines = split_trace(lines_of(guest, "cat trace"), "", tracer="sched_switch")
         lines = [line for line in lines if not line.startswith("##### CPU")]
         assert header["entries"] == len(lines)
@@ -118,7 +148,10 @@ def test_sched_switch_tracer_lines(machine):
             match = COLUMNS.fullmatch(line)
             assert match, line
             # A line's rest begins with the blank of " %7d:%3d:%c".
-            rest = re.fullmatch(r" ( *\d+):( *\d+):([RSDTtZXIW]) (==>|  \+) \[(\d{3})\] ( *\d+):( *\d+):([RSDTtZXIW]) (\S+)", match["rest"])
+            rest = re.fullmatch(
+                r" ( *\d+):( *\d+):([RSDTtZXIW]) (==>|  \+) \[(\d{3})\] ( *\d+):( *\d+):([RSDTtZXIW]) (\S+)",
+                match["rest"],
+            )
             assert rest, line
             assert [len(rest[i]) for i in (1, 2, 6, 7)] == [7, 3, 7, 3], line
             if rest[4] == "==>":
@@ -141,8 +174,11 @@ def test_statistics_and_marker(machine):
         total = 0
         for cpu in range(2):
             text = lines_of(guest, f"cat per_cpu/cpu{cpu}/stats")
-            match = re.fullmatch(r"entries: (\d+)\noverrun: 0\ncommit overrun: 0\nbytes: (\d+)\noldest event ts: +\d+\.\d{6}\n"
-                                 r"now ts: +\d+\.\d{6}\ndropped events: 0\nread events: 0\n", text)
+            match = re.fullmatch(
+                r"entries: (\d+)\noverrun: 0\ncommit overrun: 0\nbytes: (\d+)\noldest event ts: +\d+\.\d{6}\n"
+                r"now ts: +\d+\.\d{6}\ndropped events: 0\nread events: 0\n",
+                text,
+            )
             assert match, text
             total += int(match[1])
         assert total == 2
@@ -152,14 +188,24 @@ def test_fresh_boot(machine):
     """What the files say before anybody has written to one."""
     with machine.guest(smp=2, timeout=60) as guest:
         lines_of(guest, f"cd {TRACING}")
-        files = {"buffer_size_kb": "7 (expanded: 1408)\n", "buffer_total_size_kb": "14 (expanded: 2816)\n",
-                 "per_cpu/cpu0/buffer_size_kb": "7\n", "current_tracer": "nop\n", "tracing_on": "1\n",
-                 "tracing_enabled": "1\n", "set_ftrace_filter": "#### all functions enabled ####\n",
-                 "set_ftrace_notrace": "#### no functions disabled ####\n", "set_ftrace_pid": "no pid\n",
-                 "set_ftrace_notrace_pid": "no pid\n", "tracing_cpumask": "3\n", "enabled_functions": "", "touched_functions": "",
-                 "trace_clock": f"[local] global counter uptime perf mono mono_raw boot tai {COUNTER[machine.arch]}\n",
-                 "trace": read_format("header.txt").replace("function", "nop", 1).format(entries=0, written=0, cpus=2),
-                 "/proc/sys/kernel/ftrace_enabled": "1\n"}
+        files = {
+            "buffer_size_kb": "7 (expanded: 1408)\n",
+            "buffer_total_size_kb": "14 (expanded: 2816)\n",
+            "per_cpu/cpu0/buffer_size_kb": "7\n",
+            "current_tracer": "nop\n",
+            "tracing_on": "1\n",
+            "tracing_enabled": "1\n",
+            "set_ftrace_filter": "#### all functions enabled ####\n",
+            "set_ftrace_notrace": "#### no functions disabled ####\n",
+            "set_ftrace_pid": "no pid\n",
+            "set_ftrace_notrace_pid": "no pid\n",
+            "tracing_cpumask": "3\n",
+            "enabled_functions": "",
+            "touched_functions": "",
+            "trace_clock": f"[local] global counter uptime perf mono mono_raw boot tai {COUNTER[machine.arch]}\n",
+            "trace": read_format("header.txt").replace("function", "nop", 1).format(entries=0, written=0, cpus=2),
+            "/proc/sys/kernel/ftrace_enabled": "1\n",
+        }
         for name, wanted in files.items():
             assert lines_of(guest, f"cat {name}") == wanted, name
         assert sorted(lines_of(guest, "cat available_tracers").split()) == sorted(TRACERS)
@@ -167,5 +213,8 @@ def test_fresh_boot(machine):
         assert re.fullmatch(rf"{sites} pages:\d+ groups: \d+\n", lines_of(guest, "cat dyn_ftrace_total_info"))
         # The size is that of the first use from here on: 1,408 KiB in whole pages of 4,080 bytes of records.
         lines_of(guest, "echo function > current_tracer; echo nop > current_tracer")
-        assert lines_of(guest, "cat buffer_size_kb buffer_total_size_kb per_cpu/cpu1/buffer_size_kb") == "1410\n2820\n1410\n"
+        assert (
+            lines_of(guest, "cat buffer_size_kb buffer_total_size_kb per_cpu/cpu1/buffer_size_kb")
+            == "1410\n2820\n1410\n"
+        )
         assert re.search(rf"ftrace: allocating {sites} entries in \d+ pages", lines_of(guest, "dmesg"))

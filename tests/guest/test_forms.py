@@ -1,4 +1,5 @@
-"""Every form of `trace` beside the usual one: the latency format, verbose, raw, hex, bin, thread groups. All must tell the same of a trace."""
+"""Every form of `trace` beside the usual one: the latency format, verbose, raw, hex, bin, thread groups. All must tell
+the same of a trace."""
 
 import re
 
@@ -10,6 +11,7 @@ LATENCY_TRACERS = ["irqsoff", "preemptoff", "preemptirqsoff"]
 
 
 # ---- The patterns take what Linux printed (formats/ holds recorded pieces), and nothing that is a byte off
+
 
 @pytest.mark.parametrize("name", ["function", "nop", "irqsoff", "irqsoff_nofunction", "preemptirqsoff", "wakeup_rt"])
 def test_patterns_accept_linux_latency(name):
@@ -47,16 +49,28 @@ def test_patterns_accept_linux_columns():
 def test_patterns_refuse_other_columns():
     text = tracetext.read_format("latency_irqsoff.txt")
     line = next(line for line in text.splitlines() if "us*" in line)
-    for bad in (line.replace("us*", "us!"), line.replace("4us", "1us"), line.replace("us*", "us"), line[1:], line.replace("0d", " 0d")):
+    for bad in (
+        line.replace("us*", "us!"),
+        line.replace("4us", "1us"),
+        line.replace("us*", "us"),
+        line[1:],
+        line.replace("0d", " 0d"),
+    ):
         with pytest.raises(AssertionError):
             tracetext.check_latency(*tracetext.split_latency(text.replace(line, bad)))
-    for old, new in (("#7/7", "# 7/7"), ("CPU#            \n", "CPU#\n"), ("#  => ended at:   ", "#  => ended at: "), ("v1.1.5", "v1.1.4")):
+    for old, new in (
+        ("#7/7", "# 7/7"),
+        ("CPU#            \n", "CPU#\n"),
+        ("#  => ended at:   ", "#  => ended at: "),
+        ("v1.1.5", "v1.1.4"),
+    ):
         assert old in text
         with pytest.raises(AssertionError):
             tracetext.split_latency(text.replace(old, new, 1))
 
 
 # ---- Ours
+
 
 def shown(guest, *options, file="trace"):
     """The file's text while these options are set."""
@@ -80,9 +94,12 @@ def bytes_of(guest, *options):
 
 
 def record(guest, tracer):
-    lines_of(guest, f"cd {TRACING}; echo 0 > tracing_on; echo 'vfs_write schedule' > set_ftrace_filter; echo {tracer} > current_tracer; "
-                    "echo > trace; echo record-tgid > trace_options; echo 1 > tracing_on; "
-                    "ls / > /dev/null; echo a marker > trace_marker; sleep 0.02; taskset 2 ls / > /dev/null; echo 0 > tracing_on")
+    lines_of(
+        guest,
+        f"cd {TRACING}; echo 0 > tracing_on; echo 'vfs_write schedule' > set_ftrace_filter; echo {tracer} > current_tracer; "
+        "echo > trace; echo record-tgid > trace_options; echo 1 > tracing_on; "
+        "ls / > /dev/null; echo a marker > trace_marker; sleep 0.02; taskset 2 ls / > /dev/null; echo 0 > tracing_on",
+    )
 
 
 @pytest.mark.parametrize("tracer", ["function", "sched_switch"])
@@ -105,7 +122,9 @@ def test_all_forms_tell_the_same(machine, tracer):
         assert shown(guest, "nocontext-info").splitlines()[2:] == [line["rest"] for line in plain]
         assert len(shown(guest, "raw", "nocontext-info").splitlines()) == 2 + len(raw)
         # bin goes before hex, hex before raw.
-        assert shown(guest, "raw", "hex") == shown(guest, "hex") and bytes_of(guest, "raw", "hex", "bin") == bytes_of(guest, "bin")
+        assert shown(guest, "raw", "hex") == shown(guest, "hex") and bytes_of(guest, "raw", "hex", "bin") == bytes_of(
+            guest, "bin"
+        )
 
 
 def check_numbers(guest, tracer, raw):
@@ -128,28 +147,45 @@ def check_numbers(guest, tracer, raw):
     assert {record[3][0] for record in raw} == {"text", "function" if tracer == "function" else "pair"}
     if tracer == "function":
         named = re.findall(r": (\w+) <([0-9a-f]{16})> <-(\w+) <([0-9a-f]{16})>\n", shown(guest, "sym-addr"))
-        assert [(int(name[1], 16), int(name[3], 16)) for name in named] == [record[3][1:] for record in raw if record[3][0] == "function"]
+        assert [(int(name[1], 16), int(name[3], 16)) for name in named] == [
+            record[3][1:] for record in raw if record[3][0] == "function"
+        ]
 
 
 def check_times(guest, tracer, plain, stamps):
     """The latency format, short and verbose, tells the same times, from one beginning."""
     header, short = tracetext.split_latency(shown(guest, "latency-format"))
-    assert shown(guest, file="latency_trace") == shown(guest, "latency-format") == shown(guest, "latency-format", "noirq-info")
+    assert (
+        shown(guest, file="latency_trace")
+        == shown(guest, "latency-format")
+        == shown(guest, "latency-format", "noirq-info")
+    )
     tracetext.check_latency(header, short)
-    assert (header["tracer"], header["latency"], header["shown"], header["comm"], header["pid"], header["cpus"]) == \
-        (tracer, 0, len(plain), "", 0, 2)
+    assert (header["tracer"], header["latency"], header["shown"], header["comm"], header["pid"], header["cpus"]) == (
+        tracer,
+        0,
+        len(plain),
+        "",
+        0,
+        2,
+    )
     assert header["release"] == lines_of(guest, "uname -r").strip()
     verbose_header, verbose = tracetext.split_latency(shown(guest, "latency-format", "verbose"))
     tracetext.check_latency(verbose_header, verbose)
     assert verbose_header == header and verbose[0]["index"] == 0
     # With verbose alone there is no header, and the usual lines.
-    assert shown(guest, "verbose").splitlines()[2:] == [line for line in shown(guest).splitlines() if not line.startswith("#")]
+    assert shown(guest, "verbose").splitlines()[2:] == [
+        line for line in shown(guest).splitlines() if not line.startswith("#")
+    ]
     starts = set()
     for line, one, two, stamp, following in zip(plain, short, verbose, stamps, stamps[1:] + stamps[-1:], strict=True):
         assert line["comm"][:8] == one["comm"] and line["comm"] == two["comm"] and line["flags"] == one["flags"]
         assert line["pid"] == one["pid"] == two["pid"] and int(line["cpu"]) == one["cpu"] == two["cpu"]
         assert line["rest"] == one["rest"] == two["rest"] and two["stamp"] == line["stamp"] and one["us"] == two["us"]
-        assert one["mark"] == tracetext.mark_of((following - stamp + 500) // 1000) and two["delay"] == (following - stamp + 500) // 1000
+        assert (
+            one["mark"] == tracetext.mark_of((following - stamp + 500) // 1000)
+            and two["delay"] == (following - stamp + 500) // 1000
+        )
         starts.add(stamp // 1000 - one["us"])
     assert max(starts) - min(starts) <= 1, starts
 
@@ -168,8 +204,11 @@ def test_trace_pipe_has_the_same_lines(machine, form):
 @pytest.mark.parametrize("tracer", ["wakeup", "wakeup_rt"])
 def test_wakeup_tracers(machine, tracer):
     with machine.guest(smp=2, timeout=120) as guest:
-        lines_of(guest, f"cd {TRACING}; echo 'vfs_* hrtimer_*' > set_ftrace_filter; echo {tracer} > current_tracer; "
-                        "taskset 2 chrt -f 5 sleep 0.05; echo 0 > tracing_on")
+        lines_of(
+            guest,
+            f"cd {TRACING}; echo 'vfs_* hrtimer_*' > set_ftrace_filter; echo {tracer} > current_tracer; "
+            "taskset 2 chrt -f 5 sleep 0.05; echo 0 > tracing_on",
+        )
         header, short = tracetext.split_latency(lines_of(guest, "cat trace"))
         tracetext.check_latency(header, short)
         assert header["tracer"] == tracer and header["started"] is None and header["shown"] == len(short)
@@ -189,8 +228,11 @@ def test_wakeup_tracers(machine, tracer):
 @pytest.mark.parametrize("tracer", LATENCY_TRACERS)
 def test_latency_tracers(machine, tracer):
     with machine.guest(smp=2, timeout=120) as guest:
-        lines_of(guest, f"cd {TRACING}; echo 'vfs_* try_to_wake_up hrtimer_*' > set_ftrace_filter; "
-                        f"echo {tracer} > current_tracer; ls / > /dev/null; sleep 0.05; echo 0 > tracing_on")
+        lines_of(
+            guest,
+            f"cd {TRACING}; echo 'vfs_* try_to_wake_up hrtimer_*' > set_ftrace_filter; "
+            f"echo {tracer} > current_tracer; ls / > /dev/null; sleep 0.05; echo 0 > tracing_on",
+        )
         header, short = tracetext.split_latency(lines_of(guest, "cat trace"))
         tracetext.check_latency(header, short)
         assert header["tracer"] == tracer and header["started"] and header["ended"] and header["shown"] == len(short)
@@ -201,6 +243,7 @@ def test_latency_tracers(machine, tracer):
         _, lines = split_trace(shown(guest, "nolatency-format", "noirq-info"), "noirq-info", tracer)
         bare = tracetext.records(lines, tracetext.parse_plain)
         for found in (verbose, plain, bare):
-            assert [(line["rest"], line.get("stack")) for line in found] == [(line["rest"], line.get("stack")) for line in short]
+            assert [(line["rest"], line.get("stack")) for line in found] == [
+                (line["rest"], line.get("stack")) for line in short
+            ]
         assert len(shown(guest, "nolatency-format", "raw").splitlines()) >= len(short)
-

@@ -1,4 +1,5 @@
-"""gdb on the guest's stub: where a traced function goes through the tracer, a backtrace is complete at every instruction."""
+"""gdb on the guest's stub: where a traced function goes through the tracer, a backtrace is complete at every
+instruction."""
 
 import os
 import re
@@ -40,7 +41,8 @@ quit
 TRACED = {"ftrace_caller": ("vfs_write", "write"), "ftrace_regs_caller": ("ksys_write", "syscall_dispatch")}
 
 
-# What a traced function was called with: at the hook, as the tracer's callee finds it in struct ftrace_regs, and behind the hook.
+# What a traced function was called with: at the hook, as the tracer's callee finds it in struct ftrace_regs, and behind
+# the hook.
 ARGUMENTS = r"""
 set pagination off
 set confirm off
@@ -66,19 +68,31 @@ quit
 
 
 def traced_write(machine, tmp_path, commands):
-    """gdb's output from these commands, while the guest's shell writes into a file again and again; vfs_write is traced, ksys_write
-    with registers."""
+    """gdb's output from these commands, while the guest's shell writes into a file again and again; vfs_write is
+    traced, ksys_write with registers."""
     socket = tmp_path / "gdb"
     stub = ["-chardev", f"socket,id=gdb,path={socket},server=on,wait=off", "-gdb", "chardev:gdb"]
     with machine.guest(timeout=120, qemu_args=stub) as guest:
-        assert guest.run("cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; echo function > current_tracer; "
-                         "echo ksys_write > /sys/kernel/debug/ftrace_sample/watch; "
-                         "while :; do echo 1 > /tmp/x; sleep 0.1; done &")[0] == 0
+        assert (
+            guest.run(
+                "cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; echo function > current_tracer; "
+                "echo ksys_write > /sys/kernel/debug/ftrace_sample/watch; "
+                "while :; do echo 1 > /tmp/x; sleep 0.1; done &"
+            )[0]
+            == 0
+        )
         script = tmp_path / "commands"
         script.write_text(commands.replace("SOCKET", str(socket)))
         vmlinux = os.path.join(ROOT, "build", machine.arch, "vmlinux")
-        return subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", "-x", script, vmlinux], timeout=100, text=True, check=False,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        return subprocess.run(
+            ["gdb-multiarch", "-q", "-nx", "-batch", "-x", script, vmlinux],
+            timeout=100,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        ).stdout
 
 
 def test_backtraces_are_complete_in_ftrace_caller(tmp_path, machine):
@@ -88,11 +102,15 @@ def test_backtraces_are_complete_in_ftrace_caller(tmp_path, machine):
         assert len(steps) > 8, output
         for number, frames in enumerate(steps):
             # The hook is the first thing that the function does; who called that is known all the same.
-            assert re.match(rf"ftrace_\w+ {function} (\S+ )*\w+", frames), f"{caller}, step {number}: {frames}\n{output}"
+            assert re.match(
+                rf"ftrace_\w+ {function} (\S+ )*\w+", frames
+            ), f"{caller}, step {number}: {frames}\n{output}"
             assert outer in frames.split(" ", 2)[2], f"{caller}, step {number}: {frames}"
 
 
-@pytest.mark.parametrize("machine,registers", product(lambda machine: [("arguments", machine.arguments)] if machine.arguments else []))
+@pytest.mark.parametrize(
+    "machine,registers", product(lambda machine: [("arguments", machine.arguments)] if machine.arguments else [])
+)
 def test_the_tracer_sees_arguments_and_keeps_them(tmp_path, machine, registers):
     output = traced_write(machine, tmp_path, ARGUMENTS.replace("REGISTERS", " ".join(registers)))
     assert "seen True kept True pointer True" in output, output

@@ -30,7 +30,10 @@ BAD = {
 def columns_of_ps(text):
     """pid, parent, state and name: what stands in brackets is a kernel thread's, else its arguments."""
     lines = [line.split() for line in text.splitlines()[1:]]
-    return {int(line[0]): (int(line[1]), line[3], line[7][1:-1] if line[7].startswith("[") else line[7].split("/")[-1]) for line in lines}
+    return {
+        int(line[0]): (int(line[1]), line[3], line[7][1:-1] if line[7].startswith("[") else line[7].split("/")[-1])
+        for line in lines
+    }
 
 
 def columns_of_vt_ps(text):
@@ -48,7 +51,8 @@ def check_tasks(guest_ps, vt_ps):
 
 
 def check_threads(listed, vt_ps):
-    """`ls /proc/PID/task` of one process: its threads, the first of which is the process. Each has a line of its own, once."""
+    """`ls /proc/PID/task` of one process: its threads, the first of which is the process. Each has a line of its own,
+    once."""
     threads = [int(word) for word in listed.split()]
     lines = [line.split() for line in vt_ps.splitlines()[1:]]
     shown = [(int(line[0]), int(line[1])) for line in lines if int(line[1]) == threads[0]]
@@ -65,7 +69,9 @@ def check_interrupts(theirs, ours):
 
 def check_printers(task, tree_type, listed, page):
     assert re.search(r"= kthreadd-2 state I, CPU \d, prio 120, stack 0xffff", task), task
-    assert re.search(r"= (\d+) nodes = \{0x", listed) and listed.count("0x") == int(re.search(r"= (\d+)", listed).group(1)), listed
+    assert re.search(r"= (\d+) nodes = \{0x", listed) and listed.count("0x") == int(
+        re.search(r"= (\d+)", listed).group(1)
+    ), listed
     assert re.search(r"= (black|red), parent 0x\w+, left 0x\w+, right 0x\w+", tree_type), tree_type
     assert re.search(r"= frame 0x\w+ \S+ order \d+, \d+ references, mapped \d+ times", page), page
 
@@ -75,19 +81,37 @@ def check_other_build(gdb, other):
     altered(pathlib.Path(gdb.vmlinux), other)
     gdb.vmlinux = str(other)
     for answer in gdb.ask("vt-ps", "vt-trace", "print $vt_task(2)", "vt-kernel print $vt_task(2)"):
-        assert answer.removeprefix("vt-kernel: ") == f"{other} is not what the guest runs: another kernel does, or none yet"
+        assert (
+            answer.removeprefix("vt-kernel: ")
+            == f"{other} is not what the guest runs: another kernel does, or none yet"
+        )
 
 
 def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
     with under_gdb(machine, tmp_path, smp=2, files=machine.programs("stacktest")) as (guest, gdb):
         guest.run("stacktest sleepers & sleep 0.2; ls /proc/$!/task > /tmp/threads")
         threads = guest.run("sort -n /tmp/threads")[1]
-        guest.run("(while :; do :; done) & (while :; do :; done) & (while :; do :; done) & sleep 0.5; echo hello > /dev/kmsg")
+        guest.run(
+            "(while :; do :; done) & (while :; do :; done) & (while :; do :; done) & sleep 0.5; echo hello > /dev/kmsg"
+        )
         ps, dmesg, interrupts = (guest.run(command)[1] for command in ("ps", "dmesg", "cat /proc/interrupts"))
-        answers = gdb.ask("vt-ps", "vt-dmesg", "vt-dmesg 1", "vt-irq", "vt-percpu runqueues.cpu", "vt-runq", "vt-bt 2", "vt-bt all",
-                          "print $vt_task(2)", "vt-kernel print $vt_task(2).se.run_node", "vt-kernel print init_tasks",
-                          "vt-kernel print mem_map[0]",
-                          "vt-percpu 'softirq.c'::softirq_pending", "help vitrine", *BAD)
+        answers = gdb.ask(
+            "vt-ps",
+            "vt-dmesg",
+            "vt-dmesg 1",
+            "vt-irq",
+            "vt-percpu runqueues.cpu",
+            "vt-runq",
+            "vt-bt 2",
+            "vt-bt all",
+            "print $vt_task(2)",
+            "vt-kernel print $vt_task(2).se.run_node",
+            "vt-kernel print init_tasks",
+            "vt-kernel print mem_map[0]",
+            "vt-percpu 'softirq.c'::softirq_pending",
+            "help vitrine",
+            *BAD,
+        )
         check_tasks(ps, answers[0])
         check_threads(threads, answers[0])
         assert answers[1].splitlines() == dmesg.splitlines() and answers[2].endswith("hello"), answers[1]
@@ -95,7 +119,9 @@ def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
         assert answers[4] == "CPU 0: 0\nCPU 1: 1" and re.fullmatch(r"CPU 0: \d+\nCPU 1: \d+", answers[12]), answers[4]
         waits = re.findall(r"^    fair sh-(\d+) vruntime=-?\d+ weight=1024$", answers[5], re.M)
         assert waits and len(re.findall(r"^CPU \d: \d runnable, runs \S+-\d+, ", answers[5], re.M)) == 2, answers[5]
-        assert re.match(r"task:kthreadd +state:I pid:2 +ppid:0\nCall trace:\n __schedule\+\w+/\w+\n schedule\+", answers[6]), answers[6]
+        assert re.match(
+            r"task:kthreadd +state:I pid:2 +ppid:0\nCall trace:\n __schedule\+\w+/\w+\n schedule\+", answers[6]
+        ), answers[6]
         assert answers[7].count("Call trace:") == len(answers[0].splitlines()) - 1 and answers[6] in answers[7]
         check_printers(answers[8], answers[9], answers[10], answers[11])
         for name in ("vt-ps", "vt-bt", "vt-irq"):
@@ -105,7 +131,8 @@ def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
 
 
 def user_program(gdb):
-    """Stops in a user program and says what there is: the program whose symbols are in use, the backtrace, the tasks."""
+    """Stops in a user program and says what there is: the program whose symbols are in use, the backtrace, the
+    tasks."""
     return gdb.ask("vt-user true", "hbreak main", "continue", "vt-user", "backtrace 1", "vt-ps", "delete")
 
 
@@ -117,17 +144,39 @@ def check_user_program(answers, cpu_task):
 
 TRACED = "cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; echo function_graph > current_tracer; while :; do echo > /dev/null; done &"
 # vt-kernel: what it does not do, since the guest might run meanwhile, with rights that it has not.
-REFUSED = ("continue", "stepi", "vt-hooks vfs_write", "frame apply all stepi", "thread 1", "print vfs_write(0, 0, 0, 0)")
+REFUSED = (
+    "continue",
+    "stepi",
+    "vt-hooks vfs_write",
+    "frame apply all stepi",
+    "thread 1",
+    "print vfs_write(0, 0, 0, 0)",
+)
 
 
 def check_rights(gdb):
     """From a stop in user mode: nothing lets the guest run with the rights by which the kernel's memory is read."""
-    answers = gdb.ask("vt-user true", "hbreak main", "continue", "delete", "print/x $pc", *(f"vt-kernel {command}" for command in REFUSED), "print/x $pc",
-                      "vt-kernel print/x nr_cpu_ids", "vt-hooks vfs_write", "show may-call-functions", timeout=50)[1:]
+    answers = gdb.ask(
+        "vt-user true",
+        "hbreak main",
+        "continue",
+        "delete",
+        "print/x $pc",
+        *(f"vt-kernel {command}" for command in REFUSED),
+        "print/x $pc",
+        "vt-kernel print/x nr_cpu_ids",
+        "vt-hooks vfs_write",
+        "show may-call-functions",
+        timeout=50,
+    )[1:]
     assert re.fullmatch(r"\$1 = 0x\w{6}", answers[3]) and answers[10] == answers[3].replace("$1", "$2"), answers
     for command, answer in zip(REFUSED[:-1], answers[4:9]):
-        assert re.fullmatch(rf"{command.split()[0]}: vt-kernel knows print, .*: nothing that may let the guest run", answer), answer
-    assert "may-call-functions is off" in answers[9] and answers[11] == "$3 = 0x1" and answers[13].endswith(" on."), answers
+        assert re.fullmatch(
+            rf"{command.split()[0]}: vt-kernel knows print, .*: nothing that may let the guest run", answer
+        ), answer
+    assert (
+        "may-call-functions is off" in answers[9] and answers[11] == "$3 = 0x1" and answers[13].endswith(" on.")
+    ), answers
     assert re.search(r"^back in \w+: what vfs_write returned is as it was$", answers[12], re.M), answers[12]
 
 
@@ -155,10 +204,24 @@ def test_rebuilt_kernel(tmp_path, machine):
     altered(vmlinux, tmp_path / "altered")
     shutil.copy(vmlinux, file)
     name = "python print('name', kernel.symbols().name(address))"
-    commands = [f"source {ROOT}/tools/gdb/vitrine.py", "python from vt import kernel; address = kernel.address_of('vfs_read')", name,
-                f"shell cp {tmp_path}/altered {file}", name, f"file {file}", name]
-    done = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *(word for one in commands for word in ("-ex", one)), file], text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+    commands = [
+        f"source {ROOT}/tools/gdb/vitrine.py",
+        "python from vt import kernel; address = kernel.address_of('vfs_read')",
+        name,
+        f"shell cp {tmp_path}/altered {file}",
+        name,
+        f"file {file}",
+        name,
+    ]
+    done = subprocess.run(
+        ["gdb-multiarch", "-q", "-nx", "-batch", *(word for one in commands for word in ("-ex", one)), file],
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+        check=False,
+    )
     # In between gdb's own symbols are the old ones still.
     assert re.findall("^name (.*)$", done.stdout, re.M) == ["vfs_read", "vfs_read", "vfs_rxxd"], done.stdout
 
@@ -168,11 +231,24 @@ def test_before_the_kernel_is_up(machine):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    commands = [f"--gdb-arg={word}" for command in ("vt-ps", "vt-bt 1", "break start_kernel", "continue", "vt-ps", "vt-dmesg")
-                for word in ("-ex", command)]
-    done = subprocess.run(["tools/vrun", "--arch", machine.arch, "--gdb", port, "--gdb-arg=-batch", *commands], cwd=ROOT, text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+    commands = [
+        f"--gdb-arg={word}"
+        for command in ("vt-ps", "vt-bt 1", "break start_kernel", "continue", "vt-ps", "vt-dmesg")
+        for word in ("-ex", command)
+    ]
+    done = subprocess.run(
+        ["tools/vrun", "--arch", machine.arch, "--gdb", port, "--gdb-arg=-batch", *commands],
+        cwd=ROOT,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0 and "Python" not in done.stdout, done.stdout
-    assert re.search(r"Breakpoint 1, start_kernel \((.*\n)*  PID .*\n +0 .* swapper/0 +on CPU 0\n\[", done.stdout), done.stdout
+    assert re.search(
+        r"Breakpoint 1, start_kernel \((.*\n)*  PID .*\n +0 .* swapper/0 +on CPU 0\n\[", done.stdout
+    ), done.stdout
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", int(port))), "QEMU has ended with gdb"

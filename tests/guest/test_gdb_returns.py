@@ -1,4 +1,5 @@
-"""gdb at the tracer's two ends: ftrace_caller and return_to_handler, instruction by instruction, with true callers throughout."""
+"""gdb at the tracer's two ends: ftrace_caller and return_to_handler, instruction by instruction, with true callers
+throughout."""
 
 import re
 
@@ -12,7 +13,8 @@ while :; do echo 1 > /tmp/x; sleep 0.1; done &"""
 ENTRY = ("ftrace_caller", "ftrace_call", "ftrace_graph_call", "ftrace_graph_caller")
 RETURN = ("return_to_handler", "return_to_handler_entry")
 
-# Each instruction of some blocks, calls in one go, with the names in the backtrace; then whether registers are as they were.
+# Each instruction of some blocks, calls in one go, with the names in the backtrace; then whether registers are as they
+# were.
 STEPS = r"""
 python
 import re
@@ -49,13 +51,22 @@ end
 
 
 # A shadow stack that makes no sense: gdb goes on by its own rules, and no exception is seen.
-DAMAGED = ("python from vt import kernel; gdb.set_convenience_variable('stack', kernel.current()['ret_stack'])",
-           "set $top = $stack->top", "set var $stack->top = 0", "bt", "set var $stack->top = $top")
+DAMAGED = (
+    "python from vt import kernel; gdb.set_convenience_variable('stack', kernel.current()['ret_stack'])",
+    "set $top = $stack->top",
+    "set var $stack->top = 0",
+    "bt",
+    "set var $stack->top = $top",
+)
 
 
 def commands(machine):
-    values = {"BLOCKS_ENTRY": ENTRY, "BLOCKS_RETURN": RETURN, "REGISTERS_ENTRY": machine.arguments + machine.kept,
-              "REGISTERS_RETURN": machine.results + machine.kept}
+    values = {
+        "BLOCKS_ENTRY": ENTRY,
+        "BLOCKS_RETURN": RETURN,
+        "REGISTERS_ENTRY": machine.arguments + machine.kept,
+        "REGISTERS_RETURN": machine.results + machine.kept,
+    }
     script = STEPS
     for name, value in values.items():
         script = script.replace(name, repr(value))
@@ -75,17 +86,40 @@ def test_callers_through_entry_and_return(tmp_path, machine):
     with under_gdb(machine, tmp_path) as (guest, gdb):
         assert guest.run(SETUP)[0] == 0
         output = gdb.batch([commands(machine)])
-        outer = gdb.ask("hbreak *return_to_handler_entry if $_caller_is(\"ksys_write\", 1)", "continue", "vt-bt all", "vt-graph", "vt-graph 2", "vt-graph x", "bt",
-                        "print $vt_task(1).comm", "print $vt_current().comm", *DAMAGED)
+        outer = gdb.ask(
+            'hbreak *return_to_handler_entry if $_caller_is("ksys_write", 1)',
+            "continue",
+            "vt-bt all",
+            "vt-graph",
+            "vt-graph 2",
+            "vt-graph x",
+            "bt",
+            "print $vt_task(1).comm",
+            "print $vt_current().comm",
+            *DAMAGED,
+        )
     assert re.search(r"^target .*\b(bl|call)\s.*<function_\w*call>", output, re.M), output
-    check_part(output, "entry", {"ftrace_caller", "ftrace_graph_caller"},
-               r"ftrace_\w+ vfs_write (return_to_handler<vfs_write> )?ksys_write return_to_handler<ksys_write> \w+")
-    check_part(output, "return", {"return_to_handler"}, r"return_to_handler<vfs_write> ksys_write return_to_handler<ksys_write> \w+")
+    check_part(
+        output,
+        "entry",
+        {"ftrace_caller", "ftrace_graph_caller"},
+        r"ftrace_\w+ vfs_write (return_to_handler<vfs_write> )?ksys_write return_to_handler<ksys_write> \w+",
+    )
+    check_part(
+        output,
+        "return",
+        {"return_to_handler"},
+        r"return_to_handler<vfs_write> ksys_write return_to_handler<ksys_write> \w+",
+    )
     # From the first instruction on, when neither it nor its caller's caller is to be found by records.
     assert len(re.findall(r"^records vfs_write ksys_write \w+", output, re.M)) == 12, output
     graph = r"sh-\d+: 2 hooked calls\n  \[1\] vfs_write returns to ksys_write\+.*holds return_to_handler.*\n  \[0\] ksys_write returns to"
-    assert re.search(graph, output) and re.search(graph.replace("holds return_to_handler", ""), outer[3]), output + outer[3]
-    assert re.search(r"^#\d+ .* in (do_syscall_64|handle_syscall|el0_\w+|entry_SYSCALL_64|do_\w+)\b", outer[6], re.M), outer[6]
+    assert re.search(graph, output) and re.search(graph.replace("holds return_to_handler", ""), outer[3]), (
+        output + outer[3]
+    )
+    assert re.search(
+        r"^#\d+ .* in (do_syscall_64|handle_syscall|el0_\w+|entry_SYSCALL_64|do_\w+)\b", outer[6], re.M
+    ), outer[6]
     assert "0x0000000000000000 in" not in outer[6] and "stop" not in outer[6], outer[6]
     assert re.fullmatch(r'\$\d+ = "init", .*<repeats \d+ times>', outer[7]), "the old name's end is gone: " + outer[7]
     assert ' = "sh"' in outer[8] or ' = "sh\\000' in outer[8], outer[8]

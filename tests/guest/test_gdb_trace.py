@@ -1,4 +1,5 @@
-"""vt-trace and vt-ftrace: the trace buffers and call sites as gdb finds them in memory are what the guest shows of them."""
+"""vt-trace and vt-ftrace: the trace buffers and call sites as gdb finds them in memory are what the guest shows of
+them."""
 
 import concurrent.futures
 import difflib
@@ -12,13 +13,18 @@ MAKE = """cd /sys/kernel/tracing; echo 8 > buffer_size_kb; mkdir instances/f ins
 for i in f g s e; do echo 8 > instances/$i/buffer_size_kb; done; echo counter > instances/s/trace_clock
 echo function > instances/f/current_tracer; echo 0 > instances/f/tracing_on
 echo function_graph > instances/g/current_tracer; echo hallo > instances/g/trace_marker; echo 0 > instances/g/tracing_on
-echo sched_switch > instances/s/current_tracer; echo 1 > instances/s/options/stacktrace; echo 0 > instances/s/options/irq-info
-for e in lab sched/sched_switch syscalls/sys_enter_write syscalls/sys_exit_write; do echo 1 > instances/e/events/$e/enable; done
+echo sched_switch > instances/s/current_tracer; echo 1 > instances/s/options/stacktrace
+echo 0 > instances/s/options/irq-info
+for e in lab sched/sched_switch syscalls/sys_enter_write syscalls/sys_exit_write; do
+	echo 1 > instances/e/events/$e/enable
+done
 echo 1 > instances/e/events/kmem/kmalloc/enable; echo 1 > instances/e/events/irq/softirq_entry/enable
 echo "5 hello" > ../debug/lab/step; ls > /dev/null; echo 0 > instances/e/tracing_on
-for c in task irq formats; do echo $c > ../debug/trace_printk/hello; done; echo hallo > trace_marker; echo nix > trace_marker
+for c in task irq formats; do echo $c > ../debug/trace_printk/hello; done
+echo hallo > trace_marker; echo nix > trace_marker
 printf '\\001\\000\\000\\000abc' > trace_marker_raw; sleep 0.1; echo 0 > tracing_on; echo 0 > instances/s/tracing_on"""
-CHANGE = """for o in proc abstime retval tail overrun; do echo 1 > options/funcgraph-$o; done; echo 0 > options/funcgraph-irqs
+CHANGE = """for o in proc abstime retval tail overrun; do echo 1 > options/funcgraph-$o; done
+echo 0 > options/funcgraph-irqs
 for o in record-tgid sym-offset sym-addr; do echo 1 > instances/f/options/$o; done
 echo 1 > instances/g/events/sched/enable; echo 1 > instances/g/tracing_on; sleep 0.1; echo 0 > instances/g/tracing_on
 echo 1 > instances/f/tracing_on; sleep 0.1; echo 0 > instances/f/tracing_on"""
@@ -45,8 +51,10 @@ echo vfs_write > instances/g/set_ftrace_filter"""
 EVERY = "python import vt.events as e; print(sum(1 for kind in range(20, 2000) if e.event_of(kind)))"
 # A record by itself, and where it lies in the ring buffer.
 FIRST = "global_trace.buffer->cpu[0]->ring.commit_page->data->data"
-RECORDS = (f"vt-kernel print *(struct trace_entry *)({FIRST} + 4)",
-           "vt-kernel print *(struct ring_buffer_event *)global_trace.buffer->cpu[0]->ring.commit_page->data->data")
+RECORDS = (
+    f"vt-kernel print *(struct trace_entry *)({FIRST} + 4)",
+    "vt-kernel print *(struct ring_buffer_event *)global_trace.buffer->cpu[0]->ring.commit_page->data->data",
+)
 
 
 # ---- Damaged memory: what can be read is shown, and one line says what cannot.
@@ -94,9 +102,15 @@ def check_damaged_trace(whole, cut, endless):
     changed = [(good, bad) for good, bad in zip(whole, cut) if good != bad]
     assert len(changed) == 1 and len(cut) == len(whole) + 1, cut
     assert re.match(r"\[000\] +\d+\.\d{6}: <this makes no sense: unpack_from requires .*>$", changed[0][1]), changed
-    assert re.match(r"vt-trace: CPU 0: a record of type \d+: this makes no sense: unpack_from requires ", cut[-1]), cut[-1]
-    assert re.fullmatch(r"vt-trace: CPU 0: the ring buffer's ends make no sense: pages \d+ to 1\d{9} of \d+", endless[-1]), endless[-1]
-    assert [line for line in whole if "[001]" in line] == [line for line in endless if "[001]" in line and "started" not in line]
+    assert re.match(r"vt-trace: CPU 0: a record of type \d+: this makes no sense: unpack_from requires ", cut[-1]), cut[
+        -1
+    ]
+    assert re.fullmatch(
+        r"vt-trace: CPU 0: the ring buffer's ends make no sense: pages \d+ to 1\d{9} of \d+", endless[-1]
+    ), endless[-1]
+    assert [line for line in whole if "[001]" in line] == [
+        line for line in endless if "[001]" in line and "started" not in line
+    ]
 
 
 def check_damaged_tasks(good, damaged, broken):
@@ -104,13 +118,18 @@ def check_damaged_tasks(good, damaged, broken):
     wrong = r"the shadow stack at 0x\w+ makes no sense: its top is 0x0"
     assert re.fullmatch(wrong, damaged[0][0]) and re.fullmatch(wrong, damaged[1][-1]), damaged[:2]
     shown = damaged[1][:-1]
-    assert shown == good[0][: len(shown)] and shown[-1].startswith(" ksys_read+") and len(good[0]) > len(shown), damaged[1]
+    assert (
+        shown == good[0][: len(shown)] and shown[-1].startswith(" ksys_read+") and len(good[0]) > len(shown)
+    ), damaged[1]
     assert damaged[2].count("Call trace:") == good[1].count("Call trace:") and set(good[1]) >= {
-        line for line in damaged[2] if not re.fullmatch(rf" <task at 0x\w+: {wrong}>", line)}, damaged[2]
+        line for line in damaged[2] if not re.fullmatch(rf" <task at 0x\w+: {wrong}>", line)
+    }, damaged[2]
     assert damaged[3] == good[2], damaged[3]
     assert broken[0][-2].split()[:3] == ["1", "1", "0"] and set(broken[0][:-1]) < set(good[2]), broken[0]
     for line in broken[0][-1], broken[1][0]:
-        assert re.fullmatch(r"the list at 0x\w+ is broken behind 0x\w+: Cannot access memory at address 0x8", line), broken
+        assert re.fullmatch(
+            r"the list at 0x\w+ is broken behind 0x\w+: Cannot access memory at address 0x8", line
+        ), broken
 
 
 def check_damage(guest, gdb):
@@ -136,7 +155,9 @@ def run_all(guest, commands):
 
 
 def assert_equal(theirs, ours):
-    differences = "\n".join(list(difflib.unified_diff(theirs.splitlines(), ours.splitlines(), "guest", "gdb", lineterm="", n=0))[:40])
+    differences = "\n".join(
+        list(difflib.unified_diff(theirs.splitlines(), ours.splitlines(), "guest", "gdb", lineterm="", n=0))[:40]
+    )
     assert not differences, differences
 
 
@@ -153,8 +174,13 @@ def check_sites(both, none):
     assert re.match(r"vfs_write\+0x\w+/0x\w+: site \d+ of \d+ at 0x\w+: call ftrace_caller\n", both), both
     assert re.search(r"^  ftrace_call in ftrace_caller holds: call function_\w+$", both, re.M), both
     assert "  ftrace_graph_call in ftrace_caller holds: jump ftrace_graph_caller\n" in both, both
-    assert "  g is told of its return: one of the 1 of its filter" in both and "  global_ops is told: one of the 2 of its filter" in both
-    assert none.split("\n")[0].endswith(": nop") and "global_ops does not want it: among the 1 that it excludes" in none, none
+    assert (
+        "  g is told of its return: one of the 1 of its filter" in both
+        and "  global_ops is told: one of the 2 of its filter" in both
+    )
+    assert (
+        none.split("\n")[0].endswith(": nop") and "global_ops does not want it: among the 1 that it excludes" in none
+    ), none
 
 
 def test_trace_from_memory(tmp_path, machine):
@@ -164,7 +190,9 @@ def test_trace_from_memory(tmp_path, machine):
         run_all(guest, CHANGE)
         check_traces(guest, gdb)
         run_all(guest, SITES)
-        answers = gdb.ask("vt-trace -i e -c 1", "vt-trace -i e 3", "vt-ftrace vfs_write", "vt-ftrace vfs_read", EVERY, *RECORDS, *BAD)
+        answers = gdb.ask(
+            "vt-trace -i e -c 1", "vt-trace -i e 3", "vt-ftrace vfs_write", "vt-ftrace vfs_read", EVERY, *RECORDS, *BAD
+        )
         assert_equal(guest.run("cat instances/e/per_cpu/cpu1/trace")[1], answers[0] + "\n")
         whole = guest.run("cat instances/e/trace")[1].splitlines()
         assert answers[1].splitlines() == whole[:12] + whole[-3:]
@@ -205,7 +233,15 @@ def test_panicked(tmp_path, machine):
         run_all(guest, CRASH)
         before = without_stamps(guest.console)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            stopped = pool.submit(gdb.ask, "hbreak ftrace_dump", f"shell touch {tmp_path}/set", "continue", "vt-trace", "backtrace", "delete")
+            stopped = pool.submit(
+                gdb.ask,
+                "hbreak ftrace_dump",
+                f"shell touch {tmp_path}/set",
+                "continue",
+                "vt-trace",
+                "backtrace",
+                "delete",
+            )
             while not (tmp_path / "set").exists() and not stopped.done():
                 time.sleep(0.05)
             guest.send("echo c > /proc/sysrq-trigger\n")
@@ -218,7 +254,9 @@ def test_panicked(tmp_path, machine):
         assert "sysrq_crash" in answers[4]
         after = gdb.ask("vt-bt all", "vt-trace", "vt-ps", "vt-dmesg", "vt-irq")
         check_stacks(before, after[0])
-        assert sorted(re.findall(r"^CPU \d: (stopped; )?", after[4], re.M)) == ["", "stopped; "] and " CPU1" in after[4], after[4]
+        assert (
+            sorted(re.findall(r"^CPU \d: (stopped; )?", after[4], re.M)) == ["", "stopped; "] and " CPU1" in after[4]
+        ), after[4]
         assert len(after[1].splitlines()) == 12, "what was dumped has been consumed"
         own = console.split("Kernel panic - not syncing")[1].split("Call trace:\n")[1].split("\nDumping")[0]
         assert own.split("\n", 3)[3] in after[0], after[0]

@@ -23,8 +23,10 @@ def duration(microseconds, nanoseconds, overhead=True):
 
 
 BODY = re.compile(rf"(?P<mark>[ +!#*@$]) (?P<us>\d+)\.(?P<ns>\d+) us +\|  (?P<call>.*)|              \|  (?P<plain>.*)")
-CALL = re.compile(rf"(?P<indent> *)(?:(?P<leaf>{NAME})\(\);(?P<value> /\* = \S+ \*/)?|(?P<open>{NAME})\(\) {{|"
-                  rf"}}(?: /\* (?P<close>{NAME})(?: = \S+)? \*/)?|/\* (?P<comment>.*) \*/)")
+CALL = re.compile(
+    rf"(?P<indent> *)(?:(?P<leaf>{NAME})\(\);(?P<value> /\* = \S+ \*/)?|(?P<open>{NAME})\(\) {{|"
+    rf"}}(?: /\* (?P<close>{NAME})(?: = \S+)? \*/)?|/\* (?P<comment>.*) \*/)"
+)
 ARROW = re.compile(r"  (==========>|<==========) \|")
 RULE = " ------------------------------------------"
 PROC = r" *\S+-\d+ *"
@@ -67,13 +69,28 @@ PREFIXES = {
 
 @pytest.mark.parametrize("option", PREFIXES)
 def test_these_checks_accept_linux(option):
-    kinds = {fields["kind"] for fields in map(lambda line: parse(line, PREFIXES[option]),
-                                              read_format(f"lines_graph{'_' if option else ''}{option}.txt").splitlines()) if fields}
+    kinds = {
+        fields["kind"]
+        for fields in map(
+            lambda line: parse(line, PREFIXES[option]),
+            read_format(f"lines_graph{'_' if option else ''}{option}.txt").splitlines(),
+        )
+        if fields
+    }
     assert {"leaf", "open", "close"} <= kinds
 
 
-@pytest.mark.parametrize("bad", [" 0)   7.216 us   |  f();", " 0)   7.216 us    | f();", " 0) + 7.216 us    |  f();", " 0)   f();",
-                                 " 0)   7.216 us    |  f() {", " 0)               |  f();"])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        " 0)   7.216 us   |  f();",
+        " 0)   7.216 us    | f();",
+        " 0) + 7.216 us    |  f();",
+        " 0)   f();",
+        " 0)   7.216 us    |  f() {",
+        " 0)               |  f();",
+    ],
+)
 def test_these_checks_refuse_other_columns(bad):
     with pytest.raises(AssertionError):
         parse(bad)
@@ -118,7 +135,8 @@ def calls_of(parsed, pid=None):
 
 
 def script(machine, text, **settings):
-    """What a script prints, in a guest alone on one CPU that counts instructions: {heading: text below a line `== heading`}."""
+    """What a script prints, in a guest alone on one CPU that counts instructions: {heading: text below a line `==
+    heading`}."""
     run = machine.script(f"cd {TRACING}; echo 0 > tracing_on\n{text}\n".encode(), icount=True, timeout=400, **settings)
     try:
         run.wait_start()
@@ -159,18 +177,23 @@ def interrupted(text):
 @pytest.mark.parametrize("what", COMMANDS)
 def test_the_tree_is_the_one_that_parents_tell(machine, what):
     """
-    A function entry names the caller: the same call of function_graph is inside of it. A call by a jump is inside of the
-    jumper, whose caller is the one named, and nothing comes after it there. What the shell itself calls, recorded until
-    no interrupt came into it.
+    A function entry names the caller: the same call of function_graph is inside of it. A call by a jump is inside of
+    the jumper, whose caller is the one named, and nothing comes after it there. What the shell itself calls, recorded
+    until no interrupt came into it.
     """
-    parts = script(machine, "echo '== known'; cat available_filter_functions; echo $$ > set_ftrace_pid\n"
-                            "for tracer in function function_graph; do echo $tracer > current_tracer\n"
-                            f"for i in 1 2 3 4 5; do {COMMANDS[what]}; echo > trace; echo 1 > tracing_on; {COMMANDS[what]}; echo 0 > tracing_on\n"
-                            "cat trace > /tmp/$tracer.$i; done; done\n"  # not yet to the console, whose interrupts would come in
-                            "for file in /tmp/function*; do echo == ${file#/tmp/}; cat $file; done")
+    parts = script(
+        machine,
+        "echo '== known'; cat available_filter_functions; echo $$ > set_ftrace_pid\n"
+        "for tracer in function function_graph; do echo $tracer > current_tracer\n"
+        f"for i in 1 2 3 4 5; do {COMMANDS[what]}; echo > trace; echo 1 > tracing_on; {COMMANDS[what]}; echo 0 > tracing_on\n"
+        "cat trace > /tmp/$tracer.$i; done; done\n"  # not yet to the console, whose interrupts would come in
+        "for file in /tmp/function*; do echo == ${file#/tmp/}; cat $file; done",
+    )
     known = set(parts["known"].split())
-    entries, text = (next(parts[f"{tracer}.{i}"] for i in range(2, 6) if not interrupted(parts[f"{tracer}.{i}"]))
-                     for tracer in ("function", "function_graph"))
+    entries, text = (
+        next(parts[f"{tracer}.{i}"] for i in range(2, 6) if not interrupted(parts[f"{tracer}.{i}"]))
+        for tracer in ("function", "function_graph")
+    )
     entries, calls = entries_of(entries), calls_of(graph(text))
     assert [name for name, _ in entries] == [call.name for call in calls]
     assert len(calls) > 8
@@ -189,12 +212,18 @@ def test_the_tree_is_the_one_that_parents_tell(machine, what):
 
 def test_a_call_takes_at_least_what_its_calls_take(machine):
     with machine.guest(smp=2, timeout=240) as guest:
-        text = lines_of(guest, f"cd {TRACING}; echo 0 > tracing_on; echo 4096 > buffer_size_kb; echo 0 > options/funcgraph-irqs; echo $$ > "
-                               "set_ftrace_pid; echo function_graph > current_tracer; echo 1 > tracing_on; for i in 1 2 3 4 5; do ls -l / > /dev/null; "
-                               "read x < /proc/version; done; echo 0 > tracing_on; cat trace")
+        text = lines_of(
+            guest,
+            f"cd {TRACING}; echo 0 > tracing_on; echo 4096 > buffer_size_kb; echo 0 > options/funcgraph-irqs; echo $$ > "
+            "set_ftrace_pid; echo function_graph > current_tracer; echo 1 > tracing_on; for i in 1 2 3 4 5; do ls -l / > /dev/null; "
+            "read x < /proc/version; done; echo 0 > tracing_on; cat trace",
+        )
         calls = calls_of([fields for fields in map(parse, split(text, "header_graph.txt")) if fields])
-        sums = [(call.ns, sum(child.ns for child in call.children)) for call in calls
-                if call.ns is not None and call.children and all(child.ns is not None for child in call.children)]
+        sums = [
+            (call.ns, sum(child.ns for child in call.children))
+            for call in calls
+            if call.ns is not None and call.children and all(child.ns is not None for child in call.children)
+        ]
         assert len(sums) > 200
         assert all(whole >= parts for whole, parts in sums), [pair for pair in sums if pair[0] < pair[1]]
 
@@ -203,9 +232,16 @@ def test_a_leaf_takes_the_same_time_each_time(machine):
     """Under icount a time is a number of instructions: the same from boot to boot, and from call to call."""
 
     def leaves():
-        parts = script(machine, "echo sys_getpid > set_ftrace_filter; echo function_graph > current_tracer; echo 1 > tracing_on\n"
-                                "bench getpid 100 > /dev/null; echo 0 > tracing_on; echo '== trace'; cat trace")
-        return [fields["ns"] for fields in graph(parts["trace"]) if fields["kind"] == "leaf" and fields["name"] == "sys_getpid"]
+        parts = script(
+            machine,
+            "echo sys_getpid > set_ftrace_filter; echo function_graph > current_tracer; echo 1 > tracing_on\n"
+            "bench getpid 100 > /dev/null; echo 0 > tracing_on; echo '== trace'; cat trace",
+        )
+        return [
+            fields["ns"]
+            for fields in graph(parts["trace"])
+            if fields["kind"] == "leaf" and fields["name"] == "sys_getpid"
+        ]
 
     first = leaves()
     assert len(first) > 100
@@ -223,20 +259,26 @@ def stats(text):
 
 
 def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(machine):
-    parts = script(machine, "echo plant_recurse > set_ftrace_filter; echo 1 > options/funcgraph-overrun; echo function_graph > current_tracer\n"
-                            "mkdir instances/outer; echo recurse_store text_file_write > instances/outer/set_ftrace_filter\n"
-                            "echo function_graph > instances/outer/current_tracer\n"
-                            "echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse || exit 1; echo 0 > tracing_on\n"
-                            f"echo '== trace'; cat trace; echo '== stats'; cat {STATS}\n"
-                            "echo 0 > instances/outer/tracing_on; echo '== outer'; cat instances/outer/trace; rmdir instances/outer\n"
-                            "echo nop > current_tracer; echo > set_ftrace_filter; echo irq_exit > set_graph_function; echo function_graph > current_tracer\n"
-                            "echo 0 > options/funcgraph-overrun; echo 1 > options/funcgraph-tail; echo 1 > tracing_on; bench getpid 700000 > /dev/null\n"
-                            "echo 0 > tracing_on; echo '== interrupts'; cat trace")
-    # An interrupt comes upon the hook, too. Its last function returns in the context of that hook: it has an end all the same.
+    parts = script(
+        machine,
+        "echo plant_recurse > set_ftrace_filter; echo 1 > options/funcgraph-overrun; echo function_graph > current_tracer\n"
+        "mkdir instances/outer; echo recurse_store text_file_write > instances/outer/set_ftrace_filter\n"
+        "echo function_graph > instances/outer/current_tracer\n"
+        "echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse || exit 1; echo 0 > tracing_on\n"
+        f"echo '== trace'; cat trace; echo '== stats'; cat {STATS}\n"
+        "echo 0 > instances/outer/tracing_on; echo '== outer'; cat instances/outer/trace; rmdir instances/outer\n"
+        "echo nop > current_tracer; echo > set_ftrace_filter; echo irq_exit > set_graph_function; echo function_graph > current_tracer\n"
+        "echo 0 > options/funcgraph-overrun; echo 1 > options/funcgraph-tail; echo 1 > tracing_on; bench getpid 700000 > /dev/null\n"
+        "echo 0 > tracing_on; echo '== interrupts'; cat trace",
+    )
+    # An interrupt comes upon the hook, too. Its last function returns in the context of that hook: it has an end all
+    # the same.
     ends = [parts["interrupts"].count(line) for line in ("irq_exit();", "irq_exit() {", "} /* irq_exit */")]
     assert sum(ends) >= 20 and ends[1] == ends[2], ends
     lines = split(parts["trace"], "header_graph.txt")
-    assert all(line.startswith(" 0)") and "}" in line for line, after in zip(lines, lines[1:]) if "Overruns" in after)  # of no leaf
+    assert all(
+        line.startswith(" 0)") and "}" in line for line, after in zip(lines, lines[1:]) if "Overruns" in after
+    )  # of no leaf
     overruns = [int(match[1]) for match in (re.fullmatch(r" \(Overruns: (\d+)\)", line) for line in lines) if match]
     calls = calls_of([fields for fields in map(parse, [line for line in lines if "Overruns" not in line]) if fields])
     assert 60 < len(calls) < 100 and {call.name for call in calls} == {"plant_recurse"}
@@ -255,19 +297,29 @@ def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(mac
 def test_as_many_arrays_as_there_are_places(machine):
     """Each has its trees; one more is refused, and has its place when another one goes, while it traces."""
     graph_on = "echo function_graph > {}/current_tracer"
-    parts = script(machine, "for n in $(seq 15); do mkdir instances/$n; echo 16 > instances/$n/buffer_size_kb\n"
-                            "echo plant_recurse > instances/$n/set_ftrace_filter; done\n"
-                            f"for n in $(seq 14); do {graph_on.format('instances/$n')} || exit 1; done\n"
-                            f"echo '== refused'; ({graph_on.format('instances/15')}) 2>&1; cat instances/15/current_tracer\n"
-                            f"echo plant_recurse > set_ftrace_filter; echo 1 > function_profile_enabled && {graph_on.format('.')} || exit 1\n"
-                            "echo 1 > tracing_on; echo 2 > /sys/kernel/debug/fgraph/recurse; rmdir instances/3\n"
-                            f"{graph_on.format('instances/15')} || exit 1; echo 1 > /sys/kernel/debug/fgraph/recurse\n"
-                            f"echo '== users'; cat {STATS}; for array in . $(ls -d instances/*); do echo \"== $array\"; cat $array/trace; done\n"
-                            "echo nop > current_tracer; rmdir instances/*; echo 0 > function_profile_enabled\n"
-                            f"echo 1 > /sys/kernel/debug/fgraph/recurse; echo '== after'; cat {STATS}")
+    parts = script(
+        machine,
+        "for n in $(seq 15); do mkdir instances/$n; echo 16 > instances/$n/buffer_size_kb\n"
+        "echo plant_recurse > instances/$n/set_ftrace_filter; done\n"
+        f"for n in $(seq 14); do {graph_on.format('instances/$n')} || exit 1; done\n"
+        f"echo '== refused'; ({graph_on.format('instances/15')}) 2>&1; cat instances/15/current_tracer\n"
+        f"echo plant_recurse > set_ftrace_filter; echo 1 > function_profile_enabled && {graph_on.format('.')} || exit 1\n"
+        "echo 1 > tracing_on; echo 2 > /sys/kernel/debug/fgraph/recurse; rmdir instances/3\n"
+        f"{graph_on.format('instances/15')} || exit 1; echo 1 > /sys/kernel/debug/fgraph/recurse\n"
+        f"echo '== users'; cat {STATS}; for array in . $(ls -d instances/*); do echo \"== $array\"; cat $array/trace; done\n"
+        "echo nop > current_tracer; rmdir instances/*; echo 0 > function_profile_enabled\n"
+        f"echo 1 > /sys/kernel/debug/fgraph/recurse; echo '== after'; cat {STATS}",
+    )
     assert parts["refused"].splitlines()[-1] == "nop" and "No space left on device" in parts["refused"]
-    assert stats(parts["users"])["users"] == 16 and stats(parts["after"])["users"] == stats(parts["after"])["mismatches"] == 0
-    arrays = {name: [call.name for call in calls_of(graph(text))] for name, text in parts.items() if name == "." or "/" in name}
+    assert (
+        stats(parts["users"])["users"] == 16
+        and stats(parts["after"])["users"] == stats(parts["after"])["mismatches"] == 0
+    )
+    arrays = {
+        name: [call.name for call in calls_of(graph(text))]
+        for name, text in parts.items()
+        if name == "." or "/" in name
+    }
     assert arrays.pop("instances/15") == ["plant_recurse"] * 2
     assert len(arrays) == 14 and all(calls == ["plant_recurse"] * 5 for calls in arrays.values()), arrays
 
@@ -288,7 +340,8 @@ HEADERS = {
 
 
 def unnamed(lines):
-    """Without names behind closing braces, and without the arrows of interrupts, which have no column of a duration of their own."""
+    """Without names behind closing braces, and without the arrows of interrupts, which have no column of a duration of
+    their own."""
     return [re.sub(rf"}} /\* {NAME} \*/$", "}", line) for line in lines if "=====" not in line]
 
 
@@ -307,11 +360,17 @@ AWAY = {
 
 def test_options_change_columns_and_nothing_else(machine):
     """Each option's text is the usual one with one column more, less or other."""
-    shows = "".join(f"echo '== {option}'; echo {option[-1]} > options/{option[:-2]}; cat trace; echo {1 - int(option[-1])} > "
-                    f"options/{option[:-2]}\n" for option in HEADERS)
-    parts = script(machine, "echo vfs_open > set_graph_function; echo $$ > set_ftrace_pid; echo function_graph > current_tracer; echo 1 > tracing_on\n"
-                            "read x < /proc/version; echo a marker > trace_marker; read x < /proc/version; echo 0 > tracing_on; echo '== usual'; cat trace\n"
-                            + shows)
+    shows = "".join(
+        f"echo '== {option}'; echo {option[-1]} > options/{option[:-2]}; cat trace; echo {1 - int(option[-1])} > "
+        f"options/{option[:-2]}\n"
+        for option in HEADERS
+    )
+    parts = script(
+        machine,
+        "echo vfs_open > set_graph_function; echo $$ > set_ftrace_pid; echo function_graph > current_tracer; echo 1 > tracing_on\n"
+        "read x < /proc/version; echo a marker > trace_marker; read x < /proc/version; echo 0 > tracing_on; echo '== usual'; cat trace\n"
+        + shows,
+    )
     usual = split(parts["usual"], "header_graph.txt")
     assert {fields["kind"] for fields in map(parse, usual) if fields} >= {"leaf", "open", "close", "comment"}
     for option, header in HEADERS.items():
@@ -323,8 +382,11 @@ def test_options_change_columns_and_nothing_else(machine):
 def test_every_line_of_a_busy_trace_has_its_form(machine):
     """Two CPUs, interrupts, task switches, markers, records lost: `trace` and trace_pipe."""
     with machine.guest(smp=2, timeout=300) as guest:
-        lines_of(guest, f"cd {TRACING}; echo 300 > buffer_size_kb; echo function_graph > current_tracer; for i in 1 2 3; do ls / | cat > /dev/null; "
-                        "echo $i > trace_marker; sleep 0.01; done; echo 0 > tracing_on")
+        lines_of(
+            guest,
+            f"cd {TRACING}; echo 300 > buffer_size_kb; echo function_graph > current_tracer; for i in 1 2 3; do ls / | cat > /dev/null; "
+            "echo $i > trace_marker; sleep 0.01; done; echo 0 > tracing_on",
+        )
         lines = split(lines_of(guest, "cat trace"), "header_graph.txt")
         seen = [fields for fields in map(parse, lines) if fields]
         kinds = {fields["kind"] for fields in seen}
@@ -355,7 +417,10 @@ def test_backtraces_show_the_callers(machine):
         oops = names(oops[oops.rindex("Call trace:") :])
         assert oops[0] == "lkdtm_ACCESS_NULL" and oops[1:] == plain[plain.index("direct_entry") :]
         # Stack records, too; and a task that sleeps in hooked calls wakes up without the tracer.
-        lines_of(guest, "echo schedule > set_ftrace_filter; sleep 0.1 & echo sched_switch > current_tracer; echo 1 > options/stacktrace; sleep 0.2")
+        lines_of(
+            guest,
+            "echo schedule > set_ftrace_filter; sleep 0.1 & echo sched_switch > current_tracer; echo 1 > options/stacktrace; sleep 0.2",
+        )
         text = lines_of(guest, "echo 0 > tracing_on; cat trace")
         assert " => schedule\n" in text and "return_to_handler" not in text
         assert stats(lines_of(guest, f"cat {STATS}"))["mismatches"] == 0
@@ -366,22 +431,34 @@ def test_backtraces_show_the_callers(machine):
 
 def test_filters(machine):
     def step(name, setup, undo):
-        return (f"{setup}; echo > trace; echo 1 > tracing_on; read x < /proc/version; echo 0 > tracing_on; echo '== {name}'; cat trace; {undo}\n")
+        return f"{setup}; echo > trace; echo 1 > tracing_on; read x < /proc/version; echo 0 > tracing_on; echo '== {name}'; cat trace; {undo}\n"
 
     functions = "read x < /proc/version; echo $$ > set_ftrace_pid; echo function_graph > current_tracer\n"
     below = "text_file_open"
-    parts = script(machine, functions + step("inside", "echo vfs_open > set_graph_function", ":")
-                   + step("shallow", "echo 2 > max_graph_depth", "echo 0 > max_graph_depth")
-                   + step("without", f"echo {below} > set_graph_notrace", "echo > set_graph_notrace")
-                   + step("alone", "echo vfs_open > set_ftrace_filter", "echo > set_ftrace_filter; echo > set_graph_function; echo > set_ftrace_pid")
-                   + step("slow", "echo 5 > tracing_thresh", "echo 0 > tracing_thresh"))
+    parts = script(
+        machine,
+        functions
+        + step("inside", "echo vfs_open > set_graph_function", ":")
+        + step("shallow", "echo 2 > max_graph_depth", "echo 0 > max_graph_depth")
+        + step("without", f"echo {below} > set_graph_notrace", "echo > set_graph_notrace")
+        + step(
+            "alone",
+            "echo vfs_open > set_ftrace_filter",
+            "echo > set_ftrace_filter; echo > set_graph_function; echo > set_ftrace_pid",
+        )
+        + step("slow", "echo 5 > tracing_thresh", "echo 0 > tracing_thresh"),
+    )
     calls = {name: calls_of(graph(parts[name])) for name in ("inside", "shallow", "without", "alone")}
     roots = [call.name for call in calls["inside"] if not call.parent]
     assert set(roots) == {"vfs_open"} and len(calls["inside"]) > 2 * len(roots)
     assert {call.name for call in calls["shallow"]} < {call.name for call in calls["inside"]}
-    assert all(not call.parent or not call.parent.parent for call in calls["shallow"]) and any(call.parent for call in calls["shallow"])
+    assert all(not call.parent or not call.parent.parent for call in calls["shallow"]) and any(
+        call.parent for call in calls["shallow"]
+    )
     assert below in {call.name for call in calls["inside"]}
-    assert [call.name for call in calls["without"]] == [call.name for call in calls["inside"] if not within(call, below)]
+    assert [call.name for call in calls["without"]] == [
+        call.name for call in calls["inside"] if not within(call, below)
+    ]
     assert {call.name for call in calls["alone"]} == {"vfs_open"} and not any(call.children for call in calls["alone"])
     found = [fields for fields in graph(parts["slow"]) if fields["kind"] != "arrow"]
     assert found and all(fields["kind"] == "close" and fields["name"] and fields["ns"] >= 5000 for fields in found)
@@ -397,11 +474,16 @@ def within(call, name):
 
 def test_time_asleep(machine):
     def sleep(option):
-        return (f"echo {option} > options/sleep-time; echo > trace; echo 1 > tracing_on; sleep 0.05; echo 0 > tracing_on; echo '== {option}'; "
-                "cat trace\n")
+        return (
+            f"echo {option} > options/sleep-time; echo > trace; echo 1 > tracing_on; sleep 0.05; echo 0 > tracing_on; echo '== {option}'; "
+            "cat trace\n"
+        )
 
-    parts = script(machine, "echo do_nanosleep hrtimer_nanosleep sys_nanosleep sys_clock_nanosleep > set_ftrace_filter 2>/dev/null\n"
-                            "cat set_ftrace_filter; echo function_graph > current_tracer\n" + sleep(1) + sleep(0))
+    parts = script(
+        machine,
+        "echo do_nanosleep hrtimer_nanosleep sys_nanosleep sys_clock_nanosleep > set_ftrace_filter 2>/dev/null\n"
+        "cat set_ftrace_filter; echo function_graph > current_tracer\n" + sleep(1) + sleep(0),
+    )
     with_sleep, without = (max(fields["ns"] for fields in graph(parts[option]) if "ns" in fields) for option in "10")
     assert with_sleep >= 50_000_000 and without < 1_000_000
 
@@ -409,28 +491,45 @@ def test_time_asleep(machine):
 def test_bad_input(machine):
     with machine.guest(timeout=240) as guest:
         lines_of(guest, f"cd {TRACING}; echo vfs_open > set_graph_function; echo 7 > max_graph_depth")
-        for command, says in (("echo nosuch_function > set_graph_function", "Invalid argument"),
-                              ("echo nosuch_function > set_graph_notrace", "Invalid argument"),
-                              # As in Linux: only what is in the set can leave it, and numbers are for set_ftrace_filter.
-                              ("echo '!schedule' > set_graph_function", "Invalid argument"),
-                              ("echo '!schedule' >> set_graph_function", "Invalid argument"),
-                              ("echo '!schedule' > set_graph_notrace", "Invalid argument"),
-                              ("echo 5 > set_graph_function", "Invalid argument"), ("echo 5 > set_graph_notrace", "Invalid argument"),
-                              ("echo x > max_graph_depth", "Invalid argument"), ("echo > max_graph_depth", "Invalid argument"),
-                              ("echo -1 > max_graph_depth", "Invalid argument"), ("echo 4294967296 > max_graph_depth", "out of range"),
-                              ("echo 2 > options/funcgraph-cpu", "Invalid argument"), ("echo 1000 > /sys/kernel/debug/fgraph/recurse", "Invalid argument")):
+        for command, says in (
+            ("echo nosuch_function > set_graph_function", "Invalid argument"),
+            ("echo nosuch_function > set_graph_notrace", "Invalid argument"),
+            # As in Linux: only what is in the set can leave it, and numbers are for set_ftrace_filter.
+            ("echo '!schedule' > set_graph_function", "Invalid argument"),
+            ("echo '!schedule' >> set_graph_function", "Invalid argument"),
+            ("echo '!schedule' > set_graph_notrace", "Invalid argument"),
+            ("echo 5 > set_graph_function", "Invalid argument"),
+            ("echo 5 > set_graph_notrace", "Invalid argument"),
+            ("echo x > max_graph_depth", "Invalid argument"),
+            ("echo > max_graph_depth", "Invalid argument"),
+            ("echo -1 > max_graph_depth", "Invalid argument"),
+            ("echo 4294967296 > max_graph_depth", "out of range"),
+            ("echo 2 > options/funcgraph-cpu", "Invalid argument"),
+            ("echo 1000 > /sys/kernel/debug/fgraph/recurse", "Invalid argument"),
+        ):
             status, output = guest.run(command)
             assert status and says in output, (command, output)
         lines_of(guest, "echo 'vfs_open vfs_read' > set_graph_function; echo '!vfs_open' >> set_graph_function")
         assert lines_of(guest, "cat set_graph_function") == "vfs_read\n"
         # A name that is still open when the file is closed is nobody's error, as in Linux; the set is empty then.
         lines_of(guest, "echo -n nosuch_function > set_graph_function")
-        assert lines_of(guest, "cat set_graph_function max_graph_depth set_graph_notrace").splitlines() == \
-            ["#### all functions enabled ####", "7", "#### no functions disabled ####"]
+        assert lines_of(guest, "cat set_graph_function max_graph_depth set_graph_notrace").splitlines() == [
+            "#### all functions enabled ####",
+            "7",
+            "#### no functions disabled ####",
+        ]
         status, output = guest.run("echo 1 > options/funcgraph-args")
         assert bool(status) == (not machine.arguments) and (not status or "not supported" in output)
-        # What else these files are: not for others to read, as Linux has them. And the function of the tutorials is there.
-        assert [line.split()[0] for line in lines_of(guest, "ls -l set_graph_function set_graph_notrace").splitlines()] == ["-rw-r-----"] * 2
-        text = lines_of(guest, "echo 0 > options/funcgraph-args; echo 0 > max_graph_depth; echo __do_fault > set_graph_function; echo function_graph > current_tracer; "
-                               "cat /proc/version > /dev/null; echo 0 > tracing_on; cat trace")
-        assert {fields["name"] for fields in graph(text) if fields["kind"] in ("leaf", "open") and not fields["depth"]} == {"__do_fault"}
+        # What else these files are: not for others to read, as Linux has them. And the function of the tutorials is
+        # there.
+        assert [
+            line.split()[0] for line in lines_of(guest, "ls -l set_graph_function set_graph_notrace").splitlines()
+        ] == ["-rw-r-----"] * 2
+        text = lines_of(
+            guest,
+            "echo 0 > options/funcgraph-args; echo 0 > max_graph_depth; echo __do_fault > set_graph_function; echo function_graph > current_tracer; "
+            "cat /proc/version > /dev/null; echo 0 > tracing_on; cat trace",
+        )
+        assert {
+            fields["name"] for fields in graph(text) if fields["kind"] in ("leaf", "open") and not fields["depth"]
+        } == {"__do_fault"}

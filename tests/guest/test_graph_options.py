@@ -1,4 +1,5 @@
-"""Options of function_graph and of the function tracer beside it, and function graph in the latency tracers, on both machines."""
+"""Options of function_graph and of the function tracer beside it, and function graph in the latency tracers, on both
+machines."""
 
 import re
 
@@ -42,18 +43,26 @@ PLANT = "/sys/kernel/debug/latency"
 
 def plant(tracer, kind, us):
     """Alone on CPU 0: the section that was planted, as calls and as function entries."""
-    return (f"echo {tracer} > current_tracer; for graph in 1 0 1; do echo $graph > options/display-graph; echo 0 > tracing_on; echo 0 > tracing_max_latency\n"
-            f"echo 1 > tracing_on; echo {us} > {PLANT}/{kind}; echo 0 > tracing_on; echo == {tracer} $graph; cat trace; done\n"
-            "echo 0 > options/display-graph; echo nop > current_tracer; echo 1 > tracing_on\n")
+    return (
+        f"echo {tracer} > current_tracer; for graph in 1 0 1; do echo $graph > options/display-graph; echo 0 > tracing_on; echo 0 > tracing_max_latency\n"
+        f"echo 1 > tracing_on; echo {us} > {PLANT}/{kind}; echo 0 > tracing_on; echo == {tracer} $graph; cat trace; done\n"
+        "echo 0 > options/display-graph; echo nop > current_tracer; echo 1 > tracing_on\n"
+    )
 
 
 def test_display_graph(machine):
     """The same section, the same places and functions in it, as a tree."""
-    parts = script(machine, "echo 1 > tracing_cpumask\n" + plant("irqsoff", "irqs_off", 3000) + plant("preemptoff", "preempt_off", 3000)
-                   + plant("preemptirqsoff", "irqs_preempt_off", 3000)
-                   + "echo 0 > options/function-trace\n" + plant("irqsoff", "irqs_off", 2000).replace("== irqsoff", "== places")
-                   + "echo 1 > options/function-trace; echo 1 > options/display-graph; echo wakeup_rt > current_tracer; echo 1 > tracing_on\n"
-                   + f"chrt -f 5 sleep 0.01; echo 0 > tracing_on; echo '== wakeup'; cat trace; echo nop > current_tracer; echo '== stats'; cat {STATS}\n")
+    parts = script(
+        machine,
+        "echo 1 > tracing_cpumask\n"
+        + plant("irqsoff", "irqs_off", 3000)
+        + plant("preemptoff", "preempt_off", 3000)
+        + plant("preemptirqsoff", "irqs_preempt_off", 3000)
+        + "echo 0 > options/function-trace\n"
+        + plant("irqsoff", "irqs_off", 2000).replace("== irqsoff", "== places")
+        + "echo 1 > options/function-trace; echo 1 > options/display-graph; echo wakeup_rt > current_tracer; echo 1 > tracing_on\n"
+        + f"chrt -f 5 sleep 0.01; echo 0 > tracing_on; echo '== wakeup'; cat trace; echo nop > current_tracer; echo '== stats'; cat {STATS}\n",
+    )
     for tracer in ("irqsoff", "preemptoff", "preemptirqsoff"):
         found, stacks = records(parts[f"{tracer} 1"], tracer, False)
         spins = [call.ns for call in calls_of(found) if call.name == "plant_spin"]
@@ -61,11 +70,15 @@ def test_display_graph(machine):
         assert spins and all(abs(whole - ns) < whole // 25 for ns in spins), (tracer, spins)
         first, last = found[0], found[-1]
         assert first["kind"] == last["kind"] == "leaf" and first["ns"] == last["ns"] == 0 and "plant" in "".join(stacks)
-        assert re.fullmatch("trace_(hardirqs|preempt)_off", first["name"]) and re.fullmatch("tracer_(hardirqs|preempt)_on", last["name"])
+        assert re.fullmatch("trace_(hardirqs|preempt)_off", first["name"]) and re.fullmatch(
+            "tracer_(hardirqs|preempt)_on", last["name"]
+        )
         if tracer == "irqsoff":  # the others have interrupts in them, whose handlers are not shown
             entries = re.findall(r"us.: ([A-Za-z_]\w*) <-", parts[f"{tracer} 0"])
             assert entries == [fields["name"] for fields in found if fields["kind"] in ("leaf", "open")]
-        assert "<-" not in parts[f"{tracer} 1"] and "() {" not in parts[f"{tracer} 0"] and ");" not in parts[f"{tracer} 0"]
+        assert (
+            "<-" not in parts[f"{tracer} 1"] and "() {" not in parts[f"{tracer} 0"] and ");" not in parts[f"{tracer} 0"]
+        )
     places, _ = records(parts["places 1"], "irqsoff", False)
     assert [fields["name"] for fields in places] == ["trace_hardirqs_off", "trace_hardirqs_on", "tracer_hardirqs_on"]
     found, stacks = records(parts["wakeup"], "wakeup_rt", True)
@@ -88,26 +101,42 @@ def rests(text):
 
 def test_function_options(machine):
     recurse = "echo {} > /sys/kernel/debug/fgraph/recurse\n"
-    parts = script(machine, "echo plant_recurse > set_ftrace_filter; echo function > current_tracer; echo 1 > options/func-no-repeats; echo 1 > tracing_on\n"
-                   + recurse.format(20) + recurse.format(3) + "echo '== repeats'; cat trace; echo raw > trace_options; echo '== raw'; cat trace\n"
-                   + "echo noraw > trace_options; echo hex > trace_options; echo '== hex'; cat trace; echo nohex > trace_options; echo > trace\n"
-                   + recurse.format(1) + "echo '== emptied'; cat trace; echo 1 > options/func_stack_trace; echo > trace\n" + recurse.format(20)
-                   + "echo '== both'; cat trace; echo 0 > options/func-no-repeats; echo > trace\n" + recurse.format(2)
-                   + "echo '== stacks'; cat trace; echo 0 > options/func_stack_trace; echo > trace\n" + recurse.format(20)
-                   + "echo '== neither'; cat trace; echo nop > current_tracer; echo 1 > options/func_stack_trace; echo function > current_tracer\n"
-                   + recurse.format(1) + "echo '== set before'; cat trace")
+    parts = script(
+        machine,
+        "echo plant_recurse > set_ftrace_filter; echo function > current_tracer; echo 1 > options/func-no-repeats; echo 1 > tracing_on\n"
+        + recurse.format(20)
+        + recurse.format(3)
+        + "echo '== repeats'; cat trace; echo raw > trace_options; echo '== raw'; cat trace\n"
+        + "echo noraw > trace_options; echo hex > trace_options; echo '== hex'; cat trace; echo nohex > trace_options; echo > trace\n"
+        + recurse.format(1)
+        + "echo '== emptied'; cat trace; echo 1 > options/func_stack_trace; echo > trace\n"
+        + recurse.format(20)
+        + "echo '== both'; cat trace; echo 0 > options/func-no-repeats; echo > trace\n"
+        + recurse.format(2)
+        + "echo '== stacks'; cat trace; echo 0 > options/func_stack_trace; echo > trace\n"
+        + recurse.format(20)
+        + "echo '== neither'; cat trace; echo nop > current_tracer; echo 1 > options/func_stack_trace; echo function > current_tracer\n"
+        + recurse.format(1)
+        + "echo '== set before'; cat trace",
+    )
     first, again = "plant_recurse <-recurse_store", "plant_recurse <-plant_recurse"
     found = rests(parts["repeats"])
     assert [found[0], found[1], found[3], found[4]] == [first, again, first, again] and len(found) == 5
     match = REPEATS.fullmatch(found[2])
     assert match and match.groups()[:3] == ("plant_recurse", "plant_recurse", "19"), found[2]
     # The last one was called after the first, and before the line's own time.
-    stamps = [int(line["seconds"]) * 10**6 + int(line["fraction"]) for line in map(COLUMNS.fullmatch, parts["repeats"].splitlines()) if line]
+    stamps = [
+        int(line["seconds"]) * 10**6 + int(line["fraction"])
+        for line in map(COLUMNS.fullmatch, parts["repeats"].splitlines())
+        if line
+    ]
     assert stamps[1] <= int(match[4]) * 10**6 + int(match[5]) <= stamps[2]
     raw = [line for line in parts["raw"].splitlines() if line and line[0] != "#"]
     numbers = re.fullmatch(r"\d+ 0 (\d+) (\d+) (\d+) 19 (\d+)", raw[2])
     entry = re.fullmatch(r"\d+ 0 \d+ ([0-9a-f]+) ([0-9a-f]+)", raw[1])
-    assert (int(numbers[2]), int(numbers[3])) == (int(entry[1], 16), int(entry[2], 16)) and 0 < int(numbers[4]) < int(numbers[1])
+    assert (int(numbers[2]), int(numbers[3])) == (int(entry[1], 16), int(entry[2], 16)) and 0 < int(numbers[4]) < int(
+        numbers[1]
+    )
     assert re.search(r"(?m)^[0-9a-f]{8} 0{8} [0-9a-f]{16} type: 19$", parts["hex"])
     # An empty buffer holds nothing that could be repeated.
     assert rests(parts["emptied"]) == [first, again]
@@ -123,22 +152,32 @@ def test_function_options(machine):
 
 
 def test_from_boot_and_the_owner_of_memory(machine):
-    append = "ftrace=function_graph ftrace_graph_filter=vfs_*,nosuch_function ftrace_graph_notrace=vfs_read ftrace_graph_max_depth=2 "\
-             "trace_options=funcgraph-proc,nofuncgraph-overhead slab_debug"
+    append = (
+        "ftrace=function_graph ftrace_graph_filter=vfs_*,nosuch_function ftrace_graph_notrace=vfs_read ftrace_graph_max_depth=2 "
+        "trace_options=funcgraph-proc,nofuncgraph-overhead slab_debug"
+    )
     with machine.guest(append=append, timeout=300) as guest:
         lines_of(guest, f"cd {TRACING}; echo 0 > tracing_on")
         assert {"funcgraph-proc", "nofuncgraph-overhead"} <= set(lines_of(guest, "cat trace_options").split())
-        assert "ignored" not in re.sub("'nosuch_function' ignored: nothing matches 'nosuch_function'; available_filter_functions has the names", "", lines_of(guest, "dmesg"))
+        assert "ignored" not in re.sub(
+            "'nosuch_function' ignored: nothing matches 'nosuch_function'; available_filter_functions has the names",
+            "",
+            lines_of(guest, "dmesg"),
+        )
         lines_of(guest, "echo 0 > options/funcgraph-proc; echo 1 > options/funcgraph-overhead")
         names = lines_of(guest, "cat set_graph_function").split()
         assert "vfs_open" in names and all(name.startswith("vfs_") for name in names)
-        assert lines_of(guest, "cat set_graph_notrace max_graph_depth current_tracer") == "vfs_read\n2\nfunction_graph\n"
+        assert (
+            lines_of(guest, "cat set_graph_notrace max_graph_depth current_tracer") == "vfs_read\n2\nfunction_graph\n"
+        )
         assert "nosuch_function" in lines_of(guest, "dmesg").replace(append, "")
         calls = [fields for fields in graph(lines_of(guest, "cat trace")) if fields["kind"] in ("leaf", "open")]
         assert {call["depth"] for call in calls} == {0, 1}
         assert {call["name"] for call in calls if not call["depth"]} <= set(names) - {"vfs_read"}
         # Under function_graph everywhere, the owners that slab_debug names are the callers.
-        lines_of(guest, "echo > set_graph_function; echo > set_graph_notrace; echo 0 > max_graph_depth; echo 1 > tracing_on")
+        lines_of(
+            guest, "echo > set_graph_function; echo > set_graph_notrace; echo 0 > max_graph_depth; echo 1 > tracing_on"
+        )
         lines_of(guest, "echo SLAB_FREE_DOUBLE > /sys/kernel/debug/provoke-crash/DIRECT")
         said = lines_of(guest, "echo 0 > tracing_on; dmesg")
         owners = re.findall(r"(?:Allocated|Freed) in (\w+)", said)
@@ -155,35 +194,47 @@ def test_a_panic_dumps_the_calls_that_led_to_it(machine):
         assert caught.value.status == PANICKED
         dumped = guest.console[guest.console.rindex("Dumping ftrace buffer") :]
         calls = re.findall(r"\] +\d\) +(?:\d+\.\d+ us +)?\|  ( *)(\w+)\(\) \{", dumped)
-        assert calls[:1] == [("", "direct_entry")] and ("  ", "lkdtm_PANIC") in calls and ("    ", "panic") in calls, dumped[:3000]
+        assert (
+            calls[:1] == [("", "direct_entry")] and ("  ", "lkdtm_PANIC") in calls and ("    ", "panic") in calls
+        ), dumped[:3000]
 
 
 # ---- Values that functions return; pids; interrupts
 
 
 def test_values_pids_and_interrupts(machine):
-    """An errno is shown as one, or all values in hexadecimal; only the tasks asked for; interrupts when they are asked for."""
-    parts = script(machine, "echo sys_openat ksys_openat do_sys_open sys_open sys_access sys_faccessat sys_newstat sys_newfstatat > set_ftrace_filter 2>/dev/null\n"
-                            "echo 'sys_*' > set_ftrace_filter; echo $$ > set_ftrace_pid; echo function_graph > current_tracer\n"
-                            "echo 1 > options/funcgraph-retval; echo 1 > options/funcgraph-proc; echo 1 > tracing_on; test -e /nowhere; ls / > /dev/null\n"
-                            "echo 0 > tracing_on; echo '== decimal'; cat trace; echo 1 > options/funcgraph-retval-hex; echo '== hex'; cat trace; echo \"== pid $$\"\n"
-                            "echo 0 > options/funcgraph-retval; echo 0 > options/funcgraph-proc; echo > set_ftrace_pid; echo plant_recurse > set_ftrace_filter\n"
-                            "echo 1 > options/funcgraph-args 2> /dev/null; echo > trace; echo 1 > tracing_on; echo 3 > /sys/kernel/debug/fgraph/recurse\n"
-                            "echo 0 > tracing_on; echo '== args'; cat trace; echo 0 > options/funcgraph-args; echo > set_ftrace_filter\n"
-                            "echo 0 > options/funcgraph-irqs; for name in hrtimer_interrupt ''; do echo $name > set_graph_function; echo > trace\n"
-                            "echo 1 > tracing_on; sleep 0.02; echo 0 > tracing_on; echo \"== interrupts $name\"; cat trace; done")
+    """An errno is shown as one, or all values in hexadecimal; only the tasks asked for; interrupts when they are asked
+    for."""
+    parts = script(
+        machine,
+        "echo sys_openat ksys_openat do_sys_open sys_open sys_access sys_faccessat sys_newstat sys_newfstatat > set_ftrace_filter 2>/dev/null\n"
+        "echo 'sys_*' > set_ftrace_filter; echo $$ > set_ftrace_pid; echo function_graph > current_tracer\n"
+        "echo 1 > options/funcgraph-retval; echo 1 > options/funcgraph-proc; echo 1 > tracing_on; test -e /nowhere; ls / > /dev/null\n"
+        "echo 0 > tracing_on; echo '== decimal'; cat trace; echo 1 > options/funcgraph-retval-hex; echo '== hex'; cat trace; echo \"== pid $$\"\n"
+        "echo 0 > options/funcgraph-retval; echo 0 > options/funcgraph-proc; echo > set_ftrace_pid; echo plant_recurse > set_ftrace_filter\n"
+        "echo 1 > options/funcgraph-args 2> /dev/null; echo > trace; echo 1 > tracing_on; echo 3 > /sys/kernel/debug/fgraph/recurse\n"
+        "echo 0 > tracing_on; echo '== args'; cat trace; echo 0 > options/funcgraph-args; echo > set_ftrace_filter\n"
+        "echo 0 > options/funcgraph-irqs; for name in hrtimer_interrupt ''; do echo $name > set_graph_function; echo > trace\n"
+        'echo 1 > tracing_on; sleep 0.02; echo 0 > tracing_on; echo "== interrupts $name"; cat trace; done',
+    )
     decimal, hexadecimal = (re.findall(r"(?m)(\w+)\(\); /\* = (\S+) \*/$", parts[name]) for name in ("decimal", "hex"))
     assert len(decimal) == len(hexadecimal) > 5 and "-2" in [value for _, value in decimal]
     for (name, value), (same, shown) in zip(decimal, hexadecimal):
         number = int(shown, 16)
-        assert name == same and (int(value, 0) == number or number in (int(value) % 2**64, int(value) % 2**32)), (name, value, shown)
+        assert name == same and (int(value, 0) == number or number in (int(value) % 2**64, int(value) % 2**32)), (
+            name,
+            value,
+            shown,
+        )
     pid = next(name for name in parts if name.startswith("pid ")).split()[1]
     if machine.arguments:  # how many the function takes nobody knows: all registers that there may be
         assert re.findall(r"plant_recurse\((\S+)(?:, 0x[0-9a-f]+){5}\)", parts["args"]) == ["0x3", "0x2", "0x1", "0x0"]
     else:
         assert len(re.findall(r"plant_recurse\(\)", parts["args"])) == 4
     # With funcgraph-irqs off, what an interrupt runs is passed over, but for functions that are asked for.
-    assert {call.name for call in calls_of(graph(parts["interrupts hrtimer_interrupt"])) if not call.parent} == {"hrtimer_interrupt"}
+    assert {call.name for call in calls_of(graph(parts["interrupts hrtimer_interrupt"])) if not call.parent} == {
+        "hrtimer_interrupt"
+    }
     assert "hrtimer_interrupt" not in parts["interrupts "] and "hrtimer_nanosleep" in parts["interrupts "]
     procs = set(re.findall(r"(?m)^ \d\) +\S+?-(\d+) +\| ", parts["decimal"]))
     assert procs == {pid}

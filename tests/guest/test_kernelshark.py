@@ -20,8 +20,12 @@ class Screen:
         self.file = os.path.join(folder, "Xvfb_screen0")
         ours, its = os.pipe()
         with open(os.path.join(folder, "Xvfb.log"), "wb") as log:
-            self.server = subprocess.Popen(["Xvfb", "-displayfd", str(its), "-screen", "0", "800x600x24", "-fbdir", folder, "-nolisten", "tcp"],
-                                           pass_fds=(its,), stdout=log, stderr=log)
+            self.server = subprocess.Popen(
+                ["Xvfb", "-displayfd", str(its), "-screen", "0", "800x600x24", "-fbdir", folder, "-nolisten", "tcp"],
+                pass_fds=(its,),
+                stdout=log,
+                stderr=log,
+            )
         os.close(its)
         with os.fdopen(ours) as said:
             self.name = ":" + said.readline().strip()
@@ -69,12 +73,38 @@ def test_screenshot(machine, tmp_path, screen):
     """A plot of a CPU and one of a task, both with something in them, and the table of records."""
     (tmp_path / "script").write_text(SCRIPT)
     (tmp_path / "setting.ini").write_text("[General]\nnoRootWarn=true\n")
-    subprocess.run([VRUN, "--arch", machine.arch, "--smp", "2", "--trace", tmp_path / "t.dat", "--trace-args", "-e sched", tmp_path / "script"],
-                   check=True, timeout=100)
-    report = subprocess.run(["trace-cmd", "report", tmp_path / "t.dat"], capture_output=True, text=True, check=True).stdout
+    subprocess.run(
+        [
+            VRUN,
+            "--arch",
+            machine.arch,
+            "--smp",
+            "2",
+            "--trace",
+            tmp_path / "t.dat",
+            "--trace-args",
+            "-e sched",
+            tmp_path / "script",
+        ],
+        check=True,
+        timeout=100,
+    )
+    report = subprocess.run(
+        ["trace-cmd", "report", tmp_path / "t.dat"], capture_output=True, text=True, check=True
+    ).stdout
     pid = re.search(r"^ *sleep-(\d+) ", report, re.M)[1]
-    shark = subprocess.Popen(["kernelshark", "-i", tmp_path / "t.dat", "--cpu", "1", "--pid", pid], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                             env={**os.environ, "DISPLAY": screen.name, "HOME": str(tmp_path), "KS_USER_CACHE_DIR": str(tmp_path), "QT_FONT_DPI": "110"})
+    shark = subprocess.Popen(
+        ["kernelshark", "-i", tmp_path / "t.dat", "--cpu", "1", "--pid", pid],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={
+            **os.environ,
+            "DISPLAY": screen.name,
+            "HOME": str(tmp_path),
+            "KS_USER_CACHE_DIR": str(tmp_path),
+            "QT_FONT_DPI": "110",
+        },
+    )
     wanted = (r"CPU 1", rf"sleep-{pid}", r"Time Stamp", r"sched/sched.wak")  # its underscores are too faint to be read
     end = time.monotonic() + PATIENCE
     try:

@@ -1,4 +1,5 @@
-"""What libtraceevent, and so trace-cmd, perf and KernelShark, make of raw pages is what `trace` shows of the same records."""
+"""What libtraceevent, and so trace-cmd, perf and KernelShark, make of raw pages is what `trace` shows of the same
+records."""
 
 import collections
 import functools
@@ -23,7 +24,10 @@ WORK = "storm 2 6 > /dev/null; i=0; while [ $i -lt %d ]; do sh -c 'kill $$'; sle
 # No thread of this kernel is stopped; others need three CPUs, or have a part of their own.
 NOT_PROVOKED = {"sched_kthread_stop", "sched_kthread_stop_ret", "console", "ipi_send_cpumask"}
 OWN_PART = re.compile("lab_|irq_handler_")  # the lab's samples and what is typed: no round of the work is for them
-UNCOUNTED = ("syscalls", "initcall")  # more events than a test can provoke, and those of the boot: what a storm and a boot make is compared
+UNCOUNTED = (
+    "syscalls",
+    "initcall",
+)  # more events than a test can provoke, and those of the boot: what a storm and a boot make is compared
 
 Record = collections.namedtuple("Record", "cpu us pid comm flags system name text")
 
@@ -31,8 +35,24 @@ Record = collections.namedtuple("Record", "cpu us pid comm flags system name tex
 @pytest.fixture(scope="module")
 def tepdump(tmp_path_factory):
     program = tmp_path_factory.mktemp("tep") / "tepdump"
-    subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-g", "-O1", "-fsanitize=address",
-                    "-o", program, SOURCE, "-ltraceevent"], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-std=gnu11",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused-parameter",
+            "-g",
+            "-O1",
+            "-fsanitize=address",
+            "-o",
+            program,
+            SOURCE,
+            "-ltraceevent",
+        ],
+        check=True,
+    )
     return program
 
 
@@ -44,9 +64,13 @@ class Session:
         self.seen = collections.Counter()
         self.run("test -e /sys/kernel/debug/trace_printk || mount -t debugfs debugfs /sys/kernel/debug")
         self.run(f"cd {TRACING}; echo 0 > tracing_on; echo 2000 > buffer_size_kb")
-        self.run("cd events; for s in *; do for e in $s/*/format; do test -e $e && echo @$s && cat $e; done; done > /tmp/formats; cd ..")
+        self.run(
+            "cd events; for s in *; do for e in $s/*/format; do test -e $e && echo @$s && cat $e; done; done > /tmp/formats; cd .."
+        )
         formats = self.fetch("/tmp/formats").decode()
-        self.formats = dict(zip(re.findall(r"^name: (\w+)$", formats, re.M), re.findall(r"^print fmt: (.*)$", formats, re.M)))
+        self.formats = dict(
+            zip(re.findall(r"^name: (\w+)$", formats, re.M), re.findall(r"^print fmt: (.*)$", formats, re.M))
+        )
         (folder / "formats").write_text(formats)
         (folder / "header_page").write_text(self.run("cat events/header_page"))
         (folder / "kallsyms").write_bytes(self.fetch("/proc/kallsyms"))
@@ -55,9 +79,12 @@ class Session:
         return lines_of(self.guest, command).replace("\r", "")
 
     def fetch(self, path):
-        """The bytes of a file in the guest, up to its end or to where a read would wait; by a port, as the console is slow."""
+        """The bytes of a file in the guest, up to its end or to where a read would wait; by a port, as the console is
+        slow."""
         before = self.port.stat().st_size
-        self.run(f"dd if={path} of=/dev/virtio-ports/out bs=65536 iflag=nonblock 2> /tmp/dd || grep -q 'temporarily unavailable' /tmp/dd")
+        self.run(
+            f"dd if={path} of=/dev/virtio-ports/out bs=65536 iflag=nonblock 2> /tmp/dd || grep -q 'temporarily unavailable' /tmp/dd"
+        )
         with self.port.open("rb") as file:
             file.seek(before)
             return file.read()
@@ -81,7 +108,9 @@ class Session:
             for one, other in zip(raw[cpu], shown[cpu]):
                 assert (one.us, one.pid) == (other.us, other.pid), (one, other)
                 assert other.comm is None or (one.comm, one.flags) == (other.comm, other.flags), (one, other)
-                assert same_text(one, other, self.formats), f"\nlibtraceevent: {one.name}: {one.text}\ntrace:         {other.text}"
+                assert same_text(
+                    one, other, self.formats
+                ), f"\nlibtraceevent: {one.name}: {one.text}\ntrace:         {other.text}"
         self.seen += collections.Counter(record.name for records in raw for record in records)
 
     def raw_records(self):
@@ -95,7 +124,9 @@ class Session:
             cpu, stamp, *rest = line.split("\t", 7)
             assert stamp != "LOST", "the buffer was too small"
             pid, comm, flags, system, name, text = rest
-            records[int(cpu)].append(Record(int(cpu), (int(stamp) + 500) // 1000, int(pid), comm, flags, system, name, text))
+            records[int(cpu)].append(
+                Record(int(cpu), (int(stamp) + 500) // 1000, int(pid), comm, flags, system, name, text)
+            )
         return records
 
     def text_records(self):
@@ -106,10 +137,14 @@ class Session:
             match, numbers = PLAIN.fullmatch(line), NUMBERS.fullmatch(line)
             if numbers:
                 pid, cpu, ns, rest = numbers.groups()
-                records[int(cpu)].append(Record(int(cpu), (int(ns) + 500) // 1000, int(pid), None, None, None, None, rest))
+                records[int(cpu)].append(
+                    Record(int(cpu), (int(ns) + 500) // 1000, int(pid), None, None, None, None, rest)
+                )
             elif match:
                 us = int(match["seconds"]) * 1000000 + int(match["fraction"])
-                last = Record(int(match["cpu"]), us, int(match["pid"]), match["comm"], match["flags"], None, None, match["rest"])
+                last = Record(
+                    int(match["cpu"]), us, int(match["pid"]), match["comm"], match["flags"], None, None, match["rest"]
+                )
                 records[last.cpu].append(last)
             elif not line.startswith("#"):
                 records[last.cpu][-1] = last = last._replace(text=last.text + "\\n" + line)
@@ -117,9 +152,13 @@ class Session:
 
 
 def plain(text):
-    """%p in one form: the host's printf has 0x and its digits, ours sixteen digits. %pS without the symbol's length, which the host does
-    not know. Arrays (__print_array) as the host has them."""
-    text = re.sub(r"\{((?:0x[0-9a-f]+,?)*)\}", lambda match: " ".join(str(int(one, 16)) for one in match[1].split(",") if one), text)
+    """%p in one form: the host's printf has 0x and its digits, ours sixteen digits. %pS without the symbol's length,
+    which the host does not know. Arrays (__print_array) as the host has them."""
+    text = re.sub(
+        r"\{((?:0x[0-9a-f]+,?)*)\}",
+        lambda match: " ".join(str(int(one, 16)) for one in match[1].split(",") if one),
+        text,
+    )
     text = re.sub(r"\b([0-9a-f]{16})\b", lambda match: f"{int(match[1], 16):#x}", text.replace("(nil)", "0x0"))
     return re.sub(r"(\+0x[0-9a-f]+)/0x[0-9a-f]+", r"\1", text)
 
@@ -133,8 +172,15 @@ def same_switch(raw, shown):
     """Of sched_switch's records, field by field."""
     fields = re.match(r" *(\d+): *(-?\d+):(\w) +(==>|\+) \[(\d+)\] +(\d+): *(-?\d+):(\w)", shown)
     prev_pid, prev_prio, prev_state, _, cpu, next_pid, next_prio, next_state = fields.groups()
-    wanted = [int(prev_pid), int(next_pid), int(cpu), int(prev_prio) & 255, STATES.index(prev_state), int(next_prio) & 255,
-              STATES.index(next_state)]
+    wanted = [
+        int(prev_pid),
+        int(next_pid),
+        int(cpu),
+        int(prev_prio) & 255,
+        STATES.index(prev_state),
+        int(next_prio) & 255,
+        STATES.index(next_state),
+    ]
     return list(fields_of(raw).values()) == wanted
 
 
@@ -162,7 +208,11 @@ def same_text(raw, shown, formats):
     if raw.name == "kernel_stack":
         callers = [line.removeprefix(" => ").split("|") for line in raw.text.split("\\n")]
         names = shown.text.split("\\n => ")
-        return names[0] == "<stack trace>" and len(names) == len(callers) + 1 and all(map(list.__contains__, callers, names[1:]))
+        return (
+            names[0] == "<stack trace>"
+            and len(names) == len(callers) + 1
+            and all(map(list.__contains__, callers, names[1:]))
+        )
     if raw.name == "user_stack":
         callers = [int(ip, 16) for ip in re.findall(r"=> (0x[0-9a-f]+)", raw.text)]
         return re.findall(r"=>  <([0-9a-f]{16})>", shown.text) == [f"{ip:016x}" for ip in callers if ip]
@@ -184,10 +234,15 @@ def same_text(raw, shown, formats):
 def test_every_record(machine, tmp_path, tepdump):
     """All events that this kernel has, and what tracers, stacks and markers record."""
     append = "trace_event=initcall:* ftrace=function ftrace_filter=*_init*"
-    with machine.guest(smp=CPUS, timeout=200, append=append, files=machine.programs("storm"), ports={"out": str(tmp_path / "port")}) as guest:
+    with machine.guest(
+        smp=CPUS, timeout=200, append=append, files=machine.programs("storm"), ports={"out": str(tmp_path / "port")}
+    ) as guest:
         session = Session(guest, tmp_path, tepdump)
         session.compare()  # of the boot, from its beginning
-        assert session.seen["initcall_level"] == 5 and session.seen["initcall_start"] == session.seen["initcall_finish"] > 5
+        assert (
+            session.seen["initcall_level"] == 5
+            and session.seen["initcall_start"] == session.seen["initcall_finish"] > 5
+        )
         session.run("echo nop > current_tracer; echo > set_ftrace_filter; echo > set_event")
         events = [line.split(":") for line in session.run("cat available_events").split()]
         wanted = {name for system, name in events if system not in UNCOUNTED and name not in NOT_PROVOKED}
@@ -199,27 +254,57 @@ def test_every_record(machine, tmp_path, tepdump):
             session.record(f"echo {' '.join(rare)} > set_event", WORK % (20 << turn), "echo > set_event")
         session.record("echo 1 > events/syscalls/enable", "storm 2 2 > /dev/null", "echo > set_event")
         # Kernel messages, calls on all CPUs and the samples are not in the work.
-        session.record("echo printk:console ipi:ipi_send_cpumask > set_event",
-                       "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4; do echo h > /proc/sysrq-trigger; done; done", "echo > set_event")
-        session.record("echo 1 > events/lab/enable",
-                       "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo $i$j half > /sys/kernel/debug/lab/step; done; done",
-                       "echo > set_event")
+        session.record(
+            "echo printk:console ipi:ipi_send_cpumask > set_event",
+            "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4; do echo h > /proc/sysrq-trigger; done; done",
+            "echo > set_event",
+        )
+        session.record(
+            "echo 1 > events/lab/enable",
+            "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo $i$j half > /sys/kernel/debug/lab/step; done; done",
+            "echo > set_event",
+        )
         # What is typed comes by interrupts, some bytes at a time.
-        session.record("echo irq:irq_handler_entry irq:irq_handler_exit > set_event", f": {'x' * 2500}", "echo > set_event")
+        session.record(
+            "echo irq:irq_handler_entry irq:irq_handler_exit > set_event", f": {'x' * 2500}", "echo > set_event"
+        )
         # The kernel's messages: text, constant text, constant formats with their arguments; and a program's bytes.
-        session.record("echo > set_event", f"for c in many kept text puts softirq kept; do echo $c > {HELLO}; done; "
-                       "for i in 1 2 3 4 5; do for j in '' a ab abc abcd; do echo -n id_$i$j > trace_marker_raw; done; done")
+        session.record(
+            "echo > set_event",
+            f"for c in many kept text puts softirq kept; do echo $c > {HELLO}; done; "
+            "for i in 1 2 3 4 5; do for j in '' a ab abc abcd; do echo -n id_$i$j > trace_marker_raw; done; done",
+        )
         # Function entries with their stacks, markers, both kinds of stacks behind events.
-        session.record("echo 'vfs_read vfs_write' > set_ftrace_filter; echo 1 > options/func_stack_trace; echo function > current_tracer",
-                       "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo $i $j > trace_marker; done; done",
-                       "echo 0 > options/func_stack_trace; echo nop > current_tracer")
-        session.record("echo 1 > options/stacktrace; echo 1 > options/userstacktrace; echo sched_switch > set_event",
-                       "i=0; while [ $i -lt 60 ]; do sleep 0.001; i=$((i + 1)); done",
-                       "echo 0 > options/stacktrace; echo 0 > options/userstacktrace; echo > set_event")
-        session.record("echo sched_switch > current_tracer", "i=0; while [ $i -lt 60 ]; do sleep 0.001; i=$((i + 1)); done",
-                       "echo nop > current_tracer")
-        session.record("echo vfs_read > set_graph_function; echo 1 > options/raw; echo function_graph > current_tracer",
-                       "cat /proc/meminfo > /dev/null", "echo 0 > options/raw; echo nop > current_tracer")
-        wanted |= {"function", "kernel_stack", "user_stack", "context_switch", "wakeup", "funcgraph_entry", "funcgraph_exit", "print",
-                   "bprint", "bputs"}
+        session.record(
+            "echo 'vfs_read vfs_write' > set_ftrace_filter; echo 1 > options/func_stack_trace; echo function > current_tracer",
+            "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo $i $j > trace_marker; done; done",
+            "echo 0 > options/func_stack_trace; echo nop > current_tracer",
+        )
+        session.record(
+            "echo 1 > options/stacktrace; echo 1 > options/userstacktrace; echo sched_switch > set_event",
+            "i=0; while [ $i -lt 60 ]; do sleep 0.001; i=$((i + 1)); done",
+            "echo 0 > options/stacktrace; echo 0 > options/userstacktrace; echo > set_event",
+        )
+        session.record(
+            "echo sched_switch > current_tracer",
+            "i=0; while [ $i -lt 60 ]; do sleep 0.001; i=$((i + 1)); done",
+            "echo nop > current_tracer",
+        )
+        session.record(
+            "echo vfs_read > set_graph_function; echo 1 > options/raw; echo function_graph > current_tracer",
+            "cat /proc/meminfo > /dev/null",
+            "echo 0 > options/raw; echo nop > current_tracer",
+        )
+        wanted |= {
+            "function",
+            "kernel_stack",
+            "user_stack",
+            "context_switch",
+            "wakeup",
+            "funcgraph_entry",
+            "funcgraph_exit",
+            "print",
+            "bprint",
+            "bputs",
+        }
         assert not {name: session.seen[name] for name in wanted if session.seen[name] < ENOUGH}

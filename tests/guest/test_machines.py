@@ -1,4 +1,5 @@
-"""Every machine that we name: numbers of CPUs, CPU models, interrupt controllers, boards, sizes of memory, ways of booting."""
+"""Every machine that we name: numbers of CPUs, CPU models, interrupt controllers, boards, sizes of memory, ways of
+booting."""
 
 import re
 
@@ -35,7 +36,10 @@ def boots(machine, smp, timeout=120, **settings):
 def numbers_of_cpus(machine):
     """All with the default interrupt controller, the largest and a small one with the others."""
     some = [(smp, irqchip) for irqchip in machine.irqchips[1:] for smp in (3, 8)]
-    return [(f"{smp}-{irqchip}", smp, irqchip) for smp, irqchip in [*((smp, machine.irqchips[0]) for smp in range(1, 9)), *some]]
+    return [
+        (f"{smp}-{irqchip}", smp, irqchip)
+        for smp, irqchip in [*((smp, machine.irqchips[0]) for smp in range(1, 9)), *some]
+    ]
 
 
 @pytest.mark.parametrize("machine,smp,irqchip", product(numbers_of_cpus))
@@ -60,13 +64,17 @@ def test_through_a_boot_loader(machine, boot):
         assert guest.run("grep -c ^processor /proc/cpuinfo") == (0, "4\n")
         assert guest.run("ls /bin/sh /dev/" + machine.console)[0] == 0
         assert guest.run("cat /proc/cmdline")[1].split() == []
-        assert guest.run("echo function > /sys/kernel/tracing/current_tracer; cat /sys/kernel/tracing/current_tracer") == (0, "function\n")
+        assert guest.run(
+            "echo function > /sys/kernel/tracing/current_tracer; cat /sys/kernel/tracing/current_tracer"
+        ) == (0, "function\n")
         guest.send("poweroff\n")
         assert guest.wait_end(), "QEMU did not end after poweroff"
         assert guest.exit_status() == 0
 
 
-@pytest.mark.parametrize("machine,cpu,says", product(lambda machine: [(cpu, cpu, says) for cpu, says in machine.refused]))
+@pytest.mark.parametrize(
+    "machine,cpu,says", product(lambda machine: [(cpu, cpu, says) for cpu, says in machine.refused])
+)
 def test_a_cpu_that_lacks_what_we_need(machine, cpu, says):
     """One line says so, nothing else happens, and QEMU ends with the status of a panic."""
     with machine.guest(cpu=cpu, wait_prompt=False, timeout=20) as guest:

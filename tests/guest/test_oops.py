@@ -32,11 +32,16 @@ def is_oops(machine, text, function, *words):
 @pytest.mark.parametrize("smp", [1, 4])
 def test_a_fault_of_the_kernel_ends_one_task(machine, smp):
     with machine.guest(smp=smp, timeout=60) as guest:
-        for what, words in (("ACCESS_NULL", ["NULL pointer dereference"]), ("WRITE_RO", ["Unable to handle"]),
-                            ("EXEC_DATA", ["Unable to handle"]), ("BUG", ["kernel BUG at", "Oops - BUG"])):
+        for what, words in (
+            ("ACCESS_NULL", ["NULL pointer dereference"]),
+            ("WRITE_RO", ["Unable to handle"]),
+            ("EXEC_DATA", ["Unable to handle"]),
+            ("BUG", ["kernel BUG at", "Oops - BUG"]),
+        ):
             status, text = provoke(guest, what)
             assert status == 139, f"{what}: status {status}"
-            # Data has made no frame of its own, so who jumped there is not in the chain of frames: a link register knows.
+            # Data has made no frame of its own, so who jumped there is not in the chain of frames: a link register
+            # knows.
             is_oops(machine, text, "data_words" if what == "EXEC_DATA" else f"lkdtm_{what}", *words)
             assert what != "EXEC_DATA" or all(words in text for words in machine.jumped_from), text
         assert guest.run("echo alive; cat /proc/self/comm") == (0, "alive\ncat\n")

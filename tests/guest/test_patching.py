@@ -1,4 +1,5 @@
-"""The kernel's text as it is in memory, read from outside, against what the build made: nothing but sites may differ."""
+"""The kernel's text as it is in memory, read from outside, against what the build made: nothing but sites may
+differ."""
 
 import os
 import re
@@ -32,8 +33,13 @@ def test_sites_are_what_they_should_be(tmp_path, machine, cpu):
         assert Text(guest, kernel).calls() == (set(), 0), "after booting every site is a nop"
         assert addresses(guest, "available_filter_functions") == sites
         for filters in ("schedule", "vfs_* ksys_*", "*lock*"):
-            assert guest.run(f"cd {TRACING}; set -f; for f in {filters}; do echo $f; done > set_ftrace_filter; set +f; "
-                             "echo function > current_tracer")[0] == 0
+            assert (
+                guest.run(
+                    f"cd {TRACING}; set -f; for f in {filters}; do echo $f; done > set_ftrace_filter; set +f; "
+                    "echo function > current_tracer"
+                )[0]
+                == 0
+            )
             calling, _ = Text(guest, kernel).calls()
             assert calling and calling == addresses(guest, "set_ftrace_filter") == addresses(guest, "enabled_functions")
         assert guest.run("echo > set_ftrace_filter")[0] == 0
@@ -45,19 +51,33 @@ def test_sites_are_what_they_should_be(tmp_path, machine, cpu):
         guest.run("echo > set_ftrace_notrace; echo sched_switch > current_tracer")
         calling, branching = Text(guest, kernel).calls()
         assert calling == set() and branching > 0, "sched_switch uses tracepoints and no sites"
-        assert guest.run("echo schedule > set_ftrace_filter; echo > set_ftrace_notrace; echo function > current_tracer; "
-                         "echo 1 > function_profile_enabled; echo vfs_read > stack_trace_filter; "
-                         "echo 1 > /proc/sys/kernel/stack_tracer_enabled")[0] == 0
+        assert (
+            guest.run(
+                "echo schedule > set_ftrace_filter; echo > set_ftrace_notrace; echo function > current_tracer; "
+                "echo 1 > function_profile_enabled; echo vfs_read > stack_trace_filter; "
+                "echo 1 > /proc/sys/kernel/stack_tracer_enabled"
+            )[0]
+            == 0
+        )
         calling, _ = Text(guest, kernel).calls()
-        assert len(calling) == 2 and calling == addresses(guest, "enabled_functions"), "entries and returns of different users"
+        assert len(calling) == 2 and calling == addresses(
+            guest, "enabled_functions"
+        ), "entries and returns of different users"
         guest.run("echo nop > current_tracer; echo 0 > /proc/sys/kernel/stack_tracer_enabled")
         calling, _ = Text(guest, kernel).calls()
         assert calling == addresses(guest, "set_ftrace_filter"), "returns only"
         users = "/sys/kernel/debug/ftrace_sample/users"
-        assert guest.run(f"for user in '0 filter vfs_*' '1 filter vfs_r*' '2 flags 1' '2 filter vfs_w*' '0 on' '1 on' '2 on'; do "
-                         f"echo $user > {users} || exit; done")[0] == 0
+        assert (
+            guest.run(
+                f"for user in '0 filter vfs_*' '1 filter vfs_r*' '2 flags 1' '2 filter vfs_w*' '0 on' '1 on' '2 on'; do "
+                f"echo $user > {users} || exit; done"
+            )[0]
+            == 0
+        )
         calling, _ = Text(guest, kernel).calls()
-        assert len(calling) > 5 and calling == addresses(guest, "enabled_functions"), "users alone, together, with registers"
+        assert len(calling) > 5 and calling == addresses(
+            guest, "enabled_functions"
+        ), "users alone, together, with registers"
         guest.run(f"for user in 0 1 2; do echo $user off > {users}; done; echo 0 > function_profile_enabled")
         assert Text(guest, kernel).calls() == (set(), 0)
         guest.qmp("stop")
@@ -82,7 +102,8 @@ def cpu_times(guest):
 
 
 def test_parked_cpus_sleep(tmp_path, machine):
-    """While text changes the host's time is the changing CPU's: it does not go to CPUs that wait (1.6 to 2.4 times as much)."""
+    """While text changes the host's time is the changing CPU's: it does not go to CPUs that wait (1.6 to 2.4 times as
+    much)."""
     with machine.monitored(tmp_path, smp=4, timeout=120) as guest:
         switches = "for i in 1 2 3 4 5 6 7 8; do echo function > current_tracer; echo nop > current_tracer; done"
         least = 99
@@ -95,7 +116,8 @@ def test_parked_cpus_sleep(tmp_path, machine):
 
 
 def test_each_change_is_one_stop_and_keeps_caches_coherent(tmp_path, machine):
-    """Missing cache maintenance does not show under TCG: so it is counted. Each line written is cleaned and invalidated."""
+    """Missing cache maintenance does not show under TCG: so it is counted. Each line written is cleaned and
+    invalidated."""
     kernel = Kernel(machine.arch)
     with machine.monitored(tmp_path, smp=2, timeout=120) as guest:
         assert guest.run(f"cd {TRACING}; echo schedule > set_ftrace_filter; echo function > current_tracer")[0] == 0
@@ -121,6 +143,7 @@ def test_patching_under_fire(tmp_path, machine):
     kernel = Kernel(machine.arch)
     files = machine.programs("storm", "flip")
     with machine.monitored(tmp_path, smp=4, files=files, timeout=300 + 120 * minutes, append="quiet") as guest:
+
         def ok(command):
             status, output = guest.run(command)
             assert status == 0, f"{command}: status {status}\n{output}"

@@ -1,4 +1,5 @@
-"""What the kernel's page tables permit: nothing is both writable and executable, by no mapping and by no two of them."""
+"""What the kernel's page tables permit: nothing is both writable and executable, by no mapping and by no two of
+them."""
 
 import pytest
 from machines import product
@@ -14,7 +15,9 @@ def overlaps(mapping, start, stop):
 @pytest.mark.parametrize("tracing", ["nop", "function"])
 def test_nothing_is_writable_and_executable(tmp_path, machine, cpu, tracing):
     kernel = Kernel(machine.arch)
-    text, rodata, data = (kernel.physical(kernel.symbols[name]) & -PAGE for name in ("_text", "__start_rodata", "_data"))
+    text, rodata, data = (
+        kernel.physical(kernel.symbols[name]) & -PAGE for name in ("_text", "__start_rodata", "_data")
+    )
     with machine.monitored(tmp_path, cpu=cpu, smp=2, timeout=60) as guest:
         assert guest.run(f"echo {tracing} > /sys/kernel/tracing/current_tracer")[0] == 0
         mappings = kernel_mappings(guest, kernel)

@@ -7,7 +7,9 @@ import pytest
 from machines import product
 
 # Boards, and CPUs that have no other name for it: the default and those that differ.
-BOARDS = product(lambda machine: [("default", {}), *((v.name, v.setup) for v in machine.variants if "board" in v.setup)])
+BOARDS = product(
+    lambda machine: [("default", {}), *((v.name, v.setup) for v in machine.variants if "board" in v.setup)]
+)
 
 
 @pytest.mark.parametrize("machine,setup", BOARDS)
@@ -20,7 +22,8 @@ def test_power_off(machine, setup):
 
 @pytest.mark.parametrize("machine,setup", BOARDS)
 def test_reboot(machine, setup):
-    """A reset, not a power-off: with QEMU told to go on, the next prompt comes by itself. Twice: the second start is no other."""
+    """A reset, not a power-off: with QEMU told to go on, the next prompt comes by itself. Twice: the second start is no
+    other."""
     with machine.guest(smp=2, timeout=60, qemu_args=["-action", "reboot=reset"], **setup) as guest:
         for _ in range(2):
             guest.send("reboot\n")
@@ -39,8 +42,10 @@ def test_init_collects_signals(machine):
 
 
 @pytest.mark.parametrize("machine,setup", BOARDS)
-@pytest.mark.parametrize("date", ["1999-12-31T23:59:59", "2000-02-29T12:00:00", "2001-03-01T00:30:00", "2038-01-19T03:14:07",
-                                  "2100-02-28T23:59:58"])
+@pytest.mark.parametrize(
+    "date",
+    ["1999-12-31T23:59:59", "2000-02-29T12:00:00", "2001-03-01T00:30:00", "2038-01-19T03:14:07", "2100-02-28T23:59:58"],
+)
 def test_time_of_day(machine, setup, date):
     """The real-time clock is read once, at boot: over the ends of days, years and centuries, and of 31 bits."""
     wanted = calendar.timegm(time.strptime(date, "%Y-%m-%dT%H:%M:%S"))

@@ -1,5 +1,5 @@
-"""/proc/config.gz and /boot/config-RELEASE say what kernel/init/config.list says, and each of its lines is true of the guest.
-docs/proc.md has each file of /proc, and no other among those that are there."""
+"""/proc/config.gz and /boot/config-RELEASE say what kernel/init/config.list says, and each of its lines is true of the
+guest. docs/proc.md has each file of /proc, and no other among those that are there."""
 
 import gzip
 import re
@@ -49,7 +49,10 @@ def test_every_line_is_true(machine):
         run.guest.close()
     found, files, own, boot, dump = run.output.split("==\n")
     tables, paths = documented(), [path.removeprefix("/proc/") for path in files.split()]
-    assert sorted([p for p in paths if not p.startswith("sys/")] + ["mounts", "self", "thread-self"]) == tables["The system"]
+    assert (
+        sorted([p for p in paths if not p.startswith("sys/")] + ["mounts", "self", "thread-self"])
+        == tables["The system"]
+    )
     assert sorted(p.removeprefix("sys/") for p in paths if p.startswith("sys/")) == tables["/proc/sys"]
     assert sorted(own.split()) == tables["A process"]
     assert found.splitlines() == [f"{o.name} {o.value}" for o in shown]

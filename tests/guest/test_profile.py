@@ -55,7 +55,9 @@ def bad(text):
 def parts(machine):
     both = f"echo > trace; echo 1 > tracing_on; {ON}; {RECURSE.format(CALLS - 1)}; {OFF}; echo 0 > tracing_on"
     alone = f"{ON}; {RECURSE.format(CALLS - 1)}; {OFF}"
-    return script(machine, f"""
+    return script(
+        machine,
+        f"""
 echo '== never'; cat trace_stat/function0
 echo plant_recurse > set_ftrace_filter
 echo function_graph > current_tracer
@@ -100,7 +102,8 @@ echo 0 > tracing_thresh; {ON}
 {bad('7')}
 {OFF}
 echo '== stats'; cat /sys/kernel/debug/fgraph/stats /sys/kernel/debug/fgraph/profile
-""")
+""",
+    )
 
 
 def test_before_the_first_time_there_are_no_rows(parts):
@@ -127,9 +130,14 @@ def test_switched_off_its_numbers_stay(parts):
 
 
 def test_without_graph_time_inner_calls_are_not_the_callers(parts):
-    # An interrupt of the console, which sends what the host takes, may come into one of them: the least of three is without.
-    own, hits, s2 = min((time, hits, s2) for hits, time, _, s2 in (table(parts[f"own time {n}"])["plant_recurse"] for n in (1, 2, 3)))
-    total, total_s2 = min((time, s2) for _, time, _, s2 in (table(parts[f"total {n}"])["plant_recurse"] for n in (1, 2, 3)))
+    # An interrupt of the console, which sends what the host takes, may come into one of them: the least of three is
+    # without.
+    own, hits, s2 = min(
+        (time, hits, s2) for hits, time, _, s2 in (table(parts[f"own time {n}"])["plant_recurse"] for n in (1, 2, 3))
+    )
+    total, total_s2 = min(
+        (time, s2) for _, time, _, s2 in (table(parts[f"total {n}"])["plant_recurse"] for n in (1, 2, 3))
+    )
     # Levels of equal cost: with inner calls they take 1 to n times one's own.
     assert hits == CALLS
     assert abs(total - own * (CALLS + 1) / 2) < 0.2 * total
@@ -158,8 +166,16 @@ def test_a_threshold_leaves_out_what_is_quick(parts):
     assert slow == {name: row for name, row in rows.items() if row[2] >= 100_000} and slow
 
 
-@pytest.mark.parametrize("text, error", [("x", "Invalid argument"), ("-1", "Invalid argument"), ("0x", "Invalid argument"),
-                                         ("99999999999999999999", "range"), ("7", None)])
+@pytest.mark.parametrize(
+    "text, error",
+    [
+        ("x", "Invalid argument"),
+        ("-1", "Invalid argument"),
+        ("0x", "Invalid argument"),
+        ("99999999999999999999", "range"),
+        ("7", None),
+    ],
+)
 def test_bad_input_changes_nothing(parts, text, error):
     *messages, value = parts[text].splitlines()
     assert value == "1"

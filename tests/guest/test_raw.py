@@ -18,10 +18,16 @@ def test_formats_of_the_tracers_records(machine):
         names = lines_of(guest, f"ls {EVENTS}/ftrace").split()
         text = lines_of(guest, f"cd {EVENTS}/ftrace; cat */format").replace("\r", "")
         ids = lines_of(guest, f"cd {EVENTS}/ftrace; cat */id").split()
-        assert guest.run(f"test -e {EVENTS}/ftrace/enable")[0] and guest.run(f"grep ftrace: {EVENTS}/../available_events")[0]
+        assert (
+            guest.run(f"test -e {EVENTS}/ftrace/enable")[0]
+            and guest.run(f"grep ftrace: {EVENTS}/../available_events")[0]
+        )
         assert "enable" not in lines_of(guest, f"ls {EVENTS}/ftrace/function")
-        lines_of(guest, f"cd {EVENTS}/../instances; mkdir one; cd one/events; cmp ftrace/function/format {EVENTS}/ftrace/function/format; "
-                        "cd ../..; rmdir one")
+        lines_of(
+            guest,
+            f"cd {EVENTS}/../instances; mkdir one; cd one/events; cmp ftrace/function/format {EVENTS}/ftrace/function/format; "
+            "cd ../..; rmdir one",
+        )
     found = {}
     for one in re.split(r"^(?=name: )", text, flags=re.M)[1:]:
         name, number = re.match(r"name: (\w+)\nID: (\d+)\nformat:\n", one).groups()

@@ -1,4 +1,5 @@
-"""What two pages promise: docs/reading.md's commands find the answers to its questions, and a call site's lives are README.md's."""
+"""What two pages promise: docs/reading.md's commands find the answers to its questions, and a call site's lives are
+README.md's."""
 
 import os
 import re
@@ -45,10 +46,17 @@ def in_order(patterns, text):
 def test_questions_are_answered(machine):
     """As the page says it: two CPUs under icount, tracing initcalls from the command line for the first evening."""
     assert evenings().keys() == ANSWERS.keys()
-    script = "".join(f"echo 'evening {number}:'\n" + "\n".join(commands) + "\n" for number, commands in evenings().items())
+    script = "".join(
+        f"echo 'evening {number}:'\n" + "\n".join(commands) + "\n" for number, commands in evenings().items()
+    )
     # The shell that types starts after the initcalls have been recorded, and before it traces anything itself.
-    script = script.replace("echo 'evening 2:'", "echo 0 > /sys/kernel/tracing/events/enable; echo > /sys/kernel/tracing/trace; echo 'evening 2:'")
-    run = machine.script(f"exec 2>&1\n{script}".encode(), smp=2, icount=True, append="loglevel=5 trace_event=initcall:*")
+    script = script.replace(
+        "echo 'evening 2:'",
+        "echo 0 > /sys/kernel/tracing/events/enable; echo > /sys/kernel/tracing/trace; echo 'evening 2:'",
+    )
+    run = machine.script(
+        f"exec 2>&1\n{script}".encode(), smp=2, icount=True, append="loglevel=5 trace_event=initcall:*"
+    )
     with run.guest:
         run.wait_start()
         assert run.wait_exit() == 0, run.output
@@ -77,10 +85,19 @@ def test_four_lives(machine, tmp_path):
     listed = subprocess.run(["nm", vmlinux], check=True, capture_output=True, text=True).stdout
     symbols = {name: int(address, 16) for address, _, name in (line.split() for line in listed.splitlines())}
     compiled, *lives = picture(machine.arch)
-    unlinked = subprocess.run(["nm", "-u", os.path.join(ROOT, "build", machine.arch, "kernel/proc/sys.o")], check=True, capture_output=True, text=True)
+    unlinked = subprocess.run(
+        ["nm", "-u", os.path.join(ROOT, "build", machine.arch, "kernel/proc/sys.o")],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert compiled.split()[1] in unlinked.stdout
-    turns = ["true", "echo sys_getppid > set_ftrace_filter; echo function > current_tracer", "echo function_graph > current_tracer",
-             "echo nop > current_tracer"]
+    turns = [
+        "true",
+        "echo sys_getppid > set_ftrace_filter; echo function > current_tracer",
+        "echo function_graph > current_tracer",
+        "echo nop > current_tracer",
+    ]
     with machine.monitored(tmp_path) as guest:
         guest.run("cd /sys/kernel/tracing")
         for life, turn in zip([*lives, lives[0]], turns):

@@ -10,7 +10,8 @@ SCRIPT = """cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; mkdir in
 echo vfs_write > instances/g/set_ftrace_filter; echo function_graph > instances/g/current_tracer
 echo function > current_tracer; echo 1 > /tmp/x; echo recorded
 """
-# Through the tracer's entry code to its end; and back again, by the same instructions in the other order, over calls in one go.
+# Through the tracer's entry code to its end; and back again, by the same instructions in the other order, over calls in
+# one go.
 STEPS = r"""
 python
 import re
@@ -62,9 +63,30 @@ def replay(machine, tmp_path, commands, *script):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    return subprocess.run(["tools/vrun", "--arch", machine.arch, "--append", "quiet", "--replay", port, "--recording", tmp_path / "recording",
-                           "--gdb-arg=-batch", "--gdb-arg=-x", f"--gdb-arg={file}", *script], cwd=ROOT, stdin=subprocess.DEVNULL, text=True, timeout=100, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(
+        [
+            "tools/vrun",
+            "--arch",
+            machine.arch,
+            "--append",
+            "quiet",
+            "--replay",
+            port,
+            "--recording",
+            tmp_path / "recording",
+            "--gdb-arg=-batch",
+            "--gdb-arg=-x",
+            f"--gdb-arg={file}",
+            *script,
+        ],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=100,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def test_forwards_and_backwards(tmp_path, machine):
@@ -72,7 +94,9 @@ def test_forwards_and_backwards(tmp_path, machine):
     script.write_text(SCRIPT)
     done = replay(machine, tmp_path, STEPS.replace("WALKS", BOTH if machine.back_to_breakpoints else ONE), script)
     output = done.stdout
-    assert output.startswith("recorded\n") and "the script ended with status 0" in output and "Python" not in output, output
+    assert (
+        output.startswith("recorded\n") and "the script ended with status 0" in output and "Python" not in output
+    ), output
     there = re.findall(r"^there (0x\w+) (.*)$", output, re.M)
     assert there and all("vfs_write" in names for _, names in there if names.startswith("ftrace_")), output
     if machine.back_to_breakpoints:
@@ -80,12 +104,19 @@ def test_forwards_and_backwards(tmp_path, machine):
         assert len(there) > 20 and len(back) == len(there) - 2 and set(back) == {"True"}, output
     else:
         stepped = dict(re.findall(r"^((?:reverse-)?stepi) (.*)$", output, re.M))
-        assert stepped["stepi"] == " ".join(there[0]) and re.match(r"0x\w+ vfs_write ksys_write", stepped["reverse-stepi"]), output
+        assert stepped["stepi"] == " ".join(there[0]) and re.match(
+            r"0x\w+ vfs_write ksys_write", stepped["reverse-stepi"]
+        ), output
     # The recording is still there, and what it says is the same.
     again = replay(machine, tmp_path, "hbreak start_kernel\ncontinue\nhbreak sys_reboot\ncontinue\nvt-trace 1\n")
-    assert again.returncode == 0 and re.search(r"vrun-init-1 +\[000\].*: vfs_write <-ksys_write\n", again.stdout), again.stdout
+    assert again.returncode == 0 and re.search(
+        r"vrun-init-1 +\[000\].*: vfs_write <-ksys_write\n", again.stdout
+    ), again.stdout
 
 
 def test_nothing_recorded(tmp_path, machine):
     done = replay(machine, tmp_path, "continue\n")
-    assert done.returncode == 126 and done.stdout == f"vrun: nothing is recorded in {tmp_path}/recording: SCRIPT= names a script to record\n"
+    assert (
+        done.returncode == 126
+        and done.stdout == f"vrun: nothing is recorded in {tmp_path}/recording: SCRIPT= names a script to record\n"
+    )

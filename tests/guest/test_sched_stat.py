@@ -1,4 +1,5 @@
-"""The events sched_stat_wait, sched_stat_sleep and sched_stat_blocked: each delay is the time since what the other events tell."""
+"""The events sched_stat_wait, sched_stat_sleep and sched_stat_blocked: each delay is the time since what the other
+events tell."""
 
 import re
 
@@ -7,7 +8,9 @@ from test_graph import script
 SLACK_US = 4  # between the scheduler's look at the clock and an event's
 STORY = """
 echo 0 > tracing_on
-for event in sched_switch sched_wakeup sched_wakeup_new sched_stat_wait sched_stat_sleep sched_stat_blocked; do echo 1 > events/sched/$event/enable; done
+for event in switch wakeup wakeup_new stat_wait stat_sleep stat_blocked; do
+	echo 1 > events/sched/sched_$event/enable
+done
 echo > trace
 echo 1 > tracing_on
 taskset 1 sleep 0.013
@@ -35,7 +38,9 @@ def events(text):
     for line in text.splitlines():
         match = LINE.fullmatch(line)
         if match:
-            yield match[1], int(match[2]) * 1_000_000 + int(match[3]), match[4], dict(re.findall(r"(\w+)=(\S+)", match[5])), line
+            yield match[1], int(match[2]) * 1_000_000 + int(match[3]), match[4], dict(
+                re.findall(r"(\w+)=(\S+)", match[5])
+            ), line
 
 
 def check(text):
@@ -51,7 +56,9 @@ def check(text):
             delays[kind].append(delay)
         elif name == "sched_switch":
             before, after = since.pop(fields["next_pid"], None), told.pop(fields["next_pid"], None)
-            assert fields["next_pid"] == "0" or "migration" in fields["next_comm"] or before is None or after == "wait", f"{line}: nothing of its wait"
+            assert (
+                fields["next_pid"] == "0" or "migration" in fields["next_comm"] or before is None or after == "wait"
+            ), f"{line}: nothing of its wait"
             if fields["prev_pid"] != "0" and "migration" not in fields["prev_comm"] and fields["prev_state"] in STATES:
                 since[fields["prev_pid"]] = STATES[fields["prev_state"]], now
         else:
@@ -66,7 +73,10 @@ def test_delays_are_true(machine):
     parts = script(machine, STORY, smp=2)
     delays = check(parts["events"])
     assert len(delays["wait"]) > 20 and len(delays["sleep"]) > 3 and delays["blocked"], delays
-    asleep = [float(delay) for delay in re.findall(r"sched_stat_sleep: comm=sleep pid=\d+ delay=(\d+) \[ns\]", parts["events"])]
+    asleep = [
+        float(delay)
+        for delay in re.findall(r"sched_stat_sleep: comm=sleep pid=\d+ delay=(\d+) \[ns\]", parts["events"])
+    ]
     assert [delay for delay in asleep if 12_999_000 <= delay < 13_200_000], asleep
     assert max(delays["wait"]) > 3000, "nobody waited for the real-time task, nor for the other of two"
     # A sleep that began before the event was on is not told, nor one of long ago.
@@ -76,12 +86,28 @@ def test_delays_are_true(machine):
 
 def test_the_check_sees_what_is_wrong():
     line = "              sh-9       [000] d..2.     0.00{}: sched_{}"
-    text = "\n".join([line.format("1000", "switch: prev_comm=a prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=b next_pid=6 next_prio=120"),
-                      line.format("3000", "stat_sleep: comm=a pid=5 delay=2000000 [ns]"), line.format("3000", "wakeup: comm=a pid=5 prio=120 target_cpu=000"),
-                      line.format("3500", "stat_wait: comm=a pid=5 delay=500000 [ns]"),
-                      line.format("3500", "switch: prev_comm=b prev_pid=6 prev_prio=120 prev_state=R ==> next_comm=a next_pid=5 next_prio=120")])
+    text = "\n".join(
+        [
+            line.format(
+                "1000",
+                "switch: prev_comm=a prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=b next_pid=6 next_prio=120",
+            ),
+            line.format("3000", "stat_sleep: comm=a pid=5 delay=2000000 [ns]"),
+            line.format("3000", "wakeup: comm=a pid=5 prio=120 target_cpu=000"),
+            line.format("3500", "stat_wait: comm=a pid=5 delay=500000 [ns]"),
+            line.format(
+                "3500",
+                "switch: prev_comm=b prev_pid=6 prev_prio=120 prev_state=R ==> next_comm=a next_pid=5 next_prio=120",
+            ),
+        ]
+    )
     assert check(text) == {"wait": [500.0], "sleep": [2000.0], "blocked": []}
-    for old, new in (("delay=2000000", "delay=2010000"), ("stat_sleep", "stat_blocked"), ("stat_wait", "stat_sleep"), ("delay=500000", "delay=400000")):
+    for old, new in (
+        ("delay=2000000", "delay=2010000"),
+        ("stat_sleep", "stat_blocked"),
+        ("stat_wait", "stat_sleep"),
+        ("delay=500000", "delay=400000"),
+    ):
         assert old in text
         try:
             check(text.replace(old, new))

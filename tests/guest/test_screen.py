@@ -29,7 +29,7 @@ def check_long_line(terminal):
     terminal.type("echo " + digits)
     terminal.shows(shown[:COLUMNS], shown[COLUMNS:])
     terminal.type("\x7f" * 120)
-    terminal.shows(shown[: -120])
+    terminal.shows(shown[:-120])
     terminal.type("\x01" + "\x1b[C" * 5 + "XY\x05Z\n")
     terminal.shows("/ # echo XY" + digits[:-120] + "Z", "XY" + digits[:-120] + "Z", "/ #")
     terminal.clear()
@@ -83,32 +83,68 @@ def check_paste(terminal):
 
 
 def check_colours(terminal):
-    terminal.type("ls -d /bin /bin/sh /dev/null; grep -n --color=auto oo /proc/mounts; ls --color=never -d /tmp; ls -d /tmp | grep t\n")
-    terminal.until(lambda rows: rows[2].startswith("1:rootfs") and rows[3] == "/tmp" and rows[4] == "/tmp", "three programs")
+    terminal.type(
+        "ls -d /bin /bin/sh /dev/null; grep -n --color=auto oo /proc/mounts; ls --color=never -d /tmp; ls -d /tmp | grep t\n"
+    )
+    terminal.until(
+        lambda rows: rows[2].startswith("1:rootfs") and rows[3] == "/tmp" and rows[4] == "/tmp", "three programs"
+    )
     assert [terminal.colour(1, name) for name in ("/bin ", "/bin/sh", "/dev/null")] == ["blue", "green", "brown"]
     assert [terminal.colour(2, text) for text in ("1:", "oo", "tfs")] == ["green", "red", "default"]
-    assert [terminal.colour(3, "tmp"), terminal.colour(4, "/tmp"), terminal.colour(4, "tmp")] == ["default", "default", "red"]
+    assert [terminal.colour(3, "tmp"), terminal.colour(4, "/tmp"), terminal.colour(4, "tmp")] == [
+        "default",
+        "default",
+        "red",
+    ]
     terminal.clear()
-    terminal.type("ls -d --color=always /bin | tr '\\033' E; ls -d /bin | tr '\\033' E; grep --color bi x; ls --color=x\n")
-    terminal.until(lambda rows: rows[1:3] == ["E[01;34m/binE[0m", "/bin"] and rows[4] == "ls: --color=x: always, auto or never is wanted", "pipes")
+    terminal.type(
+        "ls -d --color=always /bin | tr '\\033' E; ls -d /bin | tr '\\033' E; grep --color bi x; ls --color=x\n"
+    )
+    terminal.until(
+        lambda rows: rows[1:3] == ["E[01;34m/binE[0m", "/bin"]
+        and rows[4] == "ls: --color=x: always, auto or never is wanted",
+        "pipes",
+    )
     terminal.clear()
 
 
 def check_pager(terminal):
     terminal.type("seq 200 | less\n")
-    terminal.until(lambda rows: rows == [str(number) for number in range(1, ROWS)] + ["--More--"], "less fills all rows")
+    terminal.until(
+        lambda rows: rows == [str(number) for number in range(1, ROWS)] + ["--More--"], "less fills all rows"
+    )
     terminal.type("G")
     terminal.until(lambda rows: rows == [str(number) for number in range(152, 201)] + ["(END)"], "less at the end")
-    for key, first in (("\x1b[A", 151), ("\x1b[5~", 102), ("\x1b[B", 103), ("\x1bOH", 1), ("\x1b[6~", 50), ("d", 74), ("u", 50), ("/7\r", 57),
-                       ("n", 67), ("N", 57), ("?^1.$\r", 19), ("n", 18), ("N", 19), ("/2$\r", 22), ("\x1b[F", 152)):
+    for key, first in (
+        ("\x1b[A", 151),
+        ("\x1b[5~", 102),
+        ("\x1b[B", 103),
+        ("\x1bOH", 1),
+        ("\x1b[6~", 50),
+        ("d", 74),
+        ("u", 50),
+        ("/7\r", 57),
+        ("n", 67),
+        ("N", 57),
+        ("?^1.$\r", 19),
+        ("n", 18),
+        ("N", 19),
+        ("/2$\r", 22),
+        ("\x1b[F", 152),
+    ):
         terminal.type(key)
-        terminal.until(lambda rows: rows[:-1] == [str(number) for number in range(first, first + ROWS - 1)], f"{key!r}: {first} is at the top")
+        terminal.until(
+            lambda rows: rows[:-1] == [str(number) for number in range(first, first + ROWS - 1)],
+            f"{key!r}: {first} is at the top",
+        )
     terminal.type("q")
     terminal.until(lambda rows: rows[-1] == "/ #", "the prompt")
     terminal.clear()
     # What is no text does not reach the terminal as it is; -S cuts, between characters.
     binary = r"'\001a\033[31m\000b\377\302\233\177\t你\n'"
-    terminal.type(f"printf {binary} > /tmp/b; less /tmp/b; seq 100 | sed 's/$/好/' | tr -d '\\n' > /tmp/l; less -S /tmp/l; rm /tmp/[bl]\n")
+    terminal.type(
+        f"printf {binary} > /tmp/b; less /tmp/b; seq 100 | sed 's/$/好/' | tr -d '\\n' > /tmp/l; less -S /tmp/l; rm /tmp/[bl]\n"
+    )
     terminal.until(lambda rows: "^Aa^[[31m^@b<FF><C2><9B>^?      你" in rows and "(END)" in rows, "no text")
     terminal.type("q")
     long = "".join(f"{number}好" for number in range(1, 101))
@@ -136,7 +172,9 @@ def check_resize(terminal):
     terminal.screen.resize(30, 100)
     terminal.type("clear; winch | { read line; resize > /dev/null; cat; }\n")
     terminal.until(lambda rows: "told 1 times: 30 100" in rows, "another size")
-    terminal.type("clear; winch | { read line; stty -F /dev/tty rows 25 cols 90; stty -F /dev/tty rows 25 cols 90; cat; }; cat /tmp/background\n")
+    terminal.type(
+        "clear; winch | { read line; stty -F /dev/tty rows 25 cols 90; stty -F /dev/tty rows 25 cols 90; cat; }; cat /tmp/background\n"
+    )
     terminal.until(lambda rows: "told 1 times: 25 90" in rows and rows.count("ready") == 1, "by stty")
     assert sum(row.startswith("told") for row in terminal.rows()) == 1, "nobody in the background is told"
     terminal.type("kill %1; wait; resize > /dev/null; clear; stty size\n")
@@ -144,5 +182,14 @@ def check_resize(terminal):
 
 
 def test_a_terminal_of_200_columns(terminal):
-    for check in (check_size, check_long_line, check_wide, check_paste, check_colours, check_pager, check_prompt, check_resize):
+    for check in (
+        check_size,
+        check_long_line,
+        check_wide,
+        check_paste,
+        check_colours,
+        check_pager,
+        check_prompt,
+        check_resize,
+    ):
         check(terminal)

@@ -1,4 +1,5 @@
-"""Linux's own tests of system calls (tools/testing/selftests), as they are, against this kernel: tests/selftests.txt says what each does."""
+"""Linux's own tests of system calls (tools/testing/selftests), as they are, against this kernel: tests/selftests.txt
+says what each does."""
 
 import os
 import re
@@ -13,8 +14,15 @@ COMPILER = {"aarch64": "aarch64-linux-gnu-gcc", "x86_64": "gcc"}
 # Who is under test, for the tests that are a machine's own.
 OWN = {"arm64/": "aarch64", "x86/": "x86_64"}
 # What a folder's tests are linked with.
-WITH = {"arm64/signal/testcases": ["arm64/signal/test_signals.c", "arm64/signal/test_signals_utils.c",
-                                   "arm64/signal/testcases/testcases.c", "arm64/signal/signals.S", "arm64/signal/sve_helpers.c"]}
+WITH = {
+    "arm64/signal/testcases": [
+        "arm64/signal/test_signals.c",
+        "arm64/signal/test_signals_utils.c",
+        "arm64/signal/testcases/testcases.c",
+        "arm64/signal/signals.S",
+        "arm64/signal/sve_helpers.c",
+    ]
+}
 # Tests that draw many random bytes get them from a cheaper source.
 RANDOM = os.path.join(os.path.dirname(TABLE), "selftests_random.h")
 DRAW_MANY = ("mm/mremap_test",)
@@ -53,12 +61,31 @@ class Builder:
         self.objects = {}  # of what several tests are linked with, by its source
 
     def gcc(self, test, *words):
-        subprocess.run([COMPILER[self.arch], "-O2", "-w", "-static", "-no-pie", "-D_GNU_SOURCE", "-I.", f"-I{os.path.dirname(test)}",
-                        "-Ifutex/include", "-Iarm64/signal", "-idirafter", "../../include", *words],
-                       cwd=self.source, check=True, capture_output=True, text=True)
+        subprocess.run(
+            [
+                COMPILER[self.arch],
+                "-O2",
+                "-w",
+                "-static",
+                "-no-pie",
+                "-D_GNU_SOURCE",
+                "-I.",
+                f"-I{os.path.dirname(test)}",
+                "-Ifutex/include",
+                "-Iarm64/signal",
+                "-idirafter",
+                "../../include",
+                *words,
+            ],
+            cwd=self.source,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
 
     def headers(self):
-        """The headers of a C library are older than the tests: asm/sigcontext.h and hwcap.h of this very Linux stand before them."""
+        """The headers of a C library are older than the tests: asm/sigcontext.h and hwcap.h of this very Linux stand
+        before them."""
         uapi = os.path.join(self.folder, "uapi")
         if not os.path.exists(uapi):
             os.makedirs(f"{uapi}/asm")
@@ -85,7 +112,9 @@ class Builder:
 
 def counts(text):
     """(passed, not passed) in what a test has printed: in TAP's totals, or line by line."""
-    if totals := re.findall(r"^# Totals: pass:(\d+) fail:(\d+) xfail:(\d+) xpass:\d+ skip:(\d+) error:(\d+)", text, re.M):
+    if totals := re.findall(
+        r"^# Totals: pass:(\d+) fail:(\d+) xfail:(\d+) xpass:\d+ skip:(\d+) error:(\d+)", text, re.M
+    ):
         passed, failed, expected, skipped, wrong = map(int, totals[-1])
         return passed + expected, failed + skipped + wrong
     passed = re.findall(r"^(?:ok \d|\[OK\]|==>> completed\. PASS\(1\))", text, re.M)
@@ -107,7 +136,10 @@ def outcome(machine, scratch, tests):
         run.guest.close()
     parts = re.split(r"^=== (\S+) (\d+)$", run.output, flags=re.M)[1:]
     printed = dict(zip(parts[::3], parts[2::3]))
-    return {test: (*counts(printed.get(test.replace("/", "-"), "")), printed.get(test.replace("/", "-"), "it did not run")) for test in tests}
+    return {
+        test: (*counts(printed.get(test.replace("/", "-"), "")), printed.get(test.replace("/", "-"), "it did not run"))
+        for test in tests
+    }
 
 
 def test_selftests(machine, tmp_path):
@@ -120,7 +152,9 @@ def test_selftests(machine, tmp_path):
     for test, (passed, others, printed) in outcome(machine, str(tmp_path), table).items():
         expected = table[test][:2]
         if (passed, others) != expected:
-            wrong.append(f"{test}: {expected[0]} pass and {expected[1]} do not, by the table; now {passed} and {others}:\n{printed[-1500:]}")
+            wrong.append(
+                f"{test}: {expected[0]} pass and {expected[1]} do not, by the table; now {passed} and {others}:\n{printed[-1500:]}"
+            )
     assert not wrong, "\n".join(wrong)
 
 

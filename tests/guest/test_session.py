@@ -31,20 +31,33 @@ def test_the_session(machine, irqchip):
     want_features(machine.arch, {"irqchip": irqchip})
     with machine.guest(irqchip=irqchip, smp=2, timeout=120) as guest:
         shell = Terminal(guest)
-        assert shell.type("ls -d /dev/null /dev/" + machine.console + " /proc/self /sys/kernel/debug/tracing/trace 2>&1 | grep -c :") == "0\n"
+        assert (
+            shell.type(
+                "ls -d /dev/null /dev/"
+                + machine.console
+                + " /proc/self /sys/kernel/debug/tracing/trace 2>&1 | grep -c :"
+            )
+            == "0\n"
+        )
         shell.type("cd /sys/kernel/tracing")
         assert set(shell.type("cat available_tracers").split()) == set(TRACERS)
-        names = shell.type("echo 0 > tracing_on; echo schedule > set_ftrace_filter; echo 'hrtimer_*' >> set_ftrace_filter; "
-                           "cat set_ftrace_filter").split()
+        names = shell.type(
+            "echo 0 > tracing_on; echo schedule > set_ftrace_filter; echo 'hrtimer_*' >> set_ftrace_filter; "
+            "cat set_ftrace_filter"
+        ).split()
         assert "schedule" in names and len(names) > 3
         assert all(name == "schedule" or name.startswith("hrtimer_") for name in names)
-        trace = shell.type("echo function > current_tracer; echo 1 > tracing_on; sleep 1; echo 0 > tracing_on; head -20 trace")
+        trace = shell.type(
+            "echo function > current_tracer; echo 1 > tracing_on; sleep 1; echo 0 > tracing_on; head -20 trace"
+        )
         _, lines = split_trace(trace, "")
         lines = [parse(line) for line in lines if not line.startswith("#")]
         assert len(lines) >= 7
         assert {fields["function"] for fields in lines} <= set(names)
-        trace = shell.type("echo > set_ftrace_filter; echo sched_switch > current_tracer; echo 1 > tracing_on; ls / | grep s | wc -l; "
-                           "cat trace")
+        trace = shell.type(
+            "echo > set_ftrace_filter; echo sched_switch > current_tracer; echo 1 > tracing_on; ls / | grep s | wc -l; "
+            "cat trace"
+        )
         count, trace = trace.split("\n", 1)
         assert int(count) >= 2  # at least sbin and sys
         _, lines = split_trace(trace, "", tracer="sched_switch")
@@ -54,7 +67,9 @@ def test_the_session(machine, irqchip):
         shell.type("cat trace_pipe > /tmp/live &")
         shell.type("sleep 0.2; kill %1 2>/dev/null || kill $!; wait")
         assert int(shell.type("wc -l < /tmp/live")) > 0
-        assert shell.type(f"test -c /dev/null -a -c /dev/{machine.console}; echo $?") == "0\n", "the usual devices are there"
+        assert (
+            shell.type(f"test -c /dev/null -a -c /dev/{machine.console}; echo $?") == "0\n"
+        ), "the usual devices are there"
         guest.send("poweroff\n")
         assert guest.wait_end(), "QEMU did not end after poweroff"
 

@@ -1,4 +1,5 @@
-"""The stack tracer: its table, a planted chain of known frames, interrupts' stacks, hooked returns, the command line."""
+"""The stack tracer: its table, a planted chain of known frames, interrupts' stacks, hooked returns, the command
+line."""
 
 import re
 
@@ -42,7 +43,9 @@ def bad(file, text):
 
 @pytest.fixture(scope="module")
 def parts(machine):
-    return script(machine, f"""
+    return script(
+        machine,
+        f"""
 echo '== boot'; cat stack_trace_filter; cat {ENABLED} stack_max_size
 echo 0 > {ENABLED}
 echo > stack_trace_filter; echo 0 > stack_max_size
@@ -77,7 +80,9 @@ echo > set_ftrace_filter; echo > stack_trace_filter; echo 0 > stack_max_size
 {bad('stack_max_size', '-1')}
 {bad('stack_max_size', '99999999999999999999')}
 echo 0 > {ENABLED}
-""", append="quiet stacktrace_filter=ksys_read,vfs_*")
+""",
+        append="quiet stacktrace_filter=ksys_read,vfs_*",
+    )
 
 
 def test_the_command_line_starts_it_with_a_filter(parts):
@@ -95,7 +100,13 @@ def test_planted_frames_are_found_with_their_sizes(parts, part):
     frames = table(parts[part])
     names = [name for name, _, _ in frames]
     bottom = names.index("plant_stack_3")
-    assert names[bottom : bottom + 5] == ["plant_stack_3", "plant_stack_2", "plant_stack_1", "plant_stack_store", "text_file_write"]
+    assert names[bottom : bottom + 5] == [
+        "plant_stack_3",
+        "plant_stack_2",
+        "plant_stack_1",
+        "plant_stack_store",
+        "text_file_write",
+    ]
     for name, _, size in frames:
         assert name not in FRAMES or FRAMES[name] <= size <= FRAMES[name] + 64
     assert names[-1] in ("entry_SYSCALL_64", "el0t_64_sync")
@@ -126,8 +137,14 @@ def test_each_of_three_users_gets_its_own_calls(parts):
     assert table(parts["stack"])[0][0] == "plant_stack_2"
 
 
-@pytest.mark.parametrize("what, error, value", [(f"{ENABLED} x", "Invalid argument", "1"), ("stack_max_size -1", "Invalid argument", None),
-                                                ("stack_max_size 99999999999999999999", "range", None)])
+@pytest.mark.parametrize(
+    "what, error, value",
+    [
+        (f"{ENABLED} x", "Invalid argument", "1"),
+        ("stack_max_size -1", "Invalid argument", None),
+        ("stack_max_size 99999999999999999999", "range", None),
+    ],
+)
 def test_bad_input_changes_nothing(parts, what, error, value):
     message, now = parts[what].splitlines()
     assert error in message

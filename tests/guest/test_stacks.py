@@ -7,11 +7,23 @@ from machines import product
 from test_storm import Storm
 
 TRACING = "/sys/kernel/tracing"
-LINE = re.compile(r" *(?P<comm>.*?)-(?P<pid>\d+) +(?:\((?P<tgid>[ \d-]{7})\) )?\[(?P<cpu>\d+)\] (?P<flags>\S{5}) +(?P<time>[\d.]+): (?P<text>.*)")
+LINE = re.compile(
+    r" *(?P<comm>.*?)-(?P<pid>\d+) +(?:\((?P<tgid>[ \d-]{7})\) )?\[(?P<cpu>\d+)\] (?P<flags>\S{5}) +(?P<time>[\d.]+): (?P<text>.*)"
+)
 # Where a whole walk ends: what the machines enter the kernel by, and where threads and CPUs begin.
 # exit_from_fork: interrupted before it had a frame, so its caller is not seen.
-ENDS = {"ret_from_fork", "exit_from_fork", "primary_switched", "secondary_switched",
-        "el0t_64_sync", "el0t_64_irq", "entry_SYSCALL_64", "interrupt_entry", "exception_entry", "nmi_entry"}
+ENDS = {
+    "ret_from_fork",
+    "exit_from_fork",
+    "primary_switched",
+    "secondary_switched",
+    "el0t_64_sync",
+    "el0t_64_irq",
+    "entry_SYSCALL_64",
+    "interrupt_entry",
+    "exception_entry",
+    "nmi_entry",
+}
 
 
 class Session:
@@ -28,9 +40,11 @@ class Session:
 
     def record(self, options, tracer, work, functions="", show="cat trace"):
         """Let the tracer record the work with these options; the records, where this command shows them."""
-        self.ok(f"for o in {options}; do echo $o > trace_options; done; echo > set_ftrace_filter; "
-                + (f"echo {functions} > set_ftrace_filter; " if functions else "")
-                + f"echo {tracer} > current_tracer; echo > trace; echo 1 > tracing_on; {work}; echo 0 > tracing_on")
+        self.ok(
+            f"for o in {options}; do echo $o > trace_options; done; echo > set_ftrace_filter; "
+            + (f"echo {functions} > set_ftrace_filter; " if functions else "")
+            + f"echo {tracer} > current_tracer; echo > trace; echo 1 > tracing_on; {work}; echo 0 > tracing_on"
+        )
         return self.records(show)
 
     def records(self, show="cat trace"):
@@ -38,8 +52,10 @@ class Session:
 
     def calm(self):
         """The options as they were; nothing in the log."""
-        self.ok("echo 0 > tracing_on; echo nop > current_tracer; echo > set_ftrace_filter; for o in stacktrace userstacktrace "
-                "sym-userobj sym-addr sym-offset; do echo no$o > trace_options; done")
+        self.ok(
+            "echo 0 > tracing_on; echo nop > current_tracer; echo > set_ftrace_filter; for o in stacktrace userstacktrace "
+            "sym-userobj sym-addr sym-offset; do echo no$o > trace_options; done"
+        )
         assert not re.search("Oops|BUG|WARNING|Unable", self.ok("dmesg")), self.ok("dmesg")
 
 
@@ -73,7 +89,9 @@ def test_kernel_stack_of_every_function_entry(machine, tmp_path):
     with machine.guest(smp=2, timeout=180, ports={"out": str(tmp_path / "out")}) as guest:
         session = Session(guest)
         # Megabytes: by a port, as the console is slow.
-        session.record("stacktrace", "function", "ls / > /dev/null; sleep 0.02", show="cat trace > /dev/virtio-ports/out")
+        session.record(
+            "stacktrace", "function", "ls / > /dev/null; sleep 0.02", show="cat trace > /dev/virtio-ports/out"
+        )
         found = records((tmp_path / "out").read_text())
         checked, contexts = 0, set()
         for text, fields, stack in pairs(found):
@@ -127,8 +145,12 @@ def test_stacks_of_what_nothing_masks(machine, command, line, flags, tmp_path):
     with machine.monitored(tmp_path, smp=2, timeout=180) as guest:
         session = Session(guest)
         with Storm(guest, command):
-            found = session.record("stacktrace", "function", "for i in 1 2 3 4 5 6; do ls / > /dev/null; sleep 0.1; done",
-                                   "default_do_nmi 'ksys_*' '*_interrupt' schedule")
+            found = session.record(
+                "stacktrace",
+                "function",
+                "for i in 1 2 3 4 5 6; do ls / > /dev/null; sleep 0.1; done",
+                "default_do_nmi 'ksys_*' '*_interrupt' schedule",
+            )
         nmis = [stack for text, fields, stack in pairs(found) if re.match(flags, fields["flags"][2])]
         assert len(nmis) > 20
         for stack in nmis:
@@ -144,7 +166,9 @@ def start(session, what):
 
 
 def shown_chain(session):
-    stacks = [stack for text, _, stack in pairs(session.records(), "<user stack trace>") if text.startswith("sys_getppid")]
+    stacks = [
+        stack for text, _, stack in pairs(session.records(), "<user stack trace>") if text.startswith("sys_getppid")
+    ]
     assert len(stacks) == 1, stacks
     return stacks[0]
 
@@ -205,11 +229,15 @@ def test_storm_of_stacks(machine, tracer):
     with machine.guest(smp=4, timeout=300, files=machine.programs("stacktest")) as guest:
         session = Session(guest)
         session.ok("echo 64 > buffer_size_kb")
-        session.ok("(while :; do for o in stacktrace nostacktrace sym-userobj nouserstacktrace userstacktrace nosym-userobj; do "
-                   "echo $o > trace_options; usleep 3000; done; done) & options=$!; "
-                   "(while :; do cat trace > /dev/null; done) & reader=$!")
-        session.ok(f"echo {tracer} > current_tracer; echo 1 > tracing_on; stacktest storm && stacktest storm; status=$?; "
-                   "kill $options $reader; wait; test $status = 0")
+        session.ok(
+            "(while :; do for o in stacktrace nostacktrace sym-userobj nouserstacktrace userstacktrace nosym-userobj; do "
+            "echo $o > trace_options; usleep 3000; done; done) & options=$!; "
+            "(while :; do cat trace > /dev/null; done) & reader=$!"
+        )
+        session.ok(
+            f"echo {tracer} > current_tracer; echo 1 > tracing_on; stacktest storm && stacktest storm; status=$?; "
+            "kill $options $reader; wait; test $status = 0"
+        )
         session.calm()
 
 
@@ -277,18 +305,23 @@ def test_trace_printk(machine):
         session.record("stacktrace", "nop", f"for c in {' '.join(contexts)}; do echo $c > {hello}; done")
         found = session.records()
         stacks = {text.split(":")[0]: (text, fields, stack) for text, fields, stack in pairs(found)}
-        for name, flags, said in (("hello_task", r"\.\.\.\.\.", r"hello from a task on CPU \d, preempt_count 0"),
-                                  ("hello_puts", r"\.\.\.\.\.", "hello without a format"),
-                                  ("hello_timer", r"d.h..", r"hello from an interrupt on CPU \d, preempt_count 1000[01]"),
-                                  ("hello_action", r"..s..", r"hello from a softirq on CPU \d, preempt_count 100"),
-                                  ("hello_kept", r"\.\.\.\.\.", r"-5 00017 feed 1099511627776 kept\|sho\|    42 hello_kept 100%"),
-                                  ("hello_text", r"\.\.\.\.\.", r"c 5    \| 0x11 hello_text\+0x0/0x[0-9a-f]+"),
-                                  ("hello_long", r"\.\.\.\.\.", " {1023}")):
+        for name, flags, said in (
+            ("hello_task", r"\.\.\.\.\.", r"hello from a task on CPU \d, preempt_count 0"),
+            ("hello_puts", r"\.\.\.\.\.", "hello without a format"),
+            ("hello_timer", r"d.h..", r"hello from an interrupt on CPU \d, preempt_count 1000[01]"),
+            ("hello_action", r"..s..", r"hello from a softirq on CPU \d, preempt_count 100"),
+            ("hello_kept", r"\.\.\.\.\.", r"-5 00017 feed 1099511627776 kept\|sho\|    42 hello_kept 100%"),
+            ("hello_text", r"\.\.\.\.\.", r"c 5    \| 0x11 hello_text\+0x0/0x[0-9a-f]+"),
+            ("hello_long", r"\.\.\.\.\.", " {1023}"),
+        ):
             text, fields, stack = stacks[name]
             assert re.fullmatch(f"{name}: {said}", text) and re.fullmatch(flags, fields["flags"]), (text, fields)
             assert stack[0] == name and stack[-1] in ENDS, stack
         text, fields, _ = stacks["hello_timer"]
-        assert (text[-1] == "1") == (fields["flags"][3] == "1"), (text, fields)  # the idle task runs with preemption off
+        assert (text[-1] == "1") == (fields["flags"][3] == "1"), (
+            text,
+            fields,
+        )  # the idle task runs with preemption off
         found = session.record("notrace_printk", "nop", f"echo task > {hello}; echo marked > trace_marker")
         assert [text for text, _, _ in found] == ["tracing_mark_write: marked"]
         session.ok("echo trace_printk > trace_options")
@@ -306,6 +339,8 @@ def test_free_buffer(machine):
         session.ok("sleep 100 > free_buffer & sleep 0.1; test $(cat tracing_on) = 1; kill -9 $!; wait")
         assert session.ok("cat buffer_size_kb tracing_on") == "7\n0\n"
         assert guest.run("cat free_buffer")[0] != 0
-        session.ok("echo nodisable_on_free > trace_options; echo 1 > tracing_on; echo > free_buffer; echo still > trace_marker")
+        session.ok(
+            "echo nodisable_on_free > trace_options; echo 1 > tracing_on; echo > free_buffer; echo still > trace_marker"
+        )
         assert session.records()[-1][0] == "tracing_mark_write: still"
         session.calm()

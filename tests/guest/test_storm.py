@@ -1,4 +1,5 @@
-"""Interrupts that nothing masks, by the thousand, while the function tracer records, readers read and text is patched."""
+"""Interrupts that nothing masks, by the thousand, while the function tracer records, readers read and text is
+patched."""
 
 import os
 import re
@@ -70,9 +71,13 @@ class Machine:
 
 def count_calls(machine, size):
     """So many calls of one function, on all CPUs, with a reader: each was read, or is counted as lost."""
-    machine.ok(f"echo {size} > buffer_size_kb; echo > trace; cat trace_pipe > /tmp/pipe & reader=$!; echo 1 > tracing_on; "
-               f"calls {CALLS} {CPUS} && echo 0 > tracing_on && wait $reader")
-    lines, lost = map(int, re.match(r"lines (\d+) lost (\d+)", machine.ok("tracecheck -f sys_getppid < /tmp/pipe")).groups())
+    machine.ok(
+        f"echo {size} > buffer_size_kb; echo > trace; cat trace_pipe > /tmp/pipe & reader=$!; echo 1 > tracing_on; "
+        f"calls {CALLS} {CPUS} && echo 0 > tracing_on && wait $reader"
+    )
+    lines, lost = map(
+        int, re.match(r"lines (\d+) lost (\d+)", machine.ok("tracecheck -f sys_getppid < /tmp/pipe")).groups()
+    )
     assert lines + lost == CALLS
     assert (machine.total("entries"), machine.total("read events"), machine.total("overrun")) == (0, lines, lost)
     assert machine.total("dropped events") == machine.total("commit overrun") == 0
@@ -83,8 +88,10 @@ def record_all(machine, flag):
 
     How many records of it were made inside the interrupt: on a busy host there may be none for a whole buffer.
     """
-    machine.ok("echo > trace; echo 1 > tracing_on; timeout 1 cat trace_pipe > /dev/null; "
-               "timeout 20 cat trace > /tmp/trace; test -s /tmp/trace && echo 0 > tracing_on")
+    machine.ok(
+        "echo > trace; echo 1 > tracing_on; timeout 1 cat trace_pipe > /dev/null; "
+        "timeout 20 cat trace > /tmp/trace; test -s /tmp/trace && echo 0 > tracing_on"
+    )
     inside = 0
     for cpu in range(CPUS):
         stats = machine.ok(f"cat per_cpu/cpu{cpu}/stats; cat per_cpu/cpu{cpu}/trace > /tmp/trace")
@@ -116,9 +123,13 @@ def test_interrupts_storm_while_tracing(tmp_path, machine, command, line, flag):
             inside.ok("echo 1 > tracing_on")
             inside.until_enough(lambda: inside.ok(f"flip {10 + 100 * SOAK_MINUTES}"))
             # Returns are hooked, by one user and by two, while these interrupts' own calls are too.
-            inside.until_enough(lambda: inside.ok("echo function_graph > current_tracer; echo 1 > function_profile_enabled; sleep 0.2; "
-                                                  "echo nop > current_tracer; sleep 0.1; echo function_graph > current_tracer; "
-                                                  "echo 0 > function_profile_enabled; sleep 0.2; echo nop > current_tracer"))
+            inside.until_enough(
+                lambda: inside.ok(
+                    "echo function_graph > current_tracer; echo 1 > function_profile_enabled; sleep 0.2; "
+                    "echo nop > current_tracer; sleep 0.1; echo function_graph > current_tracer; "
+                    "echo 0 > function_profile_enabled; sleep 0.2; echo nop > current_tracer"
+                )
+            )
             inside.ok("kill -TERM $storm; wait $storm && grep 'storm: all well' /tmp/storm")
         assert "mismatches: 0\n" in inside.ok("cat /sys/kernel/debug/fgraph/stats")
         assert Text(guest, kernel).calls() == (set(), 0), "after the last nop"

@@ -1,4 +1,5 @@
-"""Files into a session and out of it: tools/vrun --interactive with --file and --out, the guest's tohost; and a session without a terminal."""
+"""Files into a session and out of it: tools/vrun --interactive with --file and --out, the guest's tohost; and a session
+without a terminal."""
 
 import os
 import re
@@ -21,7 +22,9 @@ class Session:
     """vrun --interactive on a terminal of ours."""
 
     def __init__(self, machine, *more):
-        self.child = pexpect.spawn(sys.executable, words(machine, *more), timeout=60, echo=False, encoding="utf-8", dimensions=(25, 200))
+        self.child = pexpect.spawn(
+            sys.executable, words(machine, *more), timeout=60, echo=False, encoding="utf-8", dimensions=(25, 200)
+        )
         self.child.delaybeforesend = None
         self.child.expect(Guest.PROMPT)
 
@@ -54,19 +57,26 @@ def test_files_into_a_session_and_out(machine, tmp_path):
     out = tmp_path / "out"
     (tmp_path / "目录").mkdir()
     (tmp_path / "目录" / "文件").write_text("你好\n", encoding="utf-8")
-    session = Session(machine, "--file", f"{tmp_path}/目录:/root/目录", "--file", f"{tmp_path}/in:/root/deep/in", "--out", str(out))
+    session = Session(
+        machine, "--file", f"{tmp_path}/目录:/root/目录", "--file", f"{tmp_path}/in:/root/deep/in", "--out", str(out)
+    )
     receiver = children_of(session.child.pid)
     assert len(receiver) == 1
     assert session.run("stat -c %a /root/deep/in; wc -c < /root/deep/in") == (0, f"750\n{len(data)}\n")
     assert session.run("cp /root/deep/in /tmp/trace.dat; tohost /tmp/trace.dat") == (
-        0, f"/tmp/trace.dat: {len(data)} bytes, on the host {out}/trace.dat\n")
+        0,
+        f"/tmp/trace.dat: {len(data)} bytes, on the host {out}/trace.dat\n",
+    )
     assert (out / "trace.dat").read_bytes() == data
     assert session.run("cat /root/目录/文件; dmesg | grep -c initramfs.*damaged")[1] == "你好\n0\n"
     assert session.run("tohost /root/目录/文件")[0] == 0 and (out / "文件").read_text(encoding="utf-8") == "你好\n"
     (out / "文件").unlink()
     # Files of /proc have no size; several; what is not there.
     status, said = session.run("tohost /proc/version /nosuch /tmp /etc/rc")
-    assert status == 1 and said.splitlines()[1:3] == ["tohost: /nosuch: No such file or directory", "tohost: /tmp: Is a directory"]
+    assert status == 1 and said.splitlines()[1:3] == [
+        "tohost: /nosuch: No such file or directory",
+        "tohost: /tmp: Is a directory",
+    ]
     assert (out / "version").read_text().startswith("Vitrine version") and (out / "rc").exists()
     # One that is killed in the middle of a frame, and ^C: the next is whole, nothing of theirs stays.
     session.run("tohost /dev/zero & sleep 0.2; kill -9 $!; wait; printf '\\1VTH0123456\\7' > /dev/virtio-ports/tohost")
@@ -92,18 +102,36 @@ def test_files_into_a_session_and_out(machine, tmp_path):
 
 def test_a_session_without_a_terminal(machine):
     """Nothing of what a terminal would be asked is in the output; the shell runs what it is sent, and files come in."""
-    done = subprocess.run([sys.executable, *words(machine, "--file", f"{VRUN}:/vrun")], input="\n\ntest -s /vrun && echo o''k $TERM\npoweroff\n",
-                          text=True, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, *words(machine, "--file", f"{VRUN}:/vrun")],
+        input="\n\ntest -s /vrun && echo o''k $TERM\npoweroff\n",
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     assert "\nok dumb\n" in done.stdout.replace("\r", "") and "\x1b[6n" not in done.stdout, done.stdout
 
 
-@pytest.mark.parametrize("options, said", [
-    (["--file", "/nonexistent:/x"], "vrun: /nonexistent: No such file or directory"),
-    (["--board", "microvm", "--out", "/tmp"], "vrun: --out: this board, or a --port tohost, leaves no way for files"),
-])
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--file", "/nonexistent:/x"], "vrun: /nonexistent: No such file or directory"),
+        (
+            ["--board", "microvm", "--out", "/tmp"],
+            "vrun: --out: this board, or a --port tohost, leaves no way for files",
+        ),
+    ],
+)
 def test_what_cannot_be(machine, options, said):
-    done = subprocess.run([sys.executable, *words(machine, *options)], stdin=subprocess.DEVNULL, text=True, capture_output=True,
-                          timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, *words(machine, *options)],
+        stdin=subprocess.DEVNULL,
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 126 and said in done.stderr, done.stderr
 
 
@@ -111,8 +139,10 @@ def test_without_a_way_to_the_host(machine):
     """tohost says so at once."""
     with machine.guest(timeout=60) as guest:
         status, said = guest.run("cp /proc/version /tmp/v; tohost /tmp/v")
-        assert status == 1 and said == ("tohost: this machine has no way to the host (no /dev/virtio-ports/tohost): make qemu-* and vrun "
-                                        "--interactive give it one\n")
+        assert status == 1 and said == (
+            "tohost: this machine has no way to the host (no /dev/virtio-ports/tohost): make qemu-* and vrun "
+            "--interactive give it one\n"
+        )
         guest.send("tohost -m /tmp/v\n")
         guest.expect(r"tohost [0-9a-f]+ \d+ [0-9a-f]{8}\r\n")
         guest.send("\x03")

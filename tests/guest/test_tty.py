@@ -29,10 +29,16 @@ def dynamic_program(number):
 @pytest.fixture
 def guest(machine):
     own, other = (number for _, number in sorted(ELF_MACHINES.items(), key=lambda one: one[0] != machine.arch))
-    files = {"t/dynamic": dynamic_program(own), "t/foreign": dynamic_program(other).replace(b"/lib/ld-nowhere.so.1", b"/bin/sh" + bytes(13)),
-             "t/interp": b"#! /bin/nosuch -x\necho no\n", "t/text": b"echo text $1\n", "t/zeros": bytes(100),
-             "t/spaced": b"# !/bin/bash\n# trace_process.sh\nexec $*\n", "t/bash": b"#!/bin/bash\necho bash $1\n",
-             "t/array": b"#!/bin/bash\necho one\na=(1 2)\n"}
+    files = {
+        "t/dynamic": dynamic_program(own),
+        "t/foreign": dynamic_program(other).replace(b"/lib/ld-nowhere.so.1", b"/bin/sh" + bytes(13)),
+        "t/interp": b"#! /bin/nosuch -x\necho no\n",
+        "t/text": b"echo text $1\n",
+        "t/zeros": bytes(100),
+        "t/spaced": b"# !/bin/bash\n# trace_process.sh\nexec $*\n",
+        "t/bash": b"#!/bin/bash\necho bash $1\n",
+        "t/array": b"#!/bin/bash\necho one\na=(1 2)\n",
+    }
     files = {name: (0o755, data) for name, data in files.items()}
     with machine.guest(smp=2, timeout=60, files={**files, **machine.programs("checksum", "leaves")}) as one:
         yield one
@@ -78,10 +84,19 @@ def test_interrupt_before_the_foreground(machine, tmp_path):
     """^C when a job is in a group of its own and the terminal still has the shell's in the foreground ends the job."""
     ready, stopped, typed = (tmp_path / name for name in ("ready", "stopped", "typed"))
     with under_gdb(machine, tmp_path, timeout=60) as (guest, gdb):
-        session = threading.Thread(target=gdb.batch, args=([
-            "break tty_jobctrl_ioctl if cmd == 0x5410",  # TIOCSPGRP, by the shell or its child
-            f"shell touch {ready}", "continue", f"shell touch {stopped}", "delete",
-            f"shell until test -e {typed}; do sleep 0.1; done"],))
+        session = threading.Thread(
+            target=gdb.batch,
+            args=(
+                [
+                    "break tty_jobctrl_ioctl if cmd == 0x5410",  # TIOCSPGRP, by the shell or its child
+                    f"shell touch {ready}",
+                    "continue",
+                    f"shell touch {stopped}",
+                    "delete",
+                    f"shell until test -e {typed}; do sleep 0.1; done",
+                ],
+            ),
+        )
         session.start()
         for name, text in ((ready, "sleep 1000\n"), (stopped, "\x03")):
             while not name.exists():
@@ -126,7 +141,9 @@ def test_signals_from_the_keyboard(guest):
 
 def test_pasted_text_arrives_complete(guest):
     """64 KiB at once, far more than the terminal's buffer: the line is held up, nothing is dropped."""
-    lines = [f"{number:05d} " + "the quick brown fox jumps over the lazy dog"[: 10 + number % 30] for number in range(2000)]
+    lines = [
+        f"{number:05d} " + "the quick brown fox jumps over the lazy dog"[: 10 + number % 30] for number in range(2000)
+    ]
     text = "\n".join(lines)[:65535] + "\n"
     guest.send("checksum\n")
     guest.expect("checksum\r\n")
@@ -150,19 +167,30 @@ def test_typed_ahead(guest):
 
 def test_typing_shows_in_irq_events(guest):
     """Who types interrupts a CPU by the terminal's line: the only one there is on x86_64."""
-    assert guest.run("cd /sys/kernel/tracing; echo 0 > tracing_on; echo 1 > events/irq/enable; echo 1 > tracing_on")[0] == 0
+    assert (
+        guest.run("cd /sys/kernel/tracing; echo 0 > tracing_on; echo 1 > events/irq/enable; echo 1 > tracing_on")[0]
+        == 0
+    )
     status, line = guest.run("grep -iE 'ttyS|uart|pl011|serial' /proc/interrupts")
     number, name = line.split(":")[0].strip(), line.split()[-1]
     assert status == 0 and number.isdigit(), line
     status, trace = guest.run("echo 0 > tracing_on; grep ' irq_handler_' trace")
-    found = re.findall(r"\[(\d+)\] d[.NnpP][hH]\S+ +[\d.]+: irq_handler_(entry|exit): irq=(\d+) (?:name=(\S+)|ret=(\S+))\r?$", trace, re.M)
+    found = re.findall(
+        r"\[(\d+)\] d[.NnpP][hH]\S+ +[\d.]+: irq_handler_(entry|exit): irq=(\d+) (?:name=(\S+)|ret=(\S+))\r?$",
+        trace,
+        re.M,
+    )
     assert status == 0 and len(found) == len(trace.splitlines()), trace
     # Bytes that come while it is served need no interrupt of their own.
-    assert ("entry", number, name, "") in {one[1:] for one in found} and ("exit", number, "", "handled") in {one[1:] for one in found}, trace
-    assert not [one for one in found if one[2] == number and one[3:] not in ((name, ""), ("", "handled"), ("", "unhandled"))], trace
+    assert ("entry", number, name, "") in {one[1:] for one in found} and ("exit", number, "", "handled") in {
+        one[1:] for one in found
+    }, trace
+    assert not [
+        one for one in found if one[2] == number and one[3:] not in ((name, ""), ("", "handled"), ("", "unhandled"))
+    ], trace
     for cpu in {one[0] for one in found}:
         mine = [one[1:3] for one in found if one[0] == cpu]
-        mine = mine[mine[0][0] == "exit":len(mine) - (mine[-1][0] == "entry")]  # cut where recording was switched
+        mine = mine[mine[0][0] == "exit" : len(mine) - (mine[-1][0] == "entry")]  # cut where recording was switched
         assert [(what, irq) for what, irq in mine[::2]] == [("entry", irq) for _, irq in mine[1::2]], trace
         assert {what for what, _ in mine[1::2]} <= {"exit"}, trace
 
@@ -195,8 +223,9 @@ def test_what_programs_leave_behind(guest):
     saved = guest.run("stty -g")[1].strip()
     assert guest.run(f"stty sane; stty {saved}; stty -g") == (0, saved + "\n")
     assert guest.run("sh -c 'stty echo intr ^C'; stty")[1].splitlines() == ["speed 115200 baud; line = 0;", "iutf8"]
-    assert guest.run("stty raw; stty -a | grep -c -- '-icanon.*\\|-opost'; stty cooked; stty nosuch; stty size rows 30 columns 100; stty size")[1].replace("\r", "") == (
-        "2\nstty: nosuch: no setting, or its value is missing\n24 80\n30 100\n")
+    assert guest.run(
+        "stty raw; stty -a | grep -c -- '-icanon.*\\|-opost'; stty cooked; stty nosuch; stty size rows 30 columns 100; stty size"
+    )[1].replace("\r", "") == ("2\nstty: nosuch: no setting, or its value is missing\n24 80\n30 100\n")
     # Nobody answers here: `resize` says so, and takes nothing of what is typed.
     guest.send("resize\necho typed\n")
     guest.expect("resize: the terminal does not answer; stty rows N cols N sets the size by hand\r\n")
@@ -207,22 +236,49 @@ def test_what_programs_leave_behind(guest):
 def check_what_cannot_run(guest):
     """The shell says why."""
     assert guest.run("cd /t; head -c 300 /bin/sh > cut; chmod 755 cut; ./text 1") == (0, "text 1\n")
-    for name, status, words in (("./dynamic", 127, "no such interpreter: /lib/ld-nowhere.so.1"), ("./interp", 127, "no such interpreter: /bin/nosuch"),
-                                ("./cut", 126, "cannot execute binary file"), ("./zeros", 126, "cannot execute binary file"),
-                                ("./foreign", 126, "cannot execute binary file: it is for another machine"), ("./nosuch", 127, "not found")):
+    for name, status, words in (
+        ("./dynamic", 127, "no such interpreter: /lib/ld-nowhere.so.1"),
+        ("./interp", 127, "no such interpreter: /bin/nosuch"),
+        ("./cut", 126, "cannot execute binary file"),
+        ("./zeros", 126, "cannot execute binary file"),
+        ("./foreign", 126, "cannot execute binary file: it is for another machine"),
+        ("./nosuch", 127, "not found"),
+    ):
         assert guest.run(name) == (status, f"sh: {name}: {words}\n")
     check_scripts(guest)
 
 
 def check_scripts(guest):
-    """As tutorials write them, run as tutorials do: without "#!" by sudo and the like, which leave that to execvp(), and for bash."""
-    runs = ("", "sudo ", "env ", "nice ", "timeout 5 ", "sudo sh -c 'exec \"$0\" \"$@\"' ", "trace-cmd record -o /tmp/t.dat -e sched_switch ",
-            "trace-fn -l sys_exec* ")
-    for script, said in (("./text 你好", "text 你好\n"), ("./spaced echo a b", "a b\n"), ("./bash 1", "bash 1\n"),
-                         ("./array", "one\nsh: line 3: an array (NAME=( )) is bash's; use set -- and \"$@\", or several variables\n")):
+    """As tutorials write them, run as tutorials do: without "#!" by sudo and the like, which leave that to execvp(),
+    and for bash."""
+    runs = (
+        "",
+        "sudo ",
+        "env ",
+        "nice ",
+        "timeout 5 ",
+        'sudo sh -c \'exec "$0" "$@"\' ',
+        "trace-cmd record -o /tmp/t.dat -e sched_switch ",
+        "trace-fn -l sys_exec* ",
+    )
+    for script, said in (
+        ("./text 你好", "text 你好\n"),
+        ("./spaced echo a b", "a b\n"),
+        ("./bash 1", "bash 1\n"),
+        ("./array", 'one\nsh: line 3: an array (NAME=( )) is bash\'s; use set -- and "$@", or several variables\n'),
+    ):
         for how in runs:
             status, output = guest.run(how + script)
-            assert output.startswith(said) and status == (2 if script == "./array" else 0), (how, script, status, output)
+            assert output.startswith(said) and status == (2 if script == "./array" else 0), (
+                how,
+                script,
+                status,
+                output,
+            )
     assert guest.run("echo ./text ./bash | xargs -n 1 sudo sh -c '$0'") == (0, "text\nbash\n")
-    for name, words in (("./zeros", "Exec format error"), ("./cut", "Exec format error"), ("./interp", "No such file or directory")):
+    for name, words in (
+        ("./zeros", "Exec format error"),
+        ("./cut", "Exec format error"),
+        ("./interp", "No such file or directory"),
+    ):
         assert guest.run(f"sudo {name}")[1] == f"sudo: {name}: {words}\n"

@@ -1,4 +1,5 @@
-"""docs/tutorials.md: what tutorials name is here under the name that the page says, and what is said not to be here is not."""
+"""docs/tutorials.md: what tutorials name is here under the name that the page says, and what is said not to be here is
+not."""
 
 import importlib.machinery
 import importlib.util
@@ -18,7 +19,11 @@ LISTED = {"function": "available_filter_functions", "tracer": "available_tracers
 def names(machine):
     """(the machine's rows, {kind: names that are there}) of a running guest."""
     rows = [row for row in tutorials.rows() if row[3] in ("both", machine.arch)]
-    paths = {kind: [name for row in rows if row[0] == kind for name in row[1:3] if name] for kind in tutorials.TITLES if kind not in LISTED}
+    paths = {
+        kind: [name for row in rows if row[0] == kind for name in row[1:3] if name]
+        for kind in tutorials.TITLES
+        if kind not in LISTED
+    }
     there = {}
     with machine.guest() as guest:
         for kind, file in LISTED.items():

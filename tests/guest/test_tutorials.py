@@ -1,6 +1,7 @@
 """Every line of the tutorials that this kernel is measured by, typed at the prompt as they print it: tests/tutorials.
 
-The tables hold the lines with what they do here; the test types them, and checks that no command of a document is left out.
+The tables hold the lines with what they do here; the test types them, and checks that no command of a document is left
+out.
 """
 
 import os
@@ -38,8 +39,8 @@ class Typist:
         return status, shown
 
     def to_interrupt(self, pattern):
-        """Type ^C when the pattern has been shown, and what has been shown then. A ^C that comes before the command runs is the
-        shell's own, so it is typed again where no prompt follows."""
+        """Type ^C when the pattern has been shown, and what has been shown then. A ^C that comes before the command
+        runs is the shell's own, so it is typed again where no prompt follows."""
         shown = self.guest.expect(pattern).group(0)
         while True:
             self.guest.send("\x03")

@@ -1,4 +1,5 @@
-"""Every pointer that a system call takes, with addresses that are mapped in the kernel (tests/guest/progs/userptr.c)."""
+"""Every pointer that a system call takes, with addresses that are mapped in the kernel
+(tests/guest/progs/userptr.c)."""
 
 import re
 
@@ -16,7 +17,9 @@ def number(word, text):
 @pytest.mark.parametrize("machine,cpu", product(lambda machine: [(cpu, cpu) for cpu in machine.cpus]))
 def test_no_pointer_reaches_the_kernel(tmp_path, machine, cpu):
     kernel = Kernel(machine.arch)
-    with machine.monitored(tmp_path, cpu=cpu, smp=2, timeout=60, files=program_files(["userptr"], machine.arch)) as guest:
+    with machine.monitored(
+        tmp_path, cpu=cpu, smp=2, timeout=60, files=program_files(["userptr"], machine.arch)
+    ) as guest:
         text_at = kernel.physical(kernel.symbols["_text"])
         before = guest.memory(text_at, PAGE)
         status, output = guest.run("cd /tmp && userptr")
@@ -27,7 +30,14 @@ def test_no_pointer_reaches_the_kernel(tmp_path, machine, cpu):
 
     def physical(virtual):
         """Where an address leads by the page tables; None when it is not mapped."""
-        return next((one.physical + virtual - one.virtual for one in mappings if one.virtual <= virtual < one.virtual + one.size), None)
+        return next(
+            (
+                one.physical + virtual - one.virtual
+                for one in mappings
+                if one.virtual <= virtual < one.virtual + one.size
+            ),
+            None,
+        )
 
     # The addresses that the program tried are mapped, or the whole test shows nothing.
     assert physical(number("linear", output)) == number("physical", output)

@@ -19,11 +19,17 @@ def passes(guest, command):
 
 
 def test_ports_and_random_bytes(machine, tmp_path):
-    """Two ports, a file and a socket: by name, whole, beside the console; alone, full, hung up, pulled out, and there again. The
-    other device gives what never repeats."""
+    """Two ports, a file and a socket: by name, whole, beside the console; alone, full, hung up, pulled out, and there
+    again. The other device gives what never repeats."""
     file, line = tmp_path / "file", tmp_path / "line"
-    with machine.monitored(tmp_path, smp=4, timeout=180, files=machine.programs("porttest"), qemu_args=machine.rng,
-                           ports={"file": str(file), "line": f"socket:{line}"}) as guest:
+    with machine.monitored(
+        tmp_path,
+        smp=4,
+        timeout=180,
+        files=machine.programs("porttest"),
+        qemu_args=machine.rng,
+        ports={"file": str(file), "line": f"socket:{line}"},
+    ) as guest:
         assert passes(guest, "ls -l /dev/virtio-ports | grep -c ' -> ../vport0p[12]'") == "2\n"
         passes(guest, "porttest manners")
         assert file.read_bytes() == b""
@@ -62,7 +68,8 @@ def test_ports_and_random_bytes(machine, tmp_path):
 
 
 def check_successor(guest, folder):
-    """One port goes and another takes its number before the guest has seen either: an open file is the first one's for ever."""
+    """One port goes and another takes its number before the guest has seen either: an open file is the first one's for
+    ever."""
     assert guest.run("exec 5<> /dev/virtio-ports/next; cat <&5 > /tmp/heard 2>&1 & reader=$!")[0] == 0
     guest.qmp("stop")
     guest.qmp("device_del", id="next")
@@ -94,5 +101,7 @@ def test_old_interface(machine):
     """A device that has the old interface only is told off in one line, and not used."""
     with machine.guest(timeout=60, qemu_args=machine.legacy_rng) as guest:
         said = passes(guest, "dmesg | grep virtio")
-        assert re.fullmatch(r".*virtio-\w+: device of kind 4 has the legacy interface only: not used \(QEMU: .*\)\n", said)
+        assert re.fullmatch(
+            r".*virtio-\w+: device of kind 4 has the legacy interface only: not used \(QEMU: .*\)\n", said
+        )
         assert guest.run("ls /dev/hwrng")[0]

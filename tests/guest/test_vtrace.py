@@ -11,8 +11,14 @@ import dat_files as dat
 import pytest
 from vtrace_files import Vtrace, build, chrome_slices, perfetto_slices
 
-CALLS = (dat.switch(0, 7), dat.entry(7, 0x1000, 0), dat.entry(7, 0x2000, 1), dat.leave(7, 0x2000, 1, 1010, 1020), dat.leave(7, 0x1000, 0, 1000, 1040),
-         dat.switch(7, 0))
+CALLS = (
+    dat.switch(0, 7),
+    dat.entry(7, 0x1000, 0),
+    dat.entry(7, 0x2000, 1),
+    dat.leave(7, 0x2000, 1, 1010, 1020),
+    dat.leave(7, 0x1000, 0, 1000, 1040),
+    dat.switch(7, 0),
+)
 SYMBOLS = b"1000 T outer\n2000 T inner\n"
 FORMS = ("chrome", "perfetto", "speedscope", "folded")
 
@@ -45,9 +51,12 @@ def test_good_files(vtrace, put):
 
 
 def test_numbers_of_cpus(vtrace, put):
-    """They index tables. Each is in a buffer once, and each page is of one CPU, or a small file would make endless work."""
-    for cpu in (1 << 16, 50_000_000, 10 ** 9, 0x7fffffff, 0xffffffff):
-        assert f"claims to have a CPU {cpu}\n" in vtrace.refused("check", put(dat.version_7([("", "local", {cpu: dat.page(1000, *CALLS)})])))
+    """They index tables. Each is in a buffer once, and each page is of one CPU, or a small file would make endless
+    work."""
+    for cpu in (1 << 16, 50_000_000, 10**9, 0x7FFFFFFF, 0xFFFFFFFF):
+        assert f"claims to have a CPU {cpu}\n" in vtrace.refused(
+            "check", put(dat.version_7([("", "local", {cpu: dat.page(1000, *CALLS)})]))
+        )
     assert vtrace.good("check", put(dat.version_7([("", "local", {65535: dat.page(1000, *CALLS)})])))
     twice = [(3, dat.page(1000, *CALLS)), (3, dat.page(2000))]
     assert "CPU 3 is twice in one buffer" in vtrace.refused("check", put(dat.version_7([("", "local", twice)])))
@@ -57,12 +66,22 @@ def test_numbers_of_cpus(vtrace, put):
 
 def test_places_of_fields(vtrace, put):
     """libtraceevent reads where a format says that a field is."""
-    for offset, size in ((10 ** 9, 4), (200_000, 4), (65_533, 4), (0, 10 ** 9)):
-        sched = {"sched": (dat.event_format("sched_switch", dat.SWITCH, ("pid_t prev_pid", offset, size), *dat.SWITCH_FIELDS),)}
+    for offset, size in ((10**9, 4), (200_000, 4), (65_533, 4), (0, 10**9)):
+        sched = {
+            "sched": (
+                dat.event_format("sched_switch", dat.SWITCH, ("pid_t prev_pid", offset, size), *dat.SWITCH_FIELDS),
+            )
+        }
         assert "sched_switch has a field prev_pid beyond its end" in vtrace.refused("folded", put(whole(events=sched)))
-    common = (("unsigned short common_type", 10 ** 9, 2), *dat.COMMON[1:])
-    ftrace = (dat.event_format("funcgraph_entry", dat.ENTRY, ("unsigned long func", 8, 8), ("int depth", 16, 4), common=common),)
-    assert "funcgraph_entry has a field common_type beyond its end" in vtrace.refused("check", put(whole(ftrace=ftrace)))
+    common = (("unsigned short common_type", 10**9, 2), *dat.COMMON[1:])
+    ftrace = (
+        dat.event_format(
+            "funcgraph_entry", dat.ENTRY, ("unsigned long func", 8, 8), ("int depth", 16, 4), common=common
+        ),
+    )
+    assert "funcgraph_entry has a field common_type beyond its end" in vtrace.refused(
+        "check", put(whole(ftrace=ftrace))
+    )
     broken = {"sched": (dat.SYSTEMS["sched"][0].replace(b"offset:8;", b"offset:-8;"),)}
     status, said, _ = vtrace.run("check", put(whole(events=broken)))
     assert status == 1 and said.startswith(b"1 formats of events are not understood\n")
@@ -72,11 +91,14 @@ def test_sections_once(vtrace, put):
     """Each is read once, however many options name it. No text goes on behind a byte that ends it."""
     for section in (16, 19, 21):
         assert f"section {section} a second time" in vtrace.refused("check", put(whole(again=(section,))))
-    assert "says nothing that can be understood" in vtrace.refused("check", put(whole(header=b"\tfield\0: u64 timestamp;\toffset:0;\tsize:8;\n")))
+    assert "says nothing that can be understood" in vtrace.refused(
+        "check", put(whole(header=b"\tfield\0: u64 timestamp;\toffset:0;\tsize:8;\n"))
+    )
 
 
 def test_depth(vtrace, put):
-    """A graph that is deeper than any tracer's neither ends the stack nor writes a line of all its callers for each call."""
+    """A graph that is deeper than any tracer's neither ends the stack nor writes a line of all its callers for each
+    call."""
     calls = [dat.entry(7, 0x1000 + depth % 100, depth) for depth in range(20_000)]
     path = put(dat.version_7([("", "local", {0: dat.pages(calls)})]))
     for form in FORMS:
@@ -84,7 +106,10 @@ def test_depth(vtrace, put):
     status, said, _ = vtrace.run("check", path)
     assert status == 1 and b"is called at depth 256\n" in said
     irqs = [dat.irq(0, 3)] * 5000
-    assert vtrace.good("check", put(dat.version_7([("", "local", {0: dat.pages(irqs)})]))) == b"in order: 5000 records of 1 CPUs\n"
+    assert (
+        vtrace.good("check", put(dat.version_7([("", "local", {0: dat.pages(irqs)})])))
+        == b"in order: 5000 records of 1 CPUs\n"
+    )
     assert vtrace.good("chrome", put(dat.version_7([("", "local", {0: dat.pages(irqs)})]))).count(b'"ph":"B"') == 256
 
 
@@ -103,8 +128,10 @@ def test_output(vtrace, put, tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
     full.symlink_to("/dev/full")
     assert "No space left" in vtrace.refused("chrome", path, "-o", str(full)) and full.is_symlink()
-    limit = "ulimit -f 0; trap '' XFSZ; exec \"$0\" \"$@\""
-    done = subprocess.run(["bash", "-c", limit, vtrace.program, "chrome", path, "-o", tmp_path / "half"], capture_output=True, check=False)
+    limit = 'ulimit -f 0; trap \'\' XFSZ; exec "$0" "$@"'
+    done = subprocess.run(
+        ["bash", "-c", limit, vtrace.program, "chrome", path, "-o", tmp_path / "half"], capture_output=True, check=False
+    )
     assert done.returncode == 1 and b"File too large" in done.stderr and not (tmp_path / "half").exists()
     for command in ("info", "check", *FORMS):
         with open("/dev/full", "wb") as nowhere:
@@ -117,7 +144,7 @@ def test_fifo(vtrace, tmp_path):
     assert "no regular file" in vtrace.refused("check", str(tmp_path / "fifo"))
 
 
-BROKEN = struct.pack("<QQ", 2000, 0x7ffffff) + bytes(dat.PAGE - 16)
+BROKEN = struct.pack("<QQ", 2000, 0x7FFFFFF) + bytes(dat.PAGE - 16)
 OPEN = CALLS[:3]
 FAULT = "CPU 0, the page at {}: it claims to hold more than a page"
 
@@ -127,13 +154,19 @@ def test_check_looks_at_all_buffers(vtrace, put):
     good, bad = {0: dat.page(1000, *CALLS)}, {0: dat.page(1000, *OPEN) + BROKEN}
     names = ("", "one", "two")
     for worst in range(3):
-        path = put(dat.version_7([(name, "local", bad if number == worst else good) for number, name in enumerate(names)]))
+        path = put(
+            dat.version_7([(name, "local", bad if number == worst else good) for number, name in enumerate(names)])
+        )
         status, said, _ = vtrace.run("check", path)
         lines = said.decode().splitlines()
         places = [("buffer: ", "instance one: ", "instance two: ")[number] for number in (0, 1, 2)]
         assert status == 1 and len(lines) == 4
-        assert re.fullmatch(places[worst] + "CPU 0, 0.000002000: the page at \\d+: it claims to hold more than a page", lines.pop(worst))
-        assert [line.split("in order: ")[0] for line in lines] == [place + "not " * (number == worst) for number, place in enumerate(places)]
+        assert re.fullmatch(
+            places[worst] + "CPU 0, 0.000002000: the page at \\d+: it claims to hold more than a page", lines.pop(worst)
+        )
+        assert [line.split("in order: ")[0] for line in lines] == [
+            place + "not " * (number == worst) for number, place in enumerate(places)
+        ]
         for number, name in enumerate(names[1:], 1):
             assert vtrace.run("check", "-B", name, path)[0] == (number == worst)
 
@@ -141,8 +174,10 @@ def test_check_looks_at_all_buffers(vtrace, put):
 @pytest.mark.parametrize("after", (True, False))
 def test_broken_pages_are_gaps(vtrace, put, after):
     """What was open on that CPU, and only there, ends before; the rest is written. One line says it, and the status."""
-    pages = {0: dat.page(1000, *OPEN) + BROKEN + BROKEN + dat.page(3000, *CALLS) * after, 1: dat.page(1000, dat.switch(0, 8), dat.entry(8, 0x1000, 0)) +
-             dat.page(4000, dat.switch(8, 0))}
+    pages = {
+        0: dat.page(1000, *OPEN) + BROKEN + BROKEN + dat.page(3000, *CALLS) * after,
+        1: dat.page(1000, dat.switch(0, 8), dat.entry(8, 0x1000, 0)) + dat.page(4000, dat.switch(8, 0)),
+    }
     path = put(dat.version_7([("", "local", pages)], symbols=SYMBOLS), "broken.dat")
     at = (dat.version_7([("", "local", pages)], symbols=SYMBOLS)).index(BROKEN)
     line = f"vtrace: {path}: broken: {FAULT.format(at)}, and 1 more\n"
@@ -154,9 +189,15 @@ def test_broken_pages_are_gaps(vtrace, put, after):
             with open(path + ".out", "rb") as file:
                 assert file.read() == output
     slices, marks = chrome_slices(vtrace.run("chrome", path)[1])
-    assert marks["task-7"] == ["records lost: inner", "records lost: outer"] and marks["task-8"] == ["unfinished: outer"]
+    assert marks["task-7"] == ["records lost: inner", "records lost: outer"] and marks["task-8"] == [
+        "unfinished: outer"
+    ]
     assert slices["task-7"] == ["inner", "outer"] * (1 + after) and ("records lost" in slices["CPU 0"]) == after
-    ends = [event for event in json.loads(vtrace.run("chrome", path)[1])["traceEvents"] if event["ph"] == "E" and event["name"] == "inner"]
+    ends = [
+        event
+        for event in json.loads(vtrace.run("chrome", path)[1])["traceEvents"]
+        if event["ph"] == "E" and event["name"] == "inner"
+    ]
     assert ends[0]["ts"] == 1.03
 
 
@@ -170,12 +211,21 @@ def test_broken_records_are_gaps(vtrace, put):
 
 
 def test_pages_of_times(vtrace, put):
-    """Time stamps come with records; a page that ones fill is broken. Of a record that was taken back, a gap in the page is left."""
+    """Time stamps come with records; a page that ones fill is broken. Of a record that was taken back, a gap in the
+    page is left."""
     ones = struct.pack("<QQ", 5, 4000) + b"\xff" * (dat.PAGE - 16)
-    status, said, _ = vtrace.run("check", put(dat.version_7([("", "local", {0: dat.page(1000, *CALLS)}), ("one", "local", {0: ones})])))
-    assert status == 1 and b"instance one: CPU 0, 0.000000005: the page at " in said and b": it holds times and no record\n" in said
+    status, said, _ = vtrace.run(
+        "check", put(dat.version_7([("", "local", {0: dat.page(1000, *CALLS)}), ("one", "local", {0: ones})]))
+    )
+    assert (
+        status == 1
+        and b"instance one: CPU 0, 0.000000005: the page at " in said
+        and b": it holds times and no record\n" in said
+    )
     taken_back = struct.pack("<QQIII", 5, 12, 10 << 5 | 29, 8, 0).ljust(dat.PAGE, b"\0")
-    assert vtrace.good("check", put(dat.version_7([("", "local", {0: taken_back})]))) == b"in order: 0 records of 1 CPUs\n"
+    assert (
+        vtrace.good("check", put(dat.version_7([("", "local", {0: taken_back})]))) == b"in order: 0 records of 1 CPUs\n"
+    )
 
 
 @pytest.mark.parametrize("clock", ("", "local", "global", "perf", "mono", "mono_raw", "boot", "tai"))
@@ -190,27 +240,52 @@ def test_clocks_in_ns(vtrace, put, clock):
 def test_clocks_that_count(vtrace, put, clock, version):
     """info and check tell such times as they are; conversions say so in a line, and are good."""
     good, bad = dat.page(1000, *CALLS), dat.page(1000, *CALLS, dat.switch(5, 7))
-    paths = [put(dat.version_6(f"local [{clock}] mono\n", data) if version == 6 else dat.version_7([("", clock, {0: data})]), name)
-             for name, data in (("good.dat", good), ("bad.dat", bad))]
-    assert f" 1010 to 1060 of the clock {clock}, which does not count nanoseconds, " in vtrace.good("info", paths[0]).decode()
+    paths = [
+        put(
+            dat.version_6(f"local [{clock}] mono\n", data) if version == 6 else dat.version_7([("", clock, {0: data})]),
+            name,
+        )
+        for name, data in (("good.dat", good), ("bad.dat", bad))
+    ]
+    assert (
+        f" 1010 to 1060 of the clock {clock}, which does not count nanoseconds, "
+        in vtrace.good("info", paths[0]).decode()
+    )
     assert b"CPU 0, 1070: 5 goes, but it was 0 that ran\n" in vtrace.run("check", paths[1])[1]
     for form in FORMS:
         status, output, said = vtrace.run(form, paths[0])
-        assert (status, said) == (0, f"vtrace: {paths[0]}: the clock {clock} does not count nanoseconds: times are its counts\n") and output
+        assert (status, said) == (
+            0,
+            f"vtrace: {paths[0]}: the clock {clock} does not count nanoseconds: times are its counts\n",
+        ) and output
     assert b'"unit":"none"' in vtrace.run("speedscope", paths[0])[1]
 
 
 def test_options_of_the_clock(vtrace, put):
-    """Of a file without one, or whose option says nothing, times are nanoseconds; a buffer's own clock is nearer than the file's."""
+    """Of a file without one, or whose option says nothing, times are nanoseconds; a buffer's own clock is nearer than
+    the file's."""
     for text in (None, "", "[local] counter mono\n", "[counter"):
         assert b" 0.000001010 s to " in vtrace.good("info", put(dat.version_6(text, dat.page(1000, *CALLS))))
-    path = put(dat.version_7([("", "local", {0: dat.page(1000, *CALLS)}), ("one", "counter", {0: dat.page(1000, *CALLS)})]))
-    assert b" 0.000001010 s to " in vtrace.good("info", path) and b" of the clock counter, " in vtrace.good("info", "-B", "one", path)
+    path = put(
+        dat.version_7([("", "local", {0: dat.page(1000, *CALLS)}), ("one", "counter", {0: dat.page(1000, *CALLS)})])
+    )
+    assert b" 0.000001010 s to " in vtrace.good("info", path) and b" of the clock counter, " in vtrace.good(
+        "info", "-B", "one", path
+    )
 
 
-NAMES = ((b"plain", "plain"), ("gr\u00fc\u00df \u20ac \U0001f600".encode(), "gr\u00fc\u00df \u20ac \U0001f600"), (b"\"\\\x01\x7f", "\"\\\x01\x7f"),
-         (b"\xff\xfe", "\ufffd" * 2), (b"cut \xe2\x82", "cut " + "\ufffd" * 2), (b"\xc0\xaf", "\ufffd" * 2), (b"\xed\xa0\x80", "\ufffd" * 3),
-         (b"\xf4\x90\x80\x80", "\ufffd" * 4), (b"\xe0\x9f\xbf", "\ufffd" * 3), ("\ud7ff\ue000\U0010ffff".encode(), "\ud7ff\ue000\U0010ffff"))
+NAMES = (
+    (b"plain", "plain"),
+    ("gr\u00fc\u00df \u20ac \U0001f600".encode(), "gr\u00fc\u00df \u20ac \U0001f600"),
+    (b'"\\\x01\x7f', '"\\\x01\x7f'),
+    (b"\xff\xfe", "\ufffd" * 2),
+    (b"cut \xe2\x82", "cut " + "\ufffd" * 2),
+    (b"\xc0\xaf", "\ufffd" * 2),
+    (b"\xed\xa0\x80", "\ufffd" * 3),
+    (b"\xf4\x90\x80\x80", "\ufffd" * 4),
+    (b"\xe0\x9f\xbf", "\ufffd" * 3),
+    ("\ud7ff\ue000\U0010ffff".encode(), "\ud7ff\ue000\U0010ffff"),
+)
 
 
 @pytest.mark.parametrize("name, shown", NAMES)
@@ -238,11 +313,28 @@ def test_long_texts(vtrace, put):
     perfetto_slices(found)
 
 
-@pytest.mark.parametrize("quoted, shown", ((b'"longer"', "longer"), (b'"ab"', "ab"), (b'"a"', "a"), (b'""', ""), (b'"', ""), (b'"ab', "ab"), (b'"a\\n"', "a")))
+@pytest.mark.parametrize(
+    "quoted, shown",
+    (
+        (b'"longer"', "longer"),
+        (b'"ab"', "ab"),
+        (b'"a"', "a"),
+        (b'""', ""),
+        (b'"', ""),
+        (b'"ab', "ab"),
+        (b'"a\\n"', "a"),
+    ),
+)
 def test_short_texts_of_the_kernel(vtrace, put, quoted, shown):
     """libtraceevent looks for what may be at their end before their beginning."""
-    bputs = dat.event_format("bputs", 71, ("unsigned long ip", 8, 8), ("const char * str", 16, 8)).replace(b'"text"', b'"%s", REC->str')
-    record = struct.pack("<HBBiQQ", 71, 0, 0, 7, 0x1000, 0xffff1000)
-    path = put(dat.version_7([("", "local", {0: dat.page(1000, record)})], ftrace=(bputs,), printk=b"0xffff1000 : " + quoted + b"\n"))
+    bputs = dat.event_format("bputs", 71, ("unsigned long ip", 8, 8), ("const char * str", 16, 8)).replace(
+        b'"text"', b'"%s", REC->str'
+    )
+    record = struct.pack("<HBBiQQ", 71, 0, 0, 7, 0x1000, 0xFFFF1000)
+    path = put(
+        dat.version_7(
+            [("", "local", {0: dat.page(1000, record)})], ftrace=(bputs,), printk=b"0xffff1000 : " + quoted + b"\n"
+        )
+    )
     found = [event for event in json.loads(vtrace.good("chrome", path))["traceEvents"] if event["ph"] == "i"]
     assert [event["args"]["text"] for event in found] == [shown]

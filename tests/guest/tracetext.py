@@ -1,4 +1,5 @@
-"""Takes apart what `trace` shows, in each of its forms. Whatever is not in its place to the byte is refused (AssertionError)."""
+"""Takes apart what `trace` shows, in each of its forms. Whatever is not in its place to the byte is refused
+(AssertionError)."""
 
 import os
 import re
@@ -8,22 +9,46 @@ FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 MARKS = [(1_000_000, "$"), (100_000, "@"), (10_000, "*"), (1_000, "#"), (100, "!"), (10, "+")]  # above so many us
 
 FLAGS = r"(?P<flags>[.dDb][.nNp][.HhsZz][.1-9a-f][.1-9a-f])"
-PLAIN = re.compile(r" *(?P<comm>\S.*?)-(?P<pid>\d+) *(?:\((?P<tgid>-{7}|[ \d]{7})\) )?\[(?P<cpu>\d{3})\] " + FLAGS + "?"
-                   r" *(?P<seconds>\d+)\.(?P<fraction>\d{6}): (?P<rest>.*)")
-SHORT = re.compile(r" *(?P<comm>\S.*?)-(?P<pid>\d+) *(?P<cpu>\d+)" + FLAGS + r" +(?P<us>\d+)us(?P<mark>.): (?P<rest>.*)")
-VERBOSE = re.compile(r" *(?P<comm>\S.*?) +(?P<pid>\d+) +(?P<cpu>\d+) (?P<bits>\d+) (?P<depth>[0-9a-f]{8}) (?P<index>[0-9a-f]{8})"
-                     r" \[(?P<stamp>[0-9a-f]{8,})\] (?P<ms>\d+)\.(?P<us>\d{3})ms \(\+(?P<delay_ms>\d+)\.(?P<delay_us>\d{3})ms\): (?P<rest>.*)")
-LATENCY = re.compile(r"# tracer: (?P<tracer>\w+)\n#\n"
-                     r"# (?P=tracer) latency trace v1\.1\.5 on (?P<release>\S+)\n# -{68}\n"
-                     r"# latency: (?P<latency>\d+) us, #(?P<shown>\d+)/(?P<total>\d+), CPU#(?P<cpu>\d+) \| "
-                     r"\(M:preempt VP:0, KP:0, SP:0 HP:0 #P:(?P<cpus>\d+)\)\n"
-                     r"#    -{17}\n"
-                     r"#    \| task: (?P<comm>.{0,16})-(?P<pid>\d+) \(uid:(?P<uid>\d+) nice:(?P<nice>-?\d+) policy:(?P<policy>\d+)"
-                     r" rt_prio:(?P<rt_prio>\d+)\)\n"
-                     r"#    -{17}\n"
-                     r"(?:#  => started at: (?P<started>\S.*)\n#  => ended at:   (?P<ended>\S.*)\n#\n)?"
-                     r"#\n")
-NUMBERS = ("latency", "shown", "total", "cpu", "cpus", "pid", "uid", "nice", "policy", "rt_prio", "us", "tgid", "depth", "index", "stamp")
+PLAIN = re.compile(
+    r" *(?P<comm>\S.*?)-(?P<pid>\d+) *(?:\((?P<tgid>-{7}|[ \d]{7})\) )?\[(?P<cpu>\d{3})\] " + FLAGS + "?"
+    r" *(?P<seconds>\d+)\.(?P<fraction>\d{6}): (?P<rest>.*)"
+)
+SHORT = re.compile(
+    r" *(?P<comm>\S.*?)-(?P<pid>\d+) *(?P<cpu>\d+)" + FLAGS + r" +(?P<us>\d+)us(?P<mark>.): (?P<rest>.*)"
+)
+VERBOSE = re.compile(
+    r" *(?P<comm>\S.*?) +(?P<pid>\d+) +(?P<cpu>\d+) (?P<bits>\d+) (?P<depth>[0-9a-f]{8}) (?P<index>[0-9a-f]{8})"
+    r" \[(?P<stamp>[0-9a-f]{8,})\] (?P<ms>\d+)\.(?P<us>\d{3})ms \(\+(?P<delay_ms>\d+)\.(?P<delay_us>\d{3})ms\): (?P<rest>.*)"
+)
+LATENCY = re.compile(
+    r"# tracer: (?P<tracer>\w+)\n#\n"
+    r"# (?P=tracer) latency trace v1\.1\.5 on (?P<release>\S+)\n# -{68}\n"
+    r"# latency: (?P<latency>\d+) us, #(?P<shown>\d+)/(?P<total>\d+), CPU#(?P<cpu>\d+) \| "
+    r"\(M:preempt VP:0, KP:0, SP:0 HP:0 #P:(?P<cpus>\d+)\)\n"
+    r"#    -{17}\n"
+    r"#    \| task: (?P<comm>.{0,16})-(?P<pid>\d+) \(uid:(?P<uid>\d+) nice:(?P<nice>-?\d+) policy:(?P<policy>\d+)"
+    r" rt_prio:(?P<rt_prio>\d+)\)\n"
+    r"#    -{17}\n"
+    r"(?:#  => started at: (?P<started>\S.*)\n#  => ended at:   (?P<ended>\S.*)\n#\n)?"
+    r"#\n"
+)
+NUMBERS = (
+    "latency",
+    "shown",
+    "total",
+    "cpu",
+    "cpus",
+    "pid",
+    "uid",
+    "nice",
+    "policy",
+    "rt_prio",
+    "us",
+    "tgid",
+    "depth",
+    "index",
+    "stamp",
+)
 HEX = ("depth", "index", "stamp")
 
 
@@ -34,23 +59,28 @@ def read_format(name):
 
 def numbers(fields):
     """The fields that are numbers, as such."""
-    return {key: int(value, 16 if key in HEX else 10) if key in NUMBERS and value and value.strip("-") else value
-            for key, value in fields.items()}
+    return {
+        key: int(value, 16 if key in HEX else 10) if key in NUMBERS and value and value.strip("-") else value
+        for key, value in fields.items()
+    }
 
 
 def parse_plain(line):
-    """"            bash-1408    [000] d.h1.  1234.567890: ...", with or without flags and thread group."""
+    """ "            bash-1408    [000] d.h1.  1234.567890: ...", with or without flags and thread group."""
     match = PLAIN.fullmatch(line)
     assert match, line
     f = match.groupdict()
     group = f"({f['tgid']}) " if f["tgid"] else ""
-    assert line == f"{f['comm']:>16}-{f['pid']:<7} {group}[{f['cpu']}] {f['flags'] or ''} {f['seconds']:>5}.{f['fraction']}: {f['rest']}"
+    assert (
+        line
+        == f"{f['comm']:>16}-{f['pid']:<7} {group}[{f['cpu']}] {f['flags'] or ''} {f['seconds']:>5}.{f['fraction']}: {f['rest']}"
+    )
     assert not f["tgid"] or f["tgid"] == "-" * 7 or f["tgid"] == f"{int(f['tgid']):7}", line
     return numbers(f) | {"stamp": int(f["seconds"]) * 1_000_000 + int(f["fraction"])}
 
 
 def parse_short(line):
-    """"    bash-1408      0d.h1.  567us+: ..."."""
+    """ "    bash-1408      0d.h1.  567us+: ..."."""
     match = SHORT.fullmatch(line)
     assert match, line
     f = match.groupdict()
@@ -63,10 +93,15 @@ def parse_verbose(line):
     match = VERBOSE.fullmatch(line)
     assert match, line
     f = match.groupdict()
-    assert line == (f"{f['comm']:>16} {f['pid']:>7} {f['cpu']:>3} {f['bits']} {f['depth']} {f['index']} [{f['stamp']}] "
-                    f"{f['ms']}.{f['us']}ms (+{f['delay_ms']}.{f['delay_us']}ms): {f['rest']}")
+    assert line == (
+        f"{f['comm']:>16} {f['pid']:>7} {f['cpu']:>3} {f['bits']} {f['depth']} {f['index']} [{f['stamp']}] "
+        f"{f['ms']}.{f['us']}ms (+{f['delay_ms']}.{f['delay_us']}ms): {f['rest']}"
+    )
     assert f["stamp"] == f"{int(f['stamp'], 16):08x}", line
-    return numbers(f) | {"us": int(f["ms"]) * 1000 + int(f["us"]), "delay": int(f["delay_ms"]) * 1000 + int(f["delay_us"])}
+    return numbers(f) | {
+        "us": int(f["ms"]) * 1000 + int(f["us"]),
+        "delay": int(f["delay_ms"]) * 1000 + int(f["delay_us"]),
+    }
 
 
 def records(lines, parse):
@@ -90,7 +125,9 @@ def split_latency(text):
     body, columns = text[match.end() :], read_format("columns_latency.txt")
     short = body.startswith(columns)
     assert short or not body.startswith("#"), body[:600]
-    return numbers(match.groupdict()), records((body[len(columns) :] if short else body).splitlines(), parse_short if short else parse_verbose)
+    return numbers(match.groupdict()), records(
+        (body[len(columns) :] if short else body).splitlines(), parse_short if short else parse_verbose
+    )
 
 
 def mark_of(us):
@@ -98,7 +135,8 @@ def mark_of(us):
 
 
 def check_latency(header, found):
-    """What holds for every latency trace: times rise, marks and delays are those to the next line, the header counts the lines."""
+    """What holds for every latency trace: times rise, marks and delays are those to the next line, the header counts
+    the lines."""
     assert header["shown"] <= header["total"]
     for this, following in zip(found, found[1:]):
         delay = following["us"] - this["us"]
@@ -111,6 +149,7 @@ def check_latency(header, found):
 
 
 # ---- raw, hex, bin: each gives (pid, cpu, ns, the numbers behind)
+
 
 def pair_of(words):
     """prev_pid prev_prio state next_cpu next_pid next_prio state"""
@@ -145,7 +184,10 @@ def parse_hex(lines):
             assert next(lines) == ""
             yield *head, ("type", int(match[1]))
         else:
-            match = re.fullmatch(r"([0-9a-f]{8}) ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{2}) 000000([0-9a-f]{2}) ", rest)
+            match = re.fullmatch(
+                r"([0-9a-f]{8}) ([0-9a-f]{2}) ([0-9a-f]{2}) ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{2}) 000000([0-9a-f]{2}) ",
+                rest,
+            )
             assert match, line
             values = [int(word, 16) for word in match.groups()]
             values[2], values[6] = chr(values[2]), chr(values[6])

@@ -21,8 +21,21 @@ def build(folder):
     """vtrace under the address and undefined-behaviour sanitizers."""
     program = folder / "vtrace"
     sources = sorted(os.path.join(FOLDER, name) for name in os.listdir(FOLDER) if name.endswith(".c"))
-    subprocess.run(["gcc", "-std=gnu11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o", program, *sources,
-                    "-ltraceevent"], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-std=gnu11",
+            "-g",
+            "-O1",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+            "-o",
+            program,
+            *sources,
+            "-ltraceevent",
+        ],
+        check=True,
+    )
     return program
 
 
@@ -32,8 +45,17 @@ class Vtrace:
 
     def run(self, *arguments):
         """(status, bytes of output, what it complains of); sanitizers end with another status than 1."""
-        done = subprocess.run([self.program, *arguments], capture_output=True, check=False, timeout=60,
-                              env={**os.environ, "ASAN_OPTIONS": "exitcode=99:detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1:exitcode=99"})
+        done = subprocess.run(
+            [self.program, *arguments],
+            capture_output=True,
+            check=False,
+            timeout=60,
+            env={
+                **os.environ,
+                "ASAN_OPTIONS": "exitcode=99:detect_leaks=0",
+                "UBSAN_OPTIONS": "halt_on_error=1:exitcode=99",
+            },
+        )
         return done.returncode, done.stdout, done.stderr.decode()
 
     def good(self, *arguments):
@@ -49,7 +71,13 @@ class Vtrace:
 
 def chrome_slices(data):
     """{track: name of each slice}, and {track: the marks of those that were closed}; all are nested, and times rise."""
-    names, stacks, slices, marks, last = {}, collections.defaultdict(list), collections.defaultdict(list), collections.defaultdict(list), {}
+    names, stacks, slices, marks, last = (
+        {},
+        collections.defaultdict(list),
+        collections.defaultdict(list),
+        collections.defaultdict(list),
+        {},
+    )
     for event in json.loads(data)["traceEvents"]:
         track = (event["pid"], event.get("tid"))
         if event["ph"] == "M":
@@ -103,8 +131,18 @@ def speedscope_counts(data):
 SCHEMA = """syntax = "proto2";
 message Descriptor { optional uint64 uuid = 1; optional string name = 2; optional uint64 parent_uuid = 5; }
 message Annotation { optional string name = 10; optional uint64 uint_value = 3; optional string string_value = 6; }
-message Event { repeated Annotation debug_annotations = 4; optional int32 type = 9; optional uint64 track_uuid = 11; optional string name = 23; }
-message Packet { optional uint64 timestamp = 8; optional uint32 sequence = 10; optional Event event = 11; optional Descriptor track_descriptor = 60; }
+message Event {
+  repeated Annotation debug_annotations = 4;
+  optional int32 type = 9;
+  optional uint64 track_uuid = 11;
+  optional string name = 23;
+}
+message Packet {
+  optional uint64 timestamp = 8;
+  optional uint32 sequence = 10;
+  optional Event event = 11;
+  optional Descriptor track_descriptor = 60;
+}
 message Trace { repeated Packet packet = 1; }
 """
 
@@ -164,12 +202,16 @@ def check_importer(vtrace, dat, counts):
     done = subprocess.run(["node", IMPORTER, release[0], *files], capture_output=True, text=True, check=True)
     assert not re.search("Tried to end|still open|rror", done.stdout + done.stderr), done.stdout[-2000:]
     for line in re.findall(r"^\{.*\}$", done.stdout, re.M):
-        found = {re.sub(r"^\w+ \(pid \d+\), (.*) \(tid \d+\)$", r"\1", one["name"]): one["slices"] for one in json.loads(line)["profiles"]}
+        found = {
+            re.sub(r"^\w+ \(pid \d+\), (.*) \(tid \d+\)$", r"\1", one["name"]): one["slices"]
+            for one in json.loads(line)["profiles"]
+        }
         assert found == {name: number for name, number in counts.items() if number}, (found, counts)
 
 
 def check_progress(vtrace, dat):
-    """Held up for more than two seconds by who reads its output, it says on a terminal how far it is, and wipes that out at the end."""
+    """Held up for more than two seconds by who reads its output, it says on a terminal how far it is, and wipes that
+    out at the end."""
     ours, its = pty.openpty()
     with subprocess.Popen([vtrace.program, "chrome", dat], stdout=subprocess.PIPE, stderr=its) as process:
         os.close(its)
@@ -197,8 +239,13 @@ def check_bad_files(vtrace, dat, folder):
     for part in (1, 9, 14, 30, 60, 500, 5000, len(whole) // 3, len(whole) - 1):
         put(whole[:part])
         vtrace.refused("check", bad)
-    for data, said in ((b"", "empty"), (b"PERFILE2" * 9, "no trace.dat"), (whole[:10] + b"8" + whole[11:], "version 8"),
-                       (whole[:12] + b"\1" + whole[13:], "highest byte first"), (whole.replace(b"none\0\0", b"zstd\0\0", 1), "zstd")):
+    for data, said in (
+        (b"", "empty"),
+        (b"PERFILE2" * 9, "no trace.dat"),
+        (whole[:10] + b"8" + whole[11:], "version 8"),
+        (whole[:12] + b"\1" + whole[13:], "highest byte first"),
+        (whole.replace(b"none\0\0", b"zstd\0\0", 1), "zstd"),
+    ):
         put(data)
         assert said in vtrace.refused("chrome", bad)
     assert "No such file" in vtrace.refused("check", str(folder / "none"))

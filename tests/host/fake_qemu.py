@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Stands in for QEMU in the tests of tools/vrun: unpacks the initramfs it is given and acts as the guest would.
 
-The script in /run/script is run by the host's shell; what it prints is the console. Without an init= on the kernel command
-line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, dump (a panic whose
-report takes its time and has no end), hang, vanish (end without a status), end=N (with this one), chatter (a boot log first).
+The script in /run/script is run by the host's shell; what it prints is the console. Without an init= on the kernel
+command line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, dump
+(a panic whose report takes its time and has no end), hang, vanish (end without a status), end=N (with this one),
+chatter (a boot log first).
 """
 
 import os
@@ -76,8 +77,10 @@ def main():
             if word.startswith("end="):
                 return int(word.removeprefix("end="))
         if "panic" in words:
-            say("[    0.1] Kernel panic - not syncing: a reason\n[    0.1] Call trace:\n[    0.1]  f+0x1/0x2\n"
-                "[    0.1] ---[ end Kernel panic - not syncing: a reason ]---\n")
+            say(
+                "[    0.1] Kernel panic - not syncing: a reason\n[    0.1] Call trace:\n[    0.1]  f+0x1/0x2\n"
+                "[    0.1] ---[ end Kernel panic - not syncing: a reason ]---\n"
+            )
             time.sleep(1000)
         if "dump" in words:
             say("[    0.1] Kernel panic - not syncing: a reason\n[    0.1] Dumping ftrace buffer:\n")
@@ -89,8 +92,13 @@ def main():
         with open(os.path.join(folder, "run/vrun-init"), encoding="utf-8") as file:
             lines = [line for line in file if not line.startswith(("mkdir", "mount", "poweroff"))]
         init = "".join(lines).replace("/run/", f"{folder}/run/")
-        with subprocess.Popen(["/bin/sh", "-c", init], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              env={**os.environ, "RUN": f"{folder}/run"}) as shell:
+        with subprocess.Popen(
+            ["/bin/sh", "-c", init],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "RUN": f"{folder}/run"},
+        ) as shell:
             for line in shell.stdout:
                 say(line)
     return 0

@@ -13,8 +13,10 @@ bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_t
 LOADER.exec_module(bench)
 
 
-BOOT = ("ftrace: allocating 1000 entries in 12 pages\n"
-        "ftrace: allocated 12 pages with 1 groups, 1000 sites made nops in 70000 ns\n")
+BOOT = (
+    "ftrace: allocating 1000 entries in 12 pages\n"
+    "ftrace: allocated 12 pages with 1 groups, 1000 sites made nops in 70000 ns\n"
+)
 
 
 def test_figures():
@@ -22,23 +24,75 @@ def test_figures():
     few = 1000
     middle = few + calls * bench.loops(bench.SHORT) + 50
     many = middle + calls * bench.loops(bench.LONG) + 50
-    found = {"boot": [9_000_000], "getpid": [200], "pipe": [4000], "yield": [400], "open": [2000], "fork": [60000],
-             "sites": [1000], "enable": [250_000], "short": [560], "long": [560], "few": [few, 0], "middle": [middle, 0],
-             "many": [many - 500, 500], "trace": [5000, 100, 10], "event_trace": [6000, 100, 10], "disable": [100_000],
-             "hooks": [10, 5], "irqsoff": [300, 6], "preemptoff": [11, 200], "getpid_irqsoff": [600], "wakeup": [2700],
-             "wakeup_on": [4200], "wakeup_functions": [6600], "pipe_wakeup": [4100],
-             "graph": [1100], "passed": [500], "depth_few": [5000], "depth_many": [19400], "plain_few": [3000], "plain_many": [5400],
-             "other_task": [530], "filtered": [203], "profiled": [920], "graph_profiled": [1400], "graph_instance": [1970],
-             "stack": [290], "two": [1250], "switches": [4700], "refused": [4900],
-             "sys_enter": [460], "messages": [100, 9100, 9300, 27300, 27400, 31900]}
+    found = {
+        "boot": [9_000_000],
+        "getpid": [200],
+        "pipe": [4000],
+        "yield": [400],
+        "open": [2000],
+        "fork": [60000],
+        "sites": [1000],
+        "enable": [250_000],
+        "short": [560],
+        "long": [560],
+        "few": [few, 0],
+        "middle": [middle, 0],
+        "many": [many - 500, 500],
+        "trace": [5000, 100, 10],
+        "event_trace": [6000, 100, 10],
+        "disable": [100_000],
+        "hooks": [10, 5],
+        "irqsoff": [300, 6],
+        "preemptoff": [11, 200],
+        "getpid_irqsoff": [600],
+        "wakeup": [2700],
+        "wakeup_on": [4200],
+        "wakeup_functions": [6600],
+        "pipe_wakeup": [4100],
+        "graph": [1100],
+        "passed": [500],
+        "depth_few": [5000],
+        "depth_many": [19400],
+        "plain_few": [3000],
+        "plain_many": [5400],
+        "other_task": [530],
+        "filtered": [203],
+        "profiled": [920],
+        "graph_profiled": [1400],
+        "graph_instance": [1970],
+        "stack": [290],
+        "two": [1250],
+        "switches": [4700],
+        "refused": [4900],
+        "sys_enter": [460],
+        "messages": [100, 9100, 9300, 27300, 27400, 31900],
+    }
     costs = bench.figures(found, BOOT)
     assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
-    assert [costs[name] for name in ("profiled", "graph_profiled", "graph_instance", "stack", "two")] == [240, 400, 590, 30, 350]
+    assert [costs[name] for name in ("profiled", "graph_profiled", "graph_instance", "stack", "two")] == [
+        240,
+        400,
+        590,
+        30,
+        350,
+    ]
     assert [costs[name] for name in ("switch_event", "switch_refused", "sys_enter_event")] == [350, 450, 260]
     assert (costs["printk"], costs["printk_text"], costs["puts"]) == (100, 200, 50)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
-    assert (costs["enable"], costs["disable"], costs["line"], costs["event_line"], costs["site"]) == (250, 100, 500, 600, 70)
-    assert [costs[name] for name in ("irqs", "preempt", "irqs_on", "preempt_on", "pipe_wakeup")] == [10, 5, 300, 200, 4100]
+    assert (costs["enable"], costs["disable"], costs["line"], costs["event_line"], costs["site"]) == (
+        250,
+        100,
+        500,
+        600,
+        70,
+    )
+    assert [costs[name] for name in ("irqs", "preempt", "irqs_on", "preempt_on", "pipe_wakeup")] == [
+        10,
+        5,
+        300,
+        200,
+        4100,
+    ]
     assert costs.keys() == bench.NAMES.keys()
     assert "site" not in bench.figures(found, "nothing of that kind\n")
 
@@ -49,7 +103,13 @@ def test_every_target_has_a_name():
 
 
 def column(figure):
-    return {row: figure for row in [*bench.NAMES.values(), *(f"what {what} add: {text}" for what in bench.OFF for text in bench.NOPS.values())]}
+    return {
+        row: figure
+        for row in [
+            *bench.NAMES.values(),
+            *(f"what {what} add: {text}" for what in bench.OFF for text in bench.NOPS.values()),
+        ]
+    }
 
 
 def test_the_document_has_a_place_for_every_figure():
@@ -65,11 +125,26 @@ def test_the_document_has_a_place_for_every_figure():
 
 def test_one_machines_column_leaves_the_others():
     rows = [f"| {row} | 1 | 2 | x |" for row in column("")]
-    text = "\n".join(["# Table", "", "| one of | Vitrine aarch64 | Vitrine x86_64 | Linux |", "|---|---|---|---|", *rows, "", "end"]) + "\n"
+    text = (
+        "\n".join(
+            [
+                "# Table",
+                "",
+                "| one of | Vitrine aarch64 | Vitrine x86_64 | Linux |",
+                "|---|---|---|---|",
+                *rows,
+                "",
+                "end",
+            ]
+        )
+        + "\n"
+    )
     assert bench.fill(text, {"x86_64": column("3")}) == text.replace("| 1 | 2 | x |", "| 1 | 3 | x |")
 
 
-@pytest.mark.parametrize("text,what", [("| one of | Vitrine aarch64 |\n|---|---|\n", "no row"), ("| one of | Linux |\n", "no column")])
+@pytest.mark.parametrize(
+    "text,what", [("| one of | Vitrine aarch64 |\n|---|---|\n", "no row"), ("| one of | Linux |\n", "no column")]
+)
 def test_a_table_without_the_place_is_refused(text, what):
     with pytest.raises(ValueError, match=what):
         bench.fill(text, {"aarch64": column("1")})

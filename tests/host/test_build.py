@@ -26,8 +26,10 @@ LINKER = """
 #define KIMAGE_TEXT_PAGES 496
 """
 # What is each machine's: {file: text} below arch/ARCH.
-ARCH_FILES = {"aarch64": {
-    "include/asm/linker.h": LINKER + """
+ARCH_FILES = {
+    "aarch64": {
+        "include/asm/linker.h": LINKER
+        + """
 #define LINKER_FORMAT "elf64-littleaarch64"
 #define LINKER_ARCH aarch64
 #define KIMAGE_VADDR 0xffff800008000000
@@ -35,7 +37,7 @@ ARCH_FILES = {"aarch64": {
 #define LINKER_PHDRS
 #define LINKER_NOTES
 """,
-    "head.S": """
+        "head.S": """
 #include <generated/asm-offsets.h>
     .section .head.text, "ax"
     b start
@@ -49,8 +51,10 @@ start: bl start_kernel
 _mcount: ret
     .size _mcount, . - _mcount
 """,
-}, "x86_64": {
-    "include/asm/linker.h": LINKER + """
+    },
+    "x86_64": {
+        "include/asm/linker.h": LINKER
+        + """
 #define LINKER_FORMAT "elf64-x86-64"
 #define LINKER_ARCH i386:x86-64
 #define KIMAGE_VADDR 0xffffffff80200000
@@ -58,7 +62,7 @@ _mcount: ret
 #define LINKER_PHDRS note PT_NOTE FLAGS(4);
 #define LINKER_NOTES .note.Xen : AT_PHYS(.note.Xen) { KEEP(*(.note.Xen)) } :rodata :note
 """,
-    "head.S": """
+        "head.S": """
 #include <generated/asm-offsets.h>
     .section .note.Xen, "a", @note      /* by which QEMU takes it for a kernel; nothing is run */
     .long 4, 8, 18
@@ -76,7 +80,8 @@ start: call start_kernel
 __fentry__: ret
     .size __fentry__, . - __fentry__
 """,
-}}
+    },
+}
 OFFSETS = """
 #include <stddef.h>
 struct pair { long a, b; };
@@ -106,7 +111,8 @@ int pass(int x) { return helper(x) * 2; }
 
 @pytest.fixture(scope="module", params=params())
 def made(tmp_path_factory, request):
-    """A tree with the small kernel for one machine, whose name is the tree's; built once. Tests that change it copy it."""
+    """A tree with the small kernel for one machine, whose name is the tree's; built once. Tests that change it copy
+    it."""
     arch = request.param.arch
     tree = tmp_path_factory.mktemp("kernel") / arch
     for name in ("mk", "tools", "include/lib"):
@@ -132,8 +138,15 @@ def tree(made, tmp_path):
 
 def make(tree, *words):
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    return subprocess.run(["make", f"ARCH={tree.name}", *words], cwd=tree, env=environment, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(
+        ["make", f"ARCH={tree.name}", *words],
+        cwd=tree,
+        env=environment,
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def lines(done):
@@ -206,7 +219,9 @@ def test_plug_in_tables_are_bounded(made):
 def test_only_traced_folders_have_sites(made):
     image = Image(built(made))
     table = image.section(".mcount_table").data
-    names = {entry.offset: entry.name for entry in reversed(entries(image))}  # of several at one place a function comes first
+    names = {
+        entry.offset: entry.name for entry in reversed(entries(image))
+    }  # of several at one place a function comes first
     inside = [max(at for at in names if at <= site) for (site,) in struct.iter_unpack("<I", table)]
     assert sorted(names[at] for at in inside) == ["helper", "pass", "start_kernel"]
 
@@ -215,8 +230,16 @@ def test_symbols_are_those_of_nm(made):
     image = Image(built(made))
     table, _ = read_table(image)
     found = {(entry.name, entry.type) for entry in table}
-    assert found >= {("start_kernel", "T"), ("helper", "t"), ("counter", "D"), ("cleared", "B"), ("_end", "B"),
-                     ("_text", "T"), ("_data", "D"), ("percpu", "d")}
+    assert found >= {
+        ("start_kernel", "T"),
+        ("helper", "t"),
+        ("counter", "D"),
+        ("cleared", "B"),
+        ("_end", "B"),
+        ("_text", "T"),
+        ("_data", "D"),
+        ("percpu", "d"),
+    }
     assert [entry.offset for entry in table] == sorted(entry.offset for entry in table)
     assert not [entry for entry in table if entry.name.startswith(("$", ".L"))]
 
@@ -262,10 +285,13 @@ def spoil(path, name, change):
         file.write(whole[:at] + change(bytearray(section.data)) + whole[at + len(section.data) :])
 
 
-@pytest.mark.parametrize("section, verify, words", [
-    (".mcount_table", verify_mcount, "embedded table is not that of"),
-    (".ksyms", verify_ksyms, "the table has"),
-])
+@pytest.mark.parametrize(
+    "section, verify, words",
+    [
+        (".mcount_table", verify_mcount, "embedded table is not that of"),
+        (".ksyms", verify_ksyms, "the table has"),
+    ],
+)
 def test_spoilt_table_is_noticed(tree, section, verify, words):
     first = str(tree / "build" / tree.name / "vmlinux.1")
     verify(built(tree), first)
@@ -301,8 +327,16 @@ def test_gdb_session_ends_qemu(made):
     command = ["tools/vrun", "--arch", made.name, "--build", build, "--gdb", port, "--gdb-arg=-batch"]
     for line in ("p $pc", "info address start_kernel", "stepi"):
         command += ["--gdb-arg=-ex", f"--gdb-arg={line}"]
-    done = subprocess.run(command, cwd=made, stdin=subprocess.DEVNULL, text=True, timeout=60, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        command,
+        cwd=made,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=60,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     assert done.returncode == 0 and '"start_kernel" is a function at address 0xffff' in done.stdout, done.stdout
     assert "until the kernel has switched the MMU on" in done.stdout
     with socket.socket() as probe:
@@ -321,8 +355,17 @@ def test_closed_terminal_ends_a_gdb_session(made):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    session = pexpect.spawn("bash", ["-c", f"trap : HUP; tools/vrun --arch {made.name} --build build/{made.name} --layout none --gdb {port} "
-                                           "--gdb-arg=-ex --gdb-arg='p 6 * 7' --gdb-arg=-ex --gdb-arg=continue; true"], cwd=made, timeout=60, encoding="utf-8")
+    session = pexpect.spawn(
+        "bash",
+        [
+            "-c",
+            f"trap : HUP; tools/vrun --arch {made.name} --build build/{made.name} --layout none --gdb {port} "
+            "--gdb-arg=-ex --gdb-arg='p 6 * 7' --gdb-arg=-ex --gdb-arg=continue; true",
+        ],
+        cwd=made,
+        timeout=60,
+        encoding="utf-8",
+    )
     session.expect(" = 42[^$]*Continuing")
     os.close(session.child_fd)
     for _ in range(600):

@@ -34,4 +34,13 @@ def test_every_character_has_its_width():
     assigned = [chr(code) for code in range(0x80, 0x110000) if known.category(chr(code)) not in ("Cn", "Cs")]
     wrong = [f"{ord(char):x}" for char in assigned if found.get(ord(char), 1) != width(char)]
     assert len(wrong) <= (0 if known is unicodedata else 20), wrong[:40]
-    assert [found.get(ord(char), 1) for char in "a\u00e9\u0301\u4f60\u597d\U0001f642\uff01\u200b"] == [1, 1, 0, 2, 2, 2, 2, 0]
+    assert [found.get(ord(char), 1) for char in "a\u00e9\u0301\u4f60\u597d\U0001f642\uff01\u200b"] == [
+        1,
+        1,
+        0,
+        2,
+        2,
+        2,
+        2,
+        0,
+    ]

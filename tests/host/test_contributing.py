@@ -1,4 +1,5 @@
-"""CONTRIBUTING.md works: its examples, cut out of the page and put into a copy of the tree, are built, booted and used."""
+"""CONTRIBUTING.md works: its examples, cut out of the page and put into a copy of the tree, are built, booted and
+used."""
 
 import os
 import re
@@ -44,13 +45,19 @@ def exchanges(session):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A copy of the tree and of what one machine's build has made, so that make has little to do, with the page's examples in it."""
+    """A copy of the tree and of what one machine's build has made, so that make has little to do, with the page's
+    examples in it."""
     to = tmp_path_factory.mktemp("contributing") / "tree"
     shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"), symlinks=True)
     (to / "build").mkdir()
     for folder in (AARCH64.arch, "newlib"):
         if os.path.exists(os.path.join(ROOT, "build", folder)):
-            shutil.copytree(os.path.join(ROOT, "build", folder), to / "build" / folder, symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
+            shutil.copytree(
+                os.path.join(ROOT, "build", folder),
+                to / "build" / folder,
+                symlinks=True,
+                ignore=shutil.ignore_patterns("*.sock"),
+            )
     for how, path, text in edits():
         file = to / path
         assert (how == "New file") != file.exists(), path
@@ -62,18 +69,27 @@ def tree(tmp_path_factory):
 
 def make(tree, *words):
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE") and key != "MFLAGS"}
-    return subprocess.run(["make", *words], cwd=tree, env=environment, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(
+        ["make", *words],
+        cwd=tree,
+        env=environment,
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def by_script(commands, **settings):
-    """The answers to these commands, as a script gives them under icount: times are the guest's, and a sleep is a sleep."""
+    """The answers to these commands, as a script gives them under icount: times are the guest's, and a sleep is a
+    sleep."""
     script = "".join(f"{command}\necho answered-{number}\n" for number, command in enumerate(commands))
     run = AARCH64.script(f"exec 2>&1\n{script}".encode(), icount=True, **settings)
     with run.guest:
         run.wait_start()
         run.wait_exit()
     answers = re.split(r"^answered-\d+\n", run.output, flags=re.M)
-    return answers[:len(commands)]
+    return answers[: len(commands)]
 
 
 def by_hand(rows, scratch, **settings):
@@ -91,10 +107,20 @@ def test_examples_work_aarch64(tree, tmp_path):
     plain = [row for rows in sessions for row in rows if all(prompt == "#" for prompt, _, _ in rows)]
     keyed = [row for rows in sessions for row in rows if any(prompt != "#" for prompt, _, _ in rows)]
     assert len(plain) > 10 and len(keyed) >= 3
-    for rows, answers in ((plain, by_script([command for _, command, _ in plain], **settings)), (keyed, by_hand(keyed, tmp_path, **settings))):
-        assert list(zip([command for _, command, _ in rows], answers)) == [(command, answer) for _, command, answer in rows]
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/guest/switches.sh", "-k", "aarch64"],
-                          cwd=tree, check=False, capture_output=True, text=True)
+    for rows, answers in (
+        (plain, by_script([command for _, command, _ in plain], **settings)),
+        (keyed, by_hand(keyed, tmp_path, **settings)),
+    ):
+        assert list(zip([command for _, command, _ in rows], answers)) == [
+            (command, answer) for _, command, answer in rows
+        ]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/guest/switches.sh", "-k", "aarch64"],
+        cwd=tree,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert "1 passed" in done.stdout, done.stdout
 
 

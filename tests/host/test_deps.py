@@ -9,13 +9,45 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env", "flock")
-COMMANDS = ("aarch64-linux-gnu-gcc", "x86_64-linux-gnu-gcc", "gcc", "tar", "xz", "bzip2", "cpio", "qemu-system-aarch64",
-            "qemu-system-x86_64", "gdb-multiarch", "qemu-aarch64", "qemu-x86_64", "grub-mkrescue", "xorriso", "mformat",
-            "trace-cmd", "protoc", "kernelshark", "Xvfb", "tesseract", "node", "npm", "rsync",
-            "clang-format", "clang-tidy", "cppcheck")
-FILES = ("usr/include/stdio.h", "usr/bin/python3", "usr/src/newlib", "usr/include/cmocka.h",
-         "usr/include/traceevent/event-parse.h", "usr/share/ovmf/OVMF.fd", "usr/aarch64-linux-gnu/lib/libc.a",
-         "usr/lib/grub/i386-pc", "usr/lib/grub/x86_64-efi")
+COMMANDS = (
+    "aarch64-linux-gnu-gcc",
+    "x86_64-linux-gnu-gcc",
+    "gcc",
+    "tar",
+    "xz",
+    "bzip2",
+    "cpio",
+    "qemu-system-aarch64",
+    "qemu-system-x86_64",
+    "gdb-multiarch",
+    "qemu-aarch64",
+    "qemu-x86_64",
+    "grub-mkrescue",
+    "xorriso",
+    "mformat",
+    "trace-cmd",
+    "protoc",
+    "kernelshark",
+    "Xvfb",
+    "tesseract",
+    "node",
+    "npm",
+    "rsync",
+    "clang-format",
+    "clang-tidy",
+    "cppcheck",
+)
+FILES = (
+    "usr/include/stdio.h",
+    "usr/bin/python3",
+    "usr/src/newlib",
+    "usr/include/cmocka.h",
+    "usr/include/traceevent/event-parse.h",
+    "usr/share/ovmf/OVMF.fd",
+    "usr/aarch64-linux-gnu/lib/libc.a",
+    "usr/lib/grub/i386-pc",
+    "usr/lib/grub/x86_64-efi",
+)
 
 
 class Fake:
@@ -42,8 +74,14 @@ class Fake:
 
     def run(self, *jobs):
         environment = {"PATH": str(self.bin), "DEPS_ROOT": str(self.folder), "DEPS_STAMP": str(self.folder / "stamp")}
-        return subprocess.run([os.path.join(ROOT, "tools/deps.sh"), *jobs], env=environment, text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return subprocess.run(
+            [os.path.join(ROOT, "tools/deps.sh"), *jobs],
+            env=environment,
+            text=True,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
 
     def asked(self):
         return self.calls.read_text().splitlines() if self.calls.exists() else []
@@ -72,8 +110,11 @@ def test_stamp_spares_python(box):
 def test_stamp_does_not_hide_a_command_that_went(box):
     assert box.run("build").returncode == 0
     (box.bin / "cpio").unlink()
-    box.program("apt-get", f'echo "$@" >> {box.calls}; [ "$1" = update ] || : > {box.bin}/cpio; '
-                               f"/bin/chmod -f 755 {box.bin}/cpio; exit 0")
+    box.program(
+        "apt-get",
+        f'echo "$@" >> {box.calls}; [ "$1" = update ] || : > {box.bin}/cpio; '
+        f"/bin/chmod -f 755 {box.bin}/cpio; exit 0",
+    )
     assert box.run("build").returncode == 0
     assert box.asked() == ["update", "install -y --no-install-recommends cpio"]
 
@@ -81,9 +122,12 @@ def test_stamp_does_not_hide_a_command_that_went(box):
 def test_root_installs_what_is_missing(box):
     (box.bin / "cppcheck").unlink()
     (box.folder / "usr/include/cmocka.h").unlink()
-    box.program("apt-get", f'echo "$@" >> {box.calls}; [ "$1" = update ] && exit 0\n'
-                               f": > {box.folder}/usr/include/cmocka.h\n"
-                               f"echo '#!/bin/bash' > {box.bin}/cppcheck; /bin/chmod 755 {box.bin}/cppcheck")
+    box.program(
+        "apt-get",
+        f'echo "$@" >> {box.calls}; [ "$1" = update ] && exit 0\n'
+        f": > {box.folder}/usr/include/cmocka.h\n"
+        f"echo '#!/bin/bash' > {box.bin}/cppcheck; /bin/chmod 755 {box.bin}/cppcheck",
+    )
     done = box.run("all")
     assert (done.returncode, done.stdout) == (0, "deps: installing libcmocka-dev cppcheck\n")
     assert box.asked() == ["update", "install -y --no-install-recommends libcmocka-dev cppcheck"]
@@ -116,8 +160,10 @@ def test_sudo_is_used_when_it_asks_nothing(box):
     box.program("id", "echo 1000")
     box.program("sudo", f'echo "sudo $@" >> {box.calls}; shift; [ "$1" = true ] && exit 0; exec "$@"')
     (box.bin / "xz").unlink()
-    box.program("apt-get", f'echo "$@" >> {box.calls}; [ "$1" = update ] || '
-                               f"{{ echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz; }}")
+    box.program(
+        "apt-get",
+        f'echo "$@" >> {box.calls}; [ "$1" = update ] || ' f"{{ echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz; }}",
+    )
     assert box.run("build").returncode == 0
     assert "update" in box.asked() and "install -y --no-install-recommends xz-utils" in box.asked()
 
@@ -164,8 +210,11 @@ def test_install_that_does_not_help(box):
 def test_two_at_once_install_once(box):
     (box.bin / "xz").unlink()
     (box.bin / "sleep").symlink_to("/bin/sleep")
-    box.program("apt-get", f'echo "$@" >> {box.calls}; [ "$1" = update ] || '
-                               f"{{ sleep 0.3; echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz; }}")
+    box.program(
+        "apt-get",
+        f'echo "$@" >> {box.calls}; [ "$1" = update ] || '
+        f"{{ sleep 0.3; echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz; }}",
+    )
     with ThreadPoolExecutor() as pool:
         done = list(pool.map(box.run, ["build", "build"]))
     assert [one.returncode for one in done] == [0, 0]

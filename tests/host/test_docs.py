@@ -11,7 +11,11 @@ from tree import ROOT, files, read
 from vitrine_guest import MACHINES
 
 FOLDERS = ("kernel", "tests", "tools", "trace", "userland")  # that have a README.md
-PAGES = sorted(glob.glob("docs/*.md", root_dir=ROOT)) + ["README.md", "CONTRIBUTING.md"] + [f"{folder}/README.md" for folder in FOLDERS]
+PAGES = (
+    sorted(glob.glob("docs/*.md", root_dir=ROOT))
+    + ["README.md", "CONTRIBUTING.md"]
+    + [f"{folder}/README.md" for folder in FOLDERS]
+)
 CODE = (".c", ".h", ".S", ".s", ".ld", ".py")
 FILE_NAME = re.compile(r"(<?[\w.-]+>?/)*[\w.-]+\.(c|h|S|s|ld|py|sh|md|mk)")
 
@@ -20,7 +24,12 @@ FILE_NAME = re.compile(r"(<?[\w.-]+>?/)*[\w.-]+\.(c|h|S|s|ld|py|sh|md|mk)")
 def called():
     """All that code calls, defines or declares with parentheses."""
     tools = tuple(path for path in files() if path.startswith("tools/"))
-    return {name for path in files() if path.endswith(CODE) or path in tools for name in re.findall(r"(\w+)\s*\(", read(path))}
+    return {
+        name
+        for path in files()
+        if path.endswith(CODE) or path in tools
+        for name in re.findall(r"(\w+)\s*\(", read(path))
+    }
 
 
 def quoted(page):
@@ -36,7 +45,8 @@ def made_by_contributing():
 
 
 def is_there(name):
-    """A file by its path or the end of it, of every machine where the machine is left open, a header as it is included."""
+    """A file by its path or the end of it, of every machine where the machine is left open, a header as it is
+    included."""
     if "NAME" in name or name.startswith(("build/", "/")) or name in made_by_contributing():
         return True
     if re.search(r"<?\b(arch|machine|ARCH)\b>?/", name.partition("/")[2]):
@@ -45,7 +55,8 @@ def is_there(name):
 
 
 def is_folder(name):
-    """A folder of the tree, by its path or the end of it, or of a guest's tracefs: those of ours begin with one at the top."""
+    """A folder of the tree, by its path or the end of it, or of a guest's tracefs: those of ours begin with one at the
+    top."""
     top = {path.split("/")[0] for path in files() if "/" in path}
     if "ARCH" in name or not (name.split("/")[0] in top and name.count("/") > 1):
         return True
@@ -74,8 +85,17 @@ def test_what_a_page_names_is_there(page):
     words = quoted(page)
     assert not [word for word in words if FILE_NAME.fullmatch(word) and not is_there(word)]
     assert not [word for word in words if re.fullmatch(r"[\w.-]+(/[\w.-]+)*/", word) and not is_folder(word)]
-    assert not [word for word in words if re.fullmatch(r"[\w/.-]*\*[\w.-]*\.[chS]", word) and not any(fnmatch.fnmatchcase(f"/{path}", f"*/{word}") for path in files())]
-    assert not [word for word in words if re.fullmatch(r"<(?!generated/)[\w/-]+\.h>", word) and not is_there(f"include/{word[1:-1]}")]  # of <generated/...> there is one a build
+    assert not [
+        word
+        for word in words
+        if re.fullmatch(r"[\w/.-]*\*[\w.-]*\.[chS]", word)
+        and not any(fnmatch.fnmatchcase(f"/{path}", f"*/{word}") for path in files())
+    ]
+    assert not [
+        word
+        for word in words
+        if re.fullmatch(r"<(?!generated/)[\w/-]+\.h>", word) and not is_there(f"include/{word[1:-1]}")
+    ]  # of <generated/...> there is one a build
     assert not [word for word in words for name in re.findall(r"\b([A-Za-z_]\w*)\(\)", word) if name not in called()]
     assert not list(misplaced(page))
 
@@ -85,7 +105,11 @@ def test_every_page_is_in_the_list_of_pages():
     listed = re.findall(r"^\| \[([\w-]+\.md)\]\(\1\) \| [^|\n]*\w[^|\n]* \|$", read("docs/README.md"), re.M)
     assert sorted(listed) == sorted(set(os.listdir(os.path.join(ROOT, "docs"))) - {"README.md"})
     links = re.findall(r"\]\(([\w./-]+)\)", read("README.md"))
-    assert not [page for page in ("docs/README.md", "CONTRIBUTING.md", *(f"{folder}/README.md" for folder in FOLDERS)) if page not in links]
+    assert not [
+        page
+        for page in ("docs/README.md", "CONTRIBUTING.md", *(f"{folder}/README.md" for folder in FOLDERS))
+        if page not in links
+    ]
 
 
 def test_pages_of_folders_name_all_that_is_in_them():
@@ -104,8 +128,14 @@ def test_links_lead_somewhere():
         for link, mark in re.findall(r"\]\(([\w./-]*)(?:#([\w-]+))?\)", read(page)):
             target = os.path.normpath(os.path.join(os.path.dirname(page), link)) if link else page
             assert os.path.exists(os.path.join(ROOT, target)), (page, link)
-            heads = {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in re.findall(r"^#+ (.*)", read(target), re.M)} \
-                if mark else {mark}
+            heads = (
+                {
+                    re.sub(r"[^\w -]", "", head).lower().replace(" ", "-")
+                    for head in re.findall(r"^#+ (.*)", read(target), re.M)
+                }
+                if mark
+                else {mark}
+            )
             assert mark in heads, (page, link, mark)
 
 
@@ -113,7 +143,9 @@ def test_a_page_explains_its_own_session():
     """tracer-irqsoff.md reads its session aloud: head and record are the ones that stand there."""
     page = read("docs/tracer-irqsoff.md")
     session, rest = page.split("<!-- session:")[1].split("<!-- end of session -->")
-    explained = re.findall(r"^\| `((?:# |#\d|task:|CPU#|M:)[^`]*?)(?: \.\.\.)?` \|", rest, re.M) + re.findall(r"^ {6}(\S+ .*us.: \S.*)$", rest, re.M)
+    explained = re.findall(r"^\| `((?:# |#\d|task:|CPU#|M:)[^`]*?)(?: \.\.\.)?` \|", rest, re.M) + re.findall(
+        r"^ {6}(\S+ .*us.: \S.*)$", rest, re.M
+    )
     assert len(explained) >= 6
     assert not [text for text in explained if text not in session]
 
@@ -125,9 +157,21 @@ def test_permissions_has_every_call_and_every_row():
     calls = {name for path in tables for name in re.findall(r"^SYSCALL\(\d+, (\w+),", read(path), re.M)}
     assert len(calls) > 150
     assert not sorted(calls - {name for words in quoted("docs/permissions.md") for name in re.findall(r"\w+", words)})
-    tests = {test.strip() for row in re.findall(r"^\|.*\|([^|\n]*)\|$", page, re.M) for test in row.split(",")} - {"", "test", "---"}
-    rows = {name for program in ("permtest", "permfiles") for name in re.findall(r'^\t\{"(.*?)", do_', read(f"tests/guest/progs/{program}.c"), re.M)}
-    cases = {name for program in ("setidtest", "exectest", "hidden") for name in re.findall(r'^\t\t\{"(.*?)", \w+\},', read(f"tests/guest/progs/{program}.c"), re.M)}
+    tests = {test.strip() for row in re.findall(r"^\|.*\|([^|\n]*)\|$", page, re.M) for test in row.split(",")} - {
+        "",
+        "test",
+        "---",
+    }
+    rows = {
+        name
+        for program in ("permtest", "permfiles")
+        for name in re.findall(r'^\t\{"(.*?)", do_', read(f"tests/guest/progs/{program}.c"), re.M)
+    }
+    cases = {
+        name
+        for program in ("setidtest", "exectest", "hidden")
+        for name in re.findall(r'^\t\t\{"(.*?)", \w+\},', read(f"tests/guest/progs/{program}.c"), re.M)
+    }
     assert len(rows) > 80
     rows = {part.strip() for name in rows for part in name.split(",")}  # one has a comma in its name
     assert not sorted(rows - tests) and not sorted(tests - rows - cases)

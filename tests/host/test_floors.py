@@ -1,4 +1,5 @@
-"""Calls go down: no object of the kernel takes a symbol from a floor above its own, but through a door (docs/architecture.md)."""
+"""Calls go down: no object of the kernel takes a symbol from a floor above its own, but through a door
+(docs/architecture.md)."""
 
 import collections
 import fnmatch
@@ -20,8 +21,8 @@ def tables():
     rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
     first, second = (n for n, row in enumerate(rows) if row[0].strip() in ("floor", "from"))
     words = re.compile(r"`([^`]+)`")
-    floors = [words.findall(row[1]) for row in rows[first + 1:second]]
-    doors = [(words.findall(row[0]), words.findall(row[1])) for row in rows[second + 1:]]
+    floors = [words.findall(row[1]) for row in rows[first + 1 : second]]
+    doors = [(words.findall(row[0]), words.findall(row[1])) for row in rows[second + 1 :]]
     return {room: -number for number, rooms in enumerate(floors) for room in rooms}, doors
 
 
@@ -41,9 +42,13 @@ def room(path):
 def uses(arch):
     """{(object, the object that defines the symbol, symbol)} of a machine's kernel."""
     top = f"build/{arch}/"
-    objects = [path for folder in ("arch", "boot", "kernel", "trace", "drivers", "samples") for path in find(top + folder)]
+    objects = [
+        path for folder in ("arch", "boot", "kernel", "trace", "drivers", "samples") for path in find(top + folder)
+    ]
     defined, wanted = {}, []
-    for line in subprocess.run(["nm", "-g", "-A", *objects], capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run(
+        ["nm", "-g", "-A", *objects], capture_output=True, text=True, check=True
+    ).stdout.splitlines():
         name, *_, kind, symbol = line.removeprefix(top).replace(":", " ", 1).split()
         if kind == "U":
             wanted.append((name, symbol))
@@ -73,8 +78,13 @@ def door_of(source, symbol):
 def test_calls_go_down(arch):
     seen = uses(arch)
     assert len(seen) > 4000
-    up = [f"{source} uses {symbol} of {target}: {room(source)} is below {room(target)}" for source, target, symbol in sorted(seen)
-          if room(source) not in MACHINE and FLOORS[room(source)] < FLOORS[room(target)] and door_of(source, symbol) is None]
+    up = [
+        f"{source} uses {symbol} of {target}: {room(source)} is below {room(target)}"
+        for source, target, symbol in sorted(seen)
+        if room(source) not in MACHINE
+        and FLOORS[room(source)] < FLOORS[room(target)]
+        and door_of(source, symbol) is None
+    ]
     assert not up, "\n".join(up)
 
 
@@ -92,14 +102,31 @@ def test_every_door_is_used():
 
 
 def test_every_folder_has_a_floor():
-    folders = subprocess.run(["git", "ls-files", "*.c", "*.S"], capture_output=True, text=True, check=True).stdout.split()
-    kernel = {os.path.dirname(path) for path in folders if path.split("/")[0] in ("arch", "boot", "kernel", "trace", "drivers", "samples")}
+    folders = subprocess.run(
+        ["git", "ls-files", "*.c", "*.S"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    kernel = {
+        os.path.dirname(path)
+        for path in folders
+        if path.split("/")[0] in ("arch", "boot", "kernel", "trace", "drivers", "samples")
+    }
     assert {room(folder) for folder in kernel} == set(FLOORS)
 
 
 def test_rule_and_doors():
     """What the tables mean: a call up is refused, one down or through a door is not."""
-    assert FLOORS["kernel/mm"] < FLOORS["kernel/sched"] == FLOORS["kernel/lock"] < FLOORS["trace/core"] < FLOORS["kernel/init"]
+    assert (
+        FLOORS["kernel/mm"]
+        < FLOORS["kernel/sched"]
+        == FLOORS["kernel/lock"]
+        < FLOORS["trace/core"]
+        < FLOORS["kernel/init"]
+    )
     assert room("trace/tracers/graph/print.o") == "trace/tracers/graph" and room("drivers/tty/n_tty.o") == "drivers"
-    assert door_of("kernel/mm/oom_kill.o", "send_sig") is not None and door_of("kernel/mm/oom_kill.o", "vfs_read") is None
-    assert door_of("kernel/lib/string.o", "preempt_schedule") is not None and door_of("kernel/lib/string.o", "schedule") is None
+    assert (
+        door_of("kernel/mm/oom_kill.o", "send_sig") is not None and door_of("kernel/mm/oom_kill.o", "vfs_read") is None
+    )
+    assert (
+        door_of("kernel/lib/string.o", "preempt_schedule") is not None
+        and door_of("kernel/lib/string.o", "schedule") is None
+    )

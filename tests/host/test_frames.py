@@ -13,8 +13,9 @@ BY_HAND = {"no_protocol", "no_cpuid", "no_long_mode"}
 def functions():
     """Of the x86_64 kernel: name to instructions, as objdump writes them."""
     objdump = next(prefix + "objdump" for prefix in X86_64.host_gcc if shutil.which(prefix + "objdump"))
-    text = subprocess.run([objdump, "-d", "--no-show-raw-insn", "build/x86_64/vmlinux"],
-                          check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [objdump, "-d", "--no-show-raw-insn", "build/x86_64/vmlinux"], check=True, capture_output=True, text=True
+    ).stdout
     found, body = {}, []
     for line in text.splitlines():
         start = re.match(r"[0-9a-f]+ <(.+)>:", line)
@@ -30,7 +31,8 @@ def is_assembly(name):
 
 
 def test_rbp_is_a_frame_pointer_everywhere():
-    """A function of the tracer may have no frame, but keeps its caller's in rbp: an interrupt in it can be walked from."""
+    """A function of the tracer may have no frame, but keeps its caller's in rbp: an interrupt in it can be walked
+    from."""
     found = functions()
     frames = {name for name, body in found.items() if any(re.match(r"mov +%rsp,%rbp", line) for line in body)}
     assert len(frames) > 1000

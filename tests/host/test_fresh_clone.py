@@ -1,4 +1,5 @@
-"""A tree as it is cloned, with nothing built: make knows how to make everything, and every file it wants is in the clone."""
+"""A tree as it is cloned, with nothing built: make knows how to make everything, and every file it wants is in the
+clone."""
 
 import functools
 import os
@@ -16,10 +17,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 def clone(tmp_path_factory):
     """The files that a clone has: those git knows, as they are now; all but build/ where there is no git."""
     to = tmp_path_factory.mktemp("clone") / "tree"
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=False,
-                            capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     if listed.returncode:
-        shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns("build", "__pycache__", "compile_commands.json"), symlinks=True)
+        shutil.copytree(
+            ROOT, to, ignore=shutil.ignore_patterns("build", "__pycache__", "compile_commands.json"), symlinks=True
+        )
         return to
     for name in listed.stdout.split("\0"):
         if name and os.path.lexists(os.path.join(ROOT, name)):
@@ -30,9 +37,12 @@ def clone(tmp_path_factory):
 
 @functools.cache
 def dry_run(clone, *goals):
-    """What make would do for these goals. The tree does not change between tests, and reading its Makefile takes seconds."""
+    """What make would do for these goals. The tree does not change between tests, and reading its Makefile takes
+    seconds."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
-    done = subprocess.run(["make", "-n", "-C", clone, *goals], env=environment, check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        ["make", "-n", "-C", clone, *goals], env=environment, check=False, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -43,9 +53,17 @@ def test_nothing_is_built_in_it(clone):
 
 def test_make_knows_the_way_to_a_prompt(clone, machine):
     commands = dry_run(clone, f"qemu-{machine.make}")
-    steps = ["tools/deps.sh build", f"userland/newlib.sh {machine.arch}", "tools/mcount.py", "tools/ksyms.py",
-             f"build/{machine.arch}/{MACHINES[machine.arch].kernel}", "userland/mkroot.sh",
-             "userland/busybox.sh", "userland/mksession.sh", "tools/vrun"]
+    steps = [
+        "tools/deps.sh build",
+        f"userland/newlib.sh {machine.arch}",
+        "tools/mcount.py",
+        "tools/ksyms.py",
+        f"build/{machine.arch}/{MACHINES[machine.arch].kernel}",
+        "userland/mkroot.sh",
+        "userland/busybox.sh",
+        "userland/mksession.sh",
+        "tools/vrun",
+    ]
     places = [commands.find(step) for step in steps]
     assert min(places) >= 0, dict(zip(steps, places))
     assert places[0] < min(places[1:]) and max(places) == places[-1], "first what is missing, last the guest"
@@ -53,7 +71,9 @@ def test_make_knows_the_way_to_a_prompt(clone, machine):
 
 def test_make_knows_the_way_through_the_tests(clone, machine):
     commands = dry_run(clone, "test")
-    assert "tools/deps.sh all" in commands and f"build/{machine.arch}/guest-tests" in commands and "tests/run" in commands
+    assert (
+        "tools/deps.sh all" in commands and f"build/{machine.arch}/guest-tests" in commands and "tests/run" in commands
+    )
 
 
 def test_make_knows_the_way_to_an_image(clone, machine):
@@ -66,7 +86,10 @@ def test_make_knows_the_way_to_an_image(clone, machine):
 
 
 def test_help_names_every_goal_that_there_is(clone, machine):
-    text = dry_run(clone, "help") and subprocess.run(["make", "-C", clone, "help"], check=True, capture_output=True, text=True).stdout
+    text = (
+        dry_run(clone, "help")
+        and subprocess.run(["make", "-C", clone, "help"], check=True, capture_output=True, text=True).stdout
+    )
     for goal in ("qemu", "run", "gdb", "soak", "bench"):
         assert re.search(rf"\b{goal}-({machine.make}|arm64)\b", text), goal
     assert re.search(rf"make {machine.make}\b", text)

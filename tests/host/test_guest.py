@@ -39,8 +39,13 @@ def test_typing_and_expecting(settings):
 
 def test_turns_where_there_are_any(settings):
     plain = {key: value for key, value in settings.items() if key != "timeout"}
-    for more, wanted in (({"smp": 4, "icount": True}, True), ({"smp": 1, "icount": True}, False), ({"smp": 4}, False),
-                         ({"smp": 4, "icount": True, "turn": 0}, False), ({"smp": 4, "icount": True, "turn": 10}, True)):
+    for more, wanted in (
+        ({"smp": 4, "icount": True}, True),
+        ({"smp": 1, "icount": True}, False),
+        ({"smp": 4}, False),
+        ({"smp": 4, "icount": True, "turn": 0}, False),
+        ({"smp": 4, "icount": True, "turn": 10}, True),
+    ):
         words = " ".join(Setup(**plain, **more).command)
         assert ("filter-buffer" in words) == wanted, more
         assert f"interval={more.get('turn', 1000)}" in words or not wanted
@@ -118,7 +123,9 @@ def test_ports_are_words_for_qemu(settings, tmp_path):
     file = tmp_path / "a,b"
     argv = settings_of(settings, ports={"one": str(file), "two,three": "socket:s"}).argv(console_stdio())
     assert file.read_bytes() == b""
-    assert set(MACHINES[settings["arch"]].ports[:-1]) <= set(argv) and any(word.endswith(",max_ports=3") for word in argv)
+    assert set(MACHINES[settings["arch"]].ports[:-1]) <= set(argv) and any(
+        word.endswith(",max_ports=3") for word in argv
+    )
     assert f"file,path={tmp_path}/a,,b,id=port0" in argv and "socket,server=on,wait=off,path=s,id=port1" in argv
     assert "virtserialport,chardev=port1,id=port1,name=two,,three" in argv
     with pytest.raises(GuestError, match="31 ports: there can be 30"):

@@ -18,6 +18,14 @@ def steps():
 @pytest.mark.parametrize("step", steps())
 def test_lint(step):
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    done = subprocess.run(["make", step], cwd=ROOT, env=environment, text=True, errors="replace",
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    done = subprocess.run(
+        ["make", step],
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        errors="replace",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-6000:]

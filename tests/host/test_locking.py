@@ -8,7 +8,11 @@ from tree import files, read
 PAGE = read("docs/locking.md")
 FOLDERS = ("arch/", "boot/", "drivers/", "include/", "kernel/", "samples/", "trace/")
 # A mutex has a lock in it; that is the mutex.
-SOURCES = [path for path in files() if path.startswith(FOLDERS) and path.endswith((".c", ".h")) and path != "include/sched/mutex.h"]
+SOURCES = [
+    path
+    for path in files()
+    if path.startswith(FOLDERS) and path.endswith((".c", ".h")) and path != "include/sched/mutex.h"
+]
 KINDS = r"(?:spinlock_t|struct mutex)"
 
 
@@ -30,7 +34,9 @@ def test_what_counts_as_a_lock():
 def test_the_page_has_the_locks_of(path):
     alone, inside = locks(read(path))
     missing = [name for name in alone if f"`{name}`" not in PAGE]
-    assert not missing and (not inside or f"`{path}`" in PAGE), f"{missing or 'a field'} of {path} is not in docs/locking.md"
+    assert not missing and (
+        not inside or f"`{path}`" in PAGE
+    ), f"{missing or 'a field'} of {path} is not in docs/locking.md"
 
 
 def test_the_page_names_files_that_have_a_lock():

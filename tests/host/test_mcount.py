@@ -9,6 +9,7 @@ from elfimage import BuildError, Image
 from machines import AARCH64, X86_64
 from mcount import check_objects, collect
 
+
 def cross(machine):
     """The prefix of the build's compiler."""
     found = next((prefix for prefix in machine.host_gcc if shutil.which(prefix + "as")), None)
@@ -61,7 +62,9 @@ def assemble(folder, name, text, tool=None):
 def link(folder, *objects, linker=None):
     script, image = folder / "script.ld", folder / "image"
     script.write_text(SCRIPT)
-    subprocess.run([linker or CROSS + "ld", "--emit-relocs", "-e", "0", "-T", script, "-o", image, *objects], check=True)
+    subprocess.run(
+        [linker or CROSS + "ld", "--emit-relocs", "-e", "0", "-T", script, "-o", image, *objects], check=True
+    )
     return str(image)
 
 
@@ -94,7 +97,9 @@ def test_call_without_relocation(tmp_path):
 
 
 def test_listed_twice(tmp_path):
-    fails(tmp_path, function("one", ".reloc ., R_AARCH64_CALL26, _mcount\n bl _mcount"), "0x10008 in one is listed twice")
+    fails(
+        tmp_path, function("one", ".reloc ., R_AARCH64_CALL26, _mcount\n bl _mcount"), "0x10008 in one is listed twice"
+    )
 
 
 def test_listed_instruction_is_no_call(tmp_path):
@@ -159,8 +164,22 @@ def x86_function(name, listed, call):
 def test_x86_list_of_gcc(tmp_path):
     source = tmp_path / "c.c"
     source.write_text("int one(int x) { return x + 1; }\nint two(int x) { return x + 2; }\n")
-    subprocess.run([X86_CROSS + "gcc", "-O2", "-fno-pic", "-fcf-protection=none", "-pg", "-mfentry", "-mrecord-mcount", "-c", "-o",
-                    tmp_path / "c.o", source], check=True)
+    subprocess.run(
+        [
+            X86_CROSS + "gcc",
+            "-O2",
+            "-fno-pic",
+            "-fcf-protection=none",
+            "-pg",
+            "-mfentry",
+            "-mrecord-mcount",
+            "-c",
+            "-o",
+            tmp_path / "c.o",
+            source,
+        ],
+        check=True,
+    )
     hook = assemble(tmp_path, "hook", X86_HOOK, X86_AS)
     image = Image(link(tmp_path, hook, str(tmp_path / "c.o"), linker=X86_CROSS + "ld"))
     offsets = collect(image)
@@ -175,4 +194,6 @@ def test_x86_call_that_gcc_did_not_list(tmp_path):
 
 def test_x86_listed_is_no_call(tmp_path):
     with pytest.raises(BuildError, match="in one is listed but does not call __fentry__"):
-        x86_sites(tmp_path, x86_function("one", True, "nopl 0(%rax,%rax,1)") + x86_function("two", True, "call __fentry__"))
+        x86_sites(
+            tmp_path, x86_function("one", True, "nopl 0(%rax,%rax,1)") + x86_function("two", True, "call __fentry__")
+        )

@@ -1,4 +1,5 @@
-"""tests/mutation: the curated list fits the tree, each rule makes the mutations that it should, and a mutation is one line."""
+"""tests/mutation: the curated list fits the tree, each rule makes the mutations that it should, and a mutation is one
+line."""
 
 import importlib.util
 import os
@@ -36,15 +37,31 @@ def test_the_list_fits_the_tree():
         assert [n for n, (one, other) in enumerate(zip(before, after), 1) if one != other] == [mutation.line], mutation
 
 
-@pytest.mark.parametrize("rule, line, becomes", [
-    ("negated", "if (a < b)", ["if (!(a < b))"]), ("negated", "} else if (f(x)) {", ["} else if (!(f(x))) {"]), ("negated", "if (a) return;", []),
-    ("compared", "if (a < b && c == d)", ["if (a <= b && c == d)", "if (a < b && c != d)"]), ("compared", "p->x >>= 1;", []),
-    ("off_by_one", "return n + 1;", ["return n;"]), ("off_by_one", "x = 0;", ["x = 1;"]), ("off_by_one", "a - 1.5", []),
-    ("dropped", "spin_lock(&l);", [";"]), ("dropped", "p->count = 0;", [";"]), ("dropped", "n++;", [";"]), ("dropped", "int n = 0;", []),
-    ("dropped", "return f(x);", []), ("swapped", "copy(to, from, n);", ["copy(from, to, n);"]), ("swapped", "swap(a, b);", []),
-    ("joined", "return a && b || c;", ["return a || b || c;", "return a && b && c;"]), ("answered", "return -EINVAL;", ["return 0;"]),
-    ("answered", "return true;", ["return false;"]), ("masked", "x |= BIT(3);", ["x &= BIT(3);"]), ("masked", "return a & ~b;", ["return a & b;"]),
-])
+@pytest.mark.parametrize(
+    "rule, line, becomes",
+    [
+        ("negated", "if (a < b)", ["if (!(a < b))"]),
+        ("negated", "} else if (f(x)) {", ["} else if (!(f(x))) {"]),
+        ("negated", "if (a) return;", []),
+        ("compared", "if (a < b && c == d)", ["if (a <= b && c == d)", "if (a < b && c != d)"]),
+        ("compared", "p->x >>= 1;", []),
+        ("off_by_one", "return n + 1;", ["return n;"]),
+        ("off_by_one", "x = 0;", ["x = 1;"]),
+        ("off_by_one", "a - 1.5", []),
+        ("dropped", "spin_lock(&l);", [";"]),
+        ("dropped", "p->count = 0;", [";"]),
+        ("dropped", "n++;", [";"]),
+        ("dropped", "int n = 0;", []),
+        ("dropped", "return f(x);", []),
+        ("swapped", "copy(to, from, n);", ["copy(from, to, n);"]),
+        ("swapped", "swap(a, b);", []),
+        ("joined", "return a && b || c;", ["return a || b || c;", "return a && b && c;"]),
+        ("answered", "return -EINVAL;", ["return 0;"]),
+        ("answered", "return true;", ["return false;"]),
+        ("masked", "x |= BIT(3);", ["x &= BIT(3);"]),
+        ("masked", "return a & ~b;", ["return a & b;"]),
+    ],
+)
 def test_rule(rule, line, becomes):
     assert list(getattr(operators, rule)(line)) == becomes
 
@@ -57,18 +74,28 @@ def test_only_statements_are_mutated():
 def test_sample_is_repeatable_and_mixed():
     files = operators.sources(["kernel/sched"])
     first = operators.sample(files, 64, 7)
-    assert [str(mutation) for mutation in first] == [str(mutation) for mutation in operators.sample(files, 64, 7)] != [str(m) for m in operators.sample(files, 64, 8)]
+    assert (
+        [str(mutation) for mutation in first]
+        == [str(mutation) for mutation in operators.sample(files, 64, 7)]
+        != [str(m) for m in operators.sample(files, 64, 8)]
+    )
     assert len({mutation.rule for mutation in first}) == len(operators.RULES)
 
 
-@pytest.mark.parametrize("words, said", [(["run", "--files", "kernel/nosuch"], "no C file"), (["run", "--tests", "many"], "invalid int"), ([], "required")])
+@pytest.mark.parametrize(
+    "words, said",
+    [(["run", "--files", "kernel/nosuch"], "no C file"), (["run", "--tests", "many"], "invalid int"), ([], "required")],
+)
 def test_what_is_refused(words, said):
-    done = subprocess.run([sys.executable, os.path.join(FOLDER, "mutation"), *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, os.path.join(FOLDER, "mutation"), *words], capture_output=True, text=True, check=False
+    )
     assert done.returncode != 0 and said in done.stderr
 
 
 def test_lines_are_named_as_in_the_tree():
-    """A map that calls files by another tree's names would send no test to any line, and every bug would count as not run."""
+    """A map that calls files by another tree's names would send no test to any line, and every bug would count as not
+    run."""
     with open("build/aarch64/trace/ftrace/ftrace.o", "rb") as file:
         _, places = load("coverage").Lines.line_table(ELFFile(file).get_dwarf_info())
     files = {name for place in places for name, _ in place}
@@ -81,10 +108,12 @@ def test_tests_for_a_line(tmp_path, monkeypatch):
     coverage = load("coverage")
     file = "kernel/init/initcall.c"
     text = (operators.ROOT / file).read_text().split("\n")
-    tests = {"tests/guest/test_a.py::one[aarch64]": {"seconds": 1, "lines": {file: [3, 4, 5]}},
-             "tests/guest/test_a.py::two[aarch64]": {"seconds": 2, "lines": {file: [9]}},
-             "tests/guest/b.sh::aarch64,smp=1": {"seconds": 9, "lines": {file: [3]}},
-             "tests/guest/b.sh::aarch64,smp=4": {"seconds": 1, "lines": {file: [3]}}}
+    tests = {
+        "tests/guest/test_a.py::one[aarch64]": {"seconds": 1, "lines": {file: [3, 4, 5]}},
+        "tests/guest/test_a.py::two[aarch64]": {"seconds": 2, "lines": {file: [9]}},
+        "tests/guest/b.sh::aarch64,smp=1": {"seconds": 9, "lines": {file: [3]}},
+        "tests/guest/b.sh::aarch64,smp=4": {"seconds": 1, "lines": {file: [3]}},
+    }
     monkeypatch.setattr(coverage, "BUILD", tmp_path)
     with coverage.gzip.open(tmp_path / "aarch64.map.gz", "wt") as out:
         coverage.json.dump({"tests": tests, "texts": {file: text}}, out)

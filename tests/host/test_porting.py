@@ -1,7 +1,8 @@
 """docs/porting.md names all that generic code uses of a machine, and each machine's headers have it.
 
 Names are the ones declared at file scope in arch/<machine>/include/asm/; generic are the files of the kernel that
-mk/machines.mk lists for no machine. The tables under the headings '### asm/NAME.h' have the names in their first column.
+mk/machines.mk lists for no machine. The tables under the headings '### asm/NAME.h' have the names in their first
+column.
 """
 
 import functools
@@ -71,16 +72,26 @@ def headers(arch):
 def own_patterns():
     """What mk/machines.mk lists for some machine, by make itself."""
     lists = " ".join(f"$(USES_{arch})" for arch in MACHINES)
-    done = subprocess.run(["make", "-s", "-f", "-"], input=f"include mk/machines.mk\n$(info {lists})\nall:\n", cwd=ROOT, text=True,
-                          stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(
+        ["make", "-s", "-f", "-"],
+        input=f"include mk/machines.mk\n$(info {lists})\nall:\n",
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
     return [pattern.split("%")[0] for pattern in done.stdout.split()]
 
 
 def test_two_machines_can_use_the_same_file():
     """It is left out by neither, and by a third one that does not list it."""
-    rule = ("include mk/machines.mk\nMACHINES += toy\nARCH_toy := toy64\nUSES_toy64 := boot/fdt%\n"
-            "$(info $(foreach m,$(MACHINES),$(ARCH_$(m))=$(filter boot/fdt%,$(call foreign,$(ARCH_$(m))))))\nall:\n")
-    done = subprocess.run(["make", "-s", "-f", "-"], input=rule, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True)
+    rule = (
+        "include mk/machines.mk\nMACHINES += toy\nARCH_toy := toy64\nUSES_toy64 := boot/fdt%\n"
+        "$(info $(foreach m,$(MACHINES),$(ARCH_$(m))=$(filter boot/fdt%,$(call foreign,$(ARCH_$(m))))))\nall:\n"
+    )
+    done = subprocess.run(
+        ["make", "-s", "-f", "-"], input=rule, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True
+    )
     assert dict(word.split("=") for word in done.stdout.split()) == {"aarch64": "", "x86_64": "boot/fdt%", "toy64": ""}
 
 
@@ -113,7 +124,9 @@ def generic_names():
     names = set()
     for path in generic_files():
         text = code(read(path))
-        names.update(declared(text) if path.startswith("include/") else re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M))
+        names.update(
+            declared(text) if path.startswith("include/") else re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M)
+        )
     return names
 
 
@@ -177,15 +190,24 @@ def test_headers_that_generic_code_includes_are_there_and_documented(arch):
 def test_names_that_generic_code_uses_are_documented(arch):
     tables = documented()
     everywhere = set().union(*tables.values())
-    missing = [f"asm/{header}: {name} (used in {generic_words()[name][0]})" for header, name in used(arch) if name not in everywhere]
+    missing = [
+        f"asm/{header}: {name} (used in {generic_words()[name][0]})"
+        for header, name in used(arch)
+        if name not in everywhere
+    ]
     assert not missing, f"{DOC} does not say what these are"
 
 
 @pytest.mark.parametrize("arch", MACHINES)
 def test_every_machine_has_every_documented_name(arch):
     """In the header that the document gives, so that generic code may include that and nothing else."""
-    lacks = [f"asm/{header}: {name}" for header, names in sorted(documented().items()) if header not in NO_NAMES
-             for name in sorted(names) if name not in headers(arch).get(header, set())]
+    lacks = [
+        f"asm/{header}: {name}"
+        for header, names in sorted(documented().items())
+        if header not in NO_NAMES
+        for name in sorted(names)
+        if name not in headers(arch).get(header, set())
+    ]
     assert not lacks, f"arch/{arch} does not have what {DOC} promises"
 
 

@@ -1,4 +1,5 @@
-"""docs/reading.md: the path stays short enough to be walked, its files are there, and each evening has a question with a way to its answer."""
+"""docs/reading.md: the path stays short enough to be walked, its files are there, and each evening has a question with
+a way to its answer."""
 
 import os
 import re

@@ -11,7 +11,9 @@ PAGE = f"# Architecture\n\n## Budgets\n\n| room | budget | raised for |\n|---|--
 
 
 def kernel_folders():
-    done = subprocess.run(["git", "ls-files", "*.c", "*.S", "*.h"], cwd=rooms.ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["git", "ls-files", "*.c", "*.S", "*.h"], cwd=rooms.ROOT, capture_output=True, text=True, check=True
+    )
     return {os.path.dirname(path) for path in done.stdout.split() if not path.startswith("tests/")}
 
 
@@ -21,7 +23,8 @@ def test_no_room_has_outgrown_its_budget():
 
 
 def test_budgets_are_of_this_day():
-    """Every folder with code has one, every one is of a folder with code, and no budget has twice what its room needs."""
+    """Every folder with code has one, every one is of a folder with code, and no budget has twice what its room
+    needs."""
     limits = rooms.budgets()
     counted = rooms.count(tuple(limits))
     assert not [folder for folder in kernel_folders() if not rooms.room_of(folder, limits)]
@@ -30,8 +33,15 @@ def test_budgets_are_of_this_day():
 
 
 def test_what_is_counted():
-    assert rooms.code_lines("x.c", '/* a\n b */\n\nint a; /* c */\n// d\nchar *b = "/* no */";\n#define E \\\n\t1\n') == 4
-    assert rooms.code_lines("x.py", '"""Why.\n\nHow.\n"""\n\n# c\nx = 1  # d\n\n\ndef f():\n    """What."""\n    return "# no"\n') == 3
+    assert (
+        rooms.code_lines("x.c", '/* a\n b */\n\nint a; /* c */\n// d\nchar *b = "/* no */";\n#define E \\\n\t1\n') == 4
+    )
+    assert (
+        rooms.code_lines(
+            "x.py", '"""Why.\n\nHow.\n"""\n\n# c\nx = 1  # d\n\n\ndef f():\n    """What."""\n    return "# no"\n'
+        )
+        == 3
+    )
     assert rooms.code_lines("x.sh", "#!/bin/sh\n# a\n\necho '# b'\n") == 1
     assert rooms.budgets(PAGE) == {"kernel": 1700, "kernel/mm": 40}
     assert rooms.room_of("kernel/mm/fault.c", {"kernel", "kernel/mm"}) == "kernel/mm"
@@ -40,8 +50,14 @@ def test_what_is_counted():
 
 
 def test_message_of_a_room_that_has_grown():
-    lines = list(rooms.outgrown({"kernel": 1700, "kernel/mm": 40}, {"kernel": (1, 2000, 1700), "kernel/mm": (1, 50, 41)}))
-    assert len(lines) == 1 and "kernel/mm has 41 lines of code, and its budget is 40" in lines[0] and "sentence" in lines[0]
+    lines = list(
+        rooms.outgrown({"kernel": 1700, "kernel/mm": 40}, {"kernel": (1, 2000, 1700), "kernel/mm": (1, 50, 41)})
+    )
+    assert (
+        len(lines) == 1
+        and "kernel/mm has 41 lines of code, and its budget is 40" in lines[0]
+        and "sentence" in lines[0]
+    )
 
 
 def test_measures_show_budgets():
@@ -56,10 +72,15 @@ def test_lengths_in_pages_are_about_right(page, far):
     with open(os.path.join(rooms.ROOT, page), encoding="utf-8") as file:
         said = rooms.table_rows(file.read())
     assert len(said) >= 10
-    assert not [(path, number) for path, number in said if abs(rooms.PAGES[page](path) - number) > max(20, far * number)]
+    assert not [
+        (path, number) for path, number in said if abs(rooms.PAGES[page](path) - number) > max(20, far * number)
+    ]
 
 
 def test_lengths_are_written():
     text = "| `a/` | what (1) | 0 |\n| `b.c` | 1,000 | look |\n| `c` | 5 things | else |\n"
     assert rooms.table_rows(text) == [("a/", 0), ("b.c", 1000)]
-    assert rooms.refreshed(text, {"a/": 1200, "b.c": 30}.get) == "| `a/` | what (1) | 1,200 |\n| `b.c` | 30 | look |\n| `c` | 5 things | else |\n"
+    assert (
+        rooms.refreshed(text, {"a/": 1200, "b.c": 30}.get)
+        == "| `a/` | what (1) | 1,200 |\n| `b.c` | 30 | look |\n| `c` | 5 things | else |\n"
+    )

@@ -1,4 +1,5 @@
-"""What texts of this tree name is there: files in comments and pages, functions, patterns of make's lists; no table is empty."""
+"""What texts of this tree name is there: files in comments and pages, functions, patterns of make's lists; no table is
+empty."""
 
 import fnmatch
 import functools
@@ -19,7 +20,9 @@ FILE = re.compile(r"(?<![\w.$*%/{}<>-])((?:[\w.*-]+/)*[\w*-]+\.(?:c|h|S|s|ld|py|
 FOLDER = re.compile(rf"(?<![\w./*$<-])({TOP}/[\w/-]*\w)(?![\w.*/-])")
 FUNCTION = re.compile(r"\b([A-Za-z_]\w+)\(\)")
 # A name in capitals stands for any; a.c and b.h do in examples. What a build makes is in no folder of ours.
-STANDS_FOR = re.compile(r"\b(NAME|CLASS|ARCH|TRACE_SYSTEM|PREFIXname)\b|(^|[_/])NAME([_./]|$)|^[ab]\.[ch]$|^tables/|^config_gz\.h$")
+STANDS_FOR = re.compile(
+    r"\b(NAME|CLASS|ARCH|TRACE_SYSTEM|PREFIXname)\b|(^|[_/])NAME([_./]|$)|^[ab]\.[ch]$|^tables/|^config_gz\.h$"
+)
 # Files and functions of others: the comment says whose.
 OF_OTHERS = re.compile(r"\b(Linux|Xen|glibc|newlib|uapi|arm64's|POSIX|Documentation)\b|/proc/sys")
 OWNERS_OF_FUNCTIONS = {"shm_open", "strsignal"}  # of the C library's manual
@@ -56,7 +59,12 @@ def comments(path, text):
 def commented():
     """(path, line, comment) of the whole tree."""
     for path in files():
-        if path.endswith(C_CODE) or "." not in os.path.basename(path) and path.startswith(("tools/", "tests/", "Makefile")) or is_script(path):
+        if (
+            path.endswith(C_CODE)
+            or "." not in os.path.basename(path)
+            and path.startswith(("tools/", "tests/", "Makefile"))
+            or is_script(path)
+        ):
             if not path.startswith("tests/guest/formats"):
                 yield from ((path, line, comment) for line, comment in comments(path, read(path)))
 
@@ -79,11 +87,19 @@ def test_files_that_comments_name_are_there():
 
 
 def test_functions_that_comments_name_are_there():
-    code = {word for path in files() if path.endswith(C_CODE) for word in re.findall(r"\w+", C_TOKEN.sub(
-        lambda token: " " if token[0][0] == "/" else token[0], read(path)))}
+    code = {
+        word
+        for path in files()
+        if path.endswith(C_CODE)
+        for word in re.findall(r"\w+", C_TOKEN.sub(lambda token: " " if token[0][0] == "/" else token[0], read(path)))
+    }
     code.update(word for path in files() if is_script(path) for word in re.findall(r"\w+", read(path)))
-    gone = [f"{path}:{line}: {name}()" for path, line, comment in commented() for name in FUNCTION.findall(comment)
-            if name not in code | OWNERS_OF_FUNCTIONS and not re.search(r"(^|_)(NAME|CLASS)($|_)", name)]
+    gone = [
+        f"{path}:{line}: {name}()"
+        for path, line, comment in commented()
+        for name in FUNCTION.findall(comment)
+        if name not in code | OWNERS_OF_FUNCTIONS and not re.search(r"(^|_)(NAME|CLASS)($|_)", name)
+    ]
     assert not gone, "\n".join(gone)
 
 
@@ -91,7 +107,14 @@ def of_make(arch, *variables):
     """The words of each of these variables, as make has them for a machine."""
     rule = "rot:\n" + "".join(f"\t@printf '%s\\n' '$({name})'\n" for name in variables)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
-    done = subprocess.run(["make", "-s", "--eval", rule, f"ARCH={arch}", "rot"], cwd=ROOT, env=environment, text=True, capture_output=True, check=True)
+    done = subprocess.run(
+        ["make", "-s", "--eval", rule, f"ARCH={arch}", "rot"],
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
     return [line.split() for line in done.stdout.splitlines()]
 
 
@@ -104,8 +127,12 @@ def test_lists_of_make_name_what_is_there(arch):
     assert not [folder for folder in folders if not os.path.isdir(os.path.join(ROOT, folder))]
     for pattern in (*untraced, *traced, *own):
         start, any_end, end = pattern.partition("%")
-        assert any(path.startswith(start) and path.endswith(end) if any_end else path == pattern for path in sources), pattern
-    assert not [name for name in traced if not any(name == one or name.startswith(one.rstrip("%")) for one in untraced)], "it is traced anyway"
+        assert any(
+            path.startswith(start) and path.endswith(end) if any_end else path == pattern for path in sources
+        ), pattern
+    assert not [
+        name for name in traced if not any(name == one or name.startswith(one.rstrip("%")) for one in untraced)
+    ], "it is traced anyway"
 
 
 def test_tests_that_lists_name_are_there():
@@ -132,7 +159,11 @@ def test_what_counts_as_rot(tmp_path):
     assert list(missing_names("/* See fault.c, kernel/mm/fault.c and kernel/mm. */", known)) == []
     assert list(missing_names("/* See gone.c, kernel/mm/gone.c */", known)) == ["gone.c", "kernel/mm/gone.c"]
     assert list(missing_names("# kernel/gone is old, kernel/gone*.c too", known)) == ["kernel/gone*.c", "kernel/gone"]
-    assert list(missing_names("/* Linux's asm/gone.h */ ", known)) == [] == list(missing_names("NAME.c a.c b.h kernel/NAME.c", known))
+    assert (
+        list(missing_names("/* Linux's asm/gone.h */ ", known))
+        == []
+        == list(missing_names("NAME.c a.c b.h kernel/NAME.c", known))
+    )
     assert comments("x.c", 'f("/* no */"); /* a */\n// b\n') == [(1, "/* a */"), (2, "// b")]
     assert comments("x.sh", "#!/bin/sh\nls # a\n") == [(2, " # a")]
     assert empty_tables("| a | b |\n|---|---|\n\n| c |\n|---|\n| |\n\n| d |\n|---|\n| 1 |\n") == ["| a | b |", "| c |"]

@@ -1,4 +1,5 @@
-"""tests/run with a choice of tests (make test ONLY=): what is built for them, what is said; and the suite in the background."""
+"""tests/run with a choice of tests (make test ONLY=): what is built for them, what is said; and the suite in the
+background."""
 
 import importlib.machinery
 import importlib.util
@@ -12,8 +13,15 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 def run(*words, before=""):
     """tests/run, as a shell starts it that has done `before`."""
-    return subprocess.run(["setsid", "sh", "-c", f'{before} exec tests/run "$@"', "sh", *words], cwd=ROOT, text=True, timeout=300,
-                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return subprocess.run(
+        ["setsid", "sh", "-c", f'{before} exec tests/run "$@"', "sh", *words],
+        cwd=ROOT,
+        text=True,
+        timeout=300,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -25,17 +33,20 @@ def runner():
     return module
 
 
-@pytest.mark.parametrize("item, goals", [
-    ("tests/guest/boots.sh::x86_64", ["guest-programs-x86_64"]),
-    ("tests/guest/boots.sh::aarch64,smp=4", ["guest-programs-arm64"]),
-    ("tests/guest/test_machines.py::test_through_a_boot_loader[x86_64-usb]", ["guest-programs-x86_64", "iso"]),
-    ("tests/guest/test_gdb_tour.py::test_tour", ["guest-programs-arm64", "guest-programs-x86_64"]),
-    ("tests/guest/test_vtrace.py::test_x[aarch64]", ["importer", "guest-programs-arm64"]),
-    ("tests/host/test_userland.py::test_language[aarch64-3]", ["arm64"]),
-    ("tests/host/test_vrun.py::test_status_is_the_scripts[aarch64-0]", []),
-    ("tests/host/test_bench.py::test_figures", []),
-    ("tests/unit/lib_rbtree_test.c::asan", []),
-])
+@pytest.mark.parametrize(
+    "item, goals",
+    [
+        ("tests/guest/boots.sh::x86_64", ["guest-programs-x86_64"]),
+        ("tests/guest/boots.sh::aarch64,smp=4", ["guest-programs-arm64"]),
+        ("tests/guest/test_machines.py::test_through_a_boot_loader[x86_64-usb]", ["guest-programs-x86_64", "iso"]),
+        ("tests/guest/test_gdb_tour.py::test_tour", ["guest-programs-arm64", "guest-programs-x86_64"]),
+        ("tests/guest/test_vtrace.py::test_x[aarch64]", ["importer", "guest-programs-arm64"]),
+        ("tests/host/test_shell.py::test_language[aarch64-3]", ["arm64"]),
+        ("tests/host/test_vrun.py::test_status_is_the_scripts[aarch64-0]", []),
+        ("tests/host/test_bench.py::test_figures", []),
+        ("tests/unit/lib_rbtree_test.c::asan", []),
+    ],
+)
 def test_what_a_chosen_test_needs(runner, item, goals):
     assert runner.goals(item) == goals
 
@@ -66,19 +77,31 @@ def test_words_that_are_no_choice():
 
 
 def test_a_choice_in_the_background():
-    """A shell without job control ignores SIGINT for what it starts in the background; ^C and SIGINT reach what tests start all the same."""
-    done = run("--build", "-k", "test_typing_and_expecting or (test_nothing_stays_behind and 2 and x86_64)", before='trap "" INT;')
+    """A shell without job control ignores SIGINT for what it starts in the background; ^C and SIGINT reach what tests
+    start all the same."""
+    done = run(
+        "--build",
+        "-k",
+        "test_typing_and_expecting or (test_nothing_stays_behind and 2 and x86_64)",
+        before='trap "" INT;',
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("\n3 passed, 0 failed\n") and "no tests ran" not in done.stdout
 
 
 def test_lint_runs_beside_the_stages_when_nothing_else_does(runner, monkeypatch):
     calls = []
-    monkeypatch.setattr(runner, "run_stage", lambda folders, more, workers, **how: calls.append((folders, more, how)) or (1, len(folders)))
+    monkeypatch.setattr(
+        runner,
+        "run_stage",
+        lambda folders, more, workers, **how: calls.append((folders, more, how)) or (1, len(folders)),
+    )
     assert runner.run_stages(list(runner.STAGES.values()), [], 2) == (3, 4)
     beside = [how["preexec_fn"] for folders, _, how in calls if folders == [runner.BESIDE]]
     assert beside == [runner.after_guests] and os.path.exists(os.path.join(ROOT, runner.BESIDE))
-    assert all(f"--ignore={runner.BESIDE}" in more and not how for folders, more, how in calls if folders != [runner.BESIDE])
+    assert all(
+        f"--ignore={runner.BESIDE}" in more and not how for folders, more, how in calls if folders != [runner.BESIDE]
+    )
     calls.clear()
     assert runner.run_stages([["tests/host/test_run.py", runner.BESIDE]], [], 2) == (2, 2)
     assert runner.run_stages([["tests/unit"]], [], 2) == (1, 1) and len(calls) == 3

@@ -28,8 +28,15 @@ def as_in_the_background():
 
 def make(goal):
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
-    done = subprocess.run(["make", "-s", goal], cwd=ROOT, env=environment, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        ["make", "-s", goal],
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     assert done.returncode == 0, done.stdout[-4000:]
 
 
@@ -37,9 +44,19 @@ def make(goal):
 def test_linux_agrees(name, tmp_path):
     make(f"build/host/linux/{name}")
     try:
-        done = subprocess.run([os.path.join(ROOT, "build/host/linux", name)], cwd=tmp_path, timeout=SECONDS, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, check=False,
-                              preexec_fn=as_in_the_background)
+        done = subprocess.run(
+            [os.path.join(ROOT, "build/host/linux", name)],
+            cwd=tmp_path,
+            timeout=SECONDS,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            check=False,
+            preexec_fn=as_in_the_background,
+        )
     except subprocess.TimeoutExpired as error:
         output = error.stdout.decode(errors="replace") if error.stdout else ""
         pytest.fail(f"{name} is not done after {SECONDS} s on this Linux:\n{output[-4000:]}")
@@ -48,6 +65,12 @@ def test_linux_agrees(name, tmp_path):
 
 def test_a_guest_runs_each():
     """The other half of the comparison: some script of tests/guest brings the program along."""
-    heads = "".join(re.findall(r'progs="[^"]*"', "\n".join(open(path, encoding="utf-8").read()
-                                                        for path in glob.glob(os.path.join(ROOT, "tests/guest/*.sh")))))
+    heads = "".join(
+        re.findall(
+            r'progs="[^"]*"',
+            "\n".join(
+                open(path, encoding="utf-8").read() for path in glob.glob(os.path.join(ROOT, "tests/guest/*.sh"))
+            ),
+        )
+    )
     assert not [name for name in marked() if not re.search(rf"\b{name}\b", heads)]

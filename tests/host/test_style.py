@@ -21,21 +21,24 @@ def test_clean_file(tmp_path, monkeypatch):
 LONG = "int f(int x)\n{\n" + "\tx++;\n" * 119 + "}\n"
 
 
-@pytest.mark.parametrize("text, line, words", [
-    (CLEAN + "#ifdef __aarch64__\n#endif\n", 9, "machine's name"),
-    (CLEAN + "#if defined(__x86_64__)\n#endif\n", 9, "machine's name"),
-    (CLEAN + "/* TO" "DO: more */\n", 9, "left-over"),
-    (CLEAN + "/* X" "XX: more */\n", 9, "left-over"),
-    (CLEAN + "/* " + "x" * 120 + " */\n", 9, "columns"),
-    (CLEAN + "\tint x; \n", 9, "white space"),
-    (CLEAN + "        int x;\n", 9, "tab"),
-    (CLEAN + "\t(void)call(1);\n", 9, "thrown away"),
-    (CLEAN + LONG, 9, "f() has 122 lines"),
-    (CLEAN + "/* */\n" * 600, 600, "608 lines"),
-    (CLEAN + "int last;", 9, "no newline"),
-    ("int first;\n", 1, "first line"),
-    ("#include <lib/types.h>\n\n/* Too late. */\n", 1, "first line"),
-])
+@pytest.mark.parametrize(
+    "text, line, words",
+    [
+        (CLEAN + "#ifdef __aarch64__\n#endif\n", 9, "machine's name"),
+        (CLEAN + "#if defined(__x86_64__)\n#endif\n", 9, "machine's name"),
+        (CLEAN + "/* TO" "DO: more */\n", 9, "left-over"),
+        (CLEAN + "/* X" "XX: more */\n", 9, "left-over"),
+        (CLEAN + "/* " + "x" * 120 + " */\n", 9, "columns"),
+        (CLEAN + "\tint x; \n", 9, "white space"),
+        (CLEAN + "        int x;\n", 9, "tab"),
+        (CLEAN + "\t(void)call(1);\n", 9, "thrown away"),
+        (CLEAN + LONG, 9, "f() has 122 lines"),
+        (CLEAN + "/* */\n" * 600, 600, "608 lines"),
+        (CLEAN + "int last;", 9, "no newline"),
+        ("int first;\n", 1, "first line"),
+        ("#include <lib/types.h>\n\n/* Too late. */\n", 1, "first line"),
+    ],
+)
 def test_breach(tmp_path, monkeypatch, text, line, words):
     found = breaches(tmp_path, text, monkeypatch=monkeypatch)
     assert len(found) == 1, found
@@ -52,6 +55,8 @@ def test_machine_layer_may_name_its_machine(tmp_path, monkeypatch):
 
 
 def test_functions_are_measured():
-    text = ("static const struct ops a = {\n\t.x = 1,\n};\n\n/* why */\nstatic int one(int a,\n\t\tint b)\n{\n\treturn a;\n}\n"
-            "void two(void)\n{\n}\n\nstruct s\n{\n\tint x;\n};\n")
+    text = (
+        "static const struct ops a = {\n\t.x = 1,\n};\n\n/* why */\nstatic int one(int a,\n\t\tint b)\n{\n\treturn a;\n}\n"
+        "void two(void)\n{\n}\n\nstruct s\n{\n\tint x;\n};\n"
+    )
     assert list(functions(text.splitlines())) == [(6, "one", 5), (11, "two", 3)]

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from test_userland import userland  # noqa: F401 (a fixture)
+from userland_run import userland  # noqa: F401 (a fixture)
 
 
 class Console:
@@ -21,8 +21,11 @@ class Console:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(cwd)
-            os.execve(userland.qemu, [userland.qemu, "-0", "sh", str(userland.bin / "sh")],
-                      {"PATH": str(userland.path), "PS1": "@ ", "HOME": "/"})
+            os.execve(
+                userland.qemu,
+                [userland.qemu, "-0", "sh", str(userland.bin / "sh")],
+                {"PATH": str(userland.path), "PS1": "@ ", "HOME": "/"},
+            )
         self.seen = ""
         self.expect("@ ")
 
@@ -40,7 +43,8 @@ class Console:
         os.write(self.fd, text.encode("latin-1"))
 
     def expect_running(self, command, seconds=60):
-        """Wait until the terminal's foreground is this command, so that what is typed next meets it and not the shell."""
+        """Wait until the terminal's foreground is this command, so that what is typed next meets it and not the
+        shell."""
         end = time.monotonic() + seconds
         wanted = command.replace(" ", "\0").encode()
         while True:
@@ -134,12 +138,18 @@ WRAPPING = [
     ("echo aaaaa bbbbb c", ["@ echo aaaaa bbbbb c", ""], "aaaaa bbbbb c"),
     ("echo aaaaa bbbbb cc\x7f\x7f", ["@ echo aaaaa bbbbb"], "aaaaa bbbbb"),
     ("cho aaaaa bbbbb cccccc\x01e", ["@ echo aaaaa bbbbb c", "ccccc"], "aaaaa bbbbb cccccc"),
-    ("echo aaaaa bbbbb cccccc\x01" + 10 * "\x1b[C" + "XX\x05Y", ["@ echo aaaaaXX bbbbb", " ccccccY"],
-     "aaaaaXX bbbbb ccccccY"),
+    (
+        "echo aaaaa bbbbb cccccc\x01" + 10 * "\x1b[C" + "XX\x05Y",
+        ["@ echo aaaaaXX bbbbb", " ccccccY"],
+        "aaaaaXX bbbbb ccccccY",
+    ),
     ("echo aaaaa bbbbb cccccc ddddd eeeee fffff ggggg\x17\x17\x17\x17\x17", ["@ echo aaaaa bbbbb"], "aaaaa bbbbb"),
     ("echo aaaaa bbbbb cccccc ddddd eeeee\x15echo short", ["@ echo short"], "short"),
-    ("echo aaaaa bbbbb cccccc ddddd eeeee\x1b[A\x1b[B", ["@ echo aaaaa bbbbb c", "ccccc ddddd eeeee"],
-     "aaaaa bbbbb cccccc ddddd eeeee"),
+    (
+        "echo aaaaa bbbbb cccccc ddddd eeeee\x1b[A\x1b[B",
+        ["@ echo aaaaa bbbbb c", "ccccc ddddd eeeee"],
+        "aaaaa bbbbb cccccc ddddd eeeee",
+    ),
     ("\x12earl", ["(search) 'earl': ech", "o an earlier line"], "an earlier line"),
     ("echo aaaaa bbbbb cccccc\x01\x12zz\x1b", ["@ echo aaaaa bbbbb c", "ccccc"], "aaaaa bbbbb cccccc"),
 ]
@@ -187,12 +197,21 @@ def test_completion_quotes(console, tmp_path):
     """What is put in is quoted as what stands there; the second Tab in a row lists, without the folder."""
     folder = tmp_path / "d r"
     folder.mkdir()
-    for name in ("one 1", "on'e", "two $2", "x\"y"):
+    for name in ("one 1", "on'e", "two $2", 'x"y'):
         (folder / name).write_text(f"this is {name}\n")
-    for typed, shown in (("cat d\tt\t\r", "two $2"), ("cat d\\ r/t\t\r", "two $2"), ("cat 'd\tt\t\r", "two $2"), ('cat "d\tt\t\r', "two $2"),
-                         ("cat d\tone\t\r", "one 1"), ("cat d\ton'\b\\'\t\r", "on'e"), ("cat \"d\ton'\t\r", "on'e"),
-                         ("cat 'd\tx\t\r", 'x"y'), ("cat \"d\tx\t\r", 'x"y'),
-                         ("cat d\tx\t\r", 'x"y'), ("echo a;cat d\tx\t\r", 'x"y')):
+    for typed, shown in (
+        ("cat d\tt\t\r", "two $2"),
+        ("cat d\\ r/t\t\r", "two $2"),
+        ("cat 'd\tt\t\r", "two $2"),
+        ('cat "d\tt\t\r', "two $2"),
+        ("cat d\tone\t\r", "one 1"),
+        ("cat d\ton'\b\\'\t\r", "on'e"),
+        ("cat \"d\ton'\t\r", "on'e"),
+        ("cat 'd\tx\t\r", 'x"y'),
+        ('cat "d\tx\t\r', 'x"y'),
+        ("cat d\tx\t\r", 'x"y'),
+        ("echo a;cat d\tx\t\r", 'x"y'),
+    ):
         console.send(typed)
         console.expect(f"\nthis is {shown}\r\n")
         console.expect("@ ")
@@ -228,8 +247,10 @@ def test_interrupt_ends_the_program_and_not_the_shell(console):
 
 def test_stopping_ends_a_loop(console):
     """^Z: the prompt comes, not the next round; what stands behind the loop runs, as in bash."""
-    for loop, status in (("while true; do sleep 100; echo ne''ver; done; echo $?", 148),
-                         ("for i in 1 2; do until sleep 100; do :; done; echo ne''ver; done; echo $?", 0)):
+    for loop, status in (
+        ("while true; do sleep 100; echo ne''ver; done; echo $?", 148),
+        ("for i in 1 2; do until sleep 100; do :; done; echo ne''ver; done; echo $?", 0),
+    ):
         console.send(loop + "\r")
         console.expect_running("sleep 100")
         console.send("\x1a")
@@ -249,7 +270,9 @@ def test_stopping_ends_a_loop(console):
     console.send("kill %1 %9 %3\r")
     console.expect("kill: %9: no such job\r\n")
     console.expect("@ ")
-    console.send(f"while kill -0 {pids[1]} 2> /dev/null || kill -0 {pids[2]} 2> /dev/null; do jobs > /dev/null; done; jobs > j; grep -c . j; kill -HUP %2\r")
+    console.send(
+        f"while kill -0 {pids[1]} 2> /dev/null || kill -0 {pids[2]} 2> /dev/null; do jobs > /dev/null; done; jobs > j; grep -c . j; kill -HUP %2\r"
+    )
     console.expect("\n1\r\n")
     console.expect("@ ")  # "[2] Hangup" may stand before it
     console.send("until test -z \"$(jobs -p)\"; do jobs > /dev/null; done; echo go''ne\r")
@@ -295,8 +318,16 @@ def page(console, first, last):
 def test_more_pages(console):
     fcntl.ioctl(console.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 80, 0, 0))
     console.send("seq 100 | more\r")
-    for keys, first, last in (("", 1, 5), (" ", 6, 10), ("\r", 11, 11), ("b", 2, 6), ("k", 1, 5), ("/^4.\r", 40, 44), ("n", 41, 45),
-                              ("g", 1, 5)):
+    for keys, first, last in (
+        ("", 1, 5),
+        (" ", 6, 10),
+        ("\r", 11, 11),
+        ("b", 2, 6),
+        ("k", 1, 5),
+        ("/^4.\r", 40, 44),
+        ("n", 41, 45),
+        ("g", 1, 5),
+    ):
         console.send(keys)
         page(console, first, last)
     console.send("/none\r")

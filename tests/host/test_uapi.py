@@ -1,7 +1,8 @@
 """The user ABI is written down once, in include/uapi, for the kernel and for programs.
 
-A number or structure of the ABI that stood a second time in userland or in a guest test could differ, and a test that has its own
-numbers does not notice when the kernel's are wrong. (That they are Linux's: tests/host/test_same_on_linux.py.)
+A number or structure of the ABI that stood a second time in userland or in a guest test could differ, and a test that
+has its own numbers does not notice when the kernel's are wrong. (That they are Linux's:
+tests/host/test_same_on_linux.py.)
 """
 
 import re
@@ -10,7 +11,11 @@ import pytest
 from tree import files, read
 
 UAPI = [path for path in files() if path.startswith("include/uapi/")]
-OTHERS = [path for path in files() if re.match(r"(include/(?!uapi/)|kernel/|drivers/|trace/|userland/|tests/guest/progs/).*\.[ch]$", path)]
+OTHERS = [
+    path
+    for path in files()
+    if re.match(r"(include/(?!uapi/)|kernel/|drivers/|trace/|userland/|tests/guest/progs/).*\.[ch]$", path)
+]
 
 
 def code(path):
@@ -49,8 +54,13 @@ def test_nobody_has_it_again():
 
 def test_userland_takes_nothing_else_of_the_kernel():
     folders = {path.split("/")[1] for path in files() if re.match(r"include/\w+/", path)} - {"uapi"}
-    wrong = [(path, name) for path in OTHERS if path.startswith(("userland/", "tests/guest/progs/"))
-             for name in re.findall(r"^#include <(\w+)/", code(path), flags=re.M) if name in folders - {"sys"}]
+    wrong = [
+        (path, name)
+        for path in OTHERS
+        if path.startswith(("userland/", "tests/guest/progs/"))
+        for name in re.findall(r"^#include <(\w+)/", code(path), flags=re.M)
+        if name in folders - {"sys"}
+    ]
     assert not wrong, wrong
 
 

@@ -11,18 +11,65 @@ import subprocess
 import termios
 
 import pytest
-from test_userland import run, userland  # noqa: F401 (a fixture)
+from userland_run import run, userland  # noqa: F401 (a fixture)
 
-# Options behind operands: ours and GNU's are given the same. Status and output are compared, of errors only that there are some.
+# Options behind operands: ours and GNU's are given the same. Status and output are compared, of errors only that there
+# are some.
 OPTIONS_BEHIND = [
-    "ls d -a", "ls d -R -a", "ls -- -l", "ls d -- -a", "cat f -- -l", "head f g -n 1", "head -n f 2", "tail f -n2",
-    "grep x f -n", "grep f -e x -e 3", "grep -n x f -- -l", "grep x f -A", "sort f -r", "sort f -k 1 -n -r", "wc f -l", "wc f -l g", "cut f -c 1", "cut f -d1 -f2",
-    "uniq f -c", "seq 3 -1 1", "touch new -c; ls", "mkdir p/q -p; ls p", "rm f -f g; ls", "rm nosuch -f", "cp d -r e; ls e", "cat - f -- < g", "date +%Y -u",
-    "stat f -c %s", "sed p -n f", "sed -n f -e 2p", "tee out -a < f", "ls f -Z9", "tr -d 1 < f", "tr 1 -2 < f", "nproc x",
+    "ls d -a",
+    "ls d -R -a",
+    "ls -- -l",
+    "ls d -- -a",
+    "cat f -- -l",
+    "head f g -n 1",
+    "head -n f 2",
+    "tail f -n2",
+    "grep x f -n",
+    "grep f -e x -e 3",
+    "grep -n x f -- -l",
+    "grep x f -A",
+    "sort f -r",
+    "sort f -k 1 -n -r",
+    "wc f -l",
+    "wc f -l g",
+    "cut f -c 1",
+    "cut f -d1 -f2",
+    "uniq f -c",
+    "seq 3 -1 1",
+    "touch new -c; ls",
+    "mkdir p/q -p; ls p",
+    "rm f -f g; ls",
+    "rm nosuch -f",
+    "cp d -r e; ls e",
+    "cat - f -- < g",
+    "date +%Y -u",
+    "stat f -c %s",
+    "sed p -n f",
+    "sed -n f -e 2p",
+    "tee out -a < f",
+    "ls f -Z9",
+    "tr -d 1 < f",
+    "tr 1 -2 < f",
+    "nproc x",
     # The command's own options stay behind it.
-    "env -u HOME ls d -a", "env ls d -a", "nice -n 1 ls d -a", "nice -3 ls d -a", "nice --3 ls d -a", "timeout 9 ls d -a", "timeout -s KILL 9 head f -n1",
-    "echo d | xargs -n 1 ls -a", "taskset 1 ls d -a", "taskset -c 0 head f -n1", "chrt -o 0 ls d -a", "basename /x/-a", "basename d -a", "dirname -- -x/y",
-    "printenv HOME -x", "env nice nice", "nice -n x true", "nice -x true",
+    "env -u HOME ls d -a",
+    "env ls d -a",
+    "nice -n 1 ls d -a",
+    "nice -3 ls d -a",
+    "nice --3 ls d -a",
+    "timeout 9 ls d -a",
+    "timeout -s KILL 9 head f -n1",
+    "echo d | xargs -n 1 ls -a",
+    "taskset 1 ls d -a",
+    "taskset -c 0 head f -n1",
+    "chrt -o 0 ls d -a",
+    "basename /x/-a",
+    "basename d -a",
+    "dirname -- -x/y",
+    "printenv HOME -x",
+    "env nice nice",
+    "nice -n x true",
+    "nice -x true",
 ]
 
 
@@ -35,8 +82,13 @@ def test_options_behind_operands(userland, tmp_path, words):
         for file in ("f", "g", "-l", "d/.h", "d/-a"):
             (folder / file).write_text("1\nx\n3\n")
     found.append(run(userland, tmp_path / "ours", words))
-    done = subprocess.run(["/bin/sh", "-c", words], cwd=tmp_path / "theirs", capture_output=True, timeout=60,
-                          env={"PATH": "/usr/bin:/bin", "HOME": "/root", "LC_ALL": "C"})
+    done = subprocess.run(
+        ["/bin/sh", "-c", words],
+        cwd=tmp_path / "theirs",
+        capture_output=True,
+        timeout=60,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/root", "LC_ALL": "C"},
+    )
     found.append((done.stdout.decode(), done.stderr.decode(), done.returncode))
     (out, err, status), (their_out, their_err, their_status) = found
     assert (out.split(), status, err != "") == (their_out.split(), their_status, their_err != ""), (found, words)
@@ -66,7 +118,17 @@ def on_terminal(columns, argv, cwd, env):
 @pytest.mark.parametrize("options", ["", "-F", "-i", "-aF"])
 def test_columns_of_ls(userland, tmp_path, options):
     """As GNU's ls lays them out, with wide characters, marks over letters and marks of -F."""
-    names = ["a", "bb", "跟踪", "跟踪器的缓冲区", "o\u0308ffnen", "\uac00\uac01", "x" * 30, "émile", *(f"file{n}" for n in range(40))]
+    names = [
+        "a",
+        "bb",
+        "跟踪",
+        "跟踪器的缓冲区",
+        "o\u0308ffnen",
+        "\uac00\uac01",
+        "x" * 30,
+        "émile",
+        *(f"file{n}" for n in range(40)),
+    ]
     for name in names:
         (tmp_path / name).touch()
     for name in ("program", "跑"):
@@ -86,10 +148,15 @@ def test_columns_of_ls(userland, tmp_path, options):
             assert ours == theirs, columns
 
 
-@pytest.mark.parametrize("words", ["/proc", "-h /proc /", "-T /", "/ -i", "-hi /proc /tmp", "-k / -T /proc", "none /", "-a /proc", "-ahT", "-z"])
+@pytest.mark.parametrize(
+    "words",
+    ["/proc", "-h /proc /", "-T /", "/ -i", "-hi /proc /tmp", "-k / -T /proc", "none /", "-a /proc", "-ahT", "-z"],
+)
 def test_df(userland, tmp_path, words):
     """As GNU's df, but for what is written meanwhile."""
-    theirs = subprocess.run(["/bin/sh", "-c", f"/usr/bin/df {words}"], cwd=tmp_path, capture_output=True, timeout=60, env={"LC_ALL": "C"})
+    theirs = subprocess.run(
+        ["/bin/sh", "-c", f"/usr/bin/df {words}"], cwd=tmp_path, capture_output=True, timeout=60, env={"LC_ALL": "C"}
+    )
     out, err, status = run(userland, tmp_path, f"env df {words}")
 
     def lines(text):
@@ -104,19 +171,48 @@ def test_df(userland, tmp_path, words):
 
 
 def test_sizes_with_units(userland, tmp_path):
-    sizes = [0, 1, 999, 1023, 1024, 1025, 1126, 10137, 10138, 10240, 10241, 102400, 1047552, 1047553, 1048575, 1048576, 5368709120]
+    sizes = [
+        0,
+        1,
+        999,
+        1023,
+        1024,
+        1025,
+        1126,
+        10137,
+        10138,
+        10240,
+        10241,
+        102400,
+        1047552,
+        1047553,
+        1048575,
+        1048576,
+        5368709120,
+    ]
     for size in sizes:
         (tmp_path / f"f{size:012d}").touch()
         os.truncate(tmp_path / f"f{size:012d}", size)
     ours = [line.split()[4] for line in run(userland, tmp_path, "ls -lh | tail -n +2")[0].splitlines()]
-    theirs = subprocess.run(["ls", "-lh"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()[1:]
+    theirs = subprocess.run(
+        ["ls", "-lh"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout.splitlines()[1:]
     assert ours == [line.split()[4] for line in theirs]
 
 
-@pytest.mark.parametrize("script, expected, status", [
-    ("sudo echo -n a -s", "a -s", 0), ("sudo X=1 sh -c 'echo $X'", "1\n", 0), ("sudo sh -c 'echo 1 > f'; cat f", "1\n", 0),
-    ("echo 'echo $0 shell' | sudo -s", "sh shell\n", 0), ("sudo -E -n false", "", 1), ("sudo nosuch", "", 127), ("sudo", "", 1), ("sudo -u x true", "", 1),
-])
+@pytest.mark.parametrize(
+    "script, expected, status",
+    [
+        ("sudo echo -n a -s", "a -s", 0),
+        ("sudo X=1 sh -c 'echo $X'", "1\n", 0),
+        ("sudo sh -c 'echo 1 > f'; cat f", "1\n", 0),
+        ("echo 'echo $0 shell' | sudo -s", "sh shell\n", 0),
+        ("sudo -E -n false", "", 1),
+        ("sudo nosuch", "", 127),
+        ("sudo", "", 1),
+        ("sudo -u x true", "", 1),
+    ],
+)
 def test_sudo(userland, tmp_path, script, expected, status):
     if os.geteuid():
         expected, status = "", 1

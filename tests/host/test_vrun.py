@@ -34,8 +34,15 @@ def command(build, script, *options, arguments=()):
 
 
 def vrun(build, script, *options, arguments=()):
-    return subprocess.run(command(build, script, *options, arguments=arguments), env={**os.environ, "VITRINE_QEMU": FAKE},
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command(build, script, *options, arguments=arguments),
+        env={**os.environ, "VITRINE_QEMU": FAKE},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("status", [0, 1, 7, 124, 255])
@@ -68,7 +75,9 @@ def test_files_arrive_with_their_mode(build, tmp_path):
     data = tmp_path / "data"
     data.write_bytes(bytes(range(256)) * 33 + b"x")
     data.chmod(0o640)
-    done = vrun(build, 'cksum < $RUN/deep/er/file; stat -c %a $RUN/deep/er/file\n', "--file", f"{data}:/run/deep/er/file")
+    done = vrun(
+        build, "cksum < $RUN/deep/er/file; stat -c %a $RUN/deep/er/file\n", "--file", f"{data}:/run/deep/er/file"
+    )
     want = subprocess.run(["cksum"], stdin=data.open(), capture_output=True, text=True, check=True).stdout
     assert done.stdout == want + "640\n"
 
@@ -82,8 +91,14 @@ def test_names_of_files_are_bytes(build, tmp_path):
     (folder / "子" / "b c.sh").chmod(0o755)
     (folder / "nowhere").symlink_to("/nonexistent")
     (tmp_path / "last").write_text("three\n", encoding="utf-8")
-    done = vrun(build, 'cd $RUN/文; cat 文件一 "子/b c.sh" ../ä; stat -c "%a %n" * 子/*\n',
-                "--file", f"{folder}:/run/文", "--file", f"{tmp_path}/last:/run/ä")
+    done = vrun(
+        build,
+        'cd $RUN/文; cat 文件一 "子/b c.sh" ../ä; stat -c "%a %n" * 子/*\n',
+        "--file",
+        f"{folder}:/run/文",
+        "--file",
+        f"{tmp_path}/last:/run/ä",
+    )
     assert done.stdout == "one\ntwo\nthree\n755 子\n644 文件一\n755 子/b c.sh\n", done.stdout + done.stderr
 
 
@@ -135,39 +150,51 @@ def test_qemus_own_failure_is_no_status(build):
     assert done.returncode == 126 and "the guest ended while" in done.stderr
 
 
-@pytest.mark.parametrize("options, words", [
-    (["--kernel", "/nonexistent"], "/nonexistent is not there"),
-    (["--initrd", "/nonexistent"], "/nonexistent is not there"),
-    (["--irqchip", "8259"], "no irqchip '8259': there are "),
-    (["--boot", "tape"], "no boot 'tape': there are kernel"),
-    (["--file", "nocolon"], "HOST:GUEST is wanted"),
-    (["--file", "/nonexistent:/run/x"], "vrun: /nonexistent: No such file or directory\n"),
-    (["--port", "name"], "--port name: NAME=FILE is wanted"),
-    (["--port", "a=/nonexistent/x"], "vrun: port a: /nonexistent/x: No such file or directory\n"),
-    (["--port", "a/b=x"], "port 'a/b': this is no name for a file"),
-    (["--port", "a=socket:x", "--port", "a=socket:y"], "there is a port a already"),
-])
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--kernel", "/nonexistent"], "/nonexistent is not there"),
+        (["--initrd", "/nonexistent"], "/nonexistent is not there"),
+        (["--irqchip", "8259"], "no irqchip '8259': there are "),
+        (["--boot", "tape"], "no boot 'tape': there are kernel"),
+        (["--file", "nocolon"], "HOST:GUEST is wanted"),
+        (["--file", "/nonexistent:/run/x"], "vrun: /nonexistent: No such file or directory\n"),
+        (["--port", "name"], "--port name: NAME=FILE is wanted"),
+        (["--port", "a=/nonexistent/x"], "vrun: port a: /nonexistent/x: No such file or directory\n"),
+        (["--port", "a/b=x"], "port 'a/b': this is no name for a file"),
+        (["--port", "a=socket:x", "--port", "a=socket:y"], "there is a port a already"),
+    ],
+)
 def test_what_cannot_start_says_why(build, options, words):
     done = vrun(build, "exit 0\n", *options)
     assert done.returncode == 126 and words in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("options, words", [
-    (["--trace-args=-e sched"], "--trace OUT.DAT is wanted, too"),
-    (["--trace", "t.dat", "--trace-args=-e sched -o x"], "no -o, no -P"),
-    (["--trace", "t.dat", "--trace-args=-e sched", "--trace-args=-P x"], "no -o, no -P"),
-    (["--trace", "/", "--trace-args=-e sched"], "--trace /: a folder; a file is wanted"),
-    (["--out", "/tmp"], "--out is for an --interactive session"),
-    (["--console", "--file", "a:b"], "--file: the guest that this attaches to has its files already"),
-])
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--trace-args=-e sched"], "--trace OUT.DAT is wanted, too"),
+        (["--trace", "t.dat", "--trace-args=-e sched -o x"], "no -o, no -P"),
+        (["--trace", "t.dat", "--trace-args=-e sched", "--trace-args=-P x"], "no -o, no -P"),
+        (["--trace", "/", "--trace-args=-e sched"], "--trace /: a folder; a file is wanted"),
+        (["--out", "/tmp"], "--out is for an --interactive session"),
+        (["--console", "--file", "a:b"], "--file: the guest that this attaches to has its files already"),
+    ],
+)
 def test_options_that_mean_nothing(build, options, words):
     done = vrun(build, "exit 0\n", *options)
     assert done.returncode in (2, 126) and words in done.stderr and "Traceback" not in done.stderr
 
 
 def test_missing_qemu_says_so(build):
-    done = subprocess.run(command(build, "exit 0\n"), env={**os.environ, "VITRINE_QEMU": "/nonexistent/qemu"},
-                          capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command(build, "exit 0\n"),
+        env={**os.environ, "VITRINE_QEMU": "/nonexistent/qemu"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 126 and "/nonexistent/qemu" in done.stderr and "Traceback" not in done.stderr
 
 
@@ -197,9 +224,13 @@ def until(condition, seconds=20):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_nothing_stays_behind(build, number):
     unique = f"word={build}"
-    with subprocess.Popen(command(build, "exit 0\n", "--append", f"hang {unique}", "--timeout", "50"),
-                          env={**os.environ, "VITRINE_QEMU": FAKE}, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as runner:
+    with subprocess.Popen(
+        command(build, "exit 0\n", "--append", f"hang {unique}", "--timeout", "50"),
+        env={**os.environ, "VITRINE_QEMU": FAKE},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as runner:
         assert until(lambda: len(processes(unique)) >= 2), "vrun and its QEMU"
         runner.send_signal(number)
         runner.wait(20)
@@ -209,9 +240,20 @@ def test_nothing_stays_behind(build, number):
 def test_in_the_background_of_a_shell(build):
     """Started with SIGINT and SIGHUP ignored it stays deaf to them, its guest does not; and SIGTERM ends both."""
     unique = f"word={build}"
-    words = ["sh", "-c", 'trap "" INT HUP; exec "$@"', "sh", *command(build, "exit 0\n", "--append", f"hang {unique}", "--timeout", "50")]
-    with subprocess.Popen(words, env={**os.environ, "VITRINE_QEMU": FAKE}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL) as runner:
+    words = [
+        "sh",
+        "-c",
+        'trap "" INT HUP; exec "$@"',
+        "sh",
+        *command(build, "exit 0\n", "--append", f"hang {unique}", "--timeout", "50"),
+    ]
+    with subprocess.Popen(
+        words,
+        env={**os.environ, "VITRINE_QEMU": FAKE},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as runner:
         assert until(lambda: len(processes(unique)) >= 2), "vrun and its QEMU"
         guest = next(pid for pid in processes(unique) if pid != runner.pid)
 
@@ -237,16 +279,31 @@ def test_no_guest_after_a_normal_run(build):
 def test_make_hands_icount_on(given, wanted):
     for machine in MACHINES.values():
         goals = [f"{goal}-{machine.goal}" for goal in ("qemu", "run", "gdb")]
-        done = subprocess.run(["make", "-n", "-o", "deps-run", "-o", machine.goal, *goals, "SCRIPT=x", *given], text=True,
-                              cwd=os.path.join(HERE, "../.."), capture_output=True, check=True)
+        done = subprocess.run(
+            ["make", "-n", "-o", "deps-run", "-o", machine.goal, *goals, "SCRIPT=x", *given],
+            text=True,
+            cwd=os.path.join(HERE, "../.."),
+            capture_output=True,
+            check=True,
+        )
         assert done.stdout.split().count("--icount") == wanted, done.stdout
 
 
 def test_make_hands_files_on():
     for machine in MACHINES.values():
         words = ["make", "-n", "-o", "deps-run", "-o", machine.goal, "SCRIPT=x", "FILES=a:/b c:/d", "OUT=dir"]
-        for goal, wanted in (("qemu", "--file a:/b --file c:/d --out dir"), ("run", "--file a:/b --file c:/d"), ("console", "")):
-            done = subprocess.run([*words, f"{goal}-{machine.goal}"], text=True, cwd=os.path.join(HERE, "../.."), capture_output=True, check=True)
+        for goal, wanted in (
+            ("qemu", "--file a:/b --file c:/d --out dir"),
+            ("run", "--file a:/b --file c:/d"),
+            ("console", ""),
+        ):
+            done = subprocess.run(
+                [*words, f"{goal}-{machine.goal}"],
+                text=True,
+                cwd=os.path.join(HERE, "../.."),
+                capture_output=True,
+                check=True,
+            )
             line = next(line for line in done.stdout.splitlines() if "tools/vrun" in line)
             given = " ".join(re.findall(r"--(?:file|out) \S+", line.replace("'", "")))
             assert given == wanted, line

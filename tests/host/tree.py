@@ -16,5 +16,7 @@ def read(path):
 @functools.cache
 def files():
     """Paths from ROOT of all files that git knows or would take."""
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True, check=True)
+    done = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True, check=True
+    )
     return [path for path in done.stdout.splitlines() if os.path.isfile(os.path.join(ROOT, path))]

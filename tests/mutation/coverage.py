@@ -1,4 +1,5 @@
-"""Which test runs which lines of the kernel: learned once from the translated code of each guest, and read from unit tests' heads."""
+"""Which test runs which lines of the kernel: learned once from the translated code of each guest, and read from unit
+tests' heads."""
 
 import bisect
 import collections
@@ -17,8 +18,10 @@ from operators import ROOT
 BUILD = ROOT / "build" / "mutation"
 ARCHES = ("aarch64", "x86_64")
 # Instructions that end a block: what may go elsewhere.
-ENDS = {"aarch64": re.compile(r"b|b\..*|bl|br|blr|ret|cbn?z|tbn?z|svc|brk|eret|wf[ie]|isb|msr"),
-        "x86_64": re.compile(r"j\w+|call|ret|iretq?|sysret\w*|syscall|hlt|int3?|ud2|l?jmp|sti|cli")}
+ENDS = {
+    "aarch64": re.compile(r"b|b\..*|bl|br|blr|ret|cbn?z|tbn?z|svc|brk|eret|wf[ie]|isb|msr"),
+    "x86_64": re.compile(r"j\w+|call|ret|iretq?|sysret\w*|syscall|hlt|int3?|ud2|l?jmp|sti|cli"),
+}
 
 
 class NotLearned(Exception):
@@ -30,7 +33,12 @@ class Lines:
 
     def __init__(self, arch):
         kernel = ROOT / "build" / arch / "vmlinux"
-        listing = subprocess.run([f"{arch}-linux-gnu-objdump", "-d", "--no-show-raw-insn", kernel], capture_output=True, text=True, check=True)
+        listing = subprocess.run(
+            [f"{arch}-linux-gnu-objdump", "-d", "--no-show-raw-insn", kernel],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         self.addresses, self.last = [], []
         for line in listing.stdout.splitlines():
             if match := re.match(r"\s*([0-9a-f]+):\s+(\S+)", line):
@@ -46,7 +54,8 @@ class Lines:
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
             folders, files = program["include_directory"], program["file_entry"]
-            # A compiler cache may have taken the object from another copy of the tree: names are from the folder it was compiled in.
+            # A compiler cache may have taken the object from another copy of the tree: names are from the folder it was
+            # compiled in.
             top = folders[0].decode()
             names = []
             for entry in files:
@@ -73,14 +82,32 @@ class Lines:
 
 
 def learn(arch, workers):
-    """Run the machine's guest tests once, as they are, and keep for each test its seconds and the lines that it runs."""
+    """Run the machine's guest tests once, as they are, and keep for each test its seconds and the lines that it
+    runs."""
     folder = BUILD / "blocks" / arch
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     report = BUILD / f"{arch}.xml"
-    subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(workers), f"--junitxml={report}", "-k", arch, "tests/guest"],
-                   cwd=ROOT, check=False, env={**os.environ, "VITRINE_QEMU": str(ROOT / "tests/mutation/qemu"), "COVERAGE": str(folder)})
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-n",
+            str(workers),
+            f"--junitxml={report}",
+            "-k",
+            arch,
+            "tests/guest",
+        ],
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, "VITRINE_QEMU": str(ROOT / "tests/mutation/qemu"), "COVERAGE": str(folder)},
+    )
     lines = Lines(arch)
     blocks = {}
     for path in folder.iterdir():
@@ -94,7 +121,9 @@ def learn(arch, workers):
         for address in addresses:
             if address not in known:
                 number = int(address, 16)
-                known[address] = list(lines.of_block(number)) if lines.addresses[0] <= number <= lines.addresses[-1] else []
+                known[address] = (
+                    list(lines.of_block(number)) if lines.addresses[0] <= number <= lines.addresses[-1] else []
+                )
             for file, line in known[address]:
                 run[file].add(line)
         if test in seconds:  # else it failed, or was something else's
@@ -117,22 +146,30 @@ def durations(report):
         if len(case):  # failure, error, skipped
             continue
         path = case.get("classname").replace(".", "/")
-        name = f"{path}.py::{case.get('name')}" if (ROOT / f"{path}.py").exists() else f"{path[:-3]}.sh::{case.get('name')}" if path.endswith("/sh") else None
+        name = (
+            f"{path}.py::{case.get('name')}"
+            if (ROOT / f"{path}.py").exists()
+            else f"{path[:-3]}.sh::{case.get('name')}"
+            if path.endswith("/sh")
+            else None
+        )
         if name:
             found[name] = float(case.get("time"))
     return found
 
 
 class Map:
-    """Which tests are worth running for a line. Tests of one Python file may share a guest, and only the first of them is seen to start
-    it: so such a file is run as a whole."""
+    """Which tests are worth running for a line. Tests of one Python file may share a guest, and only the first of them
+    is seen to start it: so such a file is run as a whole."""
 
     def __init__(self, arch):
         try:
             with gzip.open(BUILD / f"{arch}.map.gz", "rt") as file:
                 learned = json.load(file)
         except FileNotFoundError as error:
-            raise NotLearned(f"nothing is known yet of what {arch}'s tests run: 'tests/mutation/mutation learn {arch}' finds out (some 7 minutes)") from error
+            raise NotLearned(
+                f"nothing is known yet of what {arch}'s tests run: 'tests/mutation/mutation learn {arch}' finds out (some 7 minutes)"
+            ) from error
         tests, self.texts, self.moved = learned["tests"], learned["texts"], {}
         self.seconds, self.lines = collections.Counter(), {}
         for name, known in tests.items():
@@ -141,24 +178,32 @@ class Map:
             lines = self.lines.setdefault(test, collections.defaultdict(set))
             for file, numbers in known["lines"].items():
                 lines[file].update(numbers)
-        self.share = collections.Counter((file, line) for files in self.lines.values() for file, numbers in files.items() for line in numbers)
+        self.share = collections.Counter(
+            (file, line) for files in self.lines.values() for file, numbers in files.items() for line in numbers
+        )
 
     def learned_line(self, file, line):
         """Where a line stood when this map was learned: the tree has changed since then."""
         if file not in self.moved:
-            blocks = difflib.SequenceMatcher(None, text_lines(file), self.texts.get(file, []), autojunk=False).get_matching_blocks()
+            blocks = difflib.SequenceMatcher(
+                None, text_lines(file), self.texts.get(file, []), autojunk=False
+            ).get_matching_blocks()
             self.moved[file] = {block.a + n + 1: block.b + n + 1 for block in blocks for n in range(block.size)}
         return self.moved[file].get(line, line)
 
     def tests_for(self, file, line):
-        """Tests that run this line, those first that run much of this file which others do not, and take little time; of a script
-        that runs on several machines the best of them. If the compiler has given the line no instruction of its own, those of the nearest
-        line above it which has one."""
+        """Tests that run this line, those first that run much of this file which others do not, and take little time;
+        of a script that runs on several machines the best of them. If the compiler has given the line no instruction of
+        its own, those of the nearest line above it which has one."""
         line = self.learned_line(file, line)
-        nearest = max((other for lines in self.lines.values() for other in lines.get(file, ()) if other <= line), default=None)
+        nearest = max(
+            (other for lines in self.lines.values() for other in lines.get(file, ()) if other <= line), default=None
+        )
         if nearest is None or line - nearest > 5:
             return []
-        found = [test for test, files in self.lines.items() if line in files.get(file, ())] or [test for test, files in self.lines.items() if nearest in files.get(file, ())]
+        found = [test for test, files in self.lines.items() if line in files.get(file, ())] or [
+            test for test, files in self.lines.items() if nearest in files.get(file, ())
+        ]
         best = {}
         for test in sorted(found, key=lambda test: -self.worth(test, file)):
             best.setdefault(test.partition("::")[0], test)

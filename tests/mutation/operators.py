@@ -60,6 +60,7 @@ def squeezed(text):
 #     + the line with the bug
 #     = why no test can notice     (only where that is so)
 
+
 def curated():
     """All mutations of the list. Raises BadList, which names each that does not fit its file any more."""
     found, wrong, file, old, new, nth = [], [], None, None, None, 0
@@ -87,7 +88,9 @@ def curated():
             finish()
             file, new = line, None
         else:
-            raise BadList(f"curated.txt:{number}: a line begins with none of '- ', '+ ', '= ', '#', and is no file: {line}")
+            raise BadList(
+                f"curated.txt:{number}: a line begins with none of '- ', '+ ', '= ', '#', and is no file: {line}"
+            )
     finish()
     if wrong:
         raise BadList("\n".join(wrong))
@@ -100,11 +103,15 @@ def curated_one(file, old, nth, new, equivalent):
         raise BadList(f"curated.txt: there is no file {file}")
     places = [n for n, line in enumerate(path.read_text().split("\n"), 1) if squeezed(line) == squeezed(old)]
     if len(places) < max(nth, 1) or (not nth and len(places) > 1):
-        raise BadList(f"curated.txt: {file} has {len(places)} lines '{old}'" + (": say which by '-N'" if places and not nth else ""))
+        raise BadList(
+            f"curated.txt: {file} has {len(places)} lines '{old}'"
+            + (": say which by '-N'" if places and not nth else "")
+        )
     return Mutation(file, places[max(nth, 1) - 1], new, "curated", old, equivalent)
 
 
 # ---- Those made by rule: each yields what a line may become
+
 
 def negated(line):
     """The condition of an if, turned round."""
@@ -122,7 +129,7 @@ def compared(line):
 
 def off_by_one(line):
     for match in re.finditer(r" ([+-]) 1\b(?![.<])", line):
-        yield line[: match.start()] + line[match.end():]
+        yield line[: match.start()] + line[match.end() :]
     for match in re.finditer(r"(?<= = )[01](?=;)", line):
         yield f"{line[: match.start()]}{1 - int(match[0])}{line[match.end():]}"
 
@@ -131,7 +138,9 @@ def dropped(line):
     """A statement that is not there: a call, an assignment, a barrier, a lock or its release."""
     if re.fullmatch(r"[A-Za-z_]\w*\([^{}]*\);", line) and not line.startswith(KEYWORDS):
         yield ";"
-    elif re.fullmatch(r"[A-Za-z_*(][\w\->.\[\]*() ]* (?:[|&+\-^]|<<|>>)?= [^={}]*;", line) and not re.match(r"[a-z_0-9]+(?: [a-z_0-9*]+)+ \*?\w+ =|(?:const|struct|unsigned|u\d+|int|long|bool|char|size_t|static) ", line):
+    elif re.fullmatch(r"[A-Za-z_*(][\w\->.\[\]*() ]* (?:[|&+\-^]|<<|>>)?= [^={}]*;", line) and not re.match(
+        r"[a-z_0-9]+(?: [a-z_0-9*]+)+ \*?\w+ =|(?:const|struct|unsigned|u\d+|int|long|bool|char|size_t|static) ", line
+    ):
         yield ";"
     elif re.fullmatch(r"[\w\->.\[\]*()]+(?:\+\+|--);|(?:\+\+|--)[\w\->.\[\]]+;", line):
         yield ";"
@@ -163,7 +172,7 @@ def masked(line):
     turned = {" |= ": " &= ", " &= ~": " |= ", " & ~": " & ", " << ": " >> ", " >> ": " << "}
     for before, after in turned.items():
         for match in re.finditer(re.escape(before), line):
-            yield line[: match.start()] + after + line[match.end():]
+            yield line[: match.start()] + after + line[match.end() :]
 
 
 RULES = (negated, compared, off_by_one, dropped, swapped, joined, answered, masked)
@@ -188,7 +197,14 @@ def body_lines(text):
             inside = False
         stripped = line.strip()
         starts = stripped.startswith("/*")
-        if inside and not comment and not starts and stripped and not stripped.startswith(("#", "{", "//", '"', "*")) and not stripped.endswith("\\"):
+        if (
+            inside
+            and not comment
+            and not starts
+            and stripped
+            and not stripped.startswith(("#", "{", "//", '"', "*"))
+            and not stripped.endswith("\\")
+        ):
             yield number, re.sub(r"\s*/\*.*\*/$", "", stripped)
         if starts or comment:
             comment = "*/" not in stripped
@@ -210,14 +226,22 @@ def sources(words):
     every = sorted(str(path.relative_to(ROOT)) for folder in FOLDERS for path in (ROOT / folder).rglob("*.c"))
     if not words:
         return every
-    found = [file for file in every if any(file == word or file.startswith(word.rstrip("/") + "/") or pathlib.PurePath(file).match(word) for word in words)]
+    found = [
+        file
+        for file in every
+        if any(
+            file == word or file.startswith(word.rstrip("/") + "/") or pathlib.PurePath(file).match(word)
+            for word in words
+        )
+    ]
     if not found:
         raise BadList(f"no C file of {', '.join(FOLDERS)} is named by {' '.join(words)}")
     return found
 
 
 def sample(files, count, seed):
-    """So many mutations by rule, the same for the same seed and text; every rule has its turn, so that the frequent do not crowd out the rare."""
+    """So many mutations by rule, the same for the same seed and text; every rule has its turn, so that the frequent do
+    not crowd out the rare."""
     rng = random.Random(seed)
     by_rule = {rule.__name__: [] for rule in RULES}
     for file in files:

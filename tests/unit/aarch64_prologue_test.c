@@ -80,8 +80,9 @@ static void expect_entry(const struct pt_regs *regs, u64 zero)
 
 static void test_arguments_in_saved_registers(void **state)
 {
-	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP,	STP_19_20, STP_21_22, MOV_19_0,
-				   0xaa0103f5 /* mov x21, x1 */, MOV_0_30,  0xaa0203f4 /* mov x20, x2 */};
+	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20,
+				   STP_21_22,	 MOV_19_0,  0xaa0103f5 /* mov x21, x1 */,
+				   MOV_0_30,	 0xaa0203f4 /* mov x20, x2 */};
 	struct pt_regs regs = entry_regs();
 	unsigned long ip = site_of(code, 8);
 
@@ -100,10 +101,10 @@ static void test_arguments_in_saved_registers(void **state)
 /* A frame with the record in its middle, x0 in the frame, x1 only as x1 + 8. */
 static void test_arguments_in_the_frame(void **state)
 {
-	static const u32 code[] = {0xd10143ff /* sub sp, sp, #80 */,	     0xa9017bfd /* stp x29, x30, [sp, #16] */,
-				   0x910043fd /* add x29, sp, #16 */,	     0xf90013f3 /* str x19, [sp, #32] */,
-				   0xf90017e0 /* str x0, [sp, #40] */,	     0x91002033 /* add x19, x1, #8 */,
-				   0xd2800001 /* mov x1, #0 */,		     MOV_0_30};
+	static const u32 code[] = {0xd10143ff /* sub sp, sp, #80 */,   0xa9017bfd /* stp x29, x30, [sp, #16] */,
+				   0x910043fd /* add x29, sp, #16 */,  0xf90013f3 /* str x19, [sp, #32] */,
+				   0xf90017e0 /* str x0, [sp, #40] */, 0x91002033 /* add x19, x1, #8 */,
+				   0xd2800001 /* mov x1, #0 */,	       MOV_0_30};
 	struct pt_regs regs = entry_regs();
 	unsigned long ip = site_of(code, 8);
 
@@ -153,10 +154,10 @@ static void test_a_narrow_argument(void **state)
 	expect_entry(&regs, 0);
 }
 
-#define REFUSED(what, ...)                                                                      \
-	do {                                                                                    \
-		static const u32 code[] = {__VA_ARGS__};                                        \
-		assert_false(arch_ftrace_can_redirect(site_of(code, sizeof(code) / 4)));        \
+#define REFUSED(what, ...)                                                               \
+	do {                                                                             \
+		static const u32 code[] = {__VA_ARGS__};                                 \
+		assert_false(arch_ftrace_can_redirect(site_of(code, sizeof(code) / 4))); \
 	} while (0)
 
 static void test_refusals(void **state)

@@ -237,11 +237,7 @@ static void test_damaged_tables(void **state)
 	static const struct {
 		phys_addr_t at;
 		const char *signature;
-	} tables[] = {{XSDT_AT, "XSDT"},
-		      {MADT_AT, "APIC"},
-		      {FADT_AT, "FACP"},
-		      {DSDT_AT, "DSDT"},
-		      {HPET_AT, "HPET"}};
+	} tables[] = {{XSDT_AT, "XSDT"}, {MADT_AT, "APIC"}, {FADT_AT, "FACP"}, {DSDT_AT, "DSDT"}, {HPET_AT, "HPET"}};
 
 	for (unsigned round = 0; round < 5000; round++) {
 		unsigned i = host_random() % ARRAY_SIZE(tables);

@@ -57,8 +57,7 @@ static void make_tree(void)
 	memcpy(blob + strings, "phandle", 8);
 	/* magic, size, structure, strings, reservations, versions, boot CPU, sizes of strings and structure
 	 */
-	memcpy(header,
-	       (u32[]){FDT_MAGIC, strings + 8, structure, strings, 48, 17, 16, 0, 8, strings - structure},
+	memcpy(header, (u32[]){FDT_MAGIC, strings + 8, structure, strings, 48, 17, 16, 0, 8, strings - structure},
 	       sizeof(header));
 	end = 0;
 	for (unsigned i = 0; i < ARRAY_SIZE(header); i++)

@@ -58,8 +58,7 @@ static void check_memory(void)
 	assert_int_equal(boot_info.memory[1].size, 31 * MIB);
 	assert_true(overlaps(boot_info.reserved, boot_info.nr_reserved, 0x8000, 0x1000));
 	assert_false(overlaps(boot_info.reserved, boot_info.nr_reserved, 0x9000, 0x1000));
-	assert_false(overlaps(boot_info.reserved, boot_info.nr_reserved, 0xfee00000,
-			      0x1000)); /* no RAM there anyway */
+	assert_false(overlaps(boot_info.reserved, boot_info.nr_reserved, 0xfee00000, 0x1000)); /* no RAM there anyway */
 }
 
 static void make_pvh(void)
@@ -163,13 +162,11 @@ static void test_damaged_loaders(void **state)
 
 		damage(ram + INFO_AT, size);
 		multiboot2_read(INFO_AT);
-		assert_true(boot_info.nr_memory <= BOOT_MAX_REGIONS &&
-			    boot_info.nr_reserved <= BOOT_MAX_REGIONS);
+		assert_true(boot_info.nr_memory <= BOOT_MAX_REGIONS && boot_info.nr_reserved <= BOOT_MAX_REGIONS);
 		make_pvh();
 		damage(ram + INFO_AT, sizeof(struct hvm_start_info));
 		pvh_read(INFO_AT);
-		assert_true(boot_info.nr_memory <= BOOT_MAX_REGIONS &&
-			    boot_info.nr_reserved <= BOOT_MAX_REGIONS);
+		assert_true(boot_info.nr_memory <= BOOT_MAX_REGIONS && boot_info.nr_reserved <= BOOT_MAX_REGIONS);
 	}
 }
 

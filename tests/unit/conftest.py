@@ -36,16 +36,25 @@ class UnitFailed(Exception):
 
 @functools.cache
 def built(session):
-    """Build what this session will run, with one make for all, as reading the Makefile takes longer than most of the tests. False
-    when something cannot be built: then each test asks make for its own, and the right one fails. Tests share objects, so
-    that one worker at a time builds; the other finds all done."""
+    """Build what this session will run, with one make for all, as reading the Makefile takes longer than most of the
+    tests. False when something cannot be built: then each test asks make for its own, and the right one fails. Tests
+    share objects, so that one worker at a time builds; the other finds all done."""
     binaries = [item.binary for item in session.items if isinstance(item, UnitTest)]
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
     os.makedirs(os.path.join(ROOT, "build/host/unit"), exist_ok=True)
     with open(os.path.join(ROOT, "build/host/unit/lock"), "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return subprocess.run(["make", "-s", "-k", f"-j{os.cpu_count()}", *binaries], cwd=ROOT, env=environment, check=False,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+        return (
+            subprocess.run(
+                ["make", "-s", "-k", f"-j{os.cpu_count()}", *binaries],
+                cwd=ROOT,
+                env=environment,
+                check=False,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ).returncode
+            == 0
+        )
 
 
 class UnitTest(pytest.Item):
@@ -64,11 +73,21 @@ class UnitTest(pytest.Item):
     @staticmethod
     def step(command):
         environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
-        # Half the time of a test that allocates a lot went into remembering who did so; a report names who called malloc all the same.
+        # Half the time of a test that allocates a lot went into remembering who did so; a report names who called
+        # malloc all the same.
         environment.setdefault("ASAN_OPTIONS", "malloc_context_size=2")
         try:
-            done = subprocess.run(command, cwd=ROOT, env=environment, timeout=SECONDS, text=True, errors="replace",
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            done = subprocess.run(
+                command,
+                cwd=ROOT,
+                env=environment,
+                timeout=SECONDS,
+                text=True,
+                errors="replace",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
         except subprocess.TimeoutExpired as error:
             output = error.stdout.decode(errors="replace") if error.stdout else ""
             raise UnitFailed(f"{' '.join(command)}: not done after {SECONDS} s\n{output[-4000:]}") from error

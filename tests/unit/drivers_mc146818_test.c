@@ -45,8 +45,7 @@ u8 host_in(unsigned long port)
 	return cells[selected];
 }
 
-static void set(unsigned year, unsigned month, unsigned day, unsigned hour, unsigned minute, unsigned second,
-		u8 mode)
+static void set(unsigned year, unsigned month, unsigned day, unsigned hour, unsigned minute, unsigned second, u8 mode)
 {
 	const u8 values[] = {second, 0, minute, 0, hour, 0, 0, day, month, year, 0, mode};
 

@@ -27,8 +27,8 @@ static struct chip {
 	char sent[MAX_TXT];
 	unsigned nr_sent;
 	unsigned busy_looks; /* after so many looks at LSR the transmitter is empty; 0: only by all_sent() */
-	const char *at_iir; /* what arrives whenever the driver asks for the reason, a character each time */
-	const char *more;   /* what arrives while the driver reads, a character for each that it takes */
+	const char *at_iir;  /* what arrives whenever the driver asks for the reason, a character each time */
+	const char *more;    /* what arrives while the driver reads, a character for each that it takes */
 } chip;
 
 static bool port_locked;

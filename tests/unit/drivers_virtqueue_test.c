@@ -124,12 +124,10 @@ static bool device_returns(u16 id, u32 len)
 	__atomic_store_n(&device.vq->used->idx, ++device.used, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (event_idx())
-		interrupt =
-			passes(__atomic_load_n(&device.vq->avail->ring[device.vq->size], __ATOMIC_RELAXED),
-			       old, device.used);
+		interrupt = passes(__atomic_load_n(&device.vq->avail->ring[device.vq->size], __ATOMIC_RELAXED), old,
+				   device.used);
 	else
-		interrupt = !(__atomic_load_n(&device.vq->avail->flags, __ATOMIC_RELAXED) &
-			      VIRTQ_AVAIL_NO_INTERRUPT);
+		interrupt = !(__atomic_load_n(&device.vq->avail->flags, __ATOMIC_RELAXED) & VIRTQ_AVAIL_NO_INTERRUPT);
 	device.interrupts += interrupt;
 	return interrupt;
 }
@@ -284,9 +282,8 @@ static void test_sizes(void **state)
 
 		assert_int_equal(vq->size, wanted[i][1]);
 		assert_true(ring_bytes(vq->size) <= PAGE_SIZE);
-		assert_int_equal(virtqueue_desc_addr(vq) % 16 | virtqueue_avail_addr(vq) % 2 |
-					 virtqueue_used_addr(vq) % 4,
-				 0);
+		assert_int_equal(
+			virtqueue_desc_addr(vq) % 16 | virtqueue_avail_addr(vq) % 2 | virtqueue_used_addr(vq) % 4, 0);
 		virtqueue_free(vq);
 	}
 }

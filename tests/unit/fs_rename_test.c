@@ -81,9 +81,7 @@ static void test_ancestor_first(void **state)
 			mutex_lock(&rename_mutex);
 			if ((d_is_ancestor(&dirs[a], &dirs[b]) && taken[1] != &inodes[a].i_lock) ||
 			    (d_is_ancestor(&dirs[b], &dirs[a]) && taken[1] != &inodes[b].i_lock))
-				fail_msg(
-					"from directory %u to %u: the one below is locked before the one above",
-					a, b);
+				fail_msg("from directory %u to %u: the one below is locked before the one above", a, b);
 			mutex_unlock(&rename_mutex);
 			host_mutex_locking = note;
 		}

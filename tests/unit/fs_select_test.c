@@ -255,11 +255,7 @@ static void test_descriptors(void **state)
 	files[0].mask = files[5].mask = POLLIN;
 	descriptors[2] = NULL;
 	for (unsigned i = 0; i < 6; i++)
-		fds[i] = (struct pollfd){.fd = i == 1	? -1
-					       : i == 3 ? 0
-							: (int)i,
-					 .events = POLLIN,
-					 .revents = -1};
+		fds[i] = (struct pollfd){.fd = i == 1 ? -1 : i == 3 ? 0 : (int)i, .events = POLLIN, .revents = -1};
 	assert_int_equal(__do_sys_poll(fds, 6, -1), 4);
 	assert_int_equal(fds[0].revents, POLLIN);
 	assert_int_equal(fds[1].revents, 0);
@@ -325,8 +321,7 @@ static void test_select_ends_at_n(void **state)
 
 		memset(in, 0xff, sizeof(in));
 		for (unsigned i = 0; i < 100; i++)
-			files[i] = (struct poll_file){
-				.file = files[i].file, .queue = files[i].queue, .mask = POLLIN};
+			files[i] = (struct poll_file){.file = files[i].file, .queue = files[i].queue, .mask = POLLIN};
 		for (unsigned i = 0; i < 100; i++)
 			INIT_LIST_HEAD(&files[i].queue.head);
 		assert_int_equal(__do_sys_pselect6(n, in, NULL, NULL, NULL, NULL), n);
@@ -351,8 +346,7 @@ static void test_select(void **state)
 	files[64].mask = POLLOUT;
 	files[70].mask = POLLERR;
 	assert_int_equal(__do_sys_pselect6(71, in, out, ex, &ts, NULL), 4);
-	assert_true(in[0] == BIT(63) && in[1] == BIT(6) && out[0] == 0 && out[1] == BIT(6) &&
-		    ex[0] == BIT(3));
+	assert_true(in[0] == BIT(63) && in[1] == BIT(6) && out[0] == 0 && out[1] == BIT(6) && ex[0] == BIT(3));
 	files[3].mask = 0;
 	in[0] = BIT(3);
 	in[1] = 0;

@@ -147,8 +147,7 @@ static void test_lock_order(void **state)
 	assert_int_equal(futex_requeue(elsewhere(), &words[0], false, 0, 1, NULL), 0);
 	assert_int_equal(asked, 2);
 	if (order[0] != first)
-		fail_msg(
-			"two who move waiters between the same words, each the other way, wait for each other's lock");
+		fail_msg("two who move waiters between the same words, each the other way, wait for each other's lock");
 	host_spin_locking = NULL;
 }
 

@@ -49,8 +49,7 @@ static _Thread_local bool is_up;
 
 static bool waiting(struct host_call *call)
 {
-	return __atomic_load_n(&call->asked, __ATOMIC_ACQUIRE) !=
-	       __atomic_load_n(&call->served, __ATOMIC_RELAXED);
+	return __atomic_load_n(&call->asked, __ATOMIC_ACQUIRE) != __atomic_load_n(&call->served, __ATOMIC_RELAXED);
 }
 
 /* `off` keeps out what would come inside of us. */

@@ -37,8 +37,7 @@ static void test_searches(void **state)
 		random_map(map, 256);
 		for (unsigned from = 0; from <= size; from++) {
 			assert_int_equal(find_next_bit(map, size, from), slow_next(map, size, from, true));
-			assert_int_equal(find_next_zero_bit(map, size, from),
-					 slow_next(map, size, from, false));
+			assert_int_equal(find_next_zero_bit(map, size, from), slow_next(map, size, from, false));
 			weight += from < size && bit(map, from);
 		}
 		assert_int_equal(bitmap_weight(map, size), weight);

@@ -51,9 +51,8 @@ static void offer(struct close_names *close, const char *word, const char *const
 
 static void test_the_closest(void **state)
 {
-	static const char *const names[] = {"vfs_write", "schedule_tail", "schedules",
-					    "schedule",	 "do_sys_open",	  "schedule_timeout",
-					    "shedule",	 "open",	  NULL};
+	static const char *const names[] = {"vfs_write",	"schedule_tail", "schedules", "schedule", "do_sys_open",
+					    "schedule_timeout", "shedule",	 "open",      NULL};
 	struct close_names close;
 
 	offer(&close, "shcedule", names);

@@ -43,9 +43,8 @@ static unsigned check_order(const struct rb_root_cached *tree)
 		if (!prev)
 			continue;
 		assert_ptr_equal(rb_prev(n), prev);
-		assert_true(
-			item_of(prev)->key < item_of(n)->key ||
-			(item_of(prev)->key == item_of(n)->key && item_of(prev)->order < item_of(n)->order));
+		assert_true(item_of(prev)->key < item_of(n)->key ||
+			    (item_of(prev)->key == item_of(n)->key && item_of(prev)->order < item_of(n)->order));
 	}
 	assert_ptr_equal(rb_last(&tree->root), prev);
 	return count;

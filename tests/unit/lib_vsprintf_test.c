@@ -38,8 +38,8 @@ const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned
 	return strcpy(name, "schedule");
 }
 
-static void random_format(char *fmt, const char *lengths[], unsigned nr_lengths, const char *letters,
-			  char *letter, const char **length)
+static void random_format(char *fmt, const char *lengths[], unsigned nr_lengths, const char *letters, char *letter,
+			  const char **length)
 {
 	static const char flags[] = "-+ #0";
 
@@ -149,8 +149,7 @@ static void test_symbols(void **state)
 
 static void test_addresses(void **state)
 {
-	expect("ffff800080001234 ffff800080001234!", "%px %p!", (void *)0xffff800080001234,
-	       (void *)0xffff800080001234);
+	expect("ffff800080001234 ffff800080001234!", "%px %p!", (void *)0xffff800080001234, (void *)0xffff800080001234);
 	expect("0000000000000000", "%p", NULL);
 	expect("a name", "%pd", "a name");
 	expect("(null) (efault)", "%s %s", NULL, ERR_PTR(-EFAULT));
@@ -199,12 +198,12 @@ static int binary(char *buf, size_t size, unsigned room, const char *fmt, ...)
 }
 
 /* The arguments are evaluated twice. */
-#define compare_binary(size, fmt, ...)                                                             \
-	do {                                                                                       \
-		char direct[256], later[256];                                                      \
-		int wanted = k_scnprintf(direct, size, fmt, __VA_ARGS__);                          \
-		assert_int_equal(binary(later, size, 64, fmt, __VA_ARGS__), wanted);               \
-		assert_string_equal(later, direct);                                                \
+#define compare_binary(size, fmt, ...)                                               \
+	do {                                                                         \
+		char direct[256], later[256];                                        \
+		int wanted = k_scnprintf(direct, size, fmt, __VA_ARGS__);            \
+		assert_int_equal(binary(later, size, 64, fmt, __VA_ARGS__), wanted); \
+		assert_string_equal(later, direct);                                  \
 	} while (0)
 
 static void test_words_and_back(void **state)

@@ -69,7 +69,7 @@ static void check_free_lists(void)
 		unsigned long n = 0;
 		struct page *page;
 
-		list_for_each_entry (page, &zone.free_list[order], lru) {
+		list_for_each_entry(page, &zone.free_list[order], lru) {
 			assert_int_equal(page->flags, PG_BUDDY);
 			assert_int_equal(page->order, order);
 			assert_true(order == MAX_ORDER || !find_buddy(page_to_pfn(page), order));

@@ -111,8 +111,7 @@ static void hole_mremap(struct mm_struct *mm)
 	} else {
 		want = -ENOMEM;
 	}
-	assert_int_equal(do_mremap(mm, first * PAGE_SIZE, old * PAGE_SIZE, new *PAGE_SIZE, MREMAP_MAYMOVE, 0),
-			 want);
+	assert_int_equal(do_mremap(mm, first * PAGE_SIZE, old * PAGE_SIZE, new *PAGE_SIZE, MREMAP_MAYMOVE, 0), want);
 }
 
 /* A page down, unless something lies too close. */
@@ -174,9 +173,9 @@ static void test_holes_against_a_map(void **state)
 						 VM_READ | VM_WRITE | VM_MAYWRITE | VM_GROWSDOWN, NULL),
 			 0);
 	for (unsigned step = 0; step < 100000; step++) {
-		static void (*const operations[])(struct mm_struct * mm) = {
-			hole_mmap,   hole_mmap,	    hole_mmap,	 hole_munmap,
-			hole_munmap, hole_mprotect, hole_mremap, hole_grow_stack};
+		static void (*const operations[])(struct mm_struct * mm) = {hole_mmap,	 hole_mmap,	 hole_mmap,
+									    hole_munmap, hole_munmap,	 hole_mprotect,
+									    hole_mremap, hole_grow_stack};
 
 		operations[host_random() % (step % 20000 < 12000 ? 7 : ARRAY_SIZE(operations))](mm);
 		if (step % 64 == 0)
@@ -241,8 +240,7 @@ static void test_fixed_at_the_limit(void **state)
 
 	host_signal.rlim[RLIMIT_AS][0] = 8 * PAGE_SIZE;
 	assert_int_equal(do_mmap(mm, NULL, BASE, 8 * PAGE_SIZE, 3, flags, 0), BASE);
-	assert_int_equal(do_mmap(mm, NULL, BASE + 2 * PAGE_SIZE, 3 * PAGE_SIZE, 1, flags, 0),
-			 BASE + 2 * PAGE_SIZE);
+	assert_int_equal(do_mmap(mm, NULL, BASE + 2 * PAGE_SIZE, 3 * PAGE_SIZE, 1, flags, 0), BASE + 2 * PAGE_SIZE);
 	assert_int_equal(do_mmap(mm, NULL, BASE + 5 * PAGE_SIZE, 4 * PAGE_SIZE, 1, flags, 0), -ENOMEM);
 	assert_int_equal(mm->total_vm, 8);
 	assert_int_equal(mm->nr_areas, 3);
@@ -304,10 +302,9 @@ int main(void)
 {
 	init_limits();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_holes_against_a_map),  cmocka_unit_test(test_max_map_count),
-		cmocka_unit_test(test_max_map_count_of_a_move),
-		cmocka_unit_test(test_fixed_at_the_limit),   cmocka_unit_test(test_room_for_a_stack),
-		cmocka_unit_test(test_neighbours_of_a_file),
+		cmocka_unit_test(test_holes_against_a_map),	cmocka_unit_test(test_max_map_count),
+		cmocka_unit_test(test_max_map_count_of_a_move), cmocka_unit_test(test_fixed_at_the_limit),
+		cmocka_unit_test(test_room_for_a_stack),	cmocka_unit_test(test_neighbours_of_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, boot, NULL);

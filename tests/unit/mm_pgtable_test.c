@@ -64,12 +64,10 @@ void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot)
 
 	assert_in_range(slot, FIX_TABLES, FIX_TABLES_END - 1);
 	if (prot.v)
-		assert_ptr_equal(mmap(at, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ram_file,
-				      (off_t)phys),
-				 at);
-	else
 		assert_ptr_equal(
-			mmap(at, PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), at);
+			mmap(at, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ram_file, (off_t)phys), at);
+	else
+		assert_ptr_equal(mmap(at, PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), at);
 }
 
 static struct boot_region added[BOOT_MAX_REGIONS], reserved[BOOT_MAX_REGIONS];
@@ -294,8 +292,7 @@ static void check_linear_map(void)
 			phys_addr_t low = r->base + (u64)(j * (long)PAGE_SIZE), high = low + r->size;
 
 			if ((s64)low >= 0)
-				check_linear_page(low,
-						  in_regions(boot_info.memory, boot_info.nr_memory, low));
+				check_linear_page(low, in_regions(boot_info.memory, boot_info.nr_memory, low));
 			check_linear_page(high, in_regions(boot_info.memory, boot_info.nr_memory, high));
 		}
 		for (phys_addr_t pa = r->base; pa < r->base + r->size; pa += (r->size >> 20) + PAGE_SIZE)
@@ -349,8 +346,8 @@ int main(void)
 
 	ram_file = memfd_create("ram", 0);
 	if (ram_file < 0 || ftruncate(ram_file, RAM_PAGES * PAGE_SIZE) ||
-	    mmap(__va(0), RAM_PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-		 ram_file, 0) != __va(0))
+	    mmap(__va(0), RAM_PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, ram_file,
+		 0) != __va(0))
 		return 1;
 	host_fixmap = mmap(NULL, FIX_TABLES_END * PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (host_fixmap == MAP_FAILED)

@@ -13,7 +13,8 @@ static void map_numbered(struct mm_struct *mm, unsigned long at, unsigned long p
 	int err;
 
 	assert_int_equal(do_mmap(mm, NULL, BASE + at * PAGE_SIZE, pages * PAGE_SIZE, 3,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0), BASE + at * PAGE_SIZE);
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0),
+			 BASE + at * PAGE_SIZE);
 	for (unsigned long i = 0; i < pages; i++)
 		*(u64 *)user_touch(mm, BASE + (at + i) * PAGE_SIZE, FAULT_FLAG_WRITE, &err) = first + i;
 }
@@ -29,8 +30,8 @@ static u64 first_word(struct mm_struct *mm, unsigned long at)
 
 static long remap_fixed(struct mm_struct *mm, long from, long old, long new, long to)
 {
-	return do_mremap(mm, BASE + from * PAGE_SIZE, old * PAGE_SIZE, new * PAGE_SIZE,
-			 MREMAP_MAYMOVE | MREMAP_FIXED, BASE + to * PAGE_SIZE);
+	return do_mremap(mm, BASE + from * PAGE_SIZE, old * PAGE_SIZE, new *PAGE_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
+			 BASE + to * PAGE_SIZE);
 }
 
 static long remap_page(struct mm_struct *mm, unsigned long pages, unsigned flags, unsigned long to)

@@ -105,13 +105,13 @@ static void check_all_free(void)
 {
 	struct kmem_cache *s;
 
-	list_for_each_entry (s, &slab_caches, list) {
+	list_for_each_entry(s, &slab_caches, list) {
 		unsigned long free = 0, n = 0;
 		struct page *page;
 
 		if (s != &cache_of_caches)
 			assert_int_equal(active_objects(s), 0);
-		list_for_each_entry (page, &s->partial, slab_list) {
+		list_for_each_entry(page, &s->partial, slab_list) {
 			unsigned in_page = 0;
 
 			for (void *o = page->freelist; o; o = get_freepointer(s, o), in_page++)
@@ -347,8 +347,7 @@ static void check_redzones_of(unsigned size)
 		host_log_clear();
 		assert_ptr_equal(kmem_cache_alloc(s, GFP_KERNEL), p);
 		if (!host_logged("BUG edges: Redzone overwritten while free") || !host_logged(offset))
-			fail_msg("%u bytes: a write at %d while it is free is not told of: %s", size, at,
-				 host_log);
+			fail_msg("%u bytes: a write at %d while it is free is not told of: %s", size, at, host_log);
 		host_log_clear();
 		kmem_cache_free(s, p);
 		assert_string_equal(host_log, "");
@@ -371,8 +370,7 @@ static void check_poison_of(unsigned size)
 		assert_ptr_equal(kmem_cache_alloc(s, GFP_KERNEL), p);
 		sprintf(offset, "wrong byte 0x01 at offset %u,", at);
 		if (!host_logged("BUG edges: Poison overwritten") || !host_logged(offset))
-			fail_msg("%u bytes: a write at %u while it is free is not told of: %s", size, at,
-				 host_log);
+			fail_msg("%u bytes: a write at %u while it is free is not told of: %s", size, at, host_log);
 		kmem_cache_free(s, p);
 	}
 	kmem_cache_destroy(s);
@@ -496,6 +494,5 @@ int main(void)
 		cmocka_unit_test(test_debug_finds_bad_frees),
 	};
 
-	return cmocka_run_group_tests(plain, boot, NULL) +
-	       cmocka_run_group_tests(debug, reboot_with_debugging, NULL);
+	return cmocka_run_group_tests(plain, boot, NULL) + cmocka_run_group_tests(debug, reboot_with_debugging, NULL);
 }

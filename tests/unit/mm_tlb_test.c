@@ -95,8 +95,7 @@ static void test_dropped_on_all_cpus(void **state)
 		for (unsigned i = 0; i < MANY; i++)
 			*(u64 *)user_touch(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err) = 5;
 		if (how) {
-			do_mmap(mm, NULL, BASE, MANY * PAGE_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-				0);
+			do_mmap(mm, NULL, BASE, MANY * PAGE_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
 		} else {
 			mutex_lock(&mm->mmap_lock);
 			zap_range(mm, BASE, BASE + MANY * PAGE_SIZE);
@@ -105,8 +104,7 @@ static void test_dropped_on_all_cpus(void **state)
 		assert_int_equal(atomic_read(&mm->rss_anon), 0);
 		for (unsigned i = 0; i < MANY; i++)
 			for (unsigned cpu = 0; cpu < TLB_CPUS; cpu++)
-				assert_int_equal(
-					*(u64 *)user_touch_on(cpu, mm, BASE + i * PAGE_SIZE, 0, &err), 0);
+				assert_int_equal(*(u64 *)user_touch_on(cpu, mm, BASE + i * PAGE_SIZE, 0, &err), 0);
 		mmput(mm);
 	}
 }
@@ -164,8 +162,7 @@ static void test_mremap_without_memory_moves_back(void **state)
 
 	do_mmap(mm, NULL, from, n * PAGE_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
 	do_mmap(mm, NULL, from + n * PAGE_SIZE, PAGE_SIZE, 1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
-	mm->mmap_base =
-		ALIGN_DOWN(mm->mmap_base, span) - span / 2; /* so that the new place takes two tables */
+	mm->mmap_base = ALIGN_DOWN(mm->mmap_base, span) - span / 2; /* so that the new place takes two tables */
 	for (unsigned i = 0; i < n; i++)
 		*(u64 *)user_touch(mm, from + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err) = i;
 	host_tables_left = 1;

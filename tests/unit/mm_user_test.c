@@ -20,8 +20,7 @@ static struct page *file_get_page(struct file *file, unsigned long pgoff)
 static const struct file_operations file_ops = {.get_page = file_get_page};
 static struct super_block file_sb = {.s_dev = 3 << 20 | 1};
 static struct inode file_inode = {.i_ino = 77, .i_sb = &file_sb};
-static struct file test_file = {
-	.f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode};
+static struct file test_file = {.f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode};
 static int file_references = 1;
 
 /* ---- The model: a window of pages, each with what it should hold and what may be done to it. */
@@ -103,17 +102,15 @@ static void do_map(struct process *pr, unsigned first, unsigned n)
 		flags |= MAP_ANONYMOUS;
 	if (kind == 1)
 		shared = calloc(1, sizeof(*shared));
-	ret = do_mmap(pr->mm, kind >= 2 ? &test_file : NULL, BASE + first * PAGE_SIZE, n * PAGE_SIZE, prot,
-		      flags, pgoff);
+	ret = do_mmap(pr->mm, kind >= 2 ? &test_file : NULL, BASE + first * PAGE_SIZE, n * PAGE_SIZE, prot, flags,
+		      pgoff);
 	assert_int_equal(ret, BASE + first * PAGE_SIZE);
 	for (unsigned i = first; i < first + n; i++) {
 		struct model_page *p = &pr->page[i];
 
 		drop_page(p);
-		*p = (struct model_page){.mapped = true,
-					 .prot = prot | (kind == 3 ? 8 : 0),
-					 .file = kind >= 2,
-					 .shared = shared};
+		*p = (struct model_page){
+			.mapped = true, .prot = prot | (kind == 3 ? 8 : 0), .file = kind >= 2, .shared = shared};
 		p->pgoff = kind >= 2 ? pgoff + i - first : i - first;
 		if (shared)
 			shared->users++;
@@ -249,7 +246,7 @@ static void check_areas(struct process *pr)
 	struct rb_node *n = rb_first(&mm->areas);
 	unsigned i, nr = 0;
 
-	list_for_each_entry (vma, &mm->area_list, list) {
+	list_for_each_entry(vma, &mm->area_list, list) {
 		assert_ptr_equal(vma_of(n), vma);
 		assert_ptr_equal(find_vma(mm, vma->vm_start), vma);
 		n = rb_next(n);
@@ -366,8 +363,7 @@ static void test_truncated_file(void **state)
 		user_touch(mm, BASE + i * PAGE_SIZE, FAULT_FLAG_WRITE, &err);
 	child = dup_mm(mm);
 	assert_int_equal(atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file), 32);
-	assert_ptr_equal(mm_next(NULL),
-			 mm); /* a child comes behind its parent, whose entries it may have copied */
+	assert_ptr_equal(mm_next(NULL), mm); /* a child comes behind its parent, whose entries it may have copied */
 	assert_ptr_equal(mm_next(mm), child);
 	assert_null(mm_next(child));
 	do_truncate(10);
@@ -413,9 +409,9 @@ static void test_stack_keeps_its_distance(void **state)
 	unsigned long top = 0x50000000;
 
 	assert_int_equal(install_special_mapping(mm, top - PAGE_SIZE, PAGE_SIZE, flags, NULL), 0);
-	assert_int_equal(do_mmap(mm, NULL, top - (2 << 20), PAGE_SIZE, PROT_READ,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0),
-			 top - (2 << 20));
+	assert_int_equal(
+		do_mmap(mm, NULL, top - (2 << 20), PAGE_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0),
+		top - (2 << 20));
 	assert_int_equal(touch_err(mm, top - (2 << 20) + STACK_GUARD_GAP + PAGE_SIZE, FAULT_FLAG_WRITE), 0);
 	assert_int_equal(touch_err(mm, top - (2 << 20) + STACK_GUARD_GAP, FAULT_FLAG_WRITE), -EFAULT);
 	mmput(mm);
@@ -556,11 +552,10 @@ static void test_maps_text(void **state)
 	do_mmap(mm, NULL, BASE, PAGE_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
 	host_text_used = 0;
 	assert_int_equal(show_maps(NULL, mm), 0);
-	assert_string_equal(
-		host_text,
-		"00400000-00402000 r-xp 00001000 03:01 77                                 /bin/test\n"
-		"00500000-00502000 rw-p 00000000 00:00 0                                  [heap]\n"
-		"10000000-10001000 ---p 00000000 00:00 0 \n");
+	assert_string_equal(host_text,
+			    "00400000-00402000 r-xp 00001000 03:01 77                                 /bin/test\n"
+			    "00500000-00502000 rw-p 00000000 00:00 0                                  [heap]\n"
+			    "10000000-10001000 ---p 00000000 00:00 0 \n");
 	mmput(mm);
 }
 

@@ -149,8 +149,7 @@ static void test_too_much_text(void **state)
 				fail_msg("record %u is damaged after %u", (unsigned)seq, i);
 		}
 	}
-	assert_in_range(printk_next_seq() - printk_first_seq(), LOG_BUFFER_SIZE / 900 - 1,
-			LOG_BUFFER_SIZE / 900);
+	assert_in_range(printk_next_seq() - printk_first_seq(), LOG_BUFFER_SIZE / 900 - 1, LOG_BUFFER_SIZE / 900);
 	sprintf(wanted, "6,999,1234567,-;%s\n", text);
 	reads(999, 999, 0, wanted);
 }

@@ -112,8 +112,7 @@ static void test_complete_pages(void **state)
 	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), 0);
 	assert_int_equal(page->commit, per_page * 28);
 	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, true), 0);
-	assert_int_equal(page->commit & (RB_MISSED_EVENTS | RB_MISSED_STORED),
-			 RB_MISSED_EVENTS | RB_MISSED_STORED);
+	assert_int_equal(page->commit & (RB_MISSED_EVENTS | RB_MISSED_STORED), RB_MISSED_EVENTS | RB_MISSED_STORED);
 	memcpy(&lost, page->data + per_page * 28, sizeof(lost));
 	assert_int_equal(lost, ring_buffer_overrun_cpu(buffer, 0));
 	ring_buffer_free_read_page(buffer, 0, page);
@@ -124,11 +123,10 @@ static void test_complete_pages(void **state)
  */
 static void test_texts(void **state)
 {
-	assert_string_equal(ring_buffer_header_page,
-			    "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-			    "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
+	assert_string_equal(ring_buffer_header_page, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+						     "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+						     "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+						     "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
 	assert_string_equal(ring_buffer_header_event, "# compressed entry header\n"
 						      "\ttype_len    :    5 bits\n"
 						      "\ttime_delta  :   27 bits\n"
@@ -213,8 +211,7 @@ static void test_oldest(void **state)
 static void test_racing_words(void **state)
 {
 	struct buffer_data_page *page = malloc(sizeof(*page));
-	const u32 lengths[] = {0,    1,	  2,   3,   4,	  5,	       4072,	   4076,
-			       4080, ~0u, ~3u, ~7u, ~11u, 0x80000000u, 0x7ffffffcu};
+	const u32 lengths[] = {0, 1, 2, 3, 4, 5, 4072, 4076, 4080, ~0u, ~3u, ~7u, ~11u, 0x80000000u, 0x7ffffffcu};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(lengths); i++) {
 		for (unsigned at = 0; at < RB_DATA_SIZE; at += 8) {
@@ -394,8 +391,7 @@ static void random_step(struct buffer_data_page **page, struct ring_buffer_iter 
 		check.now += 1ull << next_random() % 44;
 		break;
 	default:
-		check_write(&check,
-			    r / 16 % 4 ? 8 + next_random() % 60 : 8 + next_random() % (RB_MAX_EVENT - 7));
+		check_write(&check, r / 16 % 4 ? 8 + next_random() % 60 : 8 + next_random() % (RB_MAX_EVENT - 7));
 	}
 }
 

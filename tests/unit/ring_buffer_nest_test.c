@@ -167,8 +167,8 @@ enum { EMPTY, HALF, PAGE_FULL, RING_FULL, RING_FULL_READ, TAIL_READ, FILLS };
 
 static void fill(int how)
 {
-	static const int pages[FILLS] = {[EMPTY] = 0,	  [HALF] = 0,		[PAGE_FULL] = 1,
-					 [RING_FULL] = 3, [RING_FULL_READ] = 4, [TAIL_READ] = 1};
+	static const int pages[FILLS] = {
+		[EMPTY] = 0, [HALF] = 0, [PAGE_FULL] = 1, [RING_FULL] = 3, [RING_FULL_READ] = 4, [TAIL_READ] = 1};
 
 	for (int i = 0; i < pages[how] * 2; i++)
 		check_write(&check, 2000);
@@ -228,8 +228,7 @@ static long step(void)
 }
 
 /* All pairs of points for one pair of actions; a point that was never reached ends its loop. */
-static void all_points(struct trace_buffer *buffer, const struct setting *s, enum action first,
-		       enum action second)
+static void all_points(struct trace_buffer *buffer, const struct setting *s, enum action first, enum action second)
 {
 	plan.what[0] = first;
 	plan.what[1] = second;
@@ -269,8 +268,7 @@ static void run_all(unsigned long pages, const enum action *outer, int nr_outer,
 /* A writer, interrupted twice by writers or readers of any kind, in the smallest buffer. */
 static void test_writer_two_pages(void **state)
 {
-	static const enum action outer[] = {WRITE_SMALL, WRITE_OPEN,	WRITE_DIRECT,
-					    WRITE_PAGE,	 DISCARD_SMALL, LATER};
+	static const enum action outer[] = {WRITE_SMALL, WRITE_OPEN, WRITE_DIRECT, WRITE_PAGE, DISCARD_SMALL, LATER};
 
 	run_all(2, outer, ARRAY_SIZE(outer), ACTIONS);
 }

@@ -31,8 +31,8 @@
 		}                                                                       \
 	} while (0)
 
-#define CPUS	 2
-#define DEPTHS	 4
+#define CPUS   2
+#define DEPTHS 4
 /* Milliseconds that each storm blows at least; longer in a soak. */
 #define STORM_MS (getenv("SOAK_MINUTES") ? 30000 : 700)
 
@@ -45,7 +45,7 @@
 #define LEAST_TURNS	100
 #define LEAST_DISTURBED 20
 /* Seconds of our own processor time that this may take beyond the storm's time: it is far less than one. */
-#define PATIENCE	60
+#define PATIENCE 60
 
 struct payload {
 	u32 cpu, depth;
@@ -98,8 +98,7 @@ static void write_one(struct writer *w)
 	/* A signal leaves all of this as it was, but for the random numbers, which do not mind. */
 	u32 depth = w->depth++;
 	u64 r = next_random(&w->random);
-	unsigned length =
-		r % 64 ? sizeof(struct payload) + (r >> 8) % 60 : sizeof(struct payload) + (r >> 8) % 4040;
+	unsigned length = r % 64 ? sizeof(struct payload) + (r >> 8) % 60 : sizeof(struct payload) + (r >> 8) % 4040;
 	struct ring_buffer_event *event = ring_buffer_reserve(w->cpu_buffer, length, clock_ns());
 
 	if (!event) {
@@ -325,9 +324,8 @@ static bool all_did_their_part(bool disturbing)
 		struct writer *w = &writers[i];
 		struct reader *r = &readers[i];
 
-		if (seen(&w->written) < LEAST_WRITTEN || seen(&w->irqs) < LEAST_IRQS ||
-		    seen(&w->nmis) < LEAST_NMIS || seen(&r->read) < LEAST_READ ||
-		    seen(&r->turns) < LEAST_TURNS)
+		if (seen(&w->written) < LEAST_WRITTEN || seen(&w->irqs) < LEAST_IRQS || seen(&w->nmis) < LEAST_NMIS ||
+		    seen(&r->read) < LEAST_READ || seen(&r->turns) < LEAST_TURNS)
 			return false;
 	}
 	return !disturbing || seen(&disturbed) >= LEAST_DISTURBED;
@@ -341,8 +339,8 @@ static void storm_is_stuck(void)
 		struct writer *w = &writers[i];
 		struct reader *r = &readers[i];
 
-		fprintf(stderr, "CPU %d: written %lu, irqs %lu, nmis %lu, read %lu, turns %lu\n", i,
-			seen(&w->written), seen(&w->irqs), seen(&w->nmis), seen(&r->read), seen(&r->turns));
+		fprintf(stderr, "CPU %d: written %lu, irqs %lu, nmis %lu, read %lu, turns %lu\n", i, seen(&w->written),
+			seen(&w->irqs), seen(&w->nmis), seen(&r->read), seen(&r->turns));
 	}
 	abort();
 }
@@ -409,13 +407,10 @@ static void settle(bool refusals_counted)
 
 		while (consume(r, buffer) || (other && consume(r, other)))
 			;
-		overrun =
-			ring_buffer_overrun_cpu(buffer, i) + (other ? ring_buffer_overrun_cpu(other, i) : 0);
-		refused =
-			ring_buffer_dropped_events_cpu(buffer, i) + ring_buffer_commit_overrun_cpu(buffer, i);
+		overrun = ring_buffer_overrun_cpu(buffer, i) + (other ? ring_buffer_overrun_cpu(other, i) : 0);
+		refused = ring_buffer_dropped_events_cpu(buffer, i) + ring_buffer_commit_overrun_cpu(buffer, i);
 		if (other)
-			refused += ring_buffer_dropped_events_cpu(other, i) +
-				   ring_buffer_commit_overrun_cpu(other, i);
+			refused += ring_buffer_dropped_events_cpu(other, i) + ring_buffer_commit_overrun_cpu(other, i);
 		must(r->read + overrun == writers[i].written);
 		must(r->lost <= overrun);
 		must(ring_buffer_bytes_cpu(buffer, i) == 0);
@@ -584,9 +579,8 @@ static void test_reset(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overwrite), cmocka_unit_test(test_keep),
-		cmocka_unit_test(test_mode),	  cmocka_unit_test(test_resize),
-		cmocka_unit_test(test_switches),  cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_overwrite), cmocka_unit_test(test_keep),	   cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_resize),	  cmocka_unit_test(test_switches), cmocka_unit_test(test_swap),
 		cmocka_unit_test(test_reset),
 	};
 

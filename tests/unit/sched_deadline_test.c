@@ -146,11 +146,8 @@ static void postponing_far(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ratios),
-		cmocka_unit_test(validity),
-		cmocka_unit_test(wake_up_rule),
-		cmocka_unit_test(postponing),
-		cmocka_unit_test(postponing_far),
+		cmocka_unit_test(ratios),     cmocka_unit_test(validity),	cmocka_unit_test(wake_up_rule),
+		cmocka_unit_test(postponing), cmocka_unit_test(postponing_far),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,12 +52,10 @@ static void virtual_time(void **state)
 		struct task_struct p = with_nice(SCHED_NORMAL, nice);
 
 		for (u64 ns = 1; ns < 1ULL << 50; ns += ns / 3 + 1) {
-			u64 exact = (u64)((unsigned __int128)ns * 1024 / p.se.weight),
-			    got = calc_delta_fair(ns, &p.se);
+			u64 exact = (u64)((unsigned __int128)ns * 1024 / p.se.weight), got = calc_delta_fair(ns, &p.se);
 
 			if (got > exact || got + exact / ((1UL << 32) / p.se.weight) + 1 < exact)
-				fail_msg("nice %d: %lu ns are %lu of virtual time, not %lu", nice, ns, got,
-					 exact);
+				fail_msg("nice %d: %lu ns are %lu of virtual time, not %lu", nice, ns, got, exact);
 		}
 	}
 }
@@ -68,15 +66,14 @@ static void slices(void **state)
 {
 	for (unsigned n = 1; n <= 40; n++)
 		for (int nice = -20; nice <= 19; nice++) {
-			struct sched_entity se = {.weight = (unsigned long)documented[nice + 20],
-						  .on_rq = true};
+			struct sched_entity se = {.weight = (unsigned long)documented[nice + 20], .on_rq = true};
 			struct cfs_rq cfs = {.nr_running = n, .load = (n - 1) * 1024 + se.weight};
 			u64 period = n > 8 ? n * 750 * US : 6 * MS, wanted = period * se.weight / cfs.load;
 
 			wanted = max(wanted, 750 * US);
 			if (sched_slice(&cfs, &se) != wanted)
-				fail_msg("nice %d among %u tasks gets %lu ns, not %lu", nice, n,
-					 sched_slice(&cfs, &se), wanted);
+				fail_msg("nice %d among %u tasks gets %lu ns, not %lu", nice, n, sched_slice(&cfs, &se),
+					 wanted);
 			/* One that is about to come counts as if it were there. */
 			se.on_rq = false;
 			cfs.nr_running--;
@@ -101,8 +98,8 @@ static void shares(void **state)
 		wanted = (long)(60000 * MS * w / (w + 1024));
 		got = (long)host_time_of(b);
 		if (got < wanted - (long)(9 * MS) || got > wanted + (long)(9 * MS))
-			fail_msg("nice %d against 0 got %ld us of 60 s, by weight it is %ld", nice,
-				 got / 1000, wanted / 1000);
+			fail_msg("nice %d against 0 got %ld us of 60 s, by weight it is %ld", nice, got / 1000,
+				 wanted / 1000);
 		/* The account that the scheduler keeps is the truth, too. */
 		assert_int_equal(task_sched_runtime(a), host_time_of(a));
 		assert_int_equal(task_sched_runtime(b), host_time_of(b));
@@ -341,8 +338,8 @@ static void policies(void **state)
 		host_set_policy(sleeps, cases[i].wakes, 0);
 		host_wake(sleeps);
 		if ((host_runs(0) == sleeps) != cases[i].preempts)
-			fail_msg("policy %d %s policy %d", cases[i].wakes,
-				 cases[i].preempts ? "waits for" : "preempts", cases[i].runs);
+			fail_msg("policy %d %s policy %d", cases[i].wakes, cases[i].preempts ? "waits for" : "preempts",
+				 cases[i].runs);
 	}
 }
 
@@ -394,8 +391,7 @@ static void yields(void **state)
 			host_on(0);
 			update_rq_clock(cpu_rq(0));
 			p[i]->sched_class->dequeue_task(cpu_rq(0), p[i], 0);
-			p[i]->se.vruntime =
-				5 * MS + (u64)i + yielder->se.vruntime - cpu_rq(0)->cfs.min_vruntime;
+			p[i]->se.vruntime = 5 * MS + (u64)i + yielder->se.vruntime - cpu_rq(0)->cfs.min_vruntime;
 			p[i]->sched_class->enqueue_task(cpu_rq(0), p[i], 0);
 		}
 	host_yield(yielder);
@@ -434,8 +430,7 @@ static void renice(void **state)
 	ran = host_time_of(runs);
 	host_run(30000 * MS);
 	ran = host_time_of(runs) - ran;
-	assert_in_range(ran, 30000 * MS * 110 / (110 + 3121) - 9 * MS,
-			30000 * MS * 110 / (110 + 3121) + 9 * MS);
+	assert_in_range(ran, 30000 * MS * 110 / (110 + 3121) - 9 * MS, 30000 * MS * 110 / (110 + 3121) + 9 * MS);
 	/* Real time in between: the nice value is kept, and so is a change of it. */
 	host_set_policy(runs, SCHED_FIFO, 10);
 	assert_int_equal(task_nice(runs), 10);
@@ -518,16 +513,15 @@ static void reset_on_fork(void **state)
 		host_boot(1);
 		parent = host_fork("parent");
 		host_set_nice(parent, cases[i].nice);
-		assert_int_equal(
-			host_set(parent, (struct sched_params){.policy = cases[i].policy,
-							       .rt_priority = (unsigned)cases[i].rt_priority,
-							       .reset_on_fork = true,
-							       .keep = SCHED_KEEP_NICE}),
-			0);
+		assert_int_equal(host_set(parent, (struct sched_params){.policy = cases[i].policy,
+									.rt_priority = (unsigned)cases[i].rt_priority,
+									.reset_on_fork = true,
+									.keep = SCHED_KEEP_NICE}),
+				 0);
 		child = host_fork_from(parent, "child");
 		if ((int)child->policy != cases[i].child_policy || task_nice(child) != cases[i].child_nice)
-			fail_msg("policy %d, nice %d: the child has policy %d, nice %d", cases[i].policy,
-				 cases[i].nice, child->policy, task_nice(child));
+			fail_msg("policy %d, nice %d: the child has policy %d, nice %d", cases[i].policy, cases[i].nice,
+				 child->policy, task_nice(child));
 		assert_int_equal(child->rt_priority, 0);
 		assert_int_equal(child->prio, child->static_prio);
 		assert_false(child->sched_reset_on_fork);
@@ -547,14 +541,14 @@ static void reset_on_fork(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(weights),	 cmocka_unit_test(virtual_time),
-		cmocka_unit_test(slices),	 cmocka_unit_test(shares),
-		cmocka_unit_test(crowd),	 cmocka_unit_test(turns),
-		cmocka_unit_test(credit),	 cmocka_unit_test(wakeup_granularity),
-		cmocka_unit_test(policies),	 cmocka_unit_test(children),
-		cmocka_unit_test(yields),	 cmocka_unit_test(renice),
-		cmocka_unit_test(ticks),	 cmocka_unit_test(no_gain),
-		cmocka_unit_test(reset_on_fork), cmocka_unit_test(slice_of_a_turn),
+		cmocka_unit_test(weights),	  cmocka_unit_test(virtual_time),
+		cmocka_unit_test(slices),	  cmocka_unit_test(shares),
+		cmocka_unit_test(crowd),	  cmocka_unit_test(turns),
+		cmocka_unit_test(credit),	  cmocka_unit_test(wakeup_granularity),
+		cmocka_unit_test(policies),	  cmocka_unit_test(children),
+		cmocka_unit_test(yields),	  cmocka_unit_test(renice),
+		cmocka_unit_test(ticks),	  cmocka_unit_test(no_gain),
+		cmocka_unit_test(reset_on_fork),  cmocka_unit_test(slice_of_a_turn),
 		cmocka_unit_test(class_and_back),
 	};
 

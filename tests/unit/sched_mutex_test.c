@@ -227,8 +227,7 @@ static void mutex_signal(void **state)
 	set_tsk_thread_flag(&first->t, TIF_SIGPENDING);
 	wake_up_process(&first->t);
 	host_let(first);
-	must(first->done && interruptible_result == -EINTR, "a signal ends the wait: %d",
-	     interruptible_result);
+	must(first->done && interruptible_result == -EINTR, "a signal ends the wait: %d", interruptible_result);
 	expect_word(thief, W_FLAG, "who asked has gone, the second has not been overtaken");
 	host_nr_woken = 0;
 	host_let(thief);
@@ -284,8 +283,7 @@ static void mutex_spins(void **state)
 			else
 				set_tsk_thread_flag(&spinner->t, TIF_NEED_RESCHED);
 			host_let(spinner);
-			must(host_asleep(spinner), "%s",
-			     how == 1 ? "the owner does not run" : "it must make room");
+			must(host_asleep(spinner), "%s", how == 1 ? "the owner does not run" : "it must make room");
 			expect_word(owner, W_FLAG, "somebody sleeps");
 			host_let(owner);
 			expect_woken(1, spinner, "it sleeps");

@@ -89,9 +89,8 @@ static void called(struct rcu_head *head)
 {
 	struct item *item = container_of(head, struct item, head);
 
-	must(item == &items[nr_called],
-	     "callback %ld runs, not %u: they are called in the order of their queueing", item - items,
-	     nr_called);
+	must(item == &items[nr_called], "callback %ld runs, not %u: they are called in the order of their queueing",
+	     item - items, nr_called);
 	must(grace_periods > item->queued_in, "callback %u runs without a grace period", nr_called);
 	nr_called++;
 	memset(item, 0xaa, sizeof(*item)); /* it may be freed here */
@@ -173,8 +172,8 @@ static void synchronize(void **state)
 		grace_periods = asked = 0;
 		spared = 0;
 		synchronize_rcu();
-		must(grace_periods == 1 && asked == 3 && spared == BIT(cpu),
-		     "CPU %u: %u were asked, not %#lx", cpu, asked, spared);
+		must(grace_periods == 1 && asked == 3 && spared == BIT(cpu), "CPU %u: %u were asked, not %#lx", cpu,
+		     asked, spared);
 	}
 	host_main.cpu = 0;
 	cpu_online_mask.bits[0] = 1;

@@ -205,9 +205,8 @@ static void wakes_up(void **state)
 		host_wake(p);
 		expect(p, "it has a budget");
 		if (p->dl.deadline != (cases[i].renewed ? host_clock : t0) + 10 * MS)
-			fail_msg("after %lu us of running and %lu ns of sleep the server is %s",
-				 cases[i].ran / 1000, cases[i].slept,
-				 cases[i].renewed ? "not renewed" : "renewed");
+			fail_msg("after %lu us of running and %lu ns of sleep the server is %s", cases[i].ran / 1000,
+				 cases[i].slept, cases[i].renewed ? "not renewed" : "renewed");
 		host_run(cases[i].renewed ? 4 * MS - 1 : 4 * MS - cases[i].ran - 1);
 		expect(p, "its budget has a nanosecond left");
 		host_run(1);
@@ -357,9 +356,8 @@ static void no_gain(void **state)
 static void overrun(void **state)
 {
 	struct task_struct *p;
-	struct sched_params sp = {.policy = SCHED_DEADLINE,
-				  .dl = {2 * MS, 10 * MS, 10 * MS},
-				  .dl_flags = 4 /* SCHED_FLAG_DL_OVERRUN */};
+	struct sched_params sp = {
+		.policy = SCHED_DEADLINE, .dl = {2 * MS, 10 * MS, 10 * MS}, .dl_flags = 4 /* SCHED_FLAG_DL_OVERRUN */};
 
 	machine(1);
 	p = server("server", 2 * MS, 10 * MS, 10 * MS);
@@ -430,9 +428,8 @@ static void children(void **state)
 	host_on(0);
 	child = *p;
 	assert_int_equal(sched_fork(&child, 0), -EAGAIN);
-	host_set(p, (struct sched_params){.policy = SCHED_DEADLINE,
-					  .dl = {4 * MS, 10 * MS, 10 * MS},
-					  .reset_on_fork = true});
+	host_set(p, (struct sched_params){
+			    .policy = SCHED_DEADLINE, .dl = {4 * MS, 10 * MS, 10 * MS}, .reset_on_fork = true});
 	child = *p;
 	assert_int_equal(sched_fork(&child, 0), 0);
 	assert_int_equal(child.policy, SCHED_NORMAL);

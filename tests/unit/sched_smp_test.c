@@ -437,9 +437,8 @@ static void wakes_who_leaves(void **state)
 	host_settle();
 	host_check();
 	if (!p->on_rq || p->state != TASK_RUNNING)
-		fail_msg(
-			"the wake-up of a task that was about to leave its queue is lost: on_rq %d, state %#x",
-			p->on_rq, p->state);
+		fail_msg("the wake-up of a task that was about to leave its queue is lost: on_rq %d, state %#x",
+			 p->on_rq, p->state);
 	expect_runs(p, 1, "it was woken");
 	/* Preempted between setting its state and sleeping, a task stays in the queue: it may not sleep after
 	 * all. */

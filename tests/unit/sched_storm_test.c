@@ -18,8 +18,7 @@ static struct task_struct *any(void)
 
 static void change_policy(struct task_struct *p)
 {
-	static const int policies[] = {SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE,
-				       SCHED_FIFO,   SCHED_RR,	  SCHED_DEADLINE};
+	static const int policies[] = {SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR, SCHED_DEADLINE};
 	int policy = policies[host_random() % 6];
 	u64 period = (1 + host_random() % 50) * MS;
 
@@ -67,8 +66,7 @@ static void step(void)
 	case 9:
 		/* Only fair tasks: see change_policy(). */
 		if (p->sched_class == &fair_sched_class)
-			host_set_cpus(p,
-				      host_random() % 2 ? ~0UL : 1 + host_random() % (BIT(nr_cpu_ids) - 1));
+			host_set_cpus(p, host_random() % 2 ? ~0UL : 1 + host_random() % (BIT(nr_cpu_ids) - 1));
 		break;
 	default:
 		host_run(host_random() % (7 * MS));
@@ -92,8 +90,7 @@ static void check_work(void)
 		for (unsigned cpu = 0; cpu < nr_cpu_ids; cpu++)
 			if (idle_cpu((int)cpu) && task_allowed(p, cpu) &&
 			    host_clock - cpu_rq(cpu)->idle_since > 16 * MS)
-				host_fail("%s waits on CPU %u while CPU %u has nothing to do", p->comm,
-					  p->cpu, cpu);
+				host_fail("%s waits on CPU %u while CPU %u has nothing to do", p->comm, p->cpu, cpu);
 	}
 }
 
@@ -118,8 +115,8 @@ static void storm(void **state)
 			struct task_struct *p = &host_tasks[i];
 
 			if (task_sched_runtime(p) != host_time_of(p))
-				host_fail("%s is charged %lu ns and has run %lu", p->comm,
-					  task_sched_runtime(p), host_time_of(p));
+				host_fail("%s is charged %lu ns and has run %lu", p->comm, task_sched_runtime(p),
+					  host_time_of(p));
 			host_set_policy(p, SCHED_NORMAL, 0);
 		}
 		assert_int_equal(dl_total_bw(), 0);

@@ -155,8 +155,7 @@ static void wait_events(void **state)
 	set_tsk_thread_flag(&h->t, TIF_SIGPENDING);
 	wake_up_process(&h->t);
 	host_let(h);
-	must(h->done && wait_result == -ERESTARTSYS && h->t.state == TASK_RUNNING, "a signal came: %d",
-	     wait_result);
+	must(h->done && wait_result == -ERESTARTSYS && h->t.state == TASK_RUNNING, "a signal came: %d", wait_result);
 	h = host_start("both", wait_interruptibly, NULL);
 	condition = true;
 	set_tsk_thread_flag(&h->t, TIF_SIGPENDING);

@@ -31,8 +31,7 @@ static void sums(void **state)
 {
 	for (size_t i = 0; i < N; i++)
 		for (size_t j = 0; j < N; j++)
-			assert_int_equal(ktime_add_safe(edges[i], edges[j]),
-					 saturated((s128)edges[i] + edges[j]));
+			assert_int_equal(ktime_add_safe(edges[i], edges[j]), saturated((s128)edges[i] + edges[j]));
 }
 
 static void seconds(void **state)
@@ -44,12 +43,10 @@ static void seconds(void **state)
 			s64 sec = edges[i] / 1000000000, got = ktime_set(sec, nsec[j]);
 
 			/* The last second is cut off as a whole, as on Linux. */
-			assert_int_equal(got, sec == KTIME_SEC_MAX
-						      ? KTIME_MAX
-						      : saturated((s128)sec * 1000000000 + nsec[j]));
+			assert_int_equal(got, sec == KTIME_SEC_MAX ? KTIME_MAX
+								   : saturated((s128)sec * 1000000000 + nsec[j]));
 			assert_int_equal(ktime_set(edges[i], nsec[j]),
-					 edges[i] >= KTIME_SEC_MAX ? KTIME_MAX
-								   : edges[i] * 1000000000 + nsec[j]);
+					 edges[i] >= KTIME_SEC_MAX ? KTIME_MAX : edges[i] * 1000000000 + nsec[j]);
 		}
 }
 

@@ -190,8 +190,7 @@ static bool write_entry(struct fgraph_ops *gops, const struct fgraph_call *call,
 	write_down(gops, call, '>');
 	return true;
 }
-static void write_return(struct fgraph_ops *gops, const struct fgraph_call *call,
-			 const struct fgraph_frame *frame)
+static void write_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	write_down(gops, call, '<');
 }
@@ -326,8 +325,7 @@ static void test_stacks(void **state)
 	fgraph_free_task(&new);
 	assert_null(new.ret_stack);
 	if (allocated != OTHERS + 2)
-		fail_msg("a task is gone and its shadow stack is not: %ld for %d tasks", allocated,
-			 OTHERS + 2);
+		fail_msg("a task is gone and its shadow stack is not: %ld for %d tasks", allocated, OTHERS + 2);
 	assert_true(enter(&call, 1));
 	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
 	assert_int_equal(allocated, 1);

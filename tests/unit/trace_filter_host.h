@@ -72,17 +72,25 @@ struct record {
 	u8 unaligned;
 	u8 cpus[8];
 };
-#define FIELD(type, name, is_signed, how) \
-	{type, #name, offsetof(struct record, name), sizeof(((struct record *)0)->name), is_signed, how}
+#define FIELD(type, name, is_signed, how)                                                                      \
+	{                                                                                                      \
+		type, #name, offsetof(struct record, name), sizeof(((struct record *)0)->name), is_signed, how \
+	}
 static const struct trace_event_field fields[] = {
-	FIELD("s8", s1, true, FILTER_OTHER),	     FIELD("u8", u1, false, FILTER_OTHER),
-	FIELD("s16", s2, true, FILTER_OTHER),	     FIELD("u16", u2, false, FILTER_OTHER),
-	FIELD("s32", s4, true, FILTER_OTHER),	     FIELD("u32", u4, false, FILTER_OTHER),
-	FIELD("s64", s8_, true, FILTER_OTHER),	     FIELD("u64", u8_, false, FILTER_OTHER),
+	FIELD("s8", s1, true, FILTER_OTHER),
+	FIELD("u8", u1, false, FILTER_OTHER),
+	FIELD("s16", s2, true, FILTER_OTHER),
+	FIELD("u16", u2, false, FILTER_OTHER),
+	FIELD("s32", s4, true, FILTER_OTHER),
+	FIELD("u32", u4, false, FILTER_OTHER),
+	FIELD("s64", s8_, true, FILTER_OTHER),
+	FIELD("u64", u8_, false, FILTER_OTHER),
 	FIELD("char[6]", text, false, FILTER_STATIC_STRING),
-	FIELD("int[4]", numbers, true, FILTER_NONE), FIELD("__data_loc char[]", loc, false, FILTER_DYN_STRING),
+	FIELD("int[4]", numbers, true, FILTER_NONE),
+	FIELD("__data_loc char[]", loc, false, FILTER_DYN_STRING),
 	FIELD("const char *", ptr, false, FILTER_PTR_STRING),
-	FIELD("__data_loc cpumask_t", cpus_loc, false, FILTER_CPUMASK), {},
+	FIELD("__data_loc cpumask_t", cpus_loc, false, FILTER_CPUMASK),
+	{},
 };
 
 /* Its memory ends where it does. */

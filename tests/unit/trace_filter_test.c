@@ -13,7 +13,7 @@ static int below(int n)
 /* ---- Expressions as trees, and what they mean */
 
 enum { TERM, NOT, AND, OR };
-static const char *const numbers[] = {"s1", "u1",  "s2",  "u2",	    "s4",	  "u4",
+static const char *const numbers[] = {"s1",  "u1",  "s2",	  "u2",		  "s4",	 "u4",
 				      "s8_", "u8_", "common_pid", "common_flags", "CPU", "cpus_loc"};
 #define CPUS_FIELD 11
 static const char *const texts[] = {"text", "loc", "ptr", "comm"};
@@ -102,8 +102,8 @@ static struct node *random_tree(int depth)
 /* A number as the set of itself. False: no CPU has it. */
 static bool as_set(const struct node *n, const struct record *r, u64 *set)
 {
-	const u64 values[] = {(u8)r->s1, r->u1, (u16)r->s2, r->u2, (u32)r->s4, r->u4, (u64)r->s8_, r->u8_,
-			      (u32)r->ent.pid, r->ent.flags, host_task.cpu};
+	const u64 values[] = {(u8)r->s1,   r->u1,  (u16)r->s2,	    r->u2,	  (u32)r->s4,	r->u4,
+			      (u64)r->s8_, r->u8_, (u32)r->ent.pid, r->ent.flags, host_task.cpu};
 
 	memcpy(set, r->cpus, 8);
 	if (n->number == CPUS_FIELD)

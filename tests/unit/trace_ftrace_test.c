@@ -26,9 +26,9 @@
 /* ---- The text: a function every 16 to 46 bytes, so that hints stand for one, several or no site. */
 #define SITES 200
 #define AT(i) ((i)*16 + (i) / 3 * 30)
-#define AT10(i)                                                                                           \
-	AT(i), AT((i) + 1), AT((i) + 2), AT((i) + 3), AT((i) + 4), AT((i) + 5), AT((i) + 6), AT((i) + 7), \
-		AT((i) + 8), AT((i) + 9)
+#define AT10(i)                                                                                                        \
+	AT(i), AT((i) + 1), AT((i) + 2), AT((i) + 3), AT((i) + 4), AT((i) + 5), AT((i) + 6), AT((i) + 7), AT((i) + 8), \
+		AT((i) + 9)
 #define AT50(i) AT10(i), AT10((i) + 10), AT10((i) + 20), AT10((i) + 30), AT10((i) + 40)
 
 char _text[AT(SITES)];
@@ -192,8 +192,7 @@ static int gone(void **state)
 
 static int edit(struct ftrace_ops *ops, bool exclude, const char *text, bool reset)
 {
-	return (exclude ? ftrace_set_notrace : ftrace_set_filter)(ops, (unsigned char *)text, strlen(text),
-								  reset);
+	return (exclude ? ftrace_set_notrace : ftrace_set_filter)(ops, (unsigned char *)text, strlen(text), reset);
 }
 
 static int filter(struct ftrace_ops *ops, const char *text, bool reset)
@@ -226,10 +225,10 @@ static unsigned long model(unsigned i)
 	unsigned users = 0, n = 0;
 	bool regs = false;
 
-	for_each_ftrace_op(op) if (op->flags & FTRACE_OPS_FL_CORE) straight =
-		op; /* the first that came is the last of the list */
 	for_each_ftrace_op(op)
-	{
+		if (op->flags & FTRACE_OPS_FL_CORE)
+			straight = op; /* the first that came is the last of the list */
+	for_each_ftrace_op(op) {
 		if (op != straight && !(op->flags & FTRACE_OPS_FL_SAVE_REGS) && n < FTRACE_SINGLE_CALLERS)
 			own[n++] = op;
 		if (!wants(op, i))
@@ -262,8 +261,7 @@ static void check_sites(bool ever[SITES])
 		ever[i] |= call != 0;
 		assert_int_equal(test_bit(i, ftrace_enabled_map), call != 0);
 		if (test_bit(i, ftrace_touched_map) != ever[i])
-			fail_msg("touched_functions: site %u was %straced at some time", i,
-				 ever[i] ? "" : "not ");
+			fail_msg("touched_functions: site %u was %straced at some time", i, ever[i] ? "" : "not ");
 	}
 }
 
@@ -364,8 +362,7 @@ static void test_ipmodify(void **state)
 			assert_int_equal(ops[i].filter.count, 1);
 		}
 	}
-	assert_int_equal(ftrace_set_filter(&ops[0], NULL, 0, true),
-			 -EINVAL); /* all functions: it must say which */
+	assert_int_equal(ftrace_set_filter(&ops[0], NULL, 0, true), -EINVAL); /* all functions: it must say which */
 	no_redirect = 4;
 	assert_int_equal(filter(&ops[1], "f4", false), -EOPNOTSUPP);
 	assert_int_equal(called[4], 0);

@@ -198,12 +198,8 @@ static void test_threshold(void **state)
 
 static void test_what_is_noted(void **state)
 {
-	struct trace_section section = {.start = 5000,
-					.end = 5800,
-					.first = 4900,
-					.critical_start = 1,
-					.critical_end = 2,
-					.task = &host_task};
+	struct trace_section section = {
+		.start = 5000, .end = 5800, .first = 4900, .critical_start = 1, .critical_end = 2, .task = &host_task};
 
 	begin_on(2);
 	section.cpus.bits[0] = 4;

@@ -116,8 +116,7 @@ static int fresh(void **state)
 	memset(&tty, 0, sizeof(tty));
 	tty.ops = &ops;
 	tty.pgrp = GROUP;
-	tty.termios = (struct termios){
-		.c_iflag = ICRNL | IXON | IMAXBEL, .c_oflag = OPOST | ONLCR, .c_lflag = COOKED};
+	tty.termios = (struct termios){.c_iflag = ICRNL | IXON | IMAXBEL, .c_oflag = OPOST | ONLCR, .c_lflag = COOKED};
 	memcpy(tty.termios.c_cc,
 	       (u8[NCCS]){[VINTR] = 3,
 			  [VQUIT] = 28,
@@ -188,9 +187,8 @@ static ssize_t read_n(struct file *f, size_t n)
 }
 
 /* A read of up to n bytes gets this. */
-#define EXPECT_READ(n, text) \
-	(assert_int_equal(read_n(&blocking, n), strlen(text)), assert_string_equal(got, text))
-#define EXPECT_SHOWN(text) (assert_string_equal(shown, text), nr_shown = 0, shown[0] = '\0')
+#define EXPECT_READ(n, text) (assert_int_equal(read_n(&blocking, n), strlen(text)), assert_string_equal(got, text))
+#define EXPECT_SHOWN(text)   (assert_string_equal(shown, text), nr_shown = 0, shown[0] = '\0')
 
 /* ---- Lines */
 
@@ -492,8 +490,7 @@ static void test_held_up(void **state)
 			type_bytes(chunk, sizeof(chunk));
 			sent += sizeof(chunk);
 		}
-		for (ssize_t n = read_n(&not_blocking, 1 + host_random() % 700), i = 0; i < n;
-		     i++, received++)
+		for (ssize_t n = read_n(&not_blocking, 1 + host_random() % 700), i = 0; i < n; i++, received++)
 			assert_int_equal((u8)got[i], received % 251);
 		if (sent + received == before)
 			fail_msg("%u bytes of %u came; the driver is %s", received, sent,

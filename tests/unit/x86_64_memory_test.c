@@ -87,8 +87,7 @@ static void test_move_over_itself(void **state)
 		for (int distance = -70; distance <= 70; distance++) {
 			fill();
 			memmove(theirs + 400 + distance, theirs + 400, n);
-			assert_ptr_equal(k_memmove(ours + 400 + distance, ours + 400, n),
-					 ours + 400 + distance);
+			assert_ptr_equal(k_memmove(ours + 400 + distance, ours + 400, n), ours + 400 + distance);
 			assert_memory_equal(ours, theirs, SIZE);
 		}
 }
@@ -98,8 +97,7 @@ static void test_move_over_itself(void **state)
 static unsigned char *page_end(void)
 {
 	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
-	unsigned char *page =
-		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);

@@ -1,6 +1,8 @@
-"""gdb reads this file (make gdb-arm64, make gdb-x86_64, or `source tools/gdb/vitrine.py`): commands that know Vitrine's kernel.
+"""gdb reads this file (make gdb-arm64, make gdb-x86_64, or `source tools/gdb/vitrine.py`): commands that know Vitrine's
+kernel.
 
-`help vitrine` lists them. They read memory only, so they work on a kernel that is stopped anywhere, hung or panicked."""
+`help vitrine` lists them. They read memory only, so they work on a kernel that is stopped anywhere, hung or
+panicked."""
 
 import os
 import sys

@@ -42,8 +42,8 @@ static void check_buffer(void)
 		printf("and %u more\n", faults - MAX_LINES);
 	}
 	say_which();
-	printf("%s: %llu records of %d CPUs", faults ? "not in order" : "in order",
-	       (unsigned long long)t->records, buffer->nr_cpus);
+	printf("%s: %llu records of %d CPUs", faults ? "not in order" : "in order", (unsigned long long)t->records,
+	       buffer->nr_cpus);
 	if (t->gaps)
 		printf(", %llu lost in %llu gaps", (unsigned long long)t->lost, (unsigned long long)t->gaps);
 	if (t->unfinished)

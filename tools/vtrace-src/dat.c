@@ -29,8 +29,7 @@ static const char *take(struct bytes *b, uint64_t n)
 	const char *at = b->at;
 
 	if (n > (uint64_t)(b->end - b->at))
-		die("cut off: %llu bytes are wanted at %lld", (unsigned long long)n,
-		    (long long)(at - file_start));
+		die("cut off: %llu bytes are wanted at %lld", (unsigned long long)n, (long long)(at - file_start));
 	b->at += n;
 	return at;
 }
@@ -87,8 +86,7 @@ static void read_headers(struct bytes *b)
 static void check_fields(const struct tep_event *event, const struct tep_format_field *f)
 {
 	for (; f; f = f->next)
-		if (f->offset < 0 || f->size < 0 || f->offset > MAX_RECORD ||
-		    f->size > MAX_RECORD - f->offset)
+		if (f->offset < 0 || f->size < 0 || f->offset > MAX_RECORD || f->size > MAX_RECORD - f->offset)
 			die("%s has a field %s beyond its end", event->name, f->name);
 }
 
@@ -267,8 +265,7 @@ static void read_section(uint64_t offset, int id)
 /* Text of trace_clock: the one in brackets. It need not have an end. */
 static void read_clock(struct bytes b)
 {
-	const char *from = memchr(b.at, '[', b.end - b.at),
-		   *to = from ? memchr(from, ']', b.end - from) : NULL;
+	const char *from = memchr(b.at, '[', b.end - b.at), *to = from ? memchr(from, ']', b.end - from) : NULL;
 
 	if (to)
 		main_clock = strndup(from + 1, to - from - 1);
@@ -284,8 +281,7 @@ static void find_clocks(void)
 
 bool in_ns(const struct buffer *b)
 {
-	static const char *const clocks[] = {"",     "local",	 "global", "perf",
-					     "mono", "mono_raw", "boot",   "tai"};
+	static const char *const clocks[] = {"", "local", "global", "perf", "mono", "mono_raw", "boot", "tai"};
 
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		if (!strcmp(b->clock, clocks[i]))
@@ -314,8 +310,7 @@ static void read_v7(struct bytes *b)
 
 	text(b);
 	if (strcmp(compression, "none"))
-		die("compressed by %s: trace-cmd convert --compression none makes one that is not",
-		    compression);
+		die("compressed by %s: trace-cmd convert --compression none makes one that is not", compression);
 	next = number(b, 8);
 	for (int n = 0; next; n++) {
 		struct bytes s = from(next), data;

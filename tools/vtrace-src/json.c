@@ -28,8 +28,8 @@ static bool some;
 
 static void chrome_head(const char *phase, const struct track *t, uint64_t ts)
 {
-	fprintf(out, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":%llu.%03u", some ? ",\n" : "", phase,
-		t->kind + 1, t->number + 1, (unsigned long long)(ts / 1000), (unsigned)(ts % 1000));
+	fprintf(out, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":%llu.%03u", some ? ",\n" : "", phase, t->kind + 1,
+		t->number + 1, (unsigned long long)(ts / 1000), (unsigned)(ts % 1000));
 	some = true;
 }
 
@@ -40,16 +40,15 @@ static void chrome_start(const struct dat *d, const struct buffer *b)
 	(void)d, (void)b;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", out);
 	for (int i = 0; i < 3; i++)
-		fprintf(out,
-			"%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
+		fprintf(out, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
 			i ? ",\n" : "", i + 1, names[i]);
 	some = true;
 }
 
 static void chrome_track(struct track *t)
 {
-	fprintf(out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":",
-		t->kind + 1, t->number + 1);
+	fprintf(out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":", t->kind + 1,
+		t->number + 1);
 	put_text(t->name);
 	fputs("}}", out);
 }
@@ -203,8 +202,7 @@ static void speedscope_finish(uint64_t first, uint64_t last)
 	bool comma = false;
 	const char *name;
 
-	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"vtrace\",\n",
-	      out);
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"vtrace\",\n", out);
 	fputs("\"shared\":{\"frames\":[", out);
 	for (unsigned i = 0; (name = interned(i)); i++) {
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);

@@ -86,8 +86,7 @@ const char *interned(unsigned number)
 void print_time(const struct buffer *b, uint64_t ts)
 {
 	if (in_ns(b))
-		printf("%llu.%09llu", (unsigned long long)(ts / 1000000000),
-		       (unsigned long long)(ts % 1000000000));
+		printf("%llu.%09llu", (unsigned long long)(ts / 1000000000), (unsigned long long)(ts % 1000000000));
 	else
 		printf("%llu", (unsigned long long)ts);
 }
@@ -122,8 +121,7 @@ static int print_totals(const struct dat *d, const struct buffer *b)
 	static const struct sink nothing;
 	const struct totals *t;
 
-	printf("%s%s%s: ", *b->name ? "instance " : "buffer", b->name,
-	       b->is_text ? " (text of a latency tracer)" : "");
+	printf("%s%s%s: ", *b->name ? "instance " : "buffer", b->name, b->is_text ? " (text of a latency tracer)" : "");
 	if (b->is_text) {
 		puts("trace-cmd report shows it");
 		return 0;
@@ -136,8 +134,8 @@ static int print_totals(const struct dat *d, const struct buffer *b)
 		struct tep_event *event = t->of_type[i] ? tep_find_event(d->tep, i) : NULL;
 
 		if (t->of_type[i])
-			printf("%12llu  %s:%s\n", (unsigned long long)t->of_type[i],
-			       event ? event->system : "?", event ? event->name : "?");
+			printf("%12llu  %s:%s\n", (unsigned long long)t->of_type[i], event ? event->system : "?",
+			       event ? event->name : "?");
 	}
 	return complain(t);
 }
@@ -149,8 +147,7 @@ static int info(const struct dat *d, const struct buffer *chosen)
 	for (int i = 0; i < d->nr_buffers; i++)
 		if (chosen != &d->buffers[i])
 			printf("%s%s\n",
-			       *d->buffers[i].name ? "also: instance "
-						   : "also: the buffer that is always there",
+			       *d->buffers[i].name ? "also: instance " : "also: the buffer that is always there",
 			       d->buffers[i].name);
 	return print_totals(d, chosen);
 }
@@ -219,8 +216,8 @@ static int write_as(const struct sink *sink, const struct dat *d, const struct b
 		return 1;
 	}
 	if (!in_ns(b))
-		fprintf(stderr, "vtrace: %s: the clock %s does not count nanoseconds: times are its counts\n",
-			file, b->clock);
+		fprintf(stderr, "vtrace: %s: the clock %s does not count nanoseconds: times are its counts\n", file,
+			b->clock);
 	t = convert(d, b, sink, NULL);
 	if (fflush(out) || ferror(out) || (output && fclose(out))) {
 		fprintf(stderr, "vtrace: %s: %s\n", output ? output : "standard output", strerror(errno));
@@ -268,8 +265,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (output) {
-		fprintf(stderr,
-			"vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n",
+		fprintf(stderr, "vtrace: %s writes no file: -o is for chrome, perfetto, speedscope and folded\n",
 			command);
 		return 1;
 	}

@@ -32,10 +32,7 @@ static const struct {
 	enum what what;
 	const char *fields[MAX_FIELDS];
 } kinds[] = {
-	{"sched",
-	 "sched_switch",
-	 WHAT_SWITCH,
-	 {"prev_pid", "next_pid", "prev_state", "prev_comm", "next_comm"}},
+	{"sched", "sched_switch", WHAT_SWITCH, {"prev_pid", "next_pid", "prev_state", "prev_comm", "next_comm"}},
 	{"ftrace", "funcgraph_entry", WHAT_ENTRY, {"func", "depth"}},
 	{"ftrace", "funcgraph_exit", WHAT_EXIT, {"func", "depth", "calltime", "rettime"}},
 	{"ftrace", "function", WHAT_FUNCTION, {"ip"}},
@@ -260,8 +257,8 @@ static void graph_entry(const struct type *t, const struct record *r)
 		return;
 	}
 	while (task->nr_frames && task->stack[task->nr_frames - 1].depth >= depth) {
-		say_odd(r->cpu, r->ts, "%s is called at depth %d, in which %s has not returned",
-			function_name(func), depth, task->stack[task->nr_frames - 1].name);
+		say_odd(r->cpu, r->ts, "%s is called at depth %d, in which %s has not returned", function_name(func),
+			depth, task->stack[task->nr_frames - 1].name);
 		end(task, r->ts, 0, "no return");
 	}
 	f = begin(task, r->ts, function_name(func));
@@ -335,8 +332,7 @@ static void interrupt_end(const struct type *t, const struct record *r)
 		return;
 	}
 	while (line->nr_frames > at) {
-		say_odd(r->cpu, r->ts, "%s ends, before %s in it has", name,
-			line->stack[line->nr_frames - 1].name);
+		say_odd(r->cpu, r->ts, "%s ends, before %s in it has", name, line->stack[line->nr_frames - 1].name);
 		end(line, r->ts, 0, "no end");
 	}
 	end(line, r->ts, r->ts - line->stack[at - 1].ts, NULL);
@@ -428,8 +424,7 @@ static void one(const struct record *r)
 	if (c->running == r->pid)
 		c->going = -1;
 	if (c->running_known && c->running != r->pid && c->going != r->pid && t->what != WHAT_UNKNOWN)
-		say_odd(r->cpu, r->ts, "%s by %d, but it is %d that runs", t->event->name, r->pid,
-			c->running);
+		say_odd(r->cpu, r->ts, "%s by %d, but it is %d that runs", t->event->name, r->pid, c->running);
 	if (t->what == WHAT_UNKNOWN)
 		say_odd(r->cpu, r->ts, "a record of type %d, which the file does not describe", r->type);
 	else if (t->what == WHAT_SWITCH)

@@ -24,9 +24,9 @@ __setup_text("trace_trigger=", boot_triggers);
 /* Each time another one. */
 static int set_boot_instance(const char *value)
 {
-	int ret = nr_boot_instances < BOOT_INSTANCES_MAX ?
-			  param_keep(boot_instances[nr_boot_instances], BOOT_TEXT_MAX, value) :
-			  -ENOSPC;
+	int ret = nr_boot_instances < BOOT_INSTANCES_MAX
+			  ? param_keep(boot_instances[nr_boot_instances], BOOT_TEXT_MAX, value)
+			  : -ENOSPC;
 
 	nr_boot_instances += !ret;
 	return ret;
@@ -51,7 +51,7 @@ static int set_trigger(struct trace_array *tr, char *text)
 	const char *event = strsep(&text, ".");
 	struct trace_event_file *file;
 
-	for_each_event (tr->events, file)
+	for_each_event(tr->events, file)
 		if (text && !strcmp(file->call->name, event))
 			return trace_event_set_trigger(file, text);
 	return -EINVAL;
@@ -73,8 +73,9 @@ static void set_words(struct trace_array *tr, const char *what, char *list,
 		mutex_unlock(&event_mutex);
 		if (ret)
 			pr_warn("%s: '%s' ignored: %s\n", what, copy,
-				set == set_event ? trace_boot_why(&global_trace, "set_event", copy, ret) :
-				ret == -EINVAL ? "not there, or not understood" : errno_text(-ret));
+				set == set_event ? trace_boot_why(&global_trace, "set_event", copy, ret)
+				: ret == -EINVAL ? "not there, or not understood"
+						 : errno_text(-ret));
 	}
 	mutex_lock(&event_mutex);
 	trace_events_complete(tr->events);

@@ -243,11 +243,11 @@ static int nop_trace_init(struct trace_array *tr)
 #define NOP_ACCEPT 1u
 #define NOP_REFUSE 2u
 static const struct tracer_opt nop_opts[] = {
-	{ "test_nop_accept", NOP_ACCEPT },
-	{ "test_nop_refuse", NOP_REFUSE },
+	{"test_nop_accept", NOP_ACCEPT},
+	{"test_nop_refuse", NOP_REFUSE},
 	{},
 };
-static struct tracer_flags nop_flags = { .opts = nop_opts };
+static struct tracer_flags nop_flags = {.opts = nop_opts};
 
 static int nop_set_flag(struct trace_array *tr, u32 bit, bool set)
 {

@@ -22,17 +22,17 @@ struct tracer;
 
 /* What was called last, for func-no-repeats. Locks: c its CPU, interrupts off. */
 struct func_repeats {
-	unsigned long ip;        /* [c] 0: nothing that can be repeated */
+	unsigned long ip;	 /* [c] 0: nothing that can be repeated */
 	unsigned long parent_ip; /* [c] */
-	u64 last;                /* [c] stamp of the last repetition */
-	unsigned epoch;          /* [c] tr->repeats_epoch at its record */
-	u16 count;               /* [c] how often it was repeated */
+	u64 last;		 /* [c] stamp of the last repetition */
+	unsigned epoch;		 /* [c] tr->repeats_epoch at its record */
+	u16 count;		 /* [c] how often it was repeated */
 };
 
 /* What an array keeps for each CPU. */
 struct trace_array_cpu {
 	struct ring_buffer_per_cpu *buffer; /* [I] */
-	u64 max_epoch;     /* [its CPU] tr->max->epoch when the last section began here; 0: recording was off */
+	u64 max_epoch;	   /* [its CPU] tr->max->epoch when the last section began here; 0: recording was off */
 	u64 max_exchanges; /* [max lock] how often its ring was exchanged for one set aside */
 	struct func_repeats repeats;
 } __cacheline_aligned;
@@ -51,39 +51,39 @@ struct trace_pids {
  * One set of tracing state: a buffer, a tracer, options. Locks: t trace_types_lock; a atomic; I immutable.
  */
 struct trace_array {
-	const char *name;                     /* [I] NULL: the top one */
-	struct list_head list;                /* [t] of all, the top one is its head */
-	struct trace_buffer *buffer;          /* [I] */
-	struct trace_array_cpu *cpu_data;     /* [I] one a possible CPU */
-	const struct tracer *current_trace;   /* [t] */
-	u64 trace_flags;                      /* [t] TRACE_ITER() bits; read without lock */
-	unsigned clock_id;                    /* [t] */
-	u64 (*clock)(void);                   /* [t] time stamps; NULL: sched_clock, inline */
-	bool tracing_enabled;                 /* [t] the 2.6 switch: stops the tracer itself */
-	bool function_enabled;                /* [t] the function tracer records */
-	struct cpumask pipe_cpus;             /* [t; poll_timer looks] whose text an open trace_pipe takes */
-	int trace_ref;                        /* [t] open trace_pipes: the tracer may not change */
-	bool buffer_expanded;                 /* [t] grew to its real size at first use */
-	struct trace_pids function_pids;      /* set_ftrace_pid, set_ftrace_notrace_pid */
-	struct trace_pids event_pids;         /* set_event_pid, set_event_notrace_pid */
-	struct ftrace_ops *ops;               /* [I] the function tracer's user */
-	struct func_probe *func_probes;       /* [event_mutex] function commands */
-	struct ftrace_module *modules[2];     /* [ftrace_lock] filters for modules to come; [1]: notrace */
-	struct graph_array *graph;            /* [I] function_graph's (tracers/graph/tracer.c) */
-	struct cpumask tracing_cpumask;       /* [t] */
-	struct dentry *dir;                   /* [I] in tracefs */
-	struct trace_cpu_file *files;         /* [I] one a CPU and one for all: i_private of its files */
+	const char *name;			 /* [I] NULL: the top one */
+	struct list_head list;			 /* [t] of all, the top one is its head */
+	struct trace_buffer *buffer;		 /* [I] */
+	struct trace_array_cpu *cpu_data;	 /* [I] one a possible CPU */
+	const struct tracer *current_trace;	 /* [t] */
+	u64 trace_flags;			 /* [t] TRACE_ITER() bits; read without lock */
+	unsigned clock_id;			 /* [t] */
+	u64 (*clock)(void);			 /* [t] time stamps; NULL: sched_clock, inline */
+	bool tracing_enabled;			 /* [t] the 2.6 switch: stops the tracer itself */
+	bool function_enabled;			 /* [t] the function tracer records */
+	struct cpumask pipe_cpus;		 /* [t; poll_timer looks] whose text an open trace_pipe takes */
+	int trace_ref;				 /* [t] open trace_pipes: the tracer may not change */
+	bool buffer_expanded;			 /* [t] grew to its real size at first use */
+	struct trace_pids function_pids;	 /* set_ftrace_pid, set_ftrace_notrace_pid */
+	struct trace_pids event_pids;		 /* set_event_pid, set_event_notrace_pid */
+	struct ftrace_ops *ops;			 /* [I] the function tracer's user */
+	struct func_probe *func_probes;		 /* [event_mutex] function commands */
+	struct ftrace_module *modules[2];	 /* [ftrace_lock] filters for modules to come; [1]: notrace */
+	struct graph_array *graph;		 /* [I] function_graph's (tracers/graph/tracer.c) */
+	struct cpumask tracing_cpumask;		 /* [t] */
+	struct dentry *dir;			 /* [I] in tracefs */
+	struct trace_cpu_file *files;		 /* [I] one a CPU and one for all: i_private of its files */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
-	wait_queue_head_t wait;               /* readers of trace_pipe and trace_pipe_raw */
-	struct hrtimer poll_timer;            /* wakes them when there is something */
-	int poll_armed;                       /* [a] it will go off */
-	unsigned buffer_percent;              /* [a] how full a CPU's buffer is when readers of trace_pipe_raw wake */
-	u64 time_start;                       /* [t] ns, when the buffer was last cleared */
-	struct trace_max *max;                /* [I] what was set aside: maxima, snapshots (core/aside.h) */
-	struct trace_event_set *events;       /* [I] trace_events.h */
-	struct list_head errors;              /* [errors_lock] for error_log; begun with the first */
-	unsigned nr_errors;                   /* [errors_lock] in it, at most 8 */
-	unsigned repeats_epoch;               /* [a] records of before this began are not there any more */
+	wait_queue_head_t wait;			 /* readers of trace_pipe and trace_pipe_raw */
+	struct hrtimer poll_timer;		 /* wakes them when there is something */
+	int poll_armed;				 /* [a] it will go off */
+	unsigned buffer_percent;	/* [a] how full a CPU's buffer is when readers of trace_pipe_raw wake */
+	u64 time_start;			/* [t] ns, when the buffer was last cleared */
+	struct trace_max *max;		/* [I] what was set aside: maxima, snapshots (core/aside.h) */
+	struct trace_event_set *events; /* [I] trace_events.h */
+	struct list_head errors;	/* [errors_lock] for error_log; begun with the first */
+	unsigned nr_errors;		/* [errors_lock] in it, at most 8 */
+	unsigned repeats_epoch;		/* [a] records of before this began are not there any more */
 };
 extern struct trace_array global_trace;
 /* Where trace_printk() goes: the option trace_printk_dest. [t; read with preemption off, which is waited for] */
@@ -136,9 +136,9 @@ int tracing_set_tracer(struct trace_array *tr, const char *name);
 const struct tracer *find_tracer(const char *name);
 /* What an array has of its own, and options as said there; -ENOMEM: some of it, for trace_array_free. Boot, thread. */
 int trace_array_init(struct trace_array *tr, unsigned long bytes);
-void trace_array_free(struct trace_array *tr); /* nobody knows of it any more. No lock */
+void trace_array_free(struct trace_array *tr);				  /* nobody knows of it any more. No lock */
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu); /* RING_BUFFER_ALL_CPUS */
-int tracing_expand(struct trace_array *tr); /* to its real size, if it is not yet */
+int tracing_expand(struct trace_array *tr);				  /* to its real size, if it is not yet */
 void tracing_reset(struct trace_array *tr, int cpu);
 bool tracer_tracing_is_on(struct trace_array *tr);
 /* The switch alone, without the tracer's start and stop. Any context. */
@@ -169,7 +169,7 @@ static __always_inline u64 trace_clock_now(const struct trace_array *tr)
 }
 
 /* core/comm.c: pid to name. */
-void trace_cmdline_init(void); /* boot */
+void trace_cmdline_init(void);		/* boot */
 int tracing_start_cmdline_record(void); /* 0, -ENOMEM. This and the next three: trace_types_lock held; sleep */
 void tracing_stop_cmdline_record(void);
 int tracing_start_cmdline_record_later(void); /* complete after tracepoint_switch() */
@@ -177,7 +177,7 @@ void tracing_stop_cmdline_record_later(void);
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN]);
 void tracing_record_cmdline(struct task_struct *task); /* any context */
 int trace_record_tgids(bool on); /* record-tgid of an array is about to change. 0, -ENOMEM. trace_types_lock */
-int trace_find_tgid(int pid); /* 0: not known. Any context */
+int trace_find_tgid(int pid);	 /* 0: not known. Any context */
 
 /* core/pid.c */
 static inline bool trace_pids_any(const struct trace_pids *pids)

@@ -32,7 +32,7 @@ static bool fits(struct trace_array *tr, struct trace_snapshot *snapshot)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (ring_buffer_size(snapshot->buffer, cpu) != ring_buffer_size(tr->buffer, cpu))
 			return false;
 	return snapshot->clock_id == tr->clock_id; /* or its old stamps would lie among new ones */
@@ -48,7 +48,7 @@ static struct trace_snapshot *snapshot_alloc(struct trace_array *tr)
 	snapshot->buffer = ring_buffer_alloc(ring_buffer_size(tr->buffer, 0), RB_FL_OVERWRITE);
 	if (!snapshot->buffer)
 		goto free_snapshot;
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (ring_buffer_size(tr->buffer, cpu) != ring_buffer_size(tr->buffer, 0) &&
 		    ring_buffer_resize(snapshot->buffer, ring_buffer_size(tr->buffer, cpu), cpu))
 			goto free_snapshot;
@@ -194,7 +194,7 @@ static struct trace_snapshot *hold(struct trace_array *tr, struct parts *parts)
 	if (snapshot) {
 		snapshot->readers++;
 		parts->cpus = max->pending;
-		for_each_cpu (cpu, &parts->cpus)
+		for_each_cpu(cpu, &parts->cpus)
 			parts->exchanges[cpu] = tr->cpu_data[cpu].max_exchanges;
 		max->pending = (struct cpumask){};
 	}
@@ -247,7 +247,7 @@ static bool parts_are_stale(struct trace_array *tr, const struct parts *parts)
 	bool stale = false;
 	unsigned cpu;
 
-	for_each_cpu (cpu, &parts->cpus)
+	for_each_cpu(cpu, &parts->cpus)
 		stale |= parts->exchanges[cpu] != tr->cpu_data[cpu].max_exchanges;
 	max_unlock(tr->max, flags);
 	return stale;
@@ -258,7 +258,7 @@ static int copy_parts(struct trace_array *tr, struct trace_snapshot *snapshot, c
 	unsigned cpu;
 	int ret = 0;
 
-	for_each_cpu (cpu, &parts->cpus) {
+	for_each_cpu(cpu, &parts->cpus) {
 		ret = copy_part(tr, snapshot, cpu);
 		if (ret)
 			break;

@@ -35,21 +35,21 @@
  * changes, but by per_cpu/cpuN/snapshot.
  */
 struct trace_snapshot {
-	struct trace_buffer *buffer;  /* [I] as large as the array's own */
-	struct cpumask cpus;          /* [m] whose records belong to it; empty: nothing was taken yet */
+	struct trace_buffer *buffer; /* [I] as large as the array's own */
+	struct cpumask cpus;	     /* [m] whose records belong to it; empty: nothing was taken yet */
 	/* [m] Stamps of tr->clock: of a maximum, and where a part is copied, records outside are left out. */
 	u64 time_start, time_end;
-	u64 time_zero;                /* [m] what the latency format counts from */
-	u64 latency;                  /* [m] ns; 0: a snapshot, not a maximum */
+	u64 time_zero;		      /* [m] what the latency format counts from */
+	u64 latency;		      /* [m] ns; 0: a snapshot, not a maximum */
 	unsigned long critical_start; /* [m] "=> started at", 0: none */
 	unsigned long critical_end;   /* [m] "=> ended at" */
-	int cpu;                      /* [m] where it ended */
-	pid_t pid;                    /* [m] the task, as the header shows it */
+	int cpu;		      /* [m] where it ended */
+	pid_t pid;		      /* [m] the task, as the header shows it */
 	char comm[TASK_COMM_LEN];     /* [m] */
 	u32 uid, policy, rt_priority; /* [m] */
-	int nice;                     /* [m] */
-	unsigned readers;             /* [m, t to raise it] who show it */
-	unsigned clock_id;            /* [t] what its records were stamped with since its rings were reset */
+	int nice;		      /* [m] */
+	unsigned readers;	      /* [m, t to raise it] who show it */
+	unsigned clock_id;	      /* [t] what its records were stamped with since its rings were reset */
 };
 
 /*
@@ -58,23 +58,23 @@ struct trace_snapshot {
  */
 struct trace_section {
 	u64 start, end; /* stamps of tr->clock, in ns; the latency is what is between */
-	u64 first;      /* stamp before its first record, when that is not `start`; 0: `start` */
+	u64 first;	/* stamp before its first record, when that is not `start`; 0: `start` */
 	unsigned long critical_start, critical_end; /* 0: none */
-	struct task_struct *task;               /* for the header */
-	struct cpumask cpus;                    /* on which its records were written; this CPU is among them */
+	struct task_struct *task;		    /* for the header */
+	struct cpumask cpus;			    /* on which its records were written; this CPU is among them */
 };
 
 /* Locks: m lock, taken with interrupts off and not in an nmi; t trace_types_lock; a atomic. */
 struct trace_max {
 	spinlock_t lock;
-	u64 latency;                    /* [m; read by anybody] ns: tracing_max_latency */
-	u64 epoch;                      /* [a] sections that began under another number were not recorded as a whole */
-	struct cpumask pending;         /* [m; read by its CPU] parts of `newest` that are not exchanged yet */
-	struct trace_snapshot *newest;  /* [m] what is shown; NULL: nothing is allocated [t] */
-	struct trace_snapshot *spare;   /* [m] there is one whenever readers hold `newest` */
-	bool active;                    /* [t; read under m] between trace_max_start and trace_max_stop */
-	bool held_off;                  /* [m] a reader copies, and newer ones come too fast: see trace_snapshot_get */
-	u64 saved_flags;                /* [t] the array's options before trace_max_start */
+	u64 latency;		       /* [m; read by anybody] ns: tracing_max_latency */
+	u64 epoch;		       /* [a] sections that began under another number were not recorded as a whole */
+	struct cpumask pending;	       /* [m; read by its CPU] parts of `newest` that are not exchanged yet */
+	struct trace_snapshot *newest; /* [m] what is shown; NULL: nothing is allocated [t] */
+	struct trace_snapshot *spare;  /* [m] there is one whenever readers hold `newest` */
+	bool active;		       /* [t; read under m] between trace_max_start and trace_max_stop */
+	bool held_off;		       /* [m] a reader copies, and newer ones come too fast: see trace_snapshot_get */
+	u64 saved_flags;	       /* [t] the array's options before trace_max_start */
 };
 
 extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */

@@ -49,16 +49,16 @@ static const struct trace_clock {
 	bool in_ns;
 	bool may_be_set; /* by clock_settime: its differences are no times */
 } trace_clocks[] = {
-	{ "local", NULL, true, false },
-	{ "global", trace_clock_sched, true, false },
-	{ "counter", trace_clock_counter, false, false },
-	{ "uptime", trace_clock_uptime, false, false },
-	{ "perf", trace_clock_sched, true, false },
-	{ "mono", trace_clock_sched, true, false },
-	{ "mono_raw", trace_clock_sched, true, false },
-	{ "boot", trace_clock_sched, true, false },
-	{ "tai", ktime_get_real_ns, true, true },
-	{ ARCH_COUNTER_NAME, trace_clock_arch, false, false },
+	{"local", NULL, true, false},
+	{"global", trace_clock_sched, true, false},
+	{"counter", trace_clock_counter, false, false},
+	{"uptime", trace_clock_uptime, false, false},
+	{"perf", trace_clock_sched, true, false},
+	{"mono", trace_clock_sched, true, false},
+	{"mono_raw", trace_clock_sched, true, false},
+	{"boot", trace_clock_sched, true, false},
+	{"tai", ktime_get_real_ns, true, true},
+	{ARCH_COUNTER_NAME, trace_clock_arch, false, false},
 };
 
 /* Are differences of this clock times? What measures latencies needs one whose are. */
@@ -151,5 +151,5 @@ static void explain_trace_clock(struct trace_refusal *r)
 	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++)
 		refusal_say(r, " %s", trace_clocks[i].name);
 }
-static const struct trace_hint trace_clock_hint = { .file = "trace_clock", .explain = explain_trace_clock };
+static const struct trace_hint trace_clock_hint = {.file = "trace_clock", .explain = explain_trace_clock};
 REGISTER_TRACE_HINT(trace_clock_hint);

@@ -16,17 +16,17 @@
 #include "tracefs/tracefs.h"
 #include "tracer.h"
 
-#define PID_MAX_DEFAULT        32768
+#define PID_MAX_DEFAULT	       32768
 #define SAVED_CMDLINES_DEFAULT 128
 
 /* Locks: l cmdline_lock, a bare lock that recording only tries: it may interrupt, or be, its holder. */
 struct saved_cmdlines {
 	u16 pid_to_slot[PID_MAX_DEFAULT]; /* [l] its number and one; 0: not kept */
-	unsigned num;                     /* [I] */
-	unsigned next;                    /* [l] slot to use next */
+	unsigned num;			  /* [I] */
+	unsigned next;			  /* [l] slot to use next */
 	struct saved_cmdline {
 		char comm[TASK_COMM_LEN];
-		int pid;                  /* 0: never used */
+		int pid;		      /* 0: never used */
 	} __attribute__((aligned(8))) slot[]; /* [l] */
 };
 static struct saved_cmdlines *saved; /* [l, written under trace_types_lock too] */

@@ -50,7 +50,7 @@ static int create_percpu_dirs(struct trace_array *tr)
 		dir = simple_create_dir(tr->percpu_dir, name, 0750, NULL);
 		if (IS_ERR(dir))
 			return PTR_ERR(dir);
-		tr->files[cpu] = (struct trace_cpu_file){ tr, cpu };
+		tr->files[cpu] = (struct trace_cpu_file){tr, cpu};
 		ret = create_files(dir, &tr->files[cpu], TRACEFS_PER_CPU);
 		if (ret)
 			return ret;
@@ -72,7 +72,7 @@ int create_array_dir(struct trace_array *tr)
 	if (!tr->files)
 		return -ENOMEM;
 	all = &tr->files[nr_cpu_ids];
-	*all = (struct trace_cpu_file){ tr, RING_BUFFER_ALL_CPUS_FILE };
+	*all = (struct trace_cpu_file){tr, RING_BUFFER_ALL_CPUS_FILE};
 	ret = create_files(tr->dir, all, TRACEFS_ARRAY | (trace_array_is_top(tr) ? TRACEFS_TOP : 0));
 	if (!ret)
 		ret = create_percpu_dirs(tr);

@@ -12,145 +12,83 @@
 
 /* The function `ip`, called from parent_ip. */
 FTRACE_ENTRY(function, ftrace_entry, TRACE_FN, 1,
-	F_STRUCT(
-		__field(unsigned long, ip)
-		__field(unsigned long, parent_ip)
-	),
-	F_PRINTK(" %ps <-- %ps", (void *)REC->ip, (void *)REC->parent_ip)
-)
+	     F_STRUCT(__field(unsigned long, ip) __field(unsigned long, parent_ip)),
+	     F_PRINTK(" %ps <-- %ps", (void *)REC->ip, (void *)REC->parent_ip))
 
 /* A task switch. Priorities: ctx_switch_prio(). */
 FTRACE_ENTRY(context_switch, ctx_switch_entry, TRACE_CTX, 2,
-	F_STRUCT(
-		__field(unsigned int, prev_pid)
-		__field(unsigned int, next_pid)
-		__field(unsigned int, next_cpu)
-		__field(unsigned char, prev_prio)
-		__field(unsigned char, prev_state)
-		__field(unsigned char, next_prio)
-		__field(unsigned char, next_state)
-	),
-	F_PRINTK("%u:%u:%u  ==> %u:%u:%u [%03u]", REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_pid,
-		 REC->next_prio, REC->next_state, REC->next_cpu)
-)
+	     F_STRUCT(__field(unsigned int, prev_pid) __field(unsigned int, next_pid) __field(unsigned int, next_cpu)
+			      __field(unsigned char, prev_prio) __field(unsigned char, prev_state)
+				      __field(unsigned char, next_prio) __field(unsigned char, next_state)),
+	     F_PRINTK("%u:%u:%u  ==> %u:%u:%u [%03u]", REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_pid,
+		      REC->next_prio, REC->next_state, REC->next_cpu))
 
 /* A wake-up: the waker and whom it wakes, in the same form. */
 FTRACE_ENTRY_SAME(wakeup, ctx_switch_entry, TRACE_WAKE, 3,
-	F_STRUCT(
-		__field(unsigned int, prev_pid)
-		__field(unsigned int, next_pid)
-		__field(unsigned int, next_cpu)
-		__field(unsigned char, prev_prio)
-		__field(unsigned char, prev_state)
-		__field(unsigned char, next_prio)
-		__field(unsigned char, next_state)
-	),
-	F_PRINTK("%u:%u:%u  ==+ %u:%u:%u [%03u]", REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_pid,
-		 REC->next_prio, REC->next_state, REC->next_cpu)
-)
+		  F_STRUCT(__field(unsigned int, prev_pid) __field(unsigned int, next_pid)
+				   __field(unsigned int, next_cpu) __field(unsigned char, prev_prio)
+					   __field(unsigned char, prev_state) __field(unsigned char, next_prio)
+						   __field(unsigned char, next_state)),
+		  F_PRINTK("%u:%u:%u  ==+ %u:%u:%u [%03u]", REC->prev_pid, REC->prev_prio, REC->prev_state,
+			   REC->next_pid, REC->next_prio, REC->next_state, REC->next_cpu))
 
 /* A kernel stack: as many callers as `size` says, innermost first. */
 FTRACE_ENTRY(kernel_stack, stack_entry, TRACE_STACK, 4,
-	F_STRUCT(
-		__field(int, size)
-		__stack_array(unsigned long, caller, 8)
-	),
-	F_PRINTK("\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n",
-		 (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3],
-		 (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7])
-)
+	     F_STRUCT(__field(int, size) __stack_array(unsigned long, caller, 8)),
+	     F_PRINTK("\t=> %ps\n\t=> %ps\n\t=> %ps\n"
+		      "\t=> %ps\n\t=> %ps\n\t=> %ps\n"
+		      "\t=> %ps\n\t=> %ps\n",
+		      (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3],
+		      (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7]))
 
 /* Text, with its ending zero: of trace_marker, or of the kernel, from the place `ip`. */
-FTRACE_ENTRY(print, print_entry, TRACE_PRINT, 5,
-	F_STRUCT(
-		__field(unsigned long, ip)
-		__dynamic_array(char, buf)
-	),
-	F_PRINTK("%ps: %s", (void *)REC->ip, REC->buf)
-)
+FTRACE_ENTRY(print, print_entry, TRACE_PRINT, 5, F_STRUCT(__field(unsigned long, ip) __dynamic_array(char, buf)),
+	     F_PRINTK("%ps: %s", (void *)REC->ip, REC->buf))
 
 /* Text of a constant format: it, and its arguments as vbin_printf keeps them. */
 FTRACE_ENTRY(bprint, bprint_entry, TRACE_BPRINT, 6,
-	F_STRUCT(
-		__field(unsigned long, ip)
-		__field(const char *, fmt)
-		__dynamic_array(u32, buf)
-	),
-	F_PRINTK("%ps: %s", (void *)REC->ip, REC->fmt)
-)
+	     F_STRUCT(__field(unsigned long, ip) __field(const char *, fmt) __dynamic_array(u32, buf)),
+	     F_PRINTK("%ps: %s", (void *)REC->ip, REC->fmt))
 
 /* A runnable task: pid, virtual and real run time in ns. The number is 2.6.33's; later Linux gave it to others. */
 FTRACE_ENTRY(special, special_entry, TRACE_SPECIAL, 7,
-	F_STRUCT(
-		__field(unsigned long, arg1)
-		__field(unsigned long, arg2)
-		__field(unsigned long, arg3)
-	),
-	F_PRINTK("(%08lx) (%08lx) (%08lx)", REC->arg1, REC->arg2, REC->arg3)
-)
+	     F_STRUCT(__field(unsigned long, arg1) __field(unsigned long, arg2) __field(unsigned long, arg3)),
+	     F_PRINTK("(%08lx) (%08lx) (%08lx)", REC->arg1, REC->arg2, REC->arg3))
 
 /* A call's return. Times are sched_clock's; calltime may be later than it was, by the time asleep. */
 FTRACE_ENTRY_PACKED(funcgraph_exit, ftrace_graph_ret_entry, TRACE_GRAPH_RET, 10,
-	F_STRUCT(
-		__field(unsigned long, func)
-		__field(unsigned long, retval)
-		__field(int, depth)
-		__field(unsigned int, overrun)
-		__field(unsigned long long, calltime)
-		__field(unsigned long long, rettime)
-	),
-	F_PRINTK("<-- %ps (%d) (start: %llx  end: %llx) over: %d retval: %lx", (void *)REC->func, REC->depth,
-		 REC->calltime, REC->rettime, REC->depth, REC->retval)
-)
+		    F_STRUCT(__field(unsigned long, func) __field(unsigned long, retval) __field(int, depth)
+				     __field(unsigned int, overrun) __field(unsigned long long, calltime)
+					     __field(unsigned long long, rettime)),
+		    F_PRINTK("<-- %ps (%d) (start: %llx  end: %llx) over: %d retval: %lx", (void *)REC->func,
+			     REC->depth, REC->calltime, REC->rettime, REC->depth, REC->retval))
 
 /* The call. args: as many as the record is long. */
 FTRACE_ENTRY_PACKED(funcgraph_entry, ftrace_graph_ent_entry, TRACE_GRAPH_ENT, 11,
-	F_STRUCT(
-		__field(unsigned long, func)
-		__field(int, depth)
-		__hidden_array(unsigned long, args)
-	),
-	F_PRINTK("--> %ps (%d)", (void *)REC->func, REC->depth)
-)
+		    F_STRUCT(__field(unsigned long, func) __field(int, depth) __hidden_array(unsigned long, args)),
+		    F_PRINTK("--> %ps (%d)", (void *)REC->func, REC->depth))
 
 /* A user program's stack: its pc and the callers, zeros behind the last. */
 FTRACE_ENTRY(user_stack, userstack_entry, TRACE_USER_STACK, 12,
-	F_STRUCT(
-		__field(unsigned int, tgid)
-		__array(unsigned long, caller, USER_STACK_FRAMES)
-	),
-	F_PRINTK("\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n",
-		 (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3],
-		 (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7])
-)
+	     F_STRUCT(__field(unsigned int, tgid) __array(unsigned long, caller, USER_STACK_FRAMES)),
+	     F_PRINTK("\t=> %ps\n\t=> %ps\n\t=> %ps\n"
+		      "\t=> %ps\n\t=> %ps\n\t=> %ps\n"
+		      "\t=> %ps\n\t=> %ps\n",
+		      (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3],
+		      (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7]))
 
 /* A constant text. */
-FTRACE_ENTRY(bputs, bputs_entry, TRACE_BPUTS, 14,
-	F_STRUCT(
-		__field(unsigned long, ip)
-		__field(const char *, str)
-	),
-	F_PRINTK("%ps: %s", (void *)REC->ip, REC->str)
-)
+FTRACE_ENTRY(bputs, bputs_entry, TRACE_BPUTS, 14, F_STRUCT(__field(unsigned long, ip) __field(const char *, str)),
+	     F_PRINTK("%ps: %s", (void *)REC->ip, REC->str))
 
 /* Of trace_marker_raw: a number that says which kind of data they are, and they. */
 FTRACE_ENTRY(raw_data, raw_data_entry, TRACE_RAW_DATA, 18,
-	F_STRUCT(
-		__field(unsigned int, id)
-		__dynamic_array(char, buf)
-	),
-	F_PRINTK("id:%04x %08x", REC->id, (int)REC->buf[0])
-)
+	     F_STRUCT(__field(unsigned int, id) __dynamic_array(char, buf)),
+	     F_PRINTK("id:%04x %08x", REC->id, (int)REC->buf[0]))
 
 /* The function entry before it was repeated so often; 48 bits of ns since the last time. */
 FTRACE_ENTRY(func_repeats, func_repeats_entry, TRACE_FUNC_REPEATS, 19,
-	F_STRUCT(
-		__field(unsigned long, ip)
-		__field(unsigned long, parent_ip)
-		__field(u16, count)
-		__field(u16, top_delta_ts)
-		__field(u32, bottom_delta_ts)
-	),
-	F_PRINTK(" %ps <-%ps\t(repeats:%u delta: -%llu)", (void *)REC->ip, (void *)REC->parent_ip, REC->count,
-		 (((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts))
-)
+	     F_STRUCT(__field(unsigned long, ip) __field(unsigned long, parent_ip) __field(u16, count)
+			      __field(u16, top_delta_ts) __field(u32, bottom_delta_ts)),
+	     F_PRINTK(" %ps <-%ps\t(repeats:%u delta: -%llu)", (void *)REC->ip, (void *)REC->parent_ip, REC->count,
+		      (((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)))

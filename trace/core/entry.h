@@ -9,8 +9,8 @@
 #define F_PRINTK(...)
 
 /* ---- Numbers */
-#define FTRACE_ENTRY(name, struct_name, id, number, fields, print)        id = number,
-#define FTRACE_ENTRY_SAME(name, struct_name, id, number, fields, print)   id = number,
+#define FTRACE_ENTRY(name, struct_name, id, number, fields, print)	  id = number,
+#define FTRACE_ENTRY_SAME(name, struct_name, id, number, fields, print)	  id = number,
 #define FTRACE_ENTRY_PACKED(name, struct_name, id, number, fields, print) id = number,
 enum trace_type {
 #include "entries.h"
@@ -20,7 +20,7 @@ enum trace_type {
 #undef FTRACE_ENTRY_PACKED
 
 /* ---- Structs. _SAME: there is one already. _PACKED: words of 8 bytes may lie on 4, and nothing is behind the last. */
-#define __field(type, item)            type item;
+#define __field(type, item)	       type item;
 #define __array(type, item, len)       type item[len];
 #define __dynamic_array(type, item)    type item[];
 #define __stack_array(type, item, len) type item[];

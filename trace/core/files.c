@@ -92,8 +92,7 @@ static int tracing_enabled_store(struct trace_array *tr, int cpu, char *text)
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
-TRACEFS_TEXT_FILE(tracing_enabled, "tracing_enabled", 0640, TRACEFS_ARRAY, tracing_enabled_show,
-		  tracing_enabled_store);
+TRACEFS_TEXT_FILE(tracing_enabled, "tracing_enabled", 0640, TRACEFS_ARRAY, tracing_enabled_show, tracing_enabled_store);
 TRACEFS_TAKES(tracing_enabled, "tracing_enabled", "a number: 0 stops the tracer, any other starts it");
 
 /* KiB of one CPU, or of each CPU when they are the same, else X. */
@@ -151,8 +150,7 @@ static void explain_buffer_size(struct trace_refusal *r)
 		    nr_free_pages() * (PAGE_SIZE >> 10));
 }
 static const struct trace_hint buffer_size_hint = {
-	.file = "buffer_size_kb", .takes = "a number of KiB for each CPU, 1 or more", .explain = explain_buffer_size
-};
+	.file = "buffer_size_kb", .takes = "a number of KiB for each CPU, 1 or more", .explain = explain_buffer_size};
 REGISTER_TRACE_HINT(buffer_size_hint);
 
 /* KiB of all CPUs together; in parentheses what they will be once somebody traces. */
@@ -237,8 +235,7 @@ static int tracing_cpumask_store(struct trace_array *tr, int unused, char *text)
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }
-TRACEFS_TEXT_FILE(tracing_cpumask, "tracing_cpumask", 0640, TRACEFS_ARRAY, tracing_cpumask_show,
-		  tracing_cpumask_store);
+TRACEFS_TEXT_FILE(tracing_cpumask, "tracing_cpumask", 0640, TRACEFS_ARRAY, tracing_cpumask_show, tracing_cpumask_store);
 
 static void explain_tracing_cpumask(struct trace_refusal *r)
 {
@@ -248,5 +245,5 @@ static void explain_tracing_cpumask(struct trace_refusal *r)
 	refusal_quote(r, "", r->text, " is not a hexadecimal mask of CPUs, bit 0 for CPU 0");
 	refusal_say(r, "; all CPUs are %s", all);
 }
-static const struct trace_hint tracing_cpumask_hint = { .file = "tracing_cpumask", .explain = explain_tracing_cpumask };
+static const struct trace_hint tracing_cpumask_hint = {.file = "tracing_cpumask", .explain = explain_tracing_cpumask};
 REGISTER_TRACE_HINT(tracing_cpumask_hint);

@@ -69,12 +69,12 @@ static bool section_is_whole(struct trace_array *tr, const struct trace_section 
 	unsigned cpu;
 	u64 epoch;
 
-	for_each_cpu (cpu, &section->cpus)
+	for_each_cpu(cpu, &section->cpus)
 		if (!ring_buffer_cpu_is_on(tr->cpu_data[cpu].buffer))
 			return false;
 	smp_rmb();
 	epoch = READ_ONCE(tr->max->epoch);
-	for_each_cpu (cpu, &section->cpus)
+	for_each_cpu(cpu, &section->cpus)
 		if (READ_ONCE(tr->cpu_data[cpu].max_epoch) != epoch)
 			return false;
 	return true;

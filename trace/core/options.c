@@ -50,36 +50,36 @@ static const struct trace_option {
 	const char *name;
 	int (*change)(struct trace_array *tr, bool on);
 } trace_option_table[NR_TRACE_OPTIONS] = {
-	[OPT_PRINT_PARENT] = { "print-parent" },
-	[OPT_SYM_OFFSET] = { "sym-offset" },
-	[OPT_SYM_ADDR] = { "sym-addr" },
-	[OPT_VERBOSE] = { "verbose" },
-	[OPT_RAW] = { "raw" },
-	[OPT_HEX] = { "hex" },
-	[OPT_BIN] = { "bin" },
-	[OPT_BLOCK] = { "block" },
-	[OPT_FIELDS] = { "fields" },
-	[OPT_SCHED_TREE] = { "sched-tree" },
-	[OPT_PRINTK] = { "trace_printk" },
-	[OPT_ANNOTATE] = { "annotate" },
-	[OPT_USERSTACKTRACE] = { "userstacktrace" },
-	[OPT_SYM_USEROBJ] = { "sym-userobj" },
-	[OPT_PRINTK_MSGONLY] = { "printk-msg-only" },
-	[OPT_CONTEXT_INFO] = { "context-info" },
-	[OPT_LATENCY_FMT] = { "latency-format" },
-	[OPT_RECORD_CMD] = { "record-cmd" },
-	[OPT_RECORD_TGID] = { "record-tgid", set_record_tgid },
-	[OPT_OVERWRITE] = { "overwrite", set_overwrite },
-	[OPT_STOP_ON_FREE] = { "disable_on_free" },
-	[OPT_IRQ_INFO] = { "irq-info" },
-	[OPT_MARKERS] = { "markers" },
-	[OPT_EVENT_FORK] = { "event-fork", trace_event_follow_fork },
-	[OPT_PRINTK_DEST] = { "trace_printk_dest", set_printk_dest },
-	[OPT_PAUSE_ON_TRACE] = { "pause-on-trace" },
-	[OPT_FUNCTION] = { "function-trace" },
-	[OPT_FUNC_FORK] = { "function-fork", trace_pid_follow_fork },
-	[OPT_DISPLAY_GRAPH] = { "display-graph" },
-	[OPT_STACKTRACE] = { "stacktrace" },
+	[OPT_PRINT_PARENT] = {"print-parent"},
+	[OPT_SYM_OFFSET] = {"sym-offset"},
+	[OPT_SYM_ADDR] = {"sym-addr"},
+	[OPT_VERBOSE] = {"verbose"},
+	[OPT_RAW] = {"raw"},
+	[OPT_HEX] = {"hex"},
+	[OPT_BIN] = {"bin"},
+	[OPT_BLOCK] = {"block"},
+	[OPT_FIELDS] = {"fields"},
+	[OPT_SCHED_TREE] = {"sched-tree"},
+	[OPT_PRINTK] = {"trace_printk"},
+	[OPT_ANNOTATE] = {"annotate"},
+	[OPT_USERSTACKTRACE] = {"userstacktrace"},
+	[OPT_SYM_USEROBJ] = {"sym-userobj"},
+	[OPT_PRINTK_MSGONLY] = {"printk-msg-only"},
+	[OPT_CONTEXT_INFO] = {"context-info"},
+	[OPT_LATENCY_FMT] = {"latency-format"},
+	[OPT_RECORD_CMD] = {"record-cmd"},
+	[OPT_RECORD_TGID] = {"record-tgid", set_record_tgid},
+	[OPT_OVERWRITE] = {"overwrite", set_overwrite},
+	[OPT_STOP_ON_FREE] = {"disable_on_free"},
+	[OPT_IRQ_INFO] = {"irq-info"},
+	[OPT_MARKERS] = {"markers"},
+	[OPT_EVENT_FORK] = {"event-fork", trace_event_follow_fork},
+	[OPT_PRINTK_DEST] = {"trace_printk_dest", set_printk_dest},
+	[OPT_PAUSE_ON_TRACE] = {"pause-on-trace"},
+	[OPT_FUNCTION] = {"function-trace"},
+	[OPT_FUNC_FORK] = {"function-fork", trace_pid_follow_fork},
+	[OPT_DISPLAY_GRAPH] = {"display-graph"},
+	[OPT_STACKTRACE] = {"stacktrace"},
 };
 
 /* What concerns all arrays is an option of the top one alone. */
@@ -164,7 +164,7 @@ static bool find_general(const struct trace_array *tr, const char *name, struct 
 {
 	for (unsigned i = 0; i < NR_TRACE_OPTIONS; i++) {
 		if (array_has_option(tr, i) && !strcmp(trace_option_table[i].name, name)) {
-			*found = (struct found_option){ .general = i };
+			*found = (struct found_option){.general = i};
 			return true;
 		}
 	}
@@ -178,7 +178,7 @@ static bool find_own(const struct tracer *tracer, const char *name, struct found
 		return false;
 	for (const struct tracer_opt *opt = tracer->flags->opts; opt->name; opt++) {
 		if (!strcmp(opt->name, name)) {
-			*found = (struct found_option){ .tracer = tracer, .opt = opt };
+			*found = (struct found_option){.tracer = tracer, .opt = opt};
 			return true;
 		}
 	}
@@ -308,7 +308,7 @@ static void explain_trace_options(struct trace_refusal *r)
 	if (!close.nr)
 		refusal_say(r, "; the file shows them all");
 }
-static const struct trace_hint trace_options_hint = { .file = "trace_options", .explain = explain_trace_options };
+static const struct trace_hint trace_options_hint = {.file = "trace_options", .explain = explain_trace_options};
 REGISTER_TRACE_HINT(trace_options_hint);
 
 /* ---- options/NAME holds 0 or 1. i_private is the array; the option is known by the file's name. */
@@ -349,8 +349,7 @@ static void explain_option(struct trace_refusal *r)
 		refusal_say(r, "the option cannot be changed so here and now (tracer %s)", r->tr->current_trace->name);
 }
 static const struct trace_hint option_hint = {
-	.takes = "0 (off) or 1 (on)", .explain = explain_option, .array_of = array_of_option
-};
+	.takes = "0 (off) or 1 (on)", .explain = explain_option, .array_of = array_of_option};
 
 static int option_store(const struct file *file, const char *text)
 {

@@ -37,16 +37,16 @@ enum trace_option_bit {
 	OPT_EVENT_FORK,
 	OPT_PRINTK_DEST, /* trace_printk_dest */
 	OPT_PAUSE_ON_TRACE,
-	OPT_FUNCTION, /* function-trace */
+	OPT_FUNCTION,  /* function-trace */
 	OPT_FUNC_FORK, /* function-fork */
 	OPT_DISPLAY_GRAPH,
 	OPT_STACKTRACE,
 	NR_TRACE_OPTIONS,
 };
 #define TRACE_ITER(opt) (1ULL << OPT_##opt)
-#define TRACE_DEFAULT_FLAGS \
+#define TRACE_DEFAULT_FLAGS                                                                                \
 	(TRACE_ITER(PRINT_PARENT) | TRACE_ITER(PRINTK) | TRACE_ITER(ANNOTATE) | TRACE_ITER(CONTEXT_INFO) | \
-	 TRACE_ITER(RECORD_CMD) | TRACE_ITER(OVERWRITE) | TRACE_ITER(IRQ_INFO) | TRACE_ITER(MARKERS) | \
+	 TRACE_ITER(RECORD_CMD) | TRACE_ITER(OVERWRITE) | TRACE_ITER(IRQ_INFO) | TRACE_ITER(MARKERS) |     \
 	 TRACE_ITER(FUNCTION))
 
 /* core/options.c */

@@ -38,9 +38,9 @@ static void replace_list(struct trace_array *tr, struct trace_pid_list **which, 
 
 	spin_lock_irqsave(&pid_lock, flags);
 	old = *which;
-	for (unsigned i = 0; new && add && old && i < BITS_TO_LONGS(TRACE_PID_MAX); i++)
+	for (unsigned i = 0; new &&add &&old &&i < BITS_TO_LONGS(TRACE_PID_MAX); i++)
 		new->bits[i] |= old->bits[i];
-	if (new && list_empty_pids(new)) {
+	if (new &&list_empty_pids(new)) {
 		unused = new;
 		new = NULL;
 	}
@@ -112,8 +112,8 @@ void trace_pid_free(struct trace_array *tr)
 static int follow(struct trace_pids *pids, bool on)
 {
 	static const struct tracepoint_probe probes[] = {
-		{ &__tracepoint_sched_process_free, (void *)probe_free },
-		{ &__tracepoint_sched_process_fork, (void *)probe_fork },
+		{&__tracepoint_sched_process_free, (void *)probe_free},
+		{&__tracepoint_sched_process_fork, (void *)probe_fork},
 	};
 
 	if (on)
@@ -248,12 +248,11 @@ static const struct file_operations pid_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
-static const struct tracefs_file set_ftrace_pid_file = { "set_ftrace_pid", 0640, &pid_fops, TRACEFS_ARRAY };
-static const struct tracefs_file set_ftrace_notrace_pid_file = { "set_ftrace_notrace_pid", 0640, &pid_fops,
-								 TRACEFS_ARRAY };
-static const struct tracefs_file set_event_pid_file = { "set_event_pid", 0640, &pid_fops, TRACEFS_ARRAY };
-static const struct tracefs_file set_event_notrace_pid_file = { "set_event_notrace_pid", 0640, &pid_fops,
-								TRACEFS_ARRAY };
+static const struct tracefs_file set_ftrace_pid_file = {"set_ftrace_pid", 0640, &pid_fops, TRACEFS_ARRAY};
+static const struct tracefs_file set_ftrace_notrace_pid_file = {"set_ftrace_notrace_pid", 0640, &pid_fops,
+								TRACEFS_ARRAY};
+static const struct tracefs_file set_event_pid_file = {"set_event_pid", 0640, &pid_fops, TRACEFS_ARRAY};
+static const struct tracefs_file set_event_notrace_pid_file = {"set_event_notrace_pid", 0640, &pid_fops, TRACEFS_ARRAY};
 REGISTER_TRACEFS(set_event_pid_file);
 REGISTER_TRACEFS(set_event_notrace_pid_file);
 REGISTER_TRACEFS(set_ftrace_pid_file);

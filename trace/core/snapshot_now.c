@@ -36,7 +36,7 @@ static void ask_writers(struct trace_array *tr)
 {
 	unsigned cpu;
 
-	for_each_cpu (cpu, &tr->max->pending)
+	for_each_cpu(cpu, &tr->max->pending)
 		ring_buffer_want_exchange(tr->buffer, cpu, true);
 }
 
@@ -102,12 +102,12 @@ static void settle_here(void *arg)
 
 void trace_snapshot_settle(struct trace_array *tr)
 {
-	struct settling s = { .tr = tr };
+	struct settling s = {.tr = tr};
 	unsigned cpu;
 
 	if (!tr->max->newest || tr->max->active)
 		return;
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		while (cpumask_test_cpu(cpu, &tr->max->pending)) {
 			/* -EBUSY: into the middle of a write, which takes a few instructions more. */
 			if (smp_call_function_single(cpu, settle_here, &s, true) || s.err != -EBUSY)

@@ -17,7 +17,7 @@ struct tracer_opt {
 	u32 bit;
 };
 struct tracer_flags {
-	u32 val;                        /* [t] read without lock */
+	u32 val; /* [t] read without lock */
 	const struct tracer_opt *opts;
 };
 
@@ -33,7 +33,7 @@ struct tracer {
 	void (*update_pids)(struct trace_array *tr); /* set_ftrace_pid changed */
 	/* A bit of trace_flags (TRACE_ITER) is about to change. 0, or -errno: then it does not. */
 	int (*flag_changed)(struct trace_array *tr, u64 mask, bool set);
-	struct tracer_flags *flags;            /* its own options; NULL: none */
+	struct tracer_flags *flags; /* its own options; NULL: none */
 	/* One of them is about to change, maybe while the tracer is not selected. 0, or -errno: then it does not. */
 	int (*set_flag)(struct trace_array *tr, u32 bit, bool set);
 	/* Somebody begins to show our records, and ends; in the mutexes that this takes, or, iter->atomic, in none. */

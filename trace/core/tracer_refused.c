@@ -11,8 +11,7 @@ static const struct {
 	const char *name, *now;
 } former_tracers[] = {
 	{"none", "nop"},
-	{"sysprof",
-	 "function_profile_enabled and trace_stat/function0, or options/stacktrace with events/timer"},
+	{"sysprof", "function_profile_enabled and trace_stat/function0, or options/stacktrace with events/timer"},
 	{"kmemtrace", "events/kmem"},
 	{"boot", "the boot parameter initcall_debug, and events/initcall"},
 	{"initcall", "the boot parameter initcall_debug, and events/initcall"},
@@ -28,8 +27,9 @@ static void say_tracers(struct trace_refusal *r)
 	const struct tracer *t;
 
 	refusal_say(r, "; there are:");
-	for_each_in_table(tracers, t) if (t != &nop_trace && tracer_is_for(t, r->tr))
-		refusal_say(r, " %s", t->name);
+	for_each_in_table(tracers, t)
+		if (t != &nop_trace && tracer_is_for(t, r->tr))
+			refusal_say(r, " %s", t->name);
 	refusal_say(r, " %s", nop_trace.name); /* last, as in available_tracers */
 }
 
@@ -70,9 +70,7 @@ static void explain_current_tracer(struct trace_refusal *r)
 		refusal_quote(r, "the tracer ", r->text, " is for the top directory alone");
 		say_tracers(r);
 	} else if (r->error == ENOSPC) {
-		refusal_say(
-			r,
-			"too many arrays have function_graph or the profiler; end one of them first");
+		refusal_say(r, "too many arrays have function_graph or the profiler; end one of them first");
 	} else if (r->error == EBUSY) {
 		refusal_say(r, "trace_pipe is being read, and only nop can be set meanwhile");
 	} else if (r->error == ENOMEM) {
@@ -81,6 +79,5 @@ static void explain_current_tracer(struct trace_refusal *r)
 		refusal_say(r, "a latency tracer needs a trace_clock that measures time, such as local");
 	}
 }
-static const struct trace_hint current_tracer_hint = {.file = "current_tracer",
-						      .explain = explain_current_tracer};
+static const struct trace_hint current_tracer_hint = {.file = "current_tracer", .explain = explain_current_tracer};
 REGISTER_TRACE_HINT(current_tracer_hint);

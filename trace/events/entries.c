@@ -19,23 +19,22 @@ struct trace_entry_format {
 
 /* ---- From core/entries.h: tables of fields, then the table of types */
 
-#define F_STRUCT(...) __VA_ARGS__
+#define F_STRUCT(...)	   __VA_ARGS__
 #define F_PRINTK(fmt, ...) __stringify(fmt) ", " __stringify(__VA_ARGS__)
 
-#define ENTRY_FIELD(text, item, bytes, is_signed) \
-	{ text, #item, offsetof(record, item), bytes, is_signed, FILTER_NONE },
-#define __field(type, item)            ENTRY_FIELD(#type, item, sizeof(type), is_signed_type(type))
-#define __array(type, item, len)       __stack_array(type, item, len)
-#define __dynamic_array(type, item)    ENTRY_FIELD(#type "[]", item, 0, is_signed_type(type))
+#define ENTRY_FIELD(text, item, bytes, is_signed) {text, #item, offsetof(record, item), bytes, is_signed, FILTER_NONE},
+#define __field(type, item)			  ENTRY_FIELD(#type, item, sizeof(type), is_signed_type(type))
+#define __array(type, item, len)		  __stack_array(type, item, len)
+#define __dynamic_array(type, item)		  ENTRY_FIELD(#type "[]", item, 0, is_signed_type(type))
 #define __stack_array(type, item, len) \
 	ENTRY_FIELD(#type "[" __stringify(len) "]", item, (len) * sizeof(type), is_signed_type(type))
 #define __hidden_array(type, item)
-#define FTRACE_ENTRY(name, struct_name, id, number, fields, print)                \
-	static notrace const struct trace_event_field *entry_fields_##name(void)  \
-	{                                                                         \
-		typedef struct struct_name record;                                \
-		static const struct trace_event_field table[] = { fields {} };    \
-		return table;                                                     \
+#define FTRACE_ENTRY(name, struct_name, id, number, fields, print)               \
+	static notrace const struct trace_event_field *entry_fields_##name(void) \
+	{                                                                        \
+		typedef struct struct_name record;                               \
+		static const struct trace_event_field table[] = {fields{}};      \
+		return table;                                                    \
 	}
 #define FTRACE_ENTRY_SAME   FTRACE_ENTRY
 #define FTRACE_ENTRY_PACKED FTRACE_ENTRY
@@ -46,7 +45,7 @@ struct trace_entry_format {
 static bool entry_file(struct virtual_dir *dir, unsigned n, struct virtual_entry *e);
 
 #define FTRACE_ENTRY(entry, struct_name, id, number, tstruct, text) \
-	{ { entry_file }, #entry, id, entry_fields_##entry, text },
+	{{entry_file}, #entry, id, entry_fields_##entry, text},
 static struct trace_entry_format formats[] = {
 #include "core/entries.h"
 };
@@ -83,8 +82,8 @@ static const struct event_text entry_id = EVENT_TEXT(entry_id_show, NULL, NULL);
 static bool entry_file(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	static const struct event_file_name files[] = {
-		{ "format", 0440, &entry_format },
-		{ "id", 0440, &entry_id },
+		{"format", 0440, &entry_format},
+		{"id", 0440, &entry_id},
 	};
 
 	return n < ARRAY_SIZE(files) &&
@@ -96,7 +95,7 @@ static bool entry_dir(struct virtual_dir *dir, unsigned n, struct virtual_entry 
 {
 	if (n >= ARRAY_SIZE(formats))
 		return false;
-	*e = (struct virtual_entry){ .name = formats[n].name, .mode = 0750, .dir = &formats[n].dir };
+	*e = (struct virtual_entry){.name = formats[n].name, .mode = 0750, .dir = &formats[n].dir};
 	return true;
 }
-struct virtual_dir trace_entry_dir = { entry_dir };
+struct virtual_dir trace_entry_dir = {entry_dir};

@@ -36,9 +36,9 @@ struct trace_event_system {
 struct trace_event_set {
 	struct virtual_dir dir; /* events */
 	struct trace_array *tr;
-	struct trace_event_system *systems; /* in order of their first event */
+	struct trace_event_system *systems;  /* in order of their first event */
 	struct trace_event_file **by_system; /* all files, a system's together */
-	unsigned nr_syscalls_on[2];          /* [e] of system calls: their beginnings, their ends */
+	unsigned nr_syscalls_on[2];	     /* [e] of system calls: their beginnings, their ends */
 	unsigned nr_systems, nr_files;
 	struct trace_event_file files[]; /* in the order of the linker's table */
 };
@@ -55,8 +55,7 @@ static inline const struct trace_event_call *trace_event_of_type(unsigned type)
 
 	return nr < trace_nr_events() ? __start_ptrs_ftrace_events[nr] : NULL;
 }
-#define for_each_event(set, file) \
-	for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++)
+#define for_each_event(set, file) for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++)
 
 /* Which events: by patterns (glob_match), NULL: any. `either`: the name of the system or of the event. */
 struct trace_event_match {

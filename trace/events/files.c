@@ -112,7 +112,7 @@ static void show_enabled(struct seq_file *m, struct trace_event_set *set, const 
 	unsigned seen[2] = {};
 	struct trace_event_file *file;
 
-	for_each_event (set, file)
+	for_each_event(set, file)
 		if (trace_event_matches(file, match))
 			seen[!!(file->flags & EVENT_FILE_ENABLED)]++;
 	seq_puts(m, seen[0] && seen[1] ? "X\n" : seen[1] ? "1\n" : "0\n");
@@ -122,7 +122,7 @@ static int system_enable_show(struct seq_file *m, void *owner)
 {
 	const struct trace_event_system *system = owner;
 
-	show_enabled(m, system->set, &(struct trace_event_match){ .system = system->name });
+	show_enabled(m, system->set, &(struct trace_event_match){.system = system->name});
 	return 0;
 }
 
@@ -132,8 +132,8 @@ static int system_enable_store(void *owner, char *text)
 	const struct trace_event_system *system = owner;
 	bool on;
 
-	return parse_switch(text, &on) ?:
-		trace_events_enable(system->set, &(struct trace_event_match){ .system = system->name }, on);
+	return parse_switch(text, &on)
+		       ?: trace_events_enable(system->set, &(struct trace_event_match){.system = system->name}, on);
 }
 static const struct event_text system_enable = EVENT_TEXT(system_enable_show, system_enable_store, &system_enable_hint);
 
@@ -230,26 +230,23 @@ static const struct event_text header_event = EVENT_TEXT(header_event_show, NULL
 /* ---- Directories */
 
 static const struct event_file_name of_event[] = {
-	{ "enable", 0640, &event_enable },
-	{ "filter", 0640, &event_filter },
-	{ "format", 0440, &event_format },
-	{ "id", 0440, &event_id },
-	{ "trigger", 0640, &event_trigger },
+	{"enable", 0640, &event_enable}, {"filter", 0640, &event_filter},   {"format", 0440, &event_format},
+	{"id", 0440, &event_id},	 {"trigger", 0640, &event_trigger},
 };
 static const struct event_file_name of_system[] = {
-	{ "enable", 0640, &system_enable },
-	{ "filter", 0640, &system_filter },
+	{"enable", 0640, &system_enable},
+	{"filter", 0640, &system_filter},
 };
 static const struct event_file_name of_all[] = {
-	{ "enable", 0640, &all_enable },
-	{ "header_event", 0440, &header_event },
-	{ "header_page", 0440, &header_page },
+	{"enable", 0640, &all_enable},
+	{"header_event", 0440, &header_event},
+	{"header_page", 0440, &header_page},
 };
 
 /* One file of a table as an entry of a virtual directory. True, so that it can be returned. */
 bool event_file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner)
 {
-	*e = (struct virtual_entry){ .name = file->name, .mode = file->mode, .fop = &file->text->fop, .data = owner };
+	*e = (struct virtual_entry){.name = file->name, .mode = file->mode, .fop = &file->text->fop, .data = owner};
 	return true;
 }
 
@@ -271,9 +268,7 @@ static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_ent
 	n -= ARRAY_SIZE(of_system);
 	if (n >= system->nr_files)
 		return false;
-	*e = (struct virtual_entry){
-		.name = system->files[n]->call->name, .mode = 0750, .dir = &system->files[n]->dir
-	};
+	*e = (struct virtual_entry){.name = system->files[n]->call->name, .mode = 0750, .dir = &system->files[n]->dir};
 	return true;
 }
 
@@ -288,12 +283,12 @@ static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry 
 		return event_file_entry(e, &of_all[n], set);
 	n -= ARRAY_SIZE(of_all);
 	if (n == set->nr_systems) {
-		*e = (struct virtual_entry){ .name = "ftrace", .mode = 0750, .dir = &trace_entry_dir };
+		*e = (struct virtual_entry){.name = "ftrace", .mode = 0750, .dir = &trace_entry_dir};
 		return true;
 	}
 	if (n > set->nr_systems)
 		return false;
-	*e = (struct virtual_entry){ .name = set->systems[n].name, .mode = 0750, .dir = &set->systems[n].dir };
+	*e = (struct virtual_entry){.name = set->systems[n].name, .mode = 0750, .dir = &set->systems[n].dir};
 	return true;
 }
 
@@ -307,11 +302,11 @@ static int create_event_files(struct trace_array *tr)
 	set->dir.entry = all_entry;
 	for (unsigned i = 0; i < set->nr_systems; i++)
 		set->systems[i].dir.entry = system_entry;
-	for_each_event (set, file)
+	for_each_event(set, file)
 		file->dir.entry = event_entry;
 	d = virtual_dir_create(tr->dir, "events", 0750, &set->dir);
 	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
 }
 
-static const struct trace_part event_files_part = { .make_files = create_event_files };
+static const struct trace_part event_files_part = {.make_files = create_event_files};
 REGISTER_TRACE_PART(event_files_part);

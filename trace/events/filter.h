@@ -55,16 +55,16 @@ struct filter_problem {
 /* One term, and which comes after it: next[0] when it is false, next[1] when it is true. */
 struct filter_pred {
 	u8 filter_type; /* enum trace_filter_type */
-	u8 op;          /* enum filter_op */
+	u8 op;		/* enum filter_op */
 	bool is_signed;
-	bool invert;      /* the result */
+	bool invert;	  /* the result */
 	bool in_function; /* .function: low and span are that of one */
-	bool in_cpus;     /* the field against the set of CPUs `low`: one of OP_EQ, OP_NE, OP_BAND */
+	bool in_cpus;	  /* the field against the set of CPUs `low`: one of OP_EQ, OP_NE, OP_BAND */
 	u16 offset, size; /* of the field; of COMM and CPU only the size counts */
 	u16 next[2];
 	union {
 		const char *text; /* in event_filter.words */
-		u64 low;          /* OP_BAND, in_cpus: the bits; else, of numbers: low <= field <= low + span */
+		u64 low;	  /* OP_BAND, in_cpus: the bits; else, of numbers: low <= field <= low + span */
 	};
 	u64 span;
 };
@@ -72,12 +72,12 @@ struct filter_pred {
 /* A program. Immutable from when it is made. */
 struct event_filter {
 	struct event_filter *retired; /* [event_mutex] next of those that wait for probes to be done with them */
-	char *words;     /* a copy of the text, cut where patterns end; behind preds */
-	unsigned nr;     /* next[] == nr: the record passes; nr + 1: it does not */
+	char *words;		      /* a copy of the text, cut where patterns end; behind preds */
+	unsigned nr;		      /* next[] == nr: the record passes; nr + 1: it does not */
 	struct filter_pred preds[];
 };
 
-#define FILTER_TEXT_MAX    4096 /* with the zero at its end */
+#define FILTER_TEXT_MAX	   4096 /* with the zero at its end */
 #define FILTER_PATTERN_MAX 256
 
 /* The fields that all records have. events/filter_parse.c */

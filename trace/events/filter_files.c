@@ -116,7 +116,7 @@ static int set_where_possible(struct trace_event_system *system, const char *tex
 	struct filter_problem problem;
 	int ret = -EINVAL;
 
-	for_each_event (system->set, file) {
+	for_each_event(system->set, file) {
 		struct event_filter *filter;
 		char *shown;
 
@@ -142,14 +142,14 @@ static void clear_all(struct trace_event_system *system, struct event_filter **r
 {
 	struct trace_event_file *file;
 
-	for_each_event (system->set, file)
+	for_each_event(system->set, file)
 		if (!strcmp(file->call->class->system, system->name))
 			install(file, NULL, NULL, retired);
 }
 
 int trace_system_set_filter(struct trace_event_system *system, const char *text)
 {
-	static const struct filter_problem nobody = { FILT_ERR_BAD_SUBSYS_FILTER, 0 };
+	static const struct filter_problem nobody = {FILT_ERR_BAD_SUBSYS_FILTER, 0};
 	struct event_filter *retired = NULL;
 	char *shown = NULL;
 	int ret = 0;
@@ -168,9 +168,10 @@ int trace_system_set_filter(struct trace_event_system *system, const char *text)
 
 void trace_system_show_filter(struct seq_file *m, const struct trace_event_system *system)
 {
-	seq_printf(m, "%s\n", system->filter_text ?:
-		   "### global filter ###\n"
-		   "# Use this to set filters for multiple events.\n"
-		   "# Only events with the given fields will be affected.\n"
-		   "# If no events are modified, an error message will be displayed here");
+	seq_printf(m, "%s\n",
+		   system->filter_text
+			   ?: "### global filter ###\n"
+			      "# Use this to set filters for multiple events.\n"
+			      "# Only events with the given fields will be affected.\n"
+			      "# If no events are modified, an error message will be displayed here");
 }

@@ -34,26 +34,26 @@ const char *const filter_error_texts[NR_FILTER_ERRORS] = {
 };
 
 const struct trace_event_field trace_common_fields[] = {
-	{ "unsigned short", "common_type", 0, 2, false, FILTER_OTHER },
-	{ "unsigned char", "common_flags", 2, 1, false, FILTER_OTHER },
-	{ "unsigned char", "common_preempt_count", 3, 1, false, FILTER_OTHER },
-	{ "int", "common_pid", 4, 4, true, FILTER_OTHER },
+	{"unsigned short", "common_type", 0, 2, false, FILTER_OTHER},
+	{"unsigned char", "common_flags", 2, 1, false, FILTER_OTHER},
+	{"unsigned char", "common_preempt_count", 3, 1, false, FILTER_OTHER},
+	{"int", "common_pid", 4, 4, true, FILTER_OTHER},
 	{},
 };
 
 /* What is no field of the record, but can be asked for where it is made. */
 static const struct trace_event_field generic_fields[] = {
-	{ "int", "CPU", 0, 4, true, FILTER_CPU },
-	{ "int", "cpu", 0, 4, true, FILTER_CPU },
-	{ "char *", "COMM", 0, TASK_COMM_LEN, false, FILTER_COMM },
-	{ "char *", "comm", 0, TASK_COMM_LEN, false, FILTER_COMM },
+	{"int", "CPU", 0, 4, true, FILTER_CPU},
+	{"int", "cpu", 0, 4, true, FILTER_CPU},
+	{"char *", "COMM", 0, TASK_COMM_LEN, false, FILTER_COMM},
+	{"char *", "comm", 0, TASK_COMM_LEN, false, FILTER_COMM},
 	{},
 };
 
 /* In the order in which they are tried: <= before <. */
 static const char op_texts[NR_FILTER_OPS][3] = {
 	[OP_GLOB] = "~", [OP_NE] = "!=", [OP_EQ] = "==", [OP_LE] = "<=",
-	[OP_LT] = "<",   [OP_GE] = ">=", [OP_GT] = ">",  [OP_BAND] = "&",
+	[OP_LT] = "<",	 [OP_GE] = ">=", [OP_GT] = ">",	 [OP_BAND] = "&",
 };
 
 /*
@@ -64,12 +64,12 @@ static const char op_texts[NR_FILTER_OPS][3] = {
 struct jumps {
 	u16 to[2];
 };
-static const struct jumps none = { { END, END } };
+static const struct jumps none = {{END, END}};
 
 /* What stands between two parentheses, or the whole. a && b || c && d: `or` is what is left of the last ||. */
 struct level {
 	struct jumps or, and;
-	u16 opened; /* column of its ( */
+	u16 opened;  /* column of its ( */
 	bool negate; /* a ! stands before it */
 };
 
@@ -79,9 +79,9 @@ struct parser {
 	struct filter_problem *problem;
 	struct event_filter *filter;
 	struct level *levels;
-	unsigned at;      /* column */
+	unsigned at; /* column */
 	unsigned depth, max_depth, max_preds;
-	bool negate;      /* before the next operand stood an odd number of ! */
+	bool negate; /* before the next operand stood an odd number of ! */
 	bool wants_operand;
 };
 
@@ -121,7 +121,6 @@ static unsigned quote_end(const char *text, unsigned at)
 
 	return end ? end + 1 - text : 0;
 }
-
 
 /*
  * Parentheses and quotes of the whole text, before anything else is looked at. Also says how many terms there are at
@@ -458,7 +457,7 @@ static int parse_term(struct parser *p)
 		return ret;
 	pred->next[false] = pred->next[true] = END;
 	p->filter->nr++;
-	end_operand(p, (struct jumps){ { [false] = 2 * nr, [true] = 2 * nr + 1 } }, p->negate);
+	end_operand(p, (struct jumps){{[false] = 2 * nr, [true] = 2 * nr + 1}}, p->negate);
 	p->negate = false;
 	return 0;
 }
@@ -472,7 +471,7 @@ static int parse_operand(struct parser *p)
 	if (*at == '(') {
 		if (p->depth == p->max_depth)
 			return problem(p, FILT_ERR_TOO_MANY_OPEN, p->at, -EINVAL);
-		p->levels[++p->depth] = (struct level){ none, none, p->at, p->negate };
+		p->levels[++p->depth] = (struct level){none, none, p->at, p->negate};
 		p->negate = false;
 	} else if (*at == '!' && at[1] != '=' && at[1] != '~') {
 		p->negate = !p->negate;
@@ -524,7 +523,7 @@ static int parse_expression(struct parser *p)
 	struct level *whole = &p->levels[0];
 	int ret;
 
-	*whole = (struct level){ none, none, 0, false };
+	*whole = (struct level){none, none, 0, false};
 	p->wants_operand = true;
 	for (;;) {
 		p->at = skip_spaces(p->text, p->at);
@@ -572,7 +571,7 @@ static int parse(struct parser *p)
 struct event_filter *filter_parse(const struct trace_event_field *fields, const char *text,
 				  struct filter_problem *problem)
 {
-	struct parser p = { .text = text, .fields = fields, .problem = problem };
+	struct parser p = {.text = text, .fields = fields, .problem = problem};
 	int ret;
 
 	*problem = (struct filter_problem){};

@@ -103,9 +103,8 @@ bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags)
 /* The same as far as it can be told without the record. */
 static bool refused_at_once(const struct trace_event_file *file, u32 flags)
 {
-	return (flags & EVENT_FILE_SOFT_DISABLED) ||
-	       ((flags & EVENT_FILE_PIDS) && !file->other_pid &&
-		trace_pids_ignore(&file->tr->event_pids, current->pid));
+	return (flags & EVENT_FILE_SOFT_DISABLED) || ((flags & EVENT_FILE_PIDS) && !file->other_pid &&
+						      trace_pids_ignore(&file->tr->event_pids, current->pid));
 }
 
 /* ---- Beginning and end */

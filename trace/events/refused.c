@@ -38,8 +38,7 @@ void refusal_say_close_events(struct trace_refusal *r, const char *system, const
 
 	scnprintf(asked, sizeof(asked), "%s%s%s", system ?: "", system ? ":" : "", event);
 	close_names_init(&close, asked);
-	for_each_event(r->tr->events, file)
-	{
+	for_each_event(r->tr->events, file) {
 		const char *of = file->call->class->system;
 
 		scnprintf(name, sizeof(name), "%s:%s", of, file->call->name);
@@ -117,8 +116,7 @@ static void word_at(char *word, size_t size, const char *text, unsigned column)
 }
 
 /* False, and nothing is said: it is a good filter, or there is nothing to say but the errno. */
-static bool explain_filter_text(struct trace_refusal *r, const struct trace_event_file *file,
-				const char *text)
+static bool explain_filter_text(struct trace_refusal *r, const struct trace_event_file *file, const char *text)
 {
 	const struct trace_event_field *fields = file->call->class->fields();
 	struct filter_problem problem;

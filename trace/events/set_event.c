@@ -20,7 +20,7 @@ static int available_events_show(struct seq_file *m, struct trace_array *tr, int
 {
 	struct trace_event_file *file;
 
-	for_each_event (tr->events, file)
+	for_each_event(tr->events, file)
 		show_name(m, file);
 	return 0;
 }
@@ -31,7 +31,7 @@ static int set_event_show(struct seq_file *m, void *v)
 	struct trace_event_file *file;
 
 	mutex_lock(&event_mutex);
-	for_each_event (tracefs_array(m->file)->events, file)
+	for_each_event(tracefs_array(m->file)->events, file)
 		if (file->flags & EVENT_FILE_ENABLED)
 			show_name(m, file);
 	mutex_unlock(&event_mutex);
@@ -94,5 +94,5 @@ static const struct file_operations set_event_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
-static const struct tracefs_file set_event_file = { "set_event", 0640, &set_event_fops, TRACEFS_ARRAY };
+static const struct tracefs_file set_event_file = {"set_event", 0640, &set_event_fops, TRACEFS_ARRAY};
 REGISTER_TRACEFS(set_event_file);

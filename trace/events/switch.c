@@ -45,8 +45,8 @@ static int reg_probe(struct trace_event_file *file, bool on)
 
 	if (class->reg)
 		return class->reg(file, on);
-	return on ? tracepoint_probe_register_later(file->call->tp, class->probe, file) :
-		    tracepoint_probe_unregister_later(file->call->tp, class->probe, file);
+	return on ? tracepoint_probe_register_later(file->call->tp, class->probe, file)
+		  : tracepoint_probe_unregister_later(file->call->tp, class->probe, file);
 }
 
 /* The flag is set before the probe can run, so that the first record is not refused. */
@@ -80,7 +80,7 @@ static void update_event_pids(struct trace_array *tr)
 	bool on = trace_pids_any(&tr->event_pids);
 	struct trace_event_file *file;
 
-	for_each_event (tr->events, file)
+	for_each_event(tr->events, file)
 		trace_event_set_flag(file, EVENT_FILE_PIDS, on);
 }
 
@@ -89,7 +89,7 @@ void trace_events_update_options(struct trace_array *tr)
 	bool stacks = tr->trace_flags & TRACE_STACK_OPTIONS;
 	struct trace_event_file *file;
 
-	for_each_event (tr->events, file) {
+	for_each_event(tr->events, file) {
 		trace_event_set_flag(file, EVENT_FILE_STACKS, stacks);
 		trace_event_set_flag(file, EVENT_FILE_CLOCK, tr->clock);
 		trace_event_set_flag(file, EVENT_FILE_PRINTK, trace_event_printk_flag());
@@ -102,7 +102,7 @@ void trace_events_complete(struct trace_event_set *set)
 	struct trace_event_file *file;
 
 	tracepoint_switch();
-	for_each_event (set, file)
+	for_each_event(set, file)
 		if ((file->flags & (EVENT_FILE_ENABLED | EVENT_FILE_SOFT_DISABLED)) == EVENT_FILE_SOFT_DISABLED)
 			trace_event_set_flag(file, EVENT_FILE_SOFT_DISABLED, false);
 }
@@ -150,7 +150,7 @@ struct trace_event_file *trace_event_find(struct trace_event_set *set, const cha
 {
 	struct trace_event_file *file;
 
-	for_each_event (set, file)
+	for_each_event(set, file)
 		if ((!system || !strcmp(file->call->class->system, system)) && !strcmp(file->call->name, event))
 			return file;
 	return NULL;
@@ -186,7 +186,7 @@ int trace_events_enable_later(struct trace_event_set *set, const struct trace_ev
 	struct trace_event_file *file;
 	int ret = -EINVAL;
 
-	for_each_event (set, file) {
+	for_each_event(set, file) {
 		file->switched_on = false;
 		if (!trace_event_matches(file, match))
 			continue;
@@ -240,8 +240,10 @@ int trace_event_set_by_text_later(struct trace_event_set *set, char *text)
 /* Where the records of these events name a second task. */
 static u16 find_other_pid(const struct trace_event_call *call)
 {
-	static const char *const events[][2] = { { "sched_switch", "next_pid" }, { "sched_waking", "pid" },
-						 { "sched_wakeup", "pid" }, { "sched_wakeup_new", "pid" } };
+	static const char *const events[][2] = {{"sched_switch", "next_pid"},
+						{"sched_waking", "pid"},
+						{"sched_wakeup", "pid"},
+						{"sched_wakeup_new", "pid"}};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(events); i++) {
 		if (strcmp(events[i][0], call->name))
@@ -286,13 +288,13 @@ static void count_systems(struct trace_event_set *set)
 {
 	struct trace_event_file *file;
 
-	for_each_event (set, file) {
+	for_each_event(set, file) {
 		const char *name = file->call->class->system;
 		struct trace_event_system *system = find_system(set, name);
 
 		if (!system) {
 			system = &set->systems[set->nr_systems++];
-			*system = (struct trace_event_system){ .name = name, .set = set };
+			*system = (struct trace_event_system){.name = name, .set = set};
 		}
 		system->nr_files++;
 	}
@@ -314,7 +316,7 @@ static int alloc_systems(struct trace_event_set *set)
 		next += set->systems[i].nr_files;
 		set->systems[i].nr_files = 0;
 	}
-	for_each_event (set, file) {
+	for_each_event(set, file) {
 		struct trace_event_system *system = find_system(set, file->call->class->system);
 
 		system->files[system->nr_files++] = file;
@@ -337,7 +339,7 @@ static void trace_events_free(struct trace_array *tr)
 
 	if (!set)
 		return;
-	for_each_event (set, file) {
+	for_each_event(set, file) {
 		if (!file->filter_text)
 			continue; /* and no filter: most of them */
 		filter_free(file->filter);

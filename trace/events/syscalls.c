@@ -23,7 +23,10 @@ struct syscall_trace_exit {
 	int nr;
 	long ret;
 };
-#define SYSCALL_NR_FIELD { "int", "__syscall_nr", offsetof(struct syscall_trace_enter, nr), 4, true, FILTER_OTHER }
+#define SYSCALL_NR_FIELD                                                                               \
+	{                                                                                              \
+		"int", "__syscall_nr", offsetof(struct syscall_trace_enter, nr), 4, true, FILTER_OTHER \
+	}
 static_assert(offsetof(struct syscall_trace_enter, nr) == offsetof(struct syscall_trace_exit, nr));
 
 /* ---- Texts: sys_NAME(ARGUMENT: VALUE, ...), and sys_NAME -> VALUE */
@@ -69,18 +72,18 @@ static int reg_exit(struct trace_event_file *file, bool on);
 #define EACH4(m, between, t, a, ...) m(t, a) between EACH3(m, between, __VA_ARGS__)
 #define EACH5(m, between, t, a, ...) m(t, a) between EACH4(m, between, __VA_ARGS__)
 #define EACH6(m, between, t, a, ...) m(t, a) between EACH5(m, between, __VA_ARGS__)
-#define EACH(n, m, between, ...) EACH##n(m, between, __VA_ARGS__)
+#define EACH(n, m, between, ...)     EACH##n(m, between, __VA_ARGS__)
 
-#define MEMBER(t, a)    unsigned long a;
-#define FIELD(t, a)     { #t, #a, offsetof(record, a), sizeof(unsigned long), false, FILTER_OTHER },
-#define FORMAT(t, a)    #a ": 0x%08lx"
+#define MEMBER(t, a)	 unsigned long a;
+#define FIELD(t, a)	 {#t, #a, offsetof(record, a), sizeof(unsigned long), false, FILTER_OTHER},
+#define FORMAT(t, a)	 #a ": 0x%08lx"
 #define FORMAT_ARG(t, a) ", ((unsigned long)(REC->" #a "))"
 
 static const struct trace_event_field *fields_of_exits(void)
 {
 	static const struct trace_event_field fields[] = {
 		SYSCALL_NR_FIELD,
-		{ "long", "ret", offsetof(struct syscall_trace_exit, ret), sizeof(long), true, FILTER_OTHER },
+		{"long", "ret", offsetof(struct syscall_trace_exit, ret), sizeof(long), true, FILTER_OTHER},
 		{},
 	};
 
@@ -95,37 +98,36 @@ static const struct trace_event_class class_of_exits = {
 	.reg = reg_exit,
 };
 
-#define EVENT(event, of_class, point)                                         \
-	static const struct trace_event_call event_##event = {                \
-		.name = #event,                                               \
-		.class = &(of_class),                                         \
-		.tp = &__tracepoint_##point,                                  \
-	};                                                                    \
-	static const struct trace_event_call *const __event_ptr_##event __used \
-		__section("ptrs_ftrace_events") = &event_##event;
+#define EVENT(event, of_class, point)                                                                            \
+	static const struct trace_event_call event_##event = {                                                   \
+		.name = #event,                                                                                  \
+		.class = &(of_class),                                                                            \
+		.tp = &__tracepoint_##point,                                                                     \
+	};                                                                                                       \
+	static const struct trace_event_call *const __event_ptr_##event __used __section("ptrs_ftrace_events") = \
+		&event_##event;
 
-#define SYSCALL(nr, name, nargs)                                                                            \
-	static const struct trace_event_field *enter_fields_##name(void)                                          \
-	{                                                                                                   \
-		typedef struct {                                                                            \
-			struct syscall_trace_enter __head;                                                  \
-			EACH(nargs, MEMBER, , SYSCALL_ARGS_##name)                                          \
-		} record __maybe_unused;                                                                    \
-		static const struct trace_event_field fields[] = {                                          \
-			SYSCALL_NR_FIELD, EACH(nargs, FIELD, , SYSCALL_ARGS_##name){}                       \
-		};                                                                                          \
-		return fields;                                                                              \
-	}                                                                                                   \
-	static const struct trace_event_class enter_class_##name = {                                              \
-		.system = "syscalls",                                                                       \
-		.fields = enter_fields_##name,                                                                    \
-		.print = print_enter,                                                                       \
-		.print_fmt = "\"" EACH(nargs, FORMAT, ", ", SYSCALL_ARGS_##name)                            \
-			     "\"" EACH(nargs, FORMAT_ARG, , SYSCALL_ARGS_##name),                           \
-		.names_itself = true,                                                                       \
-		.reg = reg_enter,                                                                           \
-	};                                                                                                  \
-	EVENT(sys_exit_##name, class_of_exits, sys_exit)                                                        \
+#define SYSCALL(nr, name, nargs)                                                                                 \
+	static const struct trace_event_field *enter_fields_##name(void)                                         \
+	{                                                                                                        \
+		typedef struct {                                                                                 \
+			struct syscall_trace_enter __head;                                                       \
+			EACH(nargs, MEMBER, , SYSCALL_ARGS_##name)                                               \
+		} record __maybe_unused;                                                                         \
+		static const struct trace_event_field fields[] = {SYSCALL_NR_FIELD,                              \
+								  EACH(nargs, FIELD, , SYSCALL_ARGS_##name){}};  \
+		return fields;                                                                                   \
+	}                                                                                                        \
+	static const struct trace_event_class enter_class_##name = {                                             \
+		.system = "syscalls",                                                                            \
+		.fields = enter_fields_##name,                                                                   \
+		.print = print_enter,                                                                            \
+		.print_fmt = "\"" EACH(nargs, FORMAT, ", ", SYSCALL_ARGS_##name) "\"" EACH(nargs, FORMAT_ARG, ,  \
+											   SYSCALL_ARGS_##name), \
+		.names_itself = true,                                                                            \
+		.reg = reg_enter,                                                                                \
+	};                                                                                                       \
+	EVENT(sys_exit_##name, class_of_exits, sys_exit)                                                         \
 	EVENT(sys_enter_##name, enter_class_##name, sys_enter)
 #include <asm/syscall_table.h>
 #undef SYSCALL
@@ -136,7 +138,7 @@ struct syscall_events {
 	unsigned nargs;
 };
 static const struct syscall_events syscall_events[NR_SYSCALLS] = {
-#define SYSCALL(nr, name, nargs) [nr] = { &__event_ptr_sys_enter_##name, &__event_ptr_sys_exit_##name, nargs },
+#define SYSCALL(nr, name, nargs) [nr] = {&__event_ptr_sys_enter_##name, &__event_ptr_sys_exit_##name, nargs},
 #include <asm/syscall_table.h>
 #undef SYSCALL
 };

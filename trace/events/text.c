@@ -27,7 +27,7 @@ static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
 	(call->print ? call->print : call->class->print)(s, iter);
 }
 
-const struct trace_event trace_event_output = { .trace = trace_event_print };
+const struct trace_event trace_event_output = {.trace = trace_event_print};
 
 /* ---- Texts within a line, one behind the other in iter->texts */
 

@@ -10,15 +10,19 @@
 struct event_text {
 	struct file_operations fop;
 	int (*show)(struct seq_file *m, void *owner); /* event_mutex held, as for the next */
-	int (*store)(void *owner, char *text); /* white space at the end is cut off. NULL: -EINVAL */
-	const struct trace_hint *hint;         /* what store takes */
+	int (*store)(void *owner, char *text);	      /* white space at the end is cut off. NULL: -EINVAL */
+	const struct trace_hint *hint;		      /* what store takes */
 };
 int event_text_open(struct inode *inode, struct file *file);
 ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos);
-#define EVENT_TEXT(show_fn, store_fn, store_hint)                                                             \
-	{                                                                                                     \
-		{ .open = event_text_open, .read = seq_read, .write = event_text_write,                      \
-		  .llseek = seq_lseek, .release = single_release }, show_fn, store_fn, store_hint             \
+#define EVENT_TEXT(show_fn, store_fn, store_hint)     \
+	{                                             \
+		{.open = event_text_open,             \
+		 .read = seq_read,                    \
+		 .write = event_text_write,           \
+		 .llseek = seq_lseek,                 \
+		 .release = single_release},          \
+			show_fn, store_fn, store_hint \
 	}
 /* The hints of what can be written (events/refused.c). */
 extern const struct trace_hint event_enable_hint, system_enable_hint, all_enable_hint, event_filter_hint,

@@ -17,13 +17,13 @@
 #define LINE_MAX 900
 
 static bool tp_printk_possible, stop_on_boot; /* [I, the command line] */
-static bool tp_printk_on; /* [trace_types_lock; the command line] */
+static bool tp_printk_on;		      /* [trace_types_lock; the command line] */
 
 /* Where the line is made. A bare lock, as it is taken under any others. */
 static spinlock_t line_lock = __SPIN_LOCK_UNLOCKED;
-static int line_owner = -1; /* [line_lock] CPU */
+static int line_owner = -1;		/* [line_lock] CPU */
 static struct trace_iterator line_iter; /* [line_lock] */
-static char line[LINE_MAX]; /* [line_lock] */
+static char line[LINE_MAX];		/* [line_lock] */
 
 static int set_tp_printk(const char *value)
 {
@@ -82,7 +82,7 @@ static void switch_printk(bool on)
 	mutex_lock(&trace_types_lock);
 	tp_printk_on = on;
 	for_each_trace_array(tr)
-		for_each_event (tr->events, file)
+		for_each_event(tr->events, file)
 			trace_event_set_flag(file, EVENT_FILE_PRINTK, on);
 	mutex_unlock(&trace_types_lock);
 	mutex_unlock(&event_mutex);

@@ -93,13 +93,16 @@ static void fire_stacktrace(struct event_trigger *trigger, const struct trigger_
 
 /* As the file lists them. */
 const struct trigger_command trigger_commands[] = {
-	{ .name = "traceon", .type = TRIGGER_ONOFF, .on = true, .fire = fire_onoff },
-	{ .name = "traceoff", .type = TRIGGER_ONOFF, .on = false, .fire = fire_onoff },
-	{ .name = "snapshot", .type = TRIGGER_SNAPSHOT, .not_within = true, .prepare = tracing_arm_snapshot,
-	  .fire = fire_snapshot },
-	{ .name = "stacktrace", .type = TRIGGER_STACKTRACE, .behind = true, .fire = fire_stacktrace },
-	{ .name = "enable_event", .type = TRIGGER_EVENT, .on = true, .fire = fire_event },
-	{ .name = "disable_event", .type = TRIGGER_EVENT, .on = false, .fire = fire_event },
+	{.name = "traceon", .type = TRIGGER_ONOFF, .on = true, .fire = fire_onoff},
+	{.name = "traceoff", .type = TRIGGER_ONOFF, .on = false, .fire = fire_onoff},
+	{.name = "snapshot",
+	 .type = TRIGGER_SNAPSHOT,
+	 .not_within = true,
+	 .prepare = tracing_arm_snapshot,
+	 .fire = fire_snapshot},
+	{.name = "stacktrace", .type = TRIGGER_STACKTRACE, .behind = true, .fire = fire_stacktrace},
+	{.name = "enable_event", .type = TRIGGER_EVENT, .on = true, .fire = fire_event},
+	{.name = "disable_event", .type = TRIGGER_EVENT, .on = false, .fire = fire_event},
 };
 const unsigned nr_trigger_commands = ARRAY_SIZE(trigger_commands);
 
@@ -112,7 +115,7 @@ static unsigned fire_within(struct trace_event_file *file, const void *record, c
 	struct event_trigger *t;
 	unsigned left = 0;
 
-	for_each_trigger (t, file) {
+	for_each_trigger(t, file) {
 		if (t->filter && !filter_match(t->filter, record))
 			continue;
 		if (t->command->behind || t->command->not_within)
@@ -129,7 +132,7 @@ static void fire_left(struct trace_event_file *file, unsigned left, const struct
 
 	if (!left)
 		return;
-	for_each_trigger (t, file)
+	for_each_trigger(t, file)
 		if (left & (1u << t->command->type))
 			t->command->fire(t, hit);
 }
@@ -142,7 +145,7 @@ static void fire_all(struct trace_event_file *file, const void *record, const st
 {
 	struct event_trigger *t;
 
-	for_each_trigger (t, file)
+	for_each_trigger(t, file)
 		if (!t->filter || filter_match(t->filter, record))
 			t->command->fire(t, hit);
 }
@@ -166,7 +169,7 @@ static void end_with_conditions(struct trace_event_buffer *buffer, const struct 
 
 void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
 {
-	const struct trigger_hit hit = { buffer->pc, buffer->flags, fp };
+	const struct trigger_hit hit = {buffer->pc, buffer->flags, fp};
 	struct trace_event_file *file = buffer->file;
 
 	if ((flags & EVENT_FILE_CONDITIONS) || !trace_event_put_aside(buffer)) {

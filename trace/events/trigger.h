@@ -8,31 +8,31 @@ struct trigger_hit;
 /* A kind of trigger. */
 struct trigger_command {
 	const char *name;
-	u8 type;        /* TRIGGER_*: of each an event has one, of TRIGGER_EVENT one for each other event */
-	bool on;        /* of two of one type, which */
-	bool behind;    /* acts behind the record */
+	u8 type;	 /* TRIGGER_*: of each an event has one, of TRIGGER_EVENT one for each other event */
+	bool on;	 /* of two of one type, which */
+	bool behind;	 /* acts behind the record */
 	bool not_within; /* cannot act while a record is being made */
 	int (*prepare)(struct trace_array *tr); /* NULL, or before the first hit. 0 or -errno */
 	/* In the probe: any context, preemption off; neither locks nor allocates. The count says yes. */
 	void (*fire)(struct event_trigger *trigger, const struct trigger_hit *hit);
 };
-#define TRIGGER_ONOFF      0
+#define TRIGGER_ONOFF	   0
 #define TRIGGER_SNAPSHOT   1
 #define TRIGGER_STACKTRACE 2
-#define TRIGGER_EVENT      3
+#define TRIGGER_EVENT	   3
 
 #define TRIGGER_UNLIMITED (~0UL)
 
 /* Locks: e event_mutex; a changed by probes, atomically; I immutable. */
 struct event_trigger {
-	struct event_trigger *next; /* [e, RCU] */
-	struct event_trigger *removed; /* [e] the next of those that are being taken away together */
+	struct event_trigger *next;	       /* [e, RCU] */
+	struct event_trigger *removed;	       /* [e] the next of those that are being taken away together */
 	const struct trigger_command *command; /* [I] */
-	struct trace_event_file *file;   /* [I] it stands on */
-	struct trace_event_file *target; /* [I] TRIGGER_EVENT: that it switches */
-	unsigned long count;             /* [a] how often it will act, TRIGGER_UNLIMITED */
-	struct event_filter *filter;     /* [I] NULL: it acts on every hit */
-	char *filter_text;               /* [I] */
+	struct trace_event_file *file;	       /* [I] it stands on */
+	struct trace_event_file *target;       /* [I] TRIGGER_EVENT: that it switches */
+	unsigned long count;		       /* [a] how often it will act, TRIGGER_UNLIMITED */
+	struct event_filter *filter;	       /* [I] NULL: it acts on every hit */
+	char *filter_text;		       /* [I] */
 };
 
 /* What the probe knows: for the record of the stack. */

@@ -107,7 +107,7 @@ void trace_event_clear_triggers(struct trace_event_set *set)
 	struct event_trigger *removed = NULL, *t;
 	struct trace_event_file *file;
 
-	for_each_event (set, file) {
+	for_each_event(set, file) {
 		while ((t = file->triggers)) {
 			unlink_trigger(t);
 			t->removed = removed;
@@ -210,7 +210,7 @@ static int parse_rest(struct event_trigger *t, char *rest, bool remove)
 /* Taking away what is not there is no error. */
 static int remove_like(struct trace_event_file *file, const struct trigger_command *command, char *rest)
 {
-	struct event_trigger like = { .command = command, .file = file }, *t;
+	struct event_trigger like = {.command = command, .file = file}, *t;
 	int ret = parse_rest(&like, rest, true);
 
 	t = ret ? NULL : find_trigger(file, &like);

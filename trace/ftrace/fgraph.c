@@ -28,8 +28,8 @@ bool fgraph_was_used;
 u64 fgraph_mismatches;
 
 /* Those users whose bits are set. Preemption off. */
-#define for_each_user(gops, bits)                                   \
-	for (u32 bits_ = (bits); bits_; bits_ &= bits_ - 1)         \
+#define for_each_user(gops, bits)                           \
+	for (u32 bits_ = (bits); bits_; bits_ &= bits_ - 1) \
 		if (((gops) = READ_ONCE(fgraph_users[__builtin_ctz(bits_)])))
 #define all_users() READ_ONCE(fgraph_mask)
 
@@ -137,7 +137,7 @@ void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
-	struct fgraph_call call = { .ip = ip, .pc = pc, .fregs = fregs };
+	struct fgraph_call call = {.ip = ip, .pc = pc, .fregs = fregs};
 
 	if (pc & bit)
 		return;
@@ -206,7 +206,7 @@ void fgraph_return(struct fgraph_ret_regs *regs)
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit;
 	struct fgraph_stack *stack = t->ret_stack;
-	struct fgraph_call call = { .pc = pc, .stack = stack, .result = regs->result[0] };
+	struct fgraph_call call = {.pc = pc, .stack = stack, .result = regs->result[0]};
 	struct fgraph_frame *frame;
 
 	trace_enter(t, pc, 0);

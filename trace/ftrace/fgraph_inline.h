@@ -6,7 +6,7 @@
 
 /* Bits of frame.key above those of users. */
 #define FGRAPH_CONTEXT_SHIFT FGRAPH_USERS /* two bits: the context of the entry, 0 a task's (recursion_bit) */
-#define FGRAPH_EPOCH_SHIFT 20
+#define FGRAPH_EPOCH_SHIFT   20
 static_assert((4U << FGRAPH_CONTEXT_SHIFT) <= FGRAPH_KEY_ENDS && FGRAPH_KEY_ENDS < (1U << FGRAPH_EPOCH_SHIFT));
 
 /* What a user has in this task, as of now. */
@@ -15,7 +15,7 @@ static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *st
 	struct fgraph_state *state = &stack->user[gops->bit];
 
 	if (unlikely(state->since != gops->since))
-		*state = (struct fgraph_state){ .since = gops->since };
+		*state = (struct fgraph_state){.since = gops->since};
 	if (gops->bit < FGRAPH_FIRST_ANY) {
 		struct fgraph_direct *direct = &stack->direct[gops->bit];
 

@@ -169,8 +169,8 @@ void fgraph_init_task(struct task_struct *task)
 	if (!READ_ONCE(stacks_wanted) || READ_ONCE(task->ret_stack))
 		return;
 	stack = alloc_stack();
-	if (stack && !__atomic_compare_exchange_n(&task->ret_stack, &none, stack, false, __ATOMIC_ACQ_REL,
-						  __ATOMIC_RELAXED))
+	if (stack &&
+	    !__atomic_compare_exchange_n(&task->ret_stack, &none, stack, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		kfree(stack);
 }
 

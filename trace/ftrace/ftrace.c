@@ -48,18 +48,16 @@ static struct site_map {
 	unsigned long *wanted; /* scratch: what the users want */
 	unsigned long *have;   /* sites that hold a call of it */
 } site_maps[NR_CALLERS] = {
-	[CALLER_BOTH] = { .caller = FTRACE_CALLER_ADDR },
-	[CALLER_ENTRY] = { .caller = FTRACE_ENTRY_CALLER_ADDR },
-	[CALLER_RETURN] = { .caller = FTRACE_RETURN_CALLER_ADDR },
-	[CALLER_LIST] = { .caller = FTRACE_LIST_CALLER_ADDR },
-	[CALLER_REGS] = { .caller = FTRACE_REGS_CALLER_ADDR },
+	[CALLER_BOTH] = {.caller = FTRACE_CALLER_ADDR},		 [CALLER_ENTRY] = {.caller = FTRACE_ENTRY_CALLER_ADDR},
+	[CALLER_RETURN] = {.caller = FTRACE_RETURN_CALLER_ADDR}, [CALLER_LIST] = {.caller = FTRACE_LIST_CALLER_ADDR},
+	[CALLER_REGS] = {.caller = FTRACE_REGS_CALLER_ADDR},
 };
 /* The same of what C reads: scratch, and in force as ftrace_single_ops and ftrace_return_map. [ftrace_lock] */
 static struct ftrace_ops *single_wanted[FTRACE_SINGLE_CALLERS];
 static unsigned long *return_wanted;
 unsigned long *ftrace_return_map;
 struct ftrace_ops *ftrace_ops_list;
-int ftrace_enabled = 1; /* [ftrace_lock] */
+int ftrace_enabled = 1;	 /* [ftrace_lock] */
 static bool ftrace_dead; /* [ftrace_lock] */
 
 /*
@@ -273,9 +271,9 @@ static int check_ipmodify(void)
 
 /* One change of users or sets, made while every other CPU is parked outside of all tracing. */
 struct site_change {
-	struct ftrace_set *set, *with;  /* exchange these two, if not NULL */
-	int refused;                    /* result: what check_ipmodify says */
-	struct dyn_ftrace *bad;         /* result: site that does not hold what it should */
+	struct ftrace_set *set, *with; /* exchange these two, if not NULL */
+	int refused;		       /* result: what check_ipmodify says */
+	struct dyn_ftrace *bad;	       /* result: site that does not hold what it should */
 	bool bad_had_call;
 };
 
@@ -428,7 +426,7 @@ static bool sets_in_use(const struct ftrace_ops *ops)
 
 int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struct ftrace_set *with)
 {
-	struct site_change change = { .set = set, .with = with };
+	struct site_change change = {.set = set, .with = with};
 
 	if (sets_in_use(ops))
 		return update(&change);

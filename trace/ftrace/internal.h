@@ -8,19 +8,19 @@
 /* Locks: l ftrace_lock; I immutable after boot. */
 struct dyn_ftrace {
 	unsigned long ip; /* [I] address of the patched instruction */
-	u32 sym;          /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader fills it in] */
+	u32 sym;	  /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader fills it in] */
 };
 
-extern struct mutex ftrace_lock;         /* users, sets and sites; inside it: text_mutex */
-extern struct dyn_ftrace *ftrace_recs;   /* ascending by ip */
+extern struct mutex ftrace_lock;       /* users, sets and sites; inside it: text_mutex */
+extern struct dyn_ftrace *ftrace_recs; /* ascending by ip */
 extern unsigned ftrace_nr_recs;
-extern unsigned long *ftrace_enabled_map; /* [l] sites that hold a call now */
-extern unsigned long *ftrace_touched_map; /* [l] sites that held one at some time */
+extern unsigned long *ftrace_enabled_map;  /* [l] sites that hold a call now */
+extern unsigned long *ftrace_touched_map;  /* [l] sites that held one at some time */
 extern struct ftrace_ops *ftrace_ops_list; /* [l] registered users */
 /* Read on the way to a user; changed with all other CPUs parked, where nobody is on one. */
 extern struct ftrace_ops *ftrace_single_ops[]; /* whom ftrace_single_caller_N is for */
-extern unsigned long *ftrace_return_map; /* sites whose returns are wanted */
-extern unsigned ftrace_nr_pages;         /* of memory the records take, for dyn_ftrace_total_info */
+extern unsigned long *ftrace_return_map;       /* sites whose returns are wanted */
+extern unsigned ftrace_nr_pages;	       /* of memory the records take, for dyn_ftrace_total_info */
 
 const char *ftrace_rec_name(struct dyn_ftrace *rec);
 /* Number of the first record at this address or behind it, ftrace_nr_recs: none. Any context, as the next. */

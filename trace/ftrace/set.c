@@ -194,7 +194,7 @@ static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit 
 static int edit_by_pattern(struct ftrace_ops *ops, bool exclude, const unsigned char *buf, int len, bool reset)
 {
 	char pattern[KSYM_NAME_LEN];
-	struct set_edit edit = { .reset = reset };
+	struct set_edit edit = {.reset = reset};
 
 	if (!buf)
 		return edit_set(ops, exclude, &edit);
@@ -221,7 +221,7 @@ int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int 
 
 int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, int reset)
 {
-	const struct set_edit edit = { .ip = ip, .remove = remove, .reset = reset };
+	const struct set_edit edit = {.ip = ip, .remove = remove, .reset = reset};
 
 	return ip ? edit_set(ops, false, &edit) : -EINVAL;
 }

@@ -135,7 +135,7 @@ static int add_func(struct tracepoint *tp, void *probe, void *data)
 		free_funcs(new);
 		return ret;
 	}
-	new[copy_probes(new, old, -1)] = (struct tracepoint_func){ probe, data };
+	new[copy_probes(new, old, -1)] = (struct tracepoint_func){probe, data};
 	publish_funcs(tp, new);
 	if (!old)
 		static_key_inc_later(&tp->key);

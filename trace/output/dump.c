@@ -155,7 +155,7 @@ static void sysrq_dump(void)
 {
 	ftrace_dump(DUMP_ALL);
 }
-static const struct sysrq_key dump_key = { 'z', "dump-ftrace-buffer", sysrq_dump };
+static const struct sysrq_key dump_key = {'z', "dump-ftrace-buffer", sysrq_dump};
 REGISTER_SYSRQ(dump_key);
 
 /* ---- In trouble */
@@ -176,5 +176,5 @@ static void trace_in_trouble(enum trouble what)
 	}
 }
 
-static const struct panic_notifier trace_panic_notifier = { "ftrace", trace_in_trouble };
+static const struct panic_notifier trace_panic_notifier = {"ftrace", trace_in_trouble};
 REGISTER_PANIC_NOTIFIER(trace_panic_notifier);

@@ -73,8 +73,7 @@ void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
 	if (flags & TRACE_ITER(VERBOSE))
 		return;
 	trace_count_entries(iter, &total, &entries);
-	seq_printf(s, "# entries-in-buffer/entries-written: %lu/%lu   #P:%u\n#\n", entries, total,
-		   num_online_cpus());
+	seq_printf(s, "# entries-in-buffer/entries-written: %lu/%lu   #P:%u\n#\n", entries, total, num_online_cpus());
 	if (flags & TRACE_ITER(IRQ_INFO))
 		print_irq_columns(s, flags & TRACE_ITER(RECORD_TGID));
 	else

@@ -35,7 +35,7 @@ static __always_inline struct ring_buffer_event *peek_cpu(struct trace_iterator 
 
 /* The oldest of all CPUs' next records, its CPU and stamp; NULL and stamp 0 at the end. trace_types_lock held. */
 static __always_inline struct ring_buffer_event *find_oldest(struct trace_iterator *iter, int *best_cpu, u64 *best_ts,
-					     unsigned long *best_lost)
+							     unsigned long *best_lost)
 {
 	struct ring_buffer_event *event, *best = NULL;
 	unsigned long lost = 0, lost_there = 0;
@@ -486,7 +486,7 @@ static const struct file_operations latency_trace_fops = {
 	.llseek = tracing_lseek,
 	.release = tracing_release,
 };
-static const struct tracefs_file trace_file = { "trace", 0640, &tracing_fops, TRACEFS_ARRAY | TRACEFS_PER_CPU };
-static const struct tracefs_file latency_trace_file = { "latency_trace", 0440, &latency_trace_fops, TRACEFS_ARRAY };
+static const struct tracefs_file trace_file = {"trace", 0640, &tracing_fops, TRACEFS_ARRAY | TRACEFS_PER_CPU};
+static const struct tracefs_file latency_trace_file = {"latency_trace", 0440, &latency_trace_fops, TRACEFS_ARRAY};
 REGISTER_TRACEFS(trace_file);
 REGISTER_TRACEFS(latency_trace_file);

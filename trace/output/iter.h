@@ -12,36 +12,36 @@ struct trace_snapshot;
 /* One walk over records: through `trace` (nothing is consumed) or trace_pipe. Its opener's alone. */
 struct trace_iterator {
 	struct trace_array *tr;
-	const struct tracer *trace;           /* tracer at open */
+	const struct tracer *trace; /* tracer at open */
 	struct trace_buffer *buffer;
-	struct trace_snapshot *snapshot;      /* what we show of it, held for us; NULL: the live buffer */
+	struct trace_snapshot *snapshot;       /* what we show of it, held for us; NULL: the live buffer */
 	struct ring_buffer_iter **buffer_iter; /* one a CPU; NULL: consuming */
-	int cpu_file;                         /* one CPU or RING_BUFFER_ALL_CPUS_FILE */
-	struct mutex mutex;                   /* trace_pipe's reads */
-	struct trace_entry *ent;              /* the record found, valid until the next step */
-	const struct trace_event *event;      /* how the last one shown is shown */
+	int cpu_file;			       /* one CPU or RING_BUFFER_ALL_CPUS_FILE */
+	struct mutex mutex;		       /* trace_pipe's reads */
+	struct trace_entry *ent;	       /* the record found, valid until the next step */
+	const struct trace_event *event;       /* how the last one shown is shown */
 	u64 ts;
-	u64 from, until;                      /* trace: older and younger records are left out */
-	unsigned clock_id;                    /* `trace` of the live buffer: the clock that these two are of */
-	unsigned long lost_events;            /* before it, on its CPU */
+	u64 from, until;	   /* trace: older and younger records are left out */
+	unsigned clock_id;	   /* `trace` of the live buffer: the clock that these two are of */
+	unsigned long lost_events; /* before it, on its CPU */
 	int cpu;
-	u64 idx;                              /* records shown so far */
+	u64 idx; /* records shown so far */
 	loff_t pos;
-	bool of_snapshot;                     /* the file is `snapshot` */
-	bool latency_format;                  /* asked for at open */
-	void *copy;                           /* not NULL: `ent` is copied here, to look ahead; behind it `leaf` */
-	unsigned ent_size;                    /* bytes of `ent`, in whole words */
-	struct trace_entry *leaf;             /* the return, that follows at once, of the call `ent`; else NULL */
-	bool held;                            /* trace_pipe: `ent` is a copy, not in the buffer any more */
-	struct trace_graph_state *graph;      /* function graph's, from line to line */
-	u64 next_ts;                          /* latency format: of the record behind `ent`; 0: not known */
-	bool annotate;                        /* the buffer had overrun at open: mark where each CPU begins */
-	bool atomic;                          /* ftrace_dump: who prints may not sleep */
-	bool paused;                          /* recording is off while we are open (pause-on-trace) */
-	struct cpumask started;               /* CPUs of which a record was shown and left behind */
-	struct seq_file text;                 /* trace_pipe: lines, and how much of them was handed out */
+	bool of_snapshot;		 /* the file is `snapshot` */
+	bool latency_format;		 /* asked for at open */
+	void *copy;			 /* not NULL: `ent` is copied here, to look ahead; behind it `leaf` */
+	unsigned ent_size;		 /* bytes of `ent`, in whole words */
+	struct trace_entry *leaf;	 /* the return, that follows at once, of the call `ent`; else NULL */
+	bool held;			 /* trace_pipe: `ent` is a copy, not in the buffer any more */
+	struct trace_graph_state *graph; /* function graph's, from line to line */
+	u64 next_ts;			 /* latency format: of the record behind `ent`; 0: not known */
+	bool annotate;			 /* the buffer had overrun at open: mark where each CPU begins */
+	bool atomic;			 /* ftrace_dump: who prints may not sleep */
+	bool paused;			 /* recording is off while we are open (pause-on-trace) */
+	struct cpumask started;		 /* CPUs of which a record was shown and left behind */
+	struct seq_file text;		 /* trace_pipe: lines, and how much of them was handed out */
 	size_t text_read;
-	char texts[512];                      /* of the line in the making: what TP_printk's functions return */
+	char texts[512]; /* of the line in the making: what TP_printk's functions return */
 	unsigned texts_used;
 };
 

@@ -25,7 +25,7 @@ static char delay_mark(u64 us)
 	static const struct {
 		u64 above_us;
 		char mark;
-	} marks[] = { { 1000000, '$' }, { 100000, '@' }, { 10000, '*' }, { 1000, '#' }, { 100, '!' }, { 10, '+' } };
+	} marks[] = {{1000000, '$'}, {100000, '@'}, {10000, '*'}, {1000, '#'}, {100, '!'}, {10, '+'}};
 
 	for (unsigned i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
 		if (us > marks[i].above_us)

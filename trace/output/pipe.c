@@ -21,8 +21,8 @@ static int take_cpus(struct trace_iterator *iter)
 {
 	struct cpumask *taken = &iter->tr->pipe_cpus;
 
-	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE ? !cpumask_empty(taken) :
-							  cpumask_test_cpu(iter->cpu_file, taken))
+	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE ? !cpumask_empty(taken)
+							: cpumask_test_cpu(iter->cpu_file, taken))
 		return -EBUSY;
 	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
 		*taken = cpu_possible_mask;
@@ -344,7 +344,7 @@ static void trace_pipe_stop(struct trace_array *tr)
 	hrtimer_cancel(&tr->poll_timer);
 }
 
-static const struct trace_part pipe_part = { .init = trace_pipe_init, .stop = trace_pipe_stop };
+static const struct trace_part pipe_part = {.init = trace_pipe_init, .stop = trace_pipe_stop};
 REGISTER_TRACE_PART(pipe_part);
 
 /*
@@ -373,6 +373,6 @@ static const struct file_operations tracing_pipe_fops = {
 	.llseek = no_llseek,
 	.release = tracing_release_pipe,
 };
-static const struct tracefs_file trace_pipe_file = { "trace_pipe", 0440, &tracing_pipe_fops,
-						     TRACEFS_ARRAY | TRACEFS_PER_CPU };
+static const struct tracefs_file trace_pipe_file = {"trace_pipe", 0440, &tracing_pipe_fops,
+						    TRACEFS_ARRAY | TRACEFS_PER_CPU};
 REGISTER_TRACEFS(trace_pipe_file);

@@ -19,10 +19,10 @@
 /* An open file. Locks: l lock, inside it trace_types_lock; I immutable. */
 struct raw_reader {
 	struct trace_array *tr; /* [I] */
-	int cpu;                /* [I] */
+	int cpu;		/* [I] */
 	struct mutex lock;
 	struct buffer_data_page *page; /* [l] what was taken last */
-	size_t read;                   /* [l] bytes of it that are handed out; sizeof(*page): all */
+	size_t read;		       /* [l] bytes of it that are handed out; sizeof(*page): all */
 };
 
 /* The tracer stays, and is none whose maximum would miss what we take, as with trace_pipe. */
@@ -245,7 +245,7 @@ static const struct file_operations raw_fops = {
 	.llseek = no_llseek,
 	.release = raw_release,
 };
-static const struct tracefs_file trace_pipe_raw_file = { "trace_pipe_raw", 0440, &raw_fops, TRACEFS_PER_CPU };
+static const struct tracefs_file trace_pipe_raw_file = {"trace_pipe_raw", 0440, &raw_fops, TRACEFS_PER_CPU};
 REGISTER_TRACEFS(trace_pipe_raw_file);
 
 static int buffer_percent_show(struct seq_file *m, struct trace_array *tr, int cpu)

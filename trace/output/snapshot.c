@@ -25,8 +25,8 @@
 struct exchange {
 	struct trace_array *tr;
 	const struct task_struct *task; /* who asks */
-	bool begun; /* [max lock] the first CPU to come has begun a snapshot */
-	int err;    /* of the last try on one CPU */
+	bool begun;			/* [max lock] the first CPU to come has begun a snapshot */
+	int err;			/* of the last try on one CPU */
 };
 
 /*
@@ -48,7 +48,7 @@ static void take_part(void *arg)
 /* All CPUs at one moment. */
 static int take_all(struct trace_array *tr)
 {
-	struct exchange x = { .tr = tr, .task = current };
+	struct exchange x = {.tr = tr, .task = current};
 
 	stop_machine_each(take_part, &x);
 	WARN_ON_ONCE(x.err);
@@ -80,7 +80,7 @@ static void take_only_part(void *arg)
 
 static int take_one(struct trace_array *tr, int cpu)
 {
-	struct exchange x = { .tr = tr, .task = current };
+	struct exchange x = {.tr = tr, .task = current};
 
 	do {
 		/* Our interrupt may have come into the middle of a write: that takes a few instructions more. */
@@ -147,17 +147,18 @@ static int snapshot_open(struct inode *inode, struct file *file)
 }
 
 static const struct tracefs_text snapshot_text = {
-	.fop = {
-		.open = snapshot_open,
-		.read = seq_read,
-		.write = tracefs_text_write,
-		.llseek = tracing_lseek,
-		.release = tracing_release,
-	},
+	.fop =
+		{
+			.open = snapshot_open,
+			.read = seq_read,
+			.write = tracefs_text_write,
+			.llseek = tracing_lseek,
+			.release = tracing_release,
+		},
 	.store = snapshot_store,
 };
-static const struct tracefs_file snapshot_file = { "snapshot", 0640, &snapshot_text.fop,
-						   TRACEFS_ARRAY | TRACEFS_PER_CPU };
+static const struct tracefs_file snapshot_file = {"snapshot", 0640, &snapshot_text.fop,
+						  TRACEFS_ARRAY | TRACEFS_PER_CPU};
 REGISTER_TRACEFS(snapshot_file);
 
 static void explain_snapshot(struct trace_refusal *r)
@@ -168,9 +169,9 @@ static void explain_snapshot(struct trace_refusal *r)
 		refusal_say(r, "not enough memory for a second buffer like the first; make buffer_size_kb smaller");
 }
 static const struct trace_hint snapshot_hint = {
-	.file = "snapshot", .explain = explain_snapshot,
-	.takes = "0 (free it; not for one CPU), 1 (take a snapshot) or 2 (clear it)"
-};
+	.file = "snapshot",
+	.explain = explain_snapshot,
+	.takes = "0 (free it; not for one CPU), 1 (take a snapshot) or 2 (clear it)"};
 REGISTER_TRACE_HINT(snapshot_hint);
 
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)

@@ -18,7 +18,7 @@
 #include "records.h"
 
 #define MARKER_MAX   (RB_MAX_EVENT - sizeof(struct print_entry) - 2) /* with a newline and the zero; more is cut off */
-#define MARKER_STACK 256 /* up to here the text waits on the stack */
+#define MARKER_STACK 256					     /* up to here the text waits on the stack */
 
 /* Context: preemption off. -EBADF when nothing is recorded, as if the file were not open for writing (Linux). */
 static ssize_t record_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n)
@@ -75,7 +75,7 @@ static const struct file_operations tracing_mark_fops = {
 	.write = tracing_mark_write,
 	.llseek = noop_llseek,
 };
-static const struct tracefs_file trace_marker_file = { "trace_marker", 0220, &tracing_mark_fops, TRACEFS_ARRAY };
+static const struct tracefs_file trace_marker_file = {"trace_marker", 0220, &tracing_mark_fops, TRACEFS_ARRAY};
 REGISTER_TRACEFS(trace_marker_file);
 
 static void trace_print_print(struct seq_file *s, struct trace_iterator *iter)

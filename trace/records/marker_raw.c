@@ -12,13 +12,13 @@
 #include "records.h"
 
 #define RAW_MAX	  (RB_MAX_EVENT - sizeof(struct trace_entry)) /* number and bytes */
-#define RAW_STACK 256 /* up to here they wait on the stack */
+#define RAW_STACK 256					      /* up to here they wait on the stack */
 
 /* What is recorded of bytes that cannot be read: Linux's number and text. */
 static const struct {
 	u32 id;
 	char text[sizeof(TRACE_FAULTED)];
-} faulted = { ~0U, TRACE_FAULTED };
+} faulted = {~0U, TRACE_FAULTED};
 
 /* Context: preemption off. */
 static ssize_t record_raw(struct trace_array *tr, const void *data, size_t n)
@@ -66,7 +66,7 @@ static const struct file_operations raw_mark_fops = {
 	.write = raw_mark_write,
 	.llseek = noop_llseek,
 };
-static const struct tracefs_file trace_marker_raw_file = { "trace_marker_raw", 0220, &raw_mark_fops, TRACEFS_ARRAY };
+static const struct tracefs_file trace_marker_raw_file = {"trace_marker_raw", 0220, &raw_mark_fops, TRACEFS_ARRAY};
 REGISTER_TRACEFS(trace_marker_raw_file);
 
 /* "# 1a buf: 01 02 03 00": to the end of the last word. */

@@ -89,5 +89,5 @@ static void trace_stack_print(struct seq_file *s, struct trace_iterator *iter)
 	}
 }
 
-static const struct trace_event trace_stack_event = { .type = TRACE_STACK, .trace = trace_stack_print };
+static const struct trace_event trace_stack_event = {.type = TRACE_STACK, .trace = trace_stack_print};
 REGISTER_TRACE_EVENT(trace_stack_event);

@@ -122,5 +122,5 @@ static void trace_user_stack_print(struct seq_file *s, struct trace_iterator *it
 		mmput(mm);
 }
 
-static const struct trace_event trace_user_stack_event = { .type = TRACE_USER_STACK, .trace = trace_user_stack_print };
+static const struct trace_event trace_user_stack_event = {.type = TRACE_USER_STACK, .trace = trace_user_stack_print};
 REGISTER_TRACE_EVENT(trace_user_stack_event);

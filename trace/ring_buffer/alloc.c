@@ -175,7 +175,7 @@ struct trace_buffer *ring_buffer_alloc(unsigned long size, unsigned flags)
 		return NULL;
 	buffer->clock = rb_no_clock;
 	buffer->overwrite = flags & RB_FL_OVERWRITE;
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		buffer->cpu[cpu] = rb_cpu_alloc(buffer, cpu, nr_pages);
 		if (!buffer->cpu[cpu])
 			goto free_buffer;
@@ -193,7 +193,7 @@ void ring_buffer_free(struct trace_buffer *buffer)
 
 	if (!buffer)
 		return;
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		if (!buffer->cpu[cpu])
 			continue;
 		rb_ring_free(&buffer->cpu[cpu]->ring);

@@ -52,8 +52,7 @@ void rb_cursor_skip(struct rb_cursor *c)
 struct ring_buffer_event *rb_cursor_event(struct rb_cursor *c, u64 *ts)
 {
 	while (c->pos < c->size) {
-		struct ring_buffer_event *event =
-			(struct ring_buffer_event *)(void *)(c->data->data + c->pos);
+		struct ring_buffer_event *event = (struct ring_buffer_event *)(void *)(c->data->data + c->pos);
 
 		if (event->type_len < RINGBUF_TYPE_PADDING) {
 			*ts = rb_event_stamp(event, c->stamp);
@@ -129,8 +128,7 @@ static bool rb_unclaim(struct buffer_page *page, struct ring_buffer_event *event
 		return false;
 	RB_TEST_POINT(40);
 	return __atomic_compare_exchange_n(&page->state, &state,
-					   state - words - RB_ONE_EVENT -
-						   ((u64)event->time_delta << RB_TIME_SHIFT),
+					   state - words - RB_ONE_EVENT - ((u64)event->time_delta << RB_TIME_SHIFT),
 					   false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 

@@ -132,8 +132,7 @@ static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, un
 	return 0;
 }
 
-int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu,
-			  bool full)
+int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu, bool full)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
 	unsigned long flags;

@@ -13,8 +13,7 @@ static bool rb_reader_page_done(struct rb_ring *ring)
 	if (page->seq == RB_SEQ_NONE)
 		return true;
 	RB_TEST_POINT(52);
-	return page->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) &&
-	       ring->read == rb_committed(page);
+	return page->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) && ring->read == rb_committed(page);
 }
 
 /* What was lost between the reader's last page and the new one. */
@@ -44,8 +43,8 @@ static bool rb_swap_reader_page(struct rb_ring *ring)
 		oldest = rb_slot_page(ring, seq);
 		RB_TEST_POINT(50);
 		/* Release: all reading of the spare page comes before the writer's next use of it. */
-	} while (!__atomic_compare_exchange_n(&ring->head, &head, rb_head(seq + 1, spare - ring->pages),
-					      false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(&ring->head, &head, rb_head(seq + 1, spare - ring->pages), false,
+					      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 	RB_TEST_POINT(51);
 	rb_write(ring->slot[seq % ring->nr_pages], spare - ring->pages);
 	rb_enter_reader_page(ring, oldest);
@@ -127,8 +126,7 @@ static struct ring_buffer_event *rb_consume(struct rb_ring *ring, u64 *ts, unsig
 	return event;
 }
 
-struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts,
-					      unsigned long *lost)
+struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
 	struct ring_buffer_event *event;
@@ -182,7 +180,7 @@ bool ring_buffer_empty(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (!ring_buffer_empty_cpu(buffer, cpu))
 			return false;
 	return true;

@@ -107,7 +107,7 @@ static void rb_add_disabled(struct trace_buffer *buffer, u32 what)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (rb_cpu(buffer, cpu))
 			__atomic_fetch_add(&rb_cpu(buffer, cpu)->disabled, what, __ATOMIC_SEQ_CST);
 }
@@ -137,7 +137,7 @@ void ring_buffer_reset(struct trace_buffer *buffer)
 	int cpu;
 
 	rb_quiesce_all(buffer);
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (rb_cpu(buffer, cpu))
 			rb_reset_quiet(rb_cpu(buffer, cpu), ring_buffer_time_stamp(buffer));
 	rb_release_all(buffer);
@@ -233,7 +233,7 @@ static struct rb_ring *rb_alloc_rings(struct trace_buffer *buffer, unsigned long
 
 	if (!rings)
 		return NULL;
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		old_pages = ring_buffer_size(buffer, cpu) / RB_DATA_SIZE;
 		if ((only != RING_BUFFER_ALL_CPUS && cpu != only) || old_pages == nr_pages)
 			continue;
@@ -254,7 +254,7 @@ static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings, boo
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		if (use && rings[cpu].pages)
 			rb_resize(buffer->cpu[cpu], &rings[cpu]);
 		rb_ring_free(&rings[cpu]);

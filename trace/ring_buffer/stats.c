@@ -149,7 +149,7 @@ static u64 rb_sum(struct trace_buffer *buffer, u64 (*count)(struct rb_ring *))
 	u64 n = 0;
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		n += rb_count(buffer, cpu, count);
 	return n;
 }

@@ -25,7 +25,7 @@ void ring_buffer_record_disable(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		rb_count(buffer->cpu[cpu], RB_DISABLE_ONE);
 }
 
@@ -33,7 +33,7 @@ void ring_buffer_record_enable(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		rb_count(buffer->cpu[cpu], -RB_DISABLE_ONE);
 }
 
@@ -51,7 +51,7 @@ void ring_buffer_record_off(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		rb_switch(buffer->cpu[cpu], RB_OFF, true);
 }
 
@@ -59,7 +59,7 @@ void ring_buffer_record_on(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		rb_switch(buffer->cpu[cpu], RB_OFF, false);
 }
 
@@ -77,7 +77,7 @@ bool ring_buffer_record_is_on(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (rb_read(buffer->cpu[cpu]->disabled) & RB_STOPPED)
 			return false;
 	return true;
@@ -87,7 +87,7 @@ bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		if (rb_read(buffer->cpu[cpu]->disabled) & RB_OFF)
 			return false;
 	return true;

@@ -41,8 +41,8 @@ static bool rb_drop_oldest(struct rb_ring *ring, u64 head)
 	RB_TEST_POINT(20);
 	/* This word decides who has the page's events; `state` is final, as the page is before the commit
 	 * page. */
-	if (!__atomic_compare_exchange_n(&ring->head, &head, rb_head(seq + 1, RB_NO_SWAP), false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&ring->head, &head, rb_head(seq + 1, RB_NO_SWAP), false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
 		return false;
 	RB_TEST_POINT(21);
 	rb_add(&ring->overrun, rb_state_events(state));
@@ -168,11 +168,9 @@ static struct ring_buffer_event *rb_claim_on(struct buffer_page *page, struct rb
 	claim.delta = claim.ts - last;
 	claim.extend = claim.delta >> RB_TS_SHIFT;
 	claim.words += claim.extend ? 2 : 0;
-	if ((state & (RB_FULL | RB_INDEX_MASK)) + claim.words > RB_PAGE_WORDS ||
-	    claim.ts - base >= RB_PAGE_TIME)
+	if ((state & (RB_FULL | RB_INDEX_MASK)) + claim.words > RB_PAGE_WORDS || claim.ts - base >= RB_PAGE_TIME)
 		return NULL;
-	if (!rb_change(&page->state, state,
-		       state + claim.words + RB_ONE_EVENT + (claim.delta << RB_TIME_SHIFT))) {
+	if (!rb_change(&page->state, state, state + claim.words + RB_ONE_EVENT + (claim.delta << RB_TIME_SHIFT))) {
 		*raced = true;
 		return NULL;
 	}
@@ -192,8 +190,7 @@ static bool rb_kept_out(struct ring_buffer_per_cpu *cpu_buffer)
 	if (!(disabled & RB_STOPPED))
 		return false;
 	/* With another reason besides, it would not have been recorded anyway. */
-	if ((disabled & (RB_QUIESCE_ONE - 1)) == 0 &&
-	    !(disabled & (RB_OFF | RB_CPU_OFF)))
+	if ((disabled & (RB_QUIESCE_ONE - 1)) == 0 && !(disabled & (RB_OFF | RB_CPU_OFF)))
 		rb_add(&cpu_buffer->kept_out, 1);
 	return true;
 }
@@ -244,8 +241,8 @@ static void rb_let_exchange(struct ring_buffer_per_cpu *cpu_buffer)
 }
 
 /* The fast path has raised `committing` and found something in its way. */
-struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
-							   unsigned long length, u64 ts)
+struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
+							   u64 ts)
 {
 	/* The shortest event has a word of data, so that there is room to turn it into padding. */
 	struct rb_claim claim = {.ts = ts, .length = length ? length : 1};

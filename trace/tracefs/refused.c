@@ -88,7 +88,9 @@ static const struct trace_hint *find_hint(const char *file)
 {
 	const struct trace_hint *hint;
 
-	for_each_in_table(trace_hints, hint) if (!strcmp(hint->file, file)) return hint;
+	for_each_in_table(trace_hints, hint)
+		if (!strcmp(hint->file, file))
+			return hint;
 	return NULL;
 }
 
@@ -99,8 +101,7 @@ static void explain(struct trace_refusal *r, const struct trace_hint *hint)
 	r->len = 0;
 	r->logged = false;
 	if (!r->text) {
-		refusal_say(r,
-			    hint ? "the text is longer than what the file takes" : "the file is only read");
+		refusal_say(r, hint ? "the text is longer than what the file takes" : "the file is only read");
 		return;
 	}
 	if (hint && hint->explain)
@@ -215,7 +216,7 @@ static void explain_only_written(struct trace_refusal *r)
 	r->logged = true; /* nothing was written that error_log could show */
 	refusal_say(r, "is only written, and cannot be read");
 }
-static const struct trace_hint only_written_hint = { .explain = explain_only_written };
+static const struct trace_hint only_written_hint = {.explain = explain_only_written};
 
 ssize_t tracefs_only_written(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {

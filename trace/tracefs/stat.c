@@ -75,7 +75,7 @@ static int stat_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations stat_seq_ops = { stat_start, stat_stop, stat_next, stat_show };
+static const struct seq_operations stat_seq_ops = {stat_start, stat_stop, stat_next, stat_show};
 
 static int stat_open(struct inode *inode, struct file *file)
 {
@@ -117,7 +117,7 @@ static int create_stat(struct dentry *dir, const struct trace_stat *stat, int cp
 
 	if (!file)
 		return -ENOMEM;
-	*file = (struct stat_file){ stat, cpu };
+	*file = (struct stat_file){stat, cpu};
 	if (cpu < 0)
 		scnprintf(name, sizeof(name), "%s", stat->name);
 	else
@@ -134,7 +134,7 @@ static int create_per_cpu(struct dentry *dir, const struct trace_stat *stat)
 	unsigned cpu;
 	int ret = 0;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		ret = ret ?: create_stat(dir, stat, cpu);
 	return ret;
 }

@@ -13,8 +13,8 @@
  */
 struct trace_stat {
 	const char *name;
-	bool per_cpu;    /* a file for each possible CPU, with its number behind the name */
-	size_t row_size; /* bytes of a row */
+	bool per_cpu;		       /* a file for each possible CPU, with its number behind the name */
+	size_t row_size;	       /* bytes of a row */
 	unsigned (*max_rows)(int cpu); /* room to have for them; cpu: of a per_cpu file, else -1 */
 	/* Copy the rows, at most `max`: how many there are. */
 	unsigned (*collect)(int cpu, void *rows, unsigned max);

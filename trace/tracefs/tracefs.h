@@ -16,9 +16,9 @@ struct tracefs_file {
 	const struct file_operations *fop;
 	u8 where; /* TRACEFS_* */
 };
-#define TRACEFS_TOP     1 /* only in the top directory */
-#define TRACEFS_ARRAY   2 /* in every trace array's directory */
-#define TRACEFS_PER_CPU 4 /* in every per_cpu/cpuN */
+#define TRACEFS_TOP	    1 /* only in the top directory */
+#define TRACEFS_ARRAY	    2 /* in every trace array's directory */
+#define TRACEFS_PER_CPU	    4 /* in every per_cpu/cpuN */
 #define REGISTER_TRACEFS(f) REGISTER_IN(tracefs, f)
 DECLARE_TABLE(tracefs, struct tracefs_file);
 /* The array and the CPU a control file stands for (RING_BUFFER_ALL_CPUS_FILE in an array's own directory). */
@@ -42,9 +42,13 @@ struct tracefs_text {
 };
 int tracefs_text_open(struct inode *inode, struct file *file);
 ssize_t tracefs_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos);
-#define TRACEFS_TEXT_FILE(id, filename, filemode, places, show_fn, store_fn)                                 \
-	static const struct tracefs_text id##_text = {                                                       \
-		{ .open = tracefs_text_open, .read = seq_read, .write = tracefs_text_write,                  \
-		  .llseek = seq_lseek, .release = single_release }, show_fn, store_fn };                     \
-	static const struct tracefs_file id##_file = { filename, filemode, &id##_text.fop, places };         \
+#define TRACEFS_TEXT_FILE(id, filename, filemode, places, show_fn, store_fn)                       \
+	static const struct tracefs_text id##_text = {{.open = tracefs_text_open,                  \
+						       .read = seq_read,                           \
+						       .write = tracefs_text_write,                \
+						       .llseek = seq_lseek,                        \
+						       .release = single_release},                 \
+						      show_fn,                                     \
+						      store_fn};                                   \
+	static const struct tracefs_file id##_file = {filename, filemode, &id##_text.fop, places}; \
 	REGISTER_TRACEFS(id##_file)

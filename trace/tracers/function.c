@@ -51,8 +51,7 @@ bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 {
 	struct task_struct *t = current;
 	struct ring_buffer_per_cpu *buffer = tr->cpu_data[t->cpu].buffer;
-	struct ring_buffer_event *event =
-		ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
+	struct ring_buffer_event *event = ring_buffer_reserve(buffer, sizeof(struct ftrace_entry), trace_clock_now(tr));
 
 	if (!event)
 		return false;
@@ -62,18 +61,18 @@ bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 }
 
 /* What a user of the general path wants besides the record. */
-#define FUNCTION_PIDS    1
+#define FUNCTION_PIDS	 1
 #define FUNCTION_OPTIONS 2
 
 /* The tracer's own options. */
 #define FUNC_OPT_STACK	    0x1
 #define FUNC_OPT_NO_REPEATS 0x2
 static const struct tracer_opt function_opts[] = {
-	{ "func_stack_trace", FUNC_OPT_STACK },
-	{ "func-no-repeats", FUNC_OPT_NO_REPEATS },
+	{"func_stack_trace", FUNC_OPT_STACK},
+	{"func-no-repeats", FUNC_OPT_NO_REPEATS},
 	{},
 };
-static struct tracer_flags function_flags = { .opts = function_opts };
+static struct tracer_flags function_flags = {.opts = function_opts};
 
 static void record_with_options(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 				const struct ftrace_regs *fregs, u32 pc)
@@ -152,7 +151,7 @@ static void trace_update_fast(struct trace_array *tr)
 	graph_update_fast(tr);
 	if (!trace_array_is_top(tr))
 		return;
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu(fast_buffer, cpu), fast ? tr->cpu_data[cpu].buffer : NULL);
 }
 
@@ -458,7 +457,10 @@ static void trace_fn_bin(struct seq_file *s, struct trace_iterator *iter)
 }
 
 static const struct trace_event trace_fn_event = {
-	.type = TRACE_FN, .trace = trace_fn_trace, .raw = trace_fn_raw,
-	.hex = trace_fn_hex, .bin = trace_fn_bin,
+	.type = TRACE_FN,
+	.trace = trace_fn_trace,
+	.raw = trace_fn_raw,
+	.hex = trace_fn_hex,
+	.bin = trace_fn_bin,
 };
 REGISTER_TRACE_EVENT(trace_fn_event);

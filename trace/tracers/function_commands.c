@@ -24,22 +24,22 @@ struct func_probe;
 /* What enable_event and disable_event of one write have in common: the count, too, as in Linux. */
 struct event_switch {
 	struct trace_event_file *file; /* [I] */
-	unsigned long count;           /* [a] TRIGGER_UNLIMITED */
-	unsigned functions;            /* [e] with it */
+	unsigned long count;	       /* [a] TRIGGER_UNLIMITED */
+	unsigned functions;	       /* [e] with it */
 };
 
 /* Of one function. */
 union func_slot {
-	unsigned long count;        /* [a] left */
+	unsigned long count;	    /* [a] left */
 	struct event_switch *event; /* [e; read by the callback] */
 };
 
 struct func_command {
 	const char *name;
-	bool on;       /* of two that do the opposite, which */
-	bool of_event; /* the parameters begin with an event */
-	bool once;     /* always counted, from 1 on; other commands by their parameter */
-	bool never;    /* never counted */
+	bool on;				/* of two that do the opposite, which */
+	bool of_event;				/* the parameters begin with an event */
+	bool once;				/* always counted, from 1 on; other commands by their parameter */
+	bool never;				/* never counted */
 	int (*prepare)(struct trace_array *tr); /* NULL, or before the first call. 0 or -errno */
 	/*
 	 * Any context in which functions are traced, preemption off; what tracers run must not trace, lock, allocate.
@@ -50,12 +50,12 @@ struct func_command {
 
 /* Locks: e event_mutex; I immutable. */
 struct func_probe {
-	struct func_probe *next; /* [e] tr->func_probes, the newest first */
-	struct trace_array *tr;  /* [I] */
+	struct func_probe *next;	    /* [e] tr->func_probes, the newest first */
+	struct trace_array *tr;		    /* [I] */
 	const struct func_command *command; /* [I] */
-	bool counted;            /* [I] */
-	struct ftrace_ops ops;   /* [e] its filter: the functions */
-	union func_slot *slots;  /* [I] one a record of ftrace; those in the filter mean something. NULL: not needed */
+	bool counted;			    /* [I] */
+	struct ftrace_ops ops;		    /* [e] its filter: the functions */
+	union func_slot *slots; /* [I] one a record of ftrace; those in the filter mean something. NULL: not needed */
 };
 
 /* ---- What they do */
@@ -93,14 +93,14 @@ static void fire_dump(struct func_probe *probe, union func_slot *slot, struct ft
 }
 
 static const struct func_command commands[] = {
-	{ .name = "traceon", .on = true, .fire = fire_onoff },
-	{ .name = "traceoff", .on = false, .fire = fire_onoff },
-	{ .name = "snapshot", .prepare = tracing_arm_snapshot, .fire = fire_snapshot },
-	{ .name = "stacktrace", .fire = fire_stacktrace },
-	{ .name = "dump", .once = true, .fire = fire_dump },
-	{ .name = "cpudump", .never = true, .fire = fire_dump },
-	{ .name = "enable_event", .on = true, .of_event = true, .fire = fire_event },
-	{ .name = "disable_event", .on = false, .of_event = true, .fire = fire_event },
+	{.name = "traceon", .on = true, .fire = fire_onoff},
+	{.name = "traceoff", .on = false, .fire = fire_onoff},
+	{.name = "snapshot", .prepare = tracing_arm_snapshot, .fire = fire_snapshot},
+	{.name = "stacktrace", .fire = fire_stacktrace},
+	{.name = "dump", .once = true, .fire = fire_dump},
+	{.name = "cpudump", .never = true, .fire = fire_dump},
+	{.name = "enable_event", .on = true, .of_event = true, .fire = fire_event},
+	{.name = "disable_event", .on = false, .of_event = true, .fire = fire_event},
 };
 
 /* A user as any other: the core keeps it from being called out of itself, or of any tracer. */
@@ -384,7 +384,7 @@ static int parse_count(char *param, unsigned long *count)
 
 static int process_plain(struct trace_array *tr, const struct func_command *command, const char *glob, char *param)
 {
-	union func_slot slot = { .count = 1 };
+	union func_slot slot = {.count = 1};
 	int ret = 0;
 
 	if (command->once || command->never || (param && !*param))
@@ -484,5 +484,5 @@ void ftrace_command_show(struct seq_file *m, struct trace_array *tr, loff_t pos)
 		seq_printf(m, ":count=%ld\n", count);
 }
 
-static const struct trace_part commands_part = { .stop = ftrace_clear_commands };
+static const struct trace_part commands_part = {.stop = ftrace_clear_commands};
 REGISTER_TRACE_PART(commands_part);

@@ -20,7 +20,7 @@
 /* ---- Lists of records: one seq_file walk, told apart by what it shows. */
 
 struct rec_list {
-	bool (*wants)(unsigned rec);            /* which records */
+	bool (*wants)(unsigned rec); /* which records */
 	void (*show)(struct seq_file *m, unsigned rec);
 };
 
@@ -57,7 +57,7 @@ static int rec_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations rec_seq_ops = { rec_start, rec_stop, rec_next, rec_show };
+static const struct seq_operations rec_seq_ops = {rec_start, rec_stop, rec_next, rec_show};
 
 static int rec_list_open(struct file *file, const struct rec_list *list)
 {
@@ -68,17 +68,15 @@ static int rec_list_open(struct file *file, const struct rec_list *list)
 	return ret;
 }
 
-#define REC_LIST_FILE(id, filename, wants_fn, show_fn)                                                       \
-	static const struct rec_list id##_list = { wants_fn, show_fn };                                      \
-	static int id##_open(struct inode *inode, struct file *file)                                         \
-	{                                                                                                    \
-		return rec_list_open(file, &id##_list);                                                      \
-	}                                                                                                    \
-	static const struct file_operations id##_fops = { .open = id##_open,                                 \
-							  .read = seq_read,                                  \
-							  .llseek = seq_lseek,                               \
-							  .release = seq_release };                          \
-	static const struct tracefs_file id##_file = { filename, 0440, &id##_fops, TRACEFS_TOP };            \
+#define REC_LIST_FILE(id, filename, wants_fn, show_fn)                                             \
+	static const struct rec_list id##_list = {wants_fn, show_fn};                              \
+	static int id##_open(struct inode *inode, struct file *file)                               \
+	{                                                                                          \
+		return rec_list_open(file, &id##_list);                                            \
+	}                                                                                          \
+	static const struct file_operations id##_fops = {                                          \
+		.open = id##_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release}; \
+	static const struct tracefs_file id##_file = {filename, 0440, &id##_fops, TRACEFS_TOP};    \
 	REGISTER_TRACEFS(id##_file)
 
 static bool every_rec(unsigned rec)
@@ -128,7 +126,7 @@ static void show_users(struct seq_file *m, unsigned rec)
 	if (users == 1)
 		seq_printf(m, "\tops: %s (%pS)", one->name ?: "?",
 			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR
-							      : (void *)(one->straight_func ?: one->func));
+							    : (void *)(one->straight_func ?: one->func));
 	seq_putc(m, '\n');
 }
 
@@ -142,8 +140,7 @@ static int dyn_ftrace_total_info_show(struct seq_file *m, struct trace_array *tr
 	seq_printf(m, "%u pages:%u groups: %u\n", ftrace_nr_recs, ftrace_nr_pages, 1);
 	return 0;
 }
-TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_TOP, dyn_ftrace_total_info_show,
-		  NULL);
+TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_TOP, dyn_ftrace_total_info_show, NULL);
 
 /* ---- set_ftrace_filter and set_ftrace_notrace */
 
@@ -156,18 +153,18 @@ TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_
  */
 struct filter_writer {
 	struct mutex mutex;
-	struct ftrace_ops *ops;   /* [I] NULL: it is a filter of function graph */
-	struct graph_filter *graph; /* [I] */
-	bool exclude;             /* [I] which of its sets */
-	struct trace_array *tr;   /* [I] whose function commands it takes; NULL: none's */
-	struct trace_array *modules; /* [I] likewise, whose filters by module */
-	loff_t command;           /* [the reader] number of the one that is shown */
-	loff_t shown;             /* [the reader] number of the filter by module that is shown */
-	bool changed;             /* [o] */
-	struct ftrace_set set;    /* [o] the copy */
-	char token[FTRACE_TOKEN_MAX]; /* [o] name so far */
+	struct ftrace_ops *ops;		/* [I] NULL: it is a filter of function graph */
+	struct graph_filter *graph;	/* [I] */
+	bool exclude;			/* [I] which of its sets */
+	struct trace_array *tr;		/* [I] whose function commands it takes; NULL: none's */
+	struct trace_array *modules;	/* [I] likewise, whose filters by module */
+	loff_t command;			/* [the reader] number of the one that is shown */
+	loff_t shown;			/* [the reader] number of the filter by module that is shown */
+	bool changed;			/* [o] */
+	struct ftrace_set set;		/* [o] the copy */
+	char token[FTRACE_TOKEN_MAX];	/* [o] name so far */
 	char refused[FTRACE_TOKEN_MAX]; /* [o] the last word as it was written: a command is cut into its parts */
-	unsigned len;             /* [o] */
+	unsigned len;			/* [o] */
 };
 
 static struct ftrace_set *writer_target(const struct filter_writer *w)
@@ -385,7 +382,7 @@ static int filter_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations filter_seq_ops = { filter_start, filter_stop, filter_next, filter_show };
+static const struct seq_operations filter_seq_ops = {filter_start, filter_stop, filter_next, filter_show};
 
 static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph)
 {
@@ -484,20 +481,19 @@ static const struct file_operations stack_filter_fops = {
 	.llseek = default_llseek,
 	.release = ftrace_filter_release,
 };
-static const struct tracefs_file set_ftrace_filter_file = { "set_ftrace_filter", 0640, &ftrace_filter_fops,
-							    TRACEFS_ARRAY };
-static const struct tracefs_file set_ftrace_notrace_file = { "set_ftrace_notrace", 0640, &ftrace_notrace_fops,
-							     TRACEFS_ARRAY };
+static const struct tracefs_file set_ftrace_filter_file = {"set_ftrace_filter", 0640, &ftrace_filter_fops,
+							   TRACEFS_ARRAY};
+static const struct tracefs_file set_ftrace_notrace_file = {"set_ftrace_notrace", 0640, &ftrace_notrace_fops,
+							    TRACEFS_ARRAY};
 REGISTER_TRACEFS(set_ftrace_filter_file);
 REGISTER_TRACEFS(set_ftrace_notrace_file);
-static const struct tracefs_file set_graph_function_file = { "set_graph_function", 0640, &graph_function_fops,
-							     TRACEFS_TOP };
-static const struct tracefs_file set_graph_notrace_file = { "set_graph_notrace", 0640, &graph_notrace_fops,
-							    TRACEFS_TOP };
+static const struct tracefs_file set_graph_function_file = {"set_graph_function", 0640, &graph_function_fops,
+							    TRACEFS_TOP};
+static const struct tracefs_file set_graph_notrace_file = {"set_graph_notrace", 0640, &graph_notrace_fops, TRACEFS_TOP};
 REGISTER_TRACEFS(set_graph_function_file);
 REGISTER_TRACEFS(set_graph_notrace_file);
-static const struct tracefs_file stack_trace_filter_file = { "stack_trace_filter", 0640, &stack_filter_fops,
-							     TRACEFS_TOP };
+static const struct tracefs_file stack_trace_filter_file = {"stack_trace_filter", 0640, &stack_filter_fops,
+							    TRACEFS_TOP};
 REGISTER_TRACEFS(stack_trace_filter_file);
 
 /* ---- /proc/sys/kernel/ftrace_enabled */

@@ -58,8 +58,7 @@ static int remove_module(struct ftrace_module **list, const char *glob, const ch
 	int ret = -EINVAL;
 
 	while ((old = *list)) {
-		if (strcmp(old->module, module) ||
-		    (strcmp(glob_or_star(glob), "*") && strcmp(old->glob, glob))) {
+		if (strcmp(old->module, module) || (strcmp(glob_or_star(glob), "*") && strcmp(old->glob, glob))) {
 			list = &old->next;
 			continue;
 		}
@@ -136,5 +135,5 @@ static void modules_stop(struct trace_array *tr)
 	ftrace_modules_clear(tr, true);
 }
 
-static const struct trace_part modules_part = { .stop = modules_stop };
+static const struct trace_part modules_part = {.stop = modules_stop};
 REGISTER_TRACE_PART(modules_part);

@@ -132,8 +132,7 @@ static void explain_command(struct trace_refusal *r, const char *glob, const cha
 		say_commands(r);
 		return;
 	}
-	if ((*(glob + remove) && say_no_match(r, glob + remove)) ||
-	    (kind == 2 && !explain_event(r, command, &params)))
+	if ((*(glob + remove) && say_no_match(r, glob + remove)) || (kind == 2 && !explain_event(r, command, &params)))
 		return;
 	if (!*glob)
 		refusal_say(r, "no function stands before ':%s'", command);
@@ -143,9 +142,8 @@ static void explain_command(struct trace_refusal *r, const char *glob, const cha
 		refusal_quote(r, "no such command is there to be taken away: ", r->text,
 			      "; the file shows those that are");
 	else
-		refusal_quote(r,
-			      "the functions have this command already; '!' in front of it takes it away: ",
-			      r->text, "");
+		refusal_quote(r, "the functions have this command already; '!' in front of it takes it away: ", r->text,
+			      "");
 }
 
 /* ---- The files */

@@ -42,7 +42,7 @@ static bool is_repeated(const struct trace_array *tr, struct func_repeats *r, un
 	unsigned epoch = __atomic_load_n(&tr->repeats_epoch, __ATOMIC_ACQUIRE);
 
 	if (r->epoch != epoch)
-		*r = (struct func_repeats){ .epoch = epoch };
+		*r = (struct func_repeats){.epoch = epoch};
 	if (r->ip != ip || r->parent_ip != parent_ip || r->count == 0xffff)
 		return false;
 	r->count++;
@@ -64,8 +64,7 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 	}
 	raw_local_irq_save(irqs);
 	r = &tr->cpu_data[smp_processor_id()].repeats;
-	repeated = ring_buffer_cpu_is_on(tr->cpu_data[smp_processor_id()].buffer) &&
-		   is_repeated(tr, r, ip, parent_ip);
+	repeated = ring_buffer_cpu_is_on(tr->cpu_data[smp_processor_id()].buffer) && is_repeated(tr, r, ip, parent_ip);
 	if (!repeated) {
 		if (r->count)
 			record_repeats(tr, r, pc, flags);
@@ -99,7 +98,6 @@ static void func_repeats_raw(struct seq_file *s, struct trace_iterator *iter)
 		   (unsigned long long)delta_of(field));
 }
 
-static const struct trace_event func_repeats_event = { .type = TRACE_FUNC_REPEATS,
-						       .trace = func_repeats_trace,
-						       .raw = func_repeats_raw };
+static const struct trace_event func_repeats_event = {
+	.type = TRACE_FUNC_REPEATS, .trace = func_repeats_trace, .raw = func_repeats_raw};
 REGISTER_TRACE_EVENT(func_repeats_event);

@@ -104,8 +104,7 @@ static void critical_graph_end(void)
 	critical_set_state(this_cpu_ptr(critical_section), CRITICAL_OFF);
 }
 
-static const struct latency_graph critical_graph = { critical_graph_concerned, critical_graph_begin,
-						     critical_graph_end };
+static const struct latency_graph critical_graph = {critical_graph_concerned, critical_graph_begin, critical_graph_end};
 
 /* In the form that critical_tracer.graph says. */
 static int trace_functions(struct trace_array *tr)
@@ -137,7 +136,7 @@ static void forget_sections(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		*per_cpu_ptr(critical_section, cpu) = (struct critical){};
 }
 
@@ -236,22 +235,22 @@ static bool critical_print_line(struct seq_file *s, struct trace_iterator *iter)
 	return latency_graph_line(s, iter, LATENCY_GRAPH_PRINT);
 }
 
-#define CRITICAL_TRACER(tracer_name, which)                                                                  \
-	static int tracer_name##_init(struct trace_array *tr)                                                \
-	{                                                                                                    \
-		return critical_init(tr, which);                                                             \
-	}                                                                                                    \
-	static const struct tracer tracer_name##_tracer = {                                                  \
-		.name = #tracer_name,                                                                        \
-		.init = tracer_name##_init,                                                                  \
-		.reset = critical_reset,                                                                     \
-		.flag_changed = critical_flag_changed,                                                       \
-		.open = latency_graph_open,                                                                  \
-		.close = trace_graph_close,                                                                  \
-		.print_header = critical_print_header,                                                       \
-		.print_line = critical_print_line,                                                           \
-		.use_max_tr = true,                                                                          \
-	};                                                                                                   \
+#define CRITICAL_TRACER(tracer_name, which)                   \
+	static int tracer_name##_init(struct trace_array *tr) \
+	{                                                     \
+		return critical_init(tr, which);              \
+	}                                                     \
+	static const struct tracer tracer_name##_tracer = {   \
+		.name = #tracer_name,                         \
+		.init = tracer_name##_init,                   \
+		.reset = critical_reset,                      \
+		.flag_changed = critical_flag_changed,        \
+		.open = latency_graph_open,                   \
+		.close = trace_graph_close,                   \
+		.print_header = critical_print_header,        \
+		.print_line = critical_print_line,            \
+		.use_max_tr = true,                           \
+	};                                                    \
 	REGISTER_TRACER(tracer_name##_tracer)
 
 CRITICAL_TRACER(irqsoff, CRITICAL_IRQS);

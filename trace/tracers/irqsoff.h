@@ -4,7 +4,7 @@
 #include "core/array.h"
 
 /* What a tracer measures: a section lasts while one of its kinds is off. */
-#define CRITICAL_IRQS    1u
+#define CRITICAL_IRQS	 1u
 #define CRITICAL_PREEMPT 2u
 
 enum critical_state {
@@ -16,11 +16,11 @@ enum critical_state {
 
 /* The section of a CPU. Locks: c its CPU with interrupts off (raw); r anybody may read. */
 struct critical {
-	u8 state;            /* [c, r] enum critical_state */
-	bool waits;          /* [c] the idle loop waits: its own preemption off does not count */
-	u32 base;            /* [c] preempt_count with preemption on: all but 0 is somebody's who does not tell */
-	u64 start;           /* [c] when it began: after our own work */
-	u64 first;           /* [c] stamp of its first record: before that */
+	u8 state;	     /* [c, r] enum critical_state */
+	bool waits;	     /* [c] the idle loop waits: its own preemption off does not count */
+	u32 base;	     /* [c] preempt_count with preemption on: all but 0 is somebody's who does not tell */
+	u64 start;	     /* [c] when it began: after our own work */
+	u64 first;	     /* [c] stamp of its first record: before that */
 	unsigned long place; /* [c] "started at" */
 	unsigned long lost_ends, lost_begins; /* [c, r] hooks that did not fit the state: for the tests */
 } __cacheline_aligned;
@@ -42,8 +42,8 @@ static __always_inline void critical_ended(struct critical *c)
 /* Who measures. Locks: t trace_types_lock, read without. */
 struct critical_tracer {
 	struct trace_array *tr; /* [t] set when all hooks are on, NULL before they go off */
-	u32 kinds;              /* [t] CRITICAL_*; changes while they are off */
-	bool graph;             /* [t] display-graph: records are of function graph */
+	u32 kinds;		/* [t] CRITICAL_*; changes while they are off */
+	bool graph;		/* [t] display-graph: records are of function graph */
 };
 extern struct critical_tracer critical_tracer;
 

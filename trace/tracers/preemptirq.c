@@ -23,7 +23,7 @@ DEFINE_PER_CPU(struct critical, critical_section);
 
 struct critical_names critical_names(unsigned long hook, unsigned long ip, unsigned long fp)
 {
-	struct critical_names names = { hook, ip };
+	struct critical_names names = {hook, ip};
 
 	/* A lock function may call another one, seldom a third. */
 	for (int i = 0; i < 4 && in_lock_functions(names.parent_ip); i++) {
@@ -199,7 +199,7 @@ static __always_inline struct critical_end critical_end_now(void)
 {
 	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
 
-	return (struct critical_end){ tr, likely(tr) ? trace_clock_now(tr) : 0 };
+	return (struct critical_end){tr, likely(tr) ? trace_clock_now(tr) : 0};
 }
 
 static noinline void ends_oddly(struct critical *c)
@@ -283,7 +283,7 @@ void trace_hardirqs_on(unsigned long ip, unsigned long fp)
 	if (unlikely(!tr || tr->clock))
 		irqs_on_general(ip, fp);
 	else
-		irqs_on(ip, fp, (struct critical_end){ tr, sched_clock() });
+		irqs_on(ip, fp, (struct critical_end){tr, sched_clock()});
 }
 
 /* ---- Preemption. It is off in all of these, interrupts may be on. */
@@ -356,8 +356,8 @@ void trace_critical_stop(unsigned long ip, unsigned long fp)
 
 void trace_critical_start(unsigned long ip, unsigned long fp)
 {
-	unsigned long hook = critical_tracer.kinds & CRITICAL_IRQS ? (unsigned long)trace_hardirqs_off :
-								      (unsigned long)trace_preempt_off;
+	unsigned long hook = critical_tracer.kinds & CRITICAL_IRQS ? (unsigned long)trace_hardirqs_off
+								   : (unsigned long)trace_preempt_off;
 	struct critical *c = this_cpu_ptr(critical_section);
 
 	c->waits = false;

@@ -82,9 +82,9 @@ static void probe_sched_wakeup(void *data, struct task_struct *wakee)
 }
 
 static const struct tracepoint_probe sched_switch_probes[] = {
-	{ &__tracepoint_sched_wakeup, (void *)probe_sched_wakeup },
-	{ &__tracepoint_sched_wakeup_new, (void *)probe_sched_wakeup },
-	{ &__tracepoint_sched_switch, (void *)probe_sched_switch },
+	{&__tracepoint_sched_wakeup, (void *)probe_sched_wakeup},
+	{&__tracepoint_sched_wakeup_new, (void *)probe_sched_wakeup},
+	{&__tracepoint_sched_switch, (void *)probe_sched_switch},
 };
 
 /* 0, -ENOMEM, and then nothing is switched on. Records carry only pids, so names are noted from now on. */
@@ -200,12 +200,18 @@ static void trace_wake_hex(struct seq_file *s, struct trace_iterator *iter)
 }
 
 static const struct trace_event trace_ctx_event = {
-	.type = TRACE_CTX, .trace = trace_ctx_trace, .raw = trace_ctx_raw,
-	.hex = trace_ctx_hex, .bin = print_pair_bin,
+	.type = TRACE_CTX,
+	.trace = trace_ctx_trace,
+	.raw = trace_ctx_raw,
+	.hex = trace_ctx_hex,
+	.bin = print_pair_bin,
 };
 static const struct trace_event trace_wake_event = {
-	.type = TRACE_WAKE, .trace = trace_wake_trace, .raw = trace_wake_raw,
-	.hex = trace_wake_hex, .bin = print_pair_bin,
+	.type = TRACE_WAKE,
+	.trace = trace_wake_trace,
+	.raw = trace_wake_raw,
+	.hex = trace_wake_hex,
+	.bin = print_pair_bin,
 };
 REGISTER_TRACE_EVENT(trace_ctx_event);
 REGISTER_TRACE_EVENT(trace_wake_event);

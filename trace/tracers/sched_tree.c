@@ -41,7 +41,7 @@ static bool record_queued_task(struct task_struct *p, void *data)
 /* From a probe of the scheduler, with the runqueue of `cpu` locked. */
 void trace_sched_tree(struct trace_array *tr, int cpu, u32 pc, unsigned long flags)
 {
-	struct sched_tree tree = { .tr = tr, .flags = flags, .pc = pc };
+	struct sched_tree tree = {.tr = tr, .flags = flags, .pc = pc};
 
 	for_each_queued_task(cpu, record_queued_task, &tree);
 }
@@ -72,7 +72,10 @@ static void trace_special_bin(struct seq_file *s, struct trace_iterator *iter)
 }
 
 static const struct trace_event trace_special_event = {
-	.type = TRACE_SPECIAL, .trace = trace_special_print, .raw = trace_special_print,
-	.hex = trace_special_hex, .bin = trace_special_bin,
+	.type = TRACE_SPECIAL,
+	.trace = trace_special_print,
+	.raw = trace_special_print,
+	.hex = trace_special_hex,
+	.bin = trace_special_bin,
 };
 REGISTER_TRACE_EVENT(trace_special_event);

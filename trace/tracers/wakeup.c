@@ -43,9 +43,9 @@ struct frame_record {
  */
 struct waking {
 	struct task_struct *task; /* only compared */
-	u64 (*clock)(void);       /* tr->clock then */
-	u64 start;                /* its stamp */
-	unsigned long ip;         /* in try_to_wake_up */
+	u64 (*clock)(void);	  /* tr->clock then */
+	u64 start;		  /* its stamp */
+	unsigned long ip;	  /* in try_to_wake_up */
 	unsigned long parent_ip;  /* in its caller */
 };
 static DEFINE_PER_CPU(struct waking, waking);
@@ -54,22 +54,22 @@ static DEFINE_PER_CPU(struct waking, waking);
 static DEFINE_SPINLOCK(wakeup_lock);
 static struct {
 	struct task_struct *task; /* [w] referenced; NULL: nothing is followed */
-	int prio;                 /* [w] as it was woken with */
-	u32 throttles;            /* [w] of its deadline budget until then: with one more it waits for the next */
-	bool enabled;             /* [w] wake-ups may become followed */
-	u64 (*clock)(void);       /* [w] tr->clock at the start */
-	u64 start;                /* [w] stamp of try_to_wake_up */
-	u64 first;                /* [w] stamp before the first record */
-	struct cpumask cpus;      /* on which there are records [w empties; each CPU adds itself, interrupts off] */
+	int prio;		  /* [w] as it was woken with */
+	u32 throttles;		  /* [w] of its deadline budget until then: with one more it waits for the next */
+	bool enabled;		  /* [w] wake-ups may become followed */
+	u64 (*clock)(void);	  /* [w] tr->clock at the start */
+	u64 start;		  /* [w] stamp of try_to_wake_up */
+	u64 first;		  /* [w] stamp before the first record */
+	struct cpumask cpus;	  /* on which there are records [w empties; each CPU adds itself, interrupts off] */
 } followed;
 /* Where it waits, looked at by every function entry: apart from what changes more often. [w] */
 static int followed_cpu __cacheline_aligned = NO_CPU;
 /* Function entries that are being recorded because it waits here: an nmi's inside of another's. [this CPU] */
 static DEFINE_PER_CPU(unsigned, recorders);
 
-static int prio_limit;      /* [t] WAKEUP_*, set before the probes are there */
-static bool function_busy;  /* [t] function entries are switched on */
-static bool graph_form;     /* [t, read by anybody] display-graph: records are of function graph */
+static int prio_limit;	   /* [t] WAKEUP_*, set before the probes are there */
+static bool function_busy; /* [t] function entries are switched on */
+static bool graph_form;	   /* [t, read by anybody] display-graph: records are of function graph */
 
 static __always_inline u64 stamp(u64 (*clock)(void))
 {
@@ -150,7 +150,7 @@ static void await_recorders(void)
 	unsigned cpu;
 
 	smp_mb();
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		while (smp_load_acquire(per_cpu_ptr(recorders, cpu)))
 			cpu_relax();
 }
@@ -193,8 +193,7 @@ static void follow(struct trace_array *tr, struct task_struct *p, const struct w
 static bool is_whole(struct trace_array *tr, const struct task_struct *p, u64 (*clock)(void))
 {
 	return followed.enabled && followed.clock == clock && p->prio <= followed.prio &&
-	       p->dl.throttles == followed.throttles &&
-	       cpumask_test_cpu(p->cpu, &tr->tracing_cpumask);
+	       p->dl.throttles == followed.throttles && cpumask_test_cpu(p->cpu, &tr->tracing_cpumask);
 }
 
 static void record_switch(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
@@ -283,8 +282,7 @@ static void probe_migrate_task(void *data, struct task_struct *p, int cpu)
 static void finish(struct trace_array *tr, struct task_struct *prev, unsigned prev_state, struct task_struct *next,
 		   u64 (*clock)(void), u64 now, const struct frame_record *site)
 {
-	struct trace_section section = {
-		.start = followed.start, .first = followed.first, .end = now, .task = next};
+	struct trace_section section = {.start = followed.start, .first = followed.first, .end = now, .task = next};
 
 	WRITE_ONCE(followed_cpu, NO_CPU);
 	if (is_whole(tr, next, clock) && trace_max_wanted(tr, now - followed.start)) {
@@ -385,7 +383,7 @@ static bool wakeup_graph_concerned(void)
 	return (int)READ_ONCE(current->cpu) == READ_ONCE(followed_cpu);
 }
 
-static const struct latency_graph wakeup_graph = { wakeup_graph_concerned, recorder_enter, recorder_leave };
+static const struct latency_graph wakeup_graph = {wakeup_graph_concerned, recorder_enter, recorder_leave};
 
 /* In the form that graph_form says. */
 static int trace_functions(struct trace_array *tr)
@@ -448,11 +446,9 @@ void wakeup_set_enabled(bool on)
 
 /* In this order, and back: whoever may become followed has its beginning, its moves and its end seen. */
 static const struct tracepoint_probe wakeup_probes[] = {
-	{ &__tracepoint_sched_switch, probe_sched_switch },
-	{ &__tracepoint_sched_migrate_task, probe_migrate_task },
-	{ &__tracepoint_sched_waking, probe_waking },
-	{ &__tracepoint_sched_wakeup, probe_wakeup },
-	{ &__tracepoint_sched_wakeup_new, probe_wakeup_new },
+	{&__tracepoint_sched_switch, probe_sched_switch},   {&__tracepoint_sched_migrate_task, probe_migrate_task},
+	{&__tracepoint_sched_waking, probe_waking},	    {&__tracepoint_sched_wakeup, probe_wakeup},
+	{&__tracepoint_sched_wakeup_new, probe_wakeup_new},
 };
 
 int wakeup_register_probes(struct trace_array *tr, int limit)
@@ -461,7 +457,7 @@ int wakeup_register_probes(struct trace_array *tr, int limit)
 
 	prio_limit = limit;
 	/* A wake-up may have been under way when the probes went the last time. */
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		per_cpu_ptr(waking, cpu)->task = NULL;
 	return tracepoint_probes_register(wakeup_probes, ARRAY_SIZE(wakeup_probes), tr);
 }

@@ -112,21 +112,21 @@ static int wakeup_flag_changed(struct trace_array *tr, u64 mask, bool set)
 	return trace_keep_overwrite(mask, set);
 }
 
-#define WAKEUP_TRACER(id, tracer_name)                  \
-	static const struct tracer id##_tracer = {      \
-		.name = tracer_name,                    \
-		.init = id##_tracer_init,               \
-		.reset = wakeup_tracer_reset,           \
-		.start = wakeup_tracer_start,           \
-		.stop = wakeup_tracer_stop,             \
-		.update_pids = wakeup_update_pids,      \
-		.flag_changed = wakeup_flag_changed,    \
-		.open = latency_graph_open,             \
-		.close = trace_graph_close,             \
-		.print_header = wakeup_print_header,    \
-		.print_line = wakeup_print_line,        \
-		.use_max_tr = true,                     \
-	};                                              \
+#define WAKEUP_TRACER(id, tracer_name)               \
+	static const struct tracer id##_tracer = {   \
+		.name = tracer_name,                 \
+		.init = id##_tracer_init,            \
+		.reset = wakeup_tracer_reset,        \
+		.start = wakeup_tracer_start,        \
+		.stop = wakeup_tracer_stop,          \
+		.update_pids = wakeup_update_pids,   \
+		.flag_changed = wakeup_flag_changed, \
+		.open = latency_graph_open,          \
+		.close = trace_graph_close,          \
+		.print_header = wakeup_print_header, \
+		.print_line = wakeup_print_line,     \
+		.use_max_tr = true,                  \
+	};                                           \
 	REGISTER_TRACER(id##_tracer)
 
 WAKEUP_TRACER(wakeup, "wakeup");

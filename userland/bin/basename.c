@@ -7,8 +7,7 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "basename PATH [SUFFIX]", .options = "", .in_order = true, .bad_status = 1};
+	struct vt_options o = {.usage = "basename PATH [SUFFIX]", .options = "", .in_order = true, .bad_status = 1};
 	char *path, *name;
 	size_t n;
 

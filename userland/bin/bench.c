@@ -193,8 +193,7 @@ static void measure_read(const char *file)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage =
-			"bench clock | write FILE TEXT | read FILE | {getpid|pipe|wakeup|yield|open|fork} COUNT",
+		.usage = "bench clock | write FILE TEXT | read FILE | {getpid|pipe|wakeup|yield|open|fork} COUNT",
 		.options = "",
 		.in_order = true,
 		.bad_status = 2};

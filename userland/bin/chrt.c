@@ -26,10 +26,11 @@ static const struct policy {
 static const struct {
 	const char *name, *letter;
 } long_options[] = {
-	{"--other", "-o"}, {"--fifo", "-f"}, {"--rr", "-r"}, {"--batch", "-b"}, {"--idle", "-i"},
-	{"--deadline", "-d"}, {"--sched-runtime", "-T"}, {"--sched-deadline", "-D"}, {"--sched-period", "-P"},
-	{"--reset-on-fork", "-R"}, {"--all-tasks", "-a"}, {"--max", "-m"}, {"--pid", "-p"}, {"--verbose", "-v"},
-	{"--version", "-V"}, /* --help is everybody's */
+	{"--other", "-o"},	   {"--fifo", "-f"},	       {"--rr", "-r"},
+	{"--batch", "-b"},	   {"--idle", "-i"},	       {"--deadline", "-d"},
+	{"--sched-runtime", "-T"}, {"--sched-deadline", "-D"}, {"--sched-period", "-P"},
+	{"--reset-on-fork", "-R"}, {"--all-tasks", "-a"},      {"--max", "-m"},
+	{"--pid", "-p"},	   {"--verbose", "-v"},	       {"--version", "-V"}, /* --help is everybody's */
 };
 
 static const char usage[] = "chrt [-f|-r|-o|-b|-i|-d] [-Rv] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND [ARG...] | "
@@ -73,16 +74,15 @@ static void show(int pid, const char *when)
 	       attr.sched_flags & SCHED_FLAG_RESET_ON_FORK ? "|SCHED_RESET_ON_FORK" : "");
 	printf("pid %d's %s scheduling priority: %u\n", pid, when, attr.sched_priority);
 	if (attr.sched_policy == SCHED_DEADLINE)
-		printf("pid %d's %s runtime/deadline/period parameters: %lu/%lu/%lu\n", pid, when,
-		       attr.sched_runtime, attr.sched_deadline, attr.sched_period);
+		printf("pid %d's %s runtime/deadline/period parameters: %lu/%lu/%lu\n", pid, when, attr.sched_runtime,
+		       attr.sched_deadline, attr.sched_period);
 }
 
 /* The lowest and highest priority of each policy. */
 static void show_limits(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
-		int min = sched_get_priority_min(policies[i].policy),
-		    max = sched_get_priority_max(policies[i].policy);
+		int min = sched_get_priority_min(policies[i].policy), max = sched_get_priority_max(policies[i].policy);
 
 		/* A kernel may lack a policy; the others are shown all the same. */
 		if (min < 0 || max < 0)
@@ -233,11 +233,8 @@ static int of_process(char **operands, int left, bool all)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = usage,
-			       .options = "ofrbidT:D:P:RapmvVh",
-			       .help = help,
-			       .in_order = true,
-			       .bad_status = 1};
+	struct vt_options o = {
+		.usage = usage, .options = "ofrbidT:D:P:RapmvVh", .help = help, .in_order = true, .bad_status = 1};
 	bool process = false, all = false;
 	int left, c;
 

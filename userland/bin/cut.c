@@ -34,8 +34,7 @@ static void parse_list(struct cut *cut, const char *list)
 			at = end + 1;
 			last = isdigit((unsigned char)*at) ? strtol(at, &end, 10) : (end++, 0);
 		}
-		if (first < 1 || first > CUT_MAX || last > CUT_MAX || (last && last < first) ||
-		    (*end && *end != ','))
+		if (first < 1 || first > CUT_MAX || last > CUT_MAX || (last && last < first) || (*end && *end != ','))
 			vt_die(1, "invalid list '%s'", list);
 		if (!last && (!cut->open_end || first < cut->open_end))
 			cut->open_end = first;

@@ -143,11 +143,10 @@ static void tell_speed(long bytes, int64_t us)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [seek=N] [iflag=nonblock] "
-			 "[oflag=append] [conv=notrunc] [status=none]",
-		.options = "",
-		.bad_status = 1};
+	struct vt_options o = {.usage = "dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [seek=N] [iflag=nonblock] "
+					"[oflag=append] [conv=notrunc] [status=none]",
+			       .options = "",
+			       .bad_status = 1};
 	struct dd dd = {.size = 512, .count = LONG_MAX};
 	long blocks = 0, full = 0, bytes = 0, unwritten = 0;
 	struct timespec begin, end;
@@ -172,8 +171,7 @@ int main(int argc, char **argv)
 			break;
 		}
 		if (vt_write_all(out, block, (size_t)n) < 0) {
-			vt_warn("error writing '%s': %s", dd.out ? dd.out : "standard output",
-				strerror(errno));
+			vt_warn("error writing '%s': %s", dd.out ? dd.out : "standard output", strerror(errno));
 			unwritten = n == dd.size;
 			status = 1;
 			break;
@@ -184,8 +182,8 @@ int main(int argc, char **argv)
 	}
 	if (!dd.quiet) {
 		clock_gettime(CLOCK_MONOTONIC, &end);
-		fprintf(stderr, "%ld+%ld records in\n%ld+%ld records out\n", full + unwritten, blocks - full,
-			full, blocks - full);
+		fprintf(stderr, "%ld+%ld records in\n%ld+%ld records out\n", full + unwritten, blocks - full, full,
+			blocks - full);
 		tell_speed(bytes, vt_elapsed(&begin, &end));
 	}
 	return status;

@@ -8,11 +8,10 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-static const char help[] =
-	"  -h  sizes with units of 1024; -k  in blocks of 1 KiB, as without\n"
-	"  -i  inodes in the place of blocks\n"
-	"  -T  a column for the type of each file system\n"
-	"  -a  those without a size, too (proc, tracefs and others that only show what there is)\n";
+static const char help[] = "  -h  sizes with units of 1024; -k  in blocks of 1 KiB, as without\n"
+			   "  -i  inodes in the place of blocks\n"
+			   "  -T  a column for the type of each file system\n"
+			   "  -a  those without a size, too (proc, tracefs and others that only show what there is)\n";
 
 #define COLUMNS 7
 
@@ -159,8 +158,7 @@ static void print_rows(void)
 			int gap = width[c] - (int)vt_columns(rows[i].cell[c], strlen(rows[i].cell[c]));
 
 			if (width[c])
-				printf("%*s%s%*s ", c < 2 ? 0 : gap, "", rows[i].cell[c], c < 2 ? gap : 0,
-				       "");
+				printf("%*s%s%*s ", c < 2 ? 0 : gap, "", rows[i].cell[c], c < 2 ? gap : 0, "");
 		}
 		printf("%s\n", rows[i].cell[COLUMNS - 1]);
 	}
@@ -168,8 +166,7 @@ static void print_rows(void)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "df [-ahikT] [FILE...]", .options = "ahikT", .help = help, .bad_status = 1};
+	struct vt_options o = {.usage = "df [-ahikT] [FILE...]", .options = "ahikT", .help = help, .bad_status = 1};
 	int c;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {

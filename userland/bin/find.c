@@ -204,8 +204,7 @@ static void take_depth(struct test *test, char ***args)
 	const char *text = take_argument(test, args);
 
 	if (!decimal(text, strcmp(test->name, "-maxdepth") ? &find.shallow : &find.deep))
-		vt_die(1, "Expected a positive decimal integer argument to %s, but got '%s'", test->name,
-		       text);
+		vt_die(1, "Expected a positive decimal integer argument to %s, but got '%s'", test->name, text);
 }
 
 static void take_command(struct test *test, char ***args)
@@ -248,8 +247,7 @@ static size_t take_test(char ***args)
 		vt_warn("paths must precede expression: `%s'", word);
 		/* The shell may have made names of a pattern. */
 		if (find.count && access(word, F_OK) == 0)
-			vt_warn("possible unquoted pattern after predicate `%s'?",
-				find.tests[find.count - 1].name);
+			vt_warn("possible unquoted pattern after predicate `%s'?", find.tests[find.count - 1].name);
 		exit(1);
 	}
 	find.tests = vt_realloc(find.tests, sizeof(*find.tests) * (find.count + 1));

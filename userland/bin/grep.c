@@ -360,9 +360,8 @@ static void take_context(struct grep *g, int c, const char *arg)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage =
-			"grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [-e] PATTERN "
-			"[FILE...]",
+		.usage = "grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [-e] PATTERN "
+			 "[FILE...]",
 		.options = "EFHchilnoqrsvwxe:m:A:B:C:",
 		.bad_status = 2};
 	struct grep g = {.most = -1, .before = -1, .after = -1};

@@ -67,8 +67,7 @@ static int dump_file(int fd, const char *name, void *arg)
 	unsigned char buf[4096];
 	ssize_t n = 0;
 
-	while (d->left > 0 &&
-	       (n = vt_read(fd, buf, d->left < (long)sizeof(buf) ? (size_t)d->left : sizeof(buf))) > 0) {
+	while (d->left > 0 && (n = vt_read(fd, buf, d->left < (long)sizeof(buf) ? (size_t)d->left : sizeof(buf))) > 0) {
 		d->left -= n;
 		for (ssize_t i = 0; i < n; i++) {
 			d->row[d->fill++] = buf[i];
@@ -83,8 +82,7 @@ static int dump_file(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "hexdump [-C] [-n BYTES] [FILE...]", .options = "Cn:", .bad_status = 1};
+	struct vt_options o = {.usage = "hexdump [-C] [-n BYTES] [FILE...]", .options = "Cn:", .bad_status = 1};
 	struct dump d = {.left = LONG_MAX};
 	int c, status;
 

@@ -156,8 +156,7 @@ int main(int argc, char **argv)
 		vt_die(1, "must be process 1");
 	mount_all();
 	/* TERM is kept if the kernel's command line has set it. */
-	if (setenv("PATH", "/bin:/sbin", 1) < 0 || setenv("HOME", "/root", 1) < 0 ||
-	    setenv("TERM", "vt102", 0) < 0)
+	if (setenv("PATH", "/bin:/sbin", 1) < 0 || setenv("HOME", "/root", 1) < 0 || setenv("TERM", "vt102", 0) < 0)
 		vt_warn("out of memory");
 	if (chdir("/") < 0)
 		vt_warn_errno("/");

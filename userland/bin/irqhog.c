@@ -24,8 +24,9 @@ int main(int argc, char **argv)
 			vt_die(1, "one of -l, -p and -q at a time");
 		mode = c;
 	}
-	return vt_plant(&o, argv, mode == 'l'	? "spin_lock_irqsave"
-				  : mode == 'p' ? "irqs_preempt_off"
-				  : mode == 'q' ? "preempt_irqs_off"
-						: "irqs_off");
+	return vt_plant(&o, argv,
+			mode == 'l'   ? "spin_lock_irqsave"
+			: mode == 'p' ? "irqs_preempt_off"
+			: mode == 'q' ? "preempt_irqs_off"
+				      : "irqs_off");
 }

@@ -48,9 +48,9 @@ static struct {
 
 #define MAX_THREADS 64
 
-static struct result *results;	   /* shared; one a thread */
+static struct result *results;	/* shared; one a thread */
 static pid_t pids[MAX_THREADS]; /* of the threads that are there; 0: ended */
-static unsigned int *histogram;	   /* shared; opt.buckets of each thread */
+static unsigned int *histogram; /* shared; opt.buckets of each thread */
 
 /* Of a thread, which is sent the signal itself: its results are where they belong. */
 static void on_signal(int sig)
@@ -145,8 +145,8 @@ static void show_threads(void)
 	for (long i = 0; i < opt.threads; i++) {
 		const struct result *r = &results[i];
 
-		printf("T:%2ld (%5d) P:%2ld I:%ld C:%7lu Min:%7ld Act:%5ld Avg:%5ld Max:%8ld\n", i,
-		       (int)r->pid, opt.priority, opt.interval, r->cycles, r->min, r->act,
+		printf("T:%2ld (%5d) P:%2ld I:%ld C:%7lu Min:%7ld Act:%5ld Avg:%5ld Max:%8ld\n", i, (int)r->pid,
+		       opt.priority, opt.interval, r->cycles, r->min, r->act,
 		       r->cycles ? (long)(r->sum / (int64_t)r->cycles) : 0, r->max);
 	}
 	fflush(stdout);
@@ -266,8 +266,8 @@ static const struct number {
 	char letter;
 	long *value, min, max;
 } numbers[] = {
-	{'p', &opt.priority, 1, 99}, {'i', &opt.interval, 10, 100000000}, {'l', &opt.loops, 1, LONG_MAX},
-	{'t', &opt.threads, 1, MAX_THREADS},  {'h', &opt.buckets, 1, 1000000},
+	{'p', &opt.priority, 1, 99},	     {'i', &opt.interval, 10, 100000000}, {'l', &opt.loops, 1, LONG_MAX},
+	{'t', &opt.threads, 1, MAX_THREADS}, {'h', &opt.buckets, 1, 1000000},
 };
 
 static const struct policy *find_policy(const char *name)
@@ -315,15 +315,14 @@ static void check_cpus(void)
 	}
 }
 
-static const char help[] =
-	"  -p PRIO     priority of real-time threads, 1 to 99; alone it means -P fifo\n"
-	"  -P POLICY   other, fifo, rr, or deadline: a tenth of each interval (other)\n"
-	"  -i USEC     interval between wake-ups, 10 to 100000000 (1000)\n"
-	"  -l LOOPS    an end after so many wake-ups (until ^C)\n"
-	"  -t THREADS  how many, 1 to 64 (1)\n"
-	"  -a CPUS     a list such as 0,2-3: the CPUs of the threads, in turn (any)\n"
-	"  -h USEC     a histogram of wake-ups up to USEC late\n"
-	"  -q          nothing until the end\n";
+static const char help[] = "  -p PRIO     priority of real-time threads, 1 to 99; alone it means -P fifo\n"
+			   "  -P POLICY   other, fifo, rr, or deadline: a tenth of each interval (other)\n"
+			   "  -i USEC     interval between wake-ups, 10 to 100000000 (1000)\n"
+			   "  -l LOOPS    an end after so many wake-ups (until ^C)\n"
+			   "  -t THREADS  how many, 1 to 64 (1)\n"
+			   "  -a CPUS     a list such as 0,2-3: the CPUs of the threads, in turn (any)\n"
+			   "  -h USEC     a histogram of wake-ups up to USEC late\n"
+			   "  -q          nothing until the end\n";
 
 static void parse(int argc, char **argv)
 {

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recurse, opt_reverse, opt_time,
-	opt_size, opt_classify, opt_human;
+static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recurse, opt_reverse, opt_time, opt_size,
+	opt_classify, opt_human;
 static int status;
 static size_t columns; /* of the terminal; 0: one name a line */
 static bool colours;
@@ -119,8 +119,7 @@ static void print_date(time_t when)
 	struct tm tm;
 	bool recent;
 
-	recent = clock_gettime(CLOCK_REALTIME, &now) == 0 && when <= now.tv_sec &&
-		 now.tv_sec - when < 15778476;
+	recent = clock_gettime(CLOCK_REALTIME, &now) == 0 && when <= now.tv_sec && now.tv_sec - when < 15778476;
 	gmtime_r(&when, &tm);
 	if (strftime(text, sizeof(text), recent ? "%b %e %H:%M" : "%b %e  %Y", &tm) == 0)
 		strcpy(text, "?");
@@ -307,9 +306,8 @@ static void list_directory(const char *path, bool title)
 static bool *ls_flag(int c)
 {
 	static const char letters[] = "aAl1diRrtSFh";
-	static bool *const flags[] = {&opt_all,	 &opt_almost, &opt_long,     &opt_one,
-				      &opt_dir,	 &opt_inode,  &opt_recurse,  &opt_reverse,
-				      &opt_time, &opt_size,   &opt_classify, &opt_human};
+	static bool *const flags[] = {&opt_all,	    &opt_almost,  &opt_long, &opt_one,	&opt_dir,      &opt_inode,
+				      &opt_recurse, &opt_reverse, &opt_time, &opt_size, &opt_classify, &opt_human};
 
 	return flags[strchr(letters, c) - letters];
 }
@@ -328,9 +326,8 @@ static size_t terminal_columns(void)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "ls [-aAl1diRrtSFh] [--color[=WHEN]] [FILE...]",
-			       .options = "aAl1diRrtSFh",
-			       .bad_status = 2};
+	struct vt_options o = {
+		.usage = "ls [-aAl1diRrtSFh] [--color[=WHEN]] [FILE...]", .options = "aAl1diRrtSFh", .bad_status = 2};
 	struct entry *files = NULL;
 	char **dirs;
 	size_t n = 0, dir_count = 0;

@@ -263,8 +263,7 @@ static int show(const char *name, char section)
 	if (page && section != '1')
 		return show_page(page);
 	if (access(PAGES, R_OK) < 0)
-		vt_die(16, "no program %s, and no pages in " PAGES ": a session's first files have them",
-		       name);
+		vt_die(16, "no program %s, and no pages in " PAGES ": a session's first files have them", name);
 	vt_die(16, "no page and no program %s (man -k %s searches)", name, name);
 }
 

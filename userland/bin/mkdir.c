@@ -30,8 +30,7 @@ static int make_parents(const char *path, mode_t mode)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "mkdir [-p] [-m MODE] DIRECTORY...", .options = "pm:", .bad_status = 1};
+	struct vt_options o = {.usage = "mkdir [-p] [-m MODE] DIRECTORY...", .options = "pm:", .bad_status = 1};
 	bool parents = false;
 	mode_t mode = 0777;
 	int c, status = 0;

@@ -374,8 +374,7 @@ static bool act(int c)
 	} else if (c == 'n' || c == 'N') {
 		search(more.back != (c == 'N'));
 	} else {
-		more.message =
-			"blank: on  b: back  /text ?text: search on, back  n N: again  g G: begin, end  q: quit";
+		more.message = "blank: on  b: back  /text ?text: search on, back  n N: again  g G: begin, end  q: quit";
 	}
 	return true;
 }

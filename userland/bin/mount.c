@@ -52,8 +52,7 @@ static int show(const char *type)
 
 	while (next_line(&text, column))
 		if (!type || !strcmp(type, column[TYPE]))
-			printf("%s on %s type %s (%s)\n", column[SOURCE], column[PLACE], column[TYPE],
-			       column[OPTIONS]);
+			printf("%s on %s type %s (%s)\n", column[SOURCE], column[PLACE], column[TYPE], column[OPTIONS]);
 	return vt_finish(0);
 }
 

@@ -9,8 +9,7 @@ extern char **environ;
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "printenv [NAME...]", .options = "", .in_order = true, .bad_status = 2};
+	struct vt_options o = {.usage = "printenv [NAME...]", .options = "", .in_order = true, .bad_status = 2};
 	int status = 0;
 
 	while (vt_option(&o, argc, argv) != -1)

@@ -51,8 +51,7 @@ static const char *tty_name(unsigned int tty)
 static void show_owned(const struct vt_proc *p, unsigned long seconds)
 {
 	unsigned long lived = up > p->start ? up - p->start : 0, began;
-	unsigned long share = 0,
-		      memory = mem_total ? 4000 * (unsigned long)p->rss / mem_total : 0; /* in 1/1000 */
+	unsigned long share = 0, memory = mem_total ? 4000 * (unsigned long)p->rss / mem_total : 0; /* in 1/1000 */
 	char path[32], owner[VT_NAME_SIZE], start[24];
 	struct timespec now = {0};
 	struct stat st;
@@ -69,12 +68,12 @@ static void show_owned(const struct vt_proc *p, unsigned long seconds)
 	began = (unsigned long)now.tv_sec - lived / 100;
 	snprintf(start, sizeof(start), "%02lu:%02lu", began / 3600 % 24, began / 60 % 60);
 	if (form == FULL)
-		printf("%-8s %5d %5d %2lu %s %-8s %02lu:%02lu:%02lu %s\n", owner, p->pid, p->ppid, share / 10,
-		       start, tty_name(p->tty), seconds / 3600, seconds / 60 % 60, seconds % 60, p->args);
+		printf("%-8s %5d %5d %2lu %s %-8s %02lu:%02lu:%02lu %s\n", owner, p->pid, p->ppid, share / 10, start,
+		       tty_name(p->tty), seconds / 3600, seconds / 60 % 60, seconds % 60, p->args);
 	else
-		printf("%-8s %5d %2lu.%lu %2lu.%lu %6lu %6ld %-8s %c    %s %3lu:%02lu %s\n", owner, p->pid,
-		       share / 10, share % 10, memory / 10, memory % 10, p->vsize / 1024, p->rss * 4,
-		       tty_name(p->tty), p->state, start, seconds / 60, seconds % 60, p->args);
+		printf("%-8s %5d %2lu.%lu %2lu.%lu %6lu %6ld %-8s %c    %s %3lu:%02lu %s\n", owner, p->pid, share / 10,
+		       share % 10, memory / 10, memory % 10, p->vsize / 1024, p->rss * 4, tty_name(p->tty), p->state,
+		       start, seconds / 60, seconds % 60, p->args);
 }
 
 /* What the shares are of. */
@@ -117,13 +116,13 @@ static void show(const struct vt_proc *p, void *arg)
 	if (form == LONG) {
 		if (p->rt_priority)
 			sprintf(rt, "%d", p->rt_priority);
-		printf("%5d %5d %c %-3s %3s %3d %3d %7lu %6ld ", p->pid, p->ppid, p->state,
-		       class_name(p->policy), rt, p->nice, p->cpu, p->vsize / 1024, p->rss * 4);
+		printf("%5d %5d %c %-3s %3s %3d %3d %7lu %6ld ", p->pid, p->ppid, p->state, class_name(p->policy), rt,
+		       p->nice, p->cpu, p->vsize / 1024, p->rss * 4);
 	} else {
 		/* 60 is added so that no real-time task has a negative number, as procps has it: nice 0
 		 * is 80. */
-		printf("%5d %5d %-8s %c %3d %3d ", p->pid, p->ppid, tty_name(p->tty), p->state,
-		       p->priority + 60, p->nice);
+		printf("%5d %5d %-8s %c %3d %3d ", p->pid, p->ppid, tty_name(p->tty), p->state, p->priority + 60,
+		       p->nice);
 	}
 	printf("%02lu:%02lu %s\n", seconds / 60, seconds % 60, p->args);
 }

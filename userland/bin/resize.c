@@ -57,8 +57,7 @@ static size_t answer(const char *s, size_t n, struct winsize *size)
 
 	if (!n || s[--at] != 'R')
 		return 0;
-	for (unsigned long unit = 1; at && ((s[at - 1] >= '0' && s[at - 1] <= '9') || s[at - 1] == ';');
-	     at--) {
+	for (unsigned long unit = 1; at && ((s[at - 1] >= '0' && s[at - 1] <= '9') || s[at - 1] == ';'); at--) {
 		if (s[at - 1] == ';') {
 			if (--which < 0)
 				return 0;

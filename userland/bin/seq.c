@@ -58,8 +58,7 @@ int main(int argc, char **argv)
 	bool padded = false, first = true;
 
 	/* Options are taken by hand: -5 is a number here. */
-	for (; i < argc && argv[i][0] == '-' && argv[i][1] && !isdigit((unsigned char)argv[i][1]) &&
-	       argv[i][1] != '.';
+	for (; i < argc && argv[i][0] == '-' && argv[i][1] && !isdigit((unsigned char)argv[i][1]) && argv[i][1] != '.';
 	     i++) {
 		if (!strcmp(argv[i], "-w"))
 			padded = true;

@@ -148,8 +148,8 @@ static void print_all(const char *name, const struct stat *st)
 
 	printf("  File: ");
 	print_format(S_ISLNK(st->st_mode) ? "%N" : "%n", name, st);
-	printf("  Size: %-10ld\tBlocks: %-10ld IO Block: %-6d %s\n", st->st_size, st->st_blocks,
-	       (int)st->st_blksize, type_name(st));
+	printf("  Size: %-10ld\tBlocks: %-10ld IO Block: %-6d %s\n", st->st_size, st->st_blocks, (int)st->st_blksize,
+	       type_name(st));
 	printf("Device: %u,%u\tInode: %-11lu Links: %lu", major(st->st_dev), minor(st->st_dev), st->st_ino,
 	       (unsigned long)st->st_nlink);
 	if (S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode))

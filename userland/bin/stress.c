@@ -232,26 +232,23 @@ static const struct kind {
 	const char *name;
 	long (*work)(void);
 } kinds[] = {
-	{"cpu", work_cpu},   {"yield", work_yield}, {"sleep", work_sleep},
-	{"pipe", work_pipe}, {"fork", work_fork},   {"vm", work_vm},
-	{"fs", work_fs},
+	{"cpu", work_cpu},   {"yield", work_yield}, {"sleep", work_sleep}, {"pipe", work_pipe},
+	{"fork", work_fork}, {"vm", work_vm},	    {"fs", work_fs},
 };
 
-static const char usage[] =
-	"stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--vm N] [--fs N] "
-	"[--timeout SECONDS] [--count ROUNDS] [--verbose]";
+static const char usage[] = "stress [--cpu N] [--yield N] [--sleep N] [--pipe N] [--fork N] [--vm N] [--fs N] "
+			    "[--timeout SECONDS] [--count ROUNDS] [--verbose]";
 
-static const char help[] =
-	"  --cpu N      N workers that compute\n"
-	"  --yield N    that call sched_yield\n"
-	"  --sleep N    that sleep a millisecond at a time\n"
-	"  --pipe N     pairs that send a byte there and back\n"
-	"  --fork N     that fork and wait\n"
-	"  --vm N       that map 4 MiB, write to it, and fork\n"
-	"  --fs N       that make, rename, read and remove files in /tmp\n"
-	"  --timeout SECONDS    an end after so long (1.5, 2m, 1h); else only ^C ends it, or\n"
-	"  --count ROUNDS       when each worker has done so many\n"
-	"  --verbose, -v        say how many rounds each has done\n";
+static const char help[] = "  --cpu N      N workers that compute\n"
+			   "  --yield N    that call sched_yield\n"
+			   "  --sleep N    that sleep a millisecond at a time\n"
+			   "  --pipe N     pairs that send a byte there and back\n"
+			   "  --fork N     that fork and wait\n"
+			   "  --vm N       that map 4 MiB, write to it, and fork\n"
+			   "  --fs N       that make, rename, read and remove files in /tmp\n"
+			   "  --timeout SECONDS    an end after so long (1.5, 2m, 1h); else only ^C ends it, or\n"
+			   "  --count ROUNDS       when each worker has done so many\n"
+			   "  --verbose, -v        say how many rounds each has done\n";
 
 /* Returns the worker's id, or -1 after a message. */
 static pid_t start(const struct kind *kind)

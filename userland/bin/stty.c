@@ -199,10 +199,8 @@ static bool take_combination(const char *name, bool on, struct termios *t)
 	} else if (!strcmp(name, "cbreak")) {
 		t->c_lflag = on ? t->c_lflag & ~(tcflag_t)ICANON : t->c_lflag | ICANON;
 	} else if (!strcmp(name, "nl")) {
-		t->c_iflag = on ? t->c_iflag & ~(tcflag_t)ICRNL
-				: (t->c_iflag | ICRNL) & ~(tcflag_t)(INLCR | IGNCR);
-		t->c_oflag = on ? t->c_oflag & ~(tcflag_t)ONLCR
-				: (t->c_oflag | ONLCR) & ~(tcflag_t)(OCRNL | ONLRET);
+		t->c_iflag = on ? t->c_iflag & ~(tcflag_t)ICRNL : (t->c_iflag | ICRNL) & ~(tcflag_t)(INLCR | IGNCR);
+		t->c_oflag = on ? t->c_oflag & ~(tcflag_t)ONLCR : (t->c_oflag | ONLCR) & ~(tcflag_t)(OCRNL | ONLRET);
 	} else if (!strcmp(name, "ek") && on) {
 		t->c_cc[VERASE] = 127;
 		t->c_cc[VKILL] = 21;

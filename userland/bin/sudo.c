@@ -9,13 +9,12 @@
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "sudo [-En] [-s | -i | [NAME=VALUE...] COMMAND [ARG...]]",
-		.options = "Ensi",
-		.help = "  -s  a shell; -i  one that begins in root's home\n"
-			"  -E  keep the environment; -n  ask for nothing: both are so in any case\n",
-		.in_order = true,
-		.bad_status = 1};
+	struct vt_options o = {.usage = "sudo [-En] [-s | -i | [NAME=VALUE...] COMMAND [ARG...]]",
+			       .options = "Ensi",
+			       .help = "  -s  a shell; -i  one that begins in root's home\n"
+				       "  -E  keep the environment; -n  ask for nothing: both are so in any case\n",
+			       .in_order = true,
+			       .bad_status = 1};
 	char *const shell[] = {"sh", NULL};
 	bool wants_shell = false;
 	int c;

@@ -30,7 +30,6 @@ int main(int argc, char **argv)
 	/* The usage is of this child only, and of what it has waited for. */
 	if (wait4(pid, &status, 0, &ru) < 0 || clock_gettime(CLOCK_MONOTONIC, &end) < 0)
 		vt_die_errno(125, "time");
-	vt_print_times(posix, vt_elapsed(&start, &end), vt_microseconds(&ru.ru_utime),
-		       vt_microseconds(&ru.ru_stime));
+	vt_print_times(posix, vt_elapsed(&start, &end), vt_microseconds(&ru.ru_utime), vt_microseconds(&ru.ru_stime));
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

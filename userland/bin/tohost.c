@@ -199,8 +199,7 @@ static void by_memory(const char *name)
 	if (sched_setaffinity(0, sizeof(cpu), &cpu) < 0)
 		vt_die_errno(1, "sched_setaffinity");
 	/* The checksum touches every page. */
-	printf("tohost %lx %lu %08x\n", (unsigned long)at, (unsigned long)st.st_size,
-	       crc32_of(at, (size_t)st.st_size));
+	printf("tohost %lx %lu %08x\n", (unsigned long)at, (unsigned long)st.st_size, crc32_of(at, (size_t)st.st_size));
 	fflush(stdout);
 	wait_for_line();
 }

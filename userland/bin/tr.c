@@ -76,8 +76,7 @@ static void complement(struct set *set)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "tr [-cds] SET1 [SET2]", .options = "cds", .in_order = true, .bad_status = 1};
+	struct vt_options o = {.usage = "tr [-cds] SET1 [SET2]", .options = "cds", .in_order = true, .bad_status = 1};
 	bool inverted = false, delete = false, squeeze = false, drop[256] = {false}, single[256] = {false};
 	unsigned char map[256], buf[4096], out[4096];
 	struct set from = {.n = 0}, to = {.n = 0};

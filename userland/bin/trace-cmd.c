@@ -323,24 +323,12 @@ static void reset_one(const char *instance, const char *mask)
 	static const struct {
 		const char *file, *text;
 	} files[] = {
-		{"tracing_on", "0"},
-		{"current_tracer", "nop"},
-		{"tracing_enabled", "1"},
-		{"events/enable", "0"},
-		{"set_event", ""},
-		{"set_event_pid", ""},
-		{"set_event_notrace_pid", ""},
-		{"set_ftrace_pid", ""},
-		{"set_ftrace_notrace_pid", ""},
-		{"set_ftrace_filter", ""},
-		{"set_ftrace_notrace", ""},
-		{"set_graph_function", ""},
-		{"set_graph_notrace", ""},
-		{"max_graph_depth", "0"},
-		{"tracing_max_latency", "0"},
-		{"trace_clock", "local"},
-		{"error_log", ""},
-		{"trace", ""},
+		{"tracing_on", "0"},	       {"current_tracer", "nop"},  {"tracing_enabled", "1"},
+		{"events/enable", "0"},	       {"set_event", ""},	   {"set_event_pid", ""},
+		{"set_event_notrace_pid", ""}, {"set_ftrace_pid", ""},	   {"set_ftrace_notrace_pid", ""},
+		{"set_ftrace_filter", ""},     {"set_ftrace_notrace", ""}, {"set_graph_function", ""},
+		{"set_graph_notrace", ""},     {"max_graph_depth", "0"},   {"tracing_max_latency", "0"},
+		{"trace_clock", "local"},      {"error_log", ""},	   {"trace", ""},
 	};
 	char *folder, **systems;
 
@@ -399,9 +387,7 @@ static int do_show(void)
 	if (chosen.names[0])
 		add_option('B', chosen.names[0]);
 	if (name) {
-		char *path = vt_tracefs_path(chosen.names[0], pipe	 ? "trace_pipe"
-							      : snapshot ? "snapshot"
-									 : "trace");
+		char *path = vt_tracefs_path(chosen.names[0], pipe ? "trace_pipe" : snapshot ? "snapshot" : "trace");
 
 		printf("%s\n", path);
 		if (vt_finish(0))

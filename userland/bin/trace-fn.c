@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define TRACING "/sys/kernel/tracing"
-#define FAULT 125 /* exit status when not the command but trace-fn failed */
+#define FAULT	125 /* exit status when not the command but trace-fn failed */
 
 static struct {
 	bool graph, profile;
@@ -26,9 +26,9 @@ static struct setting {
 	const char *file;
 	char *before; /* NULL: not changed */
 } settings[] = {
-	{.file = "set_ftrace_filter"},	   {.file = "set_ftrace_notrace"}, {.file = "set_ftrace_pid"},
-	{.file = "options/function-fork"}, {.file = "max_graph_depth"},	   {.file = "tracing_thresh"},
-	{.file = "tracing_enabled"},	   {.file = "tracing_on"},	   {.file = "current_tracer"},
+	{.file = "set_ftrace_filter"},	      {.file = "set_ftrace_notrace"}, {.file = "set_ftrace_pid"},
+	{.file = "options/function-fork"},    {.file = "max_graph_depth"},    {.file = "tracing_thresh"},
+	{.file = "tracing_enabled"},	      {.file = "tracing_on"},	      {.file = "current_tracer"},
 	{.file = "function_profile_enabled"},
 };
 
@@ -445,8 +445,8 @@ static const char help[] =
 static const struct {
 	const char *name;
 	char letter;
-} long_options[] = {{"graph", 'g'},	{"profile", 'P'}, {"depth", 'd'}, {"filter", 'l'}, {"notrace", 'N'},
-		    {"threshold", 't'}, {"pid", 'p'}};
+} long_options[] = {{"graph", 'g'},   {"profile", 'P'},	  {"depth", 'd'}, {"filter", 'l'},
+		    {"notrace", 'N'}, {"threshold", 't'}, {"pid", 'p'}};
 #define WITH_ARGUMENT "dltpN"
 
 /* -l again adds. Words that are none match nothing, and would choose everything. */

@@ -534,10 +534,9 @@ static void check(const struct vt_options *o, int argc)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage =
-			"trace-record [-6cFqsTx] [-p TRACER] [-e EVENT [-f FILTER]] [-l FUNC] [-n FUNC] [-g FUNC] "
-			"[-O OPTION] [-C CLOCK] [-D DEPTH] [-M MASK] [-t PID] [-b KB] [-B NAME ...] "
-			"[-o FILE | -P PORT] [-- COMMAND [ARG...]]",
+		.usage = "trace-record [-6cFqsTx] [-p TRACER] [-e EVENT [-f FILTER]] [-l FUNC] [-n FUNC] [-g FUNC] "
+			 "[-O OPTION] [-C CLOCK] [-D DEPTH] [-M MASK] [-t PID] [-b KB] [-B NAME ...] "
+			 "[-o FILE | -P PORT] [-- COMMAND [ARG...]]",
 		.options = "6cFqsTxp:e:f:l:n:g:O:C:D:M:t:b:B:o:P:",
 		.help = help,
 		.in_order = true,

@@ -10,10 +10,8 @@ static const char help[] = "  -p       what comes, taking it out of the buffer (
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "trace-show [-ps] [-c CPU] [-B NAME]",
-			       .options = "psc:B:",
-			       .help = help,
-			       .bad_status = 1};
+	struct vt_options o = {
+		.usage = "trace-show [-ps] [-c CPU] [-B NAME]", .options = "psc:B:", .help = help, .bad_status = 1};
 	const char *file = "trace", *instance = NULL;
 	char name[64], *path;
 	long cpu = -1;

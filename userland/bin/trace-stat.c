@@ -60,8 +60,8 @@ static void show_cpus(const char *instance, int nr_cpus)
 		overrun = number(stats, "\noverrun: ");
 		bytes = number(stats, "\nbytes: ");
 		dropped = number(stats, "\ndropped events: ") + number(stats, "\ncommit overrun: ");
-		printf("CPU %d: %lu records in %lu bytes, %lu overwritten, %lu dropped\n", cpu, entries,
-		       bytes, overrun, dropped);
+		printf("CPU %d: %lu records in %lu bytes, %lu overwritten, %lu dropped\n", cpu, entries, bytes, overrun,
+		       dropped);
 		free(stats);
 	}
 }
@@ -98,11 +98,10 @@ static void show_array(const char *instance, int nr_cpus)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = "trace-stat [-a] [-B NAME]",
-		.options = "aB:",
-		.help = "  -a       also what is as after booting\n  -B NAME  of this instance only\n",
-		.bad_status = 1};
+	struct vt_options o = {.usage = "trace-stat [-a] [-B NAME]",
+			       .options = "aB:",
+			       .help = "  -a       also what is as after booting\n  -B NAME  of this instance only\n",
+			       .bad_status = 1};
 	const char *only = NULL;
 	char **names, *path;
 	int c, nr_cpus;

@@ -23,8 +23,7 @@ int main(int argc, char **argv)
 	printf("%ld:%02ld, load average:", minutes / 60 % 24, minutes % 60);
 	/* Fixed point, 16 bits behind the point; two decimals are shown. */
 	for (int i = 0; i < 3; i++)
-		printf("%s %lu.%02lu", i ? "," : "", info.loads[i] >> 16,
-		       (info.loads[i] & 0xffff) * 100 >> 16);
+		printf("%s %lu.%02lu", i ? "," : "", info.loads[i] >> 16, (info.loads[i] & 0xffff) * 100 >> 16);
 	printf("\n");
 	return vt_finish(0);
 }

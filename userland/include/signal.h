@@ -5,7 +5,7 @@
 #include <sys/types.h>
 #include <uapi/signal.h>
 
-#define NSIG	  65
+#define NSIG 65
 
 typedef void (*sighandler_t)(int);
 typedef int sig_atomic_t;

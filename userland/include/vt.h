@@ -137,8 +137,7 @@ char *vt_target(const char *from, const char *to);
  * The operands of cp and mv, "FROM... TO", from argv[o->index] on: call work for each FROM with the name it
  * gets. Returns whether any call returned non-zero. Wrong operands end the program with o->bad_status.
  */
-int vt_to_target(const struct vt_options *o, int argc, char **argv,
-		 int (*work)(const char *from, const char *to));
+int vt_to_target(const struct vt_options *o, int argc, char **argv, int (*work)(const char *from, const char *to));
 /* The type and permissions of a file as ls -l shows them ("-rwxr-xr-x"), in text. Returns text. */
 char *vt_mode_text(unsigned int mode, char text[11]);
 /* The name of a user or group, the number when it has none (user_names.c). In text. Returns text. */
@@ -301,8 +300,7 @@ struct vt_expression;
  */
 struct vt_expression *vt_expression_take(char **args, size_t (*take)(char ***args));
 /* Evaluate from left to right, calling test() with the numbers of those tests only that still decide. */
-bool vt_expression_true(const struct vt_expression *e, bool (*test)(size_t number, const void *arg),
-			const void *arg);
+bool vt_expression_true(const struct vt_expression *e, bool (*test)(size_t number, const void *arg), const void *arg);
 
 /* --- regular expressions (regex.c) and character classes (classes.c) --- */
 

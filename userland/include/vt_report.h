@@ -51,7 +51,7 @@ struct vt_dat_file {
 	unsigned page_size;
 	struct vt_buffer *buffers; /* the one that is always there is first; its name is empty */
 	size_t nr_buffers;
-	const char *text;    /* of a latency tracer, or NULL */
+	const char *text; /* of a latency tracer, or NULL */
 	size_t text_size;
 	struct vt_event *events; /* sorted by id */
 	size_t nr_events;
@@ -79,8 +79,7 @@ const struct vt_event *vt_find_event(const struct vt_dat_file *f, unsigned id);
 void vt_event_parse(struct vt_event *e, const char *system, const char *text, size_t n);
 const struct vt_field *vt_event_field(const struct vt_event *e, const char *name);
 /* A number of a record, with its sign. 0 for a field that the record does not have. */
-long long vt_record_number(const struct vt_event *e, const char *name, const unsigned char *data,
-			   unsigned size);
+long long vt_record_number(const struct vt_event *e, const char *name, const unsigned char *data, unsigned size);
 /* What a field holds: its bytes, and how many. NULL when they lie beyond the record. */
 const unsigned char *vt_field_bytes(const struct vt_field *field, const unsigned char *data, unsigned size,
 				    unsigned *n);

@@ -42,7 +42,7 @@ bool vt_colour_option(int *argc, char **argv, int bad_status);
 
 /* --- char_width.c --- */
 
-#define VT_NO_CHAR                                                                              \
+#define VT_NO_CHAR \
 	0xfffd /* stands for a byte that belongs to no character: U+FFFD, REPLACEMENT CHARACTER \
 		*/
 

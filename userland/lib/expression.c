@@ -49,8 +49,7 @@ static void check_operand(const struct vt_expression *e, const char *before)
 	bool nothing = !*e->args;
 
 	if (next_is(e, "-a", "-and") || next_is(e, "-o", "-or"))
-		vt_die(1, "invalid expression; you have used a binary operator '%s' with nothing before it.",
-		       *e->args);
+		vt_die(1, "invalid expression; you have used a binary operator '%s' with nothing before it.", *e->args);
 	if (nothing && !strcmp(before, "("))
 		vt_die(1, "invalid expression; expected to find a ')' but didn't see one. "
 			  "Perhaps you need an extra predicate after '('");
@@ -84,8 +83,7 @@ static void take_operand(struct vt_expression *e, const char *before)
 			vt_die(1, "more than %d nested parentheses", NESTED_MAX);
 		take_or(e, "(");
 		if (!take_word(e, ")", ")"))
-			vt_die(1,
-			       "invalid expression; I was expecting to find a ')' somewhere but did not see one.");
+			vt_die(1, "invalid expression; I was expecting to find a ')' somewhere but did not see one.");
 		e->nested--;
 	} else {
 		add_step(e, TEST, e->take(&e->args));
@@ -129,8 +127,7 @@ struct vt_expression *vt_expression_take(char **args, size_t (*take)(char ***arg
 	return e;
 }
 
-bool vt_expression_true(const struct vt_expression *e, bool (*test)(size_t number, const void *arg),
-			const void *arg)
+bool vt_expression_true(const struct vt_expression *e, bool (*test)(size_t number, const void *arg), const void *arg)
 {
 	bool truth = true;
 

@@ -94,8 +94,7 @@ int fnmatch(const char *pattern, const char *text, int flags)
 {
 	const char *star = NULL, *star_text = NULL;
 
-	if ((flags & FNM_PERIOD) && *text == '.' && *pattern != '.' &&
-	    !(pattern[0] == '\\' && pattern[1] == '.'))
+	if ((flags & FNM_PERIOD) && *text == '.' && *pattern != '.' && !(pattern[0] == '\\' && pattern[1] == '.'))
 		return FNM_NOMATCH;
 	for (;;) {
 		if (*pattern == '*') {

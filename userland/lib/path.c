@@ -78,8 +78,7 @@ char *vt_target(const char *from, const char *to)
 }
 
 /* Several files can only go into a directory: else each would replace the one before. */
-int vt_to_target(const struct vt_options *o, int argc, char **argv,
-		 int (*work)(const char *from, const char *to))
+int vt_to_target(const struct vt_options *o, int argc, char **argv, int (*work)(const char *from, const char *to))
 {
 	const char *last = argv[argc - 1];
 	int status = 0;

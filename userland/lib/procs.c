@@ -68,8 +68,7 @@ static void set_args(struct vt_proc *p, const char *line, size_t size)
 	p->args[size] = '\0';
 	for (size_t i = 0; i < size; i++) {
 		unsigned char c = (unsigned char)p->args[i];
-		bool control =
-			c < ' ' || c == 0x7f || (c < 0xa0 && i && (unsigned char)p->args[i - 1] == 0xc2);
+		bool control = c < ' ' || c == 0x7f || (c < 0xa0 && i && (unsigned char)p->args[i - 1] == 0xc2);
 
 		/* A newline in an argument would break ps's table, and an escape the terminal. Other
 		 * languages may pass. */

@@ -243,8 +243,7 @@ static bool parse_repeat(struct re_parser *p, int *least, int *most)
 	if (c == '{') {
 		*least = (int)strtoul(at, &end, 10);
 		/* {m}, {m,n} and {m,}: up to 255, POSIX's RE_DUP_MAX. */
-		*most = *end == ',' ? (isdigit((unsigned char)end[1]) ? (int)strtoul(end + 1, &end, 10)
-								      : (end++, -1))
+		*most = *end == ',' ? (isdigit((unsigned char)end[1]) ? (int)strtoul(end + 1, &end, 10) : (end++, -1))
 				    : *least;
 		if (!p->extended && *end == '\\')
 			end++;
@@ -345,8 +344,7 @@ static void parse_branch(struct re_parser *p)
 		else
 			parse_atom(p, branch);
 		/* POSIX: in basic syntax a star after the anchor ^ is a plain star. */
-		if (!p->extended && start < p->re->count && p->re->ops[start].code == RE_START &&
-		    *p->at == '*') {
+		if (!p->extended && start < p->re->count && p->re->ops[start].code == RE_START && *p->at == '*') {
 			emit_byte(p, '*');
 			p->at++;
 			continue;
@@ -415,8 +413,7 @@ static bool is_word(unsigned char c)
 /* Whether the zero-width condition holds between text[at - 1] and text[at]. */
 static bool holds(const struct re_op *op, const char *text, size_t at)
 {
-	bool before = at > 0 && is_word((unsigned char)text[at - 1]),
-	     after = is_word((unsigned char)text[at]);
+	bool before = at > 0 && is_word((unsigned char)text[at - 1]), after = is_word((unsigned char)text[at]);
 
 	switch (op->code) {
 	case RE_START:

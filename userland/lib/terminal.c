@@ -4,9 +4,8 @@
 
 /* The characters that mean something; POSIX leaves them open, these are Linux's. */
 static const cc_t sane_characters[NCCS] = {
-	[VINTR] = 3,	 [VQUIT] = 28,	 [VERASE] = 127, [VKILL] = 21, [VEOF] = 4,
-	[VMIN] = 1,	 [VSTART] = 17,	 [VSTOP] = 19,	 [VSUSP] = 26, [VREPRINT] = 18,
-	[VDISCARD] = 15, [VWERASE] = 23, [VLNEXT] = 22,
+	[VINTR] = 3,  [VQUIT] = 28, [VERASE] = 127,  [VKILL] = 21,    [VEOF] = 4,     [VMIN] = 1,    [VSTART] = 17,
+	[VSTOP] = 19, [VSUSP] = 26, [VREPRINT] = 18, [VDISCARD] = 15, [VWERASE] = 23, [VLNEXT] = 22,
 };
 
 void vt_sane_modes(struct termios *t, bool utf8)

@@ -23,8 +23,8 @@ static void print_time(bool posix, const char *what, int64_t us)
 	if (posix)
 		fprintf(stderr, "%s %ld.%02ld\n", what, (long)(us / 1000000), (long)(us / 10000 % 100));
 	else
-		fprintf(stderr, "%s\t%ldm%ld.%03lds\n", what, (long)(us / 60000000),
-			(long)(us / 1000000 % 60), (long)(us / 1000 % 1000));
+		fprintf(stderr, "%s\t%ldm%ld.%03lds\n", what, (long)(us / 60000000), (long)(us / 1000000 % 60),
+			(long)(us / 1000 % 1000));
 }
 
 void vt_print_times(bool posix, int64_t real, int64_t user, int64_t sys)

@@ -18,8 +18,8 @@
 struct vt_dat {
 	int version, nr_cpus;
 	struct vt_bytes sections[NR_SECTIONS]; /* what is in them */
-	struct vt_bytes tgids, fixed; /* noted at the end of the recording */
-	char **clocks;		      /* of each buffer, the same */
+	struct vt_bytes tgids, fixed;	       /* noted at the end of the recording */
+	char **clocks;			       /* of each buffer, the same */
 	int fd;
 	bool keep;	       /* what is written */
 	unsigned long long at; /* bytes written */
@@ -172,8 +172,7 @@ static void put_stats(struct vt_bytes *b, const struct vt_dat *d, const struct v
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
 		stats = vt_tracefs_read_or_die(buffer->instance, file);
 		snprintf(head, sizeof(head), "%s%s%sCPU: %d\n", buffer->instance && !cpu ? "\nBuffer: " : "",
-			 buffer->instance && !cpu ? buffer->instance : "",
-			 buffer->instance && !cpu ? "\n\n" : "", cpu);
+			 buffer->instance && !cpu ? buffer->instance : "", buffer->instance && !cpu ? "\n\n" : "", cpu);
 		text.n = 0;
 		vt_put(&text, head, strlen(head));
 		vt_put_text(&text, stats);
@@ -330,8 +329,7 @@ static int put_magic(struct vt_dat *d)
 
 /* ---- Version 7 */
 
-static void put_section_head(struct vt_bytes *b, int id, unsigned long long description,
-			     unsigned long long size)
+static void put_section_head(struct vt_bytes *b, int id, unsigned long long description, unsigned long long size)
 {
 	vt_put_number(b, (unsigned)id, 2);
 	vt_put_number(b, 0, 2); /* not compressed */
@@ -353,8 +351,8 @@ static void strings_of(struct vt_bytes *b, size_t at[NR_SECTIONS + 2])
 
 /* The options as they are when the sections begin at `at`, and where each buffer will be. Their size does not
  * depend on `at`. */
-static void options_v7(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_buffer *buffers,
-		       struct place *places, size_t nr, unsigned long long at)
+static void options_v7(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_buffer *buffers, struct place *places,
+		       size_t nr, unsigned long long at)
 {
 	b->n = 0;
 	vt_put(b, d->fixed.data, d->fixed.n);
@@ -390,8 +388,8 @@ static int put_buffer_v7(struct vt_dat *d, struct vt_dat_buffer *buffer, const s
 	struct vt_bytes head = {};
 	int ret;
 
-	put_section_head(&head, buffer->text ? OPT_BUFFER_TEXT : OPT_BUFFER,
-			 strings[NR_SECTIONS + !!buffer->text], size);
+	put_section_head(&head, buffer->text ? OPT_BUFFER_TEXT : OPT_BUFFER, strings[NR_SECTIONS + !!buffer->text],
+			 size);
 	ret = put_out_bytes(d, &head) < 0 ? -1 : put_data(d, buffer, place->data);
 	free(head.data);
 	return ret;
@@ -405,8 +403,7 @@ static int write_v7(struct vt_dat *d, struct vt_dat_buffer *buffers, struct plac
 
 	strings_of(&strings, at);
 	options_v7(&options, d, buffers, places, nr, 0);
-	options_v7(&options, d, buffers, places, nr,
-		   d->at + SECTION_HEAD + options.n + SECTION_HEAD + strings.n);
+	options_v7(&options, d, buffers, places, nr, d->at + SECTION_HEAD + options.n + SECTION_HEAD + strings.n);
 	if (put_section(d, OPT_DONE, 0, &options) < 0 || put_section(d, OPT_STRINGS, 0, &strings) < 0)
 		goto out;
 	for (int i = 0; i < NR_SECTIONS; i++)
@@ -427,8 +424,8 @@ out:
 #define WORD_SIZE 10 /* of the words between parts, with their ending zero */
 
 /* The options, and behind them the word that says what comes next with the first buffer's table. */
-static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_buffer *buffers,
-		    struct place *places, size_t nr, unsigned long long at)
+static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_buffer *buffers, struct place *places,
+		    size_t nr, unsigned long long at)
 {
 	size_t table = 16 * (size_t)d->nr_cpus;
 

@@ -28,8 +28,8 @@ static unsigned element_size(const char *type)
 /* "field:TYPE NAME[N];\toffset:..": NAME is the last word, without what stands in brackets. */
 static void parse_field(struct vt_event *e, char *line)
 {
-	char *declaration = strstr(line, "field:") + 6, *rest = declaration + strcspn(declaration, ";"),
-	     *name, *bracket;
+	char *declaration = strstr(line, "field:") + 6, *rest = declaration + strcspn(declaration, ";"), *name,
+	     *bracket;
 	struct vt_field *field;
 
 	e->fields = vt_realloc(e->fields, (e->nr_fields + 1) * sizeof(*e->fields));
@@ -39,8 +39,7 @@ static void parse_field(struct vt_event *e, char *line)
 				   .is_signed = number_of(rest, "signed:") != 0};
 	*rest = '\0';
 	bracket = strrchr(declaration, '[');
-	field->is_dynamic =
-		!strncmp(declaration, "__data_loc ", 11) || !strncmp(declaration, "__rel_loc ", 10);
+	field->is_dynamic = !strncmp(declaration, "__data_loc ", 11) || !strncmp(declaration, "__rel_loc ", 10);
 	field->is_relative = !strncmp(declaration, "__rel_loc ", 10);
 	/* "__data_loc char[] name" has its brackets in the type. */
 	if (bracket && !field->is_dynamic)
@@ -61,8 +60,7 @@ void vt_event_parse(struct vt_event *e, const char *system, const char *text, si
 
 	memcpy(lines, text, n);
 	lines[n] = '\0';
-	*e = (struct vt_event){
-		.system = vt_strdup(system), .name = vt_strdup(""), .print = vt_strdup("\"\"")};
+	*e = (struct vt_event){.system = vt_strdup(system), .name = vt_strdup(""), .print = vt_strdup("\"\"")};
 	print = strstr(lines, "print fmt: ");
 	if (print) {
 		e->print = vt_strdup(print + 11);
@@ -87,8 +85,7 @@ const struct vt_field *vt_event_field(const struct vt_event *e, const char *name
 	return NULL;
 }
 
-const unsigned char *vt_field_bytes(const struct vt_field *field, const unsigned char *data, unsigned size,
-				    unsigned *n)
+const unsigned char *vt_field_bytes(const struct vt_field *field, const unsigned char *data, unsigned size, unsigned *n)
 {
 	unsigned offset = field->offset, length = field->size;
 
@@ -111,14 +108,12 @@ const unsigned char *vt_field_bytes(const struct vt_field *field, const unsigned
 	return data + offset;
 }
 
-long long vt_record_number(const struct vt_event *e, const char *name, const unsigned char *data,
-			   unsigned size)
+long long vt_record_number(const struct vt_event *e, const char *name, const unsigned char *data, unsigned size)
 {
 	const struct vt_field *field = vt_event_field(e, name);
 	unsigned long long value;
 
-	if (!field || field->size < 1 || field->size > 8 || field->offset > size ||
-	    field->size > size - field->offset)
+	if (!field || field->size < 1 || field->size > 8 || field->offset > size || field->size > size - field->offset)
 		return 0;
 	value = vt_take_number(data + field->offset, field->size);
 	if (field->is_signed && field->size < 8 && value >> (field->size * 8 - 1))

@@ -208,8 +208,8 @@ bool vt_tracefs_restore(void)
 		last = c->before;
 		if (undo(c) < 0) {
 			good = false;
-			vt_warn("%s%s%s could not be put back: %s", c->instance ?: "", c->instance ? "/" : "",
-				c->file, strerror(errno));
+			vt_warn("%s%s%s could not be put back: %s", c->instance ?: "", c->instance ? "/" : "", c->file,
+				strerror(errno));
 		}
 		free(c->instance);
 		free(c->file);

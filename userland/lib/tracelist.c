@@ -121,8 +121,7 @@ int vt_list_main(struct vt_options *o, int argc, char **argv)
 	if (o->index < argc)
 		vt_die(1, "list does not take '%s'", argv[o->index]);
 	for (const char *letter = "etpofBC"; *letter; letter++) {
-		if (any ? wanted[(int)*letter]
-			: (wanted['F'] ? *letter == 'e' : strchr("eto", *letter) != NULL)) {
+		if (any ? wanted[(int)*letter] : (wanted['F'] ? *letter == 'e' : strchr("eto", *letter) != NULL)) {
 			if (!any && !wanted['F'])
 				printf("%s%s:\n", *letter == 'e' ? "" : "\n",
 				       *letter == 'e'	? "events"

@@ -380,9 +380,8 @@ static struct vt_value primary(struct eval *e)
 static const struct {
 	char token[3];
 	int level;
-} operators[] = {{"||", 1}, {"&&", 2}, {"==", 6}, {"!=", 6}, {"<<", 8}, {">>", 8},
-		 {"<=", 7}, {">=", 7}, {"|", 3},  {"^", 4},  {"&", 5},	{"<", 7},
-		 {">", 7},  {"+", 9},  {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
+} operators[] = {{"||", 1}, {"&&", 2}, {"==", 6}, {"!=", 6}, {"<<", 8}, {">>", 8}, {"<=", 7}, {">=", 7}, {"|", 3},
+		 {"^", 4},  {"&", 5},  {"<", 7},  {">", 7},  {"+", 9},	{"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
 
 static unsigned long long calculate(const char *operator, unsigned long long a, unsigned long long b)
 {
@@ -447,8 +446,7 @@ static struct vt_value expression(struct eval *e, int level)
 		if (i == ARRAY_SIZE(operators) || operators[i].level < level || !operators[i].level)
 			return v;
 		e->at += strlen(operators[i].token);
-		v = (struct vt_value){
-			.n = calculate(operators[i].token, v.n, expression(e, operators[i].level + 1).n)};
+		v = (struct vt_value){.n = calculate(operators[i].token, v.n, expression(e, operators[i].level + 1).n)};
 	}
 	return v;
 }
@@ -488,8 +486,7 @@ static unsigned long narrowed(unsigned long long n, int bytes, bool is_signed)
 {
 	unsigned shift = 64 - 8 * (unsigned)bytes;
 
-	return is_signed ? (unsigned long)((long long)(n << shift) >> shift)
-			 : (unsigned long)(n << shift >> shift);
+	return is_signed ? (unsigned long)((long long)(n << shift) >> shift) : (unsigned long)(n << shift >> shift);
 }
 
 const char *vt_print_one(struct vt_bytes *out, const struct vt_dat_file *f, const char *format,

@@ -15,7 +15,7 @@ static struct {
 static const char help[] = "  -i FILE   in place of trace.dat (also as an operand)\n"
 			   "  -N        what the events' own formats say, not as the plug-ins write it\n"
 			   "  -t        times with all nanoseconds\n"
-			  "  -l        latency format: what was off, and how deep preemption was disabled\n"
+			   "  -l        latency format: what was off, and how deep preemption was disabled\n"
 			   "  -F EVENT  only this event, again for more\n"
 			   "  --cpu N   only this CPU\n";
 
@@ -181,8 +181,7 @@ int vt_report_main(struct vt_options *o, int argc, char **argv)
 		else if (c == 'C')
 			opt.cpu = vt_number_or_die(1, o->arg, 0, INT_MAX);
 		else if (strpbrk(o->arg, ":=<>& "))
-			vt_die(1, "-F '%s': a filter's conditions are not taken, only an event's name",
-			       o->arg);
+			vt_die(1, "-F '%s': a filter's conditions are not taken, only an event's name", o->arg);
 		else if (opt.nr_events == ARRAY_SIZE(opt.events))
 			vt_die(1, "more than %lu events", (unsigned long)opt.nr_events);
 		else

@@ -154,8 +154,7 @@ static int give_segment(const char *name, unsigned long pages, int fd, bool keep
 	bool bad = from < 0;
 
 	for (; pages && !bad; pages--)
-		bad = vt_read(from, page, sizeof(page)) != sizeof(page) ||
-		      vt_write_all(fd, page, sizeof(page)) < 0;
+		bad = vt_read(from, page, sizeof(page)) != sizeof(page) || vt_write_all(fd, page, sizeof(page)) < 0;
 	err = errno;
 	if (from >= 0)
 		close(from);

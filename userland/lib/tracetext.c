@@ -119,8 +119,7 @@ static void print_graph_entry(struct vt_bytes *out, const struct vt_record *r, s
 	next.size = ahead.size;
 	next.event = leaf ? vt_find_event(r->file, (unsigned)vt_take_number(next.data, 2)) : NULL;
 	leaf = next.event && !strcmp(next.event->name, "funcgraph_exit") &&
-	       (unsigned long long)field(&next, "func") == func &&
-	       field(&next, "common_pid") == field(r, "common_pid");
+	       (unsigned long long)field(&next, "func") == func && field(&next, "common_pid") == field(r, "common_pid");
 	if (leaf) {
 		put_duration(out, (unsigned long long)(field(&next, "rettime") - field(&next, "calltime")));
 		*cpu = ahead;
@@ -161,8 +160,8 @@ static void print_stack(struct vt_bytes *out, const struct vt_record *r, struct 
 
 /* The arguments of a bprint: as vbin_printf() lays them out, in words of four bytes, texts with their zero.
  */
-static void put_binary(struct vt_bytes *out, const struct vt_record *r, const char *format,
-		       const unsigned char *at, const unsigned char *end)
+static void put_binary(struct vt_bytes *out, const struct vt_record *r, const char *format, const unsigned char *at,
+		       const unsigned char *end)
 {
 	while (*format && *format != '"') {
 		struct vt_value value = {0};

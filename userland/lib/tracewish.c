@@ -66,8 +66,7 @@ static bool filter_event(const struct vt_array *a, const char *system, const cha
  */
 static int filter_system(const struct vt_array *a, const char *system, const char *event, const char *text)
 {
-	char *folder = vt_tracefs_path(a->name, "events"), *dir = vt_join(folder, system),
-	     **names = vt_names(dir);
+	char *folder = vt_tracefs_path(a->name, "events"), *dir = vt_join(folder, system), **names = vt_names(dir);
 	int taken = 0;
 
 	for (char **name = names; name && *name; name++) {
@@ -88,8 +87,7 @@ static int filter_system(const struct vt_array *a, const char *system, const cha
  * "sched". */
 static void set_filter(const struct wish *w)
 {
-	const struct wish *before =
-		w > wishes && w[-1].array == w->array && w[-1].letter == 'e' ? w - 1 : NULL;
+	const struct wish *before = w > wishes && w[-1].array == w->array && w[-1].letter == 'e' ? w - 1 : NULL;
 	char *folder = vt_tracefs_path(w->array->name, "events"), **names = vt_names(folder), *event;
 	int taken = 0;
 

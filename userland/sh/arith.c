@@ -120,10 +120,9 @@ static const struct {
 	int level;
 	enum op op;
 } operators[] = {
-	{"|", 0, OP_OR},  {"^", 1, OP_XOR},  {"&", 2, OP_AND},	{"==", 3, OP_EQ},
-	{"!=", 3, OP_NE}, {"<<", 5, OP_SHL}, {">>", 5, OP_SHR}, {"<=", 4, OP_LE},
-	{">=", 4, OP_GE}, {"<", 4, OP_LT},   {">", 4, OP_GT},	{"+", 6, OP_ADD},
-	{"-", 6, OP_SUB}, {"*", 7, OP_MUL},  {"/", 7, OP_DIV},	{"%", 7, OP_MOD},
+	{"|", 0, OP_OR},   {"^", 1, OP_XOR}, {"&", 2, OP_AND}, {"==", 3, OP_EQ}, {"!=", 3, OP_NE}, {"<<", 5, OP_SHL},
+	{">>", 5, OP_SHR}, {"<=", 4, OP_LE}, {">=", 4, OP_GE}, {"<", 4, OP_LT},	 {">", 4, OP_GT},  {"+", 6, OP_ADD},
+	{"-", 6, OP_SUB},  {"*", 7, OP_MUL}, {"/", 7, OP_DIV}, {"%", 7, OP_MOD},
 };
 
 #define LEVELS 8

@@ -139,8 +139,7 @@ static char *unquoted(const char *text, size_t n, char quote)
 
 	for (size_t i = 0; i < n; i++) {
 		/* Between double ones a backslash stands for itself but before these. */
-		if (text[i] == '\\' && quote != '\'' && i + 1 < n &&
-		    (!quote || strchr("\"\\$`", text[i + 1])))
+		if (text[i] == '\\' && quote != '\'' && i + 1 < n && (!quote || strchr("\"\\$`", text[i + 1])))
 			i++;
 		*to++ = text[i];
 	}

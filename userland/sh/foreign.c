@@ -201,8 +201,8 @@ void foreign_parameters(const struct lexer *lx, const char *word)
 			quoted = !quoted;
 		else if (!strncmp(word, "${", 2))
 			check_parameter(lx, word + 2);
-		else if (*word == '\\' || *word == '`' || !strncmp(word, "$(", 2) ||
-			 !strncmp(word, "$'", 2) || (*word == '\'' && !quoted))
+		else if (*word == '\\' || *word == '`' || !strncmp(word, "$(", 2) || !strncmp(word, "$'", 2) ||
+			 (*word == '\'' && !quoted))
 			n = hidden(word);
 	}
 }
@@ -241,8 +241,7 @@ void foreign_arithmetic(const struct lexer *lx)
 		if (depth)
 			continue;
 		if (i + 1 < lx->end && lx->buf[i + 1] == ')')
-			foreign_refuse(lx, "(( ))",
-				       "[ $((...)) -ne 0 ]; for subshells write ( ( with a blank");
+			foreign_refuse(lx, "(( ))", "[ $((...)) -ne 0 ]; for subshells write ( ( with a blank");
 		return;
 	}
 }

@@ -277,8 +277,7 @@ static void tell_death(const struct job *job)
 			fprintf(stderr, "\n");
 		}
 	} else if (WTERMSIG(status) != SIGPIPE) {
-		fprintf(stderr, "%s%s\n", vt_signal_text(WTERMSIG(status)),
-			WCOREDUMP(status) ? " (core dumped)" : "");
+		fprintf(stderr, "%s%s\n", vt_signal_text(WTERMSIG(status)), WCOREDUMP(status) ? " (core dumped)" : "");
 	}
 }
 
@@ -402,8 +401,7 @@ static struct job *job_find(const char *name, const char *word)
 	struct job *job;
 	long n = -1;
 
-	if (word && word[0] == '%' && vt_number(word + 1, 1, 100000, &n) && word[1] &&
-	    !strchr("+%-", word[1])) {
+	if (word && word[0] == '%' && vt_number(word + 1, 1, 100000, &n) && word[1] && !strchr("+%-", word[1])) {
 		vt_warn("%s: %s: no such job", name, word);
 		return NULL;
 	}

@@ -80,8 +80,7 @@ void key_ask_size(void)
 	const char *term = var_get("TERM");
 	int waiting = 0;
 
-	if (asked || (term && !strcmp(term, "dumb")) || ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0 ||
-	    waiting)
+	if (asked || (term && !strcmp(term, "dumb")) || ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0 || waiting)
 		return;
 	asked = true;
 	terminal_write(VT_ASK_SIZE, sizeof(VT_ASK_SIZE) - 1);
@@ -118,8 +117,7 @@ static int numbered_key(unsigned number)
 	static const struct {
 		unsigned number;
 		int key;
-	} keys[] = {{1, KEY_HOME}, {3, KEY_DELETE}, {4, KEY_END},
-		    {7, KEY_HOME}, {8, KEY_END},    {200, KEY_PASTE}};
+	} keys[] = {{1, KEY_HOME}, {3, KEY_DELETE}, {4, KEY_END}, {7, KEY_HOME}, {8, KEY_END}, {200, KEY_PASTE}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		if (keys[i].number == number)

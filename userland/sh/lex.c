@@ -14,8 +14,7 @@
 /* The text is not copied: it has to stay until the last command of it has run. */
 void lex_string(struct lexer *lx, const char *text, struct arena *arena)
 {
-	*lx = (struct lexer){
-		.buf = (char *)text, .end = strlen(text), .fixed = true, .line = 1, .arena = arena};
+	*lx = (struct lexer){.buf = (char *)text, .end = strlen(text), .fixed = true, .line = 1, .arena = arena};
 }
 
 /* buf may move: places in it are kept as indexes, never as pointers. */
@@ -293,8 +292,7 @@ static void redirection(struct lexer *lx, int fd)
 	struct redir *r = arena_alloc(lx->arena, sizeof(*r));
 	int c = take(lx), next = peek(lx);
 
-	*r = (struct redir){
-		.type = c == '<' ? REDIR_IN : REDIR_OUT, .out = c == '>', .fd = fd < 0 ? c == '>' : fd};
+	*r = (struct redir){.type = c == '<' ? REDIR_IN : REDIR_OUT, .out = c == '>', .fd = fd < 0 ? c == '>' : fd};
 	if (next == '(')
 		foreign_refuse(lx, c == '<' ? "<( )" : ">( )", "a pipe, or a file in /tmp");
 	if (next == '&')

@@ -32,9 +32,8 @@ static const char *special_value(const char *name)
 		break;
 	case '-':
 		flags = arena_alloc(&sh.temp, 8);
-		sprintf(flags, "%s%s%s%s%s%s%s", sh.opt_e ? "e" : "", sh.opt_f ? "f" : "",
-			sh.interactive ? "i" : "", sh.opt_n ? "n" : "", sh.opt_u ? "u" : "",
-			sh.opt_v ? "v" : "", sh.opt_x ? "x" : "");
+		sprintf(flags, "%s%s%s%s%s%s%s", sh.opt_e ? "e" : "", sh.opt_f ? "f" : "", sh.interactive ? "i" : "",
+			sh.opt_n ? "n" : "", sh.opt_u ? "u" : "", sh.opt_v ? "v" : "", sh.opt_x ? "x" : "");
 		return flags;
 	default:
 		value = atol(name);
@@ -183,8 +182,7 @@ static void substring(struct xtext *x, const char *value, char *word, unsigned s
 		length = size + length - offset < 0 ? 0 : size + length - offset;
 	if (length > size - offset)
 		length = size - offset;
-	x_add_string(x, arena_copy(&sh.temp, value + offset, (size_t)length),
-		     flags & X_QUOTED ? X_QUOTED : X_SPLIT);
+	x_add_string(x, arena_copy(&sh.temp, value + offset, (size_t)length), flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 }
 
 static void bad_substitution(const char *s, size_t n)
@@ -193,8 +191,7 @@ static void bad_substitution(const char *s, size_t n)
 }
 
 /* The operator at op behind a name; end is before the closing brace. */
-static void braced_operator(struct xtext *x, char *name, const char *op, const char *end,
-			    unsigned short flags)
+static void braced_operator(struct xtext *x, char *name, const char *op, const char *end, unsigned short flags)
 {
 	const char *value = *name == '@' || *name == '*' ? (sh.argc ? sh.argv[0] : NULL) : param_value(name);
 	bool colon = *op == ':', doubled;
@@ -214,10 +211,9 @@ static void braced_operator(struct xtext *x, char *name, const char *op, const c
 		bad_substitution(name, strlen(name));
 	/* ## and %% take the longest match. */
 	doubled = op[1] == *op;
-	value = strip(
-		value ? value : "",
-		expand_pattern(arena_copy(&sh.temp, op + 1 + doubled, (size_t)(end - op - 1 - doubled))),
-		*op == '%', doubled);
+	value = strip(value ? value : "",
+		      expand_pattern(arena_copy(&sh.temp, op + 1 + doubled, (size_t)(end - op - 1 - doubled))),
+		      *op == '%', doubled);
 	x_add_string(x, value, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 }
 
@@ -225,8 +221,7 @@ static void braced_operator(struct xtext *x, char *name, const char *op, const c
 static void braced(struct xtext *x, const char *s, size_t n, unsigned short flags)
 {
 	const char *end = s + n - 1, *at = s + 2;
-	bool length =
-		*at == '#' && at + 1 < end && name_length(at + 1) && at + 1 + name_length(at + 1) == end;
+	bool length = *at == '#' && at + 1 < end && name_length(at + 1) && at + 1 + name_length(at + 1) == end;
 	/*
 	 * ${#} alone is the number of parameters: # is a length only if a name and the end follow.
 	 */
@@ -240,10 +235,7 @@ static void braced(struct xtext *x, const char *s, size_t n, unsigned short flag
 		const char *value = param_value(name);
 		char number[24];
 
-		sprintf(number, "%ld",
-			*name == '@' || *name == '*' ? (long)sh.argc
-			: value			     ? (long)strlen(value)
-						     : 0);
+		sprintf(number, "%ld", *name == '@' || *name == '*' ? (long)sh.argc : value ? (long)strlen(value) : 0);
 		x_add_string(x, number, flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 	} else if (at == end) {
 		add_value(x, name, flags);

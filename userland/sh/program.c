@@ -58,8 +58,7 @@ static char *interpreter(const struct program *p)
 	for (unsigned i = 0; is_elf(p) && h && i < h->phnum; i++) {
 		s = part(p, h->phoff + (uint64_t)i * h->phentsize, sizeof(*s));
 		if (s && s->type == PT_INTERP && part(p, s->offset, s->filesz))
-			return arena_copy(&sh.temp, p->data + s->offset,
-					  strnlen(p->data + s->offset, s->filesz));
+			return arena_copy(&sh.temp, p->data + s->offset, strnlen(p->data + s->offset, s->filesz));
 	}
 	return NULL;
 }

@@ -409,15 +409,14 @@ struct shell {
 	char *arg0;	       /* $0 */
 	int argc;	       /* $#; argv[0] is $1 */
 	char **argv;
-	enum skip skip;	      /* unwinding to a loop or function */
-	int skip_count;	      /* loops to leave */
-	int loops, functions; /* depth of each */
-	int substitutions;    /* $(..) run so far: whether an assignment has a status of its own */
-	int tested;	      /* > 0: a failure here is looked at, so -e does not apply */
-	struct arena temp;    /* what expansion makes, for one command */
-	jmp_buf *top;	      /* where errors go back to, NULL: they exit */
-	volatile sig_atomic_t
-		interrupted; /* ^C has come while interactive; INTERRUPT_SHOWN: in a row of its own */
+	enum skip skip;			   /* unwinding to a loop or function */
+	int skip_count;			   /* loops to leave */
+	int loops, functions;		   /* depth of each */
+	int substitutions;		   /* $(..) run so far: whether an assignment has a status of its own */
+	int tested;			   /* > 0: a failure here is looked at, so -e does not apply */
+	struct arena temp;		   /* what expansion makes, for one command */
+	jmp_buf *top;			   /* where errors go back to, NULL: they exit */
+	volatile sig_atomic_t interrupted; /* ^C has come while interactive; INTERRUPT_SHOWN: in a row of its own */
 };
 
 extern struct shell sh;

@@ -197,8 +197,8 @@ int main(int argc, char **argv)
 		CHECK_RANGE(watch_buddy_memory(), buddy - SLACK, buddy + SLACK + (1L << 30));
 		seed += minutes ? 1000003 : 0;
 	} while (check_now() < end && !check_failures);
-	printf("badcalls: %ld calls, %ld children died, %ld waited and were killed, %ld KiB free, were %ld\n",
-	       t.calls, t.died, t.killed, after, before);
+	printf("badcalls: %ld calls, %ld children died, %ld waited and were killed, %ld KiB free, were %ld\n", t.calls,
+	       t.died, t.killed, after, before);
 	CHECK_RANGE(t.calls, CALLS * TRIES, 1L << 50);
 	return vt_finish(check_failures ? 1 : 0);
 }

@@ -44,10 +44,9 @@ static void try_victim(const char *what, size_t at, int bit)
 	watch_sweep(pid);
 	if (read(ends[0], &error, sizeof(error)) == sizeof(error)) {
 		refused++;
-		if (error != ENOEXEC && error != EINVAL && error != ENOMEM && error != E2BIG &&
-		    error != EACCES && error != ENOENT) {
-			printf("%s %lu bit %d: exec failed with %s\n", what, (unsigned long)at, bit,
-			       strerror(error));
+		if (error != ENOEXEC && error != EINVAL && error != ENOMEM && error != E2BIG && error != EACCES &&
+		    error != ENOENT) {
+			printf("%s %lu bit %d: exec failed with %s\n", what, (unsigned long)at, bit, strerror(error));
 			strange++;
 		}
 	} else if (killed) {
@@ -100,8 +99,7 @@ int main(int argc, char **argv)
 	image = (unsigned char *)vt_read_file(argc > 1 ? argv[1] : "/bin/true", &size);
 	if (!image || size < 64)
 		vt_die_errno(2, "/bin/true");
-	headers =
-		64 + 56u * (unsigned)(image[56] | image[57] << 8); /* Elf64_Ehdr, e_phnum times Elf64_Phdr */
+	headers = 64 + 56u * (unsigned)(image[56] | image[57] << 8); /* Elf64_Ehdr, e_phnum times Elf64_Phdr */
 	watch_init();
 	write_victim(0, image, size);
 	try_victim("whole", 0, 0);
@@ -112,8 +110,8 @@ int main(int argc, char **argv)
 	all_bits(headers);
 	unlink(VICTIM);
 	CHECK_RANGE(watch_free_memory(), before - SLACK, before + (1L << 30));
-	printf("badelf: %ld refused, %ld died, %ld looped, %ld ran, %ld strange errors\n", refused, died,
-	       looped, ran, strange);
+	printf("badelf: %ld refused, %ld died, %ld looped, %ld ran, %ld strange errors\n", refused, died, looped, ran,
+	       strange);
 	CHECK(refused > 100 && strange == 0);
 	return vt_finish(check_failures ? 1 : 0);
 }

@@ -92,9 +92,8 @@ static void older(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"unknown", unknown}, {"handler", handler},	{"restarted", restarted},
-		{"forked", forked},   {"executed", executed}, {"arguments", arguments},
-		{"older", older},
+		{"unknown", unknown},	{"handler", handler},	  {"restarted", restarted}, {"forked", forked},
+		{"executed", executed}, {"arguments", arguments}, {"older", older},
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "barrier")) /* MEMBARRIER_CMD_GLOBAL: a call on all CPUs at once */

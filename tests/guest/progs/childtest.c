@@ -147,9 +147,9 @@ static void clones(void)
 			vt_syscall(SYS_exit_group, 4, 0, 0, 0, 0, 0);
 		process_gets((pid_t)pid, 'Z');
 		CHECK_ERRNO(waitpid(-1, &status, 0), ECHILD);
-		CHECK_EQ(check_syscall(SYS_wait4, sig ? pid : -1, (long)&status, sig ? __WALL : (long)__WCLONE,
-				       0, 0, 0),
-			 pid);
+		CHECK_EQ(
+			check_syscall(SYS_wait4, sig ? pid : -1, (long)&status, sig ? __WALL : (long)__WCLONE, 0, 0, 0),
+			pid);
 		CHECK_EQ(status, 4 << 8);
 	}
 	CHECK_EQ(seen[SIGCHLD], 0);

@@ -140,8 +140,7 @@ static void move_over_itself(void)
 
 static void whole_pages(void)
 {
-	static unsigned char from[PAGE] __attribute__((aligned(4096))),
-		guard[3 * PAGE] __attribute__((aligned(4096)));
+	static unsigned char from[PAGE] __attribute__((aligned(4096))), guard[3 * PAGE] __attribute__((aligned(4096)));
 	unsigned char *to = guard + PAGE;
 
 	for (long i = 0; i < PAGE; i++)
@@ -169,18 +168,16 @@ static void user_copies(void)
 			got = (unsigned)__copy_user(ours + at, end - room, n);
 			good(got == left, "copy from n bytes of which there are room: left", n, room, got);
 			/* All bytes that could be read have arrived, and nothing behind them is touched. */
-			good(!memcmp(ours, theirs, SIZE),
-			     "copy from n bytes of which there are room: bytes at", n, room, at);
+			good(!memcmp(ours, theirs, SIZE), "copy from n bytes of which there are room: bytes at", n,
+			     room, at);
 
 			fill();
 			for (unsigned i = 1; i <= room + 16; i++)
 				*(end - i) = 0xee;
 			got = (unsigned)__copy_user(end - room, ours + at, n);
 			good(got == left, "copy to n bytes of which there are room: left", n, room, got);
-			good(!memcmp(end - room, theirs + at, n - left), "copy to n, room: bytes from", n,
-			     room, at);
-			good(n - left == room || *(end - room + n) == 0xee, "copy to n, room: too much", n,
-			     room, at);
+			good(!memcmp(end - room, theirs + at, n - left), "copy to n, room: bytes from", n, room, at);
+			good(n - left == room || *(end - room + n) == 0xee, "copy to n, room: too much", n, room, at);
 			good(*(end - room - 1) == 0xee, "copy to n, room: before", n, room, at);
 
 			for (unsigned i = 1; i <= room + 16; i++)
@@ -188,8 +185,7 @@ static void user_copies(void)
 			got = (unsigned)__clear_user(end - room, n);
 			good(got == left, "clear n bytes of which there are room: left", n, room, got);
 			for (unsigned i = 0; i < room; i++)
-				good(*(end - room + i) == (i < n ? 0 : 0xee), "clear n, room: byte", n, room,
-				     i);
+				good(*(end - room + i) == (i < n ? 0 : 0xee), "clear n, room: byte", n, room, i);
 			good(*(end - room - 1) == 0xee, "clear n, room: before", n, room, 0);
 		}
 }
@@ -251,8 +247,7 @@ static void single_values(void)
 		good(edge || __get_user_1(p).error == -EFAULT, "get_user_1 at bad address", i, 0, 0);
 		good(edge || __get_user_2(p).error == -EFAULT, "get_user_2 at bad address", i, 0, 0);
 		good(__get_user_4(p).error == -EFAULT, "get_user_4 at bad address", i, 0, 0);
-		good(__get_user_8(p).error == -EFAULT && !__get_user_8(p).value, "get_user_8 at bad address",
-		     i, 0, 0);
+		good(__get_user_8(p).error == -EFAULT && !__get_user_8(p).value, "get_user_8 at bad address", i, 0, 0);
 		good(edge || __put_user_1(1, p) == -EFAULT, "put_user_1 at bad address", i, 0, 0);
 		good(edge || __put_user_2(1, p) == -EFAULT, "put_user_2 at bad address", i, 0, 0);
 		good(__put_user_4(1, p) == -EFAULT, "put_user_4 at bad address", i, 0, 0);

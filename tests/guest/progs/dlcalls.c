@@ -89,8 +89,11 @@ static void bad_structures(void)
 	CHECK_ERRNO(sched_setattr(0, &attr, 0), EINVAL);
 	attr = (struct sched_attr){.size = 48, .sched_flags = 0x20};
 	CHECK_ERRNO(sched_setattr(0, &attr, 0), EINVAL); /* too small for what the flag tells of */
-	attr = (struct sched_attr){.size = 48, .sched_policy = SCHED_DEADLINE, .sched_priority = 1,
-				   .sched_runtime = MS, .sched_deadline = 10 * MS};
+	attr = (struct sched_attr){.size = 48,
+				   .sched_policy = SCHED_DEADLINE,
+				   .sched_priority = 1,
+				   .sched_runtime = MS,
+				   .sched_deadline = 10 * MS};
 	CHECK_ERRNO(sched_setattr(0, &attr, 0), EINVAL);
 	CHECK_ERRNO(sched_setscheduler(0, SCHED_DEADLINE, &param), EINVAL);
 	CHECK_ERRNO(sched_getattr(0, &attr, 47, 0), EINVAL);

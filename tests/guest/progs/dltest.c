@@ -259,14 +259,10 @@ static void overrun_signal(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"budget", budget},
-		{"throttling", throttling},
-		{"yield", yielding},
-		{"order", order},
-		{"preempts", preempts},
-		{"wake-up", wake_up_rule},
-		{"constrained", constrained},
-		{"no-gain", no_gain},
+		{"budget", budget},	      {"throttling", throttling},
+		{"yield", yielding},	      {"order", order},
+		{"preempts", preempts},	      {"wake-up", wake_up_rule},
+		{"constrained", constrained}, {"no-gain", no_gain},
 		{"overrun", overrun_signal},
 	};
 

@@ -87,8 +87,5 @@ int main(int argc, char **argv)
 		vt_usage(&o);
 	if (!strchr("awt", what))
 		return one_name(what, argv[o.index]);
-	return write_text(argv[o.index], argv[o.index + 1],
-			  what == 'a'	? O_APPEND
-			  : what == 't' ? O_TRUNC
-					: 0);
+	return write_text(argv[o.index], argv[o.index + 1], what == 'a' ? O_APPEND : what == 't' ? O_TRUNC : 0);
 }

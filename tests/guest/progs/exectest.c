@@ -12,10 +12,10 @@
 #define COPY  D "/copy"
 #define OTHER D "/other"
 
-#define PAGE	    4096
-#define PROBE_ADDR  0x10000000UL /* where the added segment lies: above the program's own */
-#define PROBE_FILE  16		 /* bytes of it in the file */
-#define PROBE_BYTE  0xaa
+#define PAGE	   4096
+#define PROBE_ADDR 0x10000000UL /* where the added segment lies: above the program's own */
+#define PROBE_FILE 16		/* bytes of it in the file */
+#define PROBE_BYTE 0xaa
 
 /* What is looked at in the headers of a 64-bit ELF file. */
 struct ehdr {
@@ -238,7 +238,9 @@ static void scripts(void)
 /* Every failing exec gives back what it took. */
 static void failures_undo(void)
 {
-	static const char *const bad[] = {"no format", "#!" D "/missing\n", "#!" OTHER "\n", "\x7f" "ELF"};
+	static const char *const bad[] = {"no format", "#!" D "/missing\n", "#!" OTHER "\n",
+					  "\x7f"
+					  "ELF"};
 
 	install(COPY, size);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -270,7 +272,7 @@ static void failures_undo(void)
 /* Shared by the four: runners that have seen enough, and what the writers have come to. Only added to. */
 static struct tally {
 	int runners_done, written, refused;
-} *tally;
+} * tally;
 
 static void count(int *what)
 {

@@ -82,8 +82,7 @@ static void check_kept(int fd, long kept, long size)
  * mapping. */
 static void cut(void)
 {
-	static const long ends[] = {1,	      10,	    PAGE - 1, PAGE, PAGE + 1, 2 * PAGE - 1,
-				    2 * PAGE, 2 * PAGE + 1, ALL - 1};
+	static const long ends[] = {1, 10, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE - 1, 2 * PAGE, 2 * PAGE + 1, ALL - 1};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		int fd = make("cut", ALL);
@@ -241,8 +240,7 @@ static void holes(void)
 	CHECK_EQ(write_at(fd, "x", 1, 512 * PAGE), 1);
 	CHECK_CALL(fstat(fd, &st));
 	CHECK_EQ(st.st_size, (1L << 32) + 3);
-	CHECK_RANGE(st.st_blocks, 0,
-		    256); /* of 512 bytes: what was written, and the host's file system's own */
+	CHECK_RANGE(st.st_blocks, 0, 256); /* of 512 bytes: what was written, and the host's file system's own */
 	CHECK_EQ(read_at(fd, block, ALL, 0), ALL);
 	CHECK(!memcmp(block + 2 * PAGE - 2, "near", 4));
 	CHECK_EQ(same_from(block, 2 * PAGE - 2, 0), 0);
@@ -387,8 +385,7 @@ static void check_records(const char *name)
 		if (!CHECK_EQ(read(fd, record, RECORD), RECORD))
 			return;
 		writer = record[1] - 'a';
-		if (!CHECK_RANGE(writer, 0, WRITERS - 1) ||
-		    !CHECK_EQ(same_from(record, RECORD, record[1]), 1) ||
+		if (!CHECK_RANGE(writer, 0, WRITERS - 1) || !CHECK_EQ(same_from(record, RECORD, record[1]), 1) ||
 		    !CHECK_EQ(record[0], next[writer]++ & 31))
 			return;
 	}

@@ -24,8 +24,7 @@ static void write_file(const char *name, const char *text)
 }
 
 /* Filters of different sizes: all functions, one, a few, many. The last leaves the file empty again. */
-static const char *const filters[] = {"schedule\n", "vfs_*\n", "*alloc*\n", "sys_* schedule __schedule\n",
-				      "\n"};
+static const char *const filters[] = {"schedule\n", "vfs_*\n", "*alloc*\n", "sys_* schedule __schedule\n", "\n"};
 static const char *const notraces[] = {"*lock*\n", "\n"};
 
 int main(int argc, char **argv)

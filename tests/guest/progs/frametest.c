@@ -141,8 +141,7 @@ static struct alt_stack get_stack(void)
 
 static void on_alternate(int sig, void *info, void *uc)
 {
-	const struct alt_stack alt = {stack[1], 0, 0, sizeof(stack[1])},
-			       *saved = (void *)frame_word(uc, FRAME_STACK);
+	const struct alt_stack alt = {stack[1], 0, 0, sizeof(stack[1])}, *saved = (void *)frame_word(uc, FRAME_STACK);
 	int here;
 
 	seen++;
@@ -475,18 +474,24 @@ static void control_words(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"layout", layout},	  {"mask", mask_from_frame},
-		{"pc", pc_from_frame},	  {"vectors", vectors_from_frame},
-		{"alternate", alternate}, {"disarmed", disarmed},
-		{"full", full},		  {"trampoline", trampoline},
+		{"layout", layout},
+		{"mask", mask_from_frame},
+		{"pc", pc_from_frame},
+		{"vectors", vectors_from_frame},
+		{"alternate", alternate},
+		{"disarmed", disarmed},
+		{"full", full},
+		{"trampoline", trampoline},
 		{"result", result_from_frame},
 #ifdef __aarch64__
 		{"state", state_from_frame},
 #endif
-		{"spoiled", spoiled},	  {"fresh", fresh},
+		{"spoiled", spoiled},
+		{"fresh", fresh},
 		{"wandering", wandering},
 #ifdef RED_ZONE
-		{"red-zone", red_zone},	  {"control-words", control_words},
+		{"red-zone", red_zone},
+		{"control-words", control_words},
 #endif
 	};
 

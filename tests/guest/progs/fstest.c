@@ -349,13 +349,20 @@ static void attributes(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"renames", renames},		{"unlinked", unlinked_but_open},
-		{"append", appending},		{"append-both", appending_together},
-		{"symlinks", symbolic_links},	{"links", hard_links},
-		{"many-entries", many_entries}, {"sizes", sizes},
-		{"wrong-names", wrong_names},	{"where", where_we_are},
-		{"devices", devices},		{"positions", positions},
-		{"descriptor-limit", descriptor_limit}, {"attributes", attributes},
+		{"renames", renames},
+		{"unlinked", unlinked_but_open},
+		{"append", appending},
+		{"append-both", appending_together},
+		{"symlinks", symbolic_links},
+		{"links", hard_links},
+		{"many-entries", many_entries},
+		{"sizes", sizes},
+		{"wrong-names", wrong_names},
+		{"where", where_we_are},
+		{"devices", devices},
+		{"positions", positions},
+		{"descriptor-limit", descriptor_limit},
+		{"attributes", attributes},
 	};
 	int status;
 

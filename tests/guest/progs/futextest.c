@@ -87,8 +87,7 @@ static void bitsets(void)
 	static const unsigned bits[] = {1, 2, 6, 1u << 31, FUTEX_BITSET_ANY};
 
 	for (int i = 0; i < 5; i++) {
-		s[i] = (struct sleeper){
-			.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = bits[i]};
+		s[i] = (struct sleeper){.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = bits[i]};
 		sleeper_start(&s[i]);
 		CHECK(sleeper_sleeps(&s[i]));
 	}
@@ -172,8 +171,7 @@ static void requeue_around(void)
 
 static long cmp_requeue(int wake, int move, unsigned expected)
 {
-	return futex(words, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, (unsigned)wake, VAL2(move), words + 1,
-		     expected);
+	return futex(words, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, (unsigned)wake, VAL2(move), words + 1, expected);
 }
 
 static void requeue_compares(void)
@@ -200,8 +198,7 @@ static void requeued_ends(void)
 {
 	struct timespec end = later(300 * MS);
 
-	s[0] = (struct sleeper){
-		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = 4, .time = &end};
+	s[0] = (struct sleeper){.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = 4, .time = &end};
 	sleeper_start(&s[0]);
 	CHECK_EQ(requeue(words, words + 1, 0, 1), 1);
 	CHECK_EQ(futex(words + 1, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, ALL, NULL, NULL, ~4u), 0);
@@ -283,10 +280,8 @@ static void errors(void)
 {
 	char *gap = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	futex_t *nowhere = (futex_t *)(gap + 4096), *odd = (futex_t *)((char *)words + 2);
-	static const struct timespec bad[] = {{.tv_nsec = 1000000000},
-					      {.tv_nsec = -1},
-					      {.tv_sec = -1},
-					      {.tv_sec = 1, .tv_nsec = 0x7fffffffffffffff}};
+	static const struct timespec bad[] = {
+		{.tv_nsec = 1000000000}, {.tv_nsec = -1}, {.tv_sec = -1}, {.tv_sec = 1, .tv_nsec = 0x7fffffffffffffff}};
 
 	CHECK_EQ(munmap(nowhere, 4096), 0);
 	for (int i = 0; i < 4; i++) {
@@ -311,8 +306,7 @@ static void errors(void)
 		CHECK_EQ(futex(NULL, FUTEX_WAIT | private, 0, NULL, NULL, 0), -EFAULT);
 		CHECK_EQ(futex(nowhere, FUTEX_CMP_REQUEUE | private, 1, VAL2(1), words, 0), -EFAULT);
 		CHECK_EQ(futex(nowhere, FUTEX_WAKE | private, 1, NULL, NULL, 0), private ? 0 : -EFAULT);
-		CHECK_EQ(futex(words, FUTEX_REQUEUE | private, 1, VAL2(1), nowhere, 0),
-			 private ? 0 : -EFAULT);
+		CHECK_EQ(futex(words, FUTEX_REQUEUE | private, 1, VAL2(1), nowhere, 0), private ? 0 : -EFAULT);
 	}
 
 	/* Operations that do not exist, and a clock for those that have none. */

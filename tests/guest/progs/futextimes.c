@@ -167,8 +167,7 @@ static void stop(struct sleeper *one)
  */
 static void stopped(void)
 {
-	static const struct timespec second = {.tv_sec = 1}, half = {.tv_nsec = 500 * MS},
-				     minute = {.tv_sec = 60};
+	static const struct timespec second = {.tv_sec = 1}, half = {.tv_nsec = 500 * MS}, minute = {.tv_sec = 60};
 	struct timespec end;
 
 	s[0] = (struct sleeper){.word = words, .op = WAIT, .time = &second};
@@ -184,8 +183,7 @@ static void stopped(void)
 	CHECK(s[0].end < s[1].end);
 
 	end = later(60000 * MS);
-	s[0] = (struct sleeper){
-		.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = 2, .time = &end};
+	s[0] = (struct sleeper){.word = words, .op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, .bitset = 2, .time = &end};
 	s[1] = (struct sleeper){.word = words, .op = WAIT, .time = &minute};
 	for (int i = 0; i < 2; i++)
 		sleeper_start(&s[i]);

@@ -244,8 +244,7 @@ static void shell_ends(bool stop)
 	shell = check_fork();
 	if (shell == 0) {
 		setsid();
-		if (check_fork() ==
-		    0) { /* in the session, not its leader, whose end would be another matter */
+		if (check_fork() == 0) { /* in the session, not its leader, whose end would be another matter */
 			setpgid(0, 0);
 			shared[PIDS] = member(0);
 			shared[PIDS + 1] = member(shared[PIDS]);

@@ -19,7 +19,7 @@
 static struct shared {
 	volatile int stop;
 	volatile unsigned long read, shown, resets; /* traces read, those that had a maximum */
-} *shared;
+} * shared;
 
 static bool wakeup;
 static const char *tracer;

@@ -98,8 +98,7 @@ static void names(void)
 static void times_of_files(void)
 {
 	const long seconds[2] = {1000, 2000};
-	const struct timeval_pair micro[2] = {{3000, 250000}, {4000, 999999}},
-				  wrong[2] = {{1, 1000000}, {1, 0}};
+	const struct timeval_pair micro[2] = {{3000, 250000}, {4000, 999999}}, wrong[2] = {{1, 1000000}, {1, 0}};
 	long now = wall_clock();
 
 	close((int)CHECK_CALL(CALL(creat, A, 0600, 0)));
@@ -176,8 +175,7 @@ static void waiting(void)
 	CHECK_RANGE(check_now() - start, 20000000, 2000000000);
 	sets[0] = 1UL << ends[0];
 	sets[1] = 1UL << ends[1];
-	CHECK_EQ(check_syscall(SYS_select, ends[1] + 1, (long)&sets[0], (long)&sets[1], 0, (long)&limit, 0),
-		 1);
+	CHECK_EQ(check_syscall(SYS_select, ends[1] + 1, (long)&sets[0], (long)&sets[1], 0, (long)&limit, 0), 1);
 	CHECK_EQ(sets[0], 0);
 	CHECK_EQ(sets[1], 1UL << ends[1]);
 	CHECK_RANGE(limit.sec * 1000000 + limit.usec, 500000, 1020000);
@@ -247,8 +245,7 @@ static void processes(void)
 	if (!pid)
 		vt_syscall(SYS_exit, 3, 0, 0, 0, 0, 0);
 	CHECK_EQ(WEXITSTATUS(check_wait(pid)), 3);
-	pid = (pid_t)vt_syscall(SYS_vfork, 0, 0, 0, 0, 0,
-				0); /* in this very frame: we stand still until it ends */
+	pid = (pid_t)vt_syscall(SYS_vfork, 0, 0, 0, 0, 0, 0); /* in this very frame: we stand still until it ends */
 	if (!pid) {
 		shared = 1;
 		vt_syscall(SYS_exit, 4, 0, 0, 0, 0, 0);

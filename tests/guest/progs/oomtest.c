@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sched.h>
 
-#define CHUNK	    (256L << 10)
+#define CHUNK (256L << 10)
 #ifndef F_GETPIPE_SZ
 #endif
 

@@ -245,8 +245,7 @@ static void limits_as_told(void)
 				CHECK_EQ(strtoul(at, NULL, 10), limit[k]);
 		}
 	}
-	CHECK(strstr(text,
-		     "Max open files            100                  200                  files     \n"));
+	CHECK(strstr(text, "Max open files            100                  200                  files     \n"));
 }
 
 /* Wait until it sleeps in a read of the pipe. */

@@ -193,8 +193,7 @@ static void not_executable(void)
  */
 static void what_exec_keeps(void)
 {
-	char *const argv[] = {"sh", "-c",
-			      "echo here >&9; echo gone >&8; kill -USR1 $$; kill -USR2 $$; echo no", NULL};
+	char *const argv[] = {"sh", "-c", "echo here >&9; echo gone >&8; kill -USR1 $$; kill -USR2 $$; echo no", NULL};
 	int ends[2], status;
 	char buf[32] = "";
 	pid_t pid;

@@ -377,9 +377,9 @@ static void faulted(void)
 }
 
 static const struct check_case cases[] = {
-	{"nothing", nothing},	      {"small_reads", small_reads}, {"percent", percent},   {"lossless", lossless},
-	{"with_losses", with_losses}, {"memory", memory},	    {"text_pipe", text_pipe}, {"instance", instance},
-	{"faulted", faulted},
+	{"nothing", nothing},	  {"small_reads", small_reads}, {"percent", percent},
+	{"lossless", lossless},	  {"with_losses", with_losses}, {"memory", memory},
+	{"text_pipe", text_pipe}, {"instance", instance},	{"faulted", faulted},
 };
 
 int main(int argc, char **argv)

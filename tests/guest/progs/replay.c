@@ -259,14 +259,17 @@ static void softirq_exit(int cpu, const char *text)
 	unnest(cpu, ~number(text, "vec"));
 }
 
-#define EVENT(name) {#name ": ", name}
+#define EVENT(name)              \
+	{                        \
+#name ": ", name \
+	}
 static const struct event {
 	const char *name;
 	void (*happens)(int cpu, const char *text);
 } events[] = {
-	EVENT(sched_switch),	   EVENT(sched_waking),	     EVENT(sched_wakeup),      EVENT(sched_wakeup_new),
+	EVENT(sched_switch),	   EVENT(sched_waking),	      EVENT(sched_wakeup),	EVENT(sched_wakeup_new),
 	EVENT(sched_migrate_task), EVENT(sched_stat_runtime), EVENT(irq_handler_entry), EVENT(irq_handler_exit),
-	EVENT(softirq_raise),	   EVENT(softirq_entry),     EVENT(softirq_exit),
+	EVENT(softirq_raise),	   EVENT(softirq_entry),      EVENT(softirq_exit),
 };
 
 /* ---- The lines */

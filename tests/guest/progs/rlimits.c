@@ -357,8 +357,7 @@ static void pending_signals(void)
 		CHECK_EQ(ret, i < 2 ? 0 : -EAGAIN);
 	}
 	CHECK_CALL(raise(SIGUSR1)); /* one each: not refused */
-	CHECK_EQ(vt_syscall(SYS_rt_sigtimedwait, (long)&(sigset_t){1UL << 39}, 0, (long)&(struct timespec){0},
-			    8, 0, 0),
+	CHECK_EQ(vt_syscall(SYS_rt_sigtimedwait, (long)&(sigset_t){1UL << 39}, 0, (long)&(struct timespec){0}, 8, 0, 0),
 		 40);
 	/* SIGUSR1 counts as well. */
 	CHECK_EQ(vt_syscall(SYS_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0), -EAGAIN);

@@ -378,8 +378,7 @@ static void exec_ends_them(void)
 		_exit(1);
 	}
 	word_becomes(&sh->lock.word, (futex_t)pid | FUTEX_WAITERS);
-	sh->sleeper = (struct sleeper){
-		.word = &sh->lock.word, .op = FUTEX_WAIT, .val = sh->lock.word, .forked = true};
+	sh->sleeper = (struct sleeper){.word = &sh->lock.word, .op = FUTEX_WAIT, .val = sh->lock.word, .forked = true};
 	sleeper_start(&sh->sleeper);
 	CHECK(sleepers_sleep(&sh->sleeper, 1));
 	__atomic_store_n(&sh->lock.before, 1, __ATOMIC_SEQ_CST);

@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define SECOND  (1000 * MS)
+#define SECOND	(1000 * MS)
 #define CHANGES 10000
-#define TURN    (20 * US)
+#define TURN	(20 * US)
 
 /* What a task that wants a CPU all the time shares with who looks at it. */
 struct spinner {
@@ -95,12 +95,12 @@ static pid_t start_ticker(void)
 }
 
 /* Without sleeping, so that this CPU does not look for work by itself: does it become true within 2 ms? */
-#define SOON(condition)                                             \
-	({                                                          \
-		long end_ = check_now() + 2 * MS;                   \
-		while (!(condition) && check_now() < end_)          \
-			;                                           \
-		(condition);                                        \
+#define SOON(condition)                                    \
+	({                                                 \
+		long end_ = check_now() + 2 * MS;          \
+		while (!(condition) && check_now() < end_) \
+			;                                  \
+		(condition);                               \
 	})
 
 /* Two on CPU 2, of which the first waits: when it may, it comes here, where only a fair task runs. */

@@ -10,8 +10,8 @@
 #include <uapi/elf.h>
 #include <sched.h>
 
-#define USER	 1000
-#define D	 "/tmp/setidtest"
+#define USER		    1000
+#define D		    "/tmp/setidtest"
 #define PR_GET_DUMPABLE	    3
 #define PR_SET_DUMPABLE	    4
 #define PR_SET_NO_NEW_PRIVS 38

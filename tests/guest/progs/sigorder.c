@@ -268,8 +268,7 @@ static void note_fault(int sig, siginfo_t *info, void *context)
 {
 	last = *info;
 	fault_address = info->si_addr;
-	_exit(last.si_signo == sig && last.si_code == seen[0] && fault_address == (void *)bad_address ? 0
-												      : 1);
+	_exit(last.si_signo == sig && last.si_code == seen[0] && fault_address == (void *)bad_address ? 0 : 1);
 }
 
 static void touch(void)
@@ -473,8 +472,7 @@ static void masks(void)
 	BLOCK(SIGUSR2);
 	raise(SIGUSR1);
 	for (int sig = 1; sig < 32; sig++) {
-		CHECK_EQ(blocked_in_handler[sig],
-			 sig == SIGHUP || sig == SIGTERM || sig == SIGUSR1 || sig == SIGUSR2);
+		CHECK_EQ(blocked_in_handler[sig], sig == SIGHUP || sig == SIGTERM || sig == SIGUSR1 || sig == SIGUSR2);
 		CHECK_EQ(blocked(sig), sig == SIGUSR2);
 	}
 }

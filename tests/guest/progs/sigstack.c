@@ -52,8 +52,7 @@ static void stacks(void)
 	CHECK(on_it(deepest));
 	CHECK_EQ(flags_inside, SS_ONSTACK);
 	CHECK_EQ(error_inside, EPERM);
-	CHECK(on_it(in_second) &&
-	      in_second < deepest); /* further down the same one, not from its top again */
+	CHECK(on_it(in_second) && in_second < deepest); /* further down the same one, not from its top again */
 	CHECK_CALL(sigaltstack(NULL, &old));
 	CHECK_EQ(old.ss_flags, 0);
 	handle_with(SIGUSR1, look_at_stack, 0, NULL); /* not asked for */

@@ -4,7 +4,7 @@
 #include <vectors.h>
 #include <signal.h>
 
-#define BIT_OF(sig)  (1UL << ((sig)-1))
+#define BIT_OF(sig) (1UL << ((sig)-1))
 
 static volatile sig_atomic_t seen[NSIG], depth, deepest;
 
@@ -272,13 +272,12 @@ static void no_stack(void)
 	handle(SIGSEGV, on_alarm_stack, 0, 0);
 	handle(SIGUSR1, on_alarm_stack, 0, 0);
 #ifdef __aarch64__
-	__asm__ volatile("mov x9, #64\n mov x8, %0\n mov x0, %1\n mov x1, %2\n mov sp, x9\n svc #0" ::"r"(
-				 (long)SYS_kill),
-			 "r"((long)getpid()), "r"((long)SIGUSR1)
-			 : "x0", "x1", "x8", "x9");
+	__asm__ volatile(
+		"mov x9, #64\n mov x8, %0\n mov x0, %1\n mov x1, %2\n mov sp, x9\n svc #0" ::"r"((long)SYS_kill),
+		"r"((long)getpid()), "r"((long)SIGUSR1)
+		: "x0", "x1", "x8", "x9");
 #else
-	__asm__ volatile("mov $64, %%rsp\n syscall" ::"a"(SYS_kill), "D"(getpid()), "S"(SIGUSR1)
-			 : "rcx", "r11");
+	__asm__ volatile("mov $64, %%rsp\n syscall" ::"a"(SYS_kill), "D"(getpid()), "S"(SIGUSR1) : "rcx", "r11");
 #endif
 	_exit(0);
 }

@@ -405,8 +405,7 @@ static void exec_against_exit(void)
 			before_exec();
 			thread_start_in_group(executes, NULL);
 			if (i % 2)
-				thread_start_in_group(executes,
-						      NULL); /* status 2 when the first was quicker */
+				thread_start_in_group(executes, NULL); /* status 2 when the first was quicker */
 			for (volatile int n = 0; n < i * 2000; n++)
 				;
 			vt_syscall(SYS_exit_group, 23, 0, 0, 0, 0, 0);

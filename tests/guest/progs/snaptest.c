@@ -24,7 +24,7 @@ static struct shared {
 	struct {
 		volatile unsigned long written, collected;
 	} cpu[MAX_CPUS];
-} *shared;
+} * shared;
 
 /* What is to come next on each CPU. */
 struct expect {

@@ -181,10 +181,24 @@ static void chains(void)
 static void addresses(void)
 {
 	static const unsigned long bad[] = {
-		0, 8, PAGE, 0xffffffffffffffff, 0xfffffffffffffff8, 0xfffffffffffffff0, 0xffff800000000000,
-		0xffff000000000000, 0xffffffff80000000, 0xffffff8000000000, 0x0000800000000000,
-		0x00007ffffffffff8, 0x00007ffffffffff0, 0x00007fffffffeff8, 0x0000fffffffffff8, 0x0001000000000000,
-		0x8000000000000000, 0x4141414141414141,
+		0,
+		8,
+		PAGE,
+		0xffffffffffffffff,
+		0xfffffffffffffff8,
+		0xfffffffffffffff0,
+		0xffff800000000000,
+		0xffff000000000000,
+		0xffffffff80000000,
+		0xffffff8000000000,
+		0x0000800000000000,
+		0x00007ffffffffff8,
+		0x00007ffffffffff0,
+		0x00007fffffffeff8,
+		0x0000fffffffffff8,
+		0x0001000000000000,
+		0x8000000000000000,
+		0x4141414141414141,
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

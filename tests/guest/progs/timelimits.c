@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <uapi/futex.h>
 
-#define MILLION		     1000000L
-#define CENTURIES	     (200L * 365 * 24 * 3600) /* what is left of "for ever" is more, in seconds */
+#define MILLION	  1000000L
+#define CENTURIES (200L * 365 * 24 * 3600) /* what is left of "for ever" is more, in seconds */
 
 struct timeval_pair {
 	long sec, usec;
@@ -165,8 +165,7 @@ static void wait_signal(void)
 {
 	sigset_t usr1 = 1UL << (SIGUSR1 - 1);
 
-	CHECK_ERRNO(check_syscall(SYS_rt_sigtimedwait, (long)&usr1, 0, (long)&for_ever, sizeof(usr1), 0, 0),
-		    EINTR);
+	CHECK_ERRNO(check_syscall(SYS_rt_sigtimedwait, (long)&usr1, 0, (long)&for_ever, sizeof(usr1), 0, 0), EINTR);
 }
 
 /* None of them is over at once: an alarm ends it. More follow, should the first come before the wait begins.
@@ -174,8 +173,7 @@ static void wait_signal(void)
 static void longest_waits(void)
 {
 	static void (*const waits[])(void) = {
-		wait_nanosleep, wait_until_monotonic, wait_until_real,
-		wait_futex,	wait_futex_until,     wait_ppoll,
+		wait_nanosleep, wait_until_monotonic, wait_until_real, wait_futex, wait_futex_until, wait_ppoll,
 		wait_poll,	wait_select,	      wait_signal,
 	};
 
@@ -227,8 +225,7 @@ static long seconds_now(void)
 static void wall_clock(void)
 {
 	long last = LONG_MAX / 1000000000 - 30L * 365 * 24 * 3600, now = seconds_now();
-	static const struct timespec wrong[] = {
-		{LONG_MAX, 0}, {-1, 0}, {1000000000, -1}, {1000000000, 1000000000}};
+	static const struct timespec wrong[] = {{LONG_MAX, 0}, {-1, 0}, {1000000000, -1}, {1000000000, 1000000000}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		CHECK_ERRNO(set_clock(wrong[i].tv_sec, wrong[i].tv_nsec), EINVAL);
@@ -310,15 +307,7 @@ static long membarrier(int command)
 
 static void barriers(void)
 {
-	enum {
-		QUERY = 0,
-		GLOBAL = 1,
-		GLOBAL_NOW = 2,
-		REGISTER_GLOBAL = 4,
-		PRIVATE = 8,
-		REGISTER = 16,
-		ASK = 512
-	};
+	enum { QUERY = 0, GLOBAL = 1, GLOBAL_NOW = 2, REGISTER_GLOBAL = 4, PRIVATE = 8, REGISTER = 16, ASK = 512 };
 
 	CHECK_EQ(membarrier(QUERY), GLOBAL | GLOBAL_NOW | REGISTER_GLOBAL | PRIVATE | REGISTER | ASK);
 	CHECK_EQ(membarrier(ASK), 0);

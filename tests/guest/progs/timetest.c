@@ -33,8 +33,7 @@ static void absolute(void)
 		CHECK_RANGE(check_now() - at, 0, LATE);
 	}
 	/* What has passed returns at once. */
-	CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
-				 &(struct timespec){.tv_sec = 0, .tv_nsec = 1}, NULL),
+	CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &(struct timespec){.tv_sec = 0, .tv_nsec = 1}, NULL),
 		 0);
 }
 

@@ -191,8 +191,8 @@ static void check_out_of_reach(bool move)
 	pid_t pid;
 
 	page = map_at(NULL, 2 * PAGE);
-	CHECK_CALL(check_syscall(SYS_mprotect, (long)page + PAGE, PAGE, PROT_READ, 0, 0,
-				 0)); /* nothing grows into it */
+	CHECK_CALL(
+		check_syscall(SYS_mprotect, (long)page + PAGE, PAGE, PROT_READ, 0, 0, 0)); /* nothing grows into it */
 	running = stop = 0;
 	pid = thread_start(1, patient_writer, NULL);
 	check_pin(0);
@@ -204,8 +204,7 @@ static void check_out_of_reach(bool move)
 
 		frozen = thaw = 0;
 		if (move)
-			now = (long *)CHECK_CALL(
-				check_syscall(SYS_mremap, (long)page, PAGE, 2 * PAGE, 1, 0, 0));
+			now = (long *)CHECK_CALL(check_syscall(SYS_mremap, (long)page, PAGE, 2 * PAGE, 1, 0, 0));
 		else
 			CHECK_CALL(munmap((void *)page, PAGE));
 		if (now)
@@ -316,10 +315,9 @@ static void all_at_once(void)
 	CHECK(thread_join(pids, n));
 }
 
-static const struct check_case cases[] = {{"replaced", replaced},   {"dropped", dropped},
-					  {"unmapped", unmapped},   {"moved", moved},
-					  {"forked", forked},	    {"protected", protected},
-					  {"idle_cpus", idle_cpus}, {"all_at_once", all_at_once}};
+static const struct check_case cases[] = {
+	{"replaced", replaced}, {"dropped", dropped},	  {"unmapped", unmapped},   {"moved", moved},
+	{"forked", forked},	{"protected", protected}, {"idle_cpus", idle_cpus}, {"all_at_once", all_at_once}};
 
 int main(int argc, char **argv)
 {

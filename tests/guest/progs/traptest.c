@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#define ILL_ILLOPN  2
-#define FPE_INTDIV  1
-#define FPE_FLTDIV  3
-#define BUS_ADRALN  1
-#define TRAP_TRACE  2
+#define ILL_ILLOPN 2
+#define FPE_INTDIV 1
+#define FPE_FLTDIV 3
+#define BUS_ADRALN 1
+#define TRAP_TRACE 2
 
 /* The start of siginfo_t. */
 struct info {
@@ -124,13 +124,12 @@ static void program_of_32_bits(void)
 /* Within user mode IRET is allowed. QEMU's TCG reads its stack as the kernel would, which SMAP refuses. */
 static void return_from_nothing(void)
 {
-	__asm__ volatile(
-		"mov %%rsp, %%rcx\n\tpush %1\n\tpush %%rcx\n\tpushf\n\tpush %2\n\t"
-		"lea 1f(%%rip), %%rcx\n\tpush %%rcx\n\t"
-		"mov %%rsp, %0\n\tiretq\n1:"
-		: "=m"(expected_addr)
-		: "r"(0x23L), "r"(0x2bL)
-		: "rcx", "memory", "cc");
+	__asm__ volatile("mov %%rsp, %%rcx\n\tpush %1\n\tpush %%rcx\n\tpushf\n\tpush %2\n\t"
+			 "lea 1f(%%rip), %%rcx\n\tpush %%rcx\n\t"
+			 "mov %%rsp, %0\n\tiretq\n1:"
+			 : "=m"(expected_addr)
+			 : "r"(0x23L), "r"(0x2bL)
+			 : "rcx", "memory", "cc");
 }
 static void write_gs_base(void)
 {
@@ -153,20 +152,18 @@ static void sse_division(void)
 }
 static void unaligned(void)
 {
-	__asm__ volatile(
-		"pushf\n\torl $0x40000, (%%rsp)\n\tpopf\n\tmov -7(%%rsp), %%eax\n\tpushf\n\tandl $~0x40000, "
-		"(%%rsp)\n\tpopf"
-		:
-		:
-		: "rax", "memory");
+	__asm__ volatile("pushf\n\torl $0x40000, (%%rsp)\n\tpopf\n\tmov -7(%%rsp), %%eax\n\tpushf\n\tandl $~0x40000, "
+			 "(%%rsp)\n\tpopf"
+			 :
+			 :
+			 : "rax", "memory");
 }
 static void single_step(void)
 {
-	__asm__ volatile(
-		"lea 1f(%%rip), %%rcx\n\tmov %%rcx, %0\n\tpushf\n\torl $0x100, (%%rsp)\n\tpopf\n\tnop\n1:\tnop"
-		: "=m"(expected_addr)
-		:
-		: "rcx", "memory", "cc");
+	__asm__ volatile("lea 1f(%%rip), %%rcx\n\tmov %%rcx, %0\n\tpushf\n\torl $0x100, (%%rsp)\n\tpopf\n\tnop\n1:\tnop"
+			 : "=m"(expected_addr)
+			 :
+			 : "rcx", "memory", "cc");
 }
 static void traps(void)
 {
@@ -265,11 +262,10 @@ static void steps(void)
 
 	CHECK_CALL(sigaction(SIGTRAP, &act, NULL));
 	step_limit = 5;
-	__asm__ volatile(
-		"pushf\n\torl $0x100, (%%rsp)\n\tpopf\n\tnop\n\tnop\n\tsyscall\n\tnop\n\tnop\n\tnop\n\tnop"
-		: "=a"(result)
-		: "a"(NR_GETPPID)
-		: "rcx", "r11", "memory", "cc");
+	__asm__ volatile("pushf\n\torl $0x100, (%%rsp)\n\tpopf\n\tnop\n\tnop\n\tsyscall\n\tnop\n\tnop\n\tnop\n\tnop"
+			 : "=a"(result)
+			 : "a"(NR_GETPPID)
+			 : "rcx", "r11", "memory", "cc");
 	CHECK_EQ(result, getppid());
 	CHECK_EQ(stepped, 5);
 }
@@ -323,8 +319,8 @@ static void at_the_end(void)
 {
 	unsigned char *page = (unsigned char *)0x7fffffffe000;
 
-	if (mmap(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-		 0) != page)
+	if (mmap(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+	    page)
 		return; /* nothing can be there: as good */
 	page[4094] = 0x0f;
 	page[4095] = 0x05;
@@ -366,11 +362,10 @@ static void kernel_address(void)
 }
 static void odd_stack_address(void)
 {
-	__asm__ volatile(
-		"mov x0, sp\n\tadd x1, x0, #8\n\tstr x1, %0\n\tmov sp, x1\n\tldr x1, [sp]\n\tmov sp, x0"
-		: "=m"(expected_addr)
-		:
-		: "x0", "x1", "memory");
+	__asm__ volatile("mov x0, sp\n\tadd x1, x0, #8\n\tstr x1, %0\n\tmov sp, x1\n\tldr x1, [sp]\n\tmov sp, x0"
+			 : "=m"(expected_addr)
+			 :
+			 : "x0", "x1", "memory");
 }
 
 static void traps(void)

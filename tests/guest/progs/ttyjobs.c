@@ -554,9 +554,13 @@ static void last(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"whose", whose},  {"without-leader", without_leader}, {"foreground", foreground},
+		{"whose", whose},
+		{"without-leader", without_leader},
+		{"foreground", foreground},
 		{"background", background},
-		{"typed", typed},  {"window", window},	       {"interrupted", interrupted},
+		{"typed", typed},
+		{"window", window},
+		{"interrupted", interrupted},
 		{"hang-up", last},
 	};
 

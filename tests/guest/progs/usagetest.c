@@ -31,8 +31,7 @@ static void burn(long ns)
 /* In microseconds, user and system together. */
 static long total(const struct rusage *ru)
 {
-	return (ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) * 1000000 + ru->ru_utime.tv_usec +
-	       ru->ru_stime.tv_usec;
+	return (ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) * 1000000 + ru->ru_utime.tv_usec + ru->ru_stime.tv_usec;
 }
 
 static long used(int who)
@@ -341,9 +340,8 @@ static void one_shot(void)
 
 static void bad_timers(void)
 {
-	static const struct itimerval rows[] = {{{0, 1000000}, {1, 0}}, {{0, 0}, {0, 1000000}},
-						{{-1, 0}, {1, 0}},	{{0, 0}, {-1, 0}},
-						{{0, -1}, {1, 0}},	{{0, 0}, {1, -1}}};
+	static const struct itimerval rows[] = {{{0, 1000000}, {1, 0}}, {{0, 0}, {0, 1000000}}, {{-1, 0}, {1, 0}},
+						{{0, 0}, {-1, 0}},	{{0, -1}, {1, 0}},	{{0, 0}, {1, -1}}};
 	struct itimerval old;
 
 	arm(50000000, 0);

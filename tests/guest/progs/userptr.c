@@ -22,8 +22,8 @@
 #include <thread.h>
 #include <watch.h>
 
-#define PAGE		    4096UL
-#define AT		    1024 /* where in the page */
+#define PAGE 4096UL
+#define AT   1024 /* where in the page */
 #ifdef __aarch64__
 #define PAGE_OFFSET 0xffffff8000000000UL
 #define TASK_SIZE   0x8000000000UL
@@ -49,15 +49,14 @@ static const struct call {
 };
 
 /* No pointers, or, with a *, addresses that are only stored: who uses them is tested in used_later(). */
-static const char without[] =
-	" "
-	"alarm arm64_personality brk close close_range dup dup2 dup3 exit exit_group fchdir "
-	"fchmod fchown fcntl fdatasync fork fsync ftruncate getegid geteuid getgid getpgid "
-	"getpgrp getpid getppid getpriority getsid gettid getuid kill lseek membarrier pause "
-	"personality reboot restart_syscall rt_sigreturn* sched_get_priority_max "
-	"sched_get_priority_min sched_getscheduler sched_yield set_robust_list* "
-	"set_tid_address* setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
-	"setresuid setreuid setsid setuid sync syncfs tgkill tkill umask vfork ";
+static const char without[] = " "
+			      "alarm arm64_personality brk close close_range dup dup2 dup3 exit exit_group fchdir "
+			      "fchmod fchown fcntl fdatasync fork fsync ftruncate getegid geteuid getgid getpgid "
+			      "getpgrp getpid getppid getpriority getsid gettid getuid kill lseek membarrier pause "
+			      "personality reboot restart_syscall rt_sigreturn* sched_get_priority_max "
+			      "sched_get_priority_min sched_getscheduler sched_yield set_robust_list* "
+			      "set_tid_address* setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
+			      "setresuid setreuid setsid setuid sync syncfs tgkill tkill umask vfork ";
 
 static bool is_without(const char *name)
 {
@@ -152,8 +151,7 @@ static void find_addresses(void)
 	unsigned long frame, nowhere;
 
 	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	nowhere = (unsigned long)mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-				      0);
+	nowhere = (unsigned long)mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED || munmap((void *)nowhere, 3 * PAGE))
 		vt_die_errno(2, "mmap");
 	page[0] = 1;
@@ -351,15 +349,9 @@ static void signal_on_the_kernels_stack(void)
 static void sigreturn_from_the_kernels_stack(void)
 {
 #ifdef __aarch64__
-	__asm__ volatile("mov sp, %0\n\tmov x8, %1\n\tsvc #0"
-			 :
-			 : "r"(linear), "i"(SYS_rt_sigreturn)
-			 : "memory", "x8");
+	__asm__ volatile("mov sp, %0\n\tmov x8, %1\n\tsvc #0" : : "r"(linear), "i"(SYS_rt_sigreturn) : "memory", "x8");
 #else
-	__asm__ volatile("mov %0, %%rsp\n\tmov %1, %%eax\n\tsyscall"
-			 :
-			 : "r"(linear), "i"(SYS_rt_sigreturn)
-			 : "memory");
+	__asm__ volatile("mov %0, %%rsp\n\tmov %1, %%eax\n\tsyscall" : : "r"(linear), "i"(SYS_rt_sigreturn) : "memory");
 #endif
 }
 
@@ -414,8 +406,7 @@ static void used_later(void)
 		status = check_in_child(later[i].f);
 		if (i == 1)
 			memcpy(pattern + AT, page + AT, 4); /* the child's own number */
-		if (!(WIFSIGNALED(status) ? WTERMSIG(status) == later[i].signal
-					  : status == 0 && !later[i].signal)) {
+		if (!(WIFSIGNALED(status) ? WTERMSIG(status) == later[i].signal : status == 0 && !later[i].signal)) {
 			check_failures++;
 			printf("  %s in the linear map: status %#x, not signal %d\n", later[i].name, status,
 			       later[i].signal);

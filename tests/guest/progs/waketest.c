@@ -386,9 +386,8 @@ static void storm(void)
 }
 
 static const struct check_case cases[] = {
-	{"higher", higher},	  {"equal", equal},   {"demoted", demoted},   {"killed", killed},
-	{"moved", moved},	  {"steps", steps},   {"deadline", deadline}, {"storm", storm},
-	{"throttled", throttled}, {"across", across},
+	{"higher", higher}, {"equal", equal},	    {"demoted", demoted}, {"killed", killed},	    {"moved", moved},
+	{"steps", steps},   {"deadline", deadline}, {"storm", storm},	  {"throttled", throttled}, {"across", across},
 };
 
 /* One case: who wants to know its outcome reads what it prints. */

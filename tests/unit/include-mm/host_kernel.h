@@ -63,8 +63,7 @@ void seq_printf(struct seq_file *m, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	host_text_used +=
-		vscnprintf(host_text + host_text_used, sizeof(host_text) - host_text_used, fmt, args);
+	host_text_used += vscnprintf(host_text + host_text_used, sizeof(host_text) - host_text_used, fmt, args);
 	va_end(args);
 }
 void seq_puts(struct seq_file *m, const char *s)

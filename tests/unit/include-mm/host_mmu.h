@@ -47,8 +47,8 @@ void pgd_free(pgd_t *pgd)
 		free(pgd->table[i]);
 	free(pgd);
 }
-int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
-	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
+int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
+	      void *arg)
 {
 	for (unsigned long va = start; va < end; va += PAGE_SIZE) {
 		pte_t *slot = pte_lookup(pgd, va);
@@ -115,8 +115,7 @@ static void check_other_cpu(unsigned i)
  * the fault's errno. */
 static void *user_touch_on(unsigned cpu, struct mm_struct *mm, unsigned long va, unsigned flags, int *err)
 {
-	unsigned i =
-		((va >> 12) + (unsigned long)mm / 64) % (TLB_SIZE / TLB_CPUS) + cpu * (TLB_SIZE / TLB_CPUS);
+	unsigned i = ((va >> 12) + (unsigned long)mm / 64) % (TLB_SIZE / TLB_CPUS) + cpu * (TLB_SIZE / TLB_CPUS);
 
 	for (int tries = 0; tries < 3; tries++) {
 		pte_t *slot = pte_lookup(mm->pgd, va);
@@ -151,8 +150,7 @@ static void *user_touch(struct mm_struct *mm, unsigned long va, unsigned flags, 
 static void host_check_freed(const struct page *page)
 {
 	for (unsigned i = 0; i < TLB_SIZE; i++)
-		if (tlb[i].mm && atomic_read(&tlb[i].mm->mm_users) &&
-		    phys_to_page(pte_phys(tlb[i].pte)) == page)
+		if (tlb[i].mm && atomic_read(&tlb[i].mm->mm_users) && phys_to_page(pte_phys(tlb[i].pte)) == page)
 			fail_msg("page freed while CPU %u has it at %lx in its TLB: the flush is late or missing",
 				 i / (TLB_SIZE / TLB_CPUS), tlb[i].va);
 }

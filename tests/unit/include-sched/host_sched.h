@@ -60,9 +60,8 @@ static void (*host_on_stop)(void);  /* and once, before a stopper does what it w
 static char host_did[128]; /* what the test did last */
 
 /* What a failed invariant is called: when it was found, and after what. */
-#define host_fail(fmt, ...)                                                                       \
-	fail_msg("at %llu us, after %s: " fmt, (unsigned long long)(host_clock / 1000), host_did, \
-		 ##__VA_ARGS__)
+#define host_fail(fmt, ...) \
+	fail_msg("at %llu us, after %s: " fmt, (unsigned long long)(host_clock / 1000), host_did, ##__VA_ARGS__)
 #define host_do(fmt, ...) ((void)snprintf(host_did, sizeof(host_did), fmt, ##__VA_ARGS__))
 
 /* ---- What the kernel calls. */
@@ -232,8 +231,7 @@ static inline void host_settle(void)
 			if (!test_tsk_thread_flag(host_runs(cpu), TIF_NEED_RESCHED))
 				continue;
 			if (!told)
-				host_fail("CPU %u shall look for another task, but was sent no interrupt",
-					  cpu);
+				host_fail("CPU %u shall look for another task, but was sent no interrupt", cpu);
 			host_reschedule(cpu);
 			again = true;
 		}
@@ -376,8 +374,8 @@ static inline int host_set(struct task_struct *p, struct sched_params sp)
 {
 	int ret;
 
-	host_do("%s of policy %u, priority %d, was set to policy %d, nice %d", p->comm, p->policy, p->prio,
-		sp.policy, sp.nice);
+	host_do("%s of policy %u, priority %d, was set to policy %d, nice %d", p->comm, p->policy, p->prio, sp.policy,
+		sp.nice);
 	ret = __sched_setscheduler(p, &sp);
 	host_settle();
 	host_check();
@@ -385,18 +383,16 @@ static inline int host_set(struct task_struct *p, struct sched_params sp)
 }
 static inline int host_set_policy(struct task_struct *p, int policy, unsigned rt_priority)
 {
-	return host_set(p, (struct sched_params){
-				   .policy = policy, .rt_priority = rt_priority, .keep = SCHED_KEEP_NICE});
+	return host_set(p,
+			(struct sched_params){.policy = policy, .rt_priority = rt_priority, .keep = SCHED_KEEP_NICE});
 }
 static inline int host_set_nice(struct task_struct *p, int nice)
 {
-	return host_set(p,
-			(struct sched_params){.nice = nice, .keep = SCHED_KEEP_POLICY | SCHED_KEEP_PARAMS});
+	return host_set(p, (struct sched_params){.nice = nice, .keep = SCHED_KEEP_POLICY | SCHED_KEEP_PARAMS});
 }
 static inline int host_set_deadline(struct task_struct *p, u64 runtime, u64 deadline, u64 period)
 {
-	return host_set(p,
-			(struct sched_params){.policy = SCHED_DEADLINE, .dl = {runtime, deadline, period}});
+	return host_set(p, (struct sched_params){.policy = SCHED_DEADLINE, .dl = {runtime, deadline, period}});
 }
 static inline int host_set_cpus(struct task_struct *p, unsigned long cpus)
 {

@@ -15,8 +15,7 @@ static inline void host_check_fair(struct rq *rq)
 			continue;
 		nr++;
 		load += p->se.weight;
-		if (p->policy != SCHED_IDLE &&
-		    p->se.weight != sched_prio_to_weight[p->static_prio - MAX_RT_PRIO])
+		if (p->policy != SCHED_IDLE && p->se.weight != sched_prio_to_weight[p->static_prio - MAX_RT_PRIO])
 			host_fail("%s has nice %d and weight %lu", p->comm, task_nice(p), p->se.weight);
 	}
 	if (rq->cfs.nr_running != nr)
@@ -27,8 +26,7 @@ static inline void host_check_fair(struct rq *rq)
 		struct sched_entity *se = rb_entry(n, struct sched_entity, run_node);
 
 		if (last && (s64)(se->vruntime - last) < 0)
-			host_fail("CPU %d: the fair tasks are not in the order of their virtual time",
-				  rq->cpu);
+			host_fail("CPU %d: the fair tasks are not in the order of their virtual time", rq->cpu);
 		last = se->vruntime;
 		nr--;
 	}
@@ -45,7 +43,7 @@ static inline void host_check_rt(struct rq *rq)
 	for (int prio = 0; prio < MAX_RT_PRIO; prio++) {
 		if (list_empty(&rq->rt.queue[prio]) == test_bit((unsigned)prio, rq->rt.bitmap))
 			host_fail("CPU %d: the bit of priority %d is wrong", rq->cpu, prio);
-		list_for_each_entry (p, &rq->rt.queue[prio], rt.run_list) {
+		list_for_each_entry(p, &rq->rt.queue[prio], rt.run_list) {
 			nr++;
 			movable += p->nr_cpus_allowed > 1;
 			if (p->prio != prio || p->cpu != rq->cpu || !p->on_rq)
@@ -53,16 +51,16 @@ static inline void host_check_rt(struct rq *rq)
 		}
 	}
 	if (rq->rt.nr_running != nr || rq->rt.nr_migratory != movable)
-		host_fail("CPU %d counts %u real-time tasks, %u movable, and has %u, %u", rq->cpu,
-			  rq->rt.nr_running, rq->rt.nr_migratory, nr, movable);
+		host_fail("CPU %d counts %u real-time tasks, %u movable, and has %u, %u", rq->cpu, rq->rt.nr_running,
+			  rq->rt.nr_migratory, nr, movable);
 	for (struct rb_node *n = rb_first_cached(&rq->dl.tasks); n; n = rb_next(n)) {
 		p = rb_entry(n, struct task_struct, dl.node);
 		first = dl++ ? first : p->dl.deadline;
 		dl_movable += p->nr_cpus_allowed > 1;
 	}
 	if (rq->dl.nr_running != dl || rq->dl.nr_migratory != dl_movable || rq->dl.earliest != first)
-		host_fail("CPU %d counts %u deadline tasks, %u movable, and has %u, %u", rq->cpu,
-			  rq->dl.nr_running, rq->dl.nr_migratory, dl, dl_movable);
+		host_fail("CPU %d counts %u deadline tasks, %u movable, and has %u, %u", rq->cpu, rq->dl.nr_running,
+			  rq->dl.nr_migratory, dl, dl_movable);
 	if (rq->nr_running != nr + dl + rq->cfs.nr_running)
 		host_fail("CPU %d counts %u tasks in all and has %u", rq->cpu, rq->nr_running,
 			  nr + dl + rq->cfs.nr_running);
@@ -121,9 +119,8 @@ static inline void host_check_order(void)
 				     (deadline && dl_task(curr) && curr->dl.deadline > p->dl.deadline);
 
 			if (below && task_allowed(p, cpu))
-				host_fail(
-					"%s of priority %d waits on CPU %u while CPU %u runs %s of priority %d",
-					p->comm, p->prio, p->cpu, cpu, curr->comm, curr->prio);
+				host_fail("%s of priority %d waits on CPU %u while CPU %u runs %s of priority %d",
+					  p->comm, p->prio, p->cpu, cpu, curr->comm, curr->prio);
 		}
 	}
 }

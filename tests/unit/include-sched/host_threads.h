@@ -14,13 +14,12 @@
 
 #define HOST_THREADS 16
 
-#define must(x, fmt, ...)                                                                                   \
-	do {                                                                                                \
-		if (!(x)) {                                                                                 \
-			fprintf(stderr, "%s:%d: " fmt " (not so: %s)\n", __FILE__, __LINE__, ##__VA_ARGS__, \
-				#x);                                                                        \
-			abort();                                                                            \
-		}                                                                                           \
+#define must(x, fmt, ...)                                                                                        \
+	do {                                                                                                     \
+		if (!(x)) {                                                                                      \
+			fprintf(stderr, "%s:%d: " fmt " (not so: %s)\n", __FILE__, __LINE__, ##__VA_ARGS__, #x); \
+			abort();                                                                                 \
+		}                                                                                                \
 	} while (0)
 
 struct host_thread {
@@ -117,8 +116,8 @@ static inline void expect_woken(unsigned n, const struct host_thread *last, cons
 {
 	must(host_nr_woken == n, "%u were woken, not %u: %s", host_nr_woken, n, why);
 	if (n && last)
-		must(host_woken[n - 1] == &last->t, "%s was woken, not %s: %s", host_woken[n - 1]->comm,
-		     last->t.comm, why);
+		must(host_woken[n - 1] == &last->t, "%s was woken, not %s: %s", host_woken[n - 1]->comm, last->t.comm,
+		     why);
 	host_nr_woken = 0;
 }
 

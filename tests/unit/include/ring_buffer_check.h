@@ -248,8 +248,8 @@ static inline bool check_read_page(struct check *c, struct buffer_data_page **pa
 static inline void check_end(struct check *c, bool settled)
 {
 	unsigned overrun = ring_buffer_overrun_cpu(c->buffer, c->cpu);
-	unsigned refused = ring_buffer_dropped_events_cpu(c->buffer, c->cpu) +
-			   ring_buffer_commit_overrun_cpu(c->buffer, c->cpu);
+	unsigned refused =
+		ring_buffer_dropped_events_cpu(c->buffer, c->cpu) + ring_buffer_commit_overrun_cpu(c->buffer, c->cpu);
 
 	assert_int_equal(c->cpu_buffer->committing, 0);
 	assert_int_equal(ring_buffer_entries_cpu(c->buffer, c->cpu), c->written - overrun - c->read);

@@ -27,4 +27,5 @@ def register():
     for subject in SUBJECTS:
         importlib.import_module(f"vt.{subject}")
     from vt.command import KNOWN  # after them: each has entered itself
+
     Vitrine(KNOWN)

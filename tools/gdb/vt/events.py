@@ -1,4 +1,5 @@
-"""The kinds of trace records: what an event's record holds, and its text, from the event's own tables (include/trace/trace_events.h)."""
+"""The kinds of trace records: what an event's record holds, and its text, from the event's own tables
+(include/trace/trace_events.h)."""
 
 import struct
 
@@ -25,7 +26,7 @@ class Field:
         """Its bytes: of a dynamic array those that its word says."""
         if not self.dynamic:
             return record[self.offset : self.offset + (self.size or len(record))]
-        where, = struct.unpack_from("<I", record, self.offset)
+        (where,) = struct.unpack_from("<I", record, self.offset)
         return record[where & 0xFFFF : (where & 0xFFFF) + (where >> 16)]
 
     def value(self, record):
@@ -44,7 +45,9 @@ class Numbers(list):
     """An array's numbers; its bytes, too, for those who print them."""
 
     def __init__(self, data, size, signed):
-        super().__init__(int.from_bytes(data[at : at + size], "little", signed=signed) for at in range(0, len(data), size))
+        super().__init__(
+            int.from_bytes(data[at : at + size], "little", signed=signed) for at in range(0, len(data), size)
+        )
         self.bytes = data
 
     def __getitem__(self, index):
@@ -97,10 +100,15 @@ def fields_of(function):
 
 # ---- System calls: one text for all beginnings, one for all ends (trace/events/syscalls.c)
 
+
 def enter_text(event, data):
     args = list(event.fields.values())[1:]
     words = [struct.unpack_from("<Q", data, 16 + 8 * number)[0] for number in range(len(args))]
-    return f"sys_{event.name[len('sys_enter_'):]}(" + ", ".join(f"{arg.name}: {word:x}" for arg, word in zip(args, words)) + ")"
+    return (
+        f"sys_{event.name[len('sys_enter_'):]}("
+        + ", ".join(f"{arg.name}: {word:x}" for arg, word in zip(args, words))
+        + ")"
+    )
 
 
 def exit_text(event, data):
@@ -117,7 +125,7 @@ def find_event(kind):
     count = (kernel.address_of("__stop_ptrs_ftrace_events") - start) // 8
     if not 0 <= kind - FIRST < count:
         return None
-    pointer, = struct.unpack("<Q", kernel.image().read(start + 8 * (kind - FIRST), 8))
+    (pointer,) = struct.unpack("<Q", kernel.image().read(start + 8 * (kind - FIRST), 8))
     return Event(kernel.at(pointer, "struct trace_event_call"))
 
 

@@ -8,8 +8,17 @@ from vt import command, kernel
 from vt.machine import X86, machine
 
 NOPS = {bytes.fromhex("0f1f440000"), bytes.fromhex("1f2003d5")}
-FLAGS = ((0x1, "SAVE_REGS"), (0x2, "SAVE_REGS_IF_SUPPORTED"), (0x4, "RECURSION"), (0x8, "IPMODIFY"), (0x10, "PERMANENT"),
-         (0x100, "ENABLED"), (0x200, "GRAPH"), (0x400, "TRUE_PARENT"), (0x800, "CORE"))
+FLAGS = (
+    (0x1, "SAVE_REGS"),
+    (0x2, "SAVE_REGS_IF_SUPPORTED"),
+    (0x4, "RECURSION"),
+    (0x8, "IPMODIFY"),
+    (0x10, "PERMANENT"),
+    (0x100, "ENABLED"),
+    (0x200, "GRAPH"),
+    (0x400, "TRUE_PARENT"),
+    (0x800, "CORE"),
+)
 PATCHED = {"ftrace_caller": ("ftrace_call", "ftrace_graph_call"), "ftrace_entry_caller": ("ftrace_entry_call",)}
 
 
@@ -24,7 +33,7 @@ def decoded(address):
     data = kernel.read(address, 4)
     if data in NOPS:
         return "nop"
-    code, = struct.unpack("<I", data)
+    (code,) = struct.unpack("<I", data)
     kind = {0x94000000: "call", 0x14000000: "jump"}.get(code & 0xFC000000)
     distance = (code & 0x3FFFFFF) - (code >> 25 & 1) * (1 << 26)
     return kind and (kind, address + 4 * distance)
@@ -112,10 +121,10 @@ def callee_lines(target):
 class Ftrace(command.Command):
     """Show a function's site: a nop or a call, whom it calls, and which users want it.
 
-Whether it holds a nop or a call now and of whom, what that calls in turn, and for each user of
-ftrace whether its filters want the function.
+    Whether it holds a nop or a call now and of whom, what that calls in turn, and for each user of
+    ftrace whether its filters want the function.
 
-The function is named, or an address in it is given: vt-ftrace vfs_write, vt-ftrace 0xffffffc080012340"""
+    The function is named, or an address in it is given: vt-ftrace vfs_write, vt-ftrace 0xffffffc080012340"""
 
     name = "vt-ftrace"
     usage = "vt-ftrace SITE|FUNCTION"

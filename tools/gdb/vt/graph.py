@@ -26,10 +26,10 @@ def returns_to(frame, shadow):
 class Graph(command.Command):
     """Show a task's shadow stack: the calls whose returns are hooked.
 
-Innermost call first: where each call returns to in truth, the word of the stack that holds
-return_to_handler in its place, when the call began (ns of sched_clock), and who is told of its return.
+    Innermost call first: where each call returns to in truth, the word of the stack that holds
+    return_to_handler in its place, when the call began (ns of sched_clock), and who is told of its return.
 
-Without a pid: of the task that runs on the CPU that gdb looks at."""
+    Without a pid: of the task that runs on the CPU that gdb looks at."""
 
     name = "vt-graph"
     usage = "vt-graph [PID]"
@@ -41,9 +41,11 @@ Without a pid: of the task that runs on the CPU that gdb looks at."""
         yield f"{kernel.comm(task)}-{int(task['pid'])}: {len(shadow.frames)} hooked calls"
         for number, frame in reversed(list(enumerate(shadow.frames))):
             held = kernel.word(frame["slot"]) == shadow.handler if frame["slot"] else False
-            yield (f"  [{number}] {kernel.symbols().name(frame['func'])} returns to {returns_to(frame, shadow)}; "
-                   f"slot {frame['slot']:#x}{' holds return_to_handler' if held else ''}; since {frame['calltime']}; "
-                   f"for {users(frame['key'])}")
+            yield (
+                f"  [{number}] {kernel.symbols().name(frame['func'])} returns to {returns_to(frame, shadow)}; "
+                f"slot {frame['slot']:#x}{' holds return_to_handler' if held else ''}; since {frame['calltime']}; "
+                f"for {users(frame['key'])}"
+            )
 
 
 Graph()

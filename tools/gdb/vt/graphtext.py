@@ -1,6 +1,7 @@
 """Function graph as text: calls as blocks in braces, a call that calls nothing in one line, everything else a comment.
 
-As trace/tracers/graph/print.c makes it. Lines belong to CPUs, so what is kept from line to line is kept for each CPU."""
+As trace/tracers/graph/print.c makes it. Lines belong to CPUs, so what is kept from line to line is kept for each
+CPU."""
 
 import struct
 
@@ -75,8 +76,12 @@ class GraphText:
         if not self.array.option("CONTEXT_INFO"):
             return ""
         first, second = "#", "\n#"
-        for option, one, two in (("abstime", "     TIME       ", "      |         "), ("cpu", " CPU", " |  "),
-                                 ("proc", "  TASK/PID       ", "   |    |        "), ("duration", "  DURATION   ", "   |   |      ")):
+        for option, one, two in (
+            ("abstime", "     TIME       ", "      |         "),
+            ("cpu", " CPU", " |  "),
+            ("proc", "  TASK/PID       ", "   |    |        "),
+            ("duration", "  DURATION   ", "   |   |      "),
+        ):
             first += one if option in self.options else ""
             second += two if option in self.options else ""
         return f"{first}               FUNCTION CALLS{second}               |   |   |   |\n"

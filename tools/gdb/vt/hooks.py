@@ -17,8 +17,28 @@ MOST_STEPS, MOST_RETURNS = 200, 100
 
 
 def registers():
-    names = ([f"x{n}" for n in range(31)] + ["sp"]) if machine() is not X86 else \
-        ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rsp"]
+    names = (
+        ([f"x{n}" for n in range(31)] + ["sp"])
+        if machine() is not X86
+        else [
+            "rax",
+            "rbx",
+            "rcx",
+            "rdx",
+            "rsi",
+            "rdi",
+            "rbp",
+            "r8",
+            "r9",
+            "r10",
+            "r11",
+            "r12",
+            "r13",
+            "r14",
+            "r15",
+            "rsp",
+        ]
+    )
     frame = gdb.newest_frame()
     return {name: register(frame, name) for name in names}
 
@@ -92,10 +112,12 @@ def go_to_return(call, places):
 class Hooks(command.Command):
     """Go along with one hooked call, instruction by instruction, with comments.
 
-It waits until the function is called, then steps each instruction of the tracer's entry code with a
-comment on what it did, and, while returns are traced, of its return by return_to_handler.
+    It waits until the function is called, then steps each instruction of the tracer's entry code with a
+    comment on what it did, and, while returns are traced, of its return by return_to_handler.
 
-The function's site must hold a call: trace it first (vt-ftrace FUNCTION tells). The guest runs until it is called, ^C gives up."""
+    The function's site must hold a call: trace it first (vt-ftrace FUNCTION tells). The guest runs until it is called,
+    ^C gives up.
+    """
 
     name = "vt-hooks"
     usage = "vt-hooks FUNCTION"
@@ -127,8 +149,10 @@ The function's site must hold a call: trace it first (vt-ftrace FUNCTION tells).
         if not call:
             yield "its return is not traced: it goes back to its caller by itself"
             return
-        yield (f"its return address, at {call['slot']:#x}, is {meaning(kernel.word(call['slot']))} now; on the shadow stack: "
-               f"{kernel.symbols().place(call['ret'], 1)}")
+        yield (
+            f"its return address, at {call['slot']:#x}, is {meaning(kernel.word(call['slot']))} now; on the shadow stack: "
+            f"{kernel.symbols().place(call['ret'], 1)}"
+        )
         yield from self._return(name, call, shadow, places)
 
     @staticmethod

@@ -1,4 +1,5 @@
-"""The kernel's own file: constant data are read from there, which is quicker than from the guest and works before it is up."""
+"""The kernel's own file: constant data are read from there, which is quicker than from the guest and works before it is
+up."""
 
 import struct
 
@@ -15,7 +16,7 @@ class Image:
             data = file.read()
         if data[:6] != b"\x7fELF\x02\x01":
             raise gdb.GdbError(f"{path}: no 64-bit ELF file")
-        table, = struct.unpack_from("<Q", data, 0x28)
+        (table,) = struct.unpack_from("<Q", data, 0x28)
         size, count = struct.unpack_from("<HH", data, 0x3A)
         self.sections = []
         for number in range(count):
@@ -43,9 +44,11 @@ class Image:
 
 
 def kept(key, make=None):
-    """What make() has made of the kernel's file: once, as long as gdb has these symbols. Without make: None, if it was not made yet.
+    """What make() has made of the kernel's file: once, as long as gdb has these symbols. Without make: None, if it was
+    not made yet.
 
-    It hangs on gdb's object for the file: when gdb has read a file again, since it was rebuilt, that is another object."""
+    It hangs on gdb's object for the file: when gdb has read a file again, since it was rebuilt, that is another object.
+    """
     program = gdb.current_progspace()
     file = next((one for one in program.objfiles() if one.filename == program.filename), None)
     if make and file is None:

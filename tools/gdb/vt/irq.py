@@ -20,8 +20,13 @@ def handlers(action):
 def line_text(line):
     """Behind the counts."""
     every = list(handlers(line["actions"]))
-    return (f" {kernel.text(line['chip']['name']):>8} {int(line['hwirq']):3} {'Edge' if int(line['type']) & 1 else 'Level':<8}"
-            + "  " + ", ".join(name for name, _ in every) + "  <- " + ", ".join(function for _, function in every))
+    return (
+        f" {kernel.text(line['chip']['name']):>8} {int(line['hwirq']):3} {'Edge' if int(line['type']) & 1 else 'Level':<8}"
+        + "  "
+        + ", ".join(name for name, _ in every)
+        + "  <- "
+        + ", ".join(function for _, function in every)
+    )
 
 
 def lines_of_descriptors():
@@ -40,7 +45,9 @@ def lines_of_descriptors():
 
 def context(count):
     """What a preempt_count says."""
-    words = [word for word, mask in (("nmi", 0xF00000), ("hardirq", 0xF0000), ("serving a softirq", 0x100)) if count & mask]
+    words = [
+        word for word, mask in (("nmi", 0xF00000), ("hardirq", 0xF0000), ("serving a softirq", 0x100)) if count & mask
+    ]
     if count & 0xFE00:
         words.append("softirqs off")
     return ", ".join(words or ["task"]) + f", preemption depth {count & 0xFF}"
@@ -49,12 +56,15 @@ def context(count):
 def pending(cpu):
     bits = int(kernel.per_cpu("'softirq.c'::softirq_pending", cpu))
     names = kernel.variable("softirq_to_name")
-    return " ".join(kernel.text(names[number]) for number in range(names.type.range()[1] + 1) if bits >> number & 1) or "none"
+    return (
+        " ".join(kernel.text(names[number]) for number in range(names.type.range()[1] + 1) if bits >> number & 1)
+        or "none"
+    )
 
 
 class Irq(command.Command):
-    """Show interrupts: each line with its counts, controller and handlers as /proc/interrupts does, with the handlers' functions
-behind an arrow; then in which context each CPU is, and the softirqs that wait there."""
+    """Show interrupts: each line with its counts, controller and handlers as /proc/interrupts does, with the handlers'
+    functions behind an arrow; then in which context each CPU is, and the softirqs that wait there."""
 
     name = "vt-irq"
 

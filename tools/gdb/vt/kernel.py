@@ -24,14 +24,17 @@ def why(error):
 
 
 def check_guest():
-    """Does the guest run what gdb has the symbols of? Its constant data, the table of symbols among them, are the file's."""
+    """Does the guest run what gdb has the symbols of? Its constant data, the table of symbols among them, are the
+    file's."""
     connection = gdb.selected_inferior().connection
     if not gdb.selected_thread() or kept("guest") == [connection]:
         return
     place = address_of("__start_ksyms_offset")
     data, at = image().find(place)
     if read(place - at, len(data)) != data:
-        raise gdb.GdbError(f"{gdb.current_progspace().filename} is not what the guest runs: another kernel does, or none yet")
+        raise gdb.GdbError(
+            f"{gdb.current_progspace().filename} is not what the guest runs: another kernel does, or none yet"
+        )
     kept("guest", list)[:] = [connection]
 
 
@@ -119,6 +122,7 @@ def container(pointer, type_name, member):
 
 
 # ---- CPUs
+
 
 def cpus():
     """Numbers of the CPUs that the machine has. One before the kernel has counted them."""
@@ -266,12 +270,14 @@ def stack_size():
 def current(cpu=None):
     """The task that a CPU runs: whom the machine calls `current`, or, in user mode, the runqueue's."""
     from vt.machine import machine  # it needs this module itself
+
     chosen = this_cpu() if cpu is None else cpu
     known = machine().current(chosen) or int(per_cpu("runqueues", chosen)["curr"])
     return at(known, "struct task_struct") if known else variable("init_task")
 
 
 # ---- Symbols, as the kernel's own table has them: what its texts say, ours say
+
 
 class Symbols:
     """tools/ksyms.py's table: include/kernel/ksyms.h has its layout."""

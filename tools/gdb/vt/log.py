@@ -16,11 +16,14 @@ def records(log):
     for number in range(max(first, after - log), after):
         record = ring[number % count]
         begin = int(record["begin"]) % size
-        yield int(record["stamp"]), int(record["level"]), data[begin : begin + int(record["len"])].decode(errors="replace")
+        yield int(record["stamp"]), int(record["level"]), data[begin : begin + int(record["len"])].decode(
+            errors="replace"
+        )
 
 
 class Dmesg(command.Command):
-    """Print the kernel log, or its last N lines, as the console shows them. The console may be behind, or quiet; this is all."""
+    """Print the kernel log, or its last N lines, as the console shows them. The console may be behind, or quiet; this
+    is all."""
 
     name = "vt-dmesg"
     usage = "vt-dmesg [N]"

@@ -19,7 +19,8 @@ class Aarch64:
 
     @staticmethod
     def current(cpu):
-        """In SP_EL0, while the CPU is in the kernel: but for the first and last instructions there, when it is user mode's."""
+        """In SP_EL0, while the CPU is in the kernel: but for the first and last instructions there, when it is user
+        mode's."""
         with selected(cpu) as frame:
             task = register(frame, "SP_EL0")
             return task if min(task, register(frame, "pc")) >= kernel.HIGH_HALF else None
@@ -31,7 +32,8 @@ class Aarch64:
 
     @staticmethod
     def handler_frame(frame, depth):
-        """return_to_handler, so many bytes on its stack: (stack pointer before, caller's frame pointer, return address, mark)."""
+        """return_to_handler, so many bytes on its stack: (stack pointer before, caller's frame pointer, return address,
+        mark)."""
         end = register(frame, "sp") + depth
         fp, address = kernel.words(end - 32, 2) if depth else (register(frame, "x29"), register(frame, "x30"))
         return end, fp, address, fp
@@ -43,7 +45,8 @@ class Aarch64:
 
     @staticmethod
     def rights():
-        """QEMU reads memory with the rights that the CPU has; those of EL0 are not enough, EL1h's are: (register, as it is, with them)."""
+        """QEMU reads memory with the rights that the CPU has; those of EL0 are not enough, EL1h's are: (register, as it
+        is, with them)."""
         state = register(gdb.newest_frame(), "cpsr")
         return None if state & 0xC else ("cpsr", state, state | 5)
 

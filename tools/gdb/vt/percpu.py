@@ -13,14 +13,16 @@ def parts(text):
     """("runqueues", ".cfs.nr_running") of runqueues.cfs.nr_running."""
     found = NAME.fullmatch(text)
     if not found:
-        raise gdb.GdbError(f"{text}: the name of a per-CPU variable is wanted, maybe with members: runqueues.nr_running")
+        raise gdb.GdbError(
+            f"{text}: the name of a per-CPU variable is wanted, maybe with members: runqueues.nr_running"
+        )
     return found.groups()
 
 
 class Percpu(command.Command):
     """Print a per-CPU variable of every CPU, or a member of it: vt-percpu runqueues.cfs.nr_running
 
-One of a file's own is named as gdb names it: vt-percpu 'softirq.c'::softirq_pending"""
+    One of a file's own is named as gdb names it: vt-percpu 'softirq.c'::softirq_pending"""
 
     name = "vt-percpu"
     usage = "vt-percpu NAME[.MEMBER...]"

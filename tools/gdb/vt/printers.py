@@ -1,4 +1,5 @@
-"""Pretty-printers: a task, a list, a tree, a page, a trace record in one line each. `print/r` shows the struct itself."""
+"""Pretty-printers: a task, a list, a tree, a page, a trace record in one line each. `print/r` shows the struct
+itself."""
 
 import struct
 
@@ -13,11 +14,13 @@ PAGE_FLAGS = ("reserved", "buddy", "slab", "pcp", "large", "icache", "anon")
 
 def one_line(method):
     """A printer's text; what cannot be read is said in it."""
+
     def safely(self):
         try:
             return method(self)
         except kernel.UNREADABLE as error:
             return f"<{kernel.why(error)}>"
+
     return safely
 
 
@@ -32,8 +35,10 @@ class TaskPrinter(Printer):
     @one_line
     def to_string(self):
         task = self.value
-        return (f"{kernel.comm(task)}-{int(task['pid'])} state {kernel.task_state(task)}, CPU {int(task['cpu'])}, "
-                f"prio {int(task['prio'])}, stack {int(task['stack']):#x}")
+        return (
+            f"{kernel.comm(task)}-{int(task['pid'])} state {kernel.task_state(task)}, CPU {int(task['cpu'])}, "
+            f"prio {int(task['prio'])}, stack {int(task['stack']):#x}"
+        )
 
 
 class Children(Printer):
@@ -95,8 +100,10 @@ class NodePrinter(Printer):
     @one_line
     def to_string(self):
         up = int(self.value["parent_color"])
-        return (f"{'black' if up & 1 else 'red'}, parent {up & ~1:#x}, left {int(self.value['left']):#x}, "
-                f"right {int(self.value['right']):#x}")
+        return (
+            f"{'black' if up & 1 else 'red'}, parent {up & ~1:#x}, left {int(self.value['left']):#x}, "
+            f"right {int(self.value['right']):#x}"
+        )
 
 
 class PagePrinter(Printer):
@@ -107,8 +114,10 @@ class PagePrinter(Printer):
         page = self.value
         flags = int(page["flags"])
         names = "|".join(name for bit, name in enumerate(PAGE_FLAGS) if flags >> bit & 1) or "-"
-        return (f"{self.frame()} {names} order {int(page['order'])}, {int(page['refcount']['counter'])} references, "
-                f"mapped {int(page['mapcount']['counter'])} times")
+        return (
+            f"{self.frame()} {names} order {int(page['order'])}, {int(page['refcount']['counter'])} references, "
+            f"mapped {int(page['mapcount']['counter'])} times"
+        )
 
     def frame(self):
         if self.value.address is None:
@@ -148,15 +157,23 @@ class RingEventPrinter(RecordPrinter):
         return f"+{delta} ns, {size} bytes: {self.text(address, size)}"
 
 
-RECORDS = "trace_entry|trace_event_raw_.*|ftrace_entry|print_entry|stack_entry|ctx_switch_entry|ftrace_graph_(ent|ret)_entry"
+RECORDS = (
+    "trace_entry|trace_event_raw_.*|ftrace_entry|print_entry|stack_entry|ctx_switch_entry|ftrace_graph_(ent|ret)_entry"
+)
 
 
 def printers():
     found = RegexpCollectionPrettyPrinter("vitrine")
-    for name, kind, printer in (("task", "task_struct", TaskPrinter), ("list", "list_head", ListPrinter),
-                                ("tree", "rb_root", TreePrinter), ("cached tree", "rb_root_cached", CachedTreePrinter),
-                                ("tree node", "rb_node", NodePrinter), ("page", "page", PagePrinter),
-                                ("record", RECORDS, RecordPrinter), ("ring buffer event", "ring_buffer_event", RingEventPrinter)):
+    for name, kind, printer in (
+        ("task", "task_struct", TaskPrinter),
+        ("list", "list_head", ListPrinter),
+        ("tree", "rb_root", TreePrinter),
+        ("cached tree", "rb_root_cached", CachedTreePrinter),
+        ("tree node", "rb_node", NodePrinter),
+        ("page", "page", PagePrinter),
+        ("record", RECORDS, RecordPrinter),
+        ("ring buffer event", "ring_buffer_event", RingEventPrinter),
+    ):
         found.add_printer(name, f"^({kind})$", printer)
     return found
 

@@ -1,6 +1,7 @@
 """The expressions in an event's print format ("..." of `format`), as functions of a record.
 
-That text is in the kernel for programs that read records raw, and says all there is to say; so no event needs code here."""
+That text is in the kernel for programs that read records raw, and says all there is to say; so no event needs code
+here."""
 
 import re
 
@@ -8,19 +9,65 @@ import gdb
 
 from vt import kernel
 
-TOKEN = re.compile(r"""\s*(?:(?P<number>0[xX][0-9a-fA-F]+|\d+)[uUlL]*|(?P<text>"(?:[^"\\]|\\.)*")|(?P<name>\w+)
-                       |(?P<mark>->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>?:()\[\]{},.]))""", re.X)
-TYPES = {"void", "char", "short", "int", "long", "unsigned", "signed", "const", "struct", "u8", "u16", "u32", "u64", "s8", "s16", "s32",
-         "s64", "size_t", "bool"}
+TOKEN = re.compile(
+    r"""\s*(?:(?P<number>0[xX][0-9a-fA-F]+|\d+)[uUlL]*|(?P<text>"(?:[^"\\]|\\.)*")|(?P<name>\w+)
+                       |(?P<mark>->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>?:()\[\]{},.]))""",
+    re.X,
+)
+TYPES = {
+    "void",
+    "char",
+    "short",
+    "int",
+    "long",
+    "unsigned",
+    "signed",
+    "const",
+    "struct",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "s8",
+    "s16",
+    "s32",
+    "s64",
+    "size_t",
+    "bool",
+}
 BITS = {"char": 8, "u8": 8, "short": 16, "u16": 16, "int": 32, "u32": 32, "s8": 8, "s16": 16, "s32": 32}
-LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
+LEVELS = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", ">", "<=", ">="),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
 WORD = kernel.ALL
 OPERATORS = {
-    "||": lambda a, b: int(bool(a) or bool(b)), "&&": lambda a, b: int(bool(a) and bool(b)), "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b, "&": lambda a, b: a & b, "==": lambda a, b: int(a & WORD == b & WORD),
-    "!=": lambda a, b: int(a & WORD != b & WORD), "<": lambda a, b: int(a < b), ">": lambda a, b: int(a > b),
-    "<=": lambda a, b: int(a <= b), ">=": lambda a, b: int(a >= b), "<<": lambda a, b: a << b & WORD, ">>": lambda a, b: a >> b,
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a // b, "%": lambda a, b: a % b,
+    "||": lambda a, b: int(bool(a) or bool(b)),
+    "&&": lambda a, b: int(bool(a) and bool(b)),
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "&": lambda a, b: a & b,
+    "==": lambda a, b: int(a & WORD == b & WORD),
+    "!=": lambda a, b: int(a & WORD != b & WORD),
+    "<": lambda a, b: int(a < b),
+    ">": lambda a, b: int(a > b),
+    "<=": lambda a, b: int(a <= b),
+    ">=": lambda a, b: int(a >= b),
+    "<<": lambda a, b: a << b & WORD,
+    ">>": lambda a, b: a >> b,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
 }
 ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"'}
 
@@ -41,6 +88,7 @@ def tokens(text):
 
 
 # ---- What may be called there (include/trace/stages/7_print.h)
+
 
 def flags_text(value, delim, names):
     found = []
@@ -63,7 +111,9 @@ def bitmask_text(data):
 
 
 def array_text(data, count, size):
-    return "{" + ",".join(f"{int.from_bytes(data[n * size : n * size + size], 'little'):#x}" for n in range(count)) + "}"
+    return (
+        "{" + ",".join(f"{int.from_bytes(data[n * size : n * size + size], 'little'):#x}" for n in range(count)) + "}"
+    )
 
 
 CALLS = {
@@ -137,8 +187,12 @@ class Parser:
         if mark in ("~", "!", "-", "+"):
             self.take()
             inner = self.unary()
-            return {"~": lambda record: ~inner(record) & WORD, "!": lambda record: int(not inner(record)),
-                    "-": lambda record: -inner(record), "+": inner}[mark]
+            return {
+                "~": lambda record: ~inner(record) & WORD,
+                "!": lambda record: int(not inner(record)),
+                "-": lambda record: -inner(record),
+                "+": inner,
+            }[mark]
         return self.postfix()
 
     def cast(self):
@@ -157,6 +211,7 @@ class Parser:
                 return number
             number &= (1 << bits) - 1
             return number - (1 << bits) if signed and number >> bits - 1 else number
+
         return value
 
     def postfix(self):
@@ -175,7 +230,9 @@ class Parser:
     def primary(self):
         kind, text = self.take()
         if kind == "number":
-            number = int(text, 0) if not text.startswith("0") or text[1:2] in ("x", "X") or text == "0" else int(text, 8)
+            number = (
+                int(text, 0) if not text.startswith("0") or text[1:2] in ("x", "X") or text == "0" else int(text, 8)
+            )
             return lambda record: number
         if kind == "text":
             constant = unescaped(text[1:-1])

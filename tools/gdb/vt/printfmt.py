@@ -20,7 +20,11 @@ def text_of(value):
 
 def pointer(value, kind):
     """%p and its kinds: (text, letters used up)."""
-    places = {"s": kernel.symbols().name, "S": kernel.symbols().place, "B": lambda address: kernel.symbols().place(address, 1)}
+    places = {
+        "s": kernel.symbols().name,
+        "S": kernel.symbols().place,
+        "B": lambda address: kernel.symbols().place(address, 1),
+    }
     if kind[:1] in places:
         return places[kind[0]](value), 1
     return f"{value:016x}", 1 if kind[:1] == "x" else 0
@@ -57,7 +61,9 @@ def parsed(fmt):
         if match.start() > at:
             yield fmt[at : match.start()]
         dotted = "." in match.group(0)
-        yield match[1], match[2], (match[3] or "0") if dotted else None, match[4], match[5], fmt[match.end() : match.end() + 1]
+        yield match[1], match[2], (match[3] or "0") if dotted else None, match[4], match[5], fmt[
+            match.end() : match.end() + 1
+        ]
         at = match.end()
     yield fmt[at:]
 

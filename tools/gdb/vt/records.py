@@ -1,4 +1,5 @@
-"""The texts of records that are tracers' own, as the functions beside their writers make them (struct trace_event, trace/core/tracer.h)."""
+"""The texts of records that are tracers' own, as the functions beside their writers make them (struct trace_event,
+trace/core/tracer.h)."""
 
 import struct
 
@@ -16,12 +17,24 @@ class Texts:
 
     def __init__(self, array):
         self.array = array
-        self.makers = {kernel.enumerator(name): maker for name, maker in (
-            ("TRACE_FN", self.function), ("TRACE_CTX", lambda line: self.switch(line, "==>")),
-            ("TRACE_WAKE", lambda line: self.switch(line, "  +")), ("TRACE_STACK", self.stack), ("TRACE_PRINT", self.print),
-            ("TRACE_BPRINT", self.bprint), ("TRACE_BPUTS", self.bputs), ("TRACE_SPECIAL", self.special),
-            ("TRACE_USER_STACK", self.user_stack), ("TRACE_RAW_DATA", self.raw_data), ("TRACE_FUNC_REPEATS", self.repeats),
-            ("TRACE_GRAPH_ENT", self.graph_entry), ("TRACE_GRAPH_RET", self.graph_return))}
+        self.makers = {
+            kernel.enumerator(name): maker
+            for name, maker in (
+                ("TRACE_FN", self.function),
+                ("TRACE_CTX", lambda line: self.switch(line, "==>")),
+                ("TRACE_WAKE", lambda line: self.switch(line, "  +")),
+                ("TRACE_STACK", self.stack),
+                ("TRACE_PRINT", self.print),
+                ("TRACE_BPRINT", self.bprint),
+                ("TRACE_BPUTS", self.bputs),
+                ("TRACE_SPECIAL", self.special),
+                ("TRACE_USER_STACK", self.user_stack),
+                ("TRACE_RAW_DATA", self.raw_data),
+                ("TRACE_FUNC_REPEATS", self.repeats),
+                ("TRACE_GRAPH_ENT", self.graph_entry),
+                ("TRACE_GRAPH_RET", self.graph_return),
+            )
+        }
         self.entry_text = kernel.address_of("__entry_text_start"), kernel.address_of("__entry_text_end")
 
     def text(self, line):
@@ -63,11 +76,13 @@ class Texts:
     def switch(self, line, arrow):
         before, after, cpu, prio, state, next_prio, next_state = struct.unpack_from("<IIIBBBB", line.data, 8)
         prio, next_prio = (-1 if value == 255 else value for value in (prio, next_prio))
-        return (f" {before:7}:{prio:3}:{kernel.state_letter(state)} {arrow} [{cpu:03}] {after:7}:{next_prio:3}:"
-                f"{kernel.state_letter(next_state)} {self.array.comm(after)}\n")
+        return (
+            f" {before:7}:{prio:3}:{kernel.state_letter(state)} {arrow} [{cpu:03}] {after:7}:{next_prio:3}:"
+            f"{kernel.state_letter(next_state)} {self.array.comm(after)}\n"
+        )
 
     def stack(self, line):
-        count, = struct.unpack_from("<i", line.data, 8)
+        (count,) = struct.unpack_from("<i", line.data, 8)
         text, exact = "<stack trace>\n", False
         for address in u64s(line.data, 16, count):
             text += f" => {self.symbol(address, address if exact else address - 1)}\n"
@@ -83,13 +98,13 @@ class Texts:
         return text
 
     def print(self, line):
-        ip, = u64s(line.data, 8, 1)
+        (ip,) = u64s(line.data, 8, 1)
         return f"{self.symbol(ip)}: {printfmt.text_of(line.data[16:])}"
 
     @staticmethod
     def message(line):
         """Of a bprint or bputs record, without its place; with a newline."""
-        address, = u64s(line.data, 16, 1)
+        (address,) = u64s(line.data, 16, 1)
         text = kernel.constant_text(address)
         if line.kind == kernel.enumerator("TRACE_BPRINT"):
             text = printfmt.sprintf(text, Packed(line.data[24:]).next)
@@ -106,7 +121,7 @@ class Texts:
 
     @staticmethod
     def raw_data(line):
-        number, = struct.unpack_from("<I", line.data, 8)
+        (number,) = struct.unpack_from("<I", line.data, 8)
         return f"# {number:x} buf:" + "".join(f" {byte:02x}" for byte in line.data[12:]) + "\n"
 
     # Where the array shows no graph.

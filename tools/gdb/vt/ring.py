@@ -1,7 +1,7 @@
 """Ring buffers in memory: the records of each CPU with their stamps, as ring_buffer_iter hands them out.
 
-trace/ring_buffer/internal.h and include/trace/ring_buffer_inline.h have the layout. Nothing is written: what a reader has consumed
-is left out, and what a writer that was stopped in the middle had not committed yet."""
+trace/ring_buffer/internal.h and include/trace/ring_buffer_inline.h have the layout. Nothing is written: what a reader
+has consumed is left out, and what a writer that was stopped in the middle had not committed yet."""
 
 import struct
 
@@ -38,7 +38,9 @@ def events(page, at, size, stamp):
     end = min(HEADER + size, PAGE_SIZE)
     at += HEADER
     while at + 4 <= end:
-        header, first = struct.unpack_from("<II", page, at) if at + 8 <= end else (struct.unpack_from("<I", page, at)[0], 0)
+        header, first = (
+            struct.unpack_from("<II", page, at) if at + 8 <= end else (struct.unpack_from("<I", page, at)[0], 0)
+        )
         kind = header & 31
         stamp = stamp_after(kind, header >> 5, first, stamp)
         length = event_size(kind, first)
@@ -68,7 +70,8 @@ class Ring:
         return int(page["first"]), data, struct.unpack_from("<Q", data, 8)[0] & (1 << 20) - 1
 
     def parts(self):
-        """(number of the first event, page, where to begin, size, stamp before) of what can be read, the oldest first."""
+        """(number of the first event, page, where to begin, size, stamp before) of what can be read, the oldest
+        first."""
         reader, wanted = self.ring["reader_page"].dereference(), 0
         if int(reader["seq"]) != NONE:
             _, data, size = self._page(int(reader.address))

@@ -1,4 +1,5 @@
-"""Walks by frame records, as kernel/stacktrace.c makes them: {caller's frame pointer, return address} at the frame pointer.
+"""Walks by frame records, as kernel/stacktrace.c makes them: {caller's frame pointer, return address} at the frame
+pointer.
 
 Hooked returns are shown as what they will be: the task's shadow stack (include/trace/fgraph.h) knows."""
 
@@ -57,7 +58,8 @@ def known_layout():
 
 
 class Shadow:
-    """The hooked calls of a task, innermost last; and what lies behind the last, which was the innermost a moment ago."""
+    """The hooked calls of a task, innermost last; and what lies behind the last, which was the innermost a moment
+    ago."""
 
     def __init__(self, task, places=None):
         """task: the address of its struct task_struct."""
@@ -72,18 +74,22 @@ class Shadow:
         if not 0 <= count <= places.depth:
             raise gdb.GdbError(f"the shadow stack at {stack:#x} makes no sense: its top is {top:#x}")
         data = kernel.read(base, min(count + 1, places.depth) * places.size)
-        every = [{name: struct.unpack_from("<Q", data, at + offset)[0] for name, offset in places.fields}
-                 for at in range(0, len(data), places.size)]
+        every = [
+            {name: struct.unpack_from("<Q", data, at + offset)[0] for name, offset in places.fields}
+            for at in range(0, len(data), places.size)
+        ]
         self.frames, self.popped = every[:count], every[count] if count < len(every) else None
 
     def _chase(self, index):
-        """A function that was called by a jump was handed the handler for its return address: the jumper's caller counts."""
+        """A function that was called by a jump was handed the handler for its return address: the jumper's caller
+        counts."""
         while index and self.frames[index]["ret"] == self.handler:
             index -= 1
         return index
 
     def true_return(self, slot, below):
-        """(what the word at `slot` would hold, where to go on looking), of the frames below a position. See fgraph_ret_addr."""
+        """(what the word at `slot` would hold, where to go on looking), of the frames below a position. See
+        fgraph_ret_addr."""
         count = min(below, len(self.frames))
         for index in range(count - 1, -1, -1):
             if self.frames[index]["slot"] == slot:
@@ -109,7 +115,8 @@ class Shadow:
 
 
 def find_caller(frame, places):
-    """Of a frame in return_to_handler: (its stack pointer before, caller's frame pointer, true return address); None."""
+    """Of a frame in return_to_handler: (its stack pointer before, caller's frame pointer, true return address);
+    None."""
     one = machine()
     before, fp, address, mark = one.handler_frame(frame, places.depths[register(frame, one.pc)])
     # The word is the handler's own address until C has looked the true one up. x86's RET has taken it away at first.
@@ -119,7 +126,8 @@ def find_caller(frame, places):
 
 
 def stacks(task, cpu):
-    """[(low, high)] of the stacks that a walk may be on: the task's, and those of the CPU it runs on (None: of no CPU)."""
+    """[(low, high)] of the stacks that a walk may be on: the task's, and those of the CPU it runs on (None: of no
+    CPU)."""
     base = int(task["stack"])
     found = [(base, base + kernel.stack_size())]
     if cpu is not None:
@@ -192,7 +200,8 @@ def asleep(task):
 
 
 def trace(task):
-    """(the CPU it runs on or None, addresses innermost first): the first is where it is, the others are return addresses.
+    """(the CPU it runs on or None, addresses innermost first): the first is where it is, the others are return
+    addresses.
 
     They are read one by one: what is behind one that cannot be read is lost, what is before it is not."""
     cpu = running_on(task)

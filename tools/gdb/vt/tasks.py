@@ -37,8 +37,10 @@ def readable(lines, address):
 def line_of(task):
     """Of vt-ps."""
     parent = int(task["parent"]["pid"]) if int(task["parent"]) else 0
-    text = (f"{int(task['pid']):5} {int(task['tgid']):5} {parent:5} {int(task['cpu']):3} {kernel.task_state(task)} "
-            f"{POLICIES.get(int(task['policy']), '?'):8} {int(task['prio']):4} {kernel.comm(task):<16}")
+    text = (
+        f"{int(task['pid']):5} {int(task['tgid']):5} {parent:5} {int(task['cpu']):3} {kernel.task_state(task)} "
+        f"{POLICIES.get(int(task['policy']), '?'):8} {int(task['prio']):4} {kernel.comm(task):<16}"
+    )
     try:
         yield f"{text} {place(task)}"
     except kernel.UNREADABLE as error:
@@ -48,8 +50,8 @@ def line_of(task):
 class Ps(command.Command):
     """List all tasks: pid, process, parent, CPU, state, scheduling policy and priority, name, and where each is.
 
-States are those of ps. A task that does not run is shown with the function that it sleeps in or was preempted in. The idle
-tasks have pid 0, one a CPU."""
+    States are those of ps. A task that does not run is shown with the function that it sleeps in or was preempted in.
+    The idle tasks have pid 0, one a CPU."""
 
     name = "vt-ps"
 
@@ -79,7 +81,7 @@ def waiting(queue):
 class Runq(command.Command):
     """Show the runqueues: what each CPU runs and what waits for it, in the order in which it will run.
 
-The running task of the fair class is not in its tree; those of the other classes stay in their queues."""
+    The running task of the fair class is not in its tree; those of the other classes stay in their queues."""
 
     name = "vt-runq"
     usage = "vt-runq [CPU]"
@@ -92,8 +94,10 @@ The running task of the fair class is not in its tree; those of the other classe
                 raise gdb.GdbError(f"there is no CPU {cpu}: 0 to {len(kernel.cpus()) - 1}")
             queue = kernel.per_cpu("runqueues", cpu)
             held = ", locked" if int(queue["lock"]["locked"]) else ""
-            yield (f"CPU {cpu}: {int(queue['nr_running'])} runnable, runs {named(kernel.current(cpu))}, "
-                   f"{int(queue['nr_switches'])} switches, min_vruntime {kernel.signed(queue['cfs']['min_vruntime'])}{held}")
+            yield (
+                f"CPU {cpu}: {int(queue['nr_running'])} runnable, runs {named(kernel.current(cpu))}, "
+                f"{int(queue['nr_switches'])} switches, min_vruntime {kernel.signed(queue['cfs']['min_vruntime'])}{held}"
+            )
             yield from waiting(queue)
 
 
@@ -111,8 +115,8 @@ def backtrace(task):
 class Backtrace(command.Command):
     """Print the kernel stack of a task, or of all of them, as the kernel's own dumps do (sysrq-t, a panic).
 
-It goes by frame records alone, so it works where `bt` has no debugging information, through interrupts and through hooked
-returns, whose true callers it shows. A task in user mode has one line."""
+    It goes by frame records alone, so it works where `bt` has no debugging information, through interrupts and through
+    hooked returns, whose true callers it shows. A task in user mode has one line."""
 
     name = "vt-bt"
     usage = "vt-bt PID|all"

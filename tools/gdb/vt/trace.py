@@ -126,14 +126,18 @@ class Array:
         text += f"# entries-in-buffer/entries-written: {entries}/{total}   #P:{len(kernel.online_cpus())}\n#\n"
         tgid = self.option("RECORD_TGID")
         if self.option("IRQ_INFO"):
-            return text + COLUMNS.format(" " * (12 if tgid else 2), ("     TGID   " if tgid else "  "), "       |    " if tgid else "  ")
+            return text + COLUMNS.format(
+                " " * (12 if tgid else 2), ("     TGID   " if tgid else "  "), "       |    " if tgid else "  "
+            )
         return text + WITHOUT_FLAGS.format("   TGID   " if tgid else "", "     |    " if tgid else "")
 
     def context(self, line):
         if not self.option("CONTEXT_INFO"):
             return ""
-        return (f"{self.comm(line.pid):>16}-{line.pid:<7} {self.tgid(line.pid) if self.option('RECORD_TGID') else ''}"
-                f"[{line.cpu:03}] {line.flag_letters() if self.option('IRQ_INFO') else ''}{self.time(line.stamp)}: ")
+        return (
+            f"{self.comm(line.pid):>16}-{line.pid:<7} {self.tgid(line.pid) if self.option('RECORD_TGID') else ''}"
+            f"[{line.cpu:03}] {line.flag_letters() if self.option('IRQ_INFO') else ''}{self.time(line.stamp)}: "
+        )
 
     def text(self, line, leaf):
         graph = self.graph.text(line, leaf) if self.graph else None
@@ -147,7 +151,8 @@ def lines_of(ring, cpu):
 
 
 def with_leaves(lines, graph):
-    """(line, the return that is shown with it): calls whose return is the CPU's next record, if there is a graph to show."""
+    """(line, the return that is shown with it): calls whose return is the CPU's next record, if there is a graph to
+    show."""
     held = None
     for line in lines:
         if held is not None and graph and graph.is_leaf(held, line):
@@ -193,8 +198,10 @@ class Shown:
             return f"[{line.cpu:03}]{self.array.time(line.stamp)}: <{kernel.why(error)}>\n"
 
     def lines(self):
-        merged = heapq.merge(*(with_leaves(self._readable(cpu, ring), self.array.graph) for cpu, ring in self.rings.items()),
-                             key=lambda pair: (pair[0].stamp, pair[0].cpu))
+        merged = heapq.merge(
+            *(with_leaves(self._readable(cpu, ring), self.array.graph) for cpu, ring in self.rings.items()),
+            key=lambda pair: (pair[0].stamp, pair[0].cpu),
+        )
         started, annotate = set(), self.overrun and self.array.option("ANNOTATE")
         for number, (line, leaf) in enumerate(merged):
             self.entries += 2 if leaf else 1
@@ -207,13 +214,14 @@ class Shown:
 
 
 class Trace(command.Command):
-    """Print the trace from the ring buffers in memory, as the file `trace` shows it: of a kernel that is stopped, hung or panicked.
+    """Print the trace from the ring buffers in memory, as the file `trace` shows it: of a kernel that is stopped, hung
+    or panicked.
 
-Options of the array and of its tracer are heeded, but lines are always in the default format (no latency, raw, hex, bin or fields
-form), and a latency tracer's snapshot is not shown but the buffer that it goes on with. Records that a reader of trace_pipe has
-taken are not there any more.
+    Options of the array and of its tracer are heeded, but lines are always in the default format (no latency, raw, hex,
+    bin or fields form), and a latency tracer's snapshot is not shown but the buffer that it goes on with. Records that
+    a reader of trace_pipe has taken are not there any more.
 
--i INSTANCE: of instances/INSTANCE. -c CPU: of one CPU. N: only the last N records' lines."""
+    -i INSTANCE: of instances/INSTANCE. -c CPU: of one CPU. N: only the last N records' lines."""
 
     name = "vt-trace"
     usage = "vt-trace [-i INSTANCE] [-c CPU] [N]"

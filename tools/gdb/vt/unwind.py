@@ -1,7 +1,7 @@
 """gdb's own backtrace goes on through hooked returns: the true return address comes from the task's shadow stack.
 
-`bt` shows return_to_handler where it stands in for one, with the name of the function whose return it is, and then the true
-caller. Through ftrace_caller and its kin gdb finds its way by their .cfi lines."""
+`bt` shows return_to_handler where it stands in for one, with the name of the function whose return it is, and then the
+true caller. Through ftrace_caller and its kin gdb finds its way by their .cfi lines."""
 
 import gdb
 from gdb.FrameDecorator import FrameDecorator
@@ -22,7 +22,8 @@ class Id:
 
 
 class HookedReturn(Unwinder):
-    """return_to_handler, where it runs and where it only stands in for a return address: all registers are the true caller's."""
+    """return_to_handler, where it runs and where it only stands in for a return address: all registers are the true
+    caller's."""
 
     def __init__(self):
         super().__init__("vitrine-hooked-return")

@@ -69,8 +69,8 @@ def at_stop(event):
 class User(command.Command):
     """Use the symbols of a user program: of the one named, or of a task's. Without a word: say which are in use.
 
-At a stop in user mode the program that runs is chosen by itself. All programs lie at the same addresses, so a breakpoint in one
-may stop in another: vt-user tells then in which."""
+    At a stop in user mode the program that runs is chosen by itself. All programs lie at the same addresses, so a
+    breakpoint in one may stop in another: vt-user tells then in which."""
 
     name = "vt-user"
     usage = "vt-user [PROGRAM|PID]"
@@ -87,17 +87,37 @@ may stop in another: vt-user tells then in which."""
         yield f"symbols of {os.path.basename(Loaded.file)}" if Loaded.file else "no user program's symbols"
 
 
-# None of them, with whatever argument, lets the guest run or looks at another CPU, but for calls of the guest's functions.
-READING = ("print", "p", "inspect", "output", "printf", "x", "info", "i", "backtrace", "bt", "where", "list", "l", "ptype", "whatis", "find",
-           "disassemble")
+# None of them, with whatever argument, lets the guest run or looks at another CPU, but for calls of the guest's
+# functions.
+READING = (
+    "print",
+    "p",
+    "inspect",
+    "output",
+    "printf",
+    "x",
+    "info",
+    "i",
+    "backtrace",
+    "bt",
+    "where",
+    "list",
+    "l",
+    "ptype",
+    "whatis",
+    "find",
+    "disassemble",
+)
 
 
 class Kernel(command.Command):
     """Run a command of gdb that reads with the kernel's rights to memory: vt-kernel print init_tasks
 
-On aarch64 QEMU lets gdb read what the CPU that is looked at may read, so at a stop in user mode `print`, `x` and the like do not
-reach the kernel's memory. (The commands of ours do.) The CPU itself has those rights meanwhile, so nothing that may let it run is
-done here: print, x, info, backtrace, list, ptype, whatis, find, disassemble and their like are; functions are not called."""
+    On aarch64 QEMU lets gdb read what the CPU that is looked at may read, so at a stop in user mode `print`, `x` and
+    the like do not reach the kernel's memory. (The commands of ours do.) The CPU itself has those rights meanwhile, so
+    nothing that may let it run is done here: print, x, info, backtrace, list, ptype, whatis, find, disassemble and
+    their like are; functions are not called.
+    """
 
     name = "vt-kernel"
     usage = "vt-kernel COMMAND"
@@ -106,7 +126,9 @@ done here: print, x, info, backtrace, list, ptype, whatis, find, disassemble and
         if not argument:
             raise gdb.GdbError(f"usage: {self.usage}")
         if re.match(r"\w*", argument)[0] not in READING:
-            raise gdb.GdbError(f"{argument.split()[0]}: vt-kernel knows {', '.join(READING)}: nothing that may let the guest run")
+            raise gdb.GdbError(
+                f"{argument.split()[0]}: vt-kernel knows {', '.join(READING)}: nothing that may let the guest run"
+            )
         calls = gdb.parameter("may-call-functions")
         gdb.execute("set may-call-functions off")
         try:

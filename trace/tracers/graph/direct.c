@@ -47,8 +47,7 @@ static __always_inline bool profiled_key(u64 key)
 
 /* The frame is there; it is the innermost. It stays if the profiler alone wants it. */
 static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t,
-					const struct ftrace_regs *fregs, u64 ts, enum graph_way way,
-					bool masked)
+					const struct ftrace_regs *fregs, u64 ts, enum graph_way way, bool masked)
 {
 	struct ring_buffer_event *event = rb_reserve_slow(buffer, GRAPH_ENT_SIZE, ts);
 	struct fgraph_state *state = direct_state(t->ret_stack);
@@ -90,8 +89,8 @@ static noinline void enter_general(unsigned long ip, unsigned long parent_ip, st
  * buffer. Without room this task has not been looked at since we are the only user, or the stack is full. (When another
  * one has come, only those come here who were on their way: such a call began before the other user.)
  */
-static __always_inline void graph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
-					u32 pc, enum graph_way way, bool masked)
+static __always_inline void graph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs, u32 pc,
+					enum graph_way way, bool masked)
 {
 	const bool limited = way == GRAPH_LIMITED;
 	struct task_struct *t = current;
@@ -162,8 +161,7 @@ static noinline void graph_enter_limited_masked(unsigned long ip, unsigned long 
 	graph_enter(ip, parent_ip, fregs, current->preempt_count, GRAPH_LIMITED, true);
 }
 
-void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			       struct ftrace_regs *fregs)
+void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	u32 pc = READ_ONCE(current->preempt_count);
 
@@ -176,8 +174,7 @@ void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace
 }
 
 /* With pids, a depth, functions to begin or to stop at. */
-void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				struct ftrace_regs *fregs)
+void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	u32 pc = READ_ONCE(current->preempt_count);
 
@@ -189,8 +186,7 @@ void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrac
 		graph_enter(ip, parent_ip, fregs, pc, GRAPH_LIMITED, false);
 }
 
-void graph_profiled_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				 struct ftrace_regs *fregs)
+void graph_profiled_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	u32 pc = READ_ONCE(current->preempt_count);
 

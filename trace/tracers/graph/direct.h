@@ -46,7 +46,7 @@ static __always_inline u32 graph_head(int type, u32 pc, const struct task_struct
 }
 
 static __always_inline void graph_fill_entry(struct ring_buffer_event *event, const struct task_struct *t, u32 head,
-				       unsigned long ip, u32 depth)
+					     unsigned long ip, u32 depth)
 {
 	struct ftrace_graph_ent_entry *entry = (void *)event->array;
 
@@ -57,8 +57,8 @@ static __always_inline void graph_fill_entry(struct ring_buffer_event *event, co
 }
 
 static __always_inline void graph_fill_return(struct ring_buffer_event *event, const struct task_struct *t, u32 head,
-					const struct fgraph_state *state, const struct fgraph_frame *frame,
-					unsigned long result, u64 ts, u32 depth)
+					      const struct fgraph_state *state, const struct fgraph_frame *frame,
+					      unsigned long result, u64 ts, u32 depth)
 {
 	struct ftrace_graph_ret_entry *entry = (void *)event->array;
 

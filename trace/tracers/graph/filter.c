@@ -20,7 +20,7 @@
  * Open addressing; at least half of the places are free, so that a miss is short. Never changed, replaced as a whole.
  */
 struct ip_hash {
-	unsigned long mask; /* places less one, a power of two less one */
+	unsigned long mask;  /* places less one, a power of two less one */
 	unsigned long ips[]; /* 0: free */
 };
 

@@ -55,8 +55,8 @@ char *trace_put_us(char *p, u64 ns);
 
 /* tracers/graph/filter.c: set_graph_function and set_graph_notrace, max_graph_depth. */
 struct graph_filter {
-	struct ftrace_set set;    /* [ftrace_lock] as the file shows it */
-	struct ip_hash *hash;     /* [ftrace_lock, RCU] the same by address; NULL: empty */
+	struct ftrace_set set; /* [ftrace_lock] as the file shows it */
+	struct ip_hash *hash;  /* [ftrace_lock, RCU] the same by address; NULL: empty */
 };
 extern struct graph_filter graph_functions, graph_notrace;
 extern u32 max_graph_depth; /* [a] 0: any */

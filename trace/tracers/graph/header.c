@@ -14,9 +14,9 @@
 /* What each of the four letters of the latency format means, moved to the right by the columns before them. */
 static void put_flags_legend(struct seq_file *s, u32 options)
 {
-	static const char *const lines[] = { "  _-----=> irqs-off        ", " / _----=> need-resched    ",
-					     "| / _---=> hardirq/softirq ", "|| / _--=> preempt-depth   ",
-					     "||| /                      " };
+	static const char *const lines[] = {"  _-----=> irqs-off        ", " / _----=> need-resched    ",
+					    "| / _---=> hardirq/softirq ", "|| / _--=> preempt-depth   ",
+					    "||| /                      "};
 	int indent = (options & TRACE_GRAPH_PRINT_ABS_TIME ? 16 : 0) + (options & TRACE_GRAPH_PRINT_REL_TIME ? 16 : 0) +
 		     (options & TRACE_GRAPH_PRINT_CPU ? 4 : 0) + (options & TRACE_GRAPH_PRINT_PROC ? 17 : 0);
 
@@ -150,12 +150,19 @@ static bool graph_is_leaf(const struct trace_entry *ent, const struct trace_entr
 }
 
 static const struct trace_event graph_ent_event = {
-	.type = TRACE_GRAPH_ENT, .trace = graph_ent_trace, .raw = graph_ent_raw,
-	.hex = graph_ent_hex, .bin = graph_ent_bin, .joins = graph_is_leaf,
+	.type = TRACE_GRAPH_ENT,
+	.trace = graph_ent_trace,
+	.raw = graph_ent_raw,
+	.hex = graph_ent_hex,
+	.bin = graph_ent_bin,
+	.joins = graph_is_leaf,
 };
 static const struct trace_event graph_ret_event = {
-	.type = TRACE_GRAPH_RET, .trace = graph_ret_trace, .raw = graph_ret_raw,
-	.hex = graph_ret_hex, .bin = graph_ret_bin,
+	.type = TRACE_GRAPH_RET,
+	.trace = graph_ret_trace,
+	.raw = graph_ret_raw,
+	.hex = graph_ret_hex,
+	.bin = graph_ret_bin,
 };
 REGISTER_TRACE_EVENT(graph_ent_event);
 REGISTER_TRACE_EVENT(graph_ret_event);

@@ -12,7 +12,7 @@
 /* ---- Recording, by the general way of hooked returns (fgraph.c): interrupts are off in the last two. */
 
 static const struct latency_graph *latency_user; /* [t] while the ops are registered */
-static struct trace_array *latency_array;        /* [t] likewise */
+static struct trace_array *latency_array;	 /* [t] likewise */
 
 static bool latency_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
 {

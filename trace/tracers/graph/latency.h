@@ -9,9 +9,9 @@
 
 /* What a latency tracer tells: when to record. */
 struct latency_graph {
-	bool (*concerned)(void);               /* preemption off: may `begin` say yes? */
+	bool (*concerned)(void);	       /* preemption off: may `begin` say yes? */
 	bool (*begin)(struct trace_array *tr); /* interrupts off: this CPU's next record belongs to a section */
-	void (*end)(void);                     /* after it, if begin said yes; may be NULL */
+	void (*end)(void);		       /* after it, if begin said yes; may be NULL */
 };
 
 /* Calls are recorded, of the array's set of functions, and not any more. trace_types_lock. 0 or -errno. */

@@ -19,12 +19,12 @@ extern const char __irqentry_text_start[], __irqentry_text_end[];
 
 /* A line that did not fit is made again: what it changed can be put back. */
 struct graph_cpu {
-	pid_t last_pid;  /* -1: none yet */
-	s32 depth;       /* of the call that the next line is in, -1: none */
-	s32 depth_irq;   /* of the interrupt that we are in, NO_DEPTH: none */
+	pid_t last_pid; /* -1: none yet */
+	s32 depth;	/* of the call that the next line is in, -1: none */
+	s32 depth_irq;	/* of the interrupt that we are in, NO_DEPTH: none */
 };
 struct trace_graph_state {
-	struct graph_cpu *cpus;    /* one each, behind the calls */
+	struct graph_cpu *cpus; /* one each, behind the calls */
 	struct graph_cpu saved;
 	u32 *changed, changed_was; /* in calls; NULL: nothing */
 	int cpu_width;
@@ -45,7 +45,7 @@ static struct trace_graph_state *alloc_state(void)
 		return NULL;
 	state->cpus = (void *)((char *)state + rows);
 	for_each_possible_cpu(cpu)
-		state->cpus[cpu] = (struct graph_cpu){ -1, 0, NO_DEPTH };
+		state->cpus[cpu] = (struct graph_cpu){-1, 0, NO_DEPTH};
 	state->cpu_width = nr_cpu_ids > 10 ? 2 : 1;
 	return state;
 }
@@ -196,8 +196,7 @@ static char overhead_mark(u64 ns)
 	static const struct {
 		u64 above;
 		char mark;
-	} marks[] = { { 1000000000, '$' }, { 100000000, '@' }, { 10000000, '*' },
-		      { 1000000, '#' },	   { 100000, '!' },    { 10000, '+' } };
+	} marks[] = {{1000000000, '$'}, {100000000, '@'}, {10000000, '*'}, {1000000, '#'}, {100000, '!'}, {10000, '+'}};
 
 	if (likely(ns <= 10000))
 		return ' ';

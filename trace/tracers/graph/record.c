@@ -66,7 +66,7 @@ void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, 
  */
 bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsigned long flags)
 {
-	const struct fgraph_call call = { .ip = ip, .pc = pc, .flags = flags };
+	const struct fgraph_call call = {.ip = ip, .pc = pc, .flags = flags};
 	struct ftrace_graph_ret_entry *entry;
 
 	if (!trace_graph_entry(tr, &call, 0))
@@ -74,7 +74,7 @@ bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsi
 	entry = reserve_return(tr);
 	if (!entry)
 		return false;
-	*entry = (struct ftrace_graph_ret_entry){ .func = ip };
+	*entry = (struct ftrace_graph_ret_entry){.func = ip};
 	trace_fill(&entry->ent, TRACE_GRAPH_RET, current, pc, flags);
 	entry->calltime = entry->rettime = sched_clock();
 	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);

@@ -29,8 +29,8 @@
 struct graph_array {
 	struct fgraph_ops gops;
 	struct trace_array *tr; /* [I] */
-	bool enabled;           /* calls are recorded */
-	bool plain;             /* by nothing but the functions: the usual clock, no arguments, no threshold */
+	bool enabled;		/* calls are recorded */
+	bool plain;		/* by nothing but the functions: the usual clock, no arguments, no threshold */
 };
 
 DEFINE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
@@ -109,8 +109,8 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call
 	if (!event)
 		return;
 	graph_fill_return(event, current,
-			  graph_head(TRACE_GRAPH_RET, call->pc, current, irqs_disabled_flags(call->flags)),
-			  call->state, frame, call->result, call->time, call->depth);
+			  graph_head(TRACE_GRAPH_RET, call->pc, current, irqs_disabled_flags(call->flags)), call->state,
+			  frame, call->result, call->time, call->depth);
 	ring_buffer_commit(buffer);
 }
 
@@ -124,7 +124,7 @@ static void update_direct(struct graph_array *graph)
 	WRITE_ONCE(graph_limited, limited);
 	fgraph_set_direct_enter(&graph->gops, limited ? graph_limited_enter : graph_direct_enter);
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu(graph_buffer, cpu), graph->plain ? graph->tr->cpu_data[cpu].buffer : NULL);
 }
 
@@ -149,19 +149,19 @@ void graph_update_all(void)
 /* ---- The tracer */
 
 static const struct tracer_opt graph_opts[] = {
-	{ "funcgraph-overrun", TRACE_GRAPH_PRINT_OVERRUN },
-	{ "funcgraph-cpu", TRACE_GRAPH_PRINT_CPU },
-	{ "funcgraph-overhead", TRACE_GRAPH_PRINT_OVERHEAD },
-	{ "funcgraph-proc", TRACE_GRAPH_PRINT_PROC },
-	{ "funcgraph-duration", TRACE_GRAPH_PRINT_DURATION },
-	{ "funcgraph-abstime", TRACE_GRAPH_PRINT_ABS_TIME },
-	{ "funcgraph-irqs", TRACE_GRAPH_PRINT_IRQS },
-	{ "funcgraph-tail", TRACE_GRAPH_PRINT_TAIL },
-	{ "funcgraph-retval", TRACE_GRAPH_PRINT_RETVAL },
-	{ "funcgraph-retval-hex", TRACE_GRAPH_PRINT_RETVAL_HEX },
-	{ "funcgraph-args", TRACE_GRAPH_ARGS },
-	{ "sleep-time", TRACE_GRAPH_SLEEP_TIME },
-	{ "graph-time", TRACE_GRAPH_GRAPH_TIME },
+	{"funcgraph-overrun", TRACE_GRAPH_PRINT_OVERRUN},
+	{"funcgraph-cpu", TRACE_GRAPH_PRINT_CPU},
+	{"funcgraph-overhead", TRACE_GRAPH_PRINT_OVERHEAD},
+	{"funcgraph-proc", TRACE_GRAPH_PRINT_PROC},
+	{"funcgraph-duration", TRACE_GRAPH_PRINT_DURATION},
+	{"funcgraph-abstime", TRACE_GRAPH_PRINT_ABS_TIME},
+	{"funcgraph-irqs", TRACE_GRAPH_PRINT_IRQS},
+	{"funcgraph-tail", TRACE_GRAPH_PRINT_TAIL},
+	{"funcgraph-retval", TRACE_GRAPH_PRINT_RETVAL},
+	{"funcgraph-retval-hex", TRACE_GRAPH_PRINT_RETVAL_HEX},
+	{"funcgraph-args", TRACE_GRAPH_ARGS},
+	{"sleep-time", TRACE_GRAPH_SLEEP_TIME},
+	{"graph-time", TRACE_GRAPH_GRAPH_TIME},
 	{},
 };
 struct tracer_flags graph_flags = {

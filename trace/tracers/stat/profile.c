@@ -26,15 +26,15 @@
 struct profile_index {
 	u32 mask;
 	struct {
-		u32 ip;  /* 0: free; text is far less than 4 GiB long */
+		u32 ip; /* 0: free; text is far less than 4 GiB long */
 		u32 rec;
 	} places[];
 };
 
 struct profile_cpu {
 	struct profile_count *counts; /* [t] one a record */
-	u32 seq;                      /* [this CPU, interrupts off] odd: somebody counts */
-	u64 missed;                   /* [this CPU's NMIs] calls not counted, as an NMI found it busy */
+	u32 seq;		      /* [this CPU, interrupts off] odd: somebody counts */
+	u64 missed;		      /* [this CPU's NMIs] calls not counted, as an NMI found it busy */
 };
 
 static struct profile_index *profile_index; /* [t] NULL until first enabled */
@@ -112,8 +112,8 @@ static __always_inline void add_time(struct profile_count *count, u64 ns)
 
 	count->returns++;
 	count->time += ns;
-	count->squares[1] += (u64)(square >> 64) +
-			     __builtin_add_overflow(count->squares[0], (u64)square, &count->squares[0]);
+	count->squares[1] +=
+		(u64)(square >> 64) + __builtin_add_overflow(count->squares[0], (u64)square, &count->squares[0]);
 }
 
 /*
@@ -276,7 +276,7 @@ static int prepare_counts(void)
 	size_t size = ftrace_nr_recs * sizeof(struct profile_count);
 	int cpu, ret = profile_index ? 0 : alloc_index();
 
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		struct profile_cpu *p = per_cpu_ptr(profile_cpu, cpu);
 
 		if (!ret && !p->counts) {
@@ -284,7 +284,7 @@ static int prepare_counts(void)
 			ret = p->counts ? 0 : -ENOMEM;
 		}
 	}
-	for_each_possible_cpu (cpu) {
+	for_each_possible_cpu(cpu) {
 		if (ret)
 			break;
 		memset(per_cpu(profile_cpu, cpu).counts, 0, size);
@@ -295,7 +295,7 @@ static int prepare_counts(void)
 
 /* ---- function_profile_enabled */
 
-static struct ftrace_ops profile_ops = { .name = "function_profile" };
+static struct ftrace_ops profile_ops = {.name = "function_profile"};
 struct fgraph_ops profile_fgraph = {
 	.entryfunc = profile_entry,
 	.retfunc = profile_return,
@@ -362,7 +362,7 @@ static int missed_show(struct seq_file *m, void *v)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		seq_printf(m, "cpu%d missed: %llu\n", cpu,
 			   (unsigned long long)READ_ONCE(per_cpu(profile_cpu, cpu).missed));
 	return 0;

@@ -26,13 +26,13 @@
 struct stack_max {
 	unsigned long size;
 	unsigned nr;
-	unsigned long ips[STACK_MAX_FRAMES];  /* innermost first */
-	u32 depths[STACK_MAX_FRAMES];         /* bytes in use where that function's frame ends, its own among them */
+	unsigned long ips[STACK_MAX_FRAMES]; /* innermost first */
+	u32 depths[STACK_MAX_FRAMES];	     /* bytes in use where that function's frame ends, its own among them */
 };
 static struct stack_max task_max, irq_max;
-static DEFINE_SPINLOCK(stack_max_lock);  /* arch_spin_lock, interrupts off; not in NMIs */
+static DEFINE_SPINLOCK(stack_max_lock);	 /* arch_spin_lock, interrupts off; not in NMIs */
 static DEFINE_MUTEX(stack_tracer_mutex); /* switching; inside it: ftrace_lock */
-static int stack_tracer_enabled;       /* [stack_tracer_mutex] as written, any number */
+static int stack_tracer_enabled;	 /* [stack_tracer_mutex] as written, any number */
 
 static void add_frame(struct stack_max *max, unsigned long ip, unsigned long depth)
 {

@@ -6,7 +6,7 @@
 
 /* Each thread of newlib has its own errno; it lies behind this function. */
 extern int *__errno(void);
-#define errno	       (*__errno())
+#define errno (*__errno())
 /* What newlib's own sources write for the errno of a reentrancy structure. */
 #define __errno_r(ptr) ((ptr)->_errno)
 

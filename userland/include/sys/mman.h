@@ -5,7 +5,7 @@
 #include <sys/types.h>
 #include <uapi/mman.h>
 
-#define MAP_FAILED    ((void *)-1)
+#define MAP_FAILED ((void *)-1)
 
 /* Returns the address, or MAP_FAILED with errno. length in bytes, offset a multiple of the page size. */
 void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);

@@ -6,8 +6,6 @@
 #include <sys/time.h>
 #include <uapi/resource.h>
 
-
-
 struct rusage {
 	struct timeval ru_utime; /* user time used */
 	struct timeval ru_stime; /* system time used */

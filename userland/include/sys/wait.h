@@ -7,7 +7,6 @@
 
 struct rusage;
 
-
 /* A status: low 7 bits the signal that ended it (0: exit, 0x7f: stopped), next byte the exit code or the
  * stopping signal. */
 #define WIFEXITED(s)	(((s)&0x7f) == 0)

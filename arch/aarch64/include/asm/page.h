@@ -10,10 +10,10 @@
  */
 #pragma once
 
-#define PAGE_SHIFT 12
-#define PAGE_SIZE  (1 << PAGE_SHIFT)
-#define PMD_SHIFT  21
-#define PUD_SHIFT  30
+#define PAGE_SHIFT  12
+#define PAGE_SIZE   (1 << PAGE_SHIFT)
+#define PMD_SHIFT   21
+#define PUD_SHIFT   30
 #define PGDIR_SHIFT PUD_SHIFT /* what one entry of the top level maps */
 
 #ifdef __ASSEMBLY__
@@ -27,14 +27,14 @@
 #define PUD_SIZE  (1UL << PUD_SHIFT)
 #endif
 
-#define PAGE_OFFSET	_UL(0xffffff8000000000)
-#define LINEAR_END	_UL(0xffffffc000000000)
-#define VMALLOC_START	_UL(0xffffffc000000000)
-#define VMALLOC_END	_UL(0xffffffc078000000)
-#define MODULES_VADDR	_UL(0xffffffc078000000)
-#define MODULES_END	_UL(0xffffffc080000000)
-#define FIXMAP_START	_UL(0xfffffffeffe00000)
-#define TASK_SIZE	_UL(0x8000000000)
+#define PAGE_OFFSET   _UL(0xffffff8000000000)
+#define LINEAR_END    _UL(0xffffffc000000000)
+#define VMALLOC_START _UL(0xffffffc000000000)
+#define VMALLOC_END   _UL(0xffffffc078000000)
+#define MODULES_VADDR _UL(0xffffffc078000000)
+#define MODULES_END   _UL(0xffffffc080000000)
+#define FIXMAP_START  _UL(0xfffffffeffe00000)
+#define TASK_SIZE     _UL(0x8000000000)
 
 #ifndef __ASSEMBLY__
 #include <lib/types.h>

@@ -3,8 +3,8 @@
 
 /* clone(2): is the TLS pointer the fourth argument and the child's tid address the fifth, or the other way
  * round? */
-#define CLONE_TLS_FOURTH   true
+#define CLONE_TLS_FOURTH	true
 #define SYSCALL_CLONE_LAST_ARGS unsigned long, tls, int *, child_tidptr /* for its events */
-#define NR_RESTART_SYSCALL 128
+#define NR_RESTART_SYSCALL	128
 /* Does Linux's new task pass the end of a system call on its way to user mode, so that sys_exit sees it? */
 #define NEW_TASK_SHOWS_SYS_EXIT false

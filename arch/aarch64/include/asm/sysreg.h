@@ -20,13 +20,12 @@
 #define SCTLR_NTLSMD (1 << 28) /* RES1 before FEAT_LSMAOC */
 #define SCTLR_LSMAOE (1 << 29) /* RES1 before FEAT_LSMAOC */
 /* What an MMU-off CPU must have: all RES1 bits, everything else off, little endian. */
-#define INIT_SCTLR_EL1_MMU_OFF \
-	(SCTLR_EOS | SCTLR_TSCXT | SCTLR_EIS | SCTLR_SPAN | SCTLR_NTLSMD | SCTLR_LSMAOE)
+#define INIT_SCTLR_EL1_MMU_OFF (SCTLR_EOS | SCTLR_TSCXT | SCTLR_EIS | SCTLR_SPAN | SCTLR_NTLSMD | SCTLR_LSMAOE)
 /* EL0 may see the cache line size, clean and invalidate by address, zero blocks, and wait: compilers' run
  * time does. */
-#define INIT_SCTLR_EL1_MMU_ON                                                                      \
-	(INIT_SCTLR_EL1_MMU_OFF | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_SA0 | SCTLR_I | SCTLR_DZE | \
-	 SCTLR_UCT | SCTLR_NTWI | SCTLR_NTWE | SCTLR_UCI)
+#define INIT_SCTLR_EL1_MMU_ON                                                                                  \
+	(INIT_SCTLR_EL1_MMU_OFF | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_SA0 | SCTLR_I | SCTLR_DZE | SCTLR_UCT | \
+	 SCTLR_NTWI | SCTLR_NTWE | SCTLR_UCI)
 
 /* HCR_EL2, D19.2.48: EL1 is AArch64; nothing is trapped. E2H off. */
 #define HCR_RW 0x80000000

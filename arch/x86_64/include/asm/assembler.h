@@ -1,6 +1,8 @@
 /* Macros for assembly files: functions, exception table entries, opening and closing user memory. */
 #pragma once
 
+/* clang-format off */
+
 #include <asm/linker.h>
 
 /* A global function; FUNC_END gives it the size that the symbol table and gdb want. */

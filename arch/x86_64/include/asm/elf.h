@@ -10,5 +10,5 @@
 #define ELF_ET_DYN_BASE (TASK_SIZE / 3 * 2)
 /* The signal trampoline's page, the last but one of user space; the stack grows down from one page below it.
  */
-#define SIGPAGE		(TASK_SIZE - 2 * PAGE_SIZE)
-#define STACK_TOP	(SIGPAGE - PAGE_SIZE)
+#define SIGPAGE	  (TASK_SIZE - 2 * PAGE_SIZE)
+#define STACK_TOP (SIGPAGE - PAGE_SIZE)

@@ -17,9 +17,9 @@
  */
 struct fpu {
 	u8 state[FPU_STATE_SIZE] __aligned(64); /* [s] XSAVE wants the alignment */
-	u32 cpu; /* [s] CPU whose registers last held it; NR_CPUS or above: none */
-	u8 live; /* [s] the registers of the CPU are this task's */
-	u8 user; /* [s] has a user mode, so it needs registers: all but kernel threads */
+	u32 cpu;				/* [s] CPU whose registers last held it; NR_CPUS or above: none */
+	u8 live;				/* [s] the registers of the CPU are this task's */
+	u8 user;				/* [s] has a user mode, so it needs registers: all but kernel threads */
 };
 
 /* The lowest bytes of the state (SDM vol. 1, table 10-2): what a signal frame shows and a debugger reads. */

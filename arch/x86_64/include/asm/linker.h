@@ -1,6 +1,8 @@
 /* What linker.ld must know of this machine. Also read by assembly: macros only. */
 #pragma once
 
+/* What the linker reads as words of its own is laid out by hand. */
+/* clang-format off */
 #define LINKER_FORMAT "elf64-x86-64"
 #define LINKER_ARCH   i386:x86-64
 #define LINKER_OUTPUT LINKER_FORMAT
@@ -21,3 +23,4 @@
 /* The PVH note: in rodata, and in a program header of its own, by which loaders find it. */
 #define LINKER_PHDRS	note PT_NOTE FLAGS(4);
 #define LINKER_NOTES	.note.Xen : AT_PHYS(.note.Xen) { KEEP(*(.note.Xen)) } :rodata :note
+/* clang-format on */

@@ -1,21 +1,21 @@
 /* Model-specific registers (SDM vol. 4), control registers, CPUID, I/O barriers of the instruction stream. */
 #pragma once
 
-#define MSR_TSC		  0x10
-#define MSR_APIC_BASE	  0x1b
-#define MSR_MISC_ENABLE	  0x1a0
-#define MSR_PAT		  0x277
-#define MSR_TSC_DEADLINE  0x6e0
-#define MSR_X2APIC	  0x800 /* + register offset / 16 */
-#define MSR_EFER	  0xc0000080
-#define MSR_STAR	  0xc0000081
-#define MSR_LSTAR	  0xc0000082
-#define MSR_CSTAR	  0xc0000083
-#define MSR_SYSCALL_MASK  0xc0000084
-#define MSR_FS_BASE	  0xc0000100
-#define MSR_GS_BASE	  0xc0000101
+#define MSR_TSC		   0x10
+#define MSR_APIC_BASE	   0x1b
+#define MSR_MISC_ENABLE	   0x1a0
+#define MSR_PAT		   0x277
+#define MSR_TSC_DEADLINE   0x6e0
+#define MSR_X2APIC	   0x800 /* + register offset / 16 */
+#define MSR_EFER	   0xc0000080
+#define MSR_STAR	   0xc0000081
+#define MSR_LSTAR	   0xc0000082
+#define MSR_CSTAR	   0xc0000083
+#define MSR_SYSCALL_MASK   0xc0000084
+#define MSR_FS_BASE	   0xc0000100
+#define MSR_GS_BASE	   0xc0000101
 #define MSR_KERNEL_GS_BASE 0xc0000102
-#define MSR_TSC_AUX	  0xc0000103
+#define MSR_TSC_AUX	   0xc0000103
 
 #define EFER_SCE (1 << 0)
 #define EFER_LME (1 << 8)
@@ -63,11 +63,11 @@ static __always_inline void wrmsrl(u32 msr, u64 v)
 }
 
 /* Control registers: read_cr(3), write_cr(4, v). Writes are compiler barriers. */
-#define read_cr(n)                                                      \
-	({                                                              \
-		u64 _cr;                                                \
+#define read_cr(n)                                                               \
+	({                                                                       \
+		u64 _cr;                                                         \
 		__asm__ volatile("mov %%cr" #n ", %0" : "=r"(_cr) : : "memory"); \
-		_cr;                                                    \
+		_cr;                                                             \
 	})
 #define write_cr(n, v) __asm__ volatile("mov %0, %%cr" #n : : "r"((u64)(v)) : "memory")
 

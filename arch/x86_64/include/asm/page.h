@@ -39,7 +39,7 @@
  * The last page of the lower half stays free: a SYSCALL at its end would return to an address that SYSRET
  * takes badly.
  */
-#define TASK_SIZE     _UL(0x00007ffffffff000)
+#define TASK_SIZE _UL(0x00007ffffffff000)
 
 #ifndef __ASSEMBLY__
 #include <asm/linker.h>

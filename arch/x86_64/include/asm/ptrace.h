@@ -13,7 +13,7 @@
  */
 struct pt_regs {
 	u64 stackframe[2];
-	u64 r15, r14, r13, r12, rbp, rbx;	      /* callee saved */
+	u64 r15, r14, r13, r12, rbp, rbx;	       /* callee saved */
 	u64 r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi; /* rax: of a system call the result */
 	u64 vector;   /* of the interrupt or exception; SYSCALL_VECTOR; NO_VECTOR: never entered from user mode */
 	u64 orig_rax; /* number of the call (NO_SYSCALL: rolled back), or the exception's error code, or 0 */

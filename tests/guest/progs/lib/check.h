@@ -8,11 +8,11 @@
 #include <time.h>
 
 /* Each says on standard output where and what was wrong, is counted, and gives whether it held. */
-#define CHECK(condition)	  check_true(!!(condition), #condition, __FILE__, __LINE__)
-#define CHECK_EQ(got, wanted)	  check_equal((long)(got), (long)(wanted), #got, __FILE__, __LINE__)
-#define CHECK_RANGE(got, lo, hi)  check_range((long)(got), (long)(lo), (long)(hi), #got, __FILE__, __LINE__)
+#define CHECK(condition)	 check_true(!!(condition), #condition, __FILE__, __LINE__)
+#define CHECK_EQ(got, wanted)	 check_equal((long)(got), (long)(wanted), #got, __FILE__, __LINE__)
+#define CHECK_RANGE(got, lo, hi) check_range((long)(got), (long)(lo), (long)(hi), #got, __FILE__, __LINE__)
 /* A call that must not return -1; gives what it returned. */
-#define CHECK_CALL(call)	  check_call((long)(call), #call, __FILE__, __LINE__)
+#define CHECK_CALL(call) check_call((long)(call), #call, __FILE__, __LINE__)
 /* A call that must return -1 with this errno. */
 #define CHECK_ERRNO(call, wanted) check_errno((long)(call), (wanted), #call, __FILE__, __LINE__)
 

@@ -20,8 +20,8 @@
 #include <sys/select.h>
 #else
 
-#define PR_SET_CHILD_SUBREAPER	 36
-#define PR_GET_CHILD_SUBREAPER	 37
+#define PR_SET_CHILD_SUBREAPER 36
+#define PR_GET_CHILD_SUBREAPER 37
 
 typedef struct {
 	void *ss_sp;

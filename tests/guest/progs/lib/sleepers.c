@@ -107,8 +107,7 @@ bool sleepers_woken(struct sleeper *s, int n)
 			continue;
 		good = false;
 		printf("  sleeper %d of %d %s (%ld)\n", i, n,
-		       result == SLEEPER_STUCK ? "was not woken" : "was woken, but not by FUTEX_WAKE",
-		       result);
+		       result == SLEEPER_STUCK ? "was not woken" : "was woken, but not by FUTEX_WAKE", result);
 	}
 	return good;
 }
@@ -133,8 +132,8 @@ bool word_becomes(const volatile futex_t *word, futex_t value)
 
 futex_t *shared_words(int n)
 {
-	futex_t *words = mmap(NULL, (size_t)n * sizeof(*words), PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	futex_t *words =
+		mmap(NULL, (size_t)n * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (words == MAP_FAILED)
 		vt_die_errno(2, "mmap");

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sched.h>
 
-#define FLAGS	    (CLONE_VM | CLONE_FS | CLONE_FILES)
+#define FLAGS (CLONE_VM | CLONE_FS | CLONE_FILES)
 
 #define STACK_SIZE 16384
 struct thread {
@@ -47,8 +47,7 @@ static long start(long flags, void *stack, void (*f)(struct thread *), struct th
 			 "svc #0\n"
 			 "1:"
 			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x19),
-			   "r"(x20), [exit] "i"(SYS_exit)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x19), "r"(x20), [exit] "i"(SYS_exit)
 			 : "memory");
 	return x0;
 #else

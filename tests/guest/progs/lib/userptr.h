@@ -15,11 +15,11 @@ struct row {
 	const void *good; /* what stands where the pointer leads, when anything else would fail by itself */
 	size_t good_size;
 	void (*before)(void), (*after)(void);
-	int wanted;	/* errno, when not EFAULT */
-	unsigned align; /* EINVAL for other addresses */
-	bool succeeds; /* as on Linux: the pointer is not looked at, or its fault not told; nothing is written
+	int wanted;	  /* errno, when not EFAULT */
+	unsigned align;	  /* EINVAL for other addresses */
+	bool succeeds;	  /* as on Linux: the pointer is not looked at, or its fault not told; nothing is written
 			*/
-	bool one_byte; /* no more is taken or given */
+	bool one_byte;	  /* no more is taken or given */
 	bool few;	  /* gives less than it is asked for */
 	bool kernel_only; /* of any user address it is good */
 };

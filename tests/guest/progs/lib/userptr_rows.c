@@ -20,7 +20,7 @@
 	}
 #define UNPACK(...) __VA_ARGS__
 /* A good pointer, as an argument. */
-#define P(p)	    ((long)(p))
+#define P(p) ((long)(p))
 
 static char room[8192], path[] = "userptr-file", link_path[] = "userptr-link", new_path[] = "userptr-new";
 static char *vector[] = {"/bin/true", NULL};
@@ -44,11 +44,10 @@ static unsigned long all_zero[16];
 #define SETS_CHILD  (0x01000000 | SIGCHLD)
 static struct clone_args {
 	unsigned long flags, pidfd, child_tid, parent_tid, exit_signal, rest[6];
-} words_args = {.flags = 0x01100000, .exit_signal = SIGCHLD},
-  good_clone_args = {.exit_signal = 1000}; /* EINVAL */
+} words_args = {.flags = 0x01100000, .exit_signal = SIGCHLD}, good_clone_args = {.exit_signal = 1000}; /* EINVAL */
 
-static int file, pipe_in, pipe_out, tty, zero, directory, null, full, trace_marker, stat_file, pagemap, kmsg,
-	comm, tracer;
+static int file, pipe_in, pipe_out, tty, zero, directory, null, full, trace_marker, stat_file, pagemap, kmsg, comm,
+	tracer;
 
 /* --- what goes before and behind a call --- */
 
@@ -185,80 +184,71 @@ static void open_all(void)
 }
 
 /* A path of a call: the file's name, wherever it stands. */
-#define PATHS                                                                                               \
-	ROW(chdir, "path", X), ROW(chroot, "path", X), ROW(truncate, "path", X, 0),                         \
-		ROW(openat, "path", HERE, X, 0, 0), ROW(mkdirat, "path", HERE, X, 0700),                    \
-		ROW(mknodat, "path", HERE, X, 0100600, 0), ROW(fchmodat, "path", HERE, X, 0600),            \
-		ROW(fchownat, "path", HERE, X, 0, 0, 0), ROW(faccessat, "path", HERE, X, 0),                \
-		ROW(faccessat2, "path", HERE, X, 0, 0), ROW(unlinkat, "path", HERE, X, 0),                  \
-		ROW(symlinkat, "target", X, HERE, P(new_path)), ROW(symlinkat, "path", P(path), HERE, X),   \
-		ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),                                     \
-		ROW(linkat, "new path", HERE, P(path), HERE, X, 0),                                         \
-		ROW(renameat2, "old path", HERE, X, HERE, P(new_path), 0),                                  \
-		ROW(renameat2, "new path", HERE, P(path), HERE, X, 0),                                      \
-		ROW(readlinkat, "path", HERE, X, P(room), BYTES),                                           \
-		ROW(readlinkat, "buffer", HERE, P(link_path), X, BYTES),                                    \
-		ROW(newfstatat, "path", HERE, X, P(room), 0), ROW(newfstatat, "stat", HERE, P(path), X, 0), \
-		ROW(newfstat, "stat", file, X), ROW(statx, "path", HERE, X, 0, 0x7ff, P(room)),             \
-		ROW(statx, "statx", HERE, P(path), 0, 0x7ff, X), ROW(statfs, "path", X, P(room)),           \
-		ROW(statfs, "statfs", P(path), X), ROW(fstatfs, "statfs", file, X),                         \
-		ROW(utimensat, "path", HERE, X, P(pair), 0), ROW(utimensat, "times", HERE, P(path), X, 0),  \
-		ROW(utimensat, "times of a descriptor", file, 0, X, 0), ROW(umount, "path", X, 0),          \
-		ROW(mount, "target", P(path), X, P("tmpfs"), 0, 0),                                         \
-		ROW(mount, "source", X, P("/"), P("tmpfs"), 0, 0),                                          \
+#define PATHS                                                                                                          \
+	ROW(chdir, "path", X), ROW(chroot, "path", X), ROW(truncate, "path", X, 0),                                    \
+		ROW(openat, "path", HERE, X, 0, 0), ROW(mkdirat, "path", HERE, X, 0700),                               \
+		ROW(mknodat, "path", HERE, X, 0100600, 0), ROW(fchmodat, "path", HERE, X, 0600),                       \
+		ROW(fchownat, "path", HERE, X, 0, 0, 0), ROW(faccessat, "path", HERE, X, 0),                           \
+		ROW(faccessat2, "path", HERE, X, 0, 0), ROW(unlinkat, "path", HERE, X, 0),                             \
+		ROW(symlinkat, "target", X, HERE, P(new_path)), ROW(symlinkat, "path", P(path), HERE, X),              \
+		ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),                                                \
+		ROW(linkat, "new path", HERE, P(path), HERE, X, 0),                                                    \
+		ROW(renameat2, "old path", HERE, X, HERE, P(new_path), 0),                                             \
+		ROW(renameat2, "new path", HERE, P(path), HERE, X, 0),                                                 \
+		ROW(readlinkat, "path", HERE, X, P(room), BYTES),                                                      \
+		ROW(readlinkat, "buffer", HERE, P(link_path), X, BYTES), ROW(newfstatat, "path", HERE, X, P(room), 0), \
+		ROW(newfstatat, "stat", HERE, P(path), X, 0), ROW(newfstat, "stat", file, X),                          \
+		ROW(statx, "path", HERE, X, 0, 0x7ff, P(room)), ROW(statx, "statx", HERE, P(path), 0, 0x7ff, X),       \
+		ROW(statfs, "path", X, P(room)), ROW(statfs, "statfs", P(path), X), ROW(fstatfs, "statfs", file, X),   \
+		ROW(utimensat, "path", HERE, X, P(pair), 0), ROW(utimensat, "times", HERE, P(path), X, 0),             \
+		ROW(utimensat, "times of a descriptor", file, 0, X, 0), ROW(umount, "path", X, 0),                     \
+		ROW(mount, "target", P(path), X, P("tmpfs"), 0, 0), ROW(mount, "source", X, P("/"), P("tmpfs"), 0, 0), \
 		ROW(mount, "type", P(path), P("/"), X, 0, 0)
 
-#define XATTRS                                                                                               \
-	ROW(setxattr, "path", X, P("user.a"), P(room), 8, 0),                                                \
-		ROW(setxattr, "name", P(path), X, P(room), 8, 0),                                            \
-		ROW(setxattr, "value", P(path), P("user.a"), X, 8, 0),                                       \
-		ROW(lsetxattr, "path", X, P("user.a"), P(room), 8, 0),                                       \
-		ROW(lsetxattr, "name", P(path), X, P(room), 8, 0),                                           \
-		ROW(lsetxattr, "value", P(path), P("user.a"), X, 8, 0),                                      \
-		ROW(fsetxattr, "name", file, X, P(room), 8, 0),                                              \
-		ROW(fsetxattr, "value", file, P("user.a"), X, 8, 0),                                         \
-		ROW(getxattr, "path", X, P("user.a"), P(room), 8),                                           \
-		ROW(getxattr, "name", P(path), X, P(room), 8),                                               \
-		ROW(lgetxattr, "path", X, P("user.a"), P(room), 8),                                          \
-		ROW(lgetxattr, "name", P(path), X, P(room), 8), ROW(fgetxattr, "name", file, X, P(room), 8), \
-		ROW(listxattr, "path", X, P(room), 8), ROW(llistxattr, "path", X, P(room), 8),               \
-		MORE(flistxattr, "list, of which there is nothing", (.succeeds = true), file, X, BYTES),     \
-		ROW(removexattr, "path", X, P("user.a")), ROW(removexattr, "name", P(path), X),              \
-		ROW(lremovexattr, "path", X, P("user.a")), ROW(lremovexattr, "name", P(path), X),            \
+#define XATTRS                                                                                                       \
+	ROW(setxattr, "path", X, P("user.a"), P(room), 8, 0), ROW(setxattr, "name", P(path), X, P(room), 8, 0),      \
+		ROW(setxattr, "value", P(path), P("user.a"), X, 8, 0),                                               \
+		ROW(lsetxattr, "path", X, P("user.a"), P(room), 8, 0),                                               \
+		ROW(lsetxattr, "name", P(path), X, P(room), 8, 0),                                                   \
+		ROW(lsetxattr, "value", P(path), P("user.a"), X, 8, 0),                                              \
+		ROW(fsetxattr, "name", file, X, P(room), 8, 0), ROW(fsetxattr, "value", file, P("user.a"), X, 8, 0), \
+		ROW(getxattr, "path", X, P("user.a"), P(room), 8), ROW(getxattr, "name", P(path), X, P(room), 8),    \
+		ROW(lgetxattr, "path", X, P("user.a"), P(room), 8), ROW(lgetxattr, "name", P(path), X, P(room), 8),  \
+		ROW(fgetxattr, "name", file, X, P(room), 8), ROW(listxattr, "path", X, P(room), 8),                  \
+		ROW(llistxattr, "path", X, P(room), 8),                                                              \
+		MORE(flistxattr, "list, of which there is nothing", (.succeeds = true), file, X, BYTES),             \
+		ROW(removexattr, "path", X, P("user.a")), ROW(removexattr, "name", P(path), X),                      \
+		ROW(lremovexattr, "path", X, P("user.a")), ROW(lremovexattr, "name", P(path), X),                    \
 		ROW(fremovexattr, "name", file, X)
 
-#define READS                                                                                              \
-	MORE(read, "buffer (file)", (.after = file_is_whole), file, X, BYTES),                             \
-		MORE(read, "buffer (pipe)", (.after = pipe_is_whole), pipe_in, X, BYTES),                  \
-		ROW(read, "buffer (/dev/zero)", zero, X, BYTES),                                           \
-		ROW(read, "buffer (/dev/urandom)", full, X, BYTES),                                        \
-		ROW(read, "buffer (/proc)", stat_file, X, BYTES),                                          \
-		ROW(read, "buffer (pagemap)", pagemap, X, BYTES),                                          \
-		MORE(read, "buffer (tracefs)", (.few = true), tracer, X, BYTES),                           \
-		MORE(read, "buffer (kmsg)", (.before = rewind_log), kmsg, X, 4096),                        \
-		ROW(pread64, "buffer", file, X, BYTES, 0),                                                 \
-		MORE(readv, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), zero, X, 2),       \
-		MORE(readv, "iov_base", (.slot = &vec[0].base, .after = file_is_whole), file, P(vec), 1),  \
-		MORE(readv, "iov_base (pipe)", (.slot = &vec[0].base, .after = pipe_is_whole), pipe_in,    \
-		     P(vec), 1),                                                                           \
-		MORE(preadv, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), zero, X, 2, 0),   \
-		MORE(preadv, "iov_base", (.slot = &vec[0].base), file, P(vec), 1, 0),                      \
-		MORE(write, "buffer (file)", (.after = file_is_whole), file, X, BYTES),                    \
-		MORE(write, "buffer (pipe)", (.after = pipe_is_whole), pipe_out, X, BYTES),                \
-		ROW(write, "buffer (tty)", tty, X, BYTES),                                                 \
-		ROW(write, "buffer (trace_marker)", trace_marker, X, BYTES),                               \
-		ROW(write, "buffer (tracefs)", tracer, X, 4), ROW(write, "buffer (kmsg)", kmsg, X, BYTES), \
-		ROW(write, "buffer (/proc)", comm, X, BYTES),                                              \
-		MORE(pwrite64, "buffer", (.after = file_is_whole), file, X, BYTES, 0),                     \
-		MORE(writev, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), null, X, 2),      \
-		MORE(writev, "iov_base", (.slot = &vec[0].base, .after = file_is_whole), file, P(vec), 1), \
-		MORE(pwritev, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), null, X, 2, 0),  \
-		MORE(pwritev, "iov_base", (.slot = &vec[0].base, .after = file_is_whole), file, P(vec), 1, \
-		     0),                                                                                   \
-		ROW(getdents64, "buffer", directory, X, 4096), ROW(getcwd, "buffer", X, BYTES),            \
-		ROW(pipe2, "descriptors", X, 0), ROW(sendfile64, "offset", null, file, X, BYTES),          \
-		MORE(splice, "offset in", (.after = pipe_is_whole), file, X, pipe_out, 0, BYTES, 0),       \
-		MORE(splice, "offset out", (.after = pipe_is_whole), pipe_in, 0, file, X, BYTES, 0),       \
+#define READS                                                                                                        \
+	MORE(read, "buffer (file)", (.after = file_is_whole), file, X, BYTES),                                       \
+		MORE(read, "buffer (pipe)", (.after = pipe_is_whole), pipe_in, X, BYTES),                            \
+		ROW(read, "buffer (/dev/zero)", zero, X, BYTES), ROW(read, "buffer (/dev/urandom)", full, X, BYTES), \
+		ROW(read, "buffer (/proc)", stat_file, X, BYTES), ROW(read, "buffer (pagemap)", pagemap, X, BYTES),  \
+		MORE(read, "buffer (tracefs)", (.few = true), tracer, X, BYTES),                                     \
+		MORE(read, "buffer (kmsg)", (.before = rewind_log), kmsg, X, 4096),                                  \
+		ROW(pread64, "buffer", file, X, BYTES, 0),                                                           \
+		MORE(readv, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), zero, X, 2),                 \
+		MORE(readv, "iov_base", (.slot = &vec[0].base, .after = file_is_whole), file, P(vec), 1),            \
+		MORE(readv, "iov_base (pipe)", (.slot = &vec[0].base, .after = pipe_is_whole), pipe_in, P(vec), 1),  \
+		MORE(preadv, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), zero, X, 2, 0),             \
+		MORE(preadv, "iov_base", (.slot = &vec[0].base), file, P(vec), 1, 0),                                \
+		MORE(write, "buffer (file)", (.after = file_is_whole), file, X, BYTES),                              \
+		MORE(write, "buffer (pipe)", (.after = pipe_is_whole), pipe_out, X, BYTES),                          \
+		ROW(write, "buffer (tty)", tty, X, BYTES),                                                           \
+		ROW(write, "buffer (trace_marker)", trace_marker, X, BYTES),                                         \
+		ROW(write, "buffer (tracefs)", tracer, X, 4), ROW(write, "buffer (kmsg)", kmsg, X, BYTES),           \
+		ROW(write, "buffer (/proc)", comm, X, BYTES),                                                        \
+		MORE(pwrite64, "buffer", (.after = file_is_whole), file, X, BYTES, 0),                               \
+		MORE(writev, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), null, X, 2),                \
+		MORE(writev, "iov_base", (.slot = &vec[0].base, .after = file_is_whole), file, P(vec), 1),           \
+		MORE(pwritev, "iovec", (.good = good_vec, .good_size = sizeof(good_vec)), null, X, 2, 0),            \
+		MORE(pwritev, "iov_base", (.slot = &vec[0].base, .after = file_is_whole), file, P(vec), 1, 0),       \
+		ROW(getdents64, "buffer", directory, X, 4096), ROW(getcwd, "buffer", X, BYTES),                      \
+		ROW(pipe2, "descriptors", X, 0), ROW(sendfile64, "offset", null, file, X, BYTES),                    \
+		MORE(splice, "offset in", (.after = pipe_is_whole), file, X, pipe_out, 0, BYTES, 0),                 \
+		MORE(splice, "offset out", (.after = pipe_is_whole), pipe_in, 0, file, X, BYTES, 0),                 \
 		ROW(getrandom, "buffer", X, BYTES, 0), ROW(syslog, "buffer", 3, X, BYTES)
 
 #define TERMINAL                                                                                           \
@@ -266,98 +256,82 @@ static void open_all(void)
 		ROW(ioctl, "TCSETSW", tty, 0x5403, X), ROW(ioctl, "TCSETSF", tty, 0x5404, X),              \
 		ROW(ioctl, "TIOCGWINSZ", tty, 0x5413, X), ROW(ioctl, "TIOCSWINSZ", tty, 0x5414, X),        \
 		ROW(ioctl, "FIONREAD", tty, 0x541b, X), ROW(ioctl, "FIONREAD (pipe)", pipe_in, 0x541b, X), \
-		ROW(ioctl, "TIOCOUTQ", tty, 0x5411, X),                                                    \
-		MORE(ioctl, "TIOCSTI", (.one_byte = true), tty, 0x5412, X)
+		ROW(ioctl, "TIOCOUTQ", tty, 0x5411, X), MORE(ioctl, "TIOCSTI", (.one_byte = true), tty, 0x5412, X)
 
-#define WAITS                                                                                               \
-	ROW(ppoll, "descriptors", X, 2, P(soon), 0, SET), ROW(ppoll, "time", 0, 0, X, 0, SET),              \
-		ROW(ppoll, "mask", 0, 0, P(soon), X, SET),                                                  \
-		ROW(pselect6, "readable", 8, X, 0, 0, P(soon), 0),                                          \
-		ROW(pselect6, "writable", 8, 0, X, 0, P(soon), 0),                                          \
-		ROW(pselect6, "exceptions", 8, 0, 0, X, P(soon), 0),                                        \
-		ROW(pselect6, "time", 0, 0, 0, 0, X, 0),                                                    \
-		MORE(pselect6, "mask and size",                                                             \
-		     (.good = &good_sigset_arg, .good_size = sizeof(good_sigset_arg)), 0, 0, 0, 0, P(soon), \
-		     X),                                                                                    \
-		MORE(pselect6, "mask", (.slot = &sigset_arg.set), 0, 0, 0, 0, P(soon), P(&sigset_arg)),     \
-		ROW(nanosleep, "time", X, 0),                                                               \
-		MORE(nanosleep, "rest", (.before = disturb, .after = quiet), P(nap), X),                    \
-		ROW(clock_nanosleep, "time", 1, 0, X, 0),                                                   \
-		MORE(clock_nanosleep, "rest", (.before = disturb, .after = quiet), 1, 0, P(nap), X),        \
-		MORE(wait4, "status", (.before = make_zombie, .after = collect), -1, X, 0, 0),              \
-		MORE(wait4, "usage", (.before = make_zombie, .after = collect), -1, 0, 0, X),               \
-		MORE(waitid, "info", (.before = make_zombie, .after = collect), 0, 0, X, 4, 0),             \
-		MORE(waitid, "usage", (.before = make_zombie, .after = collect), 0, 0, 0, 4, X),            \
-		MORE(futex, "word of a wait", (.align = 4), X, 0, 0, P(soon), 0, 0),                        \
-		MORE(futex, "word of a private wait", (.align = 4), X, 128, 0, P(soon), 0, 0),              \
-		MORE(futex, "word of a wake", (.align = 4), X, 1, 1, 0, 0, 0),                              \
-		MORE(futex, "word of a private wake", (.align = 4, .kernel_only = true), X, 129, 1, 0, 0,   \
-		     0),                                                                                    \
-		ROW(futex, "time", P(room), 0, 0x72727272, X, 0, 0),                                        \
-		ROW(futex, "time of a bitset wait", P(room), 9, 0x72727272, X, 0, 1),                       \
-		MORE(futex, "first of a requeue", (.align = 4), X, 4, 1, 1, P(room), 0x72727272),           \
+#define WAITS                                                                                                          \
+	ROW(ppoll, "descriptors", X, 2, P(soon), 0, SET), ROW(ppoll, "time", 0, 0, X, 0, SET),                         \
+		ROW(ppoll, "mask", 0, 0, P(soon), X, SET), ROW(pselect6, "readable", 8, X, 0, 0, P(soon), 0),          \
+		ROW(pselect6, "writable", 8, 0, X, 0, P(soon), 0),                                                     \
+		ROW(pselect6, "exceptions", 8, 0, 0, X, P(soon), 0), ROW(pselect6, "time", 0, 0, 0, 0, X, 0),          \
+		MORE(pselect6, "mask and size", (.good = &good_sigset_arg, .good_size = sizeof(good_sigset_arg)), 0,   \
+		     0, 0, 0, P(soon), X),                                                                             \
+		MORE(pselect6, "mask", (.slot = &sigset_arg.set), 0, 0, 0, 0, P(soon), P(&sigset_arg)),                \
+		ROW(nanosleep, "time", X, 0), MORE(nanosleep, "rest", (.before = disturb, .after = quiet), P(nap), X), \
+		ROW(clock_nanosleep, "time", 1, 0, X, 0),                                                              \
+		MORE(clock_nanosleep, "rest", (.before = disturb, .after = quiet), 1, 0, P(nap), X),                   \
+		MORE(wait4, "status", (.before = make_zombie, .after = collect), -1, X, 0, 0),                         \
+		MORE(wait4, "usage", (.before = make_zombie, .after = collect), -1, 0, 0, X),                          \
+		MORE(waitid, "info", (.before = make_zombie, .after = collect), 0, 0, X, 4, 0),                        \
+		MORE(waitid, "usage", (.before = make_zombie, .after = collect), 0, 0, 0, 4, X),                       \
+		MORE(futex, "word of a wait", (.align = 4), X, 0, 0, P(soon), 0, 0),                                   \
+		MORE(futex, "word of a private wait", (.align = 4), X, 128, 0, P(soon), 0, 0),                         \
+		MORE(futex, "word of a wake", (.align = 4), X, 1, 1, 0, 0, 0),                                         \
+		MORE(futex, "word of a private wake", (.align = 4, .kernel_only = true), X, 129, 1, 0, 0, 0),          \
+		ROW(futex, "time", P(room), 0, 0x72727272, X, 0, 0),                                                   \
+		ROW(futex, "time of a bitset wait", P(room), 9, 0x72727272, X, 0, 1),                                  \
+		MORE(futex, "first of a requeue", (.align = 4), X, 4, 1, 1, P(room), 0x72727272),                      \
 		MORE(futex, "second of a requeue", (.align = 4), P(room), 3, 1, 1, X, 0)
 
-#define SIGNALS                                                                                      \
-	ROW(rt_sigaction, "new", SIGUSR2, X, 0, SET), ROW(rt_sigaction, "old", SIGUSR2, 0, X, SET),  \
-		ROW(rt_sigprocmask, "new", SIG_BLOCK, X, 0, SET),                                    \
-		ROW(rt_sigprocmask, "old", SIG_BLOCK, 0, X, SET), ROW(rt_sigpending, "set", X, SET), \
-		ROW(rt_sigsuspend, "mask", X, SET), ROW(rt_sigtimedwait, "set", X, 0, P(soon), SET), \
-		MORE(rt_sigtimedwait, "info", (.before = pend), P(&usr2), X, P(soon), SET),          \
-		ROW(rt_sigtimedwait, "time", P(all_zero), 0, X, SET),                                \
-		ROW(rt_sigqueueinfo, "info", me, SIGURG, X),                                         \
-		ROW(rt_tgsigqueueinfo, "info", me, me, SIGURG, X), ROW(sigaltstack, "new", X, 0),    \
+#define SIGNALS                                                                                                     \
+	ROW(rt_sigaction, "new", SIGUSR2, X, 0, SET), ROW(rt_sigaction, "old", SIGUSR2, 0, X, SET),                 \
+		ROW(rt_sigprocmask, "new", SIG_BLOCK, X, 0, SET), ROW(rt_sigprocmask, "old", SIG_BLOCK, 0, X, SET), \
+		ROW(rt_sigpending, "set", X, SET), ROW(rt_sigsuspend, "mask", X, SET),                              \
+		ROW(rt_sigtimedwait, "set", X, 0, P(soon), SET),                                                    \
+		MORE(rt_sigtimedwait, "info", (.before = pend), P(&usr2), X, P(soon), SET),                         \
+		ROW(rt_sigtimedwait, "time", P(all_zero), 0, X, SET), ROW(rt_sigqueueinfo, "info", me, SIGURG, X),  \
+		ROW(rt_tgsigqueueinfo, "info", me, me, SIGURG, X), ROW(sigaltstack, "new", X, 0),                   \
 		ROW(sigaltstack, "old", 0, X)
 
-#define TASKS                                                                                                \
-	ROW(execve, "path", X, P(vector), P(vector)),                                                        \
-		MORE(execve, "argv", (.good = vector, .good_size = sizeof(vector)), P("/bin/true"), X, 0),   \
-		MORE(execve, "envp", (.good = vector, .good_size = sizeof(vector)), P("/bin/true"),          \
-		     P(vector), X),                                                                          \
-		MORE(execve, "argv[1]", (.slot = &hole_vector[1]), P("/bin/true"), P(hole_vector), 0),       \
-		MORE(execve, "envp[1]", (.slot = &hole_vector[1]), P("/bin/true"), P(vector),                \
-		     P(hole_vector)),                                                                        \
-		ROW(execveat, "path", HERE, X, P(vector), P(vector), 0),                                     \
-		MORE(execveat, "argv", (.good = vector, .good_size = sizeof(vector)), HERE, P("/bin/true"),  \
-		     X, 0, 0),                                                                               \
-		MORE(execveat, "argv[1]", (.slot = &hole_vector[1]), HERE, P("/bin/true"), P(hole_vector),   \
-		     0, 0),                                                                                  \
-		MORE(execveat, "envp", (.good = vector, .good_size = sizeof(vector)), HERE, P("/bin/true"),  \
-		     P(vector), X, 0),                                                                       \
-		MORE(clone3, "arguments", (.good = &good_clone_args, .good_size = sizeof(good_clone_args)),  \
-		     X, 88),                                                                                 \
-		MORE(clone, "parent's word", (.succeeds = true, .after = end_child), SETS_PARENT, 0, X, 0,   \
-		     0),                                                                                     \
-		MORE(clone, "child's word", (.succeeds = true, .after = end_child), SETS_CHILD, 0, 0, X, X), \
-		MORE(clone3, "parent's word",                                                                \
-		     (.succeeds = true, .after = end_child, .slot = (void **)&words_args.parent_tid),        \
-		     P(&words_args), 88),                                                                    \
-		MORE(clone3, "child's word",                                                                 \
-		     (.succeeds = true, .after = end_child, .slot = (void **)&words_args.child_tid),         \
-		     P(&words_args), 88),                                                                    \
-		ROW(sched_setaffinity, "mask", 0, 8, X), ROW(sched_getaffinity, "mask", 0, 128, X),          \
-		ROW(sched_setscheduler, "parameter", 0, 1, X), ROW(sched_setparam, "parameter", 0, X),       \
-		ROW(sched_getparam, "parameter", 0, X), ROW(sched_setattr, "attributes", 0, X, 0),           \
-		ROW(sched_getattr, "attributes", 0, X, 48, 0), ROW(sched_rr_get_interval, "time", 0, X),     \
-		ROW(prctl, "PR_GET_PDEATHSIG", 2, X), ROW(prctl, "PR_SET_NAME", 15, X),                      \
+#define TASKS                                                                                                          \
+	ROW(execve, "path", X, P(vector), P(vector)),                                                                  \
+		MORE(execve, "argv", (.good = vector, .good_size = sizeof(vector)), P("/bin/true"), X, 0),             \
+		MORE(execve, "envp", (.good = vector, .good_size = sizeof(vector)), P("/bin/true"), P(vector), X),     \
+		MORE(execve, "argv[1]", (.slot = &hole_vector[1]), P("/bin/true"), P(hole_vector), 0),                 \
+		MORE(execve, "envp[1]", (.slot = &hole_vector[1]), P("/bin/true"), P(vector), P(hole_vector)),         \
+		ROW(execveat, "path", HERE, X, P(vector), P(vector), 0),                                               \
+		MORE(execveat, "argv", (.good = vector, .good_size = sizeof(vector)), HERE, P("/bin/true"), X, 0, 0),  \
+		MORE(execveat, "argv[1]", (.slot = &hole_vector[1]), HERE, P("/bin/true"), P(hole_vector), 0, 0),      \
+		MORE(execveat, "envp", (.good = vector, .good_size = sizeof(vector)), HERE, P("/bin/true"), P(vector), \
+		     X, 0),                                                                                            \
+		MORE(clone3, "arguments", (.good = &good_clone_args, .good_size = sizeof(good_clone_args)), X, 88),    \
+		MORE(clone, "parent's word", (.succeeds = true, .after = end_child), SETS_PARENT, 0, X, 0, 0),         \
+		MORE(clone, "child's word", (.succeeds = true, .after = end_child), SETS_CHILD, 0, 0, X, X),           \
+		MORE(clone3, "parent's word",                                                                          \
+		     (.succeeds = true, .after = end_child, .slot = (void **)&words_args.parent_tid), P(&words_args),  \
+		     88),                                                                                              \
+		MORE(clone3, "child's word",                                                                           \
+		     (.succeeds = true, .after = end_child, .slot = (void **)&words_args.child_tid), P(&words_args),   \
+		     88),                                                                                              \
+		ROW(sched_setaffinity, "mask", 0, 8, X), ROW(sched_getaffinity, "mask", 0, 128, X),                    \
+		ROW(sched_setscheduler, "parameter", 0, 1, X), ROW(sched_setparam, "parameter", 0, X),                 \
+		ROW(sched_getparam, "parameter", 0, X), ROW(sched_setattr, "attributes", 0, X, 0),                     \
+		ROW(sched_getattr, "attributes", 0, X, 48, 0), ROW(sched_rr_get_interval, "time", 0, X),               \
+		ROW(prctl, "PR_GET_PDEATHSIG", 2, X), ROW(prctl, "PR_SET_NAME", 15, X),                                \
 		ROW(prctl, "PR_GET_NAME", 16, X)
 
-#define KNOWLEDGE                                                                                          \
-	ROW(newuname, "names", X), ROW(sethostname, "name", X, 8), ROW(setdomainname, "name", X, 8),       \
-		ROW(sysinfo, "info", X), ROW(getcpu, "cpu", X, 0, 0), ROW(getcpu, "node", 0, X, 0),        \
-		ROW(getgroups, "list", 2, X), ROW(setgroups, "list", 4, X),                                \
-		ROW(getresuid, "real", X, P(room), P(room)),                                               \
-		ROW(getresuid, "effective", P(room), X, P(room)),                                          \
-		ROW(getresuid, "saved", P(room), P(room), X), ROW(getresgid, "real", X, P(room), P(room)), \
-		ROW(getresgid, "effective", P(room), X, P(room)),                                          \
-		ROW(getresgid, "saved", P(room), P(room), X), ROW(getrusage, "usage", 0, X),               \
-		ROW(getrlimit, "limit", 7, X), ROW(setrlimit, "limit", 7, X),                              \
-		ROW(prlimit64, "new", 0, 7, X, 0), ROW(prlimit64, "old", 0, 7, 0, X),                      \
-		ROW(times, "times", X), ROW(clock_gettime, "time", 1, X), ROW(clock_getres, "time", 1, X), \
-		ROW(clock_settime, "time", 0, X), ROW(gettimeofday, "time", X, 0),                         \
-		ROW(gettimeofday, "zone", 0, X), ROW(settimeofday, "time", X, 0),                          \
-		ROW(settimeofday, "zone", 0, X), ROW(getitimer, "value", 0, X),                            \
-		ROW(setitimer, "new", 0, X, 0), ROW(setitimer, "old", 0, P(guard), X)
+#define KNOWLEDGE                                                                                                    \
+	ROW(newuname, "names", X), ROW(sethostname, "name", X, 8), ROW(setdomainname, "name", X, 8),                 \
+		ROW(sysinfo, "info", X), ROW(getcpu, "cpu", X, 0, 0), ROW(getcpu, "node", 0, X, 0),                  \
+		ROW(getgroups, "list", 2, X), ROW(setgroups, "list", 4, X),                                          \
+		ROW(getresuid, "real", X, P(room), P(room)), ROW(getresuid, "effective", P(room), X, P(room)),       \
+		ROW(getresuid, "saved", P(room), P(room), X), ROW(getresgid, "real", X, P(room), P(room)),           \
+		ROW(getresgid, "effective", P(room), X, P(room)), ROW(getresgid, "saved", P(room), P(room), X),      \
+		ROW(getrusage, "usage", 0, X), ROW(getrlimit, "limit", 7, X), ROW(setrlimit, "limit", 7, X),         \
+		ROW(prlimit64, "new", 0, 7, X, 0), ROW(prlimit64, "old", 0, 7, 0, X), ROW(times, "times", X),        \
+		ROW(clock_gettime, "time", 1, X), ROW(clock_getres, "time", 1, X), ROW(clock_settime, "time", 0, X), \
+		ROW(gettimeofday, "time", X, 0), ROW(gettimeofday, "zone", 0, X), ROW(settimeofday, "time", X, 0),   \
+		ROW(settimeofday, "zone", 0, X), ROW(getitimer, "value", 0, X), ROW(setitimer, "new", 0, X, 0),      \
+		ROW(setitimer, "old", 0, P(guard), X)
 
 /* Ranges of memory. Nothing is read there, but they must not be taken for the caller's. */
 #define RANGE(call, errno_, ...) \
@@ -369,32 +343,28 @@ static void open_all(void)
 		RANGE(msync, ENOMEM, X, 4096, 4), RANGE(madvise, ENOMEM, X, 4096, 4)
 
 #ifdef __aarch64__
-#define OLD_CALLS                                              \
-	ROW(renameat, "old path", HERE, X, HERE, P(new_path)), \
-		ROW(renameat, "new path", HERE, P(path), HERE, X)
+#define OLD_CALLS \
+	ROW(renameat, "old path", HERE, X, HERE, P(new_path)), ROW(renameat, "new path", HERE, P(path), HERE, X)
 #else
-#define OLD_CALLS                                                                                          \
-	ROW(renameat, "old path", HERE, X, HERE, P(new_path)),                                             \
-		ROW(renameat, "new path", HERE, P(path), HERE, X), ROW(open, "path", X, 0, 0),             \
-		ROW(creat, "path", X, 0600), ROW(newstat, "path", X, P(room)),                             \
-		ROW(newstat, "stat", P(path), X), ROW(newlstat, "path", X, P(room)),                       \
-		ROW(newlstat, "stat", P(path), X), ROW(access, "path", X, 0), ROW(pipe, "descriptors", X), \
-		ROW(poll, "descriptors", X, 2, 1), ROW(select, "readable", 8, X, 0, 0, P(pair)),           \
-		ROW(select, "writable", 8, 0, X, 0, P(pair)),                                              \
-		ROW(select, "exceptions", 8, 0, 0, X, P(pair)), ROW(select, "time", 0, 0, 0, 0, X),        \
-		ROW(getdents, "buffer", directory, X, 4096), ROW(rename, "old path", X, P(new_path)),      \
-		ROW(rename, "new path", P(path), X), ROW(mkdir, "path", X, 0700), ROW(rmdir, "path", X),   \
-		ROW(link, "old path", X, P(new_path)), ROW(link, "new path", P(path), X),                  \
-		ROW(unlink, "path", X), ROW(symlink, "target", X, P(new_path)),                            \
-		ROW(symlink, "path", P(path), X), ROW(readlink, "path", X, P(room), BYTES),                \
-		ROW(readlink, "buffer", P(link_path), X, BYTES), ROW(chmod, "path", X, 0600),              \
-		ROW(chown, "path", X, 0, 0), ROW(lchown, "path", X, 0, 0),                                 \
-		ROW(mknod, "path", X, 0100600, 0), ROW(utime, "path", X, P(pair)),                         \
-		ROW(utime, "times", P(path), X), ROW(utimes, "path", X, P(pair)),                          \
-		ROW(utimes, "times", P(path), X), ROW(time, "time", X),                                    \
-		ROW(futimesat, "path", HERE, X, P(pair)), ROW(futimesat, "times", HERE, P(path), X),       \
-		ROW(arch_prctl, "ARCH_GET_FS", 0x1003, X), ROW(arch_prctl, "ARCH_GET_GS", 0x1004, X),      \
-		MORE(arch_prctl, "ARCH_SET_FS", (.wanted = EPERM, .kernel_only = true), 0x1002, X),        \
+#define OLD_CALLS                                                                                                  \
+	ROW(renameat, "old path", HERE, X, HERE, P(new_path)), ROW(renameat, "new path", HERE, P(path), HERE, X),  \
+		ROW(open, "path", X, 0, 0), ROW(creat, "path", X, 0600), ROW(newstat, "path", X, P(room)),         \
+		ROW(newstat, "stat", P(path), X), ROW(newlstat, "path", X, P(room)),                               \
+		ROW(newlstat, "stat", P(path), X), ROW(access, "path", X, 0), ROW(pipe, "descriptors", X),         \
+		ROW(poll, "descriptors", X, 2, 1), ROW(select, "readable", 8, X, 0, 0, P(pair)),                   \
+		ROW(select, "writable", 8, 0, X, 0, P(pair)), ROW(select, "exceptions", 8, 0, 0, X, P(pair)),      \
+		ROW(select, "time", 0, 0, 0, 0, X), ROW(getdents, "buffer", directory, X, 4096),                   \
+		ROW(rename, "old path", X, P(new_path)), ROW(rename, "new path", P(path), X),                      \
+		ROW(mkdir, "path", X, 0700), ROW(rmdir, "path", X), ROW(link, "old path", X, P(new_path)),         \
+		ROW(link, "new path", P(path), X), ROW(unlink, "path", X), ROW(symlink, "target", X, P(new_path)), \
+		ROW(symlink, "path", P(path), X), ROW(readlink, "path", X, P(room), BYTES),                        \
+		ROW(readlink, "buffer", P(link_path), X, BYTES), ROW(chmod, "path", X, 0600),                      \
+		ROW(chown, "path", X, 0, 0), ROW(lchown, "path", X, 0, 0), ROW(mknod, "path", X, 0100600, 0),      \
+		ROW(utime, "path", X, P(pair)), ROW(utime, "times", P(path), X), ROW(utimes, "path", X, P(pair)),  \
+		ROW(utimes, "times", P(path), X), ROW(time, "time", X), ROW(futimesat, "path", HERE, X, P(pair)),  \
+		ROW(futimesat, "times", HERE, P(path), X), ROW(arch_prctl, "ARCH_GET_FS", 0x1003, X),              \
+		ROW(arch_prctl, "ARCH_GET_GS", 0x1004, X),                                                         \
+		MORE(arch_prctl, "ARCH_SET_FS", (.wanted = EPERM, .kernel_only = true), 0x1002, X),                \
 		MORE(arch_prctl, "ARCH_SET_GS", (.wanted = EPERM, .kernel_only = true), 0x1001, X)
 #endif
 

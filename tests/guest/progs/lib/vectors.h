@@ -11,8 +11,7 @@
 /* The first and the last, and the ends of those that a callee saves. */
 static inline void vectors_set(long value)
 {
-	__asm__ volatile(
-		".arch_extension fp\n fmov d0, %0\n fmov d8, %0\n fmov d15, %0\n fmov d31, %0" ::"r"(value));
+	__asm__ volatile(".arch_extension fp\n fmov d0, %0\n fmov d8, %0\n fmov d15, %0\n fmov d31, %0" ::"r"(value));
 }
 
 static inline void vectors_get(long got[VECTORS])

@@ -29,10 +29,9 @@ int watch_child(pid_t pid, long ms, bool *killed)
 			return check_wait(pid);
 		}
 		/* Woken by SIGCHLD, whoever it is from; a stopped child sends one too. */
-		check_syscall(
-			SYS_rt_sigtimedwait, (long)&set, 0,
-			(long)&(struct timespec){.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000},
-			sizeof(set), 0, 0);
+		check_syscall(SYS_rt_sigtimedwait, (long)&set, 0,
+			      (long)&(struct timespec){.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000},
+			      sizeof(set), 0, 0);
 	}
 	return status;
 }

@@ -1,4 +1,5 @@
 /* The macros of assembly files, in a host program: functions that its library has too get another name. */
+/* clang-format off */
 #define __ASSEMBLY__
 #define memcpy	k_memcpy
 #define memmove k_memmove

@@ -23,7 +23,7 @@ typedef struct {
 
 static inline pgprot_t vm_get_page_prot(unsigned vm_flags)
 {
-	pgprot_t p = { HOST_PTE_HERE };
+	pgprot_t p = {HOST_PTE_HERE};
 
 	if (vm_flags & 7)
 		p.v |= HOST_PTE_ALLOW;
@@ -35,7 +35,7 @@ static inline pgprot_t vm_get_page_prot(unsigned vm_flags)
 }
 static inline pte_t mk_pte(phys_addr_t phys, pgprot_t prot)
 {
-	return (pte_t){ phys | prot.v };
+	return (pte_t){phys | prot.v};
 }
 static inline bool pte_none(pte_t p)
 {
@@ -55,15 +55,15 @@ static inline phys_addr_t pte_phys(pte_t p)
 }
 static inline pte_t pte_wrprotect(pte_t p)
 {
-	return (pte_t){ p.v & ~HOST_PTE_WRITE };
+	return (pte_t){p.v & ~HOST_PTE_WRITE};
 }
 static inline pte_t pte_mkwrite(pte_t p)
 {
-	return (pte_t){ p.v | HOST_PTE_WRITE };
+	return (pte_t){p.v | HOST_PTE_WRITE};
 }
 static inline pte_t pte_mkyoung(pte_t p)
 {
-	return (pte_t){ p.v | HOST_PTE_YOUNG };
+	return (pte_t){p.v | HOST_PTE_YOUNG};
 }
 pte_t *pte_lookup(pgd_t *pgd, unsigned long va);
 pte_t *pte_alloc(pgd_t *pgd, unsigned long va);
@@ -71,8 +71,8 @@ void set_pte(pte_t *slot, pte_t v);
 pte_t ptep_get_and_clear(pte_t *slot);
 pgd_t *pgd_alloc(void);
 void pgd_free(pgd_t *pgd);
-int pte_range(pgd_t *pgd, unsigned long start, unsigned long end,
-	      int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg);
+int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
+	      void *arg);
 
 struct mm_struct;
 void flush_tlb_page(struct mm_struct *mm, unsigned long va);

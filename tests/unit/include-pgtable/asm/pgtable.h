@@ -14,11 +14,11 @@ typedef struct {
 } pgprot_t;
 #define __pgprot(x) ((pgprot_t){(x)})
 
-#define HOST_TABLE    1UL
-#define HOST_LEAF     2UL
-#define HOST_BLOCK    4UL
-#define HOST_WRITE    8UL
-#define PTE_ADDR_MASK 0x000ffffffffff000UL
+#define HOST_TABLE     1UL
+#define HOST_LEAF      2UL
+#define HOST_BLOCK     4UL
+#define HOST_WRITE     8UL
+#define PTE_ADDR_MASK  0x000ffffffffff000UL
 #define PAGE_KERNEL    __pgprot(HOST_LEAF | HOST_WRITE)
 #define PAGE_KERNEL_RO __pgprot(HOST_LEAF)
 

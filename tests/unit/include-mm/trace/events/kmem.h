@@ -3,13 +3,13 @@
 
 #include <mm/page.h>
 
-#define NO_EVENT(name, ...)                              \
-	static inline bool trace_##name##_enabled(void)  \
-	{                                                \
-		return false;                            \
-	}                                                \
-	static inline void trace_##name(__VA_ARGS__)     \
-	{                                                \
+#define NO_EVENT(name, ...)                             \
+	static inline bool trace_##name##_enabled(void) \
+	{                                               \
+		return false;                           \
+	}                                               \
+	static inline void trace_##name(__VA_ARGS__)    \
+	{                                               \
 	}
 NO_EVENT(kmalloc, unsigned long caller, const void *ptr, size_t wanted, size_t size, gfp_t gfp)
 NO_EVENT(kmem_cache_alloc, unsigned long caller, const void *ptr, size_t wanted, size_t size, gfp_t gfp)

@@ -1,0 +1,292 @@
+"""The shell's language, run on the host by qemu-user: the system-call ABI is Linux's."""
+
+
+import pytest
+from userland_run import run, userland  # noqa: F401 (a fixture)
+
+
+# Script and what it prints. Each also has to exit with status 0 unless it says otherwise itself.
+LANGUAGE = [
+    # quoting
+    (r"echo 'a  b' \"q\" a\ b", 'a  b "q" a b\n'),
+    ('echo "a  $HOME \\$HOME \\x"', "a  /root $HOME \\x\n"),
+    (r"echo $'a\tb\x41\n.'", "a\tbA\n.\n"),
+    ("x='a  b'; echo $x; echo \"$x\"", "a b\na  b\n"),
+    ("echo a\\\nb", "ab\n"),
+    ("echo 'it'\"'\"'s'", "it's\n"),
+    ("echo a#b # comment", "a#b\n"),
+    ("echo '*mutex_un* _raw_spin_*lock'", "*mutex_un* _raw_spin_*lock\n"),
+    # parameters
+    (
+        'set -- a \'b c\' d; echo $# $1 "$2"; shift; echo $*; for i in "$@"; do echo [$i]; done',
+        "3 a b c\nb c d\n[b c]\n[d]\n",
+    ),
+    ("set -- a 'b c'; IFS=:; echo \"$*\"; for i in $*; do echo [$i]; done", "a:b c\n[a]\n[b c]\n"),
+    ('set --; for i in "$@"; do echo no; done; echo $#', "0\n"),
+    ("echo ${u:-def} ${u-x} ${u:=set} $u ${u:+alt} ${#u}", "def x set set alt 3\n"),
+    ("e=; echo [${e:-d}] [${e-d}] [${e:+a}] [${e+a}]", "[d] [] [] [a]\n"),
+    ("f=/a/b.tar.gz; echo ${f##*/} ${f#*/} ${f%.*} ${f%%.*}", "b.tar.gz a/b.tar.gz /a/b.tar /a/b\n"),
+    ("x=abcdef; echo ${x:2} ${x:1:3} ${x: -2}", "cdef bcd ef\n"),
+    ('echo "${u:-"a  b"}"; echo ${u:-\'a  b\'}', "a  b\na  b\n"),
+    ("false; echo $?; true; echo $?", "1\n0\n"),
+    ("[ $$ -gt 0 ] && echo $0", "sh\n"),
+    ("x=1 y=2; echo $x$y", "12\n"),
+    ("a='x y'; b=$a; echo \"$b\"", "x y\n"),
+    ("x=1; x=2 env | grep ^x=; echo $x", "x=2\n1\n"),
+    ("export v=5; sh -c 'echo $v'", "5\n"),
+    ("v=1; unset v; echo ${v-unset}", "unset\n"),
+    ("IFS=,; x=a,b,,c; for i in $x; do echo [$i]; done", "[a]\n[b]\n[]\n[c]\n"),
+    ("readonly r=1; (r=2) 2>/dev/null; echo $? $r", "2 1\n"),
+    # arithmetic
+    ("echo $((1+2*3)) $(((1+2)*3)) $((7/2)) $((-7%3)) $((1<<10)) $((0x1f)) $((010))", "7 9 3 -1 1024 31 8\n"),
+    ("x=3; echo $((x+=2)) $x $((x++)) $x $((--x)) $((x>4&&x<6)) $((x==5?10:20))", "5 5 5 6 5 1 10\n"),
+    ("echo $((1||1/0)) $((0&&1/0)) $((~5)) $((!3)) $((5&3|8^1))", "1 0 -6 0 9\n"),
+    ("i=0; while [ $i -lt 3 ]; do i=$((i+1)); done; echo $i", "3\n"),
+    # command substitution
+    ("echo $(echo a; echo b) \"$(printf 'x\\n\\n')\" `echo \\`echo n\\``", "a b x n\n"),
+    ("x=$(false); echo $?; x=$(exit 3) || echo $?", "1\n3\n"),
+    ("echo $(echo ')' \"(\" ; case a in (a) echo y;; esac)", ") ( y\n"),
+    ("echo $(cat <<E\nin here\nE\n)", "in here\n"),
+    # pipes and lists
+    ("echo abc | cat | wc -c", "4\n"),
+    ("true && echo a || echo b; false && echo a || echo b; ! true; echo $?", "a\nb\n1\n"),
+    ("(exit 3); echo $?; { echo g; }; x=1; (x=2); echo $x", "3\ng\n1\n"),
+    ("echo a; echo b & wait; echo c", "a\nb\nc\n"),
+    ("sleep 0 & p=$!; wait $p; echo $?; (exit 4) & wait $!; echo $?", "0\n4\n"),
+    ("echo x |\n  cat &&\n  echo y", "x\ny\n"),
+    ("seq 3 | while read n; do echo n$n; done", "n1\nn2\nn3\n"),
+    # redirection
+    ("echo one > f; echo two >> f; cat < f; wc -l < f", "one\ntwo\n2\n"),
+    ("ls /nonexistent 2>/dev/null || echo failed", "failed\n"),
+    ("(echo out; echo err >&2) 2>&1 | sort", "err\nout\n"),
+    ("{ echo a; echo b; } > g; cat g; exec 3>h; echo three >&3; exec 3>&-; cat h", "a\nb\nthree\n"),
+    (
+        "x=5; cat <<E\nv=$x $((x+1)) `echo c` \\$x\nE\ncat <<'E'\n$x\nE\ncat <<-E\n\t\ttab\n\tE\n",
+        "v=5 6 c $x\n$x\ntab\n",
+    ),
+    ("cat <<A; cat <<B\na\nA\nb\nB\n", "a\nb\n"),
+    ("while read a b; do echo $b $a; done <<E\n1 2 3\n4 5\nE\n", "2 3 1\n5 4\n"),
+    ("echo hi > f; read x < f; echo $x; echo >f; cat f", "hi\n\n"),
+    (": > e; [ -s e ] || echo empty; echo a 1<>e; cat e", "empty\na\n"),
+    # compound commands
+    ("if false; then echo 1; elif true; then echo 2; else echo 3; fi", "2\n"),
+    ("if false; then :; fi; echo $?", "0\n"),
+    ("for i in a b c; do [ $i = b ] && continue; echo $i; done", "a\nc\n"),
+    ("for i in 1 2 3; do for j in 1 2 3; do [ $j = 2 ] && break 2; echo $i$j; done; done", "11\n"),
+    ('until [ "$n" = xxx ]; do n=x$n; done; echo $n', "xxx\n"),
+    ("while :; do break; done; echo out", "out\n"),
+    (
+        "for x in abc.c b.h '*' ''; do case $x in *.c) echo c;; b* | d) echo b;; '*') echo star;; '') echo none;; esac; "
+        "done",
+        "c\nb\nstar\nnone\n",
+    ),
+    ("case a in [!b-z]) echo y;; esac; case ']' in []]) echo y;; esac", "y\ny\n"),
+    # functions
+    ("f() { local v=in; echo $v $1 $#; return 5; }; v=out; f a b; echo $? $v", "in a 2\n5 out\n"),
+    ("f() { [ $1 -le 1 ] && { echo 1; return; }; echo $(( $1 * $(f $(($1-1))) )); }; f 6", "720\n"),
+    ("g() { echo g; } >&2; f() ( cd /; exit 2 ); f; echo $?; unset -f f; f 2>/dev/null; echo $?", "2\n127\n"),
+    ("f() { for i in 1 2; do return 3; done; }; f; echo $?", "3\n"),
+    # file names
+    (
+        "mkdir d; touch d/a d/b d/.h; echo d/*; echo d/[a]; echo d/.h*; echo d/x*; echo 'd/*' d/\\*",
+        "d/a d/b\nd/a\nd/.h\nd/x*\nd/* d/*\n",
+    ),
+    ("mkdir -p p/q p/r; touch p/q/1 p/r/1; echo p/*/1 p/*/", "p/q/1 p/r/1 p/q/ p/r/\n"),
+    ("touch 'a b'; for f in a*; do echo \"[$f]\"; done; x='a*'; echo $x \"$x\"", "[a b]\na b a*\n"),
+    ("set -f; touch zz; echo z*", "z*\n"),
+    # builtins
+    ("eval 'x=1; echo $x'; eval echo '$x'", "1\n1\n"),
+    ("echo 'y=7; return 4' > s; . ./s; echo $? $y", "4 7\n"),
+    ("mkdir sub; cd sub; cd ..; cd - > /dev/null; basename $(pwd); cd /nonexistent 2>/dev/null; echo $?", "sub\n1\n"),
+    ("trap 'echo bye' EXIT; echo hi", "hi\nbye\n"),
+    ("trap 'echo got' USR1; kill -USR1 $$; echo after; trap - USR1; trap", "got\nafter\n"),
+    ("set -e; false || true; if false; then :; fi; echo alive; (false); echo dead", "alive\n", 1),
+    ("set -u; echo ${x-ok}; echo $x; echo no", "ok\n", 2),
+    (
+        "umask 027; umask; type cd; command -v cd; type nosuch 2>/dev/null; echo $?",
+        "0027\ncd is a shell builtin\ncd\n127\n",
+    ),
+    (
+        "printf '%s-%d|%5s|%-5s|%05d|%x|%c\\n' a 1 b c 42 255 xyz; printf '%b' 'a\\tb\\n'; printf '%s\\n' 1 2 3",
+        "a-1|    b|c    |00042|ff|x\na\tb\n1\n2\n3\n",
+    ),
+    (
+        "echo -n a; echo -e 'b\\tc\\x41\\0101'; echo -ne 'x\\n'; echo -E 'a\\tb'; echo -z; echo -e 'a\\cb'; echo",
+        "ab\tcAA\nx\na\\tb\n-z\na\n",
+    ),
+    (
+        'printf \'a:b:c d\\\\e\\n\' > f; IFS=: read x y < f; echo "$x|$y"; IFS= read -r z < f; echo "$z"',
+        "a|b:cd\\\\e\n".replace("cd\\\\e", "c de") + "a:b:c d\\e\n",
+    ),
+    ("exec echo replaced; echo never", "replaced\n"),
+    ("echo 'echo script $0 $1' > s; chmod=1; sh s arg; sh -c 'echo $0 $1' n a", "script s arg\nn a\n"),
+    ("exit 7", "", 7),
+    ("kill -9 $$", "", -9),
+    ("sh -c 'kill -SEGV $$' 2>/dev/null; echo $?", "139\n"),
+    ("nosuchprogram 2>/dev/null; echo $?; ./f 2>/dev/null; echo $?", "127\n127\n"),
+    ("set -x; echo a 2>/dev/null", "a\n"),
+    ("x=$(echo a; exit 2); echo $? $x; time true 2>/dev/null; echo $?", "2 a\n0\n"),
+    # what is larger than a pipe
+    ("seq 20000 > f; x=$(cat f); echo ${#x}; printf '%s\\n' \"$x\" | cmp=1 wc -c", "108893\n108894\n"),
+    ("x=$(seq 20000); cat <<E | wc -c\n$x\nE\nread y <<E\n$x\nE\necho $y", "108894\n1\n"),
+    # what must not be left open, or undone
+    (
+        "i=0; while [ $i -lt 300 ]; do echo x < /nonexistent; { echo y; } > /none/such; i=$((i+1)); done 2>/dev/null; "
+        "echo a | cat; ls /proc/self/fd | wc -l",
+        "a\n4\n",
+    ),
+    ("{ (exec sleep 20 > /dev/null 2>&1) & echo early; kill $!; } | cat", "early\n"),
+    ("echo x 10>f; echo $?; exec 3>f; echo to >&3; exec 3>&-; cat f", "1\nto\n"),
+    ("(exec < /nonexistent; echo no) 2>/dev/null; echo $?", "1\n"),
+    # read, wait, trap, options
+    (
+        "printf 'a b' > f; read x y < f; echo $? $x-$y; printf 'l1\\nl2' | while read l || [ \"$l\" ]; do echo $l; done",
+        "1 a-b\nl1\nl2\n",
+    ),
+    (
+        "(exit 3) & wait $!; echo $?; sh -c 'kill -9 $$' & wait $!; echo $?; wait 99999 2>/dev/null; echo $?",
+        "3\n137\n127\n",
+    ),
+    (
+        "trap 'echo usr1' USR1; p=$$; sleep 5 & s=$!; (sleep 0.3; kill -USR1 $p) & wait $s; echo $?; kill $s",
+        "usr1\n138\n",
+    ),
+    (
+        "trap 'trap - USR1; echo once; return 2>/dev/null' USR1; f() { kill -USR1 $$; echo in; }; f; trap; echo $?",
+        "once\n0\n",
+    ),
+    ("trap '' TERM; sh -c 'kill -TERM $$; echo ignored'; trap - TERM", "ignored\n"),
+    ("sh -c 'trap \"echo bye\" EXIT; set -e; false; echo no'; echo $?", "bye\n1\n"),
+    (
+        "set -e; ! true; false && true; f() { false; echo f; }; f || echo g; x=$(false) || :; echo alive; "
+        "{ echo no; } < /nonexistent; echo dead",
+        "f\nalive\n",
+        1,
+    ),
+    ("sh -n -c 'echo no; touch made'; echo $?; ls; sh -n -c 'if' 2>/dev/null; echo $?", "0\n2\n"),
+    ("echo $-; set -fu; echo $-", "\nfu\n"),
+    ("f() { echo $1; }; . ./none 2>/dev/null", "", 2),
+    (
+        "f() { set -- x y; echo $#; }; set -- a; f; echo $#; echo 'set -- 1 2 3' > s; . ./s; echo $#; "
+        "echo 'echo $1' > t; . ./t arg; echo $1",
+        "2\n1\n3\narg\n1\n",
+    ),
+    ("i=0; while [ $i -lt 200 ]; do : & i=$((i+1)); done; wait; echo $?", "0\n"),
+    ("read -z 2>/dev/null; echo no", "", 2),
+]
+
+
+@pytest.mark.parametrize("case", LANGUAGE, ids=lambda case: case[0][:50])
+def test_language(userland, tmp_path, case):
+    script, expected = case[0], case[1]
+    status = case[2] if len(case) > 2 else 0
+    out, err, got = run(userland, tmp_path, script)
+    assert (out, got) == (expected, status), err
+
+
+# What goes wrong says so, in these words, with this status.
+ERRORS = [
+    (
+        "irqhog 0; irqhog 1e3; preempthog 1 2",
+        "",
+        "irqhog: number '0' is not in 1..1000000\nirqhog: invalid number '1e3'\nUsage: preempthog USEC\n",
+        1,
+    ),
+    (
+        "irqhog -l -l 0; irqhog -p -q 100",
+        "",
+        "irqhog: number '0' is not in 1..1000000\nirqhog: one of -l, -p and -q at a time\n",
+        1,
+    ),
+    (
+        "chrt 0 true; chrt -f 100 true; chrt -o 1 true; chrt -p -- -1 $$",
+        "",
+        "".join(
+            f"chrt: unsupported priority value for the policy: {n}: see --max for valid range\n"
+            for n in (0, 100, 1, -1)
+        ),
+        1,
+    ),
+    (
+        "chrt -d -T 99999999999999999999 0 true; chrt -d -D 18446744073709551616 0 true; chrt -d -P -1 0 true; chrt x true; chrt -p 1 2 3",
+        "",
+        "chrt: number '99999999999999999999' is too large\nchrt: number '18446744073709551616' is too large\n"
+        "chrt: invalid number '-1'\nchrt: invalid number 'x'\nUsage: chrt [-f|-r|-o|-b|-i|-d] [-Rv] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND "
+        "[ARG...] | chrt [-f...] [-av] -p [PRIORITY] PID | chrt -m\n",
+        1,
+    ),
+    (
+        "latency -l 0; latency -l 99999999999999999999; latency -l -99999999999999999999",
+        "",
+        "latency: number '0' is less than 1\n"
+        "latency: number '99999999999999999999' is too large\nlatency: number '-99999999999999999999' is less than 1\n",
+        1,
+    ),
+    ("nproc --ignore=x; nproc 1", "", "nproc: invalid number 'x'\nUsage: nproc [--all] [--ignore=N]\n", 1),
+    (
+        "latency -P none; latency -P other -p 1; latency -t 65",
+        "",
+        "latency: 'none' is none of other, fifo, rr, deadline\nlatency: policy other has no priorities\nlatency: number '65' is not in 1..64\n",
+        1,
+    ),
+    ("echo a | sed s/a", "", "sed: missing delimiter, at ''\n", 1),
+    ("echo a | sed 's/a/b/;x'", "", "sed: unknown command, at 'x'\n", 1),
+    ("echo a | sed 's/a/b/k'", "", "sed: extra characters after command, at 'k'\n", 1),
+    ("echo a | sed '{p'", "", "sed: a { has no }\n", 1),
+    (r"echo a | sed 's/\(a\)/\1/'", "", "sed: \\1: groups are not remembered; only & is\n", 1),
+    ("echo a > f; sed p none f", "a\na\n", "sed: none: No such file or directory\n", 2),
+    ("echo x > /dev/full; echo $?", "1\n", "sh: echo: write error: No space left on device\n", 0),
+    (
+        "kill 99999999; env kill 99999999",
+        "",
+        "sh: kill: (99999999): No such process\nkill: (99999999): No such process\n",
+        1,
+    ),
+    (
+        "printf x > /dev/full; pwd > /dev/full; echo $?; pwd > /dev/null && kill -l > /dev/full; env echo x > /dev/full",
+        "1\n",
+        "sh: printf: write error: No space left on device\nsh: pwd: write error: No space left on device\n"
+        "sh: kill: write error: No space left on device\necho: write error: No space left on device\n",
+        1,
+    ),
+    ("nosuch", "", "sh: nosuch: not found\n", 127),
+    ("echo hi; if", "", 'sh: line 1: syntax error: unexpected "end of file"\n', 2),
+    ("echo )", "", 'sh: line 1: syntax error: unexpected ")"\n', 2),
+    ("echo 'abc", "", "sh: syntax error: unterminated quoted string\n", 2),
+    ("cat < /nonexistent; echo $?", "1\n", "sh: cannot open /nonexistent: No such file or directory\n", 0),
+    ("echo $((1/0)); echo no", "", "sh: arithmetic: division by zero\n", 2),
+    ("echo ${x?gone}", "", "sh: x: gone\n", 2),
+    ("set -u; echo $nope", "", "sh: nope: parameter not set\n", 2),
+    ("set -v; echo a\necho b; eval 'echo c'\nset +v\necho d", "a\nb\nc\nd\n", "echo b; eval 'echo c'\nset +v\n", 0),
+    (
+        "printf 'echo $-\\n2>&1 cat <<E\\nx\\nE\\n# end' > s; sh -v s; sh -v < s; set -v; . ./s",
+        "v\nx\nv\nx\nv\nx\n",
+        3 * "echo $-\n2>&1 cat <<E\nx\nE\n# end\n",
+        0,
+    ),
+    ("set -x; echo a 'b c'", "a b c\n", "+ echo a b c\n", 0),
+    ("sh -c 'kill -SEGV $$'; echo alive", "alive\n", "Segmentation fault\n", 0),
+    ("cat /nonexistent", "", "cat: /nonexistent: No such file or directory\n", 1),
+    ("head -n x", "", "head: invalid number 'x'\n", 1),
+    ("grep '['", "", "grep: unmatched [\n", 2),
+    ("ls -Q", "", "ls: unknown option '-Q' (try ls --help)\n", 2),
+    ("chmod u%r .", "", "chmod: invalid mode: 'u%r'\n", 1),
+    ("chmod 99 .", "", "chmod: invalid mode: '99'\n", 1),
+    ("chmod +x nosuch", "", "chmod: cannot access 'nosuch': No such file or directory\n", 1),
+    ("timeout x true", "", "timeout: invalid time interval 'x'\n", 125),
+    ("sleep abc", "", "sleep: invalid time interval 'abc'\n", 1),
+    ("kill -NOPE 1", "", "sh: unknown signal 'NOPE'\n", 1),
+    ("rm nosuch", "", "rm: cannot remove 'nosuch': No such file or directory\n", 1),
+    ("mkdir d; rm d", "", "rm: cannot remove 'd': Is a directory\n", 1),
+    ("test 1 -eq x", "", "sh: integer expression expected: 'x'\n", 2),
+    ("dd if=/dev/zero bs=0", "", "dd: invalid block size\n", 1),
+]
+
+
+@pytest.mark.parametrize("case", ERRORS, ids=lambda case: case[0][:50])
+def test_errors(userland, tmp_path, case):
+    script, expected, message, status = case
+    out, err, got = run(userland, tmp_path, script)
+    assert "qemu: uncaught target signal" not in out
+    err = "".join(line for line in err.splitlines(True) if "uncaught target signal" not in line)
+    assert (out, err.replace(" (core dumped)", ""), got) == (expected, message, status)
