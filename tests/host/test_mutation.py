@@ -37,6 +37,16 @@ def test_the_list_fits_the_tree():
         assert [n for n, (one, other) in enumerate(zip(before, after), 1) if one != other] == [mutation.line], mutation
 
 
+def test_tests_that_are_about_a_file_are_there():
+    coverage = load("coverage")
+    rows = [line.split() for line in coverage.ABOUT.read_text().splitlines() if line and not line.startswith("#")]
+    for row, *names in rows:
+        assert any(str(path).startswith(str(operators.ROOT / row)) for path in operators.ROOT.glob(f"{row}*")), row
+        assert names and all((operators.ROOT / "tests/guest" / name).is_file() for name in names), row
+    assert coverage.about("arch/aarch64/fpsimd.c")[0] == "frames.sh"
+    assert coverage.about("kernel/fs/pipe.c")[:2] == ["files.sh", "mounts.sh"]
+
+
 @pytest.mark.parametrize(
     "rule, line, becomes",
     [

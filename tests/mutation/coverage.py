@@ -16,6 +16,7 @@ from elftools.elf.elffile import ELFFile
 from operators import ROOT
 
 BUILD = ROOT / "build" / "mutation"
+ABOUT = ROOT / "tests" / "mutation" / "tests.txt"
 ARCHES = ("aarch64", "x86_64")
 # Instructions that end a block: what may go elsewhere.
 ENDS = {
@@ -140,22 +141,18 @@ def text_lines(file):
 
 
 def durations(report):
-    """Seconds of each test that passed."""
-    found = {}
+    """Seconds of each test that passed, but for Python files in which one failed: such a file is run as a whole."""
+    found, failed = {}, set()
     for case in ElementTree.parse(report).getroot().iter("testcase"):
-        if len(case):  # failure, error, skipped
-            continue
         path = case.get("classname").replace(".", "/")
-        name = (
-            f"{path}.py::{case.get('name')}"
-            if (ROOT / f"{path}.py").exists()
-            else f"{path[:-3]}.sh::{case.get('name')}"
-            if path.endswith("/sh")
-            else None
-        )
-        if name:
-            found[name] = float(case.get("time"))
-    return found
+        is_python = (ROOT / f"{path}.py").exists()
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.add(f"{path}.py")
+        if len(case) or not (is_python or path.endswith("/sh")):  # failure, error, skipped
+            continue
+        name = f"{path}.py::" if is_python else f"{path[:-3]}.sh::"
+        found[name + case.get("name")] = float(case.get("time"))
+    return {name: seconds for name, seconds in found.items() if name.partition("::")[0] not in failed}
 
 
 class Map:
@@ -192,9 +189,9 @@ class Map:
         return self.moved[file].get(line, line)
 
     def tests_for(self, file, line):
-        """Tests that run this line, those first that run much of this file which others do not, and take little time;
-        of a script that runs on several machines the best of them. If the compiler has given the line no instruction of
-        its own, those of the nearest line above it which has one."""
+        """Tests that run this line: those first that tests.txt names for the file, then those that run much of this
+        file which others do not, and take little time; of a script that runs on several machines the best of them. If
+        the compiler has given the line no instruction of its own, those of the nearest line above it which has one."""
         line = self.learned_line(file, line)
         nearest = max(
             (other for lines in self.lines.values() for other in lines.get(file, ()) if other <= line), default=None
@@ -207,10 +204,22 @@ class Map:
         best = {}
         for test in sorted(found, key=lambda test: -self.worth(test, file)):
             best.setdefault(test.partition("::")[0], test)
-        return list(best.values())
+        learned = {test.partition("::")[0] for test in self.lines}
+        named = [f"tests/guest/{name}" for name in about(file)]
+        named = [best.pop(test, None if test in learned else test) for test in named]  # one may be newer than the map
+        return [test for test in named if test] + list(best.values())
 
     def worth(self, test, file):
         return sum(1 / self.share[file, line] for line in self.lines[test][file]) / (self.seconds[test] + 10)
+
+
+def about(file):
+    """The guest tests that tests.txt names for this file, the nearest row's first."""
+    rows = [line.split() for line in ABOUT.read_text().splitlines() if line and not line.startswith("#")]
+    found = {}
+    for _, *tests in sorted((row for row in rows if file.startswith(row[0])), key=lambda row: -len(row[0])):
+        found |= dict.fromkeys(tests)
+    return list(found)
 
 
 def unit_tests():

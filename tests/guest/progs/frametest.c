@@ -337,6 +337,56 @@ static void spoiled(void)
 	CHECK_RANGE(died, SPOILED / 10, SPOILED - 1);
 }
 
+/* The register that a C library keeps a thread's own data by. libvt has none, so any value will do. */
+#ifdef __aarch64__
+static void set_thread_pointer(long value)
+{
+	__asm__ volatile("msr tpidr_el0, %0" : : "r"(value));
+}
+static long thread_pointer(void)
+{
+	long value;
+
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(value));
+	return value;
+}
+#else
+#define ARCH_SET_FS 0x1002
+#define ARCH_GET_FS 0x1003
+
+static void set_thread_pointer(long value)
+{
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_SET_FS, value, 0, 0, 0, 0));
+}
+static long thread_pointer(void)
+{
+	long value = -1;
+
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_GET_FS, (long)&value, 0, 0, 0, 0));
+	return value;
+}
+#endif
+
+/* fork: the child begins with its parent's thread pointer, and each has its own from then on. */
+static void thread_pointers(void)
+{
+	pid_t pid;
+
+	set_thread_pointer(0x42000);
+	pid = check_fork();
+	if (!pid) {
+		CHECK_EQ(thread_pointer(), 0x42000);
+		set_thread_pointer(0x24000);
+		sched_yield();
+		CHECK_EQ(thread_pointer(), 0x24000);
+		fflush(stdout);
+		_exit(check_failures ? 1 : 0);
+	}
+	sched_yield();
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_EQ(thread_pointer(), 0x42000);
+}
+
 #define FRESH "fresh-registers"
 
 /* exec: the new program has nothing of what was in the registers. */
@@ -349,6 +399,7 @@ static void fresh(void)
 	pid = check_fork();
 	if (!pid) {
 		vectors_set(0x2424242424242424);
+		set_thread_pointer(0x24000);
 		execve("/proc/self/exe", argv, envp);
 		_exit(2);
 	}
@@ -363,6 +414,8 @@ static int are_fresh(void)
 	long got[VECTORS];
 
 	vectors_get(got);
+	if (thread_pointer())
+		return 1;
 	for (int i = 2; i < VECTORS; i++)
 		if (got[i] == 0x4242424242424242 || got[i] == 0x2424242424242424)
 			return 1;
@@ -487,6 +540,7 @@ int main(int argc, char **argv)
 		{"state", state_from_frame},
 #endif
 		{"spoiled", spoiled},
+		{"thread-pointer", thread_pointers},
 		{"fresh", fresh},
 		{"wandering", wandering},
 #ifdef RED_ZONE

@@ -1,0 +1,42 @@
+#!/bin/sh
+# description: a call to all CPUs runs once on each other one, before its caller goes on; what /proc/interrupts counts is what happens
+# requires: smp=4 icount timeout=120
+. /run/prelude
+tracing_reset
+taskset -p 2 $$ > /dev/null || fail 'not pinned'
+mkdir instances/other
+
+# counts FILE: the function calls that came to each of the four CPUs
+counts() {
+	grep 'Function call interrupts' /proc/interrupts | tr -s ' ' | cut -d ' ' -f 2-6 | sed 's/^.*: //; s/ Func.*//' > $1
+}
+
+# Each time the rings of the other array are emptied, by two calls.
+echo 1 > events/ipi/enable
+counts /tmp/before
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	echo > instances/other/trace
+	echo done > trace_marker
+done
+counts /tmp/after
+echo 0 > tracing_on
+cat trace > /tmp/trace
+
+# The caller's own CPU, 1, runs the function itself.
+grep 'ipi_send_cpumask: ' /tmp/trace > /tmp/sent
+same 'calls' 20 $(wc -l < /tmp/sent)
+same 'to CPUs 0, 2 and 3' 20 $(grep -c ' cpumask=00000000,0000000d ' /tmp/sent)
+sed -n 's/.* ipi_send_cpumask: .*/call/p; s/.* ipi_entry: (Function call.*/came/p; s/.* tracing_mark_write: done/done/p' /tmp/trace > /tmp/order
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	printf '%s\n' call came came came call came came came done
+done > /tmp/wanted
+same order "$(tr '\n' ' ' < /tmp/wanted)" "$(tr '\n' ' ' < /tmp/order)"
+
+read b0 b1 b2 b3 < /tmp/before
+read a0 a1 a2 a3 < /tmp/after
+same 'counted in /proc/interrupts' '20 0 20 20' "$((a0 - b0)) $((a1 - b1)) $((a2 - b2)) $((a3 - b3))"
+for cpu in 0 2 3; do
+	same "came to CPU $cpu" 20 $(grep -c "\[00$cpu\].* ipi_entry: (Function call" /tmp/trace)
+done
+rmdir instances/other
+finish
