@@ -351,19 +351,34 @@ static long thread_pointer(void)
 	return value;
 }
 #else
-#define ARCH_SET_FS 0x1002
-#define ARCH_GET_FS 0x1003
+#define ARCH_SET_GS  0x1001
+#define ARCH_SET_FS  0x1002
+#define ARCH_GET_FS  0x1003
+#define ARCH_GET_GS  0x1004
+#define CLONE_SETTLS 0x80000
 
+/* GS is the program's as well. */
 static void set_thread_pointer(long value)
 {
 	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_SET_FS, value, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_SET_GS, value, 0, 0, 0, 0));
 }
 static long thread_pointer(void)
 {
-	long value = -1;
+	long fs = -1, gs = -2;
 
-	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_GET_FS, (long)&value, 0, 0, 0, 0));
-	return value;
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_GET_FS, (long)&fs, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_GET_GS, (long)&gs, 0, 0, 0, 0));
+	return fs == gs ? fs : -1;
+}
+
+/* Addresses of the kernel, and those that no register may hold. */
+static void bad_thread_pointer(void)
+{
+	static const long bad[] = {-4096, 0x800000000000, 0x7ffffffff000, 0x4000000000000000};
+
+	for (int i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_ERRNO(check_syscall(SYS_clone, CLONE_SETTLS | SIGCHLD, 0, 0, 0, bad[i], 0), EPERM);
 }
 #endif
 
@@ -544,6 +559,7 @@ int main(int argc, char **argv)
 		{"fresh", fresh},
 		{"wandering", wandering},
 #ifdef RED_ZONE
+		{"bad-thread-pointer", bad_thread_pointer},
 		{"red-zone", red_zone},
 		{"control-words", control_words},
 #endif
