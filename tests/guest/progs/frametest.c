@@ -351,11 +351,10 @@ static long thread_pointer(void)
 	return value;
 }
 #else
-#define ARCH_SET_GS  0x1001
-#define ARCH_SET_FS  0x1002
-#define ARCH_GET_FS  0x1003
-#define ARCH_GET_GS  0x1004
-#define CLONE_SETTLS 0x80000
+#define ARCH_SET_GS 0x1001
+#define ARCH_SET_FS 0x1002
+#define ARCH_GET_FS 0x1003
+#define ARCH_GET_GS 0x1004
 
 /* GS is the program's as well. */
 static void set_thread_pointer(long value)
