@@ -3,17 +3,6 @@
 # requires: smp=2 mem=128M timeout=120
 . /run/prelude
 tracing_reset
-objects() {
-	tail -n +3 /proc/slabinfo | while read name active rest; do
-		echo $active
-	done | {
-		sum=0
-		while read n; do
-			sum=$((sum + n))
-		done
-		echo $sum
-	}
-}
 meminfo() {
 	grep "^$1:" /proc/meminfo | tr -dc 0-9
 }

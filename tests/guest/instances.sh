@@ -261,15 +261,6 @@ rounds() {
 	done
 }
 rounds 4
-objects() {
-	total=0
-	while read -r name active rest; do
-		case $active in
-		[0-9]*) total=$((total + active)) ;;
-		esac
-	done < /proc/slabinfo
-	echo $total
-}
 before=$(free_kb)
 objects=$(objects)
 rounds 10

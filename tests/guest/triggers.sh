@@ -195,6 +195,21 @@ steps 2
 echo nop > current_tracer
 clear $step
 
+# -- a trigger gives back what it had, its filter too
+churn() {
+	i=0
+	while [ $i -lt $1 ]; do
+		echo 'stacktrace if step == 1 && what == "half"' > $step/trigger || fail 'no trigger'
+		echo '!stacktrace' > $step/trigger
+		i=$((i + 1))
+	done
+}
+churn 2
+before=$(objects)
+churn 40
+more=$(($(objects) - before))
+test $more -lt 20 || fail "$more objects are left of 40 triggers"
+
 # -- each array has its own
 mkdir instances/i
 echo 'traceoff:1 if step == 1' > instances/i/$step/trigger

@@ -203,4 +203,22 @@ echo nop > current_tracer
 echo counter > trace_clock
 echo wakeup_rt > current_tracer 2> /dev/null && fail 'selected with a clock without nanoseconds'
 echo local > trace_clock
+
+# -- a task that was followed can go: nobody keeps it
+crowd() {
+	i=0
+	while [ $i -lt $1 ]; do
+		chrt -f 5 true
+		i=$((i + 1))
+	done
+}
+echo wakeup_rt > current_tracer
+crowd 2
+sleep 0.1 # a task is freed a grace period after its end
+before=$(objects)
+crowd 60
+echo nop > current_tracer
+sleep 0.1
+more=$(($(objects) - before))
+test $more -lt 30 || fail "$more objects are left of 60 tasks"
 finish
