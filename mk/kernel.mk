@@ -57,6 +57,9 @@ $(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%
 	$(call say,CC,$@)
 	$(Q)$(call kcc,$<) -MMD -MP -c -o $@ $<
 
+# A call whose arguments are missing is said in its first error; all others follow from it.
+$(BUILD)/trace/events/syscalls.o: KCFLAGS += -Wfatal-errors
+
 # What the preprocessor makes of a source: make ARCH=aarch64 build/aarch64/kernel/sched/trace.i
 $(patsubst %.c,$(BUILD)/%.i,$(filter %.c,$(KSRC))): $(BUILD)/%.i: %.c $(BUILD)/kernel.flags | $(OFFSETS_H)
 	$(call say,CPP,$@)
