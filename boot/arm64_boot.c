@@ -1,7 +1,7 @@
 /* From the FDT to boot_info: the first C code, with the MMU on and the kernel's image mapped, but no other
  * memory. */
+#include <arch/fixmap.h>
 #include <asm/barrier.h>
-#include <asm/fixmap.h>
 #include <asm/page.h>
 #include <asm/sysreg.h>
 #include <boot/arm64_boot.h>

@@ -1,7 +1,7 @@
 /* From the loader's structures to boot_info: the first C code, with the image and the first 4 GiB mapped. */
+#include <arch/fixmap.h>
 #include <asm/clock.h>
 #include <asm/cpufeature.h>
-#include <asm/fixmap.h>
 #include <asm/msr.h>
 #include <asm/page.h>
 #include <boot/acpi.h>

@@ -1,5 +1,5 @@
 /* The page through which other CPUs come in: the copy of the trampoline, page tables to begin with. */
-#include <asm/pgtable.h>
+#include <arch/pgtable.h>
 #include <boot/x86_boot.h>
 #include <lib/errno.h>
 #include <lib/string.h>

@@ -1,5 +1,5 @@
 /* Static branches: switching the sites of a key between nop and jump. */
-#include <asm/patch.h>
+#include <arch/patch.h>
 #include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
 

@@ -6,9 +6,10 @@
  * printing, too, so one CPU at a time is chosen by compare and exchange, the console's locks are broken rather than
  * waited for, and a second fault while printing prints less.
  */
+#include <arch/poweroff.h>
+#include <arch/processor.h>
+#include <arch/stacktrace.h>
 #include <asm/bug.h>
-#include <asm/poweroff.h>
-#include <asm/processor.h>
 #include <asm/ptrace.h>
 #include <boot/boot_info.h>
 #include <irq/irqflags.h>

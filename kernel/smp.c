@@ -1,6 +1,6 @@
 /* The other CPUs: calls on them, and starting them. */
-#include <asm/processor.h>
-#include <asm/smp.h>
+#include <arch/processor.h>
+#include <arch/smp.h>
 #include <irq/irqflags.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>

@@ -1,7 +1,7 @@
 /* Walking kernel stacks by frame records, and printing what was found. */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
+#include <arch/stacktrace.h>
 #include <asm/ptrace.h>
-#include <asm/stacktrace.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <kernel/stacktrace.h>

@@ -1,5 +1,5 @@
 /* Changing kernel code while it runs. */
-#include <asm/patch.h>
+#include <arch/patch.h>
 #include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
 #include <sched/sched.h>

@@ -5,7 +5,7 @@
  *	replace	1: sample_multiply runs in place of sample_add; 0: no more
  *	call	three numbers, which sample_add is called with; reading shows what it returned
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <lib/errno.h>

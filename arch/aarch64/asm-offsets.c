@@ -1,7 +1,7 @@
 /* Numbers that assembly needs from C: the build turns the lines `->NAME value` into
  * <generated/asm-offsets.h>. */
+#include <arch/thread.h>
 #include <asm/ptrace.h>
-#include <asm/thread.h>
 #include <lib/errno.h>
 #include <sched/task.h>
 

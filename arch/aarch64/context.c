@@ -11,8 +11,8 @@
  * Either the exchange comes first, and the fast path finds 0 and takes the lock; or the publication does, and
  * the ASID is reserved.
  */
+#include <arch/mmu.h>
 #include <asm/barrier.h>
-#include <asm/mmu.h>
 #include <asm/sysreg.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>

@@ -1,8 +1,8 @@
 /* Mappings at fixed addresses, for before there is an allocator and for moments. Not traced: patching uses
  * it. */
+#include <arch/fixmap.h>
+#include <arch/pgtable.h>
 #include <asm/barrier.h>
-#include <asm/fixmap.h>
-#include <asm/pgtable.h>
 
 static pgd_t fixmap_pmd[512] __aligned(4096);
 pte_t fixmap_pte[FIX_SLOTS] __aligned(4096);

@@ -8,8 +8,8 @@
  * saves them when they were accessible; coming back to a CPU where nobody else loaded his finds them still
  * there and loads nothing.
  */
+#include <arch/thread.h>
 #include <asm/sysreg.h>
-#include <asm/thread.h>
 #include <kernel/percpu.h>
 #include <lib/string.h>
 #include <sched/current.h>

@@ -1,5 +1,5 @@
 /* Interrupts: from the vector to the controller's driver, on a stack of this CPU's own. */
-#include <asm/irq.h>
+#include <arch/irq.h>
 #include <asm/page.h>
 #include <kernel/entry.h>
 #include <lib/errno.h>

@@ -1,6 +1,6 @@
 /* The kernel's own address space at boot. */
-#include <asm/fixmap.h>
-#include <asm/mmu.h>
+#include <arch/fixmap.h>
+#include <arch/mmu.h>
 #include <boot/boot_info.h>
 #include <boot/fdt.h>
 #include <kernel/panic.h>

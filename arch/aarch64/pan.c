@@ -4,8 +4,8 @@
  * functions of uaccess_asm.S clear it for the time of a copy, and ERET brings back what the interrupted code
  * had. So it is set wherever the scheduler switches, and no task carries it along.
  */
+#include <arch/patch.h>
 #include <asm/barrier.h>
-#include <asm/patch.h>
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
 #include <kernel/panic.h>

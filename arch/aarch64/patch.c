@@ -12,9 +12,9 @@
  * the DSBs are paid once for all.
  */
 #include <asm/barrier.h>
-#include <asm/fixmap.h>
+#include <arch/fixmap.h>
 #include <asm/page.h>
-#include <asm/patch.h>
+#include <arch/patch.h>
 #include <asm/sysreg.h>
 #include <lib/errno.h>
 #include <mm/fixmap.h>

@@ -1,6 +1,6 @@
 /* Ending the machine: by the power firmware, and with a status by semihosting where QEMU offers that. */
-#include <asm/poweroff.h>
-#include <asm/processor.h>
+#include <arch/poweroff.h>
+#include <arch/processor.h>
 #include <irq/irqflags.h>
 
 #include "smp.h"

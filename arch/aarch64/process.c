@@ -1,7 +1,7 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
-#include <asm/thread.h>
+#include <arch/thread.h>
 #include <lib/string.h>
 #include <kernel/smp.h>
 #include <proc/fork.h>

@@ -1,7 +1,7 @@
 /* This CPU: idling, halting, what it is called and what it can do. */
+#include <arch/processor.h>
 #include <asm/barrier.h>
 #include <asm/elf.h>
-#include <asm/processor.h>
 #include <asm/sysreg.h>
 #include <lib/printf.h>
 

@@ -10,7 +10,7 @@
  * Arguments that the function does not use are nowhere but in their registers, and x0's is overwritten by the site. It
  * cannot be given to the function that replaces; it is 0 there.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <asm/ptrace.h>
 #include <kernel/ksyms.h>
 

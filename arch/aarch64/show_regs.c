@@ -1,4 +1,5 @@
 /* Printing saved registers, for oopses. */
+#include <arch/stacktrace.h>
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <kernel/printk.h>

@@ -1,8 +1,8 @@
 /* Signal frames as Linux lays them out on arm64 (its uapi asm/sigcontext.h and asm/ucontext.h give the
  * structures). */
+#include <arch/signal.h>
 #include <asm/elf.h>
 #include <asm/ptrace.h>
-#include <asm/signal.h>
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <mm/mm.h>

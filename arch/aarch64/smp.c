@@ -1,7 +1,7 @@
 /* Starting other CPUs and sending them interrupts. */
+#include <arch/smp.h>
 #include <asm/barrier.h>
 #include <asm/page.h>
-#include <asm/smp.h>
 #include <asm/sysreg.h>
 #include <boot/boot_info.h>
 #include <kernel/percpu.h>

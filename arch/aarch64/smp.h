@@ -18,7 +18,7 @@ void secondary_cpu_init(void); /* entry.S to C on a new CPU, before secondary_st
 #define IRQ_STACK_SIZE	    THREAD_SIZE
 #define OVERFLOW_STACK_SIZE PAGE_SIZE
 DECLARE_PER_CPU(unsigned long,
-		overflow_stack_end); /* [boot, then immutable] 0: none yet, like irq_stack_end (asm/irq.h) */
+		overflow_stack_end); /* [boot, then immutable] 0: none yet, like irq_stack_end (arch/irq.h) */
 /* Allocate both for a CPU. 0 or -ENOMEM. Thread context. */
 int alloc_cpu_stacks(unsigned cpu);
 

@@ -1,7 +1,7 @@
 /* TLB and instruction-cache maintenance, broadcast to all CPUs by the hardware (Arm ARM D8.13, B2.3.9). */
+#include <arch/pgtable.h>
 #include <asm/barrier.h>
 #include <asm/page.h>
-#include <asm/pgtable.h>
 #include <asm/sysreg.h>
 #include <mm/mm.h>
 

@@ -1,4 +1,5 @@
 /* Synchronous exceptions: who gets which signal, what kills the kernel. */
+#include <arch/stacktrace.h>
 #include <asm/bug.h>
 #include <asm/ptrace.h>
 #include <irq/irqflags.h>

@@ -1,7 +1,7 @@
 /* arch_prctl(2): the bases of FS and GS, of which the C library uses FS for thread-local storage. */
+#include <arch/thread.h>
 #include <asm/msr.h>
 #include <asm/page.h>
-#include <asm/thread.h>
 #include <asm/uaccess.h>
 #include <lib/errno.h>
 #include <proc/syscall.h>

@@ -1,8 +1,8 @@
 /* Numbers that assembly needs from C: the build turns the lines `->NAME value` into
  * <generated/asm-offsets.h>. */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
+#include <arch/thread.h>
 #include <asm/ptrace.h>
-#include <asm/thread.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <sched/preempt.h>

@@ -1,5 +1,5 @@
 /* Address-space switches. Without PCID a load of CR3 drops everything but the kernel's global entries. */
-#include <asm/mmu.h>
+#include <arch/mmu.h>
 #include <asm/msr.h>
 
 #include "context.h"

@@ -1,7 +1,7 @@
 /* Mappings at fixed addresses, for before there is an allocator and for moments. Not traced: patching uses
  * it. */
-#include <asm/fixmap.h>
-#include <asm/pgtable.h>
+#include <arch/fixmap.h>
+#include <arch/pgtable.h>
 
 static pgd_t fixmap_pmd[512] __aligned(4096);
 pte_t fixmap_pte[FIX_SLOTS] __aligned(4096);

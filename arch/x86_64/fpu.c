@@ -10,10 +10,10 @@
  * There is no lazy loading by CR0.TS as on aarch64: a trap costs more than XRSTOR, compilers use SSE in
  * nearly every program, and registers of somebody else behind TS can be read by speculation (CVE-2018-3665).
  */
+#include <arch/thread.h>
 #include <asm/cpufeature.h>
 #include <asm/fpu.h>
 #include <asm/msr.h>
-#include <asm/thread.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>

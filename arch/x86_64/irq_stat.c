@@ -1,6 +1,6 @@
 /* Interrupts that have a vector but no number: their lines in /proc/interrupts, with Linux's names. */
+#include <arch/irq.h>
 #include <asm/hardirq.h>
-#include <asm/irq.h>
 #include <irq/irq.h>
 
 DEFINE_PER_CPU(struct irq_stats, irq_stats);

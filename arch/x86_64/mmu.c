@@ -1,5 +1,5 @@
 /* The kernel's own address space at boot. */
-#include <asm/mmu.h>
+#include <arch/mmu.h>
 #include <kernel/panic.h>
 #include <mm/mm.h>
 

@@ -1,8 +1,8 @@
 /* Non-maskable interrupts: who asked, counting them, those that nobody claims; and holding them off while
  * text is changed. */
+#include <arch/processor.h>
 #include <asm/hardirq.h>
 #include <asm/msr.h>
-#include <asm/processor.h>
 #include <asm/ptrace.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>

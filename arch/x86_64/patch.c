@@ -8,11 +8,11 @@
  * arch_sync_core() before they leave it. The caches of this machine are coherent with its fetches; what must
  * be thrown away is what was fetched already, and any serialising instruction does that.
  */
-#include <asm/fixmap.h>
+#include <arch/fixmap.h>
+#include <arch/patch.h>
+#include <arch/pgtable.h>
 #include <asm/msr.h>
 #include <asm/page.h>
-#include <asm/patch.h>
-#include <asm/pgtable.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/fixmap.h>

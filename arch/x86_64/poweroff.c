@@ -1,9 +1,9 @@
 /* Ending the machine: by ACPI, with a status by QEMU's isa-debug-exit; starting it anew by the means that PCs
  * have had. */
-#include <asm/fixmap.h>
+#include <arch/fixmap.h>
+#include <arch/poweroff.h>
+#include <arch/processor.h>
 #include <asm/io.h>
-#include <asm/poweroff.h>
-#include <asm/processor.h>
 #include <boot/acpi.h>
 #include <irq/irqflags.h>
 #include <time/clock.h>

@@ -1,8 +1,8 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
+#include <arch/thread.h>
 #include <asm/msr.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
-#include <asm/thread.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>

@@ -1,9 +1,9 @@
 /* This CPU: idling, halting, what it is called and what it can do. */
+#include <arch/processor.h>
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
 #include <asm/irq_vectors.h>
 #include <asm/msr.h>
-#include <asm/processor.h>
 #include <lib/string.h>
 
 #include "exception.h"

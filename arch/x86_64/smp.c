@@ -1,10 +1,10 @@
 /* Starting other CPUs and sending them interrupts. */
+#include <arch/processor.h>
+#include <arch/smp.h>
 #include <asm/clock.h>
 #include <asm/cpufeature.h>
 #include <asm/irq_vectors.h>
 #include <asm/msr.h>
-#include <asm/processor.h>
-#include <asm/smp.h>
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
 #include <kernel/percpu.h>

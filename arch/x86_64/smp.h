@@ -24,7 +24,7 @@ void secondary_cpu_init(void);
 #define IST_STACK_SIZE (2 * PAGE_SIZE)
 enum { IST_DF, IST_NMI, IST_MCE, NR_IST };
 DECLARE_PER_CPU(unsigned long,
-		ist_stack_end[NR_IST]); /* [boot, then immutable] 0: none yet, like irq_stack_end (asm/irq.h) */
+		ist_stack_end[NR_IST]); /* [boot, then immutable] 0: none yet, like irq_stack_end (arch/irq.h) */
 /* Allocate them for a CPU. 0 or -ENOMEM. Thread context. */
 int alloc_cpu_stacks(unsigned cpu);
 

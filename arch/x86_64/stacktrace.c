@@ -1,7 +1,7 @@
 /* Where walks start and which stacks a CPU has. Not traced: tracers walk stacks. */
-#include <asm/irq.h>
-#include <asm/stacktrace.h>
-#include <asm/thread.h>
+#include <arch/irq.h>
+#include <arch/stacktrace.h>
+#include <arch/thread.h>
 #include <sched/task.h>
 
 #include "smp.h"

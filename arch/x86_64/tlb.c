@@ -28,10 +28,10 @@
  * arrived in it by a switch of tasks, and a flush ends before its CPU switches. A CPU that stops for good
  * leaves first.
  */
+#include <arch/pgtable.h>
+#include <arch/processor.h>
 #include <asm/irq_vectors.h>
 #include <asm/msr.h>
-#include <asm/pgtable.h>
-#include <asm/processor.h>
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <sched/preempt.h>

@@ -1,4 +1,5 @@
 /* Exceptions: who gets which signal, what kills the kernel. */
+#include <arch/stacktrace.h>
 #include <asm/bug.h>
 #include <asm/msr.h>
 #include <asm/ptrace.h>

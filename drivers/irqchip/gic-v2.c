@@ -1,8 +1,8 @@
 /* GICv2 (Arm IHI 0048B): one distributor, a memory-mapped CPU interface that shows each CPU its own
  * registers. */
+#include <arch/irq.h>
+#include <arch/smp.h>
 #include <asm/io.h>
-#include <asm/irq.h>
-#include <asm/smp.h>
 #include <drivers/driver.h>
 #include <irq/irq.h>
 #include <irq/irqflags.h>

@@ -3,10 +3,10 @@
  * interface in system registers. One security state, or the non-secure one of two: all interrupts are
  * group 1.
  */
+#include <arch/irq.h>
+#include <arch/smp.h>
 #include <asm/barrier.h>
 #include <asm/io.h>
-#include <asm/irq.h>
-#include <asm/smp.h>
 #include <asm/sysreg.h>
 #include <boot/boot_info.h>
 #include <boot/fdt.h>

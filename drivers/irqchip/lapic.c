@@ -2,13 +2,13 @@
  * The local APIC of each CPU (SDM vol. 3, chapter 10): takes interrupts, sends them to other CPUs. As xAPIC
  * its registers are memory, as x2APIC they are MSRs.
  */
+#include <arch/irq.h>
+#include <arch/processor.h>
+#include <arch/smp.h>
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
 #include <asm/hardirq.h>
-#include <asm/irq.h>
-#include <asm/processor.h>
 #include <asm/ptrace.h>
-#include <asm/smp.h>
 #include <boot/acpi.h>
 #include <boot/boot_info.h>
 #include <drivers/driver.h>

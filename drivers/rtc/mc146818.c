@@ -1,6 +1,6 @@
 /* The PC's real-time clock (Motorola MC146818A, "CMOS"): calendar time, read once at boot, taken as UTC. */
+#include <arch/processor.h>
 #include <asm/io.h>
-#include <asm/processor.h>
 #include <boot/acpi.h>
 #include <drivers/driver.h>
 #include <lib/errno.h>

@@ -2,11 +2,11 @@
  * Each CPU's one-shot event: the local APIC's timer (SDM vol. 3, 10.5.4), by the TSC's value where it can
  * (TSC-deadline), else by counting down.
  */
+#include <arch/smp.h>
 #include <asm/barrier.h>
 #include <asm/clock.h>
 #include <asm/cpufeature.h>
 #include <asm/irq_vectors.h>
-#include <asm/smp.h>
 #include <drivers/driver.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>

@@ -5,8 +5,8 @@
  * that is lower than the one before it would let time run backwards. A difference too small to show here,
  * where a word goes from one CPU to the other as fast as it can, cannot show elsewhere either.
  */
+#include <arch/processor.h>
 #include <asm/clock.h>
-#include <asm/processor.h>
 #include <drivers/driver.h>
 #include <kernel/cmdline.h>
 #include <kernel/printk.h>

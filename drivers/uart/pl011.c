@@ -1,6 +1,6 @@
 /* Arm PL011 serial port: interrupts both ways, under the tty layer. */
+#include <arch/processor.h>
 #include <asm/io.h>
-#include <asm/processor.h>
 #include <drivers/driver.h>
 #include <lib/errno.h>
 #include <mm/slab.h>

@@ -1,5 +1,5 @@
 /* The PL011 polled, through a fixmap page, for the early console. */
-#include <asm/fixmap.h>
+#include <arch/fixmap.h>
 #include <asm/io.h>
 
 #include "early_uart.h"

@@ -2,7 +2,7 @@
  * registration. */
 #include "uart_core.h"
 
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <drivers/early_console.h>
 #include <fs/libfs.h>
 #include <irq/irqflags.h>

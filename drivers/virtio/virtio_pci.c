@@ -3,8 +3,8 @@
  * interface lies. Transitional devices (ids from 0x1000) have these parts, too; their legacy one is left
  * alone.
  */
+#include <arch/processor.h>
 #include <asm/io.h>
-#include <asm/processor.h>
 #include <drivers/pci.h>
 #include <drivers/virtio.h>
 #include <kernel/printk.h>

@@ -59,7 +59,7 @@ void irq_exit(void);  /* hardirq count down; serves softirqs when the last one l
 /* Registers of the interrupted context, NULL outside. [this CPU] */
 struct pt_regs *get_irq_regs(void);
 struct pt_regs *set_irq_regs(struct pt_regs *regs); /* returns the old */
-/* The text of /proc/interrupts: ours, then the machine's own lines (arch_show_interrupts of <asm/irq.h>). */
+/* The text of /proc/interrupts: ours, then the machine's own lines (arch_show_interrupts of <arch/irq.h>). */
 int show_interrupts(struct seq_file *m);
 /* One such line: "LOC:" or the like, count(which, cpu) of each online CPU, what it is. Thread context. */
 void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigned which, int cpu), unsigned which,

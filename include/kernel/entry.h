@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <asm/irq.h>
+#include <arch/irq.h>
 #include <asm/ptrace.h>
 #include <irq/irq.h>
 #include <irq/irqflags.h>

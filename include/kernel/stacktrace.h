@@ -1,6 +1,6 @@
 /*
  * Walking stacks by frame records. Both machines keep, at the frame pointer, the caller's frame pointer and then the
- * return address; what differs is where a walk starts (<asm/stacktrace.h>).
+ * return address; what differs is where a walk starts (<arch/stacktrace.h>).
  */
 #pragma once
 

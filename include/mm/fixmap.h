@@ -1,7 +1,7 @@
 /* Slots of the fixmap that each show one page and never another (kernel/mm/fixmap.c). Context: that of set_fixmap(). */
 #pragma once
 
-#include <asm/fixmap.h>
+#include <arch/fixmap.h>
 
 /* Map the slot's page. No TLB can hold anything else for the slot, so nothing is flushed. */
 void set_fixmap_again(unsigned slot, phys_addr_t phys, pgprot_t prot);

@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include <asm/mmu.h>
+#include <arch/mmu.h>
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <lib/hole_tree.h>

@@ -1,7 +1,7 @@
 /* Page tables of every machine: finding, making and freeing them (kernel/mm/pgtable.c). */
 #pragma once
 
-#include <asm/pgtable.h>
+#include <arch/pgtable.h>
 
 /*
  * The leaf slot of `va`, or NULL when a table on the way is missing or a block is met. No lock: tables are not freed

@@ -1,7 +1,7 @@
 /* Kernel virtual memory: ranges made of scattered pages, device mappings, stacks with guard pages. */
 #pragma once
 
-#include <asm/pgtable.h>
+#include <arch/pgtable.h>
 #include <lib/types.h>
 
 struct page;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <irq/irqflags.h>
 #include <lib/types.h>
 #include <sched/spinlock_types.h>

@@ -1,7 +1,7 @@
 /* struct task_struct: everything the kernel knows of one thread of control. */
 #pragma once
 
-#include <asm/thread.h>
+#include <arch/thread.h>
 #include <lib/atomic.h>
 #include <lib/list.h>
 #include <lib/rbtree.h>

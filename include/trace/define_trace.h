@@ -10,7 +10,7 @@
 #ifdef CREATE_TRACE_POINTS
 #undef CREATE_TRACE_POINTS
 
-#include <asm/stacktrace.h>
+#include <arch/stacktrace.h>
 #include <fs/seq_file.h>
 #include <lib/string.h>
 #include <trace/trace_event_probe.h>

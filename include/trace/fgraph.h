@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <lib/types.h>
 #include <trace/ftrace.h>
 

@@ -2,7 +2,7 @@
  * The map of the kernel: everything that is initialised, in order. Levels of initcalls are what stands beside the
  * functions themselves (<kernel/init.h>); the event initcall_start and initcall_debug show them one by one.
  */
-#include <asm/mmu.h>
+#include <arch/mmu.h>
 #include <boot/boot_info.h>
 #include <drivers/driver.h>
 #include <fs/vfs.h>

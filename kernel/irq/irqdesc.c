@@ -1,5 +1,5 @@
 /* Interrupt descriptors: numbers, handlers, counts, /proc/interrupts. */
-#include <asm/irq.h>
+#include <arch/irq.h>
 #include <fs/seq_file.h>
 #include <irq/irq.h>
 #include <kernel/panic.h>

@@ -1,5 +1,5 @@
 /* Workqueues: functions to be called in thread context, by one worker a CPU. */
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <irq/workqueue.h>
 #include <kernel/init.h>
 #include <kernel/panic.h>

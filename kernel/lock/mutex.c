@@ -1,5 +1,5 @@
 /* Mutexes: one compare-and-exchange when free, spinning while the owner runs, else a queue of sleepers. */
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <kernel/panic.h>
 #include <kernel/smp.h>
 #include <sched/mutex.h>

@@ -3,7 +3,7 @@
  * hold anything else for such a slot, mapping it needs no flush; only unmapping does, and only on this CPU, because the
  * patching CPU alone uses the aliases. Not traced: the patching of call sites uses it.
  */
-#include <asm/pgtable.h>
+#include <arch/pgtable.h>
 #include <mm/fixmap.h>
 
 notrace void set_fixmap_again(unsigned slot, phys_addr_t phys, pgprot_t prot)

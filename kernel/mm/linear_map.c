@@ -9,7 +9,7 @@
  *
  * Boot CPU only, before memblock_alloc() may be called. There is no lock.
  */
-#include <asm/fixmap.h>
+#include <arch/fixmap.h>
 #include <boot/boot_info.h>
 #include <kernel/panic.h>
 #include <lib/string.h>

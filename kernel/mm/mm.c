@@ -11,8 +11,8 @@
  */
 #include <mm/mm.h>
 
+#include <arch/mmu.h>
 #include <asm/elf.h>
-#include <asm/mmu.h>
 #include <fs/vfs.h>
 #include <kernel/smp.h>
 #include <mm/oom.h>

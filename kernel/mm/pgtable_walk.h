@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <asm/pgtable.h>
+#include <arch/pgtable.h>
 
 #define TABLE_BITS    9U
 #define TABLE_ENTRIES (1U << TABLE_BITS)

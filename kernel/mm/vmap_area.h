@@ -1,7 +1,7 @@
 /* Ranges of the vmalloc space. Users see <mm/vmalloc.h>; vmap_area.c hands the ranges out. */
 #pragma once
 
-#include <asm/pgtable.h>
+#include <arch/pgtable.h>
 #include <lib/hole_tree.h>
 #include <sched/spinlock.h>
 

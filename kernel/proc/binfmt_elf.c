@@ -2,9 +2,9 @@
  * Static ELF64 programs, at fixed addresses or position independent. Every header field is user data: all is
  * checked and mapped into a new address space before the old program is touched.
  */
+#include <arch/thread.h>
 #include <asm/elf.h>
 #include <asm/ptrace.h>
-#include <asm/thread.h>
 #include <asm/uaccess.h>
 #include <fs/vfs.h>
 #include <lib/errno.h>

@@ -7,7 +7,7 @@
  * Whoever calls exit_group meanwhile only exits himself. A SIGKILL from outside still ends everybody, us
  * included: the wait is killable.
  */
-#include <asm/thread.h>
+#include <arch/thread.h>
 #include <fs/vfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>

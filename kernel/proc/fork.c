@@ -1,5 +1,5 @@
 /* Making a task: a copy of the one that asks, sharing what the flags say. */
-#include <asm/thread.h>
+#include <arch/thread.h>
 #include <fs/vfs.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>

@@ -1,5 +1,5 @@
 /* The boot CPU's idle task, made by the compiler: what runs from the first instruction in C. */
-#include <asm/thread.h>
+#include <arch/thread.h>
 #include <fs/vfs.h>
 #include <mm/mm.h>
 #include <proc/cred.h>

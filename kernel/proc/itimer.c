@@ -1,5 +1,5 @@
 /* Interval timers: the system calls, and ITIMER_REAL, which sends SIGALRM. The others are in cpu_itimer.c. */
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <asm/uaccess.h>
 #include <proc/fork.h>
 #include <proc/signal.h>

@@ -1,6 +1,6 @@
 /* reboot(2): off, restart, halt. */
-#include <asm/poweroff.h>
-#include <asm/processor.h>
+#include <arch/poweroff.h>
+#include <arch/processor.h>
 #include <asm/uaccess.h>
 #include <irq/irqflags.h>
 #include <kernel/printk.h>

@@ -6,8 +6,8 @@
  * thread's to take, and one that is now ignored must not stay pending. Lock: siglock [S]; a thread's own mask is
  * changed by that thread alone, so it reads it without.
  */
+#include <arch/signal.h>
 #include <asm/ptrace.h>
-#include <asm/signal.h>
 #include <asm/uaccess.h>
 #include <lib/errno.h>
 #include <lib/string.h>

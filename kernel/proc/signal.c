@@ -1,6 +1,6 @@
 /* Taking signals: on the way to user mode each pending one gets its handler's frame or its default action. */
+#include <arch/signal.h>
 #include <asm/ptrace.h>
-#include <asm/signal.h>
 #include <asm/syscall_abi.h>
 #include <irq/irqflags.h>
 #include <lib/atomic.h>

@@ -1,6 +1,6 @@
 /* The page with the code that a signal handler returns to: one for the machine, mapped into every process. */
+#include <arch/signal.h>
 #include <asm/elf.h>
-#include <asm/signal.h>
 #include <fs/vfs.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>

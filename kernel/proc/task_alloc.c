@@ -1,5 +1,5 @@
 /* Memory of tasks: struct and stack, and what hangs on them until the last reference goes. */
-#include <asm/thread.h>
+#include <arch/thread.h>
 #include <fs/libfs.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>

@@ -1,7 +1,7 @@
 /* Files of /proc about the whole system, and below sys/kernel. */
 #include "internal.h"
 
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <drivers/tty.h>
 #include <irq/irq.h>
 #include <irq/softirq.h>

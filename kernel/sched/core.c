@@ -1,7 +1,7 @@
 /* The core of the scheduler: runqueues, picking the next task and switching to it. */
 #include "sched.h"
 
-#include <asm/thread.h>
+#include <arch/thread.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <mm/mm.h>

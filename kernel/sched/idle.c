@@ -1,7 +1,7 @@
 /* The idle class and the idle loop: what a CPU does when nothing is runnable. */
 #include "sched.h"
 
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <irq/softirq.h>
 #include <time/hrtimer.h>
 #include <trace/events/power.h>

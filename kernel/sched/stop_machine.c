@@ -1,6 +1,6 @@
 /* Stopping CPUs: a stopper thread each; stop_machine has all but one wait outside of patched code. */
-#include <asm/patch.h>
-#include <asm/processor.h>
+#include <arch/patch.h>
+#include <arch/processor.h>
 #include <kernel/smp.h>
 #include <sched/mutex.h>
 #include <sched/wait.h>

@@ -1,5 +1,5 @@
 /* What the scheduler does at each tick. */
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <proc/resource.h>
 #include <time/hrtimer.h>
 

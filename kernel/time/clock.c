@@ -1,5 +1,5 @@
 /* The clock: counter frequency, wall clock, busy waiting. Not traced: time stamps come from here. */
-#include <asm/processor.h>
+#include <arch/processor.h>
 #include <lib/atomic.h>
 #include <time/clock.h>
 

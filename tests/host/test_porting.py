@@ -1,8 +1,8 @@
 """docs/porting.md names all that generic code uses of a machine, and each machine's headers have it.
 
-Names are the ones declared at file scope in arch/<machine>/include/asm/; generic are the files of the kernel that
-mk/machines.mk lists for no machine. The tables under the headings '### asm/NAME.h' have the names in their first
-column.
+Names are the ones declared at file scope in include/arch/ and arch/<machine>/include/asm/; generic are the files of the
+kernel that mk/machines.mk lists for no machine. The tables under the headings '### asm/NAME.h' and '### arch/NAME.h'
+have the names in their first column.
 """
 
 import functools
@@ -16,9 +16,13 @@ from vitrine_guest import MACHINES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOC = "docs/porting.md"
+SHARED = "include/arch"
 FOLDERS = ("boot", "drivers", "include", "kernel", "samples", "trace")
 # System calls: what a line means is the contract, which lines there are is the machine's.
 NO_NAMES = ("syscall_table.h",)
+# Of headers that assembly reads too, or that have nothing else: clear_page and copy_page.
+SHARED_PROTOTYPES = {"void clear_page(void *page);", "void copy_page(void *to, const void *from);"}
+PROTOTYPE = re.compile(r"^(?!static|typedef|extern)[A-Za-z_][\w *]*\([^;{}]*\)(?: __\w+)*;", re.M)
 NOT_DECLARED = {"static_assert", "__attribute__", "__aligned", "DECLARE_PER_CPU", "defined"}
 
 
@@ -64,9 +68,12 @@ def declared(text):
 
 @functools.cache
 def headers(arch):
-    """{"page.h": names} of one machine."""
-    folder = os.path.join(ROOT, "arch", arch, "include/asm")
-    return {os.path.basename(path): declared(read(path)) for path in sorted(glob.glob(f"{folder}/*.h"))}
+    """{"page.h": names} of one machine, those that all machines have among them."""
+    found = {}
+    for folder in (SHARED, f"arch/{arch}/include/asm"):
+        for path in sorted(glob.glob(f"{ROOT}/{folder}/*.h")):
+            found.setdefault(os.path.basename(path), set()).update(declared(read(path)))
+    return found
 
 
 def own_patterns():
@@ -103,7 +110,7 @@ def generic_files():
     for folder in FOLDERS:
         for path in glob.glob(f"{ROOT}/{folder}/**/*.[chS]", recursive=True):
             path = os.path.relpath(path, ROOT)
-            if not path.removeprefix("include/").startswith(own):
+            if not path.removeprefix("include/").startswith(own) and not path.startswith(SHARED):
                 found.append(path)
     return sorted(found)
 
@@ -134,7 +141,7 @@ def included():
     """{"page.h": files} that generic code includes."""
     found = {}
     for path in generic_files():
-        for header in re.findall(r"^\s*#\s*include\s*<asm/(\w+\.h)>", read(path), re.M):
+        for header in re.findall(r"^\s*#\s*include\s*<(?:asm|arch)/(\w+\.h)>", read(path), re.M):
             found.setdefault(header, []).append(path)
     return found
 
@@ -146,7 +153,7 @@ def documented():
     for line in read(DOC).splitlines():
         heading = re.match(r"#+ ", line)
         if heading:
-            found = re.match(r"### `asm/(\w+\.h)`", line)
+            found = re.match(r"### `(?:asm|arch)/(\w+\.h)`", line)
             header = found.group(1) if found else None
             names = tables.setdefault(header, set()) if header else None
         elif header and line.startswith("|"):
@@ -172,10 +179,10 @@ def included_anywhere():
     while todo:
         header = todo.pop()
         reached.add(header)
-        for arch in MACHINES:
-            path = f"arch/{arch}/include/asm/{header}"
+        for folder in (SHARED, *(f"arch/{arch}/include/asm" for arch in MACHINES)):
+            path = f"{folder}/{header}"
             if os.path.exists(os.path.join(ROOT, path)):
-                todo.update(set(re.findall(r"#\s*include\s*<asm/(\w+\.h)>", read(path))) - reached)
+                todo.update(set(re.findall(r"#\s*include\s*<(?:asm|arch)/(\w+\.h)>", read(path))) - reached)
     return reached
 
 
@@ -227,3 +234,13 @@ def test_what_counts_as_declared():
     static_assert(sizeof(int) == 4, "text");
     """
     assert declared(text) == {"MACRO", "kind", "ONE", "TWO", "name_t", "part", "a", "b", "hook", "each", "inl", "fn"}
+
+
+def test_a_function_that_all_machines_have_is_declared_once():
+    """In include/arch: declarations that stand word for word in every machine's headers belong there."""
+    of_machines = []
+    for arch in MACHINES:
+        texts = (code(read(path)) for path in glob.glob(f"{ROOT}/arch/{arch}/include/asm/*.h"))
+        statements = (re.sub(r"\s+", " ", found) for text in texts for found in PROTOTYPE.findall(text))
+        of_machines.append(set(statements))
+    assert not set.intersection(*of_machines) - SHARED_PROTOTYPES

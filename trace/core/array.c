@@ -6,7 +6,7 @@
  * tracing_enabled stops the tracer itself: its call sites become nops again. Locks: trace_types_lock for everything
  * that changes an array; recording takes none.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <irq/irqflags.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>

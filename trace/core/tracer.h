@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <asm/stacktrace.h>
+#include <arch/stacktrace.h>
 #include <fs/seq_file.h>
 
 #include "array.h"

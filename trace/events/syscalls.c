@@ -108,8 +108,10 @@ static const struct trace_event_class class_of_exits = {
 		&event_##event;
 
 /* Pairs of type and name in a list of up to six; a call without a line in the list counts as half of one. */
-#define COUNT(...)						     COUNT_(0 __VA_OPT__(, ) __VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+/* clang-format off */
+#define COUNT(...) COUNT_(0 __VA_OPT__(, ) __VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define COUNT_(zero, a, b, c, d, e, f, g, h, i, j, k, l, count, ...) count
+/* clang-format on */
 #define SYSCALL(nr, name, nargs)                                 \
 	static_assert(COUNT(SYSCALL_ARGS_##name) == 2 * (nargs), \
 		      "include/proc/syscall_args.h must have SYSCALL_ARGS_" #name " with " #nargs " arguments");

@@ -4,7 +4,7 @@
  * between the machine cannot be stopped, so users and sets do not change, and no call of a user is left over when
  * unregister_ftrace_function has changed the sites.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <asm/ptrace.h>
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>

@@ -1,7 +1,7 @@
 /* Entry and return of a hooked call, inlined into who does both: the general way and a tracer's own. */
 #pragma once
 
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <trace/fgraph.h>
 
 /* Bits of frame.key above those of users. */

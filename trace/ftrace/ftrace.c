@@ -1,6 +1,6 @@
 /* Dynamic ftrace: the records of all sites, the users, and the patching that brings the two in line. */
-#include <asm/ftrace.h>
-#include <asm/patch.h>
+#include <arch/ftrace.h>
+#include <arch/patch.h>
 #include <kernel/ksyms.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>

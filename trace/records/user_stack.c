@@ -2,7 +2,7 @@
  * Stacks of user programs as records: where in its own code a program was when the kernel came to the event. Frames
  * are found by the program's frame pointers (ours are built with them); a program that has none shows its pc at least.
  */
-#include <asm/mmu.h>
+#include <arch/mmu.h>
 #include <fs/libfs.h>
 #include <kernel/percpu.h>
 #include <kernel/stacktrace.h>

@@ -6,7 +6,7 @@
  * The usual case (task context, room in the page) calls nothing, so it needs no stack frame; every other case leaves it
  * by a tail call.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <kernel/percpu.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>

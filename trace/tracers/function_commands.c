@@ -6,7 +6,7 @@
  * Users and their filters change while the machine is stopped, and nobody is on his way to a callback then: so what
  * belongs to a function is written before it is in the filter, and freed when it is not any more, without more ado.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/string.h>

@@ -1,5 +1,5 @@
 /* tracefs files about traced functions: what can be traced, what is, and the filters that choose. */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <kernel/ksyms.h>

@@ -7,7 +7,7 @@
  * other is on. Code that turns something off without telling (raw_*, *_notrace) is short and our own; an interrupt on
  * top of it is measured all the same: `base` is then the preempt_count that it found, and it ends when that is reached.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <irq/irqflags.h>
 #include <sched/sched.h>
 #include <trace/fgraph.h>

@@ -16,7 +16,7 @@
  * that we hold is never the last one: putting it back frees nothing. A switch cannot be missed, for its probe is
  * there before those of the wake-ups and goes after them.
  */
-#include <asm/stacktrace.h>
+#include <arch/stacktrace.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <sched/sched.h>

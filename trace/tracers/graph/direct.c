@@ -4,7 +4,7 @@
  * constant, with a copy of the function for each. Whatever is not usual is left by a tail call, so that no registers
  * are saved for it.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <irq/irqflags.h>
 #include <sched/sched.h>
 #include <time/clock.h>

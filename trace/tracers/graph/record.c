@@ -3,7 +3,7 @@
  * latency tracers write them; the direct way (direct.c) has its own. A record that finds no room is left out, and the
  * text then shows a return without its call, or the reverse. Context: any, with preemption off.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <sched/sched.h>
 
 #include "core/record.h"

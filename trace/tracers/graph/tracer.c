@@ -5,7 +5,7 @@
  * What is usual (the top array as the only user, a task's context, nothing asked for but the functions) goes the direct
  * way (tracers/graph/direct.c); whoever asks for more takes the general way (fgraph.c) through the functions here.
  */
-#include <asm/ftrace.h>
+#include <arch/ftrace.h>
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>

@@ -3,8 +3,8 @@
  * frames that is, stay in stack_max_size and stack_trace. A task's stack and an interrupt's are looked at each for
  * itself: what Linux's files show is the task's, the other is in debugfs.
  */
-#include <asm/ftrace.h>
-#include <asm/stacktrace.h>
+#include <arch/ftrace.h>
+#include <arch/stacktrace.h>
 #include <fs/libfs.h>
 #include <irq/irqflags.h>
 #include <lib/errno.h>

@@ -27,15 +27,6 @@ enum fixed_slot {
 
 static_assert(FIX_TEXT_END <= FIX_SLOTS, "one table has all slots");
 
-/* Boot, first of all: hang the fixmap's tables into the kernel's. */
-void fixmap_init(void);
-/*
- * Map a page (prot a level-3 protection), or with prot 0 unmap. Only this CPU forgets what its TLB held of the slot:
- * another CPU may use it only after a set_fixmap of its own. Callers serialise per slot. Any context.
- */
-void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot);
-/* The table of the slots, for kernel/mm/fixmap.c. */
-extern pte_t fixmap_pte[FIX_SLOTS];
 /* Map the blocks around an FDT read-only; returns its virtual address. fixmap_unmap_fdt() ends it. Boot. */
 const void *fixmap_map_fdt(phys_addr_t phys);
 void fixmap_unmap_fdt(void);

@@ -1,21 +1,8 @@
-/* How the root interrupt controller's driver is entered, and the stack it runs on; interrupts that have no number. */
+/* Interrupts that this machine does not number; the rest stands in <arch/irq.h>. */
 #pragma once
 
-#include <kernel/percpu.h>
+#include <lib/types.h>
 
-struct pt_regs;
-struct seq_file;
-
-/* Set once at boot by the driver, before interrupts are enabled. Called with interrupts off, in hard
- * interrupt context. */
-extern void (*handle_arch_irq)(struct pt_regs *regs);
-
-/* entry.S: fn(regs) on the stack that ends at stack_end. Interrupts off. */
-void call_on_irq_stack(struct pt_regs *regs, void (*fn)(struct pt_regs *), unsigned long stack_end);
-DECLARE_PER_CPU(unsigned long, irq_stack_end); /* [boot, then immutable] 0: none yet */
-
-/* The machine's own lines of /proc/interrupts: IPIs, as Linux's arm64 has them. Thread context. */
-void arch_show_interrupts(struct seq_file *m);
 /* Interrupts a CPU has served that are neither numbered nor IPIs: there are none here. */
 static inline u64 arch_irq_stat_cpu(int cpu)
 {

@@ -1,13 +1,4 @@
-/*
- * Changing instructions of the kernel. Text is read-only in every permanent mapping: sites are written
- * through a temporary alias that cannot be executed.
- *
- *     arch_patch_begin();
- *     err = arch_patch_write(site, target, PATCH_CALL);   // any number
- *     arch_patch_end();                                   // now all are in force
- *
- * Context: every other CPU is parked in a loop that is not patched, or not started yet; interrupts off.
- */
+/* What this machine can write into text, and what it counts; how it is done stands in <arch/patch.h>. */
 #pragma once
 
 #include <lib/types.h>
@@ -18,25 +9,8 @@ enum patch_kind {
 	PATCH_WORD, /* `target` is the instruction itself: the machine layer's, at boot */
 };
 
-/* Does `site` hold a call or jump to `target` (0: a nop)? 0, -EINVAL: something else, -ERANGE: out of a
- * branch's reach. */
-int arch_patch_verify(unsigned long site, unsigned long target, enum patch_kind kind);
-void arch_patch_begin(void);
-/* 0, -ERANGE as above, -EINVAL: not aligned or not in kernel or module text. Nothing is written on error. */
-int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind);
-/*
- * The same for many calls at a time, sites ascending. verify: how many of them, from the first on, hold a call to
- * `target` (0: a nop); n when all do. write: errors as of arch_patch_write; at -EINVAL the sites before are written.
- */
-size_t arch_patch_verify_calls(const unsigned long *sites, size_t n, unsigned long target);
-int arch_patch_write_calls(const unsigned long *sites, size_t n, unsigned long target);
-/* Cache maintenance for all written sites, removes the alias, synchronises this CPU. */
-void arch_patch_end(void);
-/* Discard instructions fetched before: each parked CPU calls it before it goes on. */
-void arch_sync_core(void);
-
-/* What has been done so far, for a test to hold against the number of sites. [written under the context
- * above] */
+/* What has been done so far, for a test to hold against the number of sites. [written in the context of
+ * <arch/patch.h>] */
 struct patch_stats {
 	u64 sites;	  /* instructions written */
 	u64 alias_maps;	  /* times the alias was pointed at a page of text */

@@ -43,13 +43,6 @@ static __always_inline u64 table_entry(phys_addr_t phys)
 	return phys | PTE_TABLE;
 }
 
-/*
- * VM_READ|WRITE|EXEC|SHARED to the protection of a user page. Writable is writable here: whoever shares the
- * page copy-on-write protects it with pte_wrprotect. No access at all: present to pte_present(), invalid to
- * the walker.
- */
-pgprot_t vm_get_page_prot(unsigned vm_flags);
-
 static inline pte_t mk_pte(phys_addr_t phys, pgprot_t prot)
 {
 	return (pte_t){(phys & PTE_ADDR_MASK) | prot.v};
@@ -101,12 +94,6 @@ static inline pte_t pte_mkyoung(pte_t p)
  * caller. */
 void set_pte(pte_t *slot, pte_t v);
 
-struct mm_struct;
-/* On all CPUs (broadcast by hardware), complete on return; any context. */
-void flush_tlb_page(struct mm_struct *mm, unsigned long va);
-void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end);
-void flush_tlb_mm(struct mm_struct *mm);
-void flush_tlb_kernel_range(unsigned long start, unsigned long end);
 /* This CPU alone forgets all; or a kernel page (Arm ARM D8.13; no IS: the other CPUs are not asked). Any
  * context. */
 static __always_inline void flush_tlb_local_all(void)

@@ -66,6 +66,3 @@ static inline void syscall_set_nr(struct pt_regs *regs, int nr)
  */
 #define ARCH_STACK_TOP_RESERVED 16
 #define task_pt_regs(t)		((struct pt_regs *)(task_stack_end(t) - ARCH_STACK_TOP_RESERVED) - 1)
-
-/* For oopses: registers, and for kernel mode the code around pc. Any context. */
-void show_regs(struct pt_regs *regs);

@@ -52,13 +52,6 @@ static inline pte_t mk_block(phys_addr_t phys, pgprot_t prot)
 	return (pte_t){phys | prot.v | PTE_PSE};
 }
 
-/*
- * VM_READ|WRITE|EXEC|SHARED to the protection of a user page. Writable is writable here: whoever shares the
- * page copy-on-write protects it with pte_wrprotect. No access at all: present to pte_present(), not to the
- * walker.
- */
-pgprot_t vm_get_page_prot(unsigned vm_flags);
-
 static inline pte_t mk_pte(phys_addr_t phys, pgprot_t prot)
 {
 	return (pte_t){(phys & PTE_ADDR_MASK) | prot.v};
@@ -111,16 +104,6 @@ static __always_inline void set_pte(pte_t *slot, pte_t v)
 	__atomic_store_n(&slot->v, v.v, __ATOMIC_RELEASE);
 }
 
-struct mm_struct;
-/*
- * On all CPUs that may hold what was changed, complete on return. By interrupt, so the caller may hold no
- * lock that anybody takes with interrupts off: who spins for it would never answer. Any context but nmi;
- * stores to the entries come before.
- */
-void flush_tlb_page(struct mm_struct *mm, unsigned long va);
-void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long end);
-void flush_tlb_mm(struct mm_struct *mm);
-void flush_tlb_kernel_range(unsigned long start, unsigned long end);
 /* This CPU alone forgets all, the kernel's global entries too; or one page of either half. Any context. */
 void flush_tlb_local_all(void);
 static __always_inline void flush_tlb_local_page(unsigned long va)

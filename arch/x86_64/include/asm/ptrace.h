@@ -91,6 +91,3 @@ static inline void syscall_set_nr(struct pt_regs *regs, int nr)
 /* Nothing lies above the registers. */
 #define ARCH_STACK_TOP_RESERVED 0
 #define task_pt_regs(t)		((struct pt_regs *)(task_stack_end(t) - ARCH_STACK_TOP_RESERVED) - 1)
-
-/* For oopses: registers, and for kernel mode the code around rip. Any context. */
-void show_regs(struct pt_regs *regs);

@@ -1,4 +1,4 @@
-/* Other CPUs: starting them, interrupting them. */
+/* Other CPUs: starting them, interrupting them (arch/<machine>/smp.c). */
 #pragma once
 
 #include <kernel/smp.h>
@@ -6,10 +6,10 @@
 struct task_struct;
 
 /*
- * Start a CPU of boot_info on idle's stack, in secondary_start_kernel. Returns when it has arrived in C and
- * been looked at, before it is online: 0, -ENODEV (no such CPU, nowhere to start it, or it lacks what the
- * boot CPU has), -ENOMEM, -EINVAL (the interrupt controller cannot address it), -EIO (not delivered),
- * -ETIMEDOUT. Thread context, one caller at a time.
+ * Start a CPU of boot_info on the stack of its idle task, in secondary_start_kernel. On aarch64 it returns when
+ * firmware has accepted the request, on x86_64 when the CPU has arrived in C; the CPU is not online yet. 0, -ENODEV (no
+ * such CPU, no way to start it, or it lacks what the boot CPU has), -ENOMEM, -EINVAL (the interrupt controller cannot
+ * address it), -EIO, -ETIMEDOUT. Thread context, one caller at a time.
  */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle);
 /* Interrupt the CPUs of the mask; they see all that was written before. Any context. */

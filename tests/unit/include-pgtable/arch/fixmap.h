@@ -1,7 +1,7 @@
 /* A fixmap that really maps: slots are pages of the file that stands for physical memory. */
 #pragma once
 
-#include <asm/pgtable.h>
+#include <arch/pgtable.h>
 
 enum fixed_slot { FIX_TABLES = 4, FIX_TABLES_END = 128 };
 extern char *host_fixmap;

@@ -1,0 +1,22 @@
+/* Where a walk by frame records starts, and which stacks there are besides the task's. Not traced. */
+#pragma once
+
+#include <asm/stacktrace.h>
+#include <lib/types.h>
+
+struct pt_regs;
+struct task_struct;
+
+/* The frame pointer of the function that uses it. */
+#define arch_caller_fp() ((unsigned long)__builtin_frame_address(0))
+
+/* Of a task that does not run: its frame pointer and pc in the switch. */
+unsigned long arch_task_fp(const struct task_struct *task);
+unsigned long arch_task_pc(const struct task_struct *task);
+/*
+ * Is addr on a stack of this CPU that is no task's: for interrupts, or for an exception that needs its own (overflow on
+ * aarch64; #DF, NMI and #MC on x86_64)? Then *end is where that ends. Preemption off.
+ */
+bool arch_on_irq_stack(unsigned long addr, unsigned long *end);
+/* For oopses: registers, and for kernel mode the code around the program counter. Any context. */
+void show_regs(struct pt_regs *regs);
