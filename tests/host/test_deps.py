@@ -36,6 +36,7 @@ COMMANDS = (
     "clang-format",
     "clang-tidy",
     "cppcheck",
+    "black",
 )
 FILES = (
     "usr/include/stdio.h",

@@ -1,0 +1,2 @@
+/* Stand-in: nothing is printed. */
+#pragma once
