@@ -1,5 +1,5 @@
 /*
- * ASIDs: however tasks are switched, no CPU ever translates by what its TLB has of another address space. A model of the
+ * ASIDs: however tasks are switched, no CPU translates by what its TLB has of another address space. A model of the
  * TLBs is held against every switch: an entry is known by its ASID alone, and lives until this CPU flushes.
  */
 /* sources: arch/aarch64/context.c kernel/lib/bitmap.c */
