@@ -201,16 +201,23 @@ class Map:
         found = [test for test, files in self.lines.items() if line in files.get(file, ())] or [
             test for test, files in self.lines.items() if nearest in files.get(file, ())
         ]
+        best = self.best_of(found, file)
+        named = {}  # whether they run the line or not: of inlined code that is not known for certain
+        for name in about(file):
+            path = f"tests/guest/{name}"
+            learned = self.best_of((test for test in self.lines if test.startswith(path)), file)
+            named[path] = best.get(path, learned.get(path, path))  # itself, when it is newer than the map
+        return list({**named, **{path: test for path, test in best.items() if path not in named}}.values())
+
+    def best_of(self, tests, file):
+        """{path: of these tests the one of this path that is worth most}, the best first."""
         best = {}
-        for test in sorted(found, key=lambda test: -self.worth(test, file)):
+        for test in sorted(tests, key=lambda test: -self.worth(test, file)):
             best.setdefault(test.partition("::")[0], test)
-        learned = {test.partition("::")[0] for test in self.lines}
-        named = [f"tests/guest/{name}" for name in about(file)]
-        named = [best.pop(test, None if test in learned else test) for test in named]  # one may be newer than the map
-        return [test for test in named if test] + list(best.values())
+        return best
 
     def worth(self, test, file):
-        return sum(1 / self.share[file, line] for line in self.lines[test][file]) / (self.seconds[test] + 10)
+        return sum(1 / self.share[file, line] for line in self.lines[test].get(file, ())) / (self.seconds[test] + 10)
 
 
 def about(file):
