@@ -57,7 +57,7 @@ def pytest_runtest_makereport(item):
 
 
 def pytest_collect_file(file_path, parent):
-    if file_path.suffix == ".sh":
+    if file_path.suffix == ".sh" and file_path.parent.name == "guest":
         return GuestFile.from_parent(parent, path=file_path)
     return None
 

@@ -7,27 +7,8 @@ import re
 import time
 
 from gdbstub import under_gdb
+from test_graph import story
 
-# Arrays in several states: all kinds of records, both forms of text, lost records. Then the options that change lines.
-MAKE = """cd /sys/kernel/tracing; echo 8 > buffer_size_kb; mkdir instances/f instances/g instances/s instances/e
-for i in f g s e; do echo 8 > instances/$i/buffer_size_kb; done; echo counter > instances/s/trace_clock
-echo function > instances/f/current_tracer; echo 0 > instances/f/tracing_on
-echo function_graph > instances/g/current_tracer; echo hallo > instances/g/trace_marker; echo 0 > instances/g/tracing_on
-echo sched_switch > instances/s/current_tracer; echo 1 > instances/s/options/stacktrace
-echo 0 > instances/s/options/irq-info
-for e in lab sched/sched_switch syscalls/sys_enter_write syscalls/sys_exit_write; do
-	echo 1 > instances/e/events/$e/enable
-done
-echo 1 > instances/e/events/kmem/kmalloc/enable; echo 1 > instances/e/events/irq/softirq_entry/enable
-echo "5 hello" > ../debug/lab/step; ls > /dev/null; echo 0 > instances/e/tracing_on
-for c in task irq formats; do echo $c > ../debug/trace_printk/hello; done
-echo hallo > trace_marker; echo nix > trace_marker
-printf '\\001\\000\\000\\000abc' > trace_marker_raw; sleep 0.1; echo 0 > tracing_on; echo 0 > instances/s/tracing_on"""
-CHANGE = """for o in proc abstime retval tail overrun; do echo 1 > options/funcgraph-$o; done
-echo 0 > options/funcgraph-irqs
-for o in record-tgid sym-offset sym-addr; do echo 1 > instances/f/options/$o; done
-echo 1 > instances/g/events/sched/enable; echo 1 > instances/g/tracing_on; sleep 0.1; echo 0 > instances/g/tracing_on
-echo 1 > instances/f/tracing_on; sleep 0.1; echo 0 > instances/f/tracing_on"""
 SHOWN = (".", "instances/f", "instances/g", "instances/s", "instances/e")
 BAD = {
     "vt-trace -i nonesuch": "no instance nonesuch: there are f, g, s, e",
@@ -148,8 +129,10 @@ def check_damage(guest, gdb):
 
 
 def run_all(guest, commands):
-    """Line by line: the terminal takes no longer ones."""
+    """Line by line: the terminal takes no longer ones. Each is a command of its own, or a comment."""
     for line in commands.splitlines():
+        if line.startswith("#"):
+            continue
         status, output = guest.run(line)
         assert status == 0, output
 
@@ -185,9 +168,9 @@ def check_sites(both, none):
 
 def test_trace_from_memory(tmp_path, machine):
     with under_gdb(machine, tmp_path, smp=2) as (guest, gdb):
-        run_all(guest, MAKE)
+        run_all(guest, story("gdb_trace"))
         check_traces(guest, gdb)
-        run_all(guest, CHANGE)
+        run_all(guest, story("gdb_trace_options"))
         check_traces(guest, gdb)
         run_all(guest, SITES)
         answers = gdb.ask(

@@ -134,6 +134,12 @@ def calls_of(parsed, pid=None):
     return calls
 
 
+def story(name):
+    """What a guest does in a test that looks at the outcome from outside: tests/guest/stories/NAME.sh."""
+    with open(os.path.join(os.path.dirname(__file__), "stories", f"{name}.sh"), encoding="utf-8") as file:
+        return file.read()
+
+
 def script(machine, text, **settings):
     """What a script prints, in a guest alone on one CPU that counts instructions: {heading: text below a line `==
     heading`}."""

@@ -4,12 +4,10 @@ import re
 
 import pytest
 from test_formats import read_format
-from test_graph import graph, script
+from test_graph import graph, script, story
 
 TIME = r"(?:\d{8,} us |\d{7} us   ?|(?=.{12}(?:    |$))\d{1,6}\.\d{1,3} us *)"
 ROW = re.compile(rf"  (?P<name>\S{{1,30}}) +(?P<hits>\d+)    (?P<time>{TIME})    (?P<avg>{TIME})    (?P<s2>{TIME})")
-RECURSE = "echo {} > /sys/kernel/debug/fgraph/recurse"
-ON, OFF = "echo 1 > function_profile_enabled", "echo 0 > function_profile_enabled"
 CALLS = 21
 
 
@@ -47,63 +45,9 @@ def variance(times):
     return (n * sum(time * time for time in times) - sum(times) ** 2) / (n * (n - 1)) / 1000
 
 
-def bad(text):
-    return f"echo '== {text}'; echo {text} > function_profile_enabled; cat function_profile_enabled"
-
-
 @pytest.fixture(scope="module")
 def parts(machine):
-    both = f"echo > trace; echo 1 > tracing_on; {ON}; {RECURSE.format(CALLS - 1)}; {OFF}; echo 0 > tracing_on"
-    alone = f"{ON}; {RECURSE.format(CALLS - 1)}; {OFF}"
-    return script(
-        machine,
-        f"""
-echo '== never'; cat trace_stat/function0
-echo plant_recurse > set_ftrace_filter
-echo function_graph > current_tracer
-{both}
-echo '== with graph'; cat trace_stat/function0
-echo '== graph'; cat trace
-echo nop > current_tracer
-{alone}
-echo '== alone'; cat trace_stat/function0
-{RECURSE.format(3)}
-echo '== off'; cat trace_stat/function0
-for n in 1 2 3; do
-{alone}
-echo "== total $n"; cat trace_stat/function0
-done
-echo 0 > options/graph-time
-for n in 1 2 3; do
-{alone}
-echo "== own time $n"; cat trace_stat/function0
-done
-echo plant_recurse > set_ftrace_notrace
-{alone}
-echo '== notrace'; cat trace_stat/function0
-echo > set_ftrace_notrace
-echo 'sys_nanosleep plant_recurse' > set_ftrace_filter
-{ON}; echo > set_ftrace_filter; echo '!plant*' > set_ftrace_filter; echo 'plant*' >> set_ftrace_filter
-{RECURSE.format(4)}; echo sys_nanosleep > set_ftrace_filter; {RECURSE.format(4)}; sleep 0.2; {OFF}
-echo '== changed'; cat trace_stat/function0
-echo 0 > options/sleep-time
-{ON}; sleep 0.2; {OFF}
-echo '== sleep'; cat trace_stat/function0
-echo 1 > options/sleep-time; echo 1 > options/graph-time; echo > set_ftrace_filter
-{ON}; cat /proc/version > /dev/null; {OFF}
-echo '== all'; cat trace_stat/function0
-echo 100 > tracing_thresh
-echo '== slow'; cat trace_stat/function0
-echo 0 > tracing_thresh; {ON}
-{bad('x')}
-{bad('-1')}
-{bad('99999999999999999999')}
-{bad('0x')}
-{bad('7')}
-{OFF}
-echo '== stats'; cat /sys/kernel/debug/fgraph/stats /sys/kernel/debug/fgraph/profile
-""",
-    )
+    return script(machine, f"CALLS={CALLS}\n" + story("profile"))
 
 
 def test_before_the_first_time_there_are_no_rows(parts):

@@ -3,33 +3,9 @@ events tell."""
 
 import re
 
-from test_graph import script
+from test_graph import script, story
 
 SLACK_US = 4  # between the scheduler's look at the clock and an event's
-STORY = """
-echo 0 > tracing_on
-for event in switch wakeup wakeup_new stat_wait stat_sleep stat_blocked; do
-	echo 1 > events/sched/sched_$event/enable
-done
-echo > trace
-echo 1 > tracing_on
-taskset 1 sleep 0.013
-taskset 1 seq 9000 > /dev/null & taskset 1 seq 9000 > /dev/null
-wait
-taskset 2 chrt -f 5 seq 9000 > /dev/null & taskset 2 sleep 0.001
-wait
-echo 1 > /sys/kernel/tracing/tracing_cpumask; echo 3 > /sys/kernel/tracing/tracing_cpumask
-echo 1 > options/event-fork; echo 0 > options/event-fork
-echo 0 > tracing_on
-echo == events
-cat trace
-echo > set_event
-echo > trace; echo 1 > tracing_on; sleep 0.05; echo sched_stat_sleep sched_stat_wait > set_event
-sleep 0.02
-echo > set_event
-echo == again
-cat trace
-"""
 LINE = re.compile(r" +\S.*-\d+ +\[(\d{3})\] \S{5} +(\d+)\.(\d{6}): (sched_\w+): (.*)")
 STATES = {"R": "wait", "R+": "wait", "S": "sleep", "D": "blocked", "I": "blocked"}
 
@@ -70,7 +46,7 @@ def check(text):
 
 
 def test_delays_are_true(machine):
-    parts = script(machine, STORY, smp=2)
+    parts = script(machine, story("sched_stat"), smp=2)
     delays = check(parts["events"])
     assert len(delays["wait"]) > 20 and len(delays["sleep"]) > 3 and delays["blocked"], delays
     asleep = [

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from linux_source import linux_file
+from test_graph import story
 
 TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "selftests.txt")
 COMPILER = {"aarch64": "aarch64-linux-gnu-gcc", "x86_64": "gcc"}
@@ -26,18 +27,6 @@ WITH = {
 # Tests that draw many random bytes get them from a cheaper source.
 RANDOM = os.path.join(os.path.dirname(TABLE), "selftests_random.h")
 DRAW_MANY = ("mm/mremap_test",)
-# Those of aarch64's signal tests look at more of the stack above a signal's frame than a short environment leaves.
-RUN = """cd /st
-long=0123456789abcdef
-for n in 1 2 3 4 5 6 7 8 9; do long=$long$long; done
-export LONG=$long
-for test in *; do
-	timeout 60 ./$test > /tmp/out 2>&1
-	echo "=== $test $?"
-	cat /tmp/out
-	echo
-done
-"""
 
 
 def rows(arch):
@@ -128,7 +117,9 @@ def outcome(machine, scratch, tests):
         program = builder.build(test)
         with open(program, "rb") as file:
             files[f"st/{os.path.basename(program)}"] = (0o755, file.read())
-    run = machine.script(RUN.encode(), [], files=files, icount=True, mem="1G", timeout=400, append="loglevel=1")
+    run = machine.script(
+        story("selftests").encode(), [], files=files, icount=True, mem="1G", timeout=400, append="loglevel=1"
+    )
     try:
         run.wait_start()
         run.wait_exit()

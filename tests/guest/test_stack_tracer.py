@@ -5,12 +5,10 @@ import re
 
 import pytest
 from test_formats import read_format
-from test_graph import script
+from test_graph import script, story
 
 ROW = re.compile(r"(?P<nr>[ \d]{3})\) (?P<depth>[ \d]{8})   (?P<size>[ \d]{5})   (?P<name>\w+)\+0x[\da-f]+/0x[\da-f]+")
 ENABLED = "/proc/sys/kernel/stack_tracer_enabled"
-PLANT = "echo 1 > /sys/kernel/debug/stack_tracer/plant"
-IRQ = "/sys/kernel/debug/stack_tracer/irq_stack_trace"
 FRAMES = {"plant_stack_1": 512, "plant_stack_2": 1024, "plant_stack_3": 1536}
 
 
@@ -37,52 +35,9 @@ def test_these_checks_refuse_a_wrong_sum():
         table(read_format("stack_trace.txt").replace("   408 ", "   400 "))
 
 
-def bad(file, text):
-    return f"echo '== {file} {text}'; echo {text} > {file}; cat {file}"
-
-
 @pytest.fixture(scope="module")
 def parts(machine):
-    return script(
-        machine,
-        f"""
-echo '== boot'; cat stack_trace_filter; cat {ENABLED} stack_max_size
-echo 0 > {ENABLED}
-echo > stack_trace_filter; echo 0 > stack_max_size
-echo '== off'; cat stack_trace
-echo 1 > {ENABLED}
-{PLANT}
-echo 0 > {ENABLED}
-echo '== plant'; cat stack_trace
-echo '== size'; cat stack_max_size
-echo 0 > stack_max_size
-echo 1 > tracing_on; echo function_graph > current_tracer
-echo 'plant_stack_*' > stack_trace_filter
-echo 1 > {ENABLED}; {PLANT}
-echo nop > current_tracer
-echo '== hooked'; cat stack_trace
-echo 100000 > stack_max_size
-{PLANT}
-echo '== threshold'; cat stack_max_size; cat stack_trace
-echo 0 > stack_max_size; echo > stack_trace_filter
-sleep 0.1
-echo '== irq'; cat {IRQ}
-echo plant_recurse > set_ftrace_filter; echo 'plant_stack_[12]' > stack_trace_filter; echo 0 > stack_max_size
-echo > trace; echo function > current_tracer; echo 1 > function_profile_enabled
-echo '== users'; cat enabled_functions
-echo 20 > /sys/kernel/debug/fgraph/recurse; {PLANT}
-echo 0 > function_profile_enabled
-echo '== function'; grep -v '^#' trace; echo nop > current_tracer
-echo '== profile'; tail -n +3 trace_stat/function0
-echo '== stack'; cat stack_trace
-echo > set_ftrace_filter; echo > stack_trace_filter; echo 0 > stack_max_size
-{bad(ENABLED, 'x')}
-{bad('stack_max_size', '-1')}
-{bad('stack_max_size', '99999999999999999999')}
-echo 0 > {ENABLED}
-""",
-        append="quiet stacktrace_filter=ksys_read,vfs_*",
-    )
+    return script(machine, story("stack_tracer"), append="quiet stacktrace_filter=ksys_read,vfs_*")
 
 
 def test_the_command_line_starts_it_with_a_filter(parts):
