@@ -8,6 +8,6 @@ echo 0 > instances/s/options/irq-info
 for e in lab sched/sched_switch syscalls/sys_enter_write syscalls/sys_exit_write; do echo 1 > instances/e/events/$e/enable; done
 echo 1 > instances/e/events/kmem/kmalloc/enable; echo 1 > instances/e/events/irq/softirq_entry/enable
 echo "5 hello" > ../debug/lab/step; ls > /dev/null; echo 0 > instances/e/tracing_on
-for c in task irq formats; do echo $c > ../debug/trace_printk/hello; done
+for c in task puts irq softirq; do echo $c > ../debug/trace_printk/hello; done
 echo hallo > trace_marker; echo nix > trace_marker
 printf '\001\000\000\000abc' > trace_marker_raw; sleep 0.1; echo 0 > tracing_on; echo 0 > instances/s/tracing_on
