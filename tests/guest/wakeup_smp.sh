@@ -63,6 +63,14 @@ for mask in 3 2 1; do
 	cat trace > /tmp/trace
 	test $mask = 1 || header '| task:' | grep -q "waketest-$pid " || fail "across, mask $mask: wanted $pid, got $(header '| task:')"
 done
+# A wake-up that waits where nothing is traced does not take the place of one that is followed, important as it is.
+echo 1 > tracing_cpumask
+waketest beside > /tmp/plan || fail "beside: $(cat /tmp/plan)"
+read pid policy prio low high < /tmp/plan
+read LATENCY < tracing_max_latency
+test $LATENCY -ge $low -a $LATENCY -le $high || fail "beside: wanted $low to $high us, got $LATENCY"
+cat trace > /tmp/trace
+header '| task:' | grep -q "waketest-$pid " || fail "beside: wanted $pid, got $(header '| task:')"
 echo f > tracing_cpumask
 echo nop > current_tracer
 echo 1 > options/function-trace

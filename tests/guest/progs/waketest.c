@@ -290,6 +290,22 @@ static void across(void)
 	printf("%d %d 20 8000 1000000\n%d %d 10 5000 1000000\n", s[0].pid, SCHED_FIFO, s[1].pid, SCHED_FIFO);
 }
 
+/* The first waits on CPU 0, behind us; then we wake one on CPU 1 that is above it, and runs at once. */
+static void beside(void)
+{
+	struct sleeper s[2];
+
+	start(&s[0], 10);
+	start_on_1(&s[1], 20);
+	begin();
+	wake(&s[0]);
+	burn(1000);
+	wake(&s[1]);
+	burn(3000);
+	finish(s, 2);
+	printf("%d %d 10 4000 1000000\n", s[0].pid, SCHED_FIFO);
+}
+
 /* A real-time task that sleeps again and again on an idle CPU: nothing but the way of a wake-up. */
 static void steps(void)
 {
@@ -386,8 +402,9 @@ static void storm(void)
 }
 
 static const struct check_case cases[] = {
-	{"higher", higher}, {"equal", equal},	    {"demoted", demoted}, {"killed", killed},	    {"moved", moved},
-	{"steps", steps},   {"deadline", deadline}, {"storm", storm},	  {"throttled", throttled}, {"across", across},
+	{"higher", higher},	  {"equal", equal},   {"demoted", demoted},   {"killed", killed},
+	{"moved", moved},	  {"steps", steps},   {"deadline", deadline}, {"storm", storm},
+	{"throttled", throttled}, {"across", across}, {"beside", beside},
 };
 
 /* One case: who wants to know its outcome reads what it prints. */
