@@ -4,191 +4,7 @@
  */
 /* sources: kernel/lib/char_width.c */
 /* include: tests/unit/include-mm */
-#include <host_test.h>
-
-#define vsnprintf k_vsnprintf
-#define snprintf  k_snprintf
-#define sprintf	  k_sprintf
-#include <host_kernel.h>
-#include <host_wait.h>
-
-#include "../../kernel/lib/vsprintf.c"
-#include "../../kernel/lib/put_dec.c"
-#include "../../kernel/lib/vsprintf_pointer.c"
-#include "../../kernel/lib/bitmap.c"
-#include "../../kernel/lib/bitmap_text.c"
-#include "../../drivers/tty/n_tty.c"
-#include "../../drivers/tty/n_tty_read.c"
-#include "../../drivers/tty/tty_output.c"
-
-#define GROUP 77
-
-int oops_in_progress;
-void console_register(struct console *con)
-{
-}
-void raise_softirq(int nr)
-{
-}
-bool sysrq_filter(struct tty_struct *tty, char c)
-{
-	return false;
-}
-char sysrq_take(struct tty_struct *tty)
-{
-	return 0;
-}
-bool handle_sysrq(char key)
-{
-	return false;
-}
-int tty_check_change(struct tty_struct *tty, int sig)
-{
-	return 0;
-}
-bool mutex_trylock(struct mutex *m)
-{
-	mutex_lock(m);
-	return true;
-}
-int mutex_lock_interruptible(struct mutex *m)
-{
-	mutex_lock(m);
-	return 0;
-}
-
-/* The reader is in the group, so that a signal ends its sleep. */
-static int signals[8], nr_signals;
-int kill_pgrp(pid_t pgrp, int sig)
-{
-	assert_int_equal(pgrp, GROUP);
-	assert_true(nr_signals < 8);
-	signals[nr_signals++] = sig;
-	set_tsk_thread_flag(&host_task, TIF_SIGPENDING);
-	return 0;
-}
-
-/* ---- The terminal's other end. */
-static struct tty_struct tty;
-static char shown[65536];
-static unsigned nr_shown;
-static bool line_full; /* the driver sends nothing */
-
-static void start_tx(void *port)
-{
-	bool wake = false;
-
-	if (!line_full)
-		nr_shown += tty_tx_pull(&tty, shown + nr_shown, sizeof(shown) - 1 - nr_shown, &wake);
-	if (wake)
-		tty_tx_pulled(&tty);
-	shown[nr_shown] = '\0';
-}
-
-static bool held_up;
-static unsigned nr_throttles;
-static void throttle(void *port, bool on)
-{
-	assert_true(on != held_up);
-	held_up = on;
-	nr_throttles++;
-}
-
-static void poll_put(void *port, char c)
-{
-}
-
-static const struct uart_ops ops = {.start_tx = start_tx, .poll_put = poll_put, .throttle = throttle};
-
-static void set_flags(u32 lflag, unsigned vmin, unsigned vtime)
-{
-	struct termios t = tty.termios;
-
-	t.c_lflag = lflag;
-	t.c_cc[VMIN] = vmin;
-	t.c_cc[VTIME] = vtime;
-	n_tty_set_termios(&tty, &t);
-}
-#define COOKED (ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN)
-
-static int fresh(void **state)
-{
-	memset(&tty, 0, sizeof(tty));
-	tty.ops = &ops;
-	tty.pgrp = GROUP;
-	tty.termios = (struct termios){.c_iflag = ICRNL | IXON | IMAXBEL, .c_oflag = OPOST | ONLCR, .c_lflag = COOKED};
-	memcpy(tty.termios.c_cc,
-	       (u8[NCCS]){[VINTR] = 3,
-			  [VQUIT] = 28,
-			  [VERASE] = 127,
-			  [VKILL] = 21,
-			  [VEOF] = 4,
-			  [VMIN] = 1,
-			  [VSTART] = 17,
-			  [VSTOP] = 19,
-			  [VSUSP] = 26,
-			  [VREPRINT] = 18,
-			  [VWERASE] = 23,
-			  [VLNEXT] = 22},
-	       NCCS);
-	tty_output_init(&tty);
-	spin_lock_init(&tty.lock);
-	mutex_init(&tty.read_mutex);
-	init_waitqueue_head(&tty.read_wait);
-	nr_shown = nr_signals = host_sleeps = nr_throttles = 0;
-	shown[0] = '\0';
-	held_up = line_full = false;
-	host_asleep = NULL;
-	host_task.state = TASK_RUNNING;
-	clear_tsk_thread_flag(&host_task, TIF_SIGPENDING);
-	return 0;
-}
-
-static void type_bytes(const char *text, unsigned n)
-{
-	tty_receive(&tty, text, n);
-	n_tty_process(&tty);
-}
-
-static void type(const char *text)
-{
-	type_bytes(text, strlen(text));
-}
-
-/* The script's pieces, one after the other. '\xff' as a piece's first byte: 50 ms pass. */
-static const char *const *script;
-static bool type_next(void)
-{
-	const char *text = *script;
-
-	if (!text)
-		return false;
-	script++;
-	if (*text == '\xff') {
-		host_now += 50 * NSEC_PER_MSEC;
-		text++;
-	}
-	type(text);
-	return true;
-}
-#define TYPE_WHILE_ASLEEP(...) (script = (const char *const[]){__VA_ARGS__, NULL}, host_asleep = type_next)
-
-static char got[8192];
-static struct file blocking, not_blocking = {.f_flags = O_NONBLOCK};
-
-static ssize_t read_n(struct file *f, size_t n)
-{
-	ssize_t res;
-
-	memset(got, '?', sizeof(got));
-	res = n_tty_read(&tty, f, got, n);
-	got[res > 0 ? res : 0] = '\0';
-	return res;
-}
-
-/* A read of up to n bytes gets this. */
-#define EXPECT_READ(n, text) (assert_int_equal(read_n(&blocking, n), strlen(text)), assert_string_equal(got, text))
-#define EXPECT_SHOWN(text)   (assert_string_equal(shown, text), nr_shown = 0, shown[0] = '\0')
+#include <host_tty.h>
 
 /* ---- Lines */
 
@@ -243,6 +59,10 @@ static void test_editing(void **state)
 	type("first\nab\025\n"); /* not beyond the line in work */
 	EXPECT_READ(20, "first\n");
 	EXPECT_READ(20, "\n");
+	nr_shown = 0;
+	type("ab\t\177c\n"); /* a tab takes what it took to the next stop */
+	EXPECT_SHOWN("ab\t\b \b\b \b\b \b\b \b\b \b\b \bc\r\n");
+	EXPECT_READ(20, "abc\n");
 	nr_shown = 0;
 	type("a\001b\177\177\022\n");
 	EXPECT_SHOWN("a^Ab\b \b\b \b\b \b^R\r\na\r\n");
@@ -501,6 +321,37 @@ static void test_held_up(void **state)
 	assert_true(nr_throttles >= 2 * (100000 / (TTY_RX_SIZE + TTY_BUF_SIZE)) && !held_up);
 }
 
+/* A driver that does not stop: what finds no room is counted, and what was there before is not touched. */
+static void test_dropped(void **state)
+{
+	static char sent[TTY_BUF_SIZE - 1 + TTY_RX_SIZE + 2];
+	unsigned received = 0, left;
+
+	set_flags(0, 1, 0);
+	tty.termios.c_iflag = 0;
+	for (unsigned i = 0; i < sizeof(sent); i++)
+		sent[i] = (char)(i % 251);
+	type_bytes(sent, TTY_BUF_SIZE - 1);
+	type_bytes(sent + TTY_BUF_SIZE - 1, TTY_RX_SIZE);
+	assert_int_equal(tty.drops, 0);
+	assert_true(held_up);
+	type_bytes(sent + sizeof(sent) - 2, 2);
+	assert_int_equal(tty.drops, 2);
+	/* It goes on when less than a quarter waits, not before and not only when nothing does. */
+	while (received < sizeof(sent) - 2) {
+		bool was = held_up;
+		ssize_t n = read_n(&not_blocking, 100);
+
+		for (ssize_t i = 0; i < n; i++, received++)
+			assert_int_equal((u8)got[i], received % 251);
+		left = tty.rx_head - tty.rx_tail;
+		if (was && !held_up)
+			assert_in_range(left, 1, TTY_RX_SIZE / 4 - 1);
+		assert_int_equal(held_up, left >= TTY_RX_SIZE / 4);
+	}
+	assert_int_equal(read_n(&not_blocking, 1), -EAGAIN);
+}
+
 /* ---- Output */
 
 static void test_output(void **state)
@@ -551,25 +402,24 @@ static void test_full_output(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(test_lines_one_at_a_time),
-		TEST(test_end_of_file),
-		TEST(test_editing),
-		TEST(test_longest_line),
-		TEST(test_many_lines),
-		TEST(test_interrupt_ends_a_canonical_read),
-		TEST(test_interrupt_flushes),
-		TEST(test_interrupt_flushes_output),
-		TEST(test_interrupt_and_raw_readers),
-		TEST(test_interrupt_jumps_the_queue),
-		TEST(test_min_without_time),
-		TEST(test_min_and_time),
-		TEST(test_time_without_min),
-		TEST(test_mode_changes),
-		TEST(test_held_up),
-		TEST(test_output),
-		TEST(test_full_output),
-	};
+	const struct CMUnitTest tests[] = {TEST(test_lines_one_at_a_time),
+					   TEST(test_end_of_file),
+					   TEST(test_editing),
+					   TEST(test_longest_line),
+					   TEST(test_many_lines),
+					   TEST(test_interrupt_ends_a_canonical_read),
+					   TEST(test_interrupt_flushes),
+					   TEST(test_interrupt_flushes_output),
+					   TEST(test_interrupt_and_raw_readers),
+					   TEST(test_interrupt_jumps_the_queue),
+					   TEST(test_min_without_time),
+					   TEST(test_min_and_time),
+					   TEST(test_time_without_min),
+					   TEST(test_mode_changes),
+					   TEST(test_held_up),
+					   TEST(test_dropped),
+					   TEST(test_output),
+					   TEST(test_full_output)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
