@@ -299,8 +299,9 @@ no_long_mode:	.asciz	"Vitrine: this CPU has no long mode: a 64-bit x86 is needed
 no_nx:		.asciz	"Vitrine: this CPU has no no-execute pages (NX), or firmware hides them\r\n"
 
 /*
- * Enough segments for the way up; cpu_desc_init() brings the real ones. The accessed bits are set: the CPU
- * would set them itself, and the page is read-only.
+ * Enough segments for the way up; cpu_desc_init() brings the real ones. They stand in a read-only
+ * page although loading a segment register writes to its descriptor: the CPU sets the accessed bit
+ * only where it is clear, and here it is set (SDM vol. 3, 3.4.5.1).
  */
 	.balign	8
 boot_gdt:
