@@ -88,6 +88,11 @@ static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u6
 	return err ? err : save_fpsimd(frame);
 }
 
+/*
+ * The handler's stack, from above: the frame record, then struct rt_sigframe with the extension
+ * area as far as it is used. It returns into SIGPAGE or the program's own restorer, which calls
+ * rt_sigreturn(2).
+ */
 int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 {
 	struct frame_record __user *record =
@@ -159,6 +164,10 @@ static bool valid_user_pstate(u64 pstate)
 	return (pstate & (PSR_MODE_MASK | PSR_MODE32 | PSR_DAIF_MASK)) == PSR_MODE_EL0t;
 }
 
+/*
+ * Everything comes from user memory and is checked before `regs` changes: a frame that is refused
+ * leaves them as they were.
+ */
 static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
 {
 	struct sigcontext __user *sc = &frame->uc.uc_mcontext;
