@@ -79,7 +79,7 @@ static void describe(int node, struct device_desc *dev)
  * The name by which the driver knows the node, or NULL. A driver lists several when its devices
  * differ a little, and looks at dev->compatible.
  */
-static const char *match(const struct driver *drv, int node)
+static const char *fdt_match_driver(const struct driver *drv, int node)
 {
 	for (const char *const *c = drv->compatible; *c; c++)
 		if (fdt_is_compatible(node, *c))
@@ -88,7 +88,7 @@ static const char *match(const struct driver *drv, int node)
 }
 
 /* Call the driver's probe for a node that it matches; driver_probe() reports an error. */
-static void probe(const struct driver *drv, int node, const char *compatible)
+static void fdt_probe_node(const struct driver *drv, int node, const char *compatible)
 {
 	struct device_desc dev;
 
@@ -106,8 +106,8 @@ void drivers_probe(enum driver_level level)
 		if (!fdt_is_available(node))
 			continue;
 		for_each_in_table(drivers, drv) {
-			if (drv->level == level && (compatible = match(drv, node)))
-				probe(drv, node, compatible);
+			if (drv->level == level && (compatible = fdt_match_driver(drv, node)))
+				fdt_probe_node(drv, node, compatible);
 		}
 	}
 }

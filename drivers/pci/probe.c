@@ -32,7 +32,7 @@ static const struct pci_driver *find_driver(const struct pci_dev *dev)
  * Enable the device and let the driver probe it. The driver keeps the struct pci_dev if it takes
  * the device; else it is freed.
  */
-static void probe(const struct pci_driver *drv, const struct pci_dev *found)
+static void pci_probe_function(const struct pci_driver *drv, const struct pci_dev *found)
 {
 	struct pci_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	int err = -ENOMEM;
@@ -59,7 +59,7 @@ static void scan_function(struct pci_dev *dev, u8 header)
 	unsigned below;
 
 	if (drv)
-		probe(drv, dev);
+		pci_probe_function(drv, dev);
 	if ((header & HEADER_TYPE_MASK) != HEADER_BRIDGE)
 		return;
 	below = pci_read8(dev, PCI_SECONDARY_BUS);

@@ -130,7 +130,7 @@ static unsigned width_of(const struct tty_struct *tty, u32 start, u32 end)
  * its bytes, and marks that combine with it go with it: they take no column, so a line of them
  * alone would be erased without a trace on the screen.
  */
-static void erase_one(struct tty_struct *tty)
+static void erase_char(struct tty_struct *tty)
 {
 	unsigned width = 0;
 
@@ -154,7 +154,7 @@ static void do_erase(struct tty_struct *tty, char c)
 {
 	if (tty->head == tty->canon)
 		return;
-	erase_one(tty);
+	erase_char(tty);
 	if (L_FLAG(tty, ECHO) && !L_FLAG(tty, ECHOE))
 		n_tty_echo(tty, c);
 }
@@ -174,7 +174,7 @@ static void do_werase(struct tty_struct *tty)
 		if (word && !in_word)
 			return;
 		word |= in_word;
-		erase_one(tty);
+		erase_char(tty);
 	}
 }
 
@@ -190,7 +190,7 @@ static void do_kill(struct tty_struct *tty, char c)
 		tty->head = tty->canon;
 	} else if (visual) {
 		while (tty->head != tty->canon)
-			erase_one(tty);
+			erase_char(tty);
 	} else {
 		tty->head = tty->canon;
 		n_tty_echo(tty, c);
@@ -279,7 +279,7 @@ static bool ends_line(const struct tty_struct *tty, char c)
  * [l] Store a byte that is data, and echo it. `literal`: it was typed behind ^V and means nothing
  * special.
  */
-static void take_char(struct tty_struct *tty, char c, bool literal)
+static void store_char(struct tty_struct *tty, char c, bool literal)
 {
 	bool canon = L_FLAG(tty, ICANON), end = canon && !literal && ends_line(tty, c);
 
@@ -340,7 +340,7 @@ static int n_tty_receive_char(struct tty_struct *tty, char c)
 
 	if (tty->lnext) {
 		tty->lnext = false;
-		take_char(tty, c, true);
+		store_char(tty, c, true);
 		return 0;
 	}
 	if (!map_input(tty, &c) || flow_key(tty, c))
@@ -357,7 +357,7 @@ static int n_tty_receive_char(struct tty_struct *tty, char c)
 		return 0;
 	}
 	if (!L_FLAG(tty, ICANON) || !edit_key(tty, c))
-		take_char(tty, c, false);
+		store_char(tty, c, false);
 	return 0;
 }
 

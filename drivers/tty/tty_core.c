@@ -132,7 +132,7 @@ static ssize_t write_chunk(struct tty_struct *tty, struct file *f, const char *t
  * Write from user or kernel memory, in chunks: the ring's lock is a spinlock, so user memory cannot
  * be read under it. write_mutex keeps the bytes of one write(2) together. Returns bytes or -errno.
  */
-static ssize_t write_any(struct file *f, const char *buf, size_t n, bool kernel)
+static ssize_t tty_write_bytes(struct file *f, const char *buf, size_t n, bool kernel)
 {
 	struct tty_struct *tty = f->private_data;
 	char chunk[256];
@@ -163,12 +163,12 @@ static ssize_t write_any(struct file *f, const char *buf, size_t n, bool kernel)
 
 static noinline ssize_t tty_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
-	return write_any(f, buf, n, false);
+	return tty_write_bytes(f, buf, n, false);
 }
 
 static ssize_t tty_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
 {
-	return write_any(f, buf, n, true);
+	return tty_write_bytes(f, buf, n, true);
 }
 
 static unsigned tty_poll(struct file *f, struct poll_table *pt)

@@ -54,7 +54,7 @@ static unsigned in_queue_of(unsigned id)
  * Change a flag of the port that sleepers look at without the lock. Release, then the wake-up: a
  * task that sleeps in `wait` looks again and sees the new value.
  */
-static void set_flag(struct port *port, bool *flag, bool value)
+static void port_set_flag(struct port *port, bool *flag, bool value)
 {
 	unsigned long flags;
 
@@ -154,7 +154,7 @@ static void control_message(struct virtio_console *con, const struct console_con
 		port_removed(port);
 		break;
 	case PORT_OPEN:
-		set_flag(port, &port->host_open, port_present(port) && msg->value);
+		port_set_flag(port, &port->host_open, port_present(port) && msg->value);
 		break;
 	case PORT_NAME:
 		port_named(port, (const char *)(msg + 1), len - sizeof(*msg));
@@ -356,7 +356,7 @@ static void start(struct virtio_console *con)
 		virtqueue_kick(con->ports[id].in);
 	if (!con->ctl_in) {
 		port_added(con->ports);
-		set_flag(con->ports, &con->ports->host_open, true);
+		port_set_flag(con->ports, &con->ports->host_open, true);
 		return;
 	}
 	virtqueue_kick(con->ctl_in);

@@ -37,14 +37,14 @@ static struct port *port_of(const struct file *f)
 	return ((struct port_file *)f->private_data)->port;
 }
 
-/* A flag that another CPU changes by set_flag(). Acquire: what came before the change is seen, too. */
+/* A flag that another CPU changes by port_set_flag(). Acquire: what came before the change is seen, too. */
 static bool read_flag(const bool *flag)
 {
 	return smp_load_acquire(flag);
 }
 
 /* Is the file's port still the one that it was opened for? */
-static bool alive(const struct file *f)
+static bool port_file_alive(const struct file *f)
 {
 	const struct port_file *own = f->private_data;
 
@@ -140,7 +140,7 @@ static bool read_would_block(const struct file *f)
 {
 	const struct port *port = port_of(f);
 
-	return alive(f) && read_flag(&port->host_open) && !has_input(port) && !virtqueue_is_broken(port->in);
+	return port_file_alive(f) && read_flag(&port->host_open) && !has_input(port) && !virtqueue_is_broken(port->in);
 }
 
 /*
@@ -159,7 +159,7 @@ static ssize_t port_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 		res = mutex_lock_interruptible(&port->read_mutex);
 		if (res)
 			return -ERESTARTSYS;
-		res = alive(f) ? read_pages(port, buf, n) : -ENODEV;
+		res = port_file_alive(f) ? read_pages(port, buf, n) : -ENODEV;
 		mutex_unlock(&port->read_mutex);
 		if (res || !host_open)
 			return res;
@@ -219,7 +219,7 @@ static bool reserve_page(const struct file *f)
 	bool there;
 
 	spin_lock_irqsave(&port->lock, flags);
-	there = alive(f) && port->host_open && port->tx_pages < min(PORT_TX_PAGES, port->out->size);
+	there = port_file_alive(f) && port->host_open && port->tx_pages < min(PORT_TX_PAGES, port->out->size);
 	port->tx_pages += there;
 	spin_unlock_irqrestore(&port->lock, flags);
 	return there;
@@ -239,7 +239,7 @@ static bool write_would_block(const struct file *f)
 {
 	const struct port *port = port_of(f);
 
-	return alive(f) && !virtqueue_is_broken(port->out) &&
+	return port_file_alive(f) && !virtqueue_is_broken(port->out) &&
 	       (!read_flag(&port->host_open) || READ_ONCE(port->tx_pages) >= min(PORT_TX_PAGES, port->out->size));
 }
 
@@ -253,7 +253,7 @@ static int wait_page(struct file *f)
 	int err;
 
 	while (!reserve_page(f)) {
-		if (!alive(f))
+		if (!port_file_alive(f))
 			return -ENODEV;
 		if (virtqueue_is_broken(port->out))
 			return -EIO;
@@ -393,7 +393,7 @@ static unsigned port_poll(struct file *f, struct poll_table *pt)
 	unsigned mask = 0;
 
 	poll_wait(f, &port->wait, pt);
-	if (!alive(f))
+	if (!port_file_alive(f))
 		return POLLHUP;
 	if (!read_would_block(f))
 		mask |= POLLIN | POLLRDNORM;
@@ -409,7 +409,7 @@ static bool drained(const struct file *f)
 {
 	const struct port *port = port_of(f);
 
-	return !READ_ONCE(port->tx_pages) || !alive(f) || !read_flag(&port->host_open) ||
+	return !READ_ONCE(port->tx_pages) || !port_file_alive(f) || !read_flag(&port->host_open) ||
 	       virtqueue_is_broken(port->out);
 }
 
@@ -455,7 +455,7 @@ static int port_release(struct inode *inode, struct file *f)
 	unsigned long flags;
 
 	spin_lock_irqsave(&port->lock, flags);
-	if (alive(f))
+	if (port_file_alive(f))
 		port->guest_open = false;
 	spin_unlock_irqrestore(&port->lock, flags);
 	port_tell_host(port);

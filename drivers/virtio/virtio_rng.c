@@ -32,7 +32,7 @@ struct virtio_rng {
 static struct virtio_rng *the_rng; /* [boot writes] the first one; more are of no use */
 
 /* Give the buffer to the device. Context: probe, or with the mutex held and all of the buffer read. */
-static void ask(struct virtio_rng *rng)
+static void rng_request(struct virtio_rng *rng)
 {
 	WRITE_ONCE(rng->filled, false);
 	if (!virtqueue_add_inbuf(rng->vq, rng->bytes, RNG_BYTES, rng))
@@ -77,14 +77,14 @@ static unsigned some_bytes(struct virtio_rng *rng)
 	if (!smp_load_acquire(&rng->filled))
 		return 0;
 	if (rng->at == rng->len) {
-		ask(rng);
+		rng_request(rng);
 		return 0;
 	}
 	return rng->len - rng->at;
 }
 
 /* [m] Copy n bytes to the reader; they are never given to another one. Returns bytes or -EFAULT. */
-static ssize_t give(struct virtio_rng *rng, char __user *buf, unsigned n)
+static ssize_t rng_copy_bytes(struct virtio_rng *rng, char __user *buf, unsigned n)
 {
 	unsigned left = copy_to_user(buf, rng->bytes + rng->at, n);
 
@@ -106,7 +106,7 @@ static ssize_t rng_read_some(struct virtio_rng *rng, char __user *buf, size_t n,
 		if (res)
 			return -ERESTARTSYS;
 		there = some_bytes(rng);
-		res = there ? give(rng, buf, min_t(size_t, n, there)) : 0;
+		res = there ? rng_copy_bytes(rng, buf, min_t(size_t, n, there)) : 0;
 		mutex_unlock(&rng->mutex);
 		if (res)
 			return res;
@@ -168,7 +168,7 @@ static int rng_probe(struct virtio_device *dev)
 	}
 	the_rng = rng;
 	virtio_device_ready(dev); /* from here on the memory is the device's: no error any more */
-	ask(rng);
+	rng_request(rng);
 	err = device_add(&rng_node);
 	if (err)
 		pr_err("virtio-rng: no /dev/hwrng: error %d\n", err);

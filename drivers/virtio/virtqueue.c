@@ -170,7 +170,7 @@ struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, u
  * that the device is to write, release also keeps our last reads of it before: a page of a port is
  * copied out, then given back. Returns 0, -EIO, -ENOSPC.
  */
-static int add_buf(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags, void *token)
+static int virtqueue_add(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags, void *token)
 {
 	unsigned long flags;
 	int err = 0;
@@ -197,12 +197,12 @@ static int add_buf(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags
 
 int virtqueue_add_outbuf(struct virtqueue *vq, void *buf, unsigned len, void *token)
 {
-	return add_buf(vq, buf, len, 0, token);
+	return virtqueue_add(vq, buf, len, 0, token);
 }
 
 int virtqueue_add_inbuf(struct virtqueue *vq, void *buf, unsigned len, void *token)
 {
-	return add_buf(vq, buf, len, VIRTQ_DESC_WRITE, token);
+	return virtqueue_add(vq, buf, len, VIRTQ_DESC_WRITE, token);
 }
 
 /*
@@ -267,7 +267,7 @@ bool virtqueue_has_used(const struct virtqueue *vq)
  * device says is believed: an index beyond the ring, or a buffer that it does not have, ends the
  * queue, and NULL is returned. A length beyond the buffer is cut.
  */
-static void *take_used(struct virtqueue *vq, unsigned *len)
+static void *virtqueue_take_used(struct virtqueue *vq, unsigned *len)
 {
 	const struct virtq_used_elem *elem = &vq->used->ring[vq->used_idx & (vq->size - 1)];
 	u32 id = READ_ONCE(elem->id);
@@ -311,7 +311,7 @@ void *virtqueue_get_buf(struct virtqueue *vq, unsigned *len)
 
 	spin_lock_irqsave(&vq->lock, flags);
 	if (virtqueue_has_used(vq)) {
-		token = take_used(vq, len);
+		token = virtqueue_take_used(vq, len);
 		/* Before the caller looks again and finds nothing: what comes after that look interrupts. */
 		if (token && !vq->quiet && has_event_idx(vq))
 			want_next(vq);
