@@ -1,5 +1,6 @@
 /*
- * POSIX calls that are one system call each: argument order adapted, -errno turned into errno.
+ * POSIX calls that are one system call each: argument order adapted, -errno turned into errno. The
+ * kernel returns -4095 to -1 for an error, in the register that holds the result (vt_result).
  *
  * What each returns and does is said in the header that declares it, or by POSIX. Where Linux has
  * only a call of the "at" family on new machines (openat, unlinkat, ...), the older name is made of

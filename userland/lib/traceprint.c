@@ -1,7 +1,12 @@
 /*
- * Print formats of events: a format as printf's and expressions of C over the record's fields, evaluated from
- * their text for each record. What is not understood shows as "[?]", and the rest of that record's text stays
- * away.
+ * Print formats of events: a format as printf's, and expressions of C over the record's fields.
+ *
+ *     print fmt: "comm=%s pid=%d flags=%s", REC->comm, REC->pid, __print_flags(REC->flags, "|", { 1, "A" }, { 2, "B" })
+ *
+ * The expressions are evaluated from their text for each record, by recursive descent; there is no
+ * tree. A file may come from another kernel, so what is not understood shows as "[?]", and the rest
+ * of that record's text stays away. Texts that an evaluation makes are freed when the record is
+ * done (forget_texts).
  */
 #include <vt_report.h>
 #include <ctype.h>
@@ -28,11 +33,13 @@ void vt_bytes_printf(struct vt_bytes *out, const char *format, ...)
 	vt_put(out, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
+/* Step over blanks. */
 static void blanks(struct eval *e)
 {
 	e->at += strspn(e->at, " \t\n");
 }
 
+/* Step over the token if it stands here. */
 static bool eat(struct eval *e, const char *token)
 {
 	blanks(e);
@@ -42,12 +49,14 @@ static bool eat(struct eval *e, const char *token)
 	return true;
 }
 
+/* The token must stand here; if it does not, the evaluation is not understood. */
 static void want(struct eval *e, const char *token)
 {
 	if (!eat(e, token))
 		e->bad = true;
 }
 
+/* The length of a name at s: letters, digits and underscores. */
 static size_t word_length(const char *s)
 {
 	size_t n = 0;
@@ -182,6 +191,7 @@ static bool take_pair(struct eval *e, unsigned long long *n, struct vt_value *te
 	return !e->bad;
 }
 
+/* __print_flags(value, separator, { bit, "name" }...): the names of all bits that are set. */
 static struct vt_value print_flags(struct eval *e)
 {
 	unsigned long long left = expression(e, 0).n, flag;
@@ -207,6 +217,7 @@ static struct vt_value print_flags(struct eval *e)
 	return keep(&b);
 }
 
+/* __print_symbolic(value, { number, "name" }...): the name of this number. */
 static struct vt_value print_symbolic(struct eval *e)
 {
 	unsigned long long value = expression(e, 0).n, n;
@@ -298,6 +309,7 @@ static struct vt_value array_length(struct eval *e)
 	return (struct vt_value){.n = n};
 }
 
+/* A function of the kernel's print formats, by its name. */
 static struct vt_value call(struct eval *e)
 {
 	static const struct {
@@ -345,6 +357,7 @@ static bool eat_cast(struct eval *e)
 	return true;
 }
 
+/* A bracket, a number, a string, a field, a sign or a call: what stands between operators. */
 static struct vt_value primary(struct eval *e)
 {
 	struct vt_value v = {0};

@@ -8,6 +8,7 @@
 #define SEGMENT_PAGES (VT_SEGMENT / VT_TRACE_PAGE)
 #define PIPE_PAGES    16
 
+/* The name of a segment's file. The caller frees it. */
 static char *segment_name(const struct vt_spool *s, unsigned long number)
 {
 	size_t n = strlen(s->prefix) + 24;
