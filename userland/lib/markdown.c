@@ -4,7 +4,7 @@
  * line first prints that. Paragraphs and items of lists are filled to the width; code, tables and
  * sessions stay as they are, headings become capitals.
  *
- *     - a [page](page.md) with `code`      becomes      - a page (page.md) with code
+ *     - a [raw](raw.md) with `code`      becomes      - a raw (raw.md) with code
  */
 #include <vt.h>
 #include <vt_term.h>
