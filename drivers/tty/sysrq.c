@@ -67,6 +67,7 @@ REGISTER_SYSRQ(tasks_key);
 REGISTER_SYSRQ(cpus_key);
 REGISTER_SYSRQ(crash_key);
 
+/* An unknown key shows the list of keys. */
 bool handle_sysrq(char key)
 {
 	const struct sysrq_key *k;
@@ -99,6 +100,10 @@ bool sysrq_filter(struct tty_struct *tty, char c)
 	return true;
 }
 
+/*
+ * The next byte is taken by sysrq_filter() when the softirq looks at it, and its handler runs when
+ * the lock is free.
+ */
 void tty_receive_break(struct tty_struct *tty)
 {
 	unsigned long flags;

@@ -94,6 +94,7 @@ int fcntl(int fd, int cmd, ...)
 	return (int)CALL(fcntl, fd, cmd, arg);
 }
 
+/* The argument is passed as it is: a number or an address, as the request has it. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;
@@ -170,6 +171,10 @@ int lstat(const char *path, struct stat *st)
 	return (int)CALL(newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
 
+/*
+ * The only one of the three that needs no name, so it works on pipes and on files that were
+ * removed.
+ */
 int fstat(int fd, struct stat *st)
 {
 	return (int)CALL(newfstat, fd, st);
@@ -257,6 +262,7 @@ void sync(void)
 	CALL(sync, 0);
 }
 
+/* The types of file systems and the flags are the kernel's. */
 int mount(const char *source, const char *target, const char *type, unsigned long flags, const void *data)
 {
 	return (int)CALL(mount, source, target, type, flags, data);
