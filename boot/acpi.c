@@ -1,4 +1,15 @@
-/* ACPI's root tables: finding any table by its signature, with nothing in it believed unchecked. */
+/*
+ * ACPI's root tables: finding any table by its signature, with nothing in it believed unchecked.
+ *
+ *     root pointer (RSDP) ---> XSDT or RSDT: header, addresses ---> FADT, MADT, HPET, ...
+ *
+ * Firmware's tables are read once, on the boot CPU, and then forgotten. boot_map() reaches them
+ * until paging_init(); everything that the kernel needs later is copied to acpi_info before. So no
+ * code has to know whether the memory of a table has become free RAM, and no pointer into a table
+ * survives. A length inside a table is compared with what was mapped before anything behind it is
+ * read: the unit tests damage tables at random under a sanitizer that notices a single byte too
+ * many.
+ */
 #include <boot/acpi.h>
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
@@ -28,7 +39,7 @@ struct acpi_info acpi_info;
 static const struct acpi_table *root; /* RSDT or XSDT, checked [boot] */
 static unsigned root_entry_size;      /* bytes of an address in it: 4 or 8 */
 
-/* The sum of all bytes, modulo 256, is what all of ACPI's checksums make zero (5.2.3). */
+/* All checksums of ACPI work alike: the sum of all bytes, modulo 256, is zero (5.2.3). */
 static bool sum_is_zero(const void *p, size_t size)
 {
 	const u8 *byte = p;
@@ -39,11 +50,17 @@ static bool sum_is_zero(const void *p, size_t size)
 	return !sum;
 }
 
+/*
+ * The checksum that revision 0 defines, over its 20 bytes, is right in later revisions too. A
+ * second one, over the whole structure, is checked by open_root() where it uses the fields behind
+ * them.
+ */
 static bool rsdp_valid(const struct acpi_rsdp *rsdp)
 {
 	return rsdp && !memcmp(rsdp->signature, "RSD PTR ", sizeof(rsdp->signature)) && sum_is_zero(rsdp, RSDP_V1_SIZE);
 }
 
+/* The root pointer between two addresses, at a multiple of 16 bytes. Returns 0 if there is none. */
 static phys_addr_t scan_for_rsdp(phys_addr_t from, phys_addr_t to)
 {
 	for (phys_addr_t at = from; at + RSDP_V1_SIZE <= to; at += 16)
@@ -52,7 +69,10 @@ static phys_addr_t scan_for_rsdp(phys_addr_t from, phys_addr_t to)
 	return 0;
 }
 
-/* Who knows best comes first: the loader, then the two places of 5.2.5.1. */
+/*
+ * Where the root pointer is: the loader's answer, if it gave one, is the best; else the two places
+ * where a BIOS puts it (5.2.5.1). With UEFI it lies elsewhere, so only the loader can know.
+ */
 static phys_addr_t find_rsdp(void)
 {
 	phys_addr_t ebda = x86_ebda(), found = 0;
@@ -64,7 +84,11 @@ static phys_addr_t find_rsdp(void)
 	return found ? found : scan_for_rsdp(BIOS_START, BIOS_END);
 }
 
-/* NULL, or why the table that begins with `header` is not to be used; then *table is all of it. */
+/*
+ * Check the table at `phys`, whose header is mapped at `header`. Returns NULL and sets *table, of
+ * which all bytes are mapped then, or returns in words why the table cannot be used. The header is
+ * checked before the length in it is used to map the rest.
+ */
 static const char *check_table(phys_addr_t phys, const struct acpi_table *header, const char *signature,
 			       const struct acpi_table **table)
 {
@@ -91,7 +115,10 @@ const struct acpi_table *acpi_table_at(phys_addr_t phys, const char *signature)
 	return NULL;
 }
 
-/* The address that entry i of the root table holds; i is within it. */
+/*
+ * The physical address in entry i of the root table. The caller keeps i below the number of
+ * entries.
+ */
 static phys_addr_t root_entry(unsigned i)
 {
 	u64 address = 0; /* little endian: four bytes are its low half. An XSDT's are not aligned. */
@@ -113,7 +140,10 @@ const struct acpi_table *acpi_find_table(const char *signature)
 	return NULL;
 }
 
-/* The XSDT if there is one that is good, else the RSDT. */
+/*
+ * Choose the root table: the XSDT, whose addresses have 64 bits, if there is a good one; else the
+ * RSDT, whose addresses have 32.
+ */
 static void open_root(const struct acpi_rsdp *rsdp)
 {
 	if (rsdp->revision >= 2 && rsdp->length >= sizeof(*rsdp) && sum_is_zero(rsdp, sizeof(*rsdp)) && rsdp->xsdt) {
@@ -126,7 +156,11 @@ static void open_root(const struct acpi_rsdp *rsdp)
 	}
 }
 
-/* "OEM MODEL" of two fields that are padded with blanks or zeros; what cannot be printed is left out. */
+/*
+ * Make "OEM MODEL" of two fields of fixed length, which firmware pads with blanks or zeros.
+ * Characters that cannot be printed are left out, and several blanks become one. Example: "BOCHS
+ * BXPC" on QEMU.
+ */
 static void read_oem(const struct acpi_table *table)
 {
 	char text[sizeof(table->oem_id) + 1 + sizeof(table->oem_table_id)];

@@ -1,4 +1,9 @@
-/* Finding drivers for the devices of a PC: those that ACPI's tables name, and those that all PCs have. */
+/*
+ * The devices of a PC that are on no bus that could be searched: those that ACPI's tables name, and
+ * those that every PC has at fixed ports. Each becomes a struct device_desc, as the device tree's
+ * nodes do on aarch64 (boot/fdt_devices.c), and drivers are matched by name. The names ("pc,hpet")
+ * are this kernel's own. PCI devices are found later, by the driver of "pc,pci".
+ */
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 #include <boot/acpi.h>
@@ -12,7 +17,8 @@ DECLARE_TABLE(drivers, const struct driver);
 #define MAX_DEVICES (ACPI_MAX_IOAPICS + 7)
 
 /*
- * In the order in which they are probed within a level: what others of the level ask for stands before them.
+ * Drivers are probed in this order within a level, so a device stands behind those that its driver
+ * relies on: the HPET before the TSC, which is measured against it. [boot]
  */
 static struct device_desc devices[MAX_DEVICES]; /* [boot] */
 static unsigned nr_devices;
@@ -32,6 +38,10 @@ static unsigned nr_devices;
 #define RTC_IRQ		8
 #define PCI_CONFIG_PORT 0xcf8 /* PCI 3.0, 3.2.2.3.2 */
 
+/*
+ * One more device with one range of registers: a physical address or the first I/O port.
+ * MAX_DEVICES has room for all that find_devices() can add.
+ */
 static struct device_desc *add_device(const char *compatible, phys_addr_t base, u64 size)
 {
 	struct device_desc *dev = &devices[nr_devices++];
@@ -42,7 +52,10 @@ static struct device_desc *add_device(const char *compatible, phys_addr_t base, 
 	return dev;
 }
 
-/* With an interrupt by its ISA number: where that arrives, and how, the MADT may have changed. */
+/*
+ * A device at I/O ports with an interrupt, given by its ISA number. The MADT may say that this
+ * interrupt arrives at another GSI or is level-triggered, so acpi_isa_irq() is asked.
+ */
 static void add_isa_device(const char *compatible, u16 port, u64 size, unsigned irq, u32 clock_hz)
 {
 	struct device_desc *dev = add_device(compatible, port, size);
@@ -52,7 +65,7 @@ static void add_isa_device(const char *compatible, u16 port, u64 size, unsigned 
 	dev->clock_hz = clock_hz;
 }
 
-/* irq[0].hwirq: the first GSI that is this IOAPIC's. */
+/* An IOAPIC. Its irq[0].hwirq is no interrupt of the device but the first GSI that it serves. */
 static void add_ioapic(const struct acpi_ioapic *ioapic)
 {
 	struct device_desc *dev = add_device("pc,ioapic", ioapic->base, IOAPIC_SIZE);
@@ -61,6 +74,10 @@ static void add_ioapic(const struct acpi_ioapic *ioapic)
 	dev->nr_irq = 1;
 }
 
+/*
+ * Fill devices[]. Without a MADT there is no interrupt controller, and so none of the drivers that
+ * need an interrupt gets one.
+ */
 static void find_devices(void)
 {
 	/* Interrupt controllers: the IOAPIC sends to the local APIC. */
@@ -79,6 +96,7 @@ static void find_devices(void)
 	add_device("pc,pci", PCI_CONFIG_PORT, 8);
 }
 
+/* Is `compatible` one of the names that the driver lists? */
 static bool matches(const struct driver *drv, const char *compatible)
 {
 	for (const char *const *c = drv->compatible; *c; c++)

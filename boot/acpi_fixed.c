@@ -1,4 +1,10 @@
-/* ACPI's fixed hardware: power and reset registers (FADT), the sleep type of S5 (DSDT), the HPET. */
+/*
+ * ACPI's fixed hardware: power and reset registers (FADT), the sleep type of S5 (DSDT), the HPET.
+ *
+ * Turning a PC off needs two numbers: the port of the PM1 control register, which the FADT gives,
+ * and the sleep type of S5 (soft off) to write there, which only the DSDT gives. The DSDT is a
+ * program in AML; scan_for_s5() finds the number in it without an interpreter.
+ */
 #include <boot/acpi.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
@@ -37,7 +43,10 @@ static_assert(offsetof(struct fadt, x_pm_timer) == 208, "ACPI 6.4, table 5.9");
 #define FADT_RESET_SUPPORTED (1 << 10)
 #define BOOT_NO_CMOS_RTC     (1 << 5)
 
-/* Is the field there in a table of this length? */
+/*
+ * Is the field there in a table of this length? Tables grow with the versions of ACPI and never
+ * lose a field, so the length says how much of the structure firmware knew of.
+ */
 #define HAS_FIELD(fadt, field) \
 	((fadt)->header.length >= offsetof(struct fadt, field) + sizeof(((struct fadt *)0)->field))
 
@@ -46,8 +55,8 @@ static const u8 s5_name[] = {0x08, '_', 'S', '5', '_', 0x12};
 #define AML_ROOT_CHAR '\\' /* may stand between NameOp and the name */
 
 /*
- * A constant of the package: ZeroOp, OneOp or BytePrefix and a byte (20.2.3). Moves *p behind it. -1:
- * something else, or beyond `end`.
+ * Read a constant of a package: ZeroOp, OneOp, or BytePrefix and a byte (20.2.3), and move *p
+ * behind it. Returns -1 if something else stands there or the table ends before.
  */
 static int aml_constant(const u8 **p, const u8 *end)
 {
@@ -66,8 +75,13 @@ static int aml_constant(const u8 **p, const u8 *end)
 }
 
 /*
- * `p`: behind PackageOp. Package length (its first byte's top bits: how many more bytes it has), number of
- * elements, elements.
+ * Read the two sleep types of \_S5. `p` points behind PackageOp, where the bytes look like this:
+ *
+ *     12 | 0a  04   0a 05  0a 05  00  00      PackageOp | length, 4 elements, 5, 5, 0, 0
+ *
+ * The two top bits of the length's first byte say how many more bytes the length has. A sleep type
+ * has three bits, so a larger one is refused; a second type that cannot be read counts as 0, for
+ * few machines have a second register. Returns true when the package was read.
  */
 static bool read_s5_package(const u8 *p, const u8 *end)
 {
@@ -105,7 +119,10 @@ static void scan_for_s5(const struct acpi_table *dsdt)
 	pr_warn("acpi: no \\_S5 in the DSDT: the machine cannot be turned off\n");
 }
 
-/* The 64-bit field where there is one and it is a port, else the old one. */
+/*
+ * The port of a register: from the 64-bit field if the table has one that names a port, else from
+ * the old 32-bit field. Both are there in tables of newer firmware, and the older one may be zero.
+ */
 static u16 port_of(const struct gas *wide, u32 narrow)
 {
 	return wide && wide->space == ACPI_IO && wide->address ? wide->address : narrow;
@@ -113,6 +130,11 @@ static u16 port_of(const struct gas *wide, u32 narrow)
 
 #define PORT(fadt, field) port_of(HAS_FIELD(fadt, x_##field) ? &(fadt)->x_##field : NULL, (fadt)->field)
 
+/*
+ * How to reset the machine, if the FADT says so. The flag is needed too: a table may have the field
+ * although the machine has no such register. Only I/O ports and memory are reset registers here,
+ * not PCI configuration space.
+ */
 static void read_reset(const struct fadt *fadt)
 {
 	if (!HAS_FIELD(fadt, reset_value) || !(fadt->flags & FADT_RESET_SUPPORTED) || fadt->reset.space > ACPI_IO)
@@ -121,6 +143,10 @@ static void read_reset(const struct fadt *fadt)
 	acpi_info.reset_value = fadt->reset_value;
 }
 
+/*
+ * Copy from the FADT what the kernel uses after boot. HAS_FIELD protects what ACPI 1.0 did not
+ * have; the caller has checked the length of the rest.
+ */
 static void read_fadt(const struct fadt *fadt)
 {
 	phys_addr_t dsdt_at = HAS_FIELD(fadt, x_dsdt) && fadt->x_dsdt ? fadt->x_dsdt : fadt->dsdt;

@@ -1,4 +1,11 @@
-/* ACPI's MADT: CPUs and interrupt controllers (ACPI 6.4, 5.2.12). */
+/*
+ * ACPI's MADT: CPUs and interrupt controllers (ACPI 6.4, 5.2.12).
+ *
+ * The table is a header and a list of entries. Each begins with its type and its length, so that
+ * entries of unknown types can be skipped. Three numbers are easily confused: an ISA interrupt (0
+ * to 15, what old devices have), a GSI (a number for each pin of all IOAPICs together), and a
+ * vector (what the CPU sees; drivers/irqchip/ioapic.c).
+ */
 #include <boot/acpi.h>
 #include <boot/boot_info.h>
 #include <irq/irq.h>
@@ -63,19 +70,24 @@ struct madt_lapic_address {
 } __packed;
 
 /*
- * The CPU is there and can be started. ("Online capable", bit 1, is of sockets that may be filled while the
- * machine runs: nobody answers there now.)
+ * The CPU is there and can be started. Bit 1, "online capable", marks sockets that may be filled
+ * while the machine runs: no CPU answers there now, so they are not counted.
  */
 #define LAPIC_ENABLED 1
 
 /*
- * MPS INTI flags: polarity in bits 1:0 and trigger in bits 3:2; 3 says active low, or level, and 0 as the bus
- * has it (ISA: the others).
+ * MPS INTI flags: polarity in bits 1 and 0, trigger in bits 3 and 2. The value 3 means active low,
+ * or level-triggered. 0 means what the bus usually has, and for ISA that is the opposite: active
+ * high, by edge.
  */
 #define INTI_POLARITY(flags) ((flags)&3)
 #define INTI_TRIGGER(flags)  ((flags) >> 2 & 3)
 #define INTI_OTHER	     3
 
+/*
+ * Note an IOAPIC. One more than there is room for costs its interrupts and a message, and does not
+ * end the boot.
+ */
 static void read_ioapic(const struct madt_ioapic *e)
 {
 	if (acpi_info.nr_ioapics == ACPI_MAX_IOAPICS)
@@ -85,6 +97,10 @@ static void read_ioapic(const struct madt_ioapic *e)
 			(struct acpi_ioapic){.id = e->id, .gsi_base = e->gsi_base, .base = e->address};
 }
 
+/*
+ * Note that an ISA interrupt does not arrive at the GSI of its own number. On nearly every PC the
+ * timer's interrupt 0 arrives at GSI 2.
+ */
 static void read_override(const struct madt_override *e)
 {
 	if (acpi_info.nr_overrides == ACPI_MAX_OVERRIDES)
@@ -105,14 +121,17 @@ static void read_cpu(u32 id, u32 flags)
 		boot_add_cpu(id);
 }
 
-/* No machine is known to wire its CPUs differently. */
+/*
+ * Note which pin of the local APIC (LINT0 or LINT1) carries NMIs. The entry names a CPU too, which
+ * is ignored: no machine is known to wire its CPUs differently.
+ */
 static void read_nmi(u8 lint)
 {
 	if (lint < 2)
 		acpi_info.nmi_lints |= 1 << lint;
 }
 
-/* What each type must at least be long; 0: not one that we read. */
+/* The bytes that an entry of this type must at least have; 0 for a type that is not read here. */
 static unsigned entry_size(u8 type)
 {
 	switch (type) {
@@ -135,6 +154,7 @@ static unsigned entry_size(u8 type)
 	}
 }
 
+/* Read one entry, whose length acpi_read_madt() has checked against its type. */
 static void read_entry(const struct madt_entry *e)
 {
 	switch (e->type) {

@@ -1,5 +1,9 @@
-/* From the FDT to boot_info: the first C code, with the MMU on and the kernel's image mapped, but no other
- * memory. */
+/*
+ * From the FDT to boot_info: the first C code on aarch64. It runs on the boot CPU with interrupts
+ * off, with the MMU on and only the kernel's image mapped: other memory, the FDT's too, is reached
+ * through the fixmap. The order of steps in arm64_boot() is: what every later step needs, a console
+ * as early as possible, and then the FDT's contents.
+ */
 #include <arch/fixmap.h>
 #include <asm/barrier.h>
 #include <asm/page.h>
@@ -21,6 +25,7 @@ extern char _text[], _end[], reserved_pg_dir[];
 
 #define MPIDR_HWID_MASK 0xff00ffffffUL /* Aff3, Aff2..Aff0 (D19.2.99) */
 
+/* Does the node's property device_type have this value? */
 static bool device_type_is(int node, const char *type)
 {
 	const char *s = fdt_getstring(node, "device_type");
@@ -28,6 +33,10 @@ static bool device_type_is(int node, const char *type)
 	return s && !strcmp(s, type);
 }
 
+/*
+ * Tell boot_info of all usable RAM: nodes with device_type "memory", each with any number of
+ * ranges.
+ */
 static void scan_memory(void)
 {
 	u64 base, size;
@@ -41,6 +50,11 @@ static void scan_memory(void)
 		panic("the FDT describes no memory");
 }
 
+/*
+ * Reserve what the FDT sets aside. There are two places: the reservation block, which is as old as
+ * the format, and the children of /reserved-memory. A child of a child is at depth 2 and is read
+ * too, which does no harm.
+ */
 static void scan_reserved(void)
 {
 	int parent = fdt_path_node("/reserved-memory"), depth = 0;
@@ -55,7 +69,11 @@ static void scan_reserved(void)
 			boot_reserve(base, size);
 }
 
-/* The boot CPU is the first; others only if the firmware can start them. */
+/*
+ * Tell boot_info of the CPUs. The boot CPU is added first, so it becomes CPU 0 whatever the order
+ * of nodes. Others are added only if firmware can start them by PSCI, the only method that this
+ * kernel knows.
+ */
 static void scan_cpus(void)
 {
 	u64 boot_cpu = read_sysreg(mpidr_el1) & MPIDR_HWID_MASK, hwid;
@@ -74,6 +92,7 @@ static void scan_cpus(void)
 	}
 }
 
+/* Read /chosen, where the loader leaves what it wants to tell: command line, initrd, random bytes. */
 static void scan_chosen(void)
 {
 	int chosen = fdt_path_node("/chosen"), len;
@@ -92,6 +111,7 @@ static void scan_chosen(void)
 	}
 }
 
+/* The machine's name. It is copied, so that it does not depend on the mapping of the FDT. */
 static void scan_model(void)
 {
 	static char model[64];
@@ -101,7 +121,10 @@ static void scan_model(void)
 	boot_info.machine = model;
 }
 
-/* The console that /chosen names, if it is one that can be written without a driver. */
+/*
+ * Write messages to the UART that /chosen names, if it is one that needs no driver for that.
+ * Without one, messages wait in the log until the tty's driver is there.
+ */
 static void open_early_console(void)
 {
 	const char *path = fdt_getstring(fdt_path_node("/chosen"), "stdout-path");

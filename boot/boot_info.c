@@ -1,4 +1,9 @@
-/* Filling boot_info: what the boot code of all machines does alike. */
+/*
+ * Filling boot_info: what the boot code of all machines has in common. Its public functions are
+ * described in boot/boot_info.h. There is one CPU, with interrupts off, and no allocator: lists are
+ * arrays of fixed size, and what does not fit is left out with a message, since less memory is
+ * better than no boot.
+ */
 #include <asm/page.h>
 #include <boot/boot_info.h>
 #include <kernel/cmdline.h>
@@ -8,7 +13,7 @@
 
 struct boot_info boot_info;
 
-/* `size` is not 0. */
+/* Append a region to a list. `size` is not 0. */
 static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t base, u64 size)
 {
 	if (*nr == BOOT_MAX_REGIONS) {
@@ -24,6 +29,7 @@ void boot_add_memory(u64 base, u64 size)
 	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE), end = ALIGN_DOWN(base + size, PAGE_SIZE);
 	struct boot_region *last = boot_info.nr_memory ? &boot_info.memory[boot_info.nr_memory - 1] : NULL;
 
+	/* A range that wraps or holds no whole page is ignored: firmware describes such ranges. */
 	if (base + size < base || end <= start)
 		return;
 	if (end > limit) {
@@ -32,7 +38,10 @@ void boot_add_memory(u64 base, u64 size)
 	}
 	if (start >= end)
 		return;
-	/* Loaders split what is alike for reasons of their own. */
+	/*
+	 * Loaders split one range of RAM into several for reasons of their own. One region for them
+	 * saves room in the array.
+	 */
 	if (last && last->base + last->size == start)
 		last->size += end - start;
 	else

@@ -1,4 +1,15 @@
-/* The flattened device tree: header check, walking nodes, reading properties. */
+/*
+ * The flattened device tree: checking the header, walking nodes, reading properties (Devicetree
+ * Specification 0.4, chapter 5).
+ *
+ *     header | reservations | structure block | strings block
+ *     structure block:  BEGIN_NODE "name"  PROP len nameoff value...  BEGIN_NODE ... END_NODE  END_NODE  END
+ *
+ * A node is named by the offset of its BEGIN_NODE in the structure block, so no memory is needed
+ * for a tree. fdt_open() checks once that both blocks lie within the given bytes; afterwards each
+ * read is bounded by its block, whatever offsets and lengths the tree holds. Numbers in the tree
+ * are big endian and aligned to four bytes.
+ */
 #include <boot/fdt.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -35,15 +46,20 @@ static u64 be64(const void *p)
 	return (u64)be32(p) << 32 | be32((const u8 *)p + 4);
 }
 
+/*
+ * Do `size` bytes at `offset` lie within `total`? The order of the two tests keeps the subtraction
+ * from wrapping.
+ */
 static bool within(u32 offset, u32 size, u32 total)
 {
 	return offset <= total && size <= total - offset;
 }
 
 /*
- * Two answers of the kind that is asked for again and again while drivers look at one node after the other,
- * and that cost a walk: a node's parent, a phandle's node. Question and answer are one word, which is read
- * and written whole, so any context may.
+ * Remembered answers to two questions that cost a walk of the tree and that drivers ask again and
+ * again: what is the parent of a node, and which node has a phandle? Question and answer are one
+ * 64-bit word that is read and written whole, so no lock is needed in any context: a reader sees
+ * one pair or another, never half of each.
  */
 struct memo {
 	u32 question;
@@ -51,6 +67,10 @@ struct memo {
 } __aligned(8);
 static struct memo last_parent, last_phandle = {0, -1}; /* no node but the root, which has no parent, is at 0 */
 
+/*
+ * Relaxed is enough: the tree does not change after fdt_open(), so an old pair is as right as a new
+ * one.
+ */
 static struct memo memo_read(const struct memo *memo)
 {
 	struct memo copy;
@@ -123,6 +143,7 @@ static const char *struct_string(u32 at)
 	return s;
 }
 
+/* A property's name in the strings block; NULL when it does not end there. */
 static const char *name_string(u32 at)
 {
 	const char *s = (const char *)tree.base + tree.strings + at;
@@ -132,8 +153,11 @@ static const char *name_string(u32 at)
 	return s;
 }
 
-/* Where the token after the one at `at` stands; beyond the block (so FDT_END follows) when this one is cut
- * off. */
+/*
+ * The offset of the token after the one at `at`. When the one at `at` is cut off or is no token,
+ * the result is the block's end, where token() reads FDT_END: so every walk ends, also in a damaged
+ * tree.
+ */
 static u32 next_token(u32 at)
 {
 	const char *name;
@@ -158,6 +182,10 @@ static u32 next_token(u32 at)
 	}
 }
 
+/*
+ * Depth counts BEGIN_NODE and END_NODE tokens on the way. A caller that passes its depth on from
+ * call to call sees it become 0 or less when the walk leaves the subtree that it began in.
+ */
 int fdt_next_node(int node, int *depth)
 {
 	u32 at = node < 0 ? 0 : next_token(node);
@@ -190,6 +218,10 @@ const char *fdt_node_name(int node)
 	return name ? name : "";
 }
 
+/*
+ * Properties stand before the first child (5.4.2), so the search ends at the first other token. The
+ * value is checked to lie within the block; its length is the tree's.
+ */
 const void *fdt_getprop(int node, const char *name, int *len)
 {
 	if (node < 0)
@@ -251,7 +283,11 @@ int fdt_read_number(int node, const char *name, u64 *value)
 	return 0;
 }
 
-/* The parent of `node`, walking on from `from`, whose parent is `above`. -1: it is not below `above`, or too deep. */
+/*
+ * Find the parent of `node` by a walk from `from`, whose own parent is `above`. path[] holds the
+ * last node seen at each depth, so the parent is one step up from where `node` is found. Returns -1
+ * if `node` is not at or below the siblings of `from`, or is too deep.
+ */
 static int walk_to_parent(int node, int from, int above)
 {
 	int path[MAX_DEPTH], depth = 0;
@@ -264,6 +300,10 @@ static int walk_to_parent(int node, int from, int above)
 	return -1;
 }
 
+/*
+ * The tree has no links upward, so the way to a parent is a walk from the root. Drivers are probed
+ * in the order of nodes, so the walk mostly goes on from the node of the last question.
+ */
 int fdt_parent(int node)
 {
 	struct memo last = memo_read(&last_parent);
@@ -280,6 +320,11 @@ int fdt_parent(int node)
 	return parent;
 }
 
+/*
+ * The property is a list of strings, each with its zero, from the most specific to the most
+ * general: "arm,gic-400\0arm,cortex-a15-gic\0". The last one may lack its zero in a damaged tree
+ * and then does not match.
+ */
 bool fdt_is_compatible(int node, const char *compatible)
 {
 	int len;
@@ -328,6 +373,7 @@ int fdt_phandle_node(u32 phandle)
 	return -1;
 }
 
+/* An entry of two zeros ends the block. */
 bool fdt_reservation(unsigned i, u64 *base, u64 *size)
 {
 	u64 at = tree.reservations + (u64)i * 16;

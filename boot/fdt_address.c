@@ -1,4 +1,11 @@
-/* Paths and addresses in the device tree: what needs the nodes around a node. */
+/*
+ * Paths and addresses in the device tree: what needs the nodes around a node.
+ *
+ * An address in `reg` counts on the bus that the node is on. To get the CPU's address, each bus
+ * above translates it by its `ranges`, a list of windows (address on the bus below, address on the
+ * bus above, size). How many 32-bit cells each number has is said by the parent's #address-cells
+ * and #size-cells.
+ */
 #include <boot/fdt.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -17,7 +24,7 @@ static int child_named(int parent, const char *name, size_t len)
 	return -1;
 }
 
-/* Up to the next '/', the options or the end. */
+/* The length of a path's component: up to the next '/', the options behind ':', or the end. */
 static size_t component_length(const char *path)
 {
 	size_t n = 0;
@@ -27,6 +34,10 @@ static size_t component_length(const char *path)
 	return n;
 }
 
+/*
+ * "serial0:115200" is an alias with options; /aliases says what path it stands for. An alias of an
+ * alias is not followed, so a circle cannot be built.
+ */
 int fdt_path_node(const char *path)
 {
 	int node = fdt_next_node(-1, NULL);
@@ -56,7 +67,9 @@ int fdt_path_node(const char *path)
 	return node;
 }
 
-/* #address-cells and #size-cells that a node sets for its children; the specification's defaults are 2 and 1.
+/*
+ * How many cells addresses and sizes have in the children of a node. The specification's defaults
+ * are 2 and 1; they are not inherited (2.3.5).
  */
 static void child_cells(int node, u32 *address, u32 *size)
 {
@@ -66,7 +79,11 @@ static void child_cells(int node, u32 *address, u32 *size)
 		*size = 1;
 }
 
-/* `count` (1 or 2, or 0 for the value 0) cells from cell `i` of a property. */
+/*
+ * Read a number of `count` cells (0, 1 or 2) from cell `i` of a property; with a count of 0 the
+ * number is 0. Returns 0, -ENOENT without the property, -EINVAL when the number has more than 64
+ * bits or lies beyond the property's end.
+ */
 static int read_cells(int node, const char *name, unsigned i, unsigned count, u64 *value)
 {
 	*value = 0;
@@ -83,7 +100,11 @@ static int read_cells(int node, const char *name, unsigned i, unsigned count, u6
 	return 0;
 }
 
-/* An address on the bus below `bus` as one on the bus above. -EINVAL: no window of its `ranges` holds it. */
+/*
+ * Turn an address on the bus below `bus` into one on the bus above. Returns 0, or -EINVAL when no
+ * window of `ranges` holds it: the CPU cannot reach such a device. The loop ends at the property's
+ * end, where read_cells() fails, unless a window was found before.
+ */
 static int translate(int bus, u64 *address)
 {
 	u32 child_address, child_size, parent_address, parent_size;
@@ -108,6 +129,7 @@ static int translate(int bus, u64 *address)
 	}
 }
 
+/* The root's children have CPU addresses, so translation ends below the root. */
 int fdt_read_reg(int node, unsigned i, u64 *base, u64 *size)
 {
 	int bus = fdt_parent(node), err;

@@ -1,4 +1,9 @@
-/* Finding drivers for the device tree's nodes. */
+/*
+ * Finding drivers for the nodes of the device tree. Every available node is compared with every
+ * driver, at each level of probing (enum driver_level). Addresses and interrupts are resolved here,
+ * so that a driver sees a struct device_desc and seldom the tree. Runs on the boot CPU; only
+ * DRIVER_DEVICE in a thread that may sleep.
+ */
 #include <boot/fdt.h>
 #include <drivers/driver.h>
 #include <irq/irq.h>
@@ -6,7 +11,10 @@
 
 DECLARE_TABLE(drivers, const struct driver);
 
-/* The node whose interrupt specifiers `node` uses: interrupt-parent is inherited from above. */
+/*
+ * The node of the interrupt controller that gives meaning to the numbers in the node's
+ * `interrupts`: the nearest interrupt-parent on the way up.
+ */
 static int interrupt_parent(int node)
 {
 	u32 phandle;
@@ -18,8 +26,10 @@ static int interrupt_parent(int node)
 }
 
 /*
- * Specifiers as the binding "arm,gic" (and -v3) has them: kind (0 shared, 1 private), number within it,
- * trigger (1, 2 edges; 4, 8 levels). INTIDs of private ones begin at 16, of shared ones at 32.
+ * Read the node's interrupts. A specifier of the binding "arm,gic" (and -v3) has three cells: kind
+ * (0 shared, 1 private), number within the kind, and trigger (1 and 2 are edges, 4 and 8 levels).
+ * INTIDs of private interrupts begin at 16, those of shared ones at 32. A node with another
+ * controller gets none.
  */
 static void read_interrupts(int node, struct device_desc *dev)
 {
@@ -38,7 +48,10 @@ static void read_interrupts(int node, struct device_desc *dev)
 	}
 }
 
-/* The first clock, if it is of a fixed rate or says its rate. */
+/*
+ * The rate in Hz of the device's first clock, from the device itself or from a clock of fixed rate;
+ * 0 if neither says it. UARTs need it for their divisor.
+ */
 static u32 clock_rate(int node)
 {
 	u32 phandle, hz;
@@ -50,6 +63,7 @@ static u32 clock_rate(int node)
 	return 0;
 }
 
+/* Fill `dev` with what the node says. What the arrays have no room for is left out. */
 static void describe(int node, struct device_desc *dev)
 {
 	memset(dev, 0, sizeof(*dev));
@@ -61,7 +75,11 @@ static void describe(int node, struct device_desc *dev)
 	dev->clock_hz = clock_rate(node);
 }
 
-static const char *match(const struct driver *drv, int node)
+/*
+ * The name by which the driver knows the node, or NULL. A driver lists several when its devices
+ * differ a little, and looks at dev->compatible.
+ */
+static const char *fdt_match_driver(const struct driver *drv, int node)
 {
 	for (const char *const *c = drv->compatible; *c; c++)
 		if (fdt_is_compatible(node, *c))
@@ -69,7 +87,8 @@ static const char *match(const struct driver *drv, int node)
 	return NULL;
 }
 
-static void probe(const struct driver *drv, int node, const char *compatible)
+/* Call the driver's probe for a node that it matches; driver_probe() reports an error. */
+static void fdt_probe_node(const struct driver *drv, int node, const char *compatible)
 {
 	struct device_desc dev;
 
@@ -87,8 +106,8 @@ void drivers_probe(enum driver_level level)
 		if (!fdt_is_available(node))
 			continue;
 		for_each_in_table(drivers, drv) {
-			if (drv->level == level && (compatible = match(drv, node)))
-				probe(drv, node, compatible);
+			if (drv->level == level && (compatible = fdt_match_driver(drv, node)))
+				fdt_probe_node(drv, node, compatible);
 		}
 	}
 }

@@ -1,4 +1,11 @@
-/* What a multiboot2 loader tells (Multiboot2 specification 2.0, 3.6; GRUB): a list of tags. */
+/*
+ * What a multiboot2 loader such as GRUB tells (Multiboot2 specification 2.0, 3.6): a list of tags
+ * in memory, each with a type and a size. Unknown types are skipped. Everything is copied to
+ * boot_info, as the tags lie in memory that will be given away.
+ *
+ * Functions that read return NULL, or in words what is wrong; the caller (boot/x86_boot.c) panics
+ * then, since there is no memory map and no command line to go on with.
+ */
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
 #include <kernel/printk.h>
@@ -32,7 +39,10 @@ struct mb2_memory {
 	u32 type, reserved;
 };
 
-/* Without the kernel's file name: GRUB leaves that out. Copied, so that the tags need not be kept. */
+/*
+ * The command line, which must end within its tag. GRUB leaves out the kernel's file name. It is
+ * copied, so the tag need not be kept.
+ */
 static const char *read_command_line(const struct mb2_tag *tag)
 {
 	const char *line = (const char *)(tag + 1);
@@ -43,7 +53,10 @@ static const char *read_command_line(const struct mb2_tag *tag)
 	return NULL;
 }
 
-/* The initrd; on page boundaries, for the header asks for that. */
+/*
+ * A module is the initrd. It begins at a page boundary, as the header in boot/x86_head.S asks for
+ * that.
+ */
 static const char *read_module(const struct mb2_tag *tag)
 {
 	const struct mb2_module *module = (const void *)tag;
@@ -57,7 +70,11 @@ static const char *read_module(const struct mb2_tag *tag)
 	return NULL;
 }
 
-/* Entries may grow in later versions: entry_size is the step. RAM first: x86_boot_memory() wants it so. */
+/*
+ * Later versions of the format may have larger entries, so entry_size, not the structure's size, is
+ * the step. RAM goes first, since x86_boot_memory() takes everything else out of RAM that it
+ * overlaps.
+ */
 static const char *read_memory_map(const struct mb2_tag *tag)
 {
 	const struct mb2_memory_map *map = (const void *)tag;
@@ -75,7 +92,10 @@ static const char *read_memory_map(const struct mb2_tag *tag)
 	return NULL;
 }
 
-/* `at` is the tag's physical address. */
+/*
+ * Read one tag. `at` is the tag's physical address, needed where a tag holds a copy of a table
+ * whose address is kept.
+ */
 static const char *read_tag(const struct mb2_tag *tag, phys_addr_t at)
 {
 	switch (tag->type) {
@@ -97,7 +117,10 @@ static const char *read_tag(const struct mb2_tag *tag, phys_addr_t at)
 	}
 }
 
-/* `tags` are `size` bytes at physical address `at`, one tag after the other. */
+/*
+ * Read the tags in `size` bytes at physical address `at`. Each tag must lie within what is left; a
+ * list that does not end with an end tag is refused, for it may have been cut.
+ */
 static const char *read_tags(const char *tags, u32 size, phys_addr_t at)
 {
 	for (u32 offset = 0; offset < size;) {

@@ -1,10 +1,17 @@
-/* What a PVH loader tells (Xen, public/arch-x86/hvm/start_info.h; QEMU's -kernel): struct hvm_start_info. */
+/*
+ * What a PVH loader such as QEMU's -kernel tells (Xen, public/arch-x86/hvm/start_info.h): struct
+ * hvm_start_info, with physical addresses of further parts. Functions that read return NULL, or in
+ * words what is wrong; boot/x86_boot.c panics then.
+ */
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
 #include <kernel/cmdline.h>
 #include <kernel/printk.h>
 
-/* All little endian, as we are; at what address the loader likes, so through boot_map() only. */
+/*
+ * All numbers are little endian, as this machine's are. The structures may be at any address below
+ * 4 GiB, so they are read through boot_map() only.
+ */
 struct hvm_start_info {
 	u32 magic, version, flags, nr_modules; /* the magic was looked at by x86_head.S */
 	u64 modules, command_line, rsdp;       /* physical addresses, 0: none */
@@ -21,7 +28,7 @@ struct hvm_memory {
 };
 #define HVM_VERSION_MEMORY_MAP 1
 
-/* RAM first: x86_boot_memory() wants it so. */
+/* RAM goes first, since x86_boot_memory() takes everything else out of RAM that it overlaps. */
 static const char *read_memory_map(const struct hvm_start_info *info)
 {
 	const struct hvm_memory *map = boot_map(info->memory_map, (u64)info->nr_memory_map * sizeof(*map));
@@ -35,7 +42,7 @@ static const char *read_memory_map(const struct hvm_start_info *info)
 	return NULL;
 }
 
-/* The initrd, by convention. */
+/* The first module is the initrd, by convention. */
 static const char *read_module(const struct hvm_start_info *info)
 {
 	const struct hvm_module *module = boot_map(info->modules, sizeof(*module));
@@ -63,7 +70,10 @@ const char *pvh_read(phys_addr_t at)
 	if (wrong)
 		return wrong;
 	if (info->command_line) {
-		/* How long it is nobody says; what is longer than this is cut anyway. */
+		/*
+		 * The structure does not give the line's length. As many bytes as our buffer has
+		 * are mapped: a longer line is cut anyway.
+		 */
 		line = boot_map(info->command_line, sizeof(boot_command_line));
 		if (!line)
 			return "the command line is beyond what can be reached";

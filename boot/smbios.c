@@ -1,12 +1,16 @@
-/* The machine's name by SMBIOS (DMTF DSP0134, 3.6), where a BIOS has left it. */
+/*
+ * The machine's name by SMBIOS (DMTF DSP0134, 3.6), where a BIOS has left it: "QEMU Standard PC
+ * (i440FX + PIIX, 1996)". It is only shown, so a damaged table costs the name and nothing else.
+ * Runs before paging_init(), while boot_map() works.
+ */
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
 #include <lib/printf.h>
 #include <lib/string.h>
 
 /*
- * The entry point is at a multiple of 16 in here (5.2.1). With UEFI it is elsewhere, and then there is no
- * name.
+ * The entry point is at a multiple of 16 in this range (5.2.1). With UEFI it is elsewhere, and then
+ * there is no name.
  */
 #define BIOS_START 0xf0000
 #define BIOS_END   0x100000
@@ -47,12 +51,14 @@ static struct {
 	const char *start, *end;
 } table; /* [boot] */
 
+/* Use the structures at `at`. If they cannot be reached, start is NULL and find_table() looks on. */
 static void open_table(phys_addr_t at, u32 size)
 {
 	table.start = boot_map(at, size);
 	table.end = table.start + size;
 }
 
+/* Look for an entry point of version 3 (64-bit address) or 2 (32-bit). */
 static bool find_table(void)
 {
 	for (phys_addr_t at = BIOS_START; at + sizeof(struct smbios2_entry) <= BIOS_END && !table.start; at += 16) {
@@ -68,7 +74,7 @@ static bool find_table(void)
 	return table.start;
 }
 
-/* The byte after a string's zero; NULL when that is beyond the table. */
+/* The byte after a string's zero, or NULL when the string does not end within the table. */
 static const char *after_string(const char *s)
 {
 	const char *zero = s < table.end ? memchr(s, '\0', table.end - s) : NULL;
@@ -76,6 +82,10 @@ static const char *after_string(const char *s)
 	return zero ? zero + 1 : NULL;
 }
 
+/*
+ * String `number` of the structure; "" if it has no such string, or if that one does not end within
+ * the table.
+ */
 static const char *string(const struct smbios_structure *s, unsigned number)
 {
 	const char *text = (const char *)s + s->length;
@@ -87,7 +97,10 @@ static const char *string(const struct smbios_structure *s, unsigned number)
 	return number && text && after_string(text) ? text : "";
 }
 
-/* Past the strings: there are two zeros, also when there is no string. */
+/*
+ * The structure behind this one's strings, or NULL. Two zeros end the strings, also when there is
+ * no string.
+ */
 static const struct smbios_structure *next(const struct smbios_structure *s)
 {
 	const char *p = (const char *)s + s->length;
@@ -98,6 +111,7 @@ static const struct smbios_structure *next(const struct smbios_structure *s)
 	return p ? (const void *)(p + 1) : NULL;
 }
 
+/* Does a whole structure begin here, and is it not the one that ends the table? */
 static bool fits(const struct smbios_structure *s)
 {
 	return s && (const char *)(s + 1) <= table.end && s->length >= sizeof(*s) &&

@@ -1,4 +1,9 @@
-/* From the loader's structures to boot_info: the first C code, with the image and the first 4 GiB mapped. */
+/*
+ * From the loader's structures to boot_info: the first C code on x86_64. It runs on the boot CPU
+ * with interrupts off. The image and the first 4 GiB of physical memory are mapped, the latter for
+ * what firmware and loader have left. Everything is read from there now, because paging_init()
+ * takes that mapping away (boot/acpi.c says why this is safe).
+ */
 #include <arch/fixmap.h>
 #include <asm/clock.h>
 #include <asm/cpufeature.h>
@@ -27,7 +32,10 @@ const void *boot_map(u64 phys, u64 size)
 	return (const void *)phys;
 }
 
-/* Without it there is neither memory nor a command line: no way to go on. */
+/*
+ * Read what the loader tells. Without it there is neither memory nor a command line, and no way to
+ * go on.
+ */
 static void read_loader(u32 magic, phys_addr_t info)
 {
 	const char *wrong;
@@ -40,7 +48,10 @@ static void read_loader(u32 magic, phys_addr_t info)
 		panic("boot: %s gives no memory", boot_info.loader);
 }
 
-/* SDM vol. 2, CPUID: leaf 0xb tells all 32 bits of the APIC id where it is there, else leaf 1 has eight. */
+/*
+ * This CPU's APIC id. Leaf 0xb gives all 32 bits where it is there, leaf 1 gives eight (SDM vol. 2,
+ * CPUID). The local APIC could tell too, but it is not mapped yet.
+ */
 static u32 boot_apic_id(void)
 {
 	if (cpu_features.max_leaf >= 0xb && cpuid(0xb, 0).ebx)
@@ -48,7 +59,10 @@ static u32 boot_apic_id(void)
 	return cpuid(1, 0).ebx >> 24;
 }
 
-/* What people call the machine, if it says; else who made its tables. */
+/*
+ * The name that people know the machine by, if SMBIOS has it; else the name of whoever made the
+ * ACPI tables.
+ */
 static void read_machine(void)
 {
 	if (smbios_read())
@@ -57,7 +71,8 @@ static void read_machine(void)
 }
 
 /*
- * RDRAND may find nothing ready; ten times in a row is said to mean that it is broken (SDM vol. 1, 7.3.17.1).
+ * Get 64 random bits. RDRAND may find nothing ready; failing ten times in a row means that it is
+ * broken (SDM vol. 1, 7.3.17.1).
  */
 static bool rdrand(u64 *value)
 {
@@ -73,7 +88,10 @@ static bool rdrand(u64 *value)
 
 #define CPUID_1_ECX_RDRAND (1U << 30)
 
-/* As many whole words as the CPU gives; none without RDRAND. */
+/*
+ * Fill the seed with as many words as the CPU gives. A CPU without RDRAND gives none, and then
+ * there is no seed.
+ */
 static void read_rng_seed(void)
 {
 	u64 word;

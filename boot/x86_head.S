@@ -1,14 +1,18 @@
 /*
- * From the boot loader to C on x86_64: multiboot2 header, PVH note, CPU check, page tables, long mode.
+ * From the boot loader to C on x86_64: multiboot2 header, PVH note, CPU check, page tables, long
+ * mode.
  *
- * Two boot protocols come in at two places, both in 32-bit protected mode with flat segments, paging and
- * interrupts off:
+ * Two boot protocols come in at two places, both in 32-bit protected mode with flat segments,
+ * paging and interrupts off:
  *
  *     multiboot2 (specification 2.0, 3.3)  x86_start  eax = MULTIBOOT2_MAGIC  ebx = address of its tags
  *     PVH (Xen, docs/misc/pvh)             pvh_start  eax = undefined         ebx = struct hvm_start_info
  *
- * GRUB works from the ELF header: program headers give physical addresses, and e_entry, a link address in one of
- * them, is where it enters. QEMU works from the note. Both leave bss zero, as ELF demands of who loads it.
+ * The ELF header's e_entry is a link address (0xffffffff80200040), which no loader could jump to
+ * with paging off. GRUB looks for the segment whose virtual addresses hold e_entry, refuses the
+ * file when there is none, and then enters at the same offset in that segment's physical address. A
+ * physical e_entry would be refused, as no segment has it. QEMU and Xen do not look at e_entry:
+ * they take the physical address in the PVH note. Both leave bss zero, as ELF demands of a loader.
  * Nothing else is relied on: no stack, no GDT, no high halves of registers.
  *
  * Registers through the 32-bit part:
@@ -152,7 +156,16 @@ check_cpu:
 	ret
 
 /*
- * void create_page_tables(void): fill the tables below, which are all zero. Spoils all registers but esp.
+ * void create_page_tables(void): fill the tables below, which are all zero. Spoils all registers
+ * but esp.
+ *
+ * Long mode begins with paging, so the instruction after the one that sets CR0.PG is fetched
+ * through page tables from a physical address. So the first 4 GiB are mapped there, also for what
+ * loader and firmware left (ACPI tables lie right below the end of RAM), as rw- without execution,
+ * but for the one 2 MiB block in which this code stands: that is r-x. The image's own mapping has
+ * its final protections at the same moment, in 4 KiB pages. So at no time can text be written
+ * through the address that executes it, and nothing is both writable and executable. The low map
+ * also shows rodata and data at a second address; paging_init() takes it away.
  */
 create_page_tables:
 	/* Identity map: level 4 -> level 3 -> a level-2 table for each GiB, all of them blocks. */
@@ -286,8 +299,9 @@ no_long_mode:	.asciz	"Vitrine: this CPU has no long mode: a 64-bit x86 is needed
 no_nx:		.asciz	"Vitrine: this CPU has no no-execute pages (NX), or firmware hides them\r\n"
 
 /*
- * Enough segments for the way up; cpu_desc_init() brings the real ones. The accessed bits are set: the CPU
- * would set them itself, and the page is read-only.
+ * Enough segments for the way up; cpu_desc_init() brings the real ones. They stand in a read-only
+ * page although loading a segment register writes to its descriptor: the CPU sets the accessed bit
+ * only where it is clear, and here it is set (SDM vol. 3, 3.4.5.1).
  */
 	.balign	8
 boot_gdt:

@@ -1,4 +1,12 @@
-/* Whose memory is which on a PC: the loader's map, firmware below 1 MiB, the page other CPUs start in. */
+/*
+ * Which memory belongs to whom on a PC: the loader's memory map, what firmware keeps below 1 MiB,
+ * and the page in which other CPUs start. All of it goes to boot_info before the allocator exists.
+ *
+ *     0        page 0: interrupt table and BIOS data area           reserved
+ *     4 KiB    free                                                 the highest page becomes x86_trampoline_page
+ *     ~639 KiB extended BIOS data area                              reserved
+ *     640 KiB  video memory, BIOS
+ */
 #include <asm/page.h>
 #include <boot/boot_info.h>
 #include <boot/x86_boot.h>
@@ -22,6 +30,7 @@ phys_addr_t x86_ebda(void)
 	return at >= EBDA_LOWEST && at < LOW_MEMORY_END ? at : 0;
 }
 
+/* Does the range share a byte with one of the regions? */
 static bool overlaps(const struct boot_region *regions, unsigned nr, u64 base, u64 size)
 {
 	for (unsigned i = 0; i < nr; i++)
@@ -38,7 +47,7 @@ void x86_boot_memory(u64 base, u64 size, u32 type)
 		boot_reserve(base, size);
 }
 
-/* What is firmware's below 1 MiB although the memory map may call it RAM. */
+/* Reserve what is firmware's below 1 MiB, although the memory map may call it RAM. */
 static void reserve_firmware(void)
 {
 	phys_addr_t ebda = x86_ebda();
@@ -48,7 +57,10 @@ static void reserve_firmware(void)
 		boot_reserve(ebda, LOW_MEMORY_END - ebda);
 }
 
-/* The highest free page that a start-up interrupt can name. */
+/*
+ * Take a page for the start of other CPUs: the highest free one that a start-up interrupt can name.
+ * Without one the machine runs with the boot CPU alone.
+ */
 static void reserve_trampoline(void)
 {
 	for (u64 page = LOW_MEMORY_END - PAGE_SIZE; page; page -= PAGE_SIZE) {

@@ -1,6 +1,7 @@
 /*
  * What finding drivers is like on every bus: calling a probe, and interrupts of the machine's root
- * controller.
+ * controller. The bus code (boot/fdt_devices.c, boot/acpi_devices.c) walks over devices and calls
+ * driver_probe(). Context: boot, in the order of enum driver_level.
  */
 #include <drivers/driver.h>
 #include <irq/irq.h>
@@ -30,7 +31,11 @@ void driver_probe(const struct driver *drv, const struct device_desc *dev, const
 		pr_err("%s: %s: probe failed, error %d\n", drv->name, name, err);
 }
 
-/* Each reports its own error. */
+/*
+ * The last level of probing, in a thread that may sleep; the two earlier ones are called from
+ * start_kernel. Each failed probe has been reported by driver_probe(), so there is nothing to
+ * return.
+ */
 static int probe_devices(void)
 {
 	drivers_probe(DRIVER_DEVICE);

@@ -113,6 +113,10 @@ static u64 new_context(u64 old)
 	return generation | asid;
 }
 
+/*
+ * The context to run `mm` with on this CPU, under asid_lock: a new one if its generation is over,
+ * and the flush that this CPU owes since the last roll-over. Interrupts off.
+ */
 static noinline u64 context_slow(struct mm_struct *mm, unsigned cpu)
 {
 	u64 context;
@@ -132,6 +136,7 @@ static noinline u64 context_slow(struct mm_struct *mm, unsigned cpu)
 	return context;
 }
 
+/* The fast path: publish the context without a lock. The head of the file says why this is safe. */
 static u64 check_and_switch_context(struct mm_struct *mm, unsigned cpu)
 {
 	u64 context = READ_ONCE(mm->context_id), active = READ_ONCE(active_asid[cpu]);

@@ -13,6 +13,7 @@
 #define BUS_ADRALN 1
 #define BUS_OBJERR 3
 
+/* The syndrome in the memory manager's terms. */
 static unsigned fault_flags(const struct pt_regs *regs, u64 esr)
 {
 	unsigned flags = user_mode(regs) ? FAULT_FLAG_USER : 0;
@@ -25,7 +26,7 @@ static unsigned fault_flags(const struct pt_regs *regs, u64 esr)
 	return flags;
 }
 
-/* What the kernel tried, should it be a bug; NULL: something is not mapped at all. */
+/* What the kernel tried, for the message of an oops; NULL when the address is not mapped at all. */
 static const char *describe(u64 esr)
 {
 	if ((esr & ESR_FSC_TYPE) != ESR_FSC_PERMISSION)
@@ -35,6 +36,7 @@ static const char *describe(u64 esr)
 	return esr & ESR_WNR ? "write to read-only memory" : "read from unreadable memory";
 }
 
+/* A fault of user mode: a page, or a signal. Addresses of the kernel's half are never user mode's. */
 static void user_fault(u64 far, u64 esr, struct pt_regs *regs)
 {
 	current->thread.fault_address = far;

@@ -16,6 +16,10 @@ static unsigned char boot_overflow_stack[OVERFLOW_STACK_SIZE] __aligned(16);
 DEFINE_PER_CPU(unsigned long, irq_stack_end) = (unsigned long)boot_irq_stack + IRQ_STACK_SIZE;
 DEFINE_PER_CPU(unsigned long, overflow_stack_end) = (unsigned long)boot_overflow_stack + OVERFLOW_STACK_SIZE;
 
+/*
+ * Stacks of a CPU that will start: interrupts, and a small one for reporting that a stack has
+ * overflowed. Returns 0 or -ENOMEM. Thread context.
+ */
 int alloc_cpu_stacks(unsigned cpu)
 {
 	char *stack = alloc_thread_stack(), *overflow;

@@ -1,8 +1,14 @@
 /*
- * Privileged access never (FEAT_PAN, Arm ARM D8.4.5): while PSTATE.PAN is set, a load or store of the kernel
- * to a page that user mode can reach faults. Every exception to EL1 sets it (SCTLR_EL1.SPAN is clear), the
- * functions of uaccess_asm.S clear it for the time of a copy, and ERET brings back what the interrupted code
- * had. So it is set wherever the scheduler switches, and no task carries it along.
+ * Privileged access never (FEAT_PAN, Arm ARM D8.4.5): while PSTATE.PAN is set, a load or store of
+ * the kernel to a page that user mode can reach faults. The functions of uaccess_asm.S clear it for
+ * the time of a copy.
+ *
+ * No switch of tasks saves PAN, and none has to. SCTLR_EL1.SPAN is clear, so every exception to EL1
+ * sets PAN, and ERET brings back what the interrupted code had. A copy that faults or is preempted
+ * is thus interrupted with PAN clear, and everything that runs meanwhile, the scheduler and other
+ * tasks too, has it set. A fix-up is gone to by ERET, with PAN clear, so each fix-up begins by
+ * setting it. User mode can neither see nor change the bit. Cache maintenance by a user address is
+ * not subject to it.
  */
 #include <arch/patch.h>
 #include <asm/barrier.h>
@@ -38,6 +44,11 @@ void pan_init_cpu(void)
 	__asm__ volatile(".inst 0xd500419f" : : : "memory"); /* msr pan, #1 */
 }
 
+/*
+ * MSR PAN is undefined on a CPU without the feature, so each place of it is a nop until here. It is
+ * written through the alias that sites are written through; the boot CPU is alone, with interrupts
+ * off.
+ */
 void pan_init(void)
 {
 	if (!cpu_has_pan())

@@ -9,6 +9,10 @@
 
 #include "exception.h"
 
+/*
+ * Called by the scheduler with interrupts off, before the stacks are switched. User mode may write
+ * TPIDR_EL0, so it is read back.
+ */
 void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 {
 	prev->thread.tp_value = read_sysreg(tpidr_el0);
@@ -46,6 +50,10 @@ static void fresh_state(struct task_struct *child)
 	child->thread.fpu_hot = 0;
 }
 
+/*
+ * The child's first switch-in returns to ret_from_fork, on an empty stack below its pt_regs: the
+ * frame record there ends walks. Returns 0.
+ */
 int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
 		     unsigned long tls)
 {

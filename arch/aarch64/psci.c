@@ -1,5 +1,8 @@
-/* The power firmware: starting CPUs, off, reset (Arm DEN 0022, PSCI; calls by SMC or HVC as DEN 0028 has
- * them). */
+/*
+ * The power firmware: starting CPUs, off, reset (Arm DEN 0022, PSCI; calls by SMC or HVC as DEN
+ * 0028 has them). The FDT says which of the two instructions reaches it. A call takes a function
+ * number and up to three arguments in x0 to x3, and returns a status in x0.
+ */
 #include <boot/fdt.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>

@@ -54,6 +54,7 @@ static_assert(offsetof(struct ucontext, uc_mcontext) == 176);
 static_assert(offsetof(struct sigcontext, reserved) == 288);
 static_assert(offsetof(struct user_fpsimd, fpsr) == 512);
 
+/* The FP record of the extension area, and the empty one that ends the area. Returns 0 or -EFAULT. */
 static int save_fpsimd(struct rt_sigframe __user *frame)
 {
 	struct fpsimd_context __user *ctx = (void *)frame->uc.uc_mcontext.reserved;
@@ -70,6 +71,10 @@ static int save_fpsimd(struct rt_sigframe __user *frame)
 	return 0;
 }
 
+/*
+ * Everything that rt_sigreturn(2) needs to go back. Returns 0 or -EFAULT, with the frame half
+ * written: the program is killed then.
+ */
 static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u64 oldset, struct pt_regs *regs)
 {
 	struct sigcontext __user *sc = &frame->uc.uc_mcontext;
@@ -88,6 +93,11 @@ static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u6
 	return err ? err : save_fpsimd(frame);
 }
 
+/*
+ * The handler's stack, from above: the frame record, then struct rt_sigframe with the extension
+ * area as far as it is used. It returns into SIGPAGE or the program's own restorer, which calls
+ * rt_sigreturn(2).
+ */
 int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 {
 	struct frame_record __user *record =
@@ -112,6 +122,10 @@ int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 	return 0;
 }
 
+/*
+ * The registers are dropped first, so that a switch in between does not save them over what is read
+ * here.
+ */
 static int restore_fpsimd(struct fpsimd_context __user *ctx)
 {
 	struct user_fpsimd *fp = &current->thread.fpsimd;
@@ -159,6 +173,10 @@ static bool valid_user_pstate(u64 pstate)
 	return (pstate & (PSR_MODE_MASK | PSR_MODE32 | PSR_DAIF_MASK)) == PSR_MODE_EL0t;
 }
 
+/*
+ * Everything comes from user memory and is checked before `regs` changes: a frame that is refused
+ * leaves them as they were.
+ */
 static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
 {
 	struct sigcontext __user *sc = &frame->uc.uc_mcontext;

@@ -1,4 +1,8 @@
-/* Starting other CPUs and sending them interrupts. */
+/*
+ * Starting other CPUs and sending them interrupts. Firmware starts a CPU (psci.c) at
+ * secondary_entry in boot/arm64_head.S with the address of its own struct secondary_data, so
+ * several may be on their way at once: no CPU can take the stack of another.
+ */
 #include <arch/smp.h>
 #include <asm/barrier.h>
 #include <asm/page.h>

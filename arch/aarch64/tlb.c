@@ -1,4 +1,9 @@
-/* TLB and instruction-cache maintenance, broadcast to all CPUs by the hardware (Arm ARM D8.13, B2.3.9). */
+/*
+ * TLB and instruction-cache maintenance, broadcast to all CPUs by the hardware (Arm ARM D8.13,
+ * B2.3.9), so no interrupts are needed as on x86_64. Each flush has three steps: DSB ISHST makes
+ * the changed entry visible to all table walks, TLBI ...IS removes what was cached of the old one,
+ * DSB ISH waits until all CPUs have done so.
+ */
 #include <arch/pgtable.h>
 #include <asm/barrier.h>
 #include <asm/page.h>

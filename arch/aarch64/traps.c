@@ -1,4 +1,9 @@
-/* Synchronous exceptions: who gets which signal, what kills the kernel. */
+/*
+ * Synchronous exceptions: which signal a program gets for which, and what kills the kernel. entry.S
+ * calls the handlers with interrupts off, all registers saved in pt_regs, and ESR_EL1 and FAR_EL1
+ * as arguments: the class of the exception (ESR_EC) decides. An exception of the kernel is a memory
+ * abort, a BUG or WARN (BRK), an instruction with a fix-up, or an oops.
+ */
 #include <arch/stacktrace.h>
 #include <asm/bug.h>
 #include <asm/ptrace.h>
@@ -65,6 +70,10 @@ static void el0_signal(struct pt_regs *regs, u64 esr, u64 far)
 	}
 }
 
+/*
+ * From user mode, but for system calls, which have a way of their own (el0_svc). Before
+ * exit_to_user_mode() interrupts may be on or off.
+ */
 void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 {
 	if (ESR_EC(esr) == ESR_EC_FP_ASIMD) {
@@ -80,8 +89,10 @@ void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 	exit_to_user_mode(regs);
 }
 
-/* BRK in the kernel: ours is a BUG or, when report_bug returns, a WARN; gcc's (0x3e8) marks what it takes for
- * unreachable. */
+/*
+ * BRK in the kernel: ours is a BUG or, when report_bug() returns, a WARN, and then execution goes
+ * on behind it. gcc's (0x3e8) marks what it takes for unreachable.
+ */
 static void el1_brk(struct pt_regs *regs, u64 esr)
 {
 	if ((esr & ESR_BRK_COMMENT) != BUG_BRK_IMM)
@@ -99,6 +110,7 @@ static void el1_abort(struct pt_regs *regs, u64 esr, u64 far)
 	raw_local_irq_disable();
 }
 
+/* From the kernel. Memory aborts are first: those of user copies are ordinary. */
 void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 {
 	if (ESR_EC(esr) == ESR_EC_DABT_CUR || ESR_EC(esr) == ESR_EC_IABT_CUR) {

@@ -1,4 +1,7 @@
-/* arch_prctl(2): the bases of FS and GS, of which the C library uses FS for thread-local storage. */
+/*
+ * arch_prctl(2): the bases of FS and GS, of which the C library uses FS for thread-local storage.
+ * While the kernel runs, GS is its own, and user mode's base waits in KERNEL_GS_BASE.
+ */
 #include <arch/thread.h>
 #include <asm/msr.h>
 #include <asm/page.h>
@@ -15,8 +18,9 @@
 #define ARCH_GET_GS 0x1004
 
 /*
- * Register and field in one go, for a switch loads the one from the other. In the kernel GS is its own: user
- * mode's base waits in KERNEL_GS_BASE. An address that is not canonical would be #GP.
+ * Change register and field together, preemption off, since a switch of tasks loads the one from
+ * the other. An address that is not canonical would raise #GP, and one of the kernel's would pass
+ * for the kernel's own GS (entry.S, paranoid_entry): both are refused with -EPERM, as in Linux.
  */
 static int set_base(u64 *field, u32 msr, unsigned long addr)
 {

@@ -1,4 +1,8 @@
-/* Address-space switches. Without PCID a load of CR3 drops everything but the kernel's global entries. */
+/*
+ * Address-space switches. Without PCID a load of CR3 drops every translation but the kernel's
+ * global ones, so there is nothing to number, as aarch64 does with ASIDs. loaded_mm says which
+ * address space each CPU has; tlb.c reads it.
+ */
 #include <arch/mmu.h>
 #include <asm/msr.h>
 

@@ -1,4 +1,8 @@
-/* Descriptor tables: segments, the task state segment with its stacks, interrupt gates, what SYSCALL loads.
+/*
+ * Descriptor tables: segments, the task state segment with its stacks, interrupt gates, what
+ * SYSCALL loads. Most of it is left from 32-bit times and must be there all the same. What matters:
+ * TSS.RSP0 is the stack on entry from user mode, an IST entry gives NMI, #MC and #DF a stack of
+ * their own, and the IDT leads each vector to its stub in entry.S.
  */
 #include <asm/msr.h>
 #include <asm/ptrace.h>
@@ -81,7 +85,7 @@ static const u64 gdt_template[GDT_ENTRIES] = {
 	[__USER_CS / 8] = 0x00affb000000ffff,
 };
 
-/* SDM vol. 3, figure 8-4. */
+/* Write the descriptor of a TSS, which takes two slots (SDM vol. 3, figure 8-4). */
 static void set_tss_descriptor(u64 *slot, const struct tss *tss)
 {
 	u64 base = (u64)tss;
@@ -91,6 +95,10 @@ static void set_tss_descriptor(u64 *slot, const struct tss *tss)
 	slot[1] = base >> 32;
 }
 
+/*
+ * Lead a vector to its stub. `ist`: number of a stack of its own, 0: none. `flags`: GATE_USER or 0.
+ * All are interrupt gates, so the CPU enters with interrupts off.
+ */
 static void set_gate(unsigned vector, unsigned ist, unsigned flags)
 {
 	u64 stub = (u64)idt_stubs + vector * IDT_STUB_SIZE;
@@ -158,6 +166,10 @@ static void syscall_init(void)
 	wrmsrl(MSR_EFER, rdmsrl(MSR_EFER) | EFER_SCE);
 }
 
+/*
+ * The order matters: the stacks before the TSS, the TSS before it is loaded, and the IDT last.
+ * Until then an exception would be a reset.
+ */
 void cpu_desc_init(void)
 {
 	struct cpu_tables *t = this_cpu(cpu_tables);
@@ -200,6 +212,10 @@ free_stacks:
 	return -ENOMEM;
 }
 
+/*
+ * Two copies: the CPU takes TSS.RSP0 for interrupts and exceptions, our code the per-CPU word for
+ * SYSCALL, which switches no stack.
+ */
 notrace void cpu_set_kernel_stack(unsigned long stack_end)
 {
 	this_cpu(kernel_stack_end) = stack_end;

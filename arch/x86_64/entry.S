@@ -317,13 +317,16 @@ FUNC entry_SYSCALL_64
 FUNC_END entry_SYSCALL_64
 
 /*
- * NMI, #MC, #DF: each on a stack of its own (IST), from anywhere, also with the user's GS in the kernel. Leaves ebx
- * = 1 when GS had to be swapped, which is to be undone, else 0.
+ * NMI, #MC, #DF: each on a stack of its own (IST), from anywhere, also with the user's GS in the
+ * kernel: SYSCALL and IRET leave an instruction or two like that. Leaves ebx = 1 when GS had to be
+ * swapped, which is to be undone, else 0.
  *
- * The rule: the kernel's base is the distance from the image up and around to the linear map, thus in the upper
- * half, and the user's is in the lower half (arch_prctl and clone see to it, loading a selector gives 0, and
- * WRGSBASE is off, see cpu_setup); so the sign tells. The boot CPU's base is 0 until setup_per_cpu_areas: until
- * then KERNEL_GS_BASE is 0 as well (cpu_desc_init), and swapping the two is no change.
+ * The sign of the base tells whose it is. The kernel's is the distance from the image up and around
+ * to the linear map, thus negative. The user's is a user address, since the three ways to set it
+ * see to that: arch_prctl, clone, and a selector, which gives 0. The fourth, WRGSBASE, would not,
+ * so CR4.FSGSBASE stays off (cpu_setup). Before setup_per_cpu_areas() the boot CPU's base is 0 and
+ * looks like the user's; then KERNEL_GS_BASE is 0 as well (cpu_desc_init), and swapping the two
+ * changes nothing.
  */
 .macro paranoid_entry
 	cld
@@ -347,9 +350,13 @@ FUNC_END entry_SYSCALL_64
 .endm
 
 /*
- * NMI. While it is served further ones wait, until an IRET: our own at the end, and none before, as exceptions
- * within go back without (.Lback_into_nmi), and nothing in it enables interrupts. So it cannot nest, and its stack
- * needs no care.
+ * NMI. The CPU holds further NMIs back from the entry of one to the next IRET, whichever code
+ * executes it: were a page fault inside the handler to return by IRET, the next NMI would begin at
+ * the top of the stack on which this one still stands. Faults there are ordinary: a backtrace reads
+ * memory that may not be there. So an exception that finds in_nmi() goes back by POPFQ and RET
+ * (.Lback_into_nmi): code and stack segment are the same, the flags have IF off, and the two words
+ * stand below an rsp that has no red zone. Machine check and double fault cannot go back so, and do
+ * not return at all. An SMI's RSM restores the blocking that it found. nmi_handler() preserves CR2.
  */
 FUNC nmi_entry
 	paranoid_entry

@@ -18,6 +18,7 @@
 #define PF_RSVD	 (1 << 3) /* a reserved bit was set in an entry */
 #define PF_INSTR (1 << 4)
 
+/* The error code in the memory manager's terms. A fetch is neither a read nor a write there. */
 static unsigned fault_flags(u64 error_code)
 {
 	unsigned flags = error_code & PF_USER ? FAULT_FLAG_USER : 0;
@@ -29,7 +30,7 @@ static unsigned fault_flags(u64 error_code)
 	return flags;
 }
 
-/* What the kernel tried, should it be a bug; NULL: something is not mapped at all. */
+/* What the kernel tried, for the message of an oops; NULL when the address is not mapped at all. */
 static const char *describe(u64 error_code, u64 address)
 {
 	if (!(error_code & PF_PROT))
@@ -40,14 +41,15 @@ static const char *describe(u64 error_code, u64 address)
 }
 
 /*
- * Touching user memory outside of STAC and CLAC is a bug even where a fix-up stands, and not one that a
- * page would mend.
+ * Did the kernel touch user memory outside of STAC and CLAC? That is a bug even where a fix-up
+ * stands, and not one that a page would mend.
  */
 static bool smap_violation(const struct pt_regs *regs, u64 error_code, u64 address)
 {
 	return cpu_features.smap && address < TASK_SIZE && !(regs->rflags & X86_EFLAGS_AC) && !(error_code & PF_INSTR);
 }
 
+/* A fault of the kernel itself. Without a fix-up it ends in an oops. */
 static void kernel_fault(struct pt_regs *regs, u64 error_code, u64 address)
 {
 	if (unlikely(smap_violation(regs, error_code, address)))
@@ -66,6 +68,7 @@ static bool implicit_access_refused(u64 error_code)
 	return (error_code & (PF_PROT | PF_USER)) == PF_PROT && cpu_features.smap;
 }
 
+/* A fault of user mode: a page, or a signal. Interrupts are on if they were. */
 static void user_fault(struct pt_regs *regs, u64 error_code, u64 address)
 {
 	current->thread.cr2 = address;

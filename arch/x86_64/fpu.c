@@ -69,7 +69,7 @@ static void save_changed(void *state)
 }
 
 /* Nothing in `state` may be what the CPU refuses: that would be a fault in the kernel. */
-static void load(const void *state)
+static void fpu_restore(const void *state)
 {
 	if (fpu_has_xsave)
 		__asm__ volatile("xrstor64 (%0)" : : "r"(state), "a"((u32)fpu_features), "d"(0) : "memory");
@@ -84,7 +84,7 @@ static void fpu_enter(struct task_struct *t)
 	u32 cpu = smp_processor_id();
 
 	if (this_cpu(fpu_owner) != t || fpu->cpu != cpu) {
-		load(fpu->state);
+		fpu_restore(fpu->state);
 		this_cpu(fpu_owner) = t;
 		fpu->cpu = cpu;
 	}
@@ -153,7 +153,7 @@ void fpu_init_cpu(void)
 	write_cr(4, read_cr(4) | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT | (fpu_has_xsave ? X86_CR4_OSXSAVE : 0));
 	if (fpu_has_xsave)
 		xsetbv(0, fpu_features);
-	load(&initial_state);
+	fpu_restore(&initial_state);
 }
 
 /* Where the CPU puts AVX's part is not written in the manual, only that CPUID tells; it has been at 576 ever

@@ -13,6 +13,10 @@ extern unsigned char boot_irq_stack[]; /* boot/x86_head.S, above a guard page */
 /* The template's value is the boot CPU's; each other CPU's is set before it starts. */
 DEFINE_PER_CPU(unsigned long, irq_stack_end) = (unsigned long)boot_irq_stack + IRQ_STACK_SIZE;
 
+/*
+ * Stacks of a CPU that will start: interrupts, and the IST stacks. Returns 0 or -ENOMEM. Thread
+ * context.
+ */
 int alloc_cpu_stacks(unsigned cpu)
 {
 	char *stack = alloc_thread_stack();
@@ -30,6 +34,10 @@ free_stack:
 	return err;
 }
 
+/*
+ * From entry.S, interrupts off. On the way out a task may be switched or a signal delivered, so
+ * exit_to_* is the last thing that is done.
+ */
 void interrupt_handler(struct pt_regs *regs)
 {
 	do_interrupt(regs);

@@ -1,5 +1,9 @@
-/* Non-maskable interrupts: who asked, counting them, those that nobody claims; and holding them off while
- * text is changed. */
+/*
+ * Non-maskable interrupts: finding who asked, counting them, reporting those that nobody claims,
+ * and holding them off while text is changed. They come from a request for a backtrace, which
+ * reaches a CPU with its interrupts off too, or from QEMU's monitor. entry.S says why they do not
+ * nest.
+ */
 #include <arch/processor.h>
 #include <asm/hardirq.h>
 #include <asm/msr.h>
@@ -12,10 +16,12 @@
 #include "exception.h"
 
 /*
- * An NMI comes to a CPU that is parked while another one changes kernel text, too: then it must keep to code
- * that is never changed. Each side first says what it is about to do and then, a full barrier later, looks at
- * what the other has said, so one of them sees the other: the patcher waits for NMIs that are being served in
- * full, later ones are served in short.
+ * While kernel text is changed every other CPU waits in a loop that is never patched, but an NMI
+ * takes it out of there. So whoever patches says so (text_changes), and then waits until no NMI is
+ * being served in full. An NMI that comes later sees text_changes and only counts itself, in code
+ * that has no site. Each side stores its own word and reads the other's with a full barrier in
+ * between, so they cannot both miss the other. Whoever sent that NMI does without: a backtrace that
+ * is asked for at this moment is reported as missing.
  */
 static DEFINE_PER_CPU(u32, nmi_in_full); /* [its CPU's NMIs] */
 static u32 text_changes;		 /* [who patches; read anywhere] */
@@ -65,12 +71,15 @@ static noinline void default_do_nmi(void)
 }
 
 /*
- * From entry.S, on the NMI stack. CR2 belongs to what was interrupted, perhaps a page fault that has not read
- * it yet; ours may fault too (reading memory that may not be there).
+ * From entry.S, on the NMI stack. CR2 belongs to what was interrupted, perhaps a page fault that
+ * has not read it yet. This handler may fault too (reading memory that may not be there), so it
+ * puts CR2 back.
  *
- * An NMI that comes between the idle loop's STI and HLT has ended the shadow in which no interrupt is taken:
- * one could slip in before the HLT, and what it woke would sleep on. So HLT is skipped: the idle loop looks
- * again, as after any interrupt. The same for a parked CPU's.
+ * STI; HLT cannot be interrupted in between, so an interrupt that is due ends the HLT. An NMI knows
+ * no such shadow, and after it the shadow is gone: the interrupt would be taken before the HLT,
+ * which then sleeps although there is work. So if the NMI would go back to one of the two HLTs,
+ * idle's or a parked CPU's, it goes back behind it. Both loops look again, as after any interrupt:
+ * they may always wake for nothing.
  */
 noinstr void nmi_handler(struct pt_regs *regs)
 {

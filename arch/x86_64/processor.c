@@ -177,9 +177,10 @@ struct alternative {
 extern const struct alternative __start___alternatives[], __stop___alternatives[];
 
 /*
- * STAC and CLAC take the places of the nops. Text is read-only in its mapping: write protection of the CPU's
- * own accesses is off for the moment. Nobody else runs yet, interrupts are off, and CPUID drops what was
- * fetched before.
+ * Write STAC and CLAC over the three-byte nops, in read-only text, through the mapping that
+ * executes it. CR0.WP is off for the moment, so the CPU's own writes ignore write protection. It is
+ * safe because the boot CPU is alone, interrupts are off, no page of its own tables is final, and
+ * CPUID drops what was fetched before.
  */
 static notrace void apply_alternatives(void)
 {

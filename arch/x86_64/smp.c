@@ -1,4 +1,12 @@
-/* Starting other CPUs and sending them interrupts. */
+/*
+ * Starting other CPUs and sending them interrupts.
+ *
+ *     starter: arch_cpu_start              new CPU
+ *     fills the trampoline's page
+ *     arrival = EXPECTED, INIT, start-up   real mode -> long mode (boot/x86_trampoline.S)
+ *     waits                                secondary_cpu_init: EXPECTED -> SEEN, or REFUSED
+ *     compares TSCs with it                compares TSCs, goes online
+ */
 #include <arch/processor.h>
 #include <arch/smp.h>
 #include <asm/clock.h>
@@ -20,8 +28,11 @@
 const struct smp_irq_ops *smp_irq_ops;
 
 /*
- * One CPU at a time is on its way: there is one page that they start in. One that is given up on is sent back
- * to where it came from, lest it meets the next there.
+ * There is one page in which CPUs start, with one slot for the stack that they are to use, so one
+ * CPU at a time is on its way. A CPU that does not come in time may come later, and must not run on
+ * a stack that is another's by then. So the starter and the CPU exchange this word by
+ * compare-and-exchange: the CPU goes on only if it is still expected, else it halts; and one that
+ * was given up on is sent an INIT, so that it does not meet the next one in the page.
  */
 static enum {
 	ARRIVAL_NONE,
@@ -114,6 +125,10 @@ static void fill_secondary_data(struct secondary_data *data, unsigned cpu, struc
 	};
 }
 
+/*
+ * Thread context, one caller at a time. On -ETIMEDOUT or -ENODEV the CPU is reset; its stacks stay
+ * allocated.
+ */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 {
 	struct secondary_data data;

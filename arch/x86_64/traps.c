@@ -1,4 +1,8 @@
-/* Exceptions: who gets which signal, what kills the kernel. */
+/*
+ * Exceptions: which signal a program gets for which, and what kills the kernel. entry.S calls
+ * exc_handler() with interrupts off and all registers saved in pt_regs; an exception of the kernel
+ * either has a fix-up (__ex_table), is a BUG or WARN (UD2), or is an oops.
+ */
 #include <arch/stacktrace.h>
 #include <asm/bug.h>
 #include <asm/msr.h>

@@ -1,5 +1,7 @@
-/* Within x86's interrupt and timer drivers: the local APIC's registers (SDM vol. 3, table 10-1), access to
- * them. */
+/*
+ * Within x86's interrupt and timer drivers: the local APIC's registers (SDM vol. 3, table 10-1),
+ * access to them, and what the drivers call of each other.
+ */
 #pragma once
 
 #include <asm/io.h>

@@ -1,5 +1,13 @@
-/* GICv2 (Arm IHI 0048B): one distributor, a memory-mapped CPU interface that shows each CPU its own
- * registers. */
+/*
+ * GICv2 (Arm IHI 0048B): one distributor, which routes interrupts to CPUs, and one CPU interface at
+ * a fixed address that shows each CPU its own registers.
+ *
+ *     device line -> distributor: enabled? which CPUs? -> CPU interface: acknowledge (IAR), end (EOIR) -> CPU
+ *
+ * A device's interrupt is acknowledged, handled, and ended last: until then the distributor does
+ * not send it again. dist_lock protects registers that several interrupts share, and is taken with
+ * interrupts off; registers where a 0 changes nothing need no lock.
+ */
 #include <arch/irq.h>
 #include <arch/smp.h>
 #include <asm/io.h>
@@ -45,6 +53,10 @@ static void gic_set_irq_type(unsigned hwirq, unsigned type)
 	spin_unlock_irqrestore(&dist_lock, flags);
 }
 
+/*
+ * Send the interrupt to one CPU. ITARGETSR has a byte for each interrupt, a bit for each CPU
+ * interface. Private interrupts stay with their CPU.
+ */
 static void gic_set_affinity(unsigned hwirq, unsigned cpu)
 {
 	void *reg = dist + GICD_ITARGETSR + hwirq / 4 * 4;
@@ -67,8 +79,10 @@ static const struct irq_chip gic_chip = {
 };
 
 /*
- * Reading IAR acknowledges the highest pending interrupt; the DMB in readl orders what its sender wrote
- * before what the handler reads. An IPI is ended first: IPI_STOP does not come back.
+ * Serve interrupts until none is pending. Reading IAR acknowledges the most urgent one; a value
+ * from 1020 on means that there is none. The DMB in readl orders what the sender wrote before what
+ * the handler reads. An IPI is ended before it is handled, since IPI_STOP does not return. Hard
+ * interrupt, interrupts off.
  */
 static void __irq_entry gic_handle_irq(struct pt_regs *regs)
 {
@@ -85,6 +99,10 @@ static void __irq_entry gic_handle_irq(struct pt_regs *regs)
 	}
 }
 
+/*
+ * One write reaches all CPUs of the mask: they are bits in bits 23 to 16. The DMB before the write,
+ * in the caller, makes what was written before it visible to them.
+ */
 static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
 	u32 targets = 0;
@@ -95,7 +113,10 @@ static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 	writel_relaxed(targets << 16 | kind, dist + GICD_SGIR);
 }
 
-/* The target registers of private interrupts read as the reading CPU's own bit. */
+/*
+ * Set up the CPU interface of the calling CPU. Its bit is learned from the target registers of
+ * private interrupts, which read as the reading CPU's own.
+ */
 static void gic_cpu_init(void)
 {
 	cpu_target[smp_processor_id()] = readl_relaxed(dist + GICD_ITARGETSR);
@@ -107,6 +128,10 @@ static void gic_cpu_init(void)
 
 static const struct smp_irq_ops gic_smp_ops = {.send_ipi = gic_send_ipi, .cpu_init = gic_cpu_init};
 
+/*
+ * Boot CPU, interrupts off. The distributor stays off while it is set up; all device interrupts go
+ * to the boot CPU until somebody asks otherwise.
+ */
 static int gic_probe(const struct device_desc *dev)
 {
 	unsigned nr;

@@ -1,6 +1,8 @@
 /*
- * GICv3 (Arm IHI 0069): affinity routing, a redistributor for each CPU's private interrupts, the CPU
- * interface in system registers. One security state, or the non-secure one of two: all interrupts are
+ * GICv3 (Arm IHI 0069). It differs from GICv2 in three things: a CPU is named by its affinity (the
+ * fields of MPIDR) instead of by a bit, so there can be more than eight; each CPU has a
+ * redistributor with the registers of its private interrupts; and the CPU interface is made of
+ * system registers. With one security state, or in the non-secure one of two, all interrupts are
  * group 1.
  */
 #include <arch/irq.h>
@@ -48,6 +50,10 @@ static void *dist;		   /* [immutable after probe] */
 static void *redist[NR_CPUS];	   /* [immutable after probe] */
 static DEFINE_SPINLOCK(dist_lock); /* read-modify-write of shared registers; interrupts off */
 
+/*
+ * The block with the registers of this interrupt: the redistributor of this CPU for private ones,
+ * else the distributor. Preemption is off where private interrupts are touched.
+ */
 static void *base_of(unsigned hwirq)
 {
 	return hwirq < GIC_FIRST_SPI ? redist[smp_processor_id()] + GICR_SGI : dist;
@@ -87,8 +93,11 @@ static const struct irq_chip gic_chip = {
 	.set_affinity = gic_set_affinity,
 };
 
-/* The DSB makes the acknowledge's effect, and what the sender wrote before an IPI, precede the handler's
- * accesses. */
+/*
+ * Serve interrupts until none is pending, as on GICv2. The DSB makes the acknowledge's effect, and
+ * what the sender wrote before an IPI, precede the handler's accesses. The ISB makes an end take
+ * effect before the next acknowledge. Hard interrupt, interrupts off.
+ */
 static void __irq_entry gic_handle_irq(struct pt_regs *regs)
 {
 	for (;;) {
@@ -109,8 +118,12 @@ static void __irq_entry gic_handle_irq(struct pt_regs *regs)
 	}
 }
 
-/* One write a CPU: a target list would need its CPUs to share the upper affinities. Aff0 above 15 uses
- * RangeSelector. */
+/*
+ * Send an IPI by one write for each CPU: a target list would need its CPUs to share the upper
+ * affinities. The bits of the word:
+ *
+ *     55:48 Aff3 | 47:44 Aff0 / 16 (RangeSelector) | 39:32 Aff2 | 27:24 number | 23:16 Aff1 | 15:0 a bit for Aff0 % 16
+ */
 static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
 	unsigned cpu;
@@ -125,6 +138,10 @@ static void gic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 	isb();
 }
 
+/*
+ * A redistributor sleeps after reset and then passes nothing on. It is awake when ASLEEP reads as
+ * 0.
+ */
 static void wake_redist(void *r)
 {
 	writel_relaxed(readl_relaxed(r + GICR_WAKER) & ~GICR_WAKER_SLEEP, r + GICR_WAKER);
@@ -132,6 +149,10 @@ static void wake_redist(void *r)
 		cpu_relax();
 }
 
+/*
+ * Set up the redistributor and the CPU interface of the calling CPU. SRE comes first: it is what
+ * turns the system registers on.
+ */
 static void gic_cpu_init(void)
 {
 	void *r = redist[smp_processor_id()];
@@ -188,12 +209,17 @@ static int map_redists(phys_addr_t base, u64 size)
 	return found;
 }
 
+/* Wait until writes to the distributor have had their effect. */
 static void wait_for_dist(void)
 {
 	while (readl_relaxed(dist + GICD_CTLR) & GICD_CTLR_RWP)
 		cpu_relax();
 }
 
+/*
+ * Set up the distributor, with it off meanwhile. All device interrupts become group 1 and go to the
+ * boot CPU.
+ */
 static void init_dist(unsigned nr)
 {
 	writel_relaxed(0, dist + GICD_CTLR);
@@ -208,7 +234,10 @@ static void init_dist(unsigned nr)
 		gic_set_affinity(i, 0);
 }
 
-/* Regions of redistributors follow the distributor in reg; after them come what virtual machines would use.
+/*
+ * Boot CPU, interrupts off. In `reg` the distributor comes first, then the regions of
+ * redistributors, then what virtual machines would use. After an error mappings stay: there is no
+ * boot without interrupts.
  */
 static int gic_probe(const struct device_desc *dev)
 {

@@ -1,6 +1,12 @@
 /*
- * IOAPICs (82093AA data sheet): global system interrupts to vectors. hwirq is the GSI, whichever IOAPIC has
- * it.
+ * IOAPICs (82093AA data sheet): they turn the lines of devices into interrupt messages to local
+ * APICs.
+ *
+ *     line -> pin of an IOAPIC = GSI -> its entry: vector, CPU, trigger -> message -> local APIC -> handle_irq
+ *
+ * A GSI (global system interrupt) counts the pins of all IOAPICs; here it is the hwirq, whichever
+ * IOAPIC has the pin. Its vector is always GSI_VECTOR + GSI. The registers are reached through a
+ * selector and a window, so each access is two steps under ioapic_lock.
  */
 #include <asm/io.h>
 #include <asm/irq_vectors.h>
@@ -53,6 +59,7 @@ static void ioapic_write(const struct ioapic *io, unsigned reg, u32 v)
 	writel_relaxed(v, io->regs + IOAPIC_WINDOW);
 }
 
+/* The IOAPIC that has this GSI; NULL if none has. */
 static struct ioapic *ioapic_of(unsigned gsi)
 {
 	for (struct ioapic *io = ioapics; io < ioapics + nr_ioapics; io++)
@@ -87,8 +94,8 @@ static void ioapic_unmask_irq(unsigned gsi)
 }
 
 /*
- * Called while the line is masked: an entry that turns from edge to level with its line up would fire half
- * set up.
+ * Set trigger and polarity. The irq core calls this while the line is masked: an entry that turns
+ * from edge to level with its line up would fire half set up.
  */
 static void ioapic_set_type(unsigned gsi, unsigned type)
 {
@@ -97,8 +104,9 @@ static void ioapic_set_type(unsigned gsi, unsigned type)
 }
 
 /*
- * One word changes: an interrupt goes to the old or to the new CPU. An id that does not fit stays where it
- * was.
+ * Send the interrupt to another CPU. Only the high word changes, in one write, so an interrupt goes
+ * either to the old or to the new CPU. An APIC id above 254 does not fit, and then the interrupt
+ * stays where it was.
  */
 static void ioapic_set_affinity(unsigned gsi, unsigned cpu)
 {
@@ -130,8 +138,8 @@ void ioapic_dispatch(unsigned gsi)
 }
 
 /*
- * Every pin: its vector, to the boot CPU, masked, edge-triggered, active high until somebody asks for it
- * otherwise.
+ * Give every pin its vector, to the boot CPU, masked, edge-triggered and active high, until a
+ * driver asks for it otherwise. The low word, which masks, is written first.
  */
 static void ioapic_reset(const struct ioapic *io)
 {
@@ -141,7 +149,10 @@ static void ioapic_reset(const struct ioapic *io)
 	}
 }
 
-/* Where the MADT has this IOAPIC's pins begin. Without a MADT there is one, whose pins are the first. */
+/*
+ * The GSI of this IOAPIC's first pin, by the MADT. Without a MADT there is one IOAPIC, and its pins
+ * are the first.
+ */
 static unsigned gsi_base_of(phys_addr_t base)
 {
 	for (unsigned i = 0; i < acpi_info.nr_ioapics; i++)

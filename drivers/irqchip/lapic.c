@@ -1,6 +1,10 @@
 /*
- * The local APIC of each CPU (SDM vol. 3, chapter 10): takes interrupts, sends them to other CPUs. As xAPIC
- * its registers are memory, as x2APIC they are MSRs.
+ * The local APIC of each CPU (SDM vol. 3, chapter 10): it takes interrupts from IOAPICs and
+ * devices, and sends interrupts to other CPUs. As xAPIC its registers are memory, as x2APIC they
+ * are MSRs; apic.h hides the difference but for sending.
+ *
+ * A vector's upper four bits are its priority class. While an interrupt is in service, those of its
+ * class and below wait until it is ended (EOI). Vectors are laid out in asm/irq_vectors.h.
  */
 #include <arch/irq.h>
 #include <arch/processor.h>
@@ -40,15 +44,19 @@ static int set_nox2apic(const char *value)
 __setup("nox2apic", set_nox2apic);
 
 /*
- * Interrupts end in the reverse of the order in which they came, so the register takes no number. Written as
- * an MSR it may overtake the handler's stores: the next interrupt on this CPU sees them all the same.
+ * End the interrupt in service. Interrupts end in the reverse of the order in which they came, so
+ * the register takes no number. Written as an MSR it may overtake the handler's stores: the next
+ * interrupt on this CPU sees them all the same.
  */
 static __always_inline void apic_eoi(void)
 {
 	apic_write(APIC_EOI, 0);
 }
 
-/* -EIO when the last one has not left after a while, which is far longer than any bus needs. Any context. */
+/*
+ * Wait until the last interrupt has left. Returns -EIO when it has not after a million looks, far
+ * longer than any bus needs. Any context.
+ */
 static int xapic_wait_sent(void)
 {
 	for (unsigned n = 0; n < 1000000; n++) {
@@ -60,9 +68,11 @@ static int xapic_wait_sent(void)
 }
 
 /*
- * Two registers: the destination, then the command, which sends. Nobody may come in between on this CPU.
- * Interrupts can be held off, an NMI cannot: if we are in one, we may have come in between, and put the
- * destination back.
+ * Send by xAPIC. Destination and command are two registers, and the write to the second one sends.
+ * Nothing else may send on this CPU in between. Interrupts can be held off, an NMI cannot, and an
+ * NMI may send too. So a sender that is in an NMI puts the destination back that it found: either
+ * it came in between no two writes, and nothing is changed, or the interrupted sender goes on with
+ * its own destination. x2APIC has one 64-bit register, and no such problem.
  */
 static void xapic_send(u32 id, u32 command)
 {
@@ -91,9 +101,10 @@ static void apic_send(u32 id, u32 command)
 }
 
 /*
- * What was written before must be visible to who is interrupted. Stores to uncached memory come after earlier
- * stores (xAPIC), but WRMSR to an x2APIC register does not wait for them (SDM 10.12.3): MFENCE completes the
- * stores, LFENCE keeps the WRMSR behind MFENCE. Once is enough for all CPUs of the mask.
+ * Send to all CPUs of the mask. What this CPU wrote before must be visible to the CPUs that are
+ * interrupted. With xAPIC it is: stores to uncached memory come after earlier stores. WRMSR to an
+ * x2APIC register does not wait for them (SDM 10.12.3): MFENCE completes the stores, LFENCE keeps
+ * the WRMSR behind MFENCE. Once is enough for all CPUs of the mask.
  */
 static void apic_send_mask(const struct cpumask *mask, u32 command)
 {
@@ -115,7 +126,10 @@ void apic_send_nmi(const struct cpumask *mask)
 	apic_send_mask(mask, APIC_MODE_NMI | APIC_ICR_ASSERT);
 }
 
-/* A CPU that hangs with interrupts masked is just the one that is asked where it is. */
+/*
+ * A backtrace is asked for by NMI: a CPU that hangs with interrupts masked is just the one whose
+ * stack is wanted.
+ */
 static void lapic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
 	if (kind == IPI_BACKTRACE)
@@ -124,7 +138,10 @@ static void lapic_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 		apic_send_vector(mask, IPI_VECTOR + kind);
 }
 
-/* To a CPU that may not run yet, and wait until it has left. 0; -EIO when it did not, or nobody took it. */
+/*
+ * Send INIT or a start-up interrupt to a CPU that may not run yet, and wait until it has left.
+ * Returns 0, or -EIO when it did not leave or no CPU took it.
+ */
 static int send_start_command(u32 id, u32 command)
 {
 	apic_write(APIC_ESR, 0);
@@ -138,9 +155,9 @@ static int send_start_command(u32 id, u32 command)
 }
 
 /*
- * Only the NetBurst family (15 of Intel) among 64-bit CPUs needs the 10 ms that the SDM gives INIT, and the
- * 200 us between the two start-ups; all others take a start-up as soon as INIT is delivered, as Linux relies
- * on too.
+ * Does the CPU need the 10 ms that the SDM gives INIT, and the 200 us between two start-ups? Only
+ * Intel's NetBurst family (15) among 64-bit CPUs does; all others take a start-up as soon as INIT
+ * is delivered, as Linux relies on too.
  */
 static bool starts_slowly(void)
 {
@@ -154,6 +171,10 @@ int apic_reset_cpu(u32 apic_id)
 	return send_start_command(apic_id, APIC_MODE_INIT | APIC_ICR_ASSERT);
 }
 
+/*
+ * INIT, then two start-ups whose vector is the page in which the CPU begins (SDM vol. 3, 8.4.4.1).
+ * The CPU that comes in time or not is arch_cpu_start()'s concern.
+ */
 int apic_start_cpu(u32 apic_id, unsigned page)
 {
 	bool slow = starts_slowly();
@@ -171,14 +192,16 @@ int apic_start_cpu(u32 apic_id, unsigned page)
 	return send_start_command(apic_id, APIC_MODE_STARTUP | page);
 }
 
+/* Is an interrupt of this vector being served by this CPU? */
 static bool in_service(unsigned vector)
 {
 	return apic_read(APIC_ISR + vector / 32 * 0x10) >> (vector % 32) & 1;
 }
 
 /*
- * SPURIOUS_VECTOR comes when an interrupt goes away, or is held back, while it is taken: that one is not in service.
- * WAKE_VECTOR has ended a wait, or comes too late for that. From entry.S; this CPU may be parked while text changes.
+ * SPURIOUS_VECTOR comes when an interrupt goes away, or is held back, while the CPU takes it: it is
+ * not in service, so it is not ended. WAKE_VECTOR has ended a wait, or comes too late for that.
+ * Called from entry.S; this CPU may be parked while text changes, so it is in .noinstr.text.
  */
 noinstr void parked_irq_handler(struct pt_regs *regs)
 {
@@ -188,6 +211,10 @@ noinstr void parked_irq_handler(struct pt_regs *regs)
 		inc_irq_stat(IRQ_STAT_SPU);
 }
 
+/*
+ * A vector that nothing has asked for. It is ended if it is in service, or it would hold back its
+ * class for ever.
+ */
 static void noinline handle_unexpected(unsigned vector)
 {
 	inc_irq_stat(IRQ_STAT_SPU);
@@ -209,8 +236,10 @@ static void noinline handle_error(void)
 }
 
 /*
- * An IPI is ended first: IPI_STOP does not come back. A device's is ended last, when its line is down: the
- * IOAPIC would send a level-triggered one again.
+ * Every interrupt but the parked ones: from the vector to its handler. An IPI is ended first, since
+ * IPI_STOP does not return. A device's is ended last, when its line is down: the IOAPIC would send
+ * a level-triggered one again. The timer's vector is tested first, as it is the most frequent. Hard
+ * interrupt, interrupts off.
  */
 static void __irq_entry lapic_handle_irq(struct pt_regs *regs)
 {
@@ -241,7 +270,10 @@ static void __irq_entry lapic_handle_irq(struct pt_regs *regs)
 }
 static_assert(IPI_VECTOR + IPI_MAX <= TLB_VECTOR, "IPIs and TLB shootdown");
 
-/* Only off and on again takes the APIC from x2APIC to xAPIC (SDM figure 10-27). */
+/*
+ * Turn the APIC on, in the mode that lapic_probe() chose. Firmware may have left it in x2APIC mode;
+ * only off and on again leads back from there to xAPIC (SDM figure 10-27).
+ */
 static void enable_in_mode(void)
 {
 	u64 base = rdmsrl(MSR_APIC_BASE);
@@ -261,6 +293,10 @@ static const u16 local_sources[] = {
 	APIC_LVTT, APIC_LVT0, APIC_LVT1, APIC_LVTERR, APIC_LVTPC, APIC_LVTTHMR, APIC_LVTCMCI,
 };
 
+/*
+ * Mask every local source that this APIC has. Firmware may have left its timer or performance
+ * counters on.
+ */
 static void mask_local_sources(void)
 {
 	unsigned highest = (apic_read(APIC_LVR) >> 16) & 0xff;
@@ -269,7 +305,7 @@ static void mask_local_sources(void)
 		apic_write(local_sources[i], APIC_LVT_MASKED);
 }
 
-/* What firmware was serving when it left would hold back all that is not more urgent. */
+/* End what firmware was serving when it left: it would hold back all that is not more urgent. */
 static void end_leftovers(void)
 {
 	for (unsigned vector = NR_EXCEPTIONS; vector < NR_VECTORS; vector++)

@@ -1,6 +1,8 @@
 /*
- * Base address registers (PCI 3.0, 6.2.5.1). Firmware has normally given each its address; QEMU's qboot.rom,
- * which starts us by -kernel, gives none to any device, so we do it for those that have a driver.
+ * Base address registers (PCI 3.0, 6.2.5.1): how much address space a device's registers take, and
+ * where they are. Firmware has normally given each its address. QEMU's qboot.rom, which starts us
+ * by -kernel, gives none to any device, so we do it for those that have a driver. Context: boot,
+ * one thread, so next_free needs no lock.
  */
 #include <drivers/pci.h>
 #include <kernel/printk.h>
@@ -21,8 +23,10 @@
 
 static u32 next_free = WINDOW_START; /* [boot] */
 
-/* How many bytes a BAR decodes: the address bits that can be set, as they read after all were. Decoding is
- * off. */
+/*
+ * How many bytes a BAR decodes. The device lets only those address bits be set that it compares:
+ * after writing all ones, the lowest bit that reads as one is the size. Decoding is off meanwhile.
+ */
 static u64 bar_size(const struct pci_dev *dev, unsigned at, bool is_64)
 {
 	u32 low = pci_read32(dev, at), high = is_64 ? pci_read32(dev, at + 4) : 0;
@@ -41,7 +45,10 @@ static u64 bar_size(const struct pci_dev *dev, unsigned at, bool is_64)
 	return mask & -mask;
 }
 
-/* 0, or -ENOSPC. Sizes are powers of 2, and a BAR's address is a multiple of its size. */
+/*
+ * Give the BAR an address. Sizes are powers of 2, and an address is a multiple of its size. Returns
+ * 0, or -ENOSPC when the window is full.
+ */
 static int assign(struct pci_dev *dev, unsigned i, bool is_64)
 {
 	u64 size = dev->bar[i].size, base = ALIGN((u64)next_free, size);
@@ -56,7 +63,10 @@ static int assign(struct pci_dev *dev, unsigned i, bool is_64)
 	return 0;
 }
 
-/* One BAR; *i ends at its last register. An address of 0 is none: there is RAM. */
+/*
+ * Read one BAR and give it an address if it has none; *i ends at its last register. An address of 0
+ * means none: there is RAM. BARs for I/O ports are left alone.
+ */
 static int setup_bar(struct pci_dev *dev, unsigned *i)
 {
 	unsigned n = *i, at = PCI_BAR0 + 4 * n;
@@ -75,7 +85,7 @@ static int setup_bar(struct pci_dev *dev, unsigned *i)
 	return dev->bar[n].base ? 0 : assign(dev, n, is_64);
 }
 
-/* Decoding is off while BARs change: half an address would answer for somebody else's. */
+/* Decoding is off while BARs change: half an address would answer for another device. */
 int pci_enable_device(struct pci_dev *dev)
 {
 	u16 command = pci_read16(dev, PCI_COMMAND);

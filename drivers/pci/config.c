@@ -1,4 +1,10 @@
-/* Configuration space by configuration mechanism #1 (PCI 3.0, 3.2.2.3.2): an address port and a data port. */
+/*
+ * Configuration space by configuration mechanism #1 (PCI 3.0, 3.2.2.3.2): an address is written to
+ * one port, and another one shows 32 bits from there. The two steps belong together, so a lock
+ * covers them, taken with interrupts off: any context but NMI may read configuration space.
+ *
+ *     address:  31 enable | 23:16 bus | 15:11 slot | 10:8 function | 7:2 register
+ */
 #include <asm/io.h>
 #include <drivers/pci.h>
 #include <sched/spinlock.h>
@@ -47,7 +53,10 @@ void pci_write32(const struct pci_dev *dev, unsigned offset, u32 value)
 	spin_unlock_irqrestore(&config_lock, flags);
 }
 
-/* Half a word at the port's own offset: the other half, of which a write may clear bits, is left alone. */
+/*
+ * Write a half word through the data port's own offset, so that the other half is not written: in
+ * the status register a one that is written clears a bit.
+ */
 void pci_write16(const struct pci_dev *dev, unsigned offset, u16 value)
 {
 	unsigned long flags;
@@ -58,7 +67,10 @@ void pci_write16(const struct pci_dev *dev, unsigned offset, u16 value)
 	spin_unlock_irqrestore(&config_lock, flags);
 }
 
-/* A list that a broken device bends into a ring ends as well: 48 capabilities fill the space. */
+/*
+ * Capabilities are a list through bytes in configuration space. A list that a broken device bends
+ * into a ring ends as well: 48 capabilities fill the space.
+ */
 unsigned pci_find_capability(const struct pci_dev *dev, u8 id, unsigned after)
 {
 	unsigned at = after ? after + 1 : PCI_CAPABILITY_LIST;

@@ -31,8 +31,10 @@
 #define MSI_ADDRESS	0xfee00000u
 #define MSI_DESTINATION 12
 
-/* By vector. Locks: m msi_lock. An entry's registers belong to who has its slot; mask and unmask come under
- * the irq's lock. */
+/*
+ * The table entry of each vector, as it lies in the device. Locks: m msi_lock. An entry's registers
+ * belong to the owner of its slot; mask and unmask are called under the irq's lock.
+ */
 static void *msi_entries[NR_MSI_VECTORS]; /* [m; release] of the device's table */
 static unsigned nr_msi;			  /* [m] */
 static DEFINE_SPINLOCK(msi_lock);
@@ -55,8 +57,10 @@ static void msi_unmask(unsigned hwirq)
 	write_entry(hwirq, ENTRY_CONTROL, 0);
 }
 
-/* Masked meanwhile: a device may keep what it has read of one that is not (PCI 3.0, 6.8.2). An id that does not fit
- * changes nothing. */
+/*
+ * Send the interrupt to another CPU. The entry is masked meanwhile: a device may keep what it has
+ * read of an entry that is not (PCI 3.0, 6.8.2). An APIC id that does not fit changes nothing.
+ */
 static void msi_set_affinity(unsigned hwirq, unsigned cpu)
 {
 	void *entry = __atomic_load_n(&msi_entries[hwirq], __ATOMIC_ACQUIRE);
@@ -86,7 +90,10 @@ void msi_dispatch(unsigned hwirq)
 	generic_handle_domain_irq(&msi_domain, hwirq);
 }
 
-/* A vector for a table entry, masked, to the boot CPU: its number, -ENOSPC. Vectors are not given back. */
+/*
+ * Take a vector for a table entry and write the entry, masked, with the boot CPU as destination.
+ * Returns the vector's number or -ENOSPC. Vectors are not given back, as devices stay.
+ */
 static int msi_take_vector(void *entry)
 {
 	unsigned long flags;
@@ -105,6 +112,10 @@ static int msi_take_vector(void *entry)
 	return hwirq;
 }
 
+/*
+ * The entry stays masked until request_irq() has a handler. INTx is switched off: a device must not
+ * send both.
+ */
 int pci_request_msix(struct pci_dev *dev, irq_handler_t handler, const char *name, void *data)
 {
 	unsigned cap = pci_find_capability(dev, PCI_CAP_ID_MSIX, 0);

@@ -1,4 +1,8 @@
-/* Finding PCI devices: all functions of bus 0, and of the buses behind bridges that firmware has numbered. */
+/*
+ * Finding PCI devices: all functions of bus 0, and of the buses behind bridges that firmware has
+ * numbered. Each function is bus:slot.function (00:03.0); an absent one reads as all ones. Context:
+ * boot, a thread.
+ */
 #include <drivers/driver.h>
 #include <drivers/pci.h>
 #include <kernel/printk.h>
@@ -24,8 +28,11 @@ static const struct pci_driver *find_driver(const struct pci_dev *dev)
 	return NULL;
 }
 
-/* The driver keeps the device when it takes it. */
-static void probe(const struct pci_driver *drv, const struct pci_dev *found)
+/*
+ * Enable the device and let the driver probe it. The driver keeps the struct pci_dev if it takes
+ * the device; else it is freed.
+ */
+static void pci_probe_function(const struct pci_driver *drv, const struct pci_dev *found)
 {
 	struct pci_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	int err = -ENOMEM;
@@ -42,14 +49,17 @@ static void probe(const struct pci_driver *drv, const struct pci_dev *found)
 	kfree(dev);
 }
 
-/* A bridge leads to a bus of a higher number; one without a number was set up by nobody. */
+/*
+ * Probe a function and, if it is a bridge, the bus behind it. That bus has a higher number; a
+ * bridge whose number is 0 was not set up by firmware and is left alone.
+ */
 static void scan_function(struct pci_dev *dev, u8 header)
 {
 	const struct pci_driver *drv = find_driver(dev);
 	unsigned below;
 
 	if (drv)
-		probe(drv, dev);
+		pci_probe_function(drv, dev);
 	if ((header & HEADER_TYPE_MASK) != HEADER_BRIDGE)
 		return;
 	below = pci_read8(dev, PCI_SECONDARY_BUS);
@@ -57,7 +67,10 @@ static void scan_function(struct pci_dev *dev, u8 header)
 		scan_bus(below);
 }
 
-/* Its functions: 0 is there if any is, and says whether there may be others (6.2.1). */
+/*
+ * The functions of a slot. Function 0 is there if any is, and its header says whether there may be
+ * others (6.2.1).
+ */
 static void scan_slot(unsigned bus, unsigned slot)
 {
 	unsigned functions = 1;

@@ -1,4 +1,9 @@
-/* The PC's real-time clock (Motorola MC146818A, "CMOS"): calendar time, read once at boot, taken as UTC. */
+/*
+ * The PC's real-time clock (Motorola MC146818A, "CMOS"): calendar time, read once at boot, taken as
+ * UTC. From then on the kernel's own clock counts. The chip changes its cells once a second and in
+ * one of four formats (binary or BCD, 12 or 24 hours), so reading needs some care. Context: boot, a
+ * thread.
+ */
 #include <arch/processor.h>
 #include <asm/io.h>
 #include <boot/acpi.h>
@@ -38,6 +43,7 @@ static u8 cmos_read(u16 io, u8 index)
 	return inb(io + 1);
 }
 
+/* Wait until no update is under way. Returns false if one never ends: there is no chip. */
 static bool wait_for_update(u16 io)
 {
 	u64 end = sched_clock() + UPDATE_NS;
@@ -50,7 +56,7 @@ static bool wait_for_update(u16 io)
 	return true;
 }
 
-/* Where the FADT says; 0: nowhere, as is what no cell can be. */
+/* The century from the cell that the FADT names; 0 if it names none that can be. */
 static u8 read_century(u16 io)
 {
 	return acpi_info.century && acpi_info.century < NR_CELLS ? cmos_read(io, acpi_info.century) : 0;
@@ -69,7 +75,10 @@ static struct rtc_time read_cells(u16 io)
 	};
 }
 
-/* An update may have come between two cells: twice the same is a time that was. 0 or -EIO. */
+/*
+ * Read all cells. An update may have come between two of them, so they are read twice: twice the
+ * same is a time that was. Returns 0 or -EIO.
+ */
 static int read_time(u16 io, struct rtc_time *t)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -104,8 +113,10 @@ static void decode_bcd(struct rtc_time *t)
 	t->century = from_bcd(t->century);
 }
 
-/* From what the cells say in the chip's present mode to numbers. 0 or -EIO when it is no time: the battery is
- * empty. */
+/*
+ * Turn what the cells say in the chip's present format into numbers. Returns 0, or -EIO when it is
+ * no time: the battery is empty.
+ */
 static int decode(struct rtc_time *t, u8 mode)
 {
 	if (!(mode & RTC_B_BINARY))
@@ -122,7 +133,9 @@ static int decode(struct rtc_time *t, u8 mode)
 		       : 0;
 }
 
-/* Days since 1970 in the Gregorian calendar. Years begin in March here, so that the leap day is their last.
+/*
+ * Days since 1970 in the Gregorian calendar. Years begin in March here, so that the leap day is
+ * their last.
  */
 static u64 days_since_epoch(const struct rtc_time *t)
 {

@@ -1,6 +1,8 @@
 /*
- * The generic timer (Arm ARM D12): the system counter as clock, each CPU's comparator as one-shot event. The
- * virtual timer, whose counter user mode reads too; the physical one where the FDT has no interrupt for that.
+ * The generic timer (Arm ARM D12): the system counter as clock, and a comparator in each CPU as
+ * one-shot event. The virtual timer is used, as its counter is the one that user mode reads too;
+ * the physical one where the FDT has no interrupt for that. An interrupt comes when the counter has
+ * reached the comparator, and stays until the comparator is moved or masked.
  */
 #include <asm/barrier.h>
 #include <asm/sysreg.h>
@@ -22,8 +24,9 @@ enum { PPI_SECURE, PPI_PHYS, PPI_VIRT, PPI_HYP };
 static int timer_irq; /* [immutable after probe] */
 
 /*
- * The comparator, not the 32-bit down counter: any delta will do. An event in the past is due at once. The
- * ISB makes the write take effect before the caller goes on, to WFI for instance.
+ * Interrupt this CPU in delta_ns. The comparator has 64 bits, unlike the down counter with its 32,
+ * so any delta will do; an event in the past is due at once. The ISB makes the write take effect
+ * before the caller goes on, to WFI for instance. Interrupts off.
  */
 static void virt_set_next_event(u64 delta_ns)
 {
@@ -38,7 +41,10 @@ static void virt_shutdown(void)
 	isb();
 }
 
-/* The line stays up until the comparator is masked or moved. */
+/*
+ * Hard interrupt. The line stays up until the comparator is masked or moved, so it is masked before
+ * the timers run: one of them moves it.
+ */
 static irqreturn_t arch_timer_handler_virt(int irq, void *dev)
 {
 	if (!(read_sysreg(cntv_ctl_el0) & CTL_ISTATUS))
@@ -49,6 +55,7 @@ static irqreturn_t arch_timer_handler_virt(int irq, void *dev)
 	return IRQ_HANDLED;
 }
 
+/* The ISB keeps the read in its place, as in arch_read_counter(). */
 static u64 read_physical(void)
 {
 	isb();
@@ -78,7 +85,10 @@ static irqreturn_t arch_timer_handler_phys(int irq, void *dev)
 	return IRQ_HANDLED;
 }
 
-/* Both off, whatever state firmware left them in; then this CPU's own interrupt. */
+/*
+ * Both timers off, whatever state firmware left them in; then this CPU's own interrupt on. Called
+ * on each CPU, interrupts off.
+ */
 static void arch_timer_setup_cpu(void)
 {
 	virt_shutdown();

@@ -1,15 +1,18 @@
 /*
  * Measuring the TSC against another counter.
  *
- * What is known for certain is when the other counter changed: between the TSC's value before the last
- * reading of the old value and its value after the first reading of the new one. The tighter that bracket,
- * the better; what the host or a system management interrupt steals makes some brackets wide, so of several
- * the tightest is taken. From two such edges come a lower and an upper bound of the frequency, which are true
- * whatever happened in between, unless a narrow counter wrapped unseen: then two measurements are made, and
- * have to overlap.
+ *     other counter   ...n n n n n|n+1 n+1 ...
+ *     TSC readings        a     b   c              the change was between a and c: the edge, with its slack
  *
- * Under QEMU's -icount a reading takes one instruction, a nanosecond: the bracket is a loop's length, and
- * after 200,000 instructions the figure is exact, each time.
+ * What is known for certain is when the other counter changed: between the TSC's value before the
+ * last reading of the old value and its value after the first reading of the new one. The tighter
+ * that bracket, the better. What the host or a system management interrupt steals makes some
+ * brackets wide, so of several the tightest is taken. From two such edges come a lower and an upper
+ * bound of the frequency, which are true whatever happened in between, unless a narrow counter
+ * wrapped unseen: then two measurements are made, and have to overlap.
+ *
+ * Under QEMU's -icount a reading takes one instruction, a nanosecond: the bracket is a loop's
+ * length, and after 200,000 instructions the figure is exact, each time.
  */
 #include <asm/clock.h>
 #include <lib/errno.h>
@@ -44,7 +47,10 @@ static u64 mul_div(u64 a, u64 b, u64 c)
 	return a;
 }
 
-/* Not traced, nor is what reads a counter: a record in the bracket would widen it. */
+/*
+ * Wait for the counter's next change and note when it was. Returns false if the counter stands. Not
+ * traced, nor is what reads a counter: a record in the bracket would widen it.
+ */
 static notrace bool next_edge(const struct calibration_counter *c, struct edge *edge)
 {
 	u64 before = rdtsc_ordered(), after;
@@ -66,6 +72,7 @@ static notrace bool next_edge(const struct calibration_counter *c, struct edge *
 	return false;
 }
 
+/* The best of several edges: one that nothing interrupted. */
 static bool tightest_edge(const struct calibration_counter *c, struct edge *best)
 {
 	struct edge edge;
@@ -80,12 +87,16 @@ static bool tightest_edge(const struct calibration_counter *c, struct edge *best
 	return true;
 }
 
+/* How far the bounds of the span are from its middle, in millionths. */
 static u64 ppm(const struct span *s)
 {
 	return s->slack * 1000000 / s->tsc;
 }
 
-/* From one edge on, until a second is far enough away: the best span there is. */
+/*
+ * Measure from one edge on until a second is far enough away for the slack to be small beside the
+ * distance. Returns false if the counter stands.
+ */
 static bool measure_span(const struct calibration_counter *c, struct span *best)
 {
 	struct edge first = {0}, last = {0};
@@ -106,8 +117,8 @@ static bool measure_span(const struct calibration_counter *c, struct span *best)
 }
 
 /*
- * Into a range of Hz by `convert`. Where a wrap could go unseen, a second one must have something in common
- * with it; more are tried when it has not.
+ * Measure and turn the result into a range of Hz by `convert`. Where a wrap could go unseen, a
+ * second range must overlap with the first; if it does not, more are tried. Returns 0 or -EIO.
  */
 static int measure_range(const struct calibration_counter *c, struct hz_range *range,
 			 struct hz_range (*convert)(const struct span *s, u64 unit), u64 unit)
@@ -128,6 +139,7 @@ static int measure_range(const struct calibration_counter *c, struct hz_range *r
 	return -EIO;
 }
 
+/* The TSC's frequency from a counter whose period is known. Bounds are rounded outwards. */
 static struct hz_range tsc_range(const struct span *s, u64 period_fs)
 {
 	u64 fs = s->ticks * period_fs;
@@ -136,6 +148,7 @@ static struct hz_range tsc_range(const struct span *s, u64 period_fs)
 				 mul_div(s->tsc + s->slack, FS_PER_SEC, fs) + 1};
 }
 
+/* A counter's frequency from the TSC's. Bounds are rounded outwards. */
 static struct hz_range counter_range(const struct span *s, u64 tsc_hz)
 {
 	return (struct hz_range){mul_div(s->ticks, tsc_hz, s->tsc + s->slack),

@@ -63,7 +63,10 @@ notrace u64 hpet_read(void)
 	return (u64)high << 32 | low;
 }
 
-/* What firmware set up stops, the counter goes on (it may be firmware's clock too, so it is not set). */
+/*
+ * Stop the timers that firmware has set up. The counter goes on and is not set: it may be
+ * firmware's clock too.
+ */
 static void stop_timers(void)
 {
 	unsigned timers = ((readl_relaxed(hpet + HPET_ID) >> 8) & 0x1f) + 1;
@@ -89,7 +92,10 @@ void hpet_forget(void)
 	hpet = NULL;
 }
 
-/* With the interrupt controllers, to be there when the first timer wants to measure. */
+/*
+ * At the level of the interrupt controllers, so that the HPET is there when the first timer wants
+ * to be measured.
+ */
 static int hpet_probe(const struct device_desc *dev)
 {
 	void *regs;

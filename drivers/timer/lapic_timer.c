@@ -1,6 +1,8 @@
 /*
- * Each CPU's one-shot event: the local APIC's timer (SDM vol. 3, 10.5.4), by the TSC's value where it can
- * (TSC-deadline), else by counting down.
+ * Each CPU's one-shot event: the local APIC's timer (SDM vol. 3, 10.5.4). Where the CPU can, it
+ * interrupts when the TSC reaches a value (TSC-deadline); else it counts down from a number of its
+ * own ticks, whose rate is measured first. Functions of an event device run on the CPU that they
+ * concern, with interrupts off.
  */
 #include <arch/smp.h>
 #include <asm/barrier.h>
@@ -19,9 +21,10 @@
 static u64 ticks_mult; /* ns to ticks of the timer, by clocks_scale() [immutable after probe] */
 
 /*
- * Counting down, undivided: the finest there is. Rounded up, so that it does not come early and find nothing
- * due; 0 would stop the timer, 1 is at once. What is too long for the counter comes early, and whoever finds
- * nothing due sets it again.
+ * Interrupt this CPU in delta_ns, by counting down with the finest tick. The number is rounded up,
+ * so that the interrupt does not come early and find nothing due; 0 would stop the timer, 1 is at
+ * once. A time that is too long for the counter comes early: the handler finds nothing due and sets
+ * the timer again.
  */
 static void lapic_set_next_event(u64 delta_ns)
 {

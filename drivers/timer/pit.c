@@ -52,7 +52,10 @@ void pit_counter_done(void)
 	outb(inb(PORT_B) & ~(PORT_B_SOUND | PORT_B_GATE2), PORT_B);
 }
 
-/* Firmware lets channel 0 tick 18 times a second; its input is masked, but nobody needs it to raise that. */
+/*
+ * Firmware lets channel 0 tick 18 times a second. Its interrupt is masked, but there is no need to
+ * raise it.
+ */
 static int pit_probe(const struct device_desc *dev)
 {
 	outb(PIT_STOP0, PIT_COMMAND);

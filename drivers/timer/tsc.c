@@ -1,4 +1,9 @@
-/* The time stamp counter as clock: how fast it runs. */
+/*
+ * The time stamp counter as clock: how fast it runs. Every clock in the kernel counts TSC cycles
+ * (arch_read_counter()), so the frequency must be known before the first message has a stamp. It is
+ * asked for in this order: the hypervisor, CPUID, then a measurement against HPET, PIT or ACPI's
+ * timer. Boot CPU, interrupts off.
+ */
 #include <asm/clock.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
@@ -16,6 +21,7 @@
 u64 tsc_hz;
 const char *tsc_hz_source;
 
+/* What the hypervisor tells of frequencies; zeros if there is none or it does not tell. */
 static struct cpuid_regs hypervisor_timing(void)
 {
 	if (cpu_features.hypervisor && cpuid(CPUID_HYPERVISOR, 0).eax >= CPUID_HV_TIMING)
@@ -30,6 +36,7 @@ static struct cpuid_regs crystal(void)
 	return (struct cpuid_regs){0};
 }
 
+/* The TSC's frequency by CPUID; 0 if it does not say enough. */
 static u64 cpuid_tsc_hz(void)
 {
 	struct cpuid_regs r = crystal();
@@ -64,6 +71,7 @@ u64 cpuid_apic_hz(void)
 	return r.ebx ? r.ebx * 1000UL : crystal().ecx;
 }
 
+/* The frequency that somebody tells, exactly; 0 if nobody does. */
 static u64 told_hz(void)
 {
 	u64 hz = hypervisor_timing().eax * 1000UL;
@@ -72,6 +80,7 @@ static u64 told_hz(void)
 	return hz ? hz : cpuid_tsc_hz();
 }
 
+/* The frequency measured against this counter; 0 if there is none or it stands. */
 static u64 measured_hz(const struct calibration_counter *c)
 {
 	struct hz_range range;
@@ -97,6 +106,10 @@ static u64 find_hz(void)
 	return hz;
 }
 
+/*
+ * Called twice: from x86_boot(), with the HPET reached through boot's low map, and by the timer's
+ * driver, when the first call found nothing to measure with. Until then stamps are 0.
+ */
 void tsc_init(void *early_hpet)
 {
 	if (tsc_hz)

@@ -1,9 +1,13 @@
 /*
- * Do all CPUs' TSCs agree? Where not, the HPET becomes the clock.
+ * Do all CPUs' TSCs agree? Where they do not, the HPET becomes the clock.
  *
- * A CPU that starts and the one that starts it stamp in turns, each after it has seen the other's stamp: one
- * that is lower than the one before it would let time run backwards. A difference too small to show here,
- * where a word goes from one CPU to the other as fast as it can, cannot show elsewhere either.
+ *     starter        stamp 10        stamp 14        stamp 18
+ *     new CPU               stamp 12        stamp 13 <-- lower than 14: time would run backwards by 1
+ *
+ * A CPU that starts and the one that starts it stamp in turns, each after it has seen the other's
+ * stamp: one that is lower than the one before it would let time run backwards. A difference too
+ * small to show here, where a word goes from one CPU to the other as fast as it can, cannot show
+ * elsewhere either.
  */
 #include <arch/processor.h>
 #include <asm/clock.h>
@@ -49,8 +53,9 @@ static int set_clocksource(const char *value)
 __setup("clocksource=", set_clocksource);
 
 /*
- * Acquire (the caller's, of `turn`): the other's RDTSC came before, and rdtsc_ordered() does not take ours
- * before that load. Release: ours has retired before the store is seen.
+ * Take a stamp in turn and compare it with the other CPU's. Acquire (the caller's, of `turn`): the
+ * other's RDTSC came before, and rdtsc_ordered() does not take ours before that load. Release: our
+ * RDTSC has retired before the store is seen.
  */
 static void tsc_stamp(u32 mine)
 {
@@ -63,8 +68,8 @@ static void tsc_stamp(u32 mine)
 }
 
 /*
- * The time counts from the other's first answer, which is sure to come: a check that ended before would have
- * compared nothing.
+ * The starter's half. The limit counts from the other's first answer, which is sure to come: a
+ * check that ended before that would have compared nothing.
  */
 static void take_turns(void)
 {
@@ -98,6 +103,7 @@ void tsc_sync_source(unsigned cpu)
 	preempt_enable();
 }
 
+/* The new CPU's half: it answers until the starter says that it is over. Interrupts off. */
 void tsc_sync_target(void)
 {
 	for (u32 mine = 1; !smp_load_acquire(&check.over);) {
@@ -116,7 +122,10 @@ notrace u64 hpet_clock_read(void)
 	return switch_tsc + clocks_scale(hpet_read() - switch_hpet, hpet_mult);
 }
 
-/* On each CPU. HPET first: what passes between the readings makes the difference larger, never too small. */
+/*
+ * On each CPU, by an IPI: by how much is its TSC past the HPET's idea of it? The HPET is read
+ * first, so what passes between the readings makes the difference larger, never too small.
+ */
 static void compare_with_hpet(void *unused)
 {
 	u64 by_hpet = hpet_clock_read(), tsc = rdtsc_ordered(), old = READ_ONCE(tsc_ahead);
@@ -127,8 +136,12 @@ static void compare_with_hpet(void *unused)
 }
 
 /*
- * Time may jump forward on some CPUs but backwards on none: it goes on from the TSC that is the furthest, and
- * a little past that for what the two drift apart until every reader is patched.
+ * Make the HPET the clock while the machine runs. It answers in TSC cycles, so no multiplier
+ * changes. Time goes on from the TSC that is ahead of all others, measured on each CPU, and ten
+ * microseconds past that: it jumps forward on some CPUs, and backwards on none. Readers are static
+ * branches that one stop of the machine switches, so no two CPUs read different clocks, but for the
+ * CPU that patches. That one may read the one and then the other, and the ten microseconds cover
+ * what the two drift apart meanwhile.
  */
 static void switch_to_hpet(u64 hz)
 {
@@ -141,7 +154,7 @@ static void switch_to_hpet(u64 hz)
 	pr_info("clocksource: Switched to clocksource hpet\n");
 }
 
-/* When all CPUs have been compared, and code can be patched. */
+/* At the level of devices: by then all CPUs have been compared, and code can be patched. */
 static int tsc_sync_probe(const struct device_desc *dev)
 {
 	u64 hz = hpet_hz();

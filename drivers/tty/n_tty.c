@@ -1,4 +1,15 @@
-/* The line discipline's input side: echo, editing of the line in work, signals from keys. */
+/*
+ * The line discipline's input side: echo, editing of the line in work, signals from keys.
+ *
+ *     rx ring (received) --n_tty_process--> buf: |read ... tail| whole lines |canon| line in work |head|
+ *                                      \--> echo into the tx ring
+ *
+ * `tail`, `canon` and `head` count bytes for ever, and a byte's place is its count modulo the
+ * ring's size, so head - tail is how many bytes there are. In canonical mode a reader gets what is
+ * below `canon`, and editing keys change only what is above. Everything here runs in the softirq or
+ * in a reader, with tty->lock ([l]) and interrupts off; what wakes or signals others waits until
+ * the lock is free.
+ */
 #include "tty.h"
 
 #include <irq/softirq.h>
@@ -8,6 +19,7 @@
 
 #define BATCH 64 /* bytes looked at with interrupts off */
 
+/* Is c the control character of this kind? A disabled one (_POSIX_VDISABLE) is never typed. */
 static bool is_cc(const struct tty_struct *tty, char c, unsigned which)
 {
 	return tty->termios.c_cc[which] != _POSIX_VDISABLE && (unsigned char)c == tty->termios.c_cc[which];
@@ -18,7 +30,10 @@ static char buf_at(const struct tty_struct *tty, u32 i)
 	return tty->buf[i % TTY_BUF_SIZE];
 }
 
-/* [l] A byte of input, `end`: it completes a line (or stands for end of file). False: no room. */
+/*
+ * [l] Store a byte of input. `end` says that it completes a line; a zero byte that does stands for
+ * end of file. Returns false when there is no room.
+ */
 static bool buf_put(struct tty_struct *tty, char c, bool end)
 {
 	/* The last place is for the byte that ends a line, or a line too long could never be read. */
@@ -53,6 +68,7 @@ static void n_tty_echo(struct tty_struct *tty, char c)
 	}
 }
 
+/* Is this a later byte of a character in UTF-8? With IUTF8 off every byte is a character. */
 static bool utf8_later(const struct tty_struct *tty, char c)
 {
 	return I_FLAG(tty, IUTF8) && ((unsigned char)c & 0xc0) == 0x80;
@@ -67,7 +83,9 @@ static u32 char_start(const struct tty_struct *tty, u32 end)
 	return end;
 }
 
-/* [l] The column behind the character of bytes start..end, which begins at `column`, as echo() has shown it.
+/*
+ * [l] The column behind the character of bytes start..end, which begins at `column`, as
+ * n_tty_echo() has shown it.
  */
 static unsigned column_behind(const struct tty_struct *tty, u32 start, u32 end, unsigned column)
 {
@@ -86,8 +104,10 @@ static unsigned column_behind(const struct tty_struct *tty, u32 start, u32 end, 
 	return column + utf8_columns(bytes, n);
 }
 
-/* [l] Columns that the character of bytes start..end takes, the last of the line; a tab's depend on all
- * before it. */
+/*
+ * [l] How many columns the character of bytes start..end takes, the last of the line. A tab's width
+ * depends on where it began, so all characters before it are counted.
+ */
 static unsigned width_of(const struct tty_struct *tty, u32 start, u32 end)
 {
 	unsigned column = tty->line_column;
@@ -106,11 +126,11 @@ static unsigned width_of(const struct tty_struct *tty, u32 start, u32 end)
 }
 
 /*
- * [l] The last character of the line in work goes, from the screen too. With IUTF8 that is all of its bytes,
- * and marks that combine with it go with it: they take no column, so that a line of them alone would be
- * erased without a trace on the screen.
+ * [l] Remove the last character of the line in work, from the screen too. With IUTF8 that is all of
+ * its bytes, and marks that combine with it go with it: they take no column, so a line of them
+ * alone would be erased without a trace on the screen.
  */
-static void erase_one(struct tty_struct *tty)
+static void erase_char(struct tty_struct *tty)
 {
 	unsigned width = 0;
 
@@ -129,16 +149,20 @@ static void erase_one(struct tty_struct *tty)
 		tty_echo(tty, "\b \b", 3);
 }
 
+/* [l] The erase key. Without ECHOE the key itself is shown instead, as on printing terminals. */
 static void do_erase(struct tty_struct *tty, char c)
 {
 	if (tty->head == tty->canon)
 		return;
-	erase_one(tty);
+	erase_char(tty);
 	if (L_FLAG(tty, ECHO) && !L_FLAG(tty, ECHOE))
 		n_tty_echo(tty, c);
 }
 
-/* [l] White space before the cursor, then the word before that. */
+/*
+ * [l] Remove white space before the cursor, then the word before that. Bytes of UTF-8 count as
+ * parts of words.
+ */
 static void do_werase(struct tty_struct *tty)
 {
 	bool word = false;
@@ -150,11 +174,14 @@ static void do_werase(struct tty_struct *tty)
 		if (word && !in_word)
 			return;
 		word |= in_word;
-		erase_one(tty);
+		erase_char(tty);
 	}
 }
 
-/* [l] The whole line. From the screen, if that is wanted and it is not longer than the ring has room for. */
+/*
+ * [l] Remove the whole line: from the screen, too, if that is wanted and if the echo of it (six
+ * bytes a character at most) fits into the ring.
+ */
 static void do_kill(struct tty_struct *tty, char c)
 {
 	bool visual = L_FLAG(tty, ECHOKE) && L_FLAG(tty, ECHOE) && (tty->head - tty->canon) * 6 < tty_echo_room(tty);
@@ -163,7 +190,7 @@ static void do_kill(struct tty_struct *tty, char c)
 		tty->head = tty->canon;
 	} else if (visual) {
 		while (tty->head != tty->canon)
-			erase_one(tty);
+			erase_char(tty);
 	} else {
 		tty->head = tty->canon;
 		n_tty_echo(tty, c);
@@ -172,6 +199,10 @@ static void do_kill(struct tty_struct *tty, char c)
 	}
 }
 
+/*
+ * [l] Show the line in work again, on a line of its own: output of other programs may have torn it
+ * apart.
+ */
 static void do_reprint(struct tty_struct *tty, char c)
 {
 	n_tty_echo(tty, c);
@@ -199,8 +230,11 @@ static int key_signal(const struct tty_struct *tty, char c)
 	return is_cc(tty, c, VSUSP) ? SIGTSTP : 0;
 }
 
-/* [l] What was typed and what is to be printed is forgotten, unless NOFLSH. kill_pgrp comes later, without
- * the lock. */
+/*
+ * [l] A key that means a signal. What was typed and what is to be printed is forgotten, unless
+ * NOFLSH is set. The signal is sent later by after_batch(): kill_pgrp() takes locks that may not be
+ * taken under this one.
+ */
 static void do_signal_key(struct tty_struct *tty, char c)
 {
 	if (!L_FLAG(tty, NOFLSH)) {
@@ -215,7 +249,7 @@ static void do_signal_key(struct tty_struct *tty, char c)
 		n_tty_echo(tty, c);
 }
 
-/* [l] Canonical input; true: c was a key of the editor. */
+/* [l] Canonical input. Returns true if c was a key of the editor, which has been obeyed. */
 static bool edit_key(struct tty_struct *tty, char c)
 {
 	bool ext = L_FLAG(tty, IEXTEN);
@@ -235,13 +269,17 @@ static bool edit_key(struct tty_struct *tty, char c)
 	return true;
 }
 
+/* Does this byte complete a line? */
 static bool ends_line(const struct tty_struct *tty, char c)
 {
 	return c == '\n' || is_cc(tty, c, VEOL) || (L_FLAG(tty, IEXTEN) && is_cc(tty, c, VEOL2));
 }
 
-/* [l] A byte that is data. */
-static void take_char(struct tty_struct *tty, char c, bool literal)
+/*
+ * [l] Store a byte that is data, and echo it. `literal`: it was typed behind ^V and means nothing
+ * special.
+ */
+static void store_char(struct tty_struct *tty, char c, bool literal)
 {
 	bool canon = L_FLAG(tty, ICANON), end = canon && !literal && ends_line(tty, c);
 
@@ -260,7 +298,7 @@ static void take_char(struct tty_struct *tty, char c, bool literal)
 	}
 }
 
-/* [l] ^S, ^Q; with IXANY any key goes on. True: c was taken. */
+/* [l] ^S stops output, ^Q lets it go on; with IXANY any key does. Returns true if c was taken. */
 static bool flow_key(struct tty_struct *tty, char c)
 {
 	if (!I_FLAG(tty, IXON))
@@ -274,7 +312,7 @@ static bool flow_key(struct tty_struct *tty, char c)
 	return false;
 }
 
-/* [l] False: CR that is to be ignored. */
+/* [l] Change the byte as c_iflag says. Returns false if it is a CR that is to be ignored. */
 static bool map_input(struct tty_struct *tty, char *c)
 {
 	if (I_FLAG(tty, ISTRIP))
@@ -292,14 +330,17 @@ static bool map_input(struct tty_struct *tty, char *c)
 	return true;
 }
 
-/* [l] One received byte. Returns a signal for the foreground process group, or 0. */
+/*
+ * [l] One received byte, through all stages. Returns the signal for the foreground process group,
+ * or 0.
+ */
 static int n_tty_receive_char(struct tty_struct *tty, char c)
 {
 	int sig;
 
 	if (tty->lnext) {
 		tty->lnext = false;
-		take_char(tty, c, true);
+		store_char(tty, c, true);
 		return 0;
 	}
 	if (!map_input(tty, &c) || flow_key(tty, c))
@@ -316,13 +357,14 @@ static int n_tty_receive_char(struct tty_struct *tty, char c)
 		return 0;
 	}
 	if (!L_FLAG(tty, ICANON) || !edit_key(tty, c))
-		take_char(tty, c, false);
+		store_char(tty, c, false);
 	return 0;
 }
 
 /*
- * [l] Is there room for what one more byte can cause? In a full canonical buffer without a line nothing may
- * wait for a reader: the line is too long, and what is too much is dropped.
+ * [l] Is there room for what one more byte can cause: its echo, and itself? A full canonical buffer
+ * without a line is an exception: nothing may wait for a reader, who gets nothing before the line
+ * ends. The line is too long then, and what is too much is dropped.
  */
 static bool can_process(struct tty_struct *tty)
 {
@@ -334,9 +376,9 @@ static bool can_process(struct tty_struct *tty)
 }
 
 /*
- * [l] Tell the driver when the buffer is nearly full, or has room again. Under the lock: were it told later,
- * an "on" of the interrupt could come behind the "off" of a reader on another CPU, and input would stop for
- * good.
+ * [l] Tell the driver when the buffer is nearly full, or has room again. This happens under the
+ * lock: were it told later, an "on" of the interrupt could come behind the "off" of a reader on
+ * another CPU, and input would stop for good.
  */
 static void throttle_change(struct tty_struct *tty)
 {
@@ -351,7 +393,7 @@ static void throttle_change(struct tty_struct *tty)
 	tty->ops->throttle(tty->port, tty->throttled);
 }
 
-/* What a batch leaves to be done without the lock. */
+/* What a batch leaves to be done without the lock: sending the echo, the signal, waking readers. */
 static void after_batch(struct tty_struct *tty, int sig, pid_t pgrp, bool wake)
 {
 	tty_kick(tty);
@@ -361,6 +403,11 @@ static void after_batch(struct tty_struct *tty, int sig, pid_t pgrp, bool wake)
 		wake_up_interruptible_all(&tty->read_wait);
 }
 
+/*
+ * Bytes are looked at in batches, since interrupts are off meanwhile. A signal ends a batch, so
+ * that what follows the key is handled after the signal was sent. The softirq and a reader may come
+ * here at once; the lock keeps the bytes in order.
+ */
 void n_tty_process(struct tty_struct *tty)
 {
 	bool more = true;
@@ -392,12 +439,19 @@ void n_tty_process(struct tty_struct *tty)
 	}
 }
 
-/* [l] A signal key must work although what was typed before it is stuck; it flushes that anyway. */
+/*
+ * [l] Must this key be obeyed although what was typed before it is stuck? A signal key must, and it
+ * flushes that anyway.
+ */
 static bool jump_queue(struct tty_struct *tty, char c)
 {
 	return key_signal(tty, c) && !L_FLAG(tty, NOFLSH) && tty->rx_tail != tty->rx_head && !can_process(tty);
 }
 
+/*
+ * Receive interrupt. The bytes are only stored; the softirq does the work, with interrupts on in
+ * between.
+ */
 void tty_receive(struct tty_struct *tty, const char *data, unsigned n)
 {
 	unsigned long flags;
@@ -431,6 +485,10 @@ unsigned n_tty_available(struct tty_struct *tty)
 	return (L_FLAG(tty, ICANON) ? tty->canon : tty->head) - tty->tail;
 }
 
+/*
+ * The mode may change while bytes wait. To canonical: what is there counts as a whole line. To raw:
+ * an end of file that was not read is no data.
+ */
 void n_tty_set_termios(struct tty_struct *tty, const struct termios *t)
 {
 	u32 old = tty->termios.c_lflag;

@@ -1,4 +1,14 @@
-/* The line discipline's reading side: whole lines, or bytes by VMIN and VTIME. */
+/*
+ * The line discipline's reading side: whole lines, or bytes by VMIN and VTIME.
+ *
+ *     VMIN > 0, VTIME = 0   wait for VMIN bytes            VMIN = 0, VTIME > 0   wait at most VTIME for one byte
+ *     VMIN > 0, VTIME > 0   as the first, but a pause of   VMIN = 0, VTIME = 0   do not wait
+ *                           VTIME after a byte ends it
+ *
+ * Context: a thread that may sleep. read_mutex ([r]) keeps readers in order; bytes leave the ring
+ * under tty->lock ([l]), by way of a small buffer, since copying to user memory may fault and
+ * sleep.
+ */
 #include "tty.h"
 
 #include <asm/uaccess.h>
@@ -9,7 +19,10 @@
 
 #define CHUNK 128
 
-/* [l] Up to `n` bytes of one line. *end: the line is complete (or the file ends, with nothing). */
+/*
+ * [l] Take up to `n` bytes of one line. *end becomes true when the line is complete, or when the
+ * file ends here, with nothing. The zero byte that marks the end of the file is not data.
+ */
 static unsigned take_line(struct tty_struct *tty, char *to, unsigned n, bool *end)
 {
 	unsigned done = 0;
@@ -25,7 +38,7 @@ static unsigned take_line(struct tty_struct *tty, char *to, unsigned n, bool *en
 	return done;
 }
 
-/* [l] */
+/* [l] Take up to `n` bytes, whatever they are. `canon` never falls behind `tail`. */
 static unsigned take_raw(struct tty_struct *tty, char *to, unsigned n)
 {
 	unsigned done = 0;
@@ -37,7 +50,10 @@ static unsigned take_raw(struct tty_struct *tty, char *to, unsigned n)
 	return done;
 }
 
-/* Copy what is there. Returns bytes or -EFAULT; *end: this read is complete. */
+/*
+ * Copy what is there. Returns bytes or -EFAULT, and in *end whether this read is complete. Bytes
+ * that were taken before a fault are lost, as in Linux.
+ */
 static ssize_t copy_available(struct tty_struct *tty, char __user *buf, size_t n, bool *end)
 {
 	char chunk[CHUNK];
@@ -71,6 +87,7 @@ struct read_goal {
 	s64 time;
 };
 
+/* What a read of n bytes waits for, in the present mode. VTIME counts tenths of a second. */
 static struct read_goal get_goal(struct tty_struct *tty, size_t n)
 {
 	struct read_goal g;
@@ -86,6 +103,10 @@ static struct read_goal get_goal(struct tty_struct *tty, size_t n)
 	return g;
 }
 
+/*
+ * Is there something to read? A change of the mode counts too, as the reader must look at its goal
+ * again.
+ */
 static bool something_there(struct tty_struct *tty, bool canon)
 {
 	unsigned long flags;
@@ -99,7 +120,10 @@ static bool something_there(struct tty_struct *tty, bool canon)
 	return res;
 }
 
-/* Sleep until there is input. 1: there is; 0: the time is over; -errno. */
+/*
+ * Sleep until there is input. Returns 1 if there is, 0 when the time is over, -ERESTARTSYS. The
+ * task queues itself before it looks, so a wake-up in between is not lost.
+ */
 static int wait_input(struct tty_struct *tty, bool canon, s64 time)
 {
 	s64 left = time;
@@ -128,7 +152,10 @@ static int wait_input(struct tty_struct *tty, bool canon, s64 time)
 	return res;
 }
 
-/* One read's worth, with the reader's lock. */
+/*
+ * [r] One read. It begins again after each sleep, since the mode may have changed, and it checks
+ * after each sleep whether its process has gone to the background meanwhile.
+ */
 static ssize_t read_locked(struct tty_struct *tty, struct file *f, char __user *buf, size_t n)
 {
 	size_t done = 0;

@@ -1,4 +1,8 @@
-/* Keys to the kernel itself: a serial break, then a letter. */
+/*
+ * Keys to the kernel itself: a serial break, then a letter. They work while no program does, since
+ * the softirq handles them. `echo t > /proc/sysrq-trigger` does the same from a shell. A key is one
+ * struct with a handler, registered with REGISTER_SYSRQ.
+ */
 #include "tty.h"
 
 #include <fs/libfs.h>
@@ -21,8 +25,11 @@ static void sysrq_help(void)
 	pr_cont("\n");
 }
 
-/* In an interrupt: whoever runs elsewhere goes on running, so its backtrace may be out of date when it is
- * printed. */
+/*
+ * Show every task and its stack. Context: softirq, so a task that runs on another CPU goes on
+ * running, and its backtrace may be out of date when it is printed. The list is walked by process
+ * id, with a reference to one process at a time, so no lock is held while a line is printed.
+ */
 static void sysrq_show_tasks(void)
 {
 	struct task_struct *p = NULL, *t;
@@ -60,6 +67,7 @@ REGISTER_SYSRQ(tasks_key);
 REGISTER_SYSRQ(cpus_key);
 REGISTER_SYSRQ(crash_key);
 
+/* An unknown key shows the list of keys. */
 bool handle_sysrq(char key)
 {
 	const struct sysrq_key *k;
@@ -74,7 +82,7 @@ bool handle_sysrq(char key)
 	return false;
 }
 
-/* The handler runs outside the terminal's lock: printk and panic use the same port. */
+/* The handler runs outside the terminal's lock: printk and panic write to the same port. */
 char sysrq_take(struct tty_struct *tty)
 {
 	char key = tty->sysrq_key;
@@ -92,6 +100,10 @@ bool sysrq_filter(struct tty_struct *tty, char c)
 	return true;
 }
 
+/*
+ * The next byte is taken by sysrq_filter() when the softirq looks at it, and its handler runs when
+ * the lock is free.
+ */
 void tty_receive_break(struct tty_struct *tty)
 {
 	unsigned long flags;

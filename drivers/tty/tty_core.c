@@ -1,4 +1,8 @@
-/* Terminals: registration by serial drivers, and the device files console, tty and the port's own. */
+/*
+ * Terminals: registration by serial drivers, and the device files console, tty and the port's own.
+ * Reading is in n_tty_read.c, receiving in n_tty.c, sending in tty_output.c, sessions in
+ * tty_jobctrl.c. A terminal is never taken back, so nobody counts its users.
+ */
 #include "tty.h"
 
 #include <asm/uaccess.h>
@@ -42,6 +46,7 @@ const struct termios tty_std_termios = {
 		},
 };
 
+/* Any open of a port's file may make it the caller's controlling terminal. */
 static int tty_open_common(struct tty_struct *tty, struct file *f)
 {
 	f->private_data = tty;
@@ -57,7 +62,9 @@ static int tty_open(struct inode *inode, struct file *f)
 	return tty_open_common(f->private_data, f);
 }
 
-/* /dev/console is the first port. It does not become the controlling terminal of who opens it, as in Linux.
+/*
+ * /dev/console is the first port. As in Linux it does not become the controlling terminal of a
+ * process that opens it.
  */
 static int console_open(struct inode *inode, struct file *f)
 {
@@ -85,7 +92,10 @@ static noinline ssize_t tty_read(struct file *f, char __user *buf, size_t n, lof
 	return n_tty_read(f->private_data, f, buf, n);
 }
 
-/* Room for writers, or a signal. tty_output asks to be woken when it refuses. */
+/*
+ * Is there room for what a program writes? If not, writers_wait is set under the same lock, so the
+ * transmit interrupt that makes room will wake the caller.
+ */
 static bool output_possible(struct tty_struct *tty)
 {
 	unsigned long flags;
@@ -98,8 +108,10 @@ static bool output_possible(struct tty_struct *tty)
 	return room;
 }
 
-/* [w] All of `n` bytes of kernel memory. Returns how many before a signal (or, nonblocking, the full ring)
- * came. */
+/*
+ * [w] Write `n` bytes of kernel memory, sleeping for room. Returns how many were written before a
+ * signal came or, nonblocking, the ring was full; -EAGAIN or -ERESTARTSYS if none was.
+ */
 static ssize_t write_chunk(struct tty_struct *tty, struct file *f, const char *text, unsigned n)
 {
 	unsigned done = 0;
@@ -116,7 +128,11 @@ static ssize_t write_chunk(struct tty_struct *tty, struct file *f, const char *t
 	}
 }
 
-static ssize_t write_any(struct file *f, const char *buf, size_t n, bool kernel)
+/*
+ * Write from user or kernel memory, in chunks: the ring's lock is a spinlock, so user memory cannot
+ * be read under it. write_mutex keeps the bytes of one write(2) together. Returns bytes or -errno.
+ */
+static ssize_t tty_write_bytes(struct file *f, const char *buf, size_t n, bool kernel)
 {
 	struct tty_struct *tty = f->private_data;
 	char chunk[256];
@@ -147,12 +163,12 @@ static ssize_t write_any(struct file *f, const char *buf, size_t n, bool kernel)
 
 static noinline ssize_t tty_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
-	return write_any(f, buf, n, false);
+	return tty_write_bytes(f, buf, n, false);
 }
 
 static ssize_t tty_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
 {
-	return write_any(f, buf, n, true);
+	return tty_write_bytes(f, buf, n, true);
 }
 
 static unsigned tty_poll(struct file *f, struct poll_table *pt)
@@ -185,7 +201,10 @@ static const struct device_node console_dev = {"console", S_IFCHR | 0600, MKDEV(
 REGISTER_DEVICE(current_tty_dev);
 REGISTER_DEVICE(console_dev);
 
-/* What the interrupt left to do: input through the discipline, writers woken. */
+/*
+ * What the interrupts left to do: input through the discipline, writers woken. The list only grows,
+ * so it needs no lock.
+ */
 static void tty_softirq(void)
 {
 	for (struct tty_struct *tty = smp_load_acquire(&tty_list); tty; tty = tty->next) {
@@ -214,6 +233,10 @@ static int add_node(struct tty_struct *tty)
 	return device_add(node);
 }
 
+/*
+ * The first port becomes the console. It is published last, with release: an interrupt that finds
+ * it in the list finds it whole.
+ */
 struct tty_struct *tty_register_uart(const char *name, unsigned minor, const struct uart_ops *ops, void *port)
 {
 	struct tty_struct *tty = kvzalloc(sizeof(*tty), GFP_KERNEL), **last = &tty_list;

@@ -1,8 +1,10 @@
 /*
- * ioctls of terminals: modes, sizes, queues, with Linux's numbers. What belongs to job control is in tty_jobctrl.c.
+ * ioctls of terminals: modes, sizes, queues, with Linux's numbers. What belongs to job control is
+ * in tty_jobctrl.c.
  *
- * Who is in the background and changes the terminal gets SIGTTOU first (tty_check_change). User memory is copied before
- * or after the lock is held and never under it, since it may fault. Context: a thread, no locks.
+ * A background process that changes the terminal gets SIGTTOU first (tty_check_change). User memory
+ * is copied before or after the lock is held and never under it, since it may fault. Context: a
+ * thread, no locks.
  */
 #include "tty.h"
 
@@ -11,7 +13,7 @@
 #include <proc/signal.h>
 #include <sched/current.h>
 
-/* A copy, so that the modes belong together. */
+/* TCGETS. A copy is made under the lock, so that the modes belong together. */
 static long get_termios(struct tty_struct *tty, struct termios __user *to)
 {
 	struct termios t;
@@ -23,7 +25,10 @@ static long get_termios(struct tty_struct *tty, struct termios __user *to)
 	return copy_to_user(to, &t, sizeof(t)) ? -EFAULT : 0;
 }
 
-/* TCSETS at once, TCSETSW after the output, TCSETSF with the input thrown away too. */
+/*
+ * TCSETS at once, TCSETSW after the output has gone, TCSETSF also with the input thrown away.
+ * Readers are woken, as the new mode may let them go on.
+ */
 static long set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd)
 {
 	struct termios t;
@@ -143,7 +148,10 @@ static long input_queue_size(struct tty_struct *tty)
 	return n;
 }
 
-/* TIOCSTI: as if typed. Only by who has this terminal, or root. */
+/*
+ * TIOCSTI: a byte as if it had been typed. Only a process whose terminal this is may do that, or
+ * root: it could run commands in another's shell.
+ */
 static long fake_input(struct tty_struct *tty, const char __user *from)
 {
 	char c;
@@ -156,7 +164,7 @@ static long fake_input(struct tty_struct *tty, const char __user *from)
 	return 0;
 }
 
-/* What is none of these is asked of job control, which says -ENOTTY in the end. */
+/* An unknown request is asked of job control, which returns -ENOTTY in the end. */
 long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct tty_struct *tty = f->private_data;

@@ -1,4 +1,13 @@
-/* Job control: which session a terminal belongs to, and which of its process groups is in the foreground. */
+/*
+ * Job control: which session a terminal belongs to, and which of its process groups is in the
+ * foreground (POSIX, chapter 11 of the base definitions).
+ *
+ *     session (a login) --has--> terminal --knows--> foreground process group: may read, gets ^C
+ *        \-- other process groups: a read stops them by SIGTTIN, a change of the terminal by SIGTTOU
+ *
+ * Locks: tasklist_lock protects signal->tty of all processes; tty->lock, inside it, protects
+ * session and pgrp. Both are taken with interrupts off. Signals are sent when neither is held.
+ */
 #include "tty.h"
 
 #include <asm/uaccess.h>
@@ -7,6 +16,7 @@
 #include <sched/current.h>
 #include <uapi/fcntl.h>
 
+/* The caller's controlling terminal, or NULL. */
 struct tty_struct *get_current_tty(void)
 {
 	struct tty_struct *tty;
@@ -33,6 +43,7 @@ static bool is_ignored(int sig)
 	return res;
 }
 
+/* Has the group no parent in its session that could continue it? */
 static bool is_orphan(pid_t pgrp)
 {
 	unsigned long flags;
@@ -44,6 +55,10 @@ static bool is_orphan(pid_t pgrp)
 	return res;
 }
 
+/*
+ * A process in the background that ignores or blocks the signal would never stop. It may change the
+ * terminal then, but a read must fail: there is nothing that it may read.
+ */
 int tty_check_change(struct tty_struct *tty, int sig)
 {
 	pid_t pgrp = current->signal->pgrp;
@@ -60,8 +75,8 @@ int tty_check_change(struct tty_struct *tty, int sig)
 }
 
 /*
- * Has any process the session? A session whose processes are all gone lets go of its terminal. A process whose first
- * thread has ended lives as long as it has another one.
+ * Is there a process of the session? A session whose processes are all gone lets go of its
+ * terminal. A process whose first thread has ended lives as long as it has another thread.
  */
 static bool session_lives(pid_t session)
 {
@@ -77,7 +92,11 @@ static bool session_lives(pid_t session)
 	return found;
 }
 
-/* The caller, a session leader without a terminal, takes this one. `steal`: from another session (root). */
+/*
+ * Make this the terminal of the caller, a session leader without one. `steal`: take it from another
+ * session (root). session_lives() is asked before the locks are taken, so the owner is compared
+ * again under them. Returns 0 or -EPERM.
+ */
 static long set_ctty(struct tty_struct *tty, bool steal)
 {
 	struct signal_struct *sig = current->signal;
@@ -108,7 +127,9 @@ static long set_ctty(struct tty_struct *tty, bool steal)
 	return err;
 }
 
-/* Opening a terminal that is nobody's makes it that of a session leader without one. Failure just leaves it.
+/*
+ * A session leader without a terminal gets the one it opens, if no other session has it. If that
+ * fails, the open still succeeds.
  */
 void tty_open_ctty(struct tty_struct *tty, struct file *f)
 {
@@ -116,7 +137,10 @@ void tty_open_ctty(struct tty_struct *tty, struct file *f)
 		set_ctty(tty, false);
 }
 
-/* [tasklist_lock] No process of the session has the terminal from now on. Its foreground group, or 0. */
+/*
+ * [tasklist_lock] Take the terminal from all processes of the session. Returns its foreground
+ * group, or 0.
+ */
 static pid_t release_session(struct tty_struct *tty, pid_t session)
 {
 	struct signal_struct *sig;
@@ -178,6 +202,10 @@ static bool group_in_session(pid_t pgrp)
 	return false;
 }
 
+/*
+ * TIOCSPGRP: make a group of the caller's session the foreground group. A background process that
+ * asks for that gets SIGTTOU first.
+ */
 static long set_foreground(struct tty_struct *tty, const pid_t __user *from)
 {
 	unsigned long flags;

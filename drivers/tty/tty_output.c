@@ -1,4 +1,14 @@
-/* The terminal's way out: output processing, the transmit ring, and the console for printk on the same port.
+/*
+ * The terminal's way out: output processing, the transmit ring, and the console for printk on the
+ * same port.
+ *
+ *     write(2) -> tty_output -> tx ring -> transmit interrupt: tty_tx_pull -> the chip
+ *     keys     -> tty_echo   ----^                                              ^
+ *     printk   -> tty_console_write: waits for room, byte by byte --------------/
+ *
+ * The ring is protected by tx_lock ([o]), which is innermost. Writers leave TTY_ECHO_RESERVE bytes
+ * of it free, so that keys are echoed while a program's output is pending. printk must work in
+ * every context, so it does not use the ring.
  */
 #include "tty.h"
 
@@ -27,6 +37,10 @@ static void tx_put(struct tty_struct *tty, char c)
 	tty->tx[tty->tx_head++ % TTY_TX_SIZE] = c;
 }
 
+/*
+ * The cursor's column after this byte. It is needed for tabs, for ONOCR, and to know whether printk
+ * must begin a new line.
+ */
 static u32 next_column(u32 column, char c)
 {
 	switch (c) {
@@ -43,7 +57,10 @@ static u32 next_column(u32 column, char c)
 	}
 }
 
-/* [o] One byte as OPOST has it. False: no room; two bytes must fit, above what is kept for the echo. */
+/*
+ * [o] Put one byte into the ring, changed as OPOST asks. Returns false when there is no room: two
+ * bytes must fit, for "\r\n", above the part that is kept for the echo.
+ */
 static bool tx_process(struct tty_struct *tty, char c, unsigned reserve)
 {
 	if (tx_room(tty) < reserve + 2)
@@ -84,6 +101,10 @@ unsigned tty_echo_room(struct tty_struct *tty)
 /* Bytes that are put into the ring with interrupts off: a whole chunk would be the longest such time of the kernel. */
 #define OUTPUT_BATCH 16
 
+/*
+ * Put up to n bytes into the ring. Returns how many fit. writers_wait is set under the lock that
+ * tty_tx_pull() takes, so the wake-up is not lost.
+ */
 static unsigned output_batch(struct tty_struct *tty, const char *text, unsigned n)
 {
 	unsigned long flags;
@@ -125,8 +146,8 @@ static char tx_take(struct tty_struct *tty)
 }
 
 /*
- * Sleepers are woken when half of the ring is free, not for each byte; a task that waits for the end is woken at the
- * end.
+ * Sleepers are woken when a good part of the ring is free, not for each byte: a writer that wakes
+ * for one byte costs a switch for each. A task that waits for the end is woken at the end.
  */
 unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max, bool *wake)
 {
@@ -195,6 +216,10 @@ int tty_wait_sent(struct tty_struct *tty)
 	return wait_event_interruptible(&tty->write_wait, tx_drained(tty));
 }
 
+/*
+ * In an oops the lock's holder may be the CPU that oopsed, or one that was stopped. Then the lock
+ * is taken by force after a while: a torn line is better than a silent panic.
+ */
 unsigned long tty_port_lock(struct tty_struct *tty)
 {
 	unsigned long flags;
@@ -221,7 +246,11 @@ void tty_port_unlock(struct tty_struct *tty, unsigned long flags)
 	spin_unlock_irqrestore(&tty->port_lock, flags);
 }
 
-/* [port_lock] Program output up to the end of its line goes first, so that no line is torn apart. */
+/*
+ * [port_lock] Make printk begin on a line of its own. If the ring holds the rest of a line that a
+ * program has begun, that goes out first; else a new line is begun. In an oops a tx_lock that is
+ * held is not waited for.
+ */
 static void console_finish_line(struct tty_struct *tty)
 {
 	bool newline = false;
@@ -241,7 +270,10 @@ static void console_finish_line(struct tty_struct *tty)
 	arch_spin_unlock(&tty->tx_lock);
 }
 
-/* Console lock held, interrupts off. A line may come in several pieces. */
+/*
+ * Write a piece of a message; a line may come in several. Context: any, with the console lock held
+ * and interrupts off.
+ */
 static void tty_console_write(struct console *con, const char *text, size_t len)
 {
 	struct tty_struct *tty = con->data;

@@ -1,4 +1,8 @@
-/* The early console: polled output on the boot UART, until that one's driver takes over. */
+/*
+ * The early console: output on the boot UART by polling, until that UART's driver takes over. It
+ * needs no interrupts, no allocator and no scheduler, so it shows messages from the first lines of
+ * C on. early_uart.h is what the machine's UART supplies.
+ */
 #include <drivers/early_console.h>
 #include <kernel/printk.h>
 

@@ -1,4 +1,9 @@
-/* 16550 serial port, by I/O ports or memory: interrupts both ways, under the tty layer. */
+/*
+ * 16550 serial port, by I/O ports or memory: interrupts both ways, under the tty layer. uart_core.c
+ * has what is common to all chips: locks, the order of bytes, throttling. Here is what this chip
+ * makes difficult: reading some of its registers changes them, its transmitter does not say how
+ * full it is, and its interrupt line is edge-triggered on a PC.
+ */
 #include "ns16550.h"
 
 #include <asm/io.h>
@@ -42,7 +47,9 @@ static void ns_write(struct ns16550 *p, unsigned reg, u8 v)
 		outb(v, p->io + reg);
 }
 
-/* Sender and receiver both look at LSR, on any CPU; what only the first look shows is kept for the receiver.
+/*
+ * Read LSR. Sender and receiver both look at it, on any CPU, and a look clears overrun and break.
+ * So these two are kept in lsr_seen for the receiver.
  */
 static u8 read_lsr(struct ns16550 *p)
 {
@@ -53,7 +60,10 @@ static u8 read_lsr(struct ns16550 *p)
 	return lsr;
 }
 
-/* The chip does not say how full its FIFO is, only when it is empty. */
+/*
+ * The chip does not say how full its FIFO is, only when it is empty: then a whole FIFO may be
+ * written.
+ */
 static unsigned ns16550_send(struct uart_port *port, const char *text, unsigned n)
 {
 	struct ns16550 *p = container_of(port, struct ns16550, port);
@@ -66,6 +76,7 @@ static unsigned ns16550_send(struct uart_port *port, const char *text, unsigned 
 	return n;
 }
 
+/* [mask_lock] The register is written from a copy, as reading a register of a chip takes long. */
 static void set_ier(struct uart_port *port, u8 bit, bool on)
 {
 	struct ns16550 *p = container_of(port, struct ns16550, port);
@@ -88,7 +99,10 @@ static void ns16550_set_rx_irq(struct uart_port *port, bool on)
 	set_ier(port, IER_RDI, on);
 }
 
-/* Errors noticed since the last call: counted, or kept until their character comes. */
+/*
+ * Take over errors noticed since the last call: overruns are counted, a break is kept until its
+ * character comes.
+ */
 static void take_errors(struct ns16550 *p)
 {
 	u8 seen;
@@ -222,6 +236,7 @@ static int setup_port(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 	return 0;
 }
 
+/* Small addresses are I/O ports, others memory. Returns 0 or -ENOMEM. */
 static int map_registers(struct ns16550 *p, phys_addr_t base, u64 size)
 {
 	if (base < NR_IO_PORTS) {

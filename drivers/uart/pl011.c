@@ -1,4 +1,8 @@
-/* Arm PL011 serial port: interrupts both ways, under the tty layer. */
+/*
+ * Arm PL011 serial port: interrupts both ways, under the tty layer. uart_core.c has what is common
+ * to all chips: locks, the order of bytes, throttling. This chip says whether its FIFO is full, so
+ * sending is a loop; errors come with the character that they belong to.
+ */
 #include <arch/processor.h>
 #include <asm/io.h>
 #include <drivers/driver.h>
@@ -23,6 +27,7 @@ static void *regs_of(struct uart_port *port)
 	return container_of(port, struct pl011, port)->regs;
 }
 
+/* Fill the FIFO. Returns how many characters it took. */
 static unsigned pl011_send(struct uart_port *port, const char *text, unsigned n)
 {
 	void *regs = regs_of(port);
@@ -33,6 +38,7 @@ static unsigned pl011_send(struct uart_port *port, const char *text, unsigned n)
 	return i;
 }
 
+/* [mask_lock] Reading and writing the mask belong together. */
 static void set_mask(struct uart_port *port, u32 bits, bool on)
 {
 	void *regs = regs_of(port);
@@ -51,6 +57,7 @@ static void pl011_set_rx_irq(struct uart_port *port, bool on)
 	set_mask(port, INT_RX | INT_RT, on);
 }
 
+/* Characters that were kept by setup_port() come first: they are older than what is in the FIFO. */
 static unsigned pl011_receive(struct uart_port *port, char *batch, unsigned max, bool *brk)
 {
 	void *regs = regs_of(port);
@@ -81,6 +88,10 @@ static const struct uart_chip pl011_chip = {
 	.set_tx_irq = pl011_set_tx_irq,
 };
 
+/*
+ * Hard interrupt. Transmit is acknowledged before the FIFO is filled, so that it rises again when
+ * that has run low.
+ */
 static irqreturn_t pl011_int(int irq, void *dev)
 {
 	struct pl011 *p = container_of(dev, struct pl011, port);
@@ -100,7 +111,10 @@ static irqreturn_t pl011_int(int irq, void *dev)
 	return IRQ_HANDLED;
 }
 
-/* A port that firmware has set up keeps its rate; one that is off gets ours if its clock is known. */
+/*
+ * Set rate, format and FIFOs, with interrupts masked. A port that firmware has set up keeps its
+ * rate; one that is off gets ours if its clock is known.
+ */
 static void setup_port(struct pl011 *p, u32 clock_hz)
 {
 	u32 cr = readl_relaxed(p->regs + UARTCR), ibrd = readl_relaxed(p->regs + UARTIBRD),

@@ -1,5 +1,13 @@
-/* What serial drivers have in common: the pump between the tty's queue and a FIFO, batches of input,
- * registration. */
+/*
+ * What serial drivers have in common: the pump between the tty's ring and a FIFO, batches of input,
+ * registration.
+ *
+ *     tty ring --pull--> tx_buf (16 bytes) --send--> FIFO        by whichever CPU holds tx_busy
+ *     FIFO --receive--> batch --tty_receive--> tty               by the port's interrupt, one at a time
+ *
+ * Locks: mask_lock covers the chip's interrupt mask, the tty's port_lock the order of bytes to the
+ * chip, also those of printk. Neither is held while the tty is called.
+ */
 #include "uart_core.h"
 
 #include <arch/processor.h>
@@ -12,6 +20,7 @@
 
 static struct uart_port *uart_ports; /* [probe writes; readers see a whole list] */
 
+/* Let the transmit interrupt through or not; the chip is only touched when that changes. */
 static void set_tx_irq(struct uart_port *port, bool on)
 {
 	unsigned long flags;
@@ -24,7 +33,7 @@ static void set_tx_irq(struct uart_port *port, bool on)
 	spin_unlock_irqrestore(&port->mask_lock, flags);
 }
 
-/* [P] As much of what was pulled as the FIFO takes. True: that is not all of it. */
+/* [P] Send as much of what was pulled as the FIFO takes. Returns true if that is not all of it. */
 static bool send_pulled(struct uart_port *port)
 {
 	unsigned n;
@@ -66,9 +75,10 @@ static bool fill_fifo(struct uart_port *port)
 }
 
 /*
- * Bytes must leave in order, so one CPU at a time fills the FIFO. One that comes meanwhile does not wait (it
- * may hold locks of the tty): it leaves tx_again behind, which the other looks at after it has let go. Both
- * words are exchanged with full barriers: either he sees our tx_again, or we see him gone.
+ * Send what there is. Bytes must leave in order, so one CPU at a time fills the FIFO. A CPU that
+ * comes meanwhile does not wait, since it may hold locks of the tty: it leaves tx_again behind,
+ * which the other looks at after it has let go of tx_busy. Both words are exchanged with full
+ * barriers: either the other CPU sees our tx_again, or we see that it has gone. Any context.
  */
 static void uart_start_tx(void *data)
 {
@@ -91,7 +101,10 @@ void uart_tx(struct uart_port *port)
 	uart_start_tx(port);
 }
 
-/* [P] What the transmit interrupt was going to send comes first: it is older. */
+/*
+ * [P] Send one character of printk, waiting for room. What the transmit interrupt was going to send
+ * goes first: it is older.
+ */
 static void uart_poll_put(void *data, char c)
 {
 	struct uart_port *port = data;
@@ -104,7 +117,10 @@ static void uart_poll_put(void *data, char c)
 		cpu_relax();
 }
 
-/* Input stays in the FIFO, and then with the sender: nothing is lost while we do not look. */
+/*
+ * Stop or resume receiving. While it is stopped, input stays in the FIFO and then with the sender,
+ * so nothing is lost.
+ */
 static void uart_throttle(void *data, bool on)
 {
 	struct uart_port *port = data;
@@ -122,7 +138,7 @@ static const struct uart_ops uart_tty_ops = {
 	.throttle = uart_throttle,
 };
 
-/* Small batches: the tty may throttle us after each. */
+/* Batches are small, as the tty may throttle us after each. */
 void uart_rx(struct uart_port *port)
 {
 	char batch[UART_BATCH];
@@ -142,6 +158,7 @@ void uart_rx(struct uart_port *port)
 	} while ((n == sizeof(batch) || brk) && !READ_ONCE(port->throttled));
 }
 
+/* The number of the next port of this chip: ttyS0, ttyS1, ... */
 static unsigned next_line(const struct uart_chip *chip)
 {
 	unsigned n = 0;
@@ -151,8 +168,10 @@ static unsigned next_line(const struct uart_chip *chip)
 	return n;
 }
 
-/* Registration plays the log so far to the new console; if the early console is this very port, it is there
- * already. */
+/*
+ * Make the tty. Registration plays the log so far to the new console; if the early console is this
+ * very port, all of that has been shown already, and log_shown suppresses it.
+ */
 static int register_tty(struct uart_port *port)
 {
 	snprintf(port->name, sizeof(port->name), "%s%u", port->chip->name, port->line);

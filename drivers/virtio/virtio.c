@@ -1,4 +1,13 @@
-/* Virtio devices and their drivers: how the two find each other and agree (virtio 1.2, 3.1.1). */
+/*
+ * Virtio devices and their drivers: how the two find each other and agree (virtio 1.2, 3.1.1).
+ *
+ *     reset (0) -> ACKNOWLEDGE -> DRIVER -> features chosen -> FEATURES_OK -> queues made -> DRIVER_OK
+ *                                                                          \-> FAILED
+ *
+ * Each step sets one more bit of the device's status. A transport (virtio_mmio.c, virtio_pci.c)
+ * calls virtio_device_add() in a thread at boot; no locks are needed, since nobody else knows the
+ * device yet.
+ */
 #include <drivers/virtio.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -20,7 +29,11 @@ static void add_status(struct virtio_device *dev, u8 bits)
 	dev->ops->set_status(dev, dev->ops->get_status(dev) | bits);
 }
 
-/* 0, -ENODEV (a legacy interface only), -EINVAL (the device does not take what it offered). */
+/*
+ * Choose the features that the device offers and that we understand: those of the driver, and the
+ * two that concern every queue. Returns 0; -ENODEV when the device has only the legacy interface;
+ * -EINVAL when it refuses its own offer, which it says by not keeping FEATURES_OK.
+ */
 static int agree_on_features(struct virtio_device *dev, u64 understood)
 {
 	dev->features = dev->ops->get_features(dev) & (understood | VIRTIO_F_VERSION_1 | VIRTIO_F_EVENT_IDX);

@@ -1,10 +1,15 @@
 /*
- * Consoles with ports (virtio 1.2, 5.3): what the device and we tell each other about them. Every port is a
- * channel of bytes with files (virtio_port.c), also one that the device calls a console: ours is the serial
- * port.
+ * Consoles with ports (virtio 1.2, 5.3): what the device and we tell each other about them. Every
+ * port is a channel of bytes with files (virtio_port.c), also one that the device calls a console:
+ * ours is the serial port.
  *
- * One message at a time is under way to the device, and the next one leaves when all of its answers have been
- * read. So a device with many ports never finds our queue full, where it would drop messages (QEMU does).
+ *     port 0: queues 0 (in), 1 (out)    control: queues 2 (in), 3 (out)    port n: queues 2n+2, 2n+3
+ *
+ * Control messages say that a port was added or removed, what its name is, and whether a side has
+ * it open. A work item (control_work) does all of that alone, so what is marked [w] needs no lock.
+ * One message at a time is under way to the device, and the next leaves when all answers to it have
+ * been read. So a device with many ports never finds our queue full, where it would drop messages
+ * (QEMU does).
  */
 #include "virtio_console.h"
 
@@ -45,7 +50,11 @@ static unsigned in_queue_of(unsigned id)
 	return id ? 2 * id + 2 : 0;
 }
 
-static void set_flag(struct port *port, bool *flag, bool value)
+/*
+ * Change a flag of the port that sleepers look at without the lock. Release, then the wake-up: a
+ * task that sleeps in `wait` looks again and sees the new value.
+ */
+static void port_set_flag(struct port *port, bool *flag, bool value)
 {
 	unsigned long flags;
 
@@ -57,7 +66,10 @@ static void set_flag(struct port *port, bool *flag, bool value)
 
 /* ---- What the device tells. [w] all */
 
-/* It came or went. Nothing of its life before holds, and the device knows of no file. */
+/*
+ * The port was added or removed. `generation` goes one up, so files of its life before no longer
+ * belong to it, and the device knows of no open file. Every sleeper is woken to find that out.
+ */
 static void begin_life(struct port *port)
 {
 	unsigned long flags;
@@ -70,6 +82,7 @@ static void begin_life(struct port *port)
 	wake_up_interruptible_all(&port->wait);
 }
 
+/* The device added a port: make its file. A device may say so twice. */
 static void port_added(struct port *port)
 {
 	int err;
@@ -84,7 +97,11 @@ static void port_added(struct port *port)
 		pr_err("virtio-console: /dev/%s: error %d\n", port->node_name, err);
 }
 
-/* Who is in a call of it finds out, once the name is gone. An open file stays so, and each call gives -ENODEV. */
+/*
+ * The device took a port away. The name goes first, so that nobody opens the port any more; then
+ * tasks within a call of it are woken and find out. An open file stays open, and each of its calls
+ * returns -ENODEV. An open that has already found the node reads live memory: struct port says why.
+ */
 static void port_removed(struct port *port)
 {
 	if (!port_present(port))
@@ -94,7 +111,11 @@ static void port_removed(struct port *port)
 	begin_life(port);
 }
 
-/* A name that is none for a file is left to who knows the number. */
+/*
+ * The device names a port: /dev/virtio-ports/NAME leads to the same file. A name that no file can
+ * have is reported, and the port stays reachable by its number. `len` counts the bytes of the name,
+ * which need not end with a zero.
+ */
 static void port_named(struct port *port, const char *name, unsigned len)
 {
 	int err = -EINVAL;
@@ -110,6 +131,10 @@ static void port_named(struct port *port, const char *name, unsigned len)
 		pr_err("virtio-console: %s: no file for the name '%s' (error %d)\n", port->node_name, port->name, err);
 }
 
+/*
+ * Act on one message of `len` bytes. The device is not trusted: a short message or a port beyond
+ * nr_ports has no effect.
+ */
 static void control_message(struct virtio_console *con, const struct console_control *msg, unsigned len)
 {
 	struct port *port;
@@ -129,7 +154,7 @@ static void control_message(struct virtio_console *con, const struct console_con
 		port_removed(port);
 		break;
 	case PORT_OPEN:
-		set_flag(port, &port->host_open, port_present(port) && msg->value);
+		port_set_flag(port, &port->host_open, port_present(port) && msg->value);
 		break;
 	case PORT_NAME:
 		port_named(port, (const char *)(msg + 1), len - sizeof(*msg));
@@ -139,7 +164,10 @@ static void control_message(struct virtio_console *con, const struct console_con
 	}
 }
 
-/* Each piece goes back at once, after it was copied: the device may have more to say. */
+/*
+ * Read all messages that have come. Each piece of memory goes back to the device as soon as it is
+ * copied: the device may have more to say than there are pieces.
+ */
 static void read_control(struct virtio_console *con)
 {
 	u64 message[MESSAGE_BYTES / sizeof(u64)];
@@ -156,6 +184,10 @@ static void read_control(struct virtio_console *con)
 
 /* ---- What we tell. [w] all */
 
+/*
+ * Send one message; there is only one buffer, so ctl_busy is false here. Returns false if the queue
+ * refuses it, which it does only when it is broken: then nothing more is sent.
+ */
 static bool send_control(struct virtio_console *con, u32 id, u16 event, u16 value)
 {
 	*con->ctl_sent = (struct console_control){.id = id, .event = event, .value = value};
@@ -164,7 +196,11 @@ static bool send_control(struct virtio_console *con, u32 id, u16 event, u16 valu
 	return con->ctl_busy;
 }
 
-/* The first thing that the device does not know yet about a port; false: it knows all. */
+/*
+ * Send the first thing that the device does not know yet about a port: that we are ready for it,
+ * then whether a file is open. Returns false if there is none. guest_open may change right after it
+ * was read: whoever changes it queues the work again.
+ */
 static bool tell_of_port(struct virtio_console *con, struct port *port)
 {
 	bool open = READ_ONCE(port->guest_open);
@@ -181,6 +217,10 @@ static bool tell_of_port(struct virtio_console *con, struct port *port)
 	return send_control(con, port->id, PORT_OPEN, open);
 }
 
+/*
+ * Send the next message that is due, of the device itself or of a port; false if the device knows
+ * everything.
+ */
 static bool tell_something(struct virtio_console *con)
 {
 	if (con->wants_ready) {
@@ -194,8 +234,9 @@ static bool tell_something(struct virtio_console *con)
 }
 
 /*
- * All that is to be done at the moment. Runs on one CPU at a time; what comes meanwhile queues it again.
- * First the device's answer to our last message, then the end of that: the answers came before it.
+ * Do all that is to be done at the moment. It runs on one CPU at a time; what comes meanwhile
+ * queues it again. The end of our last message is looked at before its answers: they came before
+ * it, so all of them are read before the next message leaves.
  */
 static void control_work(struct work_struct *work)
 {
@@ -209,12 +250,18 @@ static void control_work(struct work_struct *work)
 	WRITE_ONCE(con->settled, !con->ctl_busy);
 }
 
-/* Without control messages there is one port, which is always there and open, and nobody wants to be told
- * anything. */
+/*
+ * The work of a device without control messages: it has one port, which is always there and open,
+ * and nobody to be told anything.
+ */
 static void no_control_work(struct work_struct *work)
 {
 }
 
+/*
+ * Hard interrupt: a message has come, or ours was taken. Work must sleep (files are made), so a
+ * thread does it.
+ */
 static void control_callback(struct virtqueue *vq)
 {
 	struct virtio_console *con = vq->private;
@@ -224,7 +271,10 @@ static void control_callback(struct virtqueue *vq)
 
 /* ---- Found */
 
-/* 0 or -ENOMEM. The queues must be made before the device is ready, so all ports have theirs, used or not. */
+/*
+ * Prepare a port's memory and queues, used or not: queues must be made before the device may begin.
+ * Returns 0 or -ENOMEM.
+ */
 static int setup_port(struct virtio_console *con, unsigned id)
 {
 	struct port *port = &con->ports[id];
@@ -242,6 +292,10 @@ static int setup_port(struct virtio_console *con, unsigned id)
 	return port->in && port->out ? port_fill_rx(port) : -ENOMEM;
 }
 
+/*
+ * Make the two control queues and give the device a page in pieces to write messages to. Returns 0
+ * or -ENOMEM.
+ */
 static int setup_control(struct virtio_console *con)
 {
 	con->ctl_in = virtio_make_queue(con->dev, CONTROL_IN, MESSAGES, control_callback, con);
@@ -259,6 +313,7 @@ static int setup_control(struct virtio_console *con)
 	return 0;
 }
 
+/* How many ports there can be: as many as the device says and as we have memory for. */
 static unsigned count_ports(struct virtio_device *dev)
 {
 	unsigned n = 1;
@@ -268,6 +323,10 @@ static unsigned count_ports(struct virtio_device *dev)
 	return clamp(n, 1u, (unsigned)MAX_PORTS);
 }
 
+/*
+ * Make everything that the device may need once it begins. Returns 0 or -ENOMEM; console_probe()
+ * says why nothing is freed then.
+ */
 static int setup(struct virtio_console *con)
 {
 	int err = 0;
@@ -286,6 +345,10 @@ static int setup(struct virtio_console *con)
 	return setup_control(con);
 }
 
+/*
+ * Let the device begin: from here on interrupts come. Input queues were filled before, and the
+ * device may only be told of them after DRIVER_OK (3.1.1).
+ */
 static void start(struct virtio_console *con)
 {
 	virtio_device_ready(con->dev);
@@ -293,7 +356,7 @@ static void start(struct virtio_console *con)
 		virtqueue_kick(con->ports[id].in);
 	if (!con->ctl_in) {
 		port_added(con->ports);
-		set_flag(con->ports, &con->ports->host_open, true);
+		port_set_flag(con->ports, &con->ports->host_open, true);
 		return;
 	}
 	virtqueue_kick(con->ctl_in);
@@ -301,8 +364,8 @@ static void start(struct virtio_console *con)
 }
 
 /*
- * Until the ports have their names: what runs first in user mode finds them. A device that does not answer holds the
- * boot up for a second.
+ * Wait until the ports have their names, so that the first program finds them. A device that does
+ * not answer holds the boot up for a second and no longer.
  */
 static void wait_settled(struct virtio_console *con)
 {
@@ -312,7 +375,10 @@ static void wait_settled(struct virtio_console *con)
 	}
 }
 
-/* After an error memory stays: the device may have seen it. */
+/*
+ * After an error the memory stays: the device may have been given its address, and writes there
+ * until it is reset.
+ */
 static int console_probe(struct virtio_device *dev)
 {
 	static unsigned nr_consoles; /* [boot] */

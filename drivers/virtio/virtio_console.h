@@ -17,9 +17,20 @@
 #define PORT_TX_PAGES 16  /* that the guest can write before the host has read any */
 
 /*
- * A port. Its memory stays for the next port of its number, as a file that is open may outlive it.
- * Locks: w the control work alone; r read_mutex; p lock, with interrupts off; I immutable after probe. What
- * is [p] may be looked at without: each change is followed by a wake-up of `wait`.
+ * A port. Its memory outlives it: nobody counts users of struct port. It belongs to its number, is
+ * made with the device, and the next port of that number gets it. So an open that has found the
+ * node in find_device() just before device_remove() reads live memory.
+ *
+ * Which of the ports of a number a file belongs to is told by `generation`, which is odd while a
+ * port is there. A file keeps the value of its open, and each of its calls compares, once more
+ * where it counts: reserve_page() under `lock`, port_read() under read_mutex, behind which nobody
+ * reads for the file. So the next port never finds the guest_open of an older file, even when the
+ * device took one port away and added another before the control work ran. Pages that the device
+ * has at that moment come back by the same queue, whichever port that is now.
+ *
+ * Locks: w the control work alone; r read_mutex; p lock, with interrupts off; I immutable after
+ * probe. Fields marked [p] may be looked at without the lock: each change is followed by a wake-up
+ * of `wait`.
  */
 struct port {
 	struct virtio_console *con; /* [I] */
@@ -31,8 +42,9 @@ struct port {
 	wait_queue_head_t wait;	    /* readers, writers, pollers, and who closes */
 	spinlock_t lock;
 	/*
-	 * [p] Counts its lives: one more when the device adds it, which makes it odd, and when it takes it away. A file
-	 * belongs to the life that it was opened in.
+	 * [p] Counts the port's lives: it goes one up when the device adds the port, which makes it
+	 * odd, and again when the device takes it away. A file belongs to the life that it was
+	 * opened in.
 	 */
 	unsigned generation;
 	bool host_open;	   /* [p] */

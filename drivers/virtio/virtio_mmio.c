@@ -1,6 +1,9 @@
 /*
- * Virtio devices at fixed addresses (virtio 1.2, 4.2). QEMU's virt board has 32 slots for them, of which most
- * are empty, so looking at a slot has to cost next to nothing.
+ * Virtio devices at fixed addresses (virtio 1.2, 4.2): a transport. The device tree names the
+ * slots; QEMU's virt board has 32 of them, of which most are empty, so looking at a slot has to
+ * cost next to nothing. A device has one interrupt and one block of registers. Several registers
+ * belong together (a selector and what it selects); only probes use those, in one thread, so they
+ * need no lock.
  */
 #include <asm/io.h>
 #include <asm/page.h>
@@ -58,6 +61,7 @@ static void mmio_set_status(struct virtio_device *dev, u8 status)
 	writel(status, mmio_of(dev)->regs + MMIO_STATUS);
 }
 
+/* 64 features are read through a 32-bit register, one half at a time. */
 static u64 mmio_get_features(struct virtio_device *dev)
 {
 	void *regs = mmio_of(dev)->regs;
@@ -84,6 +88,7 @@ static u32 mmio_read_config(struct virtio_device *dev, unsigned offset)
 	return readl(mmio_of(dev)->regs + MMIO_CONFIG + offset);
 }
 
+/* A queue that is ready already cannot be set up again, so it counts as absent. */
 static unsigned mmio_queue_max(struct virtio_device *dev, unsigned index)
 {
 	void *regs = mmio_of(dev)->regs;
@@ -98,6 +103,7 @@ static void write_address(void *at, phys_addr_t address)
 	writel(address >> 32, at + 4);
 }
 
+/* The addresses may be written in any order; READY makes the device look at them. */
 static int mmio_queue_enable(struct virtqueue *vq)
 {
 	void *regs = mmio_of(vq->dev)->regs;
@@ -129,7 +135,10 @@ static const struct virtio_transport mmio_transport = {
 	.notify = mmio_notify,
 };
 
-/* Acknowledged before the queues are looked at: what comes meanwhile interrupts again. */
+/*
+ * The interrupt is acknowledged before the queues are looked at. So what comes meanwhile interrupts
+ * again; the other order would lose it.
+ */
 static irqreturn_t mmio_interrupt(int irq, void *data)
 {
 	struct mmio_device *m = data;
@@ -143,8 +152,10 @@ static irqreturn_t mmio_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* Several slots share a page, and come one after the other: the last page's mapping serves them all. It
- * stays. */
+/*
+ * Map the registers at `base`. Several slots share a page and come one after the other, so the
+ * mapping of the last page serves them all. It stays for ever.
+ */
 static void *map_slot(phys_addr_t base)
 {
 	static phys_addr_t mapped = ~(phys_addr_t)0; /* [boot] */
@@ -159,6 +170,10 @@ static void *map_slot(phys_addr_t base)
 	return page + (base & (PAGE_SIZE - 1));
 }
 
+/*
+ * A slot with a device: reset it, take its interrupt, find its driver. Returns 0, or -errno when
+ * there is no interrupt or memory; a driver's error is not one of the slot.
+ */
 static int add_device(const struct device_desc *desc, void *regs, u32 id)
 {
 	struct mmio_device *m;
@@ -183,6 +198,10 @@ static int add_device(const struct device_desc *desc, void *regs, u32 id)
 	return 0;
 }
 
+/*
+ * The device's kind is read first, and nothing else of an empty slot. An error that the user can
+ * mend is told in words.
+ */
 static int mmio_probe(const struct device_desc *desc)
 {
 	void *regs;

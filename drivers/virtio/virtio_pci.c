@@ -1,7 +1,12 @@
 /*
- * Virtio devices on PCI (virtio 1.2, 4.1): vendor capabilities say where in which BAR each part of the
- * interface lies. Transitional devices (ids from 0x1000) have these parts, too; their legacy one is left
- * alone.
+ * Virtio devices on PCI (virtio 1.2, 4.1): a transport. Vendor capabilities say where in which BAR
+ * each part of the interface lies:
+ *
+ *     capability: type | BAR | offset | length     types: common configuration, notifications, ISR, device's own
+ *
+ * Transitional devices (ids from 0x1000) have these parts, too; their legacy interface is left
+ * alone. All queues share one MSI-X vector, so the ISR part, which would say why an interrupt came,
+ * is not needed. Only probes use the selector registers, in one thread, so they need no lock.
  */
 #include <arch/processor.h>
 #include <asm/io.h>
@@ -105,6 +110,10 @@ static void vp_set_features(struct virtio_device *dev, u64 features)
 	}
 }
 
+/*
+ * 0 for what lies beyond the device's part: a device without a configuration of its own may have
+ * none.
+ */
 static u32 vp_read_config(struct virtio_device *dev, unsigned offset)
 {
 	struct virtio_pci_device *vp = pci_of(dev);
@@ -126,7 +135,11 @@ static void write_address(void *at, phys_addr_t address)
 	writel(address >> 32, at + 4);
 }
 
-/* The device may have no room for the vector: then it reads back as another (4.1.5.1.2). */
+/*
+ * Tell the device where the queue is. The notification's offset comes from the device, so it is
+ * compared with what is mapped. If the device has no room for the vector, it reads back as another
+ * one (4.1.5.1.2). Returns 0, -EINVAL, -ENOSPC.
+ */
 static int vp_queue_enable(struct virtqueue *vq)
 {
 	struct virtio_pci_device *vp = pci_of(vq->dev);
@@ -166,6 +179,7 @@ static const struct virtio_transport vp_transport = {
 	.notify = vp_notify,
 };
 
+/* A message needs no acknowledgement and is never shared, so there is nothing to ask the device. */
 static irqreturn_t vp_interrupt(int irq, void *data)
 {
 	struct virtio_pci_device *vp = data;
@@ -174,7 +188,9 @@ static irqreturn_t vp_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* A part may be offered several times, in order of preference (4.1.4.1): the first that we can map is taken.
+/*
+ * Map the part of the interface that a capability describes. A part may be offered several times,
+ * in order of preference (4.1.4.1): the first that can be mapped is taken.
  */
 static void map_part(struct virtio_pci_device *vp, unsigned cap)
 {
@@ -190,7 +206,10 @@ static void map_part(struct virtio_pci_device *vp, unsigned cap)
 		vp->notify_scale = pci_read32(vp->pci, cap + CAP_NOTIFY_SCALE);
 }
 
-/* 0, or -ENODEV: not all of the modern interface is there. Entropy has no configuration of its own. */
+/*
+ * Map all parts. Returns 0, or -ENODEV when the modern interface is not complete. The device's own
+ * part may be missing: an entropy device has none.
+ */
 static int map_parts(struct virtio_pci_device *vp)
 {
 	for (unsigned cap = 0; (cap = pci_find_capability(vp->pci, PCI_CAP_ID_VENDOR, cap));)
@@ -202,12 +221,16 @@ static int map_parts(struct virtio_pci_device *vp)
 	return 0;
 }
 
+/*
+ * The kind of device: from the PCI device id if it is modern, from the subsystem id if it is
+ * transitional (4.1.2.1).
+ */
 static u32 virtio_id(const struct pci_dev *pci)
 {
 	return pci->device > DEVICE_MODERN ? pci->device - DEVICE_MODERN : pci_read16(pci, PCI_SUBSYSTEM_ID);
 }
 
-/* Reset before the interrupt is asked for: firmware may have left it running. */
+/* The device is reset before its interrupt is asked for: firmware may have left it running. */
 static int vp_probe(struct pci_dev *pci)
 {
 	struct virtio_pci_device *vp = kzalloc(sizeof(*vp), GFP_KERNEL);

@@ -1,9 +1,15 @@
 /*
- * Files of console ports: /dev/vportNpM. They behave as Linux's do: open by one at a time, a write waits
- * until somebody listens on the host, a read ends when nobody does.
+ * Files of console ports: /dev/vportNpM. They behave as Linux's do: one file at a time is open, a
+ * write waits until somebody listens on the host, a read ends when nobody does.
  *
- * Bytes go through whole pages. A page that is written is the device's until it has been taken; at most
- * PORT_TX_PAGES are, then writers sleep. Pages for reading belong to the port for ever and go round.
+ * Bytes go through whole pages:
+ *
+ *     write: copy to a new page -> out queue -> the host takes it -> callback frees the page
+ *     read:  8 pages lie in the in queue -> the host fills one -> port->rx, copied out -> back to the queue
+ *
+ * At most PORT_TX_PAGES written pages are the device's, then writers sleep. Pages for reading
+ * belong to the port for ever and go round. virtio_console.h says which locks rule what and why a
+ * port's memory outlives it.
  */
 #include <asm/uaccess.h>
 #include <fs/poll.h>
@@ -31,13 +37,14 @@ static struct port *port_of(const struct file *f)
 	return ((struct port_file *)f->private_data)->port;
 }
 
+/* A flag that another CPU changes by port_set_flag(). Acquire: what came before the change is seen, too. */
 static bool read_flag(const bool *flag)
 {
 	return smp_load_acquire(flag);
 }
 
 /* Is the file's port still the one that it was opened for? */
-static bool alive(const struct file *f)
+static bool port_file_alive(const struct file *f)
 {
 	const struct port_file *own = f->private_data;
 
@@ -52,6 +59,10 @@ static bool has_input(const struct port *port)
 	return READ_ONCE(port->rx) || virtqueue_has_used(port->in);
 }
 
+/*
+ * Let the device write to the page again. Adding it with release keeps our last reads of the page
+ * before that.
+ */
 static void give_back(struct port *port, char *page)
 {
 	if (!virtqueue_add_inbuf(port->in, page, PAGE_SIZE, page))
@@ -70,6 +81,10 @@ int port_fill_rx(struct port *port)
 	return 0;
 }
 
+/*
+ * Hard interrupt. The reader takes the page itself, in its own context, since only read_mutex
+ * protects port->rx.
+ */
 void port_in_callback(struct virtqueue *vq)
 {
 	struct port *port = vq->private;
@@ -93,7 +108,10 @@ static char *next_input(struct port *port)
 	return page;
 }
 
-/* [r] What is there, at most n bytes: how many, -EFAULT. 0: nothing is. */
+/*
+ * [r] Copy what is there, at most n bytes. Returns how many bytes, 0 if nothing is there, or
+ * -EFAULT. A page that was copied out goes back to the device at once.
+ */
 static ssize_t read_pages(struct port *port, char __user *buf, size_t n)
 {
 	size_t done = 0;
@@ -114,14 +132,22 @@ static ssize_t read_pages(struct port *port, char __user *buf, size_t n)
 	return done;
 }
 
+/*
+ * Would a read of this file sleep? A port that is gone, a host that has closed and a broken queue
+ * end the wait too.
+ */
 static bool read_would_block(const struct file *f)
 {
 	const struct port *port = port_of(f);
 
-	return alive(f) && read_flag(&port->host_open) && !has_input(port) && !virtqueue_is_broken(port->in);
+	return port_file_alive(f) && read_flag(&port->host_open) && !has_input(port) && !virtqueue_is_broken(port->in);
 }
 
-/* What has come is read even when the host has closed since. */
+/*
+ * Read at least one byte, or 0 at the end. What has come is read even when the host has closed
+ * since. So host_open is read before the queue is looked at: if it is false and nothing is found,
+ * nothing can come any more. Returns bytes, -ENODEV, -EIO, -EAGAIN, -ERESTARTSYS, -EFAULT.
+ */
 static ssize_t port_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	struct port *port = port_of(f);
@@ -133,7 +159,7 @@ static ssize_t port_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 		res = mutex_lock_interruptible(&port->read_mutex);
 		if (res)
 			return -ERESTARTSYS;
-		res = alive(f) ? read_pages(port, buf, n) : -ENODEV;
+		res = port_file_alive(f) ? read_pages(port, buf, n) : -ENODEV;
 		mutex_unlock(&port->read_mutex);
 		if (res || !host_open)
 			return res;
@@ -152,7 +178,7 @@ static ssize_t port_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 
 /* ---- To the host */
 
-/* [p] The device has taken some. */
+/* [p] Free the pages that the device has taken; there is room for as many again. */
 static void free_taken(struct port *port)
 {
 	void *page;
@@ -163,7 +189,10 @@ static void free_taken(struct port *port)
 	}
 }
 
-/* Hard interrupt. While we are at it, what the device takes besides need not interrupt. */
+/*
+ * Hard interrupt: the device has taken pages. While they are freed it need not interrupt for
+ * further ones; the loop ends when nothing came between the last look and callbacks being on again.
+ */
 void port_out_callback(struct virtqueue *vq)
 {
 	struct port *port = vq->private;
@@ -178,7 +207,11 @@ void port_out_callback(struct virtqueue *vq)
 	wake_up_interruptible_all(&port->wait);
 }
 
-/* A page more for the device: so many may be under way. Undone by unreserve_page or the device. */
+/*
+ * Count one more page as the device's, if there may be one more. The count comes before the page is
+ * sent, so several writers cannot exceed it together. unreserve_page() or the device's taking
+ * undoes it.
+ */
 static bool reserve_page(const struct file *f)
 {
 	struct port *port = port_of(f);
@@ -186,7 +219,7 @@ static bool reserve_page(const struct file *f)
 	bool there;
 
 	spin_lock_irqsave(&port->lock, flags);
-	there = alive(f) && port->host_open && port->tx_pages < min(PORT_TX_PAGES, port->out->size);
+	there = port_file_alive(f) && port->host_open && port->tx_pages < min(PORT_TX_PAGES, port->out->size);
 	port->tx_pages += there;
 	spin_unlock_irqrestore(&port->lock, flags);
 	return there;
@@ -206,18 +239,21 @@ static bool write_would_block(const struct file *f)
 {
 	const struct port *port = port_of(f);
 
-	return alive(f) && !virtqueue_is_broken(port->out) &&
+	return port_file_alive(f) && !virtqueue_is_broken(port->out) &&
 	       (!read_flag(&port->host_open) || READ_ONCE(port->tx_pages) >= min(PORT_TX_PAGES, port->out->size));
 }
 
-/* 0: a page is reserved. -ENODEV, -EIO, -EAGAIN, -ERESTARTSYS. */
+/*
+ * Wait until a page may be sent and reserve it. Returns 0, -ENODEV, -EIO, -EAGAIN or -ERESTARTSYS.
+ * Another writer may take the place between the wake-up and the next try, so it is a loop.
+ */
 static int wait_page(struct file *f)
 {
 	struct port *port = port_of(f);
 	int err;
 
 	while (!reserve_page(f)) {
-		if (!alive(f))
+		if (!port_file_alive(f))
 			return -ENODEV;
 		if (virtqueue_is_broken(port->out))
 			return -EIO;
@@ -230,7 +266,10 @@ static int wait_page(struct file *f)
 	return 0;
 }
 
-/* A page reserved. Copies and hands over at most a page: how many bytes, -ENOMEM, -EFAULT, -EIO. */
+/*
+ * Copy at most a page and hand it to the device; the caller has reserved one. Returns how many
+ * bytes, -ENOMEM, -EFAULT or -EIO. A copy that ends early sends what it has.
+ */
 static ssize_t send_page(struct port *port, const char *buf, size_t n, bool kernel)
 {
 	char *page = get_free_page(GFP_KERNEL);
@@ -254,8 +293,10 @@ static ssize_t send_page(struct port *port, const char *buf, size_t n, bool kern
 	return n - left;
 }
 
-/* All of it, in pieces between which other writers' may come; after an error what was written before it
- * counts. */
+/*
+ * Write all bytes, page by page; pages of other writers may come in between. After an error what
+ * was written before it counts.
+ */
 static ssize_t port_write_any(struct file *f, const char *buf, size_t n, bool kernel)
 {
 	size_t done = 0;
@@ -284,7 +325,11 @@ static ssize_t port_write_kernel(struct file *f, const void *buf, size_t n, loff
 
 /* ---- Open, poll, close */
 
-/* Who opens finds nothing of what came for others: the host is told of us, and writes, only then. */
+/*
+ * Throw away what came for others. The next file does that when it opens, not the last when it
+ * closes: the host learns of a close later, and what it writes until then would be the next file's.
+ * The host is told of us only after this, and so writes for us only after it.
+ */
 static void discard_input(struct port *port)
 {
 	mutex_lock(&port->read_mutex);
@@ -295,7 +340,10 @@ static void discard_input(struct port *port)
 	mutex_unlock(&port->read_mutex);
 }
 
-/* The port is the file's. -ENODEV, -EBUSY. */
+/*
+ * Make the port the file's. Returns 0, -ENODEV when it is gone, -EBUSY when another file has it.
+ * The generation is read under the lock, together with guest_open: both belong to the same life.
+ */
 static int claim_port(struct port_file *own)
 {
 	struct port *port = own->port;
@@ -314,6 +362,10 @@ static int claim_port(struct port_file *own)
 	return err;
 }
 
+/*
+ * device_node's data is the port; from here on private_data is the struct port_file. Seeking makes
+ * no sense.
+ */
 static int port_open(struct inode *inode, struct file *f)
 {
 	struct port_file *own = kmalloc(sizeof(*own), GFP_KERNEL);
@@ -334,13 +386,14 @@ static int port_open(struct inode *inode, struct file *f)
 	return 0;
 }
 
+/* The flags are looked at after the file has been queued on `wait`, so no change is missed. */
 static unsigned port_poll(struct file *f, struct poll_table *pt)
 {
 	struct port *port = port_of(f);
 	unsigned mask = 0;
 
 	poll_wait(f, &port->wait, pt);
-	if (!alive(f))
+	if (!port_file_alive(f))
 		return POLLHUP;
 	if (!read_would_block(f))
 		mask |= POLLIN | POLLRDNORM;
@@ -356,7 +409,7 @@ static bool drained(const struct file *f)
 {
 	const struct port *port = port_of(f);
 
-	return !READ_ONCE(port->tx_pages) || !alive(f) || !read_flag(&port->host_open) ||
+	return !READ_ONCE(port->tx_pages) || !port_file_alive(f) || !read_flag(&port->host_open) ||
 	       virtqueue_is_broken(port->out);
 }
 
@@ -369,9 +422,9 @@ static bool killed(void)
 }
 
 /*
- * Each close(2) waits for the host to have taken what was written, so that a program that has closed its port can
- * end the machine. A signal ends the wait; what is under way stays so. Who exits cannot be reached by a signal any
- * more, and waits a bounded time.
+ * Each close(2) waits for the host to have taken what was written, so that a program that has
+ * closed its port can end the machine. A signal ends the wait; pages under way stay so. A task that
+ * exits cannot be reached by a signal any more, so it waits for a bounded time.
  */
 static int port_flush(struct file *f)
 {
@@ -395,13 +448,14 @@ static int port_flush(struct file *f)
 	return err;
 }
 
+/* The last reference to the file is gone. The host is told by the control work, a little later. */
 static int port_release(struct inode *inode, struct file *f)
 {
 	struct port *port = port_of(f);
 	unsigned long flags;
 
 	spin_lock_irqsave(&port->lock, flags);
-	if (alive(f))
+	if (port_file_alive(f))
 		port->guest_open = false;
 	spin_unlock_irqrestore(&port->lock, flags);
 	port_tell_host(port);

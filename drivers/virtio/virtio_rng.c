@@ -1,6 +1,7 @@
 /*
- * Random bytes from the host (virtio 1.2, 5.4): /dev/hwrng, and the first ones it gives seed the kernel's own
- * random state.
+ * Random bytes from the host (virtio 1.2, 5.4): /dev/hwrng, and the first ones seed the kernel's
+ * own random state. It is the smallest virtio driver, and so the one to read first: one queue, one
+ * buffer, one callback. The buffer is either the device's or the readers': `filled` says whose.
  */
 #include <asm/uaccess.h>
 #include <drivers/virtio.h>
@@ -30,15 +31,18 @@ struct virtio_rng {
 };
 static struct virtio_rng *the_rng; /* [boot writes] the first one; more are of no use */
 
-/* The buffer to the device. Probe, or [m] with all of it read. */
-static void ask(struct virtio_rng *rng)
+/* Give the buffer to the device. Context: probe, or with the mutex held and all of the buffer read. */
+static void rng_request(struct virtio_rng *rng)
 {
 	WRITE_ONCE(rng->filled, false);
 	if (!virtqueue_add_inbuf(rng->vq, rng->bytes, RNG_BYTES, rng))
 		virtqueue_kick(rng->vq);
 }
 
-/* Hard interrupt. What seeded the kernel is shown to nobody. */
+/*
+ * Hard interrupt: the device has filled the buffer. The bytes that seeded the kernel are shown to
+ * nobody. Release: a reader that sees `filled` sees the bytes, `len` and `at`.
+ */
 static void rng_filled(struct virtqueue *vq)
 {
 	struct virtio_rng *rng;
@@ -58,26 +62,29 @@ static void rng_filled(struct virtqueue *vq)
 	wake_up_interruptible_all(&rng->wait);
 }
 
-/* Is there an end to waiting: bytes, or the knowledge that none will come? */
+/* Is the wait over: are there bytes, or is it known that none will come? */
 static bool answered(struct virtio_rng *rng)
 {
 	return smp_load_acquire(&rng->filled) || virtqueue_is_broken(rng->vq);
 }
 
-/* [m] Some bytes that nobody has had; asks for more when there are none. 0: not yet. */
+/*
+ * [m] How many bytes there are that nobody has had. If all are used up, the device is asked for
+ * more. Returns 0 if there are none yet.
+ */
 static unsigned some_bytes(struct virtio_rng *rng)
 {
 	if (!smp_load_acquire(&rng->filled))
 		return 0;
 	if (rng->at == rng->len) {
-		ask(rng);
+		rng_request(rng);
 		return 0;
 	}
 	return rng->len - rng->at;
 }
 
-/* [m] */
-static ssize_t give(struct virtio_rng *rng, char __user *buf, unsigned n)
+/* [m] Copy n bytes to the reader; they are never given to another one. Returns bytes or -EFAULT. */
+static ssize_t rng_copy_bytes(struct virtio_rng *rng, char __user *buf, unsigned n)
 {
 	unsigned left = copy_to_user(buf, rng->bytes + rng->at, n);
 
@@ -85,7 +92,10 @@ static ssize_t give(struct virtio_rng *rng, char __user *buf, unsigned n)
 	return n == left ? -EFAULT : (ssize_t)(n - left);
 }
 
-/* Waits for the first byte, and for no more once it has some. */
+/*
+ * Read up to n bytes: wait for the first and take what there is then. The mutex is not held while
+ * it sleeps. Returns bytes, -EAGAIN, -EIO, -ERESTARTSYS or -EFAULT.
+ */
 static ssize_t rng_read_some(struct virtio_rng *rng, char __user *buf, size_t n, bool nonblock)
 {
 	unsigned there;
@@ -96,7 +106,7 @@ static ssize_t rng_read_some(struct virtio_rng *rng, char __user *buf, size_t n,
 		if (res)
 			return -ERESTARTSYS;
 		there = some_bytes(rng);
-		res = there ? give(rng, buf, min_t(size_t, n, there)) : 0;
+		res = there ? rng_copy_bytes(rng, buf, min_t(size_t, n, there)) : 0;
 		mutex_unlock(&rng->mutex);
 		if (res)
 			return res;
@@ -110,6 +120,10 @@ static ssize_t rng_read_some(struct virtio_rng *rng, char __user *buf, size_t n,
 	}
 }
 
+/*
+ * A read is filled completely unless an error or a signal comes; a reader asks for a number of
+ * bytes and wants that many.
+ */
 static ssize_t rng_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	struct virtio_rng *rng = the_rng;
@@ -128,6 +142,10 @@ static ssize_t rng_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 static const struct file_operations rng_fops = {.read = rng_read, .llseek = noop_llseek};
 static const struct device_node rng_node = {"hwrng", S_IFCHR | 0600, MKDEV(10, 183), &rng_fops, NULL};
 
+/*
+ * Before virtio_device_ready() errors give all memory back. After it the memory is the device's, so
+ * a missing file is reported and no error.
+ */
 static int rng_probe(struct virtio_device *dev)
 {
 	struct virtio_rng *rng;
@@ -150,7 +168,7 @@ static int rng_probe(struct virtio_device *dev)
 	}
 	the_rng = rng;
 	virtio_device_ready(dev); /* from here on the memory is the device's: no error any more */
-	ask(rng);
+	rng_request(rng);
 	err = device_add(&rng_node);
 	if (err)
 		pr_err("virtio-rng: no /dev/hwrng: error %d\n", err);

@@ -1,10 +1,23 @@
 /*
- * Split virtqueues (virtio 1.2, 2.7) with event index (2.7.7, 2.7.10). docs/tricks.md says why its barriers
- * suffice.
+ * Split virtqueues (virtio 1.2, 2.7) with event index (2.7.7, 2.7.10).
  *
- * Both sides write where only the other reads, but for the descriptors of a buffer, which change hands with
- * it. All indices count modulo 2^16 from the beginning; the slot in a ring is the index modulo the ring's
+ * A queue is three arrays in one page. Both sides write where only the other reads, but for the
+ * descriptors of a buffer, which change hands with it:
+ *
+ *     desc[]           buffers: address, length, direction         ours while free, the device's while under way
+ *     avail: idx ring  numbers of descriptors for the device       we write, the device reads; used_event behind
+ *     used:  idx ring  numbers of descriptors that are done        the device writes, we read; avail_event behind
+ *
+ * Indices count modulo 2^16 from the beginning; the slot in a ring is the index modulo the ring's
  * size.
+ *
+ * Four barriers are needed, and each stands where its comment says: release when a buffer is made
+ * available (virtqueue_add), acquire when a used one is looked for (virtqueue_has_used), a full one
+ * before we ask whether the device wants to be told (kick_prepare), and a full one after we say
+ * that we want to be told (want_next). The other side is the device: under QEMU a thread of the
+ * host that sees our memory as another CPU does, so barriers between CPUs are enough. A device that
+ * asks for more (VIRTIO_F_ORDER_PLATFORM, virtio 1.2, 6) is told that we do not know that, and may
+ * refuse. Under TCG on an x86 host a missing barrier never shows.
  */
 #include <drivers/virtio.h>
 #include <kernel/printk.h>
@@ -16,6 +29,7 @@
 
 #define USED_ALIGN 4
 
+/* Where the parts lie in the page, for a queue of `size` buffers. The descriptors come first. */
 static unsigned avail_offset(unsigned size)
 {
 	return size * sizeof(struct virtq_desc);
@@ -64,6 +78,10 @@ static bool has_event_idx(const struct virtqueue *vq)
 	return virtio_has_feature(vq->dev, VIRTIO_F_EVENT_IDX);
 }
 
+/*
+ * All descriptors are free: a list through their `next`, which the device does not look at while a
+ * buffer is one descriptor.
+ */
 static void link_free(struct virtqueue *vq)
 {
 	for (unsigned i = 0; i < vq->size; i++)
@@ -115,6 +133,10 @@ static unsigned fitting_size(unsigned max, unsigned wanted)
 	return size;
 }
 
+/*
+ * The device is told of the queue before it is in dev->queues. nr_queues is stored with release: an
+ * interrupt that sees the number sees a whole queue.
+ */
 struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, unsigned max, virtqueue_callback_t cb,
 				    void *private)
 {
@@ -142,7 +164,13 @@ struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, u
 	return vq;
 }
 
-static int add_buf(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags, void *token)
+/*
+ * Make a buffer available to the device. The available index is stored with release (2.7.13.3): a
+ * device that sees it sees the descriptor, the ring's entry and what is in the buffer. For a buffer
+ * that the device is to write, release also keeps our last reads of it before: a page of a port is
+ * copied out, then given back. Returns 0, -EIO, -ENOSPC.
+ */
+static int virtqueue_add(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags, void *token)
 {
 	unsigned long flags;
 	int err = 0;
@@ -160,7 +188,7 @@ static int add_buf(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags
 		vq->tokens[id] = token;
 		vq->desc[id] = (struct virtq_desc){.addr = __pa(buf), .len = len, .flags = desc_flags};
 		vq->avail->ring[vq->avail_idx & (vq->size - 1)] = id;
-		/* Release: who sees the index sees the descriptor, and what is in the buffer (2.7.13.3). */
+		/* Release: whoever sees the index sees all of the above. */
 		smp_store_release(&vq->avail->idx, ++vq->avail_idx);
 	}
 	spin_unlock_irqrestore(&vq->lock, flags);
@@ -169,22 +197,32 @@ static int add_buf(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags
 
 int virtqueue_add_outbuf(struct virtqueue *vq, void *buf, unsigned len, void *token)
 {
-	return add_buf(vq, buf, len, 0, token);
+	return virtqueue_add(vq, buf, len, 0, token);
 }
 
 int virtqueue_add_inbuf(struct virtqueue *vq, void *buf, unsigned len, void *token)
 {
-	return add_buf(vq, buf, len, VIRTQ_DESC_WRITE, token);
+	return virtqueue_add(vq, buf, len, VIRTQ_DESC_WRITE, token);
 }
 
-/* Did an index that went from `old` to `new` go past `event` (2.7.7.2)? */
+/*
+ * Did an index that went from `old` to `new` go past `event` (2.7.7.2)? In 16 bits, so it works
+ * across the wrap.
+ */
 static bool went_past(u16 event, u16 new, u16 old)
 {
 	return (u16)(new - event - 1) < (u16)(new - old);
 }
 
-/* [v] The full barrier: either the device sees our index before it sleeps, or we see what it asked for
- * (2.7.13.4.1). */
+/*
+ * [v] Must the device be notified of what was added? Between our index and this look stands a full
+ * barrier. The device stores its event, then looks at the index again before it sleeps. So one of
+ * the two sees the other: no store may pass a later load on either side (2.7.13.4.1).
+ *
+ * kicked_idx may be older than what the device was told by another CPU's kick at the same time.
+ * Both hold the lock while they decide, so each index is passed by one of them, and too large a
+ * range only notifies once too often.
+ */
 static bool kick_prepare(struct virtqueue *vq)
 {
 	u16 old = vq->kicked_idx;
@@ -198,6 +236,10 @@ static bool kick_prepare(struct virtqueue *vq)
 	return !(READ_ONCE(vq->used->flags) & VIRTQ_USED_NO_NOTIFY);
 }
 
+/*
+ * The notification is a store to the device that must not pass the index: writel on aarch64 begins
+ * with a barrier, x86_64 keeps stores in order.
+ */
 void virtqueue_kick(struct virtqueue *vq)
 {
 	unsigned long flags;
@@ -211,15 +253,21 @@ void virtqueue_kick(struct virtqueue *vq)
 		vq->dev->ops->notify(vq);
 }
 
-/* Acquire: what the device wrote before the index is seen after it (2.7.14). */
+/*
+ * The used index is loaded with acquire: the entry, and what the device wrote into the buffer, are
+ * read after it (2.7.14).
+ */
 bool virtqueue_has_used(const struct virtqueue *vq)
 {
 	return smp_load_acquire(&vq->used->idx) != READ_ONCE(vq->used_idx) && !READ_ONCE(vq->broken);
 }
 
-/* [v] Nothing that a device says is believed: an index beyond the ring, or a buffer that it does not have,
- * ends the queue. */
-static void *take_used(struct virtqueue *vq, unsigned *len)
+/*
+ * [v] Take the next used buffer back: returns its token and frees its descriptor. Nothing that a
+ * device says is believed: an index beyond the ring, or a buffer that it does not have, ends the
+ * queue, and NULL is returned. A length beyond the buffer is cut.
+ */
+static void *virtqueue_take_used(struct virtqueue *vq, unsigned *len)
 {
 	const struct virtq_used_elem *elem = &vq->used->ring[vq->used_idx & (vq->size - 1)];
 	u32 id = READ_ONCE(elem->id);
@@ -241,7 +289,13 @@ static void *take_used(struct virtqueue *vq, unsigned *len)
 	return token;
 }
 
-/* [v] Interrupt us for the next one that is used from here on. */
+/*
+ * [v] Ask to be interrupted for the next buffer that is used. We store the event, and after a full
+ * barrier the used index is looked at: the mirror image of kick_prepare(). In virtqueue_get_buf()
+ * that look is the caller's next call. A caller that takes one buffer and goes away (a read that
+ * has enough) leaves the event right for the one after. If that one is there already, poll's look,
+ * which comes after the barrier, finds it.
+ */
 static void want_next(struct virtqueue *vq)
 {
 	if (has_event_idx(vq))
@@ -257,7 +311,7 @@ void *virtqueue_get_buf(struct virtqueue *vq, unsigned *len)
 
 	spin_lock_irqsave(&vq->lock, flags);
 	if (virtqueue_has_used(vq)) {
-		token = take_used(vq, len);
+		token = virtqueue_take_used(vq, len);
 		/* Before the caller looks again and finds nothing: what comes after that look interrupts. */
 		if (token && !vq->quiet && has_event_idx(vq))
 			want_next(vq);
@@ -266,7 +320,10 @@ void *virtqueue_get_buf(struct virtqueue *vq, unsigned *len)
 	return token;
 }
 
-/* The event index has no "never": one that has just been passed is the farthest away. */
+/*
+ * The event index has no value for "never". The index that has just been passed is the farthest
+ * away: it comes again after 65,535 more buffers.
+ */
 void virtqueue_disable_cb(struct virtqueue *vq)
 {
 	unsigned long flags;
@@ -280,6 +337,7 @@ void virtqueue_disable_cb(struct virtqueue *vq)
 	spin_unlock_irqrestore(&vq->lock, flags);
 }
 
+/* The look comes after want_next()'s barrier, so a buffer is either found here or interrupts. */
 bool virtqueue_enable_cb(struct virtqueue *vq)
 {
 	unsigned long flags;
@@ -298,7 +356,10 @@ bool virtqueue_is_broken(struct virtqueue *vq)
 	return READ_ONCE(vq->broken);
 }
 
-/* Looking without the lock: who has just taken the last one is the reason why there is none left. */
+/*
+ * Call back for each queue that has something. Looking without the lock is enough: if it finds
+ * nothing because another CPU has just taken the last buffer, that CPU has it.
+ */
 void virtio_queues_interrupt(struct virtio_device *dev)
 {
 	unsigned n = smp_load_acquire(&dev->nr_queues);

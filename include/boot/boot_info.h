@@ -1,5 +1,7 @@
-/* What firmware and boot loader told, in one form for both machines. Filled before start_kernel, then read
- * only. */
+/*
+ * What firmware and boot loader told, in one form for both machines. boot/ fills it before
+ * start_kernel; from then on it is read only, so it has no lock.
+ */
 #pragma once
 
 #include <lib/types.h>

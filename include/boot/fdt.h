@@ -14,9 +14,13 @@ const char *fdt_open(const void *base, size_t max);
 void fdt_move(const void *base);
 size_t fdt_size(void);
 
-/* The next node in document order (-1 starts: the root), or -1. *depth: 0 is the root. */
+/*
+ * The next node in document order, or -1; -1 starts at the root. If `depth` is not NULL, *depth
+ * moves with the walk: 0 for the node that it began with (or the root), 1 for its children.
+ */
 int fdt_next_node(int node, int *depth);
 const char *fdt_node_name(int node); /* with unit address */
+/* -1 for the root. Costs a walk of the tree, unless nodes are asked about in document order. */
 int fdt_parent(int node);
 /* By full path or, without leading '/', alias; an ":options" tail is left out. */
 int fdt_path_node(const char *path);
@@ -39,5 +43,5 @@ int fdt_read_cell(int node, const char *name, unsigned i, u32 *value);
 int fdt_read_number(int node, const char *name, u64 *value);
 /* Register range i as CPU physical address, through the `ranges` of all parents. 0, -ENOENT, -EINVAL. */
 int fdt_read_reg(int node, unsigned i, u64 *base, u64 *size);
-/* Entry i of the memory reservation block. False past the last. */
+/* Entry i of the memory reservation block, in physical bytes. False past the last entry. */
 bool fdt_reservation(unsigned i, u64 *base, u64 *size);

@@ -115,7 +115,9 @@ struct virtio_driver {
 
 /* ---- For transports */
 
-/* A found device, with id and ops filled: find its driver and let it probe. 0, -errno. Thread context, boot.
+/*
+ * A transport found a device and has filled `id` and `ops`: find its driver and let it probe.
+ * Returns 0 or -errno, which has been reported. Context: thread, boot.
  */
 int virtio_device_add(struct virtio_device *dev);
 /* Buffers may have been used: calls back for each queue that has some. Hard interrupt. */
@@ -127,11 +129,14 @@ phys_addr_t virtqueue_used_addr(const struct virtqueue *vq);
 
 /* ---- For drivers */
 
-/* A queue of at most `max` buffers, a power of 2; NULL when the device has none or there is no memory.
- * Thread, boot. */
+/*
+ * Make queue `index` of the device with at most `max` buffers, rounded down to a power of 2. `cb`
+ * is called from the interrupt when buffers were used; NULL: never. Returns NULL when the device
+ * has no such queue or there is no memory. Context: thread, boot, before virtio_device_ready().
+ */
 struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, unsigned max, virtqueue_callback_t cb,
 				    void *private);
-/* All queues are there: the device may begin. */
+/* All queues are made: the device may begin, and interrupts may come from here on. */
 void virtio_device_ready(struct virtio_device *dev);
 static inline bool virtio_has_feature(const struct virtio_device *dev, u64 feature)
 {
@@ -139,9 +144,10 @@ static inline bool virtio_has_feature(const struct virtio_device *dev, u64 featu
 }
 
 /*
- * The device shall read, or write, len bytes at buf (linear map), which are its until virtqueue_get_buf
- * returns token (not NULL). It is told by virtqueue_kick. 0, -ENOSPC (full), -EIO (broken). Any context but
- * nmi.
+ * Give the device len bytes at buf (linear map) to read (outbuf) or to write (inbuf). They are the
+ * device's until virtqueue_get_buf() returns `token`, which is not NULL. The device learns of them
+ * by virtqueue_kick(); several buffers may be added before one kick. Returns 0, -ENOSPC (full),
+ * -EIO (broken). Any context but nmi.
  */
 int virtqueue_add_outbuf(struct virtqueue *vq, void *buf, unsigned len, void *token);
 int virtqueue_add_inbuf(struct virtqueue *vq, void *buf, unsigned len, void *token);
@@ -156,7 +162,9 @@ void *virtqueue_get_buf(struct virtqueue *vq, unsigned *len);
 bool virtqueue_has_used(const struct virtqueue *vq);
 /* No more callbacks; a hint only, one may still come. Any context but nmi. */
 void virtqueue_disable_cb(struct virtqueue *vq);
-/* Callbacks again. False: something has come before they were on, for which there may be none: look at once.
+/*
+ * Callbacks again. Returns false if something came before they were on: there may be no callback
+ * for that, so the caller must look at once. Any context but nmi.
  */
 bool virtqueue_enable_cb(struct virtqueue *vq);
 /* It will never return anything again. Callbacks come once more after it has become so. Any context. */

@@ -181,6 +181,32 @@ static void start_tracer(void)
 		pr_info("Starting tracer '%s'\n", boot_tracer);
 }
 
+/*
+ * This patches text, takes mutexes, waits for grace periods and allocates, in start_kernel, with
+ * interrupts off and one CPU. Each of these is right for one reason: nothing else runs yet.
+ *
+ * Text is changed by stop_machine(), which with one CPU online masks interrupts and calls the
+ * function (stop_alone). The alias pages are fixmap slots, there since the machine's first C
+ * function. A CPU that starts later has nothing stale: aarch64's invalidates its instruction cache
+ * on the way in (enable_mmu); x86's caches are coherent, and it has fetched nothing of ours yet.
+ *
+ * Mutexes are free, as their holders never sleep in between: the fast path takes them for
+ * init_task. Grace periods are over at once: synchronize_rcu() with one CPU online returns.
+ *
+ * Rings are made for all CPUs that are possible. To change a ring's size its CPU is asked whether
+ * it is writing (rb_quiesce): our own by a call, and one that is not online cannot be. Process 1
+ * starts CPUs, so none comes meanwhile.
+ *
+ * function_graph gives a shadow stack to every task there is. init_task is CPU 0's idle task from
+ * sched_init() on, so tracing begins after that; tasks that are forked get theirs from
+ * fgraph_init_task().
+ *
+ * The clock runs since arm64_boot() and x86_boot(). On a PC whose TSC nothing has measured by then,
+ * stamps are 0 until the timer's driver has; the ring keeps the order of records all the same, as
+ * it takes no stamp that is earlier than the last. The driver may correct a rate that a device tree
+ * has got wrong: then time jumps once. irqsoff measures from a change to off, so the boot itself is
+ * no section.
+ */
 void trace_boot_start(void)
 {
 	for_each_word(boot_filter, "ftrace_filter", apply_filter);

@@ -17,7 +17,13 @@
 
 struct ftrace_ops *ftrace_single_ops[FTRACE_SINGLE_CALLERS];
 
-/* Whose registers are saved below: innermost in this CPU's interrupts. [this CPU, preemption off] */
+/*
+ * The innermost struct ftrace_regs of this CPU below which a struct pt_regs lies. ftrace_get_regs()
+ * gets the same structure whether registers were saved or not, and a mark in it would cost every
+ * traced call an instruction. So the entry that has saved registers writes the address here and
+ * puts back what was there before. An interrupt in between finds its own address or none, and the
+ * address is that of a frame on the stack, which no other live call has. [this CPU, preemption off]
+ */
 static DEFINE_PER_CPU(struct ftrace_regs *, regs_saved);
 
 struct pt_regs *ftrace_get_regs(struct ftrace_regs *fregs)

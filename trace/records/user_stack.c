@@ -46,6 +46,25 @@ static bool has_user_stack(u32 pc)
 	return !(pc & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) && mm && arch_mm_in_use(mm);
 }
 
+/*
+ * This reads the program's memory in the scheduler, with runqueues locked, or at the first
+ * instruction of a fault handler. It does no harm, because:
+ *
+ * - The load has a fix-up, and preemption is off: do_page_fault() then takes no lock and brings no
+ * page, it goes to the fix-up at once. A frame in a page that is not there ends the walk. - Each
+ * address is compared with TASK_SIZE first, so a frame pointer into the kernel is never followed. -
+ * The tables in use are the task's own (arch_mm_in_use asks the hardware). In the middle of a
+ * switch `current` is still the old task while user addresses already mean the next one's memory;
+ * in exec the new mm is current->mm before it is loaded. Functions traced there have no user stack.
+ * - Every frame lies above the one before, so a circle ends, and eight frames are the most anyway.
+ * - A fault on the way runs traced code, which would ask for a user stack and fault again:
+ * reading_user_stack turns that away. In the function tracer the recursion bit does so before, but
+ * for events there is none. - On x86_64 the fault overwrites CR2. exc_handler() reads CR2 before
+ * anything that can be traced, and no user stack is taken in an NMI.
+ *
+ * Addresses are looked up when the record is shown, by tgid, as in Linux: a process that has ended
+ * leaves plain addresses, and one that has replaced its program since is taken for the new one.
+ */
 void trace_user_stack(struct trace_array *tr, u32 pc, unsigned long flags)
 {
 	unsigned long callers[USER_STACK_FRAMES] = {};

@@ -1,4 +1,12 @@
-/* chmod: change who may read, write and execute a file. */
+/*
+ * chmod: change who may read, write and execute a file.
+ *
+ *     u=rwx,go-w     clause , clause     a clause: classes, then operator and permissions, again and again
+ *     755            octal digits
+ *
+ * A mode is applied twice: once to nothing, to see whether it can be understood before any file is
+ * changed, and then to the mode of each file, on which +X and -w depend.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 

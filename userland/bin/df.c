@@ -44,6 +44,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
+/* A number of blocks or inodes as text, in new memory. */
 static char *number(unsigned long n, unsigned long unit)
 {
 	char text[24];
@@ -66,12 +67,17 @@ static char *percentage(unsigned long used, unsigned long available)
 	return vt_strdup(text);
 }
 
+/*
+ * One more row of the table, which keeps the texts. Rows are gathered first, as the widths are
+ * known only in the end.
+ */
 static void add_row(char *const cell[COLUMNS])
 {
 	rows = vt_realloc(rows, (nr_rows + 1) * sizeof(*rows));
 	memcpy(rows[nr_rows++].cell, cell, sizeof(rows->cell));
 }
 
+/* The first row, whose words depend on the options. */
 static void add_titles(void)
 {
 	char *cell[COLUMNS] = {"Filesystem",

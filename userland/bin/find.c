@@ -1,10 +1,15 @@
 /*
  * find [PATH...] [EXPRESSION]: the files at and below PATH for which an expression is true.
  *
- * Tests: -name, -iname, -path PATTERN; -type LETTER[,LETTER]...; -size [+-]N[cwbkMG]; -newer FILE; -empty.
- * Actions: -print, -print0, -exec COMMAND... \; or {} +, -prune. Between them ! -not -a -o ( ). For all
- * files: -maxdepth, -mindepth. Left out: following links (-H -L), -depth, -delete, -ok, -quit, -printf, tests
- * of owners, modes and ages. A path of 4096 bytes or more is reported and not entered.
+ * Tests: -name, -iname, -path PATTERN; -type LETTER[,LETTER]...; -size [+-]N[cwbkMG]; -newer FILE;
+ * -empty. Actions: -print, -print0, -exec COMMAND... \; or {} +, -prune. Between them ! -not -a -o
+ * ( ). For all files: -maxdepth, -mindepth. Left out: following links (-H -L), -depth, -delete,
+ * -ok, -quit, -printf, tests of owners, modes and ages. A path of 4096 bytes or more is reported
+ * and not entered.
+ *
+ * A test is a line in `primaries`: its name, the function that runs it on a file, and one that
+ * takes its arguments from the command line. The library does the rest: vt_expression_take() reads
+ * the expression, the walk calls visit() for each file.
  */
 #include <vt.h>
 #include <ctype.h>
@@ -42,11 +47,13 @@ static void fail(const char *what)
 
 /* --- tests and actions --- */
 
+/* -name: the last part of the path, as a shell pattern. */
 static bool name_fits(struct test *test, const struct vt_file *file)
 {
 	return fnmatch(test->text, file->name, 0) == 0;
 }
 
+/* -path: all of it; * matches slashes too. */
 static bool path_fits(struct test *test, const struct vt_file *file)
 {
 	return fnmatch(test->text, file->path, 0) == 0;
@@ -69,6 +76,7 @@ static bool iname_fits(struct test *test, const struct vt_file *file)
 	return fits;
 }
 
+/* -type: the letter that ls shows, but f for a plain file. */
 static bool type_fits(struct test *test, const struct vt_file *file)
 {
 	char mode[11], letter = vt_mode_text(file->st->st_mode, mode)[0];
@@ -86,6 +94,7 @@ static bool size_fits(struct test *test, const struct vt_file *file)
 	return units == test->number;
 }
 
+/* -newer: changed later than the other file, to the nanosecond. */
 static bool is_newer(struct test *test, const struct vt_file *file)
 {
 	const struct timespec *a = &file->st->st_mtim, *b = &test->mtime;
@@ -93,6 +102,7 @@ static bool is_newer(struct test *test, const struct vt_file *file)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
+/* -empty: a plain file of no bytes, or a directory without names. */
 static bool is_empty(struct test *test, const struct vt_file *file)
 {
 	char **names;
@@ -114,6 +124,7 @@ static bool always(struct test *test, const struct vt_file *file)
 	return true;
 }
 
+/* -prune: true, and the directory is not entered. */
 static bool prune(struct test *test, const struct vt_file *file)
 {
 	find.pruned = true;
@@ -128,6 +139,7 @@ static bool print(struct test *test, const struct vt_file *file)
 	return true;
 }
 
+/* -exec: true if the command ends with status 0; with {} + always. */
 static bool execute(struct test *test, const struct vt_file *file)
 {
 	return vt_command_run(test->command, file->path);
@@ -149,6 +161,7 @@ static void take_pattern(struct test *test, char ***args)
 		lower(test->text);
 }
 
+/* Letters between commas, checked now, so that a mistake ends the program before the walk. */
 static void take_types(struct test *test, char ***args)
 {
 	const char *at = test->text = take_argument(test, args);
@@ -171,6 +184,7 @@ static bool decimal(const char *text, long *number)
 	return isdigit((unsigned char)*text) && !*end && !errno;
 }
 
+/* [+-]N and a letter for the unit; without one blocks of 512 bytes, as POSIX has it. */
 static void take_size(struct test *test, char ***args)
 {
 	static const char letters[] = "cwbkMG";
@@ -189,6 +203,7 @@ static void take_size(struct test *test, char ***args)
 	free(digits);
 }
 
+/* The other file is looked at once, before the walk. A link is itself. */
 static void take_newer(struct test *test, char ***args)
 {
 	const char *name = take_argument(test, args);
@@ -199,6 +214,7 @@ static void take_newer(struct test *test, char ***args)
 	test->mtime = st.st_mtim;
 }
 
+/* Depth is one for the whole walk, wherever in the expression it stands. */
 static void take_depth(struct test *test, char ***args)
 {
 	const char *text = take_argument(test, args);
@@ -266,6 +282,10 @@ static bool run_test(size_t number, const void *file)
 	return find.tests[number].run(&find.tests[number], file);
 }
 
+/*
+ * One file of the walk. Returns whether a directory is to be entered. Without an action a file for
+ * which the expression is true is printed.
+ */
 static bool visit(const struct vt_file *file)
 {
 	find.pruned = false;

@@ -1,9 +1,11 @@
 /*
- * grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match an
- * expression.
+ * grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match
+ * an expression.
  *
- * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in between. Status
- * 0: some line matched; 1: none; 2: an error. Left out: -f, -P, back-references, telling binary files.
+ * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in
+ * between. Lines before a match are shown when it comes, so the last N are kept in a ring; lines
+ * after it are counted down (`due`). Status 0: some line matched; 1: none; 2: an error. Left out:
+ * -f, -P, back-references, telling binary files.
  */
 #include <vt.h>
 #include <vt_term.h>
@@ -253,8 +255,13 @@ static int grep_file(int fd, const char *name, void *arg)
 	return 0;
 }
 
+/* A file, a directory with -r, or "-" for standard input. An error is noted and the search goes on. */
 static void grep_path(struct grep *g, const char *path);
 
+/*
+ * -r: everything in the directory and below. It is closed again before the first of its files is
+ * opened.
+ */
 static void grep_directory(struct grep *g, const char *path)
 {
 	char **names = vt_names(path);

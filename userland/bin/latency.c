@@ -2,13 +2,18 @@
  * latency [-p PRIO] [-P POLICY] [-i USEC] [-l LOOPS] [-t THREADS] [-a CPUS] [-h USEC] [-q]: how
  * late periodic timers wake their threads, in microseconds, as cyclictest measures it.
  *
+ *     next:  |----interval----|----interval----|          sleeps to an absolute time, so errors do not add up
+ *     wakes:                   ^ now                      latency = now - next: timer, interrupt, scheduler
+ *
  * Each thread sleeps to the end of every interval (1000 us) and looks at the clock when it runs
  * again. -P is other, fifo, rr or deadline; -p alone means fifo. A deadline thread may run a tenth
  * of its interval in each. -l: so many wake-ups, then an end; without, ^C ends it, and either way
  * the result is printed. -a: a list such as 0,2-3, whose CPUs the threads get in turn. -h: a
  * histogram of wake-ups up to USEC late. -q: nothing until the end.
  *
- * A thread is a process here. An interval that was slept through is left out, not made up for.
+ * A thread is a process here, and results lie in memory that all share: each is written by its
+ * thread alone and shown by the first process, which does not mind a number that is a moment old.
+ * An interval that was slept through is left out, not made up for.
  */
 #include <vt.h>
 #include <limits.h>
@@ -69,6 +74,10 @@ static int nth_cpu(long n)
 	}
 }
 
+/*
+ * Take the CPUs and the policy that the options ask for, or end with a message: the other threads
+ * are ended then, too.
+ */
 static void become(long thread)
 {
 	struct sched_param param = {.sched_priority = (int)opt.priority};
@@ -93,6 +102,7 @@ static void become(long thread)
 		vt_die(1, "cannot be %s: %s", opt.policy->name, strerror(errno));
 }
 
+/* One wake-up that was `us` late. */
 static void record(struct result *r, unsigned int *bucket, long us)
 {
 	if (us < r->min || !r->cycles)
@@ -108,6 +118,7 @@ static void record(struct result *r, unsigned int *bucket, long us)
 		r->overflows++;
 }
 
+/* Move the time by so many microseconds. */
 static void add_us(struct timespec *t, long us)
 {
 	t->tv_sec += us / 1000000;
@@ -198,6 +209,7 @@ static long reap(int *failed)
 	return n;
 }
 
+/* Send every thread that is there to its end. */
 static void end_all(void)
 {
 	for (long i = 0; i < opt.threads; i++)
@@ -253,6 +265,7 @@ static void start_all(const sigset_t *signals)
 	}
 }
 
+/* Memory that the threads will share with us, all zero. */
 static void *shared(size_t size)
 {
 	void *p = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -53,6 +53,7 @@ static void begin_pager(void)
 	signal(SIGPIPE, SIG_IGN); /* who has read enough ends it before the text does */
 }
 
+/* Close our end, so that the pager sees the end of the text, and wait for it. Returns the status. */
 static int end_pager(int status)
 {
 	if (pager <= 0)
@@ -101,6 +102,7 @@ static char *find_page(const char *name)
 	return text;
 }
 
+/* Lay a page out for the terminal and show it. */
 static int show_page(char *text)
 {
 	size_t width = line_width();
@@ -228,6 +230,7 @@ static int list_pages(const char *word, bool deep)
 	return found;
 }
 
+/* Print each program whose name has the word in it. Returns how many. */
 static int list_programs(const char *word)
 {
 	int found = 0;
@@ -241,6 +244,10 @@ static int list_programs(const char *word)
 	return found;
 }
 
+/*
+ * man -k: names and headings first; pages that only mention the word are listed when nothing else
+ * is found.
+ */
 static int search(const char *word)
 {
 	int found = list_programs(word) + list_pages(word, false);

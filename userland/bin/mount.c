@@ -1,7 +1,10 @@
 /*
  * mount: mount a file system, one of /etc/fstab or all of them, or show what is mounted.
  *
- * Left out: guessing the type, bind mounts and propagation.
+ *     tmpfs  /tmp  tmpfs  nosuid,size=64k      source, place, type, options: a line of /etc/fstab and /proc/mounts
+ *
+ * Options that the kernel takes as flags are taken out of the list; the rest is for the file
+ * system, as text. Left out: guessing the type, bind mounts and propagation.
  */
 #include <vt.h>
 #include <sys/mount.h>
@@ -36,6 +39,7 @@ static bool next_line(char **text, char *column[COLUMNS])
 	return false;
 }
 
+/* A whole file, or the end of the program. */
 static char *read_table(const char *path)
 {
 	char *text = vt_read_file(path, NULL);
@@ -150,6 +154,7 @@ static int mount_one(const char *source, const char *place, const char *type, co
 	return status;
 }
 
+/* Is this word one of the list's? */
 static bool has_option(const char *list, const char *name)
 {
 	for (size_t n; *list; list += n + (list[n] == ',')) {

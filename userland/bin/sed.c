@@ -1,9 +1,15 @@
 /*
  * sed [-nE] [-e SCRIPT]... [SCRIPT] [FILE...]: edit a stream of lines.
  *
- * Commands: s/EXPRESSION/TEXT/FLAGS (flags g, p, I and a number; & is what matched), p, d, q, =, { and }.
- * Addresses: a number, $, /EXPRESSION/, two of them for a range, ! for all other lines. Left out: \1 to \9
- * (the expressions remember no groups), the hold space, branches, a i c n N r w y, -i, -f.
+ * Commands: s/EXPRESSION/TEXT/FLAGS (flags g, p, I and a number; & is what matched), p, d, q, =, {
+ * and }. Addresses: a number, $, /EXPRESSION/, two of them for a range, ! for all other lines. Left
+ * out: \1 to \9 (the expressions remember no groups), the hold space, branches, a i c n N r w y,
+ * -i, -f.
+ *
+ * The script becomes an array of commands before the first line is read; a { knows the index of its
+ * }, so a block that is not selected is one step. Then each line passes through the array:
+ *
+ *     2,4{ s/a/b/; p }        0: { (2,4) end 3    1: s    2: p    3: }
  */
 #include <vt.h>
 
@@ -57,6 +63,7 @@ static void script_error(const char *what)
 	vt_die(1, "%s, at '%s'", what, sed.script);
 }
 
+/* Step over any of these bytes in the script. */
 static void skip(const char *bytes)
 {
 	sed.script += strspn(sed.script, bytes);
@@ -106,7 +113,7 @@ static void unescape(char *pattern)
 	*to = '\0';
 }
 
-/* Changes pattern. */
+/* Compile an expression, or end with its error. Changes the pattern: \t and \n become bytes. */
 static struct vt_regex *compile(char *pattern, bool ignore_case)
 {
 	const char *error;
@@ -121,6 +128,7 @@ static struct vt_regex *compile(char *pattern, bool ignore_case)
 	return regex;
 }
 
+/* One address and the blanks behind it, if one stands here. */
 static struct address take_address(void)
 {
 	struct address a = {.kind = NO_ADDRESS};
@@ -201,6 +209,10 @@ static int open_block(void)
 	return -1;
 }
 
+/*
+ * One command with its addresses; `;`, a newline or } must follow, but behind { another command
+ * may.
+ */
 static void take_command(struct command *c)
 {
 	int open = open_block();
@@ -266,6 +278,7 @@ static bool open_next(void)
 	return false;
 }
 
+/* Close the file; an error of reading is reported, and the next file is read all the same. */
 static void close_input(void)
 {
 	if (sed.input.error) {
@@ -300,6 +313,7 @@ static bool is_last(void)
 	return !sed.next;
 }
 
+/* Go on to the next line. Returns false after the last. */
 static bool next_line(void)
 {
 	free(sed.line);
@@ -311,6 +325,7 @@ static bool next_line(void)
 
 /* --- editing --- */
 
+/* Is the line the one, or one of those, that the address names? No address names all. */
 static bool address_fits(const struct address *a)
 {
 	size_t start, end;
@@ -346,6 +361,7 @@ static bool selected(struct command *c)
 	return !c->negate;
 }
 
+/* Append n bytes; the room at least doubles, so that a line is copied a few times at most. */
 static void add(struct text *t, const char *s, size_t n)
 {
 	if (t->length + n + 1 > t->size) {
@@ -375,7 +391,11 @@ static void add_replacement(struct text *t, const char *text, const char *match,
 	}
 }
 
-/* Returns whether something was replaced. */
+/*
+ * s: build the new line from the pieces between matches and what replaces these. An empty match
+ * takes one byte of the line along, or there would be no end of it. Returns whether something was
+ * replaced.
+ */
 static bool substitute(const struct command *c)
 {
 	struct text out = {0};

@@ -54,7 +54,7 @@ static long work_cpu(void)
 	return done;
 }
 
-/* Each kind of worker returns the rounds it has done. */
+/* Each kind of worker returns the rounds that it has done. This one gives the CPU up each time. */
 static long work_yield(void)
 {
 	long done = 0;
@@ -319,6 +319,10 @@ static void parse_option(int argc, char **argv, int *i, long *workers)
 	}
 }
 
+/*
+ * The workers run side by side; each reports by its exit status whether the kernel has kept its
+ * promises.
+ */
 int main(int argc, char **argv)
 {
 	long workers[ARRAY_SIZE(kinds)] = {0}, started = 0, failed = 0;

@@ -47,6 +47,7 @@ static const struct {
 	{"susp", VSUSP}, {"rprnt", VREPRINT}, {"werase", VWERASE}, {"lnext", VLNEXT}, {"discard", VDISCARD},
 };
 
+/* The word of modes that is meant. */
 static tcflag_t *word_of(struct termios *t, enum word word)
 {
 	tcflag_t *const words[] = {&t->c_cflag, &t->c_iflag, &t->c_oflag, &t->c_lflag};
@@ -172,6 +173,10 @@ static bool take_word(const char *text, struct termios *t)
 	return true;
 }
 
+/*
+ * raw: every byte comes as it is and at once, and no key sends a signal; else cooked: lines,
+ * signals, output processing.
+ */
 static void make_raw(struct termios *t, bool on)
 {
 	tcflag_t input = BRKINT | ICRNL | IGNPAR | ISTRIP | IXON;
@@ -247,7 +252,10 @@ static bool take_value(const char *name, const char *value, struct termios *t, s
 	return true;
 }
 
-/* The settings that stand on the command line, all of them or, when one is none, not any. */
+/*
+ * Make the settings that stand on the command line. All of them are read first: if one is none,
+ * nothing is changed. Then the kernel is asked what it has made of them.
+ */
 static void change(char **args, struct termios *t)
 {
 	struct termios before = *t, after;

@@ -1,9 +1,16 @@
 /*
- * trace-cmd COMMAND [OPTION...]: trace-cmd's words and options, done by trace-record, trace-show, trace-stat
- * and the files of tracefs. What they do not have is refused by name.
+ * trace-cmd COMMAND [OPTION...]: trace-cmd's words and options, done by trace-record, trace-show,
+ * trace-stat and the files of tracefs. What they do not have is refused by name.
  *
- * Left out: dynamic events, guests and the network, profile, hist, mem, split, stream, check-events, convert;
- * of record the options -d -D -G -H -i -k -m -N -r -R -s -S -v and most long ones.
+ *     trace-cmd record -e sched -F ls     becomes     trace-record -e sched -F -s -- ls
+ *     trace-cmd stop -B mine              writes      0 to instances/mine/tracing_on
+ *
+ * A command is a function in the table `commands`. It either writes files itself, or gathers words
+ * in `run` and becomes the program that does the work (become). report and list are in the library.
+ *
+ * Left out: dynamic events, guests and the network, profile, hist, mem, split, stream,
+ * check-events, convert; of record the options -d -D -G -H -i -k -m -N -r -R -s -S -v and most long
+ * ones.
  */
 #include <vt_report.h>
 #include <limits.h>
@@ -39,6 +46,10 @@ static struct {
 
 /* ---- Instances */
 
+/*
+ * One more instance that the command is about; NULL is the buffer that is always there. Ends the
+ * program when there is no such instance.
+ */
 static void choose(const char *name)
 {
 	if (chosen.n == ARRAY_SIZE(chosen.names))
@@ -82,6 +93,7 @@ static int short_option(const char *more)
 	return c;
 }
 
+/* Write a text to this file of each instance that was chosen; the first error ends the program. */
 static void each_chosen(const char *file, const char *text)
 {
 	for (size_t i = 0; i < chosen.n; i++)
@@ -97,6 +109,7 @@ static struct {
 	int n;
 } run;
 
+/* One more word for the program that does the work. It must outlive become(). */
 static void add(const char *word)
 {
 	if (run.n == (int)ARRAY_SIZE(run.word) - 1)
@@ -104,6 +117,7 @@ static void add(const char *word)
 	run.word[run.n++] = (char *)word;
 }
 
+/* An option, with its argument if it takes one. */
 static void add_option(char letter, const char *argument)
 {
 	char *option = vt_malloc(3);
@@ -149,6 +163,10 @@ static void shorten(void)
 	}
 }
 
+/*
+ * An option of record as trace-record's: most letters are the same, -a is -e all, -P is -t,
+ * --max-graph-depth is -D.
+ */
 static void record_option(int c)
 {
 	switch (c) {
@@ -178,6 +196,10 @@ static void record_option(int c)
 	}
 }
 
+/*
+ * record: trace-record does it. What has been printed so far is flushed, since become() does not
+ * come back.
+ */
 static int do_record(void)
 {
 	bool only = false, children = false;
@@ -228,6 +250,10 @@ static void set_option(struct vt_array *a, int c)
 	}
 }
 
+/*
+ * For atexit(): an error on the way puts back what was changed before it. vt_tracefs_keep() ends
+ * that.
+ */
 static void restore(void)
 {
 	vt_tracefs_restore();
@@ -352,6 +378,7 @@ static void reset_one(const char *instance, const char *mask)
 		vt_die_errno(1, "tracing_on");
 }
 
+/* reset: all CPUs are traced again; the mask has a bit for each. */
 static int do_reset(void)
 {
 	char mask[24];
@@ -366,6 +393,7 @@ static int do_reset(void)
 
 /* ---- show, snapshot, stat, extract */
 
+/* show: trace-show does it, for the first instance that was chosen. */
 static int do_show(void)
 {
 	bool pipe = false, snapshot = false, name = false;
@@ -396,6 +424,10 @@ static int do_show(void)
 	become();
 }
 
+/*
+ * snapshot: with -s, -r or -f a number is written to the file, as the kernel documents it; without,
+ * the snapshot is shown.
+ */
 static int do_snapshot(void)
 {
 	const char *text = NULL, *cpu = NULL;
@@ -435,6 +467,7 @@ static int do_stat(void)
 	become();
 }
 
+/* extract: trace-record -x, which takes what the buffers hold and does not trace. */
 static int do_extract(void)
 {
 	const char *output = NULL;

@@ -205,6 +205,7 @@ struct row {
 static struct row *rows;
 static size_t nr_rows;
 
+/* The row of this function, new if need be. A function has one line in each CPU's table. */
 static struct row *row_of(const char *name)
 {
 	for (size_t i = 0; i < nr_rows; i++)
@@ -333,6 +334,7 @@ static void begin_at_execve(void)
 	memmove(from, to, trace_size - (size_t)(from - trace_text) + 1);
 }
 
+/* Recording off, and what there is to show read, before settings go back. */
 static void stop(void)
 {
 	if (opt.profile) {

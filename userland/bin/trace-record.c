@@ -62,6 +62,7 @@ static void hold_signals(bool hold)
 	sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &all, NULL);
 }
 
+/* Would this signal, uncaught, end the program? */
 static bool ends_programs(int sig)
 {
 	static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
@@ -90,6 +91,7 @@ static void catch_signals(void)
 	}
 }
 
+/* Call this for the pages of each CPU of each array. */
 static void each_spool(void (*work)(struct vt_spool *s))
 {
 	for (size_t i = 0; i < nr_arrays; i++)
@@ -126,6 +128,10 @@ static bool is_latency_tracer(const struct vt_array *a)
 	return found;
 }
 
+/*
+ * Prepare to take the pages of an array, a file for each CPU. A latency tracer has no pages to take
+ * but a text at the end.
+ */
 static void open_buffer(struct vt_array *a, size_t number)
 {
 	a->buffer.instance = a->name;
@@ -146,6 +152,7 @@ static void open_buffer(struct vt_array *a, size_t number)
 	}
 }
 
+/* Switch recording on or off, in all arrays that are used. */
 static void set_tracing(bool on)
 {
 	for (size_t i = 0; i < nr_arrays; i++)
@@ -179,6 +186,7 @@ static void wait_pages(bool wanted)
 
 /* ---- The command */
 
+/* The program's path; a name that is none ends us here, before anything is changed. */
 static char *find_command(const char *name)
 {
 	char *path = vt_which(name);
@@ -207,6 +215,10 @@ static void become(const char *path, char **argv, int go)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
+/*
+ * Fork the command, which waits for a byte from the descriptor that is returned: its pid must be
+ * known before tracing is set up, and it must not run before.
+ */
 static int start_command(const char *path, char **argv)
 {
 	int ends[2];
@@ -306,6 +318,10 @@ static void write_beside(struct vt_dat *d, struct vt_dat_buffer *buffers, const 
 	vt_die(1, "%s: %s: what was recorded is in pieces, %s*", name, strerror(errno), out.part);
 }
 
+/*
+ * Write the recording. A regular file is written beside its name and renamed when it is whole; a
+ * pipe or a port gets it at once, and if nobody takes it there, it goes into a file after all.
+ */
 static void write_file(struct vt_dat *d, struct vt_dat_buffer *buffers)
 {
 	const char *why;
@@ -321,6 +337,7 @@ static void write_file(struct vt_dat *d, struct vt_dat_buffer *buffers)
 	}
 }
 
+/* For the message at the end. */
 static unsigned long total_pages(void)
 {
 	unsigned long n = 0;
@@ -331,6 +348,10 @@ static unsigned long total_pages(void)
 	return n;
 }
 
+/*
+ * Set tracing up as was asked for, and open the buffers. An error ends the program, and clean_up()
+ * puts everything back.
+ */
 static void prepare(void)
 {
 	for (size_t i = 1; i < nr_arrays; i++) /* new ones get the options of the first */
@@ -384,6 +405,10 @@ static bool finish(struct vt_dat *d, struct vt_dat_buffer *buffers, bool good)
 	return vt_tracefs_restore() && good;
 }
 
+/*
+ * The order is: what can fail without a trace; the lock; room on the disk; the command, which
+ * waits; settings; recording; the file; settings back.
+ */
 static int run(char **argv)
 {
 	struct vt_dat_buffer buffers[MAX_ARRAYS];
@@ -432,6 +457,7 @@ static const char help[] =
 	"  Without a command it records until ^C. Settings are put back. The exit status is the command's, or 1 and a\n"
 	"  message when something else failed.\n";
 
+/* The instance of this name, added to those to record. */
 static struct vt_array *find_array(const char *name)
 {
 	for (size_t i = 1; i < nr_arrays; i++)

@@ -1,7 +1,7 @@
 /*
- * trace-stat [-a] [-B NAME]: how tracing is set up, and what the buffers hold: whatever is not as it is after
- * booting
- * (-a: all), of the buffer that is always there and of all instances.
+ * trace-stat [-a] [-B NAME]: how tracing is set up, and what the buffers hold, of the buffer that
+ * is always there and of all instances. Only what is not as it is after booting is shown, or with
+ * -a all of it: so a short output says that little was changed.
  */
 #include <vt_trace.h>
 
@@ -13,7 +13,10 @@ static char *without_comments(char *text)
 	return all ? text : vt_tracefs_settings(text);
 }
 
-/* A file's content that says something, behind a name; more than one line below it. */
+/*
+ * Show a file's content behind a name, if it says something other than `usual`; more than one line
+ * goes below the name. A file that is not there is left out: instances have fewer files.
+ */
 static void show(const char *instance, const char *file, const char *name, const char *usual)
 {
 	char *text = vt_tracefs_read(instance, file), *to;
@@ -42,6 +45,7 @@ static unsigned long number(const char *stats, const char *name)
 	return at ? strtoul(at + strlen(name), NULL, 10) : 0;
 }
 
+/* What each CPU's buffer has counted. An instance may be taken away while it is shown. */
 static void show_cpus(const char *instance, int nr_cpus)
 {
 	for (int cpu = 0; cpu < nr_cpus; cpu++) {
@@ -66,6 +70,7 @@ static void show_cpus(const char *instance, int nr_cpus)
 	}
 }
 
+/* One trace array: its files, then its CPUs. */
 static void show_array(const char *instance, int nr_cpus)
 {
 	static const struct {

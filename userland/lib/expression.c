@@ -1,8 +1,10 @@
 /*
  * Truth expressions made of command-line words: tests joined by ! -a -o and parentheses.
  *
- * Compiled to steps that run one after the other and share one truth value: "a -o b" becomes a, SKIP_IF, b.
- * So what is evaluated for each of many files is a short loop. The messages are those of GNU's find.
+ *     -name a -o ! -type d     becomes     test 0, SKIP_IF (to the end), test 1, NOT
+ *
+ * The words are compiled to steps that run one after the other and share one truth value. So what
+ * is evaluated for each of many files is a short loop. The messages are those of GNU's find.
  */
 #include <vt.h>
 
@@ -22,6 +24,7 @@ struct vt_expression {
 	int nested; /* open parentheses */
 };
 
+/* One more step. Returns its index, for a jump over it to be completed later. */
 static size_t add_step(struct vt_expression *e, int kind, size_t value)
 {
 	e->steps = vt_realloc(e->steps, sizeof(*e->steps) * (e->count + 1));
@@ -35,6 +38,7 @@ static bool next_is(const struct vt_expression *e, const char *a, const char *b)
 	return *e->args && (!strcmp(*e->args, a) || !strcmp(*e->args, b));
 }
 
+/* Step over the next word if it is one of the two. Returns whether it was. */
 static bool take_word(struct vt_expression *e, const char *a, const char *b)
 {
 	bool taken = next_is(e, a, b);

@@ -88,8 +88,11 @@ static bool match_one(const char **p, int c)
 	return (unsigned char)*(*p)++ == c;
 }
 
-/* On a mismatch the last star takes one byte more: that is enough, because an earlier star could gain
- * nothing. */
+/*
+ * Match from left to right and remember the last star. On a mismatch that star takes one byte more
+ * and matching goes on behind it: this is enough, because an earlier star could gain nothing. So
+ * the time is at most the pattern's length times the text's, without recursion.
+ */
 int fnmatch(const char *pattern, const char *text, int flags)
 {
 	const char *star = NULL, *star_text = NULL;

@@ -1,7 +1,10 @@
 /*
- * Markdown as plain text for a terminal: as much of the language as this tree's documents use. Paragraphs and
- * items of lists are filled to the width; code, tables and sessions stay as they are, headings become
- * capitals.
+ * Markdown as plain text for a terminal: as much of the language as this tree's documents use. It
+ * goes line by line: a line of text joins the paragraph that is being gathered (md.text), any other
+ * line first prints that. Paragraphs and items of lists are filled to the width; code, tables and
+ * sessions stay as they are, headings become capitals.
+ *
+ *     - a [raw](raw.md) with `code`      becomes      - a raw (raw.md) with code
  */
 #include <vt.h>
 #include <vt_term.h>
@@ -17,6 +20,7 @@ static struct {
 	bool fenced;	     /* between two lines of ``` */
 } md;
 
+/* One more byte of the paragraph. */
 static void put(char c)
 {
 	if (md.n == md.room) {
@@ -67,6 +71,7 @@ static void gather(const char *s)
 	}
 }
 
+/* The blank line that is due before the next text, but none before the first. */
 static void begin_text(void)
 {
 	if (md.gap && md.any)
@@ -111,6 +116,7 @@ static size_t item_mark(const char *line)
 	return 0;
 }
 
+/* A heading in capitals, between blank lines. */
 static void heading(const char *line)
 {
 	flush();
@@ -124,6 +130,7 @@ static void heading(const char *line)
 	md.gap = true;
 }
 
+/* A line of code or of a table. */
 static void as_it_is(const char *line)
 {
 	flush();
@@ -131,6 +138,10 @@ static void as_it_is(const char *line)
 	printf("%s\n", line);
 }
 
+/*
+ * A line of a paragraph. An item's mark begins a new one, whose later lines are indented behind the
+ * mark.
+ */
 static void text_line(const char *line)
 {
 	size_t blanks = strspn(line, " "), mark = item_mark(line + blanks);
@@ -143,6 +154,10 @@ static void text_line(const char *line)
 	gather(line + blanks);
 }
 
+/*
+ * Decide what the line is. Four blanks mean code only where no paragraph is being gathered: within
+ * an item they are its continuation.
+ */
 static void one_line(const char *line)
 {
 	if (!strncmp(line, "```", 3)) {

@@ -1,5 +1,6 @@
 /*
- * POSIX calls that are one system call each: argument order adapted, -errno turned into errno.
+ * POSIX calls that are one system call each: argument order adapted, -errno turned into errno. The
+ * kernel returns -4095 to -1 for an error, in the register that holds the result (vt_result).
  *
  * What each returns and does is said in the header that declares it, or by POSIX. Where Linux has
  * only a call of the "at" family on new machines (openat, unlinkat, ...), the older name is made of
@@ -93,6 +94,7 @@ int fcntl(int fd, int cmd, ...)
 	return (int)CALL(fcntl, fd, cmd, arg);
 }
 
+/* The argument is passed as it is: a number or an address, as the request has it. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;
@@ -169,6 +171,10 @@ int lstat(const char *path, struct stat *st)
 	return (int)CALL(newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
 
+/*
+ * The only one of the three that needs no name, so it works on pipes and on files that were
+ * removed.
+ */
 int fstat(int fd, struct stat *st)
 {
 	return (int)CALL(newfstat, fd, st);
@@ -256,6 +262,7 @@ void sync(void)
 	CALL(sync, 0);
 }
 
+/* The types of file systems and the flags are the kernel's. */
 int mount(const char *source, const char *target, const char *type, unsigned long flags, const void *data)
 {
 	return (int)CALL(mount, source, target, type, flags, data);

@@ -1,4 +1,8 @@
-/* Bytes that grow, for the parts of a trace.dat. */
+/*
+ * Bytes that grow, for the parts of a trace.dat: sizes are needed before contents can be written,
+ * so a part is gathered in memory first. A struct vt_bytes that is all zero is empty; its owner
+ * frees `data`.
+ */
 #include <vt_trace.h>
 
 void vt_put(struct vt_bytes *b, const void *data, size_t n)

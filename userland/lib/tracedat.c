@@ -1,8 +1,13 @@
 /*
- * trace.dat, as trace-cmd and KernelShark read it: version 7, in which a section of options says where all
- * others are, and version 6, in which all stand one behind the other. All sizes are known before the first
- * byte is written, so the file may be a pipe. Numbers have this machine's order, the lowest byte first;
- * nothing is compressed.
+ * Writing trace.dat, as trace-cmd and KernelShark read it: version 7, in which a section of options
+ * says where all others are, and version 6, in which all stand one behind the other.
+ *
+ *     v7:  magic | options: where is what? | sections: headers, formats, symbols, names | buffers: pages of each CPU
+ *     v6:  magic | headers, formats, symbols, names | options, first buffer's table | pages of each CPU
+ *
+ * All sizes are known before the first byte is written, so the file may be a pipe. Numbers have
+ * this machine's order, the lowest byte first; nothing is compressed. Errors while writing are
+ * returned as -1 with errno; reading tracefs ends the program if it fails.
  */
 #include <vt_trace.h>
 #include <sys/utsname.h>
@@ -32,6 +37,7 @@ static const char data_description[] = "trace data", text_description[] = "laten
 
 /* ---- What the file says before the first record */
 
+/* A file of tracefs, behind its length in so many bytes. */
 static void put_tracefs_file(struct vt_bytes *b, const char *file, size_t length_size)
 {
 	char *path = vt_tracefs_path(NULL, file);
@@ -40,6 +46,10 @@ static void put_tracefs_file(struct vt_bytes *b, const char *file, size_t length
 	free(path);
 }
 
+/*
+ * How pages and the heads of records are laid out, in the kernel's own words: a reader needs no
+ * knowledge of this kernel's version.
+ */
 static void put_headers(struct vt_bytes *b)
 {
 	vt_put_text(b, "header_page");
@@ -225,11 +235,13 @@ struct place {
 	unsigned long long section, data; /* of a buffer: its section, and the first page behind it */
 };
 
+/* Pages of a buffer begin at a multiple of their size, so that a reader can map them. */
 static unsigned long long page_align(unsigned long long at)
 {
 	return (at + VT_TRACE_PAGE - 1) / VT_TRACE_PAGE * VT_TRACE_PAGE;
 }
 
+/* The bytes of a buffer's data in the file: its text, or the pages of all CPUs. */
 static unsigned long long size_of(const struct vt_dat *d, const struct vt_dat_buffer *buffer)
 {
 	unsigned long long pages = 0;
@@ -254,6 +266,7 @@ static void put_table(struct vt_bytes *b, const struct vt_dat *d, const struct v
 	}
 }
 
+/* The option that says where a buffer is. In version 7 it has the clock and the table of CPUs too. */
 static void put_buffer_option(struct vt_bytes *b, const struct vt_dat *d, const struct vt_dat_buffer *buffer,
 			      const char *clock, const struct place *place)
 {
@@ -275,6 +288,7 @@ static void put_buffer_option(struct vt_bytes *b, const struct vt_dat *d, const 
 
 /* ---- Writing */
 
+/* Write n bytes. d->at counts them, since a pipe cannot be asked where it is. */
 static int put_out(struct vt_dat *d, const void *data, size_t n)
 {
 	d->at += n;
@@ -286,6 +300,7 @@ static int put_out_bytes(struct vt_dat *d, const struct vt_bytes *b)
 	return put_out(d, b->data ?: "", b->n);
 }
 
+/* Zeros up to this place, less than a page of them. */
 static int pad_to(struct vt_dat *d, unsigned long long at)
 {
 	static const char zeros[VT_TRACE_PAGE];
@@ -293,6 +308,7 @@ static int pad_to(struct vt_dat *d, unsigned long long at)
 	return put_out(d, zeros, (size_t)(at - d->at));
 }
 
+/* A buffer's data: text as it is, pages aligned at `at` and one CPU behind the other. */
 static int put_data(struct vt_dat *d, struct vt_dat_buffer *buffer, unsigned long long at)
 {
 	if (buffer->text)
@@ -307,6 +323,10 @@ static int put_data(struct vt_dat *d, struct vt_dat_buffer *buffer, unsigned lon
 	return 0;
 }
 
+/*
+ * The first bytes: what the file is, its version, order and size of numbers, size of pages; in
+ * version 7 also how it is compressed (not at all) and where the options begin.
+ */
 static int put_magic(struct vt_dat *d)
 {
 	struct vt_bytes b = {};

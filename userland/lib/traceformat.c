@@ -1,4 +1,13 @@
-/* Formats of events, as in events/.../format: which fields a record has, where, and how they are shown. */
+/*
+ * Formats of events, as in events/.../format: which fields a record has, where, and how they are
+ * shown.
+ *
+ *     field:char comm[16];	offset:8;	size:16;	signed:0;
+ *     print fmt: "comm=%s", REC->comm
+ *
+ * The kernel that wrote a record describes it so, and a reader needs to know nothing else about it.
+ * Both the running kernel and a trace.dat supply such texts.
+ */
 #include <vt_report.h>
 #include <ctype.h>
 

@@ -1,6 +1,12 @@
 /*
- * Files of tracefs that a program changes for a while: each is noted before its first change, and written
- * back in the reverse order.
+ * Files of tracefs that a program changes for a while: each is noted before its first change, and
+ * written back in the reverse order.
+ *
+ *     set current_tracer, set_ftrace_filter    changes: set_ftrace_filter -> current_tracer -> NULL
+ *     restore                                  the tracer to nop, then set_ftrace_filter, then current_tracer
+ *
+ * What a file shows is not always what can be written to it (as_setting). A program calls
+ * vt_tracefs_restore() at its end, or vt_tracefs_keep() if its changes are to stay.
  */
 #include <vt_trace.h>
 #include <sys/stat.h>
@@ -42,8 +48,11 @@ char *vt_tracefs_read_or_die(const char *instance, const char *file)
 	return text;
 }
 
-/* The newline has a word looked at by the write; the close of the file would have nobody to tell what is
- * wrong. */
+/*
+ * Write the text with a newline behind it. The kernel looks at a word when a separator comes, so
+ * with the newline the write itself fails if the word is wrong; without it only close() would know,
+ * and nobody looks at its result.
+ */
 int vt_tracefs_write(const char *instance, const char *file, const char *text, int how)
 {
 	char *path = vt_tracefs_path(instance, file), *line = vt_malloc(strlen(text) + 2);
@@ -83,6 +92,7 @@ static char *keep_lines(char *text, bool (*wanted)(const char *line, size_t n))
 	return text;
 }
 
+/* Comments, and the "no pid" of an empty list, are not settings. */
 static bool is_setting(const char *line, size_t n)
 {
 	return *line != '#' && (n < 6 || strncmp(line, "no pid", 6));
@@ -121,6 +131,7 @@ static char *as_setting(const char *file, char *text)
 	return strcmp(file, "set_ftrace_filter") ? text : keep_lines(text, is_function);
 }
 
+/* Note a change to undo. The text now belongs to the list. */
 static void push(const char *instance, const char *file, char *text)
 {
 	struct change *c = vt_malloc(sizeof(*c));
@@ -134,7 +145,10 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Before the first change. */
+/*
+ * Note what the file holds, once, before the first change. Buffers whose sizes differ by CPU cannot
+ * be put back by one number, so they are refused before anything is lost.
+ */
 static void note(const char *instance, const char *file)
 {
 	char *text;
@@ -179,6 +193,7 @@ void vt_tracefs_instance(const char *instance, bool make)
 	free(path);
 }
 
+/* Write back what the file held, or remove the instance that was made. */
 static int undo(const struct change *c)
 {
 	char *path;
@@ -194,7 +209,10 @@ static int undo(const struct change *c)
 	return ret;
 }
 
-/* No tracer runs while what it goes by changes back: one of latencies would refuse other clocks. */
+/*
+ * The tracers go first: one of latencies, for example, would refuse the clocks that are put back
+ * while it runs. An error is reported, and the rest is put back all the same.
+ */
 bool vt_tracefs_restore(void)
 {
 	bool good = true;

@@ -1,6 +1,11 @@
-/* trace-cmd list: what there is to trace with, as tracefs lists it. */
+/*
+ * trace-cmd list: what there is to trace with, as tracefs lists it. Each letter is a file or a
+ * folder of tracefs; patterns are extended regular expressions, and a letter without a pattern
+ * lists everything. Without letters events, tracers and options are listed, each under a title.
+ */
 #include <vt_report.h>
 
+/* A pattern that matches nothing is worth a warning, and no error. */
 static void say_none(bool any, const char *file, const char *pattern)
 {
 	if (!any && pattern)
@@ -57,6 +62,7 @@ static void list_formats(const char *pattern)
 	free(text);
 }
 
+/* The names in a folder: instances are directories. */
 static void list_folder(const char *file)
 {
 	char *path = vt_tracefs_path(NULL, file), **names = vt_names(path);
@@ -75,6 +81,7 @@ static const char *pattern_behind(struct vt_options *o, int argc, char **argv)
 	return argv[o->index++];
 }
 
+/* List what one letter stands for. */
 static void list_one(int c, const char *pattern, bool formats)
 {
 	switch (c) {

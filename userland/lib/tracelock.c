@@ -56,6 +56,10 @@ static void take_away(long dead)
 	}
 }
 
+/*
+ * Become the one who records, or end the program with this status, saying who does. The lock of a
+ * process that has died is taken over.
+ */
 void vt_trace_lock(int status)
 {
 	char pid[24];

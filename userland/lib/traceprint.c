@@ -1,7 +1,12 @@
 /*
- * Print formats of events: a format as printf's and expressions of C over the record's fields, evaluated from
- * their text for each record. What is not understood shows as "[?]", and the rest of that record's text stays
- * away.
+ * Print formats of events: a format as printf's, and expressions of C over the record's fields.
+ *
+ *     print fmt: "comm=%s pid=%d flags=%s", REC->comm, REC->pid, __print_flags(REC->flags, "|", { 1, "A" }, { 2, "B" })
+ *
+ * The expressions are evaluated from their text for each record, by recursive descent; there is no
+ * tree. A file may come from another kernel, so what is not understood shows as "[?]", and the rest
+ * of that record's text stays away. Texts that an evaluation makes are freed when the record is
+ * done (forget_texts).
  */
 #include <vt_report.h>
 #include <ctype.h>
@@ -28,11 +33,13 @@ void vt_bytes_printf(struct vt_bytes *out, const char *format, ...)
 	vt_put(out, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
+/* Step over blanks. */
 static void blanks(struct eval *e)
 {
 	e->at += strspn(e->at, " \t\n");
 }
 
+/* Step over the token if it stands here. */
 static bool eat(struct eval *e, const char *token)
 {
 	blanks(e);
@@ -42,12 +49,14 @@ static bool eat(struct eval *e, const char *token)
 	return true;
 }
 
+/* The token must stand here; if it does not, the evaluation is not understood. */
 static void want(struct eval *e, const char *token)
 {
 	if (!eat(e, token))
 		e->bad = true;
 }
 
+/* The length of a name at s: letters, digits and underscores. */
 static size_t word_length(const char *s)
 {
 	size_t n = 0;
@@ -79,6 +88,10 @@ static bool take_word(struct eval *e, char *word, size_t room)
 static char *texts[MAX_TEXTS];
 static size_t nr_texts;
 
+/*
+ * Make the bytes a text that lives until the record is done. With too many texts in one record the
+ * rest shows as "[?]".
+ */
 static struct vt_value keep(struct vt_bytes *b)
 {
 	struct vt_value v = {0};
@@ -121,6 +134,7 @@ static struct vt_value string(struct eval *e)
 
 /* ---- Fields */
 
+/* The field whose name stands here; NULL for a name that the event does not have. */
 static const struct vt_field *take_field(struct eval *e)
 {
 	const struct vt_field *field;
@@ -133,6 +147,7 @@ static const struct vt_field *take_field(struct eval *e)
 	return field;
 }
 
+/* A field's bytes as a text, up to its zero. The bytes are checked to lie within the record. */
 static struct vt_value text_of(struct eval *e, const struct vt_field *field)
 {
 	unsigned n = 0;
@@ -182,6 +197,10 @@ static bool take_pair(struct eval *e, unsigned long long *n, struct vt_value *te
 	return !e->bad;
 }
 
+/*
+ * __print_flags(value, separator, { bit, "name" }...): the names of all bits that are set, and what
+ * is left as a number. An entry of 0 is for a value without any bit.
+ */
 static struct vt_value print_flags(struct eval *e)
 {
 	unsigned long long left = expression(e, 0).n, flag;
@@ -207,6 +226,7 @@ static struct vt_value print_flags(struct eval *e)
 	return keep(&b);
 }
 
+/* __print_symbolic(value, { number, "name" }...): the first name of this number, else the number. */
 static struct vt_value print_symbolic(struct eval *e)
 {
 	unsigned long long value = expression(e, 0).n, n;
@@ -250,6 +270,7 @@ static const unsigned char *take_array(struct eval *e, unsigned *n)
 	return field ? vt_field_bytes(field, e->r->data, e->r->size, n) : NULL;
 }
 
+/* __print_hex(array, length): bytes as two digits each. No more are shown than the record has. */
 static struct vt_value print_hex(struct eval *e)
 {
 	unsigned n;
@@ -264,6 +285,7 @@ static struct vt_value print_hex(struct eval *e)
 	return keep(&b);
 }
 
+/* __print_array(array, count, size): {0x1,0x2}. No more are shown than the record has. */
 static struct vt_value print_array(struct eval *e)
 {
 	unsigned n;
@@ -288,6 +310,7 @@ static struct vt_value get_str(struct eval *e)
 	return text_of(e, take_field(e));
 }
 
+/* __get_dynamic_array_len(name): bytes. */
 static struct vt_value array_length(struct eval *e)
 {
 	const struct vt_field *field = take_field(e);
@@ -298,6 +321,7 @@ static struct vt_value array_length(struct eval *e)
 	return (struct vt_value){.n = n};
 }
 
+/* A function of the kernel's print formats, by its name. */
 static struct vt_value call(struct eval *e)
 {
 	static const struct {
@@ -345,6 +369,7 @@ static bool eat_cast(struct eval *e)
 	return true;
 }
 
+/* A bracket, a number, a string, a field, a sign or a call: what stands between operators. */
 static struct vt_value primary(struct eval *e)
 {
 	struct vt_value v = {0};
@@ -383,6 +408,7 @@ static const struct {
 } operators[] = {{"||", 1}, {"&&", 2}, {"==", 6}, {"!=", 6}, {"<<", 8}, {">>", 8}, {"<=", 7}, {">=", 7}, {"|", 3},
 		 {"^", 4},  {"&", 5},  {"<", 7},  {">", 7},  {"+", 9},	{"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
 
+/* One binary operator, on 64 bits. Shifts by 64 and more give 0, where C leaves it undefined. */
 static unsigned long long calculate(const char *operator, unsigned long long a, unsigned long long b)
 {
 	switch (operator[0] | operator[1] << 8) {

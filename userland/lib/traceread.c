@@ -1,6 +1,8 @@
 /*
- * A trace.dat taken apart: versions 6 and 7, not compressed, numbers with the lowest byte first. The file is
- * mapped, and records stay where they are. A place that lies outside ends the program, naming the file.
+ * A trace.dat taken apart: versions 6 and 7, not compressed, numbers with the lowest byte first;
+ * tracedat.c draws both. The file is mapped, and records stay where they are. The file is not
+ * trusted: every piece is taken through a cursor that checks it against the file's end, and a place
+ * that lies outside ends the program, naming the file.
  */
 #include <vt_report.h>
 #include <sys/mman.h>
@@ -14,12 +16,14 @@ struct cursor {
 	size_t at;
 };
 
+/* The file says something that cannot be. Does not return. */
 static void broken(const struct vt_dat_file *f, size_t at) __attribute__((noreturn));
 static void broken(const struct vt_dat_file *f, size_t at)
 {
 	vt_die(1, "%s: broken at %lu", f->path, (unsigned long)at);
 }
 
+/* The next n bytes, stepped over; ends the program when the file does not have them. */
 static const unsigned char *take(struct cursor *c, unsigned long long n)
 {
 	const unsigned char *data = c->f->data + c->at;
@@ -44,6 +48,7 @@ static unsigned long long number(struct cursor *c, size_t size)
 	return vt_take_number(take(c, size), size);
 }
 
+/* The next text, stepped over with its zero. */
 static const char *text(struct cursor *c)
 {
 	const char *s = (const char *)c->f->data + c->at;
@@ -57,6 +62,7 @@ static const char *text(struct cursor *c)
 
 /* ---- Tables of names */
 
+/* For qsort() and bsearch(). */
 static int by_address(const void *a, const void *b)
 {
 	const struct vt_symbol *x = a, *y = b;
@@ -103,6 +109,10 @@ const char *vt_find_name(const struct vt_symbol *table, size_t n, unsigned long 
 	return found ? found->name : NULL;
 }
 
+/*
+ * The function that holds the address: the last symbol at or below it. NULL in front of the first
+ * and behind the last one.
+ */
 const struct vt_symbol *vt_find_symbol(const struct vt_dat_file *f, unsigned long long address)
 {
 	size_t low = 0, high = f->nr_symbols;
@@ -123,6 +133,7 @@ const struct vt_symbol *vt_find_symbol(const struct vt_dat_file *f, unsigned lon
 
 /* ---- Sections */
 
+/* The formats of one system's events, each behind its length. The texts stay in the mapping. */
 static void take_formats(struct vt_dat_file *f, struct cursor *c, const char *system)
 {
 	for (unsigned long long n = number(c, 4); n; n--) {
@@ -134,6 +145,7 @@ static void take_formats(struct vt_dat_file *f, struct cursor *c, const char *sy
 	}
 }
 
+/* Take what a section has of use here; the headers are stepped over, as are unknown sections. */
 static void take_section(struct vt_dat_file *f, struct cursor *c, int id)
 {
 	unsigned long long n;
@@ -168,6 +180,7 @@ static void take_section(struct vt_dat_file *f, struct cursor *c, int id)
 	}
 }
 
+/* Where the pages of one CPU lie. */
 static void take_cpu(struct vt_dat_file *f, struct vt_buffer *buffer, unsigned cpu, unsigned long long at,
 		     unsigned long long size)
 {

@@ -1,6 +1,9 @@
 /*
- * trace-cmd report: the records of all CPUs in the order of their times, a line each, as trace-cmd writes
- * them. With instances in the file each line of theirs begins with the name.
+ * trace-cmd report: the records of all CPUs in the order of their times, a line each, as trace-cmd
+ * writes them. Each CPU's records are in order already, so it is a merge: the CPU whose next record
+ * is the earliest comes first. With instances in the file each line of theirs begins with the name.
+ *
+ *     |          bash-123   [001]    12.345678: sched_switch:          bash:123 [120] S ==> ...
  */
 #include <vt_report.h>
 #include <limits.h>
@@ -37,6 +40,7 @@ static struct vt_cpu *earliest(const struct vt_dat_file *f, const struct vt_buff
 	return found;
 }
 
+/* Did the command line ask for this event on this CPU? */
 static bool is_wanted(const struct vt_event *e, int cpu)
 {
 	bool found = !opt.nr_events;
@@ -68,6 +72,10 @@ static void put_context(struct vt_bytes *out, const struct vt_record *r)
 	vt_bytes_printf(out, "%s%c%c", text, digits[depth & 15], digits[depth >> 4 & 15]);
 }
 
+/*
+ * The columns before the event's own text: task, CPU, context (with -l), time, name. Times are
+ * rounded to us, or have all digits with -t.
+ */
 static void put_head(struct vt_bytes *out, const struct vt_record *r, unsigned long long ts)
 {
 	int pid = (int)vt_record_number(r->event, "common_pid", r->data, r->size);
@@ -98,6 +106,10 @@ static void put_buffer(struct vt_bytes *out, const struct vt_dat_file *f, const 
 		vt_bytes_printf(out, "%*s%s ", (int)width, buffer->name, *buffer->name ? ":" : " ");
 }
 
+/*
+ * Print one record, with what the CPU has lost before it. A line for a record that is not wanted is
+ * dropped together with that.
+ */
 static void print_record(const struct vt_dat_file *f, const struct vt_buffer *buffer, struct vt_cpu *from,
 			 struct vt_bytes *out)
 {
@@ -123,6 +135,7 @@ static void print_record(const struct vt_dat_file *f, const struct vt_buffer *bu
 	fwrite(out->data, 1, out->n, stdout);
 }
 
+/* Read the first record of each CPU, then take the earliest again and again. */
 static int report(const char *path)
 {
 	struct vt_dat_file f;

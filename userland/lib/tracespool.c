@@ -1,13 +1,20 @@
 /*
- * Pages of trace_pipe_raw kept in files until the recording is over: trace.dat has each CPU's pages in one
- * piece, and says where before they come. The files are short, so that while they are joined no more than one
- * of them is there twice.
+ * Pages of trace_pipe_raw kept in files until the recording is over: trace.dat has each CPU's pages
+ * in one piece, and says where before they come.
+ *
+ *     trace_pipe_raw --splice--> pipe --splice--> PREFIX.000000, PREFIX.000001, ...   --at the end--> trace.dat
+ *
+ * Each file has VT_SEGMENT bytes at most and is removed when it has been copied, so that while they
+ * are joined no more than one of them is there twice. Pages go through a pipe because splice(2)
+ * wants one; so they are never copied through this program's memory, but for the last one.
+ * Functions return -1 with errno for an error.
  */
 #include <vt_trace.h>
 
 #define SEGMENT_PAGES (VT_SEGMENT / VT_TRACE_PAGE)
 #define PIPE_PAGES    16
 
+/* The name of a segment's file. The caller frees it. */
 static char *segment_name(const struct vt_spool *s, unsigned long number)
 {
 	size_t n = strlen(s->prefix) + 24;
@@ -31,7 +38,10 @@ int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, 
 	return pipe2(s->pipe, O_CLOEXEC);
 }
 
-/* The next segment, with all its room. */
+/*
+ * Begin the next segment. All its room is written with zeros first, so a disk that is full is
+ * noticed here, where nothing is lost, and not when a page has been taken out of the kernel.
+ */
 static int next_segment(struct vt_spool *s)
 {
 	static const char zeros[VT_TRACE_PAGE];
@@ -83,7 +93,7 @@ static int drain_pipe(struct vt_spool *s, size_t n)
 	return 0;
 }
 
-/* Pages that the writer has left. 1: some; 0: none now. */
+/* Take pages that the writer has left. Returns 1 if there were some, 0 if there are none now, -1. */
 static int take_whole(struct vt_spool *s)
 {
 	int free_pages = room(s);
@@ -102,7 +112,7 @@ static int take_whole(struct vt_spool *s)
 	return n > 0;
 }
 
-/* The page that the writer is on. */
+/* Take the page that the writer is on, with what is in it. A read does that, splice(2) does not. */
 static int take_part(struct vt_spool *s)
 {
 	static char page[VT_TRACE_PAGE];
@@ -119,6 +129,7 @@ static int take_part(struct vt_spool *s)
 	return n > 0;
 }
 
+/* Whole pages as long as there are some; with `rest`, at the end of a recording, the begun one too. */
 int vt_spool_take(struct vt_spool *s, bool rest)
 {
 	int more;
@@ -131,6 +142,7 @@ int vt_spool_take(struct vt_spool *s, bool rest)
 	return more;
 }
 
+/* The last segment is cut to what is in it. */
 void vt_spool_stop(struct vt_spool *s)
 {
 	if (s->fd >= 0) {

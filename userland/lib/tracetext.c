@@ -1,5 +1,9 @@
-/* Events that trace-cmd writes in its own way: those of the tracers, messages, stacks, and the scheduler's
- * main ones. */
+/*
+ * Events that trace-cmd writes in its own way: those of the tracers, messages, stacks, and the
+ * scheduler's main ones. Each has a function here that appends the text of one record; every other
+ * event goes by its own print format (traceprint.c). The columns are trace-cmd's, so that the two
+ * outputs can be compared byte by byte.
+ */
 #include <vt_report.h>
 
 #define MAX_CPUS 4096
@@ -19,6 +23,7 @@ static void put_text_field(struct vt_bytes *out, const struct vt_record *r, cons
 		vt_put(out, bytes, strnlen((const char *)bytes, n));
 }
 
+/* The name of the function at this address, or the address where none is known. */
 static void put_symbol(struct vt_bytes *out, const struct vt_record *r, unsigned long long address)
 {
 	const struct vt_symbol *symbol = vt_find_symbol(r->file, address);
@@ -36,6 +41,7 @@ static struct stack {
 	size_t n;
 } stacks[MAX_CPUS];
 
+/* The name at this depth of the stack, which grows as needed. */
 static void set_name(struct stack *s, size_t at, const char *name)
 {
 	if (at >= s->n) {
@@ -45,6 +51,11 @@ static void set_name(struct stack *s, size_t at, const char *name)
 	s->names[at] = name;
 }
 
+/*
+ * How deep the call stands. The tracer tells who called whom, not how deep, so the caller is looked
+ * for among the functions that were called before: the callee stands one below it. A caller that is
+ * not there begins a new stack.
+ */
 static size_t indentation(struct stack *s, const char *caller, const char *callee)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -58,6 +69,7 @@ static size_t indentation(struct stack *s, const char *caller, const char *calle
 	return 0;
 }
 
+/* A call as its function's name, three blanks in for each level. */
 static void print_function(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	const struct vt_symbol *callee = vt_find_symbol(r->file, (unsigned long long)field(r, "ip"));
@@ -73,6 +85,10 @@ static void print_function(struct vt_bytes *out, const struct vt_record *r, stru
 
 /* ---- function_graph */
 
+/*
+ * The time in us with three digits behind the point, and a mark where it is long: + above 10 us, !
+ * above 100 us, # above 1 ms, $ above 1 s, as in docs/tracer-function_graph.md.
+ */
 static void put_duration(struct vt_bytes *out, unsigned long long ns)
 {
 	static const struct {
@@ -89,6 +105,7 @@ static void put_duration(struct vt_bytes *out, unsigned long long ns)
 	vt_bytes_printf(out, "%c %s us %*s|  ", mark, text, n < 7 ? 7 - n : 0, "");
 }
 
+/* Two blanks for each level of a call. */
 static void put_indented(struct vt_bytes *out, long long depth)
 {
 	for (; depth > 0; depth--)

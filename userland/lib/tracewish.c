@@ -1,4 +1,10 @@
-/* What trace-record and trace-cmd were asked for, and how tracefs is told. */
+/*
+ * What trace-record and trace-cmd were asked for, and how tracefs is told. Options are kept as
+ * wishes, in the order of the command line, and granted by vt_wish_prepare() when the whole line is
+ * understood: a mistake at its end has changed nothing. Every file is noted before it changes
+ * (tracefs.c). A wish belongs to a trace array: the one that is always there, or the instance that
+ * the last -B named.
+ */
 #include <vt_trace.h>
 
 /* In the order of the command line; applied once the whole of it is understood. */
@@ -9,12 +15,13 @@ static struct wish {
 } * wishes;
 static size_t nr_wishes;
 
+/* Replace what the file holds; an error ends the program, which puts everything back. */
 static void set(const struct vt_array *a, const char *file, const char *text)
 {
 	vt_tracefs_set(a->name, file, text, O_TRUNC, NULL);
 }
 
-/* "all", "sched", "sched:sched_switch", "sched_switch", patterns. */
+/* Add events: "all", "sched", "sched:sched_switch", "sched_switch", patterns. */
 static void add_event(const struct vt_array *a, const char *text)
 {
 	vt_tracefs_set(a->name, "set_event", strcmp(text, "all") ? text : "*:*", O_APPEND, "no event");
@@ -108,6 +115,7 @@ static void set_filter(const struct wish *w)
 	free(folder);
 }
 
+/* Do what one option asks for. Letters are trace-record's. */
 static void grant(const struct wish *w)
 {
 	switch (w->letter) {
@@ -156,6 +164,7 @@ size_t vt_wish_count(void)
 	return nr_wishes;
 }
 
+/* Was this letter given for this array? */
 static bool has_wish(const struct vt_array *a, int letter)
 {
 	for (size_t i = 0; i < nr_wishes; i++)
@@ -164,7 +173,10 @@ static bool has_wish(const struct vt_array *a, int letter)
 	return false;
 }
 
-/* A list that is asked for replaces the one that was there; events always do, for nobody asked for those. */
+/*
+ * A list that is asked for replaces the one that was there. Events are always emptied: those that
+ * are on were not asked for by this command.
+ */
 static void empty_lists(const struct vt_array *a)
 {
 	static const struct {
@@ -178,13 +190,17 @@ static void empty_lists(const struct vt_array *a)
 			set(a, lists[i].file, "");
 }
 
+/* Trace this process, in events and in functions; `how` says whether beside others. */
 static void choose_task(const struct vt_array *a, const char *pid, int how)
 {
 	vt_tracefs_set(a->name, "set_event_pid", pid, how, "no process");
 	vt_tracefs_set(a->name, "set_ftrace_pid", pid, how, "no process");
 }
 
-/* The command only, or those that `t` names, with their children or without. */
+/*
+ * Trace only the command (`only`: its pid), or those that the option t names, with their children
+ * or without. With neither every task is traced.
+ */
 static void choose_tasks(const struct vt_array *a, long only, bool children)
 {
 	const char *fork = children ? "1" : "0";
@@ -206,7 +222,10 @@ static void choose_tasks(const struct vt_array *a, long only, bool children)
 	}
 }
 
-/* One that exists may be refused too: those of latencies want a clock of nanoseconds. */
+/*
+ * Select the tracer. Its name is looked for first, since one that exists may be refused too, with
+ * the same error: those of latencies want a clock of nanoseconds.
+ */
 static void set_tracer(const struct vt_array *a)
 {
 	char *known = vt_tracefs_read_or_die(a->name, "available_tracers"), *rest = known, *word;
@@ -221,8 +240,8 @@ static void set_tracer(const struct vt_array *a)
 }
 
 /*
- * Not ourselves: to take a page away takes as many calls as fill another, so there would be no end of it. Of
- * events there are few, and sched_switch is wanted of everybody.
+ * Do not trace this program's functions: to take a page away takes as many calls as fill another,
+ * so there would be no end of it. Its events are few, and sched_switch of everybody is wanted.
  */
 static void leave_us_out(const struct vt_array *a)
 {
@@ -232,6 +251,10 @@ static void leave_us_out(const struct vt_array *a)
 	vt_tracefs_set(a->name, "set_ftrace_notrace_pid", text, O_APPEND, NULL);
 }
 
+/*
+ * The order matters: recording off and no tracer while lists change; the tracer last, so that
+ * nothing is recorded with half of the settings. With VT_WISH_ADD everything that is there stays.
+ */
 void vt_wish_prepare(const struct vt_array *a, long only, int how)
 {
 	if (!(how & VT_WISH_ADD)) {

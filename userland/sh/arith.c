@@ -1,9 +1,11 @@
 /*
  * $((...)): C's integer expressions on 64-bit numbers.
  *
- * Evaluated while it is read, by recursive descent: one function a level of precedence, no tree. A
- * branch that C would not evaluate (behind && || ?:) is read with `skip` set, so that its syntax is
- * checked but nothing happens. Left out: nothing of POSIX; of bash ** and base#number.
+ *     arith_eval -> assignment -> ternary -> || -> && -> binary, by level -> unary -> primary
+ *
+ * An expression is evaluated while it is read, by recursive descent, without a tree. A branch that
+ * C would not evaluate (behind && || ?:) is read with `skip` set, so that its syntax is checked but
+ * nothing happens. Left out: nothing of POSIX; of bash ** and base#number.
  *
  * Overflow wraps: all arithmetic that could overflow is done on unsigned numbers, where C defines
  * it.

@@ -1,11 +1,13 @@
 /*
- * Running trees: lists, loops, pipelines, compound commands.
+ * Running trees: lists, loops, pipelines, compound commands. For `a && b | c` the parser has built
  *
- * Every function returns a status, which exec_node() puts into $?. A `break`, `continue` or
- * `return` is a note in sh.skip: each level looks at it and returns to its own caller, until the
- * loop or function it is meant for clears it. EXEC_NO_FORK is handed down to the last command of a
- * child, which then becomes that command instead of waiting for it: `(a; b)` costs one process
- * less.
+ *     AND(a, PIPE(b, c))
+ *
+ * and exec_node() walks it. Every function returns a status, which exec_node() puts into $?. A
+ * `break`, `continue` or `return` is a note in sh.skip: each level looks at it and returns to its
+ * own caller, until the loop or function that it is meant for clears it. EXEC_NO_FORK is handed
+ * down to the last command of a child, which then becomes that command instead of waiting for it:
+ * `(a; b)` costs one process less.
  */
 #include "sh.h"
 #include <fnmatch.h>

@@ -1,9 +1,14 @@
 /*
- * Words into fields: expansion, splitting at $IFS, file names, quotes taken away.
+ * Words into fields: expansion, splitting at $IFS, file names, quotes taken away (POSIX 2.6).
  *
- * POSIX 2.6. A word becomes a row of elements of 16 bits: a byte, and flags that say where it came
- * from (see X_QUOTED and the others in sh.h). So one pass can expand everything, and the later
- * steps still know which bytes may split, which may match, and that an empty "" stood there.
+ *     word    "$x"*.c            with x='a b'
+ *     x_expand  a_b (each X_QUOTED), then *.c      one row of elements, where _ is the blank
+ *     split     one field: the blank came from quotes, so it does not separate
+ *     finish    file names that match, or the text itself
+ *
+ * A word becomes a row of elements of 16 bits: a byte, and flags that say where it came from (see
+ * X_QUOTED and the others in sh.h). So one pass can expand everything, and the later steps still
+ * know which bytes may split, which may match, and that an empty "" stood there.
  */
 #include "sh.h"
 #include <fnmatch.h>

@@ -1,9 +1,13 @@
 /*
  * A gate at which the processes of a pipeline wait until all are there and the terminal is theirs.
  *
- * A pipeline is forked one process after the other. Were the first to have the terminal already, a ^C would end it
- * alone, and the others would begin without it. The gate is a pipe in which nobody writes: it opens when the last
- * process closes its second end, which is the shell in gate_open().
+ *     shell: fork a   fork b   give the terminal   close the second end ---> gate opens
+ *     a:     waits ......................................................... begins
+ *     b:               waits ............................................... begins
+ *
+ * A pipeline is forked one process after the other. Were the first to have the terminal already, a
+ * ^C would end it alone, and the others would begin without it. The gate is a pipe in which nobody
+ * writes: it opens when the last process closes its second end, which is the shell in gate_open().
  */
 #include "sh.h"
 

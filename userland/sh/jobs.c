@@ -3,11 +3,12 @@
  *
  * With job control each job is a process group, and the terminal belongs to one group at a time: ^C
  * and ^Z reach that one, and reading by any other stops it (SIGTTIN). Without it (scripts,
- * subshells) everything stays in the shell's group and jobs are only what `wait` asks about.
+ * subshells) everything stays in the shell's group, and jobs are only what `wait` asks about.
  *
- * No handler for SIGCHLD: changes of state are taken by waitpid() when the shell waits anyway,
- * before a prompt and when a job is put into the background. So nothing here is touched from a
- * handler and nothing needs to be blocked. A child that ends in between is a zombie for that long.
+ * There is no handler for SIGCHLD: changes of state are taken by waitpid() when the shell waits
+ * anyway, before a prompt, and when a job is put into the background. So nothing here is touched
+ * from a handler and no signal needs to be blocked. A child that ends in between is a zombie for
+ * that long.
  */
 #include "sh.h"
 #include <sys/wait.h>

@@ -75,6 +75,23 @@ int key_byte(void)
 	return n == 1 ? c : -1;
 }
 
+/*
+ * A serial line does not say how large the terminal at its other end is, or whether there is one.
+ * So the shell writes a question (move to the far corner, CSI 6n, move back) before its first
+ * prompt and goes on. The answer is a control sequence in the input, which the line editor takes as
+ * it takes a cursor key, whenever it comes. No time is right to wait: a slow link needs seconds,
+ * and a script at the other end never answers.
+ *
+ * Three things keep the answer from a program's input. The question is put only when nothing waits
+ * to be read. What a person types as a reply to the prompt comes behind the answer, since the
+ * terminal answers before it draws the prompt. And what is no terminal does not answer. What is
+ * left is a whole line that was typed after the shell had looked and before the terminal had seen
+ * the question, whose program reads its input.
+ *
+ * `vrun --interactive` without a terminal passes TERM=dumb, and then nothing is asked. What depends
+ * on a terminal that interprets sequences (marked pastes, $CLICOLOR) begins with the answer, so
+ * that output into a file or a pipe has none of it.
+ */
 void key_ask_size(void)
 {
 	const char *term = var_get("TERM");

@@ -29,6 +29,10 @@ static void reserve(struct edit *e, size_t n)
 		e->buf = vt_realloc(e->buf, e->size = (n + 2) * 2);
 }
 
+/*
+ * Draw the line again, with the cursor in its place. lineview.c draws the prompt's last row with
+ * it.
+ */
 static void redraw(struct edit *e)
 {
 	view_draw(&e->view, e->prompt, e->buf, e->n, e->at);
@@ -76,6 +80,7 @@ static size_t char_behind(const struct edit *e)
 	return at;
 }
 
+/* Put n bytes in at the cursor, which moves behind them. The bytes behind make room. */
 static void insert(struct edit *e, const char *s, size_t n)
 {
 	bool at_end = e->at == e->n;
@@ -113,6 +118,7 @@ static void set_line(struct edit *e, const char *text)
 	redraw(e);
 }
 
+/* Move the cursor to a byte of the line, on the screen too. */
 static void move(struct edit *e, size_t to)
 {
 	e->at = to;
@@ -443,6 +449,7 @@ static bool plain_line(struct edit *e)
 	return c >= 0 || e->n;
 }
 
+/* Learn how many columns the terminal has; 80 if it does not say or says nonsense. */
 static void take_size(struct edit *e)
 {
 	struct winsize size = vt_terminal_size(STDOUT_FILENO);

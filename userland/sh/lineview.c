@@ -1,12 +1,15 @@
 /*
  * What a line under edit looks like on a terminal.
  *
- * Prompt and text are one long text that the terminal wraps into rows. A place is a row, counted from the
- * prompt's last one, and a column. Characters are UTF-8 and take no column (they combine), one, or two; one
- * of two that does not fit into the last column begins the next row. A TAB is drawn as blanks, another
- * control character as ^X, a byte that is no character as '?', a newline of a pasted text begins a row. No
- * terminal is asked what it can do: carriage return, cursor up, down and right, and erasing to the end of row
- * and screen are understood by all.
+ *     $ echo a long line that the termi|      row 0: the prompt's last row
+ *     nal wraps_                              row 1: the cursor at row 1, column 9
+ *
+ * Prompt and text are one long text that the terminal wraps into rows. A place is a row, counted
+ * from the prompt's last one, and a column. Characters are UTF-8 and take no column (they combine),
+ * one, or two; one of two that does not fit into the last column begins the next row. A TAB is
+ * drawn as blanks, another control character as ^X, a byte that is no character as '?', a newline
+ * of a pasted text begins a row. The terminal is not asked what it can do: carriage return, cursor
+ * up, down and right, and erasing to the end of row and screen are understood by all.
  */
 #include "lineview.h"
 
@@ -14,12 +17,14 @@
 static char out[512];
 static size_t used;
 
+/* Write what was put together. */
 static void flush(void)
 {
 	terminal_write(out, used);
 	used = 0;
 }
 
+/* Put n bytes into the output. */
 static void add(const char *s, size_t n)
 {
 	if (used + n > sizeof(out))
@@ -83,6 +88,7 @@ static void step(struct walk *w, const char *s, size_t n, size_t columns)
 	}
 }
 
+/* A newline begins a row. */
 static void step_newline(struct walk *w)
 {
 	settle(w);
@@ -142,6 +148,7 @@ static void walk(struct walk *w, const char *s, size_t n, bool prompt)
 	}
 }
 
+/* The last row of the prompt, which is drawn together with the line. */
 static const char *last_row(const char *prompt)
 {
 	const char *newline = strrchr(prompt, '\n');
@@ -149,6 +156,7 @@ static const char *last_row(const char *prompt)
 	return newline ? newline + 1 : prompt;
 }
 
+/* Move the terminal's cursor to this place. */
 static void go(struct view *v, struct place to)
 {
 	if (to.row < v->cursor.row)

@@ -32,6 +32,10 @@ void sh_exit(int status)
 	exit(vt_finish(status));
 }
 
+/*
+ * A function call, a sourced file and the shell itself each have a frame: parameters, and how deep
+ * loops are nested. frame_leave() brings the caller's back.
+ */
 void frame_enter(struct frame *f, char **args)
 {
 	*f = (struct frame){.argv = sh.argv, .argc = sh.argc, .loops = sh.loops, .own = args != NULL};
@@ -75,6 +79,10 @@ static void unwind(int status)
 	longjmp(*sh.top, 1);
 }
 
+/*
+ * Say what is wrong and abandon the command line: a jump to the place that reads the next one, or
+ * the end of a script. What was allocated for the line lies in sh.temp and goes with it.
+ */
 void sh_error(const char *format, ...)
 {
 	char text[300];

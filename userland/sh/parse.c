@@ -1,15 +1,20 @@
 /*
- * Tokens into the tree of a command, by recursive descent.
+ * Tokens into the tree of a command, by recursive descent: a function for each rule of the grammar.
+ *
+ *     parse_command   a line: items up to its newline         parse_pipeline  [!] pipe
+ *     parse_list      item; item & ...                        parse_pipe      element | element ...
+ *     parse_and_or    pipeline && pipeline || ...             parse_element   simple or compound command
  *
  * Each function is entered with lx->token being the first token of what it parses and leaves the
  * first one after it. The tree lies in lx->arena, so that a syntax error, which jumps away by
- * sh_error(), leaks nothing. The grammar is POSIX's (2.10.2); its comments below name the rules
+ * sh_error(), leaks nothing. The grammar is POSIX's (2.10.2); the comments below name the rules
  * that are not plain.
  */
 #include "sh.h"
 
 static struct node *parse_list(struct lexer *lx);
 
+/* A node of this type, all zero, in the arena of the command. */
 static struct node *node_new(struct lexer *lx, enum node_type type)
 {
 	struct node *n = arena_alloc(lx->arena, sizeof(*n));
@@ -65,6 +70,7 @@ static void expect(struct lexer *lx, enum token token)
 	lex_next(lx);
 }
 
+/* Newlines mean nothing where a command must follow: behind |, && and `do`. */
 static void skip_newlines(struct lexer *lx)
 {
 	while (lx->token == T_NEWLINE)
@@ -161,6 +167,10 @@ static struct redir **redir_tail(struct node *n)
 	return tail;
 }
 
+/*
+ * if list then list [elif ...] [else list] fi. The token is `if` or `elif`: an elif is an `if`
+ * within the else part, and they share one fi.
+ */
 static struct node *parse_if(struct lexer *lx)
 {
 	struct node *n = node_new(lx, N_IF);

@@ -5,7 +5,10 @@
 
 #define ARCH_COUNTER_NAME "cntvct"
 
-/* The ISB keeps the read from being taken early: without it two reads may appear out of order to other CPUs.
+/*
+ * The counter, in cycles. CNTVCT_EL0 may be read early: two reads in program order on two CPUs that
+ * have synchronised through memory could appear the wrong way round. The ISB before the read keeps
+ * it in its place (Arm ARM D12.2.1). Any context.
  */
 static __always_inline u64 arch_read_counter(void)
 {

@@ -19,10 +19,11 @@ extern struct static_key clock_by_hpet; /* on: the TSCs do not agree, or the com
 u64 hpet_clock_read(void) __attribute__((no_caller_saved_registers));
 
 /*
- * RDTSC may be taken before earlier loads are done; LFENCE waits for those. Without it a CPU could see
- * another's write and yet stamp its own event with an earlier time. RDTSCP would do the same in one
- * instruction, but not every 64-bit CPU has it (qemu64 does not), and a branch costs as much. Later stores
- * cannot pass it: they leave the CPU when they retire, behind it.
+ * The TSC, read in its place. RDTSC may be taken before earlier loads are done; LFENCE waits for
+ * those (SDM vol. 2, RDTSC). Without it a CPU could see another's write and yet stamp its own event
+ * with an earlier time. Nothing is needed after it: a store leaves the CPU when it retires, and
+ * RDTSC has retired before. RDTSCP would do the same in one instruction, but not every 64-bit CPU
+ * has it (qemu64 does not), and a branch costs as much. Any context.
  */
 static __always_inline u64 rdtsc_ordered(void)
 {
