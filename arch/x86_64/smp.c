@@ -126,15 +126,17 @@ static void fill_secondary_data(struct secondary_data *data, unsigned cpu, struc
 }
 
 /*
- * Thread context, one caller at a time. On -ETIMEDOUT or -ENODEV the CPU is reset; its stacks stay
- * allocated.
+ * Thread context, one caller at a time. On -ETIMEDOUT or -ENODEV the CPU is reset; its stacks stay allocated. One whose
+ * reset was not delivered may still come, and would take the stack that the trampoline's page shows by then: so no other
+ * is started after it.
  */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 {
+	static bool may_still_come;
 	struct secondary_data data;
 	int err, page;
 
-	if (cpu >= boot_info.nr_cpus || !smp_irq_ops)
+	if (cpu >= boot_info.nr_cpus || !smp_irq_ops || may_still_come)
 		return -ENODEV;
 	err = alloc_cpu_stacks(cpu);
 	if (err)
@@ -150,7 +152,7 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 	if (!err)
 		err = wait_for_arrival();
 	if (err)
-		apic_reset_cpu(boot_info.cpu_hwid[cpu]);
+		may_still_come = apic_reset_cpu(boot_info.cpu_hwid[cpu]) != 0;
 	else
 		tsc_sync_source(cpu);
 	return err;
