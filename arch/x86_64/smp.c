@@ -126,9 +126,9 @@ static void fill_secondary_data(struct secondary_data *data, unsigned cpu, struc
 }
 
 /*
- * Thread context, one caller at a time. On -ETIMEDOUT or -ENODEV the CPU is reset; its stacks stay allocated. One whose
- * reset was not delivered may still come, and would take the stack that the trampoline's page shows by then: so no other
- * is started after it.
+ * Thread context, one caller at a time. On -ETIMEDOUT or -ENODEV the CPU is reset; its stacks stay allocated. One
+ * whose reset was not delivered may still come, and would take the stack that the trampoline's page shows by then: so
+ * no other is started after it.
  */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 {

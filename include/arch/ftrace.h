@@ -2,6 +2,27 @@
  * What call sites call (arch/<machine>/ftrace.S): one entry for each combination of users that is worth one. Which of
  * them a site gets is decided in trace/ftrace/call.c. <asm/ftrace.h> has what a machine hands them: registers, and
  * where a return address lies.
+ *
+ * Each site calls what does just what is wanted of it.
+ *
+ * Entries and returns have users of their own, with sets of their own. A site that both want calls ftrace_caller;
+ * while both exist, one that only the first want calls ftrace_entry_caller, and one that only the others want
+ * ftrace_return_caller. The alternative, a decision per call, costs the search of the site's record (some 60
+ * instructions) for every call that is not wanted; three targets cost nothing, and 60 lines in trace/ftrace/ftrace.c,
+ * since a stop of the machine changes all sites anyway. In the same way a site with a single user of entries that is
+ * not the core's calls one of four entries that know it, and only sites with several search. With entries only,
+ * everything calls ftrace_caller, as in the tutorials: ftrace_call is patched and ftrace_graph_call is a nop. The top
+ * array's function_graph, when it is the only user of returns or has just the profiler beside it, is called directly
+ * too (fgraph_enter_func, fgraph_return_func: a load and an indirect call, two instructions more than a patched one
+ * and no second thing to keep in step). Users of returns with the same sets (fgraph_sets_differ is false) want the
+ * same sites, so nobody searches for the record then.
+ *
+ * ftrace_graph_call is a jump only while ftrace_call is a call, and what it leads to takes the arguments from the
+ * stack again. A task can be preempted in ftrace_call's callee, of all places (that lets go of the CPU when it is
+ * asked to), and come out of it when the tracer of entries has long gone and one of returns has come. The registers
+ * that held the arguments hold something else then; a jump made for "no call before it" would hand that to
+ * fgraph_enter_func, which writes to where the fourth of them points. With returns only nobody comes by the jump:
+ * sites call ftrace_return_caller.
  */
 #pragma once
 

@@ -2,6 +2,23 @@
  * What probes of events are made of: an array's state of an event, and the direct way to a record, inlined into each
  * probe. It is taken while nothing stands between a hit and its record, and calls nothing: so it needs no stack frame.
  * Every other case is trace_event_begin's.
+ *
+ * A plain event asks one word and has no frame.
+ *
+ * trace_event_file.flags is EVENT_FILE_ENABLED and nothing else while nothing stands between a hit and its record: no
+ * filter, trigger, list of pids, soft switch, stack option, clock of its own. Whoever puts one of these in force sets
+ * its bit, in the files of all events of the array where it concerns them. A probe reads the word once; what it finds
+ * holds for this record, which was under way when the change came.
+ *
+ * - The direct way calls nothing, so that gcc gives it no frame. What remains to do in other cases is done by a jump
+ *   to a function of the same arguments. There are three of them a class: a record that a filter may refuse;
+ *   everything else; and that, after the ring has been left (rb_leave), for a writer that was counted and then found
+ *   it was not the usual case.
+ * - A walk of the stack does not see the jump: the general way's frame has the probe's return address.
+ *   __traceiter_NAME jumps likewise, to the function that calls several probes. So stacktrace leaves out the same
+ *   number of frames whichever way a record took.
+ * - Leaving and coming back is no gap. A writer that has left the ring has published what nested in it; what it then
+ *   does is another writer's event. ring_buffer_nest_test.c interrupts it everywhere.
  */
 #pragma once
 

@@ -1,6 +1,71 @@
 /*
- * The buffers that are set aside: made, resized, emptied, and held by readers. Why maxima may come meanwhile:
- * docs/tricks.md, "Maxima are set aside while all CPUs go on".
+ * The buffers that are set aside: made, resized, emptied, and held by readers.
+ *
+ * Maxima are set aside while all CPUs go on.
+ *
+ * trace/core/max.c exchanges the contents of two buffers, CPU by CPU, with every CPU writing and readers looking on.
+ * What was considered:
+ *
+ * The ring moves only on its own CPU, with interrupts off, and when no writer is inside (ring_buffer_swap_cpu): so a
+ * writer never finds its ring changed between reserve and commit. Inside of the exchange only an NMI can come; what
+ * it would write is refused and counted as dropped. tests/unit/ring_buffer_swap_test.c puts writers at every step.
+ *
+ * Two CPUs end a maximum at once. Both go through the max lock, and each asks again under it whether it still is the
+ * longest. The second one, if longer, takes the same object: the first one's ring stays in it and is not shown, as
+ * cpus names the second's only.
+ *
+ * A maximum ends in an interrupt that came into the middle of a write (EBUSY). Its records are safe in the array's
+ * ring: the CPU is left pending, and the exchange is made up for before the next section's first record on that CPU
+ * (trace_max_begin). If that again finds the writer interrupted, both sections lie in the one ring, and the time
+ * window tells them apart.
+ *
+ * Why no interrupt that makes the other CPUs exchange at once? It could come into a section that is under way, after
+ * its first records: these would leave with the old maximum, and the new one would be torn. So a ring is exchanged at
+ * two places only, both on its own CPU: at a section's end, when all of it is in the ring, and before its first
+ * record. A reader that comes before the second of these copies the window of that CPU from the array's ring, which
+ * takes nothing away from it.
+ *
+ * A newer maximum comes while the reader copies. It goes to the spare object, as ours is held. If it exchanges the
+ * ring that is being copied from, max_exchanges has changed: the reader lets go and takes the newer one. That ends,
+ * as somebody must make a longer section each time.
+ *
+ * Snapshots come by themselves, and need not be longer. With *:snapshot each call of a function takes one, also the
+ * calls that copying makes, here and on the CPUs that answer our interrupts: every copy is stale before it is done,
+ * with trace_types_lock held. The same with sections beyond tracing_thresh. After three tries the reader holds both
+ * off (held_off, under the max lock), so nothing exchanges the rings that it copies from: the fourth try is the last.
+ * A snapshot that would come in that time is not taken; the next one is as good.
+ *
+ * Writing a copy into a ring of another CPU is against the ring's rule, and harmless: nobody else writes there, since
+ * the object is held and not pending, and trace_types_lock keeps other readers away until we are done.
+ *
+ * An older maximum is still pending on some CPUs when a newer one of others comes. pending is replaced as a whole.
+ * What the older one had there stays in the array's ring, older than any window to come.
+ *
+ * Is there always a spare? Only a reader's hold makes one necessary, and a hold is taken under the max lock only if
+ * the spare is there. A maximum may take it in the instant between allocating and holding: then the reader allocates
+ * another. So trace_max_take never finds none.
+ *
+ * A section that was not recorded as a whole is no maximum. Recording may have been off for a part of it: tracing_on,
+ * pause-on-trace, tracing_cpumask, a resize. Off is said in the CPU's disabled word, and then epoch goes up, and then
+ * it may be on again. trace_max_begin reads epoch, then disabled; trace_max_take reads disabled, then epoch. Suppose
+ * off came between these two reads of disabled and all looks well: then disabled was seen on again at the end, so the
+ * epoch that went up before that is seen too (the barrier), and differs from the one at the beginning; for if that
+ * had been read after it went up (acquire), disabled would have been seen off. A load and a store more for each
+ * section; no barrier that costs on x86.
+ *
+ * A resize changes the array's buffer and all that is set aside, or none (ring_buffer_resize_together). Between the
+ * CPUs' turns the sizes differ: recording is paused meanwhile, so nothing is taken. Another clock would leave stamps
+ * of the old one in the rings, and a ring never goes back in time: both sides are emptied. Overwriting is a property
+ * of the buffer that is written to, not of its rings; nothing moves with the exchange.
+ *
+ * The tracer goes while somebody reads. The array forgets its object, the reader does not; whoever lets go last frees
+ * it, or leaves it as the spare when it still has the right size.
+ *
+ * snapshot takes all CPUs at one moment: stop_machine_each, as every CPU must exchange its own ring, an NMI on a
+ * parked CPU being a writer too. A CPU that is parked is in a thread with preemption off, so it is in no write, and
+ * EBUSY cannot be. Its object is emptied before: so nothing is twice in the two buffers (Linux leaves the snapshot
+ * before last in the live buffer). One CPU's file interrupts that CPU, and tries again while it finds a writer
+ * interrupted.
  */
 #include <lib/errno.h>
 #include <lib/string.h>

@@ -18,7 +18,7 @@
  * A reader holds the object that it shows (trace_snapshot_get). A maximum that comes meanwhile goes to a spare
  * one, which the first reader has allocated: it sees one section from head to end.
  *
- * Why this is safe: docs/tricks.md, "Maxima are set aside while all CPUs go on".
+ * Why this is safe: the head of trace/core/aside.c.
  */
 #pragma once
 

@@ -217,6 +217,23 @@ static noinline void note_switch(struct task_struct *prev, struct task_struct *n
 /*
  * From the scheduler at each switch while anything is traced, with the runqueue locked: two comparisons when both are
  * noted.
+ *
+ * The scheduler marks tasks whose names are known.
+ *
+ * While records are made each switch notes the names of two tasks, in a table under cmdline_lock, and nearly always
+ * finds them there. So a task has a mark, comm_noted: the round in which it was noted. As long as trace_comm_round is
+ * that, a switch compares two words and is done.
+ *
+ * - A name changes. set_task_comm writes the name, then takes the mark away; who notes it sets the mark, then copies
+ *   the name, with a full barrier between. If the mark that is there in the end is the noter's, then it came after it
+ *   was taken away, so the copy has the new name.
+ * - A note is lost, pushed out by another task's, or with the whole table: nobody knows whose mark that was, and a
+ *   new round begins, with release, after the entry is gone. Who notes reads the round first: if the loss came later,
+ *   his mark is of the old round.
+ * - The lock was not to be had (it is only tried, as its holder may be who we interrupt): the mark goes, and the next
+ *   switch tries again.
+ * - More is to be noted (record-tgid): a new round, after the flag is set. While record-cmd is off nobody is marked.
+ * - A pid changes: a new task's mark is 0, and threads that exchange theirs in exec lose them.
  */
 void trace_comm_switch(struct task_struct *prev, struct task_struct *next)
 {

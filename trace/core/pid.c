@@ -66,6 +66,14 @@ static void change_pid(struct trace_pid_list *list, int pid, bool in)
 	WRITE_ONCE(*word, in ? *word | bit : *word & ~bit);
 }
 
+/*
+ * Forks change a set of pids that the tracer is reading.
+ *
+ * The function tracer reads set_ftrace_pid's bits without a lock. With function-fork a fork sets a child's bit in the
+ * list that is in force, in place, before the child can run; a task's bit is cleared before its pid is free for
+ * another. Whoever writes the file makes a new list, and takes over the old one's bits while it holds the same lock
+ * as forks do: a child that was added until then is in both, and one that comes later is added to the new one.
+ */
 static void follow_fork(struct trace_pid_list *list, struct task_struct *parent, struct task_struct *child)
 {
 	if (list && trace_pid_in(list, parent->pid) && child->pid < TRACE_PID_MAX)

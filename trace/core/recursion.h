@@ -3,6 +3,14 @@
  * exception that it takes (a fault handler is traced). Four bits of preempt_count that nobody else uses, one a context,
  * turn that away: an interrupt on top of a hook may well trace, the same context may not. They are raised and lowered
  * together with the preemption count, in one store each.
+ *
+ * Recursion bits in preempt_count.
+ *
+ * preempt_count belongs to the running task; interrupts on top of it add and subtract symmetrically. Bits 24 to 27
+ * are used by nobody else, one for each context (task, softirq, hard interrupt, nmi). Raising "preemption off" and
+ * "this context is in the tracer" is one store, and restoring the saved value undoes both. An interrupt on top sees a
+ * count above 15 and takes the general path, which looks at its own context's bit only. Tests for "may be preempted"
+ * compare the whole word with zero and so still hold.
  */
 #pragma once
 

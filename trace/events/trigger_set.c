@@ -1,4 +1,22 @@
-/* The file `trigger` of an event: triggers are read, put in force and taken away. event_mutex held throughout. */
+/*
+ * The file `trigger` of an event: triggers are read, put in force and taken away. event_mutex held throughout.
+ *
+ * Triggers change an event's flags from its probes.
+ *
+ * EVENT_FILE_SOFT_DISABLED is set and cleared by probes on any CPU, the other bits under event_mutex: all by atomic
+ * operations on the word, so none undoes another. A probe reads it once for each decision.
+ *
+ * A trigger's list is walked without a lock with preemption off. A new one is complete before it is in the list; one
+ * that is taken away is freed a grace period later, and only then are the probes let go that it needed: a walk that
+ * still has it finds its events' probes registered.
+ *
+ * One of the count is used by whoever changes something. Two CPUs may both find tracing on, both switch it off, and
+ * have used one: the count is read before the switch is looked at, and lowered from that value after it was set; who
+ * reads the lower count finds the switch set.
+ *
+ * A record aside. When recording is off, or triggers act before the record, it lies in memory of the CPU, by nesting
+ * (trace_nest_enter): from the probe's begin to its end nothing sleeps, and whoever interrupts takes the next part.
+ */
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>

@@ -3,6 +3,36 @@
  * not called straight. It has raised the preemption count by one before anything else, and these lower it again. In
  * between the machine cannot be stopped, so users and sets do not change, and no call of a user is left over when
  * unregister_ftrace_function has changed the sites.
+ *
+ * A tracer's callee may be handed somebody else's user.
+ *
+ * ftrace_call holds the function of one of the core's own tracers. A task can be preempted inside ftrace_caller,
+ * before its callee has disabled preemption, and stay so across any number of changes. It then calls whatever
+ * ftrace_call had when it was fetched. So:
+ *
+ * - a function called from there is handed no user and may not want one (FTRACE_OPS_FL_CORE; ours records into the
+ *   top array, always); all others are called with the count raised, as the next argument tells;
+ * - unregister_ftrace_function of such a user returns when nobody runs the function any more with preemption off (its
+ *   stop is a grace period: kernel/sched/stop_machine.c), and the function checks function_enabled after it has
+ *   switched preemption off, so a straggler records nothing: a check before that could be followed by a preemption as
+ *   long as the whole grace period.
+ *
+ * While the machine is stopped nobody is on his way to a user.
+ *
+ * Kernel code's own users are called with themselves as argument, for their own functions only, and are gone when
+ * unregister_ftrace_function returns: a replacement (FTRACE_OPS_FL_IPMODIFY) at the wrong site would be fatal. So a
+ * task that was preempted on the way must not exist. The entries that lead to such users (ftrace_single_caller_N,
+ * ftrace_list_caller, ftrace_regs_caller) raise preempt_count before anything else, and C lowers it when the users
+ * have been called, so in between the stopper thread cannot come to that CPU. What is left are the few instructions
+ * before the count is up: they lie in .ftrace.text, and an interrupt that finds itself there does not preempt on its
+ * way out (exit_to_kernel_mode). It need not be made up for: the task is on its way to the place in C that asks, when
+ * it lowers the count. Behind that place nothing of a user is touched, so code there is not in .ftrace.text, and can
+ * be preempted as ever. Users, their sets, and who is called by which entry (ftrace_single_ops) are thus changed as
+ * if there was one CPU.
+ *
+ * What the list does last, hooking the return, is done with the count lowered, as function_graph records it. A user
+ * of returns may be gone by then: that is as for any straggler (trace/ftrace/fgraph.c), who finds no user and hooks
+ * nothing.
  */
 #include <arch/ftrace.h>
 #include <asm/ptrace.h>

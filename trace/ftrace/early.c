@@ -34,6 +34,19 @@ extern const char _text[];
 /*
  * Called by the hook (each machine's ftrace.S) before anything is set up but a stack and the image's own memory. An NMI
  * or a fault that comes in between and calls us takes the same place, and leaves it as it should be.
+ *
+ * Notes of early calls have one writer.
+ *
+ * ftrace_early_call is called by every site before ftrace_init(): no per-CPU data, no clock rate, on aarch64 not even
+ * other memory than the image. It needs none of that: an array in the image, the counter as it stands, and init_task,
+ * which is current whatever the register says. There is one CPU with interrupts off. What can come in between is an
+ * exception or an NMI, whose calls are notes, too. If it comes between the outer one's reading of nr_early_calls and
+ * its writing, the inner one takes the same place, and the outer one then writes number and note again: no index is
+ * beyond the array, no note is half of each, and an inner one is gone. If it comes later, the inner one's place is
+ * behind the outer one's though its stamp is earlier, which the ring puts right.
+ *
+ * The array is not cleared with the rest of bss (.bss..uncleared): nothing of it is read that was not written.
+ * late_initcall gives its pages back; by then no site calls the hook and nobody reads notes.
  */
 void ftrace_early_call(unsigned long ip, unsigned long parent_ip)
 {

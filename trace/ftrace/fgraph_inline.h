@@ -1,4 +1,26 @@
-/* Entry and return of a hooked call, inlined into who does both: the general way and a tracer's own. */
+/*
+ * Entry and return of a hooked call, inlined into who does both: the general way and a tracer's own.
+ *
+ * The direct ways of function_graph and the profiler count no preemption.
+ *
+ * They keep interrupts off from their first look at the CPU to the commit, some hundred instructions, and leave
+ * preempt_count alone. So nothing preempts them, grace periods wait for them (the stopper's thread has to be switched
+ * to), and the only thing on top of them is an NMI, whose context has a recursion bit of its own and always takes the
+ * general way. An interrupt that asked for the CPU meanwhile is taken behind the STI, and preempts there: no check at
+ * the end. The task's recursion bit would turn away only the hook's own exceptions, and it has none: all it touches
+ * is always mapped. (A bug there ends in a double fault or a panic by recursion, not in silence.)
+ *
+ * key is read before room: an NMI finds the users changed and takes both away, so who has found room has a key. From
+ * other CPUs they are taken away in two steps, with a grace period between.
+ *
+ * function_graph beside the profiler hooks for both with one key. It goes by the key of now
+ * (profile_fgraph.direct_key), not by the task's: a task that slept since one of the two was alone has frames that
+ * the other does not know, and those return the general way, which asks for each user. When the ring takes no record
+ * (tracing_on 0) the frame stays for the profiler, without the tracer's bit.
+ *
+ * Time asleep is not seen by calls at all: while the option sleep-time is off, sched_switch moves the times of entry
+ * of the task that goes on, all its frames at once; it does not run yet, so they stand still.
+ */
 #pragma once
 
 #include <arch/ftrace.h>

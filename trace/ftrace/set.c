@@ -166,6 +166,12 @@ struct set_edit {
  * Change one of a user's sets. With `reset` the new set begins empty, else as a copy of the old one. The call sites are
  * switched by ftrace_ops_replace_set(), and only if the user is registered. 0, -EINVAL, -ENOENT, -ENOMEM. Thread
  * context; takes ftrace_lock.
+ *
+ * Sets of functions are exchanged without readers' locks.
+ *
+ * ftrace_ops_list_func reads the bitmaps of all users with preemption off. A stop parks every CPU in a thread, so on
+ * no CPU is code running with preemption off other than the stop itself: nobody reads while the sets are swapped, and
+ * the old set can be freed at once. No RCU is needed, and no pointer is published.
  */
 static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit *edit)
 {

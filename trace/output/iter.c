@@ -94,6 +94,16 @@ static void look_for_leaf(struct trace_iterator *iter)
 /*
  * `trace` in the latency format marks how long it took to the record behind, function graph has calls that return at
  * once in one line. Looking behind may reuse the page that the record lies in, or give it up: keep the record itself.
+ *
+ * A reader that looks ahead keeps the record itself.
+ *
+ * A line of the latency format tells how long it took to the record behind. An iterator hands out pointers into its
+ * copy of a page, and asking for the next record may replace that copy. So in this format the record is copied before
+ * the iterator is moved on; without it nothing is copied and nothing looked for. trace_pipe cannot know what will be
+ * behind the last record that there is, and marks nothing, as in Linux.
+ *
+ * A line that did not fit the reader's buffer is made a second time. So what must happen once a record (noting that a
+ * CPU's records have begun) happens when the record is left, not when it is shown.
  */
 static noinline void look_ahead(struct trace_iterator *iter, struct ring_buffer_event *event)
 {

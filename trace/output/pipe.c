@@ -316,7 +316,18 @@ static bool news_for_readers(struct trace_array *tr)
 	return false;
 }
 
-/* Hard interrupt. A reader that finds nothing arms the timer again. */
+/*
+ * Hard interrupt. A reader that finds nothing arms the timer again.
+ *
+ * Readers of trace_pipe are woken by a timer that may be off.
+ *
+ * A writer cannot wake anybody: it may hold a runqueue's lock. Whoever waits or polls joins the wait queue and arms
+ * one timer for all, unless poll_armed says that it is armed. The timer goes off every 10 ms, looks for what the
+ * readers wait for, and goes on while there is nothing and somebody waits. It clears poll_armed before it wakes the
+ * queue, both with a full barrier: who saw it set had joined the queue before, and is woken; who comes later sees it
+ * clear and arms the timer again. When nobody asks again, it stays off. The timer looks, and not the readers, because
+ * a reader that ran in order to find nothing would itself be what the next reader finds.
+ */
 static enum hrtimer_restart wake_readers(struct hrtimer *timer)
 {
 	struct trace_array *tr = timer->data;

@@ -6,6 +6,42 @@
  * With interrupts as the only kind, `off` begins and `on` ends. With both kinds, a change of one matters while the
  * other is on. Code that turns something off without telling (raw_*, *_notrace) is short and our own; an interrupt on
  * top of it is measured all the same: `base` is then the preempt_count that it found, and it ends when that is reached.
+ *
+ * Hooks that are told of changes only need no count.
+ *
+ * local_irq_disable and preempt_disable are everywhere, and each place has a hook (include/trace/preemptirq.h), a nop
+ * until a tracer wants it. A hook tells of changes: interrupts that were on go off, preempt_count leaves zero or
+ * comes back to it. Whether it is one is asked of the CPU and of the task, and only in the hook's cold half. So the
+ * tracers keep no count that could get out of step with the truth, however a hook was missed (keys change at any
+ * moment, raw_* and *_notrace tell nothing): the next off begins anew, and a section is never longer than it was.
+ *
+ * - local_irq_disable cannot see afterwards what was before. Its hook does the work itself, and the instruction
+ *   behind it does it again for nothing. local_irq_save has the answer in its flags, but the compiler may not know
+ *   that both paths want the same bit: it would compute it in front of the nop (trace_opaque).
+ * - An interrupt between the change of preempt_count and its hook finds the count raised, at both ends: what it does
+ *   is no change, so nothing is told twice, and the section is at most that interrupt shorter than it was.
+ * - An interrupt may come on top of code that has preemption off without telling, such as a tracer's probe. It is
+ *   measured all the same: base is the count that it found, and its section ends when that count is reached again.
+ * - The idle task has preemption off for good, and its waiting shall not count (stop_critical_timings). On aarch64
+ *   the wait ends with the interrupt still pending, on x86_64 it is taken within. There the section begins with it,
+ *   and goes on until the switch to whom it wakes, as on aarch64.
+ * - A thunk saves all registers, so that a hook that is off does not make the compiler spill around a call that is
+ *   hardly ever made. x86_64 needs a frame in the function all the same, or its caller would be missing from the
+ *   trace.
+ * - An nmi makes no change: interrupts are off in it and its bits are in the count. So hooks in it are silent by
+ *   themselves.
+ *
+ * Selecting changes two keys in two stops, so for a while one kind of hook is on alone. Nothing is measured then: the
+ * array is told to the hooks last, and taken from them first. It may find a CPU with preemption off, which nobody was
+ * told. Then base is 1 at the next irqs off, and the two may end in any order: preempt_schedule_irq has preemption on
+ * again before its interrupt returns. So irqs on ends a section when the count is base or less; equal was not enough,
+ * and the section stayed open until the next began. A task can be preempted in a thunk, on its way into
+ * trace_hardirqs_disable, and arrive when all is over: it finds no array. Whoever found one has had interrupts or
+ * preemption off since, and synchronize_rcu waits for it before what it uses goes away.
+ *
+ * A CPU that is parked in stop_machine has interrupts off, which counts. But it is parked in pages without hooks: so
+ * it tells just before it counts itself as masked, when nothing is being patched yet, and after the end, in functions
+ * that lie elsewhere.
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>

@@ -31,6 +31,16 @@ struct profile_index {
 	} places[];
 };
 
+/*
+ * The profiler's counts are written without a lock.
+ *
+ * A CPU's counts are written by itself, interrupts off, so only an NMI can come in between. It finds the sequence
+ * number odd and goes away, counted. One that came before, between our look and our raising it, has raised it twice:
+ * so it is raised where it is, not set to what was read plus one, or a reader could meet the same even number twice
+ * with other counts in between. A reader on another CPU copies a count between two looks at that number, and again
+ * when it has changed or was odd. Memory is never given back, and set to zero only while the profiler is no user
+ * (unregister_ftrace_graph has waited for those who were counting).
+ */
 struct profile_cpu {
 	struct profile_count *counts; /* [t] one a record */
 	u32 seq;		      /* [this CPU, interrupts off] odd: somebody counts */
