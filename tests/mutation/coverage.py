@@ -196,11 +196,11 @@ class Map:
         nearest = max(
             (other for lines in self.lines.values() for other in lines.get(file, ()) if other <= line), default=None
         )
-        if nearest is None or line - nearest > 5:
-            return []
-        found = [test for test, files in self.lines.items() if line in files.get(file, ())] or [
-            test for test, files in self.lines.items() if nearest in files.get(file, ())
-        ]
+        found = []
+        if nearest is not None and line - nearest <= 5:
+            found = [test for test, files in self.lines.items() if line in files.get(file, ())] or [
+                test for test, files in self.lines.items() if nearest in files.get(file, ())
+            ]
         best = self.best_of(found, file)
         named = {}  # whether they run the line or not: of inlined code that is not known for certain
         for name in about(file):
