@@ -247,9 +247,15 @@ void tty_port_unlock(struct tty_struct *tty, unsigned long flags)
 }
 
 /*
- * [port_lock] Make printk begin on a line of its own. If the ring holds the rest of a line that a
- * program has begun, that goes out first; else a new line is begun. In an oops a tx_lock that is
- * held is not waited for.
+ * Send the rest of the line that a program has begun, so that a message of the kernel does not tear it
+ * apart. [port_lock]
+ *
+ * printk must not pass by characters that the serial driver has pulled already. A program's output goes
+ * from the tty's ring through the driver's small buffer into the chip's FIFO, and printk writes to the chip
+ * itself. When the FIFO is full, characters stay in that buffer; a printk that knew of the ring alone would
+ * send what lies behind them first. So characters leave the ring and reach the chip under port_lock, which
+ * printk holds, and poll_put sends the driver's buffer before anything of its own. Tasks that wait for room
+ * are woken after port_lock is free: printk may hold a lock of the scheduler when it takes port_lock.
  */
 static void console_finish_line(struct tty_struct *tty)
 {

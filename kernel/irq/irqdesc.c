@@ -1,4 +1,11 @@
-/* Interrupt descriptors: numbers, handlers, counts, /proc/interrupts. */
+/*
+ * Interrupt descriptors: from a number to its handlers, counts, and /proc/interrupts.
+ *
+ * A line of an interrupt controller (a chip and its hwirq) is mapped to a number of ours, once and for
+ * ever. A driver requests the number with a handler; several may share one. irq_desc_lock rules all
+ * changes. An interrupt itself takes no lock: it walks the list of actions under RCU (its preemption is
+ * off), so an action is freed only after a grace period.
+ */
 #include <arch/irq.h>
 #include <fs/seq_file.h>
 #include <irq/irq.h>
@@ -13,8 +20,10 @@
 #include <sched/spinlock.h>
 #include <trace/events/irq.h>
 
+/* Enough for all lines of the machines that we run on. Number 0 means "no interrupt". */
 #define NR_IRQS 256
 
+/* A handler of a line. `dev` tells the handlers of one line apart, and is what the handler gets. */
 struct irq_action {
 	struct irq_action *next; /* [d for changes; interrupts walk it: RCU] */
 	irq_handler_t handler;
@@ -34,11 +43,16 @@ struct irq_desc {
 static struct irq_desc irq_descs[NR_IRQS];
 static DEFINE_SPINLOCK(irq_desc_lock);
 
+/* How often each interrupt came to this CPU. Its CPU alone writes, in the interrupt; others read. */
 struct irq_counts {
 	u32 irqs[NR_IRQS];
 };
 static DEFINE_PER_CPU(struct irq_counts, irq_counts);
 
+/*
+ * The registers of what the running interrupt has interrupted: the timer tick asks whether that was user
+ * mode.
+ */
 static DEFINE_PER_CPU(struct pt_regs *, irq_regs);
 
 struct pt_regs *get_irq_regs(void)
@@ -46,6 +60,7 @@ struct pt_regs *get_irq_regs(void)
 	return this_cpu(irq_regs);
 }
 
+/* Returns the old ones: interrupts may nest in a softirq, and each level puts back what it found. */
 struct pt_regs *set_irq_regs(struct pt_regs *regs)
 {
 	struct pt_regs *old = this_cpu(irq_regs);
@@ -54,8 +69,8 @@ struct pt_regs *set_irq_regs(struct pt_regs *regs)
 	return old;
 }
 
-/* An existing mapping of this line, or the first free number; -ENOSPC. Context: d. Number 0 means "none". */
-static int find_slot(const struct irq_chip *chip, unsigned hwirq)
+/* The number that this line has, or the first free one, or -ENOSPC. Context: d. */
+static int irq_find_number(const struct irq_chip *chip, unsigned hwirq)
 {
 	int free = -ENOSPC;
 
@@ -70,13 +85,14 @@ static int find_slot(const struct irq_chip *chip, unsigned hwirq)
 	return free;
 }
 
+/* chip is stored last, with release: irq_to_desc, which takes no lock, sees a whole descriptor or none. */
 int irq_create_mapping(const struct irq_chip *chip, unsigned hwirq, unsigned type)
 {
 	unsigned long flags;
 	int irq;
 
 	spin_lock_irqsave(&irq_desc_lock, flags);
-	irq = find_slot(chip, hwirq);
+	irq = irq_find_number(chip, hwirq);
 	if (irq > 0 && !irq_descs[irq].chip) {
 		irq_descs[irq].hwirq = hwirq;
 		irq_descs[irq].type = type;
@@ -86,6 +102,7 @@ int irq_create_mapping(const struct irq_chip *chip, unsigned hwirq, unsigned typ
 	return irq;
 }
 
+/* The descriptor of a mapped number; NULL: out of range or not mapped. */
 static struct irq_desc *irq_to_desc(int irq)
 {
 	if (irq <= 0 || irq >= NR_IRQS || !smp_load_acquire(&irq_descs[irq].chip))
@@ -93,7 +110,10 @@ static struct irq_desc *irq_to_desc(int irq)
 	return &irq_descs[irq];
 }
 
-/* Behind those that are there. Context: d. Release: an interrupt that comes now sees a whole action. */
+/*
+ * Add behind the handlers that are there. The store has release, so that an interrupt that comes now sees a
+ * whole action. Context: d.
+ */
 static void append_action(struct irq_desc *d, struct irq_action *a)
 {
 	struct irq_action **end = &d->actions;
@@ -103,6 +123,7 @@ static void append_action(struct irq_desc *d, struct irq_action *a)
 	smp_store_release(end, a);
 }
 
+/* The first handler sets the type of the line and unmasks it; later ones find it so. */
 int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name, void *dev)
 {
 	struct irq_desc *d = irq_to_desc(irq);
@@ -130,11 +151,13 @@ int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name
 	return 0;
 }
 
+/* Called after a grace period: no interrupt walks over it any more. */
 static void free_action(struct rcu_head *head)
 {
 	kfree(container_of(head, struct irq_action, rcu));
 }
 
+/* The line is masked with its last handler. Context: a task that may sleep. */
 void free_irq(int irq, void *dev)
 {
 	struct irq_desc *d = irq_to_desc(irq);
@@ -167,8 +190,9 @@ void enable_percpu_irq(int irq)
 }
 
 /*
- * A line that fires and that nobody serves would do so for ever: so many times on end. Now and then is no
- * harm: a handler may have seen to an edge before it was delivered.
+ * A line that fires and that no handler serves would fire for ever, so it is masked after 1000 interrupts
+ * in a row. One now and then is harmless: a handler may have served the device before the edge was
+ * delivered.
  */
 static void noinline note_unhandled(int irq, struct irq_desc *d)
 {
@@ -178,6 +202,10 @@ static void noinline note_unhandled(int irq, struct irq_desc *d)
 	pr_err("irq %d: nobody cared, masked\n", irq);
 }
 
+/*
+ * Call all handlers of the line: a shared line does not tell which device it was. Returns IRQ_HANDLED when
+ * one of them did something. Context: interrupt.
+ */
 static irqreturn_t noinline handle_irq_event(int irq, struct irq_desc *d)
 {
 	irqreturn_t ret = IRQ_NONE;
@@ -195,6 +223,7 @@ static irqreturn_t noinline handle_irq_event(int irq, struct irq_desc *d)
 	return ret;
 }
 
+/* Context: interrupt, the number is mapped. */
 void noinline generic_handle_irq(int irq)
 {
 	struct irq_desc *d = &irq_descs[irq];
@@ -226,7 +255,10 @@ u64 nr_irqs_total(void)
 	return sum;
 }
 
-/* As Linux's arm64 prints a line: number, counts, controller, its number, kind, handlers. Context: d. */
+/*
+ * A line of /proc/interrupts, as Linux on arm64 prints it: number, counts, controller, its own number,
+ * kind, handlers. Context: d.
+ */
 static void show_irq(struct seq_file *m, int irq, struct irq_desc *d)
 {
 	struct irq_action *a = d->actions;
@@ -253,6 +285,7 @@ void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigne
 	seq_printf(m, "      %s\n", text);
 }
 
+/* The lock is taken for one line at a time: printing 256 lines with interrupts off would be a long latency. */
 int show_interrupts(struct seq_file *m)
 {
 	unsigned long flags;

@@ -1,10 +1,15 @@
-/* From a controller's own interrupt number to ours, as interrupts come in. */
+/*
+ * From a controller's own interrupt number to ours, as interrupts come in.
+ *
+ * A controller's driver has a domain: a table of our numbers, indexed by its own. An entry is filled when
+ * the first interrupt of that line comes. After that an interrupt costs one load, without a lock.
+ */
 #include <irq/irq.h>
 #include <kernel/printk.h>
 
 /*
- * It can only be pending because somebody has mapped it: this finds that mapping. 0: it has none, and is
- * masked.
+ * The number of a line that fires for the first time. The line can fire only because a driver has mapped
+ * and unmasked it, and this finds that mapping. 0: no number is left; the line is masked.
  */
 static int noinline find_mapping(struct irq_domain *domain, unsigned hwirq)
 {

@@ -1,4 +1,12 @@
-/* Softirqs: work that an interrupt leaves for when it is over; and the entry and exit of interrupts. */
+/*
+ * Softirqs: work that an interrupt leaves for when it is over; and the entry and exit of interrupts.
+ *
+ * An interrupt handler sets a bit in its CPU's softirq_pending. At the end of the outermost interrupt, with
+ * interrupts on again, the function of each set bit runs on the same CPU. So handlers stay short, and
+ * softirqs need a lock against other CPUs only. What comes too fast is left to a thread, ksoftirqd, which
+ * the scheduler treats like any other task. preempt_count tells the contexts apart: HARDIRQ_OFFSET in an
+ * interrupt, SOFTIRQ_OFFSET in a softirq, SOFTIRQ_DISABLE_OFFSET under local_bh_disable.
+ */
 #include <fs/libfs.h>
 #include <irq/irq.h>
 #include <irq/irqflags.h>
@@ -11,18 +19,24 @@
 #include <time/clock.h>
 #include <trace/events/irq.h>
 
+/*
+ * The names that /proc/softirqs and the events irq:softirq_* show, in the order of their bits: bit 0 runs
+ * first.
+ */
 const char *const softirq_to_name[NR_SOFTIRQS] = {
 	"HI", "TIMER", "TTY", "TRACE", "SCHED", "HRTIMER", "RCU",
 };
 
-/* How long interrupts' followers may hold up a task before ksoftirqd, which is scheduled like one, takes
- * over. */
+/*
+ * How long softirqs may hold up the interrupted task before ksoftirqd takes over. Linux has 10 rounds and 2
+ * ms too.
+ */
 #define MAX_SOFTIRQ_ROUNDS 10
 #define MAX_SOFTIRQ_NS	   (2 * NSEC_PER_MSEC)
 
 static void (*softirq_vec[NR_SOFTIRQS])(void); /* [immutable after boot] */
 
-/* Locks: c its CPU with interrupts off. */
+/* How often each softirq has run on this CPU. Others only read. */
 struct softirq_counts {
 	u32 served[NR_SOFTIRQS]; /* [its CPU, with preemption off] */
 };
@@ -40,6 +54,10 @@ void open_softirq(int nr, void (*action)(void))
 	softirq_vec[nr] = action;
 }
 
+/*
+ * Wake this CPU's ksoftirqd; before there is one, the next interrupt serves what is pending. Context:
+ * interrupts off.
+ */
 static void wakeup_softirqd(void)
 {
 	struct task_struct *t = this_cpu(ksoftirqd);
@@ -54,7 +72,10 @@ notrace void __raise_softirq_irqoff(int nr)
 	this_cpu(softirq_pending) |= 1U << nr;
 }
 
-/* In an interrupt or with bh off the end of that serves it; a task that raises one leaves it to ksoftirqd. */
+/*
+ * In an interrupt or with softirqs disabled, the end of that context serves the softirq. A task that raises
+ * one has no such end, so it leaves the work to ksoftirqd.
+ */
 void raise_softirq_irqoff(int nr)
 {
 	__raise_softirq_irqoff(nr);
@@ -71,7 +92,10 @@ void raise_softirq(int nr)
 	local_irq_restore(flags);
 }
 
-/* One round: what is pending now. Context: interrupts off; on while the actions run. */
+/*
+ * Run what is pending now, once. The bits are cleared before interrupts go on: a bit that is set later
+ * belongs to the next round and is not lost. Context: interrupts off; they are on while the functions run.
+ */
 static void softirq_round(void)
 {
 	u32 pending = this_cpu(softirq_pending);
@@ -90,7 +114,11 @@ static void softirq_round(void)
 	local_irq_disable();
 }
 
-/* Context: interrupts off, not in an interrupt or softirq. */
+/*
+ * Rounds until nothing is pending, or the time is over, or another task should run. Context: interrupts
+ * off, not in an interrupt or softirq. SOFTIRQ_OFFSET keeps an interrupt that comes meanwhile from starting
+ * a second level.
+ */
 static void noinline __do_softirq(void)
 {
 	u64 end = sched_clock() + MAX_SOFTIRQ_NS;
@@ -107,6 +135,7 @@ static void noinline __do_softirq(void)
 	__preempt_count_sub(SOFTIRQ_OFFSET);
 }
 
+/* Serve what is pending, if this is a place for that. Any context. */
 void noinline do_softirq(void)
 {
 	unsigned long flags;
@@ -125,6 +154,10 @@ void noinline __lockfunc irq_enter(void)
 	trace_hook(trace_preempt_key, true, trace_irq_context_enter);
 }
 
+/*
+ * The end of an interrupt. Only the outermost one, which interrupted neither a softirq nor a section with
+ * softirqs disabled, serves softirqs. Context: interrupts off.
+ */
 void noinline __lockfunc irq_exit(void)
 {
 	trace_hook(trace_preempt_key, true, trace_irq_context_exit);
@@ -147,7 +180,11 @@ void __lockfunc local_bh_enable(void)
 	preempt_enable();
 }
 
-/* Serves what was too much for the interrupts' ends, as an ordinary task. */
+/*
+ * The thread: serves what was too much for the ends of interrupts. TASK_IDLE is set before the look, so a
+ * bit that is raised after the look finds a sleeper to wake. cond_resched makes it share the CPU fairly
+ * with other tasks.
+ */
 static int run_ksoftirqd(void *unused)
 {
 	for (;;) {
@@ -166,7 +203,7 @@ static int run_ksoftirqd(void *unused)
 	return 0;
 }
 
-/* A thread a CPU. No softirq is missed: until then the ends of interrupts serve them. */
+/* A thread for each CPU. No softirq is missed before: the ends of interrupts serve them. */
 static int spawn_ksoftirqd(void)
 {
 	unsigned cpu;
@@ -183,7 +220,8 @@ static int spawn_ksoftirqd(void)
 }
 core_initcall(spawn_ksoftirqd);
 
-static void no_action(void)
+/* Stands for a softirq whose subsystem does not exist, so that softirq_round need not ask. */
+static void softirq_no_action(void)
 {
 }
 
@@ -192,6 +230,7 @@ u64 kstat_softirqs_cpu(int nr, int cpu)
 	return READ_ONCE(per_cpu(softirq_counts, cpu).served[nr]);
 }
 
+/* /proc/softirqs: a row for each softirq, a column for each CPU. */
 static int softirqs_show(struct seq_file *m, void *v)
 {
 	unsigned cpu;
@@ -216,5 +255,5 @@ void softirq_init(void)
 {
 	for (int i = 0; i < NR_SOFTIRQS; i++)
 		if (!softirq_vec[i])
-			softirq_vec[i] = no_action;
+			softirq_vec[i] = softirq_no_action;
 }

@@ -1,4 +1,10 @@
-/* Workqueues: functions to be called in thread context, by one worker a CPU. */
+/*
+ * Workqueues: functions to be called in thread context, by one worker thread a CPU.
+ *
+ * An interrupt or a holder of a spinlock queues a work; the worker of the CPU calls its function, which may
+ * sleep. The works of one CPU run one after the other, so a work must not wait for another one that is
+ * queued behind it. A lock for each pool, taken with interrupts off, rules its list.
+ */
 #include <arch/processor.h>
 #include <irq/workqueue.h>
 #include <kernel/init.h>
@@ -23,7 +29,9 @@ struct worker_pool {
 };
 static DEFINE_PER_CPU(struct worker_pool, worker_pools);
 
-/* The pool for w: `cpu`'s, or the one where it runs at the moment. Returned locked. Context: interrupts off.
+/*
+ * The pool that w is to be queued in, locked: the one where w runs at this moment, so that it never runs
+ * twice at a time, else that of `cpu`. Context: interrupts off.
  */
 static struct worker_pool *lock_pool_for(struct work_struct *w, int cpu)
 {
@@ -65,7 +73,10 @@ bool queue_work_on(int cpu, struct work_struct *w)
 	return true;
 }
 
-/* On this CPU, or at least one where we just were. */
+/*
+ * Queue on this CPU, or on one where the caller just was: it may be moved between the look and the
+ * queueing, which does no harm.
+ */
 bool noinline schedule_work(struct work_struct *w)
 {
 	return queue_work_on(READ_ONCE(current->cpu), w);
@@ -91,6 +102,10 @@ static void noinline process_one_work(struct worker_pool *pool)
 	wake_up_all(&pool->done);
 }
 
+/*
+ * The worker sets its state under the lock that a queueing CPU takes before its wake-up. So a work that is
+ * queued after the list was found empty finds a sleeper.
+ */
 static int worker_thread(void *data)
 {
 	struct worker_pool *pool = data;
@@ -108,7 +123,10 @@ static int worker_thread(void *data)
 	return 0;
 }
 
-/* Neither queued nor running? */
+/*
+ * Is w neither queued nor running? `pending` is set before w->cpu by the one that queues, so a negative CPU
+ * means never queued.
+ */
 static bool work_idle(struct work_struct *w)
 {
 	struct worker_pool *pool;
@@ -127,6 +145,10 @@ static bool work_idle(struct work_struct *w)
 	return idle;
 }
 
+/*
+ * Wait until w is idle. Looks again each time a work of its pool ends. Context: a task that may sleep, not
+ * w itself.
+ */
 bool flush_work(struct work_struct *w)
 {
 	bool waited = false;
@@ -143,7 +165,10 @@ bool flush_work(struct work_struct *w)
 	return waited;
 }
 
-/* Take it out of its pool's list; false when it is not there (idle, runs, or on its way in). */
+/*
+ * Take w out of its pool's list. False when it is not there: it is idle, it runs, or it is on its way into
+ * a list.
+ */
 static bool try_to_grab_pending(struct work_struct *w)
 {
 	struct worker_pool *pool;
@@ -164,6 +189,7 @@ static bool try_to_grab_pending(struct work_struct *w)
 	return grabbed;
 }
 
+/* When this returns, w neither is queued nor runs, unless somebody queues it again. */
 bool cancel_work_sync(struct work_struct *w)
 {
 	bool was_pending = try_to_grab_pending(w);
@@ -172,6 +198,7 @@ bool cancel_work_sync(struct work_struct *w)
 	return was_pending;
 }
 
+/* In the timer interrupt: the delay is over, the work is queued like any other. */
 static enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t)
 {
 	schedule_work(&container_of(t, struct delayed_work, timer)->work);
@@ -184,6 +211,7 @@ void init_delayed_work(struct delayed_work *w, work_func_t f)
 	hrtimer_init(&w->timer, delayed_work_timer_fn);
 }
 
+/* delay_ns counts from now. False: it is armed or queued already, and keeps its time. */
 bool schedule_delayed_work(struct delayed_work *w, u64 delay_ns)
 {
 	if (READ_ONCE(w->work.pending) || hrtimer_active(&w->timer))
@@ -192,6 +220,7 @@ bool schedule_delayed_work(struct delayed_work *w, u64 delay_ns)
 	return true;
 }
 
+/* The timer first: once it cannot fire, it queues the work no more. */
 bool cancel_delayed_work_sync(struct delayed_work *w)
 {
 	bool was_armed = hrtimer_cancel(&w->timer) > 0;
@@ -199,6 +228,7 @@ bool cancel_delayed_work_sync(struct delayed_work *w)
 	return cancel_work_sync(&w->work) || was_armed;
 }
 
+/* Make and start the worker of a CPU. Works that were queued before are found by its first look. */
 static void start_worker(int cpu)
 {
 	struct worker_pool *pool = per_cpu_ptr(worker_pools, cpu);
@@ -212,6 +242,7 @@ static void start_worker(int cpu)
 	wake_up_process(t);
 }
 
+/* From here on works may be queued; they run when the workers have started. */
 void workqueue_init_early(void)
 {
 	unsigned cpu;
@@ -225,7 +256,7 @@ void workqueue_init_early(void)
 	}
 }
 
-/* kworker/N:0 */
+/* Start the workers, kworker/N:0. */
 static int workqueue_init(void)
 {
 	unsigned cpu;

@@ -58,12 +58,21 @@ void noinline synchronize_rcu(void)
 	rcu_gp_end(number);
 }
 
+/*
+ * The number of the last grace period that has begun. A later one begins after everything that the caller
+ * has unpublished, so it waits for every reader that could still see it.
+ */
 u64 get_state_synchronize_rcu(void)
 {
 	smp_mb(); /* the caller's unpublishing comes before the look, so before the next grace period begins */
 	return __atomic_load_n(&gp_begun, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * Grace periods are numbered in the order in which they begin. When one with a number above `state` has
+ * ended, it began after the caller's unpublishing: there is nothing to wait for. A stop that did not happen
+ * (nothing to switch, ftrace dead, one CPU) has no number, so then the caller waits as ever.
+ */
 void cond_synchronize_rcu(u64 state)
 {
 	if (__atomic_load_n(&gp_ended, __ATOMIC_SEQ_CST) > state)
@@ -79,6 +88,10 @@ void cond_synchronize_rcu(u64 state)
  */
 #define RCU_BATCH_NS (4 * NSEC_PER_MSEC)
 
+/*
+ * Callbacks that wait for a grace period. Pushing is one compare-and-exchange, so NMIs and holders of any
+ * lock may push.
+ */
 static struct rcu_head *rcu_callbacks; /* [atomic] newest first */
 static struct hrtimer rcu_timer;
 static DECLARE_WAIT_QUEUE_HEAD(rcu_wait);
@@ -96,6 +109,10 @@ void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *))
 		hrtimer_start(&rcu_timer, ktime_get() + RCU_BATCH_NS);
 }
 
+/*
+ * The timer wakes the thread, not call_rcu itself: its caller may hold the lock of a runqueue, which a
+ * wake-up takes.
+ */
 static enum hrtimer_restart rcu_timer_fn(struct hrtimer *t)
 {
 	wake_up(&rcu_wait);
@@ -115,6 +132,10 @@ static struct rcu_head *take_callbacks(void)
 	return ordered;
 }
 
+/*
+ * One grace period serves all callbacks that were there when it began. Callbacks run here, in a thread, and
+ * may sleep.
+ */
 static int rcu_thread(void *unused)
 {
 	struct rcu_head *list, *next;

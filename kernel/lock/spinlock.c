@@ -1,4 +1,11 @@
-/* Spinlocks as functions: preemption and interrupts around the bare lock of <sched/spinlock.h>. */
+/*
+ * Spinlocks as functions: preemption and interrupts around the bare lock of <sched/spinlock.h>.
+ *
+ * Each variant does two things in a fixed order. Locking: first mask (interrupts, softirqs, preemption),
+ * then take the lock; otherwise an interrupt between the two could ask for the lock that its own CPU holds,
+ * and wait for ever. Unlocking: first free the lock, then unmask. They are real functions, so that they can
+ * be traced.
+ */
 #include <irq/softirq.h>
 #include <sched/preempt.h>
 #include <sched/spinlock.h>
@@ -19,6 +26,7 @@ void __lockfunc _raw_spin_unlock(spinlock_t *l)
 	preempt_enable();
 }
 
+/* Returns whether the lock was taken; preemption is on again when it was not. */
 bool __lockfunc _raw_spin_trylock(spinlock_t *l)
 {
 	preempt_disable();
@@ -28,6 +36,7 @@ bool __lockfunc _raw_spin_trylock(spinlock_t *l)
 	return false;
 }
 
+/* For callers that know that interrupts are on: unlocking switches them on without looking. */
 void __lockfunc _raw_spin_lock_irq(spinlock_t *l)
 {
 	local_irq_disable();
@@ -43,6 +52,7 @@ void __lockfunc _raw_spin_unlock_irq(spinlock_t *l)
 	preempt_enable();
 }
 
+/* For data that softirqs use, too. Hard interrupts stay on. */
 void __lockfunc _raw_spin_lock_bh(spinlock_t *l)
 {
 	local_bh_disable();
@@ -58,6 +68,7 @@ void __lockfunc _raw_spin_unlock_bh(spinlock_t *l)
 	local_bh_enable();
 }
 
+/* For callers that do not know whether interrupts are on. The flags go to the unlock on the same CPU. */
 unsigned long __lockfunc _raw_spin_lock_irqsave(spinlock_t *l)
 {
 	unsigned long flags;

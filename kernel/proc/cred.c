@@ -83,7 +83,7 @@ SYSCALL_DEFINE0(getegid)
 #define KEEP ((u32)-1) /* "leave it as it is" */
 
 /* May one of the three become `id`? */
-static bool allowed(u32 id, u32 real, u32 effective, u32 saved)
+static bool id_allowed(u32 id, u32 real, u32 effective, u32 saved)
 {
 	return id == KEEP || !current->euid || id == real || id == effective || id == saved;
 }
@@ -122,8 +122,8 @@ SYSCALL_DEFINE3(setresuid, u32, r, u32, e, u32, s)
 {
 	const struct task_struct *t = current;
 
-	if (!allowed(r, t->uid, t->euid, t->suid) || !allowed(e, t->uid, t->euid, t->suid) ||
-	    !allowed(s, t->uid, t->euid, t->suid))
+	if (!id_allowed(r, t->uid, t->euid, t->suid) || !id_allowed(e, t->uid, t->euid, t->suid) ||
+	    !id_allowed(s, t->uid, t->euid, t->suid))
 		return -EPERM;
 	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), id_or(s, t->suid));
 }
@@ -132,8 +132,8 @@ SYSCALL_DEFINE3(setresgid, u32, r, u32, e, u32, s)
 {
 	const struct task_struct *t = current;
 
-	if (!allowed(r, t->gid, t->egid, t->sgid) || !allowed(e, t->gid, t->egid, t->sgid) ||
-	    !allowed(s, t->gid, t->egid, t->sgid))
+	if (!id_allowed(r, t->gid, t->egid, t->sgid) || !id_allowed(e, t->gid, t->egid, t->sgid) ||
+	    !id_allowed(s, t->gid, t->egid, t->sgid))
 		return -EPERM;
 	commit_gids(id_or(r, t->gid), id_or(e, t->egid), id_or(s, t->sgid));
 	return 0;
@@ -187,7 +187,7 @@ SYSCALL_DEFINE2(setreuid, u32, r, u32, e)
 	const struct task_struct *t = current;
 	bool save = r != KEEP || (e != KEEP && e != t->uid);
 
-	if (!allowed(r, t->uid, t->euid, t->euid) || !allowed(e, t->uid, t->euid, t->suid))
+	if (!id_allowed(r, t->uid, t->euid, t->euid) || !id_allowed(e, t->uid, t->euid, t->suid))
 		return -EPERM;
 	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), save ? id_or(e, t->euid) : t->suid);
 }
@@ -197,7 +197,7 @@ SYSCALL_DEFINE2(setregid, u32, r, u32, e)
 	const struct task_struct *t = current;
 	bool save = r != KEEP || (e != KEEP && e != t->gid);
 
-	if (!allowed(r, t->gid, t->egid, t->egid) || !allowed(e, t->gid, t->egid, t->sgid))
+	if (!id_allowed(r, t->gid, t->egid, t->egid) || !id_allowed(e, t->gid, t->egid, t->sgid))
 		return -EPERM;
 	commit_gids(id_or(r, t->gid), id_or(e, t->egid), save ? id_or(e, t->egid) : t->sgid);
 	return 0;
@@ -209,7 +209,7 @@ SYSCALL_DEFINE1(setfsuid, u32, uid)
 	struct cred_ids ids = current_ids();
 	u32 old = ids.fsuid;
 
-	if (uid != KEEP && (uid == old || allowed(uid, ids.uid, ids.euid, ids.suid))) {
+	if (uid != KEEP && (uid == old || id_allowed(uid, ids.uid, ids.euid, ids.suid))) {
 		ids.fsuid = uid;
 		commit_ids(&ids);
 	}
@@ -221,7 +221,7 @@ SYSCALL_DEFINE1(setfsgid, u32, gid)
 	struct cred_ids ids = current_ids();
 	u32 old = ids.fsgid;
 
-	if (gid != KEEP && (gid == old || allowed(gid, ids.gid, ids.egid, ids.sgid))) {
+	if (gid != KEEP && (gid == old || id_allowed(gid, ids.gid, ids.egid, ids.sgid))) {
 		ids.fsgid = gid;
 		commit_ids(&ids);
 	}

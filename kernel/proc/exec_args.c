@@ -13,7 +13,7 @@
 #include <uapi/elf.h>
 
 /* A page more. */
-static int add_page(struct binprm *bprm)
+static int add_arg_page(struct binprm *bprm)
 {
 	char *page;
 
@@ -48,7 +48,7 @@ static int copy_string(struct binprm *bprm, const char *str, bool kernel)
 		int err;
 
 		if (!at) {
-			err = add_page(bprm);
+			err = add_arg_page(bprm);
 			if (err)
 				return err;
 		}

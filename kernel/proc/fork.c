@@ -22,7 +22,7 @@
 
 DEFINE_SPINLOCK(tasklist_lock);
 /* Marks fork_idle's tasks as kernel threads; they start in secondary_start_kernel instead. */
-static int idle_fn(void *unused)
+static int idle_task_fn(void *unused)
 {
 	return 0;
 }
@@ -424,7 +424,7 @@ free_task:
  * instruction. */
 struct task_struct *fork_idle(int cpu)
 {
-	struct kernel_clone_args args = {.flags = CLONE_VM | CLONE_FS, .fn = idle_fn};
+	struct kernel_clone_args args = {.flags = CLONE_VM | CLONE_FS, .fn = idle_task_fn};
 	struct task_struct *p = new_task(&args);
 	int err;
 

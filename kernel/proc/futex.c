@@ -61,7 +61,7 @@ static struct futex_bucket *bucket_of(const struct futex_key *key)
 	return &buckets[hash_64(key->word ^ (unsigned long)key->space, BUCKET_BITS)];
 }
 
-static bool same_key(const struct futex_key *a, const struct futex_key *b)
+static bool same_futex_key(const struct futex_key *a, const struct futex_key *b)
 {
 	return a->space == b->space && a->word == b->word;
 }
@@ -141,7 +141,7 @@ int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset)
 	list_for_each_entry_safe(w, next, &b->waiters, list) {
 		if (woken >= nr)
 			break;
-		if (same_key(&w->key, &key) && (w->bitset & bitset)) {
+		if (same_futex_key(&w->key, &key) && (w->bitset & bitset)) {
 			wake_waiter(w);
 			woken++;
 		}
@@ -297,7 +297,7 @@ static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_w
 	list_for_each_entry_safe(w, next, &b1->waiters, list) {
 		if (done >= nr_wake && done - nr_wake >= nr_move) /* their sum may be too large for an int */
 			break;
-		if (!same_key(&w->key, &k1))
+		if (!same_futex_key(&w->key, &k1))
 			continue;
 		if (done++ < nr_wake) {
 			wake_waiter(w);

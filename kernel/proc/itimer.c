@@ -10,9 +10,14 @@
 #include <time/posix.h>
 
 /*
- * In the timer interrupt. The process is found by its number: it may be on its way out. A timer with an interval is not
- * started again here but when the signal is taken, as on Linux. So an interval of a microsecond costs the process that
- * asked for it, one signal at a time, and not the CPU, which would serve timer interrupts and nothing else.
+ * The callback of ITIMER_REAL, in the timer interrupt. The process is found by its number, as it may be
+ * ending.
+ *
+ * An interval timer cannot take the CPU. The callback sends SIGALRM and does not start the timer again; the
+ * task that takes the signal does (posixtimer_rearm_itimer). So between two expiries the process runs at
+ * least as far as taking a signal, and an interval of a microsecond costs the time of the process that
+ * asked for it. If the callback restarted the timer, the CPU would serve timer interrupts and nothing else.
+ * Linux does the same.
  */
 enum hrtimer_restart noinline it_real_fn(struct hrtimer *t)
 {
@@ -26,8 +31,12 @@ enum hrtimer_restart noinline it_real_fn(struct hrtimer *t)
 }
 
 /*
- * The timer may be queued: then the signal came from somebody else. Its callback may run on another CPU: it waits for
- * siglock to send, or has sent; hrtimer_start() copes with that.
+ * Start the timer for its next interval. Context: siglock, called by dequeue_signal when SIGALRM is taken.
+ *
+ * The timer may be queued already: then somebody else sent this SIGALRM. The callback may be running on
+ * another CPU at this moment, for the same reason: it has left the tree and waits for siglock to send. Then
+ * the timer is started here, the callback sends one more signal, and the timer is queued once. That the
+ * next expiry lies after now, and is no sum that overflowed, is ktime_forward's argument in <time/ktime.h>.
  */
 void posixtimer_rearm_itimer(void)
 {
@@ -50,6 +59,7 @@ static void read_itimer(struct signal_struct *sig, struct itimerval *out)
 	out->it_interval = ns_to_timeval(sig->it_interval);
 }
 
+/* The time left and the interval, of one moment. Context: a task; takes siglock. */
 static void do_getitimer(struct itimerval *out)
 {
 	spin_lock_irq(&current->sighand->siglock);
@@ -57,7 +67,13 @@ static void do_getitimer(struct itimerval *out)
 	spin_unlock_irq(&current->sighand->siglock);
 }
 
-/* value 0 stops it. The callback takes siglock to send: it is waited for without that. */
+/*
+ * Set the timer, value and interval in ns; value 0 stops it. Returns the old setting in *old.
+ *
+ * The callback takes siglock to send its signal, so waiting for it with siglock held would be a deadlock.
+ * Therefore the lock is let go and taken again until the callback is through; `old` is read again each
+ * time.
+ */
 static void do_setitimer(u64 value, u64 interval, struct itimerval *old)
 {
 	struct signal_struct *sig = current->signal;

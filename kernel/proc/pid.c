@@ -201,6 +201,10 @@ struct signal_struct *next_in_group(enum pid_type type, pid_t nr, struct signal_
 	return NULL;
 }
 
+/*
+ * Put the process at the end of its group's bucket. `joined` numbers the joins, so that walk.c finds its
+ * place again after it has let go of the lock. [T]
+ */
 static void join_one(struct signal_struct *sig, enum pid_type type, pid_t nr)
 {
 	static u64 joins; /* [tasklist_lock] */
@@ -216,6 +220,7 @@ void join_groups(struct signal_struct *sig, pid_t pgrp, pid_t session)
 	join_one(sig, PIDTYPE_PGID, pgrp);
 }
 
+/* Does a task, a process group or a session have this number? [T] */
 static bool number_in_use(pid_t nr)
 {
 	return find_task_by_pid(nr) || next_in_group(PIDTYPE_PGID, nr, NULL) || next_in_group(PIDTYPE_SID, nr, NULL);
@@ -232,6 +237,10 @@ static void free_unused(pid_t a, pid_t b, pid_t c)
 		free_pid(c);
 }
 
+/*
+ * Move the process to another group or session. The number that it leaves is freed when it was the last
+ * that had it. [T]
+ */
 void change_group(struct signal_struct *sig, enum pid_type type, pid_t nr)
 {
 	pid_t old = sig->group_nr[type];
@@ -243,6 +252,19 @@ void change_group(struct signal_struct *sig, enum pid_type type, pid_t nr)
 	free_unused(old, 0, 0);
 }
 
+/*
+ * A number outlives the task that had it: `kill(-5)` must not reach strangers while a group 5 exists, even
+ * when process 5 is gone. So a number is free when no task, group or session has it any more, which
+ * free_unused asks under tasklist_lock.
+ *
+ * It asks once for each of the process's three numbers, though they are often the same. A number that has
+ * been freed may be given out at once, since alloc_pid does not take tasklist_lock; freed a second time, it
+ * would be taken away from its new owner.
+ *
+ * A number that has been given out, and whose task is not published yet, looks unused but is safe: this
+ * function would have to ask for it, and no process is in a group of that number, because setpgid makes
+ * only groups whose number is a task's own.
+ */
 void leave_groups(struct task_struct *p)
 {
 	struct signal_struct *sig = p->signal;

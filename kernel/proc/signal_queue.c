@@ -120,7 +120,7 @@ static void collect_signal(struct sigpending *pending, int sig, struct siginfo *
 	}
 }
 
-static int next_signal(const struct sigpending *pending, sigset_t mask)
+static int next_pending_signal(const struct sigpending *pending, sigset_t mask)
 {
 	sigset_t set = pending->signal & ~mask;
 
@@ -132,11 +132,11 @@ static int next_signal(const struct sigpending *pending, sigset_t mask)
 int dequeue_signal(sigset_t mask, struct siginfo *info)
 {
 	struct sigpending *pending = &current->pending;
-	int sig = next_signal(pending, mask);
+	int sig = next_pending_signal(pending, mask);
 
 	if (!sig) {
 		pending = &current->signal->shared_pending;
-		sig = next_signal(pending, mask);
+		sig = next_pending_signal(pending, mask);
 	}
 	if (!sig)
 		return 0;

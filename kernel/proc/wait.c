@@ -44,7 +44,7 @@ static bool eligible_child(const struct wait_opts *wo, const struct task_struct 
 	return (p->exit_signal != SIGCHLD) == !!(wo->options & __WCLONE);
 }
 
-static void found(struct wait_opts *wo, struct task_struct *p, int cause, int status, int wstatus)
+static void note_child(struct wait_opts *wo, struct task_struct *p, int cause, int status, int wstatus)
 {
 	wo->pid = p->pid;
 	wo->uid = p->uid;
@@ -80,9 +80,9 @@ static bool wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
 	if (!(wo->options & WEXITED))
 		return false;
 	if (sig)
-		found(wo, p, code & 0x80 ? CLD_DUMPED : CLD_KILLED, sig, code);
+		note_child(wo, p, code & 0x80 ? CLD_DUMPED : CLD_KILLED, sig, code);
 	else
-		found(wo, p, CLD_EXITED, code >> 8, code);
+		note_child(wo, p, CLD_EXITED, code >> 8, code);
 	if (wo->options & WNOWAIT)
 		return true;
 	p->exit_state = EXIT_DEAD;
@@ -107,7 +107,7 @@ static bool wait_task_stopped(struct wait_opts *wo, struct task_struct *p)
 		p->signal->stop_code = 0;
 	unlock_task_sighand(sighand, flags);
 	if (code)
-		found(wo, p, CLD_STOPPED, code, W_STOPPED(code));
+		note_child(wo, p, CLD_STOPPED, code, W_STOPPED(code));
 	return code;
 }
 
@@ -126,7 +126,7 @@ static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
 		p->signal->continued = false;
 	unlock_task_sighand(sighand, flags);
 	if (continued)
-		found(wo, p, CLD_CONTINUED, SIGCONT, W_CONTINUED);
+		note_child(wo, p, CLD_CONTINUED, SIGCONT, W_CONTINUED);
 	return continued;
 }
 

@@ -1,4 +1,10 @@
-/* /proc/devices, misc and consoles: what devices there are, from the table that /dev is made of. */
+/*
+ * /proc/devices, /proc/misc and /proc/consoles: which devices exist.
+ *
+ * All three are made from the table that /dev is made of (device_next), so a device that registers itself
+ * shows here without doing anything more. Ports come and go while the machine runs. The reader meets each
+ * entry whole (it is published with release), so it takes no lock.
+ */
 #include "internal.h"
 
 #include <kernel/printk.h>
@@ -6,6 +12,10 @@
 
 #define MISC_MAJOR 10
 
+/*
+ * Names of majors as Linux prints them. A major may stand here twice (5 has two names), and is shown only
+ * when a device of it exists.
+ */
 static const struct {
 	unsigned major;
 	const char *name;
@@ -13,6 +23,7 @@ static const struct {
 	{1, "mem"}, {4, "ttyS"}, {5, "/dev/tty"}, {5, "/dev/console"}, {MISC_MAJOR, "misc"}, {204, "ttyAMA"},
 };
 
+/* Is there a device with this major? Looks through the whole table, which has some tens of entries. */
 static bool major_is_used(unsigned major)
 {
 	const struct device_node *dev;
@@ -23,7 +34,10 @@ static bool major_is_used(unsigned major)
 	return false;
 }
 
-/* Majors that we have no name for are shown by the first of their devices. */
+/*
+ * Show each major for which majors[] has no name, once, under the name of the first of its devices. `shown`
+ * is enough to avoid repetition because devices of one major register one after the other.
+ */
 static void show_unnamed(struct seq_file *m)
 {
 	const struct device_node *dev;
@@ -41,7 +55,10 @@ static void show_unnamed(struct seq_file *m)
 	}
 }
 
-/* There are no block devices. */
+/*
+ * The heading "Block devices:" stands alone, as there are no block devices; programs look for it to know
+ * where the character devices end.
+ */
 static int devices_show(struct seq_file *m, void *v)
 {
 	seq_puts(m, "Character devices:\n");
@@ -53,6 +70,7 @@ static int devices_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* One line for each device of major 10: its minor and its name. */
 static int misc_show(struct seq_file *m, void *v)
 {
 	const struct device_node *dev;
@@ -63,7 +81,12 @@ static int misc_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Name, what it can do (write), its state (enabled; C: /dev/console is it), its device where it has one. */
+/*
+ * One line: the console's name; what it can do (-W-: write only); its state (E: enabled; C: /dev/console
+ * leads to it); and its device number, when it has a device node. Example:
+ *
+ *     ttyS0                -W- (EC)       4:64
+ */
 static void show_console(struct seq_file *m, const char *name, bool preferred)
 {
 	const struct device_node *dev;
@@ -75,6 +98,7 @@ static void show_console(struct seq_file *m, const char *name, bool preferred)
 	seq_putc(m, '\n');
 }
 
+/* The first console that is registered is the one that /dev/console leads to. */
 static int consoles_show(struct seq_file *m, void *v)
 {
 	char name[32];

@@ -1,4 +1,12 @@
-/* /proc/<pid>/fd, fdinfo and task: directories whose entries come and go. */
+/*
+ * /proc/<pid>/fd, fdinfo and task: directories whose entries come and go.
+ *
+ * Nothing of them is stored. A look-up asks the task's table of files (or the list of threads) and makes an
+ * inode; each use of that inode asks again, because the descriptor may be closed and opened as another file
+ * meanwhile. The right to look is asked AFTER the object is at hand: what was the user's own may be shown,
+ * and what belongs to a program with more rights is seen as such, even if the task executes it between the
+ * two steps.
+ */
 #include "internal.h"
 
 #include <lib/printf.h>
@@ -6,16 +14,18 @@
 #include <proc/ptrace.h>
 #include <sched/sched.h>
 
-/* May the current task see the descriptors of `task`? To be asked once they are at hand (see
- * ptrace_may_access). */
+/*
+ * May the current task see the descriptors of `task`? To be asked after they were taken (see
+ * ptrace_may_access).
+ */
 static bool may_see_fds(struct task_struct *task)
 {
 	return ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS);
 }
 
 /*
- * The open file that a link of fd/ stands for, with a reference. -ENOENT: closed, or the process is gone;
- * -EACCES: the process is none of ours.
+ * The open file that a link of fd/ stands for, with a reference. ERR_PTR(-ENOENT): the descriptor is
+ * closed, or the process is gone; ERR_PTR(-EACCES): the reader may not look into the process.
  */
 static struct file *fd_file(const struct inode *inode)
 {
@@ -34,6 +44,10 @@ static struct file *fd_file(const struct inode *inode)
 	return f ? f : ERR_PTR(-ENOENT);
 }
 
+/*
+ * Follow the link: it leads to the open file itself, even if that file has no name any more. So it is not
+ * the same as following the text of the link.
+ */
 static int fd_get_path(struct inode *inode, struct path *out)
 {
 	struct file *f = fd_file(inode);
@@ -46,6 +60,7 @@ static int fd_get_path(struct inode *inode, struct path *out)
 	return 0;
 }
 
+/* The text of the link, as readlink shows it: the path seen from the reader's root, or e.g. "pipe:[17]". */
 static const char *fd_get_link(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	struct path path = {};
@@ -83,6 +98,10 @@ static int fdinfo_show(struct seq_file *m, void *v)
 	return task ? 0 : -ENOENT;
 }
 
+/*
+ * Ask for the right once at the opening, so that a refused reader gets an error here and not at its first
+ * read.
+ */
 static int fdinfo_open(struct inode *inode, struct file *f)
 {
 	struct file *shown = fd_file(inode); /* asks for the right: what is refused cannot be handed on */
@@ -98,7 +117,10 @@ static const struct file_operations fdinfo_fops = {
 
 static const struct inode_operations fd_dir_iops, fdinfo_dir_iops;
 
-/* A cached link whose descriptor was closed meanwhile fails when it is followed. */
+/*
+ * Make the inode for descriptor `fd` of the task. The link may stay in the cache after the descriptor is
+ * closed; following it fails then, because fd_file() asks again.
+ */
 static int fd_lookup_task(struct inode *dir, struct dentry *dentry, struct task_struct *task, unsigned fd)
 {
 	bool info = dir->i_op == &fdinfo_dir_iops;
@@ -126,6 +148,7 @@ static int fd_lookup_task(struct inode *dir, struct dentry *dentry, struct task_
 	return proc_attach(dentry, inode);
 }
 
+/* Look up a number in fd or fdinfo. Anything else is no descriptor: -ENOENT. */
 static int fd_dir_lookup(struct inode *dir, struct dentry *dentry)
 {
 	struct task_struct *task;
@@ -142,7 +165,10 @@ static int fd_dir_lookup(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
-/* Positions: descriptor + 2. */
+/*
+ * List the descriptors. The position is descriptor + 2, behind "." and "..", so a listing goes on at the
+ * right place when descriptors are closed in between. The right is asked again for each one.
+ */
 static int fd_dir_iterate(struct file *dirf, struct dir_context *ctx)
 {
 	struct task_struct *task;
@@ -174,8 +200,11 @@ static int fd_dir_iterate(struct file *dirf, struct dir_context *ctx)
 	return 0;
 }
 
-/* Threads of the process itself pass, whatever the mode: it is root's when the process is not dumpable. Any
- * context. */
+/*
+ * The threads of the process itself may always look into their own directory. Its mode would keep them out
+ * when the process is not dumpable, because the directory belongs to root then. Any context: the task is
+ * looked at under RCU.
+ */
 static int fd_dir_permission(const struct inode *inode, int mask)
 {
 	const struct task_struct *task;
@@ -195,6 +224,7 @@ static const struct inode_operations fd_dir_iops = {.lookup = fd_dir_lookup, .pe
 static const struct inode_operations fdinfo_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
 static const struct file_operations fd_dir_fops = {.iterate = fd_dir_iterate};
 
+/* Look up a thread by its number; -ENOENT for a thread of another process. */
 static int task_dir_lookup(struct inode *dir, struct dentry *dentry)
 {
 	struct task_struct *task;
@@ -212,7 +242,10 @@ static int task_dir_lookup(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
-/* The first thread of `leader` with an id >= tid; 0: none. */
+/*
+ * The smallest thread id of the process that is at least `tid`; 0: there is none. Threads are listed by
+ * number and not by their place in the list, so that a listing can go on after threads have come and gone.
+ */
 static pid_t next_thread_id(struct task_struct *leader, pid_t tid)
 {
 	struct task_struct *t;
@@ -227,7 +260,7 @@ static pid_t next_thread_id(struct task_struct *leader, pid_t tid)
 	return best;
 }
 
-/* Positions: thread id + 2. */
+/* List the threads. The position is thread id + 2. */
 static int task_dir_iterate(struct file *f, struct dir_context *ctx)
 {
 	struct task_struct *leader;

@@ -14,7 +14,10 @@ static bool kallsyms_show_value(void)
 	return READ_ONCE(kptr_restrict) < 2 && current->euid == 0;
 }
 
-/* The table is too long for one record, so it is walked. */
+/*
+ * The table is too long for one buffer, so it is walked one symbol after the other. The iterator is the
+ * symbol's index + 1, as NULL means the end.
+ */
 static void *kallsyms_start(struct seq_file *m, loff_t *pos)
 {
 	return *pos < kallsyms_count() ? (void *)(unsigned long)(*pos + 1) : NULL;
@@ -30,7 +33,10 @@ static void kallsyms_stop(struct seq_file *m, void *v)
 {
 }
 
-/* m->private: whether who opened the file may see the addresses. */
+/*
+ * One symbol. m->private tells whether the task that opened the file may see addresses: it was decided at
+ * the opening, since the descriptor may be handed to another task.
+ */
 static int kallsyms_show(struct seq_file *m, void *v)
 {
 	struct ksym sym;
@@ -63,7 +69,7 @@ static int kptr_restrict_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* 0, 1 or 2. */
+/* Takes 0, 1 or 2. Files that are open keep what was decided for them. */
 static int kptr_restrict_store(char *text, void *data)
 {
 	char *end;

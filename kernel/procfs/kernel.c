@@ -1,4 +1,9 @@
-/* Files of /proc about the whole system, and below sys/kernel. */
+/*
+ * Files of /proc about the whole system (meminfo, uptime, stat, loadavg, ...) and those below sys/kernel.
+ *
+ * A file here is a function that prints into a seq_file; nothing is stored for it. Counters of other CPUs
+ * are read without a lock: each is one word, so a reader sees a value that the counter had a moment ago.
+ */
 #include "internal.h"
 
 #include <arch/processor.h>
@@ -18,7 +23,10 @@
 
 #define NSEC_PER_TICK (NSEC_PER_SEC / USER_HZ)
 
-/* Show functions of other subsystems: they take no second argument. */
+/*
+ * Make a file out of a show function of another subsystem. Those take no second argument, because they do
+ * not know that they are called by a text file.
+ */
 #define SHOW_OF(name, perm, fn)                                                                                 \
 	static int name##_proc_show(struct seq_file *m, void *v)                                                \
 	{                                                                                                       \
@@ -33,7 +41,10 @@ SHOW_OF(slabinfo, 0400, slabinfo_show);
 SHOW_OF(interrupts, 0444, show_interrupts);
 SHOW_OF(filesystems, 0444, show_filesystems);
 
-/* Seconds with two places: since boot, and the sum of all CPUs' idle time. */
+/*
+ * Two numbers of seconds with two decimals: the time since boot, and the idle time of all CPUs added up.
+ * The second one grows up to nr_cpus times as fast as the first.
+ */
 static int uptime_show(struct seq_file *m, void *v)
 {
 	u64 up = sched_clock() / 10000000, idle = 0;
@@ -47,6 +58,7 @@ static int uptime_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* The same words as uname(1), and the compiler that built the kernel. */
 static int version_show(struct seq_file *m, void *v)
 {
 	struct new_utsname u;
@@ -56,13 +68,17 @@ static int version_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* The command line as the loader passed it, before anything took arguments out of it. */
 static int cmdline_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%s\n", boot_command_line);
 	return 0;
 }
 
-/* Fixed point of 16 bits, two decimals. */
+/*
+ * A load is a fixed-point number with 16 fractional bits. Adding half of a hundredth first rounds it to two
+ * decimals.
+ */
 static void show_load(struct seq_file *m, u64 load)
 {
 	load += 65536 / 200;
@@ -70,7 +86,10 @@ static void show_load(struct seq_file *m, u64 load)
 		   (unsigned long long)((load & 0xffff) * 100) >> 16);
 }
 
-/* Averages over 1, 5 and 15 minutes, tasks that run of all, and the last pid, as Linux shows it. */
+/*
+ * The averages over 1, 5 and 15 minutes; tasks that run or could run, out of all threads; and a pid. Linux
+ * shows the pid that was given out last in that place; here it is the reader's.
+ */
 static int loadavg_show(struct seq_file *m, void *v)
 {
 	u64 loads[3];
@@ -82,11 +101,17 @@ static int loadavg_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* How a CPU has spent its time since boot, in ns. */
 struct cpu_times {
 	u64 user, system, idle; /* ns */
 };
 
-/* Busy and idle is what is measured; what ticks saw says how the busy time divides. */
+/*
+ * Split the time since boot of a CPU. Idle time is measured exactly at each switch to and from the idle
+ * task. User and system time come from the timer tick, which samples what it interrupts: on a CPU that is
+ * mostly idle few ticks hit. So the busy time is taken as exact (now - idle), and the samples only say in
+ * which proportion it divides into user and system.
+ */
 static struct cpu_times cpu_times(unsigned cpu, u64 now)
 {
 	struct cpu_times t;
@@ -101,13 +126,17 @@ static struct cpu_times cpu_times(unsigned cpu, u64 now)
 	return t;
 }
 
+/*
+ * The columns of proc(5): user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice, in
+ * ticks of USER_HZ. Those that are not measured are 0.
+ */
 static void show_cpu_times(struct seq_file *m, const char *name, const struct cpu_times *t)
 {
 	seq_printf(m, "%s %llu 0 %llu %llu 0 0 0 0 0 0\n", name, (unsigned long long)(t->user / NSEC_PER_TICK),
 		   (unsigned long long)(t->system / NSEC_PER_TICK), (unsigned long long)(t->idle / NSEC_PER_TICK));
 }
 
-/* "softirq": all of them, then each kind's. */
+/* The line "softirq": the total, then one sum for each kind, over all CPUs. */
 static void show_softirq_sums(struct seq_file *m)
 {
 	u64 sums[NR_SOFTIRQS] = {0}, total = 0;
@@ -124,7 +153,10 @@ static void show_softirq_sums(struct seq_file *m)
 	seq_putc(m, '\n');
 }
 
-/* The first line is the sum of the CPUs' lines, taken at one moment so that top's differences make sense. */
+/*
+ * The first line is the sum of the lines of the CPUs. All of them are computed for one moment, `now`: top
+ * subtracts two readings, and would show more than 100 % if the moments differed within a reading.
+ */
 static int stat_show(struct seq_file *m, void *v)
 {
 	struct cpu_times t, sum = {0};
@@ -152,6 +184,7 @@ static int stat_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* One paragraph for each CPU that is online. */
 static int cpuinfo_show(struct seq_file *m, void *v)
 {
 	unsigned cpu;
@@ -174,7 +207,7 @@ REGISTER_PROC(loadavg_entry);
 REGISTER_PROC(stat_entry);
 REGISTER_PROC(cpuinfo_entry);
 
-/* sys/kernel: one word a file. */
+/* sys/kernel: one word a file, the same that uname(2) returns. */
 static int ostype_show(struct seq_file *m, void *v)
 {
 	struct new_utsname u;
@@ -211,14 +244,20 @@ static int hostname_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Console level, then what Linux calls default, minimum and boot-time default: those do not change here. */
+/*
+ * Four levels. Only the first one, the console's, does anything here. The others are what Linux calls
+ * default, minimum and boot-time default.
+ */
 static int printk_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%d\t4\t1\t7\n", console_loglevel);
 	return 0;
 }
 
-/* Only the first number is taken: the console level, 1 to 15. */
+/*
+ * Take the first number, the level of the console, 1 to 15; `dmesg -n` writes it. Numbers behind it are
+ * ignored, so that a line that was read from the file can be written back. Returns 0 or -EINVAL.
+ */
 static int printk_store(char *text, void *data)
 {
 	char *end;

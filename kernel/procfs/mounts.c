@@ -1,12 +1,19 @@
-/* /proc/<pid>/mounts and mountinfo, as the reader sees them from its own root. */
+/*
+ * /proc/<pid>/mounts and mountinfo: the mounts as the reader sees them from its own root directory.
+ *
+ * There is one list of mounts for the whole machine. A mount that does not lie below the reader's root is
+ * left out: a process in a chroot does not learn what is outside. Each mount is held by a reference while
+ * its line is printed.
+ */
 #include "internal.h"
 
 #include <mm/page.h>
 #include <uapi/mount.h>
 
+/* Characters that would end a column; they are printed as octal escapes such as \040. */
 #define BLANKS " \t\n\\" /* what would end a column */
 
-/* Where a mount is seen, in `page`; NULL: nowhere below the reader's root. */
+/* Where a mount is seen, as a path in `page`; NULL: nowhere below the reader's root. */
 static const char *mount_place(const struct mount *mnt, char *page)
 {
 	struct path root = {(struct mount *)mnt, mnt->mnt_root};
@@ -15,6 +22,7 @@ static const char *mount_place(const struct mount *mnt, char *page)
 	return IS_ERR(where) ? NULL : where;
 }
 
+/* The options of the mount itself, separated by commas. */
 static void show_flags(struct seq_file *m, const struct mount *mnt)
 {
 	unsigned f = mnt->mnt_flags;
@@ -23,13 +31,14 @@ static void show_flags(struct seq_file *m, const struct mount *mnt)
 		   f & MS_NODEV ? ",nodev" : "", f & MS_NOEXEC ? ",noexec" : "", f & MS_NOATIME ? ",noatime" : "");
 }
 
+/* The options of the file system, which all its mounts share. */
 static void show_super_options(struct seq_file *m, const struct mount *mnt)
 {
 	if (mnt->mnt_sb->s_op && mnt->mnt_sb->s_op->show_options)
 		mnt->mnt_sb->s_op->show_options(m, mnt->mnt_sb);
 }
 
-/* Source, place, type, options. */
+/* A line of mounts, in the form of fstab: source, place, type, options, and two zeros for dump and fsck. */
 static void show_mount(struct seq_file *m, const struct mount *mnt, const char *where)
 {
 	seq_escape(m, mnt->mnt_source, BLANKS);
@@ -42,8 +51,11 @@ static void show_mount(struct seq_file *m, const struct mount *mnt, const char *
 }
 
 /*
- * Number, parent's number, device, root within the file system (always all of it: nothing can be bound),
- * place, the mount's options; then type, source, the file system's options. Nothing is read-only but mounts.
+ * A line of mountinfo: number, parent's number, device, the root within the file system, place, options of
+ * the mount; behind a dash the type, the source and the options of the file system. The root is always "/"
+ * since nothing can be bound, and a file system is always "rw" since only mounts are read-only. Example:
+ *
+ *     23 1 0:4 / /proc rw,nosuid - proc proc rw
  */
 static void show_mountinfo(struct seq_file *m, const struct mount *mnt, const char *where)
 {
@@ -61,7 +73,12 @@ static void show_mountinfo(struct seq_file *m, const struct mount *mnt, const ch
 	seq_putc(m, '\n');
 }
 
-static int show_each(struct seq_file *m, void (*show)(struct seq_file *m, const struct mount *mnt, const char *where))
+/*
+ * Call `show` for each mount that the reader sees. The i'th mount is looked up anew each time: a mount that
+ * goes meanwhile may make the listing skip one. Returns 0 or -ENOMEM.
+ */
+static int show_all_mounts(struct seq_file *m,
+			   void (*show)(struct seq_file *m, const struct mount *mnt, const char *where))
 {
 	char *page = get_free_page(GFP_KERNEL);
 	const char *where;
@@ -81,12 +98,12 @@ static int show_each(struct seq_file *m, void (*show)(struct seq_file *m, const 
 
 static int mounts_show(struct seq_file *m, struct task_struct *t)
 {
-	return show_each(m, show_mount);
+	return show_all_mounts(m, show_mount);
 }
 
 static int mountinfo_show(struct seq_file *m, struct task_struct *t)
 {
-	return show_each(m, show_mountinfo);
+	return show_all_mounts(m, show_mountinfo);
 }
 
 static const struct proc_pid_entry mounts_entry = {.name = "mounts", .mode = 0444, .show = mounts_show};

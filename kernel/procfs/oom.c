@@ -1,4 +1,10 @@
-/* /proc/<pid>/oom_score_adj, oom_score and, for old programs, oom_adj. */
+/*
+ * /proc/<pid>/oom_score_adj, oom_score and, for old programs, oom_adj: how likely the OOM killer takes the
+ * process.
+ *
+ * The score is computed at each read (oom_badness). oom_score_adj shifts it: -1000 is never, 0 is as it is,
+ * 1000 is first. oom_adj is the same value on an older scale of -17 to 15.
+ */
 #include "internal.h"
 
 #include <kernel/printk.h>
@@ -6,11 +12,14 @@
 #include <mm/page.h>
 #include <proc/signal.h>
 
+/* The ends of oom_adj's scale: -17 is never, 15 is first. */
 #define OOM_DISABLE    (-17) /* oom_adj: never; its scale ends at OOM_ADJUST_MAX */
 #define OOM_ADJUST_MAX 15
 
-/* Thousandths of memory on Linux's scale: a process that has no memory gets two thirds of a thousand, and one that is
- * never killed gets 0. */
+/*
+ * Thousandths of the memory, on Linux's scale: a process without memory has two thirds of a thousand, and
+ * one that is never killed has 0.
+ */
 static int oom_score_show(struct seq_file *m, struct task_struct *t)
 {
 	long total = totalram_pages(), badness = oom_badness(t->group_leader, total);
@@ -25,7 +34,7 @@ static int oom_score_adj_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
-/* A whole number within the limits, with blanks around it or not. */
+/* Read a whole number between min and max, with blanks around it or not. Returns 0 or -EINVAL. */
 static int parse_number(const char *text, int min, int max, int *v)
 {
 	char number[16];
@@ -42,6 +51,10 @@ static int oom_score_adj_store(struct task_struct *t, const char *text, size_t l
 	return err ? err : oom_set_score_adj(t, adj, false);
 }
 
+/*
+ * Convert to the old scale. The upper end is treated apart: 1000 * 17 / 1000 would be 17, which that scale
+ * does not have.
+ */
 static int oom_adj_show(struct seq_file *m, struct task_struct *t)
 {
 	int adj = READ_ONCE(t->signal->oom_score_adj);
@@ -52,6 +65,7 @@ static int oom_adj_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
+/* Convert from the old scale, and tell once that it is deprecated, in Linux's words. */
 static int oom_adj_store(struct task_struct *t, const char *text, size_t len)
 {
 	int adj, err = parse_number(text, OOM_DISABLE, OOM_ADJUST_MAX, &adj);

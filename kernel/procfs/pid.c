@@ -1,4 +1,15 @@
-/* /proc/<pid>: a directory for each process and thread, its files found through a table. */
+/*
+ * /proc/<pid>: a directory for each process and thread, whose files come from one table.
+ *
+ * A file is a struct proc_pid_entry that its subsystem registers (REGISTER_PROC_PID). A directory is not
+ * stored: a look-up of a name in it finds the entry and makes an inode for this task. The inode does not
+ * keep the task alive; it names it by number and start time (struct proc_node), and each use looks the task
+ * up again.
+ *
+ * Rights are asked after the fact. A process may begin to run a set-user-id program at any moment, so a
+ * check before the text is made says nothing about the text. pid_show() makes the text first, asks then,
+ * and drops the text when the answer is no.
+ */
 #include "internal.h"
 
 #include <lib/printf.h>
@@ -9,6 +20,10 @@
 
 DECLARE_TABLE(proc_pid, const struct proc_pid_entry);
 
+/*
+ * A number may have been given to another task since the inode was made. The start time tells: two tasks
+ * with one number cannot have begun at the same nanosecond.
+ */
 struct task_struct *proc_task(const struct inode *inode)
 {
 	struct proc_node *n = proc_node(inode);
@@ -22,10 +37,12 @@ struct task_struct *proc_task(const struct inode *inode)
 }
 
 /*
- * The owner of a file or directory of the task: its effective user. What is not open to everybody belongs to
- * root while its user may not look into it: such a task has memory that is not dumpable, or none any more.
- * The inode is new, or dcache_lock is held, or the file that stands for it is being opened; `task` is held by
- * a reference or RCU.
+ * Set the owner of a file or directory of the task: the task's effective user. What is not open to
+ * everybody belongs to root while the task's user may not look into it: its memory is not dumpable, or it
+ * has none any more. pi_lock keeps task->mm.
+ *
+ * Context: the inode is new, or dcache_lock is held, or the file that stands for it is being opened; `task`
+ * is held by a reference or RCU.
  */
 static void proc_task_owner(struct inode *inode, struct task_struct *task)
 {
@@ -41,7 +58,10 @@ static void proc_task_owner(struct inode *inode, struct task_struct *task)
 	WRITE_ONCE(inode->i_gid, dumpable ? READ_ONCE(task->egid) : 0);
 }
 
-/* [dcache_lock] As long as the task can be found. It may have another owner by now. */
+/*
+ * A cached name is good as long as its task can be found. Its owner may have changed, so it is set anew.
+ * [dcache_lock]
+ */
 static bool proc_pid_revalidate(struct dentry *d)
 {
 	struct proc_node *n = proc_node(d->d_inode);
@@ -76,6 +96,7 @@ struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, 
 	return inode;
 }
 
+/* Inodes of registered files have no proc_node; those have i_rdev 0. */
 void proc_evict_node(struct inode *inode)
 {
 	if (inode->i_rdev)
@@ -91,7 +112,7 @@ int proc_attach(struct dentry *dentry, struct inode *inode)
 	return 0;
 }
 
-/* Is this file of `task` open to the current task? */
+/* May the current task read this file of `task`? 0 or -EACCES. An entry with access 0 is open to everybody. */
 static int pid_may_read(const struct inode *inode, struct task_struct *task)
 {
 	unsigned mode = proc_node(inode)->entry->access;
@@ -143,11 +164,16 @@ static int pid_open(struct inode *inode, struct file *f)
 	return err;
 }
 
+/* Entries that can only be written refuse: -EINVAL. */
 static ssize_t pid_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	return proc_node(f->f_inode)->entry->show ? seq_read(f, buf, n, pos) : -EINVAL;
 }
 
+/*
+ * Give the written text, at most 255 bytes, to the entry's store function, in one piece. Returns the number
+ * of bytes or -errno.
+ */
 static ssize_t pid_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	const struct proc_pid_entry *e = proc_node(f->f_inode)->entry;
@@ -168,7 +194,10 @@ static ssize_t pid_write(struct file *f, const char __user *buf, size_t n, loff_
 static const struct file_operations pid_file_fops = {
 	.open = pid_open, .release = single_release, .read = pid_read, .write = pid_write, .llseek = seq_lseek};
 
-/* Links: reading and following them takes the right to look into the process, checked on what was found. */
+/*
+ * Follow a link (cwd, root, exe). The right is asked about the task after the path was taken; a path that
+ * may not be seen is put back.
+ */
 static int pid_get_path(struct inode *inode, struct path *out)
 {
 	struct task_struct *task = proc_task(inode);
@@ -186,6 +215,7 @@ static int pid_get_path(struct inode *inode, struct path *out)
 	return err;
 }
 
+/* The text of such a link: the path as seen from the reader's root. */
 static const char *pid_path_text(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	struct path path;
@@ -199,6 +229,7 @@ static const char *pid_path_text(struct dentry *dentry, struct inode *inode, cha
 	return name;
 }
 
+/* Links whose text an entry computes (no object of the file system stands behind them). */
 static const char *pid_link_text(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	struct task_struct *task = proc_task(inode);
@@ -216,6 +247,10 @@ static const char *pid_link_text(struct dentry *dentry, struct inode *inode, cha
 static const struct inode_operations pid_path_iops = {.get_link = pid_path_text, .get_path = pid_get_path};
 static const struct inode_operations pid_link_iops = {.get_link = pid_link_text};
 
+/*
+ * The type of the inode follows from what the entry has: path or link is a symbolic link; else a directory
+ * or a file.
+ */
 static mode_t entry_mode(const struct proc_pid_entry *e)
 {
 	if (e->path || e->link)
@@ -223,7 +258,7 @@ static mode_t entry_mode(const struct proc_pid_entry *e)
 	return S_ISDIR(e->mode) ? e->mode : S_IFREG | e->mode;
 }
 
-/* An entry of the table becomes an inode. */
+/* Make the inode for entry e of the task, and attach it to the name. */
 static int pid_entry_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task,
 			    const struct proc_pid_entry *e)
 {
@@ -237,8 +272,11 @@ static int pid_entry_lookup(struct inode *dir, struct dentry *dentry, struct tas
 	return proc_attach(dentry, inode);
 }
 
-/* <pid>/task/<tid> has what <pid> has but for some: were there a `task` in it, the tree would have no end. */
-static bool is_in(const struct inode *dir, const struct proc_pid_entry *e)
+/*
+ * Does the directory have this entry? <pid>/task/<tid> has what <pid> has, except entries of whole
+ * processes: with a `task` directory in it, the tree would have no end.
+ */
+static bool pid_entry_is_in(const struct inode *dir, const struct proc_pid_entry *e)
 {
 	return !e->process || dir->i_op != &proc_tid_dir_iops;
 }
@@ -248,17 +286,19 @@ bool proc_of_thread(const struct seq_file *m)
 	return m->file->f_dentry->d_parent->d_inode->i_op == &proc_tid_dir_iops;
 }
 
+/* Find the name in the table, some thirty entries. -ENOENT when no entry has it. */
 static int pid_lookup_task(struct inode *dir, struct dentry *dentry, struct task_struct *task)
 {
 	const struct proc_pid_entry *e;
 
 	for_each_in_table(proc_pid, e) {
-		if (is_in(dir, e) && !strcmp(dentry->d_name, e->name))
+		if (pid_entry_is_in(dir, e) && !strcmp(dentry->d_name, e->name))
 			return pid_entry_lookup(dir, dentry, task, e);
 	}
 	return -ENOENT;
 }
 
+/* Look up a file of a process or thread that may have ended since its directory was found: -ENOENT then. */
 static int proc_pid_dir_lookup(struct inode *dir, struct dentry *dentry)
 {
 	struct task_struct *task = proc_task(dir);
@@ -271,7 +311,7 @@ static int proc_pid_dir_lookup(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
-/* Positions: place in the table + 2. */
+/* List the table. The position is the place in the table + 2, behind "." and "..". */
 static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
 {
 	const struct proc_pid_entry *e;
@@ -281,7 +321,7 @@ static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
 		return 0;
 	for_each_in_table(proc_pid, e) {
 		if (at == ctx->pos) {
-			if (is_in(f->f_inode, e) &&
+			if (pid_entry_is_in(f->f_inode, e) &&
 			    !ctx->emit(ctx, e->name, strlen(e->name), at, at, (entry_mode(e) & S_IFMT) >> 12))
 				return 0;
 			ctx->pos++;
@@ -296,6 +336,7 @@ const struct file_operations proc_pid_dir_fops = {.iterate = proc_pid_dir_iterat
 
 const struct inode_operations proc_tid_dir_iops = {.lookup = proc_pid_dir_lookup};
 
+/* Make the inode of a directory of a task. `iop` says which kind: of a process, or of a thread. */
 static int pid_dir_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task,
 			  const struct inode_operations *iop)
 {

@@ -1,4 +1,14 @@
-/* procfs: the tree of files that subsystems register, and the directories of processes beside them. */
+/*
+ * The root of procfs: how /proc is put together from two kinds of names.
+ *
+ * - Files that subsystems register with REGISTER_PROC are made when /proc is mounted and stay: an ordinary
+ *   tree in the dentry cache (libfs). - Directories of processes are not stored anywhere. A look-up of a
+ *   number asks the table of pids; a listing of /proc asks for one process after the other. They vanish
+ *   with their process.
+ *
+ * Context of everything here: a task that may sleep. A task that was found is held by a reference while its
+ * inode is made.
+ */
 #include "internal.h"
 
 #include <kernel/printk.h>
@@ -8,6 +18,7 @@
 
 DECLARE_TABLE(proc, const struct text_file);
 
+/* Leading zeros are refused: "007" is not another name of process 7. Nine digits fit into an unsigned. */
 bool proc_number(const struct dentry *d, unsigned *v)
 {
 	*v = 0;
@@ -21,7 +32,9 @@ bool proc_number(const struct dentry *d, unsigned *v)
 	return true;
 }
 
-/* Names that are not registered: processes. A "no" is not remembered: the next process may have the number.
+/*
+ * Look up a name that no subsystem has registered: it can only be a process's. A failed look-up leaves no
+ * negative dentry in the cache, since the next process may get this very number.
  */
 static int proc_root_lookup(struct inode *dir, struct dentry *dentry)
 {
@@ -39,9 +52,18 @@ static int proc_root_lookup(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
-/* Positions of processes in readdir lie above all of the tree's. */
+/*
+ * Positions in a listing of /proc. Registered entries have small positions, which dcache_readdir chooses;
+ * process `pid` has position PID_POS + pid. So a listing that was interrupted goes on at the right process
+ * even when others have begun or ended in between: a process that lives all the time is listed exactly
+ * once.
+ */
 #define PID_POS (1LL << 40)
 
+/*
+ * Registered entries first, then processes in the order of their numbers. A return when emit() refuses
+ * keeps ctx->pos at the entry that did not fit, so the next call repeats that entry.
+ */
 static int proc_root_iterate(struct file *f, struct dir_context *ctx)
 {
 	struct task_struct *p;
@@ -67,6 +89,7 @@ static int proc_root_iterate(struct file *f, struct dir_context *ctx)
 	return 0;
 }
 
+/* Nobody creates files in /proc, not even root: -EACCES, as on Linux. */
 static int proc_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	return -EACCES;
@@ -75,7 +98,10 @@ static int proc_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 static const struct inode_operations proc_root_iops = {.lookup = proc_root_lookup, .create = proc_no_create};
 static const struct file_operations proc_root_fops = {.iterate = proc_root_iterate};
 
-/* /proc/self and /proc/thread-self: links whose text depends on who reads. */
+/*
+ * /proc/self and /proc/thread-self: links whose text depends on the task that reads them. Programs open
+ * /proc/self/maps without knowing their own number.
+ */
 static const char *self_get_link(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	snprintf(buf, PAGE_SIZE, "%d", current->tgid);
@@ -88,6 +114,10 @@ static const char *thread_self_get_link(struct dentry *dentry, struct inode *ino
 	return buf;
 }
 
+/*
+ * /proc/mounts leads to the reader's own list, since a mount is shown as it is seen from the reader's root
+ * directory.
+ */
 static const char *mounts_get_link(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	return "self/mounts";
@@ -97,6 +127,7 @@ static const struct inode_operations self_iops = {.get_link = self_get_link};
 static const struct inode_operations thread_self_iops = {.get_link = thread_self_get_link};
 static const struct inode_operations mounts_iops = {.get_link = mounts_get_link};
 
+/* A symbolic link in the root whose text `iop->get_link` computes. Returns 0 or -errno. */
 static int proc_create_link(struct dentry *root, const char *name, const struct inode_operations *iop)
 {
 	struct dentry *d = simple_create_file(root, name, S_IFLNK | 0777, NULL, NULL);
@@ -109,7 +140,12 @@ static int proc_create_link(struct dentry *root, const char *name, const struct 
 
 static const struct super_operations proc_super_ops = {.evict_inode = proc_evict_node};
 
-/* Each mount has a super block of its own. There are no options: hidepid= and gid= would change what others see. */
+/*
+ * Fill a new mount of procfs. Each mount has a super block and a tree of its own. Options are refused:
+ * Linux has hidepid= and gid=, and a mount that accepted them and did nothing would promise a protection
+ * that is not there. A file that cannot be made is reported and left out, since the rest of /proc is useful
+ * without it.
+ */
 static int proc_fill_super(struct super_block *sb, const char *options)
 {
 	const struct text_file *e;

@@ -1,4 +1,9 @@
-/* /proc/sys/fs, and what the writers of /proc/sys share. */
+/*
+ * /proc/sys/fs: how many files may be open; and the parser that the writable files below /proc/sys share.
+ *
+ * A file of /proc/sys shows one number. A writer replaces it by writing text; the number is one aligned
+ * word, which is read and written whole (READ_ONCE, WRITE_ONCE), so that neither side needs a lock.
+ */
 #include "../fs/files.h"
 
 #include <fs/libfs.h>
@@ -18,12 +23,17 @@ int sysctl_number(const char *text, unsigned *v)
 	return *end ? -EINVAL : 0;
 }
 
+/* file-max: the limit on open files of the whole machine. Root alone may exceed it (see alloc_empty_file). */
 static int file_max_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%llu\n", (unsigned long long)READ_ONCE(files_max));
 	return 0;
 }
 
+/*
+ * A limit below the number of files that are open now closes none of them: it refuses the next ones.
+ * Returns 0 or -EINVAL.
+ */
 static int file_max_store(char *text, void *data)
 {
 	unsigned max;
@@ -34,13 +44,17 @@ static int file_max_store(char *text, void *data)
 	return err;
 }
 
-/* Open files, free ones kept for later (none), and how many there may be. */
+/*
+ * file-nr has three columns: open files; files that are kept for later use, which is always 0 as we keep
+ * none; and the limit.
+ */
 static int file_nr_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%llu\t0\t%llu\n", (unsigned long long)nr_open_files(), (unsigned long long)READ_ONCE(files_max));
 	return 0;
 }
 
+/* nr_open: the largest number of descriptors that RLIMIT_NOFILE may allow a process. It is a constant here. */
 static int nr_open_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%u\n", NR_OPEN_MAX);

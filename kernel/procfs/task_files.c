@@ -1,17 +1,31 @@
-/* The other files of /proc/<pid>: names, arguments, and the links exe, cwd and root. */
+/*
+ * Further files of /proc/<pid>: comm (the name), cmdline and environ (the program's arguments and
+ * environment), and the links exe, cwd and root.
+ *
+ * cmdline and environ are read from the memory of the process itself, so they show what the program has
+ * written there since. Everything runs in thread context with a reference to the task, and takes its own
+ * reference to the mm that it reads.
+ */
 #include "internal.h"
 
 #include <mm/mm.h>
 #include <mm/page.h>
 #include <proc/ptrace.h>
 
+/*
+ * The name is read without a lock: a rename at the same time may show a mixture of both names, always ended
+ * by a zero.
+ */
 static int comm_show(struct seq_file *m, struct task_struct *t)
 {
 	seq_printf(m, "%s\n", t->comm);
 	return 0;
 }
 
-/* Only threads of the same process may be renamed, as in Linux. */
+/*
+ * Rename a thread. As on Linux only threads of the writer's own process: -EINVAL for others. A longer name
+ * is cut off.
+ */
 static int comm_store(struct task_struct *t, const char *text, size_t len)
 {
 	char name[TASK_COMM_LEN];
@@ -24,7 +38,10 @@ static int comm_store(struct task_struct *t, const char *text, size_t len)
 	return 0;
 }
 
-/* A range of an address space as it is, page by page. */
+/*
+ * Print [start, end) of an address space as it is, page by page. It ends early, without an error, where
+ * memory is not mapped: the program may have unmapped it. Returns 0 or -ENOMEM.
+ */
 static int show_memory(struct seq_file *m, struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	char *page = get_free_page(GFP_KERNEL);
@@ -44,7 +61,7 @@ static int show_memory(struct seq_file *m, struct mm_struct *mm, unsigned long s
 	return 0;
 }
 
-/* The arguments as they are in the process's memory now: a program may write others there. A kernel thread has none. */
+/* Arguments, each ended by a zero byte. Open to everybody, as ps shows them. A kernel thread has none. */
 static int pid_cmdline_show(struct seq_file *m, struct task_struct *t)
 {
 	struct mm_struct *mm = get_task_mm(t);
@@ -57,7 +74,10 @@ static int pid_cmdline_show(struct seq_file *m, struct task_struct *t)
 	return err;
 }
 
-/* As with cmdline, but only for who may look into the process: passwords stand there. */
+/*
+ * Only for readers that may look into the process, as environments hold passwords. mm_access() judges the
+ * very address space that it returns, so an exec in between does not matter.
+ */
 static int environ_show(struct seq_file *m, struct task_struct *t)
 {
 	struct mm_struct *mm = mm_access(t, PTRACE_MODE_READ_FSCREDS);
@@ -70,7 +90,7 @@ static int environ_show(struct seq_file *m, struct task_struct *t)
 	return err;
 }
 
-/* The file that runs, for the link exe; kernel threads have none: -ENOENT. */
+/* The file that the process runs, with a reference. -ENOENT: a kernel thread has none. */
 static int exe_path(struct task_struct *t, struct path *out)
 {
 	struct mm_struct *mm = get_task_mm(t);

@@ -1,5 +1,11 @@
-/* /proc/<pid>: what a task does in the kernel (wchan, stack, syscall), has done there (io), and may do
- * (limits). */
+/*
+ * /proc/<pid>: what a task does in the kernel (wchan, stack, syscall), what it has done there (io), and
+ * what it may do (limits).
+ *
+ * wchan, stack and syscall look at the saved registers and the stack of a task that sleeps. The task may
+ * wake up while they look: then the text is wrong, but the look touches no memory outside of the task's
+ * stack, and the reader holds a reference to the task.
+ */
 #include "internal.h"
 
 #include <asm/ptrace.h>
@@ -10,9 +16,13 @@
 #include <proc/task_alloc.h>
 #include <sched/sched.h>
 
+/* Return addresses of one stack that are shown; the outermost ones beyond that are left out. */
 #define STACK_DEPTH 64
 
-/* Without a newline, as Linux; "0" for what runs, and for readers who may not know. */
+/*
+ * The function in which the task sleeps, without a newline, as on Linux. "0": it runs, or the reader may
+ * not know.
+ */
 static int wchan_show(struct seq_file *m, struct task_struct *t)
 {
 	unsigned long at = get_wchan(t);
@@ -24,7 +34,10 @@ static int wchan_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
-/* Only for root, as it tells of the kernel. A task that runs on another CPU shows nothing. */
+/*
+ * The stack inside the kernel, one frame a line. Only for root: the addresses tell how the kernel is laid
+ * out. A task that runs on another CPU has no saved stack and shows nothing. Returns 0 or -EACCES.
+ */
 static int stack_show(struct seq_file *m, struct task_struct *t)
 {
 	unsigned long entries[STACK_DEPTH];
@@ -38,7 +51,10 @@ static int stack_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
-/* Number, six arguments, stack pointer and pc of the call that it sleeps in; -1: it sleeps, but in no call.
+/*
+ * The system call in which the task sleeps: number, six arguments, stack pointer and program counter. -1 in
+ * place of the number: it sleeps, but not in a system call (a page fault, or a kernel thread). "running":
+ * its registers are not saved.
  */
 static int syscall_show(struct seq_file *m, struct task_struct *t)
 {
@@ -58,21 +74,24 @@ static int syscall_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
-/* personality(2) knows but Linux's own, which is 0. */
+/* personality(2) knows only Linux's own personality, which is 0. */
 static int personality_show(struct seq_file *m, struct task_struct *t)
 {
 	seq_printf(m, "%08x\n", 0);
 	return 0;
 }
 
+/* The first four lines of Linux's file. The others count blocks of a disk, and there is no disk. */
 static void show_io(struct seq_file *m, const struct task_io *io)
 {
 	seq_printf(m, "rchar: %llu\nwchar: %llu\nsyscr: %llu\nsyscw: %llu\n", (unsigned long long)io->rchar,
 		   (unsigned long long)io->wchar, (unsigned long long)io->syscr, (unsigned long long)io->syscw);
 }
 
-/* Of a process all threads, those that have ended too; of a thread its own. There is no storage to count I/O
- * of. */
+/*
+ * What the task has read and written by system calls. The file of a process adds up all its threads, those
+ * that have ended included (signal->io); the file of a thread shows that thread alone.
+ */
 static int io_show(struct seq_file *m, struct task_struct *t)
 {
 	struct sighand_struct *sighand;
@@ -95,6 +114,7 @@ static int io_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
+/* Names and units of the limits, as Linux prints them. */
 static const struct {
 	const char *name, *unit;
 } limit_names[RLIM_NLIMITS] = {
@@ -108,6 +128,7 @@ static const struct {
 	[RLIMIT_RTPRIO] = {"Max realtime priority", ""},    [RLIMIT_RTTIME] = {"Max realtime timeout", "us"},
 };
 
+/* One column: a number or the word "unlimited". */
 static void show_limit(struct seq_file *m, u64 limit)
 {
 	if (limit == RLIM_INFINITY)
@@ -116,6 +137,7 @@ static void show_limit(struct seq_file *m, u64 limit)
 		seq_printf(m, "%-20llu ", (unsigned long long)limit);
 }
 
+/* The limits are copied under siglock, so that the soft and the hard limit of one row belong together. */
 static int limits_show(struct seq_file *m, struct task_struct *t)
 {
 	struct sighand_struct *sighand;

@@ -1,12 +1,22 @@
-/* /proc/<pid>: what a process has in memory (maps, smaps, smaps_rollup, auxv), and the memory itself (mem,
- * pagemap). */
+/*
+ * /proc/<pid>: what a process has in memory (maps, smaps, smaps_rollup, auxv), and the memory itself (mem,
+ * pagemap).
+ *
+ * The text files take the address space and ask for the right in one step at each read (mm_access). mem and
+ * pagemap do so once, when they are opened: their descriptor keeps the address space it was opened for. Two
+ * counts of an mm are used: mm_users keeps the memory (mmget, mmput), mm_count keeps only the struct
+ * (mmgrab, mmdrop).
+ */
 #include "internal.h"
 
 #include <mm/mm.h>
 #include <mm/page.h>
 #include <proc/ptrace.h>
 
-/* Text about an address space: nothing for what has none. */
+/*
+ * Print something about the task's address space. Nothing is printed for a task without one (a kernel
+ * thread, or one that has ended). Returns 0 or -errno: -EACCES when the reader may not look.
+ */
 static int show_mm(struct seq_file *m, struct task_struct *t, int (*show)(struct seq_file *m, struct mm_struct *mm))
 {
 	struct mm_struct *mm = mm_access(t, PTRACE_MODE_READ_FSCREDS);
@@ -19,11 +29,13 @@ static int show_mm(struct seq_file *m, struct task_struct *t, int (*show)(struct
 	return err;
 }
 
+/* The mappings, a line each, as in Linux's file. */
 static int maps_show(struct seq_file *m, struct task_struct *t)
 {
 	return show_mm(m, t, show_maps);
 }
 
+/* smaps: what each mapping has in memory. */
 static int areas_show(struct seq_file *m, struct mm_struct *mm)
 {
 	return show_smaps(m, mm, false);
@@ -34,6 +46,7 @@ static int smaps_show(struct seq_file *m, struct task_struct *t)
 	return show_mm(m, t, areas_show);
 }
 
+/* smaps_rollup: the sums over all mappings, as one block. */
 static int rollup_show(struct seq_file *m, struct mm_struct *mm)
 {
 	return show_smaps(m, mm, true);
@@ -44,6 +57,7 @@ static int smaps_rollup_show(struct seq_file *m, struct task_struct *t)
 	return show_mm(m, t, rollup_show);
 }
 
+/* The auxiliary vector, as the bytes that exec has put onto the stack of the program. */
 static int vector_show(struct seq_file *m, struct mm_struct *mm)
 {
 	seq_write(m, mm->saved_auxv, mm->nr_auxv * sizeof(mm->saved_auxv[0]));
@@ -56,9 +70,9 @@ static int auxv_show(struct seq_file *m, struct task_struct *t)
 }
 
 /*
- * mem and pagemap. The right is asked for at the opening, of the address space that is then the file's: after
- * an exec it still is the old one, of which nothing is left. private_data holds its mm_count, so the file
- * does not keep the memory.
+ * Open mem or pagemap. The right is asked for the address space that then belongs to the file: after an
+ * exec of the task the file still has the old one, of which no memory is left, and reads as empty.
+ * private_data holds a mm_count, so an open file does not keep the memory of a process that has ended.
  */
 static int open_mm(struct inode *inode, struct file *f, unsigned access)
 {
@@ -79,6 +93,7 @@ static int open_mm(struct inode *inode, struct file *f, unsigned access)
 	return 0;
 }
 
+/* mem can be written to, so it asks for the right to attach, which is the stronger one. */
 static int mem_open(struct inode *inode, struct file *f)
 {
 	return open_mm(inode, f, PTRACE_MODE_ATTACH_FSCREDS);
@@ -96,7 +111,10 @@ static int mem_release(struct inode *inode, struct file *f)
 	return 0;
 }
 
-/* Any address is a position; there is no end to seek from. */
+/*
+ * Every address is a position. There is no end of the file that a position could be relative to: SEEK_END
+ * is -EINVAL.
+ */
 static loff_t mem_llseek(struct file *f, loff_t off, int whence)
 {
 	if (whence == SEEK_CUR)
@@ -109,7 +127,10 @@ static loff_t mem_llseek(struct file *f, loff_t off, int whence)
 	return off;
 }
 
-/* At most a page, in `page`. Bytes done, or -errno. */
+/*
+ * Copy at most a page between the address space and `buf`, by way of `page`. Returns the bytes done or
+ * -errno; -EIO: no memory is mapped there.
+ */
 static ssize_t copy_mem(struct mm_struct *mm, loff_t pos, char __user *buf, size_t n, char *page, bool write)
 {
 	int got;
@@ -124,8 +145,11 @@ static ssize_t copy_mem(struct mm_struct *mm, loff_t pos, char __user *buf, size
 	return got;
 }
 
-/* A page at a time, so that no part of the buffer is touched with the other's lock held. -EIO: nothing is
- * there. */
+/*
+ * Copy a page at a time, through a page of our own: the reader's buffer may fault, and must not be touched
+ * while the lock of the other address space is held. Two processes that read each other's memory would wait
+ * for each other for ever.
+ */
 static ssize_t mem_rw(struct file *f, char __user *buf, size_t n, loff_t *pos, bool write)
 {
 	struct mm_struct *mm = f->private_data;
@@ -162,9 +186,14 @@ static ssize_t mem_write(struct file *f, const char __user *buf, size_t n, loff_
 static const struct file_operations mem_fops = {
 	.open = mem_open, .release = mem_release, .read = mem_read, .write = mem_write, .llseek = mem_llseek};
 
+/* Entries that are made at a time, on the stack. */
 #define PAGEMAP_BATCH 32
 
-/* Eight bytes for each page from address 0 on; frame numbers are for root. */
+/*
+ * Eight bytes for each page, beginning with the page at address 0. Frame numbers are shown to root only, as
+ * they tell an attacker where things lie in memory (the row-hammer attack needs that); others see the
+ * flags.
+ */
 static ssize_t pagemap_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	struct mm_struct *mm = f->private_data;

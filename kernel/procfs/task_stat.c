@@ -1,4 +1,12 @@
-/* /proc/<pid>/stat, statm and status: numbers about a task, in Linux's columns and lines. */
+/*
+ * /proc/<pid>/stat, statm and status: numbers about a task, in Linux's columns and lines. ps and top read
+ * these.
+ *
+ * Each group of fields has its own lock, and each lock is held only while a copy is taken: the signals by
+ * siglock (get_sig_sets), the relatives by tasklist_lock (get_task_ids), the memory by a reference to the
+ * mm. So one file may mix values of slightly different moments, but no value is half old and half new.
+ * Printing happens without any lock.
+ */
 #include "internal.h"
 
 #include <drivers/tty.h>
@@ -15,11 +23,18 @@
 
 #define NSEC_PER_TICK (NSEC_PER_SEC / USER_HZ)
 
-/* Signals of a task by what happens to them. */
+/*
+ * The signals of a task by what happens to them, one bit a signal (bit 0 is signal 1), as /proc shows them
+ * in hexadecimal.
+ */
 struct sig_sets {
 	sigset_t pending, shared, blocked, ignored, caught;
 };
 
+/*
+ * Copy the signal sets of t, whole, under siglock. A task that has ended has no handlers any more: all sets
+ * are empty.
+ */
 static void get_sig_sets(struct task_struct *t, struct sig_sets *s)
 {
 	struct sighand_struct *sighand;
@@ -43,14 +58,19 @@ static void get_sig_sets(struct task_struct *t, struct sig_sets *s)
 	unlock_task_sighand(sighand, flags);
 }
 
-/* What depends on other tasks and the terminal. */
+/* Numbers that depend on other tasks and on the terminal. */
 struct ids {
 	pid_t ppid, pgrp, session, tpgid;
 	u32 tty_nr;
 	int threads;
 };
 
-static void get_ids(struct task_struct *t, struct ids *ids)
+/*
+ * Copy them under tasklist_lock, which rules parents, process groups and sessions. tpgid, the foreground
+ * group of the terminal, is -1 without a terminal. tty_nr is the device number in the old form of 16 bits,
+ * major * 256 + minor.
+ */
+static void get_task_ids(struct task_struct *t, struct ids *ids)
 {
 	unsigned long flags;
 
@@ -72,6 +92,11 @@ static void get_ids(struct task_struct *t, struct ids *ids)
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 }
 
+/*
+ * Times in ticks of USER_HZ (100 a second): user and system time of the task, then of the children that
+ * were waited for. A process is shown by its leader, so the leader shows the sum of all threads; another
+ * thread shows its own.
+ */
 static void stat_times(struct seq_file *m, struct task_struct *t)
 {
 	u64 utime = t->utime, stime = t->stime;
@@ -83,14 +108,19 @@ static void stat_times(struct seq_file *m, struct task_struct *t)
 		   (unsigned long long)(t->signal->cstime / NSEC_PER_TICK));
 }
 
+/* Resident pages: what is mapped now, anonymous memory and pages of files. */
 static unsigned long mm_rss(struct mm_struct *mm)
 {
 	return atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file);
 }
 
 /*
- * Columns 1 to 52 as proc(5) numbers them. Those about what there is not here (swap, wchan, guests) are 0. So are the
- * addresses and the exit code for readers who may not look into the process; for the code's bounds they see 1.
+ * The columns 1 to 52 of stat, numbered as in proc(5). Columns about things that this kernel does not have
+ * (swap, wchan, virtual machines' time) are 0.
+ *
+ * Addresses and the exit code are secrets of the process: they defeat the random layout of its memory. A
+ * reader that may not look into the process sees 0 for them, except that the bounds of the code read as 1,
+ * which is what Linux shows. The right is asked for the mm that was taken before (see ptrace_may_access).
  */
 static int pid_stat_show(struct seq_file *m, struct task_struct *t)
 {
@@ -102,7 +132,7 @@ static int pid_stat_show(struct seq_file *m, struct task_struct *t)
 	struct sig_sets s;
 	struct ids ids;
 
-	get_ids(t, &ids);
+	get_task_ids(t, &ids);
 	get_sig_sets(t, &s);
 	seq_printf(m, "%d (%s) %c %d %d %d %u %d %u %llu %llu %llu %llu", t->pid, t->comm, task_state_to_char(t),
 		   ids.ppid, ids.pgrp, ids.session, ids.tty_nr, ids.tpgid, t->flags, (unsigned long long)v->min_flt,
@@ -123,6 +153,7 @@ static int pid_stat_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
+/* The word that status shows beside the letter of a state; stat shows the letter alone. */
 static const char *state_name(char c)
 {
 	switch (c) {
@@ -147,7 +178,10 @@ static const char *state_name(char c)
 	}
 }
 
-/* As Linux: a name with a newline in it must not pass for lines of the file. */
+/*
+ * The line "Name:". A program chooses its name freely, so newline and backslash are written as \n and \\:
+ * otherwise a name such as "x\nUid: 0" would look like further lines of the file.
+ */
 static void status_name(struct seq_file *m, const char *name)
 {
 	seq_puts(m, "Name:\t");
@@ -158,13 +192,17 @@ static void status_name(struct seq_file *m, const char *name)
 	}
 }
 
+/*
+ * The lines of names, states, numbers and users. The supplementary groups are shown for the reader's own
+ * task only: another task replaces its group_info at any time, and setgroups frees the old one at once.
+ */
 static void status_ids(struct seq_file *m, struct task_struct *t)
 {
 	const struct group_info *g;
 	struct ids ids;
 	char c = task_state_to_char(t);
 
-	get_ids(t, &ids);
+	get_task_ids(t, &ids);
 	status_name(m, t->comm);
 	seq_printf(m, "\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n", c, state_name(c),
 		   t->tgid, t->pid, ids.ppid);
@@ -179,6 +217,10 @@ static void status_ids(struct seq_file *m, struct task_struct *t)
 	seq_printf(m, "\nThreads:\t%d\n", ids.threads);
 }
 
+/*
+ * The lines of memory, in kB. A kernel thread and a task that has ended have no memory: they show no such
+ * lines.
+ */
 static void status_mm(struct seq_file *m, struct task_struct *t)
 {
 	struct mm_struct *mm = get_task_mm(t);
@@ -194,6 +236,7 @@ static void status_mm(struct seq_file *m, struct task_struct *t)
 	mmput(mm);
 }
 
+/* /proc/<pid>/status: one "Name:<tab>value" a line, for people and for scripts. */
 static int status_show(struct seq_file *m, struct task_struct *t)
 {
 	struct sig_sets s;
@@ -213,7 +256,10 @@ static int status_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
-/* Pages: size, resident, from files, code, 0, data and stack, 0. */
+/*
+ * Seven numbers, in pages: size, resident, resident from files, code, libraries (always 0), data and stack,
+ * dirty (always 0).
+ */
 static int statm_show(struct seq_file *m, struct task_struct *t)
 {
 	struct mm_struct *mm = get_task_mm(t);

@@ -13,6 +13,10 @@ static bool fair_policy(int policy)
 	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
 
+/*
+ * Are these parameters right in themselves? Priority 1 to 99 for real time, 0 for the others; nice -20 to
+ * 19.
+ */
 static bool sched_params_valid(const struct sched_params *sp)
 {
 	if (sp->policy == SCHED_DEADLINE)
@@ -22,6 +26,10 @@ static bool sched_params_valid(const struct sched_params *sp)
 	return fair_policy(sp->policy) && sp->rt_priority == 0 && sp->nice >= -20 && sp->nice <= 19;
 }
 
+/*
+ * The one number by which classes and tasks are compared, smaller first: -1 deadline, 0 to 98 real time (99
+ * is the highest priority that a program can ask for, and maps to 0), 100 to 139 fair (nice -20 to 19).
+ */
 static int policy_prio(const struct task_struct *p)
 {
 	if (p->policy == SCHED_DEADLINE)
@@ -112,7 +120,7 @@ static bool same_params(const struct task_struct *p, const struct sched_params *
 	return rt_policy(sp->policy) ? p->rt_priority == sp->rt_priority : task_nice(p) == sp->nice;
 }
 
-/* Context: rq locked, pi_lock. */
+/* Admit and make the change. The stopper and idle tasks keep theirs: -EINVAL. Context: rq locked, pi_lock. */
 static int try_change_params(struct rq *rq, struct task_struct *p, const struct sched_params *sp)
 {
 	bool deadline = p->policy == SCHED_DEADLINE || sp->policy == SCHED_DEADLINE;
@@ -133,7 +141,7 @@ static int try_change_params(struct rq *rq, struct task_struct *p, const struct 
 	return 0;
 }
 
-/* Context: rq locked. */
+/* Replace what the caller wants to keep by what p has now. Context: rq locked. */
 static void fill_kept(const struct task_struct *p, struct sched_params *sp)
 {
 	if (sp->keep & SCHED_KEEP_POLICY) {
@@ -151,7 +159,24 @@ static void fill_kept(const struct task_struct *p, struct sched_params *sp)
 	}
 }
 
-/* Context: rq locked, pi_lock. */
+/*
+ * Complete the parameters from those that p has, ask whether the caller may make this change, and make it.
+ * Context: rq locked, pi_lock.
+ *
+ * A change of policy is decided here, under both locks, and not in the system call that asks for it.
+ * sched_setparam, setpriority and the KEEP flags of sched_setattr leave some parameters as they are, and a
+ * user who is not root may only give things up: both depend on what the task has at the moment of the
+ * change. Two things that would go wrong if it were read earlier:
+ *
+ * - An old policy is put back. CPU 0 reads NORMAL to set a new nice value; CPU 1 makes the task FIFO and
+ *   returns success; CPU 0 writes NORMAL again.
+ *
+ * - A right is kept too long. A user asks for "FIFO 50 again" while the task has 50; root lowers it to 10;
+ *   the user gets 50.
+ *
+ * So __sched_setscheduler is given what to keep (SCHED_KEEP_*) and whom to ask (`permit`). Returns 0,
+ * -EINVAL, -EPERM, -EBUSY.
+ */
 static int resolve_and_change(struct rq *rq, struct task_struct *p, struct sched_params *sp)
 {
 	bool nice_only = sp->keep == (SCHED_KEEP_POLICY | SCHED_KEEP_PARAMS);
@@ -170,6 +195,10 @@ static int resolve_and_change(struct rq *rq, struct task_struct *p, struct sched
 	return 0;
 }
 
+/*
+ * pi_lock outlives the runqueue lock: push_tasks takes runqueue locks itself, and p must not be woken to
+ * another CPU meanwhile.
+ */
 int __sched_setscheduler(struct task_struct *p, struct sched_params *sp)
 {
 	unsigned long flags;
@@ -182,6 +211,7 @@ int __sched_setscheduler(struct task_struct *p, struct sched_params *sp)
 	return ret;
 }
 
+/* Let others of the same class run. Context: a task that may be preempted. */
 void do_sched_yield(void)
 {
 	struct rq *rq;

@@ -1,12 +1,15 @@
-/* Real-time tasks over all CPUs: with N of them, the N most important ones that can run do run. */
+/*
+ * Real-time tasks over all CPUs: when there are N CPUs, the N most important tasks that may run there do
+ * run.
+ *
+ * A task that waits is moved by two parties. The CPU that queues it pushes it to a CPU with something less
+ * important; a CPU that turns to something less important pulls. Both look at other runqueues without a
+ * lock first (a guess) and check again with both runqueues locked. Why a push and a pull do not miss each
+ * other stands above push_rt_tasks.
+ */
 #include "sched.h"
 
-/*
- * A CPU with a second real-time task pushes it when it arrives and after each switch; a CPU that turns to
- * something less important pulls. Costs grow with CPUs, and with pinned tasks that stand before the first one
- * that can move.
- */
-
+/* CPUs with a task that waits and may move. A hint for pullers: what it promises is checked under the locks. */
 struct cpumask rt_overloaded_mask;
 
 /* How important is what the CPU runs or is about to? Larger is less; not locked: a guess, checked under the
@@ -84,6 +87,10 @@ static bool can_push(struct rq *rq, struct task_struct *p, struct rq *to)
 	       task_allowed(p, to->cpu) && cpu_priority(to) > p->prio;
 }
 
+/*
+ * Is there a real-time task that does not run and may move? A count of 2 with the deadline tasks means that
+ * one of them waits.
+ */
 bool rt_task_waits(const struct rq *rq)
 {
 	unsigned n = READ_ONCE(rq->rt.nr_running);
@@ -111,6 +118,19 @@ static bool push_rt_task(struct rq *rq, struct task_struct *p)
 	return moved;
 }
 
+/*
+ * Move waiting tasks away as long as there is a better place. Context: interrupts off, no runqueue lock.
+ *
+ * A push and a pull do not miss each other. The pusher marks its CPU as overloaded (when it queued the
+ * task), and then looks at what the others run. The puller takes the task that it ran off its queue, and
+ * then looks for marks. Each has a full barrier between its write and its look, so at least one of them
+ * sees the other (store buffering). The same holds in the deadline class.
+ *
+ * It matters what the pusher looks at: the queues' first priority and deadline, and the stopper's on_rq,
+ * all of which change before the puller's barrier (cpu_priority). rq->curr changes only after it, when the
+ * next task is chosen. A pusher that trusted rq->curr would still find the stopper there, though the puller
+ * has looked for marks already: the task would wait.
+ */
 void push_rt_tasks(struct rq *rq)
 {
 	struct task_struct *p;
@@ -146,6 +166,11 @@ static void pull_rt_from(struct rq *here, struct rq *src)
 	rq_unlock(src);
 }
 
+/*
+ * Look at each overloaded CPU in turn, and take the most important task of each. The mask may be a moment
+ * old: a CPU that is missing from it has seen our queue after our barrier, and pushes. Context: rq locked,
+ * may be let go.
+ */
 void pull_rt_task(struct rq *rq)
 {
 	unsigned cpu;

@@ -25,7 +25,8 @@ struct cpu_stopper {
 };
 static DEFINE_PER_CPU(struct cpu_stopper, cpu_stopper);
 
-static struct cpu_stop_work *next_work(struct cpu_stopper *s)
+/* Take the oldest request off the stopper's list; NULL: there is none. Any context. */
+static struct cpu_stop_work *next_stop_work(struct cpu_stopper *s)
 {
 	struct cpu_stop_work *w;
 	unsigned long flags;
@@ -38,6 +39,11 @@ static struct cpu_stop_work *next_work(struct cpu_stopper *s)
 	return w;
 }
 
+/*
+ * The stopper of one CPU. The state is set before the list is looked at, so a request that is queued after
+ * the look finds a sleeper and wakes it. Each function runs with preemption off: nothing else of this CPU
+ * runs before it returns. After complete() the request belongs to the requester again and may be gone.
+ */
 static int cpu_stopper_thread(void *data)
 {
 	struct cpu_stopper *s = data;
@@ -45,7 +51,7 @@ static int cpu_stopper_thread(void *data)
 
 	for (;;) {
 		set_current_state(TASK_IDLE);
-		w = next_work(s);
+		w = next_stop_work(s);
 		if (!w) {
 			schedule();
 			continue;
@@ -75,6 +81,7 @@ static bool queue_stop_work(int cpu, struct cpu_stop_work *w)
 	return true;
 }
 
+/* The request lies on the caller's stack: it stays there because the caller waits for its completion. */
 int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 {
 	struct cpu_stop_work w = {.fn = fn, .arg = arg};
@@ -85,6 +92,10 @@ int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 	return w.ret;
 }
 
+/*
+ * One static request for each CPU, so that a grace period allocates nothing. The mutex keeps two callers
+ * from using them at once.
+ */
 static DEFINE_MUTEX(stop_each_mutex);
 static DEFINE_PER_CPU(struct cpu_stop_work, stop_each_work); /* [stop_each_mutex] */
 
@@ -137,16 +148,41 @@ static noinline notrace __lockfunc void parked_irqs_on(unsigned long flags)
 }
 
 /*
- * Waiting for each other. A CPU looks so many times, and then sleeps until an interrupt: where CPUs are threads of a
- * host that has fewer, one that spins takes the time of those it waits for (docs/tricks.md, "A parked CPU sleeps").
+ * A parked CPU sleeps. Under an emulator each CPU is a thread of the host. One that spins takes the host's
+ * time from the CPUs that it waits for: a stop of 4 CPUs on a host with 2 would cost milliseconds of
+ * waiting for 2,300 instructions of work. So a CPU looks STOP_LOOKS times (with QEMU's --icount the next
+ * look is another CPU's turn, so the looks suffice) and then sleeps:
  *
- * No wake-up is lost. A CPU says that it may sleep, and looks once more, with interrupts masked; whoever changes what
- * it waits for does so first and looks second who may sleep. These accesses are all sequentially consistent, so one of
- * the two sees the other, and an interrupt that comes between the last look and the sleep ends the sleep.
+ * - Until all have arrived (wait_gathered), interrupts are on and no text changes. A CPU masks interrupts,
+ *   says in `asleep` that it may sleep, looks again and idles. The initiator does the same
+ *   (wait_for_arrivals) and is woken by the last CPU that arrives.
+ *
+ * - While text changes (wait_masked), interrupts are masked and the wait is arch_parked_wait, in
+ *   .noinstr.text. On aarch64, WFI ends for a pending interrupt even when it is masked (Arm ARM D1.6.2);
+ *   the interrupt is taken after the stop, behind arch_sync_core. An interrupt that stays pending makes WFI
+ *   fall through, and the CPU spins to the end. That would nearly always be the timer, so its interrupt is
+ *   held back at the timer during the wait. On x86_64, HLT sleeps through what is masked: see
+ *   arch_parked_wait there.
+ *
+ * - At the end the initiator waits for the completions of the stoppers, as for any other thread.
+ *
+ * The waker sends an interrupt whose handler does nothing: arch_parked_wake, or smp_send_reschedule to the
+ * initiator. Nobody sends one while text changes: the CPU that masks last does not wake the initiator,
+ * which spins for these few instructions.
  */
 #define STOP_LOOKS 100
 static_assert(NR_CPUS <= 64, "a bit for each in `asleep`");
 
+/*
+ * Move the stop to its next state and wake the CPUs that sleep until it changes. Context: the initiator,
+ * interrupts off.
+ *
+ * No wake-up is lost. A CPU that waits sets its bit in `asleep`, and then looks at `state` once more before
+ * it sleeps. This function stores `state`, and then takes the bits. All four accesses are sequentially
+ * consistent, so either the CPU sees the new state or this function sees its bit. An interrupt that arrives
+ * between the CPU's last look and its sleep ends the sleep, because the CPU masks interrupts before it
+ * looks.
+ */
 static notrace void set_state(struct stop_machine_data *d, int state)
 {
 	u64 asleep;
@@ -176,7 +212,7 @@ static notrace void wait_gathered(struct stop_machine_data *d, u64 self)
 
 /*
  * From the `masked` count to the end of the stop only what is in the pages of .noinstr.text: they hold no site, so
- * what is being changed is neither met nor lies in a page that we run in (docs/tricks.md).
+ * what is being changed is neither met nor lies in a page that we run in (see trace/ftrace, which changes sites).
  */
 static noinstr void wait_masked(struct stop_machine_data *d, int wanted, u64 self)
 {
@@ -230,6 +266,10 @@ static noinstr int multi_cpu_stop(void *arg)
 	return 0; /* d is the initiator's: it lives until the work is complete */
 }
 
+/*
+ * Spin until *count is `wanted`. Only for waits of a few instructions: all CPUs counted are running with
+ * interrupts masked.
+ */
 static notrace void wait_for_count(const unsigned *count, unsigned wanted)
 {
 	while (__atomic_load_n(count, __ATOMIC_ACQUIRE) != wanted)
@@ -274,6 +314,10 @@ static int run_stopped(struct stop_machine_data *d, unsigned self, int (*fn)(voi
 /* One work for each CPU; only one stop at a time. [stop_machine_mutex] */
 static DEFINE_PER_CPU(struct cpu_stop_work, stop_machine_work);
 
+/*
+ * Ask every other CPU's stopper to run multi_cpu_stop. Returns how many were asked. [stop_machine_mutex,
+ * preemption off]
+ */
 static unsigned queue_stops(struct stop_machine_data *d, unsigned self)
 {
 	unsigned cpu, n = 0;
@@ -304,7 +348,21 @@ static int stop_alone(int (*fn)(void *), void *data)
 	return ret;
 }
 
-static int stop_all(struct stop_machine_data *d, int (*fn)(void *), void *data)
+/*
+ * The whole stop, with the mutex held over all of it.
+ *
+ * A stop is a grace period of RCU as well. A reader has preemption off, so once a stopper thread has run on
+ * a CPU, every reader that was there is through. The initiator itself was preemptible before, so it was no
+ * reader. Therefore the stop takes a number of a grace period (rcu_gp_begin before it, rcu_gp_end after
+ * it), and a caller that unpublished something before the stop need not wait again: that second wait would
+ * only wake all CPUs once more (see cond_synchronize_rcu). A stop of one CPU (stop_alone) takes no number;
+ * synchronize_rcu returns at once then anyway.
+ *
+ * While the machine is stopped, no task is on its way into a callback of ftrace's users either (see
+ * in_ftrace_text in <kernel/entry.h>). So users, their sets and the choice of entries are changed as if
+ * there were one CPU.
+ */
+static int stop_all_cpus(struct stop_machine_data *d, int (*fn)(void *), void *data)
 {
 	unsigned cpu, self;
 	u64 grace_period;
@@ -334,11 +392,11 @@ int noinline stop_machine(int (*fn)(void *), void *data)
 {
 	struct stop_machine_data d = {0};
 
-	return stop_all(&d, fn, data);
+	return stop_all_cpus(&d, fn, data);
 }
 
 /* The initiator's part of stop_machine_each. */
-static int run_each(void *arg)
+static int stop_run_each(void *arg)
 {
 	struct stop_machine_data *d = arg;
 
@@ -352,7 +410,7 @@ void stop_machine_each(void (*fn)(void *), void *data)
 {
 	struct stop_machine_data d = {.each = fn, .data = data};
 
-	stop_all(&d, run_each, &d);
+	stop_all_cpus(&d, stop_run_each, &d);
 }
 
 /* A task of the stop class: above every priority there is. Before its first run. */
@@ -365,6 +423,10 @@ static void set_stop_class(struct task_struct *p, int cpu)
 	cpu_rq(cpu)->stop = p;
 }
 
+/*
+ * Make the stopper of one CPU. `ready` is stored with release last: a CPU that sees it sees the thread and
+ * the lock.
+ */
 static void start_stopper(int cpu)
 {
 	struct cpu_stopper *s = per_cpu_ptr(cpu_stopper, cpu);

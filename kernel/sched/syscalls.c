@@ -75,7 +75,7 @@ static int check_permission(const struct task_struct *p, const struct sched_para
 }
 
 /* As the caller may. */
-static int set_params(pid_t pid, struct sched_params *sp)
+static int sched_set_params(pid_t pid, struct sched_params *sp)
 {
 	struct task_struct *p = sched_find_task(pid);
 	int ret;
@@ -89,7 +89,7 @@ static int set_params(pid_t pid, struct sched_params *sp)
 }
 
 /* There are no parameters for a deadline in sp, so that policy is refused. */
-static long set_priority(pid_t pid, struct sched_params *sp, struct sched_param __user *uparam)
+static long sched_set_priority(pid_t pid, struct sched_params *sp, struct sched_param __user *uparam)
 {
 	struct sched_param param;
 
@@ -98,7 +98,7 @@ static long set_priority(pid_t pid, struct sched_params *sp, struct sched_param 
 	if (copy_from_user(&param, uparam, sizeof(param)))
 		return -EFAULT;
 	sp->rt_priority = param.sched_priority;
-	return set_params(pid, sp);
+	return sched_set_params(pid, sp);
 }
 
 SYSCALL_DEFINE3(sched_setscheduler, pid_t, pid, int, policy, struct sched_param __user *, param)
@@ -107,14 +107,14 @@ SYSCALL_DEFINE3(sched_setscheduler, pid_t, pid, int, policy, struct sched_param 
 				  .reset_on_fork = policy & SCHED_RESET_ON_FORK,
 				  .keep = SCHED_KEEP_NICE};
 
-	return policy < 0 ? -EINVAL : set_priority(pid, &sp, param);
+	return policy < 0 ? -EINVAL : sched_set_priority(pid, &sp, param);
 }
 
 SYSCALL_DEFINE2(sched_setparam, pid_t, pid, struct sched_param __user *, param)
 {
 	struct sched_params sp = {.keep = SCHED_KEEP_POLICY | SCHED_KEEP_NICE};
 
-	return set_priority(pid, &sp, param);
+	return sched_set_priority(pid, &sp, param);
 }
 
 SYSCALL_DEFINE1(sched_getscheduler, pid_t, pid)
@@ -218,7 +218,7 @@ SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, un
 	if (ret)
 		return ret;
 	sp = attr_params(&attr);
-	return set_params(pid, &sp);
+	return sched_set_params(pid, &sp);
 }
 
 /* The parameters that p's policy has, all as they were at one moment. */

@@ -1,4 +1,10 @@
-/* Sleeping for a time: in the kernel, and nanosleep and clock_nanosleep. */
+/*
+ * Sleeping for a time: in the kernel, and the system calls nanosleep and clock_nanosleep.
+ *
+ * A sleeper lies on the stack of its task, with an hrtimer in it. The task sets its state, starts the timer
+ * and calls schedule(); the timer's callback clears `task` and wakes it. Times are absolute on the
+ * monotonic clock, in ns, so that a sleep that was interrupted goes on to the same end.
+ */
 #include <asm/uaccess.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -6,7 +12,7 @@
 #include <time/hrtimer.h>
 #include <time/posix.h>
 
-/* On the sleeper's stack. */
+/* A sleep in progress, on the sleeper's stack. */
 struct hrtimer_sleeper {
 	struct hrtimer timer;
 	struct task_struct *task; /* NULL once the time has come [written by the callback] */
@@ -24,6 +30,7 @@ static enum hrtimer_restart noinline hrtimer_wakeup(struct hrtimer *t)
 	return HRTIMER_NORESTART;
 }
 
+/* Prepare a sleep of the current task. Nothing has to be undone when no timer is started. */
 static void sleeper_init(struct hrtimer_sleeper *s)
 {
 	hrtimer_init(&s->timer, hrtimer_wakeup);
@@ -41,6 +48,11 @@ static bool sleep_once(struct hrtimer_sleeper *s, ktime_t expires)
 	return !s->task;
 }
 
+/*
+ * Sleep until `expires`. A wake-up that comes for another reason only goes round the loop. The state is set
+ * before the timer is started: a timer that fires at once finds a sleeper. Returns 0, or -ERESTARTNOHAND
+ * for a signal.
+ */
 static int noinline do_nanosleep(struct hrtimer_sleeper *s, ktime_t expires, unsigned state)
 {
 	for (;;) {
@@ -76,7 +88,10 @@ s64 schedule_timeout_ns(s64 timeout)
 	return max_t(s64, expires - ktime_get(), 0);
 }
 
-/* Tell how much is left: 0 when nothing is, so that a restart ends at once. */
+/*
+ * Write the time that is left to the user, 0 when it is over. A restart with 0 would end at once. 0 or
+ * -EFAULT.
+ */
 static int put_remaining(struct timespec __user *rmtp, ktime_t expires)
 {
 	ktime_t now = ktime_get();
@@ -87,6 +102,10 @@ static int put_remaining(struct timespec __user *rmtp, ktime_t expires)
 /* Relative sleeps go on after a signal with the same end (restart_syscall), not from their beginning. */
 static long nanosleep_restart(struct task_struct *t);
 
+/*
+ * Sleep; and when a signal interrupts, tell what is left and leave behind how to go on (restart_syscall).
+ * Returns 0, -EFAULT or -ERESTART_RESTARTBLOCK, which becomes -EINTR when a handler runs.
+ */
 static long noinline hrtimer_nanosleep(ktime_t expires, struct timespec __user *rmtp)
 {
 	int ret = hrtimer_sleep_until(expires, TASK_INTERRUPTIBLE);
@@ -114,7 +133,10 @@ SYSCALL_DEFINE2(nanosleep, struct timespec __user *, rqtp, struct timespec __use
 	return ret ? ret : hrtimer_nanosleep(ktime_add_safe(ktime_get(), ns), rmtp);
 }
 
-/* The absolute end in our clock. A wall clock set during the sleep does not move it. */
+/*
+ * Translate an absolute time of the given clock into our monotonic one. If the wall clock is set during the
+ * sleep, the end does not move (Linux's does).
+ */
 static ktime_t absolute_end(int clock, u64 ns)
 {
 	u64 offset = clock == CLOCK_REALTIME ? ktime_get_real_ns() - sched_clock() : 0;

@@ -1,4 +1,9 @@
-/* /proc/timer_list: the timers that wait on each CPU. */
+/*
+ * /proc/timer_list: the timers that wait on each CPU, in the form of Linux's file.
+ *
+ * The timers of a CPU are copied while they are locked (hrtimers_waiting), and printed from the copy
+ * without a lock. Only root may read it: it shows addresses.
+ */
 #include <fs/libfs.h>
 #include <kernel/smp.h>
 #include <lib/errno.h>
@@ -9,6 +14,10 @@
 
 #define MAX_SHOWN 512 /* of a CPU: more than that is not read by people */
 
+/*
+ * One timer, two lines. The two times are equal because our timers have no slack: Linux prints the earliest
+ * and the latest.
+ */
 static void show_timer(struct seq_file *m, unsigned n, const struct hrtimer_view *t, ktime_t now)
 {
 	seq_printf(m, " #%u: <%px>, %ps, S:01\n", n, t->timer, (void *)t->function);
