@@ -8,9 +8,13 @@
 
 #define NGROUPS_MAX 65536
 
-/* Supplementary groups: immutable once a task has them, shared by reference. */
+/*
+ * Supplementary groups: immutable once a task has them, shared by reference. Who reads another task's does it as an RCU
+ * reader: that task may take others at any moment, and these are freed a grace period later.
+ */
 struct group_info {
 	atomic_t count;
+	struct rcu_head rcu;
 	unsigned ngroups;
 	gid_t gid[];
 };

@@ -12,6 +12,7 @@
 #include <proc/cred.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
+#include <sched/sched.h>
 
 struct cred_ids current_ids(void)
 {
@@ -228,10 +229,15 @@ SYSCALL_DEFINE1(setfsgid, u32, gid)
 	return old;
 }
 
+static void free_groups(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct group_info, rcu));
+}
+
 void put_groups(struct group_info *groups)
 {
 	if (groups && atomic_dec_and_test(&groups->count))
-		kfree(groups);
+		call_rcu(&groups->rcu, free_groups);
 }
 
 SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
@@ -248,7 +254,7 @@ SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
 
 SYSCALL_DEFINE2(setgroups, int, size, const gid_t __user *, list)
 {
-	struct group_info *groups = NULL;
+	struct group_info *groups = NULL, *old = current->groups;
 
 	if (current->euid)
 		return -EPERM;
@@ -265,7 +271,7 @@ SYSCALL_DEFINE2(setgroups, int, size, const gid_t __user *, list)
 			return -EFAULT;
 		}
 	}
-	put_groups(current->groups);
-	current->groups = groups;
+	smp_store_release(&current->groups, groups); /* complete, for who reads it in /proc */
+	put_groups(old);
 	return 0;
 }

@@ -192,10 +192,7 @@ static void status_name(struct seq_file *m, const char *name)
 	}
 }
 
-/*
- * The lines of names, states, numbers and users. The supplementary groups are shown for the reader's own
- * task only: another task replaces its group_info at any time, and setgroups frees the old one at once.
- */
+/* The lines of names, states, numbers and users. The task may take other groups meanwhile: these stay for RCU readers. */
 static void status_ids(struct seq_file *m, struct task_struct *t)
 {
 	const struct group_info *g;
@@ -209,8 +206,8 @@ static void status_ids(struct seq_file *m, struct task_struct *t)
 	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->fsuid, t->gid,
 		   t->egid, t->sgid, t->fsgid);
 	seq_puts(m, "Groups:\t");
-	rcu_read_lock(); /* only our own groups are certain to stay: others' are shown while they can be */
-	g = t == current ? t->groups : NULL;
+	rcu_read_lock();
+	g = smp_load_acquire(&t->groups);
 	for (unsigned i = 0; g && i < g->ngroups; i++)
 		seq_printf(m, "%u ", g->gid[i]);
 	rcu_read_unlock();

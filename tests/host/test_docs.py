@@ -49,7 +49,7 @@ def is_there(name):
     included."""
     if "NAME" in name or name.startswith(("build/", "/")) or name in made_by_contributing():
         return True
-    if re.search(r"<?\b(arch|machine|ARCH)\b>?/", name.partition("/")[2]):
+    if re.search(r"/(<arch>|<machine>|ARCH)/", name):
         return all(is_there(re.sub(r"/(<arch>|<machine>|ARCH)/", f"/{arch}/", name)) for arch in MACHINES)
     return any(path == name or path.endswith(name if name[0] == "_" else f"/{name}") for path in files())
 

@@ -371,6 +371,54 @@ static void file_max_holds(void)
 	CHECK(write(fd, text, strlen(text)) > 0);
 }
 
+static void groups_are(pid_t pid, const char *wanted)
+{
+	char name[32], *line;
+	int fd;
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	fd = open(name, O_RDONLY);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (!CHECK(n > 0))
+		return;
+	text[n] = '\0';
+	line = strstr(text, "\nGroups:\t");
+	if (CHECK(line) && !CHECK(!strncmp(line + 9, wanted, strlen(wanted))))
+		printf("  wanted '%s', got '%.40s'\n", wanted, line + 9);
+}
+
+/* Another process's supplementary groups, while it takes others again and again. */
+static void groups_of_others(void)
+{
+	gid_t groups[] = {5, 6, 70000};
+	int there[2];
+	pid_t pid;
+
+	CHECK_CALL(pipe(there));
+	pid = check_fork();
+	if (!pid) {
+		CHECK_CALL(check_syscall(SYS_setgroups, 3, (long)groups, 0, 0, 0, 0));
+		check_give(there[1], 't');
+		sleep(100);
+		_exit(0);
+	}
+	check_take(there[0]);
+	groups_are(pid, "5 6 70000 \n");
+	kill(pid, SIGKILL);
+	check_wait(pid);
+	pid = check_fork();
+	if (!pid)
+		for (int n = 0;; n = (n + 1) % 4)
+			check_syscall(SYS_setgroups, n, (long)groups, 0, 0, 0, 0);
+	for (int i = 0; i < 300; i++)
+		groups_are(pid, "");
+	kill(pid, SIGKILL);
+	check_wait(pid);
+	groups_are(getpid(), "\n");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -385,6 +433,7 @@ int main(int argc, char **argv)
 		{"kept_from_others", kept_from_others},
 		{"name_is_one_line", name_is_one_line},
 		{"file_max_holds", file_max_holds},
+		{"groups_of_others", groups_of_others},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
