@@ -192,7 +192,7 @@ static void status_name(struct seq_file *m, const char *name)
 	}
 }
 
-/* The lines of names, states, numbers and users. The task may take other groups meanwhile: these stay for RCU readers. */
+/* The lines of names, states, numbers and users. The task may take other groups meanwhile: RCU keeps these. */
 static void status_ids(struct seq_file *m, struct task_struct *t)
 {
 	const struct group_info *g;

@@ -373,17 +373,10 @@ static void file_max_holds(void)
 
 static void groups_are(pid_t pid, const char *wanted)
 {
-	char name[32], *line;
-	int fd;
-	ssize_t n;
+	const char *line;
 
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
-	fd = open(name, O_RDONLY);
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (!CHECK(n > 0))
+	if (!CHECK(slurp_of(pid, "status") > 0))
 		return;
-	text[n] = '\0';
 	line = strstr(text, "\nGroups:\t");
 	if (CHECK(line) && !CHECK(!strncmp(line + 9, wanted, strlen(wanted))))
 		printf("  wanted '%s', got '%.40s'\n", wanted, line + 9);
@@ -392,7 +385,7 @@ static void groups_are(pid_t pid, const char *wanted)
 /* Another process's supplementary groups, while it takes others again and again. */
 static void groups_of_others(void)
 {
-	gid_t groups[] = {5, 6, 70000};
+	unsigned groups[] = {5, 6, 70000};
 	int there[2];
 	pid_t pid;
 
