@@ -123,6 +123,7 @@ logs events/sched/filter 'qqqqqq == 1' "'qqqqqq == 1' is not a filter for the fi
 same 'in the words of Linux' 'event filter parse error' "$(grep error: error_log | sed 's/^[^]]*\] //; s/: .*//' | sort -u)"
 
 # -- options, numbers, masks
+says trace_options print-paren "no option 'print-paren'; close: print-parent*"
 says trace_options stacktrac "no option 'stacktrac'; close: stacktrace"
 says trace_options funcgraph-cpu "'funcgraph-cpu' is an option of a tracer that is not selected: function_graph"
 says options/raw 2 "'2' is not 0 (off) or 1 (on)"
@@ -143,6 +144,9 @@ says function_profile_enabled x "'x' is not a number: 0 ends*"
 says buffer_percent 101 "'101' is not a number from 0 to 100"
 says buffer_subbuf_size_kb 64 "'64' is not a number of KiB from 1 to 4*"
 says stack_max_size x "'x' is not a number of bytes*"
+echo irqsoff > current_tracer
+says snapshot 1 "the latency tracer in current_tracer uses the second buffer; set nop first"
+echo nop > current_tracer
 says snapshot x "'x' is not 0 (free it*"
 says available_tracers "" 'the file is only read'
 says current_tracer "$(printf 'a\033[2Jb')" "no tracer 'a?\[2Jb'*"
